@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+#
+# The only user build: one non-recursive make, objects under $(BUILD).
+#
+#   make            library and tools
+#   make run        install what is missing, build, run the main job
+#   make check      install what tests need, build, run all tests
+#   make help       the other targets
+#
+# V=1 shows commands; BUILD=dir builds elsewhere; NO_INSTALL=1 forbids
+# installing packages; CC=clang builds with clang.
+
+VERSION := 0.1.0
+SOVERSION := 0
+BUILD ?= build
+PREFIX ?= /usr/local
+LIBDIR ?= $(PREFIX)/lib
+DESTDIR ?=
+CC ?= cc
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+
+V ?= 0
+ifeq ($(V),0)
+Q := @
+say = @printf '  %-7s %s\n' '$1' '$(patsubst $(BUILD)/%,%,$@)'
+else
+Q :=
+say =
+endif
+
+WARN := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes \
+	-Wmissing-prototypes
+HARDEN := -fstack-protector-strong -D_FORTIFY_SOURCE=2
+CFLAGS ?= -O2 -g
+CPPFLAGS += -Ilib/include -Ilib -D_GNU_SOURCE
+LKDF_CFLAGS := -std=c11 $(WARN) $(HARDEN) $(CFLAGS) -fexceptions
+
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+.PHONY: all clean help FORCE
+
+include lib/lib.mk
+include tools/tools.mk
+include tests/tests.mk
+
+all: $(LIB_SO) $(LIB_A)
+
+clean:
+	$(Q)rm -rf $(BUILD)
+
+help:
+	@sed -n '3,11s/^# \{0,1\}//p' Makefile
+	@echo 'More targets:'
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' \
+		Makefile lib/lib.mk tools/tools.mk tests/tests.mk | expand -t 24
+
+-include $(wildcard $(BUILD)/*/*.d $(BUILD)/*/*/*.d $(BUILD)/*/*/*/*.d)

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Two clocks: CLOCK_MONOTONIC for whatever a user sees, and cheap ticks for
+ * deciding how long to spin. Ticks are the TSC where the kernel says it is
+ * invariant, else nanoseconds.
+ */
+#ifndef BASE_CLOCK_H
+#define BASE_CLOCK_H
+
+#include <stdint.h>
+#include <time.h>
+
+static inline int64_t clock_now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+}
+
+static inline uint64_t clock_ticks(void)
+{
+#if defined(__x86_64__) && !defined(LKDF_MC)
+	return __builtin_ia32_rdtsc();
+#else
+	return (uint64_t)clock_now_ns();
+#endif
+}
+
+/* Measures for about a millisecond; ticks per 1024 ns, at least 1. */
+uint32_t clock_ticks_per_1024ns(void);
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "base/err.h"
+
+#include "base/thread.h"
+#include "base/util.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+int err(int rc, const char *fmt, ...)
+{
+	struct thread *t = thread_self();
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(t->errmsg, sizeof(t->errmsg), fmt, ap);
+	va_end(ap);
+	return rc;
+}
+
+const char *err_text(void)
+{
+	return thread_self()->errmsg;
+}
+
+#ifdef LKDF_DEBUG
+_Noreturn void check_failed(const char *cond, const char *file, int line)
+{
+	fprintf(stderr, "lkdf: %s:%d: check failed: %s\n", file, line, cond);
+	abort();
+}
+#endif

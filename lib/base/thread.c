@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "base/thread.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+static __thread struct thread *self __attribute__((tls_model("initial-exec")));
+
+static pthread_key_t key;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static int has_key;
+
+static void record_free(void *record)
+{
+	self = NULL;
+	free(record);
+}
+
+static void key_create(void)
+{
+	has_key = pthread_key_create(&key, record_free) == 0;
+}
+
+/*
+ * The stand-in is shared by all threads that have no memory: their texts may
+ * mix, and none of them can be a worker, which gets its record before it
+ * starts.
+ */
+static struct thread *record_create(void)
+{
+	static struct thread no_memory;
+	struct thread *t;
+
+	pthread_once(&once, key_create);
+	if (!has_key)
+		return &no_memory;
+	t = calloc(1, sizeof(*t));
+	if (!t)
+		return &no_memory;
+	if (pthread_setspecific(key, t)) {
+		free(t);
+		return &no_memory;
+	}
+	self = t;
+	return t;
+}
+
+struct thread *thread_self(void)
+{
+	return __builtin_expect(self != NULL, 1) ? self : record_create();
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * A graph is a sealed, reusable program; its tasks are small integers. Build
+ * it from one thread, seal it once, run it any number of times.
+ */
+#ifndef LKDF_GRAPH_H
+#define LKDF_GRAPH_H
+
+#include <lkdf/task.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
+
+struct lkdf_graph_attr {
+	uint32_t size, flags;
+	const char *name;
+	uint32_t inflight; /* runs at a time, 1 .. 64; 0: 1 */
+	uint32_t hint_tasks; /* room to reserve */
+};
+
+struct lkdf_diag {
+	uint32_t size;
+	int err;
+	int32_t path[16];
+	uint32_t nr;
+	char text[200];
+};
+
+enum lkdf_run_flag {
+	LKDF_RUN_NOWAIT = 1, /* -EAGAIN when inflight runs are under way */
+	LKDF_RUN_STREAM = 2,
+};
+
+struct lkdf_run {
+	uint32_t size, flags;
+	const void *arg; /* borrowed until the run has ended */
+	uint64_t times; /* 0: once; one after another */
+	bool (*until)(void *u); /* asked after each run; true: no more */
+	void *u;
+	int64_t deadline_ns;
+};
+
+/**
+ * lkdf_graph_create() - start a graph
+ * @rt:  runtime, borrowed; must outlive the graph
+ * @a:   NULL: unnamed, one run at a time
+ * @out: new graph, owned by the caller
+ *
+ * Return: 0; -EINVAL; -ENOMEM.
+ */
+int lkdf_graph_create(struct lkdf *rt, const struct lkdf_graph_attr *a,
+		      struct lkdf_graph **out);
+
+/**
+ * lkdf_graph_add() - add a task
+ * @g:   graph, not sealed
+ * @k:   kind; kept until the graph ends
+ * @arg: copied where the kind has an arg_size, borrowed while the graph lives
+ *       otherwise
+ * @use: NULL
+ * @nr:  0
+ *
+ * Return: its number, 0 .. 2^30-1, counting up; -EROFS sealed; -EINVAL;
+ * -EOPNOTSUPP uses; -ENOMEM; -EOVERFLOW. A refusal is also what seal reports.
+ */
+int lkdf_graph_add(struct lkdf_graph *g, struct lkdf_kind *k, const void *arg,
+		   const struct lkdf_use *use, unsigned nr);
+
+/**
+ * lkdf_graph_add_task() - add a task with a priority of its own
+ * @g: graph, not sealed
+ * @t: kind, argument, prio
+ *
+ * Return: as lkdf_graph_add().
+ */
+int lkdf_graph_add_task(struct lkdf_graph *g, const struct lkdf_task *t);
+
+/**
+ * lkdf_graph_label() - name a task
+ * @g:     graph
+ * @task:  its number
+ * @label: copied; default "kind#number"
+ *
+ * Return: 0; -EROFS sealed; -EINVAL no such task; -ENOMEM.
+ */
+int lkdf_graph_label(struct lkdf_graph *g, int32_t task, const char *label);
+
+/**
+ * lkdf_graph_order() - one task after another
+ * @g:      graph, not sealed
+ * @before: task number
+ * @after:  task number
+ *
+ * Return: 0; -EROFS; -EINVAL no such task or a task after itself; -ENOMEM.
+ */
+int lkdf_graph_order(struct lkdf_graph *g, int32_t before, int32_t after);
+
+/**
+ * lkdf_graph_seal() - check it and make it fast; no change afterwards
+ * @g:   graph
+ * @why: NULL, or size set by the caller: what was refused, with the numbers
+ *       of the tasks on the path; also tells what an earlier add or order was
+ *       refused for
+ *
+ * Return: 0; -ELOOP a cycle; -EROFS sealed already; the first refusal of an
+ * add or order; -ENOMEM.
+ */
+int lkdf_graph_seal(struct lkdf_graph *g, struct lkdf_diag *why);
+
+/**
+ * lkdf_graph_run() - run it
+ * @g:    graph, sealed
+ * @s:    scope the run belongs to, NULL for the root
+ * @r:    NULL: once
+ * @done: NULL: not wanted; else one reference, dropped by lkdf_event_wait() or
+ *        lkdf_event_put()
+ *
+ * Runs of one graph start in the order of the calls. A task that is not
+ * SHARED is taken in run order. With times or until the repetitions follow
+ * one another inside one call's frame, and an error ends them.
+ *
+ * Context: any thread; waits while inflight runs are under way, but in a body
+ * or with NOWAIT.
+ * Return: 0; -EAGAIN instead of waiting; -EBADFD not sealed; -EINVAL;
+ * -EOPNOTSUPP; -ECANCELED the scope is cancelled; -ENOMEM.
+ */
+int lkdf_graph_run(struct lkdf_graph *g, struct lkdf_scope *s,
+		   const struct lkdf_run *r, struct lkdf_event *done);
+
+/**
+ * lkdf_graph_set() - change a task's argument from the next run on
+ * @g:    graph, sealed, no run under way
+ * @task: its number
+ * @arg:  as lkdf_graph_add()
+ *
+ * Return: 0; -EBUSY runs are under way; -EINVAL no such task.
+ */
+int lkdf_graph_set(struct lkdf_graph *g, int32_t task, const void *arg);
+
+/**
+ * lkdf_graph_dump() - write the graph out
+ * @g:      graph, sealed or not
+ * @fd:     open for writing
+ * @format: "dot" or "json"
+ *
+ * Return: 0; -EINVAL; -errno of write(2).
+ */
+int lkdf_graph_dump(const struct lkdf_graph *g, int fd, const char *format);
+
+/**
+ * lkdf_graph_put() - give a graph back
+ * @g: graph, or NULL; it ends with its last run
+ */
+void lkdf_graph_put(struct lkdf_graph *g);
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
+#endif

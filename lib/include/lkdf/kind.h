@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * A kind is an immutable sort of task, made once: body, flags, argument size,
+ * limits. Tools, models and policy speak of kinds, by name.
+ */
+#ifndef LKDF_KIND_H
+#define LKDF_KIND_H
+
+#include <lkdf/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
+
+/*
+ * A body. < 0: failed with that errno. >= 0: done; where the task has
+ * branches, the index of the one taken.
+ */
+typedef int (*lkdf_fn)(struct lkdf_ctx *c, void *arg);
+
+enum lkdf_kind_flag {
+	LKDF_SHARED =
+		1 << 0, /* may overlap itself, up to width (0: no limit) */
+	LKDF_ORDERED = 1 << 1, /* SHARED, but tokens leave in order */
+	LKDF_ANY = 1 << 2, /* runs if one input is live */
+	LKDF_MERGE = 1 << 3, /* fires once for every token on any input */
+	LKDF_ALWAYS = 1 << 4, /* runs though an input failed or was cancelled */
+	LKDF_BLOCKING = 1 << 5, /* may block: runs on the blocking pool */
+	LKDF_TEAM = 1 << 6, /* makes threads: gets its node's CPU mask */
+	LKDF_AT_END = 1 << 7, /* streams: fired once more at the end */
+};
+
+enum lkdf_prio {
+	LKDF_PRIO_DEFAULT,
+	LKDF_IDLE,
+	LKDF_NORMAL,
+	LKDF_HIGH,
+	LKDF_URGENT,
+};
+
+struct lkdf_impl {
+	uint32_t place_kinds;
+	uint32_t reserved;
+	lkdf_fn fn;
+	const void *kernel;
+};
+
+struct lkdf_limit_use {
+	struct lkdf_limit *limit;
+	uint64_t tokens;
+};
+
+struct lkdf_kind_attr {
+	uint32_t size, flags;
+	const char *name;
+	lkdf_fn fn;
+	uint32_t arg_size; /* bytes copied into each task; 0: borrowed */
+	uint32_t scratch_size; /* worker-local bytes for the body */
+	uint16_t nr_in, nr_out, width;
+	int8_t prio, pad;
+	const uint32_t *in_size, *out_size;
+	const struct lkdf_impl *impl;
+	const struct lkdf_limit_use *limit;
+	uint32_t nr_impl, nr_limit;
+	void (*on_cancel)(void *arg);
+	void (*drop)(void *arg);
+};
+
+/**
+ * lkdf_kind_create() - make a sort of task
+ * @rt:  runtime, borrowed; must outlive the kind
+ * @a:   name (required, copied), fn (required), arg_size 0 .. 2^20,
+ *       scratch_size 0 .. 2^30, prio; limit: at most 4 uses, tokens 1 up to
+ *       the limit's own; on_cancel kicks a body that blocks and may run beside
+ *       it; drop runs once per task, run or not, after the last use of its
+ *       argument
+ * @out: new kind, owned by the caller
+ *
+ * Context: any thread, does not block.
+ * Return: 0; -EINVAL a field, named in lkdf_errmsg(); -EOPNOTSUPP a field or
+ * flag whose feature is not built yet; -ENOMEM.
+ */
+int lkdf_kind_create(struct lkdf *rt, const struct lkdf_kind_attr *a,
+		     struct lkdf_kind **out);
+
+/**
+ * lkdf_kind_put() - give a kind back
+ * @k: kind, or NULL; it ends with its last task or graph
+ */
+void lkdf_kind_put(struct lkdf_kind *k);
+
+/**
+ * lkdf_limit_create() - a named number of tokens that bodies hold
+ * @rt:     runtime, borrowed; must outlive the limit
+ * @tokens: 1 .. 2^32-1
+ * @out:    new limit, owned by the caller
+ *
+ * A task whose kind uses the limit starts only when its tokens are there, and
+ * gives them back on every exit: success, error or cancel.
+ *
+ * Return: 0; -EINVAL; -ENOMEM.
+ */
+int lkdf_limit_create(struct lkdf *rt, uint64_t tokens,
+		      struct lkdf_limit **out);
+
+/**
+ * lkdf_limit_put() - give a limit back
+ * @l: limit, or NULL; it ends with the last kind that uses it
+ */
+void lkdf_limit_put(struct lkdf_limit *l);
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
+#endif

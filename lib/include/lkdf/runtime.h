@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * The runtime: workers on their CPUs, and all else hangs off it. There are no
+ * globals; several runtimes may live side by side in one process.
+ */
+#ifndef LKDF_RUNTIME_H
+#define LKDF_RUNTIME_H
+
+#include <lkdf/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
+
+enum lkdf_log_level {
+	LKDF_LOG_ERROR,
+	LKDF_LOG_INFO,
+	LKDF_LOG_DEBUG,
+};
+
+/* What is present now; "lkdf doctor" says why the others are not. */
+enum lkdf_cap {
+	LKDF_CAP_PINNED = 1 << 0, /* workers are bound to one CPU each */
+	LKDF_CAP_NODES = 1 << 1, /* more than one NUMA node is in use */
+	LKDF_CAP_TRACE = 1 << 2, /* counters and events are in a memfd */
+};
+
+struct lkdf_open_attr {
+	uint32_t size, flags;
+	const char *options;
+	void (*log)(void *u, int level, const char *text);
+	void *u;
+};
+
+/**
+ * lkdf_open() - start a runtime
+ * @options: "name=value,name=value", NULL or "" for all defaults; the
+ *           environment (LKDF_<NAME>) wins over it unless it says "final";
+ *           lkdf_describe(rt, "options", ...) lists names, ranges and values
+ * @out:     new runtime, owned by the caller
+ *
+ * Context: any thread that is not a worker; creates threads.
+ * Return: 0; -EINVAL bad option (names the nearest known one) or NULL;
+ * -ENOMEM; -EAGAIN no threads to be had.
+ */
+int lkdf_open(const char *options, struct lkdf **out);
+
+/**
+ * lkdf_open_with() - start a runtime with a log callback
+ * @a:   options as lkdf_open(); log is called from any thread and must not
+ *       call lkdf; NULL: nothing is said
+ * @out: new runtime, owned by the caller
+ *
+ * Return: as lkdf_open().
+ */
+int lkdf_open_with(const struct lkdf_open_attr *a, struct lkdf **out);
+
+/**
+ * lkdf_close() - stop the workers and free everything
+ * @rt: runtime, or NULL
+ *
+ * Errors that nobody has looked at go to the log. In a forked child it frees
+ * memory only.
+ *
+ * Context: any thread that is not a worker; joins the workers.
+ * Return: 0; -EBUSY while tasks or runs live, nothing has changed then;
+ * -EDEADLK in a body.
+ */
+int lkdf_close(struct lkdf *rt);
+
+/**
+ * lkdf_caps() - what this runtime has found and uses
+ * @rt: runtime
+ *
+ * Return: LKDF_CAP_* bits.
+ */
+uint64_t lkdf_caps(const struct lkdf *rt);
+
+/**
+ * lkdf_nr_workers() - upper bound of lkdf_worker()
+ * @rt: runtime
+ *
+ * Threads of the blocking pool are included: their numbers follow the
+ * workers'.
+ *
+ * Return: a count >= 1.
+ */
+int lkdf_nr_workers(const struct lkdf *rt);
+
+/**
+ * lkdf_describe() - write what the runtime knows of itself to a descriptor
+ * @rt:     runtime
+ * @what:   "topo", "caps", "options" or "stats"
+ * @format: "text" or "json"
+ * @fd:     open for writing
+ *
+ * Return: 0; -EINVAL unknown word; -errno of write(2).
+ */
+int lkdf_describe(struct lkdf *rt, const char *what, const char *format,
+		  int fd);
+
+/**
+ * lkdf_stat() - one counter by name
+ * @rt:   runtime
+ * @name: "lkdf.worker.3.tasks" or "lkdf.tasks" (summed over the workers);
+ *        lkdf_describe(rt, "stats", ...) lists all
+ * @out:  value; read while workers run it may lag behind
+ *
+ * Return: 0; -ENOENT unknown name.
+ */
+int lkdf_stat(struct lkdf *rt, const char *name, uint64_t *out);
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
+#endif

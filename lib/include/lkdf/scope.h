@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * A scope is a set of live tasks and runs: wait for them, cancel them, take
+ * their first error. Scopes nest: cancelling goes down, errors go up.
+ */
+#ifndef LKDF_SCOPE_H
+#define LKDF_SCOPE_H
+
+#include <lkdf/event.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
+
+struct lkdf_scope_attr {
+	uint32_t size, flags;
+	const char *name;
+	struct lkdf_scope *parent; /* NULL: the root */
+	uint64_t max_tasks;
+	int64_t deadline_ns;
+};
+
+/**
+ * lkdf_scope_create() - make a scope
+ * @rt:  runtime, borrowed; must outlive the scope
+ * @a:   name and parent; NULL: unnamed, below the root
+ * @out: new scope, owned by the caller
+ *
+ * Return: 0; -EINVAL; -EOPNOTSUPP max_tasks or deadline_ns; -ECANCELED the
+ * parent is cancelled; -ENOMEM.
+ */
+int lkdf_scope_create(struct lkdf *rt, const struct lkdf_scope_attr *a,
+		      struct lkdf_scope **out);
+
+/**
+ * lkdf_scope_wait() - wait until nothing lives in it or below it
+ * @rt:         runtime
+ * @s:          scope, NULL for the root
+ * @timeout_ns: >= 0, or -1 for ever
+ *
+ * Context: any thread that is not in a body.
+ * Return: 1 still pending; else 0 or the first error, which is cleared (a
+ * cancelled scope is usable again) and still given by lkdf_scope_error();
+ * -EDEADLK in a body.
+ */
+int lkdf_scope_wait(struct lkdf *rt, struct lkdf_scope *s, int64_t timeout_ns);
+
+/**
+ * lkdf_scope_cancel() - what has not started in it does not start
+ * @rt:  runtime
+ * @s:   scope, NULL for the root
+ * @err: negative errno that its tasks end with
+ *
+ * Started bodies finish; lkdf_cancelled() tells them, on_cancel kicks them.
+ *
+ * Return: 0; -EINVAL @err is not negative.
+ */
+int lkdf_scope_cancel(struct lkdf *rt, struct lkdf_scope *s, int err);
+
+/**
+ * lkdf_scope_error() - first error of the scope
+ * @rt:  runtime
+ * @s:   scope, NULL for the root
+ * @out: size set by the caller; err 0 if nothing failed; the counts are of
+ *       all tasks since the scope was made
+ *
+ * Return: 0; -EINVAL.
+ */
+int lkdf_scope_error(struct lkdf *rt, struct lkdf_scope *s,
+		     struct lkdf_error *out);
+
+/**
+ * lkdf_scope_put() - give a scope back
+ * @s: scope, or NULL; it ends with its last task; an error nobody looked at
+ *     goes to the log
+ */
+void lkdf_scope_put(struct lkdf_scope *s);
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
+#endif

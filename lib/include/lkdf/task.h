@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Tasks, one at a time, and what a body may ask and say while it runs.
+ *
+ * A submitted task lives in a scope; a spawned one is a child of the body that
+ * spawned it, and a task is complete only when its body has returned and all
+ * its children are complete.
+ */
+#ifndef LKDF_TASK_H
+#define LKDF_TASK_H
+
+#include <lkdf/kind.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
+
+enum lkdf_mode {
+	LKDF_READ = 1,
+	LKDF_WRITE = 2,
+	LKDF_RW = 3,
+	LKDF_COMMUTE = 4,
+	LKDF_REDUCE = 8,
+	LKDF_WEAK = 16,
+	LKDF_MAYBE = 32,
+};
+
+struct lkdf_use {
+	struct lkdf_data *data;
+	uint32_t mode, part;
+};
+
+enum lkdf_task_flag {
+	LKDF_PROFILE = 1,
+	LKDF_PINNED = 2, /* place is strict: not stolen elsewhere */
+};
+
+struct lkdf_task {
+	uint32_t size, flags;
+	struct lkdf_kind *kind;
+	const void *arg;
+	const struct lkdf_use *use;
+	const struct lkdf_event *after;
+	struct lkdf_place *place;
+	uint32_t nr_use, nr_after;
+	int64_t deadline_ns;
+	int32_t prio; /* 0: the kind's */
+	uint32_t pad;
+};
+
+/**
+ * lkdf_submit() - start a task
+ * @rt:   runtime
+ * @s:    scope it belongs to, NULL for the root
+ * @t:    kind and argument; the argument is copied where the kind has an
+ *        arg_size and borrowed until the task has ended otherwise
+ * @done: NULL: not wanted; else receives one reference, dropped by
+ *        lkdf_event_wait() or lkdf_event_put()
+ *
+ * Context: any thread, bodies included; does not block.
+ * Return: 0; -EINVAL; -EOPNOTSUPP; -ECANCELED the scope is cancelled; -ENOMEM;
+ * -EAGAIN more events live than the runtime has slots.
+ */
+int lkdf_submit(struct lkdf *rt, struct lkdf_scope *s,
+		const struct lkdf_task *t, struct lkdf_event *done);
+
+/**
+ * lkdf_spawn() - start a child of the running body
+ * @c:   context of the body, on the body's own thread
+ * @k:   kind
+ * @arg: copied where the kind has an arg_size, borrowed otherwise
+ *
+ * Return: 0; -EINVAL; -ENOMEM.
+ */
+int lkdf_spawn(struct lkdf_ctx *c, struct lkdf_kind *k, const void *arg);
+
+/**
+ * lkdf_spawn_task() - start a child with priority or completion event
+ * @c:    context of the body, on the body's own thread
+ * @t:    as lkdf_submit()
+ * @done: as lkdf_submit()
+ *
+ * Return: as lkdf_submit().
+ */
+int lkdf_spawn_task(struct lkdf_ctx *c, const struct lkdf_task *t,
+		    struct lkdf_event *done);
+
+/**
+ * lkdf_join() - wait for all children spawned so far
+ * @c: context of the body, on the body's own thread
+ *
+ * Runs own descendants meanwhile, nothing else. Behind children that block
+ * use lkdf_then(), which keeps no stack.
+ *
+ * Return: 0, or the first error of a child, which is then observed.
+ */
+int lkdf_join(struct lkdf_ctx *c);
+
+/**
+ * lkdf_hold() - end later: when the body has returned and @e has fired
+ * @c: context of the body
+ * @e: receives an event with one reference, which lkdf_event_signal() drops;
+ *     its error becomes the task's
+ *
+ * Return: 0; -EAGAIN no event slot; -ENOMEM; -EBUSY the body holds one already.
+ */
+int lkdf_hold(struct lkdf_ctx *c, struct lkdf_event *e);
+
+/**
+ * lkdf_then() - leave now and go on as @fn, without keeping a stack
+ * @c:  context of the body
+ * @fn: continues with the same argument, children, scope and scratch kind
+ * @on: goes on when this has fired; { 0 }: when all children spawned so far
+ *      are complete. Its reference is taken over
+ *
+ * The body must return after it. A negative return value wins: @fn is not
+ * called then. fn reads an error of @on with lkdf_input_error(c, 0).
+ *
+ * Return: 0; -EINVAL; -EBUSY called twice; -ESTALE the event is gone; -ENOMEM.
+ */
+int lkdf_then(struct lkdf_ctx *c, lkdf_fn fn, struct lkdf_event on);
+
+/**
+ * lkdf_input_error() - why an input did not succeed
+ * @c:     context of the body
+ * @input: 0 .. inputs - 1; a task of kind ALWAYS: any input in the order of
+ *         its edges; after lkdf_then(): 0 is the event or the children
+ *
+ * Return: 0 or the error.
+ */
+int lkdf_input_error(const struct lkdf_ctx *c, unsigned input);
+
+/**
+ * lkdf_cancelled() - should this body stop early?
+ * @c: context of the body
+ *
+ * Return: 0, or the error with which the scope or the run was cancelled.
+ */
+int lkdf_cancelled(const struct lkdf_ctx *c);
+
+/**
+ * lkdf_fail() - fail with a text
+ * @c:   context of the body
+ * @err: negative errno
+ * @fmt: as printf; goes into struct lkdf_error's why
+ *
+ * Return: @err, so that a body can "return lkdf_fail(...)".
+ */
+int lkdf_fail(struct lkdf_ctx *c, int err, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/**
+ * lkdf_scratch() - worker-local bytes of the kind's scratch_size
+ * @c: context of the body
+ *
+ * Return: 64-byte aligned, kept from task to task with whatever they left;
+ * NULL if the kind asked for none.
+ */
+void *lkdf_scratch(struct lkdf_ctx *c);
+
+/**
+ * lkdf_seq() - number of this run of the graph
+ * @c: context of the body
+ *
+ * Return: 0 for the first run; 0 for dynamic tasks.
+ */
+uint64_t lkdf_seq(const struct lkdf_ctx *c);
+
+/**
+ * lkdf_run_arg() - the arg of the lkdf_run this task belongs to
+ * @c: context of the body
+ *
+ * Return: that pointer; NULL for dynamic tasks outside a graph.
+ */
+const void *lkdf_run_arg(const struct lkdf_ctx *c);
+
+/**
+ * lkdf_runtime() - the runtime this body runs in
+ * @c: context of the body
+ *
+ * Return: never NULL.
+ */
+struct lkdf *lkdf_runtime(const struct lkdf_ctx *c);
+
+/**
+ * lkdf_worker() - dense number of the thread that runs this body
+ * @c: context of the body
+ *
+ * Return: 0 .. lkdf_nr_workers() - 1; threads of the blocking pool follow the
+ * workers.
+ */
+int lkdf_worker(const struct lkdf_ctx *c);
+
+/**
+ * lkdf_where() - CPU and node this body runs on now
+ * @c:    context of the body
+ * @cpu:  may be NULL
+ * @node: system's node number; may be NULL
+ *
+ * Return: 0; -errno of getcpu(2).
+ */
+int lkdf_where(const struct lkdf_ctx *c, int *cpu, int *node);
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
+#endif

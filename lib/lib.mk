@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+# liblkdf: shared with a symbol map, static with its internals localised.
+
+LIB_DIRS := base mem topo trace device sched flow api
+LIB_SRC := $(foreach d,$(LIB_DIRS),$(wildcard lib/$d/*.c))
+LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o)
+LIB_SO := $(BUILD)/liblkdf.so.$(VERSION)
+LIB_SONAME := liblkdf.so.$(SOVERSION)
+LIB_A := $(BUILD)/liblkdf.a
+# The internals visible: for unit tests, the model checker and sanitizers.
+LIB_INTERNAL := $(BUILD)/liblkdf-internal.a
+LIB_LIBS := -lhwloc -lnuma -lpthread
+
+LIB_CFLAGS := -fPIC -fvisibility=hidden -fcf-protection
+
+$(BUILD)/lib/%.o: lib/%.c
+	$(call say,CC)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(LKDF_CFLAGS) $(LIB_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(LIB_SO): $(LIB_OBJ) lib/lkdf.map
+	$(call say,LD)
+	$(Q)$(CC) -shared $(LDFLAGS) -Wl,-soname,$(LIB_SONAME) \
+		-Wl,--version-script=lib/lkdf.map -Wl,-z,nodelete \
+		-Wl,-z,relro -Wl,-z,now -Wl,--no-undefined -o $@ \
+		$(LIB_OBJ) $(LIB_LIBS)
+	$(Q)ln -sf $(@F) $(BUILD)/$(LIB_SONAME)
+	$(Q)ln -sf $(@F) $(BUILD)/liblkdf.so
+
+$(LIB_INTERNAL): $(LIB_OBJ)
+	$(call say,AR)
+	$(Q)rm -f $@
+	$(Q)ar rcs $@ $(LIB_OBJ)
+
+$(LIB_A): $(LIB_OBJ)
+	$(call say,AR)
+	$(Q)ld -r -o $(BUILD)/liblkdf-all.o $(LIB_OBJ)
+	$(Q)objcopy --localize-hidden $(BUILD)/liblkdf-all.o
+	$(Q)rm -f $@
+	$(Q)ar rcs $@ $(BUILD)/liblkdf-all.o

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * TAP for tests: each test is a function named as a sentence in the present,
+ * with one fact per ok(). A watchdog ends a program that hangs.
+ */
+#ifndef TESTS_TAP_H
+#define TESTS_TAP_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int tap_nr, tap_failed;
+
+__attribute__((format(printf, 4, 5), unused)) static bool
+tap_ok(bool good, const char *file, int line, const char *fmt, ...)
+{
+	va_list ap;
+
+	printf("%sok %d - ", good ? "" : "not ", ++tap_nr);
+	va_start(ap, fmt);
+	vprintf(fmt, ap);
+	va_end(ap);
+	printf("\n");
+	if (!good) {
+		tap_failed++;
+		printf("# failed at %s:%d\n", file, line);
+	}
+	fflush(stdout);
+	return good;
+}
+
+#define ok(cond, ...) tap_ok(!!(cond), __FILE__, __LINE__, __VA_ARGS__)
+
+/* Equal integers; says both when they differ. */
+#define is(got, want, ...)                                              \
+	tap_is((long long)(got), (long long)(want), __FILE__, __LINE__, \
+	       __VA_ARGS__)
+
+__attribute__((format(printf, 5, 6), unused)) static bool
+tap_is(long long got, long long want, const char *file, int line,
+       const char *fmt, ...)
+{
+	char text[256];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	if (tap_ok(got == want, file, line, "%s", text))
+		return true;
+	printf("# got %lld, expected %lld\n", got, want);
+	return false;
+}
+
+/* The text holds the part; says the text when it does not. */
+#define has(text, part, ...)                                               \
+	do {                                                               \
+		if (!ok(strstr(text, part) != NULL, __VA_ARGS__))          \
+			printf("# \"%s\" is not in \"%s\"\n", part, text); \
+	} while (0)
+
+__attribute__((unused)) static void skip(const char *what, const char *why)
+{
+	printf("ok %d - %s # SKIP %s\n", ++tap_nr, what, why);
+}
+
+/* First line of main: the program ends after so many seconds. */
+__attribute__((unused)) static void tap_start(unsigned watchdog_s)
+{
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	alarm(watchdog_s);
+}
+
+/* Last line of main. */
+__attribute__((unused)) static int tap_end(void)
+{
+	printf("1..%d\n", tap_nr);
+	return tap_failed ? 1 : 0;
+}
+
+#endif

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+# Every test is a program that speaks TAP; tests/run.sh runs and counts them.
+
+UNIT_TESTS := $(patsubst tests/%.c,$(BUILD)/tests/%,\
+	$(wildcard tests/unit/test_*.c))
+API_TESTS := $(patsubst tests/%.c,$(BUILD)/tests/%,\
+	$(wildcard tests/api/test_*.c))
+
+# Unit tests may see internals and link the static library.
+$(BUILD)/tests/unit/%: tests/unit/%.c $(LIB_INTERNAL)
+	$(call say,CCLD)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -I. $(CPPFLAGS) $(LKDF_CFLAGS) -MMD -MP -o $@ $< \
+		$(LIB_INTERNAL) $(LIB_LIBS)
+
+# API tests see public headers only and link the shared library.
+$(BUILD)/tests/api/%: tests/api/%.c $(LIB_SO)
+	$(call say,CCLD)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -I. -Ilib/include -D_GNU_SOURCE $(LKDF_CFLAGS) -MMD -MP \
+		-o $@ $< -L$(BUILD) -llkdf -lpthread -Wl,-rpath,'$$ORIGIN/../..'
+
+.PHONY: check deps
+deps: ## install the packages that building and testing need
+	$(Q).ci/deps
+
+check: deps ## all tests, at most 15 minutes
+	$(Q)$(MAKE) --no-print-directory check-built
+
+.PHONY: check-built
+check-built: $(UNIT_TESTS) $(API_TESTS)
+	$(Q)tests/run.sh $(UNIT_TESTS) $(API_TESTS)

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+# One binary, lkdf; public API only.
