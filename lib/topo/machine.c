@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * hwloc without I/O devices, memory attributes and CPU kinds, which would be
- * most of the load time, and without its own binding of this thread. Plug-ins
- * for displays and GPUs stay off.
+ * hwloc without I/O devices (its default), memory attributes and CPU kinds,
+ * which would be most of the load time, and without its own binding of this
+ * thread. Plug-ins for displays and GPUs stay off. Types we don't look at are
+ * kept all the same: a node takes its CPUs from the object it hangs on, so
+ * without groups and packages all nodes would have all CPUs.
  *
  * hwloc counts the CPUs near a node without CPUs (memory behind a link, high
  * bandwidth memory) as that node's, so a CPU can be in two nodes. Then the
@@ -63,13 +65,7 @@ static int configure(hwloc_topology_t hw)
 			      HWLOC_TOPOLOGY_FLAG_NO_CPUKINDS;
 	size_t i;
 
-	if (hwloc_topology_set_flags(hw, flags) ||
-	    hwloc_topology_set_all_types_filter(hw,
-						HWLOC_TYPE_FILTER_KEEP_NONE) ||
-	    hwloc_topology_set_type_filter(hw, HWLOC_OBJ_CORE,
-					   HWLOC_TYPE_FILTER_KEEP_ALL) ||
-	    hwloc_topology_set_type_filter(hw, HWLOC_OBJ_L3CACHE,
-					   HWLOC_TYPE_FILTER_KEEP_ALL))
+	if (hwloc_topology_set_flags(hw, flags))
 		return fault("configuration");
 	/* One that is not there is no fault. */
 	for (i = 0; i < sizeof(unwanted) / sizeof(unwanted[0]); i++)
