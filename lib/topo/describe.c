@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,11 +19,34 @@ struct view {
 	const struct topo *t;
 	const int *worker; /* may be NULL */
 	int nr_workers;
-	FILE *f;
+	char *text; /* what is written so far */
+	size_t used, size; /* bytes; size 0: memory ran out */
 	int *number; /* scratch: as many as CPUs or workers */
 	char *list; /* scratch: number as text */
 	size_t list_size;
 };
+
+/* After the first failure nothing is written any more. */
+__attribute__((format(printf, 2, 3))) static void put(struct view *v,
+						      const char *fmt, ...)
+{
+	char *grown;
+	va_list ap;
+	int len;
+
+	while (v->size) {
+		va_start(ap, fmt);
+		len = vsnprintf(v->text + v->used, v->size - v->used, fmt, ap);
+		va_end(ap);
+		if (len >= 0 && (size_t)len < v->size - v->used) {
+			v->used += (size_t)len;
+			return;
+		}
+		grown = len < 0 ? NULL : realloc(v->text, v->size * 2);
+		v->size = grown ? v->size * 2 : 0;
+		v->text = grown ? grown : v->text;
+	}
+}
 
 static int by_number(const void *a, const void *b)
 {
@@ -105,15 +129,15 @@ static void text_group(struct view *v, int node, int l3, bool is_last)
 	const char *branch = is_last ? "└" : "├";
 
 	if (v->t->l3[l3].bytes)
-		fprintf(v->f, "%s %s L3 %.1f MiB  ", bar, branch,
-			mib(v->t->l3[l3].bytes));
+		put(v, "%s %s L3 %.1f MiB  ", bar, branch,
+		    mib(v->t->l3[l3].bytes));
 	else
-		fprintf(v->f, "%s %s no L3 known  ", bar, branch);
-	fprintf(v->f, "cpus %s", list_of(v, nr));
+		put(v, "%s %s no L3 known  ", bar, branch);
+	put(v, "cpus %s", list_of(v, nr));
 	nr = collect_workers(v, node, l3);
 	if (nr)
-		fprintf(v->f, "  workers %s", list_of(v, nr));
-	fputc('\n', v->f);
+		put(v, "  workers %s", list_of(v, nr));
+	put(v, "\n");
 }
 
 static void text_node(struct view *v, int node)
@@ -121,16 +145,16 @@ static void text_node(struct view *v, int node)
 	const struct topo_node *n = &v->t->node[node];
 	int l3, left = nr_groups(v->t, node), nr = collect_cpus(v, node, -1);
 
-	fprintf(v->f, "%s node %d  ", node + 1 < v->t->nr_nodes ? "├" : "└",
-		n->os_node);
+	put(v, "%s node %d  ", node + 1 < v->t->nr_nodes ? "├" : "└",
+	    n->os_node);
 	if (n->mem_bytes)
-		fprintf(v->f, "%.1f GiB  ", gib(n->mem_bytes));
+		put(v, "%.1f GiB  ", gib(n->mem_bytes));
 	else
-		fprintf(v->f, "no memory  ");
+		put(v, "no memory  ");
 	if (nr)
-		fprintf(v->f, "cpus %s\n", list_of(v, nr));
+		put(v, "cpus %s\n", list_of(v, nr));
 	else
-		fprintf(v->f, "no cpus\n");
+		put(v, "no cpus\n");
 	for (l3 = 0; l3 < v->t->nr_l3; l3++) {
 		if (collect_cpus(v, node, l3))
 			text_group(v, node, l3, !--left);
@@ -142,15 +166,15 @@ static void text_distances(struct view *v)
 	const struct topo *t = v->t;
 	int i, j;
 
-	fprintf(v->f, "distances");
+	put(v, "distances");
 	for (i = 0; i < t->nr_nodes; i++)
-		fprintf(v->f, " %4d", t->node[i].os_node);
-	fputc('\n', v->f);
+		put(v, " %4d", t->node[i].os_node);
+	put(v, "\n");
 	for (i = 0; i < t->nr_nodes; i++) {
-		fprintf(v->f, "%9d", t->node[i].os_node);
+		put(v, "%9d", t->node[i].os_node);
 		for (j = 0; j < t->nr_nodes; j++)
-			fprintf(v->f, " %4d", topo_distance(t, i, j));
-		fputc('\n', v->f);
+			put(v, " %4d", topo_distance(t, i, j));
+		put(v, "\n");
 	}
 }
 
@@ -159,42 +183,42 @@ static void text_machine(struct view *v)
 	const struct topo *t = v->t;
 	int i;
 
-	fprintf(v->f, "Machine  %.1f GiB, %d node%s, %d core%s, %d cpu%s, %s\n",
-		gib(all_memory(t)), t->nr_nodes, t->nr_nodes == 1 ? "" : "s",
-		t->nr_cores, t->nr_cores == 1 ? "" : "s", t->nr_cpus,
-		t->nr_cpus == 1 ? "" : "s", t->source);
+	put(v, "Machine  %.1f GiB, %d node%s, %d core%s, %d cpu%s, %s\n",
+	    gib(all_memory(t)), t->nr_nodes, t->nr_nodes == 1 ? "" : "s",
+	    t->nr_cores, t->nr_cores == 1 ? "" : "s", t->nr_cpus,
+	    t->nr_cpus == 1 ? "" : "s", t->source);
 	for (i = 0; i < t->nr_nodes; i++)
 		text_node(v, i);
 	text_distances(v);
 	if (t->quota)
-		fprintf(v->f, "cgroup quota %.2f CPUs\n",
-			t->quota_milli / 1000.0);
+		put(v, "cgroup quota %.2f CPUs\n", t->quota_milli / 1000.0);
 	if (t->is_synthetic)
-		fprintf(v->f, "not this machine: workers are not pinned\n");
+		put(v, "not this machine: workers are not pinned\n");
 }
 
-static void json_string(FILE *f, const char *s)
+static void json_string(struct view *v, const char *s)
 {
-	fputc('"', f);
+	put(v, "\"");
 	for (; *s; s++) {
 		if (*s == '"' || *s == '\\')
-			fprintf(f, "\\%c", *s);
+			put(v, "\\%c", *s);
 		else if ((unsigned char)*s < 0x20)
-			fprintf(f, "\\u%04x", (unsigned char)*s);
+			put(v, "\\u%04x", (unsigned char)*s);
 		else
-			fputc(*s, f);
+			put(v, "%c", *s);
 	}
-	fputc('"', f);
+	put(v, "\"");
 }
 
-static void json_numbers(FILE *f, const char *name, const int *v, int nr)
+static void json_numbers(struct view *v, const char *name, const int *number,
+			 int nr)
 {
 	int i;
 
-	fprintf(f, "\"%s\":[", name);
+	put(v, "\"%s\":[", name);
 	for (i = 0; i < nr; i++)
-		fprintf(f, "%s%d", i ? "," : "", v[i]);
-	fputc(']', f);
+		put(v, "%s%d", i ? "," : "", number[i]);
+	put(v, "]");
 }
 
 static void json_node(struct view *v, int node)
@@ -204,13 +228,13 @@ static void json_node(struct view *v, int node)
 	int nr = collect_cpus(v, node, -1);
 
 	qsort(v->number, (size_t)nr, sizeof(*v->number), by_number);
-	fprintf(v->f, "{\"node\":%d,\"mem_bytes\":%" PRIu64 ",\"cores\":%d,",
-		n->os_node, n->mem_bytes, n->nr_cores);
-	json_numbers(v->f, "cpus", v->number, nr);
-	fputc(',', v->f);
-	json_numbers(v->f, "distances", t->distance + node * t->nr_nodes,
+	put(v, "{\"node\":%d,\"mem_bytes\":%" PRIu64 ",\"cores\":%d,",
+	    n->os_node, n->mem_bytes, n->nr_cores);
+	json_numbers(v, "cpus", v->number, nr);
+	put(v, ",");
+	json_numbers(v, "distances", t->distance + node * t->nr_nodes,
 		     t->nr_nodes);
-	fputc('}', v->f);
+	put(v, "}");
 }
 
 static void json_cpu(struct view *v, int i)
@@ -222,13 +246,13 @@ static void json_cpu(struct view *v, int i)
 		if (v->worker[w] == i)
 			v->number[nr++] = w;
 	}
-	fprintf(v->f,
-		"{\"cpu\":%d,\"node\":%d,\"core\":%d,\"l3\":%d,"
-		"\"smt\":%d,",
-		cpu->os_cpu, v->t->node[cpu->node].os_node, cpu->core, cpu->l3,
-		cpu->smt);
-	json_numbers(v->f, "workers", v->number, nr);
-	fputc('}', v->f);
+	put(v,
+	    "{\"cpu\":%d,\"node\":%d,\"core\":%d,\"l3\":%d,"
+	    "\"smt\":%d,",
+	    cpu->os_cpu, v->t->node[cpu->node].os_node, cpu->core, cpu->l3,
+	    cpu->smt);
+	json_numbers(v, "workers", v->number, nr);
+	put(v, "}");
 }
 
 static void json_machine(struct view *v)
@@ -236,35 +260,39 @@ static void json_machine(struct view *v)
 	const struct topo *t = v->t;
 	int i;
 
-	fprintf(v->f, "{\"schema\":\"lkdf/topo/1\",\"source\":");
-	json_string(v->f, t->source);
-	fprintf(v->f,
-		",\"synthetic\":%s,\"mem_bytes\":%" PRIu64
-		",\"cores\":%d,\"quota_milli\":%d,\n\"nodes\":[",
-		t->is_synthetic ? "true" : "false", all_memory(t), t->nr_cores,
-		t->quota_milli);
+	put(v, "{\"schema\":\"lkdf/topo/1\",\"source\":");
+	json_string(v, t->source);
+	put(v,
+	    ",\"synthetic\":%s,\"mem_bytes\":%" PRIu64
+	    ",\"cores\":%d,\"quota_milli\":%d,\n\"nodes\":[",
+	    t->is_synthetic ? "true" : "false", all_memory(t), t->nr_cores,
+	    t->quota_milli);
 	for (i = 0; i < t->nr_nodes; i++) {
-		fputs(i ? ",\n" : "", v->f);
+		put(v, "%s", i ? ",\n" : "");
 		json_node(v, i);
 	}
-	fprintf(v->f, "],\n\"l3\":[");
+	put(v, "],\n\"l3\":[");
 	for (i = 0; i < t->nr_l3; i++)
-		fprintf(v->f, "%s{\"bytes\":%" PRIu64 ",\"cpus\":%d}",
-			i ? "," : "", t->l3[i].bytes, t->l3[i].nr_cpus);
-	fprintf(v->f, "],\n\"cpus\":[");
+		put(v, "%s{\"bytes\":%" PRIu64 ",\"cpus\":%d}", i ? "," : "",
+		    t->l3[i].bytes, t->l3[i].nr_cpus);
+	put(v, "],\n\"cpus\":[");
 	for (i = 0; i < t->nr_cpus; i++) {
-		fputs(i ? ",\n" : "", v->f);
+		put(v, "%s", i ? ",\n" : "");
 		json_cpu(v, i);
 	}
-	fprintf(v->f, "]}\n");
+	put(v, "]}\n");
 }
 
-static int view_init(struct view *v, size_t nr)
+static int view_init(struct view *v)
 {
-	v->list_size = nr * 12 + 16;
-	v->number = calloc(nr, sizeof(*v->number));
+	int nr = v->t->nr_cpus > v->nr_workers ? v->t->nr_cpus : v->nr_workers;
+
+	v->list_size = (size_t)nr * 12 + 16;
+	v->size = 4096;
+	v->number = calloc((size_t)nr, sizeof(*v->number));
 	v->list = malloc(v->list_size);
-	return v->number && v->list ? 0 : -ENOMEM;
+	v->text = malloc(v->size);
+	return v->number && v->list && v->text ? 0 : -ENOMEM;
 }
 
 int topo_describe(const struct topo *t, const char *format, const int *worker,
@@ -272,30 +300,22 @@ int topo_describe(const struct topo *t, const char *format, const int *worker,
 {
 	struct view v = { .t = t, .worker = worker, .nr_workers = nr_workers };
 	bool is_json = !strcmp(format, "json");
-	char *text = NULL;
-	size_t size, nr;
 	int rc;
 
 	if (!is_json && strcmp(format, "text"))
 		return err(-EINVAL, "topo: format=%s: expected text or json",
 			   format);
-	nr = (size_t)(t->nr_cpus > nr_workers ? t->nr_cpus : nr_workers);
-	rc = view_init(&v, nr);
-	v.f = rc ? NULL : open_memstream(&text, &size);
-	if (v.f && is_json)
+	rc = view_init(&v);
+	if (!rc && is_json)
 		json_machine(&v);
-	else if (v.f)
+	else if (!rc)
 		text_machine(&v);
-	if (!v.f || ferror(v.f))
-		rc = -ENOMEM;
-	if (v.f && fclose(v.f))
-		rc = -ENOMEM;
 	free(v.number);
 	free(v.list);
-	if (rc) {
-		free(text);
-		return err(rc, "topo: no memory for the description");
+	if (rc || !v.size) {
+		free(v.text);
+		return err(-ENOMEM, "topo: no memory for the description");
 	}
-	*out = text;
+	*out = v.text;
 	return 0;
 }
