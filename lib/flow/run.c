@@ -446,15 +446,8 @@ static void run(struct worker *w, uint64_t item)
 	flush(&b);
 }
 
-static enum sched_class class_of(struct link *link)
-{
-	return link->type == LINK_TASK ? (enum sched_class)task_of(link)->class
-				       : CLASS_NORMAL;
-}
-
 const struct sched_ops run_ops = {
 	.run = run,
-	.class_of = class_of,
 };
 
 void run_start_frame(struct lkdf *rt, struct worker *w, struct frame *f)
