@@ -9,7 +9,7 @@
 #include "sched/sched.h"
 
 /* Pauses between two rounds of looking, at most; doubled from 1. */
-#define MAX_PAUSES 32
+#define MAX_PAUSES 2
 
 bool worker_pop_class(struct worker *w, uint64_t *item)
 {
