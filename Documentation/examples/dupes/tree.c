@@ -258,7 +258,7 @@ static int read_dir(struct lkdf_ctx *c, void *arg)
 		rc = is_new(f.dir, dirfd(dp));
 	if (rc < 0) {
 		f.dir->err = -rc;
-		count_error(&f.counts, -rc);
+		count_error(&f.counts, f.dir->parent ? -rc : EIO);
 		rc = rc == -ENOMEM ? rc : 0;
 	} else if (!rc) {
 		f.counts.again++;
