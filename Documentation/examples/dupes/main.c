@@ -35,18 +35,17 @@ struct job {
 	bool is_cancelled;
 };
 
-/* The second Ctrl-C is deadly again. */
 static void on_interrupt(int sig)
 {
 	(void)sig;
 	interrupted = 1;
 }
 
-static void catch_interrupt(void)
+static void on_signals(void (*handler)(int))
 {
-	struct sigaction sa = { .sa_flags = SA_RESETHAND | SA_RESTART };
+	struct sigaction sa = { .sa_flags = SA_RESTART };
 
-	sa.sa_handler = on_interrupt;
+	sa.sa_handler = handler;
 	sigaction(SIGINT, &sa, NULL);
 	sigaction(SIGTERM, &sa, NULL);
 }
@@ -78,6 +77,8 @@ static int wait_for_tasks(struct job *j, bool is_reading)
 		else
 			progress_walk(&j->progress, &j->tree);
 		if (interrupted && !j->is_cancelled) {
+			/* Once we have seen it, a second one is deadly */
+			on_signals(SIG_DFL);
 			j->is_cancelled = true;
 			lkdf_scope_cancel(j->rt, j->scope, -ECANCELED);
 		}
@@ -196,7 +197,7 @@ int main(int argc, char **argv)
 	rc = options_read(&j.options, argc, argv);
 	if (rc)
 		return rc < 0 ? 2 : 0;
-	catch_interrupt();
+	on_signals(on_interrupt);
 	progress_init(&j.progress, j.options.quiet);
 	rc = start(&j) ? 1 : run(&j);
 	stop(&j);

@@ -4,6 +4,7 @@
  */
 #include "summary.h"
 #include <inttypes.h>
+#include <sched.h>
 
 static int64_t stat_of(struct lkdf *rt, const char *name)
 {
@@ -24,11 +25,17 @@ static int cpu_of(struct lkdf *rt, unsigned worker)
 unsigned summary_workers(struct lkdf *rt)
 {
 	unsigned all = lkdf_nr_workers(rt), nr = 0;
+	cpu_set_t set;
 
 	/* Threads of the blocking pool come last and are never bound */
 	while (nr < all && cpu_of(rt, nr) >= 0)
 		nr++;
-	return nr ? nr : all;
+	if (nr)
+		return nr;
+	/* Workers are not bound either: as many as we may use CPUs */
+	if (!sched_getaffinity(0, sizeof(set), &set))
+		nr = CPU_COUNT(&set);
+	return nr && nr < all ? nr : all;
 }
 
 struct summary summary_take(struct lkdf *rt, int64_t wall_ns)
