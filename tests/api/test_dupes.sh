@@ -145,6 +145,7 @@ bears_unreadable_files() {
 			return
 		fi
 	fi
+	# shellcheck disable=SC2086
 	timeout -k 5 60 $as "$dupes" --json "$tmp/u" >"$tmp/json" 2>"$tmp/err"
 	is $? 0 "files that cannot be read do not change the exit status"
 	is "$(check get "$tmp/json" totals.unreadable)" 2 "$what"
@@ -253,6 +254,7 @@ ends_loops_of_mounts() {
 		skip "$what" "no right to mount"
 		return
 	fi
+	# shellcheck disable=SC2016
 	unshare -m sh -c 'mount --bind "$2" "$2/below" &&
 		exec timeout -k 5 60 "$1" --json "$2"' sh "$dupes" "$tmp/l" \
 		>"$tmp/json" 2>"$tmp/err"

@@ -182,11 +182,15 @@ static int run(struct job *j)
 
 static void stop(struct job *j)
 {
+	int rc;
+
 	classes_fini(&j->classes);
 	search_fini(&j->search);
 	tree_fini(&j->tree);
 	lkdf_scope_put(j->scope);
-	lkdf_close(j->rt);
+	rc = lkdf_close(j->rt);
+	if (rc)
+		complain("cannot stop", rc);
 }
 
 int main(int argc, char **argv)
