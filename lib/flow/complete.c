@@ -71,14 +71,12 @@ static void end_slowly(struct executor *ex, struct task *t, int error)
 	tell_scope(t, error, f);
 }
 
-static void put_failures(struct task *t)
+static void put_failures(struct lkdf *rt, struct task *t)
 {
-	struct log *log = &rt_of(t)->log;
-
 	if (t->link.flags & TASK_FAILED)
-		failure_put(t->failure, log);
+		failure_put(t->failure, &rt->log);
 	if (a_load(&t->child_err, relaxed))
-		failure_put(t->child_failure, log);
+		failure_put(t->child_failure, &rt->log);
 }
 
 /* One child less. True: it was the last, and the parent's body has ended. */
@@ -121,7 +119,7 @@ void task_finish_of_frame(struct worker *w, struct task *t)
 		frame_fail(f, index, error, failure ? failure->error.why : NULL,
 			   w->id);
 	failure_observe(failure);
-	put_failures(t);
+	put_failures(rt_of(t), t);
 	runtime_free(rt_of(t), w->executor, POOL_TASK, t);
 	run_decide(w, f, index, !error);
 }
@@ -148,13 +146,14 @@ void task_complete(struct executor *ex, struct task *t)
 		scope = t->link.flags & TASK_SCOPED ? t->scope : NULL;
 		failure = failure_of(t);
 		done = (struct lkdf_event){ 0 };
+		/* Once the parent knows, the kind may be gone. */
+		rt = rt_of(t);
 		go_up = parent && child_gone(parent, error, failure);
 		if (unlikely(t->link.flags & TASK_HAS_DONE))
 			done = t->done;
 		failure_get(done.slot ? failure : NULL);
 		if (unlikely(error))
-			put_failures(t);
-		rt = rt_of(t);
+			put_failures(rt, t);
 		runtime_free(rt, ex, POOL_TASK, t);
 		if (scope)
 			scope_leave(scope);

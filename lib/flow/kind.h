@@ -49,6 +49,8 @@ struct lkdf_kind {
 	_Atomic(uint32_t) slow;
 	_Atomic(uint32_t) body_ticks; /* the last sample */
 	_Atomic(uint32_t) nr_short; /* samples in a row */
+	/* Set with its first task of its own, not counted in nr_refs. */
+	_Atomic(uint32_t) has_tasks;
 
 	/* Set at create, constant afterwards. */
 	struct lkdf *rt;
@@ -59,7 +61,10 @@ struct lkdf_kind {
 	struct kind_limit limit[MAX_LIMITS];
 	char name[NAME_SIZE];
 
-	/* Any thread: the user, each graph with it, each dynamic task. */
+	/* Under the runtime's lock, once nr_refs is 0. */
+	struct lkdf_kind *next_dead;
+
+	/* Any thread: the user and each graph with it. */
 	_Alignas(CACHE_LINE) _Atomic(uint32_t) nr_refs;
 };
 
@@ -67,6 +72,9 @@ int kind_create(struct lkdf *rt, const struct lkdf_kind_attr *a,
 		struct lkdf_kind **out);
 void kind_get(struct lkdf_kind *k);
 void kind_put(struct lkdf_kind *k);
+
+/* Frees the kinds that waited for their last task. */
+void kind_bury(struct lkdf *rt);
 
 /* A body took so long: is the kind short? */
 void kind_sample(struct lkdf_kind *k, uint64_t body_ticks);

@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "flow/event.h"
 #include "flow/frame.h"
+#include "flow/kind.h"
 #include "flow/run.h"
 #include "flow/task.h"
 #include "mem/region.h"
@@ -169,6 +170,7 @@ void runtime_close(struct lkdf *rt)
 {
 	sched_stop(&rt->sched);
 	blocking_fini(&rt->blocking);
+	kind_bury(rt);
 	free_memory(rt);
 }
 
@@ -176,6 +178,7 @@ void runtime_abandon(struct lkdf *rt)
 {
 	sched_abandon(&rt->sched);
 	blocking_abandon(&rt->blocking);
+	kind_bury(rt);
 	free_memory(rt);
 }
 

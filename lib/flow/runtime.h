@@ -56,6 +56,7 @@ struct lkdf {
 	/* Under lock. */
 	pthread_mutex_t lock;
 	struct magazine magazine[NR_POOLS]; /* for threads of the user */
+	struct lkdf_kind *dead_kinds; /* put, their tasks may live */
 	uint32_t nr_frames; /* slots ever used */
 	uint32_t free_frame; /* first free slot + 1 */
 

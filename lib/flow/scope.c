@@ -18,6 +18,7 @@ void scope_init(struct lkdf_scope *s, struct lkdf *rt,
 	memset(s, 0, sizeof(*s));
 	s->rt = rt;
 	s->parent = parent;
+	s->depth = parent ? parent->depth + 1 : 0;
 	snprintf(s->name, sizeof(s->name), "%s", name ? name : "");
 	pthread_mutex_init(&s->lock, NULL);
 	a_store(&s->count, SCOPE_REF, relaxed);
@@ -133,13 +134,19 @@ static void leave_one(struct lkdf_scope *s)
 		leave_last(s);
 }
 
+/*
+ * From the root down: whoever finds a scope empty may rely on all above it not
+ * counting the task any more, and close the runtime.
+ */
 void scope_leave(struct lkdf_scope *s)
 {
-	struct lkdf_scope *parent;
+	struct lkdf_scope *at;
+	unsigned depth, i, last = s->depth;
 
-	for (; s; s = parent) {
-		parent = s->parent;
-		leave_one(s);
+	for (depth = 0; depth <= last; depth++) {
+		for (at = s, i = last; i > depth; i--)
+			at = at->parent;
+		leave_one(at);
 	}
 }
 

@@ -41,6 +41,7 @@ struct lkdf_scope {
 	/* Set at create, constant afterwards. */
 	struct lkdf *rt;
 	struct lkdf_scope *parent;
+	unsigned depth; /* 0: the root */
 	char name[32];
 
 	/* Under the runtime's scope lock. */

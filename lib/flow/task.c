@@ -73,6 +73,8 @@ static inline struct task *new_task(struct lkdf *rt, struct executor *ex,
 	t->link.class = CLASS_NORMAL;
 	t->link.flags = k->task_flags;
 	t->kind = k;
+	if (unlikely(!a_load(&k->has_tasks, relaxed)))
+		a_store(&k->has_tasks, 1, relaxed);
 	t->nr_spawned = 0;
 	t->nr_local = 0;
 	a_store(&t->live, 0, relaxed);
