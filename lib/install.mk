@@ -9,10 +9,10 @@ PKGCONFIGDIR ?= $(LIBDIR)/pkgconfig
 DOCDIR ?= $(PREFIX)/share/doc/lkdf
 INSTALL ?= install
 
-# Set by tools.mk: programs of all, which are built before they are installed.
-INSTALL_BIN ?=
-# Programs that are installed if they have been built: benchmarks and peers.
-INSTALL_PEERS ?=
+# Programs of all: they are built before they are installed.
+INSTALL_BIN ?= $(LKDF_BIN)
+# Programs that are installed if they have been built.
+INSTALL_PEERS ?= $(BENCH_PEERS)
 INSTALL_HEADERS := $(sort $(wildcard lib/include/lkdf/*.h \
 	lib/include/lkdf/*.hpp))
 INSTALL_EXAMPLES := $(sort $(wildcard Documentation/examples/*))

@@ -95,7 +95,11 @@ if command -v pkg-config >/dev/null; then
 else
 	skip 'a program builds and runs' 'pkg-config is not installed'
 fi
-ok 'make uninstall says nothing' do_make uninstall
+if [ -f "$root$prefix/bin/lkdf" ]; then
+	ok 'the installed lkdf runs' env LD_LIBRARY_PATH="$root$prefix/lib/here" \
+		"$root$prefix/bin/lkdf" --help
+fi
+ok 'make uninstall works' do_make uninstall
 ok 'no file is left behind' test -z "$(find "$root" ! -type d)"
 ok 'no folder of ours is left behind' test -z \
 	"$(find "$root" -depth -path "*/lkdf/lkdf" -o -path '*/include/lkdf' \

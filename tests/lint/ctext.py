@@ -86,8 +86,8 @@ class Item:
         self.end_line = line_of(text, end) if end else self.line
 
     def call(self):
-        """(name, text in the last brackets) of what looks like f(...)."""
-        m = re.match(r'.*?\b(\w+)\s*\(', self.head, re.S)
+        """(name, text in the brackets) of "type f(...)", else (None, '')."""
+        m = re.match(r'[^(]*\w[\s*]+(\w+)\s*\(', self.head)
         if not m or not self.head.endswith(')'):
             return None, ''
         if re.match(r'[^()]*\(\s*\*', self.head):

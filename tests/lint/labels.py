@@ -3,7 +3,9 @@
 """
 Memory orders: an access stronger than relaxed has a comment with a label
 [name.x] within the six lines above its statement or on it. A label says
-"pairs with [other.y]", or another label says so of it; both must exist.
+"pairs with [other.y]", or another label says so of it; both must exist. Where
+all sides run the same line, as when a count drops to zero, it says "pairs with
+itself".
 """
 import re
 
@@ -14,6 +16,7 @@ ACCESS = re.compile(r'\ba_(load|store|xchg|cas|add|sub|or|and)\s*\(')
 LABEL = r'\[[a-z][a-z0-9_]*\.[a-z0-9_]+\]'
 PARTNERS = re.compile(r'pairs\s+with\s+((?:' + LABEL + r'(?:\s*,\s*|\s+and\s+|'
                       r'\s*,\s*and\s+|\s+or\s+)?)+)')
+ITSELF = re.compile(r'pairs\s+with\s+itself')
 
 
 def is_ordered(kind, args):
@@ -67,7 +70,8 @@ for label, places in named.items():
 for label, places in made.items():
     if label in named:
         continue
-    if not any(PARTNERS.search(rest) for _, _, rest in places):
+    if not any(PARTNERS.search(rest) or ITSELF.search(rest)
+               for _, _, rest in places):
         path, line, _ = places[0]
         report.say(path, line, f'{label} has no partner: say "pairs with [...]"')
 report.end()
