@@ -5,7 +5,8 @@ Memory orders: an access stronger than relaxed has a comment with a label
 [name.x] within the six lines above its statement or on it. A label says
 "pairs with [other.y]", or another label says so of it; both must exist. Where
 all sides run the same line, as when a count drops to zero, it says "pairs with
-itself".
+itself". A label is made where it starts a comment or a sentence, or follows
+another that does; anywhere else it is a mention, and must exist.
 """
 import re
 
@@ -24,7 +25,7 @@ def is_ordered(kind, args):
 
 
 report = ctext.Report()
-made, named = {}, {}
+made, named, mentioned = {}, {}, {}
 
 for path in ctext.files('lib'):
     if path == 'lib/base/atomic.h':
@@ -40,13 +41,24 @@ for path in ctext.files('lib'):
             named.setdefault(other.group(), []).append((path, line))
             inside.add(m.start(1) + other.start())
     at = {}
-    own = [m for m in re.finditer(LABEL, notes) if m.start() not in inside]
+    own = []
+    for m in re.finditer(LABEL, notes):
+        before = notes[:m.start()].rstrip(' \t\n,')
+        if m.start() in inside:
+            continue
+        if before.endswith(('/*', '//', '.')) or \
+                own and len(before) == own[-1].end():
+            own.append(m)
+        else:
+            mentioned.setdefault(m.group(), []).append(
+                (path, ctext.line_of(notes, m.start())))
     for m, after in zip(own, own[1:] + [None]):
         line = ctext.line_of(notes, m.start())
         at[line] = m.group()
-        rest = notes[m.end():after.start() if after else None]
-        made.setdefault(m.group(), []).append(
-            (path, line, rest.split('*/')[0]))
+        rest = notes[m.end():].split('*/')[0]
+        if after and after.start() > m.end() + 2:
+            rest = notes[m.end():after.start()].split('*/')[0]
+        made.setdefault(m.group(), []).append((path, line, rest))
     for m in ACCESS.finditer(text):
         end = ctext.match_close(text, m.end() - 1)
         args = ctext.split_args(text[m.end():end])
@@ -62,10 +74,10 @@ for path in ctext.files('lib'):
                        f'a_{m.group(1)}() with an order: say in a comment '
                        'above it "[name.x] why; pairs with [name.y]"')
 
-for label, places in named.items():
+for label, places in [*named.items(), *mentioned.items()]:
     if label not in made:
         for path, line in places:
-            report.say(path, line, f'pairs with {label}, which is nowhere')
+            report.say(path, line, f'{label} is named here and made nowhere')
 
 for label, places in made.items():
     if label in named:
