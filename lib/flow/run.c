@@ -225,7 +225,7 @@ static enum before before(struct burst *b, uint32_t index)
 	struct worker *w = b->w;
 
 	if (a_load(&w->attn, relaxed) & ATTN_LOOK) {
-		/* [run.look] pairs with sched_look(). */
+		/* [run.look] the news; pairs with [sched.look]. */
 		a_and(&w->attn, ~ATTN_LOOK, seq_cst);
 		b->is_cancelled = frame_cancelled(b->f) != 0;
 	}

@@ -183,6 +183,8 @@ static inline enum deque_result deque_steal(struct deque *d, uint64_t *item)
  */
 static inline bool deque_peek(struct deque *d, uint64_t *item)
 {
+	/* [deque.peek] a guess at what lies there; pairs with
+	 * [deque.share]. */
 	uint64_t span = a_load(&d->span, acquire);
 
 	if (span_tail(span) == span_split(span))

@@ -197,7 +197,7 @@ static void join_workers(struct sched *s)
 {
 	int i;
 
-	/* [sched.stop] before the wake-up; pairs with is_stopping(). */
+	/* [sched.stop] before the wake-up; pairs with [sched.stopping]. */
 	a_store(&s->is_stopping, 1, seq_cst);
 	park_wake_all(&s->park);
 	for (i = 0; i < s->nr_started; i++)
@@ -287,5 +287,6 @@ void sched_look(struct sched *s)
 	int i;
 
 	for (i = 0; i < s->nr_workers; i++)
+		/* [sched.look] the news before it; pairs with [run.look]. */
 		a_or(&s->workers[i].attn, ATTN_LOOK, seq_cst);
 }

@@ -162,7 +162,8 @@ static bool anything_public(struct worker *w)
 
 static bool is_stopping(struct worker *w)
 {
-	/* [sched.stop] pairs with sched_stop(). */
+	/* [sched.stopping] after we said that we sleep; pairs with
+	 * [sched.stop]. */
 	return a_load(&w->sched->is_stopping, seq_cst) != 0;
 }
 
