@@ -90,12 +90,22 @@ static void probe_runtime(struct finding *f)
 	lkdf_close(rt);
 }
 
-static const struct doctor_row runtime_row = { "runtime", probe_runtime };
-
-static const struct doctor_row *row_at(unsigned i)
-{
-	return i < doctor_nr_rows ? &doctor_rows[i] : &runtime_row;
-}
+static const struct doctor_row doctor_rows[] = {
+	{ "kernel", probe_kernel },
+	{ "cpus", probe_cpus },
+	{ "quota", probe_quota },
+	{ "tsc", probe_tsc },
+	{ "thp", probe_thp },
+	{ "numa_balancing", probe_numa_balancing },
+	{ "io_uring", probe_io_uring },
+	{ "perf", probe_perf },
+	{ "bpf", probe_bpf },
+	{ "memlock", probe_memlock },
+	{ "nofile", probe_nofile },
+	{ "memfd", probe_memfd },
+	{ "runtime", probe_runtime },
+};
+#define NR_ROWS (sizeof(doctor_rows) / sizeof(doctor_rows[0]))
 
 static void print_finding(const struct finding *f)
 {
@@ -145,10 +155,10 @@ static int examine(const struct doctor_opts *o)
 		json_text(&j, "schema", "lkdf/doctor/1");
 		json_open(&j, "findings", '[');
 	}
-	for (i = 0; i <= doctor_nr_rows; i++) {
+	for (i = 0; i < NR_ROWS; i++) {
 		memset(&f, 0, sizeof(f));
-		f.name = row_at(i)->name;
-		row_at(i)->probe(&f);
+		f.name = doctor_rows[i].name;
+		doctor_rows[i].probe(&f);
 		nr[f.level]++;
 		if (o->common.is_json)
 			write_finding(&j, &f);

@@ -29,9 +29,6 @@ struct doctor_row {
 	doctor_probe probe;
 };
 
-extern const struct doctor_row doctor_rows[];
-extern const unsigned doctor_nr_rows;
-
 /* Say it: a level and a text; or the fix. */
 void finding_say(struct finding *f, enum doctor_level level, const char *fmt,
 		 ...) __attribute__((format(printf, 3, 4)));

@@ -11,22 +11,6 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-const struct doctor_row doctor_rows[] = {
-	{ "kernel", probe_kernel },
-	{ "cpus", probe_cpus },
-	{ "quota", probe_quota },
-	{ "tsc", probe_tsc },
-	{ "thp", probe_thp },
-	{ "numa_balancing", probe_numa_balancing },
-	{ "io_uring", probe_io_uring },
-	{ "perf", probe_perf },
-	{ "bpf", probe_bpf },
-	{ "memlock", probe_memlock },
-	{ "nofile", probe_nofile },
-	{ "memfd", probe_memfd },
-};
-const unsigned doctor_nr_rows = sizeof(doctor_rows) / sizeof(doctor_rows[0]);
-
 void probe_kernel(struct finding *f)
 {
 	struct utsname u;
