@@ -114,20 +114,39 @@ static int parse(struct peer *p, char *line, double *out)
 	return nr;
 }
 
-__attribute__((format(printf, 3, 0))) static int
-ask_list(struct peer *p, double *out, const char *fmt, va_list ap)
+__attribute__((format(printf, 2, 0))) static int
+send_list(struct peer *p, const char *fmt, va_list ap)
 {
-	char line[512];
-	int rc;
-
 	if (!p->pid)
 		return -ENOENT;
 	kill(p->pid, SIGCONT);
 	vfprintf(p->ask, fmt, ap);
 	fputc('\n', p->ask);
-	if (fflush(p->ask) || !fgets(line, sizeof(line), p->answer)) {
+	return fflush(p->ask) ? -EPIPE : 0;
+}
+
+int peer_send(struct peer *p, const char *fmt, ...)
+{
+	va_list ap;
+	int rc;
+
+	va_start(ap, fmt);
+	rc = send_list(p, fmt, ap);
+	va_end(ap);
+	return rc;
+}
+
+__attribute__((format(printf, 3, 0))) static int
+ask_list(struct peer *p, double *out, const char *fmt, va_list ap)
+{
+	char line[512];
+	int rc = send_list(p, fmt, ap);
+
+	if (!rc && !fgets(line, sizeof(line), p->answer))
+		rc = -EPIPE;
+	if (rc) {
 		snprintf(p->why, sizeof(p->why), "died");
-		return -EPIPE;
+		return rc;
 	}
 	rc = parse(p, line, out);
 	kill(p->pid, SIGSTOP);

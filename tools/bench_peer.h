@@ -27,6 +27,10 @@ void peer_close(struct peer *p);
 int peer_ask(struct peer *p, double *out, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* Only asks. */
+int peer_send(struct peer *p, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
 /* A whole life for one question: open, ask, close. */
 int peer_ask_fresh(const char *name, double *out, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));

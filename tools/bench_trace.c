@@ -12,15 +12,12 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#define MAX_THREADS 256
-
 struct tracing {
-	pid_t thread[MAX_THREADS];
-	unsigned nr_threads, nr_marks;
+	unsigned nr_marks;
 	long nr_calls;
 };
 
-static int seize_all(struct tracing *t, pid_t pid)
+static int seize_all(pid_t pid)
 {
 	char path[64];
 	struct dirent *e;
@@ -34,13 +31,12 @@ static int seize_all(struct tracing *t, pid_t pid)
 		return -errno;
 	while (!rc && (e = readdir(dir)) != NULL) {
 		thread = (pid_t)strtol(e->d_name, NULL, 10);
-		if (thread <= 0 || t->nr_threads == MAX_THREADS)
+		if (thread <= 0)
 			continue;
 		if (ptrace(PTRACE_SEIZE, thread, NULL,
 			   PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE) ||
 		    ptrace(PTRACE_INTERRUPT, thread, NULL, NULL))
 			rc = -errno;
-		t->thread[t->nr_threads++] = thread;
 	}
 	closedir(dir);
 	return rc;
@@ -73,36 +69,39 @@ static void go_on(struct tracing *t, pid_t thread, int status)
 	ptrace(PTRACE_SYSCALL, thread, NULL, signal);
 }
 
-static void detach_all(struct tracing *t)
+/* Reaps all threads: the first one's end comes after all others'. */
+static void end(pid_t pid)
 {
-	unsigned i;
+	pid_t thread;
 	int status;
 
-	for (i = 0; i < t->nr_threads; i++) {
-		if (!ptrace(PTRACE_DETACH, t->thread[i], NULL, NULL))
-			continue;
-		if (ptrace(PTRACE_INTERRUPT, t->thread[i], NULL, NULL))
-			continue;
-		if (waitpid(t->thread[i], &status, __WALL) > 0)
-			ptrace(PTRACE_DETACH, t->thread[i], NULL, NULL);
-	}
+	kill(pid, SIGKILL);
+	do
+		thread = waitpid(-1, &status, __WALL);
+	while (thread > 0 && (thread != pid || WIFSTOPPED(status)));
 }
 
-long trace_count_calls(pid_t pid)
+long trace_count_calls(struct peer *p, const char *question)
 {
-	struct tracing t = { .nr_threads = 0 };
+	struct tracing t = { .nr_marks = 0 };
 	pid_t thread;
-	int status, rc = seize_all(&t, pid);
+	int status, rc;
 
+	if (!p->pid)
+		return -ENOENT;
+	rc = seize_all(p->pid);
+	if (!rc)
+		rc = peer_send(p, "%s", question);
 	while (!rc && t.nr_marks < 2) {
 		thread = waitpid(-1, &status, __WALL);
 		if (thread < 0)
 			rc = -errno;
 		else if (!WIFSTOPPED(status))
-			rc = thread == pid ? -EPIPE : 0;
+			rc = thread == p->pid ? -EPIPE : 0;
 		else
 			go_on(&t, thread, status);
 	}
-	detach_all(&t);
+	end(p->pid);
+	p->pid = 0;
 	return rc ? rc : t.nr_calls;
 }

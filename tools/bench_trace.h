@@ -6,12 +6,12 @@
 #ifndef TOOLS_BENCH_TRACE_H
 #define TOOLS_BENCH_TRACE_H
 
-#include <sys/types.h>
+#include "bench_peer.h"
 
 /*
- * Attached before the peer is asked; ends with the second mark. Returns the
- * count, or -errno: -EPERM tracing is not allowed here.
+ * Asks, counts until the second mark, and ends the peer. Returns the count, or
+ * -errno: -EPERM tracing is not allowed here.
  */
-long trace_count_calls(pid_t pid);
+long trace_count_calls(struct peer *p, const char *question);
 
 #endif
