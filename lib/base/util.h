@@ -16,6 +16,8 @@
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
+#define round_up_const(x, to) (((x) + (to)-1) / (to) * (to))
+
 #define container_of(p, type, member) \
 	((type *)((char *)(p)-offsetof(type, member)))
 

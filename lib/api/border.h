@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Checks that many calls share: is the runtime alive, is the struct one of
+ * ours, is this thread inside a body.
+ */
+#ifndef API_BORDER_H
+#define API_BORDER_H
+
+#include "base/err.h"
+#include "flow/runtime.h"
+
+#include <errno.h>
+
+/* 0; -EINVAL: NULL; -EOWNERDEAD: we are a forked child. */
+int border_runtime(const struct lkdf *rt);
+
+/*
+ * Copies a struct that starts with its own size into ours of known bytes:
+ * shorter ones are filled with zero, a longer one may hold only zero beyond.
+ */
+int border_copy(const void *attr, void *ours, size_t known, const char *what);
+
+/* -EDEADLK on a worker or a thread of the blocking pool. */
+int border_may_wait(const char *what);
+
+/* -EOPNOTSUPP naming what is not built. */
+int border_unbuilt(const char *what);
+
+#endif

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "api/config.h"
+
+#include "base/err.h"
+#include "base/util.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define AT(field) .offset = offsetof(struct config, field)
+
+static const char *const log_levels[] = { "error", "info", "debug", NULL };
+
+static const struct option_row rows[] = {
+	{ .name = "workers",
+	  .type = OPTION_INT,
+	  AT(workers),
+	  .max = 1024,
+	  .unit = "threads",
+	  .help = "how many workers; 0: one per allowed core, at most the "
+		  "cgroup's quota" },
+	{ .name = "workers_per_node",
+	  .type = OPTION_BOOL,
+	  AT(workers_per_node),
+	  .help = "workers is a number for each NUMA node" },
+	{ .name = "cpus",
+	  .type = OPTION_TEXT,
+	  AT(cpus),
+	  .help = "CPUs to use, \"0,2-5\" in double quotes; default: all "
+		  "that this process may use" },
+	{ .name = "topology",
+	  .type = OPTION_TEXT,
+	  AT(topology),
+	  .help = "a made-up machine instead of this one, for tests: "
+		  "\"numa:2 core:4\"; workers are not pinned then" },
+	{ .name = "pin",
+	  .type = OPTION_BOOL,
+	  AT(pin),
+	  .init = 1,
+	  .help = "bind each worker to one CPU" },
+	{ .name = "spin_us",
+	  .type = OPTION_INT,
+	  AT(spin_us),
+	  .max = 1000000,
+	  .init = 40,
+	  .unit = "us",
+	  .help = "how long an idle worker looks for work before it sleeps" },
+	{ .name = "blocking",
+	  .type = OPTION_INT,
+	  AT(blocking),
+	  .min = 1,
+	  .max = 4096,
+	  .init = 64,
+	  .unit = "threads",
+	  .help = "most threads for kinds that block; made when needed" },
+	{ .name = "events",
+	  .type = OPTION_INT,
+	  AT(events),
+	  .min = 1024,
+	  .max = 1 << 28,
+	  .init = 1 << 22,
+	  .unit = "events",
+	  .help = "most events alive at a time, -EAGAIN beyond" },
+	{ .name = "stack_kib",
+	  .type = OPTION_INT,
+	  AT(stack_kib),
+	  .max = 1 << 20,
+	  .unit = "KiB",
+	  .help = "stack of each thread; 0: the system's default" },
+	{ .name = "serial",
+	  .type = OPTION_BOOL,
+	  AT(serial),
+	  .help = "no threads: run everything on the caller's, for debugging" },
+	{ .name = "log",
+	  .type = OPTION_WORD,
+	  AT(log_level),
+	  .words = log_levels,
+	  .init = 1,
+	  .help = "least important level the log callback is called for" },
+	{ .name = "final",
+	  .type = OPTION_BOOL,
+	  AT(is_final),
+	  .help = "LKDF_* variables do not change these options" },
+};
+
+const struct option_row *config_rows(size_t *nr)
+{
+	*nr = ARRAY_SIZE(rows);
+	return rows;
+}
+
+/* LKDF_WORKERS for workers. */
+static int read_variable(const struct option_row *row, struct config *c)
+{
+	char name[64];
+	const char *value;
+	size_t i;
+
+	snprintf(name, sizeof(name), "LKDF_%s", row->name);
+	for (i = 0; name[i]; i++)
+		name[i] = (char)toupper((unsigned char)name[i]);
+	value = secure_getenv(name);
+	return value ? option_set(row, value, c, name) : 0;
+}
+
+int config_read(const char *options, struct config *c)
+{
+	size_t i;
+	int rc;
+
+	option_defaults(rows, ARRAY_SIZE(rows), c);
+	rc = option_parse(rows, ARRAY_SIZE(rows), options, c);
+	for (i = 0; i < ARRAY_SIZE(rows) && !rc && !c->is_final; i++)
+		rc = read_variable(&rows[i], c);
+	return rc;
+}

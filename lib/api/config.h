@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * The ONE option table. defaults < options < environment, unless the program
+ * says "final". The only getenv() of the library is in config.c.
+ */
+#ifndef API_CONFIG_H
+#define API_CONFIG_H
+
+#include "base/option.h"
+
+struct config {
+	int64_t workers, workers_per_node, pin, spin_us, stack_kib, serial;
+	int64_t blocking, events, log_level, is_final;
+	char cpus[OPTION_TEXT_SIZE];
+	char topology[OPTION_TEXT_SIZE];
+};
+
+/* options may be NULL. */
+int config_read(const char *options, struct config *c);
+
+/* The table, for descriptions. */
+const struct option_row *config_rows(size_t *nr);
+
+#endif

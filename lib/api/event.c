@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include <lkdf/event.h>
+
+#include "api/border.h"
+#include "flow/event.h"
+
+int lkdf_event_create(struct lkdf *rt, uint32_t count, uint32_t flags,
+		      struct lkdf_event *out)
+{
+	int rc = border_runtime(rt);
+
+	if (rc)
+		return rc;
+	if (!out)
+		return err(-EINVAL, "event: out is NULL");
+	if (flags & LKDF_EVENT_PULSE)
+		return border_unbuilt("event: PULSE");
+	if (flags)
+		return err(-EINVAL, "event: unknown flags %#x", flags);
+	if (count > EVENT_MAX_COUNT)
+		return err(-EINVAL, "event: count %u, at most %u", count,
+			   EVENT_MAX_COUNT);
+	rc = event_create(rt, runtime_executor(rt), count ? count : 1, 2, out);
+	if (!rc)
+		event_of(*out)->is_users = true;
+	return rc;
+}
+
+int lkdf_event_signal(struct lkdf_event e, int error)
+{
+	struct lkdf *rt;
+	int rc;
+
+	if (!e.slot)
+		return err(-EINVAL, "event: { 0 } is none");
+	if (error > 0 || error < -EVENT_MAX_ERR)
+		return err(-EINVAL, "event: error %d, expected 0 or -errno",
+			   error);
+	rt = event_of(e)->rt;
+	rc = event_signal(e, error);
+	sched_drain(&rt->sched);
+	return rc;
+}
+
+static int check_event(struct lkdf_event e)
+{
+	if (!e.slot)
+		return err(-EINVAL, "event: { 0 } is none");
+	if (!event_is_valid(e))
+		return err(-ESTALE, "event: its last reference is gone");
+	return 0;
+}
+
+int lkdf_event_wait(struct lkdf_event e, int64_t timeout_ns)
+{
+	int rc = border_may_wait("lkdf_event_wait");
+
+	if (!rc)
+		rc = check_event(e);
+	return rc ? rc : event_wait(e, timeout_ns);
+}
+
+int lkdf_event_error(struct lkdf_event e, struct lkdf_error *out)
+{
+	int rc = check_event(e);
+
+	if (rc)
+		return rc;
+	if (!out)
+		return err(-EINVAL, "event: out is NULL");
+	return event_error(e, out);
+}
+
+void lkdf_event_put(struct lkdf_event e)
+{
+	if (e.slot && event_is_valid(e))
+		event_put(e);
+}

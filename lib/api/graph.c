@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include <lkdf/graph.h>
+
+#include "api/border.h"
+#include "flow/frame.h"
+#include "flow/graph.h"
+
+int lkdf_graph_create(struct lkdf *rt, const struct lkdf_graph_attr *attr,
+		      struct lkdf_graph **out)
+{
+	struct lkdf_graph_attr a = { 0 };
+	int rc = border_runtime(rt);
+
+	if (rc)
+		return rc;
+	if (!out)
+		return err(-EINVAL, "graph: out is NULL");
+	if (attr) {
+		rc = border_copy(attr, &a, sizeof(a), "lkdf_graph_attr");
+		if (rc)
+			return rc;
+	}
+	if (a.flags)
+		return border_unbuilt("graph: flags");
+	if (a.inflight > MAX_INFLIGHT)
+		return err(-EINVAL, "graph: inflight %u, at most %d",
+			   a.inflight, MAX_INFLIGHT);
+	if (a.hint_tasks > MAX_TASKS / 2)
+		return err(-EINVAL, "graph: hint_tasks %u, at most %u",
+			   a.hint_tasks, MAX_TASKS / 2);
+	return graph_create(rt, &a, out);
+}
+
+static int check_open(struct lkdf_graph *g, const char *what)
+{
+	if (unlikely(!g))
+		return err(-EINVAL, "%s: the graph is NULL", what);
+	if (unlikely(g->is_sealed))
+		return err(-EROFS, "%s: graph %s is sealed", what, g->name);
+	return 0;
+}
+
+static int check_add(struct lkdf_graph *g, const struct lkdf_kind *k,
+		     const void *arg)
+{
+	if (unlikely(!k))
+		return err(-EINVAL, "graph %s: kind is NULL", g->name);
+	if (unlikely(k->rt != g->rt))
+		return err(-EINVAL, "graph %s: kind %s is of another runtime",
+			   g->name, k->name);
+	if (unlikely(k->arg_size && !arg))
+		return err(-EINVAL,
+			   "graph %s: kind %s copies %u bytes, arg is NULL",
+			   g->name, k->name, k->arg_size);
+	return 0;
+}
+
+static int add(struct lkdf_graph *g, struct lkdf_kind *k, const void *arg,
+	       int prio)
+{
+	int rc = check_add(g, k, arg);
+
+	if (likely(!rc))
+		rc = graph_add(g, k, arg, prio);
+	return likely(rc >= 0) ? rc : graph_broken(g, rc);
+}
+
+int lkdf_graph_add(struct lkdf_graph *g, struct lkdf_kind *k, const void *arg,
+		   const struct lkdf_use *use, unsigned nr)
+{
+	int rc = check_open(g, "add");
+
+	if (unlikely(rc))
+		return rc;
+	if (unlikely(use || nr))
+		return graph_broken(g, border_unbuilt("add: data uses"));
+	return add(g, k, arg, LKDF_PRIO_DEFAULT);
+}
+
+static int check_task(const struct lkdf_task *t)
+{
+	if (t->use || t->nr_use)
+		return border_unbuilt("task: data uses");
+	if (t->after || t->nr_after)
+		return border_unbuilt("task: after");
+	if (t->place)
+		return border_unbuilt("task: place");
+	if (t->deadline_ns)
+		return border_unbuilt("task: deadline_ns");
+	if (t->flags)
+		return border_unbuilt("task: flags");
+	if (t->prio < LKDF_PRIO_DEFAULT || t->prio > LKDF_URGENT)
+		return err(-EINVAL, "task: prio %d", t->prio);
+	return 0;
+}
+
+int lkdf_graph_add_task(struct lkdf_graph *g, const struct lkdf_task *task)
+{
+	struct lkdf_task t;
+	int rc = check_open(g, "add_task");
+
+	if (rc)
+		return rc;
+	if (!task)
+		return graph_broken(g, err(-EINVAL, "add_task: task is NULL"));
+	rc = border_copy(task, &t, sizeof(t), "lkdf_task");
+	if (!rc)
+		rc = check_task(&t);
+	return rc ? graph_broken(g, rc) : add(g, t.kind, t.arg, t.prio);
+}
+
+static int no_such_task(const struct lkdf_graph *g, int32_t task,
+			const char *what)
+{
+	return err(-EINVAL, "%s: graph %s has no task %d, it has %u", what,
+		   g->name, task, g->nr_tasks);
+}
+
+int lkdf_graph_label(struct lkdf_graph *g, int32_t task, const char *label)
+{
+	int rc = check_open(g, "label");
+
+	if (rc)
+		return rc;
+	if ((uint32_t)task >= g->nr_tasks)
+		return no_such_task(g, task, "label");
+	if (!label)
+		return err(-EINVAL, "label: graph %s: label is NULL", g->name);
+	return graph_label(g, (uint32_t)task, label);
+}
+
+int lkdf_graph_order(struct lkdf_graph *g, int32_t before, int32_t after)
+{
+	int rc = check_open(g, "order");
+
+	if (unlikely(rc))
+		return rc;
+	if (unlikely((uint32_t)before >= g->nr_tasks))
+		return graph_broken(g, no_such_task(g, before, "order"));
+	if (unlikely((uint32_t)after >= g->nr_tasks))
+		return graph_broken(g, no_such_task(g, after, "order"));
+	if (unlikely(before == after))
+		return graph_broken(
+			g, err(-EINVAL, "order: graph %s: task %d after itself",
+			       g->name, after));
+	rc = graph_order(g, (uint32_t)before, (uint32_t)after);
+	return likely(!rc) ? 0 : graph_broken(g, rc);
+}
+
+int lkdf_graph_seal(struct lkdf_graph *g, struct lkdf_diag *why)
+{
+	if (!g)
+		return err(-EINVAL, "seal: the graph is NULL");
+	if (why && why->size < offsetof(struct lkdf_diag, text))
+		return err(-EINVAL, "seal: size %u of lkdf_diag is not set",
+			   why->size);
+	return graph_seal(g, why);
+}
+
+int lkdf_graph_run(struct lkdf_graph *g, struct lkdf_scope *s,
+		   const struct lkdf_run *run, struct lkdf_event *done)
+{
+	struct lkdf_run r = { 0 };
+	int rc;
+
+	if (!g)
+		return err(-EINVAL, "run: the graph is NULL");
+	rc = border_runtime(g->rt);
+	if (rc)
+		return rc;
+	if (!g->is_sealed)
+		return err(-EBADFD, "run: graph %s is not sealed", g->name);
+	if (run) {
+		rc = border_copy(run, &r, sizeof(r), "lkdf_run");
+		if (rc)
+			return rc;
+	}
+	if (r.flags & LKDF_RUN_STREAM)
+		return border_unbuilt("run: STREAM");
+	if (r.deadline_ns)
+		return border_unbuilt("run: deadline_ns");
+	if (r.flags & ~(uint32_t)LKDF_RUN_NOWAIT)
+		return err(-EINVAL, "run: unknown flags %#x", r.flags);
+	if (s && s->rt != g->rt)
+		return err(-EINVAL, "run: scope %s is of another runtime",
+			   s->name);
+	return frame_start(g, s ? s : &g->rt->root, &r, done);
+}
+
+int lkdf_graph_set(struct lkdf_graph *g, int32_t task, const void *arg)
+{
+	int rc;
+
+	if (!g)
+		return err(-EINVAL, "set: the graph is NULL");
+	if ((uint32_t)task >= g->nr_tasks)
+		return no_such_task(g, task, "set");
+	rc = check_add(g, g->recs[task].kind, arg);
+	return rc ? rc : graph_set(g, (uint32_t)task, arg);
+}
+
+int lkdf_graph_dump(const struct lkdf_graph *g, int fd, const char *format)
+{
+	if (!g || !format)
+		return err(-EINVAL, "dump: graph or format is NULL");
+	return graph_dump(g, fd, format);
+}
+
+void lkdf_graph_put(struct lkdf_graph *g)
+{
+	graph_put(g);
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include <lkdf/kind.h>
+
+#include "api/border.h"
+#include "flow/kind.h"
+#include "flow/limit.h"
+
+#define MAX_ARG (1u << 20)
+#define MAX_SCRATCH (1u << 30)
+
+static int check_unbuilt(const struct lkdf_kind_attr *a)
+{
+	if (a->nr_in || a->nr_out || a->in_size || a->out_size)
+		return border_unbuilt("kind: ports (nr_in, nr_out)");
+	if (a->nr_impl || a->impl)
+		return border_unbuilt("kind: impl");
+	if (a->flags & LKDF_ORDERED)
+		return border_unbuilt("kind: ORDERED");
+	if (a->flags & LKDF_ANY)
+		return border_unbuilt("kind: ANY");
+	if (a->flags & LKDF_MERGE)
+		return border_unbuilt("kind: MERGE");
+	if (a->flags & LKDF_ALWAYS)
+		return border_unbuilt("kind: ALWAYS");
+	if (a->flags & LKDF_TEAM)
+		return border_unbuilt("kind: TEAM");
+	if (a->flags & LKDF_AT_END)
+		return border_unbuilt("kind: AT_END");
+	return 0;
+}
+
+static int check_limits(const struct lkdf_kind_attr *a)
+{
+	uint32_t i, j;
+
+	if (a->nr_limit > MAX_LIMITS)
+		return err(-EINVAL, "kind %s: %u limits, at most %d", a->name,
+			   a->nr_limit, MAX_LIMITS);
+	if (a->nr_limit && !a->limit)
+		return err(-EINVAL, "kind %s: limit is NULL", a->name);
+	for (i = 0; i < a->nr_limit; i++) {
+		if (!a->limit[i].limit)
+			return err(-EINVAL, "kind %s: limit %u is NULL",
+				   a->name, i);
+		if (!a->limit[i].tokens ||
+		    a->limit[i].tokens > a->limit[i].limit->nr_tokens)
+			return err(
+				-EINVAL,
+				"kind %s: %llu tokens of limit %u, it has %u",
+				a->name, (unsigned long long)a->limit[i].tokens,
+				i, a->limit[i].limit->nr_tokens);
+		for (j = 0; j < i; j++) {
+			if (a->limit[j].limit == a->limit[i].limit)
+				return err(-EINVAL,
+					   "kind %s: limit %u named twice",
+					   a->name, i);
+		}
+	}
+	return 0;
+}
+
+static int check_fields(const struct lkdf_kind_attr *a)
+{
+	if (!a->name || !a->name[0])
+		return err(-EINVAL, "kind: name is NULL or empty");
+	if (!a->fn)
+		return err(-EINVAL, "kind %s: fn is NULL", a->name);
+	if (a->flags >= LKDF_AT_END << 1)
+		return err(-EINVAL, "kind %s: unknown flags %#x", a->name,
+			   a->flags);
+	if (a->arg_size > MAX_ARG)
+		return err(-EINVAL, "kind %s: arg_size %u, at most %u", a->name,
+			   a->arg_size, MAX_ARG);
+	if (a->scratch_size > MAX_SCRATCH)
+		return err(-EINVAL, "kind %s: scratch_size %u, at most %u",
+			   a->name, a->scratch_size, MAX_SCRATCH);
+	if (a->prio < LKDF_PRIO_DEFAULT || a->prio > LKDF_URGENT)
+		return err(-EINVAL, "kind %s: prio %d", a->name, a->prio);
+	if (a->width && !(a->flags & LKDF_SHARED))
+		return err(-EINVAL, "kind %s: width %u without SHARED", a->name,
+			   a->width);
+	return check_limits(a);
+}
+
+int lkdf_kind_create(struct lkdf *rt, const struct lkdf_kind_attr *attr,
+		     struct lkdf_kind **out)
+{
+	struct lkdf_kind_attr a;
+	int rc;
+
+	rc = border_runtime(rt);
+	if (rc)
+		return rc;
+	if (!attr || !out)
+		return err(-EINVAL, "kind: attributes or out is NULL");
+	rc = border_copy(attr, &a, sizeof(a), "lkdf_kind_attr");
+	if (!rc)
+		rc = check_fields(&a);
+	if (!rc)
+		rc = check_unbuilt(&a);
+	return rc ? rc : kind_create(rt, &a, out);
+}
+
+void lkdf_kind_put(struct lkdf_kind *k)
+{
+	kind_put(k);
+}
+
+int lkdf_limit_create(struct lkdf *rt, uint64_t tokens, struct lkdf_limit **out)
+{
+	int rc = border_runtime(rt);
+
+	if (rc)
+		return rc;
+	if (!out)
+		return err(-EINVAL, "limit: out is NULL");
+	if (!tokens || tokens > UINT32_MAX)
+		return err(-EINVAL, "limit: %llu tokens, expected 1 .. %u",
+			   (unsigned long long)tokens, UINT32_MAX);
+	return limit_create(rt, (uint32_t)tokens, out);
+}
+
+void lkdf_limit_put(struct lkdf_limit *l)
+{
+	limit_put(l);
+}

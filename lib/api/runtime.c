@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include <lkdf/runtime.h>
+
+#include "api/border.h"
+#include "api/config.h"
+#include "topo/topo.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *lkdf_errmsg(void)
+{
+	return err_text();
+}
+
+static int open_topo(struct lkdf *rt, const struct config *c)
+{
+	struct topo_attr a = { .synthetic = c->topology, .cpus = c->cpus };
+
+	return topo_open(&a, &rt->topo);
+}
+
+static void fill_attr(const struct lkdf *rt, const struct config *c,
+		      struct runtime_attr *a)
+{
+	int nodes = topo_cpu_nodes(rt->topo);
+
+	*a = (struct runtime_attr){
+		.nr_workers = (int)c->workers,
+		.nr_blocking = (int)c->blocking,
+		.spin_us = (int)c->spin_us,
+		.stack_kib = (int)c->stack_kib,
+		.max_events = (uint64_t)c->events,
+		.max_tasks = UINT64_MAX,
+		.is_pinned = c->pin != 0,
+		.is_serial = c->serial != 0,
+		.is_per_node = c->workers_per_node != 0,
+	};
+	if (a->is_serial)
+		a->nr_workers = 1;
+	else if (!a->nr_workers)
+		a->nr_workers = topo_default_workers(rt->topo);
+	else if (a->is_per_node)
+		a->nr_workers *= nodes;
+}
+
+/* Everything below log and config; undone on failure. */
+static int start(struct lkdf *rt, const struct config *c)
+{
+	struct runtime_attr a;
+	int rc;
+
+	rc = open_topo(rt, c);
+	if (rc)
+		return rc;
+	fill_attr(rt, c, &a);
+	rc = runtime_open(rt, &a);
+	if (rc)
+		topo_close(rt->topo);
+	return rc;
+}
+
+static struct lkdf *allocate(void)
+{
+	struct lkdf *rt = aligned_alloc(CACHE_LINE, sizeof(*rt));
+
+	if (!rt)
+		return NULL;
+	memset(rt, 0, sizeof(*rt));
+	rt->config = malloc(sizeof(struct config));
+	if (!rt->config) {
+		free(rt);
+		return NULL;
+	}
+	return rt;
+}
+
+int lkdf_open_with(const struct lkdf_open_attr *attr, struct lkdf **out)
+{
+	struct lkdf_open_attr a;
+	struct config *c;
+	struct lkdf *rt;
+	int rc;
+
+	if (!attr || !out)
+		return err(-EINVAL, "open: attributes or out is NULL");
+	rc = border_copy(attr, &a, sizeof(a), "lkdf_open_attr");
+	if (rc)
+		return rc;
+	if (a.flags)
+		return border_unbuilt("open: flags");
+	rc = border_may_wait("lkdf_open");
+	if (rc)
+		return rc;
+	rt = allocate();
+	if (!rt)
+		return err(-ENOMEM, "open: no memory");
+	c = rt->config;
+	rc = config_read(a.options, c);
+	rt->log = (struct log){ .fn = a.log,
+				.u = a.u,
+				.level = (int)c->log_level };
+	if (!rc)
+		rc = start(rt, c);
+	if (rc) {
+		free(c);
+		free(rt);
+		return rc;
+	}
+	*out = rt;
+	return 0;
+}
+
+int lkdf_open(const char *options, struct lkdf **out)
+{
+	struct lkdf_open_attr a = { .size = sizeof(a), .options = options };
+
+	return lkdf_open_with(&a, out);
+}
+
+int lkdf_close(struct lkdf *rt)
+{
+	uint64_t nr;
+	int rc;
+
+	if (!rt)
+		return 0;
+	rc = border_may_wait("lkdf_close");
+	if (rc)
+		return rc;
+	if (!a_load(rt->is_alive, relaxed)) {
+		runtime_abandon(rt);
+	} else {
+		if (scope_live(&rt->root))
+			return err(-EBUSY, "close: %u tasks or runs are alive",
+				   scope_live(&rt->root));
+		nr = a_load(&rt->nr_handles, relaxed);
+		if (nr)
+			log_text(&rt->log, LKDF_LOG_INFO,
+				 "close: %llu kinds, graphs, scopes or limits "
+				 "were not put",
+				 (unsigned long long)nr);
+		runtime_close(rt);
+	}
+	topo_close(rt->topo);
+	free(rt->config);
+	free(rt);
+	return 0;
+}
+
+uint64_t lkdf_caps(const struct lkdf *rt)
+{
+	uint64_t caps = 0;
+
+	if (rt->sched.is_pinned)
+		caps |= LKDF_CAP_PINNED;
+	if (topo_cpu_nodes(rt->topo) > 1)
+		caps |= LKDF_CAP_NODES;
+	return caps;
+}
+
+int lkdf_nr_workers(const struct lkdf *rt)
+{
+	return rt->nr_executors;
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include <lkdf/scope.h>
+
+#include "api/border.h"
+#include "flow/scope.h"
+#include "flow/task.h"
+
+int lkdf_scope_create(struct lkdf *rt, const struct lkdf_scope_attr *attr,
+		      struct lkdf_scope **out)
+{
+	struct lkdf_scope_attr a = { 0 };
+	int rc = border_runtime(rt);
+
+	if (rc)
+		return rc;
+	if (!out)
+		return err(-EINVAL, "scope: out is NULL");
+	if (attr) {
+		rc = border_copy(attr, &a, sizeof(a), "lkdf_scope_attr");
+		if (rc)
+			return rc;
+	}
+	if (a.max_tasks)
+		return border_unbuilt("scope: max_tasks");
+	if (a.deadline_ns)
+		return border_unbuilt("scope: deadline_ns");
+	if (a.flags)
+		return border_unbuilt("scope: flags");
+	if (a.parent && a.parent->rt != rt)
+		return err(-EINVAL, "scope: parent %s is of another runtime",
+			   a.parent->name);
+	return scope_create(rt, a.parent ? a.parent : &rt->root, a.name, out);
+}
+
+/* The scope meant, NULL for the root; an error if it is of another runtime. */
+static int choose(struct lkdf *rt, struct lkdf_scope **s)
+{
+	int rc = border_runtime(rt);
+
+	if (rc)
+		return rc;
+	if (!*s)
+		*s = &rt->root;
+	if ((*s)->rt != rt)
+		return err(-EINVAL, "scope %s is of another runtime",
+			   (*s)->name);
+	return 0;
+}
+
+int lkdf_scope_wait(struct lkdf *rt, struct lkdf_scope *s, int64_t timeout_ns)
+{
+	int rc = choose(rt, &s);
+
+	if (!rc)
+		rc = border_may_wait("lkdf_scope_wait");
+	return rc ? rc : scope_wait(s, timeout_ns);
+}
+
+int lkdf_scope_cancel(struct lkdf *rt, struct lkdf_scope *s, int error)
+{
+	int rc = choose(rt, &s);
+
+	if (rc)
+		return rc;
+	if (error >= 0 || error < -4095)
+		return err(-EINVAL, "scope %s: cancel with %d, not an -errno",
+			   s->name, error);
+	scope_cancel(s, error);
+	task_kick(rt);
+	return 0;
+}
+
+int lkdf_scope_error(struct lkdf *rt, struct lkdf_scope *s,
+		     struct lkdf_error *out)
+{
+	int rc = choose(rt, &s);
+
+	if (rc)
+		return rc;
+	if (!out)
+		return err(-EINVAL, "scope: out is NULL");
+	return scope_error(s, out);
+}
+
+void lkdf_scope_put(struct lkdf_scope *s)
+{
+	scope_put(s);
+}

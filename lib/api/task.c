@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include <lkdf/task.h>
+
+#include "api/border.h"
+#include "flow/frame.h"
+#include "flow/task.h"
+
+#include <sched.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static int check_kind(struct lkdf *rt, const struct lkdf_kind *k,
+		      const void *arg)
+{
+	if (unlikely(!k))
+		return err(-EINVAL, "task: kind is NULL");
+	if (unlikely(k->rt != rt))
+		return err(-EINVAL, "task: kind %s is of another runtime",
+			   k->name);
+	if (unlikely(k->arg_size && !arg))
+		return err(-EINVAL,
+			   "task: kind %s copies %u bytes, arg is NULL",
+			   k->name, k->arg_size);
+	return 0;
+}
+
+static int copy_task(struct lkdf *rt, const struct lkdf_task *task,
+		     struct lkdf_task *t)
+{
+	int rc;
+
+	if (!task)
+		return err(-EINVAL, "task: the struct is NULL");
+	rc = border_copy(task, t, sizeof(*t), "lkdf_task");
+	if (rc)
+		return rc;
+	if (t->use || t->nr_use)
+		return border_unbuilt("task: data uses");
+	if (t->after || t->nr_after)
+		return border_unbuilt("task: after");
+	if (t->place)
+		return border_unbuilt("task: place");
+	if (t->deadline_ns)
+		return border_unbuilt("task: deadline_ns");
+	if (t->flags)
+		return border_unbuilt("task: flags");
+	if (t->prio < LKDF_PRIO_DEFAULT || t->prio > LKDF_URGENT)
+		return err(-EINVAL, "task: prio %d", t->prio);
+	return check_kind(rt, t->kind, t->arg);
+}
+
+int lkdf_submit(struct lkdf *rt, struct lkdf_scope *s,
+		const struct lkdf_task *task, struct lkdf_event *done)
+{
+	struct lkdf_task t;
+	int rc = border_runtime(rt);
+
+	if (!rc)
+		rc = copy_task(rt, task, &t);
+	if (rc)
+		return rc;
+	if (s && s->rt != rt)
+		return err(-EINVAL, "submit: scope %s is of another runtime",
+			   s->name);
+	return task_submit(rt, s ? s : &rt->root, &t, done);
+}
+
+int lkdf_spawn(struct lkdf_ctx *c, struct lkdf_kind *k, const void *arg)
+{
+	int rc = check_kind(c->ex->rt, k, arg);
+
+	return unlikely(rc) ? rc : task_spawn(c, k, arg);
+}
+
+int lkdf_spawn_task(struct lkdf_ctx *c, const struct lkdf_task *task,
+		    struct lkdf_event *done)
+{
+	struct lkdf_task t;
+	int rc = copy_task(c->ex->rt, task, &t);
+
+	return rc ? rc : task_spawn_with(c, &t, done);
+}
+
+int lkdf_join(struct lkdf_ctx *c)
+{
+	return task_join(c);
+}
+
+int lkdf_hold(struct lkdf_ctx *c, struct lkdf_event *e)
+{
+	if (!e)
+		return err(-EINVAL, "hold: the event is NULL");
+	return task_hold(c, e);
+}
+
+int lkdf_then(struct lkdf_ctx *c, lkdf_fn fn, struct lkdf_event on)
+{
+	if (!fn)
+		return err(-EINVAL, "then: fn is NULL");
+	return task_then(c, fn, on);
+}
+
+int lkdf_input_error(const struct lkdf_ctx *c, unsigned input)
+{
+	return input == 0 ? c->input_err : 0;
+}
+
+static struct lkdf_scope *scope_of(const struct lkdf_ctx *c)
+{
+	return c->frame ? c->frame->scope : c->task->scope;
+}
+
+int lkdf_cancelled(const struct lkdf_ctx *c)
+{
+	return scope_cancelled(scope_of(c));
+}
+
+int lkdf_fail(struct lkdf_ctx *c, int error, const char *fmt, ...)
+{
+	char text[ERRMSG_SIZE];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	c->has_why = true;
+	c->after = AFTER_LOOK;
+	return err(error < 0 ? error : -EINVAL, "%s", text);
+}
+
+static const struct lkdf_kind *kind_of(const struct lkdf_ctx *c)
+{
+	return c->task ? c->task->kind : c->frame->recs[c->index].kind;
+}
+
+void *lkdf_scratch(struct lkdf_ctx *c)
+{
+	size_t size = round_up(kind_of(c)->scratch_size, CACHE_LINE);
+	struct executor *ex = c->ex;
+	void *p;
+
+	if (!size)
+		return NULL;
+	if (ex->scratch_size < size) {
+		p = aligned_alloc(CACHE_LINE, size);
+		if (!p) {
+			err(-ENOMEM, "scratch: no memory for %zu bytes", size);
+			return NULL;
+		}
+		free(ex->scratch);
+		ex->scratch = p;
+		ex->scratch_size = size;
+	}
+	return ex->scratch;
+}
+
+uint64_t lkdf_seq(const struct lkdf_ctx *c)
+{
+	return c->frame ? c->frame->seq : 0;
+}
+
+const void *lkdf_run_arg(const struct lkdf_ctx *c)
+{
+	return c->frame ? c->frame->arg : NULL;
+}
+
+struct lkdf *lkdf_runtime(const struct lkdf_ctx *c)
+{
+	return c->ex->rt;
+}
+
+int lkdf_worker(const struct lkdf_ctx *c)
+{
+	return c->ex->id;
+}
+
+int lkdf_where(const struct lkdf_ctx *c, int *cpu, int *node)
+{
+	unsigned this_cpu, this_node;
+
+	(void)c;
+	if (getcpu(&this_cpu, &this_node))
+		return err(-errno, "where: getcpu failed");
+	if (cpu)
+		*cpu = (int)this_cpu;
+	if (node)
+		*node = (int)this_node;
+	return 0;
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "device/blocking.h"
+
+#include "base/err.h"
+#include "base/util.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct blocking_thread {
+	struct blocking *pool;
+	pthread_t thread;
+	int id;
+};
+
+int blocking_init(struct blocking *b, const struct blocking_attr *a)
+{
+	memset(b, 0, sizeof(*b));
+	b->attr = *a;
+	b->last = &b->first;
+	b->threads = calloc((size_t)a->max, sizeof(*b->threads));
+	if (!b->threads)
+		return err(-ENOMEM, "blocking: no memory for %d threads",
+			   a->max);
+	pthread_mutex_init(&b->lock, NULL);
+	pthread_cond_init(&b->wake, NULL);
+	return 0;
+}
+
+/* Under lock. The oldest item, or NULL when the pool stops. */
+static struct blocking_item *take(struct blocking *b)
+{
+	struct blocking_item *item;
+
+	while (!b->first) {
+		if (b->is_stopping)
+			return NULL;
+		b->nr_idle++;
+		pthread_cond_wait(&b->wake, &b->lock);
+		b->nr_idle--;
+	}
+	item = b->first;
+	b->first = item->next;
+	if (!b->first)
+		b->last = &b->first;
+	b->nr_queued--;
+	return item;
+}
+
+static void *thread_main(void *arg)
+{
+	struct blocking_thread *t = arg;
+	struct blocking *b = t->pool;
+	struct blocking_item *item;
+	char name[16];
+
+	snprintf(name, sizeof(name), "lkdf/b%d", t->id);
+	pthread_setname_np(pthread_self(), name);
+	if (b->attr.start)
+		b->attr.start(b->attr.u, t->id);
+	pthread_mutex_lock(&b->lock);
+	while ((item = take(b))) {
+		pthread_mutex_unlock(&b->lock);
+		b->attr.run(b->attr.u, t->id, item);
+		pthread_mutex_lock(&b->lock);
+	}
+	pthread_mutex_unlock(&b->lock);
+	return NULL;
+}
+
+/* Under lock. The new thread starts with all signals blocked. */
+static int add_thread(struct blocking *b)
+{
+	struct blocking_thread *t = &b->threads[b->nr_threads];
+	sigset_t all, old;
+	pthread_attr_t attr;
+	int rc;
+
+	rc = pthread_attr_init(&attr);
+	if (rc)
+		return -rc;
+	if (b->attr.stack_kib)
+		pthread_attr_setstacksize(&attr,
+					  (size_t)b->attr.stack_kib * 1024);
+	t->pool = b;
+	t->id = b->nr_threads;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	rc = pthread_create(&t->thread, &attr, thread_main, t);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	pthread_attr_destroy(&attr);
+	if (rc)
+		return err(-rc, "blocking: cannot start thread %d: %s", t->id,
+			   strerror(rc));
+	b->nr_threads++;
+	return 0;
+}
+
+int blocking_require(struct blocking *b)
+{
+	int rc = 0;
+
+	pthread_mutex_lock(&b->lock);
+	if (!b->nr_threads)
+		rc = add_thread(b);
+	pthread_mutex_unlock(&b->lock);
+	return rc;
+}
+
+void blocking_push(struct blocking *b, struct blocking_item *item)
+{
+	item->next = NULL;
+	pthread_mutex_lock(&b->lock);
+	*b->last = item;
+	b->last = &item->next;
+	b->nr_queued++;
+	/* Without a further thread the item waits for one of those. */
+	if (b->nr_queued > b->nr_idle && b->nr_threads < b->attr.max)
+		add_thread(b);
+	pthread_cond_signal(&b->wake);
+	pthread_mutex_unlock(&b->lock);
+}
+
+void blocking_fini(struct blocking *b)
+{
+	int i;
+
+	if (!b->threads)
+		return;
+	pthread_mutex_lock(&b->lock);
+	b->is_stopping = true;
+	pthread_cond_broadcast(&b->wake);
+	pthread_mutex_unlock(&b->lock);
+	for (i = 0; i < b->nr_threads; i++)
+		pthread_join(b->threads[i].thread, NULL);
+	pthread_cond_destroy(&b->wake);
+	pthread_mutex_destroy(&b->lock);
+	free(b->threads);
+	b->threads = NULL;
+}
+
+void blocking_abandon(struct blocking *b)
+{
+	free(b->threads);
+	b->threads = NULL;
+}

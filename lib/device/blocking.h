@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Threads for bodies that block, so that no worker ever does. They are made
+ * when work finds none idle, up to a maximum, and stay until the end; each
+ * runs one item at a time, oldest first.
+ */
+#ifndef DEVICE_BLOCKING_H
+#define DEVICE_BLOCKING_H
+
+#include "base/atomic.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Embedded in what is queued. */
+struct blocking_item {
+	struct blocking_item *next;
+};
+
+struct blocking_attr {
+	/* Runs one item on thread number 0 .. max - 1. */
+	void (*run)(void *u, int thread, struct blocking_item *item);
+	/* Before the first item of a thread, on that thread; may be NULL. */
+	void (*start)(void *u, int thread);
+	void *u;
+	int max; /* threads, >= 1 */
+	int stack_kib; /* 0: the system's default */
+};
+
+struct blocking {
+	/* Set at init, constant afterwards. */
+	struct blocking_attr attr;
+	struct blocking_thread *threads;
+
+	/* Under lock. */
+	pthread_mutex_t lock;
+	pthread_cond_t wake;
+	struct blocking_item *first, **last;
+	int nr_threads, nr_idle, nr_queued;
+	bool is_stopping;
+};
+
+int blocking_init(struct blocking *b, const struct blocking_attr *a);
+
+/* Makes sure of one thread. -EAGAIN: no threads to be had. */
+int blocking_require(struct blocking *b);
+
+/* Any thread. Needs one thread, see blocking_require(). */
+void blocking_push(struct blocking *b, struct blocking_item *item);
+
+/* Joins the threads; the queue is empty. Accepts a zeroed struct. */
+void blocking_fini(struct blocking *b);
+
+/* In a forked child: there is nobody to join. */
+void blocking_abandon(struct blocking *b);
+
+#endif

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "flow/complete.h"
+
+#include "base/err.h"
+#include "flow/failure.h"
+#include "flow/frame.h"
+#include "flow/run.h"
+#include "flow/runtime.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static struct lkdf *rt_of(const struct task *t)
+{
+	return t->kind->rt;
+}
+
+/* 0, its own error, or that of a child nobody joined. */
+static int error_of(struct task *t)
+{
+	return t->link.flags & TASK_FAILED ? t->error
+					   : a_load(&t->child_err, relaxed);
+}
+
+static struct failure *failure_of(struct task *t)
+{
+	if (t->link.flags & TASK_FAILED)
+		return t->failure;
+	return a_load(&t->child_err, relaxed) ? t->child_failure : NULL;
+}
+
+static void give_limits(struct executor *ex, struct task *t)
+{
+	struct limit_waiter *w, *next;
+	struct kind_limit *l;
+	struct task *other;
+
+	while (t->nr_limits_held) {
+		l = &t->kind->limit[--t->nr_limits_held];
+		w = limit_give(l->limit, l->tokens);
+		for (; w; w = next) {
+			next = w->next;
+			other = container_of(w, struct task, limit_waiter);
+			other->nr_limits_held++;
+			task_start(rt_of(other), ex, other);
+		}
+	}
+}
+
+static void tell_scope(struct task *t, int error, struct failure *f)
+{
+	if (t->link.flags & TASK_CANCELLED)
+		scope_count(t->scope, 0, 0, 1);
+	else if (error && t->link.flags & TASK_SCOPED)
+		scope_fail(t->scope, error, f);
+}
+
+/* Everything but frame and parent. */
+static void end_slowly(struct executor *ex, struct task *t, int error)
+{
+	struct failure *f = failure_of(t);
+	uint16_t flags = t->link.flags;
+
+	if (flags & TASK_GENERAL)
+		give_limits(ex, t);
+	if (flags & TASK_HAS_DROP)
+		t->kind->drop(t->arg);
+	if (flags & TASK_FAR_ARG)
+		free(t->arg);
+	tell_scope(t, error, f);
+}
+
+static void put_failures(struct task *t)
+{
+	struct log *log = &rt_of(t)->log;
+
+	if (t->link.flags & TASK_FAILED)
+		failure_put(t->failure, log);
+	if (a_load(&t->child_err, relaxed))
+		failure_put(t->child_failure, log);
+}
+
+/* One child less. True: it was the last, and the parent's body has ended. */
+static bool child_gone(struct task *parent, int error, struct failure *f)
+{
+	int32_t zero = 0, live;
+
+	if (error && a_cas(&parent->child_err, &zero, error, relaxed, relaxed))
+		parent->child_failure = failure_get(f);
+	/* [task.child] what the child did; pairs with [task.end],
+	 * [task.join]. */
+	live = a_sub(&parent->live, 1, acq_rel);
+	if (live > TASK_JOINING / 2)
+		task_wake_join(parent);
+	return live == 1;
+}
+
+/* A frame's task: its record is decided on a worker. */
+static void finish_of_frame(struct executor *ex, struct task *t)
+{
+	if (ex && ex->worker) {
+		task_finish_of_frame(ex->worker, t);
+		return;
+	}
+	t->link.type = LINK_TASK_DONE;
+	runtime_push(rt_of(t), ex, &t->link);
+}
+
+void task_finish_of_frame(struct worker *w, struct task *t)
+{
+	struct frame *f = t->frame;
+	uint32_t index = t->index;
+	int error = error_of(t);
+	bool was_cancelled = t->link.flags & TASK_CANCELLED;
+	struct failure *failure = failure_of(t);
+
+	if (was_cancelled)
+		a_add(&f->nr_cancelled, 1, relaxed);
+	else if (error && !(t->link.flags & TASK_FAILED))
+		frame_fail(f, index, error, failure ? failure->error.why : NULL,
+			   w->id);
+	failure_observe(failure);
+	put_failures(t);
+	runtime_free(rt_of(t), w->executor, POOL_TASK, t);
+	run_decide(w, f, index, !error);
+}
+
+void task_complete(struct executor *ex, struct task *t)
+{
+	struct lkdf_scope *scope;
+	struct failure *failure;
+	struct lkdf_event done;
+	struct task *parent;
+	struct lkdf *rt;
+	bool go_up;
+	int error;
+
+	for (; t; t = parent) {
+		parent = a_load(&t->parent, relaxed);
+		error = error_of(t);
+		if (unlikely(error || t->link.flags & TASK_ENDS_SLOWLY))
+			end_slowly(ex, t, error);
+		if (t->link.flags & TASK_OF_FRAME) {
+			finish_of_frame(ex, t);
+			return;
+		}
+		scope = t->link.flags & TASK_SCOPED ? t->scope : NULL;
+		failure = failure_of(t);
+		done = (struct lkdf_event){ 0 };
+		go_up = parent && child_gone(parent, error, failure);
+		if (unlikely(t->link.flags & TASK_HAS_DONE))
+			done = t->done;
+		failure_get(done.slot ? failure : NULL);
+		if (unlikely(error))
+			put_failures(t);
+		rt = rt_of(t);
+		runtime_free(rt, ex, POOL_TASK, t);
+		if (scope)
+			scope_leave(scope);
+		if (unlikely(done.slot != NULL)) {
+			event_finish(done, error, failure);
+			failure_put(failure, &rt->log);
+		}
+		if (!go_up)
+			return;
+		if (parent->link.flags & TASK_AFTER_CHILDREN) {
+			complete_continue(ex, parent);
+			return;
+		}
+	}
+}
+
+void complete_continue(struct executor *ex, struct task *t)
+{
+	struct lkdf *rt = rt_of(t);
+
+	if (t->link.flags & TASK_AFTER_CHILDREN) {
+		t->then_err = task_forget_children(t);
+		t->link.flags &= (uint16_t)~TASK_AFTER_CHILDREN;
+	}
+	t->link.flags |= TASK_CONTINUES;
+	task_start(rt, ex, t);
+}
+
+/* Body and event are both there. */
+static void go_on(struct executor *ex, struct task *t)
+{
+	if (!(t->link.flags & TASK_FAILED))
+		complete_continue(ex, t);
+	else if (task_end_body(t) == TASK_COMPLETE)
+		task_complete(ex, t);
+}
+
+enum task_end complete_leave(struct executor *ex, struct task *t)
+{
+	/* [then.arrive] pairs with itself: the second sees the first. */
+	if (a_add(&t->then_arrivals, 1, acq_rel) == 1)
+		go_on(ex, t);
+	return TASK_PENDING;
+}
+
+static void then_fired(struct event_waiter *w, int error)
+{
+	struct task *t = container_of(w, struct task, then_waiter);
+
+	t->then_err = error;
+	/* [then.arrive] as above. */
+	if (a_add(&t->then_arrivals, 1, acq_rel) == 1)
+		go_on(runtime_executor(rt_of(t)), t);
+}
+
+static void hold_fired(struct event_waiter *w, int error)
+{
+	struct task *t = container_of(w, struct task, hold_waiter);
+	struct executor *ex = runtime_executor(rt_of(t));
+
+	if (!child_gone(t, error, NULL))
+		return;
+	if (t->link.flags & TASK_AFTER_CHILDREN)
+		complete_continue(ex, t);
+	else
+		task_complete(ex, t);
+}
+
+int task_then(struct lkdf_ctx *c, lkdf_fn fn, struct lkdf_event on)
+{
+	struct task *t = task_of_ctx(c);
+	int rc;
+
+	if (!t)
+		return -ENOMEM;
+	if (c->leaves)
+		return err(-EBUSY, "then: called twice in one body");
+	t->then_fn = fn;
+	t->then_err = 0;
+	t->then_on_event = on.slot != NULL;
+	if (on.slot) {
+		a_store(&t->then_arrivals, 0, relaxed);
+		t->then_waiter.fn = then_fired;
+		rc = event_call_give(on, &t->then_waiter);
+		if (rc)
+			return rc;
+	}
+	c->leaves = true;
+	c->after = AFTER_LOOK;
+	return 0;
+}
+
+int task_hold(struct lkdf_ctx *c, struct lkdf_event *e)
+{
+	struct task *t = task_of_ctx(c);
+	int rc;
+
+	if (!t)
+		return -ENOMEM;
+	if (c->holds)
+		return err(-EBUSY, "hold: the body holds an event already");
+	rc = event_create(rt_of(t), c->ex, 1, 2, e);
+	if (rc)
+		return rc;
+	event_of(*e)->is_users = true;
+	c->holds = true;
+	c->after = AFTER_LOOK;
+	t->nr_spawned++;
+	t->hold_waiter.fn = hold_fired;
+	return event_call_give(*e, &t->hold_waiter);
+}
+
+enum task_end complete_cancelled(struct executor *ex, struct task *t, int error)
+{
+	counter_add(ex->counters, COUNTER_CANCELLED, 1);
+	t->link.flags |= TASK_FAILED | TASK_CANCELLED;
+	t->error = error;
+	t->failure = NULL;
+	return TASK_COMPLETE;
+}
+
+void complete_kickable(struct task *t, bool begins)
+{
+	struct lkdf *rt = rt_of(t);
+
+	if (!t->kind->on_cancel)
+		return;
+	pthread_mutex_lock(&rt->kick_lock);
+	if (begins) {
+		t->kick_next = rt->kickable;
+		t->kick_prev = &rt->kickable;
+		if (t->kick_next)
+			t->kick_next->kick_prev = &t->kick_next;
+		rt->kickable = t;
+	} else {
+		*t->kick_prev = t->kick_next;
+		if (t->kick_next)
+			t->kick_next->kick_prev = t->kick_prev;
+	}
+	pthread_mutex_unlock(&rt->kick_lock);
+}
+
+void task_kick(struct lkdf *rt)
+{
+	struct task *t;
+
+	pthread_mutex_lock(&rt->kick_lock);
+	for (t = rt->kickable; t; t = t->kick_next) {
+		if (scope_cancelled(t->scope))
+			t->kind->on_cancel(t->arg);
+	}
+	pthread_mutex_unlock(&rt->kick_lock);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * What comes after a body: going on as another function, telling parent,
+ * scope, event and frame, giving limits back, and stopping what is cancelled.
+ */
+#ifndef FLOW_COMPLETE_H
+#define FLOW_COMPLETE_H
+
+#include "flow/task.h"
+
+/* The body left to go on when its event fires; the second of both goes on. */
+enum task_end complete_leave(struct executor *ex, struct task *t);
+
+/* Children gone or event fired: the task is ready again, as then_fn. */
+void complete_continue(struct executor *ex, struct task *t);
+
+/* Never started: its scope is cancelled. */
+enum task_end complete_cancelled(struct executor *ex, struct task *t,
+				 int error);
+
+/* A body with an on_cancel begins or ends. */
+void complete_kickable(struct task *t, bool begins);
+
+#endif

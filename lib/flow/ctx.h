@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * What a body holds while it runs. It lies on the stack of the run loop: one
+ * for a whole chain of a graph's tasks, one for each dynamic task.
+ *
+ * after is negative when more than the return value has to be looked at after
+ * the body: children, a continuation, a text. So one test covers both.
+ */
+#ifndef FLOW_CTX_H
+#define FLOW_CTX_H
+
+#include "sched/executor.h"
+
+#include <lkdf/kind.h>
+
+#define AFTER_LOOK INT32_MIN
+
+struct lkdf_ctx {
+	/* The body's own thread only. */
+	struct executor *ex;
+	struct task *task; /* NULL: a graph's task without a task of its own */
+	struct frame *frame; /* NULL: a dynamic task */
+	uint32_t index; /* in frame */
+	int32_t after;
+	int32_t input_err;
+	bool leaves; /* by then */
+	bool holds; /* an event */
+	bool has_why; /* the thread's error text says why it failed */
+};
+
+#endif

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "flow/frame.h"
+
+#include "base/err.h"
+#include "base/futex.h"
+#include "flow/run.h"
+#include "flow/runtime.h"
+#include "mem/region.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+/* May spilled tasks be linked by pending? Not where a run may be two ahead. */
+static bool needs_spill_next(const struct lkdf_graph *g)
+{
+	uint32_t i;
+
+	for (i = 0; g->has_tokens && i < g->nr_tasks; i++) {
+		if (g->recs[i].flags & REC_TOKEN && g->recs[i].kind->width > 1)
+			return true;
+	}
+	return false;
+}
+
+static int copy_records(struct lkdf_graph *g, struct frame *f, bool spill_next)
+{
+	if (f->index == 0)
+		f->recs = g->recs;
+	else
+		f->recs = region_alloc(g->nr_tasks * sizeof(*f->recs));
+	if (spill_next)
+		f->spill_next =
+			region_alloc(g->nr_tasks * sizeof(*f->spill_next));
+	if ((!f->recs || (spill_next && !f->spill_next)) && g->nr_tasks)
+		return err(-ENOMEM, "graph %s: no memory for frame %u", g->name,
+			   f->index);
+	if (f->index && g->nr_tasks)
+		memcpy((void *)f->recs, (void *)g->recs,
+		       g->nr_tasks * sizeof(*f->recs));
+	return 0;
+}
+
+/* The first run of an instance has no run before it to wait for. */
+static void give_first_tokens(struct lkdf_graph *g, struct frame *f)
+{
+	struct rec *r;
+	uint32_t i;
+
+	for (i = 0; i < g->nr_tasks; i++) {
+		r = &f->recs[i];
+		if (r->flags & REC_TOKEN && f->index < r->kind->width)
+			a_sub(&r->pending, 1, relaxed);
+	}
+}
+
+static int init_frame(struct lkdf_graph *g, uint32_t i, bool spill_next)
+{
+	struct frame *f = &g->frames[i];
+	int slot;
+
+	f->graph = g;
+	f->index = i;
+	f->start.type = LINK_FRAME_START;
+	f->spill_link.type = LINK_FRAME_SPILL;
+	a_store(&f->spill, NO_SPILL, relaxed);
+	slot = runtime_add_frame(g->rt, f);
+	if (slot < 0)
+		return slot;
+	f->slot = (uint32_t)slot;
+	return copy_records(g, f, spill_next);
+}
+
+int frames_create(struct lkdf_graph *g)
+{
+	bool spill_next = needs_spill_next(g);
+	uint32_t i;
+	int rc = 0;
+
+	g->frames = region_alloc(g->nr_frames * sizeof(*g->frames));
+	if (!g->frames)
+		return err(-ENOMEM, "graph %s: no memory for %u frames",
+			   g->name, g->nr_frames);
+	for (i = 0; i < g->nr_frames; i++)
+		g->frames[i].slot = UINT32_MAX;
+	for (i = 0; i < g->nr_frames && !rc; i++)
+		rc = init_frame(g, i, spill_next);
+	for (i = 0; g->has_tokens && i < g->nr_frames && !rc; i++)
+		give_first_tokens(g, &g->frames[i]);
+	return rc;
+}
+
+void frames_destroy(struct lkdf_graph *g)
+{
+	struct frame *f;
+	uint32_t i;
+
+	for (i = 0; g->frames && i < g->nr_frames; i++) {
+		f = &g->frames[i];
+		if (f->slot != UINT32_MAX)
+			runtime_del_frame(g->rt, f->slot);
+		if (i)
+			region_free(f->recs, g->nr_tasks * sizeof(*f->recs));
+		region_free(f->spill_next,
+			    g->nr_tasks * sizeof(*f->spill_next));
+	}
+	region_free(g->frames, g->nr_frames * sizeof(*g->frames));
+	g->frames = NULL;
+}
+
+static void wait_for_frame(struct lkdf_graph *g, struct frame *f)
+{
+	uint32_t ended;
+
+	/* [graph.c] before we look at the frame; pairs with [graph.b]. */
+	a_add(&g->nr_waiters, 1, seq_cst);
+	for (;;) {
+		ended = a_load(&g->nr_ended, seq_cst);
+		/* [graph.d] after nr_waiters; pairs with [graph.a]. */
+		if (!a_load(&f->is_busy, seq_cst))
+			break;
+		futex_wait(&g->nr_ended, ended, -1);
+	}
+	a_sub(&g->nr_waiters, 1, relaxed);
+}
+
+/* Under the graph's lock unless NULL: all are busy and we may not wait. */
+static struct frame *take_frame(struct lkdf_graph *g, bool may_wait)
+{
+	struct frame *f;
+
+	pthread_mutex_lock(&g->lock);
+	for (;;) {
+		f = &g->frames[g->nr_runs % g->nr_frames];
+		/* [frame.free] the last run's end; pairs with [graph.a]. */
+		if (!a_load(&f->is_busy, acquire))
+			break;
+		pthread_mutex_unlock(&g->lock);
+		if (!may_wait)
+			return NULL;
+		wait_for_frame(g, f);
+		pthread_mutex_lock(&g->lock);
+	}
+	return f;
+}
+
+static void init_run(struct frame *f, struct lkdf_scope *s,
+		     const struct lkdf_run *r)
+{
+	f->scope = s;
+	f->arg = r->arg;
+	f->times = r->times ? r->times : r->until ? UINT64_MAX : 1;
+	f->until = r->until;
+	f->until_arg = r->u;
+	f->repeats = f->times > 1;
+	f->seq = a_add(&f->graph->next_seq, 1, relaxed);
+	a_store(&f->first_err, 0, relaxed);
+	a_store(&f->failure, NULL, relaxed);
+	a_store(&f->nr_failed, 0, relaxed);
+	a_store(&f->nr_skipped, 0, relaxed);
+	a_store(&f->nr_cancelled, 0, relaxed);
+	f->done = (struct lkdf_event){ 0 };
+}
+
+/* What the run holds until its end; undone by let_go(). */
+static int hold(struct lkdf_graph *g, struct lkdf_scope *s,
+		struct lkdf_event *done)
+{
+	int rc = scope_enter(s);
+
+	if (rc)
+		return rc;
+	if (done) {
+		rc = event_create(g->rt, runtime_executor(g->rt), 1, 2, done);
+		if (rc) {
+			scope_leave(s);
+			return rc;
+		}
+	}
+	graph_get(g);
+	return 0;
+}
+
+static void let_go(struct lkdf_graph *g, struct lkdf_scope *s,
+		   struct lkdf_event *done)
+{
+	if (done) {
+		event_put(*done);
+		event_put(*done);
+	}
+	scope_leave(s);
+	graph_put(g);
+}
+
+int frame_start(struct lkdf_graph *g, struct lkdf_scope *s,
+		const struct lkdf_run *r, struct lkdf_event *done)
+{
+	struct executor *ex = runtime_executor(g->rt);
+	bool may_wait = !ex && !(r->flags & LKDF_RUN_NOWAIT);
+	struct lkdf_event event;
+	struct frame *f;
+	int rc;
+
+	rc = hold(g, s, done ? &event : NULL);
+	if (rc)
+		return rc;
+	f = take_frame(g, may_wait);
+	if (!f) {
+		let_go(g, s, done ? &event : NULL);
+		return err(-EAGAIN, "graph %s: %u runs are under way", g->name,
+			   g->nr_frames);
+	}
+	init_run(f, s, r);
+	g->nr_runs++;
+	a_store(&f->is_busy, 1, relaxed);
+	pthread_mutex_unlock(&g->lock);
+	if (done) {
+		f->done = event;
+		*done = event;
+	}
+	if (g->nr_tasks)
+		run_start_frame(g->rt, NULL, f);
+	else
+		frame_end(ex ? ex->worker : NULL, f);
+	sched_drain(&g->rt->sched);
+	return 0;
+}
+
+void frame_fail(struct frame *f, uint32_t task, int error, const char *why,
+		int worker)
+{
+	struct lkdf_error e = {
+		.err = error,
+		.seq = f->seq,
+		.id = (int32_t)task,
+		.worker = worker,
+		.nr_failed = 1,
+	};
+	struct failure *failure, *none = NULL;
+	int32_t zero = 0;
+
+	a_add(&f->nr_failed, 1, relaxed);
+	if (!a_cas(&f->first_err, &zero, error, relaxed, relaxed))
+		return;
+	snprintf(e.graph, sizeof(e.graph), "%s", f->graph->name);
+	graph_task_name(f->graph, task, e.task, sizeof(e.task));
+	snprintf(e.why, sizeof(e.why), "%s: %s", e.task,
+		 why && why[0] ? why : strerror(-error));
+	failure = failure_create(&e);
+	/* [frame.fail] pairs with [frame.decided]. */
+	if (!a_cas(&f->failure, &none, failure, release, relaxed))
+		failure_put(failure, &f->graph->rt->log);
+}
+
+/* The counts and the error of one repetition, upwards. */
+static int report(struct frame *f)
+{
+	uint32_t nr_skipped = a_load(&f->nr_skipped, relaxed);
+	uint32_t nr_cancelled = a_load(&f->nr_cancelled, relaxed);
+	struct failure *failure = a_load(&f->failure, relaxed);
+	int rc = a_load(&f->first_err, relaxed);
+
+	if (failure) {
+		failure->error.nr_failed = a_load(&f->nr_failed, relaxed);
+		failure->error.nr_skipped = nr_skipped;
+		failure->error.nr_cancelled = nr_cancelled;
+	}
+	if (rc)
+		scope_fail(f->scope, rc, failure);
+	if (rc || nr_skipped || nr_cancelled)
+		scope_count(f->scope, a_load(&f->nr_failed, relaxed),
+			    nr_skipped, nr_cancelled);
+	if (!rc && nr_cancelled)
+		rc = frame_cancelled(f);
+	return rc;
+}
+
+/* After the run has let go of it the frame may be anybody's. */
+static void free_frame(struct worker *w, struct frame *f, int error)
+{
+	struct failure *failure = a_load(&f->failure, relaxed);
+	struct lkdf_graph *g = f->graph;
+	struct lkdf_scope *s = f->scope;
+	struct lkdf_event done = f->done;
+
+	struct lkdf *rt = g->rt;
+
+	if (g->has_tokens && f->repeats)
+		run_pass_tokens(w, f);
+	a_store(&f->failure, NULL, relaxed);
+	/* [graph.a] the run's end; pairs with [graph.d], [frame.free]. */
+	a_store(&f->is_busy, 0, seq_cst);
+	/* [graph.b] after is_busy; pairs with [graph.c]. */
+	if (a_load(&g->nr_waiters, seq_cst)) {
+		a_add(&g->nr_ended, 1, seq_cst);
+		futex_wake(&g->nr_ended, INT_MAX);
+	}
+	graph_put(g);
+	scope_leave(s);
+	/* The event last: who waits for it may close the runtime. */
+	if (done.slot)
+		event_finish(done, error, failure);
+	failure_put(failure, &rt->log);
+}
+
+/* Is there another repetition? A cancelled one is an error. */
+static bool goes_on(struct frame *f, int *error)
+{
+	if (*error || --f->times == 0)
+		return false;
+	if (f->until && f->until(f->until_arg))
+		return false;
+	*error = frame_cancelled(f);
+	return !*error;
+}
+
+void frame_end(struct worker *w, struct frame *f)
+{
+	int rc;
+
+	do {
+		rc = report(f);
+		if (!goes_on(f, &rc)) {
+			free_frame(w, f, rc);
+			return;
+		}
+		f->seq = a_add(&f->graph->next_seq, 1, relaxed);
+		/* An empty graph has nobody to come back here. */
+	} while (!f->graph->nr_tasks);
+	run_start_frame(f->graph->rt, w, f);
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * A frame is one run in flight: a full copy of the graph's records, counters
+ * included, and what differs from run to run. Runs take frames in a ring, so
+ * run r is always in frame r % nr_frames and each task of run r knows where
+ * its instance of run r + 1 waits for it.
+ *
+ *	FREE -> BUSY -> FREE, by frame_start() and frame_end()
+ */
+#ifndef FLOW_FRAME_H
+#define FLOW_FRAME_H
+
+#include "flow/event.h"
+#include "flow/graph.h"
+#include "flow/scope.h"
+#include "sched/inbox.h"
+
+struct failure;
+struct worker;
+
+/* Sources a worker takes at a time. */
+#define SOURCE_CHUNK 64
+
+#define NO_SPILL UINT32_MAX
+
+/* What a link that comes out of an inbox is. */
+enum link_type {
+	LINK_TASK,
+	LINK_TASK_DONE, /* a frame's, completed outside a worker */
+	LINK_FRAME_START,
+	LINK_FRAME_SPILL,
+};
+
+struct frame {
+	/* In one inbox or deque at most, from start to the last source. */
+	struct link start;
+	/* In one inbox at most, while spill is not empty. */
+	struct link spill_link;
+
+	/* Set at seal, constant afterwards. */
+	struct lkdf_graph *graph;
+	struct rec *recs;
+	uint32_t *spill_next; /* NULL: pending links spilled tasks */
+	uint32_t slot; /* in the runtime's table of frames */
+	uint32_t index; /* in the graph's ring */
+
+	/* Set by frame_start(), constant during the run. */
+	struct lkdf_scope *scope;
+	const void *arg;
+	uint64_t times;
+	bool (*until)(void *u);
+	void *until_arg;
+	struct lkdf_event done; /* slot NULL: not wanted */
+	bool repeats; /* times or until */
+
+	/* Whoever handles start, or ends the run: one at a time. */
+	uint32_t next_source;
+	uint64_t seq;
+
+	/* Any worker. */
+	_Alignas(CACHE_LINE) _Atomic(uint32_t) remaining; /* undecided */
+	_Atomic(uint32_t) spill; /* ready tasks no deque had room for */
+	_Atomic(uint32_t) is_busy;
+
+	/* Any worker, on errors only. */
+	_Atomic(int32_t) first_err;
+	_Atomic(struct failure *) failure;
+	_Atomic(uint32_t) nr_failed, nr_skipped, nr_cancelled;
+};
+
+int frames_create(struct lkdf_graph *g);
+void frames_destroy(struct lkdf_graph *g);
+
+/* Takes the next frame and starts. See lkdf_graph_run(). */
+int frame_start(struct lkdf_graph *g, struct lkdf_scope *s,
+		const struct lkdf_run *r, struct lkdf_event *done);
+
+/* A task of the frame failed. why may be NULL. */
+void frame_fail(struct frame *f, uint32_t task, int error, const char *why,
+		int worker);
+
+/* The run's last task is decided. Next repetition or the end. */
+void frame_end(struct worker *w, struct frame *f);
+
+/* nr tasks are decided; ends the run with the last one. */
+static inline void frame_decided(struct worker *w, struct frame *f, uint32_t nr)
+{
+	/* [frame.decided] what the tasks did; pairs with itself. */
+	if (a_sub(&f->remaining, nr, acq_rel) == nr)
+		frame_end(w, f);
+}
+
+/* 0, or why this run's tasks do not start any more. */
+static inline int frame_cancelled(const struct frame *f)
+{
+	return scope_cancelled(f->scope);
+}
+
+#endif

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * A graph while it is built and after it is sealed. Tasks are written straight
+ * into the hot records of frame 0, edges into their inline successors; only
+ * third and further successors wait in a list until seal lays them out.
+ *
+ *	BUILDING -> SEALED     nobody writes topology afterwards
+ *	BUILDING -> BROKEN     an add or order was refused; seal says why
+ */
+#ifndef FLOW_GRAPH_H
+#define FLOW_GRAPH_H
+
+#include "base/atomic.h"
+#include "flow/kind.h"
+#include "flow/record.h"
+
+#include <lkdf/graph.h>
+#include <pthread.h>
+
+#define MAX_INFLIGHT 64
+
+struct frame;
+
+/* An edge that found no inline place. */
+struct spilled_edge {
+	uint32_t from, to;
+};
+
+/* A task whose nr_in does not fit into 16 bits. */
+struct wide_task {
+	uint32_t task, nr_in;
+};
+
+struct label {
+	uint32_t task, order;
+	char text[NAME_SIZE];
+};
+
+/* Grows by doubling; region memory. */
+struct array {
+	void *items;
+	size_t nr, cap, item_size;
+};
+
+struct lkdf_graph {
+	/* Set at create, constant afterwards. */
+	struct lkdf *rt;
+	char name[32];
+	uint32_t nr_frames;
+
+	/* The builder's thread until seal, constant afterwards. */
+	bool is_sealed;
+	uint32_t nr_tasks, cap_tasks;
+	struct rec *recs; /* frame 0 */
+	struct array edges; /* struct spilled_edge, until seal */
+	struct array wide; /* struct wide_task, by task */
+	struct array labels; /* struct label, by task after seal */
+	struct array kinds; /* struct lkdf_kind *, a hash set */
+	struct array args; /* copied arguments: struct arg_chunk * */
+	size_t args_used; /* in the last chunk */
+	struct lkdf_kind *last_kind;
+	uint32_t *spill; /* successors of tasks with more than two */
+	uint32_t *sources;
+	uint32_t nr_spill, nr_sources;
+	bool has_backward; /* an edge from a higher number to a lower */
+	bool has_tokens; /* records with REC_TOKEN */
+	int broken; /* first refusal while building */
+	char why[200];
+	struct frame *frames;
+
+	/* Any thread. */
+	_Atomic(uint32_t) nr_refs; /* the user and each run */
+	_Atomic(uint32_t) nr_waiters; /* for a frame */
+	_Atomic(uint32_t) nr_ended; /* futex */
+	_Atomic(uint64_t) next_seq;
+
+	/* Under lock. */
+	pthread_mutex_t lock;
+	uint64_t nr_runs; /* started so far */
+};
+
+int graph_create(struct lkdf *rt, const struct lkdf_graph_attr *a,
+		 struct lkdf_graph **out);
+void graph_get(struct lkdf_graph *g);
+void graph_put(struct lkdf_graph *g);
+
+/* The caller has checked kind and prio. Task number, or -errno. */
+int graph_add(struct lkdf_graph *g, struct lkdf_kind *k, const void *arg,
+	      int prio);
+int graph_order(struct lkdf_graph *g, uint32_t before, uint32_t after);
+int graph_label(struct lkdf_graph *g, uint32_t task, const char *label);
+int graph_seal(struct lkdf_graph *g, struct lkdf_diag *why);
+int graph_set(struct lkdf_graph *g, uint32_t task, const void *arg);
+int graph_dump(const struct lkdf_graph *g, int fd, const char *format);
+
+/* Remembers the first refusal for seal; returns rc. */
+int graph_broken(struct lkdf_graph *g, int rc);
+
+/* "label", or "kind#number". */
+const char *graph_task_name(const struct lkdf_graph *g, uint32_t task,
+			    char *buf, size_t size);
+
+/* Successors of a task; *nr is their number. */
+static inline const uint32_t *graph_succ(const struct lkdf_graph *g,
+					 const struct rec *r, uint32_t *nr)
+{
+	if (likely(r->nr_succ != REC_SPILLED)) {
+		*nr = r->nr_succ;
+		return r->succ;
+	}
+	*nr = r->succ[1];
+	return g->spill + r->succ[0];
+}
+
+/* What pending is re-armed to. */
+uint32_t graph_wide_nr_in(const struct lkdf_graph *g, uint32_t task);
+
+static inline uint32_t graph_nr_in(const struct lkdf_graph *g,
+				   const struct rec *r, uint32_t task)
+{
+	return likely(r->nr_in != REC_WIDE) ? r->nr_in
+					    : graph_wide_nr_in(g, task);
+}
+
+/* A growing array: room for one more at the end, or NULL. */
+void *array_add(struct array *a);
+void array_fini(struct array *a);
+
+#endif

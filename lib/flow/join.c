@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Waiting for children inside a body: runs own descendants, from the own
+ * deque, the inbox or a thief's deque, and nothing else, so that a join never
+ * nests foreign work on this stack. When there is none left to take it spins
+ * with a pace, then sleeps on the task's live count.
+ *
+ * The sleep is cut short now and then: a descendant may have come into the
+ * inbox meanwhile, and it may be that nobody but us can run it.
+ */
+#include "flow/task.h"
+
+#include "base/err.h"
+#include "base/futex.h"
+#include "flow/failure.h"
+#include "flow/frame.h"
+#include "flow/run.h"
+#include "flow/runtime.h"
+
+#include <limits.h>
+#include <string.h>
+
+#define SPINS 200
+#define NAP_NS 500000
+
+static bool has_children(struct task *t)
+{
+	/* [task.join] what the children did; pairs with [task.child]. */
+	return t->nr_spawned - t->nr_local +
+		       (uint32_t)a_load(&t->live, acquire) !=
+	       0;
+}
+
+int task_forget_children(struct task *t)
+{
+	int rc = a_load(&t->child_err, relaxed);
+
+	t->nr_spawned = t->nr_local = 0;
+	a_store(&t->live, 0, relaxed);
+	if (!rc)
+		return 0;
+	a_store(&t->child_err, 0, relaxed);
+	failure_observe(t->child_failure);
+	err(rc, "%s",
+	    t->child_failure ? t->child_failure->error.why : strerror(-rc));
+	failure_put(t->child_failure, &t->kind->rt->log);
+	return rc;
+}
+
+void task_wake_join(struct task *t)
+{
+	futex_wake((_Atomic(uint32_t) *)(void *)&t->live, INT_MAX);
+}
+
+/* Sleeps until a child is gone or the nap is over. */
+static void nap(struct task *t)
+{
+	uint32_t live;
+
+	/* [join.c] before we look; pairs with [task.child]. */
+	live = (uint32_t)a_add(&t->live, TASK_JOINING, seq_cst) + TASK_JOINING;
+	if (t->nr_spawned - t->nr_local + live != TASK_JOINING)
+		futex_wait((_Atomic(uint32_t) *)(void *)&t->live, live, NAP_NS);
+	a_sub(&t->live, TASK_JOINING, relaxed);
+}
+
+bool task_is_below(struct task *t, const struct task *parent)
+{
+	uint32_t depth = a_load(&parent->link.depth, relaxed);
+
+	while (t && a_load(&t->link.depth, relaxed) > depth)
+		t = a_load(&t->parent, relaxed);
+	return t == parent;
+}
+
+static struct task *task_of_item(uint64_t item)
+{
+	if (item & ITEM_OF_FRAME)
+		return NULL;
+	return task_of((struct link *)(uintptr_t)item);
+}
+
+/*
+ * Only spawned tasks have a depth above 0, so whatever else the link is of
+ * is not taken for a task.
+ */
+static bool is_descendant(uint64_t item, const struct task *parent)
+{
+	struct task *t = task_of_item(item);
+
+	return t && task_is_below(t, parent);
+}
+
+/* Back to where others find it. */
+static void put_back(struct worker *w, uint64_t item)
+{
+	struct lkdf *rt = w->executor->rt;
+	struct link *link = (struct link *)(uintptr_t)item;
+
+	if (item & ITEM_OF_FRAME)
+		run_push(w, runtime_frame(rt, item_slot(item)),
+			 item_index(item), (uint32_t)item & ITEM_SKIP);
+	else if (!worker_push(w, run_ops.class_of(link), item))
+		runtime_push(rt, w->executor, link);
+}
+
+static void run_child(struct worker *w, struct task *t, struct task *parent)
+{
+	struct executor *ex = w->executor;
+
+	if (task_step(ex, t) != TASK_COMPLETE)
+		return;
+	if (a_load(&t->parent, relaxed) == parent &&
+	    !(t->link.flags & TASK_ENDS_SLOWLY) &&
+	    !a_load(&t->child_err, relaxed)) {
+		/* The plain case: nobody else looks at the two. */
+		parent->nr_local++;
+		magazine_put(&ex->magazine[POOL_TASK], t);
+		return;
+	}
+	task_complete(ex, t);
+}
+
+static bool pop_descendant(struct worker *w, struct task *parent)
+{
+	uint64_t item;
+	int class;
+
+	for (class = NR_CLASSES - 1; class >= 0; class --) {
+		if (!deque_pop(&w->deque[class], &item))
+			continue;
+		if (is_descendant(item, parent)) {
+			run_child(w, task_of_item(item), parent);
+			return true;
+		}
+		put_back(w, item);
+	}
+	return false;
+}
+
+static bool steal_descendant(struct worker *w, struct task *parent)
+{
+	struct deque *d;
+	uint64_t item;
+	int i, class;
+
+	for (i = 0; i < w->sched->nr_workers - 1; i++) {
+		for (class = NR_CLASSES - 1; class >= 0; class --) {
+			d = &w->sched->workers[w->victims[i]].deque[class];
+			if (!deque_peek(d, &item) ||
+			    !is_descendant(item, parent) ||
+			    deque_steal(d, &item) != DEQUE_TAKEN)
+				continue;
+			if (is_descendant(item, parent)) {
+				run_child(w, task_of_item(item), parent);
+				return true;
+			}
+			put_back(w, item);
+			worker_offer(w, false, 0);
+		}
+	}
+	return false;
+}
+
+bool run_descendant(struct worker *w, struct task *parent)
+{
+	if (pop_descendant(w, parent))
+		return true;
+	if (worker_take_inbox(w, w->node) && pop_descendant(w, parent))
+		return true;
+	return steal_descendant(w, parent);
+}
+
+int task_join(struct lkdf_ctx *c)
+{
+	struct worker *w = c->ex->worker;
+	struct task *t = c->task;
+	unsigned spins = 0;
+
+	if (!t)
+		return 0;
+	while (has_children(t)) {
+		if (w && run_descendant(w, t)) {
+			spins = 0;
+			continue;
+		}
+		if (w && worker_has_private(w))
+			worker_offer(w, false, 0);
+		if (++spins < SPINS)
+			a_pause();
+		else
+			nap(t);
+	}
+	return task_forget_children(t);
+}

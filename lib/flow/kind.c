@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "flow/kind.h"
+
+#include "base/err.h"
+#include "flow/limit.h"
+#include "flow/runtime.h"
+#include "flow/task.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* By address: the order in which tokens are taken, everywhere the same. */
+static void add_limit(struct lkdf_kind *k, const struct lkdf_limit_use *use)
+{
+	uint32_t i = k->nr_limits++;
+
+	for (; i && k->limit[i - 1].limit > use->limit; i--)
+		k->limit[i] = k->limit[i - 1];
+	k->limit[i].limit = use->limit;
+	k->limit[i].tokens = (uint32_t)use->tokens;
+	limit_get(use->limit);
+}
+
+static void init_fields(struct lkdf_kind *k, const struct lkdf_kind_attr *a)
+{
+	uint32_t slow = SLOW_UNSAMPLED, i;
+
+	k->fn = a->fn;
+	k->arg_size = a->arg_size;
+	k->flags = a->flags;
+	k->class = a->prio == LKDF_PRIO_DEFAULT
+			   ? CLASS_NORMAL
+			   : (enum sched_class)(a->prio - 1);
+	k->width = a->flags & LKDF_SHARED ? a->width : 1;
+	k->on_cancel = a->on_cancel;
+	k->drop = a->drop;
+	k->scratch_size = a->scratch_size;
+	snprintf(k->name, sizeof(k->name), "%s", a->name);
+	for (i = 0; i < a->nr_limit; i++)
+		add_limit(k, &a->limit[i]);
+	if (a->flags & LKDF_BLOCKING || a->nr_limit || a->on_cancel)
+		slow = SLOW_GENERAL;
+	k->task_flags = (slow & SLOW_GENERAL ? TASK_GENERAL : 0) |
+			(a->drop ? TASK_HAS_DROP : 0);
+	a_store(&k->slow, slow, relaxed);
+	a_store(&k->nr_refs, 1, relaxed);
+}
+
+int kind_create(struct lkdf *rt, const struct lkdf_kind_attr *a,
+		struct lkdf_kind **out)
+{
+	struct lkdf_kind *k;
+	int rc;
+
+	if (a->flags & LKDF_BLOCKING && !rt->sched.is_serial) {
+		rc = blocking_require(&rt->blocking);
+		if (rc)
+			return rc;
+	}
+	k = aligned_alloc(CACHE_LINE, sizeof(*k));
+	if (!k)
+		return err(-ENOMEM, "kind: no memory for \"%s\"", a->name);
+	memset(k, 0, sizeof(*k));
+	k->rt = rt;
+	init_fields(k, a);
+	a_add(&rt->nr_handles, 1, relaxed);
+	*out = k;
+	return 0;
+}
+
+void kind_get(struct lkdf_kind *k)
+{
+	a_add(&k->nr_refs, 1, relaxed);
+}
+
+void kind_put(struct lkdf_kind *k)
+{
+	uint32_t i;
+
+	/* [kind.put] all uses before the free; pairs with itself. */
+	if (!k || a_sub(&k->nr_refs, 1, acq_rel) != 1)
+		return;
+	for (i = 0; i < k->nr_limits; i++)
+		limit_put(k->limit[i].limit);
+	a_sub(&k->rt->nr_handles, 1, relaxed);
+	free(k);
+}
+
+void kind_sample(struct lkdf_kind *k, uint64_t body_ticks)
+{
+	uint32_t slow = a_load(&k->slow, relaxed), nr;
+
+	a_store(&k->body_ticks, (uint32_t)min_u64(body_ticks, UINT32_MAX),
+		relaxed);
+	if (body_ticks >= k->rt->spin_ticks) {
+		a_store(&k->nr_short, 0, relaxed);
+		a_store(&k->slow, (slow & SLOW_GENERAL) | SLOW_LONG, relaxed);
+		return;
+	}
+	nr = a_load(&k->nr_short, relaxed) + 1;
+	a_store(&k->nr_short, nr, relaxed);
+	if (nr >= SAMPLES && slow & (SLOW_UNSAMPLED | SLOW_LONG))
+		a_store(&k->slow, slow & SLOW_GENERAL, relaxed);
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * A kind as the run loop sees it. Its first line is read for every task; slow
+ * is 0 for a kind that is plain and known to be short, and anything else
+ * leads the task over the general path:
+ *
+ *	SLOW_UNSAMPLED  how long its bodies take is not known yet
+ *	SLOW_LONG       longer than the spin window: look after idle workers
+ *			before each body, and measure each
+ *	SLOW_GENERAL    blocking, limits, on_cancel: runs as a task of its own
+ */
+#ifndef FLOW_KIND_H
+#define FLOW_KIND_H
+
+#include "base/atomic.h"
+#include "base/util.h"
+#include "sched/policy.h"
+
+#include <lkdf/kind.h>
+
+#define SLOW_UNSAMPLED 1u
+#define SLOW_LONG 2u
+#define SLOW_GENERAL 4u
+
+#define MAX_LIMITS 4
+#define NAME_SIZE 64
+
+/* Short bodies in a row until a kind counts as short. */
+#define SAMPLES 8
+
+struct lkdf_limit;
+
+struct kind_limit {
+	struct lkdf_limit *limit;
+	uint32_t tokens;
+};
+
+struct lkdf_kind {
+	/* Set at create, constant afterwards; read by every task. */
+	_Alignas(CACHE_LINE) lkdf_fn fn;
+	uint32_t arg_size;
+	uint32_t flags;
+	enum sched_class class;
+	uint32_t width;
+	uint16_t task_flags; /* of every task of its own, enum task_flag */
+
+	/* Any worker; a guess that steers waking, so relaxed will do. */
+	_Atomic(uint32_t) slow;
+	_Atomic(uint32_t) body_ticks; /* the last sample */
+	_Atomic(uint32_t) nr_short; /* samples in a row */
+
+	/* Set at create, constant afterwards. */
+	struct lkdf *rt;
+	void (*on_cancel)(void *arg);
+	void (*drop)(void *arg);
+	uint32_t scratch_size;
+	uint32_t nr_limits;
+	struct kind_limit limit[MAX_LIMITS];
+	char name[NAME_SIZE];
+
+	/* Any thread: the user, each graph with it, each dynamic task. */
+	_Alignas(CACHE_LINE) _Atomic(uint32_t) nr_refs;
+};
+
+int kind_create(struct lkdf *rt, const struct lkdf_kind_attr *a,
+		struct lkdf_kind **out);
+void kind_get(struct lkdf_kind *k);
+void kind_put(struct lkdf_kind *k);
+
+/* A body took so long: is the kind short? */
+void kind_sample(struct lkdf_kind *k, uint64_t body_ticks);
+
+/* prio: enum lkdf_prio; DEFAULT takes the kind's. */
+static inline enum sched_class kind_class(const struct lkdf_kind *k, int prio)
+{
+	return prio == LKDF_PRIO_DEFAULT ? k->class
+					 : (enum sched_class)(prio - 1);
+}
+
+#endif

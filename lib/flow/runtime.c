@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Bring up in order, take down in reverse.
+ */
+#include "flow/runtime.h"
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "flow/event.h"
+#include "flow/frame.h"
+#include "flow/run.h"
+#include "flow/task.h"
+#include "mem/region.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define PAGE 4096
+
+static const size_t object_size[NR_POOLS] = {
+	[POOL_TASK] = round_up_const(sizeof(struct task), CACHE_LINE),
+	[POOL_EVENT] = sizeof(struct event),
+};
+
+/* A page that the kernel clears in a forked child. */
+static int mark_alive(struct lkdf *rt)
+{
+	void *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (page == MAP_FAILED)
+		return err(-ENOMEM, "runtime: no memory for a page");
+	madvise(page, PAGE, MADV_WIPEONFORK);
+	rt->is_alive = page;
+	a_store(rt->is_alive, 1, relaxed);
+	return 0;
+}
+
+static void init_pools(struct lkdf *rt, const struct runtime_attr *a)
+{
+	int i, p;
+
+	pool_init(&rt->pool[POOL_TASK], object_size[POOL_TASK], a->max_tasks,
+		  NULL);
+	pool_init(&rt->pool[POOL_EVENT], object_size[POOL_EVENT], a->max_events,
+		  NULL);
+	for (p = 0; p < NR_POOLS; p++) {
+		magazine_init(&rt->magazine[p], &rt->pool[p]);
+		for (i = 0; i < rt->nr_executors; i++)
+			magazine_init(&rt->executors[i].magazine[p],
+				      &rt->pool[p]);
+	}
+}
+
+static int init_executors(struct lkdf *rt)
+{
+	size_t nr = (size_t)rt->nr_executors;
+	int i;
+
+	rt->executors = region_alloc(nr * sizeof(*rt->executors));
+	rt->counters = region_alloc(nr * sizeof(*rt->counters));
+	if (!rt->executors || !rt->counters)
+		return err(-ENOMEM, "runtime: no memory for %zu executors", nr);
+	for (i = 0; i < rt->nr_executors; i++) {
+		rt->executors[i].rt = rt;
+		rt->executors[i].id = i;
+		rt->executors[i].counters = &rt->counters[i];
+	}
+	return 0;
+}
+
+static void blocking_start(void *u, int thread)
+{
+	struct lkdf *rt = u;
+
+	thread_self()->executor = &rt->executors[rt->nr_workers + thread];
+}
+
+static void blocking_run(void *u, int thread, struct blocking_item *item)
+{
+	struct lkdf *rt = u;
+
+	task_run(&rt->executors[rt->nr_workers + thread],
+		 container_of(item, struct task, blocking_item));
+}
+
+static int start_threads(struct lkdf *rt, const struct runtime_attr *a)
+{
+	struct blocking_attr blocking = {
+		.run = blocking_run,
+		.start = blocking_start,
+		.u = rt,
+		.max = a->nr_blocking,
+		.stack_kib = a->stack_kib,
+	};
+	struct sched_attr sched = {
+		.topo = rt->topo,
+		.log = &rt->log,
+		.ops = &run_ops,
+		.executors = rt->executors,
+		.nr_workers = a->nr_workers,
+		.spin_us = a->spin_us,
+		.stack_kib = a->stack_kib,
+		.is_pinned = a->is_pinned,
+		.is_serial = a->is_serial,
+		.is_per_node = a->is_per_node,
+	};
+	int rc;
+
+	rc = blocking_init(&rt->blocking, &blocking);
+	if (rc)
+		return rc;
+	/* Short is what ends within the time that idle workers spin. */
+	rt->spin_ticks =
+		(uint32_t)((uint64_t)20000 * clock_ticks_per_1024ns() / 1024);
+	rc = sched_start(&rt->sched, &sched);
+	if (rc)
+		blocking_fini(&rt->blocking);
+	return rc;
+}
+
+static void free_memory(struct lkdf *rt)
+{
+	size_t nr = (size_t)rt->nr_executors;
+	int i, p;
+
+	for (i = 0; rt->executors && i < rt->nr_executors; i++)
+		free(rt->executors[i].scratch);
+	for (p = 0; p < NR_POOLS; p++)
+		pool_fini(&rt->pool[p]);
+	for (i = 0; i < FRAME_CHUNK; i++)
+		free(rt->frames[i]);
+	region_free(rt->executors, nr * sizeof(*rt->executors));
+	region_free(rt->counters, nr * sizeof(*rt->counters));
+	scope_fini(&rt->root);
+	pthread_mutex_destroy(&rt->scope_lock);
+	pthread_mutex_destroy(&rt->kick_lock);
+	pthread_mutex_destroy(&rt->lock);
+	if (rt->is_alive)
+		munmap((void *)rt->is_alive, PAGE);
+}
+
+int runtime_open(struct lkdf *rt, const struct runtime_attr *a)
+{
+	int rc;
+
+	rt->nr_workers = a->nr_workers;
+	rt->nr_blocking = a->nr_blocking;
+	rt->nr_executors = a->nr_workers + a->nr_blocking;
+	pthread_mutex_init(&rt->lock, NULL);
+	pthread_mutex_init(&rt->scope_lock, NULL);
+	pthread_mutex_init(&rt->kick_lock, NULL);
+	scope_init(&rt->root, rt, NULL, "root");
+	rc = mark_alive(rt);
+	if (!rc)
+		rc = init_executors(rt);
+	if (!rc) {
+		init_pools(rt, a);
+		rc = start_threads(rt, a);
+	}
+	if (rc)
+		free_memory(rt);
+	return rc;
+}
+
+void runtime_close(struct lkdf *rt)
+{
+	sched_stop(&rt->sched);
+	blocking_fini(&rt->blocking);
+	free_memory(rt);
+}
+
+void runtime_abandon(struct lkdf *rt)
+{
+	sched_abandon(&rt->sched);
+	blocking_abandon(&rt->blocking);
+	free_memory(rt);
+}
+
+void *runtime_alloc_slow(struct lkdf *rt, enum executor_pool pool)
+{
+	void *object;
+
+	pthread_mutex_lock(&rt->lock);
+	object = magazine_get(&rt->magazine[pool]);
+	pthread_mutex_unlock(&rt->lock);
+	return object;
+}
+
+void runtime_free_slow(struct lkdf *rt, enum executor_pool pool, void *object)
+{
+	pthread_mutex_lock(&rt->lock);
+	magazine_put(&rt->magazine[pool], object);
+	pthread_mutex_unlock(&rt->lock);
+}
+
+/* A free slot holds the number of the next one, plus 1, where the frame was. */
+static int take_slot(struct lkdf *rt)
+{
+	uint32_t slot = rt->free_frame;
+	struct frame **chunk;
+
+	if (slot) {
+		slot--;
+		rt->free_frame = (uint32_t)(uintptr_t)runtime_frame(rt, slot);
+		return (int)slot;
+	}
+	slot = rt->nr_frames;
+	if (slot == MAX_FRAMES)
+		return err(-ENOSPC, "runtime: more than %d frames", MAX_FRAMES);
+	if (slot % FRAME_CHUNK == 0) {
+		chunk = calloc(FRAME_CHUNK, sizeof(*chunk));
+		if (!chunk)
+			return err(-ENOMEM, "runtime: no memory for frames");
+		rt->frames[slot / FRAME_CHUNK] = chunk;
+	}
+	rt->nr_frames++;
+	return (int)slot;
+}
+
+int runtime_add_frame(struct lkdf *rt, struct frame *f)
+{
+	int slot;
+
+	pthread_mutex_lock(&rt->lock);
+	slot = take_slot(rt);
+	if (slot >= 0)
+		rt->frames[slot / FRAME_CHUNK][slot % FRAME_CHUNK] = f;
+	pthread_mutex_unlock(&rt->lock);
+	return slot;
+}
+
+void runtime_del_frame(struct lkdf *rt, uint32_t slot)
+{
+	pthread_mutex_lock(&rt->lock);
+	rt->frames[slot / FRAME_CHUNK][slot % FRAME_CHUNK] =
+		(struct frame *)(uintptr_t)rt->free_frame;
+	rt->free_frame = slot + 1;
+	pthread_mutex_unlock(&rt->lock);
+}
+
+void runtime_push(struct lkdf *rt, struct executor *ex, struct link *link)
+{
+	sched_push(&rt->sched, ex ? ex->node : 0, link);
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * What hangs off one runtime. Everything that runs lives in its root scope;
+ * everything that a user holds counts in nr_handles.
+ */
+#ifndef FLOW_RUNTIME_H
+#define FLOW_RUNTIME_H
+
+#include "base/log.h"
+#include "base/thread.h"
+#include "device/blocking.h"
+#include "flow/scope.h"
+#include "mem/pool.h"
+#include "sched/sched.h"
+
+/* Frames of sealed graphs are found by number: two levels of 256. */
+#define FRAME_CHUNK 256
+#define MAX_FRAMES (FRAME_CHUNK * FRAME_CHUNK)
+
+struct frame;
+struct task;
+
+struct runtime_attr {
+	int nr_workers, nr_blocking, spin_us, stack_kib;
+	uint64_t max_events, max_tasks;
+	bool is_pinned, is_serial, is_per_node;
+};
+
+struct lkdf {
+	/* Set at open, constant afterwards. */
+	struct log log;
+	struct topo *topo;
+	struct executor *executors; /* workers, then the blocking pool */
+	struct counters *counters;
+	int nr_executors, nr_workers, nr_blocking;
+	uint32_t spin_ticks; /* a body shorter than this is short */
+	void *config; /* of the layer above, for lkdf_describe() */
+	/* 1; the kernel makes it 0 in a forked child. */
+	_Atomic(uint32_t) *is_alive;
+
+	/* Any thread. */
+	struct sched sched;
+	struct blocking blocking;
+	struct pool pool[NR_POOLS];
+	struct lkdf_scope root;
+	_Atomic(uint64_t) nr_handles;
+
+	/* Under scope_lock: the tree of scopes. */
+	pthread_mutex_t scope_lock;
+
+	/* Under kick_lock: running bodies with an on_cancel. */
+	pthread_mutex_t kick_lock;
+	struct task *kickable;
+
+	/* Under lock. */
+	pthread_mutex_t lock;
+	struct magazine magazine[NR_POOLS]; /* for threads of the user */
+	uint32_t nr_frames; /* slots ever used */
+	uint32_t free_frame; /* first free slot + 1 */
+
+	/* Slots are set under lock before anybody knows their number. */
+	struct frame **frames[FRAME_CHUNK];
+};
+
+int runtime_open(struct lkdf *rt, const struct runtime_attr *a);
+
+/* Joins the workers; the root is empty. */
+void runtime_close(struct lkdf *rt);
+
+/* In a forked child: frees memory, joins nobody. */
+void runtime_abandon(struct lkdf *rt);
+
+/* This thread's executor in this runtime; NULL: a thread of the user. */
+static inline struct executor *runtime_executor(struct lkdf *rt)
+{
+	struct executor *ex = thread_self()->executor;
+
+	return ex && ex->rt == rt ? ex : NULL;
+}
+
+/* An object of a pool; ex may be NULL. NULL: no memory or the cap. */
+void *runtime_alloc_slow(struct lkdf *rt, enum executor_pool pool);
+void runtime_free_slow(struct lkdf *rt, enum executor_pool pool, void *object);
+
+static inline void *runtime_alloc(struct lkdf *rt, struct executor *ex,
+				  enum executor_pool pool)
+{
+	return likely(ex != NULL) ? magazine_get(&ex->magazine[pool])
+				  : runtime_alloc_slow(rt, pool);
+}
+
+static inline void runtime_free(struct lkdf *rt, struct executor *ex,
+				enum executor_pool pool, void *object)
+{
+	if (likely(ex != NULL))
+		magazine_put(&ex->magazine[pool], object);
+	else
+		runtime_free_slow(rt, pool, object);
+}
+
+/* A slot number for the frame, or -ENOSPC. */
+int runtime_add_frame(struct lkdf *rt, struct frame *f);
+void runtime_del_frame(struct lkdf *rt, uint32_t slot);
+
+static inline struct frame *runtime_frame(struct lkdf *rt, uint32_t slot)
+{
+	return rt->frames[slot / FRAME_CHUNK][slot % FRAME_CHUNK];
+}
+
+/* New work from outside a worker, or from a full deque. */
+void runtime_push(struct lkdf *rt, struct executor *ex, struct link *link);
+
+#endif

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "flow/scope.h"
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/futex.h"
+#include "flow/runtime.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void scope_init(struct lkdf_scope *s, struct lkdf *rt,
+		struct lkdf_scope *parent, const char *name)
+{
+	memset(s, 0, sizeof(*s));
+	s->rt = rt;
+	s->parent = parent;
+	snprintf(s->name, sizeof(s->name), "%s", name ? name : "");
+	pthread_mutex_init(&s->lock, NULL);
+	a_store(&s->count, SCOPE_REF, relaxed);
+}
+
+void scope_fini(struct lkdf_scope *s)
+{
+	failure_put(a_load(&s->failure, relaxed), &s->rt->log);
+	failure_put(s->told, &s->rt->log);
+	pthread_mutex_destroy(&s->lock);
+}
+
+static void add_child(struct lkdf_scope *parent, struct lkdf_scope *s)
+{
+	s->next = parent->children;
+	s->prev = &parent->children;
+	if (s->next)
+		s->next->prev = &s->next;
+	parent->children = s;
+}
+
+static void del_child(struct lkdf_scope *s)
+{
+	*s->prev = s->next;
+	if (s->next)
+		s->next->prev = s->prev;
+}
+
+int scope_create(struct lkdf *rt, struct lkdf_scope *parent, const char *name,
+		 struct lkdf_scope **out)
+{
+	struct lkdf_scope *s = aligned_alloc(CACHE_LINE, sizeof(*s));
+
+	if (!s)
+		return err(-ENOMEM, "scope: no memory for \"%s\"",
+			   name ? name : "");
+	if (scope_cancelled(parent)) {
+		free(s);
+		return err(-ECANCELED, "scope: parent \"%s\" is cancelled",
+			   parent->name);
+	}
+	scope_init(s, rt, parent, name);
+	a_add(&parent->count, SCOPE_REF, relaxed);
+	pthread_mutex_lock(&rt->scope_lock);
+	add_child(parent, s);
+	pthread_mutex_unlock(&rt->scope_lock);
+	a_add(&rt->nr_handles, 1, relaxed);
+	*out = s;
+	return 0;
+}
+
+static void scope_destroy(struct lkdf_scope *s)
+{
+	struct lkdf *rt = s->rt;
+
+	pthread_mutex_lock(&rt->scope_lock);
+	del_child(s);
+	pthread_mutex_unlock(&rt->scope_lock);
+	scope_fini(s);
+	free(s);
+	a_sub(&rt->nr_handles, 1, relaxed);
+}
+
+/* The root is the runtime's own and never gets here with its last one. */
+void scope_put(struct lkdf_scope *s)
+{
+	struct lkdf_scope *parent;
+
+	for (; s; s = parent) {
+		parent = s->parent;
+		/* [scope.put] all uses before the free; pairs with itself. */
+		if (a_sub(&s->count, SCOPE_REF, acq_rel) != SCOPE_REF)
+			return;
+		scope_destroy(s);
+	}
+}
+
+int scope_enter(struct lkdf_scope *s)
+{
+	int rc = scope_cancelled(s);
+
+	if (rc)
+		return err(-ECANCELED, "scope: \"%s\" is cancelled: %s",
+			   s->name, strerror(-rc));
+	for (; s; s = s->parent)
+		a_add(&s->count, SCOPE_LIVE + SCOPE_REF, relaxed);
+	return 0;
+}
+
+/* The last one out wakes the waiters before it drops its reference. */
+static void leave_last(struct lkdf_scope *s)
+{
+	/* [scope.b] after live; pairs with [scope.c]. */
+	if (a_load(&s->nr_waiters, seq_cst)) {
+		a_add(&s->epoch, 1, seq_cst);
+		futex_wake(&s->epoch, INT_MAX);
+	}
+	scope_put(s);
+}
+
+static void leave_one(struct lkdf_scope *s)
+{
+	uint64_t count = a_load(&s->count, relaxed), next;
+	bool is_last;
+
+	do {
+		is_last = (uint32_t)count == 1;
+		next = count - SCOPE_LIVE - (is_last ? 0 : SCOPE_REF);
+		/* [scope.a] what was done before live; pairs with
+		 * [scope.d]. */
+	} while (!a_cas(&s->count, &count, next, seq_cst, relaxed));
+	if (is_last)
+		leave_last(s);
+}
+
+void scope_leave(struct lkdf_scope *s)
+{
+	struct lkdf_scope *parent;
+
+	for (; s; s = parent) {
+		parent = s->parent;
+		leave_one(s);
+	}
+}
+
+/* Live or the time is up: 0 or 1. */
+static int wait_empty(struct lkdf_scope *s, int64_t timeout_ns)
+{
+	int64_t end = timeout_ns < 0 ? -1 : clock_now_ns() + timeout_ns;
+	int64_t left = -1;
+	uint32_t epoch;
+	int rc = 0;
+
+	/* [scope.c] before we look at live; pairs with [scope.b]. */
+	a_add(&s->nr_waiters, 1, seq_cst);
+	for (;;) {
+		epoch = a_load(&s->epoch, seq_cst);
+		if (!scope_live(s))
+			break;
+		if (end >= 0) {
+			left = end - clock_now_ns();
+			if (left <= 0) {
+				rc = 1;
+				break;
+			}
+		}
+		futex_wait(&s->epoch, epoch, left);
+	}
+	a_sub(&s->nr_waiters, 1, relaxed);
+	return rc;
+}
+
+int scope_wait(struct lkdf_scope *s, int64_t timeout_ns)
+{
+	struct failure *f;
+	int rc;
+
+	if (scope_live(s) && wait_empty(s, timeout_ns))
+		return 1;
+	pthread_mutex_lock(&s->lock);
+	/* [scope.take] the failure's text; pairs with [scope.fail]. */
+	f = a_xchg(&s->failure, NULL, acquire);
+	rc = a_xchg(&s->first_err, 0, relaxed);
+	if (!rc)
+		rc = scope_cancelled(s);
+	a_store(&s->cancel_err, 0, relaxed);
+	if (f) {
+		failure_observe(f);
+		failure_put(s->told, &s->rt->log);
+		s->told = f;
+	}
+	pthread_mutex_unlock(&s->lock);
+	return rc ? err(rc, "scope \"%s\": %s", s->name,
+			f ? f->error.why : strerror(-rc))
+		  : 0;
+}
+
+/* Depth first without recursion: children, then next, then up. */
+static void cancel_below(struct lkdf_scope *top, int error)
+{
+	struct lkdf_scope *s = top;
+
+	for (;;) {
+		/* [scope.cancel] pairs with sched_look(). */
+		a_store(&s->cancel_err, error, seq_cst);
+		if (s->children) {
+			s = s->children;
+			continue;
+		}
+		while (s != top && !s->next)
+			s = s->parent;
+		if (s == top)
+			return;
+		s = s->next;
+	}
+}
+
+void scope_cancel(struct lkdf_scope *s, int error)
+{
+	pthread_mutex_lock(&s->rt->scope_lock);
+	cancel_below(s, error);
+	pthread_mutex_unlock(&s->rt->scope_lock);
+	sched_look(&s->rt->sched);
+}
+
+int scope_error(struct lkdf_scope *s, struct lkdf_error *out)
+{
+	struct lkdf_error e = { .size = sizeof(e), .id = -1, .worker = -1 };
+	struct failure *f;
+	int rc;
+
+	pthread_mutex_lock(&s->lock);
+	/* [scope.look] the failure's text; pairs with [scope.fail]. */
+	f = a_load(&s->failure, acquire);
+	if (!f)
+		f = s->told;
+	if (f) {
+		failure_observe(f);
+		e = f->error;
+	}
+	e.err = f ? f->error.err : a_load(&s->first_err, relaxed);
+	e.nr_failed = a_load(&s->nr_failed, relaxed);
+	e.nr_skipped = a_load(&s->nr_skipped, relaxed);
+	e.nr_cancelled = a_load(&s->nr_cancelled, relaxed);
+	rc = failure_copy(&e, out);
+	pthread_mutex_unlock(&s->lock);
+	return rc;
+}
+
+void scope_fail(struct lkdf_scope *s, int error, struct failure *f)
+{
+	struct failure *none;
+	int32_t zero;
+
+	for (; s; s = s->parent) {
+		zero = 0;
+		a_cas(&s->first_err, &zero, error, relaxed, relaxed);
+		none = NULL;
+		if (!f || a_load(&s->failure, relaxed))
+			continue;
+		failure_get(f);
+		/* [scope.fail] the text before the pointer; pairs with
+		 * [scope.take] and [scope.look]. */
+		if (!a_cas(&s->failure, &none, f, release, relaxed))
+			failure_put(f, &s->rt->log);
+	}
+}
+
+void scope_count(struct lkdf_scope *s, uint64_t nr_failed, uint64_t nr_skipped,
+		 uint64_t nr_cancelled)
+{
+	for (; s; s = s->parent) {
+		if (nr_failed)
+			a_add(&s->nr_failed, nr_failed, relaxed);
+		if (nr_skipped)
+			a_add(&s->nr_skipped, nr_skipped, relaxed);
+		if (nr_cancelled)
+			a_add(&s->nr_cancelled, nr_cancelled, relaxed);
+	}
+}

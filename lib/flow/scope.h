@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * A scope counts what lives in it or below it, keeps the first error and says
+ * whether it is cancelled.
+ *
+ * count holds two numbers: live (low half) and references (high half). What
+ * lives holds one of each, so that the scope cannot go while its last task
+ * leaves. A task counts in its scope and in all scopes above.
+ *
+ *	leaver                          waiter
+ *	(A) live - 1                    (C) nr_waiters + 1
+ *	(B) looks at nr_waiters         (D) looks at live, then sleeps
+ *
+ * All seq_cst: either B sees C and wakes, or D sees A and does not sleep.
+ */
+#ifndef FLOW_SCOPE_H
+#define FLOW_SCOPE_H
+
+#include "base/atomic.h"
+#include "base/util.h"
+#include "flow/failure.h"
+
+#include <lkdf/scope.h>
+#include <pthread.h>
+
+#define SCOPE_LIVE 1ull
+#define SCOPE_REF (1ull << 32)
+
+struct lkdf_scope {
+	/* Any thread. */
+	_Alignas(CACHE_LINE) _Atomic(uint64_t) count;
+	_Atomic(uint32_t) nr_waiters;
+	_Atomic(uint32_t) epoch; /* futex: bumped when live gets 0 */
+
+	/* Any thread; read by every task, written on errors only. */
+	_Alignas(CACHE_LINE) _Atomic(int32_t) cancel_err;
+	_Atomic(struct failure *) failure;
+	_Atomic(int32_t) first_err;
+	_Atomic(uint64_t) nr_failed, nr_skipped, nr_cancelled;
+
+	/* Set at create, constant afterwards. */
+	struct lkdf *rt;
+	struct lkdf_scope *parent;
+	char name[32];
+
+	/* Under the runtime's scope lock. */
+	struct lkdf_scope *children, *next, **prev;
+
+	/* Any thread, under lock: what was told last. */
+	pthread_mutex_t lock;
+	struct failure *told;
+};
+
+void scope_init(struct lkdf_scope *s, struct lkdf *rt,
+		struct lkdf_scope *parent, const char *name);
+void scope_fini(struct lkdf_scope *s);
+
+int scope_create(struct lkdf *rt, struct lkdf_scope *parent, const char *name,
+		 struct lkdf_scope **out);
+void scope_put(struct lkdf_scope *s);
+
+/* One more lives in it. -ECANCELED, with the scope's own error in the text. */
+int scope_enter(struct lkdf_scope *s);
+
+/* One less. */
+void scope_leave(struct lkdf_scope *s);
+
+int scope_wait(struct lkdf_scope *s, int64_t timeout_ns);
+void scope_cancel(struct lkdf_scope *s, int err);
+int scope_error(struct lkdf_scope *s, struct lkdf_error *out);
+
+static inline uint32_t scope_live(struct lkdf_scope *s)
+{
+	/* [scope.d] after nr_waiters; pairs with [scope.a]. */
+	return (uint32_t)a_load(&s->count, seq_cst);
+}
+
+/* 0, or the error with which it was cancelled. */
+static inline int scope_cancelled(const struct lkdf_scope *s)
+{
+	return a_load(&s->cancel_err, relaxed);
+}
+
+/* The first error stays, here and above. f may be NULL. */
+void scope_fail(struct lkdf_scope *s, int err, struct failure *f);
+
+/* Counts what failed or did not run, here and above. */
+void scope_count(struct lkdf_scope *s, uint64_t nr_failed, uint64_t nr_skipped,
+		 uint64_t nr_cancelled);
+
+#endif

@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * From ready to the end of the body. What happens when body and children are
+ * gone is complete.c.
+ */
+#include "flow/task.h"
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "flow/complete.h"
+#include "flow/frame.h"
+#include "flow/runtime.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* By words: shorter than a call of memcpy for what fits inline. */
+static inline void copy_inline(char *to, const char *from, uint32_t size)
+{
+	uint64_t word;
+	uint32_t i;
+
+	for (i = 0; i + sizeof(word) <= size; i += sizeof(word)) {
+		memcpy(&word, from + i, sizeof(word));
+		memcpy(to + i, &word, sizeof(word));
+	}
+	for (; i < size; i++)
+		to[i] = from[i];
+}
+
+static int copy_far(struct task *t, const void *arg, uint32_t size)
+{
+	t->arg = malloc(size);
+	if (!t->arg)
+		return err(-ENOMEM, "task: no memory for %u bytes of argument",
+			   size);
+	memcpy(t->arg, arg, size);
+	t->link.flags |= TASK_FAR_ARG;
+	return 0;
+}
+
+static inline void set_arg(struct task *t, struct lkdf_kind *k, const void *arg)
+{
+	if (k->arg_size) {
+		t->arg = t->inline_arg;
+		copy_inline(t->inline_arg, arg, k->arg_size);
+	} else {
+		t->arg = (void *)(uintptr_t)arg;
+	}
+}
+
+/* All fields but the argument and the parent. */
+static inline struct task *new_task(struct lkdf *rt, struct executor *ex,
+				    struct lkdf_kind *k)
+{
+	struct task *t = runtime_alloc(rt, ex, POOL_TASK);
+
+	if (unlikely(!t)) {
+		err(-ENOMEM, "task: no memory for a task of kind %s", k->name);
+		return NULL;
+	}
+	t->link.type = LINK_TASK;
+	t->link.flags = k->task_flags;
+	t->kind = k;
+	t->nr_spawned = 0;
+	t->nr_local = 0;
+	a_store(&t->live, 0, relaxed);
+	a_store(&t->child_err, 0, relaxed);
+	return t;
+}
+
+struct task *task_create(struct lkdf *rt, struct executor *ex,
+			 struct lkdf_kind *k, const void *arg, int prio)
+{
+	struct task *t = new_task(rt, ex, k);
+
+	if (!t)
+		return NULL;
+	a_store(&t->link.depth, 0, relaxed);
+	t->class = kind_class(k, prio);
+	a_store(&t->parent, NULL, relaxed);
+	if (k->arg_size <= INLINE_ARG) {
+		set_arg(t, k, arg);
+	} else if (copy_far(t, arg, k->arg_size)) {
+		runtime_free(rt, ex, POOL_TASK, t);
+		return NULL;
+	}
+	return t;
+}
+
+void task_destroy(struct lkdf *rt, struct executor *ex, struct task *t)
+{
+	if (t->link.flags & TASK_FAR_ARG)
+		free(t->arg);
+	runtime_free(rt, ex, POOL_TASK, t);
+}
+
+struct task *task_create_for(struct executor *ex, struct frame *f,
+			     uint32_t index)
+{
+	const struct rec *r = &f->recs[index];
+	struct task *t = new_task(ex->rt, ex, r->kind);
+
+	if (!t)
+		return NULL;
+	/* The graph keeps the argument and drops it. */
+	t->link.flags = (t->link.flags & ~TASK_HAS_DROP) | TASK_OF_FRAME;
+	a_store(&t->link.depth, 0, relaxed);
+	t->class = r->flags & REC_CLASS;
+	a_store(&t->parent, NULL, relaxed);
+	t->scope = f->scope;
+	t->arg = r->arg;
+	t->frame = f;
+	t->index = index;
+	t->nr_limits_held = 0;
+	return t;
+}
+
+/* To a deque, or where there is none to the node's inbox. */
+static void push(struct lkdf *rt, struct executor *ex, struct task *t)
+{
+	if (!ex || !ex->worker ||
+	    !worker_push(ex->worker, (enum sched_class)t->class,
+			 (uint64_t)(uintptr_t)&t->link))
+		runtime_push(rt, ex, &t->link);
+}
+
+void task_start(struct lkdf *rt, struct executor *ex, struct task *t)
+{
+	struct lkdf_kind *k = t->kind;
+	struct kind_limit *l;
+
+	if (t->link.flags & TASK_GENERAL) {
+		while (t->nr_limits_held < k->nr_limits) {
+			l = &k->limit[t->nr_limits_held];
+			if (!limit_take(l->limit, &t->limit_waiter, l->tokens))
+				return;
+			t->nr_limits_held++;
+		}
+		if (k->flags & LKDF_BLOCKING && !rt->sched.is_serial) {
+			blocking_push(&rt->blocking, &t->blocking_item);
+			return;
+		}
+	}
+	push(rt, ex, t);
+}
+
+/*
+ * A child goes to our deque, and if nothing of it is public, half of it is
+ * made so: the body may go on for long, or until the child has run.
+ */
+static inline void push_child(struct worker *w, struct task *t)
+{
+	struct deque *d = &w->deque[t->class];
+
+	if (unlikely(!worker_push(w, (enum sched_class)t->class,
+				  (uint64_t)(uintptr_t)&t->link))) {
+		runtime_push(w->executor->rt, w->executor, &t->link);
+		return;
+	}
+	if (unlikely(!deque_has_public(d))) {
+		deque_share(d);
+		if (park_notify(&w->sched->park))
+			counter_add(w->executor->counters, COUNTER_WAKES, 1);
+	}
+}
+
+/* The task that children of this body count in. */
+struct task *task_of_ctx(struct lkdf_ctx *c)
+{
+	if (!c->task) {
+		c->task = task_create_for(c->ex, c->frame, c->index);
+		c->after = AFTER_LOOK;
+	}
+	return c->task;
+}
+
+static inline void adopt_child(struct task *parent, struct task *t)
+{
+	a_store(&t->link.depth, a_load(&parent->link.depth, relaxed) + 1,
+		relaxed);
+	t->scope = parent->scope;
+	a_store(&t->parent, parent, relaxed);
+	parent->nr_spawned++;
+}
+
+int task_spawn(struct lkdf_ctx *c, struct lkdf_kind *k, const void *arg)
+{
+	struct task *parent = c->task ? c->task : task_of_ctx(c), *t;
+	struct executor *ex = c->ex;
+
+	if (unlikely(!parent))
+		return -ENOMEM;
+	if (unlikely(k->arg_size > INLINE_ARG || k->task_flags ||
+		     k->class != CLASS_NORMAL || !ex->worker)) {
+		t = task_create(ex->rt, ex, k, arg, 0);
+		if (!t)
+			return -ENOMEM;
+		t->nr_limits_held = 0;
+		adopt_child(parent, t);
+		task_start(ex->rt, ex, t);
+		return 0;
+	}
+	t = new_task(ex->rt, ex, k);
+	if (unlikely(!t))
+		return -ENOMEM;
+	t->class = CLASS_NORMAL;
+	set_arg(t, k, arg);
+	adopt_child(parent, t);
+	push_child(ex->worker, t);
+	return 0;
+}
+
+int task_spawn_with(struct lkdf_ctx *c, const struct lkdf_task *a,
+		    struct lkdf_event *done)
+{
+	struct task *parent = task_of_ctx(c), *t;
+	struct executor *ex = c->ex;
+	int rc;
+
+	if (!parent)
+		return -ENOMEM;
+	t = task_create(ex->rt, ex, a->kind, a->arg, a->prio);
+	if (!t)
+		return -ENOMEM;
+	t->nr_limits_held = 0;
+	if (done) {
+		rc = event_create(ex->rt, ex, 1, 2, &t->done);
+		if (rc) {
+			task_destroy(ex->rt, ex, t);
+			return rc;
+		}
+		t->link.flags |= TASK_HAS_DONE;
+		*done = t->done;
+	}
+	adopt_child(parent, t);
+	task_start(ex->rt, ex, t);
+	return 0;
+}
+
+int task_submit(struct lkdf *rt, struct lkdf_scope *s,
+		const struct lkdf_task *a, struct lkdf_event *done)
+{
+	struct executor *ex = runtime_executor(rt);
+	struct task *t;
+	int rc;
+
+	rc = scope_enter(s);
+	if (rc)
+		return rc;
+	t = task_create(rt, ex, a->kind, a->arg, a->prio);
+	if (!t) {
+		scope_leave(s);
+		return -ENOMEM;
+	}
+	t->scope = s;
+	t->link.flags |= TASK_SCOPED;
+	t->nr_limits_held = 0;
+	if (done) {
+		rc = event_create(rt, ex, 1, 2, &t->done);
+		if (rc) {
+			task_destroy(rt, ex, t);
+			scope_leave(s);
+			return rc;
+		}
+		t->link.flags |= TASK_HAS_DONE;
+		*done = t->done;
+	}
+	task_start(rt, ex, t);
+	sched_drain(&rt->sched);
+	return 0;
+}
+
+/* The first error of the task itself. */
+static void fail(struct task *t, int error, const char *why, int worker)
+{
+	struct lkdf_error e = {
+		.err = error,
+		.id = -1,
+		.worker = worker,
+		.nr_failed = 1,
+	};
+
+	if (t->link.flags & TASK_FAILED)
+		return;
+	t->link.flags |= TASK_FAILED;
+	t->error = error;
+	t->failure = NULL;
+	if (t->link.flags & TASK_OF_FRAME) {
+		frame_fail(t->frame, t->index, error, why, worker);
+		return;
+	}
+	scope_count(t->scope, 1, 0, 0);
+	snprintf(e.task, sizeof(e.task), "%s", t->kind->name);
+	snprintf(e.why, sizeof(e.why), "%s: %s", e.task,
+		 why && why[0] ? why : strerror(-error));
+	t->failure = failure_create(&e);
+}
+
+/* Body returned: what is outstanding goes to live, and who makes it 0 wins. */
+enum task_end task_end_body(struct task *t)
+{
+	int32_t out = (int32_t)(t->nr_spawned - t->nr_local);
+
+	if (!out)
+		return TASK_COMPLETE;
+	/* [task.end] the body's writes; pairs with [task.child]. */
+	return a_add(&t->live, out, acq_rel) + out == 0 ? TASK_COMPLETE
+							: TASK_PENDING;
+}
+
+enum task_end task_after(struct lkdf_ctx *c, int rc)
+{
+	struct task *t = c->task;
+	enum task_end end;
+
+	if (rc < 0)
+		fail(t, rc, c->has_why ? err_text() : NULL, c->ex->id);
+	if (c->leaves && t->then_on_event)
+		return complete_leave(c->ex, t);
+	if (c->leaves && rc >= 0)
+		t->link.flags |= TASK_AFTER_CHILDREN;
+	end = task_end_body(t);
+	if (end == TASK_COMPLETE && t->link.flags & TASK_AFTER_CHILDREN) {
+		complete_continue(c->ex, t);
+		return TASK_PENDING;
+	}
+	return end;
+}
+
+/* Limits, cancelled scopes, kinds not known to be short. */
+static enum task_end step_slowly(struct lkdf_ctx *c, struct task *t)
+{
+	int cancelled = scope_cancelled(t->scope), rc;
+	struct lkdf_kind *k = t->kind;
+	uint64_t start;
+	lkdf_fn fn = k->fn;
+
+	if (t->link.flags & TASK_CONTINUES)
+		fn = t->then_fn;
+	else if (cancelled)
+		return complete_cancelled(c->ex, t, cancelled);
+	if (c->ex->worker)
+		worker_offer(c->ex->worker, false, 0);
+	complete_kickable(t, true);
+	start = clock_ticks();
+	rc = fn(c, t->arg);
+	kind_sample(k, clock_ticks() - start);
+	complete_kickable(t, false);
+	counter_add(c->ex->counters, COUNTER_TASKS, 1);
+	if (!c->ex->worker)
+		counter_add(c->ex->counters, COUNTER_BLOCKING, 1);
+	return task_after(c, rc);
+}
+
+enum task_end task_step(struct executor *ex, struct task *t)
+{
+	struct lkdf_ctx c = { .ex = ex, .task = t };
+	struct lkdf_kind *k = t->kind;
+	int rc;
+
+	if (t->link.flags & TASK_OF_FRAME) {
+		c.frame = t->frame;
+		c.index = t->index;
+	}
+	if (t->link.flags & TASK_CONTINUES)
+		c.input_err = t->then_err;
+	if (unlikely((t->link.flags & (TASK_GENERAL | TASK_CONTINUES)) |
+		     a_load(&k->slow, relaxed) |
+		     (uint32_t)scope_cancelled(t->scope)))
+		return step_slowly(&c, t);
+	rc = k->fn(&c, t->arg);
+	counter_add(ex->counters, COUNTER_TASKS, 1);
+	if (unlikely((rc | c.after) < 0))
+		return task_after(&c, rc);
+	return task_end_body(t);
+}
+
+void task_run(struct executor *ex, struct task *t)
+{
+	if (task_step(ex, t) == TASK_COMPLETE)
+		task_complete(ex, t);
+}

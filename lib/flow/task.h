@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * A task of its own: submitted, spawned, or standing for a graph's task that
+ * needs more than a record (it spawns, blocks, takes limits or holds).
+ *
+ *	READY -> RUNNING -> ENDED -> COMPLETE     body returned, children gone
+ *	            \-> LEFT -> READY             left by then, to go on as fn
+ *
+ * Children are counted without locked operations where possible. The body's
+ * thread counts what it has spawned and what it has itself run in a join; a
+ * child that ends anywhere else takes 1 from live. live is so minus the number
+ * of those while the body runs; when the body ends it adds what is
+ * outstanding, and whoever then makes live 0 completes the task.
+ *
+ * Memory is type-stable (mem/pool.h): a thief may look at the parent of a task
+ * that is long gone, and looks again when it has won it.
+ */
+#ifndef FLOW_TASK_H
+#define FLOW_TASK_H
+
+#include "base/atomic.h"
+#include "device/blocking.h"
+#include "flow/ctx.h"
+#include "flow/event.h"
+#include "flow/kind.h"
+#include "flow/limit.h"
+#include "sched/inbox.h"
+
+#include <lkdf/task.h>
+
+struct failure;
+struct frame;
+struct lkdf_scope;
+struct worker;
+
+#define INLINE_ARG 64
+
+enum task_flag {
+	TASK_SCOPED = 1, /* counts in its scope: submitted */
+	TASK_OF_FRAME = 2, /* stands for a graph's task */
+	TASK_HAS_DONE = 4,
+	TASK_GENERAL = 8, /* limits, blocking pool, on_cancel */
+	TASK_HAS_DROP = 16,
+	TASK_FAR_ARG = 32, /* the copied argument is malloc'ed */
+	TASK_AFTER_CHILDREN = 64, /* goes on when live is 0 */
+	TASK_CONTINUES = 128, /* the body is then_fn now */
+	TASK_FAILED = 256, /* error is set */
+	TASK_CANCELLED = 512, /* and never started */
+};
+
+/* Whatever makes the end of a task more than telling its parent. */
+#define TASK_ENDS_SLOWLY                                              \
+	(TASK_SCOPED | TASK_OF_FRAME | TASK_HAS_DONE | TASK_GENERAL | \
+	 TASK_HAS_DROP | TASK_FAR_ARG | TASK_FAILED)
+
+struct task {
+	/* depth: of nesting below the submitted task. */
+	struct link link;
+
+	/* Set before it is ready, constant afterwards. */
+	struct lkdf_kind *kind;
+	void *arg;
+	_Atomic(struct task *) parent; /* thieves peek: see above */
+	struct lkdf_scope *scope;
+
+	/* The body's thread; whoever completes it. */
+	uint32_t nr_spawned;
+	uint32_t nr_local;
+
+	/* Any thread. */
+	_Atomic(int32_t) live;
+	_Atomic(int32_t) child_err;
+
+	/* Set before it is ready: enum sched_class. */
+	uint32_t class;
+
+	/* Copy of the argument, if it fits. */
+	_Alignas(CACHE_LINE) char inline_arg[INLINE_ARG];
+
+	/* Set where a flag says so; otherwise left as the last user did. */
+	struct lkdf_event done;
+	struct frame *frame;
+	uint32_t index; /* in frame */
+	int32_t error;
+	struct failure *failure; /* of error */
+	struct failure *child_failure; /* of child_err, once that is set */
+	lkdf_fn then_fn;
+	struct event_waiter then_waiter, hold_waiter;
+	_Atomic(uint32_t) then_arrivals; /* body and event: 2 goes on */
+	int32_t then_err;
+	bool then_on_event;
+	struct limit_waiter limit_waiter;
+	struct blocking_item blocking_item;
+	struct task *kick_next, **kick_prev;
+	uint32_t nr_limits_held;
+};
+
+/* Added to live while the body sleeps in a join. */
+#define TASK_JOINING (1 << 30)
+
+enum task_end {
+	TASK_COMPLETE,
+	TASK_PENDING,
+};
+
+static inline struct task *task_of(struct link *link)
+{
+	return container_of(link, struct task, link);
+}
+
+/* A task with its argument copied; NULL: no memory, err() has said so. */
+struct task *task_create(struct lkdf *rt, struct executor *ex,
+			 struct lkdf_kind *k, const void *arg, int prio);
+
+/* Never started: frees it and drops its argument. */
+void task_destroy(struct lkdf *rt, struct executor *ex, struct task *t);
+
+int task_submit(struct lkdf *rt, struct lkdf_scope *s,
+		const struct lkdf_task *a, struct lkdf_event *done);
+int task_spawn(struct lkdf_ctx *c, struct lkdf_kind *k, const void *arg);
+int task_spawn_with(struct lkdf_ctx *c, const struct lkdf_task *a,
+		    struct lkdf_event *done);
+int task_join(struct lkdf_ctx *c);
+int task_hold(struct lkdf_ctx *c, struct lkdf_event *e);
+int task_then(struct lkdf_ctx *c, lkdf_fn fn, struct lkdf_event on);
+
+/* The task that stands for the graph's task that c runs. */
+struct task *task_of_ctx(struct lkdf_ctx *c);
+
+/* A graph's task that needs one, ready to start. NULL: no memory. */
+struct task *task_create_for(struct executor *ex, struct frame *f,
+			     uint32_t index);
+
+/* Takes limits and goes to the blocking pool or a deque. */
+void task_start(struct lkdf *rt, struct executor *ex, struct task *t);
+
+/* Runs the body once. COMPLETE: the caller tells the parent. */
+enum task_end task_step(struct executor *ex, struct task *t);
+
+/* Body returned: PENDING while children are outstanding. */
+enum task_end task_end_body(struct task *t);
+
+/* After the body of a graph's task that has a task of its own. */
+enum task_end task_after(struct lkdf_ctx *c, int rc);
+
+/* Body ended and children gone: tells everybody, upwards as far as it goes. */
+void task_complete(struct executor *ex, struct task *t);
+
+/* Kicks running bodies whose scope was cancelled. */
+void task_kick(struct lkdf *rt);
+
+/* On a worker: what a link of type LINK_TASK or LINK_TASK_DONE asks for. */
+void task_run(struct executor *ex, struct task *t);
+void task_finish_of_frame(struct worker *w, struct task *t);
+
+/* All children are gone: counts from 0 again; their first error. */
+int task_forget_children(struct task *t);
+
+/* The body sleeps in a join. */
+void task_wake_join(struct task *t);
+
+/* Is t below parent? Both may be looked at by a thief: see above. */
+bool task_is_below(struct task *t, const struct task *parent);
+
+#endif

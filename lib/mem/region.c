@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "mem/region.h"
+
+#include "base/util.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+/* From here on pages come from mmap; below, a page would be too much. */
+#define MMAP_FROM 65536
+#define PAGE 4096
+
+static bool is_mapped(size_t size)
+{
+	return size >= MMAP_FROM;
+}
+
+static size_t mapped_size(size_t size)
+{
+	return round_up(size, PAGE);
+}
+
+void *region_alloc(size_t size)
+{
+	void *p;
+
+	if (!size)
+		return NULL;
+	if (is_mapped(size)) {
+		p = mmap(NULL, mapped_size(size), PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		return p == MAP_FAILED ? NULL : p;
+	}
+	p = aligned_alloc(CACHE_LINE, round_up(size, CACHE_LINE));
+	if (p)
+		memset(p, 0, round_up(size, CACHE_LINE));
+	return p;
+}
+
+static void *resize_by_copy(void *region, size_t old_size, size_t size)
+{
+	void *p = region_alloc(size);
+
+	if (!p)
+		return NULL;
+	memcpy(p, region, old_size < size ? old_size : size);
+	region_free(region, old_size);
+	return p;
+}
+
+void *region_resize(void *region, size_t old_size, size_t size)
+{
+	void *p;
+
+	if (!region)
+		return region_alloc(size);
+	if (!is_mapped(old_size) || !is_mapped(size))
+		return resize_by_copy(region, old_size, size);
+	p = mremap(region, mapped_size(old_size), mapped_size(size),
+		   MREMAP_MAYMOVE);
+	return p == MAP_FAILED ? NULL : p;
+}
+
+void region_free(void *region, size_t size)
+{
+	if (!region)
+		return;
+	if (is_mapped(size))
+		munmap(region, mapped_size(size));
+	else
+		free(region);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Big zeroed arrays straight from the kernel: 64-byte aligned, grown by moving
+ * pages instead of copying bytes, untouched pages cost nothing.
+ */
+#ifndef MEM_REGION_H
+#define MEM_REGION_H
+
+#include <stddef.h>
+
+/* NULL: out of memory. size 0 gives NULL. */
+void *region_alloc(size_t size);
+
+/* Zeroed beyond the old size; NULL: out of memory, the old one stays. */
+void *region_resize(void *region, size_t old_size, size_t size);
+
+void region_free(void *region, size_t size);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * An executor is a thread that runs bodies: a worker, or one of the blocking
+ * pool. What it owns alone lies here, so that a body's calls need no lock.
+ */
+#ifndef SCHED_EXECUTOR_H
+#define SCHED_EXECUTOR_H
+
+#include "mem/pool.h"
+#include "trace/counters.h"
+
+struct worker;
+
+enum executor_pool {
+	POOL_TASK,
+	POOL_EVENT,
+	NR_POOLS,
+};
+
+struct executor {
+	/* Set before the thread starts, constant afterwards. */
+	void *rt; /* the runtime, for the layer above */
+	struct worker *worker; /* NULL: of the blocking pool */
+	int id; /* workers first, then the blocking pool */
+	int node;
+
+	/* This thread only. */
+	struct magazine magazine[NR_POOLS];
+	struct counters *counters;
+	void *scratch;
+	size_t scratch_size;
+};
+
+#endif

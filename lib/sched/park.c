@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "sched/park.h"
+
+#include "base/futex.h"
+
+#include <errno.h>
+#include <limits.h>
+
+#define TOKEN 1ull
+#define SLEEPER (1ull << 32)
+#define SPINNER (1ull << 48)
+
+static uint32_t tokens_of(uint64_t word)
+{
+	return (uint32_t)word;
+}
+
+/* The tokens are the half of the word that the kernel compares. */
+static _Atomic(uint32_t) *futex_of(struct park *p)
+{
+	_Atomic(uint32_t) *half = (_Atomic(uint32_t) *)(void *)&p->word;
+
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	half++;
+#endif
+	return half;
+}
+
+void park_init(struct park *p)
+{
+	a_store(&p->word, 0, relaxed);
+}
+
+void park_spin(struct park *p)
+{
+	a_add(&p->word, SPINNER, relaxed);
+}
+
+void park_announce(struct park *p)
+{
+	/* [park.c] before we look for the last time; pairs with [park.b]. */
+	a_add(&p->word, SLEEPER - SPINNER, seq_cst);
+}
+
+/* Takes a token if there is one. */
+static bool take_token(struct park *p)
+{
+	uint64_t word = a_load(&p->word, relaxed);
+
+	while (tokens_of(word)) {
+		/* [park.token] what the waker did; pairs with [park.wake]. */
+		if (a_cas(&p->word, &word, word - TOKEN, acquire, relaxed))
+			return true;
+	}
+	return false;
+}
+
+void park_retract(struct park *p)
+{
+	uint64_t word = a_load(&p->word, relaxed), next;
+
+	do {
+		/* With a token about, one of us was made a spinner already. */
+		next = tokens_of(word) ? word - TOKEN
+				       : word - SLEEPER + SPINNER;
+		/* [park.retract] as [park.token]; pairs with [park.wake]. */
+	} while (!a_cas(&p->word, &word, next, acquire, relaxed));
+}
+
+int park_sleep(struct park *p, int64_t timeout_ns)
+{
+	while (!take_token(p)) {
+		if (futex_wait(futex_of(p), 0, timeout_ns) == -ETIMEDOUT) {
+			park_retract(p);
+			return -ETIMEDOUT;
+		}
+	}
+	return 0;
+}
+
+bool park_found(struct park *p)
+{
+	uint64_t word = a_sub(&p->word, SPINNER, relaxed) - SPINNER;
+
+	return !park_spinners(word) && park_sleepers(word);
+}
+
+bool park_wake(struct park *p)
+{
+	uint64_t word = a_load(&p->word, relaxed);
+
+	do {
+		if (park_spinners(word) || !park_sleepers(word))
+			return false;
+		/* [park.wake] our work before the token; pairs with
+		 * [park.token] and [park.retract]. */
+	} while (!a_cas(&p->word, &word, word - SLEEPER + SPINNER + TOKEN,
+			acq_rel, relaxed));
+	futex_wake(futex_of(p), 1);
+	return true;
+}
+
+void park_wake_all(struct park *p)
+{
+	uint64_t word = a_load(&p->word, relaxed), nr;
+
+	do {
+		nr = park_sleepers(word);
+		/* [park.all] as [park.wake]; pairs with [park.token]. */
+	} while (!a_cas(&p->word, &word,
+			word + nr * (SPINNER + TOKEN - SLEEPER), acq_rel,
+			relaxed));
+	futex_wake(futex_of(p), INT_MAX);
+}

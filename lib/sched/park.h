@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Who spins, who sleeps, and the one futex on which all sleepers sleep.
+ *
+ * One 64-bit word holds three counts, so every move is one compare-and-swap:
+ *
+ *	tokens    wake-ups given and not yet taken; the futex word
+ *	sleepers  workers that have said they sleep
+ *	spinners  workers that look for work
+ *
+ *	       spin            announce         token (sleeps, wakes)
+ *	busy ------> spinner ----------> sleeper ----------> spinner ---> busy
+ *
+ * No wake-up is lost:
+ *
+ *	waker                            sleeper
+ *	(A) makes work public            (C) sleepers + 1
+ *	(B) looks at the word            (D) looks at all public work
+ *
+ * All four are seq_cst. Either B sees C and gives a token, or D sees A. A
+ * waker that sees a spinner gives no token: the spinner has (C, D) ahead of it.
+ * A woken worker counts as a spinner from the moment it is given the token, so
+ * a burst of work wakes one at a time, and the one that finds work wakes the
+ * next (park_found).
+ */
+#ifndef SCHED_PARK_H
+#define SCHED_PARK_H
+
+#include "base/atomic.h"
+#include "base/util.h"
+
+struct park {
+	/* Any thread. */
+	_Alignas(CACHE_LINE) _Atomic(uint64_t) word;
+};
+
+static inline uint32_t park_spinners(uint64_t word)
+{
+	return (uint32_t)(word >> 48);
+}
+
+static inline uint32_t park_sleepers(uint64_t word)
+{
+	return (uint32_t)(word >> 32) & 0xffff;
+}
+
+void park_init(struct park *p);
+
+/* Busy -> spinner. */
+void park_spin(struct park *p);
+
+/* Spinner -> sleeper; after it look at all public work once more. */
+void park_announce(struct park *p);
+
+/* Sleeper -> spinner without sleeping: there was work after all. */
+void park_retract(struct park *p);
+
+/* Sleeper -> spinner by a token or, with a timeout >= 0, -ETIMEDOUT. */
+int park_sleep(struct park *p, int64_t timeout_ns);
+
+/*
+ * Spinner -> busy. True: nobody looks for work any more although some sleep;
+ * call park_notify() if there is more.
+ */
+bool park_found(struct park *p);
+
+/* Wakes one sleeper unless somebody spins; true if it did. */
+bool park_wake(struct park *p);
+
+/* Wakes all, whoever spins: for stopping and for news that all must see. */
+void park_wake_all(struct park *p);
+
+/* Public work was made: one look, rarely more. True if a sleeper was woken. */
+static inline bool park_notify(struct park *p)
+{
+	/* [park.b] after the work is public; pairs with [park.c]. */
+	uint64_t word = a_load(&p->word, seq_cst);
+
+	if (likely(park_spinners(word) || !park_sleepers(word)))
+		return false;
+	return park_wake(p);
+}
+
+#endif

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Bringing workers up and taking them down. A worker's memory is one region:
+ * the rings of its deques and its list of victims.
+ */
+#include "sched/sched.h"
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/log.h"
+#include "base/thread.h"
+#include "mem/region.h"
+#include "topo/topo.h"
+
+#include <errno.h>
+#include <lkdf/runtime.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#define NORMAL_RING 8192
+#define OTHER_RING 1024
+
+/* What waking a sleeper costs the waker: 7 to 10 us on today's machines. */
+#define WAKE_NS 8000
+
+static uint64_t ns_to_ticks(const struct sched *s, uint64_t ns)
+{
+	return ns * s->ticks_per_1024ns / 1024;
+}
+
+static size_t worker_region_size(int nr_workers)
+{
+	return (NORMAL_RING + (NR_CLASSES - 1) * OTHER_RING) *
+		       sizeof(uint64_t) +
+	       (size_t)nr_workers * sizeof(int);
+}
+
+static int init_deques(struct worker *w, int nr_workers)
+{
+	_Atomic(uint64_t) *slot = region_alloc(worker_region_size(nr_workers));
+	uint32_t nr;
+	int class;
+
+	if (!slot)
+		return err(-ENOMEM, "sched: no memory for worker %d", w->id);
+	for (class = 0; class < NR_CLASSES; class ++) {
+		nr = class == CLASS_NORMAL ? NORMAL_RING : OTHER_RING;
+		deque_init(&w->deque[class], slot, nr - 1);
+		slot += nr;
+	}
+	w->victims = (int *)(void *)slot;
+	return 0;
+}
+
+static void free_workers(struct sched *s)
+{
+	int i;
+
+	/* The rings of the lowest class lie first in the region. */
+	for (i = 0; s->workers && i < s->nr_workers; i++)
+		region_free((void *)(uintptr_t)s->workers[i].deque[0].slot,
+			    worker_region_size(s->nr_workers));
+	region_free(s->workers, (size_t)s->nr_workers * sizeof(*s->workers));
+	region_free(s->nodes, (size_t)s->nr_nodes * sizeof(*s->nodes));
+	s->workers = NULL;
+	s->nodes = NULL;
+}
+
+/* Needs the CPUs of all workers. */
+static int order_victims(struct sched *s, const int *cpu_index)
+{
+	const struct topo *t = s->topo;
+	size_t size = (size_t)s->nr_workers * sizeof(struct policy_peer);
+	struct policy_peer *peer = region_alloc(size);
+	const struct topo_cpu *mine, *other;
+	int i, j;
+
+	if (!peer)
+		return err(-ENOMEM, "sched: no memory for %d workers",
+			   s->nr_workers);
+	for (i = 0; i < s->nr_workers; i++) {
+		mine = &t->cpu[cpu_index[i]];
+		for (j = 0; j < s->nr_workers; j++) {
+			other = &t->cpu[cpu_index[j]];
+			peer[j].distance =
+				mine->node == other->node
+					? TOPO_DISTANCE_LOCAL
+					: topo_distance(t, mine->node,
+							other->node);
+			peer[j].shares_cache = mine->l3 == other->l3;
+		}
+		s->workers[i].nr_near = policy_steal_order(
+			peer, s->nr_workers, i, s->workers[i].victims);
+	}
+	region_free(peer, size);
+	return 0;
+}
+
+static void init_worker(struct sched *s, const struct sched_attr *a, int i,
+			const struct topo_cpu *cpu)
+{
+	struct worker *w = &s->workers[i];
+
+	w->id = i;
+	w->sched = s;
+	w->executor = &a->executors[i];
+	w->executor->worker = w;
+	w->executor->node = cpu->node;
+	w->cpu = s->is_pinned ? cpu->os_cpu : -1;
+	w->node = &s->nodes[cpu->node];
+	w->rng = 0x9e3779b97f4a7c15ull * (uint64_t)(i + 1);
+}
+
+static int init_workers(struct sched *s, const struct sched_attr *a)
+{
+	size_t size = (size_t)s->nr_workers * sizeof(int);
+	int *cpu_index = region_alloc(size);
+	int rc = 0, i;
+
+	if (!cpu_index)
+		return err(-ENOMEM, "sched: no memory for %d workers",
+			   s->nr_workers);
+	if (!topo_place_workers(s->topo, s->nr_workers, a->is_per_node,
+				cpu_index)) {
+		s->is_pinned = false;
+		log_text(
+			a->log, LKDF_LOG_INFO,
+			"sched: %d workers on %d CPUs: not pinned, no spinning",
+			s->nr_workers, s->topo->nr_cpus);
+		s->spin_ticks = 0;
+	}
+	for (i = 0; i < s->nr_workers && !rc; i++) {
+		init_worker(s, a, i, &s->topo->cpu[cpu_index[i]]);
+		rc = init_deques(&s->workers[i], s->nr_workers);
+	}
+	if (!rc)
+		rc = order_victims(s, cpu_index);
+	region_free(cpu_index, size);
+	return rc;
+}
+
+/* Synchronous faults stay; SIGPROF stays for profilers. */
+static void block_signals(void)
+{
+	sigset_t set;
+
+	sigfillset(&set);
+	sigdelset(&set, SIGSEGV);
+	sigdelset(&set, SIGBUS);
+	sigdelset(&set, SIGFPE);
+	sigdelset(&set, SIGILL);
+	sigdelset(&set, SIGTRAP);
+	sigdelset(&set, SIGABRT);
+	sigdelset(&set, SIGPROF);
+	pthread_sigmask(SIG_SETMASK, &set, NULL);
+}
+
+static void *worker_main(void *arg)
+{
+	struct worker *w = arg;
+	char name[16];
+
+	block_signals();
+	snprintf(name, sizeof(name), "lkdf/%d.%d", w->executor->node, w->id);
+	pthread_setname_np(pthread_self(), name);
+	thread_self()->executor = w->executor;
+	worker_run(w);
+	return NULL;
+}
+
+static int start_worker(struct worker *w, int stack_kib)
+{
+	pthread_attr_t attr;
+	cpu_set_t set;
+	int rc;
+
+	rc = pthread_attr_init(&attr);
+	if (rc)
+		return -rc;
+	if (stack_kib)
+		pthread_attr_setstacksize(&attr, (size_t)stack_kib * 1024);
+	if (w->cpu >= 0 && w->cpu < CPU_SETSIZE) {
+		CPU_ZERO(&set);
+		CPU_SET(w->cpu, &set);
+		pthread_attr_setaffinity_np(&attr, sizeof(set), &set);
+	}
+	rc = pthread_create(&w->thread, &attr, worker_main, w);
+	pthread_attr_destroy(&attr);
+	return rc ? err(-rc, "sched: cannot start worker %d: %s", w->id,
+			strerror(rc))
+		  : 0;
+}
+
+static void join_workers(struct sched *s)
+{
+	int i;
+
+	/* [sched.stop] before the wake-up; pairs with is_stopping(). */
+	a_store(&s->is_stopping, 1, seq_cst);
+	park_wake_all(&s->park);
+	for (i = 0; i < s->nr_started; i++)
+		pthread_join(s->workers[i].thread, NULL);
+	s->nr_started = 0;
+}
+
+static int start_workers(struct sched *s, const struct sched_attr *a)
+{
+	int rc = 0, i;
+
+	for (i = 0; i < s->nr_workers && !s->is_serial && !rc; i++) {
+		rc = start_worker(&s->workers[i], a->stack_kib);
+		if (!rc)
+			s->nr_started++;
+	}
+	return rc;
+}
+
+int sched_start(struct sched *s, const struct sched_attr *a)
+{
+	int rc;
+
+	memset(s, 0, sizeof(*s));
+	s->ops = *a->ops;
+	s->topo = a->topo;
+	s->nr_workers = a->nr_workers;
+	s->nr_nodes = a->topo->nr_nodes;
+	s->is_serial = a->is_serial;
+	s->is_pinned = a->is_pinned && !a->topo->is_synthetic && !a->is_serial;
+	s->ticks_per_1024ns = clock_ticks_per_1024ns();
+	s->spin_ticks = ns_to_ticks(s, (uint64_t)a->spin_us * 1000);
+	s->wake_ticks = ns_to_ticks(s, WAKE_NS);
+	pthread_mutex_init(&s->serial_lock, NULL);
+	park_init(&s->park);
+	s->nodes = region_alloc((size_t)s->nr_nodes * sizeof(*s->nodes));
+	s->workers = region_alloc((size_t)s->nr_workers * sizeof(*s->workers));
+	if (!s->nodes || !s->workers)
+		rc = err(-ENOMEM, "sched: no memory for %d workers",
+			 s->nr_workers);
+	else
+		rc = init_workers(s, a);
+	if (!rc)
+		rc = start_workers(s, a);
+	if (rc)
+		sched_stop(s);
+	return rc;
+}
+
+void sched_stop(struct sched *s)
+{
+	if (s->nr_started)
+		join_workers(s);
+	free_workers(s);
+	pthread_mutex_destroy(&s->serial_lock);
+}
+
+void sched_abandon(struct sched *s)
+{
+	s->nr_started = 0;
+	free_workers(s);
+}
+
+void sched_push(struct sched *s, int node, struct link *link)
+{
+	inbox_push(&s->nodes[node].inbox, link);
+	park_notify(&s->park);
+}
+
+void sched_drain(struct sched *s)
+{
+	struct thread *t = thread_self();
+	void *executor = t->executor;
+
+	/* Inside a body the drain is further up this thread's stack. */
+	if (!s->is_serial || executor == s->workers[0].executor)
+		return;
+	pthread_mutex_lock(&s->serial_lock);
+	t->executor = s->workers[0].executor;
+	worker_drain(&s->workers[0]);
+	t->executor = executor;
+	pthread_mutex_unlock(&s->serial_lock);
+}
+
+void sched_look(struct sched *s)
+{
+	int i;
+
+	for (i = 0; i < s->nr_workers; i++)
+		a_or(&s->workers[i].attn, ATTN_LOOK, seq_cst);
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Who runs what, where, next: all workers of a runtime, their nodes and how
+ * they sleep. The layer above hands in one function, called once per burst of
+ * work, not once per task.
+ *
+ * An item is 64 bits. With bit 0 clear it is a struct link (inbox.h), else it
+ * means whatever the layer above says.
+ */
+#ifndef SCHED_SCHED_H
+#define SCHED_SCHED_H
+
+#include "sched/worker.h"
+
+struct log;
+struct topo;
+
+struct sched_ops {
+	/* Runs the item and then own work until there is none left. */
+	void (*run)(struct worker *w, uint64_t item);
+	/* The class of a link that comes out of an inbox. */
+	enum sched_class (*class_of)(struct link *link);
+};
+
+struct sched_attr {
+	const struct topo *topo;
+	const struct log *log;
+	const struct sched_ops *ops;
+	struct executor *executors; /* at least nr_workers, set up */
+	int nr_workers;
+	int spin_us;
+	int stack_kib; /* 0: the system's default */
+	bool is_pinned, is_serial, is_per_node;
+};
+
+struct sched {
+	/* Set at start, constant afterwards. */
+	struct sched_ops ops;
+	const struct topo *topo;
+	struct worker *workers;
+	struct sched_node *nodes;
+	int nr_workers, nr_nodes;
+	int nr_started;
+	bool is_pinned, is_serial;
+	uint32_t ticks_per_1024ns;
+	uint64_t spin_ticks; /* how long an idle worker spins */
+	uint64_t wake_ticks; /* what a wake-up costs the waker, about */
+
+	/* Any thread; serial mode: who drains. */
+	pthread_mutex_t serial_lock;
+
+	/* Any thread. */
+	struct park park;
+	_Atomic(uint32_t) is_stopping;
+};
+
+/*
+ * Starts all workers; half-started ones are stopped again. executors outlive
+ * it. -EAGAIN: no threads to be had; -ENOMEM.
+ */
+int sched_start(struct sched *s, const struct sched_attr *a);
+
+/* Joins the workers; the caller knows that no work is left. NULL-safe. */
+void sched_stop(struct sched *s);
+
+/* Frees without joining: in a forked child there is nobody to join. */
+void sched_abandon(struct sched *s);
+
+/*
+ * Any thread. To the inbox of a node and a wake-up if all sleep. In serial
+ * mode call sched_drain() afterwards.
+ */
+void sched_push(struct sched *s, int node, struct link *link);
+
+/* Serial mode: runs what is there on this thread. Else does nothing. */
+void sched_drain(struct sched *s);
+
+/* Makes every worker leave its fast path once. */
+void sched_look(struct sched *s);
+
+#endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * One worker: a pinned thread with a deque per priority class. What a thread
+ * does here while it runs bodies is inline, because the layer above does it
+ * once or more per task; looking for work and sleeping is worker.c.
+ *
+ * Attention is one word per worker that it looks at between any two bodies:
+ *
+ *	ATTN_WANT  somebody idle asks for work: share what is private
+ *	ATTN_LOOK  something changed (cancel, recording): leave the fast path
+ */
+#ifndef SCHED_WORKER_H
+#define SCHED_WORKER_H
+
+#include "sched/deque.h"
+#include "sched/executor.h"
+#include "sched/inbox.h"
+#include "sched/park.h"
+#include "sched/policy.h"
+
+#include <pthread.h>
+
+#define ATTN_WANT 1u
+#define ATTN_LOOK 2u
+
+/* Picks between two looks at the inbox while there is own work. */
+#define INBOX_EVERY 64
+
+struct sched;
+
+/* Workers on one node and the work pushed there. */
+struct sched_node {
+	struct inbox inbox;
+};
+
+struct worker {
+	/* Any thread sets, this worker clears. */
+	_Alignas(CACHE_LINE) _Atomic(uint32_t) attn;
+
+	/* Set before the thread starts, constant afterwards. */
+	struct executor *executor;
+	struct sched *sched;
+	struct sched_node *node;
+	int id, cpu; /* cpu -1: not pinned */
+	int *victims; /* the others, nearest first */
+	int nr_near;
+	pthread_t thread;
+
+	/* This worker only. */
+	unsigned other_classes; /* classes but NORMAL that may have work */
+	uint32_t nr_picks;
+	uint64_t behind_ticks; /* time spent on short bodies since WANT */
+	uint64_t rng;
+	void *flow; /* whatever the layer above keeps per worker */
+
+	/* This worker pushes and pops, the others steal. */
+	struct deque deque[NR_CLASSES];
+};
+
+/* Makes private work of every class public; wakes a sleeper if need be. */
+void worker_offer(struct worker *w, bool is_short, uint64_t body_ticks);
+
+static inline bool worker_has_private(const struct worker *w)
+{
+	return deque_has_private(&w->deque[CLASS_NORMAL]) ||
+	       unlikely(w->other_classes);
+}
+
+static inline bool worker_is_wanted(struct worker *w)
+{
+	return unlikely(a_load(&w->attn, relaxed) & ATTN_WANT);
+}
+
+/* This worker only. False: the deque is full, the item is the caller's. */
+static inline bool worker_push(struct worker *w, enum sched_class class,
+			       uint64_t item)
+{
+	if (unlikely(class != CLASS_NORMAL))
+		w->other_classes |= 1u << class;
+	return deque_push(&w->deque[class], item);
+}
+
+/* This worker only. Other classes than NORMAL have work, or may have. */
+bool worker_pop_class(struct worker *w, uint64_t *item);
+
+/* This worker only. Own work by class; false: none. */
+static inline bool worker_pop(struct worker *w, uint64_t *item)
+{
+	w->nr_picks++;
+	if (unlikely(w->other_classes))
+		return worker_pop_class(w, item);
+	return deque_pop(&w->deque[CLASS_NORMAL], item);
+}
+
+/* Time for a look at the inbox? Between items, so that nobody starves there. */
+static inline bool worker_should_look(const struct worker *w)
+{
+	return unlikely(w->nr_picks % INBOX_EVERY == INBOX_EVERY - 1);
+}
+
+/* Moves the node's inbox into the own deque; false: it was empty. */
+bool worker_take_inbox(struct worker *w, struct sched_node *node);
+
+/* A worker's thread, or in serial mode the caller until nothing is left. */
+void worker_run(struct worker *w);
+void worker_drain(struct worker *w);
+
+#endif

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * How much CPU time the cgroup allows. /proc/self/cgroup names the group in
+ * each hierarchy; the quota is the least over the group and its ancestors.
+ * Inside a container the named path often does not exist below the mount,
+ * whose root then is the container's own group: levels that are not there are
+ * passed over and the root is always asked.
+ *
+ *   version 2   <root>[/unified]/<path>/cpu.max         "150000 100000"
+ *   version 1   <root>/<controllers>/<path>/cpu.cfs_quota_us, -1: none
+ *               and .../cpu.cfs_period_us
+ */
+#include "topo/topo.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct level {
+	char path[PATH_MAX]; /* directory of the group */
+	size_t root_len; /* where the hierarchy's root ends in path */
+};
+
+/* The first line of dir/name; false if there is none. */
+static bool read_line(const char *dir, const char *name, char *buf, int size)
+{
+	char path[PATH_MAX];
+	bool is_read;
+	FILE *f;
+
+	if (snprintf(path, sizeof(path), "%s/%s", dir, name) >=
+	    (int)sizeof(path))
+		return false;
+	f = fopen(path, "re");
+	if (!f)
+		return false;
+	is_read = fgets(buf, size, f) != NULL;
+	fclose(f);
+	return is_read;
+}
+
+/* Thousandths of a CPU, rounded up; 0 where the numbers say no limit. */
+static int to_milli(int64_t quota, int64_t period)
+{
+	int64_t milli;
+
+	if (quota <= 0 || period <= 0 || quota > INT64_MAX / 2000)
+		return 0;
+	milli = (quota * 1000 + period - 1) / period;
+	return milli > INT_MAX ? INT_MAX : (int)milli;
+}
+
+static int read_v2(const char *dir)
+{
+	int64_t quota, period;
+	char line[64];
+
+	if (!read_line(dir, "cpu.max", line, sizeof(line)))
+		return 0;
+	if (sscanf(line, "%" SCNd64 " %" SCNd64, &quota, &period) != 2)
+		return 0;
+	return to_milli(quota, period);
+}
+
+static int read_v1(const char *dir)
+{
+	char quota[64], period[64];
+
+	if (!read_line(dir, "cpu.cfs_quota_us", quota, sizeof(quota)) ||
+	    !read_line(dir, "cpu.cfs_period_us", period, sizeof(period)))
+		return 0;
+	return to_milli(strtoll(quota, NULL, 10), strtoll(period, NULL, 10));
+}
+
+static int least(int a, int b)
+{
+	if (!a || !b)
+		return a + b;
+	return a < b ? a : b;
+}
+
+/* Sets the level; false if the hierarchy is not mounted there. */
+static bool level_init(struct level *l, const char *root, const char *sub,
+		       const char *group)
+{
+	int len;
+
+	len = snprintf(l->path, sizeof(l->path), "%s%s%s", root,
+		       *sub ? "/" : "", sub);
+	if (len < 0 || len >= (int)sizeof(l->path))
+		return false;
+	l->root_len = (size_t)len;
+	/* ".." leads out of our namespace: only the root is ours to see. */
+	if (!strstr(group, "/.."))
+		snprintf(l->path + len, sizeof(l->path) - (size_t)len, "%s",
+			 group);
+	return true;
+}
+
+/* To the parent; false at the root. */
+static bool level_up(struct level *l)
+{
+	char *slash = strrchr(l->path + l->root_len, '/');
+
+	if (!slash)
+		return false;
+	*slash = '\0';
+	return true;
+}
+
+static int walk(const char *root, const char *sub, const char *group,
+		int (*read_dir)(const char *dir))
+{
+	struct level l;
+	int milli = 0;
+
+	if (!level_init(&l, root, sub, group))
+		return 0;
+	do
+		milli = least(milli, read_dir(l.path));
+	while (level_up(&l));
+	return milli;
+}
+
+/* Is "cpu" one of "cpu,cpuacct"? */
+static bool has_cpu(const char *controllers)
+{
+	const char *s = controllers;
+	size_t len;
+
+	while (*s) {
+		len = strcspn(s, ",");
+		if (len == 3 && !memcmp(s, "cpu", 3))
+			return true;
+		s += len + (s[len] == ',');
+	}
+	return false;
+}
+
+/* One line "id:controllers:path" of /proc/self/cgroup. */
+static int read_hierarchy(char *line, const char *root)
+{
+	char *controllers, *group;
+	int milli;
+
+	line[strcspn(line, "\n")] = '\0';
+	controllers = strchr(line, ':');
+	group = controllers ? strchr(controllers + 1, ':') : NULL;
+	if (!group)
+		return 0;
+	controllers++;
+	*group++ = '\0';
+	if (!*controllers) {
+		milli = walk(root, "", group, read_v2);
+		return least(milli, walk(root, "unified", group, read_v2));
+	}
+	if (!has_cpu(controllers))
+		return 0;
+	milli = walk(root, controllers, group, read_v1);
+	return milli ? milli : walk(root, "cpu", group, read_v1);
+}
+
+int topo_read_quota_milli(const char *proc_root, const char *cgroup_root)
+{
+	char path[PATH_MAX], line[PATH_MAX];
+	int milli = 0;
+	FILE *f;
+
+	if (snprintf(path, sizeof(path), "%s/self/cgroup",
+		     proc_root ? proc_root : "/proc") >= (int)sizeof(path))
+		return 0;
+	f = fopen(path, "re");
+	if (!f)
+		return 0;
+	while (fgets(line, sizeof(line), f))
+		milli = least(milli,
+			      read_hierarchy(line, cgroup_root
+							   ? cgroup_root
+							   : "/sys/fs/cgroup"));
+	fclose(f);
+	return milli;
+}
+
+int topo_read_quota(const char *proc_root, const char *cgroup_root)
+{
+	int milli = topo_read_quota_milli(proc_root, cgroup_root);
+
+	return milli / 1000 + (milli % 1000 != 0);
+}

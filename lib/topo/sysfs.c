@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Reads devices/system/node/: "online" lists the nodes, node<N>/cpulist their
+ * CPUs, node<N>/distance one number per online node in ascending order. A
+ * kernel without NUMA has no such directory: that is one node 0 with all CPUs.
+ */
+#include "topo/sysfs.h"
+
+#include "base/err.h"
+#include "topo/topo.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NODE_DIR "devices/system/node"
+
+/* The whole file as a string, malloc'ed. NULL, and *rc says why. */
+static char *read_text(const char *path, int *rc)
+{
+	size_t used = 0, size = 4096;
+	char *text = NULL, *grown;
+	FILE *f;
+
+	f = fopen(path, "re");
+	*rc = f ? 0 : -errno;
+	while (f && !*rc) {
+		grown = realloc(text, size);
+		if (!grown) {
+			*rc = -ENOMEM;
+			break;
+		}
+		text = grown;
+		used += fread(text + used, 1, size - used - 1, f);
+		if (ferror(f))
+			*rc = -EIO;
+		if (used + 1 < size)
+			break;
+		size *= 2;
+	}
+	if (f)
+		fclose(f);
+	if (*rc) {
+		free(text);
+		return NULL;
+	}
+	text[used] = '\0';
+	return text;
+}
+
+/* A file of one node, or with os_node < 0 of the directory above. */
+static char *read_node(const char *sys_root, int os_node, const char *name,
+		       int *rc)
+{
+	char path[PATH_MAX], node[32] = "";
+
+	if (os_node >= 0)
+		snprintf(node, sizeof(node), "node%d/", os_node);
+	if (snprintf(path, sizeof(path), "%s/" NODE_DIR "/%s%s",
+		     sys_root ? sys_root : "/sys", node,
+		     name) >= (int)sizeof(path)) {
+		*rc = -ENAMETOOLONG;
+		return NULL;
+	}
+	return read_text(path, rc);
+}
+
+int sysfs_node_cpus(const char *sys_root, int os_node, cpulist_fn fn, void *u)
+{
+	char *text;
+	int rc;
+
+	text = read_node(sys_root, os_node, "cpulist", &rc);
+	if (!text)
+		return rc;
+	rc = cpulist_parse(text, fn, u, NULL);
+	free(text);
+	return rc;
+}
+
+/* One check in progress: it ends at the first difference. */
+struct checker {
+	const struct topo *t;
+	const char *sys_root;
+	char *why;
+	size_t size;
+	int os_node; /* node whose CPUs are being looked at */
+	int *os_of; /* online nodes in ascending order */
+	int nr_online, nr_checked; /* nr_checked: allowed CPUs seen */
+};
+
+__attribute__((format(printf, 2, 3))) static int differ(const struct checker *c,
+							const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(c->why, c->size, fmt, ap);
+	va_end(ap);
+	return 1;
+}
+
+static int index_of(const struct topo *t, int os_node)
+{
+	int i;
+
+	for (i = 0; i < t->nr_nodes; i++) {
+		if (t->node[i].os_node == os_node)
+			return i;
+	}
+	return -1;
+}
+
+static int add_online(void *u, int first, int last)
+{
+	struct checker *c = u;
+	int *grown, i;
+
+	grown = realloc(c->os_of, (size_t)(c->nr_online + last - first + 1) *
+					  sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	c->os_of = grown;
+	for (i = first; i <= last; i++)
+		c->os_of[c->nr_online++] = i;
+	return 0;
+}
+
+/* The kernel says: these CPUs are on c->os_node. */
+static int check_cpus(void *u, int first, int last)
+{
+	struct checker *c = u;
+	const struct topo_cpu *cpu;
+	int i, os;
+
+	for (i = 0; i < c->t->nr_cpus; i++) {
+		cpu = &c->t->cpu[i];
+		if (cpu->os_cpu < first || cpu->os_cpu > last)
+			continue;
+		c->nr_checked++;
+		os = c->t->node[cpu->node].os_node;
+		if (os != c->os_node)
+			return differ(c,
+				      "CPU %d: hwloc says node %d, sysfs "
+				      "node %d",
+				      cpu->os_cpu, os, c->os_node);
+	}
+	return 0;
+}
+
+/* The row of one node: as many numbers as there are online nodes. */
+static int check_row(struct checker *c, const char *text)
+{
+	int from = index_of(c->t, c->os_node), to, i;
+	const char *s = text;
+	char *end;
+	long v;
+
+	for (i = 0; i < c->nr_online; i++, s = end) {
+		v = strtol(s, &end, 10);
+		if (end == s)
+			return differ(c,
+				      "node %d: sysfs has %d distances for "
+				      "%d nodes",
+				      c->os_node, i, c->nr_online);
+		to = index_of(c->t, c->os_of[i]);
+		if (from >= 0 && to >= 0 && v != topo_distance(c->t, from, to))
+			return differ(c,
+				      "distance %d to %d: hwloc says %d, "
+				      "sysfs %ld",
+				      c->os_node, c->os_of[i],
+				      topo_distance(c->t, from, to), v);
+	}
+	return 0;
+}
+
+static int check_node(struct checker *c, int os_node)
+{
+	char *text;
+	int rc;
+
+	c->os_node = os_node;
+	rc = sysfs_node_cpus(c->sys_root, os_node, check_cpus, c);
+	if (rc)
+		return rc;
+	text = read_node(c->sys_root, os_node, "distance", &rc);
+	if (!text)
+		return rc;
+	rc = check_row(c, text);
+	free(text);
+	return rc;
+}
+
+static bool is_online(const struct checker *c, int os_node)
+{
+	int i;
+
+	for (i = 0; i < c->nr_online; i++) {
+		if (c->os_of[i] == os_node)
+			return true;
+	}
+	return false;
+}
+
+static int check_all(struct checker *c)
+{
+	int i, rc;
+
+	for (i = 0; i < c->t->nr_nodes; i++) {
+		if (!is_online(c, c->t->node[i].os_node))
+			return differ(c, "node %d: hwloc has it, sysfs not",
+				      c->t->node[i].os_node);
+	}
+	for (i = 0; i < c->nr_online; i++) {
+		rc = check_node(c, c->os_of[i]);
+		if (rc)
+			return rc;
+	}
+	if (c->nr_checked != c->t->nr_cpus)
+		return differ(c, "sysfs knows %d of %d CPUs", c->nr_checked,
+			      c->t->nr_cpus);
+	return 0;
+}
+
+static int check_no_numa(struct checker *c)
+{
+	if (c->t->nr_nodes == 1 && c->t->node[0].os_node == 0)
+		return 0;
+	return differ(c, "hwloc has %d nodes, sysfs none", c->t->nr_nodes);
+}
+
+int topo_check_sysfs(const struct topo *t, const char *sys_root, char *why,
+		     size_t size)
+{
+	struct checker c = { .t = t, .sys_root = sys_root, .why = why };
+	char *text;
+	int rc;
+
+	c.size = size;
+	differ(&c, "%s", "");
+	text = read_node(sys_root, -1, "online", &rc);
+	if (rc == -ENOENT)
+		return check_no_numa(&c);
+	if (text)
+		rc = cpulist_parse(text, add_online, &c, NULL);
+	if (!rc)
+		rc = check_all(&c);
+	free(text);
+	free(c.os_of);
+	if (rc >= 0)
+		return rc;
+	return err(rc == -ENOMEM ? -ENOMEM : -EIO,
+		   "topo: sysfs: cannot read %s/" NODE_DIR ": %s",
+		   sys_root ? sys_root : "/sys", strerror(-rc));
+}
