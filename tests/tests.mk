@@ -30,3 +30,5 @@ check: deps ## all tests, at most 15 minutes
 .PHONY: check-built
 check-built: $(UNIT_TESTS) $(API_TESTS)
 	$(Q)tests/run.sh $(UNIT_TESTS) $(API_TESTS)
+
+include tests/bench/bench.mk

@@ -17,7 +17,7 @@
 struct bench_opts {
 	struct cli_common common;
 	bool is_quick;
-	const char *workers;
+	const char *workers, *out;
 };
 
 static const struct cli_row rows[] = {
@@ -25,11 +25,13 @@ static const struct cli_row rows[] = {
 	  "fewer rounds, below 40 s; leaves the large graphs out" },
 	{ "workers", 'w', CLI_TEXT, offsetof(struct bench_opts, workers),
 	  "LIST", "numbers of workers to measure with (1,2)" },
+	{ "out", 'o', CLI_TEXT, offsetof(struct bench_opts, out), "FILE",
+	  "write the JSON object to a file as well" },
 };
 
 static const struct cli_spec spec = {
 	.verb = "bench",
-	.usage = "graph|forkjoin|idle|wake [--quick] [--json]",
+	.usage = "graph|forkjoin|idle|wake [--quick] [--json] [--out FILE]",
 	.help = "Compares lkdf with a floor loop and with other runtimes in\n"
 		"the same run, in ratios, each against its bar.\n\n"
 		"  graph      dataflow graphs: run, build, memory, METG\n"
@@ -145,6 +147,31 @@ static const struct bench_suite *find_suite(const char *name, int *code)
 	return NULL;
 }
 
+/* The JSON object in a file of its own. 0 or the exit code. */
+static int write_file(const struct report *r, const char *path)
+{
+	struct cli_error e = { "bench", CLI_DENIED, NULL, "another --out" };
+	FILE *file = fopen(path, "we");
+
+	if (!file) {
+		e.code = cli_code_of(-errno);
+		return cli_fail(&e, "cannot write %s: %s", path,
+				strerror(errno));
+	}
+	report_json(r, file);
+	if (!fclose(file))
+		return CLI_OK;
+	return cli_fail(&e, "cannot write %s: %s", path, strerror(errno));
+}
+
+static void show(const struct report *r, const struct bench_opts *o)
+{
+	if (o->common.is_json)
+		report_json(r, stdout);
+	else
+		report_text(r, stdout, !o->common.is_quiet);
+}
+
 static int measure(struct bench *b, const struct bench_suite *suite,
 		   const struct bench_opts *o)
 {
@@ -154,14 +181,15 @@ static int measure(struct bench *b, const struct bench_suite *suite,
 	progress_start(&b->progress, suite->steps(b), o->common.is_quiet);
 	rc = suite->run(b);
 	progress_end(&b->progress);
-	if (!rc && o->common.is_json)
-		report_json(&b->report, stdout);
-	else if (!rc)
-		report_text(&b->report, stdout, !o->common.is_quiet);
-	if (!rc && report_has_false(&b->report))
-		rc = CLI_FINDINGS;
-	else if (rc)
+	if (rc) {
 		rc = cli_code_of(rc);
+	} else {
+		show(&b->report, o);
+		if (o->out)
+			rc = write_file(&b->report, o->out);
+		if (!rc && report_has_false(&b->report))
+			rc = CLI_FINDINGS;
+	}
 	report_fini(&b->report);
 	return rc;
 }
