@@ -6,6 +6,8 @@ UNIT_TESTS := $(patsubst tests/%.c,$(BUILD)/tests/%,\
 API_TESTS := $(patsubst tests/%.c,$(BUILD)/tests/%,\
 	$(wildcard tests/api/test_*.c))
 
+include tests/bench/bench.mk
+
 # Unit tests may see internals and link the static library.
 $(BUILD)/tests/unit/%: tests/unit/%.c $(LIB_INTERNAL)
 	$(call say,CCLD)
@@ -30,5 +32,3 @@ check: deps ## all tests, at most 15 minutes
 .PHONY: check-built
 check-built: $(UNIT_TESTS) $(API_TESTS)
 	$(Q)tests/run.sh $(UNIT_TESTS) $(API_TESTS)
-
-include tests/bench/bench.mk

@@ -89,14 +89,21 @@ static void measure_builds(struct bench *b, const char *shape)
 		build_row(b, how, shape, &lkdf[how], &tbb[how]);
 }
 
-/* Bytes per task held after seal: heap, and mappings that are not heap. */
-static double bytes_per_task(const char *shape, int inflight)
+/* What one graph holds after seal: heap, and mappings that are not heap. */
+struct held {
+	double bytes, tasks;
+};
+
+static bool ask_held(const char *shape, int nr, int inflight, struct held *to)
 {
 	double out[PEER_MAX_VALUES];
-	int rc = peer_ask_fresh("peer_lkdf", out, "memory %s %d %d", shape,
-				BENCH_TASKS, inflight);
 
-	return rc == 3 ? (out[0] + out[1]) / out[2] : -1;
+	if (peer_ask_fresh("peer_lkdf", out, "memory %s %d %d", shape, nr,
+			   inflight) != 3)
+		return false;
+	to->bytes = out[0] + out[1];
+	to->tasks = out[2];
+	return true;
 }
 
 /* An exact quantity: judged without looking at the gate. */
@@ -111,24 +118,45 @@ static void exact_row(struct bench *b, const char *shape, const char *what,
 	row_judge(row, BAR_AT_MOST, bar, true);
 }
 
+/*
+ * What a second frame adds, per task: from the growth between two sizes, so
+ * that the few bytes a frame has once do not count.
+ */
+static void frame_row(struct bench *b, const char *shape,
+		      const struct held *small)
+{
+	struct held small_two, large, large_two;
+	double bytes;
+
+	if (!ask_held(shape, BENCH_TASKS, 2, &small_two) ||
+	    !ask_held(shape, BENCH_TASKS * 4, 1, &large) ||
+	    !ask_held(shape, BENCH_TASKS * 4, 2, &large_two))
+		return;
+	bytes = large_two.bytes - large.bytes - small_two.bytes + small->bytes;
+	exact_row(b, shape, "frame", bytes / (large.tasks - small->tasks), 32);
+}
+
 static void measure_memory(struct bench *b)
 {
-	double one, two;
+	struct bench_row *row;
+	struct held one;
+	double each;
 	unsigned i;
 
 	for (i = 0; i < NR_SHAPES; i++) {
 		progress_step(&b->progress, 1, "memory");
-		one = bytes_per_task(build_shapes[i], 1);
-		two = bytes_per_task(build_shapes[i], 2);
-		if (one < 0 || two < 0)
+		if (!ask_held(build_shapes[i], BENCH_TASKS, 1, &one))
 			continue;
+		each = one.bytes / one.tasks;
 		/* The bar is for an in-degree of 2 at most. */
-		if (strcmp(build_shapes[i], "random"))
-			exact_row(b, build_shapes[i], "memory", one, 48);
-		else
-			report_add(&b->report, 1, "B/task", "random/memory")
-				->value = one;
-		exact_row(b, build_shapes[i], "frame", two - one, 32);
+		if (strcmp(build_shapes[i], "random")) {
+			exact_row(b, build_shapes[i], "memory", each, 48);
+		} else {
+			row = report_add(&b->report, 1, "B/task",
+					 "random/memory");
+			row->value = each;
+		}
+		frame_row(b, build_shapes[i], &one);
 	}
 }
 

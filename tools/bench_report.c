@@ -158,7 +158,7 @@ static const char *digits(char *to, size_t size, double v)
 
 static void print_head(const struct report *r, FILE *out)
 {
-	fprintf(out, "%-26s %7s %9s %9s  %-8s %9s %9s %-10s %7s  %-8s\n",
+	fprintf(out, "%-26s %7s %9s %9s  %-9s %9s %9s %-10s %7s  %-8s\n",
 		r->suite, "workers", "lkdf", "best 10%", "unit", "floor",
 		"peer", "", "ratio", "bar");
 }
@@ -173,7 +173,7 @@ static void print_row(const struct bench_row *row, FILE *out)
 
 	snprintf(bar, sizeof(bar), "%s%s", signs[row->dir],
 		 digits(t[5], sizeof(t[5]), row->bar));
-	fprintf(out, "%-26s %7d %9s %9s  %-8s %9s %9s %-10s %7s  %-8s ",
+	fprintf(out, "%-26s %7d %9s %9s  %-9s %9s %9s %-10s %7s  %-8s ",
 		row->name, row->workers, digits(t[0], sizeof(t[0]), row->value),
 		digits(t[1], sizeof(t[1]), row->best), row->unit,
 		digits(t[2], sizeof(t[2]), row->floor),

@@ -11,6 +11,15 @@ BENCH_ARGS ?=
 # Where taskflow/taskflow.hpp lies, if the compiler does not find it.
 TASKFLOW_INCLUDE ?=
 
+# Judging, shapes and floor are tested like everything else.
+API_TESTS += $(BENCH_DIR)/test_bench
+$(BENCH_DIR)/test_bench: $(addprefix $(BUILD)/tool/,tests/bench/test_bench.o \
+		tests/bench/shapes.o tests/bench/floor.o tools/bench_report.o \
+		tools/bench_machine.o tools/json.o tools/cli.o)
+	$(call say,LD)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ -lm -lpthread
+
 BENCH_CXX ?= g++
 BENCH_CXXFLAGS := -O2 -g -Wall -Wextra
 

@@ -57,7 +57,6 @@ struct floor_worker {
 	alignas(128) uint32_t head;
 	uint32_t split;
 	uint32_t *queue;
-	uint64_t nr_done;
 
 	/* Constant while the threads live. */
 	struct floor *floor;
@@ -170,22 +169,29 @@ static inline bool is_ready(struct floor_node *n)
 	return true;
 }
 
-/* Runs a task and goes on with the first successor that it made ready. */
-static inline void run_from(struct floor_worker *w, struct floor_node *node,
-			    const uint32_t *more, uint32_t task)
+/*
+ * Runs a task and goes on with the first successor that it made ready; how
+ * many ran.
+ */
+static inline uint32_t run_from(struct floor_worker *w, struct floor_node *node,
+				const uint32_t *more, uint32_t task)
 {
 	struct floor_node *n;
 	const uint32_t *succ;
-	uint32_t i, nr, next;
+	uint32_t i, nr, next, nr_done = 0;
 
-	for (; task != NONE; task = next) {
+	for (; task != NONE; task = next, nr_done++) {
 		n = &node[task];
 		next = NONE;
 		if (is_asked(w) && w->head != w->split)
 			share(w);
 		n->fn(n->arg);
-		w->nr_done++;
 		nr = n->nr_succ;
+		if (nr == 1) {
+			if (is_ready(&node[n->succ[0]]))
+				next = n->succ[0];
+			continue;
+		}
 		succ = nr <= 2 ? n->succ : more + n->more;
 		for (i = 0; i < nr; i++) {
 			if (!is_ready(&node[succ[i]]))
@@ -196,17 +202,19 @@ static inline void run_from(struct floor_worker *w, struct floor_node *node,
 				push(w, succ[i]);
 		}
 	}
+	return nr_done;
 }
 
 static void run_all(struct floor_worker *w, const struct floor_graph *g,
 		    uint32_t task)
 {
+	int64_t nr_done = 0;
+
 	do {
-		run_from(w, g->node, g->more, task);
+		nr_done += run_from(w, g->node, g->more, task);
 		task = pop(w);
 	} while (task != NONE);
-	atomic_fetch_sub(&w->floor->nr_left, (int64_t)w->nr_done);
-	w->nr_done = 0;
+	atomic_fetch_sub(&w->floor->nr_left, nr_done);
 }
 
 static void help(struct floor_worker *w)
