@@ -37,8 +37,12 @@ int lkdf_event_signal(struct lkdf_event e, int error)
 		return err(-EINVAL, "event: error %d, expected 0 or -errno",
 			   error);
 	rt = event_of(e)->rt;
+	/* What we signal may be the last that lives: close waits for us. */
+	a_add(&rt->nr_guests, 1, relaxed);
 	rc = event_signal(e, error);
 	sched_drain(&rt->sched);
+	/* [guest.out] our last use; pairs with [guest.none]. */
+	a_sub(&rt->nr_guests, 1, release);
 	return rc;
 }
 

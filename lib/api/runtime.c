@@ -5,6 +5,7 @@
 #include "api/config.h"
 #include "topo/topo.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -134,6 +135,9 @@ int lkdf_close(struct lkdf *rt)
 		if (scope_live(&rt->root))
 			return err(-EBUSY, "close: %u tasks or runs are alive",
 				   scope_live(&rt->root));
+		/* [guest.none] pairs with [guest.out]. */
+		while (a_load(&rt->nr_guests, acquire))
+			sched_yield();
 		nr = a_load(&rt->nr_handles, relaxed);
 		if (nr)
 			log_text(&rt->log, LKDF_LOG_INFO,

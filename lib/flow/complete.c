@@ -6,6 +6,7 @@
 #include "flow/frame.h"
 #include "flow/run.h"
 #include "flow/runtime.h"
+#include "flow/step.h"
 
 #include <errno.h>
 #include <stdlib.h>

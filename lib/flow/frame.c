@@ -63,7 +63,9 @@ static int init_frame(struct lkdf_graph *g, uint32_t i, bool spill_next)
 	f->graph = g;
 	f->index = i;
 	f->start.type = LINK_FRAME_START;
+	f->start.class = CLASS_NORMAL;
 	f->spill_link.type = LINK_FRAME_SPILL;
+	f->spill_link.class = CLASS_NORMAL;
 	a_store(&f->spill, NO_SPILL, relaxed);
 	slot = runtime_add_frame(g->rt, f);
 	if (slot < 0)

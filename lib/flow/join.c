@@ -16,6 +16,7 @@
 #include "flow/frame.h"
 #include "flow/run.h"
 #include "flow/runtime.h"
+#include "flow/step.h"
 
 #include <limits.h>
 #include <string.h>
@@ -100,11 +101,12 @@ static void put_back(struct worker *w, uint64_t item)
 	if (item & ITEM_OF_FRAME)
 		run_push(w, runtime_frame(rt, item_slot(item)),
 			 item_index(item), (uint32_t)item & ITEM_SKIP);
-	else if (!worker_push(w, run_ops.class_of(link), item))
+	else if (!worker_push(w, (enum sched_class)link->class, item))
 		runtime_push(rt, w->executor, link);
 }
 
-static void run_child(struct worker *w, struct task *t, struct task *parent)
+static inline void run_child(struct worker *w, struct task *t,
+			     struct task *parent)
 {
 	struct executor *ex = w->executor;
 
@@ -121,13 +123,32 @@ static void run_child(struct worker *w, struct task *t, struct task *parent)
 	task_complete(ex, t);
 }
 
+/* The plain case: our youngest private item is a child. */
+static inline bool pop_child(struct worker *w, struct task *parent)
+{
+	struct deque *d = &w->deque[CLASS_NORMAL];
+	struct task *t;
+	uint64_t item;
+
+	if (!deque_has_private(d))
+		return false;
+	item = a_load(&d->slot[(d->head - 1) & d->mask], relaxed);
+	t = task_of_item(item);
+	if (!t || !a_load(&t->link.depth, relaxed) ||
+	    a_load(&t->parent, relaxed) != parent)
+		return false;
+	d->head--;
+	run_child(w, t, parent);
+	return true;
+}
+
 static bool pop_descendant(struct worker *w, struct task *parent)
 {
 	uint64_t item;
-	int class;
+	int level;
 
-	for (class = NR_CLASSES - 1; class >= 0; class --) {
-		if (!deque_pop(&w->deque[class], &item))
+	for (level = NR_CLASSES - 1; level >= 0; level--) {
+		if (!deque_pop(&w->deque[level], &item))
 			continue;
 		if (is_descendant(item, parent)) {
 			run_child(w, task_of_item(item), parent);
@@ -142,11 +163,11 @@ static bool steal_descendant(struct worker *w, struct task *parent)
 {
 	struct deque *d;
 	uint64_t item;
-	int i, class;
+	int i, level;
 
 	for (i = 0; i < w->sched->nr_workers - 1; i++) {
-		for (class = NR_CLASSES - 1; class >= 0; class --) {
-			d = &w->sched->workers[w->victims[i]].deque[class];
+		for (level = NR_CLASSES - 1; level >= 0; level--) {
+			d = &w->sched->workers[w->victims[i]].deque[level];
 			if (!deque_peek(d, &item) ||
 			    !is_descendant(item, parent) ||
 			    deque_steal(d, &item) != DEQUE_TAKEN)
@@ -180,7 +201,7 @@ int task_join(struct lkdf_ctx *c)
 	if (!t)
 		return 0;
 	while (has_children(t)) {
-		if (w && run_descendant(w, t)) {
+		if (w && (pop_child(w, t) || run_descendant(w, t))) {
 			spins = 0;
 			continue;
 		}

@@ -44,6 +44,8 @@ static void init_fields(struct lkdf_kind *k, const struct lkdf_kind_attr *a)
 		slow = SLOW_GENERAL;
 	k->task_flags = (slow & SLOW_GENERAL ? TASK_GENERAL : 0) |
 			(a->drop ? TASK_HAS_DROP : 0);
+	k->is_plain = !k->task_flags && k->class == CLASS_NORMAL &&
+		      k->arg_size <= INLINE_ARG;
 	a_store(&k->slow, slow, relaxed);
 	a_store(&k->nr_refs, 1, relaxed);
 }

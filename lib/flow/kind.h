@@ -43,6 +43,7 @@ struct lkdf_kind {
 	enum sched_class class;
 	uint32_t width;
 	uint16_t task_flags; /* of every task of its own, enum task_flag */
+	bool is_plain; /* spawned the short way */
 
 	/* Any worker; a guess that steers waking, so relaxed will do. */
 	_Atomic(uint32_t) slow;

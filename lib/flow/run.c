@@ -250,6 +250,9 @@ static bool after(struct burst *b, uint32_t index, int rc)
 
 	c->after = 0;
 	c->has_why = false;
+	c->has_spawned = false;
+	if (rc < 0 || c->task)
+		count_task(b, 1);
 	if (c->task) {
 		c->has_why = has_why;
 		if (task_after(c, rc) == TASK_COMPLETE)
@@ -275,6 +278,62 @@ static int timed_call(struct lkdf_kind *k, struct lkdf_ctx *c, void *arg)
 	return rc;
 }
 
+/* Somebody who asks in vain costs a chain two loads. */
+static inline __attribute__((always_inline)) bool
+needs_look(struct burst *b, struct lkdf_kind *k)
+{
+	uint32_t attn = a_load(&b->w->attn, relaxed);
+	uint32_t slow = a_load(&k->slow, relaxed);
+
+	if (likely(!(attn | slow | b->is_cancelled)))
+		return false;
+	return attn != ATTN_WANT || slow || b->is_cancelled ||
+	       worker_has_private(b->w);
+}
+
+/* A successor is ready: the first NORMAL one is next, others are pushed. */
+static inline __attribute__((always_inline)) uint32_t
+take_or_push(struct burst *b, const struct rec *m, uint32_t index,
+	     uint32_t next)
+{
+	if (unlikely((m->flags & REC_CLASS) != CLASS_NORMAL)) {
+		run_push(b->w, b->f, index, 0);
+		return next;
+	}
+	if (next == NO_TASK)
+		return index;
+	if (unlikely(!deque_push(&b->w->deque[CLASS_NORMAL],
+				 item_make(b->f, index, 0))))
+		spill(b->w, b->f, index, 0);
+	return next;
+}
+
+/* Live arrivals at all successors of r. Returns the one to run next. */
+static inline __attribute__((always_inline)) uint32_t
+fire(struct burst *b, struct rec *recs, const struct rec *r)
+{
+	uint32_t next = NO_TASK, nr, i;
+	const uint32_t *succ = graph_succ(b->f->graph, r, &nr);
+	enum arrival a;
+	struct rec *m;
+
+	for (i = 0; i < nr; i++) {
+		m = &recs[succ[i]];
+		if (m->nr_in != 1) {
+			a = rec_arrive(m);
+			if (a == ARRIVAL_EARLY)
+				continue;
+			rec_rearm(m, graph_nr_in(b->f->graph, m, succ[i]));
+			if (unlikely(a == ARRIVAL_DEAD)) {
+				run_push(b->w, b->f, succ[i], ITEM_SKIP);
+				continue;
+			}
+		}
+		next = take_or_push(b, m, succ[i], next);
+	}
+	return next;
+}
+
 /*
  * The hot loop: a task, its arrivals at the successors, one of them inline,
  * and when there is none the next of the same frame from our own deque.
@@ -284,72 +343,47 @@ static int timed_call(struct lkdf_kind *k, struct lkdf_ctx *c, void *arg)
 static inline __attribute__((always_inline)) uint64_t
 run_chain(struct burst *b, uint32_t index, const bool has_tokens)
 {
-	struct deque *d = &b->w->deque[CLASS_NORMAL];
 	const uint32_t plain_item = (uint32_t)item_make(b->f, 0, 0);
-	uint64_t item = 0;
+	struct rec *recs = b->f->recs, *r;
 	struct worker *w = b->w;
-	struct frame *f = b->f;
-	struct rec *recs = f->recs, *r, *m;
-	struct lkdf_graph *g = f->graph;
 	struct lkdf_ctx *c = &b->ctx;
-	uint32_t next, nr, i, nr_run = 0;
+	uint32_t nr_decided = 0;
 	struct lkdf_kind *k;
-	const uint32_t *succ;
 	enum before how;
-	enum arrival a;
+	uint64_t item = 0;
 	int rc;
 
-	for (;; index = next) {
+	for (;;) {
 		r = &recs[index];
 		k = r->kind;
 		c->index = index;
 		how = BEFORE_RUN;
-		if (unlikely(a_load(&w->attn, relaxed) |
-			     a_load(&k->slow, relaxed) | b->is_cancelled)) {
+		if (unlikely(needs_look(b, k))) {
 			how = before(b, index);
 			if (how == BEFORE_TAKEN)
 				break;
 		}
 		rc = likely(how == BEFORE_RUN) ? k->fn(c, r->arg)
 					       : timed_call(k, c, r->arg);
-		nr_run++;
 		if (unlikely((rc | c->after) < 0) && !after(b, index, rc))
 			break;
-		b->nr_decided++;
-		next = NO_TASK;
-		succ = graph_succ(g, r, &nr);
-		for (i = 0; i < nr; i++) {
-			m = &recs[succ[i]];
-			if (m->nr_in != 1) {
-				a = rec_arrive(m);
-				if (a == ARRIVAL_EARLY)
-					continue;
-				rec_rearm(m, graph_nr_in(g, m, succ[i]));
-				if (unlikely(a == ARRIVAL_DEAD)) {
-					run_push(w, f, succ[i], ITEM_SKIP);
-					continue;
-				}
-			}
-			if (next == NO_TASK &&
-			    likely((m->flags & REC_CLASS) == CLASS_NORMAL))
-				next = succ[i];
-			else
-				run_push(w, f, succ[i], 0);
-		}
+		nr_decided++;
+		index = fire(b, recs, r);
 		if (has_tokens && r->flags & REC_TOKEN)
-			pass_token(w, f, index);
-		if (next != NO_TASK)
+			pass_token(w, b->f, (uint32_t)(r - recs));
+		if (index != NO_TASK)
 			continue;
 		if (worker_should_look(w) || w->other_classes ||
-		    !deque_pop(d, &item))
+		    !deque_pop(&w->deque[CLASS_NORMAL], &item))
 			break;
 		w->nr_picks++;
-		next = item_index(item);
+		index = item_index(item);
 		if (unlikely((uint32_t)item != plain_item))
 			break;
 		item = 0;
 	}
-	count_task(b, nr_run);
+	b->nr_decided += nr_decided;
+	count_task(b, nr_decided);
 	return item;
 }
 
@@ -446,15 +480,8 @@ static void run(struct worker *w, uint64_t item)
 	flush(&b);
 }
 
-static enum sched_class class_of(struct link *link)
-{
-	return link->type == LINK_TASK ? (enum sched_class)task_of(link)->class
-				       : CLASS_NORMAL;
-}
-
 const struct sched_ops run_ops = {
 	.run = run,
-	.class_of = class_of,
 };
 
 void run_start_frame(struct lkdf *rt, struct worker *w, struct frame *f)

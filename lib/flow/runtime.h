@@ -44,6 +44,7 @@ struct lkdf {
 	struct pool pool[NR_POOLS];
 	struct lkdf_scope root;
 	_Atomic(uint64_t) nr_handles;
+	_Atomic(uint32_t) nr_guests; /* user threads inside a signal */
 
 	/* Under scope_lock: the tree of scopes. */
 	pthread_mutex_t scope_lock;

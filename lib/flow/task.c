@@ -10,24 +10,32 @@
 #include "flow/complete.h"
 #include "flow/frame.h"
 #include "flow/runtime.h"
+#include "flow/step.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* By words: shorter than a call of memcpy for what fits inline. */
+/*
+ * Shorter than a call of memcpy for what fits inline: two overlapping pieces
+ * for what ends between two sizes.
+ */
 static inline void copy_inline(char *to, const char *from, uint32_t size)
 {
-	uint64_t word;
 	uint32_t i;
 
-	for (i = 0; i + sizeof(word) <= size; i += sizeof(word)) {
-		memcpy(&word, from + i, sizeof(word));
-		memcpy(to + i, &word, sizeof(word));
+	if (likely(size >= 16)) {
+		for (i = 0; i + 16 < size; i += 16)
+			memcpy(to + i, from + i, 16);
+		memcpy(to + size - 16, from + size - 16, 16);
+	} else if (size >= 8) {
+		memcpy(to, from, 8);
+		memcpy(to + size - 8, from + size - 8, 8);
+	} else {
+		for (i = 0; i < size; i++)
+			to[i] = from[i];
 	}
-	for (; i < size; i++)
-		to[i] = from[i];
 }
 
 static int copy_far(struct task *t, const void *arg, uint32_t size)
@@ -62,6 +70,7 @@ static inline struct task *new_task(struct lkdf *rt, struct executor *ex,
 		return NULL;
 	}
 	t->link.type = LINK_TASK;
+	t->link.class = CLASS_NORMAL;
 	t->link.flags = k->task_flags;
 	t->kind = k;
 	t->nr_spawned = 0;
@@ -79,7 +88,7 @@ struct task *task_create(struct lkdf *rt, struct executor *ex,
 	if (!t)
 		return NULL;
 	a_store(&t->link.depth, 0, relaxed);
-	t->class = kind_class(k, prio);
+	t->link.class = kind_class(k, prio);
 	a_store(&t->parent, NULL, relaxed);
 	if (k->arg_size <= INLINE_ARG) {
 		set_arg(t, k, arg);
@@ -108,7 +117,7 @@ struct task *task_create_for(struct executor *ex, struct frame *f,
 	/* The graph keeps the argument and drops it. */
 	t->link.flags = (t->link.flags & ~TASK_HAS_DROP) | TASK_OF_FRAME;
 	a_store(&t->link.depth, 0, relaxed);
-	t->class = r->flags & REC_CLASS;
+	t->link.class = r->flags & REC_CLASS;
 	a_store(&t->parent, NULL, relaxed);
 	t->scope = f->scope;
 	t->arg = r->arg;
@@ -122,7 +131,7 @@ struct task *task_create_for(struct executor *ex, struct frame *f,
 static void push(struct lkdf *rt, struct executor *ex, struct task *t)
 {
 	if (!ex || !ex->worker ||
-	    !worker_push(ex->worker, (enum sched_class)t->class,
+	    !worker_push(ex->worker, (enum sched_class)t->link.class,
 			 (uint64_t)(uintptr_t)&t->link))
 		runtime_push(rt, ex, &t->link);
 }
@@ -153,10 +162,9 @@ void task_start(struct lkdf *rt, struct executor *ex, struct task *t)
  */
 static inline void push_child(struct worker *w, struct task *t)
 {
-	struct deque *d = &w->deque[t->class];
+	struct deque *d = &w->deque[CLASS_NORMAL];
 
-	if (unlikely(!worker_push(w, (enum sched_class)t->class,
-				  (uint64_t)(uintptr_t)&t->link))) {
+	if (unlikely(!deque_push(d, (uint64_t)(uintptr_t)&t->link))) {
 		runtime_push(w->executor->rt, w->executor, &t->link);
 		return;
 	}
@@ -167,13 +175,13 @@ static inline void push_child(struct worker *w, struct task *t)
 	}
 }
 
-/* The task that children of this body count in. */
 struct task *task_of_ctx(struct lkdf_ctx *c)
 {
-	if (!c->task) {
+	if (unlikely(!c->task)) {
 		c->task = task_create_for(c->ex, c->frame, c->index);
 		c->after = AFTER_LOOK;
 	}
+	c->has_spawned = true;
 	return c->task;
 }
 
@@ -188,13 +196,12 @@ static inline void adopt_child(struct task *parent, struct task *t)
 
 int task_spawn(struct lkdf_ctx *c, struct lkdf_kind *k, const void *arg)
 {
-	struct task *parent = c->task ? c->task : task_of_ctx(c), *t;
+	struct task *parent = task_of_ctx(c), *t;
 	struct executor *ex = c->ex;
 
 	if (unlikely(!parent))
 		return -ENOMEM;
-	if (unlikely(k->arg_size > INLINE_ARG || k->task_flags ||
-		     k->class != CLASS_NORMAL || !ex->worker)) {
+	if (unlikely(!k->is_plain || !ex->worker)) {
 		t = task_create(ex->rt, ex, k, arg, 0);
 		if (!t)
 			return -ENOMEM;
@@ -206,7 +213,6 @@ int task_spawn(struct lkdf_ctx *c, struct lkdf_kind *k, const void *arg)
 	t = new_task(ex->rt, ex, k);
 	if (unlikely(!t))
 		return -ENOMEM;
-	t->class = CLASS_NORMAL;
 	set_arg(t, k, arg);
 	adopt_child(parent, t);
 	push_child(ex->worker, t);
@@ -299,18 +305,6 @@ static void fail(struct task *t, int error, const char *why, int worker)
 	t->failure = failure_create(&e);
 }
 
-/* Body returned: what is outstanding goes to live, and who makes it 0 wins. */
-enum task_end task_end_body(struct task *t)
-{
-	int32_t out = (int32_t)(t->nr_spawned - t->nr_local);
-
-	if (!out)
-		return TASK_COMPLETE;
-	/* [task.end] the body's writes; pairs with [task.child]. */
-	return a_add(&t->live, out, acq_rel) + out == 0 ? TASK_COMPLETE
-							: TASK_PENDING;
-}
-
 enum task_end task_after(struct lkdf_ctx *c, int rc)
 {
 	struct task *t = c->task;
@@ -330,8 +324,16 @@ enum task_end task_after(struct lkdf_ctx *c, int rc)
 	return end;
 }
 
-/* Limits, cancelled scopes, kinds not known to be short. */
-static enum task_end step_slowly(struct lkdf_ctx *c, struct task *t)
+/*
+ * A body that spawned has made its children public, and its time is theirs:
+ * it counts as short.
+ */
+static void sample(struct lkdf_ctx *c, struct lkdf_kind *k, uint64_t ticks)
+{
+	kind_sample(k, c->has_spawned ? 0 : ticks);
+}
+
+enum task_end task_step_slowly(struct lkdf_ctx *c, struct task *t)
 {
 	int cancelled = scope_cancelled(t->scope), rc;
 	struct lkdf_kind *k = t->kind;
@@ -342,40 +344,23 @@ static enum task_end step_slowly(struct lkdf_ctx *c, struct task *t)
 		fn = t->then_fn;
 	else if (cancelled)
 		return complete_cancelled(c->ex, t, cancelled);
+	if (t->link.flags & TASK_OF_FRAME) {
+		c->frame = t->frame;
+		c->index = t->index;
+	}
+	if (t->link.flags & TASK_CONTINUES)
+		c->input_err = t->then_err;
 	if (c->ex->worker)
 		worker_offer(c->ex->worker, false, 0);
 	complete_kickable(t, true);
 	start = clock_ticks();
 	rc = fn(c, t->arg);
-	kind_sample(k, clock_ticks() - start);
+	sample(c, k, clock_ticks() - start);
 	complete_kickable(t, false);
 	counter_add(c->ex->counters, COUNTER_TASKS, 1);
 	if (!c->ex->worker)
 		counter_add(c->ex->counters, COUNTER_BLOCKING, 1);
 	return task_after(c, rc);
-}
-
-enum task_end task_step(struct executor *ex, struct task *t)
-{
-	struct lkdf_ctx c = { .ex = ex, .task = t };
-	struct lkdf_kind *k = t->kind;
-	int rc;
-
-	if (t->link.flags & TASK_OF_FRAME) {
-		c.frame = t->frame;
-		c.index = t->index;
-	}
-	if (t->link.flags & TASK_CONTINUES)
-		c.input_err = t->then_err;
-	if (unlikely((t->link.flags & (TASK_GENERAL | TASK_CONTINUES)) |
-		     a_load(&k->slow, relaxed) |
-		     (uint32_t)scope_cancelled(t->scope)))
-		return step_slowly(&c, t);
-	rc = k->fn(&c, t->arg);
-	counter_add(ex->counters, COUNTER_TASKS, 1);
-	if (unlikely((rc | c.after) < 0))
-		return task_after(&c, rc);
-	return task_end_body(t);
 }
 
 void task_run(struct executor *ex, struct task *t)

@@ -71,9 +71,6 @@ struct task {
 	_Atomic(int32_t) live;
 	_Atomic(int32_t) child_err;
 
-	/* Set before it is ready: enum sched_class. */
-	uint32_t class;
-
 	/* Copy of the argument, if it fits. */
 	_Alignas(CACHE_LINE) char inline_arg[INLINE_ARG];
 
@@ -133,12 +130,6 @@ struct task *task_create_for(struct executor *ex, struct frame *f,
 
 /* Takes limits and goes to the blocking pool or a deque. */
 void task_start(struct lkdf *rt, struct executor *ex, struct task *t);
-
-/* Runs the body once. COMPLETE: the caller tells the parent. */
-enum task_end task_step(struct executor *ex, struct task *t);
-
-/* Body returned: PENDING while children are outstanding. */
-enum task_end task_end_body(struct task *t);
 
 /* After the body of a graph's task that has a task of its own. */
 enum task_end task_after(struct lkdf_ctx *c, int rc);

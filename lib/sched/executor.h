@@ -19,7 +19,7 @@ enum executor_pool {
 
 struct executor {
 	/* Set before the thread starts, constant afterwards. */
-	void *rt; /* the runtime, for the layer above */
+	_Alignas(CACHE_LINE) void *rt; /* the runtime, for the layer above */
 	struct worker *worker; /* NULL: of the blocking pool */
 	int id; /* workers first, then the blocking pool */
 	int node;

@@ -19,7 +19,8 @@
 /* First member of whatever is queued; the rest is for its owner to tell. */
 struct link {
 	_Atomic(struct link *) next;
-	uint16_t type;
+	uint8_t type;
+	uint8_t class; /* enum sched_class */
 	uint16_t flags;
 	_Atomic(uint32_t) depth; /* thieves peek: never freed memory */
 };

@@ -41,13 +41,13 @@ static int init_deques(struct worker *w, int nr_workers)
 {
 	_Atomic(uint64_t) *slot = region_alloc(worker_region_size(nr_workers));
 	uint32_t nr;
-	int class;
+	int level;
 
 	if (!slot)
 		return err(-ENOMEM, "sched: no memory for worker %d", w->id);
-	for (class = 0; class < NR_CLASSES; class ++) {
-		nr = class == CLASS_NORMAL ? NORMAL_RING : OTHER_RING;
-		deque_init(&w->deque[class], slot, nr - 1);
+	for (level = 0; level < NR_CLASSES; level++) {
+		nr = level == CLASS_NORMAL ? NORMAL_RING : OTHER_RING;
+		deque_init(&w->deque[level], slot, nr - 1);
 		slot += nr;
 	}
 	w->victims = (int *)(void *)slot;

@@ -18,8 +18,6 @@ struct topo;
 struct sched_ops {
 	/* Runs the item and then own work until there is none left. */
 	void (*run)(struct worker *w, uint64_t item);
-	/* The class of a link that comes out of an inbox. */
-	enum sched_class (*class_of)(struct link *link);
 };
 
 struct sched_attr {

@@ -9,18 +9,18 @@
 #include "sched/sched.h"
 
 /* Pauses between two rounds of looking, at most; doubled from 1. */
-#define MAX_PAUSES 32
+#define MAX_PAUSES 2
 
 bool worker_pop_class(struct worker *w, uint64_t *item)
 {
 	unsigned mask = w->other_classes | 1u << CLASS_NORMAL;
-	enum sched_class class;
+	enum sched_class level;
 
 	while (mask) {
-		class = policy_class(mask, w->nr_picks);
-		if (deque_pop(&w->deque[class], item))
+		level = policy_class(mask, w->nr_picks);
+		if (deque_pop(&w->deque[level], item))
 			return true;
-		mask &= ~(1u << class);
+		mask &= ~(1u << level);
 		w->other_classes &= mask;
 	}
 	return false;
@@ -32,12 +32,12 @@ static bool share_all(struct worker *w)
 	unsigned mask = w->other_classes | 1u << CLASS_NORMAL;
 	bool is_public = false;
 	struct deque *d;
-	int class;
+	int level;
 
-	for (class = 0; class < NR_CLASSES; class ++) {
-		if (!(mask & 1u << class))
+	for (level = 0; level < NR_CLASSES; level++) {
+		if (!(mask & 1u << level))
 			continue;
-		d = &w->deque[class];
+		d = &w->deque[level];
 		if (deque_has_private(d) && !deque_has_public(d))
 			deque_share(d);
 		is_public |= deque_has_public(d);
@@ -74,14 +74,13 @@ void worker_offer(struct worker *w, bool is_short, uint64_t body_ticks)
 
 bool worker_take_inbox(struct worker *w, struct sched_node *node)
 {
-	struct sched *s = w->sched;
 	struct link *link = inbox_take_all(&node->inbox), *next;
 
 	if (!link)
 		return false;
 	for (; link; link = next) {
 		next = a_load(&link->next, relaxed);
-		if (!worker_push(w, s->ops.class_of(link),
+		if (!worker_push(w, (enum sched_class)link->class,
 				 (uint64_t)(uintptr_t)link))
 			inbox_push(&node->inbox, link);
 	}
@@ -100,12 +99,12 @@ static bool steal_from(struct worker *w, int i, uint64_t *item)
 	struct worker *victim = &w->sched->workers[w->victims[i]];
 	bool is_near = i < w->nr_near;
 	enum deque_result rc;
-	int class;
+	int level;
 
-	for (class = NR_CLASSES - 1; class >= 0; class --) {
+	for (level = NR_CLASSES - 1; level >= 0; level--) {
 		do {
-			rc = deque_steal(&victim->deque[class], item);
-		} while (rc == DEQUE_LOST && class == CLASS_URGENT);
+			rc = deque_steal(&victim->deque[level], item);
+		} while (rc == DEQUE_LOST && level == CLASS_URGENT);
 		if (rc == DEQUE_TAKEN) {
 			counter_add(w->executor->counters,
 				    is_near ? COUNTER_STEALS_NEAR
@@ -142,17 +141,17 @@ static bool anything_public(struct worker *w)
 {
 	struct sched *s = w->sched;
 	uint64_t span;
-	int i, class;
+	int i, level;
 
 	for (i = 0; i < s->nr_nodes; i++) {
 		if (!inbox_is_empty(&s->nodes[i].inbox))
 			return true;
 	}
 	for (i = 0; i < s->nr_workers; i++) {
-		for (class = 0; class < NR_CLASSES; class ++) {
+		for (level = 0; level < NR_CLASSES; level++) {
 			/* [park.d] after park_announce(); pairs with
 			 * [deque.share]. */
-			span = a_load(&s->workers[i].deque[class].span,
+			span = a_load(&s->workers[i].deque[level].span,
 				      seq_cst);
 			if (span_tail(span) != span_split(span))
 				return true;

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * What the command line asks for.
+ */
+#ifndef DUPES_OPTIONS_H
+#define DUPES_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct options {
+	unsigned workers; /* 0: as the runtime chooses */
+	uint64_t top; /* sets to print, 0: all */
+	uint64_t min_size;
+	bool json, quiet, no_hash;
+	char **path; /* directories, ends with NULL */
+};
+
+/* 0: go on; 1: help was asked for and printed; -EINVAL: said why. */
+int options_read(struct options *o, int argc, char **argv);
+
+#endif

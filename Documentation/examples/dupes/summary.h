@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * What the runtime says of itself at the end.
+ */
+#ifndef DUPES_SUMMARY_H
+#define DUPES_SUMMARY_H
+
+#include <lkdf/lkdf.h>
+#include <stdio.h>
+
+/* -1: this runtime does not count it. */
+struct summary {
+	struct lkdf *rt;
+	unsigned workers;
+	int64_t wall_ns;
+	int64_t tasks, near, far, wakes, parks, idle_ns;
+};
+
+/* Workers that run bodies, without the threads of the blocking pool. */
+unsigned summary_workers(struct lkdf *rt);
+
+struct summary summary_take(struct lkdf *rt, int64_t wall_ns);
+void summary_text(const struct summary *s, FILE *f);
+void summary_json(const struct summary *s, FILE *f);
+
+#endif
