@@ -236,6 +236,9 @@ static void wake_rows(struct bench *b, const struct waker *w)
 	snprintf(row->peer, sizeof(row->peer), "poll");
 	row->peer_value = row->floor;
 	row->ratio = row->value;
+	row->spread = (samples_quantile(&w->by_lkdf[1], 0.75) -
+		       samples_quantile(&w->by_lkdf[1], 0.25)) /
+		      2;
 	row_judge(row, BAR_AT_MOST, 0.5, is_fair);
 	snprintf(row->note, sizeof(row->note),
 		 "bar in us; %.2f times a polling thread",
