@@ -10,6 +10,8 @@ API_SH_TESTS := $(wildcard tests/api/test_*.sh)
 
 include tests/lint/lint.mk
 
+include tests/bench/bench.mk
+
 # Unit tests may see internals and link the static library.
 $(BUILD)/tests/unit/%: tests/unit/%.c $(LIB_INTERNAL)
 	$(call say,CCLD)
