@@ -121,6 +121,7 @@ static void run_child(struct worker *w, struct task *t, struct task *parent)
 	task_complete(ex, t);
 }
 
+/* Only what lies on top: the plain case, where that is a child. */
 static bool pop_descendant(struct worker *w, struct task *parent)
 {
 	uint64_t item;
@@ -134,6 +135,39 @@ static bool pop_descendant(struct worker *w, struct task *parent)
 			return true;
 		}
 		put_back(w, item);
+	}
+	return false;
+}
+
+/* Out of the way: to the inbox. */
+static void lay_aside(struct worker *w, uint64_t item)
+{
+	struct lkdf *rt = w->executor->rt;
+
+	if (item & ITEM_OF_FRAME)
+		run_spill(w, runtime_frame(rt, item_slot(item)),
+			  item_index(item), (uint32_t)item & ITEM_SKIP);
+	else
+		runtime_push(rt, w->executor, (struct link *)(uintptr_t)item);
+}
+
+/*
+ * The body, or a descendant that ran here, may have put foreign work above our
+ * descendants, and it may be that nobody else takes either of them.
+ */
+static bool dig_descendant(struct worker *w, struct task *parent)
+{
+	uint64_t item;
+	int class;
+
+	for (class = NR_CLASSES - 1; class >= 0; class --) {
+		while (deque_pop(&w->deque[class], &item)) {
+			if (is_descendant(item, parent)) {
+				run_child(w, task_of_item(item), parent);
+				return true;
+			}
+			lay_aside(w, item);
+		}
 	}
 	return false;
 }
@@ -188,6 +222,8 @@ int task_join(struct lkdf_ctx *c)
 			worker_offer(w, false, 0);
 		if (++spins < SPINS)
 			a_pause();
+		else if (w && dig_descendant(w, t))
+			spins = 0;
 		else
 			nap(t);
 	}

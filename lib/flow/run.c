@@ -28,8 +28,8 @@ enum before {
 	BEFORE_TAKEN, /* it is somebody else's now, or decided */
 };
 
-static void spill(struct worker *w, struct frame *f, uint32_t index,
-		  uint32_t skip)
+void run_spill(struct worker *w, struct frame *f, uint32_t index,
+	       uint32_t skip)
 {
 	uint32_t entry = index << 1 | (skip ? 1 : 0);
 	uint32_t head = a_load(&f->spill, relaxed);
@@ -54,7 +54,7 @@ void run_push(struct worker *w, struct frame *f, uint32_t index, uint32_t skip)
 	enum sched_class class = f->recs[index].flags & REC_CLASS;
 
 	if (unlikely(!worker_push(w, class, item_make(f, index, skip))))
-		spill(w, f, index, skip);
+		run_spill(w, f, index, skip);
 }
 
 /* What found no room in a deque, all of it at once. */
