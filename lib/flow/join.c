@@ -178,6 +178,7 @@ static inline bool pop_child(struct worker *w, struct task *parent,
 	return true;
 }
 
+/* Only what lies on top. */
 static __attribute__((noinline)) bool pop_descendant(struct worker *w,
 						     struct task *parent)
 {
@@ -192,6 +193,39 @@ static __attribute__((noinline)) bool pop_descendant(struct worker *w,
 			return true;
 		}
 		put_back(w, item);
+	}
+	return false;
+}
+
+/* Out of the way: to the inbox. */
+static void lay_aside(struct worker *w, uint64_t item)
+{
+	struct lkdf *rt = w->executor->rt;
+
+	if (item & ITEM_OF_FRAME)
+		run_spill(w, runtime_frame(rt, item_slot(item)),
+			  item_index(item), (uint32_t)item & ITEM_SKIP);
+	else
+		runtime_push(rt, w->executor, (struct link *)(uintptr_t)item);
+}
+
+/*
+ * The body, or a descendant that ran here, may have put foreign work above our
+ * descendants, and it may be that nobody else takes either of them.
+ */
+static bool dig_descendant(struct worker *w, struct task *parent)
+{
+	uint64_t item;
+	int level;
+
+	for (level = NR_CLASSES - 1; level >= 0; level--) {
+		while (deque_pop(&w->deque[level], &item)) {
+			if (is_descendant(item, parent)) {
+				run_child(w, task_of_item(item), parent);
+				return true;
+			}
+			lay_aside(w, item);
+		}
 	}
 	return false;
 }
@@ -249,6 +283,8 @@ int task_join(struct lkdf_ctx *c)
 			worker_offer(w, false, 0);
 		if (++spins < SPINS)
 			a_pause();
+		else if (w && dig_descendant(w, t))
+			spins = 0;
 		else
 			nap(t);
 	}

@@ -28,8 +28,7 @@ enum before {
 	BEFORE_TAKEN, /* it is somebody else's now, or decided */
 };
 
-static void spill(struct worker *w, struct frame *f, uint32_t index,
-		  uint32_t skip)
+void run_spill(struct worker *w, struct frame *f, uint32_t index, uint32_t skip)
 {
 	uint32_t entry = index << 1 | (skip ? 1 : 0);
 	uint32_t head = a_load(&f->spill, relaxed);
@@ -54,7 +53,7 @@ void run_push(struct worker *w, struct frame *f, uint32_t index, uint32_t skip)
 	enum sched_class class = f->recs[index].flags & REC_CLASS;
 
 	if (unlikely(!worker_push(w, class, item_make(f, index, skip))))
-		spill(w, f, index, skip);
+		run_spill(w, f, index, skip);
 }
 
 /* What found no room in a deque, all of it at once. */
@@ -100,7 +99,7 @@ static void pass_token(struct worker *w, struct frame *f, uint32_t index)
 		rec_arrive(&f->recs[index]);
 		return;
 	}
-	to = (f->index + f->recs[index].kind->width) % g->nr_frames;
+	to = (f->index + graph_width(g, f->recs[index].kind)) % g->nr_frames;
 	arrived(w, &g->frames[to], index,
 		rec_arrive(&g->frames[to].recs[index]));
 }
@@ -117,7 +116,7 @@ void run_pass_tokens(struct worker *w, struct frame *f)
 			continue;
 		/* Our own arrival of the last repetition moves on. */
 		a_add(&r->pending, 1, relaxed);
-		to = (f->index + r->kind->width) % g->nr_frames;
+		to = (f->index + graph_width(g, r->kind)) % g->nr_frames;
 		arrived(w, &g->frames[to], i,
 			rec_arrive(&g->frames[to].recs[i]));
 	}
@@ -304,7 +303,7 @@ take_or_push(struct burst *b, const struct rec *m, uint32_t index,
 		return index;
 	if (unlikely(!deque_push(&b->w->deque[CLASS_NORMAL],
 				 item_make(b->f, index, 0))))
-		spill(b->w, b->f, index, 0);
+		run_spill(b->w, b->f, index, 0);
 	return next;
 }
 
