@@ -34,6 +34,7 @@ check: deps ## all tests, at most 15 minutes
 	$(Q)$(MAKE) --no-print-directory check-built
 
 .PHONY: check-built
-check-built: $(UNIT_TESTS) $(API_TESTS) $(LIB_SO) $(LIB_A)
-	$(Q)BUILD=$(BUILD) CC=$(CC) tests/run.sh $(LINT_TESTS) $(UNIT_TESTS) \
+check-built: all $(UNIT_TESTS) $(API_TESTS)
+	$(Q)BUILD=$(BUILD) CC=$(CC) DUPES=$(BUILD)/examples/dupes \
+		tests/run.sh $(LINT_TESTS) $(UNIT_TESTS) \
 		$(API_TESTS) $(API_SH_TESTS)

@@ -277,7 +277,7 @@ static int timed_call(struct lkdf_kind *k, struct lkdf_ctx *c, void *arg)
 	return rc;
 }
 
-/* Somebody who asks in vain costs a chain two loads. */
+/* Somebody who asks in vain is put off until there is something to share. */
 static inline __attribute__((always_inline)) bool
 needs_look(struct burst *b, struct lkdf_kind *k)
 {
@@ -286,8 +286,11 @@ needs_look(struct burst *b, struct lkdf_kind *k)
 
 	if (likely(!(attn | slow | b->is_cancelled)))
 		return false;
-	return attn != ATTN_WANT || slow || b->is_cancelled ||
-	       worker_has_private(b->w);
+	if (attn != ATTN_WANT || slow || b->is_cancelled ||
+	    worker_has_private(b->w))
+		return true;
+	worker_put_off(b->w);
+	return false;
 }
 
 /* A successor is ready: the first NORMAL one is next, others are pushed. */
@@ -301,8 +304,8 @@ take_or_push(struct burst *b, const struct rec *m, uint32_t index,
 	}
 	if (next == NO_TASK)
 		return index;
-	if (unlikely(!deque_push(&b->w->deque[CLASS_NORMAL],
-				 item_make(b->f, index, 0))))
+	if (unlikely(!worker_push(b->w, CLASS_NORMAL,
+				  item_make(b->f, index, 0))))
 		run_spill(b->w, b->f, index, 0);
 	return next;
 }

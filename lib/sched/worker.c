@@ -72,6 +72,18 @@ void worker_offer(struct worker *w, bool is_short, uint64_t body_ticks)
 		counter_add(w->executor->counters, COUNTER_WAKES, 1);
 }
 
+void worker_put_off(struct worker *w)
+{
+	w->is_wanted = true;
+	a_and(&w->attn, ~ATTN_WANT, relaxed);
+}
+
+void worker_recall(struct worker *w)
+{
+	w->is_wanted = false;
+	a_or(&w->attn, ATTN_WANT, relaxed);
+}
+
 bool worker_take_inbox(struct worker *w, struct sched_node *node)
 {
 	struct link *link = inbox_take_all(&node->inbox), *next;
