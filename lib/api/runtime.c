@@ -37,6 +37,9 @@ static void fill_attr(const struct lkdf *rt, const struct config *c,
 		.is_serial = c->serial != 0,
 		.is_per_node = c->workers_per_node != 0,
 	};
+	/* With less than two CPUs of quota a spinner takes from the worker. */
+	if (rt->topo->quota_milli && rt->topo->quota_milli < 2000)
+		a->spin_us = 0;
 	if (a->is_serial)
 		a->nr_workers = 1;
 	else if (!a->nr_workers)

@@ -448,6 +448,9 @@ static void run_link(struct burst *b, struct link *link)
 	case LINK_TASK:
 		/* A task's body may take long: tell the frame first. */
 		flush(b);
+		if (unlikely(a_load(&b->w->attn, relaxed) & ATTN_WANT) &&
+		    worker_has_private(b->w))
+			worker_offer(b->w, false, 0);
 		task_run(b->w->executor, task_of(link));
 		break;
 	case LINK_TASK_DONE:
