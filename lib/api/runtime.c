@@ -3,6 +3,7 @@
 
 #include "api/border.h"
 #include "api/config.h"
+#include "flow/kind.h"
 #include "topo/topo.h"
 
 #include <stdlib.h>
@@ -134,6 +135,7 @@ int lkdf_close(struct lkdf *rt)
 		if (scope_live(&rt->root))
 			return err(-EBUSY, "close: %u tasks or runs are alive",
 				   scope_live(&rt->root));
+		kind_reap(rt);
 		nr = a_load(&rt->nr_handles, relaxed);
 		if (nr)
 			log_text(&rt->log, LKDF_LOG_INFO,

@@ -70,9 +70,9 @@ static void end_slowly(struct executor *ex, struct task *t, int error)
 	tell_scope(t, error, f);
 }
 
-static void put_failures(struct task *t)
+static void put_failures(struct lkdf *rt, struct task *t)
 {
-	struct log *log = &rt_of(t)->log;
+	const struct log *log = &rt->log;
 
 	if (t->link.flags & TASK_FAILED)
 		failure_put(t->failure, log);
@@ -120,7 +120,7 @@ void task_finish_of_frame(struct worker *w, struct task *t)
 		frame_fail(f, index, error, failure ? failure->error.why : NULL,
 			   w->id);
 	failure_observe(failure);
-	put_failures(t);
+	put_failures(rt_of(t), t);
 	runtime_free(rt_of(t), w->executor, POOL_TASK, t);
 	run_decide(w, f, index, !error);
 }
@@ -144,16 +144,17 @@ void task_complete(struct executor *ex, struct task *t)
 			finish_of_frame(ex, t);
 			return;
 		}
+		rt = rt_of(t);
 		scope = t->link.flags & TASK_SCOPED ? t->scope : NULL;
 		failure = failure_of(t);
+		/* With its parent the kind may go. */
 		done = (struct lkdf_event){ 0 };
 		go_up = parent && child_gone(parent, error, failure);
 		if (unlikely(t->link.flags & TASK_HAS_DONE))
 			done = t->done;
 		failure_get(done.slot ? failure : NULL);
 		if (unlikely(error))
-			put_failures(t);
-		rt = rt_of(t);
+			put_failures(rt, t);
 		runtime_free(rt, ex, POOL_TASK, t);
 		if (scope)
 			scope_leave(scope);

@@ -75,17 +75,40 @@ void kind_get(struct lkdf_kind *k)
 	a_add(&k->nr_refs, 1, relaxed);
 }
 
+void kind_reap(struct lkdf *rt)
+{
+	struct lkdf_kind *k = NULL, *next;
+	uint32_t i;
+
+	pthread_mutex_lock(&rt->lock);
+	/* Under lock: whatever has one of those kinds was started before. */
+	if (!scope_live(&rt->root)) {
+		k = rt->dead_kinds;
+		rt->dead_kinds = NULL;
+	}
+	pthread_mutex_unlock(&rt->lock);
+	for (; k; k = next) {
+		next = k->next_dead;
+		for (i = 0; i < k->nr_limits; i++)
+			limit_put(k->limit[i].limit);
+		free(k);
+	}
+}
+
 void kind_put(struct lkdf_kind *k)
 {
-	uint32_t i;
+	struct lkdf *rt;
 
 	/* [kind.put] all uses before the free; pairs with itself. */
 	if (!k || a_sub(&k->nr_refs, 1, acq_rel) != 1)
 		return;
-	for (i = 0; i < k->nr_limits; i++)
-		limit_put(k->limit[i].limit);
-	a_sub(&k->rt->nr_handles, 1, relaxed);
-	free(k);
+	rt = k->rt;
+	a_sub(&rt->nr_handles, 1, relaxed);
+	pthread_mutex_lock(&rt->lock);
+	k->next_dead = rt->dead_kinds;
+	rt->dead_kinds = k;
+	pthread_mutex_unlock(&rt->lock);
+	kind_reap(rt);
 }
 
 void kind_sample(struct lkdf_kind *k, uint64_t body_ticks)

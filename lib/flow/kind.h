@@ -58,14 +58,26 @@ struct lkdf_kind {
 	struct kind_limit limit[MAX_LIMITS];
 	char name[NAME_SIZE];
 
-	/* Any thread: the user, each graph with it, each dynamic task. */
+	/* Any thread: the user and each graph with it; tasks do not count. */
 	_Alignas(CACHE_LINE) _Atomic(uint32_t) nr_refs;
+
+	/* Under the runtime's lock, once nr_refs is 0. */
+	struct lkdf_kind *next_dead;
 };
 
 int kind_create(struct lkdf *rt, const struct lkdf_kind_attr *a,
 		struct lkdf_kind **out);
 void kind_get(struct lkdf_kind *k);
+
+/*
+ * With the last reference it is dead: nobody starts tasks of it any more. Its
+ * memory stays until nothing at all lives in the runtime, for tasks that have
+ * been started hold no reference: that would be two locked operations each.
+ */
 void kind_put(struct lkdf_kind *k);
+
+/* Frees the dead ones if nothing lives. */
+void kind_reap(struct lkdf *rt);
 
 /* A body took so long: is the kind short? */
 void kind_sample(struct lkdf_kind *k, uint64_t body_ticks);

@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "flow/event.h"
 #include "flow/frame.h"
+#include "flow/kind.h"
 #include "flow/run.h"
 #include "flow/task.h"
 #include "mem/region.h"
@@ -124,6 +125,7 @@ static int start_threads(struct lkdf *rt, const struct runtime_attr *a)
 static void free_memory(struct lkdf *rt)
 {
 	size_t nr = (size_t)rt->nr_executors;
+	struct lkdf_kind *k;
 	int i, p;
 
 	for (i = 0; rt->executors && i < rt->nr_executors; i++)
@@ -132,6 +134,10 @@ static void free_memory(struct lkdf *rt)
 		pool_fini(&rt->pool[p]);
 	for (i = 0; i < FRAME_CHUNK; i++)
 		free(rt->frames[i]);
+	for (; rt->dead_kinds; rt->dead_kinds = k) {
+		k = rt->dead_kinds->next_dead;
+		free(rt->dead_kinds);
+	}
 	region_free(rt->executors, nr * sizeof(*rt->executors));
 	region_free(rt->counters, nr * sizeof(*rt->counters));
 	scope_fini(&rt->root);

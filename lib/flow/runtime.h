@@ -57,6 +57,7 @@ struct lkdf {
 	struct magazine magazine[NR_POOLS]; /* for threads of the user */
 	uint32_t nr_frames; /* slots ever used */
 	uint32_t free_frame; /* first free slot + 1 */
+	struct lkdf_kind *dead_kinds; /* see kind_put() */
 
 	/* Slots are set under lock before anybody knows their number. */
 	struct frame **frames[FRAME_CHUNK];
