@@ -122,6 +122,16 @@ static int start_threads(struct lkdf *rt, const struct runtime_attr *a)
 	return rc;
 }
 
+static void free_scratch(struct executor *ex)
+{
+	char *p = ex->scratch, *older;
+
+	for (; p; p = older) {
+		older = *(void **)(void *)(p - SCRATCH_HEAD);
+		free(p - SCRATCH_HEAD);
+	}
+}
+
 static void free_memory(struct lkdf *rt)
 {
 	size_t nr = (size_t)rt->nr_executors;
@@ -129,7 +139,7 @@ static void free_memory(struct lkdf *rt)
 	int i, p;
 
 	for (i = 0; rt->executors && i < rt->nr_executors; i++)
-		free(rt->executors[i].scratch);
+		free_scratch(&rt->executors[i]);
 	for (p = 0; p < NR_POOLS; p++)
 		pool_fini(&rt->pool[p]);
 	for (i = 0; i < FRAME_CHUNK; i++)
