@@ -333,22 +333,21 @@ enum task_end task_after(struct lkdf_ctx *c, int rc)
 /* Limits, cancelled scopes, kinds not known to be short. */
 static enum task_end step_slowly(struct lkdf_ctx *c, struct task *t)
 {
-	int cancelled = scope_cancelled(t->scope), rc;
+	bool continues = t->link.flags & TASK_CONTINUES;
 	struct lkdf_kind *k = t->kind;
 	uint64_t start;
-	lkdf_fn fn = k->fn;
+	lkdf_fn fn = continues ? t->then_fn : k->fn;
+	int cancelled, rc;
 
-	if (t->link.flags & TASK_CONTINUES)
-		fn = t->then_fn;
-	else if (cancelled)
+	cancelled = complete_begin(t);
+	if (cancelled)
 		return complete_cancelled(c->ex, t, cancelled);
 	if (c->ex->worker)
 		worker_offer(c->ex->worker, false, 0);
-	complete_kickable(t, true);
 	start = clock_ticks();
 	rc = fn(c, t->arg);
 	kind_sample(k, clock_ticks() - start);
-	complete_kickable(t, false);
+	complete_end(t);
 	counter_add(c->ex->counters, COUNTER_TASKS, 1);
 	if (!c->ex->worker)
 		counter_add(c->ex->counters, COUNTER_BLOCKING, 1);
