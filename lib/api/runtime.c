@@ -3,6 +3,7 @@
 
 #include "api/border.h"
 #include "api/config.h"
+#include "flow/kind.h"
 #include "topo/topo.h"
 
 #include <sched.h>
@@ -141,6 +142,7 @@ int lkdf_close(struct lkdf *rt)
 		/* [guest.none] pairs with [guest.out]. */
 		while (a_load(&rt->nr_guests, acquire))
 			sched_yield();
+		kind_reap(rt);
 		nr = a_load(&rt->nr_handles, relaxed);
 		if (nr)
 			log_text(&rt->log, LKDF_LOG_INFO,

@@ -10,12 +10,14 @@
 #include <errno.h>
 
 #define NO_TASK UINT32_MAX
+#define NO_SLOT UINT32_MAX
 
 /* One burst of work of one worker. */
 struct burst {
 	struct worker *w;
 	struct lkdf *rt;
-	struct frame *f; /* whose tasks we run; NULL: none yet */
+	struct frame *f; /* whose tasks we run; gone once all are told */
+	uint32_t slot; /* of f; NO_SLOT: none */
 	uint32_t nr_decided; /* of f, not yet told */
 	bool is_cancelled; /* f: its tasks are skipped */
 	struct lkdf_ctx ctx;
@@ -180,6 +182,7 @@ static void enter_frame(struct burst *b, struct frame *f)
 {
 	flush(b);
 	b->f = f;
+	b->slot = f->slot;
 	b->ctx.frame = f;
 	b->is_cancelled = frame_cancelled(f) != 0;
 }
@@ -406,7 +409,7 @@ static uint64_t run_item(struct burst *b, uint64_t item)
 {
 	uint32_t index = item_index(item);
 
-	if (!b->f || b->f->slot != item_slot(item))
+	if (b->slot != item_slot(item))
 		enter_frame(b, runtime_frame(b->rt, item_slot(item)));
 	if (unlikely(item & ITEM_SKIP))
 		skip_task(b, index, b->is_cancelled);
@@ -442,19 +445,27 @@ static void run_sources(struct burst *b, struct frame *f)
 	}
 }
 
+/*
+ * A task's body may take long: the frame is told first, so its run may end and
+ * what we know of it is stale. A link may also belong to the frame's next run.
+ */
+static void leave_frame(struct burst *b)
+{
+	flush(b);
+	b->slot = NO_SLOT;
+}
+
 static void run_link(struct burst *b, struct link *link)
 {
+	leave_frame(b);
 	switch ((enum link_type)link->type) {
 	case LINK_TASK:
-		/* A task's body may take long: tell the frame first. */
-		flush(b);
 		if (unlikely(a_load(&b->w->attn, relaxed) & ATTN_WANT) &&
 		    worker_has_private(b->w))
 			worker_offer(b->w, false, 0);
 		task_run(b->w->executor, task_of(link));
 		break;
 	case LINK_TASK_DONE:
-		flush(b);
 		task_finish_of_frame(b->w, task_of(link));
 		break;
 	case LINK_FRAME_START:
@@ -471,6 +482,7 @@ static void run(struct worker *w, uint64_t item)
 	struct burst b = {
 		.w = w,
 		.rt = w->executor->rt,
+		.slot = NO_SLOT,
 		.ctx.ex = w->executor,
 	};
 

@@ -122,17 +122,32 @@ static int start_threads(struct lkdf *rt, const struct runtime_attr *a)
 	return rc;
 }
 
+static void free_scratch(struct executor *ex)
+{
+	char *p = ex->scratch, *older;
+
+	for (; p; p = older) {
+		older = *(void **)(void *)(p - SCRATCH_HEAD);
+		free(p - SCRATCH_HEAD);
+	}
+}
+
 static void free_memory(struct lkdf *rt)
 {
 	size_t nr = (size_t)rt->nr_executors;
+	struct lkdf_kind *k;
 	int i, p;
 
 	for (i = 0; rt->executors && i < rt->nr_executors; i++)
-		free(rt->executors[i].scratch);
+		free_scratch(&rt->executors[i]);
 	for (p = 0; p < NR_POOLS; p++)
 		pool_fini(&rt->pool[p]);
 	for (i = 0; i < FRAME_CHUNK; i++)
 		free(rt->frames[i]);
+	for (; rt->dead_kinds; rt->dead_kinds = k) {
+		k = rt->dead_kinds->next_dead;
+		free(rt->dead_kinds);
+	}
 	region_free(rt->executors, nr * sizeof(*rt->executors));
 	region_free(rt->counters, nr * sizeof(*rt->counters));
 	scope_fini(&rt->root);
@@ -170,7 +185,6 @@ void runtime_close(struct lkdf *rt)
 {
 	sched_stop(&rt->sched);
 	blocking_fini(&rt->blocking);
-	kind_bury(rt);
 	free_memory(rt);
 }
 
@@ -178,7 +192,7 @@ void runtime_abandon(struct lkdf *rt)
 {
 	sched_abandon(&rt->sched);
 	blocking_abandon(&rt->blocking);
-	kind_bury(rt);
+	kind_abandon(rt);
 	free_memory(rt);
 }
 
