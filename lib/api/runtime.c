@@ -36,6 +36,7 @@ static void fill_attr(const struct lkdf *rt, const struct config *c,
 		.is_pinned = c->pin != 0,
 		.is_serial = c->serial != 0,
 		.is_per_node = c->workers_per_node != 0,
+		.trace_file = c->trace,
 	};
 	if (a->is_serial)
 		a->nr_workers = 1;
@@ -160,6 +161,8 @@ uint64_t lkdf_caps(const struct lkdf *rt)
 		caps |= LKDF_CAP_PINNED;
 	if (topo_cpu_nodes(rt->topo) > 1)
 		caps |= LKDF_CAP_NODES;
+	if (rt->trace.fd >= 0)
+		caps |= LKDF_CAP_TRACE;
 	return caps;
 }
 

@@ -12,6 +12,7 @@
 #include "flow/scope.h"
 #include "mem/pool.h"
 #include "sched/sched.h"
+#include "trace/trace.h"
 
 /* Frames of sealed graphs are found by number: two levels of 256. */
 #define FRAME_CHUNK 256
@@ -24,6 +25,7 @@ struct runtime_attr {
 	int nr_workers, nr_blocking, spin_us, stack_kib;
 	uint64_t max_events, max_tasks;
 	bool is_pinned, is_serial, is_per_node;
+	const char *trace_file; /* "": none */
 };
 
 struct lkdf {
@@ -31,7 +33,7 @@ struct lkdf {
 	struct log log;
 	struct topo *topo;
 	struct executor *executors; /* workers, then the blocking pool */
-	struct counters *counters;
+	struct trace trace;
 	int nr_executors, nr_workers, nr_blocking;
 	uint32_t spin_ticks; /* a body shorter than this is short */
 	void *config; /* of the layer above, for lkdf_describe() */
