@@ -111,6 +111,16 @@ static inline struct frame *runtime_frame(struct lkdf *rt, uint32_t slot)
 	return rt->frames[slot / FRAME_CHUNK][slot % FRAME_CHUNK];
 }
 
+/* A task failed on this executor. */
+static inline void runtime_note_error(struct lkdf *rt, int executor, int error,
+				      uint64_t task)
+{
+	struct trace_ring *ring = rt->executors[executor].ring;
+
+	counter_add(ring->counters, COUNTER_FAILED, 1);
+	trace_event(ring, EVENT_ERROR, (uint32_t)-error, task);
+}
+
 /* New work from outside a worker, or from a full deque. */
 void runtime_push(struct lkdf *rt, struct executor *ex, struct link *link);
 

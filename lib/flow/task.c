@@ -173,7 +173,7 @@ static inline void push_child(struct worker *w, struct task *t)
 	if (unlikely(!deque_has_public(d))) {
 		deque_share(d);
 		if (park_notify(&w->sched->park))
-			counter_add(w->executor->counters, COUNTER_WAKES, 1);
+			worker_has_woken(w);
 	}
 }
 
@@ -300,6 +300,7 @@ static void fail(struct task *t, int error, const char *why, int worker)
 		frame_fail(t->frame, t->index, error, why, worker);
 		return;
 	}
+	runtime_note_error(t->kind->rt, worker, error, NO_TASK_NUMBER);
 	scope_count(t->scope, 1, 0, 0);
 	snprintf(e.task, sizeof(e.task), "%s", t->kind->name);
 	snprintf(e.why, sizeof(e.why), "%s: %s", e.task,
@@ -339,7 +340,7 @@ enum task_end task_step_slowly(struct lkdf_ctx *c, struct task *t)
 {
 	int cancelled = scope_cancelled(t->scope), rc;
 	struct lkdf_kind *k = t->kind;
-	uint64_t start;
+	uint64_t start, end;
 	lkdf_fn fn = k->fn;
 
 	if (t->link.flags & TASK_CONTINUES)
@@ -352,12 +353,16 @@ enum task_end task_step_slowly(struct lkdf_ctx *c, struct task *t)
 	}
 	if (t->link.flags & TASK_CONTINUES)
 		c->input_err = t->then_err;
-	if (c->ex->worker)
+	if (c->ex->worker && a_load(&k->slow, relaxed) != SLOW_TRACED)
 		worker_offer(c->ex->worker, false, 0);
 	complete_kickable(t, true);
 	start = clock_ticks();
 	rc = fn(c, t->arg);
-	sample(c, k, clock_ticks() - start);
+	end = clock_ticks();
+	sample(c, k, end - start);
+	trace_slice(c->ex->ring, k->trace_name,
+		    t->link.flags & TASK_OF_FRAME ? t->index : NO_TASK_NUMBER,
+		    start, end);
 	complete_kickable(t, false);
 	counter_add(c->ex->counters, COUNTER_TASKS, 1);
 	if (!c->ex->worker)

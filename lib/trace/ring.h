@@ -93,7 +93,7 @@ static inline void trace_event_outside(struct trace_ring *r,
 	pthread_mutex_unlock(&r->lock);
 }
 
-/* A body ran. Needs r->slices. */
+/* A body ran; nothing is done when not recording. */
 void trace_slice(struct trace_ring *r, uint32_t name, uint64_t task,
 		 uint64_t begin, uint64_t end);
 

@@ -260,8 +260,10 @@ void trace_slice(struct trace_ring *r, uint32_t name, uint64_t task,
 		 uint64_t begin, uint64_t end)
 {
 	uint64_t head = a_load(&r->slice_head, relaxed);
-	struct lkdf_stats_slice *s = &r->slices[head & (SLICE_RECORDS - 1)];
+	struct lkdf_stats_slice *s;
 
+	if (!r->slices)
+		return;
 	/* [trace.room] the slot was read; pairs with [trace.tail]. */
 	if (head - a_load(&r->slice_tail, acquire) >= SLICE_RECORDS) {
 		a_store(&r->slice_lost, a_load(&r->slice_lost, relaxed) + 1,
@@ -270,6 +272,7 @@ void trace_slice(struct trace_ring *r, uint32_t name, uint64_t task,
 			a_load(&r->slice_lost, relaxed), relaxed);
 		return;
 	}
+	s = &r->slices[head & (SLICE_RECORDS - 1)];
 	*s = (struct lkdf_stats_slice){ begin, end, task, name, 0 };
 	/* [trace.slice] the slot; pairs with [trace.take]. */
 	a_store(&r->slice_head, head + 1, release);
