@@ -37,6 +37,7 @@ static void fill_attr(const struct lkdf *rt, const struct config *c,
 		.is_pinned = c->pin != 0,
 		.is_serial = c->serial != 0,
 		.is_per_node = c->workers_per_node != 0,
+		.trace_file = c->trace,
 	};
 	/* With less than two CPUs of quota a spinner takes from the worker. */
 	if (rt->topo->quota_milli && rt->topo->quota_milli < 2000)
@@ -165,6 +166,8 @@ uint64_t lkdf_caps(const struct lkdf *rt)
 		caps |= LKDF_CAP_PINNED;
 	if (topo_cpu_nodes(rt->topo) > 1)
 		caps |= LKDF_CAP_NODES;
+	if (rt->trace.fd >= 0)
+		caps |= LKDF_CAP_TRACE;
 	return caps;
 }
 

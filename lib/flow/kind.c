@@ -42,6 +42,9 @@ static void init_fields(struct lkdf_kind *k, const struct lkdf_kind_attr *a)
 		add_limit(k, &a->limit[i]);
 	if (a->flags & LKDF_BLOCKING || a->nr_limit || a->on_cancel)
 		slow = SLOW_GENERAL;
+	if (trace_is_recording(&k->rt->trace))
+		slow |= SLOW_TRACED;
+	k->trace_name = trace_name(&k->rt->trace, k->name);
 	k->task_flags = (slow & SLOW_GENERAL ? TASK_GENERAL : 0) |
 			(a->drop ? TASK_HAS_DROP : 0);
 	k->is_plain = !k->task_flags && k->class == CLASS_NORMAL &&
@@ -134,11 +137,11 @@ void kind_sample(struct lkdf_kind *k, uint64_t body_ticks)
 		relaxed);
 	if (body_ticks >= k->rt->spin_ticks) {
 		a_store(&k->nr_short, 0, relaxed);
-		a_store(&k->slow, (slow & SLOW_GENERAL) | SLOW_LONG, relaxed);
+		a_store(&k->slow, (slow & SLOW_STAYS) | SLOW_LONG, relaxed);
 		return;
 	}
 	nr = a_load(&k->nr_short, relaxed) + 1;
 	a_store(&k->nr_short, nr, relaxed);
 	if (nr >= SAMPLES && slow & (SLOW_UNSAMPLED | SLOW_LONG))
-		a_store(&k->slow, slow & SLOW_GENERAL, relaxed);
+		a_store(&k->slow, slow & SLOW_STAYS, relaxed);
 }

@@ -7,6 +7,7 @@
  *	SLOW_UNSAMPLED  how long its bodies take is not known yet
  *	SLOW_LONG       longer than the spin window: look after idle workers
  *			before each body, and measure each
+ *	SLOW_TRACED     bodies are recorded: measure each, change nothing else
  *	SLOW_GENERAL    blocking, limits, on_cancel: runs as a task of its own
  */
 #ifndef FLOW_KIND_H
@@ -21,6 +22,8 @@
 #define SLOW_UNSAMPLED 1u
 #define SLOW_LONG 2u
 #define SLOW_GENERAL 4u
+#define SLOW_TRACED 8u
+#define SLOW_STAYS (SLOW_GENERAL | SLOW_TRACED)
 
 #define MAX_LIMITS 4
 #define NAME_SIZE 64
@@ -56,6 +59,7 @@ struct lkdf_kind {
 	void (*drop)(void *arg);
 	uint32_t scratch_size;
 	uint32_t nr_limits;
+	uint32_t trace_name;
 	struct kind_limit limit[MAX_LIMITS];
 	char name[NAME_SIZE];
 

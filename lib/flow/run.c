@@ -197,6 +197,8 @@ static void skip_task(struct burst *b, uint32_t index, bool is_cancelled)
 {
 	struct frame *f = b->f;
 
+	counter_add(b->w->executor->counters,
+		    is_cancelled ? COUNTER_CANCELLED : COUNTER_SKIPPED, 1);
 	if (is_cancelled)
 		a_add(&f->nr_cancelled, 1, relaxed);
 	else
@@ -224,6 +226,7 @@ static enum before before(struct burst *b, uint32_t index)
 {
 	struct lkdf_kind *k = b->f->recs[index].kind;
 	uint32_t slow = a_load(&k->slow, relaxed);
+	bool is_short = !(slow & ~SLOW_TRACED);
 	struct worker *w = b->w;
 
 	if (a_load(&w->attn, relaxed) & ATTN_LOOK) {
@@ -239,8 +242,8 @@ static enum before before(struct burst *b, uint32_t index)
 		start_general(b, index);
 		return BEFORE_TAKEN;
 	}
-	if (slow || worker_has_private(w))
-		worker_offer(w, !slow, a_load(&k->body_ticks, relaxed));
+	if (!is_short || worker_has_private(w))
+		worker_offer(w, is_short, a_load(&k->body_ticks, relaxed));
 	return slow ? BEFORE_TIME : BEFORE_RUN;
 }
 
@@ -273,10 +276,12 @@ static bool after(struct burst *b, uint32_t index, int rc)
 
 static int timed_call(struct lkdf_kind *k, struct lkdf_ctx *c, void *arg)
 {
-	uint64_t start = clock_ticks();
+	uint64_t start = clock_ticks(), end;
 	int rc = k->fn(c, arg);
 
-	kind_sample(k, clock_ticks() - start);
+	end = clock_ticks();
+	kind_sample(k, end - start);
+	trace_slice(c->ex->ring, k->trace_name, c->index, start, end);
 	return rc;
 }
 

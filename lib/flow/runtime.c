@@ -55,19 +55,31 @@ static void init_pools(struct lkdf *rt, const struct runtime_attr *a)
 	}
 }
 
+static int open_trace(struct lkdf *rt, const struct runtime_attr *a)
+{
+	struct trace_attr trace = {
+		.nr_executors = rt->nr_executors,
+		.ticks_per_1024ns = clock_ticks_per_1024ns(),
+		.file = a->trace_file,
+		.log = &rt->log,
+	};
+
+	return trace_open(&rt->trace, &trace);
+}
+
 static int init_executors(struct lkdf *rt)
 {
 	size_t nr = (size_t)rt->nr_executors;
 	int i;
 
 	rt->executors = region_alloc(nr * sizeof(*rt->executors));
-	rt->counters = region_alloc(nr * sizeof(*rt->counters));
-	if (!rt->executors || !rt->counters)
+	if (!rt->executors)
 		return err(-ENOMEM, "runtime: no memory for %zu executors", nr);
 	for (i = 0; i < rt->nr_executors; i++) {
 		rt->executors[i].rt = rt;
 		rt->executors[i].id = i;
-		rt->executors[i].counters = &rt->counters[i];
+		rt->executors[i].ring = &rt->trace.rings[i];
+		rt->executors[i].counters = rt->trace.rings[i].counters;
 	}
 	return 0;
 }
@@ -76,7 +88,10 @@ static void blocking_start(void *u, int thread)
 {
 	struct lkdf *rt = u;
 
-	thread_self()->executor = &rt->executors[rt->nr_workers + thread];
+	struct executor *ex = &rt->executors[rt->nr_workers + thread];
+
+	thread_self()->executor = ex;
+	trace_start(ex->ring, LKDF_EXECUTOR_BLOCKING, -1, -1);
 }
 
 static void blocking_run(void *u, int thread, struct blocking_item *item)
@@ -135,7 +150,6 @@ static void free_scratch(struct executor *ex)
 static void free_memory(struct lkdf *rt)
 {
 	size_t nr = (size_t)rt->nr_executors;
-	struct lkdf_kind *k;
 	int i, p;
 
 	for (i = 0; rt->executors && i < rt->nr_executors; i++)
@@ -144,12 +158,8 @@ static void free_memory(struct lkdf *rt)
 		pool_fini(&rt->pool[p]);
 	for (i = 0; i < FRAME_CHUNK; i++)
 		free(rt->frames[i]);
-	for (; rt->dead_kinds; rt->dead_kinds = k) {
-		k = rt->dead_kinds->next_dead;
-		free(rt->dead_kinds);
-	}
 	region_free(rt->executors, nr * sizeof(*rt->executors));
-	region_free(rt->counters, nr * sizeof(*rt->counters));
+	trace_close(&rt->trace);
 	scope_fini(&rt->root);
 	pthread_mutex_destroy(&rt->scope_lock);
 	pthread_mutex_destroy(&rt->kick_lock);
@@ -170,6 +180,8 @@ int runtime_open(struct lkdf *rt, const struct runtime_attr *a)
 	pthread_mutex_init(&rt->kick_lock, NULL);
 	scope_init(&rt->root, rt, NULL, "root");
 	rc = mark_alive(rt);
+	if (!rc)
+		rc = open_trace(rt, a);
 	if (!rc)
 		rc = init_executors(rt);
 	if (!rc) {
@@ -193,6 +205,7 @@ void runtime_abandon(struct lkdf *rt)
 	sched_abandon(&rt->sched);
 	blocking_abandon(&rt->blocking);
 	kind_abandon(rt);
+	trace_abandon(&rt->trace);
 	free_memory(rt);
 }
 

@@ -166,7 +166,7 @@ static __attribute__((noinline)) int share_child(struct worker *w)
 {
 	deque_share(&w->deque[CLASS_NORMAL]);
 	if (park_notify(&w->sched->park))
-		counter_add(w->executor->counters, COUNTER_WAKES, 1);
+		worker_has_woken(w);
 	return 0;
 }
 
@@ -326,6 +326,7 @@ static void fail(struct task *t, int error, const char *why, int worker)
 		frame_fail(t->frame, t->index, error, why, worker);
 		return;
 	}
+	runtime_note_error(t->kind->rt, worker, error, NO_TASK_NUMBER);
 	scope_count(t->scope, 1, 0, 0);
 	snprintf(e.task, sizeof(e.task), "%s", t->kind->name);
 	snprintf(e.why, sizeof(e.why), "%s: %s", e.task,
@@ -365,7 +366,7 @@ enum task_end task_step_slowly(struct lkdf_ctx *c, struct task *t)
 {
 	bool continues = t->link.flags & TASK_CONTINUES;
 	struct lkdf_kind *k = t->kind;
-	uint64_t start;
+	uint64_t start, end;
 	lkdf_fn fn = continues ? t->then_fn : k->fn;
 	int cancelled, rc;
 
@@ -378,11 +379,15 @@ enum task_end task_step_slowly(struct lkdf_ctx *c, struct task *t)
 	}
 	if (t->link.flags & TASK_CONTINUES)
 		c->input_err = t->then_err;
-	if (c->ex->worker)
+	if (c->ex->worker && a_load(&k->slow, relaxed) != SLOW_TRACED)
 		worker_offer(c->ex->worker, false, 0);
 	start = clock_ticks();
 	rc = fn(c, t->arg);
-	sample(c, k, clock_ticks() - start);
+	end = clock_ticks();
+	sample(c, k, end - start);
+	trace_slice(c->ex->ring, k->trace_name,
+		    t->link.flags & TASK_OF_FRAME ? t->index : NO_TASK_NUMBER,
+		    start, end);
 	complete_end(t);
 	counter_add(c->ex->counters, COUNTER_TASKS, 1);
 	if (!c->ex->worker)

@@ -7,7 +7,7 @@
 #define SCHED_EXECUTOR_H
 
 #include "mem/pool.h"
-#include "trace/counters.h"
+#include "trace/ring.h"
 
 struct worker;
 
@@ -26,6 +26,7 @@ struct executor {
 	struct worker *worker; /* NULL: of the blocking pool */
 	int id; /* workers first, then the blocking pool */
 	int node;
+	struct trace_ring *ring; /* its events and slices */
 
 	/* This thread only. */
 	struct magazine magazine[NR_POOLS];

@@ -11,6 +11,7 @@
 #include "base/thread.h"
 #include "mem/region.h"
 #include "topo/topo.h"
+#include "trace/trace.h"
 
 #include <errno.h>
 #include <lkdf/runtime.h>
@@ -179,6 +180,8 @@ static void *worker_main(void *arg)
 	pthread_setname_np(pthread_self(), name);
 	thread_self()->executor = w->executor;
 	touch_rings(w);
+	trace_start(w->executor->ring, LKDF_EXECUTOR_WORKER, w->cpu,
+		    w->executor->node);
 	worker_run(w);
 	return NULL;
 }

@@ -110,4 +110,7 @@ bool worker_take_inbox(struct worker *w, struct sched_node *node);
 void worker_run(struct worker *w);
 void worker_drain(struct worker *w);
 
+/* Counts and traces that this worker woke another. Owner only. */
+void worker_has_woken(struct worker *w);
+
 #endif
