@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static int check_kind(struct lkdf *rt, const struct lkdf_kind *k,
-		      const void *arg)
+static __attribute__((noinline)) int
+check_kind(struct lkdf *rt, const struct lkdf_kind *k, const void *arg)
 {
 	if (unlikely(!k))
 		return err(-EINVAL, "task: kind is NULL");
@@ -68,9 +68,9 @@ int lkdf_submit(struct lkdf *rt, struct lkdf_scope *s,
 
 int lkdf_spawn(struct lkdf_ctx *c, struct lkdf_kind *k, const void *arg)
 {
-	int rc = check_kind(c->ex->rt, k, arg);
-
-	return unlikely(rc) ? rc : task_spawn(c, k, arg);
+	if (unlikely(!k || k->rt != c->ex->rt || (!arg && k->arg_size)))
+		return check_kind(c->ex->rt, k, arg);
+	return task_spawn(c, k, arg);
 }
 
 int lkdf_spawn_task(struct lkdf_ctx *c, const struct lkdf_task *task,

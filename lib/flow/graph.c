@@ -57,7 +57,8 @@ static int grow_tasks(struct lkdf_graph *g, uint32_t cap)
 int graph_create(struct lkdf *rt, const struct lkdf_graph_attr *a,
 		 struct lkdf_graph **out)
 {
-	struct lkdf_graph *g = aligned_alloc(CACHE_LINE, sizeof(*g));
+	struct lkdf_graph *g =
+		aligned_alloc(CACHE_LINE, round_up(sizeof(*g), CACHE_LINE));
 	uint32_t cap = a->hint_tasks ? a->hint_tasks : FIRST_TASKS;
 
 	if (!g)

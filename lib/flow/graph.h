@@ -112,6 +112,24 @@ static inline const uint32_t *graph_succ(const struct lkdf_graph *g,
 	return g->spill + r->succ[0];
 }
 
+/*
+ * How many instances of a task may run at a time: the token goes from run r to
+ * run r + width. That has to divide the ring of frames: else the token would
+ * come to a frame whose older run, of another chain of tokens, may not have
+ * had its own yet.
+ */
+static inline uint32_t graph_width(const struct lkdf_graph *g,
+				   const struct lkdf_kind *k)
+{
+	uint32_t width = k->width;
+
+	if (likely(width == 1))
+		return 1;
+	while (g->nr_frames % width)
+		width--;
+	return width;
+}
+
 /* What pending is re-armed to. */
 uint32_t graph_wide_nr_in(const struct lkdf_graph *g, uint32_t task);
 

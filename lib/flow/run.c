@@ -28,8 +28,7 @@ enum before {
 	BEFORE_TAKEN, /* it is somebody else's now, or decided */
 };
 
-static void spill(struct worker *w, struct frame *f, uint32_t index,
-		  uint32_t skip)
+void run_spill(struct worker *w, struct frame *f, uint32_t index, uint32_t skip)
 {
 	uint32_t entry = index << 1 | (skip ? 1 : 0);
 	uint32_t head = a_load(&f->spill, relaxed);
@@ -54,7 +53,7 @@ void run_push(struct worker *w, struct frame *f, uint32_t index, uint32_t skip)
 	enum sched_class class = f->recs[index].flags & REC_CLASS;
 
 	if (unlikely(!worker_push(w, class, item_make(f, index, skip))))
-		spill(w, f, index, skip);
+		run_spill(w, f, index, skip);
 }
 
 /* What found no room in a deque, all of it at once. */
@@ -100,7 +99,7 @@ static void pass_token(struct worker *w, struct frame *f, uint32_t index)
 		rec_arrive(&f->recs[index]);
 		return;
 	}
-	to = (f->index + f->recs[index].kind->width) % g->nr_frames;
+	to = (f->index + graph_width(g, f->recs[index].kind)) % g->nr_frames;
 	arrived(w, &g->frames[to], index,
 		rec_arrive(&g->frames[to].recs[index]));
 }
@@ -117,7 +116,7 @@ void run_pass_tokens(struct worker *w, struct frame *f)
 			continue;
 		/* Our own arrival of the last repetition moves on. */
 		a_add(&r->pending, 1, relaxed);
-		to = (f->index + r->kind->width) % g->nr_frames;
+		to = (f->index + graph_width(g, r->kind)) % g->nr_frames;
 		arrived(w, &g->frames[to], i,
 			rec_arrive(&g->frames[to].recs[i]));
 	}
@@ -197,10 +196,7 @@ static void skip_task(struct burst *b, uint32_t index, bool is_cancelled)
 
 	counter_add(b->w->executor->counters,
 		    is_cancelled ? COUNTER_CANCELLED : COUNTER_SKIPPED, 1);
-	if (is_cancelled)
-		a_add(&f->nr_cancelled, 1, relaxed);
-	else
-		a_add(&f->nr_skipped, 1, relaxed);
+	a_add(is_cancelled ? &f->nr_cancelled : &f->nr_skipped, 1, relaxed);
 	decide(b->w, f, index, false);
 	b->nr_decided++;
 }
@@ -228,7 +224,7 @@ static enum before before(struct burst *b, uint32_t index)
 	struct worker *w = b->w;
 
 	if (a_load(&w->attn, relaxed) & ATTN_LOOK) {
-		/* [run.look] pairs with sched_look(). */
+		/* [run.look] the news; pairs with [sched.look]. */
 		a_and(&w->attn, ~ATTN_LOOK, seq_cst);
 		b->is_cancelled = frame_cancelled(b->f) != 0;
 	}
@@ -283,7 +279,7 @@ static int timed_call(struct lkdf_kind *k, struct lkdf_ctx *c, void *arg)
 	return rc;
 }
 
-/* Somebody who asks in vain costs a chain two loads. */
+/* Somebody who asks in vain is put off until there is something to share. */
 static inline __attribute__((always_inline)) bool
 needs_look(struct burst *b, struct lkdf_kind *k)
 {
@@ -292,8 +288,11 @@ needs_look(struct burst *b, struct lkdf_kind *k)
 
 	if (likely(!(attn | slow | b->is_cancelled)))
 		return false;
-	return attn != ATTN_WANT || slow || b->is_cancelled ||
-	       worker_has_private(b->w);
+	if (attn != ATTN_WANT || slow || b->is_cancelled ||
+	    worker_has_private(b->w))
+		return true;
+	worker_put_off(b->w);
+	return false;
 }
 
 /* A successor is ready: the first NORMAL one is next, others are pushed. */
@@ -307,9 +306,9 @@ take_or_push(struct burst *b, const struct rec *m, uint32_t index,
 	}
 	if (next == NO_TASK)
 		return index;
-	if (unlikely(!deque_push(&b->w->deque[CLASS_NORMAL],
-				 item_make(b->f, index, 0))))
-		spill(b->w, b->f, index, 0);
+	if (unlikely(!worker_push(b->w, CLASS_NORMAL,
+				  item_make(b->f, index, 0))))
+		run_spill(b->w, b->f, index, 0);
 	return next;
 }
 

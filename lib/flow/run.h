@@ -42,6 +42,10 @@ extern const struct sched_ops run_ops;
 /* A ready task of a frame; skip: ITEM_SKIP or 0. On a worker. */
 void run_push(struct worker *w, struct frame *f, uint32_t index, uint32_t skip);
 
+/* The same, but to the node's inbox: not in the way of what a join wants. */
+void run_spill(struct worker *w, struct frame *f, uint32_t index,
+	       uint32_t skip);
+
 /* The task is decided: tell its successors, the next run, the frame. */
 void run_decide(struct worker *w, struct frame *f, uint32_t index, bool live);
 

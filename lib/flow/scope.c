@@ -208,7 +208,7 @@ static void cancel_below(struct lkdf_scope *top, int error)
 	struct lkdf_scope *s = top;
 
 	for (;;) {
-		/* [scope.cancel] pairs with sched_look(). */
+		/* [scope.cancel] before workers look; pairs with [run.look]. */
 		a_store(&s->cancel_err, error, seq_cst);
 		if (s->children) {
 			s = s->children;

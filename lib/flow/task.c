@@ -60,6 +60,18 @@ static inline void set_arg(struct task *t, struct lkdf_kind *k, const void *arg)
 }
 
 /* All fields but the argument and the parent. */
+static inline void init_task(struct task *t, struct lkdf_kind *k)
+{
+	t->link.type = LINK_TASK;
+	t->link.class = CLASS_NORMAL;
+	t->link.flags = k->task_flags;
+	t->kind = k;
+	t->nr_spawned = 0;
+	t->nr_local = 0;
+	a_store(&t->live, 0, relaxed);
+	a_store(&t->child_err, 0, relaxed);
+}
+
 static inline struct task *new_task(struct lkdf *rt, struct executor *ex,
 				    struct lkdf_kind *k)
 {
@@ -69,16 +81,9 @@ static inline struct task *new_task(struct lkdf *rt, struct executor *ex,
 		err(-ENOMEM, "task: no memory for a task of kind %s", k->name);
 		return NULL;
 	}
-	t->link.type = LINK_TASK;
-	t->link.class = CLASS_NORMAL;
-	t->link.flags = k->task_flags;
-	t->kind = k;
 	if (unlikely(!a_load(&k->has_tasks, relaxed)))
 		a_store(&k->has_tasks, 1, relaxed);
-	t->nr_spawned = 0;
-	t->nr_local = 0;
-	a_store(&t->live, 0, relaxed);
-	a_store(&t->child_err, 0, relaxed);
+	init_task(t, k);
 	return t;
 }
 
@@ -158,23 +163,27 @@ void task_start(struct lkdf *rt, struct executor *ex, struct task *t)
 	push(rt, ex, t);
 }
 
+/* Nothing is public: half of what we have gets so, and a sleeper is woken. */
+static __attribute__((noinline)) int share_child(struct worker *w)
+{
+	deque_share(&w->deque[CLASS_NORMAL]);
+	if (park_notify(&w->sched->park))
+		worker_has_woken(w);
+	return 0;
+}
+
 /*
  * A child goes to our deque, and if nothing of it is public, half of it is
  * made so: the body may go on for long, or until the child has run.
  */
-static inline void push_child(struct worker *w, struct task *t)
+static void push_child(struct worker *w, struct task *t)
 {
 	struct deque *d = &w->deque[CLASS_NORMAL];
 
-	if (unlikely(!deque_push(d, (uint64_t)(uintptr_t)&t->link))) {
+	if (!deque_push(d, (uint64_t)(uintptr_t)&t->link))
 		runtime_push(w->executor->rt, w->executor, &t->link);
-		return;
-	}
-	if (unlikely(!deque_has_public(d))) {
-		deque_share(d);
-		if (park_notify(&w->sched->park))
-			worker_has_woken(w);
-	}
+	else if (!deque_has_public(d))
+		share_child(w);
 }
 
 struct task *task_of_ctx(struct lkdf_ctx *c)
@@ -196,29 +205,49 @@ static inline void adopt_child(struct task *parent, struct task *t)
 	parent->nr_spawned++;
 }
 
-int task_spawn(struct lkdf_ctx *c, struct lkdf_kind *k, const void *arg)
+/* First child of a graph's task, a kind with extras, no room, no worker. */
+static __attribute__((noinline)) int
+spawn_slowly(struct lkdf_ctx *c, struct lkdf_kind *k, const void *arg)
 {
 	struct task *parent = task_of_ctx(c), *t;
 	struct executor *ex = c->ex;
 
-	if (unlikely(!parent))
+	if (!parent)
 		return -ENOMEM;
-	if (unlikely(!k->is_plain || !ex->worker)) {
-		t = task_create(ex->rt, ex, k, arg, 0);
-		if (!t)
-			return -ENOMEM;
-		t->nr_limits_held = 0;
-		adopt_child(parent, t);
-		task_start(ex->rt, ex, t);
-		return 0;
-	}
-	t = new_task(ex->rt, ex, k);
-	if (unlikely(!t))
+	t = task_create(ex->rt, ex, k, arg, 0);
+	if (!t)
 		return -ENOMEM;
-	set_arg(t, k, arg);
+	t->nr_limits_held = 0;
 	adopt_child(parent, t);
-	push_child(ex->worker, t);
+	if (k->is_plain && ex->worker)
+		push_child(ex->worker, t);
+	else
+		task_start(ex->rt, ex, t);
 	return 0;
+}
+
+/* The plain case has no call in it, so it needs no stack. */
+int task_spawn(struct lkdf_ctx *c, struct lkdf_kind *k, const void *arg)
+{
+	struct executor *ex = c->ex;
+	struct worker *w = ex->worker;
+	struct task *t;
+	struct deque *d;
+
+	if (unlikely(!c->task || !w || !k->is_plain ||
+		     !a_load(&k->has_tasks, relaxed) ||
+		     !magazine_has(&ex->magazine[POOL_TASK])))
+		return spawn_slowly(c, k, arg);
+	d = &w->deque[CLASS_NORMAL];
+	if (unlikely(d->head == d->limit))
+		return spawn_slowly(c, k, arg);
+	t = magazine_take(&ex->magazine[POOL_TASK]);
+	init_task(t, k);
+	set_arg(t, k, arg);
+	adopt_child(c->task, t);
+	c->has_spawned = true;
+	deque_put(d, (uint64_t)(uintptr_t)&t->link);
+	return likely(deque_has_public(d)) ? 0 : share_child(w);
 }
 
 int task_spawn_with(struct lkdf_ctx *c, const struct lkdf_task *a,

@@ -158,6 +158,18 @@ static void block_signals(void)
 	pthread_sigmask(SIG_SETMASK, &set, NULL);
 }
 
+/* First touch: the rings come from the worker's node, and before any run. */
+static void touch_rings(struct worker *w)
+{
+	struct deque *d;
+	uint32_t i;
+
+	for (d = w->deque; d < w->deque + NR_CLASSES; d++) {
+		for (i = 0; i <= d->mask; i += CACHE_LINE)
+			a_store(&d->slot[i], 0, relaxed);
+	}
+}
+
 static void *worker_main(void *arg)
 {
 	struct worker *w = arg;
@@ -169,6 +181,7 @@ static void *worker_main(void *arg)
 	thread_self()->executor = w->executor;
 	trace_start(w->executor->ring, LKDF_EXECUTOR_WORKER, w->cpu,
 		    w->executor->node);
+	touch_rings(w);
 	worker_run(w);
 	return NULL;
 }
@@ -200,7 +213,7 @@ static void join_workers(struct sched *s)
 {
 	int i;
 
-	/* [sched.stop] before the wake-up; pairs with is_stopping(). */
+	/* [sched.stop] before the wake-up; pairs with [sched.stopping]. */
 	a_store(&s->is_stopping, 1, seq_cst);
 	park_wake_all(&s->park);
 	for (i = 0; i < s->nr_started; i++)
@@ -290,5 +303,6 @@ void sched_look(struct sched *s)
 	int i;
 
 	for (i = 0; i < s->nr_workers; i++)
+		/* [sched.look] the news before it; pairs with [run.look]. */
 		a_or(&s->workers[i].attn, ATTN_LOOK, seq_cst);
 }

@@ -78,6 +78,18 @@ void worker_offer(struct worker *w, bool is_short, uint64_t body_ticks)
 		worker_has_woken(w);
 }
 
+void worker_put_off(struct worker *w)
+{
+	w->is_wanted = true;
+	a_and(&w->attn, ~ATTN_WANT, relaxed);
+}
+
+void worker_recall(struct worker *w)
+{
+	w->is_wanted = false;
+	a_or(&w->attn, ATTN_WANT, relaxed);
+}
+
 bool worker_take_inbox(struct worker *w, struct sched_node *node)
 {
 	struct link *link = inbox_take_all(&node->inbox), *next;
@@ -170,7 +182,8 @@ static bool anything_public(struct worker *w)
 
 static bool is_stopping(struct worker *w)
 {
-	/* [sched.stop] pairs with sched_stop(). */
+	/* [sched.stopping] after we said that we sleep; pairs with
+	 * [sched.stop]. */
 	return a_load(&w->sched->is_stopping, seq_cst) != 0;
 }
 
