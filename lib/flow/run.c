@@ -199,10 +199,7 @@ static void skip_task(struct burst *b, uint32_t index, bool is_cancelled)
 
 	counter_add(b->w->executor->counters,
 		    is_cancelled ? COUNTER_CANCELLED : COUNTER_SKIPPED, 1);
-	if (is_cancelled)
-		a_add(&f->nr_cancelled, 1, relaxed);
-	else
-		a_add(&f->nr_skipped, 1, relaxed);
+	a_add(is_cancelled ? &f->nr_cancelled : &f->nr_skipped, 1, relaxed);
 	decide(b->w, f, index, false);
 	b->nr_decided++;
 }

@@ -179,9 +179,9 @@ static void *worker_main(void *arg)
 	snprintf(name, sizeof(name), "lkdf/%d.%d", w->executor->node, w->id);
 	pthread_setname_np(pthread_self(), name);
 	thread_self()->executor = w->executor;
-	touch_rings(w);
 	trace_start(w->executor->ring, LKDF_EXECUTOR_WORKER, w->cpu,
 		    w->executor->node);
+	touch_rings(w);
 	worker_run(w);
 	return NULL;
 }

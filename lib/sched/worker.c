@@ -269,9 +269,10 @@ void worker_run(struct worker *w)
 
 	for (;;) {
 		worker_take_inbox(w, w->node);
-		if (worker_pop(w, &item) || find(w, &item))
-			s->ops.run(w, item);
-		else
-			return;
+		if (!worker_pop(w, &item) && !find(w, &item))
+			break;
+		s->ops.run(w, item);
 	}
+	/* In retracting we may have taken the token meant for another. */
+	park_wake_all(&s->park);
 }
