@@ -322,6 +322,8 @@ enum task_end task_after(struct lkdf_ctx *c, int rc)
 		return complete_leave(c->ex, t);
 	if (c->leaves && rc >= 0)
 		t->link.flags |= TASK_AFTER_CHILDREN;
+	else
+		complete_arm_hold(t);
 	end = task_end_body(t);
 	if (end == TASK_COMPLETE && t->link.flags & TASK_AFTER_CHILDREN) {
 		complete_continue(c->ex, t);
