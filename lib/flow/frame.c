@@ -231,7 +231,6 @@ void frame_fail(struct frame *f, uint32_t task, int error, const char *why,
 		int worker)
 {
 	struct lkdf_error e = {
-		.err = error,
 		.seq = f->seq,
 		.id = (int32_t)task,
 		.worker = worker,
@@ -240,6 +239,7 @@ void frame_fail(struct frame *f, uint32_t task, int error, const char *why,
 	struct failure *failure, *none = NULL;
 	int32_t zero = 0;
 
+	error = e.err = failure_errno(error);
 	a_add(&f->nr_failed, 1, relaxed);
 	if (!a_cas(&f->first_err, &zero, error, relaxed, relaxed))
 		return;

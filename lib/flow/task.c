@@ -277,7 +277,6 @@ int task_submit(struct lkdf *rt, struct lkdf_scope *s,
 static void fail(struct task *t, int error, const char *why, int worker)
 {
 	struct lkdf_error e = {
-		.err = error,
 		.id = -1,
 		.worker = worker,
 		.nr_failed = 1,
@@ -285,6 +284,7 @@ static void fail(struct task *t, int error, const char *why, int worker)
 
 	if (t->link.flags & TASK_FAILED)
 		return;
+	error = e.err = failure_errno(error);
 	t->link.flags |= TASK_FAILED;
 	t->error = error;
 	t->failure = NULL;
