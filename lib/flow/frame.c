@@ -259,7 +259,6 @@ void frame_fail(struct frame *f, uint32_t task, int error, const char *why,
 		int worker)
 {
 	struct lkdf_error e = {
-		.err = error,
 		.seq = f->seq,
 		.id = (int32_t)task,
 		.worker = worker,
@@ -268,6 +267,7 @@ void frame_fail(struct frame *f, uint32_t task, int error, const char *why,
 	struct failure *failure, *none = NULL;
 	int32_t zero = 0;
 
+	error = e.err = failure_errno(error);
 	a_add(&f->nr_failed, 1, relaxed);
 	runtime_note_error(f->graph->rt, worker, error, task);
 	if (!a_cas(&f->first_err, &zero, error, relaxed, relaxed))
