@@ -258,7 +258,7 @@ static bool after(struct burst *b, uint32_t index, int rc)
 		if (task_after(c, rc) == TASK_COMPLETE)
 			task_finish_of_frame(b->w, c->task);
 		c->task = NULL;
-		c->has_why = false;
+		c->leaves = c->holds = c->has_why = false;
 		return false;
 	}
 	if (rc >= 0)
