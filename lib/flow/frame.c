@@ -50,7 +50,7 @@ static void give_first_tokens(struct lkdf_graph *g, struct frame *f)
 
 	for (i = 0; i < g->nr_tasks; i++) {
 		r = &f->recs[i];
-		if (r->flags & REC_TOKEN && f->index < r->kind->width)
+		if (r->flags & REC_TOKEN && f->index < graph_stride(g, r->kind))
 			a_sub(&r->pending, 1, relaxed);
 	}
 }

@@ -112,6 +112,21 @@ static inline const uint32_t *graph_succ(const struct lkdf_graph *g,
 	return g->spill + r->succ[0];
 }
 
+/*
+ * An instance waits for the one so many runs before. That one has to come
+ * before whatever lay in its frame until then, so the ring is a multiple:
+ * less than the kind's width where the width does not divide it.
+ */
+static inline uint32_t graph_stride(const struct lkdf_graph *g,
+				    const struct lkdf_kind *k)
+{
+	uint32_t stride = k->width;
+
+	while (unlikely(g->nr_frames % stride))
+		stride--;
+	return stride;
+}
+
 /* What pending is re-armed to. */
 uint32_t graph_wide_nr_in(const struct lkdf_graph *g, uint32_t task);
 

@@ -100,7 +100,7 @@ static void pass_token(struct worker *w, struct frame *f, uint32_t index)
 		rec_arrive(&f->recs[index]);
 		return;
 	}
-	to = (f->index + f->recs[index].kind->width) % g->nr_frames;
+	to = (f->index + graph_stride(g, f->recs[index].kind)) % g->nr_frames;
 	arrived(w, &g->frames[to], index,
 		rec_arrive(&g->frames[to].recs[index]));
 }
@@ -117,7 +117,7 @@ void run_pass_tokens(struct worker *w, struct frame *f)
 			continue;
 		/* Our own arrival of the last repetition moves on. */
 		a_add(&r->pending, 1, relaxed);
-		to = (f->index + r->kind->width) % g->nr_frames;
+		to = (f->index + graph_stride(g, r->kind)) % g->nr_frames;
 		arrived(w, &g->frames[to], i,
 			rec_arrive(&g->frames[to].recs[i]));
 	}
