@@ -159,7 +159,8 @@ static bool pop_descendant(struct worker *w, struct task *parent)
 	return false;
 }
 
-static bool steal_descendant(struct worker *w, struct task *parent)
+/* any: what is not ours comes to our deque, so that we see what is behind. */
+static bool steal_descendant(struct worker *w, struct task *parent, bool any)
 {
 	struct deque *d;
 	uint64_t item;
@@ -169,7 +170,7 @@ static bool steal_descendant(struct worker *w, struct task *parent)
 		for (level = NR_CLASSES - 1; level >= 0; level--) {
 			d = &w->sched->workers[w->victims[i]].deque[level];
 			if (!deque_peek(d, &item) ||
-			    !is_descendant(item, parent) ||
+			    (!any && !is_descendant(item, parent)) ||
 			    deque_steal(d, &item) != DEQUE_TAKEN)
 				continue;
 			if (is_descendant(item, parent)) {
@@ -183,13 +184,56 @@ static bool steal_descendant(struct worker *w, struct task *parent)
 	return false;
 }
 
+/* Owner only. The youngest descendant of the deque, wherever it lies in it. */
+static bool deque_dig(struct deque *d, struct task *parent, uint64_t *item)
+{
+	_Atomic(uint64_t) *slot, *top;
+	uint32_t i;
+
+	while (deque_reclaim(d))
+		;
+	for (i = d->head; i != d->split; i--) {
+		slot = &d->slot[(i - 1) & d->mask];
+		*item = a_load(slot, relaxed);
+		if (!is_descendant(*item, parent))
+			continue;
+		d->head--;
+		top = &d->slot[d->head & d->mask];
+		a_store(slot, a_load(top, relaxed), relaxed);
+		return true;
+	}
+	return false;
+}
+
+/*
+ * The slow way, before a nap: foreign items may lie on top of ours, and if
+ * everybody is in a join nobody takes them away.
+ */
+static bool dig_descendant(struct worker *w, struct task *parent)
+{
+	uint64_t item;
+	int level;
+
+	for (level = NR_CLASSES - 1; level >= 0; level--) {
+		if (!deque_dig(&w->deque[level], parent, &item))
+			continue;
+		run_child(w, task_of_item(item), parent);
+		return true;
+	}
+	if (steal_descendant(w, parent, true))
+		return true;
+	/* While we sleep others may need what we have dug through. */
+	worker_offer(w, false, 0);
+	return false;
+}
+
 bool run_descendant(struct worker *w, struct task *parent)
 {
 	if (pop_descendant(w, parent))
 		return true;
 	if (worker_take_inbox(w, w->node) && pop_descendant(w, parent))
 		return true;
-	return steal_descendant(w, parent);
+	return steal_descendant(w, parent, false);
 }
 
 int task_join(struct lkdf_ctx *c)
@@ -209,7 +253,7 @@ int task_join(struct lkdf_ctx *c)
 			worker_offer(w, false, 0);
 		if (++spins < SPINS)
 			a_pause();
-		else
+		else if (!w || !dig_descendant(w, t))
 			nap(t);
 	}
 	return task_forget_children(t);
