@@ -50,6 +50,9 @@ static void give_limits(struct executor *ex, struct task *t)
 
 static void tell_scope(struct task *t, int error, struct failure *f)
 {
+	/* A frame counts its own and tells the scope at its end. */
+	if (t->link.flags & TASK_OF_FRAME)
+		return;
 	if (t->link.flags & TASK_CANCELLED)
 		scope_count(t->scope, 0, 0, 1);
 	else if (error && t->link.flags & TASK_SCOPED)
