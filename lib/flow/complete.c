@@ -2,9 +2,9 @@
 #include "flow/complete.h"
 
 #include "base/err.h"
+#include "flow/decide.h"
 #include "flow/failure.h"
 #include "flow/frame.h"
-#include "flow/run.h"
 #include "flow/runtime.h"
 #include "flow/step.h"
 
@@ -50,7 +50,7 @@ static void give_limits(struct executor *ex, struct task *t)
 
 static void tell_scope(struct task *t, int error, struct failure *f)
 {
-	/* A frame counts its tasks itself. */
+	/* A frame counts its own and tells the scope at its end. */
 	if (t->link.flags & TASK_OF_FRAME)
 		return;
 	if (t->link.flags & TASK_CANCELLED)
@@ -124,7 +124,7 @@ void task_finish_of_frame(struct worker *w, struct task *t)
 	failure_observe(failure);
 	put_failures(rt_of(t), t);
 	runtime_free(rt_of(t), w->executor, POOL_TASK, t);
-	run_decide(w, f, index, !error);
+	decide_and_tell(w, f, index, !error);
 }
 
 void task_complete(struct executor *ex, struct task *t)
