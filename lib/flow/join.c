@@ -169,7 +169,8 @@ static inline bool pop_child(struct worker *w, struct task *parent,
 	    a_load(&t->parent, relaxed) != parent)
 		return false;
 	d->head--;
-	if (unlikely(!task_is_plain(t))) {
+	/* Without flags nothing is to be done after its body either. */
+	if (unlikely(t->link.flags || !task_is_plain(t))) {
 		run_child(w, t, parent);
 		return true;
 	}
