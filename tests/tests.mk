@@ -5,6 +5,12 @@ UNIT_TESTS := $(patsubst tests/%.c,$(BUILD)/tests/%,\
 	$(wildcard tests/unit/test_*.c))
 API_TESTS := $(patsubst tests/%.c,$(BUILD)/tests/%,\
 	$(wildcard tests/api/test_*.c))
+# Scripts that use the library as a user would.
+API_SH_TESTS := $(wildcard tests/api/test_*.sh)
+
+include tests/lint/lint.mk
+
+include tests/bench/bench.mk
 
 # Unit tests may see internals and link the static library.
 $(BUILD)/tests/unit/%: tests/unit/%.c $(LIB_INTERNAL)
@@ -20,6 +26,7 @@ $(BUILD)/tests/api/%: tests/api/%.c $(LIB_SO)
 	$(Q)$(CC) -I. -Ilib/include -D_GNU_SOURCE $(LKDF_CFLAGS) -MMD -MP \
 		-o $@ $< -L$(BUILD) -llkdf -lpthread -Wl,-rpath,'$$ORIGIN/../..'
 
+include tests/mc/mc.mk
 include tests/oracle/oracle.mk
 
 .PHONY: check deps
@@ -30,5 +37,7 @@ check: deps ## all tests, at most 15 minutes
 	$(Q)$(MAKE) --no-print-directory check-built
 
 .PHONY: check-built
-check-built: $(UNIT_TESTS) $(API_TESTS) $(ORACLE_TESTS)
-	$(Q)tests/run.sh $(UNIT_TESTS) $(API_TESTS) $(ORACLE_TESTS)
+check-built: all $(UNIT_TESTS) $(API_TESTS) $(MC_TESTS) $(ORACLE_TESTS)
+	$(Q)BUILD=$(BUILD) CC=$(CC) DUPES=$(BUILD)/examples/dupes \
+		tests/run.sh $(LINT_TESTS) $(UNIT_TESTS) \
+		$(API_TESTS) $(MC_TESTS) $(ORACLE_TESTS) $(API_SH_TESTS)

@@ -1,2 +1,35 @@
 # SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 # One binary, lkdf; public API only.
+
+# The shapes, the floor and lkdf's own graphs are shared with tests/bench.
+TOOLS_SRC := $(wildcard tools/*.c) tests/bench/shapes.c tests/bench/floor.c \
+	tests/bench/lkdf_graph.c
+TOOLS_OBJ := $(TOOLS_SRC:%.c=$(BUILD)/tool/%.o)
+LKDF_BIN := $(BUILD)/lkdf
+# Contestants are compiled alike: -O2, no hardening, no -march.
+BENCH_CFLAGS := -std=c11 $(WARN) -O2 -g
+BENCH_CPPFLAGS := -I. -Ilib/include -D_GNU_SOURCE
+
+$(BUILD)/tool/tools/%.o: tools/%.c
+	$(call say,CC)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(BENCH_CPPFLAGS) -DLKDF_VERSION='"$(VERSION)"' \
+		$(LKDF_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(BUILD)/tool/tests/%.o: tests/%.c
+	$(call say,CC)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(BENCH_CPPFLAGS) $(BENCH_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(LKDF_BIN): $(TOOLS_OBJ) $(LIB_SO)
+	$(call say,LD)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $(TOOLS_OBJ) -L$(BUILD) -llkdf -lm \
+		-lpthread -Wl,-rpath,'$$ORIGIN:$$ORIGIN/../lib'
+
+.PHONY: tools
+tools: $(LKDF_BIN)
+
+all: $(LKDF_BIN)
+
+# The recipe is in tests/bench/bench.mk.
+bench: ## lkdf against floor and peers, bench-graph ..; BENCH_ARGS=--quick

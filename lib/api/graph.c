@@ -193,6 +193,8 @@ int lkdf_graph_set(struct lkdf_graph *g, int32_t task, const void *arg)
 
 	if (!g)
 		return err(-EINVAL, "set: the graph is NULL");
+	if (!g->is_sealed)
+		return err(-EBADFD, "set: graph %s is not sealed", g->name);
 	if ((uint32_t)task >= g->nr_tasks)
 		return no_such_task(g, task, "set");
 	rc = check_add(g, g->recs[task].kind, arg);

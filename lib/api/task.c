@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static int check_kind(struct lkdf *rt, const struct lkdf_kind *k,
-		      const void *arg)
+static __attribute__((noinline)) int
+check_kind(struct lkdf *rt, const struct lkdf_kind *k, const void *arg)
 {
 	if (unlikely(!k))
 		return err(-EINVAL, "task: kind is NULL");
@@ -68,9 +68,9 @@ int lkdf_submit(struct lkdf *rt, struct lkdf_scope *s,
 
 int lkdf_spawn(struct lkdf_ctx *c, struct lkdf_kind *k, const void *arg)
 {
-	int rc = check_kind(c->ex->rt, k, arg);
-
-	return unlikely(rc) ? rc : task_spawn(c, k, arg);
+	if (unlikely(!k || k->rt != c->ex->rt || (!arg && k->arg_size)))
+		return check_kind(c->ex->rt, k, arg);
+	return task_spawn(c, k, arg);
 }
 
 int lkdf_spawn_task(struct lkdf_ctx *c, const struct lkdf_task *task,
@@ -138,18 +138,20 @@ void *lkdf_scratch(struct lkdf_ctx *c)
 {
 	size_t size = round_up(kind_of(c)->scratch_size, CACHE_LINE);
 	struct executor *ex = c->ex;
-	void *p;
+	char *p;
 
 	if (!size)
 		return NULL;
 	if (ex->scratch_size < size) {
-		p = aligned_alloc(CACHE_LINE, size);
+		size = max_u64(size, 2 * ex->scratch_size);
+		p = aligned_alloc(CACHE_LINE, SCRATCH_HEAD + size);
 		if (!p) {
 			err(-ENOMEM, "scratch: no memory for %zu bytes", size);
 			return NULL;
 		}
-		free(ex->scratch);
-		ex->scratch = p;
+		/* A body below us on this stack may still use the old one. */
+		*(void **)(void *)p = ex->scratch;
+		ex->scratch = p + SCRATCH_HEAD;
 		ex->scratch_size = size;
 	}
 	return ex->scratch;

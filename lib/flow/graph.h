@@ -90,6 +90,7 @@ int graph_add(struct lkdf_graph *g, struct lkdf_kind *k, const void *arg,
 int graph_order(struct lkdf_graph *g, uint32_t before, uint32_t after);
 int graph_label(struct lkdf_graph *g, uint32_t task, const char *label);
 int graph_seal(struct lkdf_graph *g, struct lkdf_diag *why);
+/* -EBUSY: runs are under way. */
 int graph_set(struct lkdf_graph *g, uint32_t task, const void *arg);
 int graph_dump(const struct lkdf_graph *g, int fd, const char *format);
 

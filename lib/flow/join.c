@@ -12,9 +12,9 @@
 
 #include "base/err.h"
 #include "base/futex.h"
+#include "flow/decide.h"
 #include "flow/failure.h"
 #include "flow/frame.h"
-#include "flow/run.h"
 #include "flow/runtime.h"
 #include "flow/step.h"
 
@@ -99,32 +99,63 @@ static void put_back(struct worker *w, uint64_t item)
 	struct link *link = (struct link *)(uintptr_t)item;
 
 	if (item & ITEM_OF_FRAME)
-		run_push(w, runtime_frame(rt, item_slot(item)),
-			 item_index(item), (uint32_t)item & ITEM_SKIP);
+		decide_push(w, runtime_frame(rt, item_slot(item)),
+			    item_index(item), (uint32_t)item & ITEM_SKIP);
 	else if (!worker_push(w, (enum sched_class)link->class, item))
 		runtime_push(rt, w->executor, link);
 }
 
-static inline void run_child(struct worker *w, struct task *t,
+/* It ended: a child of ours is counted without a locked operation. */
+static inline void end_child(struct executor *ex, struct task *t,
 			     struct task *parent)
 {
-	struct executor *ex = w->executor;
-
-	if (task_step(ex, t) != TASK_COMPLETE)
-		return;
-	if (a_load(&t->parent, relaxed) == parent &&
-	    !(t->link.flags & TASK_ENDS_SLOWLY) &&
-	    !a_load(&t->child_err, relaxed)) {
-		/* The plain case: nobody else looks at the two. */
-		parent->nr_local++;
-		magazine_put(&ex->magazine[POOL_TASK], t);
+	if (a_load(&t->parent, relaxed) != parent ||
+	    t->link.flags & TASK_ENDS_SLOWLY ||
+	    a_load(&t->child_err, relaxed)) {
+		task_complete(ex, t);
 		return;
 	}
-	task_complete(ex, t);
+	parent->nr_local++;
+	magazine_put(&ex->magazine[POOL_TASK], t);
+}
+
+static void run_child(struct worker *w, struct task *t, struct task *parent)
+{
+	if (task_step(w->executor, t) == TASK_COMPLETE)
+		end_child(w->executor, t, parent);
+}
+
+/*
+ * The same for a plain child that needs nothing before its body. The context
+ * is the join's own: its fields come back as they were.
+ */
+static inline void run_plain_child(struct worker *w, struct task *t,
+				   struct task *parent, struct lkdf_ctx *c)
+{
+	int rc;
+
+	c->task = t;
+	rc = t->kind->fn(c, t->arg);
+	c->has_spawned = false;
+	if (unlikely((rc | c->after) < 0)) {
+		if (task_after(c, rc) == TASK_COMPLETE)
+			end_child(w->executor, t, parent);
+		*c = (struct lkdf_ctx){ .ex = w->executor };
+		return;
+	}
+	if (likely(t->nr_spawned == t->nr_local &&
+		   !a_load(&t->child_err, relaxed))) {
+		parent->nr_local++;
+		magazine_put(&w->executor->magazine[POOL_TASK], t);
+		return;
+	}
+	if (task_end_body(t) == TASK_COMPLETE)
+		end_child(w->executor, t, parent);
 }
 
 /* The plain case: our youngest private item is a child. */
-static inline bool pop_child(struct worker *w, struct task *parent)
+static inline bool pop_child(struct worker *w, struct task *parent,
+			     struct lkdf_ctx *c, uint32_t *nr_run)
 {
 	struct deque *d = &w->deque[CLASS_NORMAL];
 	struct task *t;
@@ -138,11 +169,18 @@ static inline bool pop_child(struct worker *w, struct task *parent)
 	    a_load(&t->parent, relaxed) != parent)
 		return false;
 	d->head--;
-	run_child(w, t, parent);
+	if (unlikely(!task_is_plain(t))) {
+		run_child(w, t, parent);
+		return true;
+	}
+	run_plain_child(w, t, parent, c);
+	(*nr_run)++;
 	return true;
 }
 
-static bool pop_descendant(struct worker *w, struct task *parent)
+/* Only what lies on top. */
+static __attribute__((noinline)) bool pop_descendant(struct worker *w,
+						     struct task *parent)
 {
 	uint64_t item;
 	int level;
@@ -227,7 +265,7 @@ static bool dig_descendant(struct worker *w, struct task *parent)
 	return false;
 }
 
-bool run_descendant(struct worker *w, struct task *parent)
+static bool run_descendant(struct worker *w, struct task *parent)
 {
 	if (pop_descendant(w, parent))
 		return true;
@@ -239,13 +277,16 @@ bool run_descendant(struct worker *w, struct task *parent)
 int task_join(struct lkdf_ctx *c)
 {
 	struct worker *w = c->ex->worker;
+	struct lkdf_ctx child = { .ex = c->ex };
 	struct task *t = c->task;
+	uint32_t nr_run = 0;
 	unsigned spins = 0;
 
 	if (!t)
 		return 0;
 	while (has_children(t)) {
-		if (w && (pop_child(w, t) || run_descendant(w, t))) {
+		if (w && (pop_child(w, t, &child, &nr_run) ||
+			  run_descendant(w, t))) {
 			spins = 0;
 			continue;
 		}
@@ -256,5 +297,11 @@ int task_join(struct lkdf_ctx *c)
 		else if (!w || !dig_descendant(w, t))
 			nap(t);
 	}
-	return task_forget_children(t);
+	/* Those that ran here, counted together. */
+	counter_add(c->ex->counters, COUNTER_TASKS, nr_run);
+	if (unlikely(a_load(&t->child_err, relaxed)))
+		return task_forget_children(t);
+	t->nr_spawned = t->nr_local = 0;
+	a_store(&t->live, 0, relaxed);
+	return 0;
 }

@@ -25,19 +25,24 @@ static inline enum task_end task_end_body(struct task *t)
 							: TASK_PENDING;
 }
 
+/* Nothing is to be done before its body. */
+static inline bool task_is_plain(const struct task *t)
+{
+	return !((t->link.flags &
+		  (TASK_GENERAL | TASK_CONTINUES | TASK_OF_FRAME)) |
+		 a_load(&t->kind->slow, relaxed) |
+		 (uint32_t)scope_cancelled(t->scope));
+}
+
 /* COMPLETE: the caller tells the parent. */
 static inline enum task_end task_step(struct executor *ex, struct task *t)
 {
 	struct lkdf_ctx c = { .ex = ex, .task = t };
-	struct lkdf_kind *k = t->kind;
 	int rc;
 
-	if (unlikely((t->link.flags &
-		      (TASK_GENERAL | TASK_CONTINUES | TASK_OF_FRAME)) |
-		     a_load(&k->slow, relaxed) |
-		     (uint32_t)scope_cancelled(t->scope)))
+	if (unlikely(!task_is_plain(t)))
 		return task_step_slowly(&c, t);
-	rc = k->fn(&c, t->arg);
+	rc = t->kind->fn(&c, t->arg);
 	counter_add(ex->counters, COUNTER_TASKS, 1);
 	if (unlikely((rc | c.after) < 0))
 		return task_after(&c, rc);

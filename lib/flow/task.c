@@ -60,6 +60,18 @@ static inline void set_arg(struct task *t, struct lkdf_kind *k, const void *arg)
 }
 
 /* All fields but the argument and the parent. */
+static inline void init_task(struct task *t, struct lkdf_kind *k)
+{
+	t->link.type = LINK_TASK;
+	t->link.class = CLASS_NORMAL;
+	t->link.flags = k->task_flags;
+	t->kind = k;
+	t->nr_spawned = 0;
+	t->nr_local = 0;
+	a_store(&t->live, 0, relaxed);
+	a_store(&t->child_err, 0, relaxed);
+}
+
 static inline struct task *new_task(struct lkdf *rt, struct executor *ex,
 				    struct lkdf_kind *k)
 {
@@ -69,16 +81,7 @@ static inline struct task *new_task(struct lkdf *rt, struct executor *ex,
 		err(-ENOMEM, "task: no memory for a task of kind %s", k->name);
 		return NULL;
 	}
-	t->link.type = LINK_TASK;
-	t->link.class = CLASS_NORMAL;
-	t->link.flags = k->task_flags;
-	t->kind = k;
-	if (unlikely(!a_load(&k->has_tasks, relaxed)))
-		a_store(&k->has_tasks, 1, relaxed);
-	t->nr_spawned = 0;
-	t->nr_local = 0;
-	a_store(&t->live, 0, relaxed);
-	a_store(&t->child_err, 0, relaxed);
+	init_task(t, k);
 	return t;
 }
 
@@ -158,23 +161,27 @@ void task_start(struct lkdf *rt, struct executor *ex, struct task *t)
 	push(rt, ex, t);
 }
 
+/* Nothing is public: half of what we have gets so, and a sleeper is woken. */
+static __attribute__((noinline)) int share_child(struct worker *w)
+{
+	deque_share(&w->deque[CLASS_NORMAL]);
+	if (park_notify(&w->sched->park))
+		worker_has_woken(w);
+	return 0;
+}
+
 /*
  * A child goes to our deque, and if nothing of it is public, half of it is
  * made so: the body may go on for long, or until the child has run.
  */
-static inline void push_child(struct worker *w, struct task *t)
+static void push_child(struct worker *w, struct task *t)
 {
 	struct deque *d = &w->deque[CLASS_NORMAL];
 
-	if (unlikely(!deque_push(d, (uint64_t)(uintptr_t)&t->link))) {
+	if (!deque_push(d, (uint64_t)(uintptr_t)&t->link))
 		runtime_push(w->executor->rt, w->executor, &t->link);
-		return;
-	}
-	if (unlikely(!deque_has_public(d))) {
-		deque_share(d);
-		if (park_notify(&w->sched->park))
-			counter_add(w->executor->counters, COUNTER_WAKES, 1);
-	}
+	else if (!deque_has_public(d))
+		share_child(w);
 }
 
 struct task *task_of_ctx(struct lkdf_ctx *c)
@@ -196,29 +203,48 @@ static inline void adopt_child(struct task *parent, struct task *t)
 	parent->nr_spawned++;
 }
 
-int task_spawn(struct lkdf_ctx *c, struct lkdf_kind *k, const void *arg)
+/* First child of a graph's task, a kind with extras, no room, no worker. */
+static __attribute__((noinline)) int
+spawn_slowly(struct lkdf_ctx *c, struct lkdf_kind *k, const void *arg)
 {
 	struct task *parent = task_of_ctx(c), *t;
 	struct executor *ex = c->ex;
 
-	if (unlikely(!parent))
+	if (!parent)
 		return -ENOMEM;
-	if (unlikely(!k->is_plain || !ex->worker)) {
-		t = task_create(ex->rt, ex, k, arg, 0);
-		if (!t)
-			return -ENOMEM;
-		t->nr_limits_held = 0;
-		adopt_child(parent, t);
-		task_start(ex->rt, ex, t);
-		return 0;
-	}
-	t = new_task(ex->rt, ex, k);
-	if (unlikely(!t))
+	t = task_create(ex->rt, ex, k, arg, 0);
+	if (!t)
 		return -ENOMEM;
-	set_arg(t, k, arg);
+	t->nr_limits_held = 0;
 	adopt_child(parent, t);
-	push_child(ex->worker, t);
+	if (k->is_plain && ex->worker)
+		push_child(ex->worker, t);
+	else
+		task_start(ex->rt, ex, t);
 	return 0;
+}
+
+/* The plain case has no call in it, so it needs no stack. */
+int task_spawn(struct lkdf_ctx *c, struct lkdf_kind *k, const void *arg)
+{
+	struct executor *ex = c->ex;
+	struct worker *w = ex->worker;
+	struct task *t;
+	struct deque *d;
+
+	if (unlikely(!c->task || !w || !k->is_plain ||
+		     !magazine_has(&ex->magazine[POOL_TASK])))
+		return spawn_slowly(c, k, arg);
+	d = &w->deque[CLASS_NORMAL];
+	if (unlikely(d->head == d->limit))
+		return spawn_slowly(c, k, arg);
+	t = magazine_take(&ex->magazine[POOL_TASK]);
+	init_task(t, k);
+	set_arg(t, k, arg);
+	adopt_child(c->task, t);
+	c->has_spawned = true;
+	deque_put(d, (uint64_t)(uintptr_t)&t->link);
+	return likely(deque_has_public(d)) ? 0 : share_child(w);
 }
 
 int task_spawn_with(struct lkdf_ctx *c, const struct lkdf_task *a,
@@ -285,7 +311,6 @@ int task_submit(struct lkdf *rt, struct lkdf_scope *s,
 static void fail(struct task *t, int error, const char *why, int worker)
 {
 	struct lkdf_error e = {
-		.err = error,
 		.id = -1,
 		.worker = worker,
 		.nr_failed = 1,
@@ -293,6 +318,7 @@ static void fail(struct task *t, int error, const char *why, int worker)
 
 	if (t->link.flags & TASK_FAILED)
 		return;
+	error = e.err = failure_errno(error);
 	t->link.flags |= TASK_FAILED;
 	t->error = error;
 	t->failure = NULL;
@@ -300,6 +326,7 @@ static void fail(struct task *t, int error, const char *why, int worker)
 		frame_fail(t->frame, t->index, error, why, worker);
 		return;
 	}
+	runtime_note_error(t->kind->rt, worker, error, NO_TASK_NUMBER);
 	scope_count(t->scope, 1, 0, 0);
 	snprintf(e.task, sizeof(e.task), "%s", t->kind->name);
 	snprintf(e.why, sizeof(e.why), "%s: %s", e.task,
@@ -318,6 +345,8 @@ enum task_end task_after(struct lkdf_ctx *c, int rc)
 		return complete_leave(c->ex, t);
 	if (c->leaves && rc >= 0)
 		t->link.flags |= TASK_AFTER_CHILDREN;
+	else
+		complete_arm_hold(t);
 	end = task_end_body(t);
 	if (end == TASK_COMPLETE && t->link.flags & TASK_AFTER_CHILDREN) {
 		complete_continue(c->ex, t);
@@ -337,14 +366,14 @@ static void sample(struct lkdf_ctx *c, struct lkdf_kind *k, uint64_t ticks)
 
 enum task_end task_step_slowly(struct lkdf_ctx *c, struct task *t)
 {
-	int cancelled = scope_cancelled(t->scope), rc;
+	bool continues = t->link.flags & TASK_CONTINUES;
 	struct lkdf_kind *k = t->kind;
-	uint64_t start;
-	lkdf_fn fn = k->fn;
+	uint64_t start, end;
+	lkdf_fn fn = continues ? t->then_fn : k->fn;
+	int cancelled, rc;
 
-	if (t->link.flags & TASK_CONTINUES)
-		fn = t->then_fn;
-	else if (cancelled)
+	cancelled = complete_begin(t);
+	if (cancelled)
 		return complete_cancelled(c->ex, t, cancelled);
 	if (t->link.flags & TASK_OF_FRAME) {
 		c->frame = t->frame;
@@ -352,13 +381,16 @@ enum task_end task_step_slowly(struct lkdf_ctx *c, struct task *t)
 	}
 	if (t->link.flags & TASK_CONTINUES)
 		c->input_err = t->then_err;
-	if (c->ex->worker)
+	if (c->ex->worker && a_load(&k->slow, relaxed) != SLOW_TRACED)
 		worker_offer(c->ex->worker, false, 0);
-	complete_kickable(t, true);
 	start = clock_ticks();
 	rc = fn(c, t->arg);
-	sample(c, k, clock_ticks() - start);
-	complete_kickable(t, false);
+	end = clock_ticks();
+	sample(c, k, end - start);
+	trace_slice(c->ex->ring, k->trace_name,
+		    t->link.flags & TASK_OF_FRAME ? t->index : NO_TASK_NUMBER,
+		    start, end);
+	complete_end(t);
 	counter_add(c->ex->counters, COUNTER_TASKS, 1);
 	if (!c->ex->worker)
 		counter_add(c->ex->counters, COUNTER_BLOCKING, 1);

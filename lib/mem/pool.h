@@ -58,17 +58,27 @@ void magazine_fini(struct magazine *m);
 bool magazine_fill(struct magazine *m);
 void magazine_spill(struct magazine *m);
 
-/* Contents as left by the last user but for the first 8 bytes; NULL: none. */
-static inline void *magazine_get(struct magazine *m)
+/* The two halves of magazine_get(), for who must not call anything. */
+static inline bool magazine_has(const struct magazine *m)
 {
-	struct pool_free *f;
+	return m->free != NULL;
+}
 
-	if (unlikely(!m->free) && !magazine_fill(m))
-		return NULL;
-	f = m->free;
+static inline void *magazine_take(struct magazine *m)
+{
+	struct pool_free *f = m->free;
+
 	m->free = a_load(&f->next, relaxed);
 	m->nr--;
 	return f;
+}
+
+/* Contents as left by the last user but for the first 8 bytes; NULL: none. */
+static inline void *magazine_get(struct magazine *m)
+{
+	if (unlikely(!m->free) && !magazine_fill(m))
+		return NULL;
+	return magazine_take(m);
 }
 
 static inline void magazine_put(struct magazine *m, void *object)

@@ -110,13 +110,19 @@ static inline bool deque_make_room(struct deque *d)
 	return d->head != d->limit;
 }
 
+/* Owner only, where head is not limit. */
+static inline void deque_put(struct deque *d, uint64_t item)
+{
+	a_store(&d->slot[d->head & d->mask], item, relaxed);
+	d->head++;
+}
+
 /* Owner only. False: full. */
 static inline bool deque_push(struct deque *d, uint64_t item)
 {
 	if (unlikely(d->head == d->limit) && !deque_make_room(d))
 		return false;
-	a_store(&d->slot[d->head & d->mask], item, relaxed);
-	d->head++;
+	deque_put(d, item);
 	return true;
 }
 
@@ -183,6 +189,8 @@ static inline enum deque_result deque_steal(struct deque *d, uint64_t *item)
  */
 static inline bool deque_peek(struct deque *d, uint64_t *item)
 {
+	/* [deque.peek] a guess at what lies there; pairs with
+	 * [deque.share]. */
 	uint64_t span = a_load(&d->span, acquire);
 
 	if (span_tail(span) == span_split(span))

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+# make install and uninstall, with the usual DESTDIR, PREFIX and folders. Both
+# go through the same lists, so that nothing is left behind.
+
+BINDIR ?= $(PREFIX)/bin
+INCLUDEDIR ?= $(PREFIX)/include
+LIBEXECDIR ?= $(PREFIX)/libexec
+PKGCONFIGDIR ?= $(LIBDIR)/pkgconfig
+DOCDIR ?= $(PREFIX)/share/doc/lkdf
+INSTALL ?= install
+
+# Programs of all: they are built before they are installed.
+INSTALL_BIN ?= $(LKDF_BIN)
+# Programs that are installed if they have been built.
+INSTALL_PEERS ?= $(BENCH_PEERS)
+INSTALL_HEADERS := $(sort $(wildcard lib/include/lkdf/*.h \
+	lib/include/lkdf/*.hpp))
+INSTALL_EXAMPLES := $(sort $(wildcard Documentation/examples/*.c))
+
+LIB_NAMES := $(notdir $(LIB_SO)) $(LIB_SONAME) liblkdf.so liblkdf.a
+PC_SED := -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' \
+	-e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' -e 's|@VERSION@|$(VERSION)|'
+
+.PHONY: install uninstall
+install: $(LIB_SO) $(LIB_A) $(INSTALL_BIN) ## to $(DESTDIR)$(PREFIX)
+	$(Q)$(INSTALL) -d $(DESTDIR)$(LIBDIR) $(DESTDIR)$(PKGCONFIGDIR) \
+		$(DESTDIR)$(INCLUDEDIR)/lkdf
+	$(Q)$(INSTALL) -m 755 $(LIB_SO) $(DESTDIR)$(LIBDIR)
+	$(Q)ln -sf $(notdir $(LIB_SO)) $(DESTDIR)$(LIBDIR)/$(LIB_SONAME)
+	$(Q)ln -sf $(LIB_SONAME) $(DESTDIR)$(LIBDIR)/liblkdf.so
+	$(Q)$(INSTALL) -m 644 $(LIB_A) $(DESTDIR)$(LIBDIR)
+	$(Q)$(INSTALL) -m 644 $(INSTALL_HEADERS) $(DESTDIR)$(INCLUDEDIR)/lkdf
+	$(Q)sed $(PC_SED) lib/lkdf.pc.in >$(DESTDIR)$(PKGCONFIGDIR)/lkdf.pc
+	$(Q)chmod 644 $(DESTDIR)$(PKGCONFIGDIR)/lkdf.pc
+	$(call install_some,755,$(INSTALL_BIN),$(BINDIR))
+	$(call install_some,755,$(wildcard $(INSTALL_PEERS)),$(LIBEXECDIR)/lkdf)
+	$(call install_some,644,$(INSTALL_EXAMPLES),$(DOCDIR)/examples)
+
+# $(call install_some,mode,files,folder): nothing where there are no files
+install_some = $(if $2,$(Q)$(INSTALL) -d $(DESTDIR)$3 && \
+	$(INSTALL) -m $1 $2 $(DESTDIR)$3)
+
+# Folders that are ours go too, those of the system stay.
+uninstall: ## what install has put there
+	$(Q)rm -f $(addprefix $(DESTDIR)$(LIBDIR)/,$(LIB_NAMES)) \
+		$(DESTDIR)$(PKGCONFIGDIR)/lkdf.pc \
+		$(addprefix $(DESTDIR)$(INCLUDEDIR)/lkdf/,\
+			$(notdir $(INSTALL_HEADERS))) \
+		$(addprefix $(DESTDIR)$(BINDIR)/,$(notdir $(INSTALL_BIN))) \
+		$(addprefix $(DESTDIR)$(LIBEXECDIR)/lkdf/,\
+			$(notdir $(INSTALL_PEERS))) \
+		$(addprefix $(DESTDIR)$(DOCDIR)/examples/,\
+			$(notdir $(INSTALL_EXAMPLES)))
+	$(Q)for d in $(INCLUDEDIR)/lkdf $(LIBEXECDIR)/lkdf \
+		$(DOCDIR)/examples $(DOCDIR); do \
+		[ ! -d $(DESTDIR)$$d ] || \
+			rmdir --ignore-fail-on-non-empty $(DESTDIR)$$d; \
+	done

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * What the API tests share: attributes with their size set, and one-line
+ * makers that end the program when they fail, so that a test says only what
+ * it is about.
+ */
+#ifndef TESTS_API_API_H
+#define TESTS_API_API_H
+
+#include "tests/tap.h"
+
+#include <errno.h>
+#include <lkdf/lkdf.h>
+#include <stdatomic.h>
+#include <time.h>
+
+#define ATTR(T, ...) (&(struct T){ .size = sizeof(struct T), __VA_ARGS__ })
+
+#define SECOND 1000000000ll
+
+/* Ends the program: the test itself cannot go on. */
+#define must(rc) api_must((rc), #rc, __FILE__, __LINE__)
+
+__attribute__((unused)) static int api_must(int rc, const char *what,
+					    const char *file, int line)
+{
+	if (rc >= 0)
+		return rc;
+	printf("not ok %d - %s\n", ++tap_nr, what);
+	printf("# %s:%d: %s: %s\n", file, line, strerror(-rc), lkdf_errmsg());
+	exit(1);
+}
+
+__attribute__((unused)) static struct lkdf *api_open(const char *options)
+{
+	struct lkdf *rt = NULL;
+
+	must(lkdf_open(options, &rt));
+	return rt;
+}
+
+__attribute__((unused)) static struct lkdf *api_open_workers(int nr)
+{
+	char options[64];
+
+	snprintf(options, sizeof(options), "workers=%d", nr);
+	return api_open(options);
+}
+
+__attribute__((unused)) static struct lkdf_kind *
+api_kind(struct lkdf *rt, const char *name, lkdf_fn fn, uint32_t arg_size,
+	 uint32_t flags)
+{
+	struct lkdf_kind *k = NULL;
+
+	must(lkdf_kind_create(rt,
+			      ATTR(lkdf_kind_attr, .name = name, .fn = fn,
+				   .arg_size = arg_size, .flags = flags),
+			      &k));
+	return k;
+}
+
+__attribute__((unused)) static struct lkdf_graph *api_graph(struct lkdf *rt,
+							    uint32_t inflight)
+{
+	struct lkdf_graph *g = NULL;
+
+	must(lkdf_graph_create(rt, ATTR(lkdf_graph_attr, .inflight = inflight),
+			       &g));
+	return g;
+}
+
+/* Runs it and waits; the run's error. */
+__attribute__((unused)) static int
+api_run(struct lkdf_graph *g, struct lkdf_scope *s, const struct lkdf_run *r)
+{
+	struct lkdf_event done;
+
+	must(lkdf_graph_run(g, s, r, &done));
+	return lkdf_event_wait(done, -1);
+}
+
+/* Submits one task and waits; the task's error. */
+__attribute__((unused)) static int
+api_call(struct lkdf *rt, struct lkdf_kind *k, const void *arg)
+{
+	struct lkdf_event done;
+
+	must(lkdf_submit(rt, NULL, ATTR(lkdf_task, .kind = k, .arg = arg),
+			 &done));
+	return lkdf_event_wait(done, -1);
+}
+
+__attribute__((unused)) static void api_nap_ns(long ns)
+{
+	struct timespec ts = { .tv_sec = ns / SECOND, .tv_nsec = ns % SECOND };
+
+	nanosleep(&ts, NULL);
+}
+
+/* Sleeps until the flag is set: only where that is certain to come. */
+__attribute__((unused)) static void api_until(atomic_int *flag)
+{
+	while (!atomic_load(flag))
+		api_nap_ns(50000);
+}
+
+/* A gate that a body waits at, for kinds that may block. */
+struct gate {
+	atomic_int entered, open;
+};
+
+__attribute__((unused)) static void gate_pass(struct gate *gate)
+{
+	atomic_fetch_add(&gate->entered, 1);
+	api_until(&gate->open);
+}
+
+/* Does nothing. */
+__attribute__((unused)) static int api_nothing(struct lkdf_ctx *c, void *arg)
+{
+	(void)c;
+	(void)arg;
+	return 0;
+}
+
+/* Adds one to the counter its argument is. */
+__attribute__((unused)) static int api_count(struct lkdf_ctx *c, void *arg)
+{
+	(void)c;
+	atomic_fetch_add((atomic_int *)arg, 1);
+	return 0;
+}
+
+#endif

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+# The contestants of lkdf bench, as programs of their own. What cannot be
+# built here prints one line and is absent from the comparison.
+
+BENCH_DIR := $(BUILD)/tests/bench
+BENCH_SHAPES := $(BUILD)/tool/tests/bench/shapes.o
+BENCH_PEERS := $(addprefix $(BENCH_DIR)/,peer_lkdf peer_tbb peer_omp_gcc \
+	peer_omp_clang peer_taskflow)
+BENCH_SUITES := graph forkjoin idle wake
+BENCH_ARGS ?=
+# Where taskflow/taskflow.hpp lies, if the compiler does not find it.
+TASKFLOW_INCLUDE ?=
+
+# Judging, shapes and floor are tested like everything else.
+API_TESTS += $(BENCH_DIR)/test_bench
+$(BENCH_DIR)/test_bench: $(addprefix $(BUILD)/tool/,tests/bench/test_bench.o \
+		tests/bench/shapes.o tests/bench/floor.o tools/bench_report.o \
+		tools/bench_machine.o tools/json.o tools/cli.o)
+	$(call say,LD)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ -lm -lpthread
+
+BENCH_CXX ?= g++
+BENCH_CXXFLAGS := -O2 -g -Wall -Wextra
+
+# $(call try,command,why it may fail): an absent peer is no error.
+try = $(Q)mkdir -p $(@D); if $1 2>$@.log; then :; else \
+	echo "  absent  $(@F): $2, see $(@:$(BUILD)/%=%).log"; fi
+
+$(BENCH_DIR)/peer_lkdf: $(BUILD)/tool/tests/bench/peer_lkdf.o \
+		$(BUILD)/tool/tests/bench/count_alloc.o \
+		$(BUILD)/tool/tests/bench/lkdf_graph.o $(BENCH_SHAPES) \
+		$(LIB_SO)
+	$(call say,LD)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) -L$(BUILD) -llkdf \
+		-lpthread -Wl,-rpath,'$$ORIGIN/../..:$$ORIGIN/../../lib'
+
+BENCH_HEADERS := $(wildcard tests/bench/*.h)
+
+$(BENCH_DIR)/peer_tbb: tests/bench/peer_tbb.cc $(BENCH_HEADERS) $(BENCH_SHAPES)
+	$(call say,CXX)
+	$(call try,$(BENCH_CXX) -std=c++17 $(BENCH_CXXFLAGS) -I. -o $@ $< \
+		$(BENCH_SHAPES) -ltbb,no libtbb-dev)
+
+$(BENCH_DIR)/peer_taskflow: tests/bench/peer_taskflow.cc $(BENCH_HEADERS) \
+		$(BENCH_SHAPES)
+	$(call say,CXX)
+	$(call try,$(BENCH_CXX) -std=c++20 $(BENCH_CXXFLAGS) -I. \
+		$(addprefix -isystem ,$(TASKFLOW_INCLUDE)) -o $@ $< \
+		$(BENCH_SHAPES) -lpthread,no taskflow headers)
+
+$(BENCH_DIR)/peer_omp_gcc: tests/bench/peer_omp.c $(BENCH_HEADERS)
+	$(call say,CC)
+	$(call try,gcc $(BENCH_CFLAGS) $(BENCH_CPPFLAGS) -fopenmp -o $@ $<,\
+		no libgomp)
+
+$(BENCH_DIR)/peer_omp_clang: tests/bench/peer_omp.c $(BENCH_HEADERS)
+	$(call say,CC)
+	$(call try,clang $(BENCH_CFLAGS) $(BENCH_CPPFLAGS) -fopenmp -o $@ $<,\
+		no clang or libomp-dev)
+
+.PHONY: bench bench-peers $(addprefix bench-,$(BENCH_SUITES))
+bench-peers: $(LKDF_BIN) $(BENCH_PEERS)
+
+# Each suite prints its table and writes build/bench-<suite>.json.
+$(addprefix bench-,$(BENCH_SUITES)): bench-%: bench-peers
+	$(Q)$(LKDF_BIN) bench $* $(BENCH_ARGS) --out $(BUILD)/bench-$*.json
+
+bench:
+	$(Q)rc=0; for s in $(BENCH_SUITES); do \
+		$(MAKE) --no-print-directory bench-$$s || rc=1; done; exit $$rc

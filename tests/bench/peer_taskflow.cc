@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/* Taskflow, where its headers are found: the questions of peer_graph.h. */
+#include "tests/bench/peer_graph.h"
+
+#include <taskflow/taskflow.hpp>
+
+#include <vector>
+
+static tf::Executor &executor_of(int workers)
+{
+	static std::unique_ptr<tf::Executor> executor;
+	static int now;
+
+	if (now != workers) {
+		now = workers;
+		executor.reset();
+		executor.reset(new tf::Executor((size_t)workers));
+	}
+	return *executor;
+}
+
+template <class Body> struct contest {
+	tf::Executor &executor;
+	tf::Taskflow flow;
+
+	contest(int workers, const struct shape &s)
+	    : executor(executor_of(workers))
+	{
+		std::vector<tf::Task> tasks(s.nr_tasks);
+
+		for (uint32_t i = 0; i < s.nr_tasks; i++)
+			tasks[i] = flow.emplace([i] { Body()(i); });
+		for (uint32_t i = 0; i < s.nr_tasks; i++)
+			for (uint32_t e = s.pred_at[i]; e < s.pred_at[i + 1];
+			     e++)
+				tasks[s.pred[e]].precede(tasks[i]);
+	}
+
+	void run()
+	{
+		executor.run(flow).wait();
+	}
+};
+
+static int peer_answer(struct question *q)
+{
+	return answer_graphs<contest>(q);
+}
+
+int main()
+{
+	return peer_loop();
+}

@@ -1,0 +1,83 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+# Layering: an include in lib written "folder/file.h" names the own folder or
+# a strictly lower rank. Each .c includes its own header first; one without a
+# header of its own starts with another of its folder, in api with a public
+# one.
+set -u
+# shellcheck disable=SC2016
+tests/lint/files.sh lib | grep '^lib/.*\.[ch]$' | tr '\n' '\0' |
+	xargs -0 -r awk '
+BEGIN {
+	split("base 0 topo 1 trace 1 mem 2 device 3 signal 3 sched 4 " \
+	      "flow 5 api 6", r, " ")
+	for (i = 1; i in r; i += 2)
+		rank[r[i]] = r[i + 1]
+	bad = 0
+}
+function say(text)
+{
+	printf "%s:%d: %s\n", FILENAME, FNR, text
+	bad = 1
+}
+function exists(path,    line, rc)
+{
+	rc = (getline line < path) >= 0
+	close(path)
+	return rc
+}
+function check_first(inc,    own)
+{
+	own = base
+	sub(/\.c$/, ".h", own)
+	if (exists("lib/" own)) {
+		if (inc != "\"" own "\"")
+			say("include \"" own "\" first, not " inc)
+	} else if (folder == "api") {
+		if (inc !~ /^<lkdf\// && inc !~ /^"api\//)
+			say("include a public header <lkdf/...> first")
+	} else if (index(inc, "\"" folder "/") != 1) {
+		say("no header of its own: include one of " folder "/ first")
+	}
+}
+function check_rank(inc,    to)
+{
+	if (split(inc, part, "/") < 2) {
+		if (inc != "mc_atomic.h")
+			say("write \"folder/file.h\", not \"" inc "\"")
+		return
+	}
+	to = part[1]
+	if (to == folder)
+		return
+	if (!(to in rank))
+		say("\"" inc "\": " to "/ is no folder with a rank")
+	else if (rank[to] >= rank[folder])
+		say("rank " rank[folder] " (" folder ") must not see rank " \
+		    rank[to] " (" to "): pass a function pointer down, or " \
+		    "move what is shared to a lower rank")
+}
+FNR == 1 {
+	base = FILENAME
+	sub(/^lib\//, "", base)
+	folder = base
+	sub(/\/.*/, "", folder)
+	seen = 0
+}
+folder == "include" || folder == "cuda" { next }
+folder == base || !(folder in rank) {
+	if (FNR == 1)
+		say("not in a folder that has a rank")
+	next
+}
+/^[ \t]*#[ \t]*include[ \t]*["<]/ {
+	inc = $0
+	sub(/^[^"<]*/, "", inc)
+	match(inc, /^(<[^>]*>|"[^"]*")/)
+	inc = substr(inc, 1, RLENGTH)
+	if (!seen++ && base ~ /\.c$/)
+		check_first(inc)
+	if (inc ~ /^"/)
+		check_rank(substr(inc, 2, length(inc) - 2))
+}
+END { exit bad }'

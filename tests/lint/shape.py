@@ -1,0 +1,60 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+"""
+Sizes: a function over 80 lines, 6 parameters or 4 levels of blocks fails, as
+does a file over 500 lines. A function over 60 lines is a note, no failure.
+"""
+import re
+
+import ctext
+
+MAX_LINES, NOTE_LINES, MAX_PARAMS, MAX_LEVELS, MAX_FILE = 80, 60, 6, 4, 500
+
+
+def levels(body):
+    """Deepest block below the function's own; initialisers do not count."""
+    deepest, stack = 0, []
+    for m in re.finditer(r'[{}]', body):
+        if m.group() == '}':
+            if stack:
+                stack.pop()
+            continue
+        before = body[:m.start()].rstrip()
+        is_block = bool(re.search(r'([;{}):]|\belse|\bdo)$', before)) or \
+            not before
+        if re.search(r'\)$', before) and re.search(r'=\s*\([^()]*\)$', before):
+            is_block = False
+        stack.append(is_block)
+        deepest = max(deepest, sum(stack) - 1)
+    return deepest
+
+
+report = ctext.Report()
+paths = ctext.files(ends=('.c', '.h', '.cc', '.hpp', '.py', '.sh', '.mk'))
+for path in paths:
+    if '/fixtures/' in path:
+        continue
+    raw = ctext.read(path)
+    nr_lines = raw.count('\n')
+    if nr_lines > MAX_FILE:
+        report.say(path, MAX_FILE + 1, f'{nr_lines} lines, at most {MAX_FILE}:'
+                   ' one noun per file')
+    if not path.endswith(('.c', '.h', '.cc', '.hpp')):
+        continue
+    for item in ctext.items(path, ctext.code(raw)):
+        name = item.call()[0]
+        if not item.body or not name:
+            continue
+        length = item.end_line - item.line + 1
+        if length > MAX_LINES:
+            report.say(path, item.line,
+                       f'{name}() has {length} lines, at most {MAX_LINES}')
+        elif length > NOTE_LINES:
+            print(f'{path}:{item.line}: note: {name}() has {length} lines')
+        if len(item.params()) > MAX_PARAMS:
+            report.say(path, item.line, f'{name}() has {len(item.params())} '
+                       f'parameters, at most {MAX_PARAMS}')
+        if levels(item.body) > MAX_LEVELS:
+            report.say(path, item.line, f'{name}() has {levels(item.body)} '
+                       f'levels, at most {MAX_LEVELS}')
+report.end()

@@ -1,0 +1,11 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+# All scripts that start with #!/bin/sh, through shellcheck.
+set -u
+command -v shellcheck >/dev/null || {
+	echo "shellcheck is not installed"
+	exit 77
+}
+tests/lint/files.sh | grep -Ev '/fixtures/|\.(c|h|cc|py|rst|md)$' |
+	tr '\n' '\0' | xargs -0 -r grep -lE -m 1 '^#! ?/bin/(ba)?sh' |
+	tr '\n' '\0' | xargs -0 -r shellcheck --format=gcc

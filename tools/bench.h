@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * What the suites of lkdf bench share. A suite measures its contestants in
+ * interleaved rounds, each behind the gate, and adds rows to the report; a
+ * row is judged by the ratio of two medians, never by a time.
+ */
+#ifndef TOOLS_BENCH_H
+#define TOOLS_BENCH_H
+
+#include "bench_gate.h"
+#include "bench_report.h"
+#include "cli.h"
+#include "progress.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define BENCH_MAX_COUNTS 4
+
+struct bench {
+	bool is_quick, is_verbose;
+	int workers[BENCH_MAX_COUNTS]; /* numbers of workers to measure with */
+	unsigned nr_counts;
+	unsigned rounds; /* for the cheap rows; others take a part of it */
+	struct gate gate;
+	struct report report;
+	struct progress progress;
+};
+
+struct bench_suite {
+	const char *name, *help;
+	/* Work, in any unit, for the progress line. */
+	double (*steps)(const struct bench *b);
+	int (*run)(struct bench *b); /* 0 or -errno, why is on stderr */
+};
+
+int bench_graph(struct bench *b);
+double bench_graph_steps(const struct bench *b);
+int bench_forkjoin(struct bench *b);
+double bench_forkjoin_steps(const struct bench *b);
+int bench_idle(struct bench *b);
+double bench_idle_steps(const struct bench *b);
+int bench_wake(struct bench *b);
+double bench_wake_steps(const struct bench *b);
+
+/* Before each round: waits for the CPUs and counts whether they came. */
+void bench_round(struct bench *b, const char *what);
+
+/* A runtime with so many workers; says why not on stderr. */
+struct lkdf;
+int bench_open(int nr_workers, const char *more, struct lkdf **out);
+
+/* Says on stderr what went wrong and returns @rc. */
+int bench_fail(int rc, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+int64_t bench_now_ns(void);
+void bench_sleep_ns(int64_t ns);
+
+#endif

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * lkdf doctor: one line per thing that lkdf uses, with the reason and the fix
+ * where it is missing. Only "fail" makes the exit status 1.
+ */
+#include "doctor.h"
+#include "cli.h"
+#include "json.h"
+#include "verbs.h"
+
+#include <lkdf/lkdf.h>
+
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+
+struct doctor_opts {
+	struct cli_common common;
+};
+
+static const struct cli_spec spec = {
+	.verb = "doctor",
+	.usage = "[--json]",
+	.help = "Looks at what lkdf can use here. ok: present; warn: works,\n"
+		"but slower or less; fail: broken; none: not on this machine.",
+};
+
+static const char *const level_names[] = { "ok", "warn", "fail", "none" };
+
+void finding_say(struct finding *f, enum doctor_level level, const char *fmt,
+		 ...)
+{
+	va_list ap;
+
+	f->level = level;
+	va_start(ap, fmt);
+	vsnprintf(f->text, sizeof(f->text), fmt, ap);
+	va_end(ap);
+}
+
+void finding_fix(struct finding *f, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(f->fix, sizeof(f->fix), fmt, ap);
+	va_end(ap);
+}
+
+int doctor_read(const char *path, char *to, size_t size)
+{
+	FILE *file = fopen(path, "re");
+	int rc = 0;
+
+	if (!file)
+		return -errno;
+	if (!fgets(to, (int)size, file))
+		rc = -EIO;
+	else
+		to[strcspn(to, "\n")] = '\0';
+	fclose(file);
+	return rc;
+}
+
+/* The runtime itself: does it open, and what did it find? */
+static void probe_runtime(struct finding *f)
+{
+	struct lkdf *rt;
+	uint64_t caps;
+	int rc = lkdf_open(NULL, &rt);
+
+	if (rc) {
+		finding_say(f, DOCTOR_FAIL, "cannot open a runtime: %s",
+			    lkdf_errmsg());
+		finding_fix(f, "look at LKDF_* variables and at ulimit -u");
+		return;
+	}
+	caps = lkdf_caps(rt);
+	finding_say(f, DOCTOR_OK,
+		    "runtime opens, %d threads at most; workers %s, %s, %s",
+		    lkdf_nr_workers(rt),
+		    caps & LKDF_CAP_PINNED ? "pinned" : "not pinned",
+		    caps & LKDF_CAP_NODES ? "several nodes" : "one node",
+		    caps & LKDF_CAP_TRACE ? "counters in a memfd"
+					  : "no counters in a memfd");
+	if (!(caps & LKDF_CAP_PINNED)) {
+		f->level = DOCTOR_WARN;
+		finding_fix(f, "no more workers than CPUs, and pin=yes");
+	}
+	lkdf_close(rt);
+}
+
+static const struct doctor_row doctor_rows[] = {
+	{ "kernel", probe_kernel },
+	{ "cpus", probe_cpus },
+	{ "quota", probe_quota },
+	{ "tsc", probe_tsc },
+	{ "thp", probe_thp },
+	{ "numa_balancing", probe_numa_balancing },
+	{ "io_uring", probe_io_uring },
+	{ "perf", probe_perf },
+	{ "bpf", probe_bpf },
+	{ "memlock", probe_memlock },
+	{ "nofile", probe_nofile },
+	{ "memfd", probe_memfd },
+	{ "runtime", probe_runtime },
+};
+#define NR_ROWS (sizeof(doctor_rows) / sizeof(doctor_rows[0]))
+
+static void print_finding(const struct finding *f)
+{
+	static const enum cli_paint paints[] = { CLI_GREEN, CLI_YELLOW, CLI_RED,
+						 CLI_FAINT };
+
+	cli_paint(stdout, paints[f->level], 6, level_names[f->level]);
+	printf("%s\n", f->text);
+	if (f->fix[0])
+		printf("      fix: %s\n", f->fix);
+}
+
+static void write_finding(struct json *j, const struct finding *f)
+{
+	json_open_flat(j, NULL, '{');
+	json_text(j, "name", f->name);
+	json_text(j, "level", level_names[f->level]);
+	json_text(j, "text", f->text);
+	json_text(j, "fix", f->fix[0] ? f->fix : NULL);
+	json_close(j, '}');
+}
+
+static void print_sum(const unsigned *nr)
+{
+	printf("%u failure%s, %u warning%s\n", nr[DOCTOR_FAIL],
+	       nr[DOCTOR_FAIL] == 1 ? "" : "s", nr[DOCTOR_WARN],
+	       nr[DOCTOR_WARN] == 1 ? "" : "s");
+}
+
+static void write_end(struct json *j, const unsigned *nr)
+{
+	json_close(j, ']');
+	json_int(j, "failures", nr[DOCTOR_FAIL]);
+	json_int(j, "warnings", nr[DOCTOR_WARN]);
+	json_close(j, '}');
+}
+
+static int examine(const struct doctor_opts *o)
+{
+	unsigned i, nr[4] = { 0 };
+	struct finding f;
+	struct json j;
+
+	json_init(&j, stdout);
+	if (o->common.is_json) {
+		json_open(&j, NULL, '{');
+		json_text(&j, "schema", "lkdf/doctor/1");
+		json_open(&j, "findings", '[');
+	}
+	for (i = 0; i < NR_ROWS; i++) {
+		memset(&f, 0, sizeof(f));
+		f.name = doctor_rows[i].name;
+		doctor_rows[i].probe(&f);
+		nr[f.level]++;
+		if (o->common.is_json)
+			write_finding(&j, &f);
+		else if (!o->common.is_quiet || f.level == DOCTOR_FAIL)
+			print_finding(&f);
+	}
+	if (o->common.is_json)
+		write_end(&j, nr);
+	else
+		print_sum(nr);
+	return nr[DOCTOR_FAIL] ? CLI_FINDINGS : CLI_OK;
+}
+
+int verb_doctor(int argc, char **argv)
+{
+	struct doctor_opts o = { { false, false, false } };
+	int code;
+
+	if (!cli_parse(&spec, argc, argv, &o, &code))
+		return code;
+	return examine(&o);
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/* What the running kernel offers, asked by using it, not by its version. */
+#include "doctor.h"
+
+#include <errno.h>
+#include <linux/io_uring.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+void probe_kernel(struct finding *f)
+{
+	struct utsname u;
+	int major = 0, minor = 0;
+	char *end;
+
+	if (uname(&u)) {
+		finding_say(f, DOCTOR_FAIL, "kernel: uname: %s",
+			    strerror(errno));
+		return;
+	}
+	major = (int)strtol(u.release, &end, 10);
+	if (*end == '.')
+		minor = (int)strtol(end + 1, NULL, 10);
+	finding_say(f, DOCTOR_OK, "kernel %s %s", u.release, u.machine);
+	if (major > 6 || (major == 6 && minor >= 1))
+		return;
+	finding_say(f, DOCTOR_WARN, "kernel %s %s: lkdf is tested from 6.1 on",
+		    u.release, u.machine);
+	finding_fix(f, "boot a kernel of 6.1 or later");
+}
+
+void probe_io_uring(struct finding *f)
+{
+	struct io_uring_params params;
+	char word[32] = "";
+	long fd;
+
+	memset(&params, 0, sizeof(params));
+	fd = syscall(SYS_io_uring_setup, 4, &params);
+	if (fd >= 0) {
+		finding_say(f, DOCTOR_OK, "io_uring: works, features 0x%x",
+			    params.features);
+		close((int)fd);
+		return;
+	}
+	if (errno == ENOSYS) {
+		finding_say(f, DOCTOR_NONE,
+			    "io_uring: not in this kernel; "
+			    "the blocking pool stands in");
+		return;
+	}
+	finding_say(f, DOCTOR_WARN,
+		    "io_uring: io_uring_setup: %s; the blocking pool stands in",
+		    strerror(errno));
+	if (!doctor_read("/proc/sys/kernel/io_uring_disabled", word,
+			 sizeof(word)) &&
+	    strcmp(word, "0"))
+		finding_fix(f, "sysctl kernel.io_uring_disabled=0 (now %s)",
+			    word);
+	else
+		finding_fix(f, "allow io_uring_setup in the seccomp profile "
+			       "of the container");
+}
+
+void probe_perf(struct finding *f)
+{
+	char word[32];
+	int rc = doctor_read("/proc/sys/kernel/perf_event_paranoid", word,
+			     sizeof(word));
+
+	if (rc) {
+		finding_say(f, DOCTOR_NONE, "perf events: not in this kernel");
+		return;
+	}
+	if (geteuid() == 0 || atoi(word) <= 1) {
+		finding_say(f, DOCTOR_OK, "perf events: perf_event_paranoid=%s",
+			    word);
+		return;
+	}
+	finding_say(f, DOCTOR_WARN,
+		    "perf events: perf_event_paranoid=%s keeps kernel "
+		    "samples from this user",
+		    word);
+	finding_fix(f, "sysctl kernel.perf_event_paranoid=1, or CAP_PERFMON");
+}
+
+/* An empty BPF_PROG_GET_NEXT_ID tells rights from presence. */
+void probe_bpf(struct finding *f)
+{
+	char word[32] = "?", attr[128];
+	long rc;
+
+	memset(attr, 0, sizeof(attr));
+	rc = syscall(SYS_bpf, 11, attr, sizeof(attr));
+	if (!rc || errno == ENOENT) {
+		finding_say(f, DOCTOR_OK, "BPF: may be used");
+	} else if (errno == ENOSYS) {
+		finding_say(f, DOCTOR_NONE, "BPF: not in this kernel");
+	} else {
+		(void)doctor_read("/proc/sys/kernel/unprivileged_bpf_disabled",
+				  word, sizeof(word));
+		finding_say(f, DOCTOR_WARN,
+			    "BPF: %s (unprivileged_bpf_disabled=%s); "
+			    "the policy runs on fewer facts",
+			    strerror(EPERM), word);
+		finding_fix(f, "CAP_BPF and CAP_PERFMON for the user");
+	}
+}
+
+void probe_memfd(struct finding *f)
+{
+	int fd = memfd_create("lkdf:doctor", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	if (fd >= 0) {
+		finding_say(f, DOCTOR_OK,
+			    "memfd: works; tools can look into the runtime");
+		close(fd);
+		return;
+	}
+	finding_say(f, DOCTOR_WARN,
+		    "memfd: %s; tools cannot look into the runtime",
+		    strerror(errno));
+	finding_fix(f, "allow memfd_create in the seccomp profile");
+}
+
+void probe_thp(struct finding *f)
+{
+	char word[64];
+	int rc = doctor_read("/sys/kernel/mm/transparent_hugepage/enabled",
+			     word, sizeof(word));
+
+	if (rc) {
+		finding_say(f, DOCTOR_NONE, "huge pages: not in this kernel");
+	} else if (!strstr(word, "[never]")) {
+		finding_say(f, DOCTOR_OK, "transparent huge pages: %s", word);
+	} else {
+		finding_say(f, DOCTOR_WARN,
+			    "transparent huge pages: %s; large graphs miss "
+			    "the TLB more often",
+			    word);
+		finding_fix(f, "echo madvise > "
+			       "/sys/kernel/mm/transparent_hugepage/enabled");
+	}
+}
+
+void probe_numa_balancing(struct finding *f)
+{
+	char word[32];
+	int rc = doctor_read("/proc/sys/kernel/numa_balancing", word,
+			     sizeof(word));
+
+	if (rc) {
+		finding_say(f, DOCTOR_NONE,
+			    "NUMA balancing: not in this kernel");
+	} else if (!strcmp(word, "0")) {
+		finding_say(f, DOCTOR_OK, "kernel.numa_balancing=0");
+	} else {
+		finding_say(f, DOCTOR_WARN,
+			    "kernel.numa_balancing=%s moves pages under lkdf",
+			    word);
+		finding_fix(f, "sysctl kernel.numa_balancing=0");
+	}
+}
