@@ -63,11 +63,10 @@ static void work(void)
 		park_sleep(&park, -1);
 	}
 	park_found(&park);
-	/* There was one piece of work: now the others may go home. */
-	if (!is_over()) {
-		a_store(&is_stopping, 1, seq_cst);
-		park_wake_all(&park);
-	}
+	/* There was one piece of work: the others may go home. Who goes may
+	 * have taken the token of one that sleeps on, so all wake all. */
+	a_store(&is_stopping, 1, seq_cst);
+	park_wake_all(&park);
 }
 
 static void counts_are_even(void)
