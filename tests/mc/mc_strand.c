@@ -52,6 +52,7 @@ static void init_worker(int id, int nr)
 		victims[id][i] = (id + 1 + i) % nr;
 	for (i = 0; i < NR_CLASSES; i++)
 		deque_init(&w->deque[i], slots[id][i], 3);
+	w->behind_ticks = 0;
 }
 
 static void init_with(int nr)
@@ -141,6 +142,23 @@ static void inbox_and_body(int id)
 	stop();
 }
 
+/* Private work; between its short bodies the owner hears who asks for it. */
+static void offer_when_wanted(int id)
+{
+	if (id) {
+		worker_run(&workers[id]);
+		return;
+	}
+	plain_store(&payload, 1);
+	worker_push(&workers[0], CLASS_NORMAL, (uint64_t)(uintptr_t)&child);
+	while (!a_load(&nr_started, relaxed)) {
+		if (worker_is_wanted(&workers[0]))
+			worker_offer(&workers[0], false, 0);
+		a_pause();
+	}
+	stop();
+}
+
 static void only_stop(int id)
 {
 	if (id)
@@ -161,15 +179,18 @@ static void ran_once(void)
 static const struct mc_scenario table[] = {
 	{ ROW("a child in the deque, one idle", 2, 3, init_two, deque_and_body),
 	  .final = ran_once, .must_see = { "woken" } },
-	{ ROW("a child in the deque, two idle", 3, 1, init_three,
+	{ ROW("a child in the deque, two idle", 3, 0, init_three,
 	      deque_and_body),
 	  .final = ran_once, .must_see = { "woken" } },
 	{ ROW("a child in the inbox, one idle", 2, 3, init_two, inbox_and_body),
 	  .final = ran_once, .must_see = { "woken" } },
-	{ ROW("a child in the inbox, two idle", 3, 1, init_three,
+	{ ROW("a child in the inbox, two idle", 3, 0, init_three,
 	      inbox_and_body),
 	  .final = ran_once, .must_see = { "woken" } },
-	{ ROW("both hear of the stop", 3, 2, init_three, only_stop) },
+	{ ROW("private work is offered, one idle", 2, 2, init_two,
+	      offer_when_wanted),
+	  .final = ran_once },
+	{ ROW("both hear of the stop", 3, 1, init_three, only_stop) },
 };
 
 MC_MAIN(table)
