@@ -39,14 +39,25 @@ LKDF_CFLAGS := -std=c11 $(WARN) $(HARDEN) $(CFLAGS) -fexceptions
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
-.PHONY: all clean help FORCE
+.PHONY: all run clean help
 
 include lib/lib.mk
 include tools/tools.mk
+include Documentation/examples/examples.mk
 include tests/tests.mk
 include lib/install.mk
 
-all: $(LIB_SO) $(LIB_A)
+all: $(LIB_SO) $(LIB_A) $(LKDF_BIN) $(EXAMPLES)
+
+# The main job: duplicates in a real directory tree.
+DIR ?= /usr/share
+run: ## install what is missing, build, find duplicates in DIR=/usr/share
+	$(Q).ci/deps build
+	$(Q)$(MAKE) --no-print-directory all
+	$(Q)$(BUILD)/examples/dupes $(DIR)
+	@echo
+	@echo 'More: $(BUILD)/examples/dupes --help, $(BUILD)/lkdf --help,'
+	@echo '      $(BUILD)/lkdf doctor, make check, README.md'
 
 clean:
 	$(Q)rm -rf $(BUILD)
@@ -55,6 +66,6 @@ help:
 	@sed -n '3,11s/^# \{0,1\}//p' Makefile
 	@echo 'More targets:'
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' \
-		Makefile lib/lib.mk tools/tools.mk tests/tests.mk | expand -t 24
+		Makefile */*.mk */*/*.mk | expand -t 24
 
 -include $(wildcard $(BUILD)/*/*.d $(BUILD)/*/*/*.d $(BUILD)/*/*/*/*.d)

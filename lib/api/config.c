@@ -78,6 +78,11 @@ static const struct option_row rows[] = {
 	  .words = log_levels,
 	  .init = 1,
 	  .help = "least important level the log callback is called for" },
+	{ .name = "trace",
+	  .type = OPTION_TEXT,
+	  AT(trace),
+	  .help = "record every body into this file; a regular file of that "
+		  "name is replaced" },
 	{ .name = "final",
 	  .type = OPTION_BOOL,
 	  AT(is_final),

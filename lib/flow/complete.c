@@ -50,6 +50,9 @@ static void give_limits(struct executor *ex, struct task *t)
 
 static void tell_scope(struct task *t, int error, struct failure *f)
 {
+	/* A frame counts its tasks itself. */
+	if (t->link.flags & TASK_OF_FRAME)
+		return;
 	if (t->link.flags & TASK_CANCELLED)
 		scope_count(t->scope, 0, 0, 1);
 	else if (error && t->link.flags & TASK_SCOPED)
@@ -143,11 +146,11 @@ void task_complete(struct executor *ex, struct task *t)
 			finish_of_frame(ex, t);
 			return;
 		}
+		/* Once the parent knows, the kind may be gone. */
+		rt = rt_of(t);
 		scope = t->link.flags & TASK_SCOPED ? t->scope : NULL;
 		failure = failure_of(t);
 		done = (struct lkdf_event){ 0 };
-		/* Once the parent knows, the kind may be gone. */
-		rt = rt_of(t);
 		go_up = parent && child_gone(parent, error, failure);
 		if (unlikely(t->link.flags & TASK_HAS_DONE))
 			done = t->done;
@@ -275,24 +278,42 @@ enum task_end complete_cancelled(struct executor *ex, struct task *t, int error)
 	return TASK_COMPLETE;
 }
 
-void complete_kickable(struct task *t, bool begins)
+static void add_kickable(struct lkdf *rt, struct task *t)
+{
+	t->kick_next = rt->kickable;
+	t->kick_prev = &rt->kickable;
+	if (t->kick_next)
+		t->kick_next->kick_prev = &t->kick_next;
+	rt->kickable = t;
+}
+
+int complete_begin(struct task *t)
+{
+	bool continues = t->link.flags & TASK_CONTINUES;
+	struct lkdf *rt = rt_of(t);
+	int cancelled;
+
+	if (!t->kind->on_cancel)
+		return continues ? 0 : scope_cancelled(t->scope);
+	pthread_mutex_lock(&rt->kick_lock);
+	/* Under lock: we see the cancel or its kick finds us. */
+	cancelled = continues ? 0 : scope_cancelled(t->scope);
+	if (!cancelled)
+		add_kickable(rt, t);
+	pthread_mutex_unlock(&rt->kick_lock);
+	return cancelled;
+}
+
+void complete_end(struct task *t)
 {
 	struct lkdf *rt = rt_of(t);
 
 	if (!t->kind->on_cancel)
 		return;
 	pthread_mutex_lock(&rt->kick_lock);
-	if (begins) {
-		t->kick_next = rt->kickable;
-		t->kick_prev = &rt->kickable;
-		if (t->kick_next)
-			t->kick_next->kick_prev = &t->kick_next;
-		rt->kickable = t;
-	} else {
-		*t->kick_prev = t->kick_next;
-		if (t->kick_next)
-			t->kick_next->kick_prev = t->kick_prev;
-	}
+	*t->kick_prev = t->kick_next;
+	if (t->kick_next)
+		t->kick_next->kick_prev = t->kick_prev;
 	pthread_mutex_unlock(&rt->kick_lock);
 }
 

@@ -18,7 +18,11 @@ void complete_continue(struct executor *ex, struct task *t);
 enum task_end complete_cancelled(struct executor *ex, struct task *t,
 				 int error);
 
-/* A body with an on_cancel begins or ends. */
-void complete_kickable(struct task *t, bool begins);
+/*
+ * A body begins, kickable if it has an on_cancel; or the error its scope was
+ * cancelled with before it could. A continuation begins all the same.
+ */
+int complete_begin(struct task *t);
+void complete_end(struct task *t);
 
 #endif

@@ -195,6 +195,31 @@ static void let_go(struct lkdf_graph *g, struct lkdf_scope *s,
 	graph_put(g);
 }
 
+static void note_begin(struct frame *f, struct executor *ex)
+{
+	if (ex)
+		trace_event(ex->ring, EVENT_RUN_BEGIN, f->slot, f->seq);
+	else
+		trace_event_outside(trace_outside(&f->graph->rt->trace),
+				    EVENT_RUN_BEGIN, f->slot, f->seq);
+}
+
+/* w is NULL where an empty graph ends at once. */
+static void note_end(struct frame *f, struct worker *w, int error)
+{
+	struct trace_ring *outside = trace_outside(&f->graph->rt->trace);
+
+	if (w) {
+		counter_add(w->executor->counters, COUNTER_RUNS, 1);
+		trace_event(w->executor->ring, EVENT_RUN_END, f->slot,
+			    (uint64_t)-error);
+	} else {
+		counter_add_shared(outside->counters, COUNTER_RUNS, 1);
+		trace_event_outside(outside, EVENT_RUN_END, f->slot,
+				    (uint64_t)-error);
+	}
+}
+
 int frame_start(struct lkdf_graph *g, struct lkdf_scope *s,
 		const struct lkdf_run *r, struct lkdf_event *done)
 {
@@ -221,6 +246,7 @@ int frame_start(struct lkdf_graph *g, struct lkdf_scope *s,
 		f->done = event;
 		*done = event;
 	}
+	note_begin(f, ex);
 	if (g->nr_tasks)
 		run_start_frame(g->rt, NULL, f);
 	else
@@ -243,6 +269,7 @@ void frame_fail(struct frame *f, uint32_t task, int error, const char *why,
 	int32_t zero = 0;
 
 	a_add(&f->nr_failed, 1, relaxed);
+	runtime_note_error(f->graph->rt, worker, error, task);
 	if (!a_cas(&f->first_err, &zero, error, relaxed, relaxed))
 		return;
 	snprintf(e.graph, sizeof(e.graph), "%s", f->graph->name);
@@ -291,6 +318,7 @@ static void free_frame(struct worker *w, struct frame *f, int error)
 	if (g->has_tokens && f->repeats)
 		run_pass_tokens(w, f);
 	a_store(&f->failure, NULL, relaxed);
+	note_end(f, w, error);
 	/* [graph.a] the run's end; pairs with [graph.d], [frame.free]. */
 	a_store(&f->is_busy, 0, seq_cst);
 	/* [graph.b] after is_busy; pairs with [graph.c]. */

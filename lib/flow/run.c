@@ -10,12 +10,14 @@
 #include <errno.h>
 
 #define NO_TASK UINT32_MAX
+#define NO_SLOT UINT32_MAX
 
 /* One burst of work of one worker. */
 struct burst {
 	struct worker *w;
 	struct lkdf *rt;
-	struct frame *f; /* whose tasks we run; NULL: none yet */
+	struct frame *f; /* whose tasks we run; gone once all are told */
+	uint32_t slot; /* of f; NO_SLOT: none */
 	uint32_t nr_decided; /* of f, not yet told */
 	bool is_cancelled; /* f: its tasks are skipped */
 	struct lkdf_ctx ctx;
@@ -180,6 +182,7 @@ static void enter_frame(struct burst *b, struct frame *f)
 {
 	flush(b);
 	b->f = f;
+	b->slot = f->slot;
 	b->ctx.frame = f;
 	b->is_cancelled = frame_cancelled(f) != 0;
 }
@@ -194,6 +197,8 @@ static void skip_task(struct burst *b, uint32_t index, bool is_cancelled)
 {
 	struct frame *f = b->f;
 
+	counter_add(b->w->executor->counters,
+		    is_cancelled ? COUNTER_CANCELLED : COUNTER_SKIPPED, 1);
 	if (is_cancelled)
 		a_add(&f->nr_cancelled, 1, relaxed);
 	else
@@ -221,6 +226,7 @@ static enum before before(struct burst *b, uint32_t index)
 {
 	struct lkdf_kind *k = b->f->recs[index].kind;
 	uint32_t slow = a_load(&k->slow, relaxed);
+	bool is_short = !(slow & ~SLOW_TRACED);
 	struct worker *w = b->w;
 
 	if (a_load(&w->attn, relaxed) & ATTN_LOOK) {
@@ -236,8 +242,8 @@ static enum before before(struct burst *b, uint32_t index)
 		start_general(b, index);
 		return BEFORE_TAKEN;
 	}
-	if (slow || worker_has_private(w))
-		worker_offer(w, !slow, a_load(&k->body_ticks, relaxed));
+	if (!is_short || worker_has_private(w))
+		worker_offer(w, is_short, a_load(&k->body_ticks, relaxed));
 	return slow ? BEFORE_TIME : BEFORE_RUN;
 }
 
@@ -270,14 +276,16 @@ static bool after(struct burst *b, uint32_t index, int rc)
 
 static int timed_call(struct lkdf_kind *k, struct lkdf_ctx *c, void *arg)
 {
-	uint64_t start = clock_ticks();
+	uint64_t start = clock_ticks(), end;
 	int rc = k->fn(c, arg);
 
-	kind_sample(k, clock_ticks() - start);
+	end = clock_ticks();
+	kind_sample(k, end - start);
+	trace_slice(c->ex->ring, k->trace_name, c->index, start, end);
 	return rc;
 }
 
-/* Somebody who asks in vain costs a chain two loads. */
+/* Somebody who asks in vain is put off until there is something to share. */
 static inline __attribute__((always_inline)) bool
 needs_look(struct burst *b, struct lkdf_kind *k)
 {
@@ -286,8 +294,11 @@ needs_look(struct burst *b, struct lkdf_kind *k)
 
 	if (likely(!(attn | slow | b->is_cancelled)))
 		return false;
-	return attn != ATTN_WANT || slow || b->is_cancelled ||
-	       worker_has_private(b->w);
+	if (attn != ATTN_WANT || slow || b->is_cancelled ||
+	    worker_has_private(b->w))
+		return true;
+	worker_put_off(b->w);
+	return false;
 }
 
 /* A successor is ready: the first NORMAL one is next, others are pushed. */
@@ -301,8 +312,8 @@ take_or_push(struct burst *b, const struct rec *m, uint32_t index,
 	}
 	if (next == NO_TASK)
 		return index;
-	if (unlikely(!deque_push(&b->w->deque[CLASS_NORMAL],
-				 item_make(b->f, index, 0))))
+	if (unlikely(!worker_push(b->w, CLASS_NORMAL,
+				  item_make(b->f, index, 0))))
 		run_spill(b->w, b->f, index, 0);
 	return next;
 }
@@ -403,7 +414,7 @@ static uint64_t run_item(struct burst *b, uint64_t item)
 {
 	uint32_t index = item_index(item);
 
-	if (!b->f || b->f->slot != item_slot(item))
+	if (b->slot != item_slot(item))
 		enter_frame(b, runtime_frame(b->rt, item_slot(item)));
 	if (unlikely(item & ITEM_SKIP))
 		skip_task(b, index, b->is_cancelled);
@@ -439,16 +450,27 @@ static void run_sources(struct burst *b, struct frame *f)
 	}
 }
 
+/*
+ * A task's body may take long: the frame is told first, so its run may end and
+ * what we know of it is stale. A link may also belong to the frame's next run.
+ */
+static void leave_frame(struct burst *b)
+{
+	flush(b);
+	b->slot = NO_SLOT;
+}
+
 static void run_link(struct burst *b, struct link *link)
 {
+	leave_frame(b);
 	switch ((enum link_type)link->type) {
 	case LINK_TASK:
-		/* A task's body may take long: tell the frame first. */
-		flush(b);
+		if (unlikely(a_load(&b->w->attn, relaxed) & ATTN_WANT) &&
+		    worker_has_private(b->w))
+			worker_offer(b->w, false, 0);
 		task_run(b->w->executor, task_of(link));
 		break;
 	case LINK_TASK_DONE:
-		flush(b);
 		task_finish_of_frame(b->w, task_of(link));
 		break;
 	case LINK_FRAME_START:
@@ -465,6 +487,7 @@ static void run(struct worker *w, uint64_t item)
 	struct burst b = {
 		.w = w,
 		.rt = w->executor->rt,
+		.slot = NO_SLOT,
 		.ctx.ex = w->executor,
 	};
 

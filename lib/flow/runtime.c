@@ -55,19 +55,31 @@ static void init_pools(struct lkdf *rt, const struct runtime_attr *a)
 	}
 }
 
+static int open_trace(struct lkdf *rt, const struct runtime_attr *a)
+{
+	struct trace_attr trace = {
+		.nr_executors = rt->nr_executors,
+		.ticks_per_1024ns = clock_ticks_per_1024ns(),
+		.file = a->trace_file,
+		.log = &rt->log,
+	};
+
+	return trace_open(&rt->trace, &trace);
+}
+
 static int init_executors(struct lkdf *rt)
 {
 	size_t nr = (size_t)rt->nr_executors;
 	int i;
 
 	rt->executors = region_alloc(nr * sizeof(*rt->executors));
-	rt->counters = region_alloc(nr * sizeof(*rt->counters));
-	if (!rt->executors || !rt->counters)
+	if (!rt->executors)
 		return err(-ENOMEM, "runtime: no memory for %zu executors", nr);
 	for (i = 0; i < rt->nr_executors; i++) {
 		rt->executors[i].rt = rt;
 		rt->executors[i].id = i;
-		rt->executors[i].counters = &rt->counters[i];
+		rt->executors[i].ring = &rt->trace.rings[i];
+		rt->executors[i].counters = rt->trace.rings[i].counters;
 	}
 	return 0;
 }
@@ -76,7 +88,10 @@ static void blocking_start(void *u, int thread)
 {
 	struct lkdf *rt = u;
 
-	thread_self()->executor = &rt->executors[rt->nr_workers + thread];
+	struct executor *ex = &rt->executors[rt->nr_workers + thread];
+
+	thread_self()->executor = ex;
+	trace_start(ex->ring, LKDF_EXECUTOR_BLOCKING, -1, -1);
 }
 
 static void blocking_run(void *u, int thread, struct blocking_item *item)
@@ -122,19 +137,29 @@ static int start_threads(struct lkdf *rt, const struct runtime_attr *a)
 	return rc;
 }
 
+static void free_scratch(struct executor *ex)
+{
+	char *p = ex->scratch, *older;
+
+	for (; p; p = older) {
+		older = *(void **)(void *)(p - SCRATCH_HEAD);
+		free(p - SCRATCH_HEAD);
+	}
+}
+
 static void free_memory(struct lkdf *rt)
 {
 	size_t nr = (size_t)rt->nr_executors;
 	int i, p;
 
 	for (i = 0; rt->executors && i < rt->nr_executors; i++)
-		free(rt->executors[i].scratch);
+		free_scratch(&rt->executors[i]);
 	for (p = 0; p < NR_POOLS; p++)
 		pool_fini(&rt->pool[p]);
 	for (i = 0; i < FRAME_CHUNK; i++)
 		free(rt->frames[i]);
 	region_free(rt->executors, nr * sizeof(*rt->executors));
-	region_free(rt->counters, nr * sizeof(*rt->counters));
+	trace_close(&rt->trace);
 	scope_fini(&rt->root);
 	pthread_mutex_destroy(&rt->scope_lock);
 	pthread_mutex_destroy(&rt->kick_lock);
@@ -156,6 +181,8 @@ int runtime_open(struct lkdf *rt, const struct runtime_attr *a)
 	scope_init(&rt->root, rt, NULL, "root");
 	rc = mark_alive(rt);
 	if (!rc)
+		rc = open_trace(rt, a);
+	if (!rc)
 		rc = init_executors(rt);
 	if (!rc) {
 		init_pools(rt, a);
@@ -170,7 +197,6 @@ void runtime_close(struct lkdf *rt)
 {
 	sched_stop(&rt->sched);
 	blocking_fini(&rt->blocking);
-	kind_bury(rt);
 	free_memory(rt);
 }
 
@@ -178,7 +204,8 @@ void runtime_abandon(struct lkdf *rt)
 {
 	sched_abandon(&rt->sched);
 	blocking_abandon(&rt->blocking);
-	kind_bury(rt);
+	kind_abandon(rt);
+	trace_abandon(&rt->trace);
 	free_memory(rt);
 }
 

@@ -12,6 +12,7 @@
 #include "flow/scope.h"
 #include "mem/pool.h"
 #include "sched/sched.h"
+#include "trace/trace.h"
 
 /* Frames of sealed graphs are found by number: two levels of 256. */
 #define FRAME_CHUNK 256
@@ -24,6 +25,7 @@ struct runtime_attr {
 	int nr_workers, nr_blocking, spin_us, stack_kib;
 	uint64_t max_events, max_tasks;
 	bool is_pinned, is_serial, is_per_node;
+	const char *trace_file; /* "": none */
 };
 
 struct lkdf {
@@ -31,7 +33,7 @@ struct lkdf {
 	struct log log;
 	struct topo *topo;
 	struct executor *executors; /* workers, then the blocking pool */
-	struct counters *counters;
+	struct trace trace;
 	int nr_executors, nr_workers, nr_blocking;
 	uint32_t spin_ticks; /* a body shorter than this is short */
 	void *config; /* of the layer above, for lkdf_describe() */
@@ -56,9 +58,9 @@ struct lkdf {
 	/* Under lock. */
 	pthread_mutex_t lock;
 	struct magazine magazine[NR_POOLS]; /* for threads of the user */
-	struct lkdf_kind *dead_kinds; /* put, their tasks may live */
 	uint32_t nr_frames; /* slots ever used */
 	uint32_t free_frame; /* first free slot + 1 */
+	struct lkdf_kind *dead_kinds; /* see kind_put() */
 
 	/* Slots are set under lock before anybody knows their number. */
 	struct frame **frames[FRAME_CHUNK];
@@ -107,6 +109,16 @@ void runtime_del_frame(struct lkdf *rt, uint32_t slot);
 static inline struct frame *runtime_frame(struct lkdf *rt, uint32_t slot)
 {
 	return rt->frames[slot / FRAME_CHUNK][slot % FRAME_CHUNK];
+}
+
+/* A task failed on this executor. */
+static inline void runtime_note_error(struct lkdf *rt, int executor, int error,
+				      uint64_t task)
+{
+	struct trace_ring *ring = rt->executors[executor].ring;
+
+	counter_add(ring->counters, COUNTER_FAILED, 1);
+	trace_event(ring, EVENT_ERROR, (uint32_t)-error, task);
 }
 
 /* New work from outside a worker, or from a full deque. */

@@ -51,20 +51,25 @@ int scope_create(struct lkdf *rt, struct lkdf_scope *parent, const char *name,
 		 struct lkdf_scope **out)
 {
 	struct lkdf_scope *s = aligned_alloc(CACHE_LINE, sizeof(*s));
+	bool is_cancelled;
 
 	if (!s)
 		return err(-ENOMEM, "scope: no memory for \"%s\"",
 			   name ? name : "");
-	if (scope_cancelled(parent)) {
+	scope_init(s, rt, parent, name);
+	pthread_mutex_lock(&rt->scope_lock);
+	/* Under lock: a cancel from above finds us or we see it. */
+	is_cancelled = scope_cancelled(parent) != 0;
+	if (!is_cancelled)
+		add_child(parent, s);
+	pthread_mutex_unlock(&rt->scope_lock);
+	if (is_cancelled) {
+		scope_fini(s);
 		free(s);
 		return err(-ECANCELED, "scope: parent \"%s\" is cancelled",
 			   parent->name);
 	}
-	scope_init(s, rt, parent, name);
 	a_add(&parent->count, SCOPE_REF, relaxed);
-	pthread_mutex_lock(&rt->scope_lock);
-	add_child(parent, s);
-	pthread_mutex_unlock(&rt->scope_lock);
 	a_add(&rt->nr_handles, 1, relaxed);
 	*out = s;
 	return 0;

@@ -81,8 +81,6 @@ static inline struct task *new_task(struct lkdf *rt, struct executor *ex,
 		err(-ENOMEM, "task: no memory for a task of kind %s", k->name);
 		return NULL;
 	}
-	if (unlikely(!a_load(&k->has_tasks, relaxed)))
-		a_store(&k->has_tasks, 1, relaxed);
 	init_task(t, k);
 	return t;
 }
@@ -168,7 +166,7 @@ static __attribute__((noinline)) int share_child(struct worker *w)
 {
 	deque_share(&w->deque[CLASS_NORMAL]);
 	if (park_notify(&w->sched->park))
-		counter_add(w->executor->counters, COUNTER_WAKES, 1);
+		worker_has_woken(w);
 	return 0;
 }
 
@@ -235,7 +233,6 @@ int task_spawn(struct lkdf_ctx *c, struct lkdf_kind *k, const void *arg)
 	struct deque *d;
 
 	if (unlikely(!c->task || !w || !k->is_plain ||
-		     !a_load(&k->has_tasks, relaxed) ||
 		     !magazine_has(&ex->magazine[POOL_TASK])))
 		return spawn_slowly(c, k, arg);
 	d = &w->deque[CLASS_NORMAL];
@@ -329,6 +326,7 @@ static void fail(struct task *t, int error, const char *why, int worker)
 		frame_fail(t->frame, t->index, error, why, worker);
 		return;
 	}
+	runtime_note_error(t->kind->rt, worker, error, NO_TASK_NUMBER);
 	scope_count(t->scope, 1, 0, 0);
 	snprintf(e.task, sizeof(e.task), "%s", t->kind->name);
 	snprintf(e.why, sizeof(e.why), "%s: %s", e.task,
@@ -366,14 +364,14 @@ static void sample(struct lkdf_ctx *c, struct lkdf_kind *k, uint64_t ticks)
 
 enum task_end task_step_slowly(struct lkdf_ctx *c, struct task *t)
 {
-	int cancelled = scope_cancelled(t->scope), rc;
+	bool continues = t->link.flags & TASK_CONTINUES;
 	struct lkdf_kind *k = t->kind;
-	uint64_t start;
-	lkdf_fn fn = k->fn;
+	uint64_t start, end;
+	lkdf_fn fn = continues ? t->then_fn : k->fn;
+	int cancelled, rc;
 
-	if (t->link.flags & TASK_CONTINUES)
-		fn = t->then_fn;
-	else if (cancelled)
+	cancelled = complete_begin(t);
+	if (cancelled)
 		return complete_cancelled(c->ex, t, cancelled);
 	if (t->link.flags & TASK_OF_FRAME) {
 		c->frame = t->frame;
@@ -381,13 +379,16 @@ enum task_end task_step_slowly(struct lkdf_ctx *c, struct task *t)
 	}
 	if (t->link.flags & TASK_CONTINUES)
 		c->input_err = t->then_err;
-	if (c->ex->worker)
+	if (c->ex->worker && a_load(&k->slow, relaxed) != SLOW_TRACED)
 		worker_offer(c->ex->worker, false, 0);
-	complete_kickable(t, true);
 	start = clock_ticks();
 	rc = fn(c, t->arg);
-	sample(c, k, clock_ticks() - start);
-	complete_kickable(t, false);
+	end = clock_ticks();
+	sample(c, k, end - start);
+	trace_slice(c->ex->ring, k->trace_name,
+		    t->link.flags & TASK_OF_FRAME ? t->index : NO_TASK_NUMBER,
+		    start, end);
+	complete_end(t);
 	counter_add(c->ex->counters, COUNTER_TASKS, 1);
 	if (!c->ex->worker)
 		counter_add(c->ex->counters, COUNTER_BLOCKING, 1);

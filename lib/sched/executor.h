@@ -7,7 +7,7 @@
 #define SCHED_EXECUTOR_H
 
 #include "mem/pool.h"
-#include "trace/counters.h"
+#include "trace/ring.h"
 
 struct worker;
 
@@ -17,17 +17,21 @@ enum executor_pool {
 	NR_POOLS,
 };
 
+/* Bytes before scratch, with the address of the one it took over from. */
+#define SCRATCH_HEAD 64
+
 struct executor {
 	/* Set before the thread starts, constant afterwards. */
 	_Alignas(CACHE_LINE) void *rt; /* the runtime, for the layer above */
 	struct worker *worker; /* NULL: of the blocking pool */
 	int id; /* workers first, then the blocking pool */
 	int node;
+	struct trace_ring *ring; /* its events and slices */
 
 	/* This thread only. */
 	struct magazine magazine[NR_POOLS];
 	struct counters *counters;
-	void *scratch;
+	void *scratch; /* the older ones are linked in front of it */
 	size_t scratch_size;
 };
 

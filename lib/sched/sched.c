@@ -11,6 +11,7 @@
 #include "base/thread.h"
 #include "mem/region.h"
 #include "topo/topo.h"
+#include "trace/trace.h"
 
 #include <errno.h>
 #include <lkdf/runtime.h>
@@ -157,6 +158,18 @@ static void block_signals(void)
 	pthread_sigmask(SIG_SETMASK, &set, NULL);
 }
 
+/* First touch: the rings come from the worker's node, and before any run. */
+static void touch_rings(struct worker *w)
+{
+	struct deque *d;
+	uint32_t i;
+
+	for (d = w->deque; d < w->deque + NR_CLASSES; d++) {
+		for (i = 0; i <= d->mask; i += CACHE_LINE)
+			a_store(&d->slot[i], 0, relaxed);
+	}
+}
+
 static void *worker_main(void *arg)
 {
 	struct worker *w = arg;
@@ -166,6 +179,9 @@ static void *worker_main(void *arg)
 	snprintf(name, sizeof(name), "lkdf/%d.%d", w->executor->node, w->id);
 	pthread_setname_np(pthread_self(), name);
 	thread_self()->executor = w->executor;
+	touch_rings(w);
+	trace_start(w->executor->ring, LKDF_EXECUTOR_WORKER, w->cpu,
+		    w->executor->node);
 	worker_run(w);
 	return NULL;
 }

@@ -26,6 +26,12 @@ bool worker_pop_class(struct worker *w, uint64_t *item)
 	return false;
 }
 
+void worker_has_woken(struct worker *w)
+{
+	counter_add(w->executor->counters, COUNTER_WAKES, 1);
+	trace_event(w->executor->ring, EVENT_WAKE, 0, 0);
+}
+
 /* Shares every class that has private work and nothing public. */
 static bool share_all(struct worker *w)
 {
@@ -69,7 +75,19 @@ void worker_offer(struct worker *w, bool is_short, uint64_t body_ticks)
 		return;
 	w->behind_ticks = 0;
 	if (park_wake(&s->park))
-		counter_add(w->executor->counters, COUNTER_WAKES, 1);
+		worker_has_woken(w);
+}
+
+void worker_put_off(struct worker *w)
+{
+	w->is_wanted = true;
+	a_and(&w->attn, ~ATTN_WANT, relaxed);
+}
+
+void worker_recall(struct worker *w)
+{
+	w->is_wanted = false;
+	a_or(&w->attn, ATTN_WANT, relaxed);
 }
 
 bool worker_take_inbox(struct worker *w, struct sched_node *node)
@@ -110,6 +128,8 @@ static bool steal_from(struct worker *w, int i, uint64_t *item)
 				    is_near ? COUNTER_STEALS_NEAR
 					    : COUNTER_STEALS_FAR,
 				    1);
+			trace_event(w->executor->ring, EVENT_STEAL,
+				    (uint32_t)victim->id, !is_near);
 			return true;
 		}
 	}
@@ -181,7 +201,9 @@ static void sleep_once(struct worker *w)
 		return;
 	}
 	counter_add(w->executor->counters, COUNTER_PARKS, 1);
+	trace_event(w->executor->ring, EVENT_PARK, 0, 0);
 	park_sleep(&s->park, -1);
+	trace_event(w->executor->ring, EVENT_UNPARK, 0, 0);
 }
 
 /* Spins with a doubling pace for the window. True: an item. */
@@ -221,7 +243,7 @@ static bool find(struct worker *w, uint64_t *item)
 	/* The woken wakes the next, if there is more than it took. */
 	if (park_found(&s->park) && found && anything_public(w) &&
 	    park_wake(&s->park))
-		counter_add(w->executor->counters, COUNTER_WAKES, 1);
+		worker_has_woken(w);
 	return found;
 }
 

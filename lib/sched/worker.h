@@ -49,6 +49,7 @@ struct worker {
 	/* This worker only. */
 	unsigned other_classes; /* classes but NORMAL that may have work */
 	uint32_t nr_picks;
+	bool is_wanted; /* WANT, put off until there is something to share */
 	uint64_t behind_ticks; /* time spent on short bodies since WANT */
 	uint64_t rng;
 	void *flow; /* whatever the layer above keeps per worker */
@@ -66,10 +67,12 @@ static inline bool worker_has_private(const struct worker *w)
 	       unlikely(w->other_classes);
 }
 
-static inline bool worker_is_wanted(struct worker *w)
-{
-	return unlikely(a_load(&w->attn, relaxed) & ATTN_WANT);
-}
+/*
+ * WANT without anything to share would cost a chain two loads per task. It is
+ * put off until the next push.
+ */
+void worker_put_off(struct worker *w);
+void worker_recall(struct worker *w);
 
 /* This worker only. False: the deque is full, the item is the caller's. */
 static inline bool worker_push(struct worker *w, enum sched_class class,
@@ -77,6 +80,8 @@ static inline bool worker_push(struct worker *w, enum sched_class class,
 {
 	if (unlikely(class != CLASS_NORMAL))
 		w->other_classes |= 1u << class;
+	if (unlikely(w->is_wanted))
+		worker_recall(w);
 	return deque_push(&w->deque[class], item);
 }
 
@@ -104,5 +109,8 @@ bool worker_take_inbox(struct worker *w, struct sched_node *node);
 /* A worker's thread, or in serial mode the caller until nothing is left. */
 void worker_run(struct worker *w);
 void worker_drain(struct worker *w);
+
+/* Counts and traces that this worker woke another. Owner only. */
+void worker_has_woken(struct worker *w);
 
 #endif

@@ -1,30 +1,52 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * The ONE table of counters: it feeds the memfd "lkdf:stats", lkdf_stat() and
+ * "lkdf stat". Each executor has its own row of them; threads of the user
+ * share one more, the "outside".
+ */
 #ifndef TRACE_COUNTERS_H
 #define TRACE_COUNTERS_H
+
 #include "base/atomic.h"
 #include "base/util.h"
+
+/* name, outward name, unit, help */
+#define COUNTER_TABLE(X)                                                       \
+	X(TASKS, "tasks", "tasks", "bodies that were called")                  \
+	X(STEALS_NEAR, "steals.near", "items",                                 \
+	  "taken from a worker that shares a cache or the node")               \
+	X(STEALS_FAR, "steals.far", "items", "taken from any other worker")    \
+	X(PARKS, "parks", "times", "went to sleep, there was no work")         \
+	X(WAKES, "wakes", "times", "woke another worker")                      \
+	X(IDLE_NS, "idle_ns", "ns", "time spent looking for work or asleep")   \
+	X(RUNS, "runs", "runs", "runs of graphs that have ended")              \
+	X(FAILED, "failed", "tasks", "tasks that failed")                      \
+	X(SKIPPED, "skipped", "tasks", "not called, an input had failed")      \
+	X(CANCELLED, "cancelled", "tasks", "not called, cancelled before")     \
+	X(BLOCKING, "blocking", "tasks", "bodies called in the blocking pool") \
+	X(OVERFLOWS, "overflows", "tasks", "ready tasks no deque had room for")
+
+#define COUNTER_ENUM(name, text, unit, help) COUNTER_##name,
 enum counter {
-	COUNTER_TASKS,
-	COUNTER_SPAWNED,
-	COUNTER_STEALS_NEAR,
-	COUNTER_STEALS_FAR,
-	COUNTER_STEAL_FAILS,
-	COUNTER_PARKS,
-	COUNTER_WAKES,
-	COUNTER_IDLE_NS,
-	COUNTER_RUNS,
-	COUNTER_FAILED,
-	COUNTER_SKIPPED,
-	COUNTER_CANCELLED,
-	COUNTER_BLOCKING,
-	COUNTER_OVERFLOWS,
-	NR_COUNTERS
+	COUNTER_TABLE(COUNTER_ENUM) NR_COUNTERS
 };
+#undef COUNTER_ENUM
+
 struct counters {
-	_Alignas(64) _Atomic(uint64_t) v[NR_COUNTERS];
+	_Alignas(CACHE_LINE) _Atomic(uint64_t) v[NR_COUNTERS];
 };
+
+/* Of this executor only. */
 static inline void counter_add(struct counters *c, enum counter i, uint64_t n)
 {
 	a_store(&c->v[i], a_load(&c->v[i], relaxed) + n, relaxed);
 }
+
+/* Of the outside: any thread. */
+static inline void counter_add_shared(struct counters *c, enum counter i,
+				      uint64_t n)
+{
+	a_add(&c->v[i], n, relaxed);
+}
+
 #endif

@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * What the runtime says of itself. Names of counters come from the table in
+ * trace/counters.h, options from the one in config.c.
+ */
+#include <lkdf/runtime.h>
+
+#include "api/border.h"
+#include "api/config.h"
+#include "topo/topo.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define COUNTER_ROW(name, text, unit, help) { text, unit, help },
+static const struct counter_row {
+	const char *name, *unit, *help;
+} counter_rows[] = { COUNTER_TABLE(COUNTER_ROW) };
+
+static const struct cap_row {
+	uint64_t cap;
+	const char *name, *help;
+} cap_rows[] = {
+	{ LKDF_CAP_PINNED, "pinned", "workers are bound to one CPU each" },
+	{ LKDF_CAP_NODES, "nodes", "more than one NUMA node is in use" },
+	{ LKDF_CAP_TRACE, "trace", "counters and events are in a memfd" },
+};
+
+static uint64_t read_counter(const struct lkdf *rt, int executor, size_t i)
+{
+	return a_load(&rt->trace.rings[executor].counters->v[i], relaxed);
+}
+
+/* The outside counts too. */
+static uint64_t sum_counter(const struct lkdf *rt, size_t i)
+{
+	uint64_t sum = 0;
+	int executor;
+
+	for (executor = 0; executor <= rt->nr_executors; executor++)
+		sum += read_counter(rt, executor, i);
+	return sum;
+}
+
+static int find_counter(const char *name, size_t *out)
+{
+	size_t i;
+
+	for (i = 0; i < NR_COUNTERS; i++) {
+		if (!strcmp(name, counter_rows[i].name)) {
+			*out = i;
+			return 0;
+		}
+	}
+	return -ENOENT;
+}
+
+/* -1: a thread of the pool, or not bound. */
+static int cpu_of(const struct lkdf *rt, long executor)
+{
+	return executor < rt->nr_workers ? rt->sched.workers[executor].cpu : -1;
+}
+
+/* name is "3.tasks". */
+static int executor_stat(const struct lkdf *rt, const char *name, uint64_t *out)
+{
+	char *end;
+	long executor;
+	size_t i;
+	int cpu;
+
+	if (*name < '0' || *name > '9')
+		return -ENOENT;
+	executor = strtol(name, &end, 10);
+	if (*end != '.' || executor >= rt->nr_executors)
+		return -ENOENT;
+	cpu = cpu_of(rt, executor);
+	if (!strcmp(end + 1, "cpu") && cpu >= 0) {
+		*out = (uint64_t)cpu;
+		return 0;
+	}
+	if (find_counter(end + 1, &i))
+		return -ENOENT;
+	*out = read_counter(rt, (int)executor, i);
+	return 0;
+}
+
+static int find_stat(const struct lkdf *rt, const char *name, uint64_t *out)
+{
+	size_t i;
+
+	if (strncmp(name, "lkdf.", 5))
+		return -ENOENT;
+	name += 5;
+	if (!strncmp(name, "worker.", 7))
+		return executor_stat(rt, name + 7, out);
+	if (!strcmp(name, "workers")) {
+		*out = (uint64_t)rt->nr_workers;
+		return 0;
+	}
+	if (find_counter(name, &i))
+		return -ENOENT;
+	*out = sum_counter(rt, i);
+	return 0;
+}
+
+int lkdf_stat(struct lkdf *rt, const char *name, uint64_t *out)
+{
+	int rc = border_runtime(rt);
+
+	if (rc)
+		return rc;
+	if (!name || !out)
+		return err(-EINVAL, "stat: name or out is NULL");
+	rc = find_stat(rt, name, out);
+	return rc ? err(rc, "stat: there is no \"%s\" here", name) : 0;
+}
+
+static void put_json_text(FILE *f, const char *s)
+{
+	putc('"', f);
+	for (; *s; s++) {
+		if (*s == '"' || *s == '\\')
+			fprintf(f, "\\%c", *s);
+		else if ((unsigned char)*s < 0x20)
+			fprintf(f, "\\u%04x", (unsigned char)*s);
+		else
+			putc(*s, f);
+	}
+	putc('"', f);
+}
+
+static void put_field(FILE *f, const char *name, const char *text)
+{
+	fprintf(f, "\"%s\":", name);
+	put_json_text(f, text ? text : "");
+}
+
+static int write_topo(struct lkdf *rt, FILE *f, bool is_json)
+{
+	int *worker = calloc((size_t)rt->nr_workers, sizeof(*worker));
+	const struct topo *t = rt->topo;
+	char *text;
+	int rc, i, j;
+
+	if (!worker)
+		return err(-ENOMEM, "describe: no memory");
+	for (i = 0; rt->sched.is_pinned && i < rt->nr_workers; i++) {
+		for (j = 0; j < t->nr_cpus; j++) {
+			if (t->cpu[j].os_cpu == cpu_of(rt, i))
+				worker[i] = j;
+		}
+	}
+	rc = topo_describe(t, is_json ? "json" : "text",
+			   rt->sched.is_pinned ? worker : NULL, rt->nr_workers,
+			   &text);
+	free(worker);
+	if (rc)
+		return rc;
+	fputs(text, f);
+	free(text);
+	return 0;
+}
+
+static int write_caps(struct lkdf *rt, FILE *f, bool is_json)
+{
+	uint64_t caps = lkdf_caps(rt);
+	const struct cap_row *row;
+	size_t i;
+
+	fputs(is_json ? "{\"caps\":[" : "", f);
+	for (i = 0; i < ARRAY_SIZE(cap_rows); i++) {
+		row = &cap_rows[i];
+		if (!is_json) {
+			fprintf(f, "%-8s %-3s  %s\n", row->name,
+				caps & row->cap ? "yes" : "no", row->help);
+			continue;
+		}
+		fprintf(f, "%s\n{\"name\":\"%s\",\"present\":%s,", i ? "," : "",
+			row->name, caps & row->cap ? "true" : "false");
+		put_field(f, "help", row->help);
+		fputs("}", f);
+	}
+	fputs(is_json ? "]}\n" : "", f);
+	return 0;
+}
+
+/* "0 .. 1024", "yes or no", "error info debug", "text". */
+static void range_text(const struct option_row *row, char *buf, size_t size)
+{
+	size_t i, used = 0;
+
+	switch (row->type) {
+	case OPTION_INT:
+		snprintf(buf, size, "%" PRId64 " .. %" PRId64, row->min,
+			 row->max);
+		break;
+	case OPTION_BOOL:
+		snprintf(buf, size, "yes or no");
+		break;
+	case OPTION_TEXT:
+		snprintf(buf, size, "text");
+		break;
+	case OPTION_WORD:
+		for (i = 0; row->words[i] && used < size; i++)
+			used += (size_t)snprintf(buf + used, size - used,
+						 "%s%s", i ? " " : "",
+						 row->words[i]);
+		break;
+	}
+}
+
+static int write_options(struct lkdf *rt, FILE *f, bool is_json)
+{
+	char value[OPTION_TEXT_SIZE], range[128];
+	const struct option_row *row;
+	size_t nr, i;
+
+	row = config_rows(&nr);
+	fputs(is_json ? "{\"options\":[" : "", f);
+	for (i = 0; i < nr; i++, row++) {
+		option_text(row, rt->config, value, sizeof(value));
+		range_text(row, range, sizeof(range));
+		if (!is_json) {
+			fprintf(f, "%s=%s%s%s (%s)\n\t%s\n", row->name, value,
+				row->unit ? " " : "",
+				row->unit ? row->unit : "", range, row->help);
+			continue;
+		}
+		fprintf(f, "%s\n{", i ? "," : "");
+		put_field(f, "name", row->name);
+		putc(',', f);
+		put_field(f, "value", value);
+		putc(',', f);
+		put_field(f, "unit", row->unit);
+		putc(',', f);
+		put_field(f, "range", range);
+		putc(',', f);
+		put_field(f, "help", row->help);
+		putc('}', f);
+	}
+	fputs(is_json ? "]}\n" : "", f);
+	return 0;
+}
+
+/* One line of the text, one member of the JSON object. */
+static void put_stat(FILE *f, bool is_json, const char *name, uint64_t v)
+{
+	if (is_json)
+		fprintf(f, ",\n\"%s\":%" PRIu64, name, v);
+	else
+		fprintf(f, "%s %" PRIu64 "\n", name, v);
+}
+
+static int write_stats(struct lkdf *rt, FILE *f, bool is_json)
+{
+	char name[64];
+	int executor;
+	size_t i;
+
+	fprintf(f, is_json ? "{\"lkdf.workers\":%d" : "lkdf.workers %d\n",
+		rt->nr_workers);
+	for (i = 0; i < NR_COUNTERS; i++) {
+		snprintf(name, sizeof(name), "lkdf.%s", counter_rows[i].name);
+		put_stat(f, is_json, name, sum_counter(rt, i));
+	}
+	for (executor = 0; executor < rt->nr_executors; executor++) {
+		if (executor >= rt->nr_workers &&
+		    !a_load(&rt->trace.rings[executor].start_seq, relaxed))
+			continue;
+		if (cpu_of(rt, executor) >= 0) {
+			snprintf(name, sizeof(name), "lkdf.worker.%d.cpu",
+				 executor);
+			put_stat(f, is_json, name,
+				 (uint64_t)cpu_of(rt, executor));
+		}
+		for (i = 0; i < NR_COUNTERS; i++) {
+			snprintf(name, sizeof(name), "lkdf.worker.%d.%s",
+				 executor, counter_rows[i].name);
+			put_stat(f, is_json, name,
+				 read_counter(rt, executor, i));
+		}
+	}
+	fputs(is_json ? "}\n" : "", f);
+	return 0;
+}
+
+static const struct what_row {
+	const char *name;
+	int (*fn)(struct lkdf *rt, FILE *f, bool is_json);
+} whats[] = {
+	{ "topo", write_topo },
+	{ "caps", write_caps },
+	{ "options", write_options },
+	{ "stats", write_stats },
+};
+
+static int write_all(int fd, const char *text, size_t size)
+{
+	ssize_t n;
+
+	while (size) {
+		n = write(fd, text, size);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return err(-errno, "describe: %s", strerror(errno));
+		text += n;
+		size -= (size_t)n;
+	}
+	return 0;
+}
+
+static int describe(struct lkdf *rt, const struct what_row *what, bool is_json,
+		    int fd)
+{
+	char *text = NULL;
+	size_t size;
+	int rc;
+	FILE *f;
+
+	f = open_memstream(&text, &size);
+	if (!f)
+		return err(-ENOMEM, "describe: no memory");
+	rc = what->fn(rt, f, is_json);
+	if (fclose(f) && !rc)
+		rc = err(-ENOMEM, "describe: no memory");
+	if (!rc)
+		rc = write_all(fd, text, size);
+	free(text);
+	return rc;
+}
+
+int lkdf_describe(struct lkdf *rt, const char *what, const char *format, int fd)
+{
+	int rc = border_runtime(rt);
+	bool is_json;
+	size_t i;
+
+	if (rc)
+		return rc;
+	if (!what || !format)
+		return err(-EINVAL, "describe: what or format is NULL");
+	is_json = !strcmp(format, "json");
+	if (!is_json && strcmp(format, "text"))
+		return err(-EINVAL,
+			   "describe: format=%s: expected text or json",
+			   format);
+	for (i = 0; i < ARRAY_SIZE(whats); i++) {
+		if (!strcmp(what, whats[i].name))
+			return describe(rt, &whats[i], is_json, fd);
+	}
+	return err(-EINVAL,
+		   "describe: what=%s: expected topo, caps, options or stats",
+		   what);
+}

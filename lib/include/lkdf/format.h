@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * The two layouts that outlive a process: the memfd "lkdf:stats", in the byte
+ * order of the machine, and the file *.lkdf, little-endian. What the fields
+ * mean and what a reader may rely on stands in Documentation/trace-format.rst.
+ * Take every number found there as hostile. This header declares no functions.
+ */
+#ifndef LKDF_FORMAT_H
+#define LKDF_FORMAT_H
+
+#include <lkdf/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#define LKDF_ASSERT_LAYOUT(cond) static_assert(cond, #cond)
+#else
+#define LKDF_ASSERT_LAYOUT(cond) _Static_assert(cond, #cond)
+#endif
+#pragma GCC visibility push(default)
+
+#define LKDF_STATS_NAME "lkdf:stats"
+#define LKDF_STATS_MAGIC 0x7461747366646b6cull /* "lkdfstat" */
+#define LKDF_STATS_VERSION 1u
+#define LKDF_FILE_MAGIC 0x6361727466646b6cull /* "lkdftrac" */
+#define LKDF_FILE_VERSION 1u
+
+#define LKDF_MAX_EXECUTORS 8192u /* without "outside" */
+#define LKDF_MAX_COUNTERS 256u
+#define LKDF_MAX_EVENTS 256u
+#define LKDF_MAX_NAMES 65536u
+#define LKDF_MAX_TEXT 255u /* bytes, without NUL */
+#define LKDF_MAX_CHUNK (1u << 20) /* bytes of payload */
+
+enum lkdf_executor_kind {
+	LKDF_EXECUTOR_WORKER = 0,
+	LKDF_EXECUTOR_BLOCKING = 1,
+	LKDF_EXECUTOR_OUTSIDE = 2, /* all threads of the program, one block */
+};
+
+/* At offset 0 of the memfd. Offsets are bytes from there unless said. */
+struct lkdf_stats_header {
+	/* Constant from before the memfd was sealed. */
+	uint64_t magic;
+	uint32_t version;
+	uint32_t header_size;
+	uint64_t total_size;
+	uint32_t pid;
+	uint32_t nr_executors; /* there is one block more: outside */
+	uint64_t start_ticks; /* calibration pair: */
+	uint64_t start_ns; /* CLOCK_MONOTONIC */
+	uint32_t ticks_per_1024ns;
+	uint32_t nr_counters;
+	uint32_t nr_events; /* sorts of events */
+	uint32_t event_records; /* slots of a ring, a power of two */
+	uint32_t slice_records; /* a power of two, or 0: not recording */
+	uint32_t event_size;
+	uint32_t slice_size;
+	uint32_t counter_desc_size;
+	uint32_t event_desc_size;
+	uint32_t name_size;
+	uint32_t name_cap;
+	uint32_t counters_offset; /* in a block */
+	uint32_t events_offset; /* in a block */
+	uint32_t slices_offset; /* in a block */
+	uint64_t counter_table_offset;
+	uint64_t event_table_offset;
+	uint64_t name_table_offset;
+	uint64_t blocks_offset;
+	uint64_t block_size;
+	char runtime[32];
+	uint8_t reserved[16];
+
+	/* The library writes at any time. */
+	uint32_t nr_names; /* release */
+	uint32_t recording; /* slices are being taken */
+	uint8_t reserved2[56];
+};
+
+/* One row of the counter table. */
+struct lkdf_stats_counter {
+	char name[32]; /* "steals.near" */
+	char unit[16];
+	char help[80];
+};
+
+/* One row of the event table; "" for an argument not used. */
+struct lkdf_stats_event_desc {
+	char name[24];
+	char a[20];
+	char b[20];
+};
+
+/* First in each block. */
+struct lkdf_stats_block {
+	/* Its executor writes when it starts. */
+	uint32_t start_seq; /* starts so far; release */
+	uint32_t kind; /* enum lkdf_executor_kind */
+	int32_t cpu; /* -1 not bound */
+	int32_t node; /* -1 not bound */
+	uint32_t tid;
+	uint8_t reserved[44];
+
+	/* Its executor writes at any time. */
+	uint64_t event_head; /* events ever written; release */
+	uint64_t slice_head; /* slices ever written; release */
+	uint64_t slice_lost; /* dropped, the ring was full */
+	uint8_t reserved2[40];
+};
+
+struct lkdf_stats_event {
+	uint64_t ticks;
+	uint32_t event; /* row of the event table */
+	uint32_t a;
+	uint64_t b;
+};
+
+struct lkdf_stats_slice {
+	uint64_t begin, end; /* ticks */
+	uint64_t task;
+	uint32_t name;
+	uint32_t reserved;
+};
+
+/* At offset 0 of a file. */
+struct lkdf_file_header {
+	uint64_t magic;
+	uint32_t version;
+	uint32_t header_size;
+	uint32_t ticks_per_1024ns;
+	uint32_t nr_executors;
+	uint64_t start_ticks;
+	uint64_t start_ns;
+	uint32_t pid;
+	uint32_t flags;
+	uint8_t reserved[12];
+	uint32_t crc; /* of what is before it */
+};
+
+/* Before each payload of a file. */
+struct lkdf_file_chunk {
+	uint32_t type; /* enum lkdf_chunk_type */
+	uint32_t size; /* of the payload */
+	uint32_t seq; /* 0, 1, 2 ... */
+	uint32_t crc; /* of what is before it and the payload */
+};
+
+enum lkdf_chunk_type {
+	LKDF_CHUNK_ABOUT = 1,
+	LKDF_CHUNK_EXECUTOR = 2,
+	LKDF_CHUNK_CLOCK = 3,
+	LKDF_CHUNK_NAMES = 4,
+	LKDF_CHUNK_SLICES = 5,
+	LKDF_CHUNK_EVENTS = 6,
+	LKDF_CHUNK_COUNTERS = 7,
+	LKDF_CHUNK_END = 8,
+};
+
+LKDF_ASSERT_LAYOUT(sizeof(struct lkdf_stats_header) == 256);
+LKDF_ASSERT_LAYOUT(offsetof(struct lkdf_stats_header, start_ticks) == 32);
+LKDF_ASSERT_LAYOUT(offsetof(struct lkdf_stats_header, event_records) == 60);
+LKDF_ASSERT_LAYOUT(offsetof(struct lkdf_stats_header, name_cap) == 88);
+LKDF_ASSERT_LAYOUT(offsetof(struct lkdf_stats_header, slices_offset) == 100);
+LKDF_ASSERT_LAYOUT(offsetof(struct lkdf_stats_header, block_size) == 136);
+LKDF_ASSERT_LAYOUT(offsetof(struct lkdf_stats_header, nr_names) == 192);
+LKDF_ASSERT_LAYOUT(sizeof(struct lkdf_stats_counter) == 128);
+LKDF_ASSERT_LAYOUT(sizeof(struct lkdf_stats_event_desc) == 64);
+LKDF_ASSERT_LAYOUT(sizeof(struct lkdf_stats_block) == 128);
+LKDF_ASSERT_LAYOUT(offsetof(struct lkdf_stats_block, event_head) == 64);
+LKDF_ASSERT_LAYOUT(sizeof(struct lkdf_stats_event) == 24);
+LKDF_ASSERT_LAYOUT(offsetof(struct lkdf_stats_event, b) == 16);
+LKDF_ASSERT_LAYOUT(sizeof(struct lkdf_stats_slice) == 32);
+LKDF_ASSERT_LAYOUT(offsetof(struct lkdf_stats_slice, name) == 24);
+LKDF_ASSERT_LAYOUT(sizeof(struct lkdf_file_header) == 64);
+LKDF_ASSERT_LAYOUT(offsetof(struct lkdf_file_header, start_ticks) == 24);
+LKDF_ASSERT_LAYOUT(offsetof(struct lkdf_file_header, crc) == 60);
+LKDF_ASSERT_LAYOUT(sizeof(struct lkdf_file_chunk) == 16);
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Writes a file *.lkdf chunk by chunk. After the first error of write(2)
+ * nothing more is written, and file.error says why. One thread at a time.
+ */
+#ifndef TRACE_FILE_H
+#define TRACE_FILE_H
+
+#include <lkdf/format.h>
+#include <stdbool.h>
+
+/* A chunk is written when it has grown so far. */
+#define CHUNK_FULL 65536u
+/* Beyond that, whatever is added before chunk_is_full() is looked at. */
+#define CHUNK_ROOM 8192u
+
+struct trace_file {
+	int fd;
+	int error; /* 0, or -errno of write(2) */
+	uint32_t seq; /* of the next chunk */
+	uint32_t used; /* of buf */
+	uint8_t buf[sizeof(struct lkdf_file_chunk) + CHUNK_FULL + CHUNK_ROOM];
+};
+
+/*
+ * Makes path, or replaces it if it is a regular file of ours, and writes the
+ * header; h needs no crc. -EEXIST: it is something else; -EPERM: not ours.
+ */
+int trace_file_open(struct trace_file *f, const char *path,
+		    struct lkdf_file_header *h);
+void trace_file_close(struct trace_file *f);
+
+void chunk_begin(struct trace_file *f, enum lkdf_chunk_type type);
+void chunk_number(struct trace_file *f, uint64_t v);
+void chunk_signed(struct trace_file *f, int64_t v);
+void chunk_text(struct trace_file *f, const char *text);
+void chunk_end(struct trace_file *f);
+
+static inline bool chunk_is_full(const struct trace_file *f)
+{
+	return f->used >= CHUNK_FULL;
+}
+
+#endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * What one executor writes: its block of the memfd "lkdf:stats", and the heads
+ * of its two rings. The library never reads back what it wrote there: others
+ * may map it. Layout and rules: Documentation/trace-format.rst.
+ *
+ *	trace_event, trace_slice	owner only
+ *	trace_event_outside		any thread
+ */
+#ifndef TRACE_RING_H
+#define TRACE_RING_H
+
+#include "base/clock.h"
+#include "trace/counters.h"
+
+#include <lkdf/format.h>
+#include <pthread.h>
+
+/* name, outward name, what a is, what b is */
+#define EVENT_TABLE(X)                            \
+	X(STEAL, "steal", "victim", "far")        \
+	X(PARK, "park", "", "")                   \
+	X(UNPARK, "unpark", "", "")               \
+	X(WAKE, "wake", "", "")                   \
+	X(RUN_BEGIN, "run_begin", "frame", "run") \
+	X(RUN_END, "run_end", "frame", "errno")   \
+	X(ERROR, "error", "errno", "task")
+
+#define EVENT_ENUM(name, text, a, b) EVENT_##name,
+enum trace_event {
+	EVENT_TABLE(EVENT_ENUM) NR_EVENTS
+};
+#undef EVENT_ENUM
+
+#define EVENT_RECORDS 1024u
+#define SLICE_RECORDS 65536u
+
+/* A task that has no number in a graph. */
+#define NO_TASK_NUMBER UINT64_MAX
+
+struct trace_ring {
+	/* Set at open, constant afterwards. */
+	_Alignas(CACHE_LINE) struct lkdf_stats_block *block;
+	struct counters *counters;
+	_Atomic(uint64_t) *events; /* three words each */
+	struct lkdf_stats_slice *slices; /* NULL: not recording */
+
+	/* The executor writes, the drain thread reads. */
+	_Atomic(uint64_t) event_head, slice_head, slice_lost;
+	_Atomic(uint32_t) start_seq;
+	_Atomic(uint32_t) kind, tid;
+	_Atomic(int32_t) cpu, node;
+
+	/* The drain thread writes, the executor reads. */
+	_Alignas(CACHE_LINE) _Atomic(uint64_t) slice_tail;
+	/* The drain thread only. */
+	uint64_t event_tail;
+	uint64_t nr_events, nr_slices, events_lost;
+	uint32_t seen_seq;
+
+	/* Of the outside only. */
+	pthread_mutex_t lock;
+};
+
+/* A word of the block, which others may look at. */
+static inline _Atomic(uint64_t) *trace_word(uint64_t *word)
+{
+	return (_Atomic(uint64_t) *)(void *)word;
+}
+
+static inline void trace_event(struct trace_ring *r, enum trace_event event,
+			       uint32_t a, uint64_t b)
+{
+	uint64_t head = a_load(&r->event_head, relaxed);
+	_Atomic(uint64_t) *e = r->events + (head & (EVENT_RECORDS - 1)) * 3;
+
+	/* [trace.event] the head before; pairs with [trace.recheck]. */
+	a_store(&e[0], clock_ticks(), release);
+	a_store(&e[1], (uint64_t)a << 32 | event, release);
+	a_store(&e[2], b, release);
+	/* [trace.head] the words; pairs with [trace.read]. */
+	a_store(&r->event_head, head + 1, release);
+	a_store(trace_word(&r->block->event_head), head + 1, release);
+}
+
+/* The outside's ring has many writers. */
+static inline void trace_event_outside(struct trace_ring *r,
+				       enum trace_event event, uint32_t a,
+				       uint64_t b)
+{
+	pthread_mutex_lock(&r->lock);
+	trace_event(r, event, a, b);
+	pthread_mutex_unlock(&r->lock);
+}
+
+/* A body ran; nothing is done when not recording. */
+void trace_slice(struct trace_ring *r, uint32_t name, uint64_t task,
+		 uint64_t begin, uint64_t end);
+
+#endif

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "trace/trace.h"
+
+#include "base/err.h"
+#include "trace/drain.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define PAGE 4096
+
+#define COUNTER_ROW(name, text, unit, help) { text, unit, help },
+static const struct lkdf_stats_counter counter_rows[] = { COUNTER_TABLE(
+	COUNTER_ROW) };
+
+#define EVENT_ROW(name, text, a, b) { text, a, b },
+static const struct lkdf_stats_event_desc event_rows[] = { EVENT_TABLE(
+	EVENT_ROW) };
+
+/* Where everything lies; the header is a copy that nobody can spoil. */
+static void lay_out(struct lkdf_stats_header *h, const struct trace *t,
+		    bool records)
+{
+	uint64_t block, at = sizeof(*h);
+
+	*h = (struct lkdf_stats_header){
+		.magic = LKDF_STATS_MAGIC,
+		.version = LKDF_STATS_VERSION,
+		.header_size = sizeof(*h),
+		.pid = (uint32_t)getpid(),
+		.nr_executors = (uint32_t)t->nr_executors,
+		.start_ticks = t->start_ticks,
+		.start_ns = t->start_ns,
+		.ticks_per_1024ns = t->ticks_per_1024ns,
+		.nr_counters = NR_COUNTERS,
+		.nr_events = NR_EVENTS,
+		.event_records = EVENT_RECORDS,
+		.slice_records = records ? SLICE_RECORDS : 0,
+		.event_size = sizeof(struct lkdf_stats_event),
+		.slice_size = sizeof(struct lkdf_stats_slice),
+		.counter_desc_size = sizeof(struct lkdf_stats_counter),
+		.event_desc_size = sizeof(struct lkdf_stats_event_desc),
+		.name_size = TRACE_NAME_SIZE,
+		.name_cap = MAX_NAMES,
+		.runtime = "lkdf",
+		.recording = records,
+	};
+	h->counter_table_offset = at;
+	at += sizeof(counter_rows);
+	h->event_table_offset = at;
+	at += sizeof(event_rows);
+	h->name_table_offset = at;
+	at += MAX_NAMES * TRACE_NAME_SIZE;
+	h->blocks_offset = round_up(at, PAGE);
+	block = sizeof(struct lkdf_stats_block);
+	h->counters_offset = (uint32_t)block;
+	block = round_up(block + sizeof(struct counters), CACHE_LINE);
+	h->events_offset = (uint32_t)block;
+	block += EVENT_RECORDS * sizeof(struct lkdf_stats_event);
+	block = round_up(block, CACHE_LINE);
+	h->slices_offset = (uint32_t)block;
+	block += h->slice_records * sizeof(struct lkdf_stats_slice);
+	h->block_size = round_up(block, PAGE);
+	h->total_size =
+		h->blocks_offset + h->block_size * (h->nr_executors + 1ull);
+}
+
+/* A sealed memfd, or -1. */
+static int open_memfd(size_t size)
+{
+	int fd = memfd_create(LKDF_STATS_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	if (fd < 0)
+		return -1;
+	if (ftruncate(fd, (off_t)size) ||
+	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW)) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+static void *map(size_t size, int fd)
+{
+	int flags = fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED;
+	void *base = mmap(NULL, size, PROT_READ | PROT_WRITE,
+			  flags | MAP_NORESERVE, fd, 0);
+
+	return base == MAP_FAILED ? NULL : base;
+}
+
+static int map_memory(struct trace *t, const struct lkdf_stats_header *h)
+{
+	char *base;
+
+	t->size = h->total_size;
+	t->fd = open_memfd(t->size);
+	t->base = map(t->size, t->fd);
+	if (!t->base && t->fd >= 0) {
+		close(t->fd);
+		t->fd = -1;
+		t->base = map(t->size, -1);
+	}
+	if (!t->base)
+		return err(-ENOMEM, "trace: no memory for %zu bytes", t->size);
+	base = t->base;
+	memcpy(base + h->counter_table_offset, counter_rows,
+	       sizeof(counter_rows));
+	memcpy(base + h->event_table_offset, event_rows, sizeof(event_rows));
+	memcpy(base, h, sizeof(*h));
+	return 0;
+}
+
+static int init_rings(struct trace *t, const struct lkdf_stats_header *h)
+{
+	size_t nr = (size_t)t->nr_executors + 1;
+	struct trace_ring *r;
+	char *block;
+	size_t i;
+
+	t->rings = aligned_alloc(CACHE_LINE, nr * sizeof(*t->rings));
+	if (!t->rings)
+		return err(-ENOMEM, "trace: no memory for %zu rings", nr);
+	memset((void *)t->rings, 0, nr * sizeof(*t->rings));
+	for (i = 0; i < nr; i++) {
+		r = &t->rings[i];
+		block = (char *)t->base + h->blocks_offset + i * h->block_size;
+		r->block = (void *)block;
+		r->counters = (void *)(block + h->counters_offset);
+		r->events = (void *)(block + h->events_offset);
+		if (h->slice_records)
+			r->slices = (void *)(block + h->slices_offset);
+		pthread_mutex_init(&r->lock, NULL);
+	}
+	return 0;
+}
+
+int trace_open(struct trace *t, const struct trace_attr *a)
+{
+	bool records = a->file && a->file[0];
+	struct lkdf_stats_header h;
+	int rc;
+
+	memset(t, 0, sizeof(*t));
+	t->fd = -1;
+	t->nr_executors = a->nr_executors;
+	t->ticks_per_1024ns = a->ticks_per_1024ns;
+	t->start_ticks = clock_ticks();
+	t->start_ns = (uint64_t)clock_now_ns();
+	t->log = a->log;
+	pthread_mutex_init(&t->lock, NULL);
+	lay_out(&h, t, records);
+	t->names = calloc(MAX_NAMES, sizeof(*t->names));
+	if (!t->names)
+		return err(-ENOMEM, "trace: no memory for names");
+	rc = map_memory(t, &h);
+	if (!rc)
+		rc = init_rings(t, &h);
+	if (rc)
+		return rc;
+	trace_name(t, "(more)");
+	trace_start(trace_outside(t), LKDF_EXECUTOR_OUTSIDE, -1, -1);
+	return records ? drain_start(t, a->file, &t->drain) : 0;
+}
+
+static void free_all(struct trace *t)
+{
+	if (t->base)
+		munmap(t->base, t->size);
+	if (t->fd >= 0)
+		close(t->fd);
+	free(t->rings);
+	free(t->names);
+	pthread_mutex_destroy(&t->lock);
+	memset(t, 0, sizeof(*t));
+	t->fd = -1;
+}
+
+void trace_close(struct trace *t)
+{
+	/* A zeroed struct was never open. */
+	if (!t->nr_executors)
+		return;
+	drain_stop(t->drain);
+	free_all(t);
+}
+
+void trace_abandon(struct trace *t)
+{
+	if (!t->nr_executors)
+		return;
+	drain_abandon(t->drain);
+	free_all(t);
+}
+
+void trace_start(struct trace_ring *r, enum lkdf_executor_kind kind, int cpu,
+		 int node)
+{
+	struct lkdf_stats_block *b = r->block;
+	uint32_t seq = a_load(&r->start_seq, relaxed) + 1;
+	uint32_t tid = (uint32_t)syscall(SYS_gettid);
+
+	b->kind = kind;
+	b->cpu = cpu;
+	b->node = node;
+	b->tid = tid;
+	a_store(&r->kind, kind, relaxed);
+	a_store(&r->cpu, cpu, relaxed);
+	a_store(&r->node, node, relaxed);
+	a_store(&r->tid, tid, relaxed);
+	/* [trace.start] who it is; pairs with [trace.who]. */
+	a_store((_Atomic(uint32_t) *)(void *)&b->start_seq, seq, release);
+	a_store(&r->start_seq, seq, release);
+}
+
+/* Under lock. */
+static uint32_t add_name(struct trace *t, const char *name)
+{
+	const struct lkdf_stats_header *layout = t->base;
+	char *table, text[TRACE_NAME_SIZE];
+	uint32_t i;
+
+	snprintf(text, sizeof(text), "%s", name);
+	for (i = 0; i < t->nr_names; i++) {
+		if (!strcmp(t->names[i], text))
+			return i;
+	}
+	if (i == MAX_NAMES)
+		return 0;
+	memcpy(t->names[i], text, sizeof(text));
+	table = (char *)t->base + sizeof(*layout) + sizeof(counter_rows) +
+		sizeof(event_rows);
+	memcpy(table + (size_t)i * TRACE_NAME_SIZE, text, sizeof(text));
+	t->nr_names = i + 1;
+	/* [trace.name] the text; pairs with readers of the memfd. */
+	a_store((_Atomic(uint32_t) *)(void *)&(
+			(struct lkdf_stats_header *)t->base)
+			->nr_names,
+		i + 1, release);
+	return i;
+}
+
+uint32_t trace_name(struct trace *t, const char *name)
+{
+	uint32_t i;
+
+	pthread_mutex_lock(&t->lock);
+	i = add_name(t, name);
+	pthread_mutex_unlock(&t->lock);
+	return i;
+}
+
+void trace_slice(struct trace_ring *r, uint32_t name, uint64_t task,
+		 uint64_t begin, uint64_t end)
+{
+	uint64_t head = a_load(&r->slice_head, relaxed);
+	struct lkdf_stats_slice *s;
+
+	if (!r->slices)
+		return;
+	/* [trace.room] the slot was read; pairs with [trace.tail]. */
+	if (head - a_load(&r->slice_tail, acquire) >= SLICE_RECORDS) {
+		a_store(&r->slice_lost, a_load(&r->slice_lost, relaxed) + 1,
+			relaxed);
+		a_store(trace_word(&r->block->slice_lost),
+			a_load(&r->slice_lost, relaxed), relaxed);
+		return;
+	}
+	s = &r->slices[head & (SLICE_RECORDS - 1)];
+	*s = (struct lkdf_stats_slice){ begin, end, task, name, 0 };
+	/* [trace.slice] the slot; pairs with [trace.take]. */
+	a_store(&r->slice_head, head + 1, release);
+	a_store(trace_word(&r->block->slice_head), head + 1, release);
+}

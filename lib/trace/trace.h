@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Counters, rare events and slices of one runtime, in the memfd "lkdf:stats",
+ * or in anonymous memory where there is none. With a file name a thread
+ * "lkdf/drain" carries slices and events into that file.
+ */
+#ifndef TRACE_TRACE_H
+#define TRACE_TRACE_H
+
+#include "base/log.h"
+#include "trace/ring.h"
+
+#define MAX_NAMES 1024
+#define TRACE_NAME_SIZE 64
+
+struct trace_drain;
+
+struct trace_attr {
+	int nr_executors;
+	uint32_t ticks_per_1024ns;
+	const char *file; /* NULL or "": no slices */
+	const struct log *log;
+};
+
+struct trace {
+	/* Set at open, constant afterwards. */
+	int nr_executors;
+	uint32_t ticks_per_1024ns;
+	uint64_t start_ticks, start_ns;
+	struct trace_ring *rings; /* executors, then the outside */
+	void *base; /* the memfd */
+	size_t size;
+	int fd; /* -1: anonymous memory */
+	const struct log *log;
+	struct trace_drain *drain; /* NULL: not recording */
+
+	/* Under lock. */
+	pthread_mutex_t lock;
+	uint32_t nr_names;
+	char (*names)[TRACE_NAME_SIZE]; /* ours, not the memfd's */
+};
+
+/*
+ * Return: 0; -ENOMEM; -EEXIST, -EPERM, -errno: the file is refused. On
+ * failure trace_close() may still be called.
+ */
+int trace_open(struct trace *t, const struct trace_attr *a);
+
+/* Ends the file. No executor writes any more. Accepts a zeroed struct. */
+void trace_close(struct trace *t);
+
+/* In a forked child: lets go of memory, writes nothing. */
+void trace_abandon(struct trace *t);
+
+/* On the executor's thread when it starts; -1: no cpu or node. */
+void trace_start(struct trace_ring *r, enum lkdf_executor_kind kind, int cpu,
+		 int node);
+
+/* The number that stands for a name; 0: the table is full. */
+uint32_t trace_name(struct trace *t, const char *name);
+
+static inline struct trace_ring *trace_outside(const struct trace *t)
+{
+	return &t->rings[t->nr_executors];
+}
+
+static inline bool trace_is_recording(const struct trace *t)
+{
+	return t->drain != NULL;
+}
+
+#endif
