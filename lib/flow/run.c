@@ -332,8 +332,7 @@ static void run_link(struct burst *b, struct link *link)
 	leave_frame(b);
 	switch ((enum link_type)link->type) {
 	case LINK_TASK:
-		if (unlikely(a_load(&b->w->attn, relaxed) & ATTN_WANT) &&
-		    worker_has_private(b->w))
+		if (worker_is_wanted(b->w) && worker_has_private(b->w))
 			worker_offer(b->w, false, 0);
 		task_run(b->w->executor, task_of(link));
 		break;

@@ -273,9 +273,7 @@ void worker_run(struct worker *w)
 	for (;;) {
 		worker_take_inbox(w, w->node);
 		if (!worker_pop(w, &item) && !find(w, &item))
-			break;
+			return;
 		s->ops.run(w, item);
 	}
-	/* In retracting we may have taken the token meant for another. */
-	park_wake_all(&s->park);
 }

@@ -67,6 +67,11 @@ static inline bool worker_has_private(const struct worker *w)
 	       unlikely(w->other_classes);
 }
 
+static inline bool worker_is_wanted(struct worker *w)
+{
+	return unlikely(a_load(&w->attn, relaxed) & ATTN_WANT);
+}
+
 /*
  * WANT without anything to share would cost a chain two loads per task. It is
  * put off until the next push.
