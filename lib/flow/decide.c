@@ -33,25 +33,54 @@ void decide_push(struct worker *w, struct frame *f, uint32_t index,
 		decide_spill(w, f, index, skip);
 }
 
-/* What found no room in a deque, all of it at once. */
+/* The entry below; before it is taken, for pending may be the link. */
+static uint32_t spill_below(struct frame *f, uint32_t entry)
+{
+	uint32_t index = entry >> 1;
+
+	return f->spill_next ? f->spill_next[index]
+			     : a_load(&f->recs[index].pending, relaxed);
+}
+
+/*
+ * Takes one entry; *below is what is left then. Whoever has spill_link is the
+ * only one that takes, so a head that is still there has not been away, and
+ * its link has not changed.
+ */
+static uint32_t take_spilled(struct frame *f, uint32_t *below)
+{
+	/* [spill.take] the links; pairs with [spill.push]. */
+	uint32_t entry = a_load(&f->spill, acquire);
+
+	do {
+		*below = spill_below(f, entry);
+		/* [spill.take] as above. */
+	} while (!a_cas(&f->spill, &entry, *below, acquire, acquire));
+	return entry;
+}
+
+/* What found no room in a deque, as much as there is room for now. */
 void decide_spilled(struct worker *w, struct frame *f)
 {
-	uint32_t entry, index, next;
+	uint32_t entry, index, below = 0, skip;
+	bool has_room = true;
 
-	/* [spill.take] the links; pairs with [spill.push]. */
-	entry = a_xchg(&f->spill, NO_SPILL, acquire);
-	for (; entry != NO_SPILL; entry = next) {
+	while (has_room && below != NO_SPILL) {
+		entry = take_spilled(f, &below);
 		index = entry >> 1;
-		if (f->spill_next) {
-			next = f->spill_next[index];
-		} else {
-			next = a_load(&f->recs[index].pending, relaxed);
+		skip = entry & 1 ? ITEM_SKIP : 0;
+		if (!f->spill_next)
 			rec_rearm(&f->recs[index],
 				  graph_nr_in(f->graph, &f->recs[index],
 					      index));
-		}
-		decide_push(w, f, index, entry & 1 ? ITEM_SKIP : 0);
+		has_room = worker_push(w, f->recs[index].flags & REC_CLASS,
+				       item_make(f, index, skip));
+		if (!has_room)
+			decide_spill(w, f, index, skip);
 	}
+	/* With the last entry the link went too, and maybe the frame. */
+	if (below != NO_SPILL)
+		inbox_push(&w->node->inbox, &f->spill_link);
 }
 
 /* The task is the last to arrive at r: ready, or to be skipped. */

@@ -23,7 +23,7 @@ void decide_push(struct worker *w, struct frame *f, uint32_t index,
 void decide_spill(struct worker *w, struct frame *f, uint32_t index,
 		  uint32_t skip);
 
-/* What found no room in a deque, all of it at once. */
+/* What found no room in a deque, as much as there is room for now. */
 void decide_spilled(struct worker *w, struct frame *f);
 
 /* What came of an arrival at the task: nothing, ready, or to be skipped. */

@@ -22,7 +22,7 @@
 
 static const size_t object_size[NR_POOLS] = {
 	[POOL_TASK] = round_up_const(sizeof(struct task), CACHE_LINE),
-	[POOL_EVENT] = sizeof(struct event),
+	[POOL_EVENT] = round_up_const(sizeof(struct event), CACHE_LINE),
 };
 
 /* A page that the kernel clears in a forked child. */

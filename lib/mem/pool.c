@@ -103,8 +103,9 @@ static bool grow(struct pool *p)
 	struct pool_batch *b;
 	char *at;
 
+	nr = min_u64(nr, p->max_objects - p->nr_objects);
 	nr -= nr % POOL_BATCH;
-	if (p->nr_objects + nr > p->max_objects)
+	if (!nr)
 		return false;
 	c = region_alloc(size);
 	if (!c)

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * What a graph is written as: every task and edge, sealed or not, and names
+ * with quotes do no harm. Then what a body may ask about its run.
+ */
+#include "tests/api/api.h"
+
+#include <fcntl.h>
+
+static char text[1 << 20];
+
+static const char *dump(const struct lkdf_graph *g, const char *format)
+{
+	char path[] = "/tmp/lkdf-dump-XXXXXX";
+	int fd = mkstemp(path);
+	ssize_t n = -1;
+
+	unlink(path);
+	if (fd >= 0 && !lkdf_graph_dump(g, fd, format)) {
+		lseek(fd, 0, SEEK_SET);
+		n = read(fd, text, sizeof(text) - 1);
+	}
+	close(fd);
+	text[n < 0 ? 0 : n] = '\0';
+	return text;
+}
+
+static int count(const char *in, const char *what)
+{
+	int nr = 0;
+
+	for (in = strstr(in, what); in; in = strstr(in + 1, what))
+		nr++;
+	return nr;
+}
+
+/* 0: it is JSON, 1: it is not, -1: nobody here can tell. */
+static int ask_python(const char *json)
+{
+	FILE *p;
+	int rc;
+
+	if (system("python3 -c 'import json' 2>/dev/null"))
+		return -1;
+	p = popen("python3 -c 'import json,sys; g=json.load(sys.stdin); "
+		  "n=len(g[\"tasks\"]); sys.exit(any(a<0 or b<0 or a>=n or "
+		  "b>=n for a,b in g[\"edges\"]))' 2>/dev/null",
+		  "w");
+	if (!p)
+		return -1;
+	fputs(json, p);
+	rc = pclose(p);
+	return rc != 0;
+}
+
+static void is_json(const char *what)
+{
+	int rc = ask_python(text);
+
+	if (rc < 0)
+		skip(what, "no python3");
+	else
+		is(rc, 0, "%s is JSON", what);
+}
+
+static void a_graph_is_written(struct lkdf *rt, int nr, bool seal)
+{
+	struct lkdf_kind *k = api_kind(rt, "a\"kind\\", api_nothing, 0, 0);
+	struct lkdf_graph *g;
+	int i, edges = 0;
+
+	must(lkdf_graph_create(
+		rt, ATTR(lkdf_graph_attr, .name = "with \"quotes\"\n"), &g));
+	for (i = 0; i < nr; i++)
+		must(lkdf_graph_add(g, k, NULL, NULL, 0));
+	for (i = 1; i < nr; i++, edges++)
+		must(lkdf_graph_order(g, i / 5, i));
+	if (nr)
+		must(lkdf_graph_label(g, 0, "\\ \" \t last"));
+	if (seal)
+		must(lkdf_graph_seal(g, NULL));
+	dump(g, "json");
+	is(count(text, "\"id\":"), nr, "%d tasks are in it", nr);
+	is(count(text, "],[") + (count(text, "\"edges\":[[") > 0), edges,
+	   "and all edges");
+	is_json(seal ? "the sealed graph" : "the open graph");
+	dump(g, "dot");
+	is(count(text, "[label="), nr, "as dot too");
+	is(count(text, " -> "), edges, "with all edges");
+	ok(!strncmp(text, "digraph ", 8) && strstr(text, "}\n"),
+	   "from the first to the last brace");
+	lkdf_graph_put(g);
+	lkdf_kind_put(k);
+}
+
+struct asked {
+	const void *want_arg;
+	uint64_t next_seq;
+	int bad, nr;
+};
+
+static int ask(struct lkdf_ctx *c, void *arg)
+{
+	struct asked *a = arg;
+	int cpu = -1, node = -1;
+
+	a->bad += lkdf_run_arg(c) != a->want_arg;
+	a->bad += lkdf_seq(c) != a->next_seq++;
+	a->bad += lkdf_worker(c) < 0 ||
+		  lkdf_worker(c) >= lkdf_nr_workers(lkdf_runtime(c));
+	a->bad += lkdf_where(c, &cpu, &node) || cpu < 0 || node < 0;
+	a->bad += lkdf_where(c, NULL, NULL) != 0;
+	a->nr++;
+	return 0;
+}
+
+static bool count_down(void *u)
+{
+	return --*(int *)u == 0;
+}
+
+static void a_body_is_told_of_its_run(struct lkdf *rt)
+{
+	struct lkdf_kind *k = api_kind(rt, "ask", ask, 0, 0);
+	struct lkdf_graph *g = api_graph(rt, 1);
+	struct asked a = { .want_arg = &g };
+	int left = 7;
+
+	must(lkdf_graph_add(g, k, &a, NULL, 0));
+	must(lkdf_graph_seal(g, NULL));
+	is(api_run(g, NULL, ATTR(lkdf_run, .arg = &g)), 0, "with an arg");
+	is(api_run(g, NULL, ATTR(lkdf_run, .arg = &g, .times = 10)), 0,
+	   "ten times");
+	a.want_arg = NULL;
+	is(api_run(g, NULL, ATTR(lkdf_run, .until = count_down, .u = &left)), 0,
+	   "until told");
+	is(a.nr, 18, "one, ten and seven runs");
+	left = 100;
+	is(api_run(g, NULL,
+		   ATTR(lkdf_run, .until = count_down, .u = &left, .times = 3)),
+	   0, "both: what comes first");
+	is(a.nr, 21, "three more");
+	is(left, 98, "until is not asked after the last");
+	is(a.bad, 0, "all answers were right");
+	lkdf_graph_put(g);
+	lkdf_kind_put(k);
+}
+
+int main(void)
+{
+	struct lkdf *rt;
+
+	tap_start(60);
+	rt = api_open_workers(2);
+	a_graph_is_written(rt, 0, false);
+	a_graph_is_written(rt, 0, true);
+	a_graph_is_written(rt, 1, true);
+	a_graph_is_written(rt, 3000, false);
+	a_graph_is_written(rt, 3000, true);
+	a_body_is_told_of_its_run(rt);
+	is(lkdf_close(rt), 0, "the runtime closes");
+	return tap_end();
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Serial mode gives the same results on the caller's thread alone, and the
+ * library may be loaded and left again and again.
+ */
+#include "tests/api/api.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <sys/wait.h>
+
+static int count_threads(void)
+{
+	DIR *dir = opendir("/proc/self/task");
+	struct dirent *d;
+	int nr = 0;
+
+	while (dir && (d = readdir(dir)))
+		nr += d->d_name[0] != '.';
+	if (dir)
+		closedir(dir);
+	return nr;
+}
+
+static struct lkdf_kind *sum_kind;
+
+struct sum {
+	int from, to;
+	long *out;
+};
+
+static int sum(struct lkdf_ctx *c, void *arg)
+{
+	struct sum *s = arg;
+	int mid = (s->from + s->to) / 2;
+	long a = 0, b = 0;
+
+	if (s->to - s->from == 1) {
+		*s->out = s->from;
+		return s->from == 777 ? lkdf_fail(c, -ERANGE, "777") : 0;
+	}
+	must(lkdf_spawn(c, sum_kind, &(struct sum){ s->from, mid, &a }));
+	must(lkdf_spawn(c, sum_kind, &(struct sum){ mid, s->to, &b }));
+	if (lkdf_join(c))
+		a = 1000000;
+	*s->out = a + b;
+	return 0;
+}
+
+struct prefix {
+	long sum;
+	struct prefix *before;
+};
+
+static int add_up(struct lkdf_ctx *c, void *arg)
+{
+	struct prefix *p = arg;
+
+	p->sum = (p->before ? p->before->sum : 0) + 1 + (long)lkdf_seq(c);
+	return 0;
+}
+
+static int hold_on(struct lkdf_ctx *c, void *arg)
+{
+	return lkdf_hold(c, arg);
+}
+
+static long run_programs(struct lkdf *rt, uint32_t flags)
+{
+	struct lkdf_graph *g = api_graph(rt, 2);
+	struct lkdf_event held, done, *at = &held;
+	struct prefix p[100];
+	struct lkdf_kind *k, *holds;
+	long total = 0;
+	int i;
+
+	sum_kind = api_kind(rt, "sum", sum, sizeof(struct sum), flags & 0);
+	api_call(rt, sum_kind, &(struct sum){ 0, 1000, &total });
+	k = api_kind(rt, "add", add_up, 0, flags);
+	for (i = 0; i < 100; i++) {
+		p[i] = (struct prefix){ 0, i ? &p[i - 1] : NULL };
+		must(lkdf_graph_add(g, k, &p[i], NULL, 0));
+		if (i)
+			must(lkdf_graph_order(g, i - 1, i));
+	}
+	must(lkdf_graph_seal(g, NULL));
+	total = total * 31 + api_run(g, NULL, ATTR(lkdf_run, .times = 10));
+	total = total * 31 + p[99].sum;
+	holds = api_kind(rt, "holds", hold_on, 0, flags);
+	held.slot = NULL;
+	must(lkdf_submit(rt, NULL, ATTR(lkdf_task, .kind = holds, .arg = at),
+			 &done));
+	while (lkdf_event_wait(done, 0) == 1 && !*(void *volatile *)&held.slot)
+		api_nap_ns(50000);
+	api_nap_ns(1000000);
+	must(lkdf_event_signal(held, -EDOM));
+	total = total * 31 + lkdf_event_wait(done, -1);
+	total = total * 31 + lkdf_scope_wait(rt, NULL, -1);
+	lkdf_graph_put(g);
+	lkdf_kind_put(k);
+	lkdf_kind_put(holds);
+	lkdf_kind_put(sum_kind);
+	return total;
+}
+
+static void results_are_the_same(uint32_t flags)
+{
+	struct lkdf *rt = api_open("serial=yes");
+	long serial, parallel;
+
+	serial = run_programs(rt, flags);
+	is(count_threads(), 1, "serial mode has no thread of its own");
+	is(lkdf_close(rt), 0, "it closes");
+	rt = api_open_workers(4);
+	ok(count_threads() > 1, "other modes have");
+	parallel = run_programs(rt, flags);
+	is(serial, parallel, "serial and parallel give the same");
+	is(lkdf_close(rt), 0, "it closes");
+	is(count_threads(), 1, "and leaves no thread");
+}
+
+/* The path of the library that this program is linked to. */
+static int load_and_leave(int nr)
+{
+	int (*open_fn)(const char *, struct lkdf **);
+	int (*close_fn)(struct lkdf *);
+	struct lkdf *rt;
+	Dl_info info;
+	void *lib;
+	int i;
+
+	if (!dladdr((void *)(uintptr_t)lkdf_open, &info))
+		return -ENOENT;
+	for (i = 0; i < nr; i++) {
+		lib = dlopen(info.dli_fname, RTLD_NOW | RTLD_LOCAL);
+		if (!lib)
+			return -ENOENT;
+		*(void **)&open_fn = dlsym(lib, "lkdf_open");
+		*(void **)&close_fn = dlsym(lib, "lkdf_close");
+		if (open_fn("workers=2", &rt) || close_fn(rt))
+			return -EPROTO;
+		dlclose(lib);
+	}
+	return 0;
+}
+
+int main(void)
+{
+	tap_start(60);
+	results_are_the_same(0);
+	results_are_the_same(LKDF_BLOCKING);
+	is(load_and_leave(100), 0, "loaded, used and left 100 times");
+	is(count_threads(), 1, "no thread stays behind");
+	return tap_end();
+}
