@@ -44,7 +44,7 @@ try_oracle() {
 
 # plant NAME FILE SED SOURCES: sources are compiled again.
 plant() {
-	rm -rf "$top/lib"
+	rm -rf "${top:?}/lib"
 	cp -r lib "$top/lib"
 	sed -i "$3" "$top/$2"
 	if cmp -s "$2" "$top/$2"; then
