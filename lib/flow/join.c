@@ -169,8 +169,7 @@ static inline bool pop_child(struct worker *w, struct task *parent,
 	    a_load(&t->parent, relaxed) != parent)
 		return false;
 	d->head--;
-	/* Without flags nothing is to be done after its body either. */
-	if (unlikely(t->link.flags || !task_is_plain(t))) {
+	if (unlikely(!task_is_plain(t) || t->link.flags & TASK_ENDS_SLOWLY)) {
 		run_child(w, t, parent);
 		return true;
 	}

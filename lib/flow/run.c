@@ -309,8 +309,9 @@ static uint64_t run_item(struct burst *b, uint64_t item)
 static void run_sources(struct burst *b, struct frame *f)
 {
 	const struct lkdf_graph *g = f->graph;
-	uint32_t first = f->next_source, end;
+	uint32_t first = f->next_source, end, source;
 	struct worker *w = b->w;
+	enum arrival a;
 
 	end = (uint32_t)min_u64(first + SOURCE_CHUNK, g->nr_sources);
 	f->next_source = end;
@@ -318,12 +319,16 @@ static void run_sources(struct burst *b, struct frame *f)
 	    !worker_push(w, CLASS_NORMAL, (uint64_t)(uintptr_t)&f->start))
 		inbox_push(&w->node->inbox, &f->start);
 	while (end > first) {
-		end--;
-		if (f->recs[g->sources[end]].flags & REC_TOKEN)
-			decide_arrived(w, f, g->sources[end],
-				       rec_arrive(&f->recs[g->sources[end]]));
-		else
-			decide_push(w, f, g->sources[end], 0);
+		source = g->sources[--end];
+		if (!(f->recs[source].flags & REC_TOKEN)) {
+			decide_push(w, f, source, 0);
+			continue;
+		}
+		/* Where the token is still to come the run may end elsewhere
+		 * from here on, and the graph with it. */
+		a = rec_arrive(&f->recs[source]);
+		if (a != ARRIVAL_EARLY)
+			decide_arrived(w, f, source, a);
 	}
 }
 

@@ -9,11 +9,22 @@
 /* Objects per chunk: as many as fit, at least one batch. */
 #define CHUNK_SIZE 65536
 
-/* Overlaid on the first object of a batch. */
+/* The first object of a batch. */
 struct pool_batch {
 	struct pool_free first;
-	struct pool_batch *next;
 };
+
+/*
+ * The link to the next batch is the last word of the first object: what a
+ * stale pointer may still read lies at the beginning.
+ */
+static struct pool_batch **batch_next(const struct pool *p,
+				      struct pool_batch *b)
+{
+	char *end = (char *)b + p->object_size;
+
+	return (struct pool_batch **)(void *)(end - sizeof(b));
+}
 
 /* First object of a chunk. */
 struct pool_chunk {
@@ -117,7 +128,7 @@ static bool grow(struct pool *p)
 	for (at = (char *)c + p->object_size; nr; nr -= POOL_BATCH) {
 		link_batch(p, at, POOL_BATCH);
 		b = (struct pool_batch *)at;
-		b->next = p->full;
+		*batch_next(p, b) = p->full;
 		p->full = b;
 		at += POOL_BATCH * p->object_size;
 	}
@@ -139,7 +150,7 @@ bool magazine_fill(struct magazine *m)
 	lock(p);
 	if (p->full || grow(p)) {
 		b = p->full;
-		p->full = b->next;
+		p->full = *batch_next(p, b);
 		m->free = &b->first;
 		m->nr = POOL_BATCH;
 	}
@@ -160,7 +171,7 @@ void magazine_spill(struct magazine *m)
 	a_store(&last->next, NULL, relaxed);
 	m->nr -= POOL_BATCH;
 	lock(p);
-	b->next = p->full;
+	*batch_next(p, b) = p->full;
 	p->full = b;
 	unlock(p);
 }

@@ -339,6 +339,19 @@ static void check_drops_below(struct world *w, const struct place *at,
 	}
 }
 
+/* A submitted task itself, if the call made one. */
+static void check_drop_of_root(struct world *w, uint32_t call)
+{
+	const struct call *c = &w->p->call[call];
+	uint32_t nr, expected;
+
+	nr = atomic_load(&cell_of(w, call, 0, c->first)->nr_drops);
+	expected = !w->run[call].start_rc &&
+		   w->p->kind[w->p->node[c->first].kind].has_drop;
+	if (nr != expected)
+		wrong(w, "call %u: %u drops of its task", call, nr);
+}
+
 void check_drops(struct world *w)
 {
 	struct place at = { .w = w };
@@ -353,6 +366,8 @@ void check_drops(struct world *w)
 	}
 	for (at.call = 0; at.call < w->p->nr_calls; at.call++) {
 		c = &w->p->call[at.call];
+		if (c->is_submit)
+			check_drop_of_root(w, at.call);
 		for (at.rep = 0; at.rep < c->times; at.rep++) {
 			for (i = 0; i < call_nr_cells(w->p, c); i++)
 				check_drops_below(w, &at, c->first + i);

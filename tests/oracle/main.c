@@ -4,8 +4,11 @@
  *
  *	oracle [--programs N] [--seed S] [--base S] [--workers 1,2,4,8,0]
  *	       [--tasks MAX] [--repeat N] [--seconds N] [--watchdog N]
+ *	       [--shrink 1]
  *
  * --seed runs one program, --repeat times. 0 workers is the serial mode.
+ * --shrink looks for the smallest number of tasks with which it fails, each
+ * in a process of its own, so it may hang or crash.
  */
 #include "tests/oracle/world.h"
 #include "tests/tap.h"
@@ -20,7 +23,7 @@
 struct options {
 	uint64_t programs, seed, base;
 	uint32_t tasks, repeat, seconds, watchdog;
-	bool has_seed;
+	bool has_seed, shrinks;
 	int workers[MAX_RUNTIMES];
 	uint32_t nr_workers;
 };
@@ -164,10 +167,35 @@ static bool parse_one(struct options *o, const char *name, const char *value)
 		o->watchdog = (uint32_t)number;
 	else if (!strcmp(name, "--workers"))
 		parse_workers(o, value);
+	else if (!strcmp(name, "--shrink"))
+		o->shrinks = number != 0;
 	else
 		return false;
 	o->has_seed |= !strcmp(name, "--seed");
 	return true;
+}
+
+/* The smallest failing number of tasks by its own process for each. */
+static int shrink(const struct options *o, char *self)
+{
+	char command[512];
+	uint32_t nr;
+
+	for (nr = 0; nr <= 20000; nr += nr / 4 + 1) {
+		snprintf(command, sizeof(command),
+			 "%s --seed %llu --workers %d --tasks %u --repeat %u "
+			 "--watchdog 5",
+			 self, (unsigned long long)o->seed, o->workers[0], nr,
+			 o->repeat > 1 ? o->repeat : 200);
+		snprintf(command + strlen(command),
+			 sizeof(command) - strlen(command), " >/dev/null 2>&1");
+		if (system(command) == 0)
+			continue;
+		printf("%.*s\n", (int)(strlen(command) - 15), command);
+		return 0;
+	}
+	printf("it does not fail\n");
+	return 1;
 }
 
 int main(int argc, char **argv)
@@ -192,6 +220,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "oracle: unknown option %s\n", argv[i]);
 		return 2;
 	}
+	if (o.shrinks)
+		return shrink(&o, argv[0]);
 	signal(SIGALRM, on_alarm);
 	for (r = 0; r < o.nr_workers; r++) {
 		if (!is(open_runtime(o.workers[r], &rt[r]), 0,

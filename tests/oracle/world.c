@@ -310,6 +310,17 @@ static void make_calls(struct world *w)
 		pthread_join(thread[i], NULL);
 }
 
+/* Graphs and tasks keep those they need. */
+static void put_kinds(struct world *w)
+{
+	uint32_t i;
+
+	for (i = 0; i < w->p->nr_kinds; i++) {
+		lkdf_kind_put(w->kind[i]);
+		w->kind[i] = NULL;
+	}
+}
+
 static void run_phase(struct world *w, uint32_t phase)
 {
 	uint32_t i;
@@ -317,6 +328,8 @@ static void run_phase(struct world *w, uint32_t phase)
 
 	w->phase = phase;
 	make_calls(w);
+	if (phase == w->p->nr_phases - 1 && !w->p->has_children)
+		put_kinds(w);
 	rc = lkdf_scope_wait(w->rt, w->scope, -1);
 	check_scope(w, phase, rc);
 	if (w->outer)
@@ -336,13 +349,6 @@ bool world_try(struct lkdf *rt, bool is_serial, const struct program *p)
 	now = &w;
 	world_init(&w, rt, p);
 	w.is_serial = is_serial;
-	/* The graph keeps its kinds. */
-	for (i = 0; !p->has_children && !p->call[0].is_submit &&
-		    p->nr_calls == 1 && i < p->nr_kinds;
-	     i++) {
-		lkdf_kind_put(w.kind[i]);
-		w.kind[i] = NULL;
-	}
 	for (i = 0; i < p->nr_phases; i++)
 		run_phase(&w, i);
 	lkdf_graph_put(w.graph);
@@ -350,8 +356,7 @@ bool world_try(struct lkdf *rt, bool is_serial, const struct program *p)
 	lkdf_scope_put(w.outer);
 	lkdf_scope_wait(rt, NULL, -1);
 	check_drops(&w);
-	for (i = 0; i < p->nr_kinds; i++)
-		lkdf_kind_put(w.kind[i]);
+	put_kinds(&w);
 	lkdf_kind_put(w.signal_kind);
 	world_free(&w);
 	return atomic_load(&w.nr_wrong) == 0;
