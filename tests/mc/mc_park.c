@@ -176,6 +176,7 @@ static const struct mc_scenario table[] = {
 	{ .name = "timeouts meet wake-ups",
 	  .nr_threads = 3,
 	  .bound = 2,
+	  .stale = 1,
 	  .timeouts = 2,
 	  .spurious = 1,
 	  .init = init,
