@@ -3,6 +3,7 @@
 
 #include "api/border.h"
 #include "api/config.h"
+#include "flow/kind.h"
 #include "topo/topo.h"
 
 #include <sched.h>
@@ -38,6 +39,9 @@ static void fill_attr(const struct lkdf *rt, const struct config *c,
 		.is_per_node = c->workers_per_node != 0,
 		.trace_file = c->trace,
 	};
+	/* With less than two CPUs of quota a spinner takes from the worker. */
+	if (rt->topo->quota_milli && rt->topo->quota_milli < 2000)
+		a->spin_us = 0;
 	if (a->is_serial)
 		a->nr_workers = 1;
 	else if (!a->nr_workers)
@@ -139,6 +143,7 @@ int lkdf_close(struct lkdf *rt)
 		/* [guest.none] pairs with [guest.out]. */
 		while (a_load(&rt->nr_guests, acquire))
 			sched_yield();
+		kind_reap(rt);
 		nr = a_load(&rt->nr_handles, relaxed);
 		if (nr)
 			log_text(&rt->log, LKDF_LOG_INFO,

@@ -138,18 +138,20 @@ void *lkdf_scratch(struct lkdf_ctx *c)
 {
 	size_t size = round_up(kind_of(c)->scratch_size, CACHE_LINE);
 	struct executor *ex = c->ex;
-	void *p;
+	char *p;
 
 	if (!size)
 		return NULL;
 	if (ex->scratch_size < size) {
-		p = aligned_alloc(CACHE_LINE, size);
+		size = max_u64(size, 2 * ex->scratch_size);
+		p = aligned_alloc(CACHE_LINE, SCRATCH_HEAD + size);
 		if (!p) {
 			err(-ENOMEM, "scratch: no memory for %zu bytes", size);
 			return NULL;
 		}
-		free(ex->scratch);
-		ex->scratch = p;
+		/* A body below us on this stack may still use the old one. */
+		*(void **)(void *)p = ex->scratch;
+		ex->scratch = p + SCRATCH_HEAD;
 		ex->scratch_size = size;
 	}
 	return ex->scratch;

@@ -11,6 +11,9 @@
 /* The body left to go on when its event fires; the second of both goes on. */
 enum task_end complete_leave(struct executor *ex, struct task *t);
 
+/* The last body ends: from here on a held event counts like a child. */
+void complete_arm_hold(struct task *t);
+
 /* Children gone or event fired: the task is ready again, as then_fn. */
 void complete_continue(struct executor *ex, struct task *t);
 
@@ -18,7 +21,11 @@ void complete_continue(struct executor *ex, struct task *t);
 enum task_end complete_cancelled(struct executor *ex, struct task *t,
 				 int error);
 
-/* A body with an on_cancel begins or ends. */
-void complete_kickable(struct task *t, bool begins);
+/*
+ * A body begins, kickable if it has an on_cancel; or the error its scope was
+ * cancelled with before it could. A continuation begins all the same.
+ */
+int complete_begin(struct task *t);
+void complete_end(struct task *t);
 
 #endif

@@ -80,19 +80,39 @@ void kind_get(struct lkdf_kind *k)
 	a_add(&k->nr_refs, 1, relaxed);
 }
 
-static void destroy(struct lkdf_kind *k)
+static void free_all(struct lkdf_kind *k)
 {
+	struct lkdf_kind *next;
 	uint32_t i;
 
-	for (i = 0; i < k->nr_limits; i++)
-		limit_put(k->limit[i].limit);
-	free(k);
+	for (; k; k = next) {
+		next = k->next_dead;
+		for (i = 0; i < k->nr_limits; i++)
+			limit_put(k->limit[i].limit);
+		free(k);
+	}
 }
 
-/*
- * Counting every task of its own would cost each a locked operation. So a kind
- * that has had such tasks is freed when the runtime is next seen empty.
- */
+void kind_abandon(struct lkdf *rt)
+{
+	free_all(rt->dead_kinds);
+	rt->dead_kinds = NULL;
+}
+
+void kind_reap(struct lkdf *rt)
+{
+	struct lkdf_kind *k = NULL;
+
+	pthread_mutex_lock(&rt->lock);
+	/* Under lock: whatever has one of those kinds was started before. */
+	if (!scope_live(&rt->root)) {
+		k = rt->dead_kinds;
+		rt->dead_kinds = NULL;
+	}
+	pthread_mutex_unlock(&rt->lock);
+	free_all(k);
+}
+
 void kind_put(struct lkdf_kind *k)
 {
 	struct lkdf *rt;
@@ -102,30 +122,11 @@ void kind_put(struct lkdf_kind *k)
 		return;
 	rt = k->rt;
 	a_sub(&rt->nr_handles, 1, relaxed);
-	if (!a_load(&k->has_tasks, relaxed)) {
-		destroy(k);
-		return;
-	}
 	pthread_mutex_lock(&rt->lock);
 	k->next_dead = rt->dead_kinds;
 	rt->dead_kinds = k;
 	pthread_mutex_unlock(&rt->lock);
-	if (!scope_live(&rt->root))
-		kind_bury(rt);
-}
-
-void kind_bury(struct lkdf *rt)
-{
-	struct lkdf_kind *k, *next;
-
-	pthread_mutex_lock(&rt->lock);
-	k = rt->dead_kinds;
-	rt->dead_kinds = NULL;
-	pthread_mutex_unlock(&rt->lock);
-	for (; k; k = next) {
-		next = k->next_dead;
-		destroy(k);
-	}
+	kind_reap(rt);
 }
 
 void kind_sample(struct lkdf_kind *k, uint64_t body_ticks)

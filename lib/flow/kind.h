@@ -52,8 +52,6 @@ struct lkdf_kind {
 	_Atomic(uint32_t) slow;
 	_Atomic(uint32_t) body_ticks; /* the last sample */
 	_Atomic(uint32_t) nr_short; /* samples in a row */
-	/* Set with its first task of its own, not counted in nr_refs. */
-	_Atomic(uint32_t) has_tasks;
 
 	/* Set at create, constant afterwards. */
 	struct lkdf *rt;
@@ -65,20 +63,29 @@ struct lkdf_kind {
 	struct kind_limit limit[MAX_LIMITS];
 	char name[NAME_SIZE];
 
+	/* Any thread: the user and each graph with it; tasks do not count. */
+	_Alignas(CACHE_LINE) _Atomic(uint32_t) nr_refs;
+
 	/* Under the runtime's lock, once nr_refs is 0. */
 	struct lkdf_kind *next_dead;
-
-	/* Any thread: the user and each graph with it. */
-	_Alignas(CACHE_LINE) _Atomic(uint32_t) nr_refs;
 };
 
 int kind_create(struct lkdf *rt, const struct lkdf_kind_attr *a,
 		struct lkdf_kind **out);
 void kind_get(struct lkdf_kind *k);
+
+/*
+ * With the last reference it is dead: nobody starts tasks of it any more. Its
+ * memory stays until nothing at all lives in the runtime, for tasks that have
+ * been started hold no reference: that would be two locked operations each.
+ */
 void kind_put(struct lkdf_kind *k);
 
-/* Frees the kinds that waited for their last task. */
-void kind_bury(struct lkdf *rt);
+/* Frees the dead ones if nothing lives. */
+void kind_reap(struct lkdf *rt);
+
+/* Frees them all without a lock: in a forked child. */
+void kind_abandon(struct lkdf *rt);
 
 /* A body took so long: is the kind short? */
 void kind_sample(struct lkdf_kind *k, uint64_t body_ticks);

@@ -137,13 +137,23 @@ static int start_threads(struct lkdf *rt, const struct runtime_attr *a)
 	return rc;
 }
 
+static void free_scratch(struct executor *ex)
+{
+	char *p = ex->scratch, *older;
+
+	for (; p; p = older) {
+		older = *(void **)(void *)(p - SCRATCH_HEAD);
+		free(p - SCRATCH_HEAD);
+	}
+}
+
 static void free_memory(struct lkdf *rt)
 {
 	size_t nr = (size_t)rt->nr_executors;
 	int i, p;
 
 	for (i = 0; rt->executors && i < rt->nr_executors; i++)
-		free(rt->executors[i].scratch);
+		free_scratch(&rt->executors[i]);
 	for (p = 0; p < NR_POOLS; p++)
 		pool_fini(&rt->pool[p]);
 	for (i = 0; i < FRAME_CHUNK; i++)
@@ -187,7 +197,6 @@ void runtime_close(struct lkdf *rt)
 {
 	sched_stop(&rt->sched);
 	blocking_fini(&rt->blocking);
-	kind_bury(rt);
 	free_memory(rt);
 }
 
@@ -195,7 +204,7 @@ void runtime_abandon(struct lkdf *rt)
 {
 	sched_abandon(&rt->sched);
 	blocking_abandon(&rt->blocking);
-	kind_bury(rt);
+	kind_abandon(rt);
 	trace_abandon(&rt->trace);
 	free_memory(rt);
 }

@@ -58,9 +58,9 @@ struct lkdf {
 	/* Under lock. */
 	pthread_mutex_t lock;
 	struct magazine magazine[NR_POOLS]; /* for threads of the user */
-	struct lkdf_kind *dead_kinds; /* put, their tasks may live */
 	uint32_t nr_frames; /* slots ever used */
 	uint32_t free_frame; /* first free slot + 1 */
+	struct lkdf_kind *dead_kinds; /* see kind_put() */
 
 	/* Slots are set under lock before anybody knows their number. */
 	struct frame **frames[FRAME_CHUNK];

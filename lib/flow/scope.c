@@ -51,20 +51,25 @@ int scope_create(struct lkdf *rt, struct lkdf_scope *parent, const char *name,
 		 struct lkdf_scope **out)
 {
 	struct lkdf_scope *s = aligned_alloc(CACHE_LINE, sizeof(*s));
+	bool is_cancelled;
 
 	if (!s)
 		return err(-ENOMEM, "scope: no memory for \"%s\"",
 			   name ? name : "");
-	if (scope_cancelled(parent)) {
+	scope_init(s, rt, parent, name);
+	pthread_mutex_lock(&rt->scope_lock);
+	/* Under lock: a cancel from above finds us or we see it. */
+	is_cancelled = scope_cancelled(parent) != 0;
+	if (!is_cancelled)
+		add_child(parent, s);
+	pthread_mutex_unlock(&rt->scope_lock);
+	if (is_cancelled) {
+		scope_fini(s);
 		free(s);
 		return err(-ECANCELED, "scope: parent \"%s\" is cancelled",
 			   parent->name);
 	}
-	scope_init(s, rt, parent, name);
 	a_add(&parent->count, SCOPE_REF, relaxed);
-	pthread_mutex_lock(&rt->scope_lock);
-	add_child(parent, s);
-	pthread_mutex_unlock(&rt->scope_lock);
 	a_add(&rt->nr_handles, 1, relaxed);
 	*out = s;
 	return 0;
@@ -191,10 +196,11 @@ int scope_wait(struct lkdf_scope *s, int64_t timeout_ns)
 	if (!rc)
 		rc = scope_cancelled(s);
 	a_store(&s->cancel_err, 0, relaxed);
-	if (f) {
+	if (rc) {
 		failure_observe(f);
 		failure_put(s->told, &s->rt->log);
 		s->told = f;
+		s->told_err = rc;
 	}
 	pthread_mutex_unlock(&s->lock);
 	return rc ? err(rc, "scope \"%s\": %s", s->name,
@@ -234,18 +240,17 @@ int scope_error(struct lkdf_scope *s, struct lkdf_error *out)
 {
 	struct lkdf_error e = { .size = sizeof(e), .id = -1, .worker = -1 };
 	struct failure *f;
-	int rc;
+	int error, rc;
 
 	pthread_mutex_lock(&s->lock);
+	error = a_load(&s->first_err, relaxed);
 	/* [scope.look] the failure's text; pairs with [scope.fail]. */
-	f = a_load(&s->failure, acquire);
-	if (!f)
-		f = s->told;
+	f = error ? a_load(&s->failure, acquire) : s->told;
 	if (f) {
 		failure_observe(f);
 		e = f->error;
 	}
-	e.err = f ? f->error.err : a_load(&s->first_err, relaxed);
+	e.err = error ? error : s->told_err;
 	e.nr_failed = a_load(&s->nr_failed, relaxed);
 	e.nr_skipped = a_load(&s->nr_skipped, relaxed);
 	e.nr_cancelled = a_load(&s->nr_cancelled, relaxed);
@@ -261,9 +266,9 @@ void scope_fail(struct lkdf_scope *s, int error, struct failure *f)
 
 	for (; s; s = s->parent) {
 		zero = 0;
-		a_cas(&s->first_err, &zero, error, relaxed, relaxed);
 		none = NULL;
-		if (!f || a_load(&s->failure, relaxed))
+		/* The text of the first error or none, not that of a later. */
+		if (!a_cas(&s->first_err, &zero, error, relaxed, relaxed) || !f)
 			continue;
 		failure_get(f);
 		/* [scope.fail] the text before the pointer; pairs with

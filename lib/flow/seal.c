@@ -282,8 +282,9 @@ static int seal(struct lkdf_graph *g, struct lkdf_diag *why)
 	if (rc)
 		return rc;
 	trim(g);
-	qsort(g->labels.items, g->labels.nr, sizeof(struct label),
-	      compare_labels);
+	if (g->labels.nr)
+		qsort(g->labels.items, g->labels.nr, sizeof(struct label),
+		      compare_labels);
 	rc = frames_create(g);
 	if (rc)
 		return rc;

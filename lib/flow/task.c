@@ -81,8 +81,6 @@ static inline struct task *new_task(struct lkdf *rt, struct executor *ex,
 		err(-ENOMEM, "task: no memory for a task of kind %s", k->name);
 		return NULL;
 	}
-	if (unlikely(!a_load(&k->has_tasks, relaxed)))
-		a_store(&k->has_tasks, 1, relaxed);
 	init_task(t, k);
 	return t;
 }
@@ -235,7 +233,6 @@ int task_spawn(struct lkdf_ctx *c, struct lkdf_kind *k, const void *arg)
 	struct deque *d;
 
 	if (unlikely(!c->task || !w || !k->is_plain ||
-		     !a_load(&k->has_tasks, relaxed) ||
 		     !magazine_has(&ex->magazine[POOL_TASK])))
 		return spawn_slowly(c, k, arg);
 	d = &w->deque[CLASS_NORMAL];
@@ -314,7 +311,6 @@ int task_submit(struct lkdf *rt, struct lkdf_scope *s,
 static void fail(struct task *t, int error, const char *why, int worker)
 {
 	struct lkdf_error e = {
-		.err = error,
 		.id = -1,
 		.worker = worker,
 		.nr_failed = 1,
@@ -322,6 +318,7 @@ static void fail(struct task *t, int error, const char *why, int worker)
 
 	if (t->link.flags & TASK_FAILED)
 		return;
+	error = e.err = failure_errno(error);
 	t->link.flags |= TASK_FAILED;
 	t->error = error;
 	t->failure = NULL;
@@ -348,6 +345,8 @@ enum task_end task_after(struct lkdf_ctx *c, int rc)
 		return complete_leave(c->ex, t);
 	if (c->leaves && rc >= 0)
 		t->link.flags |= TASK_AFTER_CHILDREN;
+	else
+		complete_arm_hold(t);
 	end = task_end_body(t);
 	if (end == TASK_COMPLETE && t->link.flags & TASK_AFTER_CHILDREN) {
 		complete_continue(c->ex, t);
@@ -367,14 +366,14 @@ static void sample(struct lkdf_ctx *c, struct lkdf_kind *k, uint64_t ticks)
 
 enum task_end task_step_slowly(struct lkdf_ctx *c, struct task *t)
 {
-	int cancelled = scope_cancelled(t->scope), rc;
+	bool continues = t->link.flags & TASK_CONTINUES;
 	struct lkdf_kind *k = t->kind;
 	uint64_t start, end;
-	lkdf_fn fn = k->fn;
+	lkdf_fn fn = continues ? t->then_fn : k->fn;
+	int cancelled, rc;
 
-	if (t->link.flags & TASK_CONTINUES)
-		fn = t->then_fn;
-	else if (cancelled)
+	cancelled = complete_begin(t);
+	if (cancelled)
 		return complete_cancelled(c->ex, t, cancelled);
 	if (t->link.flags & TASK_OF_FRAME) {
 		c->frame = t->frame;
@@ -384,7 +383,6 @@ enum task_end task_step_slowly(struct lkdf_ctx *c, struct task *t)
 		c->input_err = t->then_err;
 	if (c->ex->worker && a_load(&k->slow, relaxed) != SLOW_TRACED)
 		worker_offer(c->ex->worker, false, 0);
-	complete_kickable(t, true);
 	start = clock_ticks();
 	rc = fn(c, t->arg);
 	end = clock_ticks();
@@ -392,7 +390,7 @@ enum task_end task_step_slowly(struct lkdf_ctx *c, struct task *t)
 	trace_slice(c->ex->ring, k->trace_name,
 		    t->link.flags & TASK_OF_FRAME ? t->index : NO_TASK_NUMBER,
 		    start, end);
-	complete_kickable(t, false);
+	complete_end(t);
 	counter_add(c->ex->counters, COUNTER_TASKS, 1);
 	if (!c->ex->worker)
 		counter_add(c->ex->counters, COUNTER_BLOCKING, 1);

@@ -17,6 +17,9 @@ enum executor_pool {
 	NR_POOLS,
 };
 
+/* Bytes before scratch, with the address of the one it took over from. */
+#define SCRATCH_HEAD 64
+
 struct executor {
 	/* Set before the thread starts, constant afterwards. */
 	_Alignas(CACHE_LINE) void *rt; /* the runtime, for the layer above */
@@ -28,7 +31,7 @@ struct executor {
 	/* This thread only. */
 	struct magazine magazine[NR_POOLS];
 	struct counters *counters;
-	void *scratch;
+	void *scratch; /* the older ones are linked in front of it */
 	size_t scratch_size;
 };
 
