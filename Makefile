@@ -44,6 +44,7 @@ LKDF_CFLAGS := -std=c11 $(WARN) $(HARDEN) $(CFLAGS) -fexceptions
 include lib/lib.mk
 include tools/tools.mk
 include Documentation/examples/examples.mk
+include Documentation/examples/tutorial.mk
 include tests/tests.mk
 include lib/install.mk
 

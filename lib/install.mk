@@ -15,7 +15,7 @@ INSTALL_BIN ?= $(LKDF_BIN)
 INSTALL_PEERS ?= $(BENCH_PEERS)
 INSTALL_HEADERS := $(sort $(wildcard lib/include/lkdf/*.h \
 	lib/include/lkdf/*.hpp))
-INSTALL_EXAMPLES := $(sort $(wildcard Documentation/examples/*))
+INSTALL_EXAMPLES := $(sort $(wildcard Documentation/examples/*.c))
 
 LIB_NAMES := $(notdir $(LIB_SO)) $(LIB_SONAME) liblkdf.so liblkdf.a
 PC_SED := -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' \

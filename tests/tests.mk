@@ -27,6 +27,7 @@ $(BUILD)/tests/api/%: tests/api/%.c $(LIB_SO)
 		-o $@ $< -L$(BUILD) -llkdf -lpthread -Wl,-rpath,'$$ORIGIN/../..'
 
 include tests/mc/mc.mk
+include tests/oracle/oracle.mk
 
 .PHONY: check deps
 deps: ## install the packages that building and testing need
@@ -36,7 +37,7 @@ check: deps ## all tests, at most 15 minutes
 	$(Q)$(MAKE) --no-print-directory check-built
 
 .PHONY: check-built
-check-built: all $(UNIT_TESTS) $(API_TESTS) $(MC_TESTS)
+check-built: all $(UNIT_TESTS) $(API_TESTS) $(MC_TESTS) $(ORACLE_TESTS)
 	$(Q)BUILD=$(BUILD) CC=$(CC) DUPES=$(BUILD)/examples/dupes \
 		tests/run.sh $(LINT_TESTS) $(UNIT_TESTS) \
-		$(API_TESTS) $(MC_TESTS) $(API_SH_TESTS)
+		$(API_TESTS) $(MC_TESTS) $(ORACLE_TESTS) $(API_SH_TESTS)

@@ -200,7 +200,7 @@ static void calls_row(struct bench *b, const char *shape, int workers)
 
 static void measure_reruns(struct bench *b, int workers)
 {
-	static const char *const whats[] = { "mallocs", "mmaps", "faults" };
+	static const char *const texts[] = { "mallocs", "mmaps", "faults" };
 	double out[PEER_MAX_VALUES];
 	unsigned i, k;
 
@@ -211,7 +211,7 @@ static void measure_reruns(struct bench *b, int workers)
 				   RERUNS) != 3)
 			continue;
 		for (k = 0; k < 3; k++)
-			rerun_row(b, build_shapes[i], workers, whats[k],
+			rerun_row(b, build_shapes[i], workers, texts[k],
 				  out[k]);
 		calls_row(b, build_shapes[i], workers);
 	}

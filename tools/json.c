@@ -110,6 +110,15 @@ void json_number(struct json *j, const char *key, double value)
 	fprintf(j->out, "%.6g", value);
 }
 
+void json_fixed(struct json *j, const char *key, double value, int digits)
+{
+	begin(j, key);
+	if (isfinite(value))
+		fprintf(j->out, "%.*f", digits, value);
+	else
+		fputs("null", j->out);
+}
+
 void json_bool(struct json *j, const char *key, bool value)
 {
 	begin(j, key);

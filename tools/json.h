@@ -25,6 +25,8 @@ void json_close(struct json *j, char bracket);
 void json_text(struct json *j, const char *key, const char *value);
 void json_int(struct json *j, const char *key, int64_t value);
 void json_number(struct json *j, const char *key, double value);
+/* With so many digits after the point. */
+void json_fixed(struct json *j, const char *key, double value, int digits);
 void json_bool(struct json *j, const char *key, bool value);
 void json_null(struct json *j, const char *key);
 

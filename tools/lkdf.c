@@ -17,6 +17,8 @@ static const struct cli_verb verbs[] = {
 	  verb_doctor },
 	{ "bench", "compare with a floor and with peers, in ratios",
 	  verb_bench },
+	{ "trace", "convert or check what LKDF_TRACE=FILE recorded",
+	  verb_trace },
 };
 #define NR_VERBS (sizeof(verbs) / sizeof(verbs[0]))
 

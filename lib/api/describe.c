@@ -10,6 +10,7 @@
 #include "topo/topo.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +29,49 @@ static const struct cap_row {
 	{ LKDF_CAP_NODES, "nodes", "more than one NUMA node is in use" },
 	{ LKDF_CAP_TRACE, "trace", "counters and events are in a memfd" },
 };
+
+/* Grows; once there is no memory it stays as it is. */
+struct text {
+	char *buf;
+	size_t used, size;
+	bool has_failed;
+};
+
+static bool make_room(struct text *t, size_t more)
+{
+	size_t size = t->size ? t->size : 4096;
+	char *buf;
+
+	while (size - t->used <= more)
+		size *= 2;
+	if (size == t->size)
+		return true;
+	buf = realloc(t->buf, size);
+	if (!buf) {
+		t->has_failed = true;
+		return false;
+	}
+	t->buf = buf;
+	t->size = size;
+	return true;
+}
+
+__attribute__((format(printf, 2, 3))) static void put(struct text *t,
+						      const char *fmt, ...)
+{
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(NULL, 0, fmt, ap);
+	va_end(ap);
+	if (t->has_failed || n < 0 || !make_room(t, (size_t)n))
+		return;
+	va_start(ap, fmt);
+	vsnprintf(t->buf + t->used, t->size - t->used, fmt, ap);
+	va_end(ap);
+	t->used += (size_t)n;
+}
 
 static uint64_t read_counter(const struct lkdf *rt, int executor, size_t i)
 {
@@ -119,27 +163,27 @@ int lkdf_stat(struct lkdf *rt, const char *name, uint64_t *out)
 	return rc ? err(rc, "stat: there is no \"%s\" here", name) : 0;
 }
 
-static void put_json_text(FILE *f, const char *s)
+static void put_json_text(struct text *f, const char *s)
 {
-	putc('"', f);
+	put(f, "\"");
 	for (; *s; s++) {
 		if (*s == '"' || *s == '\\')
-			fprintf(f, "\\%c", *s);
+			put(f, "\\%c", *s);
 		else if ((unsigned char)*s < 0x20)
-			fprintf(f, "\\u%04x", (unsigned char)*s);
+			put(f, "\\u%04x", (unsigned char)*s);
 		else
-			putc(*s, f);
+			put(f, "%c", *s);
 	}
-	putc('"', f);
+	put(f, "\"");
 }
 
-static void put_field(FILE *f, const char *name, const char *text)
+static void put_field(struct text *f, const char *name, const char *text)
 {
-	fprintf(f, "\"%s\":", name);
+	put(f, "\"%s\":", name);
 	put_json_text(f, text ? text : "");
 }
 
-static int write_topo(struct lkdf *rt, FILE *f, bool is_json)
+static int write_topo(struct lkdf *rt, struct text *f, bool is_json)
 {
 	int *worker = calloc((size_t)rt->nr_workers, sizeof(*worker));
 	const struct topo *t = rt->topo;
@@ -160,31 +204,31 @@ static int write_topo(struct lkdf *rt, FILE *f, bool is_json)
 	free(worker);
 	if (rc)
 		return rc;
-	fputs(text, f);
+	put(f, "%s", text);
 	free(text);
 	return 0;
 }
 
-static int write_caps(struct lkdf *rt, FILE *f, bool is_json)
+static int write_caps(struct lkdf *rt, struct text *f, bool is_json)
 {
 	uint64_t caps = lkdf_caps(rt);
 	const struct cap_row *row;
 	size_t i;
 
-	fputs(is_json ? "{\"caps\":[" : "", f);
+	put(f, "%s", is_json ? "{\"caps\":[" : "");
 	for (i = 0; i < ARRAY_SIZE(cap_rows); i++) {
 		row = &cap_rows[i];
 		if (!is_json) {
-			fprintf(f, "%-8s %-3s  %s\n", row->name,
-				caps & row->cap ? "yes" : "no", row->help);
+			put(f, "%-8s %-3s  %s\n", row->name,
+			    caps & row->cap ? "yes" : "no", row->help);
 			continue;
 		}
-		fprintf(f, "%s\n{\"name\":\"%s\",\"present\":%s,", i ? "," : "",
-			row->name, caps & row->cap ? "true" : "false");
+		put(f, "%s\n{\"name\":\"%s\",\"present\":%s,", i ? "," : "",
+		    row->name, caps & row->cap ? "true" : "false");
 		put_field(f, "help", row->help);
-		fputs("}", f);
+		put(f, "%s", "}");
 	}
-	fputs(is_json ? "]}\n" : "", f);
+	put(f, "%s", is_json ? "]}\n" : "");
 	return 0;
 }
 
@@ -213,56 +257,58 @@ static void range_text(const struct option_row *row, char *buf, size_t size)
 	}
 }
 
-static int write_options(struct lkdf *rt, FILE *f, bool is_json)
+static int write_options(struct lkdf *rt, struct text *f, bool is_json)
 {
 	char value[OPTION_TEXT_SIZE], range[128];
 	const struct option_row *row;
 	size_t nr, i;
 
 	row = config_rows(&nr);
-	fputs(is_json ? "{\"options\":[" : "", f);
+	put(f, "%s", is_json ? "{\"options\":[" : "");
 	for (i = 0; i < nr; i++, row++) {
 		option_text(row, rt->config, value, sizeof(value));
 		range_text(row, range, sizeof(range));
 		if (!is_json) {
-			fprintf(f, "%s=%s%s%s (%s)\n\t%s\n", row->name, value,
-				row->unit ? " " : "",
-				row->unit ? row->unit : "", range, row->help);
+			put(f, "%s=%s%s%s (%s)\n\t%s\n", row->name, value,
+			    row->unit ? " " : "", row->unit ? row->unit : "",
+			    range, row->help);
 			continue;
 		}
-		fprintf(f, "%s\n{", i ? "," : "");
+		put(f, "%s\n{", i ? "," : "");
 		put_field(f, "name", row->name);
-		putc(',', f);
+		put(f, ",");
 		put_field(f, "value", value);
-		putc(',', f);
+		put(f, ",");
 		put_field(f, "unit", row->unit);
-		putc(',', f);
+		put(f, ",");
 		put_field(f, "range", range);
-		putc(',', f);
+		put(f, ",");
 		put_field(f, "help", row->help);
-		putc('}', f);
+		put(f, "}");
 	}
-	fputs(is_json ? "]}\n" : "", f);
+	put(f, "%s", is_json ? "]}\n" : "");
 	return 0;
 }
 
-/* One line of the text, one member of the JSON object. */
-static void put_stat(FILE *f, bool is_json, const char *name, uint64_t v)
+/* One line of the text, or one member of the JSON object. */
+static void put_stat(struct text *f, bool is_json, const char *name, uint64_t v)
 {
+	bool is_first = f->used <= 1;
+
 	if (is_json)
-		fprintf(f, ",\n\"%s\":%" PRIu64, name, v);
+		put(f, "%s\n\"%s\":%" PRIu64, is_first ? "" : ",", name, v);
 	else
-		fprintf(f, "%s %" PRIu64 "\n", name, v);
+		put(f, "%s %" PRIu64 "\n", name, v);
 }
 
-static int write_stats(struct lkdf *rt, FILE *f, bool is_json)
+static int write_stats(struct lkdf *rt, struct text *f, bool is_json)
 {
 	char name[64];
 	int executor;
 	size_t i;
 
-	fprintf(f, is_json ? "{\"lkdf.workers\":%d" : "lkdf.workers %d\n",
-		rt->nr_workers);
+	put(f, "%s", is_json ? "{" : "");
+	put_stat(f, is_json, "lkdf.workers", (uint64_t)rt->nr_workers);
 	for (i = 0; i < NR_COUNTERS; i++) {
 		snprintf(name, sizeof(name), "lkdf.%s", counter_rows[i].name);
 		put_stat(f, is_json, name, sum_counter(rt, i));
@@ -284,14 +330,14 @@ static int write_stats(struct lkdf *rt, FILE *f, bool is_json)
 				 read_counter(rt, executor, i));
 		}
 	}
-	fputs(is_json ? "}\n" : "", f);
+	put(f, "%s", is_json ? "}\n" : "");
 	return 0;
 }
 
-static const struct what_row {
+static const struct subject {
 	const char *name;
-	int (*fn)(struct lkdf *rt, FILE *f, bool is_json);
-} whats[] = {
+	int (*fn)(struct lkdf *rt, struct text *f, bool is_json);
+} subjects[] = {
 	{ "topo", write_topo },
 	{ "caps", write_caps },
 	{ "options", write_options },
@@ -314,23 +360,17 @@ static int write_all(int fd, const char *text, size_t size)
 	return 0;
 }
 
-static int describe(struct lkdf *rt, const struct what_row *what, bool is_json,
+static int describe(struct lkdf *rt, const struct subject *s, bool is_json,
 		    int fd)
 {
-	char *text = NULL;
-	size_t size;
-	int rc;
-	FILE *f;
+	struct text text = { 0 };
+	int rc = s->fn(rt, &text, is_json);
 
-	f = open_memstream(&text, &size);
-	if (!f)
-		return err(-ENOMEM, "describe: no memory");
-	rc = what->fn(rt, f, is_json);
-	if (fclose(f) && !rc)
+	if (!rc && text.has_failed)
 		rc = err(-ENOMEM, "describe: no memory");
 	if (!rc)
-		rc = write_all(fd, text, size);
-	free(text);
+		rc = write_all(fd, text.buf, text.used);
+	free(text.buf);
 	return rc;
 }
 
@@ -349,9 +389,9 @@ int lkdf_describe(struct lkdf *rt, const char *what, const char *format, int fd)
 		return err(-EINVAL,
 			   "describe: format=%s: expected text or json",
 			   format);
-	for (i = 0; i < ARRAY_SIZE(whats); i++) {
-		if (!strcmp(what, whats[i].name))
-			return describe(rt, &whats[i], is_json, fd);
+	for (i = 0; i < ARRAY_SIZE(subjects); i++) {
+		if (!strcmp(what, subjects[i].name))
+			return describe(rt, &subjects[i], is_json, fd);
 	}
 	return err(-EINVAL,
 		   "describe: what=%s: expected topo, caps, options or stats",

@@ -37,6 +37,9 @@ int lkdf_event_signal(struct lkdf_event e, int error)
 		return err(-EINVAL, "event: error %d, expected 0 or -errno",
 			   error);
 	rt = event_of(e)->rt;
+	rc = border_runtime(rt);
+	if (rc)
+		return rc;
 	/* What we signal may be the last that lives: close waits for us. */
 	a_add(&rt->nr_guests, 1, relaxed);
 	rc = event_signal(e, error);
@@ -48,8 +51,13 @@ int lkdf_event_signal(struct lkdf_event e, int error)
 
 static int check_event(struct lkdf_event e)
 {
+	int rc;
+
 	if (!e.slot)
 		return err(-EINVAL, "event: { 0 } is none");
+	rc = border_runtime(event_of(e)->rt);
+	if (rc)
+		return rc;
 	if (!event_is_valid(e))
 		return err(-ESTALE, "event: its last reference is gone");
 	return 0;

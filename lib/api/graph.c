@@ -149,8 +149,13 @@ int lkdf_graph_order(struct lkdf_graph *g, int32_t before, int32_t after)
 
 int lkdf_graph_seal(struct lkdf_graph *g, struct lkdf_diag *why)
 {
+	int rc;
+
 	if (!g)
 		return err(-EINVAL, "seal: the graph is NULL");
+	rc = border_runtime(g->rt);
+	if (rc)
+		return rc;
 	if (why && why->size < offsetof(struct lkdf_diag, text))
 		return err(-EINVAL, "seal: size %u of lkdf_diag is not set",
 			   why->size);
@@ -193,6 +198,11 @@ int lkdf_graph_set(struct lkdf_graph *g, int32_t task, const void *arg)
 
 	if (!g)
 		return err(-EINVAL, "set: the graph is NULL");
+	rc = border_runtime(g->rt);
+	if (rc)
+		return rc;
+	if (!g->is_sealed)
+		return err(-EBADFD, "set: graph %s is not sealed", g->name);
 	if ((uint32_t)task >= g->nr_tasks)
 		return no_such_task(g, task, "set");
 	rc = check_add(g, g->recs[task].kind, arg);

@@ -29,7 +29,7 @@ static int check_unbuilt(const struct lkdf_kind_attr *a)
 	return 0;
 }
 
-static int check_limits(const struct lkdf_kind_attr *a)
+static int check_limits(const struct lkdf *rt, const struct lkdf_kind_attr *a)
 {
 	uint32_t i, j;
 
@@ -41,6 +41,10 @@ static int check_limits(const struct lkdf_kind_attr *a)
 	for (i = 0; i < a->nr_limit; i++) {
 		if (!a->limit[i].limit)
 			return err(-EINVAL, "kind %s: limit %u is NULL",
+				   a->name, i);
+		if (a->limit[i].limit->rt != rt)
+			return err(-EINVAL,
+				   "kind %s: limit %u is of another runtime",
 				   a->name, i);
 		if (!a->limit[i].tokens ||
 		    a->limit[i].tokens > a->limit[i].limit->nr_tokens)
@@ -59,7 +63,7 @@ static int check_limits(const struct lkdf_kind_attr *a)
 	return 0;
 }
 
-static int check_fields(const struct lkdf_kind_attr *a)
+static int check_fields(const struct lkdf *rt, const struct lkdf_kind_attr *a)
 {
 	if (!a->name || !a->name[0])
 		return err(-EINVAL, "kind: name is NULL or empty");
@@ -79,7 +83,7 @@ static int check_fields(const struct lkdf_kind_attr *a)
 	if (a->width && !(a->flags & LKDF_SHARED))
 		return err(-EINVAL, "kind %s: width %u without SHARED", a->name,
 			   a->width);
-	return check_limits(a);
+	return check_limits(rt, a);
 }
 
 int lkdf_kind_create(struct lkdf *rt, const struct lkdf_kind_attr *attr,
@@ -95,7 +99,7 @@ int lkdf_kind_create(struct lkdf *rt, const struct lkdf_kind_attr *attr,
 		return err(-EINVAL, "kind: attributes or out is NULL");
 	rc = border_copy(attr, &a, sizeof(a), "lkdf_kind_attr");
 	if (!rc)
-		rc = check_fields(&a);
+		rc = check_fields(rt, &a);
 	if (!rc)
 		rc = check_unbuilt(&a);
 	return rc ? rc : kind_create(rt, &a, out);

@@ -2,9 +2,9 @@
 #include "flow/complete.h"
 
 #include "base/err.h"
+#include "flow/decide.h"
 #include "flow/failure.h"
 #include "flow/frame.h"
-#include "flow/run.h"
 #include "flow/runtime.h"
 #include "flow/step.h"
 
@@ -50,7 +50,7 @@ static void give_limits(struct executor *ex, struct task *t)
 
 static void tell_scope(struct task *t, int error, struct failure *f)
 {
-	/* A frame counts its tasks itself. */
+	/* A frame counts its own and tells the scope at its end. */
 	if (t->link.flags & TASK_OF_FRAME)
 		return;
 	if (t->link.flags & TASK_CANCELLED)
@@ -124,7 +124,7 @@ void task_finish_of_frame(struct worker *w, struct task *t)
 	failure_observe(failure);
 	put_failures(rt_of(t), t);
 	runtime_free(rt_of(t), w->executor, POOL_TASK, t);
-	run_decide(w, f, index, !error);
+	decide_and_tell(w, f, index, !error);
 }
 
 void task_complete(struct executor *ex, struct task *t)
@@ -185,12 +185,34 @@ void complete_continue(struct executor *ex, struct task *t)
 	task_start(rt, ex, t);
 }
 
+static void hold_fired(struct event_waiter *w, int error)
+{
+	struct task *t = container_of(w, struct task, hold_waiter);
+	struct executor *ex = runtime_executor(rt_of(t));
+
+	if (child_gone(t, error, NULL))
+		task_complete(ex, t);
+}
+
+void complete_arm_hold(struct task *t)
+{
+	if (!(t->link.flags & TASK_HOLDS))
+		return;
+	t->link.flags &= (uint16_t)~TASK_HOLDS;
+	t->nr_spawned++;
+	t->hold_waiter.fn = hold_fired;
+	event_call_give(t->hold, &t->hold_waiter);
+}
+
 /* Body and event are both there. */
 static void go_on(struct executor *ex, struct task *t)
 {
-	if (!(t->link.flags & TASK_FAILED))
+	if (!(t->link.flags & TASK_FAILED)) {
 		complete_continue(ex, t);
-	else if (task_end_body(t) == TASK_COMPLETE)
+		return;
+	}
+	complete_arm_hold(t);
+	if (task_end_body(t) == TASK_COMPLETE)
 		task_complete(ex, t);
 }
 
@@ -210,19 +232,6 @@ static void then_fired(struct event_waiter *w, int error)
 	/* [then.arrive] as above. */
 	if (a_add(&t->then_arrivals, 1, acq_rel) == 1)
 		go_on(runtime_executor(rt_of(t)), t);
-}
-
-static void hold_fired(struct event_waiter *w, int error)
-{
-	struct task *t = container_of(w, struct task, hold_waiter);
-	struct executor *ex = runtime_executor(rt_of(t));
-
-	if (!child_gone(t, error, NULL))
-		return;
-	if (t->link.flags & TASK_AFTER_CHILDREN)
-		complete_continue(ex, t);
-	else
-		task_complete(ex, t);
 }
 
 int task_then(struct lkdf_ctx *c, lkdf_fn fn, struct lkdf_event on)
@@ -256,17 +265,16 @@ int task_hold(struct lkdf_ctx *c, struct lkdf_event *e)
 
 	if (!t)
 		return -ENOMEM;
-	if (c->holds)
+	if (t->link.flags & TASK_HOLDS)
 		return err(-EBUSY, "hold: the body holds an event already");
 	rc = event_create(rt_of(t), c->ex, 1, 2, e);
 	if (rc)
 		return rc;
 	event_of(*e)->is_users = true;
-	c->holds = true;
+	t->hold = *e;
+	t->link.flags |= TASK_HOLDS;
 	c->after = AFTER_LOOK;
-	t->nr_spawned++;
-	t->hold_waiter.fn = hold_fired;
-	return event_call_give(*e, &t->hold_waiter);
+	return 0;
 }
 
 enum task_end complete_cancelled(struct executor *ex, struct task *t, int error)

@@ -11,6 +11,9 @@
 /* The body left to go on when its event fires; the second of both goes on. */
 enum task_end complete_leave(struct executor *ex, struct task *t);
 
+/* The last body ends: from here on a held event counts like a child. */
+void complete_arm_hold(struct task *t);
+
 /* Children gone or event fired: the task is ready again, as then_fn. */
 void complete_continue(struct executor *ex, struct task *t);
 

@@ -24,7 +24,6 @@ struct lkdf_ctx {
 	int32_t after;
 	int32_t input_err;
 	bool leaves; /* by then */
-	bool holds; /* an event */
 	bool has_spawned; /* or left, or holds: has a task of its own */
 	bool has_why; /* the thread's error text says why it failed */
 };

@@ -11,6 +11,7 @@
 
 #include "base/atomic.h"
 
+#include <errno.h>
 #include <lkdf/event.h>
 
 struct log;
@@ -33,6 +34,12 @@ void failure_put(struct failure *f, const struct log *log);
 
 /* Somebody was told. NULL-safe. */
 void failure_observe(struct failure *f);
+
+/* What a body returned, as an errno that fits everywhere. */
+static inline int failure_errno(int error)
+{
+	return error < -4095 ? -ERANGE : error;
+}
 
 /* Copies as much of e as the caller's struct holds; -EINVAL: its size. */
 int failure_copy(const struct lkdf_error *e, struct lkdf_error *out);

@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "base/futex.h"
+#include "flow/decide.h"
 #include "flow/run.h"
 #include "flow/runtime.h"
 #include "mem/region.h"
@@ -50,7 +51,7 @@ static void give_first_tokens(struct lkdf_graph *g, struct frame *f)
 
 	for (i = 0; i < g->nr_tasks; i++) {
 		r = &f->recs[i];
-		if (r->flags & REC_TOKEN && f->index < graph_width(g, r->kind))
+		if (r->flags & REC_TOKEN && f->index < graph_stride(g, r->kind))
 			a_sub(&r->pending, 1, relaxed);
 	}
 }
@@ -259,7 +260,6 @@ void frame_fail(struct frame *f, uint32_t task, int error, const char *why,
 		int worker)
 {
 	struct lkdf_error e = {
-		.err = error,
 		.seq = f->seq,
 		.id = (int32_t)task,
 		.worker = worker,
@@ -268,6 +268,7 @@ void frame_fail(struct frame *f, uint32_t task, int error, const char *why,
 	struct failure *failure, *none = NULL;
 	int32_t zero = 0;
 
+	error = e.err = failure_errno(error);
 	a_add(&f->nr_failed, 1, relaxed);
 	runtime_note_error(f->graph->rt, worker, error, task);
 	if (!a_cas(&f->first_err, &zero, error, relaxed, relaxed))
@@ -316,7 +317,7 @@ static void free_frame(struct worker *w, struct frame *f, int error)
 	struct lkdf *rt = g->rt;
 
 	if (g->has_tokens && f->repeats)
-		run_pass_tokens(w, f);
+		decide_pass_tokens(w, f);
 	a_store(&f->failure, NULL, relaxed);
 	note_end(f, w, error);
 	/* [graph.a] the run's end; pairs with [graph.d], [frame.free]. */

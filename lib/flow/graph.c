@@ -330,9 +330,7 @@ const char *graph_task_name(const struct lkdf_graph *g, uint32_t task,
 	return buf;
 }
 
-/* Dropping the old argument is the caller's: it has checked that no run is
- * under way. */
-int graph_set(struct lkdf_graph *g, uint32_t task, const void *arg)
+static void set_arg(struct lkdf_graph *g, uint32_t task, const void *arg)
 {
 	struct rec *r = &g->recs[task];
 	struct lkdf_kind *k = r->kind;
@@ -342,9 +340,24 @@ int graph_set(struct lkdf_graph *g, uint32_t task, const void *arg)
 		k->drop(r->arg);
 	if (k->arg_size) {
 		memcpy(r->arg, arg, k->arg_size);
-		return 0;
+		return;
 	}
 	for (i = 0; i < g->nr_frames; i++)
 		g->frames[i].recs[task].arg = (void *)(uintptr_t)arg;
-	return 0;
+}
+
+int graph_set(struct lkdf_graph *g, uint32_t task, const void *arg)
+{
+	int rc = 0;
+	uint32_t i;
+
+	pthread_mutex_lock(&g->lock);
+	/* [frame.free] the last run's end; pairs with [graph.a]. */
+	for (i = 0; i < g->nr_frames && !rc; i++)
+		if (a_load(&g->frames[i].is_busy, acquire))
+			rc = -EBUSY;
+	if (!rc)
+		set_arg(g, task, arg);
+	pthread_mutex_unlock(&g->lock);
+	return rc ? err(rc, "set: graph %s: runs are under way", g->name) : 0;
 }

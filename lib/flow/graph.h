@@ -90,6 +90,7 @@ int graph_add(struct lkdf_graph *g, struct lkdf_kind *k, const void *arg,
 int graph_order(struct lkdf_graph *g, uint32_t before, uint32_t after);
 int graph_label(struct lkdf_graph *g, uint32_t task, const char *label);
 int graph_seal(struct lkdf_graph *g, struct lkdf_diag *why);
+/* -EBUSY: runs are under way. */
 int graph_set(struct lkdf_graph *g, uint32_t task, const void *arg);
 int graph_dump(const struct lkdf_graph *g, int fd, const char *format);
 
@@ -113,21 +114,18 @@ static inline const uint32_t *graph_succ(const struct lkdf_graph *g,
 }
 
 /*
- * How many instances of a task may run at a time: the token goes from run r to
- * run r + width. That has to divide the ring of frames: else the token would
- * come to a frame whose older run, of another chain of tokens, may not have
- * had its own yet.
+ * An instance waits for the one so many runs before. That one has to come
+ * before whatever lay in its frame until then, so the ring is a multiple:
+ * less than the kind's width where the width does not divide it.
  */
-static inline uint32_t graph_width(const struct lkdf_graph *g,
-				   const struct lkdf_kind *k)
+static inline uint32_t graph_stride(const struct lkdf_graph *g,
+				    const struct lkdf_kind *k)
 {
-	uint32_t width = k->width;
+	uint32_t stride = k->width;
 
-	if (likely(width == 1))
-		return 1;
-	while (g->nr_frames % width)
-		width--;
-	return width;
+	while (unlikely(g->nr_frames % stride))
+		stride--;
+	return stride;
 }
 
 /* What pending is re-armed to. */

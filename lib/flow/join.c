@@ -12,9 +12,9 @@
 
 #include "base/err.h"
 #include "base/futex.h"
+#include "flow/decide.h"
 #include "flow/failure.h"
 #include "flow/frame.h"
-#include "flow/run.h"
 #include "flow/runtime.h"
 #include "flow/step.h"
 
@@ -99,8 +99,8 @@ static void put_back(struct worker *w, uint64_t item)
 	struct link *link = (struct link *)(uintptr_t)item;
 
 	if (item & ITEM_OF_FRAME)
-		run_push(w, runtime_frame(rt, item_slot(item)),
-			 item_index(item), (uint32_t)item & ITEM_SKIP);
+		decide_push(w, runtime_frame(rt, item_slot(item)),
+			    item_index(item), (uint32_t)item & ITEM_SKIP);
 	else if (!worker_push(w, (enum sched_class)link->class, item))
 		runtime_push(rt, w->executor, link);
 }
@@ -169,7 +169,8 @@ static inline bool pop_child(struct worker *w, struct task *parent,
 	    a_load(&t->parent, relaxed) != parent)
 		return false;
 	d->head--;
-	if (unlikely(!task_is_plain(t))) {
+	/* Without flags nothing is to be done after its body either. */
+	if (unlikely(t->link.flags || !task_is_plain(t))) {
 		run_child(w, t, parent);
 		return true;
 	}
@@ -197,40 +198,8 @@ static __attribute__((noinline)) bool pop_descendant(struct worker *w,
 	return false;
 }
 
-/* Out of the way: to the inbox. */
-static void lay_aside(struct worker *w, uint64_t item)
-{
-	struct lkdf *rt = w->executor->rt;
-
-	if (item & ITEM_OF_FRAME)
-		run_spill(w, runtime_frame(rt, item_slot(item)),
-			  item_index(item), (uint32_t)item & ITEM_SKIP);
-	else
-		runtime_push(rt, w->executor, (struct link *)(uintptr_t)item);
-}
-
-/*
- * The body, or a descendant that ran here, may have put foreign work above our
- * descendants, and it may be that nobody else takes either of them.
- */
-static bool dig_descendant(struct worker *w, struct task *parent)
-{
-	uint64_t item;
-	int level;
-
-	for (level = NR_CLASSES - 1; level >= 0; level--) {
-		while (deque_pop(&w->deque[level], &item)) {
-			if (is_descendant(item, parent)) {
-				run_child(w, task_of_item(item), parent);
-				return true;
-			}
-			lay_aside(w, item);
-		}
-	}
-	return false;
-}
-
-static bool steal_descendant(struct worker *w, struct task *parent)
+/* any: what is not ours comes to our deque, so that we see what is behind. */
+static bool steal_descendant(struct worker *w, struct task *parent, bool any)
 {
 	struct deque *d;
 	uint64_t item;
@@ -240,7 +209,7 @@ static bool steal_descendant(struct worker *w, struct task *parent)
 		for (level = NR_CLASSES - 1; level >= 0; level--) {
 			d = &w->sched->workers[w->victims[i]].deque[level];
 			if (!deque_peek(d, &item) ||
-			    !is_descendant(item, parent) ||
+			    (!any && !is_descendant(item, parent)) ||
 			    deque_steal(d, &item) != DEQUE_TAKEN)
 				continue;
 			if (is_descendant(item, parent)) {
@@ -254,13 +223,56 @@ static bool steal_descendant(struct worker *w, struct task *parent)
 	return false;
 }
 
-bool run_descendant(struct worker *w, struct task *parent)
+/* Owner only. The youngest descendant of the deque, wherever it lies in it. */
+static bool deque_dig(struct deque *d, struct task *parent, uint64_t *item)
+{
+	_Atomic(uint64_t) *slot, *top;
+	uint32_t i;
+
+	while (deque_reclaim(d))
+		;
+	for (i = d->head; i != d->split; i--) {
+		slot = &d->slot[(i - 1) & d->mask];
+		*item = a_load(slot, relaxed);
+		if (!is_descendant(*item, parent))
+			continue;
+		d->head--;
+		top = &d->slot[d->head & d->mask];
+		a_store(slot, a_load(top, relaxed), relaxed);
+		return true;
+	}
+	return false;
+}
+
+/*
+ * The slow way, before a nap: foreign items may lie on top of ours, and if
+ * everybody is in a join nobody takes them away.
+ */
+static bool dig_descendant(struct worker *w, struct task *parent)
+{
+	uint64_t item;
+	int level;
+
+	for (level = NR_CLASSES - 1; level >= 0; level--) {
+		if (!deque_dig(&w->deque[level], parent, &item))
+			continue;
+		run_child(w, task_of_item(item), parent);
+		return true;
+	}
+	if (steal_descendant(w, parent, true))
+		return true;
+	/* While we sleep others may need what we have dug through. */
+	worker_offer(w, false, 0);
+	return false;
+}
+
+static bool run_descendant(struct worker *w, struct task *parent)
 {
 	if (pop_descendant(w, parent))
 		return true;
 	if (worker_take_inbox(w, w->node) && pop_descendant(w, parent))
 		return true;
-	return steal_descendant(w, parent);
+	return steal_descendant(w, parent, false);
 }
 
 int task_join(struct lkdf_ctx *c)
@@ -283,9 +295,7 @@ int task_join(struct lkdf_ctx *c)
 			worker_offer(w, false, 0);
 		if (++spins < SPINS)
 			a_pause();
-		else if (w && dig_descendant(w, t))
-			spins = 0;
-		else
+		else if (!w || !dig_descendant(w, t))
 			nap(t);
 	}
 	/* Those that ran here, counted together. */

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "flow/decide.h"
 #include "flow/kind.h"
 #include "flow/runtime.h"
 #include "flow/task.h"
@@ -30,143 +31,6 @@ enum before {
 	BEFORE_TAKEN, /* it is somebody else's now, or decided */
 };
 
-void run_spill(struct worker *w, struct frame *f, uint32_t index, uint32_t skip)
-{
-	uint32_t entry = index << 1 | (skip ? 1 : 0);
-	uint32_t head = a_load(&f->spill, relaxed);
-
-	counter_add(w->executor->counters, COUNTER_OVERFLOWS, 1);
-	do {
-		if (f->spill_next)
-			f->spill_next[index] = head;
-		else
-			a_store(&f->recs[index].pending, head, relaxed);
-		/* [spill.push] the link before the head; pairs with
-		 * [spill.take]. */
-	} while (!a_cas(&f->spill, &head, entry, release, relaxed));
-	if (head == NO_SPILL) {
-		inbox_push(&w->node->inbox, &f->spill_link);
-		park_notify(&w->sched->park);
-	}
-}
-
-void run_push(struct worker *w, struct frame *f, uint32_t index, uint32_t skip)
-{
-	enum sched_class class = f->recs[index].flags & REC_CLASS;
-
-	if (unlikely(!worker_push(w, class, item_make(f, index, skip))))
-		run_spill(w, f, index, skip);
-}
-
-/* What found no room in a deque, all of it at once. */
-static void run_spilled(struct worker *w, struct frame *f)
-{
-	uint32_t entry, index, next;
-
-	/* [spill.take] the links; pairs with [spill.push]. */
-	entry = a_xchg(&f->spill, NO_SPILL, acquire);
-	for (; entry != NO_SPILL; entry = next) {
-		index = entry >> 1;
-		if (f->spill_next) {
-			next = f->spill_next[index];
-		} else {
-			next = a_load(&f->recs[index].pending, relaxed);
-			rec_rearm(&f->recs[index],
-				  graph_nr_in(f->graph, &f->recs[index],
-					      index));
-		}
-		run_push(w, f, index, entry & 1 ? ITEM_SKIP : 0);
-	}
-}
-
-/* The task is the last to arrive at r: ready, or to be skipped. */
-static void arrived(struct worker *w, struct frame *f, uint32_t index,
-		    enum arrival a)
-{
-	struct rec *r = &f->recs[index];
-
-	if (a == ARRIVAL_EARLY)
-		return;
-	rec_rearm(r, graph_nr_in(f->graph, r, index));
-	run_push(w, f, index, a == ARRIVAL_DEAD ? ITEM_SKIP : 0);
-}
-
-/* The instance of the next run may go, as far as we are concerned. */
-static void pass_token(struct worker *w, struct frame *f, uint32_t index)
-{
-	struct lkdf_graph *g = f->graph;
-	uint32_t to;
-
-	if (f->repeats) {
-		rec_arrive(&f->recs[index]);
-		return;
-	}
-	to = (f->index + graph_width(g, f->recs[index].kind)) % g->nr_frames;
-	arrived(w, &g->frames[to], index,
-		rec_arrive(&g->frames[to].recs[index]));
-}
-
-void run_pass_tokens(struct worker *w, struct frame *f)
-{
-	struct lkdf_graph *g = f->graph;
-	struct rec *r;
-	uint32_t i, to;
-
-	for (i = 0; i < g->nr_tasks; i++) {
-		r = &f->recs[i];
-		if (!(r->flags & REC_TOKEN))
-			continue;
-		/* Our own arrival of the last repetition moves on. */
-		a_add(&r->pending, 1, relaxed);
-		to = (f->index + graph_width(g, r->kind)) % g->nr_frames;
-		arrived(w, &g->frames[to], i,
-			rec_arrive(&g->frames[to].recs[i]));
-	}
-}
-
-static void arrive_dead(struct worker *w, struct frame *f, uint32_t index)
-{
-	struct rec *r = &f->recs[index];
-
-	if (r->nr_in == 1)
-		run_push(w, f, index, ITEM_SKIP);
-	else
-		arrived(w, f, index, rec_arrive_dead(r));
-}
-
-static void arrive_live(struct worker *w, struct frame *f, uint32_t index)
-{
-	struct rec *r = &f->recs[index];
-
-	if (r->nr_in == 1)
-		run_push(w, f, index, 0);
-	else
-		arrived(w, f, index, rec_arrive(r));
-}
-
-/* Without the count: the caller tells the frame. */
-static void decide(struct worker *w, struct frame *f, uint32_t index, bool live)
-{
-	const uint32_t *succ;
-	uint32_t nr, i;
-
-	succ = graph_succ(f->graph, &f->recs[index], &nr);
-	for (i = 0; i < nr; i++) {
-		if (live)
-			arrive_live(w, f, succ[i]);
-		else
-			arrive_dead(w, f, succ[i]);
-	}
-	if (f->recs[index].flags & REC_TOKEN)
-		pass_token(w, f, index);
-}
-
-void run_decide(struct worker *w, struct frame *f, uint32_t index, bool live)
-{
-	decide(w, f, index, live);
-	frame_decided(w, f, 1);
-}
-
 /* Tells the frame before we turn to something else. */
 static void flush(struct burst *b)
 {
@@ -176,6 +40,16 @@ static void flush(struct burst *b)
 		return;
 	b->nr_decided = 0;
 	frame_decided(b->w, b->f, nr);
+}
+
+/*
+ * A task's body may take long: the frame is told first, so its run may end and
+ * what we know of it is stale. A link may also belong to the frame's next run.
+ */
+static void leave_frame(struct burst *b)
+{
+	flush(b);
+	b->slot = NO_SLOT;
 }
 
 static void enter_frame(struct burst *b, struct frame *f)
@@ -199,11 +73,8 @@ static void skip_task(struct burst *b, uint32_t index, bool is_cancelled)
 
 	counter_add(b->w->executor->counters,
 		    is_cancelled ? COUNTER_CANCELLED : COUNTER_SKIPPED, 1);
-	if (is_cancelled)
-		a_add(&f->nr_cancelled, 1, relaxed);
-	else
-		a_add(&f->nr_skipped, 1, relaxed);
-	decide(b->w, f, index, false);
+	a_add(is_cancelled ? &f->nr_cancelled : &f->nr_skipped, 1, relaxed);
+	decide_task(b->w, f, index, false);
 	b->nr_decided++;
 }
 
@@ -217,7 +88,7 @@ static void start_general(struct burst *b, uint32_t index)
 		return;
 	}
 	frame_fail(b->f, index, -ENOMEM, "no memory for its task", b->w->id);
-	decide(b->w, b->f, index, false);
+	decide_task(b->w, b->f, index, false);
 	b->nr_decided++;
 }
 
@@ -263,13 +134,13 @@ static bool after(struct burst *b, uint32_t index, int rc)
 		if (task_after(c, rc) == TASK_COMPLETE)
 			task_finish_of_frame(b->w, c->task);
 		c->task = NULL;
-		c->has_why = false;
+		c->leaves = c->has_why = false;
 		return false;
 	}
 	if (rc >= 0)
 		return true;
 	frame_fail(b->f, index, rc, has_why ? err_text() : NULL, b->w->id);
-	decide(b->w, b->f, index, false);
+	decide_task(b->w, b->f, index, false);
 	b->nr_decided++;
 	return false;
 }
@@ -307,14 +178,14 @@ take_or_push(struct burst *b, const struct rec *m, uint32_t index,
 	     uint32_t next)
 {
 	if (unlikely((m->flags & REC_CLASS) != CLASS_NORMAL)) {
-		run_push(b->w, b->f, index, 0);
+		decide_push(b->w, b->f, index, 0);
 		return next;
 	}
 	if (next == NO_TASK)
 		return index;
 	if (unlikely(!worker_push(b->w, CLASS_NORMAL,
 				  item_make(b->f, index, 0))))
-		run_spill(b->w, b->f, index, 0);
+		decide_spill(b->w, b->f, index, 0);
 	return next;
 }
 
@@ -335,7 +206,7 @@ fire(struct burst *b, struct rec *recs, const struct rec *r)
 				continue;
 			rec_rearm(m, graph_nr_in(b->f->graph, m, succ[i]));
 			if (unlikely(a == ARRIVAL_DEAD)) {
-				run_push(b->w, b->f, succ[i], ITEM_SKIP);
+				decide_push(b->w, b->f, succ[i], ITEM_SKIP);
 				continue;
 			}
 		}
@@ -360,6 +231,7 @@ run_chain(struct burst *b, uint32_t index, const bool has_tokens)
 	uint32_t nr_decided = 0;
 	struct lkdf_kind *k;
 	enum before how;
+	bool is_away = false;
 	uint64_t item = 0;
 	int rc;
 
@@ -370,17 +242,19 @@ run_chain(struct burst *b, uint32_t index, const bool has_tokens)
 		how = BEFORE_RUN;
 		if (unlikely(needs_look(b, k))) {
 			how = before(b, index);
-			if (how == BEFORE_TAKEN)
+			is_away = how == BEFORE_TAKEN;
+			if (is_away)
 				break;
 		}
 		rc = likely(how == BEFORE_RUN) ? k->fn(c, r->arg)
 					       : timed_call(k, c, r->arg);
-		if (unlikely((rc | c->after) < 0) && !after(b, index, rc))
+		is_away = unlikely((rc | c->after) < 0) && !after(b, index, rc);
+		if (unlikely(is_away))
 			break;
 		nr_decided++;
 		index = fire(b, recs, r);
 		if (has_tokens && r->flags & REC_TOKEN)
-			pass_token(w, b->f, (uint32_t)(r - recs));
+			decide_pass_token(w, b->f, (uint32_t)(r - recs));
 		if (index != NO_TASK)
 			continue;
 		if (worker_should_look(w) || w->other_classes ||
@@ -394,6 +268,9 @@ run_chain(struct burst *b, uint32_t index, const bool has_tokens)
 	}
 	b->nr_decided += nr_decided;
 	count_task(b, nr_decided);
+	/* Somebody else may decide it and end the run. */
+	if (is_away)
+		leave_frame(b);
 	return item;
 }
 
@@ -443,21 +320,11 @@ static void run_sources(struct burst *b, struct frame *f)
 	while (end > first) {
 		end--;
 		if (f->recs[g->sources[end]].flags & REC_TOKEN)
-			arrived(w, f, g->sources[end],
-				rec_arrive(&f->recs[g->sources[end]]));
+			decide_arrived(w, f, g->sources[end],
+				       rec_arrive(&f->recs[g->sources[end]]));
 		else
-			run_push(w, f, g->sources[end], 0);
+			decide_push(w, f, g->sources[end], 0);
 	}
-}
-
-/*
- * A task's body may take long: the frame is told first, so its run may end and
- * what we know of it is stale. A link may also belong to the frame's next run.
- */
-static void leave_frame(struct burst *b)
-{
-	flush(b);
-	b->slot = NO_SLOT;
 }
 
 static void run_link(struct burst *b, struct link *link)
@@ -477,7 +344,8 @@ static void run_link(struct burst *b, struct link *link)
 		run_sources(b, container_of(link, struct frame, start));
 		break;
 	case LINK_FRAME_SPILL:
-		run_spilled(b->w, container_of(link, struct frame, spill_link));
+		decide_spilled(b->w,
+			       container_of(link, struct frame, spill_link));
 		break;
 	}
 }

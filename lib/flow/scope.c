@@ -196,10 +196,11 @@ int scope_wait(struct lkdf_scope *s, int64_t timeout_ns)
 	if (!rc)
 		rc = scope_cancelled(s);
 	a_store(&s->cancel_err, 0, relaxed);
-	if (f) {
+	if (rc) {
 		failure_observe(f);
 		failure_put(s->told, &s->rt->log);
 		s->told = f;
+		s->told_err = rc;
 	}
 	pthread_mutex_unlock(&s->lock);
 	return rc ? err(rc, "scope \"%s\": %s", s->name,
@@ -239,18 +240,17 @@ int scope_error(struct lkdf_scope *s, struct lkdf_error *out)
 {
 	struct lkdf_error e = { .size = sizeof(e), .id = -1, .worker = -1 };
 	struct failure *f;
-	int rc;
+	int error, rc;
 
 	pthread_mutex_lock(&s->lock);
+	error = a_load(&s->first_err, relaxed);
 	/* [scope.look] the failure's text; pairs with [scope.fail]. */
-	f = a_load(&s->failure, acquire);
-	if (!f)
-		f = s->told;
+	f = error ? a_load(&s->failure, acquire) : s->told;
 	if (f) {
 		failure_observe(f);
 		e = f->error;
 	}
-	e.err = f ? f->error.err : a_load(&s->first_err, relaxed);
+	e.err = error ? error : s->told_err;
 	e.nr_failed = a_load(&s->nr_failed, relaxed);
 	e.nr_skipped = a_load(&s->nr_skipped, relaxed);
 	e.nr_cancelled = a_load(&s->nr_cancelled, relaxed);
@@ -266,9 +266,9 @@ void scope_fail(struct lkdf_scope *s, int error, struct failure *f)
 
 	for (; s; s = s->parent) {
 		zero = 0;
-		a_cas(&s->first_err, &zero, error, relaxed, relaxed);
 		none = NULL;
-		if (!f || a_load(&s->failure, relaxed))
+		/* The text of the first error or none, not that of a later. */
+		if (!a_cas(&s->first_err, &zero, error, relaxed, relaxed) || !f)
 			continue;
 		failure_get(f);
 		/* [scope.fail] the text before the pointer; pairs with

@@ -50,6 +50,7 @@ struct lkdf_scope {
 	/* Any thread, under lock: what was told last. */
 	pthread_mutex_t lock;
 	struct failure *told;
+	int told_err;
 };
 
 void scope_init(struct lkdf_scope *s, struct lkdf *rt,

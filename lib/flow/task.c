@@ -311,7 +311,6 @@ int task_submit(struct lkdf *rt, struct lkdf_scope *s,
 static void fail(struct task *t, int error, const char *why, int worker)
 {
 	struct lkdf_error e = {
-		.err = error,
 		.id = -1,
 		.worker = worker,
 		.nr_failed = 1,
@@ -319,6 +318,7 @@ static void fail(struct task *t, int error, const char *why, int worker)
 
 	if (t->link.flags & TASK_FAILED)
 		return;
+	error = e.err = failure_errno(error);
 	t->link.flags |= TASK_FAILED;
 	t->error = error;
 	t->failure = NULL;
@@ -345,6 +345,8 @@ enum task_end task_after(struct lkdf_ctx *c, int rc)
 		return complete_leave(c->ex, t);
 	if (c->leaves && rc >= 0)
 		t->link.flags |= TASK_AFTER_CHILDREN;
+	else
+		complete_arm_hold(t);
 	end = task_end_body(t);
 	if (end == TASK_COMPLETE && t->link.flags & TASK_AFTER_CHILDREN) {
 		complete_continue(c->ex, t);

@@ -46,6 +46,7 @@ enum task_flag {
 	TASK_CONTINUES = 128, /* the body is then_fn now */
 	TASK_FAILED = 256, /* error is set */
 	TASK_CANCELLED = 512, /* and never started */
+	TASK_HOLDS = 1024, /* hold is to be waited for when the body ends */
 };
 
 /* Whatever makes the end of a task more than telling its parent. */
@@ -76,6 +77,7 @@ struct task {
 
 	/* Set where a flag says so; otherwise left as the last user did. */
 	struct lkdf_event done;
+	struct lkdf_event hold;
 	struct frame *frame;
 	uint32_t index; /* in frame */
 	int32_t error;

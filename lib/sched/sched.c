@@ -179,9 +179,9 @@ static void *worker_main(void *arg)
 	snprintf(name, sizeof(name), "lkdf/%d.%d", w->executor->node, w->id);
 	pthread_setname_np(pthread_self(), name);
 	thread_self()->executor = w->executor;
-	touch_rings(w);
 	trace_start(w->executor->ring, LKDF_EXECUTOR_WORKER, w->cpu,
 		    w->executor->node);
+	touch_rings(w);
 	worker_run(w);
 	return NULL;
 }
@@ -247,7 +247,6 @@ int sched_start(struct sched *s, const struct sched_attr *a)
 	s->ticks_per_1024ns = clock_ticks_per_1024ns();
 	s->spin_ticks = ns_to_ticks(s, (uint64_t)a->spin_us * 1000);
 	s->wake_ticks = ns_to_ticks(s, WAKE_NS);
-	pthread_mutex_init(&s->serial_lock, NULL);
 	park_init(&s->park);
 	s->nodes = region_alloc((size_t)s->nr_nodes * sizeof(*s->nodes));
 	s->workers = region_alloc((size_t)s->nr_workers * sizeof(*s->workers));
@@ -268,7 +267,6 @@ void sched_stop(struct sched *s)
 	if (s->nr_started)
 		join_workers(s);
 	free_workers(s);
-	pthread_mutex_destroy(&s->serial_lock);
 }
 
 void sched_abandon(struct sched *s)
@@ -287,15 +285,23 @@ void sched_drain(struct sched *s)
 {
 	struct thread *t = thread_self();
 	void *executor = t->executor;
+	uint32_t nr;
 
 	/* Inside a body the drain is further up this thread's stack. */
 	if (!s->is_serial || executor == s->workers[0].executor)
 		return;
-	pthread_mutex_lock(&s->serial_lock);
+	/* [sched.drain] what was pushed, or the deque; pairs with itself.
+	 * Whoever drains may wait in a body for us: it does our part too. */
+	if (a_add(&s->nr_drains, 1, acq_rel))
+		return;
 	t->executor = s->workers[0].executor;
-	worker_drain(&s->workers[0]);
+	do {
+		/* [sched.drain] as above. */
+		nr = a_load(&s->nr_drains, acquire);
+		worker_drain(&s->workers[0]);
+		/* [sched.drain] as above. */
+	} while (a_sub(&s->nr_drains, nr, acq_rel) != nr);
 	t->executor = executor;
-	pthread_mutex_unlock(&s->serial_lock);
 }
 
 void sched_look(struct sched *s)

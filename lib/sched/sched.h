@@ -44,8 +44,8 @@ struct sched {
 	uint64_t spin_ticks; /* how long an idle worker spins */
 	uint64_t wake_ticks; /* what a wake-up costs the waker, about */
 
-	/* Any thread; serial mode: who drains. */
-	pthread_mutex_t serial_lock;
+	/* Any thread; serial mode: who asked for a drain, and the drainer. */
+	_Atomic(uint32_t) nr_drains;
 
 	/* Any thread. */
 	struct park park;

@@ -240,6 +240,9 @@ static bool find(struct worker *w, uint64_t *item)
 		sleep_once(w);
 	ns = (clock_ticks() - start) * 1024 / s->ticks_per_1024ns;
 	counter_add(w->executor->counters, COUNTER_IDLE_NS, ns);
+	/* On our way here we may have taken the token of one that sleeps on. */
+	if (!found)
+		park_wake_all(&s->park);
 	/* The woken wakes the next, if there is more than it took. */
 	if (park_found(&s->park) && found && anything_public(w) &&
 	    park_wake(&s->park))
@@ -269,9 +272,10 @@ void worker_run(struct worker *w)
 
 	for (;;) {
 		worker_take_inbox(w, w->node);
-		if (worker_pop(w, &item) || find(w, &item))
-			s->ops.run(w, item);
-		else
-			return;
+		if (!worker_pop(w, &item) && !find(w, &item))
+			break;
+		s->ops.run(w, item);
 	}
+	/* In retracting we may have taken the token meant for another. */
+	park_wake_all(&s->park);
 }

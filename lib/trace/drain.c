@@ -36,7 +36,7 @@ static const struct {
 	const char *name, *unit;
 } counter_rows[] = { COUNTER_TABLE(COUNTER_ROW) };
 
-#define EVENT_ROW(name, text, a, b) { text, a, b },
+#define EVENT_ROW(name, text, a, b, help) { text, a, b },
 static const struct {
 	const char *name, *a, *b;
 } event_rows[] = { EVENT_TABLE(EVENT_ROW) };
@@ -83,11 +83,9 @@ static void write_executor(struct trace_drain *d, int i)
 static void write_names(struct trace_drain *d)
 {
 	struct trace *t = d->t;
-	uint32_t nr, i = d->nr_names;
+	/* [trace.names] their texts; pairs with [trace.name]. */
+	uint32_t nr = a_load(&t->nr_names, acquire), i = d->nr_names;
 
-	pthread_mutex_lock(&t->lock);
-	nr = t->nr_names;
-	pthread_mutex_unlock(&t->lock);
 	while (i < nr) {
 		chunk_begin(&d->file, LKDF_CHUNK_NAMES);
 		for (; i < nr && !chunk_is_full(&d->file); i++) {
@@ -258,8 +256,8 @@ static void *drain_main(void *arg)
 
 	pthread_setname_np(pthread_self(), "lkdf/drain");
 	do {
-		/* [trace.stop] all that was written before; pairs with
-		 * drain_stop(). */
+		/* [trace.stopping] all that was written before; pairs with
+		 * [trace.stop]. */
 		is_stopping = a_load(&d->is_stopping, acquire);
 		is_busy = write_round(d);
 		if (++round % ROUNDS_PER_SAMPLE == 0)
@@ -321,7 +319,7 @@ void drain_stop(struct trace_drain *d)
 {
 	if (!d)
 		return;
-	/* [trace.stop] as above. */
+	/* [trace.stop] pairs with [trace.stopping]. */
 	a_store(&d->is_stopping, 1, release);
 	futex_wake(&d->is_stopping, 1);
 	pthread_join(d->thread, NULL);

@@ -16,17 +16,17 @@
 #include <lkdf/format.h>
 #include <pthread.h>
 
-/* name, outward name, what a is, what b is */
-#define EVENT_TABLE(X)                            \
-	X(STEAL, "steal", "victim", "far")        \
-	X(PARK, "park", "", "")                   \
-	X(UNPARK, "unpark", "", "")               \
-	X(WAKE, "wake", "", "")                   \
-	X(RUN_BEGIN, "run_begin", "frame", "run") \
-	X(RUN_END, "run_end", "frame", "errno")   \
-	X(ERROR, "error", "errno", "task")
+/* name, outward name, what a is, what b is, help */
+#define EVENT_TABLE(X)                                                       \
+	X(STEAL, "steal", "victim", "far", "took an item from a worker")     \
+	X(PARK, "park", "", "", "goes to sleep, there is no work")           \
+	X(UNPARK, "unpark", "", "", "has slept")                             \
+	X(WAKE, "wake", "", "", "has woken another worker")                  \
+	X(RUN_BEGIN, "run_begin", "frame", "run", "a run of a graph starts") \
+	X(RUN_END, "run_end", "frame", "errno", "a run of a graph ends")     \
+	X(ERROR, "error", "errno", "task", "a task has failed")
 
-#define EVENT_ENUM(name, text, a, b) EVENT_##name,
+#define EVENT_ENUM(name, text, a, b, help) EVENT_##name,
 enum trace_event {
 	EVENT_TABLE(EVENT_ENUM) NR_EVENTS
 };

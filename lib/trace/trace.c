@@ -19,7 +19,7 @@
 static const struct lkdf_stats_counter counter_rows[] = { COUNTER_TABLE(
 	COUNTER_ROW) };
 
-#define EVENT_ROW(name, text, a, b) { text, a, b },
+#define EVENT_ROW(name, text, a, b, help) { text, a, b },
 static const struct lkdf_stats_event_desc event_rows[] = { EVENT_TABLE(
 	EVENT_ROW) };
 
@@ -224,10 +224,11 @@ static uint32_t add_name(struct trace *t, const char *name)
 {
 	const struct lkdf_stats_header *layout = t->base;
 	char *table, text[TRACE_NAME_SIZE];
-	uint32_t i;
+	uint32_t nr, i;
 
 	snprintf(text, sizeof(text), "%s", name);
-	for (i = 0; i < t->nr_names; i++) {
+	nr = a_load(&t->nr_names, relaxed);
+	for (i = 0; i < nr; i++) {
 		if (!strcmp(t->names[i], text))
 			return i;
 	}
@@ -237,8 +238,8 @@ static uint32_t add_name(struct trace *t, const char *name)
 	table = (char *)t->base + sizeof(*layout) + sizeof(counter_rows) +
 		sizeof(event_rows);
 	memcpy(table + (size_t)i * TRACE_NAME_SIZE, text, sizeof(text));
-	t->nr_names = i + 1;
-	/* [trace.name] the text; pairs with readers of the memfd. */
+	/* [trace.name] the text; pairs with [trace.names]. */
+	a_store(&t->nr_names, i + 1, release);
 	a_store((_Atomic(uint32_t) *)(void *)&(
 			(struct lkdf_stats_header *)t->base)
 			->nr_names,

@@ -36,7 +36,7 @@ struct trace {
 
 	/* Under lock. */
 	pthread_mutex_t lock;
-	uint32_t nr_names;
+	_Atomic(uint32_t) nr_names; /* the drain thread reads without it */
 	char (*names)[TRACE_NAME_SIZE]; /* ours, not the memfd's */
 };
 

@@ -46,6 +46,9 @@ struct loc {
 	const volatile char *addr;
 	const char *name;
 	unsigned size, id;
+	/* Since the search began: which threads; any of them writes. */
+	unsigned users;
+	bool is_written;
 	/* The execution in which the rest was last set up. */
 	uint64_t exec;
 	unsigned nr, cap;
@@ -64,12 +67,14 @@ struct thread {
 	struct loc *loc;
 	struct mc_site *site;
 	unsigned nr_sc;
-	/* Changes made by this thread; by others, by us when it last paused. */
-	uint32_t changes, seen, seen_own;
-	/* Loads since the last pause: one was not the newest; which. */
+	/* Changes made by this thread, also when it last paused. */
+	uint32_t changes, seen_own;
+	/* Loads since the last pause: one was not the newest; which, and how
+	 * many stores there were at the first. */
 	bool is_stale;
 	uint32_t pauses;
 	uint32_t read_at[MC_LOCS];
+	uint16_t nr_at[MC_LOCS];
 	uint16_t fair[MC_LOCS];
 	/* Asleep on op == MC_FUTEX_SLEEP. */
 	bool is_woken, is_timed;
@@ -97,6 +102,8 @@ enum mc_end_of {
 	RUN_PRUNED,
 	/* Too many steps, and the scenario allows that. */
 	RUN_CUT,
+	/* A location turned out to be shared: start the search again. */
+	RUN_AGAIN,
 };
 
 struct checker {
@@ -114,7 +121,7 @@ struct checker {
 	/* Choices of this execution, replayed up to nr_choices. */
 	struct choice choices[MC_CHOICES];
 	unsigned nr_choices, pos;
-	int bound, preemptions, timeouts, spurious;
+	int bound, preemptions, stale, timeouts, spurious;
 	bool is_forced;
 	unsigned sleep;
 
@@ -146,6 +153,7 @@ struct loc *model_loc(const volatile void *p, unsigned size);
 uint64_t model_newest(struct loc *l);
 void model_coherent_read(struct loc *l);
 void model_free(struct loc *l);
+bool model_is_shared(struct loc *l, bool is_write);
 
 static inline void clock_join(struct clock *to, const struct clock *from)
 {
@@ -181,6 +189,8 @@ struct options {
 struct result {
 	unsigned long nr, pruned, cut;
 	bool is_exhausted, has_failed;
+	/* The last bound that was searched to its end. */
+	int done;
 	unsigned nr_texts;
 	const char *seen[MC_SEE * 2];
 	unsigned long nr_seen[MC_SEE * 2];

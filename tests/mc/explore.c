@@ -51,16 +51,17 @@ _Noreturn void explore_leave(enum mc_end_of state)
 	__builtin_unreachable();
 }
 
-static uint32_t changes_of_others(const struct thread *t)
-{
-	return mc.changes - t->changes;
-}
-
-/* A round of a loop that neither wrote nor could have read anything else. */
+/* A round of a loop that wrote nothing and would read the same once more. */
 static bool is_waiting(const struct thread *t)
 {
-	return !t->is_stale && t->changes == t->seen_own &&
-	       changes_of_others(t) == t->seen;
+	unsigned i;
+
+	if (t->is_stale || t->changes != t->seen_own)
+		return false;
+	for (i = 0; i < mc.nr_locs; i++)
+		if (t->read_at[i] == t->pauses && mc.locs[i].nr != t->nr_at[i])
+			return false;
+	return true;
 }
 
 static bool may_end_sleep(const struct thread *t)
@@ -232,8 +233,9 @@ void explore_point(enum mc_kind op, struct loc *loc, struct mc_site *site)
 }
 
 /*
- * We spin. A round that wrote nothing and read only the newest waits for
- * others; after it loads read the newest of whatever the round has read.
+ * We spin. A round that wrote nothing and read only the newest waits for a
+ * store to what it read; after it loads read the newest of whatever the round
+ * has read.
  */
 void mc_pause(struct mc_site *s)
 {
@@ -255,7 +257,6 @@ void mc_pause(struct mc_site *s)
 			t->fair[i] = (uint16_t)(mc.locs[i].nr - 1);
 	t->pauses++;
 	t->is_stale = false;
-	t->seen = changes_of_others(t);
 	t->seen_own = t->changes;
 }
 
@@ -270,7 +271,7 @@ static void thread_start(struct thread *t)
 {
 	t->op = MC_END;
 	t->nr_sc = 0;
-	t->changes = t->seen = t->seen_own = 0;
+	t->changes = t->seen_own = 0;
 	t->is_stale = t->is_woken = t->is_timed = false;
 	/* 0 is "never read" in read_at. */
 	t->pauses = 1;

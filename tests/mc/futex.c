@@ -57,6 +57,7 @@ int futex_wait(_Atomic(uint32_t) *word, uint32_t expect, int64_t timeout_ns)
 	if (!t)
 		mc_fail("futex_wait outside of a thread");
 	l = loc_around(word);
+	model_is_shared(l, true);
 	explore_point(MC_FUTEX_WAIT, l, NULL);
 	heap_check(word);
 	model_coherent_read(l);
@@ -84,6 +85,7 @@ int futex_wake(_Atomic(uint32_t) *word, int nr)
 	if (!mc.cur)
 		return 0;
 	l = loc_around(word);
+	model_is_shared(l, true);
 	explore_point(MC_FUTEX_WAKE, l, NULL);
 	for (i = 0; i < mc.sc->nr_threads; i++) {
 		t = &mc.threads[i];

@@ -55,7 +55,7 @@ static void run_once(void)
 	mc.cur = NULL;
 	mc.changes = 0;
 	mc.pos = mc.nr_steps = 0;
-	mc.preemptions = mc.timeouts = mc.spurious = 0;
+	mc.preemptions = mc.stale = mc.timeouts = mc.spurious = 0;
 	mc.sleep = 0;
 	heap_start();
 	if (!setjmp(mc.main_jmp)) {
@@ -78,33 +78,49 @@ static bool is_late(const struct timespec *start, unsigned seconds)
 		now.tv_nsec >= start->tv_nsec);
 }
 
-void main_search(const struct mc_scenario *s, const struct options *o,
-		 struct result *r)
+/* All executions within mc.bound. False: stopped before the end. */
+static bool search_bound(const struct options *o, unsigned long limit,
+			 const struct timespec *start, struct result *r)
 {
-	unsigned long limit = o->limit ? o->limit : s->limit;
-	struct timespec start;
-
-	memset(r, 0, sizeof(*r));
-	result = r;
-	mc.sc = s;
-	mc.bound = o->has_bound ? o->bound : s->bound;
 	mc.nr_choices = 0;
-	model_start();
-	clock_gettime(CLOCK_MONOTONIC, &start);
-	if (!limit)
-		limit = DEFAULT_LIMIT;
 	do {
-		if (r->nr == limit ||
-		    (r->nr % 1024 == 1023 && is_late(&start, o->seconds)))
-			return;
+		if (r->nr >= limit ||
+		    (r->nr % 1024 == 1023 && is_late(start, o->seconds)))
+			return false;
 		run_once();
 		r->nr++;
 		r->pruned += mc.state == RUN_PRUNED;
 		r->cut += mc.state == RUN_CUT;
 		r->has_failed = mc.state == RUN_FAILED;
 		if (r->has_failed)
+			return false;
+		if (mc.state == RUN_AGAIN)
+			mc.nr_choices = mc.pos = 0;
+	} while (mc.state == RUN_AGAIN || explore_next());
+	return true;
+}
+
+/* Few preemptions first: what is cut short has then seen the likely ones. */
+void main_search(const struct mc_scenario *s, const struct options *o,
+		 struct result *r)
+{
+	unsigned long limit = o->limit ? o->limit : s->limit;
+	int last = o->has_bound ? o->bound : s->bound;
+	struct timespec start;
+
+	memset(r, 0, sizeof(*r));
+	result = r;
+	mc.sc = s;
+	model_start();
+	clock_gettime(CLOCK_MONOTONIC, &start);
+	if (!limit)
+		limit = DEFAULT_LIMIT;
+	r->done = -1;
+	for (mc.bound = last < 0 ? -1 : 0; mc.bound <= last; mc.bound++) {
+		if (!search_bound(o, limit, &start, r))
 			return;
-	} while (explore_next());
+		r->done = mc.bound;
+	}
 	r->is_exhausted = true;
 }
 
@@ -149,6 +165,9 @@ static void print_summary(const struct mc_scenario *s, const struct result *r)
 		printf("exhausted\n");
 	else
 		printf("cut at %lu\n", r->nr);
+	if (s->bound >= 0)
+		printf("# all with at most %d preemptions%s\n", r->done,
+		       s->stale ? " and a few old stores read" : "");
 	if (r->pruned || r->cut)
 		printf("# %lu pruned, %lu too long\n", r->pruned, r->cut);
 	for (i = 0; i < r->nr_texts; i++)

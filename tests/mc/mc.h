@@ -23,6 +23,8 @@ struct mc_scenario {
 	int nr_threads;
 	/* Preemptions per execution; -1 is no bound. */
 	int bound;
+	/* With a bound: loads that read an old store per execution, 0: all. */
+	int stale;
 	/* Sets all memory of the scenario to its first state. May be NULL. */
 	void (*init)(void);
 	void (*thread)(int id);

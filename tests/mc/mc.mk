@@ -4,6 +4,7 @@
 # tests/mc/mc_NAME.c is a program; MC_SRC_NAME names the sources it checks.
 
 MC_SRC_park := lib/sched/park.c
+MC_SRC_strand := lib/sched/park.c lib/sched/worker.c
 
 MC_NAMES := $(patsubst tests/mc/mc_%.c,%,$(wildcard tests/mc/mc_*.c))
 MC_TESTS := $(MC_NAMES:%=$(BUILD)/tests/mc/mc_%)

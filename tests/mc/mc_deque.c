@@ -19,6 +19,8 @@ static void init_with(uint32_t mask)
 	int i, j;
 
 	deque_init(&deque, slot, mask);
+	for (i = 0; i < 4; i++)
+		a_store(&slot[i], 0, relaxed);
 	for (i = 0; i <= MAX_ITEMS; i++) {
 		plain_store(&payload[i], 0);
 		taken[i] = 0;

@@ -42,8 +42,7 @@ static struct link *take_some(void)
 
 	for (; link; link = a_load(&link->next, relaxed)) {
 		p = container_of(link, struct parcel, link);
-		mc_assert(plain_load(&p->payload) ==
-			  plain_load(&p->taken) + 1);
+		mc_assert(plain_load(&p->payload) == plain_load(&p->taken) + 1);
 		plain_store(&p->taken, plain_load(&p->taken) + 1);
 		mc_see("taken");
 	}
@@ -81,8 +80,7 @@ static void push_again(int id)
 			plain_store(
 				&container_of(link, struct parcel, link)
 					 ->payload,
-				container_of(link, struct parcel, link)
-						->taken +
+				container_of(link, struct parcel, link)->taken +
 					1);
 			inbox_push(&inbox, link);
 		}

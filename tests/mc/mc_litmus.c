@@ -471,7 +471,7 @@ static void spin_until(int id)
 			a_pause();
 }
 
-#define ROW(text, n, f, g) \
+#define ROW(text, n, f, g)                                                     \
 	.name = text, .nr_threads = n, .bound = -1, .init = init, .thread = f, \
 	.final = g
 
@@ -518,19 +518,15 @@ static const struct mc_scenario table[] = {
 	{ ROW("a spin lock excludes", 3, spinlock, spinlock_counts) },
 	{ ROW("a free too early is found", 2, freed_early, NULL),
 	  .fails = "free" },
-	{ ROW("a lost wake-up is found", 2, lost_wakeup, NULL),
-	  .timeouts = -1,
+	{ ROW("a lost wake-up is found", 2, lost_wakeup, NULL), .timeouts = -1,
 	  .fails = "deadlock" },
 	{ ROW("a wake-up lost in a store buffer is found", 2, weak_wakeup,
 	      NULL),
-	  .timeouts = -1,
-	  .fails = "deadlock" },
-	{ ROW("a right wake-up passes", 2, right_wakeup, NULL),
-	  .timeouts = -1,
+	  .timeouts = -1, .fails = "deadlock" },
+	{ ROW("a right wake-up passes", 2, right_wakeup, NULL), .timeouts = -1,
 	  .must_see = { "sleeps" } },
 	{ ROW("a sleep ends by time or wake-up", 2, sleep_timed, NULL),
-	  .timeouts = 1,
-	  .must_see = { "timed out", "woken" } },
+	  .timeouts = 1, .must_see = { "timed out", "woken" } },
 	{ ROW("spinning for nothing is found", 2, spin_for_ever, NULL),
 	  .fails = "deadlock" },
 	{ ROW("spinning for a store ends", 2, spin_until, NULL) },

@@ -14,6 +14,7 @@ static struct inbox inbox;
 static struct link link[2];
 static struct deque deque;
 static _Atomic(uint64_t) slot[4];
+static int payload; /* plain: a token must order it */
 static _Atomic(uint32_t) nr_done, is_stopping;
 
 static void init(void)
@@ -23,6 +24,8 @@ static void init(void)
 	deque_init(&deque, slot, 3);
 	a_store(&nr_done, 0, relaxed);
 	a_store(&is_stopping, 0, relaxed);
+	plain_store(&payload, 0);
+	mc_name(&park.word, "park");
 }
 
 static bool anything_public(void)
@@ -63,11 +66,10 @@ static void work(void)
 		park_sleep(&park, -1);
 	}
 	park_found(&park);
-	/* There was one piece of work: now the others may go home. */
-	if (!is_over()) {
-		a_store(&is_stopping, 1, seq_cst);
-		park_wake_all(&park);
-	}
+	/* There was one piece of work: the others may go home. Who goes may
+	 * have taken the token of one that sleeps on, so all wake all. */
+	a_store(&is_stopping, 1, seq_cst);
+	park_wake_all(&park);
 }
 
 static void counts_are_even(void)
@@ -129,6 +131,22 @@ static void timeouts_and_wakes(int id)
 	park_found(&park);
 }
 
+/* Who takes a token sees what its giver did. */
+static void token_carries(int id)
+{
+	if (id == 0) {
+		plain_store(&payload, 1);
+		if (park_notify(&park))
+			mc_see("woken");
+		return;
+	}
+	park_spin(&park);
+	park_announce(&park);
+	if (park_sleep(&park, 1000) == 0)
+		mc_assert(plain_load(&payload) == 1);
+	park_found(&park);
+}
+
 static const struct mc_scenario table[] = {
 	{ .name = "a push to the inbox wakes",
 	  .nr_threads = 2,
@@ -141,6 +159,7 @@ static const struct mc_scenario table[] = {
 	{ .name = "a share wakes one of two",
 	  .nr_threads = 3,
 	  .bound = 2,
+	  .stale = 1,
 	  .timeouts = -1,
 	  .init = init,
 	  .thread = share_wakes,
@@ -149,6 +168,7 @@ static const struct mc_scenario table[] = {
 	{ .name = "stopping wakes all",
 	  .nr_threads = 3,
 	  .bound = 2,
+	  .stale = 1,
 	  .timeouts = -1,
 	  .init = init,
 	  .thread = stop_wakes_all,
@@ -162,6 +182,14 @@ static const struct mc_scenario table[] = {
 	  .thread = timeouts_and_wakes,
 	  .final = counts_are_even,
 	  .must_see = { "timed out", "woken" } },
+	{ .name = "a token carries what was done",
+	  .nr_threads = 2,
+	  .bound = -1,
+	  .timeouts = 1,
+	  .init = init,
+	  .thread = token_carries,
+	  .final = counts_are_even,
+	  .must_see = { "woken" } },
 };
 
 MC_MAIN(table)

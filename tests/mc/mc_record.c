@@ -52,11 +52,14 @@ static void ready_once(void)
 static void one_is_dead(int id)
 {
 	enum arrival a;
+	int i;
 
 	plain_store(&wrote[id], 1);
 	a = id == 1 ? rec_arrive_dead(&rec) : rec_arrive(&rec);
 	mc_assert(a != ARRIVAL_LIVE);
 	if (a == ARRIVAL_DEAD) {
+		for (i = 0; i < 3; i++)
+			mc_assert(plain_load(&wrote[i]) == 1);
 		rec_rearm(&rec, rec.nr_in);
 		plain_store(&nr_dead, plain_load(&nr_dead) + 1);
 	}
@@ -108,7 +111,7 @@ static const struct mc_scenario table[] = {
 	  .final = dead_once },
 	{ .name = "two runs, re-armed between",
 	  .nr_threads = 3,
-	  .bound = 2,
+	  .bound = 1,
 	  .init = init,
 	  .thread = run_twice,
 	  .final = ready_twice },

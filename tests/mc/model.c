@@ -112,6 +112,8 @@ static struct loc *loc_new(const volatile void *p)
 	l->addr = p;
 	l->name = NULL;
 	l->exec = 0;
+	l->users = 0;
+	l->is_written = false;
 	for (i = 0; i < MC_THREADS; i++) {
 		mc.threads[i].view->nr = mc.nr_locs;
 		mc.threads[i].view->loc[l->id] = 0;
@@ -158,6 +160,29 @@ uint64_t model_newest(struct loc *l)
 static int index_of(const struct thread *t)
 {
 	return (int)(t - mc.threads);
+}
+
+/*
+ * Do others have to do with it? If not, when it is accessed does not matter.
+ * Learned as the search goes: it starts again whenever a location turns out to
+ * be shared, so that the search that comes to its end has known it throughout.
+ */
+bool model_is_shared(struct loc *l, bool is_write)
+{
+	bool was = l->is_written && l->users & (l->users - 1), is;
+
+	l->users |= 1u << index_of(mc.cur);
+	l->is_written |= is_write;
+	is = l->is_written && l->users & (l->users - 1);
+	if (is && !was)
+		explore_leave(RUN_AGAIN);
+	return is;
+}
+
+static void point(struct loc *l, struct mc_site *s)
+{
+	if (model_is_shared(l, s->kind != MC_LOAD))
+		explore_point(s->kind, l, s);
 }
 
 /* Some access in clock by another thread does not happen before us. */
@@ -303,6 +328,14 @@ static void read_sc(struct thread *t, struct loc *l, unsigned idx)
 			sc_read_before(&mc.events[index_of(t)][k], &l->msg[i]);
 }
 
+/* For mc_pause(): this round depends on l. */
+static void note_read(struct thread *t, struct loc *l)
+{
+	if (t->read_at[l->id] != t->pauses)
+		t->nr_at[l->id] = (uint16_t)l->nr;
+	t->read_at[l->id] = t->pauses;
+}
+
 static uint64_t read_at(struct thread *t, struct loc *l, unsigned idx,
 			enum mc_order order)
 {
@@ -312,9 +345,11 @@ static uint64_t read_at(struct thread *t, struct loc *l, unsigned idx,
 	step->value = m->value;
 	step->has_value = 1;
 	step->stale = (uint16_t)(l->nr - 1 - idx);
-	if (idx + 1 < l->nr)
+	if (idx + 1 < l->nr) {
 		t->is_stale = true;
-	t->read_at[l->id] = t->pauses;
+		mc.stale++;
+	}
+	note_read(t, l);
 	t->view->loc[l->id] = (uint16_t)idx;
 	if (order & 4)
 		read_sc(t, l, idx);
@@ -353,6 +388,11 @@ static void write_new(struct thread *t, struct loc *l, uint64_t v,
 	memory_write((volatile void *)(uintptr_t)l->addr, l->size, v);
 }
 
+static bool may_be_stale(void)
+{
+	return mc.bound < 0 || !mc.sc->stale || mc.stale < mc.sc->stale;
+}
+
 uint64_t mc_load(const volatile void *p, unsigned size, struct mc_site *s)
 {
 	struct thread *t = mc.cur;
@@ -363,11 +403,11 @@ uint64_t mc_load(const volatile void *p, unsigned size, struct mc_site *s)
 	if (!t)
 		return memory_read(p, size);
 	l = model_loc(p, size);
-	explore_point(s->kind, l, s);
+	point(l, s);
 	step_begin(l, s, false);
 	newest = l->nr - 1;
 	floor = oldest(t, l, s->order);
-	if (newest > floor)
+	if (newest > floor && may_be_stale())
 		back = explore_choose(newest - floor + 1);
 	return read_at(t, l, newest - back, s->order);
 }
@@ -386,7 +426,7 @@ void mc_store(volatile void *p, unsigned size, uint64_t v, struct mc_site *s)
 	if (s->is_dropped)
 		return;
 	l = model_loc(p, size);
-	explore_point(s->kind, l, s);
+	point(l, s);
 	step_begin(l, s, true);
 	mc.steps[mc.nr_steps - 1].value = v;
 	mc.steps[mc.nr_steps - 1].has_value = 1;
@@ -419,7 +459,7 @@ static uint64_t replace(struct thread *t, struct loc *l, uint64_t v,
 	mc.steps[mc.nr_steps - 1].old = from.value;
 	mc.steps[mc.nr_steps - 1].value = v;
 	mc.steps[mc.nr_steps - 1].has_value = 2;
-	t->read_at[l->id] = t->pauses;
+	note_read(t, l);
 	if ((s->order & MC_ACQUIRE) && from.rel)
 		view_join(t->view, from.rel);
 	write_new(t, l, v, &from, s->order);
@@ -439,7 +479,7 @@ uint64_t mc_rmw(volatile void *p, unsigned size, uint64_t v, struct mc_site *s)
 		return old;
 	}
 	l = model_loc(p, size);
-	explore_point(s->kind, l, s);
+	point(l, s);
 	step_begin(l, s, true);
 	return replace(t, l, v, s);
 }
@@ -456,7 +496,7 @@ static unsigned cas_choose(struct thread *t, struct loc *l, uint64_t expect,
 
 	for (i = floor; i < newest; i++)
 		nr += l->msg[i].value != expect;
-	pick = nr > 1 ? explore_choose(nr) : 0;
+	pick = nr > 1 && may_be_stale() ? explore_choose(nr) : 0;
 	for (i = newest; pick > 0; pick--)
 		do
 			i--;
@@ -481,7 +521,7 @@ bool mc_cas(volatile void *p, void *old, unsigned size, uint64_t v,
 		return memory_read(old, size) == expect;
 	}
 	l = model_loc(p, size);
-	explore_point(s->kind, l, s);
+	point(l, s);
 	step_begin(l, s, false);
 	idx = s->is_blind ? l->nr - 1 : cas_choose(t, l, expect, s->fail);
 	if (s->is_blind || l->msg[idx].value == expect) {

@@ -139,7 +139,7 @@ struct lkdf_file_header {
 /* Before each payload of a file. */
 struct lkdf_file_chunk {
 	uint32_t type; /* enum lkdf_chunk_type */
-	uint32_t size; /* of the payload */
+	uint32_t payload_size;
 	uint32_t seq; /* 0, 1, 2 ... */
 	uint32_t crc; /* of what is before it and the payload */
 };

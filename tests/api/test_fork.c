@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * A forked child has no workers: every call that needs them says so, close
+ * frees, and the parent goes on. Several runtimes live side by side.
+ */
+#include "tests/api/api.h"
+
+#include <sys/wait.h>
+
+struct world {
+	struct lkdf *rt;
+	struct lkdf_kind *k;
+	struct lkdf_graph *g, *open;
+	struct lkdf_scope *s;
+	struct lkdf_event e;
+	atomic_int nr;
+};
+
+static void world_init(struct world *w, const char *options)
+{
+	*w = (struct world){ .rt = api_open(options) };
+	w->k = api_kind(w->rt, "count", api_count, 0, 0);
+	w->g = api_graph(w->rt, 1);
+	must(lkdf_graph_add(w->g, w->k, &w->nr, NULL, 0));
+	must(lkdf_graph_seal(w->g, NULL));
+	w->open = api_graph(w->rt, 1);
+	must(lkdf_graph_add(w->open, w->k, &w->nr, NULL, 0));
+	must(lkdf_scope_create(w->rt, NULL, &w->s));
+	must(lkdf_event_create(w->rt, 1, 0, &w->e));
+}
+
+static void world_fini(struct world *w)
+{
+	must(lkdf_event_signal(w->e, 0));
+	lkdf_event_put(w->e);
+	lkdf_scope_put(w->s);
+	lkdf_graph_put(w->g);
+	lkdf_graph_put(w->open);
+	lkdf_kind_put(w->k);
+	is(lkdf_close(w->rt), 0, "the runtime closes");
+}
+
+/* The number of calls that did something else than refuse. */
+static int calls_in_child(struct world *w)
+{
+	struct lkdf_error e = { .size = sizeof(e) };
+	struct lkdf_graph *g;
+	struct lkdf_scope *s;
+	struct lkdf_limit *l;
+	struct lkdf_kind *k;
+	struct lkdf_event ev;
+	int rc[] = {
+		lkdf_submit(w->rt, NULL,
+			    ATTR(lkdf_task, .kind = w->k, .arg = &w->nr), NULL),
+		lkdf_graph_run(w->g, NULL, NULL, NULL),
+		lkdf_graph_seal(w->open, NULL),
+		lkdf_graph_set(w->g, 0, &w->nr),
+		lkdf_graph_create(w->rt, NULL, &g),
+		lkdf_scope_create(w->rt, NULL, &s),
+		lkdf_scope_wait(w->rt, w->s, -1),
+		lkdf_scope_cancel(w->rt, w->s, -EINTR),
+		lkdf_scope_error(w->rt, NULL, &e),
+		lkdf_limit_create(w->rt, 1, &l),
+		lkdf_kind_create(w->rt,
+				 ATTR(lkdf_kind_attr, .name = "n",
+				      .fn = api_nothing),
+				 &k),
+		lkdf_event_create(w->rt, 1, 0, &ev),
+		lkdf_event_signal(w->e, 0),
+		lkdf_event_wait(w->e, -1),
+		lkdf_event_error(w->e, &e),
+	};
+	int bad = 0;
+	size_t i;
+
+	for (i = 0; i < sizeof(rc) / sizeof(*rc); i++)
+		bad += rc[i] != -EOWNERDEAD;
+	return bad + !strstr(lkdf_errmsg(), "after fork");
+}
+
+static int child(struct world *w)
+{
+	struct lkdf *rt;
+	int bad = calls_in_child(w);
+	struct lkdf_kind *k;
+	atomic_int nr = 0;
+
+	if (lkdf_close(w->rt))
+		bad += 32;
+	rt = api_open("workers=2");
+	k = api_kind(rt, "count", api_count, 0, 0);
+	if (api_call(rt, k, &nr) || nr != 1)
+		bad += 64;
+	lkdf_kind_put(k);
+	if (lkdf_close(rt))
+		bad += 64;
+	return bad;
+}
+
+static void a_child_is_refused_and_the_parent_goes_on(const char *options)
+{
+	struct world w;
+	int i, status, worst = 0;
+	pid_t pid;
+
+	printf("# %s\n", options);
+	world_init(&w, options);
+	for (i = 0; i < 10; i++) {
+		must(lkdf_graph_run(w.g, NULL, ATTR(lkdf_run, .times = 200),
+				    NULL));
+		pid = fork();
+		if (!pid)
+			_exit(child(&w));
+		waitpid(pid, &status, 0);
+		if (!WIFEXITED(status) || WEXITSTATUS(status))
+			worst = status;
+	}
+	is(worst, 0, "10 children are refused, close and open their own");
+	is(lkdf_scope_wait(w.rt, NULL, -1), 0, "the parent's runs end well");
+	is(w.nr, 2000, "all of them");
+	is(api_run(w.g, NULL, NULL), 0, "the parent goes on");
+	world_fini(&w);
+}
+
+static void runtimes_do_not_mix(void)
+{
+	struct lkdf_limit *limit;
+	struct world a, b, c;
+	struct lkdf_kind *k;
+	struct lkdf_event ea, eb, ec;
+	int i, bad = 0;
+
+	world_init(&a, "workers=2");
+	world_init(&b, "workers=3,pin=no");
+	world_init(&c, "serial=yes");
+	for (i = 0; i < 100; i++) {
+		must(lkdf_graph_run(a.g, NULL, ATTR(lkdf_run, .times = 5),
+				    &ea));
+		must(lkdf_graph_run(b.g, NULL, ATTR(lkdf_run, .times = 5),
+				    &eb));
+		must(lkdf_graph_run(c.g, NULL, ATTR(lkdf_run, .times = 5),
+				    &ec));
+		bad += lkdf_event_wait(ea, -1) || lkdf_event_wait(eb, -1) ||
+		       lkdf_event_wait(ec, -1);
+	}
+	ok(!bad && a.nr == 500 && b.nr == 500 && c.nr == 500,
+	   "three runtimes run side by side");
+	is(lkdf_submit(a.rt, NULL, ATTR(lkdf_task, .kind = b.k), NULL), -EINVAL,
+	   "a foreign kind is refused");
+	has(lkdf_errmsg(), "another runtime", "with the reason");
+	is(lkdf_graph_run(a.g, b.s, NULL, NULL), -EINVAL, "a foreign scope");
+	is(lkdf_submit(a.rt, b.s, ATTR(lkdf_task, .kind = a.k), NULL), -EINVAL,
+	   "for a task too");
+	is(lkdf_scope_wait(a.rt, b.s, 0), -EINVAL, "or to wait for");
+	is(lkdf_graph_add(a.open, b.k, NULL, NULL, 0), -EINVAL,
+	   "a foreign kind in a graph");
+	must(lkdf_limit_create(b.rt, 1, &limit));
+	is(lkdf_kind_create(a.rt,
+			    ATTR(lkdf_kind_attr, .name = "limited",
+				 .fn = api_nothing,
+				 .limit = &(struct lkdf_limit_use){ limit, 1 },
+				 .nr_limit = 1),
+			    &k),
+	   -EINVAL, "a foreign limit");
+	lkdf_limit_put(limit);
+	world_fini(&b);
+	is(api_run(a.g, NULL, NULL), 0, "one goes on when another has closed");
+	world_fini(&a);
+	world_fini(&c);
+}
+
+int main(void)
+{
+	tap_start(60);
+	a_child_is_refused_and_the_parent_goes_on("workers=1");
+	a_child_is_refused_and_the_parent_goes_on("workers=2");
+	a_child_is_refused_and_the_parent_goes_on("serial=yes");
+	runtimes_do_not_mix();
+	return tap_end();
+}

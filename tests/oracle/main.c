@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Random programs in the library against a sequential interpreter:
+ *
+ *	oracle [--programs N] [--seed S] [--base S] [--workers 1,2,4,8,0]
+ *	       [--tasks MAX] [--repeat N] [--seconds N] [--watchdog N]
+ *
+ * --seed runs one program, --repeat times. 0 workers is the serial mode.
+ */
+#include "tests/oracle/world.h"
+#include "tests/tap.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <time.h>
+
+#define MAX_RUNTIMES 8
+#define BATCHES 10
+
+struct options {
+	uint64_t programs, seed, base;
+	uint32_t tasks, repeat, seconds, watchdog;
+	bool has_seed;
+	int workers[MAX_RUNTIMES];
+	uint32_t nr_workers;
+};
+
+static struct {
+	uint64_t seed; /* the program that runs now */
+	int workers;
+	const struct program *p;
+} at;
+
+/* Between programs only; a program that hangs ends all. */
+static void on_alarm(int sig)
+{
+	(void)sig;
+	printf("not ok %d - program of seed %llu ends\n", ++tap_nr,
+	       (unsigned long long)at.seed);
+	printf("# hangs with %d workers; --seed %llu --workers %d --repeat "
+	       "1000\n",
+	       at.workers, (unsigned long long)at.seed, at.workers);
+	program_print(at.p);
+	printf("%s1..%d\n", wrong_text(), tap_nr);
+	fflush(stdout);
+	_exit(1);
+}
+
+static void on_log(void *u, int level, const char *text)
+{
+	(void)u;
+	(void)level;
+	if (strstr(text, "were not put"))
+		wrong(NULL, "%s", text);
+}
+
+static int open_runtime(int workers, struct lkdf **out)
+{
+	char text[64];
+
+	if (workers)
+		snprintf(text, sizeof(text), "workers=%d", workers);
+	else
+		snprintf(text, sizeof(text), "serial=yes");
+	return lkdf_open_with(
+		ATTR(lkdf_open_attr, .options = text, .log = on_log), out);
+}
+
+static void tell(const struct program *p, int workers)
+{
+	program_print(p);
+	printf("# %d workers; --seed %llu --workers %d --repeat 1000\n%s",
+	       workers, (unsigned long long)p->seed, workers, wrong_text());
+}
+
+static bool try_one(struct lkdf *rt, const struct options *o, uint64_t seed,
+		    int workers)
+{
+	struct program p;
+	bool good;
+
+	program_create(&p, seed, o->tasks);
+	at.seed = seed;
+	at.workers = workers;
+	at.p = &p;
+	alarm(o->watchdog);
+	good = world_try(rt, !workers, &p);
+	alarm(0);
+	if (!good)
+		tell(&p, workers);
+	program_destroy(&p);
+	wrong_reset();
+	return good;
+}
+
+static int64_t now_s(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec;
+}
+
+/* The first runtimes take most of the programs, those after 3 a few. */
+static uint32_t choose(const struct options *o, uint64_t i)
+{
+	if (o->nr_workers > 3 && i % 16 == 0)
+		return 3 + (uint32_t)(i / 16 % (o->nr_workers - 3));
+	return (uint32_t)(i % (o->nr_workers < 3 ? o->nr_workers : 3));
+}
+
+static void run_all(struct lkdf **rt, const struct options *o)
+{
+	uint64_t i, nr = o->has_seed ? o->repeat : o->programs, seed;
+	int64_t end = now_s() + o->seconds;
+	uint64_t nr_batch = 0, nr_bad = 0;
+	uint32_t r;
+
+	for (i = 0; i < nr && !nr_bad; i++) {
+		seed = o->has_seed ? o->seed : mix(o->base + i);
+		r = choose(o, i);
+		nr_bad += !try_one(rt[r], o, seed, o->workers[r]);
+		nr_batch++;
+		if (isatty(2) && i % 256 == 0)
+			fprintf(stderr, "\r%llu ", (unsigned long long)i);
+		if (o->seconds && now_s() >= end)
+			nr = i + 1;
+		if (nr_batch < o->programs / BATCHES && i + 1 < nr && !nr_bad)
+			continue;
+		ok(!nr_bad, "%llu programs do what the model does",
+		   (unsigned long long)nr_batch);
+		nr_batch = 0;
+	}
+}
+
+static void parse_workers(struct options *o, const char *text)
+{
+	char *end = (char *)(uintptr_t)text;
+
+	o->nr_workers = 0;
+	do {
+		o->workers[o->nr_workers++] = (int)strtol(text, &end, 10);
+		text = end + 1;
+	} while (*end == ',' && o->nr_workers < MAX_RUNTIMES);
+}
+
+static bool parse_one(struct options *o, const char *name, const char *value)
+{
+	uint64_t number = strtoull(value, NULL, 0);
+
+	if (!strcmp(name, "--programs"))
+		o->programs = number;
+	else if (!strcmp(name, "--seed"))
+		o->seed = number;
+	else if (!strcmp(name, "--base"))
+		o->base = number;
+	else if (!strcmp(name, "--tasks"))
+		o->tasks = (uint32_t)number;
+	else if (!strcmp(name, "--repeat"))
+		o->repeat = (uint32_t)number;
+	else if (!strcmp(name, "--seconds"))
+		o->seconds = (uint32_t)number;
+	else if (!strcmp(name, "--watchdog"))
+		o->watchdog = (uint32_t)number;
+	else if (!strcmp(name, "--workers"))
+		parse_workers(o, value);
+	else
+		return false;
+	o->has_seed |= !strcmp(name, "--seed");
+	return true;
+}
+
+int main(int argc, char **argv)
+{
+	struct options o = {
+		.programs = 20000,
+		.base = 1,
+		.tasks = UINT32_MAX,
+		.repeat = 1,
+		.watchdog = 20,
+		.workers = { 1, 2, 4, 8, 0 },
+		.nr_workers = 5,
+	};
+	struct lkdf *rt[MAX_RUNTIMES];
+	uint32_t r;
+	int i;
+
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	for (i = 1; i < argc; i += 2) {
+		if (i + 1 < argc && parse_one(&o, argv[i], argv[i + 1]))
+			continue;
+		fprintf(stderr, "oracle: unknown option %s\n", argv[i]);
+		return 2;
+	}
+	signal(SIGALRM, on_alarm);
+	for (r = 0; r < o.nr_workers; r++) {
+		if (!is(open_runtime(o.workers[r], &rt[r]), 0,
+			"a runtime opens with %d workers", o.workers[r]))
+			return tap_end();
+	}
+	signaller_start();
+	printf("# base seed %llu\n", (unsigned long long)o.base);
+	run_all(rt, &o);
+	signaller_stop();
+	for (r = 0; r < o.nr_workers; r++)
+		is(lkdf_close(rt[r]), 0, "it closes with %d workers",
+		   o.workers[r]);
+	ok(!wrong_text()[0], "every object was put");
+	return tap_end();
+}
