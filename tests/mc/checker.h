@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * The checker's inside. fiber.c switches stacks, explore.c chooses, model.c
- * is the memory model, futex.c sleeps, heap.c owns memory, report.c prints,
- * mutate.c weakens sites, main.c runs the search over a table of scenarios.
+ * is the memory model, race.c plain accesses, futex.c sleeps, heap.c owns
+ * memory, report.c prints, mutate.c weakens sites, main.c runs the search over
+ * a table of scenarios.
  */
 #ifndef CHECKER_H
 #define CHECKER_H
@@ -152,8 +153,12 @@ void model_start(void);
 struct loc *model_loc(const volatile void *p, unsigned size);
 uint64_t model_newest(struct loc *l);
 void model_coherent_read(struct loc *l);
-void model_free(struct loc *l);
 bool model_is_shared(struct loc *l, bool is_write);
+
+static inline int index_of(const struct thread *t)
+{
+	return (int)(t - mc.threads);
+}
 
 static inline void clock_join(struct clock *to, const struct clock *from)
 {
@@ -163,6 +168,11 @@ static inline void clock_join(struct clock *to, const struct clock *from)
 		if (to->c[i] < from->c[i])
 			to->c[i] = from->c[i];
 }
+
+/* race.c */
+void race_check(struct loc *l, const struct clock *before, bool is_plain,
+		struct mc_site *site);
+void race_free(struct loc *l);
 
 /* heap.c */
 void heap_start(void);

@@ -100,7 +100,7 @@ void mc_free(void *p)
 		mc_fail("mc_free: %p was freed before", p);
 	for (i = 0; mc.cur && i < mc.nr_locs; i++)
 		if (is_inside(b, mc.locs[i].addr))
-			model_free(&mc.locs[i]);
+			race_free(&mc.locs[i]);
 	b->is_freed = true;
 	heap.nr_freed++;
 }

@@ -4,10 +4,7 @@
  * allows or forbids: the allowed ones must be seen, the forbidden ones fail.
  * Names after Alglave, Maranget, Tautschnig 2014.
  */
-#include "base/futex.h"
 #include "mc.h"
-
-#include <errno.h>
 
 static _Atomic(uint32_t) w, x, y, z;
 static int data;
@@ -395,82 +392,6 @@ static void freed_early(int id)
 	}
 }
 
-/* Says it sleeps after it looked: the wake-up goes by in between. */
-static void lost_wakeup(int id)
-{
-	if (id == 0) {
-		a_store(&x, 1, seq_cst);
-		if (a_load(&y, seq_cst))
-			futex_wake(&z, 1);
-	} else if (!a_load(&x, seq_cst)) {
-		a_store(&y, 1, seq_cst);
-		futex_wait(&z, 0, -1);
-	}
-}
-
-/* As above in the right order, but seen by nobody in time. */
-static void weak_wakeup(int id)
-{
-	if (id == 0) {
-		a_store(&x, 1, release);
-		if (a_load(&y, acquire)) {
-			a_store(&z, 1, relaxed);
-			futex_wake(&z, 1);
-		}
-	} else {
-		a_store(&y, 1, release);
-		if (!a_load(&x, acquire))
-			futex_wait(&z, 0, -1);
-	}
-}
-
-static void right_wakeup(int id)
-{
-	if (id == 0) {
-		a_store(&x, 1, seq_cst);
-		if (a_load(&y, seq_cst)) {
-			a_store(&z, 1, relaxed);
-			futex_wake(&z, 1);
-		}
-	} else {
-		a_store(&y, 1, seq_cst);
-		if (!a_load(&x, seq_cst)) {
-			mc_see("sleeps");
-			futex_wait(&z, 0, -1);
-		}
-	}
-}
-
-static void sleep_timed(int id)
-{
-	if (id == 0) {
-		a_store(&z, 1, relaxed);
-		futex_wake(&z, 1);
-	} else if (futex_wait(&z, 0, 1000) == -ETIMEDOUT) {
-		mc_see("timed out");
-	} else {
-		mc_see("woken");
-	}
-}
-
-static void spin_for_ever(int id)
-{
-	if (id == 0)
-		a_store(&y, 1, relaxed);
-	else
-		while (!a_load(&x, relaxed))
-			a_pause();
-}
-
-static void spin_until(int id)
-{
-	if (id == 0)
-		a_store(&x, 1, relaxed);
-	else
-		while (!a_load(&x, relaxed))
-			a_pause();
-}
-
 #define ROW(text, n, f, g)                                                     \
 	.name = text, .nr_threads = n, .bound = -1, .init = init, .thread = f, \
 	.final = g
@@ -518,18 +439,6 @@ static const struct mc_scenario table[] = {
 	{ ROW("a spin lock excludes", 3, spinlock, spinlock_counts) },
 	{ ROW("a free too early is found", 2, freed_early, NULL),
 	  .fails = "free" },
-	{ ROW("a lost wake-up is found", 2, lost_wakeup, NULL), .timeouts = -1,
-	  .fails = "deadlock" },
-	{ ROW("a wake-up lost in a store buffer is found", 2, weak_wakeup,
-	      NULL),
-	  .timeouts = -1, .fails = "deadlock" },
-	{ ROW("a right wake-up passes", 2, right_wakeup, NULL), .timeouts = -1,
-	  .must_see = { "sleeps" } },
-	{ ROW("a sleep ends by time or wake-up", 2, sleep_timed, NULL),
-	  .timeouts = 1, .must_see = { "timed out", "woken" } },
-	{ ROW("spinning for nothing is found", 2, spin_for_ever, NULL),
-	  .fails = "deadlock" },
-	{ ROW("spinning for a store ends", 2, spin_until, NULL) },
 };
 
 MC_MAIN(table)

@@ -7,7 +7,7 @@ set -u
 allow=$(dirname "$0")/mutants.allow
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-: "${MC_LIMIT:=4000}" "${MC_FILES:=lib/}"
+: "${MC_LIMIT:=16000}" "${MC_FILES:=lib/}"
 for program in "$@"; do
 	"$program" --mutate "$MC_FILES" --limit "$MC_LIMIT" \
 		>>"$dir/all" || exit 1
