@@ -68,6 +68,11 @@ static inline _Atomic(uint64_t) *trace_word(uint64_t *word)
 	return (_Atomic(uint64_t) *)(void *)word;
 }
 
+#ifdef LKDF_MC
+/* Who tells what is not among the model checker's subjects. */
+#define trace_event(r, event, a, b) ((void)(r), (void)(a), (void)(b))
+#define trace_event_outside(r, event, a, b) trace_event(r, event, a, b)
+#else
 static inline void trace_event(struct trace_ring *r, enum trace_event event,
 			       uint32_t a, uint64_t b)
 {
@@ -92,6 +97,7 @@ static inline void trace_event_outside(struct trace_ring *r,
 	trace_event(r, event, a, b);
 	pthread_mutex_unlock(&r->lock);
 }
+#endif
 
 /* A body ran; nothing is done when not recording. */
 void trace_slice(struct trace_ring *r, uint32_t name, uint64_t task,
