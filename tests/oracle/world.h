@@ -17,7 +17,7 @@
 
 /* No arguments but these travel: 12 bits of call, 20 of node. */
 #define ID_NODE_BITS 20
-#define ID_OF_GRAPH 0xfff
+#define ID_OF_GRAPH 0xfffu
 
 enum cell_state {
 	CELL_NEW,
