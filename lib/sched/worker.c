@@ -217,6 +217,9 @@ static bool find(struct worker *w, uint64_t *item)
 		sleep_once(w);
 	ns = (clock_ticks() - start) * 1024 / s->ticks_per_1024ns;
 	counter_add(w->executor->counters, COUNTER_IDLE_NS, ns);
+	/* On our way here we may have taken the token of one that sleeps on. */
+	if (!found)
+		park_wake_all(&s->park);
 	/* The woken wakes the next, if there is more than it took. */
 	if (park_found(&s->park) && found && anything_public(w) &&
 	    park_wake(&s->park))
