@@ -20,6 +20,8 @@ $(BUILD)/tests/api/%: tests/api/%.c $(LIB_SO)
 	$(Q)$(CC) -I. -Ilib/include -D_GNU_SOURCE $(LKDF_CFLAGS) -MMD -MP \
 		-o $@ $< -L$(BUILD) -llkdf -lpthread -Wl,-rpath,'$$ORIGIN/../..'
 
+include tests/mc/mc.mk
+
 .PHONY: check deps
 deps: ## install the packages that building and testing need
 	$(Q).ci/deps
@@ -28,5 +30,5 @@ check: deps ## all tests, at most 15 minutes
 	$(Q)$(MAKE) --no-print-directory check-built
 
 .PHONY: check-built
-check-built: $(UNIT_TESTS) $(API_TESTS)
-	$(Q)tests/run.sh $(UNIT_TESTS) $(API_TESTS)
+check-built: $(UNIT_TESTS) $(API_TESTS) $(MC_TESTS)
+	$(Q)tests/run.sh $(UNIT_TESTS) $(API_TESTS) $(MC_TESTS)

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+# Product code under the model checker: tests/mc/README.rst.
+#
+# tests/mc/mc_NAME.c is a program; MC_SRC_NAME names the sources it checks.
+
+MC_SRC_frame := lib/flow/frame.c
+MC_SRC_park := lib/sched/park.c
+MC_SRC_strand := lib/sched/park.c lib/sched/worker.c
+
+MC_NAMES := $(patsubst tests/mc/mc_%.c,%,$(wildcard tests/mc/mc_*.c))
+MC_PROGRAMS := $(MC_NAMES:%=$(BUILD)/tests/mc/mc_%)
+MC_TESTS := $(MC_PROGRAMS) $(BUILD)/tests/mc/mutants
+MC_CHECKER := $(patsubst %.c,$(BUILD)/mc/%.o,\
+	$(filter-out tests/mc/mc_%.c,$(wildcard tests/mc/*.c)))
+MC_CFLAGS := -std=c11 $(WARN) -O2 -g -DLKDF_MC -Itests/mc -Ilib \
+	-Ilib/include -I. -D_GNU_SOURCE
+
+$(BUILD)/mc/%.o: %.c
+	$(call say,CC)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(MC_CFLAGS) -MMD -MP -c -o $@ $<
+
+define mc_program
+$(BUILD)/tests/mc/mc_$1: $(BUILD)/mc/tests/mc/mc_$1.o $(MC_CHECKER) \
+		$(MC_SRC_$1:%.c=$(BUILD)/mc/%.o)
+	$$(call say,LD)
+	$(Q)mkdir -p $$(@D)
+	$(Q)$$(CC) -o $$@ $$^
+endef
+$(foreach n,$(MC_NAMES),$(eval $(call mc_program,$n)))
+
+# A test program that weakens each access in turn and runs all the others.
+$(BUILD)/tests/mc/mutants: $(MC_PROGRAMS) tests/mc/mc.mk
+	$(Q)printf '#!/bin/sh\nexec tests/mc/mutate.sh%s\n' \
+		'$(patsubst %, %,$(filter-out %/mc_litmus,$(MC_PROGRAMS)))' >$@
+	$(Q)chmod +x $@
+
+.PHONY: check-mc
+check-mc: $(MC_TESTS) ## the model checker's programs alone
+	$(Q)tests/run.sh $(MC_TESTS)

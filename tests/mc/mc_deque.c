@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * The split deque: every item is taken exactly once, with what its maker wrote,
+ * while owner and thieves push, share, pop, reclaim, steal and wrap the ring.
+ */
+#include "mc.h"
+#include "sched/deque.h"
+
+#define MAX_ITEMS 4
+
+static struct deque deque;
+static _Atomic(uint64_t) slot[4];
+static int payload[MAX_ITEMS + 1]; /* plain: the deque must order it */
+static int taken[MAX_ITEMS + 1]; /* by which thread, each writes its own */
+static int seen[MC_THREADS][MAX_ITEMS + 1];
+
+static void init_with(uint32_t mask)
+{
+	int i, j;
+
+	deque_init(&deque, slot, mask);
+	for (i = 0; i < 4; i++)
+		a_store(&slot[i], 0, relaxed);
+	for (i = 0; i <= MAX_ITEMS; i++) {
+		plain_store(&payload[i], 0);
+		taken[i] = 0;
+		for (j = 0; j < MC_THREADS; j++)
+			seen[j][i] = 0;
+	}
+}
+
+static void init(void)
+{
+	init_with(3);
+}
+
+static void init_small(void)
+{
+	init_with(1);
+}
+
+static void take(int id, uint64_t item)
+{
+	mc_assert(item >= 1 && item <= MAX_ITEMS);
+	mc_assert(plain_load(&payload[item]) == (int)item * 10);
+	seen[id][item]++;
+}
+
+static void push(int item)
+{
+	plain_store(&payload[item], item * 10);
+	while (!deque_push(&deque, (uint64_t)item)) {
+		mc_see("full");
+		a_pause();
+	}
+}
+
+static void pop_all(void)
+{
+	uint64_t item;
+
+	while (deque_pop(&deque, &item))
+		take(0, item);
+}
+
+static void steal(int id)
+{
+	uint64_t item;
+
+	if (deque_steal(&deque, &item) == DEQUE_TAKEN) {
+		mc_see("stolen");
+		take(id, item);
+	}
+}
+
+/* What is left when all have stopped is taken by nobody twice. */
+static void each_once(int nr)
+{
+	uint64_t item;
+	int i, j, sum;
+
+	while (deque_pop(&deque, &item))
+		take(0, item);
+	for (i = 1; i <= nr; i++) {
+		for (sum = 0, j = 0; j < MC_THREADS; j++)
+			sum += seen[j][i];
+		mc_assert(sum == 1);
+	}
+}
+
+static void share_and_pop(int id)
+{
+	if (id) {
+		steal(id);
+		steal(id);
+		return;
+	}
+	push(1);
+	push(2);
+	push(3);
+	deque_share(&deque);
+	pop_all();
+}
+
+static void three_once(void)
+{
+	each_once(3);
+}
+
+/* A position is popped, pushed again and shared while a thief looks at it. */
+static void reuse_position(int id)
+{
+	uint64_t item;
+
+	if (id) {
+		steal(id);
+		return;
+	}
+	push(1);
+	deque_share(&deque);
+	if (deque_pop(&deque, &item))
+		take(0, item);
+	push(2);
+	deque_share(&deque);
+	push(3);
+	pop_all();
+}
+
+/* Two slots for four items: the owner must wait for a thief that reads. */
+static void wrap(int id)
+{
+	int i;
+
+	if (id) {
+		steal(id);
+		steal(id);
+		return;
+	}
+	for (i = 1; i <= 3; i++) {
+		plain_store(&payload[i], i * 10);
+		if (!deque_push(&deque, (uint64_t)i)) {
+			mc_see("full");
+			seen[0][i]++;
+			continue;
+		}
+		if (!deque_has_public(&deque))
+			deque_share(&deque);
+	}
+	pop_all();
+}
+
+static void peek_and_steal(int id)
+{
+	uint64_t item;
+
+	if (id) {
+		if (deque_peek(&deque, &item))
+			mc_assert(item >= 1 && item <= 3);
+		steal(id);
+		return;
+	}
+	share_and_pop(0);
+}
+
+static const struct mc_scenario table[] = {
+	{ .name = "owner and one thief",
+	  .nr_threads = 2,
+	  .bound = 4,
+	  .init = init,
+	  .thread = share_and_pop,
+	  .final = three_once,
+	  .must_see = { "stolen" } },
+	{ .name = "owner and two thieves",
+	  .nr_threads = 3,
+	  .bound = 2,
+	  .init = init,
+	  .thread = share_and_pop,
+	  .final = three_once,
+	  .must_see = { "stolen" } },
+	{ .name = "a position used again",
+	  .nr_threads = 3,
+	  .bound = 3,
+	  .init = init,
+	  .thread = reuse_position,
+	  .final = three_once,
+	  .must_see = { "stolen" } },
+	{ .name = "a ring that wraps",
+	  .nr_threads = 3,
+	  .bound = 3,
+	  .init = init_small,
+	  .thread = wrap,
+	  .final = three_once,
+	  .must_see = { "stolen", "full" } },
+	{ .name = "peek, then steal",
+	  .nr_threads = 2,
+	  .bound = 3,
+	  .init = init,
+	  .thread = peek_and_steal,
+	  .final = three_once,
+	  .must_see = { "stolen" } },
+};
+
+MC_MAIN(table)

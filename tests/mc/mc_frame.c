@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Runs of one graph over a ring of two frames: frame.c as it is shipped takes,
+ * ends and frees them. The graph is S -> T, and T of each run waits for T of
+ * the run before by a token. No run overlaps another in its frame, none is
+ * lost, and the frames end as they began.
+ *
+ * What frame.c calls and does not matter here is left empty below; the run
+ * loop is replaced by one that does the same to records and frames.
+ */
+#include "flow/frame.h"
+
+#include "base/err.h"
+#include "flow/run.h"
+#include "flow/runtime.h"
+#include "mc.h"
+#include "mem/region.h"
+
+#include <string.h>
+
+#define NR_FRAMES 2
+#define NR_TASKS 2
+#define T 1
+
+static struct lkdf rt;
+static struct lkdf_graph graph;
+static struct lkdf_scope scope;
+static struct frame frames[NR_FRAMES];
+static struct rec recs[NR_FRAMES][NR_TASKS];
+static struct inbox inbox;
+static int nr_runs;
+/* plain: the protocol must order them */
+static int is_running[NR_FRAMES], is_told[NR_FRAMES], nr_done;
+static _Atomic(uint32_t) nr_left;
+
+/* An inbox for the frames, and two mutexes of spinning. */
+void runtime_push(struct lkdf *r, struct executor *ex, struct link *link)
+{
+	(void)r;
+	(void)ex;
+	inbox_push(&inbox, link);
+}
+
+int pthread_mutex_lock(pthread_mutex_t *m)
+{
+	_Atomic(uint32_t) *word = (_Atomic(uint32_t) *)(void *)m;
+	uint32_t zero = 0;
+
+	while (!a_cas(word, &zero, 1, acquire, relaxed)) {
+		zero = 0;
+		a_pause();
+	}
+	return 0;
+}
+
+int pthread_mutex_unlock(pthread_mutex_t *m)
+{
+	a_store((_Atomic(uint32_t) *)(void *)m, 0, release);
+	return 0;
+}
+
+int scope_enter(struct lkdf_scope *s)
+{
+	(void)s;
+	return 0;
+}
+
+void scope_leave(struct lkdf_scope *s)
+{
+	(void)s;
+	a_add(&nr_left, 1, release);
+}
+
+/* What frame.c calls besides: nothing to do here, or not reached. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
+struct thread *thread_self(void)
+{
+	static struct thread self;
+
+	return &self;
+}
+
+void graph_get(struct lkdf_graph *g)
+{
+}
+
+void graph_put(struct lkdf_graph *g)
+{
+}
+
+void failure_put(struct failure *f, const struct log *log)
+{
+}
+
+void sched_drain(struct sched *s)
+{
+}
+
+#define NOT_REACHED(type, name, ...)                  \
+	type name(__VA_ARGS__)                        \
+	{                                             \
+		mc_fail("frame.c has called " #name); \
+	}
+
+NOT_REACHED(int, event_create, struct lkdf *r, struct executor *ex,
+	    uint32_t count, uint32_t nr_refs, struct lkdf_event *out)
+NOT_REACHED(void, event_finish, struct lkdf_event e, int error,
+	    struct failure *f)
+NOT_REACHED(void, event_put, struct lkdf_event e)
+NOT_REACHED(struct failure *, failure_create, const struct lkdf_error *e)
+NOT_REACHED(const char *, graph_task_name, const struct lkdf_graph *g,
+	    uint32_t task, char *buf, size_t size)
+NOT_REACHED(void *, region_alloc, size_t size)
+NOT_REACHED(void, region_free, void *region, size_t size)
+NOT_REACHED(void, run_pass_tokens, struct worker *w, struct frame *f)
+NOT_REACHED(int, runtime_add_frame, struct lkdf *r, struct frame *f)
+NOT_REACHED(void, runtime_del_frame, struct lkdf *r, uint32_t slot)
+NOT_REACHED(void, scope_count, struct lkdf_scope *s, uint64_t nr_failed,
+	    uint64_t nr_skipped, uint64_t nr_cancelled)
+NOT_REACHED(void, scope_fail, struct lkdf_scope *s, int error,
+	    struct failure *f)
+NOT_REACHED(int, err, int rc, const char *fmt, ...)
+
+#pragma GCC diagnostic pop
+
+/* As run_start_frame() in run.c, but for the worker's own deque. */
+void run_start_frame(struct lkdf *r, struct worker *w, struct frame *f)
+{
+	(void)w;
+	/* The frame is ours: whatever its last run did lies behind us. */
+	mc_assert(plain_load(&is_running[f->index]) == 0);
+	plain_store(&is_told[f->index], 0);
+	f->next_source = 0;
+	a_store(&f->remaining, f->graph->nr_tasks, relaxed);
+	runtime_push(r, NULL, &f->start);
+}
+
+static void run_t(struct frame *f);
+
+static void arrive_t(struct frame *f)
+{
+	if (rec_arrive(&f->recs[T]) == ARRIVAL_EARLY)
+		return;
+	rec_rearm(&f->recs[T], f->recs[T].nr_in);
+	run_t(f);
+}
+
+/* Body, then pass_token() and frame_decided(). */
+static void run_t(struct frame *f)
+{
+	mc_assert(plain_load(&is_running[f->index]) == 1);
+	mc_assert(plain_load(&nr_done) % NR_FRAMES == (int)f->index);
+	plain_store(&is_running[f->index], 0);
+	plain_store(&nr_done, plain_load(&nr_done) + 1);
+	arrive_t(&frames[(f->index + 1) % NR_FRAMES]);
+	frame_decided(NULL, f, 1);
+}
+
+static void run_s(struct frame *f)
+{
+	mc_assert(plain_load(&is_running[f->index]) == 0);
+	plain_store(&is_running[f->index], 1);
+	arrive_t(f);
+	plain_store(&is_told[f->index], 1);
+	frame_decided(NULL, f, 1);
+}
+
+static void work_until(uint32_t nr)
+{
+	struct link *link, *next;
+	int i;
+
+	while (a_load(&nr_left, acquire) < nr) {
+		link = inbox_take_all(&inbox);
+		if (!link)
+			a_pause();
+		for (; link; link = next) {
+			next = a_load(&link->next, relaxed);
+			run_s(container_of(link, struct frame, start));
+		}
+	}
+	/* All runs have ended: whatever they did lies behind us. */
+	for (i = 0; i < NR_FRAMES; i++)
+		mc_assert(plain_load(&is_told[i]) == 1);
+}
+
+static void init_frame(uint32_t i)
+{
+	struct frame *f = &frames[i];
+
+	memset(f, 0, sizeof(*f));
+	f->graph = &graph;
+	f->index = i;
+	f->recs = recs[i];
+	memset(recs[i], 0, sizeof(recs[i]));
+	recs[i][0].nr_in = 1;
+	recs[i][T].nr_in = 2;
+	recs[i][T].flags = REC_TOKEN;
+	/* The first run has no run before it: give_first_tokens(). */
+	rec_rearm(&recs[i][T], i == 0 ? 1 : 2);
+	plain_store(&is_running[i], 0);
+	plain_store(&is_told[i], 0);
+}
+
+static void init_graph(void)
+{
+	uint32_t i;
+
+	memset(&graph, 0, sizeof(graph));
+	memset(&scope, 0, sizeof(scope));
+	graph.rt = &rt;
+	graph.nr_frames = NR_FRAMES;
+	graph.frames = frames;
+	graph.nr_tasks = NR_TASKS;
+	graph.has_tokens = true;
+	for (i = 0; i < NR_FRAMES; i++)
+		init_frame(i);
+	a_store(&inbox.head, NULL, relaxed);
+	a_store(&nr_left, 0, relaxed);
+	plain_store(&nr_done, 0);
+	mc_name(&frames[0].is_busy, "busy0");
+	mc_name(&frames[1].is_busy, "busy1");
+	mc_name(&frames[0].remaining, "remaining0");
+	mc_name(&frames[1].remaining, "remaining1");
+	mc_name(&recs[0][T].pending, "T0");
+	mc_name(&recs[1][T].pending, "T1");
+	mc_name(&inbox.head, "inbox");
+}
+
+static void init_two(void)
+{
+	nr_runs = 2;
+	init_graph();
+}
+
+static void init_three(void)
+{
+	nr_runs = 3;
+	init_graph();
+}
+
+/* Both runs have started and each has its worker. */
+static void init_started(void)
+{
+	const struct lkdf_run run = { .size = sizeof(run) };
+	int i;
+
+	init_two();
+	for (i = 0; i < nr_runs; i++)
+		mc_assert(frame_start(&graph, &scope, &run, NULL) == 0);
+	inbox_take_all(&inbox);
+}
+
+static void work_on_own(int id)
+{
+	run_s(&frames[id]);
+	work_until(2);
+}
+
+static void start_and_work(int id)
+{
+	const struct lkdf_run run = { .size = sizeof(run) };
+	int i;
+
+	for (i = 0; id == 0 && i < nr_runs; i++)
+		mc_assert(frame_start(&graph, &scope, &run, NULL) == 0);
+	if (id)
+		work_until((uint32_t)nr_runs);
+}
+
+/* Two threads of the user start runs of one graph. */
+static void two_start(int id)
+{
+	const struct lkdf_run run = { .size = sizeof(run) };
+
+	if (id < 2)
+		mc_assert(frame_start(&graph, &scope, &run, NULL) == 0);
+	else
+		work_until(2);
+}
+
+static void as_it_began(void)
+{
+	uint32_t i, next = (uint32_t)nr_runs % NR_FRAMES;
+
+	mc_assert(nr_done == nr_runs);
+	for (i = 0; i < NR_FRAMES; i++) {
+		mc_assert(!a_load(&frames[i].is_busy, relaxed));
+		mc_assert(a_load(&recs[i][T].pending, relaxed) ==
+			  (i == next ? 1 : 2));
+	}
+}
+
+#define ROW(text, nr, b, before, f)                             \
+	.name = text, .nr_threads = nr, .bound = b, .stale = 2, \
+	.timeouts = -1, .init = before, .thread = f, .final = as_it_began
+
+static const struct mc_scenario table[] = {
+	{ ROW("two runs, one worker", 2, 3, init_two, start_and_work) },
+	{ ROW("a third run waits for its frame", 2, 2, init_three,
+	      start_and_work) },
+	{ ROW("each worker has its run", 2, -1, init_started, work_on_own) },
+	{ ROW("two runs, two workers", 3, 1, init_two, start_and_work) },
+	{ ROW("two threads start runs", 3, 1, init_two, two_start) },
+};
+
+MC_MAIN(table)

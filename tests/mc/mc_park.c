@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Sleeping and waking: no wake-up is lost, no worker sleeps for ever while
+ * there is public work, and the counts come out even. A lost wake-up shows as
+ * a deadlock, since no sleep times out here.
+ */
+#include "mc.h"
+#include "sched/deque.h"
+#include "sched/inbox.h"
+#include "sched/park.h"
+
+static struct park park;
+static struct inbox inbox;
+static struct link link[2];
+static struct deque deque;
+static _Atomic(uint64_t) slot[4];
+static int payload; /* plain: a token must order it */
+static _Atomic(uint32_t) nr_done, is_stopping;
+
+static void init(void)
+{
+	park_init(&park);
+	a_store(&inbox.head, NULL, relaxed);
+	deque_init(&deque, slot, 3);
+	a_store(&nr_done, 0, relaxed);
+	a_store(&is_stopping, 0, relaxed);
+	plain_store(&payload, 0);
+	mc_name(&park.word, "park");
+}
+
+static bool anything_public(void)
+{
+	uint64_t span = a_load(&deque.span, seq_cst);
+
+	return !inbox_is_empty(&inbox) || span_tail(span) != span_split(span);
+}
+
+static bool look(void)
+{
+	struct link *l = inbox_take_all(&inbox);
+	uint64_t item;
+
+	for (; l; l = a_load(&l->next, relaxed))
+		a_add(&nr_done, 1, relaxed);
+	if (deque_steal(&deque, &item) == DEQUE_TAKEN)
+		a_add(&nr_done, 1, relaxed);
+	return a_load(&nr_done, relaxed) != 0;
+}
+
+static bool is_over(void)
+{
+	return a_load(&is_stopping, seq_cst) != 0;
+}
+
+/* A worker as worker.c goes about it, until one piece of work was done. */
+static void work(void)
+{
+	park_spin(&park);
+	while (!look() && !is_over()) {
+		park_announce(&park);
+		if (anything_public() || is_over()) {
+			mc_see("retracted");
+			park_retract(&park);
+			continue;
+		}
+		park_sleep(&park, -1);
+	}
+	park_found(&park);
+	/* There was one piece of work: the others may go home. Who goes may
+	 * have taken the token of one that sleeps on, so all wake all. */
+	a_store(&is_stopping, 1, seq_cst);
+	park_wake_all(&park);
+}
+
+static void counts_are_even(void)
+{
+	uint64_t word = a_load(&park.word, relaxed);
+
+	mc_assert(park_spinners(word) == 0);
+	mc_assert(park_sleepers(word) == 0);
+	mc_assert((uint32_t)word == 0);
+}
+
+static void inbox_wakes(int id)
+{
+	if (id) {
+		work();
+		return;
+	}
+	inbox_push(&inbox, &link[0]);
+	if (park_notify(&park))
+		mc_see("woken");
+}
+
+static void share_wakes(int id)
+{
+	if (id) {
+		work();
+		return;
+	}
+	deque_push(&deque, 1);
+	deque_share(&deque);
+	if (park_notify(&park))
+		mc_see("woken");
+}
+
+static void stop_wakes_all(int id)
+{
+	if (id) {
+		work();
+		return;
+	}
+	a_store(&is_stopping, 1, seq_cst);
+	park_wake_all(&park);
+}
+
+/* Sleeps that time out and wake-ups meet: the counts stay even. */
+static void timeouts_and_wakes(int id)
+{
+	if (id == 0) {
+		park_notify(&park);
+		park_notify(&park);
+		return;
+	}
+	park_spin(&park);
+	park_announce(&park);
+	if (park_sleep(&park, 1000))
+		mc_see("timed out");
+	else
+		mc_see("woken");
+	park_found(&park);
+}
+
+/* Who takes a token sees what its giver did. */
+static void token_carries(int id)
+{
+	if (id == 0) {
+		plain_store(&payload, 1);
+		if (park_notify(&park))
+			mc_see("woken");
+		return;
+	}
+	park_spin(&park);
+	park_announce(&park);
+	if (park_sleep(&park, 1000) == 0)
+		mc_assert(plain_load(&payload) == 1);
+	park_found(&park);
+}
+
+static const struct mc_scenario table[] = {
+	{ .name = "a push to the inbox wakes",
+	  .nr_threads = 2,
+	  .bound = -1,
+	  .timeouts = -1,
+	  .init = init,
+	  .thread = inbox_wakes,
+	  .final = counts_are_even,
+	  .must_see = { "woken", "retracted" } },
+	{ .name = "a share wakes one of two",
+	  .nr_threads = 3,
+	  .bound = 2,
+	  .stale = 1,
+	  .timeouts = -1,
+	  .init = init,
+	  .thread = share_wakes,
+	  .final = counts_are_even,
+	  .must_see = { "woken", "retracted" } },
+	{ .name = "stopping wakes all",
+	  .nr_threads = 3,
+	  .bound = 2,
+	  .stale = 1,
+	  .timeouts = -1,
+	  .init = init,
+	  .thread = stop_wakes_all,
+	  .final = counts_are_even },
+	{ .name = "timeouts meet wake-ups",
+	  .nr_threads = 3,
+	  .bound = 2,
+	  .stale = 1,
+	  .timeouts = 2,
+	  .spurious = 1,
+	  .init = init,
+	  .thread = timeouts_and_wakes,
+	  .final = counts_are_even,
+	  .must_see = { "timed out", "woken" } },
+	{ .name = "a token carries what was done",
+	  .nr_threads = 2,
+	  .bound = -1,
+	  .timeouts = 1,
+	  .init = init,
+	  .thread = token_carries,
+	  .final = counts_are_even,
+	  .must_see = { "woken" } },
+};
+
+MC_MAIN(table)

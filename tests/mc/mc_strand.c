@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Push, then a long body: a body makes work public and goes on until another
+ * worker has started it. The other workers run worker.c as it is shipped. Work
+ * that strands while all others sleep is a deadlock; so is a worker that does
+ * not hear that the runtime stops.
+ */
+#include "mc.h"
+#include "sched/sched.h"
+
+#include <string.h>
+
+#define NR_WORKERS 3
+
+static struct sched sched;
+static struct sched_node node;
+static struct worker workers[NR_WORKERS];
+static struct executor executors[NR_WORKERS];
+static struct counters counters[NR_WORKERS];
+static _Atomic(uint64_t) slots[NR_WORKERS][NR_CLASSES][4];
+static int victims[NR_WORKERS][NR_WORKERS];
+static struct link child;
+static int payload;
+static _Atomic(uint32_t) nr_started;
+
+static void run(struct worker *w, uint64_t item)
+{
+	(void)w;
+	mc_assert(item == (uint64_t)(uintptr_t)&child);
+	mc_assert(plain_load(&payload) == 1);
+	a_add(&nr_started, 1, relaxed);
+}
+
+static void init_worker(int id, int nr)
+{
+	struct worker *w = &workers[id];
+	int i;
+
+	a_store(&w->attn, 0, relaxed);
+	w->executor = &executors[id];
+	w->executor->worker = w;
+	w->executor->counters = &counters[id];
+	memset(&counters[id], 0, sizeof(counters[id]));
+	w->sched = &sched;
+	w->node = &node;
+	w->id = id;
+	w->victims = victims[id];
+	w->nr_near = nr - 1;
+	w->other_classes = 0;
+	w->nr_picks = 0;
+	for (i = 0; i < nr - 1; i++)
+		victims[id][i] = (id + 1 + i) % nr;
+	for (i = 0; i < NR_CLASSES; i++)
+		deque_init(&w->deque[i], slots[id][i], 3);
+	w->behind_ticks = 0;
+}
+
+static void init_with(int nr)
+{
+	int i;
+
+	sched.ops.run = run;
+	sched.workers = workers;
+	sched.nodes = &node;
+	sched.nr_workers = nr;
+	sched.nr_nodes = 1;
+	sched.ticks_per_1024ns = 1;
+	park_init(&sched.park);
+	a_store(&sched.is_stopping, 0, relaxed);
+	a_store(&node.inbox.head, NULL, relaxed);
+	for (i = 0; i < nr; i++)
+		init_worker(i, nr);
+	a_store(&nr_started, 0, relaxed);
+	plain_store(&payload, 0);
+	mc_name(&sched.park.word, "park");
+	mc_name(&node.inbox.head, "inbox");
+	mc_name(&workers[0].deque[CLASS_NORMAL].span, "span0");
+	mc_name(&nr_started, "nr_started");
+	mc_name(&sched.is_stopping, "is_stopping");
+}
+
+static void init_two(void)
+{
+	init_with(2);
+}
+
+static void init_three(void)
+{
+	init_with(3);
+}
+
+/* As push_child() in flow/task.c. */
+static void push_child(struct worker *w)
+{
+	struct deque *d = &w->deque[CLASS_NORMAL];
+
+	deque_push(d, (uint64_t)(uintptr_t)&child);
+	if (!deque_has_public(d)) {
+		deque_share(d);
+		if (park_notify(&sched.park))
+			mc_see("woken");
+	}
+}
+
+static void spin_until_started(void)
+{
+	while (!a_load(&nr_started, relaxed))
+		a_pause();
+}
+
+/* As join_workers() in sched.c. */
+static void stop(void)
+{
+	a_store(&sched.is_stopping, 1, seq_cst);
+	park_wake_all(&sched.park);
+}
+
+static void deque_and_body(int id)
+{
+	if (id) {
+		worker_run(&workers[id]);
+		return;
+	}
+	plain_store(&payload, 1);
+	push_child(&workers[0]);
+	spin_until_started();
+	stop();
+}
+
+static void inbox_and_body(int id)
+{
+	if (id) {
+		worker_run(&workers[id]);
+		return;
+	}
+	plain_store(&payload, 1);
+	/* As sched_push(). */
+	inbox_push(&node.inbox, &child);
+	if (park_notify(&sched.park))
+		mc_see("woken");
+	spin_until_started();
+	stop();
+}
+
+/* Private work; between its short bodies the owner hears who asks for it. */
+static void offer_when_wanted(int id)
+{
+	if (id) {
+		worker_run(&workers[id]);
+		return;
+	}
+	plain_store(&payload, 1);
+	worker_push(&workers[0], CLASS_NORMAL, (uint64_t)(uintptr_t)&child);
+	while (!a_load(&nr_started, relaxed)) {
+		if (worker_is_wanted(&workers[0]))
+			worker_offer(&workers[0], false, 0);
+		a_pause();
+	}
+	stop();
+}
+
+static void only_stop(int id)
+{
+	if (id)
+		worker_run(&workers[id]);
+	else
+		stop();
+}
+
+static void ran_once(void)
+{
+	mc_assert(a_load(&nr_started, relaxed) == 1);
+}
+
+#define ROW(text, nr, b, before, f)                             \
+	.name = text, .nr_threads = nr, .bound = b, .stale = 1, \
+	.timeouts = -1, .init = before, .thread = f
+
+static const struct mc_scenario table[] = {
+	{ ROW("a child in the deque, one idle", 2, 3, init_two, deque_and_body),
+	  .final = ran_once, .must_see = { "woken" } },
+	{ ROW("a child in the deque, two idle", 3, 1, init_three,
+	      deque_and_body),
+	  .final = ran_once, .limit = 60000, .must_see = { "woken" } },
+	{ ROW("a child in the inbox, one idle", 2, 3, init_two, inbox_and_body),
+	  .final = ran_once, .must_see = { "woken" } },
+	{ ROW("a child in the inbox, two idle", 3, 1, init_three,
+	      inbox_and_body),
+	  .final = ran_once, .limit = 60000, .must_see = { "woken" } },
+	{ ROW("private work is offered, one idle", 2, 2, init_two,
+	      offer_when_wanted),
+	  .final = ran_once },
+	{ ROW("both hear of the stop", 3, 1, init_three, only_stop) },
+};
+
+MC_MAIN(table)

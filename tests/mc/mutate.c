@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Does anybody notice? Weakens the ordered accesses of a source file one at a
+ * time and searches all scenarios. One line each, "killed" or "survived" and
+ * the mutant's name; mutate.sh joins the lines of all programs.
+ */
+#include "checker.h"
+
+#include <stdio.h>
+#include <string.h>
+
+extern struct mc_site *__start_mc_sites[], *__stop_mc_sites[];
+
+/* The next weaker orders, as MC_SEQ_CST ends the list. */
+static int weaker(const struct mc_site *s, enum mc_order out[2])
+{
+	switch (s->order) {
+	case MC_ACQUIRE:
+	case MC_RELEASE:
+		out[0] = MC_RELAXED;
+		return 1;
+	case MC_ACQ_REL:
+		out[0] = MC_ACQUIRE;
+		out[1] = MC_RELEASE;
+		return 2;
+	case MC_SEQ_CST:
+		out[0] = s->kind == MC_LOAD    ? MC_ACQUIRE
+			 : s->kind == MC_STORE ? MC_RELEASE
+					       : MC_ACQ_REL;
+		out[1] = MC_RELAXED;
+		return 2;
+	default:
+		return 0;
+	}
+}
+
+/* One access in the source may be in several objects. */
+static bool is_same(const struct mc_site *a, const struct mc_site *b)
+{
+	return a->line == b->line && a->kind == b->kind &&
+	       !strcmp(a->file, b->file) && !strcmp(a->text, b->text);
+}
+
+static bool is_first(struct mc_site **s)
+{
+	struct mc_site **i;
+
+	for (i = __start_mc_sites; i < s; i++)
+		if (is_same(*i, *s))
+			return false;
+	return true;
+}
+
+static void set_order(const struct mc_site *like, enum mc_order order)
+{
+	struct mc_site **i;
+
+	for (i = __start_mc_sites; i < __stop_mc_sites; i++)
+		if (is_same(*i, like))
+			(*i)->order = order;
+}
+
+static bool is_killed(const struct options *o, const struct mc_scenario *table,
+		      size_t nr)
+{
+	struct result r;
+	size_t i;
+
+	for (i = 0; i < nr; i++) {
+		if (table[i].fails)
+			continue;
+		main_search(&table[i], o, &r);
+		if (r.has_failed)
+			return true;
+	}
+	return false;
+}
+
+/* Another program has killed it already. */
+static bool is_known(const struct options *o, const char *name)
+{
+	FILE *f = o->known ? fopen(o->known, "r") : NULL;
+	char line[512];
+	bool known = false;
+
+	while (f && !known && fgets(line, sizeof(line), f))
+		known = !strncmp(line, "killed ", 7) && !strcmp(line + 7, name);
+	if (f)
+		fclose(f);
+	return known;
+}
+
+static void mutate_site(const struct options *o, struct mc_site *s,
+			const struct mc_scenario *table, size_t nr)
+{
+	enum mc_order was = s->order, list[2];
+	int i, n = weaker(s, list);
+	char name[256];
+
+	for (i = 0; i < n; i++) {
+		snprintf(name, sizeof(name), "%s %s %s(%s) %s->%s\n", s->file,
+			 s->func, report_kind(s->kind), s->text,
+			 report_order(was), report_order(list[i]));
+		if (is_known(o, name))
+			continue;
+		set_order(s, list[i]);
+		printf("%s %s", is_killed(o, table, nr) ? "killed" : "survived",
+		       name);
+	}
+	set_order(s, was);
+	fflush(stdout);
+}
+
+int mutate_main(const struct options *o, const struct mc_scenario *table,
+		size_t nr)
+{
+	struct mc_site **i;
+
+	for (i = __start_mc_sites; i < __stop_mc_sites; i++)
+		if (!strncmp((*i)->file, o->mutate, strlen(o->mutate)) &&
+		    is_first(i))
+			mutate_site(o, *i, table, nr);
+	return 0;
+}
