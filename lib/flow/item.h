@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * What lies in a deque. With bit 0 clear it is a struct link (sched/inbox.h),
- * with bit 0 set a task of a frame:
+ * What lies in a deque. With bit 0 clear it is a link (link_item() of
+ * sched/inbox.h), with bit 0 set a task of a frame:
  *
  *	index : 32 | slot of the frame : 24 | unused : 6 | skip : 1 | 1
  */

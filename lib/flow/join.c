@@ -76,14 +76,14 @@ bool task_is_below(struct task *t, const struct task *parent)
 
 static struct task *task_of_item(uint64_t item)
 {
-	if (item & ITEM_OF_FRAME)
+	if (item & ITEM_OF_FRAME || LINK_TYPE(item) != LINK_TASK)
 		return NULL;
-	return task_of((struct link *)(uintptr_t)item);
+	return task_of(link_of_item(item));
 }
 
 /*
- * Only spawned tasks have a depth above 0, so whatever else the link is of
- * is not taken for a task.
+ * The item may be a stale one: that it is a task stands in the item, and the
+ * memory of a task stays one.
  */
 static bool is_descendant(uint64_t item, const struct task *parent)
 {
@@ -96,7 +96,7 @@ static bool is_descendant(uint64_t item, const struct task *parent)
 static void put_back(struct worker *w, uint64_t item)
 {
 	struct lkdf *rt = w->executor->rt;
-	struct link *link = (struct link *)(uintptr_t)item;
+	struct link *link = link_of_item(item);
 
 	if (item & ITEM_OF_FRAME)
 		decide_push(w, runtime_frame(rt, item_slot(item)),

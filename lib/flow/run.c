@@ -316,7 +316,7 @@ static void run_sources(struct burst *b, struct frame *f)
 	end = (uint32_t)min_u64(first + SOURCE_CHUNK, g->nr_sources);
 	f->next_source = end;
 	if (end < g->nr_sources &&
-	    !worker_push(w, CLASS_NORMAL, (uint64_t)(uintptr_t)&f->start))
+	    !worker_push(w, CLASS_NORMAL, link_item(&f->start)))
 		inbox_push(&w->node->inbox, &f->start);
 	while (end > first) {
 		source = g->sources[--end];
@@ -332,10 +332,12 @@ static void run_sources(struct burst *b, struct frame *f)
 	}
 }
 
-static void run_link(struct burst *b, struct link *link)
+static void run_link(struct burst *b, uint64_t item)
 {
+	struct link *link = link_of_item(item);
+
 	leave_frame(b);
-	switch ((enum link_type)link->type) {
+	switch ((enum link_type)LINK_TYPE(item)) {
 	case LINK_TASK:
 		if (worker_is_wanted(b->w) && worker_has_private(b->w))
 			worker_offer(b->w, false, 0);
@@ -367,7 +369,7 @@ static void run(struct worker *w, uint64_t item)
 		while (item & ITEM_OF_FRAME)
 			item = run_item(&b, item);
 		if (item)
-			run_link(&b, (struct link *)(uintptr_t)item);
+			run_link(&b, item);
 		if (worker_should_look(w))
 			worker_take_inbox(w, w->node);
 	} while (worker_pop(w, &item));
@@ -382,7 +384,7 @@ void run_start_frame(struct lkdf *rt, struct worker *w, struct frame *f)
 {
 	f->next_source = 0;
 	a_store(&f->remaining, f->graph->nr_tasks, relaxed);
-	if (w && worker_push(w, CLASS_NORMAL, (uint64_t)(uintptr_t)&f->start))
+	if (w && worker_push(w, CLASS_NORMAL, link_item(&f->start)))
 		return;
 	runtime_push(rt, NULL, &f->start);
 }

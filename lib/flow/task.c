@@ -137,7 +137,7 @@ static void push(struct lkdf *rt, struct executor *ex, struct task *t)
 {
 	if (!ex || !ex->worker ||
 	    !worker_push(ex->worker, (enum sched_class)t->link.class,
-			 (uint64_t)(uintptr_t)&t->link))
+			 link_item(&t->link)))
 		runtime_push(rt, ex, &t->link);
 }
 
@@ -178,7 +178,7 @@ static void push_child(struct worker *w, struct task *t)
 {
 	struct deque *d = &w->deque[CLASS_NORMAL];
 
-	if (!deque_push(d, (uint64_t)(uintptr_t)&t->link))
+	if (!deque_push(d, link_item(&t->link)))
 		runtime_push(w->executor->rt, w->executor, &t->link);
 	else if (!deque_has_public(d))
 		share_child(w);
@@ -243,7 +243,7 @@ int task_spawn(struct lkdf_ctx *c, struct lkdf_kind *k, const void *arg)
 	set_arg(t, k, arg);
 	adopt_child(c->task, t);
 	c->has_spawned = true;
-	deque_put(d, (uint64_t)(uintptr_t)&t->link);
+	deque_put(d, link_item(&t->link));
 	return likely(deque_has_public(d)) ? 0 : share_child(w);
 }
 

@@ -25,6 +25,23 @@ struct link {
 	_Atomic(uint32_t) depth; /* thieves peek: never freed memory */
 };
 
+/*
+ * A link as a 64-bit item of a deque: its address with the type in bits 1 to
+ * 3. So a thief that only looks knows what it is without following it.
+ */
+#define LINK_ALIGN 16
+#define LINK_TYPE(item) ((item) >> 1 & 7)
+
+static inline uint64_t link_item(const struct link *link)
+{
+	return (uint64_t)(uintptr_t)link | (uint64_t)link->type << 1;
+}
+
+static inline struct link *link_of_item(uint64_t item)
+{
+	return (struct link *)(uintptr_t)(item & ~(uint64_t)(LINK_ALIGN - 1));
+}
+
 struct inbox {
 	_Alignas(CACHE_LINE) _Atomic(struct link *) head;
 };

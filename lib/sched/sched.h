@@ -4,8 +4,8 @@
  * they sleep. The layer above hands in one function, called once per burst of
  * work, not once per task.
  *
- * An item is 64 bits. With bit 0 clear it is a struct link (inbox.h), else it
- * means whatever the layer above says.
+ * An item is 64 bits. With bit 0 clear it is a struct link as link_item() makes
+ * it, else it means whatever the layer above says.
  */
 #ifndef SCHED_SCHED_H
 #define SCHED_SCHED_H

@@ -99,7 +99,7 @@ bool worker_take_inbox(struct worker *w, struct sched_node *node)
 	for (; link; link = next) {
 		next = a_load(&link->next, relaxed);
 		if (!worker_push(w, (enum sched_class)link->class,
-				 (uint64_t)(uintptr_t)link))
+				 link_item(link)))
 			inbox_push(&node->inbox, link);
 	}
 	return true;

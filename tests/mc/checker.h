@@ -178,6 +178,8 @@ void race_free(struct loc *l);
 void heap_start(void);
 void heap_check(const volatile void *p);
 void *heap_scratch(size_t size);
+uint64_t heap_read(const volatile void *p, unsigned size);
+void heap_write(volatile void *p, unsigned size, uint64_t v);
 
 /* report.c */
 const char *report_name(const struct loc *l);
@@ -193,8 +195,9 @@ struct options {
 	unsigned seconds;
 	bool has_bound;
 	int bound;
-	/* A part of a scenario's name; a file of sites to weaken. */
-	const char *only, *mutate;
+	/* A part of a scenario's name; where to weaken accesses; a file of
+	 * mutants that others have killed. */
+	const char *only, *mutate, *known;
 };
 struct result {
 	unsigned long nr, pruned, cut;

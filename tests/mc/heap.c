@@ -104,3 +104,37 @@ void mc_free(void *p)
 	b->is_freed = true;
 	heap.nr_freed++;
 }
+
+uint64_t heap_read(const volatile void *p, unsigned size)
+{
+	switch (size) {
+	case 1:
+		return *(const volatile uint8_t *)p;
+	case 2:
+		return *(const volatile uint16_t *)p;
+	case 4:
+		return *(const volatile uint32_t *)p;
+	case 8:
+		return *(const volatile uint64_t *)p;
+	default:
+		return 0;
+	}
+}
+
+void heap_write(volatile void *p, unsigned size, uint64_t v)
+{
+	switch (size) {
+	case 1:
+		*(volatile uint8_t *)p = (uint8_t)v;
+		break;
+	case 2:
+		*(volatile uint16_t *)p = (uint16_t)v;
+		break;
+	case 4:
+		*(volatile uint32_t *)p = (uint32_t)v;
+		break;
+	case 8:
+		*(volatile uint64_t *)p = v;
+		break;
+	}
+}

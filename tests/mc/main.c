@@ -200,7 +200,7 @@ static int usage(const char *name)
 {
 	fprintf(stderr,
 		"usage: %s [--limit N] [--seconds S] [--bound B] [--only TEXT] "
-		"[--mutate FILE]\n",
+		"[--mutate PATH [--known FILE]]\n",
 		name);
 	return 2;
 }
@@ -221,6 +221,8 @@ static bool parse(int argc, char **argv, struct options *o)
 			o->only = argv[i + 1];
 		} else if (!strcmp(argv[i], "--mutate")) {
 			o->mutate = argv[i + 1];
+		} else if (!strcmp(argv[i], "--known")) {
+			o->known = argv[i + 1];
 		} else {
 			return false;
 		}

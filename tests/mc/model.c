@@ -38,40 +38,6 @@ void model_start(void)
 	}
 }
 
-static uint64_t memory_read(const volatile void *p, unsigned size)
-{
-	switch (size) {
-	case 1:
-		return *(const volatile uint8_t *)p;
-	case 2:
-		return *(const volatile uint16_t *)p;
-	case 4:
-		return *(const volatile uint32_t *)p;
-	case 8:
-		return *(const volatile uint64_t *)p;
-	default:
-		return 0;
-	}
-}
-
-static void memory_write(volatile void *p, unsigned size, uint64_t v)
-{
-	switch (size) {
-	case 1:
-		*(volatile uint8_t *)p = (uint8_t)v;
-		break;
-	case 2:
-		*(volatile uint16_t *)p = (uint16_t)v;
-		break;
-	case 4:
-		*(volatile uint32_t *)p = (uint32_t)v;
-		break;
-	case 8:
-		*(volatile uint64_t *)p = v;
-		break;
-	}
-}
-
 static uint64_t truncate_to(unsigned size, uint64_t v)
 {
 	return size < 8 ? v & ((UINT64_C(1) << size * 8) - 1) : v;
@@ -95,7 +61,7 @@ static void loc_reset(struct loc *l, unsigned size)
 	l->size = size;
 	l->nr = 0;
 	*append(l) = (struct msg){
-		.value = memory_read(l->addr, size),
+		.value = heap_read(l->addr, size),
 		.thread = NO_THREAD,
 	};
 	memset(&l->sc, 0, 5 * sizeof(l->sc));
@@ -353,7 +319,7 @@ static void write_new(struct thread *t, struct loc *l, uint64_t v,
 		sc_closure(&before, &before);
 		m->sc = sc_add(t, l, &before);
 	}
-	memory_write((volatile void *)(uintptr_t)l->addr, l->size, v);
+	heap_write((volatile void *)(uintptr_t)l->addr, l->size, v);
 }
 
 static bool may_be_stale(void)
@@ -369,7 +335,7 @@ uint64_t mc_load(const volatile void *p, unsigned size, struct mc_site *s)
 
 	heap_check(p);
 	if (!t)
-		return memory_read(p, size);
+		return heap_read(p, size);
 	l = model_loc(p, size);
 	point(l, s);
 	step_begin(l, s, false);
@@ -388,7 +354,7 @@ void mc_store(volatile void *p, unsigned size, uint64_t v, struct mc_site *s)
 	heap_check(p);
 	v = truncate_to(size, v);
 	if (!t) {
-		memory_write(p, size, v);
+		heap_write(p, size, v);
 		return;
 	}
 	if (s->is_dropped)
@@ -442,8 +408,8 @@ uint64_t mc_rmw(volatile void *p, unsigned size, uint64_t v, struct mc_site *s)
 
 	heap_check(p);
 	if (!t) {
-		old = memory_read(p, size);
-		memory_write(p, size, combine(s->kind, old, v));
+		old = heap_read(p, size);
+		heap_write(p, size, combine(s->kind, old, v));
 		return old;
 	}
 	l = model_loc(p, size);
@@ -475,7 +441,7 @@ static unsigned cas_choose(struct thread *t, struct loc *l, uint64_t expect,
 bool mc_cas(volatile void *p, void *old, unsigned size, uint64_t v,
 	    struct mc_site *s)
 {
-	uint64_t expect = memory_read(old, size);
+	uint64_t expect = heap_read(old, size);
 	struct thread *t = mc.cur;
 	struct loc *l;
 	unsigned idx;
@@ -483,10 +449,10 @@ bool mc_cas(volatile void *p, void *old, unsigned size, uint64_t v,
 	heap_check(p);
 	v = truncate_to(size, v);
 	if (!t) {
-		memory_write(old, size, memory_read(p, size));
-		if (memory_read(old, size) == expect)
-			memory_write(p, size, v);
-		return memory_read(old, size) == expect;
+		heap_write(old, size, heap_read(p, size));
+		if (heap_read(old, size) == expect)
+			heap_write(p, size, v);
+		return heap_read(old, size) == expect;
 	}
 	l = model_loc(p, size);
 	point(l, s);
@@ -497,7 +463,7 @@ bool mc_cas(volatile void *p, void *old, unsigned size, uint64_t v,
 		replace(t, l, v, s);
 		return true;
 	}
-	memory_write(old, size, read_at(t, l, idx, s->fail));
+	heap_write(old, size, read_at(t, l, idx, s->fail));
 	return false;
 }
 

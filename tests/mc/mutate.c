@@ -76,20 +76,36 @@ static bool is_killed(const struct options *o, const struct mc_scenario *table,
 	return false;
 }
 
+/* Another program has killed it already. */
+static bool is_known(const struct options *o, const char *name)
+{
+	FILE *f = o->known ? fopen(o->known, "r") : NULL;
+	char line[512];
+	bool known = false;
+
+	while (f && !known && fgets(line, sizeof(line), f))
+		known = !strncmp(line, "killed ", 7) && !strcmp(line + 7, name);
+	if (f)
+		fclose(f);
+	return known;
+}
+
 static void mutate_site(const struct options *o, struct mc_site *s,
 			const struct mc_scenario *table, size_t nr)
 {
 	enum mc_order was = s->order, list[2];
 	int i, n = weaker(s, list);
-	bool killed;
+	char name[256];
 
 	for (i = 0; i < n; i++) {
+		snprintf(name, sizeof(name), "%s %s %s(%s) %s->%s\n", s->file,
+			 s->func, report_kind(s->kind), s->text,
+			 report_order(was), report_order(list[i]));
+		if (is_known(o, name))
+			continue;
 		set_order(s, list[i]);
-		killed = is_killed(o, table, nr);
-		printf("%s %s %s %s(%s) %s->%s\n",
-		       killed ? "killed" : "survived", s->file, s->func,
-		       report_kind(s->kind), s->text, report_order(was),
-		       report_order(list[i]));
+		printf("%s %s", is_killed(o, table, nr) ? "killed" : "survived",
+		       name);
 	}
 	set_order(s, was);
 	fflush(stdout);

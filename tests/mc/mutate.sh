@@ -7,10 +7,12 @@ set -u
 allow=$(dirname "$0")/mutants.allow
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-: "${MC_LIMIT:=16000}" "${MC_FILES:=lib/}"
+: >"$dir/all"
+: "${MC_LIMIT:=5000}" "${MC_FILES:=lib/}"
 for program in "$@"; do
-	"$program" --mutate "$MC_FILES" --limit "$MC_LIMIT" \
-		>>"$dir/all" || exit 1
+	"$program" --mutate "$MC_FILES" --limit "$MC_LIMIT" --seconds 60 \
+		--known "$dir/all" >"$dir/one" || exit 1
+	cat "$dir/one" >>"$dir/all"
 done
 sed -n 's/^killed //p' "$dir/all" | sort -u >"$dir/killed"
 sed -n 's/^survived //p' "$dir/all" | sort -u | comm -23 - "$dir/killed" \
