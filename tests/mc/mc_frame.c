@@ -11,6 +11,7 @@
 #include "flow/frame.h"
 
 #include "base/err.h"
+#include "flow/decide.h"
 #include "flow/run.h"
 #include "flow/runtime.h"
 #include "mc.h"
@@ -114,7 +115,7 @@ NOT_REACHED(const char *, graph_task_name, const struct lkdf_graph *g,
 	    uint32_t task, char *buf, size_t size)
 NOT_REACHED(void *, region_alloc, size_t size)
 NOT_REACHED(void, region_free, void *region, size_t size)
-NOT_REACHED(void, run_pass_tokens, struct worker *w, struct frame *f)
+NOT_REACHED(void, decide_pass_tokens, struct worker *w, struct frame *f)
 NOT_REACHED(int, runtime_add_frame, struct lkdf *r, struct frame *f)
 NOT_REACHED(void, runtime_del_frame, struct lkdf *r, uint32_t slot)
 NOT_REACHED(void, scope_count, struct lkdf_scope *s, uint64_t nr_failed,
