@@ -215,7 +215,7 @@ static void note_end(struct frame *f, struct worker *w, int error)
 		trace_event(w->executor->ring, EVENT_RUN_END, f->slot,
 			    (uint64_t)-error);
 	} else {
-		counter_add_shared(outside->counters, COUNTER_RUNS, 1);
+		trace_count_outside(outside, COUNTER_RUNS, 1);
 		trace_event_outside(outside, EVENT_RUN_END, f->slot,
 				    (uint64_t)-error);
 	}

@@ -24,8 +24,6 @@
 #define T 1
 
 static struct lkdf rt;
-static struct trace_ring outside_ring;
-static struct counters outside_counters;
 static struct lkdf_graph graph;
 static struct lkdf_scope scope;
 static struct frame frames[NR_FRAMES];
@@ -214,9 +212,6 @@ static void init_graph(void)
 	memset(&graph, 0, sizeof(graph));
 	memset(&scope, 0, sizeof(scope));
 	graph.rt = &rt;
-	/* Its ring of events is empty here, its counters are not. */
-	outside_ring.counters = &outside_counters;
-	rt.trace.rings = &outside_ring;
 	graph.nr_frames = NR_FRAMES;
 	graph.frames = frames;
 	graph.nr_tasks = NR_TASKS;
