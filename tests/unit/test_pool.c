@@ -15,7 +15,7 @@
 #define NR_HELD 150
 
 struct object {
-	void *of_pool[2]; /* while it is free */
+	void *of_pool; /* while it is free */
 	uint64_t magic;
 	_Atomic(uint32_t) is_out;
 };
