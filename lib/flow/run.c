@@ -412,6 +412,21 @@ static uint64_t run_item(struct burst *b, uint64_t item)
 	return 0;
 }
 
+static void start_source(struct worker *w, struct frame *f, uint32_t index)
+{
+	struct rec *r = &f->recs[index];
+	enum arrival a;
+
+	if (!(r->flags & REC_TOKEN)) {
+		run_push(w, f, index, 0);
+		return;
+	}
+	a = rec_arrive(r);
+	/* Early: whoever brings the token runs it, maybe by now. */
+	if (a != ARRIVAL_EARLY)
+		arrived(w, f, index, a);
+}
+
 /*
  * Takes the next sources of a frame. While there are more, start stays an item
  * in our deque, so that others take from it too: one holder at a time.
@@ -427,14 +442,9 @@ static void run_sources(struct burst *b, struct frame *f)
 	if (end < g->nr_sources &&
 	    !worker_push(w, CLASS_NORMAL, (uint64_t)(uintptr_t)&f->start))
 		inbox_push(&w->node->inbox, &f->start);
-	while (end > first) {
-		end--;
-		if (f->recs[g->sources[end]].flags & REC_TOKEN)
-			arrived(w, f, g->sources[end],
-				rec_arrive(&f->recs[g->sources[end]]));
-		else
-			run_push(w, f, g->sources[end], 0);
-	}
+	/* With the last of them the frame and its graph may go. */
+	while (end > first)
+		start_source(w, f, g->sources[--end]);
 }
 
 /*
