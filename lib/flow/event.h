@@ -38,8 +38,8 @@ struct event_waiter {
 };
 
 struct event {
-	/* Pool: first 8 bytes of a free object. */
-	void *free_next;
+	/* Pool: first 16 bytes of a free object. */
+	void *free_next, *batch_next;
 
 	/* Set when the slot is made, constant afterwards. */
 	struct lkdf *rt;
@@ -53,8 +53,9 @@ struct event {
 	/* Written before it fires, read after. */
 	struct failure *failure;
 
-	/* Set at create, constant until the last reference. */
-	bool is_users; /* lkdf_event_signal() may fire it */
+	/* Set at create, constant until the last reference; stale handles look
+	 * at it too. */
+	_Atomic(bool) is_users; /* lkdf_event_signal() may fire it */
 };
 
 _Static_assert(sizeof(struct event) <= 64, "one cache line an event");

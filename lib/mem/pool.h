@@ -14,7 +14,7 @@
 
 #define POOL_BATCH 64
 
-/* First 8 bytes of a free object. */
+/* First 8 bytes of a free object; the first of a batch has 8 more. */
 struct pool_free {
 	_Atomic(struct pool_free *) next;
 };
@@ -58,7 +58,7 @@ void magazine_fini(struct magazine *m);
 bool magazine_fill(struct magazine *m);
 void magazine_spill(struct magazine *m);
 
-/* Contents as left by the last user but for the first 8 bytes; NULL: none. */
+/* Contents as left by the last user but for the first 16 bytes; NULL: none. */
 static inline void *magazine_get(struct magazine *m)
 {
 	struct pool_free *f;
