@@ -22,7 +22,7 @@ int lkdf_event_create(struct lkdf *rt, uint32_t count, uint32_t flags,
 			   EVENT_MAX_COUNT);
 	rc = event_create(rt, runtime_executor(rt), count ? count : 1, 2, out);
 	if (!rc)
-		event_of(*out)->is_users = true;
+		a_store(&event_of(*out)->is_users, true, relaxed);
 	return rc;
 }
 

@@ -270,7 +270,7 @@ int task_hold(struct lkdf_ctx *c, struct lkdf_event *e)
 	rc = event_create(rt_of(t), c->ex, 1, 2, e);
 	if (rc)
 		return rc;
-	event_of(*e)->is_users = true;
+	a_store(&event_of(*e)->is_users, true, relaxed);
 	t->hold = *e;
 	t->link.flags |= TASK_HOLDS;
 	c->after = AFTER_LOOK;

@@ -63,9 +63,11 @@ int event_create(struct lkdf *rt, struct executor *ex, uint32_t count,
 				   &rt->pool[POOL_EVENT]));
 	gen = word_gen(a_load(&ev->word, relaxed)) + 1;
 	gen += !gen;
-	ev->rt = rt;
+	/* Stale handles look at it, so it is written once. */
+	if (!ev->rt)
+		ev->rt = rt;
 	ev->failure = NULL;
-	ev->is_users = false;
+	a_store(&ev->is_users, false, relaxed);
 	a_store(&ev->nr_refs, nr_refs, relaxed);
 	a_store(&ev->waiters, NULL, relaxed);
 	/* [event.born] the fields before the generation; pairs with
@@ -152,7 +154,7 @@ int event_signal(struct lkdf_event e, int error)
 	 * of ours. */
 	if (!event_is_valid(e) || event_has_fired(e))
 		return err(-ESTALE, "event: it has fired already");
-	if (!ev->is_users)
+	if (!a_load(&ev->is_users, relaxed) && event_is_valid(e))
 		return err(-EPERM, "event: it belongs to a task or a run");
 	rc = count_down(ev, e.gen, &error);
 	if (rc < 0)

@@ -38,7 +38,7 @@ struct event_waiter {
 };
 
 struct event {
-	/* Pool: first 8 bytes of a free object. */
+	/* Pool: first and last 8 bytes of a free object. */
 	void *free_next;
 
 	/* Set when the slot is made, constant afterwards. */
@@ -53,8 +53,11 @@ struct event {
 	/* Written before it fires, read after. */
 	struct failure *failure;
 
-	/* Set at create, constant until the last reference. */
-	bool is_users; /* lkdf_event_signal() may fire it */
+	/* Set at create, constant until the last reference; stale handles look
+	 * at it too. */
+	_Atomic(bool) is_users; /* lkdf_event_signal() may fire it */
+
+	void *batch_next;
 };
 
 _Static_assert(sizeof(struct event) <= 64, "one cache line an event");

@@ -14,7 +14,7 @@
 
 #define POOL_BATCH 64
 
-/* First 8 bytes of a free object. */
+/* First 8 bytes of a free object; the first of a batch uses its last 8 too. */
 struct pool_free {
 	_Atomic(struct pool_free *) next;
 };

@@ -236,28 +236,35 @@ static int run_itself(struct lkdf_ctx *c, void *arg)
 	return lkdf_graph_run(*g, NULL, NULL, NULL);
 }
 
+static int pass_gate(struct lkdf_ctx *c, void *arg)
+{
+	(void)c;
+	gate_pass(arg);
+	return 0;
+}
+
 static void nowait_and_bodies_are_told_to_come_again(struct lkdf *rt)
 {
 	struct lkdf_graph *g = api_graph(rt, 2);
-	struct inputs in = { .nr_early = 0 };
+	struct gate gate = { 0 };
 	struct lkdf_event done[2];
 	struct lkdf_kind *k, *self;
 
 	self = api_kind(rt, "self", run_itself, 0, 0);
-	k = api_kind(rt, "give", give_input, 0, LKDF_SHARED | LKDF_BLOCKING);
-	must(lkdf_graph_add(g, k, &in, NULL, 0));
+	k = api_kind(rt, "gate", pass_gate, 0, LKDF_SHARED | LKDF_BLOCKING);
+	must(lkdf_graph_add(g, k, &gate, NULL, 0));
 	must(lkdf_graph_seal(g, NULL));
 	must(lkdf_graph_run(g, NULL, ATTR(lkdf_run, .times = 3), &done[0]));
 	must(lkdf_graph_run(g, NULL, ATTR(lkdf_run, .times = 3), &done[1]));
-	/* One of the two is held at the gate by its number. */
-	api_until(&in.gate.entered);
-	while (lkdf_graph_run(g, NULL, ATTR(lkdf_run, .flags = LKDF_RUN_NOWAIT),
-			      NULL) == 0)
-		api_nap_ns(100000);
+	while (atomic_load(&gate.entered) < 2)
+		api_nap_ns(50000);
+	is(lkdf_graph_run(g, NULL, ATTR(lkdf_run, .flags = LKDF_RUN_NOWAIT),
+			  NULL),
+	   -EAGAIN, "NOWAIT does not wait for one of two");
 	has(lkdf_errmsg(), "2 runs", "NOWAIT says how many there are");
 	is(api_call(rt, self, &g), -EAGAIN,
 	   "a body does not wait for a run either");
-	atomic_store(&in.gate.open, 1);
+	atomic_store(&gate.open, 1);
 	is(lkdf_event_wait(done[0], -1), 0, "the first ends");
 	is(lkdf_event_wait(done[1], -1), 0, "the second ends");
 	is(lkdf_scope_wait(rt, NULL, -1), -EAGAIN, "only the body failed");

@@ -191,6 +191,9 @@ static void slots_run_out(void)
 		must(lkdf_event_signal(e[i], 0));
 		lkdf_event_put(e[i]);
 	}
+	for (i = 0, rc = 0; i < nr - 1; i++)
+		rc += lkdf_event_signal(e[i], 0) != -ESTALE;
+	is(rc, 0, "each of them is known as stale afterwards");
 	is(lkdf_event_create(rt, 1, 0, &e[0]), 0, "then there is again");
 	must(lkdf_event_signal(e[0], 0));
 	lkdf_event_put(e[0]);

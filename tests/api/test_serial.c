@@ -60,15 +60,25 @@ static int add_up(struct lkdf_ctx *c, void *arg)
 	return 0;
 }
 
+struct held {
+	struct lkdf_event event;
+	atomic_int is_set;
+};
+
 static int hold_on(struct lkdf_ctx *c, void *arg)
 {
-	return lkdf_hold(c, arg);
+	struct held *h = arg;
+	int rc = lkdf_hold(c, &h->event);
+
+	atomic_store(&h->is_set, 1);
+	return rc;
 }
 
 static long run_programs(struct lkdf *rt, uint32_t flags)
 {
 	struct lkdf_graph *g = api_graph(rt, 2);
-	struct lkdf_event held, done, *at = &held;
+	struct held held = { .is_set = 0 };
+	struct lkdf_event done;
 	struct prefix p[100];
 	struct lkdf_kind *k, *holds;
 	long total = 0;
@@ -87,13 +97,10 @@ static long run_programs(struct lkdf *rt, uint32_t flags)
 	total = total * 31 + api_run(g, NULL, ATTR(lkdf_run, .times = 10));
 	total = total * 31 + p[99].sum;
 	holds = api_kind(rt, "holds", hold_on, 0, flags);
-	held.slot = NULL;
-	must(lkdf_submit(rt, NULL, ATTR(lkdf_task, .kind = holds, .arg = at),
+	must(lkdf_submit(rt, NULL, ATTR(lkdf_task, .kind = holds, .arg = &held),
 			 &done));
-	while (lkdf_event_wait(done, 0) == 1 && !*(void *volatile *)&held.slot)
-		api_nap_ns(50000);
-	api_nap_ns(1000000);
-	must(lkdf_event_signal(held, -EDOM));
+	api_until(&held.is_set);
+	must(lkdf_event_signal(held.event, -EDOM));
 	total = total * 31 + lkdf_event_wait(done, -1);
 	total = total * 31 + lkdf_scope_wait(rt, NULL, -1);
 	lkdf_graph_put(g);
@@ -105,18 +112,19 @@ static long run_programs(struct lkdf *rt, uint32_t flags)
 
 static void results_are_the_same(uint32_t flags)
 {
+	int before = count_threads();
 	struct lkdf *rt = api_open("serial=yes");
 	long serial, parallel;
 
 	serial = run_programs(rt, flags);
-	is(count_threads(), 1, "serial mode has no thread of its own");
+	is(count_threads(), before, "serial mode has no thread of its own");
 	is(lkdf_close(rt), 0, "it closes");
 	rt = api_open_workers(4);
-	ok(count_threads() > 1, "other modes have");
+	ok(count_threads() > before, "other modes have");
 	parallel = run_programs(rt, flags);
 	is(serial, parallel, "serial and parallel give the same");
 	is(lkdf_close(rt), 0, "it closes");
-	is(count_threads(), 1, "and leaves no thread");
+	is(count_threads(), before, "and leaves no thread");
 }
 
 /* The path of the library that this program is linked to. */
@@ -146,10 +154,15 @@ static int load_and_leave(int nr)
 
 int main(void)
 {
+	int before;
+
 	tap_start(60);
+	/* A sanitizer may start a thread of its own with the first. */
+	lkdf_close(api_open_workers(1));
+	before = count_threads();
 	results_are_the_same(0);
 	results_are_the_same(LKDF_BLOCKING);
 	is(load_and_leave(100), 0, "loaded, used and left 100 times");
-	is(count_threads(), 1, "no thread stays behind");
+	is(count_threads(), before, "no thread stays behind");
 	return tap_end();
 }
