@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * Two clocks: CLOCK_MONOTONIC for whatever a user sees, and cheap ticks for
- * deciding how long to spin. Ticks are the TSC where the kernel says it is
- * invariant, else nanoseconds.
+ * deciding how long to spin. Ticks are the TSC on x86-64, where every machine
+ * of the last ten years has an invariant one, else nanoseconds.
  */
 #ifndef BASE_CLOCK_H
 #define BASE_CLOCK_H

@@ -30,22 +30,66 @@ static struct failure *failure_of(struct task *t)
 	return a_load(&t->child_err, relaxed) ? t->child_failure : NULL;
 }
 
-static void give_limits(struct executor *ex, struct task *t)
+/* Gives nr tokens of a limit back; who waits for them tries again. */
+static void give_limit(struct executor *ex, struct lkdf_limit *l, uint32_t nr)
 {
-	struct limit_waiter *w, *next;
-	struct kind_limit *l;
+	struct limit_waiter *w = limit_give(l, nr), *next;
 	struct task *other;
 
-	while (t->nr_limits_held) {
-		l = &t->kind->limit[--t->nr_limits_held];
-		w = limit_give(l->limit, l->tokens);
-		for (; w; w = next) {
-			next = w->next;
-			other = container_of(w, struct task, limit_waiter);
-			other->nr_limits_held++;
-			task_start(rt_of(other), ex, other);
-		}
+	for (; w; w = next) {
+		next = w->next;
+		other = container_of(w, struct task, limit_waiter);
+		other->limit_woken = true;
+		task_start(rt_of(other), ex, other);
 	}
+}
+
+/* Without having taken any it may have been woken to: others get the chance. */
+static void give_limits(struct executor *ex, struct task *t)
+{
+	const struct lkdf_kind *k = t->kind;
+	bool has = t->nr_limits_held != 0;
+	uint32_t i;
+
+	t->nr_limits_held = 0;
+	for (i = 0; i < k->nr_limits; i++)
+		give_limit(ex, k->limit[i].limit, has ? k->limit[i].tokens : 0);
+}
+
+/* Takes as many as it gets, in order; the index of the one it does not. */
+static uint32_t take_some(const struct lkdf_kind *k, bool was_woken)
+{
+	uint32_t i;
+
+	for (i = 0; i < k->nr_limits; i++) {
+		if (!limit_take(k->limit[i].limit, k->limit[i].tokens,
+				was_woken))
+			break;
+	}
+	return i;
+}
+
+bool complete_take_limits(struct executor *ex, struct task *t)
+{
+	const struct lkdf_kind *k = t->kind;
+	bool was_woken = t->limit_woken;
+	uint32_t nr, i;
+
+	if (!(t->link.flags & TASK_GENERAL))
+		return true;
+	while (t->nr_limits_held < k->nr_limits) {
+		nr = take_some(k, was_woken);
+		if (nr == k->nr_limits) {
+			t->nr_limits_held = nr;
+			break;
+		}
+		for (i = 0; i < nr; i++)
+			give_limit(ex, k->limit[i].limit, k->limit[i].tokens);
+		if (limit_wait(k->limit[nr].limit, &t->limit_waiter,
+			       k->limit[nr].tokens, was_woken))
+			return false;
+	}
+	return true;
 }
 
 static void tell_scope(struct task *t, int error, struct failure *f)

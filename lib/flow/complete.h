@@ -8,6 +8,12 @@
 
 #include "flow/task.h"
 
+/*
+ * The tokens of its kind, before its body starts. False: it waits for them and
+ * is not ours any more.
+ */
+bool complete_take_limits(struct executor *ex, struct task *t);
+
 /* The body left to go on when its event fires; the second of both goes on. */
 enum task_end complete_leave(struct executor *ex, struct task *t);
 

@@ -243,6 +243,32 @@ static bool deque_dig(struct deque *d, struct task *parent, uint64_t *item)
 	return false;
 }
 
+static bool is_mine(struct limit_waiter *w, const void *parent)
+{
+	return task_is_below(container_of(w, struct task, limit_waiter),
+			     parent);
+}
+
+/* A descendant that waits for tokens nobody holds. */
+static bool dig_limits(struct worker *w, struct task *parent)
+{
+	struct lkdf *rt = w->executor->rt;
+	struct limit_waiter *waiter = NULL;
+	struct lkdf_limit *l;
+	struct task *t;
+
+	pthread_mutex_lock(&rt->lock);
+	for (l = rt->limits; l && !waiter; l = l->next)
+		waiter = limit_dig(l, is_mine, parent);
+	pthread_mutex_unlock(&rt->lock);
+	if (!waiter)
+		return false;
+	t = container_of(waiter, struct task, limit_waiter);
+	t->limit_woken = true;
+	task_start(rt, w->executor, t);
+	return true;
+}
+
 /*
  * The slow way, before a nap: foreign items may lie on top of ours, and if
  * everybody is in a join nobody takes them away.
@@ -258,7 +284,7 @@ static bool dig_descendant(struct worker *w, struct task *parent)
 		run_child(w, task_of_item(item), parent);
 		return true;
 	}
-	if (steal_descendant(w, parent, true))
+	if (steal_descendant(w, parent, true) || dig_limits(w, parent))
 		return true;
 	/* While we sleep others may need what we have dug through. */
 	worker_offer(w, false, 0);

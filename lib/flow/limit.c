@@ -20,6 +20,13 @@ int limit_create(struct lkdf *rt, uint32_t tokens, struct lkdf_limit **out)
 	a_store(&l->nr_refs, 1, relaxed);
 	pthread_mutex_init(&l->lock, NULL);
 	a_add(&rt->nr_handles, 1, relaxed);
+	pthread_mutex_lock(&rt->lock);
+	l->next = rt->limits;
+	l->prev = &rt->limits;
+	if (l->next)
+		l->next->prev = &l->next;
+	rt->limits = l;
+	pthread_mutex_unlock(&rt->lock);
 	*out = l;
 	return 0;
 }
@@ -35,37 +42,94 @@ void limit_put(struct lkdf_limit *l)
 	if (!l || a_sub(&l->nr_refs, 1, acq_rel) != 1)
 		return;
 	check(l->nr_free == l->nr_tokens);
+	pthread_mutex_lock(&l->rt->lock);
+	*l->prev = l->next;
+	if (l->next)
+		l->next->prev = l->prev;
+	pthread_mutex_unlock(&l->rt->lock);
 	a_sub(&l->rt->nr_handles, 1, relaxed);
 	pthread_mutex_destroy(&l->lock);
 	free(l);
 }
 
-bool limit_take(struct lkdf_limit *l, struct limit_waiter *w, uint32_t tokens)
+/* Under lock. */
+static bool has_enough(const struct lkdf_limit *l, uint32_t tokens,
+		       bool was_woken)
+{
+	return l->nr_free >= tokens && (was_woken || !l->first);
+}
+
+bool limit_take(struct lkdf_limit *l, uint32_t tokens, bool was_woken)
 {
 	bool taken;
 
 	pthread_mutex_lock(&l->lock);
-	taken = !l->first && l->nr_free >= tokens;
-	if (taken) {
+	taken = has_enough(l, tokens, was_woken);
+	if (taken)
 		l->nr_free -= tokens;
-	} else {
-		w->tokens = tokens;
-		w->next = NULL;
-		*l->last = w;
-		l->last = &w->next;
-	}
 	pthread_mutex_unlock(&l->lock);
 	return taken;
 }
 
+/* Under lock. */
+static void enqueue(struct lkdf_limit *l, struct limit_waiter *w, bool at_head)
+{
+	w->next = at_head ? l->first : NULL;
+	if (!l->first)
+		l->last = &w->next;
+	if (at_head || !l->first) {
+		l->first = w;
+		return;
+	}
+	*l->last = w;
+	l->last = &w->next;
+}
+
+bool limit_wait(struct lkdf_limit *l, struct limit_waiter *w, uint32_t tokens,
+		bool was_woken)
+{
+	bool must_wait;
+
+	pthread_mutex_lock(&l->lock);
+	must_wait = !has_enough(l, tokens, was_woken);
+	if (must_wait) {
+		w->tokens = tokens;
+		enqueue(l, w, was_woken);
+	}
+	pthread_mutex_unlock(&l->lock);
+	return must_wait;
+}
+
+struct limit_waiter *limit_dig(struct lkdf_limit *l,
+			       bool (*is_mine)(struct limit_waiter *w,
+					       const void *asker),
+			       const void *asker)
+{
+	struct limit_waiter **at, *w;
+
+	pthread_mutex_lock(&l->lock);
+	for (at = &l->first; (w = *at); at = &w->next) {
+		if (w->tokens > l->nr_free || !is_mine(w, asker))
+			continue;
+		*at = w->next;
+		if (!w->next)
+			l->last = at;
+		break;
+	}
+	pthread_mutex_unlock(&l->lock);
+	return w;
+}
+
 struct limit_waiter *limit_give(struct lkdf_limit *l, uint32_t tokens)
 {
-	struct limit_waiter *granted = NULL, **end = &granted, *w;
+	struct limit_waiter *woken = NULL, **end = &woken, *w;
+	uint32_t nr_free;
 
 	pthread_mutex_lock(&l->lock);
 	l->nr_free += tokens;
-	while ((w = l->first) && w->tokens <= l->nr_free) {
-		l->nr_free -= w->tokens;
+	nr_free = l->nr_free;
+	while ((w = l->first) && w->tokens <= nr_free) {
+		nr_free -= w->tokens;
 		l->first = w->next;
 		*end = w;
 		end = &w->next;
@@ -74,5 +138,5 @@ struct limit_waiter *limit_give(struct lkdf_limit *l, uint32_t tokens)
 	if (!l->first)
 		l->last = &l->first;
 	pthread_mutex_unlock(&l->lock);
-	return granted;
+	return woken;
 }

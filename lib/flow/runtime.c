@@ -202,6 +202,8 @@ void runtime_close(struct lkdf *rt)
 
 void runtime_abandon(struct lkdf *rt)
 {
+	/* Whoever held it at the fork is not here. */
+	pthread_mutex_init(&rt->lock, NULL);
 	sched_abandon(&rt->sched);
 	blocking_abandon(&rt->blocking);
 	kind_abandon(rt);

@@ -58,6 +58,7 @@ struct lkdf {
 	/* Under lock. */
 	pthread_mutex_t lock;
 	struct magazine magazine[NR_POOLS]; /* for threads of the user */
+	struct lkdf_limit *limits;
 	uint32_t nr_frames; /* slots ever used */
 	uint32_t free_frame; /* first free slot + 1 */
 	struct lkdf_kind *dead_kinds; /* see kind_put() */

@@ -85,6 +85,12 @@ static inline struct task *new_task(struct lkdf *rt, struct executor *ex,
 	return t;
 }
 
+static inline void init_limits(struct task *t)
+{
+	t->nr_limits_held = 0;
+	t->limit_woken = false;
+}
+
 struct task *task_create(struct lkdf *rt, struct executor *ex,
 			 struct lkdf_kind *k, const void *arg, int prio)
 {
@@ -128,7 +134,7 @@ struct task *task_create_for(struct executor *ex, struct frame *f,
 	t->arg = r->arg;
 	t->frame = f;
 	t->index = index;
-	t->nr_limits_held = 0;
+	init_limits(t);
 	return t;
 }
 
@@ -143,22 +149,13 @@ static void push(struct lkdf *rt, struct executor *ex, struct task *t)
 
 void task_start(struct lkdf *rt, struct executor *ex, struct task *t)
 {
-	struct lkdf_kind *k = t->kind;
-	struct kind_limit *l;
+	bool is_blocking =
+		t->kind->flags & LKDF_BLOCKING && !rt->sched.is_serial;
 
-	if (t->link.flags & TASK_GENERAL) {
-		while (t->nr_limits_held < k->nr_limits) {
-			l = &k->limit[t->nr_limits_held];
-			if (!limit_take(l->limit, &t->limit_waiter, l->tokens))
-				return;
-			t->nr_limits_held++;
-		}
-		if (k->flags & LKDF_BLOCKING && !rt->sched.is_serial) {
-			blocking_push(&rt->blocking, &t->blocking_item);
-			return;
-		}
-	}
-	push(rt, ex, t);
+	if (!is_blocking)
+		push(rt, ex, t);
+	else if (complete_take_limits(ex, t))
+		blocking_push(&rt->blocking, &t->blocking_item);
 }
 
 /* Nothing is public: half of what we have gets so, and a sleeper is woken. */
@@ -215,7 +212,7 @@ spawn_slowly(struct lkdf_ctx *c, struct lkdf_kind *k, const void *arg)
 	t = task_create(ex->rt, ex, k, arg, 0);
 	if (!t)
 		return -ENOMEM;
-	t->nr_limits_held = 0;
+	init_limits(t);
 	adopt_child(parent, t);
 	if (k->is_plain && ex->worker)
 		push_child(ex->worker, t);
@@ -259,7 +256,7 @@ int task_spawn_with(struct lkdf_ctx *c, const struct lkdf_task *a,
 	t = task_create(ex->rt, ex, a->kind, a->arg, a->prio);
 	if (!t)
 		return -ENOMEM;
-	t->nr_limits_held = 0;
+	init_limits(t);
 	if (done) {
 		rc = event_create(ex->rt, ex, 1, 2, &t->done);
 		if (rc) {
@@ -291,7 +288,7 @@ int task_submit(struct lkdf *rt, struct lkdf_scope *s,
 	}
 	t->scope = s;
 	t->link.flags |= TASK_SCOPED;
-	t->nr_limits_held = 0;
+	init_limits(t);
 	if (done) {
 		rc = event_create(rt, ex, 1, 2, &t->done);
 		if (rc) {
@@ -372,6 +369,8 @@ enum task_end task_step_slowly(struct lkdf_ctx *c, struct task *t)
 	lkdf_fn fn = continues ? t->then_fn : k->fn;
 	int cancelled, rc;
 
+	if (!scope_cancelled(t->scope) && !complete_take_limits(c->ex, t))
+		return TASK_PENDING;
 	cancelled = complete_begin(t);
 	if (cancelled)
 		return complete_cancelled(c->ex, t, cancelled);

@@ -91,7 +91,8 @@ struct task {
 	struct limit_waiter limit_waiter;
 	struct blocking_item blocking_item;
 	struct task *kick_next, **kick_prev;
-	uint32_t nr_limits_held;
+	uint32_t nr_limits_held; /* none or all */
+	bool limit_woken; /* tries again, before newcomers */
 };
 
 /* Added to live while the body sleeps in a join. */
@@ -130,7 +131,7 @@ struct task *task_of_ctx(struct lkdf_ctx *c);
 struct task *task_create_for(struct executor *ex, struct frame *f,
 			     uint32_t index);
 
-/* Takes limits and goes to the blocking pool or a deque. */
+/* Goes to a deque, or with its limits taken to the blocking pool. */
 void task_start(struct lkdf *rt, struct executor *ex, struct task *t);
 
 /* After the body of a graph's task that has a task of its own. */

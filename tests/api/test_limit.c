@@ -208,6 +208,44 @@ static void children_take_limits(struct lkdf *rt, uint32_t flags)
 	lkdf_limit_put(l);
 }
 
+/*
+ * The strangers are ready first and nobody but the joining worker could run
+ * them: tokens must not be kept for what is queued.
+ */
+static int join_behind_strangers(struct lkdf_ctx *c, void *arg)
+{
+	struct lkdf_task t = { .size = sizeof(t), .kind = inner };
+	int i, weight = 1;
+
+	(void)arg;
+	t.arg = &weight;
+	for (i = 0; i < 2; i++)
+		must(lkdf_submit(lkdf_runtime(c), NULL, &t, NULL));
+	for (i = 0; i < 2; i++)
+		must(lkdf_spawn(c, inner, &weight));
+	for (i = 0; i < 2; i++)
+		must(lkdf_submit(lkdf_runtime(c), NULL, &t, NULL));
+	return lkdf_join(c);
+}
+
+static void strangers_keep_no_tokens(struct lkdf *rt, uint32_t flags)
+{
+	struct room room = { .nr = 0 };
+	struct lkdf_limit *l;
+	struct lkdf_kind *k;
+
+	the_room = &room;
+	must(lkdf_limit_create(rt, 1, &l));
+	inner = limited(rt, be_inside, flags, l, 1, NULL);
+	k = api_kind(rt, "joins", join_behind_strangers, 0, 0);
+	is(api_call(rt, k, NULL), 0, "a join ends behind limited strangers");
+	is(lkdf_scope_wait(rt, NULL, -1), 0, "the strangers end");
+	ok(room.nr == 6 && room.most == 1, "one at a time");
+	lkdf_kind_put(k);
+	lkdf_kind_put(inner);
+	lkdf_limit_put(l);
+}
+
 int main(void)
 {
 	struct lkdf *rt;
@@ -227,6 +265,8 @@ int main(void)
 		two_limits_have_no_deadlock(rt);
 		children_take_limits(rt, 0);
 		children_take_limits(rt, LKDF_BLOCKING);
+		strangers_keep_no_tokens(rt, 0);
+		strangers_keep_no_tokens(rt, LKDF_BLOCKING);
 		is(lkdf_close(rt), 0, "the runtime closes");
 	}
 	return tap_end();

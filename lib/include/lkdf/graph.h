@@ -135,7 +135,8 @@ int lkdf_graph_run(struct lkdf_graph *g, struct lkdf_scope *s,
  * @task: its number
  * @arg:  as lkdf_graph_add()
  *
- * Return: 0; -EBUSY runs are under way; -EINVAL no such task.
+ * Return: 0; -EBUSY runs are under way; -EBADFD not sealed; -EINVAL no such
+ * task.
  */
 int lkdf_graph_set(struct lkdf_graph *g, int32_t task, const void *arg);
 

@@ -72,9 +72,9 @@ struct lkdf_kind_attr {
  * @rt:  runtime, borrowed; must outlive the kind
  * @a:   name (required, copied), fn (required), arg_size 0 .. 2^20,
  *       scratch_size 0 .. 2^30, prio; limit: at most 4 uses, tokens 1 up to
- *       the limit's own; on_cancel kicks a body that blocks and may run beside
- *       it; drop runs once per task, run or not, after the last use of its
- *       argument
+ *       the limit's own; on_cancel kicks a body that blocks, may run beside
+ *       it and must not cancel anything itself; drop runs once per task, run
+ *       or not, after the last use of its argument
  * @out: new kind, owned by the caller
  *
  * Context: any thread, does not block.
@@ -97,7 +97,8 @@ void lkdf_kind_put(struct lkdf_kind *k);
  * @out:    new limit, owned by the caller
  *
  * A task whose kind uses the limit starts only when its tokens are there, and
- * gives them back on every exit: success, error or cancel.
+ * gives them back when it is complete, on every exit: success, error or
+ * cancel. What it waits for in a join must not need the same tokens.
  *
  * Return: 0; -EINVAL; -ENOMEM.
  */

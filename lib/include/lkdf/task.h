@@ -154,6 +154,9 @@ int lkdf_fail(struct lkdf_ctx *c, int err, const char *fmt, ...)
  * lkdf_scratch() - worker-local bytes of the kind's scratch_size
  * @c: context of the body
  *
+ * Children that run in a join of the body, on the same thread, get the same
+ * bytes.
+ *
  * Return: 64-byte aligned, kept from task to task with whatever they left;
  * NULL if the kind asked for none.
  */
@@ -171,7 +174,7 @@ uint64_t lkdf_seq(const struct lkdf_ctx *c);
  * lkdf_run_arg() - the arg of the lkdf_run this task belongs to
  * @c: context of the body
  *
- * Return: that pointer; NULL for dynamic tasks outside a graph.
+ * Return: that pointer; NULL in tasks that are submitted or spawned.
  */
 const void *lkdf_run_arg(const struct lkdf_ctx *c);
 
