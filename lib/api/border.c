@@ -49,3 +49,27 @@ int border_unbuilt(const char *what)
 {
 	return err(-EOPNOTSUPP, "%s is not built yet", what);
 }
+
+int border_task(const struct lkdf_task *task, struct lkdf_task *ours)
+{
+	int rc;
+
+	if (!task)
+		return err(-EINVAL, "task: the struct is NULL");
+	rc = border_copy(task, ours, sizeof(*ours), "lkdf_task");
+	if (rc)
+		return rc;
+	if (ours->use || ours->nr_use)
+		return border_unbuilt("task: data uses");
+	if (ours->after || ours->nr_after)
+		return border_unbuilt("task: after");
+	if (ours->place)
+		return border_unbuilt("task: place");
+	if (ours->deadline_ns)
+		return border_unbuilt("task: deadline_ns");
+	if (ours->flags)
+		return border_unbuilt("task: flags");
+	if (ours->prio < LKDF_PRIO_DEFAULT || ours->prio > LKDF_URGENT)
+		return err(-EINVAL, "task: prio %d", ours->prio);
+	return 0;
+}

@@ -10,6 +10,7 @@
 #include "flow/runtime.h"
 
 #include <errno.h>
+#include <lkdf/task.h>
 
 /* 0; -EINVAL: NULL; -EOWNERDEAD: we are a forked child. */
 int border_runtime(const struct lkdf *rt);
@@ -19,6 +20,9 @@ int border_runtime(const struct lkdf *rt);
  * shorter ones are filled with zero, a longer one may hold only zero beyond.
  */
 int border_copy(const void *attr, void *ours, size_t known, const char *what);
+
+/* Copies a task's struct; refuses NULL, and what is not built or not known. */
+int border_task(const struct lkdf_task *task, struct lkdf_task *ours);
 
 /* -EDEADLK on a worker or a thread of the blocking pool. */
 int border_may_wait(const char *what);

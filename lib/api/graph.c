@@ -77,23 +77,6 @@ int lkdf_graph_add(struct lkdf_graph *g, struct lkdf_kind *k, const void *arg,
 	return add(g, k, arg, LKDF_PRIO_DEFAULT);
 }
 
-static int check_task(const struct lkdf_task *t)
-{
-	if (t->use || t->nr_use)
-		return border_unbuilt("task: data uses");
-	if (t->after || t->nr_after)
-		return border_unbuilt("task: after");
-	if (t->place)
-		return border_unbuilt("task: place");
-	if (t->deadline_ns)
-		return border_unbuilt("task: deadline_ns");
-	if (t->flags)
-		return border_unbuilt("task: flags");
-	if (t->prio < LKDF_PRIO_DEFAULT || t->prio > LKDF_URGENT)
-		return err(-EINVAL, "task: prio %d", t->prio);
-	return 0;
-}
-
 int lkdf_graph_add_task(struct lkdf_graph *g, const struct lkdf_task *task)
 {
 	struct lkdf_task t;
@@ -101,11 +84,7 @@ int lkdf_graph_add_task(struct lkdf_graph *g, const struct lkdf_task *task)
 
 	if (rc)
 		return rc;
-	if (!task)
-		return graph_broken(g, err(-EINVAL, "add_task: task is NULL"));
-	rc = border_copy(task, &t, sizeof(t), "lkdf_task");
-	if (!rc)
-		rc = check_task(&t);
+	rc = border_task(task, &t);
 	return rc ? graph_broken(g, rc) : add(g, t.kind, t.arg, t.prio);
 }
 

@@ -28,26 +28,9 @@ check_kind(struct lkdf *rt, const struct lkdf_kind *k, const void *arg)
 static int copy_task(struct lkdf *rt, const struct lkdf_task *task,
 		     struct lkdf_task *t)
 {
-	int rc;
+	int rc = border_task(task, t);
 
-	if (!task)
-		return err(-EINVAL, "task: the struct is NULL");
-	rc = border_copy(task, t, sizeof(*t), "lkdf_task");
-	if (rc)
-		return rc;
-	if (t->use || t->nr_use)
-		return border_unbuilt("task: data uses");
-	if (t->after || t->nr_after)
-		return border_unbuilt("task: after");
-	if (t->place)
-		return border_unbuilt("task: place");
-	if (t->deadline_ns)
-		return border_unbuilt("task: deadline_ns");
-	if (t->flags)
-		return border_unbuilt("task: flags");
-	if (t->prio < LKDF_PRIO_DEFAULT || t->prio > LKDF_URGENT)
-		return err(-EINVAL, "task: prio %d", t->prio);
-	return check_kind(rt, t->kind, t->arg);
+	return rc ? rc : check_kind(rt, t->kind, t->arg);
 }
 
 int lkdf_submit(struct lkdf *rt, struct lkdf_scope *s,

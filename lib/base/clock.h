@@ -7,6 +7,7 @@
 #ifndef BASE_CLOCK_H
 #define BASE_CLOCK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
 
@@ -16,6 +17,24 @@ static inline int64_t clock_now_ns(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+}
+
+/* When a timeout that begins now ends; -1: never, also where it is absurd. */
+static inline int64_t clock_end_of(int64_t timeout_ns)
+{
+	if (timeout_ns < 0 || timeout_ns > INT64_MAX / 2)
+		return -1;
+	return clock_now_ns() + timeout_ns;
+}
+
+/*
+ * Is the time end over? Else *left_ns is what is left of it. end -1 is never,
+ * and then *left_ns is -1.
+ */
+static inline bool clock_is_over(int64_t end, int64_t *left_ns)
+{
+	*left_ns = end < 0 ? -1 : end - clock_now_ns();
+	return end >= 0 && *left_ns <= 0;
 }
 
 static inline uint64_t clock_ticks(void)

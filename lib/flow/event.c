@@ -199,9 +199,9 @@ static int wait_spinning(struct lkdf_event e, int64_t timeout_ns)
 
 static int wait_sleeping(struct lkdf_event e, int64_t timeout_ns)
 {
-	int64_t end = timeout_ns < 0 ? -1 : clock_now_ns() + timeout_ns;
+	int64_t end = clock_end_of(timeout_ns);
 	struct event *ev = event_of(e);
-	int64_t left = -1;
+	int64_t left;
 	uint64_t word;
 	int rc = 0;
 
@@ -211,12 +211,9 @@ static int wait_sleeping(struct lkdf_event e, int64_t timeout_ns)
 		word = a_load(&ev->word, seq_cst);
 		if (!word_count(word))
 			break;
-		if (end >= 0) {
-			left = end - clock_now_ns();
-			if (left <= 0) {
-				rc = 1;
-				break;
-			}
+		if (clock_is_over(end, &left)) {
+			rc = 1;
+			break;
 		}
 		futex_wait(futex_of(ev), (uint32_t)word, left);
 	}

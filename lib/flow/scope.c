@@ -158,8 +158,8 @@ void scope_leave(struct lkdf_scope *s)
 /* Live or the time is up: 0 or 1. */
 static int wait_empty(struct lkdf_scope *s, int64_t timeout_ns)
 {
-	int64_t end = timeout_ns < 0 ? -1 : clock_now_ns() + timeout_ns;
-	int64_t left = -1;
+	int64_t end = clock_end_of(timeout_ns);
+	int64_t left;
 	uint32_t epoch;
 	int rc = 0;
 
@@ -169,12 +169,9 @@ static int wait_empty(struct lkdf_scope *s, int64_t timeout_ns)
 		epoch = a_load(&s->epoch, seq_cst);
 		if (!scope_live(s))
 			break;
-		if (end >= 0) {
-			left = end - clock_now_ns();
-			if (left <= 0) {
-				rc = 1;
-				break;
-			}
+		if (clock_is_over(end, &left)) {
+			rc = 1;
+			break;
 		}
 		futex_wait(&s->epoch, epoch, left);
 	}
