@@ -8,6 +8,7 @@
 #include "bench_peer.h"
 #include "bench_trace.h"
 
+#include <math.h>
 #include <string.h>
 
 #define LARGE 10000000
@@ -120,7 +121,8 @@ static void exact_row(struct bench *b, const char *shape, const char *what,
 
 /*
  * What a second frame adds, per task: from the growth between two sizes, so
- * that the few bytes a frame has once do not count.
+ * that the few bytes a frame has once do not count. To a tenth of a byte: the
+ * mappings behind it come in whole pages.
  */
 static void frame_row(struct bench *b, const char *shape,
 		      const struct held *small)
@@ -133,7 +135,8 @@ static void frame_row(struct bench *b, const char *shape,
 	    !ask_held(shape, BENCH_TASKS * 4, 2, &large_two))
 		return;
 	bytes = large_two.bytes - large.bytes - small_two.bytes + small->bytes;
-	exact_row(b, shape, "frame", bytes / (large.tasks - small->tasks), 32);
+	bytes /= large.tasks - small->tasks;
+	exact_row(b, shape, "frame", floor(bytes * 10 + 0.5) / 10, 32);
 }
 
 static void measure_memory(struct bench *b)

@@ -17,20 +17,17 @@
 #define FIRST_TASKS 64
 #define ARG_CHUNK 65536
 
-void *array_add(struct array *a)
+bool array_grow(struct array *a)
 {
 	size_t cap = a->cap ? a->cap * 2 : 16;
-	void *items;
+	void *items = region_resize(a->items, a->cap * a->item_size,
+				    cap * a->item_size);
 
-	if (a->nr == a->cap) {
-		items = region_resize(a->items, a->cap * a->item_size,
-				      cap * a->item_size);
-		if (!items)
-			return NULL;
-		a->items = items;
-		a->cap = cap;
-	}
-	return (char *)a->items + a->item_size * a->nr++;
+	if (!items)
+		return false;
+	a->items = items;
+	a->cap = cap;
+	return true;
 }
 
 void array_fini(struct array *a)

@@ -138,8 +138,16 @@ static inline uint32_t graph_nr_in(const struct lkdf_graph *g,
 					    : graph_wide_nr_in(g, task);
 }
 
-/* A growing array: room for one more at the end, or NULL. */
-void *array_add(struct array *a);
+/* Room for one more at the end, or NULL. */
+bool array_grow(struct array *a);
+
+static inline void *array_add(struct array *a)
+{
+	if (unlikely(a->nr == a->cap) && !array_grow(a))
+		return NULL;
+	return (char *)a->items + a->item_size * a->nr++;
+}
+
 void array_fini(struct array *a);
 
 #endif

@@ -10,6 +10,7 @@
 /* From here on pages come from mmap; below, a page would be too much. */
 #define MMAP_FROM 65536
 #define PAGE 4096
+#define POPULATE_UP_TO (16u << 20)
 
 static bool is_mapped(size_t size)
 {
@@ -19,6 +20,21 @@ static bool is_mapped(size_t size)
 static size_t mapped_size(size_t size)
 {
 	return round_up(size, PAGE);
+}
+
+/*
+ * The pages of a grown part at once: a fault for each costs several times as
+ * much. Large parts are left to faults, for they may stay untouched.
+ */
+static void populate(char *from, size_t size)
+{
+#ifdef MADV_POPULATE_WRITE
+	if (size <= POPULATE_UP_TO)
+		madvise(from, size, MADV_POPULATE_WRITE);
+#else
+	(void)from;
+	(void)size;
+#endif
 }
 
 void *region_alloc(size_t size)
@@ -59,7 +75,12 @@ void *region_resize(void *region, size_t old_size, size_t size)
 		return resize_by_copy(region, old_size, size);
 	p = mremap(region, mapped_size(old_size), mapped_size(size),
 		   MREMAP_MAYMOVE);
-	return p == MAP_FAILED ? NULL : p;
+	if (p == MAP_FAILED)
+		return NULL;
+	if (size > old_size)
+		populate((char *)p + mapped_size(old_size),
+			 mapped_size(size) - mapped_size(old_size));
+	return p;
 }
 
 void region_free(void *region, size_t size)

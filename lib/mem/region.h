@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * Big zeroed arrays straight from the kernel: 64-byte aligned, grown by moving
- * pages instead of copying bytes, untouched pages cost nothing.
+ * pages instead of copying bytes. Untouched pages of a new one cost nothing;
+ * what it grows by is about to be written.
  */
 #ifndef MEM_REGION_H
 #define MEM_REGION_H

@@ -204,8 +204,11 @@ void trace_start(struct trace_ring *r, enum lkdf_executor_kind kind, int cpu,
 {
 	struct lkdf_stats_block *b = r->block;
 	uint32_t seq = a_load(&r->start_seq, relaxed) + 1;
-	uint32_t tid = (uint32_t)syscall(SYS_gettid);
+	uint32_t tid = (uint32_t)syscall(SYS_gettid), i;
 
+	/* First touch, on our node, and before any run. */
+	for (i = 0; i < EVENT_RECORDS * 3; i += CACHE_LINE)
+		a_store(&r->events[i], 0, relaxed);
 	b->kind = kind;
 	b->cpu = cpu;
 	b->node = node;
