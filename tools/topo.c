@@ -32,14 +32,14 @@ static const struct cli_spec spec = {
 	.nr_rows = sizeof(rows) / sizeof(rows[0]),
 };
 
-/* "synthetic=...,cpus=...": quotes hide commas and blanks in the values. */
+/* "topology=...,cpus=...": quotes hide commas and blanks in the values. */
 static void write_options(const struct topo_opts *o, char *to, size_t size)
 {
 	int at = 0;
 
 	to[0] = '\0';
 	if (o->synthetic)
-		at += snprintf(to, size, "synthetic=\"%s\",", o->synthetic);
+		at += snprintf(to, size, "topology=\"%s\",", o->synthetic);
 	if (o->cpus && (size_t)at < size)
 		at += snprintf(to + at, size - (size_t)at, "cpus=\"%s\",",
 			       o->cpus);
