@@ -49,3 +49,8 @@ struct thread *thread_self(void)
 {
 	return __builtin_expect(self != NULL, 1) ? self : record_create();
 }
+
+void thread_adopt(struct thread *record)
+{
+	self = record;
+}

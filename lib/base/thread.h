@@ -16,12 +16,15 @@ struct thread {
 
 	/* This thread only: the executor it is, NULL outside the runtime. */
 	void *executor;
-
-	/* This thread only: the body it is in, NULL outside any body. */
-	void *ctx;
 };
 
 /* Never NULL. */
 struct thread *thread_self(void);
+
+/*
+ * A thread of ours brings its record along, so that it never shares the
+ * stand-in; first thing it does. The storage outlives the thread.
+ */
+void thread_adopt(struct thread *record);
 
 #endif

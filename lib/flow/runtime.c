@@ -87,10 +87,10 @@ static int init_executors(struct lkdf *rt)
 static void blocking_start(void *u, int thread)
 {
 	struct lkdf *rt = u;
-
 	struct executor *ex = &rt->executors[rt->nr_workers + thread];
 
-	thread_self()->executor = ex;
+	thread_adopt(&ex->record);
+	ex->record.executor = ex;
 	trace_start(ex->ring, LKDF_EXECUTOR_BLOCKING, -1, -1);
 }
 

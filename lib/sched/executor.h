@@ -6,6 +6,7 @@
 #ifndef SCHED_EXECUTOR_H
 #define SCHED_EXECUTOR_H
 
+#include "base/thread.h"
 #include "mem/pool.h"
 #include "trace/ring.h"
 
@@ -29,6 +30,7 @@ struct executor {
 	struct trace_ring *ring; /* its events and slices */
 
 	/* This thread only. */
+	struct thread record; /* of the thread, see thread_adopt() */
 	struct magazine magazine[NR_POOLS];
 	struct counters *counters;
 	void *scratch; /* the older ones are linked in front of it */

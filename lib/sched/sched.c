@@ -178,7 +178,8 @@ static void *worker_main(void *arg)
 	block_signals();
 	snprintf(name, sizeof(name), "lkdf/%d.%d", w->executor->node, w->id);
 	pthread_setname_np(pthread_self(), name);
-	thread_self()->executor = w->executor;
+	thread_adopt(&w->executor->record);
+	w->executor->record.executor = w->executor;
 	trace_start(w->executor->ring, LKDF_EXECUTOR_WORKER, w->cpu,
 		    w->executor->node);
 	touch_rings(w);
