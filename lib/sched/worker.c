@@ -8,9 +8,6 @@
 #include "base/clock.h"
 #include "sched/sched.h"
 
-/* Pauses between two rounds of looking, at most; doubled from 1. */
-#define MAX_PAUSES 2
-
 bool worker_pop_class(struct worker *w, uint64_t *item)
 {
 	unsigned mask = w->other_classes | 1u << CLASS_NORMAL;
@@ -206,12 +203,11 @@ static void sleep_once(struct worker *w)
 	trace_event(w->executor->ring, EVENT_UNPARK, 0, 0);
 }
 
-/* Spins with a doubling pace for the window. True: an item. */
+/* Spins for the window, a pause between any two looks. True: an item. */
 static bool spin(struct worker *w, uint64_t *item)
 {
 	struct sched *s = w->sched;
 	uint64_t start = clock_ticks(), idle = 0;
-	unsigned pauses = 1, i;
 
 	do {
 		if (look_once(w,
@@ -219,10 +215,7 @@ static bool spin(struct worker *w, uint64_t *item)
 				      policy_steal_far(idle, s->spin_ticks),
 			      item))
 			return true;
-		for (i = 0; i < pauses; i++)
-			a_pause();
-		if (pauses < MAX_PAUSES)
-			pauses *= 2;
+		a_pause();
 		idle = clock_ticks() - start;
 	} while (idle < s->spin_ticks && !is_stopping(w));
 	return look_once(w, true, item);

@@ -17,6 +17,13 @@
 #include <signal.h>
 #include <time.h>
 
+/* With a sanitizer each takes several times as long. */
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#define PROGRAMS 4000
+#else
+#define PROGRAMS 20000
+#endif
+
 #define MAX_RUNTIMES 8
 #define BATCHES 10
 
@@ -201,7 +208,7 @@ static int shrink(const struct options *o, char *self)
 int main(int argc, char **argv)
 {
 	struct options o = {
-		.programs = 20000,
+		.programs = PROGRAMS,
 		.base = 1,
 		.tasks = UINT32_MAX,
 		.repeat = 1,
