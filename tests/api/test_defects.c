@@ -48,15 +48,21 @@ static int nr_threads(void)
 /* DFCPP 7: a failing task ended the process, and nobody joined the threads. */
 static void a_failure_ends_the_run_only(int nr_workers)
 {
-	struct lkdf *rt = api_open_workers(nr_workers);
-	struct lkdf_kind *k = api_kind(rt, "breaks", break_down, 0, 0);
+	struct lkdf_kind *k;
+	struct lkdf *rt;
+	int nr_before;
 
+	/* A sanitizer has a thread of its own from the first one on. */
+	must(lkdf_close(api_open_workers(1)));
+	nr_before = nr_threads();
+	rt = api_open_workers(nr_workers);
+	k = api_kind(rt, "breaks", break_down, 0, 0);
 	is(api_call(rt, k, NULL), -EIO, "DFCPP 7: the failure is an error");
 	has(lkdf_errmsg(), "broke down", "DFCPP 7: with its text");
 	is(lkdf_scope_wait(rt, NULL, -1), -EIO, "DFCPP 7: the scope's, too");
 	lkdf_kind_put(k);
 	is(lkdf_close(rt), 0, "DFCPP 7: the runtime closes");
-	is(nr_threads(), 1, "DFCPP 7: its threads are joined");
+	is(nr_threads(), nr_before, "DFCPP 7: its threads are joined");
 }
 
 struct house {
