@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 # Runs TAP programs one after another and ends with the one line that counts:
 # N passed, N failed, N skipped. A program that crashes or plans more than it
-# ran counts as failed. Output of failing programs is shown whole.
+# ran counts as failed. Output of failing programs is shown whole. Names are
+# those below $BUILD.
 set -u
 passed=0
 failed=0
@@ -12,12 +13,13 @@ trap 'rm -f "$log"' EXIT
 for t in "$@"; do
 	timeout -k 5 "${TEST_TIMEOUT:-300}" "$t" >"$log" 2>&1 </dev/null
 	rc=$?
+	name=${t#"${BUILD:-build}/"}
 	p=$(grep -c '^ok .*' "$log")
 	s=$(grep -c '^ok .*# SKIP' "$log")
 	f=$(grep -c '^not ok' "$log")
 	if grep -q '^1\.\.0 # SKIP' "$log"; then
 		s=1 p=1
-		printf '  %-7s %s: %s\n' SKIP "$(basename "$t")" \
+		printf '  %-7s %s: %s\n' SKIP "$name" \
 			"$(sed -n 's/^1\.\.0 # SKIP //p' "$log")"
 	elif ! grep -q "^1\.\.$((p + f))\$" "$log"; then
 		f=$((f + 1))
@@ -33,7 +35,7 @@ for t in "$@"; do
 		printf '  %-7s %s\n' FAIL "$t"
 		cat "$log"
 	else
-		printf '  %-7s %s (%d)\n' PASS "$(basename "$t")" "$((p - s))"
+		printf '  %-7s %s (%d)\n' PASS "$name" "$((p - s))"
 		grep '# SKIP' "$log" | sed 's/^/          /'
 	fi
 done

@@ -33,11 +33,26 @@ include tests/oracle/oracle.mk
 deps: ## install the packages that building and testing need
 	$(Q).ci/deps
 
+# The same programs with a sanitizer, of gcc: clang's do not link with
+# --no-undefined. They go into the one run that counts.
+ASAN := -fsanitize=address,undefined -fno-sanitize-recover=all
+ASAN_TESTS = $(patsubst $(BUILD)/%,$(BUILD)/asan/%,$(C_TESTS))
+C_TESTS = $(UNIT_TESTS) $(API_TESTS) $(ORACLE)
+
 check: deps ## all tests, at most 15 minutes
-	$(Q)$(MAKE) --no-print-directory check-built
+	$(Q)$(MAKE) --no-print-directory CC=gcc BUILD=$(BUILD)/asan \
+		CFLAGS='-O1 -g -fno-omit-frame-pointer $(ASAN)' \
+		LDFLAGS='$(ASAN)' check-programs
+	$(Q)$(MAKE) --no-print-directory ALSO='$(ASAN_TESTS)' check-built
+
+.PHONY: check-programs
+check-programs: $(C_TESTS)
+
+# ALSO: programs of other builds, run with ours.
+ALSO :=
 
 .PHONY: check-built
 check-built: all $(UNIT_TESTS) $(API_TESTS) $(MC_TESTS) $(ORACLE_TESTS)
 	$(Q)BUILD=$(BUILD) CC=$(CC) DUPES=$(BUILD)/examples/dupes \
 		tests/run.sh $(LINT_TESTS) $(UNIT_TESTS) \
-		$(API_TESTS) $(MC_TESTS) $(ORACLE_TESTS) $(API_SH_TESTS)
+		$(API_TESTS) $(MC_TESTS) $(ORACLE_TESTS) $(API_SH_TESTS) $(ALSO)
