@@ -329,6 +329,7 @@ static int go_on_again(struct lkdf_ctx *c, void *arg)
 	struct me me;
 
 	find_me(&me, c, arg);
+	atomic_fetch_add(&me.w->nr_calls, 1);
 	look_at_error(&me, "second event", lkdf_input_error(c, 0), 0);
 	leave(&me);
 	return end_with(&me, c, me.cell->seen);
@@ -364,6 +365,7 @@ static int go_on(struct lkdf_ctx *c, void *arg)
 	int error;
 
 	find_me(&me, c, arg);
+	atomic_fetch_add(&me.w->nr_calls, 1);
 	p = me.w->p;
 	error = lkdf_input_error(c, 0);
 	if (me.n->mode == MODE_THEN) {
@@ -422,6 +424,7 @@ int body_run(struct lkdf_ctx *c, void *arg)
 	struct me me;
 
 	find_me(&me, c, arg);
+	atomic_fetch_add(&me.w->nr_calls, 1);
 	begin(&me, c);
 	if (me.n->mode == MODE_HOLD && me.node & 1)
 		begin_hold(&me, c);
@@ -431,7 +434,7 @@ int body_run(struct lkdf_ctx *c, void *arg)
 	if (me.n->mode >= MODE_THEN && me.n->mode <= MODE_THEN_DONE)
 		return leave_by_then(&me, c, done);
 	if (me.n->mode == MODE_JOIN) {
-		seen = lkdf_join(c);
+		seen = me.cell->seen = lkdf_join(c);
 		look_at_error(&me, "join", seen,
 			      expected(&me, me.node)->child_errors);
 	}
@@ -467,6 +470,7 @@ void cell_signal(struct cell *cell)
 int body_signal(struct lkdf_ctx *c, void *arg)
 {
 	(void)c;
+	atomic_fetch_add(&world_now()->nr_calls, 1);
 	cell_signal(arg);
 	return 0;
 }

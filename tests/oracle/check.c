@@ -217,7 +217,8 @@ void check_run_event(struct world *w, uint32_t call)
 	if (rc)
 		wrong(w, "call %u: event: %d %s", call, rc, lkdf_errmsg());
 	check_counts(w, call, &e);
-	rc = lkdf_event_wait(w->run[call].done, 0);
+	w->run[call].error = e;
+	rc = w->run[call].rc = lkdf_event_wait(w->run[call].done, 0);
 	if (rc != e.err)
 		wrong(w, "call %u: event says %d and %d", call, rc, e.err);
 	check_run_error(w, call, rc);
@@ -288,6 +289,7 @@ void check_scope(struct world *w, uint32_t phase, int rc)
 
 	if (lkdf_scope_error(w->rt, w->scope, &e))
 		wrong(w, "scope error: %s", lkdf_errmsg());
+	w->scope_error = e;
 	if (is_free(w, phase)) {
 		if (rc && !model_bit(rc))
 			wrong(w, "scope ends with %d", rc);

@@ -4,13 +4,14 @@
  *
  *	oracle [--programs N] [--seed S] [--base S] [--workers 1,2,4,8,0]
  *	       [--tasks MAX] [--repeat N] [--seconds N] [--watchdog N]
- *	       [--shrink 1]
+ *	       [--shrink 1] [--compare 0]
  *
- * --seed runs one program, --repeat times. 0 workers is the serial mode.
+ * --seed runs one program, --repeat times. 0 workers is the serial mode, in
+ * which each program runs once more: both must leave the same.
  * --shrink looks for the smallest number of tasks with which it fails, each
  * in a process of its own, so it may hang or crash.
  */
-#include "tests/oracle/world.h"
+#include "tests/oracle/outcome.h"
 #include "tests/tap.h"
 
 #include <errno.h>
@@ -30,7 +31,7 @@
 struct options {
 	uint64_t programs, seed, base;
 	uint32_t tasks, repeat, seconds, watchdog;
-	bool has_seed, shrinks;
+	bool has_seed, shrinks, compares;
 	int workers[MAX_RUNTIMES];
 	uint32_t nr_workers;
 };
@@ -40,6 +41,9 @@ static struct {
 	int workers;
 	const struct program *p;
 } at;
+
+/* What the program that runs now has left in parallel and in serial mode. */
+static struct outcome outcome[2];
 
 /* Between programs only; a program that hangs ends all. */
 static void on_alarm(int sig)
@@ -83,21 +87,37 @@ static void tell(const struct program *p, int workers)
 	       workers, (unsigned long long)p->seed, workers, wrong_text());
 }
 
-static bool try_one(struct lkdf *rt, const struct options *o, uint64_t seed,
-		    int workers)
+static bool try_in(struct lkdf *rt, int workers, const struct program *p,
+		   const struct options *o, struct outcome *to)
 {
+	bool good;
+
+	at.workers = workers;
+	alarm(o->watchdog);
+	good = world_try(rt, !workers, p, o->compares ? to : NULL);
+	alarm(0);
+	return good;
+}
+
+/* rt[0] is in serial mode. */
+static bool try_one(struct lkdf **rt, const struct options *o, uint64_t seed,
+		    uint32_t r)
+{
+	int workers = o->workers[r];
 	struct program p;
 	bool good;
 
 	program_create(&p, seed, o->tasks);
 	at.seed = seed;
-	at.workers = workers;
 	at.p = &p;
-	alarm(o->watchdog);
-	good = world_try(rt, !workers, &p);
-	alarm(0);
+	good = try_in(rt[r + 1], workers, &p, o, &outcome[0]);
+	if (good && workers && o->compares)
+		good = try_in(rt[0], 0, &p, o, &outcome[1]) &&
+		       outcome_same(&outcome[0], &outcome[1]);
 	if (!good)
 		tell(&p, workers);
+	outcome_reset(&outcome[0]);
+	outcome_reset(&outcome[1]);
 	program_destroy(&p);
 	wrong_reset();
 	return good;
@@ -129,7 +149,7 @@ static void run_all(struct lkdf **rt, const struct options *o)
 	for (i = 0; i < nr && !nr_bad; i++) {
 		seed = o->has_seed ? o->seed : mix(o->base + i);
 		r = choose(o, i);
-		nr_bad += !try_one(rt[r], o, seed, o->workers[r]);
+		nr_bad += !try_one(rt, o, seed, r);
 		nr_batch++;
 		if (isatty(2) && i % 256 == 0)
 			fprintf(stderr, "\r%llu ", (unsigned long long)i);
@@ -176,6 +196,8 @@ static bool parse_one(struct options *o, const char *name, const char *value)
 		parse_workers(o, value);
 	else if (!strcmp(name, "--shrink"))
 		o->shrinks = number != 0;
+	else if (!strcmp(name, "--compare"))
+		o->compares = number != 0;
 	else
 		return false;
 	o->has_seed |= !strcmp(name, "--seed");
@@ -215,8 +237,9 @@ int main(int argc, char **argv)
 		.watchdog = 20,
 		.workers = { 1, 2, 4, 8, 0 },
 		.nr_workers = 5,
+		.compares = true,
 	};
-	struct lkdf *rt[MAX_RUNTIMES];
+	struct lkdf *rt[MAX_RUNTIMES + 1];
 	uint32_t r;
 	int i;
 
@@ -230,8 +253,10 @@ int main(int argc, char **argv)
 	if (o.shrinks)
 		return shrink(&o, argv[0]);
 	signal(SIGALRM, on_alarm);
+	if (!is(open_runtime(0, &rt[0]), 0, "a runtime opens in serial mode"))
+		return tap_end();
 	for (r = 0; r < o.nr_workers; r++) {
-		if (!is(open_runtime(o.workers[r], &rt[r]), 0,
+		if (!is(open_runtime(o.workers[r], &rt[r + 1]), 0,
 			"a runtime opens with %d workers", o.workers[r]))
 			return tap_end();
 	}
@@ -240,8 +265,11 @@ int main(int argc, char **argv)
 	run_all(rt, &o);
 	signaller_stop();
 	for (r = 0; r < o.nr_workers; r++)
-		is(lkdf_close(rt[r]), 0, "it closes with %d workers",
+		is(lkdf_close(rt[r + 1]), 0, "it closes with %d workers",
 		   o.workers[r]);
+	is(lkdf_close(rt[0]), 0, "it closes in serial mode");
+	outcome_free(&outcome[0]);
+	outcome_free(&outcome[1]);
 	ok(!wrong_text()[0], "every object was put");
 	return tap_end();
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "tests/oracle/world.h"
 
+#include "tests/oracle/outcome.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -8,8 +10,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define MAX_WRONG 8
+#define SETTLE_S 10
+
+const char *const world_counters[NR_COUNTED] = { "lkdf.tasks", "lkdf.runs",
+						 "lkdf.failed", "lkdf.skipped",
+						 "lkdf.cancelled" };
 
 static struct world *now;
 
@@ -174,6 +182,38 @@ static void make_scopes(struct world *w)
 	must(w, "scope", lkdf_scope_create(w->rt, &a, &w->scope));
 }
 
+/* What the counters have grown by, if called twice. */
+static void count(struct world *w)
+{
+	uint64_t now_at;
+	uint32_t i;
+
+	for (i = 0; i < NR_COUNTED; i++) {
+		now_at = 0;
+		must(w, "stat", lkdf_stat(w->rt, world_counters[i], &now_at));
+		w->counted[i] = now_at - w->counted[i];
+	}
+}
+
+/*
+ * Calls of bodies are counted after they return: their number may lag behind,
+ * but comes to what the bodies themselves have counted, and stays there.
+ */
+static void settle(struct world *w)
+{
+	uint64_t before = w->counted[0], nr = atomic_load(&w->nr_calls), at = 0;
+	time_t end = time(NULL) + SETTLE_S;
+
+	while (!lkdf_stat(w->rt, world_counters[0], &at) && at - before < nr &&
+	       time(NULL) < end)
+		sched_yield();
+	count(w);
+	if (w->counted[0] != nr)
+		wrong(w, "call of %llu bodies, the counter says %llu",
+		      (unsigned long long)nr,
+		      (unsigned long long)w->counted[0]);
+}
+
 static void world_init(struct world *w, struct lkdf *rt,
 		       const struct program *p)
 {
@@ -194,6 +234,7 @@ static void world_init(struct world *w, struct lkdf *rt,
 		w->run[i].id = zeroed(call_nr_cells(p, c), sizeof(uint32_t));
 		model_run(p, i, &w->run[i].expect);
 	}
+	count(w);
 	make_kinds(w);
 	make_graph(w);
 	make_scopes(w);
@@ -341,7 +382,8 @@ static void run_phase(struct world *w, uint32_t phase)
 	check_phase(w, phase);
 }
 
-bool world_try(struct lkdf *rt, bool is_serial, const struct program *p)
+bool world_try(struct lkdf *rt, bool is_serial, const struct program *p,
+	       struct outcome *o)
 {
 	struct world w;
 	uint32_t i;
@@ -356,8 +398,11 @@ bool world_try(struct lkdf *rt, bool is_serial, const struct program *p)
 	lkdf_scope_put(w.outer);
 	lkdf_scope_wait(rt, NULL, -1);
 	check_drops(&w);
+	settle(&w);
 	put_kinds(&w);
 	lkdf_kind_put(w.signal_kind);
+	if (o && !atomic_load(&w.nr_wrong))
+		outcome_take(&w, o);
 	world_free(&w);
 	return atomic_load(&w.nr_wrong) == 0;
 }

@@ -45,8 +45,13 @@ struct run {
 	uint32_t *id; /* arguments that are borrowed */
 	uint32_t rep; /* written between two repetitions */
 	int start_rc; /* of run or submit */
+	int rc; /* of the event */
+	struct lkdf_error error; /* of the event, if nobody waited at once */
 	_Atomic(uint64_t) seq[MAX_TIMES]; /* plus 1 */
 };
+
+/* Counters that one program adds to. */
+#define NR_COUNTED 5
 
 struct world {
 	const struct program *p;
@@ -60,16 +65,24 @@ struct world {
 	uint64_t *last_turn; /* of tasks that take turns */
 	uint32_t phase;
 	bool is_serial;
+	struct lkdf_error scope_error;
+	uint64_t counted[NR_COUNTED];
 
 	/* Any thread. */
 	_Atomic(uint32_t) clock, nr_started, is_cancelled, nr_wrong;
+	_Atomic(uint64_t) nr_calls; /* of functions by the library */
 	_Atomic(uint32_t) *nr_active; /* by task */
 	_Atomic(uint32_t) *nr_drops; /* by task */
 	_Atomic(uint32_t) limit_used[MAX_LIMITS];
 };
 
-/* Runs it and checks all; true: as the model says. */
-bool world_try(struct lkdf *rt, bool is_serial, const struct program *p);
+struct outcome;
+
+extern const char *const world_counters[NR_COUNTED];
+
+/* Runs it and checks all; true: as the model says. o: added to, or NULL. */
+bool world_try(struct lkdf *rt, bool is_serial, const struct program *p,
+	       struct outcome *o);
 
 /* Something is not as it should be; the first few are kept. */
 __attribute__((format(printf, 2, 3))) void wrong(struct world *w,
