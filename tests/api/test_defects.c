@@ -189,6 +189,62 @@ static void idle_workers_go_to_sleep(void)
 	is(lkdf_close(rt), 0, "DFCPP 14: the runtime closes");
 }
 
+static uint64_t stat_of(struct lkdf *rt, const char *name)
+{
+	uint64_t value = 0;
+
+	must(lkdf_stat(rt, name, &value));
+	return value;
+}
+
+/* Everything by which workers get into each other's way. */
+static uint64_t nr_disturbances(struct lkdf *rt)
+{
+	return stat_of(rt, "lkdf.parks") + stat_of(rt, "lkdf.wakes") +
+	       stat_of(rt, "lkdf.steals.near") + stat_of(rt, "lkdf.steals.far");
+}
+
+/* nr tasks of which the first few can start, and each lets one more go. */
+static struct lkdf_graph *chains(struct lkdf *rt, struct lkdf_kind *k, int nr,
+				 int width)
+{
+	struct lkdf_graph *g = api_graph(rt, 0);
+	int i;
+
+	for (i = 0; i < nr; i++) {
+		must(lkdf_graph_add(g, k, NULL, NULL, 0));
+		if (i >= width)
+			must(lkdf_graph_order(g, i - width, i));
+	}
+	must(lkdf_graph_seal(g, NULL));
+	return g;
+}
+
+/*
+ * DFCPP 14: with few tasks ready, workers woke and robbed each other once or
+ * more for every task, so that four were slower than one. Here what they do to
+ * each other does not grow with the number of tasks.
+ */
+static void few_tasks_disturb_few_workers(int nr_workers, int width)
+{
+	const int nr = 100000;
+	struct lkdf *rt = api_open_workers(nr_workers);
+	struct lkdf_kind *k = api_kind(rt, "link", api_nothing, 0, LKDF_SHARED);
+	struct lkdf_graph *g = chains(rt, k, nr, width);
+	uint64_t before = nr_disturbances(rt), after;
+
+	is(api_run(g, NULL, NULL), 0, "DFCPP 14: %d chains run on %d workers",
+	   width, nr_workers);
+	after = nr_disturbances(rt);
+	ok(after - before < (uint64_t)nr / 100,
+	   "DFCPP 14: fewer than one park, wake-up or steal in 100 tasks");
+	printf("# %llu of them, %d tasks\n",
+	       (unsigned long long)(after - before), nr);
+	lkdf_graph_put(g);
+	lkdf_kind_put(k);
+	lkdf_close(rt);
+}
+
 /* Taskflow: A -> B -> A never completed; a limit was lost after an error. */
 static void a_cycle_is_refused(struct lkdf *rt)
 {
@@ -229,6 +285,7 @@ int main(void)
 	static const int nr_workers[] = { 1, 2, 8 };
 	struct lkdf *rt;
 	size_t i;
+	int width;
 
 	tap_start(60);
 	for (i = 0; i < sizeof(nr_workers) / sizeof(*nr_workers); i++) {
@@ -243,5 +300,9 @@ int main(void)
 		is(lkdf_close(rt), 0, "the runtime closes");
 	}
 	idle_workers_go_to_sleep();
+	for (width = 1; width <= 4; width *= 2) {
+		few_tasks_disturb_few_workers(4, width);
+		few_tasks_disturb_few_workers(8, width);
+	}
 	return tap_end();
 }
