@@ -36,7 +36,7 @@ static const struct cli_spec spec = {
 		"the same run, in ratios, each against its bar.\n\n"
 		"  graph      dataflow graphs: run, build, memory, METG\n"
 		"  forkjoin   spawn and join: fib\n"
-		"  idle       what parked workers cost\n"
+		"  idle       what parked workers cost, alone and beside work\n"
 		"  wake       from submit to start; liveness\n\n"
 		"Exit status 1 if a bar is missed; a bar that could not be\n"
 		"resolved (CPUs not delivered, peer absent) is null.",

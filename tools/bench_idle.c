@@ -2,9 +2,10 @@
 /*
  * lkdf bench idle: CPU time of a process whose workers have all gone to
  * sleep, in ms per s. CPU time does not depend on what others do, so there is
- * no gate.
+ * no gate for it.
  */
 #include "bench.h"
+#include "bench_few.h"
 #include "bench_peer.h"
 
 #include <lkdf/lkdf.h>
@@ -108,7 +109,7 @@ static unsigned idle_rounds(const struct bench *b)
 
 double bench_idle_steps(const struct bench *b)
 {
-	return (double)b->nr_counts * idle_rounds(b);
+	return (double)b->nr_counts * idle_rounds(b) + bench_few_steps(b);
 }
 
 int bench_idle(struct bench *b)
@@ -118,5 +119,5 @@ int bench_idle(struct bench *b)
 
 	for (i = 0; i < b->nr_counts && !rc; i++)
 		rc = measure(b, b->workers[i], idle_rounds(b));
-	return rc;
+	return rc ? rc : bench_few(b);
 }
