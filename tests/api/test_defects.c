@@ -223,7 +223,8 @@ static struct lkdf_graph *chains(struct lkdf *rt, struct lkdf_kind *k, int nr,
 /*
  * DFCPP 14: with few tasks ready, workers woke and robbed each other once or
  * more for every task, so that four were slower than one. Here what they do to
- * each other does not grow with the number of tasks.
+ * each other does not grow with the number of tasks. Tasks that spawn each the
+ * next are another matter, each is made public: lkdf bench idle, few/spawned.
  */
 static void few_tasks_disturb_few_workers(int nr_workers, int width)
 {
