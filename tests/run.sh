@@ -35,8 +35,9 @@ for t in "$@"; do
 		printf '  %-7s %s\n' FAIL "$t"
 		cat "$log"
 	else
-		printf '  %-7s %s (%d)\n' PASS "$name" "$((p - s))"
-		grep '# SKIP' "$log" | sed 's/^/          /'
+		[ "$p" -gt "$s" ] &&
+			printf '  %-7s %s (%d)\n' PASS "$name" "$((p - s))"
+		grep '^ok .*# SKIP' "$log" | sed 's/^/          /'
 	fi
 done
 echo "$passed passed, $failed failed, $skipped skipped"
