@@ -48,7 +48,7 @@ include Documentation/examples/tutorial.mk
 include tests/tests.mk
 include lib/install.mk
 
-all: $(LIB_SO) $(LIB_A) $(LKDF_BIN) $(EXAMPLES)
+all: $(LIB_SO) $(LIB_A) $(MALLOC_SO) $(LKDF_BIN) $(EXAMPLES)
 
 # The main job: duplicates in a real directory tree.
 DIR ?= /usr/share

@@ -38,3 +38,18 @@ $(LIB_A): $(LIB_OBJ)
 	$(Q)objcopy --localize-hidden $(BUILD)/liblkdf-all.o
 	$(Q)rm -f $@
 	$(Q)ar rcs $@ $(BUILD)/liblkdf-all.o
+
+# The allocator alone, as the process's malloc: nothing of hwloc, no threads.
+MALLOC_SRC := $(wildcard lib/malloc/*.c) lib/base/lock.c lib/base/futex.c \
+	lib/topo/cpulist.c lib/topo/raw.c \
+	$(filter-out lib/mem/heap_thread.c lib/mem/pool.c lib/mem/region.c,\
+	$(wildcard lib/mem/*.c))
+MALLOC_OBJ := $(MALLOC_SRC:%.c=$(BUILD)/%.o)
+MALLOC_SO := $(BUILD)/liblkdf-malloc.so
+
+$(BUILD)/lib/malloc/%.o: LIB_CFLAGS += -fno-builtin
+
+$(MALLOC_SO): $(MALLOC_OBJ)
+	$(call say,LD)
+	$(Q)$(CC) -shared $(LDFLAGS) -Wl,-soname,$(@F) -Wl,-z,relro \
+		-Wl,-z,now -Wl,--no-undefined -o $@ $(MALLOC_OBJ) -lpthread

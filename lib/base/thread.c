@@ -10,8 +10,12 @@ static pthread_key_t key;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static int has_key;
 
+/* Threads that have no memory for one of their own. */
+static struct thread no_memory;
+
 static void record_free(void *record)
 {
+	thread_retire();
 	self = NULL;
 	free(record);
 }
@@ -28,7 +32,6 @@ static void key_create(void)
  */
 static struct thread *record_create(void)
 {
-	static struct thread no_memory;
 	struct thread *t;
 
 	pthread_once(&once, key_create);
@@ -53,4 +56,15 @@ struct thread *thread_self(void)
 void thread_adopt(struct thread *record)
 {
 	self = record;
+}
+
+void thread_retire(void)
+{
+	if (self && self->memory_end)
+		self->memory_end(self);
+}
+
+bool thread_is_shared(const struct thread *t)
+{
+	return t == &no_memory;
 }

@@ -8,9 +8,23 @@
 #ifndef BASE_THREAD_H
 #define BASE_THREAD_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #define ERRMSG_SIZE 256
+#define THREAD_MEMORIES 4
 
 struct thread {
+	/*
+	 * This thread only: what it keeps of heaps, by their id; the newest
+	 * first. memory_end gives it back when the thread ends; NULL: nothing.
+	 */
+	struct {
+		uint64_t id;
+		void *cache;
+	} memory[THREAD_MEMORIES];
+	void (*memory_end)(struct thread *t);
+
 	/* This thread only. */
 	char errmsg[ERRMSG_SIZE];
 
@@ -26,5 +40,11 @@ struct thread *thread_self(void);
  * stand-in; first thing it does. The storage outlives the thread.
  */
 void thread_adopt(struct thread *record);
+
+/* A thread of ours is about to end: gives back what it keeps. */
+void thread_retire(void);
+
+/* The stand-in, which several threads may have at once. */
+bool thread_is_shared(const struct thread *t);
 
 #endif

@@ -11,6 +11,8 @@ import ctext
 ATOMIC_H = {'lib/base/atomic.h'}
 # check() says where it failed and stops; that is all it is for.
 ERR_C = {'lib/base/err.c'}
+# Where glibc's malloc ends the process, ours must, too.
+START_C = {'lib/malloc/start.c'}
 RULES = [
     (r'atomic_(?:thread|signal)_fence|__sync_synchronize'
      r'|__atomic_(?:thread|signal)_fence|_mm_[lms]fence|__builtin_ia32_[lms]fence'
@@ -21,7 +23,7 @@ RULES = [
      r'|psignal|v?syslog|v?dprintf)', ERR_C,
      'the library prints nothing: log_text() or err()'),
     (r'(?:_?_?exit|_Exit|quick_exit|abort|__builtin_trap|__assert_fail|assert)'
-     r'(?=\s*\()', ERR_C, 'return an error, or check() the impossible'),
+     r'(?=\s*\()', ERR_C | START_C, 'return an error, or check() the impossible'),
 ]
 
 report = ctext.Report()

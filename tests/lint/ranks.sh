@@ -10,7 +10,7 @@ tests/lint/files.sh lib | grep '^lib/.*\.[ch]$' | tr '\n' '\0' |
 	xargs -0 -r awk '
 BEGIN {
 	split("base 0 topo 1 trace 1 mem 2 device 3 signal 3 sched 4 " \
-	      "flow 5 api 6", r, " ")
+	      "flow 5 api 6 malloc 6", r, " ")
 	for (i = 1; i in r; i += 2)
 		rank[r[i]] = r[i + 1]
 	bad = 0

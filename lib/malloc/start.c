@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "malloc/start.h"
+
+#include "malloc/malloc.h"
+#include "topo/raw.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define BOOT_SIZE 65536
+#define MAX_NODES 64
+
+enum {
+	NEW,
+	STARTING,
+	READY
+};
+
+static struct {
+	_Atomic(uint32_t) state;
+	struct heap *heap;
+	pthread_key_t key;
+	_Atomic(size_t) boot_used;
+	_Alignas(4096) char boot[BOOT_SIZE];
+} global;
+
+_Noreturn void start_die(const char *what)
+{
+	ssize_t ignored = write(STDERR_FILENO, what, strlen(what));
+
+	(void)ignored;
+	abort();
+}
+
+void *start_boot_alloc(size_t size, size_t align)
+{
+	size_t room = round_up(size, 16) + align;
+	size_t at = a_add(&global.boot_used, room, relaxed);
+
+	if (room < size || at > BOOT_SIZE || room > BOOT_SIZE - at)
+		start_die("lkdf-malloc: too much is allocated at start\n");
+	return (void *)round_up((uintptr_t)&global.boot[at], align);
+}
+
+bool start_is_boot(const void *p)
+{
+	return (uintptr_t)p - (uintptr_t)global.boot < BOOT_SIZE;
+}
+
+size_t start_boot_size(const void *p)
+{
+	return (size_t)(global.boot + BOOT_SIZE - (const char *)p);
+}
+
+void start_watch_thread(struct cache *c)
+{
+	pthread_setspecific(global.key, c);
+}
+
+static bool has_word(const char *list, const char *word)
+{
+	const char *at = list ? strstr(list, word) : NULL;
+	size_t size = strlen(word);
+
+	return at && (at == list || at[-1] == ',') &&
+	       (!at[size] || at[size] == ',');
+}
+
+static void print_stats(void)
+{
+	struct heap_stat s;
+	char line[256];
+	ssize_t ignored;
+	int i, n;
+
+	for (i = 0; i < global.heap->nr_nodes; i++) {
+		heap_stat(global.heap, (unsigned)i, &s);
+		n = snprintf(line, sizeof(line),
+			     "lkdf-malloc: node %d: used %llu cached %llu "
+			     "peak %llu mapped %llu bytes, %llu remote frees\n",
+			     global.heap->os_node[i],
+			     (unsigned long long)s.used,
+			     (unsigned long long)s.cached,
+			     (unsigned long long)s.peak,
+			     (unsigned long long)s.mapped,
+			     (unsigned long long)s.remote_frees);
+		ignored = write(STDERR_FILENO, line, (size_t)n);
+		(void)ignored;
+	}
+}
+
+static int list_nodes(struct heap_node *node)
+{
+	bool has_memory[MAX_NODES];
+	int i, nr = 0;
+
+	if (!topo_raw_memory_nodes(has_memory, MAX_NODES))
+		has_memory[0] = true;
+	for (i = 0; i < MAX_NODES; i++)
+		if (has_memory[i])
+			node[nr++] = (struct heap_node){ i, true };
+	return nr;
+}
+
+static void create(void)
+{
+	const char *words = secure_getenv("LKDF_MALLOC");
+	struct heap_node node[MAX_NODES];
+	struct heap_attr a = { .node = node, .node_free = topo_raw_node_free };
+
+	a.nr_nodes = list_nodes(node);
+	/* One node: there is nothing to bind. */
+	a.is_bound = a.nr_nodes > 1;
+	a.is_strict = has_word(words, "strict");
+	if (has_word(words, "huge"))
+		a.huge = OS_HUGE_ALWAYS;
+	if (heap_create(&a, &global.heap))
+		start_die("lkdf-malloc: no memory for the heap\n");
+	if (pthread_key_create(&global.key, malloc_thread_end))
+		start_die("lkdf-malloc: no thread key is left\n");
+	if (has_word(words, "stats"))
+		atexit(print_stats);
+}
+
+struct heap *start_heap(void)
+{
+	/* [malloc.seen] all of the heap; pairs with [malloc.made]. */
+	uint32_t state = a_load(&global.state, acquire);
+
+	if (likely(state == READY))
+		return global.heap;
+	if (state == NEW &&
+	    a_cas(&global.state, &state, STARTING, relaxed, relaxed)) {
+		create();
+		/* [malloc.made] pairs with [malloc.seen]. */
+		a_store(&global.state, READY, release);
+		return global.heap;
+	}
+	return NULL;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * What one thread keeps of a heap: for every memory it has met and every
+ * class a bin of free blocks. Blocks lie in the bin of the memory they belong
+ * to, whoever frees them, so a thread never gets memory of another node than
+ * it asked for. Bins change hands with depots in halves.
+ *
+ * Owner only, but nr: statistics read it, and the child of a fork empties the
+ * bins of threads that it does not have. At each moment a block is in at most
+ * one place, therefore, in program order.
+ */
+#ifndef MEM_CACHE_H
+#define MEM_CACHE_H
+
+#include "mem/label.h"
+#include "mem/memory.h"
+
+#define MAX_MEMORIES 256
+
+struct bin {
+	_Alignas(CACHE_LINE) _Atomic(uint64_t) nr;
+	/* More than used: a stride of 9 lines spreads bins over the cache. */
+	void *slot[71];
+};
+
+struct cache {
+	/* Set when made, constant afterwards. */
+	struct heap *heap;
+	uint64_t owner; /* pthread_self() */
+
+	/* Under the heap's lock. */
+	struct list list;
+
+	/* Owner only. */
+	_Alignas(CACHE_LINE) int node; /* where the thread runs, as known */
+	uint8_t max[NR_CLASSES]; /* blocks in a bin */
+	uint32_t label_number; /* of label_text, a memo */
+	char label_text[LABEL_MAX + 1];
+
+	/* Owner writes; any thread reads. */
+	_Atomic(struct bin *) bins[MAX_MEMORIES];
+};
+
+/* Bins of a memory never met: nothing in them, and no room. */
+extern const struct bin cache_no_bins[NR_CLASSES];
+
+/* A block of the class for a thread whose bin is empty; NULL: *error why. */
+void *cache_refill(struct cache *c, unsigned memory, unsigned class,
+		   int *error);
+
+/* A block for a thread whose bin is full. */
+void cache_spill(struct cache *c, unsigned memory, unsigned class, void *block);
+
+/* Gives all blocks back. */
+void cache_flush(struct cache *c);
+
+/* The bins themselves go; they are empty, or their blocks go, too. */
+void cache_unmap_bins(struct cache *c);
+
+static inline struct bin *cache_bin(struct cache *c, unsigned memory,
+				    unsigned class)
+{
+	return a_load(&c->bins[memory], relaxed) + class;
+}
+
+#endif

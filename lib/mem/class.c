@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "mem/class.h"
+
+#include "base/util.h"
+
+/* Up to here several blocks share a span. */
+#define SMALL_MAX ((size_t)32 << 10)
+
+/* Of one class: bytes that a thread may keep, and that a depot may keep. */
+#define BIN_BYTES ((size_t)128 << 10)
+#define DEPOT_BYTES ((size_t)1 << 20)
+#define DEPOT_BYTES_MAX ((size_t)64 << 20)
+#define DEPOT_BLOCKS_MIN 64
+
+static size_t size_of_class(unsigned class)
+{
+	unsigned doubling;
+
+	if (class < 8)
+		return 16 * ((size_t) class + 1);
+	doubling = (class - 8) / 4;
+	return ((size_t)1 << (doubling + 7)) +
+	       ((size_t)((class - 8) % 4 + 1) << (doubling + 5));
+}
+
+/* The fewest pages that waste at most a sixteenth. */
+static unsigned pages_per_span(size_t size)
+{
+	unsigned nr;
+
+	if (size > SMALL_MAX)
+		return (unsigned)((size + HEAP_PAGE - 1) / HEAP_PAGE);
+	for (nr = 1; nr * HEAP_PAGE % size * 16 > nr * HEAP_PAGE; nr++)
+		;
+	return nr;
+}
+
+static uint32_t bin_max(size_t size)
+{
+	return (uint32_t)min_u64(BIN_BYTES / size, BIN_MAX);
+}
+
+static uint32_t depot_max(size_t size)
+{
+	uint64_t nr = max_u64(DEPOT_BYTES / size, DEPOT_BLOCKS_MIN);
+
+	return (uint32_t)min_u64(nr, DEPOT_BYTES_MAX / size);
+}
+
+void class_table_init(struct size_class *table)
+{
+	unsigned i, pages;
+	size_t size;
+
+	for (i = 0; i < NR_CLASSES; i++) {
+		size = size_of_class(i);
+		pages = pages_per_span(size);
+		table[i] = (struct size_class){
+			.inverse = (((uint64_t)1 << 40) + size - 1) / size,
+			.size = (uint32_t)size,
+			.nr_pages = (uint16_t)pages,
+			.nr_blocks =
+				size > SMALL_MAX
+					? 1
+					: (uint32_t)(pages * HEAP_PAGE / size),
+			.bin_max = (uint16_t)bin_max(size),
+			.depot_max = depot_max(size),
+		};
+	}
+}
+
+unsigned class_of_aligned(size_t size, size_t align)
+{
+	unsigned class = class_of(size);
+
+	while (class < NR_CLASSES && size_of_class(class) % align)
+		class ++;
+	return class;
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * The allocator: memories (one per node, one interleaved, one pinned per
+ * node), an index from addresses to them, and caches of threads. Several
+ * heaps in one process do not know of each other, but for fork().
+ *
+ * A block knows its node by its address alone. Its second word tells whether
+ * it is free, by a number that nobody can guess; so a block freed twice is
+ * found at the price of one compare.
+ */
+#ifndef MEM_HEAP_H
+#define MEM_HEAP_H
+
+#include "mem/cache.h"
+#include "mem/index.h"
+#include "mem/label.h"
+
+#define HEAP_ALIGN ((size_t)64) /* what users of places get at least */
+#define HEAP_SIZE_MAX ((size_t)1 << 46)
+
+struct heap_node {
+	int os_node;
+	bool has_memory;
+};
+
+struct heap_attr {
+	int nr_nodes;
+	const struct heap_node *node;
+	const int *distance; /* nr_nodes * nr_nodes; NULL: by number */
+	uint64_t limit; /* bytes mapped per memory; 0: none */
+	/* Memory of another node is refused, not only less liked. */
+	bool is_strict;
+	bool is_bound; /* false: a made-up machine, bind nothing */
+	enum os_huge huge;
+	/* Free bytes of the system's node, -1: unknown; for is_strict. */
+	int64_t (*node_free)(int os_node);
+};
+
+struct heap {
+	/* Set when made, constant afterwards. */
+	uint64_t id; /* never used again in this process */
+	uint64_t key; /* what the second word of a free block is made of */
+	uint64_t limit;
+	int64_t (*node_free)(int os_node);
+	bool is_strict;
+	enum os_huge huge;
+	int nr_nodes;
+	unsigned nr_memories;
+	int *os_node; /* by node */
+	int *near; /* nr_nodes * nr_nodes: nodes by distance from a node */
+	struct memory *memory[MAX_MEMORIES];
+	struct size_class class[NR_CLASSES];
+
+	/* Any thread. */
+	struct meta meta; /* caches, tables, labels */
+	struct os_policy policy; /* meta's: none */
+	struct labels labels;
+
+	/* Under lock. */
+	_Alignas(CACHE_LINE) struct lock lock;
+	struct list caches;
+
+	/* Under the registry's lock. */
+	struct list all;
+
+	struct index index;
+};
+
+/* Memories by number. */
+static inline unsigned heap_interleaved(const struct heap *h)
+{
+	return (unsigned)h->nr_nodes;
+}
+
+static inline unsigned heap_pinned(const struct heap *h, int node)
+{
+	return (unsigned)(h->nr_nodes + 1 + node);
+}
+
+/* 0; -ENOMEM; -EINVAL: too many nodes. */
+int heap_create(const struct heap_attr *a, struct heap **out);
+
+/* Unmaps everything. No thread uses it any more. */
+void heap_destroy(struct heap *h);
+
+/* For the calling thread, which runs on node; NULL: no memory. */
+struct cache *heap_cache_create(struct heap *h, int node);
+void heap_cache_destroy(struct cache *c);
+
+/* The heap's number of the node this thread runs on; -1: none of its own. */
+int heap_current_node(const struct heap *h);
+
+/*
+ * This thread's cache, made when needed; NULL: no memory, the calls below
+ * work without. It is given back when the thread ends.
+ */
+struct cache *heap_thread_cache(struct heap *h);
+
+struct heap_want {
+	unsigned memory;
+	size_t size, align; /* align: a power of two */
+};
+
+/*
+ * c may be NULL. NULL: *error is ENOMEM
+ * (the kernel's), EDQUOT (limit), ENOSPC (node exhausted, strict), EPERM,
+ * EAGAIN (locking). *is_zero: known to hold zeroes.
+ */
+void *heap_alloc_slow(struct heap *h, struct cache *c,
+		      const struct heap_want *w, bool *is_zero, int *error);
+
+/* 0; -EINVAL: not a block of ours; -EALREADY: it is free. */
+int heap_free_slow(struct heap *h, struct cache *c, void *p, uint64_t entry);
+
+/* Bytes that may be used at p; 0: not a block of ours, or free. */
+size_t heap_size(struct heap *h, void *p);
+
+/* NULL: *error why, and p is as it was. Keeps the memory p belongs to. */
+void *heap_resize(struct heap *h, struct cache *c, void *p, size_t size,
+		  int *error);
+
+/* The memory's number; -1: not ours. */
+int heap_memory_of(struct heap *h, const void *p);
+
+/* Gives back what lies idle; all: at once. */
+void heap_trim(struct heap *h, bool all);
+
+/* Under the memory's lock: *error why not. */
+bool heap_may_map(struct memory *m, size_t size, int *error);
+
+/* Strict: claims the pages at once. False: they are not on the node. */
+bool heap_claim(struct memory *m, void *at, size_t size);
+
+struct heap_stat {
+	uint64_t used; /* bytes with users, sizes as rounded up */
+	uint64_t cached; /* mapped, but free, and not yet given back */
+	uint64_t peak; /* most with users and in threads' bins */
+	uint64_t mapped; /* address space */
+	uint64_t remote_frees; /* blocks freed by threads on other nodes */
+};
+
+void heap_stat(struct heap *h, unsigned memory, struct heap_stat *out);
+
+/* Calls fn for each label of blocks that are not free. No thread runs. */
+void heap_leaks(struct heap *h,
+		void (*fn)(void *u, unsigned memory, const char *label,
+			   uint64_t nr, uint64_t bytes),
+		void *u);
+
+static inline uint64_t heap_mark(const struct heap *h, const void *p)
+{
+	return h->key ^ (uintptr_t)p;
+}
+
+/* size 1 .. CLASS_MAX_SIZE; the block's alignment is its class's. */
+static inline void *heap_alloc_class(struct heap *h, struct cache *c,
+				     unsigned memory, unsigned class)
+{
+	struct bin *b = cache_bin(c, memory, class);
+	uint64_t nr = a_load(&b->nr, relaxed);
+	uint64_t *p;
+
+	(void)h;
+	if (unlikely(!nr))
+		return NULL;
+	p = b->slot[nr - 1];
+	a_store(&b->nr, nr - 1, relaxed);
+	p[1] = 0;
+	return p;
+}
+
+/* As heap_free_slow(). */
+static inline int heap_free(struct heap *h, struct cache *c, void *p)
+{
+	uint64_t entry = index_entry(&h->index, p), i, nr;
+	unsigned class = entry_class(entry);
+	struct span *s = entry_span(entry);
+	size_t offset;
+	struct bin *b;
+
+	if (unlikely(!entry || class == CLASS_LARGE || !c))
+		return heap_free_slow(h, c, p, entry);
+	offset = (size_t)((char *)p - s->base);
+	i = (offset * s->inverse) >> 40;
+	b = cache_bin(c, entry_memory(entry), class);
+	nr = a_load(&b->nr, relaxed);
+	if (unlikely(i * s->block_size != offset || i >= s->nr_blocks ||
+		     ((uint64_t *)p)[1] == heap_mark(h, p) ||
+		     nr >= c->max[class] || b == cache_no_bins + class))
+		return heap_free_slow(h, c, p, entry);
+	((uint64_t *)p)[1] = heap_mark(h, p);
+	b->slot[nr] = p;
+	a_store(&b->nr, nr + 1, relaxed);
+	return 0;
+}
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "mem/heap.h"
+
+#include <pthread.h>
+
+int heap_current_node(const struct heap *h)
+{
+	int os = os_current_node(), i;
+
+	for (i = 0; i < h->nr_nodes; i++)
+		if (h->os_node[i] == os)
+			return i;
+	return -1;
+}
+
+struct cache *heap_cache_create(struct heap *h, int node)
+{
+	struct cache *c = meta_alloc(&h->meta, sizeof(*c));
+	unsigned i;
+
+	if (!c)
+		return NULL;
+	c->heap = h;
+	c->owner = (uint64_t)pthread_self();
+	c->node = node;
+	for (i = 0; i < NR_CLASSES; i++)
+		c->max[i] = (uint8_t)h->class[i].bin_max;
+	for (i = 0; i < MAX_MEMORIES; i++)
+		a_store(&c->bins[i], (struct bin *)cache_no_bins, relaxed);
+	lock_take(&h->lock);
+	list_push(&h->caches, &c->list);
+	lock_give(&h->lock);
+	return c;
+}
+
+void heap_cache_destroy(struct cache *c)
+{
+	struct heap *h;
+
+	if (!c)
+		return;
+	h = c->heap;
+	cache_flush(c);
+	lock_take(&h->lock);
+	list_del(&c->list);
+	lock_give(&h->lock);
+	cache_unmap_bins(c);
+	meta_free(&h->meta, c, sizeof(*c));
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "mem/heap.h"
+#include "mem/registry.h"
+
+#include "base/thread.h"
+
+#include <string.h>
+
+static void thread_end(struct thread *t)
+{
+	unsigned i;
+
+	for (i = 0; i < THREAD_MEMORIES; i++)
+		if (t->memory[i].id)
+			registry_cache_end(t->memory[i].id, t->memory[i].cache);
+	memset(t->memory, 0, sizeof(t->memory));
+}
+
+/* The slot of the heap first; a thread of many runtimes loses the oldest. */
+static void remember(struct thread *t, struct heap *h, struct cache *c)
+{
+	unsigned last = THREAD_MEMORIES - 1;
+
+	if (t->memory[last].id)
+		registry_cache_end(t->memory[last].id, t->memory[last].cache);
+	memmove(&t->memory[1], &t->memory[0], last * sizeof(t->memory[0]));
+	t->memory[0].id = h->id;
+	t->memory[0].cache = c;
+	t->memory_end = thread_end;
+}
+
+static struct cache *find(struct thread *t, uint64_t id)
+{
+	unsigned i;
+
+	for (i = 1; i < THREAD_MEMORIES; i++)
+		if (t->memory[i].id == id)
+			return t->memory[i].cache;
+	return NULL;
+}
+
+struct cache *heap_thread_cache(struct heap *h)
+{
+	struct thread *t = thread_self();
+	struct cache *c;
+
+	if (likely(t->memory[0].id == h->id))
+		return t->memory[0].cache;
+	if (thread_is_shared(t))
+		return NULL;
+	c = find(t, h->id);
+	if (c)
+		return c;
+	c = heap_cache_create(h, heap_current_node(h));
+	if (c)
+		remember(t, h, c);
+	return c;
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * One memory: what a heap holds of one kind on one node. It is cut three
+ * times. Segments of 4 MiB come from the kernel, bound to the node; spans are
+ * runs of their 64 KiB pages; blocks of one size class are parts of a span
+ * (tcmalloc's page heap and spans; Ghemawat and Menage, 2007). What is larger
+ * than 2 MiB is a span with a mapping of its own.
+ *
+ * Free pages that have been written stay for a second, then they go back to
+ * the kernel. Time is looked at only when a span comes or goes.
+ */
+#ifndef MEM_MEMORY_H
+#define MEM_MEMORY_H
+
+#include "mem/class.h"
+#include "mem/depot.h"
+#include "mem/meta.h"
+
+#define SEGMENT_SIZE ((size_t)4 << 20)
+#define SEGMENT_PAGES 64
+
+/* Large blocks are cached by size, eight steps per doubling. */
+#define NR_LARGE 224
+
+/* Bytes of large blocks kept for reuse, at most. */
+#define LARGE_CACHED_MAX ((uint64_t)1 << 30)
+
+/* How long free pages that were written stay. */
+#define MEMORY_IDLE_NS ((int64_t)1000000000)
+
+enum memory_kind {
+	MEMORY_NODE,
+	MEMORY_INTERLEAVED,
+	MEMORY_PINNED
+};
+
+struct segment {
+	/* Constant while it lives. */
+	char *base;
+
+	/* Under the memory's lock; one bit per page. */
+	struct list bucket; /* by the longest run of free pages */
+	struct list idle; /* some pages are free and dirty; oldest first */
+	uint64_t free, dirty;
+	int64_t idle_since_ns;
+	unsigned run; /* longest run of free pages, its bucket */
+};
+
+struct span {
+	/* Constant while it has blocks. */
+	char *base;
+	uint64_t inverse; /* of block_size, in 2^-40 */
+	uint32_t block_size, nr_blocks; /* large: 0, 1 */
+	struct memory *memory;
+	struct segment *segment; /* large: NULL */
+	uint16_t nr_pages; /* large: 0 */
+	uint8_t class;
+
+	/* Under the depot's lock; a large one's under the memory's. */
+	void *free; /* blocks that came back, linked by their first word */
+	uint32_t nr_free;
+	uint32_t nr_fresh; /* blocks never handed out: the last ones */
+	struct list list; /* depot's partial ones, or the large cache */
+	struct list age; /* large, cached: oldest first */
+	size_t size; /* large: bytes mapped */
+	int64_t idle_since_ns;
+	bool is_dirty; /* large: not known to be zero */
+	bool is_cached;
+
+	/* Under labels' lock, see label.h: one number per block, or NULL. */
+	_Atomic(_Atomic(uint32_t) *) label;
+	_Atomic(uint32_t) large_label;
+	struct list all; /* every span in use, under the memory's lock */
+};
+
+struct memory {
+	/* Set at init, constant afterwards. */
+	struct heap *heap;
+	unsigned index; /* in the heap */
+	int node; /* the heap's number of the node; interleaved: -1 */
+	enum memory_kind kind;
+	bool is_present; /* there is memory on the node */
+	struct os_policy policy;
+	struct meta meta;
+
+	/* Any thread. */
+	_Atomic(uint64_t) out; /* bytes with users and their threads */
+	_Atomic(uint64_t) peak; /* of out */
+	_Atomic(int) bind_error; /* why the kernel refused the policy, or 0 */
+
+	/* Under lock. */
+	_Alignas(CACHE_LINE) struct lock lock;
+	uint64_t bucket_mask; /* bit r-1: bucket r is not empty */
+	struct list bucket[SEGMENT_PAGES + 1];
+	struct list idle;
+	struct list spans;
+	struct list large[NR_LARGE];
+	struct list large_age;
+	uint64_t mapped, large_cached, cached_pages;
+	unsigned nr_segments;
+
+	struct depot depot[NR_CLASSES];
+};
+
+void memory_init(struct memory *m);
+
+/* Unmaps everything, whatever is still out. */
+void memory_fini(struct memory *m);
+
+/* A span of class with nothing handed out; NULL: no memory, *error why. */
+struct span *memory_span(struct memory *m, unsigned class, int *error);
+
+/* All its blocks came back. */
+void memory_span_free(struct memory *m, struct span *s);
+
+/*
+ * A block of its own, of at least size bytes. *is_zero: known to hold zeroes.
+ * NULL: no memory, *error why.
+ */
+struct span *memory_large(struct memory *m, size_t size, size_t align,
+			  bool *is_zero, int *error);
+
+/* 0; -EALREADY: it is free. */
+int memory_large_free(struct memory *m, struct span *s);
+
+/* Under lock: unmaps all that is unused. */
+void memory_drop_idle(struct memory *m);
+
+/* Gives back what lies idle; all: at once, not after a second. */
+void memory_trim(struct memory *m, bool all);
+
+/* More bytes with users; nr may be negative. */
+void memory_count_out(struct memory *m, int64_t bytes);
+
+/* Lists are circles through their head. */
+static inline void list_init(struct list *l)
+{
+	l->next = l->prev = l;
+}
+
+static inline bool list_is_empty(const struct list *l)
+{
+	return l->next == l;
+}
+
+static inline void list_del(struct list *l)
+{
+	l->next->prev = l->prev;
+	l->prev->next = l->next;
+	list_init(l);
+}
+
+/* First of the list. */
+static inline void list_push(struct list *head, struct list *l)
+{
+	l->next = head->next;
+	l->prev = head;
+	head->next->prev = l;
+	head->next = l;
+}
+
+/* Last of the list. */
+static inline void list_append(struct list *head, struct list *l)
+{
+	list_push(head->prev, l);
+}
+
+#endif
