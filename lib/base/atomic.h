@@ -16,6 +16,7 @@
  *					failure; strong
  *	a_add, a_sub, a_or, a_and	old value
  *	a_pause()			we spin: somebody else must move
+ *	a_delay()			a moment goes by: nobody need move
  *	plain_load(p), plain_store(p, v) a field that an order elsewhere
  *					protects; checked for data races
  */
@@ -47,6 +48,11 @@ static inline void a_pause(void)
 #elif defined(__aarch64__)
 	__asm__ volatile("yield");
 #endif
+}
+
+static inline void a_delay(void)
+{
+	a_pause();
 }
 #endif
 

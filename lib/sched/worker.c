@@ -109,6 +109,26 @@ static void want(struct worker *victim)
 		a_or(&victim->attn, ATTN_WANT, relaxed);
 }
 
+/*
+ * An only item may be one that its owner is about to take: a body that spawns
+ * its successor and ends. Robbing it moves a chain from worker to worker. One
+ * that still lies there after a few looks is worth it.
+ */
+static bool is_left(struct deque *d)
+{
+	uint64_t span = a_load(&d->span, relaxed);
+	int i;
+
+	if (span_split(span) - span_tail(span) != 1)
+		return true;
+	for (i = 0; i < 4; i++) {
+		if (!deque_has_public(d))
+			return false;
+		a_delay();
+	}
+	return true;
+}
+
 static bool steal_from(struct worker *w, int i, uint64_t *item)
 {
 	struct worker *victim = &w->sched->workers[w->victims[i]];
@@ -117,6 +137,8 @@ static bool steal_from(struct worker *w, int i, uint64_t *item)
 	int level;
 
 	for (level = NR_CLASSES - 1; level >= 0; level--) {
+		if (!is_left(&victim->deque[level]))
+			continue;
 		do {
 			rc = deque_steal(&victim->deque[level], item);
 		} while (rc == DEQUE_LOST && level == CLASS_URGENT);

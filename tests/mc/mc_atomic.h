@@ -113,6 +113,7 @@ void *mc_plain_store(volatile void *p, unsigned size, struct mc_site *s);
 	       (uint64_t)(MC_TYPE(p))(v),                      \
 	       MC_SITE(MC_CAS, MC_RMW_##o, MC_LD_##f, #p))
 #define a_pause() mc_pause(MC_SITE(MC_PAUSE, MC_RELAXED, MC_RELAXED, "pause"))
+#define a_delay() ((void)0)
 #define plain_load(p)                                                     \
 	(*(__typeof__(p))mc_plain_load((p), sizeof(*(p)),                 \
 				       MC_SITE(MC_PLAIN_LOAD, MC_RELAXED, \
