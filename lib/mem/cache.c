@@ -3,9 +3,9 @@
 
 #include "mem/heap.h"
 
-const struct bin cache_no_bins[NR_CLASSES];
+const struct bin cache_no_bins[NR_SIZES];
 
-#define BINS_SIZE (NR_CLASSES * sizeof(struct bin))
+#define BINS_SIZE (NR_SIZES * sizeof(struct bin))
 
 /* False: no memory for bins: the depot serves block by block. */
 static bool meet_memory(struct cache *c, unsigned memory)
@@ -86,7 +86,7 @@ void cache_flush(struct cache *c)
 		bins = a_load(&c->bins[memory], relaxed);
 		if (bins == cache_no_bins)
 			continue;
-		for (class = 0; class < NR_CLASSES; class ++)
+		for (class = 0; class < NR_SIZES; class ++)
 			flush_bin(c, memory, class);
 	}
 }

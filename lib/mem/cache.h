@@ -33,7 +33,7 @@ struct cache {
 
 	/* Owner only. */
 	_Alignas(CACHE_LINE) int node; /* where the thread runs, as known */
-	uint8_t max[NR_CLASSES]; /* blocks in a bin */
+	uint8_t max[NR_SIZES]; /* blocks in a bin */
 	uint32_t label_number; /* of label_text, a memo */
 	char label_text[LABEL_MAX + 1];
 
@@ -42,7 +42,7 @@ struct cache {
 };
 
 /* Bins of a memory never met: nothing in them, and no room. */
-extern const struct bin cache_no_bins[NR_CLASSES];
+extern const struct bin cache_no_bins[NR_SIZES];
 
 /* A block of the class for a thread whose bin is empty; NULL: *error why. */
 void *cache_refill(struct cache *c, unsigned memory, unsigned class,

@@ -52,7 +52,7 @@ void class_table_init(struct size_class *table)
 	unsigned i, pages;
 	size_t size;
 
-	for (i = 0; i < NR_CLASSES; i++) {
+	for (i = 0; i < NR_SIZES; i++) {
 		size = size_of_class(i);
 		pages = pages_per_span(size);
 		table[i] = (struct size_class){
@@ -73,7 +73,7 @@ unsigned class_of_aligned(size_t size, size_t align)
 {
 	unsigned class = class_of(size);
 
-	while (class < NR_CLASSES && size_of_class(class) % align)
+	while (class < NR_SIZES && size_of_class(class) % align)
 		class ++;
 	return class;
 }

@@ -11,8 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define NR_CLASSES 64
-#define CLASS_LARGE NR_CLASSES /* stands for all that are larger */
+#define NR_SIZES 64
+#define CLASS_LARGE NR_SIZES /* stands for all that are larger */
 #define CLASS_MAX_SIZE ((size_t)2 << 20)
 
 /* Memory is handed to classes in pages of this size. */

@@ -245,7 +245,7 @@ static void *alloc_in(struct heap *h, struct cache *c,
 		return NULL;
 	if (w->size <= CLASS_MAX_SIZE && w->align <= HEAP_PAGE)
 		class = class_of_aligned(w->size ? w->size : 1, w->align);
-	if (class < NR_CLASSES)
+	if (class < NR_SIZES)
 		return alloc_block(h, c, w->memory, class, error);
 	s = memory_large(m, max_u64(w->size, CLASS_MAX_SIZE + 1), w->align,
 			 is_zero, error);

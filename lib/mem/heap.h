@@ -49,7 +49,7 @@ struct heap {
 	int *os_node; /* by node */
 	int *near; /* nr_nodes * nr_nodes: nodes by distance from a node */
 	struct memory *memory[MAX_MEMORIES];
-	struct size_class class[NR_CLASSES];
+	struct size_class class[NR_SIZES];
 
 	/* Any thread. */
 	struct meta meta; /* caches, tables, labels */

@@ -23,7 +23,7 @@ struct cache *heap_cache_create(struct heap *h, int node)
 	c->heap = h;
 	c->owner = (uint64_t)pthread_self();
 	c->node = node;
-	for (i = 0; i < NR_CLASSES; i++)
+	for (i = 0; i < NR_SIZES; i++)
 		c->max[i] = (uint8_t)h->class[i].bin_max;
 	for (i = 0; i < MAX_MEMORIES; i++)
 		a_store(&c->bins[i], (struct bin *)cache_no_bins, relaxed);

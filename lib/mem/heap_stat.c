@@ -27,7 +27,7 @@ static uint64_t bytes_in_bins(struct heap *h, unsigned memory)
 		bins = a_load(&c->bins[memory], acquire);
 		if (bins == cache_no_bins)
 			continue;
-		for (i = 0; i < NR_CLASSES; i++)
+		for (i = 0; i < NR_SIZES; i++)
 			bytes +=
 				a_load(&bins[i].nr, relaxed) * h->class[i].size;
 	}
@@ -43,7 +43,7 @@ static uint64_t bytes_in_depots(struct memory *m)
 	struct list *l;
 	unsigned i;
 
-	for (i = 0; i < NR_CLASSES; i++) {
+	for (i = 0; i < NR_SIZES; i++) {
 		d = &m->depot[i];
 		lock_take(&d->lock);
 		nr = d->nr_cached;
@@ -76,7 +76,7 @@ void heap_stat(struct heap *h, unsigned memory, struct heap_stat *out)
 	out->used = a_load(&m->out, relaxed);
 	out->used -= min_u64(in_bins, out->used);
 	out->peak = a_load(&m->peak, relaxed);
-	for (i = 0; i < NR_CLASSES; i++) {
+	for (i = 0; i < NR_SIZES; i++) {
 		lock_take(&m->depot[i].lock);
 		out->remote_frees += m->depot[i].nr_remote;
 		lock_give(&m->depot[i].lock);

@@ -21,7 +21,7 @@ void memory_init(struct memory *m)
 	list_init(&m->idle);
 	list_init(&m->spans);
 	list_init(&m->large_age);
-	for (i = 0; i < NR_CLASSES; i++)
+	for (i = 0; i < NR_SIZES; i++)
 		depot_init(&m->depot[i], m, i);
 }
 
@@ -284,7 +284,7 @@ void memory_trim(struct memory *m, bool all)
 	int64_t now = os_coarse_ns();
 	unsigned i;
 
-	for (i = 0; i < NR_CLASSES; i++)
+	for (i = 0; i < NR_SIZES; i++)
 		depot_trim(&m->depot[i], all);
 	lock_take(&m->lock);
 	trim_segments(m, all ? now : now - MEMORY_IDLE_NS);

@@ -99,7 +99,7 @@ struct memory {
 	uint64_t mapped, large_cached, cached_pages;
 	unsigned nr_segments;
 
-	struct depot depot[NR_CLASSES];
+	struct depot depot[NR_SIZES];
 };
 
 void memory_init(struct memory *m);

@@ -17,7 +17,7 @@ static void each_memory_lock(struct heap *h, void (*fn)(struct lock *l))
 
 	for (i = 0; i < h->nr_memories; i++) {
 		m = h->memory[i];
-		for (class = 0; class < NR_CLASSES; class ++)
+		for (class = 0; class < NR_SIZES; class ++)
 			fn(&m->depot[class].lock);
 	}
 	for (i = 0; i < h->nr_memories; i++)
