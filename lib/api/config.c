@@ -11,6 +11,8 @@
 #define AT(field) .offset = offsetof(struct config, field)
 
 static const char *const log_levels[] = { "error", "info", "debug", NULL };
+/* As enum os_huge. */
+static const char *const huge_words[] = { "default", "always", "never", NULL };
 
 static const struct option_row rows[] = {
 	{ .name = "workers",
@@ -68,6 +70,24 @@ static const struct option_row rows[] = {
 	  .max = 1 << 20,
 	  .unit = "KiB",
 	  .help = "stack of each thread; 0: the system's default" },
+	{ .name = "memory_limit",
+	  .type = OPTION_INT,
+	  AT(memory_limit),
+	  .max = 1 << 26,
+	  .unit = "MiB",
+	  .help = "most memory mapped for blocks on each node, and as much "
+		  "again pinned, and interleaved; 0: no limit" },
+	{ .name = "memory_strict",
+	  .type = OPTION_BOOL,
+	  AT(memory_strict),
+	  .help = "a node that is out of memory refuses, instead of taking "
+		  "memory of another node" },
+	{ .name = "memory_huge",
+	  .type = OPTION_WORD,
+	  AT(memory_huge),
+	  .words = huge_words,
+	  .help = "huge pages for blocks: as the system is set, always asked "
+		  "for, never" },
 	{ .name = "serial",
 	  .type = OPTION_BOOL,
 	  AT(serial),

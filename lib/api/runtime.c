@@ -4,6 +4,7 @@
 #include "api/border.h"
 #include "api/config.h"
 #include "flow/kind.h"
+#include "flow/place.h"
 #include "topo/topo.h"
 
 #include <sched.h>
@@ -38,6 +39,9 @@ static void fill_attr(const struct lkdf *rt, const struct config *c,
 		.is_serial = c->serial != 0,
 		.is_per_node = c->workers_per_node != 0,
 		.trace_file = c->trace,
+		.memory_limit = (uint64_t)c->memory_limit << 20,
+		.is_memory_strict = c->memory_strict != 0,
+		.memory_huge = (int)c->memory_huge,
 	};
 	/* With less than two CPUs of quota a spinner takes from the worker. */
 	if (rt->topo->quota_milli && rt->topo->quota_milli < 2000)
@@ -168,6 +172,8 @@ uint64_t lkdf_caps(const struct lkdf *rt)
 		caps |= LKDF_CAP_NODES;
 	if (rt->trace.fd >= 0)
 		caps |= LKDF_CAP_TRACE;
+	if (!place_unbound_text(rt))
+		caps |= LKDF_CAP_BIND;
 	return caps;
 }
 

@@ -9,6 +9,7 @@
 #include "flow/event.h"
 #include "flow/frame.h"
 #include "flow/kind.h"
+#include "flow/place.h"
 #include "flow/run.h"
 #include "flow/task.h"
 #include "mem/region.h"
@@ -160,6 +161,7 @@ static void free_memory(struct lkdf *rt)
 		free(rt->frames[i]);
 	region_free(rt->executors, nr * sizeof(*rt->executors));
 	trace_close(&rt->trace);
+	place_close(rt);
 	scope_fini(&rt->root);
 	pthread_mutex_destroy(&rt->scope_lock);
 	pthread_mutex_destroy(&rt->kick_lock);
@@ -181,6 +183,8 @@ int runtime_open(struct lkdf *rt, const struct runtime_attr *a)
 	scope_init(&rt->root, rt, NULL, "root");
 	rc = mark_alive(rt);
 	if (!rc)
+		rc = place_open(rt, a);
+	if (!rc)
 		rc = open_trace(rt, a);
 	if (!rc)
 		rc = init_executors(rt);
@@ -197,6 +201,7 @@ void runtime_close(struct lkdf *rt)
 {
 	sched_stop(&rt->sched);
 	blocking_fini(&rt->blocking);
+	place_report_leaks(rt);
 	free_memory(rt);
 }
 

@@ -26,12 +26,18 @@ struct runtime_attr {
 	uint64_t max_events, max_tasks;
 	bool is_pinned, is_serial, is_per_node;
 	const char *trace_file; /* "": none */
+	uint64_t memory_limit; /* bytes per node; 0: none */
+	bool is_memory_strict;
+	int memory_huge; /* enum os_huge */
 };
 
 struct lkdf {
 	/* Set at open, constant afterwards. */
 	struct log log;
 	struct topo *topo;
+	struct heap *heap;
+	struct lkdf_place *places; /* by node */
+	int bind_error; /* why memory cannot be bound to nodes, or 0 */
 	struct executor *executors; /* workers, then the blocking pool */
 	struct trace trace;
 	int nr_executors, nr_workers, nr_blocking;

@@ -24,6 +24,7 @@ enum lkdf_cap {
 	LKDF_CAP_PINNED = 1 << 0, /* workers are bound to one CPU each */
 	LKDF_CAP_NODES = 1 << 1, /* more than one NUMA node is in use */
 	LKDF_CAP_TRACE = 1 << 2, /* counters and events are in a memfd */
+	LKDF_CAP_BIND = 1 << 3, /* memory of a node is bound to it */
 };
 
 struct lkdf_open_attr {

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Blocks of memory. The way of a small block without a label through
+ * lkdf_alloc() and lkdf_free() is short; all else is behind calls.
+ */
+#include "flow/place.h"
+
+#include "api/border.h"
+#include "flow/block.h"
+
+#include <lkdf/runtime.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#define ALIGN_MAX (1ull << 30)
+
+/* A block that is asked for, checked. */
+struct request {
+	struct lkdf_place *p;
+	enum lkdf_mem_kind kind;
+	struct heap_want want;
+	const char *label;
+};
+
+static int check_request(const struct lkdf_place *p, enum lkdf_mem_kind m,
+			 uint64_t bytes, uint64_t align)
+{
+	if (!p)
+		return err(-EINVAL, "alloc: the place is NULL");
+	if (m == LKDF_MEM_MANAGED)
+		return border_unbuilt("alloc: LKDF_MEM_MANAGED");
+	if (m != LKDF_MEM_OWN && m != LKDF_MEM_HOST_PINNED &&
+	    m != LKDF_MEM_INTERLEAVED)
+		return err(-EINVAL, "alloc: memory kind %d is unknown", (int)m);
+	if (!bytes || bytes > HEAP_SIZE_MAX)
+		return err(-EINVAL, "alloc: %llu bytes: expected 1 .. 2^46",
+			   (unsigned long long)bytes);
+	if (align & (align - 1) || align > ALIGN_MAX)
+		return err(-EINVAL,
+			   "alloc: alignment %llu: expected 0 or a power of "
+			   "two up to 2^30",
+			   (unsigned long long)align);
+	return 0;
+}
+
+static unsigned memory_of(const struct lkdf_place *p, enum lkdf_mem_kind m)
+{
+	if (m == LKDF_MEM_INTERLEAVED)
+		return heap_interleaved(p->heap);
+	if (m == LKDF_MEM_HOST_PINNED)
+		return heap_pinned(p->heap, p->node);
+	return p->memory;
+}
+
+/* There may be CPUs only. */
+static int refuse_empty_node(const struct lkdf_place *p)
+{
+	const struct heap *h = p->heap;
+	const int *near = h->near + p->node * h->nr_nodes;
+	int i;
+
+	for (i = 0; i < h->nr_nodes; i++)
+		if (h->memory[near[i]]->is_present)
+			return err(-ENOMEM,
+				   "alloc: node %d has no memory; the nearest "
+				   "that has is node %d",
+				   place_id(p), h->os_node[near[i]]);
+	return err(-ENOMEM, "alloc: no node has memory");
+}
+
+static int refuse_pinned(const struct request *r, const char *where, int error)
+{
+	int rc = error == EPERM ? -EPERM : -ENOMEM;
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_MEMLOCK, &limit))
+		limit.rlim_cur = 0;
+	if (limit.rlim_cur == RLIM_INFINITY)
+		return err(rc, "alloc: %zu bytes %s: %s", r->want.size, where,
+			   strerror(error));
+	return err(rc,
+		   "alloc: %zu bytes %s: %s; this process may lock %llu KiB, "
+		   "see ulimit -l",
+		   r->want.size, where, strerror(error),
+		   (unsigned long long)limit.rlim_cur >> 10);
+}
+
+static int refuse(const struct request *r, int error)
+{
+	const struct heap *h = r->p->heap;
+	char where[BLOCK_WHERE];
+
+	block_memory_text(h, r->want.memory, where);
+	if (error == EDQUOT)
+		return err(-ENOMEM,
+			   "alloc: %zu bytes %s: memory_limit=%llu MiB is "
+			   "reached; raise it or free blocks",
+			   r->want.size, where,
+			   (unsigned long long)h->limit >> 20);
+	if (error == ENOSPC)
+		return err(-ENOMEM,
+			   "alloc: %zu bytes %s: the node has not so much "
+			   "free, and memory_strict=yes forbids another one",
+			   r->want.size, where);
+	if (r->kind == LKDF_MEM_HOST_PINNED)
+		return refuse_pinned(r, where, error);
+	return err(-ENOMEM, "alloc: %zu bytes %s: %s", r->want.size, where,
+		   strerror(error));
+}
+
+static int alloc_slow(struct request *r, void **out)
+{
+	struct heap *h = r->p->heap;
+	struct cache *c = heap_thread_cache(h);
+	bool is_zero;
+	void *block;
+	int error;
+
+	if (!h->memory[r->want.memory]->is_present)
+		return refuse_empty_node(r->p);
+	block = heap_alloc_slow(h, c, &r->want, &is_zero, &error);
+	if (!block)
+		return refuse(r, error);
+	/* A block may still have the label it had before. */
+	if (r->label || a_load(&h->labels.nr, relaxed))
+		block_set_label(h, c, block, r->label);
+	*out = block;
+	return 0;
+}
+
+static __attribute__((noinline)) int
+alloc_any(struct request *r, uint64_t bytes, uint64_t align, void **out)
+{
+	int rc = check_request(r->p, r->kind, bytes, align);
+
+	if (rc)
+		return rc;
+	if (!out)
+		return err(-EINVAL, "alloc: out is NULL");
+	r->want.memory = memory_of(r->p, r->kind);
+	r->want.size = bytes;
+	r->want.align = max_u64(align, HEAP_ALIGN);
+	return alloc_slow(r, out);
+}
+
+/* Sizes and alignments that a class of multiples of 64 serves. */
+static bool is_plain(uint64_t bytes, uint64_t align)
+{
+	return bytes - 1 < CLASS_MAX_SIZE && !(align & ~HEAP_ALIGN);
+}
+
+int lkdf_alloc(struct lkdf_place *p, enum lkdf_mem_kind m, uint64_t bytes,
+	       uint64_t align, const char *label, void **out)
+{
+	struct request r;
+	struct cache *c;
+	void *block;
+
+	if (likely(p && out && m == LKDF_MEM_OWN && !label &&
+		   is_plain(bytes, align) &&
+		   !a_load(&p->heap->labels.nr, relaxed))) {
+		c = heap_thread_cache(p->heap);
+		block = c ? heap_alloc_class(
+				    p->heap, c, p->memory,
+				    class_of(round_up(bytes, HEAP_ALIGN)))
+			  : NULL;
+		if (likely(block != NULL)) {
+			*out = block;
+			return 0;
+		}
+	}
+	r = (struct request){ .p = p, .kind = m, .label = label };
+	return alloc_any(&r, bytes, align, out);
+}
+
+/* One line to the log and to this thread's text. */
+static __attribute__((noinline)) void report(struct lkdf *rt, const void *p,
+					     int rc)
+{
+	struct block b;
+
+	block_find(rt->heap, p, &b);
+	if (!b.is_ours)
+		err(rc, "free: %p is no block of this runtime", p);
+	else if (rc == -EALREADY)
+		err(rc,
+		    "free: %p, %zu bytes \"%s\" %s, is free already: freed "
+		    "twice",
+		    p, b.size, b.label, b.where);
+	else
+		err(rc,
+		    "free: %p lies %zu bytes inside a block of %zu bytes "
+		    "\"%s\" %s",
+		    p, b.offset, b.size, b.label, b.where);
+	log_text(&rt->log, LKDF_LOG_ERROR, "%s", err_text());
+}
+
+void lkdf_free(struct lkdf *rt, void *p)
+{
+	int rc;
+
+	if (unlikely(!rt || !p)) {
+		if (!rt && p)
+			err(-EINVAL, "free: the runtime is NULL");
+		return;
+	}
+	rc = heap_free(rt->heap, heap_thread_cache(rt->heap), p);
+	if (unlikely(rc))
+		report(rt, p, rc);
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Places: where code runs and bytes lie. Memory of a place comes from an
+ * allocator of the runtime's own, and a block goes back to the node that it
+ * came from, whoever frees it.
+ *
+ * Looking up places, lkdf_alloc() and lkdf_free() work in a forked child, too.
+ */
+#ifndef LKDF_PLACE_H
+#define LKDF_PLACE_H
+
+#include <lkdf/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
+
+enum lkdf_place_kind {
+	LKDF_PLACE_NODE = 1, /* a NUMA node */
+	LKDF_PLACE_IO = 2,
+	LKDF_PLACE_GPU = 4,
+	LKDF_PLACE_USER = 8,
+};
+
+enum lkdf_mem_kind {
+	LKDF_MEM_OWN, /* on the place's node */
+	LKDF_MEM_HOST_PINNED, /* the same, and locked: never paged out */
+	LKDF_MEM_MANAGED,
+	LKDF_MEM_INTERLEAVED, /* page by page over all nodes with memory */
+};
+
+/**
+ * lkdf_places() - list places
+ * @rt:    runtime
+ * @kinds: LKDF_PLACE_* bits; 0: all kinds that are built
+ * @v:     receives up to @nr places; may be NULL where @nr is 0
+ * @nr:    room in @v
+ *
+ * Context: any thread, does not block.
+ * Return: how many there are, which may be more than @nr; -EINVAL; -EOPNOTSUPP
+ * a kind that is not built, by name.
+ */
+int lkdf_places(struct lkdf *rt, uint32_t kinds, struct lkdf_place **v,
+		unsigned nr);
+
+/**
+ * lkdf_place_node() - the place of a NUMA node
+ * @rt:   runtime
+ * @node: the system's number, as "numactl -H" and "lkdf topo" show it
+ *
+ * Context: any thread, does not block.
+ * Return: place, which belongs to the runtime and lives until it closes; NULL:
+ * there is no such node, or this process may use neither its CPUs nor its
+ * memory (lkdf_errmsg() lists those there are).
+ */
+struct lkdf_place *lkdf_place_node(struct lkdf *rt, int node);
+
+/**
+ * lkdf_place_part() - one of several equal parts of a place's workers
+ * @p:   place, itself a part or not
+ * @num: 0 .. @den - 1: which one
+ * @den: 1 .. 1024: how many
+ * @out: the part, with the same memory; belongs to the runtime and lives until
+ *       it closes. The same part of the same place is the same pointer
+ *
+ * Context: any thread, does not block.
+ * Return: 0; -EINVAL; -ERANGE parts of parts too small to be told apart;
+ * -ENOMEM; -EOWNERDEAD in a forked child.
+ */
+int lkdf_place_part(struct lkdf_place *p, unsigned num, unsigned den,
+		    struct lkdf_place **out);
+
+/**
+ * lkdf_place_distance() - how far memory is, as the firmware says
+ * @a: place whose CPUs read
+ * @b: place whose memory is read
+ *
+ * Return: 10 is local, 20 costs about twice as much; not always symmetric;
+ * -EINVAL NULL, or places of different runtimes.
+ */
+int lkdf_place_distance(const struct lkdf_place *a, const struct lkdf_place *b);
+
+/**
+ * lkdf_place_id() - the system's number of the node or device
+ * @p: place
+ *
+ * Return: number >= 0; -EINVAL @p is NULL.
+ */
+int lkdf_place_id(const struct lkdf_place *p);
+
+/**
+ * lkdf_alloc() - memory on a place
+ * @p:     place; LKDF_MEM_INTERLEAVED: any place of the runtime
+ * @m:     which memory
+ * @bytes: 1 .. 2^46
+ * @align: power of two up to 2^30; at least 64 is given, 0: 64
+ * @label: what the block is called in reports, at most 63 bytes are kept, and
+ *         a text is kept until close; NULL or "": nothing
+ * @out:   the block, not zeroed; lkdf_free() takes it back
+ *
+ * Where a node has no memory left another one serves, nearest first, unless
+ * the option memory_strict is set. memory_limit bounds each node. Pinned
+ * memory is locked in steps of 4 MiB; in a forked child it is not locked.
+ *
+ * Context: any thread; may map memory.
+ * Return: 0; -EINVAL; -EOPNOTSUPP LKDF_MEM_MANAGED; -ENOMEM no memory, the
+ * limit, or a node without memory; -EPERM pinned memory is not allowed to this
+ * process.
+ */
+int lkdf_alloc(struct lkdf_place *p, enum lkdf_mem_kind m, uint64_t bytes,
+	       uint64_t align, const char *label, void **out);
+
+/**
+ * lkdf_free() - give a block back
+ * @rt: runtime it was allocated in
+ * @p:  what lkdf_alloc() gave, or NULL
+ *
+ * What is not such a block, or is free already, is not followed: it is
+ * reported to the log callback as an error, and to lkdf_errmsg(). Blocks that
+ * are not freed are reported, by label, when the runtime closes; their memory
+ * goes then.
+ *
+ * Context: any thread.
+ */
+void lkdf_free(struct lkdf *rt, void *p);
+
+/**
+ * lkdf_first_touch() - initialise a big array, spread over the nodes
+ * @rt:    runtime
+ * @p:     array whose pages were not touched yet: those that were stay
+ * @bytes: its size
+ * @grain: fn gets multiples of so many bytes, but for the last piece; 0: 4096
+ * @fn:    initialises @bytes at @at, many pieces at once on different threads;
+ *         < 0: failed with that errno. NULL: zeroes
+ * @u:     for @fn
+ *
+ * Nodes that have workers get one contiguous part each, in proportion to their
+ * workers, in the order of their numbers; each part is written by workers of
+ * its node, so that its pages come to lie there.
+ *
+ * Context: any thread that is not in a body; waits.
+ * Return: 0; -EINVAL; -EDEADLK in a body; -ENOMEM; the first error of @fn,
+ * pieces not yet begun are left out then.
+ */
+int lkdf_first_touch(struct lkdf *rt, void *p, uint64_t bytes, uint64_t grain,
+		     int (*fn)(void *at, uint64_t bytes, void *u), void *u);
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
+#endif
