@@ -19,6 +19,15 @@ static int grow(void *array, unsigned nr, size_t size)
 	return 0;
 }
 
+/* Cut where it is too long. */
+static void copy(char *to, size_t size, const char *from)
+{
+	size_t length = strnlen(from, size - 1);
+
+	memcpy(to, from, length);
+	to[length] = '\0';
+}
+
 static int index_of(int node)
 {
 	return node < 0 || node >= CONTROL_MAX_NODES ? CELLS_NO_NODE : node;
@@ -36,7 +45,7 @@ static int read_cell(struct section *s, const char *line)
 		return -EBADMSG;
 	for (i = 0; i < CELLS_NR_CLASSES; i++)
 		if (!strcmp(name, names[i]))
-			s->class[i][index_of(from)][index_of(to)] = c;
+			s->class[i].at[index_of(from)][index_of(to)] = c;
 	return 0;
 }
 
@@ -57,8 +66,7 @@ static int read_note(struct section *s, const char *line)
 {
 	if (grow(&s->note, s->nr_notes, sizeof(s->note[0])))
 		return -ENOMEM;
-	snprintf(s->note[s->nr_notes++], sizeof(s->note[0]), "%s",
-		 line + strlen("note "));
+	copy(s->note[s->nr_notes++], sizeof(s->note[0]), line + strlen("note "));
 	return 0;
 }
 
@@ -83,7 +91,7 @@ static int read_label(struct sections *s, const char *line)
 		return -ENOMEM;
 	new = &s->section[s->nr++];
 	memset(new, 0, sizeof(*new));
-	snprintf(new->label, sizeof(new->label), "%s", line + strlen("label "));
+	copy(new->label, sizeof(new->label), line + strlen("label "));
 	return 0;
 }
 

@@ -11,9 +11,10 @@
 
 #include <stdbool.h>
 
-/* Index CELLS_NO_NODE: the node is not known. */
-typedef struct cell section_matrix[CONTROL_MAX_NODES + 1]
-				  [CONTROL_MAX_NODES + 1];
+/* Node of the vCPU, node of the page; CELLS_NO_NODE: not known. */
+struct section_matrix {
+	struct cell at[CONTROL_MAX_NODES + 1][CONTROL_MAX_NODES + 1];
+};
 
 struct section_buffer {
 	char name[48];
@@ -23,7 +24,7 @@ struct section_buffer {
 
 struct section {
 	char label[96];
-	section_matrix class[CELLS_NR_CLASSES];
+	struct section_matrix class[CELLS_NR_CLASSES];
 	struct section_buffer *buffer;
 	char (*note)[160];
 	unsigned nr_buffers, nr_notes;
