@@ -12,6 +12,9 @@ mount -t tmpfs shm /dev/shm
 mount -t tmpfs tmp /tmp
 mount -t cgroup2 cgroup /sys/fs/cgroup 2>/dev/null
 export PATH=/bin:/sbin:/usr/bin:/usr/sbin LD_LIBRARY_PATH=/lib HOME=/tmp
+# Programs tell by them where they are, and what there must be.
+LKDF_VM_NODES=$(cat /nodes) LKDF_VM_DISTANCES=$(cat /distances)
+export LKDF_VM_NODES LKDF_VM_DISTANCES
 ip link set lo up 2>/dev/null
 exec </dev/ttyS1 >/dev/ttyS1 2>&1
 stty -echo -onlcr 2>/dev/null

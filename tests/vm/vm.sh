@@ -1,16 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 #
-# vm.sh [option...] -- COMMAND [FILE...]: boots a machine with NUMA nodes, puts
-# the files and the shared libraries they need into it, runs COMMAND there with
-# sh in the folder of the files, and judges what it said. The machine is QEMU
+# vm.sh [option...] -- COMMAND [PATH[:NAME]...]: boots a machine with NUMA
+# nodes, puts the files and folders there under these names (without: the last
+# part of the path), with the shared libraries that the files need, runs COMMAND
+# with sh in the folder they are in, and judges what it said. The machine is QEMU
 # without KVM; its only disk is the initramfs that is built here. The kernel
 # has a serial line of its own, the command the other one.
 #
 #   --kernel VERSION     6.1 or 6.12 (6.1)
 #   --nodes SPEC         CPUs/MiB of each node (2/256,2/256); 0 is allowed
 #   --distances MATRIX   rows by "/": 10,20/21,10; all or none
-#   --add PATH           a file or folder, at the same relative path
 #   --module FILE        kernel module to load; taints are then expected:
 #   --taint N            what /proc/sys/kernel/tainted must say in the end (0)
 #   --plugin ARG         of QEMU: path,name=value,... ; its output is plugin.log
@@ -25,7 +25,7 @@
 set -u
 here=$(dirname "$0")
 kernel=6.1 nodes=2/256,2/256 distances='' taint=0 plugin='' append='' qemu=''
-timeout=180 keep='' shell='' add='' modules=''
+timeout=180 keep='' shell='' modules=''
 
 usage() {
 	sed -n '5,/^set -u/s/^# \{0,1\}//p' "$0" >&2
@@ -50,7 +50,6 @@ while [ $# -gt 0 ] && [ "$1" != -- ]; do
 	--kernel) kernel=$2 ;;
 	--nodes) nodes=$2 ;;
 	--distances) distances=$2 ;;
-	--add) add="$add $2" ;;
 	--module) modules="$modules $2" ;;
 	--taint) taint=$2 ;;
 	--plugin) plugin=$2 ;;
@@ -81,46 +80,53 @@ root=$work/root
 mkdir -p "$root/t" "$root/lib/modules"
 
 # Shared libraries of the programs, flat in /lib, and the loader at its path.
-closure() {
-	ldd "$@" 2>/dev/null | awk '$2 == "=>" && $3 ~ /^\// { print $3 }
-		$1 ~ /^\// && $2 ~ /^\(/ { print "loader", $1 }' | sort -u |
+copy_libraries() {
+	ldd "$@" 2>/dev/null | awk '
+		$2 == "=>" && $3 ~ /^\// { print $3 }
+		$1 ~ /^\// && $2 ~ /^\(/ { print $1, "loader" }' | sort -u |
 		while read -r file loader; do
-			if [ "$file" = loader ]; then
-				mkdir -p "$root/$(dirname "$loader")"
-				cp -L "$loader" "$root/$loader"
-			else
-				cp -L "$file" "$root/lib/"
-			fi
+			to=/lib
+			[ -z "$loader" ] || to=$(dirname "$file")
+			mkdir -p "$root$to"
+			cp -L "$file" "$root$to/"
 		done
+	# The C library opens it when a thread is cancelled.
+	for file in /lib/*/libgcc_s.so.1; do
+		[ ! -f "$file" ] || cp "$file" "$root/lib/"
+	done
 }
 
-# Modules are loaded in the order given; their names get a number.
+copy_file() {
+	case $1 in
+	*:*) name=${1##*:} ;;
+	*) name=$(basename "$1") ;;
+	esac
+	mkdir -p "$root/t/$(dirname "$name")"
+	cp -rL "${1%:*}" "$root/t/$name"
+	[ ! -f "${1%:*}" ] || files="$files ${1%:*}"
+}
+
+# Modules are loaded in the order given: their names get a number.
 fill_root() {
-	n=100
+	n=100 files=
 	for f in $modules; do
 		n=$((n + 1))
 		cp "$f" "$root/lib/modules/$n-$(basename "$f")" || return 1
 	done
 	for f in "$@"; do
-		cp -L "$f" "$root/t/" || return 1
+		copy_file "$f" || return 1
 	done
-	for f in $add; do
-		mkdir -p "$root/t/$(dirname "$f")"
-		cp -rL "$f" "$root/t/$(dirname "$f")/" || return 1
-	done
+	# shellcheck disable=SC2086
+	[ -z "$files" ] || copy_libraries $files
 	mkdir -p "$root/bin"
-	cp "$(command -v busybox)" "$root/bin/busybox"
-	for f in /lib/*/libgcc_s.so.1; do
-		[ -f "$f" ] && cp "$f" "$root/lib/"
-	done
-	# Not every file is a program.
-	find "$root/t" -type f -perm -u+x >"$work/programs"
-	[ -z "$*" ] || closure "$@"
+	cp "$(command -v busybox)" "$root/bin/busybox" || return 1
 	cp "$here/init.sh" "$root/init"
+	chmod 755 "$root/init"
 	printf '%s\n' "$command" >"$root/command"
 	printf '%s\n' "$timeout" >"$root/timeout"
+	printf '%s\n' "$nodes" >"$root/nodes"
+	printf '%s\n' "$distances" >"$root/distances"
 	[ -z "$shell" ] || touch "$root/shell"
-	chmod 755 "$root/init"
 	(cd "$root" && find . | cpio -o -H newc -R +0:+0 --quiet | gzip -1) \
 		>"$work/initramfs"
 }
