@@ -18,6 +18,7 @@ static struct {
 	atomic_int nr_holding; /* holders whose items can be stolen */
 	atomic_int is_over;
 	int node_of[VM_MAX_CPUS]; /* of a worker */
+	uint64_t near, far; /* what the thief had stolen before */
 	/* Owners of the items the thief took, in this order. */
 	int taken[MAX_TAKEN];
 	atomic_int nr_taken;
@@ -63,6 +64,8 @@ static int play(struct lkdf_ctx *c, void *arg)
 	if (self == stage.thief) {
 		while (atomic_load(&stage.nr_holding) < stage.nr_workers - 1)
 			api_nap_ns(50000);
+		stage.near = vm_stat(stage.rt, self, "steals.near");
+		stage.far = vm_stat(stage.rt, self, "steals.far");
 		return 0;
 	}
 	for (i = 0; i < NR_ITEMS; i++)
@@ -120,39 +123,35 @@ static void is_in_order(void)
 	for (i = 1; i < stage.nr_taken; i++)
 		nr_back += distance_to(stage.taken[i]) <
 			   distance_to(stage.taken[i - 1]);
-	if (!is(nr_back, 0, "thief %d: near ones first, then by distance",
-		stage.thief))
-		say_what_was_taken();
+	is(nr_back, 0, "thief %d: near ones first, then by distance",
+	   stage.thief);
+	say_what_was_taken();
 }
 
-static void is_counted(uint64_t near, uint64_t far)
+static void is_counted(void)
 {
+	uint64_t near = vm_stat(stage.rt, stage.thief, "steals.near");
+	uint64_t far = vm_stat(stage.rt, stage.thief, "steals.far");
 	int i, nr_near = 0;
 
 	for (i = 0; i < stage.nr_taken; i++)
 		nr_near += distance_to(stage.taken[i]) == 10;
-	near = vm_stat(stage.rt, stage.thief, "steals.near") - near;
-	far = vm_stat(stage.rt, stage.thief, "steals.far") - far;
-	is(near, nr_near, "thief %d: steals of its node are counted as near",
+	is(near - stage.near, nr_near, "thief %d: steals of its node are counted as near",
 	   stage.thief);
-	is(far, stage.nr_taken - nr_near, "thief %d: the others as far",
+	is(far - stage.far, stage.nr_taken - nr_near, "thief %d: the others as far",
 	   stage.thief);
 }
 
 static void the_thief_looks_near_first(int thief)
 {
-	uint64_t near, far;
-
 	stage.thief = thief;
 	stage.nr_entered = stage.nr_holding = stage.nr_taken = 0;
 	stage.is_over = 0;
 	start_roles();
-	near = vm_stat(stage.rt, thief, "steals.near");
-	far = vm_stat(stage.rt, thief, "steals.far");
 	is(wait_for_thief(), stage.nr_workers - 1,
 	   "thief %d takes from every other worker", thief);
 	is_in_order();
-	is_counted(near, far);
+	is_counted();
 	atomic_store(&stage.is_over, 1);
 	is(lkdf_scope_wait(stage.rt, NULL, -1), 0, "all items run");
 }
@@ -178,15 +177,18 @@ static void close_stage(void)
 
 int main(void)
 {
+	char one_for_each_node[32];
 	int thief;
 
 	vm_start(120);
+	snprintf(one_for_each_node, sizeof(one_for_each_node), "workers=%d",
+		 vm.nr_cpu_nodes);
 	open_stage(NULL);
 	for (thief = 0; thief < stage.nr_workers; thief++)
 		the_thief_looks_near_first(thief);
 	close_stage();
 	/* No worker is near another one. */
-	open_stage("workers_per_node=1");
+	open_stage(one_for_each_node);
 	for (thief = 0; thief < stage.nr_workers; thief++)
 		the_thief_looks_near_first(thief);
 	close_stage();

@@ -69,7 +69,7 @@ static void few_workers_are_spread(void)
 static void one_for_each_node(void)
 {
 	struct vm_worker w[VM_MAX_CPUS];
-	struct lkdf *rt = api_open("workers_per_node=1");
+	struct lkdf *rt = api_open("workers=1,workers_per_node=yes");
 	int nr = vm_workers(w, vm.nr_cpu_nodes), node;
 
 	is(nr, vm.nr_cpu_nodes, "one worker per node is one where CPUs are");
