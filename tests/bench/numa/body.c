@@ -6,6 +6,7 @@
 #include "tests/bench/numa/program.h"
 #include "tests/vm/plugin/guest.h"
 
+#include <sched.h>
 #include <stdbool.h>
 
 static void look_at_predecessors(const struct task *t)
@@ -47,12 +48,12 @@ static bool all_nodes_have_begun(const struct program *p)
 	return true;
 }
 
-/* Opens when all nodes have done 1/8, shuts when the first has done 3/4. */
-static void pass_gate(const struct task *t)
+/* Opens when all nodes have run 1/8, shuts when the first has run 3/4. */
+static void pass_gate(struct program *p)
 {
-	struct program *p = t->program;
 	uint32_t shut = 0, open = 1;
-	uint32_t nr = __atomic_add_fetch(&p->nr_done[task_node(t)], 1,
+	int node = sched_getcpu() * PROGRAM_NODES / PROGRAM_WORKERS;
+	uint32_t nr = __atomic_add_fetch(&p->nr_done[node], 1,
 					 __ATOMIC_RELAXED);
 
 	if (nr >= p->nr_tasks / PROGRAM_NODES * 3 / 4) {
@@ -79,6 +80,6 @@ void program_body(struct task *t)
 	walk(t);
 	__atomic_fetch_add(&p->nr_runs[t->id], 1, __ATOMIC_RELEASE);
 	if (p->is_gated)
-		pass_gate(t);
+		pass_gate(p);
 	guest_mark(CONTROL_LEAVE);
 }

@@ -36,9 +36,10 @@ static int one_round(const struct driver *d, const char *name)
 
 	if (!rc)
 		rc = count(d, p);
-	d->finish();
-	if (p)
+	if (p) {
+		d->finish();
 		program_destroy(p);
+	}
 	return rc;
 }
 

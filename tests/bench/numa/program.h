@@ -51,7 +51,7 @@ struct program {
 	uint32_t *nr_runs; /* of each task */
 	uint32_t nr_too_early; /* predecessor had not run */
 
-	/* Bodies set the marks; how many tasks of a node are complete. */
+	/* Bodies set the marks; how many tasks each node has run. */
 	uint32_t is_gated;
 	uint32_t nr_done[PROGRAM_NODES], gate; /* 0 shut, 1 open, 2 shut */
 	uint32_t nr_tasks_counted;

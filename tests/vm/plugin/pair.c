@@ -99,6 +99,22 @@ static int say_pages(int pagemap, int node)
 	return rc;
 }
 
+/* What the kernel says of the way from a node to each one. */
+static void say_distances(int node)
+{
+	char path[96], text[128];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/sys/devices/system/node/node%d/distance",
+		 node);
+	file = fopen(path, "re");
+	if (file && fgets(text, sizeof(text), file))
+		guest_say("note distance %d %.*s", node,
+			  (int)strcspn(text, "\n"), text);
+	if (file)
+		fclose(file);
+}
+
 static int say_map(const int *has_memory)
 {
 	int cpu, node, rc = 0;
@@ -170,6 +186,9 @@ int main(int argc, char **argv)
 	for (node = 0; node < CONTROL_MAX_NODES; node++)
 		has_memory[node] = say_memory(node, size) > 0;
 	rc = say_map(has_memory);
+	guest_say("label machine");
+	for (node = 0; node < CONTROL_MAX_NODES; node++)
+		say_distances(node);
 	for (cpu = 0; nr_words && !rc && cpu < MAX_CPUS; cpu++) {
 		for (node = 0; !rc && node < CONTROL_MAX_NODES; node++)
 			if (has_memory[node] && guest_node_of_cpu(cpu) >= 0)
