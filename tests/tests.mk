@@ -30,6 +30,7 @@ include tests/mc/mc.mk
 include tests/oracle/oracle.mk
 include tests/vm/vm.mk
 include tests/vm/plugin/plugin.mk
+include tests/bench/numa/numa.mk
 
 .PHONY: check deps
 deps: ## install the packages that building and testing need
