@@ -59,8 +59,8 @@ static void add_rows(struct report *r, const struct tally *t,
 	row->floor = samples_median(&ideal->remote_per_task) / 1024;
 	add_share(r, t, &t->busiest, "busiest node");
 	add_share(r, t, &t->near, "near part");
-	row = report_add(r, WORKERS, "1/task", "%s %s own accesses",
-			 t->program, t->runtime);
+	row = report_add(r, WORKERS, "1/task", "%s %s own accesses", t->program,
+			 t->runtime);
 	row_value(row, &t->own_per_task, 1);
 	row = add_share(r, t, &t->own_remote, "own remote");
 	if (!strcmp(t->runtime, "lkdf-strict") && !strcmp(t->program, "local"))
@@ -73,8 +73,8 @@ static void add_rows(struct report *r, const struct tally *t,
 static void add_absent(struct report *r, const char *program,
 		       const char *runtime)
 {
-	struct bench_row *row = report_add(r, WORKERS, "%", "%s %s remote",
-					   program, runtime);
+	struct bench_row *row =
+		report_add(r, WORKERS, "%", "%s %s remote", program, runtime);
 
 	snprintf(row->note, sizeof(row->note), "was not run");
 	if (strcmp(runtime, "lkdf-strict"))
@@ -112,8 +112,7 @@ static void print_tally(const struct tally *t)
 
 static void print_bars(const struct report *r)
 {
-	static const char *const words[] = { "not resolved", "held",
-					     "MISSED" };
+	static const char *const words[] = { "not resolved", "held", "MISSED" };
 	const struct bench_row *row;
 
 	for (row = r->row; row < r->row + r->nr; row++) {

@@ -21,13 +21,18 @@ for r in ${RUNTIMES:-static lkdf-strict lkdf-free tbb libgomp libomp}; do
 	esac
 	places=free
 	[ "$r" != lkdf-strict ] || places=strict
-	commands="${commands}PLACES=$places ./numa_${r%-*} \
-${PROGRAMS:-stencil tree local} || rc=1
+	for p in ${PROGRAMS:-stencil tree local}; do
+		commands="${commands}PLACES=$places ./numa_${r%-*} $p || rc=1
 "
+	done
 done
 VM_TIMEOUT=${VM_TIMEOUT:-900} tests/vm/plugin/counted.sh bench-numa \
-	"export ROUNDS=${ROUNDS:-3} OMP_PLACES=cores OMP_PROC_BIND=spread rc=0
-${commands}[ \$rc = 0 ]" "$@" || exit 1
+	"export OMP_PLACES=cores OMP_PROC_BIND=spread
+rc=0
+for i in \$(seq ${ROUNDS:-3}); do
+$commands
+done
+[ \$rc = 0 ]" "$@" || exit 1
 report=$build/vm/bench-numa/report
 proof=$build/vm/bench-numa/proof
 if ! "$build/tests/vm/plugin/judge" "$report" 4 8 >"$proof"; then

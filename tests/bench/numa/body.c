@@ -53,8 +53,8 @@ static void pass_gate(struct program *p)
 {
 	uint32_t shut = 0, open = 1;
 	int node = sched_getcpu() * PROGRAM_NODES / PROGRAM_WORKERS;
-	uint32_t nr = __atomic_add_fetch(&p->nr_done[node], 1,
-					 __ATOMIC_RELAXED);
+	uint32_t nr =
+		__atomic_add_fetch(&p->nr_done[node], 1, __ATOMIC_RELAXED);
 
 	if (nr >= p->nr_tasks / PROGRAM_NODES * 3 / 4) {
 		if (__atomic_compare_exchange_n(&p->gate, &open, 2, false,
@@ -73,9 +73,10 @@ static void pass_gate(struct program *p)
 
 void program_body(struct task *t)
 {
-	struct program *p = t->program;
+	struct program *p;
 
 	guest_mark(CONTROL_ENTER);
+	p = t->program;
 	look_at_predecessors(t);
 	walk(t);
 	__atomic_fetch_add(&p->nr_runs[t->id], 1, __ATOMIC_RELEASE);

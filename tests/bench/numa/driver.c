@@ -3,7 +3,6 @@
 #include "tests/vm/plugin/guest.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 static void say_result(const struct program *p)
 {
@@ -29,28 +28,21 @@ static int count(const struct driver *d, struct program *p)
 	return rc || guest_verify() ? -1 : 0;
 }
 
-static int one_round(const struct driver *d, const char *name)
+int driver_main(const struct driver *d, int argc, char **argv)
 {
-	struct program *p = program_create(name);
-	int rc = p ? d->prepare(p) : -1;
+	struct program *p = NULL;
+	int rc = argc == 2 ? guest_open() : -1;
 
+	if (!rc)
+		p = program_create(argv[1]);
+	rc = p ? d->prepare(p) : -1;
 	if (!rc)
 		rc = count(d, p);
 	if (p) {
 		d->finish();
 		program_destroy(p);
 	}
-	return rc;
-}
-
-int driver_main(const struct driver *d, int argc, char **argv)
-{
-	const char *rounds = getenv("ROUNDS");
-	int i, n, nr = rounds ? atoi(rounds) : 1, rc = guest_open();
-
-	for (i = 1; i < argc; i++)
-		for (n = 0; n < nr && !rc; n++)
-			rc = one_round(d, argv[i]);
-	printf("%s: %s\n", d->name, rc ? "failed" : "done");
+	printf("%s %s: %s\n", d->name, argc == 2 ? argv[1] : "",
+	       rc ? "failed" : "done");
 	return rc != 0;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * main() of each contestant: PROGRAM... runs each program ROUNDS times
- * (environment, 1) and says to the access counter what it was.
+ * main() of each contestant: runs one program, named by its argument, once and
+ * says to the access counter what it was. Once, because a second runtime in the
+ * process would get the stacks of the first one's threads, wherever they lie.
  */
 #ifndef TESTS_BENCH_NUMA_DRIVER_H
 #define TESTS_BENCH_NUMA_DRIVER_H

@@ -48,7 +48,9 @@ $(NUMA_DIR)/bench_numa: $(addprefix $(NUMA_DIR)/,bench_numa.o tally.o) \
 	$(call say,LD)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ -lm
 
-# Never part of make check; some minutes.
-.PHONY: bench-numa
-bench-numa: $(NUMA_PROGRAMS) $(NUMA_DIR)/bench_numa $(COUNTER_PROGRAMS)
+# Never part of make check.
+.PHONY: bench-numa numa-programs
+numa-programs: $(NUMA_PROGRAMS) $(NUMA_DIR)/bench_numa $(COUNTER_PROGRAMS)
+
+bench-numa: numa-programs ## remote accesses, counted in a machine, 4 minutes
 	$(Q)BUILD=$(BUILD) ROUNDS=$(NUMA_ROUNDS) tests/bench/numa/bench_numa.sh

@@ -32,10 +32,9 @@ static void after(struct task *t, uint32_t pred)
 
 static void touch(struct task *t, uint64_t *at, uint32_t nr_words, int written)
 {
-	t->span[t->nr_spans++] =
-		(struct span){ .at = at,
-			       .nr_words = nr_words,
-			       .is_written = written };
+	t->span[t->nr_spans++] = (struct span){ .at = at,
+						.nr_words = nr_words,
+						.is_written = written };
 	t->program->nr_bytes += 8ull * nr_words;
 }
 
@@ -62,7 +61,8 @@ static void add_sweep(struct program *p, uint32_t block, uint64_t *from,
 static int fill_stencil(struct program *p)
 {
 	size_t size = 8ull * BLOCKS * BLOCK_WORDS;
-	uint64_t *copy[2] = { guest_arena(size), guest_arena(size) };
+	uint64_t *copy[2] = { guest_arena(size, "even-blocks"),
+			      guest_arena(size, "odd-blocks") };
 	uint32_t i, sweep;
 
 	if (!copy[0] || !copy[1])
@@ -80,7 +80,8 @@ static int fill_stencil(struct program *p)
 static int fill_tree(struct program *p)
 {
 	uint32_t nr_inner = (1u << (TREE_DEPTH - 1)) - 1, level, i, parent;
-	uint64_t *block = guest_arena(8ull * nr_inner * BLOCK_WORDS);
+	uint64_t *block =
+		guest_arena(8ull * nr_inner * BLOCK_WORDS, "tree-blocks");
 	struct task *t;
 
 	if (!block)
@@ -104,7 +105,8 @@ static int fill_tree(struct program *p)
 
 static int fill_local(struct program *p)
 {
-	uint64_t *block = guest_arena(8ull * CHAINS * LINK_WORDS);
+	uint64_t *block =
+		guest_arena(8ull * CHAINS * LINK_WORDS, "chain-blocks");
 	uint32_t i, link;
 	struct task *t;
 
@@ -170,7 +172,8 @@ int program_check(const struct program *p)
 	for (i = 0; i < p->nr_tasks; i++)
 		nr_wrong += p->nr_runs[i] != 1;
 	if (nr_wrong || p->nr_too_early || (p->is_gated && p->gate != 2)) {
-		fprintf(stderr, "%s: %u tasks not once, %u too early, gate %u\n",
+		fprintf(stderr,
+			"%s: %u tasks not once, %u too early, gate %u\n",
 			p->name, nr_wrong, p->nr_too_early, p->gate);
 		return -1;
 	}

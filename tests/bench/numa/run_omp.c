@@ -27,8 +27,10 @@ static void submit(struct task *t)
 #pragma omp task depend(out : token[self]) firstprivate(t)
 		program_body(t);
 	} else {
-#pragma omp task depend(in : token[a], token[b], token[c]) \
-	depend(out : token[self]) firstprivate(t)
+#pragma omp task depend(in                                                    \
+			: token[a], token[b], token[c]) depend(out            \
+							       : token[self]) \
+	firstprivate(t)
 		program_body(t);
 	}
 }

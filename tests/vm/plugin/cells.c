@@ -55,8 +55,8 @@ void cells_add_difference(struct cells *sum, const struct cells *a,
 
 	for (n = 0; n <= CONTROL_MAX_NODES; n++) {
 		for (i = 0; i < CELLS_NR_CLASSES; i++)
-			add(&sum->class[i][n], &a->class[i][n],
-			    &b->class[i][n]);
+			add(&sum->class[i][n], &a -> class[i][n],
+			    &b -> class[i][n]);
 		for (i = 0; i < RANGES_MAX; i++)
 			add(&sum->range[i][n], &a->range[i][n],
 			    &b->range[i][n]);

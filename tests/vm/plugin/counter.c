@@ -177,9 +177,9 @@ static void add(struct cell *c, uint64_t size)
 static void count(struct vcpu *v, uint64_t va, int node, uint64_t size)
 {
 	bool is_data = va >= ARENA_AT && va < ARENA_AT + ARENA_SIZE;
-	enum cells_class class = is_data	? CELLS_DATA :
-				 v->is_in_body	? CELLS_BODY :
-						  CELLS_RUNTIME;
+	enum cells_class class = is_data	 ? CELLS_DATA
+				 : v->is_in_body ? CELLS_BODY
+						 : CELLS_RUNTIME;
 	int range;
 
 	if (node < 0)
@@ -266,8 +266,9 @@ EXPORT int qemu_plugin_install(uint64_t id, const struct qemu_info *info,
 			counter.out = fopen(argv[i] + 4, "we");
 	if (!counter.out || !info->system_emulation ||
 	    info->system.max_vcpus > MAX_VCPUS) {
-		fprintf(stderr, "counter: needs a machine with at most %d CPUs "
-				"and out=FILE\n",
+		fprintf(stderr,
+			"counter: needs a machine with at most %d CPUs "
+			"and out=FILE\n",
 			MAX_VCPUS);
 		return -1;
 	}

@@ -24,6 +24,7 @@ static void begin(const char *label)
 	guest_say("label fact %s", label);
 }
 
+/* No accesses: any number. */
 static void expect(int from, int to, size_t bytes, size_t accesses)
 {
 	guest_say("note expect %d %d %zu %zu", from, to, bytes, accesses);
@@ -31,7 +32,7 @@ static void expect(int from, int to, size_t bytes, size_t accesses)
 
 static char *memory_on(int node)
 {
-	char *at = guest_arena(SIZE);
+	char *at = guest_arena(SIZE, NULL);
 
 	if (!at || guest_bind(at, SIZE, node))
 		return NULL;
@@ -64,10 +65,28 @@ static int sizes_are_bytes(void)
 	return 0;
 }
 
+/* Vector loads of 16 bytes; in how many parts is the emulator's affair. */
+static int vectors_are_bytes(void)
+{
+	char *at = memory_on(1);
+	size_t i;
+
+	if (!at)
+		return -ENOMEM;
+	begin("vectors are bytes");
+	expect(0, 1, 300 * 16, 0);
+	guest_mark(CONTROL_START);
+	for (i = 0; i < 300; i++)
+		__asm__ volatile("movups (%0), %%xmm0" ::"r"(at + i * 16)
+				 : "xmm0", "memory");
+	guest_mark(CONTROL_STOP);
+	return 0;
+}
+
 /* The access that faults is repeated by the CPU, not by the program. */
 static int a_fault_counts_once(void)
 {
-	char *at = guest_arena(SIZE);
+	char *at = guest_arena(SIZE, NULL);
 	size_t i;
 
 	if (!at || guest_bind(at, SIZE, 1))
@@ -258,9 +277,13 @@ static int all_cpus_count_at_once(int nr_nodes)
 int main(void)
 {
 	static int (*const facts[])(void) = {
-		sizes_are_bytes,	a_fault_counts_once,
-		an_atomic_counts_once,	a_moved_page_is_followed,
-		buffers_are_told_apart, bodies_have_their_own_words,
+		sizes_are_bytes,
+		vectors_are_bytes,
+		a_fault_counts_once,
+		an_atomic_counts_once,
+		a_moved_page_is_followed,
+		buffers_are_told_apart,
+		bodies_have_their_own_words,
 		a_wrong_map_is_seen,
 	};
 	int nr_nodes = 0, rc = guest_open();

@@ -15,10 +15,16 @@
 
 #define PAGE 4096ull
 #define BATCH 512
+#define MAX_NAMES 16
 
 static struct {
 	pthread_mutex_t lock; /* of the text */
 	size_t arena_size;
+	struct {
+		const char *name;
+		uint64_t from, to;
+	} named[MAX_NAMES];
+	unsigned nr_named;
 } guest = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static int complain(const char *what)
@@ -60,16 +66,16 @@ void guest_say(const char *fmt, ...)
 	pthread_mutex_unlock(&guest.lock);
 }
 
-/* The last part of a path; ":" and a number where there is none. */
-static const char *name_of(const char *path, unsigned line, char *to,
-			   size_t size)
+/* The last part of the path, or the size, and a number. */
+static const char *name_of(const char *path, unsigned long long size,
+			   unsigned nr, char *to, size_t room)
 {
 	const char *slash = strrchr(path, '/');
 
 	if (*path)
-		snprintf(to, size, "%s:%u", slash ? slash + 1 : path, line);
+		snprintf(to, room, "%u:%s", nr, slash ? slash + 1 : path);
 	else
-		snprintf(to, size, ":%u", line);
+		snprintf(to, room, "%u:%lluK", nr, size / 1024);
 	return to;
 }
 
@@ -77,12 +83,16 @@ int guest_say_ranges(void)
 {
 	char line[512], path[256], name[48];
 	unsigned long long from, to;
-	unsigned nr = 0;
+	unsigned i, nr = 0;
 	FILE *maps = fopen("/proc/self/maps", "re");
 
 	if (!maps)
 		return complain("/proc/self/maps");
 	guest_say("ranges");
+	for (i = 0; i < guest.nr_named; i++)
+		guest_say("range %s %llx %llx", guest.named[i].name,
+			  (unsigned long long)guest.named[i].from,
+			  (unsigned long long)guest.named[i].to);
 	while (fgets(line, sizeof(line), maps)) {
 		path[0] = '\0';
 		if (sscanf(line, "%llx-%llx %*s %*s %*s %*s %255s", &from, &to,
@@ -91,23 +101,31 @@ int guest_say_ranges(void)
 			continue;
 		if (from - ARENA_AT >= ARENA_SIZE)
 			guest_say("range %s %llx %llx",
-				  name_of(path, nr++, name, sizeof(name)), from,
-				  to);
+				  name_of(path, to - from, nr++, name,
+					  sizeof(name)),
+				  from, to);
 	}
 	fclose(maps);
 	return 0;
 }
 
-void *guest_arena(size_t size)
+void *guest_arena(size_t size, const char *name)
 {
+	uint64_t at = ARENA_AT + guest.arena_size;
 	void *p;
 
 	size = (size + PAGE - 1) & ~(PAGE - 1);
-	p = map(ARENA_AT + guest.arena_size, size);
-	if (!p)
+	p = map(at, size);
+	if (!p) {
 		complain("arena");
-	else
-		guest.arena_size += size;
+		return NULL;
+	}
+	guest.arena_size += size;
+	if (name && guest.nr_named < MAX_NAMES) {
+		guest.named[guest.nr_named].name = name;
+		guest.named[guest.nr_named].from = at;
+		guest.named[guest.nr_named++].to = at + size;
+	}
 	return p;
 }
 
@@ -115,6 +133,7 @@ void guest_arena_free(void)
 {
 	munmap((void *)(uintptr_t)ARENA_AT, guest.arena_size);
 	guest.arena_size = 0;
+	guest.nr_named = 0;
 }
 
 int guest_bind(void *at, size_t size, int node)
@@ -171,8 +190,8 @@ int guest_pin(int cpu)
 
 	CPU_ZERO(&set);
 	CPU_SET(cpu, &set);
-	return sched_setaffinity(0, sizeof(set), &set) ? complain("affinity") :
-							 0;
+	return sched_setaffinity(0, sizeof(set), &set) ? complain("affinity")
+						       : 0;
 }
 
 int guest_node_of_cpu(int cpu)

@@ -32,11 +32,17 @@ static inline void guest_mark(unsigned word)
 
 /* One line to the counter. */
 void guest_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* The mappings of this process as ranges, as they are now. */
+/*
+ * What has a name in the arena, and the mappings of this process as they are
+ * now, as ranges.
+ */
 int guest_say_ranges(void);
 
-/* Zeroed memory in the arena; NULL after a line on stderr. */
-void *guest_arena(size_t size);
+/*
+ * Zeroed memory in the arena; NULL after a line on stderr. @name is borrowed
+ * until the arena is given back; NULL: none.
+ */
+void *guest_arena(size_t size, const char *name);
 /* Gives all of the arena back. */
 void guest_arena_free(void);
 /* The next touch of each page puts it on the node, or fails. */

@@ -80,7 +80,7 @@ static int say_page(int pagemap, volatile uint64_t *at)
 /* Pages of the node, confirmed by the kernel, of known address. */
 static int say_pages(int pagemap, int node)
 {
-	char *at = guest_arena(SAMPLES * STEP * PAGE);
+	char *at = guest_arena(SAMPLES * STEP * PAGE, NULL);
 	int rc = at ? guest_bind(at, SAMPLES * STEP * PAGE, node) : -ENOMEM;
 	int i, where;
 
@@ -152,7 +152,7 @@ static void walk(volatile uint64_t *at, size_t nr_words)
 static int prove(int cpu, int node, size_t nr_words)
 {
 	size_t size = nr_words / 2 * 8;
-	void *at = guest_arena(size);
+	void *at = guest_arena(size, NULL);
 	int rc = at ? guest_bind(at, size, node) : -ENOMEM;
 
 	if (!rc)

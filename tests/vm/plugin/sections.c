@@ -66,7 +66,8 @@ static int read_note(struct section *s, const char *line)
 {
 	if (grow(&s->note, s->nr_notes, sizeof(s->note[0])))
 		return -ENOMEM;
-	copy(s->note[s->nr_notes++], sizeof(s->note[0]), line + strlen("note "));
+	copy(s->note[s->nr_notes++], sizeof(s->note[0]),
+	     line + strlen("note "));
 	return 0;
 }
 
