@@ -207,3 +207,20 @@ int guest_node_of_cpu(int cpu)
 	}
 	return -1;
 }
+
+int guest_has_memory(int node)
+{
+	char path[64];
+	long kib = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/sys/devices/system/node/node%d/meminfo",
+		 node);
+	file = fopen(path, "re");
+	if (file) {
+		if (fscanf(file, "Node %*d MemTotal: %ld", &kib) != 1)
+			kib = 0;
+		fclose(file);
+	}
+	return kib > 0;
+}

@@ -55,6 +55,8 @@ int guest_verify(void);
 int guest_pin(int cpu);
 /* Of the machine; -1: there is no such CPU. */
 int guest_node_of_cpu(int cpu);
+/* 0 also for a node that is not there. */
+int guest_has_memory(int node);
 
 #ifdef __cplusplus
 }

@@ -1,8 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * judge REPORT NODES CPUS: is each section of the access counter's report what
- * the program in the machine said it must be? TAP; exact, nothing is rounded.
- * Sections of other programs than pair and facts are passed over.
+ * judge REPORT NODES CPUS, nodes with memory: is each section of the access
+ * counter's report what the program in the machine said it must be? TAP; exact,
+ * nothing is rounded. Sections of other programs than pair and facts are passed
+ * over.
+ */
+/*
+ * judge REPORT NODES CPUS RANGES: nodes with memory, CPUs, ranges of memory; is
+ * each section of the access counter's report what the program in the machine
+ * said it must be? TAP; exact, nothing is rounded. Sections of other programs
+ * than pair and facts are passed over.
  */
 #include "tests/tap.h"
 #include "tests/vm/plugin/sections.h"

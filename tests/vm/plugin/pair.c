@@ -41,11 +41,11 @@ static int read_number(const char *path, int base, unsigned long long *out)
 }
 
 /* The kernel's memory blocks of a node, neighbours joined. */
-static int say_memory(int node, unsigned long long size)
+static void say_memory(int node, unsigned long long size)
 {
 	char path[96];
 	unsigned long long i, from = 0;
-	int inside = 0, is_here, nr = 0;
+	int inside = 0, is_here;
 
 	for (i = 0; i <= MAX_BLOCKS; i++) {
 		snprintf(path, sizeof(path),
@@ -55,11 +55,9 @@ static int say_memory(int node, unsigned long long size)
 			from = i * size;
 		} else if (!is_here && inside) {
 			guest_say("memory %d %llx %llx", node, from, i * size);
-			nr++;
 		}
 		inside = is_here;
 	}
-	return nr;
 }
 
 static int say_page(int pagemap, volatile uint64_t *at)
@@ -115,7 +113,7 @@ static void say_distances(int node)
 		fclose(file);
 }
 
-static int say_map(const int *has_memory)
+static int say_map(void)
 {
 	int cpu, node, rc = 0;
 	int pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
@@ -131,7 +129,7 @@ static int say_map(const int *has_memory)
 			guest_say("cpu %d %d", cpu, node);
 	}
 	for (node = 0; node < CONTROL_MAX_NODES && !rc; node++)
-		if (has_memory[node])
+		if (guest_has_memory(node))
 			rc = say_pages(pagemap, node);
 	close(pagemap);
 	guest_say("map");
@@ -174,7 +172,7 @@ static int prove(int cpu, int node, size_t nr_words)
 int main(int argc, char **argv)
 {
 	size_t nr_words = argc > 1 ? strtoul(argv[1], NULL, 0) : 65536;
-	int has_memory[CONTROL_MAX_NODES], cpu, node, rc;
+	int cpu, node, rc;
 	unsigned long long size;
 
 	rc = guest_open();
@@ -184,14 +182,15 @@ int main(int argc, char **argv)
 	if (rc)
 		return 1;
 	for (node = 0; node < CONTROL_MAX_NODES; node++)
-		has_memory[node] = say_memory(node, size) > 0;
-	rc = say_map(has_memory);
+		say_memory(node, size);
+	rc = say_map();
 	guest_say("label machine");
 	for (node = 0; node < CONTROL_MAX_NODES; node++)
 		say_distances(node);
 	for (cpu = 0; nr_words && !rc && cpu < MAX_CPUS; cpu++) {
 		for (node = 0; !rc && node < CONTROL_MAX_NODES; node++)
-			if (has_memory[node] && guest_node_of_cpu(cpu) >= 0)
+			if (guest_has_memory(node) &&
+			    guest_node_of_cpu(cpu) >= 0)
 				rc = prove(cpu, node, nr_words);
 	}
 	printf("pair: %s\n", rc ? strerror(-rc) : "done");

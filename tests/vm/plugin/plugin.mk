@@ -27,9 +27,11 @@ $(COUNTER_DIR)/judge: $(addprefix $(COUNTER_DIR)/,judge.o sections.o)
 	$(call say,LD)
 	$(Q)$(CC) -o $@ $^
 
+COUNTER_TESTS := tests/vm/plugin/test_counter.sh tests/vm/plugin/test_uneven.sh
 VM_TESTS += tests/vm/plugin/test_counter.sh
+VM_MATRIX += $(COUNTER_TESTS)
 vm-programs: $(COUNTER_PROGRAMS)
 
 .PHONY: check-counter
 check-counter: $(COUNTER_PROGRAMS) ## the access counter alone, half a minute
-	$(Q)BUILD=$(BUILD) tests/run.sh tests/vm/plugin/test_counter.sh
+	$(Q)BUILD=$(BUILD) tests/run.sh $(COUNTER_TESTS)

@@ -96,6 +96,14 @@ static int read_label(struct sections *s, const char *line)
 	return 0;
 }
 
+static void learn_memory(struct sections *s, int node, int nr_pages)
+{
+	if (node < 0 || node >= CONTROL_MAX_NODES || !nr_pages)
+		return;
+	s->nr_memories += !s->has_memory[node];
+	s->has_memory[node] = true;
+}
+
 static int read_line(struct sections *s, const char *line)
 {
 	int node = -1, pages = 0;
@@ -108,7 +116,7 @@ static int read_line(struct sections *s, const char *line)
 		s->nr_cpus++;
 	else if (sscanf(line, "memory %d %*s %*s shift %*s pages %d", &node,
 			&pages) == 2)
-		s->nr_memories += pages > 0;
+		learn_memory(s, node, pages);
 	else if (sscanf(line, "conflicts %u", &s->nr_conflicts) == 1)
 		return 0;
 	else if (s->nr)

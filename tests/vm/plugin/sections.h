@@ -35,7 +35,9 @@ struct section {
 struct sections {
 	struct section *section;
 	unsigned nr;
-	unsigned nr_cpus, nr_memories, nr_refused, nr_conflicts;
+	unsigned nr_cpus, nr_refused, nr_conflicts;
+	unsigned nr_memories; /* nodes of whose memory pages are known */
+	bool has_memory[CONTROL_MAX_NODES];
 	unsigned nr_nodes; /* highest number with a CPU or memory, + 1 */
 };
 

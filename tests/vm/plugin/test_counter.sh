@@ -4,25 +4,8 @@
 # node, and all sorts of accesses; then the judge itself, which must refuse
 # reports that are wrong by one byte, one access or one pair.
 set -u
-build=${BUILD:-build}
-judge=$build/tests/vm/plugin/judge
-report=$build/vm/counter/report
-why=$(mktemp)
-wrong=$(mktemp)
-trap 'rm -f "$why" "$wrong"' EXIT
-tests/vm/plugin/counted.sh counter true >"$why" 2>&1
-rc=$?
-if [ $rc -eq 3 ]; then
-	echo "1..0 # SKIP $(tail -n 1 "$why")"
-	exit 0
-fi
-if [ $rc -ne 0 ]; then
-	cat "$why"
-	exit 1
-fi
-"$judge" "$report" 4 8 | grep -v '^1\.\.'
-nr=$("$judge" "$report" 4 8 | sed -n 's/^1\.\.//p')
-[ -n "$nr" ] || exit 1
+. tests/vm/plugin/judged.sh
+judged counter 4 8
 
 # refuses TEXT SED: the report changed so is refused.
 refuses() {
