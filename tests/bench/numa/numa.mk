@@ -54,3 +54,10 @@ numa-programs: $(NUMA_PROGRAMS) $(NUMA_DIR)/bench_numa $(COUNTER_PROGRAMS)
 
 bench-numa: numa-programs ## remote accesses, counted in a machine, 4 minutes
 	$(Q)BUILD=$(BUILD) ROUNDS=$(NUMA_ROUNDS) tests/bench/numa/bench_numa.sh
+
+API_TESTS += $(NUMA_DIR)/test_tally
+$(NUMA_DIR)/test_tally: $(addprefix $(NUMA_DIR)/,test_tally.o tally.o) \
+		$(COUNTER_DIR)/sections.o $(addprefix $(BUILD)/tool/tools/,\
+		bench_report.o bench_machine.o json.o cli.o)
+	$(call say,LD)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ -lm
