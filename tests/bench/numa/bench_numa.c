@@ -110,16 +110,24 @@ static void print_tally(const struct tally *t)
 	       t->nr_wrong ? " WRONG" : "");
 }
 
-static void print_bars(const struct report *r)
+static void print_bar(const struct bench_row *row)
 {
 	static const char *const words[] = { "not resolved", "held", "MISSED" };
+
+	printf("%-32s ", row->name);
+	if (isfinite(row->ratio))
+		printf("%.2f %% ", 100 * row->ratio);
+	printf("(bar %.0f %%): %s", 100 * row->bar, words[row->ok]);
+	printf("%s%s\n", row->note[0] ? ", " : "", row->note);
+}
+
+static void print_bars(const struct report *r)
+{
 	const struct bench_row *row;
 
 	for (row = r->row; row < r->row + r->nr; row++) {
 		if (row->dir != BAR_NONE)
-			printf("%-32s %.2f %% (bar %.0f %%): %s %s\n",
-			       row->name, 100 * row->ratio, 100 * row->bar,
-			       words[row->ok], row->note);
+			print_bar(row);
 		else if (row->ok == ROW_FALSE)
 			printf("%-32s not what the program touches\n",
 			       row->name);
