@@ -40,7 +40,9 @@ check: deps ## all tests, at most 15 minutes
 	$(Q)$(MAKE) --no-print-directory check-built
 
 .PHONY: check-built
-check-built: all $(UNIT_TESTS) $(API_TESTS) $(MC_TESTS) $(ORACLE_TESTS)
-	$(Q)BUILD=$(BUILD) CC=$(CC) DUPES=$(BUILD)/examples/dupes \
+check-built: all $(UNIT_TESTS) $(API_TESTS) $(MC_TESTS) $(ORACLE_TESTS) \
+		$(if $(VM_TESTS),vm-programs)
+	$(Q)$(VM_ENV) CC=$(CC) DUPES=$(BUILD)/examples/dupes \
 		tests/run.sh $(LINT_TESTS) $(UNIT_TESTS) \
-		$(API_TESTS) $(MC_TESTS) $(ORACLE_TESTS) $(API_SH_TESTS)
+		$(API_TESTS) $(MC_TESTS) $(ORACLE_TESTS) $(API_SH_TESTS) \
+		tests/vm/selftest.sh $(VM_TESTS)

@@ -16,7 +16,7 @@
 #   --plugin ARG         of QEMU: path,name=value,... ; its output is plugin.log
 #   --append TEXT        more of the kernel's command line
 #   --qemu TEXT          more options of QEMU
-#   --timeout SECONDS    of the command; all in all 60 more (180)
+#   --timeout SECONDS    of the command; all in all 30 more (180)
 #   --keep DIR           leave console.log, output.log, plugin.log there
 #   --shell              COMMAND is talked to on the terminal, nothing is judged
 #
@@ -178,7 +178,7 @@ serial=stdio
 
 # shellcheck disable=SC2086
 boot() {
-	timeout -k 5 $((timeout + 60)) "$@" qemu-system-x86_64 \
+	timeout --foreground -k 5 $((timeout + 30)) qemu-system-x86_64 \
 		-accel tcg,thread=multi -cpu max -nodefaults -display none \
 		-no-reboot -m ${memory}M $numa $plugin $qemu \
 		-smp $cpus,sockets=$sockets,cores=$((cpus / sockets)),threads=1 \
