@@ -4,8 +4,8 @@
 # kernel.sh VERSION (6.1, 6.12): prints the path of a Debian kernel image of
 # that version. Looks into the cache, then into /boot, then takes the newest
 # package that the mirror has; it is unpacked, never installed. The package is
-# kept: its modules lie in it, "kernel.sh VERSION PATTERN" unpacks those whose
-# file name matches and prints their paths.
+# kept: its modules lie in it, "kernel.sh VERSION NAME" unpacks the module
+# NAME.ko and prints its path.
 #
 # Exit status 3, one line on stderr: there is no such kernel to be had.
 set -u
@@ -58,9 +58,10 @@ image() {
 image
 if [ $# -gt 1 ]; then
 	[ -d "$cache" ] || none "no package with modules, only $cache"
-	dpkg-deb --fsys-tarfile "$cache"/linux-image-*.deb |
-		tar -xf - -C "$cache" --wildcards "./lib/modules/*/$2" || exit 1
-	find "$cache/lib" -path "*/$2"
+	dpkg-deb --fsys-tarfile "$cache"/linux-image-*.deb | tar -xf - \
+		-C "$cache" --wildcards "./lib/modules/*/$2.ko*" || exit 1
+	find "$cache/lib" -name "$2.ko.xz" -exec unxz -f '{}' +
+	find "$cache/lib" -name "$2.ko"
 elif [ -f "$cache" ]; then
 	echo "$cache"
 else
