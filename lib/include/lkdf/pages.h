@@ -25,7 +25,7 @@ enum lkdf_mapping_flag {
 
 /* Who answered. */
 enum lkdf_pages_source {
-	LKDF_PAGES_MOVE = 1, /* move_pages(2), page by page */
+	LKDF_PAGES_MOVE = 1, /* asked page by page */
 	LKDF_PAGES_NUMA_MAPS = 2, /* numa_maps, exact for a whole mapping */
 	LKDF_PAGES_OWN = 4, /* lkdf bound it there itself */
 };
