@@ -89,6 +89,7 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	# What nobody may not read it cannot run either.
 	cp "$lkdf" "${BUILD:-build}"/liblkdf.so.0 "$dir"
 	chmod -R a+rX "$dir"
+	# shellcheck disable=SC2317
 	nobody() {
 		setpriv --reuid 65534 --regid 65534 --clear-groups "$@"
 	}
