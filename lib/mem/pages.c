@@ -87,13 +87,28 @@ static uint64_t missing(const struct walk *w, const struct part *p, uint32_t i,
 
 static uint64_t scale(uint64_t v, uint64_t mul, uint64_t div)
 {
-	return (uint64_t)((unsigned __int128)v * mul / div);
+	return div ? (uint64_t)((unsigned __int128)v * mul / div) : 0;
 }
 
-/* Hidden bytes of the part, by what is missing in the whole mapping. */
+/* Deals sum bytes to nodes as the mapping's total missing bytes are. */
+static void deal(struct walk *w, const struct part *p, uint64_t sum,
+		 uint64_t total)
+{
+	uint64_t seen = 0, given = 0, bytes;
+	uint32_t i, node;
+
+	for (i = 0; i < p->counts->nr_shares; i++) {
+		seen += missing(w, p, i, &node);
+		bytes = scale(sum, seen, total) - given;
+		w->t.on[node] += bytes;
+		given += bytes;
+	}
+}
+
+/* What was not located in the part, by what is missing in the mapping. */
 static void spread(struct walk *w, struct part *p)
 {
-	uint64_t total = 0, hidden = w->t.hidden, among, bytes;
+	uint64_t total = 0, hidden, vague, bytes;
 	uint32_t i, node, nr = 0;
 
 	for (i = 0; i < p->counts->nr_shares; i++) {
@@ -101,17 +116,18 @@ static void spread(struct walk *w, struct part *p)
 		total += bytes;
 		nr += bytes > 0;
 	}
-	among = max_u64(w->all.hidden, total);
-	for (i = 0; total && i < p->counts->nr_shares; i++) {
-		bytes = scale(hidden, missing(w, p, i, &node), among);
-		w->t.on[node] += bytes;
-		w->t.hidden -= bytes;
-	}
-	w->t.absent += w->t.hidden;
-	w->t.hidden = 0;
-	p->m.sources |= LKDF_PAGES_NUMA_MAPS;
-	if (nr > 1 || (nr && (w->all.hidden > total || w->all.is_sampled)))
+	hidden = min_u64(total, w->all.hidden);
+	vague = min_u64(total - hidden, w->all.vague);
+	if (nr > 1 || (nr && w->all.is_sampled) ||
+	    (w->t.vague && vague && vague < w->all.vague))
 		p->m.flags |= LKDF_MAPPING_ESTIMATED;
+	hidden = scale(w->t.hidden, hidden, w->all.hidden);
+	vague = scale(w->t.vague, vague, w->all.vague);
+	deal(w, p, hidden + vague, total);
+	w->t.hidden -= hidden;
+	w->t.absent += w->t.vague - vague;
+	w->t.vague = 0;
+	p->m.sources |= LKDF_PAGES_NUMA_MAPS;
 }
 
 static int refuse(const struct walk *w)
@@ -129,11 +145,13 @@ static int settle_without(struct walk *w, struct part *p)
 {
 	if (w->ask.refused && w->numa_rc && !w->a->nr_own)
 		return refuse(w);
-	if (w->ask.pagemap >= 0)
-		return 0;
-	w->t.absent += w->t.hidden;
-	w->t.hidden = 0;
-	p->m.flags |= LKDF_MAPPING_UNCHECKED;
+	if (w->ask.pagemap >= 0) {
+		w->t.hidden += w->t.vague;
+	} else {
+		w->t.absent += w->t.vague;
+		p->m.flags |= LKDF_MAPPING_UNCHECKED;
+	}
+	w->t.vague = 0;
 	return 0;
 }
 
@@ -142,8 +160,8 @@ static int settle(struct walk *w, struct part *p)
 	int rc;
 
 	if (w->ask.refused && p->own) {
-		w->t.on[p->own->node] += w->t.hidden;
-		w->t.hidden = 0;
+		w->t.on[p->own->node] += w->t.hidden + w->t.vague;
+		w->t.hidden = w->t.vague = 0;
 		p->m.sources |= LKDF_PAGES_OWN;
 		p->m.flags |= LKDF_MAPPING_ESTIMATED;
 		return 0;
@@ -182,7 +200,7 @@ static int count(struct walk *w, struct part *p)
 		p->m.sources |= LKDF_PAGES_MOVE;
 	if (w->t.is_sampled)
 		p->m.flags |= LKDF_MAPPING_SAMPLED;
-	return w->t.hidden ? settle(w, p) : 0;
+	return w->t.hidden || w->t.vague ? settle(w, p) : 0;
 }
 
 static int report(struct walk *w, struct part *p)

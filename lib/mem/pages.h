@@ -6,8 +6,9 @@
  * move_pages(2) is refused. Nothing is brought in, moved or kept.
  *
  * Hidden pages of a part of a mapping: what numa_maps counts for the mapping
- * less what was located in it is spread over all hidden pages of it. That is
- * exact where those are all on one node, and else marked as estimated.
+ * less what was located in it is spread over all hidden pages of it, and what
+ * is then left over those that may be the zero page. That is exact where those
+ * are all on one node and nothing is left, else it is marked as estimated.
  */
 #ifndef MEM_PAGES_H
 #define MEM_PAGES_H

@@ -19,8 +19,12 @@
 /* Instead of a node. */
 #define ABSENT (-1)
 #define HIDDEN (-2)
+#define VAGUE (-3)
 
+/* Of an entry of pagemap. The zero page has neither of the latter two. */
 #define PAGEMAP_PRESENT (1ull << 63)
+#define PAGEMAP_FILE (1ull << 61)
+#define PAGEMAP_EXCLUSIVE (1ull << 56)
 
 void pages_ask_init(struct pages_ask *a, const char *proc_root, int32_t pid)
 {
@@ -67,7 +71,14 @@ static unsigned run_length(const struct pages_ask *a,
 	return nr;
 }
 
-/* Negative statuses become ABSENT or HIDDEN. */
+static int judge_entry(uint64_t entry)
+{
+	if (!(entry & PAGEMAP_PRESENT))
+		return ABSENT;
+	return entry & (PAGEMAP_FILE | PAGEMAP_EXCLUSIVE) ? HIDDEN : VAGUE;
+}
+
+/* Negative statuses become ABSENT, HIDDEN or VAGUE. */
 static void tell_hidden(struct pages_ask *a, struct pages_batch *b)
 {
 	uint64_t entry[512];
@@ -85,10 +96,9 @@ static void tell_hidden(struct pages_ask *a, struct pages_batch *b)
 				    (off_t)(address(b, i) / a->page_size *
 					    sizeof(*entry)));
 		for (j = 0; j < nr; j++) {
-			b->status[i + j] = HIDDEN;
-			if (got >= (ssize_t)((j + 1) * sizeof(*entry)) &&
-			    !(entry[j] & PAGEMAP_PRESENT))
-				b->status[i + j] = ABSENT;
+			b->status[i + j] = VAGUE;
+			if (got >= (ssize_t)((j + 1) * sizeof(*entry)))
+				b->status[i + j] = judge_entry(entry[j]);
 		}
 	}
 }
@@ -98,7 +108,7 @@ static bool is_refusal(int err)
 	return err == EPERM || err == EACCES || err == ENOSYS;
 }
 
-/* Fills the statuses: a node, ABSENT or HIDDEN. */
+/* Fills the statuses: a node, ABSENT, HIDDEN or VAGUE. */
 static int locate(struct pages_ask *a, struct pages_batch *b)
 {
 	unsigned i;
@@ -125,8 +135,10 @@ static void tally(struct pages_tally *t, int status, uint64_t bytes)
 		t->on[status] += bytes;
 	else if (status == ABSENT)
 		t->absent += bytes;
-	else
+	else if (status == HIDDEN)
 		t->hidden += bytes;
+	else
+		t->vague += bytes;
 }
 
 static int flush(struct pages_ask *a, struct pages_tally *t)

@@ -2,11 +2,12 @@
 /*
  * Asks the kernel page by page where memory is, and brings none in:
  * move_pages(2) without target nodes. A page without a node may be absent, or
- * the kernel may hide it: Linux 6.1 says so of pages that wait for an AutoNUMA
- * hint and of those behind PROT_NONE, and each kernel says so of the shared
- * zero page. Which errno a status holds depends on the kernel, so it is not
- * looked at; instead /proc/PID/pagemap, which tells presence to whoever may
- * trace the process, parts the absent pages from the hidden ones.
+ * the kernel may hide it: Linux 6.1 does so with pages that wait for an
+ * AutoNUMA hint and with those behind PROT_NONE; and no kernel tells a node for
+ * the shared zero page. Which errno a status holds depends on the kernel, so it
+ * is not looked at. Instead /proc/PID/pagemap, which whoever may trace the
+ * process may read, tells what is present, and of most pages that they are not
+ * the zero page.
  *
  * Up to PAGES_FULL pages each is asked. Larger ranges are taken in blocks of
  * 2 MiB, or larger ones, with four pages asked of each; a block whose four
@@ -28,7 +29,12 @@
 struct pages_tally {
 	uint64_t on[PAGES_MAX_NODES];
 	uint64_t absent;
-	uint64_t hidden; /* present, or if that cannot be told, not located */
+	uint64_t hidden; /* present on some node */
+	/*
+	 * The zero page, or hidden and shared by a fork; without pagemap also
+	 * absent or hidden.
+	 */
+	uint64_t vague;
 	bool is_sampled;
 };
 
@@ -56,7 +62,7 @@ void pages_ask_fini(struct pages_ask *a);
 
 /*
  * Adds start .. end, inside one mapping, to t. With move_pages(2) refused all
- * that is present is hidden.
+ * that is present is hidden or vague.
  * Return: 0; -ESRCH: the process is gone; -ENOMEM.
  */
 int pages_ask(struct pages_ask *a, uint64_t start, uint64_t end,

@@ -23,6 +23,7 @@
 #define BASE 0x10000000000ull
 #define PAGE 4096ull
 #define PRESENT (1ull << 63)
+#define EXCLUSIVE (1ull << 56)
 
 static char root[64];
 
@@ -82,12 +83,28 @@ static void write_file(const char *name, const char *text)
 	}
 }
 
-/* One mapping of 100 pages; of those from .. to are present. */
-static void make_process(const char *counts, unsigned from, unsigned to)
+/* Of a mapping of 100 pages the first nr are present in that way. */
+static void make_pagemap(uint64_t entry, unsigned nr)
 {
-	uint64_t entry = PRESENT;
+	int fd = open(file("pagemap"), O_CREAT | O_WRONLY, 0600);
+	unsigned i;
+
+	if (ftruncate(fd, (off_t)((BASE / PAGE + 100) * 8)))
+		printf("Bail out! cannot write a sparse file\n");
+	for (i = 0; i < nr; i++) {
+		if (pwrite(fd, &entry, 8, (off_t)((BASE / PAGE + i) * 8)) < 0)
+			printf("Bail out! cannot write pagemap\n");
+	}
+	close(fd);
+}
+
+/*
+ * Of 100 pages the first nr_zero may be the zero page, those up to nr are
+ * certainly not. Without any there is no pagemap.
+ */
+static void make_process(const char *counts, unsigned nr_zero, unsigned nr)
+{
 	char line[128];
-	int fd;
 
 	write_file("maps", "10000000000-10000064000 rw-p 00000000 00:00 0\n");
 	unlink(file("numa_maps"));
@@ -96,16 +113,10 @@ static void make_process(const char *counts, unsigned from, unsigned to)
 		snprintf(line, sizeof(line), "10000000000 default%s\n", counts);
 		write_file("numa_maps", line);
 	}
-	if (to <= from)
-		return;
-	fd = open(file("pagemap"), O_CREAT | O_WRONLY, 0600);
-	if (ftruncate(fd, (off_t)((BASE / PAGE + 100) * 8)))
-		printf("Bail out! cannot write a sparse file\n");
-	for (; from < to; from++)
-		if (pwrite(fd, &entry, 8, (off_t)((BASE / PAGE + from) * 8)) <
-		    0)
-			printf("Bail out! cannot write pagemap\n");
-	close(fd);
+	if (nr)
+		make_pagemap(PRESENT | EXCLUSIVE, nr);
+	if (nr_zero)
+		make_pagemap(PRESENT, nr_zero);
 }
 
 static void hidden_pages_are_found_in_numa_maps(void)
@@ -137,15 +148,45 @@ static void hidden_pages_of_one_node_are_exact(void)
 	is(s.on[1], 10 * PAGE, "a part of pages that are all on one node");
 	is(s.absent, 10 * PAGE, "with absent ones behind");
 	is(s.flags, 0, "exactly");
-	make_process(" anon=30 N1=30 kernelpagesize_kB=4", 0, 60);
+}
+
+static void zero_pages_are_told_from_hidden_ones(void)
+{
+	struct answer s;
+
+	make_process(" anon=30 N1=30 kernelpagesize_kB=4", 30, 60);
 	s = ask(0, 60, NULL, 0);
-	is(s.on[1], 30 * PAGE, "zero pages among them");
-	is(s.absent, 30 * PAGE, "are absent");
-	is(s.flags, LKDF_MAPPING_ESTIMATED, "which is an estimate");
-	make_process("", 0, 60);
-	s = ask(0, 60, NULL, 0);
-	is(s.absent, 60 * PAGE, "where numa_maps has none, all are zero pages");
+	is(s.on[1], 30 * PAGE, "where numa_maps tells of no more");
+	is(s.absent, 30 * PAGE, "zero pages are absent");
 	is(s.flags, 0, "exactly");
+	s = ask(0, 40, NULL, 0);
+	is(s.on[1], 10 * PAGE, "also in a smaller part");
+	is(s.absent, 30 * PAGE, "with the zero pages");
+	is(s.flags, 0, "exactly");
+	make_process("", 60, 60);
+	s = ask(0, 60, NULL, 0);
+	is(s.absent, 60 * PAGE, "where it tells of none, all are absent");
+	is(s.flags, 0, "exactly");
+	make_process(" anon=60 N1=60 kernelpagesize_kB=4", 30, 60);
+	s = ask(0, 61, NULL, 0);
+	is(s.on[1], 60 * PAGE, "where it tells of all, none is a zero page");
+	is(s.flags, 0, "exactly");
+	make_process(" anon=40 N1=40 kernelpagesize_kB=4", 30, 60);
+	s = ask(0, 15, NULL, 0);
+	is(s.on[1], 5 * PAGE, "else each is with the same probability");
+	is(s.absent, 10 * PAGE, "and the others are absent");
+	is(s.flags, LKDF_MAPPING_ESTIMATED, "which is an estimate");
+}
+
+static void hidden_pages_that_numa_maps_lacks_are_unknown(void)
+{
+	struct answer s;
+
+	make_process(" anon=15 N1=15 kernelpagesize_kB=4", 0, 60);
+	s = ask(0, 40, NULL, 0);
+	is(s.on[1], 10 * PAGE, "their share is on a node");
+	is(s.unknown, 30 * PAGE, "of the others it is not known");
+	is(s.absent, 0, "they are not absent");
 }
 
 static void without_pagemap_numa_maps_is_still_right(void)
@@ -275,6 +316,8 @@ int main(void)
 	}
 	hidden_pages_are_found_in_numa_maps();
 	hidden_pages_of_one_node_are_exact();
+	zero_pages_are_told_from_hidden_ones();
+	hidden_pages_that_numa_maps_lacks_are_unknown();
 	without_pagemap_numa_maps_is_still_right();
 	without_numa_maps_hidden_pages_are_unknown();
 	a_mapping_that_has_grown_is_not_overcounted();
