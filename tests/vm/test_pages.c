@@ -147,6 +147,51 @@ static void huge_pages_are_on_their_nodes(void)
 	pages_unmap(p, size);
 }
 
+static void set_pool(int of, const char *pages)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path),
+		 "/sys/devices/system/node/node%d/hugepages/"
+		 "hugepages-2048kB/nr_hugepages",
+		 of);
+	write_text(path, pages);
+}
+
+static void hugetlb_pages_are_on_their_nodes(void)
+{
+	uint64_t size = 8 * MIB;
+	struct pages_sum s;
+	char *p;
+
+	if (is_ours) {
+		set_pool(node[0], "2");
+		set_pool(node[1], "2");
+	}
+	p = mmap(NULL, size, PROT_READ | PROT_WRITE,
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
+	if (p == MAP_FAILED) {
+		skip("hugetlb pages are on their nodes",
+		     "the pools have no huge pages");
+		return;
+	}
+	bind_to(p, size / 2, MPOL_BIND, 0, 0);
+	bind_to(p + size / 2, size / 2, MPOL_BIND, 1, 1);
+	pages_touch(p + 2 * MIB, 6 * MIB);
+	s = pages_walk(rt, 0, p, size);
+	is(s.on[node[0]], 2 * MIB, "one page on one node");
+	is(s.on[node[1]], 4 * MIB, "two on another");
+	is(s.absent, 2 * MIB, "one is absent");
+	is(s.flags, LKDF_MAPPING_HUGETLB, "it is hugetlb");
+	is(pages_count(rt, 0, p + MIB, 4 * MIB), 3 * MIB,
+	   "page by page it is the same");
+	munmap(p, size);
+	if (is_ours) {
+		set_pool(node[0], "0");
+		set_pool(node[1], "0");
+	}
+}
+
 /* Each fourth block present, half of those on each node; one is mixed. */
 static void samples_are_right_where_blocks_are_uniform(void)
 {
@@ -215,6 +260,7 @@ static bool wait_for_hints(long pages)
 			x += i;
 		now = vmstat("numa_pte_updates");
 	}
+	(void)x;
 	/* The hints stay. */
 	write_text(BALANCING, "0");
 	return now >= before + pages;
@@ -318,6 +364,7 @@ int main(void)
 	moved_pages_are_seen_at_once();
 	interleaved_pages_are_dealt();
 	huge_pages_are_on_their_nodes();
+	hugetlb_pages_are_on_their_nodes();
 	samples_are_right_where_blocks_are_uniform();
 	pages_under_autonuma_are_counted();
 	must(lkdf_close(rt));
