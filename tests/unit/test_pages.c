@@ -189,6 +189,32 @@ static void hidden_pages_that_numa_maps_lacks_are_unknown(void)
 	is(s.absent, 0, "they are not absent");
 }
 
+/* 160 MiB, of which the second half is there but hidden. */
+static void large_ranges_are_sampled_in_pagemap_too(void)
+{
+	const uint64_t half = 20480;
+	uint64_t entry[512], i;
+	struct answer s;
+	int fd;
+
+	make_process(" anon=20480 N1=20480 kernelpagesize_kB=4", 0, 0);
+	write_file("maps", "10000000000-1000a000000 rw-p 00000000 00:00 0\n");
+	for (i = 0; i < 512; i++)
+		entry[i] = PRESENT | EXCLUSIVE;
+	fd = open(file("pagemap"), O_CREAT | O_WRONLY, 0600);
+	for (i = 0; i < half; i += 512) {
+		if (pwrite(fd, entry, sizeof(entry),
+			   (off_t)((BASE / PAGE + half + i) * 8)) < 0)
+			printf("Bail out! cannot write pagemap\n");
+	}
+	close(fd);
+	s = ask(1, 2 * half, NULL, 0);
+	is(s.on[1], half * PAGE, "the present half is on its node");
+	is(s.absent, (half - 1) * PAGE, "the other half is absent");
+	is(s.flags, LKDF_MAPPING_SAMPLED | LKDF_MAPPING_ESTIMATED,
+	   "by samples");
+}
+
 static void without_pagemap_numa_maps_is_still_right(void)
 {
 	struct answer s;
@@ -318,6 +344,7 @@ int main(void)
 	hidden_pages_of_one_node_are_exact();
 	zero_pages_are_told_from_hidden_ones();
 	hidden_pages_that_numa_maps_lacks_are_unknown();
+	large_ranges_are_sampled_in_pagemap_too();
 	without_pagemap_numa_maps_is_still_right();
 	without_numa_maps_hidden_pages_are_unknown();
 	a_mapping_that_has_grown_is_not_overcounted();
