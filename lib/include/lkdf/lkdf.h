@@ -11,6 +11,7 @@
 #include <lkdf/graph.h>
 #include <lkdf/kind.h>
 #include <lkdf/place.h>
+#include <lkdf/pages.h>
 #include <lkdf/runtime.h>
 #include <lkdf/scope.h>
 #include <lkdf/task.h>
