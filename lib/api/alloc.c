@@ -3,10 +3,11 @@
  * Blocks of memory. The way of a small block without a label through
  * lkdf_alloc() and lkdf_free() is short; all else is behind calls.
  */
-#include "flow/place.h"
+#include <lkdf/place.h>
 
 #include "api/border.h"
 #include "flow/block.h"
+#include "flow/place.h"
 
 #include <lkdf/runtime.h>
 #include <string.h>

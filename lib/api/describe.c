@@ -7,6 +7,8 @@
 
 #include "api/border.h"
 #include "api/config.h"
+#include "api/memstat.h"
+#include "flow/place.h"
 #include "topo/topo.h"
 
 #include <inttypes.h>
@@ -28,6 +30,7 @@ static const struct cap_row {
 	{ LKDF_CAP_PINNED, "pinned", "workers are bound to one CPU each" },
 	{ LKDF_CAP_NODES, "nodes", "more than one NUMA node is in use" },
 	{ LKDF_CAP_TRACE, "trace", "counters and events are in a memfd" },
+	{ LKDF_CAP_BIND, "bind", "memory of a node is bound to it" },
 };
 
 /* Grows; once there is no memory it stays as it is. */
@@ -146,7 +149,7 @@ static int find_stat(const struct lkdf *rt, const char *name, uint64_t *out)
 		return 0;
 	}
 	if (find_counter(name, &i))
-		return -ENOENT;
+		return memstat_find(rt->heap, name, out);
 	*out = sum_counter(rt, i);
 	return 0;
 }
@@ -209,23 +212,38 @@ static int write_topo(struct lkdf *rt, struct text *f, bool is_json)
 	return 0;
 }
 
+/* Why there is no such thing here; "": see the help. */
+static const char *why_not(const struct lkdf *rt, uint64_t cap)
+{
+	const char *why = NULL;
+
+	if (cap == LKDF_CAP_BIND)
+		why = place_unbound_text(rt);
+	return why ? why : "";
+}
+
 static int write_caps(struct lkdf *rt, struct text *f, bool is_json)
 {
 	uint64_t caps = lkdf_caps(rt);
 	const struct cap_row *row;
+	const char *why;
 	size_t i;
 
 	put(f, "%s", is_json ? "{\"caps\":[" : "");
 	for (i = 0; i < ARRAY_SIZE(cap_rows); i++) {
 		row = &cap_rows[i];
+		why = why_not(rt, row->cap);
 		if (!is_json) {
-			put(f, "%-8s %-3s  %s\n", row->name,
-			    caps & row->cap ? "yes" : "no", row->help);
+			put(f, "%-8s %-3s  %s%s%s\n", row->name,
+			    caps & row->cap ? "yes" : "no", row->help,
+			    *why ? ": " : "", why);
 			continue;
 		}
 		put(f, "%s\n{\"name\":\"%s\",\"present\":%s,", i ? "," : "",
 		    row->name, caps & row->cap ? "true" : "false");
 		put_field(f, "help", row->help);
+		put(f, ",");
+		put_field(f, "why", why);
 		put(f, "%s", "}");
 	}
 	put(f, "%s", is_json ? "]}\n" : "");
@@ -301,8 +319,21 @@ static void put_stat(struct text *f, bool is_json, const char *name, uint64_t v)
 		put(f, "%s %" PRIu64 "\n", name, v);
 }
 
+struct stats_out {
+	struct text *f;
+	bool is_json;
+};
+
+static void put_memstat(void *u, const char *name, uint64_t v)
+{
+	struct stats_out *o = u;
+
+	put_stat(o->f, o->is_json, name, v);
+}
+
 static int write_stats(struct lkdf *rt, struct text *f, bool is_json)
 {
+	struct stats_out out = { f, is_json };
 	char name[64];
 	int executor;
 	size_t i;
@@ -313,6 +344,7 @@ static int write_stats(struct lkdf *rt, struct text *f, bool is_json)
 		snprintf(name, sizeof(name), "lkdf.%s", counter_rows[i].name);
 		put_stat(f, is_json, name, sum_counter(rt, i));
 	}
+	memstat_each(rt->heap, put_memstat, &out);
 	for (executor = 0; executor < rt->nr_executors; executor++) {
 		if (executor >= rt->nr_workers &&
 		    !a_load(&rt->trace.rings[executor].start_seq, relaxed))

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-#include "flow/place.h"
+#include <lkdf/place.h>
 
 #include "api/border.h"
+#include "flow/place.h"
 #include "mem/os.h"
 #include "topo/cpulist.h"
 #include "topo/topo.h"

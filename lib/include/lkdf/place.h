@@ -130,7 +130,8 @@ void lkdf_free(struct lkdf *rt, void *p);
  * @rt:    runtime
  * @p:     array whose pages were not touched yet: those that were stay
  * @bytes: its size
- * @grain: fn gets multiples of so many bytes, but for the last piece; 0: 4096
+ * @grain: pieces begin at multiples of it from @p on, so that none begins
+ *         inside an element of that size; 0: 1
  * @fn:    initialises @bytes at @at, many pieces at once on different threads;
  *         < 0: failed with that errno. NULL: zeroes
  * @u:     for @fn
