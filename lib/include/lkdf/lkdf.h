@@ -10,8 +10,8 @@
 #include <lkdf/event.h>
 #include <lkdf/graph.h>
 #include <lkdf/kind.h>
-#include <lkdf/place.h>
 #include <lkdf/pages.h>
+#include <lkdf/place.h>
 #include <lkdf/runtime.h>
 #include <lkdf/scope.h>
 #include <lkdf/task.h>
