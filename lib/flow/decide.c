@@ -47,7 +47,7 @@ void decide_spill(struct worker *w, struct frame *f, uint32_t index,
 
 	counter_add(w->executor->counters, COUNTER_OVERFLOWS, 1);
 	if (unlikely(f->recs[index].flags & REC_PLACED))
-		home = graph_home(f->graph, index);
+		home = settle_home(f->graph, index);
 	add_to_list(w, home_is_bound(home) ? list_of(f, home) : &f->spill,
 		    index, skip);
 }
@@ -58,23 +58,27 @@ static unsigned deque_of(const struct frame *f, uint32_t index)
 	uint8_t flags = f->recs[index].flags;
 
 	if (unlikely(flags & REC_PLACED) &&
-	    home_is_bound(graph_home(f->graph, index)))
+	    home_is_bound(settle_home(f->graph, index)))
 		return DEQUE_BOUND;
 	return flags & REC_CLASS;
 }
 
-bool decide_is_home(struct worker *w, struct frame *f, uint32_t index)
+static bool is_home(struct worker *w, struct frame *f, uint32_t index)
 {
+	const uint32_t *starts = f->graph->starts;
+	int node = w->executor->node;
+
 	return w->sched->is_serial ||
-	       home_node(graph_home(f->graph, index)) == w->executor->node;
+	       (index >= starts[home_make(node, false)] &&
+		index < starts[home_make(node, true) + 1]);
 }
 
 void decide_push(struct worker *w, struct frame *f, uint32_t index,
 		 uint32_t skip)
 {
 	if (unlikely(f->recs[index].flags & REC_PLACED) &&
-	    !decide_is_home(w, f, index))
-		add_to_list(w, list_of(f, graph_home(f->graph, index)), index,
+	    !is_home(w, f, index))
+		add_to_list(w, list_of(f, settle_home(f->graph, index)), index,
 			    skip);
 	else if (unlikely(!worker_push(w, deque_of(f, index),
 				       item_make(f, index, skip))))
@@ -165,7 +169,7 @@ void decide_pass_tokens(struct worker *w, struct frame *f)
 	struct rec *r;
 	uint32_t i, to;
 
-	for (i = 0; i < g->nr_tasks; i++) {
+	for (i = 0; i < g->nr_recs; i++) {
 		r = &f->recs[i];
 		if (!(r->flags & REC_TOKEN))
 			continue;

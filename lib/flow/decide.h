@@ -26,9 +26,6 @@ void decide_spill(struct worker *w, struct frame *f, uint32_t index,
 /* What waits in a list, as much as there is room for now. */
 void decide_listed(struct worker *w, struct ready_list *l);
 
-/* Of a task with REC_PLACED: may this worker run it, or should it? */
-bool decide_is_home(struct worker *w, struct frame *f, uint32_t index);
-
 /* What came of an arrival at the task: nothing, ready, or to be skipped. */
 void decide_arrived(struct worker *w, struct frame *f, uint32_t index,
 		    enum arrival a);

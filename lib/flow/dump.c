@@ -71,18 +71,20 @@ static void put_edges(struct out *o, const struct lkdf_graph *g,
 {
 	const struct spilled_edge *e = g->edges.items;
 	const uint32_t *succ;
+	const struct rec *r;
 	uint32_t t, i, nr;
 	size_t j;
 
 	for (t = 0; t < g->nr_tasks; t++) {
-		succ = g->recs[t].succ;
-		nr = g->recs[t].nr_succ;
+		r = &g->recs[graph_index(g, t)];
+		succ = r->succ;
+		nr = r->nr_succ;
 		if (nr == REC_SPILLED && g->spill)
-			succ = graph_succ(g, &g->recs[t], &nr);
+			succ = graph_succ(g, r, &nr);
 		else if (nr == REC_SPILLED)
 			nr = 2;
 		for (i = 0; i < nr; i++)
-			edge(o, t, succ[i]);
+			edge(o, t, graph_number(g, succ[i]));
 	}
 	for (j = 0; j < g->edges.nr; j++)
 		edge(o, e[j].from, e[j].to);
@@ -125,7 +127,7 @@ static void dump_json(struct out *o, const struct lkdf_graph *g)
 	put(o, ",\"inflight\":%u,\"tasks\":[", g->nr_frames);
 	for (t = 0; t < g->nr_tasks; t++) {
 		put(o, "%s{\"id\":%u,\"kind\":", t ? "," : "", t);
-		put_quoted(o, g->recs[t].kind->name);
+		put_quoted(o, g->recs[graph_index(g, t)].kind->name);
 		put(o, ",\"label\":");
 		put_quoted(o, graph_task_name(g, t, name, sizeof(name)));
 		put(o, "}");

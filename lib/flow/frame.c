@@ -6,6 +6,7 @@
 #include "flow/decide.h"
 #include "flow/run.h"
 #include "flow/runtime.h"
+#include "flow/settle.h"
 #include "mem/region.h"
 
 #include <errno.h>
@@ -18,7 +19,7 @@ static bool needs_spill_next(const struct lkdf_graph *g)
 {
 	uint32_t i;
 
-	for (i = 0; g->has_tokens && i < g->nr_tasks; i++) {
+	for (i = 0; g->has_tokens && i < g->nr_recs; i++) {
 		if (g->recs[i].flags & REC_TOKEN && g->recs[i].kind->width > 1)
 			return true;
 	}
@@ -29,17 +30,19 @@ static int copy_records(struct lkdf_graph *g, struct frame *f, bool spill_next)
 {
 	if (f->index == 0)
 		f->recs = g->recs;
+	else if (g->is_settled)
+		f->recs = settle_map(g);
 	else
-		f->recs = region_alloc(g->nr_tasks * sizeof(*f->recs));
+		f->recs = region_alloc(g->nr_recs * sizeof(*f->recs));
 	if (spill_next)
 		f->spill_next =
-			region_alloc(g->nr_tasks * sizeof(*f->spill_next));
+			region_alloc(g->nr_recs * sizeof(*f->spill_next));
 	if ((!f->recs || (spill_next && !f->spill_next)) && g->nr_tasks)
 		return err(-ENOMEM, "graph %s: no memory for frame %u", g->name,
 			   f->index);
 	if (f->index && g->nr_tasks)
 		memcpy((void *)f->recs, (void *)g->recs,
-		       g->nr_tasks * sizeof(*f->recs));
+		       g->nr_recs * sizeof(*f->recs));
 	return 0;
 }
 
@@ -49,7 +52,7 @@ static void give_first_tokens(struct lkdf_graph *g, struct frame *f)
 	struct rec *r;
 	uint32_t i;
 
-	for (i = 0; i < g->nr_tasks; i++) {
+	for (i = 0; i < g->nr_recs; i++) {
 		r = &f->recs[i];
 		if (r->flags & REC_TOKEN && f->index < graph_stride(g, r->kind))
 			a_sub(&r->pending, 1, relaxed);
@@ -124,6 +127,14 @@ int frames_create(struct lkdf_graph *g)
 	return rc;
 }
 
+static void frame_free_recs(struct lkdf_graph *g, struct rec *recs)
+{
+	if (g->is_settled)
+		region_unmap(recs, g->nr_recs * sizeof(*recs));
+	else
+		region_free(recs, g->nr_recs * sizeof(*recs));
+}
+
 void frames_destroy(struct lkdf_graph *g)
 {
 	struct frame *f;
@@ -134,9 +145,8 @@ void frames_destroy(struct lkdf_graph *g)
 		if (f->slot != UINT32_MAX)
 			runtime_del_frame(g->rt, f->slot);
 		if (i)
-			region_free(f->recs, g->nr_tasks * sizeof(*f->recs));
-		region_free(f->spill_next,
-			    g->nr_tasks * sizeof(*f->spill_next));
+			frame_free_recs(g, f->recs);
+		region_free(f->spill_next, g->nr_recs * sizeof(*f->spill_next));
 		region_free(f->placed, placed_size(g));
 	}
 	region_free(g->frames, g->nr_frames * sizeof(*g->frames));
@@ -292,13 +302,14 @@ void frame_fail(struct frame *f, uint32_t task, int error, const char *why,
 {
 	struct lkdf_error e = {
 		.seq = f->seq,
-		.id = (int32_t)task,
 		.worker = worker,
 		.nr_failed = 1,
 	};
 	struct failure *failure, *none = NULL;
 	int32_t zero = 0;
 
+	task = graph_number(f->graph, task);
+	e.id = (int32_t)task;
 	error = e.err = failure_errno(error);
 	a_add(&f->nr_failed, 1, relaxed);
 	runtime_note_error(f->graph->rt, worker, error, task);

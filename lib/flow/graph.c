@@ -87,11 +87,13 @@ void graph_get(struct lkdf_graph *g)
 
 static void drop_args(struct lkdf_graph *g)
 {
-	uint32_t i;
+	struct rec *r;
+	uint32_t t;
 
-	for (i = 0; i < g->nr_tasks; i++) {
-		if (g->recs[i].kind->drop)
-			g->recs[i].kind->drop(g->recs[i].arg);
+	for (t = 0; t < g->nr_tasks; t++) {
+		r = &g->recs[graph_index(g, t)];
+		if (r->kind->drop)
+			r->kind->drop(r->arg);
 	}
 }
 
@@ -106,7 +108,14 @@ static void free_memory(struct lkdf_graph *g)
 		free(chunks[i]);
 	for (i = 0; i < g->kinds.cap; i++)
 		kind_put(kinds[i]);
-	region_free(g->recs, g->cap_tasks * sizeof(*g->recs));
+	if (g->is_settled)
+		region_unmap(g->recs, g->cap_tasks * sizeof(*g->recs));
+	else
+		region_free(g->recs, g->cap_tasks * sizeof(*g->recs));
+	region_free(g->starts, (2 * (size_t)g->rt->sched.nr_nodes + 3) *
+				       sizeof(*g->starts));
+	region_free(g->numbers, g->nr_recs * sizeof(*g->numbers));
+	region_free(g->indices, g->nr_tasks * sizeof(*g->indices));
 	region_free(g->homes, g->cap_homes * sizeof(*g->homes));
 	region_free(g->spill, g->nr_spill * sizeof(*g->spill));
 	region_free(g->sources, g->nr_sources * sizeof(*g->sources));
@@ -344,15 +353,16 @@ const char *graph_task_name(const struct lkdf_graph *g, uint32_t task,
 	if (after && labels[after - 1].task == task)
 		snprintf(buf, size, "%s", labels[after - 1].text);
 	else
-		snprintf(buf, size, "%s#%u", g->recs[task].kind->name, task);
+		snprintf(buf, size, "%s#%u",
+			 g->recs[graph_index(g, task)].kind->name, task);
 	return buf;
 }
 
 static void set_arg(struct lkdf_graph *g, uint32_t task, const void *arg)
 {
-	struct rec *r = &g->recs[task];
+	uint32_t index = graph_index(g, task), i;
+	struct rec *r = &g->recs[index];
 	struct lkdf_kind *k = r->kind;
-	uint32_t i;
 
 	if (k->drop)
 		k->drop(r->arg);
@@ -361,7 +371,7 @@ static void set_arg(struct lkdf_graph *g, uint32_t task, const void *arg)
 		return;
 	}
 	for (i = 0; i < g->nr_frames; i++)
-		g->frames[i].recs[task].arg = (void *)(uintptr_t)arg;
+		g->frames[i].recs[index].arg = (void *)(uintptr_t)arg;
 }
 
 int graph_set(struct lkdf_graph *g, uint32_t task, const void *arg)

@@ -52,8 +52,13 @@ struct lkdf_graph {
 	bool is_sealed;
 	uint32_t nr_tasks, cap_tasks;
 	struct rec *recs; /* frame 0 */
-	uint16_t *homes; /* by task, see graph_home(); NULL: none has one */
+	uint16_t *homes; /* by task, see home_make(); NULL: none has one */
 	uint32_t cap_homes;
+	/* Of a graph with places, once it is settled; see settle.c. */
+	uint32_t *starts; /* by home: the index where its records begin */
+	uint32_t *numbers, *indices; /* of tasks, by index; the other way */
+	uint32_t nr_recs; /* tasks, and what lies between them */
+	bool is_settled;
 	struct array edges; /* struct spilled_edge, until seal */
 	struct array wide; /* struct wide_task, by task */
 	struct array labels; /* struct task_label, by task after seal */
@@ -151,10 +156,18 @@ static inline bool home_is_bound(uint16_t home)
 	return home & 1;
 }
 
-/* Of a task with REC_PLACED. */
-static inline uint16_t graph_home(const struct lkdf_graph *g, uint32_t task)
+/* Of a task with REC_PLACED, by the index of its record. */
+uint16_t settle_home(const struct lkdf_graph *g, uint32_t index);
+
+/* The user's number of a task, and the index of its record. */
+static inline uint32_t graph_number(const struct lkdf_graph *g, uint32_t index)
 {
-	return g->homes[task];
+	return unlikely(g->is_settled) ? g->numbers[index] : index;
+}
+
+static inline uint32_t graph_index(const struct lkdf_graph *g, uint32_t task)
+{
+	return unlikely(g->is_settled) ? g->indices[task] : task;
 }
 
 /* What pending is re-armed to. */

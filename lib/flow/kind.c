@@ -5,6 +5,8 @@
 #include "flow/limit.h"
 #include "flow/runtime.h"
 #include "flow/task.h"
+#include "mem/region.h"
+#include "topo/topo.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -69,6 +71,7 @@ int kind_create(struct lkdf *rt, const struct lkdf_kind_attr *a,
 		return err(-ENOMEM, "kind: no memory for \"%s\"", a->name);
 	memset(k, 0, sizeof(*k));
 	k->rt = rt;
+	k->spin_ticks = rt->spin_ticks;
 	init_fields(k, a);
 	a_add(&rt->nr_handles, 1, relaxed);
 	*out = k;
@@ -80,6 +83,58 @@ void kind_get(struct lkdf_kind *k)
 	a_add(&k->nr_refs, 1, relaxed);
 }
 
+static struct lkdf_kind *copy_kind(struct lkdf_kind *k, int os_node)
+{
+	struct lkdf_kind *copy = region_map(sizeof(*copy));
+	const size_t rest = offsetof(struct lkdf_kind, rt);
+
+	if (!copy)
+		return NULL;
+	region_prefer(copy, sizeof(*copy), os_node);
+	memcpy((void *)copy, (void *)k, offsetof(struct lkdf_kind, slow));
+	memcpy((char *)copy + rest, (char *)k + rest,
+	       offsetof(struct lkdf_kind, nr_refs) - rest);
+	a_store(&copy->slow, a_load(&k->slow, relaxed), relaxed);
+	return copy;
+}
+
+/* Under the runtime's lock. */
+static struct lkdf_kind *find_copy(struct lkdf_kind *k, int node)
+{
+	const struct topo *topo = k->rt->topo;
+	size_t nr = (size_t)topo->nr_nodes;
+
+	if (!k->copies)
+		k->copies = calloc(nr, sizeof(*k->copies));
+	if (!k->copies)
+		return NULL;
+	if (!k->copies[node])
+		k->copies[node] = copy_kind(k, topo->node[node].os_node);
+	return k->copies[node];
+}
+
+struct lkdf_kind *kind_on(struct lkdf_kind *k, int node)
+{
+	const struct topo *topo = k->rt->topo;
+	struct lkdf_kind *copy;
+
+	if (topo->nr_nodes == 1 || topo->is_synthetic)
+		return k;
+	pthread_mutex_lock(&k->rt->lock);
+	copy = find_copy(k, node);
+	pthread_mutex_unlock(&k->rt->lock);
+	return copy;
+}
+
+static void free_copies(struct lkdf_kind *k)
+{
+	int i;
+
+	for (i = 0; k->copies && i < k->rt->topo->nr_nodes; i++)
+		region_unmap(k->copies[i], sizeof(*k));
+	free(k->copies);
+}
+
 static void free_all(struct lkdf_kind *k)
 {
 	struct lkdf_kind *next;
@@ -89,6 +144,7 @@ static void free_all(struct lkdf_kind *k)
 		next = k->next_dead;
 		for (i = 0; i < k->nr_limits; i++)
 			limit_put(k->limit[i].limit);
+		free_copies(k);
 		free(k);
 	}
 }
@@ -135,7 +191,7 @@ void kind_sample(struct lkdf_kind *k, uint64_t body_ticks)
 
 	a_store(&k->body_ticks, (uint32_t)min_u64(body_ticks, UINT32_MAX),
 		relaxed);
-	if (body_ticks >= k->rt->spin_ticks) {
+	if (body_ticks >= k->spin_ticks) {
 		a_store(&k->nr_short, 0, relaxed);
 		a_store(&k->slow, (slow & SLOW_STAYS) | SLOW_LONG, relaxed);
 		return;

@@ -55,6 +55,7 @@ struct lkdf_kind {
 
 	/* Set at create, constant afterwards. */
 	struct lkdf *rt;
+	uint32_t spin_ticks; /* the runtime's */
 	void (*on_cancel)(void *arg);
 	void (*drop)(void *arg);
 	uint32_t scratch_size;
@@ -66,8 +67,9 @@ struct lkdf_kind {
 	/* Any thread: the user and each graph with it; tasks do not count. */
 	_Alignas(CACHE_LINE) _Atomic(uint32_t) nr_refs;
 
-	/* Under the runtime's lock, once nr_refs is 0. */
-	struct lkdf_kind *next_dead;
+	/* Under the runtime's lock. */
+	struct lkdf_kind **copies; /* by node, see kind_on(); NULL: none */
+	struct lkdf_kind *next_dead; /* once nr_refs is 0 */
 };
 
 int kind_create(struct lkdf *rt, const struct lkdf_kind_attr *a,
@@ -86,6 +88,13 @@ void kind_reap(struct lkdf *rt);
 
 /* Frees them all without a lock: in a forked child. */
 void kind_abandon(struct lkdf *rt);
+
+/*
+ * The kind's copy on a node, for the tasks that are placed there: all that
+ * every task reads and every sample writes. It goes with the kind. The kind
+ * itself where there is one node only. NULL: no memory.
+ */
+struct lkdf_kind *kind_on(struct lkdf_kind *k, int node);
 
 /* A body took so long: is the kind short? */
 void kind_sample(struct lkdf_kind *k, uint64_t body_ticks);

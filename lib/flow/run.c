@@ -18,9 +18,13 @@ struct burst {
 	struct worker *w;
 	struct lkdf *rt;
 	struct frame *f; /* whose tasks we run; gone once all are told */
+	struct rec *recs; /* f's */
+	const struct lkdf_graph *graph; /* f's */
 	uint32_t slot; /* of f; NO_SLOT: none */
 	uint32_t nr_decided; /* of f, not yet told */
 	bool is_cancelled; /* f: its tasks are skipped */
+	/* Records of f that are at home on this node: first and how many. */
+	uint32_t home_first, nr_home;
 	struct lkdf_ctx ctx;
 };
 
@@ -52,13 +56,30 @@ static void leave_frame(struct burst *b)
 	b->slot = NO_SLOT;
 }
 
+static void enter_placed(struct burst *b, struct frame *f)
+{
+	const uint32_t *starts = f->graph->starts;
+	int node = b->w->executor->node;
+
+	b->home_first = starts[home_make(node, false)];
+	b->nr_home = starts[home_make(node, true) + 1] - b->home_first;
+	if (unlikely(b->w->sched->is_serial)) {
+		b->home_first = 0;
+		b->nr_home = UINT32_MAX;
+	}
+}
+
 static void enter_frame(struct burst *b, struct frame *f)
 {
 	flush(b);
 	b->f = f;
+	b->recs = f->recs;
+	b->graph = f->graph;
 	b->slot = f->slot;
 	b->ctx.frame = f;
 	b->is_cancelled = frame_cancelled(f) != 0;
+	if (unlikely(f->placed))
+		enter_placed(b, f);
 }
 
 static void count_task(struct burst *b, uint64_t nr)
@@ -111,7 +132,7 @@ static void start_one(struct burst *b, uint32_t index)
 /* Everything that is not the plain case; once per task at most. */
 static enum before before(struct burst *b, uint32_t index)
 {
-	struct lkdf_kind *k = b->f->recs[index].kind;
+	struct lkdf_kind *k = b->recs[index].kind;
 	uint32_t slow = a_load(&k->slow, relaxed);
 	bool is_short = !(slow & ~SLOW_TRACED);
 	struct worker *w = b->w;
@@ -168,7 +189,10 @@ static int timed_call(struct lkdf_kind *k, struct lkdf_ctx *c, void *arg)
 
 	end = clock_ticks();
 	kind_sample(k, end - start);
-	trace_slice(c->ex->ring, k->trace_name, c->index, start, end);
+	if (a_load(&k->slow, relaxed) & SLOW_TRACED)
+		trace_slice(c->ex->ring, k->trace_name,
+			    graph_number(c->frame->graph, c->index), start,
+			    end);
 	return rc;
 }
 
@@ -195,7 +219,7 @@ static __attribute__((noinline)) uint32_t push_special(struct burst *b,
 						       uint32_t next)
 {
 	if (next == NO_TASK && (m->flags & REC_CLASS) == CLASS_NORMAL &&
-	    decide_is_home(b->w, b->f, index))
+	    index - b->home_first < b->nr_home)
 		return index;
 	decide_push(b->w, b->f, index, 0);
 	return next;
@@ -221,7 +245,7 @@ static inline __attribute__((always_inline)) uint32_t
 fire(struct burst *b, struct rec *recs, const struct rec *r)
 {
 	uint32_t next = NO_TASK, nr, i;
-	const uint32_t *succ = graph_succ(b->f->graph, r, &nr);
+	const uint32_t *succ = graph_succ(b->graph, r, &nr);
 	enum arrival a;
 	struct rec *m;
 
@@ -231,7 +255,7 @@ fire(struct burst *b, struct rec *recs, const struct rec *r)
 			a = rec_arrive(m);
 			if (a == ARRIVAL_EARLY)
 				continue;
-			rec_rearm(m, graph_nr_in(b->f->graph, m, succ[i]));
+			rec_rearm(m, graph_nr_in(b->graph, m, succ[i]));
 			if (unlikely(a == ARRIVAL_DEAD)) {
 				decide_push(b->w, b->f, succ[i], ITEM_SKIP);
 				continue;
@@ -252,7 +276,7 @@ static inline __attribute__((always_inline)) uint64_t
 run_chain(struct burst *b, uint32_t index, const bool has_tokens)
 {
 	const uint32_t plain_item = (uint32_t)item_make(b->f, 0, 0);
-	struct rec *recs = b->f->recs, *r;
+	struct rec *recs = b->recs, *r;
 	struct worker *w = b->w;
 	struct lkdf_ctx *c = &b->ctx;
 	uint32_t nr_decided = 0;
@@ -322,7 +346,7 @@ static uint64_t run_item(struct burst *b, uint64_t item)
 		enter_frame(b, runtime_frame(b->rt, item_slot(item)));
 	if (unlikely(item & ITEM_SKIP))
 		skip_task(b, index, b->is_cancelled);
-	else if (unlikely(b->f->graph->has_tokens))
+	else if (unlikely(b->graph->has_tokens))
 		return run_tokens(b, index);
 	else
 		return run_plain(b, index);

@@ -42,18 +42,14 @@ static int mark_alive(struct lkdf *rt)
 
 static void init_pools(struct lkdf *rt, const struct runtime_attr *a)
 {
-	int i, p;
+	int p;
 
 	pool_init(&rt->pool[POOL_TASK], object_size[POOL_TASK], a->max_tasks,
 		  NULL);
 	pool_init(&rt->pool[POOL_EVENT], object_size[POOL_EVENT], a->max_events,
 		  NULL);
-	for (p = 0; p < NR_POOLS; p++) {
+	for (p = 0; p < NR_POOLS; p++)
 		magazine_init(&rt->magazine[p], &rt->pool[p]);
-		for (i = 0; i < rt->nr_executors; i++)
-			magazine_init(&rt->executors[i].magazine[p],
-				      &rt->pool[p]);
-	}
 }
 
 static int open_trace(struct lkdf *rt, const struct runtime_attr *a)
@@ -68,21 +64,29 @@ static int open_trace(struct lkdf *rt, const struct runtime_attr *a)
 	return trace_open(&rt->trace, &trace);
 }
 
-static int init_executors(struct lkdf *rt)
+static int map_executors(struct lkdf *rt)
 {
 	size_t nr = (size_t)rt->nr_executors;
-	int i;
 
-	rt->executors = region_alloc(nr * sizeof(*rt->executors));
+	rt->executors = region_map(nr * sizeof(*rt->executors));
 	if (!rt->executors)
 		return err(-ENOMEM, "runtime: no memory for %zu executors", nr);
-	for (i = 0; i < rt->nr_executors; i++) {
-		rt->executors[i].rt = rt;
-		rt->executors[i].id = i;
-		rt->executors[i].ring = &rt->trace.rings[i];
-		rt->executors[i].counters = rt->trace.rings[i].counters;
-	}
 	return 0;
+}
+
+/* A worker's before it starts, a thread's of the blocking pool when it does. */
+static void init_executor(void *u, int i)
+{
+	struct lkdf *rt = u;
+	struct executor *ex = &rt->executors[i];
+	int p;
+
+	ex->rt = rt;
+	ex->id = i;
+	ex->ring = &rt->trace.rings[i];
+	ex->counters = rt->trace.rings[i].counters;
+	for (p = 0; p < NR_POOLS; p++)
+		magazine_init(&ex->magazine[p], &rt->pool[p]);
 }
 
 static void blocking_start(void *u, int thread)
@@ -90,6 +94,7 @@ static void blocking_start(void *u, int thread)
 	struct lkdf *rt = u;
 	struct executor *ex = &rt->executors[rt->nr_workers + thread];
 
+	init_executor(rt, rt->nr_workers + thread);
 	thread_adopt(&ex->record);
 	ex->record.executor = ex;
 	trace_start(ex->ring, LKDF_EXECUTOR_BLOCKING, -1, -1);
@@ -117,6 +122,8 @@ static int start_threads(struct lkdf *rt, const struct runtime_attr *a)
 		.log = &rt->log,
 		.ops = &run_ops,
 		.executors = rt->executors,
+		.init_executor = init_executor,
+		.u = rt,
 		.nr_workers = a->nr_workers,
 		.spin_us = a->spin_us,
 		.stack_kib = a->stack_kib,
@@ -159,7 +166,7 @@ static void free_memory(struct lkdf *rt)
 		pool_fini(&rt->pool[p]);
 	for (i = 0; i < FRAME_CHUNK; i++)
 		free(rt->frames[i]);
-	region_free(rt->executors, nr * sizeof(*rt->executors));
+	region_unmap(rt->executors, nr * sizeof(*rt->executors));
 	trace_close(&rt->trace);
 	place_close(rt);
 	scope_fini(&rt->root);
@@ -187,7 +194,7 @@ int runtime_open(struct lkdf *rt, const struct runtime_attr *a)
 	if (!rc)
 		rc = open_trace(rt, a);
 	if (!rc)
-		rc = init_executors(rt);
+		rc = map_executors(rt);
 	if (!rc) {
 		init_pools(rt, a);
 		rc = start_threads(rt, a);

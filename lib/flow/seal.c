@@ -7,6 +7,7 @@
 
 #include "base/err.h"
 #include "flow/frame.h"
+#include "flow/settle.h"
 #include "mem/region.h"
 
 #include <errno.h>
@@ -285,7 +286,10 @@ static int seal(struct lkdf_graph *g, struct lkdf_diag *why)
 	if (g->labels.nr)
 		qsort(g->labels.items, g->labels.nr, sizeof(struct task_label),
 		      compare_labels);
-	rc = frames_create(g);
+	g->nr_recs = g->nr_tasks;
+	rc = g->homes ? settle(g) : 0;
+	if (!rc)
+		rc = frames_create(g);
 	if (rc)
 		return rc;
 	g->is_sealed = true;

@@ -137,7 +137,7 @@ struct task *task_create_for(struct executor *ex, struct frame *f,
 	t->index = index;
 	if (r->flags & REC_PLACED) {
 		t->link.flags |= TASK_PLACED;
-		t->home = graph_home(f->graph, index);
+		t->home = settle_home(f->graph, index);
 	}
 	init_limits(t);
 	return t;

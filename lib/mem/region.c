@@ -2,6 +2,7 @@
 #include "mem/region.h"
 
 #include "base/util.h"
+#include "mem/os.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +10,7 @@
 
 /* From here on pages come from mmap; below, a page would be too much. */
 #define MMAP_FROM 65536
-#define PAGE 4096
+#define PAGE REGION_PAGE
 #define POPULATE_UP_TO (16u << 20)
 
 static bool is_mapped(size_t size)
@@ -37,17 +38,38 @@ static void populate(char *from, size_t size)
 #endif
 }
 
+void *region_map(size_t size)
+{
+	void *p = mmap(NULL, mapped_size(size), PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+void region_unmap(void *region, size_t size)
+{
+	if (region)
+		munmap(region, mapped_size(size));
+}
+
+void region_prefer(void *at, size_t size, int os_node)
+{
+	struct os_policy p = { .is_bound = true };
+
+	if (os_node < 0 || os_node >= OS_MAX_NODES)
+		return;
+	p.nodes[os_node / 64] = 1ul << os_node % 64;
+	os_bind(at, mapped_size(size), &p);
+}
+
 void *region_alloc(size_t size)
 {
 	void *p;
 
 	if (!size)
 		return NULL;
-	if (is_mapped(size)) {
-		p = mmap(NULL, mapped_size(size), PROT_READ | PROT_WRITE,
-			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-		return p == MAP_FAILED ? NULL : p;
-	}
+	if (is_mapped(size))
+		return region_map(size);
 	p = aligned_alloc(CACHE_LINE, round_up(size, CACHE_LINE));
 	if (p)
 		memset(p, 0, round_up(size, CACHE_LINE));

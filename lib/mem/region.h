@@ -17,4 +17,17 @@ void *region_resize(void *region, size_t old_size, size_t size);
 
 void region_free(void *region, size_t size);
 
+/* A page of its own: what has it as alignment can lie on a node of its own. */
+#define REGION_PAGE 4096
+
+/* Whole pages, zeroed, whatever the size; NULL: out of memory. */
+void *region_map(size_t size);
+void region_unmap(void *region, size_t size);
+
+/*
+ * Pages not touched yet come from the system's node, if it has any left. Where
+ * the kernel refuses they come from wherever they are touched first.
+ */
+void region_prefer(void *at, size_t size, int os_node);
+
 #endif

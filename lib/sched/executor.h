@@ -8,6 +8,7 @@
 
 #include "base/thread.h"
 #include "mem/pool.h"
+#include "mem/region.h"
 #include "trace/ring.h"
 
 struct worker;
@@ -23,7 +24,7 @@ enum executor_pool {
 
 struct executor {
 	/* Set before the thread starts, constant afterwards. */
-	_Alignas(CACHE_LINE) void *rt; /* the runtime, for the layer above */
+	_Alignas(REGION_PAGE) void *rt; /* the runtime, for the layer above */
 	struct worker *worker; /* NULL: of the blocking pool */
 	int id; /* workers first, then the blocking pool */
 	int node;

@@ -16,6 +16,7 @@
 #include "trace/trace.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <lkdf/runtime.h>
 #include <sched.h>
 #include <signal.h>
@@ -40,20 +41,29 @@ static size_t worker_region_size(int nr_workers)
 	       (size_t)nr_workers * sizeof(int);
 }
 
+/* Before it is touched. A made-up machine has no such node. */
+static void prefer_node(const struct sched *s, void *at, size_t size, int node)
+{
+	if (s->nr_nodes > 1 && !s->topo->is_synthetic)
+		region_prefer(at, size, s->topo->node[node].os_node);
+}
+
 static int node_distance(const struct sched *s, int from, int to)
 {
 	return from == to ? TOPO_DISTANCE_LOCAL
 			  : topo_distance(s->topo, from, to);
 }
 
-static int init_deques(struct worker *w, int nr_workers)
+static int init_deques(struct sched *s, struct worker *w)
 {
-	_Atomic(uint64_t) *slot = region_alloc(worker_region_size(nr_workers));
+	size_t size = worker_region_size(s->nr_workers);
+	_Atomic(uint64_t) *slot = region_alloc(size);
 	uint32_t nr;
 	int level;
 
 	if (!slot)
 		return err(-ENOMEM, "sched: no memory for worker %d", w->id);
+	prefer_node(s, (void *)(uintptr_t)slot, size, w->executor->node);
 	for (level = 0; level < NR_DEQUES; level++) {
 		nr = level == CLASS_NORMAL || level == DEQUE_BOUND ? NORMAL_RING
 								   : OTHER_RING;
@@ -74,13 +84,15 @@ static void free_workers(struct sched *s)
 	int i;
 
 	/* The rings of the lowest class lie first in the region. */
-	for (i = 0; s->workers && i < s->nr_workers; i++)
+	for (i = 0; s->workers && i < s->nr_workers; i++) {
 		region_free((void *)(uintptr_t)s->workers[i].deque[0].slot,
 			    worker_region_size(s->nr_workers));
-	region_free(s->workers, (size_t)s->nr_workers * sizeof(*s->workers));
+		stack_unmap(&s->workers[i].stack);
+	}
+	region_unmap(s->workers, (size_t)s->nr_workers * sizeof(*s->workers));
 	if (s->nodes)
 		region_free(s->nodes[0].near, near_size(s));
-	region_free(s->nodes, (size_t)s->nr_nodes * sizeof(*s->nodes));
+	region_unmap(s->nodes, (size_t)s->nr_nodes * sizeof(*s->nodes));
 	s->workers = NULL;
 	s->nodes = NULL;
 }
@@ -147,6 +159,9 @@ static void init_worker(struct sched *s, const struct sched_attr *a, int i,
 {
 	struct worker *w = &s->workers[i];
 
+	prefer_node(s, w, sizeof(*w), cpu->node);
+	prefer_node(s, &a->executors[i], sizeof(a->executors[i]), cpu->node);
+	a->init_executor(a->u, i);
 	w->id = i;
 	w->sched = s;
 	w->executor = &a->executors[i];
@@ -164,6 +179,8 @@ static int init_workers(struct sched *s, const struct sched_attr *a)
 	int *cpu_index = region_alloc(size);
 	int rc = 0, i;
 
+	for (i = 0; i < s->nr_nodes; i++)
+		prefer_node(s, &s->nodes[i], sizeof(s->nodes[i]), i);
 	if (!cpu_index)
 		return err(-ENOMEM, "sched: no memory for %d workers",
 			   s->nr_workers);
@@ -178,7 +195,7 @@ static int init_workers(struct sched *s, const struct sched_attr *a)
 	}
 	for (i = 0; i < s->nr_workers && !rc; i++) {
 		init_worker(s, a, i, &s->topo->cpu[cpu_index[i]]);
-		rc = init_deques(&s->workers[i], s->nr_workers);
+		rc = init_deques(s, &s->workers[i]);
 	}
 	if (!rc)
 		rc = order_nodes(s);
@@ -233,6 +250,24 @@ static void *worker_main(void *arg)
 	return NULL;
 }
 
+static int give_stack(struct worker *w, pthread_attr_t *attr, int stack_kib)
+{
+	const struct topo *t = w->sched->topo;
+	int os_node = t->is_synthetic || t->nr_nodes == 1
+			      ? -1
+			      : t->node[w->executor->node].os_node;
+	size_t size = (size_t)stack_kib * 1024;
+	int rc;
+
+	if (!size)
+		pthread_attr_getstacksize(attr, &size);
+	rc = stack_map(&w->stack, max_u64(size, PTHREAD_STACK_MIN), os_node);
+	if (rc)
+		return -rc;
+	return pthread_attr_setstack(attr, stack_base(&w->stack),
+				     stack_size(&w->stack));
+}
+
 static int start_worker(struct worker *w, int stack_kib)
 {
 	pthread_attr_t attr;
@@ -242,14 +277,14 @@ static int start_worker(struct worker *w, int stack_kib)
 	rc = pthread_attr_init(&attr);
 	if (rc)
 		return -rc;
-	if (stack_kib)
-		pthread_attr_setstacksize(&attr, (size_t)stack_kib * 1024);
+	rc = give_stack(w, &attr, stack_kib);
 	if (w->cpu >= 0 && w->cpu < CPU_SETSIZE) {
 		CPU_ZERO(&set);
 		CPU_SET(w->cpu, &set);
 		pthread_attr_setaffinity_np(&attr, sizeof(set), &set);
 	}
-	rc = pthread_create(&w->thread, &attr, worker_main, w);
+	if (!rc)
+		rc = pthread_create(&w->thread, &attr, worker_main, w);
 	pthread_attr_destroy(&attr);
 	return rc ? err(-rc, "sched: cannot start worker %d: %s", w->id,
 			strerror(rc))
@@ -294,8 +329,8 @@ int sched_start(struct sched *s, const struct sched_attr *a)
 	s->ticks_per_1024ns = clock_ticks_per_1024ns();
 	s->spin_ticks = ns_to_ticks(s, (uint64_t)a->spin_us * 1000);
 	s->wake_ticks = ns_to_ticks(s, WAKE_NS);
-	s->nodes = region_alloc((size_t)s->nr_nodes * sizeof(*s->nodes));
-	s->workers = region_alloc((size_t)s->nr_workers * sizeof(*s->workers));
+	s->nodes = region_map((size_t)s->nr_nodes * sizeof(*s->nodes));
+	s->workers = region_map((size_t)s->nr_workers * sizeof(*s->workers));
 	if (!s->nodes || !s->workers)
 		rc = err(-ENOMEM, "sched: no memory for %d workers",
 			 s->nr_workers);

@@ -24,7 +24,10 @@ struct sched_attr {
 	const struct topo *topo;
 	const struct log *log;
 	const struct sched_ops *ops;
-	struct executor *executors; /* at least nr_workers, set up */
+	struct executor *executors; /* at least nr_workers */
+	/* Sets up executor i, whose memory is on its node by now. */
+	void (*init_executor)(void *u, int i);
+	void *u;
 	int nr_workers;
 	int spin_us;
 	int stack_kib; /* 0: the system's default */

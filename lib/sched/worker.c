@@ -29,8 +29,11 @@ void worker_has_woken(struct worker *w)
 	trace_event(w->executor->ring, EVENT_WAKE, 0, 0);
 }
 
-/* Shares every deque that has private work and nothing public: a bit each. */
-static unsigned share_all(struct worker *w)
+/*
+ * Shares every deque that has private work and nothing public. A bit for each
+ * that has public work now; *is_new: one had none before.
+ */
+static unsigned share_all(struct worker *w, bool *is_new)
 {
 	unsigned mask = w->other_classes | 1u << CLASS_NORMAL, shared = 0;
 	struct deque *d;
@@ -40,8 +43,10 @@ static unsigned share_all(struct worker *w)
 		if (!(mask & 1u << i))
 			continue;
 		d = &w->deque[i];
-		if (deque_has_private(d) && !deque_has_public(d))
+		if (deque_has_private(d) && !deque_has_public(d)) {
 			deque_share(d);
+			*is_new = true;
+		}
 		if (deque_has_public(d))
 			shared |= 1u << i;
 	}
@@ -75,9 +80,11 @@ void worker_share(struct worker *w, unsigned deque)
 void worker_offer(struct worker *w, bool is_short, uint64_t body_ticks)
 {
 	struct sched *s = w->sched;
-	unsigned shared = share_all(w);
+	bool is_new = false;
+	unsigned shared = share_all(w, &is_new);
 
-	if (!shared)
+	/* Old news are told, and nobody has asked since. */
+	if (!shared || (!is_new && !worker_is_wanted(w)))
 		return;
 	if (!notify_has_sleeper(s)) {
 		w->behind_ticks = 0;

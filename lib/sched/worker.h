@@ -12,6 +12,8 @@
 #ifndef SCHED_WORKER_H
 #define SCHED_WORKER_H
 
+#include "mem/region.h"
+#include "mem/stack.h"
 #include "sched/deque.h"
 #include "sched/executor.h"
 #include "sched/inbox.h"
@@ -37,7 +39,7 @@ struct sched;
 
 /* Workers on one node and the work pushed there. */
 struct sched_node {
-	struct inbox inbox; /* anybody takes; the node's workers first */
+	_Alignas(REGION_PAGE) struct inbox inbox; /* the node's come first */
 	struct inbox bound; /* only the node's workers take */
 	struct park park; /* they sleep here */
 
@@ -48,7 +50,7 @@ struct sched_node {
 
 struct worker {
 	/* Any thread sets, this worker clears. */
-	_Alignas(CACHE_LINE) _Atomic(uint32_t) attn;
+	_Alignas(REGION_PAGE) _Atomic(uint32_t) attn;
 
 	/* Set before the thread starts, constant afterwards. */
 	struct executor *executor;
@@ -58,6 +60,7 @@ struct worker {
 	int *victims; /* the others, nearest first */
 	int nr_near;
 	pthread_t thread;
+	struct stack stack;
 
 	/* This worker only. */
 	unsigned other_classes; /* deques but NORMAL that may have work */

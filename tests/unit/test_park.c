@@ -50,8 +50,10 @@ static void moves_are_counted(void)
 	is(counts(&p), 10, "it says that it sleeps");
 	park_retract(&p);
 	is(counts(&p), 100, "it found work after all");
-	ok(!park_found(&p), "nobody else is to be woken");
-	is(counts(&p), 0, "it is busy");
+	park_spin(&p);
+	ok(!park_found(&p), "one is busy, the other one goes on looking");
+	ok(park_found(&p), "the last one is told that nobody looks any more");
+	is(counts(&p), 0, "both are busy");
 }
 
 static void token_wakes_one(void)
@@ -66,8 +68,7 @@ static void token_wakes_one(void)
 	ok(!park_wake(&p), "nor does a waker that insists");
 	is(park_sleep(&p, -1), 0, "it takes the token without sleeping");
 	is(counts(&p), 110, "the token is gone");
-	ok(park_found(&p),
-	   "the last spinner that finds work is told of sleepers");
+	ok(park_found(&p), "the last spinner that finds work is told so");
 	is(counts(&p), 10, "it is busy, the other one sleeps");
 	ok(park_notify(&p), "so more work wakes that one");
 	is(counts(&p), 101, "nobody sleeps then");
