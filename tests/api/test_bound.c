@@ -318,6 +318,66 @@ static void a_failure_skips_bound_tasks(void)
 	must(lkdf_close(rt));
 }
 
+static int32_t failing;
+
+static int fails_once(struct lkdf_ctx *c, void *arg)
+{
+	int number = *(const int *)arg;
+
+	body(c, &(int){ number % NR_NODES });
+	return number == failing ? lkdf_fail(c, -EIO, "on purpose") : 0;
+}
+
+/* Records are sorted by node; what the user sees is not. */
+static void numbers_stay_the_users(void)
+{
+	struct lkdf *rt = open_machine();
+	struct lkdf_kind *k = api_kind(rt, "one", fails_once, sizeof(int), 0);
+	struct lkdf_graph *g = api_graph(rt, 3);
+	struct lkdf_error e = { .size = sizeof(e) };
+	char label[16];
+	int i, nr = 0;
+
+	for (i = 0; i < 64; i++) {
+		if (i % 5)
+			must(lkdf_graph_add_task(g,
+						 BOUND(k, i % NR_NODES, &i)));
+		else
+			must(lkdf_graph_add(g, k, &(int){ i - i % NR_NODES },
+					    NULL, 0));
+		if (i % 3 == 0) {
+			snprintf(label, sizeof(label), "task %d", i);
+			must(lkdf_graph_label(g, i, label));
+		}
+		if (i >= 16)
+			must(lkdf_graph_order(g, i - 16, i));
+	}
+	must(lkdf_graph_seal(g, NULL));
+	for (i = 0; i < 64; i++) {
+		if (i % 5 == 0)
+			continue;
+		failing = i;
+		api_run(g, NULL, NULL);
+		must(lkdf_scope_error(rt, NULL, &e));
+		lkdf_scope_wait(rt, NULL, -1);
+		snprintf(label, sizeof(label), i % 3 ? "one#%d" : "task %d", i);
+		nr += e.id != i || strcmp(e.task, label);
+	}
+	ok(nr == 0, "errors name the user's number and label (%d do not)", nr);
+	failing = 1000;
+	nr_astray = 0;
+	must(lkdf_graph_set(g, 7, &(int){ 1000 + 3 }));
+	ok(api_run(g, NULL, NULL) == 0, "an argument is set by number");
+	failing = 1003;
+	ok(api_run(g, NULL, NULL) == -EIO, "the new argument is used");
+	must(lkdf_scope_error(rt, NULL, &e));
+	ok(e.id == 7, "by task 7 (%d)", e.id);
+	lkdf_scope_wait(rt, NULL, -1);
+	lkdf_graph_put(g);
+	lkdf_kind_put(k);
+	must(lkdf_close(rt));
+}
+
 static void serial_mode_runs_all(void)
 {
 	struct lkdf *rt = api_open("serial=1,topology=numa:4 core:2");
@@ -411,6 +471,7 @@ int main(void)
 	a_sleeping_node_is_woken();
 	a_continuation_comes_home();
 	a_failure_skips_bound_tasks();
+	numbers_stay_the_users();
 	serial_mode_runs_all();
 	soft_places_are_a_wish();
 	what_cannot_be_is_refused();
