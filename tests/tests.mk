@@ -28,6 +28,9 @@ $(BUILD)/tests/api/%: tests/api/%.c $(LIB_SO)
 
 include tests/mc/mc.mk
 include tests/oracle/oracle.mk
+include tests/vm/vm.mk
+include tests/vm/plugin/plugin.mk
+include tests/bench/numa/numa.mk
 
 .PHONY: check deps
 deps: ## install the packages that building and testing need
@@ -52,7 +55,9 @@ check-programs: $(C_TESTS)
 ALSO :=
 
 .PHONY: check-built
-check-built: all $(UNIT_TESTS) $(API_TESTS) $(MC_TESTS) $(ORACLE_TESTS)
-	$(Q)BUILD=$(BUILD) CC=$(CC) DUPES=$(BUILD)/examples/dupes \
+check-built: all $(UNIT_TESTS) $(API_TESTS) $(MC_TESTS) $(ORACLE_TESTS) \
+		$(if $(VM_TESTS),vm-programs)
+	$(Q)$(VM_ENV) CC=$(CC) DUPES=$(BUILD)/examples/dupes \
 		tests/run.sh $(LINT_TESTS) $(UNIT_TESTS) \
-		$(API_TESTS) $(MC_TESTS) $(ORACLE_TESTS) $(API_SH_TESTS) $(ALSO)
+		$(API_TESTS) $(MC_TESTS) $(ORACLE_TESTS) $(API_SH_TESTS) \
+		tests/vm/selftest.sh $(VM_TESTS) $(ALSO)

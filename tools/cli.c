@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-/* Long options take "--name value" and "--name=value", letters "-n value". */
+/*
+ * Long options take "--name value" and "--name=value", letters "-n value" and
+ * "-nvalue".
+ */
 #include "cli.h"
 
 #include <errno.h>
@@ -136,9 +139,11 @@ static const struct cli_row *find_row(const struct cli_spec *spec,
 	for (i = 0; i < nr_rows(spec); i++) {
 		row = row_at(spec, i);
 		if (arg[1] != '-') {
-			if (row->letter == arg[1] && !arg[2])
-				return row;
-			continue;
+			if (row->letter != arg[1] ||
+			    (arg[2] && row->type == CLI_FLAG))
+				continue;
+			*value = arg[2] ? arg + 2 : NULL;
+			return row;
 		}
 		len = strlen(row->name);
 		if (strncmp(arg + 2, row->name, len))

@@ -19,6 +19,7 @@ static const struct cli_verb verbs[] = {
 	  verb_bench },
 	{ "trace", "convert or check what LKDF_TRACE=FILE recorded",
 	  verb_trace },
+	{ "pages", "on which nodes the memory of a process is", verb_pages },
 };
 #define NR_VERBS (sizeof(verbs) / sizeof(verbs[0]))
 

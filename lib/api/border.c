@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "api/border.h"
 
+#include "flow/kind.h"
+#include "flow/place.h"
+#include "topo/topo.h"
+
 #include <string.h>
 
 int border_runtime(const struct lkdf *rt)
@@ -63,13 +67,35 @@ int border_task(const struct lkdf_task *task, struct lkdf_task *ours)
 		return border_unbuilt("task: data uses");
 	if (ours->after || ours->nr_after)
 		return border_unbuilt("task: after");
-	if (ours->place)
-		return border_unbuilt("task: place");
 	if (ours->deadline_ns)
 		return border_unbuilt("task: deadline_ns");
-	if (ours->flags)
+	if (ours->flags & ~(uint32_t)LKDF_PINNED)
 		return border_unbuilt("task: flags");
+	if (ours->flags && !ours->place)
+		return err(-EINVAL, "task: pinned, but no place is given");
 	if (ours->prio < LKDF_PRIO_DEFAULT || ours->prio > LKDF_URGENT)
 		return err(-EINVAL, "task: prio %d", ours->prio);
+	return 0;
+}
+
+int border_place(struct lkdf *rt, const struct lkdf_task *t)
+{
+	const struct lkdf_place *p = t->place;
+
+	if (!p)
+		return 0;
+	if (p->rt != rt)
+		return err(-EINVAL, "task: place is of another runtime");
+	if (!(t->flags & LKDF_PINNED))
+		return 0;
+	if (p->den != 1)
+		return border_unbuilt("task: pinned to a part of a node");
+	if (t->kind && t->kind->flags & LKDF_BLOCKING)
+		return border_unbuilt("task: pinned, of a kind that blocks");
+	if (!sched_has_worker(&rt->sched, p->node))
+		return err(-EINVAL,
+			   "task: pinned to node %d, which has no "
+			   "worker; see option workers",
+			   rt->topo->node[p->node].os_node);
 	return 0;
 }

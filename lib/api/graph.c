@@ -4,6 +4,7 @@
 #include "api/border.h"
 #include "flow/frame.h"
 #include "flow/graph.h"
+#include "flow/home.h"
 
 int lkdf_graph_create(struct lkdf *rt, const struct lkdf_graph_attr *attr,
 		      struct lkdf_graph **out)
@@ -80,12 +81,22 @@ int lkdf_graph_add(struct lkdf_graph *g, struct lkdf_kind *k, const void *arg,
 int lkdf_graph_add_task(struct lkdf_graph *g, const struct lkdf_task *task)
 {
 	struct lkdf_task t;
-	int rc = check_open(g, "add_task");
+	int rc = check_open(g, "add_task"), nr;
+	uint16_t home;
 
 	if (rc)
 		return rc;
 	rc = border_task(task, &t);
-	return rc ? graph_broken(g, rc) : add(g, t.kind, t.arg, t.prio);
+	if (!rc)
+		rc = border_place(g->rt, &t);
+	if (rc)
+		return graph_broken(g, rc);
+	home = home_of(&t);
+	nr = add(g, t.kind, t.arg, t.prio);
+	if (nr < 0 || home == HOME_NONE)
+		return nr;
+	rc = graph_place(g, home);
+	return rc ? graph_broken(g, rc) : nr;
 }
 
 static int no_such_task(const struct lkdf_graph *g, int32_t task,

@@ -30,7 +30,9 @@ static int copy_task(struct lkdf *rt, const struct lkdf_task *task,
 {
 	int rc = border_task(task, t);
 
-	return rc ? rc : check_kind(rt, t->kind, t->arg);
+	if (!rc)
+		rc = check_kind(rt, t->kind, t->arg);
+	return rc ? rc : border_place(rt, t);
 }
 
 int lkdf_submit(struct lkdf *rt, struct lkdf_scope *s,

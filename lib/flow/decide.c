@@ -3,13 +3,31 @@
 
 #include "flow/kind.h"
 
-void decide_spill(struct worker *w, struct frame *f, uint32_t index,
-		  uint32_t skip)
+static struct ready_list *list_of(struct frame *f, uint16_t home)
 {
-	uint32_t entry = index << 1 | (skip ? 1 : 0);
-	uint32_t head = a_load(&f->spill, relaxed);
+	return &f->placed[2 * home_node(home) + home_is_bound(home)];
+}
 
-	counter_add(w->executor->counters, COUNTER_OVERFLOWS, 1);
+/* The list is not empty any more: to the inbox of those who may take it. */
+static void send_list(struct worker *w, struct ready_list *l)
+{
+	struct sched *s = w->sched;
+
+	if (l->home == HOME_NONE)
+		sched_push(s, w->executor->node, &l->link);
+	else if (home_is_bound(l->home))
+		sched_push_bound(s, home_node(l->home), &l->link);
+	else
+		sched_push(s, home_node(l->home), &l->link);
+}
+
+static void add_to_list(struct worker *w, struct ready_list *l, uint32_t index,
+			uint32_t skip)
+{
+	struct frame *f = l->frame;
+	uint32_t entry = index << 1 | (skip ? 1 : 0);
+	uint32_t head = a_load(&l->head, relaxed);
+
 	do {
 		if (f->spill_next)
 			f->spill_next[index] = head;
@@ -17,24 +35,54 @@ void decide_spill(struct worker *w, struct frame *f, uint32_t index,
 			a_store(&f->recs[index].pending, head, relaxed);
 		/* [spill.push] the link before the head; pairs with
 		 * [spill.take]. */
-	} while (!a_cas(&f->spill, &head, entry, release, relaxed));
-	if (head == NO_SPILL) {
-		inbox_push(&w->node->inbox, &f->spill_link);
-		park_notify(&w->sched->park);
-	}
+	} while (!a_cas(&l->head, &head, entry, release, relaxed));
+	if (head == NO_SPILL)
+		send_list(w, l);
+}
+
+void decide_spill(struct worker *w, struct frame *f, uint32_t index,
+		  uint32_t skip)
+{
+	uint16_t home = HOME_NONE;
+
+	counter_add(w->executor->counters, COUNTER_OVERFLOWS, 1);
+	if (unlikely(f->recs[index].flags & REC_PLACED))
+		home = graph_home(f->graph, index);
+	add_to_list(w, home_is_bound(home) ? list_of(f, home) : &f->spill,
+		    index, skip);
+}
+
+/* Which deque of a worker that may run it. */
+static unsigned deque_of(const struct frame *f, uint32_t index)
+{
+	uint8_t flags = f->recs[index].flags;
+
+	if (unlikely(flags & REC_PLACED) &&
+	    home_is_bound(graph_home(f->graph, index)))
+		return DEQUE_BOUND;
+	return flags & REC_CLASS;
+}
+
+bool decide_is_home(struct worker *w, struct frame *f, uint32_t index)
+{
+	return w->sched->is_serial ||
+	       home_node(graph_home(f->graph, index)) == w->executor->node;
 }
 
 void decide_push(struct worker *w, struct frame *f, uint32_t index,
 		 uint32_t skip)
 {
-	enum sched_class class = f->recs[index].flags & REC_CLASS;
-
-	if (unlikely(!worker_push(w, class, item_make(f, index, skip))))
+	if (unlikely(f->recs[index].flags & REC_PLACED) &&
+	    !decide_is_home(w, f, index))
+		add_to_list(w, list_of(f, graph_home(f->graph, index)), index,
+			    skip);
+	else if (unlikely(!worker_push(w, deque_of(f, index),
+				       item_make(f, index, skip))))
 		decide_spill(w, f, index, skip);
 }
 
 /* The entry below; before it is taken, for pending may be the link. */
-static uint32_t spill_below(struct frame *f, uint32_t entry)
+static uint32_t list_below(struct frame *f, uint32_t entry)
 {
 	uint32_t index = entry >> 1;
 
@@ -43,44 +91,45 @@ static uint32_t spill_below(struct frame *f, uint32_t entry)
 }
 
 /*
- * Takes one entry; *below is what is left then. Whoever has spill_link is the
+ * Takes one entry; *below is what is left then. Whoever has the link is the
  * only one that takes, so a head that is still there has not been away, and
  * its link has not changed.
  */
-static uint32_t take_spilled(struct frame *f, uint32_t *below)
+static uint32_t take_entry(struct ready_list *l, uint32_t *below)
 {
 	/* [spill.take] the links; pairs with [spill.push]. */
-	uint32_t entry = a_load(&f->spill, acquire);
+	uint32_t entry = a_load(&l->head, acquire);
 
 	do {
-		*below = spill_below(f, entry);
+		*below = list_below(l->frame, entry);
 		/* [spill.take] as above. */
-	} while (!a_cas(&f->spill, &entry, *below, acquire, acquire));
+	} while (!a_cas(&l->head, &entry, *below, acquire, acquire));
 	return entry;
 }
 
-/* What found no room in a deque, as much as there is room for now. */
-void decide_spilled(struct worker *w, struct frame *f)
+/* As many as there is room for now. */
+void decide_listed(struct worker *w, struct ready_list *l)
 {
 	uint32_t entry, index, below = 0, skip;
+	struct frame *f = l->frame;
 	bool has_room = true;
 
 	while (has_room && below != NO_SPILL) {
-		entry = take_spilled(f, &below);
+		entry = take_entry(l, &below);
 		index = entry >> 1;
 		skip = entry & 1 ? ITEM_SKIP : 0;
 		if (!f->spill_next)
 			rec_rearm(&f->recs[index],
 				  graph_nr_in(f->graph, &f->recs[index],
 					      index));
-		has_room = worker_push(w, f->recs[index].flags & REC_CLASS,
+		has_room = worker_push(w, deque_of(f, index),
 				       item_make(f, index, skip));
 		if (!has_room)
 			decide_spill(w, f, index, skip);
 	}
 	/* With the last entry the link went too, and maybe the frame. */
 	if (below != NO_SPILL)
-		inbox_push(&w->node->inbox, &f->spill_link);
+		send_list(w, l);
 }
 
 /* The task is the last to arrive at r: ready, or to be skipped. */

@@ -4,8 +4,8 @@
  * its successors, the token for the next run, and where a ready task goes when
  * no deque has room.
  *
- * Spilled tasks need no memory: they are linked through their own counters,
- * which are idle while they are ready, and the frame lies in a node's inbox
+ * Tasks in lists need no memory: they are linked through their own counters,
+ * which are idle while they are ready, and the list lies in a node's inbox
  * while it has any.
  */
 #ifndef FLOW_DECIDE_H
@@ -23,8 +23,11 @@ void decide_push(struct worker *w, struct frame *f, uint32_t index,
 void decide_spill(struct worker *w, struct frame *f, uint32_t index,
 		  uint32_t skip);
 
-/* What found no room in a deque, as much as there is room for now. */
-void decide_spilled(struct worker *w, struct frame *f);
+/* What waits in a list, as much as there is room for now. */
+void decide_listed(struct worker *w, struct ready_list *l);
+
+/* Of a task with REC_PLACED: may this worker run it, or should it? */
+bool decide_is_home(struct worker *w, struct frame *f, uint32_t index);
 
 /* What came of an arrival at the task: nothing, ready, or to be skipped. */
 void decide_arrived(struct worker *w, struct frame *f, uint32_t index,

@@ -56,6 +56,37 @@ static void give_first_tokens(struct lkdf_graph *g, struct frame *f)
 	}
 }
 
+static void init_list(struct frame *f, struct ready_list *l, uint16_t home)
+{
+	l->link.type = LINK_FRAME_READY;
+	l->link.class = CLASS_NORMAL;
+	l->home = home;
+	l->frame = f;
+	a_store(&l->head, NO_SPILL, relaxed);
+}
+
+static size_t placed_size(const struct lkdf_graph *g)
+{
+	return 2 * (size_t)g->rt->sched.nr_nodes * sizeof(struct ready_list);
+}
+
+/* Only in a graph with places. */
+static int init_placed(struct lkdf_graph *g, struct frame *f)
+{
+	int node;
+
+	if (!g->homes)
+		return 0;
+	f->placed = region_alloc(placed_size(g));
+	if (!f->placed)
+		return err(-ENOMEM, "graph %s: no memory for places", g->name);
+	for (node = 0; node < g->rt->sched.nr_nodes; node++) {
+		init_list(f, &f->placed[2 * node], home_make(node, false));
+		init_list(f, &f->placed[2 * node + 1], home_make(node, true));
+	}
+	return 0;
+}
+
 static int init_frame(struct lkdf_graph *g, uint32_t i, bool spill_next)
 {
 	struct frame *f = &g->frames[i];
@@ -65,14 +96,13 @@ static int init_frame(struct lkdf_graph *g, uint32_t i, bool spill_next)
 	f->index = i;
 	f->start.type = LINK_FRAME_START;
 	f->start.class = CLASS_NORMAL;
-	f->spill_link.type = LINK_FRAME_SPILL;
-	f->spill_link.class = CLASS_NORMAL;
-	a_store(&f->spill, NO_SPILL, relaxed);
+	init_list(f, &f->spill, HOME_NONE);
 	slot = runtime_add_frame(g->rt, f);
 	if (slot < 0)
 		return slot;
 	f->slot = (uint32_t)slot;
-	return copy_records(g, f, spill_next);
+	slot = init_placed(g, f);
+	return slot ? slot : copy_records(g, f, spill_next);
 }
 
 int frames_create(struct lkdf_graph *g)
@@ -107,6 +137,7 @@ void frames_destroy(struct lkdf_graph *g)
 			region_free(f->recs, g->nr_tasks * sizeof(*f->recs));
 		region_free(f->spill_next,
 			    g->nr_tasks * sizeof(*f->spill_next));
+		region_free(f->placed, placed_size(g));
 	}
 	region_free(g->frames, g->nr_frames * sizeof(*g->frames));
 	g->frames = NULL;

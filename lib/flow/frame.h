@@ -28,14 +28,26 @@ enum link_type {
 	LINK_TASK,
 	LINK_TASK_DONE, /* a frame's, completed outside a worker */
 	LINK_FRAME_START,
-	LINK_FRAME_SPILL,
+	LINK_FRAME_READY,
+};
+
+/*
+ * Ready tasks of a frame on their way to a worker: those no deque had room
+ * for, or those of one node. They are linked by numbers, in their counters.
+ */
+struct ready_list {
+	/* In one inbox or deque at most, while the list is not empty. */
+	_Alignas(CACHE_LINE) struct link link;
+	_Atomic(uint32_t) head; /* task << 1 | skip */
+
+	/* Set at seal, constant afterwards. */
+	uint16_t home; /* HOME_NONE: of those without room */
+	struct frame *frame;
 };
 
 struct frame {
 	/* In one inbox or deque at most, from start to the last source. */
 	struct link start;
-	/* In one inbox at most, while spill is not empty. */
-	struct link spill_link;
 
 	/* Set at seal, constant afterwards. */
 	struct lkdf_graph *graph;
@@ -59,8 +71,11 @@ struct frame {
 
 	/* Any worker. */
 	_Alignas(CACHE_LINE) _Atomic(uint32_t) remaining; /* undecided */
-	_Atomic(uint32_t) spill; /* ready tasks no deque had room for */
 	_Atomic(uint32_t) is_busy;
+
+	/* Any worker. */
+	struct ready_list spill;
+	struct ready_list *placed; /* two a node, by home; NULL: no places */
 
 	/* Any worker, on errors only. */
 	_Atomic(int32_t) first_err;

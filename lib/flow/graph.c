@@ -66,7 +66,7 @@ int graph_create(struct lkdf *rt, const struct lkdf_graph_attr *a,
 	g->nr_frames = a->inflight ? a->inflight : 1;
 	g->edges.item_size = sizeof(struct spilled_edge);
 	g->wide.item_size = sizeof(struct wide_task);
-	g->labels.item_size = sizeof(struct label);
+	g->labels.item_size = sizeof(struct task_label);
 	g->kinds.item_size = sizeof(struct lkdf_kind *);
 	g->args.item_size = sizeof(void *);
 	a_store(&g->nr_refs, 1, relaxed);
@@ -107,6 +107,7 @@ static void free_memory(struct lkdf_graph *g)
 	for (i = 0; i < g->kinds.cap; i++)
 		kind_put(kinds[i]);
 	region_free(g->recs, g->cap_tasks * sizeof(*g->recs));
+	region_free(g->homes, g->cap_homes * sizeof(*g->homes));
 	region_free(g->spill, g->nr_spill * sizeof(*g->spill));
 	region_free(g->sources, g->nr_sources * sizeof(*g->sources));
 	array_fini(&g->edges);
@@ -257,6 +258,26 @@ int graph_add(struct lkdf_graph *g, struct lkdf_kind *k, const void *arg,
 	return (int)g->nr_tasks++;
 }
 
+int graph_place(struct lkdf_graph *g, uint16_t home)
+{
+	uint32_t task = g->nr_tasks - 1;
+
+	uint16_t *homes;
+
+	if (task >= g->cap_homes) {
+		homes = region_resize(g->homes, g->cap_homes * sizeof(*homes),
+				      g->cap_tasks * sizeof(*homes));
+		if (!homes)
+			return err(-ENOMEM, "graph %s: no memory for places",
+				   g->name);
+		g->homes = homes;
+		g->cap_homes = g->cap_tasks;
+	}
+	g->homes[task] = home;
+	g->recs[task].flags |= REC_PLACED;
+	return 0;
+}
+
 /* Until seal pending counts the in-edges and nr_succ the inline successors. */
 int graph_order(struct lkdf_graph *g, uint32_t before, uint32_t after)
 {
@@ -283,7 +304,7 @@ int graph_order(struct lkdf_graph *g, uint32_t before, uint32_t after)
 /* The last label of a task counts. */
 int graph_label(struct lkdf_graph *g, uint32_t task, const char *text)
 {
-	struct label *l = array_add(&g->labels);
+	struct task_label *l = array_add(&g->labels);
 
 	if (!l)
 		return err(-ENOMEM, "graph %s: no memory for a label", g->name);
@@ -296,7 +317,7 @@ int graph_label(struct lkdf_graph *g, uint32_t task, const char *text)
 /* The index after the last label of the task or of one before it. */
 static size_t find_label(const struct lkdf_graph *g, uint32_t task)
 {
-	const struct label *l = g->labels.items;
+	const struct task_label *l = g->labels.items;
 	size_t low = 0, high = g->labels.nr, mid;
 
 	if (!g->is_sealed) {
@@ -317,7 +338,7 @@ static size_t find_label(const struct lkdf_graph *g, uint32_t task)
 const char *graph_task_name(const struct lkdf_graph *g, uint32_t task,
 			    char *buf, size_t size)
 {
-	const struct label *labels = g->labels.items;
+	const struct task_label *labels = g->labels.items;
 	size_t after = find_label(g, task);
 
 	if (after && labels[after - 1].task == task)

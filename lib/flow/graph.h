@@ -31,7 +31,7 @@ struct wide_task {
 	uint32_t task, nr_in;
 };
 
-struct label {
+struct task_label {
 	uint32_t task, order;
 	char text[NAME_SIZE];
 };
@@ -52,9 +52,11 @@ struct lkdf_graph {
 	bool is_sealed;
 	uint32_t nr_tasks, cap_tasks;
 	struct rec *recs; /* frame 0 */
+	uint16_t *homes; /* by task, see graph_home(); NULL: none has one */
+	uint32_t cap_homes;
 	struct array edges; /* struct spilled_edge, until seal */
 	struct array wide; /* struct wide_task, by task */
-	struct array labels; /* struct label, by task after seal */
+	struct array labels; /* struct task_label, by task after seal */
 	struct array kinds; /* struct lkdf_kind *, a hash set */
 	struct array args; /* copied arguments: struct arg_chunk * */
 	size_t args_used; /* in the last chunk */
@@ -87,6 +89,9 @@ void graph_put(struct lkdf_graph *g);
 /* The caller has checked kind and prio. Task number, or -errno. */
 int graph_add(struct lkdf_graph *g, struct lkdf_kind *k, const void *arg,
 	      int prio);
+
+/* The last task added runs there. */
+int graph_place(struct lkdf_graph *g, uint16_t home);
 int graph_order(struct lkdf_graph *g, uint32_t before, uint32_t after);
 int graph_label(struct lkdf_graph *g, uint32_t task, const char *label);
 int graph_seal(struct lkdf_graph *g, struct lkdf_diag *why);
@@ -126,6 +131,30 @@ static inline uint32_t graph_stride(const struct lkdf_graph *g,
 	while (unlikely(g->nr_frames % stride))
 		stride--;
 	return stride;
+}
+
+/* Where a task runs: a node, and whether nowhere else. HOME_NONE: anywhere. */
+#define HOME_NONE 0
+
+static inline uint16_t home_make(int node, bool is_bound)
+{
+	return (uint16_t)(((unsigned)node + 1) << 1 | is_bound);
+}
+
+static inline int home_node(uint16_t home)
+{
+	return (home >> 1) - 1;
+}
+
+static inline bool home_is_bound(uint16_t home)
+{
+	return home & 1;
+}
+
+/* Of a task with REC_PLACED. */
+static inline uint16_t graph_home(const struct lkdf_graph *g, uint32_t task)
+{
+	return g->homes[task];
 }
 
 /* What pending is re-armed to. */

@@ -15,6 +15,7 @@
 #include "flow/decide.h"
 #include "flow/failure.h"
 #include "flow/frame.h"
+#include "flow/run.h"
 #include "flow/runtime.h"
 #include "flow/step.h"
 
@@ -92,16 +93,20 @@ static bool is_descendant(uint64_t item, const struct task *parent)
 	return t && task_is_below(t, parent);
 }
 
-/* Back to where others find it. */
-static void put_back(struct worker *w, uint64_t item)
+/* Back to where others find it: it came from such a deque, ours or another. */
+static void put_back(struct worker *w, unsigned deque, uint64_t item)
 {
 	struct lkdf *rt = w->executor->rt;
 	struct link *link = link_of_item(item);
 
+	if (worker_push(w, deque, item))
+		return;
 	if (item & ITEM_OF_FRAME)
 		decide_push(w, runtime_frame(rt, item_slot(item)),
 			    item_index(item), (uint32_t)item & ITEM_SKIP);
-	else if (!worker_push(w, (enum sched_class)link->class, item))
+	else if (deque == DEQUE_BOUND)
+		sched_push_bound(w->sched, w->executor->node, link);
+	else
 		runtime_push(rt, w->executor, link);
 }
 
@@ -185,14 +190,14 @@ static __attribute__((noinline)) bool pop_descendant(struct worker *w,
 	uint64_t item;
 	int level;
 
-	for (level = NR_CLASSES - 1; level >= 0; level--) {
+	for (level = NR_DEQUES - 1; level >= 0; level--) {
 		if (!deque_pop(&w->deque[level], &item))
 			continue;
 		if (is_descendant(item, parent)) {
 			run_child(w, task_of_item(item), parent);
 			return true;
 		}
-		put_back(w, item);
+		put_back(w, (unsigned)level, item);
 	}
 	return false;
 }
@@ -205,7 +210,8 @@ static bool steal_descendant(struct worker *w, struct task *parent, bool any)
 	int i, level;
 
 	for (i = 0; i < w->sched->nr_workers - 1; i++) {
-		for (level = NR_CLASSES - 1; level >= 0; level--) {
+		for (level = i < w->nr_near ? DEQUE_BOUND : NR_CLASSES - 1;
+		     level >= 0; level--) {
 			d = &w->sched->workers[w->victims[i]].deque[level];
 			if (!deque_peek(d, &item) ||
 			    (!any && !is_descendant(item, parent)) ||
@@ -215,7 +221,7 @@ static bool steal_descendant(struct worker *w, struct task *parent, bool any)
 				run_child(w, task_of_item(item), parent);
 				return true;
 			}
-			put_back(w, item);
+			put_back(w, (unsigned)level, item);
 			worker_offer(w, false, 0);
 		}
 	}
@@ -270,6 +276,31 @@ static bool dig_limits(struct worker *w, struct task *parent)
 }
 
 /*
+ * Work that is bound to this node while all its workers wait in joins: nobody
+ * else may run it, and their children may wait for it. This alone nests
+ * foreign work on the stack of a join.
+ */
+static bool run_bound(struct worker *w)
+{
+	struct sched *s = w->sched;
+	uint64_t item;
+	int i;
+
+	if (deque_pop(&w->deque[DEQUE_BOUND], &item)) {
+		run_one(w, item);
+		return true;
+	}
+	for (i = 0; i < w->nr_near; i++) {
+		if (deque_steal(&s->workers[w->victims[i]].deque[DEQUE_BOUND],
+				&item) != DEQUE_TAKEN)
+			continue;
+		run_one(w, item);
+		return true;
+	}
+	return false;
+}
+
+/*
  * The slow way, before a nap: foreign items may lie on top of ours, and if
  * everybody is in a join nobody takes them away.
  */
@@ -278,13 +309,14 @@ static bool dig_descendant(struct worker *w, struct task *parent)
 	uint64_t item;
 	int level;
 
-	for (level = NR_CLASSES - 1; level >= 0; level--) {
+	for (level = NR_DEQUES - 1; level >= 0; level--) {
 		if (!deque_dig(&w->deque[level], parent, &item))
 			continue;
 		run_child(w, task_of_item(item), parent);
 		return true;
 	}
-	if (steal_descendant(w, parent, true) || dig_limits(w, parent))
+	if (steal_descendant(w, parent, true) || dig_limits(w, parent) ||
+	    run_bound(w))
 		return true;
 	/* While we sleep others may need what we have dug through. */
 	worker_offer(w, false, 0);
@@ -295,7 +327,7 @@ static bool run_descendant(struct worker *w, struct task *parent)
 {
 	if (pop_descendant(w, parent))
 		return true;
-	if (worker_take_inbox(w, w->node) && pop_descendant(w, parent))
+	if (worker_take_home(w) && pop_descendant(w, parent))
 		return true;
 	return steal_descendant(w, parent, false);
 }

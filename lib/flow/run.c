@@ -92,6 +92,22 @@ static void start_general(struct burst *b, uint32_t index)
 	b->nr_decided++;
 }
 
+/* The same for run_one(): the body runs before this returns. */
+static void start_one(struct burst *b, uint32_t index)
+{
+	struct task *t;
+
+	if (b->is_cancelled) {
+		skip_task(b, index, true);
+		return;
+	}
+	t = task_create_for(b->w->executor, b->f, index);
+	if (t)
+		task_run(b->w->executor, t);
+	else
+		start_general(b, index);
+}
+
 /* Everything that is not the plain case; once per task at most. */
 static enum before before(struct burst *b, uint32_t index)
 {
@@ -172,15 +188,26 @@ needs_look(struct burst *b, struct lkdf_kind *k)
 	return false;
 }
 
+/* Of a class of its own, or with a node of its own. Returns as below. */
+static __attribute__((noinline)) uint32_t push_special(struct burst *b,
+						       const struct rec *m,
+						       uint32_t index,
+						       uint32_t next)
+{
+	if (next == NO_TASK && (m->flags & REC_CLASS) == CLASS_NORMAL &&
+	    decide_is_home(b->w, b->f, index))
+		return index;
+	decide_push(b->w, b->f, index, 0);
+	return next;
+}
+
 /* A successor is ready: the first NORMAL one is next, others are pushed. */
 static inline __attribute__((always_inline)) uint32_t
 take_or_push(struct burst *b, const struct rec *m, uint32_t index,
 	     uint32_t next)
 {
-	if (unlikely((m->flags & REC_CLASS) != CLASS_NORMAL)) {
-		decide_push(b->w, b->f, index, 0);
-		return next;
-	}
+	if (unlikely((m->flags & (REC_CLASS | REC_PLACED)) != CLASS_NORMAL))
+		return push_special(b, m, index, next);
 	if (next == NO_TASK)
 		return index;
 	if (unlikely(!worker_push(b->w, CLASS_NORMAL,
@@ -349,9 +376,9 @@ static void run_link(struct burst *b, uint64_t item)
 	case LINK_FRAME_START:
 		run_sources(b, container_of(link, struct frame, start));
 		break;
-	case LINK_FRAME_SPILL:
-		decide_spilled(b->w,
-			       container_of(link, struct frame, spill_link));
+	case LINK_FRAME_READY:
+		decide_listed(b->w,
+			      container_of(link, struct ready_list, link));
 		break;
 	}
 }
@@ -371,8 +398,29 @@ static void run(struct worker *w, uint64_t item)
 		if (item)
 			run_link(&b, item);
 		if (worker_should_look(w))
-			worker_take_inbox(w, w->node);
+			worker_take_home(w);
 	} while (worker_pop(w, &item));
+	flush(&b);
+}
+
+void run_one(struct worker *w, uint64_t item)
+{
+	struct burst b = {
+		.w = w,
+		.rt = w->executor->rt,
+		.slot = NO_SLOT,
+		.ctx.ex = w->executor,
+	};
+
+	if (!(item & ITEM_OF_FRAME)) {
+		run_link(&b, item);
+	} else if (item & ITEM_SKIP) {
+		run_item(&b, item);
+	} else {
+		/* A task of its own, so that no chain follows. */
+		enter_frame(&b, runtime_frame(b.rt, item_slot(item)));
+		start_one(&b, item_index(item));
+	}
 	flush(&b);
 }
 

@@ -280,5 +280,5 @@ void runtime_del_frame(struct lkdf *rt, uint32_t slot)
 
 void runtime_push(struct lkdf *rt, struct executor *ex, struct link *link)
 {
-	sched_push(&rt->sched, ex ? ex->node : 0, link);
+	sched_push(&rt->sched, ex ? ex->node : sched_home(&rt->sched), link);
 }

@@ -244,7 +244,7 @@ static int arm_all(struct lkdf_graph *g)
 
 static int compare_labels(const void *a, const void *b)
 {
-	const struct label *x = a, *y = b;
+	const struct task_label *x = a, *y = b;
 
 	if (x->task != y->task)
 		return x->task < y->task ? -1 : 1;
@@ -283,7 +283,7 @@ static int seal(struct lkdf_graph *g, struct lkdf_diag *why)
 		return rc;
 	trim(g);
 	if (g->labels.nr)
-		qsort(g->labels.items, g->labels.nr, sizeof(struct label),
+		qsort(g->labels.items, g->labels.nr, sizeof(struct task_label),
 		      compare_labels);
 	rc = frames_create(g);
 	if (rc)

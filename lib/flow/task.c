@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "flow/complete.h"
 #include "flow/frame.h"
+#include "flow/home.h"
 #include "flow/runtime.h"
 #include "flow/step.h"
 
@@ -134,16 +135,40 @@ struct task *task_create_for(struct executor *ex, struct frame *f,
 	t->arg = r->arg;
 	t->frame = f;
 	t->index = index;
+	if (r->flags & REC_PLACED) {
+		t->link.flags |= TASK_PLACED;
+		t->home = graph_home(f->graph, index);
+	}
 	init_limits(t);
 	return t;
+}
+
+/* To its own node, first or always. */
+static __attribute__((noinline)) void
+push_placed(struct lkdf *rt, struct executor *ex, struct task *t)
+{
+	struct worker *w = ex ? ex->worker : NULL;
+	int node = home_node(t->home);
+	bool is_bound = home_is_bound(t->home);
+	bool is_home = w && (ex->node == node || rt->sched.is_serial);
+
+	if (is_home && worker_push(w, is_bound ? DEQUE_BOUND : t->link.class,
+				   link_item(&t->link)))
+		return;
+	if (is_bound)
+		sched_push_bound(&rt->sched, node, &t->link);
+	else
+		sched_push(&rt->sched, node, &t->link);
 }
 
 /* To a deque, or where there is none to the node's inbox. */
 static void push(struct lkdf *rt, struct executor *ex, struct task *t)
 {
-	if (!ex || !ex->worker ||
-	    !worker_push(ex->worker, (enum sched_class)t->link.class,
-			 link_item(&t->link)))
+	if (unlikely(t->link.flags & TASK_PLACED))
+		push_placed(rt, ex, t);
+	else if (!ex || !ex->worker ||
+		 !worker_push(ex->worker, (enum sched_class)t->link.class,
+			      link_item(&t->link)))
 		runtime_push(rt, ex, &t->link);
 }
 
@@ -161,9 +186,7 @@ void task_start(struct lkdf *rt, struct executor *ex, struct task *t)
 /* Nothing is public: half of what we have gets so, and a sleeper is woken. */
 static __attribute__((noinline)) int share_child(struct worker *w)
 {
-	deque_share(&w->deque[CLASS_NORMAL]);
-	if (park_notify(&w->sched->park))
-		worker_has_woken(w);
+	worker_share(w, CLASS_NORMAL);
 	return 0;
 }
 
@@ -244,6 +267,13 @@ int task_spawn(struct lkdf_ctx *c, struct lkdf_kind *k, const void *arg)
 	return likely(deque_has_public(d)) ? 0 : share_child(w);
 }
 
+static void set_home(struct task *t, const struct lkdf_task *a)
+{
+	t->home = home_of(a);
+	if (t->home != HOME_NONE)
+		t->link.flags |= TASK_PLACED;
+}
+
 int task_spawn_with(struct lkdf_ctx *c, const struct lkdf_task *a,
 		    struct lkdf_event *done)
 {
@@ -267,6 +297,7 @@ int task_spawn_with(struct lkdf_ctx *c, const struct lkdf_task *a,
 		*done = t->done;
 	}
 	adopt_child(parent, t);
+	set_home(t, a);
 	task_start(ex->rt, ex, t);
 	return 0;
 }
@@ -288,6 +319,7 @@ int task_submit(struct lkdf *rt, struct lkdf_scope *s,
 	}
 	t->scope = s;
 	t->link.flags |= TASK_SCOPED;
+	set_home(t, a);
 	init_limits(t);
 	if (done) {
 		rc = event_create(rt, ex, 1, 2, &t->done);

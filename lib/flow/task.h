@@ -47,6 +47,7 @@ enum task_flag {
 	TASK_FAILED = 256, /* error is set */
 	TASK_CANCELLED = 512, /* and never started */
 	TASK_HOLDS = 1024, /* hold is to be waited for when the body ends */
+	TASK_PLACED = 2048, /* home is set */
 };
 
 /* Whatever makes the end of a task more than telling its parent. */
@@ -80,6 +81,7 @@ struct task {
 	struct lkdf_event hold;
 	struct frame *frame;
 	uint32_t index; /* in frame */
+	uint16_t home; /* as home_make(): where it runs */
 	int32_t error;
 	struct failure *failure; /* of error */
 	struct failure *child_failure; /* of child_err, once that is set */

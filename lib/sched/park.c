@@ -80,9 +80,7 @@ int park_sleep(struct park *p, int64_t timeout_ns)
 
 bool park_found(struct park *p)
 {
-	uint64_t word = a_sub(&p->word, SPINNER, relaxed) - SPINNER;
-
-	return !park_spinners(word) && park_sleepers(word);
+	return !park_spinners(a_sub(&p->word, SPINNER, relaxed) - SPINNER);
 }
 
 bool park_wake(struct park *p)

@@ -59,8 +59,8 @@ void park_retract(struct park *p);
 int park_sleep(struct park *p, int64_t timeout_ns);
 
 /*
- * Spinner -> busy. True: nobody looks for work any more although some sleep;
- * call park_notify() if there is more.
+ * Spinner -> busy. True: nobody of these looks for work any more; if there is
+ * more, tell somebody.
  */
 bool park_found(struct park *p);
 

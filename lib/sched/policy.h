@@ -46,6 +46,25 @@ static inline enum sched_class policy_class(unsigned mask, uint32_t nr_picks)
 }
 
 /*
+ * Which deque to look at first, where the bit above the classes stands for
+ * work that is bound to the node: it ranks as NORMAL, and before it, because
+ * fewer may run it; at every POLICY_AGE'th pick after it.
+ */
+static inline unsigned policy_deque(unsigned mask, uint32_t nr_picks)
+{
+	unsigned classes = mask & ((1u << NR_CLASSES) - 1);
+	unsigned class;
+
+	if (likely(classes == mask))
+		return policy_class(mask, nr_picks);
+	if (!classes)
+		return NR_CLASSES;
+	class = policy_class(classes, nr_picks);
+	return class > CLASS_NORMAL || nr_picks % POLICY_AGE == 0 ? class
+								  : NR_CLASSES;
+}
+
+/*
  * Is the work behind short bodies worth a wake-up? Rent or buy (Karlin et al.
  * 1990): once as much time has gone by as the wake-up costs. Bodies not known
  * to be short never wait.

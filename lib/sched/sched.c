@@ -9,7 +9,9 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/thread.h"
+#include "mem/os.h"
 #include "mem/region.h"
+#include "sched/notify.h"
 #include "topo/topo.h"
 #include "trace/trace.h"
 
@@ -33,9 +35,15 @@ static uint64_t ns_to_ticks(const struct sched *s, uint64_t ns)
 
 static size_t worker_region_size(int nr_workers)
 {
-	return (NORMAL_RING + (NR_CLASSES - 1) * OTHER_RING) *
+	return (2 * NORMAL_RING + (NR_DEQUES - 2) * OTHER_RING) *
 		       sizeof(uint64_t) +
 	       (size_t)nr_workers * sizeof(int);
+}
+
+static int node_distance(const struct sched *s, int from, int to)
+{
+	return from == to ? TOPO_DISTANCE_LOCAL
+			  : topo_distance(s->topo, from, to);
 }
 
 static int init_deques(struct worker *w, int nr_workers)
@@ -46,13 +54,19 @@ static int init_deques(struct worker *w, int nr_workers)
 
 	if (!slot)
 		return err(-ENOMEM, "sched: no memory for worker %d", w->id);
-	for (level = 0; level < NR_CLASSES; level++) {
-		nr = level == CLASS_NORMAL ? NORMAL_RING : OTHER_RING;
+	for (level = 0; level < NR_DEQUES; level++) {
+		nr = level == CLASS_NORMAL || level == DEQUE_BOUND ? NORMAL_RING
+								   : OTHER_RING;
 		deque_init(&w->deque[level], slot, nr - 1);
 		slot += nr;
 	}
 	w->victims = (int *)(void *)slot;
 	return 0;
+}
+
+static size_t near_size(const struct sched *s)
+{
+	return (size_t)s->nr_nodes * (size_t)s->nr_nodes * sizeof(int);
 }
 
 static void free_workers(struct sched *s)
@@ -64,9 +78,41 @@ static void free_workers(struct sched *s)
 		region_free((void *)(uintptr_t)s->workers[i].deque[0].slot,
 			    worker_region_size(s->nr_workers));
 	region_free(s->workers, (size_t)s->nr_workers * sizeof(*s->workers));
+	if (s->nodes)
+		region_free(s->nodes[0].near, near_size(s));
 	region_free(s->nodes, (size_t)s->nr_nodes * sizeof(*s->nodes));
 	s->workers = NULL;
 	s->nodes = NULL;
+}
+
+/* From i to the nodes that have workers, nearest first. */
+static void sort_nodes(struct sched *s, int i, int *near)
+{
+	int nr = 0, j, at;
+
+	for (j = 0; j < s->nr_nodes; j++) {
+		if (!s->nodes[j].nr_workers)
+			continue;
+		for (at = nr++; at > 0 && node_distance(s, i, near[at - 1]) >
+						  node_distance(s, i, j);
+		     at--)
+			near[at] = near[at - 1];
+		near[at] = j;
+	}
+	s->nodes[i].near = near;
+	s->nr_worker_nodes = nr;
+}
+
+static int order_nodes(struct sched *s)
+{
+	int *near = region_alloc(near_size(s)), i;
+
+	if (!near)
+		return err(-ENOMEM, "sched: no memory for %d nodes",
+			   s->nr_nodes);
+	for (i = 0; i < s->nr_nodes; i++)
+		sort_nodes(s, i, near + i * s->nr_nodes);
+	return 0;
 }
 
 /* Needs the CPUs of all workers. */
@@ -86,10 +132,7 @@ static int order_victims(struct sched *s, const int *cpu_index)
 		for (j = 0; j < s->nr_workers; j++) {
 			other = &t->cpu[cpu_index[j]];
 			peer[j].distance =
-				mine->node == other->node
-					? TOPO_DISTANCE_LOCAL
-					: topo_distance(t, mine->node,
-							other->node);
+				node_distance(s, mine->node, other->node);
 			peer[j].shares_cache = mine->l3 == other->l3;
 		}
 		s->workers[i].nr_near = policy_steal_order(
@@ -111,6 +154,7 @@ static void init_worker(struct sched *s, const struct sched_attr *a, int i,
 	w->executor->node = cpu->node;
 	w->cpu = s->is_pinned ? cpu->os_cpu : -1;
 	w->node = &s->nodes[cpu->node];
+	w->node->nr_workers++;
 	w->rng = 0x9e3779b97f4a7c15ull * (uint64_t)(i + 1);
 }
 
@@ -136,6 +180,8 @@ static int init_workers(struct sched *s, const struct sched_attr *a)
 		init_worker(s, a, i, &s->topo->cpu[cpu_index[i]]);
 		rc = init_deques(&s->workers[i], s->nr_workers);
 	}
+	if (!rc)
+		rc = order_nodes(s);
 	if (!rc)
 		rc = order_victims(s, cpu_index);
 	region_free(cpu_index, size);
@@ -164,7 +210,7 @@ static void touch_rings(struct worker *w)
 	struct deque *d;
 	uint32_t i;
 
-	for (d = w->deque; d < w->deque + NR_CLASSES; d++) {
+	for (d = w->deque; d < w->deque + NR_DEQUES; d++) {
 		for (i = 0; i <= d->mask; i += CACHE_LINE)
 			a_store(&d->slot[i], 0, relaxed);
 	}
@@ -216,7 +262,7 @@ static void join_workers(struct sched *s)
 
 	/* [sched.stop] before the wake-up; pairs with [sched.stopping]. */
 	a_store(&s->is_stopping, 1, seq_cst);
-	park_wake_all(&s->park);
+	notify_all(s);
 	for (i = 0; i < s->nr_started; i++)
 		pthread_join(s->workers[i].thread, NULL);
 	s->nr_started = 0;
@@ -248,7 +294,6 @@ int sched_start(struct sched *s, const struct sched_attr *a)
 	s->ticks_per_1024ns = clock_ticks_per_1024ns();
 	s->spin_ticks = ns_to_ticks(s, (uint64_t)a->spin_us * 1000);
 	s->wake_ticks = ns_to_ticks(s, WAKE_NS);
-	park_init(&s->park);
 	s->nodes = region_alloc((size_t)s->nr_nodes * sizeof(*s->nodes));
 	s->workers = region_alloc((size_t)s->nr_workers * sizeof(*s->workers));
 	if (!s->nodes || !s->workers)
@@ -279,7 +324,26 @@ void sched_abandon(struct sched *s)
 void sched_push(struct sched *s, int node, struct link *link)
 {
 	inbox_push(&s->nodes[node].inbox, link);
-	park_notify(&s->park);
+	notify_any(s, &s->nodes[node]);
+}
+
+void sched_push_bound(struct sched *s, int node, struct link *link)
+{
+	inbox_push(&s->nodes[node].bound, link);
+	notify_bound(&s->nodes[node]);
+}
+
+int sched_home(struct sched *s)
+{
+	int os, i;
+
+	if (s->nr_nodes == 1 || s->topo->is_synthetic)
+		return s->nodes[0].near[0];
+	os = os_current_node();
+	for (i = 0; i < s->nr_nodes; i++)
+		if (s->topo->node[i].os_node == os)
+			return s->nodes[i].near[0];
+	return s->nodes[0].near[0];
 }
 
 void sched_drain(struct sched *s)

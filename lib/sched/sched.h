@@ -38,6 +38,7 @@ struct sched {
 	struct worker *workers;
 	struct sched_node *nodes;
 	int nr_workers, nr_nodes;
+	int nr_worker_nodes; /* nodes that have workers */
 	int nr_started;
 	bool is_pinned, is_serial;
 	uint32_t ticks_per_1024ns;
@@ -48,7 +49,6 @@ struct sched {
 	_Atomic(uint32_t) nr_drains;
 
 	/* Any thread. */
-	struct park park;
 	_Atomic(uint32_t) is_stopping;
 };
 
@@ -69,6 +69,18 @@ void sched_abandon(struct sched *s);
  * mode call sched_drain() afterwards.
  */
 void sched_push(struct sched *s, int node, struct link *link);
+
+/* The same for work that only workers of the node may take; it has some. */
+void sched_push_bound(struct sched *s, int node, struct link *link);
+
+/* Where work of a thread of the user goes: its node, or the nearest one. */
+int sched_home(struct sched *s);
+
+/* May a worker of the node run what is bound to it? Serial mode runs all. */
+static inline bool sched_has_worker(const struct sched *s, int node)
+{
+	return s->is_serial || s->nodes[node].nr_workers;
+}
 
 /* Serial mode: runs what is there on this thread. Else does nothing. */
 void sched_drain(struct sched *s);

@@ -6,18 +6,18 @@
 #include "sched/worker.h"
 
 #include "base/clock.h"
+#include "sched/notify.h"
 #include "sched/sched.h"
 
 bool worker_pop_class(struct worker *w, uint64_t *item)
 {
-	unsigned mask = w->other_classes | 1u << CLASS_NORMAL;
-	enum sched_class level;
+	unsigned mask = w->other_classes | 1u << CLASS_NORMAL, from;
 
 	while (mask) {
-		level = policy_class(mask, w->nr_picks);
-		if (deque_pop(&w->deque[level], item))
+		from = policy_deque(mask, w->nr_picks);
+		if (deque_pop(&w->deque[from], item))
 			return true;
-		mask &= ~(1u << level);
+		mask &= ~(1u << from);
 		w->other_classes &= mask;
 	}
 	return false;
@@ -29,23 +29,43 @@ void worker_has_woken(struct worker *w)
 	trace_event(w->executor->ring, EVENT_WAKE, 0, 0);
 }
 
-/* Shares every class that has private work and nothing public. */
-static bool share_all(struct worker *w)
+/* Shares every deque that has private work and nothing public: a bit each. */
+static unsigned share_all(struct worker *w)
 {
-	unsigned mask = w->other_classes | 1u << CLASS_NORMAL;
-	bool is_public = false;
+	unsigned mask = w->other_classes | 1u << CLASS_NORMAL, shared = 0;
 	struct deque *d;
-	int level;
+	unsigned i;
 
-	for (level = 0; level < NR_CLASSES; level++) {
-		if (!(mask & 1u << level))
+	for (i = 0; i < NR_DEQUES; i++) {
+		if (!(mask & 1u << i))
 			continue;
-		d = &w->deque[level];
+		d = &w->deque[i];
 		if (deque_has_private(d) && !deque_has_public(d))
 			deque_share(d);
-		is_public |= deque_has_public(d);
+		if (deque_has_public(d))
+			shared |= 1u << i;
 	}
-	return is_public;
+	return shared;
+}
+
+/* Work in these deques is public: wakes who may take it. */
+static void notify(struct worker *w, unsigned shared)
+{
+	struct sched *s = w->sched;
+	bool has_woken = false;
+
+	if (unlikely(shared & 1u << DEQUE_BOUND))
+		has_woken = notify_bound(w->node);
+	if (!has_woken && shared & ~(1u << DEQUE_BOUND))
+		has_woken = notify_any(s, w->node);
+	if (has_woken)
+		worker_has_woken(w);
+}
+
+void worker_share(struct worker *w, unsigned deque)
+{
+	deque_share(&w->deque[deque]);
+	notify(w, 1u << deque);
 }
 
 /*
@@ -55,24 +75,22 @@ static bool share_all(struct worker *w)
 void worker_offer(struct worker *w, bool is_short, uint64_t body_ticks)
 {
 	struct sched *s = w->sched;
-	uint64_t word;
+	unsigned shared = share_all(w);
 
-	if (!share_all(w))
+	if (!shared)
 		return;
-	/* [park.b] the share before this look; pairs with [park.c]. */
-	word = a_load(&s->park.word, seq_cst);
-	if (!park_sleepers(word)) {
+	if (!notify_has_sleeper(s)) {
 		w->behind_ticks = 0;
 		a_and(&w->attn, ~ATTN_WANT, relaxed);
 		return;
 	}
 	w->behind_ticks += body_ticks;
-	if (park_spinners(word) ||
-	    !policy_wake_now(w->behind_ticks, s->wake_ticks, is_short))
+	if (!policy_wake_now(w->behind_ticks, s->wake_ticks, is_short))
+		return;
+	if (!(shared & 1u << DEQUE_BOUND) && notify_has_spinner(s))
 		return;
 	w->behind_ticks = 0;
-	if (park_wake(&s->park))
-		worker_has_woken(w);
+	notify(w, shared);
 }
 
 void worker_put_off(struct worker *w)
@@ -95,11 +113,31 @@ bool worker_take_inbox(struct worker *w, struct sched_node *node)
 		return false;
 	for (; link; link = next) {
 		next = a_load(&link->next, relaxed);
-		if (!worker_push(w, (enum sched_class)link->class,
-				 link_item(link)))
+		if (!worker_push(w, link->class, link_item(link)))
 			inbox_push(&node->inbox, link);
 	}
 	return true;
+}
+
+static bool take_bound(struct worker *w, struct sched_node *node)
+{
+	struct link *link = inbox_take_all(&node->bound), *next;
+
+	if (!link)
+		return false;
+	for (; link; link = next) {
+		next = a_load(&link->next, relaxed);
+		if (!worker_push(w, DEQUE_BOUND, link_item(link)))
+			inbox_push(&node->bound, link);
+	}
+	return true;
+}
+
+bool worker_take_home(struct worker *w)
+{
+	bool has_bound = take_bound(w, w->node);
+
+	return worker_take_inbox(w, w->node) || has_bound;
 }
 
 /* Asks a busy victim to share; only a store if nobody has asked yet. */
@@ -136,7 +174,8 @@ static bool steal_from(struct worker *w, int i, uint64_t *item)
 	enum deque_result rc;
 	int level;
 
-	for (level = NR_CLASSES - 1; level >= 0; level--) {
+	for (level = is_near ? DEQUE_BOUND : NR_CLASSES - 1; level >= 0;
+	     level--) {
 		if (!is_left(&victim->deque[level]))
 			continue;
 		do {
@@ -162,7 +201,7 @@ static bool look_once(struct worker *w, bool far, uint64_t *item)
 	struct sched *s = w->sched;
 	int nr = far ? s->nr_workers - 1 : w->nr_near, i;
 
-	if (worker_take_inbox(w, w->node) && worker_pop(w, item))
+	if (worker_take_home(w) && worker_pop(w, item))
 		return true;
 	for (i = 0; i < nr; i++) {
 		if (steal_from(w, i, item))
@@ -175,28 +214,39 @@ static bool look_once(struct worker *w, bool far, uint64_t *item)
 	return false;
 }
 
-/* After we have said that we sleep: is anything public left anywhere? */
-static bool anything_public(struct worker *w)
+static bool has_public(struct deque *d)
+{
+	/* [park.d] after park_announce(); pairs with [deque.share]. */
+	uint64_t span = a_load(&d->span, seq_cst);
+
+	return span_tail(span) != span_split(span);
+}
+
+/*
+ * After we have said that we sleep: is anything public left that we may take?
+ * A bit per deque, as share_all().
+ */
+static unsigned public_for(struct worker *w)
 {
 	struct sched *s = w->sched;
-	uint64_t span;
+	unsigned found = 0;
 	int i, level;
 
+	if (!inbox_is_empty(&w->node->bound))
+		found |= 1u << DEQUE_BOUND;
 	for (i = 0; i < s->nr_nodes; i++) {
 		if (!inbox_is_empty(&s->nodes[i].inbox))
-			return true;
+			found |= 1u << CLASS_NORMAL;
 	}
 	for (i = 0; i < s->nr_workers; i++) {
-		for (level = 0; level < NR_CLASSES; level++) {
-			/* [park.d] after park_announce(); pairs with
-			 * [deque.share]. */
-			span = a_load(&s->workers[i].deque[level].span,
-				      seq_cst);
-			if (span_tail(span) != span_split(span))
-				return true;
-		}
+		if (s->workers[i].node == w->node &&
+		    has_public(&s->workers[i].deque[DEQUE_BOUND]))
+			found |= 1u << DEQUE_BOUND;
+		for (level = 0; level < NR_CLASSES; level++)
+			if (has_public(&s->workers[i].deque[level]))
+				found |= 1u << level;
 	}
-	return false;
+	return found;
 }
 
 static bool is_stopping(struct worker *w)
@@ -214,14 +264,14 @@ static void sleep_once(struct worker *w)
 
 	for (i = 0; i < s->nr_workers - 1; i++)
 		want(&s->workers[w->victims[i]]);
-	park_announce(&s->park);
-	if (anything_public(w) || is_stopping(w)) {
-		park_retract(&s->park);
+	park_announce(&w->node->park);
+	if (public_for(w) || is_stopping(w)) {
+		park_retract(&w->node->park);
 		return;
 	}
 	counter_add(w->executor->counters, COUNTER_PARKS, 1);
 	trace_event(w->executor->ring, EVENT_PARK, 0, 0);
-	park_sleep(&s->park, -1);
+	park_sleep(&w->node->park, -1);
 	trace_event(w->executor->ring, EVENT_UNPARK, 0, 0);
 }
 
@@ -250,18 +300,17 @@ static bool find(struct worker *w, uint64_t *item)
 	uint64_t start = clock_ticks(), ns;
 	bool found;
 
-	park_spin(&s->park);
+	park_spin(&w->node->park);
 	while (!(found = spin(w, item)) && !is_stopping(w))
 		sleep_once(w);
 	ns = (clock_ticks() - start) * 1024 / s->ticks_per_1024ns;
 	counter_add(w->executor->counters, COUNTER_IDLE_NS, ns);
 	/* On our way here we may have taken the token of one that sleeps on. */
 	if (!found)
-		park_wake_all(&s->park);
+		park_wake_all(&w->node->park);
 	/* The woken wakes the next, if there is more than it took. */
-	if (park_found(&s->park) && found && anything_public(w) &&
-	    park_wake(&s->park))
-		worker_has_woken(w);
+	if (park_found(&w->node->park) && found && notify_has_sleeper(s))
+		notify(w, public_for(w));
 	return found;
 }
 
@@ -272,8 +321,10 @@ void worker_drain(struct worker *w)
 	int i;
 
 	for (;;) {
-		for (i = 0; i < s->nr_nodes; i++)
+		for (i = 0; i < s->nr_nodes; i++) {
 			worker_take_inbox(w, &s->nodes[i]);
+			take_bound(w, &s->nodes[i]);
+		}
 		if (!worker_pop(w, &item))
 			return;
 		s->ops.run(w, item);
@@ -286,7 +337,7 @@ void worker_run(struct worker *w)
 	uint64_t item;
 
 	for (;;) {
-		worker_take_inbox(w, w->node);
+		worker_take_home(w);
 		if (!worker_pop(w, &item) && !find(w, &item))
 			return;
 		s->ops.run(w, item);

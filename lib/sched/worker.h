@@ -28,9 +28,22 @@
 
 struct sched;
 
+/*
+ * A worker's deques: one per class for work that anybody may take, and one
+ * for work that is bound to its node, whatever the class.
+ */
+#define DEQUE_BOUND NR_CLASSES
+#define NR_DEQUES (NR_CLASSES + 1)
+
 /* Workers on one node and the work pushed there. */
 struct sched_node {
-	struct inbox inbox;
+	struct inbox inbox; /* anybody takes; the node's workers first */
+	struct inbox bound; /* only the node's workers take */
+	struct park park; /* they sleep here */
+
+	/* Set at start, constant afterwards. */
+	_Alignas(CACHE_LINE) int *near; /* nodes with workers, nearest first */
+	int nr_workers;
 };
 
 struct worker {
@@ -47,7 +60,7 @@ struct worker {
 	pthread_t thread;
 
 	/* This worker only. */
-	unsigned other_classes; /* classes but NORMAL that may have work */
+	unsigned other_classes; /* deques but NORMAL that may have work */
 	uint32_t nr_picks;
 	bool is_wanted; /* WANT, put off until there is something to share */
 	uint64_t behind_ticks; /* time spent on short bodies since WANT */
@@ -55,7 +68,7 @@ struct worker {
 	void *flow; /* whatever the layer above keeps per worker */
 
 	/* This worker pushes and pops, the others steal. */
-	struct deque deque[NR_CLASSES];
+	struct deque deque[NR_DEQUES];
 };
 
 /* Makes private work of every class public; wakes a sleeper if need be. */
@@ -80,17 +93,16 @@ void worker_put_off(struct worker *w);
 void worker_recall(struct worker *w);
 
 /* This worker only. False: the deque is full, the item is the caller's. */
-static inline bool worker_push(struct worker *w, enum sched_class class,
-			       uint64_t item)
+static inline bool worker_push(struct worker *w, unsigned deque, uint64_t item)
 {
-	if (unlikely(class != CLASS_NORMAL))
-		w->other_classes |= 1u << class;
+	if (unlikely(deque != CLASS_NORMAL))
+		w->other_classes |= 1u << deque;
 	if (unlikely(w->is_wanted))
 		worker_recall(w);
-	return deque_push(&w->deque[class], item);
+	return deque_push(&w->deque[deque], item);
 }
 
-/* This worker only. Other classes than NORMAL have work, or may have. */
+/* This worker only. Other deques than NORMAL have work, or may have. */
 bool worker_pop_class(struct worker *w, uint64_t *item);
 
 /* This worker only. Own work by class; false: none. */
@@ -108,8 +120,14 @@ static inline bool worker_should_look(const struct worker *w)
 	return unlikely(w->nr_picks % INBOX_EVERY == INBOX_EVERY - 1);
 }
 
-/* Moves the node's inbox into the own deque; false: it was empty. */
+/* Moves the node's inbox into the own deques; false: it was empty. */
 bool worker_take_inbox(struct worker *w, struct sched_node *node);
+
+/* The same for both inboxes of the own node. */
+bool worker_take_home(struct worker *w);
+
+/* Makes what is private of one deque public; wakes a sleeper if need be. */
+void worker_share(struct worker *w, unsigned deque);
 
 /* A worker's thread, or in serial mode the caller until nothing is left. */
 void worker_run(struct worker *w);

@@ -166,7 +166,6 @@ static void tasks_not_built_are_called_by_name(struct lkdf *rt)
 
 	refused(T(.nr_use = 1), -EOPNOTSUPP, "data", "a use");
 	refused(T(.nr_after = 1), -EOPNOTSUPP, "after", "after");
-	refused(T(.place = (void *)&nr), -EOPNOTSUPP, "place", "a place");
 	refused(T(.deadline_ns = 1), -EOPNOTSUPP, "deadline", "a deadline");
 	refused(T(.flags = LKDF_PROFILE), -EOPNOTSUPP, "flags", "a task flag");
 	refused(T(.prio = 7), -EINVAL, "prio 7", "a wild priority");

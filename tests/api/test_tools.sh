@@ -42,7 +42,7 @@ try 0 "version" "$lkdf" --version
 try 2 "an unknown verb" "$lkdf" bnch
 holds 'lkdf bench'
 try 2 "an unknown option" "$lkdf" topo --jsn
-for verb in topo doctor bench trace; do
+for verb in topo doctor bench trace pages; do
 	try 0 "$verb --help" "$lkdf" "$verb" --help
 done
 
@@ -62,7 +62,102 @@ holds 4095
 say $? "doctor looks at this machine"
 holds 'failures'
 
+# A process to look at; it ends with this script.
+sleep 600 &
+target=$!
+trap 'rm -rf "$dir"; kill $target' EXIT
+try 0 "pages" "$lkdf" pages -p $target
+holds 'Stack'
+holds 'Total'
+holds '^source: '
+try 0 "pages of one range" "$lkdf" pages -p $target --top 1 \
+	"$(sed -n '1s/-.*//p' /proc/$target/maps)+4K"
+holds "^process $target sleep"
+holds ' 4.0 KiB'
+try 0 "pages as CSV" "$lkdf" pages -p $target -x,
+holds '^kind,name,node0'
+holds '^class,stack,'
+try 2 "pages of nobody" "$lkdf" pages
+try 2 "pages of a negative number" "$lkdf" pages -p -5
+try 2 "pages of no range" "$lkdf" pages -p $target 7f00-8f00
+try 5 "pages of no process" "$lkdf" pages -p 2147483647
+holds 'no process'
+try 5 "pages of a name that nobody has" "$lkdf" pages -p no/such/name
+try 5 "pages of an address without memory" "$lkdf" pages -p $target 0+4K
+holds 'nothing is mapped'
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+	# What nobody may not read it cannot run either.
+	cp "$lkdf" "${BUILD:-build}"/liblkdf.so.0 "$dir"
+	chmod -R a+rX "$dir"
+	# shellcheck disable=SC2317
+	nobody() {
+		setpriv --reuid 65534 --regid 65534 --clear-groups "$@"
+	}
+	try 3 "pages of another user's process" nobody "$dir/lkdf" \
+		pages -p $target
+	holds 'CAP_SYS_PTRACE'
+	holds 'Permission denied'
+	holds 'now:   exit 3'
+	try 0 "pages of it as far as possible" nobody "$dir/lkdf" \
+		pages -p $target --best-effort
+	holds 'Anonymous'
+	holds "source: /proc/$target/status"
+	setpriv --reuid 65534 --regid 65534 --clear-groups sleep 600 &
+	target="$target $!"
+	# The process has its rights once it runs sleep.
+	while ! grep -q sleep /proc/$!/comm; do sleep 0.1; done
+	try 0 "pages of one's own process" nobody "$dir/lkdf" pages -p $!
+	holds 'exact'
+else
+	nr=$((nr + 1))
+	echo "ok $nr - pages of another user's process # SKIP needs root"
+fi
+
+# Memory with a name of lkdf's has a row of its own: anonymous memory where the
+# kernel lets it be named, else a memfd.
+cat >"$dir/named.py" <<'EOT'
+import ctypes, mmap, os, time
+size = 1 << 20
+m = mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+at = ctypes.addressof(ctypes.c_char.from_buffer(m))
+rc = ctypes.CDLL(None).prctl(0x53564d41, 0, ctypes.c_ulong(at),
+                             ctypes.c_ulong(size), b'lkdf pool')
+if rc:
+    fd = os.memfd_create('lkdf pool')
+    os.ftruncate(fd, size)
+    m = mmap.mmap(fd, size)
+m[:] = b'x' * size
+print('anonymous' if not rc else 'memfd', flush=True)
+time.sleep(600)
+EOT
 if command -v python3 >/dev/null; then
+	python3 "$dir/named.py" >"$dir/named" &
+	python=$!
+	target="$target $python"
+	for _ in $(seq 100); do
+		[ -s "$dir/named" ] && break
+		sleep 0.1
+	done
+	try 0 "pages of lkdf's memory ($(cat "$dir/named"))" "$lkdf" \
+		pages -p "$python"
+	holds '^lkdf  *1.0'
+else
+	nr=$((nr + 1))
+	echo "ok $nr - pages of lkdf's memory # SKIP no python3"
+fi
+
+if command -v python3 >/dev/null; then
+	"$lkdf" pages -p "${target%% *}" --json >"$dir/out" 2>"$dir/err"
+	python3 -c '
+import json, sys
+p = json.load(sys.stdin)
+assert p["schema"] == "lkdf/pages/1"
+total = [sum(c["bytes"][i] for c in p["classes"])
+         for i in range(len(p["nodes"]))]
+assert total == p["total"]["bytes"] and sum(total) > 0
+assert all(sum(r["bytes"]) + r["absent"] + r["unknown"] == r["size"]
+           for r in p["ranges"])' <"$dir/out" 2>>"$dir/err"
+	say $? "pages --json is JSON and adds up"
 	for verb in topo doctor; do
 		"$lkdf" "$verb" --json >"$dir/out" 2>"$dir/err"
 		python3 -m json.tool <"$dir/out" >/dev/null 2>>"$dir/err"

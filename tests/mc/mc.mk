@@ -5,7 +5,7 @@
 
 MC_SRC_frame := lib/flow/frame.c
 MC_SRC_park := lib/sched/park.c
-MC_SRC_strand := lib/sched/park.c lib/sched/worker.c
+MC_SRC_strand := lib/sched/notify.c lib/sched/park.c lib/sched/worker.c
 
 MC_NAMES := $(patsubst tests/mc/mc_%.c,%,$(wildcard tests/mc/mc_*.c))
 MC_PROGRAMS := $(MC_NAMES:%=$(BUILD)/tests/mc/mc_%)

@@ -6,6 +6,7 @@
  * not hear that the runtime stops.
  */
 #include "mc.h"
+#include "sched/notify.h"
 #include "sched/sched.h"
 
 #include <string.h>
@@ -13,11 +14,12 @@
 #define NR_WORKERS 3
 
 static struct sched sched;
-static struct sched_node node;
+static struct sched_node nodes[NR_WORKERS];
+static int near[NR_WORKERS][NR_WORKERS];
 static struct worker workers[NR_WORKERS];
 static struct executor executors[NR_WORKERS];
 static struct counters counters[NR_WORKERS];
-static _Atomic(uint64_t) slots[NR_WORKERS][NR_CLASSES][4];
+static _Atomic(uint64_t) slots[NR_WORKERS][NR_DEQUES][4];
 static int victims[NR_WORKERS][NR_WORKERS];
 static struct link child;
 static int payload;
@@ -31,7 +33,8 @@ static void run(struct worker *w, uint64_t item)
 	a_add(&nr_started, 1, relaxed);
 }
 
-static void init_worker(int id, int nr)
+/* All on node 0, or each on a node of its own. */
+static void init_worker(int id, int nr, bool is_spread)
 {
 	struct worker *w = &workers[id];
 	int i;
@@ -42,38 +45,53 @@ static void init_worker(int id, int nr)
 	w->executor->counters = &counters[id];
 	memset(&counters[id], 0, sizeof(counters[id]));
 	w->sched = &sched;
-	w->node = &node;
+	w->node = &nodes[is_spread ? id : 0];
 	w->id = id;
 	w->victims = victims[id];
-	w->nr_near = nr - 1;
+	w->nr_near = is_spread ? 0 : nr - 1;
 	w->other_classes = 0;
 	w->nr_picks = 0;
 	for (i = 0; i < nr - 1; i++)
 		victims[id][i] = (id + 1 + i) % nr;
-	for (i = 0; i < NR_CLASSES; i++)
+	for (i = 0; i < NR_DEQUES; i++)
 		deque_init(&w->deque[i], slots[id][i], 3);
 	w->behind_ticks = 0;
 }
 
-static void init_with(int nr)
+static void init_node(int id, int nr)
+{
+	struct sched_node *n = &nodes[id];
+	int i;
+
+	park_init(&n->park);
+	a_store(&n->inbox.head, NULL, relaxed);
+	a_store(&n->bound.head, NULL, relaxed);
+	n->near = near[id];
+	for (i = 0; i < nr; i++)
+		near[id][i] = (id + i) % nr;
+}
+
+static void init_with(int nr, bool is_spread)
 {
 	int i;
 
 	sched.ops.run = run;
 	sched.workers = workers;
-	sched.nodes = &node;
+	sched.nodes = nodes;
 	sched.nr_workers = nr;
-	sched.nr_nodes = 1;
+	sched.nr_nodes = sched.nr_worker_nodes = is_spread ? nr : 1;
 	sched.ticks_per_1024ns = 1;
-	park_init(&sched.park);
 	a_store(&sched.is_stopping, 0, relaxed);
-	a_store(&node.inbox.head, NULL, relaxed);
+	for (i = 0; i < sched.nr_nodes; i++)
+		init_node(i, sched.nr_nodes);
 	for (i = 0; i < nr; i++)
-		init_worker(i, nr);
+		init_worker(i, nr, is_spread);
 	a_store(&nr_started, 0, relaxed);
 	plain_store(&payload, 0);
-	mc_name(&sched.park.word, "park");
-	mc_name(&node.inbox.head, "inbox");
+	mc_name(&nodes[0].park.word, "park");
+	mc_name(&nodes[0].inbox.head, "inbox");
+	mc_name(&nodes[1].park.word, "park1");
+	mc_name(&nodes[1].bound.head, "bound1");
 	mc_name(&workers[0].deque[CLASS_NORMAL].span, "span0");
 	mc_name(&nr_started, "nr_started");
 	mc_name(&sched.is_stopping, "is_stopping");
@@ -81,12 +99,22 @@ static void init_with(int nr)
 
 static void init_two(void)
 {
-	init_with(2);
+	init_with(2, false);
 }
 
 static void init_three(void)
 {
-	init_with(3);
+	init_with(3, false);
+}
+
+static void init_two_nodes(void)
+{
+	init_with(2, true);
+}
+
+static void init_three_nodes(void)
+{
+	init_with(3, true);
 }
 
 /* As push_child() in flow/task.c. */
@@ -97,7 +125,7 @@ static void push_child(struct worker *w)
 	deque_push(d, (uint64_t)(uintptr_t)&child);
 	if (!deque_has_public(d)) {
 		deque_share(d);
-		if (park_notify(&sched.park))
+		if (notify_any(&sched, w->node))
 			mc_see("woken");
 	}
 }
@@ -112,7 +140,7 @@ static void spin_until_started(void)
 static void stop(void)
 {
 	a_store(&sched.is_stopping, 1, seq_cst);
-	park_wake_all(&sched.park);
+	notify_all(&sched);
 }
 
 static void deque_and_body(int id)
@@ -135,8 +163,23 @@ static void inbox_and_body(int id)
 	}
 	plain_store(&payload, 1);
 	/* As sched_push(). */
-	inbox_push(&node.inbox, &child);
-	if (park_notify(&sched.park))
+	inbox_push(&nodes[0].inbox, &child);
+	if (notify_any(&sched, &nodes[0]))
+		mc_see("woken");
+	spin_until_started();
+	stop();
+}
+
+/* As sched_push_bound(): nobody but worker 1 may take it. */
+static void bound_and_body(int id)
+{
+	if (id) {
+		worker_run(&workers[id]);
+		return;
+	}
+	plain_store(&payload, 1);
+	inbox_push(&nodes[1].bound, &child);
+	if (notify_bound(&nodes[1]))
 		mc_see("woken");
 	spin_until_started();
 	stop();
@@ -189,6 +232,21 @@ static const struct mc_scenario table[] = {
 	  .final = ran_once, .limit = 60000, .must_see = { "woken" } },
 	{ ROW("private work is offered, one idle", 2, 2, init_two,
 	      offer_when_wanted),
+	  .final = ran_once },
+	{ ROW("a child in the deque, one idle elsewhere", 2, 3, init_two_nodes,
+	      deque_and_body),
+	  .final = ran_once, .must_see = { "woken" } },
+	{ ROW("a child in the inbox, two idle elsewhere", 3, 1,
+	      init_three_nodes, inbox_and_body),
+	  .final = ran_once, .limit = 60000, .must_see = { "woken" } },
+	{ ROW("a child bound to an idle node", 2, 3, init_two_nodes,
+	      bound_and_body),
+	  .final = ran_once, .must_see = { "woken" } },
+	{ ROW("a child bound to one of two idle nodes", 3, 1, init_three_nodes,
+	      bound_and_body),
+	  .final = ran_once, .limit = 60000, .must_see = { "woken" } },
+	{ ROW("private work is offered, one idle elsewhere", 2, 2,
+	      init_two_nodes, offer_when_wanted),
 	  .final = ran_once },
 	{ ROW("both hear of the stop", 3, 1, init_three, only_stop) },
 };

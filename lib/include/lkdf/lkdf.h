@@ -10,6 +10,7 @@
 #include <lkdf/event.h>
 #include <lkdf/graph.h>
 #include <lkdf/kind.h>
+#include <lkdf/pages.h>
 #include <lkdf/place.h>
 #include <lkdf/runtime.h>
 #include <lkdf/scope.h>

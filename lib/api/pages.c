@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include <lkdf/pages.h>
+
+#include "api/border.h"
+#include "mem/pages.h"
+#include "topo/topo.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static int fill_attr(struct lkdf *rt, int32_t pid, const void *addr,
+		     uint64_t bytes, struct pages_attr *a)
+{
+	uint64_t start = (uint64_t)(uintptr_t)addr;
+	const struct topo *t;
+	int rc, i;
+
+	rc = border_runtime(rt);
+	if (rc)
+		return rc;
+	if (pid < 0)
+		return err(-EINVAL, "pages: process %d", pid);
+	if (!bytes || bytes > UINT64_MAX - start)
+		return err(-EINVAL, "pages: %" PRIu64 " bytes at %#" PRIx64,
+			   bytes, start);
+	*a = (struct pages_attr){ .pid = pid, .start = start };
+	a->end = start + bytes;
+	a->nr_nodes = 1;
+	t = rt->topo;
+	for (i = 0; !t->is_synthetic && i < t->nr_nodes; i++)
+		a->nr_nodes = (uint32_t)max_u64(
+			a->nr_nodes, (uint64_t)t->node[i].os_node + 1);
+	return 0;
+}
+
+struct sum {
+	uint64_t *bytes_on_node;
+	unsigned nr, needed;
+};
+
+static int add_mapping(void *u, const struct lkdf_mapping *m)
+{
+	struct sum *s = u;
+	unsigned i;
+
+	for (i = 0; i < m->nr_nodes && i < s->nr; i++)
+		s->bytes_on_node[i] += m->bytes_on_node[i];
+	if (m->nr_nodes > s->needed)
+		s->needed = m->nr_nodes;
+	return 0;
+}
+
+int lkdf_pages(struct lkdf *rt, int32_t pid, const void *addr, uint64_t bytes,
+	       uint64_t *bytes_on_node, unsigned nr)
+{
+	struct sum sum = { bytes_on_node, nr, 0 };
+	struct pages_attr a;
+	int rc;
+
+	rc = fill_attr(rt, pid, addr, bytes, &a);
+	if (rc)
+		return rc;
+	if (nr && !bytes_on_node)
+		return err(-EINVAL, "pages: bytes_on_node is NULL");
+	if (nr)
+		memset(bytes_on_node, 0, nr * sizeof(*bytes_on_node));
+	rc = pages_walk(&a, add_mapping, &sum);
+	return rc ? rc : (int)sum.needed;
+}
+
+int lkdf_pages_walk(struct lkdf *rt, int32_t pid, const void *addr,
+		    uint64_t bytes,
+		    int (*fn)(void *u, const struct lkdf_mapping *m), void *u)
+{
+	struct pages_attr a;
+	int rc;
+
+	rc = fill_attr(rt, pid, addr, bytes, &a);
+	if (rc)
+		return rc;
+	if (!fn)
+		return err(-EINVAL, "pages: fn is NULL");
+	a.want_kinds = true;
+	return pages_walk(&a, fn, u);
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Where the pages of a range are now, in this process or another: asked of the
+ * kernel, without bringing in a page that is absent. Nodes have the system's
+ * numbers, which may have gaps. The sources and their traps are told in
+ * Documentation/pages.rst.
+ */
+#ifndef LKDF_PAGES_H
+#define LKDF_PAGES_H
+
+#include <lkdf/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
+
+/* How far an answer can be trusted, and what it is about. */
+enum lkdf_mapping_flag {
+	LKDF_MAPPING_SAMPLED = 1, /* some pages were asked, not each */
+	LKDF_MAPPING_ESTIMATED = 2, /* known for the mapping, not this part */
+	LKDF_MAPPING_UNCHECKED = 4, /* absent pages may be hidden ones */
+	LKDF_MAPPING_HUGETLB = 8, /* pages of a hugetlb pool */
+};
+
+/* Who answered. */
+enum lkdf_pages_source {
+	LKDF_PAGES_MOVE = 1, /* asked page by page */
+	LKDF_PAGES_NUMA_MAPS = 2, /* numa_maps, exact for a whole mapping */
+	LKDF_PAGES_OWN = 4, /* lkdf bound it there itself */
+};
+
+/*
+ * One mapping, or the part of it that lies in the range. The bytes on nodes,
+ * absent and unknown add up to bytes.
+ */
+struct lkdf_mapping {
+	uint32_t size, flags; /* LKDF_MAPPING_* */
+	uint32_t sources; /* LKDF_PAGES_*; 0: nothing is present */
+	uint32_t nr_nodes;
+	const uint64_t *bytes_on_node; /* nr_nodes entries, by node number */
+	uint64_t addr, bytes;
+	uint64_t absent; /* never touched, swapped out, or the zero page */
+	uint64_t unknown; /* present, but no source tells the node */
+	const char *name; /* as in /proc/PID/maps; "" is anonymous */
+};
+
+/**
+ * lkdf_pages() - count the bytes of a range on each node
+ * @rt:            runtime
+ * @pid:           process, or 0 for this one
+ * @addr:          first byte, need not be aligned, in the address space of pid
+ * @bytes:         at least 1; parts of the range that are not mapped are left
+ *                 out
+ * @bytes_on_node: bytes_on_node[n] becomes the bytes on the system's node n;
+ *                 may be NULL if nr is 0
+ * @nr:            entries of bytes_on_node; all are written on success
+ *
+ * Exact for ranges up to 128 MiB and for whole mappings unless one of the
+ * sources is refused; else some pages stand for their neighbours.
+ * lkdf_pages_walk() tells which it was, and what is absent. Pages may move
+ * while they are counted. It reads files in /proc: microseconds at best.
+ *
+ * Context: any thread, also in a body; does not wait for tasks.
+ * Return: how many entries all nodes need, which may be more than nr: numbers
+ * from nr on were not stored; -EINVAL; -EFAULT nothing is mapped there;
+ * -ESRCH no such process; -EPERM, -ENOSYS every source was refused,
+ * lkdf_errmsg() names them; -ENOMEM.
+ */
+int lkdf_pages(struct lkdf *rt, int32_t pid, const void *addr, uint64_t bytes,
+	       uint64_t *bytes_on_node, unsigned nr);
+
+/**
+ * lkdf_pages_walk() - the same for each mapping in a range, with all details
+ * @rt:    runtime
+ * @pid:   process, or 0 for this one
+ * @addr:  first byte
+ * @bytes: at least 1; NULL and UINT64_MAX take the whole process
+ * @fn:    called for each mapping in ascending order; the mapping is borrowed
+ *         for the call; a value other than 0 ends the walk and is returned
+ * @u:     for fn
+ *
+ * Whole mappings are taken from numa_maps if it can be read.
+ *
+ * Context: as lkdf_pages(); fn runs in it.
+ * Return: as lkdf_pages(), or what fn returned.
+ */
+int lkdf_pages_walk(struct lkdf *rt, int32_t pid, const void *addr,
+		    uint64_t bytes,
+		    int (*fn)(void *u, const struct lkdf_mapping *m), void *u);
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "sched/notify.h"
+
+#include "sched/sched.h"
+
+static uint64_t look(struct sched *s, int node)
+{
+	/* [park.b] after the work is public; pairs with [park.c]. */
+	return a_load(&s->nodes[node].park.word, seq_cst);
+}
+
+bool notify_any(struct sched *s, const struct sched_node *node)
+{
+	bool is_asleep = false;
+	uint64_t word;
+	int i;
+
+	for (i = 0; i < s->nr_worker_nodes; i++) {
+		word = look(s, node->near[i]);
+		if (park_spinners(word))
+			return false;
+		is_asleep |= park_sleepers(word) != 0;
+	}
+	/* One that has gone meanwhile went to look for work, or found some. */
+	for (i = 0; is_asleep && i < s->nr_worker_nodes; i++)
+		if (park_notify(&s->nodes[node->near[i]].park))
+			return true;
+	return false;
+}
+
+bool notify_bound(struct sched_node *node)
+{
+	return park_notify(&node->park);
+}
+
+bool notify_has_sleeper(struct sched *s)
+{
+	int i;
+
+	for (i = 0; i < s->nr_nodes; i++)
+		if (park_sleepers(look(s, i)))
+			return true;
+	return false;
+}
+
+bool notify_has_spinner(struct sched *s)
+{
+	int i;
+
+	for (i = 0; i < s->nr_nodes; i++)
+		if (park_spinners(look(s, i)))
+			return true;
+	return false;
+}
+
+void notify_all(struct sched *s)
+{
+	int i;
+
+	for (i = 0; i < s->nr_nodes; i++)
+		park_wake_all(&s->nodes[i].park);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Telling idle workers of work. Every node has a park word of its own, so that
+ * its idle workers do not disturb other nodes, and so that work which is bound
+ * to a node wakes a worker there.
+ *
+ * The argument of park.h holds for each sleeper and its own node's word: who
+ * makes work public looks at the words afterwards, who sleeps has written to
+ * its word before it looks for work. A spinner anywhere will look at all work
+ * that is bound to no node, therefore it is enough for that; when it turns
+ * busy as the last of its node, it tells others of what is left.
+ */
+#ifndef SCHED_NOTIFY_H
+#define SCHED_NOTIFY_H
+
+#include "sched/worker.h"
+
+/*
+ * After work was made public: wakes a sleeper, nearest to the node first,
+ * unless somebody looks for work. True if it woke one.
+ */
+bool notify_any(struct sched *s, const struct sched_node *node);
+
+/* The same for work that only workers of the node may take. */
+bool notify_bound(struct sched_node *node);
+
+/* Does anybody sleep? Does anybody look for work? */
+bool notify_has_sleeper(struct sched *s);
+bool notify_has_spinner(struct sched *s);
+
+/* Wakes all: for stopping. */
+void notify_all(struct sched *s);
+
+#endif

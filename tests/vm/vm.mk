@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+# Programs that run in machines with several nodes, see Documentation/testing.rst.
+# A new test_*.c here is found by name: public headers and the shared library,
+# unless it is listed as one that sees internals.
+
+VM_PROGRAMS := $(patsubst tests/%.c,$(BUILD)/tests/%,\
+	$(wildcard tests/vm/test_*.c))
+VM_INTERNAL := $(BUILD)/tests/vm/test_machine
+VM_SHARED := $(filter-out $(VM_INTERNAL),$(VM_PROGRAMS))
+
+# make check boots the first two.
+VM_TESTS := tests/vm/machine_four.sh tests/vm/machine_two.sh
+VM_MATRIX := tests/vm/machine_one.sh $(VM_TESTS) tests/vm/machine_eight.sh
+
+$(VM_SHARED): $(BUILD)/tests/vm/%: tests/vm/%.c $(LIB_SO)
+	$(call say,CCLD)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -I. -Ilib/include -D_GNU_SOURCE $(LKDF_CFLAGS) -MMD -MP \
+		-o $@ $< -L$(BUILD) -llkdf -lnuma -lpthread \
+		-Wl,-rpath,'$$ORIGIN/../..'
+
+$(VM_INTERNAL): $(BUILD)/tests/vm/%: tests/vm/%.c $(LIB_INTERNAL)
+	$(call say,CCLD)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -I. $(CPPFLAGS) $(LKDF_CFLAGS) -MMD -MP -o $@ $< \
+		$(LIB_INTERNAL) $(LIB_LIBS)
+
+# What the machines run: machine.sh takes it from here. Left out is what no node
+# can change and what is slow there or needs python3.
+VM_LEFT_OUT := $(addprefix $(BUILD)/tests/,api/test_faults api/test_dump \
+	api/test_stat unit/test_trace_read)
+VM_GUEST := $(VM_PROGRAMS) $(filter-out $(VM_LEFT_OUT),\
+	$(UNIT_TESTS) $(API_TESTS))
+VM_ENV = BUILD=$(BUILD) VM_GUEST='$(VM_GUEST)'
+
+.PHONY: check-vm check-vm-matrix vm-programs
+vm-programs: $(LKDF_BIN) $(VM_GUEST)
+
+check-vm: deps ## tests in machines with 4 and 2 NUMA nodes, 3 minutes
+	$(Q)$(MAKE) --no-print-directory vm-programs
+	$(Q)$(VM_ENV) tests/run.sh tests/vm/selftest.sh $(VM_TESTS)
+
+# VM_KERNEL=6.1 or 6.12 for all of them.
+check-vm-matrix: vm-programs
+	$(Q)$(VM_ENV) tests/run.sh $(VM_MATRIX)

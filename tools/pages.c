@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/* lkdf pages: on which nodes the memory of a process is. */
+#include "pages.h"
+
+#include "cli.h"
+#include "verbs.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_RANGES 64
+
+struct pages_opts {
+	struct cli_common common;
+	const char *process, *separator;
+	long top;
+	bool is_best_effort;
+};
+
+static const struct cli_row rows[] = {
+	{ "pid", 'p', CLI_TEXT, offsetof(struct pages_opts, process),
+	  "PID|NAME", "the process, by number or by the name of its command" },
+	{ "top", 't', CLI_INT, offsetof(struct pages_opts, top), "N",
+	  "so many of the largest ranges (5)" },
+	{ "csv", 'x', CLI_TEXT, offsetof(struct pages_opts, separator), "SEP",
+	  "bytes, with SEP between them: -x," },
+	{ "best-effort", 0, CLI_FLAG,
+	  offsetof(struct pages_opts, is_best_effort), NULL,
+	  "sums without nodes where nodes are refused" },
+};
+
+static const struct cli_spec spec = {
+	.verb = "pages",
+	.usage = "-p PID|NAME [--top N] [--json] [-x,] [ADDR+SIZE ...]",
+	.help = "Shows on which nodes the memory of a process is, by class\n"
+		"and for its largest ranges; with ADDR+SIZE (7f2c00000000+64G)\n"
+		"only that part of it. Nothing is brought in or moved.",
+	.row = rows,
+	.nr_rows = sizeof(rows) / sizeof(rows[0]),
+	.max_words = MAX_RANGES,
+};
+
+struct request {
+	const struct pages_opts *o;
+	struct {
+		uint64_t addr, bytes;
+	} range[MAX_RANGES];
+	int nr_ranges;
+	int pid;
+};
+
+static int usage(const char *what, const char *word)
+{
+	struct cli_error e = { "pages", CLI_USAGE, NULL, "lkdf pages --help" };
+
+	return cli_fail(&e, "%s%s%s%s", what, word ? " \"" : "",
+			word ? word : "", word ? "\"" : "");
+}
+
+/* Adds processes of this name to *nr; the last of them. */
+static int find_by_name(const char *name, int *nr)
+{
+	DIR *dir = opendir("/proc");
+	struct dirent *d;
+	char path[300], line[64];
+	int pid = 0;
+	FILE *f;
+
+	while (dir && (d = readdir(dir))) {
+		if (!isdigit((unsigned char)d->d_name[0]))
+			continue;
+		snprintf(path, sizeof(path), "/proc/%s/comm", d->d_name);
+		f = fopen(path, "re");
+		if (!f)
+			continue;
+		if (fgets(line, sizeof(line), f)) {
+			line[strcspn(line, "\n")] = '\0';
+			if (!strcmp(line, name)) {
+				pid = atoi(d->d_name);
+				++*nr;
+			}
+		}
+		fclose(f);
+	}
+	if (dir)
+		closedir(dir);
+	return pid;
+}
+
+/* 0 or an exit code. */
+static int find_process(struct request *q)
+{
+	struct cli_error e = { "pages", CLI_GONE, NULL, NULL };
+	const char *name = q->o->process;
+	char *end;
+	long pid;
+	int nr = 0;
+
+	if (!name)
+		return usage("which process? -p PID|NAME", NULL);
+	errno = 0;
+	pid = strtol(name, &end, 10);
+	if (end != name && !*end) {
+		if (errno || pid < 1 || pid > INT32_MAX)
+			return usage("no process has the number", name);
+		q->pid = (int)pid;
+		return 0;
+	}
+	q->pid = find_by_name(name, &nr);
+	if (nr == 1)
+		return 0;
+	if (nr > 1)
+		return usage("several processes have the name, give the PID of "
+			     "one:",
+			     name);
+	return cli_fail(&e, "no process has the name \"%s\"", name);
+}
+
+/* "7f2c00000000+64G". */
+static bool read_range(const char *word, uint64_t *addr, uint64_t *bytes)
+{
+	static const char units[] = "KMGT";
+	const char *unit;
+	unsigned shift = 0;
+	char *end;
+
+	if (!isxdigit((unsigned char)word[0]))
+		return false;
+	errno = 0;
+	*addr = strtoull(word, &end, 16);
+	if (errno || *end != '+' || !isdigit((unsigned char)end[1]))
+		return false;
+	*bytes = strtoull(end + 1, &end, 10);
+	unit = *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
+	if (unit) {
+		shift = 10 * (unsigned)(unit - units + 1);
+		end++;
+	}
+	if (errno || *end || !*bytes || *bytes > UINT64_MAX >> shift)
+		return false;
+	*bytes <<= shift;
+	return *bytes <= UINT64_MAX - *addr;
+}
+
+static int read_ranges(struct request *q, int argc, char **argv)
+{
+	int i, nr = cli_nr_words(argc, argv);
+
+	for (i = 0; i < nr; i++) {
+		if (!read_range(argv[1 + i], &q->range[i].addr,
+				&q->range[i].bytes))
+			return usage("not ADDR+SIZE:", argv[1 + i]);
+	}
+	q->nr_ranges = nr;
+	if (!nr) {
+		q->range[0].addr = 0;
+		q->range[0].bytes = UINT64_MAX;
+		q->nr_ranges = 1;
+	}
+	return 0;
+}
+
+static int walk(struct lkdf *rt, const struct request *q,
+		struct pages_report *r)
+{
+	int i, rc = 0;
+
+	for (i = 0; !rc && i < q->nr_ranges; i++)
+		rc = lkdf_pages_walk(rt, q->pid,
+				     (const void *)(uintptr_t)q->range[i].addr,
+				     q->range[i].bytes, pages_report_add, r);
+	return rc;
+}
+
+static int fail(const struct request *q, int rc)
+{
+	struct cli_error e = { .verb = "pages", .code = cli_code_of(rc) };
+	char try[128];
+
+	if (rc == -EFAULT)
+		e.code = CLI_GONE;
+	if (e.code == CLI_DENIED) {
+		e.needs = "the same user, or CAP_SYS_PTRACE; a container may "
+			  "also forbid the calls";
+		snprintf(try, sizeof(try),
+			 "sudo lkdf pages -p %d     or:  lkdf pages -p %d "
+			 "--best-effort (sums without nodes)",
+			 q->pid, q->pid);
+		e.try = try;
+	}
+	return cli_fail(&e, "cannot count pages of %d: %s", q->pid,
+			rc == -ENOMEM ? "no memory" : lkdf_errmsg());
+}
+
+static void print(const struct request *q, struct pages_report *r)
+{
+	size_t top = q->o->top < 0 ? 0 : (size_t)q->o->top;
+
+	pages_report_sort(r);
+	if (q->o->common.is_json)
+		pages_print_json(r, top);
+	else if (q->o->separator)
+		pages_print_csv(r, top, q->o->separator);
+	else
+		pages_print_text(r, top);
+}
+
+static int report(struct lkdf *rt, const struct request *q)
+{
+	struct pages_report *r = malloc(sizeof(*r));
+	int rc;
+
+	if (!r)
+		return fail(q, -ENOMEM);
+	pages_report_init(r, q->pid);
+	rc = walk(rt, q, r);
+	if (rc == -EPERM && q->o->is_best_effort) {
+		if (!q->o->common.is_quiet)
+			fprintf(stderr, "lkdf pages: sums only: %s\n",
+				lkdf_errmsg());
+		rc = pages_report_status(r);
+	}
+	if (!rc)
+		print(q, r);
+	pages_report_fini(r);
+	free(r);
+	return rc ? fail(q, rc) : CLI_OK;
+}
+
+int verb_pages(int argc, char **argv)
+{
+	struct cli_error e = { "pages", CLI_ABSENT, NULL, "lkdf doctor" };
+	struct pages_opts o = { .top = 5 };
+	struct request q = { .o = &o };
+	struct lkdf *rt;
+	int code, rc;
+
+	if (!cli_parse(&spec, argc, argv, &o, &code))
+		return code;
+	code = find_process(&q);
+	if (!code)
+		code = read_ranges(&q, argc, argv);
+	if (code)
+		return code;
+	rc = lkdf_open("workers=1,pin=no", &rt);
+	if (rc) {
+		e.code = cli_code_of(rc);
+		return cli_fail(&e, "cannot open a runtime: %s", lkdf_errmsg());
+	}
+	code = report(rt, &q);
+	lkdf_close(rt);
+	return code;
+}
