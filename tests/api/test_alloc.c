@@ -1,0 +1,561 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Blocks: what they are like, who may free them, what is reported and
+ * counted. test_place.c has what lkdf_alloc() refuses.
+ */
+#include "tests/api/api.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <pthread.h>
+#include <sys/wait.h>
+
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#define HAS_SANITIZER true
+#else
+#define HAS_SANITIZER false
+#endif
+
+/* What the runtime says. */
+static struct {
+	pthread_mutex_t lock;
+	char text[64][512];
+	int level[64], nr;
+} said = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static void listen(void *u, int level, const char *text)
+{
+	(void)u;
+	pthread_mutex_lock(&said.lock);
+	if (said.nr < 64) {
+		said.level[said.nr] = level;
+		snprintf(said.text[said.nr++], 512, "%s", text);
+	}
+	pthread_mutex_unlock(&said.lock);
+}
+
+static struct lkdf *open_heard(const char *options)
+{
+	struct lkdf *rt;
+
+	said.nr = 0;
+	must(lkdf_open_with(
+		ATTR(lkdf_open_attr, .options = options, .log = listen), &rt));
+	said.nr = 0;
+	return rt;
+}
+
+/* The next line, in order; "" if there is none. */
+static const char *line(int i)
+{
+	return i < said.nr ? said.text[i] : "";
+}
+
+static uint64_t stat_of(struct lkdf *rt, const char *name)
+{
+	uint64_t v = UINT64_MAX;
+
+	if (lkdf_stat(rt, name, &v))
+		printf("# %s: %s\n", name, lkdf_errmsg());
+	return v;
+}
+
+static void *alloc(struct lkdf_place *p, uint64_t bytes, const char *label)
+{
+	void *block;
+
+	must(lkdf_alloc(p, LKDF_MEM_OWN, bytes, 0, label, &block));
+	return block;
+}
+
+static void blocks_are_aligned_and_apart(void)
+{
+	struct lkdf *rt = open_heard("topology=numa:2 core:1");
+	static const uint64_t size[] = {
+		1, 63, 64, 65, 129, 4095, 32768, 100000, 1 << 21, 3 << 20
+	};
+	struct lkdf_place *p = lkdf_place_node(rt, 1);
+	unsigned char *v[20][10];
+	int i, j, bad = 0, shift;
+
+	for (i = 0; i < 20; i++)
+		for (j = 0; j < 10; j++) {
+			v[i][j] = alloc(p, size[j], i % 3 ? NULL : "x");
+			bad += (uintptr_t)v[i][j] % 64 != 0;
+			memset(v[i][j], i * 10 + j, size[j]);
+		}
+	is(bad, 0, "each block lies on a multiple of 64");
+	for (i = 0; i < 20; i++)
+		for (j = 0; j < 10; j++) {
+			bad += v[i][j][0] != (i * 10 + j) % 256 ||
+			       v[i][j][size[j] - 1] != (i * 10 + j) % 256;
+			lkdf_free(rt, v[i][j]);
+		}
+	is(bad, 0, "and keeps its bytes");
+	for (shift = 0; shift <= 30; shift++) {
+		must(lkdf_alloc(p, LKDF_MEM_OWN, 1000, 1ull << shift, NULL,
+				(void **)&v[0][0]));
+		bad += (uintptr_t)v[0][0] % (1ull << shift) != 0;
+		bad += (uintptr_t)v[0][0] % 64 != 0;
+		v[0][0][999] = 1;
+		lkdf_free(rt, v[0][0]);
+	}
+	is(bad, 0, "alignments up to 2^30 are kept");
+	is(lkdf_close(rt), 0, "the runtime closes");
+	is(said.nr, 0, "nothing was said");
+}
+
+static void wrong_frees_are_reported(void)
+{
+	struct lkdf *rt = open_heard("topology=numa:2 core:1");
+	struct lkdf *other = api_open("workers=1");
+	struct lkdf_place *p = lkdf_place_node(rt, 1), *q;
+	char *small, *large, *foreign;
+	int on_stack, i;
+
+	small = alloc(p, 1000, "a matrix");
+	large = alloc(p, 5 << 20, "a field");
+	must(lkdf_places(other, 0, &q, 1));
+	foreign = alloc(q, 100, NULL);
+	lkdf_free(rt, NULL);
+	is(said.nr, 0, "NULL may be freed");
+	lkdf_free(rt, &on_stack);
+	lkdf_free(rt, foreign);
+	lkdf_free(rt, (void *)8);
+	lkdf_free(rt, (void *)(UINTPTR_MAX & ~63ul));
+	is(said.nr, 4, "foreign pointers are reported, four times");
+	for (i = 0; i < said.nr; i++) {
+		has(line(i), "is no block of this runtime", "as foreign");
+		is(said.level[i], LKDF_LOG_ERROR, "as an error");
+	}
+	has(lkdf_errmsg(), "is no block of this runtime", "errmsg, too");
+	said.nr = 0;
+	lkdf_free(rt, small + 16);
+	has(line(0),
+	    "16 bytes inside a block of 1024 bytes \"a matrix\" "
+	    "on node 1",
+	    "inside a small block");
+	lkdf_free(rt, large + 64);
+	has(line(1), "64 bytes inside a block of", "inside a large block");
+	has(line(1), "\"a field\" on node 1", "by its label");
+	said.nr = 0;
+	lkdf_free(rt, small);
+	lkdf_free(rt, large);
+	is(said.nr, 0, "they can still be freed");
+	lkdf_free(rt, small);
+	has(line(0), "1024 bytes \"a matrix\" on node 1, is free already",
+	    "a small one freed twice");
+	lkdf_free(rt, large);
+	has(line(1), "\"a field\" on node 1, is free already",
+	    "a large one freed twice");
+	is(said.nr, 2, "each once");
+	lkdf_free(other, foreign);
+	is(lkdf_close(other), 0, "the other closes");
+	is(lkdf_close(rt), 0, "the runtime closes");
+	is(said.nr, 2, "nothing is left");
+}
+
+static void leaks_are_told_by_label(void)
+{
+	struct lkdf *rt = open_heard("topology=numa:2 core:1");
+	struct lkdf_place *p = lkdf_place_node(rt, 0);
+	struct lkdf_place *q = lkdf_place_node(rt, 1);
+	void *block;
+	int i;
+
+	for (i = 0; i < 100; i++)
+		lkdf_free(rt, alloc(p, 64, "freed"));
+	for (i = 0; i < 3; i++)
+		alloc(q, 200, "three");
+	alloc(p, 64, NULL);
+	must(lkdf_alloc(p, LKDF_MEM_INTERLEAVED, 3 << 20, 0, "wide", &block));
+	alloc(p, 1024,
+	      "a label of more than sixty-three bytes, of which the "
+	      "last ones do not count");
+	is(lkdf_close(rt), 0, "the runtime closes");
+	is(said.nr, 4, "one line for each label and node");
+	has(line(0), "\"wide\" 1 block, 3145728 bytes, interleaved",
+	    "the largest first");
+	has(line(1),
+	    "\"a label of more than sixty-three bytes, of which the "
+	    "last ones \" 1 block, 1024 bytes, on node 0",
+	    "63 bytes of a label");
+	has(line(2), "\"three\" 3 blocks, 768 bytes, on node 1",
+	    "sizes as rounded up");
+	has(line(3), "\"\" 1 block, 64 bytes, on node 0", "one has no label");
+	is(said.level[0], LKDF_LOG_INFO, "it is no error");
+}
+
+static void many_leaks_are_summed_up(void)
+{
+	struct lkdf *rt = open_heard("topology=numa:2 core:1");
+	struct lkdf_place *p = lkdf_place_node(rt, 0);
+	char label[16];
+	int i, n;
+
+	for (i = 1; i <= 20; i++) {
+		snprintf(label, sizeof(label), "l%d", i * 7 % 20 + 1);
+		for (n = 0; n < i * 7 % 20 + 1; n++)
+			alloc(p, 3 << 20, label);
+	}
+	is(lkdf_close(rt), 0, "the runtime closes");
+	is(said.nr, 17, "16 lines and one");
+	has(line(0), "\"l20\" 20 blocks, 62914560 bytes", "the largest");
+	has(line(15), "\"l5\" 5 blocks, 15728640 bytes", "the 16th");
+	has(line(16), "4 more labels: 10 blocks, 31457280 bytes", "the others");
+}
+
+static void a_label_does_not_stick(void)
+{
+	struct lkdf *rt = open_heard("topology=numa:2 core:1");
+	struct lkdf_place *p = lkdf_place_node(rt, 0);
+	static const uint64_t size[] = { 64, 5 << 20 };
+	void *old, *new;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		old = alloc(p, size[i], "old");
+		lkdf_free(rt, old);
+		new = alloc(p, size[i], NULL);
+		ok(new == old, "a block is used again");
+		lkdf_free(rt, new);
+		lkdf_free(rt, new);
+		has(line(i), "\"\" on node 0", "without its old label");
+	}
+	lkdf_free(rt, alloc(p, 64, "old"));
+	new = alloc(p, 64, "new");
+	lkdf_free(rt, new);
+	lkdf_free(rt, new);
+	has(line(2), "\"new\" on node 0", "or with its new one");
+	is(lkdf_close(rt), 0, "the runtime closes");
+}
+
+static void used_bytes_are_counted_exactly(void)
+{
+	struct lkdf *rt = open_heard("topology=numa:2 core:1");
+	struct lkdf_place *p = lkdf_place_node(rt, 1);
+	void *v[100], *block;
+	uint64_t peak;
+	int i;
+
+	is(stat_of(rt, "lkdf.node.1.memory.used"), 0, "nothing at first");
+	for (i = 0; i < 100; i++)
+		v[i] = alloc(p, 100, i % 2 ? "odd" : NULL);
+	is(stat_of(rt, "lkdf.node.1.memory.used"), 12800,
+	   "100 blocks of 100 bytes are 12800");
+	is(stat_of(rt, "lkdf.node.0.memory.used"), 0, "on node 1 only");
+	is(stat_of(rt, "lkdf.node.0.memory.mapped"), 0, "0 has nothing");
+	for (i = 0; i < 50; i++)
+		lkdf_free(rt, v[i]);
+	is(stat_of(rt, "lkdf.node.1.memory.used"), 6400, "half is freed");
+	block = alloc(p, 16 << 20, NULL);
+	is(stat_of(rt, "lkdf.node.1.memory.used"), 6400 + (16 << 20),
+	   "a large one counts");
+	peak = stat_of(rt, "lkdf.node.1.memory.peak");
+	lkdf_free(rt, block);
+	is(stat_of(rt, "lkdf.node.1.memory.used"), 6400, "and is gone");
+	ok(peak >= 6400 + (16 << 20) &&
+		   stat_of(rt, "lkdf.node.1.memory.peak") == peak,
+	   "the peak stays");
+	ok(stat_of(rt, "lkdf.node.1.memory.cached") >= 16 << 20,
+	   "it is cached");
+	ok(stat_of(rt, "lkdf.node.1.memory.mapped") >=
+		   6400 + stat_of(rt, "lkdf.node.1.memory.cached"),
+	   "what is mapped is more");
+	must(lkdf_alloc(p, LKDF_MEM_INTERLEAVED, 3000, 0, NULL, &block));
+	is(stat_of(rt, "lkdf.memory.interleaved.used"), 3072, "interleaved");
+	lkdf_free(rt, block);
+	must(lkdf_alloc(p, LKDF_MEM_HOST_PINNED, 100, 0, NULL, &block));
+	is(stat_of(rt, "lkdf.node.1.pinned.used"), 128, "pinned");
+	lkdf_free(rt, block);
+	is(stat_of(rt, "lkdf.node.1.memory.used"), 6400, "apart");
+	for (i = 50; i < 100; i++)
+		lkdf_free(rt, v[i]);
+	is(stat_of(rt, "lkdf.node.1.memory.used"), 0, "nothing at last");
+	is(lkdf_close(rt), 0, "the runtime closes");
+}
+
+static void unknown_stats_are_refused(void)
+{
+	static const char *const bad[] = {
+		"lkdf.node.2.memory.used",  "lkdf.node.1.memory.",
+		"lkdf.node.1.memory",	    "lkdf.node.1.memory.usedx",
+		"lkdf.node.01.memory.used", "lkdf.memory.interleaved",
+		"lkdf.node.-1.memory.used", "lkdf.memory.used",
+	};
+	struct lkdf *rt = open_heard("topology=numa:2 core:1");
+	uint64_t v = 5;
+	size_t i;
+
+	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		is(lkdf_stat(rt, bad[i], &v), -ENOENT, "there is no %s",
+		   bad[i]);
+	is(v, 5, "the value is not touched");
+	is(lkdf_close(rt), 0, "the runtime closes");
+}
+
+/* This thread is on node 0, as all are on a made-up machine. */
+static void frees_from_elsewhere_are_counted(void)
+{
+	struct lkdf *rt = open_heard("topology=numa:2 core:1");
+	struct lkdf_place *near = lkdf_place_node(rt, 0);
+	struct lkdf_place *far = lkdf_place_node(rt, 1);
+	enum {
+		NR = 3000
+	};
+	static void *v[2][NR];
+	int i;
+
+	if (stat_of(rt, "lkdf.node.1.memory.remote_frees")) {
+		ok(false, "nothing was freed yet");
+		return;
+	}
+	for (i = 0; i < NR; i++) {
+		v[0][i] = alloc(near, 64, NULL);
+		v[1][i] = alloc(far, 64, NULL);
+	}
+	for (i = 0; i < NR; i++) {
+		lkdf_free(rt, v[0][i]);
+		lkdf_free(rt, v[1][i]);
+	}
+	is(stat_of(rt, "lkdf.node.0.memory.remote_frees"), 0, "none at home");
+	ok(stat_of(rt, "lkdf.node.1.memory.remote_frees") >= NR / 2,
+	   "most of the others' are counted by now");
+	is(lkdf_close(rt), 0, "the runtime closes");
+}
+
+/* Blocks go from hand to hand. */
+#define NR_THREADS 6
+#define NR_SLOTS 512
+
+struct exchange {
+	struct lkdf *rt;
+	struct lkdf_place *place[4];
+	_Atomic(uint64_t *) slot[NR_SLOTS];
+	atomic_int bad;
+};
+
+static void give_and_take(struct exchange *x, unsigned *rng, uint64_t *new)
+{
+	uint64_t *old;
+
+	*rng = *rng * 1664525 + 1013904223;
+	old = atomic_exchange(&x->slot[*rng / 65536 % NR_SLOTS], new);
+	if (!old)
+		return;
+	if (old[0] != ~old[2])
+		atomic_fetch_add(&x->bad, 1);
+	lkdf_free(x->rt, old);
+}
+
+static void *exchange_blocks(void *arg)
+{
+	unsigned rng = (unsigned)(uintptr_t)&rng;
+	struct exchange *x = arg;
+	uint64_t *new, bytes;
+	int i;
+
+	for (i = 0; i < 20000; i++) {
+		rng = rng * 1664525 + 1013904223;
+		bytes = 64 + (rng >> 8) % (i % 100 ? 2000 : 3000000);
+		if (lkdf_alloc(x->place[rng >> 30], LKDF_MEM_OWN, bytes, 0,
+			       i % 7 ? NULL : "label", (void **)&new)) {
+			atomic_fetch_add(&x->bad, 1);
+			continue;
+		}
+		new[0] = rng;
+		new[2] = ~new[0];
+		give_and_take(x, &rng, new);
+	}
+	return NULL;
+}
+
+static void many_threads_hand_blocks_around(void)
+{
+	static struct exchange x;
+	pthread_t thread[NR_THREADS];
+	char name[64];
+	int i;
+
+	x.rt = open_heard("topology=numa:4 core:1");
+	for (i = 0; i < 4; i++)
+		x.place[i] = lkdf_place_node(x.rt, i);
+	for (i = 0; i < NR_THREADS; i++)
+		pthread_create(&thread[i], NULL, exchange_blocks, &x);
+	for (i = 0; i < NR_THREADS; i++)
+		pthread_join(thread[i], NULL);
+	is(x.bad, 0, "no block has two owners");
+	for (i = 0; i < NR_SLOTS; i++)
+		lkdf_free(x.rt, x.slot[i]);
+	for (i = 0; i < 4; i++) {
+		snprintf(name, sizeof(name), "lkdf.node.%d.memory.used", i);
+		is(stat_of(x.rt, name), 0, "node %d has all back", i);
+	}
+	is(lkdf_close(x.rt), 0, "the runtime closes");
+	is(said.nr, 0, "nothing was said");
+}
+
+struct leaver {
+	struct lkdf *rt;
+	struct lkdf_place *p;
+	void *v[100];
+};
+
+/* Every other block is left to others. */
+static void *alloc_and_leave(void *arg)
+{
+	struct leaver *l = arg;
+	int i;
+
+	for (i = 0; i < 100; i++)
+		l->v[i] = alloc(l->p, 256, NULL);
+	for (i = 0; i < 100; i += 2)
+		lkdf_free(l->rt, l->v[i]);
+	return NULL;
+}
+
+static void a_block_outlives_its_thread(void)
+{
+	struct leaver l = { .rt = open_heard("topology=numa:2 core:1") };
+	pthread_t t;
+	int i, n;
+
+	l.p = lkdf_place_node(l.rt, 1);
+	for (n = 0; n < 20; n++) {
+		pthread_create(&t, NULL, alloc_and_leave, &l);
+		pthread_join(t, NULL);
+		for (i = 1; i < 100; i += 2) {
+			memset(l.v[i], n, 256);
+			lkdf_free(l.rt, l.v[i]);
+		}
+	}
+	is(stat_of(l.rt, "lkdf.node.1.memory.used"), 0, "all came back");
+	ok(stat_of(l.rt, "lkdf.node.1.memory.mapped") <= 8 << 20,
+	   "and were used again");
+	is(lkdf_close(l.rt), 0, "the runtime closes");
+	is(said.nr, 0, "nothing was said");
+}
+
+/* Bits of what went wrong. */
+static int in_child(struct lkdf *rt, struct lkdf_place *p, void *of_parent)
+{
+	struct lkdf_place *part;
+	int i, bad = 0;
+	void *v[200];
+
+	for (i = 0; i < 200; i++) {
+		bad |= lkdf_alloc(p, LKDF_MEM_OWN, 700, 0,
+				  i % 2 ? "child" : NULL, &v[i]) != 0;
+		memset(v[i], 1, 700);
+	}
+	for (i = 0; i < 200; i++)
+		lkdf_free(rt, v[i]);
+	lkdf_free(rt, of_parent);
+	bad |= said.nr ? 2 : 0;
+	lkdf_free(rt, of_parent);
+	bad |= said.nr == 1 ? 0 : 4;
+	bad |= lkdf_place_node(rt, 1) == p ? 0 : 8;
+	bad |= lkdf_place_part(p, 0, 2, &part) == -EOWNERDEAD ? 0 : 16;
+	bad |= lkdf_first_touch(rt, v, 1, 0, NULL, NULL) == -EOWNERDEAD ? 0
+									: 32;
+	bad |= lkdf_close(rt) ? 64 : 0;
+	/* Of what the parent has not freed the child says nothing. */
+	bad |= said.nr == 1 ? 0 : 128;
+	return bad;
+}
+
+static void a_forked_child_allocates(void)
+{
+	struct lkdf *rt = open_heard("topology=numa:2 core:1");
+	struct lkdf_place *p = lkdf_place_node(rt, 1);
+	char *block = alloc(p, 1000, "parent");
+	int status;
+	pid_t pid;
+
+	strcpy(block, "mine");
+	pid = fork();
+	if (!pid)
+		_exit(in_child(rt, p, block));
+	waitpid(pid, &status, 0);
+	is(WIFEXITED(status) ? WEXITSTATUS(status) : -1, 0,
+	   "a child allocates, frees its own and its parent's, closes");
+	ok(!strcmp(block, "mine"), "the parent still has its block");
+	lkdf_free(rt, block);
+	is(stat_of(rt, "lkdf.node.1.memory.used"), 0, "until it frees it");
+	is(lkdf_close(rt), 0, "the runtime closes");
+	is(said.nr, 0, "nothing was said");
+}
+
+/* Python has not linked the library. */
+static const char *const python =
+	"import ctypes, sys, threading\n"
+	"l = ctypes.CDLL(sys.argv[1])\n"
+	"P = ctypes.c_void_p\n"
+	"l.lkdf_place_node.restype = P\n"
+	"l.lkdf_place_node.argtypes = [P, ctypes.c_int]\n"
+	"l.lkdf_alloc.argtypes = [P, ctypes.c_int, ctypes.c_uint64,\n"
+	"    ctypes.c_uint64, ctypes.c_char_p, P]\n"
+	"l.lkdf_free.argtypes = [P, P]\n"
+	"l.lkdf_close.argtypes = [P]\n"
+	"rt = P()\n"
+	"assert l.lkdf_open(b'topology=numa:2 core:1', ctypes.byref(rt)) == 0\n"
+	"p = l.lkdf_place_node(rt, 1)\n"
+	"bad = []\n"
+	"def use():\n"
+	"    v = []\n"
+	"    for i in range(1000):\n"
+	"        b = P()\n"
+	"        if l.lkdf_alloc(p, 0, 100 + i, 0, None, ctypes.byref(b)):\n"
+	"            bad.append(i)\n"
+	"        ctypes.memset(b, 1, 100 + i)\n"
+	"        v.append(b)\n"
+	"    for b in v: l.lkdf_free(rt, b)\n"
+	"t = [threading.Thread(target=use) for i in range(4)]\n"
+	"for i in t: i.start()\n"
+	"for i in t: i.join()\n"
+	"use()\n"
+	"assert not bad and l.lkdf_close(rt) == 0\n";
+
+static void a_library_loaded_later_allocates(void)
+{
+	char path[PATH_MAX];
+	Dl_info info;
+	int status;
+
+	if (HAS_SANITIZER) {
+		skip("a library loaded later allocates",
+		     "a sanitizer must be there from the start");
+		return;
+	}
+	if (!dladdr((void *)(uintptr_t)lkdf_open, &info) ||
+	    !realpath(info.dli_fname, path)) {
+		ok(false, "the library is a file");
+		return;
+	}
+	fflush(stdout);
+	if (!fork()) {
+		execlp("python3", "python3", "-c", python, path, NULL);
+		_exit(127);
+	}
+	wait(&status);
+	is(WIFEXITED(status) ? WEXITSTATUS(status) : -1, 0,
+	   "a program that has loaded the library allocates in 5 threads");
+}
+
+int main(void)
+{
+	tap_start(120);
+	blocks_are_aligned_and_apart();
+	wrong_frees_are_reported();
+	leaks_are_told_by_label();
+	many_leaks_are_summed_up();
+	a_label_does_not_stick();
+	used_bytes_are_counted_exactly();
+	unknown_stats_are_refused();
+	frees_from_elsewhere_are_counted();
+	many_threads_hand_blocks_around();
+	a_block_outlives_its_thread();
+	a_forked_child_allocates();
+	a_library_loaded_later_allocates();
+	return tap_end();
+}
