@@ -109,6 +109,12 @@ static int refuse(const struct request *r, int error)
 		   strerror(error));
 }
 
+/* A block may still have the label it had before. */
+static bool needs_label(struct heap *h, const char *label)
+{
+	return label || a_load(&h->labels.nr, relaxed);
+}
+
 static int alloc_slow(struct request *r, void **out)
 {
 	struct heap *h = r->p->heap;
@@ -122,8 +128,7 @@ static int alloc_slow(struct request *r, void **out)
 	block = heap_alloc_slow(h, c, &r->want, &is_zero, &error);
 	if (!block)
 		return refuse(r, error);
-	/* A block may still have the label it had before. */
-	if (r->label || a_load(&h->labels.nr, relaxed))
+	if (needs_label(h, r->label))
 		block_set_label(h, c, block, r->label);
 	*out = block;
 	return 0;
@@ -167,9 +172,8 @@ int lkdf_alloc(struct lkdf_place *p, enum lkdf_mem_kind m, uint64_t bytes,
 	struct cache *c;
 	void *block;
 
-	if (unlikely(!p || !out || m != LKDF_MEM_OWN || label ||
-		     !is_plain(bytes, align) ||
-		     a_load(&p->heap->labels.nr, relaxed)))
+	if (unlikely(!p || !out || m != LKDF_MEM_OWN ||
+		     !is_plain(bytes, align)))
 		return alloc_any(p, m, bytes, align, label, out);
 	c = known_cache(p->heap);
 	if (unlikely(!c))
@@ -178,6 +182,8 @@ int lkdf_alloc(struct lkdf_place *p, enum lkdf_mem_kind m, uint64_t bytes,
 				 class_of(round_up(bytes, HEAP_ALIGN)));
 	if (unlikely(!block))
 		return alloc_any(p, m, bytes, align, label, out);
+	if (unlikely(needs_label(p->heap, label)))
+		block_set_label(p->heap, c, block, label);
 	*out = block;
 	return 0;
 }

@@ -10,12 +10,6 @@
 #include <pthread.h>
 #include <sys/wait.h>
 
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-#define HAS_SANITIZER true
-#else
-#define HAS_SANITIZER false
-#endif
-
 static void blocks_are_aligned_and_apart(void)
 {
 	struct lkdf *rt = open_heard("topology=numa:2 core:1");
