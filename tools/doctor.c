@@ -77,15 +77,20 @@ static void probe_runtime(struct finding *f)
 	}
 	caps = lkdf_caps(rt);
 	finding_say(f, DOCTOR_OK,
-		    "runtime opens, %d threads at most; workers %s, %s, %s",
+		    "runtime opens, %d threads at most; workers %s, %s, "
+		    "memory %s, %s",
 		    lkdf_nr_workers(rt),
 		    caps & LKDF_CAP_PINNED ? "pinned" : "not pinned",
 		    caps & LKDF_CAP_NODES ? "several nodes" : "one node",
+		    caps & LKDF_CAP_BIND ? "bound" : "not bound",
 		    caps & LKDF_CAP_TRACE ? "counters in a memfd"
 					  : "no counters in a memfd");
 	if (!(caps & LKDF_CAP_PINNED)) {
 		f->level = DOCTOR_WARN;
 		finding_fix(f, "no more workers than CPUs, and pin=yes");
+	} else if (lkdf_places(rt, 0, NULL, 0) > 1 && !(caps & LKDF_CAP_BIND)) {
+		f->level = DOCTOR_WARN;
+		finding_fix(f, "let the container's seccomp filter pass mbind");
 	}
 	lkdf_close(rt);
 }

@@ -109,6 +109,12 @@ static int refuse(const struct request *r, int error)
 		   strerror(error));
 }
 
+/* A block may still have the label it had before. */
+static bool needs_label(struct heap *h, const char *label)
+{
+	return label || a_load(&h->labels.nr, relaxed);
+}
+
 static int alloc_slow(struct request *r, void **out)
 {
 	struct heap *h = r->p->heap;
@@ -122,26 +128,28 @@ static int alloc_slow(struct request *r, void **out)
 	block = heap_alloc_slow(h, c, &r->want, &is_zero, &error);
 	if (!block)
 		return refuse(r, error);
-	/* A block may still have the label it had before. */
-	if (r->label || a_load(&h->labels.nr, relaxed))
+	if (needs_label(h, r->label))
 		block_set_label(h, c, block, r->label);
 	*out = block;
 	return 0;
 }
 
-static __attribute__((noinline)) int
-alloc_any(struct request *r, uint64_t bytes, uint64_t align, void **out)
+static __attribute__((noinline)) int alloc_any(struct lkdf_place *p,
+					       enum lkdf_mem_kind m,
+					       uint64_t bytes, uint64_t align,
+					       const char *label, void **out)
 {
-	int rc = check_request(r->p, r->kind, bytes, align);
+	struct request r = { .p = p, .kind = m, .label = label };
+	int rc = check_request(p, m, bytes, align);
 
 	if (rc)
 		return rc;
 	if (!out)
 		return err(-EINVAL, "alloc: out is NULL");
-	r->want.memory = memory_of(r->p, r->kind);
-	r->want.size = bytes;
-	r->want.align = max_u64(align, HEAP_ALIGN);
-	return alloc_slow(r, out);
+	r.want.memory = memory_of(p, m);
+	r.want.size = bytes;
+	r.want.align = max_u64(align, HEAP_ALIGN);
+	return alloc_slow(&r, out);
 }
 
 /* Sizes and alignments that a class of multiples of 64 serves. */
@@ -150,28 +158,34 @@ static bool is_plain(uint64_t bytes, uint64_t align)
 	return bytes - 1 < CLASS_MAX_SIZE && !(align & ~HEAP_ALIGN);
 }
 
+/* This thread's cache, if that is known at once. */
+static struct cache *known_cache(const struct heap *h)
+{
+	struct thread *t = thread_self();
+
+	return t->memory[0].id == h->id ? t->memory[0].cache : NULL;
+}
+
 int lkdf_alloc(struct lkdf_place *p, enum lkdf_mem_kind m, uint64_t bytes,
 	       uint64_t align, const char *label, void **out)
 {
-	struct request r;
 	struct cache *c;
 	void *block;
 
-	if (likely(p && out && m == LKDF_MEM_OWN && !label &&
-		   is_plain(bytes, align) &&
-		   !a_load(&p->heap->labels.nr, relaxed))) {
-		c = heap_thread_cache(p->heap);
-		block = c ? heap_alloc_class(
-				    p->heap, c, p->memory,
-				    class_of(round_up(bytes, HEAP_ALIGN)))
-			  : NULL;
-		if (likely(block != NULL)) {
-			*out = block;
-			return 0;
-		}
-	}
-	r = (struct request){ .p = p, .kind = m, .label = label };
-	return alloc_any(&r, bytes, align, out);
+	if (unlikely(!p || !out || m != LKDF_MEM_OWN ||
+		     !is_plain(bytes, align)))
+		return alloc_any(p, m, bytes, align, label, out);
+	c = known_cache(p->heap);
+	if (unlikely(!c))
+		return alloc_any(p, m, bytes, align, label, out);
+	block = heap_alloc_class(p->heap, c, p->memory,
+				 class_of(round_up(bytes, HEAP_ALIGN)));
+	if (unlikely(!block))
+		return alloc_any(p, m, bytes, align, label, out);
+	if (unlikely(needs_label(p->heap, label)))
+		block_set_label(p->heap, c, block, label);
+	*out = block;
+	return 0;
 }
 
 /* One line to the log and to this thread's text. */
@@ -196,16 +210,26 @@ static __attribute__((noinline)) void report(struct lkdf *rt, const void *p,
 	log_text(&rt->log, LKDF_LOG_ERROR, "%s", err_text());
 }
 
-void lkdf_free(struct lkdf *rt, void *p)
+static __attribute__((noinline)) void free_any(struct lkdf *rt, void *p)
 {
 	int rc;
 
-	if (unlikely(!rt || !p)) {
-		if (!rt && p)
-			err(-EINVAL, "free: the runtime is NULL");
+	if (!p)
+		return;
+	if (!rt) {
+		err(-EINVAL, "free: the runtime is NULL");
 		return;
 	}
 	rc = heap_free(rt->heap, heap_thread_cache(rt->heap), p);
-	if (unlikely(rc))
+	if (rc)
 		report(rt, p, rc);
+}
+
+void lkdf_free(struct lkdf *rt, void *p)
+{
+	struct cache *c = likely(rt && p) ? known_cache(rt->heap) : NULL;
+
+	/* What is refused is asked once more, for the reason. */
+	if (unlikely(!c || heap_free(rt->heap, c, p)))
+		free_any(rt, p);
 }

@@ -145,7 +145,8 @@ static int run(struct touch *t)
 		if (rc)
 			lkdf_scope_cancel(t->rt, t->scope, rc);
 		waited = lkdf_scope_wait(t->rt, t->scope, -1);
-		rc = rc ? rc : waited;
+		/* If a piece has failed, others were not taken. */
+		rc = waited ? waited : rc;
 		lkdf_scope_put(t->scope);
 	}
 	lkdf_kind_put(t->kind);

@@ -4,7 +4,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-static __thread struct thread *self __attribute__((tls_model("initial-exec")));
+__thread struct thread *thread_record
+	__attribute__((tls_model("initial-exec")));
 
 static pthread_key_t key;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -16,7 +17,7 @@ static struct thread no_memory;
 static void record_free(void *record)
 {
 	thread_retire();
-	self = NULL;
+	thread_record = NULL;
 	free(record);
 }
 
@@ -30,7 +31,7 @@ static void key_create(void)
  * mix, and none of them can be a worker, which gets its record before it
  * starts.
  */
-static struct thread *record_create(void)
+struct thread *thread_record_create(void)
 {
 	struct thread *t;
 
@@ -44,24 +45,19 @@ static struct thread *record_create(void)
 		free(t);
 		return &no_memory;
 	}
-	self = t;
+	thread_record = t;
 	return t;
-}
-
-struct thread *thread_self(void)
-{
-	return __builtin_expect(self != NULL, 1) ? self : record_create();
 }
 
 void thread_adopt(struct thread *record)
 {
-	self = record;
+	thread_record = record;
 }
 
 void thread_retire(void)
 {
-	if (self && self->memory_end)
-		self->memory_end(self);
+	if (thread_record && thread_record->memory_end)
+		thread_record->memory_end(thread_record);
 }
 
 bool thread_is_shared(const struct thread *t)

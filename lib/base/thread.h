@@ -9,6 +9,7 @@
 #define BASE_THREAD_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define ERRMSG_SIZE 256
@@ -32,8 +33,19 @@ struct thread {
 	void *executor;
 };
 
+/* This thread's; NULL: none yet. */
+extern __thread struct thread *thread_record
+	__attribute__((tls_model("initial-exec")));
+
+struct thread *thread_record_create(void);
+
 /* Never NULL. */
-struct thread *thread_self(void);
+static inline struct thread *thread_self(void)
+{
+	return __builtin_expect(thread_record != NULL, 1)
+		       ? thread_record
+		       : thread_record_create();
+}
 
 /*
  * A thread of ours brings its record along, so that it never shares the

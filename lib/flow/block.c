@@ -31,7 +31,7 @@ static uint32_t number_in(const struct span *s, const void *p)
 {
 	size_t offset = (size_t)((const char *)p - s->base);
 
-	return s->block_size ? (uint32_t)(offset / s->block_size) : 0;
+	return s->block_size ? (uint32_t)offset / s->block_size : 0;
 }
 
 void block_set_label(struct heap *h, struct cache *c, void *p,

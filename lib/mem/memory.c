@@ -11,9 +11,13 @@
 
 void memory_init(struct memory *m)
 {
+	const struct os_policy *policy = &m->policy;
 	unsigned i;
 
-	meta_init(&m->meta, &m->policy);
+	/* What describes pinned blocks need not be pinned. */
+	if (m->kind == MEMORY_PINNED)
+		policy = &m->heap->memory[m->node]->policy;
+	meta_init(&m->meta, policy);
 	for (i = 0; i <= SEGMENT_PAGES; i++)
 		list_init(&m->bucket[i]);
 	for (i = 0; i < NR_LARGE; i++)

@@ -19,6 +19,13 @@
 
 #define SECOND 1000000000ll
 
+/* Some calls are the sanitizer's then. */
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#define HAS_SANITIZER true
+#else
+#define HAS_SANITIZER false
+#endif
+
 /* Ends the program: the test itself cannot go on. */
 #define must(rc) api_must((rc), #rc, __FILE__, __LINE__)
 

@@ -190,6 +190,37 @@ static int do_spawn(struct world *w)
 	return rc;
 }
 
+static int do_alloc(struct world *w)
+{
+	static const enum lkdf_mem_kind kinds[] = { LKDF_MEM_OWN,
+						    LKDF_MEM_INTERLEAVED,
+						    LKDF_MEM_HOST_PINNED };
+	struct lkdf_place *p, *part;
+	void *v[12] = { NULL };
+	int i, rc;
+
+	lkdf_places(w->rt, 0, &p, 1);
+	rc = lkdf_place_part(p, 1, 3, &part);
+	for (i = 0; i < 12 && !rc; i++)
+		rc = lkdf_alloc(part, kinds[i % 3], i < 6 ? 100 : 3 << 20, 0,
+				i % 2 ? "label" : NULL, &v[i]);
+	for (i = 0; i < 12; i++) {
+		if (v[i])
+			memset(v[i], 1, 100);
+		lkdf_free(w->rt, v[i]);
+	}
+	return rc;
+}
+
+static int do_first_touch(struct world *w)
+{
+	char *p = malloc(1 << 20);
+	int rc = lkdf_first_touch(w->rt, p, 1 << 20, 0, NULL, NULL);
+
+	free(p);
+	return rc;
+}
+
 /* A fresh runtime for each fault, as what has memory needs no more. */
 static void every_fault_is_clean(const char *what, int (*fn)(struct world *w))
 {
@@ -285,6 +316,8 @@ int main(void)
 	every_fault_is_clean("run", do_run);
 	every_fault_is_clean("submit", do_submit);
 	every_fault_is_clean("spawn", do_spawn);
+	every_fault_is_clean("memory", do_alloc);
+	every_fault_is_clean("first touch", do_first_touch);
 	without_threads_open_says_so();
 	without_more_threads_blocking_work_waits();
 	return tap_end();

@@ -180,8 +180,11 @@ static void descriptions_have_their_shape(struct lkdf *rt)
 	} rows[] = {
 		{ "topo", "node" },
 		{ "caps", "pinned" },
+		{ "caps", "memory of a node is bound to it" },
 		{ "options", "spin_us" },
 		{ "stats", "lkdf.worker.1.tasks" },
+		{ "stats", ".memory.remote_frees" },
+		{ "stats", "lkdf.memory.interleaved.used" },
 	};
 	size_t i;
 	char *text;
