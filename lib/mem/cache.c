@@ -5,6 +5,9 @@
 
 const struct bin cache_no_bins[NR_CLASSES];
 
+/* Blocks that a bin starts with. */
+#define BIN_START 4
+
 #define BINS_SIZE (NR_CLASSES * sizeof(struct bin))
 
 /* False: no memory for bins: the depot serves block by block. */
@@ -24,17 +27,32 @@ static bool meet_memory(struct cache *c, unsigned memory)
 	return true;
 }
 
+/* Doubles the bin's room, as far as its class and the thread may. */
+static void grow(struct cache *c, struct bin *b, unsigned class)
+{
+	const struct size_class *k = &c->heap->class[class];
+	uint64_t more = b->max ? b->max : BIN_START;
+
+	more = min_u64(more, k->bin_max - b->max);
+	more = min_u64(more, c->room / k->size);
+	b->max += (uint32_t)more;
+	c->room -= more * k->size;
+}
+
 void *cache_refill(struct cache *c, unsigned memory, unsigned class, int *error)
 {
 	struct depot *d = &c->heap->memory[memory]->depot[class];
-	unsigned max = c->max[class], got;
 	struct bin *b;
 	void *block;
+	unsigned got;
 
-	if (max < 2 || !meet_memory(c, memory))
+	if (!meet_memory(c, memory))
 		return depot_take(d, &block, 1, error) ? block : NULL;
 	b = cache_bin(c, memory, class);
-	got = depot_take(d, b->slot, max / 2, error);
+	grow(c, b, class);
+	if (b->max < 2)
+		return depot_take(d, &block, 1, error) ? block : NULL;
+	got = depot_take(d, b->slot, b->max / 2, error);
 	if (!got)
 		return NULL;
 	a_store(&b->nr, got - 1, relaxed);
@@ -46,23 +64,30 @@ void cache_spill(struct cache *c, unsigned memory, unsigned class, void *block)
 	struct memory *m = c->heap->memory[memory];
 	struct depot *d = &m->depot[class];
 	bool is_remote = m->node >= 0 && c->node >= 0 && m->node != c->node;
-	unsigned max = c->max[class], half = (max + 1) / 2;
+	uint32_t nr, half;
 	struct bin *b;
-	uint64_t nr;
 
-	if (!max || !meet_memory(c, memory)) {
+	if (!meet_memory(c, memory)) {
 		depot_give(d, &block, 1, is_remote);
 		return;
 	}
 	b = cache_bin(c, memory, class);
 	nr = a_load(&b->nr, relaxed);
-	if (nr >= max) {
+	if (nr >= b->max)
+		grow(c, b, class);
+	if (!b->max) {
+		depot_give(d, &block, 1, is_remote);
+		return;
+	}
+	if (nr >= b->max) {
+		half = (b->max + 1) / 2;
 		nr -= half;
 		a_store(&b->nr, nr, relaxed);
 		depot_give(d, &b->slot[nr], half, is_remote);
 	}
 	b->slot[nr] = block;
-	a_store(&b->nr, nr + 1, relaxed);
+	/* [cache.fork] the slot; pairs with [cache.child]. */
+	a_store(&b->nr, nr + 1, release);
 }
 
 static void flush_bin(struct cache *c, unsigned memory, unsigned class)
@@ -70,11 +95,12 @@ static void flush_bin(struct cache *c, unsigned memory, unsigned class)
 	struct memory *m = c->heap->memory[memory];
 	bool is_remote = m->node >= 0 && c->node >= 0 && m->node != c->node;
 	struct bin *b = cache_bin(c, memory, class);
-	uint64_t nr = a_load(&b->nr, relaxed);
+	/* [cache.child] slots of a thread gone in fork(): [cache.fork]. */
+	uint32_t nr = a_load(&b->nr, acquire);
 
 	a_store(&b->nr, 0, relaxed);
 	if (nr)
-		depot_give(&m->depot[class], b->slot, (unsigned)nr, is_remote);
+		depot_give(&m->depot[class], b->slot, nr, is_remote);
 }
 
 void cache_flush(struct cache *c)

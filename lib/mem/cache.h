@@ -3,7 +3,9 @@
  * What one thread keeps of a heap: for every memory it has met and every
  * class a bin of free blocks. Blocks lie in the bin of the memory they belong
  * to, whoever frees them, so a thread never gets memory of another node than
- * it asked for. Bins change hands with depots in halves.
+ * it asked for. Bins change hands with depots in halves. A bin starts without
+ * room and gets more each time it runs empty or full, so a thread keeps much
+ * of what it uses much.
  *
  * Owner only, but nr: statistics read it, and the child of a fork empties the
  * bins of threads that it does not have. At each moment a block is in at most
@@ -18,9 +20,10 @@
 #define MAX_MEMORIES 256
 
 struct bin {
-	_Alignas(CACHE_LINE) _Atomic(uint64_t) nr;
-	/* More than used: a stride of 9 lines spreads bins over the cache. */
-	void *slot[71];
+	_Alignas(CACHE_LINE) _Atomic(uint32_t) nr;
+	uint32_t max; /* owner only */
+	/* More than used: a stride of 17 lines spreads bins over the cache. */
+	void *slot[135];
 };
 
 struct cache {
@@ -33,7 +36,8 @@ struct cache {
 
 	/* Owner only. */
 	_Alignas(CACHE_LINE) int node; /* where the thread runs, as known */
-	uint8_t max[NR_CLASSES]; /* blocks in a bin */
+	unsigned memory; /* of that node */
+	uint64_t room; /* bytes by which all bins may still grow */
 	uint32_t label_number; /* of label_text, a memo */
 	char label_text[LABEL_MAX + 1];
 
@@ -61,6 +65,14 @@ static inline struct bin *cache_bin(struct cache *c, unsigned memory,
 				    unsigned class)
 {
 	return a_load(&c->bins[memory], relaxed) + class;
+}
+
+/* The same, for a block of the span. */
+static inline struct bin *cache_span_bin(struct cache *c, const struct span *s)
+{
+	struct bin *bins = a_load(&c->bins[s->memory_index], relaxed);
+
+	return (struct bin *)(void *)((char *)bins + s->bin_at);
 }
 
 #endif

@@ -12,7 +12,7 @@
 #include "base/lock.h"
 #include "mem/class.h"
 
-#define BATCH_MAX 30
+#define BATCH_MAX 62
 
 struct batch {
 	struct batch *next;

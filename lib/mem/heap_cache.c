@@ -3,6 +3,9 @@
 
 #include <pthread.h>
 
+/* What all bins of a thread may hold. */
+#define CACHE_BYTES ((uint64_t)32 << 20)
+
 int heap_current_node(const struct heap *h)
 {
 	int os = os_current_node(), i;
@@ -23,8 +26,8 @@ struct cache *heap_cache_create(struct heap *h, int node)
 	c->heap = h;
 	c->owner = (uint64_t)pthread_self();
 	c->node = node;
-	for (i = 0; i < NR_CLASSES; i++)
-		c->max[i] = (uint8_t)h->class[i].bin_max;
+	c->memory = node > 0 ? (unsigned)node : 0;
+	c->room = CACHE_BYTES;
 	for (i = 0; i < MAX_MEMORIES; i++)
 		a_store(&c->bins[i], (struct bin *)cache_no_bins, relaxed);
 	lock_take(&h->lock);

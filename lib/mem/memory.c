@@ -205,6 +205,8 @@ static void fill_span(struct span *s, struct memory *m, unsigned class)
 
 	s->memory = m;
 	s->class = (uint8_t) class;
+	s->memory_index = (uint16_t)m->index;
+	s->bin_at = (uint32_t)(class * sizeof(struct bin));
 	s->inverse = c->inverse;
 	s->block_size = c->size;
 	s->nr_blocks = c->nr_blocks;

@@ -14,6 +14,7 @@
 
 #include "mem/class.h"
 #include "mem/depot.h"
+#include "mem/index.h"
 #include "mem/meta.h"
 
 #define SEGMENT_SIZE ((size_t)4 << 20)
@@ -49,8 +50,12 @@ struct segment {
 struct span {
 	/* Constant while it has blocks. */
 	char *base;
-	uint64_t inverse; /* of block_size, in 2^-40 */
+	uint64_t inverse; /* of block_size, in 2^-64 */
+	/* Behind the last block ever handed out: grows. Large: 0. */
+	_Atomic(uint32_t) end;
 	uint32_t block_size, nr_blocks; /* large: 0, 1 */
+	uint32_t bin_at; /* of its class, in bytes from a memory's bins */
+	uint16_t memory_index;
 	struct memory *memory;
 	struct segment *segment; /* large: NULL */
 	uint16_t nr_pages; /* large: 0 */
@@ -65,7 +70,7 @@ struct span {
 	size_t size; /* large: bytes mapped */
 	int64_t idle_since_ns;
 	bool is_dirty; /* large: not known to be zero */
-	bool is_cached;
+	_Atomic(bool) is_cached;
 
 	/* Under labels' lock, see label.h: one number per block, or NULL. */
 	_Atomic(_Atomic(uint32_t) *) label;
@@ -101,6 +106,17 @@ struct memory {
 
 	struct depot depot[NR_CLASSES];
 };
+
+/* entry: not 0. */
+static inline unsigned entry_class(uint64_t entry)
+{
+	return entry_span(entry)->class;
+}
+
+static inline unsigned entry_memory(uint64_t entry)
+{
+	return entry_span(entry)->memory_index;
+}
 
 void memory_init(struct memory *m);
 
