@@ -63,7 +63,7 @@ void cache_spill(struct cache *c, unsigned memory, unsigned class, void *block)
 {
 	struct memory *m = c->heap->memory[memory];
 	struct depot *d = &m->depot[class];
-	bool is_remote = m->node >= 0 && c->node >= 0 && m->node != c->node;
+	bool is_remote = cache_is_remote(c, m);
 	uint32_t nr, half;
 	struct bin *b;
 
@@ -93,7 +93,7 @@ void cache_spill(struct cache *c, unsigned memory, unsigned class, void *block)
 static void flush_bin(struct cache *c, unsigned memory, unsigned class)
 {
 	struct memory *m = c->heap->memory[memory];
-	bool is_remote = m->node >= 0 && c->node >= 0 && m->node != c->node;
+	bool is_remote = cache_is_remote(c, m);
 	struct bin *b = cache_bin(c, memory, class);
 	/* [cache.child] slots of a thread gone in fork(): [cache.fork]. */
 	uint32_t nr = a_load(&b->nr, acquire);

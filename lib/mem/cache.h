@@ -61,6 +61,13 @@ void cache_flush(struct cache *c);
 /* The bins themselves go; they are empty, or their blocks go, too. */
 void cache_unmap_bins(struct cache *c);
 
+/* The thread and the memory are on different nodes, both known. */
+static inline bool cache_is_remote(const struct cache *c,
+				   const struct memory *m)
+{
+	return m->node >= 0 && c->node >= 0 && m->node != c->node;
+}
+
 static inline struct bin *cache_bin(struct cache *c, unsigned memory,
 				    unsigned class)
 {

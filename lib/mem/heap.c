@@ -286,9 +286,13 @@ void *heap_alloc_slow(struct heap *h, struct cache *c,
 	return p;
 }
 
-static int free_large(struct span *s, void *p)
+static int free_large(struct cache *c, struct span *s, void *p)
 {
-	return p == s->base ? memory_large_free(s->memory, s) : -EINVAL;
+	struct memory *m = s->memory;
+
+	if (p != s->base)
+		return -EINVAL;
+	return memory_large_free(m, s, c && cache_is_remote(c, m));
 }
 
 int heap_free_slow(struct heap *h, struct cache *c, void *p)
@@ -298,7 +302,7 @@ int heap_free_slow(struct heap *h, struct cache *c, void *p)
 	uint64_t *words = p;
 
 	if (entry && s->class == CLASS_LARGE)
-		return free_large(s, p);
+		return free_large(c, s, p);
 	if (!is_block(entry, p))
 		return -EINVAL;
 	if (words[1] == heap_mark(h, p))

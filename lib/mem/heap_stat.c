@@ -70,6 +70,7 @@ void heap_stat(struct heap *h, unsigned memory, struct heap_stat *out)
 	low = bytes_in_depots(m);
 	lock_take(&m->lock);
 	out->mapped = m->mapped;
+	out->remote_frees = m->nr_remote;
 	out->cached =
 		in_bins + low + m->large_cached + m->cached_pages * HEAP_PAGE;
 	lock_give(&m->lock);

@@ -170,7 +170,7 @@ struct span *memory_large(struct memory *m, size_t size, size_t align,
 	return s;
 }
 
-int memory_large_free(struct memory *m, struct span *s)
+int memory_large_free(struct memory *m, struct span *s, bool is_remote)
 {
 	int64_t now = os_coarse_ns();
 
@@ -180,6 +180,7 @@ int memory_large_free(struct memory *m, struct span *s)
 		return -EALREADY;
 	}
 	list_del(&s->all);
+	m->nr_remote += is_remote;
 	memory_count_out(m, -(int64_t)s->size);
 	if (m->policy.is_locked || s->size > LARGE_CACHED_MAX) {
 		m->mapped -= s->size;

@@ -283,14 +283,14 @@ void memory_drop_idle(struct memory *m)
 
 void memory_trim(struct memory *m, bool all)
 {
-	int64_t now = os_coarse_ns();
+	int64_t before = all ? INT64_MAX : os_coarse_ns() - MEMORY_IDLE_NS;
 	unsigned i;
 
 	for (i = 0; i < NR_CLASSES; i++)
 		depot_trim(&m->depot[i], all);
 	lock_take(&m->lock);
-	trim_segments(m, all ? now : now - MEMORY_IDLE_NS);
-	large_trim(m, all ? now : now - MEMORY_IDLE_NS);
+	trim_segments(m, before);
+	large_trim(m, before);
 	lock_give(&m->lock);
 }
 

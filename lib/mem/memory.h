@@ -102,6 +102,7 @@ struct memory {
 	struct list large[NR_LARGE];
 	struct list large_age;
 	uint64_t mapped, large_cached, cached_pages;
+	uint64_t nr_remote; /* large blocks freed by threads elsewhere */
 	unsigned nr_segments;
 
 	struct depot depot[NR_CLASSES];
@@ -137,7 +138,7 @@ struct span *memory_large(struct memory *m, size_t size, size_t align,
 			  bool *is_zero, int *error);
 
 /* 0; -EALREADY: it is free. */
-int memory_large_free(struct memory *m, struct span *s);
+int memory_large_free(struct memory *m, struct span *s, bool is_remote);
 
 /* Under lock: unmaps all that is unused. */
 void memory_drop_idle(struct memory *m);
