@@ -63,6 +63,8 @@ dies() {
 	[ "$rc" -eq 134 ] && grep -q "$2" "$dir/log"
 	ok $? "misuse ($1) ends with SIGABRT and \"$2\""
 }
+# No core files.
+# shellcheck disable=SC3045
 ulimit -c 0
 dies twice 'free(): double free detected'
 dies twice-large 'free(): double free detected'
