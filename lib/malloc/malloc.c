@@ -14,8 +14,8 @@
 #define PAGE 4096
 
 /* Of a thread that has none yet, and of one that ended: no bin holds any. */
-static struct cache none = { .bins = { (struct bin *)cache_no_bins } };
-static struct cache gone = { .bins = { (struct bin *)cache_no_bins } };
+static struct cache none = { .bins = { (struct bins *)&cache_no_bins } };
+static struct cache gone = { .bins = { (struct bins *)&cache_no_bins } };
 
 static __thread struct cache *self __attribute__((tls_model("initial-exec"))) =
 	&none;
@@ -89,7 +89,10 @@ EXPORT void *malloc(size_t size)
 	struct cache *c = self;
 	void *p = NULL;
 
-	if (likely(size - 1 < CLASS_MAX_SIZE))
+	/* Twice the same, but for what class_of() has to ask. */
+	if (size - 1 < 128)
+		p = heap_alloc_class(c->heap, c, c->memory, class_of(size));
+	else if (likely(size - 1 < CLASS_MAX_SIZE))
 		p = heap_alloc_class(c->heap, c, c->memory, class_of(size));
 	return likely(p != NULL) ? p : malloc_slow(size);
 }

@@ -3,21 +3,21 @@
 
 #include "mem/heap.h"
 
-const struct bin cache_no_bins[NR_CLASSES];
+const struct bins cache_no_bins;
 
 /* Blocks that a bin starts with. */
 #define BIN_START 4
 
-#define BINS_SIZE (NR_CLASSES * sizeof(struct bin))
+#define BINS_SIZE round_up_const(sizeof(struct bins), 4096)
 
 /* False: no memory for bins: the depot serves block by block. */
 static bool meet_memory(struct cache *c, unsigned memory)
 {
 	static const struct os_policy first_touch;
 	int error, bind_error;
-	struct bin *bins;
+	struct bins *bins;
 
-	if (a_load(&c->bins[memory], relaxed) != cache_no_bins)
+	if (a_load(&c->bins[memory], relaxed) != &cache_no_bins)
 		return true;
 	bins = os_map(BINS_SIZE, 4096, &first_touch, &error, &bind_error);
 	if (!bins)
@@ -28,89 +28,89 @@ static bool meet_memory(struct cache *c, unsigned memory)
 }
 
 /* Doubles the bin's room, as far as its class and the thread may. */
-static void grow(struct cache *c, struct bin *b, unsigned class)
+static uint32_t grow(struct cache *c, struct bins *b, unsigned class)
 {
 	const struct size_class *k = &c->heap->class[class];
-	uint64_t more = b->max ? b->max : BIN_START;
+	uint32_t max = b->count[class].max;
+	uint64_t more = max ? max : BIN_START;
 
-	more = min_u64(more, k->bin_max - b->max);
+	more = min_u64(more, k->bin_max - max);
 	more = min_u64(more, c->room / k->size);
-	b->max += (uint32_t)more;
 	c->room -= more * k->size;
+	b->count[class].max = max + (uint32_t)more;
+	return b->count[class].max;
 }
 
 void *cache_refill(struct cache *c, unsigned memory, unsigned class, int *error)
 {
 	struct depot *d = &c->heap->memory[memory]->depot[class];
-	struct bin *b;
+	uint32_t max = 0, got;
+	struct bins *b = NULL;
 	void *block;
-	unsigned got;
 
-	if (!meet_memory(c, memory))
+	if (meet_memory(c, memory)) {
+		b = cache_bins(c, memory);
+		max = grow(c, b, class);
+	}
+	if (max < 2)
 		return depot_take(d, &block, 1, error) ? block : NULL;
-	b = cache_bin(c, memory, class);
-	grow(c, b, class);
-	if (b->max < 2)
-		return depot_take(d, &block, 1, error) ? block : NULL;
-	got = depot_take(d, b->slot, b->max / 2, error);
+	got = depot_take(d, b->slot[class], max / 2, error);
 	if (!got)
 		return NULL;
-	a_store(&b->nr, got - 1, relaxed);
-	return b->slot[got - 1];
+	a_store(&b->count[class].nr, got - 1, relaxed);
+	return b->slot[class][got - 1];
 }
 
-void cache_spill(struct cache *c, unsigned memory, unsigned class, void *block)
+void cache_spill(struct cache *c, const struct span *s, uint64_t *block,
+		 uint64_t mark)
 {
-	struct memory *m = c->heap->memory[memory];
+	unsigned memory = s->memory_index, class = s->class;
+	struct memory *m = s->memory;
 	struct depot *d = &m->depot[class];
 	bool is_remote = cache_is_remote(c, m);
-	uint32_t nr, half;
-	struct bin *b;
+	uint32_t max = 0, nr, half;
+	struct bins *b = NULL;
 
-	if (!meet_memory(c, memory)) {
-		depot_give(d, &block, 1, is_remote);
+	if (meet_memory(c, memory)) {
+		b = cache_bins(c, memory);
+		max = grow(c, b, class);
+	}
+	if (!max) {
+		block[1] = mark;
+		depot_give(d, (void **)&block, 1, is_remote);
 		return;
 	}
-	b = cache_bin(c, memory, class);
-	nr = a_load(&b->nr, relaxed);
-	if (nr >= b->max)
-		grow(c, b, class);
-	if (!b->max) {
-		depot_give(d, &block, 1, is_remote);
+	if (cache_push(c, s, block, mark))
 		return;
-	}
-	if (nr >= b->max) {
-		half = (b->max + 1) / 2;
-		nr -= half;
-		a_store(&b->nr, nr, relaxed);
-		depot_give(d, &b->slot[nr], half, is_remote);
-	}
-	b->slot[nr] = block;
-	/* [cache.fork] the slot; pairs with [cache.child]. */
-	a_store(&b->nr, nr + 1, release);
+	nr = a_load(&b->count[class].nr, relaxed);
+	half = (max + 1) / 2;
+	nr -= half;
+	a_store(&b->count[class].nr, nr, relaxed);
+	depot_give(d, &b->slot[class][nr], half, is_remote);
+	cache_push(c, s, block, mark);
 }
 
 static void flush_bin(struct cache *c, unsigned memory, unsigned class)
 {
 	struct memory *m = c->heap->memory[memory];
-	bool is_remote = cache_is_remote(c, m);
-	struct bin *b = cache_bin(c, memory, class);
-	/* [cache.child] slots of a thread gone in fork(): [cache.fork]. */
-	uint32_t nr = a_load(&b->nr, acquire);
+	struct bins *b = cache_bins(c, memory);
+	/* [cache.child] slots of a thread gone in fork(): [cache.push]. */
+	uint32_t nr = a_load(&b->count[class].nr, acquire);
 
-	a_store(&b->nr, 0, relaxed);
+	a_store(&b->count[class].nr, 0, relaxed);
 	if (nr)
-		depot_give(&m->depot[class], b->slot, nr, is_remote);
+		depot_give(&m->depot[class], b->slot[class], nr,
+			   cache_is_remote(c, m));
 }
 
 void cache_flush(struct cache *c)
 {
 	unsigned memory, class;
-	struct bin *bins;
+	struct bins *bins;
 
 	for (memory = 0; memory < c->heap->nr_memories; memory++) {
 		bins = a_load(&c->bins[memory], relaxed);
-		if (bins == cache_no_bins)
+		if (bins == &cache_no_bins)
 			continue;
 		for (class = 0; class < NR_CLASSES; class ++)
 			flush_bin(c, memory, class);
@@ -120,11 +120,11 @@ void cache_flush(struct cache *c)
 void cache_unmap_bins(struct cache *c)
 {
 	unsigned memory;
-	struct bin *bins;
+	struct bins *bins;
 
 	for (memory = 0; memory < c->heap->nr_memories; memory++) {
 		bins = a_load(&c->bins[memory], relaxed);
-		if (bins != cache_no_bins)
+		if (bins != &cache_no_bins)
 			os_unmap(bins, BINS_SIZE);
 	}
 }

@@ -19,11 +19,13 @@
 
 #define MAX_MEMORIES 256
 
-struct bin {
-	_Alignas(CACHE_LINE) _Atomic(uint32_t) nr;
-	uint32_t max; /* owner only */
-	/* More than used: a stride of 17 lines spreads bins over the cache. */
-	void *slot[135];
+/* Of one memory, by class; the counts of all lie together. */
+struct bins {
+	struct {
+		_Atomic(uint32_t) nr;
+		uint32_t max; /* owner only */
+	} count[NR_CLASSES];
+	void *slot[NR_CLASSES][BIN_MAX];
 };
 
 struct cache {
@@ -42,18 +44,19 @@ struct cache {
 	char label_text[LABEL_MAX + 1];
 
 	/* Owner writes; any thread reads. */
-	_Atomic(struct bin *) bins[MAX_MEMORIES];
+	_Atomic(struct bins *) bins[MAX_MEMORIES];
 };
 
 /* Bins of a memory never met: nothing in them, and no room. */
-extern const struct bin cache_no_bins[NR_CLASSES];
+extern const struct bins cache_no_bins;
 
 /* A block of the class for a thread whose bin is empty; NULL: *error why. */
 void *cache_refill(struct cache *c, unsigned memory, unsigned class,
 		   int *error);
 
 /* A block for a thread whose bin is full. */
-void cache_spill(struct cache *c, unsigned memory, unsigned class, void *block);
+void cache_spill(struct cache *c, const struct span *s, uint64_t *block,
+		 uint64_t mark);
 
 /* Gives all blocks back. */
 void cache_flush(struct cache *c);
@@ -68,18 +71,38 @@ static inline bool cache_is_remote(const struct cache *c,
 	return m->node >= 0 && c->node >= 0 && m->node != c->node;
 }
 
-static inline struct bin *cache_bin(struct cache *c, unsigned memory,
-				    unsigned class)
+static inline struct bins *cache_bins(struct cache *c, unsigned memory)
 {
-	return a_load(&c->bins[memory], relaxed) + class;
+	return a_load(&c->bins[memory], relaxed);
 }
 
-/* The same, for a block of the span. */
-static inline struct bin *cache_span_bin(struct cache *c, const struct span *s)
+/* NULL: there is none. */
+static inline void *cache_pop(struct cache *c, unsigned memory, unsigned class)
 {
-	struct bin *bins = a_load(&c->bins[s->memory_index], relaxed);
+	struct bins *b = cache_bins(c, memory);
+	uint32_t nr = a_load(&b->count[class].nr, relaxed);
 
-	return (struct bin *)(void *)((char *)bins + s->bin_at);
+	if (unlikely(!nr))
+		return NULL;
+	a_store(&b->count[class].nr, nr - 1, relaxed);
+	return b->slot[class][nr - 1];
+}
+
+/* False: no room, and nothing was done. mark: its second word from now on. */
+static inline bool cache_push(struct cache *c, const struct span *s,
+			      uint64_t *block, uint64_t mark)
+{
+	struct bins *b = cache_bins(c, s->memory_index);
+	unsigned class = s->class;
+	uint32_t nr = a_load(&b->count[class].nr, relaxed);
+
+	if (unlikely(nr >= b->count[class].max))
+		return false;
+	block[1] = mark;
+	b->slot[class][nr] = block;
+	/* [cache.push] the slot; pairs with [cache.child]. */
+	a_store(&b->count[class].nr, nr + 1, release);
+	return true;
 }
 
 #endif

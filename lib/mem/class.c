@@ -13,8 +13,8 @@
 /* Of a limit on the memory: one part in so many. */
 #define BIN_PART 64
 #define DEPOT_BYTES ((size_t)1 << 20)
-#define DEPOT_BYTES_MAX ((size_t)64 << 20)
-#define DEPOT_BLOCKS_MIN 64
+#define DEPOT_BYTES_MAX ((size_t)1 << 30)
+#define DEPOT_BLOCKS_MIN 1024
 
 static size_t size_of_class(unsigned class)
 {

@@ -40,8 +40,8 @@ static inline unsigned class_of(size_t size)
 {
 	unsigned log;
 
-	if (size <= 128)
-		return (unsigned)((size + 15) / 16) - 1;
+	if (size - 1 < 128)
+		return (unsigned)((size - 1) / 16);
 	log = 63u ^ (unsigned)__builtin_clzl(size - 1);
 	return 8 + (log - 7) * 4 + (unsigned)(((size - 1) >> (log - 2)) & 3);
 }

@@ -5,9 +5,8 @@
 
 #include <string.h>
 
-/* How often the clock is looked at, in operations; how long is a while. */
+/* How often the clock is looked at, in operations. */
 #define OPS_PER_LOOK 64
-#define AGE_NS ((int64_t)250000000)
 
 void depot_init(struct depot *d, struct memory *m, unsigned class)
 {
@@ -88,7 +87,8 @@ static void give_to_span(struct depot *d, void *block)
 	}
 }
 
-void depot_shrink(struct depot *d, uint32_t nr)
+/* Under lock: down into the spans, until nr are left. */
+static void shrink(struct depot *d, uint32_t nr)
 {
 	void *block;
 
@@ -97,21 +97,11 @@ void depot_shrink(struct depot *d, uint32_t nr)
 	d->low = (uint32_t)min_u64(d->low, d->nr_cached);
 }
 
-/* Under lock: half of what was never needed goes, twice a second. */
-static void age(struct depot *d)
+/* Under lock. True: it is time to look at the clock. */
+static bool note_op(struct depot *d)
 {
-	int64_t now;
-
 	d->low = (uint32_t)min_u64(d->low, d->nr_cached);
-	if (likely(++d->nr_ops < OPS_PER_LOOK))
-		return;
-	d->nr_ops = 0;
-	now = os_coarse_ns();
-	if (now - d->age_ns < AGE_NS)
-		return;
-	depot_shrink(d, d->nr_cached - (d->low + 1) / 2);
-	d->age_ns = now;
-	d->low = d->nr_cached;
+	return ++d->nr_ops % OPS_PER_LOOK == 0;
 }
 
 /* Under lock: a block that nobody had says it is free, as all others do. */
@@ -162,39 +152,43 @@ static unsigned take_from_spans(struct depot *d, void **to, unsigned nr,
 
 unsigned depot_take(struct depot *d, void **to, unsigned nr, int *error)
 {
+	bool must_look;
 	unsigned got;
 
 	lock_take(&d->lock);
 	got = take_cached(d, to, nr);
 	if (!got)
 		got = take_from_spans(d, to, nr, error);
-	d->nr_out += got;
-	age(d);
+	must_look = note_op(d);
 	lock_give(&d->lock);
 	memory_count_out(d->memory,
 			 (int64_t)got * d->memory->heap->class[d->class].size);
+	if (unlikely(must_look))
+		memory_sweep(d->memory);
 	return got;
 }
 
 void depot_give(struct depot *d, void *const *from, unsigned nr, bool is_remote)
 {
 	const struct size_class *c = &d->memory->heap->class[d->class];
+	bool must_look;
 	unsigned i;
 
 	lock_take(&d->lock);
 	for (i = cache_blocks(d, from, nr); i < nr; i++)
 		give_to_span(d, from[i]);
-	d->nr_out -= nr;
 	d->nr_remote += is_remote ? nr : 0;
-	age(d);
+	must_look = note_op(d);
 	lock_give(&d->lock);
 	memory_count_out(d->memory, -(int64_t)nr * c->size);
+	if (unlikely(must_look))
+		memory_sweep(d->memory);
 }
 
 void depot_trim(struct depot *d, bool all)
 {
 	lock_take(&d->lock);
-	depot_shrink(d, all ? 0 : d->nr_cached - (d->low + 1) / 2);
+	shrink(d, all ? 0 : d->nr_cached - (d->low + 1) / 2);
 	d->low = d->nr_cached;
 	lock_give(&d->lock);
 }

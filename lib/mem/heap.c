@@ -297,9 +297,8 @@ static int free_large(struct cache *c, struct span *s, void *p)
 
 int heap_free_slow(struct heap *h, struct cache *c, void *p)
 {
-	uint64_t entry = index_entry(&h->index, p);
+	uint64_t entry = index_entry(&h->index, p), *words = p;
 	struct span *s = entry_span(entry);
-	uint64_t *words = p;
 
 	if (entry && s->class == CLASS_LARGE)
 		return free_large(c, s, p);
@@ -307,10 +306,11 @@ int heap_free_slow(struct heap *h, struct cache *c, void *p)
 		return -EINVAL;
 	if (words[1] == heap_mark(h, p))
 		return -EALREADY;
-	words[1] = heap_mark(h, p);
-	if (c)
-		cache_spill(c, s->memory_index, s->class, p);
-	else
+	if (c) {
+		cache_spill(c, s, p, heap_mark(h, p));
+	} else {
+		words[1] = heap_mark(h, p);
 		depot_give(&s->memory->depot[s->class], &p, 1, false);
+	}
 	return 0;
 }

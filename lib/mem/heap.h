@@ -172,16 +172,11 @@ static inline bool is_block(uint64_t entry, const void *p)
 static inline void *heap_alloc_class(struct heap *h, struct cache *c,
 				     unsigned memory, unsigned class)
 {
-	struct bin *b = cache_bin(c, memory, class);
-	uint32_t nr = a_load(&b->nr, relaxed);
-	uint64_t *p;
+	uint64_t *p = cache_pop(c, memory, class);
 
 	(void)h;
-	if (unlikely(!nr))
-		return NULL;
-	p = b->slot[nr - 1];
-	a_store(&b->nr, nr - 1, relaxed);
-	p[1] = 0;
+	if (likely(p != NULL))
+		p[1] = 0;
 	return p;
 }
 
@@ -190,20 +185,10 @@ static inline bool heap_free_fast(struct heap *h, struct cache *c, void *p)
 {
 	uint64_t entry = index_entry(&h->index, p);
 	uint64_t mark = heap_mark(h, p);
-	struct bin *b;
-	uint32_t nr;
 
 	if (unlikely(!is_block(entry, p) || ((uint64_t *)p)[1] == mark))
 		return false;
-	b = cache_span_bin(c, entry_span(entry));
-	nr = a_load(&b->nr, relaxed);
-	if (unlikely(nr >= b->max))
-		return false;
-	((uint64_t *)p)[1] = mark;
-	b->slot[nr] = p;
-	/* [cache.push] as [cache.fork]; pairs with [cache.child]. */
-	a_store(&b->nr, nr + 1, release);
-	return true;
+	return cache_push(c, entry_span(entry), p, mark);
 }
 
 /* As heap_free_slow(). */

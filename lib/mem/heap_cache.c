@@ -29,7 +29,7 @@ struct cache *heap_cache_create(struct heap *h, int node)
 	c->memory = node > 0 ? (unsigned)node : 0;
 	c->room = CACHE_BYTES;
 	for (i = 0; i < MAX_MEMORIES; i++)
-		a_store(&c->bins[i], (struct bin *)cache_no_bins, relaxed);
+		a_store(&c->bins[i], (struct bins *)&cache_no_bins, relaxed);
 	lock_take(&h->lock);
 	list_push(&h->caches, &c->list);
 	lock_give(&h->lock);

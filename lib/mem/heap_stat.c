@@ -17,7 +17,7 @@ static uint64_t bytes_in_bins(struct heap *h, unsigned memory)
 {
 	uint64_t bytes = 0;
 	struct cache *c;
-	struct bin *bins;
+	struct bins *bins;
 	struct list *l;
 	unsigned i;
 
@@ -25,11 +25,11 @@ static uint64_t bytes_in_bins(struct heap *h, unsigned memory)
 		c = container_of(l, struct cache, list);
 		/* [cache.seen] its zeroes; pairs with [cache.new]. */
 		bins = a_load(&c->bins[memory], acquire);
-		if (bins == cache_no_bins)
+		if (bins == &cache_no_bins)
 			continue;
 		for (i = 0; i < NR_CLASSES; i++)
-			bytes +=
-				a_load(&bins[i].nr, relaxed) * h->class[i].size;
+			bytes += a_load(&bins->count[i].nr, relaxed) *
+				 h->class[i].size;
 	}
 	return bytes;
 }

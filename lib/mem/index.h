@@ -42,7 +42,7 @@ static inline uint64_t index_entry(struct index *x, const void *p)
 	uintptr_t page = (uintptr_t)p >> HEAP_PAGE_SHIFT;
 	_Atomic(uint64_t) *leaf;
 
-	if (unlikely(page >> (INDEX_ADDRESS_BITS - HEAP_PAGE_SHIFT)))
+	if (unlikely(page >> INDEX_LEAF_BITS >= INDEX_ROOT))
 		return 0;
 	/* [index.leaf] its zeroes; pairs with [index.new]. */
 	leaf = a_load(&x->root[page >> INDEX_LEAF_BITS], acquire);

@@ -206,7 +206,6 @@ static void fill_span(struct span *s, struct memory *m, unsigned class)
 	s->memory = m;
 	s->class = (uint8_t) class;
 	s->memory_index = (uint16_t)m->index;
-	s->bin_at = (uint32_t)(class * sizeof(struct bin));
 	s->inverse = c->inverse;
 	s->block_size = c->size;
 	s->nr_blocks = c->nr_blocks;
@@ -292,6 +291,15 @@ void memory_trim(struct memory *m, bool all)
 	trim_segments(m, before);
 	large_trim(m, before);
 	lock_give(&m->lock);
+}
+
+void memory_sweep(struct memory *m)
+{
+	int64_t now = os_coarse_ns(), last = a_load(&m->swept_ns, relaxed);
+
+	if (now - last >= MEMORY_SWEEP_NS &&
+	    a_cas(&m->swept_ns, &last, now, relaxed, relaxed))
+		memory_trim(m, false);
 }
 
 void memory_fini(struct memory *m)

@@ -26,6 +26,9 @@
 /* Bytes of large blocks kept for reuse, at most. */
 #define LARGE_CACHED_MAX ((uint64_t)1 << 30)
 
+/* How often depots give up half of what they do not need. */
+#define MEMORY_SWEEP_NS ((int64_t)250000000)
+
 /* How long free pages that were written stay. */
 #define MEMORY_IDLE_NS ((int64_t)1000000000)
 
@@ -54,12 +57,10 @@ struct span {
 	/* Behind the last block ever handed out: grows. Large: 0. */
 	_Atomic(uint32_t) end;
 	uint32_t block_size, nr_blocks; /* large: 0, 1 */
-	uint32_t bin_at; /* of its class, in bytes from a memory's bins */
-	uint16_t memory_index;
+	uint16_t memory_index, nr_pages; /* large: nr_pages 0 */
+	uint8_t class;
 	struct memory *memory;
 	struct segment *segment; /* large: NULL */
-	uint16_t nr_pages; /* large: 0 */
-	uint8_t class;
 
 	/* Under the depot's lock; a large one's under the memory's. */
 	void *free; /* blocks that came back, linked by their first word */
@@ -91,6 +92,7 @@ struct memory {
 	/* Any thread. */
 	_Atomic(uint64_t) out; /* bytes with users and their threads */
 	_Atomic(uint64_t) peak; /* of out */
+	_Atomic(int64_t) swept_ns;
 	_Atomic(int) bind_error; /* why the kernel refused the policy, or 0 */
 
 	/* Under lock. */
@@ -145,6 +147,12 @@ void memory_drop_idle(struct memory *m);
 
 /* Gives back what lies idle; all: at once, not after a second. */
 void memory_trim(struct memory *m, bool all);
+
+/*
+ * As memory_trim(m, false), if the last time is a while ago. Called now and
+ * then, without locks.
+ */
+void memory_sweep(struct memory *m);
 
 /* More bytes with users; nr may be negative. */
 void memory_count_out(struct memory *m, int64_t bytes);
