@@ -13,9 +13,15 @@
 #define MALLOC_ALIGN 16
 #define PAGE 4096
 
-/* Of a thread that has none yet, and of one that ended: no bin holds any. */
-static struct cache none = { .bins = { (struct bins *)&cache_no_bins } };
-static struct cache gone = { .bins = { (struct bins *)&cache_no_bins } };
+/*
+ * Of a thread that has none yet, and of one that ended: no bin holds any, and
+ * nothing is a block of their heap. So nobody has to ask.
+ */
+static struct heap no_heap;
+static struct cache none = { .heap = &no_heap,
+			     .local = (struct bins *)&cache_no_bins };
+static struct cache gone = { .heap = &no_heap,
+			     .local = (struct bins *)&cache_no_bins };
 
 static __thread struct cache *self __attribute__((tls_model("initial-exec"))) =
 	&none;
@@ -24,12 +30,6 @@ void malloc_thread_end(void *cache)
 {
 	self = &gone;
 	heap_cache_destroy(cache);
-}
-
-static void set_node(struct cache *c, int node)
-{
-	c->node = node;
-	c->memory = node > 0 ? (unsigned)node : 0;
 }
 
 /* This thread's cache, with today's node; NULL: it has none. */
@@ -46,7 +46,7 @@ static struct cache *current(struct heap *h)
 		self = c;
 		start_watch_thread(c);
 	} else if (h->nr_nodes > 1) {
-		set_node(c, heap_current_node(h));
+		cache_set_node(c, heap_current_node(h));
 	}
 	return c;
 }
@@ -86,14 +86,14 @@ static SLOW void *malloc_slow(size_t size)
 
 EXPORT void *malloc(size_t size)
 {
-	struct cache *c = self;
+	struct bins *b = self->local;
 	void *p = NULL;
 
 	/* Twice the same, but for what class_of() has to ask. */
-	if (size - 1 < 128)
-		p = heap_alloc_class(c->heap, c, c->memory, class_of(size));
-	else if (likely(size - 1 < CLASS_MAX_SIZE))
-		p = heap_alloc_class(c->heap, c, c->memory, class_of(size));
+	if (likely(size - 1 < CLASS_SMALL_SIZE))
+		p = heap_alloc_from(b, class_of(size));
+	else if (size - 1 < CLASS_MAX_SIZE)
+		p = heap_alloc_from(b, class_of(size));
 	return likely(p != NULL) ? p : malloc_slow(size);
 }
 
@@ -124,7 +124,7 @@ EXPORT void free(void *p)
 {
 	struct cache *c = self;
 
-	if (unlikely(!c->heap || !heap_free_fast(c->heap, c, p)))
+	if (unlikely(!heap_free_fast(c->heap, c, p)))
 		free_slow(p);
 }
 
@@ -249,7 +249,7 @@ EXPORT int malloc_trim(size_t keep)
 	(void)keep;
 	if (!h)
 		return 0;
-	if (self->heap)
+	if (self->heap != &no_heap)
 		cache_flush(self);
 	heap_trim(h, true);
 	return 1;

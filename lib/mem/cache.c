@@ -10,6 +10,13 @@ const struct bins cache_no_bins;
 
 #define BINS_SIZE round_up_const(sizeof(struct bins), 4096)
 
+void cache_set_node(struct cache *c, int node)
+{
+	c->node = node;
+	c->memory = node > 0 ? (unsigned)node : 0;
+	c->local = cache_bins(c, c->memory);
+}
+
 /* False: no memory for bins: the depot serves block by block. */
 static bool meet_memory(struct cache *c, unsigned memory)
 {
@@ -24,6 +31,7 @@ static bool meet_memory(struct cache *c, unsigned memory)
 		return false;
 	/* [cache.new] its zeroes; pairs with [cache.seen]. */
 	a_store(&c->bins[memory], bins, release);
+	cache_set_node(c, c->node);
 	return true;
 }
 

@@ -39,6 +39,7 @@ struct cache {
 	/* Owner only. */
 	_Alignas(CACHE_LINE) int node; /* where the thread runs, as known */
 	unsigned memory; /* of that node */
+	struct bins *local; /* of that memory */
 	uint64_t room; /* bytes by which all bins may still grow */
 	uint32_t label_number; /* of label_text, a memo */
 	char label_text[LABEL_MAX + 1];
@@ -49,6 +50,9 @@ struct cache {
 
 /* Bins of a memory never met: nothing in them, and no room. */
 extern const struct bins cache_no_bins;
+
+/* The thread runs on that node from now on; -1: on none of the heap's. */
+void cache_set_node(struct cache *c, int node);
 
 /* A block of the class for a thread whose bin is empty; NULL: *error why. */
 void *cache_refill(struct cache *c, unsigned memory, unsigned class,
@@ -74,18 +78,6 @@ static inline bool cache_is_remote(const struct cache *c,
 static inline struct bins *cache_bins(struct cache *c, unsigned memory)
 {
 	return a_load(&c->bins[memory], relaxed);
-}
-
-/* NULL: there is none. */
-static inline void *cache_pop(struct cache *c, unsigned memory, unsigned class)
-{
-	struct bins *b = cache_bins(c, memory);
-	uint32_t nr = a_load(&b->count[class].nr, relaxed);
-
-	if (unlikely(!nr))
-		return NULL;
-	a_store(&b->count[class].nr, nr - 1, relaxed);
-	return b->slot[class][nr - 1];
 }
 
 /* False: no room, and nothing was done. mark: its second word from now on. */

@@ -16,6 +16,32 @@
 #define DEPOT_BYTES_MAX ((size_t)1 << 30)
 #define DEPOT_BLOCKS_MIN 1024
 
+#define EIGHT(c, d) c, c, c, c, d, d, d, d
+const uint8_t class_small[CLASS_SMALL_SIZE / 16] = {
+	0,
+	1,
+	2,
+	3,
+	4,
+	5,
+	6,
+	7, /* to 128 */
+	8,
+	8,
+	9,
+	9,
+	10,
+	10,
+	11,
+	11, /* to 256 */
+	EIGHT(12, 13),
+	EIGHT(14, 15), /* to 512 */
+	EIGHT(16, 16),
+	EIGHT(17, 17),
+	EIGHT(18, 18),
+	EIGHT(19, 19),
+};
+
 static size_t size_of_class(unsigned class)
 {
 	unsigned doubling;

@@ -35,13 +35,17 @@ struct size_class {
 /* limit: bytes of a memory; 0: none. */
 void class_table_init(struct size_class *table, uint64_t limit);
 
+/* Classes of sizes to 1024, in steps of 16. */
+#define CLASS_SMALL_SIZE ((size_t)1024)
+extern const uint8_t class_small[CLASS_SMALL_SIZE / 16];
+
 /* size 1 .. CLASS_MAX_SIZE. */
 static inline unsigned class_of(size_t size)
 {
 	unsigned log;
 
-	if (size - 1 < 128)
-		return (unsigned)((size - 1) / 16);
+	if (size - 1 < CLASS_SMALL_SIZE)
+		return class_small[(size - 1) / 16];
 	log = 63u ^ (unsigned)__builtin_clzl(size - 1);
 	return 8 + (log - 7) * 4 + (unsigned)(((size - 1) >> (log - 2)) & 3);
 }

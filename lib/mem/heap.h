@@ -168,16 +168,28 @@ static inline bool is_block(uint64_t entry, const void *p)
 	       offset < a_load(&s->end, relaxed);
 }
 
-/* size 1 .. CLASS_MAX_SIZE; the block's alignment is its class's. */
+/*
+ * size 1 .. CLASS_MAX_SIZE; the block's alignment is its class's. NULL: these
+ * bins have none.
+ */
+static inline void *heap_alloc_from(struct bins *b, unsigned class)
+{
+	uint32_t nr = a_load(&b->count[class].nr, relaxed);
+	uint64_t *p;
+
+	if (unlikely(!nr))
+		return NULL;
+	a_store(&b->count[class].nr, nr - 1, relaxed);
+	p = b->slot[class][nr - 1];
+	p[1] = 0;
+	return p;
+}
+
 static inline void *heap_alloc_class(struct heap *h, struct cache *c,
 				     unsigned memory, unsigned class)
 {
-	uint64_t *p = cache_pop(c, memory, class);
-
 	(void)h;
-	if (likely(p != NULL))
-		p[1] = 0;
-	return p;
+	return heap_alloc_from(cache_bins(c, memory), class);
 }
 
 /* False: nothing was done. */

@@ -25,11 +25,10 @@ struct cache *heap_cache_create(struct heap *h, int node)
 		return NULL;
 	c->heap = h;
 	c->owner = (uint64_t)pthread_self();
-	c->node = node;
-	c->memory = node > 0 ? (unsigned)node : 0;
 	c->room = CACHE_BYTES;
 	for (i = 0; i < MAX_MEMORIES; i++)
 		a_store(&c->bins[i], (struct bins *)&cache_no_bins, relaxed);
+	cache_set_node(c, node);
 	lock_take(&h->lock);
 	list_push(&h->caches, &c->list);
 	lock_give(&h->lock);
