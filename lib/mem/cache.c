@@ -39,14 +39,20 @@ static bool meet_memory(struct cache *c, unsigned memory)
 static uint32_t grow(struct cache *c, struct bins *b, unsigned class)
 {
 	const struct size_class *k = &c->heap->class[class];
-	uint32_t max = b->count[class].max;
-	uint64_t more = max ? max : BIN_START;
+	uint64_t max = 0, more = BIN_START;
 
-	more = min_u64(more, k->bin_max - max);
+	if (b->end[class]) {
+		max = (uint64_t)(b->end[class] - b->slot[class]);
+		more = max;
+	} else {
+		a_store(&b->top[class], b->slot[class], relaxed);
+	}
+	more = min_u64(more ? more : BIN_START, k->bin_max - max);
 	more = min_u64(more, c->room / k->size);
 	c->room -= more * k->size;
-	b->count[class].max = max + (uint32_t)more;
-	return b->count[class].max;
+	max += more;
+	b->end[class] = b->slot[class] + max;
+	return (uint32_t)max;
 }
 
 void *cache_refill(struct cache *c, unsigned memory, unsigned class, int *error)
@@ -65,7 +71,8 @@ void *cache_refill(struct cache *c, unsigned memory, unsigned class, int *error)
 	got = depot_take(d, b->slot[class], max / 2, error);
 	if (!got)
 		return NULL;
-	a_store(&b->count[class].nr, got - 1, relaxed);
+	/* [cache.refill] as [cache.push]; pairs with [cache.child]. */
+	a_store(&b->top[class], &b->slot[class][got - 1], release);
 	return b->slot[class][got - 1];
 }
 
@@ -76,8 +83,9 @@ void cache_spill(struct cache *c, const struct span *s, uint64_t *block,
 	struct memory *m = s->memory;
 	struct depot *d = &m->depot[class];
 	bool is_remote = cache_is_remote(c, m);
-	uint32_t max = 0, nr, half;
+	uint32_t max = 0, half;
 	struct bins *b = NULL;
+	void **top;
 
 	if (meet_memory(c, memory)) {
 		b = cache_bins(c, memory);
@@ -90,11 +98,10 @@ void cache_spill(struct cache *c, const struct span *s, uint64_t *block,
 	}
 	if (cache_push(c, s, block, mark))
 		return;
-	nr = a_load(&b->count[class].nr, relaxed);
 	half = (max + 1) / 2;
-	nr -= half;
-	a_store(&b->count[class].nr, nr, relaxed);
-	depot_give(d, &b->slot[class][nr], half, is_remote);
+	top = a_load(&b->top[class], relaxed) - half;
+	a_store(&b->top[class], top, relaxed);
+	depot_give(d, top, half, is_remote);
 	cache_push(c, s, block, mark);
 }
 
@@ -102,13 +109,12 @@ static void flush_bin(struct cache *c, unsigned memory, unsigned class)
 {
 	struct memory *m = c->heap->memory[memory];
 	struct bins *b = cache_bins(c, memory);
-	/* [cache.child] slots of a thread gone in fork(): [cache.push]. */
-	uint32_t nr = a_load(&b->count[class].nr, acquire);
+	uint32_t nr = bins_nr(b, class);
 
-	a_store(&b->count[class].nr, 0, relaxed);
-	if (nr)
-		depot_give(&m->depot[class], b->slot[class], nr,
-			   cache_is_remote(c, m));
+	if (!nr)
+		return;
+	a_store(&b->top[class], b->slot[class], relaxed);
+	depot_give(&m->depot[class], b->slot[class], nr, cache_is_remote(c, m));
 }
 
 void cache_flush(struct cache *c)

@@ -7,9 +7,9 @@
  * room and gets more each time it runs empty or full, so a thread keeps much
  * of what it uses much.
  *
- * Owner only, but nr: statistics read it, and the child of a fork empties the
- * bins of threads that it does not have. At each moment a block is in at most
- * one place, therefore, in program order.
+ * Owner only, but tops: statistics read them, and the child of a fork empties
+ * the bins of threads that it does not have. At each moment a block is in at
+ * most one place, therefore, in program order.
  */
 #ifndef MEM_CACHE_H
 #define MEM_CACHE_H
@@ -19,16 +19,21 @@
 
 #define MAX_MEMORIES 256
 
-/* Of one memory, by class; the counts of all lie together. */
+/*
+ * Of one memory, by class. A bin is empty when its top is a multiple of its
+ * slots' size: so it never fills them all. Until it is first used its top and
+ * end are NULL, which says that it is empty, and full.
+ */
 struct bins {
-	struct {
-		_Atomic(uint32_t) nr;
-		uint32_t max; /* owner only */
-	} count[NR_CLASSES];
-	void *slot[NR_CLASSES][BIN_MAX];
+	_Atomic(void **) top[NR_CLASSES]; /* first free slot */
+	void **end[NR_CLASSES]; /* owner only: behind the last one to use */
+	_Alignas(BIN_SLOTS * sizeof(void *)) void *slot[NR_CLASSES][BIN_SLOTS];
 };
 
 struct cache {
+	/* Owner writes; any thread reads. First: its index is its address. */
+	_Alignas(CACHE_LINE) _Atomic(struct bins *) bins[MAX_MEMORIES];
+
 	/* Set when made, constant afterwards. */
 	struct heap *heap;
 	uint64_t owner; /* pthread_self() */
@@ -37,15 +42,12 @@ struct cache {
 	struct list list;
 
 	/* Owner only. */
-	_Alignas(CACHE_LINE) int node; /* where the thread runs, as known */
+	int node; /* where the thread runs, as known */
 	unsigned memory; /* of that node */
 	struct bins *local; /* of that memory */
 	uint64_t room; /* bytes by which all bins may still grow */
 	uint32_t label_number; /* of label_text, a memo */
 	char label_text[LABEL_MAX + 1];
-
-	/* Owner writes; any thread reads. */
-	_Atomic(struct bins *) bins[MAX_MEMORIES];
 };
 
 /* Bins of a memory never met: nothing in them, and no room. */
@@ -85,16 +87,25 @@ static inline bool cache_push(struct cache *c, const struct span *s,
 			      uint64_t *block, uint64_t mark)
 {
 	struct bins *b = cache_bins(c, s->memory_index);
-	unsigned class = s->class;
-	uint32_t nr = a_load(&b->count[class].nr, relaxed);
+	size_t class = s->class;
+	void **top = a_load(&b->top[class], relaxed);
 
-	if (unlikely(nr >= b->count[class].max))
+	if (unlikely(top >= b->end[class]))
 		return false;
 	block[1] = mark;
-	b->slot[class][nr] = block;
+	*top = block;
 	/* [cache.push] the slot; pairs with [cache.child]. */
-	a_store(&b->count[class].nr, nr + 1, release);
+	a_store(&b->top[class], top + 1, release);
 	return true;
+}
+
+/* Blocks in a bin; racy but for the owner. */
+static inline uint32_t bins_nr(struct bins *b, unsigned class)
+{
+	/* [cache.child] slots of a thread gone in fork(): [cache.push]. */
+	void **top = a_load(&b->top[class], acquire);
+
+	return top ? (uint32_t)(top - b->slot[class]) : 0;
 }
 
 #endif

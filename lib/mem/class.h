@@ -20,8 +20,9 @@
 #define HEAP_PAGE_SHIFT 16
 #define HEAP_PAGE ((size_t)1 << HEAP_PAGE_SHIFT)
 
-/* Most blocks of a class that one thread keeps. */
-#define BIN_MAX 128
+/* Most blocks of a class that one thread keeps: one less than slots. */
+#define BIN_SLOTS 128
+#define BIN_MAX (BIN_SLOTS - 1)
 
 struct size_class {
 	uint64_t inverse; /* of size, in 2^-64, rounded up */

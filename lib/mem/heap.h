@@ -172,15 +172,15 @@ static inline bool is_block(uint64_t entry, const void *p)
  * size 1 .. CLASS_MAX_SIZE; the block's alignment is its class's. NULL: these
  * bins have none.
  */
-static inline void *heap_alloc_from(struct bins *b, unsigned class)
+static inline void *heap_alloc_from(struct bins *b, size_t class)
 {
-	uint32_t nr = a_load(&b->count[class].nr, relaxed);
+	void **top = a_load(&b->top[class], relaxed);
 	uint64_t *p;
 
-	if (unlikely(!nr))
+	if (unlikely(!((uintptr_t)top % sizeof(b->slot[0]))))
 		return NULL;
-	a_store(&b->count[class].nr, nr - 1, relaxed);
-	p = b->slot[class][nr - 1];
+	a_store(&b->top[class], top - 1, relaxed);
+	p = top[-1];
 	p[1] = 0;
 	return p;
 }

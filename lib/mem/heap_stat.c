@@ -28,8 +28,7 @@ static uint64_t bytes_in_bins(struct heap *h, unsigned memory)
 		if (bins == &cache_no_bins)
 			continue;
 		for (i = 0; i < NR_CLASSES; i++)
-			bytes += a_load(&bins->count[i].nr, relaxed) *
-				 h->class[i].size;
+			bytes += (uint64_t)bins_nr(bins, i) * h->class[i].size;
 	}
 	return bytes;
 }
