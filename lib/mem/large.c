@@ -245,7 +245,9 @@ bool large_resize(struct memory *m, struct span *s, size_t size)
 	size = mapped_size(m, size);
 	if (size == old)
 		return true;
-	if (m->policy.is_locked || !count_mapped(m, old, size))
+	/* Strict: the new pages would not be claimed. */
+	if (m->policy.is_locked || (m->heap->is_strict && size > old) ||
+	    !count_mapped(m, old, size))
 		return false;
 	to = os_map(size, ALIGN_MIN, &m->policy, &error, &bind_error);
 	if (to && move_pages_to(m, s, to, size)) {
