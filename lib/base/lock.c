@@ -4,14 +4,16 @@
 #include "base/futex.h"
 
 /* About what a section takes: most waits end in here. */
-#define SPINS 100
+#ifndef LOCK_SPINS
+#define LOCK_SPINS 100
+#endif
 
 void lock_wait(struct lock *l)
 {
 	uint32_t open;
 	int i;
 
-	for (i = 0; i < SPINS; i++) {
+	for (i = 0; i < LOCK_SPINS; i++) {
 		a_pause();
 		open = 0;
 		/* [lock.spin] as [lock.take]; pairs with [lock.give]. */

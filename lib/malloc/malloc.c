@@ -9,13 +9,22 @@
 #include <string.h>
 
 #define EXPORT __attribute__((visibility("default")))
+#define SLOW __attribute__((noinline, cold))
 #define MALLOC_ALIGN 16
 #define PAGE 4096
 
-static __thread struct cache *self __attribute__((tls_model("initial-exec")));
+/*
+ * Of a thread that has none yet, and of one that ended: no bin holds any, and
+ * nothing is a block of their heap. So nobody has to ask.
+ */
+static struct heap no_heap;
+static struct cache none = { .heap = &no_heap,
+			     .local = (struct bins *)&cache_no_bins };
+static struct cache gone = { .heap = &no_heap,
+			     .local = (struct bins *)&cache_no_bins };
 
-/* What a thread has between its end and its last free(): no room for any. */
-static struct cache gone;
+static __thread struct cache *self __attribute__((tls_model("initial-exec"))) =
+	&none;
 
 void malloc_thread_end(void *cache)
 {
@@ -30,25 +39,26 @@ static struct cache *current(struct heap *h)
 
 	if (c == &gone)
 		return NULL;
-	if (!c) {
+	if (c == &none) {
 		c = heap_cache_create(h, heap_current_node(h));
+		if (!c)
+			return NULL;
 		self = c;
-		if (c)
-			start_watch_thread(c);
+		start_watch_thread(c);
 	} else if (h->nr_nodes > 1) {
-		c->node = heap_current_node(h);
+		cache_set_node(c, heap_current_node(h));
 	}
 	return c;
 }
 
 static unsigned memory_of(const struct cache *c, const struct heap *h)
 {
-	int node = c ? c->node : heap_current_node(h);
+	int node = c ? (int)c->memory : heap_current_node(h);
 
 	return node > 0 ? (unsigned)node : 0;
 }
 
-static void *alloc_slow(size_t size, size_t align, bool *is_zero)
+static SLOW void *alloc_slow(size_t size, size_t align, bool *is_zero)
 {
 	struct heap_want w = { .size = size, .align = align };
 	struct heap *h = start_heap();
@@ -67,20 +77,24 @@ static void *alloc_slow(size_t size, size_t align, bool *is_zero)
 	return p;
 }
 
+static SLOW void *malloc_slow(size_t size)
+{
+	bool is_zero;
+
+	return alloc_slow(size, MALLOC_ALIGN, &is_zero);
+}
+
 EXPORT void *malloc(size_t size)
 {
-	struct cache *c = self;
-	bool is_zero;
-	void *p;
+	struct bins *b = self->local;
+	void *p = NULL;
 
-	if (likely(c && size - 1 < CLASS_MAX_SIZE)) {
-		p = heap_alloc_class(c->heap, c,
-				     c->node > 0 ? (unsigned)c->node : 0,
-				     class_of(size));
-		if (likely(p != NULL))
-			return p;
-	}
-	return alloc_slow(size, MALLOC_ALIGN, &is_zero);
+	/* Twice the same, but for what class_of() has to ask. */
+	if (likely(size - 1 < CLASS_SMALL_SIZE))
+		p = heap_alloc_from(b, class_of(size));
+	else if (size - 1 < CLASS_MAX_SIZE)
+		p = heap_alloc_from(b, class_of(size));
+	return likely(p != NULL) ? p : malloc_slow(size);
 }
 
 static void free_failed(struct heap *h, int rc, void *p)
@@ -92,26 +106,26 @@ static void free_failed(struct heap *h, int rc, void *p)
 	start_die("free(): invalid pointer\n");
 }
 
-EXPORT void free(void *p)
+static SLOW void free_slow(void *p)
 {
-	struct cache *c = self;
+	int saved = errno, rc;
 	struct heap *h;
-	int rc, saved;
 
-	if (likely(c && c->heap)) {
-		if (unlikely(!p))
-			return;
-		if (likely(!heap_free(c->heap, c, p)))
-			return;
-	} else if (!p) {
+	if (!p)
 		return;
-	}
-	saved = errno;
 	h = start_heap();
 	rc = h ? heap_free(h, current(h), p) : 0;
 	if (rc)
 		free_failed(h, rc, p);
 	errno = saved;
+}
+
+EXPORT void free(void *p)
+{
+	struct cache *c = self;
+
+	if (unlikely(!heap_free_fast(c->heap, c, p)))
+		free_slow(p);
 }
 
 EXPORT void *calloc(size_t nr, size_t size)
@@ -235,7 +249,7 @@ EXPORT int malloc_trim(size_t keep)
 	(void)keep;
 	if (!h)
 		return 0;
-	if (self && self != &gone)
+	if (self->heap != &no_heap)
 		cache_flush(self);
 	heap_trim(h, true);
 	return 1;

@@ -7,10 +7,40 @@
 #define SMALL_MAX ((size_t)32 << 10)
 
 /* Of one class: bytes that a thread may keep, and that a depot may keep. */
-#define BIN_BYTES ((size_t)128 << 10)
+#define BIN_BYTES ((size_t)256 << 10)
+#define BIN_BLOCKS_MIN ((size_t)8)
+#define BIN_BYTES_MAX ((size_t)8 << 20)
+/* Of a limit on the memory: one part in so many. */
+#define BIN_PART 64
 #define DEPOT_BYTES ((size_t)1 << 20)
-#define DEPOT_BYTES_MAX ((size_t)64 << 20)
-#define DEPOT_BLOCKS_MIN 64
+#define DEPOT_BYTES_MAX ((size_t)1 << 30)
+#define DEPOT_BLOCKS_MIN 1024
+
+#define EIGHT(c, d) c, c, c, c, d, d, d, d
+const uint8_t class_small[CLASS_SMALL_SIZE / 16] = {
+	0,
+	1,
+	2,
+	3,
+	4,
+	5,
+	6,
+	7, /* to 128 */
+	8,
+	8,
+	9,
+	9,
+	10,
+	10,
+	11,
+	11, /* to 256 */
+	EIGHT(12, 13),
+	EIGHT(14, 15), /* to 512 */
+	EIGHT(16, 16),
+	EIGHT(17, 17),
+	EIGHT(18, 18),
+	EIGHT(19, 19),
+};
 
 static size_t size_of_class(unsigned class)
 {
@@ -35,9 +65,14 @@ static unsigned pages_per_span(size_t size)
 	return nr;
 }
 
-static uint32_t bin_max(size_t size)
+static uint64_t bin_max(size_t size, uint64_t limit)
 {
-	return (uint32_t)min_u64(BIN_BYTES / size, BIN_MAX);
+	uint64_t nr = max_u64(BIN_BYTES / size, BIN_BLOCKS_MIN);
+
+	nr = min_u64(nr, BIN_BYTES_MAX / size);
+	if (limit)
+		nr = min_u64(nr, limit / BIN_PART / size);
+	return min_u64(nr, BIN_MAX);
 }
 
 static uint32_t depot_max(size_t size)
@@ -47,7 +82,7 @@ static uint32_t depot_max(size_t size)
 	return (uint32_t)min_u64(nr, DEPOT_BYTES_MAX / size);
 }
 
-void class_table_init(struct size_class *table)
+void class_table_init(struct size_class *table, uint64_t limit)
 {
 	unsigned i, pages;
 	size_t size;
@@ -56,14 +91,14 @@ void class_table_init(struct size_class *table)
 		size = size_of_class(i);
 		pages = pages_per_span(size);
 		table[i] = (struct size_class){
-			.inverse = (((uint64_t)1 << 40) + size - 1) / size,
+			.inverse = UINT64_MAX / size + 1,
 			.size = (uint32_t)size,
 			.nr_pages = (uint16_t)pages,
 			.nr_blocks =
 				size > SMALL_MAX
 					? 1
 					: (uint32_t)(pages * HEAP_PAGE / size),
-			.bin_max = (uint16_t)bin_max(size),
+			.bin_max = (uint16_t)bin_max(size, limit),
 			.depot_max = depot_max(size),
 		};
 	}

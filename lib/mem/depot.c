@@ -5,9 +5,8 @@
 
 #include <string.h>
 
-/* How often the clock is looked at, in operations; how long is a while. */
+/* How often the clock is looked at, in operations. */
 #define OPS_PER_LOOK 64
-#define AGE_NS ((int64_t)250000000)
 
 void depot_init(struct depot *d, struct memory *m, unsigned class)
 {
@@ -16,35 +15,59 @@ void depot_init(struct depot *d, struct memory *m, unsigned class)
 	list_init(&d->partial);
 }
 
-/* Under lock. False: no memory for a batch. */
-static bool cache_block(struct depot *d, void *block)
+/* Under lock: the newest batch has room. False: no memory for another. */
+static bool make_room(struct depot *d)
 {
 	struct batch *b = d->batches;
 
-	if (!b || b->nr == BATCH_MAX) {
-		b = meta_alloc(&d->memory->meta, sizeof(*b));
-		if (!b)
-			return false;
-		b->next = d->batches;
-		d->batches = b;
-	}
-	b->block[b->nr++] = block;
-	d->nr_cached++;
+	if (b && b->nr < BATCH_MAX)
+		return true;
+	b = meta_alloc(&d->memory->meta, sizeof(*b));
+	if (!b)
+		return false;
+	b->next = d->batches;
+	d->batches = b;
 	return true;
 }
 
-/* Under lock, nr_cached > 0. */
-static void *uncache_block(struct depot *d)
+/* Under lock: as many as may be cached; their number. */
+static unsigned cache_blocks(struct depot *d, void *const *from, unsigned nr)
 {
-	struct batch *b = d->batches;
-	void *block = b->block[--b->nr];
+	uint32_t max = d->memory->heap->class[d->class].depot_max;
+	unsigned done = 0, step;
+	struct batch *b;
 
-	d->nr_cached--;
-	if (!b->nr) {
+	nr = (unsigned)min_u64(nr, max - d->nr_cached);
+	while (done < nr && make_room(d)) {
+		b = d->batches;
+		step = (unsigned)min_u64(nr - done, BATCH_MAX - b->nr);
+		memcpy(&b->block[b->nr], &from[done], step * sizeof(*from));
+		b->nr += step;
+		done += step;
+	}
+	d->nr_cached += done;
+	return done;
+}
+
+/* Under lock: up to nr, newest first. */
+static unsigned take_cached(struct depot *d, void **to, unsigned nr)
+{
+	unsigned got = 0, step;
+	struct batch *b;
+
+	while (got < nr && d->batches) {
+		b = d->batches;
+		step = (unsigned)min_u64(nr - got, b->nr);
+		b->nr -= step;
+		memcpy(&to[got], &b->block[b->nr], step * sizeof(*to));
+		got += step;
+		if (b->nr)
+			break;
 		d->batches = b->next;
 		meta_free(&d->memory->meta, b, sizeof(*b));
 	}
-	return block;
+	d->nr_cached -= got;
+	return got;
 }
 
 /* Under lock. */
@@ -64,28 +87,34 @@ static void give_to_span(struct depot *d, void *block)
 	}
 }
 
-void depot_shrink(struct depot *d, uint32_t nr)
+/* Under lock: down into the spans, until nr are left. */
+static void shrink(struct depot *d, uint32_t nr)
 {
-	while (d->nr_cached > nr)
-		give_to_span(d, uncache_block(d));
+	void *block;
+
+	while (d->nr_cached > nr && take_cached(d, &block, 1))
+		give_to_span(d, block);
 	d->low = (uint32_t)min_u64(d->low, d->nr_cached);
 }
 
-/* Under lock: half of what was never needed goes, twice a second. */
-static void age(struct depot *d)
+/* Under lock. True: it is time to look at the clock. */
+static bool note_op(struct depot *d)
 {
-	int64_t now;
-
 	d->low = (uint32_t)min_u64(d->low, d->nr_cached);
-	if (likely(++d->nr_ops < OPS_PER_LOOK))
-		return;
-	d->nr_ops = 0;
-	now = os_coarse_ns();
-	if (now - d->age_ns < AGE_NS)
-		return;
-	depot_shrink(d, d->nr_cached - (d->low + 1) / 2);
-	d->age_ns = now;
-	d->low = d->nr_cached;
+	return ++d->nr_ops % OPS_PER_LOOK == 0;
+}
+
+/* Under lock: a block that nobody had says it is free, as all others do. */
+static void *cut_fresh(struct span *s)
+{
+	uint32_t end = a_load(&s->end, relaxed);
+	uint64_t *p = (uint64_t *)(void *)(s->base + end);
+
+	p[1] = heap_mark(s->memory->heap, p);
+	s->nr_fresh--;
+	/* Who frees a block of it got it from who reads this. */
+	a_store(&s->end, end + s->block_size, relaxed);
+	return p;
 }
 
 /* Under lock: up to nr blocks of a span that has some. */
@@ -98,11 +127,8 @@ static unsigned cut_span(struct span *s, void **to, unsigned nr)
 		memcpy(&s->free, s->free, sizeof(s->free));
 		s->nr_free--;
 	}
-	while (got < nr && s->nr_fresh) {
-		to[got++] = s->base + (size_t)(s->nr_blocks - s->nr_fresh) *
-					      s->block_size;
-		s->nr_fresh--;
-	}
+	while (got < nr && s->nr_fresh)
+		to[got++] = cut_fresh(s);
 	if (!s->nr_free && !s->nr_fresh)
 		list_del(&s->list);
 	return got;
@@ -124,59 +150,45 @@ static unsigned take_from_spans(struct depot *d, void **to, unsigned nr,
 	return cut_span(s, to, nr);
 }
 
-/* Under lock: the newest batch, or a part of it. */
-static unsigned take_cached(struct depot *d, void **to, unsigned nr)
-{
-	struct batch *b = d->batches;
-
-	nr = (unsigned)min_u64(nr, b->nr);
-	b->nr -= nr;
-	memcpy(to, &b->block[b->nr], nr * sizeof(*to));
-	d->nr_cached -= nr;
-	if (!b->nr) {
-		d->batches = b->next;
-		meta_free(&d->memory->meta, b, sizeof(*b));
-	}
-	return nr;
-}
-
 unsigned depot_take(struct depot *d, void **to, unsigned nr, int *error)
 {
+	bool must_look;
 	unsigned got;
 
 	lock_take(&d->lock);
-	if (d->batches)
-		got = take_cached(d, to, nr);
-	else
+	got = take_cached(d, to, nr);
+	if (!got)
 		got = take_from_spans(d, to, nr, error);
-	d->nr_out += got;
-	age(d);
+	must_look = note_op(d);
 	lock_give(&d->lock);
 	memory_count_out(d->memory,
 			 (int64_t)got * d->memory->heap->class[d->class].size);
+	if (unlikely(must_look))
+		memory_sweep(d->memory);
 	return got;
 }
 
 void depot_give(struct depot *d, void *const *from, unsigned nr, bool is_remote)
 {
 	const struct size_class *c = &d->memory->heap->class[d->class];
+	bool must_look;
 	unsigned i;
 
 	lock_take(&d->lock);
-	for (i = 0; i < nr; i++)
-		if (d->nr_cached >= c->depot_max || !cache_block(d, from[i]))
-			give_to_span(d, from[i]);
-	d->nr_out -= nr;
+	for (i = cache_blocks(d, from, nr); i < nr; i++)
+		give_to_span(d, from[i]);
 	d->nr_remote += is_remote ? nr : 0;
-	age(d);
+	must_look = note_op(d);
 	lock_give(&d->lock);
 	memory_count_out(d->memory, -(int64_t)nr * c->size);
+	if (unlikely(must_look))
+		memory_sweep(d->memory);
 }
 
 void depot_trim(struct depot *d, bool all)
 {
 	lock_take(&d->lock);
-	depot_shrink(d, all ? 0 : d->nr_cached - (d->low + 1) / 2);
+	shrink(d, all ? 0 : d->nr_cached - (d->low + 1) / 2);
 	d->low = d->nr_cached;
 	lock_give(&d->lock);
 }

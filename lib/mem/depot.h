@@ -12,7 +12,7 @@
 #include "base/lock.h"
 #include "mem/class.h"
 
-#define BATCH_MAX 30
+#define BATCH_MAX 62
 
 struct batch {
 	struct batch *next;
@@ -33,11 +33,9 @@ struct depot {
 	struct lock lock;
 	struct batch *batches; /* newest first */
 	uint32_t nr_cached; /* blocks in batches */
-	uint32_t low; /* the least there were since age_ns */
-	uint32_t nr_ops; /* since the clock was looked at */
+	uint32_t low; /* the least there were since the last trim */
+	uint32_t nr_ops; /* for looking at the clock */
 	struct list partial; /* spans with free blocks */
-	int64_t age_ns;
-	uint64_t nr_out; /* blocks with users and their threads */
 	uint64_t nr_remote; /* blocks that came from a thread elsewhere */
 };
 
@@ -49,10 +47,7 @@ unsigned depot_take(struct depot *d, void **to, unsigned nr, int *error);
 void depot_give(struct depot *d, void *const *from, unsigned nr,
 		bool is_remote);
 
-/* Under its lock: gives cached blocks back to their spans until nr are left. */
-void depot_shrink(struct depot *d, uint32_t nr);
-
-/* What nobody took for a while goes; all: everything. */
+/* Half of what nobody took since the last trim goes; all: everything. */
 void depot_trim(struct depot *d, bool all);
 
 #endif

@@ -123,7 +123,7 @@ int heap_create(const struct heap_attr *a, struct heap **out)
 	list_init(&h->all);
 	meta_init(&h->meta, &h->policy);
 	h->labels.meta = &h->meta;
-	class_table_init(h->class);
+	class_table_init(h->class, a->limit);
 	if (!add_nodes(h, a) || !add_memories(h, a)) {
 		heap_destroy(h);
 		return -ENOMEM;
@@ -252,10 +252,24 @@ static void *alloc_in(struct heap *h, struct cache *c,
 	return s ? s->base : NULL;
 }
 
+/* What the memory has lies free in other sizes, perhaps. */
+static void *alloc_hard(struct heap *h, struct cache *c,
+			const struct heap_want *w, bool *is_zero, int *error)
+{
+	void *p = alloc_in(h, c, w, is_zero, error);
+
+	if (p || *error == ENXIO || w->size > HEAP_SIZE_MAX)
+		return p;
+	if (c)
+		cache_flush(c);
+	memory_trim(h->memory[w->memory], true);
+	return alloc_in(h, c, w, is_zero, error);
+}
+
 void *heap_alloc_slow(struct heap *h, struct cache *c,
 		      const struct heap_want *w, bool *is_zero, int *error)
 {
-	void *p = alloc_in(h, c, w, is_zero, error);
+	void *p = alloc_hard(h, c, w, is_zero, error);
 	struct heap_want again = *w;
 	unsigned first = 0;
 	int i, *near, ignored;
@@ -272,32 +286,31 @@ void *heap_alloc_slow(struct heap *h, struct cache *c,
 	return p;
 }
 
-static int free_large(struct span *s, void *p)
+static int free_large(struct cache *c, struct span *s, void *p)
 {
-	return p == s->base ? memory_large_free(s->memory, s) : -EINVAL;
+	struct memory *m = s->memory;
+
+	if (p != s->base)
+		return -EINVAL;
+	return memory_large_free(m, s, c && cache_is_remote(c, m));
 }
 
-int heap_free_slow(struct heap *h, struct cache *c, void *p, uint64_t entry)
+int heap_free_slow(struct heap *h, struct cache *c, void *p)
 {
-	unsigned class = entry_class(entry);
+	uint64_t entry = index_entry(&h->index, p), *words = p;
 	struct span *s = entry_span(entry);
-	uint64_t *words = p;
-	size_t offset, i;
 
-	if (!entry)
-		return -EINVAL;
-	if (class == CLASS_LARGE)
-		return free_large(s, p);
-	offset = (size_t)((char *)p - s->base);
-	i = (offset * s->inverse) >> 40;
-	if (i * s->block_size != offset || i >= s->nr_blocks)
+	if (entry && s->class == CLASS_LARGE)
+		return free_large(c, s, p);
+	if (!is_block(entry, p))
 		return -EINVAL;
 	if (words[1] == heap_mark(h, p))
 		return -EALREADY;
-	words[1] = heap_mark(h, p);
-	if (c)
-		cache_spill(c, entry_memory(entry), class, p);
-	else
-		depot_give(&s->memory->depot[class], &p, 1, false);
+	if (c) {
+		cache_spill(c, s, p, heap_mark(h, p));
+	} else {
+		words[1] = heap_mark(h, p);
+		depot_give(&s->memory->depot[s->class], &p, 1, false);
+	}
 	return 0;
 }

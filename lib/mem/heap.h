@@ -110,7 +110,7 @@ void *heap_alloc_slow(struct heap *h, struct cache *c,
 		      const struct heap_want *w, bool *is_zero, int *error);
 
 /* 0; -EINVAL: not a block of ours; -EALREADY: it is free. */
-int heap_free_slow(struct heap *h, struct cache *c, void *p, uint64_t entry);
+int heap_free_slow(struct heap *h, struct cache *c, void *p);
 
 /* Bytes that may be used at p; 0: not a block of ours, or free. */
 size_t heap_size(struct heap *h, void *p);
@@ -152,46 +152,63 @@ static inline uint64_t heap_mark(const struct heap *h, const void *p)
 	return h->key ^ (uintptr_t)p;
 }
 
-/* size 1 .. CLASS_MAX_SIZE; the block's alignment is its class's. */
+/*
+ * A block of a class begins at p, and it was handed out once. p lies in the
+ * entry's span, if there is one.
+ */
+static inline bool is_block(uint64_t entry, const void *p)
+{
+	struct span *s = entry_span(entry);
+	size_t offset;
+
+	if (unlikely(!entry))
+		return false;
+	offset = (size_t)((const char *)p - s->base);
+	return is_multiple(offset, s->inverse) &&
+	       offset < a_load(&s->end, relaxed);
+}
+
+/*
+ * size 1 .. CLASS_MAX_SIZE; the block's alignment is its class's. NULL: these
+ * bins have none.
+ */
+static inline void *heap_alloc_from(struct bins *b, size_t class)
+{
+	void **top = a_load(&b->top[class], relaxed);
+	uint64_t *p;
+
+	if (unlikely(!((uintptr_t)top % sizeof(b->slot[0]))))
+		return NULL;
+	a_store(&b->top[class], top - 1, relaxed);
+	p = top[-1];
+	p[1] = 0;
+	return p;
+}
+
 static inline void *heap_alloc_class(struct heap *h, struct cache *c,
 				     unsigned memory, unsigned class)
 {
-	struct bin *b = cache_bin(c, memory, class);
-	uint64_t nr = a_load(&b->nr, relaxed);
-	uint64_t *p;
-
 	(void)h;
-	if (unlikely(!nr))
-		return NULL;
-	p = b->slot[nr - 1];
-	a_store(&b->nr, nr - 1, relaxed);
-	p[1] = 0;
-	return p;
+	return heap_alloc_from(cache_bins(c, memory), class);
+}
+
+/* False: nothing was done. */
+static inline bool heap_free_fast(struct heap *h, struct cache *c, void *p)
+{
+	uint64_t entry = index_entry(&h->index, p);
+	uint64_t mark = heap_mark(h, p);
+
+	if (unlikely(!is_block(entry, p) || ((uint64_t *)p)[1] == mark))
+		return false;
+	return cache_push(c, entry_span(entry), p, mark);
 }
 
 /* As heap_free_slow(). */
 static inline int heap_free(struct heap *h, struct cache *c, void *p)
 {
-	uint64_t entry = index_entry(&h->index, p), i, nr;
-	unsigned class = entry_class(entry);
-	struct span *s = entry_span(entry);
-	size_t offset;
-	struct bin *b;
-
-	if (unlikely(!entry || class == CLASS_LARGE || !c))
-		return heap_free_slow(h, c, p, entry);
-	offset = (size_t)((char *)p - s->base);
-	i = (offset * s->inverse) >> 40;
-	b = cache_bin(c, entry_memory(entry), class);
-	nr = a_load(&b->nr, relaxed);
-	if (unlikely(i * s->block_size != offset || i >= s->nr_blocks ||
-		     ((uint64_t *)p)[1] == heap_mark(h, p) ||
-		     nr >= c->max[class] || b == cache_no_bins + class))
-		return heap_free_slow(h, c, p, entry);
-	((uint64_t *)p)[1] = heap_mark(h, p);
-	b->slot[nr] = p;
-	a_store(&b->nr, nr + 1, relaxed);
-	return 0;
+	if (likely(c && heap_free_fast(h, c, p)))
+		return 0;
+	return heap_free_slow(h, c, p);
 }
 
 #endif

@@ -3,6 +3,9 @@
 
 #include <pthread.h>
 
+/* What all bins of a thread may hold. */
+#define CACHE_BYTES ((uint64_t)32 << 20)
+
 int heap_current_node(const struct heap *h)
 {
 	int os = os_current_node(), i;
@@ -22,11 +25,10 @@ struct cache *heap_cache_create(struct heap *h, int node)
 		return NULL;
 	c->heap = h;
 	c->owner = (uint64_t)pthread_self();
-	c->node = node;
-	for (i = 0; i < NR_SIZES; i++)
-		c->max[i] = (uint8_t)h->class[i].bin_max;
+	c->room = CACHE_BYTES;
 	for (i = 0; i < MAX_MEMORIES; i++)
-		a_store(&c->bins[i], (struct bin *)cache_no_bins, relaxed);
+		a_store(&c->bins[i], (struct bins *)&cache_no_bins, relaxed);
+	cache_set_node(c, node);
 	lock_take(&h->lock);
 	list_push(&h->caches, &c->list);
 	lock_give(&h->lock);

@@ -20,9 +20,9 @@ size_t heap_size(struct heap *h, void *p)
 	if (!entry)
 		return 0;
 	if (entry_class(entry) == CLASS_LARGE)
-		return p == s->base ? s->size : 0;
-	if ((size_t)((char *)p - s->base) % s->block_size ||
-	    ((uint64_t *)p)[1] == heap_mark(h, p))
+		return p == s->base && !a_load(&s->is_cached, relaxed) ? s->size
+								       : 0;
+	if (!is_block(entry, p) || ((uint64_t *)p)[1] == heap_mark(h, p))
 		return 0;
 	return s->block_size;
 }
@@ -44,7 +44,7 @@ void *heap_resize(struct heap *h, struct cache *c, void *p, size_t size,
 		  int *error)
 {
 	uint64_t entry = index_entry(&h->index, p);
-	struct heap_want w = { entry_memory(entry), size, 16 };
+	struct heap_want w = { .size = size, .align = 16 };
 	size_t have = heap_size(h, p);
 	bool is_zero;
 	void *to;
@@ -52,6 +52,7 @@ void *heap_resize(struct heap *h, struct cache *c, void *p, size_t size,
 	*error = EINVAL;
 	if (!have)
 		return NULL;
+	w.memory = entry_memory(entry);
 	if (is_good_size(have, size))
 		return p;
 	if (entry_class(entry) == CLASS_LARGE) {

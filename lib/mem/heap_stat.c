@@ -17,7 +17,7 @@ static uint64_t bytes_in_bins(struct heap *h, unsigned memory)
 {
 	uint64_t bytes = 0;
 	struct cache *c;
-	struct bin *bins;
+	struct bins *bins;
 	struct list *l;
 	unsigned i;
 
@@ -25,11 +25,10 @@ static uint64_t bytes_in_bins(struct heap *h, unsigned memory)
 		c = container_of(l, struct cache, list);
 		/* [cache.seen] its zeroes; pairs with [cache.new]. */
 		bins = a_load(&c->bins[memory], acquire);
-		if (bins == cache_no_bins)
+		if (bins == &cache_no_bins)
 			continue;
 		for (i = 0; i < NR_SIZES; i++)
-			bytes +=
-				a_load(&bins[i].nr, relaxed) * h->class[i].size;
+			bytes += (uint64_t)bins_nr(bins, i) * h->class[i].size;
 	}
 	return bytes;
 }
@@ -70,6 +69,7 @@ void heap_stat(struct heap *h, unsigned memory, struct heap_stat *out)
 	low = bytes_in_depots(m);
 	lock_take(&m->lock);
 	out->mapped = m->mapped;
+	out->remote_frees = m->nr_remote;
 	out->cached =
 		in_bins + low + m->large_cached + m->cached_pages * HEAP_PAGE;
 	lock_give(&m->lock);

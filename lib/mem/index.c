@@ -41,8 +41,7 @@ static _Atomic(uint64_t) *leaf_of(struct index *x, uintptr_t page)
 bool index_add(struct index *x, const char *at, size_t nr_pages,
 	       struct span *span)
 {
-	uint64_t entry = (uintptr_t)span | (uint64_t)span->class << 56 |
-			 (uint64_t)span->memory->index << 48;
+	uint64_t entry = (uintptr_t)span;
 	uintptr_t page = (uintptr_t)at >> HEAP_PAGE_SHIFT;
 	_Atomic(uint64_t) *leaf;
 	size_t i;

@@ -4,8 +4,7 @@
  * 64 KiB in two levels, so that free() needs two loads to know class and
  * memory, and a foreign address is found out without touching it.
  *
- * An entry is the span's address with class and memory in its upper 16 bits
- * (user addresses have 47 bits). Entries are written before the first block
+ * An entry is the span's address. Entries are written before the first block
  * of the span is handed out and cleared after the last came back; who frees
  * got the block's address from who allocated it, and with it the entry.
  */
@@ -43,7 +42,7 @@ static inline uint64_t index_entry(struct index *x, const void *p)
 	uintptr_t page = (uintptr_t)p >> HEAP_PAGE_SHIFT;
 	_Atomic(uint64_t) *leaf;
 
-	if (unlikely(page >> (INDEX_ADDRESS_BITS - HEAP_PAGE_SHIFT)))
+	if (unlikely(page >> INDEX_LEAF_BITS >= INDEX_ROOT))
 		return 0;
 	/* [index.leaf] its zeroes; pairs with [index.new]. */
 	leaf = a_load(&x->root[page >> INDEX_LEAF_BITS], acquire);
@@ -54,17 +53,7 @@ static inline uint64_t index_entry(struct index *x, const void *p)
 
 static inline struct span *entry_span(uint64_t entry)
 {
-	return (struct span *)(uintptr_t)(entry & (((uint64_t)1 << 48) - 1));
-}
-
-static inline unsigned entry_class(uint64_t entry)
-{
-	return (unsigned)(entry >> 56);
-}
-
-static inline unsigned entry_memory(uint64_t entry)
-{
-	return (unsigned)(entry >> 48) & 0xff;
+	return (struct span *)(uintptr_t)entry;
 }
 
 #endif

@@ -35,7 +35,7 @@ static void uncache(struct memory *m, struct span *s)
 {
 	list_del(&s->list);
 	list_del(&s->age);
-	s->is_cached = false;
+	a_store(&s->is_cached, false, relaxed);
 	m->large_cached -= s->size;
 }
 
@@ -111,6 +111,7 @@ static struct span *map_new(struct memory *m, size_t size, size_t align,
 	}
 	s->memory = m;
 	s->class = CLASS_LARGE;
+	s->memory_index = (uint16_t)m->index;
 	s->size = size;
 	s->inverse = 0;
 	s->nr_blocks = 1;
@@ -169,16 +170,17 @@ struct span *memory_large(struct memory *m, size_t size, size_t align,
 	return s;
 }
 
-int memory_large_free(struct memory *m, struct span *s)
+int memory_large_free(struct memory *m, struct span *s, bool is_remote)
 {
 	int64_t now = os_coarse_ns();
 
 	lock_take(&m->lock);
-	if (s->is_cached) {
+	if (a_load(&s->is_cached, relaxed)) {
 		lock_give(&m->lock);
 		return -EALREADY;
 	}
 	list_del(&s->all);
+	m->nr_remote += is_remote;
 	memory_count_out(m, -(int64_t)s->size);
 	if (m->policy.is_locked || s->size > LARGE_CACHED_MAX) {
 		m->mapped -= s->size;
@@ -188,7 +190,7 @@ int memory_large_free(struct memory *m, struct span *s)
 	}
 	while (m->large_cached + s->size > LARGE_CACHED_MAX)
 		drop_oldest(m);
-	s->is_cached = true;
+	a_store(&s->is_cached, true, relaxed);
 	s->idle_since_ns = now;
 	list_push(&m->large[list_of(s->size)], &s->list);
 	list_append(&m->large_age, &s->age);
@@ -198,26 +200,26 @@ int memory_large_free(struct memory *m, struct span *s)
 	return 0;
 }
 
-/* Room of the new size in a place of its own; the pages move there. */
+/*
+ * Room of the new size in a place of its own; the pages move there, and the
+ * rest is as they are: one mapping, which can move again.
+ */
 static bool move_pages_to(struct memory *m, struct span *s, char *to,
 			  size_t size)
 {
-	size_t keep = s->size < size ? s->size : size;
 	struct index *x = &m->heap->index;
 
 	if (!index_add(x, to, 1, s))
 		return false;
 	/* First: the old place may soon be somebody else's. */
 	index_del(x, s->base, 1);
-	if (mremap(s->base, keep, keep, MREMAP_MAYMOVE | MREMAP_FIXED, to) ==
+	if (mremap(s->base, s->size, size, MREMAP_MAYMOVE | MREMAP_FIXED, to) ==
 	    MAP_FAILED) {
 		index_del(x, to, 1);
 		/* Its leaf is there: this cannot fail. */
 		index_add(x, s->base, 1, s);
 		return false;
 	}
-	if (s->size > keep)
-		os_unmap(s->base + keep, s->size - keep);
 	return true;
 }
 
@@ -243,7 +245,9 @@ bool large_resize(struct memory *m, struct span *s, size_t size)
 	size = mapped_size(m, size);
 	if (size == old)
 		return true;
-	if (m->policy.is_locked || !count_mapped(m, old, size))
+	/* Strict: the new pages would not be claimed. */
+	if (m->policy.is_locked || (m->heap->is_strict && size > old) ||
+	    !count_mapped(m, old, size))
 		return false;
 	to = os_map(size, ALIGN_MIN, &m->policy, &error, &bind_error);
 	if (to && move_pages_to(m, s, to, size)) {

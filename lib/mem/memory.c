@@ -209,6 +209,7 @@ static void fill_span(struct span *s, struct memory *m, unsigned class)
 
 	s->memory = m;
 	s->class = (uint8_t) class;
+	s->memory_index = (uint16_t)m->index;
 	s->inverse = c->inverse;
 	s->block_size = c->size;
 	s->nr_blocks = c->nr_blocks;
@@ -285,15 +286,24 @@ void memory_drop_idle(struct memory *m)
 
 void memory_trim(struct memory *m, bool all)
 {
-	int64_t now = os_coarse_ns();
+	int64_t before = all ? INT64_MAX : os_coarse_ns() - MEMORY_IDLE_NS;
 	unsigned i;
 
 	for (i = 0; i < NR_SIZES; i++)
 		depot_trim(&m->depot[i], all);
 	lock_take(&m->lock);
-	trim_segments(m, all ? now : now - MEMORY_IDLE_NS);
-	large_trim(m, all ? now : now - MEMORY_IDLE_NS);
+	trim_segments(m, before);
+	large_trim(m, before);
 	lock_give(&m->lock);
+}
+
+void memory_sweep(struct memory *m)
+{
+	int64_t now = os_coarse_ns(), last = a_load(&m->swept_ns, relaxed);
+
+	if (now - last >= MEMORY_SWEEP_NS &&
+	    a_cas(&m->swept_ns, &last, now, relaxed, relaxed))
+		memory_trim(m, false);
 }
 
 void memory_fini(struct memory *m)

@@ -14,6 +14,7 @@
 
 #include "mem/class.h"
 #include "mem/depot.h"
+#include "mem/index.h"
 #include "mem/meta.h"
 
 #define SEGMENT_SIZE ((size_t)4 << 20)
@@ -24,6 +25,9 @@
 
 /* Bytes of large blocks kept for reuse, at most. */
 #define LARGE_CACHED_MAX ((uint64_t)1 << 30)
+
+/* How often depots give up half of what they do not need. */
+#define MEMORY_SWEEP_NS ((int64_t)250000000)
 
 /* How long free pages that were written stay. */
 #define MEMORY_IDLE_NS ((int64_t)1000000000)
@@ -49,12 +53,14 @@ struct segment {
 struct span {
 	/* Constant while it has blocks. */
 	char *base;
-	uint64_t inverse; /* of block_size, in 2^-40 */
+	uint64_t inverse; /* of block_size, in 2^-64 */
+	/* Behind the last block ever handed out: grows. Large: 0. */
+	_Atomic(uint32_t) end;
 	uint32_t block_size, nr_blocks; /* large: 0, 1 */
+	uint16_t memory_index, nr_pages; /* large: nr_pages 0 */
+	uint8_t class;
 	struct memory *memory;
 	struct segment *segment; /* large: NULL */
-	uint16_t nr_pages; /* large: 0 */
-	uint8_t class;
 
 	/* Under the depot's lock; a large one's under the memory's. */
 	void *free; /* blocks that came back, linked by their first word */
@@ -65,7 +71,7 @@ struct span {
 	size_t size; /* large: bytes mapped */
 	int64_t idle_since_ns;
 	bool is_dirty; /* large: not known to be zero */
-	bool is_cached;
+	_Atomic(bool) is_cached;
 
 	/* Under labels' lock, see label.h: one number per block, or NULL. */
 	_Atomic(_Atomic(uint32_t) *) label;
@@ -86,6 +92,7 @@ struct memory {
 	/* Any thread. */
 	_Atomic(uint64_t) out; /* bytes with users and their threads */
 	_Atomic(uint64_t) peak; /* of out */
+	_Atomic(int64_t) swept_ns;
 	_Atomic(int) bind_error; /* why the kernel refused the policy, or 0 */
 
 	/* Under lock. */
@@ -97,10 +104,22 @@ struct memory {
 	struct list large[NR_LARGE];
 	struct list large_age;
 	uint64_t mapped, large_cached, cached_pages;
+	uint64_t nr_remote; /* large blocks freed by threads elsewhere */
 	unsigned nr_segments;
 
 	struct depot depot[NR_SIZES];
 };
+
+/* entry: not 0. */
+static inline unsigned entry_class(uint64_t entry)
+{
+	return entry_span(entry)->class;
+}
+
+static inline unsigned entry_memory(uint64_t entry)
+{
+	return entry_span(entry)->memory_index;
+}
 
 void memory_init(struct memory *m);
 
@@ -121,13 +140,19 @@ struct span *memory_large(struct memory *m, size_t size, size_t align,
 			  bool *is_zero, int *error);
 
 /* 0; -EALREADY: it is free. */
-int memory_large_free(struct memory *m, struct span *s);
+int memory_large_free(struct memory *m, struct span *s, bool is_remote);
 
 /* Under lock: unmaps all that is unused. */
 void memory_drop_idle(struct memory *m);
 
 /* Gives back what lies idle; all: at once, not after a second. */
 void memory_trim(struct memory *m, bool all);
+
+/*
+ * As memory_trim(m, false), if the last time is a while ago. Called now and
+ * then, without locks.
+ */
+void memory_sweep(struct memory *m);
 
 /* More bytes with users; nr may be negative. */
 void memory_count_out(struct memory *m, int64_t bytes);

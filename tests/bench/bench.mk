@@ -60,6 +60,34 @@ $(BENCH_DIR)/peer_omp_clang: tests/bench/peer_omp.c $(BENCH_HEADERS)
 	$(call try,clang $(BENCH_CFLAGS) $(BENCH_CPPFLAGS) -fopenmp -o $@ $<,\
 		no clang or libomp-dev)
 
+# The allocators: a program for any malloc, and the one that compares.
+$(BENCH_DIR)/alloc: $(BUILD)/tool/tests/bench/alloc.o
+	$(call say,LD)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $< -lpthread
+
+$(BUILD)/tool/tests/bench/alloc.o: BENCH_CFLAGS += -fno-builtin
+
+$(BENCH_DIR)/alloc_purity: tests/bench/alloc_purity.c $(LIB_INTERNAL)
+	$(call say,CCLD)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -Ilib $(CPPFLAGS) $(LKDF_CFLAGS) -MMD -MP -o $@ $< \
+		$(LIB_INTERNAL) $(LIB_LIBS)
+
+$(BENCH_DIR)/alloc_driver: $(addprefix $(BUILD)/tool/,\
+		tests/bench/alloc_driver.o tools/bench_report.o \
+		tools/bench_machine.o tools/bench_gate.o tools/json.o \
+		tools/cli.o)
+	$(call say,LD)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ -lm -lpthread
+
+.PHONY: bench-alloc
+bench-alloc: $(MALLOC_SO) $(addprefix $(BENCH_DIR)/,alloc alloc_purity \
+		alloc_driver)
+	$(Q)$(BENCH_DIR)/alloc_driver $(BENCH_ARGS) \
+		--out $(BUILD)/bench-alloc.json $(abspath $(BUILD))
+
 .PHONY: bench bench-peers $(addprefix bench-,$(BENCH_SUITES))
 bench-peers: $(LKDF_BIN) $(BENCH_PEERS)
 
@@ -68,5 +96,5 @@ $(addprefix bench-,$(BENCH_SUITES)): bench-%: bench-peers
 	$(Q)$(LKDF_BIN) bench $* $(BENCH_ARGS) --out $(BUILD)/bench-$*.json
 
 bench:
-	$(Q)rc=0; for s in $(BENCH_SUITES); do \
+	$(Q)rc=0; for s in $(BENCH_SUITES) alloc; do \
 		$(MAKE) --no-print-directory bench-$$s || rc=1; done; exit $$rc
