@@ -117,6 +117,7 @@ int heap_create(const struct heap_attr *a, struct heap **out)
 	h->nr_nodes = a->nr_nodes;
 	h->limit = a->limit;
 	h->is_strict = a->is_strict;
+	h->is_bound = a->is_bound;
 	h->node_free = a->is_bound ? a->node_free : NULL;
 	h->huge = a->huge;
 	list_init(&h->caches);

@@ -43,6 +43,7 @@ struct heap {
 	uint64_t limit;
 	int64_t (*node_free)(int os_node);
 	bool is_strict;
+	bool is_bound;
 	enum os_huge huge;
 	int nr_nodes;
 	unsigned nr_memories;
@@ -87,7 +88,10 @@ void heap_destroy(struct heap *h);
 struct cache *heap_cache_create(struct heap *h, int node);
 void heap_cache_destroy(struct cache *c);
 
-/* The heap's number of the node this thread runs on; -1: none of its own. */
+/*
+ * The heap's number of the node this thread runs on; -1: none of its own. On a
+ * made-up machine threads run on its first node.
+ */
 int heap_current_node(const struct heap *h);
 
 /*

@@ -8,8 +8,11 @@
 
 int heap_current_node(const struct heap *h)
 {
-	int os = os_current_node(), i;
+	int os, i;
 
+	if (!h->is_bound)
+		return 0;
+	os = os_current_node();
 	for (i = 0; i < h->nr_nodes; i++)
 		if (h->os_node[i] == os)
 			return i;

@@ -261,6 +261,10 @@ static void a_library_loaded_later_allocates(void)
 		_exit(127);
 	}
 	wait(&status);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 127) {
+		skip("a library loaded later allocates", "no python3");
+		return;
+	}
 	is(WIFEXITED(status) ? WEXITSTATUS(status) : -1, 0,
 	   "a program that has loaded the library allocates in 5 threads");
 }

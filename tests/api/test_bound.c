@@ -343,8 +343,7 @@ static void numbers_stay_the_users(void)
 			must(lkdf_graph_add_task(g,
 						 BOUND(k, i % NR_NODES, &i)));
 		else
-			must(lkdf_graph_add(g, k, &(int){ i - i % NR_NODES },
-					    NULL, 0));
+			must(lkdf_graph_add(g, k, &i, NULL, 0));
 		if (i % 3 == 0) {
 			snprintf(label, sizeof(label), "task %d", i);
 			must(lkdf_graph_label(g, i, label));
