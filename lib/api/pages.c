@@ -2,11 +2,13 @@
 #include <lkdf/pages.h>
 
 #include "api/border.h"
-#include "mem/pages.h"
+#include "mem/heap_ranges.h"
 #include "topo/topo.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static int fill_attr(struct lkdf *rt, int32_t pid, const void *addr,
 		     uint64_t bytes, struct pages_attr *a)
@@ -31,6 +33,22 @@ static int fill_attr(struct lkdf *rt, int32_t pid, const void *addr,
 		a->nr_nodes = (uint32_t)max_u64(
 			a->nr_nodes, (uint64_t)t->node[i].os_node + 1);
 	return 0;
+}
+
+/* As pages_walk(), with what we have bound ourselves. */
+static int walk(struct lkdf *rt, struct pages_attr *a, pages_fn fn, void *u)
+{
+	struct pages_own *own = NULL;
+	int rc = 0;
+
+	if (!a->pid || a->pid == getpid())
+		rc = heap_ranges(rt->heap, a->start, a->end, &own, &a->nr_own);
+	if (rc)
+		return err(rc, "pages: no memory for what is bound");
+	a->own = own;
+	rc = pages_walk(a, fn, u);
+	free(own);
+	return rc;
 }
 
 struct sum {
@@ -64,7 +82,7 @@ int lkdf_pages(struct lkdf *rt, int32_t pid, const void *addr, uint64_t bytes,
 		return err(-EINVAL, "pages: bytes_on_node is NULL");
 	if (nr)
 		memset(bytes_on_node, 0, nr * sizeof(*bytes_on_node));
-	rc = pages_walk(&a, add_mapping, &sum);
+	rc = walk(rt, &a, add_mapping, &sum);
 	return rc ? rc : (int)sum.needed;
 }
 
@@ -81,5 +99,5 @@ int lkdf_pages_walk(struct lkdf *rt, int32_t pid, const void *addr,
 	if (!fn)
 		return err(-EINVAL, "pages: fn is NULL");
 	a.want_kinds = true;
-	return pages_walk(&a, fn, u);
+	return walk(rt, &a, fn, u);
 }

@@ -3,6 +3,7 @@
 
 #include "api/border.h"
 #include "flow/frame.h"
+#include "flow/scratch.h"
 #include "flow/task.h"
 
 #include <sched.h>
@@ -121,25 +122,9 @@ static const struct lkdf_kind *kind_of(const struct lkdf_ctx *c)
 
 void *lkdf_scratch(struct lkdf_ctx *c)
 {
-	size_t size = round_up(kind_of(c)->scratch_size, CACHE_LINE);
-	struct executor *ex = c->ex;
-	char *p;
+	size_t size = kind_of(c)->scratch_size;
 
-	if (!size)
-		return NULL;
-	if (ex->scratch_size < size) {
-		size = max_u64(size, 2 * ex->scratch_size);
-		p = aligned_alloc(CACHE_LINE, SCRATCH_HEAD + size);
-		if (!p) {
-			err(-ENOMEM, "scratch: no memory for %zu bytes", size);
-			return NULL;
-		}
-		/* A body below us on this stack may still use the old one. */
-		*(void **)(void *)p = ex->scratch;
-		ex->scratch = p + SCRATCH_HEAD;
-		ex->scratch_size = size;
-	}
-	return ex->scratch;
+	return size ? scratch_get(c->ex, size) : NULL;
 }
 
 uint64_t lkdf_seq(const struct lkdf_ctx *c)

@@ -2,6 +2,7 @@
 #include "device/blocking.h"
 
 #include "base/err.h"
+#include "base/thread.h"
 #include "base/util.h"
 
 #include <errno.h>
@@ -68,6 +69,7 @@ static void *thread_main(void *arg)
 		pthread_mutex_lock(&b->lock);
 	}
 	pthread_mutex_unlock(&b->lock);
+	thread_retire();
 	return NULL;
 }
 

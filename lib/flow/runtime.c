@@ -11,6 +11,7 @@
 #include "flow/kind.h"
 #include "flow/place.h"
 #include "flow/run.h"
+#include "flow/scratch.h"
 #include "flow/task.h"
 #include "mem/region.h"
 
@@ -145,23 +146,13 @@ static int start_threads(struct lkdf *rt, const struct runtime_attr *a)
 	return rc;
 }
 
-static void free_scratch(struct executor *ex)
-{
-	char *p = ex->scratch, *older;
-
-	for (; p; p = older) {
-		older = *(void **)(void *)(p - SCRATCH_HEAD);
-		free(p - SCRATCH_HEAD);
-	}
-}
-
 static void free_memory(struct lkdf *rt)
 {
 	size_t nr = (size_t)rt->nr_executors;
 	int i, p;
 
 	for (i = 0; rt->executors && i < rt->nr_executors; i++)
-		free_scratch(&rt->executors[i]);
+		scratch_free(&rt->executors[i]);
 	for (p = 0; p < NR_POOLS; p++)
 		pool_fini(&rt->pool[p]);
 	for (i = 0; i < FRAME_CHUNK; i++)

@@ -19,9 +19,6 @@ enum executor_pool {
 	NR_POOLS,
 };
 
-/* Bytes before scratch, with the address of the one it took over from. */
-#define SCRATCH_HEAD 64
-
 struct executor {
 	/* Set before the thread starts, constant afterwards. */
 	_Alignas(REGION_PAGE) void *rt; /* the runtime, for the layer above */
@@ -34,8 +31,7 @@ struct executor {
 	struct thread record; /* of the thread, see thread_adopt() */
 	struct magazine magazine[NR_POOLS];
 	struct counters *counters;
-	void *scratch; /* the older ones are linked in front of it */
-	size_t scratch_size;
+	void *scratch; /* of the layer above */
 };
 
 #endif

@@ -247,6 +247,7 @@ static void *worker_main(void *arg)
 		    w->executor->node);
 	touch_rings(w);
 	worker_run(w);
+	thread_retire();
 	return NULL;
 }
 
