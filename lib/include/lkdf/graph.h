@@ -69,9 +69,9 @@ int lkdf_graph_add(struct lkdf_graph *g, struct lkdf_kind *k, const void *arg,
 		   const struct lkdf_use *use, unsigned nr);
 
 /**
- * lkdf_graph_add_task() - add a task with a priority of its own
+ * lkdf_graph_add_task() - add a task with a priority or a place of its own
  * @g: graph, not sealed
- * @t: kind, argument, prio
+ * @t: kind, argument, prio, place; see struct lkdf_task
  *
  * Return: as lkdf_graph_add().
  */

@@ -33,9 +33,14 @@ struct lkdf_use {
 
 enum lkdf_task_flag {
 	LKDF_PROFILE = 1,
-	LKDF_PINNED = 2, /* place is strict: not stolen elsewhere */
+	LKDF_PINNED = 2, /* runs on a worker of place, nowhere else */
 };
 
+/*
+ * A place is a wish, which a thief may overrule, or with LKDF_PINNED a must:
+ * then it is a whole node that has workers, and the kind does not block. In
+ * serial mode one thread runs everything.
+ */
 struct lkdf_task {
 	uint32_t size, flags;
 	struct lkdf_kind *kind;
@@ -53,7 +58,7 @@ struct lkdf_task {
  * lkdf_submit() - start a task
  * @rt:   runtime
  * @s:    scope it belongs to, NULL for the root
- * @t:    kind and argument; the argument is copied where the kind has an
+ * @t:    kind, argument, prio, place; the argument is copied where the kind has an
  *        arg_size and borrowed until the task has ended otherwise
  * @done: NULL: not wanted; else receives one reference, dropped by
  *        lkdf_event_wait() or lkdf_event_put()
@@ -91,7 +96,9 @@ int lkdf_spawn_task(struct lkdf_ctx *c, const struct lkdf_task *t,
  * @c: context of the body, on the body's own thread
  *
  * Runs own descendants meanwhile, nothing else. Behind children that block
- * use lkdf_then(), which keeps no stack.
+ * use lkdf_then(), which keeps no stack. One exception: tasks that are pinned
+ * to this worker's node, while it would otherwise sleep here, because all
+ * workers that may run them could be in such a wait.
  *
  * Return: 0, or the first error of a child, which is then observed.
  */
