@@ -58,8 +58,8 @@ struct lkdf_task {
  * lkdf_submit() - start a task
  * @rt:   runtime
  * @s:    scope it belongs to, NULL for the root
- * @t:    kind, argument, prio, place; the argument is copied where the kind has an
- *        arg_size and borrowed until the task has ended otherwise
+ * @t:    kind, argument, prio, place; the argument is copied where the kind has
+ * an arg_size and borrowed until the task has ended otherwise
  * @done: NULL: not wanted; else receives one reference, dropped by
  *        lkdf_event_wait() or lkdf_event_put()
  *
