@@ -278,7 +278,8 @@ static bool dig_limits(struct worker *w, struct task *parent)
 /*
  * Work that is bound to this node while all its workers wait in joins: nobody
  * else may run it, and their children may wait for it. This alone nests
- * foreign work on the stack of a join.
+ * foreign work on the stack of a join; not above a task that holds limits, for
+ * what is nested might wait for those.
  */
 static bool run_bound(struct worker *w)
 {
@@ -286,6 +287,8 @@ static bool run_bound(struct worker *w)
 	uint64_t item;
 	int i;
 
+	if (w->nr_holding)
+		return false;
 	if (deque_pop(&w->deque[DEQUE_BOUND], &item)) {
 		run_one(w, item);
 		return true;
@@ -339,9 +342,13 @@ int task_join(struct lkdf_ctx *c)
 	struct task *t = c->task;
 	uint32_t nr_run = 0;
 	unsigned spins = 0;
+	bool is_holding;
 
 	if (!t)
 		return 0;
+	is_holding = w && t->link.flags & TASK_GENERAL && t->nr_limits_held;
+	if (unlikely(is_holding))
+		w->nr_holding++;
 	while (has_children(t)) {
 		if (w && (pop_child(w, t, &child, &nr_run) ||
 			  run_descendant(w, t))) {
@@ -355,6 +362,8 @@ int task_join(struct lkdf_ctx *c)
 		else if (!w || !dig_descendant(w, t))
 			nap(t);
 	}
+	if (unlikely(is_holding))
+		w->nr_holding--;
 	/* Those that ran here, counted together. */
 	counter_add(c->ex->counters, COUNTER_TASKS, nr_run);
 	if (unlikely(a_load(&t->child_err, relaxed)))

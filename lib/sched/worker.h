@@ -68,7 +68,7 @@ struct worker {
 	bool is_wanted; /* WANT, put off until there is something to share */
 	uint64_t behind_ticks; /* time spent on short bodies since WANT */
 	uint64_t rng;
-	void *flow; /* whatever the layer above keeps per worker */
+	unsigned nr_holding; /* joins on this stack whose tasks hold limits */
 
 	/* This worker pushes and pops, the others steal. */
 	struct deque deque[NR_DEQUES];

@@ -174,6 +174,20 @@ static void cancel_in_time(struct world *w)
 			  -ECANCELED);
 }
 
+/* Workers of one node are neighbours, and there are as many on each. */
+static void look_at_place(struct me *me, int worker)
+{
+	struct world *w = me->w;
+	int want = me->n->place % w->nr_places, is;
+
+	if (!me->n->place || !me->n->is_pinned || !w->nr_workers)
+		return;
+	is = worker * w->nr_places / w->nr_workers;
+	if (is != want)
+		wrong(w, "node %u: pinned to place %d, runs on worker %d",
+		      me->node, want, worker);
+}
+
 static void begin(struct me *me, struct lkdf_ctx *c)
 {
 	struct world *w = me->w;
@@ -186,6 +200,7 @@ static void begin(struct me *me, struct lkdf_ctx *c)
 	me->cell->start = atomic_fetch_add(&w->clock, 1) + 1;
 	if (worker < 0 || worker >= lkdf_nr_workers(w->rt))
 		wrong(w, "node %u: worker %d", me->node, worker);
+	look_at_place(me, worker);
 	look_at_arg(me);
 	take_limits(me);
 	if (is_of_graph(me)) {
@@ -214,10 +229,12 @@ static void spawn(struct me *me, struct lkdf_ctx *c, uint32_t child,
 		arg = &run->id[child - me->w->p->call[me->call].first];
 		memcpy(arg, &id, sizeof(id));
 	}
-	rc = n->prio || done
+	rc = n->prio || n->place || done
 		     ? lkdf_spawn_task(c,
 				       ATTR(lkdf_task, .kind = k, .arg = arg,
-					    .prio = n->prio),
+					    .prio = n->prio,
+					    .place = world_place(me->w, n),
+					    .flags = world_task_flags(n)),
 				       done)
 		     : lkdf_spawn(c, k, arg);
 	if (rc)

@@ -72,8 +72,10 @@ static int open_runtime(int workers, struct lkdf **out)
 {
 	char text[64];
 
+	/* From 2 workers on, a machine of two nodes: programs have places. */
 	if (workers)
-		snprintf(text, sizeof(text), "workers=%d", workers);
+		snprintf(text, sizeof(text), "workers=%d%s", workers,
+			 workers > 1 ? ",topology=numa:2 core:4" : "");
 	else
 		snprintf(text, sizeof(text), "serial=yes");
 	return lkdf_open_with(
@@ -94,7 +96,7 @@ static bool try_in(struct lkdf *rt, int workers, const struct program *p,
 
 	at.workers = workers;
 	alarm(o->watchdog);
-	good = world_try(rt, !workers, p, o->compares ? to : NULL);
+	good = world_try(rt, workers, p, o->compares ? to : NULL);
 	alarm(0);
 	return good;
 }

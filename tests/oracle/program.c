@@ -92,6 +92,11 @@ static void fill_node(struct builder *b, uint32_t i, const struct above *above)
 	    b->p->kind[n->kind].nr_limits)
 		n->kind = 0;
 	n->prio = rng_one_in(r, 4) ? (uint8_t)rng_range(r, 1, 4) : 0;
+	if (b->p->has_places && rng_one_in(r, 2)) {
+		n->place = (uint8_t)rng_range(r, 1, 4);
+		n->is_pinned =
+			!b->p->kind[n->kind].is_blocking && !rng_one_in(r, 4);
+	}
 	if (b->p->has_children && rng_one_in(r, 3))
 		n->mode = (uint8_t)rng_range(r, 0, NR_MODES - 1);
 	n->error = some_error(b, 12);
@@ -228,6 +233,7 @@ void program_create(struct program *p, uint64_t seed, uint32_t max_tasks)
 	p->cancels_outer = rng_one_in(&r, 3);
 	p->is_nested = p->cancels_outer || rng_one_in(&r, 4);
 	p->has_children = rng_one_in(&r, 2);
+	p->has_places = rng_one_in(&r, 4);
 	b.budget = max_tasks < MAX_NODES_BELOW ? max_tasks : MAX_NODES_BELOW;
 	make_calls(p, &r, p->nr_tasks > 1000);
 	make_kinds(p, &r);

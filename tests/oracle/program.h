@@ -53,6 +53,8 @@ struct node {
 	bool swallows; /* errors of children it waits for */
 	bool fails_early; /* with then: fn must not be called */
 	bool again; /* then: a second time, on an event */
+	uint8_t place; /* 0: none, else which node, modulo their number */
+	bool is_pinned; /* there and nowhere else */
 };
 
 struct call {
@@ -74,6 +76,7 @@ struct program {
 	uint8_t limit[MAX_LIMITS];
 	struct call call[MAX_CALLS];
 	uint8_t inflight;
+	bool has_places;
 	bool is_nested, cancels, cancels_outer, has_children, has_errors;
 	uint32_t cancel_at; /* bodies started before it */
 };

@@ -80,6 +80,8 @@ run=lib/flow/run.c
 decide=lib/flow/decide.c
 join=lib/flow/join.c
 complete=lib/flow/complete.c
+settle=lib/flow/settle.c
+worker=lib/sched/worker.c
 
 rm -rf "$top"
 mkdir -p "$top/tests/oracle"
@@ -116,6 +118,12 @@ plant "a skipped task counts twice" $run \
 	's/&f->nr_skipped, 1, relaxed)/\&f->nr_skipped, 2, relaxed)/' $run
 plant "a burst counts a body too many" $run \
 	's/COUNTER_TASKS, nr)/COUNTER_TASKS, nr + (nr > 1))/' $run
+plant "workers of another node steal bound tasks" $worker \
+	's/is_near ? DEQUE_BOUND : NR_CLASSES - 1/DEQUE_BOUND/' $worker
+plant "sorted records keep their old successors" $settle \
+	's/rename_tasks(g, recs\[i\].succ, recs\[i\].nr_succ);/;/' $settle
+plant "a list of a node goes to anybody" $decide \
+	's/else if (home_is_bound(l->home))/else if (0)/' $decide
 plant "other workers than the first lose the text of an error" $run \
 	's/has_why ? err_text()/has_why \&\& !b->w->id ? err_text()/' $run only
 echo "1..$nr"

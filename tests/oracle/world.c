@@ -129,6 +129,26 @@ static void make_kinds(struct world *w)
 			      &w->signal_kind));
 }
 
+struct lkdf_place *world_place(const struct world *w, const struct node *n)
+{
+	return n->place ? w->place[n->place % w->nr_places] : NULL;
+}
+
+uint32_t world_task_flags(const struct node *n)
+{
+	return n->place && n->is_pinned ? LKDF_PINNED : 0;
+}
+
+/* The workers are dealt evenly: with one there is one node. */
+static void find_places(struct world *w)
+{
+	int nr = lkdf_places(w->rt, LKDF_PLACE_NODE, w->place, MAX_PLACES);
+
+	if (nr < 1 || nr > MAX_PLACES)
+		wrong(w, "places: %d %s", nr, lkdf_errmsg());
+	w->nr_places = w->nr_workers == 1 ? 1 : nr;
+}
+
 static void add_task(struct world *w, uint32_t i)
 {
 	const struct node *n = &w->p->node[i];
@@ -145,9 +165,12 @@ static void add_task(struct world *w, uint32_t i)
 		w->id[i] = id;
 		arg = &w->id[i];
 	}
-	rc = n->prio ? lkdf_graph_add_task(w->graph,
+	rc = n->prio || n->place
+		     ? lkdf_graph_add_task(w->graph,
 					   ATTR(lkdf_task, .kind = k,
-						.arg = arg, .prio = n->prio))
+						.arg = arg, .prio = n->prio,
+						.place = world_place(w, n),
+						.flags = world_task_flags(n)))
 		     : lkdf_graph_add(w->graph, k, arg, NULL, 0);
 	if (rc != (int)i)
 		wrong(w, "add of task %u: %d %s", i, rc, lkdf_errmsg());
@@ -214,7 +237,7 @@ static void settle(struct world *w)
 		      (unsigned long long)w->counted[0]);
 }
 
-static void world_init(struct world *w, struct lkdf *rt,
+static void world_init(struct world *w, struct lkdf *rt, int nr_workers,
 		       const struct program *p)
 {
 	const struct call *c;
@@ -223,6 +246,9 @@ static void world_init(struct world *w, struct lkdf *rt,
 	memset(w, 0, sizeof(*w));
 	w->p = p;
 	w->rt = rt;
+	w->is_serial = !nr_workers;
+	w->nr_workers = nr_workers;
+	find_places(w);
 	w->id = zeroed(p->nr_tasks, sizeof(*w->id));
 	w->last_turn = zeroed(p->nr_tasks, sizeof(*w->last_turn));
 	w->nr_active = zeroed(p->nr_tasks, sizeof(*w->nr_active));
@@ -264,6 +290,8 @@ static int start_submit(struct world *w, uint32_t i, struct lkdf_event *done)
 		.size = sizeof(t),
 		.kind = w->kind[n->kind],
 		.prio = n->prio,
+		.place = world_place(w, n),
+		.flags = world_task_flags(n),
 	};
 	uint8_t copy[256];
 
@@ -382,15 +410,14 @@ static void run_phase(struct world *w, uint32_t phase)
 	check_phase(w, phase);
 }
 
-bool world_try(struct lkdf *rt, bool is_serial, const struct program *p,
+bool world_try(struct lkdf *rt, int nr_workers, const struct program *p,
 	       struct outcome *o)
 {
 	struct world w;
 	uint32_t i;
 
 	now = &w;
-	world_init(&w, rt, p);
-	w.is_serial = is_serial;
+	world_init(&w, rt, nr_workers, p);
 	for (i = 0; i < p->nr_phases; i++)
 		run_phase(&w, i);
 	lkdf_graph_put(w.graph);

@@ -53,6 +53,8 @@ struct run {
 /* Counters that one program adds to. */
 #define NR_COUNTED 5
 
+#define MAX_PLACES 2
+
 struct world {
 	const struct program *p;
 	struct lkdf *rt;
@@ -65,6 +67,9 @@ struct world {
 	uint64_t *last_turn; /* of tasks that take turns */
 	uint32_t phase;
 	bool is_serial;
+	int nr_workers; /* serial mode: 0 */
+	struct lkdf_place *place[MAX_PLACES]; /* nodes with workers */
+	int nr_places;
 	struct lkdf_error scope_error;
 	uint64_t counted[NR_COUNTED];
 
@@ -81,7 +86,7 @@ struct outcome;
 extern const char *const world_counters[NR_COUNTED];
 
 /* Runs it and checks all; true: as the model says. o: added to, or NULL. */
-bool world_try(struct lkdf *rt, bool is_serial, const struct program *p,
+bool world_try(struct lkdf *rt, int nr_workers, const struct program *p,
 	       struct outcome *o);
 
 /* Something is not as it should be; the first few are kept. */
@@ -89,6 +94,12 @@ __attribute__((format(printf, 2, 3))) void wrong(struct world *w,
 						 const char *fmt, ...);
 const char *wrong_text(void);
 void wrong_reset(void);
+
+/* As the node of the program asks for; NULL: anywhere. */
+struct lkdf_place *world_place(const struct world *w, const struct node *n);
+
+/* 0, or LKDF_PINNED. */
+uint32_t world_task_flags(const struct node *n);
 
 /* The world that runs now, for bodies. One at a time. */
 struct world *world_now(void);
