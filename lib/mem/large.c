@@ -36,7 +36,7 @@ static void uncache(struct memory *m, struct span *s)
 	list_del(&s->list);
 	list_del(&s->age);
 	a_store(&s->is_cached, false, relaxed);
-	m->large_cached -= s->size;
+	*(s->is_dirty ? &m->large_cached : &m->large_clean) -= s->size;
 }
 
 /* Not cached, in no list. */
@@ -170,9 +170,37 @@ struct span *memory_large(struct memory *m, size_t size, size_t align,
 	return s;
 }
 
+/* Under lock. Without pages it would have to be claimed again when strict. */
+static bool may_cache(const struct memory *m, const struct span *s,
+		      bool has_room)
+{
+	if (m->policy.is_locked || s->size > LARGE_CACHED_MAX)
+		return false;
+	return has_room || !m->heap->is_strict;
+}
+
+/* Under lock. Those with pages are found first. */
+static void cache(struct memory *m, struct span *s)
+{
+	struct list *head = &m->large[list_of(s->size)];
+
+	s->idle_since_ns = os_coarse_ns();
+	if (s->is_dirty) {
+		list_push(head, &s->list);
+		m->large_cached += s->size;
+	} else {
+		list_append(head, &s->list);
+		m->large_clean += s->size;
+	}
+	list_append(&m->large_age, &s->age);
+	while (m->large_clean > LARGE_CLEAN_MAX)
+		drop_oldest(m);
+	large_trim(m, s->idle_since_ns - MEMORY_IDLE_NS);
+}
+
 int memory_large_free(struct memory *m, struct span *s, bool is_remote)
 {
-	int64_t now = os_coarse_ns();
+	bool has_room;
 
 	lock_take(&m->lock);
 	if (a_load(&s->is_cached, relaxed)) {
@@ -182,20 +210,22 @@ int memory_large_free(struct memory *m, struct span *s, bool is_remote)
 	list_del(&s->all);
 	m->nr_remote += is_remote;
 	memory_count_out(m, -(int64_t)s->size);
-	if (m->policy.is_locked || s->size > LARGE_CACHED_MAX) {
+	has_room = m->large_cached + s->size <= LARGE_CACHED_MAX;
+	if (!may_cache(m, s, has_room)) {
 		m->mapped -= s->size;
 		lock_give(&m->lock);
 		destroy(m, s);
 		return 0;
 	}
-	while (m->large_cached + s->size > LARGE_CACHED_MAX)
-		drop_oldest(m);
 	a_store(&s->is_cached, true, relaxed);
-	s->idle_since_ns = now;
-	list_push(&m->large[list_of(s->size)], &s->list);
-	list_append(&m->large_age, &s->age);
-	m->large_cached += s->size;
-	large_trim(m, now - MEMORY_IDLE_NS);
+	if (!has_room) {
+		/* In no list yet: nobody else finds it. */
+		lock_give(&m->lock);
+		os_decommit(s->base, s->size);
+		s->is_dirty = false;
+		lock_take(&m->lock);
+	}
+	cache(m, s);
 	lock_give(&m->lock);
 	return 0;
 }

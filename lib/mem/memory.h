@@ -23,8 +23,9 @@
 /* Large blocks are cached by size, eight steps per doubling. */
 #define NR_LARGE 224
 
-/* Bytes of large blocks kept for reuse, at most. */
+/* Bytes of large blocks kept for reuse, at most: with pages, and without. */
 #define LARGE_CACHED_MAX ((uint64_t)1 << 30)
+#define LARGE_CLEAN_MAX ((uint64_t)64 << 30)
 
 /* How often depots give up half of what they do not need. */
 #define MEMORY_SWEEP_NS ((int64_t)250000000)
@@ -103,7 +104,7 @@ struct memory {
 	struct list spans;
 	struct list large[NR_LARGE];
 	struct list large_age;
-	uint64_t mapped, large_cached, cached_pages;
+	uint64_t mapped, large_cached, large_clean, cached_pages;
 	uint64_t nr_remote; /* large blocks freed by threads elsewhere */
 	unsigned nr_segments;
 

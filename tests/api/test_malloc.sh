@@ -134,7 +134,8 @@ stress() {
 	ok "$rc" "stress-ng: $fact"
 }
 stress 'malloc' --malloc-ops 30000
-stress 'malloc, every page touched' --malloc-ops 5000 --malloc-touch
+stress 'malloc, every page touched' --malloc-bytes 1m --malloc-ops 5000 \
+	--malloc-touch
 stress 'malloc with threads' --malloc-ops 10000 --malloc-pthreads 4
 stress 'malloc, large ones mapped' --malloc-ops 10000 --malloc-thresh 8192
 

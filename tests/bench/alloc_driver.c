@@ -296,7 +296,7 @@ static int parse(int argc, char **argv, const char **out)
 		 bench.build);
 	snprintf(bench.purity, sizeof(bench.purity),
 		 "%s/tests/bench/alloc_purity", bench.build);
-	bench.rounds = bench.is_quick ? 5 : 15;
+	bench.rounds = bench.is_quick ? 5 : 11;
 	return 0;
 }
 

@@ -269,6 +269,45 @@ static void fresh_large_blocks_are_zero(void)
 	heap_destroy(h);
 }
 
+/* Above 1 GiB cached blocks stay mapped without their pages. */
+#define NR_BIG 80
+
+static void many_large_blocks_are_kept(void)
+{
+	struct heap *h = plain_heap();
+	struct heap_want w = { 0, 16 * MIB, 16 };
+	int i, error, bad = 0, nr_zero = 0;
+	char *p[NR_BIG];
+	uint64_t mapped;
+	bool is_zero;
+
+	for (i = 0; i < NR_BIG; i++) {
+		p[i] = heap_alloc_slow(h, NULL, &w, &is_zero, &error);
+		memset(p[i], 7, 100000);
+	}
+	mapped = stat_of(h, 0).mapped;
+	for (i = 0; i < NR_BIG; i++)
+		bad += heap_free(h, NULL, p[i]) != 0;
+	for (i = 0; i < NR_BIG; i++)
+		bad += heap_free(h, NULL, p[i]) != -EALREADY;
+	is(bad, 0, "80 blocks of 16 MiB are freed, once");
+	is(stat_of(h, 0).mapped, mapped, "all stay mapped");
+	is(stat_of(h, 0).cached, 1024 * MIB, "1 GiB of them with pages");
+	for (i = 0; i < NR_BIG; i++) {
+		p[i] = heap_alloc_slow(h, NULL, &w, &is_zero, &error);
+		nr_zero += is_zero;
+		bad += is_zero && (p[i][0] || p[i][99999]);
+	}
+	is(nr_zero, NR_BIG - 64, "the others are known to be zero");
+	is(bad, 0, "and are");
+	is(stat_of(h, 0).mapped, mapped, "nothing new is mapped");
+	for (i = 0; i < NR_BIG; i++)
+		heap_free(h, NULL, p[i]);
+	heap_trim(h, true);
+	is(mapped_in_all(h), 0, "a trim gives all back");
+	heap_destroy(h);
+}
+
 static void odd_sizes(void)
 {
 	struct heap *h = plain_heap();
@@ -306,6 +345,7 @@ int main(void)
 	resized_blocks_keep_bytes();
 	large_blocks_move_pages();
 	fresh_large_blocks_are_zero();
+	many_large_blocks_are_kept();
 	odd_sizes();
 	return tap_end();
 }
