@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+#
+# judge.awk CONSOLE OUTPUT: what the kernel and the command of a machine said,
+# as one TAP program: tests renumbered, one plan, and one test more, whether
+# the machine itself did well. Programs that run between the lines
+#   LKDF-VM-BEGIN name
+#   LKDF-VM-END name status
+# are checked one by one: plan, exit status. Variables: want_taint, and status,
+# the exit status of the machine.
+
+function test(good, text) {
+	printf "%sok %d - %s\n", good ? "" : "not ", ++nr, text
+	failed += !good
+}
+
+function bad(text) {
+	printf "# %s\n", text
+	nr_bad++
+}
+
+# TAP of one program ends: is it complete?
+function finish(rc) {
+	if (is_skipped)
+		printf "ok %d - %s # SKIP %s\n", ++nr, name, why
+	else if (plan != count)
+		test(0, name ": ended early, planned " plan ", ran " count \
+		     ", exit status " rc)
+	else if (rc != 0 && !nr_not_ok)
+		test(0, name ": exit status " rc)
+	name = ""
+}
+
+function start(what) {
+	name = what
+	plan = "nothing"
+	count = nr_not_ok = is_skipped = 0
+}
+
+{
+	gsub(/\r/, "")
+	gsub(/\033\[[0-9;?=]*[A-Za-z]|\033c/, "")
+}
+
+# The kernel's line.
+FILENAME == ARGV[1] {
+	line[NR % 60] = $0
+	nr_lines = NR
+	if ($0 ~ /BUG:|WARNING:|KASAN|KCSAN|UBSAN|circular locking|unreferenced object|Kernel panic|Oops/)
+		bad("kernel: " $0)
+	next
+}
+
+/^LKDF-VM-BOOT/ { is_booted = 1; print "# " $0; next }
+/^LKDF-VM-BEGIN / { start($2); print "# " $2; next }
+/^LKDF-VM-END / { finish($3); next }
+/^LKDF-VM-TAINT / {
+	is_taint_told = 1
+	if ($2 != want_taint)
+		bad("the kernel is tainted: " $2 ", expected " want_taint)
+	next
+}
+/^LKDF-VM-EXIT / { is_ended = 1; exit_status = $2; next }
+/^LKDF-VM-TIMEOUT/ { bad("the watchdog of the machine ended it"); next }
+/^1\.\.0 # SKIP/ && name != "" {
+	is_skipped = 1
+	why = substr($0, 13)
+	next
+}
+/^1\.\.[0-9]+$/ { plan = substr($0, 4) + 0; next }
+/^(not )?ok( |$)/ {
+	is_bad = /^not/
+	count++
+	nr_not_ok += is_bad
+	failed += is_bad
+	sub(/^(not )?ok *[0-9]* *(- )?/, "")
+	printf "%sok %d - %s\n", is_bad ? "not " : "", ++nr,
+	       name == "" ? $0 : name ": " $0
+	next
+}
+{ print /^#/ || !/^./ ? $0 : "# " $0 }
+
+END {
+	if (name != "")
+		finish("unknown")
+	if (!is_booted)
+		bad("it did not boot")
+	if (!is_ended)
+		bad("it did not end, exit status of qemu " status)
+	else if (exit_status != 0)
+		bad("exit status of the command " exit_status)
+	if (is_ended && !is_taint_told)
+		bad("no taint was told")
+	test(!nr_bad, "the machine boots, ends and complains of nothing")
+	if (nr_bad) {
+		print "# the last lines of the kernel:"
+		for (i = nr_lines - 59; i <= nr_lines; i++)
+			if (i > 0)
+				print "#   " line[i % 60]
+	}
+	printf "1..%d\n", nr
+	exit failed > 0
+}

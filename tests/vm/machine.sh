@@ -1,0 +1,41 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+#
+# machine.sh NAME [option of vm.sh...]: runs the programs of VM_GUEST in such a
+# machine and says TAP. VM_KERNEL takes another kernel than the machine's,
+# VM_TIMEOUT other seconds than 240 for all programs together. What the kernel
+# and the programs said stays in $BUILD/vm/NAME.
+set -u
+name=$1
+shift
+build=${BUILD:-build}
+here=tests/vm
+[ -z "${VM_KERNEL-}" ] || set -- "$@" --kernel "$VM_KERNEL"
+
+# Each file under the name of its part: unit/test_deque.
+guest() {
+	for f in ${VM_GUEST-}; do
+		part=${f#"$build"/tests/}
+		echo "$f:$part"
+	done
+}
+
+if [ -z "${VM_GUEST-}" ]; then
+	echo "1..0 # SKIP VM_GUEST is empty: run it by make check-vm"
+	exit 0
+fi
+why=$(mktemp)
+# shellcheck disable=SC2046
+"$here/vm.sh" "$@" --timeout "${VM_TIMEOUT:-240}" --keep "$build/vm/$name" -- \
+	'./guest.sh 60 vm/test_* unit/test_* api/test_*' \
+	"$here/guest.sh" "$build/lkdf" tests/fixtures:tests/fixtures \
+	$(guest) 2>"$why"
+rc=$?
+if [ $rc -eq 3 ]; then
+	echo "1..0 # SKIP $(cat "$why")"
+	rc=0
+else
+	cat "$why" >&2
+fi
+rm -f "$why"
+exit $rc

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * CPUs are taken offline before a runtime opens and while it works. A worker
+ * whose CPU has gone is moved by the kernel and goes on elsewhere.
+ */
+#include "tests/vm/load.h"
+
+/* CPUs of a node but CPU 0, which stays. Return: how many have changed. */
+static int set_node_online(int node, bool is_online)
+{
+	int cpu, nr = 0;
+
+	for (cpu = 1; cpu < vm.nr_cpus; cpu++) {
+		if (vm.node_of[cpu] != node)
+			continue;
+		vm_set_online(cpu, is_online);
+		nr++;
+	}
+	return nr;
+}
+
+static void workers_are_on(const cpu_set_t *online, const char *when)
+{
+	struct vm_worker w[VM_MAX_CPUS];
+	struct lkdf *rt = api_open(NULL);
+	int want = CPU_COUNT(online);
+	int nr = vm_workers(w, want), i;
+	cpu_set_t seen;
+
+	is(nr, want, "%s: a worker for each CPU that is online", when);
+	CPU_ZERO(&seen);
+	for (i = 0; i < nr; i++)
+		CPU_OR(&seen, &seen, &w[i].cpus);
+	ok(CPU_EQUAL(&seen, online), "%s: on just these CPUs", when);
+	is(lkdf_close(rt), 0, "%s: it closes", when);
+}
+
+static void an_offline_cpu_gets_no_worker(void)
+{
+	int last = vm.nr_cpus - 1;
+	cpu_set_t online;
+
+	vm_set_online(last, false);
+	online = vm_online_cpus();
+	is(CPU_COUNT(&online), vm.nr_cpus - 1, "CPU %d is offline", last);
+	workers_are_on(&online, "without a CPU");
+	vm_set_online(last, true);
+	online = vm_online_cpus();
+	workers_are_on(&online, "with it again");
+}
+
+static void a_node_may_lose_all_its_cpus(int node)
+{
+	int nr = set_node_online(node, false);
+	cpu_set_t online = vm_online_cpus();
+	char when[40];
+
+	is(CPU_COUNT(&online), vm.nr_cpus - nr, "node %d is without CPUs",
+	   node);
+	snprintf(when, sizeof(when), "without CPUs of node %d", node);
+	workers_are_on(&online, when);
+	set_node_online(node, true);
+}
+
+static void cpus_go_while_it_works(void)
+{
+	struct lkdf *rt = api_open(NULL);
+	struct load load;
+	int cpu;
+
+	load_start(&load, rt);
+	load_goes_on(&load, 2);
+	for (cpu = 1; cpu < vm.nr_cpus; cpu++) {
+		vm_set_online(cpu, false);
+		load_goes_on(&load, 2);
+		vm_set_online(cpu, true);
+	}
+	load_goes_on(&load, 2);
+	load_stop(&load);
+	is(lkdf_close(rt), 0, "it closes");
+}
+
+static void all_but_one_go_while_it_works(void)
+{
+	struct lkdf *rt = api_open(NULL);
+	struct load load;
+	int cpu;
+
+	load_start(&load, rt);
+	for (cpu = 1; cpu < vm.nr_cpus; cpu++)
+		vm_set_online(cpu, false);
+	load_goes_on(&load, 4);
+	for (cpu = 1; cpu < vm.nr_cpus; cpu++)
+		vm_set_online(cpu, true);
+	load_goes_on(&load, 4);
+	load_stop(&load);
+	is(lkdf_close(rt), 0, "it closes");
+}
+
+/* Its workers sleep when their CPUs go, and are woken on others. */
+static void cpus_go_while_it_sleeps(void)
+{
+	struct lkdf *rt = api_open(NULL);
+	struct load load;
+	int cpu;
+
+	for (cpu = 1; cpu < vm.nr_cpus; cpu++)
+		vm_set_online(cpu, false);
+	load_start(&load, rt);
+	load_goes_on(&load, 2);
+	load_stop(&load);
+	is(lkdf_close(rt), 0, "it closes while they are away");
+	for (cpu = 1; cpu < vm.nr_cpus; cpu++)
+		vm_set_online(cpu, true);
+}
+
+int main(void)
+{
+	cpu_set_t online;
+	int node;
+
+	vm_start(120);
+	an_offline_cpu_gets_no_worker();
+	for (node = 1; node < vm.nr_nodes && node < 4; node++) {
+		if (vm.nr_cpus_of[node])
+			a_node_may_lose_all_its_cpus(node);
+	}
+	cpus_go_while_it_works();
+	all_but_one_go_while_it_works();
+	cpus_go_while_it_sleeps();
+	online = vm_online_cpus();
+	workers_are_on(&online, "in the end");
+	return tap_end();
+}

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+# Programs that run in machines with several nodes, see Documentation/testing.rst.
+# A new test_*.c here is found by name: public headers and the shared library,
+# unless it is listed as one that sees internals.
+
+VM_PROGRAMS := $(patsubst tests/%.c,$(BUILD)/tests/%,\
+	$(wildcard tests/vm/test_*.c))
+VM_INTERNAL := $(BUILD)/tests/vm/test_machine
+VM_SHARED := $(filter-out $(VM_INTERNAL),$(VM_PROGRAMS))
+
+# make check boots the first two.
+VM_TESTS := tests/vm/machine_four.sh tests/vm/machine_two.sh
+VM_MATRIX := tests/vm/machine_one.sh $(VM_TESTS) tests/vm/machine_eight.sh
+
+$(VM_SHARED): $(BUILD)/tests/vm/%: tests/vm/%.c $(LIB_SO)
+	$(call say,CCLD)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -I. -Ilib/include -D_GNU_SOURCE $(LKDF_CFLAGS) -MMD -MP \
+		-o $@ $< -L$(BUILD) -llkdf -lnuma -lpthread \
+		-Wl,-rpath,'$$ORIGIN/../..'
+
+$(VM_INTERNAL): $(BUILD)/tests/vm/%: tests/vm/%.c $(LIB_INTERNAL)
+	$(call say,CCLD)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -I. $(CPPFLAGS) $(LKDF_CFLAGS) -MMD -MP -o $@ $< \
+		$(LIB_INTERNAL) $(LIB_LIBS)
+
+# What the machines run: machine.sh takes it from here.
+VM_GUEST := $(VM_PROGRAMS) $(UNIT_TESTS) $(API_TESTS)
+
+.PHONY: check-vm check-vm-matrix vm-programs
+vm-programs: $(LKDF_BIN) $(VM_GUEST)
+
+check-vm: deps ## tests in machines with 4 and 2 NUMA nodes, 3 minutes
+	$(Q)$(MAKE) --no-print-directory vm-programs
+	$(Q)BUILD=$(BUILD) VM_GUEST='$(VM_GUEST)' tests/run.sh $(VM_TESTS)
+
+check-vm-matrix: vm-programs
+	$(Q)BUILD=$(BUILD) VM_GUEST='$(VM_GUEST)' TEST_TIMEOUT=900 \
+		tests/run.sh $(VM_MATRIX)
