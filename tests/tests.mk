@@ -29,6 +29,7 @@ $(BUILD)/tests/api/%: tests/api/%.c $(LIB_SO)
 include tests/mc/mc.mk
 include tests/oracle/oracle.mk
 include tests/vm/vm.mk
+include tests/kernel/kernel.mk
 
 .PHONY: check deps
 deps: ## install the packages that building and testing need
