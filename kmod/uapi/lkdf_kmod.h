@@ -77,8 +77,8 @@
  *
  * Word of a block: bits 0 to 9 are the node with most of its present pages,
  * the lowest if several have as many; 0 when EMPTY.
- *	STALE    a page of the block moved or went away after the kernel looked;
- *	         the node is the former one, mostly still a good guess
+ *	STALE    a page of the block may have moved or gone after the kernel
+ *	         looked; the node is the former one, mostly a good guess
  *	EMPTY    no page was present: nothing touched, swapped out, in migration
  *	PARTIAL  some pages were present, some were not
  *	MIXED    pages on several nodes
