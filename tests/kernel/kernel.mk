@@ -4,6 +4,7 @@
 
 KMOD_PROGRAMS := $(patsubst tests/%.c,$(BUILD)/tests/%,\
 	$(wildcard tests/kernel/test_*.c))
+KMOD_SH_TESTS := tests/kernel/test_reader.sh
 KMOD_FUZZ := $(BUILD)/tests/kernel/fuzz_ioctl
 # make check boots the first.
 KMOD_TESTS := tests/kernel/machine_kmod_two.sh
@@ -16,7 +17,29 @@ $(BUILD)/tests/kernel/%: tests/kernel/%.c
 	$(Q)$(CC) -Ikmod/uapi -D_GNU_SOURCE $(LKDF_CFLAGS) -static -MMD -MP \
 		-o $@ $< -lpthread
 
-.PHONY: check-vm-kmod
+.PHONY: check-vm-kmod check-vm-kasan check-vm-kcsan check-kmod-stress
 check-vm-kmod: $(KMOD_PROGRAMS) ## the kernel module on kernels 6.1 and 6.12
 	$(Q)BUILD=$(BUILD) KMOD_GUEST='$(KMOD_PROGRAMS)' TEST_TIMEOUT=900 \
 		tests/run.sh $(KMOD_MATRIX)
+
+# Kernels that look for errors; the first time they are built.
+check-vm-kasan check-vm-kcsan: check-vm-%: $(KMOD_PROGRAMS) $(KMOD_FUZZ)
+	$(Q).ci/deps kernel
+	$(Q)BUILD=$(BUILD) KMOD_GUEST='$(KMOD_PROGRAMS) $(KMOD_FUZZ)' \
+		TEST_TIMEOUT=7200 tests/run.sh tests/kernel/machine_$*.sh
+
+# Minutes: the bars of the migration and of the calls with any argument.
+KMOD_SNAPSHOTS ?= 1000000
+KMOD_FUZZ_SECONDS ?= 600
+check-kmod-stress: $(KMOD_PROGRAMS) $(KMOD_FUZZ) ## the same, for long
+	$(Q)BUILD=$(BUILD) KMOD_GUEST='$(KMOD_PROGRAMS) $(KMOD_FUZZ)' \
+		KMOD_TIMEOUT=3000 TEST_TIMEOUT=3600 KMOD_COMMAND=' \
+		export LKDF_SNAPSHOTS=$(KMOD_SNAPSHOTS) LKDF_SECONDS=600; \
+		./guest.sh 1400 test_migrate; \
+		export LKDF_SECONDS=$(KMOD_FUZZ_SECONDS); \
+		./guest.sh 900 fuzz_ioctl' \
+		tests/run.sh tests/kernel/machine_kmod_two.sh
+
+.PHONY: bench-node-of
+bench-node-of: $(BUILD)/tests/kernel/bench_node_of
+	$(Q)$<

@@ -18,11 +18,15 @@ struct reader {
 	unsigned shift;
 };
 
+static inline uint16_t reader_load(const uint16_t *words, uintptr_t offset,
+				   unsigned shift)
+{
+	return __atomic_load_n(&words[offset >> shift], __ATOMIC_RELAXED);
+}
+
 static inline uint16_t reader_word(const struct reader *r, const void *addr)
 {
-	uintptr_t i = ((uintptr_t)addr - r->start) >> r->shift;
-
-	return __atomic_load_n(&r->words[i], __ATOMIC_RELAXED);
+	return reader_load(r->words, (uintptr_t)addr - r->start, r->shift);
 }
 
 /* The hint: where the block is, or was when the kernel looked. */

@@ -135,6 +135,7 @@ static void check_hugetlb(unsigned shift)
 	snprintf(pool, sizeof(pool),
 		 "/sys/kernel/mm/hugepages/hugepages-%zukB/nr_hugepages",
 		 size / 1024);
+	close(open_device());
 	before = read_number(pool);
 	if (before < 0)
 		SKIP("no pages of that size");
