@@ -39,7 +39,9 @@ check: deps ## all tests, at most 15 minutes
 	$(Q)$(MAKE) --no-print-directory check-built
 
 .PHONY: check-built
-check-built: all $(UNIT_TESTS) $(API_TESTS) $(MC_TESTS) $(ORACLE_TESTS)
+check-built: all $(UNIT_TESTS) $(API_TESTS) $(MC_TESTS) $(ORACLE_TESTS) \
+		$(KMOD_NATIVE)
 	$(Q)BUILD=$(BUILD) CC=$(CC) DUPES=$(BUILD)/examples/dupes \
 		tests/run.sh $(LINT_TESTS) $(UNIT_TESTS) \
-		$(API_TESTS) $(MC_TESTS) $(ORACLE_TESTS) $(API_SH_TESTS)
+		$(API_TESTS) $(MC_TESTS) $(ORACLE_TESTS) $(API_SH_TESTS) \
+		$(KMOD_SH_TESTS) $(KMOD_NATIVE)

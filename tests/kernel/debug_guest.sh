@@ -25,10 +25,11 @@ for what in failslab fail_page_alloc; do
 done
 
 # Objects are reported after they were seen unreferenced twice.
-for i in 1 2 3; do
-	echo scan >$debug/kmemleak
-	sleep 6
-done
+echo scan >$debug/kmemleak
+sleep 6
+echo scan >$debug/kmemleak
+sleep 6
+echo scan >$debug/kmemleak
 leaks=$(grep -c '^unreferenced object' $debug/kmemleak)
 grep -A 20 '^unreferenced object' $debug/kmemleak | head -n 100 | sed 's/^/# /'
 [ "$leaks" -eq 0 ] || printf 'not '

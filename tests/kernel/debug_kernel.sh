@@ -27,16 +27,18 @@ for tool in flex bison bc xz gcc make; do
 done
 [ -f /usr/include/gelf.h ] || none "libelf-dev is not installed"
 
-revision=$(ls "$cache/source-6.1"/*.deb 2>/dev/null | tail -n 1)
-[ -n "$revision" ] || {
+mkdir -p "$cache/source-6.1" || exit 1
+cache=$(cd "$cache" && pwd)
+set -- "$cache"/source-6.1/*.deb
+if [ ! -f "$1" ]; then
 	command -v apt-get >/dev/null || none "this is not Debian"
-	mkdir -p "$cache/source-6.1" || exit 1
 	(cd "$cache/source-6.1" && timeout 600 apt-get download $package) \
 		>/dev/null 2>&1 || none "the mirror has no $package"
-	revision=$(ls "$cache/source-6.1"/*.deb)
-}
+	set -- "$cache"/source-6.1/*.deb
+fi
+source=$1
 hash=$({
-	basename "$revision"
+	basename "$source"
 	cat "$here/config.base" "$here/config.$kind"
 } | sha256sum | cut -c 1-12)
 version=6.1-$kind-$hash
@@ -55,7 +57,7 @@ check_config() {
 }
 
 build() {
-	dpkg-deb --fsys-tarfile "$revision" | tar -xO ./usr/src/$package.tar.xz |
+	dpkg-deb --fsys-tarfile "$source" | tar -xO ./usr/src/$package.tar.xz |
 		xz -dc | tar -x --strip-components=1 || return 1
 	make -s tinyconfig || return 1
 	cat "$here/config.base" "$here/config.$kind" >>.config

@@ -4,7 +4,9 @@
 
 KMOD_PROGRAMS := $(patsubst tests/%.c,$(BUILD)/tests/%,\
 	$(wildcard tests/kernel/test_*.c))
+# These need no module.
 KMOD_SH_TESTS := tests/kernel/test_reader.sh
+KMOD_NATIVE := $(BUILD)/tests/kernel/bench_node_of
 KMOD_FUZZ := $(BUILD)/tests/kernel/fuzz_ioctl
 # make check boots the first.
 KMOD_TESTS := tests/kernel/machine_kmod_two.sh
