@@ -19,6 +19,10 @@
 selects it is on, such as INFINIBAND_ON_DEMAND_PAGING, NOUVEAU_SVM or TEST_HMM"
 #endif
 
+#ifndef CONFIG_64BIT
+#error "lkdf needs a 64-bit kernel"
+#endif
+
 /* Counters that a look may touch. */
 uint place_width(void)
 {

@@ -11,6 +11,7 @@
 #include <linux/cred.h>
 #include <linux/err.h>
 #include <linux/mm.h>
+#include <linux/nospec.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/version.h>
@@ -178,7 +179,9 @@ unlock:
 /* The region of an id from user space, or NULL; under lock. */
 static struct region *region_of(struct session *s, u32 id)
 {
-	return id < s->map->nr_regions ? s->regions[id] : NULL;
+	if (id >= s->map->nr_regions)
+		return NULL;
+	return s->regions[array_index_nospec(id, s->map->nr_regions)];
 }
 
 int session_del(struct session *s, struct lkdf_kmod_region *req)

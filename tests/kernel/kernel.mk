@@ -42,6 +42,10 @@ check-kmod-stress: $(KMOD_PROGRAMS) $(KMOD_FUZZ) ## the same, for long
 		./guest.sh 900 fuzz_ioctl' \
 		tests/run.sh tests/kernel/machine_kmod_two.sh
 
-.PHONY: bench-node-of
+.PHONY: bench-node-of bench-vm-place
+bench-vm-place: $(BUILD)/tests/kernel/bench_place ## QUERY, REFRESH, others
+	$(Q)BUILD=$(BUILD) KMOD_GUEST=$< KMOD_COMMAND='./bench_place' \
+		tests/kernel/machine_kmod_two.sh
+
 bench-node-of: $(BUILD)/tests/kernel/bench_node_of
 	$(Q)$<
