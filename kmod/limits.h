@@ -7,6 +7,7 @@
 #ifndef LKDF_LIMITS_H
 #define LKDF_LIMITS_H
 
+#include <linux/bits.h>
 #include <linux/hashtable.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
@@ -14,9 +15,9 @@
 
 /* Bounds that no parameter lifts. */
 #define LIMIT_REGIONS 256 /* of one file */
-#define LIMIT_BLOCKS (1U << 22) /* of one file */
+#define LIMIT_BLOCKS BIT(22) /* of one file */
 #define LIMIT_BLOCK_SHIFT 30
-#define LIMIT_BYTES (1ULL << 43) /* of one call: counts pages in 32 bits */
+#define LIMIT_BYTES BIT_ULL(43) /* of one call: counts pages in 32 bits */
 
 struct limits {
 	/* Set when the module is loaded, constant afterwards. */
