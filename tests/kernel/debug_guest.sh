@@ -6,7 +6,8 @@ kind=$1
 debug=/sys/kernel/debug
 mount -t debugfs debug $debug 2>/dev/null
 export LKDF_SNAPSHOTS="${LKDF_SNAPSHOTS:-3000}"
-./guest.sh 600 test_*
+export LKDF_TIME_SCALE=20
+./guest.sh 1200 test_*
 export LKDF_SECONDS="${LKDF_FUZZ_SECONDS:-60}"
 ./guest.sh 900 fuzz_ioctl
 [ "$kind" = kasan ] || exit 0

@@ -12,7 +12,7 @@
 #include "device.h"
 
 #include <pthread.h>
-#include <sched.h>
+#include <sys/prctl.h>
 #include <time.h>
 
 #define NR_PROCESSES 4
@@ -330,6 +330,7 @@ static pid_t start(struct shared *shared, unsigned seed)
 
 	if (child == 0) {
 		setpgid(0, 0);
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		run_process(shared, seed);
 	}
 	setpgid(child, child);

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
-# The module in a kernel that looks for errors of memory, locks and leaks. The
-# tests, then calls with any argument, then those with failing allocations, then what leaked.
+# The module in a kernel that looks for errors of memory, locks and leaks: the
+# tests, calls with any argument, those with failing allocations, what leaked.
 here=$(dirname "$0")
 kernel=$("$here/debug_kernel.sh" kasan) || {
 	rc=$?

@@ -6,6 +6,7 @@
 #include "device.h"
 
 #include <pthread.h>
+#include <sys/prctl.h>
 #include <time.h>
 
 static unsigned seed(void)
@@ -83,6 +84,7 @@ TEST_LIMIT(processes_killed_anywhere_leave_nothing, 100)
 			child[i] = fork();
 			if (child[i] == 0) {
 				setpgid(0, 0);
+				prctl(PR_SET_PDEATHSIG, SIGKILL);
 				work();
 			}
 			setpgid(child[i], child[i]);
