@@ -40,8 +40,8 @@ check: deps ## all tests, at most 15 minutes
 
 .PHONY: check-built
 check-built: all $(UNIT_TESTS) $(API_TESTS) $(MC_TESTS) $(ORACLE_TESTS) \
-		$(KMOD_NATIVE)
-	$(Q)BUILD=$(BUILD) CC=$(CC) DUPES=$(BUILD)/examples/dupes \
+		$(KMOD_NATIVE) $(if $(VM_TESTS),vm-programs)
+	$(Q)$(VM_ENV) CC=$(CC) DUPES=$(BUILD)/examples/dupes \
 		tests/run.sh $(LINT_TESTS) $(UNIT_TESTS) \
 		$(API_TESTS) $(MC_TESTS) $(ORACLE_TESTS) $(API_SH_TESTS) \
-		$(KMOD_SH_TESTS) $(KMOD_NATIVE)
+		$(KMOD_SH_TESTS) $(KMOD_NATIVE) tests/vm/selftest.sh $(VM_TESTS)

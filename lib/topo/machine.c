@@ -146,14 +146,22 @@ static int add_range(void *u, int first, int last)
 	return hwloc_bitmap_set_range(set, (unsigned)first, last) ? -ENOMEM : 0;
 }
 
-/* The node's CPUs according to the kernel; left alone if it cannot tell. */
-static void ask_kernel(const char *sys_root, int os_node, hwloc_bitmap_t cpus)
+/*
+ * The node's CPUs according to the kernel; left alone if it cannot tell.
+ * Return: 0, -ENOMEM.
+ */
+static int ask_kernel(const char *sys_root, int os_node, hwloc_bitmap_t cpus)
 {
 	hwloc_bitmap_t told = hwloc_bitmap_alloc();
+	int rc;
 
-	if (told && !sysfs_node_cpus(sys_root, os_node, add_range, told))
-		hwloc_bitmap_copy(cpus, told);
+	if (!told)
+		return -ENOMEM;
+	rc = sysfs_node_cpus(sys_root, os_node, add_range, told);
+	if (!rc && hwloc_bitmap_copy(cpus, told))
+		rc = -ENOMEM;
 	hwloc_bitmap_free(told);
+	return rc == -ENOMEM ? rc : 0;
 }
 
 static bool overlap(hwloc_bitmap_t *cpus, int nr)
@@ -178,29 +186,31 @@ static void free_node_cpus(const struct machine *m, hwloc_bitmap_t *cpus)
 	free(cpus);
 }
 
-/* cpus[i] becomes the CPUs of node i; free with free_node_cpus. */
+/* cpus[i] becomes the CPUs of node i; free with free_node_cpus. NULL: no
+ * memory. */
 static hwloc_bitmap_t *read_node_cpus(const struct machine *m,
 				      const struct topo_attr *a,
 				      hwloc_topology_t hw)
 {
 	hwloc_bitmap_t *cpus = calloc((size_t)m->nr_nodes, sizeof(*cpus));
+	bool has_kernel = m->is_this_system || a->sys_root;
 	hwloc_obj_t obj;
-	int i;
+	int i, rc = 0;
 
-	for (i = 0; cpus && i < m->nr_nodes; i++) {
+	for (i = 0; cpus && i < m->nr_nodes && !rc; i++) {
 		obj = hwloc_get_numanode_obj_by_os_index(
 			hw, (unsigned)m->node[i].os_node);
 		cpus[i] = hwloc_bitmap_dup(obj->cpuset);
-		if (!cpus[i]) {
-			free_node_cpus(m, cpus);
-			return NULL;
-		}
+		rc = cpus[i] ? 0 : -ENOMEM;
 	}
-	if (!cpus || !overlap(cpus, m->nr_nodes))
-		return cpus;
-	for (i = 0; i < m->nr_nodes; i++) {
-		if (m->is_this_system || a->sys_root)
-			ask_kernel(a->sys_root, m->node[i].os_node, cpus[i]);
+	if (cpus && !rc && has_kernel && overlap(cpus, m->nr_nodes)) {
+		for (i = 0; i < m->nr_nodes && !rc; i++)
+			rc = ask_kernel(a->sys_root, m->node[i].os_node,
+					cpus[i]);
+	}
+	if (rc) {
+		free_node_cpus(m, cpus);
+		return NULL;
 	}
 	return cpus;
 }

@@ -9,6 +9,7 @@
 
 #include "tests/tap.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <lkdf/lkdf.h>
 #include <stdatomic.h>
@@ -103,6 +104,29 @@ __attribute__((unused)) static void api_until(atomic_int *flag)
 {
 	while (!atomic_load(flag))
 		api_nap_ns(50000);
+}
+
+__attribute__((unused)) static int api_nr_threads(void)
+{
+	DIR *dir = opendir("/proc/self/task");
+	struct dirent *d;
+	int nr = 0;
+
+	while (dir && (d = readdir(dir)))
+		nr += d->d_name[0] != '.';
+	if (dir)
+		closedir(dir);
+	return nr;
+}
+
+/* A joined thread is listed for a moment more. Return: their number. */
+__attribute__((unused)) static int api_threads_come_to(int want)
+{
+	int i;
+
+	for (i = 0; i < 2000 && api_nr_threads() != want; i++)
+		api_nap_ns(1000000);
+	return api_nr_threads();
 }
 
 /* A gate that a body waits at, for kinds that may block. */

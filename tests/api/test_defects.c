@@ -5,7 +5,6 @@
  */
 #include "tests/api/api.h"
 
-#include <dirent.h>
 #include <pthread.h>
 
 /* DFCPP 4: the run of an empty graph wedged every run after it. */
@@ -33,18 +32,6 @@ static int break_down(struct lkdf_ctx *c, void *arg)
 	return lkdf_fail(c, -EIO, "it broke down");
 }
 
-static int nr_threads(void)
-{
-	DIR *dir = opendir("/proc/self/task");
-	int nr = 0;
-
-	while (dir && readdir(dir))
-		nr++;
-	if (dir)
-		closedir(dir);
-	return nr - 2;
-}
-
 /* DFCPP 7: a failing task ended the process, and nobody joined the threads. */
 static void a_failure_ends_the_run_only(int nr_workers)
 {
@@ -54,7 +41,7 @@ static void a_failure_ends_the_run_only(int nr_workers)
 
 	/* A sanitizer has a thread of its own from the first one on. */
 	must(lkdf_close(api_open_workers(1)));
-	nr_before = nr_threads();
+	nr_before = api_threads_come_to(1);
 	rt = api_open_workers(nr_workers);
 	k = api_kind(rt, "breaks", break_down, 0, 0);
 	is(api_call(rt, k, NULL), -EIO, "DFCPP 7: the failure is an error");
@@ -62,7 +49,8 @@ static void a_failure_ends_the_run_only(int nr_workers)
 	is(lkdf_scope_wait(rt, NULL, -1), -EIO, "DFCPP 7: the scope's, too");
 	lkdf_kind_put(k);
 	is(lkdf_close(rt), 0, "DFCPP 7: the runtime closes");
-	is(nr_threads(), nr_before, "DFCPP 7: its threads are joined");
+	is(api_threads_come_to(nr_before), nr_before,
+	   "DFCPP 7: its threads are joined");
 }
 
 struct house {

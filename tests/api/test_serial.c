@@ -5,22 +5,8 @@
  */
 #include "tests/api/api.h"
 
-#include <dirent.h>
 #include <dlfcn.h>
 #include <sys/wait.h>
-
-static int count_threads(void)
-{
-	DIR *dir = opendir("/proc/self/task");
-	struct dirent *d;
-	int nr = 0;
-
-	while (dir && (d = readdir(dir)))
-		nr += d->d_name[0] != '.';
-	if (dir)
-		closedir(dir);
-	return nr;
-}
 
 static struct lkdf_kind *sum_kind;
 
@@ -110,21 +96,20 @@ static long run_programs(struct lkdf *rt, uint32_t flags)
 	return total;
 }
 
-static void results_are_the_same(uint32_t flags)
+static void results_are_the_same(uint32_t flags, int before)
 {
-	int before = count_threads();
 	struct lkdf *rt = api_open("serial=yes");
 	long serial, parallel;
 
 	serial = run_programs(rt, flags);
-	is(count_threads(), before, "serial mode has no thread of its own");
+	is(api_nr_threads(), before, "serial mode has no thread of its own");
 	is(lkdf_close(rt), 0, "it closes");
 	rt = api_open_workers(4);
-	ok(count_threads() > before, "other modes have");
+	ok(api_nr_threads() > before, "other modes have");
 	parallel = run_programs(rt, flags);
 	is(serial, parallel, "serial and parallel give the same");
 	is(lkdf_close(rt), 0, "it closes");
-	is(count_threads(), before, "and leaves no thread");
+	is(api_threads_come_to(before), before, "and leaves no thread");
 }
 
 /* The path of the library that this program is linked to. */
@@ -159,10 +144,10 @@ int main(void)
 	tap_start(60);
 	/* A sanitizer may start a thread of its own with the first. */
 	lkdf_close(api_open_workers(1));
-	before = count_threads();
-	results_are_the_same(0);
-	results_are_the_same(LKDF_BLOCKING);
+	before = api_threads_come_to(1);
+	results_are_the_same(0, before);
+	results_are_the_same(LKDF_BLOCKING, before);
 	is(load_and_leave(100), 0, "loaded, used and left 100 times");
-	is(count_threads(), before, "no thread stays behind");
+	is(api_threads_come_to(before), before, "no thread stays behind");
 	return tap_end();
 }

@@ -159,14 +159,18 @@ static char *describe(struct lkdf *rt, const char *what, const char *format)
 }
 
 /* Fed to a parser that is not ours. */
-static bool is_json(const char *text)
+static void is_json(const char *text)
 {
-	FILE *p = popen("python3 -m json.tool >/dev/null", "w");
+	FILE *p;
 
-	if (!p)
-		return false;
-	fputs(text, p);
-	return pclose(p) == 0;
+	if (system("python3 -c 'import json' 2>/dev/null")) {
+		skip("which is JSON", "no python3");
+		return;
+	}
+	p = popen("python3 -m json.tool >/dev/null", "w");
+	if (p)
+		fputs(text, p);
+	ok(p && pclose(p) == 0, "which is JSON");
 }
 
 static void descriptions_have_their_shape(struct lkdf *rt)
@@ -188,7 +192,7 @@ static void descriptions_have_their_shape(struct lkdf *rt)
 		free(text);
 		text = describe(rt, rows[i].what, "json");
 		has(text, rows[i].part, "so does the JSON");
-		ok(is_json(text), "which is JSON");
+		is_json(text);
 		free(text);
 	}
 	is(lkdf_describe(rt, "nonsense", "text", 1), -EINVAL,

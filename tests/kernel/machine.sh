@@ -29,22 +29,16 @@ fail() {
 headers=$("$here/headers.sh" "$kernel" 2>"$why") || skip
 make --no-print-directory -s kmod BUILD="$build" KDIR="$headers" \
 	KMOD_ARGS="${KMOD_ARGS-}" >"$why" 2>&1 || fail 'the module is built'
-work=$build/vm/$name
-mkdir -p "$work"
 # Swap needs a device: the kernel's own for one in memory, and what it needs.
 for m in zsmalloc lz4_compress lz4hc_compress zram; do
-	f=$(tests/vm/kernel.sh "$kernel" "$m.ko*" 2>/dev/null) || continue
-	case $f in
-	*.xz) xz -dc "$f" >"$work/$m.ko" ;;
-	*) cp "$f" "$work/$m.ko" ;;
-	esac
-	set -- "$@" --module "$work/$m.ko"
+	f=$(tests/vm/kernel.sh "$kernel" $m 2>/dev/null) || continue
+	set -- "$@" --module "$f"
 done
 ko=$build/kmod/$(basename "$headers")/kmod/lkdf.ko
 # 12288: a module from outside of the tree that nobody signed.
 # shellcheck disable=SC2086
 tests/vm/vm.sh --kernel "$kernel" --taint 12288 "$@" --module "$ko" \
-	--timeout "${KMOD_TIMEOUT:-400}" --keep "$work" -- \
+	--timeout "${KMOD_TIMEOUT:-400}" --keep "$build/vm/$name" -- \
 	"${KMOD_COMMAND:-./guest.sh 120 test_*}" \
 	tests/vm/guest.sh "$ko" ${KMOD_GUEST-} 2>"$why"
 rc=$?

@@ -17,7 +17,7 @@ LKDF_VM_NODES=$(cat /nodes) LKDF_VM_DISTANCES=$(cat /distances)
 export LKDF_VM_NODES LKDF_VM_DISTANCES
 ip link set lo up 2>/dev/null
 exec </dev/ttyS1 >/dev/ttyS1 2>&1
-stty -echo -onlcr 2>/dev/null
+[ -f /shell ] || stty -echo -onlcr
 echo "LKDF-VM-BOOT $(uname -r)"
 for m in /lib/modules/*.ko; do
 	[ -f "$m" ] || continue

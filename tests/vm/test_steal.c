@@ -136,10 +136,10 @@ static void is_counted(void)
 
 	for (i = 0; i < stage.nr_taken; i++)
 		nr_near += distance_to(stage.taken[i]) == 10;
-	is(near - stage.near, nr_near, "thief %d: steals of its node are counted as near",
-	   stage.thief);
-	is(far - stage.far, stage.nr_taken - nr_near, "thief %d: the others as far",
-	   stage.thief);
+	is(near - stage.near, nr_near,
+	   "thief %d: steals of its node are counted as near", stage.thief);
+	is(far - stage.far, stage.nr_taken - nr_near,
+	   "thief %d: the others as far", stage.thief);
 }
 
 static void the_thief_looks_near_first(int thief)

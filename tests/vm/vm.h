@@ -99,8 +99,8 @@ __attribute__((unused)) static cpu_set_t vm_node_cpus(int node)
 {
 	char path[80];
 
-	snprintf(path, sizeof(path),
-		 "/sys/devices/system/node/node%d/cpulist", node);
+	snprintf(path, sizeof(path), "/sys/devices/system/node/node%d/cpulist",
+		 node);
 	return vm_list(vm_read(path));
 }
 

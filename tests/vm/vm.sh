@@ -9,14 +9,15 @@
 # has a serial line of its own, the command the other one.
 #
 #   --kernel VERSION     6.1 or 6.12 (6.1)
-#   --nodes SPEC         CPUs/MiB of each node (2/256,2/256); 0 is allowed
+#   --nodes SPEC         CPUs/MiB of each node (2/256,2/256); 0 is allowed, but
+#                        Linux numbers nodes without CPUs last
 #   --distances MATRIX   rows by "/": 10,20/21,10; all or none
 #   --module FILE        kernel module to load; taints are then expected:
 #   --taint N            what /proc/sys/kernel/tainted must say in the end (0)
 #   --plugin ARG         of QEMU: path,name=value,... ; its output is plugin.log
 #   --append TEXT        more of the kernel's command line
 #   --qemu TEXT          more options of QEMU
-#   --timeout SECONDS    of the command; all in all 60 more (180)
+#   --timeout SECONDS    of the command; all in all 30 more (180)
 #   --keep DIR           leave console.log, output.log, plugin.log there
 #   --shell              COMMAND is talked to on the terminal, nothing is judged
 #
@@ -135,13 +136,16 @@ fill_root "$@" || die "cannot build the initramfs"
 
 # Options of QEMU for the nodes: sets cpus, memory, sockets, numa.
 plan_nodes() {
-	numa='' cpus=0 memory=0 n=0 per=''
+	numa='' cpus=0 memory=0 n=0 per='' late=''
 	for node in $(echo "$nodes" | tr , ' '); do
 		c=${node%/*} m=${node#*/}
 		numa="$numa -numa node,nodeid=$n"
 		if [ "$c" -gt 0 ]; then
+			[ -z "$late" ] || die "$nodes: nodes without CPUs come last"
 			numa="$numa,cpus=$cpus-$((cpus + c - 1))"
 			per="$per $c"
+		else
+			late=1
 		fi
 		if [ "$m" -gt 0 ]; then
 			numa="$numa,memdev=m$n -object"
@@ -178,7 +182,7 @@ serial=stdio
 
 # shellcheck disable=SC2086
 boot() {
-	timeout -k 5 $((timeout + 60)) "$@" qemu-system-x86_64 \
+	timeout --foreground -k 5 $((timeout + 30)) qemu-system-x86_64 \
 		-accel tcg,thread=multi -cpu max -nodefaults -display none \
 		-no-reboot -m ${memory}M $numa $plugin $qemu \
 		-smp $cpus,sockets=$sockets,cores=$((cpus / sockets)),threads=1 \

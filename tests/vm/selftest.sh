@@ -1,0 +1,138 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+# judge.awk itself: what a machine says, made up, must be judged right.
+set -u
+here=$(dirname "$0")
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+nr=0
+failed=0
+
+# judged WHAT GOOD PLAN, the output on stdin: GOOD yes or no, PLAN the last line
+judged() {
+	cat >"$work/output"
+	nr=$((nr + 1))
+	awk -f "$here/judge.awk" -v want_taint="${taint-0}" -v status=0 \
+		"$work/console" "$work/output" >"$work/said"
+	rc=$?
+	good=no
+	[ $rc -ne 0 ] || good=yes
+	grep -q '^not ok' "$work/said" && [ $good = yes ] && good=both
+	if [ "$good $(tail -n 1 "$work/said")" = "$2 1..$3" ]; then
+		echo "ok $nr - $1"
+	else
+		failed=1
+		echo "not ok $nr - $1"
+		sed 's/^/# /' "$work/said"
+	fi
+}
+
+console() {
+	printf '\033c\033[?7l\033[2J%s\r\n' "$@" >"$work/console"
+}
+
+begin='LKDF-VM-BOOT 6.1'
+end='LKDF-VM-TAINT 0
+LKDF-VM-EXIT 0'
+
+console '[    0.1] Linux version 6.1'
+judged 'a machine that does nothing is well' yes 1 <<E
+$begin
+$end
+E
+judged 'tests of programs are counted' yes 4 <<E
+$begin
+LKDF-VM-BEGIN a
+ok 1 - one
+1..1
+LKDF-VM-END a 0
+LKDF-VM-BEGIN b
+1..0 # SKIP no reason
+LKDF-VM-END b 0
+LKDF-VM-BEGIN c
+ok 1 - one
+1..1
+LKDF-VM-END c 0
+$end
+E
+judged 'a test that fails is a failure' no 2 <<E
+$begin
+LKDF-VM-BEGIN a
+not ok 1 - one
+1..1
+LKDF-VM-END a 1
+$end
+E
+judged 'a program without a plan is a failure' no 3 <<E
+$begin
+LKDF-VM-BEGIN a
+ok 1 - one
+LKDF-VM-END a 0
+$end
+E
+judged 'a plan that is not kept is a failure' no 3 <<E
+$begin
+LKDF-VM-BEGIN a
+ok 1 - one
+1..2
+LKDF-VM-END a 0
+$end
+E
+judged 'an exit status is a failure' no 3 <<E
+$begin
+LKDF-VM-BEGIN a
+ok 1 - one
+1..1
+LKDF-VM-END a 139
+$end
+E
+judged 'a machine that ends early is a failure' no 3 <<E
+$begin
+LKDF-VM-BEGIN a
+ok 1 - one
+E
+judged 'a machine that says nothing is a failure' no 1 </dev/null
+judged 'its exit status is a failure' no 1 <<E
+$begin
+LKDF-VM-TAINT 0
+LKDF-VM-EXIT 1
+E
+judged 'a machine that never says its taint is a failure' no 1 <<E
+$begin
+LKDF-VM-EXIT 0
+E
+judged 'another taint is a failure' no 1 <<E
+$begin
+LKDF-VM-TAINT 512
+LKDF-VM-EXIT 0
+E
+taint=12288
+judged 'the taint that was asked for is not' yes 1 <<E
+$begin
+LKDF-VM-TAINT 12288
+LKDF-VM-EXIT 0
+E
+judged 'its absence is one' no 1 <<E
+$begin
+$end
+E
+taint=0
+for text in 'WARNING: CPU: 0 PID: 1 at mm/mempolicy.c' \
+	'BUG: kernel NULL pointer dereference' \
+	'UBSAN: shift-out-of-bounds' 'BUG: KASAN: use-after-free' \
+	'possible circular locking dependency' \
+	'kmemleak: 1 unreferenced object' 'Kernel panic - not syncing'; do
+	console '[    0.1] Linux' "[    1.0] $text"
+	judged "the kernel says $text" no 1 <<E
+$begin
+$end
+E
+done
+console '[    0.1] Linux' '[    1.0] AMD-Vi: This is not a bug.'
+judged 'the kernel may say bug in small letters' yes 1 <<E
+$begin
+$end
+E
+
+echo "1..$nr"
+exit $failed
