@@ -147,7 +147,7 @@ static int by_value(const void *a, const void *b)
 
 #define MOVES 31
 
-/* Pages to and fro, 8 MiB, with the region and without it in turns. */
+/* Pages there and back, 8 MiB, with the region and without it in turns. */
 TEST_LIMIT(the_mover_is_measured, 300)
 {
 	static double took[2][MOVES];
@@ -172,7 +172,7 @@ TEST_LIMIT(the_mover_is_measured, 300)
 	}
 	for (k = 0; k < 2; k++)
 		qsort(took[k], MOVES, sizeof(double), by_value);
-	printf("# moving 8 MiB to and fro: watched %.0f us, not watched %.0f "
+	printf("# moving 8 MiB there and back: watched %.0f us, not watched %.0f "
 	       "us, ratio of medians %.3f, of the quarters %.3f and %.3f\n",
 	       took[1][MOVES / 2], took[0][MOVES / 2],
 	       took[1][MOVES / 2] / took[0][MOVES / 2],
