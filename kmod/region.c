@@ -15,8 +15,9 @@
 
 #include "place.h"
 
-/* Looks at one group of blocks that may be thrown away. */
-#define MAX_TRIES 16
+/* Looks at one group of blocks that may be thrown away; they get shorter. */
+#define MAX_TRIES 32
+#define TRIES_TO_HALVE 4
 
 static bool invalidate(struct mmu_interval_notifier *mni,
 		       const struct mmu_notifier_range *range,
@@ -193,7 +194,8 @@ static int walk(struct region *r, unsigned long *pfns, u32 first, u32 last,
 	while (look.start < end && !err) {
 		if (fatal_signal_pending(current))
 			return -EINTR;
-		look.end = end;
+		look.end = min(end, look.start + (PLACE_PAGES * PAGE_SIZE >>
+						  tries / TRIES_TO_HALVE));
 		look.start = step(r, &look, &err);
 		if (err == -EBUSY) {
 			++*retries;

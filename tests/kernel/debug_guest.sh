@@ -1,13 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 # In the machine: the tests, the fuzzer with and without failing allocations,
-# and what kmemleak found, as TAP. debug_guest.sh kasan|kcsan
+# and what kmemleak found, as TAP. debug_guest.sh kasan|kcsan [PROGRAM...]
 kind=$1
+shift
+[ $# -gt 0 ] || set -- test_*
 debug=/sys/kernel/debug
 mount -t debugfs debug $debug 2>/dev/null
 export LKDF_SNAPSHOTS="${LKDF_SNAPSHOTS:-3000}"
 export LKDF_TIME_SCALE=20
-./guest.sh 1200 test_*
+./guest.sh 1200 "$@"
 export LKDF_SECONDS="${LKDF_FUZZ_SECONDS:-60}"
 ./guest.sh 900 fuzz_ioctl
 [ "$kind" = kasan ] || exit 0

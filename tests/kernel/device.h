@@ -115,7 +115,10 @@ static inline int id_of(const struct device *d, const struct reader *r)
 	       header->desc_stride;
 }
 
-/* A whole pass. Return: blocks looked at, or -1 and errno. */
+/*
+ * A whole pass; where pages move too fast, once more after a pause.
+ * Return: blocks looked at, or -1 and errno.
+ */
 static inline long refresh_id(int fd, unsigned id, unsigned flags,
 			      unsigned nr_blocks)
 {
@@ -123,10 +126,15 @@ static inline long refresh_id(int fd, unsigned id, unsigned flags,
 					 .flags = flags,
 					 .id = id };
 	long walked = 0;
+	int tries = 0;
 
 	while (req.resume_block < nr_blocks) {
-		if (ioctl(fd, LKDF_KMOD_REFRESH, &req))
-			return -1;
+		if (ioctl(fd, LKDF_KMOD_REFRESH, &req)) {
+			if (errno != EAGAIN || tries++ == 1000)
+				return -1;
+			usleep(1000);
+			continue;
+		}
 		walked += req.walked;
 	}
 	return walked;
