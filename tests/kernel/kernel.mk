@@ -16,11 +16,13 @@ KMOD_MATRIX := $(KMOD_TESTS) tests/kernel/machine_kmod_four.sh \
 $(BUILD)/tests/kernel/%: tests/kernel/%.c
 	$(call say,CCLD)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) -Ikmod/uapi -D_GNU_SOURCE $(LKDF_CFLAGS) -static -MMD -MP \
-		-o $@ $< -lpthread
+	$(Q)$(CC) -Ikmod/uapi -D_GNU_SOURCE $(LKDF_CFLAGS) $(LDFLAGS) -MMD -MP \
+		$(KMOD_STATIC) -o $@ $< -lpthread
+
+$(KMOD_PROGRAMS) $(KMOD_FUZZ): KMOD_STATIC := -static
 
 .PHONY: check-vm-kmod check-vm-kasan check-vm-kcsan check-kmod-stress
-check-vm-kmod: $(KMOD_PROGRAMS) ## the kernel module on kernels 6.1 and 6.12
+check-vm-kmod: deps $(KMOD_PROGRAMS) ## the kernel module on kernels 6.1 and 6.12
 	$(Q)BUILD=$(BUILD) KMOD_GUEST='$(KMOD_PROGRAMS)' TEST_TIMEOUT=900 \
 		tests/run.sh $(KMOD_MATRIX)
 
