@@ -46,6 +46,7 @@ include tools/tools.mk
 include Documentation/examples/examples.mk
 include Documentation/examples/tutorial.mk
 include tests/tests.mk
+include kmod/kmod.mk
 include lib/install.mk
 
 all: $(LIB_SO) $(LIB_A) $(MALLOC_SO) $(LKDF_BIN) $(EXAMPLES)

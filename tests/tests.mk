@@ -31,6 +31,7 @@ include tests/oracle/oracle.mk
 include tests/vm/vm.mk
 include tests/vm/plugin/plugin.mk
 include tests/bench/numa/numa.mk
+include tests/kernel/kernel.mk
 
 .PHONY: check deps
 deps: ## install the packages that building and testing need
@@ -56,8 +57,9 @@ ALSO :=
 
 .PHONY: check-built
 check-built: all $(UNIT_TESTS) $(API_TESTS) $(MC_TESTS) $(ORACLE_TESTS) \
-		$(if $(VM_TESTS),vm-programs)
+		$(KMOD_NATIVE) $(if $(VM_TESTS),vm-programs)
 	$(Q)$(VM_ENV) CC=$(CC) DUPES=$(BUILD)/examples/dupes \
 		tests/run.sh $(LINT_TESTS) $(UNIT_TESTS) \
 		$(API_TESTS) $(MC_TESTS) $(ORACLE_TESTS) $(API_SH_TESTS) \
-		tests/vm/selftest.sh $(VM_TESTS) $(ALSO)
+		$(KMOD_SH_TESTS) $(KMOD_NATIVE) tests/vm/selftest.sh \
+		$(VM_TESTS) $(ALSO)

@@ -1,0 +1,39 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+# In the machine: the tests, the fuzzer with and without failing allocations,
+# and what kmemleak found, as TAP. debug_guest.sh kasan|kcsan [PROGRAM...]
+kind=$1
+shift
+[ $# -gt 0 ] || set -- test_*
+debug=/sys/kernel/debug
+mount -t debugfs debug $debug 2>/dev/null
+export LKDF_SNAPSHOTS="${LKDF_SNAPSHOTS:-3000}"
+export LKDF_TIME_SCALE=20
+./guest.sh 1200 "$@"
+export LKDF_SECONDS="${LKDF_FUZZ_SECONDS:-60}"
+./guest.sh 900 fuzz_ioctl
+[ "$kind" = kasan ] || exit 0
+
+# One allocation of 20 fails, in processes that asked for it.
+for what in failslab fail_page_alloc; do
+	echo 5 >$debug/$what/probability
+	echo -1 >$debug/$what/times
+	echo 1 >$debug/$what/task-filter
+	echo 0 >$debug/$what/verbose
+	echo 0 >$debug/$what/ignore-gfp-wait
+done
+./guest.sh 900 fuzz_ioctl
+for what in failslab fail_page_alloc; do
+	echo 0 >$debug/$what/probability
+done
+
+# Objects are reported after they were seen unreferenced twice.
+echo scan >$debug/kmemleak
+sleep 6
+echo scan >$debug/kmemleak
+sleep 6
+echo scan >$debug/kmemleak
+leaks=$(grep -c '^unreferenced object' $debug/kmemleak)
+grep -A 20 '^unreferenced object' $debug/kmemleak | head -n 100 | sed 's/^/# /'
+[ "$leaks" -eq 0 ] || printf 'not '
+echo "ok - kmemleak found nothing: $leaks"

@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Calls /dev/lkdf with arguments that are mostly meant well and then broken in
+ * one place: several processes, each with threads that share files, two that
+ * churn the address space; processes are killed at random and replaced. With
+ * KCOV it counts the places of the module that were reached, with failslab the
+ * module's allocations fail now and then. TAP of one test: every call did both
+ * succeed and fail. What the kernel says is for the machine's judge.
+ *
+ * LKDF_SECONDS: how long (10); LKDF_SEED: repeats the choices
+ */
+#include "device.h"
+
+#include <pthread.h>
+#include <sys/prctl.h>
+#include <time.h>
+
+#define NR_PROCESSES 4
+#define NR_FUZZERS 2
+#define NR_FILES 6
+#define NR_AREAS 4
+#define AREA (8 * MIB)
+#define NR_CALLS 6
+#define COVER (64 << 10)
+#define NR_SEEN (1 << 16)
+
+#define KCOV_INIT _IOR('c', 1, unsigned long)
+#define KCOV_ENABLE _IO('c', 100)
+
+/* Shared by all processes; anyone adds. */
+struct shared {
+	unsigned long ok[NR_CALLS], failed[NR_CALLS], others, killed;
+	unsigned long seen[NR_SEEN]; /* code addresses reached, hashed */
+	int has_kcov;
+};
+
+/* One process; its threads share it without any order, that is the idea. */
+struct process {
+	struct shared *shared;
+	int fds[NR_FILES];
+	char *areas[NR_AREAS];
+	char *maps[NR_FILES];
+};
+
+struct fuzzer {
+	struct process *p;
+	unsigned seed;
+	unsigned long *cover;
+};
+
+static unsigned below(struct fuzzer *f, unsigned n)
+{
+	return rand_r(&f->seed) % n;
+}
+
+static uint64_t odd_number(struct fuzzer *f)
+{
+	static const uint64_t odd[] = { 0,	     1,
+					7,	     4095,
+					4096,	     1ULL << 21,
+					1ULL << 40,  (1ULL << 40) + 4096,
+					1ULL << 47,  1ULL << 56,
+					1ULL << 63,  UINT32_MAX,
+					UINT64_MAX,  UINT64_MAX - 4095,
+					0xdeadbeef00 };
+
+	return odd[below(f, sizeof(odd) / sizeof(odd[0]))];
+}
+
+static char *area(struct fuzzer *f)
+{
+	return f->p->areas[below(f, NR_AREAS)];
+}
+
+union request {
+	struct lkdf_kmod_info info;
+	struct lkdf_kmod_setup setup;
+	struct lkdf_kmod_region region;
+	struct lkdf_kmod_refresh refresh;
+	struct lkdf_kmod_query query;
+	unsigned char bytes[160];
+	uint64_t words[20];
+};
+
+static void fill_range(struct fuzzer *f, __u64 *addr, __u64 *len)
+{
+	unsigned page = below(f, AREA / PAGE);
+
+	*addr = (uintptr_t)area(f) + page * PAGE;
+	*len = (1 + below(f, AREA / PAGE - page)) * PAGE;
+	if (below(f, 50) == 0) {
+		*addr = (uintptr_t)f->p->areas[0] & ~((1UL << 36) - 1);
+		*len = 1UL << 37;
+	}
+}
+
+static uint64_t fuzz_counts[MAX_NODES];
+
+/* A good request of the call nr. */
+static void fill(struct fuzzer *f, unsigned nr, union request *req)
+{
+	static const unsigned sizes[NR_CALLS] = {
+		sizeof(req->info),   sizeof(req->setup),   sizeof(req->region),
+		sizeof(req->region), sizeof(req->refresh), sizeof(req->query)
+	};
+
+	memset(req, 0, sizeof(*req));
+	req->info.size = sizes[nr];
+	switch (nr) {
+	case 1:
+		req->setup.nr_regions = 1 + below(f, 8);
+		req->setup.nr_blocks = 1 + below(f, 20000);
+		break;
+	case 2:
+		fill_range(f, &req->region.addr, &req->region.len);
+		req->region.block_shift = 12 + below(f, 12);
+		req->region.cookie = rand_r(&f->seed);
+		break;
+	case 3:
+		req->region.id = below(f, 8);
+		break;
+	case 4:
+		req->refresh.id = below(f, 8);
+		req->refresh.flags = below(f, 2);
+		req->refresh.max_blocks = below(f, 2) ? below(f, 100) : 0;
+		req->refresh.resume_block = below(f, 2) ? below(f, 100) : 0;
+		break;
+	case 5:
+		fill_range(f, &req->query.addr, &req->query.len);
+		if (below(f, 2)) {
+			req->query.counts_ptr = (uintptr_t)fuzz_counts;
+			req->query.nr_counts = MAX_NODES;
+		}
+		break;
+	}
+}
+
+static void add(unsigned long *n)
+{
+	__atomic_fetch_add(n, 1, __ATOMIC_RELAXED);
+}
+
+static void note_cover(struct fuzzer *f)
+{
+	unsigned long nr, i, at;
+
+	if (!f->cover)
+		return;
+	nr = __atomic_load_n(&f->cover[0], __ATOMIC_RELAXED);
+	for (i = 1; i <= nr && i < COVER; i++) {
+		at = f->cover[i] * 0x9e3779b97f4a7c15ULL >> 48;
+		__atomic_store_n(&f->p->shared->seen[at % NR_SEEN], f->cover[i],
+				 __ATOMIC_RELAXED);
+	}
+	__atomic_store_n(&f->cover[0], 0, __ATOMIC_RELAXED);
+}
+
+static void call(struct fuzzer *f)
+{
+	struct shared *s = f->p->shared;
+	unsigned nr = below(f, NR_CALLS);
+	unsigned long cmd = _IOC(3, LKDF_KMOD_IOC, nr, below(f, 200));
+	int fd = f->p->fds[below(f, NR_FILES)];
+	union request req;
+	void *arg = &req;
+	int rc;
+
+	fill(f, nr, &req);
+	if (below(f, 4) == 0)
+		req.words[below(f, 14)] = odd_number(f);
+	if (below(f, 50) == 0)
+		req.bytes[below(f, sizeof(req))] ^= 1 << below(f, 8);
+	if (below(f, 100) == 0)
+		arg = (void *)(uintptr_t)odd_number(f);
+	if (below(f, 100) == 0)
+		cmd = _IOC(3, LKDF_KMOD_IOC - below(f, 2), below(f, 256), 8);
+	rc = ioctl(fd, cmd, arg);
+	if (_IOC_NR(cmd) < NR_CALLS && _IOC_TYPE(cmd) == LKDF_KMOD_IOC)
+		add(rc ? &s->failed[_IOC_NR(cmd)] : &s->ok[_IOC_NR(cmd)]);
+	else
+		add(&s->others);
+	note_cover(f);
+}
+
+/* A new file in place of one, or a mapping, or a look through one. */
+static void change_files(struct fuzzer *f)
+{
+	unsigned i = below(f, NR_FILES);
+	struct process *p = f->p;
+	char *old;
+	int fd;
+
+	switch (below(f, 6)) {
+	case 0:
+	case 1:
+		fd = open(LKDF_KMOD_DEVICE, O_RDWR | O_CLOEXEC);
+		if (fd >= 0) {
+			dup2(fd, p->fds[i]);
+			close(fd);
+		}
+		break;
+	case 2:
+		old = mmap(NULL, (1 + below(f, 20)) * PAGE,
+			   below(f, 9) ? PROT_READ : PROT_READ | PROT_WRITE,
+			   MAP_SHARED, p->fds[i], 0);
+		if (old == MAP_FAILED)
+			break;
+		old = __atomic_exchange_n(&p->maps[i], old, __ATOMIC_SEQ_CST);
+		if (old)
+			munmap(old, PAGE);
+		break;
+	case 3:
+		old = __atomic_load_n(&p->maps[i], __ATOMIC_RELAXED);
+		if (old)
+			mprotect(old, PAGE, 1 << below(f, 3));
+		break;
+	case 4:
+		dup2(p->fds[below(f, NR_FILES)], p->fds[i]);
+		break;
+	}
+	add(&p->shared->others);
+}
+
+static void start_cover(struct fuzzer *f)
+{
+	int fd = open("/sys/kernel/debug/kcov", O_RDWR);
+	void *mem;
+
+	f->cover = NULL;
+	if (fd < 0 || ioctl(fd, KCOV_INIT, COVER))
+		return;
+	mem = mmap(NULL, COVER * 8, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (mem == MAP_FAILED || ioctl(fd, KCOV_ENABLE, 0))
+		return;
+	f->cover = mem;
+	f->p->shared->has_kcov = 1;
+}
+
+static void *fuzz(void *arg)
+{
+	struct fuzzer *f = arg;
+
+	start_cover(f);
+	for (;;) {
+		if (below(f, 20) == 0)
+			change_files(f);
+		else
+			call(f);
+	}
+	return NULL;
+}
+
+static void churn_once(struct fuzzer *f)
+{
+	size_t off = below(f, AREA / PAGE) * PAGE;
+	size_t len = (1 + below(f, (AREA - off) / PAGE)) * PAGE;
+	char *a = area(f);
+
+	switch (below(f, 9)) {
+	case 0:
+		mmap(a + off, len, PROT_READ | PROT_WRITE,
+		     MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		break;
+	case 1:
+		munmap(a + off, len);
+		break;
+	case 2:
+		madvise(a + off, len, MADV_DONTNEED);
+		break;
+	case 3:
+		madvise(a, AREA, MADV_HUGEPAGE);
+		break;
+	case 4:
+		move_memory(a + off, len, PAGE, below(f, 4));
+		break;
+	case 5:
+		mprotect(a + off, len, 1 << below(f, 2));
+		break;
+	case 6:
+		mremap(a + off, len, len, MREMAP_MAYMOVE | MREMAP_FIXED,
+		       area(f));
+		break;
+	case 7:
+		if (fork() == 0)
+			_exit(0);
+		while (waitpid(-1, NULL, WNOHANG) > 0)
+			;
+		break;
+	case 8:
+		/* Fails where nothing is mapped; faults in where something is.
+		 */
+		madvise(a + off, len, 23); /* MADV_POPULATE_WRITE */
+		break;
+	}
+}
+
+static void *churn(void *arg)
+{
+	for (;;)
+		churn_once(arg);
+	return NULL;
+}
+
+static void run_process(struct shared *shared, unsigned seed)
+{
+	static struct process p;
+	static struct fuzzer fuzzers[NR_FUZZERS + 2];
+	pthread_t thread;
+	int i;
+
+	p.shared = shared;
+	for (i = 0; i < NR_FILES; i++)
+		p.fds[i] = open(LKDF_KMOD_DEVICE, O_RDWR | O_CLOEXEC);
+	for (i = 0; i < NR_AREAS; i++)
+		p.areas[i] = map_memory(AREA, HUGE_SIZE);
+	write_text("/proc/self/make-it-fail", "1");
+	for (i = 0; i < NR_FUZZERS + 2; i++) {
+		fuzzers[i].p = &p;
+		fuzzers[i].seed = seed * 97 + i;
+		pthread_create(&thread, NULL, i < NR_FUZZERS ? fuzz : churn,
+			       &fuzzers[i]);
+	}
+	for (;;)
+		pause();
+}
+
+static pid_t start(struct shared *shared, unsigned seed)
+{
+	pid_t child = fork();
+
+	if (child == 0) {
+		setpgid(0, 0);
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		run_process(shared, seed);
+	}
+	setpgid(child, child);
+	return child;
+}
+
+static unsigned long report(const struct shared *s)
+{
+	unsigned long nr = s->others, places = 0;
+	int i;
+
+	for (i = 0; i < NR_CALLS; i++) {
+		printf("# call %d: %lu succeeded, %lu failed\n", i, s->ok[i],
+		       s->failed[i]);
+		nr += s->ok[i] + s->failed[i];
+	}
+	for (i = 0; i < NR_SEEN; i++)
+		places += s->seen[i] != 0;
+	printf("# %lu calls, %lu processes killed\n", nr, s->killed);
+	if (s->has_kcov)
+		printf("# %lu places reached\n", places);
+	return nr;
+}
+
+TEST_LIMIT(calls_with_any_argument_are_answered, 7200)
+{
+	const char *text = getenv("LKDF_SECONDS");
+	time_t end = time(NULL) + (text ? atoi(text) : 10);
+	unsigned seed, i;
+	pid_t child[NR_PROCESSES];
+	struct shared *s;
+
+	text = getenv("LKDF_SEED");
+	seed = text ? strtoul(text, NULL, 0) : (unsigned)time(NULL);
+	printf("# LKDF_SEED=%u\n", seed);
+	close(open_device());
+	s = mmap(NULL, sizeof(*s), PROT_READ | PROT_WRITE,
+		 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ASSERT(s != MAP_FAILED);
+	for (i = 0; i < NR_PROCESSES; i++)
+		child[i] = start(s, seed + i);
+	while (time(NULL) < end) {
+		usleep(100000 + rand_r(&seed) % 300000);
+		i = rand_r(&seed) % NR_PROCESSES;
+		kill(-child[i], SIGKILL);
+		waitpid(child[i], NULL, 0);
+		s->killed++;
+		child[i] = start(s, rand_r(&seed));
+	}
+	for (i = 0; i < NR_PROCESSES; i++) {
+		kill(-child[i], SIGKILL);
+		waitpid(child[i], NULL, 0);
+	}
+	EXPECT(report(s) > 0);
+	for (i = 0; i < NR_CALLS; i++) {
+		EXPECT(s->ok[i] > 0);
+		EXPECT(s->failed[i] > 0);
+	}
+	for (i = 0; i < 3000 && read_number("/sys/module/lkdf/refcnt"); i++)
+		usleep(1000);
+	EXPECT_EQ(read_number("/sys/module/lkdf/refcnt"), 0);
+}

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+# Tests of the module, in the layout of the kernel's own: programs that need
+# nothing but the module, static, so that any machine runs them.
+
+KMOD_PROGRAMS := $(patsubst tests/%.c,$(BUILD)/tests/%,\
+	$(wildcard tests/kernel/test_*.c))
+# These need no module.
+KMOD_SH_TESTS := tests/kernel/test_reader.sh
+KMOD_NATIVE := $(BUILD)/tests/kernel/bench_node_of
+KMOD_FUZZ := $(BUILD)/tests/kernel/fuzz_ioctl
+# make check boots the first.
+KMOD_TESTS := tests/kernel/machine_kmod_two.sh
+KMOD_MATRIX := $(KMOD_TESTS) tests/kernel/machine_kmod_four.sh \
+	tests/kernel/machine_kmod_two_old.sh
+
+$(BUILD)/tests/kernel/%: tests/kernel/%.c
+	$(call say,CCLD)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -Ikmod/uapi -D_GNU_SOURCE $(LKDF_CFLAGS) $(LDFLAGS) -MMD -MP \
+		$(KMOD_STATIC) -o $@ $< -lpthread
+
+$(KMOD_PROGRAMS) $(KMOD_FUZZ): KMOD_STATIC := -static
+
+.PHONY: check-vm-kmod check-vm-kasan check-vm-kcsan check-kmod-stress
+check-vm-kmod: deps $(KMOD_PROGRAMS) ## the kernel module on kernels 6.1 and 6.12
+	$(Q)BUILD=$(BUILD) KMOD_GUEST='$(KMOD_PROGRAMS)' TEST_TIMEOUT=900 \
+		tests/run.sh $(KMOD_MATRIX)
+
+# Kernels that look for errors; the first time they are built.
+check-vm-kasan check-vm-kcsan: check-vm-%: $(KMOD_PROGRAMS) $(KMOD_FUZZ)
+	$(Q).ci/deps kernel
+	$(Q)BUILD=$(BUILD) KMOD_GUEST='$(KMOD_PROGRAMS) $(KMOD_FUZZ)' \
+		TEST_TIMEOUT=7200 tests/run.sh tests/kernel/machine_$*.sh
+
+# Minutes: the bars of the migration and of the calls with any argument.
+KMOD_SNAPSHOTS ?= 1000000
+KMOD_FUZZ_SECONDS ?= 600
+check-kmod-stress: $(KMOD_PROGRAMS) $(KMOD_FUZZ) ## the same, for long
+	$(Q)BUILD=$(BUILD) KMOD_GUEST='$(KMOD_PROGRAMS) $(KMOD_FUZZ)' \
+		KMOD_TIMEOUT=3000 TEST_TIMEOUT=3600 KMOD_COMMAND=' \
+		export LKDF_SNAPSHOTS=$(KMOD_SNAPSHOTS) LKDF_SECONDS=600; \
+		./guest.sh 1400 test_migrate; \
+		export LKDF_SECONDS=$(KMOD_FUZZ_SECONDS); \
+		./guest.sh 900 fuzz_ioctl' \
+		tests/run.sh tests/kernel/machine_kmod_two.sh
+
+.PHONY: bench-node-of bench-vm-place
+bench-vm-place: $(BUILD)/tests/kernel/bench_place ## QUERY, REFRESH, others
+	$(Q)BUILD=$(BUILD) KMOD_GUEST=$< KMOD_COMMAND='./bench_place' \
+		tests/kernel/machine_kmod_two.sh
+
+bench-node-of: $(BUILD)/tests/kernel/bench_node_of
+	$(Q)$<

@@ -1,0 +1,17 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+# The module in a kernel that looks for errors of memory, locks and leaks: the
+# tests, calls with any argument, those with failing allocations, what leaked.
+here=$(dirname "$0")
+kernel=$("$here/debug_kernel.sh" kasan) || {
+	rc=$?
+	[ $rc -eq 3 ] && echo '1..0 # SKIP there is no such kernel' && exit 0
+	exit $rc
+}
+# Nobody signs modules for it: the taint is one of the two.
+export KMOD_ARGS="LKDF_KCOV=1 ${KMOD_ARGS-}"
+export KMOD_TIMEOUT="${KMOD_TIMEOUT:-3600}"
+export KMOD_GUEST="${KMOD_GUEST-} $here/debug_guest.sh"
+export KMOD_COMMAND="${KMOD_COMMAND:-./debug_guest.sh kasan}"
+exec "$here/machine.sh" kasan "$kernel" --nodes 2/1024,2/1024 \
+	--taint 4096

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Limits, as a user for whom they hold: RLIMIT_MEMLOCK, files and regions of
+ * one user, the group that may open the device. What is taken is given back.
+ */
+#include "device.h"
+
+#include <grp.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#define USER 65534
+
+static long locked_kib(void)
+{
+	char line[200];
+	FILE *file = fopen("/proc/self/status", "r");
+	long kib = -1;
+
+	while (file && fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "VmLck: %ld", &kib) == 1)
+			break;
+	}
+	if (file)
+		fclose(file);
+	return kib;
+}
+
+/* The test goes on as uid; the device is open to it for now. */
+static void become(unsigned uid)
+{
+	if (geteuid() != 0)
+		SKIP("needs root to become another user");
+	close(open_device());
+	ASSERT_EQ(chmod(LKDF_KMOD_DEVICE, 0666), 0);
+	ASSERT_EQ(setgroups(0, NULL), 0);
+	ASSERT_EQ(setresgid(uid, uid, uid), 0);
+	ASSERT_EQ(setresuid(uid, uid, uid), 0);
+}
+
+static void limit_memlock(size_t bytes)
+{
+	struct rlimit limit = { bytes, bytes };
+
+	ASSERT_EQ(setrlimit(RLIMIT_MEMLOCK, &limit), 0);
+}
+
+TEST(the_device_is_for_root_only_unless_somebody_says_otherwise)
+{
+	struct stat st;
+
+	close(open_device());
+	ASSERT_EQ(chmod(LKDF_KMOD_DEVICE, 0600), 0);
+	ASSERT_EQ(stat(LKDF_KMOD_DEVICE, &st), 0);
+	EXPECT(S_ISCHR(st.st_mode));
+	if (geteuid() != 0)
+		SKIP("needs root to become another user");
+	ASSERT_EQ(setresuid(USER, USER, USER), 0);
+	EXPECT_ERRNO(open(LKDF_KMOD_DEVICE, O_RDWR), EACCES);
+}
+
+TEST(a_user_without_privileges_sees_its_own_pages)
+{
+	struct device d;
+	struct reader r;
+	char *m;
+
+	become(USER);
+	d = make_device(1, 100);
+	m = small_memory(MIB);
+	touch(m, MIB);
+	r = watch(&d, m, MIB, 16);
+	EXPECT_EQ(refresh(&d, &r, 0), 16);
+	EXPECT(reader_settled(&r, m) >= 0);
+}
+
+TEST(memory_is_charged_to_memlock_and_given_back)
+{
+	long before, with_map;
+	struct device d;
+
+	become(USER);
+	limit_memlock(8 * MIB);
+	before = locked_kib();
+	d = make_device(16, 100000);
+	with_map = locked_kib();
+	EXPECT(with_map - before >= (long)d.map_bytes / 1024);
+	/* Words and counters of all blocks, at least. */
+	EXPECT(with_map - before >= 100000L * (2 + 4 * 7) / 1024);
+	close(d.fd);
+	EXPECT_EQ(locked_kib(), with_map);
+	munmap(d.map, d.map_bytes);
+	EXPECT_EQ(locked_kib(), before);
+}
+
+TEST(memlock_refuses_what_is_too_much)
+{
+	int fd;
+
+	become(USER);
+	limit_memlock(64 * 1024);
+	fd = open_device();
+	EXPECT_ERRNO(call_setup(fd, 1, 100000, NULL), ENOMEM);
+	EXPECT_EQ(locked_kib(), 0);
+	EXPECT_EQ(call_setup(fd, 1, 100, NULL), 0);
+	EXPECT(locked_kib() > 0);
+	limit_memlock(0);
+	EXPECT_ERRNO(call_setup(open_device(), 1, 1, NULL), ENOMEM);
+}
+
+TEST(a_user_has_so_many_files_and_no_more)
+{
+	long max = read_number("/sys/module/lkdf/parameters/max_files");
+	struct rlimit files = { 4096, 4096 };
+	long i;
+	int fd = -1;
+
+	become(USER);
+	setrlimit(RLIMIT_NOFILE, &files);
+	if (max < 1 || max > 4000)
+		SKIP("max_files is %ld", max);
+	for (i = 0; i < max; i++) {
+		fd = open(LKDF_KMOD_DEVICE, O_RDWR);
+		if (!EXPECT(fd >= 0))
+			break;
+	}
+	EXPECT_ERRNO(open(LKDF_KMOD_DEVICE, O_RDWR), EDQUOT);
+	close(fd);
+	EXPECT(open(LKDF_KMOD_DEVICE, O_RDWR) >= 0);
+	EXPECT_ERRNO(open(LKDF_KMOD_DEVICE, O_RDWR), EDQUOT);
+}
+
+TEST(another_user_has_a_limit_of_its_own)
+{
+	become(USER - 1);
+	EXPECT(open(LKDF_KMOD_DEVICE, O_RDWR) >= 0);
+}
+
+TEST(a_user_has_so_many_regions_and_no_more)
+{
+	long max = read_number("/sys/module/lkdf/parameters/max_user_regions");
+	struct device d = { .fd = -1 };
+	char *m;
+	long i;
+
+	limit_memlock(256 * MIB);
+	become(USER);
+	if (max < 1 || max > 20000)
+		SKIP("max_user_regions is %ld", max);
+	m = small_memory((max + 1) * PAGE);
+	for (i = 0; i < max; i++) {
+		if (i % 256 == 0)
+			d = make_device(256, 256 * 32);
+		ASSERT(call_add(d.fd, m + i * PAGE, PAGE, 12) >= 0);
+	}
+	if (max % 256 == 0)
+		d = make_device(256, 256 * 32);
+	EXPECT_ERRNO(call_add(d.fd, m + max * PAGE, PAGE, 12), EDQUOT);
+	/* A place that was given back can be taken again. */
+	if (max % 256) {
+		EXPECT_EQ(call_del(d.fd, 0), 0);
+		EXPECT(call_add(d.fd, m + max * PAGE, PAGE, 12) >= 0);
+	}
+}

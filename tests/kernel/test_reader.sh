@@ -1,0 +1,45 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+# The lookup of a word is one load of two bytes and no jump: the compiler's
+# output is read, for each compiler that is here.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cat >"$work/load.c" <<'END'
+#include "tests/kernel/reader.h"
+unsigned lookup(const uint16_t *words, uintptr_t offset, unsigned shift);
+unsigned lookup(const uint16_t *words, uintptr_t offset, unsigned shift)
+{
+	return reader_load(words, offset, shift) & LKDF_BLOCK_NODE;
+}
+END
+nr=0 failed=0
+check() {
+	nr=$((nr + 1))
+	if [ "$1" = "$2" ]; then
+		echo "ok $nr - $3"
+	else
+		failed=$((failed + 1))
+		echo "not ok $nr - $3: $1, expected $2"
+		sed 's/^/# /' "$work/code"
+	fi
+}
+if [ "$(uname -m)" != x86_64 ]; then
+	echo "1..0 # SKIP knows the instructions of x86_64 only"
+	exit 0
+fi
+for cc in gcc clang; do
+	command -v "$cc" >/dev/null || continue
+	"$cc" -std=c11 -O2 -fcf-protection=none -I. -Ikmod/uapi -S \
+		-fno-asynchronous-unwind-tables -o - "$work/load.c" |
+		grep -E '^[[:space:]]+[a-z]' | grep -v '^[[:space:]]*\.' \
+			>"$work/code"
+	check "$(grep -c '(' "$work/code")" 1 "$cc: one access to memory"
+	check "$(grep -cE 'movzw[lq][[:space:]]+\(' "$work/code")" 1 \
+		"$cc: it loads two bytes"
+	check "$(grep -cE '^[[:space:]]+(j[a-z]+|call)' "$work/code")" 0 \
+		"$cc: no jump and no call"
+done
+echo "1..$nr"
+[ "$failed" -eq 0 ]
