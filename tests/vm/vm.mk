@@ -5,7 +5,7 @@
 
 VM_PROGRAMS := $(patsubst tests/%.c,$(BUILD)/tests/%,\
 	$(wildcard tests/vm/test_*.c))
-VM_INTERNAL := $(BUILD)/tests/vm/test_machine
+VM_INTERNAL := $(addprefix $(BUILD)/tests/vm/test_,machine own sizes)
 VM_SHARED := $(filter-out $(VM_INTERNAL),$(VM_PROGRAMS))
 
 # make check boots the first two.
