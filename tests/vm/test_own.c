@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * The runtime's own memory: a worker's stack, deques, records and scratch lie
+ * on its node, and so do the records of a graph's tasks and the copies of
+ * their kinds. On a node without memory there is nothing to lie on: its
+ * workers are left out.
+ */
+#include "tests/vm/mem.h"
+
+#include "flow/frame.h"
+#include "flow/home.h"
+#include "flow/runtime.h"
+#include "topo/topo.h"
+
+#define PER_NODE 20000
+#define FRAMES 2
+
+static struct lkdf *rt;
+
+/* Touched pages, over all workers. */
+enum part { STACK, DEQUES, WORKER, EXECUTOR, SCRATCH, NR_PARTS };
+
+static const char *const part_name[NR_PARTS] = { "stacks", "deques", "workers",
+						 "executors", "scratch" };
+static struct mem_pages part[NR_PARTS];
+
+static int os_node_of(const struct worker *w)
+{
+	return rt->topo->node[w->executor->node].os_node;
+}
+
+static void count_worker(struct worker *w)
+{
+	int node = os_node_of(w), i;
+	struct deque *d;
+
+	mem_count(&part[STACK], stack_base(&w->stack), stack_size(&w->stack), 1,
+		  node);
+	for (i = 0; i < NR_DEQUES; i++) {
+		d = &w->deque[i];
+		mem_count(&part[DEQUES], (void *)(uintptr_t)d->slot,
+			  ((uint64_t)d->mask + 1) * sizeof(d->slot[0]), 1,
+			  node);
+	}
+	mem_count(&part[WORKER], w, sizeof(*w), 1, node);
+	mem_count(&part[EXECUTOR], w->executor, sizeof(*w->executor), 1, node);
+	if (w->executor->scratch)
+		mem_count(&part[SCRATCH], w->executor->scratch,
+			  w->executor->scratch_size, 1, node);
+}
+
+/* Binary tree: all workers' deques, stacks and scratch are used. */
+#define SCRATCH_SIZE (256 << 10)
+#define DEEP 13
+
+static struct lkdf_kind *tree;
+
+static int tree_body(struct lkdf_ctx *c, void *arg)
+{
+	int deep = *(int *)arg - 1;
+	char *scratch = lkdf_scratch(c);
+
+	scratch[0] = scratch[SCRATCH_SIZE - 1] = 1;
+	if (deep == 0)
+		return 0;
+	lkdf_spawn(c, tree, &deep);
+	lkdf_spawn(c, tree, &deep);
+	return lkdf_join(c);
+}
+
+/* One pinned task on each node that waits until all have begun. */
+static atomic_int nr_met;
+
+static int meet_body(struct lkdf_ctx *c, void *arg)
+{
+	char *scratch = lkdf_scratch(c);
+	int want = *(int *)arg, i;
+
+	memset(scratch, 1, SCRATCH_SIZE);
+	atomic_fetch_add(&nr_met, 1);
+	for (i = 0; i < 20000 && atomic_load(&nr_met) < want; i++)
+		api_nap_ns(1000000);
+	return atomic_load(&nr_met) < want ? -ETIMEDOUT : 0;
+}
+
+/* As many tasks as workers, none of which ends alone. */
+static void use_all_workers(void)
+{
+	int nr = vm_nr_workers(rt), deep = DEEP, i;
+	struct lkdf_kind *meet;
+	struct lkdf_scope *s;
+
+	must(lkdf_kind_create(rt,
+			      ATTR(lkdf_kind_attr, .name = "meet",
+				   .fn = meet_body, .arg_size = sizeof(int),
+				   .scratch_size = SCRATCH_SIZE),
+			      &meet));
+	must(lkdf_kind_create(rt,
+			      ATTR(lkdf_kind_attr, .name = "tree",
+				   .fn = tree_body, .arg_size = sizeof(int),
+				   .scratch_size = SCRATCH_SIZE),
+			      &tree));
+	must(lkdf_scope_create(rt, NULL, &s));
+	for (i = 0; i < nr; i++)
+		must(lkdf_submit(rt, s,
+				 ATTR(lkdf_task, .kind = meet, .arg = &nr),
+				 NULL));
+	is(lkdf_scope_wait(rt, s, -1), 0, "all %d workers run a body", nr);
+	lkdf_scope_put(s);
+	is(api_call(rt, tree, &deep), 0, "a tree of tasks runs");
+	lkdf_kind_put(tree);
+	lkdf_kind_put(meet);
+}
+
+static void tell_share(const struct mem_pages *s, const char *what)
+{
+	uint64_t all = s->right + s->wrong;
+
+	printf("# %s: %llu of %llu touched pages on their node\n", what,
+	       (unsigned long long)s->right, (unsigned long long)all);
+	ok(all > 0 && s->right * 100 >= all * 95,
+	   "%s: 95 %% and more are on their node", what);
+}
+
+static void what_workers_own_is_on_their_node(void)
+{
+	int i, nr = 0;
+
+	use_all_workers();
+	for (i = 0; i < rt->sched.nr_workers; i++) {
+		if (!vm.mib_of[os_node_of(&rt->sched.workers[i])])
+			continue;
+		count_worker(&rt->sched.workers[i]);
+		nr++;
+	}
+	ok(nr > 1, "%d workers are on nodes with memory", nr);
+	for (i = 0; i < NR_PARTS; i++)
+		tell_share(&part[i], part_name[i]);
+	ok(part[SCRATCH].right >= (uint64_t)nr * (SCRATCH_SIZE / MEM_PAGE),
+	   "each of them has scratch");
+}
+
+/* Tasks in turn on the nodes, each after the one before. */
+static struct lkdf_graph *build(struct lkdf_kind *k, uint32_t flags)
+{
+	struct lkdf_graph *g = api_graph(rt, FRAMES);
+	struct lkdf_task t = { .size = sizeof(t), .kind = k, .flags = flags };
+	int i, id;
+
+	for (i = 0; i < PER_NODE * nr_mem_cpu_nodes; i++) {
+		t.place = lkdf_place_node(rt,
+					  mem_cpu_node[i % nr_mem_cpu_nodes]);
+		id = must(lkdf_graph_add_task(g, &t));
+		if (i % 16)
+			must(lkdf_graph_order(g, id - 1, id));
+	}
+	must(lkdf_graph_seal(g, NULL));
+	return g;
+}
+
+/* Each 50th task: a page has the records of 128. */
+static void records_are_on_their_nodes(uint32_t flags, const char *how)
+{
+	struct lkdf_kind *k = api_kind(rt, "nothing", api_nothing, 0,
+				       LKDF_SHARED);
+	struct lkdf_graph *g = build(k, flags);
+	struct mem_pages recs = { .right = 0 }, kinds = { .right = 0 };
+	struct rec *r;
+	void *page;
+	int i, f, node;
+
+	for (i = 0; i < 4; i++)
+		is(api_run(g, NULL, NULL), 0, "%s: the graph runs", how);
+	for (i = 0; i < PER_NODE * nr_mem_cpu_nodes; i += 50) {
+		node = mem_cpu_node[i % nr_mem_cpu_nodes];
+		for (f = 0; f < FRAMES && vm.mib_of[node]; f++) {
+			r = &g->frames[f].recs[g->indices[i]];
+			page = r;
+			mem_ask(&recs, &page, 1, node);
+			page = r->kind;
+			mem_ask(&kinds, &page, 1, node);
+		}
+	}
+	printf("# %s: ", how);
+	tell_share(&recs, how);
+	printf("# %s, kinds: ", how);
+	tell_share(&kinds, "copies of the kind");
+	is(recs.absent, 0, "%s: no record is absent", how);
+	lkdf_graph_put(g);
+	lkdf_kind_put(k);
+}
+
+int main(void)
+{
+	mem_start(60);
+	rt = api_open("");
+	what_workers_own_is_on_their_node();
+	records_are_on_their_nodes(LKDF_PINNED, "records of pinned tasks");
+	records_are_on_their_nodes(0, "records of placed tasks");
+	must(lkdf_close(rt));
+	return tap_end();
+}
