@@ -34,7 +34,7 @@ VM_GUEST := $(VM_PROGRAMS) $(filter-out $(VM_LEFT_OUT),\
 VM_ENV = BUILD=$(BUILD) VM_GUEST='$(VM_GUEST)'
 
 .PHONY: check-vm check-vm-matrix vm-programs
-vm-programs: $(LKDF_BIN) $(VM_GUEST)
+vm-programs: $(LKDF_BIN) $(MALLOC_SO) $(VM_GUEST)
 
 check-vm: deps ## tests in machines with 4 and 2 NUMA nodes, 3 minutes
 	$(Q)$(MAKE) --no-print-directory vm-programs
