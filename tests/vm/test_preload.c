@@ -18,7 +18,7 @@
 static void *block[NR];
 
 static struct {
-	int node;
+	int node; /* where its blocks must be */
 	uint64_t refused;
 	struct mem_pages pages;
 } taken;
@@ -60,22 +60,34 @@ static void free_all(void *u)
 		free(block[i]);
 }
 
+/* A node without memory has that of the nearest; the first of several. */
+static int nearest(int node)
+{
+	int i, best = mem_node[0];
+
+	if (vm.mib_of[node])
+		return node;
+	for (i = 1; i < nr_mem_nodes; i++)
+		if (vm.distance[node][mem_node[i]] < vm.distance[node][best])
+			best = mem_node[i];
+	return best;
+}
+
 /* Round by round from node to node: the last round's blocks are in use. */
 static void thread_gets_blocks_of_its_node(int round)
 {
-	int nr = nr_mem_cpu_nodes, next;
+	int nr = nr_mem_cpu_nodes, at, next;
 
-	taken.node = mem_cpu_node[round % nr];
+	at = mem_cpu_node[round % nr];
+	taken.node = nearest(at);
 	taken.refused = 0;
 	memset(&taken.pages, 0, sizeof(taken.pages));
-	mem_on_node(taken.node, take_all, NULL);
-	is(taken.refused, 0, "round %d: node %d: none is refused", round,
-	   taken.node);
-	if (vm.mib_of[taken.node])
-		ok(taken.pages.wrong * 1000 <= taken.pages.right,
-		   "round %d: node %d: %llu blocks are on it, %llu are not",
-		   round, taken.node, (unsigned long long)taken.pages.right,
-		   (unsigned long long)taken.pages.wrong);
+	mem_on_node(at, take_all, NULL);
+	is(taken.refused, 0, "round %d: node %d: none is refused", round, at);
+	ok(taken.pages.wrong * 1000 <= taken.pages.right,
+	   "round %d: node %d: %llu blocks are on node %d, %llu are not", round,
+	   at, (unsigned long long)taken.pages.right, taken.node,
+	   (unsigned long long)taken.pages.wrong);
 	next = mem_cpu_node[(round + 1) % nr];
 	mem_on_node(next, free_all, NULL);
 }
