@@ -133,9 +133,8 @@ __attribute__((unused)) static void mem_touch(void *p, uint64_t bytes,
 }
 
 /* All pages of a range. */
-__attribute__((unused)) static struct mem_pages mem_where(const void *p,
-							  uint64_t bytes,
-							  int node)
+__attribute__((unused)) static struct mem_pages
+mem_where(const void *p, uint64_t bytes, int node)
 {
 	struct mem_pages s = { .right = 0 };
 

@@ -111,7 +111,7 @@ static int distance_to_nearest(int node)
 	return best;
 }
 
-/* Pages beyond the node go to its nearest; mapped sums are per asked node. */
+/* The kernel does that, page by page: no counter of the library tells it. */
 static void full_node_is_replaced_by_the_nearest(int node)
 {
 	uint64_t pages, near = 0, far = 0;
@@ -143,7 +143,7 @@ static void full_node_is_replaced_by_the_nearest(int node)
 	must(lkdf_close(rt));
 }
 
-/* A limit is the library's own: the node that served is told by its counters. */
+/* A limit is the library's own: its counters tell the node that served. */
 static void limited_node_is_replaced_by_the_nearest(int node)
 {
 	struct lkdf *rt = api_open("workers=1,memory_limit=20");

@@ -18,7 +18,14 @@
 static struct lkdf *rt;
 
 /* Touched pages, over all workers. */
-enum part { STACK, DEQUES, WORKER, EXECUTOR, SCRATCH, NR_PARTS };
+enum part {
+	STACK,
+	DEQUES,
+	WORKER,
+	EXECUTOR,
+	SCRATCH,
+	NR_PARTS
+};
 
 static const char *const part_name[NR_PARTS] = { "stacks", "deques", "workers",
 						 "executors", "scratch" };
@@ -131,8 +138,8 @@ static struct lkdf_graph *build(struct lkdf_kind *k, uint32_t flags)
 	int i, id;
 
 	for (i = 0; i < PER_NODE * nr_mem_cpu_nodes; i++) {
-		t.place = lkdf_place_node(rt,
-					  mem_cpu_node[i % nr_mem_cpu_nodes]);
+		t.place =
+			lkdf_place_node(rt, mem_cpu_node[i % nr_mem_cpu_nodes]);
 		id = must(lkdf_graph_add_task(g, &t));
 		if (i % 16)
 			must(lkdf_graph_order(g, id - 1, id));
@@ -144,8 +151,8 @@ static struct lkdf_graph *build(struct lkdf_kind *k, uint32_t flags)
 /* Each 50th task: a page has the records of 128. */
 static void records_are_on_their_nodes(uint32_t flags, const char *how)
 {
-	struct lkdf_kind *k = api_kind(rt, "nothing", api_nothing, 0,
-				       LKDF_SHARED);
+	struct lkdf_kind *k =
+		api_kind(rt, "nothing", api_nothing, 0, LKDF_SHARED);
 	struct lkdf_graph *g = build(k, flags);
 	struct mem_pages recs = { .right = 0 }, kinds = { .right = 0 };
 	int i, f, node;
