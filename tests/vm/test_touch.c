@@ -132,6 +132,7 @@ static int look_body(struct lkdf_ctx *c, void *arg)
 	/* Long enough for others to want it. */
 	for (i = 0; i < 2000; i++)
 		x += i;
+	(void)x;
 	look(c, arg);
 	return 0;
 }
