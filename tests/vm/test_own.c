@@ -14,8 +14,10 @@
 
 #define PER_NODE 20000
 #define FRAMES 2
+#define SCRATCH_SIZE (256 << 10)
 
 static struct lkdf *rt;
+static void *scratch_of[VM_MAX_CPUS]; /* by worker; NULL: ran no body yet */
 
 /* Touched pages, over all workers. */
 enum part {
@@ -51,13 +53,12 @@ static void count_worker(struct worker *w)
 	}
 	mem_count(&part[WORKER], w, sizeof(*w), 1, node);
 	mem_count(&part[EXECUTOR], w->executor, sizeof(*w->executor), 1, node);
-	if (w->executor->scratch)
-		mem_count(&part[SCRATCH], w->executor->scratch,
-			  w->executor->scratch_size, 1, node);
+	if (scratch_of[w->id])
+		mem_count(&part[SCRATCH], scratch_of[w->id], SCRATCH_SIZE, 1,
+			  node);
 }
 
 /* Binary tree: deques, stacks and scratch of all workers are used. */
-#define SCRATCH_SIZE (256 << 10)
 #define DEEP 10
 
 static struct lkdf_kind *tree;
@@ -68,6 +69,7 @@ static int tree_body(struct lkdf_ctx *c, void *arg)
 	char *scratch = lkdf_scratch(c);
 
 	memset(scratch, deep, SCRATCH_SIZE);
+	scratch_of[lkdf_worker(c)] = scratch;
 	if (deep == 0)
 		return 0;
 	lkdf_spawn(c, tree, &deep);
@@ -81,7 +83,7 @@ static int nr_with_scratch(void)
 	int nr = 0, i;
 
 	for (i = 0; i < rt->sched.nr_workers; i++)
-		nr += rt->executors[i].scratch != NULL;
+		nr += scratch_of[i] != NULL;
 	return nr;
 }
 
