@@ -86,6 +86,23 @@ static int refuse_pinned(const struct request *r, const char *where, int error)
 		   (unsigned long long)limit.rlim_cur >> 10);
 }
 
+/* Strict. Where nothing can be bound, all nodes but the own are "full". */
+static int refuse_node(const struct request *r, const char *where)
+{
+	int error = r->p->rt->bind_error;
+
+	if (error)
+		return err(-ENOMEM,
+			   "alloc: %zu bytes %s: mbind: %s: memory cannot be "
+			   "bound there, and memory_strict=yes forbids "
+			   "another node",
+			   r->want.size, where, strerror(error));
+	return err(-ENOMEM,
+		   "alloc: %zu bytes %s: the node has not so much free, and "
+		   "memory_strict=yes forbids another one",
+		   r->want.size, where);
+}
+
 static int refuse(const struct request *r, int error)
 {
 	const struct heap *h = r->p->heap;
@@ -99,10 +116,7 @@ static int refuse(const struct request *r, int error)
 			   r->want.size, where,
 			   (unsigned long long)h->limit >> 20);
 	if (error == ENOSPC)
-		return err(-ENOMEM,
-			   "alloc: %zu bytes %s: the node has not so much "
-			   "free, and memory_strict=yes forbids another one",
-			   r->want.size, where);
+		return refuse_node(r, where);
 	if (r->kind == LKDF_MEM_HOST_PINNED)
 		return refuse_pinned(r, where, error);
 	return err(-ENOMEM, "alloc: %zu bytes %s: %s", r->want.size, where,

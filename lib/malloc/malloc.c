@@ -53,9 +53,7 @@ static struct cache *current(struct heap *h)
 
 static unsigned memory_of(const struct cache *c, const struct heap *h)
 {
-	int node = c ? (int)c->memory : heap_current_node(h);
-
-	return node > 0 ? (unsigned)node : 0;
+	return c ? c->memory : heap_near_memory(h, heap_current_node(h));
 }
 
 static SLOW void *alloc_slow(size_t size, size_t align, bool *is_zero)

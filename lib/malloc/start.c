@@ -77,6 +77,8 @@ static void print_stats(void)
 	int i, n;
 
 	for (i = 0; i < global.heap->nr_nodes; i++) {
+		if (!global.heap->memory[i]->is_present)
+			continue;
 		heap_stat(global.heap, (unsigned)i, &s);
 		n = snprintf(line, sizeof(line),
 			     "lkdf-malloc: node %d: used %llu cached %llu "
@@ -92,28 +94,48 @@ static void print_stats(void)
 	}
 }
 
-static int list_nodes(struct heap_node *node)
+/* Those without memory, too: threads run there. */
+static void list_nodes(struct heap_attr *a, struct heap_node *node)
 {
-	bool has_memory[MAX_NODES];
-	int i, nr = 0;
+	bool is_node[MAX_NODES], has_memory[MAX_NODES];
+	int i, nr_with_memory = 0;
 
 	if (!topo_raw_memory_nodes(has_memory, MAX_NODES))
 		has_memory[0] = true;
-	for (i = 0; i < MAX_NODES; i++)
-		if (has_memory[i])
-			node[nr++] = (struct heap_node){ i, true };
-	return nr;
+	if (!topo_raw_nodes(is_node, MAX_NODES))
+		memcpy(is_node, has_memory, sizeof(is_node));
+	for (i = 0; i < MAX_NODES; i++) {
+		if (!is_node[i])
+			continue;
+		node[a->nr_nodes++] = (struct heap_node){ i, has_memory[i] };
+		nr_with_memory += has_memory[i];
+	}
+	a->node = node;
+	/* One node: there is nothing to bind. */
+	a->is_bound = nr_with_memory > 1;
+}
+
+static void read_distances(struct heap_attr *a)
+{
+	static int distance[MAX_NODES * MAX_NODES];
+	int i;
+
+	for (i = 0; i < a->nr_nodes; i++)
+		if (!topo_raw_distances(a->node[i].os_node,
+					distance + i * a->nr_nodes,
+					a->nr_nodes))
+			return;
+	a->distance = distance;
 }
 
 static void create(void)
 {
 	const char *words = secure_getenv("LKDF_MALLOC");
 	struct heap_node node[MAX_NODES];
-	struct heap_attr a = { .node = node, .node_free = topo_raw_node_free };
+	struct heap_attr a = { .node_free = topo_raw_node_free };
 
-	a.nr_nodes = list_nodes(node);
-	/* One node: there is nothing to bind. */
-	a.is_bound = a.nr_nodes > 1;
+	list_nodes(&a, node);
+	read_distances(&a);
 	a.is_strict = has_word(words, "strict");
 	if (has_word(words, "huge"))
 		a.huge = OS_HUGE_ALWAYS;

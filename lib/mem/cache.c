@@ -13,7 +13,7 @@ const struct bins cache_no_bins;
 void cache_set_node(struct cache *c, int node)
 {
 	c->node = node;
-	c->memory = node > 0 ? (unsigned)node : 0;
+	c->memory = heap_near_memory(c->heap, node);
 	c->local = cache_bins(c, c->memory);
 }
 

@@ -43,7 +43,7 @@ struct cache {
 
 	/* Owner only. */
 	int node; /* where the thread runs, as known */
-	unsigned memory; /* of that node */
+	unsigned memory; /* of that node, or of the nearest that has any */
 	struct bins *local; /* of that memory */
 	uint64_t room; /* bytes by which all bins may still grow */
 	uint32_t label_number; /* of label_text, a memo */

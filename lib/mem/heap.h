@@ -94,6 +94,9 @@ void heap_cache_destroy(struct cache *c);
  */
 int heap_current_node(const struct heap *h);
 
+/* The nearest memory there is from a node; -1: from the first. */
+unsigned heap_near_memory(const struct heap *h, int node);
+
 /*
  * This thread's cache, made when needed; NULL: no memory, the calls below
  * work without. It is given back when the thread ends.

@@ -19,6 +19,17 @@ int heap_current_node(const struct heap *h)
 	return -1;
 }
 
+unsigned heap_near_memory(const struct heap *h, int node)
+{
+	const int *near = h->near + (node > 0 ? node : 0) * h->nr_nodes;
+	int i;
+
+	for (i = 0; i < h->nr_nodes; i++)
+		if (h->memory[near[i]]->is_present)
+			return (unsigned)near[i];
+	return 0;
+}
+
 struct cache *heap_cache_create(struct heap *h, int node)
 {
 	struct cache *c = meta_alloc(&h->meta, sizeof(*c));

@@ -41,14 +41,40 @@ static int add_nodes(void *u, int first, int last)
 	return 0;
 }
 
-bool topo_raw_memory_nodes(bool *is_node, int nr)
+static bool read_nodes(const char *path, bool *is_node, int nr)
 {
 	struct nodes n = { is_node, nr };
 	char buf[1024];
 
 	memset(is_node, 0, (size_t)nr * sizeof(*is_node));
-	return read_file(NODES "has_memory", buf, sizeof(buf)) > 0 &&
+	return read_file(path, buf, sizeof(buf)) > 0 &&
 	       !cpulist_parse(buf, add_nodes, &n, NULL);
+}
+
+bool topo_raw_nodes(bool *is_node, int nr)
+{
+	return read_nodes(NODES "online", is_node, nr);
+}
+
+bool topo_raw_memory_nodes(bool *is_node, int nr)
+{
+	return read_nodes(NODES "has_memory", is_node, nr);
+}
+
+bool topo_raw_distances(int os_node, int *distance, int nr)
+{
+	char path[64], buf[1024], *at = buf, *end;
+	int i;
+
+	snprintf(path, sizeof(path), NODES "node%d/distance", os_node);
+	if (read_file(path, buf, sizeof(buf)) < 0)
+		return false;
+	for (i = 0; i < nr; i++, at = end) {
+		distance[i] = (int)strtol(at, &end, 10);
+		if (end == at)
+			return false;
+	}
+	return true;
 }
 
 int64_t topo_raw_node_free(int os_node)

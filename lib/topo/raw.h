@@ -11,10 +11,14 @@
 #include <stdint.h>
 
 /*
- * Fills is_node[0 .. nr-1] from /sys: nodes that have memory. False: the
- * kernel does not say.
+ * Fill is_node[0 .. nr-1] from /sys: nodes, and those that have memory. False:
+ * the kernel does not say.
  */
+bool topo_raw_nodes(bool *is_node, int nr);
 bool topo_raw_memory_nodes(bool *is_node, int nr);
+
+/* From a node to the first nr nodes there are. False: not told. */
+bool topo_raw_distances(int os_node, int *distance, int nr);
 
 /* Bytes free on the system's node; -1: the kernel does not say. */
 int64_t topo_raw_node_free(int os_node);

@@ -28,8 +28,8 @@ why=$(mktemp)
 # shellcheck disable=SC2046
 "$here/vm.sh" "$@" --timeout "${VM_TIMEOUT:-240}" --keep "$build/vm/$name" -- \
 	'./guest.sh 60 vm/test_* unit/test_* api/test_*' \
-	"$here/guest.sh" "$build/lkdf" tests/fixtures:tests/fixtures \
-	$(guest) 2>"$why"
+	"$here/guest.sh" "$build/lkdf" "$build/liblkdf-malloc.so" \
+	tests/fixtures:tests/fixtures $(guest) 2>"$why"
 rc=$?
 if [ $rc -eq 3 ]; then
 	echo "1..0 # SKIP $(cat "$why")"

@@ -5,7 +5,7 @@
 
 VM_PROGRAMS := $(patsubst tests/%.c,$(BUILD)/tests/%,\
 	$(wildcard tests/vm/test_*.c))
-VM_INTERNAL := $(BUILD)/tests/vm/test_machine
+VM_INTERNAL := $(addprefix $(BUILD)/tests/vm/test_,machine own sizes)
 VM_SHARED := $(filter-out $(VM_INTERNAL),$(VM_PROGRAMS))
 
 # make check boots the first two.
@@ -35,7 +35,7 @@ VM_GUEST := $(VM_PROGRAMS) $(filter-out $(VM_LEFT_OUT),\
 VM_ENV = BUILD=$(BUILD) VM_GUEST='$(VM_GUEST)'
 
 .PHONY: check-vm check-vm-matrix vm-programs
-vm-programs: $(LKDF_BIN) $(VM_GUEST)
+vm-programs: $(LKDF_BIN) $(MALLOC_SO) $(VM_GUEST)
 
 check-vm: deps ## tests in machines with 4 and 2 NUMA nodes, 3 minutes
 	$(Q)$(MAKE) --no-print-directory vm-programs
