@@ -11,7 +11,7 @@ skipped=0
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 for t in "$@"; do
-	timeout -k 5 "${TEST_TIMEOUT:-300}" "$t" >"$log" 2>&1 </dev/null
+	timeout -k 5 "${TEST_TIMEOUT:-480}" "$t" >"$log" 2>&1 </dev/null
 	rc=$?
 	name=${t#"${BUILD:-build}/"}
 	p=$(grep -c '^ok .*' "$log")
