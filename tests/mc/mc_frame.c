@@ -14,6 +14,7 @@
 #include "flow/decide.h"
 #include "flow/run.h"
 #include "flow/runtime.h"
+#include "flow/settle.h"
 #include "mc.h"
 #include "mem/region.h"
 
@@ -76,7 +77,9 @@ void scope_leave(struct lkdf_scope *s)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
-struct thread *thread_self(void)
+__thread struct thread *thread_record;
+
+struct thread *thread_record_create(void)
 {
 	static struct thread self;
 
@@ -115,6 +118,8 @@ NOT_REACHED(const char *, graph_task_name, const struct lkdf_graph *g,
 	    uint32_t task, char *buf, size_t size)
 NOT_REACHED(void *, region_alloc, size_t size)
 NOT_REACHED(void, region_free, void *region, size_t size)
+NOT_REACHED(void, region_unmap, void *region, size_t size)
+NOT_REACHED(struct rec *, settle_map, const struct lkdf_graph *g)
 NOT_REACHED(void, decide_pass_tokens, struct worker *w, struct frame *f)
 NOT_REACHED(int, runtime_add_frame, struct lkdf *r, struct frame *f)
 NOT_REACHED(void, runtime_del_frame, struct lkdf *r, uint32_t slot)
