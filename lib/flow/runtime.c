@@ -197,8 +197,9 @@ int runtime_open(struct lkdf *rt, const struct runtime_attr *a)
 
 void runtime_close(struct lkdf *rt)
 {
-	sched_stop(&rt->sched);
+	/* First: its threads may still be about to wake a worker. */
 	blocking_fini(&rt->blocking);
+	sched_stop(&rt->sched);
 	place_report_leaks(rt);
 	free_memory(rt);
 }
