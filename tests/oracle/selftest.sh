@@ -41,7 +41,7 @@ link() {
 try_oracle() {
 	watchdog=$1
 	shift
-	timeout 30 "$top/tests/oracle/oracle" --programs 1000 --workers 2,1,4 \
+	timeout 150 "$top/tests/oracle/oracle" --programs 1000 --workers 2,1,4 \
 		--watchdog "$watchdog" "$@" >"$top/log" 2>&1
 }
 
