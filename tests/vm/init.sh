@@ -11,6 +11,10 @@ mkdir -p /dev/shm
 mount -t tmpfs shm /dev/shm
 mount -t tmpfs tmp /tmp
 mount -t cgroup2 cgroup /sys/fs/cgroup 2>/dev/null
+# With the first cpuset the kernel patches its allocator: now, not while the
+# tests are using it, see vm.sh.
+echo +cpuset >/sys/fs/cgroup/cgroup.subtree_control 2>/dev/null &&
+	mkdir /sys/fs/cgroup/always
 export PATH=/bin:/sbin:/usr/bin:/usr/sbin LD_LIBRARY_PATH=/lib HOME=/tmp
 # Programs tell by them where they are, and what there must be.
 LKDF_VM_NODES=$(cat /nodes) LKDF_VM_DISTANCES=$(cat /distances)
