@@ -192,7 +192,7 @@ int lkdf_alloc(struct lkdf_place *p, enum lkdf_mem_kind m, uint64_t bytes,
 	c = known_cache(p->heap);
 	if (unlikely(!c))
 		return alloc_any(p, m, bytes, align, label, out);
-	block = heap_alloc_class(p->heap, c, p->memory,
+	block = heap_alloc_class(c, p->memory,
 				 class_of(round_up(bytes, HEAP_ALIGN)));
 	if (unlikely(!block))
 		return alloc_any(p, m, bytes, align, label, out);

@@ -25,7 +25,7 @@ struct lkdf_kind;
 enum rec_flag {
 	REC_CLASS = 3, /* two bits: enum sched_class */
 	REC_TOKEN = 4, /* one arrival comes from the run before */
-	REC_PLACED = 8, /* has a node of its own, see graph_home() */
+	REC_PLACED = 8, /* has a node of its own, see settle_home() */
 };
 
 struct rec {

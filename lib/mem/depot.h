@@ -9,6 +9,7 @@
 #ifndef MEM_DEPOT_H
 #define MEM_DEPOT_H
 
+#include "base/list.h"
 #include "base/lock.h"
 #include "mem/class.h"
 
@@ -18,10 +19,6 @@ struct batch {
 	struct batch *next;
 	uint64_t nr;
 	void *block[BATCH_MAX];
-};
-
-struct list {
-	struct list *next, *prev;
 };
 
 struct depot {

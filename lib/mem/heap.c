@@ -216,7 +216,7 @@ bool heap_claim(struct memory *m, void *at, size_t size)
 static void *alloc_block(struct heap *h, struct cache *c, unsigned memory,
 			 unsigned class, int *error)
 {
-	uint64_t *p = c ? heap_alloc_class(h, c, memory, class) : NULL;
+	uint64_t *p = c ? heap_alloc_class(c, memory, class) : NULL;
 	void *block;
 
 	if (p)

@@ -192,10 +192,9 @@ static inline void *heap_alloc_from(struct bins *b, size_t class)
 	return p;
 }
 
-static inline void *heap_alloc_class(struct heap *h, struct cache *c,
-				     unsigned memory, unsigned class)
+static inline void *heap_alloc_class(struct cache *c, unsigned memory,
+				     unsigned class)
 {
-	(void)h;
 	return heap_alloc_from(cache_bins(c, memory), class);
 }
 

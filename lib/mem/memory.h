@@ -158,37 +158,4 @@ void memory_sweep(struct memory *m);
 /* More bytes with users; nr may be negative. */
 void memory_count_out(struct memory *m, int64_t bytes);
 
-/* Lists are circles through their head. */
-static inline void list_init(struct list *l)
-{
-	l->next = l->prev = l;
-}
-
-static inline bool list_is_empty(const struct list *l)
-{
-	return l->next == l;
-}
-
-static inline void list_del(struct list *l)
-{
-	l->next->prev = l->prev;
-	l->prev->next = l->next;
-	list_init(l);
-}
-
-/* First of the list. */
-static inline void list_push(struct list *head, struct list *l)
-{
-	l->next = head->next;
-	l->prev = head;
-	head->next->prev = l;
-	head->next = l;
-}
-
-/* Last of the list. */
-static inline void list_append(struct list *head, struct list *l)
-{
-	list_push(head->prev, l);
-}
-
 #endif

@@ -24,7 +24,7 @@ struct side {
 static void *take(struct cache *c, unsigned memory, size_t size)
 {
 	struct heap_want w = { memory, size, 16 };
-	void *p = heap_alloc_class(heap, c, memory, class_of(size));
+	void *p = heap_alloc_class(c, memory, class_of(size));
 	bool is_zero;
 	int error;
 

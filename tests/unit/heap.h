@@ -55,7 +55,7 @@ __attribute__((unused)) static void *take(struct heap *h, struct cache *c,
 	int error;
 
 	if (c && size && size <= CLASS_MAX_SIZE)
-		p = heap_alloc_class(h, c, memory, class_of(size));
+		p = heap_alloc_class(c, memory, class_of(size));
 	return p ? p : heap_alloc_slow(h, c, &w, &is_zero, &error);
 }
 

@@ -13,7 +13,7 @@
 #define NEAR 16
 #define PER_BORDER (2 * NEAR + 1)
 #define LARGEST ((size_t)4 << 20)
-#define MANY ((size_t)64 << 10) /* up to here all of them */
+#define SOME ((size_t)60 << 10) /* from here on not all pages are touched */
 #define ALIGNMENTS 2
 
 struct block {
@@ -46,10 +46,10 @@ static void *take(int node, size_t size, size_t align)
 	return block;
 }
 
-/* Each 16th page of what is large: a machine without KVM is slow. */
+/* Some pages of what is large: a machine without KVM is slow. */
 static uint64_t step_of(size_t size)
 {
-	return size > 256 << 10 ? 16 : 1;
+	return size > 256 << 10 ? 64 : size >= SOME ? 8 : 1;
 }
 
 static void take_block(struct block *b, int node, size_t size, size_t align)
@@ -92,14 +92,6 @@ static void look_at(struct block *b, int nr, int node)
 	}
 }
 
-/* Of large blocks only some: they are many pages for a slow machine. */
-static bool is_tested(size_t size, size_t border)
-{
-	long d = (long)size - (long)border;
-
-	return border < MANY || d == -NEAR || d == NEAR || (d >= -1 && d <= 1);
-}
-
 /* All sizes near the border, each as often as there are alignments. */
 static void around(int node, size_t border)
 {
@@ -109,15 +101,13 @@ static void around(int node, size_t border)
 	int nr = 0, i;
 
 	for (; size <= border + NEAR && size <= LARGEST; size++) {
-		if (!is_tested(size, border))
-			continue;
 		take_block(&b[nr++], node, size, 64);
 		take_block(&b[nr++], node, size, 16);
 	}
 	look_at(b, nr, node);
 	for (i = 0; i < nr; i++)
 		lkdf_free(rt, b[i].at);
-	if (border < MANY)
+	if (border < SOME)
 		return;
 	cache_flush(c);
 	heap_trim(rt->heap, true);

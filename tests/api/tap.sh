@@ -1,0 +1,31 @@
+# shellcheck shell=sh
+# SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+# What the test scripts share: sourced first, it goes to the top of the sources
+# and makes $dir, which goes when the script ends. The script's last lines are
+# echo "1..$nr" and exit $failed.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+build=$(realpath "${BUILD:-build}")
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+trap 'exit 1' HUP INT TERM
+nr=0
+failed=0
+
+# ok STATUS FACT [FILE]: a fact that is not so shows the end of the file, or of
+# $dir/log.
+ok() {
+	nr=$((nr + 1))
+	if [ "$1" -eq 0 ]; then
+		echo "ok $nr - $2"
+		return
+	fi
+	failed=$((failed + 1))
+	echo "not ok $nr - $2"
+	tail -n 40 "${3:-$dir/log}" | sed 's/^/# /'
+}
+
+skip() {
+	nr=$((nr + 1))
+	echo "ok $nr - $1 # SKIP $2"
+}
