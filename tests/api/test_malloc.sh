@@ -2,33 +2,10 @@
 # SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 # Programs of others with liblkdf-malloc.so in place of their malloc, and what
 # a program may expect of it (tests/api/malloc/abi.c).
-set -u
-cd "$(dirname "$0")/../.." || exit 1
-build=$(realpath "${BUILD:-build}")
+# shellcheck source=tests/api/tap.sh
+. "$(dirname "$0")/tap.sh"
 lib=$build/liblkdf-malloc.so
 cc=${CC:-gcc}
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-trap 'exit 1' HUP INT TERM
-nr=0
-failed=0
-
-# ok STATUS SENTENCE; a bad one shows the log.
-ok() {
-	nr=$((nr + 1))
-	if [ "$1" -eq 0 ]; then
-		echo "ok $nr - $2"
-		return
-	fi
-	failed=$((failed + 1))
-	echo "not ok $nr - $2"
-	tail -n 20 "$dir/log" | sed 's/^/# /'
-}
-
-skip() {
-	nr=$((nr + 1))
-	echo "ok $nr - $1 # SKIP $2"
-}
 
 # preloaded COMMAND...: what it says is in the log. "stats" proves that the
 # library was there: it prints at exit.

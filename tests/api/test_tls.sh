@@ -3,24 +3,8 @@
 # Thread-local storage of a library that is loaded late comes from a small
 # reserve of the loader: ours take one word of eight bytes each, of the
 # initial-exec kind, and a program can load both that was not linked with them.
-set -u
-cd "$(dirname "$0")/../.." || exit 1
-build=$(realpath "${BUILD:-build}")
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-nr=0
-failed=0
-
-ok() {
-	nr=$((nr + 1))
-	if [ "$1" -eq 0 ]; then
-		echo "ok $nr - $2"
-		return
-	fi
-	failed=$((failed + 1))
-	echo "not ok $nr - $2"
-	tail -n 20 "$dir/log" | sed 's/^/# /'
-}
+# shellcheck source=tests/api/tap.sh
+. "$(dirname "$0")/tap.sh"
 
 cat >"$dir/load.c" <<'EOF'
 #include <dlfcn.h>

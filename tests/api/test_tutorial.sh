@@ -2,25 +2,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 # The programs of the tutorial compile without a warning and print what their
 # first comment says, without and with a trace.
-set -u
-cd "$(dirname "$0")/../.." || exit 1
-build=${BUILD:-build}
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-nr=0
-failed=0
-
-# ok STATUS FACT FILE: the file is shown if it failed
-ok() {
-	nr=$((nr + 1))
-	if [ "$1" -eq 0 ]; then
-		echo "ok $nr - $2"
-		return
-	fi
-	failed=$((failed + 1))
-	echo "not ok $nr - $2"
-	sed 's/^/# /' "$3"
-}
+# shellcheck source=tests/api/tap.sh
+. "$(dirname "$0")/tap.sh"
 
 # The lines behind "Prints:" in the first comment of a program.
 wanted() {
@@ -37,7 +20,7 @@ compile() {
 	esac
 	# shellcheck disable=SC2086
 	"$@" $flags -Ilib/include -o "$dir/program" -L"$build" -llkdf \
-		-lpthread -Wl,-rpath,"$(cd "$build" && pwd)" >"$dir/log" 2>&1
+		-lpthread -Wl,-rpath,"$build" >"$dir/log" 2>&1
 }
 
 # run FACT VARIABLE...

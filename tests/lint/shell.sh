@@ -8,4 +8,4 @@ command -v shellcheck >/dev/null || {
 }
 tests/lint/files.sh | grep -Ev '/fixtures/|\.(c|h|cc|py|rst|md)$' |
 	tr '\n' '\0' | xargs -0 -r grep -lE -m 1 '^#! ?/bin/(ba)?sh' |
-	tr '\n' '\0' | xargs -0 -r shellcheck --format=gcc
+	tr '\n' '\0' | xargs -0 -r shellcheck -x --format=gcc
