@@ -1,5 +1,5 @@
-# shellcheck shell=sh
 # SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+# shellcheck shell=sh
 # What the test scripts share: sourced first, it goes to the top of the sources
 # and makes $dir, which goes when the script ends. The script's last lines are
 # echo "1..$nr" and exit $failed.
