@@ -3,27 +3,29 @@
 
 #include "sched/sched.h"
 
-static uint64_t look(struct sched *s, int node)
+static uint64_t look(struct sched_node *node)
 {
 	/* [park.b] after the work is public; pairs with [park.c]. */
-	return a_load(&s->nodes[node].park.word, seq_cst);
+	return a_load(&node->park.word, seq_cst);
 }
 
+/* What is read of s lies on one node: once, not once for each word. */
 bool notify_any(struct sched *s, const struct sched_node *node)
 {
+	struct sched_node *nodes = s->nodes;
+	int nr = s->nr_worker_nodes, i;
 	bool is_asleep = false;
 	uint64_t word;
-	int i;
 
-	for (i = 0; i < s->nr_worker_nodes; i++) {
-		word = look(s, node->near[i]);
+	for (i = 0; i < nr; i++) {
+		word = look(&nodes[node->near[i]]);
 		if (park_spinners(word))
 			return false;
 		is_asleep |= park_sleepers(word) != 0;
 	}
 	/* One that has gone meanwhile went to look for work, or found some. */
-	for (i = 0; is_asleep && i < s->nr_worker_nodes; i++)
-		if (park_notify(&s->nodes[node->near[i]].park))
+	for (i = 0; is_asleep && i < nr; i++)
+		if (park_notify(&nodes[node->near[i]].park))
 			return true;
 	return false;
 }
@@ -35,20 +37,22 @@ bool notify_bound(struct sched_node *node)
 
 bool notify_has_sleeper(struct sched *s)
 {
-	int i;
+	struct sched_node *nodes = s->nodes;
+	int nr = s->nr_nodes, i;
 
-	for (i = 0; i < s->nr_nodes; i++)
-		if (park_sleepers(look(s, i)))
+	for (i = 0; i < nr; i++)
+		if (park_sleepers(look(&nodes[i])))
 			return true;
 	return false;
 }
 
 bool notify_has_spinner(struct sched *s)
 {
-	int i;
+	struct sched_node *nodes = s->nodes;
+	int nr = s->nr_nodes, i;
 
-	for (i = 0; i < s->nr_nodes; i++)
-		if (park_spinners(look(s, i)))
+	for (i = 0; i < nr; i++)
+		if (park_spinners(look(&nodes[i])))
 			return true;
 	return false;
 }
