@@ -15,6 +15,8 @@
 #define LARGEST ((size_t)4 << 20)
 #define SOME ((size_t)60 << 10) /* from here on not all pages are touched */
 #define ALIGNMENTS 2
+/* Of blocks at a time: the least node of a machine has 192 MiB. */
+#define AT_ONCE ((size_t)48 << 20)
 
 struct block {
 	char *at;
@@ -92,25 +94,38 @@ static void look_at(struct block *b, int nr, int node)
 	}
 }
 
+/* Looks at the blocks taken so far, and gives them back to the kernel. */
+static void give_back(struct block *b, int nr, int node)
+{
+	bool is_kept = nr > 0 && b[0].size + NEAR < SOME;
+	int i;
+
+	look_at(b, nr, node);
+	for (i = 0; i < nr; i++)
+		lkdf_free(rt, b[i].at);
+	if (is_kept)
+		return;
+	cache_flush(heap_thread_cache(rt->heap));
+	heap_trim(rt->heap, true);
+}
+
 /* All sizes near the border, each as often as there are alignments. */
 static void around(int node, size_t border)
 {
 	static struct block b[ALIGNMENTS * PER_BORDER];
 	size_t size = border > NEAR ? border - NEAR : 1;
-	struct cache *c = heap_thread_cache(rt->heap);
-	int nr = 0, i;
+	size_t last = border + NEAR < LARGEST ? border + NEAR : LARGEST;
+	int nr = 0;
 
-	for (; size <= border + NEAR && size <= LARGEST; size++) {
+	for (; size <= last; size++) {
 		take_block(&b[nr++], node, size, 64);
 		take_block(&b[nr++], node, size, 16);
+		if ((size_t)nr * size >= AT_ONCE) {
+			give_back(b, nr, node);
+			nr = 0;
+		}
 	}
-	look_at(b, nr, node);
-	for (i = 0; i < nr; i++)
-		lkdf_free(rt, b[i].at);
-	if (border < SOME)
-		return;
-	cache_flush(c);
-	heap_trim(rt->heap, true);
+	give_back(b, nr, node);
 }
 
 static void all_borders(void *u)
