@@ -3,6 +3,7 @@
 
 #include "flow/kind.h"
 #include "flow/place.h"
+#include "flow/uses.h"
 #include "topo/topo.h"
 
 #include <string.h>
@@ -63,8 +64,6 @@ int border_task(const struct lkdf_task *task, struct lkdf_task *ours)
 	rc = border_copy(task, ours, sizeof(*ours), "lkdf_task");
 	if (rc)
 		return rc;
-	if (ours->use || ours->nr_use)
-		return border_unbuilt("task: data uses");
 	if (ours->after || ours->nr_after)
 		return border_unbuilt("task: after");
 	if (ours->deadline_ns)
@@ -98,4 +97,19 @@ int border_place(struct lkdf *rt, const struct lkdf_task *t)
 			   "worker; see option workers",
 			   rt->topo->node[p->node].os_node);
 	return 0;
+}
+
+int border_uses(const struct lkdf *rt, const struct lkdf_task *t)
+{
+	int rc = uses_check(rt, t->use, t->nr_use);
+	char text[DATA_TEXT];
+	unsigned i;
+
+	for (i = 0; i < t->nr_use && !rc; i++)
+		if (t->use[i].data->flags & LKDF_DATA_ONCE)
+			rc = err(-EINVAL,
+				 "task: %s is LKDF_DATA_ONCE, which tasks of "
+				 "sealed graphs use only",
+				 data_text(t->use[i].data, 0, text));
+	return rc;
 }

@@ -27,6 +27,9 @@ int border_task(const struct lkdf_task *task, struct lkdf_task *ours);
 /* May a task of the runtime run where it asks to? After border_task(). */
 int border_place(struct lkdf *rt, const struct lkdf_task *task);
 
+/* Uses of a task that is submitted or spawned. */
+int border_uses(const struct lkdf *rt, const struct lkdf_task *task);
+
 /* -EDEADLK on a worker or a thread of the blocking pool. */
 int border_may_wait(const char *what);
 

@@ -53,6 +53,8 @@ static int check_add(struct lkdf_graph *g, const struct lkdf_kind *k,
 		return err(-EINVAL,
 			   "graph %s: kind %s copies %u bytes, arg is NULL",
 			   g->name, k->name, k->arg_size);
+	if (unlikely(k->flags & LKDF_ALWAYS))
+		return border_unbuilt("add: kind ALWAYS in a graph");
 	return 0;
 }
 

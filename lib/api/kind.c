@@ -20,8 +20,6 @@ static int check_unbuilt(const struct lkdf_kind_attr *a)
 		return border_unbuilt("kind: ANY");
 	if (a->flags & LKDF_MERGE)
 		return border_unbuilt("kind: MERGE");
-	if (a->flags & LKDF_ALWAYS)
-		return border_unbuilt("kind: ALWAYS");
 	if (a->flags & LKDF_TEAM)
 		return border_unbuilt("kind: TEAM");
 	if (a->flags & LKDF_AT_END)

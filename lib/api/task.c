@@ -5,6 +5,7 @@
 #include "flow/frame.h"
 #include "flow/scratch.h"
 #include "flow/task.h"
+#include "flow/uses.h"
 
 #include <sched.h>
 #include <stdarg.h>
@@ -33,6 +34,8 @@ static int copy_task(struct lkdf *rt, const struct lkdf_task *task,
 
 	if (!rc)
 		rc = check_kind(rt, t->kind, t->arg);
+	if (!rc && t->nr_use)
+		rc = border_uses(rt, t);
 	return rc ? rc : border_place(rt, t);
 }
 
@@ -89,7 +92,14 @@ int lkdf_then(struct lkdf_ctx *c, lkdf_fn fn, struct lkdf_event on)
 
 int lkdf_input_error(const struct lkdf_ctx *c, unsigned input)
 {
-	return input == 0 ? c->input_err : 0;
+	struct task *t = c->task;
+	struct failure *failure;
+	struct use *u;
+
+	if (!t || t->link.flags & TASK_CONTINUES)
+		return input == 0 ? c->input_err : 0;
+	u = uses_of(t, input);
+	return u && u->flags & USE_READS ? uses_error(u, &failure) : 0;
 }
 
 static struct lkdf_scope *scope_of(const struct lkdf_ctx *c)

@@ -7,6 +7,7 @@
 #include "flow/frame.h"
 #include "flow/runtime.h"
 #include "flow/step.h"
+#include "flow/uses.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -97,9 +98,13 @@ static void tell_scope(struct task *t, int error, struct failure *f)
 	/* A frame counts its own and tells the scope at its end. */
 	if (t->link.flags & TASK_OF_FRAME)
 		return;
-	if (t->link.flags & TASK_CANCELLED)
+	if (t->link.flags & TASK_CANCELLED) {
 		scope_count(t->scope, 0, 0, 1);
-	else if (error && t->link.flags & TASK_SCOPED)
+		return;
+	}
+	if (t->link.flags & TASK_SKIPPED)
+		scope_count(t->scope, 0, 1, 0);
+	if (error && t->link.flags & TASK_SCOPED)
 		scope_fail(t->scope, error, f);
 }
 
@@ -111,6 +116,8 @@ static void end_slowly(struct executor *ex, struct task *t, int error)
 
 	if (flags & TASK_GENERAL)
 		give_limits(ex, t);
+	if (flags & TASK_HAS_DATA)
+		claim_leave(ex, t->claim, error, f);
 	if (flags & TASK_HAS_DROP)
 		t->kind->drop(t->arg);
 	if (flags & TASK_FAR_ARG)
@@ -330,6 +337,15 @@ enum task_end complete_cancelled(struct executor *ex, struct task *t, int error)
 	return TASK_COMPLETE;
 }
 
+void complete_skipped(struct executor *ex, struct task *t, int error,
+		      struct failure *failure)
+{
+	counter_add(ex->counters, COUNTER_SKIPPED, 1);
+	t->link.flags |= TASK_FAILED | TASK_SKIPPED;
+	t->error = error;
+	t->failure = failure_get(failure);
+}
+
 static void add_kickable(struct lkdf *rt, struct task *t)
 {
 	t->kick_next = rt->kickable;
@@ -341,15 +357,16 @@ static void add_kickable(struct lkdf *rt, struct task *t)
 
 int complete_begin(struct task *t)
 {
-	bool continues = t->link.flags & TASK_CONTINUES;
+	bool goes_on =
+		t->link.flags & TASK_CONTINUES || t->kind->flags & LKDF_ALWAYS;
 	struct lkdf *rt = rt_of(t);
 	int cancelled;
 
 	if (!t->kind->on_cancel)
-		return continues ? 0 : scope_cancelled(t->scope);
+		return goes_on ? 0 : scope_cancelled(t->scope);
 	pthread_mutex_lock(&rt->kick_lock);
 	/* Under lock: we see the cancel or its kick finds us. */
-	cancelled = continues ? 0 : scope_cancelled(t->scope);
+	cancelled = goes_on ? 0 : scope_cancelled(t->scope);
 	if (!cancelled)
 		add_kickable(rt, t);
 	pthread_mutex_unlock(&rt->kick_lock);

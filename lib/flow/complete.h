@@ -27,6 +27,10 @@ void complete_continue(struct executor *ex, struct task *t);
 enum task_end complete_cancelled(struct executor *ex, struct task *t,
 				 int error);
 
+/* Never started: an input is not there, and failure (borrowed) says why. */
+void complete_skipped(struct executor *ex, struct task *t, int error,
+		      struct failure *failure);
+
 /*
  * A body begins, kickable if it has an on_cancel; or the error its scope was
  * cancelled with before it could. A continuation begins all the same.

@@ -29,6 +29,7 @@ enum link_type {
 	LINK_TASK_DONE, /* a frame's, completed outside a worker */
 	LINK_FRAME_START,
 	LINK_FRAME_READY,
+	LINK_COMBINE, /* copies of a reduction */
 };
 
 /*

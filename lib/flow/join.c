@@ -12,6 +12,7 @@
 
 #include "base/err.h"
 #include "base/futex.h"
+#include "flow/claim.h"
 #include "flow/decide.h"
 #include "flow/failure.h"
 #include "flow/frame.h"
@@ -19,6 +20,7 @@
 #include "flow/runtime.h"
 #include "flow/step.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <string.h>
 
@@ -346,6 +348,11 @@ int task_join(struct lkdf_ctx *c)
 
 	if (!t)
 		return 0;
+	if (unlikely(t->link.flags & TASK_HAS_DATA && t->claim->has_weak))
+		return err(-EDEADLK,
+			   "join: the task has WEAK uses, and its children may "
+			   "wait for whom this worker would run; use "
+			   "lkdf_then()");
 	is_holding = w && t->link.flags & TASK_GENERAL && t->nr_limits_held;
 	if (unlikely(is_holding))
 		w->nr_holding++;

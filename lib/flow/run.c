@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "flow/data.h"
 #include "flow/decide.h"
 #include "flow/kind.h"
 #include "flow/runtime.h"
@@ -403,6 +404,9 @@ static void run_link(struct burst *b, uint64_t item)
 	case LINK_FRAME_READY:
 		decide_listed(b->w,
 			      container_of(link, struct ready_list, link));
+		break;
+	case LINK_COMBINE:
+		reduction_run(b->w->executor, link);
 		break;
 	}
 }

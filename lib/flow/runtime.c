@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "flow/data.h"
 #include "flow/event.h"
 #include "flow/frame.h"
 #include "flow/kind.h"
@@ -163,6 +164,7 @@ static void free_memory(struct lkdf *rt)
 	scope_fini(&rt->root);
 	pthread_mutex_destroy(&rt->scope_lock);
 	pthread_mutex_destroy(&rt->kick_lock);
+	pthread_mutex_destroy(&rt->data_lock);
 	pthread_mutex_destroy(&rt->lock);
 	if (rt->is_alive)
 		munmap((void *)rt->is_alive, PAGE);
@@ -178,6 +180,8 @@ int runtime_open(struct lkdf *rt, const struct runtime_attr *a)
 	pthread_mutex_init(&rt->lock, NULL);
 	pthread_mutex_init(&rt->scope_lock, NULL);
 	pthread_mutex_init(&rt->kick_lock, NULL);
+	pthread_mutex_init(&rt->data_lock, NULL);
+	list_init(&rt->all_data);
 	scope_init(&rt->root, rt, NULL, "root");
 	rc = mark_alive(rt);
 	if (!rc)
@@ -200,6 +204,7 @@ void runtime_close(struct lkdf *rt)
 	/* First: its threads may still be about to wake a worker. */
 	blocking_fini(&rt->blocking);
 	sched_stop(&rt->sched);
+	data_report_leaks(rt);
 	place_report_leaks(rt);
 	free_memory(rt);
 }
@@ -210,6 +215,7 @@ void runtime_abandon(struct lkdf *rt)
 	pthread_mutex_init(&rt->lock, NULL);
 	sched_abandon(&rt->sched);
 	blocking_abandon(&rt->blocking);
+	data_abandon(rt);
 	kind_abandon(rt);
 	trace_abandon(&rt->trace);
 	free_memory(rt);

@@ -6,6 +6,7 @@
 #ifndef FLOW_RUNTIME_H
 #define FLOW_RUNTIME_H
 
+#include "base/list.h"
 #include "base/log.h"
 #include "base/thread.h"
 #include "device/blocking.h"
@@ -53,9 +54,15 @@ struct lkdf {
 	struct lkdf_scope root;
 	_Atomic(uint64_t) nr_handles;
 	_Atomic(uint32_t) nr_guests; /* user threads inside a signal */
+	_Atomic(uint32_t) next_spread; /* nodes of first values, in turn */
 
 	/* Under scope_lock: the tree of scopes. */
 	pthread_mutex_t scope_lock;
+
+	/* Under data_lock: all data, and those with names. */
+	pthread_mutex_t data_lock;
+	struct list all_data;
+	void *data_names;
 
 	/* Under kick_lock: running bodies with an on_cancel. */
 	pthread_mutex_t kick_lock;

@@ -12,6 +12,7 @@
 #include "flow/home.h"
 #include "flow/runtime.h"
 #include "flow/step.h"
+#include "flow/uses.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -274,11 +275,52 @@ static void set_home(struct task *t, const struct lkdf_task *a)
 		t->link.flags |= TASK_PLACED;
 }
 
+/* It never started: also gives back what add_extras() gave. */
+static void undo(struct lkdf *rt, struct executor *ex, struct task *t)
+{
+	if (t->link.flags & TASK_HAS_DATA)
+		uses_destroy(t);
+	if (t->link.flags & TASK_HAS_DONE) {
+		event_put(t->done);
+		event_put(t->done);
+	}
+	task_destroy(rt, ex, t);
+}
+
+/* Place, event, uses. */
+static int add_extras(struct task *t, struct executor *ex, struct task *parent,
+		      const struct lkdf_task *a, bool has_done)
+{
+	struct lkdf *rt = t->kind->rt;
+	int rc = 0;
+
+	set_home(t, a);
+	init_limits(t);
+	if (has_done) {
+		rc = event_create(rt, ex, 1, 2, &t->done);
+		if (rc)
+			return rc;
+		t->link.flags |= TASK_HAS_DONE;
+	}
+	return a->nr_use ? uses_create(t, parent, a->use, a->nr_use) : 0;
+}
+
+/* Its data first, if it has any; on failure it is the caller's again. */
+static int start_in_turn(struct lkdf *rt, struct executor *ex, struct task *t)
+{
+	int rc = t->link.flags & TASK_HAS_DATA ? uses_enter(ex, t) : 1;
+
+	if (rc > 0)
+		task_start(rt, ex, t);
+	return rc < 0 ? rc : 0;
+}
+
 int task_spawn_with(struct lkdf_ctx *c, const struct lkdf_task *a,
 		    struct lkdf_event *done)
 {
 	struct task *parent = task_of_ctx(c), *t;
 	struct executor *ex = c->ex;
+	struct lkdf_event event;
 	int rc;
 
 	if (!parent)
@@ -286,26 +328,25 @@ int task_spawn_with(struct lkdf_ctx *c, const struct lkdf_task *a,
 	t = task_create(ex->rt, ex, a->kind, a->arg, a->prio);
 	if (!t)
 		return -ENOMEM;
-	init_limits(t);
-	if (done) {
-		rc = event_create(ex->rt, ex, 1, 2, &t->done);
-		if (rc) {
-			task_destroy(ex->rt, ex, t);
-			return rc;
-		}
-		t->link.flags |= TASK_HAS_DONE;
-		*done = t->done;
+	rc = add_extras(t, ex, parent, a, done != NULL);
+	event = t->done;
+	if (!rc) {
+		adopt_child(parent, t);
+		rc = start_in_turn(ex->rt, ex, t);
+		parent->nr_spawned -= rc != 0;
 	}
-	adopt_child(parent, t);
-	set_home(t, a);
-	task_start(ex->rt, ex, t);
-	return 0;
+	if (rc)
+		undo(ex->rt, ex, t);
+	else if (done)
+		*done = event;
+	return rc;
 }
 
 int task_submit(struct lkdf *rt, struct lkdf_scope *s,
 		const struct lkdf_task *a, struct lkdf_event *done)
 {
 	struct executor *ex = runtime_executor(rt);
+	struct lkdf_event event;
 	struct task *t;
 	int rc;
 
@@ -319,19 +360,17 @@ int task_submit(struct lkdf *rt, struct lkdf_scope *s,
 	}
 	t->scope = s;
 	t->link.flags |= TASK_SCOPED;
-	set_home(t, a);
-	init_limits(t);
-	if (done) {
-		rc = event_create(rt, ex, 1, 2, &t->done);
-		if (rc) {
-			task_destroy(rt, ex, t);
-			scope_leave(s);
-			return rc;
-		}
-		t->link.flags |= TASK_HAS_DONE;
-		*done = t->done;
+	rc = add_extras(t, ex, NULL, a, done != NULL);
+	event = t->done;
+	if (!rc)
+		rc = start_in_turn(rt, ex, t);
+	if (rc) {
+		undo(rt, ex, t);
+		scope_leave(s);
+		return rc;
 	}
-	task_start(rt, ex, t);
+	if (done)
+		*done = event;
 	sched_drain(&rt->sched);
 	return 0;
 }
@@ -393,16 +432,33 @@ static void sample(struct lkdf_ctx *c, struct lkdf_kind *k, uint64_t ticks)
 	kind_sample(k, c->has_spawned ? 0 : ticks);
 }
 
+/* 0: the inputs are there. Else it fails, or does not start. */
+static int take_inputs(struct lkdf_ctx *c, struct task *t)
+{
+	struct failure *failure;
+	int rc = uses_begin(c->ex, t, &failure);
+
+	if (rc > 0)
+		complete_skipped(c->ex, t, -rc, failure);
+	else if (rc < 0)
+		fail(t, rc, err_text(), c->ex->id);
+	return rc;
+}
+
 enum task_end task_step_slowly(struct lkdf_ctx *c, struct task *t)
 {
 	bool continues = t->link.flags & TASK_CONTINUES;
 	struct lkdf_kind *k = t->kind;
+	bool may_go = k->flags & LKDF_ALWAYS || !scope_cancelled(t->scope);
 	uint64_t start, end;
 	lkdf_fn fn = continues ? t->then_fn : k->fn;
 	int cancelled, rc;
 
-	if (!scope_cancelled(t->scope) && !complete_take_limits(c->ex, t))
+	if (may_go && !complete_take_limits(c->ex, t))
 		return TASK_PENDING;
+	if (may_go && !continues && t->link.flags & TASK_HAS_DATA &&
+	    take_inputs(c, t))
+		return TASK_COMPLETE;
 	cancelled = complete_begin(t);
 	if (cancelled)
 		return complete_cancelled(c->ex, t, cancelled);
@@ -425,6 +481,8 @@ enum task_end task_step_slowly(struct lkdf_ctx *c, struct task *t)
 	counter_add(c->ex->counters, COUNTER_TASKS, 1);
 	if (!c->ex->worker)
 		counter_add(c->ex->counters, COUNTER_BLOCKING, 1);
+	if (t->link.flags & TASK_HAS_DATA && rc >= 0 && !c->leaves)
+		uses_end_body(c->ex, t);
 	return task_after(c, rc);
 }
 

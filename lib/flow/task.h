@@ -28,6 +28,7 @@
 
 #include <lkdf/task.h>
 
+struct claim;
 struct failure;
 struct frame;
 struct lkdf_scope;
@@ -48,12 +49,14 @@ enum task_flag {
 	TASK_CANCELLED = 512, /* and never started */
 	TASK_HOLDS = 1024, /* hold is to be waited for when the body ends */
 	TASK_PLACED = 2048, /* home is set */
+	TASK_HAS_DATA = 4096, /* claim is set */
+	TASK_SKIPPED = 8192, /* and never started: an input failed */
 };
 
 /* Whatever makes the end of a task more than telling its parent. */
 #define TASK_ENDS_SLOWLY                                              \
 	(TASK_SCOPED | TASK_OF_FRAME | TASK_HAS_DONE | TASK_GENERAL | \
-	 TASK_HAS_DROP | TASK_FAR_ARG | TASK_FAILED)
+	 TASK_HAS_DROP | TASK_FAR_ARG | TASK_FAILED | TASK_HAS_DATA)
 
 struct task {
 	/* depth: of nesting below the submitted task. */
@@ -77,6 +80,7 @@ struct task {
 	_Alignas(CACHE_LINE) char inline_arg[INLINE_ARG];
 
 	/* Set where a flag says so; otherwise left as the last user did. */
+	struct claim *claim;
 	struct lkdf_event done;
 	struct lkdf_event hold;
 	struct frame *frame;

@@ -209,6 +209,22 @@ static inline bool heap_free_fast(struct heap *h, struct cache *c, void *p)
 	return cache_push(c, entry_span(entry), p, mark);
 }
 
+/* For structures of our own, on this thread's node; c may be NULL. */
+static inline void *heap_new(struct heap *h, struct cache *c, size_t size)
+{
+	struct heap_want w = { 0, size, 16 };
+	void *p = NULL;
+	bool is_zero;
+	int error;
+
+	if (likely(c && size - 1 < CLASS_MAX_SIZE))
+		p = heap_alloc_class(c, c->memory, class_of(size));
+	if (likely(p != NULL))
+		return p;
+	w.memory = c ? c->memory : heap_near_memory(h, -1);
+	return heap_alloc_slow(h, c, &w, &is_zero, &error);
+}
+
 /* As heap_free_slow(). */
 static inline int heap_free(struct heap *h, struct cache *c, void *p)
 {

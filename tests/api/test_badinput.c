@@ -132,7 +132,6 @@ static void kinds_not_built_are_called_by_name(struct lkdf *rt)
 		{ LKDF_ORDERED | LKDF_SHARED, "ORDERED" },
 		{ LKDF_ANY, "ANY" },
 		{ LKDF_MERGE, "MERGE" },
-		{ LKDF_ALWAYS, "ALWAYS" },
 		{ LKDF_TEAM, "TEAM" },
 		{ LKDF_AT_END, "AT_END" },
 	};
@@ -164,7 +163,7 @@ static void tasks_not_built_are_called_by_name(struct lkdf *rt)
 	struct lkdf_event e;
 	atomic_int nr;
 
-	refused(T(.nr_use = 1), -EOPNOTSUPP, "data", "a use");
+	refused(T(.nr_use = 1), -EINVAL, "use is NULL", "uses that are NULL");
 	refused(T(.nr_after = 1), -EOPNOTSUPP, "after", "after");
 	refused(T(.deadline_ns = 1), -EOPNOTSUPP, "deadline", "a deadline");
 	refused(T(.flags = LKDF_PROFILE), -EOPNOTSUPP, "flags", "a task flag");

@@ -7,6 +7,7 @@
 #define LKDF_H
 
 #include <lkdf/base.h>
+#include <lkdf/data.h>
 #include <lkdf/event.h>
 #include <lkdf/graph.h>
 #include <lkdf/kind.h>

@@ -26,10 +26,13 @@ enum lkdf_mode {
 	LKDF_MAYBE = 32,
 };
 
+/* What a task does with a data, see <lkdf/data.h>. */
 struct lkdf_use {
 	struct lkdf_data *data;
-	uint32_t mode, part;
+	uint32_t mode, part; /* part 0: the whole */
 };
+
+#define LKDF_MAX_USES 1024 /* of one task */
 
 enum lkdf_task_flag {
 	LKDF_PROFILE = 1,
@@ -58,14 +61,18 @@ struct lkdf_task {
  * lkdf_submit() - start a task
  * @rt:   runtime
  * @s:    scope it belongs to, NULL for the root
- * @t:    kind, argument, prio, place; the argument is copied where the kind has
- * an arg_size and borrowed until the task has ended otherwise
+ * @t:    kind, argument, prio, place, uses; the argument is copied where the
+ *        kind has an arg_size and borrowed until the task has ended otherwise
  * @done: NULL: not wanted; else receives one reference, dropped by
  *        lkdf_event_wait() or lkdf_event_put()
  *
+ * A task with uses starts once what was submitted before it allows. It takes
+ * its place on all its data at once, so any number of threads may submit.
+ *
  * Context: any thread, bodies included; does not block.
  * Return: 0; -EINVAL; -EOPNOTSUPP; -ECANCELED the scope is cancelled; -ENOMEM;
- * -EAGAIN more events live than the runtime has slots.
+ * -EAGAIN more events live than the runtime has slots; -ENODATA it reads what
+ * nobody has written; -ERANGE a part there is not; -E2BIG too many uses.
  */
 int lkdf_submit(struct lkdf *rt, struct lkdf_scope *s,
 		const struct lkdf_task *t, struct lkdf_event *done);
@@ -83,10 +90,11 @@ int lkdf_spawn(struct lkdf_ctx *c, struct lkdf_kind *k, const void *arg);
 /**
  * lkdf_spawn_task() - start a child with priority or completion event
  * @c:    context of the body, on the body's own thread
- * @t:    as lkdf_submit()
+ * @t:    as lkdf_submit(); its uses are covered by those of the parent, and
+ *        order it among the parent's other children
  * @done: as lkdf_submit()
  *
- * Return: as lkdf_submit().
+ * Return: as lkdf_submit(); -EACCES a use that the parent's do not cover.
  */
 int lkdf_spawn_task(struct lkdf_ctx *c, const struct lkdf_task *t,
 		    struct lkdf_event *done);

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include <lkdf/data.h>
+
+#include "api/border.h"
+#include "flow/place.h"
+#include "flow/task.h"
+#include "flow/uses.h"
+
+#include <lkdf/pages.h>
+#include <string.h>
+
+#define ALIGN_MAX ((uint64_t)1 << 30)
+
+static int check_sizes(const struct lkdf_data_attr *a)
+{
+	if (!a->bytes || a->bytes > DATA_MAX_BYTES)
+		return err(-EINVAL, "data: %llu bytes: expected 1 .. 2^40",
+			   (unsigned long long)a->bytes);
+	if (a->align & (a->align - 1) || a->align > ALIGN_MAX)
+		return err(-EINVAL,
+			   "data: alignment %llu: expected 0 or a power of "
+			   "two up to 2^30",
+			   (unsigned long long)a->align);
+	if (a->wrap && a->align && (uintptr_t)a->wrap % a->align)
+		return err(-EINVAL,
+			   "data: %p does not lie on a multiple of %llu",
+			   a->wrap, (unsigned long long)a->align);
+	if (a->name && strlen(a->name) >= DATA_NAME)
+		return err(-EINVAL, "data: the name has %zu bytes, at most %d",
+			   strlen(a->name), DATA_NAME - 1);
+	return 0;
+}
+
+static int check_attr(const struct lkdf *rt, const struct lkdf_data_attr *a)
+{
+	int rc = check_sizes(a);
+
+	if (rc)
+		return rc;
+	if (a->flags & LKDF_DATA_ONCE)
+		return border_unbuilt("data: ONCE");
+	if (a->flags & LKDF_DATA_KEEP)
+		return err(-EINVAL, "data: KEEP without ONCE");
+	if (a->flags & LKDF_DATA_HUGE)
+		return border_unbuilt("data: HUGE");
+	if (a->flags & LKDF_DATA_MIGRATE)
+		return border_unbuilt("data: MIGRATE");
+	if (a->flags & LKDF_DATA_REPLICATE)
+		return border_unbuilt("data: REPLICATE");
+	if (a->flags)
+		return err(-EINVAL, "data: unknown flags %#x", a->flags);
+	if (a->wrap && a->init)
+		return err(-EINVAL, "data: both wrap and init are given");
+	if (a->wrap && a->home)
+		return err(-EINVAL, "data: wrapped bytes have a home already");
+	if (a->home && a->home->rt != rt)
+		return err(-EINVAL, "data: home is of another runtime");
+	if (a->neutral && !a->reduce)
+		return err(-EINVAL, "data: neutral without reduce");
+	return 0;
+}
+
+int lkdf_data_create(struct lkdf *rt, const struct lkdf_data_attr *attr,
+		     struct lkdf_data **out)
+{
+	struct lkdf_data_attr a;
+	int rc = border_runtime(rt);
+
+	if (rc)
+		return rc;
+	if (!attr || !out)
+		return err(-EINVAL, "data: attributes or out is NULL");
+	rc = border_copy(attr, &a, sizeof(a), "lkdf_data_attr");
+	if (!rc)
+		rc = check_attr(rt, &a);
+	return rc ? rc : data_create(rt, &a, out);
+}
+
+int lkdf_data_find(struct lkdf *rt, const char *name, struct lkdf_data **out)
+{
+	int rc = border_runtime(rt);
+
+	if (rc)
+		return rc;
+	if (!name || !name[0] || !out)
+		return err(-EINVAL, "data: name or out is NULL, or no name");
+	return data_find(rt, name, out);
+}
+
+int lkdf_data_at(struct lkdf *rt, const void *addr, struct lkdf_data **out)
+{
+	int rc = border_runtime(rt);
+
+	if (rc)
+		return rc;
+	if (!addr || !out)
+		return err(-EINVAL, "data: address or out is NULL");
+	return data_at(rt, addr, out);
+}
+
+static int check_data(const struct lkdf_data *d, const char *what)
+{
+	if (!d)
+		return err(-EINVAL, "%s: the data is NULL", what);
+	return border_runtime(d->rt);
+}
+
+int lkdf_data_split(struct lkdf_data *d, uint32_t nr, uint64_t stride)
+{
+	int rc = check_data(d, "split");
+	char text[DATA_TEXT];
+
+	if (rc)
+		return rc;
+	if (!nr || nr > DATA_MAX_PARTS)
+		return err(-EINVAL, "split: %u parts: expected 1 .. 2^20", nr);
+	if (!stride || (d->bytes - 1) / stride != nr - 1)
+		return err(-ERANGE,
+			   "split: %u parts of %llu bytes are not %s, which "
+			   "has %llu",
+			   nr, (unsigned long long)stride,
+			   data_text(d, 0, text), (unsigned long long)d->bytes);
+	return data_split(d, nr, stride);
+}
+
+struct lkdf_data *lkdf_data_get(struct lkdf_data *d)
+{
+	if (d)
+		data_get(d);
+	return d;
+}
+
+void lkdf_data_put(struct lkdf_data *d)
+{
+	data_put(d);
+}
+
+int lkdf_data_acquire(struct lkdf_data *d, uint32_t mode, int64_t timeout_ns,
+		      void **out)
+{
+	int rc = check_data(d, "acquire");
+
+	if (!rc)
+		rc = border_may_wait("acquire");
+	if (rc)
+		return rc;
+	if (mode != LKDF_READ && mode != LKDF_WRITE && mode != LKDF_RW)
+		return err(-EINVAL,
+			   "acquire: mode %#x: expected READ, WRITE or RW",
+			   mode);
+	return data_acquire(d, mode, timeout_ns, out);
+}
+
+int lkdf_data_release(struct lkdf_data *d)
+{
+	int rc = check_data(d, "release");
+
+	return rc ? rc : data_release(d);
+}
+
+uint64_t lkdf_data_version(const struct lkdf_data *d)
+{
+	return d ? a_load(&d->domain.version, relaxed) : 0;
+}
+
+int lkdf_data_where(struct lkdf_data *d, uint64_t *bytes_on_node, unsigned nr)
+{
+	int rc = check_data(d, "where");
+	char text[DATA_TEXT];
+	void *at;
+
+	if (rc)
+		return rc;
+	/* [data.look] pairs with [data.at]. */
+	at = a_load(&d->at, acquire);
+	if (!at)
+		return err(-ENODATA, "where: %s has no bytes now",
+			   data_text(d, 0, text));
+	return lkdf_pages(d->rt, 0, at, d->bytes, bytes_on_node, nr);
+}
+
+void *lkdf_ptr(struct lkdf_ctx *c, unsigned use)
+{
+	return c->task ? uses_ptr(c->ex, c->task, use) : NULL;
+}
+
+int lkdf_use_end(struct lkdf_ctx *c, unsigned use, bool untouched)
+{
+	struct use *u = c->task ? uses_of(c->task, use) : NULL;
+
+	if (!u)
+		return err(-EINVAL, "use_end: the task has no use %u", use);
+	if (u->flags & USE_GIVEN)
+		return err(-EALREADY, "use_end: use %u is given on already",
+			   use);
+	if (untouched && !(c->task->claim->use[use].mode & LKDF_MAYBE))
+		return err(-EINVAL, "use_end: use %u is not MAYBE", use);
+	if (untouched)
+		u->flags |= USE_UNTOUCHED;
+	use_leave(c->ex, u, 0, NULL);
+	return 0;
+}

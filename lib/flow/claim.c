@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "flow/claim.h"
+
+#include <errno.h>
+#include <lkdf/task.h>
+#include <string.h>
+
+/* ---- preparing ------------------------------------------------------- */
+
+/* By lock, then the whole before its parts: so a hidden use comes first. */
+static bool comes_before(const struct use *a, const struct use *b)
+{
+	if (a->domain != b->domain)
+		return (uintptr_t)a->domain < (uintptr_t)b->domain;
+	return a->part < b->part;
+}
+
+/* A list merge sort: most claims are short, or in order already. */
+static struct use *merge(struct use *a, struct use *b)
+{
+	struct use *first = NULL, **end = &first;
+
+	while (a && b) {
+		if (comes_before(b, a)) {
+			*end = b;
+			b = b->after;
+		} else {
+			*end = a;
+			a = a->after;
+		}
+		end = &(*end)->after;
+	}
+	*end = a ? a : b;
+	return first;
+}
+
+static struct use *sort(struct use *u, unsigned nr)
+{
+	unsigned half = nr / 2;
+
+	if (nr < 2) {
+		u->after = NULL;
+		return u;
+	}
+	return merge(sort(u, half), sort(u + half, nr - half));
+}
+
+static uint8_t turn_of(uint8_t mode)
+{
+	if (mode & LKDF_REDUCE)
+		return TURN_REDUCE;
+	if (mode & LKDF_COMMUTE)
+		return TURN_COMMUTE;
+	return mode & LKDF_WRITE ? TURN_WRITE : TURN_READ;
+}
+
+/* u is of the same thing as main, which stands for both. */
+static int absorb(struct use *main, struct use *u)
+{
+	if (main->turn != u->turn) {
+		if (main->turn == TURN_REDUCE || u->turn == TURN_REDUCE)
+			return -EINVAL;
+		main->turn = TURN_WRITE;
+	}
+	if (!(u->flags & USE_WEAK))
+		main->flags &= (uint8_t)~USE_WEAK;
+	main->flags |= u->flags & (USE_READS | USE_WRITES);
+	u->var = NULL;
+	u->stands_for = (uint16_t)(main - main->claim->use);
+	return 0;
+}
+
+/* Of the whole, before uses of its parts; even for a weak one of those. */
+static struct use *add_hidden(struct claim *c, struct use *u)
+{
+	struct use *h = &c->use[c->nr_all++];
+
+	memset(h, 0, sizeof(*h));
+	h->claim = c;
+	h->domain = u->domain;
+	h->var = &u->domain->whole;
+	h->turn = TURN_PARTS;
+	h->flags = USE_HIDDEN;
+	h->stands_for = (uint16_t)(h - c->use);
+	h->after = u;
+	return h;
+}
+
+static bool takes_token(const struct use *u)
+{
+	return u->turn == TURN_COMMUTE && !(u->flags & USE_WEAK);
+}
+
+int claim_prepare(struct claim *c)
+{
+	struct use *u, *main = NULL, *hidden = NULL, **at;
+	unsigned i;
+	int rc = 0;
+
+	c->nr_all = c->nr;
+	c->has_commute = c->has_weak = false;
+	for (i = 0; i < c->nr; i++) {
+		u = &c->use[i];
+		u->claim = c;
+		u->turn = turn_of(u->mode);
+		u->stands_for = (uint16_t)i;
+		u->is_granted = u->has_left = u->fails = false;
+		u->below = NULL;
+	}
+	c->first = sort(c->use, c->nr);
+	for (at = &c->first; (u = *at) && !rc;) {
+		u->var = domain_var(u->domain, u->part);
+		if (main && main->domain == u->domain &&
+		    (main->var == u->var || !main->part)) {
+			rc = absorb(main, u);
+			*at = u->after;
+			continue;
+		}
+		if (u->var != &u->domain->whole &&
+		    (!hidden || hidden->domain != u->domain)) {
+			hidden = add_hidden(c, u);
+			*at = hidden;
+			at = &hidden->after;
+		}
+		main = u;
+		at = &u->after;
+	}
+	for (u = c->first; u; u = u->after) {
+		c->has_commute |= takes_token(u);
+		c->has_weak |= (u->flags & USE_WEAK) != 0;
+	}
+	return rc;
+}
+
+/* ---- all vars of a claim ---------------------------------------------- */
+
+static void lock_all(struct claim *c)
+{
+	struct domain *d = NULL;
+	struct use *u;
+
+	for (u = c->first; u; u = u->after) {
+		if (u->domain != d)
+			lock_take(&u->domain->lock);
+		d = u->domain;
+	}
+}
+
+static void unlock_all(struct claim *c)
+{
+	struct domain *d = NULL, *next;
+	struct use *u;
+
+	for (u = c->first; u; u = u->after) {
+		next = u->domain;
+		if (d && next != d)
+			lock_give(&d->lock);
+		d = next;
+	}
+	lock_give(&d->lock);
+}
+
+static struct use *reads_nothing(struct claim *c)
+{
+	struct use *u;
+
+	for (u = c->first; u; u = u->after)
+		if (u->flags & USE_READS && u->turn != TURN_REDUCE &&
+		    !(u->flags & USE_WEAK) &&
+		    !var_is_written(u->domain, u->var))
+			return u;
+	return NULL;
+}
+
+/* ---- the token of those that commute --------------------------------- */
+
+/* True: it is ours now. waits: else we are called when it is given back. */
+static bool take_token(struct use *u, bool waits)
+{
+	struct var *v = u->var;
+	bool is_mine;
+
+	lock_take(&u->domain->lock);
+	is_mine = !v->has_token;
+	if (is_mine) {
+		v->has_token = true;
+	} else if (waits) {
+		u->next = v->commuters;
+		v->commuters = u;
+	}
+	lock_give(&u->domain->lock);
+	return is_mine;
+}
+
+static void give_token(struct use *u, struct news *n)
+{
+	struct var *v = u->var;
+	struct use *next;
+
+	lock_take(&u->domain->lock);
+	v->has_token = false;
+	next = v->commuters;
+	if (next)
+		v->commuters = next->next;
+	lock_give(&u->domain->lock);
+	if (next)
+		news_ready(n, next->claim);
+}
+
+static void give_tokens(struct claim *c, struct use *end, struct news *n)
+{
+	struct use *u;
+
+	for (u = c->first; u != end; u = u->after)
+		if (takes_token(u))
+			give_token(u, n);
+}
+
+/*
+ * All or none, so that nobody who has one waits. False: it is the business of
+ * whoever gives back the one that was taken.
+ */
+static bool take_tokens(struct claim *c, struct news *n)
+{
+	struct use *u = c->first;
+
+	while (u) {
+		if (!takes_token(u) || take_token(u, false)) {
+			u = u->after;
+			continue;
+		}
+		give_tokens(c, u, n);
+		if (!take_token(u, true))
+			return false;
+		/* Free after all. */
+		give_token(u, n);
+		u = c->first;
+	}
+	return true;
+}
+
+/* ---- leaving, and what it lets in -------------------------------------- */
+
+static void leave(struct use *u, struct news *n)
+{
+	struct domain *d = u->domain;
+	struct var *v = u->var;
+
+	if (takes_token(u))
+		give_token(u, n);
+	/* [var.leave] what it did; pairs with [var.idle], [var.close]. */
+	if (likely(a_sub(&v->active, 1, acq_rel) != 1))
+		return;
+	lock_take(&d->lock);
+	var_advance(v, n);
+	lock_give(&d->lock);
+}
+
+static void put_claim(struct claim *c, uint32_t nr)
+{
+	/* [claim.put] all uses of it before the free; pairs with itself. */
+	if (a_sub(&c->nr_in, nr, acq_rel) == nr)
+		c->free(c);
+}
+
+/* The children are gone, and the parent has given it on. */
+static void leave_late(struct use *u, struct news *n);
+
+/* A child has left what its parent sees. */
+static void leave_above(struct domain *d, struct news *n)
+{
+	if (!d->above)
+		return;
+	/* [domain.put] what the children did; pairs with itself. */
+	if (a_sub(&d->nr_uses, 1, acq_rel) == 1)
+		leave_late(d->above, n);
+}
+
+/* True: it has left; false: it will when it is granted. */
+static bool leave_granted(struct use *u, int error)
+{
+	bool is_granted;
+
+	if (!(u->flags & USE_WEAK))
+		return true;
+	lock_take(&u->domain->lock);
+	is_granted = u->is_granted;
+	u->has_left = !is_granted;
+	u->fails = error != 0;
+	lock_give(&u->domain->lock);
+	return is_granted;
+}
+
+static void leave_late(struct use *u, struct news *n)
+{
+	struct domain *d = u->domain;
+	struct claim *c = u->claim;
+	struct failure *failure = NULL;
+	int error = 0;
+
+	if (u->below)
+		error = var_error(u->below, &u->below->whole, &failure);
+	if (!leave_granted(u, 0))
+		return;
+	use_publish(u, error, failure);
+	leave(u, n);
+	leave_above(d, n);
+	put_claim(c, 1);
+}
+
+/* True: it has left now. False: it leaves later, by itself. */
+static bool use_finish(struct use *u, int error, struct failure *failure,
+		       struct news *n)
+{
+	struct domain *d = u->domain;
+
+	/* [domain.put] as above. */
+	if (u->below && a_sub(&u->below->nr_uses, 1, acq_rel) != 1)
+		return false;
+	if (!leave_granted(u, error))
+		return false;
+	use_publish(u, error, failure);
+	leave(u, n);
+	leave_above(d, n);
+	return true;
+}
+
+/* Its children were kept out until now. */
+static void open_below(struct use *u, struct news *n)
+{
+	struct var *v = &u->below->whole;
+
+	/* [var.leave] as above. */
+	if (a_sub(&v->active, 1, acq_rel) != 1)
+		return;
+	lock_take(&u->below->lock);
+	var_advance(v, n);
+	lock_give(&u->below->lock);
+}
+
+static void left_before(struct use *u, struct news *n)
+{
+	struct claim *c = u->claim;
+	struct domain *d = u->domain;
+
+	use_publish(u, u->fails ? c->error : 0, u->fails ? c->failure : NULL);
+	leave(u, n);
+	leave_above(d, n);
+	put_claim(c, 1);
+}
+
+static void deliver(struct executor *ex, struct news *n)
+{
+	struct claim *c;
+	struct use *u;
+	struct var *v;
+
+	for (;;) {
+		if ((u = n->opened)) {
+			n->opened = u->next;
+			open_below(u, n);
+		} else if ((u = n->left)) {
+			n->left = u->next;
+			left_before(u, n);
+		} else if ((v = n->combine)) {
+			n->combine = v->next_combine;
+			var_combine(ex, v);
+		} else if ((c = n->ready)) {
+			n->ready = c->next;
+			if (!c->has_commute || take_tokens(c, n))
+				c->ready(ex, c);
+		} else {
+			return;
+		}
+	}
+}
+
+int claim_enter(struct executor *ex, struct claim *c, struct use **why)
+{
+	uint32_t nr = 0, nr_granted = 1;
+	struct news n = { 0 };
+	struct use *u;
+
+	for (u = c->first; u; u = u->after)
+		nr++;
+	c->error = 0;
+	c->failure = NULL;
+	a_store(&c->nr_in, nr + 1, relaxed);
+	a_store(&c->pending, nr + 1, relaxed);
+	lock_all(c);
+	*why = reads_nothing(c);
+	if (*why) {
+		unlock_all(c);
+		return -ENODATA;
+	}
+	for (u = c->first; u; u = u->after) {
+		if (u->flags & USE_WRITES)
+			u->var->is_written = true;
+		if (u->domain->above)
+			a_add(&u->domain->nr_uses, 1, relaxed);
+		if (var_enter(u->var, u, &n) || u->flags & USE_WEAK)
+			nr_granted++;
+	}
+	unlock_all(c);
+	/* [claim.last] as above: while we count, it is not ready. */
+	nr = a_sub(&c->pending, nr_granted, acq_rel) - nr_granted;
+	if (!nr && c->has_commute && !take_tokens(c, &n))
+		nr = 1;
+	deliver(ex, &n);
+	return nr ? 0 : 1;
+}
+
+void use_leave(struct executor *ex, struct use *u, int error,
+	       struct failure *failure)
+{
+	struct news n = { 0 };
+	struct claim *c = u->claim;
+
+	u->flags |= USE_GIVEN;
+	if (use_finish(u, error, failure, &n))
+		put_claim(c, 1);
+	deliver(ex, &n);
+}
+
+void claim_leave(struct executor *ex, struct claim *c, int error,
+		 struct failure *failure)
+{
+	struct use *u, *after;
+	struct news n = { 0 };
+	uint32_t nr = 1;
+
+	if (error) {
+		c->error = error;
+		c->failure = var_failure_get(failure);
+	}
+	for (u = c->first; u; u = after) {
+		after = u->after;
+		if (!(u->flags & USE_GIVEN) &&
+		    use_finish(u, error, failure, &n))
+			nr++;
+	}
+	put_claim(c, nr);
+	deliver(ex, &n);
+}
+
+void var_combined(struct executor *ex, struct var *v)
+{
+	struct domain *d = v->domain;
+	struct news n = { 0 };
+
+	/* As a use that leaves: somebody waits, so OPEN is not there. */
+	lock_take(&d->lock);
+	reduction_forget(v->reduction);
+	var_advance(v, &n);
+	lock_give(&d->lock);
+	deliver(ex, &n);
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * All uses of one task, run or thread: they take their places at once, under
+ * the locks of all their vars, which are taken in the order of addresses. So
+ * the union of all orders has no cycle, however many threads submit.
+ */
+#ifndef FLOW_CLAIM_H
+#define FLOW_CLAIM_H
+
+#include "flow/var.h"
+
+struct claim {
+	/* Any thread. */
+	_Atomic(uint32_t) pending; /* grants to come */
+	_Atomic(uint32_t) nr_in; /* uses that have not left, 1 the holder */
+
+	/* Set before it enters, constant afterwards. */
+	uint16_t nr; /* as the user numbers them; hidden ones follow */
+	uint16_t nr_all;
+	bool has_commute;
+	bool has_weak;
+	void *holder; /* of the layer above: the task */
+	struct use *first; /* in the order of locks */
+	/* All it waited for is there. ex: of this thread, or NULL. */
+	void (*ready)(struct executor *ex, struct claim *c);
+	/* The last use has left: nobody looks at it any more. */
+	void (*free)(struct claim *c);
+
+	/* Whoever has made it ready. */
+	struct claim *next;
+
+	/* The holder when it leaves, before has_left of its uses. */
+	int error;
+	struct failure *failure; /* of error, one reference; NULL: unknown */
+
+	struct use use[];
+};
+
+/*
+ * Orders the uses, merges those of the same thing, and adds the hidden ones:
+ * there is room for nr more. Each use has domain, part, mode and flags.
+ * -EINVAL: REDUCE together with another mode.
+ */
+int claim_prepare(struct claim *c);
+
+/*
+ * Takes its place everywhere at once. 1: it may go; 0: ready() will be called;
+ * -ENODATA: *why reads what nobody has written, and nothing has changed.
+ */
+int claim_enter(struct executor *ex, struct claim *c, struct use **why);
+
+/*
+ * Lets go of one use, of all. failure of error may be NULL, and is borrowed.
+ * After the last the claim is gone.
+ */
+void use_leave(struct executor *ex, struct use *u, int error,
+	       struct failure *failure);
+void claim_leave(struct executor *ex, struct claim *c, int error,
+		 struct failure *failure);
+
+/* The combining that var_combine() of the layer above began is done. */
+void var_combined(struct executor *ex, struct var *v);
+
+static inline void news_ready(struct news *n, struct claim *c)
+{
+	c->next = n->ready;
+	n->ready = c;
+}
+
+#endif

@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "flow/uses.h"
+
+#include "base/err.h"
+#include "flow/runtime.h"
+#include "flow/task.h"
+#include "mem/heap.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MODES (LKDF_RW | LKDF_COMMUTE | LKDF_REDUCE | LKDF_WEAK | LKDF_MAYBE)
+
+/* ---- what the user says ------------------------------------------------ */
+
+static int check_mode(const struct lkdf_data *d, uint32_t mode, unsigned i)
+{
+	uint32_t special = mode & (LKDF_COMMUTE | LKDF_REDUCE);
+	char text[DATA_TEXT];
+
+	data_text(d, 0, text);
+	if (mode & ~(uint32_t)MODES || !(mode & (LKDF_RW | special)))
+		return err(-EINVAL, "use %u of %s: mode %#x", i, text, mode);
+	if (special == (LKDF_COMMUTE | LKDF_REDUCE))
+		return err(-EINVAL, "use %u of %s: COMMUTE and REDUCE", i,
+			   text);
+	if (mode & LKDF_MAYBE && (special || !(mode & LKDF_WRITE)))
+		return err(-EINVAL, "use %u of %s: MAYBE goes with RW only", i,
+			   text);
+	if (mode & LKDF_REDUCE && !d->reduce)
+		return err(-EINVAL,
+			   "use %u: REDUCE, but %s was created without reduce",
+			   i, text);
+	return 0;
+}
+
+static int check_use(const struct lkdf *rt, const struct lkdf_use *u,
+		     unsigned i)
+{
+	const struct lkdf_data *d = u->data;
+	char text[DATA_TEXT];
+
+	if (unlikely(!d))
+		return err(-EINVAL, "use %u: the data is NULL", i);
+	if (unlikely(d->rt != rt))
+		return err(-EINVAL, "use %u: %s is of another runtime", i,
+			   data_text(d, 0, text));
+	if (unlikely(u->part > d->domain.nr_parts))
+		return err(-ERANGE, "use %u: part %u of %s, which has %u", i,
+			   u->part, data_text(d, 0, text), d->domain.nr_parts);
+	if (likely(u->mode && u->mode <= LKDF_RW))
+		return 0;
+	return check_mode(d, u->mode, i);
+}
+
+int uses_check(const struct lkdf *rt, const struct lkdf_use *use, unsigned nr)
+{
+	unsigned i;
+	int rc = 0;
+
+	if (unlikely(nr > LKDF_MAX_USES))
+		return err(-E2BIG, "task: %u uses, at most %d", nr,
+			   LKDF_MAX_USES);
+	if (unlikely(nr && !use))
+		return err(-EINVAL, "task: %u uses, but use is NULL", nr);
+	for (i = 0; i < nr && !rc; i++)
+		rc = check_use(rt, &use[i], i);
+	return rc;
+}
+
+uint8_t uses_flags(uint32_t mode)
+{
+	uint8_t flags = mode & LKDF_WEAK ? USE_WEAK : 0;
+
+	if (mode & (LKDF_READ | LKDF_COMMUTE | LKDF_REDUCE | LKDF_MAYBE))
+		flags |= USE_READS;
+	if (mode & (LKDF_WRITE | LKDF_COMMUTE | LKDF_REDUCE))
+		flags |= USE_WRITES;
+	return flags;
+}
+
+/* ---- the claim ---------------------------------------------------------- */
+
+static struct lkdf *rt_of(const struct task *t)
+{
+	return t->kind->rt;
+}
+
+static void free_below(struct use *u)
+{
+	struct domain *d = u->below;
+	uint32_t i;
+
+	if (likely(!d))
+		return;
+	var_failure_put(d, d->whole.failure);
+	for (i = 0; i < d->nr_parts; i++)
+		var_failure_put(d, d->parts[i].failure);
+	free(d);
+}
+
+static void free_claim(struct claim *c)
+{
+	struct domain *d = c->use[0].domain;
+	struct heap *h = d->data->rt->heap;
+	unsigned i;
+
+	for (i = 0; i < c->nr; i++)
+		free_below(&c->use[i]);
+	if (unlikely(c->failure != NULL))
+		var_failure_put(d, c->failure);
+	heap_free(h, heap_thread_cache(h), c);
+}
+
+/* All it waited for is there. */
+static void ready(struct executor *ex, struct claim *c)
+{
+	struct task *t = c->holder;
+
+	task_start(rt_of(t), ex, t);
+}
+
+/* A task's use may do what the other mode asks for. */
+static bool covers(uint8_t mode, uint32_t asked)
+{
+	if (mode & LKDF_REDUCE)
+		return (asked & LKDF_REDUCE) != 0;
+	if (mode & (LKDF_WRITE | LKDF_COMMUTE))
+		return true;
+	return !(asked & (LKDF_WRITE | LKDF_COMMUTE | LKDF_REDUCE));
+}
+
+/* The use of the parent that covers a child's; NULL: none. */
+static struct use *find_cover(const struct claim *c, const struct lkdf_use *u)
+{
+	const struct domain *d;
+	struct use *p;
+	unsigned i;
+
+	for (i = 0; i < c->nr; i++) {
+		d = c->use[i].domain;
+		p = (struct use *)&c->use[c->use[i].stands_for];
+		if (d->data == u->data && covers(c->use[i].mode, u->mode) &&
+		    !(p->flags & USE_GIVEN) && (!p->part || p->part == u->part))
+			return p;
+	}
+	return NULL;
+}
+
+/* Reductions below are combined unless the parent's use is one, too. */
+static int prepare_below(struct use *cover, struct domain *below,
+			 const struct lkdf_use *u)
+{
+	struct var *v = domain_var(below, u->part);
+
+	if (!(u->mode & LKDF_REDUCE) || cover->turn == TURN_REDUCE)
+		return 0;
+	lock_take(&below->lock);
+	v->reduction = domain_var(&u->data->domain, u->part)->reduction;
+	lock_give(&below->lock);
+	return 0;
+}
+
+/* Where a child's use queues. NULL: err() has said why, *rc. */
+static struct domain *child_domain(struct task *parent,
+				   const struct lkdf_use *u, int *rc)
+{
+	bool has_data = parent->link.flags & TASK_HAS_DATA;
+	struct use *cover = has_data ? find_cover(parent->claim, u) : NULL;
+	struct domain *below;
+	char text[DATA_TEXT];
+
+	if (!cover) {
+		*rc = err(-EACCES,
+			  "spawn: no use of the parent %s covers mode %#x of "
+			  "%s; declare it there, WEAK if it does not touch it",
+			  parent->kind->name, u->mode,
+			  data_text(u->data, u->part, text));
+		return NULL;
+	}
+	below = use_below(cover, cover->part ? 0 : u->data->domain.nr_parts);
+	if (!below) {
+		*rc = err(-ENOMEM, "spawn: no memory for children's uses");
+		return NULL;
+	}
+	*rc = prepare_below(cover, below, u);
+	return *rc ? NULL : below;
+}
+
+static int fill_use(struct use *u, struct task *parent,
+		    const struct lkdf_use *from)
+{
+	int rc = 0;
+
+	if (unlikely(from->mode & LKDF_REDUCE))
+		rc = reduction_prepare(from->data, from->part);
+	if (rc)
+		return rc;
+	u->domain = &from->data->domain;
+	if (parent)
+		u->domain = child_domain(parent, from, &rc);
+	u->part = from->part;
+	u->mode = (uint8_t)from->mode;
+	u->flags = uses_flags(from->mode);
+	return rc;
+}
+
+static bool has_parts(const struct lkdf_use *use, unsigned nr)
+{
+	unsigned i;
+
+	for (i = 0; i < nr; i++)
+		if (use[i].part)
+			return true;
+	return false;
+}
+
+int uses_create(struct task *t, struct task *parent, const struct lkdf_use *use,
+		unsigned nr)
+{
+	unsigned nr_all = has_parts(use, nr) ? 2 * nr : nr, i;
+	struct heap *h = rt_of(t)->heap;
+	struct cache *cache = heap_thread_cache(h);
+	struct claim *c;
+	int rc = 0;
+
+	c = heap_new(h, cache, sizeof(*c) + nr_all * sizeof(c->use[0]));
+	if (!c)
+		return err(-ENOMEM, "task: no memory for %u uses", nr);
+	c->nr = (uint16_t)nr;
+	c->ready = ready;
+	c->free = free_claim;
+	c->holder = t;
+	for (i = 0; i < nr && !rc; i++)
+		rc = fill_use(&c->use[i], parent, &use[i]);
+	if (!rc) {
+		rc = claim_prepare(c);
+		if (rc)
+			err(rc, "task: REDUCE and another mode of one data");
+	}
+	if (rc) {
+		heap_free(h, cache, c);
+		return rc;
+	}
+	t->claim = c;
+	t->link.flags |= TASK_HAS_DATA;
+	return 0;
+}
+
+void uses_destroy(struct task *t)
+{
+	struct heap *h = rt_of(t)->heap;
+
+	heap_free(h, heap_thread_cache(h), t->claim);
+	t->link.flags &= (uint16_t)~TASK_HAS_DATA;
+}
+
+int uses_enter(struct executor *ex, struct task *t)
+{
+	char text[DATA_TEXT];
+	struct use *why;
+	int rc = claim_enter(ex, t->claim, &why);
+
+	if (unlikely(rc < 0))
+		err(rc,
+		    "task of kind %s: nobody has written %s, which it reads",
+		    t->kind->name,
+		    data_text(why->domain->data, why->part, text));
+	return rc;
+}
+
+/* ---- around the body ------------------------------------------------------
+ */
+
+struct use *uses_of(struct task *t, unsigned index)
+{
+	if (!(t->link.flags & TASK_HAS_DATA) || index >= t->claim->nr)
+		return NULL;
+	return &t->claim->use[t->claim->use[index].stands_for];
+}
+
+int uses_error(const struct use *u, struct failure **failure)
+{
+	const struct domain *d = u->domain;
+	int error = var_error(d, u->var, failure);
+
+	/* A weak parent has not looked. */
+	while (!error && d->above) {
+		d = d->above->domain;
+		error = var_error(d, domain_var((struct domain *)d, u->part),
+				  failure);
+	}
+	return error;
+}
+
+/* > 0: its input is not there; < 0: no memory. */
+static int begin_use(struct executor *ex, const struct use *u, bool always,
+		     struct failure **failure)
+{
+	struct lkdf_data *d = u->domain->data;
+	char text[DATA_TEXT];
+	int error;
+
+	if (u->flags & USE_READS && !always) {
+		error = uses_error(u, failure);
+		if (unlikely(error))
+			return -error;
+	}
+	if (u->turn == TURN_REDUCE || likely(a_load(&d->at, relaxed)))
+		return 0;
+	if (!(u->flags & USE_READS))
+		return data_bytes(d, ex->node) ? 0 : -ENOMEM;
+	if (always)
+		return 0;
+	err(-ENODATA, "nobody has written %s", data_text(d, u->part, text));
+	return ENODATA;
+}
+
+int uses_begin(struct executor *ex, struct task *t, struct failure **failure)
+{
+	bool always = t->kind->flags & LKDF_ALWAYS;
+	struct use *u;
+	int rc = 0;
+
+	*failure = NULL;
+	for (u = t->claim->first; u && !rc; u = u->after)
+		if (!(u->flags & (USE_WEAK | USE_HIDDEN)))
+			rc = begin_use(ex, u, always, failure);
+	return rc;
+}
+
+void uses_end_body(struct executor *ex, struct task *t)
+{
+	struct use *u, *after;
+
+	for (u = t->claim->first; u; u = after) {
+		after = u->after;
+		if (u->flags & USE_WEAK && !(u->flags & USE_GIVEN))
+			use_leave(ex, u, 0, NULL);
+	}
+}
+
+void *uses_ptr(struct executor *ex, struct task *t, unsigned index)
+{
+	struct use *u = uses_of(t, index);
+	struct lkdf_data *d;
+	char *at;
+
+	if (!u || u->flags & (USE_WEAK | USE_GIVEN))
+		return NULL;
+	d = u->domain->data;
+	/* Of a use that another one stands for: its own part. */
+	u = &t->claim->use[index];
+	if (u->mode & LKDF_REDUCE)
+		return reduction_copy(ex, d, u->part);
+	/* [data.look] pairs with [data.at]. */
+	at = a_load(&d->at, acquire);
+	return at ? at + data_offset(d, u->part) : NULL;
+}

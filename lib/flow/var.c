@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "flow/var.h"
+
+#include "flow/claim.h"
+
+#include <errno.h>
+#include <lkdf/task.h>
+#include <stdlib.h>
+#include <string.h>
+
+void var_init(struct var *v, struct domain *d)
+{
+	memset(v, 0, sizeof(*v));
+	v->domain = d;
+	a_store(&v->active, VAR_OPEN, relaxed);
+}
+
+void domain_init(struct domain *d, struct lkdf_data *data, struct use *above)
+{
+	memset(d, 0, sizeof(*d));
+	d->data = data;
+	d->above = above;
+	var_init(&d->whole, d);
+	a_store(&d->nr_uses, 1, relaxed);
+}
+
+struct var *domain_var(struct domain *d, uint32_t part)
+{
+	/* The parent's part is all that its children see. */
+	if (!part || (d->above && d->above->part == part))
+		return &d->whole;
+	return part <= d->nr_parts ? &d->parts[part - 1] : NULL;
+}
+
+/* One thing less that the claim waits for. */
+static void arrive(struct claim *c, struct news *n)
+{
+	/* [claim.last] what all before it did; pairs with itself. */
+	if (a_sub(&c->pending, 1, acq_rel) == 1)
+		news_ready(n, c);
+}
+
+static void grant(struct use *u, struct news *n)
+{
+	u->is_granted = true;
+	if (!(u->flags & USE_WEAK)) {
+		arrive(u->claim, n);
+	} else if (u->has_left) {
+		u->next = n->left;
+		n->left = u;
+	} else if (u->below) {
+		u->next = n->opened;
+		n->opened = u;
+	}
+}
+
+static void append(struct var *v, struct use *u)
+{
+	u->next = NULL;
+	if (v->first)
+		v->last->next = u;
+	else
+		v->first = u;
+	v->last = u;
+}
+
+/* The group has gone, and somebody waits. */
+void var_advance(struct var *v, struct news *n)
+{
+	struct use *u = v->first, *next;
+	uint32_t nr = 0;
+
+	if (v->turn == TURN_REDUCE && reduction_is_touched(v->reduction)) {
+		if (u->turn == TURN_WRITE && !(u->flags & USE_READS)) {
+			reduction_forget(v->reduction);
+		} else {
+			v->turn = TURN_WRITE;
+			a_store(&v->active, 1, relaxed);
+			v->next_combine = n->combine;
+			n->combine = v;
+			return;
+		}
+	}
+	v->turn = u->turn;
+	for (next = u; next && next->turn == u->turn; next = next->next) {
+		nr++;
+		if (u->turn == TURN_WRITE) {
+			next = next->next;
+			break;
+		}
+	}
+	v->first = next;
+	/* Those let in may be gone before we have let in the last. */
+	a_store(&v->active, nr + (next ? 0 : VAR_OPEN), relaxed);
+	for (; nr; nr--, u = next) {
+		next = u->next;
+		grant(u, n);
+	}
+}
+
+/* True: it may go at once. */
+bool var_enter(struct var *v, struct use *u, struct news *n)
+{
+	uint32_t active;
+
+	if (v->first) {
+		append(v, u);
+		return false;
+	}
+	/* [var.idle] what the last group did; pairs with [var.leave]. */
+	active = a_load(&v->active, acquire);
+	if (active == VAR_OPEN && v->turn != TURN_REDUCE) {
+		v->turn = u->turn;
+		a_store(&v->active, VAR_OPEN + 1, relaxed);
+		u->is_granted = true;
+		return true;
+	}
+	if (v->turn == u->turn && u->turn != TURN_WRITE) {
+		/* [var.idle] as above, if they leave meanwhile. */
+		a_add(&v->active, 1, acquire);
+		u->is_granted = true;
+		return true;
+	}
+	append(v, u);
+	/* [var.close] pairs with [var.leave]: one of us sees 0. */
+	if (a_sub(&v->active, VAR_OPEN, acq_rel) == VAR_OPEN)
+		var_advance(v, n);
+	return false;
+}
+
+bool var_is_written(struct domain *d, const struct var *v)
+{
+	uint32_t i;
+
+	if (d->above || d->whole.is_written || v->is_written)
+		return true;
+	if (v != &d->whole || !d->nr_parts)
+		return false;
+	for (i = 0; i < d->nr_parts; i++)
+		if (!d->parts[i].is_written)
+			return false;
+	d->whole.is_written = true;
+	return true;
+}
+
+struct domain *use_below(struct use *u, size_t nr_parts)
+{
+	struct domain *d = u->below;
+	uint32_t i;
+
+	if (d)
+		return d;
+	d = calloc(1, sizeof(*d) + nr_parts * sizeof(*d->parts));
+	if (!d)
+		return NULL;
+	domain_init(d, u->domain->data, u);
+	if (nr_parts) {
+		d->nr_parts = (uint32_t)nr_parts;
+		d->parts = (struct var *)(d + 1);
+		for (i = 0; i < nr_parts; i++)
+			var_init(&d->parts[i], d);
+	}
+	lock_take(&u->domain->lock);
+	u->below = d;
+	if (u->flags & USE_WEAK && !u->is_granted)
+		a_add(&d->whole.active, 1, relaxed);
+	lock_give(&u->domain->lock);
+	return d;
+}
+
+/* ---- what is written, or should have been -------------------------------- */
+
+void var_fail(struct var *v, int error, struct failure *failure)
+{
+	int32_t none = 0;
+
+	if (!a_cas(&v->error, &none, error, relaxed, relaxed))
+		return;
+	v->failure = var_failure_get(failure);
+	a_add(&v->domain->nr_poisoned, 1, relaxed);
+}
+
+static void heal_var(struct var *v)
+{
+	if (likely(!a_load(&v->error, relaxed)))
+		return;
+	var_failure_put(v->domain, v->failure);
+	v->failure = NULL;
+	a_store(&v->error, 0, relaxed);
+	a_sub(&v->domain->nr_poisoned, 1, relaxed);
+}
+
+static bool has_poisoned(const struct domain *d)
+{
+	return a_load(&d->nr_poisoned, relaxed) != 0;
+}
+
+static void publish_var(const struct use *u, struct var *v, int error,
+			struct failure *failure)
+{
+	if (error)
+		var_fail(v, error, failure);
+	else if (u->turn != TURN_REDUCE)
+		heal_var(v);
+	if (!error && u->turn != TURN_REDUCE)
+		v->has_value = true;
+}
+
+/* What it has written, or should have, before the next may look. */
+void use_publish(struct use *u, int error, struct failure *failure)
+{
+	struct domain *d = u->domain;
+	struct var *v = u->var;
+	uint32_t i;
+
+	if (!(u->flags & USE_WRITES) || u->flags & USE_HIDDEN)
+		return;
+	if (!error) {
+		if (u->flags & USE_UNTOUCHED)
+			return;
+		a_add(&d->version, 1, relaxed);
+	}
+	if (v != &d->whole || !d->nr_parts) {
+		publish_var(u, v, error, failure);
+		return;
+	}
+	/* The state of the whole is that of its parts. */
+	if (!error && u->turn != TURN_REDUCE)
+		v->has_value = true;
+	for (i = 0; i < d->nr_parts && (error || has_poisoned(d)); i++)
+		publish_var(u, &d->parts[i], error, failure);
+}
+
+int var_error(const struct domain *d, const struct var *v,
+	      struct failure **failure)
+{
+	int error = a_load(&v->error, relaxed);
+	uint32_t i;
+
+	if (!error && v == &d->whole && has_poisoned(d)) {
+		for (i = 0; !error && i < d->nr_parts; i++) {
+			v = &d->parts[i];
+			error = a_load(&v->error, relaxed);
+		}
+	}
+	*failure = error ? v->failure : NULL;
+	return error;
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Who may use what next. A var is a queue of uses in the order of submission;
+ * the uses at its head that go together are its group, and may go now. A task
+ * takes its place in all its vars at once, under their locks, which are taken
+ * in the order of their addresses: so the union of all orders has no cycle,
+ * however many threads submit.
+ *
+ * A group is counted in active. While nobody waits behind it there is one
+ * OPEN more, so that a use comes and goes with one locked operation each. Who
+ * makes active 0 lets the next group in: the first to wait takes OPEN away.
+ *
+ *	active   OPEN              nobody uses it, nobody waits
+ *		 OPEN + n          n use it, nobody waits
+ *		 n                 n use it, some wait
+ *		 0                 the next group is being let in
+ *
+ * Parts: each part is a var of its own, and all uses of parts are one group
+ * (TURN_PARTS) of the whole. A task that uses a part so is in two queues, both
+ * under one lock. What the children of a task see of its data is a domain of
+ * their own below its use.
+ */
+#ifndef FLOW_VAR_H
+#define FLOW_VAR_H
+
+#include "base/atomic.h"
+#include "base/lock.h"
+#include "base/util.h"
+
+struct claim;
+struct domain;
+struct executor;
+struct failure;
+struct lkdf_data;
+struct reduction;
+struct use;
+
+#define VAR_OPEN (1u << 31)
+
+/* How uses of a var go together: equal ones do, but WRITE. */
+enum turn {
+	TURN_WRITE, /* alone */
+	TURN_READ,
+	TURN_COMMUTE, /* one at a time, by the token */
+	TURN_REDUCE,
+	TURN_PARTS, /* of a whole: its parts are used */
+};
+
+struct var {
+	/* Any thread. */
+	_Atomic(uint32_t) active;
+
+	/* Under the domain's lock. */
+	uint8_t turn; /* of the group */
+	bool has_token; /* a COMMUTE use goes */
+	bool is_written; /* by somebody who has taken his place */
+	struct use *first, *last; /* those that wait */
+	struct use *commuters; /* those that wait for the token only */
+
+	/* The use that goes alone; read by those that go together. */
+	bool has_value; /* of a data's own domain */
+	_Atomic(int32_t) error; /* the last writer failed, or did not run */
+	struct failure *failure; /* of error; may be NULL */
+
+	/* Set when made, constant afterwards. */
+	struct domain *domain;
+
+	/* Under the domain's lock, at the first such use. */
+	struct reduction *reduction; /* that of the data's own var */
+
+	/* Whoever has let nobody in yet. */
+	struct var *next_combine;
+};
+
+/* A data and its parts, as tasks of one parent see them. */
+struct domain {
+	struct lock lock;
+
+	/* Set when made, constant afterwards. */
+	uint32_t nr_parts; /* 0: not split, or not seen to be */
+	struct lkdf_data *data;
+	struct use *above; /* the parent's; NULL: tasks without a parent */
+
+	/* Under lock, then as struct var says. */
+	struct var *parts;
+	struct var whole;
+
+	/* Any thread. */
+	_Atomic(uint32_t) nr_uses; /* below: children's, 1 for the parent */
+	_Atomic(uint32_t) nr_poisoned; /* vars with an error */
+	_Atomic(uint64_t) version; /* successful writes */
+};
+
+enum use_flag {
+	USE_READS = 1, /* what was there before */
+	USE_WRITES = 2,
+	USE_WEAK = 4, /* the task does not wait for it */
+	USE_HIDDEN = 8, /* the whole's, for parts */
+	USE_UNTOUCHED = 16, /* it turned out not to write */
+	USE_GIVEN = 32, /* the task has given it on */
+};
+
+struct use {
+	/* Set before it enters, constant afterwards. */
+	struct var *var; /* NULL: stands_for is in the queue instead */
+	struct domain *domain;
+	struct claim *claim;
+	struct use *after; /* the next of the claim in the order of locks */
+	uint32_t part;
+	uint8_t turn;
+	uint8_t mode; /* enum lkdf_mode, as asked for */
+	uint16_t stands_for; /* index of the use that stands for this one */
+
+	/* The claim's holder. */
+	uint8_t flags;
+
+	/* Under the domain's lock. */
+	bool is_granted;
+	bool has_left; /* before it was granted: a weak one */
+	bool fails; /* has_left, with the claim's error */
+	struct use *next; /* in the var's queue, or that of the token */
+	struct domain *below; /* what children see */
+};
+
+/* What a change let in; delivered when no lock is held. */
+struct news {
+	struct claim *ready;
+	struct use *opened; /* weak ones: their children may go */
+	struct use *left; /* weak ones that had left before */
+	struct var *combine; /* copies to be combined first */
+};
+
+void var_init(struct var *v, struct domain *d);
+void domain_init(struct domain *d, struct lkdf_data *data, struct use *above);
+
+/* The var of a part in the domain; NULL: there is none. */
+struct var *domain_var(struct domain *d, uint32_t part);
+
+/* Under the domain's lock. True: it may go at once. */
+bool var_enter(struct var *v, struct use *u, struct news *n);
+
+/* Under the domain's lock: the group has gone, and somebody waits. */
+void var_advance(struct var *v, struct news *n);
+
+/*
+ * Under the domain's lock: has somebody taken his place who writes it, or all
+ * of its parts?
+ */
+bool var_is_written(struct domain *d, const struct var *v);
+
+/*
+ * The domain below a use, made now if need be; only the task's own thread.
+ * nr_parts: of the data, where the use is of the whole. NULL: no memory.
+ */
+struct domain *use_below(struct use *u, size_t nr_parts);
+
+/*
+ * Why the bytes of a var, or of a part of it, are not what they should be; 0:
+ * they are. The asker has been granted a use of it.
+ */
+int var_error(const struct domain *d, const struct var *v,
+	      struct failure **failure);
+
+/* The first error stays until it is healed. failure is borrowed. */
+void var_fail(struct var *v, int error, struct failure *failure);
+
+/*
+ * What the use has written, or with an error should have: before it leaves.
+ * failure is borrowed.
+ */
+void use_publish(struct use *u, int error, struct failure *failure);
+
+/*
+ * Of the layer above. Combines the copies, then calls var_combined(); a
+ * reduction that is not combined is forgotten.
+ */
+void var_combine(struct executor *ex, struct var *v);
+bool reduction_is_touched(const struct reduction *r);
+void reduction_forget(struct reduction *r);
+
+/* A reference to it is kept; both may be NULL. */
+struct failure *var_failure_get(struct failure *f);
+void var_failure_put(struct domain *d, struct failure *f);
+
+#endif

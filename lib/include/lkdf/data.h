@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Data: variables with versions. Tasks name what they read and write (struct
+ * lkdf_use), and the runtime derives their order: submitted tasks run as if
+ * one after another in the order of submission, as far as their uses tell.
+ *
+ *	READ     with other readers of the same version
+ *	WRITE    alone; the old bytes are not kept
+ *	RW       alone
+ *	COMMUTE  alone, neighbours of the same mode in any order
+ *	REDUCE   with others of the same mode, each thread on a copy of its own;
+ *	         the copies are combined before the next other use
+ *	WEAK     or'ed: the body does not touch the data, its children do; so
+ *	         the task need not wait for it
+ *	MAYBE    or'ed to RW: may turn out untouched, see lkdf_use_end()
+ *
+ * A failed task poisons what it should have written: tasks that read it are
+ * skipped, with the first failure as their error, and poison theirs; the next
+ * successful write heals. Kinds with LKDF_ALWAYS run nevertheless.
+ */
+#ifndef LKDF_DATA_H
+#define LKDF_DATA_H
+
+#include <lkdf/task.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
+
+enum lkdf_data_flag {
+	/* Dataflow variable of sealed graphs: one producer or an initial
+	 * value, added in any order; bytes from the producer's start to the
+	 * last reader's end. */
+	LKDF_DATA_ONCE = 1,
+	/* With ONCE: the bytes stay after the run, for lkdf_data_acquire(). */
+	LKDF_DATA_KEEP = 2,
+	LKDF_DATA_HUGE = 4,
+	LKDF_DATA_MIGRATE = 8,
+	LKDF_DATA_REPLICATE = 16,
+};
+
+struct lkdf_data_attr {
+	uint32_t size, flags;
+	const char *name; /* unique if set, at most 63 bytes; labels reports */
+	uint64_t bytes, align; /* 1 .. 2^40; a power of two up to 2^30, 0: 64 */
+	void *wrap; /* the user's bytes, aligned, never freed here */
+	const void *init; /* first value, copied; else the first writer's */
+	struct lkdf_place *home; /* NULL: the node of the first writer */
+	void (*drop)(void *bytes); /* before the bytes are freed */
+	/* For LKDF_REDUCE: acc and x become acc; acc becomes neutral. */
+	int (*reduce)(void *acc, const void *x, uint64_t bytes);
+	void (*neutral)(void *acc, uint64_t bytes);
+};
+
+/**
+ * lkdf_data_create() - a variable
+ * @rt:  runtime, borrowed; must outlive the data
+ * @a:   bytes at least
+ * @out: new data with one reference, the caller's
+ *
+ * Context: any thread, does not block.
+ * Return: 0; -EINVAL sizes, alignment, flags; -EEXIST the name is taken;
+ * -ENOMEM.
+ */
+int lkdf_data_create(struct lkdf *rt, const struct lkdf_data_attr *a,
+		     struct lkdf_data **out);
+
+/**
+ * lkdf_data_find() - look up by name
+ * @rt:   runtime
+ * @name: as given at create
+ * @out:  the data with one more reference, the caller's
+ *
+ * Return: 0; -ENOENT; -EINVAL.
+ */
+int lkdf_data_find(struct lkdf *rt, const char *name, struct lkdf_data **out);
+
+/**
+ * lkdf_data_at() - whose bytes are these?
+ * @rt:   runtime
+ * @addr: any address
+ * @out:  the data with one more reference, the caller's
+ *
+ * Looks through all data: for reports and debuggers, not for hot paths. Bytes
+ * that live only for a run are not found.
+ *
+ * Return: 0; -ENOENT no data has bytes there now.
+ */
+int lkdf_data_at(struct lkdf *rt, const void *addr, struct lkdf_data **out);
+
+/**
+ * lkdf_data_split() - parts with dependences of their own
+ * @d:      data, not split
+ * @nr:     1 .. 2^20 parts, numbered 1 .. @nr in uses; part 0 is the whole
+ * @stride: bytes of each, the last may be shorter; all of @d is covered
+ *
+ * A use of the whole waits for all uses of parts before it, and they for it.
+ *
+ * Return: 0; -EEXIST split already; -ERANGE @nr parts of @stride do not cover
+ * @d exactly; -EINVAL; -ENOMEM.
+ */
+int lkdf_data_split(struct lkdf_data *d, uint32_t nr, uint64_t stride);
+
+/**
+ * lkdf_data_get() - one more reference
+ * @d: data
+ *
+ * Return: @d.
+ */
+struct lkdf_data *lkdf_data_get(struct lkdf_data *d);
+
+/**
+ * lkdf_data_put() - drop a reference
+ * @d: NULL: nothing
+ *
+ * With the last one it is deleted after the uses already submitted, as if by a
+ * last writer. Does not wait.
+ */
+void lkdf_data_put(struct lkdf_data *d);
+
+/**
+ * lkdf_data_acquire() - use the bytes on this thread
+ * @d:          data
+ * @mode:       LKDF_READ, LKDF_WRITE or LKDF_RW
+ * @timeout_ns: -1 for ever; 0 looks once
+ * @out:        the bytes; may be NULL
+ *
+ * Takes its place in the order of uses, as a task submitted now would. A
+ * thread has one acquisition of a data at a time. Where it is still pending at
+ * the timeout, a further call of the same thread goes on waiting, and
+ * lkdf_data_release() gives up.
+ *
+ * Return: 0; 1 still pending; -EDEADLK in a body, or held by this thread;
+ * -ENODATA nobody has written it; the error of a failed writer, which is then
+ * observed, and the thread holds nothing (LKDF_WRITE heals instead); -EINVAL;
+ * -ENOMEM.
+ */
+int lkdf_data_acquire(struct lkdf_data *d, uint32_t mode, int64_t timeout_ns,
+		      void **out);
+
+/**
+ * lkdf_data_release() - give back what this thread has acquired
+ * @d: data
+ *
+ * Return: 0; -EPERM this thread has not acquired it.
+ */
+int lkdf_data_release(struct lkdf_data *d);
+
+/**
+ * lkdf_data_version() - completed writes so far
+ * @d: data
+ *
+ * Return: 0, or 1 where it has an initial value or wraps bytes, plus one for
+ * each successful write of the whole or of a part. A sealed graph counts its
+ * writes at the end of each run.
+ */
+uint64_t lkdf_data_version(const struct lkdf_data *d);
+
+/**
+ * lkdf_data_where() - on which nodes the bytes are, from their pages
+ * @d:             data
+ * @bytes_on_node: receives bytes by system's node number
+ * @nr:            room in @bytes_on_node
+ *
+ * Return: number of nodes there are; -ENODATA it has no bytes now; as
+ * lkdf_pages().
+ */
+int lkdf_data_where(struct lkdf_data *d, uint64_t *bytes_on_node, unsigned nr);
+
+/**
+ * lkdf_ptr() - the bytes of a use, where the body runs
+ * @c:   context of the body
+ * @use: index in the task's uses
+ *
+ * Return: the bytes; for REDUCE this thread's copy, to be asked for again
+ * after lkdf_join() and lkdf_then(); NULL: no such use, it is WEAK, it was
+ * given on, or (kinds with LKDF_ALWAYS) there are no bytes.
+ */
+void *lkdf_ptr(struct lkdf_ctx *c, unsigned use);
+
+/**
+ * lkdf_use_end() - give a use on before the task ends
+ * @c:         context of the body, of a task that was submitted or spawned
+ * @use:       index in the task's uses
+ * @untouched: with MAYBE: the bytes are as they were, it counts as no write
+ *
+ * The next use may start once the children that use the data are complete,
+ * too.
+ *
+ * Return: 0; -EINVAL no such use; -EALREADY given on before; -EOPNOTSUPP in a
+ * task of a sealed graph, but for @untouched.
+ */
+int lkdf_use_end(struct lkdf_ctx *c, unsigned use, bool untouched);
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
+#endif
