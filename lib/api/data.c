@@ -5,6 +5,7 @@
 #include "flow/place.h"
 #include "flow/task.h"
 #include "flow/uses.h"
+#include "flow/values.h"
 
 #include <lkdf/pages.h>
 #include <string.h>
@@ -37,9 +38,9 @@ static int check_attr(const struct lkdf *rt, const struct lkdf_data_attr *a)
 
 	if (rc)
 		return rc;
-	if (a->flags & LKDF_DATA_ONCE)
-		return border_unbuilt("data: ONCE");
-	if (a->flags & LKDF_DATA_KEEP)
+	if (a->flags & LKDF_DATA_ONCE && a->wrap)
+		return err(-EINVAL, "data: ONCE with wrapped bytes");
+	if (a->flags & LKDF_DATA_KEEP && !(a->flags & LKDF_DATA_ONCE))
 		return err(-EINVAL, "data: KEEP without ONCE");
 	if (a->flags & LKDF_DATA_HUGE)
 		return border_unbuilt("data: HUGE");
@@ -47,7 +48,7 @@ static int check_attr(const struct lkdf *rt, const struct lkdf_data_attr *a)
 		return border_unbuilt("data: MIGRATE");
 	if (a->flags & LKDF_DATA_REPLICATE)
 		return border_unbuilt("data: REPLICATE");
-	if (a->flags)
+	if (a->flags & ~(uint32_t)(LKDF_DATA_ONCE | LKDF_DATA_KEEP))
 		return err(-EINVAL, "data: unknown flags %#x", a->flags);
 	if (a->wrap && a->init)
 		return err(-EINVAL, "data: both wrap and init are given");
@@ -112,6 +113,9 @@ int lkdf_data_split(struct lkdf_data *d, uint32_t nr, uint64_t stride)
 
 	if (rc)
 		return rc;
+	if (d->flags & LKDF_DATA_ONCE)
+		return err(-EINVAL, "split: %s is LKDF_DATA_ONCE",
+			   data_text(d, 0, text));
 	if (!nr || nr > DATA_MAX_PARTS)
 		return err(-EINVAL, "split: %u parts: expected 1 .. 2^20", nr);
 	if (!stride || (d->bytes - 1) / stride != nr - 1)
@@ -181,6 +185,8 @@ int lkdf_data_where(struct lkdf_data *d, uint64_t *bytes_on_node, unsigned nr)
 
 void *lkdf_ptr(struct lkdf_ctx *c, unsigned use)
 {
+	if (c->frame)
+		return values_ptr(c, use);
 	return c->task ? uses_ptr(c->ex, c->task, use) : NULL;
 }
 
@@ -188,6 +194,8 @@ int lkdf_use_end(struct lkdf_ctx *c, unsigned use, bool untouched)
 {
 	struct use *u = c->task ? uses_of(c->task, use) : NULL;
 
+	if (c->frame)
+		return border_unbuilt("use_end in a task of a graph");
 	if (!u)
 		return err(-EINVAL, "use_end: the task has no use %u", use);
 	if (u->flags & USE_GIVEN)

@@ -5,6 +5,8 @@
 #include "flow/frame.h"
 #include "flow/graph.h"
 #include "flow/home.h"
+#include "flow/uses.h"
+#include "flow/wire.h"
 
 int lkdf_graph_create(struct lkdf *rt, const struct lkdf_graph_attr *attr,
 		      struct lkdf_graph **out)
@@ -68,6 +70,18 @@ static int add(struct lkdf_graph *g, struct lkdf_kind *k, const void *arg,
 	return likely(rc >= 0) ? rc : graph_broken(g, rc);
 }
 
+/* Of the task just added; its number again. */
+static __attribute__((noinline)) int add_uses(struct lkdf_graph *g, int task,
+					      const struct lkdf_use *use,
+					      unsigned nr)
+{
+	int rc = uses_check(g->rt, use, nr);
+
+	if (!rc)
+		rc = wire_add(g, (uint32_t)task, use, nr);
+	return rc ? graph_broken(g, rc) : task;
+}
+
 int lkdf_graph_add(struct lkdf_graph *g, struct lkdf_kind *k, const void *arg,
 		   const struct lkdf_use *use, unsigned nr)
 {
@@ -75,9 +89,8 @@ int lkdf_graph_add(struct lkdf_graph *g, struct lkdf_kind *k, const void *arg,
 
 	if (unlikely(rc))
 		return rc;
-	if (unlikely(use || nr))
-		return graph_broken(g, border_unbuilt("add: data uses"));
-	return add(g, k, arg, LKDF_PRIO_DEFAULT);
+	rc = add(g, k, arg, LKDF_PRIO_DEFAULT);
+	return likely(!nr) || rc < 0 ? rc : add_uses(g, rc, use, nr);
 }
 
 int lkdf_graph_add_task(struct lkdf_graph *g, const struct lkdf_task *task)
@@ -95,6 +108,8 @@ int lkdf_graph_add_task(struct lkdf_graph *g, const struct lkdf_task *task)
 		return graph_broken(g, rc);
 	home = home_of(&t);
 	nr = add(g, t.kind, t.arg, t.prio);
+	if (nr >= 0 && t.nr_use)
+		nr = add_uses(g, nr, t.use, t.nr_use);
 	if (nr < 0 || home == HOME_NONE)
 		return nr;
 	rc = graph_place(g, home);

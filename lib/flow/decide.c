@@ -2,6 +2,7 @@
 #include "flow/decide.h"
 
 #include "flow/kind.h"
+#include "flow/wire.h"
 
 static struct ready_list *list_of(struct frame *f, uint16_t home)
 {
@@ -201,15 +202,23 @@ static void arrive_live(struct worker *w, struct frame *f, uint32_t index)
 		decide_arrived(w, f, index, rec_arrive(r));
 }
 
+/* It only keeps two uses of a data apart. */
+static bool is_soft(const struct frame *f, uint32_t from, uint32_t to)
+{
+	return f->graph->wiring && wire_is_soft(f->graph, from, to);
+}
+
 /* Without the count: the caller tells the frame. */
 void decide_task(struct worker *w, struct frame *f, uint32_t index, bool live)
 {
 	const uint32_t *succ;
 	uint32_t nr, i;
 
+	if (unlikely(!live && f->graph->wiring))
+		values_dead(w->executor, f, index);
 	succ = graph_succ(f->graph, &f->recs[index], &nr);
 	for (i = 0; i < nr; i++) {
-		if (live)
+		if (live || is_soft(f, index, succ[i]))
 			arrive_live(w, f, succ[i]);
 		else
 			arrive_dead(w, f, succ[i]);

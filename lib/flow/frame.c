@@ -105,6 +105,8 @@ static int init_frame(struct lkdf_graph *g, uint32_t i, bool spill_next)
 		return slot;
 	f->slot = (uint32_t)slot;
 	slot = init_placed(g, f);
+	if (!slot && g->wiring)
+		slot = values_create(f);
 	return slot ? slot : copy_records(g, f, spill_next);
 }
 
@@ -148,6 +150,7 @@ void frames_destroy(struct lkdf_graph *g)
 			frame_free_recs(g, f->recs);
 		region_free(f->spill_next, g->nr_recs * sizeof(*f->spill_next));
 		region_free(f->placed, placed_size(g));
+		values_destroy(f);
 	}
 	region_free(g->frames, g->nr_frames * sizeof(*g->frames));
 	g->frames = NULL;
@@ -262,6 +265,48 @@ static void note_end(struct frame *f, struct worker *w, int error)
 	}
 }
 
+/* The frame is nobody's any more. */
+static void set_free(struct frame *f)
+{
+	struct lkdf_graph *g = f->graph;
+
+	/* [graph.a] the run's end; pairs with [graph.d], [frame.free]. */
+	a_store(&f->is_busy, 0, seq_cst);
+	/* [graph.b] after is_busy; pairs with [graph.c]. */
+	if (a_load(&g->nr_waiters, seq_cst)) {
+		a_add(&g->nr_ended, 1, seq_cst);
+		futex_wake(&g->nr_ended, INT_MAX);
+	}
+}
+
+/*
+ * Under the graph's lock, so that runs take their places in the order in which
+ * they take frames. 1: it may start; 0: it starts by itself; or why not.
+ */
+static int enter(struct frame *f, struct executor *ex)
+{
+	int rc;
+
+	a_store(&f->is_busy, 1, relaxed);
+	note_begin(f, ex);
+	rc = f->graph->wiring ? values_enter(ex, f) : 1;
+	if (rc < 0) {
+		note_end(f, NULL, rc);
+		set_free(f);
+	}
+	return rc;
+}
+
+static void begin(struct frame *f, struct executor *ex)
+{
+	if (f->graph->wiring)
+		values_begin(f);
+	if (f->graph->nr_tasks)
+		run_start_frame(f->graph->rt, NULL, f);
+	else
+		frame_end(ex ? ex->worker : NULL, f);
+}
+
 int frame_start(struct lkdf_graph *g, struct lkdf_scope *s,
 		const struct lkdf_run *r, struct lkdf_event *done)
 {
@@ -271,7 +316,9 @@ int frame_start(struct lkdf_graph *g, struct lkdf_scope *s,
 	struct frame *f;
 	int rc;
 
-	rc = hold(g, s, done ? &event : NULL);
+	rc = g->wiring ? values_prepare(g) : 0;
+	if (!rc)
+		rc = hold(g, s, done ? &event : NULL);
 	if (rc)
 		return rc;
 	f = take_frame(g, may_wait);
@@ -281,18 +328,19 @@ int frame_start(struct lkdf_graph *g, struct lkdf_scope *s,
 			   g->nr_frames);
 	}
 	init_run(f, s, r);
-	g->nr_runs++;
-	a_store(&f->is_busy, 1, relaxed);
-	pthread_mutex_unlock(&g->lock);
-	if (done) {
+	if (done)
 		f->done = event;
-		*done = event;
+	rc = enter(f, ex);
+	g->nr_runs += rc >= 0;
+	pthread_mutex_unlock(&g->lock);
+	if (rc < 0) {
+		let_go(g, s, done ? &event : NULL);
+		return rc;
 	}
-	note_begin(f, ex);
-	if (g->nr_tasks)
-		run_start_frame(g->rt, NULL, f);
-	else
-		frame_end(ex ? ex->worker : NULL, f);
+	if (done)
+		*done = event;
+	if (rc)
+		begin(f, ex);
 	sched_drain(&g->rt->sched);
 	return 0;
 }
@@ -358,17 +406,13 @@ static void free_frame(struct worker *w, struct frame *f, int error)
 
 	struct lkdf *rt = g->rt;
 
+	if (g->wiring)
+		values_leave(w ? w->executor : NULL, f, error, failure);
 	if (g->has_tokens && f->repeats)
 		decide_pass_tokens(w, f);
 	a_store(&f->failure, NULL, relaxed);
 	note_end(f, w, error);
-	/* [graph.a] the run's end; pairs with [graph.d], [frame.free]. */
-	a_store(&f->is_busy, 0, seq_cst);
-	/* [graph.b] after is_busy; pairs with [graph.c]. */
-	if (a_load(&g->nr_waiters, seq_cst)) {
-		a_add(&g->nr_ended, 1, seq_cst);
-		futex_wake(&g->nr_ended, INT_MAX);
-	}
+	set_free(f);
 	graph_put(g);
 	scope_leave(s);
 	/* The event last: who waits for it may close the runtime. */
@@ -388,6 +432,25 @@ static bool goes_on(struct frame *f, int *error)
 	return !*error;
 }
 
+/* Between two repetitions. True: the next one may start now. */
+static bool pass_on(struct worker *w, struct frame *f)
+{
+	struct executor *ex = w ? w->executor : NULL;
+
+	if (!f->graph->wiring)
+		return true;
+	/* Tasks of the next call may wait for our tokens, with the data. */
+	if (!values_are_wanted(f) || f->graph->has_tokens) {
+		values_count(f);
+		return true;
+	}
+	values_leave(ex, f, 0, NULL);
+	if (values_enter(ex, f) == 0)
+		return false;
+	values_begin(f);
+	return true;
+}
+
 void frame_end(struct worker *w, struct frame *f)
 {
 	int rc;
@@ -401,5 +464,6 @@ void frame_end(struct worker *w, struct frame *f)
 		f->seq = a_add(&f->graph->next_seq, 1, relaxed);
 		/* An empty graph has nobody to come back here. */
 	} while (!f->graph->nr_tasks);
-	run_start_frame(f->graph->rt, w, f);
+	if (pass_on(w, f))
+		run_start_frame(f->graph->rt, w, f);
 }

@@ -13,6 +13,7 @@
 #include "flow/event.h"
 #include "flow/graph.h"
 #include "flow/scope.h"
+#include "flow/values.h"
 #include "sched/inbox.h"
 
 struct failure;
@@ -77,6 +78,9 @@ struct frame {
 	/* Any worker. */
 	struct ready_list spill;
 	struct ready_list *placed; /* two a node, by home; NULL: no places */
+
+	/* See there; nothing in it without data uses. */
+	struct values values;
 
 	/* Any worker, on errors only. */
 	_Atomic(int32_t) first_err;

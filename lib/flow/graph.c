@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "flow/frame.h"
 #include "flow/runtime.h"
+#include "flow/wire.h"
 #include "mem/region.h"
 
 #include <errno.h>
@@ -104,6 +105,7 @@ static void free_memory(struct lkdf_graph *g)
 	size_t i;
 
 	frames_destroy(g);
+	wire_free(g);
 	for (i = 0; i < g->args.nr; i++)
 		free(chunks[i]);
 	for (i = 0; i < g->kinds.cap; i++)

@@ -20,6 +20,9 @@
 #define MAX_INFLIGHT 64
 
 struct frame;
+struct wiring;
+
+#define NO_TASK UINT32_MAX
 
 /* An edge that found no inline place. */
 struct spilled_edge {
@@ -57,6 +60,7 @@ struct lkdf_graph {
 	/* Of a graph with places, once it is settled; see settle.c. */
 	uint32_t *starts; /* by home: the index where its records begin */
 	uint32_t *numbers, *indices; /* of tasks, by index; the other way */
+	struct wiring *wiring; /* data uses; NULL: none */
 	uint32_t nr_recs; /* tasks, and what lies between them */
 	bool is_settled;
 	struct array edges; /* struct spilled_edge, until seal */

@@ -90,7 +90,8 @@ static struct lkdf_kind *copy_kind(struct lkdf_kind *k, int os_node)
 
 	if (!copy)
 		return NULL;
-	region_prefer(copy, sizeof(*copy), os_node);
+	if (os_node >= 0)
+		region_prefer(copy, sizeof(*copy), os_node);
 	memcpy((void *)copy, (void *)k, offsetof(struct lkdf_kind, slow));
 	memcpy((char *)copy + rest, (char *)k + rest,
 	       offsetof(struct lkdf_kind, nr_refs) - rest);
@@ -126,6 +127,20 @@ struct lkdf_kind *kind_on(struct lkdf_kind *k, int node)
 	return copy;
 }
 
+struct lkdf_kind *kind_wrap(struct lkdf_kind *k, lkdf_fn fn)
+{
+	pthread_mutex_lock(&k->rt->lock);
+	if (!k->wrapped) {
+		k->wrapped = copy_kind(k, -1);
+		if (k->wrapped) {
+			k->wrapped->fn = fn;
+			k->wrapped->body = k->fn;
+		}
+	}
+	pthread_mutex_unlock(&k->rt->lock);
+	return k->wrapped;
+}
+
 static void free_copies(struct lkdf_kind *k)
 {
 	int i;
@@ -133,6 +148,10 @@ static void free_copies(struct lkdf_kind *k)
 	for (i = 0; k->copies && i < k->rt->topo->nr_nodes; i++)
 		region_unmap(k->copies[i], sizeof(*k));
 	free(k->copies);
+	if (!k->wrapped)
+		return;
+	free_copies(k->wrapped);
+	region_unmap(k->wrapped, sizeof(*k));
 }
 
 static void free_all(struct lkdf_kind *k)

@@ -56,6 +56,7 @@ struct lkdf_kind {
 	/* Set at create, constant afterwards. */
 	struct lkdf *rt;
 	uint32_t spin_ticks; /* the runtime's */
+	lkdf_fn body; /* where fn is wrapped around it; else NULL */
 	void (*on_cancel)(void *arg);
 	void (*drop)(void *arg);
 	uint32_t scratch_size;
@@ -69,6 +70,7 @@ struct lkdf_kind {
 
 	/* Under the runtime's lock. */
 	struct lkdf_kind **copies; /* by node, see kind_on(); NULL: none */
+	struct lkdf_kind *wrapped; /* see kind_wrap() */
 	struct lkdf_kind *next_dead; /* once nr_refs is 0 */
 };
 
@@ -95,6 +97,12 @@ void kind_abandon(struct lkdf *rt);
  * itself where there is one node only. NULL: no memory.
  */
 struct lkdf_kind *kind_on(struct lkdf_kind *k, int node);
+
+/*
+ * The kind with another function around its own, which is in body then; every
+ * time the same. It goes with the kind. NULL: no memory.
+ */
+struct lkdf_kind *kind_wrap(struct lkdf_kind *k, lkdf_fn fn);
 
 /* A body took so long: is the kind short? */
 void kind_sample(struct lkdf_kind *k, uint64_t body_ticks);

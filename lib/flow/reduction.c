@@ -153,7 +153,7 @@ static void begin(struct lkdf_data *d, char *bytes, uint32_t part)
 	}
 }
 
-static int combine(struct reduction *r)
+int reduction_combine(struct reduction *r)
 {
 	struct lkdf_data *d = r->data;
 	char *bytes = data_bytes(d, -1);
@@ -168,13 +168,14 @@ static int combine(struct reduction *r)
 	for (i = 0; i < r->nr && rc >= 0; i++)
 		if (r->copy[i].is_touched)
 			rc = d->reduce(bytes, r->copy[i].bytes, size);
+	reduction_forget(r);
 	return rc < 0 ? failure_errno(rc) : 0;
 }
 
 void reduction_run(struct executor *ex, struct link *link)
 {
 	struct reduction *r = container_of(link, struct reduction, link);
-	int rc = combine(r);
+	int rc = reduction_combine(r);
 
 	if (rc)
 		poison(r->data, r->var, rc);

@@ -11,8 +11,12 @@
 
 #include <errno.h>
 
-#define NO_TASK UINT32_MAX
 #define NO_SLOT UINT32_MAX
+
+enum hindered {
+	HINDERED_ALL = 1, /* cancelled */
+	HINDERED_SOME = 2, /* those whose data is not there */
+};
 
 /* One burst of work of one worker. */
 struct burst {
@@ -23,7 +27,7 @@ struct burst {
 	const struct lkdf_graph *graph; /* f's */
 	uint32_t slot; /* of f; NO_SLOT: none */
 	uint32_t nr_decided; /* of f, not yet told */
-	bool is_cancelled; /* f: its tasks are skipped */
+	uint8_t hindered; /* f: some of its tasks, or all, are skipped */
 	/* Records of f that are at home on this node: first and how many. */
 	uint32_t home_first, nr_home;
 	struct lkdf_ctx ctx;
@@ -70,6 +74,12 @@ static void enter_placed(struct burst *b, struct frame *f)
 	}
 }
 
+static uint8_t hindered(const struct frame *f)
+{
+	return (frame_cancelled(f) ? HINDERED_ALL : 0) |
+	       (f->values.is_poisoned ? HINDERED_SOME : 0);
+}
+
 static void enter_frame(struct burst *b, struct frame *f)
 {
 	flush(b);
@@ -78,7 +88,7 @@ static void enter_frame(struct burst *b, struct frame *f)
 	b->graph = f->graph;
 	b->slot = f->slot;
 	b->ctx.frame = f;
-	b->is_cancelled = frame_cancelled(f) != 0;
+	b->hindered = hindered(f);
 	if (unlikely(f->placed))
 		enter_placed(b, f);
 }
@@ -114,13 +124,19 @@ static void start_general(struct burst *b, uint32_t index)
 	b->nr_decided++;
 }
 
+static bool is_hindered(const struct burst *b, uint32_t index)
+{
+	return b->hindered & HINDERED_ALL ||
+	       (b->hindered && values_are_missing(b->f, index));
+}
+
 /* The same for run_one(): the body runs before this returns. */
 static void start_one(struct burst *b, uint32_t index)
 {
 	struct task *t;
 
-	if (b->is_cancelled) {
-		skip_task(b, index, true);
+	if (is_hindered(b, index)) {
+		skip_task(b, index, b->hindered & HINDERED_ALL);
 		return;
 	}
 	t = task_create_for(b->w->executor, b->f, index);
@@ -141,10 +157,10 @@ static enum before before(struct burst *b, uint32_t index)
 	if (a_load(&w->attn, relaxed) & ATTN_LOOK) {
 		/* [run.look] the news; pairs with [sched.look]. */
 		a_and(&w->attn, ~ATTN_LOOK, seq_cst);
-		b->is_cancelled = frame_cancelled(b->f) != 0;
+		b->hindered = hindered(b->f);
 	}
-	if (b->is_cancelled) {
-		skip_task(b, index, true);
+	if (b->hindered && is_hindered(b, index)) {
+		skip_task(b, index, b->hindered & HINDERED_ALL);
 		return BEFORE_TAKEN;
 	}
 	if (slow & SLOW_GENERAL) {
@@ -204,9 +220,9 @@ needs_look(struct burst *b, struct lkdf_kind *k)
 	uint32_t attn = a_load(&b->w->attn, relaxed);
 	uint32_t slow = a_load(&k->slow, relaxed);
 
-	if (likely(!(attn | slow | b->is_cancelled)))
+	if (likely(!(attn | slow | b->hindered)))
 		return false;
-	if (attn != ATTN_WANT || slow || b->is_cancelled ||
+	if (attn != ATTN_WANT || slow || b->hindered ||
 	    worker_has_private(b->w))
 		return true;
 	worker_put_off(b->w);
@@ -346,7 +362,7 @@ static uint64_t run_item(struct burst *b, uint64_t item)
 	if (b->slot != item_slot(item))
 		enter_frame(b, runtime_frame(b->rt, item_slot(item)));
 	if (unlikely(item & ITEM_SKIP))
-		skip_task(b, index, b->is_cancelled);
+		skip_task(b, index, b->hindered & HINDERED_ALL);
 	else if (unlikely(b->graph->has_tokens))
 		return run_tokens(b, index);
 	else

@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "flow/frame.h"
 #include "flow/settle.h"
+#include "flow/wire.h"
 #include "mem/region.h"
 
 #include <errno.h>
@@ -274,7 +275,9 @@ static int seal(struct lkdf_graph *g, struct lkdf_diag *why)
 		return err(-EROFS, "graph %s is sealed already", g->name);
 	if (g->broken)
 		return err(g->broken, "%s", g->why);
-	rc = lay_out_successors(g);
+	rc = g->wiring ? wire_seal(g, why) : 0;
+	if (!rc)
+		rc = lay_out_successors(g);
 	if (!rc)
 		rc = check_cycles(g, why);
 	if (rc)
@@ -288,6 +291,8 @@ static int seal(struct lkdf_graph *g, struct lkdf_diag *why)
 		      compare_labels);
 	g->nr_recs = g->nr_tasks;
 	rc = g->homes ? settle(g) : 0;
+	if (!rc && g->wiring)
+		rc = wire_index(g);
 	if (!rc)
 		rc = frames_create(g);
 	if (rc)

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * The data of one run: where the bytes of each use are, and the claim on what
+ * lies outside of the graph. Bytes of LKDF_DATA_ONCE live from the start of
+ * their producer to the end of their last reader, in each run anew; they come
+ * from the node of the worker that runs the producer.
+ *
+ * A run whose claim has to wait starts when it is granted. A call that repeats
+ * keeps it from run to run while nobody else waits.
+ */
+#ifndef FLOW_VALUES_H
+#define FLOW_VALUES_H
+
+#include "flow/claim.h"
+#include "flow/graph.h"
+
+struct executor;
+struct failure;
+struct frame;
+struct lkdf_ctx;
+
+/* Of one frame. */
+struct values {
+	/* Set at seal, constant afterwards. */
+	struct claim *claim;
+	_Atomic(uint32_t) *readers; /* by var: of brief ones, to come */
+
+	/* When the claim is there; brief ones: its producer, last reader. */
+	void **bytes; /* by var */
+
+	/* When the claim is there. */
+	bool is_poisoned; /* some input is not there: see error */
+	int *error; /* by use of the claim */
+
+	/* Any worker: tasks that should have written last did not. */
+	_Atomic(uint8_t) *is_dead; /* by use of the claim */
+};
+
+/* For each frame at seal. 0 or -ENOMEM. */
+int values_create(struct frame *f);
+void values_destroy(struct frame *f);
+
+/* Bytes for what has none yet, before a run. 0 or -ENOMEM. */
+int values_prepare(struct lkdf_graph *g);
+
+/* 1: the run may start; 0: it is started later; -ENODATA. */
+int values_enter(struct executor *ex, struct frame *f);
+
+/* The claim is there. */
+void values_begin(struct frame *f);
+
+/* The run is over; error and failure as its own. */
+void values_leave(struct executor *ex, struct frame *f, int error,
+		  struct failure *failure);
+
+/* Between two runs of one call: true: somebody waits, so leave and enter. */
+bool values_are_wanted(const struct frame *f);
+
+/* Between two runs of one call that keeps the claim. */
+void values_count(struct frame *f);
+
+/* A task that reads what is not there when the run starts. */
+bool values_are_missing(const struct frame *f, uint32_t index);
+
+/* The task has succeeded: its brief inputs are used once less. */
+void values_used(struct executor *ex, struct frame *f, uint32_t index);
+
+/* It failed or was skipped: the same, and what it should have written. */
+void values_dead(struct executor *ex, struct frame *f, uint32_t index);
+
+/* The bytes of a use; NULL: there is no such use, or none. */
+void *values_ptr(struct lkdf_ctx *c, unsigned use);
+
+/* The body of a kind that was wrapped: brings and frees brief bytes. */
+int values_body(struct lkdf_ctx *c, void *arg);
+
+#endif
