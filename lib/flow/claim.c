@@ -349,6 +349,17 @@ static void left_before(struct use *u, struct news *n)
 	put_claim(c, 1);
 }
 
+/*
+ * One thing less that the claim waits for. We hold no lock: whoever is let in
+ * may free the domain.
+ */
+static void arrive(struct claim *c, struct news *n)
+{
+	/* [claim.last] what all before it did; pairs with itself. */
+	if (a_sub(&c->pending, 1, acq_rel) == 1)
+		news_ready(n, c);
+}
+
 static void deliver(struct executor *ex, struct news *n)
 {
 	struct claim *c;
@@ -356,7 +367,10 @@ static void deliver(struct executor *ex, struct news *n)
 	struct var *v;
 
 	for (;;) {
-		if ((u = n->opened)) {
+		if ((u = n->granted)) {
+			n->granted = u->next;
+			arrive(u->claim, n);
+		} else if ((u = n->opened)) {
 			n->opened = u->next;
 			open_below(u, n);
 		} else if ((u = n->left)) {

@@ -32,19 +32,12 @@ struct var *domain_var(struct domain *d, uint32_t part)
 	return part <= d->nr_parts ? &d->parts[part - 1] : NULL;
 }
 
-/* One thing less that the claim waits for. */
-static void arrive(struct claim *c, struct news *n)
-{
-	/* [claim.last] what all before it did; pairs with itself. */
-	if (a_sub(&c->pending, 1, acq_rel) == 1)
-		news_ready(n, c);
-}
-
 static void grant(struct use *u, struct news *n)
 {
 	u->is_granted = true;
 	if (!(u->flags & USE_WEAK)) {
-		arrive(u->claim, n);
+		u->next = n->granted;
+		n->granted = u;
 	} else if (u->has_left) {
 		u->next = n->left;
 		n->left = u;

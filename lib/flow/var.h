@@ -124,6 +124,7 @@ struct use {
 
 /* What a change let in; delivered when no lock is held. */
 struct news {
+	struct use *granted; /* not weak: their claims have one less to wait */
 	struct claim *ready;
 	struct use *opened; /* weak ones: their children may go */
 	struct use *left; /* weak ones that had left before */
