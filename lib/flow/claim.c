@@ -241,7 +241,7 @@ static bool take_tokens(struct claim *c, struct news *n)
 
 /* ---- leaving, and what it lets in -------------------------------------- */
 
-static void leave(struct use *u, struct news *n)
+static void leave_var(struct use *u, struct news *n)
 {
 	struct domain *d = u->domain;
 	struct var *v = u->var;
@@ -266,14 +266,22 @@ static void put_claim(struct claim *c, uint32_t nr)
 /* The children are gone, and the parent has given it on. */
 static void leave_late(struct use *u, struct news *n);
 
-/* A child has left what its parent sees. */
-static void leave_above(struct domain *d, struct news *n)
+/* A child has left what its parent sees, or the parent has let go. */
+static void put_below(struct use *u, struct news *n)
 {
-	if (!d->above)
-		return;
 	/* [domain.put] what the children did; pairs with itself. */
-	if (a_sub(&d->nr_uses, 1, acq_rel) == 1)
-		leave_late(d->above, n);
+	if (a_sub(&u->below->nr_uses, 1, acq_rel) == 1)
+		leave_late(u, n);
+}
+
+static void leave(struct use *u, struct news *n)
+{
+	/* Who has left the var may find that the data is gone. */
+	struct use *above = plain_load(&u->domain->above);
+
+	leave_var(u, n);
+	if (above)
+		put_below(above, n);
 }
 
 /* True: it has left; false: it will when it is granted. */
@@ -293,7 +301,6 @@ static bool leave_granted(struct use *u, int error)
 
 static void leave_late(struct use *u, struct news *n)
 {
-	struct domain *d = u->domain;
 	struct claim *c = u->claim;
 	struct failure *failure = NULL;
 	int error = 0;
@@ -304,7 +311,6 @@ static void leave_late(struct use *u, struct news *n)
 		return;
 	use_publish(u, error, failure);
 	leave(u, n);
-	leave_above(d, n);
 	put_claim(c, 1);
 }
 
@@ -312,8 +318,6 @@ static void leave_late(struct use *u, struct news *n)
 static bool use_finish(struct use *u, int error, struct failure *failure,
 		       struct news *n)
 {
-	struct domain *d = u->domain;
-
 	/* [domain.put] as above. */
 	if (u->below && a_sub(&u->below->nr_uses, 1, acq_rel) != 1)
 		return false;
@@ -321,7 +325,6 @@ static bool use_finish(struct use *u, int error, struct failure *failure,
 		return false;
 	use_publish(u, error, failure);
 	leave(u, n);
-	leave_above(d, n);
 	return true;
 }
 
@@ -341,11 +344,9 @@ static void open_below(struct use *u, struct news *n)
 static void left_before(struct use *u, struct news *n)
 {
 	struct claim *c = u->claim;
-	struct domain *d = u->domain;
 
 	use_publish(u, u->fails ? c->error : 0, u->fails ? c->failure : NULL);
 	leave(u, n);
-	leave_above(d, n);
 	put_claim(c, 1);
 }
 
