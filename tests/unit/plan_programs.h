@@ -99,10 +99,9 @@ static void program_use(struct program *p, uint32_t block, const char *mode,
 
 	p->access = program_grow(p->access, nr, &p->cap_accesses,
 				 sizeof(*p->access));
-	p->access[nr] = (struct plan_access){
-		block, strchr(mode, 'r') != NULL, strchr(mode, 'w') != NULL,
-		share
-	};
+	p->access[nr] =
+		(struct plan_access){ block, strchr(mode, 'r') != NULL,
+				      strchr(mode, 'w') != NULL, share };
 }
 
 static void program_read(struct program *p, uint32_t block)
@@ -206,61 +205,62 @@ static struct program *program_end(struct program *p)
 	return p;
 }
 
-/* 64 blocks twice, swept 20 times, with 512 words of each neighbour. */
-static struct program *program_stencil(void)
+/* So many blocks twice, first written, then swept. */
+static struct program *program_stencil(uint32_t nr, uint32_t nr_sweeps)
 {
 	struct program *p = program_new("stencil");
 	uint32_t b[2], s, i;
 
-	b[0] = program_blocks(p, 64, 512 * PROGRAM_KIB);
-	b[1] = program_blocks(p, 64, 512 * PROGRAM_KIB);
-	for (i = 0; i < 64; i++) {
+	b[0] = program_blocks(p, nr, 512 * PROGRAM_KIB);
+	b[1] = program_blocks(p, nr, 512 * PROGRAM_KIB);
+	for (i = 0; i < nr; i++) {
 		program_task(p);
 		program_write(p, b[0] + i);
 	}
-	for (s = 0; s < 20 * 64; s++) {
-		i = s % 64;
+	for (s = 0; s < nr_sweeps * nr; s++) {
+		i = s % nr;
 		program_task(p);
-		program_read(p, b[s / 64 % 2] + i);
+		program_read(p, b[s / nr % 2] + i);
+		/* 512 words of 8 bytes. */
 		if (i > 0)
-			program_use(p, b[s / 64 % 2] + i - 1, "r", 512);
-		if (i < 63)
-			program_use(p, b[s / 64 % 2] + i + 1, "r", 512);
-		program_write(p, b[(s / 64 + 1) % 2] + i);
+			program_use(p, b[s / nr % 2] + i - 1, "r", 512);
+		if (i < nr - 1)
+			program_use(p, b[s / nr % 2] + i + 1, "r", 512);
+		program_write(p, b[(s / nr + 1) % 2] + i);
 	}
 	return program_end(p);
 }
 
 /* Inner tasks write a block, their two children read it; leaves only read. */
-static struct program *program_tree(void)
+static struct program *program_tree(uint32_t nr_inner)
 {
 	struct program *p = program_new("tree");
-	uint32_t b = program_blocks(p, 127, 512 * PROGRAM_KIB), t;
+	uint32_t b = program_blocks(p, nr_inner, 512 * PROGRAM_KIB), t;
 
-	for (t = 0; t < 255; t++) {
+	for (t = 0; t < 2 * nr_inner + 1; t++) {
 		program_task(p);
 		if (t > 0)
 			program_read(p, b + (t - 1) / 2);
-		if (t < 127)
+		if (t < nr_inner)
 			program_write(p, b + t);
 	}
 	return program_end(p);
 }
 
-/* 16x16 fresh blocks, each from those above and to the left. */
-static struct program *program_wave(void)
+/* A square of fresh blocks, each from those above and to the left. */
+static struct program *program_wave(uint32_t n)
 {
 	struct program *p = program_new("wave");
-	uint32_t b = program_blocks(p, 256, 512 * PROGRAM_KIB), i, j;
+	uint32_t b = program_blocks(p, n * n, 512 * PROGRAM_KIB), i, j;
 
-	for (i = 0; i < 16; i++) {
-		for (j = 0; j < 16; j++) {
+	for (i = 0; i < n; i++) {
+		for (j = 0; j < n; j++) {
 			program_task(p);
 			if (i > 0)
-				program_read(p, b + (i - 1) * 16 + j);
+				program_read(p, b + (i - 1) * n + j);
 			if (j > 0)
-				program_read(p, b + i * 16 + j - 1);
-			program_write(p, b + i * 16 + j);
+				program_read(p, b + i * n + j - 1);
+			program_write(p, b + i * n + j);
 		}
 	}
 	return program_end(p);
@@ -288,11 +288,11 @@ static void cholesky_step(struct program *p, uint32_t n, uint32_t k)
 	}
 }
 
-/* Right-looking, 12x12 tiles of 128x128 doubles, the lower half; one run. */
-static struct program *program_cholesky(void)
+/* Right-looking, the lower half of n x n tiles of 128 x 128 doubles. */
+static struct program *program_cholesky(uint32_t n)
 {
 	struct program *p = program_new("cholesky");
-	uint32_t k, n = 12;
+	uint32_t k;
 
 	program_blocks(p, n * n, 128 * PROGRAM_KIB);
 	for (k = 0; k < n; k++)
@@ -300,24 +300,42 @@ static struct program *program_cholesky(void)
 	return program_end(p);
 }
 
-/* 128 leaves written, then combined in pairs in place. */
-static struct program *program_reduction(void)
+/* Leaves written, then combined in pairs in place. */
+static struct program *program_reduction(uint32_t nr)
 {
 	struct program *p = program_new("reduction");
-	uint32_t b = program_blocks(p, 128, 512 * PROGRAM_KIB), i, step;
+	uint32_t b = program_blocks(p, nr, 512 * PROGRAM_KIB), i, step;
 
-	for (i = 0; i < 128; i++) {
+	for (i = 0; i < nr; i++) {
 		program_task(p);
 		program_write(p, b + i);
 	}
-	for (step = 1; step < 128; step *= 2) {
-		for (i = 0; i < 128; i += 2 * step) {
+	for (step = 1; step < nr; step *= 2) {
+		for (i = 0; i < nr; i += 2 * step) {
 			program_task(p);
 			program_read(p, b + i + step);
 			program_update(p, b + i);
 		}
 	}
 	return program_end(p);
+}
+
+/* The five of the measurements, in their sizes. */
+#define NR_MEASURED 5
+static struct program *program_measured(int which)
+{
+	switch (which) {
+	case 0:
+		return program_stencil(64, 20);
+	case 1:
+		return program_tree(127);
+	case 2:
+		return program_wave(16);
+	case 3:
+		return program_cholesky(12);
+	default:
+		return program_reduction(128);
+	}
 }
 
 #endif
