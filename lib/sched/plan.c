@@ -153,35 +153,52 @@ static double touched(const struct plan_work *w, uint32_t i)
 	return plan_touched(a, w->g->bytes[a->block]);
 }
 
-/* A task's estimate and own block, and what has to be counted. */
+static bool is_edge(const struct plan_access *a, uint32_t own)
+{
+	return a->block != own && a->reads + a->writes > 0;
+}
+
+/*
+ * A task's estimate and the block it writes most of: of several that are equal
+ * another one for each task, or else a node could get all of a level's tasks.
+ */
 static void measure_task(struct plan_work *w, uint32_t t)
 {
 	const struct plan_graph *g = w->g;
-	uint32_t i, own = PLAN_NO_BLOCK, end = g->first_access[t + 1];
+	uint32_t i, nr_equal = 0, end = g->first_access[t + 1];
 	const struct plan_access *a;
 	double est = 0, most = 0, part;
 
+	w->own[t] = PLAN_NO_BLOCK;
 	for (i = g->first_access[t]; i < end; i++) {
 		a = &g->access[i];
 		part = plan_part(a, g->bytes[a->block]);
 		est += part * (a->reads + a->writes);
-		if (part * a->writes > most) {
-			most = part * a->writes;
-			own = a->block;
-		}
+		part *= a->writes;
+		if (!a->writes || part < most)
+			continue;
+		nr_equal = part > most ? 1 : nr_equal + 1;
+		most = part;
+		if (t % nr_equal == nr_equal - 1)
+			w->own[t] = a->block;
 	}
 	w->est[t] = est;
-	w->own[t] = own;
 	w->level_est[g->level[t]] += est;
 	w->first[g->level[t]]++;
+}
+
+static void count_edges(struct plan_work *w, uint32_t t)
+{
+	uint32_t i, own = w->own[t];
+
 	if (own == PLAN_NO_BLOCK)
 		return;
 	w->first_share[own]++;
-	for (i = g->first_access[t]; i < end; i++) {
-		if (g->access[i].block == own)
+	for (i = w->g->first_access[t]; i < w->g->first_access[t + 1]; i++) {
+		if (!is_edge(&w->g->access[i], own))
 			continue;
 		w->first_edge[own]++;
-		w->first_edge[g->access[i].block]++;
+		w->first_edge[w->g->access[i].block]++;
 	}
 }
 
@@ -190,8 +207,10 @@ static void measure(struct plan_work *w)
 	const struct plan_graph *g = w->g;
 	uint32_t t;
 
-	for (t = 0; t < g->nr_tasks; t++)
+	for (t = 0; t < g->nr_tasks; t++) {
 		measure_task(w, t);
+		count_edges(w, t);
+	}
 	counts_to_starts(w->first_edge, g->nr_blocks);
 	counts_to_starts(w->first_share, g->nr_blocks);
 	counts_to_starts(w->first, w->nr_levels);
@@ -243,9 +262,9 @@ static void add_edges(struct plan_work *w, uint32_t t)
 	float bytes;
 
 	for (i = w->g->first_access[t]; i < w->g->first_access[t + 1]; i++) {
-		block = w->g->access[i].block;
-		if (block == own)
+		if (!is_edge(&w->g->access[i], own))
 			continue;
+		block = w->g->access[i].block;
 		bytes = (float)touched(w, i);
 		w->edge[w->first_edge[own]++] =
 			(struct plan_edge){ block << 1, bytes };

@@ -66,8 +66,9 @@ int plan_levels(uint32_t nr, const uint32_t *first_succ, const uint32_t *succ,
 /*
  * passes: PLAN_PASSES; 0: the chunks only. A block is moved to a node with
  * workers, never a fixed one. A task's node is that of the block it writes most
- * of, or, where that node has no workers, the nearest that has; of a task that
- * only reads, where most of its bytes are.
+ * of (of several that are equal not always the first), or, where that node has
+ * no workers, the nearest that has; of a task that only reads, where most of
+ * its bytes are.
  *
  * Twins are two blocks that share with each other more than half of what
  * each shares with any, as the two buffers of a sweep do; PLAN_NO_BLOCK: none.

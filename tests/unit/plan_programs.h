@@ -1,108 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * Task programs as plain arrays, for the tests of the plan and of the steals.
- * A program is a list of tasks with their accesses, in the order of
- * submission; who comes after whom follows from that: a reader after the last
- * writer, a writer after the last writer and all readers since.
- *
- * The first five are those of the measurements behind the policy: words are
- * touched once for each access, read and written ones twice.
+ * The five programs of the measurements behind the policy, in their sizes, and
+ * five others that it was not made for. A body touches each word once for each
+ * access, read and written ones twice.
  */
 #ifndef TESTS_UNIT_PLAN_PROGRAMS_H
 #define TESTS_UNIT_PLAN_PROGRAMS_H
 
-#include "base/util.h"
-#include "sched/plan.h"
-#include "tests/tap.h"
-
-#define PROGRAM_KIB 1024ull
-
-struct program {
-	char name[32];
-	struct plan_graph g;
-	uint32_t cap_tasks, cap_accesses, cap_blocks, cap_edges;
-	uint32_t *first_access, *level, *first_succ, *succ, *nr_pred;
-	struct plan_access *access;
-	uint64_t *bytes;
-	double *weight; /* by task: body time / bytes touched; NULL: all 1 */
-	/* For building: who is after whom. */
-	uint32_t *edge; /* pairs */
-	uint32_t nr_edges, *last_writer;
-};
-
-static void *program_grow(void *array, uint32_t nr, uint32_t *cap, size_t size)
-{
-	if (nr < *cap)
-		return array;
-	*cap = *cap ? 2 * *cap : 64;
-	array = realloc(array, *cap * size);
-	if (!array)
-		exit(99);
-	return array;
-}
-
-static struct program *program_new(const char *name)
-{
-	struct program *p = calloc(1, sizeof(*p));
-
-	if (!p)
-		exit(99);
-	snprintf(p->name, sizeof(p->name), "%s", name);
-	return p;
-}
-
-static void program_free(struct program *p)
-{
-	free(p->first_access);
-	free(p->level);
-	free(p->first_succ);
-	free(p->succ);
-	free(p->nr_pred);
-	free(p->access);
-	free(p->bytes);
-	free(p->weight);
-	free(p->edge);
-	free(p->last_writer);
-	free(p);
-}
-
-/* Blocks are numbered from 0; the first of nr new ones. */
-static uint32_t program_blocks(struct program *p, uint32_t nr, uint64_t bytes)
-{
-	uint32_t first = p->g.nr_blocks, i;
-
-	for (i = 0; i < nr; i++) {
-		p->bytes = program_grow(p->bytes, p->g.nr_blocks,
-					&p->cap_blocks, sizeof(*p->bytes));
-		p->bytes[p->g.nr_blocks++] = bytes;
-	}
-	return first;
-}
-
-static void program_task(struct program *p)
-{
-	uint32_t nr = p->g.nr_tasks;
-
-	p->first_access = program_grow(p->first_access, nr + 1, &p->cap_tasks,
-				       sizeof(*p->first_access));
-	if (!nr)
-		p->first_access[0] = 0;
-	p->first_access[nr + 1] = p->first_access[nr];
-	p->g.nr_tasks++;
-}
-
-/* Of the last task; share: 0 all. */
-static void program_use(struct program *p, uint32_t block, const char *mode,
-			uint16_t share)
-{
-	uint32_t nr = p->first_access[p->g.nr_tasks]++;
-
-	p->access = program_grow(p->access, nr, &p->cap_accesses,
-				 sizeof(*p->access));
-	p->access[nr] =
-		(struct plan_access){ block, strchr(mode, 'r') != NULL,
-				      strchr(mode, 'w') != NULL, share };
-}
+#include "tests/unit/plan_program.h"
 
 static void program_read(struct program *p, uint32_t block)
 {
@@ -117,92 +22,6 @@ static void program_write(struct program *p, uint32_t block)
 static void program_update(struct program *p, uint32_t block)
 {
 	program_use(p, block, "rw", 0);
-}
-
-static void program_edge(struct program *p, uint32_t from, uint32_t to)
-{
-	p->edge = program_grow(p->edge, 2 * p->nr_edges + 1, &p->cap_edges,
-			       sizeof(*p->edge));
-	p->edge[2 * p->nr_edges] = from;
-	p->edge[2 * p->nr_edges++ + 1] = to;
-}
-
-/* The accesses to a block in their order: edges of the last one. */
-static void program_order_block(struct program *p, const uint32_t *task,
-				const bool *writes, uint32_t nr)
-{
-	uint32_t i, j, writer = 0;
-	bool has_writer = false;
-
-	for (i = 0; i < nr; i++) {
-		if (has_writer && (!writes[i] || writer + 1 == i))
-			program_edge(p, task[writer], task[i]);
-		if (!writes[i])
-			continue;
-		for (j = has_writer ? writer + 1 : 0; j < i; j++)
-			program_edge(p, task[j], task[i]);
-		writer = i;
-		has_writer = true;
-	}
-}
-
-static void program_edges(struct program *p)
-{
-	uint32_t nr = p->first_access[p->g.nr_tasks], b, t, i, end, *first;
-	uint32_t *task = malloc((nr + 1) * sizeof(*task));
-	bool *writes = malloc((nr + 1) * sizeof(*writes));
-
-	first = calloc(p->g.nr_blocks + 2, sizeof(*first));
-	if (!first || !task || !writes)
-		exit(99);
-	for (i = 0; i < nr; i++)
-		first[p->access[i].block + 2]++;
-	for (b = 2; b < p->g.nr_blocks + 2; b++)
-		first[b] += first[b - 1];
-	for (t = 0; t < p->g.nr_tasks; t++) {
-		end = p->first_access[t + 1];
-		for (i = p->first_access[t]; i < end; i++) {
-			b = first[p->access[i].block + 1]++;
-			task[b] = t;
-			writes[b] = p->access[i].writes;
-		}
-	}
-	for (b = 0; b < p->g.nr_blocks; b++)
-		program_order_block(p, task + first[b], writes + first[b],
-				    first[b + 1] - first[b]);
-	free(first);
-	free(task);
-	free(writes);
-}
-
-/* After the last task. */
-static struct program *program_end(struct program *p)
-{
-	uint32_t nr = p->g.nr_tasks, t, i;
-
-	program_edges(p);
-	p->first_succ = calloc(nr + 2, sizeof(*p->first_succ));
-	p->succ = calloc(p->nr_edges + 1, sizeof(*p->succ));
-	p->nr_pred = calloc(nr + 1, sizeof(*p->nr_pred));
-	p->level = calloc(nr + 1, sizeof(*p->level));
-	if (!p->first_succ || !p->succ || !p->nr_pred || !p->level)
-		exit(99);
-	for (i = 0; i < p->nr_edges; i++) {
-		p->first_succ[p->edge[2 * i] + 2]++;
-		p->nr_pred[p->edge[2 * i + 1]]++;
-	}
-	for (t = 2; t < nr + 2; t++)
-		p->first_succ[t] += p->first_succ[t - 1];
-	for (i = 0; i < p->nr_edges; i++)
-		p->succ[p->first_succ[p->edge[2 * i] + 1]++] =
-			p->edge[2 * i + 1];
-	if (plan_levels(nr, p->first_succ, p->succ, p->level))
-		exit(99);
-	p->g.level = p->level;
-	p->g.first_access = p->first_access;
-	p->g.access = p->access;
-	p->g.bytes = p->bytes;
-	return p;
 }
 
 /* So many blocks twice, first written, then swept. */
@@ -320,9 +139,144 @@ static struct program *program_reduction(uint32_t nr)
 	return program_end(p);
 }
 
-/* The five of the measurements, in their sizes. */
+static void lu_step(struct program *p, uint32_t n, uint32_t k)
+{
+	uint32_t i, j;
+
+	program_task(p);
+	program_update(p, k * n + k);
+	for (i = k + 1; i < n; i++) {
+		program_task(p);
+		program_read(p, k * n + k);
+		program_update(p, i * n + k);
+		program_task(p);
+		program_read(p, k * n + k);
+		program_update(p, k * n + i);
+	}
+	for (i = k + 1; i < n; i++) {
+		for (j = k + 1; j < n; j++) {
+			program_task(p);
+			program_read(p, i * n + k);
+			program_read(p, k * n + j);
+			program_update(p, i * n + j);
+		}
+	}
+}
+
+/* Without pivoting, n x n tiles. */
+static struct program *program_lu(uint32_t n)
+{
+	struct program *p = program_new("lu");
+	uint32_t k;
+
+	program_blocks(p, n * n, 128 * PROGRAM_KIB);
+	for (k = 0; k < n; k++)
+		lu_step(p, n, k);
+	return program_end(p);
+}
+
+/* A butterfly: each task updates two blocks, further apart each time. */
+static struct program *program_fft(uint32_t nr)
+{
+	struct program *p = program_new("fft");
+	uint32_t b = program_blocks(p, nr, 256 * PROGRAM_KIB), i, step;
+
+	for (i = 0; i < nr; i++) {
+		program_task(p);
+		program_write(p, b + i);
+	}
+	for (step = 1; step < nr; step *= 2) {
+		for (i = 0; i < nr; i++) {
+			if (i & step)
+				continue;
+			program_task(p);
+			program_update(p, b + i);
+			program_update(p, b + i + step);
+		}
+	}
+	return program_end(p);
+}
+
+static void plane_task(struct program *p, uint32_t n, uint32_t from, uint32_t i)
+{
+	program_read(p, from + i);
+	if (i % n > 0)
+		program_use(p, from + i - 1, "r", 1024);
+	if (i % n < n - 1)
+		program_use(p, from + i + 1, "r", 1024);
+	if (i >= n)
+		program_use(p, from + i - n, "r", 1024);
+	if (i < n * n - n)
+		program_use(p, from + i + n, "r", 1024);
+}
+
+/* A stencil in two dimensions: n x n blocks twice. */
+static struct program *program_plane(uint32_t n, uint32_t nr_sweeps)
+{
+	struct program *p = program_new("plane");
+	uint32_t b[2], s, i;
+
+	b[0] = program_blocks(p, n * n, 256 * PROGRAM_KIB);
+	b[1] = program_blocks(p, n * n, 256 * PROGRAM_KIB);
+	for (s = 0; s <= nr_sweeps; s++) {
+		for (i = 0; i < n * n; i++) {
+			program_task(p);
+			if (s > 0)
+				plane_task(p, n, b[(s + 1) % 2], i);
+			program_write(p, b[s % 2] + i);
+		}
+	}
+	return program_end(p);
+}
+
+/* Tasks update one block each and read some others, mostly close ones. */
+static struct program *program_sparse(uint32_t nr_tasks, uint64_t seed)
+{
+	struct program *p = program_new("sparse");
+	uint32_t nr = nr_tasks / 8 + 1, t, i, out, other;
+
+	for (i = 0; i < nr; i++)
+		program_blocks(p, 1,
+			       (32 + random_next(&seed) % 480) * PROGRAM_KIB);
+	for (t = 0; t < nr_tasks; t++) {
+		out = random_next(&seed) % nr;
+		program_task(p);
+		program_update(p, out);
+		for (i = random_next(&seed) % 4; i > 0; i--) {
+			other = random_next(&seed) % 8 ? out + i
+						       : random_next(&seed);
+			if (other % nr != out)
+				program_read(p, other % nr);
+		}
+	}
+	return program_end(p);
+}
+
+/* Chains of different lengths that all read one table. */
+static struct program *program_chains(uint32_t nr)
+{
+	struct program *p = program_new("chains");
+	uint32_t table = program_blocks(p, 1, 64 * PROGRAM_KIB), i, s;
+	uint32_t b = program_blocks(p, nr, 512 * PROGRAM_KIB);
+
+	program_task(p);
+	program_write(p, table);
+	for (s = 0; s < 24; s++) {
+		for (i = 0; i < nr; i++) {
+			if (s > 8 + i % 16)
+				continue;
+			program_task(p);
+			program_read(p, table);
+			program_update(p, b + i);
+		}
+	}
+	return program_end(p);
+}
+
+/* The five of the measurements in their sizes, then others. */
 #define NR_MEASURED 5
-static struct program *program_measured(int which)
+#define NR_PROGRAMS 10
+static struct program *program_build(int which)
 {
 	switch (which) {
 	case 0:
@@ -333,8 +287,18 @@ static struct program *program_measured(int which)
 		return program_wave(16);
 	case 3:
 		return program_cholesky(12);
-	default:
+	case 4:
 		return program_reduction(128);
+	case 5:
+		return program_lu(10);
+	case 6:
+		return program_fft(128);
+	case 7:
+		return program_plane(10, 12);
+	case 8:
+		return program_sparse(800, 42);
+	default:
+		return program_chains(64);
 	}
 }
 
