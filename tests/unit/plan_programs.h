@@ -235,9 +235,12 @@ static struct program *program_sparse(uint32_t nr_tasks, uint64_t seed)
 	struct program *p = program_new("sparse");
 	uint32_t nr = nr_tasks / 8 + 1, t, i, out, other;
 
-	for (i = 0; i < nr; i++)
+	for (i = 0; i < nr; i++) {
 		program_blocks(p, 1,
 			       (32 + random_next(&seed) % 480) * PROGRAM_KIB);
+		program_task(p);
+		program_write(p, i);
+	}
 	for (t = 0; t < nr_tasks; t++) {
 		out = random_next(&seed) % nr;
 		program_task(p);
