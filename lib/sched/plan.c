@@ -349,6 +349,10 @@ static void describe_plan(struct plan_work *w, struct plan *p)
 					       : w->runs[w->home[w->own[t]]]);
 	if (p->twin)
 		plan_find_twins(w, p->twin);
+	if (p->own)
+		memcpy(p->own, w->own, g->nr_tasks * sizeof(*p->own));
+	if (p->est)
+		memcpy(p->est, w->est, g->nr_tasks * sizeof(*p->est));
 	p->objective = plan_objective(w);
 }
 

@@ -50,9 +50,9 @@ static void sim_begin(struct sim *s)
 		n = s->rule.has_plan && s->plan.task[t] >= 0 ? s->plan.task[t]
 							     : 0;
 		s->acct[t] = n;
-		s->node[n].sum.remaining += s->bytes[t];
-		if (s->own[t] != PLAN_NO_BLOCK)
-			s->left[s->own[t]] += s->bytes[t];
+		s->node[n].sum.remaining += s->plan.est[t];
+		if (s->plan.own[t] != PLAN_NO_BLOCK)
+			s->left[s->plan.own[t]] += s->plan.est[t];
 	}
 	/* Without a plan the first ones are dealt out in chunks. */
 	for (t = 0; t < nr; t++) {
@@ -96,7 +96,7 @@ static double sim_ideal(const struct sim *s)
 
 	/* Successors come later in all programs. */
 	for (t = 0; t < nr; t++) {
-		end = start[t] + s->bytes[t] * sim_weight(s, t);
+		end = start[t] + s->plan.est[t] * sim_weight(s, t);
 		work += end - start[t];
 		longest = end > longest ? end : longest;
 		for (i = s->p->first_succ[t]; i < s->p->first_succ[t + 1];
@@ -110,49 +110,27 @@ static double sim_ideal(const struct sim *s)
 	return work > longest ? work : longest;
 }
 
-/* Of several equal ones any. */
-static uint32_t sim_own(const struct sim *s, uint32_t t)
-{
-	uint32_t i, own = PLAN_NO_BLOCK, block;
-	double bytes, most = 0;
-
-	for (i = s->p->first_access[t]; i < s->p->first_access[t + 1]; i++) {
-		block = s->p->access[i].block;
-		bytes = plan_part(&s->p->access[i], s->p->bytes[block]) *
-			s->p->access[i].writes;
-		if (bytes > most) {
-			most = bytes;
-			own = block;
-		}
-	}
-	return own;
-}
-
 static void sim_init_tasks(struct sim *s)
 {
-	uint32_t nr = s->p->g.nr_tasks, blocks = s->p->g.nr_blocks, t, i;
+	uint32_t nr = s->p->g.nr_tasks, blocks = s->p->g.nr_blocks, i;
+	struct plan *plan = &s->plan;
 
-	s->bytes = sim_alloc(nr, sizeof(*s->bytes));
-	s->own = sim_alloc(nr, sizeof(*s->own));
 	s->nr_pred = sim_alloc(nr, sizeof(*s->nr_pred));
 	s->acct = sim_alloc(nr, sizeof(*s->acct));
 	s->started = sim_alloc(nr, sizeof(*s->started));
 	s->home = sim_alloc(blocks, sizeof(*s->home));
 	s->left = sim_alloc(blocks, sizeof(*s->left));
-	s->plan.block = sim_alloc(blocks, sizeof(*s->plan.block));
-	s->plan.task = sim_alloc(nr, sizeof(*s->plan.task));
-	s->plan.twin = sim_alloc(blocks, sizeof(*s->plan.twin));
-	for (t = 0; t < blocks; t++)
-		s->home[t] = -1;
-	for (t = 0; t < nr; t++) {
-		s->own[t] = sim_own(s, t);
-		for (i = s->p->first_access[t]; i < s->p->first_access[t + 1];
-		     i++)
-			s->bytes[t] += plan_touched(
-				&s->p->access[i],
-				s->p->bytes[s->p->access[i].block]);
-		s->mean_task += s->bytes[t] / nr;
-	}
+	plan->block = sim_alloc(blocks, sizeof(*plan->block));
+	plan->twin = sim_alloc(blocks, sizeof(*plan->twin));
+	plan->task = sim_alloc(nr, sizeof(*plan->task));
+	plan->own = sim_alloc(nr, sizeof(*plan->own));
+	plan->est = sim_alloc(nr, sizeof(*plan->est));
+	if (plan_make(s->m, &s->p->g, PLAN_PASSES, plan))
+		exit(99);
+	for (i = 0; i < blocks; i++)
+		s->home[i] = -1;
+	for (i = 0; i < nr; i++)
+		s->mean_task += plan->est[i] / nr;
 }
 
 static void sim_init_nodes(struct sim *s)
@@ -180,8 +158,6 @@ static void sim_fini(struct sim *s)
 
 	for (n = 0; n < s->m->nr_nodes; n++)
 		free(s->node[n].ready);
-	free(s->bytes);
-	free(s->own);
 	free(s->nr_pred);
 	free(s->acct);
 	free(s->started);
@@ -190,6 +166,8 @@ static void sim_fini(struct sim *s)
 	free(s->plan.block);
 	free(s->plan.task);
 	free(s->plan.twin);
+	free(s->plan.own);
+	free(s->plan.est);
 	free(s);
 }
 
@@ -206,8 +184,6 @@ static struct sim_result sim_run(const struct plan_machine *m,
 	s->rule = *rule;
 	sim_init_tasks(s);
 	sim_init_nodes(s);
-	if (plan_make(m, &p->g, PLAN_PASSES, &s->plan))
-		exit(99);
 	for (i = 0; i < times; i++)
 		sim_once(s);
 	r = s->r;

@@ -64,8 +64,7 @@ struct sim {
 	struct sim_node node[SIM_NODES];
 	struct sim_worker worker[SIM_WORKERS];
 	/* By task. */
-	double *bytes;
-	uint32_t *own, *nr_pred;
+	uint32_t *nr_pred;
 	int *acct;
 	bool *started;
 	/* By block. */
@@ -100,7 +99,7 @@ static uint32_t sim_uses(const struct sim *s, uint32_t t, bool planned,
 		use[nr++] =
 			(struct deficit_use){ plan_touched(&s->p->access[i],
 							   s->p->bytes[block]),
-					      home, block == s->own[t] };
+					      home, block == s->plan.own[t] };
 	}
 	return nr;
 }
@@ -115,8 +114,8 @@ static double sim_extra(const struct sim *s, uint32_t t, int node)
 
 static void sim_account(struct sim *s, uint32_t t, int node)
 {
-	s->node[s->acct[t]].sum.remaining -= s->bytes[t];
-	s->node[node].sum.remaining += s->bytes[t];
+	s->node[s->acct[t]].sum.remaining -= s->plan.est[t];
+	s->node[node].sum.remaining += s->plan.est[t];
 	s->acct[t] = node;
 }
 
@@ -238,7 +237,7 @@ static void sim_look(struct sim *s, const struct deficit_node *sum, int worker,
 	c.ahead = deficit_left(&sum[victim]) - deficit_left(&sum[thief]);
 	for (c.at = 0; c.at < v->sum.nr_ready && c.at < DEFICIT_SCAN; c.at++) {
 		t = v->ready[c.at].task;
-		c.task = deficit_task(s->bytes[t], sum[victim].rate,
+		c.task = deficit_task(s->plan.est[t], sum[victim].rate,
 				      sim_extra(s, t, thief),
 				      sim_extra(s, t, victim));
 		if (!deficit_allows(&sum[thief], &sum[victim],
@@ -256,7 +255,7 @@ static void sim_look(struct sim *s, const struct deficit_node *sum, int worker,
 static void sim_rehome(struct sim *s, const struct deficit_node *sum,
 		       int victim, int thief, uint32_t t)
 {
-	uint32_t own = s->own[t], twin, i;
+	uint32_t own = s->plan.own[t], twin, i;
 	struct deficit_block b;
 
 	if (own == PLAN_NO_BLOCK || s->home[own] != victim)
@@ -279,8 +278,8 @@ static void sim_rehome(struct sim *s, const struct deficit_node *sum,
 	s->moved += b.bytes;
 	for (i = 0; i < s->p->g.nr_tasks; i++)
 		if (!s->started[i] && s->acct[i] == victim &&
-		    (s->own[i] == own ||
-		     (twin != PLAN_NO_BLOCK && s->own[i] == twin)))
+		    (s->plan.own[i] == own ||
+		     (twin != PLAN_NO_BLOCK && s->plan.own[i] == twin)))
 			sim_account(s, i, thief);
 }
 
@@ -314,11 +313,11 @@ static void sim_start(struct sim *s, int worker, uint32_t t)
 	uint32_t i, block;
 
 	w->task = t;
-	w->end = s->now + (s->bytes[t] + extra) * sim_weight(s, t);
+	w->end = s->now + (s->plan.est[t] + extra) * sim_weight(s, t);
 	s->started[t] = true;
-	s->node[s->acct[t]].sum.remaining -= s->bytes[t];
-	if (s->own[t] != PLAN_NO_BLOCK)
-		s->left[s->own[t]] -= s->bytes[t];
+	s->node[s->acct[t]].sum.remaining -= s->plan.est[t];
+	if (s->plan.own[t] != PLAN_NO_BLOCK)
+		s->left[s->plan.own[t]] -= s->plan.est[t];
 	for (i = s->p->first_access[t]; i < s->p->first_access[t + 1]; i++) {
 		block = s->p->access[i].block;
 		bytes = plan_touched(&s->p->access[i], s->p->bytes[block]);
@@ -330,9 +329,10 @@ static void sim_start(struct sim *s, int worker, uint32_t t)
 		n->bytes += bytes;
 	}
 	/* Only tasks at home tell how fast the node is. */
-	if (s->own[t] != PLAN_NO_BLOCK && s->home[s->own[t]] == w->node)
+	if (s->plan.own[t] != PLAN_NO_BLOCK &&
+	    s->home[s->plan.own[t]] == w->node)
 		n->measured = deficit_learn(n->measured, w->end - s->now,
-					    s->bytes[t]);
+					    s->plan.est[t]);
 	s->r.nr_run++;
 }
 

@@ -230,7 +230,7 @@ static bool same_plan(const struct program *p, const struct result *a,
 static void any_program_gets_a_sound_plan(uint64_t seed)
 {
 	uint32_t nr = 300, i, b, misplaced = 0, worse = 0, other = 0, odd = 0;
-	uint32_t nr_moved = 0, twin, wrong = 0;
+	uint32_t nr_moved = 0, twin, wrong = 0, t, mistaken = 0;
 	struct result r, again, chunks;
 	struct any a;
 	double slow;
@@ -253,6 +253,11 @@ static void any_program_gets_a_sound_plan(uint64_t seed)
 			odd += twin != PLAN_NO_BLOCK &&
 			       (twin == b || r.plan.twin[twin] != b);
 		}
+		for (t = 0; t < a.p->g.nr_tasks; t++) {
+			mistaken += r.plan.own[t] != own_block(a.p, t);
+			mistaken +=
+				!within(r.plan.est[t], task_bytes(a.p, t), 1);
+		}
 		result_fini(&r);
 		result_fini(&again);
 		result_fini(&chunks);
@@ -263,6 +268,7 @@ static void any_program_gets_a_sound_plan(uint64_t seed)
 	is(wrong, 0, "and the time is what the model says");
 	is(other, 0, "the same graph gets the same plan");
 	is(odd, 0, "twins are pairs");
+	is(mistaken, 0, "tasks' own blocks and bytes are told");
 	ok(nr_moved > nr / 2, "refinement moves something in most of them");
 }
 
