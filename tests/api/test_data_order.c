@@ -7,25 +7,7 @@
  */
 #include "tests/api/world.h"
 
-#include <signal.h>
-
 #define NR_MEET 4
-#define LENGTH(a) (sizeof(a) / sizeof(*(a)))
-
-/* Of the program under way, for the watchdog. */
-static volatile uint64_t seed_now;
-
-static void say_seed(int sig)
-{
-	char text[64];
-	int len = snprintf(text, sizeof(text), "# hangs with seed %llu\n",
-			   (unsigned long long)seed_now);
-
-	if (write(STDOUT_FILENO, text, (size_t)len) != len)
-		_exit(2);
-	signal(sig, SIG_DFL);
-	raise(sig);
-}
 
 static struct lkdf_data *number(struct lkdf *rt, const uint64_t *init)
 {
@@ -385,36 +367,6 @@ static const struct choice choices[] = {
 	  .has_twice = true },
 };
 
-/* Return: what went wrong. */
-static int run_one(struct lkdf *rt, struct lkdf_kind *k, const struct choice *c,
-		   uint64_t seed)
-{
-	static struct program p;
-	static struct state st;
-	struct world *w;
-	uint32_t i;
-	int nr;
-
-	seed_now = seed;
-	program_make(&p, c, seed);
-	state_run(&st, &p);
-	w = world_create(rt, &p, k);
-	for (i = 0; i < p.nr_steps; i++)
-		world_submit(w, i, NULL, NULL);
-	world_check_data(w, &st);
-	if (lkdf_scope_wait(rt, NULL, -1))
-		wrong(w, "scope: %s", lkdf_errmsg());
-	world_check_marks(w, &st);
-	world_check_order(w);
-	if (!(c->modes & LKDF_REDUCE))
-		world_check_versions(w, &st);
-	nr = atomic_load(&w->nr_wrong);
-	if (nr)
-		program_say(&p);
-	world_destroy(w);
-	return nr;
-}
-
 static void programs_run_as_if_in_order(struct lkdf *rt, const char *options,
 					uint64_t seed, int nr)
 {
@@ -426,8 +378,8 @@ static void programs_run_as_if_in_order(struct lkdf *rt, const char *options,
 	for (i = 0; i < LENGTH(choices); i++) {
 		nr_wrong = 0;
 		for (j = 0; j < nr && nr_wrong < 3; j++)
-			nr_wrong += run_one(rt, k, &choices[i],
-					    seed + (uint64_t)j) != 0;
+			nr_wrong += run_program(rt, k, &choices[i],
+						seed + (uint64_t)j) != 0;
 		is(nr_wrong, 0, "%s: programs of sort %zu, seeds %llu to %llu",
 		   options, i, (unsigned long long)seed,
 		   (unsigned long long)seed + nr - 1);
@@ -447,7 +399,7 @@ int main(int argc, char **argv)
 	size_t i;
 
 	tap_start(argc > 2 ? 3600 : 240);
-	signal(SIGALRM, say_seed);
+	say_seed_in_time();
 	for (i = 0; i < LENGTH(options); i++) {
 		printf("# %s\n", options[i]);
 		rt = api_open(options[i]);

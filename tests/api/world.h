@@ -11,6 +11,29 @@
 #include "tests/api/usage.h"
 
 #include <sched.h>
+#include <signal.h>
+
+#define LENGTH(a) (sizeof(a) / sizeof(*(a)))
+
+/* Of the program under way, for the watchdog. */
+static volatile uint64_t seed_now;
+
+static void say_seed(int sig)
+{
+	char text[64];
+	int len = snprintf(text, sizeof(text), "# hangs with seed %llu\n",
+			   (unsigned long long)seed_now);
+
+	if (write(STDOUT_FILENO, text, (size_t)len) != len)
+		_exit(2);
+	signal(sig, SIG_DFL);
+	raise(sig);
+}
+
+__attribute__((unused)) static void say_seed_in_time(void)
+{
+	signal(SIGALRM, say_seed);
+}
 
 /* What the bodies leave. */
 struct mark {
@@ -482,6 +505,38 @@ __attribute__((unused)) static void world_check_order(struct world *w)
 	for (d = 0; d < w->p->nr_data; d++)
 		for (part = 0; part < w->p->shape[d].nr_parts; part++)
 			check_part_order(w, d, part);
+}
+
+/* Submits one after another. Return: how much went wrong. */
+__attribute__((unused)) static int run_program(struct lkdf *rt,
+					       struct lkdf_kind *k,
+					       const struct choice *c,
+					       uint64_t seed)
+{
+	static struct program p;
+	static struct state st;
+	struct world *w;
+	uint32_t i;
+	int nr;
+
+	seed_now = seed;
+	program_make(&p, c, seed);
+	state_run(&st, &p);
+	w = world_create(rt, &p, k);
+	for (i = 0; i < p.nr_steps; i++)
+		world_submit(w, i, NULL, NULL);
+	world_check_data(w, &st);
+	if (lkdf_scope_wait(rt, NULL, -1))
+		wrong(w, "scope: %s", lkdf_errmsg());
+	world_check_marks(w, &st);
+	world_check_order(w);
+	if (!(c->modes & LKDF_REDUCE))
+		world_check_versions(w, &st);
+	nr = atomic_load(&w->nr_wrong);
+	if (nr)
+		program_say(&p);
+	world_destroy(w);
+	return nr;
 }
 
 #endif
