@@ -356,8 +356,10 @@ state_step(struct state *st, const struct program *p, uint32_t step)
 			seen = mix(seen ^ st->value[s->op[i].data][part]);
 	}
 	st->seen[step] = seen;
+	/* What does not run cannot say that it leaves something untouched. */
 	for (i = 0; i < s->nr; i++)
-		if (op_writes(&s->op[i]))
+		if (op_writes(&s->op[i]) ||
+		    (st->is_skipped[step] && s->op[i].is_untouched))
 			state_write(st, p, step, i);
 	if (!st->result[step])
 		state_count(st, s);
