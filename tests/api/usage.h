@@ -92,29 +92,6 @@ __attribute__((unused)) static const char *mode_name(uint32_t mode)
 	return mode <= LKDF_REDUCE && name[mode] ? name[mode] : "?";
 }
 
-__attribute__((unused)) static void program_say(const struct program *p)
-{
-	const struct op *op;
-	uint32_t i, j;
-
-	for (i = 0; i < p->nr_data; i++)
-		printf("# data %u: %u parts of %u words%s\n", i,
-		       p->shape[i].nr_parts, p->shape[i].words,
-		       p->shape[i].has_init ? ", a first value" : "");
-	for (i = 0; i < p->nr_steps; i++) {
-		printf("# step %u:", i);
-		for (j = 0; j < p->step[i].nr; j++) {
-			op = &p->step[i].op[j];
-			printf(" %s %u", mode_name(op->mode), op->data);
-			if (op->part)
-				printf(".%u", op->part);
-			if (op->is_untouched)
-				printf(" untouched");
-		}
-		printf("%s\n", p->step[i].error ? " fails" : "");
-	}
-}
-
 /* Parts first .. end - 1, from 0, of what an op is about. */
 static inline uint32_t op_first(const struct op *op)
 {
@@ -152,14 +129,45 @@ static inline uint64_t added(uint32_t step, uint32_t op, uint32_t part)
 	return mix(step * 1000003 + op * 1000 + part) & 0xffff;
 }
 
+/* What is WEAK is not touched by the step itself. */
+static inline bool op_touches(const struct op *op)
+{
+	return !(op->mode & LKDF_WEAK);
+}
+
 static inline bool op_reads(const struct op *op)
 {
-	return op->mode & LKDF_READ;
+	return op_touches(op) && op->mode & LKDF_READ;
 }
 
 static inline bool op_writes(const struct op *op)
 {
-	return op->mode & WRITES && !op->is_untouched;
+	return op_touches(op) && op->mode & WRITES && !op->is_untouched;
+}
+
+__attribute__((unused)) static void program_say(const struct program *p)
+{
+	const struct op *op;
+	uint32_t i, j;
+
+	for (i = 0; i < p->nr_data; i++)
+		printf("# data %u: %u parts of %u words%s\n", i,
+		       p->shape[i].nr_parts, p->shape[i].words,
+		       p->shape[i].has_init ? ", a first value" : "");
+	for (i = 0; i < p->nr_steps; i++) {
+		printf("# step %u:", i);
+		for (j = 0; j < p->step[i].nr; j++) {
+			op = &p->step[i].op[j];
+			printf(" %s %u", mode_name(op->mode), op->data);
+			if (op->part)
+				printf(".%u", op->part);
+			if (op->is_untouched)
+				printf(" untouched");
+			if (!op_touches(op))
+				printf(" weak");
+		}
+		printf("%s\n", p->step[i].error ? " fails" : "");
+	}
 }
 
 /*
@@ -295,7 +303,7 @@ static int state_input_error(const struct state *st, const struct program *p,
 	uint32_t i, part;
 
 	for (i = 0; i < s->nr; i++) {
-		if (s->op[i].mode == LKDF_WRITE)
+		if (s->op[i].mode == LKDF_WRITE || !op_touches(&s->op[i]))
 			continue;
 		for (part = op_first(&s->op[i]); part < op_end(p, &s->op[i]);
 		     part++)
