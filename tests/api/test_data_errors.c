@@ -1,0 +1,527 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Errors go along with data: who reads what a failed task should have written
+ * is skipped, until somebody writes it anew. Random programs of which steps
+ * fail are compared with an interpreter, counts included.
+ *
+ * test_data_errors [SEED [PROGRAMS]] runs other programs, and more of them.
+ */
+#include "tests/api/heard.h"
+#include "tests/api/world.h"
+
+#define ON(d, m)                         \
+	(struct lkdf_use)                \
+	{                                \
+		.data = (d), .mode = (m) \
+	}
+
+static struct {
+	struct lkdf_kind *fails, *adds, *counts, *gate;
+} kinds;
+
+static struct lkdf_data *number(struct lkdf *rt, const char *name,
+				const uint64_t *init)
+{
+	struct lkdf_data *d = NULL;
+
+	must(lkdf_data_create(rt,
+			      ATTR(lkdf_data_attr, .bytes = sizeof(uint64_t),
+				   .init = init, .name = name),
+			      &d));
+	return d;
+}
+
+static int submit_in(struct lkdf *rt, struct lkdf_scope *s, struct lkdf_kind *k,
+		     const void *arg, const struct lkdf_use *use, uint32_t nr)
+{
+	return lkdf_submit(rt, s,
+			   ATTR(lkdf_task, .kind = k, .arg = arg, .use = use,
+				.nr_use = nr),
+			   NULL);
+}
+
+static int submit_on(struct lkdf *rt, struct lkdf_kind *k, const void *arg,
+		     struct lkdf_use use)
+{
+	return submit_in(rt, NULL, k, arg, &use, 1);
+}
+
+static int event_of(struct lkdf *rt, struct lkdf_kind *k, const void *arg,
+		    struct lkdf_use use, struct lkdf_event *done)
+{
+	return lkdf_submit(rt, NULL,
+			   ATTR(lkdf_task, .kind = k, .arg = arg, .use = &use,
+				.nr_use = 1),
+			   done);
+}
+
+/* Argument: the error. */
+static int fail_with(struct lkdf_ctx *c, void *arg)
+{
+	return lkdf_fail(c, *(int *)arg, "fails on purpose");
+}
+
+static int add_one(struct lkdf_ctx *c, void *arg)
+{
+	(void)arg;
+	*(uint64_t *)lkdf_ptr(c, 0) += 1;
+	return 0;
+}
+
+static int pass_gate(struct lkdf_ctx *c, void *arg)
+{
+	(void)c;
+	gate_pass(arg);
+	return 0;
+}
+
+static void make_kinds(struct lkdf *rt)
+{
+	kinds.fails = api_kind(rt, "fails", fail_with, sizeof(int), 0);
+	kinds.adds = api_kind(rt, "adds", add_one, 0, 0);
+	kinds.counts = api_kind(rt, "counts", api_count, 0, 0);
+	kinds.gate = api_kind(rt, "gate", pass_gate, 0, LKDF_BLOCKING);
+}
+
+static void put_kinds(void)
+{
+	lkdf_kind_put(kinds.fails);
+	lkdf_kind_put(kinds.adds);
+	lkdf_kind_put(kinds.counts);
+	lkdf_kind_put(kinds.gate);
+}
+
+/* Readers of what failed are skipped, and theirs, until a WRITE. */
+static void poison_travels_and_heals(struct lkdf *rt)
+{
+	struct lkdf_data *x = number(rt, "x", &(uint64_t){ 1 });
+	struct lkdf_data *y = number(rt, "y", &(uint64_t){ 1 });
+	struct lkdf_data *z = number(rt, "z", &(uint64_t){ 1 });
+	struct lkdf_use xy[] = { ON(x, LKDF_READ), ON(y, LKDF_RW) };
+	struct lkdf_use yz[] = { ON(y, LKDF_READ), ON(z, LKDF_WRITE) };
+	struct lkdf_error e = { .size = sizeof(e) };
+	atomic_int nr = 0, nr_after = 0;
+	struct lkdf_scope *s;
+	struct lkdf_event done;
+
+	must(lkdf_scope_create(rt, NULL, &s));
+	must(submit_in(rt, s, kinds.fails, &(int){ -EIO }, &ON(x, LKDF_WRITE),
+		       1));
+	must(submit_in(rt, s, kinds.counts, &nr, xy, 2));
+	must(submit_in(rt, s, kinds.counts, &nr, yz, 2));
+	must(submit_in(rt, s, kinds.counts, &nr, &ON(z, LKDF_READ), 1));
+	must(submit_in(rt, s, kinds.counts, &nr, &ON(x, LKDF_RW), 1));
+	must(lkdf_submit(rt, s,
+			 ATTR(lkdf_task, .kind = kinds.counts, .arg = &nr,
+			      .use = &ON(x, LKDF_COMMUTE), .nr_use = 1),
+			 &done));
+	while (lkdf_event_error(done, &e) == 1)
+		api_nap_ns(50000);
+	is(e.err, -EIO, "a skipped task has the first error");
+	has(e.task, "fails", "with the task that failed");
+	has(e.why, "on purpose", "and its text");
+	is(lkdf_event_wait(done, -1), -EIO, "its event, too");
+	is(lkdf_scope_wait(rt, s, -1), -EIO, "the scope has it");
+	is(nr, 0, "no reader has run");
+	must(lkdf_scope_error(rt, s, &e));
+	is(e.nr_failed, 1, "1 has failed");
+	is(e.nr_skipped, 5, "5 were skipped");
+	is(e.nr_cancelled, 0, "none was cancelled");
+	is(lkdf_data_version(x) + lkdf_data_version(y) + lkdf_data_version(z),
+	   3, "nothing counts as a write");
+	must(submit_in(rt, s, kinds.counts, &nr_after, &ON(x, LKDF_WRITE), 1));
+	must(submit_in(rt, s, kinds.counts, &nr_after, &ON(x, LKDF_READ), 1));
+	is(lkdf_scope_wait(rt, s, -1), 0, "a WRITE heals");
+	is(nr_after, 2, "readers run again");
+	must(submit_in(rt, s, kinds.counts, &nr_after, xy, 2));
+	is(lkdf_scope_wait(rt, s, -1), -EIO, "others are as they were");
+	is(nr_after, 2, "until they are written");
+	lkdf_scope_put(s);
+	lkdf_data_put(x);
+	lkdf_data_put(y);
+	lkdf_data_put(z);
+	must(lkdf_scope_wait(rt, NULL, -1) ? 0 : -EPROTO);
+}
+
+static void a_failed_write_of_poison_has_its_own_error(struct lkdf *rt)
+{
+	struct lkdf_data *x = number(rt, NULL, NULL);
+
+	must(submit_on(rt, kinds.fails, &(int){ -EIO }, ON(x, LKDF_WRITE)));
+	must(submit_on(rt, kinds.fails, &(int){ -EDOM }, ON(x, LKDF_WRITE)));
+	is(lkdf_scope_wait(rt, NULL, -1), -EIO, "the scope has the first");
+	ok(lkdf_data_acquire(x, LKDF_READ, -1, NULL) < 0,
+	   "what two have failed to write has an error");
+	is(lkdf_data_version(x), 0, "and no version");
+	lkdf_data_put(x);
+}
+
+static void acquire_tells_the_error(struct lkdf *rt)
+{
+	struct lkdf_data *x = number(rt, NULL, NULL);
+	uint64_t *at = NULL;
+
+	must(submit_on(rt, kinds.fails, &(int){ -EILSEQ }, ON(x, LKDF_WRITE)));
+	is(lkdf_data_acquire(x, LKDF_READ, -1, (void **)&at), -EILSEQ,
+	   "acquire gives the error of the failed writer");
+	has(lkdf_errmsg(), "on purpose", "with its text");
+	ok(!at, "out is untouched");
+	is(lkdf_data_release(x), -EPERM, "the thread holds nothing");
+	is(lkdf_data_acquire(x, LKDF_RW, -1, (void **)&at), -EILSEQ,
+	   "RW reads, too");
+	is(lkdf_data_acquire(x, LKDF_WRITE, -1, (void **)&at), 0,
+	   "WRITE does not");
+	*at = 5;
+	must(lkdf_data_release(x));
+	is(lkdf_data_acquire(x, LKDF_READ, -1, (void **)&at), 0, "it heals");
+	is(*at, 5, "with its value");
+	must(lkdf_data_release(x));
+	is(lkdf_scope_wait(rt, NULL, -1), -EILSEQ, "the scope has the error");
+	lkdf_data_put(x);
+}
+
+/*
+ * ALWAYS
+ */
+
+struct seen {
+	int error[3], has_bytes[3], nr;
+};
+
+static int look_at_inputs(struct lkdf_ctx *c, void *arg)
+{
+	struct seen *seen = *(struct seen **)arg;
+	unsigned i;
+
+	for (i = 0; i < 3; i++) {
+		seen->error[i] = lkdf_input_error(c, i);
+		seen->has_bytes[i] = lkdf_ptr(c, i) != NULL;
+	}
+	seen->nr++;
+	return 0;
+}
+
+static int make_always(struct lkdf *rt, struct lkdf_kind **out)
+{
+	return lkdf_kind_create(
+		rt,
+		ATTR(lkdf_kind_attr, .name = "always", .fn = look_at_inputs,
+		     .arg_size = sizeof(struct seen *), .flags = LKDF_ALWAYS),
+		out);
+}
+
+static void always_runs_and_sees_the_error(struct lkdf *rt)
+{
+	struct lkdf_data *x = number(rt, NULL, &(uint64_t){ 1 });
+	struct lkdf_data *y = number(rt, NULL, &(uint64_t){ 1 });
+	struct lkdf_data *z = number(rt, NULL, NULL);
+	struct lkdf_use use[] = { ON(x, LKDF_READ), ON(y, LKDF_RW),
+				  ON(z, LKDF_WRITE) };
+	struct seen seen_ = { .nr = 0 }, *seen = &seen_;
+	struct lkdf_kind *k;
+	int rc = make_always(rt, &k);
+
+	if (rc == -EOPNOTSUPP) {
+		skip("ALWAYS with data", "not built yet");
+		goto put;
+	}
+	must(rc);
+	must(submit_on(rt, kinds.fails, &(int){ -ERANGE }, ON(y, LKDF_RW)));
+	must(submit_in(rt, NULL, k, &seen, use, 3));
+	is(lkdf_scope_wait(rt, NULL, -1), -ERANGE, "the failure is told");
+	is(seen->nr, 1, "ALWAYS: it runs");
+	is(seen->error[0], 0, "ALWAYS: the first input is good");
+	is(seen->error[1], -ERANGE, "ALWAYS: the second has the error");
+	is(seen->error[2], 0, "ALWAYS: what it writes has none");
+	ok(seen->has_bytes[0] && seen->has_bytes[1] && seen->has_bytes[2],
+	   "ALWAYS: all have bytes");
+	is(lkdf_data_version(z), 1, "ALWAYS: it has written");
+	is(lkdf_data_acquire(z, LKDF_READ, -1, NULL), 0,
+	   "ALWAYS: what it writes is good");
+	must(lkdf_data_release(z));
+	is(lkdf_data_acquire(y, LKDF_READ, -1, NULL), 0,
+	   "ALWAYS: what it mends is good again");
+	must(lkdf_data_release(y));
+	lkdf_kind_put(k);
+put:
+	lkdf_data_put(x);
+	lkdf_data_put(y);
+	lkdf_data_put(z);
+}
+
+/*
+ * Cancelling
+ */
+
+/* before: uses of the scope that wait for the gate when the cancel comes. */
+static void a_cancelled_scope_lets_go(struct lkdf *rt, uint32_t mode)
+{
+	struct lkdf_data *x = number(rt, NULL, &(uint64_t){ 1 });
+	struct lkdf_data *y = number(rt, NULL, &(uint64_t){ 1 });
+	struct lkdf_use use[] = { ON(x, mode), ON(y, mode) };
+	bool writes = mode != LKDF_READ;
+	atomic_int nr = 0, nr_after = 0;
+	struct lkdf_error e = { .size = sizeof(e) };
+	struct gate gate = { 0 };
+	struct lkdf_event done;
+	struct lkdf_scope *s;
+	int i;
+
+	must(lkdf_scope_create(rt, NULL, &s));
+	must(submit_on(rt, kinds.gate, &gate, ON(x, LKDF_RW)));
+	for (i = 0; i < 100; i++)
+		must(submit_in(rt, s, kinds.counts, &nr, use, 2));
+	must(event_of(rt, kinds.counts, &nr_after, ON(x, LKDF_READ), &done));
+	api_until(&gate.entered);
+	is(lkdf_scope_cancel(rt, s, -ETIME), 0, "a scope with %s is cancelled",
+	   mode_name(mode));
+	atomic_store(&gate.open, 1);
+	is(lkdf_scope_wait(rt, s, -1), -ETIME, "it ends");
+	is(nr, 0, "nothing of it has run");
+	must(lkdf_scope_error(rt, s, &e));
+	is(e.nr_cancelled + e.nr_skipped, 100, "each is counted once");
+	is(lkdf_event_wait(done, -1), writes ? -ETIME : 0,
+	   "a reader behind it %s", writes ? "has the error" : "runs");
+	must(submit_on(rt, kinds.counts, &nr_after, ON(x, LKDF_WRITE)));
+	must(submit_on(rt, kinds.counts, &nr_after, ON(y, LKDF_WRITE)));
+	must(event_of(rt, kinds.adds, NULL, ON(y, LKDF_RW), &done));
+	is(lkdf_event_wait(done, -1), 0, "after a WRITE all goes on");
+	must(event_of(rt, kinds.adds, NULL, ON(x, LKDF_RW), &done));
+	is(lkdf_event_wait(done, -1), 0, "with the other, too");
+	lkdf_scope_wait(rt, NULL, -1);
+	is(nr_after, writes ? 2 : 3, "whoever should run has run");
+	lkdf_scope_put(s);
+	lkdf_data_put(x);
+	lkdf_data_put(y);
+}
+
+/*
+ * What nobody has written
+ */
+
+static void unwritten_is_refused_by_name(struct lkdf *rt)
+{
+	static const uint32_t modes[] = { LKDF_READ, LKDF_RW };
+	struct lkdf_data *x = number(rt, "nobody's", NULL);
+	struct lkdf_data *y = number(rt, NULL, &(uint64_t){ 1 });
+	struct lkdf_use use[] = { ON(y, LKDF_RW), ON(x, 0) };
+	atomic_int nr = 0;
+	size_t i;
+
+	for (i = 0; i < LENGTH(modes); i++) {
+		use[1].mode = modes[i];
+		is(submit_in(rt, NULL, kinds.counts, &nr, use, 2), -ENODATA,
+		   "%s of what nobody has written", mode_name(modes[i]));
+		has(lkdf_errmsg(), "nobody's", "is refused by name");
+	}
+	must(submit_on(rt, kinds.counts, &nr, ON(y, LKDF_RW)));
+	is(lkdf_scope_wait(rt, NULL, -1), 0, "it has changed nothing");
+	is(nr, 1, "and nothing of it has run");
+	must(submit_on(rt, kinds.counts, &nr, ON(x, LKDF_WRITE)));
+	use[1].mode = LKDF_READ;
+	is(submit_in(rt, NULL, kinds.counts, &nr, use, 2), 0,
+	   "behind a writer it is taken");
+	is(lkdf_scope_wait(rt, NULL, -1), 0, "all end");
+	is(nr, 3, "all have run");
+	lkdf_data_put(x);
+	lkdf_data_put(y);
+}
+
+/* A part is written, the others are not. */
+static void an_unwritten_part_is_refused(struct lkdf *rt)
+{
+	struct lkdf_use use = { .mode = LKDF_WRITE, .part = 1 };
+	struct lkdf_data *x = NULL;
+	atomic_int nr = 0;
+
+	must(lkdf_data_create(
+		rt, ATTR(lkdf_data_attr, .bytes = 64, .name = "half"), &x));
+	must(lkdf_data_split(x, 2, 32));
+	use.data = x;
+	must(submit_on(rt, kinds.counts, &nr, use));
+	use.mode = LKDF_READ;
+	is(submit_on(rt, kinds.counts, &nr, use), 0, "a written part is read");
+	use.part = 2;
+	is(submit_on(rt, kinds.counts, &nr, use), -ENODATA,
+	   "one that is not is refused");
+	has(lkdf_errmsg(), "half", "by name");
+	use.part = 0;
+	is(submit_on(rt, kinds.counts, &nr, use), -ENODATA, "so is the whole");
+	use.part = 2;
+	use.mode = LKDF_WRITE;
+	must(submit_on(rt, kinds.counts, &nr, use));
+	use.part = 0;
+	use.mode = LKDF_READ;
+	is(submit_on(rt, kinds.counts, &nr, use), 0, "until all are written");
+	is(lkdf_scope_wait(rt, NULL, -1), 0, "all end");
+	is(nr, 4, "all have run");
+	lkdf_data_put(x);
+}
+
+/*
+ * What nobody has looked at
+ */
+
+static int close_when_idle(struct lkdf *rt)
+{
+	int rc;
+
+	while ((rc = lkdf_close(rt)) == -EBUSY)
+		api_nap_ns(100000);
+	return rc;
+}
+
+static int nr_said_of(const char *part)
+{
+	int i, nr = 0;
+
+	for (i = 0; i < said.nr; i++)
+		nr += strstr(said.text[i], part) != NULL;
+	return nr;
+}
+
+static void close_tells_what_nobody_has_seen(bool is_seen)
+{
+	struct lkdf *rt = open_heard("workers=2");
+	struct lkdf_data *x;
+
+	make_kinds(rt);
+	x = number(rt, NULL, NULL);
+	must(submit_on(rt, kinds.fails, &(int){ -EIO }, ON(x, LKDF_WRITE)));
+	if (is_seen)
+		is(lkdf_data_acquire(x, LKDF_READ, -1, NULL), -EIO,
+		   "acquire looks at the error");
+	lkdf_data_put(x);
+	put_kinds();
+	is(close_when_idle(rt), 0, "the runtime closes");
+	if (is_seen)
+		is(nr_said_of("on purpose"), 0, "and has nothing to tell");
+	else
+		ok(nr_said_of("on purpose"), "and tells what nobody has seen");
+}
+
+/*
+ * Random programs
+ */
+
+static const struct choice choices[] = {
+	{ .modes = LKDF_RW,
+	  .max_data = 6,
+	  .max_parts = 1,
+	  .max_steps = 60,
+	  .error = -EILSEQ },
+	{ .modes = LKDF_RW | LKDF_MAYBE,
+	  .max_data = 6,
+	  .max_parts = MAX_PARTS,
+	  .max_steps = 90,
+	  .error = -EILSEQ },
+};
+
+static void check_counts(struct world *w, const struct state *st,
+			 struct lkdf_scope *s)
+{
+	struct lkdf_error e = { .size = sizeof(e) };
+	uint32_t nr_failed = 0, nr_skipped = 0, i;
+	int rc = lkdf_scope_wait(w->rt, s, -1);
+
+	for (i = 0; i < w->p->nr_steps; i++) {
+		nr_failed += st->result[i] && !st->is_skipped[i];
+		nr_skipped += st->is_skipped[i];
+	}
+	must(lkdf_scope_error(w->rt, s, &e));
+	if (rc != (nr_failed ? -EILSEQ : 0))
+		wrong(w, "scope: %d with %u failures", rc, nr_failed);
+	if (e.nr_failed != nr_failed || e.nr_skipped != nr_skipped ||
+	    e.nr_cancelled)
+		wrong(w,
+		      "%llu failed, %llu skipped, %llu cancelled, expected "
+		      "%u, %u, 0",
+		      (unsigned long long)e.nr_failed,
+		      (unsigned long long)e.nr_skipped,
+		      (unsigned long long)e.nr_cancelled, nr_failed,
+		      nr_skipped);
+}
+
+static int run_failing(struct lkdf *rt, struct lkdf_kind *k,
+		       const struct choice *c, uint64_t seed)
+{
+	static struct program p;
+	static struct state st;
+	struct lkdf_scope *s;
+	struct world *w;
+	uint32_t i;
+	int nr;
+
+	seed_now = seed;
+	program_make(&p, c, seed);
+	state_run(&st, &p);
+	must(lkdf_scope_create(rt, NULL, &s));
+	w = world_create(rt, &p, k);
+	for (i = 0; i < p.nr_steps; i++)
+		world_submit(w, i, s, NULL);
+	if (seed % 2)
+		world_check_data(w, &st);
+	check_counts(w, &st, s);
+	nr = world_check(w, &st, c->max_parts == 1);
+	world_destroy(w);
+	lkdf_scope_put(s);
+	lkdf_scope_wait(rt, NULL, -1);
+	return nr;
+}
+
+static void programs_fail_as_if_in_order(struct lkdf *rt, const char *options,
+					 uint64_t seed, int nr)
+{
+	struct lkdf_kind *k =
+		api_kind(rt, "step", step_body, sizeof(struct job), 0);
+	size_t i;
+	int j, nr_wrong;
+
+	for (i = 0; i < LENGTH(choices); i++) {
+		nr_wrong = 0;
+		for (j = 0; j < nr && nr_wrong < 3; j++)
+			nr_wrong += run_failing(rt, k, &choices[i],
+						seed + (uint64_t)j) != 0;
+		is(nr_wrong, 0, "%s: programs of sort %zu, seeds %llu to %llu",
+		   options, i, (unsigned long long)seed,
+		   (unsigned long long)seed + nr - 1);
+	}
+	lkdf_kind_put(k);
+}
+
+int main(int argc, char **argv)
+{
+	static const char *const options[] = { "workers=1", "workers=2",
+					       "workers=8", "serial=yes" };
+	uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 0) : 90000;
+	int nr = argc > 2 ? atoi(argv[2]) : HAS_SANITIZER ? 60 : 250;
+	struct lkdf *rt;
+	size_t i;
+
+	tap_start(argc > 2 ? 3600 : 240);
+	say_seed_in_time();
+	for (i = 0; i < LENGTH(options); i++) {
+		printf("# %s\n", options[i]);
+		rt = api_open(options[i]);
+		make_kinds(rt);
+		poison_travels_and_heals(rt);
+		a_failed_write_of_poison_has_its_own_error(rt);
+		acquire_tells_the_error(rt);
+		always_runs_and_sees_the_error(rt);
+		/* Here bodies wait for this thread. */
+		if (strcmp(options[i], "serial=yes")) {
+			a_cancelled_scope_lets_go(rt, LKDF_READ);
+			a_cancelled_scope_lets_go(rt, LKDF_RW);
+			a_cancelled_scope_lets_go(rt, LKDF_COMMUTE);
+		}
+		unwritten_is_refused_by_name(rt);
+		an_unwritten_part_is_refused(rt);
+		programs_fail_as_if_in_order(rt, options[i], seed, nr);
+		put_kinds();
+		is(lkdf_close(rt), 0, "the runtime closes");
+		seed += (uint64_t)nr;
+	}
+	close_tells_what_nobody_has_seen(false);
+	close_tells_what_nobody_has_seen(true);
+	return tap_end();
+}
