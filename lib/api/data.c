@@ -23,8 +23,7 @@ static int check_sizes(const struct lkdf_data_attr *a)
 			   "two up to 2^30",
 			   (unsigned long long)a->align);
 	if (a->wrap && a->align && (uintptr_t)a->wrap % a->align)
-		return err(-EINVAL,
-			   "data: %p does not lie on a multiple of %llu",
+		return err(-EINVAL, "data: wrap %p is no multiple of %llu",
 			   a->wrap, (unsigned long long)a->align);
 	if (a->name && strlen(a->name) >= DATA_NAME)
 		return err(-EINVAL, "data: the name has %zu bytes, at most %d",
@@ -83,8 +82,8 @@ int lkdf_data_find(struct lkdf *rt, const char *name, struct lkdf_data **out)
 
 	if (rc)
 		return rc;
-	if (!name || !name[0] || !out)
-		return err(-EINVAL, "data: name or out is NULL, or no name");
+	if (!name || !out)
+		return err(-EINVAL, "data: name or out is NULL");
 	return data_find(rt, name, out);
 }
 
@@ -94,8 +93,8 @@ int lkdf_data_at(struct lkdf *rt, const void *addr, struct lkdf_data **out)
 
 	if (rc)
 		return rc;
-	if (!addr || !out)
-		return err(-EINVAL, "data: address or out is NULL");
+	if (!out)
+		return err(-EINVAL, "data: out is NULL");
 	return data_at(rt, addr, out);
 }
 

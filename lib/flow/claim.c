@@ -306,6 +306,8 @@ static void leave_late(struct use *u, struct news *n)
 	int error = 0;
 
 	if (u->below)
+		domain_combine(u->below);
+	if (u->below)
 		error = var_error(u->below, &u->below->whole, &failure);
 	if (!leave_granted(u, 0))
 		return;
@@ -321,6 +323,8 @@ static bool use_finish(struct use *u, int error, struct failure *failure,
 	/* [domain.put] as above. */
 	if (u->below && a_sub(&u->below->nr_uses, 1, acq_rel) != 1)
 		return false;
+	if (u->below)
+		domain_combine(u->below);
 	if (!leave_granted(u, error))
 		return false;
 	use_publish(u, error, failure);
@@ -461,12 +465,18 @@ void claim_leave(struct executor *ex, struct claim *c, int error,
 void var_combined(struct executor *ex, struct var *v)
 {
 	struct domain *d = v->domain;
+	struct var *next = v;
 	struct news n = { 0 };
 
-	/* As a use that leaves: somebody waits, so OPEN is not there. */
 	lock_take(&d->lock);
 	reduction_forget(v->reduction);
-	var_advance(v, &n);
+	if (d->nr_combining) {
+		d->nr_combining--;
+		next = &d->whole;
+	}
+	/* As a use that leaves: somebody waits, so OPEN is not there. */
+	if (a_sub(&next->active, 1, acq_rel) == 1)
+		var_advance(next, &n);
 	lock_give(&d->lock);
 	deliver(ex, &n);
 }

@@ -45,6 +45,7 @@ int reduction_prepare(struct lkdf_data *d, uint32_t part)
 	if (!v->reduction)
 		v->reduction = create(d, part);
 	is_there = v->reduction != NULL;
+	d->domain.has_reductions |= is_there;
 	lock_give(&d->domain.lock);
 	if (is_there)
 		return 0;
@@ -172,12 +173,19 @@ int reduction_combine(struct reduction *r)
 	return rc < 0 ? failure_errno(rc) : 0;
 }
 
-void reduction_run(struct executor *ex, struct link *link)
+void var_combine_now(struct var *v)
 {
-	struct reduction *r = container_of(link, struct reduction, link);
+	struct reduction *r = v->reduction;
 	int rc = reduction_combine(r);
 
 	if (rc)
-		poison(r->data, r->var, rc);
-	var_combined(ex, r->var);
+		poison(r->data, v, rc);
+}
+
+void reduction_run(struct executor *ex, struct link *link)
+{
+	struct var *v = container_of(link, struct reduction, link)->var;
+
+	var_combine_now(v);
+	var_combined(ex, v);
 }

@@ -158,6 +158,7 @@ static int prepare_below(struct use *cover, struct domain *below,
 		return 0;
 	lock_take(&below->lock);
 	v->reduction = domain_var(&u->data->domain, u->part)->reduction;
+	below->has_reductions = true;
 	lock_give(&below->lock);
 	return 0;
 }
@@ -350,6 +351,9 @@ void *uses_ptr(struct executor *ex, struct task *t, unsigned index)
 	if (!u || u->flags & (USE_WEAK | USE_GIVEN))
 		return NULL;
 	d = u->domain->data;
+	/* Children have reduced into it, and were joined. */
+	if (u->below)
+		domain_combine(u->below);
 	/* Of a use that another one stands for: its own part. */
 	u = &t->claim->use[index];
 	if (u->mode & LKDF_REDUCE)

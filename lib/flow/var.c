@@ -57,23 +57,68 @@ static void append(struct var *v, struct use *u)
 	v->last = u;
 }
 
+/* Its group may have left copies. */
+static bool must_combine(const struct var *v)
+{
+	return v->turn == TURN_REDUCE ||
+	       (v->turn == TURN_PARTS && v->domain->has_reductions);
+}
+
+/* Who comes next overwrites them, or they are to be combined: 1. */
+static uint32_t combine_one(struct var *v, const struct use *next,
+			    struct news *n)
+{
+	if (!reduction_is_touched(v->reduction))
+		return 0;
+	if (next->turn == TURN_WRITE && !(next->flags & USE_READS)) {
+		reduction_forget(v->reduction);
+		return 0;
+	}
+	v->next_combine = n->combine;
+	n->combine = v;
+	return 1;
+}
+
+/* True: nobody is let in until var_combined(). */
+static bool combine(struct var *v, struct news *n)
+{
+	struct domain *d = v->domain;
+	uint32_t nr = 0, i;
+
+	if (v->turn == TURN_REDUCE)
+		nr = combine_one(v, v->first, n);
+	for (i = 0; v->turn == TURN_PARTS && i < d->nr_parts; i++)
+		nr += combine_one(&d->parts[i], v->first, n);
+	if (v->turn == TURN_PARTS)
+		d->nr_combining = nr;
+	if (!nr)
+		return false;
+	v->turn = TURN_WRITE;
+	a_store(&v->active, nr, relaxed);
+	return true;
+}
+
+void domain_combine(struct domain *d)
+{
+	uint32_t i;
+
+	if (likely(!d->has_reductions))
+		return;
+	if (reduction_is_touched(d->whole.reduction))
+		var_combine_now(&d->whole);
+	for (i = 0; i < d->nr_parts; i++)
+		if (reduction_is_touched(d->parts[i].reduction))
+			var_combine_now(&d->parts[i]);
+}
+
 /* The group has gone, and somebody waits. */
 void var_advance(struct var *v, struct news *n)
 {
 	struct use *u = v->first, *next;
 	uint32_t nr = 0;
 
-	if (v->turn == TURN_REDUCE && reduction_is_touched(v->reduction)) {
-		if (u->turn == TURN_WRITE && !(u->flags & USE_READS)) {
-			reduction_forget(v->reduction);
-		} else {
-			v->turn = TURN_WRITE;
-			a_store(&v->active, 1, relaxed);
-			v->next_combine = n->combine;
-			n->combine = v;
-			return;
-		}
-	}
+	if (must_combine(v) && combine(v, n))
+		return;
 	v->turn = u->turn;
 	for (next = u; next && next->turn == u->turn; next = next->next) {
 		nr++;
@@ -102,7 +147,7 @@ bool var_enter(struct var *v, struct use *u, struct news *n)
 	}
 	/* [var.idle] what the last group did; pairs with [var.leave]. */
 	active = a_load(&v->active, acquire);
-	if (active == VAR_OPEN && v->turn != TURN_REDUCE) {
+	if (active == VAR_OPEN && !must_combine(v)) {
 		v->turn = u->turn;
 		a_store(&v->active, VAR_OPEN + 1, relaxed);
 		u->is_granted = true;

@@ -85,6 +85,10 @@ struct domain {
 	struct var *parts;
 	struct var whole;
 
+	/* Under lock. */
+	bool has_reductions; /* some var has */
+	uint32_t nr_combining; /* parts, before the whole's next group */
+
 	/* Any thread. */
 	_Atomic(uint32_t) nr_uses; /* below: children's, 1 for the parent */
 	_Atomic(uint32_t) nr_poisoned; /* vars with an error */
@@ -171,11 +175,15 @@ void var_fail(struct var *v, int error, struct failure *failure);
  */
 void use_publish(struct use *u, int error, struct failure *failure);
 
+/* Combines what children left, now: none of them uses it any more. */
+void domain_combine(struct domain *d);
+
 /*
  * Of the layer above. Combines the copies, then calls var_combined(); a
  * reduction that is not combined is forgotten.
  */
 void var_combine(struct executor *ex, struct var *v);
+void var_combine_now(struct var *v);
 bool reduction_is_touched(const struct reduction *r);
 void reduction_forget(struct reduction *r);
 

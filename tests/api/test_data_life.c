@@ -258,7 +258,7 @@ static void attributes_are_checked(struct lkdf *rt)
 	refused(rt, "2147483648", "alignment 2^31", .bytes = 8,
 		.align = 1ull << 31);
 	refused(rt, "0x40000", "an unknown flag", .bytes = 8, .flags = 0x40000);
-	refused(rt, "wrap", "a wrap at 8 modulo 64", .bytes = 8,
+	refused(rt, "wrap", "a wrap at 8 modulo 64", .bytes = 8, .align = 64,
 		.wrap = mine + 8);
 	refused(rt, "wrap", "a wrap at 64 modulo 128", .bytes = 8, .align = 128,
 		.wrap = mine + 64);

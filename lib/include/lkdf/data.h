@@ -44,7 +44,7 @@ struct lkdf_data_attr {
 	uint32_t size, flags;
 	const char *name; /* unique if set, at most 63 bytes; labels reports */
 	uint64_t bytes, align; /* 1 .. 2^40; a power of two up to 2^30, 0: 64 */
-	void *wrap; /* the user's bytes, aligned, never freed here */
+	void *wrap; /* the user's bytes, on a multiple of align (0: any) */
 	const void *init; /* first value, copied; else the first writer's */
 	struct lkdf_place *home; /* NULL: the node of the first writer */
 	void (*drop)(void *bytes); /* before the bytes are freed */
