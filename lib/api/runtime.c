@@ -150,11 +150,10 @@ int lkdf_close(struct lkdf *rt)
 		kind_reap(rt);
 		nr = a_load(&rt->nr_handles, relaxed);
 		if (nr)
-			log_text(
-				&rt->log, LKDF_LOG_INFO,
-				"close: %llu kinds, graphs, scopes, limits or data "
-				"were not put",
-				(unsigned long long)nr);
+			log_text(&rt->log, LKDF_LOG_INFO,
+				 "close: %llu kinds, graphs, scopes or limits "
+				 "were not put",
+				 (unsigned long long)nr);
 		runtime_close(rt);
 	}
 	topo_close(rt->topo);

@@ -441,10 +441,17 @@ void use_leave(struct executor *ex, struct use *u, int error,
 	deliver(ex, &n);
 }
 
+/* How many have left now. */
+static uint32_t leave_unless_given(struct use *u, int error,
+				   struct failure *failure, struct news *n)
+{
+	return !(u->flags & USE_GIVEN) && use_finish(u, error, failure, n);
+}
+
 void claim_leave(struct executor *ex, struct claim *c, int error,
 		 struct failure *failure)
 {
-	struct use *u, *after;
+	struct use *u, *after, *hidden = NULL;
 	struct news n = { 0 };
 	uint32_t nr = 1;
 
@@ -454,9 +461,16 @@ void claim_leave(struct executor *ex, struct claim *c, int error,
 	}
 	for (u = c->first; u; u = after) {
 		after = u->after;
-		if (!(u->flags & USE_GIVEN) &&
-		    use_finish(u, error, failure, &n))
-			nr++;
+		/* The whole after its parts. */
+		if (u->flags & USE_HIDDEN) {
+			hidden = u;
+			continue;
+		}
+		nr += leave_unless_given(u, error, failure, &n);
+		if (hidden && (!after || after->domain != hidden->domain)) {
+			nr += leave_unless_given(hidden, error, failure, &n);
+			hidden = NULL;
+		}
 	}
 	put_claim(c, nr);
 	deliver(ex, &n);
@@ -474,7 +488,8 @@ void var_combined(struct executor *ex, struct var *v)
 		d->nr_combining--;
 		next = &d->whole;
 	}
-	/* As a use that leaves: somebody waits, so OPEN is not there. */
+	/* As a use that leaves: somebody waits, so OPEN is not there.
+	 * [var.leave] the combined bytes; pairs with [var.idle]. */
 	if (a_sub(&next->active, 1, acq_rel) == 1)
 		var_advance(next, &n);
 	lock_give(&d->lock);

@@ -20,6 +20,7 @@ struct claim {
 	bool has_commute;
 	bool has_weak;
 	void *holder; /* of the layer above: the task */
+	struct lkdf *rt;
 	struct use *first; /* in the order of locks */
 	/* All it waited for is there. ex: of this thread, or NULL. */
 	void (*ready)(struct executor *ex, struct claim *c);

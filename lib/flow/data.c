@@ -226,10 +226,10 @@ static void free_vars(struct domain *d)
 {
 	uint32_t i;
 
-	var_failure_put(d, d->whole.failure);
+	var_failure_put(d->rt, d->whole.failure);
 	reduction_free(d->whole.reduction);
 	for (i = 0; i < d->nr_parts; i++) {
-		var_failure_put(d, d->parts[i].failure);
+		var_failure_put(d->rt, d->parts[i].failure);
 		reduction_free(d->parts[i].reduction);
 	}
 	free(d->parts);
@@ -246,12 +246,10 @@ static void destroy(struct lkdf_data *d)
 static void last_ready(struct executor *ex, struct claim *c)
 {
 	struct lkdf_data *d = c->use[0].domain->data;
-	struct lkdf *rt = d->rt;
 
 	(void)ex;
 	withdraw(d);
 	destroy(d);
-	a_sub(&rt->nr_handles, 1, relaxed);
 }
 
 /* What the user gave at create. */
@@ -304,7 +302,7 @@ int data_create(struct lkdf *rt, const struct lkdf_data_attr *a,
 
 	if (!d)
 		return err(-ENOMEM, "data: no memory");
-	domain_init(&d->domain, d, NULL);
+	domain_init(&d->domain, rt, d, NULL);
 	d->rt = rt;
 	d->bytes = a->bytes;
 	d->align = max_u64(a->align, HEAP_ALIGN);
@@ -324,7 +322,6 @@ int data_create(struct lkdf *rt, const struct lkdf_data_attr *a,
 		destroy(d);
 		return rc;
 	}
-	a_add(&rt->nr_handles, 1, relaxed);
 	*out = d;
 	return 0;
 }
@@ -376,7 +373,7 @@ static int split(struct lkdf_data *d, uint32_t nr, struct var *parts)
 	}
 	if (a_load(&dom->whole.error, relaxed))
 		a_store(&dom->nr_poisoned, nr, relaxed);
-	var_failure_put(dom, dom->whole.failure);
+	var_failure_put(d->rt, dom->whole.failure);
 	dom->whole.failure = NULL;
 	a_store(&dom->whole.error, 0, relaxed);
 	dom->parts = parts;
@@ -467,7 +464,7 @@ struct failure *var_failure_get(struct failure *f)
 	return failure_get(f);
 }
 
-void var_failure_put(struct domain *d, struct failure *f)
+void var_failure_put(struct lkdf *rt, struct failure *f)
 {
-	failure_put(f, &d->data->rt->log);
+	failure_put(f, &rt->log);
 }

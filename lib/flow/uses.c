@@ -94,22 +94,22 @@ static void free_below(struct use *u)
 
 	if (likely(!d))
 		return;
-	var_failure_put(d, d->whole.failure);
+	var_failure_put(d->rt, d->whole.failure);
 	for (i = 0; i < d->nr_parts; i++)
-		var_failure_put(d, d->parts[i].failure);
+		var_failure_put(d->rt, d->parts[i].failure);
 	free(d);
 }
 
+/* Of its data none may be there any more. */
 static void free_claim(struct claim *c)
 {
-	struct domain *d = c->use[0].domain;
-	struct heap *h = d->data->rt->heap;
+	struct heap *h = c->rt->heap;
 	unsigned i;
 
 	for (i = 0; i < c->nr; i++)
 		free_below(&c->use[i]);
 	if (unlikely(c->failure != NULL))
-		var_failure_put(d, c->failure);
+		var_failure_put(c->rt, c->failure);
 	heap_free(h, heap_thread_cache(h), c);
 }
 
@@ -233,6 +233,7 @@ int uses_create(struct task *t, struct task *parent, const struct lkdf_use *use,
 	c->ready = ready;
 	c->free = free_claim;
 	c->holder = t;
+	c->rt = rt_of(t);
 	for (i = 0; i < nr && !rc; i++)
 		rc = fill_use(&c->use[i], parent, &use[i]);
 	if (!rc) {

@@ -15,9 +15,11 @@ void var_init(struct var *v, struct domain *d)
 	a_store(&v->active, VAR_OPEN, relaxed);
 }
 
-void domain_init(struct domain *d, struct lkdf_data *data, struct use *above)
+void domain_init(struct domain *d, struct lkdf *rt, struct lkdf_data *data,
+		 struct use *above)
 {
 	memset(d, 0, sizeof(*d));
+	d->rt = rt;
 	d->data = data;
 	d->above = above;
 	var_init(&d->whole, d);
@@ -191,7 +193,7 @@ struct domain *use_below(struct use *u, size_t nr_parts)
 	d = calloc(1, sizeof(*d) + nr_parts * sizeof(*d->parts));
 	if (!d)
 		return NULL;
-	domain_init(d, u->domain->data, u);
+	domain_init(d, u->domain->rt, u->domain->data, u);
 	if (nr_parts) {
 		d->nr_parts = (uint32_t)nr_parts;
 		d->parts = (struct var *)(d + 1);
@@ -222,7 +224,7 @@ static void heal_var(struct var *v)
 {
 	if (likely(!a_load(&v->error, relaxed)))
 		return;
-	var_failure_put(v->domain, v->failure);
+	var_failure_put(v->domain->rt, v->failure);
 	v->failure = NULL;
 	a_store(&v->error, 0, relaxed);
 	a_sub(&v->domain->nr_poisoned, 1, relaxed);

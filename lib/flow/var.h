@@ -31,6 +31,7 @@ struct claim;
 struct domain;
 struct executor;
 struct failure;
+struct lkdf;
 struct lkdf_data;
 struct reduction;
 struct use;
@@ -78,6 +79,7 @@ struct domain {
 
 	/* Set when made, constant afterwards. */
 	uint32_t nr_parts; /* 0: not split, or not seen to be */
+	struct lkdf *rt;
 	struct lkdf_data *data;
 	struct use *above; /* the parent's; NULL: tasks without a parent */
 
@@ -136,7 +138,8 @@ struct news {
 };
 
 void var_init(struct var *v, struct domain *d);
-void domain_init(struct domain *d, struct lkdf_data *data, struct use *above);
+void domain_init(struct domain *d, struct lkdf *rt, struct lkdf_data *data,
+		 struct use *above);
 
 /* The var of a part in the domain; NULL: there is none. */
 struct var *domain_var(struct domain *d, uint32_t part);
@@ -189,6 +192,6 @@ void reduction_forget(struct reduction *r);
 
 /* A reference to it is kept; both may be NULL. */
 struct failure *var_failure_get(struct failure *f);
-void var_failure_put(struct domain *d, struct failure *f);
+void var_failure_put(struct lkdf *rt, struct failure *f);
 
 #endif
