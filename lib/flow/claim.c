@@ -256,13 +256,6 @@ static void leave_var(struct use *u, struct news *n)
 	lock_give(&d->lock);
 }
 
-static void put_claim(struct claim *c, uint32_t nr)
-{
-	/* [claim.put] all uses of it before the free; pairs with itself. */
-	if (a_sub(&c->nr_in, nr, acq_rel) == nr)
-		c->free(c);
-}
-
 /* The children are gone, and the parent has given it on. */
 static void leave_late(struct use *u, struct news *n);
 
@@ -282,6 +275,26 @@ static void leave(struct use *u, struct news *n)
 	leave_var(u, n);
 	if (above)
 		put_below(above, n);
+}
+
+static void leave_hidden(struct claim *c, struct news *n)
+{
+	struct use *u;
+
+	for (u = c->first; u; u = u->after)
+		if (u->flags & USE_HIDDEN)
+			leave(u, n);
+}
+
+static void put_claim(struct claim *c, uint32_t nr, struct news *n)
+{
+	/* [claim.put] all uses of it before the free; pairs with itself. */
+	if (a_sub(&c->nr_in, nr, acq_rel) != nr)
+		return;
+	/* Not before those of the parts: also weak ones, which wait. */
+	if (unlikely(c->nr_all != c->nr))
+		leave_hidden(c, n);
+	c->free(c);
 }
 
 /* True: it has left; false: it will when it is granted. */
@@ -313,7 +326,7 @@ static void leave_late(struct use *u, struct news *n)
 		return;
 	use_publish(u, error, failure);
 	leave(u, n);
-	put_claim(c, 1);
+	put_claim(c, 1, n);
 }
 
 /* True: it has left now. False: it leaves later, by itself. */
@@ -351,7 +364,7 @@ static void left_before(struct use *u, struct news *n)
 
 	use_publish(u, u->fails ? c->error : 0, u->fails ? c->failure : NULL);
 	leave(u, n);
-	put_claim(c, 1);
+	put_claim(c, 1, n);
 }
 
 /*
@@ -396,7 +409,7 @@ static void deliver(struct executor *ex, struct news *n)
 
 int claim_enter(struct executor *ex, struct claim *c, struct use **why)
 {
-	uint32_t nr = 0, nr_granted = 1;
+	uint32_t nr = 0, nr_granted = 1, nr_hidden = c->nr_all - c->nr;
 	struct news n = { 0 };
 	struct use *u;
 
@@ -404,7 +417,7 @@ int claim_enter(struct executor *ex, struct claim *c, struct use **why)
 		nr++;
 	c->error = 0;
 	c->failure = NULL;
-	a_store(&c->nr_in, nr + 1, relaxed);
+	a_store(&c->nr_in, nr - nr_hidden + 1, relaxed);
 	a_store(&c->pending, nr + 1, relaxed);
 	lock_all(c);
 	*why = reads_nothing(c);
@@ -437,7 +450,7 @@ void use_leave(struct executor *ex, struct use *u, int error,
 
 	u->flags |= USE_GIVEN;
 	if (use_finish(u, error, failure, &n))
-		put_claim(c, 1);
+		put_claim(c, 1, &n);
 	deliver(ex, &n);
 }
 
@@ -454,11 +467,11 @@ void claim_leave(struct executor *ex, struct claim *c, int error,
 	}
 	for (u = c->first; u; u = after) {
 		after = u->after;
-		if (!(u->flags & USE_GIVEN) &&
+		if (!(u->flags & (USE_GIVEN | USE_HIDDEN)) &&
 		    use_finish(u, error, failure, &n))
 			nr++;
 	}
-	put_claim(c, nr);
+	put_claim(c, nr, &n);
 	deliver(ex, &n);
 }
 

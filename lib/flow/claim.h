@@ -12,7 +12,8 @@
 struct claim {
 	/* Any thread. */
 	_Atomic(uint32_t) pending; /* grants to come */
-	_Atomic(uint32_t) nr_in; /* uses that have not left, 1 the holder */
+	_Atomic(uint32_t) nr_in; /* uses that have not left, 1 the holder;
+				   hidden ones leave with the last */
 
 	/* Set before it enters, constant afterwards. */
 	uint16_t nr; /* as the user numbers them; hidden ones follow */
