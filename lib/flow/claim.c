@@ -307,7 +307,7 @@ static bool leave_granted(struct use *u, int error)
 	lock_take(&u->domain->lock);
 	is_granted = u->is_granted;
 	u->has_left = !is_granted;
-	u->fails = error != 0;
+	u->fails |= error != 0;
 	lock_give(&u->domain->lock);
 	return is_granted;
 }
@@ -318,10 +318,14 @@ static void leave_late(struct use *u, struct news *n)
 	struct failure *failure = NULL;
 	int error = 0;
 
-	if (u->below)
+	if (u->below) {
 		domain_combine(u->below);
-	if (u->below)
 		error = var_error(u->below, &u->below->whole, &failure);
+	}
+	if (!error && u->fails) {
+		error = c->error;
+		failure = c->failure;
+	}
 	if (!leave_granted(u, 0))
 		return;
 	use_publish(u, error, failure);
@@ -333,11 +337,13 @@ static void leave_late(struct use *u, struct news *n)
 static bool use_finish(struct use *u, int error, struct failure *failure,
 		       struct news *n)
 {
-	/* [domain.put] as above. */
-	if (u->below && a_sub(&u->below->nr_uses, 1, acq_rel) != 1)
-		return false;
-	if (u->below)
+	if (u->below) {
+		u->fails = error != 0;
+		/* [domain.put] as above. */
+		if (a_sub(&u->below->nr_uses, 1, acq_rel) != 1)
+			return false;
 		domain_combine(u->below);
+	}
 	if (!leave_granted(u, error))
 		return false;
 	use_publish(u, error, failure);
@@ -351,11 +357,12 @@ static void open_below(struct use *u, struct news *n)
 	struct var *v = &u->below->whole;
 
 	/* [var.leave] as above. */
-	if (a_sub(&v->active, 1, acq_rel) != 1)
-		return;
-	lock_take(&u->below->lock);
-	var_advance(v, n);
-	lock_give(&u->below->lock);
+	if (a_sub(&v->active, 1, acq_rel) == 1) {
+		lock_take(&u->below->lock);
+		var_advance(v, n);
+		lock_give(&u->below->lock);
+	}
+	put_below(u, n);
 }
 
 static void left_before(struct use *u, struct news *n)

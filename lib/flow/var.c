@@ -32,6 +32,17 @@ struct var *domain_var(struct domain *d, uint32_t part)
 	return part <= d->nr_parts ? &d->parts[part - 1] : NULL;
 }
 
+/* Until it is opened. False: all have left, the parent is about to. */
+static bool keep_below(struct domain *d)
+{
+	uint32_t nr = a_load(&d->nr_uses, relaxed);
+
+	while (nr)
+		if (a_cas(&d->nr_uses, &nr, nr + 1, relaxed, relaxed))
+			return true;
+	return false;
+}
+
 static void grant(struct use *u, struct news *n)
 {
 	u->is_granted = true;
@@ -41,7 +52,7 @@ static void grant(struct use *u, struct news *n)
 	} else if (u->has_left) {
 		u->next = n->left;
 		n->left = u;
-	} else if (u->below) {
+	} else if (u->below && keep_below(u->below)) {
 		u->next = n->opened;
 		n->opened = u;
 	}

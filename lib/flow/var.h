@@ -90,7 +90,8 @@ struct domain {
 	uint32_t nr_combining; /* parts, before the whole's next group */
 
 	/* Any thread. */
-	_Atomic(uint32_t) nr_uses; /* below: children's, 1 for the parent */
+	/* Below: children's, 1 the parent, 1 who opens it. */
+	_Atomic(uint32_t) nr_uses;
 	_Atomic(uint32_t) nr_poisoned; /* vars with an error */
 	_Atomic(uint64_t) version; /* successful writes */
 };
@@ -121,7 +122,7 @@ struct use {
 	/* Under the domain's lock. */
 	bool is_granted;
 	bool has_left; /* before it was granted: a weak one */
-	bool fails; /* has_left, with the claim's error */
+	bool fails; /* leaves later, with the claim's error */
 	struct use *next; /* in the var's queue, or that of the token */
 	struct domain *below; /* what children see */
 };
