@@ -49,8 +49,9 @@ static uint8_t turn_of(uint8_t mode)
 {
 	if (mode & LKDF_REDUCE)
 		return TURN_REDUCE;
+	/* No token keeps the children of two apart. */
 	if (mode & LKDF_COMMUTE)
-		return TURN_COMMUTE;
+		return mode & LKDF_WEAK ? TURN_WRITE : TURN_COMMUTE;
 	return mode & LKDF_WRITE ? TURN_WRITE : TURN_READ;
 }
 
@@ -88,7 +89,7 @@ static struct use *add_hidden(struct claim *c, struct use *u)
 
 static bool takes_token(const struct use *u)
 {
-	return u->turn == TURN_COMMUTE && !(u->flags & USE_WEAK);
+	return u->turn == TURN_COMMUTE;
 }
 
 int claim_prepare(struct claim *c)
