@@ -9,6 +9,8 @@
 
 #include "flow/var.h"
 
+struct lkdf;
+
 struct claim {
 	/* Any thread. */
 	_Atomic(uint32_t) pending; /* grants to come */
@@ -21,6 +23,7 @@ struct claim {
 	bool has_commute;
 	bool has_weak;
 	void *holder; /* of the layer above: the task */
+	struct lkdf *rt; /* as above; may be NULL */
 	struct use *first; /* in the order of locks */
 	/* All it waited for is there. ex: of this thread, or NULL. */
 	void (*ready)(struct executor *ex, struct claim *c);

@@ -87,30 +87,29 @@ static struct lkdf *rt_of(const struct task *t)
 	return t->kind->rt;
 }
 
-static void free_below(struct use *u)
+static void free_below(struct lkdf *rt, struct use *u)
 {
 	struct domain *d = u->below;
 	uint32_t i;
 
 	if (likely(!d))
 		return;
-	var_failure_put(d, d->whole.failure);
+	failure_put(d->whole.failure, &rt->log);
 	for (i = 0; i < d->nr_parts; i++)
-		var_failure_put(d, d->parts[i].failure);
+		failure_put(d->parts[i].failure, &rt->log);
 	free(d);
 }
 
+/* The domains of its uses may be gone, and the task. */
 static void free_claim(struct claim *c)
 {
-	struct domain *d = c->use[0].domain;
-	struct heap *h = d->data->rt->heap;
+	struct lkdf *rt = c->rt;
 	unsigned i;
 
 	for (i = 0; i < c->nr; i++)
-		free_below(&c->use[i]);
-	if (unlikely(c->failure != NULL))
-		var_failure_put(d, c->failure);
-	heap_free(h, heap_thread_cache(h), c);
+		free_below(rt, &c->use[i]);
+	failure_put(c->failure, &rt->log);
+	heap_free(rt->heap, heap_thread_cache(rt->heap), c);
 }
 
 /* All it waited for is there. */
@@ -233,6 +232,7 @@ int uses_create(struct task *t, struct task *parent, const struct lkdf_use *use,
 	c->ready = ready;
 	c->free = free_claim;
 	c->holder = t;
+	c->rt = rt_of(t);
 	for (i = 0; i < nr && !rc; i++)
 		rc = fill_use(&c->use[i], parent, &use[i]);
 	if (!rc) {
