@@ -105,6 +105,7 @@ int claim_prepare(struct claim *c)
 		u->claim = c;
 		u->turn = turn_of(u->mode);
 		u->stands_for = (uint16_t)i;
+		u->is_given = u->is_untouched = false;
 		u->is_granted = u->has_left = u->fails = false;
 		u->below = NULL;
 	}
@@ -456,7 +457,7 @@ void use_leave(struct executor *ex, struct use *u, int error,
 	struct news n = { 0 };
 	struct claim *c = u->claim;
 
-	u->flags |= USE_GIVEN;
+	u->is_given = true;
 	if (use_finish(u, error, failure, &n))
 		put_claim(c, 1, &n);
 	deliver(ex, &n);
@@ -475,7 +476,7 @@ void claim_leave(struct executor *ex, struct claim *c, int error,
 	}
 	for (u = c->first; u; u = after) {
 		after = u->after;
-		if (!(u->flags & (USE_GIVEN | USE_HIDDEN)) &&
+		if (!u->is_given && !(u->flags & USE_HIDDEN) &&
 		    use_finish(u, error, failure, &n))
 			nr++;
 	}

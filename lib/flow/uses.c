@@ -141,7 +141,7 @@ static struct use *find_cover(const struct claim *c, const struct lkdf_use *u)
 		d = c->use[i].domain;
 		p = (struct use *)&c->use[c->use[i].stands_for];
 		if (d->data == u->data && covers(c->use[i].mode, u->mode) &&
-		    !(p->flags & USE_GIVEN) && (!p->part || p->part == u->part))
+		    !p->is_given && (!p->part || p->part == u->part))
 			return p;
 	}
 	return NULL;
@@ -337,7 +337,7 @@ void uses_end_body(struct executor *ex, struct task *t)
 
 	for (u = t->claim->first; u; u = after) {
 		after = u->after;
-		if (u->flags & USE_WEAK && !(u->flags & USE_GIVEN))
+		if (u->flags & USE_WEAK && !u->is_given)
 			use_leave(ex, u, 0, NULL);
 	}
 }
@@ -348,7 +348,7 @@ void *uses_ptr(struct executor *ex, struct task *t, unsigned index)
 	struct lkdf_data *d;
 	char *at;
 
-	if (!u || u->flags & (USE_WEAK | USE_GIVEN))
+	if (!u || u->is_given || u->flags & USE_WEAK)
 		return NULL;
 	d = u->domain->data;
 	/* Children have reduced into it, and were joined. */

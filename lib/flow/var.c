@@ -265,7 +265,7 @@ void use_publish(struct use *u, int error, struct failure *failure)
 	if (!(u->flags & USE_WRITES) || u->flags & USE_HIDDEN)
 		return;
 	if (!error) {
-		if (u->flags & USE_UNTOUCHED)
+		if (u->is_untouched)
 			return;
 		a_add(&d->version, 1, relaxed);
 	}

@@ -101,8 +101,6 @@ enum use_flag {
 	USE_WRITES = 2,
 	USE_WEAK = 4, /* the task does not wait for it */
 	USE_HIDDEN = 8, /* the whole's, for parts */
-	USE_UNTOUCHED = 16, /* it turned out not to write */
-	USE_GIVEN = 32, /* the task has given it on */
 };
 
 struct use {
@@ -116,8 +114,12 @@ struct use {
 	uint8_t mode; /* enum lkdf_mode, as asked for */
 	uint16_t stands_for; /* index of the use that stands for this one */
 
-	/* The claim's holder. */
+	/* As above until it is granted, then the claim's holder. */
 	uint8_t flags;
+
+	/* The claim's holder. */
+	bool is_given; /* on */
+	bool is_untouched; /* it turned out not to write */
 
 	/* Under the domain's lock. */
 	bool is_granted;
