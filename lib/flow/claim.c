@@ -484,21 +484,27 @@ void claim_leave(struct executor *ex, struct claim *c, int error,
 	deliver(ex, &n);
 }
 
+/* As a use that leaves: somebody waits, so OPEN is not there. */
+static void end_combine(struct var *v, struct news *n)
+{
+	if (a_sub(&v->active, 1, relaxed) == 1)
+		var_advance(v, n);
+}
+
 void var_combined(struct executor *ex, struct var *v)
 {
 	struct domain *d = v->domain;
-	struct var *next = v;
 	struct news n = { 0 };
+	uint8_t who;
 
 	lock_take(&d->lock);
 	reduction_forget(v->reduction);
-	if (d->nr_combining) {
-		d->nr_combining--;
-		next = &d->whole;
-	}
-	/* As a use that leaves: somebody waits, so OPEN is not there. */
-	if (a_sub(&next->active, 1, acq_rel) == 1)
-		var_advance(next, &n);
+	who = v->combining;
+	v->combining = 0;
+	if (who & COMBINE_OWN)
+		end_combine(v, &n);
+	if (who & COMBINE_WHOLE)
+		end_combine(&d->whole, &n);
 	lock_give(&d->lock);
 	deliver(ex, &n);
 }

@@ -76,15 +76,21 @@ static bool must_combine(const struct var *v)
 }
 
 /* Who comes next overwrites them, or they are to be combined: 1. */
-static uint32_t combine_one(struct var *v, const struct use *next,
-			    struct news *n)
+static uint32_t combine_one(struct var *v, enum combine_for who,
+			    const struct use *next, struct news *n)
 {
 	if (!reduction_is_touched(v->reduction))
 		return 0;
+	/* A part's next may wait for it as well as the whole's. */
+	if (v->combining) {
+		v->combining |= who;
+		return 1;
+	}
 	if (next->turn == TURN_WRITE && !(next->flags & USE_READS)) {
 		reduction_forget(v->reduction);
 		return 0;
 	}
+	v->combining = who;
 	v->next_combine = n->combine;
 	n->combine = v;
 	return 1;
@@ -97,11 +103,9 @@ static bool combine(struct var *v, struct news *n)
 	uint32_t nr = 0, i;
 
 	if (v->turn == TURN_REDUCE)
-		nr = combine_one(v, v->first, n);
+		nr = combine_one(v, COMBINE_OWN, v->first, n);
 	for (i = 0; v->turn == TURN_PARTS && i < d->nr_parts; i++)
-		nr += combine_one(&d->parts[i], v->first, n);
-	if (v->turn == TURN_PARTS)
-		d->nr_combining = nr;
+		nr += combine_one(&d->parts[i], COMBINE_WHOLE, v->first, n);
 	if (!nr)
 		return false;
 	v->turn = TURN_WRITE;

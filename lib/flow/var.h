@@ -46,12 +46,19 @@ enum turn {
 	TURN_PARTS, /* of a whole: its parts are used */
 };
 
+/* Whose next group waits for it, and counts it in active. */
+enum combine_for {
+	COMBINE_OWN = 1,
+	COMBINE_WHOLE = 2,
+};
+
 struct var {
 	/* Any thread. */
 	_Atomic(uint32_t) active;
 
 	/* Under the domain's lock. */
 	uint8_t turn; /* of the group */
+	uint8_t combining; /* copies, for whom: enum combine_for */
 	bool has_token; /* a COMMUTE use goes */
 	bool is_written; /* by somebody who has taken his place */
 	struct use *first, *last; /* those that wait */
@@ -87,7 +94,6 @@ struct domain {
 
 	/* Under lock. */
 	bool has_reductions; /* some var has */
-	uint32_t nr_combining; /* parts, before the whole's next group */
 
 	/* Any thread. */
 	/* Below: children's, 1 the parent, 1 who opens it. */
