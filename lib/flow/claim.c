@@ -320,6 +320,8 @@ static void leave_late(struct use *u, struct news *n)
 	struct failure *failure = NULL;
 	int error = 0;
 
+	if (!leave_granted(u, 0))
+		return;
 	if (u->below) {
 		domain_combine(u->below);
 		error = var_error(u->below, &u->below->whole, &failure);
@@ -328,8 +330,6 @@ static void leave_late(struct use *u, struct news *n)
 		error = c->error;
 		failure = c->failure;
 	}
-	if (!leave_granted(u, 0))
-		return;
 	use_publish(u, error, failure);
 	leave(u, n);
 	put_claim(c, 1, n);
@@ -344,10 +344,11 @@ static bool use_finish(struct use *u, int error, struct failure *failure,
 		/* [domain.put] as above. */
 		if (a_sub(&u->below->nr_uses, 1, acq_rel) != 1)
 			return false;
-		domain_combine(u->below);
 	}
 	if (!leave_granted(u, error))
 		return false;
+	if (u->below)
+		domain_combine(u->below);
 	use_publish(u, error, failure);
 	leave(u, n);
 	return true;
