@@ -197,13 +197,13 @@ int lkdf_use_end(struct lkdf_ctx *c, unsigned use, bool untouched)
 		return border_unbuilt("use_end in a task of a graph");
 	if (!u)
 		return err(-EINVAL, "use_end: the task has no use %u", use);
-	if (u->flags & USE_GIVEN)
+	if (u->is_given)
 		return err(-EALREADY, "use_end: use %u is given on already",
 			   use);
 	if (untouched && !(c->task->claim->use[use].mode & LKDF_MAYBE))
 		return err(-EINVAL, "use_end: use %u is not MAYBE", use);
 	if (untouched)
-		u->flags |= USE_UNTOUCHED;
+		u->is_untouched = true;
 	use_leave(c->ex, u, 0, NULL);
 	return 0;
 }

@@ -49,8 +49,9 @@ static uint8_t turn_of(uint8_t mode)
 {
 	if (mode & LKDF_REDUCE)
 		return TURN_REDUCE;
+	/* No token keeps the children of two apart. */
 	if (mode & LKDF_COMMUTE)
-		return TURN_COMMUTE;
+		return mode & LKDF_WEAK ? TURN_WRITE : TURN_COMMUTE;
 	return mode & LKDF_WRITE ? TURN_WRITE : TURN_READ;
 }
 
@@ -88,7 +89,7 @@ static struct use *add_hidden(struct claim *c, struct use *u)
 
 static bool takes_token(const struct use *u)
 {
-	return u->turn == TURN_COMMUTE && !(u->flags & USE_WEAK);
+	return u->turn == TURN_COMMUTE;
 }
 
 int claim_prepare(struct claim *c)
@@ -104,6 +105,7 @@ int claim_prepare(struct claim *c)
 		u->claim = c;
 		u->turn = turn_of(u->mode);
 		u->stands_for = (uint16_t)i;
+		u->is_given = u->is_untouched = false;
 		u->is_granted = u->has_left = u->fails = false;
 		u->below = NULL;
 	}
@@ -256,13 +258,6 @@ static void leave_var(struct use *u, struct news *n)
 	lock_give(&d->lock);
 }
 
-static void put_claim(struct claim *c, uint32_t nr)
-{
-	/* [claim.put] all uses of it before the free; pairs with itself. */
-	if (a_sub(&c->nr_in, nr, acq_rel) == nr)
-		c->free(c);
-}
-
 /* The children are gone, and the parent has given it on. */
 static void leave_late(struct use *u, struct news *n);
 
@@ -284,6 +279,26 @@ static void leave(struct use *u, struct news *n)
 		put_below(above, n);
 }
 
+static void leave_hidden(struct claim *c, struct news *n)
+{
+	struct use *u;
+
+	for (u = c->first; u; u = u->after)
+		if (u->flags & USE_HIDDEN)
+			leave(u, n);
+}
+
+static void put_claim(struct claim *c, uint32_t nr, struct news *n)
+{
+	/* [claim.put] all uses of it before the free; pairs with itself. */
+	if (a_sub(&c->nr_in, nr, acq_rel) != nr)
+		return;
+	/* Not before those of the parts: also weak ones, which wait. */
+	if (unlikely(c->nr_all != c->nr))
+		leave_hidden(c, n);
+	c->free(c);
+}
+
 /* True: it has left; false: it will when it is granted. */
 static bool leave_granted(struct use *u, int error)
 {
@@ -294,7 +309,7 @@ static bool leave_granted(struct use *u, int error)
 	lock_take(&u->domain->lock);
 	is_granted = u->is_granted;
 	u->has_left = !is_granted;
-	u->fails = error != 0;
+	u->fails |= error != 0;
 	lock_give(&u->domain->lock);
 	return is_granted;
 }
@@ -305,28 +320,35 @@ static void leave_late(struct use *u, struct news *n)
 	struct failure *failure = NULL;
 	int error = 0;
 
-	if (u->below)
-		domain_combine(u->below);
-	if (u->below)
-		error = var_error(u->below, &u->below->whole, &failure);
 	if (!leave_granted(u, 0))
 		return;
+	if (u->below) {
+		domain_combine(u->below);
+		error = var_error(u->below, &u->below->whole, &failure);
+	}
+	if (!error && u->fails) {
+		error = c->error;
+		failure = c->failure;
+	}
 	use_publish(u, error, failure);
 	leave(u, n);
-	put_claim(c, 1);
+	put_claim(c, 1, n);
 }
 
 /* True: it has left now. False: it leaves later, by itself. */
 static bool use_finish(struct use *u, int error, struct failure *failure,
 		       struct news *n)
 {
-	/* [domain.put] as above. */
-	if (u->below && a_sub(&u->below->nr_uses, 1, acq_rel) != 1)
+	if (u->below) {
+		u->fails = error != 0;
+		/* [domain.put] as above. */
+		if (a_sub(&u->below->nr_uses, 1, acq_rel) != 1)
+			return false;
+	}
+	if (!leave_granted(u, error))
 		return false;
 	if (u->below)
 		domain_combine(u->below);
-	if (!leave_granted(u, error))
-		return false;
 	use_publish(u, error, failure);
 	leave(u, n);
 	return true;
@@ -338,11 +360,12 @@ static void open_below(struct use *u, struct news *n)
 	struct var *v = &u->below->whole;
 
 	/* [var.leave] as above. */
-	if (a_sub(&v->active, 1, acq_rel) != 1)
-		return;
-	lock_take(&u->below->lock);
-	var_advance(v, n);
-	lock_give(&u->below->lock);
+	if (a_sub(&v->active, 1, acq_rel) == 1) {
+		lock_take(&u->below->lock);
+		var_advance(v, n);
+		lock_give(&u->below->lock);
+	}
+	put_below(u, n);
 }
 
 static void left_before(struct use *u, struct news *n)
@@ -351,7 +374,7 @@ static void left_before(struct use *u, struct news *n)
 
 	use_publish(u, u->fails ? c->error : 0, u->fails ? c->failure : NULL);
 	leave(u, n);
-	put_claim(c, 1);
+	put_claim(c, 1, n);
 }
 
 /*
@@ -396,7 +419,7 @@ static void deliver(struct executor *ex, struct news *n)
 
 int claim_enter(struct executor *ex, struct claim *c, struct use **why)
 {
-	uint32_t nr = 0, nr_granted = 1;
+	uint32_t nr = 0, nr_granted = 1, nr_hidden = c->nr_all - c->nr;
 	struct news n = { 0 };
 	struct use *u;
 
@@ -404,7 +427,7 @@ int claim_enter(struct executor *ex, struct claim *c, struct use **why)
 		nr++;
 	c->error = 0;
 	c->failure = NULL;
-	a_store(&c->nr_in, nr + 1, relaxed);
+	a_store(&c->nr_in, nr - nr_hidden + 1, relaxed);
 	a_store(&c->pending, nr + 1, relaxed);
 	lock_all(c);
 	*why = reads_nothing(c);
@@ -435,9 +458,9 @@ void use_leave(struct executor *ex, struct use *u, int error,
 	struct news n = { 0 };
 	struct claim *c = u->claim;
 
-	u->flags |= USE_GIVEN;
+	u->is_given = true;
 	if (use_finish(u, error, failure, &n))
-		put_claim(c, 1);
+		put_claim(c, 1, &n);
 	deliver(ex, &n);
 }
 
@@ -461,37 +484,35 @@ void claim_leave(struct executor *ex, struct claim *c, int error,
 	}
 	for (u = c->first; u; u = after) {
 		after = u->after;
-		/* The whole after its parts. */
-		if (u->flags & USE_HIDDEN) {
-			hidden = u;
-			continue;
-		}
-		nr += leave_unless_given(u, error, failure, &n);
-		if (hidden && (!after || after->domain != hidden->domain)) {
-			nr += leave_unless_given(hidden, error, failure, &n);
-			hidden = NULL;
-		}
+		if (!u->is_given && !(u->flags & USE_HIDDEN) &&
+		    use_finish(u, error, failure, &n))
+			nr++;
 	}
-	put_claim(c, nr);
+	put_claim(c, nr, &n);
 	deliver(ex, &n);
+}
+
+/* As a use that leaves: somebody waits, so OPEN is not there. */
+static void end_combine(struct var *v, struct news *n)
+{
+	if (a_sub(&v->active, 1, relaxed) == 1)
+		var_advance(v, n);
 }
 
 void var_combined(struct executor *ex, struct var *v)
 {
 	struct domain *d = v->domain;
-	struct var *next = v;
 	struct news n = { 0 };
+	uint8_t who;
 
 	lock_take(&d->lock);
 	reduction_forget(v->reduction);
-	if (d->nr_combining) {
-		d->nr_combining--;
-		next = &d->whole;
-	}
-	/* As a use that leaves: somebody waits, so OPEN is not there.
-	 * [var.leave] the combined bytes; pairs with [var.idle]. */
-	if (a_sub(&next->active, 1, acq_rel) == 1)
-		var_advance(next, &n);
+	who = v->combining;
+	v->combining = 0;
+	if (who & COMBINE_OWN)
+		end_combine(v, &n);
+	if (who & COMBINE_WHOLE)
+		end_combine(&d->whole, &n);
 	lock_give(&d->lock);
 	deliver(ex, &n);
 }

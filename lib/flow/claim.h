@@ -9,10 +9,13 @@
 
 #include "flow/var.h"
 
+struct lkdf;
+
 struct claim {
 	/* Any thread. */
 	_Atomic(uint32_t) pending; /* grants to come */
-	_Atomic(uint32_t) nr_in; /* uses that have not left, 1 the holder */
+	_Atomic(uint32_t) nr_in; /* uses that have not left, 1 the holder;
+				   hidden ones leave with the last */
 
 	/* Set before it enters, constant afterwards. */
 	uint16_t nr; /* as the user numbers them; hidden ones follow */
@@ -20,7 +23,7 @@ struct claim {
 	bool has_commute;
 	bool has_weak;
 	void *holder; /* of the layer above: the task */
-	struct lkdf *rt;
+	struct lkdf *rt; /* as above; may be NULL */
 	struct use *first; /* in the order of locks */
 	/* All it waited for is there. ex: of this thread, or NULL. */
 	void (*ready)(struct executor *ex, struct claim *c);

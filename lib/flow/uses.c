@@ -87,30 +87,29 @@ static struct lkdf *rt_of(const struct task *t)
 	return t->kind->rt;
 }
 
-static void free_below(struct use *u)
+static void free_below(struct lkdf *rt, struct use *u)
 {
 	struct domain *d = u->below;
 	uint32_t i;
 
 	if (likely(!d))
 		return;
-	var_failure_put(d->rt, d->whole.failure);
+	failure_put(d->whole.failure, &rt->log);
 	for (i = 0; i < d->nr_parts; i++)
-		var_failure_put(d->rt, d->parts[i].failure);
+		failure_put(d->parts[i].failure, &rt->log);
 	free(d);
 }
 
-/* Of its data none may be there any more. */
+/* The domains of its uses may be gone, and the task. */
 static void free_claim(struct claim *c)
 {
-	struct heap *h = c->rt->heap;
+	struct lkdf *rt = c->rt;
 	unsigned i;
 
 	for (i = 0; i < c->nr; i++)
-		free_below(&c->use[i]);
-	if (unlikely(c->failure != NULL))
-		var_failure_put(c->rt, c->failure);
-	heap_free(h, heap_thread_cache(h), c);
+		free_below(rt, &c->use[i]);
+	failure_put(c->failure, &rt->log);
+	heap_free(rt->heap, heap_thread_cache(rt->heap), c);
 }
 
 /* All it waited for is there. */
@@ -142,7 +141,7 @@ static struct use *find_cover(const struct claim *c, const struct lkdf_use *u)
 		d = c->use[i].domain;
 		p = (struct use *)&c->use[c->use[i].stands_for];
 		if (d->data == u->data && covers(c->use[i].mode, u->mode) &&
-		    !(p->flags & USE_GIVEN) && (!p->part || p->part == u->part))
+		    !p->is_given && (!p->part || p->part == u->part))
 			return p;
 	}
 	return NULL;
@@ -338,7 +337,7 @@ void uses_end_body(struct executor *ex, struct task *t)
 
 	for (u = t->claim->first; u; u = after) {
 		after = u->after;
-		if (u->flags & USE_WEAK && !(u->flags & USE_GIVEN))
+		if (u->flags & USE_WEAK && !u->is_given)
 			use_leave(ex, u, 0, NULL);
 	}
 }
@@ -349,7 +348,7 @@ void *uses_ptr(struct executor *ex, struct task *t, unsigned index)
 	struct lkdf_data *d;
 	char *at;
 
-	if (!u || u->flags & (USE_WEAK | USE_GIVEN))
+	if (!u || u->is_given || u->flags & USE_WEAK)
 		return NULL;
 	d = u->domain->data;
 	/* Children have reduced into it, and were joined. */

@@ -34,6 +34,17 @@ struct var *domain_var(struct domain *d, uint32_t part)
 	return part <= d->nr_parts ? &d->parts[part - 1] : NULL;
 }
 
+/* Until it is opened. False: all have left, the parent is about to. */
+static bool keep_below(struct domain *d)
+{
+	uint32_t nr = a_load(&d->nr_uses, relaxed);
+
+	while (nr)
+		if (a_cas(&d->nr_uses, &nr, nr + 1, relaxed, relaxed))
+			return true;
+	return false;
+}
+
 static void grant(struct use *u, struct news *n)
 {
 	u->is_granted = true;
@@ -43,7 +54,7 @@ static void grant(struct use *u, struct news *n)
 	} else if (u->has_left) {
 		u->next = n->left;
 		n->left = u;
-	} else if (u->below) {
+	} else if (u->below && keep_below(u->below)) {
 		u->next = n->opened;
 		n->opened = u;
 	}
@@ -67,15 +78,21 @@ static bool must_combine(const struct var *v)
 }
 
 /* Who comes next overwrites them, or they are to be combined: 1. */
-static uint32_t combine_one(struct var *v, const struct use *next,
-			    struct news *n)
+static uint32_t combine_one(struct var *v, enum combine_for who,
+			    const struct use *next, struct news *n)
 {
 	if (!reduction_is_touched(v->reduction))
 		return 0;
+	/* A part's next may wait for it as well as the whole's. */
+	if (v->combining) {
+		v->combining |= who;
+		return 1;
+	}
 	if (next->turn == TURN_WRITE && !(next->flags & USE_READS)) {
 		reduction_forget(v->reduction);
 		return 0;
 	}
+	v->combining = who;
 	v->next_combine = n->combine;
 	n->combine = v;
 	return 1;
@@ -88,11 +105,9 @@ static bool combine(struct var *v, struct news *n)
 	uint32_t nr = 0, i;
 
 	if (v->turn == TURN_REDUCE)
-		nr = combine_one(v, v->first, n);
+		nr = combine_one(v, COMBINE_OWN, v->first, n);
 	for (i = 0; v->turn == TURN_PARTS && i < d->nr_parts; i++)
-		nr += combine_one(&d->parts[i], v->first, n);
-	if (v->turn == TURN_PARTS)
-		d->nr_combining = nr;
+		nr += combine_one(&d->parts[i], COMBINE_WHOLE, v->first, n);
 	if (!nr)
 		return false;
 	v->turn = TURN_WRITE;
@@ -256,7 +271,7 @@ void use_publish(struct use *u, int error, struct failure *failure)
 	if (!(u->flags & USE_WRITES) || u->flags & USE_HIDDEN)
 		return;
 	if (!error) {
-		if (u->flags & USE_UNTOUCHED)
+		if (u->is_untouched)
 			return;
 		a_add(&d->version, 1, relaxed);
 	}

@@ -47,12 +47,19 @@ enum turn {
 	TURN_PARTS, /* of a whole: its parts are used */
 };
 
+/* Whose next group waits for it, and counts it in active. */
+enum combine_for {
+	COMBINE_OWN = 1,
+	COMBINE_WHOLE = 2,
+};
+
 struct var {
 	/* Any thread. */
 	_Atomic(uint32_t) active;
 
 	/* Under the domain's lock. */
 	uint8_t turn; /* of the group */
+	uint8_t combining; /* copies, for whom: enum combine_for */
 	bool has_token; /* a COMMUTE use goes */
 	bool is_written; /* by somebody who has taken his place */
 	struct use *first, *last; /* those that wait */
@@ -89,10 +96,10 @@ struct domain {
 
 	/* Under lock. */
 	bool has_reductions; /* some var has */
-	uint32_t nr_combining; /* parts, before the whole's next group */
 
 	/* Any thread. */
-	_Atomic(uint32_t) nr_uses; /* below: children's, 1 for the parent */
+	/* Below: children's, 1 the parent, 1 who opens it. */
+	_Atomic(uint32_t) nr_uses;
 	_Atomic(uint32_t) nr_poisoned; /* vars with an error */
 	_Atomic(uint64_t) version; /* successful writes */
 };
@@ -102,8 +109,6 @@ enum use_flag {
 	USE_WRITES = 2,
 	USE_WEAK = 4, /* the task does not wait for it */
 	USE_HIDDEN = 8, /* the whole's, for parts */
-	USE_UNTOUCHED = 16, /* it turned out not to write */
-	USE_GIVEN = 32, /* the task has given it on */
 };
 
 struct use {
@@ -117,13 +122,17 @@ struct use {
 	uint8_t mode; /* enum lkdf_mode, as asked for */
 	uint16_t stands_for; /* index of the use that stands for this one */
 
-	/* The claim's holder. */
+	/* As above until it is granted, then the claim's holder. */
 	uint8_t flags;
+
+	/* The claim's holder. */
+	bool is_given; /* on */
+	bool is_untouched; /* it turned out not to write */
 
 	/* Under the domain's lock. */
 	bool is_granted;
 	bool has_left; /* before it was granted: a weak one */
-	bool fails; /* has_left, with the claim's error */
+	bool fails; /* leaves later, with the claim's error */
 	struct use *next; /* in the var's queue, or that of the token */
 	struct domain *below; /* what children see */
 };
