@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 # Examples: programs a user may copy. They see the public headers only and
-# link the shared library.
+# link the shared library. tests/api/test_examples.sh compiles them too.
 
 EXAMPLE_DIR := Documentation/examples
-EXAMPLES := $(BUILD)/examples/hello $(BUILD)/examples/dupes
+EXAMPLES := $(addprefix $(BUILD)/examples/,hello dupes engine engine_demo)
 DUPES_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard $(EXAMPLE_DIR)/dupes/*.c))
+ENGINE_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard $(EXAMPLE_DIR)/engine/*.c))
 EXAMPLE_LIBS := -L$(BUILD) -llkdf -Wl,-rpath,'$$ORIGIN/..'
 
 $(BUILD)/$(EXAMPLE_DIR)/%.o: $(EXAMPLE_DIR)/%.c
@@ -12,6 +13,12 @@ $(BUILD)/$(EXAMPLE_DIR)/%.o: $(EXAMPLE_DIR)/%.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -Ilib/include -D_GNU_SOURCE $(LKDF_CFLAGS) -MMD -MP \
 		-c -o $@ $<
+
+$(BUILD)/$(EXAMPLE_DIR)/%.o: $(EXAMPLE_DIR)/%.cc
+	$(call say,CXX)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CXX) -std=c++17 -Wall -Wextra -Werror -Wshadow $(HARDEN) \
+		$(CFLAGS) -Ilib/include -MMD -MP -c -o $@ $<
 
 $(BUILD)/examples/hello: $(BUILD)/$(EXAMPLE_DIR)/hello.o $(LIB_SO)
 	$(call say,LD)
@@ -23,6 +30,17 @@ $(BUILD)/examples/dupes: $(DUPES_OBJ) $(LIB_SO)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $(DUPES_OBJ) $(EXAMPLE_LIBS) \
 		-lxxhash -lpthread
+
+$(BUILD)/examples/engine: $(ENGINE_OBJ) $(LIB_SO)
+	$(call say,LD)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $(ENGINE_OBJ) $(EXAMPLE_LIBS) -lpthread
+
+$(BUILD)/examples/engine_demo: $(BUILD)/$(EXAMPLE_DIR)/engine/engine_demo.o \
+		$(LIB_SO)
+	$(call say,LDXX)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CXX) $(LDFLAGS) -o $@ $< $(EXAMPLE_LIBS) -lpthread
 
 .PHONY: examples
 examples: $(EXAMPLES) ## the programs of Documentation/examples
