@@ -3,7 +3,8 @@
 # link the shared library. tests/api/test_examples.sh compiles them too.
 
 EXAMPLE_DIR := Documentation/examples
-EXAMPLES := $(addprefix $(BUILD)/examples/,hello dupes engine engine_demo)
+EXAMPLES := $(addprefix $(BUILD)/examples/,hello dupes cholesky engine \
+	engine_demo)
 DUPES_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard $(EXAMPLE_DIR)/dupes/*.c))
 ENGINE_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard $(EXAMPLE_DIR)/engine/*.c))
 EXAMPLE_LIBS := -L$(BUILD) -llkdf -Wl,-rpath,'$$ORIGIN/..'
@@ -30,6 +31,11 @@ $(BUILD)/examples/dupes: $(DUPES_OBJ) $(LIB_SO)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $(DUPES_OBJ) $(EXAMPLE_LIBS) \
 		-lxxhash -lpthread
+
+$(BUILD)/examples/cholesky: $(BUILD)/$(EXAMPLE_DIR)/cholesky.o $(LIB_SO)
+	$(call say,LD)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $< $(EXAMPLE_LIBS) -lm
 
 $(BUILD)/examples/engine: $(ENGINE_OBJ) $(LIB_SO)
 	$(call say,LD)

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
-# The larger examples: the compute engine in C and in C++. Each compiles
-# without a warning and checks its own result; here it is looked at with
-# different sizes and numbers of workers, and that it refuses bad usage.
+# The larger examples: the compute engine in C and in C++, and Cholesky. Each
+# compiles without a warning and checks its own result; here it is looked at
+# with different sizes and numbers of workers, and that it refuses bad usage.
 # shellcheck source=tests/api/tap.sh
 . "$(dirname "$0")/tap.sh"
 # shellcheck source=tests/api/example.sh
@@ -55,5 +55,40 @@ fi
 
 as_it_says $examples/engine/engine_demo.cc
 
+compile $examples/cholesky.c
+ok $? "cholesky compiles without a warning"
+if [ -x "$dir/program" ]; then
+	right='residual [0-9.]+e-[0-9]+, right'
+	# nt = 12 tiles in a row: nt (nt + 1) (nt + 2) / 6
+	prints 'order 768, tiles of 64, 364 tasks, .*' \
+		"cholesky submits 364 tasks for 12 by 12 tiles"
+	grep -qxE "$right" "$dir/got"
+	ok $? "its residual is right" "$dir/got"
+	awk '/^residual/ { small = $2 + 0 < 1e-10 && $2 + 0 >= 0 }
+		END { exit !small }' "$dir/got"
+	ok $? "below 1e-10" "$dir/got"
+	prints "$right" "one element" --n 1 --block 1
+	prints "$right" "a tile larger than the matrix" --n 5 --block 8
+	prints "$right" "a last tile that is not full" --n 200 --block 48
+	prints "$right" "many small tiles" --n 120 --block 3
+	export LKDF_WORKERS=1
+	prints "$right" "one worker" --n 256 --block 32
+	export LKDF_WORKERS=4
+	prints "$right" "four workers" --n 256 --block 32
+	unset LKDF_WORKERS
+	try --n 256 --block 32 --indefinite
+	[ "$rc" -eq 1 ] && grep -qxE "cholesky: .*row 0: A is not positive \
+definite: 1 failed, 119 skipped" "$dir/got"
+	ok $? "a matrix without a factor: why, and what was skipped" "$dir/got"
+	try --n 501 --block 1
+	[ "$rc" -eq 2 ]
+	ok $? "more tiles than a task has uses: exit status 2" "$dir/got"
+	usage_of cholesky ''
+fi
+if command -v python3 >/dev/null; then
+	quotes Documentation/cholesky.rst $examples
+else
+	skip "cholesky.rst shows code of the program" "no python3"
+fi
 echo "1..$nr"
 [ "$failed" -eq 0 ]

@@ -1,0 +1,497 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Blocked Cholesky: A = L L^T for a symmetric positive definite A. The matrix
+ * is one data, split in a part for each tile; one thread submits the plain
+ * sequential algorithm tile by tile, and what each step reads and writes tells
+ * which steps may run at the same time. The result is checked: the norm of
+ * A - L L^T, by that of A. Documentation/cholesky.rst goes through it.
+ *
+ * Kernels are plain C: for real work call a BLAS in the same four bodies.
+ *
+ *   cholesky [--n N] [--block B] [--indefinite] [--help]
+ */
+#include <errno.h>
+#include <lkdf/lkdf.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+	FILL,
+	POTRF,
+	TRSM,
+	SYRK,
+	GEMM,
+	CHECK,
+	NR_KINDS
+};
+
+/* A step's tile; copied into its task. */
+struct step {
+	uint32_t n, b; /* order of A, of a tile */
+	uint32_t i, j; /* row and column of the tile */
+	double diagonal;
+};
+
+/* Sums of squares: of A - L L^T and of A. */
+struct norms {
+	double residual, a;
+};
+
+struct cholesky {
+	struct lkdf *rt;
+	struct lkdf_kind *kind[NR_KINDS];
+	struct lkdf_data *matrix, *norms;
+	struct step step;
+	uint32_t nr_tiles; /* in a row */
+	uint64_t nr_submitted;
+};
+
+/* Element of A: 1 / (1 + |row - col|), n more on the diagonal. Beyond n: I. */
+static double element(const struct step *s, uint32_t row, uint32_t col)
+{
+	if (row >= s->n || col >= s->n)
+		return row == col;
+	if (row == col)
+		return 1 + s->diagonal;
+	return 1 / (1 + fabs((double)row - (double)col));
+}
+
+/* Tile (i, j) of A. Tiles are stored by columns. */
+static int fill(struct lkdf_ctx *c, void *arg)
+{
+	const struct step *s = arg;
+	double *a = lkdf_ptr(c, 0);
+	uint32_t col, row;
+
+	for (col = 0; col < s->b; col++)
+		for (row = 0; row < s->b; row++)
+			*a++ = element(s, s->i * s->b + row, s->j * s->b + col);
+	return 0;
+}
+
+/* a = L of a = L L^T; zeroes above the diagonal. */
+static int potrf(struct lkdf_ctx *c, void *arg)
+{
+	const struct step *s = arg;
+	double *a = lkdf_ptr(c, 0), *aj, *ak;
+	uint32_t b = s->b, i, j, k;
+
+	for (j = 0; j < b; j++) {
+		aj = a + (size_t)j * b;
+		if (!(aj[j] > 0))
+			return lkdf_fail(c, -EDOM,
+					 "row %u: A is not positive definite",
+					 s->j * b + j);
+		aj[j] = sqrt(aj[j]);
+		for (i = 0; i < j; i++)
+			aj[i] = 0;
+		for (i = j + 1; i < b; i++)
+			aj[i] /= aj[j];
+		for (k = j + 1; k < b; k++) {
+			ak = a + (size_t)k * b;
+			for (i = k; i < b; i++)
+				ak[i] -= aj[i] * aj[k];
+		}
+	}
+	return 0;
+}
+
+/* a = a L^-T: the tile below a factored one. */
+static int trsm(struct lkdf_ctx *c, void *arg)
+{
+	const struct step *s = arg;
+	const double *l = lkdf_ptr(c, 0);
+	double *a = lkdf_ptr(c, 1), *aj, *ak;
+	uint32_t b = s->b, i, j, k;
+
+	for (j = 0; j < b; j++) {
+		aj = a + (size_t)j * b;
+		for (i = 0; i < b; i++)
+			aj[i] /= l[(size_t)j * b + j];
+		for (k = j + 1; k < b; k++) {
+			ak = a + (size_t)k * b;
+			for (i = 0; i < b; i++)
+				ak[i] -= aj[i] * l[(size_t)j * b + k];
+		}
+	}
+	return 0;
+}
+
+/* a = a - x y^T, rows from the diagonal down where the tile is on it. */
+static void subtract(double *a, const double *x, const double *y, uint32_t b,
+		     int is_diagonal)
+{
+	uint32_t i, j, k;
+
+	for (j = 0; j < b; j++)
+		for (k = 0; k < b; k++) {
+			double f = y[(size_t)k * b + j];
+			double *aj = a + (size_t)j * b;
+			const double *xk = x + (size_t)k * b;
+
+			for (i = is_diagonal ? j : 0; i < b; i++)
+				aj[i] -= xk[i] * f;
+		}
+}
+
+static int syrk(struct lkdf_ctx *c, void *arg)
+{
+	const struct step *s = arg;
+	const double *x = lkdf_ptr(c, 0);
+
+	subtract(lkdf_ptr(c, 1), x, x, s->b, 1);
+	return 0;
+}
+
+static int gemm(struct lkdf_ctx *c, void *arg)
+{
+	const struct step *s = arg;
+
+	subtract(lkdf_ptr(c, 2), lkdf_ptr(c, 0), lkdf_ptr(c, 1), s->b, 0);
+	return 0;
+}
+
+/* Adds tile (i, j) of A - L L^T and of A to the norms. */
+static int check(struct lkdf_ctx *c, void *arg)
+{
+	const struct step *s = arg;
+	struct norms *norms = lkdf_ptr(c, 0);
+	uint32_t row, col, k;
+	double a, *r = lkdf_scratch(c);
+
+	for (col = 0; col < s->b; col++)
+		for (row = 0; row < s->b; row++) {
+			a = element(s, s->i * s->b + row, s->j * s->b + col);
+			r[col * s->b + row] = a;
+			/* A tile below the diagonal stands for two */
+			norms->a += (s->i == s->j ? 1 : 2) * a * a;
+		}
+	for (k = 0; k <= s->j; k++)
+		subtract(r, lkdf_ptr(c, 1 + 2 * k), lkdf_ptr(c, 2 + 2 * k),
+			 s->b, 0);
+	for (k = 0; k < s->b * s->b; k++)
+		norms->residual += (s->i == s->j ? 1 : 2) * r[k] * r[k];
+	return 0;
+}
+
+static int add_norms(void *acc, const void *x, uint64_t bytes)
+{
+	struct norms *to = acc;
+	const struct norms *from = x;
+
+	(void)bytes;
+	to->residual += from->residual;
+	to->a += from->a;
+	return 0;
+}
+
+static void no_norms(void *acc, uint64_t bytes)
+{
+	memset(acc, 0, bytes);
+}
+
+/* Tile (i, j) in the uses of a task. */
+static struct lkdf_use tile(const struct cholesky *x, uint32_t i, uint32_t j,
+			    uint32_t mode)
+{
+	struct lkdf_use u = { .data = x->matrix, .mode = mode };
+
+	u.part = 1 + i * x->nr_tiles + j;
+	return u;
+}
+
+static int submit(struct cholesky *x, int kind, uint32_t i, uint32_t j,
+		  const struct lkdf_use *use, uint32_t nr_use)
+{
+	struct lkdf_task t = { .size = sizeof(t), .kind = x->kind[kind] };
+
+	x->step.i = i;
+	x->step.j = j;
+	t.arg = &x->step;
+	t.use = use;
+	t.nr_use = nr_use;
+	x->nr_submitted++;
+	return lkdf_submit(x->rt, NULL, &t, NULL);
+}
+
+static int submit_fill(struct cholesky *x)
+{
+	struct lkdf_use u;
+	uint32_t i, j;
+	int rc = 0;
+
+	for (j = 0; j < x->nr_tiles; j++)
+		for (i = j; i < x->nr_tiles && !rc; i++) {
+			u = tile(x, i, j, LKDF_WRITE);
+			rc = submit(x, FILL, i, j, &u, 1);
+		}
+	return rc;
+}
+
+/* Row i of what is right of column k, and below. */
+static int submit_row(struct cholesky *x, uint32_t i, uint32_t k)
+{
+	struct lkdf_use u[3];
+	uint32_t j;
+	int rc = 0;
+
+	for (j = k + 1; j < i && !rc; j++) {
+		u[0] = tile(x, i, k, LKDF_READ);
+		u[1] = tile(x, j, k, LKDF_READ);
+		u[2] = tile(x, i, j, LKDF_RW);
+		rc = submit(x, GEMM, i, j, u, 3);
+	}
+	u[0] = tile(x, i, k, LKDF_READ);
+	u[1] = tile(x, i, i, LKDF_RW);
+	return rc ? rc : submit(x, SYRK, i, i, u, 2);
+}
+
+/* The algorithm, as it would stand in a sequential program. */
+static int submit_factor(struct cholesky *x)
+{
+	struct lkdf_use u[2];
+	uint32_t i, k;
+	int rc = 0;
+
+	for (k = 0; k < x->nr_tiles && !rc; k++) {
+		u[0] = tile(x, k, k, LKDF_RW);
+		rc = submit(x, POTRF, k, k, u, 1);
+		u[0].mode = LKDF_READ;
+		for (i = k + 1; i < x->nr_tiles && !rc; i++) {
+			u[1] = tile(x, i, k, LKDF_RW);
+			rc = submit(x, TRSM, i, k, u, 2);
+		}
+		for (i = k + 1; i < x->nr_tiles && !rc; i++)
+			rc = submit_row(x, i, k);
+	}
+	return rc;
+}
+
+/* Tile (i, j) of L L^T is made from the rows i and j of L. */
+static int submit_check(struct cholesky *x)
+{
+	struct lkdf_use u[LKDF_MAX_USES];
+	uint32_t i, j, k;
+	int rc = 0;
+
+	u[0].data = x->norms;
+	u[0].mode = LKDF_REDUCE;
+	u[0].part = 0;
+	for (j = 0; j < x->nr_tiles; j++)
+		for (i = j; i < x->nr_tiles && !rc; i++) {
+			for (k = 0; k <= j; k++) {
+				u[1 + 2 * k] = tile(x, i, k, LKDF_READ);
+				u[2 + 2 * k] = tile(x, j, k, LKDF_READ);
+			}
+			rc = submit(x, CHECK, i, j, u, 3 + 2 * j);
+		}
+	return rc;
+}
+
+static int make_kinds(struct cholesky *x)
+{
+	static const struct {
+		const char *name;
+		lkdf_fn fn;
+		int prio;
+	} kinds[NR_KINDS] = {
+		[FILL] = { "fill", fill, LKDF_NORMAL },
+		/* Column after column: what the next column needs goes first */
+		[POTRF] = { "potrf", potrf, LKDF_HIGH },
+		[TRSM] = { "trsm", trsm, LKDF_HIGH },
+		[SYRK] = { "syrk", syrk, LKDF_NORMAL },
+		[GEMM] = { "gemm", gemm, LKDF_NORMAL },
+		[CHECK] = { "check", check, LKDF_NORMAL },
+	};
+	struct lkdf_kind_attr a = { .size = sizeof(a) };
+	int i, rc = 0;
+
+	a.arg_size = sizeof(struct step);
+	for (i = 0; i < NR_KINDS && !rc; i++) {
+		a.name = kinds[i].name;
+		a.fn = kinds[i].fn;
+		a.prio = (int8_t)kinds[i].prio;
+		a.scratch_size = 0;
+		if (i == CHECK)
+			a.scratch_size = x->step.b * x->step.b * sizeof(double);
+		rc = lkdf_kind_create(x->rt, &a, &x->kind[i]);
+	}
+	return rc;
+}
+
+static int make_data(struct cholesky *x)
+{
+	static const struct norms zero;
+	struct lkdf_data_attr a = { .size = sizeof(a), .name = "matrix" };
+	struct lkdf_data_attr s = { .size = sizeof(s), .name = "norms" };
+	uint64_t tile_bytes = (uint64_t)x->step.b * x->step.b * sizeof(double);
+	uint32_t nr = x->nr_tiles * x->nr_tiles;
+	int rc;
+
+	a.bytes = nr * tile_bytes;
+	rc = lkdf_data_create(x->rt, &a, &x->matrix);
+	if (!rc)
+		rc = lkdf_data_split(x->matrix, nr, tile_bytes);
+	s.bytes = sizeof(zero);
+	s.init = &zero;
+	s.reduce = add_norms;
+	s.neutral = no_norms;
+	return rc ? rc : lkdf_data_create(x->rt, &s, &x->norms);
+}
+
+static double seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* The matrix is filled before the clock starts. */
+static int factor(struct cholesky *x, double *took)
+{
+	double start;
+	int rc, all;
+
+	rc = submit_fill(x);
+	all = lkdf_scope_wait(x->rt, NULL, -1);
+	if (rc || all)
+		return rc ? rc : all;
+	x->nr_submitted = 0;
+	start = seconds();
+	rc = submit_factor(x);
+	all = lkdf_scope_wait(x->rt, NULL, -1);
+	*took = seconds() - start;
+	return rc ? rc : all;
+}
+
+static int norm_of(struct cholesky *x, double *out)
+{
+	struct norms *norms;
+	void *bytes;
+	int rc, all;
+
+	rc = submit_check(x);
+	all = lkdf_scope_wait(x->rt, NULL, -1);
+	if (rc || all)
+		return rc ? rc : all;
+	rc = lkdf_data_acquire(x->norms, LKDF_READ, -1, &bytes);
+	if (rc)
+		return rc;
+	norms = bytes;
+	*out = sqrt(norms->residual) / sqrt(norms->a);
+	return lkdf_data_release(x->norms);
+}
+
+static int say_error(struct cholesky *x, int rc)
+{
+	struct lkdf_error e = { .size = sizeof(e) };
+
+	if (lkdf_scope_error(x->rt, NULL, &e) || !e.err) {
+		fprintf(stderr, "cholesky: %s (%d)\n", lkdf_errmsg(), rc);
+		return rc;
+	}
+	fprintf(stderr, "cholesky: %s: %llu failed, %llu skipped\n", e.why,
+		(unsigned long long)e.nr_failed,
+		(unsigned long long)e.nr_skipped);
+	return rc;
+}
+
+static int run(struct cholesky *x)
+{
+	double n = x->step.n, took = 0, norm = 0;
+	uint64_t nr;
+	int rc;
+
+	rc = make_kinds(x);
+	if (!rc)
+		rc = make_data(x);
+	if (!rc)
+		rc = factor(x, &took);
+	nr = x->nr_submitted;
+	if (!rc)
+		rc = norm_of(x, &norm);
+	if (rc)
+		return say_error(x, rc);
+	printf("order %u, tiles of %u, %llu tasks, %.3f s, %.2f Gflop/s\n",
+	       x->step.n, x->step.b, (unsigned long long)nr, took,
+	       n * n * n / 3 / took * 1e-9);
+	printf("residual %.1e, %s\n", norm, norm < 1e-10 ? "right" : "wrong");
+	return norm < 1e-10 ? 0 : -EBADMSG;
+}
+
+static int usage(const char *arg)
+{
+	FILE *to = arg ? stderr : stdout;
+
+	if (arg)
+		fprintf(to, "cholesky: %s: not understood\n", arg);
+	fputs("usage: cholesky [--n N] [--block B] [--indefinite]\n"
+	      "  --n N         order of the matrix, 1 to 40000 (768)\n"
+	      "  --block B     order of a tile, 1 to 1000 (64); at most 500\n"
+	      "                tiles in a row\n"
+	      "  --indefinite  a matrix that has no factor: see it fail\n",
+	      to);
+	return arg ? 2 : 0;
+}
+
+/* 0: not a number from 1 to @max. */
+static uint32_t number(const char *text, uint32_t max)
+{
+	char *end;
+	unsigned long v = text ? strtoul(text, &end, 10) : 0;
+
+	return v && !*end && v <= max ? (uint32_t)v : 0;
+}
+
+static int options(struct step *s, int argc, char **argv)
+{
+	bool is_indefinite = false;
+	int i;
+
+	for (i = 1; i < argc; i++) {
+		if (!strcmp(argv[i], "--help"))
+			exit(usage(NULL));
+		if (!strcmp(argv[i], "--indefinite"))
+			is_indefinite = true;
+		else if (!strcmp(argv[i], "--n"))
+			s->n = number(argv[++i], 40000);
+		else if (!strcmp(argv[i], "--block"))
+			s->b = number(argv[++i], 1000);
+		else
+			return usage(argv[i]);
+		if (!s->n || !s->b)
+			return usage(i < argc ? argv[i] : "a missing number");
+	}
+	if ((s->n + s->b - 1) / s->b > 500)
+		return usage("more than 500 tiles in a row");
+	s->diagonal = is_indefinite ? -1.0 : s->n;
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct cholesky x = { .step = { .n = 768, .b = 64 } };
+	int rc, i;
+
+	rc = options(&x.step, argc, argv);
+	if (rc)
+		return rc;
+	x.nr_tiles = (x.step.n + x.step.b - 1) / x.step.b;
+	rc = lkdf_open(NULL, &x.rt);
+	if (rc) {
+		fprintf(stderr, "cholesky: %s (%d)\n", lkdf_errmsg(), rc);
+		return 1;
+	}
+	rc = run(&x);
+	lkdf_data_put(x.matrix);
+	lkdf_data_put(x.norms);
+	for (i = 0; i < NR_KINDS; i++)
+		lkdf_kind_put(x.kind[i]);
+	if (lkdf_close(x.rt))
+		rc = -EBUSY;
+	return rc ? 1 : 0;
+}
