@@ -464,17 +464,10 @@ void use_leave(struct executor *ex, struct use *u, int error,
 	deliver(ex, &n);
 }
 
-/* How many have left now. */
-static uint32_t leave_unless_given(struct use *u, int error,
-				   struct failure *failure, struct news *n)
-{
-	return !(u->flags & USE_GIVEN) && use_finish(u, error, failure, n);
-}
-
 void claim_leave(struct executor *ex, struct claim *c, int error,
 		 struct failure *failure)
 {
-	struct use *u, *after, *hidden = NULL;
+	struct use *u, *after;
 	struct news n = { 0 };
 	uint32_t nr = 1;
 

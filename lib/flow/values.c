@@ -234,11 +234,11 @@ void values_leave(struct executor *ex, struct frame *f, int error,
 		if (!a_load(&v->is_dead[i], relaxed))
 			continue;
 		use_publish(u, error ? error : -ECANCELED, failure);
-		u->flags |= USE_UNTOUCHED;
+		u->is_untouched = true;
 	}
 	claim_leave(ex, c, 0, NULL);
 	for (i = 0; i < c->nr; i++)
-		c->use[i].flags &= (uint8_t)~USE_UNTOUCHED;
+		c->use[i].is_untouched = false;
 }
 
 bool values_are_wanted(const struct frame *f)

@@ -70,9 +70,9 @@ struct failure *var_failure_get(struct failure *f)
 	return f;
 }
 
-void var_failure_put(struct domain *d, struct failure *f)
+void var_failure_put(struct lkdf *rt, struct failure *f)
 {
-	(void)d;
+	(void)rt;
 	(void)f;
 }
 
@@ -356,7 +356,7 @@ static void init_data(void)
 	nr_order = 0;
 	for (i = 0; i < NR_DATA; i++) {
 		domains[i] = mc_alloc(domain_size);
-		domain_init(domains[i], NULL, NULL);
+		domain_init(domains[i], NULL, NULL, NULL);
 		domains[i]->whole.is_written = true;
 		plain_store(&value[i], 0);
 	}
