@@ -390,6 +390,7 @@ static void close_tells_what_was_not_put(void)
 {
 	struct lkdf *rt = open_heard("workers=2");
 	struct lkdf_data *d;
+	int nr_tidy = 0, i;
 
 	dropped.nr = 0;
 	DATA(rt, .bytes = 4242, .name = "leaky", .init = (char[4242]){ 0 },
@@ -400,7 +401,9 @@ static void close_tells_what_was_not_put(void)
 	is(lkdf_close(rt), 0, "close with data that nobody has put");
 	ok(was_said("leaky", "4242"), "it tells the name and the size");
 	ok(was_said("5353", ""), "the size where there is no name");
-	ok(said.nr == 2, "and nothing of what was put");
+	for (i = 0; i < said.nr; i++)
+		nr_tidy += strstr(said.text[i], "tidy") != NULL;
+	is(nr_tidy, 0, "and nothing of what was put");
 	is(dropped.nr, 1, "the bytes are dropped nevertheless");
 }
 

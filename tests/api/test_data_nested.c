@@ -695,8 +695,17 @@ static void children_reduce_in_all_ways(struct lkdf *rt)
 	children_reduce(rt, LKDF_RW | LKDF_WEAK, true, false);
 	children_reduce(rt, LKDF_RW, false, false);
 	children_reduce(rt, LKDF_RW | LKDF_WEAK, false, false);
+}
+
+/* What is combined must not wait for the worker that waits in the join. */
+static void reductions_are_combined_in_a_join(const char *options)
+{
+	struct lkdf *rt = api_open(options);
+
+	printf("# %s\n", options);
 	children_reduce(rt, LKDF_RW, false, true);
 	children_reduce(rt, LKDF_RW, true, true);
+	is(lkdf_close(rt), 0, "the runtime closes");
 }
 
 /*
@@ -1068,5 +1077,7 @@ int main(int argc, char **argv)
 		is(lkdf_close(rt), 0, "the runtime closes");
 		seed += (uint64_t)nr;
 	}
+	for (i = 0; i < LENGTH(options); i++)
+		reductions_are_combined_in_a_join(options[i]);
 	return tap_end();
 }
