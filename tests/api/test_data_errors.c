@@ -180,6 +180,98 @@ static void acquire_tells_the_error(struct lkdf *rt)
 	lkdf_data_put(x);
 }
 
+/* Taken before the inputs are looked at, and given back by who is skipped. */
+static void a_limit_survives_a_skip(struct lkdf *rt)
+{
+	struct lkdf_limit_use limited = { .tokens = 1 };
+	struct lkdf_data *x = number(rt, NULL, NULL);
+	struct lkdf_event done;
+	struct lkdf_kind *k;
+	atomic_int nr = 0;
+	int i;
+
+	must(lkdf_limit_create(rt, 1, &limited.limit));
+	must(lkdf_kind_create(rt,
+			      ATTR(lkdf_kind_attr, .name = "limited",
+				   .fn = api_count, .limit = &limited,
+				   .nr_limit = 1),
+			      &k));
+	must(submit_on(rt, kinds.fails, &(int){ -EIO }, ON(x, LKDF_WRITE)));
+	for (i = 0; i < 5; i++)
+		must(submit_on(rt, k, &nr, ON(x, LKDF_READ)));
+	must(submit_on(rt, k, &nr, ON(x, LKDF_WRITE)));
+	must(event_of(rt, k, &nr, ON(x, LKDF_READ), &done));
+	is(lkdf_event_wait(done, -1), 0,
+	   "a limit is there after skipped tasks");
+	is(nr, 2, "those that were not have run");
+	is(lkdf_scope_wait(rt, NULL, -1), -EIO, "the failure is told");
+	lkdf_data_put(x);
+	lkdf_kind_put(k);
+	lkdf_limit_put(limited.limit);
+}
+
+static int refuse_to_add(void *acc, const void *x, uint64_t bytes)
+{
+	(void)acc;
+	(void)x;
+	(void)bytes;
+	return -ERANGE;
+}
+
+static void a_failed_reduction_is_poison(struct lkdf *rt)
+{
+	struct lkdf_data *x = NULL;
+	struct lkdf_event done;
+	atomic_int nr = 0;
+
+	must(lkdf_data_create(rt,
+			      ATTR(lkdf_data_attr, .bytes = 8,
+				   .init = &(uint64_t){ 1 }, .name = "summed",
+				   .reduce = refuse_to_add),
+			      &x));
+	must(submit_on(rt, kinds.adds, NULL, ON(x, LKDF_REDUCE)));
+	must(submit_on(rt, kinds.adds, NULL, ON(x, LKDF_REDUCE)));
+	must(event_of(rt, kinds.counts, &nr, ON(x, LKDF_READ), &done));
+	is(lkdf_event_wait(done, -1), -ERANGE,
+	   "reduce() fails: the reader, too");
+	is(lkdf_data_acquire(x, LKDF_READ, -1, NULL), -ERANGE, "and acquire");
+	has(lkdf_errmsg(), "summed", "by its name");
+	must(submit_on(rt, kinds.counts, &nr, ON(x, LKDF_WRITE)));
+	must(event_of(rt, kinds.counts, &nr, ON(x, LKDF_READ), &done));
+	is(lkdf_event_wait(done, -1), 0, "a WRITE heals it");
+	is(nr, 2, "and readers run");
+	lkdf_scope_wait(rt, NULL, -1);
+	lkdf_data_put(x);
+}
+
+/* Whoever reduces after a failure is skipped; nothing of it is combined. */
+static void a_failed_reducer_is_poison(struct lkdf *rt)
+{
+	struct lkdf_data *x = NULL;
+	struct lkdf_event done;
+	uint64_t *at;
+
+	must(lkdf_data_create(rt,
+			      ATTR(lkdf_data_attr, .bytes = 8,
+				   .init = &(uint64_t){ 1 },
+				   .reduce = add_words),
+			      &x));
+	must(submit_on(rt, kinds.adds, NULL, ON(x, LKDF_REDUCE)));
+	must(submit_on(rt, kinds.fails, &(int){ -EIO }, ON(x, LKDF_REDUCE)));
+	must(event_of(rt, kinds.adds, NULL, ON(x, LKDF_RW), &done));
+	is(lkdf_event_wait(done, -1), -EIO, "a reducer fails: RW is skipped");
+	must(lkdf_data_acquire(x, LKDF_WRITE, -1, (void **)&at));
+	*at = 10;
+	must(lkdf_data_release(x));
+	must(submit_on(rt, kinds.adds, NULL, ON(x, LKDF_REDUCE)));
+	is(lkdf_data_acquire(x, LKDF_READ, -1, (void **)&at), 0,
+	   "a WRITE heals it");
+	is(*at, 11, "and nothing of before is added later");
+	must(lkdf_data_release(x));
+	lkdf_scope_wait(rt, NULL, -1);
+	lkdf_data_put(x);
+}
+
 /*
  * ALWAYS
  */
@@ -507,6 +599,9 @@ int main(int argc, char **argv)
 		poison_travels_and_heals(rt);
 		a_failed_write_of_poison_has_its_own_error(rt);
 		acquire_tells_the_error(rt);
+		a_limit_survives_a_skip(rt);
+		a_failed_reduction_is_poison(rt);
+		a_failed_reducer_is_poison(rt);
 		always_runs_and_sees_the_error(rt);
 		/* Here bodies wait for this thread. */
 		if (strcmp(options[i], "serial=yes")) {

@@ -349,6 +349,95 @@ static void two_writes_in_one_are_the_last(struct lkdf *rt)
  * Random programs
  */
 
+static void uses_are_checked(struct lkdf *rt)
+{
+	static const struct {
+		uint32_t mode, second;
+		const char *text;
+	} bad[] = {
+		{ 0, 0, "0" },
+		{ LKDF_WEAK, 0, "0x10" },
+		{ 64, 0, "0x40" },
+		{ LKDF_RW | 1 << 20, 0, "0x100003" },
+		{ LKDF_COMMUTE | LKDF_REDUCE, 0, "REDUCE" },
+		{ LKDF_READ | LKDF_MAYBE, 0, "MAYBE" },
+		{ LKDF_COMMUTE | LKDF_MAYBE, 0, "MAYBE" },
+		{ LKDF_REDUCE, LKDF_READ, "REDUCE" },
+		{ LKDF_RW, LKDF_REDUCE, "REDUCE" },
+	};
+	struct lkdf_data *d = number(rt, &(uint64_t){ 0 }), *e = NULL;
+	struct lkdf_kind *k = api_kind(rt, "nothing", api_nothing, 0, 0);
+	struct lkdf_use use[2] = { USE(d, 0), USE(d, 0) };
+	struct lkdf_task t = { .size = sizeof(t), .kind = k, .use = use };
+	size_t i;
+
+	for (i = 0; i < LENGTH(bad); i++) {
+		use[0].mode = bad[i].mode;
+		use[1].mode = bad[i].second;
+		t.nr_use = bad[i].second ? 2 : 1;
+		is(lkdf_submit(rt, NULL, &t, NULL), -EINVAL,
+		   "mode %#x, then %#x", bad[i].mode, bad[i].second);
+		has(lkdf_errmsg(), bad[i].text, "is refused by its name");
+	}
+	t.nr_use = 1;
+	use[0] = (struct lkdf_use){ .mode = LKDF_READ };
+	is(lkdf_submit(rt, NULL, &t, NULL), -EINVAL, "no data");
+	t.use = NULL;
+	is(lkdf_submit(rt, NULL, &t, NULL), -EINVAL, "a use, but no uses");
+	must(lkdf_data_create(rt, ATTR(lkdf_data_attr, .bytes = 8), &e));
+	use[0] = (struct lkdf_use)USE(e, LKDF_REDUCE);
+	t.use = use;
+	is(lkdf_submit(rt, NULL, &t, NULL), -EINVAL,
+	   "REDUCE of what has no reduce()");
+	is(lkdf_scope_wait(rt, NULL, -1), 0, "nothing has run");
+	is(lkdf_data_version(d), 1, "nothing has changed");
+	lkdf_data_put(d);
+	lkdf_data_put(e);
+	lkdf_kind_put(k);
+}
+
+static int add_to_all(struct lkdf_ctx *c, void *arg)
+{
+	unsigned i;
+
+	(void)arg;
+	for (i = 0; i < LKDF_MAX_USES; i++)
+		*(uint64_t *)lkdf_ptr(c, i) += 1;
+	return lkdf_ptr(c, i) ? -EPROTO : 0;
+}
+
+/* All in one task, in another order each time. */
+static void there_may_be_many_uses(struct lkdf *rt)
+{
+	static struct lkdf_use use[LKDF_MAX_USES + 1];
+	static struct lkdf_data *d[LKDF_MAX_USES];
+	struct lkdf_kind *k = api_kind(rt, "all", add_to_all, 0, 0);
+	struct lkdf_task t = { .size = sizeof(t),
+			       .kind = k,
+			       .use = use,
+			       .nr_use = LKDF_MAX_USES };
+	int i, j, nr_wrong = 0;
+
+	for (i = 0; i < LKDF_MAX_USES; i++)
+		d[i] = number(rt, &(uint64_t){ 1 });
+	for (j = 1; j < 40; j += 2) {
+		for (i = 0; i < LKDF_MAX_USES; i++)
+			use[i] = (struct lkdf_use)USE(d[i * j % LKDF_MAX_USES],
+						      LKDF_RW);
+		must(lkdf_submit(rt, NULL, &t, NULL));
+	}
+	is(lkdf_scope_wait(rt, NULL, -1), 0, "%d uses in one", LKDF_MAX_USES);
+	use[LKDF_MAX_USES] = (struct lkdf_use)USE(d[0], LKDF_READ);
+	t.nr_use++;
+	is(lkdf_submit(rt, NULL, &t, NULL), -E2BIG, "one more is too many");
+	for (i = 0; i < LKDF_MAX_USES; i++) {
+		nr_wrong += value_of(d[i]) != 21;
+		lkdf_data_put(d[i]);
+	}
+	is(nr_wrong, 0, "each has been used in each task");
+	lkdf_kind_put(k);
+}
+
 static const struct choice choices[] = {
 	{ .modes = LKDF_RW, .max_data = 3, .max_parts = 1, .max_steps = 40 },
 	{ .modes = LKDF_RW | LKDF_MAYBE,
@@ -415,6 +504,8 @@ int main(int argc, char **argv)
 		reductions_are_exact(rt, &(uint64_t){ 1000 });
 		the_same_data_twice_is_once(rt);
 		two_writes_in_one_are_the_last(rt);
+		uses_are_checked(rt);
+		there_may_be_many_uses(rt);
 		programs_run_as_if_in_order(rt, options[i], seed, nr);
 		is(lkdf_close(rt), 0, "the runtime closes");
 		seed += (uint64_t)nr;

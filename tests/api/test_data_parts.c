@@ -182,6 +182,18 @@ static int mark_part(struct lkdf_ctx *c, void *arg)
 	return 0;
 }
 
+/* For REDUCE: 32 bits at a time. */
+static int add_halves(void *acc, const void *x, uint64_t bytes)
+{
+	uint32_t *a = acc;
+	const uint32_t *b = x;
+	uint64_t i;
+
+	for (i = 0; i < bytes / sizeof(*a); i++)
+		a[i] += b[i];
+	return 0;
+}
+
 static int sum_whole(struct lkdf_ctx *c, void *arg)
 {
 	uint32_t nr = *(uint32_t *)arg, i, *word = lkdf_ptr(c, 0);
@@ -257,12 +269,47 @@ static void the_whole_and_a_part_go_in_one(struct lkdf *rt)
 	lkdf_kind_put(k);
 }
 
+/* nr additions to each part by REDUCE, then somebody looks at the whole. */
+static void reductions_of_parts_are_in_the_whole(struct lkdf *rt, uint32_t mode)
+{
+	struct lkdf_kind *adds, *sums;
+	struct lkdf_data *d = NULL;
+	uint32_t i, j, zero[4] = { 0 };
+
+	must(lkdf_data_create(rt,
+			      ATTR(lkdf_data_attr, .bytes = sizeof(zero),
+				   .init = zero, .reduce = add_halves,
+				   .neutral = no_words),
+			      &d));
+	must(lkdf_data_split(d, 4, 4));
+	adds = api_kind(rt, "adds", mark_part, sizeof(i), 0);
+	sums = api_kind(rt, "sums", sum_whole, sizeof(i), 0);
+	for (i = 1; i <= 4; i++)
+		for (j = 0; j < i; j++)
+			must(submit_use(
+				rt, adds, &(uint32_t){ 1 },
+				(struct lkdf_use)USE_PART(d, LKDF_REDUCE, i)));
+	must(submit_use(rt, sums, &(uint32_t){ 4 },
+			(struct lkdf_use)USE(d, mode)));
+	is(lkdf_scope_wait(rt, NULL, -1), 0,
+	   "what parts were reduced to is in the whole, for %s",
+	   mode_name(mode));
+	lkdf_data_put(d);
+	lkdf_kind_put(adds);
+	lkdf_kind_put(sums);
+}
+
 static const struct choice choices[] = {
 	{ .modes = LKDF_RW, .max_data = 1, .max_parts = 4, .max_steps = 60 },
 	{ .modes = LKDF_RW | LKDF_COMMUTE | LKDF_MAYBE,
 	  .max_data = 4,
 	  .max_parts = MAX_PARTS,
 	  .max_steps = 100 },
+	{ .modes = LKDF_RW | LKDF_COMMUTE | LKDF_MAYBE,
+	  .max_data = 6,
+	  .max_parts = MAX_PARTS,
+	  .max_steps = 120,
+	  .has_twice = true },
 	{ .modes = LKDF_RW | LKDF_COMMUTE | LKDF_REDUCE | LKDF_MAYBE,
 	  .max_data = 6,
 	  .max_parts = MAX_PARTS,
@@ -315,6 +362,9 @@ int main(int argc, char **argv)
 		}
 		the_whole_and_a_part_go_in_one(rt);
 		there_may_be_many_parts(rt, 5000);
+		reductions_of_parts_are_in_the_whole(rt, LKDF_READ);
+		reductions_of_parts_are_in_the_whole(rt, LKDF_RW);
+		reductions_of_parts_are_in_the_whole(rt, LKDF_COMMUTE);
 		programs_run_as_if_in_order(rt, options[i], seed, nr);
 		is(lkdf_close(rt), 0, "the runtime closes");
 		seed += (uint64_t)nr;
