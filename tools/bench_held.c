@@ -37,9 +37,8 @@ static void measure_reruns(struct bench *b, unsigned which, int workers)
 			    programs[which].shape, programs[which].nr_tasks,
 			    programs[which].bytes, workers, RERUNS);
 	for (i = 0; i < 3; i++) {
-		row = report_add(&b->report, workers, texts[i],
-				 "%s/%d/rerun-%s", programs[which].name,
-				 workers, texts[i]);
+		row = report_add(&b->report, workers, texts[i], "%s/%d/%s",
+				 programs[which].name, workers, texts[i]);
 		if (nr == 3) {
 			row->value = out[i];
 			row->ratio = out[i];
