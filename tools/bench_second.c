@@ -4,6 +4,8 @@
  * submits to other data of the same runtime, or not. The one worker is held,
  * so that two threads are all that run. What two threads cost each other on
  * this machine anyway is seen from a second submitter in a runtime of its own.
+ * And a burst: tasks that waited in a long queue cost no more to run than
+ * those of a short one.
  */
 #include "bench_submit.h"
 
@@ -17,6 +19,9 @@
 #define CHUNK 64
 #define MOST_CHUNKS (8 * NR_TASKS / CHUNK)
 #define BAR 1.10
+#define BURST 65536
+#define BURST_ROUNDS 5
+#define BURST_BAR 3
 
 enum {
 	ALONE,
@@ -90,9 +95,10 @@ static bool other_stop(struct other *o)
 	return is_whole;
 }
 
-static int side_open(struct side *s, struct lkdf *rt)
+static int side_open(struct side *s, struct lkdf *rt, const char *name,
+		     uint32_t nr)
 {
-	int rc = plan_init(&s->plan, "uses2", NR_TASKS);
+	int rc = plan_init(&s->plan, name, nr);
 
 	if (!rc)
 		rc = lkdf_plan_open(&s->tasks, rt, &s->plan);
@@ -119,10 +125,10 @@ static int second_open(struct second *s)
 	if (!rc)
 		rc = plug_open(&s->plug_apart, s->rt_apart, 1);
 	if (!rc)
-		rc = side_open(&s->first, s->rt);
+		rc = side_open(&s->first, s->rt, "uses2", NR_TASKS);
 	if (!rc)
-		rc = side_open(&s->together, s->rt);
-	return rc ? rc : side_open(&s->apart, s->rt_apart);
+		rc = side_open(&s->together, s->rt, "uses2", NR_TASKS);
+	return rc ? rc : side_open(&s->apart, s->rt_apart, "uses2", NR_TASKS);
 }
 
 static void second_close(struct second *s)
@@ -225,9 +231,62 @@ static void second_row(struct bench *b, const struct samples *by_way)
 	}
 }
 
+/* One side's tasks all wait, then run; nanoseconds per task of the rest. */
+static int drain_once(struct second *s, struct side *side, struct samples *to)
+{
+	uint32_t nr = side->plan.nr_tasks;
+	int64_t start;
+	int rc = plug_hold(&s->plug), done;
+
+	if (rc)
+		return rc;
+	rc = lkdf_plan_submit(&side->tasks, 0, nr);
+	start = bench_now_ns();
+	plug_release(&s->plug);
+	done = lkdf_scope_wait(s->rt, NULL, -1);
+	start = bench_now_ns() - start;
+	if (rc || done)
+		return bench_fail(rc ? rc : done, "burst: %s", lkdf_errmsg());
+	side->plan.nr_runs++;
+	if (!plan_is_right(&side->plan))
+		return bench_fail(-EBADMSG, "burst: wrong result");
+	samples_add(to, (double)start / nr);
+	return 0;
+}
+
+static int measure_burst(struct bench *b, struct second *s)
+{
+	struct side small = { .tasks = { .rt = NULL } }, large = small;
+	struct samples by_small = { .nr = 0 }, by_large = { .nr = 0 };
+	struct bench_row *row;
+	unsigned i;
+	int rc = side_open(&small, s->rt, "uses0", BURST / 16);
+
+	if (!rc)
+		rc = side_open(&large, s->rt, "uses0", BURST);
+	gate_reset(&b->gate);
+	for (i = 0; i < BURST_ROUNDS && !rc; i++) {
+		bench_round(b, "burst");
+		rc = drain_once(s, &small, &by_small);
+		if (!rc)
+			rc = drain_once(s, &large, &by_large);
+	}
+	side_close(&small);
+	side_close(&large);
+	if (rc)
+		return rc;
+	row = report_add(&b->report, 1, "ns/task", "uses0/burst-drain");
+	row_value(row, &by_large, 1);
+	snprintf(row->peer, sizeof(row->peer), "burst/16");
+	row->peer_value = samples_median(&by_small);
+	row_ratio(row, &by_large, &by_small);
+	row_judge(row, BAR_AT_MOST, BURST_BAR, gate_was_fair(&b->gate));
+	return 0;
+}
+
 double bench_second_steps(const struct bench *b)
 {
-	return b->rounds;
+	return b->rounds + BURST_ROUNDS;
 }
 
 int bench_second(struct bench *b)
@@ -247,8 +306,10 @@ int bench_second(struct bench *b)
 		for (way = 0; way < NR_WAYS && !rc; way++)
 			rc = one_way(&s, way, &by_way[way]);
 	}
-	if (!rc)
+	if (!rc) {
 		second_row(b, by_way);
+		rc = measure_burst(b, &s);
+	}
 	second_close(&s);
 	return rc;
 }
