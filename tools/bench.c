@@ -31,11 +31,13 @@ static const struct cli_row rows[] = {
 
 static const struct cli_spec spec = {
 	.verb = "bench",
-	.usage = "graph|forkjoin|idle|wake [--quick] [--json] [--out FILE]",
+	.usage = "graph|forkjoin|submit|data|idle|wake [--quick] [--out FILE]",
 	.help = "Compares lkdf with a floor loop and with other runtimes in\n"
 		"the same run, in ratios, each against its bar.\n\n"
 		"  graph      dataflow graphs: run, build, memory, METG\n"
 		"  forkjoin   spawn and join: fib\n"
+		"  submit     tasks that name their data, one at a time\n"
+		"  data       blocks passed on: time, memory; Cholesky, LU\n"
 		"  idle       what parked workers cost, alone and beside work\n"
 		"  wake       from submit to start; liveness\n\n"
 		"Exit status 1 if a bar is missed; a bar that could not be\n"
@@ -48,6 +50,8 @@ static const struct cli_spec spec = {
 static const struct bench_suite suites[] = {
 	{ "graph", NULL, bench_graph_steps, bench_graph },
 	{ "forkjoin", NULL, bench_forkjoin_steps, bench_forkjoin },
+	{ "submit", NULL, bench_submit_steps, bench_submit },
+	{ "data", NULL, bench_data_steps, bench_data },
 	{ "idle", NULL, bench_idle_steps, bench_idle },
 	{ "wake", NULL, bench_wake_steps, bench_wake },
 };
@@ -143,7 +147,8 @@ static const struct bench_suite *find_suite(const char *name, int *code)
 	}
 	*code = name ? cli_fail(&e, "unknown suite \"%s\"", name)
 		     : cli_fail(&e, "which suite? "
-				    "graph, forkjoin, idle or wake");
+				    "graph, forkjoin, submit, data, "
+				    "idle or wake");
 	return NULL;
 }
 

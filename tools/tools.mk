@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 # One binary, lkdf; public API only.
 
-# The shapes, the floor and lkdf's own graphs are shared with tests/bench.
-TOOLS_SRC := $(wildcard tools/*.c) tests/bench/shapes.c tests/bench/floor.c \
-	tests/bench/lkdf_graph.c
+# Shapes, floor, plans, flows and tiles are shared with tests/bench.
+TOOLS_SRC := $(wildcard tools/*.c) $(addprefix tests/bench/,shapes.c floor.c \
+	lkdf_graph.c plan.c lkdf_plan.c flow.c lkdf_flow.c tiles.c lkdf_tiles.c)
 TOOLS_OBJ := $(TOOLS_SRC:%.c=$(BUILD)/tool/%.o)
 LKDF_BIN := $(BUILD)/lkdf
 # Contestants are compiled alike: -O2, no hardening, no -march.

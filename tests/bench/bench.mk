@@ -5,11 +5,23 @@
 BENCH_DIR := $(BUILD)/tests/bench
 BENCH_SHAPES := $(BUILD)/tool/tests/bench/shapes.o
 BENCH_PEERS := $(addprefix $(BENCH_DIR)/,peer_lkdf peer_tbb peer_omp_gcc \
-	peer_omp_clang peer_taskflow)
-BENCH_SUITES := graph forkjoin idle wake
+	peer_omp_clang peer_taskflow peer_starpu peer_flow)
+# What the peers that submit link.
+BENCH_SUBMIT := $(addprefix $(BUILD)/tool/tests/bench/,plan.o tiles.o shapes.o)
+BENCH_SUITES := graph forkjoin submit data idle wake
 BENCH_ARGS ?=
 # Where taskflow/taskflow.hpp lies, if the compiler does not find it.
 TASKFLOW_INCLUDE ?=
+
+# The contestants' programs at small sizes.
+API_TESTS += $(BENCH_DIR)/test_programs
+$(BENCH_DIR)/test_programs: $(addprefix $(BUILD)/tool/tests/bench/,\
+		test_programs.o plan.o lkdf_plan.o flow.o lkdf_flow.o tiles.o \
+		lkdf_tiles.o lkdf_graph.o shapes.o) $(LIB_SO)
+	$(call say,LD)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) -L$(BUILD) -llkdf -lm \
+		-lpthread -Wl,-rpath,'$$ORIGIN/../..'
 
 # Judging, shapes and floor are tested like everything else.
 API_TESTS += $(BENCH_DIR)/test_bench
@@ -36,6 +48,14 @@ $(BENCH_DIR)/peer_lkdf: $(BUILD)/tool/tests/bench/peer_lkdf.o \
 	$(Q)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) -L$(BUILD) -llkdf \
 		-lpthread -Wl,-rpath,'$$ORIGIN/../..:$$ORIGIN/../../lib'
 
+$(BENCH_DIR)/peer_flow: $(addprefix $(BUILD)/tool/tests/bench/,peer_flow.o \
+		count_alloc.o flow.o lkdf_flow.o lkdf_graph.o shapes.o) \
+		$(LIB_SO)
+	$(call say,LD)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) -L$(BUILD) -llkdf \
+		-lpthread -Wl,-rpath,'$$ORIGIN/../..:$$ORIGIN/../../lib'
+
 BENCH_HEADERS := $(wildcard tests/bench/*.h)
 
 $(BENCH_DIR)/peer_tbb: tests/bench/peer_tbb.cc $(BENCH_HEADERS) $(BENCH_SHAPES)
@@ -50,15 +70,26 @@ $(BENCH_DIR)/peer_taskflow: tests/bench/peer_taskflow.cc $(BENCH_HEADERS) \
 		$(addprefix -isystem ,$(TASKFLOW_INCLUDE)) -o $@ $< \
 		$(BENCH_SHAPES) -lpthread,no taskflow headers)
 
-$(BENCH_DIR)/peer_omp_gcc: tests/bench/peer_omp.c $(BENCH_HEADERS)
+$(BENCH_DIR)/peer_omp_gcc: tests/bench/peer_omp.c $(BENCH_HEADERS) \
+		$(BENCH_SUBMIT)
 	$(call say,CC)
-	$(call try,gcc $(BENCH_CFLAGS) $(BENCH_CPPFLAGS) -fopenmp -o $@ $<,\
-		no libgomp)
+	$(call try,gcc $(BENCH_CFLAGS) $(BENCH_CPPFLAGS) -fopenmp -o $@ $< \
+		$(BENCH_SUBMIT) -lm,no libgomp)
 
-$(BENCH_DIR)/peer_omp_clang: tests/bench/peer_omp.c $(BENCH_HEADERS)
+$(BENCH_DIR)/peer_omp_clang: tests/bench/peer_omp.c $(BENCH_HEADERS) \
+		$(BENCH_SUBMIT)
 	$(call say,CC)
-	$(call try,clang $(BENCH_CFLAGS) $(BENCH_CPPFLAGS) -fopenmp -o $@ $<,\
-		no clang or libomp-dev)
+	$(call try,clang $(BENCH_CFLAGS) $(BENCH_CPPFLAGS) -fopenmp -o $@ $< \
+		$(BENCH_SUBMIT) -lm,no clang or libomp-dev)
+
+# pkg-config is asked when it is built, so that it may be absent before.
+$(BENCH_DIR)/peer_starpu: tests/bench/peer_starpu.c $(BENCH_HEADERS) \
+		$(BENCH_SUBMIT)
+	$(call say,CC)
+	$(call try,gcc $(BENCH_CFLAGS) $(BENCH_CPPFLAGS) -o $@ $< \
+		$(BENCH_SUBMIT) $$(pkg-config --cflags starpu-1.3 | \
+		sed 's/-I/-isystem /g') -lstarpu-1.3 -lm -lpthread,\
+		no libstarpu-dev)
 
 # The allocators: a program for any malloc, and the one that compares.
 $(BENCH_DIR)/alloc: $(BUILD)/tool/tests/bench/alloc.o

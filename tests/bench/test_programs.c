@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * The programs of lkdf bench submit and data at small sizes: that lkdf's
+ * contestants do what the serial programs do, and that the checks notice what
+ * is wrong.
+ */
+#include "tests/bench/lkdf_flow.h"
+#include "tests/bench/lkdf_graph.h"
+#include "tests/bench/lkdf_plan.h"
+#include "tests/bench/lkdf_tiles.h"
+#include "tests/tap.h"
+
+#include <math.h>
+
+/* One run of all tasks but @but, in the order of the plan or backwards. */
+static void plan_serially(struct plan *p, uint32_t but, bool is_backwards)
+{
+	uint32_t i, k, task;
+
+	for (i = 0; i < p->nr_tasks; i++) {
+		task = is_backwards ? p->nr_tasks - 1 - i : i;
+		for (k = p->use_at[task] + 1; k < p->use_at[task + 1]; k++)
+			if (!plan_fits(p, p->use[k], p->word[p->use[k]],
+				       p->word[task]))
+				p->is_wrong = true;
+		p->word[task] += task != but;
+	}
+	p->nr_runs++;
+}
+
+static void a_wrong_run_is_noticed(void)
+{
+	struct plan p;
+
+	ok(!plan_init(&p, "wave", 64), "a plan is drawn");
+	plan_serially(&p, UINT32_MAX, false);
+	ok(plan_is_right(&p), "the serial order is right");
+	plan_serially(&p, 5, false);
+	ok(!plan_is_right(&p), "a lost task is noticed");
+	plan_fini(&p);
+	ok(!plan_init(&p, "wave", 64), "a plan is drawn again");
+	plan_serially(&p, UINT32_MAX, true);
+	ok(p.is_wrong && !plan_is_right(&p), "a wrong order is noticed");
+	plan_fini(&p);
+	ok(plan_init(&p, "uses9", 64) < 0, "too many uses are refused");
+	ok(plan_init(&p, "knot", 64) < 0, "an unknown plan is refused");
+}
+
+static void uses_are_disjoint(void)
+{
+	bool *is_used, is_shared = false;
+	struct plan p;
+	uint32_t i;
+
+	ok(!plan_init(&p, "uses4", 100), "uses4 is drawn");
+	is(p.use_at[p.nr_tasks], 400, "four uses each");
+	is(p.nr_words, 400, "as many words");
+	is_used = calloc(p.nr_words, sizeof(*is_used));
+	for (i = 0; is_used && i < p.use_at[p.nr_tasks]; i++) {
+		is_shared |= is_used[p.use[i]];
+		is_used[p.use[i]] = true;
+	}
+	ok(is_used && !is_shared, "no word is used twice");
+	free(is_used);
+	plan_fini(&p);
+}
+
+static void plans_run(struct lkdf *rt, const char *name)
+{
+	struct lkdf_plan l = { .rt = NULL };
+	struct plan p;
+	int i, rc = plan_init(&p, name, 400);
+
+	if (!rc)
+		rc = lkdf_plan_open(&l, rt, &p);
+	for (i = 0; i < 20 && !rc; i++) {
+		rc = lkdf_plan_submit(&l, 0, p.nr_tasks);
+		/* Some runs behind each other without a wait. */
+		if (!rc && i % 4 == 3)
+			rc = lkdf_scope_wait(rt, NULL, -1);
+		p.nr_runs++;
+	}
+	is(rc, 0, "%s with uses is submitted and run", name);
+	ok(plan_is_right(&p), "%s runs each task in order", name);
+	if (l.rt)
+		lkdf_plan_close(&l);
+	plan_fini(&p);
+}
+
+static void a_flow_is_checked(void)
+{
+	struct flow_serial s;
+	struct flow f;
+
+	ok(!flow_init(&f, "chain", 50, 512) && !flow_serial_init(&s, &f),
+	   "a chain is drawn");
+	is(s.nr_blocks, 2, "a chain needs two blocks");
+	flow_serial_run(&s);
+	flow_serial_run(&s);
+	ok(flow_is_right(&s, 2), "two serial runs are two serial runs");
+	flow_serial_run(&s);
+	f.result[7]++;
+	ok(!flow_is_right(&s, 1), "a wrong value is noticed");
+	flow_serial_run(&s);
+	ok(!flow_is_right(&s, 2), "a lost run is noticed");
+	flow_serial_fini(&s);
+	flow_fini(&f);
+	ok(flow_init(&f, "chain", 50, 12) < 0, "an odd size is refused");
+}
+
+static int flow_open(struct flow *f, struct flow_serial *s, struct lkdf_flow *l,
+		     struct lkdf *rt)
+{
+	int rc = flow_serial_init(s, f);
+
+	return rc ? rc : lkdf_flow_open(l, rt, f);
+}
+
+static void flow_runs(struct flow *f, const char *name, struct lkdf *rt)
+{
+	struct flow_serial s = { .flow = NULL };
+	struct lkdf_flow l = { .rt = NULL };
+	int rc = flow_open(f, &s, &l, rt);
+
+	is(rc, 0, "%s is built: %s", name, rc ? lkdf_errmsg() : "no error");
+	if (!rc) {
+		is(lkdf_graph_runs(l.graph, 1), 0, "%s passes blocks on", name);
+		ok(flow_is_right(&s, 1), "%s: as the serial program", name);
+		f->seed = 77;
+		is(lkdf_graph_runs(l.graph, 10), 0, "%s: ten times", name);
+		ok(flow_is_right(&s, 10), "%s: with new values", name);
+		lkdf_flow_close(&l);
+	}
+	if (s.flow)
+		flow_serial_fini(&s);
+}
+
+static void flows_run(struct lkdf *rt, const char *name, uint64_t bytes)
+{
+	struct flow f;
+
+	if (flow_init(&f, name, bytes > 4096 ? 20 : 400, bytes)) {
+		ok(false, "%s is drawn", name);
+		return;
+	}
+	flow_runs(&f, name, rt);
+	flow_fini(&f);
+}
+
+static void tiles_serially(struct tiles *t, uint32_t but)
+{
+	const struct tile_op *op;
+	uint32_t i;
+
+	for (i = 0; i < t->nr_ops; i++) {
+		op = &t->op[i];
+		if (i != but)
+			tiles_do(op->fn, t->side, tiles_at(t, op->in[0]),
+				 tiles_at(t, op->in[1]), tiles_at(t, op->out));
+	}
+}
+
+static void factors_are_checked(const char *name)
+{
+	struct tiles t;
+
+	ok(!tiles_init(&t, name, 96, 16), "%s is drawn", name);
+	tiles_serially(&t, UINT32_MAX);
+	ok(tiles_residual(&t) < 1, "%s: the serial residual is small", name);
+	tiles_reset(&t);
+	tiles_serially(&t, t.nr_ops / 2);
+	ok(!(tiles_residual(&t) < 1), "%s: a lost operation is noticed", name);
+	t.now[3] = NAN;
+	ok(!(tiles_residual(&t) < 1), "%s: no number is noticed", name);
+	tiles_fini(&t);
+	ok(tiles_init(&t, name, 100, 16) < 0, "%s: a part of a tile is refused",
+	   name);
+}
+
+static void tiles_run(struct lkdf *rt, const char *name)
+{
+	struct lkdf_tiles l = { .rt = NULL };
+	struct tiles t, serial;
+	int rc = tiles_init(&t, name, 96, 16);
+
+	rc |= tiles_init(&serial, name, 96, 16);
+	if (!rc)
+		rc = lkdf_tiles_open(&l, rt, &t);
+	is(rc, 0, "%s: data are made", name);
+	if (!rc) {
+		tiles_serially(&serial, UINT32_MAX);
+		is(lkdf_tiles_run(&l), 0, "%s is factored by tasks", name);
+		ok(!memcmp(t.now, serial.now, sizeof(double) * t.n * t.n),
+		   "%s has the serial program's bits", name);
+		tiles_reset(&t);
+		is(lkdf_tiles_run(&l), 0, "%s is factored again", name);
+		ok(tiles_residual(&t) < 1, "%s: the residual is small", name);
+		lkdf_tiles_close(&l);
+	}
+	tiles_fini(&t);
+	tiles_fini(&serial);
+}
+
+static void lkdf_runs_them(const char *options)
+{
+	static const char *const plans[] = {
+		"uses0", "uses1", "uses2", "uses8",
+		"chain", "tree",  "wave",  "random"
+	};
+	static const char *const flows[] = { "chain", "tree", "wave",
+					     "random" };
+	struct lkdf *rt;
+	unsigned i;
+
+	if (lkdf_open(options, &rt)) {
+		ok(false, "%s: %s", options, lkdf_errmsg());
+		return;
+	}
+	for (i = 0; i < sizeof(plans) / sizeof(plans[0]); i++)
+		plans_run(rt, plans[i]);
+	for (i = 0; i < sizeof(flows) / sizeof(flows[0]); i++)
+		flows_run(rt, flows[i], i == 1 ? 32 : 512);
+	flows_run(rt, "chain", 2 * 1024 * 1024);
+	tiles_run(rt, "cholesky");
+	tiles_run(rt, "lu");
+	is(lkdf_close(rt), 0, "%s: nothing is left", options);
+}
+
+int main(void)
+{
+	tap_start(60);
+	a_wrong_run_is_noticed();
+	uses_are_disjoint();
+	a_flow_is_checked();
+	factors_are_checked("cholesky");
+	factors_are_checked("lu");
+	lkdf_runs_them("workers=1");
+	lkdf_runs_them("workers=3");
+	return tap_end();
+}
