@@ -82,8 +82,8 @@ int lkdf_data_find(struct lkdf *rt, const char *name, struct lkdf_data **out)
 
 	if (rc)
 		return rc;
-	if (!name || !out)
-		return err(-EINVAL, "data: name or out is NULL");
+	if (!name || !name[0] || !out)
+		return err(-EINVAL, "data: name or out is NULL, or no name");
 	return data_find(rt, name, out);
 }
 
@@ -93,8 +93,8 @@ int lkdf_data_at(struct lkdf *rt, const void *addr, struct lkdf_data **out)
 
 	if (rc)
 		return rc;
-	if (!out)
-		return err(-EINVAL, "data: out is NULL");
+	if (!addr || !out)
+		return err(-EINVAL, "data: address or out is NULL");
 	return data_at(rt, addr, out);
 }
 

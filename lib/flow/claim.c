@@ -87,11 +87,6 @@ static struct use *add_hidden(struct claim *c, struct use *u)
 	return h;
 }
 
-static bool takes_token(const struct use *u)
-{
-	return u->turn == TURN_COMMUTE;
-}
-
 int claim_prepare(struct claim *c)
 {
 	struct use *u, *main = NULL, *hidden = NULL, **at;
@@ -128,7 +123,7 @@ int claim_prepare(struct claim *c)
 		at = &u->after;
 	}
 	for (u = c->first; u; u = u->after) {
-		c->has_commute |= takes_token(u);
+		c->has_commute |= use_takes_token(u);
 		c->has_weak |= (u->flags & USE_WEAK) != 0;
 	}
 	return rc;
@@ -174,73 +169,6 @@ static struct use *reads_nothing(struct claim *c)
 	return NULL;
 }
 
-/* ---- the token of those that commute --------------------------------- */
-
-/* True: it is ours now. waits: else we are called when it is given back. */
-static bool take_token(struct use *u, bool waits)
-{
-	struct var *v = u->var;
-	bool is_mine;
-
-	lock_take(&u->domain->lock);
-	is_mine = !v->has_token;
-	if (is_mine) {
-		v->has_token = true;
-	} else if (waits) {
-		u->next = v->commuters;
-		v->commuters = u;
-	}
-	lock_give(&u->domain->lock);
-	return is_mine;
-}
-
-static void give_token(struct use *u, struct news *n)
-{
-	struct var *v = u->var;
-	struct use *next;
-
-	lock_take(&u->domain->lock);
-	v->has_token = false;
-	next = v->commuters;
-	if (next)
-		v->commuters = next->next;
-	lock_give(&u->domain->lock);
-	if (next)
-		news_ready(n, next->claim);
-}
-
-static void give_tokens(struct claim *c, struct use *end, struct news *n)
-{
-	struct use *u;
-
-	for (u = c->first; u != end; u = u->after)
-		if (takes_token(u))
-			give_token(u, n);
-}
-
-/*
- * All or none, so that nobody who has one waits. False: it is the business of
- * whoever gives back the one that was taken.
- */
-static bool take_tokens(struct claim *c, struct news *n)
-{
-	struct use *u = c->first;
-
-	while (u) {
-		if (!takes_token(u) || take_token(u, false)) {
-			u = u->after;
-			continue;
-		}
-		give_tokens(c, u, n);
-		if (!take_token(u, true))
-			return false;
-		/* Free after all. */
-		give_token(u, n);
-		u = c->first;
-	}
-	return true;
-}
-
 /* ---- leaving, and what it lets in -------------------------------------- */
 
 static void leave_var(struct use *u, struct news *n)
@@ -248,8 +176,8 @@ static void leave_var(struct use *u, struct news *n)
 	struct domain *d = u->domain;
 	struct var *v = u->var;
 
-	if (takes_token(u))
-		give_token(u, n);
+	if (use_takes_token(u))
+		token_give(u, n);
 	/* [var.leave] what it did; pairs with [var.idle], [var.close]. */
 	if (likely(a_sub(&v->active, 1, acq_rel) != 1))
 		return;
@@ -349,6 +277,9 @@ static bool use_finish(struct use *u, int error, struct failure *failure,
 		return false;
 	if (u->below)
 		domain_combine(u->below);
+	/* A weak parent has written what its children have. */
+	if (u->below && u->flags & USE_WEAK && !error)
+		error = var_error(u->below, &u->below->whole, &failure);
 	use_publish(u, error, failure);
 	leave(u, n);
 	return true;
@@ -409,7 +340,7 @@ static void deliver(struct executor *ex, struct news *n)
 			var_combine(ex, v);
 		} else if ((c = n->ready)) {
 			n->ready = c->next;
-			if (!c->has_commute || take_tokens(c, n))
+			if (!c->has_commute || claim_take_tokens(c, n))
 				c->ready(ex, c);
 		} else {
 			return;
@@ -446,7 +377,7 @@ int claim_enter(struct executor *ex, struct claim *c, struct use **why)
 	unlock_all(c);
 	/* [claim.last] as above: while we count, it is not ready. */
 	nr = a_sub(&c->pending, nr_granted, acq_rel) - nr_granted;
-	if (!nr && c->has_commute && !take_tokens(c, &n))
+	if (!nr && c->has_commute && !claim_take_tokens(c, &n))
 		nr = 1;
 	deliver(ex, &n);
 	return nr ? 0 : 1;

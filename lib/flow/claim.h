@@ -65,6 +65,18 @@ void claim_leave(struct executor *ex, struct claim *c, int error,
 /* The combining that var_combine() of the layer above began is done. */
 void var_combined(struct executor *ex, struct var *v);
 
+/*
+ * Its tokens, all or none. False: it is the business of whoever gives back the
+ * one that was taken.
+ */
+bool claim_take_tokens(struct claim *c, struct news *n);
+void token_give(struct use *u, struct news *n);
+
+static inline bool use_takes_token(const struct use *u)
+{
+	return u->turn == TURN_COMMUTE && !(u->flags & USE_WEAK);
+}
+
 static inline void news_ready(struct news *n, struct claim *c)
 {
 	c->next = n->ready;

@@ -98,7 +98,7 @@ int data_find(struct lkdf *rt, const char *name, struct lkdf_data **out)
 {
 	struct lkdf_data **at, key;
 
-	if (name[0] && strlen(name) < sizeof(key.name)) {
+	if (strlen(name) < sizeof(key.name)) {
 		strcpy(key.name, name);
 		pthread_mutex_lock(&rt->data_lock);
 		at = tfind(&key, &rt->data_names, by_name);

@@ -136,7 +136,6 @@ static void close_group(struct wirer *r, uint32_t var)
 		.flags = WIRE_READS | WIRE_WRITES,
 	};
 	edges_from_list(r, v->reducer, u->task, false);
-	edges_from_list(r, v->reader, u->task, true);
 	v->reducer = v->reader = NO_TASK;
 	v->writer = u->task;
 	v->nr_writers++;
@@ -213,9 +212,16 @@ static void note_writer(struct wirer *r, const struct wire_use *u)
 	struct wire_var *v = wire_var(r->w, u->var), *part;
 	uint32_t i;
 
+	if (v->part && v->writer == NO_TASK) {
+		part = wire_var(r->w, whole_of(r->w, u->var));
+		/* With all its parts written anew nothing of it is left. */
+		if (++part->nr_rewritten == part->nr_parts)
+			part->writer = NO_TASK;
+	}
 	v->writer = u->task;
 	v->reader = NO_TASK;
 	v->nr_writers++;
+	v->nr_rewritten = 0;
 	for (i = 1; !v->part && i <= v->nr_parts; i++) {
 		part = wire_var(r->w, u->var + i);
 		part->writer = part->reader = NO_TASK;
@@ -305,8 +311,7 @@ static void wire_task(struct wirer *r, uint32_t first, uint32_t end)
 	}
 	for (i = first; i < end; i++) {
 		u = use_at(r, i);
-		if (is_wired(r, u) && u->flags & WIRE_WRITES &&
-		    !(u->mode & LKDF_REDUCE))
+		if (is_wired(r, u) && u->flags & WIRE_WRITES)
 			after_readers(r, u);
 	}
 	for (i = first; i < end; i++)
@@ -367,6 +372,13 @@ static void find_producers(struct wirer *r, struct lkdf_diag *why)
 				    r->g->name, data_text(v->data, 0, text),
 				    graph_task_name(r->g, u->task, name,
 						    sizeof(name)));
+		if (u->flags & WIRE_READS && !r->rc)
+			r->rc = err(-EINVAL,
+				    "graph %s: %s reads %s, which it produces",
+				    r->g->name,
+				    graph_task_name(r->g, u->task, name,
+						    sizeof(name)),
+				    data_text(v->data, 0, text));
 		v->writer = u->task;
 		v->writes = true;
 		v->nr_writers = 1;

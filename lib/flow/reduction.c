@@ -119,7 +119,11 @@ void var_combine(struct executor *ex, struct var *v)
 	struct reduction *r = v->reduction;
 
 	r->var = v;
-	runtime_push(r->data->rt, ex, &r->link);
+	/* At once: in a join nobody might come to run it. */
+	if (ex)
+		reduction_run(ex, &r->link);
+	else
+		runtime_push(r->data->rt, NULL, &r->link);
 }
 
 static void poison(struct lkdf_data *d, struct var *v, int error)
@@ -134,14 +138,18 @@ static void poison(struct lkdf_data *d, struct var *v, int error)
 	failure_put(f, &d->rt->log);
 }
 
-/* What nobody has written yet is neutral. */
-static void begin(struct lkdf_data *d, char *bytes, uint32_t part)
+int reduction_begin(struct reduction *r)
 {
-	struct var *v = domain_var(&d->domain, part);
-	uint32_t i;
+	struct lkdf_data *d = r->data;
+	struct var *v = domain_var(&d->domain, r->part);
+	uint32_t part = r->part, i;
+	char *bytes;
 
 	if (v->has_value || d->domain.whole.has_value)
-		return;
+		return 0;
+	bytes = data_bytes(d, -1);
+	if (!bytes)
+		return -ENOMEM;
 	v->has_value = true;
 	if (part || !d->domain.nr_parts)
 		make_neutral(d, bytes + data_offset(d, part),
@@ -152,20 +160,20 @@ static void begin(struct lkdf_data *d, char *bytes, uint32_t part)
 			make_neutral(d, bytes + data_offset(d, i),
 				     data_size(d, i));
 	}
+	return 0;
 }
 
 int reduction_combine(struct reduction *r)
 {
 	struct lkdf_data *d = r->data;
-	char *bytes = data_bytes(d, -1);
 	uint64_t size = data_size(d, r->part);
+	int rc = reduction_begin(r);
 	uint32_t i;
-	int rc = 0;
+	char *bytes;
 
-	if (!bytes)
-		return -ENOMEM;
-	begin(d, bytes, r->part);
-	bytes += data_offset(d, r->part);
+	if (rc)
+		return rc;
+	bytes = (char *)a_load(&d->at, relaxed) + data_offset(d, r->part);
 	for (i = 0; i < r->nr && rc >= 0; i++)
 		if (r->copy[i].is_touched)
 			rc = d->reduce(bytes, r->copy[i].bytes, size);

@@ -283,14 +283,16 @@ struct use *uses_of(struct task *t, unsigned index)
 
 int uses_error(const struct use *u, struct failure **failure)
 {
-	const struct domain *d = u->domain;
-	int error = var_error(d, u->var, failure);
+	struct domain *d = u->domain;
+	struct var *v = u->var;
+	int error = var_error(d, v, failure);
 
-	/* A weak parent has not looked. */
-	while (!error && d->above) {
+	/* A weak parent has not looked at what was there before. */
+	while (!error && d->above && d->above->flags & USE_WEAK &&
+	       !var_has_value(d, v)) {
 		d = d->above->domain;
-		error = var_error(d, domain_var((struct domain *)d, u->part),
-				  failure);
+		v = domain_var(d, u->part);
+		error = var_error(d, v, failure);
 	}
 	return error;
 }

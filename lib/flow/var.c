@@ -286,6 +286,19 @@ void use_publish(struct use *u, int error, struct failure *failure)
 		publish_var(u, &d->parts[i], error, failure);
 }
 
+bool var_has_value(const struct domain *d, const struct var *v)
+{
+	uint32_t i;
+
+	if (v->has_value || d->whole.has_value)
+		return true;
+	if (v != &d->whole)
+		return false;
+	for (i = 0; i < d->nr_parts && d->parts[i].has_value; i++)
+		;
+	return d->nr_parts && i == d->nr_parts;
+}
+
 int var_error(const struct domain *d, const struct var *v,
 	      struct failure **failure)
 {

@@ -66,7 +66,7 @@ struct var {
 	struct use *commuters; /* those that wait for the token only */
 
 	/* The use that goes alone; read by those that go together. */
-	bool has_value; /* of a data's own domain */
+	bool has_value;
 	_Atomic(int32_t) error; /* the last writer failed, or did not run */
 	struct failure *failure; /* of error; may be NULL */
 
@@ -170,6 +170,9 @@ bool var_is_written(struct domain *d, const struct var *v);
  * nr_parts: of the data, where the use is of the whole. NULL: no memory.
  */
 struct domain *use_below(struct use *u, size_t nr_parts);
+
+/* Has somebody of this domain written it, or all of its parts? */
+bool var_has_value(const struct domain *d, const struct var *v);
 
 /*
  * Why the bytes of a var, or of a part of it, are not what they should be; 0:

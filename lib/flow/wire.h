@@ -43,6 +43,7 @@ struct wire_var {
 
 	/* While sealing. */
 	uint32_t writer; /* last so far; NO_TASK */
+	uint32_t nr_rewritten; /* of the whole: parts with a writer */
 	uint32_t reader; /* first of a list of uses; NO_TASK */
 	uint32_t reducer; /* the same of an open group */
 

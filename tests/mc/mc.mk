@@ -3,13 +3,13 @@
 #
 # tests/mc/mc_NAME.c is a program; MC_SRC_NAME names the sources it checks.
 
-MC_SRC_claim := lib/flow/claim.c lib/flow/var.c lib/base/lock.c
+MC_SRC_claim := lib/flow/claim.c lib/flow/token.c lib/flow/var.c lib/base/lock.c
 MC_SRC_frame := lib/flow/frame.c
 MC_SRC_lock := lib/base/lock.c
 MC_SRC_park := lib/sched/park.c
-MC_SRC_reduce := lib/flow/claim.c lib/flow/var.c lib/base/lock.c
+MC_SRC_reduce := lib/flow/claim.c lib/flow/token.c lib/flow/var.c lib/base/lock.c
 MC_SRC_strand := lib/sched/notify.c lib/sched/park.c lib/sched/worker.c
-MC_SRC_weak := lib/flow/claim.c lib/flow/var.c lib/base/lock.c
+MC_SRC_weak := lib/flow/claim.c lib/flow/token.c lib/flow/var.c lib/base/lock.c
 
 MC_NAMES := $(patsubst tests/mc/mc_%.c,%,$(wildcard tests/mc/mc_*.c))
 MC_PROGRAMS := $(MC_NAMES:%=$(BUILD)/tests/mc/mc_%)

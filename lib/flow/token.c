@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Uses that commute go one at a time: whoever has the var's token. It is taken
+ * when all else is there.
+ */
+#include "flow/claim.h"
+
+/* True: it is ours now. waits: else we are called when it is given back. */
+static bool take_token(struct use *u, bool waits)
+{
+	struct var *v = u->var;
+	bool is_mine;
+
+	lock_take(&u->domain->lock);
+	is_mine = !v->has_token;
+	if (is_mine) {
+		v->has_token = true;
+	} else if (waits) {
+		u->next = v->commuters;
+		v->commuters = u;
+	}
+	lock_give(&u->domain->lock);
+	return is_mine;
+}
+
+void token_give(struct use *u, struct news *n)
+{
+	struct var *v = u->var;
+	struct use *next;
+
+	lock_take(&u->domain->lock);
+	v->has_token = false;
+	next = v->commuters;
+	if (next)
+		v->commuters = next->next;
+	lock_give(&u->domain->lock);
+	if (next)
+		news_ready(n, next->claim);
+}
+
+static void give_tokens(struct claim *c, struct use *end, struct news *n)
+{
+	struct use *u;
+
+	for (u = c->first; u != end; u = u->after)
+		if (use_takes_token(u))
+			token_give(u, n);
+}
+
+/*
+ * All or none, so that nobody who has one waits. False: it is the business of
+ * whoever gives back the one that was taken.
+ */
+bool claim_take_tokens(struct claim *c, struct news *n)
+{
+	struct use *u = c->first;
+
+	while (u) {
+		if (!use_takes_token(u) || take_token(u, false)) {
+			u = u->after;
+			continue;
+		}
+		give_tokens(c, u, n);
+		if (!take_token(u, true))
+			return false;
+		/* Free after all. */
+		token_give(u, n);
+		u = c->first;
+	}
+	return true;
+}
