@@ -140,12 +140,14 @@ static int look(struct lkdf_data *d, const struct acquisition *a)
 static void end(struct lkdf_data *d, struct acquisition *a, int error)
 {
 	struct use *u = &a->claim.use[0];
+	struct lkdf *rt = d->rt;
 
 	/* Nobody wrote: what was there stays, poison and all. */
 	if (error)
 		u->flags &= (uint8_t)~USE_WRITES;
 	claim_leave(NULL, &a->claim, 0, NULL);
-	sched_drain(&d->rt->sched);
+	/* We may have been the last before it was deleted. */
+	sched_drain(&rt->sched);
 }
 
 int data_acquire(struct lkdf_data *d, uint32_t mode, int64_t timeout_ns,
