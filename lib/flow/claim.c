@@ -119,6 +119,7 @@ int claim_prepare(struct claim *c)
 			*at = hidden;
 			at = &hidden->after;
 		}
+		u->whole = u->var != &u->domain->whole ? hidden : NULL;
 		main = u;
 		at = &u->after;
 	}
@@ -203,28 +204,18 @@ static void leave(struct use *u, struct news *n)
 	struct use *above = plain_load(&u->domain->above);
 
 	leave_var(u, n);
+	/* [part.put] all parts before the whole; pairs with itself. */
+	if (u->whole && a_sub(&u->whole->nr_parts, 1, acq_rel) == 1)
+		leave_var(u->whole, n);
 	if (above)
 		put_below(above, n);
 }
 
-static void leave_hidden(struct claim *c, struct news *n)
-{
-	struct use *u;
-
-	for (u = c->first; u; u = u->after)
-		if (u->flags & USE_HIDDEN)
-			leave(u, n);
-}
-
-static void put_claim(struct claim *c, uint32_t nr, struct news *n)
+static void put_claim(struct claim *c, uint32_t nr)
 {
 	/* [claim.put] all uses of it before the free; pairs with itself. */
-	if (a_sub(&c->nr_in, nr, acq_rel) != nr)
-		return;
-	/* Not before those of the parts: also weak ones, which wait. */
-	if (unlikely(c->nr_all != c->nr))
-		leave_hidden(c, n);
-	c->free(c);
+	if (a_sub(&c->nr_in, nr, acq_rel) == nr)
+		c->free(c);
 }
 
 /* True: it has left; false: it will when it is granted. */
@@ -260,7 +251,7 @@ static void leave_late(struct use *u, struct news *n)
 	}
 	use_publish(u, error, failure);
 	leave(u, n);
-	put_claim(c, 1, n);
+	put_claim(c, 1);
 }
 
 /* True: it has left now. False: it leaves later, by itself. */
@@ -305,7 +296,7 @@ static void left_before(struct use *u, struct news *n)
 
 	use_publish(u, u->fails ? c->error : 0, u->fails ? c->failure : NULL);
 	leave(u, n);
-	put_claim(c, 1, n);
+	put_claim(c, 1);
 }
 
 /*
@@ -348,17 +339,29 @@ static void deliver(struct executor *ex, struct news *n)
 	}
 }
 
+/* All of them, and those of parts for the hidden ones. */
+static uint32_t count_uses(struct claim *c)
+{
+	uint32_t nr = 0, nr_parts = 0;
+	struct use *u;
+
+	for (u = c->first; u; u = u->after, nr++) {
+		nr_parts = u->whole ? nr_parts + 1 : 0;
+		if (u->whole)
+			a_store(&u->whole->nr_parts, nr_parts, relaxed);
+	}
+	return nr;
+}
+
 int claim_enter(struct executor *ex, struct claim *c, struct use **why)
 {
-	uint32_t nr = 0, nr_granted = 1, nr_hidden = c->nr_all - c->nr;
+	uint32_t nr = count_uses(c), nr_granted = 1;
 	struct news n = { 0 };
 	struct use *u;
 
-	for (u = c->first; u; u = u->after)
-		nr++;
 	c->error = 0;
 	c->failure = NULL;
-	a_store(&c->nr_in, nr - nr_hidden + 1, relaxed);
+	a_store(&c->nr_in, nr - (c->nr_all - c->nr) + 1, relaxed);
 	a_store(&c->pending, nr + 1, relaxed);
 	lock_all(c);
 	*why = reads_nothing(c);
@@ -369,7 +372,7 @@ int claim_enter(struct executor *ex, struct claim *c, struct use **why)
 	for (u = c->first; u; u = u->after) {
 		if (u->flags & USE_WRITES)
 			u->var->is_written = true;
-		if (u->domain->above)
+		if (u->domain->above && !(u->flags & USE_HIDDEN))
 			a_add(&u->domain->nr_uses, 1, relaxed);
 		if (var_enter(u->var, u, &n) || u->flags & USE_WEAK)
 			nr_granted++;
@@ -391,7 +394,7 @@ void use_leave(struct executor *ex, struct use *u, int error,
 
 	u->is_given = true;
 	if (use_finish(u, error, failure, &n))
-		put_claim(c, 1, &n);
+		put_claim(c, 1);
 	deliver(ex, &n);
 }
 
@@ -412,7 +415,7 @@ void claim_leave(struct executor *ex, struct claim *c, int error,
 		    use_finish(u, error, failure, &n))
 			nr++;
 	}
-	put_claim(c, nr, &n);
+	put_claim(c, nr);
 	deliver(ex, &n);
 }
 

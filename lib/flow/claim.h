@@ -14,8 +14,8 @@ struct lkdf;
 struct claim {
 	/* Any thread. */
 	_Atomic(uint32_t) pending; /* grants to come */
-	_Atomic(uint32_t) nr_in; /* uses that have not left, 1 the holder;
-				   hidden ones leave with the last */
+	/* Uses that have not left, not hidden ones, 1 the holder. */
+	_Atomic(uint32_t) nr_in;
 
 	/* Set before it enters, constant afterwards. */
 	uint16_t nr; /* as the user numbers them; hidden ones follow */

@@ -117,6 +117,7 @@ struct use {
 	struct domain *domain;
 	struct claim *claim;
 	struct use *after; /* the next of the claim in the order of locks */
+	struct use *whole; /* the hidden one of a part */
 	uint32_t part;
 	uint8_t turn;
 	uint8_t mode; /* enum lkdf_mode, as asked for */
@@ -124,6 +125,9 @@ struct use {
 
 	/* As above until it is granted, then the claim's holder. */
 	uint8_t flags;
+
+	/* Any thread. */
+	_Atomic(uint32_t) nr_parts; /* hidden: uses of parts, not left */
 
 	/* The claim's holder. */
 	bool is_given; /* on */
