@@ -77,6 +77,16 @@ static bool must_combine(const struct var *v)
 	       (v->turn == TURN_PARTS && v->domain->has_reductions);
 }
 
+/*
+ * Nobody looks before it. Whoever waits for the whole may come before the next
+ * of a part.
+ */
+static bool overwrites(const struct use *u)
+{
+	return u->turn == TURN_WRITE && !(u->flags & USE_READS) &&
+	       (!u->whole || u->whole->is_granted);
+}
+
 /* Who comes next overwrites them, or they are to be combined: 1. */
 static uint32_t combine_one(struct var *v, enum combine_for who,
 			    const struct use *next, struct news *n)
@@ -88,7 +98,7 @@ static uint32_t combine_one(struct var *v, enum combine_for who,
 		v->combining |= who;
 		return 1;
 	}
-	if (next->turn == TURN_WRITE && !(next->flags & USE_READS)) {
+	if (overwrites(next)) {
 		reduction_forget(v->reduction);
 		return 0;
 	}
