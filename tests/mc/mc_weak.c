@@ -17,6 +17,7 @@
 #define PARENT2 5 /* and its child, 6 */
 
 static int seen;
+static _Atomic(uint32_t) has_looked;
 
 /* ---- weak uses, and children ----------------------------------------------
  */
@@ -168,13 +169,53 @@ static void init_give_on_written(void)
 	job_of_x(AFTER, body_write, LKDF_RW);
 }
 
-static void run_own_or_come(int id)
+/* The same with a use of each part, and a child below each. */
+static void body_give_parts_on(struct job *j)
 {
-	if (id == 2)
-		submit(&jobs[AFTER]);
-	else
-		run(&jobs[id]);
-	run_ready();
+	use_leave(NULL, use_of(j, 0), 0, NULL);
+	use_leave(NULL, use_of(j, 1), 0, NULL);
+}
+
+static void body_look_at_both(struct job *j)
+{
+	(void)j;
+	seen = plain_load(&value[X]) + plain_load(&value[Y]);
+	a_store(&has_looked, 1, relaxed);
+}
+
+static void init_give_parts_on(void)
+{
+	struct job *p, *j;
+	int i;
+
+	init_data();
+	split_x();
+	a_store(&has_looked, 0, relaxed);
+	p = job_of_part(PARENT, body_give_parts_on, LKDF_RW, 1);
+	add_use(p, domains[X], X, LKDF_RW);
+	p->claim->use[1].part = 2;
+	mc_assert(enter(p));
+	for (i = 0; i < NR_PARTS; i++) {
+		j = job(1 + i, body_write, p);
+		a_add(&p->live, 1, relaxed);
+		add_use(j, below(p, i), i, LKDF_RW);
+		mc_assert(enter(j));
+	}
+	mc_assert(!enter(job_of_x(AFTER, body_look_at_both, LKDF_READ)));
+	mc_name(&use_of(p, 0)->whole->nr_parts, "nr_parts");
+}
+
+/* The parent's body goes on: the whole does not wait for its end. */
+static void run_until_after(int id)
+{
+	if (id == 0)
+		a_add(&jobs[PARENT].live, 1, relaxed);
+	run_job(id);
+	if (id == 0) {
+		while (!a_load(&has_looked, relaxed))
+			a_pause();
+		end(&jobs[PARENT]);
+	}
 }
 
 static void after_children(void)
@@ -182,6 +223,21 @@ static void after_children(void)
 	all_gone();
 	in_this_order(1, AFTER);
 	in_this_order(2, AFTER);
+}
+
+static void after_has_seen_both(void)
+{
+	after_children();
+	mc_assert(seen == 2);
+}
+
+static void run_own_or_come(int id)
+{
+	if (id == 2)
+		submit(&jobs[AFTER]);
+	else
+		run(&jobs[id]);
+	run_ready();
 }
 
 /* AFTER is the last writer: nobody may look when it has come. */
@@ -266,6 +322,9 @@ static const struct mc_scenario table[] = {
 	  .must_see = { "let in by another" } },
 	{ ROW("given on while two children write", 3, 2, init_give_on_written,
 	      run_own_or_come, after_children),
+	  .must_see = { "let in by another" } },
+	{ ROW("parts given on while two children write", 3, 2,
+	      init_give_parts_on, run_until_after, after_has_seen_both),
 	  .must_see = { "let in by another" } },
 	{ ROW("deleted behind a weak use", 2, 3, init_delete_weak,
 	      weak_and_delete, is_deleted),
