@@ -316,6 +316,35 @@ static void leave_or_come(int id)
 	work();
 }
 
+static void body_overwrite(struct job *j)
+{
+	plain_store(&value[j->of[0]], 10);
+}
+
+/* The whole is waited for; behind it a part is overwritten. */
+static void init_overwritten(void)
+{
+	init_parts_held();
+	run(&jobs[1]);
+	mc_assert(!enter(&jobs[0]));
+	job_of_part(3, body_overwrite, LKDF_WRITE, 1);
+}
+
+static void leave_or_overwrite(int id)
+{
+	if (id == 0)
+		run(&jobs[2]);
+	else
+		submit(&jobs[3]);
+	work();
+}
+
+static void reader_was_first(void)
+{
+	parts_were_combined();
+	mc_assert(value[X] == 10 && value[Y] == 1);
+}
+
 #define ROW(text, nr, b, before, f, after)                      \
 	.name = text, .nr_threads = nr, .bound = b, .stale = 2, \
 	.timeouts = -1, .init = before, .thread = f, .final = after
@@ -336,6 +365,9 @@ static const struct mc_scenario table[] = {
 	{ ROW("a part is read as its whole is combined", 2, 3, init_part_reader,
 	      read_whole_or_part, parts_were_combined),
 	  .must_see = { "combined" } },
+	{ ROW("a part is overwritten behind a reader of the whole", 2, 3,
+	      init_overwritten, leave_or_overwrite, reader_was_first),
+	  .must_see = { "combined", "let in by another" } },
 	{ ROW("a part and its whole wait for its copies", 2, 2, init_both_wait,
 	      leave_or_come, parts_were_combined),
 	  .must_see = { "combined", "let in by another" } },
