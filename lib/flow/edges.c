@@ -68,6 +68,32 @@ static void edges_from_list(struct wirer *r, uint32_t use, uint32_t to,
 		edge(r, use_at(r, use)->task, to, is_soft);
 }
 
+static uint32_t whole_of(const struct wiring *w, uint32_t var)
+{
+	return var - wire_var(w, var)->part;
+}
+
+static void note_writer(struct wirer *r, const struct wire_use *u)
+{
+	struct wire_var *v = wire_var(r->w, u->var), *part;
+	uint32_t i;
+
+	if (v->part && v->writer == NO_TASK) {
+		part = wire_var(r->w, whole_of(r->w, u->var));
+		/* With all its parts written anew nothing of it is left. */
+		if (++part->nr_rewritten == part->nr_parts)
+			part->writer = NO_TASK;
+	}
+	v->writer = u->task;
+	v->reader = NO_TASK;
+	v->nr_writers++;
+	v->nr_rewritten = 0;
+	for (i = 1; !v->part && i <= v->nr_parts; i++) {
+		part = wire_var(r->w, u->var + i);
+		part->writer = part->reader = NO_TASK;
+	}
+}
+
 /* ---- combining ---------------------------------------------------------- */
 
 static int combine_body(struct lkdf_ctx *c, void *arg)
@@ -136,19 +162,12 @@ static void close_group(struct wirer *r, uint32_t var)
 		.flags = WIRE_READS | WIRE_WRITES,
 	};
 	edges_from_list(r, v->reducer, u->task, false);
-	v->reducer = v->reader = NO_TASK;
-	v->writer = u->task;
-	v->nr_writers++;
+	v->reducer = NO_TASK;
+	note_writer(r, u);
 }
 
 /* ---- one use --------------------------------------------------------------
  */
-
-/* The vars that a use of var touches: itself, its whole, or its parts. */
-static uint32_t whole_of(const struct wiring *w, uint32_t var)
-{
-	return var - wire_var(w, var)->part;
-}
 
 static void close_groups(struct wirer *r, uint32_t var, bool is_reduce)
 {
@@ -205,27 +224,6 @@ static void after_readers(struct wirer *r, const struct wire_use *u)
 		after_readers_of(r, whole_of(r->w, u->var), u->task);
 	for (i = 1; !v->part && i <= v->nr_parts; i++)
 		after_readers_of(r, u->var + i, u->task);
-}
-
-static void note_writer(struct wirer *r, const struct wire_use *u)
-{
-	struct wire_var *v = wire_var(r->w, u->var), *part;
-	uint32_t i;
-
-	if (v->part && v->writer == NO_TASK) {
-		part = wire_var(r->w, whole_of(r->w, u->var));
-		/* With all its parts written anew nothing of it is left. */
-		if (++part->nr_rewritten == part->nr_parts)
-			part->writer = NO_TASK;
-	}
-	v->writer = u->task;
-	v->reader = NO_TASK;
-	v->nr_writers++;
-	v->nr_rewritten = 0;
-	for (i = 1; !v->part && i <= v->nr_parts; i++) {
-		part = wire_var(r->w, u->var + i);
-		part->writer = part->reader = NO_TASK;
-	}
 }
 
 static void add_to_list(struct wirer *r, uint32_t *list, uint32_t use)

@@ -98,7 +98,7 @@ void values_destroy(struct frame *f)
 
 static bool is_lasting(const struct wire_var *v)
 {
-	return !v->is_brief && (v->reads || v->writes);
+	return !v->is_brief && v->is_used;
 }
 
 int values_prepare(struct lkdf_graph *g)

@@ -188,6 +188,7 @@ static int add_use(struct lkdf_graph *g, uint32_t task,
 	u->mode = (uint8_t)from->mode;
 	u->flags = (uint8_t)((flags & USE_READS ? WIRE_READS : 0) |
 			     (flags & USE_WRITES ? WIRE_WRITES : 0));
+	wire_var(g->wiring, var)->is_used = true;
 	if (wire_var(g->wiring, var)->is_brief)
 		u->flags |= WIRE_BRIEF;
 	return 0;

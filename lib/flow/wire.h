@@ -41,6 +41,9 @@ struct wire_var {
 	uint32_t part;
 	uint32_t nr_parts; /* of the data */
 
+	/* While building. */
+	bool is_used; /* by name; a part is also by uses of the whole */
+
 	/* While sealing. */
 	uint32_t writer; /* last so far; NO_TASK */
 	uint32_t nr_rewritten; /* of the whole: parts with a writer */
