@@ -47,6 +47,8 @@ struct world {
 	struct lkdf_kind *kind;
 	struct lkdf_data *data[MAX_DATA];
 	struct mark mark[MAX_STEPS];
+	/* Reducers may run beside others: only the combining waits. */
+	bool reduces_apart;
 
 	/* Any thread. */
 	atomic_uint busy[MAX_DATA][MAX_PARTS];
@@ -79,6 +81,12 @@ enum {
 	BUSY_ALONE = 1 << 20,
 };
 
+/* The bytes of the data are the step's while it runs. */
+static bool op_holds(const struct world *w, const struct op *op)
+{
+	return op_touches(op) && !(w->reduces_apart && op->mode & LKDF_REDUCE);
+}
+
 /* All uses of one step together, for each part; or all it still has. */
 static void merge_modes(const struct world *w, const struct step *s,
 			uint8_t mode[MAX_DATA][MAX_PARTS], bool is_leaving)
@@ -89,7 +97,7 @@ static void merge_modes(const struct world *w, const struct step *s,
 	memset(mode, 0, MAX_DATA * MAX_PARTS);
 	for (i = 0; i < s->nr; i++) {
 		op = &s->op[i];
-		if (!op_touches(op) || (is_leaving && op->is_untouched))
+		if (!op_holds(w, op) || (is_leaving && op->is_untouched))
 			continue;
 		for (part = op_first(op); part < op_end(w->p, op); part++)
 			mode[op->data][part] |= op->mode;
@@ -498,7 +506,7 @@ static void check_part_order(struct world *w, uint32_t d, uint32_t part)
 		for (j = 0; j < s->nr; j++) {
 			if (s->op[j].data != d || part < op_first(&s->op[j]) ||
 			    part >= op_end(w->p, &s->op[j]) ||
-			    !op_touches(&s->op[j]))
+			    !op_holds(w, &s->op[j]))
 				continue;
 			mode |= s->op[j].mode & ~(uint32_t)LKDF_MAYBE;
 			end = w->mark[i].end[j];
