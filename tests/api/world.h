@@ -35,10 +35,10 @@ __attribute__((unused)) static void say_seed_in_time(void)
 	signal(SIGALRM, say_seed);
 }
 
-/* What the bodies leave. */
+/* What the bodies leave; the same step of two runs may be under way. */
 struct mark {
-	uint64_t start, end[MAX_OPS], seen;
-	uint32_t nr_ran;
+	atomic_ullong start, end[MAX_OPS], seen;
+	atomic_uint nr_ran;
 };
 
 struct world {
@@ -200,12 +200,12 @@ static uint64_t read_op(struct world *w, const struct op *op, void *bytes,
 }
 
 static void write_op(struct world *w, const struct job *j, uint32_t nr,
-		     void *bytes)
+		     void *bytes, uint64_t seen)
 {
 	const struct op *op = &w->p->step[j->step].op[nr];
 	const struct shape *s = &w->p->shape[op->data];
-	uint64_t seen = w->mark[j->step].seen, *word;
 	uint32_t part;
+	uint64_t *word;
 
 	for (part = op_first(op); part < op_end(w->p, op); part++) {
 		word = part_at(w->p, op, bytes, part);
@@ -254,14 +254,16 @@ static void touch_all(struct world *w, const struct job *j, struct lkdf_ctx *c)
 	const struct step *s = &w->p->step[j->step];
 	struct mark *m = &w->mark[j->step];
 	void *bytes[MAX_OPS] = { NULL };
+	uint64_t seen;
 	uint32_t i;
 
 	for (i = 0; i < s->nr; i++)
 		bytes[i] = ptr_of(w, j, c, i);
-	m->seen = mix(j->step);
+	seen = mix(j->step);
 	for (i = 0; i < s->nr; i++)
 		if (op_reads(&s->op[i]) && bytes[i])
-			m->seen = read_op(w, &s->op[i], bytes[i], m->seen);
+			seen = read_op(w, &s->op[i], bytes[i], seen);
+	m->seen = seen;
 	for (i = 0; i < s->nr; i++)
 		if (s->op[i].is_untouched)
 			end_untouched(w, j, c, i);
@@ -269,7 +271,7 @@ static void touch_all(struct world *w, const struct job *j, struct lkdf_ctx *c)
 		sched_yield();
 	for (i = 0; i < s->nr; i++)
 		if (op_writes(&s->op[i]) && bytes[i])
-			write_op(w, j, i, bytes[i]);
+			write_op(w, j, i, bytes[i], seen);
 }
 
 /* All that a step does itself. */
