@@ -162,6 +162,7 @@ static int run_graph(struct lkdf *rt, struct lkdf_kind *k,
 	program_make(&p, c, seed);
 	state_init(&st, &p);
 	t.w = world_create(rt, &p, k);
+	t.w->reduces_apart = true;
 	t.g = graph_of(t.w, 1 + seed / NR_WAYS % 4);
 	t.way = c->error ? WAY_ONE_BY_ONE : (enum way)(seed % NR_WAYS);
 	if (t.way == WAY_ONE_BY_ONE)

@@ -299,6 +299,44 @@ static void reductions_of_parts_are_in_the_whole(struct lkdf *rt, uint32_t mode)
 	lkdf_kind_put(sums);
 }
 
+static int set_word(struct lkdf_ctx *c, void *arg)
+{
+	*(uint32_t *)lkdf_ptr(c, 0) = *(uint32_t *)arg;
+	return 0;
+}
+
+/* Who writes the part does not look at its copies, but who came before does. */
+static void a_later_write_forgets_nothing(struct lkdf *rt)
+{
+	struct lkdf_kind *adds, *sums, *sets;
+	struct lkdf_data *d = NULL;
+	uint32_t i, zero[4] = { 0 };
+
+	must(lkdf_data_create(rt,
+			      ATTR(lkdf_data_attr, .bytes = sizeof(zero),
+				   .init = zero, .reduce = add_halves,
+				   .neutral = no_words),
+			      &d));
+	must(lkdf_data_split(d, 4, 4));
+	adds = api_kind(rt, "adds", mark_part, sizeof(i), 0);
+	sums = api_kind(rt, "sums", sum_whole, sizeof(i), 0);
+	sets = api_kind(rt, "sets", set_word, sizeof(i), 0);
+	for (i = 1; i <= 4; i++)
+		must(submit_use(rt, adds, &i,
+				(struct lkdf_use)USE_PART(d, LKDF_REDUCE, i)));
+	must(submit_use(rt, sums, &(uint32_t){ 4 },
+			(struct lkdf_use)USE(d, LKDF_READ)));
+	for (i = 1; i <= 4; i++)
+		must(submit_use(rt, sets, &(uint32_t){ 9 },
+				(struct lkdf_use)USE_PART(d, LKDF_WRITE, i)));
+	is(lkdf_scope_wait(rt, NULL, -1), 0,
+	   "parts reduced, the whole read, parts written: in this order");
+	lkdf_data_put(d);
+	lkdf_kind_put(adds);
+	lkdf_kind_put(sums);
+	lkdf_kind_put(sets);
+}
+
 static const struct choice choices[] = {
 	{ .modes = LKDF_RW, .max_data = 1, .max_parts = 4, .max_steps = 60 },
 	{ .modes = LKDF_RW | LKDF_COMMUTE | LKDF_MAYBE,
@@ -365,6 +403,7 @@ int main(int argc, char **argv)
 		reductions_of_parts_are_in_the_whole(rt, LKDF_READ);
 		reductions_of_parts_are_in_the_whole(rt, LKDF_RW);
 		reductions_of_parts_are_in_the_whole(rt, LKDF_COMMUTE);
+		a_later_write_forgets_nothing(rt);
 		programs_run_as_if_in_order(rt, options[i], seed, nr);
 		is(lkdf_close(rt), 0, "the runtime closes");
 		seed += (uint64_t)nr;

@@ -35,10 +35,10 @@ __attribute__((unused)) static void say_seed_in_time(void)
 	signal(SIGALRM, say_seed);
 }
 
-/* What the bodies leave. */
+/* What the bodies leave; the same step of two runs may be under way. */
 struct mark {
-	uint64_t start, end[MAX_OPS], seen;
-	uint32_t nr_ran;
+	atomic_ullong start, end[MAX_OPS], seen;
+	atomic_uint nr_ran;
 };
 
 struct world {
@@ -47,6 +47,8 @@ struct world {
 	struct lkdf_kind *kind;
 	struct lkdf_data *data[MAX_DATA];
 	struct mark mark[MAX_STEPS];
+	/* Reducers may run beside others: only the combining waits. */
+	bool reduces_apart;
 
 	/* Any thread. */
 	atomic_uint busy[MAX_DATA][MAX_PARTS];
@@ -79,6 +81,12 @@ enum {
 	BUSY_ALONE = 1 << 20,
 };
 
+/* The bytes of the data are the step's while it runs. */
+static bool op_holds(const struct world *w, const struct op *op)
+{
+	return op_touches(op) && !(w->reduces_apart && op->mode & LKDF_REDUCE);
+}
+
 /* All uses of one step together, for each part; or all it still has. */
 static void merge_modes(const struct world *w, const struct step *s,
 			uint8_t mode[MAX_DATA][MAX_PARTS], bool is_leaving)
@@ -89,7 +97,7 @@ static void merge_modes(const struct world *w, const struct step *s,
 	memset(mode, 0, MAX_DATA * MAX_PARTS);
 	for (i = 0; i < s->nr; i++) {
 		op = &s->op[i];
-		if (!op_touches(op) || (is_leaving && op->is_untouched))
+		if (!op_holds(w, op) || (is_leaving && op->is_untouched))
 			continue;
 		for (part = op_first(op); part < op_end(w->p, op); part++)
 			mode[op->data][part] |= op->mode;
@@ -192,12 +200,12 @@ static uint64_t read_op(struct world *w, const struct op *op, void *bytes,
 }
 
 static void write_op(struct world *w, const struct job *j, uint32_t nr,
-		     void *bytes)
+		     void *bytes, uint64_t seen)
 {
 	const struct op *op = &w->p->step[j->step].op[nr];
 	const struct shape *s = &w->p->shape[op->data];
-	uint64_t seen = w->mark[j->step].seen, *word;
 	uint32_t part;
+	uint64_t *word;
 
 	for (part = op_first(op); part < op_end(w->p, op); part++) {
 		word = part_at(w->p, op, bytes, part);
@@ -246,14 +254,16 @@ static void touch_all(struct world *w, const struct job *j, struct lkdf_ctx *c)
 	const struct step *s = &w->p->step[j->step];
 	struct mark *m = &w->mark[j->step];
 	void *bytes[MAX_OPS] = { NULL };
+	uint64_t seen;
 	uint32_t i;
 
 	for (i = 0; i < s->nr; i++)
 		bytes[i] = ptr_of(w, j, c, i);
-	m->seen = mix(j->step);
+	seen = mix(j->step);
 	for (i = 0; i < s->nr; i++)
 		if (op_reads(&s->op[i]) && bytes[i])
-			m->seen = read_op(w, &s->op[i], bytes[i], m->seen);
+			seen = read_op(w, &s->op[i], bytes[i], seen);
+	m->seen = seen;
 	for (i = 0; i < s->nr; i++)
 		if (s->op[i].is_untouched)
 			end_untouched(w, j, c, i);
@@ -261,7 +271,7 @@ static void touch_all(struct world *w, const struct job *j, struct lkdf_ctx *c)
 		sched_yield();
 	for (i = 0; i < s->nr; i++)
 		if (op_writes(&s->op[i]) && bytes[i])
-			write_op(w, j, i, bytes[i]);
+			write_op(w, j, i, bytes[i], seen);
 }
 
 /* All that a step does itself. */
@@ -498,7 +508,7 @@ static void check_part_order(struct world *w, uint32_t d, uint32_t part)
 		for (j = 0; j < s->nr; j++) {
 			if (s->op[j].data != d || part < op_first(&s->op[j]) ||
 			    part >= op_end(w->p, &s->op[j]) ||
-			    !op_touches(&s->op[j]))
+			    !op_holds(w, &s->op[j]))
 				continue;
 			mode |= s->op[j].mode & ~(uint32_t)LKDF_MAYBE;
 			end = w->mark[i].end[j];
