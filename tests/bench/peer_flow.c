@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * Flows of lkdf in a process of their own, for what is counted by process:
- * rerun SHAPE NR BYTES WORKERS TIMES    mallocs, mmaps, page faults of warm
- *                                       runs
+ * rerun SHAPE NR BYTES WORKERS TIMES    mallocs, mmaps, page faults of as
+ *                                       many warm runs
  * peak SHAPE NR BYTES WORKERS           bytes by which the first run has grown
  *                                       the process at its peak; the peak of
  *                                       lkdf's own count
@@ -15,6 +15,9 @@
 #include <sys/resource.h>
 
 #define WARM_UP_RUNS 10
+#define BATCHES 3
+#define LEAST_WARM_UPS 20
+#define MOST_WARM_UPS 200
 
 static struct {
 	struct lkdf *rt;
@@ -72,26 +75,78 @@ static long minor_faults(void)
 	return u.ru_minflt;
 }
 
-static int answer_rerun(struct question *q)
+/* Has each worker run as many tasks as the graph has? */
+static bool is_warm(int nr_workers)
+{
+	char name[64];
+	uint64_t nr;
+	int i;
+
+	for (i = 0; i < nr_workers; i++) {
+		snprintf(name, sizeof(name), "lkdf.worker.%d.tasks", i);
+		if (lkdf_stat(job.rt, name, &nr) ||
+		    nr < job.flow.shape.nr_tasks)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * A worker fills its caches when it first runs tasks. Whoever is awake first
+ * takes a chain, and may keep it for all runs of one call; so there are many
+ * calls, until every worker has had its turn. How many runs it took, or -1.
+ */
+static int warm_up(struct question *q, int nr_workers)
+{
+	int i = 0;
+
+	while (i < LEAST_WARM_UPS ||
+	       (i < MOST_WARM_UPS && !is_warm(nr_workers))) {
+		if (run(q, WARM_UP_RUNS))
+			return -1;
+		i++;
+	}
+	return i * WARM_UP_RUNS;
+}
+
+static int count_runs(struct question *q, uint32_t times, double *out)
 {
 	struct count_alloc before, after;
-	uint32_t times = peer_number(q, 5);
 	long faults;
 
-	if (run(q, WARM_UP_RUNS))
-		return -1;
 	count_alloc_read(&before);
 	faults = minor_faults();
 	if (run(q, times))
 		return -1;
 	faults = minor_faults() - faults;
 	count_alloc_read(&after);
-	if (check_runs(q, WARM_UP_RUNS + times))
+	out[0] = (double)(after.mallocs - before.mallocs);
+	out[1] = (double)(after.mmaps - before.mmaps);
+	out[2] = (double)faults;
+	return 0;
+}
+
+/*
+ * The least of a few batches: with several workers an order of events that
+ * has not been before may need one block more than ever, once. What runs need
+ * again and again is in every batch.
+ */
+static int answer_rerun(struct question *q)
+{
+	uint32_t i, k, times = peer_number(q, 5);
+	int nr_before = warm_up(q, (int)peer_number(q, 4));
+	double out[3];
+
+	if (nr_before < 0)
 		return -1;
-	q->out[0] = (double)(after.mallocs - before.mallocs);
-	q->out[1] = (double)(after.mmaps - before.mmaps);
-	q->out[2] = (double)faults;
-	return 3;
+	for (i = 0; i < BATCHES; i++) {
+		if (count_runs(q, times, out))
+			return -1;
+		for (k = 0; k < 3; k++)
+			if (!i || out[k] < q->out[k])
+				q->out[k] = out[k];
+	}
+	return check_runs(q, (uint32_t)nr_before + BATCHES * times) ? -1 : 3;
 }
 
 /* Bytes behind a word of /proc/self/status; -1 there is none. */
