@@ -5,40 +5,14 @@
  *
  * test_data_order [SEED [PROGRAMS]] runs other programs, and more of them.
  */
-#include "tests/api/world.h"
+#include "tests/api/compare.h"
 
 #define NR_MEET 4
 
-static struct lkdf_data *number(struct lkdf *rt, const uint64_t *init)
+static struct lkdf_data *summed(struct lkdf *rt, const uint64_t *init)
 {
-	struct lkdf_data *d = NULL;
-
-	must(lkdf_data_create(rt,
-			      ATTR(lkdf_data_attr, .bytes = sizeof(uint64_t),
-				   .init = init, .reduce = add_words,
-				   .neutral = no_words),
-			      &d));
-	return d;
-}
-
-static uint64_t value_of(struct lkdf_data *d)
-{
-	uint64_t value;
-	void *bytes;
-
-	must(lkdf_data_acquire(d, LKDF_READ, -1, &bytes));
-	value = *(uint64_t *)bytes;
-	must(lkdf_data_release(d));
-	return value;
-}
-
-static void submit_on(struct lkdf *rt, struct lkdf_kind *k, const void *arg,
-		      const struct lkdf_use *use, struct lkdf_event *done)
-{
-	must(lkdf_submit(rt, NULL,
-			 ATTR(lkdf_task, .kind = k, .arg = arg, .use = use,
-			      .nr_use = 1),
-			 done));
+	return DATA(rt, .bytes = sizeof(uint64_t), .init = init,
+		    .reduce = add_words, .neutral = no_words);
 }
 
 /* Bodies that stay until all are there, and the gate is open. */
@@ -87,8 +61,8 @@ static void readers_meet_and_a_writer_waits(struct lkdf *rt, uint32_t mode)
 	atomic_int nr_started = 0, nr = 0;
 	struct change change_ = { .m = m, .nr_started = &nr_started };
 	struct change *ch = &change_;
-	struct lkdf_data *d = number(rt, &(uint64_t){ 7 });
-	struct lkdf_use use = USE(d, LKDF_READ);
+	struct lkdf_data *d = summed(rt, &(uint64_t){ 7 });
+	struct lkdf_use use = ON(d, LKDF_READ);
 	struct lkdf_event done;
 	int i;
 
@@ -96,10 +70,10 @@ static void readers_meet_and_a_writer_waits(struct lkdf *rt, uint32_t mode)
 	writes = api_kind(rt, "writes", change, sizeof(ch), 0);
 	counts = api_kind(rt, "counts", api_count, 0, 0);
 	for (i = 0; i < NR_MEET; i++)
-		submit_on(rt, reads, &m, &use, NULL);
-	submit_on(rt, writes, &ch, &(struct lkdf_use)USE(d, mode), &done);
+		must(submit_on(rt, reads, &m, use, NULL));
+	must(submit_on(rt, writes, &ch, ON(d, mode), &done));
 	for (i = 0; i < NR_MEET; i++)
-		submit_on(rt, reads, &n, &use, NULL);
+		must(submit_on(rt, reads, &n, use, NULL));
 	while (atomic_load(&m->here) < NR_MEET)
 		api_nap_ns(50000);
 	ok(true, "%d readers are together", NR_MEET);
@@ -137,17 +111,17 @@ static void readers_see_exactly_one_version(struct lkdf *rt)
 {
 	const uint64_t nr = 2000;
 	struct lkdf_kind *sets, *expects;
-	struct lkdf_data *d = number(rt, NULL);
-	struct lkdf_use w = USE(d, LKDF_WRITE), r = USE(d, LKDF_READ);
+	struct lkdf_data *d = summed(rt, NULL);
+	struct lkdf_use w = ON(d, LKDF_WRITE), r = ON(d, LKDF_READ);
 	uint64_t i, j;
 
 	nr_other = 0;
 	sets = api_kind(rt, "sets", set_to, sizeof(i), 0);
 	expects = api_kind(rt, "expects", expect, sizeof(i), 0);
 	for (i = 1; i <= nr; i++) {
-		submit_on(rt, sets, &i, &w, NULL);
+		must(submit_on(rt, sets, &i, w, NULL));
 		for (j = 0; j < i % 4; j++)
-			submit_on(rt, expects, &i, &r, NULL);
+			must(submit_on(rt, expects, &i, r, NULL));
 	}
 	is(value_of(d), nr, "acquire waits for the last writer");
 	is(lkdf_scope_wait(rt, NULL, -1), 0, "all readers end");
@@ -191,12 +165,12 @@ static void commuting_tasks_never_overlap(struct lkdf *rt)
 
 	commuters.nr_overlaps = 0;
 	for (i = 0; i < 2; i++)
-		d[i] = number(rt, &(uint64_t){ 100 });
+		d[i] = summed(rt, &(uint64_t){ 100 });
 	k = api_kind(rt, "commutes", commute, sizeof(first), 0);
 	for (i = 0; i < nr; i++) {
 		first = i % 3 == 1;
-		use[0] = (struct lkdf_use)USE(d[first], LKDF_COMMUTE);
-		use[1] = (struct lkdf_use)USE(d[!first], LKDF_COMMUTE);
+		use[0] = ON(d[first], LKDF_COMMUTE);
+		use[1] = ON(d[!first], LKDF_COMMUTE);
 		must(lkdf_submit(rt, NULL,
 				 ATTR(lkdf_task, .kind = k, .arg = &first,
 				      .use = use, .nr_use = 2),
@@ -224,17 +198,17 @@ static void reductions_are_exact(struct lkdf *rt, const uint64_t *init)
 	const uint64_t nr = 3000;
 	uint64_t sum = init ? *init : 0, i;
 	struct lkdf_kind *adds, *expects;
-	struct lkdf_data *d = number(rt, init);
-	struct lkdf_use add = USE(d, LKDF_REDUCE), r = USE(d, LKDF_READ);
+	struct lkdf_data *d = summed(rt, init);
+	struct lkdf_use add = ON(d, LKDF_REDUCE), r = ON(d, LKDF_READ);
 
 	nr_other = 0;
 	adds = api_kind(rt, "adds", add_to, sizeof(i), 0);
 	expects = api_kind(rt, "expects", expect, sizeof(i), 0);
 	for (i = 1; i <= nr; i++) {
-		submit_on(rt, adds, &i, &add, NULL);
+		must(submit_on(rt, adds, &i, add, NULL));
 		sum += i;
 		if (i % 7 == 0 || i == 1)
-			submit_on(rt, expects, &sum, &r, NULL);
+			must(submit_on(rt, expects, &sum, r, NULL));
 	}
 	is(value_of(d), sum, "REDUCE: exact, %s",
 	   init ? "from a first value" : "from nothing");
@@ -249,14 +223,14 @@ static void reductions_are_exact(struct lkdf *rt, const uint64_t *init)
 static void reducers_are_together(struct lkdf *rt)
 {
 	struct meeting meeting = { .nr = NR_MEET, .open = 1 }, *m = &meeting;
-	struct lkdf_data *d = number(rt, NULL);
-	struct lkdf_use use = USE(d, LKDF_REDUCE);
+	struct lkdf_data *d = summed(rt, NULL);
+	struct lkdf_use use = ON(d, LKDF_REDUCE);
 	struct lkdf_kind *k;
 	int i;
 
 	k = api_kind(rt, "meets", meet, sizeof(m), LKDF_BLOCKING);
 	for (i = 0; i < NR_MEET; i++)
-		submit_on(rt, k, &m, &use, NULL);
+		must(submit_on(rt, k, &m, use, NULL));
 	is(lkdf_scope_wait(rt, NULL, -1), 0, "%d reducers meet", NR_MEET);
 	is(m->nr_late, 0, "each on a neutral copy");
 	is(value_of(d), 0, "the sum of which is neutral");
@@ -285,8 +259,8 @@ static void the_same_data_twice_is_once(struct lkdf *rt)
 		{ LKDF_RW, LKDF_READ },	   { LKDF_WRITE, LKDF_RW },
 		{ LKDF_RW, LKDF_WRITE },   { LKDF_RW, LKDF_RW },
 	};
-	struct lkdf_data *d = number(rt, &(uint64_t){ 0 });
-	struct lkdf_use use[2] = { USE(d, 0), USE(d, 0) };
+	struct lkdf_data *d = summed(rt, &(uint64_t){ 0 });
+	struct lkdf_use use[2] = { ON(d, 0), ON(d, 0) };
 	struct lkdf_kind *k;
 	struct lkdf_event done;
 	uint64_t want = 0;
@@ -325,9 +299,9 @@ static int set_twice(struct lkdf_ctx *c, void *arg)
 /* DFCPP 6: two assignments fired a consumer twice. */
 static void two_writes_in_one_are_the_last(struct lkdf *rt)
 {
-	struct lkdf_data *d = number(rt, NULL);
-	struct lkdf_use use[] = { USE(d, LKDF_WRITE), USE(d, LKDF_WRITE) };
-	struct lkdf_use r = USE(d, LKDF_READ);
+	struct lkdf_data *d = summed(rt, NULL);
+	struct lkdf_use use[] = { ON(d, LKDF_WRITE), ON(d, LKDF_WRITE) };
+	struct lkdf_use r = ON(d, LKDF_READ);
 	struct lkdf_kind *k = api_kind(rt, "sets", set_twice, 0, 0);
 	struct lkdf_kind *counts = api_kind(rt, "counts", api_count, 0, 0);
 	atomic_int nr = 0;
@@ -335,7 +309,7 @@ static void two_writes_in_one_are_the_last(struct lkdf *rt)
 	must(lkdf_submit(rt, NULL,
 			 ATTR(lkdf_task, .kind = k, .use = use, .nr_use = 2),
 			 NULL));
-	submit_on(rt, counts, &nr, &r, NULL);
+	must(submit_on(rt, counts, &nr, r, NULL));
 	is(lkdf_scope_wait(rt, NULL, -1), 0, "DFCPP 6: WRITE and WRITE in one");
 	is(nr, 1, "DFCPP 6: the reader runs once");
 	is(value_of(d), 6, "DFCPP 6: the last value stays");
@@ -365,9 +339,9 @@ static void uses_are_checked(struct lkdf *rt)
 		{ LKDF_REDUCE, LKDF_READ, "REDUCE" },
 		{ LKDF_RW, LKDF_REDUCE, "REDUCE" },
 	};
-	struct lkdf_data *d = number(rt, &(uint64_t){ 0 }), *e = NULL;
+	struct lkdf_data *d = summed(rt, &(uint64_t){ 0 }), *e = NULL;
 	struct lkdf_kind *k = api_kind(rt, "nothing", api_nothing, 0, 0);
-	struct lkdf_use use[2] = { USE(d, 0), USE(d, 0) };
+	struct lkdf_use use[2] = { ON(d, 0), ON(d, 0) };
 	struct lkdf_task t = { .size = sizeof(t), .kind = k, .use = use };
 	size_t i;
 
@@ -385,7 +359,7 @@ static void uses_are_checked(struct lkdf *rt)
 	t.use = NULL;
 	is(lkdf_submit(rt, NULL, &t, NULL), -EINVAL, "a use, but no uses");
 	must(lkdf_data_create(rt, ATTR(lkdf_data_attr, .bytes = 8), &e));
-	use[0] = (struct lkdf_use)USE(e, LKDF_REDUCE);
+	use[0] = ON(e, LKDF_REDUCE);
 	t.use = use;
 	is(lkdf_submit(rt, NULL, &t, NULL), -EINVAL,
 	   "REDUCE of what has no reduce()");
@@ -419,15 +393,14 @@ static void there_may_be_many_uses(struct lkdf *rt)
 	int i, j, nr_wrong = 0;
 
 	for (i = 0; i < LKDF_MAX_USES; i++)
-		d[i] = number(rt, &(uint64_t){ 1 });
+		d[i] = summed(rt, &(uint64_t){ 1 });
 	for (j = 1; j < 40; j += 2) {
 		for (i = 0; i < LKDF_MAX_USES; i++)
-			use[i] = (struct lkdf_use)USE(d[i * j % LKDF_MAX_USES],
-						      LKDF_RW);
+			use[i] = ON(d[i * j % LKDF_MAX_USES], LKDF_RW);
 		must(lkdf_submit(rt, NULL, &t, NULL));
 	}
 	is(lkdf_scope_wait(rt, NULL, -1), 0, "%d uses in one", LKDF_MAX_USES);
-	use[LKDF_MAX_USES] = (struct lkdf_use)USE(d[0], LKDF_READ);
+	use[LKDF_MAX_USES] = ON(d[0], LKDF_READ);
 	t.nr_use++;
 	is(lkdf_submit(rt, NULL, &t, NULL), -E2BIG, "one more is too many");
 	for (i = 0; i < LKDF_MAX_USES; i++) {
@@ -456,25 +429,8 @@ static const struct choice choices[] = {
 	  .has_twice = true },
 };
 
-static void programs_run_as_if_in_order(struct lkdf *rt, const char *options,
-					uint64_t seed, int nr)
-{
-	struct lkdf_kind *k =
-		api_kind(rt, "step", step_body, sizeof(struct job), 0);
-	size_t i;
-	int j, nr_wrong;
-
-	for (i = 0; i < LENGTH(choices); i++) {
-		nr_wrong = 0;
-		for (j = 0; j < nr && nr_wrong < 3; j++)
-			nr_wrong += run_program(rt, k, &choices[i],
-						seed + (uint64_t)j) != 0;
-		is(nr_wrong, 0, "%s: programs of sort %zu, seeds %llu to %llu",
-		   options, i, (unsigned long long)seed,
-		   (unsigned long long)seed + nr - 1);
-	}
-	lkdf_kind_put(k);
-}
+static const struct batch batch = { choices, LENGTH(choices), run_program,
+				    step_body };
 
 int main(int argc, char **argv)
 {
@@ -506,7 +462,7 @@ int main(int argc, char **argv)
 		two_writes_in_one_are_the_last(rt);
 		uses_are_checked(rt);
 		there_may_be_many_uses(rt);
-		programs_run_as_if_in_order(rt, options[i], seed, nr);
+		run_batch(rt, &batch, options[i], seed, nr);
 		is(lkdf_close(rt), 0, "the runtime closes");
 		seed += (uint64_t)nr;
 	}

@@ -5,7 +5,7 @@
  *
  * test_data_parts [SEED [PROGRAMS]] runs other programs, and more of them.
  */
-#include "tests/api/world.h"
+#include "tests/api/compare.h"
 
 static struct lkdf_data *bytes_of(struct lkdf *rt, uint64_t bytes)
 {
@@ -18,13 +18,10 @@ static struct lkdf_data *bytes_of(struct lkdf *rt, uint64_t bytes)
 	return d;
 }
 
-static int submit_use(struct lkdf *rt, struct lkdf_kind *k, const void *arg,
-		      struct lkdf_use use)
+static int put_on(struct lkdf *rt, struct lkdf_kind *k, const void *arg,
+		  struct lkdf_use use)
 {
-	return lkdf_submit(rt, NULL,
-			   ATTR(lkdf_task, .kind = k, .arg = arg, .use = &use,
-				.nr_use = 1),
-			   NULL);
+	return submit_on(rt, k, arg, use, NULL);
 }
 
 /* Splitting, and what is refused; the texts have the numbers in them. */
@@ -83,22 +80,17 @@ static void parts_out_of_range_are_refused(struct lkdf *rt)
 	uint64_t version;
 
 	must(lkdf_data_split(d, 8, 8));
-	is(submit_use(rt, k, NULL, (struct lkdf_use)USE_PART(d, LKDF_RW, 8)), 0,
-	   "part 8 of 8");
+	is(put_on(rt, k, NULL, ON_PART(d, LKDF_RW, 8)), 0, "part 8 of 8");
 	must(lkdf_scope_wait(rt, NULL, -1));
 	version = lkdf_data_version(d);
-	is(submit_use(rt, k, NULL, (struct lkdf_use)USE_PART(d, LKDF_RW, 9)),
-	   -ERANGE, "part 9 of 8");
+	is(put_on(rt, k, NULL, ON_PART(d, LKDF_RW, 9)), -ERANGE, "part 9 of 8");
 	has(lkdf_errmsg(), "9", "says which");
-	is(submit_use(rt, k, NULL,
-		      (struct lkdf_use)USE_PART(d, LKDF_READ, UINT32_MAX)),
-	   -ERANGE, "part 2^32-1 of 8");
-	is(submit_use(rt, k, NULL,
-		      (struct lkdf_use)USE_PART(whole, LKDF_READ, 1)),
-	   -ERANGE, "part 1 of what is not split");
+	is(put_on(rt, k, NULL, ON_PART(d, LKDF_READ, UINT32_MAX)), -ERANGE,
+	   "part 2^32-1 of 8");
+	is(put_on(rt, k, NULL, ON_PART(whole, LKDF_READ, 1)), -ERANGE,
+	   "part 1 of what is not split");
 	is(lkdf_data_version(d), version, "what is refused changes nothing");
-	is(submit_use(rt, k, NULL, (struct lkdf_use)USE(d, LKDF_RW)), 0,
-	   "the whole works after it");
+	is(put_on(rt, k, NULL, ON(d, LKDF_RW)), 0, "the whole works after it");
 	is(lkdf_scope_wait(rt, NULL, -1), 0, "and ends");
 	lkdf_data_put(d);
 	lkdf_data_put(whole);
@@ -152,12 +144,10 @@ static void parts_meet_and_the_whole_waits(struct lkdf *rt, uint32_t mode)
 	looks = api_kind(rt, "looks", look, sizeof(l), 0);
 	counts = api_kind(rt, "counts", api_count, 0, 0);
 	for (i = 1; i <= 4; i++)
-		must(submit_use(rt, meets, &m,
-				(struct lkdf_use)USE_PART(d, LKDF_RW, i)));
-	must(submit_use(rt, looks, &l, (struct lkdf_use)USE(d, mode)));
+		must(put_on(rt, meets, &m, ON_PART(d, LKDF_RW, i)));
+	must(put_on(rt, looks, &l, ON(d, mode)));
 	for (i = 1; i <= 4; i++)
-		must(submit_use(rt, meets, &n,
-				(struct lkdf_use)USE_PART(d, LKDF_WRITE, i)));
+		must(put_on(rt, meets, &n, ON_PART(d, LKDF_WRITE, i)));
 	while (atomic_load(&m->here) < 4)
 		api_nap_ns(50000);
 	ok(true, "4 writers of parts are together");
@@ -217,14 +207,13 @@ static void there_may_be_many_parts(struct lkdf *rt, uint32_t nr)
 	sums = api_kind(rt, "sums", sum_whole, sizeof(i), 0);
 	is(lkdf_data_split(d, nr, 4), 0, "%u parts", nr);
 	for (i = 1; i <= nr; i++)
-		must(submit_use(rt, marks, &i,
-				(struct lkdf_use)USE_PART(d, LKDF_RW, i)));
+		must(put_on(rt, marks, &i, ON_PART(d, LKDF_RW, i)));
 	is(lkdf_scope_wait(rt, NULL, -1), 0, "each is written");
-	must(submit_use(rt, sums, &nr, (struct lkdf_use)USE(d, LKDF_READ)));
+	must(put_on(rt, sums, &nr, ON(d, LKDF_READ)));
 	for (i = 1; i <= nr; i += step, want++)
-		must(submit_use(rt, marks, &(uint32_t){ 0 },
-				(struct lkdf_use)USE_PART(d, LKDF_RW, i)));
-	must(submit_use(rt, sums, &nr, (struct lkdf_use)USE(d, LKDF_RW)));
+		must(put_on(rt, marks, &(uint32_t){ 0 },
+			    ON_PART(d, LKDF_RW, i)));
+	must(put_on(rt, sums, &nr, ON(d, LKDF_RW)));
 	is(lkdf_scope_wait(rt, NULL, -1), 0, "the whole has all of them");
 	is(lkdf_data_version(d), want + 1, "each write counts");
 	lkdf_data_put(d);
@@ -249,7 +238,7 @@ static void the_whole_and_a_part_go_in_one(struct lkdf *rt)
 	static const uint32_t modes[] = { LKDF_READ, LKDF_WRITE, LKDF_RW };
 	struct lkdf_kind *k = api_kind(rt, "both", both, 0, 0);
 	struct lkdf_data *d = bytes_of(rt, 64);
-	struct lkdf_use use[2] = { USE_PART(d, 0, 0), USE_PART(d, 0, 2) };
+	struct lkdf_use use[2] = { ON_PART(d, 0, 0), ON_PART(d, 0, 2) };
 	struct lkdf_event done;
 	size_t i;
 
@@ -286,11 +275,9 @@ static void reductions_of_parts_are_in_the_whole(struct lkdf *rt, uint32_t mode)
 	sums = api_kind(rt, "sums", sum_whole, sizeof(i), 0);
 	for (i = 1; i <= 4; i++)
 		for (j = 0; j < i; j++)
-			must(submit_use(
-				rt, adds, &(uint32_t){ 1 },
-				(struct lkdf_use)USE_PART(d, LKDF_REDUCE, i)));
-	must(submit_use(rt, sums, &(uint32_t){ 4 },
-			(struct lkdf_use)USE(d, mode)));
+			must(put_on(rt, adds, &(uint32_t){ 1 },
+				    ON_PART(d, LKDF_REDUCE, i)));
+	must(put_on(rt, sums, &(uint32_t){ 4 }, ON(d, mode)));
 	is(lkdf_scope_wait(rt, NULL, -1), 0,
 	   "what parts were reduced to is in the whole, for %s",
 	   mode_name(mode));
@@ -322,13 +309,11 @@ static void a_later_write_forgets_nothing(struct lkdf *rt)
 	sums = api_kind(rt, "sums", sum_whole, sizeof(i), 0);
 	sets = api_kind(rt, "sets", set_word, sizeof(i), 0);
 	for (i = 1; i <= 4; i++)
-		must(submit_use(rt, adds, &i,
-				(struct lkdf_use)USE_PART(d, LKDF_REDUCE, i)));
-	must(submit_use(rt, sums, &(uint32_t){ 4 },
-			(struct lkdf_use)USE(d, LKDF_READ)));
+		must(put_on(rt, adds, &i, ON_PART(d, LKDF_REDUCE, i)));
+	must(put_on(rt, sums, &(uint32_t){ 4 }, ON(d, LKDF_READ)));
 	for (i = 1; i <= 4; i++)
-		must(submit_use(rt, sets, &(uint32_t){ 9 },
-				(struct lkdf_use)USE_PART(d, LKDF_WRITE, i)));
+		must(put_on(rt, sets, &(uint32_t){ 9 },
+			    ON_PART(d, LKDF_WRITE, i)));
 	is(lkdf_scope_wait(rt, NULL, -1), 0,
 	   "parts reduced, the whole read, parts written: in this order");
 	lkdf_data_put(d);
@@ -355,25 +340,8 @@ static const struct choice choices[] = {
 	  .has_twice = true },
 };
 
-static void programs_run_as_if_in_order(struct lkdf *rt, const char *options,
-					uint64_t seed, int nr)
-{
-	struct lkdf_kind *k =
-		api_kind(rt, "step", step_body, sizeof(struct job), 0);
-	size_t i;
-	int j, nr_wrong;
-
-	for (i = 0; i < LENGTH(choices); i++) {
-		nr_wrong = 0;
-		for (j = 0; j < nr && nr_wrong < 3; j++)
-			nr_wrong += run_program(rt, k, &choices[i],
-						seed + (uint64_t)j) != 0;
-		is(nr_wrong, 0, "%s: programs of sort %zu, seeds %llu to %llu",
-		   options, i, (unsigned long long)seed,
-		   (unsigned long long)seed + nr - 1);
-	}
-	lkdf_kind_put(k);
-}
+static const struct batch batch = { choices, LENGTH(choices), run_program,
+				    step_body };
 
 int main(int argc, char **argv)
 {
@@ -404,7 +372,7 @@ int main(int argc, char **argv)
 		reductions_of_parts_are_in_the_whole(rt, LKDF_RW);
 		reductions_of_parts_are_in_the_whole(rt, LKDF_COMMUTE);
 		a_later_write_forgets_nothing(rt);
-		programs_run_as_if_in_order(rt, options[i], seed, nr);
+		run_batch(rt, &batch, options[i], seed, nr);
 		is(lkdf_close(rt), 0, "the runtime closes");
 		seed += (uint64_t)nr;
 	}

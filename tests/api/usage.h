@@ -12,10 +12,8 @@
 #ifndef TESTS_API_USAGE_H
 #define TESTS_API_USAGE_H
 
-#include "tests/api/api.h"
+#include "tests/api/using.h"
 #include "tests/oracle/random.h"
-
-#include <lkdf/data.h>
 
 #define MAX_DATA 12
 #define MAX_PARTS 8
@@ -25,15 +23,6 @@
 
 #define WRITES (LKDF_WRITE | LKDF_COMMUTE | LKDF_REDUCE)
 #define ADDS (LKDF_COMMUTE | LKDF_REDUCE)
-
-#define USE(d, m)                        \
-	{                                \
-		.data = (d), .mode = (m) \
-	}
-#define USE_PART(d, m, p)                             \
-	{                                             \
-		.data = (d), .mode = (m), .part = (p) \
-	}
 
 struct shape {
 	uint32_t nr_parts; /* 1: not split */

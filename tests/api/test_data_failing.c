@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Random programs of which steps fail: who is skipped, what is poisoned and
+ * healed, and the counts, compared with an interpreter.
+ *
+ * test_data_failing [SEED [PROGRAMS]] runs other programs, and more of them.
+ */
+#include "tests/api/compare.h"
+
+static const struct choice choices[] = {
+	{ .modes = LKDF_RW,
+	  .max_data = 6,
+	  .max_parts = 1,
+	  .max_steps = 60,
+	  .error = -EILSEQ },
+	{ .modes = LKDF_RW | LKDF_MAYBE,
+	  .max_data = 6,
+	  .max_parts = MAX_PARTS,
+	  .max_steps = 90,
+	  .error = -EILSEQ },
+};
+
+static void check_counts(struct world *w, const struct state *st,
+			 struct lkdf_scope *s)
+{
+	struct lkdf_error e = { .size = sizeof(e) };
+	uint32_t nr_failed = 0, nr_skipped = 0, i;
+	int rc = lkdf_scope_wait(w->rt, s, -1);
+
+	for (i = 0; i < w->p->nr_steps; i++) {
+		nr_failed += st->result[i] && !st->is_skipped[i];
+		nr_skipped += st->is_skipped[i];
+	}
+	must(lkdf_scope_error(w->rt, s, &e));
+	if (rc != (nr_failed ? -EILSEQ : 0))
+		wrong(w, "scope: %d with %u failures", rc, nr_failed);
+	if (e.nr_failed != nr_failed || e.nr_skipped != nr_skipped ||
+	    e.nr_cancelled)
+		wrong(w,
+		      "%llu failed, %llu skipped, %llu cancelled, expected "
+		      "%u, %u, 0",
+		      (unsigned long long)e.nr_failed,
+		      (unsigned long long)e.nr_skipped,
+		      (unsigned long long)e.nr_cancelled, nr_failed,
+		      nr_skipped);
+}
+
+static int run_failing(struct lkdf *rt, struct lkdf_kind *k,
+		       const struct choice *c, uint64_t seed)
+{
+	static struct program p;
+	static struct state st;
+	struct lkdf_scope *s;
+	struct world *w;
+	uint32_t i;
+	int nr;
+
+	program_make(&p, c, seed);
+	state_run(&st, &p);
+	must(lkdf_scope_create(rt, NULL, &s));
+	w = world_create(rt, &p, k);
+	for (i = 0; i < p.nr_steps; i++)
+		world_submit(w, i, s, NULL);
+	if (seed % 2)
+		world_check_data(w, &st);
+	check_counts(w, &st, s);
+	nr = world_check(w, &st, c->max_parts == 1);
+	world_destroy(w);
+	lkdf_scope_put(s);
+	lkdf_scope_wait(rt, NULL, -1);
+	return nr;
+}
+
+static const struct batch batch = { choices, LENGTH(choices), run_failing,
+				    step_body };
+
+int main(int argc, char **argv)
+{
+	static const char *const options[] = { "workers=1", "workers=2",
+					       "workers=8", "serial=yes" };
+	uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 0) : 90000;
+	int nr = argc > 2 ? atoi(argv[2]) : HAS_SANITIZER ? 60 : 250;
+	struct lkdf *rt;
+	size_t i;
+
+	tap_start(argc > 2 ? 3600 : 240);
+	say_seed_in_time();
+	for (i = 0; i < LENGTH(options); i++) {
+		rt = api_open(options[i]);
+		run_batch(rt, &batch, options[i], seed, nr);
+		is(lkdf_close(rt), 0, "the runtime closes");
+		seed += (uint64_t)nr;
+	}
+	return tap_end();
+}
