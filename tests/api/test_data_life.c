@@ -25,7 +25,7 @@ static void names_find_data(struct lkdf *rt)
 	is(lkdf_data_find(rt, "third", &f), -ENOENT, "an unknown name");
 	has(lkdf_errmsg(), "third", "is in the text");
 	ok(f == NULL, "out is untouched");
-	is(lkdf_data_find(rt, "", &f), -ENOENT, "nobody has no name");
+	is(lkdf_data_find(rt, "", &f), -EINVAL, "no name is refused");
 	is(lkdf_data_find(rt, NULL, &f), -EINVAL, "NULL is refused");
 	is(lkdf_data_create(
 		   rt, ATTR(lkdf_data_attr, .bytes = 8, .name = "first"), &f),
@@ -175,7 +175,7 @@ static void addresses_belong_to_data(struct lkdf *rt)
 	is(lkdf_data_at(rt, at + 100, &f), -ENOENT, "the next is nobody's");
 	is(lkdf_data_at(rt, at - 1, &f), -ENOENT, "nor is the one before");
 	is(lkdf_data_at(rt, &f, &f), -ENOENT, "nor is one of the stack");
-	is(lkdf_data_at(rt, NULL, &f), -ENOENT, "nor is NULL");
+	is(lkdf_data_at(rt, NULL, &f), -EINVAL, "NULL is refused");
 	ok(f == NULL, "out is untouched");
 	is(lkdf_data_at(rt, mine + 64, &f), 0, "wrapped bytes are found");
 	ok(f == w, "as their data");
