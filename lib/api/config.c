@@ -88,6 +88,12 @@ static const struct option_row rows[] = {
 	  .words = huge_words,
 	  .help = "huge pages for blocks: as the system is set, always asked "
 		  "for, never" },
+	{ .name = "placement",
+	  .type = OPTION_BOOL,
+	  AT(placement),
+	  .init = 1,
+	  .help = "tasks run on the node where most bytes of their data are, "
+		  "and graphs are planned for it" },
 	{ .name = "serial",
 	  .type = OPTION_BOOL,
 	  AT(serial),

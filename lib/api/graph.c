@@ -112,7 +112,7 @@ int lkdf_graph_add_task(struct lkdf_graph *g, const struct lkdf_task *task)
 		nr = add_uses(g, nr, t.use, t.nr_use);
 	if (nr < 0 || home == HOME_NONE)
 		return nr;
-	rc = graph_place(g, home);
+	rc = graph_place(g, (uint32_t)nr, home);
 	return rc ? graph_broken(g, rc) : nr;
 }
 

@@ -269,10 +269,8 @@ int graph_add(struct lkdf_graph *g, struct lkdf_kind *k, const void *arg,
 	return (int)g->nr_tasks++;
 }
 
-int graph_place(struct lkdf_graph *g, uint16_t home)
+int graph_place(struct lkdf_graph *g, uint32_t task, uint16_t home)
 {
-	uint32_t task = g->nr_tasks - 1;
-
 	uint16_t *homes;
 
 	if (task >= g->cap_homes) {

@@ -99,8 +99,8 @@ void graph_put(struct lkdf_graph *g);
 int graph_add(struct lkdf_graph *g, struct lkdf_kind *k, const void *arg,
 	      int prio);
 
-/* The last task added runs there. */
-int graph_place(struct lkdf_graph *g, uint16_t home);
+/* The task runs there. */
+int graph_place(struct lkdf_graph *g, uint32_t task, uint16_t home);
 int graph_order(struct lkdf_graph *g, uint32_t before, uint32_t after);
 int graph_label(struct lkdf_graph *g, uint32_t task, const char *label);
 int graph_seal(struct lkdf_graph *g, struct lkdf_diag *why);

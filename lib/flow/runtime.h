@@ -29,6 +29,7 @@ struct runtime_attr {
 	const char *trace_file; /* "": none */
 	uint64_t memory_limit; /* bytes per node; 0: none */
 	bool is_memory_strict;
+	bool is_placing;
 	int memory_huge; /* enum os_huge */
 };
 
@@ -38,6 +39,7 @@ struct lkdf {
 	struct topo *topo;
 	struct heap *heap;
 	struct lkdf_place *places; /* by node */
+	bool is_placing; /* tasks run where their bytes are */
 	int bind_error; /* why memory cannot be bound to nodes, or 0 */
 	struct executor *executors; /* workers, then the blocking pool */
 	struct trace trace;

@@ -6,6 +6,7 @@
 #include "flow/graph.h"
 
 #include "base/err.h"
+#include "flow/assign.h"
 #include "flow/frame.h"
 #include "flow/settle.h"
 #include "flow/wire.h"
@@ -280,6 +281,8 @@ static int seal(struct lkdf_graph *g, struct lkdf_diag *why)
 		rc = lay_out_successors(g);
 	if (!rc)
 		rc = check_cycles(g, why);
+	if (!rc)
+		rc = assign_plan(g);
 	if (rc)
 		return rc;
 	rc = arm_all(g);

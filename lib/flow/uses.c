@@ -2,6 +2,7 @@
 #include "flow/uses.h"
 
 #include "base/err.h"
+#include "flow/assign.h"
 #include "flow/runtime.h"
 #include "flow/task.h"
 #include "mem/heap.h"
@@ -117,6 +118,7 @@ static void ready(struct executor *ex, struct claim *c)
 {
 	struct task *t = c->holder;
 
+	assign_task(t);
 	task_start(rt_of(t), ex, t);
 }
 
@@ -263,6 +265,8 @@ int uses_enter(struct executor *ex, struct task *t)
 	struct use *why;
 	int rc = claim_enter(ex, t->claim, &why);
 
+	if (rc > 0)
+		assign_task(t);
 	if (unlikely(rc < 0))
 		err(rc,
 		    "task of kind %s: nobody has written %s, which it reads",
@@ -297,6 +301,15 @@ int uses_error(const struct use *u, struct failure **failure)
 	return error;
 }
 
+/* The first to write a part's pages brings them to its node. */
+static void note_node(struct executor *ex, struct lkdf_data *d, uint32_t part)
+{
+	struct var *v = domain_var(&d->domain, part);
+
+	if (a_load(&v->node, relaxed) < 0)
+		a_store(&v->node, ex->node, relaxed);
+}
+
 /* > 0: its input is not there; < 0: no memory. */
 static int begin_use(struct executor *ex, const struct use *u, bool always,
 		     struct failure **failure)
@@ -310,6 +323,8 @@ static int begin_use(struct executor *ex, const struct use *u, bool always,
 		if (unlikely(error))
 			return -error;
 	}
+	if (unlikely(d->is_mapped && u->flags & USE_WRITES))
+		note_node(ex, d, u->part);
 	if (u->turn == TURN_REDUCE || likely(a_load(&d->at, relaxed)))
 		return 0;
 	if (!(u->flags & USE_READS))

@@ -111,7 +111,8 @@ int values_prepare(struct lkdf_graph *g)
 		v = wire_var(w, i);
 		/* [data.look] pairs with [data.at]. */
 		if (is_lasting(v) && v->writes &&
-		    !a_load(&v->data->at, acquire) && !data_bytes(v->data, -1))
+		    !a_load(&v->data->at, acquire) &&
+		    !data_bytes(v->data, v->home))
 			return -ENOMEM;
 	}
 	return 0;

@@ -12,6 +12,7 @@ void var_init(struct var *v, struct domain *d)
 {
 	memset(v, 0, sizeof(*v));
 	v->domain = d;
+	a_store(&v->node, -1, relaxed);
 	a_store(&v->active, VAR_OPEN, relaxed);
 }
 

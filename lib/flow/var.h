@@ -67,6 +67,7 @@ struct var {
 
 	/* The use that goes alone; read by those that go together. */
 	bool has_value;
+	_Atomic(int32_t) node; /* of a part's own pages; -1: unknown */
 	_Atomic(int32_t) error; /* the last writer failed, or did not run */
 	struct failure *failure; /* of error; may be NULL */
 

@@ -82,6 +82,7 @@ static void init_var(struct wire_var *v, struct lkdf_data *d, uint32_t part)
 	v->nr_parts = d->domain.nr_parts;
 	v->writer = v->reader = v->reducer = NO_TASK;
 	v->claim = NO_CLAIM;
+	v->home = -1;
 	v->is_once = once;
 	v->is_brief = once && !(d->flags & LKDF_DATA_KEEP) &&
 		      !d->domain.whole.has_value;

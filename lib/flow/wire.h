@@ -53,6 +53,7 @@ struct wire_var {
 	/* Set at seal, constant afterwards. */
 	uint32_t nr_readers, nr_writers;
 	uint32_t claim; /* index in the run's claim; NO_CLAIM */
+	int16_t home; /* where bytes are made; -1: where they are used */
 	uint8_t reads, writes; /* by anybody */
 	bool reads_first; /* before it is written here */
 	bool is_once, is_brief;
