@@ -172,14 +172,6 @@ static bool is_plain(uint64_t bytes, uint64_t align)
 	return bytes - 1 < CLASS_MAX_SIZE && !(align & ~HEAP_ALIGN);
 }
 
-/* This thread's cache, if that is known at once. */
-static struct cache *known_cache(const struct heap *h)
-{
-	struct thread *t = thread_self();
-
-	return t->memory[0].id == h->id ? t->memory[0].cache : NULL;
-}
-
 int lkdf_alloc(struct lkdf_place *p, enum lkdf_mem_kind m, uint64_t bytes,
 	       uint64_t align, const char *label, void **out)
 {
@@ -189,7 +181,7 @@ int lkdf_alloc(struct lkdf_place *p, enum lkdf_mem_kind m, uint64_t bytes,
 	if (unlikely(!p || !out || m != LKDF_MEM_OWN ||
 		     !is_plain(bytes, align)))
 		return alloc_any(p, m, bytes, align, label, out);
-	c = known_cache(p->heap);
+	c = heap_known_cache(p->heap);
 	if (unlikely(!c))
 		return alloc_any(p, m, bytes, align, label, out);
 	block = heap_alloc_class(c, p->memory,
@@ -241,7 +233,7 @@ static __attribute__((noinline)) void free_any(struct lkdf *rt, void *p)
 
 void lkdf_free(struct lkdf *rt, void *p)
 {
-	struct cache *c = likely(rt && p) ? known_cache(rt->heap) : NULL;
+	struct cache *c = likely(rt && p) ? heap_known_cache(rt->heap) : NULL;
 
 	/* What is refused is asked once more, for the reason. */
 	if (unlikely(!c || heap_free(rt->heap, c, p)))

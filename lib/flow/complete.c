@@ -174,7 +174,7 @@ void task_finish_of_frame(struct worker *w, struct task *t)
 			   w->id);
 	failure_observe(failure);
 	if (!error && f->graph->wiring)
-		values_used(w->executor, f, index);
+		values_used(f, index);
 	put_failures(rt_of(t), t);
 	runtime_free(rt_of(t), w->executor, POOL_TASK, t);
 	decide_and_tell(w, f, index, !error);

@@ -215,7 +215,7 @@ void decide_task(struct worker *w, struct frame *f, uint32_t index, bool live)
 	uint32_t nr, i;
 
 	if (unlikely(!live && f->graph->wiring))
-		values_dead(w->executor, f, index);
+		values_dead(f, index);
 	succ = graph_succ(f->graph, &f->recs[index], &nr);
 	for (i = 0; i < nr; i++) {
 		if (live || is_soft(f, index, succ[i]))

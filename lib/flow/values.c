@@ -274,46 +274,53 @@ bool values_are_missing(const struct frame *f, uint32_t index)
 
 /* ---- brief bytes -------------------------------------------------------- */
 
-static bool bring(struct executor *ex, struct frame *f, uint32_t var)
+static __attribute__((noinline)) void *
+bring_slowly(const struct executor *ex, const struct frame *f, uint32_t var)
 {
 	const struct lkdf_data *d = wire_var(f->graph->wiring, var)->data;
 	struct heap *h = d->rt->heap;
-	struct cache *c = heap_thread_cache(h);
-	struct heap_want w = { 0, d->bytes, d->align };
+	struct heap_want w = { heap_near_memory(h, ex->node), d->bytes,
+			       d->align };
 	bool is_zero;
-	void *p = NULL;
 	int error;
 
-	if (likely(c && d->bytes - 1 < CLASS_MAX_SIZE &&
-		   d->align == HEAP_ALIGN))
-		p = heap_alloc_class(c, c->memory,
-				     class_of(round_up(d->bytes, HEAP_ALIGN)));
-	if (unlikely(!p)) {
-		w.memory = heap_near_memory(h, ex->node);
-		p = heap_alloc_slow(h, c, &w, &is_zero, &error);
-	}
+	return heap_alloc_slow(h, heap_thread_cache(h), &w, &is_zero, &error);
+}
+
+static inline bool bring(const struct executor *ex, struct frame *f,
+			 uint32_t var)
+{
+	const struct lkdf *rt = f->graph->rt;
+	unsigned class = f->graph->wiring->brief[var].class;
+	struct cache *c = heap_known_cache(rt->heap);
+	void *p = NULL;
+
+	if (likely(c && class != BRIEF_LARGE))
+		p = heap_alloc_from(c->local, class);
+	if (unlikely(!p))
+		p = bring_slowly(ex, f, var);
 	f->values.bytes[var] = p;
 	return p != NULL;
 }
 
-static void take_away(struct frame *f, uint32_t var)
+static inline void take_away(struct frame *f, uint32_t var)
 {
-	struct lkdf_data *d = wire_var(f->graph->wiring, var)->data;
-	struct heap *h = d->rt->heap;
+	const struct wiring *w = f->graph->wiring;
+	struct heap *h = f->graph->rt->heap;
 	void *p = f->values.bytes[var];
 
 	f->values.bytes[var] = NULL;
-	if (!p)
+	if (unlikely(!p))
 		return;
-	if (unlikely(d->drop != NULL))
-		d->drop(p);
-	heap_free(h, heap_thread_cache(h), p);
+	if (unlikely(w->brief[var].has_drop))
+		wire_var(w, var)->data->drop(p);
+	heap_free(h, heap_known_cache(h), p);
 }
 
 /* One reader less. */
-static void use_up(struct frame *f, uint32_t var)
+static inline void use_up(struct frame *f, uint32_t var)
 {
-	uint32_t nr = wire_var(f->graph->wiring, var)->nr_readers;
+	uint32_t nr = f->graph->wiring->brief[var].nr_readers;
 
 	if (nr > 1) {
 		/* [values.used] what the readers did; pairs with itself. */
@@ -324,29 +331,36 @@ static void use_up(struct frame *f, uint32_t var)
 	take_away(f, var);
 }
 
-static bool is_brief_use(const struct wire_use *u, uint8_t what)
+static inline bool is_brief_use(const struct wire_use *u, uint8_t what)
 {
 	return (u->flags & (WIRE_BRIEF | WIRE_MERGED | what)) ==
 	       (WIRE_BRIEF | what);
 }
 
-void values_used(struct executor *ex, struct frame *f, uint32_t index)
+static inline void used(struct frame *f, const struct wire_use *u,
+			const struct wire_use *end)
 {
 	const struct wiring *w = f->graph->wiring;
-	const struct wire_use *u, *end;
 
-	(void)ex;
-	for (u = wire_uses(w, index, &end); u < end; u++) {
+	for (; u < end; u++) {
 		if (!is_brief_use(u, 0))
 			continue;
 		if (!(u->flags & WIRE_WRITES))
 			use_up(f, u->var);
-		else if (!wire_var(w, u->var)->nr_readers)
+		else if (unlikely(!w->brief[u->var].nr_readers))
 			take_away(f, u->var);
 	}
 }
 
-void values_dead(struct executor *ex, struct frame *f, uint32_t index)
+void values_used(struct frame *f, uint32_t index)
+{
+	const struct wire_use *u, *end;
+
+	u = wire_uses(f->graph->wiring, index, &end);
+	used(f, u, end);
+}
+
+void values_dead(struct frame *f, uint32_t index)
 {
 	const struct wiring *w = f->graph->wiring;
 	const struct wire_use *u, *end;
@@ -357,7 +371,7 @@ void values_dead(struct executor *ex, struct frame *f, uint32_t index)
 		if (u->flags & WIRE_LAST && claim != NO_CLAIM)
 			a_store(&f->values.is_dead[claim], 1, relaxed);
 	}
-	values_used(ex, f, index);
+	values_used(f, index);
 }
 
 static int no_bytes(struct lkdf_ctx *c, uint32_t var)
@@ -376,16 +390,18 @@ int values_body(struct lkdf_ctx *c, void *arg)
 	struct frame *f = c->frame;
 	uint32_t index = c->index;
 	lkdf_fn body = f->recs[index].kind->body;
-	const struct wire_use *u, *end;
+	const struct wire_use *first, *u, *end;
 	int rc;
 
-	for (u = wire_uses(f->graph->wiring, index, &end); u < end; u++)
-		if (is_brief_use(u, WIRE_WRITES) && !bring(c->ex, f, u->var))
+	first = wire_uses(f->graph->wiring, index, &end);
+	for (u = first; u < end; u++)
+		if (is_brief_use(u, WIRE_WRITES) &&
+		    unlikely(!bring(c->ex, f, u->var)))
 			return no_bytes(c, u->var);
 	rc = body(c, arg);
 	/* With a task of its own, or dead: at its end. */
 	if (likely(rc >= 0 && !c->task))
-		values_used(c->ex, f, index);
+		used(f, first, end);
 	return rc;
 }
 

@@ -63,10 +63,10 @@ void values_count(struct frame *f);
 bool values_are_missing(const struct frame *f, uint32_t index);
 
 /* The task has succeeded: its brief inputs are used once less. */
-void values_used(struct executor *ex, struct frame *f, uint32_t index);
+void values_used(struct frame *f, uint32_t index);
 
 /* It failed or was skipped: the same, and what it should have written. */
-void values_dead(struct executor *ex, struct frame *f, uint32_t index);
+void values_dead(struct frame *f, uint32_t index);
 
 /* The bytes of a use; NULL: there is no such use, or none. */
 void *values_ptr(struct lkdf_ctx *c, unsigned use);

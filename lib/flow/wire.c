@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "flow/data.h"
 #include "flow/uses.h"
+#include "mem/heap.h"
 #include "mem/region.h"
 
 #include <errno.h>
@@ -222,6 +223,7 @@ void wire_free(struct lkdf_graph *g)
 			data_put(v->data);
 	}
 	region_free(w->map, w->map_size * sizeof(*w->map));
+	region_free(w->brief, w->vars.nr * sizeof(*w->brief));
 	region_free(w->first, (w->nr_indices + 1ul) * sizeof(*w->first));
 	array_fini(&w->uses);
 	array_fini(&w->vars);
@@ -309,6 +311,22 @@ static void rename_soft(struct lkdf_graph *g)
 		qsort(p, a->nr, sizeof(*p), compare_pairs);
 }
 
+static void fill_brief(struct wiring *w)
+{
+	const struct lkdf_data *d;
+	uint32_t i;
+
+	for (i = 0; i < w->vars.nr; i++) {
+		d = wire_var(w, i)->data;
+		w->brief[i].nr_readers = wire_var(w, i)->nr_readers;
+		w->brief[i].has_drop = d->drop != NULL;
+		w->brief[i].class = BRIEF_LARGE;
+		if (d->bytes <= CLASS_MAX_SIZE && d->align == HEAP_ALIGN)
+			w->brief[i].class = (uint8_t)class_of(
+				round_up(d->bytes, HEAP_ALIGN));
+	}
+}
+
 int wire_index(struct lkdf_graph *g)
 {
 	struct wiring *w = g->wiring;
@@ -317,8 +335,10 @@ int wire_index(struct lkdf_graph *g)
 
 	w->nr_indices = g->nr_recs;
 	w->first = region_alloc((g->nr_recs + 1ul) * sizeof(*w->first));
-	if (!w->first)
+	w->brief = region_alloc(w->vars.nr * sizeof(*w->brief));
+	if (!w->first || (w->vars.nr && !w->brief))
 		return no_memory(g);
+	fill_brief(w);
 	for (i = 0; i < w->uses.nr; i++) {
 		u[i].task = graph_index(g, u[i].task);
 		w->first[u[i].task]++;

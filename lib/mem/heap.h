@@ -11,6 +11,7 @@
 #ifndef MEM_HEAP_H
 #define MEM_HEAP_H
 
+#include "base/thread.h"
 #include "mem/cache.h"
 #include "mem/index.h"
 #include "mem/label.h"
@@ -207,6 +208,14 @@ static inline bool heap_free_fast(struct heap *h, struct cache *c, void *p)
 	if (unlikely(!is_block(entry, p) || ((uint64_t *)p)[1] == mark))
 		return false;
 	return cache_push(c, entry_span(entry), p, mark);
+}
+
+/* This thread's cache, if that is known at once; NULL: ask. */
+static inline struct cache *heap_known_cache(const struct heap *h)
+{
+	struct thread *t = thread_self();
+
+	return likely(t->memory[0].id == h->id) ? t->memory[0].cache : NULL;
 }
 
 /* For structures of our own, on this thread's node; c may be NULL. */
