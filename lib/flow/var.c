@@ -92,13 +92,13 @@ static bool overwrites(const struct use *u)
 static uint32_t combine_one(struct var *v, enum combine_for who,
 			    const struct use *next, struct news *n)
 {
-	if (!reduction_is_touched(v->reduction))
-		return 0;
 	/* A part's next may wait for it as well as the whole's. */
 	if (v->combining) {
 		v->combining |= who;
 		return 1;
 	}
+	if (!reduction_is_touched(v->reduction))
+		return 0;
 	if (overwrites(next)) {
 		reduction_forget(v->reduction);
 		return 0;
