@@ -27,6 +27,13 @@ int border_task(const struct lkdf_task *task, struct lkdf_task *ours);
 /* May a task of the runtime run where it asks to? After border_task(). */
 int border_place(struct lkdf *rt, const struct lkdf_task *task);
 
+/*
+ * A submission while a graph records its scope: 1, and the task's number or
+ * why not; 0: nobody records it.
+ */
+int border_record(struct lkdf_scope *s, const struct lkdf_task *t,
+		  bool has_done, int *nr);
+
 /* Uses of a task that is submitted or spawned. */
 int border_uses(const struct lkdf *rt, const struct lkdf_task *task);
 

@@ -5,6 +5,7 @@
 #include "flow/frame.h"
 #include "flow/graph.h"
 #include "flow/home.h"
+#include "flow/recording.h"
 #include "flow/uses.h"
 #include "flow/wire.h"
 
@@ -93,27 +94,66 @@ int lkdf_graph_add(struct lkdf_graph *g, struct lkdf_kind *k, const void *arg,
 	return likely(!nr) || rc < 0 ? rc : add_uses(g, rc, use, nr);
 }
 
-int lkdf_graph_add_task(struct lkdf_graph *g, const struct lkdf_task *task)
+/* A task that border_task() has checked. */
+static int add_task(struct lkdf_graph *g, const struct lkdf_task *t)
 {
-	struct lkdf_task t;
-	int rc = check_open(g, "add_task"), nr;
+	int rc = border_place(g->rt, t), nr;
 	uint16_t home;
 
 	if (rc)
-		return rc;
-	rc = border_task(task, &t);
-	if (!rc)
-		rc = border_place(g->rt, &t);
-	if (rc)
 		return graph_broken(g, rc);
-	home = home_of(&t);
-	nr = add(g, t.kind, t.arg, t.prio);
-	if (nr >= 0 && t.nr_use)
-		nr = add_uses(g, nr, t.use, t.nr_use);
+	home = home_of(t);
+	nr = add(g, t->kind, t->arg, t->prio);
+	if (nr >= 0 && t->nr_use)
+		nr = add_uses(g, nr, t->use, t->nr_use);
 	if (nr < 0 || home == HOME_NONE)
 		return nr;
 	rc = graph_place(g, (uint32_t)nr, home);
 	return rc ? graph_broken(g, rc) : nr;
+}
+
+int lkdf_graph_add_task(struct lkdf_graph *g, const struct lkdf_task *task)
+{
+	struct lkdf_task t;
+	int rc = check_open(g, "add_task");
+
+	if (rc)
+		return rc;
+	rc = border_task(task, &t);
+	return rc ? graph_broken(g, rc) : add_task(g, &t);
+}
+
+int lkdf_graph_record(struct lkdf_graph *g, struct lkdf_scope *s)
+{
+	int rc = check_open(g, "record");
+
+	if (rc)
+		return rc;
+	if (!s)
+		return err(-EINVAL, "record: scope is NULL; the root scope "
+				    "cannot be recorded");
+	if (s->rt != g->rt)
+		return err(-EINVAL, "record: scope %s is of another runtime",
+			   s->name);
+	return recording_begin(g, s);
+}
+
+int border_record(struct lkdf_scope *s, const struct lkdf_task *t,
+		  bool has_done, int *nr)
+{
+	struct lkdf_graph *g = recording_lock(s);
+
+	if (!g)
+		return 0;
+	if (has_done)
+		*nr = err(-EINVAL,
+			  "submit: scope \"%s\" is recorded by graph %s, "
+			  "where done is not known",
+			  s->name, g->name);
+	else
+		*nr = add_task(g, t);
+	recording_unlock(s);
+	return 1;
 }
 
 static int no_such_task(const struct lkdf_graph *g, int32_t task,
@@ -166,6 +206,7 @@ int lkdf_graph_seal(struct lkdf_graph *g, struct lkdf_diag *why)
 	if (why && why->size < offsetof(struct lkdf_diag, text))
 		return err(-EINVAL, "seal: size %u of lkdf_diag is not set",
 			   why->size);
+	recording_end(g);
 	return graph_seal(g, why);
 }
 
@@ -225,5 +266,7 @@ int lkdf_graph_dump(const struct lkdf_graph *g, int fd, const char *format)
 
 void lkdf_graph_put(struct lkdf_graph *g)
 {
+	if (g)
+		recording_end(g);
 	graph_put(g);
 }

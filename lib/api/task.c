@@ -3,6 +3,7 @@
 
 #include "api/border.h"
 #include "flow/frame.h"
+#include "flow/recording.h"
 #include "flow/scratch.h"
 #include "flow/task.h"
 #include "flow/uses.h"
@@ -52,7 +53,42 @@ int lkdf_submit(struct lkdf *rt, struct lkdf_scope *s,
 	if (s && s->rt != rt)
 		return err(-EINVAL, "submit: scope %s is of another runtime",
 			   s->name);
+	if (s && unlikely(recording_is_on(s)) &&
+	    border_record(s, &t, done != NULL, &rc))
+		return rc;
 	return task_submit(rt, s ? s : &rt->root, &t, done);
+}
+
+int lkdf_submit_many(struct lkdf *rt, struct lkdf_scope *s,
+		     const struct lkdf_task *const *task, unsigned nr,
+		     struct lkdf_event *done)
+{
+	struct lkdf_task *t;
+	unsigned i;
+	int rc = border_runtime(rt);
+
+	if (rc)
+		return rc;
+	if (!task || !nr || nr > LKDF_MAX_MANY)
+		return err(-EINVAL, "submit: %u tasks: expected 1 .. %d", nr,
+			   LKDF_MAX_MANY);
+	if (s && s->rt != rt)
+		return err(-EINVAL, "submit: scope %s is of another runtime",
+			   s->name);
+	if (s && recording_is_on(s))
+		return err(-EINVAL,
+			   "submit: scope %s is recorded; submit one "
+			   "by one",
+			   s->name);
+	t = malloc(nr * sizeof(*t));
+	if (!t)
+		return err(-ENOMEM, "submit: no memory for %u tasks", nr);
+	for (i = 0; i < nr && !rc; i++)
+		rc = copy_task(rt, task[i], &t[i]);
+	if (!rc)
+		rc = task_submit_many(rt, s ? s : &rt->root, t, nr, done);
+	free(t);
+	return rc;
 }
 
 int lkdf_spawn(struct lkdf_ctx *c, struct lkdf_kind *k, const void *arg)

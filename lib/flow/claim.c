@@ -94,13 +94,13 @@ int claim_prepare(struct claim *c)
 	int rc = 0;
 
 	c->nr_all = c->nr;
-	c->has_commute = c->has_weak = false;
+	c->has_commute = c->has_weak = c->is_expected = false;
 	for (i = 0; i < c->nr; i++) {
 		u = &c->use[i];
 		u->claim = c;
 		u->turn = turn_of(u->mode);
 		u->stands_for = (uint16_t)i;
-		u->is_given = u->is_untouched = false;
+		u->is_given = u->is_untouched = u->is_first = false;
 		u->is_granted = u->has_left = u->fails = false;
 		u->below = NULL;
 	}
@@ -364,7 +364,7 @@ int claim_enter(struct executor *ex, struct claim *c, struct use **why)
 	a_store(&c->nr_in, nr - (c->nr_all - c->nr) + 1, relaxed);
 	a_store(&c->pending, nr + 1, relaxed);
 	lock_all(c);
-	*why = reads_nothing(c);
+	*why = c->is_expected ? NULL : reads_nothing(c);
 	if (*why) {
 		unlock_all(c);
 		return -ENODATA;

@@ -22,6 +22,7 @@ struct claim {
 	uint16_t nr_all;
 	bool has_commute;
 	bool has_weak;
+	bool is_expected; /* what it reads: need not be looked at */
 	void *holder; /* of the layer above: the task */
 	struct lkdf *rt; /* as above; may be NULL */
 	struct use *first; /* in the order of locks */

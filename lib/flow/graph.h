@@ -75,6 +75,7 @@ struct lkdf_graph {
 	uint32_t nr_spill, nr_sources;
 	bool has_backward; /* an edge from a higher number to a lower */
 	bool has_tokens; /* records with REC_TOKEN */
+	struct lkdf_scope *recorded; /* see recording.h */
 	int broken; /* first refusal while building */
 	char why[200];
 	struct frame *frames;

@@ -38,6 +38,9 @@ struct lkdf_scope {
 	_Atomic(int32_t) first_err;
 	_Atomic(uint64_t) nr_failed, nr_skipped, nr_cancelled;
 
+	/* Set under lock; read by every submission. */
+	_Atomic(struct lkdf_graph *) recorder; /* see recording.h */
+
 	/* Set at create, constant afterwards. */
 	struct lkdf *rt;
 	struct lkdf_scope *parent;

@@ -112,6 +112,21 @@ struct task *task_create(struct lkdf *rt, struct executor *ex,
 	return t;
 }
 
+struct task *task_create_group(struct lkdf *rt, struct executor *ex,
+			       struct lkdf_kind *k)
+{
+	struct task *t = new_task(rt, ex, k);
+
+	if (!t)
+		return NULL;
+	t->link.flags = 0;
+	t->arg = NULL;
+	a_store(&t->link.depth, 0, relaxed);
+	a_store(&t->parent, NULL, relaxed);
+	init_limits(t);
+	return t;
+}
+
 void task_destroy(struct lkdf *rt, struct executor *ex, struct task *t)
 {
 	if (t->link.flags & TASK_FAR_ARG)
@@ -275,8 +290,7 @@ static void set_home(struct task *t, const struct lkdf_task *a)
 		t->link.flags |= TASK_PLACED;
 }
 
-/* It never started: also gives back what add_extras() gave. */
-static void undo(struct lkdf *rt, struct executor *ex, struct task *t)
+void task_undo(struct lkdf *rt, struct executor *ex, struct task *t)
 {
 	if (t->link.flags & TASK_HAS_DATA)
 		uses_destroy(t);
@@ -287,9 +301,8 @@ static void undo(struct lkdf *rt, struct executor *ex, struct task *t)
 	task_destroy(rt, ex, t);
 }
 
-/* Place, event, uses. */
-static int add_extras(struct task *t, struct executor *ex, struct task *parent,
-		      const struct lkdf_task *a, bool has_done)
+int task_add_extras(struct task *t, struct executor *ex, struct task *parent,
+		    const struct lkdf_task *a, bool has_done)
 {
 	struct lkdf *rt = t->kind->rt;
 	int rc = 0;
@@ -305,8 +318,7 @@ static int add_extras(struct task *t, struct executor *ex, struct task *parent,
 	return a->nr_use ? uses_create(t, parent, a->use, a->nr_use) : 0;
 }
 
-/* Its data first, if it has any; on failure it is the caller's again. */
-static int start_in_turn(struct lkdf *rt, struct executor *ex, struct task *t)
+int task_start_in_turn(struct lkdf *rt, struct executor *ex, struct task *t)
 {
 	int rc = t->link.flags & TASK_HAS_DATA ? uses_enter(ex, t) : 1;
 
@@ -328,15 +340,15 @@ int task_spawn_with(struct lkdf_ctx *c, const struct lkdf_task *a,
 	t = task_create(ex->rt, ex, a->kind, a->arg, a->prio);
 	if (!t)
 		return -ENOMEM;
-	rc = add_extras(t, ex, parent, a, done != NULL);
+	rc = task_add_extras(t, ex, parent, a, done != NULL);
 	event = t->done;
 	if (!rc) {
 		adopt_child(parent, t);
-		rc = start_in_turn(ex->rt, ex, t);
+		rc = task_start_in_turn(ex->rt, ex, t);
 		parent->nr_spawned -= rc != 0;
 	}
 	if (rc)
-		undo(ex->rt, ex, t);
+		task_undo(ex->rt, ex, t);
 	else if (done)
 		*done = event;
 	return rc;
@@ -360,12 +372,12 @@ int task_submit(struct lkdf *rt, struct lkdf_scope *s,
 	}
 	t->scope = s;
 	t->link.flags |= TASK_SCOPED;
-	rc = add_extras(t, ex, NULL, a, done != NULL);
+	rc = task_add_extras(t, ex, NULL, a, done != NULL);
 	event = t->done;
 	if (!rc)
-		rc = start_in_turn(rt, ex, t);
+		rc = task_start_in_turn(rt, ex, t);
 	if (rc) {
-		undo(rt, ex, t);
+		task_undo(rt, ex, t);
 		scope_leave(s);
 		return rc;
 	}

@@ -121,6 +121,25 @@ struct task *task_create(struct lkdf *rt, struct executor *ex,
 /* Never started: frees it and drops its argument. */
 void task_destroy(struct lkdf *rt, struct executor *ex, struct task *t);
 
+/* Without a body: it is complete when its children are. NULL: no memory. */
+struct task *task_create_group(struct lkdf *rt, struct executor *ex,
+			       struct lkdf_kind *k);
+
+/* Place, event, uses. On failure task_undo() it. */
+int task_add_extras(struct task *t, struct executor *ex, struct task *parent,
+		    const struct lkdf_task *a, bool has_done);
+
+/* It never started, whatever extras it has. */
+void task_undo(struct lkdf *rt, struct executor *ex, struct task *t);
+
+/* Its data first, if it has any; on failure it is the caller's again. */
+int task_start_in_turn(struct lkdf *rt, struct executor *ex, struct task *t);
+
+/* As lkdf_submit_many(); a: copies. */
+int task_submit_many(struct lkdf *rt, struct lkdf_scope *s,
+		     const struct lkdf_task *a, unsigned nr,
+		     struct lkdf_event *done);
+
 int task_submit(struct lkdf *rt, struct lkdf_scope *s,
 		const struct lkdf_task *a, struct lkdf_event *done);
 int task_spawn(struct lkdf_ctx *c, struct lkdf_kind *k, const void *arg);

@@ -27,6 +27,12 @@ int uses_create(struct task *t, struct task *parent, const struct lkdf_use *use,
 /* It never entered. */
 void uses_destroy(struct task *t);
 
+/*
+ * Will each task have what it reads, as they are about to enter in this order?
+ * 0, or -ENODATA: nothing has changed.
+ */
+int uses_expect(struct task **t, unsigned nr);
+
 /* 1: it may start; 0: it will be started; -ENODATA. */
 int uses_enter(struct executor *ex, struct task *t);
 

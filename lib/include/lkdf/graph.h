@@ -59,11 +59,13 @@ int lkdf_graph_create(struct lkdf *rt, const struct lkdf_graph_attr *a,
  * @k:   kind; kept until the graph ends
  * @arg: copied where the kind has an arg_size, borrowed while the graph lives
  *       otherwise
- * @use: NULL
- * @nr:  0
+ * @use: what it does with data, in the order in which lkdf_ptr() numbers
+ *       them; copied. Tasks of a graph are ordered by their uses as if run in
+ *       the order of adding
+ * @nr:  how many
  *
  * Return: its number, 0 .. 2^30-1, counting up; -EROFS sealed; -EINVAL;
- * -EOPNOTSUPP uses; -ENOMEM; -EOVERFLOW. A refusal is also what seal reports.
+ * -ERANGE a part there is not; -ENOMEM; -EOVERFLOW. A refusal is also what seal reports.
  */
 int lkdf_graph_add(struct lkdf_graph *g, struct lkdf_kind *k, const void *arg,
 		   const struct lkdf_use *use, unsigned nr);
@@ -98,14 +100,29 @@ int lkdf_graph_label(struct lkdf_graph *g, int32_t task, const char *label);
 int lkdf_graph_order(struct lkdf_graph *g, int32_t before, int32_t after);
 
 /**
+ * lkdf_graph_record() - store what is submitted to a scope
+ * @g: graph, not sealed
+ * @s: scope, not the root
+ *
+ * Until @g is sealed lkdf_submit() to @s adds the task to @g, as
+ * lkdf_graph_add_task() does, instead of starting it, and returns its number;
+ * done must be NULL. Any thread may submit, one after another. So what was
+ * written as a sequence of tasks is analysed once and run again and again.
+ *
+ * Return: 0; -EINVAL; -EROFS sealed; -EBUSY one of both records already.
+ */
+int lkdf_graph_record(struct lkdf_graph *g, struct lkdf_scope *s);
+
+/**
  * lkdf_graph_seal() - check it and make it fast; no change afterwards
  * @g:   graph
  * @why: NULL, or size set by the caller: what was refused, with the numbers
  *       of the tasks on the path; also tells what an earlier add or order was
  *       refused for
  *
- * Return: 0; -ELOOP a cycle; -EROFS sealed already; the first refusal of an
- * add or order; -ENOMEM.
+ * Return: 0; -ELOOP a cycle; -EEXIST an LKDF_DATA_ONCE has two producers;
+ * -ENODATA it has none; -EROFS sealed already; the first refusal of an add or
+ * order; -ENOMEM.
  */
 int lkdf_graph_seal(struct lkdf_graph *g, struct lkdf_diag *why);
 

@@ -70,12 +70,30 @@ struct lkdf_task {
  * its place on all its data at once, so any number of threads may submit.
  *
  * Context: any thread, bodies included; does not block.
- * Return: 0; -EINVAL; -EOPNOTSUPP; -ECANCELED the scope is cancelled; -ENOMEM;
- * -EAGAIN more events live than the runtime has slots; -ENODATA it reads what
+ * Return: 0, or the task's number while a graph records @s; -EINVAL;
+ * -EOPNOTSUPP; -ECANCELED the scope is cancelled; -ENOMEM; -EAGAIN more events
+ * live than the runtime has slots; -ENODATA it reads what
  * nobody has written; -ERANGE a part there is not; -E2BIG too many uses.
  */
 int lkdf_submit(struct lkdf *rt, struct lkdf_scope *s,
 		const struct lkdf_task *t, struct lkdf_event *done);
+
+#define LKDF_MAX_MANY (1 << 20) /* tasks of one call */
+
+/**
+ * lkdf_submit_many() - start several tasks, all or none
+ * @rt:   runtime
+ * @s:    scope they belong to, NULL for the root
+ * @t:    tasks, ordered by their uses as if submitted one after another
+ * @nr:   1 .. LKDF_MAX_MANY
+ * @done: NULL: not wanted; else fires when all are complete, with the first
+ *        error of one
+ *
+ * Return: as lkdf_submit(); on failure none was started.
+ */
+int lkdf_submit_many(struct lkdf *rt, struct lkdf_scope *s,
+		     const struct lkdf_task *const *t, unsigned nr,
+		     struct lkdf_event *done);
 
 /**
  * lkdf_spawn() - start a child of the running body
