@@ -205,17 +205,20 @@ static void a_failed_reducer_is_poison(struct lkdf *rt)
 	struct lkdf_data *x = NULL;
 	struct lkdf_event done;
 	uint64_t *at;
+	int i;
 
 	must(lkdf_data_create(rt,
 			      ATTR(lkdf_data_attr, .bytes = 8,
 				   .init = &(uint64_t){ 1 },
 				   .reduce = add_words),
 			      &x));
-	must(submit_on(rt, kinds.adds, NULL, ON(x, LKDF_REDUCE), NULL));
-	must(submit_on(rt, kinds.fails, &(int){ -EIO }, ON(x, LKDF_REDUCE),
-		       NULL));
+	for (i = 0; i < 60; i++)
+		must(i % 3 ? submit_on(rt, kinds.adds, NULL, ON(x, LKDF_REDUCE),
+				       NULL)
+			   : submit_on(rt, kinds.fails, &(int){ -EIO },
+				       ON(x, LKDF_REDUCE), NULL));
 	must(submit_on(rt, kinds.adds, NULL, ON(x, LKDF_RW), &done));
-	is(lkdf_event_wait(done, -1), -EIO, "a reducer fails: RW is skipped");
+	is(lkdf_event_wait(done, -1), -EIO, "reducers fail: RW is skipped");
 	must(lkdf_data_acquire(x, LKDF_WRITE, -1, (void **)&at));
 	*at = 10;
 	must(lkdf_data_release(x));

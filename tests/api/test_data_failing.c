@@ -7,6 +7,35 @@
  */
 #include "tests/api/compare.h"
 
+static int fail_io(struct lkdf_ctx *c, void *arg)
+{
+	(void)arg;
+	return lkdf_fail(c, -EIO, "on purpose");
+}
+
+/* Others of the group look at the error while it is set. */
+static void reducers_fail_beside_others(struct lkdf *rt)
+{
+	struct lkdf_kind *fails = api_kind(rt, "fails", fail_io, 0, 0);
+	struct lkdf_kind *adds = api_kind(rt, "adds", add_one, 0, 0);
+	struct lkdf_data *d;
+	int i, j, nr_good = 0;
+
+	for (i = 0; i < 500; i++) {
+		d = DATA(rt, .bytes = 8, .init = &(uint64_t){ 0 },
+			 .reduce = add_words);
+		for (j = 0; j < 6; j++)
+			must(submit_on(rt, j == 2 ? fails : adds, NULL,
+				       ON(d, LKDF_REDUCE), NULL));
+		nr_good += lkdf_data_acquire(d, LKDF_READ, -1, NULL) != -EIO;
+		lkdf_data_put(d);
+	}
+	is(nr_good, 0, "one of six reducers fails: nobody reads the sum");
+	is(lkdf_scope_wait(rt, NULL, -1), -EIO, "the failure is told");
+	lkdf_kind_put(fails);
+	lkdf_kind_put(adds);
+}
+
 static const struct choice choices[] = {
 	{ .modes = LKDF_RW,
 	  .max_data = 6,
@@ -87,6 +116,7 @@ int main(int argc, char **argv)
 	say_seed_in_time();
 	for (i = 0; i < LENGTH(options); i++) {
 		rt = api_open(options[i]);
+		reducers_fail_beside_others(rt);
 		run_batch(rt, &batch, options[i], seed, nr);
 		is(lkdf_close(rt), 0, "the runtime closes");
 		seed += (uint64_t)nr;

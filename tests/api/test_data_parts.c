@@ -206,8 +206,12 @@ static void there_may_be_many_parts(struct lkdf *rt, uint32_t nr)
 	marks = api_kind(rt, "marks", mark_part, sizeof(i), 0);
 	sums = api_kind(rt, "sums", sum_whole, sizeof(i), 0);
 	is(lkdf_data_split(d, nr, 4), 0, "%u parts", nr);
-	for (i = 1; i <= nr; i++)
+	for (i = 1; i <= nr; i++) {
 		must(put_on(rt, marks, &i, ON_PART(d, LKDF_RW, i)));
+		/* It is about parts, not about how many tasks may wait. */
+		if (i % 4096 == 0)
+			must(lkdf_scope_wait(rt, NULL, -1));
+	}
 	is(lkdf_scope_wait(rt, NULL, -1), 0, "each is written");
 	must(put_on(rt, sums, &nr, ON(d, LKDF_READ)));
 	for (i = 1; i <= nr; i += step, want++)
