@@ -87,12 +87,6 @@ static inline struct task *new_task(struct lkdf *rt, struct executor *ex,
 	return t;
 }
 
-static inline void init_limits(struct task *t)
-{
-	t->nr_limits_held = 0;
-	t->limit_woken = false;
-}
-
 struct task *task_create(struct lkdf *rt, struct executor *ex,
 			 struct lkdf_kind *k, const void *arg, int prio)
 {
@@ -123,7 +117,7 @@ struct task *task_create_group(struct lkdf *rt, struct executor *ex,
 	t->arg = NULL;
 	a_store(&t->link.depth, 0, relaxed);
 	a_store(&t->parent, NULL, relaxed);
-	init_limits(t);
+	task_init_limits(t);
 	return t;
 }
 
@@ -155,7 +149,7 @@ struct task *task_create_for(struct executor *ex, struct frame *f,
 		t->link.flags |= TASK_PLACED;
 		t->home = settle_home(f->graph, index);
 	}
-	init_limits(t);
+	task_init_limits(t);
 	return t;
 }
 
@@ -230,15 +224,6 @@ struct task *task_of_ctx(struct lkdf_ctx *c)
 	return c->task;
 }
 
-static inline void adopt_child(struct task *parent, struct task *t)
-{
-	a_store(&t->link.depth, a_load(&parent->link.depth, relaxed) + 1,
-		relaxed);
-	t->scope = parent->scope;
-	a_store(&t->parent, parent, relaxed);
-	parent->nr_spawned++;
-}
-
 /* First child of a graph's task, a kind with extras, no room, no worker. */
 static __attribute__((noinline)) int
 spawn_slowly(struct lkdf_ctx *c, struct lkdf_kind *k, const void *arg)
@@ -251,8 +236,8 @@ spawn_slowly(struct lkdf_ctx *c, struct lkdf_kind *k, const void *arg)
 	t = task_create(ex->rt, ex, k, arg, 0);
 	if (!t)
 		return -ENOMEM;
-	init_limits(t);
-	adopt_child(parent, t);
+	task_init_limits(t);
+	task_adopt(parent, t);
 	if (k->is_plain && ex->worker)
 		push_child(ex->worker, t);
 	else
@@ -277,114 +262,10 @@ int task_spawn(struct lkdf_ctx *c, struct lkdf_kind *k, const void *arg)
 	t = magazine_take(&ex->magazine[POOL_TASK]);
 	init_task(t, k);
 	set_arg(t, k, arg);
-	adopt_child(c->task, t);
+	task_adopt(c->task, t);
 	c->has_spawned = true;
 	deque_put(d, link_item(&t->link));
 	return likely(deque_has_public(d)) ? 0 : share_child(w);
-}
-
-static void set_home(struct task *t, const struct lkdf_task *a)
-{
-	t->home = home_of(a);
-	if (t->home != HOME_NONE)
-		t->link.flags |= TASK_PLACED;
-}
-
-void task_undo(struct lkdf *rt, struct executor *ex, struct task *t)
-{
-	if (t->link.flags & TASK_HAS_DATA)
-		uses_destroy(t);
-	if (t->link.flags & TASK_HAS_DONE) {
-		event_put(t->done);
-		event_put(t->done);
-	}
-	task_destroy(rt, ex, t);
-}
-
-int task_add_extras(struct task *t, struct executor *ex, struct task *parent,
-		    const struct lkdf_task *a, bool has_done)
-{
-	struct lkdf *rt = t->kind->rt;
-	int rc = 0;
-
-	set_home(t, a);
-	init_limits(t);
-	if (has_done) {
-		rc = event_create(rt, ex, 1, 2, &t->done);
-		if (rc)
-			return rc;
-		t->link.flags |= TASK_HAS_DONE;
-	}
-	return a->nr_use ? uses_create(t, parent, a->use, a->nr_use) : 0;
-}
-
-int task_start_in_turn(struct lkdf *rt, struct executor *ex, struct task *t)
-{
-	int rc = t->link.flags & TASK_HAS_DATA ? uses_enter(ex, t) : 1;
-
-	if (rc > 0)
-		task_start(rt, ex, t);
-	return rc < 0 ? rc : 0;
-}
-
-int task_spawn_with(struct lkdf_ctx *c, const struct lkdf_task *a,
-		    struct lkdf_event *done)
-{
-	struct task *parent = task_of_ctx(c), *t;
-	struct executor *ex = c->ex;
-	struct lkdf_event event;
-	int rc;
-
-	if (!parent)
-		return -ENOMEM;
-	t = task_create(ex->rt, ex, a->kind, a->arg, a->prio);
-	if (!t)
-		return -ENOMEM;
-	rc = task_add_extras(t, ex, parent, a, done != NULL);
-	event = t->done;
-	if (!rc) {
-		adopt_child(parent, t);
-		rc = task_start_in_turn(ex->rt, ex, t);
-		parent->nr_spawned -= rc != 0;
-	}
-	if (rc)
-		task_undo(ex->rt, ex, t);
-	else if (done)
-		*done = event;
-	return rc;
-}
-
-int task_submit(struct lkdf *rt, struct lkdf_scope *s,
-		const struct lkdf_task *a, struct lkdf_event *done)
-{
-	struct executor *ex = runtime_executor(rt);
-	struct lkdf_event event;
-	struct task *t;
-	int rc;
-
-	rc = scope_enter(s);
-	if (rc)
-		return rc;
-	t = task_create(rt, ex, a->kind, a->arg, a->prio);
-	if (!t) {
-		scope_leave(s);
-		return -ENOMEM;
-	}
-	t->scope = s;
-	t->link.flags |= TASK_SCOPED;
-	rc = task_add_extras(t, ex, NULL, a, done != NULL);
-	event = t->done;
-	if (!rc)
-		rc = task_start_in_turn(rt, ex, t);
-	if (rc) {
-		task_undo(rt, ex, t);
-		scope_leave(s);
-		return rc;
-	}
-	if (done)
-		*done = event;
-	sched_drain(&rt->sched);
-	return 0;
 }
 
 /* The first error of the task itself. */

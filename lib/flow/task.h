@@ -181,4 +181,20 @@ void task_wake_join(struct task *t);
 /* Is t below parent? Both may be looked at by a thief: see above. */
 bool task_is_below(struct task *t, const struct task *parent);
 
+/* t becomes a child of the running body's task. */
+static inline void task_adopt(struct task *parent, struct task *t)
+{
+	a_store(&t->link.depth, a_load(&parent->link.depth, relaxed) + 1,
+		relaxed);
+	t->scope = parent->scope;
+	a_store(&t->parent, parent, relaxed);
+	parent->nr_spawned++;
+}
+
+static inline void task_init_limits(struct task *t)
+{
+	t->nr_limits_held = 0;
+	t->limit_woken = false;
+}
+
 #endif

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Tasks with more than a kind and an argument: place, event, uses.
+ */
+#include "flow/task.h"
+
+#include "flow/home.h"
+#include "flow/runtime.h"
+#include "flow/uses.h"
+
+static void set_home(struct task *t, const struct lkdf_task *a)
+{
+	t->home = home_of(a);
+	if (t->home != HOME_NONE)
+		t->link.flags |= TASK_PLACED;
+}
+
+void task_undo(struct lkdf *rt, struct executor *ex, struct task *t)
+{
+	if (t->link.flags & TASK_HAS_DATA)
+		uses_destroy(t);
+	if (t->link.flags & TASK_HAS_DONE) {
+		event_put(t->done);
+		event_put(t->done);
+	}
+	task_destroy(rt, ex, t);
+}
+
+int task_add_extras(struct task *t, struct executor *ex, struct task *parent,
+		    const struct lkdf_task *a, bool has_done)
+{
+	struct lkdf *rt = t->kind->rt;
+	int rc = 0;
+
+	set_home(t, a);
+	task_init_limits(t);
+	if (has_done) {
+		rc = event_create(rt, ex, 1, 2, &t->done);
+		if (rc)
+			return rc;
+		t->link.flags |= TASK_HAS_DONE;
+	}
+	return a->nr_use ? uses_create(t, parent, a->use, a->nr_use) : 0;
+}
+
+int task_start_in_turn(struct lkdf *rt, struct executor *ex, struct task *t)
+{
+	int rc = t->link.flags & TASK_HAS_DATA ? uses_enter(ex, t) : 1;
+
+	if (rc > 0)
+		task_start(rt, ex, t);
+	return rc < 0 ? rc : 0;
+}
+
+int task_spawn_with(struct lkdf_ctx *c, const struct lkdf_task *a,
+		    struct lkdf_event *done)
+{
+	struct task *parent = task_of_ctx(c), *t;
+	struct executor *ex = c->ex;
+	struct lkdf_event event;
+	int rc;
+
+	if (!parent)
+		return -ENOMEM;
+	t = task_create(ex->rt, ex, a->kind, a->arg, a->prio);
+	if (!t)
+		return -ENOMEM;
+	rc = task_add_extras(t, ex, parent, a, done != NULL);
+	event = t->done;
+	if (!rc) {
+		task_adopt(parent, t);
+		rc = task_start_in_turn(ex->rt, ex, t);
+		parent->nr_spawned -= rc != 0;
+	}
+	if (rc)
+		task_undo(ex->rt, ex, t);
+	else if (done)
+		*done = event;
+	return rc;
+}
+
+int task_submit(struct lkdf *rt, struct lkdf_scope *s,
+		const struct lkdf_task *a, struct lkdf_event *done)
+{
+	struct executor *ex = runtime_executor(rt);
+	struct lkdf_event event;
+	struct task *t;
+	int rc;
+
+	rc = scope_enter(s);
+	if (rc)
+		return rc;
+	t = task_create(rt, ex, a->kind, a->arg, a->prio);
+	if (!t) {
+		scope_leave(s);
+		return -ENOMEM;
+	}
+	t->scope = s;
+	t->link.flags |= TASK_SCOPED;
+	rc = task_add_extras(t, ex, NULL, a, done != NULL);
+	event = t->done;
+	if (!rc)
+		rc = task_start_in_turn(rt, ex, t);
+	if (rc) {
+		task_undo(rt, ex, t);
+		scope_leave(s);
+		return rc;
+	}
+	if (done)
+		*done = event;
+	sched_drain(&rt->sched);
+	return 0;
+}
