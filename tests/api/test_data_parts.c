@@ -381,7 +381,7 @@ int main(int argc, char **argv)
 		seed += (uint64_t)nr;
 	}
 	rt = api_open("workers=4");
-	there_may_be_many_parts(rt, 1 << (HAS_SANITIZER ? 16 : 20));
+	there_may_be_many_parts(rt, 1 << (HAS_SANITIZER ? 12 : 16));
 	is(lkdf_close(rt), 0, "the runtime closes");
 	return tap_end();
 }
