@@ -8,6 +8,8 @@
  */
 #include "tests/api/compare.h"
 
+#include <pthread.h>
+
 /*
  * Random programs
  */
@@ -386,6 +388,78 @@ static void runs_and_tasks_share_data(struct lkdf *rt, uint32_t inflight)
 	lkdf_kind_put(adds);
 }
 
+struct sharer {
+	struct lkdf *rt;
+	struct lkdf_graph *g;
+	struct lkdf_kind *adds;
+	struct lkdf_use use[2];
+	pthread_t thread;
+	int nr, rc;
+};
+
+static int add_both(struct lkdf_ctx *c, void *arg)
+{
+	(void)arg;
+	*(uint64_t *)lkdf_ptr(c, 0) += 1;
+	*(uint64_t *)lkdf_ptr(c, 1) += 1;
+	return 0;
+}
+
+/* One run, one task, one acquisition at a time. */
+static void *share(void *arg)
+{
+	struct sharer *s = arg;
+	struct lkdf_task t = {
+		.size = sizeof(t), .kind = s->adds, .use = s->use, .nr_use = 2
+	};
+	uint64_t *at;
+	int i;
+
+	for (i = 0; i < s->nr; i++) {
+		s->rc |= lkdf_graph_run(s->g, NULL, NULL, NULL);
+		s->rc |= lkdf_submit(s->rt, NULL, &t, NULL);
+		s->rc |= lkdf_data_acquire(s->use[0].data, LKDF_RW, -1,
+					   (void **)&at);
+		*at += 1;
+		s->rc |= lkdf_data_release(s->use[0].data);
+	}
+	return NULL;
+}
+
+/* Half of them use X and Y, the others Y and X. */
+static void threads_run_graphs_on_the_same_data(struct lkdf *rt)
+{
+	struct lkdf_data *d[2] = { number(rt, NULL, &(uint64_t){ 0 }),
+				   number(rt, NULL, &(uint64_t){ 0 }) };
+	struct lkdf_kind *k = api_kind(rt, "both", add_both, 0, 0);
+	struct sharer s[8];
+	int i, rc = 0;
+
+	for (i = 0; i < 8; i++) {
+		s[i] = (struct sharer){ .rt = rt, .adds = k, .nr = 50 };
+		s[i].use[0] = ON(d[i % 2], LKDF_RW);
+		s[i].use[1] = ON(d[!(i % 2)], LKDF_RW);
+		s[i].g = api_graph(rt, 1 + (uint32_t)i % 3);
+		must(lkdf_graph_add(s[i].g, k, NULL, s[i].use, 2));
+		must(lkdf_graph_seal(s[i].g, NULL));
+	}
+	for (i = 0; i < 8; i++)
+		must(-pthread_create(&s[i].thread, NULL, share, &s[i]));
+	for (i = 0; i < 8; i++) {
+		pthread_join(s[i].thread, NULL);
+		rc |= s[i].rc;
+	}
+	is(rc, 0, "8 threads run graphs, submit and acquire the same data");
+	is(lkdf_scope_wait(rt, NULL, -1), 0, "all end");
+	is(value_of(d[0]) + value_of(d[1]), 8 * 50 * (2 + 2 + 1),
+	   "nothing is lost");
+	for (i = 0; i < 8; i++)
+		lkdf_graph_put(s[i].g);
+	lkdf_data_put(d[0]);
+	lkdf_data_put(d[1]);
+	lkdf_kind_put(k);
+}
+
 static const struct batch batch = { choices, LENGTH(choices), run_graph,
 				    step_body };
 
@@ -411,6 +485,7 @@ int main(int argc, char **argv)
 		parts_heal_the_whole_in_a_run(rt);
 		runs_and_tasks_share_data(rt, 1);
 		runs_and_tasks_share_data(rt, 3);
+		threads_run_graphs_on_the_same_data(rt);
 		/* Here a body waits for this thread. */
 		if (strcmp(options[i], "serial=yes"))
 			a_waiting_run_is_cancelled(rt);

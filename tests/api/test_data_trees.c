@@ -25,16 +25,18 @@ static struct tree tree;
 
 /* A use that one of the parent's covers. */
 static struct op covered_op(const struct program *p, struct rng *r,
-			    const struct op *above)
+			    const struct op *above, bool is_leaf)
 {
-	static const uint8_t modes[] = { LKDF_READ, LKDF_RW, LKDF_RW,
-					 LKDF_WRITE };
+	static const uint8_t modes[] = { LKDF_READ,  LKDF_RW,	   LKDF_RW,
+					 LKDF_WRITE, LKDF_COMMUTE, LKDF_COMMUTE,
+					 LKDF_REDUCE };
 	struct op op = { .data = above->data, .part = above->part };
 	uint32_t nr_parts = p->shape[op.data].nr_parts;
 
 	if (!op.part && nr_parts > 1 && rng_one_in(r, 2))
 		op.part = (uint8_t)rng_range(r, 1, nr_parts);
-	op.mode = modes[rng_range(r, 0, 3)];
+	/* Parents have modes that cover others. */
+	op.mode = modes[rng_range(r, 0, is_leaf ? 6 : 3)];
 	if (!(above->mode & LKDF_WRITE))
 		op.mode = LKDF_READ;
 	if (!(above->mode & LKDF_READ))
@@ -43,7 +45,7 @@ static struct op covered_op(const struct program *p, struct rng *r,
 }
 
 static void choose_ops(struct program *p, struct rng *r, struct step *s,
-		       const struct step *above)
+		       const struct step *above, bool is_leaf)
 {
 	uint32_t nr = rng_range(r, above ? 1 : 0, 4), d;
 	struct op any = { .mode = LKDF_RW };
@@ -56,7 +58,7 @@ static void choose_ops(struct program *p, struct rng *r, struct step *s,
 			any = above->op[rng_range(r, 0, above->nr - 1)];
 		d = any.data;
 		if (!step_has(s, d))
-			s->op[s->nr++] = covered_op(p, r, &any);
+			s->op[s->nr++] = covered_op(p, r, &any, is_leaf);
 	}
 }
 
@@ -81,9 +83,9 @@ static void make_node(struct program *p, struct rng *r,
 	struct step *s = &p->step[nr];
 	bool is_weak = false;
 
-	choose_ops(p, r, s, above);
 	if (depth < 4 && !rng_one_in(r, 3))
 		nr_children = rng_range(r, 1, 4);
+	choose_ops(p, r, s, above, !nr_children);
 	if (nr_children)
 		is_weak = make_weak(r, s);
 	while (nr_children-- && p->nr_steps < MAX_STEPS - MAX_DATA)

@@ -28,9 +28,8 @@ $(VM_INTERNAL): $(BUILD)/tests/vm/%: tests/vm/%.c $(LIB_INTERNAL)
 # What the machines run: machine.sh takes it from here. Left out is what no node
 # can change and what is slow there or needs python3.
 VM_LEFT_OUT := $(addprefix $(BUILD)/tests/,$(addprefix api/test_,cancel dump \
-	data_children data_deadlock data_failing data_graph data_order \
-	data_parts data_trees error faults limit serial shape stat then \
-	touch) \
+	data_deadlock data_failing data_graph data_order data_parts data_trees \
+	error faults limit serial shape stat then touch) \
 	$(addprefix unit/test_,heap_fault heap_threads trace_read))
 VM_GUEST := $(VM_PROGRAMS) $(filter-out $(VM_LEFT_OUT),\
 	$(UNIT_TESTS) $(API_TESTS))
