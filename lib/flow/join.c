@@ -27,6 +27,9 @@
 #define SPINS 200
 #define NAP_NS 500000
 
+/* Children that found no room lie first in a backlog. */
+#define BACKLOG_LOOK 4
+
 static bool has_children(struct task *t)
 {
 	/* [task.join] what the children did; pairs with [task.child]. */
@@ -305,6 +308,36 @@ static bool run_bound(struct worker *w)
 	return false;
 }
 
+static bool is_mine_too(const struct link *link, const void *parent)
+{
+	return is_descendant(link_item(link), parent);
+}
+
+/*
+ * What was more than fits into a deque, of other nodes what may run here; the
+ * first nr of each backlog.
+ */
+static bool dig_backlog(struct worker *w, struct task *parent, uint32_t nr)
+{
+	struct sched *s = w->sched;
+	struct sched_node *node;
+	struct link *link;
+	int i;
+
+	for (i = 0; i < s->nr_nodes * NR_DEQUES; i++) {
+		node = &s->nodes[i / NR_DEQUES];
+		if (node != w->node && i % NR_DEQUES == DEQUE_BOUND)
+			continue;
+		link = backlog_dig(&node->backlog[i % NR_DEQUES], nr,
+				   is_mine_too, parent);
+		if (!link)
+			continue;
+		run_child(w, task_of(link), parent);
+		return true;
+	}
+	return false;
+}
+
 /*
  * The slow way, before a nap: foreign items may lie on top of ours, and if
  * everybody is in a join nobody takes them away.
@@ -320,7 +353,8 @@ static bool dig_descendant(struct worker *w, struct task *parent)
 		run_child(w, task_of_item(item), parent);
 		return true;
 	}
-	if (steal_descendant(w, parent, true) || dig_limits(w, parent) ||
+	if (steal_descendant(w, parent, true) ||
+	    dig_backlog(w, parent, UINT32_MAX) || dig_limits(w, parent) ||
 	    run_bound(w))
 		return true;
 	/* While we sleep others may need what we have dug through. */
@@ -332,7 +366,9 @@ static bool run_descendant(struct worker *w, struct task *parent)
 {
 	if (pop_descendant(w, parent))
 		return true;
-	if (worker_take_home(w) && pop_descendant(w, parent))
+	if (worker_take_new(w) && pop_descendant(w, parent))
+		return true;
+	if (dig_backlog(w, parent, BACKLOG_LOOK))
 		return true;
 	return steal_descendant(w, parent, false);
 }

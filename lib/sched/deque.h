@@ -110,6 +110,13 @@ static inline bool deque_make_room(struct deque *d)
 	return d->head != d->limit;
 }
 
+/* Owner only. As many items can be pushed now. */
+static inline uint32_t deque_room(struct deque *d)
+{
+	deque_make_room(d);
+	return d->limit - d->head;
+}
+
 /* Owner only, where head is not limit. */
 static inline void deque_put(struct deque *d, uint64_t item)
 {

@@ -112,39 +112,131 @@ void worker_recall(struct worker *w)
 	a_or(&w->attn, ATTN_WANT, relaxed);
 }
 
-bool worker_take_inbox(struct worker *w, struct sched_node *node)
+/* What the deques of a worker refused, the oldest first. */
+struct overflow {
+	unsigned deques; /* a bit for each that has some */
+	bool is_of_join; /* children may be among it */
+	struct link *first[NR_DEQUES], *last[NR_DEQUES];
+};
+
+/* Older than all that overflowed before it. */
+static void overflow_add(struct overflow *o, unsigned deque, struct link *link)
 {
-	struct link *link = inbox_take_all(&node->inbox), *next;
+	if (!(o->deques & 1u << deque)) {
+		o->deques |= 1u << deque;
+		o->first[deque] = NULL;
+		o->last[deque] = link;
+	}
+	a_store(&link->next, o->first[deque], relaxed);
+	o->first[deque] = link;
+}
+
+/*
+ * To where all find it; then it is public, and who makes work public wakes who
+ * may take it.
+ */
+static void overflow_leave(struct worker *w, struct sched_node *node,
+			   struct overflow *o)
+{
+	bool has_woken;
+	unsigned i;
+
+	for (i = 0; i < NR_DEQUES; i++) {
+		if (!(o->deques & 1u << i))
+			continue;
+		if (o->is_of_join)
+			backlog_prepend(&node->backlog[i], o->first[i],
+					o->last[i]);
+		else
+			backlog_append(&node->backlog[i], o->first[i],
+				       o->last[i]);
+		has_woken = i == DEQUE_BOUND ? notify_bound(node)
+					     : notify_any(w->sched, node);
+		if (has_woken)
+			worker_has_woken(w);
+	}
+}
+
+/* Links, the youngest first, to our deques, so that we pop the oldest first. */
+static void take_links(struct worker *w, struct link *link, bool is_bound,
+		       struct overflow *o)
+{
+	struct link *next;
+	unsigned deque;
+
+	for (; link; link = next) {
+		next = a_load(&link->next, relaxed);
+		deque = is_bound ? DEQUE_BOUND : link->class;
+		if (!worker_push(w, deque, link_item(link)))
+			overflow_add(o, deque, link);
+	}
+}
+
+/* What has come; of_join: for a join. */
+static bool take_inbox(struct worker *w, struct sched_node *node, bool is_bound,
+		       bool of_join)
+{
+	struct link *link =
+		inbox_take_all(is_bound ? &node->bound : &node->inbox);
+	struct overflow o;
 
 	if (!link)
 		return false;
-	for (; link; link = next) {
-		next = a_load(&link->next, relaxed);
-		if (!worker_push(w, link->class, link_item(link)))
-			inbox_push(&node->inbox, link);
-	}
+	o.deques = 0;
+	o.is_of_join = of_join;
+	take_links(w, link, is_bound, &o);
+	if (unlikely(o.deques))
+		overflow_leave(w, node, &o);
 	return true;
 }
 
-static bool take_bound(struct worker *w, struct sched_node *node)
+/* Not more than fits: what is in a backlog stays there until it can go. */
+static bool take_backlog(struct worker *w, struct sched_node *node,
+			 unsigned deque)
 {
-	struct link *link = inbox_take_all(&node->bound), *next;
+	struct backlog *b = &node->backlog[deque];
+	struct overflow none = { .deques = 0 };
+	struct link *link;
+	uint32_t nr;
 
-	if (!link)
+	if (likely(!a_load(&b->first, relaxed)))
 		return false;
-	for (; link; link = next) {
-		next = a_load(&link->next, relaxed);
-		if (!worker_push(w, DEQUE_BOUND, link_item(link)))
-			inbox_push(&node->bound, link);
-	}
-	return true;
+	nr = (uint32_t)min_u64(deque_room(&w->deque[deque]), BACKLOG_TAKE);
+	link = backlog_take(b, nr);
+	take_links(w, link, deque == DEQUE_BOUND, &none);
+	check(!none.deques);
+	return link != NULL;
+}
+
+/* What is bound to no node, of any. */
+static bool take_any(struct worker *w, struct sched_node *node)
+{
+	bool has_some = take_inbox(w, node, false, false);
+	unsigned i;
+
+	for (i = 0; i < NR_CLASSES; i++)
+		has_some |= take_backlog(w, node, i);
+	return has_some;
+}
+
+static bool take_all(struct worker *w, struct sched_node *node)
+{
+	bool has_bound = take_inbox(w, node, true, false);
+
+	has_bound |= take_backlog(w, node, DEQUE_BOUND);
+	return take_any(w, node) || has_bound;
+}
+
+bool worker_take_new(struct worker *w)
+{
+	bool has_bound = take_inbox(w, w->node, true, true);
+
+	return take_inbox(w, w->node, false, true) || has_bound;
 }
 
 bool worker_take_home(struct worker *w)
 {
-	bool has_bound = take_bound(w, w->node);
-
-	return worker_take_inbox(w, w->node) || has_bound;
+	return take_all(w, w->node);
 }
 
 /* Asks a busy victim to share; only a store if nobody has asked yet. */
@@ -215,7 +307,7 @@ static bool look_once(struct worker *w, bool far, uint64_t *item)
 			return true;
 	}
 	for (i = 0; far && i < s->nr_nodes; i++) {
-		if (worker_take_inbox(w, &s->nodes[i]) && worker_pop(w, item))
+		if (take_any(w, &s->nodes[i]) && worker_pop(w, item))
 			return true;
 	}
 	return false;
@@ -229,6 +321,22 @@ static bool has_public(struct deque *d)
 	return span_tail(span) != span_split(span);
 }
 
+/* Bits for the deques that what waits at a node would go to. */
+static unsigned waiting_at(struct sched_node *node, bool is_home)
+{
+	unsigned found = 0, i;
+
+	if (!inbox_is_empty(&node->inbox))
+		found |= 1u << CLASS_NORMAL;
+	if (is_home && !inbox_is_empty(&node->bound))
+		found |= 1u << DEQUE_BOUND;
+	for (i = 0; i < NR_DEQUES; i++)
+		if ((is_home || i != DEQUE_BOUND) &&
+		    !backlog_is_empty(&node->backlog[i]))
+			found |= 1u << i;
+	return found;
+}
+
 /*
  * After we have said that we sleep: is anything public left that we may take?
  * A bit per deque, as share_all().
@@ -239,12 +347,8 @@ static unsigned public_for(struct worker *w)
 	unsigned found = 0;
 	int i, level;
 
-	if (!inbox_is_empty(&w->node->bound))
-		found |= 1u << DEQUE_BOUND;
-	for (i = 0; i < s->nr_nodes; i++) {
-		if (!inbox_is_empty(&s->nodes[i].inbox))
-			found |= 1u << CLASS_NORMAL;
-	}
+	for (i = 0; i < s->nr_nodes; i++)
+		found |= waiting_at(&s->nodes[i], &s->nodes[i] == w->node);
 	for (i = 0; i < s->nr_workers; i++) {
 		if (s->workers[i].node == w->node &&
 		    has_public(&s->workers[i].deque[DEQUE_BOUND]))
@@ -328,10 +432,8 @@ void worker_drain(struct worker *w)
 	int i;
 
 	for (;;) {
-		for (i = 0; i < s->nr_nodes; i++) {
-			worker_take_inbox(w, &s->nodes[i]);
-			take_bound(w, &s->nodes[i]);
-		}
+		for (i = 0; i < s->nr_nodes; i++)
+			take_all(w, &s->nodes[i]);
 		if (!worker_pop(w, &item))
 			return;
 		s->ops.run(w, item);

@@ -14,6 +14,7 @@
 
 #include "mem/region.h"
 #include "mem/stack.h"
+#include "sched/backlog.h"
 #include "sched/deque.h"
 #include "sched/executor.h"
 #include "sched/inbox.h"
@@ -41,6 +42,7 @@ struct sched;
 struct sched_node {
 	_Alignas(REGION_PAGE) struct inbox inbox; /* the node's come first */
 	struct inbox bound; /* only the node's workers take */
+	struct backlog backlog[NR_DEQUES]; /* what was more than fits */
 	struct park park; /* they sleep here */
 
 	/* Set at start, constant afterwards. */
@@ -123,10 +125,13 @@ static inline bool worker_should_look(const struct worker *w)
 	return unlikely(w->nr_picks % INBOX_EVERY == INBOX_EVERY - 1);
 }
 
-/* Moves the node's inbox into the own deques; false: it was empty. */
-bool worker_take_inbox(struct worker *w, struct sched_node *node);
+/*
+ * Moves both inboxes of the own node into the own deques; false: they were
+ * empty. For a join, which would not see its children below older work.
+ */
+bool worker_take_new(struct worker *w);
 
-/* The same for both inboxes of the own node. */
+/* The same, and from the backlog what has room. False: nothing came. */
 bool worker_take_home(struct worker *w);
 
 /* Makes what is private of one deque public; wakes a sleeper if need be. */

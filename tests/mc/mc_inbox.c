@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * The inbox: whatever is pushed is taken exactly once, with its contents, and
- * a link can be pushed again as soon as it has been taken.
+ * a link can be pushed again as soon as it has been taken. The same for the
+ * backlog behind it, which gives the oldest first.
  */
 #include "mc.h"
+#include "sched/backlog.h"
 #include "sched/inbox.h"
 
 #define NR_LINKS 3
@@ -15,6 +17,7 @@ struct parcel {
 };
 
 static struct inbox inbox;
+static struct backlog backlog;
 static struct parcel parcel[NR_LINKS];
 
 static void init(void)
@@ -22,6 +25,9 @@ static void init(void)
 	int i;
 
 	a_store(&inbox.head, NULL, relaxed);
+	a_store(&backlog.first, NULL, relaxed);
+	a_store(&backlog.lock.word, 0, relaxed);
+	plain_store(&backlog.last, NULL);
 	for (i = 0; i < NR_LINKS; i++) {
 		a_store(&parcel[i].link.next, NULL, relaxed);
 		plain_store(&parcel[i].payload, 0);
@@ -35,9 +41,9 @@ static void push(int i)
 	inbox_push(&inbox, &parcel[i].link);
 }
 
-static struct link *take_some(void)
+static struct link *open_all(struct link *link)
 {
-	struct link *link = inbox_take_all(&inbox), *all = link;
+	struct link *all = link;
 	struct parcel *p;
 
 	for (; link; link = a_load(&link->next, relaxed)) {
@@ -47,6 +53,11 @@ static struct link *take_some(void)
 		mc_see("taken");
 	}
 	return all;
+}
+
+static struct link *take_some(void)
+{
+	return open_all(inbox_take_all(&inbox));
 }
 
 static void rest_once(void)
@@ -99,6 +110,79 @@ static void none_lost(void)
 	}
 }
 
+/* The oldest first: 0 before 1. */
+static void append_two(void)
+{
+	plain_store(&parcel[0].payload, 1);
+	plain_store(&parcel[1].payload, 1);
+	a_store(&parcel[0].link.next, &parcel[1].link, relaxed);
+	backlog_append(&backlog, &parcel[0].link, &parcel[1].link);
+}
+
+static void take_one(void)
+{
+	struct link *link = open_all(backlog_take(&backlog, 1));
+
+	if (link)
+		mc_see(link == &parcel[2].link ? "other" : "in turn");
+	mc_assert(!link || !a_load(&link->next, relaxed));
+	if (link == &parcel[1].link)
+		mc_assert(a_load(&backlog.first, relaxed) != &parcel[0].link);
+}
+
+static bool is_middle(const struct link *link, const void *u)
+{
+	(void)u;
+	return link == &parcel[1].link;
+}
+
+static void append_and_take(int id)
+{
+	if (id == 0) {
+		append_two();
+	} else if (id == 1) {
+		plain_store(&parcel[2].payload, 1);
+		backlog_append(&backlog, &parcel[2].link, &parcel[2].link);
+		take_one();
+	} else {
+		take_one();
+	}
+}
+
+static void dig_and_append(int id)
+{
+	struct link *link;
+
+	if (id == 0) {
+		append_two();
+		plain_store(&parcel[2].payload, 1);
+		backlog_prepend(&backlog, &parcel[2].link, &parcel[2].link);
+		return;
+	}
+	link = backlog_dig(&backlog, 3, is_middle, NULL);
+	if (!link)
+		return;
+	mc_assert(link == &parcel[1].link);
+	mc_see("dug");
+	a_store(&link->next, NULL, relaxed);
+	open_all(link);
+}
+
+/* What is left comes the youngest first; then there is none. */
+static void all_once(void)
+{
+	struct link *link = open_all(backlog_take(&backlog, NR_LINKS));
+	int i;
+
+	for (; link; link = a_load(&link->next, relaxed))
+		if (link == &parcel[0].link)
+			mc_assert(a_load(&link->next, relaxed) !=
+				  &parcel[1].link);
+	for (i = 0; i < NR_LINKS; i++)
+		mc_assert(plain_load(&parcel[i].taken) == 1);
+	mc_assert(backlog_is_empty(&backlog));
+}
+
 static const struct mc_scenario table[] = {
 	{ .name = "two push, two take",
 	  .nr_threads = 4,
@@ -114,6 +198,23 @@ static const struct mc_scenario table[] = {
 	  .thread = push_again,
 	  .final = none_lost,
 	  .must_see = { "taken", "again" } },
+	{ .name = "two append to the backlog, two take",
+	  .nr_threads = 3,
+	  .bound = 2,
+	  .stale = 2,
+	  .init = init,
+	  .thread = append_and_take,
+	  .final = all_once,
+	  .timeouts = -1,
+	  .must_see = { "taken", "in turn", "other" } },
+	{ .name = "one digs in the backlog",
+	  .nr_threads = 2,
+	  .bound = -1,
+	  .init = init,
+	  .thread = dig_and_append,
+	  .final = all_once,
+	  .timeouts = -1,
+	  .must_see = { "taken", "dug" } },
 };
 
 MC_MAIN(table)

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #define NR_WORKERS 3
+#define NR_BURST 3
 
 static struct sched sched;
 static struct sched_node nodes[NR_WORKERS];
@@ -21,12 +22,35 @@ static struct executor executors[NR_WORKERS];
 static struct counters counters[NR_WORKERS];
 static _Atomic(uint64_t) slots[NR_WORKERS][NR_DEQUES][4];
 static int victims[NR_WORKERS][NR_WORKERS];
-static struct link child;
+static _Alignas(LINK_ALIGN) struct link child, burst[NR_BURST];
 static int payload;
 static _Atomic(uint32_t) nr_started;
 
+static void stop(void);
+
+/* The first body waits for another one; the last one ends it. */
+static void run_one_of_burst(void)
+{
+	uint32_t nr = a_add(&nr_started, 1, relaxed) + 1;
+
+	if (nr == NR_BURST) {
+		stop();
+		return;
+	}
+	if (nr > 1)
+		return;
+	while (a_load(&nr_started, relaxed) < 2)
+		a_pause();
+	mc_see("helped");
+}
+
 static void run(struct worker *w, uint64_t item)
 {
+	if (link_of_item(item) != &child) {
+		mc_assert(plain_load(&payload) == 1);
+		run_one_of_burst();
+		return;
+	}
 	(void)w;
 	mc_assert(item == (uint64_t)(uintptr_t)&child);
 	mc_assert(plain_load(&payload) == 1);
@@ -66,6 +90,11 @@ static void init_node(int id, int nr)
 	park_init(&n->park);
 	a_store(&n->inbox.head, NULL, relaxed);
 	a_store(&n->bound.head, NULL, relaxed);
+	for (i = 0; i < NR_DEQUES; i++) {
+		a_store(&n->backlog[i].first, NULL, relaxed);
+		a_store(&n->backlog[i].lock.word, 0, relaxed);
+		plain_store(&n->backlog[i].last, NULL);
+	}
 	n->near = near[id];
 	for (i = 0; i < nr; i++)
 		near[id][i] = (id + i) % nr;
@@ -115,6 +144,34 @@ static void init_two_nodes(void)
 static void init_three_nodes(void)
 {
 	init_with(3, true);
+}
+
+/* More has come than fits into a deque, and nobody was awake. */
+static void init_burst(void)
+{
+	int i;
+
+	for (i = 0; i < sched.nr_workers; i++)
+		deque_init(&workers[i].deque[CLASS_NORMAL],
+			   slots[i][CLASS_NORMAL], 0);
+	plain_store(&payload, 1);
+	for (i = 0; i < NR_BURST; i++) {
+		burst[i].class = CLASS_NORMAL;
+		inbox_push(&nodes[0].inbox, &burst[i]);
+	}
+	mc_name(&nodes[0].backlog[CLASS_NORMAL].first, "backlog");
+}
+
+static void init_burst_near(void)
+{
+	init_with(2, false);
+	init_burst();
+}
+
+static void init_burst_far(void)
+{
+	init_with(2, true);
+	init_burst();
 }
 
 /* As push_child() in flow/task.c. */
@@ -210,6 +267,16 @@ static void only_stop(int id)
 		stop();
 }
 
+static void only_run(int id)
+{
+	worker_run(&workers[id]);
+}
+
+static void ran_all(void)
+{
+	mc_assert(a_load(&nr_started, relaxed) == NR_BURST);
+}
+
 static void ran_once(void)
 {
 	mc_assert(a_load(&nr_started, relaxed) == 1);
@@ -248,6 +315,12 @@ static const struct mc_scenario table[] = {
 	{ ROW("private work is offered, one idle elsewhere", 2, 2,
 	      init_two_nodes, offer_when_wanted),
 	  .final = ran_once },
+	{ ROW("a burst does not fit into a deque", 2, 2, init_burst_near,
+	      only_run),
+	  .final = ran_all, .limit = 60000, .must_see = { "helped" } },
+	{ ROW("a burst does not fit, one idle elsewhere", 2, 2, init_burst_far,
+	      only_run),
+	  .final = ran_all, .limit = 60000, .must_see = { "helped" } },
 	{ ROW("both hear of the stop", 3, 1, init_three, only_stop) },
 };
 
