@@ -226,10 +226,10 @@ static void free_vars(struct domain *d)
 {
 	uint32_t i;
 
-	var_failure_put(d->rt, d->whole.failure);
+	var_failure_put(d->rt, a_load(&d->whole.failure, relaxed));
 	reduction_free(d->whole.reduction);
 	for (i = 0; i < d->nr_parts; i++) {
-		var_failure_put(d->rt, d->parts[i].failure);
+		var_failure_put(d->rt, a_load(&d->parts[i].failure, relaxed));
 		reduction_free(d->parts[i].reduction);
 	}
 	free(d->parts);
@@ -359,6 +359,7 @@ void data_put(struct lkdf_data *d)
 static int split(struct lkdf_data *d, uint32_t nr, struct var *parts)
 {
 	struct domain *dom = &d->domain;
+	struct failure *failure = a_load(&dom->whole.failure, relaxed);
 	uint32_t i;
 
 	if (dom->nr_parts)
@@ -369,12 +370,12 @@ static int split(struct lkdf_data *d, uint32_t nr, struct var *parts)
 		var_init(&parts[i], dom);
 		a_store(&parts[i].error, a_load(&dom->whole.error, relaxed),
 			relaxed);
-		parts[i].failure = var_failure_get(dom->whole.failure);
+		a_store(&parts[i].failure, var_failure_get(failure), relaxed);
 	}
 	if (a_load(&dom->whole.error, relaxed))
 		a_store(&dom->nr_poisoned, nr, relaxed);
-	var_failure_put(d->rt, dom->whole.failure);
-	dom->whole.failure = NULL;
+	var_failure_put(d->rt, failure);
+	a_store(&dom->whole.failure, NULL, relaxed);
 	a_store(&dom->whole.error, 0, relaxed);
 	dom->parts = parts;
 	dom->nr_parts = nr;

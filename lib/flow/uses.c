@@ -95,9 +95,9 @@ static void free_below(struct lkdf *rt, struct use *u)
 
 	if (likely(!d))
 		return;
-	failure_put(d->whole.failure, &rt->log);
+	failure_put(a_load(&d->whole.failure, relaxed), &rt->log);
 	for (i = 0; i < d->nr_parts; i++)
-		failure_put(d->parts[i].failure, &rt->log);
+		failure_put(a_load(&d->parts[i].failure, relaxed), &rt->log);
 	free(d);
 }
 

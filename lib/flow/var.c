@@ -242,7 +242,8 @@ void var_fail(struct var *v, int error, struct failure *failure)
 
 	if (!a_cas(&v->error, &none, error, relaxed, relaxed))
 		return;
-	v->failure = var_failure_get(failure);
+	/* [var.fail] its text; pairs with [var.error]. */
+	a_store(&v->failure, var_failure_get(failure), release);
 	a_add(&v->domain->nr_poisoned, 1, relaxed);
 }
 
@@ -250,8 +251,8 @@ static void heal_var(struct var *v)
 {
 	if (likely(!a_load(&v->error, relaxed)))
 		return;
-	var_failure_put(v->domain->rt, v->failure);
-	v->failure = NULL;
+	var_failure_put(v->domain->rt, a_load(&v->failure, relaxed));
+	a_store(&v->failure, NULL, relaxed);
 	a_store(&v->error, 0, relaxed);
 	a_sub(&v->domain->nr_poisoned, 1, relaxed);
 }
@@ -322,6 +323,7 @@ int var_error(const struct domain *d, const struct var *v,
 			error = a_load(&v->error, relaxed);
 		}
 	}
-	*failure = error ? v->failure : NULL;
+	/* [var.error] pairs with [var.fail]: another reducer may fail now. */
+	*failure = error ? a_load(&v->failure, acquire) : NULL;
 	return error;
 }

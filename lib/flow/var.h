@@ -69,7 +69,7 @@ struct var {
 	bool has_value;
 	_Atomic(int32_t) node; /* of a part's own pages; -1: unknown */
 	_Atomic(int32_t) error; /* the last writer failed, or did not run */
-	struct failure *failure; /* of error; may be NULL */
+	_Atomic(struct failure *) failure; /* of error; NULL: not known */
 
 	/* Set when made, constant afterwards. */
 	struct domain *domain;

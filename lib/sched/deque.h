@@ -133,15 +133,19 @@ static inline bool deque_push(struct deque *d, uint64_t item)
 	return true;
 }
 
-/* Owner only. Makes the older half of the private items public. */
-static inline void deque_share(struct deque *d)
+/* Owner only. Makes the oldest nr private items public. */
+static inline void deque_share_some(struct deque *d, uint32_t nr)
 {
-	uint32_t nr = (d->head - d->split + 1) / 2;
-
 	d->split += nr;
 	/* [deque.share] items before their positions; pairs with
 	 * [deque.steal]. seq_cst: before we look who sleeps, see park.h. */
 	a_add(&d->span, (uint64_t)nr << 32, seq_cst);
+}
+
+/* Owner only. Makes the older half of the private items public. */
+static inline void deque_share(struct deque *d)
+{
+	deque_share_some(d, (d->head - d->split + 1) / 2);
 }
 
 /* Owner only. Takes back the younger half of the public items, at least 1. */

@@ -30,24 +30,36 @@ void worker_has_woken(struct worker *w)
 }
 
 /*
- * Shares every deque that has private work and nothing public. A bit for each
- * that has public work now; *is_new: one had none before.
+ * Before a body that may be long all is shared: who comes for what is private
+ * would ask in vain until it ends. Else half, where nothing is public.
  */
-static unsigned share_all(struct worker *w, bool *is_new)
+static bool share(struct deque *d, bool is_short)
+{
+	bool is_new = !deque_has_public(d);
+
+	if (!deque_has_private(d))
+		return false;
+	if (!is_short)
+		deque_share_some(d, d->head - d->split);
+	else if (is_new)
+		deque_share(d);
+	return is_new;
+}
+
+/*
+ * Shares every deque. A bit for each that has public work now; *is_new: one
+ * had none before.
+ */
+static unsigned share_all(struct worker *w, bool is_short, bool *is_new)
 {
 	unsigned mask = w->other_classes | 1u << CLASS_NORMAL, shared = 0;
-	struct deque *d;
 	unsigned i;
 
 	for (i = 0; i < NR_DEQUES; i++) {
 		if (!(mask & 1u << i))
 			continue;
-		d = &w->deque[i];
-		if (deque_has_private(d) && !deque_has_public(d)) {
-			deque_share(d);
-			*is_new = true;
-		}
-		if (deque_has_public(d))
+		*is_new |= share(&w->deque[i], is_short);
+		if (deque_has_public(&w->deque[i]))
 			shared |= 1u << i;
 	}
 	return shared;
@@ -81,7 +93,7 @@ void worker_offer(struct worker *w, bool is_short, uint64_t body_ticks)
 {
 	struct sched *s = w->sched;
 	bool is_new = false;
-	unsigned shared = share_all(w, &is_new);
+	unsigned shared = share_all(w, is_short, &is_new);
 
 	/* Old news are told, and nobody has asked since. */
 	if (!shared || (!is_new && !worker_is_wanted(w)))
