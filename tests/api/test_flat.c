@@ -2,7 +2,8 @@
 /*
  * Memory stays flat: submissions with two uses each over 64 data, in portions
  * that are waited for. What is resident after the first tenth is what there is
- * at the end, but for a small bound that does not grow with the number.
+ * at the end, but for a small bound that does not grow with the number. So it
+ * is with lists that are refused and graphs that are not sealed.
  *
  * test_flat [TASKS]
  */
@@ -126,6 +127,80 @@ static void memory_stays_flat(const char *options, uint64_t nr)
 	is(lkdf_close(f.rt), 0, "the runtime closes");
 }
 
+/* A list whose last task reads what nobody has written. */
+static void submit_refused(struct flat *f, struct lkdf_data *never)
+{
+	const struct lkdf_task *at[20];
+	struct lkdf_task t[20];
+	struct lkdf_use use[20];
+	struct lkdf_event done;
+	int i;
+
+	for (i = 0; i < 20; i++) {
+		use[i] = ON(i < 19 ? f->d[i] : never, LKDF_RW);
+		t[i] = (struct lkdf_task){ .size = sizeof(t[i]),
+					   .kind = f->k,
+					   .use = &use[i],
+					   .nr_use = 1 };
+		at[i] = &t[i];
+	}
+	if (lkdf_submit_many(f->rt, NULL, at, 20, &done) == -ENODATA)
+		f->nr_done++;
+}
+
+/* Neither sealed nor run. */
+static void record_and_put(struct flat *f)
+{
+	struct lkdf_graph *g = api_graph(f->rt, 1);
+	struct lkdf_use use = ON(f->d[0], LKDF_RW);
+	struct lkdf_scope *s;
+	int i;
+
+	must(lkdf_scope_create(f->rt, NULL, &s));
+	must(lkdf_graph_record(g, s));
+	for (i = 0; i < 20; i++)
+		if (lkdf_submit(f->rt, s,
+				ATTR(lkdf_task, .kind = f->k, .use = &use,
+				     .nr_use = 1),
+				NULL) != i)
+			exit(1);
+	lkdf_graph_put(g);
+	lkdf_scope_put(s);
+}
+
+static void what_does_not_run_leaves_nothing(void)
+{
+	struct flat f = { .rt = api_open_workers(2) };
+	struct lkdf_data *never = number(f.rt, NULL, NULL);
+	int i, nr = HAS_SANITIZER ? 2000 : 20000;
+	int64_t before = 0, after;
+
+	f.k = api_kind(f.rt, "adds", read_and_add, 0, 0);
+	for (i = 0; i < NR_DATA; i++)
+		f.d[i] = zeros(f.rt, NULL, 2);
+	for (i = 0; i < nr; i++) {
+		submit_refused(&f, never);
+		record_and_put(&f);
+		if (i == nr / 10)
+			before = resident();
+	}
+	after = resident();
+	printf("# %lld KiB resident, then %lld\n", (long long)before >> 10,
+	       (long long)after >> 10);
+	is(f.nr_done, nr, "lists are refused, recordings given up");
+	if (HAS_SANITIZER)
+		skip("no memory is left", "a sanitizer keeps what is freed");
+	else
+		ok(after - before < BOUND, "it stays, but for %d KiB",
+		   BOUND >> 10);
+	is(lkdf_scope_wait(f.rt, NULL, -1), 0, "nothing has run");
+	for (i = 0; i < NR_DATA; i++)
+		lkdf_data_put(f.d[i]);
+	lkdf_data_put(never);
+	lkdf_kind_put(f.k);
+	is(lkdf_close(f.rt), 0, "the runtime closes");
+}
+
 int main(int argc, char **argv)
 {
 	uint64_t nr = HAS_SANITIZER ? 100000 : 1000000;
@@ -135,5 +210,6 @@ int main(int argc, char **argv)
 	tap_start(argc > 1 ? 7200 : 240);
 	memory_stays_flat("workers=2", nr);
 	memory_stays_flat("serial=yes", nr);
+	what_does_not_run_leaves_nothing();
 	return tap_end();
 }
