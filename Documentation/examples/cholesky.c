@@ -4,12 +4,16 @@
  * is one data, split in a part for each tile; one thread submits the plain
  * sequential algorithm tile by tile, and what each step reads and writes tells
  * which steps may run at the same time. The result is checked: the norm of
- * A - L L^T, by that of A. Documentation/cholesky.rst goes through it.
+ * A - L L^T, by that of A. With --replay the steps are recorded in a graph,
+ * which then factors again and again. Documentation/cholesky.rst goes through
+ * it.
  *
- * Kernels are plain C: for real work call a BLAS in the same four bodies.
+ * The bodies are in cholesky_kernels.h.
  *
- *   cholesky [--n N] [--block B] [--indefinite] [--help]
+ *   cholesky [--n N] [--block B] [--replay TIMES] [--indefinite] [--help]
  */
+#include "cholesky_kernels.h"
+
 #include <errno.h>
 #include <lkdf/lkdf.h>
 #include <math.h>
@@ -28,170 +32,16 @@ enum {
 	NR_KINDS
 };
 
-/* A step's tile; copied into its task. */
-struct step {
-	uint32_t n, b; /* order of A, of a tile */
-	uint32_t i, j; /* row and column of the tile */
-	double diagonal;
-};
-
-/* Sums of squares: of A - L L^T and of A. */
-struct norms {
-	double residual, a;
-};
-
 struct cholesky {
 	struct lkdf *rt;
 	struct lkdf_kind *kind[NR_KINDS];
 	struct lkdf_data *matrix, *norms;
+	struct lkdf_scope *scope; /* NULL: the root */
 	struct step step;
-	uint32_t nr_tiles; /* in a row */
-	uint64_t nr_submitted;
+	struct lkdf_graph *graph; /* NULL: steps are submitted each time */
+	uint32_t nr_tiles, nr_replays; /* tiles in a row */
+	uint64_t nr_submitted[NR_KINDS];
 };
-
-/* Element of A: 1 / (1 + |row - col|), n more on the diagonal. Beyond n: I. */
-static double element(const struct step *s, uint32_t row, uint32_t col)
-{
-	if (row >= s->n || col >= s->n)
-		return row == col;
-	if (row == col)
-		return 1 + s->diagonal;
-	return 1 / (1 + fabs((double)row - (double)col));
-}
-
-/* Tile (i, j) of A. Tiles are stored by columns. */
-static int fill(struct lkdf_ctx *c, void *arg)
-{
-	const struct step *s = arg;
-	double *a = lkdf_ptr(c, 0);
-	uint32_t col, row;
-
-	for (col = 0; col < s->b; col++)
-		for (row = 0; row < s->b; row++)
-			*a++ = element(s, s->i * s->b + row, s->j * s->b + col);
-	return 0;
-}
-
-/* a = L of a = L L^T; zeroes above the diagonal. */
-static int potrf(struct lkdf_ctx *c, void *arg)
-{
-	const struct step *s = arg;
-	double *a = lkdf_ptr(c, 0), *aj, *ak;
-	uint32_t b = s->b, i, j, k;
-
-	for (j = 0; j < b; j++) {
-		aj = a + (size_t)j * b;
-		if (!(aj[j] > 0))
-			return lkdf_fail(c, -EDOM,
-					 "row %u: A is not positive definite",
-					 s->j * b + j);
-		aj[j] = sqrt(aj[j]);
-		for (i = 0; i < j; i++)
-			aj[i] = 0;
-		for (i = j + 1; i < b; i++)
-			aj[i] /= aj[j];
-		for (k = j + 1; k < b; k++) {
-			ak = a + (size_t)k * b;
-			for (i = k; i < b; i++)
-				ak[i] -= aj[i] * aj[k];
-		}
-	}
-	return 0;
-}
-
-/* a = a L^-T: the tile below a factored one. */
-static int trsm(struct lkdf_ctx *c, void *arg)
-{
-	const struct step *s = arg;
-	const double *l = lkdf_ptr(c, 0);
-	double *a = lkdf_ptr(c, 1), *aj, *ak;
-	uint32_t b = s->b, i, j, k;
-
-	for (j = 0; j < b; j++) {
-		aj = a + (size_t)j * b;
-		for (i = 0; i < b; i++)
-			aj[i] /= l[(size_t)j * b + j];
-		for (k = j + 1; k < b; k++) {
-			ak = a + (size_t)k * b;
-			for (i = 0; i < b; i++)
-				ak[i] -= aj[i] * l[(size_t)j * b + k];
-		}
-	}
-	return 0;
-}
-
-/* a = a - x y^T, rows from the diagonal down where the tile is on it. */
-static void subtract(double *a, const double *x, const double *y, uint32_t b,
-		     int is_diagonal)
-{
-	uint32_t i, j, k;
-
-	for (j = 0; j < b; j++)
-		for (k = 0; k < b; k++) {
-			double f = y[(size_t)k * b + j];
-			double *aj = a + (size_t)j * b;
-			const double *xk = x + (size_t)k * b;
-
-			for (i = is_diagonal ? j : 0; i < b; i++)
-				aj[i] -= xk[i] * f;
-		}
-}
-
-static int syrk(struct lkdf_ctx *c, void *arg)
-{
-	const struct step *s = arg;
-	const double *x = lkdf_ptr(c, 0);
-
-	subtract(lkdf_ptr(c, 1), x, x, s->b, 1);
-	return 0;
-}
-
-static int gemm(struct lkdf_ctx *c, void *arg)
-{
-	const struct step *s = arg;
-
-	subtract(lkdf_ptr(c, 2), lkdf_ptr(c, 0), lkdf_ptr(c, 1), s->b, 0);
-	return 0;
-}
-
-/* Adds tile (i, j) of A - L L^T and of A to the norms. */
-static int check(struct lkdf_ctx *c, void *arg)
-{
-	const struct step *s = arg;
-	struct norms *norms = lkdf_ptr(c, 0);
-	uint32_t row, col, k;
-	double a, *r = lkdf_scratch(c);
-
-	for (col = 0; col < s->b; col++)
-		for (row = 0; row < s->b; row++) {
-			a = element(s, s->i * s->b + row, s->j * s->b + col);
-			r[col * s->b + row] = a;
-			/* A tile below the diagonal stands for two */
-			norms->a += (s->i == s->j ? 1 : 2) * a * a;
-		}
-	for (k = 0; k <= s->j; k++)
-		subtract(r, lkdf_ptr(c, 1 + 2 * k), lkdf_ptr(c, 2 + 2 * k),
-			 s->b, 0);
-	for (k = 0; k < s->b * s->b; k++)
-		norms->residual += (s->i == s->j ? 1 : 2) * r[k] * r[k];
-	return 0;
-}
-
-static int add_norms(void *acc, const void *x, uint64_t bytes)
-{
-	struct norms *to = acc;
-	const struct norms *from = x;
-
-	(void)bytes;
-	to->residual += from->residual;
-	to->a += from->a;
-	return 0;
-}
-
-static void no_norms(void *acc, uint64_t bytes)
-{
-	memset(acc, 0, bytes);
-}
 
 /* Tile (i, j) in the uses of a task. */
 static struct lkdf_use tile(const struct cholesky *x, uint32_t i, uint32_t j,
@@ -207,14 +57,17 @@ static int submit(struct cholesky *x, int kind, uint32_t i, uint32_t j,
 		  const struct lkdf_use *use, uint32_t nr_use)
 {
 	struct lkdf_task t = { .size = sizeof(t), .kind = x->kind[kind] };
+	int rc;
 
 	x->step.i = i;
 	x->step.j = j;
 	t.arg = &x->step;
 	t.use = use;
 	t.nr_use = nr_use;
-	x->nr_submitted++;
-	return lkdf_submit(x->rt, NULL, &t, NULL);
+	x->nr_submitted[kind]++;
+	rc = lkdf_submit(x->rt, x->scope, &t, NULL);
+	/* While a graph records the scope: the number of the task */
+	return rc < 0 ? rc : 0;
 }
 
 static int submit_fill(struct cholesky *x)
@@ -267,6 +120,25 @@ static int submit_factor(struct cholesky *x)
 		for (i = k + 1; i < x->nr_tiles && !rc; i++)
 			rc = submit_row(x, i, k);
 	}
+	return rc;
+}
+
+/* The same submissions, but stored in a graph; no step runs. */
+static int record_factor(struct cholesky *x)
+{
+	int rc;
+
+	rc = lkdf_scope_create(x->rt, NULL, &x->scope);
+	if (!rc)
+		rc = lkdf_graph_create(x->rt, NULL, &x->graph);
+	if (!rc)
+		rc = lkdf_graph_record(x->graph, x->scope);
+	if (!rc)
+		rc = submit_factor(x);
+	if (!rc)
+		rc = lkdf_graph_seal(x->graph, NULL);
+	lkdf_scope_put(x->scope);
+	x->scope = NULL;
 	return rc;
 }
 
@@ -360,9 +232,11 @@ static int factor(struct cholesky *x, double *took)
 	all = lkdf_scope_wait(x->rt, NULL, -1);
 	if (rc || all)
 		return rc ? rc : all;
-	x->nr_submitted = 0;
 	start = seconds();
-	rc = submit_factor(x);
+	if (x->graph)
+		rc = lkdf_graph_run(x->graph, NULL, NULL, NULL);
+	else
+		rc = submit_factor(x);
 	all = lkdf_scope_wait(x->rt, NULL, -1);
 	*took = seconds() - start;
 	return rc ? rc : all;
@@ -378,11 +252,12 @@ static int norm_of(struct cholesky *x, double *out)
 	all = lkdf_scope_wait(x->rt, NULL, -1);
 	if (rc || all)
 		return rc ? rc : all;
-	rc = lkdf_data_acquire(x->norms, LKDF_READ, -1, &bytes);
+	rc = lkdf_data_acquire(x->norms, LKDF_RW, -1, &bytes);
 	if (rc)
 		return rc;
 	norms = bytes;
 	*out = sqrt(norms->residual) / sqrt(norms->a);
+	no_norms(norms, sizeof(*norms));
 	return lkdf_data_release(x->norms);
 }
 
@@ -400,27 +275,42 @@ static int say_error(struct cholesky *x, int rc)
 	return rc;
 }
 
-static int run(struct cholesky *x)
+/* Factors, checks and says what came of it. */
+static int run_once(struct cholesky *x)
 {
 	double n = x->step.n, took = 0, norm = 0;
-	uint64_t nr;
-	int rc;
+	uint64_t nr = 0;
+	int i, rc;
 
-	rc = make_kinds(x);
-	if (!rc)
-		rc = make_data(x);
-	if (!rc)
-		rc = factor(x, &took);
-	nr = x->nr_submitted;
+	rc = factor(x, &took);
 	if (!rc)
 		rc = norm_of(x, &norm);
 	if (rc)
 		return say_error(x, rc);
+	for (i = POTRF; i <= GEMM; i++)
+		nr += x->nr_submitted[i];
 	printf("order %u, tiles of %u, %llu tasks, %.3f s, %.2f Gflop/s\n",
 	       x->step.n, x->step.b, (unsigned long long)nr, took,
 	       n * n * n / 3 / took * 1e-9);
 	printf("residual %.1e, %s\n", norm, norm < 1e-10 ? "right" : "wrong");
 	return norm < 1e-10 ? 0 : -EBADMSG;
+}
+
+static int run(struct cholesky *x)
+{
+	uint32_t i, nr = x->nr_replays ? x->nr_replays : 1;
+	int rc;
+
+	rc = make_kinds(x);
+	if (!rc)
+		rc = make_data(x);
+	if (!rc && x->nr_replays)
+		rc = record_factor(x);
+	if (rc)
+		return say_error(x, rc);
+	for (i = 0; i < nr && !rc; i++)
+		rc = run_once(x);
+	return rc;
 }
 
 static int usage(const char *arg)
@@ -429,10 +319,13 @@ static int usage(const char *arg)
 
 	if (arg)
 		fprintf(to, "cholesky: %s: not understood\n", arg);
-	fputs("usage: cholesky [--n N] [--block B] [--indefinite]\n"
+	fputs("usage: cholesky [--n N] [--block B] [--replay TIMES] "
+	      "[--indefinite]\n"
 	      "  --n N         order of the matrix, 1 to 40000 (768)\n"
 	      "  --block B     order of a tile, 1 to 1000 (64); at most 500\n"
 	      "                tiles in a row\n"
+	      "  --replay TIMES  record the steps once, run them so often:\n"
+	      "                1 to 1000000\n"
 	      "  --indefinite  a matrix that has no factor: see it fail\n",
 	      to);
 	return arg ? 2 : 0;
@@ -447,9 +340,11 @@ static uint32_t number(const char *text, uint32_t max)
 	return v && !*end && v <= max ? (uint32_t)v : 0;
 }
 
-static int options(struct step *s, int argc, char **argv)
+static int options(struct cholesky *x, int argc, char **argv)
 {
+	struct step *s = &x->step;
 	bool is_indefinite = false;
+	uint32_t v = 1;
 	int i;
 
 	for (i = 1; i < argc; i++) {
@@ -458,12 +353,14 @@ static int options(struct step *s, int argc, char **argv)
 		if (!strcmp(argv[i], "--indefinite"))
 			is_indefinite = true;
 		else if (!strcmp(argv[i], "--n"))
-			s->n = number(argv[++i], 40000);
+			s->n = v = number(argv[++i], 40000);
 		else if (!strcmp(argv[i], "--block"))
-			s->b = number(argv[++i], 1000);
+			s->b = v = number(argv[++i], 1000);
+		else if (!strcmp(argv[i], "--replay"))
+			x->nr_replays = v = number(argv[++i], 1000000);
 		else
 			return usage(argv[i]);
-		if (!s->n || !s->b)
+		if (!v)
 			return usage(i < argc ? argv[i] : "a missing number");
 	}
 	if ((s->n + s->b - 1) / s->b > 500)
@@ -477,7 +374,7 @@ int main(int argc, char **argv)
 	struct cholesky x = { .step = { .n = 768, .b = 64 } };
 	int rc, i;
 
-	rc = options(&x.step, argc, argv);
+	rc = options(&x, argc, argv);
 	if (rc)
 		return rc;
 	x.nr_tiles = (x.step.n + x.step.b - 1) / x.step.b;
@@ -487,6 +384,7 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	rc = run(&x);
+	lkdf_graph_put(x.graph);
 	lkdf_data_put(x.matrix);
 	lkdf_data_put(x.norms);
 	for (i = 0; i < NR_KINDS; i++)

@@ -80,6 +80,27 @@ if [ -x "$dir/program" ]; then
 	[ "$rc" -eq 1 ] && grep -qxE "cholesky: .*row 0: A is not positive \
 definite: 1 failed, 119 skipped" "$dir/got"
 	ok $? "a matrix without a factor: why, and what was skipped" "$dir/got"
+	# Recorded once: each run fills, factors and checks
+	for workers in 1 4; do
+		export LKDF_WORKERS=$workers
+		try --n 200 --block 24 --replay 5
+		[ "$rc" -eq 0 ] && [ "$(grep -cxE "$right" "$dir/got")" -eq 5 ]
+		ok $? "replayed five times, $workers workers" "$dir/got"
+		# nt = 9: nt (nt + 1) (nt + 2) / 6
+		[ "$(grep -c ', 165 tasks,' "$dir/got")" -eq 5 ]
+		ok $? "165 tasks each time" "$dir/got"
+		unset LKDF_WORKERS
+	done
+	try --n 256 --block 32 --replay 3 --indefinite
+	[ "$rc" -eq 1 ] && grep -qxE "cholesky: .*row 0: A is not positive \
+definite: 1 failed, 119 skipped" "$dir/got"
+	ok $? "replayed without a factor: it says the same" "$dir/got"
+	for bad in '--replay 0' '--replay'; do
+		# shellcheck disable=SC2086
+		try $bad
+		[ "$rc" -eq 2 ]
+		ok $? "cholesky $bad: exit status 2" "$dir/got"
+	done
 	try --n 501 --block 1
 	[ "$rc" -eq 2 ]
 	ok $? "more tiles than a task has uses: exit status 2" "$dir/got"

@@ -32,7 +32,9 @@ oracle-selftest: $(BUILD)/tests/oracle/selftest ## bugs that the oracle must fin
 	$(Q)tests/run.sh $<
 
 LONG_SECONDS ?= 600
-check-long: $(ORACLE) $(SOAK) ## oracle and soak for LONG_SECONDS each
+FLAT := $(BUILD)/tests/api/test_flat
+check-long: $(ORACLE) $(SOAK) $(FLAT) ## oracle and soak for LONG_SECONDS each
 	$(Q)$(ORACLE) --programs 100000000 --seconds $(LONG_SECONDS) \
 		--base $$(date +%s)
 	$(Q)$(SOAK) $(LONG_SECONDS)
+	$(Q)$(FLAT) 100000000
