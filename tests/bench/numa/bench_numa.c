@@ -15,8 +15,8 @@
 #define BAR_REMOTE 0.02
 #define WORKERS 8
 
-static const char *const programs[] = { "stencil", "tree", "local" };
-static const char *const runtimes[] = { "static", "lkdf-strict", "lkdf-free",
+static const char *const programs[] = { "stencil", "tree", "wave", "chol", "reduce", "local" };
+static const char *const runtimes[] = { "static", "lkdf-strict", "lkdf-free", "lkdf-data", "lkdf-blind",
 					"tbb",	  "libgomp",	 "libomp" };
 
 #define NR(a) (sizeof(a) / sizeof((a)[0]))
