@@ -30,10 +30,10 @@ static void walk(const struct task *t, uint64_t *const *block)
 	for (s = t->span; s < t->span + t->nr_spans; s++) {
 		at = block[s->use] + s->first;
 		if (s->is_written)
-			for (i = 0; i < s->nr_words; i++)
+			for (i = 0; i < s->nr_words; i += s->step)
 				at[i] = sum + i;
 		else
-			for (i = 0; i < s->nr_words; i++)
+			for (i = 0; i < s->nr_words; i += s->step)
 				sum += at[i];
 	}
 	__asm__ volatile("" ::"r"(sum));

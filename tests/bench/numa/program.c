@@ -15,6 +15,7 @@
 #define TREE_TASKS ((1u << TREE_DEPTH) - 1)
 #define TREE_INNER (TREE_TASKS / 2)
 #define WAVE 16u
+#define PAGE_WORDS 512u
 #define TILES 12u
 #define TILE_WORDS (128u * 128)
 #define NR_TILES (TILES * (TILES + 1) / 2)
@@ -50,6 +51,7 @@ static void touch(struct task *t, uint32_t first, uint32_t nr_words,
 		.is_written = is_written,
 		.first = first,
 		.nr_words = nr_words,
+		.step = 1,
 	};
 	t->program->nr_bytes += 8ull * nr_words * t->program->nr_repeats;
 }
@@ -188,19 +190,28 @@ static void factor(struct filler *f, uint32_t k)
 	}
 }
 
-/* A value must be there before it is read; one word leaves the bytes alone. */
+/*
+ * Pages must be there before they are read, or the kernel lends all nodes one
+ * page of zeroes; and more than a word of each would change the shares.
+ */
+static void fill_tile(struct filler *f, struct task *t, uint32_t block)
+{
+	uint32_t words = f->p->block_words;
+
+	use(f, t, block, false, true);
+	touch(t, 0, words, true);
+	t->span[0].step = PAGE_WORDS;
+	f->p->nr_bytes -=
+		8ull * (words - words / PAGE_WORDS) * f->p->nr_repeats;
+}
+
 static void fill_chol(struct filler *f)
 {
 	uint32_t row, column, k;
-	struct task *t;
 
-	for (row = 0; row < TILES; row++) {
-		for (column = 0; column <= row; column++) {
-			t = add_tile_task(f, row);
-			use(f, t, tile(row, column), false, true);
-			touch(t, 0, 1, true);
-		}
-	}
+	for (row = 0; row < TILES; row++)
+		for (column = 0; column <= row; column++)
+			fill_tile(f, add_tile_task(f, row), tile(row, column));
 	for (k = 0; k < TILES; k++)
 		factor(f, k);
 }

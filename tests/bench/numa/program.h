@@ -14,7 +14,7 @@
  *          above and to the left wrote
  * chol     Cholesky of 12 by 12 tiles of 128 KiB, 364 tasks, 5 runs; a task
  *          reads each word of its operands once and writes those of the tile
- *          that it changes. 78 tasks before write one word of each tile
+ *          that it changes. 78 tasks before write one word of each page
  * reduce   128 tasks write 512 KiB each and 127 add them up in pairs, in
  *          place, 3 runs over the same memory
  * local    64 chains of 8 tasks that read and write a block of 256 KiB of
@@ -43,7 +43,7 @@ struct block_use {
 
 struct span {
 	uint16_t use, is_written;
-	uint32_t first, nr_words;
+	uint32_t first, nr_words, step; /* in words */
 };
 
 struct task {
