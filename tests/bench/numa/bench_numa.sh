@@ -9,8 +9,14 @@ build=${BUILD:-build}
 dir=$build/tests/bench/numa
 set -- # what the machine gets
 commands=
-for r in ${RUNTIMES:-static lkdf-strict lkdf-free tbb libgomp libomp}; do
-	file=$dir/numa_${r%-*}
+for r in ${RUNTIMES:-static lkdf-strict lkdf-free lkdf-data lkdf-blind \
+	tbb libgomp libomp}; do
+	program=numa_$r
+	case $r in
+	lkdf-strict | lkdf-free) program=numa_lkdf ;;
+	lkdf-data | lkdf-blind) program=numa_data ;;
+	esac
+	file=$dir/$program
 	if [ ! -x "$file" ]; then
 		echo "$r is absent"
 		continue
@@ -19,14 +25,12 @@ for r in ${RUNTIMES:-static lkdf-strict lkdf-free tbb libgomp libomp}; do
 	*" $file "*) ;;
 	*) set -- "$@" "$file" ;;
 	esac
-	places=free
-	[ "$r" != lkdf-strict ] || places=strict
-	for p in ${PROGRAMS:-stencil tree local}; do
-		commands="${commands}PLACES=$places ./numa_${r%-*} $p || rc=1
+	for p in ${PROGRAMS:-stencil tree wave chol reduce local}; do
+		commands="${commands}PLACES=${r#lkdf-} ./$program $p || rc=1
 "
 	done
 done
-VM_TIMEOUT=${VM_TIMEOUT:-900} tests/vm/plugin/counted.sh bench-numa \
+VM_TIMEOUT=${VM_TIMEOUT:-1800} tests/vm/plugin/counted.sh bench-numa \
 	"export OMP_PLACES=cores OMP_PROC_BIND=spread
 rc=0
 for i in \$(seq ${ROUNDS:-3}); do

@@ -12,27 +12,29 @@
 static void look_at_predecessors(const struct task *t)
 {
 	struct program *p = t->program;
-	uint32_t i;
+	uint32_t i, nr = __atomic_load_n(&p->nr_runs[t->id], __ATOMIC_RELAXED);
 
 	for (i = 0; i < t->nr_preds; i++)
-		if (!__atomic_load_n(&p->nr_runs[t->pred[i]], __ATOMIC_ACQUIRE))
+		if (__atomic_load_n(&p->nr_runs[t->pred[i]],
+				    __ATOMIC_ACQUIRE) <= nr)
 			__atomic_fetch_add(&p->nr_too_early, 1,
 					   __ATOMIC_RELAXED);
 }
 
-static void walk(const struct task *t)
+static void walk(const struct task *t, uint64_t *const *block)
 {
 	const struct span *s;
-	uint64_t sum = t->id;
+	uint64_t sum = t->id, *at;
 	uint32_t i;
 
 	for (s = t->span; s < t->span + t->nr_spans; s++) {
+		at = block[s->use] + s->first;
 		if (s->is_written)
-			for (i = 0; i < s->nr_words; i++)
-				s->at[i] = sum + i;
+			for (i = 0; i < s->nr_words; i += s->step)
+				at[i] = sum + i;
 		else
-			for (i = 0; i < s->nr_words; i++)
-				sum += s->at[i];
+			for (i = 0; i < s->nr_words; i += s->step)
+				sum += at[i];
 	}
 	__asm__ volatile("" ::"r"(sum));
 }
@@ -71,14 +73,14 @@ static void pass_gate(struct program *p)
 		__atomic_fetch_add(&p->nr_tasks_counted, 1, __ATOMIC_RELAXED);
 }
 
-void program_body(struct task *t)
+void program_body(struct task *t, uint64_t *const *at)
 {
 	struct program *p;
 
 	guest_mark(CONTROL_ENTER);
 	p = t->program;
 	look_at_predecessors(t);
-	walk(t);
+	walk(t, at);
 	__atomic_fetch_add(&p->nr_runs[t->id], 1, __ATOMIC_RELEASE);
 	if (p->is_gated)
 		pass_gate(p);

@@ -3,7 +3,7 @@
 # machine with four nodes. What cannot be built here prints one line.
 
 NUMA_DIR := $(BUILD)/tests/bench/numa
-NUMA_RUNTIMES := static lkdf tbb libgomp libomp
+NUMA_RUNTIMES := static lkdf data tbb libgomp libomp
 NUMA_PROGRAMS := $(addprefix $(NUMA_DIR)/numa_,$(NUMA_RUNTIMES))
 # The same objects for all: one body, scalar.
 NUMA_COMMON := $(addprefix $(NUMA_DIR)/,body.o program.o driver.o) \
@@ -21,7 +21,8 @@ $(NUMA_DIR)/numa_static: $(NUMA_DIR)/run_static.o $(NUMA_COMMON)
 	$(call say,LD)
 	$(Q)$(CC) -o $@ $^ -lpthread
 
-$(NUMA_DIR)/numa_lkdf: $(NUMA_DIR)/run_lkdf.o $(NUMA_COMMON) $(LIB_SO)
+$(NUMA_DIR)/numa_lkdf $(NUMA_DIR)/numa_data: $(NUMA_DIR)/numa_%: \
+		$(NUMA_DIR)/run_%.o $(NUMA_COMMON) $(LIB_SO)
 	$(call say,LD)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) -L$(BUILD) -llkdf \
 		-lpthread -Wl,-rpath,'$$ORIGIN/../../..'

@@ -1,15 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * Task programs whose remote traffic is counted, the same for all runtimes: a
- * table of tasks with their predecessors, the node that owns what they write,
- * and the words they walk through. Memory is fresh in each round, so pages
- * follow whoever writes first.
+ * table of tasks with the blocks they use, their predecessors, the node that
+ * owns what they write, and the words they walk through. Memory is fresh in
+ * each round, so pages follow whoever writes first, if nobody places them.
  *
  * stencil  64 blocks of 512 KiB twice, a task for each block to write it
  *          first and 20 sweeps; a task reads its block and 512 words of each
  *          neighbour and writes the other copy of its block
  * tree     255 tasks: each but the 128 leaves writes 512 KiB, each but the
  *          root reads what its parent wrote
+ * wave     16 by 16 tasks, each writes 512 KiB and reads what its neighbours
+ *          above and to the left wrote
+ * chol     Cholesky of 12 by 12 tiles of 128 KiB, 364 tasks, 5 runs; a task
+ *          reads each word of its operands once and writes those of the tile
+ *          that it changes. 78 tasks before write one word of each page
+ * reduce   128 tasks write 512 KiB each and 127 add them up in pairs, in
+ *          place, 3 runs over the same memory
  * local    64 chains of 8 tasks that read and write a block of 256 KiB of
  *          their own; counted only while all nodes have plenty of tasks
  */
@@ -26,25 +33,36 @@ extern "C" {
 #define PROGRAM_NODES 4
 #define PROGRAM_WORKERS 8 /* two on each node */
 #define TASK_MAX_PREDS 3
+#define TASK_MAX_USES 4
 #define TASK_MAX_SPANS 4
 
+struct block_use {
+	uint32_t block;
+	uint16_t is_read, is_written;
+};
+
 struct span {
-	uint64_t *at;
-	uint32_t nr_words, is_written;
+	uint16_t use, is_written;
+	uint32_t first, nr_words, step; /* in words */
 };
 
 struct task {
 	struct program *program;
-	uint32_t id, nr_preds, nr_spans;
+	uint32_t id, nr_preds, nr_spans, nr_uses;
 	uint32_t owner; /* worker; its node is owner / 2 */
 	uint32_t pred[TASK_MAX_PREDS];
 	struct span span[TASK_MAX_SPANS];
+	struct block_use use[TASK_MAX_USES];
+	uint64_t *at[TASK_MAX_USES]; /* in the arena */
 };
 
 struct program {
 	const char *name;
 	struct task *task; /* predecessors have lower numbers */
 	uint32_t nr_tasks;
+	uint32_t nr_repeats; /* one run after another, over the same memory */
+	uint32_t nr_blocks, block_words;
+	uint32_t is_fresh; /* a block has one writer and no value afterwards */
 	uint64_t nr_bytes; /* that all bodies touch */
 
 	/* By bodies. */
@@ -66,8 +84,8 @@ static inline int task_node(const struct task *t)
 struct program *program_create(const char *name);
 void program_destroy(struct program *p);
 
-/* The body of every task in every runtime. */
-void program_body(struct task *t);
+/* The body of every task in every runtime; at: the blocks of its uses. */
+void program_body(struct task *t, uint64_t *const *at);
 
 /* After a run: 0, or -1 and a line on stderr: order or number was wrong. */
 int program_check(const struct program *p);

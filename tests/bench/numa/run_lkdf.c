@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * lkdf: one sealed graph, one run. PLACES=strict in the environment binds each
+ * lkdf without data: one sealed graph. PLACES=strict in the environment binds each
  * task to the node that owns its block; otherwise all tasks are left free.
  */
 #include "tests/bench/numa/driver.h"
@@ -33,8 +33,10 @@ static int complain(const char *what)
 
 static int body(struct lkdf_ctx *c, void *arg)
 {
+	struct task *t = arg;
+
 	(void)c;
-	program_body(arg);
+	program_body(t, t->at);
 	return 0;
 }
 
@@ -90,10 +92,11 @@ static int prepare(struct program *p)
 
 static int run(struct program *p)
 {
+	struct lkdf_run times = { .size = sizeof(times),
+				  .times = p->nr_repeats };
 	struct lkdf_event done;
 
-	(void)p;
-	if (lkdf_graph_run(job.graph, NULL, NULL, &done) ||
+	if (lkdf_graph_run(job.graph, NULL, &times, &done) ||
 	    lkdf_event_wait(done, -1))
 		return complain("run");
 	return 0;

@@ -25,13 +25,24 @@ static void submit(struct task *t)
 
 	if (!t->nr_preds) {
 #pragma omp task depend(out : token[self]) firstprivate(t)
-		program_body(t);
+		program_body(t, t->at);
 	} else {
 #pragma omp task depend(in                                                    \
 			: token[a], token[b], token[c]) depend(out            \
 							       : token[self]) \
 	firstprivate(t)
-		program_body(t);
+		program_body(t, t->at);
+	}
+}
+
+static void submit_all(struct program *p)
+{
+	uint32_t run, i;
+
+	for (run = 0; run < p->nr_repeats; run++) {
+		for (i = 0; i < p->nr_tasks; i++)
+			submit(&p->task[i]);
+#pragma omp taskwait
 	}
 }
 
@@ -43,12 +54,9 @@ static int prepare(struct program *p)
 
 static int run(struct program *p)
 {
-	uint32_t i;
-
 #pragma omp parallel num_threads(PROGRAM_WORKERS)
 #pragma omp single
-	for (i = 0; i < p->nr_tasks; i++)
-		submit(&p->task[i]);
+	submit_all(p);
 	return 0;
 }
 

@@ -2,7 +2,7 @@
 /*
  * What a hand-written program does: one thread pinned to each CPU runs the
  * tasks whose blocks it owns, in the order of their numbers, and sleeps until
- * the predecessors are complete.
+ * the predecessors are complete, and between runs until all are there.
  */
 #include "tests/bench/numa/driver.h"
 #include "tests/vm/plugin/guest.h"
@@ -22,34 +22,46 @@ static struct {
 	uint32_t *is_done;
 } job;
 
-static void wait_for(uint32_t *word)
+static void wait_for(uint32_t *word, uint32_t run)
 {
-	while (!__atomic_load_n(word, __ATOMIC_ACQUIRE))
-		syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, 0, NULL);
+	uint32_t seen;
+
+	while ((seen = __atomic_load_n(word, __ATOMIC_ACQUIRE)) < run)
+		syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, seen, NULL);
 }
 
-static void set(uint32_t *word)
+static void set(uint32_t *word, uint32_t run)
 {
-	__atomic_store_n(word, 1, __ATOMIC_SEQ_CST);
+	__atomic_store_n(word, run, __ATOMIC_SEQ_CST);
 	syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT_MAX);
 }
 
-static void *work(void *arg)
+static void run_own(uint32_t self, uint32_t run)
 {
-	uint32_t self = (uint32_t)(uintptr_t)arg, i, n;
+	uint32_t i, n;
 	struct task *t;
 
-	guest_pin((int)self);
-	pthread_barrier_wait(&job.ready);
 	for (i = 0; i < job.program->nr_tasks; i++) {
 		t = &job.program->task[i];
 		if (t->owner != self)
 			continue;
 		for (n = 0; n < t->nr_preds; n++)
-			wait_for(&job.is_done[t->pred[n]]);
-		program_body(t);
-		set(&job.is_done[i]);
+			wait_for(&job.is_done[t->pred[n]], run);
+		program_body(t, t->at);
+		set(&job.is_done[i], run);
 	}
+}
+
+static void *work(void *arg)
+{
+	uint32_t self = (uint32_t)(uintptr_t)arg, run;
+
+	guest_pin((int)self);
+	for (run = 1; run <= job.program->nr_repeats; run++) {
+		pthread_barrier_wait(&job.ready);
+		run_own(self, run);
+	}
+	pthread_barrier_wait(&job.ready);
 	return NULL;
 }
 
@@ -74,10 +86,10 @@ static int prepare(struct program *p)
 
 static int run(struct program *p)
 {
-	int i;
+	uint32_t i;
 
-	(void)p;
-	pthread_barrier_wait(&job.ready);
+	for (i = 0; i <= p->nr_repeats; i++)
+		pthread_barrier_wait(&job.ready);
 	for (i = 0; i < PROGRAM_WORKERS; i++)
 		pthread_join(job.thread[i], NULL);
 	return 0;

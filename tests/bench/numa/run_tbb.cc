@@ -24,7 +24,7 @@ static int prepare(struct program *p)
 		struct task *t = &p->task[i];
 
 		nodes.emplace_back(new node(*graph, [t](message) {
-			program_body(t);
+			program_body(t, t->at);
 			return message();
 		}));
 		for (uint32_t n = 0; n < t->nr_preds; n++)
@@ -35,10 +35,12 @@ static int prepare(struct program *p)
 
 static int run(struct program *p)
 {
-	for (uint32_t i = 0; i < p->nr_tasks; i++)
-		if (!p->task[i].nr_preds)
-			nodes[i]->try_put(message());
-	graph->wait_for_all();
+	for (uint32_t run = 0; run < p->nr_repeats; run++) {
+		for (uint32_t i = 0; i < p->nr_tasks; i++)
+			if (!p->task[i].nr_preds)
+				nodes[i]->try_put(message());
+		graph->wait_for_all();
+	}
 	return 0;
 }
 

@@ -15,7 +15,7 @@
 #define CELLS_NO_NODE CONTROL_MAX_NODES /* the node is not known */
 
 enum cells_class {
-	CELLS_DATA, /* the arena */
+	CELLS_DATA, /* the arena; the heap inside of bodies */
 	CELLS_RUNTIME, /* all else, outside of bodies */
 	CELLS_BODY, /* all else, inside */
 	CELLS_NR_CLASSES,

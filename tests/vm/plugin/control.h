@@ -7,8 +7,8 @@
  *
  * cpu C N            the vCPU that says this is the guest's CPU C on node N
  * memory N FROM TO   node N has these guest-physical addresses
- * page ADDR          the next access of this vCPU to the arena goes to a page
- *                    at this guest-physical address
+ * page ADDR          the next access of this vCPU to the arena or the heap
+ *                    goes to a page at this guest-physical address
  * map                write the map learnt so far to the report
  * range NAME FROM TO count these virtual addresses under that name, too
  * ranges             forget all ranges
@@ -21,6 +21,9 @@
 #define CONTROL_SIZE 0x1000ull
 #define ARENA_AT 0x100000000000ull
 #define ARENA_SIZE 0x010000000000ull
+/* Where the allocator of a library is made to map: behind the arena. */
+#define HEAP_AT (ARENA_AT + ARENA_SIZE)
+#define HEAP_SIZE 0x010000000000ull
 #define USER_END 0x800000000000ull
 
 #define CONTROL_MAX_NODES 16
@@ -31,7 +34,7 @@ enum control_word {
 	CONTROL_ENTER, /* a body begins on this vCPU */
 	CONTROL_LEAVE, /* and ends */
 	CONTROL_VERIFIED, /* write how many pages were on their node */
-	CONTROL_VERIFY, /* + N: arena pages touched next are on node N */
+	CONTROL_VERIFY, /* + N: pages touched next are on node N */
 	CONTROL_END = CONTROL_VERIFY + CONTROL_MAX_NODES,
 };
 

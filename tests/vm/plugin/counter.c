@@ -174,12 +174,19 @@ static void add(struct cell *c, uint64_t size)
 	c->accesses++;
 }
 
+static enum cells_class class_of(const struct vcpu *v, uint64_t va)
+{
+	if (va - ARENA_AT < ARENA_SIZE)
+		return CELLS_DATA;
+	if (!v->is_in_body)
+		return CELLS_RUNTIME;
+	/* An allocator writes into blocks that are free. */
+	return va - HEAP_AT < HEAP_SIZE ? CELLS_DATA : CELLS_BODY;
+}
+
 static void count(struct vcpu *v, uint64_t va, int node, uint64_t size)
 {
-	bool is_data = va >= ARENA_AT && va < ARENA_AT + ARENA_SIZE;
-	enum cells_class class = is_data	 ? CELLS_DATA
-				 : v->is_in_body ? CELLS_BODY
-						 : CELLS_RUNTIME;
+	enum cells_class class = class_of(v, va);
 	int range;
 
 	if (node < 0)
@@ -192,7 +199,7 @@ static void count(struct vcpu *v, uint64_t va, int node, uint64_t size)
 		add(&v->cells.range[range][node], size);
 }
 
-/* An access to the arena that a program has announced. */
+/* An access to arena or heap that a program has announced. */
 static void learn_or_verify(struct vcpu *v, uint64_t number, int node)
 {
 	if (v->page != NO_PAGE) {
@@ -221,7 +228,7 @@ static void on_access(unsigned index, uint32_t info, uint64_t va, void *u)
 			control(v, (unsigned)(va - CONTROL_AT) / 8);
 		return;
 	}
-	if (!is_on && va - ARENA_AT >= ARENA_SIZE)
+	if (!is_on && va - ARENA_AT >= ARENA_SIZE + HEAP_SIZE)
 		return;
 	if (number_of(info, va, &number)) {
 		node = nodemap_node(&counter.map, number, &v->last_memory);

@@ -198,6 +198,25 @@ static int bodies_have_their_own_words(void)
 	return 0;
 }
 
+/* Those of the heap are data there, and the runtime's otherwise. */
+static int a_heap_is_data_in_bodies(void)
+{
+	char *at = guest_heap(SIZE, PAGE);
+
+	if (!at || guest_bind(at, SIZE, 1))
+		return -ENOMEM;
+	memset(at, 1, SIZE);
+	begin("a heap is data in bodies");
+	expect(0, 1, SIZE, SIZE / 8);
+	guest_mark(CONTROL_START);
+	walk(at);
+	guest_mark(CONTROL_ENTER);
+	walk(at);
+	guest_mark(CONTROL_LEAVE);
+	guest_mark(CONTROL_STOP);
+	return guest_verify();
+}
+
 /* A page that is said to be where it is not: the verification must see it. */
 static int a_wrong_map_is_seen(void)
 {
@@ -286,6 +305,7 @@ int main(void)
 		a_moved_page_is_followed,
 		buffers_are_told_apart,
 		bodies_have_their_own_words,
+		a_heap_is_data_in_bodies,
 		a_wrong_map_is_seen,
 	};
 	int rc = guest_open();

@@ -20,6 +20,7 @@
 static struct {
 	pthread_mutex_t lock; /* of the text */
 	size_t arena_size;
+	size_t heap_size; /* atomic */
 	struct {
 		const char *name;
 		uint64_t from, to;
@@ -99,7 +100,7 @@ int guest_say_ranges(void)
 			   path) < 2 ||
 		    from == CONTROL_AT || from >= USER_END)
 			continue;
-		if (from - ARENA_AT >= ARENA_SIZE)
+		if (from - ARENA_AT >= ARENA_SIZE + HEAP_SIZE)
 			guest_say("range %s %llx %llx",
 				  name_of(path, to - from, nr++, name,
 					  sizeof(name)),
@@ -136,6 +137,23 @@ void guest_arena_free(void)
 	guest.nr_named = 0;
 }
 
+/* Addresses are never given twice: there are plenty. */
+void *guest_heap(size_t size, size_t align)
+{
+	size_t at = __atomic_load_n(&guest.heap_size, __ATOMIC_RELAXED), from;
+	void *p;
+
+	do
+		from = (at + align - 1) & ~(align - 1);
+	while (!__atomic_compare_exchange_n(&guest.heap_size, &at, from + size,
+					    0, __ATOMIC_RELAXED,
+					    __ATOMIC_RELAXED));
+	p = map(HEAP_AT + from, size);
+	if (!p)
+		complain("heap");
+	return p;
+}
+
 int guest_bind(void *at, size_t size, int node)
 {
 	unsigned long mask = 1ul << node;
@@ -162,12 +180,13 @@ int guest_nodes(void *at, size_t nr, int *nodes)
 	return 0;
 }
 
-int guest_verify(void)
+/* The pages that there are from @at on; adds up how many. */
+static int verify(uint64_t at, size_t nr, size_t *nr_touched)
 {
-	volatile uint64_t *word = (void *)(uintptr_t)ARENA_AT;
-	size_t i, nr = guest.arena_size / PAGE, nr_touched = 0;
+	volatile uint64_t *word = (void *)(uintptr_t)at;
 	int node, *nodes = malloc((nr + 1) * sizeof(*nodes));
 	int rc = nodes ? guest_nodes((void *)word, nr, nodes) : -ENOMEM;
+	size_t i;
 
 	for (node = 0; !rc && node < CONTROL_MAX_NODES; node++) {
 		guest_mark(CONTROL_VERIFY + (unsigned)node);
@@ -175,12 +194,22 @@ int guest_verify(void)
 			if (nodes[i] != node)
 				continue;
 			(void)word[i * (PAGE / 8)];
-			nr_touched++;
+			(*nr_touched)++;
 		}
 	}
-	guest_mark(CONTROL_VERIFIED);
-	guest_say("note pages %zu", nr_touched);
 	free(nodes);
+	return rc;
+}
+
+int guest_verify(void)
+{
+	size_t nr = 0;
+	int rc = verify(ARENA_AT, guest.arena_size / PAGE, &nr);
+
+	if (!rc)
+		rc = verify(HEAP_AT, guest.heap_size / PAGE, &nr);
+	guest_mark(CONTROL_VERIFIED);
+	guest_say("note pages %zu", nr);
 	return rc;
 }
 

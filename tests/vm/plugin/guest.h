@@ -45,11 +45,17 @@ int guest_say_ranges(void);
 void *guest_arena(size_t size, const char *name);
 /* Gives all of the arena back. */
 void guest_arena_free(void);
+/*
+ * For a library's own allocator, which unmaps it: data while a body runs, the
+ * runtime's words otherwise. @align is a power of two, at least a page. Any
+ * thread. NULL after a line on stderr.
+ */
+void *guest_heap(size_t size, size_t align);
 /* The next touch of each page puts it on the node, or fails. */
 int guest_bind(void *at, size_t size, int node);
 /* Node of each of @nr pages from @at, -errno where there is none. */
 int guest_nodes(void *at, size_t nr, int *nodes);
-/* Touches all pages of the arena and says on which node they must be. */
+/* Touches all pages of arena and heap and says on which node they must be. */
 int guest_verify(void);
 
 int guest_pin(int cpu);

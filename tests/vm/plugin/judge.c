@@ -140,7 +140,7 @@ int main(int argc, char **argv)
 			judge(&s.section[i]);
 	}
 	is(nr_pairs, nr_nodes * nr_cpus, "all pairs of CPU and node are there");
-	is(nr_facts, 9, "all facts are there");
+	is(nr_facts, 10, "all facts are there");
 	sections_fini(&s);
 	return tap_end();
 }
