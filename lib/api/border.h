@@ -31,7 +31,7 @@ int border_place(struct lkdf *rt, const struct lkdf_task *task);
  * A submission while a graph records its scope: 1, and the task's number or
  * why not; 0: nobody records it.
  */
-int border_record(struct lkdf_scope *s, const struct lkdf_task *t,
+int border_record(struct lkdf_scope *s, const struct lkdf_task *task,
 		  bool has_done, int *nr);
 
 /* Uses of a task that is submitted or spawned. */

@@ -138,20 +138,30 @@ int lkdf_graph_record(struct lkdf_graph *g, struct lkdf_scope *s)
 	return recording_begin(g, s);
 }
 
-int border_record(struct lkdf_scope *s, const struct lkdf_task *t,
+static int record(struct lkdf_graph *g, const struct lkdf_task *task,
+		  bool has_done)
+{
+	struct lkdf_task t;
+	int rc;
+
+	if (has_done)
+		return graph_broken(
+			g, err(-EINVAL,
+			       "submit: scope \"%s\" is recorded by graph %s, "
+			       "where done is not known",
+			       g->recorded->name, g->name));
+	rc = border_task(task, &t);
+	return rc ? graph_broken(g, rc) : add_task(g, &t);
+}
+
+int border_record(struct lkdf_scope *s, const struct lkdf_task *task,
 		  bool has_done, int *nr)
 {
 	struct lkdf_graph *g = recording_lock(s);
 
 	if (!g)
 		return 0;
-	if (has_done)
-		*nr = err(-EINVAL,
-			  "submit: scope \"%s\" is recorded by graph %s, "
-			  "where done is not known",
-			  s->name, g->name);
-	else
-		*nr = add_task(g, t);
+	*nr = record(g, task, has_done);
 	recording_unlock(s);
 	return 1;
 }

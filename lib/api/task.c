@@ -46,15 +46,16 @@ int lkdf_submit(struct lkdf *rt, struct lkdf_scope *s,
 	struct lkdf_task t;
 	int rc = border_runtime(rt);
 
-	if (!rc)
-		rc = copy_task(rt, task, &t);
 	if (rc)
 		return rc;
 	if (s && s->rt != rt)
 		return err(-EINVAL, "submit: scope %s is of another runtime",
 			   s->name);
 	if (s && unlikely(recording_is_on(s)) &&
-	    border_record(s, &t, done != NULL, &rc))
+	    border_record(s, task, done != NULL, &rc))
+		return rc;
+	rc = copy_task(rt, task, &t);
+	if (rc)
 		return rc;
 	return task_submit(rt, s ? s : &rt->root, &t, done);
 }

@@ -56,6 +56,8 @@ void thread_adopt(struct thread *record)
 
 void thread_retire(void)
 {
+	if (thread_record && thread_record->stock_end)
+		thread_record->stock_end(thread_record);
 	if (thread_record && thread_record->memory_end)
 		thread_record->memory_end(thread_record);
 }

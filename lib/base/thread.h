@@ -14,6 +14,7 @@
 
 #define ERRMSG_SIZE 256
 #define THREAD_MEMORIES 4
+#define THREAD_STOCKS 8
 
 struct thread {
 	/*
@@ -25,6 +26,13 @@ struct thread {
 		void *cache;
 	} memory[THREAD_MEMORIES];
 	void (*memory_end)(struct thread *t);
+
+	/* The same for free tasks and events of runtimes, by their id. */
+	struct {
+		uint64_t id;
+		void *stock;
+	} stock[THREAD_STOCKS];
+	void (*stock_end)(struct thread *t);
 
 	/* This thread only. */
 	char errmsg[ERRMSG_SIZE];

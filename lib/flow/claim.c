@@ -100,7 +100,7 @@ int claim_prepare(struct claim *c)
 		u->claim = c;
 		u->turn = turn_of(u->mode);
 		u->stands_for = (uint16_t)i;
-		u->is_given = u->is_untouched = u->is_first = false;
+		u->is_given = u->is_untouched = false;
 		u->is_granted = u->has_left = u->fails = false;
 		u->below = NULL;
 	}

@@ -44,14 +44,11 @@ static int mark_alive(struct lkdf *rt)
 
 static void init_pools(struct lkdf *rt, const struct runtime_attr *a)
 {
-	int p;
-
 	pool_init(&rt->pool[POOL_TASK], object_size[POOL_TASK], a->max_tasks,
 		  NULL);
 	pool_init(&rt->pool[POOL_EVENT], object_size[POOL_EVENT], a->max_events,
 		  NULL);
-	for (p = 0; p < NR_POOLS; p++)
-		magazine_init(&rt->magazine[p], &rt->pool[p]);
+	stocks_open(rt);
 }
 
 static int open_trace(struct lkdf *rt, const struct runtime_attr *a)
@@ -152,6 +149,7 @@ static void free_memory(struct lkdf *rt)
 	size_t nr = (size_t)rt->nr_executors;
 	int i, p;
 
+	stocks_close(rt);
 	for (i = 0; rt->executors && i < rt->nr_executors; i++)
 		scratch_free(&rt->executors[i]);
 	for (p = 0; p < NR_POOLS; p++)
@@ -220,23 +218,6 @@ void runtime_abandon(struct lkdf *rt)
 	kind_abandon(rt);
 	trace_abandon(&rt->trace);
 	free_memory(rt);
-}
-
-void *runtime_alloc_slow(struct lkdf *rt, enum executor_pool pool)
-{
-	void *object;
-
-	pthread_mutex_lock(&rt->lock);
-	object = magazine_get(&rt->magazine[pool]);
-	pthread_mutex_unlock(&rt->lock);
-	return object;
-}
-
-void runtime_free_slow(struct lkdf *rt, enum executor_pool pool, void *object)
-{
-	pthread_mutex_lock(&rt->lock);
-	magazine_put(&rt->magazine[pool], object);
-	pthread_mutex_unlock(&rt->lock);
 }
 
 /* A free slot holds the number of the next one, plus 1, where the frame was. */

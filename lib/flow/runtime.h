@@ -11,6 +11,7 @@
 #include "base/thread.h"
 #include "device/blocking.h"
 #include "flow/scope.h"
+#include "flow/stock.h"
 #include "mem/pool.h"
 #include "sched/sched.h"
 #include "trace/trace.h"
@@ -53,6 +54,7 @@ struct lkdf {
 	struct sched sched;
 	struct blocking blocking;
 	struct pool pool[NR_POOLS];
+	struct stocks stocks; /* for threads of the user */
 	struct lkdf_scope root;
 	_Atomic(uint64_t) nr_handles;
 	_Atomic(uint32_t) nr_guests; /* user threads inside a signal */
@@ -72,7 +74,6 @@ struct lkdf {
 
 	/* Under lock. */
 	pthread_mutex_t lock;
-	struct magazine magazine[NR_POOLS]; /* for threads of the user */
 	struct lkdf_limit *limits;
 	uint32_t nr_frames; /* slots ever used */
 	uint32_t free_frame; /* first free slot + 1 */
@@ -99,14 +100,11 @@ static inline struct executor *runtime_executor(struct lkdf *rt)
 }
 
 /* An object of a pool; ex may be NULL. NULL: no memory or the cap. */
-void *runtime_alloc_slow(struct lkdf *rt, enum executor_pool pool);
-void runtime_free_slow(struct lkdf *rt, enum executor_pool pool, void *object);
-
 static inline void *runtime_alloc(struct lkdf *rt, struct executor *ex,
 				  enum executor_pool pool)
 {
 	return likely(ex != NULL) ? magazine_get(&ex->magazine[pool])
-				  : runtime_alloc_slow(rt, pool);
+				  : stock_get(rt, pool);
 }
 
 static inline void runtime_free(struct lkdf *rt, struct executor *ex,
@@ -115,7 +113,7 @@ static inline void runtime_free(struct lkdf *rt, struct executor *ex,
 	if (likely(ex != NULL))
 		magazine_put(&ex->magazine[pool], object);
 	else
-		runtime_free_slow(rt, pool, object);
+		stock_put(rt, pool, object);
 }
 
 /* A slot number for the frame, or -ENOSPC. */

@@ -259,66 +259,13 @@ void uses_destroy(struct task *t)
 	t->link.flags &= (uint16_t)~TASK_HAS_DATA;
 }
 
-static int reads_nothing(const struct task *t, const struct use *u)
+int uses_read_nothing(const struct task *t, const struct use *u)
 {
 	char text[DATA_TEXT];
 
 	return err(-ENODATA,
 		   "task of kind %s: nobody has written %s, which it reads",
 		   t->kind->name, data_text(u->domain->data, u->part, text));
-}
-
-/* False: nobody writes what it reads. marks: it is the first to write it. */
-static bool expect(struct use *u)
-{
-	struct var *v = u->var;
-	bool is_there;
-
-	lock_take(&u->domain->lock);
-	is_there = !(u->flags & USE_READS) || u->flags & USE_WEAK ||
-		   u->turn == TURN_REDUCE || var_is_written(u->domain, v);
-	u->is_first = is_there && u->flags & USE_WRITES && !v->is_written;
-	if (u->is_first)
-		v->is_written = true;
-	lock_give(&u->domain->lock);
-	return is_there;
-}
-
-static void forget(struct task **t, unsigned nr)
-{
-	struct use *u;
-	unsigned i;
-
-	for (i = 0; i < nr; i++) {
-		u = t[i]->link.flags & TASK_HAS_DATA ? t[i]->claim->first
-						     : NULL;
-		for (; u; u = u->after) {
-			if (!u->is_first)
-				continue;
-			lock_take(&u->domain->lock);
-			u->var->is_written = false;
-			lock_give(&u->domain->lock);
-		}
-	}
-}
-
-int uses_expect(struct task **t, unsigned nr)
-{
-	struct use *u;
-	unsigned i;
-
-	for (i = 0; i < nr; i++) {
-		if (!(t[i]->link.flags & TASK_HAS_DATA))
-			continue;
-		t[i]->claim->is_expected = true;
-		for (u = t[i]->claim->first; u; u = u->after) {
-			if (expect(u))
-				continue;
-			forget(t, i + 1);
-			return reads_nothing(t[i], u);
-		}
-	}
-	return 0;
 }
 
 int uses_enter(struct executor *ex, struct task *t)
@@ -329,7 +276,7 @@ int uses_enter(struct executor *ex, struct task *t)
 	if (rc > 0)
 		assign_task(t);
 	if (unlikely(rc < 0))
-		reads_nothing(t, why);
+		uses_read_nothing(t, why);
 	return rc;
 }
 

@@ -29,9 +29,12 @@ void uses_destroy(struct task *t);
 
 /*
  * Will each task have what it reads, as they are about to enter in this order?
- * 0, or -ENODATA: nothing has changed.
+ * 0; -ENODATA; -ENOMEM.
  */
 int uses_expect(struct task **t, unsigned nr);
+
+/* Says that nobody has written what it reads; -ENODATA. */
+int uses_read_nothing(const struct task *t, const struct use *u);
 
 /* 1: it may start; 0: it will be started; -ENODATA. */
 int uses_enter(struct executor *ex, struct task *t);

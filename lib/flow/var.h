@@ -133,7 +133,6 @@ struct use {
 	/* The claim's holder. */
 	bool is_given; /* on */
 	bool is_untouched; /* it turned out not to write */
-	bool is_first; /* see uses_expect() */
 
 	/* Under the domain's lock. */
 	bool is_granted;
