@@ -30,7 +30,17 @@ static const struct bars {
 	{ "local", 0.02, 0, 0, 0 },
 };
 
-enum { STATIC, STRICT, FREE, DATA, BLIND, TBB, GOMP, OMP, NR_RUNTIMES };
+enum {
+	STATIC,
+	STRICT,
+	FREE,
+	DATA,
+	BLIND,
+	TBB,
+	GOMP,
+	OMP,
+	NR_RUNTIMES
+};
 static const char *const runtimes[NR_RUNTIMES] = {
 	"static",     "lkdf-strict", "lkdf-free", "lkdf-data",
 	"lkdf-blind", "tbb",	     "libgomp",	  "libomp",

@@ -6,8 +6,8 @@
 
 static void say_result(const struct program *p)
 {
-	uint32_t nr = p->is_gated ? p->nr_tasks_counted
-				  : p->nr_tasks * p->nr_repeats;
+	uint32_t nr =
+		p->is_gated ? p->nr_tasks_counted : p->nr_tasks * p->nr_repeats;
 
 	guest_say("note right %d", !program_check(p));
 	guest_say("note tasks %u", nr);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * lkdf without data: one sealed graph. PLACES=strict in the environment binds each
- * task to the node that owns its block; otherwise all tasks are left free.
+ * lkdf without data: one sealed graph. PLACES=strict in the environment binds
+ * each task to the node that owns its block; otherwise all tasks are left free.
  */
 #include "tests/bench/numa/driver.h"
 
