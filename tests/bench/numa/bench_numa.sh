@@ -30,7 +30,7 @@ for r in ${RUNTIMES:-static lkdf-strict lkdf-free lkdf-data lkdf-blind \
 "
 	done
 done
-VM_TIMEOUT=${VM_TIMEOUT:-1800} tests/vm/plugin/counted.sh bench-numa \
+VM_TIMEOUT=${VM_TIMEOUT:-3600} tests/vm/plugin/counted.sh bench-numa \
 	"export OMP_PLACES=cores OMP_PROC_BIND=spread
 rc=0
 for i in \$(seq ${ROUNDS:-3}); do

@@ -53,7 +53,7 @@ $(NUMA_DIR)/bench_numa: $(addprefix $(NUMA_DIR)/,bench_numa.o tally.o) \
 .PHONY: bench-numa numa-programs
 numa-programs: $(NUMA_PROGRAMS) $(NUMA_DIR)/bench_numa $(COUNTER_PROGRAMS)
 
-bench-numa: numa-programs ## remote accesses, counted in a machine, 4 minutes
+bench-numa: numa-programs ## remote accesses, counted in a machine, 20 minutes
 	$(Q)BUILD=$(BUILD) ROUNDS=$(NUMA_ROUNDS) tests/bench/numa/bench_numa.sh
 
 API_TESTS += $(NUMA_DIR)/test_tally
