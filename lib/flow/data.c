@@ -136,11 +136,14 @@ int data_at(struct lkdf *rt, const void *addr, struct lkdf_data **out)
 
 /* ---- bytes ------------------------------------------------------------ */
 
-/* A split data without a home: each part's pages come where it is used. */
+/* Without a home: pages, or those of each part, come where they are used. */
 static bool wants_map(const struct lkdf_data *d, int node)
 {
-	return node < 0 && d->domain.nr_parts > 1 &&
-	       d->stride >= 2 * (uint64_t)PAGE && d->align <= PAGE &&
+	bool is_split = d->domain.nr_parts > 1;
+	uint64_t piece = is_split ? d->stride : d->bytes;
+
+	return d->home < 0 && (is_split || node == DATA_FIRST_TOUCH) &&
+	       piece >= 2 * (uint64_t)PAGE && d->align <= PAGE &&
 	       d->rt->topo->nr_nodes > 1;
 }
 
@@ -154,7 +157,7 @@ static void *allocate(struct lkdf_data *d, int node)
 	int error = ENOMEM;
 	void *p;
 
-	if (wants_map(d, d->home)) {
+	if (wants_map(d, node)) {
 		p = region_map(d->bytes);
 		d->is_mapped = p != NULL;
 	} else {

@@ -107,9 +107,11 @@ const char *data_text(const struct lkdf_data *d, uint32_t part,
 		      char text[DATA_TEXT]);
 
 /*
- * The bytes, made now if there are none: on node, -1: the one this thread
- * runs on. NULL: no memory, err() has said so.
+ * The bytes, made now if there are none: on node; -1: the one this thread
+ * runs on; DATA_FIRST_TOUCH: page by page where they are touched first, if they
+ * are pages. NULL: no memory, err() has said so.
  */
+#define DATA_FIRST_TOUCH (-2)
 void *data_bytes(struct lkdf_data *d, int node);
 
 /* Where a part lies in the bytes, and how long it is. */

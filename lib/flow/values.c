@@ -112,7 +112,8 @@ int values_prepare(struct lkdf_graph *g)
 		/* [data.look] pairs with [data.at]. */
 		if (is_lasting(v) && v->writes &&
 		    !a_load(&v->data->at, acquire) &&
-		    !data_bytes(v->data, v->home))
+		    !data_bytes(v->data,
+				v->home < 0 ? DATA_FIRST_TOUCH : v->home))
 			return -ENOMEM;
 	}
 	return 0;
