@@ -97,8 +97,8 @@ int lkdf_data_at(struct lkdf *rt, const void *addr, struct lkdf_data **out);
  *
  * A use of the whole waits for all uses of parts before it, and they for it.
  *
- * Return: 0; -EEXIST split already; -ERANGE @nr parts of @stride do not cover
- * @d exactly; -EINVAL; -ENOMEM.
+ * Return: 0; -EEXIST split already; -EBUSY a use of it is pending; -ERANGE @nr
+ * parts of @stride do not cover @d exactly; -EINVAL; -ENOMEM.
  */
 int lkdf_data_split(struct lkdf_data *d, uint32_t nr, uint64_t stride);
 
