@@ -30,7 +30,7 @@
 /* The fault comes at this call, counting from 1; 0: never, < 0: at all. */
 static atomic_int inject_at;
 static atomic_int inject_nr;
-static atomic_bool inject_threads_only;
+__attribute__((unused)) static atomic_bool inject_threads_only;
 
 #if CAN_INJECT
 extern void *__libc_malloc(size_t size);
