@@ -27,10 +27,13 @@ $(VM_INTERNAL): $(BUILD)/tests/vm/%: tests/vm/%.c $(LIB_INTERNAL)
 
 # What the machines run: machine.sh takes it from here. Left out is what no node
 # can change and what is slow there or needs python3.
-VM_LEFT_OUT := $(addprefix $(BUILD)/tests/,$(addprefix api/test_,cancel dump \
-	data_deadlock data_failing data_graph data_order data_parts data_trees \
-	error faults limit serial shape stat then touch) \
-	$(addprefix unit/test_,heap_fault heap_threads trace_read))
+VM_LEFT_OUT := $(addprefix $(BUILD)/tests/,$(addprefix api/test_,burst cancel \
+	data_children data_deadlock data_failing data_graph data_order \
+	data_parts data_trees dump error faults flat limit many many_end \
+	many_faults many_refused meet record record_refused serial shape stat \
+	then touch) \
+	$(addprefix unit/test_,deficit heap_fault heap_threads plan plan_any \
+	steal_sim trace_read))
 VM_GUEST := $(VM_PROGRAMS) $(filter-out $(VM_LEFT_OUT),\
 	$(UNIT_TESTS) $(API_TESTS))
 VM_ENV = BUILD=$(BUILD) VM_GUEST='$(VM_GUEST)'
