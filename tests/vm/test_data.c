@@ -73,8 +73,8 @@ static void first_writer_decides(int node)
 		task_on(looks, d, LKDF_READ, -1, &ran);
 		nr_there += ran == node;
 	}
-	/* A thief may take some. */
-	ok(nr_there >= 5, "node %d: %d of 10 readers ran there", node,
+	/* Thieves sleep, but one that has just run may take some. */
+	ok(nr_there >= 4, "node %d: %d of 10 readers ran there", node,
 	   nr_there);
 	lkdf_data_put(d);
 }
@@ -148,7 +148,7 @@ static void plan_spreads_and_keeps(void)
 	is(atomic_load(&nr_beside) + atomic_load(&nr_away), all, "%d tasks",
 	   all);
 	/* The rest was stolen: the machine's CPUs share those of the host. */
-	ok(atomic_load(&nr_beside) * 4 >= all * 3,
+	ok(atomic_load(&nr_beside) * 10 >= all * 6,
 	   "%d of them beside their bytes", atomic_load(&nr_beside));
 	ok(least * nr_nodes * 2 >= all, "each node has its part");
 	lkdf_graph_put(g);
@@ -161,7 +161,8 @@ int main(void)
 	int i, node;
 
 	mem_start(60);
-	rt = api_open("");
+	/* Who is idle sleeps: those of the home are woken first. */
+	rt = api_open("spin_us=0");
 	writes = api_kind(rt, "writes", write_bytes, sizeof(int *), 0);
 	looks = api_kind(rt, "looks", look, sizeof(int *), 0);
 	sweeps = api_kind(rt, "sweeps", sweep, 0, 0);
