@@ -33,7 +33,7 @@ VM_LEFT_OUT := $(addprefix $(BUILD)/tests/,$(addprefix api/test_,burst cancel \
 	many_faults many_refused meet record record_refused serial shape stat \
 	then touch) \
 	$(addprefix unit/test_,deficit heap_fault heap_threads plan plan_any \
-	steal_sim trace_read))
+	steal_sim stock trace_read))
 VM_GUEST := $(VM_PROGRAMS) $(filter-out $(VM_LEFT_OUT),\
 	$(UNIT_TESTS) $(API_TESTS))
 VM_ENV = BUILD=$(BUILD) VM_GUEST='$(VM_GUEST)'
