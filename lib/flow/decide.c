@@ -112,29 +112,47 @@ static uint32_t take_entry(struct ready_list *l, uint32_t *below)
 	return entry;
 }
 
-/* As many as there is room for now. */
-void decide_listed(struct worker *w, struct ready_list *l)
+/* One entry into our own deque. True: there was room. */
+static bool push_entry(struct worker *w, struct frame *f, uint32_t entry)
 {
-	uint32_t entry, index, below = 0, skip;
+	uint32_t index = entry >> 1, skip = entry & 1 ? ITEM_SKIP : 0;
+
+	if (!f->spill_next)
+		rec_rearm(&f->recs[index],
+			  graph_nr_in(f->graph, &f->recs[index], index));
+	if (worker_push(w, deque_of(f, index), item_make(f, index, skip)))
+		return true;
+	decide_spill(w, f, index, skip);
+	return false;
+}
+
+/* As many as there is room for now, and no more than that. */
+static void take_listed(struct worker *w, struct ready_list *l, uint32_t max)
+{
+	uint32_t entry, below = 0;
 	struct frame *f = l->frame;
 	bool has_room = true;
 
-	while (has_room && below != NO_SPILL) {
+	while (has_room && below != NO_SPILL && max--) {
 		entry = take_entry(l, &below);
-		index = entry >> 1;
-		skip = entry & 1 ? ITEM_SKIP : 0;
-		if (!f->spill_next)
-			rec_rearm(&f->recs[index],
-				  graph_nr_in(f->graph, &f->recs[index],
-					      index));
-		has_room = worker_push(w, deque_of(f, index),
-				       item_make(f, index, skip));
-		if (!has_room)
-			decide_spill(w, f, index, skip);
+		has_room = push_entry(w, f, entry);
 	}
 	/* With the last entry the link went too, and maybe the frame. */
 	if (below != NO_SPILL)
 		send_list(w, l);
+}
+
+void decide_listed(struct worker *w, struct ready_list *l)
+{
+	take_listed(w, l, UINT32_MAX);
+}
+
+void decide_planned(struct worker *w, struct ready_list *l)
+{
+	bool is_thief =
+		home_node(l->home) != w->executor->node && !w->sched->is_serial;
+
+	take_listed(w, l, is_thief ? 1 : UINT32_MAX);
 }
 
 /* The task is the last to arrive at r: ready, or to be skipped. */

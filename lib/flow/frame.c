@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "base/futex.h"
 #include "flow/decide.h"
+#include "flow/item.h"
 #include "flow/run.h"
 #include "flow/runtime.h"
 #include "flow/settle.h"
@@ -61,7 +62,9 @@ static void give_first_tokens(struct lkdf_graph *g, struct frame *f)
 
 static void init_list(struct frame *f, struct ready_list *l, uint16_t home)
 {
-	l->link.type = LINK_FRAME_READY;
+	l->link.type = home != HOME_NONE && f->graph->planned
+			       ? LINK_FRAME_PLANNED
+			       : LINK_FRAME_READY;
 	l->link.class = CLASS_NORMAL;
 	l->home = home;
 	l->frame = f;
@@ -104,6 +107,7 @@ static int init_frame(struct lkdf_graph *g, uint32_t i, bool spill_next)
 	if (slot < 0)
 		return slot;
 	f->slot = (uint32_t)slot;
+	f->item = item_of_frame(f->slot, g->planned);
 	slot = init_placed(g, f);
 	if (!slot && g->wiring)
 		slot = values_create(f);

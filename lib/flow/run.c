@@ -6,6 +6,7 @@
 #include "flow/data.h"
 #include "flow/decide.h"
 #include "flow/kind.h"
+#include "flow/planned.h"
 #include "flow/runtime.h"
 #include "flow/task.h"
 
@@ -106,6 +107,8 @@ static void skip_task(struct burst *b, uint32_t index, bool is_cancelled)
 	counter_add(b->w->executor->counters,
 		    is_cancelled ? COUNTER_CANCELLED : COUNTER_SKIPPED, 1);
 	a_add(is_cancelled ? &f->nr_cancelled : &f->nr_skipped, 1, relaxed);
+	if (f->graph->planned)
+		planned_skip(f, index);
 	decide_task(b->w, f, index, false);
 	b->nr_decided++;
 }
@@ -120,6 +123,8 @@ static void start_general(struct burst *b, uint32_t index)
 		return;
 	}
 	frame_fail(b->f, index, -ENOMEM, "no memory for its task", b->w->id);
+	if (b->f->graph->planned)
+		planned_skip(b->f, index);
 	decide_task(b->w, b->f, index, false);
 	b->nr_decided++;
 }
@@ -421,6 +426,10 @@ static void run_link(struct burst *b, uint64_t item)
 		decide_listed(b->w,
 			      container_of(link, struct ready_list, link));
 		break;
+	case LINK_FRAME_PLANNED:
+		decide_planned(b->w,
+			       container_of(link, struct ready_list, link));
+		break;
 	case LINK_COMBINE:
 		reduction_run(b->w->executor, link);
 		break;
@@ -475,6 +484,8 @@ const struct sched_ops run_ops = {
 void run_start_frame(struct lkdf *rt, struct worker *w, struct frame *f)
 {
 	f->next_source = 0;
+	if (f->graph->planned)
+		planned_begin(f);
 	a_store(&f->remaining, f->graph->nr_tasks, relaxed);
 	if (w && worker_push(w, CLASS_NORMAL, link_item(&f->start)))
 		return;

@@ -129,6 +129,7 @@ static int start_threads(struct lkdf *rt, const struct runtime_attr *a)
 		.is_pinned = a->is_pinned,
 		.is_serial = a->is_serial,
 		.is_per_node = a->is_per_node,
+		.keeps_planned = a->keeps_planned,
 	};
 	int rc;
 

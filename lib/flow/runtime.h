@@ -30,7 +30,7 @@ struct runtime_attr {
 	const char *trace_file; /* "": none */
 	uint64_t memory_limit; /* bytes per node; 0: none */
 	bool is_memory_strict;
-	bool is_placing;
+	bool is_placing, keeps_planned;
 	int memory_huge; /* enum os_huge */
 };
 

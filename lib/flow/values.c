@@ -5,6 +5,7 @@
 #include "flow/ctx.h"
 #include "flow/data.h"
 #include "flow/frame.h"
+#include "flow/planned.h"
 #include "flow/run.h"
 #include "flow/runtime.h"
 #include "flow/uses.h"
@@ -399,7 +400,8 @@ int values_body(struct lkdf_ctx *c, void *arg)
 		if (is_brief_use(u, WIRE_WRITES) &&
 		    unlikely(!bring(c->ex, f, u->var)))
 			return no_bytes(c, u->var);
-	rc = body(c, arg);
+	rc = unlikely(f->graph->planned) ? planned_call(c, body, arg)
+					 : body(c, arg);
 	/* With a task of its own, or dead: at its end. */
 	if (likely(rc >= 0 && !c->task))
 		used(f, first, end);
