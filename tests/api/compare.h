@@ -244,7 +244,7 @@ struct suite {
 	uint64_t seed; /* of the first program; one may be named as argument */
 	int nr, nr_sanitized; /* programs of each sort */
 	bool is_short; /* without 8 workers */
-	void (*tests)(struct lkdf *rt, bool is_serial);
+	void (*tests)(struct lkdf *rt, bool is_serial); /* or NULL */
 };
 
 static void suite_run_with(const struct suite *s, const char *options,
@@ -254,7 +254,8 @@ static void suite_run_with(const struct suite *s, const char *options,
 
 	printf("# %s\n", options);
 	rt = api_open(options);
-	s->tests(rt, !strcmp(options, "serial=yes"));
+	if (s->tests)
+		s->tests(rt, !strcmp(options, "serial=yes"));
 	run_batch(rt, &s->batch, options, seed, nr);
 	is(lkdf_close(rt), 0, "the runtime closes");
 }
