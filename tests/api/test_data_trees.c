@@ -207,27 +207,15 @@ static int run_trees(struct lkdf *rt, struct lkdf_kind *k,
 static const struct choice choices[] = { { .max_parts = 1 },
 					 { .max_parts = 4 } };
 
-static const struct batch batch = { choices, LENGTH(choices), run_trees,
-				    tree_body };
+static const struct suite suite = {
+	.batch = { choices, LENGTH(choices), run_trees, tree_body },
+	.seed = 20000,
+	.nr = 400,
+	.nr_sanitized = 100,
+};
 
 int main(int argc, char **argv)
 {
-	static const char *const options[] = {
-		"workers=1", "workers=2",  "workers=4",
-		"workers=8", "serial=yes",
-	};
-	uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 0) : 20000;
-	int nr = argc > 2 ? atoi(argv[2]) : HAS_SANITIZER ? 100 : 400;
-	struct lkdf *rt;
-	size_t i;
-
-	tap_start(argc > 2 ? 3600 : 240);
-	say_seed_in_time();
-	for (i = 0; i < LENGTH(options); i++) {
-		rt = api_open(options[i]);
-		run_batch(rt, &batch, options[i], seed, nr);
-		is(lkdf_close(rt), 0, "the runtime closes");
-		seed += (uint64_t)nr;
-	}
+	suite_run(&suite, argc, argv);
 	return tap_end();
 }
