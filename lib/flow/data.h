@@ -23,8 +23,11 @@
 #define DATA_MAX_BYTES ((uint64_t)1 << 40)
 #define DATA_MAX_PARTS (1u << 20)
 
+#define DATA_MOVES (LKDF_DATA_MIGRATE | LKDF_DATA_REPLICATE)
+
 struct executor;
 struct lkdf;
+struct replicas;
 
 /* Copies of a var for LKDF_REDUCE, by executor. */
 struct reduction {
@@ -65,6 +68,7 @@ struct lkdf_data {
 	void (*drop)(void *bytes);
 	int (*reduce)(void *acc, const void *x, uint64_t bytes);
 	void (*neutral)(void *acc, uint64_t bytes);
+	struct replicas *replicas; /* NULL: none are made, see replica.h */
 	char name[DATA_NAME];
 
 	/* Under the domain's lock until parts are used. */
@@ -77,6 +81,7 @@ struct lkdf_data {
 
 	/* Any thread. */
 	_Atomic(uint32_t) nr_refs;
+	_Atomic(uint32_t) foreign; /* who used it last, see move.h */
 
 	/* Under the runtime's data lock. */
 	struct list all;
@@ -113,6 +118,12 @@ const char *data_text(const struct lkdf_data *d, uint32_t part,
  */
 #define DATA_FIRST_TOUCH (-2)
 void *data_bytes(struct lkdf_data *d, int node);
+
+/* Nobody uses them any more; the user's are only dropped. */
+void data_free_bytes(struct lkdf_data *d);
+
+/* A block for all its bytes, on that node; NULL: there is no memory. */
+void *data_block(struct lkdf_data *d, int node);
 
 /* Where a part lies in the bytes, and how long it is. */
 uint64_t data_offset(const struct lkdf_data *d, uint32_t part);

@@ -82,7 +82,7 @@ void *reduction_copy(struct executor *ex, struct lkdf_data *d, uint32_t part)
 	struct heap *h = d->rt->heap;
 	uint64_t size = data_size(d, part);
 	struct cache *c = heap_thread_cache(h);
-	struct heap_want w = { c ? c->memory : 0, size, d->align };
+	struct heap_want w = { c ? c->memory : 0, size, d->align, 0 };
 	bool is_zero;
 	int error;
 

@@ -10,6 +10,7 @@
 #include "flow/event.h"
 #include "flow/frame.h"
 #include "flow/kind.h"
+#include "flow/move.h"
 #include "flow/place.h"
 #include "flow/run.h"
 #include "flow/scratch.h"
@@ -216,6 +217,7 @@ void runtime_abandon(struct lkdf *rt)
 	sched_abandon(&rt->sched);
 	blocking_abandon(&rt->blocking);
 	data_abandon(rt);
+	move_abandon(rt);
 	kind_abandon(rt);
 	trace_abandon(&rt->trace);
 	free_memory(rt);

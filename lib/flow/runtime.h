@@ -59,6 +59,7 @@ struct lkdf {
 	_Atomic(uint64_t) nr_handles;
 	_Atomic(uint32_t) nr_guests; /* user threads inside a signal */
 	_Atomic(uint32_t) next_spread; /* nodes of first values, in turn */
+	_Atomic(struct lkdf_kind *) move_kind; /* see flow/move.h */
 
 	/* Under scope_lock: the tree of scopes. */
 	pthread_mutex_t scope_lock;

@@ -3,6 +3,8 @@
 
 #include "base/err.h"
 #include "flow/assign.h"
+#include "flow/move.h"
+#include "flow/replica.h"
 #include "flow/runtime.h"
 #include "flow/task.h"
 #include "mem/heap.h"
@@ -343,13 +345,19 @@ static int begin_use(struct executor *ex, const struct use *u, bool always,
 int uses_begin(struct executor *ex, struct task *t, struct failure **failure)
 {
 	bool always = t->kind->flags & LKDF_ALWAYS;
+	uint32_t flags = 0;
 	struct use *u;
 	int rc = 0;
 
 	*failure = NULL;
-	for (u = t->claim->first; u && !rc; u = u->after)
-		if (!(u->flags & (USE_WEAK | USE_HIDDEN)))
-			rc = begin_use(ex, u, always, failure);
+	for (u = t->claim->first; u && !rc; u = u->after) {
+		if (u->flags & (USE_WEAK | USE_HIDDEN))
+			continue;
+		rc = begin_use(ex, u, always, failure);
+		flags |= u->domain->data->flags;
+	}
+	if (unlikely(flags & DATA_MOVES) && !rc)
+		move_uses(ex, t);
 	return rc;
 }
 
@@ -368,11 +376,13 @@ void *uses_ptr(struct executor *ex, struct task *t, unsigned index)
 {
 	struct use *u = uses_of(t, index);
 	struct lkdf_data *d;
+	uint16_t copy;
 	char *at;
 
 	if (!u || u->is_given || u->flags & USE_WEAK)
 		return NULL;
 	d = u->domain->data;
+	copy = u->copy;
 	/* Children have reduced into it, and were joined. */
 	if (u->below)
 		domain_combine(u->below);
@@ -381,6 +391,6 @@ void *uses_ptr(struct executor *ex, struct task *t, unsigned index)
 	if (u->mode & LKDF_REDUCE)
 		return reduction_copy(ex, d, u->part);
 	/* [data.look] pairs with [data.at]. */
-	at = a_load(&d->at, acquire);
+	at = unlikely(copy) ? replica_at(d, copy - 1) : a_load(&d->at, acquire);
 	return at ? at + data_offset(d, u->part) : NULL;
 }

@@ -6,6 +6,7 @@
 #include "flow/data.h"
 #include "flow/frame.h"
 #include "flow/planned.h"
+#include "flow/replica.h"
 #include "flow/run.h"
 #include "flow/runtime.h"
 #include "flow/uses.h"
@@ -172,6 +173,8 @@ void values_begin(struct frame *f)
 		val->error[i] = 0;
 		if (val->claim->use[i].flags & USE_READS)
 			note_poison(f, &val->claim->use[i]);
+		if (val->claim->use[i].flags & USE_WRITES)
+			data_will_write(val->claim->use[i].domain->data);
 	}
 	for (i = 0; i < w->vars.nr; i++) {
 		v = wire_var(w, i);
@@ -282,7 +285,7 @@ bring_slowly(const struct executor *ex, const struct frame *f, uint32_t var)
 	const struct lkdf_data *d = wire_var(f->graph->wiring, var)->data;
 	struct heap *h = d->rt->heap;
 	struct heap_want w = { heap_near_memory(h, ex->node), d->bytes,
-			       d->align };
+			       d->align, d->flags & LKDF_DATA_HUGE };
 	bool is_zero;
 	int error;
 

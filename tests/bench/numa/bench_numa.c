@@ -49,7 +49,7 @@ enum {
 	NR_RUNTIMES
 };
 static const char *const runtimes[NR_RUNTIMES] = {
-	"static",    "lkdf-strict", "lkdf-free", "lkdf-data", "lkdf-stay",
+	"static",     "lkdf-strict", "lkdf-free", "lkdf-data", "lkdf-stay",
 	"lkdf-blind", "tbb",	     "libgomp",	  "libomp",
 };
 
