@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "flow/assign.h"
+#include "flow/inner.h"
 #include "flow/runtime.h"
 #include "flow/task.h"
 #include "mem/heap.h"
@@ -88,7 +89,7 @@ static struct lkdf *rt_of(const struct task *t)
 	return t->kind->rt;
 }
 
-static void free_below(struct lkdf *rt, struct use *u)
+void uses_free_below(struct lkdf *rt, struct use *u)
 {
 	struct domain *d = u->below;
 	uint32_t i;
@@ -108,7 +109,7 @@ static void free_claim(struct claim *c)
 	unsigned i;
 
 	for (i = 0; i < c->nr; i++)
-		free_below(rt, &c->use[i]);
+		uses_free_below(rt, &c->use[i]);
 	failure_put(c->failure, &rt->log);
 	heap_free(rt->heap, heap_thread_cache(rt->heap), c);
 }
@@ -154,9 +155,15 @@ static int prepare_below(struct use *cover, struct domain *below,
 			 const struct lkdf_use *u)
 {
 	struct var *v = domain_var(below, u->part);
+	char text[DATA_TEXT];
 
 	if (!(u->mode & LKDF_REDUCE) || cover->turn == TURN_REDUCE)
 		return 0;
+	if (below->bytes)
+		return err(-EINVAL,
+			   "spawn: mode %#x of %s: the bytes of "
+			   "LKDF_DATA_ONCE are of this run, and not reduced",
+			   u->mode, data_text(u->data, u->part, text));
 	lock_take(&below->lock);
 	v->reduction = domain_var(&u->data->domain, u->part)->reduction;
 	below->has_reductions = true;
@@ -168,11 +175,16 @@ static int prepare_below(struct use *cover, struct domain *below,
 static struct domain *child_domain(struct task *parent,
 				   const struct lkdf_use *u, int *rc)
 {
-	bool has_data = parent->link.flags & TASK_HAS_DATA;
-	struct use *cover = has_data ? find_cover(parent->claim, u) : NULL;
+	struct use *cover = NULL;
 	struct domain *below;
 	char text[DATA_TEXT];
 
+	if (parent->link.flags & TASK_OF_FRAME)
+		*rc = inner_open(parent);
+	if (*rc)
+		return NULL;
+	if (parent->link.flags & TASK_HAS_DATA)
+		cover = find_cover(parent->claim, u);
 	if (!cover) {
 		*rc = err(-EACCES,
 			  "spawn: no use of the parent %s covers mode %#x of "
@@ -332,6 +344,9 @@ static int begin_use(struct executor *ex, const struct use *u, bool always,
 		note_node(ex, d, u->part);
 	if (u->turn == TURN_REDUCE)
 		return 0;
+	/* Of this run. */
+	if (unlikely(u->domain->bytes))
+		return 0;
 	/* Children may reduce into it, too. */
 	if (unlikely(d->reduce && u->turn == TURN_WRITE &&
 		     !(u->flags & USE_READS)))
@@ -404,6 +419,6 @@ void *uses_ptr(struct executor *ex, struct task *t, unsigned index)
 	if (u->turn == TURN_REDUCE)
 		return copy_of(ex, u, part);
 	/* [data.look] pairs with [data.at]. */
-	at = a_load(&d->at, acquire);
+	at = u->domain->bytes ? u->domain->bytes : a_load(&d->at, acquire);
 	return at ? at + data_offset(d, part) : NULL;
 }
