@@ -2,7 +2,6 @@
 #include "flow/decide.h"
 
 #include "flow/kind.h"
-#include "flow/wire.h"
 
 static struct ready_list *list_of(struct frame *f, uint16_t home)
 {
@@ -220,10 +219,10 @@ static void arrive_live(struct worker *w, struct frame *f, uint32_t index)
 		decide_arrived(w, f, index, rec_arrive(r));
 }
 
-/* It only keeps two uses of a data apart. */
-static bool is_soft(const struct frame *f, uint32_t from, uint32_t to)
+/* With data, an edge may keep two uses apart and nothing more. */
+static bool passes(const struct frame *f, uint32_t from, uint32_t to)
 {
-	return f->graph->wiring && wire_is_soft(f->graph, from, to);
+	return !f->graph->wiring || values_pass_failure(f, from, to);
 }
 
 /* Without the count: the caller tells the frame. */
@@ -236,11 +235,13 @@ void decide_task(struct worker *w, struct frame *f, uint32_t index, bool live)
 		values_dead(f, index);
 	succ = graph_succ(f->graph, &f->recs[index], &nr);
 	for (i = 0; i < nr; i++) {
-		if (live || is_soft(f, index, succ[i]))
+		if (live || !passes(f, index, succ[i]))
 			arrive_live(w, f, succ[i]);
 		else
 			arrive_dead(w, f, succ[i]);
 	}
+	if (unlikely(!live && f->graph->wiring))
+		values_forget_untouched(f, index);
 	if (f->recs[index].flags & REC_TOKEN)
 		decide_pass_token(w, f, index);
 }

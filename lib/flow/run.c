@@ -191,7 +191,7 @@ static bool after(struct burst *b, uint32_t index, int rc)
 	if (c->task) {
 		c->has_why = has_why;
 		if (task_after(c, rc) == TASK_COMPLETE)
-			task_finish_of_frame(b->w, c->task);
+			task_complete(b->w->executor, c->task);
 		c->task = NULL;
 		c->leaves = c->has_why = false;
 		return false;
