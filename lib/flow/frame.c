@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "base/futex.h"
+#include "flow/deadline.h"
 #include "flow/decide.h"
 #include "flow/run.h"
 #include "flow/runtime.h"
@@ -167,7 +168,7 @@ static void wait_for_frame(struct lkdf_graph *g, struct frame *f)
 		/* [graph.d] after nr_waiters; pairs with [graph.a]. */
 		if (!a_load(&f->is_busy, seq_cst))
 			break;
-		futex_wait(&g->nr_ended, ended, -1);
+		deadline_sleep(g->rt, &g->nr_ended, ended, -1);
 	}
 	a_sub(&g->nr_waiters, 1, relaxed);
 }
@@ -210,23 +211,30 @@ static void init_run(struct frame *f, struct lkdf_scope *s,
 	f->done = (struct lkdf_event){ 0 };
 }
 
-/* What the run holds until its end; undone by let_go(). */
-static int hold(struct lkdf_graph *g, struct lkdf_scope *s,
-		struct lkdf_event *done)
+/* s may be the run's own, see deadline.h. */
+static void leave_scope(struct lkdf_scope *s)
 {
-	int rc = scope_enter(s);
+	scope_leave(s->is_own ? deadline_leave(s) : s, 1);
+}
+
+/* What the run holds until its end; undone by let_go(). */
+static int hold(struct lkdf_graph *g, const struct lkdf_run *r,
+		struct lkdf_scope **s, struct lkdf_event *done)
+{
+	bool may_wait = scope_may_wait() && !(r->flags & LKDF_RUN_NOWAIT);
+	int rc = scope_enter(*s, 1, may_wait);
 
 	if (rc)
 		return rc;
-	if (done) {
+	if (r->deadline_ns)
+		rc = deadline_create(*s, r->deadline_ns, s);
+	if (!rc && done)
 		rc = event_create(g->rt, runtime_executor(g->rt), 1, 2, done);
-		if (rc) {
-			scope_leave(s);
-			return rc;
-		}
-	}
-	graph_get(g);
-	return 0;
+	if (rc)
+		leave_scope(*s);
+	else
+		graph_get(g);
+	return rc;
 }
 
 static void let_go(struct lkdf_graph *g, struct lkdf_scope *s,
@@ -236,7 +244,7 @@ static void let_go(struct lkdf_graph *g, struct lkdf_scope *s,
 		event_put(*done);
 		event_put(*done);
 	}
-	scope_leave(s);
+	leave_scope(s);
 	graph_put(g);
 }
 
@@ -319,7 +327,7 @@ int frame_start(struct lkdf_graph *g, struct lkdf_scope *s,
 
 	rc = g->wiring ? values_prepare(g) : 0;
 	if (!rc)
-		rc = hold(g, s, done ? &event : NULL);
+		rc = hold(g, r, &s, done ? &event : NULL);
 	if (rc)
 		return rc;
 	f = take_frame(g, may_wait);
@@ -397,6 +405,26 @@ static int report(struct frame *f)
 	return rc;
 }
 
+/* Its own deadline is over, of which the user's scope does not know. */
+static struct failure *tell_late(struct frame *f)
+{
+	struct lkdf_error e = {
+		.seq = f->seq,
+		.err = -ETIME,
+		.id = -1,
+		.worker = -1,
+		.nr_cancelled = a_load(&f->nr_cancelled, relaxed),
+	};
+	struct failure *failure;
+
+	snprintf(e.graph, sizeof(e.graph), "%s", f->graph->name);
+	snprintf(e.why, sizeof(e.why), "graph %s: the run's deadline is over",
+		 e.graph);
+	failure = failure_create(&e);
+	scope_fail(f->scope, -ETIME, failure);
+	return failure;
+}
+
 /* After the run has let go of it the frame may be anybody's. */
 static void free_frame(struct worker *w, struct frame *f, int error)
 {
@@ -404,8 +432,10 @@ static void free_frame(struct worker *w, struct frame *f, int error)
 	struct lkdf_graph *g = f->graph;
 	struct lkdf_scope *s = f->scope;
 	struct lkdf_event done = f->done;
-
 	struct lkdf *rt = g->rt;
+
+	if (error && !failure && deadline_hit(s))
+		failure = tell_late(f);
 
 	if (g->wiring)
 		values_leave(w ? w->executor : NULL, f, error, failure);
@@ -415,7 +445,7 @@ static void free_frame(struct worker *w, struct frame *f, int error)
 	note_end(f, w, error);
 	set_free(f);
 	graph_put(g);
-	scope_leave(s);
+	leave_scope(s);
 	/* The event last: who waits for it may close the runtime. */
 	if (done.slot)
 		event_finish(done, error, failure);

@@ -4,10 +4,12 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "flow/data.h"
+#include "flow/deadline.h"
 #include "flow/decide.h"
 #include "flow/kind.h"
 #include "flow/runtime.h"
 #include "flow/task.h"
+#include "sched/tick.h"
 
 #include <errno.h>
 
@@ -213,6 +215,14 @@ static int timed_call(struct lkdf_kind *k, struct lkdf_ctx *c, void *arg)
 	return rc;
 }
 
+/* There are timers. What else there is to look at. */
+static __attribute__((noinline)) uint32_t look_at_clock(struct worker *w,
+							uint32_t slow)
+{
+	worker_tick(w, !(slow & ~SLOW_TRACED));
+	return a_load(&w->attn, relaxed) & ~ATTN_CLOCK;
+}
+
 /* Somebody who asks in vain is put off until there is something to share. */
 static inline __attribute__((always_inline)) bool
 needs_look(struct burst *b, struct lkdf_kind *k)
@@ -222,6 +232,11 @@ needs_look(struct burst *b, struct lkdf_kind *k)
 
 	if (likely(!(attn | slow | b->hindered)))
 		return false;
+	if (unlikely(attn & ATTN_CLOCK)) {
+		attn = look_at_clock(b->w, slow);
+		if (!(attn | slow | b->hindered))
+			return false;
+	}
 	if (attn != ATTN_WANT || slow || b->hindered ||
 	    worker_has_private(b->w))
 		return true;
@@ -400,6 +415,15 @@ static void run_sources(struct burst *b, struct frame *f)
 	}
 }
 
+static __attribute__((noinline)) void look_around(struct worker *w,
+						  struct lkdf_kind *k)
+{
+	if (worker_has_clock(w))
+		look_at_clock(w, a_load(&k->slow, relaxed));
+	if (worker_is_wanted(w) && worker_has_private(w))
+		worker_offer(w, false, 0);
+}
+
 static void run_link(struct burst *b, uint64_t item)
 {
 	struct link *link = link_of_item(item);
@@ -407,8 +431,9 @@ static void run_link(struct burst *b, uint64_t item)
 	leave_frame(b);
 	switch ((enum link_type)LINK_TYPE(item)) {
 	case LINK_TASK:
-		if (worker_is_wanted(b->w) && worker_has_private(b->w))
-			worker_offer(b->w, false, 0);
+		if (unlikely(a_load(&b->w->attn, relaxed) &
+			     (ATTN_WANT | ATTN_CLOCK)))
+			look_around(b->w, task_of(link)->kind);
 		task_run(b->w->executor, task_of(link));
 		break;
 	case LINK_TASK_DONE:
@@ -470,6 +495,7 @@ void run_one(struct worker *w, uint64_t item)
 
 const struct sched_ops run_ops = {
 	.run = run,
+	.tick = deadline_tick,
 };
 
 void run_start_frame(struct lkdf *rt, struct worker *w, struct frame *f)

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "sched/notify.h"
 #include "sched/sched.h"
+#include "sched/tick.h"
 
 bool worker_pop_class(struct worker *w, uint64_t *item)
 {
@@ -383,19 +384,22 @@ static bool is_stopping(struct worker *w)
 static void sleep_once(struct worker *w)
 {
 	struct sched *s = w->sched;
+	int64_t left, armed;
 	int i;
 
 	for (i = 0; i < s->nr_workers - 1; i++)
 		want(&s->workers[w->victims[i]]);
 	park_announce(&w->node->park);
-	if (public_for(w) || is_stopping(w)) {
+	left = timers_arm(&s->timers, &armed);
+	if (public_for(w) || is_stopping(w) || !left) {
 		park_retract(&w->node->park);
-		return;
+	} else {
+		counter_add(w->executor->counters, COUNTER_PARKS, 1);
+		trace_event(w->executor->ring, EVENT_PARK, 0, 0);
+		park_sleep(&w->node->park, left);
+		trace_event(w->executor->ring, EVENT_UNPARK, 0, 0);
 	}
-	counter_add(w->executor->counters, COUNTER_PARKS, 1);
-	trace_event(w->executor->ring, EVENT_PARK, 0, 0);
-	park_sleep(&w->node->park, -1);
-	trace_event(w->executor->ring, EVENT_UNPARK, 0, 0);
+	timers_disarm(&s->timers, armed);
 }
 
 /* Spins for the window, a pause between any two looks. True: an item. */
@@ -410,6 +414,8 @@ static bool spin(struct worker *w, uint64_t *item)
 				      policy_steal_far(idle, s->spin_ticks),
 			      item))
 			return true;
+		if (worker_has_clock(w))
+			worker_tick(w, false);
 		a_pause();
 		idle = clock_ticks() - start;
 	} while (idle < s->spin_ticks && !is_stopping(w));
@@ -434,6 +440,8 @@ static bool find(struct worker *w, uint64_t *item)
 	/* The woken wakes the next, if there is more than it took. */
 	if (park_found(&w->node->park) && found && notify_has_sleeper(s))
 		notify(w, public_for(w));
+	if (found)
+		worker_pass_time(w);
 	return found;
 }
 
