@@ -47,7 +47,7 @@ static void a_task_that_did_not_start(void)
 
 static int until_cancelled(struct lkdf_ctx *c, void *arg)
 {
-	(void)arg;
+	atomic_store((atomic_int *)arg, 1);
 	while (!lkdf_cancelled(c))
 		api_nap_ns(MS / 10);
 	return lkdf_cancelled(c);
@@ -55,7 +55,7 @@ static int until_cancelled(struct lkdf_ctx *c, void *arg)
 
 struct parent {
 	struct lkdf_kind *child;
-	atomic_int ran, saw;
+	atomic_int entered, ran, saw;
 };
 
 /* Its children are cancelled like itself. */
@@ -63,7 +63,7 @@ static int spawn_late(struct lkdf_ctx *c, void *arg)
 {
 	struct parent *p = arg;
 
-	until_cancelled(c, NULL);
+	until_cancelled(c, &p->entered);
 	must(lkdf_spawn(c, p->child, &p->ran));
 	p->saw = lkdf_join(c);
 	return 0;
@@ -75,21 +75,19 @@ static void a_running_body_sees_it(const char *options)
 	struct lkdf_kind *k = api_kind(rt, "polls", until_cancelled, 0, 0);
 	struct lkdf_kind *spawns = api_kind(rt, "spawns", spawn_late, 0, 0);
 	struct parent p = { .child = api_kind(rt, "count", api_count, 0, 0) };
-	struct lkdf_event done;
+	atomic_int entered;
 
-	must(lkdf_submit(rt, NULL,
-			 ATTR(lkdf_task, .kind = k, .deadline_ns = MS), &done));
-	is(lkdf_event_wait(done, -1), -ETIME, "%s: a body is told", options);
-	must(lkdf_submit(rt, NULL,
-			 ATTR(lkdf_task, .kind = spawns, .arg = &p,
-			      .deadline_ns = MS),
-			 &done));
-	is(lkdf_event_wait(done, -1), 0, "%s: what it makes of it counts",
-	   options);
+	is(late_start(rt, ATTR(lkdf_task, .kind = k, .arg = &entered),
+		      &entered),
+	   -ETIME, "%s: a body is told", options);
+	is(lkdf_scope_wait(rt, NULL, -1), -ETIME,
+	   "%s: the scope has what it returned", options);
+	is(late_start(rt, ATTR(lkdf_task, .kind = spawns, .arg = &p),
+		      &p.entered),
+	   0, "%s: what a body makes of it counts", options);
 	is(p.saw, -ETIME, "%s: its child is cancelled", options);
 	is(p.ran, 0, "%s: and does not run", options);
-	is(lkdf_scope_wait(rt, NULL, -1), -ETIME,
-	   "%s: the scope has the error of the first", options);
+	is(lkdf_scope_wait(rt, NULL, -1), 0, "%s: not for the scope", options);
 	lkdf_kind_put(k);
 	lkdf_kind_put(spawns);
 	lkdf_kind_put(p.child);
@@ -102,41 +100,55 @@ static void a_body_that_blocks_is_kicked(const char *options)
 	struct lkdf *rt = api_open(options);
 	struct sleeper s = { 0 };
 	struct lkdf_kind *k = sleeper_kind(rt);
-	struct lkdf_event done, other;
-	struct late l;
+	struct sleeper other = { 0 };
+	struct lkdf_scope *scope;
+	struct lkdf_event done;
 	int i;
 
-	late_init(&l, rt);
-	must(lkdf_submit(rt, NULL,
-			 ATTR(lkdf_task, .kind = k, .arg = &s,
-			      .deadline_ns = 2 * MS),
-			 &done));
-	is(lkdf_event_wait(done, -1), 0, "%s: it ends", options);
+	is(late_start(rt, ATTR(lkdf_task, .kind = k, .arg = &s), &s.entered), 0,
+	   "%s: it ends", options);
 	is(s.kicks, 1, "%s: kicked once", options);
 	/* A later one first: an earlier one must shorten the sleep. */
 	s = (struct sleeper){ 0 };
-	must(lkdf_submit(rt, NULL,
+	must(lkdf_scope_create(rt, NULL, &scope));
+	must(lkdf_submit(rt, scope,
 			 ATTR(lkdf_task, .kind = k, .arg = &s,
 			      .deadline_ns = HOUR),
 			 &done));
 	api_until(&s.entered);
 	for (i = 0; i < 20; i++) {
-		struct sleeper short_one = { 0 };
-
-		must(lkdf_submit(rt, NULL,
-				 ATTR(lkdf_task, .kind = k, .arg = &short_one,
-				      .deadline_ns = MS),
-				 &other));
-		must(lkdf_event_wait(other, -1));
+		atomic_store(&other.kicks, 0);
+		must(late_start(rt, ATTR(lkdf_task, .kind = k, .arg = &other),
+				&other.entered));
 	}
 	is(s.kicks, 0, "%s: others' deadlines do not kick it", options);
-	must(lkdf_scope_cancel(rt, NULL, -EINTR));
+	must(lkdf_scope_cancel(rt, scope, -EINTR));
 	is(lkdf_event_wait(done, -1), 0, "%s: a cancel does", options);
-	is(lkdf_scope_wait(rt, NULL, -1), -EINTR, "%s: the scope's own error",
+	is(lkdf_scope_wait(rt, scope, -1), -EINTR, "%s: with its own error",
 	   options);
+	lkdf_scope_put(scope);
 	lkdf_kind_put(k);
-	late_fini(&l);
 	is(lkdf_close(rt), 0, "%s: the runtime closes", options);
+}
+
+/* A scope and one below it in which a body sleeps until the deadline. */
+static int sleep_below(struct lkdf *rt, int64_t ns, struct sleeper *sleeper,
+		       struct lkdf_scope **s, struct lkdf_scope **below)
+{
+	struct lkdf_kind *k = sleeper_kind(rt);
+	int rc;
+
+	must(lkdf_scope_create(rt, ATTR(lkdf_scope_attr, .deadline_ns = ns),
+			       s));
+	rc = lkdf_scope_create(rt, ATTR(lkdf_scope_attr, .parent = *s), below);
+	if (rc == -ECANCELED)
+		*below = NULL;
+	else if (!must(rc))
+		lkdf_submit(rt, *below,
+			    ATTR(lkdf_task, .kind = k, .arg = sleeper), NULL);
+	rc = lkdf_scope_wait(rt, *s, -1);
+	lkdf_kind_put(k);
+	return rc;
 }
 
 static void a_scope_ends_in_time(const char *options)
@@ -144,17 +156,19 @@ static void a_scope_ends_in_time(const char *options)
 	struct lkdf *rt = api_open(options);
 	struct lkdf_scope *s, *below;
 	struct sleeper sleeper = { 0 };
-	struct lkdf_kind *k = sleeper_kind(rt);
+	int64_t ns = 2 * MS;
 	struct late l;
+	int rc;
 
 	late_init(&l, rt);
-	must(lkdf_scope_create(rt, ATTR(lkdf_scope_attr, .deadline_ns = 5 * MS),
-			       &s));
-	must(lkdf_scope_create(rt, ATTR(lkdf_scope_attr, .parent = s), &below));
-	must(lkdf_submit(rt, below,
-			 ATTR(lkdf_task, .kind = k, .arg = &sleeper), NULL));
-	is(lkdf_scope_wait(rt, s, -1), -ETIME, "%s: the scope ends with it",
-	   options);
+	rc = sleep_below(rt, ns, &sleeper, &s, &below);
+	while (!sleeper.entered) {
+		lkdf_scope_put(below);
+		lkdf_scope_put(s);
+		ns *= 2;
+		rc = sleep_below(rt, ns, &sleeper, &s, &below);
+	}
+	is(rc, -ETIME, "%s: the scope ends with it", options);
 	is(sleeper.kicks, 1, "%s: what blocked below it was kicked", options);
 	is(lkdf_scope_wait(rt, below, -1), -ETIME, "%s: the one below knows",
 	   options);
@@ -174,7 +188,6 @@ static void a_scope_ends_in_time(const char *options)
 	is(lkdf_scope_wait(rt, s, -1), -ETIME, "%s: its wait says why",
 	   options);
 	lkdf_scope_put(s);
-	lkdf_kind_put(k);
 	late_fini(&l);
 	is(lkdf_close(rt), 0, "%s: the runtime closes", options);
 }
