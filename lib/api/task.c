@@ -2,6 +2,8 @@
 #include <lkdf/task.h>
 
 #include "api/border.h"
+#include "flow/after.h"
+#include "flow/deadline.h"
 #include "flow/frame.h"
 #include "flow/recording.h"
 #include "flow/scratch.h"
@@ -136,7 +138,13 @@ int lkdf_input_error(const struct lkdf_ctx *c, unsigned input)
 	if (!t || t->link.flags & TASK_CONTINUES)
 		return input == 0 ? c->input_err : 0;
 	u = uses_of(t, input);
-	return u && u->flags & USE_READS ? uses_error(u, &failure) : 0;
+	if (u)
+		return u->flags & USE_READS ? uses_error(u, &failure) : 0;
+	if (!(t->link.flags & TASK_EXTRA) || !t->after)
+		return 0;
+	return after_error(t, input - (t->link.flags & TASK_HAS_DATA
+					       ? t->claim->nr
+					       : 0));
 }
 
 static struct lkdf_scope *scope_of(const struct lkdf_ctx *c)
@@ -146,7 +154,7 @@ static struct lkdf_scope *scope_of(const struct lkdf_ctx *c)
 
 int lkdf_cancelled(const struct lkdf_ctx *c)
 {
-	return scope_cancelled(scope_of(c));
+	return deadline_cancelled(scope_of(c));
 }
 
 int lkdf_fail(struct lkdf_ctx *c, int error, const char *fmt, ...)

@@ -122,7 +122,7 @@ static void ready(struct executor *ex, struct claim *c)
 	struct task *t = c->holder;
 
 	assign_task(t);
-	task_start(rt_of(t), ex, t);
+	task_has_data(rt_of(t), ex, t);
 }
 
 /* A task's use may do what the other mode asks for. */

@@ -8,8 +8,8 @@
 #include "flow/inner.h"
 #include "flow/planned.h"
 #include "flow/replica.h"
-#include "flow/run.h"
 #include "flow/runtime.h"
+#include "flow/sources.h"
 #include "flow/uses.h"
 #include "flow/wire.h"
 #include "mem/heap.h"
@@ -23,7 +23,7 @@ static void claim_ready(struct executor *ex, struct claim *c)
 	struct frame *f = c->holder;
 
 	values_begin(f);
-	run_start_frame(f->graph->rt, ex ? ex->worker : NULL, f);
+	sources_start(f->graph->rt, ex ? ex->worker : NULL, f);
 }
 
 static void keep_claim(struct claim *c)

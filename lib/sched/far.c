@@ -79,17 +79,7 @@ bool far_allows(const struct worker *w, const struct sched_node *victim)
 		       PATIENCE_END * DEFICIT_PATIENCE * (t.time + t.loss);
 }
 
-bool far_is_planned(const struct sched *s)
-{
-	int i;
-
-	for (i = 0; i < s->nr_nodes; i++)
-		if (load_is_planned(&s->nodes[i].load))
-			return true;
-	return false;
-}
-
-int64_t far_nap(const struct worker *w)
+int64_t far_nap(const struct worker *w, int64_t timeout_ns)
 {
 	const struct sched *s = w->sched;
 	double ticks, least = 0;
@@ -107,8 +97,11 @@ int64_t far_nap(const struct worker *w)
 		if (!(least > 0) || ticks < least)
 			least = ticks;
 	}
+	if (!(least > 0))
+		return timeout_ns;
 	ns = (uint64_t)least * 1024 / s->ticks_per_1024ns;
-	return (int64_t)min_u64(max_u64(ns, MIN_NAP_NS), MAX_NAP_NS);
+	ns = min_u64(max_u64(ns, MIN_NAP_NS), MAX_NAP_NS);
+	return (int64_t)min_u64(ns, (uint64_t)timeout_ns);
 }
 
 bool far_may_wake(struct sched_node *node)

@@ -15,11 +15,8 @@ void far_look(struct worker *w, uint64_t idle_ticks);
 /* After far_look(). True where the node has no planned work. */
 bool far_allows(const struct worker *w, const struct sched_node *victim);
 
-/* Is there planned work on any node? */
-bool far_is_planned(const struct sched *s);
-
-/* How long to sleep until it may be allowed, in ns. */
-int64_t far_nap(const struct worker *w);
+/* How long to sleep at most, in ns: -1 is for ever, or until it is allowed. */
+int64_t far_nap(const struct worker *w, int64_t timeout_ns);
 
 /*
  * Planned work was made public: is it time to wake other nodes as well? No

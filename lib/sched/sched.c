@@ -346,6 +346,7 @@ int sched_start(struct sched *s, const struct sched_attr *a)
 	int rc;
 
 	memset(s, 0, sizeof(*s));
+	timers_init(&s->timers);
 	s->ops = *a->ops;
 	s->topo = a->topo;
 	s->nr_workers = a->nr_workers;

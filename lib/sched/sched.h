@@ -10,6 +10,7 @@
 #ifndef SCHED_SCHED_H
 #define SCHED_SCHED_H
 
+#include "sched/timers.h"
 #include "sched/worker.h"
 
 struct log;
@@ -18,6 +19,8 @@ struct topo;
 struct sched_ops {
 	/* Runs the item and then own work until there is none left. */
 	void (*run)(struct worker *w, uint64_t item);
+	/* A timer is due: timers_fire(), and what comes of it. */
+	void (*tick)(void *rt);
 };
 
 struct sched_attr {
@@ -48,6 +51,9 @@ struct sched {
 	uint32_t ticks_per_1024ns;
 	uint64_t spin_ticks; /* how long an idle worker spins */
 	uint64_t wake_ticks; /* what a wake-up costs the waker, about */
+
+	/* Any thread. */
+	struct timers timers;
 
 	/* Any thread; serial mode: who asked for a drain, and the drainer. */
 	_Atomic(uint32_t) nr_drains;

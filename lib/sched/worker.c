@@ -9,6 +9,7 @@
 #include "sched/far.h"
 #include "sched/notify.h"
 #include "sched/sched.h"
+#include "sched/tick.h"
 
 bool worker_pop_class(struct worker *w, uint64_t *item)
 {
@@ -403,20 +404,23 @@ static bool is_stopping(struct worker *w)
 static void sleep_once(struct worker *w)
 {
 	struct sched *s = w->sched;
+	int64_t left, armed;
 	int i;
 
 	for (i = 0; i < s->nr_workers - 1; i++)
 		want(&s->workers[w->victims[i]]);
 	park_announce(&w->node->park);
-	if (public_for(w) || is_stopping(w)) {
+	left = timers_arm(&s->timers, &armed);
+	if (public_for(w) || is_stopping(w) || !left) {
 		park_retract(&w->node->park);
-		return;
+	} else {
+		counter_add(w->executor->counters, COUNTER_PARKS, 1);
+		trace_event(w->executor->ring, EVENT_PARK, 0, 0);
+		/* Who may not take what is there yet comes back for it. */
+		park_sleep(&w->node->park, far_nap(w, left));
+		trace_event(w->executor->ring, EVENT_UNPARK, 0, 0);
 	}
-	counter_add(w->executor->counters, COUNTER_PARKS, 1);
-	trace_event(w->executor->ring, EVENT_PARK, 0, 0);
-	/* Who may not take what is there yet comes back for it. */
-	park_sleep(&w->node->park, far_is_planned(s) ? far_nap(w) : -1);
-	trace_event(w->executor->ring, EVENT_UNPARK, 0, 0);
+	timers_disarm(&s->timers, armed);
 }
 
 /* Spins for the window, a pause between any two looks. True: an item. */
@@ -431,6 +435,8 @@ static bool spin(struct worker *w, uint64_t *item)
 				      policy_steal_far(idle, s->spin_ticks),
 			      item))
 			return true;
+		if (worker_has_clock(w))
+			worker_tick(w, false);
 		a_pause();
 		idle = clock_ticks() - start;
 	} while (idle < s->spin_ticks && !is_stopping(w));
@@ -456,6 +462,8 @@ static bool find(struct worker *w, uint64_t *item)
 	/* The woken wakes the next, if there is more than it took. */
 	if (park_found(&w->node->park) && found && notify_has_sleeper(s))
 		notify(w, public_for(w));
+	if (found)
+		worker_pass_time(w);
 	return found;
 }
 

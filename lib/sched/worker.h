@@ -8,6 +8,7 @@
  *
  *	ATTN_WANT  somebody idle asks for work: share what is private
  *	ATTN_LOOK  something changed (cancel, recording): leave the fast path
+ *	ATTN_CLOCK there are timers: look at the clock now and then
  */
 #ifndef SCHED_WORKER_H
 #define SCHED_WORKER_H
@@ -26,6 +27,7 @@
 
 #define ATTN_WANT 1u
 #define ATTN_LOOK 2u
+#define ATTN_CLOCK 4u
 
 /* Picks between two looks at the inbox while there is own work. */
 #define INBOX_EVERY 64
@@ -78,6 +80,7 @@ struct worker {
 	/* This worker only. */
 	unsigned other_classes; /* deques but NORMAL that may have work */
 	uint32_t nr_picks;
+	uint32_t nr_ticks; /* see tick.h */
 	bool is_wanted; /* WANT, put off until there is something to share */
 	uint64_t behind_ticks; /* time spent on short bodies since WANT */
 	uint64_t rng;

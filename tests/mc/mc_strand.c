@@ -43,16 +43,10 @@ bool far_allows(const struct worker *w, const struct sched_node *victim)
 	return !is_kept || w->node == victim || victim != &nodes[0];
 }
 
-bool far_is_planned(const struct sched *s)
-{
-	(void)s;
-	return is_kept;
-}
-
-int64_t far_nap(const struct worker *w)
+int64_t far_nap(const struct worker *w, int64_t timeout_ns)
 {
 	(void)w;
-	return -1;
+	return timeout_ns;
 }
 
 bool far_may_wake(struct sched_node *node)

@@ -33,6 +33,7 @@ struct lkdf_use {
 };
 
 #define LKDF_MAX_USES 1024 /* of one task */
+#define LKDF_MAX_AFTER 1024 /* events before one task */
 
 enum lkdf_task_flag {
 	LKDF_PROFILE = 1,
