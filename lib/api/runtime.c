@@ -45,6 +45,7 @@ static void fill_attr(const struct lkdf *rt, const struct config *c,
 		.memory_huge = (int)c->memory_huge,
 		.is_placing = c->placement != 0,
 		.keeps_planned = !c->far_steals,
+		.is_rehoming = c->rehome != 0,
 	};
 	/* With less than two CPUs of quota a spinner takes from the worker. */
 	if (rt->topo->quota_milli && rt->topo->quota_milli < 2000)

@@ -78,6 +78,7 @@ struct lkdf_data {
 	_Atomic(void *) at;
 	_Atomic(int32_t) node; /* of the bytes; -1: unknown */
 	bool is_mapped; /* page by page where they are touched first */
+	_Atomic(bool) has_strays; /* pages that are not where the heap knows */
 
 	/* Any thread. */
 	_Atomic(uint32_t) nr_refs;

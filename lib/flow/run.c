@@ -72,6 +72,9 @@ static void enter_placed(struct burst *b, struct frame *f)
 
 	b->home_first = starts[home_make(node, false)];
 	b->nr_home = starts[home_make(node, true) + 1] - b->home_first;
+	/* Where bytes have moved, see planned_home(). */
+	if (unlikely(planned_has_moved(f->graph)))
+		b->nr_home = 0;
 	if (unlikely(b->w->sched->is_serial)) {
 		b->home_first = 0;
 		b->nr_home = UINT32_MAX;
@@ -110,8 +113,6 @@ static void skip_task(struct burst *b, uint32_t index, bool is_cancelled)
 	counter_add(b->w->executor->counters,
 		    is_cancelled ? COUNTER_CANCELLED : COUNTER_SKIPPED, 1);
 	a_add(is_cancelled ? &f->nr_cancelled : &f->nr_skipped, 1, relaxed);
-	if (f->graph->planned)
-		planned_skip(f, index);
 	decide_task(b->w, f, index, false);
 	b->nr_decided++;
 }
@@ -126,8 +127,6 @@ static void start_general(struct burst *b, uint32_t index)
 		return;
 	}
 	frame_fail(b->f, index, -ENOMEM, "no memory for its task", b->w->id);
-	if (b->f->graph->planned)
-		planned_skip(b->f, index);
 	decide_task(b->w, b->f, index, false);
 	b->nr_decided++;
 }

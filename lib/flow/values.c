@@ -336,6 +336,8 @@ static inline bool bring(const struct executor *ex, struct frame *f,
 	if (unlikely(!p))
 		p = bring_slowly(ex, f, var);
 	f->values.bytes[var] = p;
+	if (unlikely(f->graph->planned))
+		planned_made(f, var, ex->node);
 	return p != NULL;
 }
 
