@@ -330,7 +330,13 @@ static int begin_use(struct executor *ex, const struct use *u, bool always,
 	}
 	if (unlikely(d->is_mapped && u->flags & USE_WRITES))
 		note_node(ex, d, u->part);
-	if (u->turn == TURN_REDUCE || likely(a_load(&d->at, relaxed)))
+	if (u->turn == TURN_REDUCE)
+		return 0;
+	/* Children may reduce into it, too. */
+	if (unlikely(d->reduce && u->turn == TURN_WRITE &&
+		     !(u->flags & USE_READS)))
+		return reduction_begin(d, u->part);
+	if (likely(a_load(&d->at, relaxed)))
 		return 0;
 	if (!(u->flags & USE_READS))
 		return data_bytes(d, ex->node) ? 0 : -ENOMEM;
@@ -364,10 +370,27 @@ void uses_end_body(struct executor *ex, struct task *t)
 	}
 }
 
+/*
+ * A copy for LKDF_REDUCE: of whatever the topmost use of the same mode is of,
+ * since that is what is combined. u stands for the use of the part.
+ */
+static void *copy_of(struct executor *ex, const struct use *u, uint32_t part)
+{
+	struct lkdf_data *d = u->domain->data;
+	char *bytes;
+
+	while (u->domain->above && u->domain->above->turn == TURN_REDUCE)
+		u = u->domain->above;
+	bytes = reduction_copy(ex, d, u->part);
+	return bytes ? bytes + data_offset(d, part) - data_offset(d, u->part)
+		     : NULL;
+}
+
 void *uses_ptr(struct executor *ex, struct task *t, unsigned index)
 {
 	struct use *u = uses_of(t, index);
 	struct lkdf_data *d;
+	uint32_t part;
 	char *at;
 
 	if (!u || u->is_given || u->flags & USE_WEAK)
@@ -377,10 +400,10 @@ void *uses_ptr(struct executor *ex, struct task *t, unsigned index)
 	if (u->below)
 		domain_combine(u->below);
 	/* Of a use that another one stands for: its own part. */
-	u = &t->claim->use[index];
-	if (u->mode & LKDF_REDUCE)
-		return reduction_copy(ex, d, u->part);
+	part = t->claim->use[index].part;
+	if (u->turn == TURN_REDUCE)
+		return copy_of(ex, u, part);
 	/* [data.look] pairs with [data.at]. */
 	at = a_load(&d->at, acquire);
-	return at ? at + data_offset(d, u->part) : NULL;
+	return at ? at + data_offset(d, part) : NULL;
 }

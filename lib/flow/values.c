@@ -160,7 +160,6 @@ void values_begin(struct frame *f)
 {
 	const struct wiring *w = f->graph->wiring;
 	struct values *val = &f->values;
-	struct reduction *r;
 	struct wire_var *v;
 	uint32_t i;
 	char *at;
@@ -176,10 +175,9 @@ void values_begin(struct frame *f)
 		v = wire_var(w, i);
 		if (!is_lasting(v))
 			continue;
-		r = domain_var(&v->data->domain, v->part)->reduction;
 		/* There are bytes: values_prepare(). */
-		if (r && v->writes)
-			reduction_begin(r);
+		if (v->data->reduce && v->writes)
+			reduction_begin(v->data, v->part);
 		/* [data.look] pairs with [data.at]. */
 		at = a_load(&v->data->at, acquire);
 		val->bytes[i] = at ? at + v->offset : NULL;
