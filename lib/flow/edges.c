@@ -153,7 +153,7 @@ static void close_group(struct wirer *r, uint32_t var)
 		.task = (uint32_t)task,
 		.var = var,
 		.mode = LKDF_RW,
-		.flags = WIRE_READS | WIRE_WRITES,
+		.flags = WIRE_READS | WIRE_WRITES | WIRE_COMBINES,
 	};
 	edges_from_list(r, v->reducer, u->task, WHY_HARD);
 	v->reducer = NO_TASK;
