@@ -20,8 +20,11 @@
 void sched_add_timer(struct sched *s, struct timer *t);
 void sched_del_timer(struct sched *s, struct timer *t);
 
-/* This worker only, between two bodies, with ATTN_CLOCK set. */
-void worker_tick(struct worker *w, bool is_short);
+/*
+ * This worker only, between two bodies, with ATTN_CLOCK set. True: a timer has
+ * fired, and there may be work in our deques.
+ */
+bool worker_tick(struct worker *w, bool is_short);
 
 /* This worker was idle and has found work: somebody else keeps the time. */
 void worker_pass_time(struct worker *w);
@@ -32,10 +35,13 @@ static inline bool worker_has_clock(struct worker *w)
 }
 
 /* The runtime's timers are due: fires them. Any thread, between bodies. */
-static inline void sched_tick(struct sched *s, void *rt)
+static inline bool sched_tick(struct sched *s, void *rt)
 {
-	if (timers_are_due(&s->timers))
+	bool is_due = timers_are_due(&s->timers);
+
+	if (unlikely(is_due))
 		s->ops.tick(rt);
+	return is_due;
 }
 
 #endif
