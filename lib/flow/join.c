@@ -19,6 +19,7 @@
 #include "flow/run.h"
 #include "flow/runtime.h"
 #include "flow/step.h"
+#include "sched/tick.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -390,7 +391,7 @@ int task_join(struct lkdf_ctx *c)
 			   "wait for whom this worker would run; use "
 			   "lkdf_then()");
 	if (w && worker_has_clock(w))
-		worker_tick(w, true);
+		worker_tick_rarely(w);
 	is_holding = w && t->link.flags & TASK_GENERAL && t->nr_limits_held;
 	if (unlikely(is_holding))
 		w->nr_holding++;

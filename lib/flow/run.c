@@ -216,10 +216,12 @@ static int timed_call(struct lkdf_kind *k, struct lkdf_ctx *c, void *arg)
 }
 
 /* There are timers. What else there is to look at. */
-static __attribute__((noinline)) uint32_t look_at_clock(struct worker *w,
-							uint32_t slow)
+static inline uint32_t look_at_clock(struct worker *w, uint32_t slow)
 {
-	worker_tick(w, !(slow & ~SLOW_TRACED));
+	if (slow & ~SLOW_TRACED)
+		worker_tick(w);
+	else
+		worker_tick_rarely(w);
 	return a_load(&w->attn, relaxed) & ~ATTN_CLOCK;
 }
 

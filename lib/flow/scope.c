@@ -243,8 +243,7 @@ int scope_wait(struct lkdf_scope *s, int64_t timeout_ns)
 
 	if (scope_live(s) && wait_empty(s, timeout_ns))
 		return 1;
-	if (unlikely(deadline_is_over(s)))
-		sched_tick(&s->rt->sched, s->rt);
+	sched_tick(&s->rt->sched, s->rt);
 	pthread_mutex_lock(&s->lock);
 	/* [scope.take] the failure's text; pairs with [scope.fail]. */
 	f = a_xchg(&s->failure, NULL, acquire);

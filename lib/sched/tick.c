@@ -31,12 +31,10 @@ void sched_del_timer(struct sched *s, struct timer *t)
 	timers_del(&s->timers, t);
 }
 
-bool worker_tick(struct worker *w, bool is_short)
+bool worker_tick(struct worker *w)
 {
 	struct timers *ts = &w->sched->timers;
 
-	if (is_short && ++w->nr_ticks % TICK_EVERY)
-		return false;
 	if (!timers_are_empty(ts))
 		return sched_tick(w->sched, w->executor->rt);
 	/* [tick.c] before we look again; pairs with [tick.b]. */

@@ -24,7 +24,7 @@ void sched_del_timer(struct sched *s, struct timer *t);
  * This worker only, between two bodies, with ATTN_CLOCK set. True: a timer has
  * fired, and there may be work in our deques.
  */
-bool worker_tick(struct worker *w, bool is_short);
+bool worker_tick(struct worker *w);
 
 /* This worker was idle and has found work: somebody else keeps the time. */
 void worker_pass_time(struct worker *w);
@@ -32,6 +32,12 @@ void worker_pass_time(struct worker *w);
 static inline bool worker_has_clock(struct worker *w)
 {
 	return unlikely(a_load(&w->attn, relaxed) & ATTN_CLOCK);
+}
+
+/* The same behind a short body. */
+static inline bool worker_tick_rarely(struct worker *w)
+{
+	return unlikely(++w->nr_ticks % TICK_EVERY == 0) && worker_tick(w);
 }
 
 /* The runtime's timers are due: fires them. Any thread, between bodies. */

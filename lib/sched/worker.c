@@ -415,7 +415,7 @@ static bool spin(struct worker *w, uint64_t *item)
 			      item))
 			return true;
 		/* What a timer starts may come to our own deque. */
-		if (worker_has_clock(w) && worker_tick(w, false) &&
+		if (worker_has_clock(w) && worker_tick(w) &&
 		    worker_pop(w, item))
 			return true;
 		a_pause();

@@ -61,15 +61,18 @@ int pthread_mutex_unlock(pthread_mutex_t *m)
 	return 0;
 }
 
-int scope_enter(struct lkdf_scope *s)
+int scope_enter(struct lkdf_scope *s, uint32_t nr, bool may_wait)
 {
 	(void)s;
+	(void)nr;
+	(void)may_wait;
 	return 0;
 }
 
-void scope_leave(struct lkdf_scope *s)
+void scope_leave(struct lkdf_scope *s, uint32_t nr)
 {
 	(void)s;
+	(void)nr;
 	a_add(&nr_left, 1, release);
 }
 
