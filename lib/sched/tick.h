@@ -40,6 +40,16 @@ static inline bool worker_tick_rarely(struct worker *w)
 	return unlikely(++w->nr_ticks % TICK_EVERY == 0) && worker_tick(w);
 }
 
+/* There is a clock to look at; what else there is to attend to. */
+static inline uint32_t worker_look(struct worker *w, bool is_short)
+{
+	if (is_short)
+		worker_tick_rarely(w);
+	else
+		worker_tick(w);
+	return a_load(&w->attn, relaxed) & ~ATTN_CLOCK;
+}
+
 /* The runtime's timers are due: fires them. Any thread, between bodies. */
 static inline bool sched_tick(struct sched *s, void *rt)
 {

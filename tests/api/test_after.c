@@ -196,9 +196,8 @@ static void fired_and_stale_events(void)
 		       NULL),
 	   -EINVAL, "one of another runtime, too");
 	unsealed = api_graph(rt, 1);
-	is(lkdf_graph_add_task(unsealed,
-			       ATTR(lkdf_task, .kind = l.count, .after = after,
-				    .nr_after = 1)),
+	is(lkdf_graph_add_task(unsealed, ATTR(lkdf_task, .kind = l.count,
+					      .after = after, .nr_after = 1)),
 	   -EINVAL, "and a graph's task");
 	must(lkdf_event_signal(foreign, 0));
 	lkdf_event_put(foreign);
@@ -266,9 +265,8 @@ static void a_cancel_does_not_wait(const char *options)
 		must(lkdf_event_create(rt, 1, 0, &never[i]));
 	for (i = 0; i < 50; i++)
 		must(lkdf_submit(rt, s,
-				 ATTR(lkdf_task, .kind = l.count,
-				      .arg = &l.ran, .after = never,
-				      .nr_after = 2),
+				 ATTR(lkdf_task, .kind = l.count, .arg = &l.ran,
+				      .after = never, .nr_after = 2),
 				 NULL));
 	must(lkdf_submit(rt, NULL,
 			 ATTR(lkdf_task, .kind = l.count, .arg = &l.ran,
@@ -319,7 +317,9 @@ static void *signal_all(void *arg)
 /* Events, cancels and deadlines at the same time: each task ends once. */
 static void all_at_once(void)
 {
-	enum { NR = 300 };
+	enum {
+		NR = 300
+	};
 	struct lkdf *rt = api_open("workers=2");
 	struct lkdf_error e = { .size = sizeof(e) };
 	struct lkdf_event event[NR];
@@ -334,9 +334,8 @@ static void all_at_once(void)
 		must(lkdf_event_create(rt, 1, 0, &event[i]));
 	for (i = 0; i < NR; i++)
 		must(lkdf_submit(rt, s,
-				 ATTR(lkdf_task, .kind = l.count,
-				      .arg = &l.ran, .after = &event[i],
-				      .nr_after = 1,
+				 ATTR(lkdf_task, .kind = l.count, .arg = &l.ran,
+				      .after = &event[i], .nr_after = 1,
 				      .deadline_ns = i % 3 ? MS : HOUR),
 				 NULL));
 	pthread_create(&r.id, NULL, signal_all, &r);

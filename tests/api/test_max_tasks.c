@@ -15,10 +15,9 @@ static struct lkdf_scope *limited(struct lkdf *rt, struct lkdf_scope *parent,
 {
 	struct lkdf_scope *s;
 
-	must(lkdf_scope_create(rt,
-			       ATTR(lkdf_scope_attr, .parent = parent,
-				    .max_tasks = max),
-			       &s));
+	must(lkdf_scope_create(
+		rt, ATTR(lkdf_scope_attr, .parent = parent, .max_tasks = max),
+		&s));
 	return s;
 }
 
@@ -74,8 +73,7 @@ struct thread {
 static void *submit_all(void *arg)
 {
 	struct thread *t = arg;
-	const struct lkdf_task *task =
-		ATTR(lkdf_task, .kind = t->k, .arg = "");
+	const struct lkdf_task *task = ATTR(lkdf_task, .kind = t->k, .arg = "");
 	const struct lkdf_task *many[MAX] = { task, task, task, task };
 	int i;
 
@@ -99,7 +97,9 @@ static void never_more_live(const char *options, int nr_each)
 
 	nr_live = most_live = nr_ran = 0;
 	for (i = 0; i < 4; i++) {
-		t[i] = (struct thread){ .rt = rt, .k = k, .nr = 500,
+		t[i] = (struct thread){ .rt = rt,
+					.k = k,
+					.nr = 500,
 					.s = i % 2 ? inner : outer,
 					.nr_each = nr_each };
 		pthread_create(&t[i].id, NULL, submit_all, &t[i]);
@@ -137,8 +137,7 @@ static void memory_does_not_grow(void)
 		skip("memory", "the sanitizer's grows");
 	else
 		ok(after.ru_maxrss - before.ru_maxrss < 2048,
-		   "take %ld KiB more",
-		   after.ru_maxrss - before.ru_maxrss);
+		   "take %ld KiB more", after.ru_maxrss - before.ru_maxrss);
 	is(lkdf_scope_wait(rt, s, -1), 0, "they end");
 	lkdf_scope_put(s);
 	lkdf_kind_put(t.k);
@@ -181,8 +180,8 @@ static void a_body_is_told(const char *options)
 			 ATTR(lkdf_task, .kind = seen.k, .after = &never,
 			      .nr_after = 1),
 			 NULL));
-	must(lkdf_submit(rt, seen.s,
-			 ATTR(lkdf_task, .kind = k, .arg = &seen), NULL));
+	must(lkdf_submit(rt, seen.s, ATTR(lkdf_task, .kind = k, .arg = &seen),
+			 NULL));
 	is(lkdf_scope_wait(rt, seen.s, 0), 1, "%s: one waits", options);
 	must(lkdf_event_signal(never, 0));
 	lkdf_event_put(never);

@@ -11,6 +11,8 @@
 #include "flow/frame.h"
 
 #include "base/err.h"
+#include "base/futex.h"
+#include "flow/deadline.h"
 #include "flow/decide.h"
 #include "flow/run.h"
 #include "flow/runtime.h"
@@ -74,6 +76,13 @@ void scope_leave(struct lkdf_scope *s, uint32_t nr)
 	(void)s;
 	(void)nr;
 	a_add(&nr_left, 1, release);
+}
+
+void deadline_sleep(struct lkdf *r, _Atomic(uint32_t) *word, uint32_t expect,
+		    int64_t timeout_ns)
+{
+	(void)r;
+	futex_wait(word, expect, timeout_ns);
 }
 
 /* What frame.c calls besides: nothing to do here, or not reached. */
@@ -140,6 +149,9 @@ NOT_REACHED(void, scope_count, struct lkdf_scope *s, uint64_t nr_failed,
 NOT_REACHED(void, scope_fail, struct lkdf_scope *s, int error,
 	    struct failure *f)
 NOT_REACHED(int, err, int rc, const char *fmt, ...)
+NOT_REACHED(int, deadline_create, struct lkdf_scope *parent, int64_t ns,
+	    struct lkdf_scope **out)
+NOT_REACHED(struct lkdf_scope *, deadline_leave, struct lkdf_scope *own)
 
 #pragma GCC diagnostic pop
 
