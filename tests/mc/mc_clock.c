@@ -14,10 +14,11 @@
 /* So far away that the real clock says nothing. */
 #define EARLY (INT64_MAX / 4)
 #define LATE (INT64_MAX / 2)
+#define FIRST (EARLY - 1) /* is deleted */
 
 static struct park park;
 static struct timers timers;
-static struct timer early, late;
+static struct timer first, early, late;
 static _Atomic(uint32_t) is_fired, nr_work;
 
 static void init(void)
@@ -26,6 +27,7 @@ static void init(void)
 	timers_init(&timers);
 	early.end_ns = EARLY;
 	late.end_ns = LATE;
+	first.end_ns = FIRST;
 	a_store(&is_fired, 0, relaxed);
 	a_store(&nr_work, 0, relaxed);
 	mc_name(&park.word, "park");
@@ -37,6 +39,12 @@ static void init_with_late(void)
 {
 	init();
 	timers_add(&timers, &late);
+}
+
+static void init_with_first(void)
+{
+	init();
+	timers_add(&timers, &first);
 }
 
 static void init_with_early(void)
@@ -80,11 +88,10 @@ static void sleep_once(void)
 		return;
 	}
 	/* Nobody lives until the late one. */
-	rc = park_sleep(&park, mine == EARLY ? left : -1);
+	rc = park_sleep(&park, mine <= EARLY ? left : -1);
 	timers_disarm(&timers, mine);
-	if (rc != -ETIMEDOUT)
+	if (rc != -ETIMEDOUT || mine != EARLY)
 		return;
-	mc_assert(mine == EARLY);
 	mc_see("in time");
 	a_store(&is_fired, 1, seq_cst);
 	park_wake_all(&park);
@@ -145,6 +152,16 @@ static void work_comes_too(int id)
 	park_wake_all(&park);
 }
 
+/* Who slept to a time that is no more says so before it turns busy. */
+static void another_one_instead(int id)
+{
+	work_comes_too(id);
+	if (id)
+		return;
+	timers_del(&timers, &first);
+	add_early();
+}
+
 static void time_was_kept(void)
 {
 	uint64_t word = a_load(&park.word, relaxed);
@@ -175,6 +192,8 @@ static const struct mc_scenario table[] = {
 	    "passed on"),
 	ROW("who keeps the time gets work", 3, 2, init_with_early,
 	    work_comes_too, "passed on"),
+	ROW("another one instead of it", 3, 2, init_with_first,
+	    another_one_instead, "passed on"),
 };
 
 MC_MAIN(table)
