@@ -120,17 +120,17 @@ int border_place(struct lkdf *rt, const struct lkdf_task *t)
 	return 0;
 }
 
-int border_uses(const struct lkdf *rt, const struct lkdf_task *t)
+int border_uses(const struct lkdf *rt, const struct lkdf_task *t, bool is_child)
 {
 	int rc = uses_check(rt, t->use, t->nr_use);
 	char text[DATA_TEXT];
 	unsigned i;
 
-	for (i = 0; i < t->nr_use && !rc; i++)
+	for (i = 0; i < t->nr_use && !rc && !is_child; i++)
 		if (t->use[i].data->flags & LKDF_DATA_ONCE)
 			rc = err(-EINVAL,
 				 "task: %s is LKDF_DATA_ONCE, which tasks of "
-				 "sealed graphs use only",
+				 "sealed graphs use only, and their children",
 				 data_text(t->use[i].data, 0, text));
 	return rc;
 }

@@ -38,7 +38,8 @@ int border_record(struct lkdf_scope *s, const struct lkdf_task *task,
 		  bool has_done, int *nr);
 
 /* Uses of a task that is submitted or spawned. */
-int border_uses(const struct lkdf *rt, const struct lkdf_task *task);
+int border_uses(const struct lkdf *rt, const struct lkdf_task *task,
+		bool is_child);
 
 /* -EDEADLK on a worker or a thread of the blocking pool. */
 int border_may_wait(const char *what);

@@ -31,14 +31,14 @@ check_kind(struct lkdf *rt, const struct lkdf_kind *k, const void *arg)
 }
 
 static int copy_task(struct lkdf *rt, const struct lkdf_task *task,
-		     struct lkdf_task *t)
+		     struct lkdf_task *t, bool is_child)
 {
 	int rc = border_task(task, t);
 
 	if (!rc)
 		rc = check_kind(rt, t->kind, t->arg);
 	if (!rc && t->nr_use)
-		rc = border_uses(rt, t);
+		rc = border_uses(rt, t, is_child);
 	return rc ? rc : border_place(rt, t);
 }
 
@@ -56,7 +56,7 @@ int lkdf_submit(struct lkdf *rt, struct lkdf_scope *s,
 	if (s && unlikely(recording_is_on(s)) &&
 	    border_record(s, task, done != NULL, &rc))
 		return rc;
-	rc = copy_task(rt, task, &t);
+	rc = copy_task(rt, task, &t, false);
 	if (rc)
 		return rc;
 	return task_submit(rt, s ? s : &rt->root, &t, done);
@@ -87,7 +87,7 @@ int lkdf_submit_many(struct lkdf *rt, struct lkdf_scope *s,
 	if (!t)
 		return err(-ENOMEM, "submit: no memory for %u tasks", nr);
 	for (i = 0; i < nr && !rc; i++)
-		rc = copy_task(rt, task[i], &t[i]);
+		rc = copy_task(rt, task[i], &t[i], false);
 	if (!rc)
 		rc = task_submit_many(rt, s ? s : &rt->root, t, nr, done);
 	free(t);
@@ -105,7 +105,7 @@ int lkdf_spawn_task(struct lkdf_ctx *c, const struct lkdf_task *task,
 		    struct lkdf_event *done)
 {
 	struct lkdf_task t;
-	int rc = copy_task(c->ex->rt, task, &t);
+	int rc = copy_task(c->ex->rt, task, &t, true);
 
 	return rc ? rc : task_spawn_with(c, &t, done);
 }

@@ -102,6 +102,7 @@ int claim_prepare(struct claim *c)
 		u->stands_for = (uint16_t)i;
 		u->is_given = u->is_untouched = false;
 		u->is_granted = u->has_left = u->fails = false;
+		u->copy = 0;
 		u->below = NULL;
 	}
 	c->first = sort(c->use, c->nr);

@@ -7,6 +7,7 @@
 #include "flow/decide.h"
 #include "flow/failure.h"
 #include "flow/frame.h"
+#include "flow/inner.h"
 #include "flow/runtime.h"
 #include "flow/step.h"
 #include "flow/uses.h"
@@ -114,6 +115,22 @@ static void tell_scope(struct task *t, int error, struct failure *f)
 		scope_fail(t->scope, error, f);
 }
 
+/*
+ * A graph's task whose children had to write for it, and failed: its body may
+ * have looked at their error, but has healed nothing.
+ */
+static int take_inner_error(struct task *t)
+{
+	struct failure *f = NULL;
+	int error = inner_error(t, &f);
+
+	if (error) {
+		a_store(&t->child_err, error, relaxed);
+		t->child_failure = failure_get(f);
+	}
+	return error;
+}
+
 /* Afterwards its scope is the user's again. */
 static void end_extra(struct task *t)
 {
@@ -131,6 +148,8 @@ static void end_slowly(struct executor *ex, struct task *t, int error)
 
 	if (flags & TASK_GENERAL)
 		give_limits(ex, t);
+	if (flags & TASK_HAS_DATA && flags & TASK_OF_FRAME && !error)
+		error = take_inner_error(t);
 	if (flags & TASK_HAS_DATA)
 		claim_leave(ex, t->claim, error, f);
 	if (flags & TASK_HAS_DROP)
@@ -190,8 +209,11 @@ void task_finish_of_frame(struct worker *w, struct task *t)
 		frame_fail(f, index, error, failure ? failure->error.why : NULL,
 			   w->id);
 	failure_observe(failure);
-	if (!error && f->graph->wiring)
+	if (!error && f->graph->wiring) {
 		values_used(f, index);
+		values_count_untouched(f, index);
+		values_forget_untouched(f, index);
+	}
 	put_failures(rt_of(t), t);
 	runtime_free(rt_of(t), w->executor, POOL_TASK, t);
 	decide_and_tell(w, f, index, !error);

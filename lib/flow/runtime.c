@@ -11,6 +11,7 @@
 #include "flow/event.h"
 #include "flow/frame.h"
 #include "flow/kind.h"
+#include "flow/move.h"
 #include "flow/place.h"
 #include "flow/run.h"
 #include "flow/scratch.h"
@@ -130,6 +131,7 @@ static int start_threads(struct lkdf *rt, const struct runtime_attr *a)
 		.is_pinned = a->is_pinned,
 		.is_serial = a->is_serial,
 		.is_per_node = a->is_per_node,
+		.keeps_planned = a->keeps_planned,
 	};
 	int rc;
 
@@ -176,6 +178,7 @@ int runtime_open(struct lkdf *rt, const struct runtime_attr *a)
 	rt->nr_workers = a->nr_workers;
 	rt->nr_blocking = a->nr_blocking;
 	rt->is_placing = a->is_placing;
+	rt->is_rehoming = a->is_rehoming;
 	rt->nr_executors = a->nr_workers + a->nr_blocking;
 	pthread_mutex_init(&rt->lock, NULL);
 	pthread_mutex_init(&rt->scope_lock, NULL);
@@ -217,6 +220,7 @@ void runtime_abandon(struct lkdf *rt)
 	sched_abandon(&rt->sched);
 	blocking_abandon(&rt->blocking);
 	data_abandon(rt);
+	move_abandon(rt);
 	kind_abandon(rt);
 	trace_abandon(&rt->trace);
 	free_memory(rt);

@@ -32,7 +32,7 @@ struct runtime_attr {
 	const char *trace_file; /* "": none */
 	uint64_t memory_limit; /* bytes per node; 0: none */
 	bool is_memory_strict;
-	bool is_placing;
+	bool is_placing, keeps_planned, is_rehoming;
 	int memory_huge; /* enum os_huge */
 };
 
@@ -43,6 +43,7 @@ struct lkdf {
 	struct heap *heap;
 	struct lkdf_place *places; /* by node */
 	bool is_placing; /* tasks run where their bytes are */
+	bool is_rehoming; /* see rehome.h */
 	int bind_error; /* why memory cannot be bound to nodes, or 0 */
 	struct executor *executors; /* workers, then the blocking pool */
 	struct trace trace;
@@ -61,6 +62,7 @@ struct lkdf {
 	_Atomic(uint64_t) nr_handles;
 	_Atomic(uint32_t) nr_guests; /* user threads inside a signal */
 	_Atomic(uint32_t) next_spread; /* nodes of first values, in turn */
+	_Atomic(struct lkdf_kind *) move_kind; /* see flow/move.h */
 
 	/* Under scope_lock: the tree of scopes. */
 	pthread_mutex_t scope_lock;

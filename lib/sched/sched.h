@@ -34,7 +34,7 @@ struct sched_attr {
 	int nr_workers;
 	int spin_us;
 	int stack_kib; /* 0: the system's default */
-	bool is_pinned, is_serial, is_per_node;
+	bool is_pinned, is_serial, is_per_node, keeps_planned;
 };
 
 struct sched {
@@ -47,6 +47,7 @@ struct sched {
 	int nr_worker_nodes; /* nodes that have workers */
 	int nr_started;
 	bool is_pinned, is_serial;
+	bool keeps_planned; /* planned work never leaves its node */
 	uint32_t ticks_per_1024ns;
 	uint64_t spin_ticks; /* how long an idle worker spins */
 	uint64_t wake_ticks; /* what a wake-up costs the waker, about */

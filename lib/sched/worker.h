@@ -19,6 +19,7 @@
 #include "sched/deque.h"
 #include "sched/executor.h"
 #include "sched/inbox.h"
+#include "sched/load.h"
 #include "sched/park.h"
 #include "sched/policy.h"
 
@@ -46,10 +47,19 @@ struct sched_node {
 	struct inbox bound; /* only the node's workers take */
 	struct backlog backlog[NR_DEQUES]; /* what was more than fits */
 	struct park park; /* they sleep here */
+	struct load load; /* work that was planned for them */
 
 	/* Set at start, constant afterwards. */
 	_Alignas(CACHE_LINE) int *near; /* nodes with workers, nearest first */
 	int nr_workers;
+};
+
+/* What an idle worker knows of the nodes, see far.h. */
+struct far {
+	double idle; /* ticks */
+	double *measured; /* by node: its rate */
+	double *extra; /* by node: of one byte there, constant */
+	struct deficit_node *node;
 };
 
 struct worker {
@@ -63,6 +73,7 @@ struct worker {
 	int id, cpu; /* cpu -1: not pinned */
 	int *victims; /* the others, nearest first */
 	int nr_near;
+	struct far *far; /* what it points to is this worker's only */
 	pthread_t thread;
 	struct stack stack;
 
@@ -73,6 +84,7 @@ struct worker {
 	bool is_wanted; /* WANT, put off until there is something to share */
 	uint64_t behind_ticks; /* time spent on short bodies since WANT */
 	uint64_t rng;
+	uint64_t idle_since; /* ticks; while it looks for work */
 	unsigned nr_holding; /* joins on this stack whose tasks hold limits */
 
 	/* This worker pushes and pops, the others steal. */
