@@ -220,14 +220,6 @@ static int timed_call(struct lkdf_kind *k, struct lkdf_ctx *c, void *arg)
 	return rc;
 }
 
-/* There are timers. What else there is to look at. */
-static __attribute__((noinline)) uint32_t look_at_clock(struct worker *w,
-							uint32_t slow)
-{
-	worker_tick(w, !(slow & ~SLOW_TRACED));
-	return a_load(&w->attn, relaxed) & ~ATTN_CLOCK;
-}
-
 /* Somebody who asks in vain is put off until there is something to share. */
 static inline __attribute__((always_inline)) bool
 needs_look(struct burst *b, struct lkdf_kind *k)
@@ -238,7 +230,7 @@ needs_look(struct burst *b, struct lkdf_kind *k)
 	if (likely(!(attn | slow | b->hindered)))
 		return false;
 	if (unlikely(attn & ATTN_CLOCK)) {
-		attn = look_at_clock(b->w, slow);
+		attn = worker_look(b->w, !(slow & ~SLOW_TRACED));
 		if (!(attn | slow | b->hindered))
 			return false;
 	}
@@ -394,7 +386,7 @@ static __attribute__((noinline)) void look_around(struct worker *w,
 						  struct lkdf_kind *k)
 {
 	if (worker_has_clock(w))
-		look_at_clock(w, a_load(&k->slow, relaxed));
+		worker_look(w, !(a_load(&k->slow, relaxed) & ~SLOW_TRACED));
 	if (worker_is_wanted(w) && worker_has_private(w))
 		worker_offer(w, false, 0);
 }
@@ -406,8 +398,7 @@ static void run_link(struct burst *b, uint64_t item)
 	leave_frame(b);
 	switch ((enum link_type)LINK_TYPE(item)) {
 	case LINK_TASK:
-		if (unlikely(a_load(&b->w->attn, relaxed) &
-			     (ATTN_WANT | ATTN_CLOCK)))
+		if (unlikely(a_load(&b->w->attn, relaxed) & ~ATTN_LOOK))
 			look_around(b->w, task_of(link)->kind);
 		task_run(b->w->executor, task_of(link));
 		break;
