@@ -51,8 +51,15 @@ void *data_block(struct lkdf_data *d, int node)
 		p = take_block(d, (unsigned)node, &error);
 	if (!p || heap_memory_of(h, p) == node)
 		return p;
-	heap_free(h, heap_thread_cache(h), p);
+	data_free_block(d, p);
 	return NULL;
+}
+
+void data_free_block(struct lkdf_data *d, void *p)
+{
+	struct heap *h = d->rt->heap;
+
+	heap_free(h, heap_thread_cache(h), p);
 }
 
 /* Calling thread's node where node is -1. */
@@ -110,7 +117,6 @@ static void forget_pages(void *at, uint64_t bytes)
 
 void data_free_bytes(struct lkdf_data *d)
 {
-	struct heap *h = d->rt->heap;
 	void *p = a_load(&d->at, relaxed);
 
 	if (!p)
@@ -125,7 +131,7 @@ void data_free_bytes(struct lkdf_data *d)
 	if (d->is_mapped)
 		region_unmap(p, d->bytes);
 	else
-		heap_free(h, heap_thread_cache(h), p);
+		data_free_block(d, p);
 }
 
 uint64_t data_offset(const struct lkdf_data *d, uint32_t part)

@@ -82,7 +82,6 @@ struct lkdf_data {
 
 	/* Any thread. */
 	_Atomic(uint32_t) nr_refs;
-	_Atomic(uint32_t) foreign; /* who used it last, see move.h */
 
 	/* Under the runtime's data lock. */
 	struct list all;
@@ -125,6 +124,7 @@ void data_free_bytes(struct lkdf_data *d);
 
 /* A block for all its bytes, on that node; NULL: there is no memory. */
 void *data_block(struct lkdf_data *d, int node);
+void data_free_block(struct lkdf_data *d, void *p);
 
 /* Where a part lies in the bytes, and how long it is. */
 uint64_t data_offset(const struct lkdf_data *d, uint32_t part);

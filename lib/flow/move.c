@@ -22,6 +22,7 @@
 
 struct move {
 	struct lkdf_data *data;
+	uint32_t part;
 	int node;
 	bool copies; /* for readers there */
 };
@@ -34,12 +35,17 @@ static bool keeps_address(const struct lkdf_data *d)
 	return d->is_wrapped || d->is_mapped;
 }
 
-static void note_node(struct lkdf_data *d, int node)
+/* A part's, or of the whole and all parts. */
+static void note_node(struct lkdf_data *d, uint32_t part, int node)
 {
 	uint32_t i;
 
-	a_store(&d->node, node, relaxed);
-	a_store(&d->domain.whole.node, node, relaxed);
+	a_store(&domain_var(&d->domain, part)->node, node, relaxed);
+	if (part)
+		return;
+	/* Parts of it may go their own way. */
+	if (!keeps_address(d) || !d->domain.nr_parts)
+		a_store(&d->node, node, relaxed);
 	for (i = 0; i < d->domain.nr_parts; i++)
 		a_store(&d->domain.parts[i].node, node, relaxed);
 }
@@ -54,39 +60,51 @@ static int node_of_os(const struct lkdf *rt, int os_node)
 	return rt->topo->nr_nodes;
 }
 
+static char *bytes_of(const struct lkdf_data *d, uint32_t part)
+{
+	return (char *)a_load(&d->at, relaxed) + data_offset(d, part);
+}
+
+/* Noted before; -1: nowhere. */
+static int noted_node(struct lkdf_data *d, uint32_t part)
+{
+	int node = part ? -1 : a_load(&d->node, relaxed);
+
+	if (node >= 0 || !keeps_address(d) || (!part && d->domain.nr_parts))
+		return node;
+	return a_load(&domain_var(&d->domain, part)->node, relaxed);
+}
+
 /* -1: nobody knows; the number of nodes: not on a single one. */
-static int where(struct lkdf_data *d)
+static int where(struct lkdf_data *d, uint32_t part)
 {
 	const struct lkdf *rt = d->rt;
-	int node = a_load(&d->node, relaxed), os;
+	int node = noted_node(d, part), os;
 	bool is_all;
 
-	if (node >= 0 || !keeps_address(d))
+	if (node >= 0 || !keeps_address(d) || !rt->heap->is_bound)
 		return node;
-	if (!d->domain.nr_parts)
-		node = a_load(&d->domain.whole.node, relaxed);
-	if (node >= 0 || !rt->heap->is_bound)
-		return node;
-	os = os_node_of(a_load(&d->at, relaxed), d->bytes, &is_all);
+	os = os_node_of(bytes_of(d, part), data_size(d, part), &is_all);
 	if (os == OS_SPREAD)
 		return rt->topo->nr_nodes;
 	if (os < 0)
 		return -1;
 	node = node_of_os(rt, os);
 	/* The rest may come somewhere else. */
-	if (is_all && !d->domain.nr_parts && node < rt->topo->nr_nodes)
-		a_store(&d->node, node, relaxed);
+	if (is_all && node < rt->topo->nr_nodes &&
+	    (part || !d->domain.nr_parts))
+		note_node(d, part, node);
 	return node;
 }
 
 /* ---- moving: the caller goes alone ---------------------------------------
  */
 
-static void move_pages_of(struct executor *ex, struct lkdf_data *d, int node)
+static void move_pages_of(struct executor *ex, struct lkdf_data *d,
+			  uint32_t part, int node)
 {
-	/* Pages of our own are ours to their end. */
-	size_t size = d->is_mapped ? round_up(d->bytes, PAGE) : d->bytes;
-	void *at = a_load(&d->at, relaxed);
+	uint64_t bytes = data_size(d, part), size = bytes;
+	char *at = bytes_of(d, part);
 	struct heap *h = d->rt->heap;
 	int os = h->os_node[node];
 	int64_t moved;
@@ -95,13 +113,16 @@ static void move_pages_of(struct executor *ex, struct lkdf_data *d, int node)
 	/* The nodes of a made-up machine are not the kernel's. */
 	if (!h->is_bound)
 		return;
+	/* Pages of our own are ours to their end. */
+	if (d->is_mapped && (!part || part == d->domain.nr_parts))
+		size = round_up(bytes, PAGE);
 	moved = os_move(at, size, os);
 	if (moved <= 0)
 		return;
 	counter_add(ex->counters, COUNTER_MIGRATED, (uint64_t)moved);
 	/* What is not there yet may come somewhere else. */
-	if (os_node_of(at, d->bytes, &is_all) == os && is_all)
-		note_node(d, node);
+	if (os_node_of(at, bytes, &is_all) == os && is_all)
+		note_node(d, part, node);
 }
 
 /* keeps: what they hold. */
@@ -109,7 +130,6 @@ static void move_block(struct executor *ex, struct lkdf_data *d, int node,
 		       bool keeps)
 {
 	void *old = a_load(&d->at, relaxed), *p = data_block(d, node);
-	struct heap *h = d->rt->heap;
 
 	if (!p)
 		return;
@@ -117,21 +137,21 @@ static void move_block(struct executor *ex, struct lkdf_data *d, int node,
 		memcpy(p, old, d->bytes);
 	else if (d->drop)
 		d->drop(old);
-	note_node(d, node);
+	note_node(d, 0, node);
 	/* [data.at] as in data_bytes(). */
 	a_store(&d->at, p, release);
-	heap_free(h, heap_thread_cache(h), old);
+	data_free_block(d, old);
 	counter_add(ex->counters, COUNTER_MIGRATED, d->bytes);
 }
 
-static void move_to(struct executor *ex, struct lkdf_data *d, int node,
-		    bool keeps)
+static void move_to(struct executor *ex, struct lkdf_data *d, uint32_t part,
+		    int node, bool keeps)
 {
 	if (keeps_address(d))
-		move_pages_of(ex, d, node);
+		move_pages_of(ex, d, part, node);
 	else
 		move_block(ex, d, node, keeps);
-	a_store(&d->foreign, 0, relaxed);
+	a_store(&domain_var(&d->domain, part)->foreign, 0, relaxed);
 }
 
 /* ---- by a task of ours ---------------------------------------------------
@@ -147,11 +167,11 @@ static int move_body(struct lkdf_ctx *c, void *arg)
 	u->is_untouched = true;
 	if (!a_load(&d->at, relaxed))
 		return 0;
-	node = where(d);
+	node = where(d, m->part);
 	if (node == m->node)
-		a_store(&d->foreign, 0, relaxed);
+		a_store(&domain_var(&d->domain, m->part)->foreign, 0, relaxed);
 	else if (!m->copies)
-		move_to(c->ex, d, m->node, true);
+		move_to(c->ex, d, m->part, m->node, true);
 	else if (node >= 0)
 		replica_make(c->ex, d, m->node);
 	return 0;
@@ -180,22 +200,20 @@ static struct lkdf_kind *find_kind(struct lkdf *rt)
 }
 
 /* Readers are disturbed only where the address changes. */
-static int submit(struct lkdf_data *d, int node, bool copies,
-		  struct lkdf_event *done)
+static int submit(struct move m, struct lkdf_event *done)
 {
-	struct lkdf *rt = d->rt;
-	struct move m = { d, node, copies };
-	struct lkdf_use use = { .data = d, .mode = LKDF_READ };
+	struct lkdf *rt = m.data->rt;
+	struct lkdf_use use = { m.data, LKDF_READ, m.part };
 	struct lkdf_task t = {
 		.size = sizeof(t),
 		.kind = find_kind(rt),
 		.arg = &m,
-		.place = &rt->places[node],
+		.place = &rt->places[m.node],
 		.use = &use,
 		.nr_use = 1,
 	};
 
-	if (!copies && !d->is_wrapped)
+	if (!m.copies && !m.data->is_wrapped)
 		use.mode = LKDF_RW | LKDF_MAYBE;
 	return t.kind ? task_submit(rt, &rt->root, &t, done) : -ENOMEM;
 }
@@ -203,7 +221,8 @@ static int submit(struct lkdf_data *d, int node, bool copies,
 int move_prefetch(struct lkdf_data *d, const struct lkdf_place *p,
 		  struct lkdf_event *done)
 {
-	return submit(d, p->node, d->replicas != NULL, done);
+	return submit((struct move){ d, 0, p->node, d->replicas != NULL },
+		      done);
 }
 
 void move_close(struct lkdf *rt)
@@ -247,9 +266,9 @@ static bool only_reads_above(const struct use *u)
 }
 
 /* One more use from there. True: the caller brings the bytes. */
-static bool is_time(struct lkdf_data *d, int node)
+static bool is_time(struct var *v, int node)
 {
-	uint32_t old = a_load(&d->foreign, relaxed), next;
+	uint32_t old = a_load(&v->foreign, relaxed), next;
 
 	do {
 		if (old == FOREIGN_PENDING)
@@ -259,43 +278,48 @@ static bool is_time(struct lkdf_data *d, int node)
 			next = old + FOREIGN_ONCE;
 		if (next >> 16 >= MOVE_AFTER)
 			next = FOREIGN_PENDING;
-	} while (!a_cas(&d->foreign, &old, next, relaxed, relaxed));
+	} while (!a_cas(&v->foreign, &old, next, relaxed, relaxed));
 	return next == FOREIGN_PENDING;
 }
 
 /* A home use breaks the row. */
-static void forget_row(struct lkdf_data *d)
+static void forget_row(struct var *v)
 {
-	uint32_t old = a_load(&d->foreign, relaxed);
+	uint32_t old = a_load(&v->foreign, relaxed);
 
 	if (old && old != FOREIGN_PENDING)
-		a_store(&d->foreign, 0, relaxed);
+		a_store(&v->foreign, 0, relaxed);
 }
 
+/* All of it, or a part that is pages of its own. */
 static bool may_move(const struct lkdf_data *d, const struct use *u, int node)
 {
-	return !d->domain.nr_parts && !u->part &&
-	       d->rt->heap->memory[node]->is_present &&
-	       (keeps_address(d) || is_hidden_from_above(u));
+	if (!d->rt->heap->memory[node]->is_present)
+		return false;
+	if (u->part || d->domain.nr_parts)
+		return u->part && keeps_address(d);
+	return keeps_address(d) || is_hidden_from_above(u);
 }
 
 static void migrate(struct executor *ex, struct lkdf_data *d, struct use *u)
 {
-	int node = ex->node, at = where(d);
+	struct var *v = domain_var(&d->domain, u->part);
+	int node = ex->node, at;
 
-	if (at < 0 || !may_move(d, u, node))
+	if (!may_move(d, u, node))
 		return;
-	if (at == node) {
-		forget_row(d);
+	at = where(d, u->part);
+	if (at == node)
+		forget_row(v);
+	if (at < 0 || at == node)
 		return;
-	}
 	if (u->turn == TURN_WRITE && !(u->flags & USE_READS))
-		move_to(ex, d, node, false);
-	else if (u->turn == TURN_WRITE && is_time(d, node))
-		move_to(ex, d, node, true);
-	else if (u->turn == TURN_READ && is_time(d, node) &&
-		 submit(d, node, false, NULL))
-		a_store(&d->foreign, 0, relaxed);
+		move_to(ex, d, u->part, node, false);
+	else if (u->turn == TURN_WRITE && is_time(v, node))
+		move_to(ex, d, u->part, node, true);
+	else if (u->turn == TURN_READ && is_time(v, node) &&
+		 submit((struct move){ d, u->part, node, false }, NULL))
+		a_store(&v->foreign, 0, relaxed);
 }
 
 static void replicate(struct executor *ex, struct lkdf_data *d, struct use *u)
@@ -304,7 +328,7 @@ static void replicate(struct executor *ex, struct lkdf_data *d, struct use *u)
 
 	if (u->turn != TURN_READ || u->part || !only_reads_above(u))
 		return;
-	at = where(d);
+	at = where(d, 0);
 	if (at >= 0 && at != node && replica_make(ex, d, node))
 		u->copy = (uint16_t)(node + 1);
 }

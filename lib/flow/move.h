@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * Bytes of a data that follow its tasks (LKDF_DATA_MIGRATE), or go where a
- * prefetch says. Only tasks on workers count, and only uses of the whole of a
- * data that is not split.
+ * prefetch says. Only tasks on workers count. What moves is all of a data that
+ * is not split, or a part that consists of pages.
  *
  *	WRITE    new bytes on the writer's node, the old ones are freed
  *	RW       on the second use in a row from the same other node: copied
@@ -15,8 +15,8 @@
  * user's, and pages that come where they are touched, keep their address:
  * whole pages are moved, asked of the kernel; node is a guess for them.
  *
- * foreign is a guess: users on other nodes count in it, relaxed, and one of
- * them sets it to FOREIGN_PENDING, submits the task, which clears it.
+ * foreign of a var is a guess: users on other nodes count in it, relaxed, and
+ * one of them sets it to FOREIGN_PENDING, submits the task, which clears it.
  *
  * Our task reads where it copies, or moves what the user has given. Else it has
  * a use of mode RW that ends as untouched: it waits for readers and writers,

@@ -2,7 +2,6 @@
 #include "flow/replica.h"
 
 #include "flow/runtime.h"
-#include "mem/heap.h"
 #include "topo/topo.h"
 
 #include <errno.h>
@@ -47,7 +46,6 @@ void replicas_destroy(struct lkdf_data *d)
 
 void replicas_drop(struct lkdf_data *d)
 {
-	struct heap *h = d->rt->heap;
 	struct replicas *r = d->replicas;
 	void *p;
 	int i;
@@ -59,7 +57,7 @@ void replicas_drop(struct lkdf_data *d)
 	for (i = 0; i < r->nr; i++) {
 		p = a_xchg(&r->node[i].at, NULL, relaxed);
 		if (is_copy(p))
-			heap_free(h, heap_thread_cache(h), p);
+			data_free_block(d, p);
 	}
 }
 

@@ -329,12 +329,20 @@ static void note_node(struct executor *ex, struct lkdf_data *d, uint32_t part)
 		a_store(&v->node, ex->node, relaxed);
 }
 
+static int no_bytes(const struct use *u)
+{
+	char text[DATA_TEXT];
+
+	err(-ENODATA, "nobody has written %s",
+	    data_text(u->domain->data, u->part, text));
+	return ENODATA;
+}
+
 /* > 0: its input is not there; < 0: no memory. */
 static int begin_use(struct executor *ex, const struct use *u, bool always,
 		     struct failure **failure)
 {
 	struct lkdf_data *d = u->domain->data;
-	char text[DATA_TEXT];
 	int error;
 
 	if (u->flags & USE_READS && !always) {
@@ -342,25 +350,23 @@ static int begin_use(struct executor *ex, const struct use *u, bool always,
 		if (unlikely(error))
 			return -error;
 	}
+	/* [data.look] pairs with [data.at]. */
+	if (u->turn != TURN_REDUCE && likely(!u->domain->bytes) &&
+	    unlikely(!a_load(&d->at, acquire))) {
+		if (u->flags & USE_READS && always)
+			return 0;
+		if (u->flags & USE_READS)
+			return no_bytes(u);
+		if (!data_bytes(d, ex->node))
+			return -ENOMEM;
+	}
 	if (unlikely(d->is_mapped && u->flags & USE_WRITES))
 		note_node(ex, d, u->part);
-	if (u->turn == TURN_REDUCE)
-		return 0;
-	/* Of this run. */
-	if (unlikely(u->domain->bytes))
-		return 0;
 	/* Children may reduce into it, too. */
 	if (unlikely(d->reduce && u->turn == TURN_WRITE &&
-		     !(u->flags & USE_READS)))
+		     !(u->flags & USE_READS) && !u->domain->bytes))
 		return reduction_begin(d, u->part);
-	if (likely(a_load(&d->at, relaxed)))
-		return 0;
-	if (!(u->flags & USE_READS))
-		return data_bytes(d, ex->node) ? 0 : -ENOMEM;
-	if (always)
-		return 0;
-	err(-ENODATA, "nobody has written %s", data_text(d, u->part, text));
-	return ENODATA;
+	return 0;
 }
 
 int uses_begin(struct executor *ex, struct task *t, struct failure **failure)

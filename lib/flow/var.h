@@ -69,6 +69,7 @@ struct var {
 	bool has_value;
 	_Atomic(int32_t) node; /* of a part's own pages; -1: unknown */
 	_Atomic(int32_t) error; /* the last writer failed, or did not run */
+	_Atomic(uint32_t) foreign; /* any thread; a guess, see move.h */
 	_Atomic(struct failure *) failure; /* of error; NULL: not known */
 
 	/* Set when made, constant afterwards. */

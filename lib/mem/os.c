@@ -178,11 +178,15 @@ int os_node_of(void *at, size_t size, bool *is_all)
 	uintptr_t end = ((uintptr_t)at + size) / PAGE;
 	int status[NR_ASKED], node = -1;
 	void *page[NR_ASKED];
+	uint32_t at_2_32;
 	unsigned i;
 
-	for (i = 0; i < NR_ASKED && first < end; i++)
-		page[i] =
-			(void *)((first + (end - first) * i / NR_ASKED) * PAGE);
+	/* Spread, but at no equal distances: interleaved pages are at such. */
+	for (i = 0; i < NR_ASKED && first < end; i++) {
+		at_2_32 = i * 0x9e3779b9u;
+		page[i] = (void *)((first + ((end - first) * at_2_32 >> 32)) *
+				   PAGE);
+	}
 	*is_all = first < end && os_where(page, NR_ASKED, status);
 	if (!*is_all)
 		return -1;

@@ -298,6 +298,36 @@ static void interleaved_bytes_are_wrapped(void)
 	lkdf_free(rt, at);
 }
 
+static void never_means_never(void)
+{
+	void *at;
+
+	start("topology=numa:2 core:2,memory_huge=never");
+	ok(advised(6 << 20, LKDF_DATA_HUGE, &at) <= 0,
+	   "where the option says never HUGE does not ask");
+	stop();
+}
+
+static void one_node_is_enough(void)
+{
+	static _Alignas(4096) char bytes[BYTES];
+	struct lkdf_data *d, *wrapped;
+	char *home;
+
+	start("topology=numa:1 core:2");
+	d = DATA(rt, .bytes = BYTES,
+		 .flags = LKDF_DATA_MIGRATE | LKDF_DATA_REPLICATE);
+	wrapped = DATA(rt, .bytes = BYTES, .wrap = bytes);
+	home = writes(0, d, 3).at;
+	prefetch(d, 0);
+	prefetch(wrapped, 0);
+	ok(reads(0, d).at == home, "on one node a prefetch moves nothing");
+	is(migrated(), 0, "which is what is counted");
+	lkdf_data_put(d);
+	lkdf_data_put(wrapped);
+	stop();
+}
+
 static void some_flags_exclude_each_other(void)
 {
 	struct lkdf_data *d;
@@ -338,5 +368,7 @@ int main(void)
 	interleaved_bytes_are_wrapped();
 	some_flags_exclude_each_other();
 	stop();
+	never_means_never();
+	one_node_is_enough();
 	return tap_end();
 }

@@ -144,6 +144,63 @@ static int note_at(struct lkdf_ctx *c, void *arg)
 	return 0;
 }
 
+/* A parent that changes the bytes, and children that read them elsewhere. */
+struct family {
+	struct lkdf_data *d;
+	struct look child[2];
+	char *at;
+};
+
+static int parent(struct lkdf_ctx *c, void *arg)
+{
+	struct family *f = arg;
+	struct lkdf_use use = ON(f->d, LKDF_READ);
+	bool is_writer = f->child[0].value != 0;
+	int i;
+
+	f->at = lkdf_ptr(c, 0);
+	for (i = 0; i < 2; i++) {
+		if (is_writer)
+			fill_words(lkdf_ptr(c, 0), WORDS, 30 + (uint64_t)i);
+		must(lkdf_spawn_task(c,
+				     ATTR(lkdf_task, .kind = checks,
+					  .arg = &f->child[i], .use = &use,
+					  .nr_use = 1, .flags = LKDF_PINNED,
+					  .place = lkdf_place_node(rt, 1)),
+				     NULL));
+		must(lkdf_join(c));
+	}
+	return 0;
+}
+
+static void children_see_what_their_parent_does(void)
+{
+	struct lkdf_kind *k = api_kind(rt, "parent", parent, 0, 0);
+	struct family f = { .d = copied(BYTES) };
+	uint64_t before = replicated();
+
+	writes(0, f.d, 1);
+	f.child[0].value = 1;
+	must(submit_on(rt, k, &f, ON(f.d, LKDF_RW), NULL));
+	must(lkdf_scope_wait(rt, NULL, -1));
+	is(f.child[0].value, 30, "a child reads what its parent has written");
+	is(f.child[1].value, 31, "and the next one what it has written then");
+	is(replicated() - before, 0, "without copies");
+	memset(f.child, 0, sizeof(f.child));
+	must(lkdf_submit(rt, NULL,
+			 ATTR(lkdf_task, .kind = k, .arg = &f,
+			      .use = &ON(f.d, LKDF_READ), .nr_use = 1,
+			      .flags = LKDF_PINNED,
+			      .place = lkdf_place_node(rt, 0)),
+			 NULL));
+	must(lkdf_scope_wait(rt, NULL, -1));
+	ok(f.child[0].at != f.at, "below one that only reads they have a copy");
+	is(f.child[1].value, 31, "of the same");
+	is(replicated() - before, BYTES, "one");
+	lkdf_data_put(f.d);
+	lkdf_kind_put(k);
+}
+
 static void small_ones_are_not_copied(void)
 {
 	struct lkdf_kind *notes = api_kind(rt, "notes", note_at, 0, 0);
@@ -252,6 +309,7 @@ int main(void)
 	readers_get_a_copy_each();
 	every_writer_drops_them();
 	a_write_of_a_part_drops_them();
+	children_see_what_their_parent_does();
 	small_ones_are_not_copied();
 	prefetch_copies();
 	nothing_is_left();

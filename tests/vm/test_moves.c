@@ -229,6 +229,56 @@ static void prefetch_brings_parts(int home, int other)
 	lkdf_data_put(d);
 }
 
+/* A use of a part on a node, waited for. */
+static void part_on(int node, struct lkdf_data *d, uint32_t part, uint32_t mode)
+{
+	struct look l = { .value = 1, .bytes = BYTES / 4 }, *arg = &l;
+	struct lkdf_use use = { d, mode, part };
+
+	must(lkdf_submit(
+		rt, NULL,
+		ATTR(lkdf_task, .kind = mode == LKDF_WRITE ? fills : sums,
+		     .arg = &arg, .use = &use, .nr_use = 1,
+		     .flags = LKDF_PINNED, .place = lkdf_place_node(rt, node)),
+		NULL));
+	must(lkdf_scope_wait(rt, NULL, -1));
+}
+
+static void parts_follow(int home, int other, char *wrap, const char *what)
+{
+	struct lkdf_data *d = data_of(LKDF_DATA_MIGRATE, wrap);
+	uint32_t i;
+
+	must(lkdf_data_split(d, 4, BYTES / 4));
+	for (i = 1; i <= 4; i++)
+		part_on(home, d, i, LKDF_WRITE);
+	all_on(d, home, what);
+	part_on(other, d, 1, LKDF_WRITE);
+	is(bytes_on(d, other), BYTES / 4, "%s: a part follows its writer",
+	   what);
+	part_on(other, d, 2, LKDF_RW);
+	part_on(other, d, 2, LKDF_RW);
+	is(bytes_on(d, other), BYTES / 2, "%s: another two changes", what);
+	part_on(other, d, 3, LKDF_READ);
+	part_on(other, d, 3, LKDF_READ);
+	is(bytes_on(d, other), BYTES / 4 * 3, "%s: a third two readers", what);
+	part_on(home, d, 1, LKDF_RW);
+	is(bytes_on(d, other), BYTES / 4 * 3, "%s: one change is no reason",
+	   what);
+	is(use_on(home, sums, d, LKDF_READ, 1).nr_wrong, 0,
+	   "%s: they hold what was written", what);
+	lkdf_data_put(d);
+}
+
+static void wrapped_parts_follow(int home, int other)
+{
+	char *bytes = map(BYTES);
+
+	madvise(bytes, BYTES, MADV_NOHUGEPAGE);
+	parts_follow(home, other, bytes, "wrapped parts");
+	munmap(bytes, BYTES);
+}
+
 static void interleaved_bytes_are_spread(int home)
 {
 	struct lkdf_data *d;
@@ -297,6 +347,8 @@ int main(void)
 	readers_have_pages_of_their_own(home, other);
 	prefetch_brings_them(home);
 	prefetch_brings_parts(home, other);
+	parts_follow(home, other, NULL, "parts");
+	wrapped_parts_follow(home, other);
 	for (i = 0; i < nr_mem_cpu_nodes; i++)
 		if (!vm.mib_of[mem_cpu_node[i]])
 			nothing_goes_where_no_memory_is(home, mem_cpu_node[i]);

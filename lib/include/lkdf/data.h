@@ -38,10 +38,11 @@ enum lkdf_data_flag {
 	/* Own bytes above 2 MiB: huge pages are asked for. Fewer bytes: no
 	 * effect. */
 	LKDF_DATA_HUGE = 4,
-	/* The bytes follow submitted tasks that use the whole of it, not parts,
-	 * from another node: a WRITE gets new bytes on its node, what was there
-	 * is dropped; with the second READ or RW in a row from one node they
-	 * are moved. Own bytes change their address so. Not with ONCE. */
+	/* The bytes follow submitted tasks that use them on another node: a
+	 * WRITE gets new bytes on its node, what was there is dropped; with the
+	 * second READ or RW in a row from one node they are moved. Own bytes
+	 * change their address so. Where it is split the whole pages of parts
+	 * follow, unless it has own bytes and a home. Not with ONCE. */
 	LKDF_DATA_MIGRATE = 8,
 	/* From 4096 bytes on: submitted tasks that read the whole on other
 	 * nodes get a copy there, one for each version and node, if there is
