@@ -10,6 +10,7 @@
 #include "flow/event.h"
 #include "flow/frame.h"
 #include "flow/kind.h"
+#include "flow/loop.h"
 #include "flow/place.h"
 #include "flow/run.h"
 #include "flow/scratch.h"
@@ -212,6 +213,7 @@ void runtime_abandon(struct lkdf *rt)
 {
 	/* Whoever held it at the fork is not here. */
 	pthread_mutex_init(&rt->lock, NULL);
+	loop_close(rt);
 	sched_abandon(&rt->sched);
 	blocking_abandon(&rt->blocking);
 	data_abandon(rt);
