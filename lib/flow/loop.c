@@ -64,7 +64,7 @@ static void learn(struct loop *l, struct piece *p, uint64_t ticks)
 	if (!l->is_auto)
 		return;
 	if (ticks < l->block_ticks && p->block < MAX_BLOCK)
-		p->block *= 2;
+		p->block *= ticks < l->block_ticks / 16 ? 8 : 2;
 	else if (ticks > 4 * l->block_ticks && p->block > 1)
 		p->block /= 2;
 }

@@ -5,7 +5,7 @@
  * grain is left: then nobody waits behind a block that turns out long.
  *
  * Where the user gives no grain the size of a block is found by the clock: it
- * begins with 1 and doubles until a block is long against what it costs. A
+ * begins with 1 and grows until a block is long against what it costs. A
  * piece halves only until there are some for each worker; then it runs block
  * after block and gives away the upper half of what is left whenever its
  * worker has nothing that thieves could take. So there are few tasks where
