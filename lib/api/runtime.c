@@ -4,6 +4,7 @@
 #include "api/border.h"
 #include "api/config.h"
 #include "flow/kind.h"
+#include "flow/loop.h"
 #include "flow/move.h"
 #include "flow/place.h"
 #include "topo/topo.h"
@@ -152,6 +153,7 @@ int lkdf_close(struct lkdf *rt)
 		while (a_load(&rt->nr_guests, acquire))
 			sched_yield();
 		move_close(rt);
+		loop_close(rt);
 		kind_reap(rt);
 		nr = a_load(&rt->nr_handles, relaxed);
 		if (nr)

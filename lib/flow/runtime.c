@@ -11,6 +11,7 @@
 #include "flow/event.h"
 #include "flow/frame.h"
 #include "flow/kind.h"
+#include "flow/loop.h"
 #include "flow/move.h"
 #include "flow/place.h"
 #include "flow/run.h"
@@ -217,6 +218,7 @@ void runtime_abandon(struct lkdf *rt)
 {
 	/* Whoever held it at the fork is not here. */
 	pthread_mutex_init(&rt->lock, NULL);
+	loop_close(rt);
 	sched_abandon(&rt->sched);
 	blocking_abandon(&rt->blocking);
 	data_abandon(rt);

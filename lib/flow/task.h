@@ -155,6 +155,9 @@ int task_spawn(struct lkdf_ctx *c, struct lkdf_kind *k, const void *arg);
 int task_spawn_with(struct lkdf_ctx *c, const struct lkdf_task *a,
 		    struct lkdf_event *done);
 int task_join(struct lkdf_ctx *c);
+
+/* 0; -EDEADLK where a join could wait for ever. */
+int task_may_join(const struct lkdf_ctx *c);
 int task_hold(struct lkdf_ctx *c, struct lkdf_event *e);
 int task_then(struct lkdf_ctx *c, lkdf_fn fn, struct lkdf_event on);
 
