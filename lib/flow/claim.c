@@ -386,6 +386,15 @@ int claim_enter(struct executor *ex, struct claim *c, struct use **why)
 	return nr ? 0 : 1;
 }
 
+bool claim_take(struct executor *ex, struct claim *c)
+{
+	struct news n = { 0 };
+	bool is_ours = claim_take_tokens(c, &n);
+
+	deliver(ex, &n);
+	return is_ours;
+}
+
 void use_leave(struct executor *ex, struct use *u, int error,
 	       struct failure *failure)
 {

@@ -71,6 +71,9 @@ void var_combined(struct executor *ex, struct var *v);
  * one that was taken.
  */
 bool claim_take_tokens(struct claim *c, struct news *n);
+
+/* The same, of one that is in no queue. False: ready() will be called. */
+bool claim_take(struct executor *ex, struct claim *c);
 void token_give(struct use *u, struct news *n);
 
 static inline bool use_takes_token(const struct use *u)

@@ -60,6 +60,7 @@ struct lkdf_kind {
 	void (*on_cancel)(void *arg);
 	void (*drop)(void *arg);
 	uint32_t scratch_size;
+	bool commutes; /* a graph's task takes tokens before it starts */
 	uint32_t nr_limits;
 	uint32_t trace_name;
 	struct kind_limit limit[MAX_LIMITS];
@@ -71,6 +72,7 @@ struct lkdf_kind {
 	/* Under the runtime's lock. */
 	struct lkdf_kind **copies; /* by node, see kind_on(); NULL: none */
 	struct lkdf_kind *wrapped; /* see kind_wrap() */
+	struct lkdf_kind *commuting; /* see kind_commuting() */
 	struct lkdf_kind *next_dead; /* once nr_refs is 0 */
 };
 
@@ -103,6 +105,9 @@ struct lkdf_kind *kind_on(struct lkdf_kind *k, int node);
  * time the same. It goes with the kind. NULL: no memory.
  */
 struct lkdf_kind *kind_wrap(struct lkdf_kind *k, lkdf_fn fn);
+
+/* The same, as it is, but each task has a task of its own. */
+struct lkdf_kind *kind_commuting(struct lkdf_kind *k);
 
 /* A body took so long: is the kind short? */
 void kind_sample(struct lkdf_kind *k, uint64_t body_ticks);

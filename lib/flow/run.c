@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "flow/data.h"
 #include "flow/decide.h"
+#include "flow/inner.h"
 #include "flow/kind.h"
 #include "flow/runtime.h"
 #include "flow/task.h"
@@ -110,18 +111,32 @@ static void skip_task(struct burst *b, uint32_t index, bool is_cancelled)
 	b->nr_decided++;
 }
 
-/* The kind needs a task of its own; without memory the task fails. */
-static void start_general(struct burst *b, uint32_t index)
+/* A task of its own, with its tokens. NULL: it waits for them, or failed. */
+static struct task *create_task(struct burst *b, uint32_t index)
 {
-	struct task *t = task_create_for(b->w->executor, b->f, index);
+	struct executor *ex = b->w->executor;
+	struct task *t = task_create_for(ex, b->f, index);
+	int rc = t && t->kind->commutes ? inner_enter(ex, t) : 1;
 
-	if (t) {
-		task_start(b->rt, b->w->executor, t);
-		return;
-	}
+	if (t && rc > 0)
+		return t;
+	if (t && !rc)
+		return NULL;
+	if (t)
+		task_destroy(b->rt, ex, t);
 	frame_fail(b->f, index, -ENOMEM, "no memory for its task", b->w->id);
 	decide_task(b->w, b->f, index, false);
 	b->nr_decided++;
+	return NULL;
+}
+
+/* The kind needs a task of its own; without memory the task fails. */
+static void start_general(struct burst *b, uint32_t index)
+{
+	struct task *t = create_task(b, index);
+
+	if (t)
+		task_start(b->rt, b->w->executor, t);
 }
 
 static bool is_hindered(const struct burst *b, uint32_t index)
@@ -139,11 +154,9 @@ static void start_one(struct burst *b, uint32_t index)
 		skip_task(b, index, b->hindered & HINDERED_ALL);
 		return;
 	}
-	t = task_create_for(b->w->executor, b->f, index);
+	t = create_task(b, index);
 	if (t)
 		task_run(b->w->executor, t);
-	else
-		start_general(b, index);
 }
 
 /* Everything that is not the plain case; once per task at most. */

@@ -10,6 +10,7 @@
 #include "flow/complete.h"
 #include "flow/frame.h"
 #include "flow/home.h"
+#include "flow/inner.h"
 #include "flow/runtime.h"
 #include "flow/step.h"
 #include "flow/uses.h"
@@ -329,7 +330,8 @@ static void sample(struct lkdf_ctx *c, struct lkdf_kind *k, uint64_t ticks)
 static int take_inputs(struct lkdf_ctx *c, struct task *t)
 {
 	struct failure *failure;
-	int rc = uses_begin(c->ex, t, &failure);
+	int rc = t->link.flags & TASK_OF_FRAME ? inner_begin(t, &failure)
+					       : uses_begin(c->ex, t, &failure);
 
 	if (rc > 0)
 		complete_skipped(c->ex, t, -rc, failure);
