@@ -14,6 +14,7 @@
 #include "flow/edges.h"
 
 #include "base/err.h"
+#include "flow/commute.h"
 #include "flow/data.h"
 #include "flow/values.h"
 #include "mem/region.h"
@@ -390,7 +391,7 @@ static void mark_last(struct wirer *r)
 
 /*
  * Tasks that produce or read brief bytes get a kind that sees to them, tasks
- * that take tokens one with a task of its own.
+ * that take tokens one that does so.
  */
 static void change_kinds(struct wirer *r)
 {
@@ -410,7 +411,7 @@ static void change_kinds(struct wirer *r)
 		u = use_at(r, i);
 		rec = &r->g->recs[u->task];
 		if (u->flags & WIRE_TOKEN && !rec->kind->commutes)
-			rec->kind = kind_commuting(rec->kind);
+			rec->kind = kind_commuting(rec->kind, commute_body);
 		if (!rec->kind)
 			edge_no_memory(r);
 	}

@@ -26,7 +26,7 @@ int inner_open(struct task *t);
 int inner_open_ctx(struct lkdf_ctx *c);
 
 /*
- * Before a task that commutes starts: its claim and the tokens, which are
+ * Before a task starts: if it commutes, its claim and the tokens, which are
  * those of this run. 1; 0: it is started later; -ENOMEM.
  */
 int inner_enter(struct executor *ex, struct task *t);

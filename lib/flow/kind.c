@@ -141,14 +141,14 @@ struct lkdf_kind *kind_wrap(struct lkdf_kind *k, lkdf_fn fn)
 	return k->wrapped;
 }
 
-struct lkdf_kind *kind_commuting(struct lkdf_kind *k)
+struct lkdf_kind *kind_commuting(struct lkdf_kind *k, lkdf_fn fn)
 {
 	pthread_mutex_lock(&k->rt->lock);
 	if (!k->commuting) {
 		k->commuting = copy_kind(k, -1);
 		if (k->commuting) {
-			k->commuting->commutes = true;
-			a_or(&k->commuting->slow, SLOW_GENERAL, relaxed);
+			k->commuting->fn = fn;
+			k->commuting->commutes = k->fn;
 		}
 	}
 	pthread_mutex_unlock(&k->rt->lock);

@@ -57,10 +57,10 @@ struct lkdf_kind {
 	struct lkdf *rt;
 	uint32_t spin_ticks; /* the runtime's */
 	lkdf_fn body; /* where fn is wrapped around it; else NULL */
+	lkdf_fn commutes; /* the same, around that: fn takes tokens before */
 	void (*on_cancel)(void *arg);
 	void (*drop)(void *arg);
 	uint32_t scratch_size;
-	bool commutes; /* a graph's task takes tokens before it starts */
 	uint32_t nr_limits;
 	uint32_t trace_name;
 	struct kind_limit limit[MAX_LIMITS];
@@ -106,8 +106,8 @@ struct lkdf_kind *kind_on(struct lkdf_kind *k, int node);
  */
 struct lkdf_kind *kind_wrap(struct lkdf_kind *k, lkdf_fn fn);
 
-/* The same, as it is, but each task has a task of its own. */
-struct lkdf_kind *kind_commuting(struct lkdf_kind *k);
+/* The same, around a kind that may be wrapped; its fn is in commutes then. */
+struct lkdf_kind *kind_commuting(struct lkdf_kind *k, lkdf_fn fn);
 
 /* A body took so long: is the kind short? */
 void kind_sample(struct lkdf_kind *k, uint64_t body_ticks);

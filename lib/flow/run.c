@@ -116,12 +116,10 @@ static struct task *create_task(struct burst *b, uint32_t index)
 {
 	struct executor *ex = b->w->executor;
 	struct task *t = task_create_for(ex, b->f, index);
-	int rc = t && t->kind->commutes ? inner_enter(ex, t) : 1;
+	int rc = t ? inner_enter(ex, t) : -ENOMEM;
 
-	if (t && rc > 0)
-		return t;
-	if (t && !rc)
-		return NULL;
+	if (rc >= 0)
+		return rc ? t : NULL;
 	if (t)
 		task_destroy(b->rt, ex, t);
 	frame_fail(b->f, index, -ENOMEM, "no memory for its task", b->w->id);
@@ -194,6 +192,11 @@ static bool after(struct burst *b, uint32_t index, int rc)
 	c->after = 0;
 	c->has_why = false;
 	c->has_spawned = false;
+	if (c->put_off) {
+		c->put_off = false;
+		start_general(b, index);
+		return false;
+	}
 	if (rc < 0 || c->task)
 		count_task(b, 1);
 	if (c->task) {
@@ -214,10 +217,12 @@ static bool after(struct burst *b, uint32_t index, int rc)
 
 static int timed_call(struct lkdf_kind *k, struct lkdf_ctx *c, void *arg)
 {
-	uint64_t start = clock_ticks(), end;
+	uint64_t start = clock_ticks();
 	int rc = k->fn(c, arg);
+	uint64_t end = clock_ticks();
 
-	end = clock_ticks();
+	if (c->put_off)
+		return rc;
 	kind_sample(k, end - start);
 	if (a_load(&k->slow, relaxed) & SLOW_TRACED)
 		trace_slice(c->ex->ring, k->trace_name,
