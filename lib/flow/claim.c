@@ -193,7 +193,7 @@ static void leave_var(struct use *u, struct news *n)
 	struct var *v = u->var;
 
 	if (use_takes_token(u))
-		token_give(u, n);
+		token_give(u->var, n);
 	/* [var.leave] what it did; pairs with [var.idle], [var.close]. */
 	if (likely(a_sub(&v->active, 1, acq_rel) != 1))
 		return;
@@ -399,6 +399,23 @@ int claim_enter(struct executor *ex, struct claim *c, struct use **why)
 		nr = 1;
 	deliver(ex, &n);
 	return nr ? 0 : 1;
+}
+
+void claim_give_token(struct executor *ex, struct var *v)
+{
+	struct news n = { 0 };
+
+	token_give(v, &n);
+	deliver(ex, &n);
+}
+
+bool claim_take(struct executor *ex, struct claim *c)
+{
+	struct news n = { 0 };
+	bool is_ours = claim_take_tokens(c, &n);
+
+	deliver(ex, &n);
+	return is_ours;
 }
 
 void use_leave(struct executor *ex, struct use *u, int error,

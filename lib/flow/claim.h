@@ -71,7 +71,16 @@ void var_combined(struct executor *ex, struct var *v);
  * one that was taken.
  */
 bool claim_take_tokens(struct claim *c, struct news *n);
-void token_give(struct use *u, struct news *n);
+
+/* The same, of one that is in no queue. False: ready() will be called. */
+bool claim_take(struct executor *ex, struct claim *c);
+
+/* Back to whoever waits for it. */
+void claim_give_token(struct executor *ex, struct var *v);
+
+/* One token, now or not at all; and back. */
+bool token_take(struct var *v);
+void token_give(struct var *v, struct news *n);
 
 static inline bool use_takes_token(const struct use *u)
 {
