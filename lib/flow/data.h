@@ -54,12 +54,16 @@ struct acquisition {
 };
 
 struct lkdf_data {
-	struct domain domain;
+	_Alignas(CACHE_LINE) struct domain domain;
+
+	/* Set under lock, then constant but for whoever goes alone. */
+	_Atomic(void *) at;
+	bool is_mapped; /* page by page where they are touched first */
 
 	/* Set at create, constant afterwards. */
-	_Alignas(CACHE_LINE) struct lkdf *rt;
-	uint64_t bytes, align;
 	uint32_t flags;
+	struct lkdf *rt;
+	uint64_t bytes, align;
 	bool is_wrapped;
 	int home; /* node; -1: that of the first writer */
 	void (*drop)(void *bytes);
@@ -71,9 +75,7 @@ struct lkdf_data {
 	uint64_t stride;
 
 	/* Set under lock, then constant but for whoever goes alone. */
-	_Atomic(void *) at;
 	_Atomic(int32_t) node; /* of the bytes; -1: unknown */
-	bool is_mapped; /* page by page where they are touched first */
 
 	/* Any thread. */
 	_Atomic(uint32_t) nr_refs;

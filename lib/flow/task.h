@@ -86,6 +86,8 @@ struct task {
 	struct frame *frame;
 	uint32_t index; /* in frame */
 	uint16_t home; /* as home_make(): where it runs */
+	bool limit_woken; /* tries again, before newcomers */
+	uint32_t nr_limits_held; /* none or all */
 	int32_t error;
 	struct failure *failure; /* of error */
 	struct failure *child_failure; /* of child_err, once that is set */
@@ -97,8 +99,6 @@ struct task {
 	struct limit_waiter limit_waiter;
 	struct blocking_item blocking_item;
 	struct task *kick_next, **kick_prev;
-	uint32_t nr_limits_held; /* none or all */
-	bool limit_woken; /* tries again, before newcomers */
 };
 
 /* Added to live while the body sleeps in a join. */
