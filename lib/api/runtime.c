@@ -4,6 +4,7 @@
 #include "api/border.h"
 #include "api/config.h"
 #include "flow/kind.h"
+#include "flow/move.h"
 #include "flow/place.h"
 #include "topo/topo.h"
 
@@ -43,6 +44,7 @@ static void fill_attr(const struct lkdf *rt, const struct config *c,
 		.is_memory_strict = c->memory_strict != 0,
 		.memory_huge = (int)c->memory_huge,
 		.is_placing = c->placement != 0,
+		.keeps_planned = !c->far_steals,
 	};
 	/* With less than two CPUs of quota a spinner takes from the worker. */
 	if (rt->topo->quota_milli && rt->topo->quota_milli < 2000)
@@ -148,6 +150,7 @@ int lkdf_close(struct lkdf *rt)
 		/* [guest.none] pairs with [guest.out]. */
 		while (a_load(&rt->nr_guests, acquire))
 			sched_yield();
+		move_close(rt);
 		kind_reap(rt);
 		nr = a_load(&rt->nr_handles, relaxed);
 		if (nr)

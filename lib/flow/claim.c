@@ -132,6 +132,7 @@ int claim_prepare(struct claim *c)
 		u->stands_for = (uint16_t)i;
 		u->is_given = u->is_untouched = false;
 		u->is_granted = u->has_left = u->fails = false;
+		u->copy = 0;
 		u->below = NULL;
 		c->has_commute |= u->turn == TURN_COMMUTE;
 		c->has_weak |= (u->flags & USE_WEAK) != 0;

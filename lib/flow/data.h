@@ -23,8 +23,11 @@
 #define DATA_MAX_BYTES ((uint64_t)1 << 40)
 #define DATA_MAX_PARTS (1u << 20)
 
+#define DATA_MOVES (LKDF_DATA_MIGRATE | LKDF_DATA_REPLICATE)
+
 struct executor;
 struct lkdf;
+struct replicas;
 
 /* Copies of a var for LKDF_REDUCE, by executor. */
 struct reduction {
@@ -63,11 +66,12 @@ struct lkdf_data {
 	/* Set at create, constant afterwards. */
 	uint32_t flags;
 	struct lkdf *rt;
+	struct replicas *replicas; /* NULL: none are made, see replica.h */
+	int (*reduce)(void *acc, const void *x, uint64_t bytes);
 	uint64_t bytes, align;
 	bool is_wrapped;
 	int home; /* node; -1: that of the first writer */
 	void (*drop)(void *bytes);
-	int (*reduce)(void *acc, const void *x, uint64_t bytes);
 	void (*neutral)(void *acc, uint64_t bytes);
 	char name[DATA_NAME];
 
@@ -79,6 +83,7 @@ struct lkdf_data {
 
 	/* Any thread. */
 	_Atomic(uint32_t) nr_refs;
+	_Atomic(uint32_t) foreign; /* who used it last, see move.h */
 
 	/* Under the runtime's data lock. */
 	struct list all;
@@ -116,6 +121,12 @@ const char *data_text(const struct lkdf_data *d, uint32_t part,
 #define DATA_FIRST_TOUCH (-2)
 void *data_bytes(struct lkdf_data *d, int node);
 
+/* Nobody uses them any more; the user's are only dropped. */
+void data_free_bytes(struct lkdf_data *d);
+
+/* A block for all its bytes, on that node; NULL: there is no memory. */
+void *data_block(struct lkdf_data *d, int node);
+
 /* Where a part lies in the bytes, and how long it is. */
 uint64_t data_offset(const struct lkdf_data *d, uint32_t part);
 uint64_t data_size(const struct lkdf_data *d, uint32_t part);
@@ -127,8 +138,11 @@ void *reduction_copy(struct executor *ex, struct lkdf_data *d, uint32_t part);
 int reduction_prepare(struct lkdf_data *d, uint32_t part);
 void reduction_free(struct reduction *r);
 
-/* Bytes that nobody has written yet become neutral. 0 or -ENOMEM. */
-int reduction_begin(struct reduction *r);
+/*
+ * Bytes that nobody has written yet become neutral: before somebody combines
+ * copies into them, or writes what others may reduce into. 0 or -ENOMEM.
+ */
+int reduction_begin(struct lkdf_data *d, uint32_t part);
 
 /* All touched copies into the bytes; then none is. 0 or the user's error. */
 int reduction_combine(struct reduction *r);

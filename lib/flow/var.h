@@ -116,6 +116,7 @@ struct domain {
 	struct lkdf *rt;
 	struct lkdf_data *data;
 	struct use *above; /* the parent's; NULL: tasks without a parent */
+	void *bytes; /* of this run of a graph; NULL: those of the data */
 };
 
 enum use_flag {
@@ -139,6 +140,9 @@ struct use {
 
 	/* As above until it is granted, then the claim's holder. */
 	uint8_t flags;
+
+	/* The claim's holder, before its body: see flow/replica.h. */
+	uint16_t copy; /* node + 1 of the copy that it reads; 0: the bytes */
 
 	/* Any thread. */
 	_Atomic(uint32_t) nr_parts; /* hidden: uses of parts, not left */
