@@ -138,6 +138,7 @@ static void init_with(int nr, bool is_spread)
 	sched.nr_nodes = sched.nr_worker_nodes = is_spread ? nr : 1;
 	sched.ticks_per_1024ns = 1;
 	a_store(&sched.is_stopping, 0, relaxed);
+	timers_init(&sched.timers);
 	for (i = 0; i < sched.nr_nodes; i++)
 		init_node(i, sched.nr_nodes);
 	for (i = 0; i < nr; i++)
