@@ -20,7 +20,8 @@ struct claim {
 	/* Set before it enters, constant afterwards. */
 	uint16_t nr; /* as the user numbers them; hidden ones follow */
 	uint16_t nr_all;
-	bool has_commute;
+	uint16_t nr_queued; /* those that take a place */
+	bool has_commute; /* some use, as asked for */
 	bool has_weak;
 	bool is_expected; /* what it reads: need not be looked at */
 	void *holder; /* of the layer above: the task */
