@@ -94,6 +94,12 @@ static const struct option_row rows[] = {
 	  .init = 1,
 	  .help = "tasks run on the node where most bytes of their data are, "
 		  "and graphs are planned for it" },
+	{ .name = "far_steals",
+	  .type = OPTION_BOOL,
+	  AT(far_steals),
+	  .init = 1,
+	  .help = "idle workers take tasks that were planned for another node "
+		  "where it would be late; no: never, to measure a plan" },
 	{ .name = "serial",
 	  .type = OPTION_BOOL,
 	  AT(serial),

@@ -2,6 +2,7 @@
 #include <lkdf/data.h>
 
 #include "api/border.h"
+#include "flow/inner.h"
 #include "flow/move.h"
 #include "flow/place.h"
 #include "flow/task.h"
@@ -215,10 +216,11 @@ void *lkdf_ptr(struct lkdf_ctx *c, unsigned use)
 
 int lkdf_use_end(struct lkdf_ctx *c, unsigned use, bool untouched)
 {
+	int rc = c->frame ? inner_open_ctx(c) : 0;
 	struct use *u = c->task ? uses_of(c->task, use) : NULL;
 
-	if (c->frame)
-		return border_unbuilt("use_end in a task of a graph");
+	if (rc)
+		return rc;
 	if (!u)
 		return err(-EINVAL, "use_end: the task has no use %u", use);
 	if (u->is_given)
@@ -228,6 +230,8 @@ int lkdf_use_end(struct lkdf_ctx *c, unsigned use, bool untouched)
 		return err(-EINVAL, "use_end: use %u is not MAYBE", use);
 	if (untouched)
 		u->is_untouched = true;
+	if (untouched && c->frame)
+		values_untouched(c->frame, c->index, use);
 	use_leave(c->ex, u, 0, NULL);
 	return 0;
 }

@@ -44,6 +44,7 @@ static void fill_attr(const struct lkdf *rt, const struct config *c,
 		.is_memory_strict = c->memory_strict != 0,
 		.memory_huge = (int)c->memory_huge,
 		.is_placing = c->placement != 0,
+		.keeps_planned = !c->far_steals,
 	};
 	/* With less than two CPUs of quota a spinner takes from the worker. */
 	if (rt->topo->quota_milli && rt->topo->quota_milli < 2000)

@@ -4,8 +4,10 @@
 #include "base/err.h"
 #include "flow/data.h"
 #include "flow/home.h"
+#include "flow/planned.h"
 #include "flow/runtime.h"
 #include "flow/task.h"
+#include "flow/values.h"
 #include "flow/wire.h"
 #include "mem/region.h"
 #include "sched/plan.h"
@@ -167,17 +169,52 @@ static bool is_worth_it(const struct planner *p)
 	       bytes / p->nr_tasks >= MIN_BYTES;
 }
 
+static uint64_t bytes_of_task(const struct planner *p, uint32_t t)
+{
+	const struct plan_access *a;
+	uint64_t sum = 0;
+	uint32_t i;
+
+	for (i = p->first_access[t]; i < p->first_access[t + 1]; i++) {
+		a = &p->access[i];
+		sum += p->bytes[a->block] * (unsigned)(a->reads + a->writes);
+	}
+	return sum;
+}
+
+/* It goes to the node of the plan, where somebody sees to how it does. */
+static int apply_task(struct planner *p, uint32_t t)
+{
+	struct lkdf_graph *g = p->g;
+	struct rec *r = &g->recs[t];
+	struct lkdf_kind *k = r->kind;
+	int rc;
+
+	if (p->task[t] < 0 || r->flags & REC_PLACED)
+		return 0;
+	rc = graph_place(g, t, home_make(p->task[t], false));
+	if (!rc && !k->body)
+		k = kind_wrap(k, values_body);
+	if (rc || !k)
+		return -ENOMEM;
+	r->kind = k;
+	planned_add(g->planned, t, p->task[t], bytes_of_task(p, t));
+	return 0;
+}
+
 static int apply(struct planner *p)
 {
 	struct lkdf_graph *g = p->g;
 	uint32_t t, i;
 	int rc = 0;
 
+	g->planned = planned_create(g);
+	if (!g->planned)
+		return -ENOMEM;
 	for (i = 0; i < p->nr_vars; i++)
 		wire_var(g->wiring, i)->home = p->block[i];
 	for (t = 0; t < p->nr_tasks && !rc; t++)
-		if (p->task[t] >= 0 && !(g->recs[t].flags & REC_PLACED))
-			rc = graph_place(g, t, home_make(p->task[t], false));
+		rc = apply_task(p, t);
 	return rc;
 }
 

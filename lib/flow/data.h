@@ -136,8 +136,11 @@ void *reduction_copy(struct executor *ex, struct lkdf_data *d, uint32_t part);
 int reduction_prepare(struct lkdf_data *d, uint32_t part);
 void reduction_free(struct reduction *r);
 
-/* Bytes that nobody has written yet become neutral. 0 or -ENOMEM. */
-int reduction_begin(struct reduction *r);
+/*
+ * Bytes that nobody has written yet become neutral: before somebody combines
+ * copies into them, or writes what others may reduce into. 0 or -ENOMEM.
+ */
+int reduction_begin(struct lkdf_data *d, uint32_t part);
 
 /* All touched copies into the bytes; then none is. 0 or the user's error. */
 int reduction_combine(struct reduction *r);

@@ -31,6 +31,7 @@ enum link_type {
 	LINK_FRAME_START,
 	LINK_FRAME_READY,
 	LINK_COMBINE, /* copies of a reduction */
+	LINK_FRAME_PLANNED = LINK_PLANNED, /* ready ones of one node */
 };
 
 /*
@@ -56,6 +57,7 @@ struct frame {
 	struct rec *recs;
 	uint32_t *spill_next; /* NULL: pending links spilled tasks */
 	uint32_t slot; /* in the runtime's table of frames */
+	uint32_t item; /* what all its items have in common */
 	uint32_t index; /* in the graph's ring */
 
 	/* Set by frame_start(), constant during the run. */

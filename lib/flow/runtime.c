@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "flow/after.h"
 #include "flow/data.h"
 #include "flow/event.h"
 #include "flow/frame.h"
@@ -130,6 +131,7 @@ static int start_threads(struct lkdf *rt, const struct runtime_attr *a)
 		.is_pinned = a->is_pinned,
 		.is_serial = a->is_serial,
 		.is_per_node = a->is_per_node,
+		.keeps_planned = a->keeps_planned,
 	};
 	int rc;
 
@@ -204,6 +206,7 @@ void runtime_close(struct lkdf *rt)
 	/* First: its threads may still be about to wake a worker. */
 	blocking_fini(&rt->blocking);
 	sched_stop(&rt->sched);
+	after_close(rt);
 	data_report_leaks(rt);
 	place_report_leaks(rt);
 	free_memory(rt);

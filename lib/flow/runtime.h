@@ -7,6 +7,7 @@
 #define FLOW_RUNTIME_H
 
 #include "base/list.h"
+#include "base/lock.h"
 #include "base/log.h"
 #include "base/thread.h"
 #include "device/blocking.h"
@@ -20,6 +21,7 @@
 #define FRAME_CHUNK 256
 #define MAX_FRAMES (FRAME_CHUNK * FRAME_CHUNK)
 
+struct after;
 struct frame;
 struct task;
 
@@ -30,7 +32,7 @@ struct runtime_attr {
 	const char *trace_file; /* "": none */
 	uint64_t memory_limit; /* bytes per node; 0: none */
 	bool is_memory_strict;
-	bool is_placing;
+	bool is_placing, keeps_planned;
 	int memory_huge; /* enum os_huge */
 };
 
@@ -72,6 +74,11 @@ struct lkdf {
 	/* Under kick_lock: running bodies with an on_cancel. */
 	pthread_mutex_t kick_lock;
 	struct task *kickable;
+	_Atomic(uint32_t) nr_kicks; /* asked for, see task_kick() */
+
+	/* Under after_lock: tasks that wait for events. */
+	struct lock after_lock;
+	struct after *waiting;
 
 	/* Under lock. */
 	pthread_mutex_t lock;

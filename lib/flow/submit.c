@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * Tasks with more than a kind and an argument: place, event, uses.
+ * Tasks with more than a kind and an argument: place, event, deadline, uses,
+ * events to start after.
  */
 #include "flow/task.h"
 
+#include "flow/after.h"
+#include "flow/deadline.h"
 #include "flow/home.h"
 #include "flow/runtime.h"
 #include "flow/uses.h"
@@ -15,8 +18,41 @@ static void set_home(struct task *t, const struct lkdf_task *a)
 		t->link.flags |= TASK_PLACED;
 }
 
+/* t->scope is set. */
+static int add_extra(struct task *t, struct lkdf_scope *scope,
+		     const struct lkdf_task *a)
+{
+	int rc = 0;
+
+	t->link.flags |= TASK_EXTRA;
+	t->own = NULL;
+	t->after = NULL;
+	if (a->deadline_ns)
+		rc = deadline_create(scope, a->deadline_ns, &t->own);
+	if (!rc && a->nr_after)
+		rc = after_create(t, a->after, a->nr_after);
+	return rc;
+}
+
+static void undo_extra(struct task *t)
+{
+	if (t->after)
+		after_destroy(t);
+	if (t->own)
+		deadline_leave(t->own);
+}
+
+/* Last of all before it starts. */
+static void enter_own(struct task *t)
+{
+	if (unlikely(t->link.flags & TASK_EXTRA) && t->own)
+		t->scope = t->own;
+}
+
 void task_undo(struct lkdf *rt, struct executor *ex, struct task *t)
 {
+	if (t->link.flags & TASK_EXTRA)
+		undo_extra(t);
 	if (t->link.flags & TASK_HAS_DATA)
 		uses_destroy(t);
 	if (t->link.flags & TASK_HAS_DONE) {
@@ -40,16 +76,40 @@ int task_add_extras(struct task *t, struct executor *ex, struct task *parent,
 			return rc;
 		t->link.flags |= TASK_HAS_DONE;
 	}
-	return a->nr_use ? uses_create(t, parent, a->use, a->nr_use) : 0;
+	if (a->nr_use)
+		rc = uses_create(t, parent, a->use, a->nr_use);
+	if (!rc && unlikely(a->deadline_ns || a->nr_after))
+		rc = add_extra(t, parent ? parent->scope : t->scope, a);
+	return rc;
+}
+
+static bool has_after(const struct task *t)
+{
+	return unlikely(t->link.flags & TASK_EXTRA) && t->after;
+}
+
+void task_has_data(struct lkdf *rt, struct executor *ex, struct task *t)
+{
+	if (has_after(t))
+		after_arrive(ex, t);
+	else
+		task_start(rt, ex, t);
 }
 
 int task_start_in_turn(struct lkdf *rt, struct executor *ex, struct task *t)
 {
-	int rc = t->link.flags & TASK_HAS_DATA ? uses_enter(ex, t) : 1;
+	bool waits = has_after(t);
+	int rc;
 
-	if (rc > 0)
+	enter_own(t);
+	rc = t->link.flags & TASK_HAS_DATA ? uses_enter(ex, t) : 1;
+	if (rc < 0)
+		return rc;
+	if (waits)
+		after_start(ex, t, rc > 0);
+	else if (rc > 0)
 		task_start(rt, ex, t);
-	return rc < 0 ? rc : 0;
+	return 0;
 }
 
 int task_spawn_with(struct lkdf_ctx *c, const struct lkdf_task *a,
@@ -87,15 +147,16 @@ int task_submit(struct lkdf *rt, struct lkdf_scope *s,
 	struct task *t;
 	int rc;
 
-	rc = scope_enter(s);
+	rc = scope_enter(s, 1, scope_may_wait());
 	if (rc)
 		return rc;
 	t = task_create(rt, ex, a->kind, a->arg, a->prio);
 	if (!t) {
-		scope_leave(s);
+		scope_leave(s, 1);
 		return -ENOMEM;
 	}
 	t->scope = s;
+	t->index = 1;
 	t->link.flags |= TASK_SCOPED;
 	rc = task_add_extras(t, ex, NULL, a, done != NULL);
 	event = t->done;
@@ -103,7 +164,7 @@ int task_submit(struct lkdf *rt, struct lkdf_scope *s,
 		rc = task_start_in_turn(rt, ex, t);
 	if (rc) {
 		task_undo(rt, ex, t);
-		scope_leave(s);
+		scope_leave(s, 1);
 		return rc;
 	}
 	if (done)

@@ -220,6 +220,7 @@ struct domain *use_below(struct use *u, size_t nr_parts)
 	if (!d)
 		return NULL;
 	domain_init(d, u->domain->rt, u->domain->data, u);
+	d->bytes = u->domain->bytes;
 	if (nr_parts) {
 		d->nr_parts = (uint32_t)nr_parts;
 		d->parts = (struct var *)(d + 1);

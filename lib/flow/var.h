@@ -91,6 +91,7 @@ struct domain {
 	struct lkdf *rt;
 	struct lkdf_data *data;
 	struct use *above; /* the parent's; NULL: tasks without a parent */
+	void *bytes; /* of this run of a graph; NULL: those of the data */
 
 	/* Under lock, then as struct var says. */
 	struct var *parts;

@@ -55,7 +55,10 @@ void park_announce(struct park *p);
 /* Sleeper -> spinner without sleeping: there was work after all. */
 void park_retract(struct park *p);
 
-/* Sleeper -> spinner by a token or, with a timeout >= 0, -ETIMEDOUT. */
+/*
+ * Sleeper -> spinner by a token or, with a timeout >= 0, -ETIMEDOUT, which may
+ * come early.
+ */
 int park_sleep(struct park *p, int64_t timeout_ns);
 
 /*

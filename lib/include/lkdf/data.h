@@ -212,15 +212,16 @@ void *lkdf_ptr(struct lkdf_ctx *c, unsigned use);
 
 /**
  * lkdf_use_end() - give a use on before the task ends
- * @c:         context of the body, of a task that was submitted or spawned
+ * @c:         context of the body
  * @use:       index in the task's uses
  * @untouched: with MAYBE: the bytes are as they were, it counts as no write
  *
  * The next use may start once the children that use the data are complete,
- * too.
+ * too. In a task of a sealed graph the tasks behind it still wait for its end.
+ * What is untouched is not poisoned when the task fails after it.
  *
- * Return: 0; -EINVAL no such use; -EALREADY given on before; -EOPNOTSUPP in a
- * task of a sealed graph, but for @untouched.
+ * Return: 0; -EINVAL no such use, or @untouched without MAYBE; -EALREADY given
+ * on before; -ENOMEM.
  */
 int lkdf_use_end(struct lkdf_ctx *c, unsigned use, bool untouched);
 

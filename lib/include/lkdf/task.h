@@ -33,6 +33,7 @@ struct lkdf_use {
 };
 
 #define LKDF_MAX_USES 1024 /* of one task */
+#define LKDF_MAX_AFTER 1024 /* events before one task */
 
 enum lkdf_task_flag {
 	LKDF_PROFILE = 1,
@@ -112,8 +113,11 @@ int lkdf_spawn(struct lkdf_ctx *c, struct lkdf_kind *k, const void *arg);
  *        order it among the parent's other children
  * @done: as lkdf_submit()
  *
- * Return: as lkdf_submit(); -EACCES a use that the parent's do not cover; those
- * of a task of a sealed graph cover none.
+ * The parent may be a task of a sealed graph: then its children use the bytes
+ * of this run, also those of LKDF_DATA_ONCE.
+ *
+ * Return: as lkdf_submit(); -EACCES a use that the parent's do not cover;
+ * -EINVAL LKDF_REDUCE of bytes that live only for a run.
  */
 int lkdf_spawn_task(struct lkdf_ctx *c, const struct lkdf_task *t,
 		    struct lkdf_event *done);
