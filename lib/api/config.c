@@ -100,6 +100,11 @@ static const struct option_row rows[] = {
 	  .init = 1,
 	  .help = "idle workers take tasks that were planned for another node "
 		  "where it would be late; no: never, to measure a plan" },
+	{ .name = "rehome",
+	  .type = OPTION_BOOL,
+	  AT(rehome),
+	  .help = "blocks of planned graphs whose tasks are taken by another "
+		  "node move there, where that is worth it" },
 	{ .name = "serial",
 	  .type = OPTION_BOOL,
 	  AT(serial),

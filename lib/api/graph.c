@@ -101,12 +101,14 @@ static int add_task(struct lkdf_graph *g, const struct lkdf_task *t)
 	uint16_t home;
 
 	if (t->nr_after)
-		rc = err(-EINVAL, "graph %s: a task after events, which fire "
-				  "once; use uses or lkdf_graph_order()",
+		rc = err(-EINVAL,
+			 "graph %s: a task after events, which fire "
+			 "once; use uses or lkdf_graph_order()",
 			 g->name);
 	if (t->deadline_ns)
-		rc = err(-EINVAL, "graph %s: a task with a deadline; runs have "
-				  "one, see lkdf_run",
+		rc = err(-EINVAL,
+			 "graph %s: a task with a deadline; runs have "
+			 "one, see lkdf_run",
 			 g->name);
 	if (rc)
 		return graph_broken(g, rc);

@@ -142,9 +142,8 @@ int lkdf_input_error(const struct lkdf_ctx *c, unsigned input)
 		return u->flags & USE_READS ? uses_error(u, &failure) : 0;
 	if (!(t->link.flags & TASK_EXTRA) || !t->after)
 		return 0;
-	return after_error(t, input - (t->link.flags & TASK_HAS_DATA
-					       ? t->claim->nr
-					       : 0));
+	return after_error(
+		t, input - (t->link.flags & TASK_HAS_DATA ? t->claim->nr : 0));
 }
 
 static struct lkdf_scope *scope_of(const struct lkdf_ctx *c)

@@ -160,18 +160,20 @@ static bool has_all_fired(const struct after *x)
 static bool list(struct after *x)
 {
 	struct lkdf *rt = x->rt;
+	int error;
 
 	x->is_listed = true;
 	lock_take(&rt->after_lock);
-	x->cancel_err = scope_cancelled(x->task->scope);
-	x->is_over = x->cancel_err != 0;
+	error = scope_cancelled(x->task->scope);
+	x->cancel_err = error;
+	x->is_over = error != 0;
 	x->next = rt->waiting;
 	x->prev = &rt->waiting;
 	if (x->next)
 		x->next->prev = &x->next;
 	rt->waiting = x;
 	lock_give(&rt->after_lock);
-	return !x->cancel_err;
+	return !error;
 }
 
 void after_start(struct executor *ex, struct task *t, bool has_data)

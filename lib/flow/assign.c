@@ -38,6 +38,7 @@ struct planner {
 	struct plan_access *access;
 	uint64_t *bytes;
 	int16_t *fixed, *block, *task;
+	uint32_t *own, *twin;
 };
 
 static bool is_wanted(const struct lkdf_graph *g)
@@ -70,10 +71,12 @@ static bool allocate(struct planner *p)
 	p->fixed = calloc(p->nr_vars, sizeof(*p->fixed));
 	p->block = calloc(p->nr_vars, sizeof(*p->block));
 	p->task = calloc(p->nr_tasks, sizeof(*p->task));
+	p->own = calloc(p->nr_tasks, sizeof(*p->own));
+	p->twin = calloc(p->nr_vars, sizeof(*p->twin));
 	p->nr_workers = calloc((size_t)p->machine.nr_nodes, sizeof(int));
 	return p->first_succ && p->succ && p->level && p->first_access &&
 	       p->access && p->bytes && p->fixed && p->block && p->task &&
-	       p->nr_workers;
+	       p->own && p->twin && p->nr_workers;
 }
 
 static void release(struct planner *p)
@@ -87,6 +90,8 @@ static void release(struct planner *p)
 	free(p->fixed);
 	free(p->block);
 	free(p->task);
+	free(p->own);
+	free(p->twin);
 	free(p->nr_workers);
 }
 
@@ -202,13 +207,13 @@ static int apply_task(struct planner *p, uint32_t t)
 	return 0;
 }
 
-static int apply(struct planner *p)
+static int apply(struct planner *p, const struct plan *plan)
 {
 	struct lkdf_graph *g = p->g;
 	uint32_t t, i;
 	int rc = 0;
 
-	g->planned = planned_create(g);
+	g->planned = planned_create(g, plan);
 	if (!g->planned)
 		return -ENOMEM;
 	for (i = 0; i < p->nr_vars; i++)
@@ -229,7 +234,10 @@ static int plan(struct planner *p)
 		.bytes = p->bytes,
 		.fixed = p->fixed,
 	};
-	struct plan out = { .block = p->block, .task = p->task };
+	struct plan out = { .block = p->block,
+			    .task = p->task,
+			    .own = p->own,
+			    .twin = p->twin };
 	int rc;
 
 	describe_machine(p);
@@ -240,7 +248,7 @@ static int plan(struct planner *p)
 		return 0;
 	if (!rc)
 		rc = plan_make(&p->machine, &graph, PLAN_PASSES, &out);
-	return rc ? rc : apply(p);
+	return rc ? rc : apply(p, &out);
 }
 
 int assign_plan(struct lkdf_graph *g)

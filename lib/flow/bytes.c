@@ -105,6 +105,16 @@ void *data_bytes(struct lkdf_data *d, int node)
 	return p;
 }
 
+/* The whole ones. */
+static void forget_pages(void *at, uint64_t bytes)
+{
+	uintptr_t first = round_up((uintptr_t)at, PAGE);
+	uintptr_t end = ((uintptr_t)at + bytes) / PAGE * PAGE;
+
+	if (first < end)
+		os_decommit((void *)first, end - first);
+}
+
 void data_free_bytes(struct lkdf_data *d)
 {
 	void *p = a_load(&d->at, relaxed);
@@ -115,6 +125,9 @@ void data_free_bytes(struct lkdf_data *d)
 		d->drop(p);
 	if (d->is_wrapped)
 		return;
+	/* The heap's next one shall find its own node's pages there. */
+	if (!d->is_mapped && a_load(&d->has_strays, relaxed))
+		forget_pages(p, d->bytes);
 	if (d->is_mapped)
 		region_unmap(p, d->bytes);
 	else

@@ -8,7 +8,6 @@
 #include "flow/failure.h"
 #include "flow/frame.h"
 #include "flow/inner.h"
-#include "flow/planned.h"
 #include "flow/runtime.h"
 #include "flow/step.h"
 #include "flow/uses.h"
@@ -204,10 +203,10 @@ void task_finish_of_frame(struct worker *w, struct task *t)
 	bool was_cancelled = t->link.flags & TASK_CANCELLED;
 	struct failure *failure = failure_of(t);
 
-	if (was_cancelled && f->graph->planned)
-		planned_skip(f, index);
 	if (was_cancelled)
 		a_add(&f->nr_cancelled, 1, relaxed);
+	else if (t->link.flags & TASK_SKIPPED)
+		a_add(&f->nr_skipped, 1, relaxed);
 	else if (error && !(t->link.flags & TASK_FAILED))
 		frame_fail(f, index, error, failure ? failure->error.why : NULL,
 			   w->id);

@@ -37,9 +37,6 @@ bool deadline_is_over(const struct lkdf_scope *s)
 {
 	int64_t now = 0, end;
 
-	/* With the last timer fired all have told by cancel_err. */
-	if (likely(timers_are_empty(&s->rt->sched.timers)))
-		return false;
 	for (; s; s = s->parent) {
 		end = a_load(&s->end_ns, relaxed);
 		if (!end)
@@ -50,14 +47,6 @@ bool deadline_is_over(const struct lkdf_scope *s)
 			return true;
 	}
 	return false;
-}
-
-int deadline_cancelled(const struct lkdf_scope *s)
-{
-	bool is_over = deadline_is_over(s);
-	int rc = scope_cancelled(s);
-
-	return rc || !is_over ? rc : -ETIME;
 }
 
 int deadline_create(struct lkdf_scope *parent, int64_t ns,

@@ -11,7 +11,10 @@
 #ifndef FLOW_DEADLINE_H
 #define FLOW_DEADLINE_H
 
+#include "flow/runtime.h"
 #include "flow/scope.h"
+
+#include <errno.h>
 
 /* A new scope nobody knows yet; ns 0 or absurdly long: none. */
 void deadline_set(struct lkdf_scope *s, int64_t ns);
@@ -23,7 +26,15 @@ void deadline_drop(struct lkdf_scope *s);
 bool deadline_is_over(const struct lkdf_scope *s);
 
 /* 0, or the error with which a body in it should end. */
-int deadline_cancelled(const struct lkdf_scope *s);
+static inline int deadline_cancelled(const struct lkdf_scope *s)
+{
+	/* With the last timer fired all have told by cancel_err. */
+	bool is_over = unlikely(!timers_are_empty(&s->rt->sched.timers)) &&
+		       deadline_is_over(s);
+	int rc = scope_cancelled(s);
+
+	return rc || likely(!is_over) ? rc : -ETIME;
+}
 
 /* A scope of its own below the user's, cancelled if that is; -ENOMEM. */
 int deadline_create(struct lkdf_scope *parent, int64_t ns,

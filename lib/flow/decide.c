@@ -2,6 +2,7 @@
 #include "flow/decide.h"
 
 #include "flow/kind.h"
+#include "flow/planned.h"
 
 static struct ready_list *list_of(struct frame *f, uint16_t home)
 {
@@ -68,9 +69,12 @@ static bool is_home(struct worker *w, struct frame *f, uint32_t index)
 	const uint32_t *starts = f->graph->starts;
 	int node = w->executor->node;
 
-	return w->sched->is_serial ||
-	       (index >= starts[home_make(node, false)] &&
-		index < starts[home_make(node, true) + 1]);
+	if (w->sched->is_serial)
+		return true;
+	if (unlikely(planned_has_moved(f->graph)))
+		return home_node(planned_home(f, index)) == node;
+	return index >= starts[home_make(node, false)] &&
+	       index < starts[home_make(node, true) + 1];
 }
 
 void decide_push(struct worker *w, struct frame *f, uint32_t index,
@@ -78,8 +82,7 @@ void decide_push(struct worker *w, struct frame *f, uint32_t index,
 {
 	if (unlikely(f->recs[index].flags & REC_PLACED) &&
 	    !is_home(w, f, index))
-		add_to_list(w, list_of(f, settle_home(f->graph, index)), index,
-			    skip);
+		add_to_list(w, list_of(f, planned_home(f, index)), index, skip);
 	else if (unlikely(!worker_push(w, deque_of(f, index),
 				       item_make(f, index, skip))))
 		decide_spill(w, f, index, skip);

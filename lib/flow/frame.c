@@ -5,6 +5,7 @@
 #include "base/futex.h"
 #include "flow/deadline.h"
 #include "flow/decide.h"
+#include "flow/planned.h"
 #include "flow/runtime.h"
 #include "flow/sources.h"
 
@@ -343,6 +344,8 @@ void frame_end(struct worker *w, struct frame *f)
 	int rc;
 
 	do {
+		if (f->graph->planned)
+			planned_end(f);
 		rc = report(f);
 		if (!goes_on(f, &rc)) {
 			free_frame(w, f, rc);

@@ -17,6 +17,7 @@
 #include "sched/inbox.h"
 
 struct failure;
+struct planned_part;
 struct worker;
 
 /* Sources a worker takes at a time. */
@@ -80,6 +81,8 @@ struct frame {
 	/* Any worker. */
 	struct ready_list spill;
 	struct ready_list *placed; /* two a node, by home; NULL: no places */
+
+	struct planned_part *planned; /* by node; NULL: it is not */
 
 	/* See there; nothing in it without data uses. */
 	struct values values;

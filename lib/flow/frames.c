@@ -92,6 +92,19 @@ static int init_placed(struct lkdf_graph *g, struct frame *f)
 	return 0;
 }
 
+static size_t planned_size(const struct lkdf_graph *g)
+{
+	return (size_t)g->planned->nr_nodes * sizeof(struct planned_part);
+}
+
+static int init_planned(struct lkdf_graph *g, struct frame *f)
+{
+	f->planned = region_alloc(planned_size(g));
+	return f->planned ? 0
+			  : err(-ENOMEM, "graph %s: no memory for a run's plan",
+				g->name);
+}
+
 static int init_frame(struct lkdf_graph *g, uint32_t i, bool spill_next)
 {
 	struct frame *f = &g->frames[i];
@@ -108,6 +121,8 @@ static int init_frame(struct lkdf_graph *g, uint32_t i, bool spill_next)
 	f->slot = (uint32_t)slot;
 	f->item = item_of_frame(f->slot, g->planned);
 	slot = init_placed(g, f);
+	if (!slot && g->planned)
+		slot = init_planned(g, f);
 	if (!slot && g->wiring)
 		slot = values_create(f);
 	return slot ? slot : copy_records(g, f, spill_next);
@@ -153,6 +168,8 @@ void frames_destroy(struct lkdf_graph *g)
 			frame_free_recs(g, f->recs);
 		region_free(f->spill_next, g->nr_recs * sizeof(*f->spill_next));
 		region_free(f->placed, placed_size(g));
+		if (g->planned)
+			region_free(f->planned, planned_size(g));
 		values_destroy(f);
 	}
 	region_free(g->frames, g->nr_frames * sizeof(*g->frames));

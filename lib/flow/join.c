@@ -19,6 +19,7 @@
 #include "flow/run.h"
 #include "flow/runtime.h"
 #include "flow/step.h"
+#include "sched/tick.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -373,6 +374,18 @@ static bool run_descendant(struct worker *w, struct task *parent)
 	return steal_descendant(w, parent, false);
 }
 
+int task_may_join(const struct lkdf_ctx *c)
+{
+	const struct task *t = c->task;
+
+	if (likely(!t || !(t->link.flags & TASK_HAS_DATA) ||
+		   !t->claim->has_weak))
+		return 0;
+	return err(-EDEADLK,
+		   "join: the task has WEAK uses, and its children may wait "
+		   "for whom this worker would run; use lkdf_then()");
+}
+
 int task_join(struct lkdf_ctx *c)
 {
 	struct worker *w = c->ex->worker;
@@ -381,14 +394,12 @@ int task_join(struct lkdf_ctx *c)
 	uint32_t nr_run = 0;
 	unsigned spins = 0;
 	bool is_holding;
+	int rc = task_may_join(c);
 
-	if (!t)
-		return 0;
-	if (unlikely(t->link.flags & TASK_HAS_DATA && t->claim->has_weak))
-		return err(-EDEADLK,
-			   "join: the task has WEAK uses, and its children may "
-			   "wait for whom this worker would run; use "
-			   "lkdf_then()");
+	if (!t || rc)
+		return rc;
+	if (w && worker_has_clock(w))
+		worker_tick_rarely(w);
 	is_holding = w && t->link.flags & TASK_GENERAL && t->nr_limits_held;
 	if (unlikely(is_holding))
 		w->nr_holding++;
@@ -402,7 +413,8 @@ int task_join(struct lkdf_ctx *c)
 			worker_offer(w, false, 0);
 		if (++spins < SPINS)
 			a_pause();
-		else if (!w || !dig_descendant(w, t))
+		else if (!sched_tick(&t->kind->rt->sched, t->kind->rt) &&
+			 (!w || !dig_descendant(w, t)))
 			nap(t);
 	}
 	if (unlikely(is_holding))

@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <string.h>
 
 void room_wake(struct lkdf_scope *s)
 {
@@ -60,14 +59,8 @@ static struct lkdf_scope *take(struct lkdf_scope *s, uint32_t nr)
 	return NULL;
 }
 
-static int refuse(const struct lkdf_scope *s, const struct lkdf_scope *full,
-		  uint32_t nr, bool may_wait)
+static int refuse(const struct lkdf_scope *full, uint32_t nr, bool may_wait)
 {
-	int rc = deadline_cancelled(s);
-
-	if (rc)
-		return err(-ECANCELED, "scope: \"%s\" is cancelled: %s",
-			   s->name, strerror(-rc));
 	if (nr > full->max_tasks)
 		return err(-E2BIG, "scope: %u tasks, \"%s\" has room for %llu",
 			   nr, full->name, (unsigned long long)full->max_tasks);
@@ -97,13 +90,17 @@ int room_take(struct lkdf_scope *s, uint32_t nr, bool may_wait)
 	struct lkdf_scope *full;
 	int rc;
 
-	for (;;) {
-		full = take(s, nr);
-		if (!full)
-			return 0;
-		rc = refuse(s, full, nr, may_wait);
+	while ((full = take(s, nr))) {
+		rc = scope_refuse(s);
+		if (!rc)
+			rc = refuse(full, nr, may_wait);
 		if (rc)
 			return rc;
 		wait(s, full, nr);
 	}
+	/* The room may be that of a task that was cancelled with us. */
+	rc = scope_refuse(s);
+	if (rc)
+		room_give(s, nr);
+	return rc;
 }

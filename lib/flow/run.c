@@ -6,6 +6,7 @@
 #include "flow/data.h"
 #include "flow/deadline.h"
 #include "flow/decide.h"
+#include "flow/inner.h"
 #include "flow/kind.h"
 #include "flow/planned.h"
 #include "flow/runtime.h"
@@ -72,6 +73,9 @@ static void enter_placed(struct burst *b, struct frame *f)
 
 	b->home_first = starts[home_make(node, false)];
 	b->nr_home = starts[home_make(node, true) + 1] - b->home_first;
+	/* Where bytes have moved, see planned_home(). */
+	if (unlikely(planned_has_moved(f->graph)))
+		b->nr_home = 0;
 	if (unlikely(b->w->sched->is_serial)) {
 		b->home_first = 0;
 		b->nr_home = UINT32_MAX;
@@ -110,26 +114,34 @@ static void skip_task(struct burst *b, uint32_t index, bool is_cancelled)
 	counter_add(b->w->executor->counters,
 		    is_cancelled ? COUNTER_CANCELLED : COUNTER_SKIPPED, 1);
 	a_add(is_cancelled ? &f->nr_cancelled : &f->nr_skipped, 1, relaxed);
-	if (f->graph->planned)
-		planned_skip(f, index);
 	decide_task(b->w, f, index, false);
 	b->nr_decided++;
+}
+
+/* A task of its own, with its tokens. NULL: it waits for them, or failed. */
+static struct task *create_task(struct burst *b, uint32_t index)
+{
+	struct executor *ex = b->w->executor;
+	struct task *t = task_create_for(ex, b->f, index);
+	int rc = t ? inner_enter(ex, t) : -ENOMEM;
+
+	if (rc >= 0)
+		return rc ? t : NULL;
+	if (t)
+		task_destroy(b->rt, ex, t);
+	frame_fail(b->f, index, -ENOMEM, "no memory for its task", b->w->id);
+	decide_task(b->w, b->f, index, false);
+	b->nr_decided++;
+	return NULL;
 }
 
 /* The kind needs a task of its own; without memory the task fails. */
 static void start_general(struct burst *b, uint32_t index)
 {
-	struct task *t = task_create_for(b->w->executor, b->f, index);
+	struct task *t = create_task(b, index);
 
-	if (t) {
+	if (t)
 		task_start(b->rt, b->w->executor, t);
-		return;
-	}
-	frame_fail(b->f, index, -ENOMEM, "no memory for its task", b->w->id);
-	if (b->f->graph->planned)
-		planned_skip(b->f, index);
-	decide_task(b->w, b->f, index, false);
-	b->nr_decided++;
 }
 
 static bool is_hindered(const struct burst *b, uint32_t index)
@@ -147,11 +159,9 @@ static void start_one(struct burst *b, uint32_t index)
 		skip_task(b, index, b->hindered & HINDERED_ALL);
 		return;
 	}
-	t = task_create_for(b->w->executor, b->f, index);
+	t = create_task(b, index);
 	if (t)
 		task_run(b->w->executor, t);
-	else
-		start_general(b, index);
 }
 
 /* Everything that is not the plain case; once per task at most. */
@@ -189,6 +199,11 @@ static bool after(struct burst *b, uint32_t index, int rc)
 	c->after = 0;
 	c->has_why = false;
 	c->has_spawned = false;
+	if (c->put_off) {
+		c->put_off = false;
+		start_general(b, index);
+		return false;
+	}
 	if (rc < 0 || c->task)
 		count_task(b, 1);
 	if (c->task) {
@@ -209,24 +224,18 @@ static bool after(struct burst *b, uint32_t index, int rc)
 
 static int timed_call(struct lkdf_kind *k, struct lkdf_ctx *c, void *arg)
 {
-	uint64_t start = clock_ticks(), end;
+	uint64_t start = clock_ticks();
 	int rc = k->fn(c, arg);
+	uint64_t end = clock_ticks();
 
-	end = clock_ticks();
+	if (c->put_off)
+		return rc;
 	kind_sample(k, end - start);
 	if (a_load(&k->slow, relaxed) & SLOW_TRACED)
 		trace_slice(c->ex->ring, k->trace_name,
 			    graph_number(c->frame->graph, c->index), start,
 			    end);
 	return rc;
-}
-
-/* There are timers. What else there is to look at. */
-static __attribute__((noinline)) uint32_t look_at_clock(struct worker *w,
-							uint32_t slow)
-{
-	worker_tick(w, !(slow & ~SLOW_TRACED));
-	return a_load(&w->attn, relaxed) & ~ATTN_CLOCK;
 }
 
 /* Somebody who asks in vain is put off until there is something to share. */
@@ -239,7 +248,7 @@ needs_look(struct burst *b, struct lkdf_kind *k)
 	if (likely(!(attn | slow | b->hindered)))
 		return false;
 	if (unlikely(attn & ATTN_CLOCK)) {
-		attn = look_at_clock(b->w, slow);
+		attn = worker_look(b->w, !(slow & ~SLOW_TRACED));
 		if (!(attn | slow | b->hindered))
 			return false;
 	}
@@ -395,7 +404,7 @@ static __attribute__((noinline)) void look_around(struct worker *w,
 						  struct lkdf_kind *k)
 {
 	if (worker_has_clock(w))
-		look_at_clock(w, a_load(&k->slow, relaxed));
+		worker_look(w, !(a_load(&k->slow, relaxed) & ~SLOW_TRACED));
 	if (worker_is_wanted(w) && worker_has_private(w))
 		worker_offer(w, false, 0);
 }
@@ -407,8 +416,7 @@ static void run_link(struct burst *b, uint64_t item)
 	leave_frame(b);
 	switch ((enum link_type)LINK_TYPE(item)) {
 	case LINK_TASK:
-		if (unlikely(a_load(&b->w->attn, relaxed) &
-			     (ATTN_WANT | ATTN_CLOCK)))
+		if (unlikely(a_load(&b->w->attn, relaxed) & ~ATTN_LOOK))
 			look_around(b->w, task_of(link)->kind);
 		task_run(b->w->executor, task_of(link));
 		break;

@@ -11,6 +11,7 @@
 #include "flow/event.h"
 #include "flow/frame.h"
 #include "flow/kind.h"
+#include "flow/loop.h"
 #include "flow/move.h"
 #include "flow/place.h"
 #include "flow/run.h"
@@ -178,6 +179,7 @@ int runtime_open(struct lkdf *rt, const struct runtime_attr *a)
 	rt->nr_workers = a->nr_workers;
 	rt->nr_blocking = a->nr_blocking;
 	rt->is_placing = a->is_placing;
+	rt->is_rehoming = a->is_rehoming;
 	rt->nr_executors = a->nr_workers + a->nr_blocking;
 	pthread_mutex_init(&rt->lock, NULL);
 	pthread_mutex_init(&rt->scope_lock, NULL);
@@ -216,6 +218,7 @@ void runtime_abandon(struct lkdf *rt)
 {
 	/* Whoever held it at the fork is not here. */
 	pthread_mutex_init(&rt->lock, NULL);
+	loop_close(rt);
 	sched_abandon(&rt->sched);
 	blocking_abandon(&rt->blocking);
 	data_abandon(rt);

@@ -32,7 +32,7 @@ struct runtime_attr {
 	const char *trace_file; /* "": none */
 	uint64_t memory_limit; /* bytes per node; 0: none */
 	bool is_memory_strict;
-	bool is_placing, keeps_planned;
+	bool is_placing, keeps_planned, is_rehoming;
 	int memory_huge; /* enum os_huge */
 };
 
@@ -43,6 +43,7 @@ struct lkdf {
 	struct heap *heap;
 	struct lkdf_place *places; /* by node */
 	bool is_placing; /* tasks run where their bytes are */
+	bool is_rehoming; /* see rehome.h */
 	int bind_error; /* why memory cannot be bound to nodes, or 0 */
 	struct executor *executors; /* workers, then the blocking pool */
 	struct trace trace;
@@ -86,6 +87,7 @@ struct lkdf {
 	uint32_t nr_frames; /* slots ever used */
 	uint32_t free_frame; /* first free slot + 1 */
 	struct lkdf_kind *dead_kinds; /* see kind_put() */
+	struct lkdf_kind *loop_kind; /* of pieces; made by the first loop */
 
 	/* Slots are set under lock before anybody knows their number. */
 	struct frame **frames[FRAME_CHUNK];

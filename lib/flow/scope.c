@@ -146,18 +146,22 @@ void scope_put(struct lkdf_scope *s)
 	}
 }
 
-int scope_enter(struct lkdf_scope *s, uint32_t nr, bool may_wait)
+int scope_refuse(const struct lkdf_scope *s)
 {
 	int rc = deadline_cancelled(s);
 
+	return likely(!rc) ? 0
+			   : err(-ECANCELED, "scope: \"%s\" is cancelled: %s",
+				 s->name, strerror(-rc));
+}
+
+int scope_enter(struct lkdf_scope *s, uint32_t nr, bool may_wait)
+{
+	int rc = unlikely(s->is_limited) ? room_take(s, nr, may_wait)
+					 : scope_refuse(s);
+
 	if (rc)
-		return err(-ECANCELED, "scope: \"%s\" is cancelled: %s",
-			   s->name, strerror(-rc));
-	if (unlikely(s->is_limited)) {
-		rc = room_take(s, nr, may_wait);
-		if (rc)
-			return rc;
-	}
+		return rc;
 	for (; s; s = s->parent)
 		a_add(&s->count, SCOPE_LIVE + SCOPE_REF, relaxed);
 	return 0;
@@ -239,8 +243,7 @@ int scope_wait(struct lkdf_scope *s, int64_t timeout_ns)
 
 	if (scope_live(s) && wait_empty(s, timeout_ns))
 		return 1;
-	if (unlikely(deadline_is_over(s)))
-		sched_tick(&s->rt->sched, s->rt);
+	sched_tick(&s->rt->sched, s->rt);
 	pthread_mutex_lock(&s->lock);
 	/* [scope.take] the failure's text; pairs with [scope.fail]. */
 	f = a_xchg(&s->failure, NULL, acquire);

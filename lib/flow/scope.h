@@ -83,10 +83,13 @@ int scope_create_own(struct lkdf_scope *parent, struct lkdf_scope **out);
 void scope_put(struct lkdf_scope *s);
 
 /*
- * One more lives in it, which stands for nr tasks. -ECANCELED, with the scope's
- * own error in the text; as room_take().
+ * One more lives in it, which stands for nr tasks. As scope_refuse(); as
+ * room_take().
  */
 int scope_enter(struct lkdf_scope *s, uint32_t nr, bool may_wait);
+
+/* 0; -ECANCELED, with the scope's own error in the text. */
+int scope_refuse(const struct lkdf_scope *s);
 
 /* May this thread wait for room? A body never waits. */
 static inline bool scope_may_wait(void)

@@ -42,13 +42,6 @@ static void undo_extra(struct task *t)
 		deadline_leave(t->own);
 }
 
-/* Last of all before it starts. */
-static void enter_own(struct task *t)
-{
-	if (unlikely(t->link.flags & TASK_EXTRA) && t->own)
-		t->scope = t->own;
-}
-
 void task_undo(struct lkdf *rt, struct executor *ex, struct task *t)
 {
 	if (t->link.flags & TASK_EXTRA)
@@ -83,33 +76,48 @@ int task_add_extras(struct task *t, struct executor *ex, struct task *parent,
 	return rc;
 }
 
-static bool has_after(const struct task *t)
-{
-	return unlikely(t->link.flags & TASK_EXTRA) && t->after;
-}
-
 void task_has_data(struct lkdf *rt, struct executor *ex, struct task *t)
 {
-	if (has_after(t))
+	if (unlikely(t->link.flags & TASK_EXTRA) && t->after)
 		after_arrive(ex, t);
 	else
 		task_start(rt, ex, t);
 }
 
-int task_start_in_turn(struct lkdf *rt, struct executor *ex, struct task *t)
+/* The same with a deadline or events; once it is in it may be gone. */
+static __attribute__((noinline)) int
+start_extra(struct lkdf *rt, struct executor *ex, struct task *t)
 {
-	bool waits = has_after(t);
+	bool waits = t->after != NULL;
 	int rc;
 
-	enter_own(t);
+	if (t->own)
+		t->scope = t->own;
 	rc = t->link.flags & TASK_HAS_DATA ? uses_enter(ex, t) : 1;
-	if (rc < 0)
-		return rc;
-	if (waits)
+	if (waits && rc >= 0)
 		after_start(ex, t, rc > 0);
 	else if (rc > 0)
 		task_start(rt, ex, t);
-	return 0;
+	return rc < 0 ? rc : 0;
+}
+
+static inline __attribute__((always_inline)) int
+start_in_turn(struct lkdf *rt, struct executor *ex, struct task *t)
+{
+	int rc = 1;
+
+	if (unlikely(t->link.flags & TASK_EXTRA))
+		return start_extra(rt, ex, t);
+	if (t->link.flags & TASK_HAS_DATA)
+		rc = uses_enter(ex, t);
+	if (rc > 0)
+		task_start(rt, ex, t);
+	return rc < 0 ? rc : 0;
+}
+
+int task_start_in_turn(struct lkdf *rt, struct executor *ex, struct task *t)
+{
+	return start_in_turn(rt, ex, t);
 }
 
 int task_spawn_with(struct lkdf_ctx *c, const struct lkdf_task *a,
@@ -161,7 +169,7 @@ int task_submit(struct lkdf *rt, struct lkdf_scope *s,
 	rc = task_add_extras(t, ex, NULL, a, done != NULL);
 	event = t->done;
 	if (!rc)
-		rc = task_start_in_turn(rt, ex, t);
+		rc = start_in_turn(rt, ex, t);
 	if (rc) {
 		task_undo(rt, ex, t);
 		scope_leave(s, 1);

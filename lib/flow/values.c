@@ -173,6 +173,7 @@ void values_begin(struct frame *f)
 	uint32_t i;
 	char *at;
 
+	wire_forget_tokens(f->graph->wiring, f->graph->rt);
 	val->is_poisoned = false;
 	for (i = 0; i < val->claim->nr; i++) {
 		a_store(&val->is_dead[i], 0, relaxed);
@@ -228,21 +229,6 @@ void values_count(struct frame *f)
 	count_writes(f, false);
 }
 
-/* Copies that nobody combined, since the run was cancelled or failed. */
-static void forget_copies(const struct lkdf_graph *g)
-{
-	struct reduction *r;
-	struct wire_var *v;
-	uint32_t i;
-
-	for (i = 0; i < g->wiring->vars.nr; i++) {
-		v = wire_var(g->wiring, i);
-		r = domain_var(&v->data->domain, v->part)->reduction;
-		if (r && v->writes)
-			reduction_forget(r);
-	}
-}
-
 static void note_untouched(struct frame *f)
 {
 	const struct wiring *w = f->graph->wiring;
@@ -265,9 +251,7 @@ void values_leave(struct executor *ex, struct frame *f, int error,
 	uint32_t i;
 
 	note_untouched(f);
-	if (error)
-		forget_copies(f->graph);
-	else
+	if (!error)
 		count_writes(f, true);
 	if (!c->nr)
 		return;
@@ -336,6 +320,8 @@ static inline bool bring(const struct executor *ex, struct frame *f,
 	if (unlikely(!p))
 		p = bring_slowly(ex, f, var);
 	f->values.bytes[var] = p;
+	if (unlikely(f->graph->planned))
+		planned_made(f, var, ex->node);
 	return p != NULL;
 }
 
@@ -400,10 +386,16 @@ void values_dead(struct frame *f, uint32_t index)
 {
 	const struct wiring *w = f->graph->wiring;
 	const struct wire_use *u, *end;
+	const struct wire_var *v;
 	uint32_t claim;
 
 	for (u = wire_uses(w, index, &end); u < end; u++) {
-		claim = wire_var(w, u->var)->claim;
+		v = wire_var(w, u->var);
+		/* All who reduced are decided; others may come later. */
+		if (u->flags & WIRE_COMBINES)
+			reduction_forget(domain_var(&v->data->domain, v->part)
+						 ->reduction);
+		claim = v->claim;
 		if (u->flags & WIRE_LAST && claim != NO_CLAIM &&
 		    !values_is_untouched(f, u))
 			a_store(&f->values.is_dead[claim], 1, relaxed);

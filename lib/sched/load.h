@@ -28,10 +28,9 @@ static inline void load_add(struct load *l, int64_t bytes, int64_t nr_tasks)
 	a_add(&l->nr_tasks, nr_tasks, relaxed);
 }
 
-/* A run's; whoever sleeps on another node is told of it once at least. */
-static inline void load_begin(struct load *l, int64_t bytes, int64_t nr_tasks)
+/* A run begins: whoever sleeps on another node is told of it once at least. */
+static inline void load_tell(struct load *l)
 {
-	load_add(l, bytes, nr_tasks);
 	a_store(&l->woken, 0, relaxed);
 }
 

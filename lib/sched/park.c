@@ -77,9 +77,9 @@ int park_sleep(struct park *p, int64_t timeout_ns)
 			return -ETIMEDOUT;
 		}
 		/* What is left of the time is not known here. */
-		is_over = futex_wait(futex_of(p), 0, timeout_ns) ==
-				  -ETIMEDOUT ||
-			  timeout_ns >= 0;
+		is_over =
+			futex_wait(futex_of(p), 0, timeout_ns) == -ETIMEDOUT ||
+			timeout_ns >= 0;
 	}
 	return 0;
 }

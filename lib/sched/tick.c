@@ -31,21 +31,18 @@ void sched_del_timer(struct sched *s, struct timer *t)
 	timers_del(&s->timers, t);
 }
 
-void worker_tick(struct worker *w, bool is_short)
+bool worker_tick(struct worker *w)
 {
 	struct timers *ts = &w->sched->timers;
 
-	if (is_short && ++w->nr_ticks % TICK_EVERY)
-		return;
-	if (!timers_are_empty(ts)) {
-		sched_tick(w->sched, w->executor->rt);
-		return;
-	}
+	if (!timers_are_empty(ts))
+		return sched_tick(w->sched, w->executor->rt);
 	/* [tick.c] before we look again; pairs with [tick.b]. */
 	a_and(&w->attn, ~ATTN_CLOCK, seq_cst);
 	/* [tick.d] after attn; pairs with [timers.a]. */
 	if (a_load(&ts->earliest, seq_cst) != TIMERS_NONE)
 		a_or(&w->attn, ATTN_CLOCK, relaxed);
+	return false;
 }
 
 void worker_pass_time(struct worker *w)

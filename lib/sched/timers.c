@@ -137,24 +137,25 @@ bool timers_need(struct timers *ts)
 	 * with [timers.a]. */
 	int64_t earliest = a_load(&ts->earliest, seq_cst);
 
-	/* [timers.b] pairs with [timers.arm]. */
+	/* [timers.b] pairs with [timers.disarm]. */
 	return earliest < a_load(&ts->armed, seq_cst);
 }
 
 int64_t timers_arm(struct timers *ts, int64_t *mine)
 {
 	/* [timers.d] after park_announce(); pairs with [timers.a]. */
-	int64_t earliest = a_load(&ts->earliest, seq_cst), left;
-	int64_t armed = a_load(&ts->armed, seq_cst);
+	int64_t earliest = a_load(&ts->earliest, seq_cst), armed, left;
 
 	*mine = TIMERS_NONE;
 	if (earliest == TIMERS_NONE)
 		return -1;
 	do {
+		/* [timers.arm] after park_announce(); pairs with
+		 * [timers.disarm]. */
+		armed = a_load(&ts->armed, seq_cst);
 		if (earliest >= armed)
 			return -1;
-		/* [timers.arm] pairs with [timers.b]. */
-	} while (!a_cas(&ts->armed, &armed, earliest, seq_cst, seq_cst));
+	} while (!a_cas(&ts->armed, &armed, earliest, relaxed, relaxed));
 	*mine = earliest;
 	left = earliest - clock_now_ns();
 	return left > 0 ? left : 0;
@@ -164,6 +165,6 @@ void timers_disarm(struct timers *ts, int64_t mine)
 {
 	if (mine != TIMERS_NONE)
 		/* [timers.disarm] before we look at earliest; pairs with
-		 * [timers.b]. */
+		 * [timers.b], [timers.arm]. */
 		a_cas(&ts->armed, &mine, TIMERS_NONE, seq_cst, relaxed);
 }

@@ -435,8 +435,10 @@ static bool spin(struct worker *w, uint64_t *item)
 				      policy_steal_far(idle, s->spin_ticks),
 			      item))
 			return true;
-		if (worker_has_clock(w))
-			worker_tick(w, false);
+		/* What a timer starts may come to our own deque. */
+		if (worker_has_clock(w) && worker_tick(w) &&
+		    worker_pop(w, item))
+			return true;
 		a_pause();
 		idle = clock_ticks() - start;
 	} while (idle < s->spin_ticks && !is_stopping(w));

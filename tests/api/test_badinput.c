@@ -190,7 +190,8 @@ static void tasks_not_built_are_called_by_name(struct lkdf *rt)
 		-EOPNOTSUPP, "STREAM", "STREAM");
 	refused(lkdf_graph_run(g, NULL, ATTR(lkdf_run, .flags = 64), NULL),
 		-EINVAL, "0x40", "an unknown run flag");
-	refused(lkdf_graph_run(g, NULL, ATTR(lkdf_run, .deadline_ns = -5), NULL),
+	refused(lkdf_graph_run(g, NULL, ATTR(lkdf_run, .deadline_ns = -5),
+			       NULL),
 		-EINVAL, "deadline_ns", "a run's deadline in the past");
 	is(api_run(g, NULL, NULL), 0, "the graph runs nevertheless");
 	lkdf_graph_put(g);

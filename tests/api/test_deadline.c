@@ -262,7 +262,8 @@ static void children_and_groups_have_them_too(void)
 			 &done));
 	api_nap_ns(MS);
 	late_unblock(&l);
-	is(lkdf_event_wait(done, -1), 0, "a kind with ALWAYS runs all the same");
+	is(lkdf_event_wait(done, -1), 0,
+	   "a kind with ALWAYS runs all the same");
 	is(l.ran, 4, "once");
 	is(lkdf_scope_wait(rt, NULL, -1), 0, "and the scope has no error");
 	lkdf_kind_put(k);
@@ -355,7 +356,8 @@ static void many_random_ones_come_out_even(int workers)
 
 	late_init(&l, rt);
 	for (i = 0; i < NR_THREADS; i++) {
-		t[i] = (struct thread){ .rt = rt, .l = &l,
+		t[i] = (struct thread){ .rt = rt,
+					.l = &l,
 					.seed = (unsigned)i + 1 };
 		pthread_create(&t[i].id, NULL, submit_random, &t[i]);
 	}
@@ -382,8 +384,8 @@ static void what_makes_no_sense_is_refused(void)
 	struct lkdf_kind *k = api_kind(rt, "nothing", api_nothing, 0, 0);
 	struct lkdf_scope *s;
 
-	is(lkdf_submit(rt, NULL,
-		       ATTR(lkdf_task, .kind = k, .deadline_ns = -1), NULL),
+	is(lkdf_submit(rt, NULL, ATTR(lkdf_task, .kind = k, .deadline_ns = -1),
+		       NULL),
 	   -EINVAL, "a task's deadline in the past");
 	is(lkdf_scope_create(rt, ATTR(lkdf_scope_attr, .deadline_ns = -1), &s),
 	   -EINVAL, "a scope's");

@@ -45,8 +45,8 @@ static void a_late_run_ends(const char *options)
 	is(lkdf_scope_wait(rt, NULL, -1), -ETIME, "%s: and the scope", options);
 	is(l.ran, 0, "%s: nothing behind the gate has run", options);
 	for (i = 0; i < 100; i++)
-		bad += api_run(g, NULL,
-			       ATTR(lkdf_run, .deadline_ns = HOUR)) != 0;
+		bad += api_run(g, NULL, ATTR(lkdf_run, .deadline_ns = HOUR)) !=
+		       0;
 	is(bad, 0, "%s: the graph is usable at once", options);
 	is(l.ran, 100 * 100, "%s: all tasks run", options);
 	is(lkdf_scope_wait(rt, NULL, -1), 0, "%s: the scope is fine", options);
@@ -164,8 +164,8 @@ static void serial_waits_look_at_the_clock(void)
 			      .after = &never, .nr_after = 1,
 			      .deadline_ns = 2 * MS),
 			 NULL));
-	is(lkdf_submit(rt, s,
-		       ATTR(lkdf_task, .kind = l.count, .arg = &l.ran), NULL),
+	is(lkdf_submit(rt, s, ATTR(lkdf_task, .kind = l.count, .arg = &l.ran),
+		       NULL),
 	   0, "a wait for room ends");
 	is(lkdf_scope_wait(rt, s, -1), -ETIME, "the first one was late");
 	is(l.ran, 1, "the second one ran");

@@ -140,9 +140,9 @@ static void check_ends(void)
 	open_job("workers=4,topology=\"numa:2 core:2\"");
 	seal_job();
 	for (i = 0; i < 2; i++) {
-		bytes += job.g->planned->bytes[i];
-		nr += job.g->planned->nr_tasks[i];
-		ok(job.g->planned->nr_tasks[i] > NR_TASKS / 4,
+		bytes += job.g->planned->node[i].bytes;
+		nr += job.g->planned->node[i].nr_tasks;
+		ok(job.g->planned->node[i].nr_tasks > NR_TASKS / 4,
 		   "node %d has its part of the plan", i);
 	}
 	is(nr, NR_TASKS, "all tasks are planned");

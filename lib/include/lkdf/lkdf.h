@@ -11,6 +11,7 @@
 #include <lkdf/event.h>
 #include <lkdf/graph.h>
 #include <lkdf/kind.h>
+#include <lkdf/loop.h>
 #include <lkdf/pages.h>
 #include <lkdf/place.h>
 #include <lkdf/runtime.h>

@@ -3,7 +3,8 @@
  * lkdf with data: one sealed graph, whose tasks name the blocks they use and
  * nothing else: no order, no place, no memory. What the library makes of that
  * is what is measured. PLACES=blind in the environment: with the option
- * placement=no; PLACES=stay: with far_steals=no.
+ * placement=no; PLACES=stay: with far_steals=no; PLACES=rehome:
+ * with rehome.
  *
  * The blocks are the library's own, so its allocator is made to map where the
  * counter looks: this program's mmap() is the one that the library calls.
@@ -103,6 +104,7 @@ static const struct arm {
 } arms[] = {
 	{ "data", "lkdf-data", NULL },
 	{ "stay", "lkdf-stay", "far_steals=no" },
+	{ "rehome", "lkdf-rehome", "rehome" },
 	{ "blind", "lkdf-blind", "placement=no" },
 };
 
@@ -110,7 +112,7 @@ static const struct arm {
 static const struct arm *arm_of_environment(void)
 {
 	const char *places = getenv("PLACES");
-	const struct arm *a = &arms[2];
+	const struct arm *a = &arms[sizeof(arms) / sizeof(arms[0]) - 1];
 
 	while (a > arms && (!places || strcmp(places, a->places)))
 		a--;
