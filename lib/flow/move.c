@@ -140,7 +140,7 @@ static void move_block(struct executor *ex, struct lkdf_data *d, int node,
 	note_node(d, 0, node);
 	/* [data.at] as in data_bytes(). */
 	a_store(&d->at, p, release);
-	data_free_block(d, old);
+	data_free_own(d, old);
 	counter_add(ex->counters, COUNTER_MIGRATED, d->bytes);
 }
 
