@@ -115,6 +115,15 @@ static void forget_pages(void *at, uint64_t bytes)
 		os_decommit((void *)first, end - first);
 }
 
+void data_free_own(struct lkdf_data *d, void *p)
+{
+	/* The heap's next one shall find its own node's pages there. */
+	if (a_load(&d->has_strays, relaxed))
+		forget_pages(p, d->bytes);
+	a_store(&d->has_strays, false, relaxed);
+	data_free_block(d, p);
+}
+
 void data_free_bytes(struct lkdf_data *d)
 {
 	void *p = a_load(&d->at, relaxed);
@@ -125,13 +134,10 @@ void data_free_bytes(struct lkdf_data *d)
 		d->drop(p);
 	if (d->is_wrapped)
 		return;
-	/* The heap's next one shall find its own node's pages there. */
-	if (!d->is_mapped && a_load(&d->has_strays, relaxed))
-		forget_pages(p, d->bytes);
 	if (d->is_mapped)
 		region_unmap(p, d->bytes);
 	else
-		data_free_block(d, p);
+		data_free_own(d, p);
 }
 
 uint64_t data_offset(const struct lkdf_data *d, uint32_t part)

@@ -128,6 +128,9 @@ void data_free_bytes(struct lkdf_data *d);
 void *data_block(struct lkdf_data *d, int node);
 void data_free_block(struct lkdf_data *d, void *p);
 
+/* The one that has been its bytes. */
+void data_free_own(struct lkdf_data *d, void *p);
+
 /* Where a part lies in the bytes, and how long it is. */
 uint64_t data_offset(const struct lkdf_data *d, uint32_t part);
 uint64_t data_size(const struct lkdf_data *d, uint32_t part);

@@ -140,7 +140,7 @@ static void move_block(struct executor *ex, struct lkdf_data *d, int node,
 	note_node(d, 0, node);
 	/* [data.at] as in data_bytes(). */
 	a_store(&d->at, p, release);
-	data_free_block(d, old);
+	data_free_own(d, old);
 	counter_add(ex->counters, COUNTER_MIGRATED, d->bytes);
 }
 
@@ -255,14 +255,16 @@ static bool is_hidden_from_above(const struct use *u)
 	return true;
 }
 
+/* And nobody writes before all above are through: tasks of a graph may. */
 static bool only_reads_above(const struct use *u)
 {
-	const struct use *above;
+	const struct domain *d;
 
-	for (above = u->domain->above; above; above = above->domain->above)
-		if (above->flags & USE_WRITES)
+	for (d = u->domain; d->above; d = d->above->domain)
+		if (d->above->flags & USE_WRITES)
 			return false;
-	return true;
+	/* A graph's task has one of its own. */
+	return d == &d->data->domain;
 }
 
 /* One more use from there. True: the caller brings the bytes. */
@@ -313,8 +315,9 @@ static void migrate(struct executor *ex, struct lkdf_data *d, struct use *u)
 		forget_row(v);
 	if (at < 0 || at == node)
 		return;
+	/* What is reduced onto was neutral, perhaps. */
 	if (u->turn == TURN_WRITE && !(u->flags & USE_READS))
-		move_to(ex, d, u->part, node, false);
+		move_to(ex, d, u->part, node, d->reduce != NULL);
 	else if (u->turn == TURN_WRITE && is_time(v, node))
 		move_to(ex, d, u->part, node, true);
 	else if (u->turn == TURN_READ && is_time(v, node) &&

@@ -23,8 +23,8 @@
  * makes no version, heals nothing. Its kind is LKDF_ALWAYS and its body never
  * fails: that bytes move is a wish.
  *
- * In sealed graphs nothing moves: a run keeps the bytes where its claim found
- * them.
+ * A task of a sealed graph moves nothing: a run keeps own bytes where its claim
+ * found them. So do children of such tasks, who see them as a parent's.
  */
 #ifndef FLOW_MOVE_H
 #define FLOW_MOVE_H

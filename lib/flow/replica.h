@@ -15,7 +15,8 @@
  *
  * Copied is for reads of the whole. Tasks below one that writes the data read
  * the original, for that one may write at any time. So do tasks of sealed
- * graphs and threads of the program.
+ * graphs, and those below them, for their run claims once for all that its
+ * tasks do one after another; and threads of the program.
  */
 #ifndef FLOW_REPLICA_H
 #define FLOW_REPLICA_H

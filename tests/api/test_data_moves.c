@@ -160,6 +160,61 @@ static void children_leave_a_parents_bytes(void)
 	lkdf_kind_put(k);
 }
 
+static int add_nine(struct lkdf_ctx *c, void *arg)
+{
+	uint64_t *v = lkdf_ptr(c, 0), i;
+
+	(void)arg;
+	for (i = 0; i < WORDS; i++)
+		v[i] += 9;
+	return 0;
+}
+
+/* A writer whose children reduce; it does not touch the bytes itself. */
+static int reducing(struct lkdf_ctx *c, void *arg)
+{
+	struct family *f = arg;
+	struct lkdf_use use = ON(f->d, LKDF_REDUCE);
+	struct lkdf_kind *k = api_kind(rt, "nine", add_nine, 0, 0);
+	int i;
+
+	for (i = 0; i < 2; i++)
+		must(lkdf_spawn_task(
+			c, ATTR(lkdf_task, .kind = k, .use = &use, .nr_use = 1),
+			NULL));
+	lkdf_kind_put(k);
+	return 0;
+}
+
+static void what_is_reduced_onto_is_neutral(void)
+{
+	struct lkdf_kind *k = api_kind(rt, "reducing", reducing, 0, 0);
+	struct lkdf_data *used =
+		DATA(rt, .bytes = BYTES, .flags = LKDF_DATA_REPLICATE);
+	struct family f = { .d = DATA(rt, .bytes = BYTES, .reduce = add_words,
+				      .home = lkdf_place_node(rt, 0),
+				      .flags = LKDF_DATA_MIGRATE) };
+	uint64_t before = migrated();
+
+	/* The worker there has a block that is not zero: a dropped copy. */
+	writes(0, used, 77);
+	reads(1, used);
+	changes(1, used);
+	lkdf_data_put(used);
+	must(lkdf_submit(rt, NULL,
+			 ATTR(lkdf_task, .kind = k, .arg = &f,
+			      .use = &ON(f.d, LKDF_WRITE), .nr_use = 1,
+			      .flags = LKDF_PINNED,
+			      .place = lkdf_place_node(rt, 1)),
+			 NULL));
+	must(lkdf_scope_wait(rt, NULL, -1));
+	is(migrated() - before, BYTES, "bytes at home move to their writer");
+	is(reads(1, f.d).value, 18,
+	   "and its children reduce onto neutral ones");
+	lkdf_data_put(f.d);
+	lkdf_kind_put(k);
+}
+
 /* ---- prefetch -------------------------------------------------------------
  */
 
@@ -367,6 +422,9 @@ int main(void)
 	huge_pages_are_asked_for();
 	interleaved_bytes_are_wrapped();
 	some_flags_exclude_each_other();
+	stop();
+	start("topology=numa:2 core:1");
+	what_is_reduced_onto_is_neutral();
 	stop();
 	never_means_never();
 	one_node_is_enough();

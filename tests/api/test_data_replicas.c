@@ -201,6 +201,29 @@ static void children_see_what_their_parent_does(void)
 	lkdf_kind_put(k);
 }
 
+/* A graph whose tasks have children that read, before and after a write. */
+static void children_in_a_graph_see_its_writes(void)
+{
+	struct lkdf_kind *k = api_kind(rt, "parent", parent, 0, 0);
+	struct lkdf_kind *sets = api_kind(rt, "sets", set_all, 0, 0);
+	struct family f[2] = { { .d = copied(BYTES) } };
+	struct lkdf_graph *g = api_graph(rt, 1);
+
+	f[1].d = f[0].d;
+	writes(0, f[0].d, 1);
+	must(add_on(g, k, &f[0], ON(f[0].d, LKDF_READ)));
+	must(add_on(g, sets, NULL, ON(f[0].d, LKDF_WRITE)));
+	must(add_on(g, k, &f[1], ON(f[0].d, LKDF_READ)));
+	must(lkdf_graph_seal(g, NULL));
+	is(api_run(g, NULL, NULL), 0, "a graph runs");
+	is(f[0].child[1].value, 1, "children before its writer see the old");
+	is(f[1].child[1].value, 9, "children behind it the new");
+	lkdf_graph_put(g);
+	lkdf_kind_put(k);
+	lkdf_kind_put(sets);
+	lkdf_data_put(f[0].d);
+}
+
 static void small_ones_are_not_copied(void)
 {
 	struct lkdf_kind *notes = api_kind(rt, "notes", note_at, 0, 0);
@@ -310,6 +333,7 @@ int main(void)
 	every_writer_drops_them();
 	a_write_of_a_part_drops_them();
 	children_see_what_their_parent_does();
+	children_in_a_graph_see_its_writes();
 	small_ones_are_not_copied();
 	prefetch_copies();
 	nothing_is_left();
