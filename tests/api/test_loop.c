@@ -5,6 +5,7 @@
  */
 #include "tests/api/loop.h"
 
+#include <sys/wait.h>
 #include <unistd.h>
 
 static const uint64_t lengths[] = { 0,	1,   2,	  3,	7,    64,
@@ -232,6 +233,26 @@ static void a_long_block_keeps_no_other(const char *options)
 	must(lkdf_close(rt));
 }
 
+/* The kind of loops is the runtime's: a child frees it, too. */
+static void a_forked_child_closes(void)
+{
+	struct lkdf *rt = api_open_workers(2);
+	struct lkdf_range r = { 0, 10000, 10 };
+	atomic_ullong nr = 0;
+	int status = -1;
+	pid_t pid;
+
+	must(lkdf_for(rt, r, count_block, &nr));
+	pid = fork();
+	if (!pid)
+		_exit(lkdf_for(rt, r, count_block, &nr) != -EOWNERDEAD ||
+		      lkdf_close(rt) || atomic_load(&nr) != 10000);
+	waitpid(pid, &status, 0);
+	is(status, 0, "a forked child is refused a loop, and closes");
+	is(lkdf_for(rt, r, count_block, &nr), 0, "the parent goes on");
+	must(lkdf_close(rt));
+}
+
 int main(void)
 {
 	uint64_t seed;
@@ -252,6 +273,7 @@ int main(void)
 	a_cancel_stops_the_loop("workers=2", 1 << 20);
 	a_cancel_stops_the_loop("serial=yes", 1 << 20);
 	a_cancel_stops_the_loop("topology=numa:2 core:2,workers=4", 0);
+	a_forked_child_closes();
 	a_long_block_keeps_no_other("workers=2");
 	a_long_block_keeps_no_other("workers=4");
 	a_long_block_keeps_no_other("topology=numa:2 core:1,workers=2");

@@ -41,18 +41,17 @@ enum lkdf_schedule {
 	LKDF_SCHEDULE_STATIC,
 };
 
+/*
+ * With data the range goes evenly over its bytes, and a block begins on the
+ * node where the runtime has put them (those of its part where it is split). It
+ * is looked at only: that the bytes may be used is the caller's business.
+ */
 struct lkdf_for_attr {
 	uint32_t size, schedule;
 	struct lkdf_range range;
 	lkdf_for_fn fn;
 	void *u;
-	/*
-	 * NULL, or: the range goes evenly over its bytes, and a block begins
-	 * on the node where the runtime has put them (those of its part where
-	 * it is split). It is looked at only; that the bytes may be used is
-	 * the caller's business.
-	 */
-	struct lkdf_data *data;
+	struct lkdf_data *data; /* may be NULL */
 	struct lkdf_scope *scope; /* that it runs in; NULL: the root */
 };
 
