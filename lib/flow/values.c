@@ -387,14 +387,15 @@ void values_dead(struct frame *f, uint32_t index)
 	const struct wiring *w = f->graph->wiring;
 	const struct wire_use *u, *end;
 	const struct wire_var *v;
+	struct reduction *r;
 	uint32_t claim;
 
 	for (u = wire_uses(w, index, &end); u < end; u++) {
 		v = wire_var(w, u->var);
 		/* All who reduced are decided; others may come later. */
-		if (u->flags & WIRE_COMBINES)
-			reduction_forget(domain_var(&v->data->domain, v->part)
-						 ->reduction);
+		r = domain_var(&v->data->domain, v->part)->reduction;
+		if (u->flags & WIRE_COMBINES && r)
+			reduction_forget(r);
 		claim = v->claim;
 		if (u->flags & WIRE_LAST && claim != NO_CLAIM &&
 		    !values_is_untouched(f, u))
