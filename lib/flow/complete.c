@@ -5,6 +5,7 @@
 #include "flow/decide.h"
 #include "flow/failure.h"
 #include "flow/frame.h"
+#include "flow/io.h"
 #include "flow/runtime.h"
 #include "flow/step.h"
 #include "flow/uses.h"
@@ -260,7 +261,9 @@ void complete_arm_hold(struct task *t)
 /* Body and event are both there. */
 static void go_on(struct executor *ex, struct task *t)
 {
-	if (!(t->link.flags & TASK_FAILED)) {
+	bool is_over = t->link.flags & TASK_IO && io_ended(ex, t);
+
+	if (!is_over && !(t->link.flags & TASK_FAILED)) {
 		complete_continue(ex, t);
 		return;
 	}
@@ -398,4 +401,5 @@ void task_kick(struct lkdf *rt)
 			t->kind->on_cancel(t->arg);
 	}
 	pthread_mutex_unlock(&rt->kick_lock);
+	io_kick(rt);
 }

@@ -71,6 +71,13 @@ static void nap(struct task *t)
 	a_sub(&t->live, TASK_JOINING, relaxed);
 }
 
+/* In serial mode nobody else waits for what is under way. */
+static void rest(struct worker *w, struct task *t)
+{
+	if (!w || !w->sched->is_serial || !w->sched->ops.wait(w))
+		nap(t);
+}
+
 bool task_is_below(struct task *t, const struct task *parent)
 {
 	uint32_t depth = a_load(&parent->link.depth, relaxed);
@@ -403,7 +410,7 @@ int task_join(struct lkdf_ctx *c)
 		if (++spins < SPINS)
 			a_pause();
 		else if (!w || !dig_descendant(w, t))
-			nap(t);
+			rest(w, t);
 	}
 	if (unlikely(is_holding))
 		w->nr_holding--;

@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "flow/data.h"
 #include "flow/decide.h"
+#include "flow/io.h"
 #include "flow/kind.h"
 #include "flow/runtime.h"
 #include "flow/task.h"
@@ -470,6 +471,7 @@ void run_one(struct worker *w, uint64_t item)
 
 const struct sched_ops run_ops = {
 	.run = run,
+	.wait = io_serial,
 };
 
 void run_start_frame(struct lkdf *rt, struct worker *w, struct frame *f)

@@ -9,6 +9,7 @@
 #include "flow/data.h"
 #include "flow/event.h"
 #include "flow/frame.h"
+#include "flow/io.h"
 #include "flow/kind.h"
 #include "flow/place.h"
 #include "flow/run.h"
@@ -103,8 +104,8 @@ static void blocking_run(void *u, int thread, struct blocking_item *item)
 {
 	struct lkdf *rt = u;
 
-	task_run(&rt->executors[rt->nr_workers + thread],
-		 container_of(item, struct task, blocking_item));
+	io_run(&rt->executors[rt->nr_workers + thread],
+	       container_of(item, struct task, blocking_item));
 }
 
 static int start_threads(struct lkdf *rt, const struct runtime_attr *a)
@@ -181,6 +182,7 @@ int runtime_open(struct lkdf *rt, const struct runtime_attr *a)
 	pthread_mutex_init(&rt->kick_lock, NULL);
 	pthread_mutex_init(&rt->data_lock, NULL);
 	list_init(&rt->all_data);
+	io_init(rt);
 	scope_init(&rt->root, rt, NULL, "root");
 	rc = mark_alive(rt);
 	if (!rc)
@@ -193,14 +195,17 @@ int runtime_open(struct lkdf *rt, const struct runtime_attr *a)
 		init_pools(rt, a);
 		rc = start_threads(rt, a);
 	}
-	if (rc)
+	if (rc) {
+		io_fini(rt);
 		free_memory(rt);
+	}
 	return rc;
 }
 
 void runtime_close(struct lkdf *rt)
 {
-	/* First: its threads may still be about to wake a worker. */
+	/* First: their threads may still be about to wake a worker. */
+	io_fini(rt);
 	blocking_fini(&rt->blocking);
 	sched_stop(&rt->sched);
 	data_report_leaks(rt);
@@ -212,6 +217,7 @@ void runtime_abandon(struct lkdf *rt)
 {
 	/* Whoever held it at the fork is not here. */
 	pthread_mutex_init(&rt->lock, NULL);
+	io_abandon(rt);
 	sched_abandon(&rt->sched);
 	blocking_abandon(&rt->blocking);
 	data_abandon(rt);

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/thread.h"
 #include "device/blocking.h"
+#include "flow/io.h"
 #include "flow/scope.h"
 #include "flow/stock.h"
 #include "mem/pool.h"
@@ -53,6 +54,7 @@ struct lkdf {
 	/* Any thread. */
 	struct sched sched;
 	struct blocking blocking;
+	struct io_wait io_wait;
 	struct pool pool[NR_POOLS];
 	struct stocks stocks; /* for threads of the user */
 	struct lkdf_scope root;

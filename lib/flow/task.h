@@ -31,6 +31,7 @@
 struct claim;
 struct failure;
 struct frame;
+struct io_req;
 struct lkdf_scope;
 struct worker;
 
@@ -51,6 +52,7 @@ enum task_flag {
 	TASK_PLACED = 2048, /* home is set */
 	TASK_HAS_DATA = 4096, /* claim is set */
 	TASK_SKIPPED = 8192, /* and never started: an input failed */
+	TASK_IO = 16384, /* io is set */
 };
 
 /* Whatever makes the end of a task more than telling its parent. */
@@ -97,6 +99,8 @@ struct task {
 	struct limit_waiter limit_waiter;
 	struct blocking_item blocking_item;
 	struct task *kick_next, **kick_prev;
+	struct io_req *io; /* the operation, until it is over */
+	int64_t io_result;
 	uint32_t nr_limits_held; /* none or all */
 	bool limit_woken; /* tries again, before newcomers */
 };
@@ -158,6 +162,9 @@ struct task *task_create_for(struct executor *ex, struct frame *f,
 
 /* Goes to a deque, or with its limits taken to the blocking pool. */
 void task_start(struct lkdf *rt, struct executor *ex, struct task *t);
+
+/* The first error of the task itself; why: NULL or a text. */
+void task_fail(struct task *t, int error, const char *why, int worker);
 
 /* After the body of a graph's task that has a task of its own. */
 enum task_end task_after(struct lkdf_ctx *c, int rc);

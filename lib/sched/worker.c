@@ -446,9 +446,10 @@ void worker_drain(struct worker *w)
 	for (;;) {
 		for (i = 0; i < s->nr_nodes; i++)
 			take_all(w, &s->nodes[i]);
-		if (!worker_pop(w, &item))
+		if (worker_pop(w, &item))
+			s->ops.run(w, item);
+		else if (!s->ops.wait(w))
 			return;
-		s->ops.run(w, item);
 	}
 }
 
