@@ -3,6 +3,7 @@
 
 #include "api/border.h"
 #include "api/config.h"
+#include "flow/io_ring.h"
 #include "flow/kind.h"
 #include "flow/place.h"
 #include "topo/topo.h"
@@ -43,6 +44,7 @@ static void fill_attr(const struct lkdf *rt, const struct config *c,
 		.is_memory_strict = c->memory_strict != 0,
 		.memory_huge = (int)c->memory_huge,
 		.is_placing = c->placement != 0,
+		.io = (int)c->io,
 	};
 	/* With less than two CPUs of quota a spinner takes from the worker. */
 	if (rt->topo->quota_milli && rt->topo->quota_milli < 2000)
@@ -175,6 +177,8 @@ uint64_t lkdf_caps(const struct lkdf *rt)
 		caps |= LKDF_CAP_TRACE;
 	if (!place_unbound_text(rt))
 		caps |= LKDF_CAP_BIND;
+	if (!io_ring_error((struct lkdf *)(uintptr_t)rt))
+		caps |= LKDF_CAP_URING;
 	return caps;
 }
 

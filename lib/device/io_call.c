@@ -19,7 +19,7 @@ static int64_t told(int64_t rc)
 	return rc < 0 ? -errno : rc;
 }
 
-static int64_t transfer(struct io_op *op, int flags)
+static int64_t transfer_at(struct io_op *op, off_t off, int flags)
 {
 	const struct lkdf_io *io = &op->io;
 	bool is_one = io->op == LKDF_IO_READ || io->op == LKDF_IO_WRITE;
@@ -27,8 +27,16 @@ static int64_t transfer(struct io_op *op, int flags)
 	int nr = is_one ? 1 : (int)io->len;
 
 	if (io->op == LKDF_IO_READ || io->op == LKDF_IO_READV)
-		return told(preadv2(io->fd, iov, nr, io->off, flags));
-	return told(pwritev2(io->fd, iov, nr, io->off, flags));
+		return told(preadv2(io->fd, iov, nr, off, flags));
+	return told(pwritev2(io->fd, iov, nr, off, flags));
+}
+
+/* What has no positions takes any, as it does in a ring. */
+static int64_t transfer(struct io_op *op, int flags)
+{
+	int64_t rc = transfer_at(op, op->io.off, flags);
+
+	return rc == -ESPIPE ? transfer_at(op, -1, flags) : rc;
 }
 
 static int64_t socket_call(struct io_op *op, int flags)
@@ -152,7 +160,7 @@ static int64_t try_transfer(struct io_op *op)
 		op->io.op == LKDF_IO_WRITE || op->io.op == LKDF_IO_WRITEV;
 	int64_t rc = transfer(op, RWF_NOWAIT);
 
-	if (rc != -EOPNOTSUPP && rc != -EINVAL && rc != -ESPIPE)
+	if (rc != -EOPNOTSUPP && rc != -EINVAL)
 		return rc;
 	rc = look(op);
 	if (rc)

@@ -5,6 +5,7 @@
 #include "base/util.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -75,6 +76,10 @@ static int check_pointers(const struct lkdf_io *io)
 		return err(-EINVAL, "io %s: buf is NULL", row->name);
 	if (io->op == LKDF_IO_SQE && !io->raw_sqe)
 		return err(-EINVAL, "io sqe: raw_sqe is NULL");
+	if (io->op == LKDF_IO_SQE &&
+	    ((const struct io_uring_sqe *)io->raw_sqe)->flags & ~IOSQE_ASYNC)
+		return err(-EOPNOTSUPP, "io sqe: flags but IOSQE_ASYNC are "
+					"not built yet");
 	if (io->op == LKDF_IO_TIMEOUT && io->off < 0)
 		return err(-EINVAL, "io timeout: %lld ns", (long long)io->off);
 	return 0;
@@ -214,6 +219,23 @@ static enum io_next transferred(struct io_op *op, uint64_t nr)
 	return IO_AGAIN;
 }
 
+/* When its descriptor is ready. */
+static bool may_try_again(const struct io_op *op, int64_t res)
+{
+	uint32_t how = op->io.how;
+
+	if (op->io.op == LKDF_IO_CONNECT)
+		return res == -EAGAIN || res == -EINPROGRESS ||
+		       res == -EALREADY;
+	if (res != -EAGAIN)
+		return false;
+	if (op->io.op == LKDF_IO_SPLICE)
+		return !(how & SPLICE_F_NONBLOCK);
+	if (is_a(op, IS_OF_SOCKET))
+		return !is_a(op, IS_TRANSFER) || !(how & MSG_DONTWAIT);
+	return is_a(op, IS_TRANSFER) || op->io.op == LKDF_IO_POLL;
+}
+
 enum io_next io_op_came(struct io_op *op, int64_t res)
 {
 	if (op->is_waiting) {
@@ -228,11 +250,8 @@ enum io_next io_op_came(struct io_op *op, int64_t res)
 		return IO_AGAIN;
 	if (op->io.op == LKDF_IO_SQE || op->io.op == LKDF_IO_TIMEOUT)
 		return over(op, res);
-	if (res == -EAGAIN || (op->io.op == LKDF_IO_CONNECT &&
-			       (res == -EINPROGRESS || res == -EALREADY)))
-		return op->io.how & MSG_DONTWAIT && is_a(op, IS_OF_SOCKET)
-			       ? over(op, res)
-			       : IO_WAIT;
+	if (may_try_again(op, res))
+		return IO_WAIT;
 	if (res < 0 || !is_a(op, IS_TRANSFER))
 		return over(op, res);
 	return transferred(op, (uint64_t)res);

@@ -4,6 +4,8 @@
 #include "base/err.h"
 #include "flow/complete.h"
 #include "flow/frame.h"
+#include "flow/io_ring.h"
+#include "flow/item.h"
 #include "flow/runtime.h"
 #include "flow/uses.h"
 #include "flow/wire.h"
@@ -24,6 +26,17 @@ static struct lkdf *rt_of(const struct task *t)
 int io_check(const void *arg)
 {
 	return io_op_check(arg);
+}
+
+bool io_is_item(struct lkdf *rt, uint64_t item)
+{
+	struct frame *f;
+
+	if (!(item & ITEM_OF_FRAME))
+		return LINK_TYPE(item) == LINK_TASK &&
+		       task_of(link_of_item(item))->kind->is_io;
+	f = runtime_frame(rt, item_slot(item));
+	return f->recs[item_index(item)].kind->is_io;
 }
 
 /* ---- from the argument to a request ------------------------------------- */
@@ -150,6 +163,21 @@ void io_run(struct executor *ex, struct task *t)
 		complete_leave(ex, t);
 }
 
+void io_issue(struct worker *w, struct io_req *r)
+{
+	struct lkdf *rt = w->executor->rt;
+	struct task *t = r->task;
+
+	if (io_ring_issue(w, r))
+		return;
+	if (!blocking_require(&rt->blocking)) {
+		blocking_push(&rt->blocking, &t->blocking_item);
+		return;
+	}
+	r->op.result = -EAGAIN;
+	complete_leave(w->executor, t);
+}
+
 /* As lkdf_then(): the second of body and operation goes on. */
 static int leave(struct lkdf_ctx *c)
 {
@@ -178,7 +206,9 @@ int io_body(struct lkdf_ctx *c, void *arg)
 	t->then_on_event = true;
 	/* 1: the operation is over already. */
 	a_store(&t->then_arrivals, 0, relaxed);
-	if (run_here(rt, t->io))
+	if (c->ex->worker && !rt->sched.is_serial)
+		io_issue(c->ex->worker, t->io);
+	else if (run_here(rt, t->io))
 		a_store(&t->then_arrivals, 1, relaxed);
 	return leave(c);
 }
@@ -219,6 +249,8 @@ bool io_ended(struct executor *ex, struct task *t)
 
 void io_kick(struct lkdf *rt)
 {
+	if (io_ring_kick(rt))
+		io_wait_again(rt);
 	io_wait_wake(&rt->io_wait);
 }
 
@@ -228,8 +260,9 @@ bool io_serial(struct worker *w)
 	struct list ready, *l;
 
 	list_init(&ready);
-	if (!io_wait_poll(&rt->io_wait, SERIAL_NS, &ready))
+	if (!io_wait_has_some(&rt->io_wait))
 		return false;
+	io_wait_poll(&rt->io_wait, SERIAL_NS, &ready);
 	while (!list_is_empty(&ready)) {
 		l = ready.next;
 		list_del(l);
@@ -238,9 +271,10 @@ bool io_serial(struct worker *w)
 	return true;
 }
 
-void io_init(struct lkdf *rt)
+int io_init(struct lkdf *rt, int mode)
 {
 	io_wait_init(&rt->io_wait);
+	return io_rings_init(rt, mode);
 }
 
 void io_fini(struct lkdf *rt)

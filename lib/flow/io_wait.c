@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/thread.h"
+#include "flow/io_ring.h"
 #include "flow/runtime.h"
 
 #include <errno.h>
@@ -19,6 +20,10 @@
 #include <unistd.h>
 
 #define NS 1000000000
+
+/* Until a cancel that found nothing is tried again. */
+#define AGAIN_NS 500000
+#define NR_AGAIN 100
 
 static struct io_req *req_of(struct list *l)
 {
@@ -105,20 +110,16 @@ static void rest(int64_t timeout_ns, int64_t end_ns, struct pollfd *fds,
 	ppoll(fds, nr, left < 0 ? NULL : &ts, NULL);
 }
 
-bool io_wait_poll(struct io_wait *q, int64_t timeout_ns, struct list *ready)
+void io_wait_poll(struct io_wait *q, int64_t timeout_ns, struct list *ready)
 {
 	int64_t end_ns = -1;
 	uint64_t count;
-	bool has_some;
 	ssize_t rc;
 	size_t nr;
 
 	pthread_mutex_lock(&q->lock);
-	has_some = !list_is_empty(&q->list);
 	nr = fill(q, &end_ns);
 	pthread_mutex_unlock(&q->lock);
-	if (!has_some && timeout_ns >= 0)
-		return false;
 	/* Without memory: a pause, then what waits is tried by chance. */
 	if (!nr)
 		timeout_ns = NS / 1000;
@@ -130,29 +131,51 @@ bool io_wait_poll(struct io_wait *q, int64_t timeout_ns, struct list *ready)
 	pthread_mutex_lock(&q->lock);
 	take_ready(q, nr, ready);
 	pthread_mutex_unlock(&q->lock);
+}
+
+bool io_wait_has_some(struct io_wait *q)
+{
+	bool has_some;
+
+	pthread_mutex_lock(&q->lock);
+	has_some = !list_is_empty(&q->list);
+	pthread_mutex_unlock(&q->lock);
 	return has_some;
+}
+
+/* Takes the wish for another try. */
+static bool take_missed(struct io_wait *q, bool *is_stopping)
+{
+	bool has_missed;
+
+	pthread_mutex_lock(&q->lock);
+	*is_stopping = q->is_stopping;
+	has_missed = q->has_missed;
+	q->has_missed = false;
+	pthread_mutex_unlock(&q->lock);
+	return has_missed;
 }
 
 static void *poll_main(void *arg)
 {
 	struct lkdf *rt = arg;
 	struct io_wait *q = &rt->io_wait;
+	bool is_stopping, has_missed = false;
 	struct list ready, *l;
-	bool is_stopping;
 
 	pthread_setname_np(pthread_self(), "lkdf/io");
 	do {
 		list_init(&ready);
-		io_wait_poll(q, -1, &ready);
+		io_wait_poll(q, has_missed ? AGAIN_NS : -1, &ready);
 		while (!list_is_empty(&ready)) {
 			l = ready.next;
 			list_del(l);
 			blocking_push(&rt->blocking,
 				      &req_of(l)->task->blocking_item);
 		}
-		pthread_mutex_lock(&q->lock);
-		is_stopping = q->is_stopping;
-		pthread_mutex_unlock(&q->lock);
+		has_missed |= take_missed(q, &is_stopping);
+		if (has_missed)
+			has_missed = io_ring_kick(rt);
 	} while (!is_stopping);
 	thread_retire();
 	return NULL;
@@ -200,6 +223,23 @@ void io_wait_wake(struct io_wait *q)
 	pthread_mutex_lock(&q->lock);
 	wake(q);
 	pthread_mutex_unlock(&q->lock);
+}
+
+/* Without a thread the caller tries a few times. */
+void io_wait_again(struct lkdf *rt)
+{
+	struct timespec ts = { .tv_nsec = AGAIN_NS };
+	struct io_wait *q = &rt->io_wait;
+	int rc = 0, i;
+
+	pthread_mutex_lock(&q->lock);
+	if (!q->is_started)
+		rc = start(rt, q);
+	q->has_missed = true;
+	wake(q);
+	pthread_mutex_unlock(&q->lock);
+	for (i = 0; rc && i < NR_AGAIN && io_ring_kick(rt); i++)
+		nanosleep(&ts, NULL);
 }
 
 int io_wait_add(struct lkdf *rt, struct io_req *r)

@@ -16,6 +16,7 @@
 #include "flow/decide.h"
 #include "flow/failure.h"
 #include "flow/frame.h"
+#include "flow/io_ring.h"
 #include "flow/run.h"
 #include "flow/runtime.h"
 #include "flow/step.h"
@@ -405,6 +406,8 @@ int task_join(struct lkdf_ctx *c)
 			spins = 0;
 			continue;
 		}
+		if (w && io_ring_poll(w))
+			continue;
 		if (w && worker_has_private(w))
 			worker_offer(w, false, 0);
 		if (++spins < SPINS)

@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "flow/io.h"
+#include "flow/io_ring.h"
 #include "flow/limit.h"
 #include "flow/runtime.h"
 #include "flow/task.h"
@@ -60,10 +61,12 @@ static void init_fields(struct lkdf_kind *k, const struct lkdf_kind_attr *a)
 static int create(struct lkdf *rt, const struct lkdf_kind_attr *a, bool is_io,
 		  struct lkdf_kind **out)
 {
+	bool needs_pool =
+		a->flags & LKDF_BLOCKING || (is_io && io_ring_error(rt));
 	struct lkdf_kind *k;
 	int rc;
 
-	if ((a->flags & LKDF_BLOCKING || is_io) && !rt->sched.is_serial) {
+	if (needs_pool && !rt->sched.is_serial) {
 		rc = blocking_require(&rt->blocking);
 		if (rc)
 			return rc;

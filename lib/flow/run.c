@@ -5,7 +5,7 @@
 #include "base/err.h"
 #include "flow/data.h"
 #include "flow/decide.h"
-#include "flow/io.h"
+#include "flow/io_ring.h"
 #include "flow/kind.h"
 #include "flow/runtime.h"
 #include "flow/task.h"
@@ -428,6 +428,14 @@ static void run_link(struct burst *b, uint64_t item)
 	}
 }
 
+/* What it completes may end runs. */
+static __attribute__((noinline)) void look_at_ring(struct burst *b,
+						   uint64_t item)
+{
+	leave_frame(b);
+	io_ring_look(b->w->io, io_is_item(b->rt, item));
+}
+
 static void run(struct worker *w, uint64_t item)
 {
 	struct burst b = {
@@ -437,7 +445,11 @@ static void run(struct worker *w, uint64_t item)
 		.ctx.ex = w->executor,
 	};
 
+	if (unlikely(a_load(&b.rt->io_rings.nr, relaxed)))
+		io_ring_guard(w);
 	do {
+		if (unlikely(w->io && io_ring_has_news(w->io)))
+			look_at_ring(&b, item);
 		while (item & ITEM_OF_FRAME)
 			item = run_item(&b, item);
 		if (item)
@@ -471,6 +483,7 @@ void run_one(struct worker *w, uint64_t item)
 
 const struct sched_ops run_ops = {
 	.run = run,
+	.poll = io_ring_poll,
 	.wait = io_serial,
 };
 

@@ -9,7 +9,7 @@
 #include "flow/data.h"
 #include "flow/event.h"
 #include "flow/frame.h"
-#include "flow/io.h"
+#include "flow/io_ring.h"
 #include "flow/kind.h"
 #include "flow/place.h"
 #include "flow/run.h"
@@ -182,9 +182,10 @@ int runtime_open(struct lkdf *rt, const struct runtime_attr *a)
 	pthread_mutex_init(&rt->kick_lock, NULL);
 	pthread_mutex_init(&rt->data_lock, NULL);
 	list_init(&rt->all_data);
-	io_init(rt);
 	scope_init(&rt->root, rt, NULL, "root");
-	rc = mark_alive(rt);
+	rc = io_init(rt, a->io);
+	if (!rc)
+		rc = mark_alive(rt);
 	if (!rc)
 		rc = place_open(rt, a);
 	if (!rc)
@@ -197,6 +198,7 @@ int runtime_open(struct lkdf *rt, const struct runtime_attr *a)
 	}
 	if (rc) {
 		io_fini(rt);
+		io_rings_fini(rt);
 		free_memory(rt);
 	}
 	return rc;
@@ -208,6 +210,7 @@ void runtime_close(struct lkdf *rt)
 	io_fini(rt);
 	blocking_fini(&rt->blocking);
 	sched_stop(&rt->sched);
+	io_rings_fini(rt);
 	data_report_leaks(rt);
 	place_report_leaks(rt);
 	free_memory(rt);
@@ -219,6 +222,7 @@ void runtime_abandon(struct lkdf *rt)
 	pthread_mutex_init(&rt->lock, NULL);
 	io_abandon(rt);
 	sched_abandon(&rt->sched);
+	io_rings_fini(rt);
 	blocking_abandon(&rt->blocking);
 	data_abandon(rt);
 	kind_abandon(rt);

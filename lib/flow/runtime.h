@@ -33,6 +33,7 @@ struct runtime_attr {
 	bool is_memory_strict;
 	bool is_placing;
 	int memory_huge; /* enum os_huge */
+	int io; /* enum io_mode */
 };
 
 struct lkdf {
@@ -55,6 +56,7 @@ struct lkdf {
 	struct sched sched;
 	struct blocking blocking;
 	struct io_wait io_wait;
+	struct io_rings io_rings;
 	struct pool pool[NR_POOLS];
 	struct stocks stocks; /* for threads of the user */
 	struct lkdf_scope root;

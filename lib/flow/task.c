@@ -190,7 +190,8 @@ static bool wants_pool(const struct lkdf *rt, const struct task *t)
 	if (likely(!(k->flags & LKDF_BLOCKING || k->is_io)) ||
 	    rt->sched.is_serial)
 		return false;
-	return !k->is_io || !(t->link.flags & TASK_CONTINUES);
+	return !k->is_io || (a_load(&rt->io_rings.error, relaxed) &&
+			     !(t->link.flags & TASK_CONTINUES));
 }
 
 void task_start(struct lkdf *rt, struct executor *ex, struct task *t)

@@ -312,6 +312,8 @@ static bool look_once(struct worker *w, bool far, uint64_t *item)
 	struct sched *s = w->sched;
 	int nr = far ? s->nr_workers - 1 : w->nr_near, i;
 
+	if (s->ops.poll && s->ops.poll(w) && worker_pop(w, item))
+		return true;
 	if (worker_take_home(w) && worker_pop(w, item))
 		return true;
 	for (i = 0; i < nr; i++) {

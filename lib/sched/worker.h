@@ -29,6 +29,7 @@
 /* Picks between two looks at the inbox while there is own work. */
 #define INBOX_EVERY 64
 
+struct io_ring;
 struct sched;
 
 /*
@@ -70,6 +71,8 @@ struct worker {
 	bool is_wanted; /* WANT, put off until there is something to share */
 	uint64_t behind_ticks; /* time spent on short bodies since WANT */
 	uint64_t rng;
+	struct io_ring *io; /* of the layer above; NULL: none */
+	bool io_has_failed; /* and there will be none */
 	unsigned nr_holding; /* joins on this stack whose tasks hold limits */
 
 	/* This worker pushes and pops, the others steal. */

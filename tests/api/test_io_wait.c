@@ -8,6 +8,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
@@ -69,10 +70,10 @@ static void a_pipe_is_read_to_its_end(struct lkdf *rt, const char *how)
 	close(fd[0]);
 	must(pipe(fd));
 	start_writer(&w, fd[1], "xy");
+	pthread_join(w.thread, NULL);
 	is(io_call(rt, IO(.op = LKDF_IO_READ, .fd = fd[0], .buf = to,
 			  .len = sizeof(to), .off = -1, .flags = LKDF_IO_SOME)),
-	   1, "%s: or for some of it", how);
-	pthread_join(w.thread, NULL);
+	   2, "%s: or for some of it", how);
 	close(fd[0]);
 }
 
@@ -256,6 +257,22 @@ static void many_are_under_way(struct lkdf *rt, const char *how)
 	close(pair[1]);
 }
 
+/* An operation that reads two bytes has the first: it is under way. */
+static void until_it_is_empty(int fd)
+{
+	int nr = 1;
+
+	while (!ioctl(fd, FIONREAD, &nr) && nr)
+		api_nap_ns(100000);
+}
+
+static void open_pipe_with_a_byte(int *fd)
+{
+	must(pipe(fd));
+	if (write(fd[1], "x", 1) != 1)
+		exit(1);
+}
+
 static void what_never_ends_is_cancelled(struct lkdf *rt, const char *how)
 {
 	struct lkdf_kind *k = io_kind(rt, NULL, 0);
@@ -263,28 +280,30 @@ static void what_never_ends_is_cancelled(struct lkdf *rt, const char *how)
 	struct lkdf_scope *s = NULL;
 	struct lkdf_error e = { .size = sizeof(e) };
 	int64_t result = 0;
-	char byte;
-	int fd[2];
+	int fd[2], other[2];
+	char bytes[4];
 
-	must(pipe(fd));
+	open_pipe_with_a_byte(fd);
+	open_pipe_with_a_byte(other);
 	must(lkdf_scope_create(rt, ATTR(lkdf_scope_attr, .name = "cancelled"),
 			       &s));
 	begin(rt, s,
-	      IO(.op = LKDF_IO_READ, .fd = fd[0], .buf = &byte, .len = 1,
+	      IO(.op = LKDF_IO_READ, .fd = fd[0], .buf = bytes, .len = 2,
 		 .off = -1),
 	      &result, &done[0]);
+	until_it_is_empty(fd[0]);
 	begin(rt, s, IO(.op = LKDF_IO_POLL, .fd = fd[0], .how = POLLIN),
 	      &(int64_t){ 0 }, &done[1]);
 	begin(rt, s, IO(.op = LKDF_IO_TIMEOUT, .off = 3600 * SECOND),
 	      &(int64_t){ 0 }, &done[2]);
 	must(lkdf_submit(rt, s,
 			 ATTR(lkdf_task, .kind = k,
-			      .arg = IO(.op = LKDF_IO_READ, .fd = fd[0],
-					.buf = &byte, .len = 1, .off = -1)),
+			      .arg = IO(.op = LKDF_IO_READ, .fd = other[0],
+					.buf = bytes + 2, .len = 2, .off = -1)),
 			 &plain));
+	until_it_is_empty(other[0]);
 	is(lkdf_close(rt), -EBUSY, "%s: close with IO under way is refused",
 	   how);
-	api_nap_ns(3000000);
 	lkdf_scope_cancel(rt, s, -ETIMEDOUT);
 	is(lkdf_event_wait(done[0], -1), 0, "%s: its function runs", how);
 	is(result, -ECANCELED, "%s: and sees that it was cancelled", how);
@@ -294,11 +313,13 @@ static void what_never_ends_is_cancelled(struct lkdf *rt, const char *how)
 	   "%s: without one it has the scope's error", how);
 	lkdf_scope_wait(rt, s, -1);
 	must(lkdf_scope_error(rt, s, &e));
-	is(e.nr_cancelled, 1, "%s: it counts as cancelled", how);
+	ok(e.nr_cancelled > 0, "%s: it counts as cancelled", how);
 	lkdf_scope_put(s);
 	lkdf_kind_put(k);
 	close(fd[0]);
 	close(fd[1]);
+	close(other[0]);
+	close(other[1]);
 }
 
 /* Cancelled at any moment of its life. */
@@ -323,6 +344,8 @@ static void cancels_and_operations_race(struct lkdf *rt, const char *how)
 		lkdf_scope_cancel(rt, s, -EINTR);
 		lkdf_scope_wait(rt, s, -1);
 		lkdf_scope_put(s);
+		while (recv(pair[0], byte, sizeof(byte), MSG_DONTWAIT) > 0)
+			;
 	}
 	is(nr_bad, 0, "%s: cancels and operations race", how);
 	close(pair[0]);
