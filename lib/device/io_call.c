@@ -7,12 +7,17 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <poll.h>
 #include <stdio.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
+
+/* More than that would keep a worker from its work. */
+#define PEEK_SIZE (64 << 10)
 
 static int64_t told(int64_t rc)
 {
@@ -166,6 +171,32 @@ static int64_t try_transfer(struct io_op *op)
 	if (rc)
 		return rc;
 	return is_write ? write_some(op) : transfer(op, 0);
+}
+
+/* Reads from it never wait, but it has no way to say so. */
+static bool is_memory(int fd)
+{
+	struct statfs st;
+
+	return !fstatfs(fd, &st) &&
+	       (st.f_type == TMPFS_MAGIC || st.f_type == RAMFS_MAGIC);
+}
+
+int64_t io_op_peek(struct io_op *op)
+{
+	int64_t rc;
+	int flags;
+
+	if (op->io.op != LKDF_IO_READ || op->one.iov_len > PEEK_SIZE)
+		return -EAGAIN;
+	/* A direct read waits for the device whatever it is told. */
+	flags = fcntl(op->io.fd, F_GETFL);
+	if (flags < 0 || flags & O_DIRECT)
+		return -EAGAIN;
+	rc = transfer(op, RWF_NOWAIT);
+	if (rc != -EOPNOTSUPP)
+		return rc;
+	return is_memory(op->io.fd) ? transfer(op, 0) : -EAGAIN;
 }
 
 int64_t io_op_try(struct io_op *op)

@@ -58,6 +58,12 @@ int64_t io_op_call(struct io_op *op);
  */
 int64_t io_op_try(struct io_op *op);
 
+/*
+ * A read of few bytes that are at hand: what the call says; -EAGAIN: they are
+ * not, or it is something else.
+ */
+int64_t io_op_peek(struct io_op *op);
+
 /* What came of a call, or of a poll: goes on how? */
 enum io_next io_op_came(struct io_op *op, int64_t res);
 

@@ -191,10 +191,27 @@ static int finish(struct lkdf_ctx *c, void *arg)
 	return c->task->kind->io_fn(c, arg);
 }
 
+/* Over before the body has left: a function runs on workers only. */
+static bool goes_on_here(const struct lkdf_ctx *c, const struct task *t)
+{
+	if (t->kind->io_fn)
+		return c->ex->worker != NULL;
+	return t->io->op.result >= 0;
+}
+
+static int go_on_here(struct lkdf_ctx *c, void *arg)
+{
+	struct task *t = c->task;
+
+	destroy(t);
+	return t->kind->io_fn ? t->kind->io_fn(c, arg) : 0;
+}
+
 int io_body(struct lkdf_ctx *c, void *arg)
 {
 	struct lkdf *rt = c->ex->rt;
 	struct task *t = c->task;
+	bool is_worker = c->ex->worker && !rt->sched.is_serial, is_over;
 	int rc = create(c, arg);
 
 	if (rc) {
@@ -206,10 +223,14 @@ int io_body(struct lkdf_ctx *c, void *arg)
 	t->then_on_event = true;
 	/* 1: the operation is over already. */
 	a_store(&t->then_arrivals, 0, relaxed);
-	if (c->ex->worker && !rt->sched.is_serial)
-		io_issue(c->ex->worker, t->io);
-	else if (run_here(rt, t->io))
+	is_over = is_worker ? io_ring_peek(c->ex->worker, t->io)
+			    : run_here(rt, t->io);
+	if (is_over && goes_on_here(c, t))
+		return go_on_here(c, arg);
+	if (is_over)
 		a_store(&t->then_arrivals, 1, relaxed);
+	else if (is_worker)
+		io_issue(c->ex->worker, t->io);
 	return leave(c);
 }
 

@@ -21,6 +21,9 @@
 /* Taken at a time: others may take the next ones meanwhile. */
 #define NR_TAKE 32
 
+/* A read that was not at hand: neither are the next ones, probably. */
+#define NR_BLIND 15
+
 static struct lkdf *rt_of(const struct worker *w)
 {
 	return w->executor->rt;
@@ -185,6 +188,27 @@ static void flush(struct io_ring *ring)
 	/* [ring.again] after we have submitted; pairs with [ring.cancel]. */
 	if (unlikely(a_load(&ring->has_cancelled, seq_cst)) && cancel_all(ring))
 		io_wait_again(rt_of(ring->w));
+}
+
+bool io_ring_peek(struct worker *w, struct io_req *r)
+{
+	struct io_ring *ring = w->io;
+	enum io_next next;
+	int64_t rc;
+
+	if (!ring || uring_nr_waiting(&ring->u))
+		return false;
+	if (ring->nr_blind) {
+		ring->nr_blind--;
+		return false;
+	}
+	do {
+		rc = io_op_peek(&r->op);
+		next = rc == -EAGAIN ? IO_WAIT : io_op_came(&r->op, rc);
+	} while (next == IO_AGAIN);
+	if (next == IO_WAIT)
+		ring->nr_blind = NR_BLIND;
+	return next == IO_OVER;
 }
 
 bool io_ring_issue(struct worker *w, struct io_req *r)

@@ -30,6 +30,7 @@ struct io_ring {
 
 	/* The worker only: those that the kernel would not take. */
 	struct io_req *later;
+	uint32_t nr_blind; /* reads that do not look first */
 
 	/* Whoever takes completions, one at a time. */
 	_Alignas(CACHE_LINE) _Atomic(uint32_t) is_taken;
@@ -44,6 +45,12 @@ struct io_ring {
 	/* A cancel has found one that was not submitted yet, or may find it. */
 	_Atomic(uint32_t) has_cancelled;
 };
+
+/*
+ * On a worker that has collected nothing: reads what is at hand, at once. True:
+ * it is over.
+ */
+bool io_ring_peek(struct worker *w, struct io_req *r);
 
 /* On a worker. False: it has no ring, and cannot have one. */
 bool io_ring_issue(struct worker *w, struct io_req *r);
