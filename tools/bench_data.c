@@ -8,6 +8,7 @@
  * program's.
  */
 #include "bench_data.h"
+#include "bench_arms.h"
 
 #include "tests/bench/floor.h"
 #include "tests/bench/lkdf_flow.h"
@@ -137,7 +138,7 @@ static int time_lkdf(struct arm *a, unsigned times)
 	return check("lkdf", times);
 }
 
-static int one_round(struct arm *a, unsigned times)
+static int measure_once(struct arm *a, unsigned times)
 {
 	double body, order, pair = 0;
 	int rc = time_serial(times, &body);
@@ -157,6 +158,13 @@ static int one_round(struct arm *a, unsigned times)
 	return 0;
 }
 
+static int one_round(const struct bench *b, void *arm, unsigned part)
+{
+	(void)b;
+	job.flow.seed++;
+	return measure_once(arm, programs[part].times);
+}
+
 static void forget(struct arm *a)
 {
 	memset(&a->by_lkdf, 0, sizeof(a->by_lkdf));
@@ -166,30 +174,36 @@ static void forget(struct arm *a)
 	memset(&a->budget, 0, sizeof(a->budget));
 }
 
-static int arm_build(struct arm *a)
+static int arm_build(const struct bench *b, void *arm, unsigned part)
 {
+	struct arm *a = arm;
 	int rc = floor_build(&job.flow.shape, floor_body, &a->floor_graph);
 
+	(void)b;
+	(void)part;
 	if (rc)
 		return rc;
 	rc = lkdf_flow_open(&a->graph, a->rt, &job.flow);
 	if (rc)
 		return bench_fail(rc, "build: %s", lkdf_errmsg());
-	rc = one_round(a, 3);
+	rc = measure_once(a, 3);
 	forget(a);
 	return rc;
 }
 
-static void arm_drop(struct arm *a)
+static void arm_drop(void *arm)
 {
+	struct arm *a = arm;
+
 	if (a->graph.rt)
 		lkdf_flow_close(&a->graph);
 	floor_free(a->floor_graph);
 	a->floor_graph = NULL;
 }
 
-static int arm_open(struct arm *a, int workers)
+static int arm_open(void *arm, int workers)
 {
+	struct arm *a = arm;
 	int rc;
 
 	a->workers = workers;
@@ -203,17 +217,20 @@ static int arm_open(struct arm *a, int workers)
 	return rc ? bench_fail(rc, "cannot start the floor's threads") : 0;
 }
 
-static void arm_close(struct arm *a)
+static void arm_close(void *arm)
 {
-	if (a->floor)
-		floor_close(a->floor);
+	struct arm *a = arm;
+
+	floor_close(a->floor);
 	lkdf_kind_put(a->pairs);
 	lkdf_close(a->rt);
 }
 
-static void arm_rows(struct bench *b, const struct arm *a,
-		     const struct program *p, const struct arm *first)
+static void arm_rows(struct bench *b, const void *arm, const void *first,
+		     unsigned part)
 {
+	const struct program *p = &programs[part];
+	const struct arm *a = arm, *one = first;
 	bool is_fair = gate_was_fair(&b->gate);
 	struct bench_row *row = report_add(&b->report, a->workers, "ns/task",
 					   "%s/%d", p->name, a->workers);
@@ -227,17 +244,18 @@ static void arm_rows(struct bench *b, const struct arm *a,
 			 "floor: body %.3g + order %.3g + allocation %.3g",
 			 samples_median(&a->body), samples_median(&a->order),
 			 samples_median(&a->pair));
-	if (a == first)
+	if (a == one)
 		return;
 	row = report_add(&b->report, a->workers, "ns/task", "%s/slower",
 			 p->name);
 	row_value(row, &a->by_lkdf, 1);
-	row_ratio(row, &a->by_lkdf, &first->by_lkdf);
+	row_ratio(row, &a->by_lkdf, &one->by_lkdf);
 	row_judge(row, BAR_AT_MOST, 1.05, is_fair);
 }
 
-static int job_open(const struct program *p)
+static int job_open(unsigned part)
 {
+	const struct program *p = &programs[part];
 	int rc = flow_init(&job.flow, p->shape, p->nr_tasks, p->bytes);
 
 	if (!rc)
@@ -257,50 +275,34 @@ static void job_close(void)
 	memset(&job, 0, sizeof(job));
 }
 
-static int measure(struct bench *b, struct arm *arms, const struct program *p)
+static const char *name_of(unsigned part)
 {
-	unsigned i, k;
-	int rc = job_open(p);
-
-	for (k = 0; k < b->nr_counts && !rc; k++)
-		rc = arm_build(&arms[k]);
-	gate_reset(&b->gate);
-	for (i = 0; i < b->rounds && !rc; i++) {
-		bench_round(b, p->name);
-		job.flow.seed++;
-		for (k = 0; k < b->nr_counts && !rc; k++)
-			rc = one_round(&arms[k], p->times);
-	}
-	for (k = 0; k < b->nr_counts; k++) {
-		if (!rc)
-			arm_rows(b, &arms[k], p, &arms[0]);
-		arm_drop(&arms[k]);
-	}
-	job_close();
-	return rc;
+	return programs[part].name;
 }
+
+static const struct bench_arms flows = {
+	.size = sizeof(struct arm),
+	.open = arm_open,
+	.close = arm_close,
+	.name = name_of,
+	.begin = job_open,
+	.build = arm_build,
+	.round = one_round,
+	.rows = arm_rows,
+	.drop = arm_drop,
+	.end = job_close,
+};
 
 double bench_data_steps(const struct bench *b)
 {
-	return b->rounds * (double)NR_PROGRAMS + bench_held_steps(b) +
+	return bench_arms_steps(b, &flows, NR_PROGRAMS) + bench_held_steps(b) +
 	       bench_tiles_steps(b);
 }
 
 int bench_data(struct bench *b)
 {
-	struct arm *arms = calloc(BENCH_MAX_COUNTS, sizeof(*arms));
-	unsigned i;
-	int rc = 0;
+	int rc = bench_arms(b, &flows, NR_PROGRAMS);
 
-	if (!arms)
-		return -ENOMEM;
-	for (i = 0; i < b->nr_counts && !rc; i++)
-		rc = arm_open(&arms[i], b->workers[i]);
-	for (i = 0; i < NR_PROGRAMS && !rc; i++)
-		rc = measure(b, arms, &programs[i]);
-	for (i = 0; i < b->nr_counts; i++)
-		arm_close(&arms[i]);
-	free(arms);
 	if (!rc)
 		rc = bench_held(b);
 	return rc ? rc : bench_tiles(b);

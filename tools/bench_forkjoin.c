@@ -3,7 +3,7 @@
  * lkdf bench forkjoin: fib, two spawns and a join per call, in every
  * contestant alike; nanoseconds per spawn. The floor is the serial call.
  */
-#include "bench.h"
+#include "bench_arms.h"
 #include "bench_peer.h"
 
 #include <lkdf/lkdf.h>
@@ -22,6 +22,9 @@ static const struct {
 	{ "peer_omp_clang", "libomp", 4 },
 	{ "peer_omp_gcc", "libgomp", 0 },
 };
+
+/* fib(30) spawns four times as often as fib(27). */
+static const int sizes[] = { 27, 30 };
 
 struct fib {
 	int n;
@@ -110,7 +113,7 @@ static void serial_batch(struct arm *a, int n, double spawns)
 	samples_add(&a->by_serial, (double)(bench_now_ns() - start) / spawns);
 }
 
-static int one_round(struct arm *a, int n, double spawns)
+static int call_once(struct arm *a, int n, double spawns)
 {
 	double out[PEER_MAX_VALUES];
 	unsigned i;
@@ -129,8 +132,9 @@ static int one_round(struct arm *a, int n, double spawns)
 	return rc;
 }
 
-static int arm_open(struct arm *a, int workers)
+static int arm_open(void *arm, int workers)
 {
+	struct arm *a = arm;
 	unsigned i;
 
 	a->workers = workers;
@@ -139,8 +143,9 @@ static int arm_open(struct arm *a, int workers)
 	return bench_open(workers, NULL, &a->rt);
 }
 
-static void arm_close(struct arm *a)
+static void arm_close(void *arm)
 {
+	struct arm *a = arm;
 	unsigned i;
 
 	for (i = 0; i < NR_PEERS; i++)
@@ -168,10 +173,12 @@ static void peer_row(struct bench *b, const struct arm *a, int n, unsigned i)
 			  gate_was_fair(&b->gate));
 }
 
-static void arm_rows(struct bench *b, const struct arm *a, int n,
-		     const struct arm *first)
+static void arm_rows(struct bench *b, const void *arm, const void *first,
+		     unsigned part)
 {
+	const struct arm *a = arm, *one = first;
 	struct bench_row *row;
+	int n = sizes[part];
 	unsigned i;
 
 	row = report_add(&b->report, a->workers, "ns/spawn", "fib(%d)/%d", n,
@@ -181,12 +188,12 @@ static void arm_rows(struct bench *b, const struct arm *a, int n,
 	row_ratio(row, &a->by_lkdf, &a->by_serial);
 	for (i = 0; i < NR_PEERS; i++)
 		peer_row(b, a, n, i);
-	if (a == first)
+	if (a == one)
 		return;
 	row = report_add(&b->report, a->workers, "ns/spawn", "fib(%d)/slower",
 			 n);
 	row_value(row, &a->by_lkdf, 1);
-	row_ratio(row, &a->by_lkdf, &first->by_lkdf);
+	row_ratio(row, &a->by_lkdf, &one->by_lkdf);
 	row_judge(row, BAR_AT_MOST, 1.05, gate_was_fair(&b->gate));
 }
 
@@ -197,64 +204,58 @@ static void forget(struct arm *a)
 	memset(a->by_peer, 0, sizeof(a->by_peer));
 }
 
-static int last_n(const struct bench *b)
+/* Warms heaps and thread pools of all. */
+static int arm_build(const struct bench *b, void *arm, unsigned part)
 {
-	return b->is_quick ? 27 : 30;
-}
+	int rc;
 
-/* fib(30) spawns four times as often as fib(27). */
-static unsigned rounds_of(const struct bench *b, int n)
-{
-	return b->is_quick ? 9 : n == 27 ? b->rounds : 7;
-}
-
-static int measure(struct bench *b, struct arm *arms, int n)
-{
-	double spawns = nr_spawns(n);
-	unsigned i, k;
-	int rc = 0;
-
-	for (k = 0; k < b->nr_counts && !rc; k++) {
-		forget(&arms[k]);
-		/* Warms heaps and thread pools of all. */
-		rc = one_round(&arms[k], 20, spawns);
-		forget(&arms[k]);
-	}
-	gate_reset(&b->gate);
-	for (i = 0; i < rounds_of(b, n) && !rc; i++) {
-		bench_round(b, "fib");
-		for (k = 0; k < b->nr_counts && !rc; k++)
-			rc = one_round(&arms[k], n, spawns);
-	}
-	for (k = 0; k < b->nr_counts && !rc; k++)
-		arm_rows(b, &arms[k], n, &arms[0]);
+	(void)b;
+	(void)part;
+	rc = call_once(arm, 20, nr_spawns(20));
+	forget(arm);
 	return rc;
+}
+
+static int one_round(const struct bench *b, void *arm, unsigned part)
+{
+	(void)b;
+	return call_once(arm, sizes[part], nr_spawns(sizes[part]));
+}
+
+static const char *name_of(unsigned part)
+{
+	(void)part;
+	return "fib";
+}
+
+static unsigned rounds_of(const struct bench *b, unsigned part)
+{
+	return b->is_quick ? 9 : part ? 7 : b->rounds;
+}
+
+static const struct bench_arms fibs = {
+	.size = sizeof(struct arm),
+	.open = arm_open,
+	.close = arm_close,
+	.name = name_of,
+	.rounds = rounds_of,
+	.build = arm_build,
+	.round = one_round,
+	.rows = arm_rows,
+};
+
+/* The quick one leaves the large size out. */
+static unsigned nr_sizes(const struct bench *b)
+{
+	return b->is_quick ? 1 : sizeof(sizes) / sizeof(sizes[0]);
 }
 
 double bench_forkjoin_steps(const struct bench *b)
 {
-	double steps = 0;
-	int n;
-
-	for (n = 27; n <= last_n(b); n += 3)
-		steps += rounds_of(b, n);
-	return steps;
+	return bench_arms_steps(b, &fibs, nr_sizes(b));
 }
 
 int bench_forkjoin(struct bench *b)
 {
-	struct arm *arms = calloc(BENCH_MAX_COUNTS, sizeof(*arms));
-	unsigned i;
-	int n, rc = 0;
-
-	if (!arms)
-		return -ENOMEM;
-	for (i = 0; i < b->nr_counts && !rc; i++)
-		rc = arm_open(&arms[i], b->workers[i]);
-	for (n = 27; n <= last_n(b) && !rc; n += 3)
-		rc = measure(b, arms, n);
-	for (i = 0; i < b->nr_counts; i++)
-		arm_close(&arms[i]);
-	free(arms);
-	return rc;
+	return bench_arms(b, &fibs, nr_sizes(b));
 }

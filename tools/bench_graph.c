@@ -6,6 +6,7 @@
  * workers, so that all rows of one shape come from the same minutes.
  */
 #include "bench_graph.h"
+#include "bench_arms.h"
 #include "bench_peer.h"
 
 #include "tests/bench/floor.h"
@@ -144,10 +145,12 @@ static int verify(struct arm *a, const char *shape)
 		  : is_right("lkdf", shape);
 }
 
-static int arm_build(struct arm *a, const char *shape)
+static int arm_build(const struct bench *b, void *arm, unsigned part)
 {
-	int rc = verify(a, shape);
+	struct arm *a = arm;
+	int rc = verify(a, all_bars[part].shape);
 
+	(void)b;
 	if (rc)
 		return rc;
 	rc = floor_build(&job.shape, floor_body, &a->floor_graph);
@@ -165,16 +168,19 @@ static int arm_build(struct arm *a, const char *shape)
 	return 0;
 }
 
-static void arm_drop(struct arm *a)
+static void arm_drop(void *arm)
 {
+	struct arm *a = arm;
+
 	floor_free(a->floor_graph);
 	lkdf_graph_put(a->graph);
 	a->floor_graph = NULL;
 	a->graph = NULL;
 }
 
-static int arm_open(struct arm *a, int workers)
+static int arm_open(void *arm, int workers)
 {
+	struct arm *a = arm;
 	int rc;
 
 	a->workers = workers;
@@ -194,8 +200,10 @@ static int arm_open(struct arm *a, int workers)
 	return 0;
 }
 
-static void arm_close(struct arm *a)
+static void arm_close(void *arm)
 {
+	struct arm *a = arm;
+
 	floor_close(a->floor);
 	lkdf_kind_put(a->plain);
 	lkdf_kind_put(a->checking);
@@ -204,22 +212,21 @@ static void arm_close(struct arm *a)
 	peer_close(&a->taskflow);
 }
 
-static int one_round(struct bench *b, struct arm *a, const char *shape)
+static int one_round(const struct bench *b, void *arm, unsigned part)
 {
-	unsigned i, times = b->is_quick ? 3 : 10;
-	int rc;
+	unsigned times = b->is_quick ? 3 : 10;
+	const char *shape = all_bars[part].shape;
+	struct arm *a = arm;
+	int rc = floor_batch(a, RUNS_PER_WAIT);
 
-	for (i = 0; i < b->nr_counts; i++, a++) {
-		rc = floor_batch(a, RUNS_PER_WAIT);
-		if (!rc)
-			rc = lkdf_batch(a, RUNS_PER_WAIT, &a->by_lkdf);
-		if (!rc)
-			rc = lkdf_batch(a, 1, &a->single);
-		if (rc)
-			return rc;
-		peer_batch(&a->tbb, a, shape, times, &a->by_tbb);
-		peer_batch(&a->taskflow, a, shape, times, &a->by_taskflow);
-	}
+	if (!rc)
+		rc = lkdf_batch(a, RUNS_PER_WAIT, &a->by_lkdf);
+	if (!rc)
+		rc = lkdf_batch(a, 1, &a->single);
+	if (rc)
+		return rc;
+	peer_batch(&a->tbb, a, shape, times, &a->by_tbb);
+	peer_batch(&a->taskflow, a, shape, times, &a->by_taskflow);
 	return 0;
 }
 
@@ -238,26 +245,6 @@ static void peer_row(struct bench *b, const struct arm *a, const char *shape,
 	else
 		snprintf(row->note, sizeof(row->note), "%s absent", peer);
 	row_judge(row, BAR_AT_LEAST, bar, gate_was_fair(&b->gate));
-}
-
-static void arm_rows(struct bench *b, const struct arm *a,
-		     const struct bars *bars)
-{
-	struct bench_row *row;
-
-	row = report_add(&b->report, a->workers, "ns/task", "%s/%d",
-			 bars->shape, a->workers);
-	row_value(row, &a->by_lkdf, 1);
-	row->floor = samples_median(&a->by_floor);
-	row_ratio(row, &a->by_lkdf, &a->by_floor);
-	row_judge(row, BAR_AT_MOST, 1.6, gate_was_fair(&b->gate));
-	peer_row(b, a, bars->shape, &a->by_tbb, "tbb-flow",
-		 bars->tbb[a->workers > 1]);
-	peer_row(b, a, bars->shape, &a->by_taskflow, "taskflow",
-		 bars->taskflow);
-	row = report_add(&b->report, a->workers, "us/run", "%s/%d/single",
-			 bars->shape, a->workers);
-	row_value(row, &a->single, 1000.0 / job.shape.nr_tasks);
 }
 
 /* More workers against the first number of workers. */
@@ -285,60 +272,76 @@ static void scaling_rows(struct bench *b, const struct arm *one,
 	row_judge(row, BAR_AT_LEAST, 1.5, is_fair);
 }
 
-static int measure_shape(struct bench *b, struct arm *arms,
-			 const struct bars *bars)
+static void arm_rows(struct bench *b, const void *arm, const void *first,
+		     unsigned part)
 {
-	unsigned i;
-	int rc;
+	const struct bars *bars = &all_bars[part];
+	const struct arm *a = arm;
+	struct bench_row *row;
 
-	rc = shape_init(&job.shape, bars->shape, BENCH_TASKS);
+	row = report_add(&b->report, a->workers, "ns/task", "%s/%d",
+			 bars->shape, a->workers);
+	row_value(row, &a->by_lkdf, 1);
+	row->floor = samples_median(&a->by_floor);
+	row_ratio(row, &a->by_lkdf, &a->by_floor);
+	row_judge(row, BAR_AT_MOST, 1.6, gate_was_fair(&b->gate));
+	peer_row(b, a, bars->shape, &a->by_tbb, "tbb-flow",
+		 bars->tbb[a->workers > 1]);
+	peer_row(b, a, bars->shape, &a->by_taskflow, "taskflow",
+		 bars->taskflow);
+	row = report_add(&b->report, a->workers, "us/run", "%s/%d/single",
+			 bars->shape, a->workers);
+	row_value(row, &a->single, 1000.0 / job.shape.nr_tasks);
+	if (arm != first)
+		scaling_rows(b, first, a, bars);
+}
+
+static int job_open(unsigned part)
+{
+	int rc = shape_init(&job.shape, all_bars[part].shape, BENCH_TASKS);
+
 	if (rc)
 		return rc;
 	job.nr_runs = 0;
 	job.count = calloc(job.shape.nr_tasks, sizeof(*job.count));
-	if (!job.count)
-		return -ENOMEM;
-	for (i = 0; i < b->nr_counts && !rc; i++)
-		rc = arm_build(&arms[i], bars->shape);
-	gate_reset(&b->gate);
-	for (i = 0; i < b->rounds && !rc; i++) {
-		bench_round(b, bars->shape);
-		rc = one_round(b, arms, bars->shape);
-	}
-	for (i = 0; i < b->nr_counts; i++) {
-		if (!rc)
-			arm_rows(b, &arms[i], bars);
-		if (!rc && i)
-			scaling_rows(b, &arms[0], &arms[i], bars);
-	}
-	for (i = 0; i < b->nr_counts; i++)
-		arm_drop(&arms[i]);
-	free(job.count);
-	shape_fini(&job.shape);
-	return rc;
+	return job.count ? 0 : -ENOMEM;
 }
+
+static void job_close(void)
+{
+	free(job.count);
+	job.count = NULL;
+	shape_fini(&job.shape);
+}
+
+static const char *name_of(unsigned part)
+{
+	return all_bars[part].shape;
+}
+
+static const struct bench_arms shapes = {
+	.size = sizeof(struct arm),
+	.open = arm_open,
+	.close = arm_close,
+	.name = name_of,
+	.begin = job_open,
+	.build = arm_build,
+	.round = one_round,
+	.rows = arm_rows,
+	.drop = arm_drop,
+	.end = job_close,
+};
 
 double bench_graph_steps(const struct bench *b)
 {
-	return b->rounds * (double)NR_SHAPES + bench_build_steps(b) +
+	return bench_arms_steps(b, &shapes, NR_SHAPES) + bench_build_steps(b) +
 	       bench_metg_steps(b);
 }
 
 int bench_graph(struct bench *b)
 {
-	struct arm *arms = calloc(BENCH_MAX_COUNTS, sizeof(*arms));
-	unsigned i;
-	int rc = 0;
+	int rc = bench_arms(b, &shapes, NR_SHAPES);
 
-	if (!arms)
-		return -ENOMEM;
-	for (i = 0; i < b->nr_counts && !rc; i++)
-		rc = arm_open(&arms[i], b->workers[i]);
-	for (i = 0; i < NR_SHAPES && !rc; i++)
-		rc = measure_shape(b, arms, &all_bars[i]);
-	for (i = 0; i < b->nr_counts; i++)
-		arm_close(&arms[i]);
-	free(arms);
 	if (!rc)
 		rc = bench_build(b);
 	return rc ? rc : bench_metg(b);

@@ -7,6 +7,7 @@
  * time, because OpenMP's submitter runs tasks itself.
  */
 #include "bench_submit.h"
+#include "bench_arms.h"
 #include "bench_peer.h"
 
 #include "tests/bench/lkdf_plan.h"
@@ -201,11 +202,14 @@ static int peer_once(struct arm *a, const struct part *part, unsigned i,
 
 /* Short ones are done several times by each contestant in turn; the first
  * finds the caches full of the others' data and is not counted. */
-static int one_round(struct arm *a, const struct part *part)
+static int one_round(const struct bench *b, void *arm, unsigned nr)
 {
+	const struct part *part = &parts[nr];
+	struct arm *a = arm;
 	unsigned i, k, times = part->is_shape ? 1 : USES_TIMES;
 	int rc = 0;
 
+	(void)b;
 	for (i = 0; i < times && !rc; i++)
 		rc = lkdf_once(a, part->is_held, i || times == 1);
 	for (k = 0; k < NR_PEERS; k++)
@@ -214,8 +218,9 @@ static int one_round(struct arm *a, const struct part *part)
 	return rc;
 }
 
-static int arm_open(struct arm *a, int workers)
+static int arm_open(void *arm, int workers)
 {
+	struct arm *a = arm;
 	unsigned i;
 	int rc;
 
@@ -226,8 +231,9 @@ static int arm_open(struct arm *a, int workers)
 	return rc ? rc : plug_open(&a->plug, a->rt, workers);
 }
 
-static void arm_close(struct arm *a)
+static void arm_close(void *arm)
 {
+	struct arm *a = arm;
 	unsigned i;
 
 	for (i = 0; i < NR_PEERS; i++)
@@ -243,9 +249,10 @@ static void forget(struct arm *a)
 }
 
 /* Data for all words, and one round that does not count. */
-static int part_open(const struct bench *b, struct arm *a,
-		     const struct part *part)
+static int part_open(const struct bench *b, void *arm, unsigned i)
 {
+	const struct part *part = &parts[i];
+	struct arm *a = arm;
 	uint32_t nr = !part->is_shape ? USES_TASKS
 		      : b->is_quick   ? SHAPE_TASKS / 4
 				      : SHAPE_TASKS;
@@ -256,13 +263,15 @@ static int part_open(const struct bench *b, struct arm *a,
 	rc = lkdf_plan_open(&a->tasks, a->rt, &a->plan);
 	if (rc)
 		return bench_fail(rc, "data: %s", lkdf_errmsg());
-	rc = one_round(a, part);
+	rc = one_round(b, a, i);
 	forget(a);
 	return rc;
 }
 
-static void part_close(struct arm *a)
+static void part_close(void *arm)
 {
+	struct arm *a = arm;
+
 	if (a->tasks.rt)
 		lkdf_plan_close(&a->tasks);
 	plan_fini(&a->plan);
@@ -338,58 +347,45 @@ static void shape_rows(struct bench *b, const struct arm *a,
 	row_judge(row, BAR_AT_MOST, 1.05, is_fair);
 }
 
-static unsigned rounds_of(const struct bench *b, const struct part *part)
+static void part_rows(struct bench *b, const void *arm, const void *first,
+		      unsigned i)
 {
-	return part->is_shape && !b->is_quick ? 11 : b->rounds;
+	if (parts[i].is_shape)
+		shape_rows(b, arm, &parts[i], first);
+	else
+		uses_rows(b, arm, &parts[i]);
 }
 
-static int measure(struct bench *b, struct arm *arms, const struct part *part)
+static const char *name_of(unsigned i)
 {
-	unsigned i, k;
-	int rc = 0;
-
-	for (k = 0; k < b->nr_counts && !rc; k++)
-		rc = part_open(b, &arms[k], part);
-	gate_reset(&b->gate);
-	for (i = 0; i < rounds_of(b, part) && !rc; i++) {
-		bench_round(b, part->name);
-		for (k = 0; k < b->nr_counts && !rc; k++)
-			rc = one_round(&arms[k], part);
-	}
-	for (k = 0; k < b->nr_counts; k++) {
-		if (!rc && part->is_shape)
-			shape_rows(b, &arms[k], part, &arms[0]);
-		else if (!rc)
-			uses_rows(b, &arms[k], part);
-		part_close(&arms[k]);
-	}
-	return rc;
+	return parts[i].name;
 }
+
+static unsigned rounds_of(const struct bench *b, unsigned i)
+{
+	return parts[i].is_shape && !b->is_quick ? 11 : b->rounds;
+}
+
+static const struct bench_arms plans = {
+	.size = sizeof(struct arm),
+	.open = arm_open,
+	.close = arm_close,
+	.name = name_of,
+	.rounds = rounds_of,
+	.build = part_open,
+	.round = one_round,
+	.rows = part_rows,
+	.drop = part_close,
+};
 
 double bench_submit_steps(const struct bench *b)
 {
-	double steps = bench_second_steps(b);
-	unsigned i;
-
-	for (i = 0; i < NR_PARTS; i++)
-		steps += rounds_of(b, &parts[i]);
-	return steps;
+	return bench_arms_steps(b, &plans, NR_PARTS) + bench_second_steps(b);
 }
 
 int bench_submit(struct bench *b)
 {
-	struct arm *arms = calloc(BENCH_MAX_COUNTS, sizeof(*arms));
-	unsigned i;
-	int rc = 0;
+	int rc = bench_arms(b, &plans, NR_PARTS);
 
-	if (!arms)
-		return -ENOMEM;
-	for (i = 0; i < b->nr_counts && !rc; i++)
-		rc = arm_open(&arms[i], b->workers[i]);
-	for (i = 0; i < NR_PARTS && !rc; i++)
-		rc = measure(b, arms, &parts[i]);
-	for (i = 0; i < b->nr_counts; i++)
-		arm_close(&arms[i]);
-	free(arms);
 	return rc ? rc : bench_second(b);
 }

@@ -6,6 +6,7 @@
  * all; every factorisation's residual is checked. Without bars against the
  * peers: the kernels decide.
  */
+#include "bench_arms.h"
 #include "bench_data.h"
 #include "bench_peer.h"
 
@@ -37,6 +38,10 @@ struct arm {
 };
 
 static const char *const names[] = { "cholesky", "lu" };
+#define NR_NAMES (sizeof(names) / sizeof(names[0]))
+
+/* The matrix of the part that is being measured. */
+static struct tiles matrix;
 
 static int check(const char *who, double residual)
 {
@@ -45,8 +50,9 @@ static int check(const char *who, double residual)
 	return bench_fail(-EBADMSG, "%s: residual %.3g", who, residual);
 }
 
-static int serial_once(struct arm *a, struct tiles *t)
+static int serial_once(struct arm *a)
 {
+	struct tiles *t = &matrix;
 	const struct tile_op *op;
 	int64_t start;
 	uint32_t i;
@@ -62,8 +68,9 @@ static int serial_once(struct arm *a, struct tiles *t)
 	return check("serial", tiles_residual(t));
 }
 
-static int lkdf_once(struct arm *a, struct tiles *t)
+static int lkdf_once(struct arm *a)
 {
+	struct tiles *t = &matrix;
 	int64_t start;
 	int rc;
 
@@ -87,15 +94,17 @@ static int peer_once(struct arm *a, const char *name, unsigned i)
 	return check(peers[i].name, out[1]);
 }
 
-static int one_round(struct arm *a, struct tiles *t, const char *name)
+static int one_round(const struct bench *b, void *arm, unsigned part)
 {
+	struct arm *a = arm;
 	unsigned i;
-	int rc = serial_once(a, t);
+	int rc = serial_once(a);
 
+	(void)b;
 	if (!rc)
-		rc = lkdf_once(a, t);
+		rc = lkdf_once(a);
 	for (i = 0; i < NR_PEERS && !rc; i++)
-		rc = peer_once(a, name, i);
+		rc = peer_once(a, names[part], i);
 	return rc;
 }
 
@@ -106,19 +115,29 @@ static void forget(struct arm *a)
 	memset(a->by_peer, 0, sizeof(a->by_peer));
 }
 
-static int arm_build(struct arm *a, struct tiles *t, const char *name)
+static int arm_build(const struct bench *b, void *arm, unsigned part)
 {
-	int rc = lkdf_tiles_open(&a->tasks, a->rt, t);
+	struct arm *a = arm;
+	int rc = lkdf_tiles_open(&a->tasks, a->rt, &matrix);
 
 	if (rc)
 		return bench_fail(rc, "tiles: %s", lkdf_errmsg());
-	rc = one_round(a, t, name);
+	rc = one_round(b, a, part);
 	forget(a);
 	return rc;
 }
 
-static int arm_open(struct arm *a, int workers)
+static void arm_drop(void *arm)
 {
+	struct arm *a = arm;
+
+	if (a->tasks.rt)
+		lkdf_tiles_close(&a->tasks);
+}
+
+static int arm_open(void *arm, int workers)
+{
+	struct arm *a = arm;
 	unsigned i;
 
 	a->workers = workers;
@@ -127,8 +146,9 @@ static int arm_open(struct arm *a, int workers)
 	return bench_open(workers, NULL, &a->rt);
 }
 
-static void arm_close(struct arm *a)
+static void arm_close(void *arm)
 {
+	struct arm *a = arm;
 	unsigned i;
 
 	for (i = 0; i < NR_PEERS; i++)
@@ -136,9 +156,11 @@ static void arm_close(struct arm *a)
 	lkdf_close(a->rt);
 }
 
-static void arm_rows(struct bench *b, const struct arm *a, const char *name,
-		     const struct arm *first)
+static void arm_rows(struct bench *b, const void *arm, const void *first,
+		     unsigned part)
 {
+	const struct arm *a = arm, *one = first;
+	const char *name = names[part];
 	struct bench_row *row;
 	unsigned i;
 
@@ -159,59 +181,50 @@ static void arm_rows(struct bench *b, const struct arm *a, const char *name,
 			snprintf(row->note, sizeof(row->note), "%s absent",
 				 peers[i].name);
 	}
-	if (a == first)
+	if (a == one)
 		return;
 	row = report_add(&b->report, a->workers, "us", "%s/slower", name);
 	row_value(row, &a->by_lkdf, 1);
-	row_ratio(row, &a->by_lkdf, &first->by_lkdf);
+	row_ratio(row, &a->by_lkdf, &one->by_lkdf);
 	row_judge(row, BAR_AT_MOST, 1.05, gate_was_fair(&b->gate));
 }
 
-static int measure(struct bench *b, struct arm *arms, const char *name)
+static int matrix_open(unsigned part)
 {
-	struct tiles t;
-	unsigned i, k;
-	int rc = tiles_init(&t, name, ROWS, SIDE);
+	int rc = tiles_init(&matrix, names[part], ROWS, SIDE);
 
-	if (rc)
-		return bench_fail(rc, "tiles: no memory");
-	for (k = 0; k < b->nr_counts && !rc; k++)
-		rc = arm_build(&arms[k], &t, name);
-	gate_reset(&b->gate);
-	for (i = 0; i < b->rounds && !rc; i++) {
-		bench_round(b, name);
-		for (k = 0; k < b->nr_counts && !rc; k++)
-			rc = one_round(&arms[k], &t, name);
-	}
-	for (k = 0; k < b->nr_counts; k++) {
-		if (!rc)
-			arm_rows(b, &arms[k], name, &arms[0]);
-		if (arms[k].tasks.rt)
-			lkdf_tiles_close(&arms[k].tasks);
-	}
-	tiles_fini(&t);
-	return rc;
+	return rc ? bench_fail(rc, "tiles: no memory") : 0;
 }
+
+static void matrix_close(void)
+{
+	tiles_fini(&matrix);
+}
+
+static const char *name_of(unsigned part)
+{
+	return names[part];
+}
+
+static const struct bench_arms factors = {
+	.size = sizeof(struct arm),
+	.open = arm_open,
+	.close = arm_close,
+	.name = name_of,
+	.begin = matrix_open,
+	.build = arm_build,
+	.round = one_round,
+	.rows = arm_rows,
+	.drop = arm_drop,
+	.end = matrix_close,
+};
 
 double bench_tiles_steps(const struct bench *b)
 {
-	return 2.0 * b->rounds;
+	return bench_arms_steps(b, &factors, NR_NAMES);
 }
 
 int bench_tiles(struct bench *b)
 {
-	struct arm *arms = calloc(BENCH_MAX_COUNTS, sizeof(*arms));
-	unsigned i;
-	int rc = 0;
-
-	if (!arms)
-		return -ENOMEM;
-	for (i = 0; i < b->nr_counts && !rc; i++)
-		rc = arm_open(&arms[i], b->workers[i]);
-	for (i = 0; i < sizeof(names) / sizeof(names[0]) && !rc; i++)
-		rc = measure(b, arms, names[i]);
-	for (i = 0; i < b->nr_counts; i++)
-		arm_close(&arms[i]);
-	free(arms);
-	return rc;
+	return bench_arms(b, &factors, NR_NAMES);
 }

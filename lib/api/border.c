@@ -55,6 +55,25 @@ int border_unbuilt(const char *what)
 	return err(-EOPNOTSUPP, "%s is not built yet", what);
 }
 
+int border_deadline(const char *what, int64_t ns)
+{
+	if (ns < 0)
+		return err(-EINVAL, "%s: deadline_ns %lld", what,
+			   (long long)ns);
+	return 0;
+}
+
+static int check_after(const struct lkdf_task *t)
+{
+	if (!t->after)
+		return err(-EINVAL, "task: %u events, but after is NULL",
+			   t->nr_after);
+	if (t->nr_after > LKDF_MAX_AFTER)
+		return err(-E2BIG, "task: after %u events, at most %d",
+			   t->nr_after, LKDF_MAX_AFTER);
+	return 0;
+}
+
 int border_task(const struct lkdf_task *task, struct lkdf_task *ours)
 {
 	int rc;
@@ -64,10 +83,12 @@ int border_task(const struct lkdf_task *task, struct lkdf_task *ours)
 	rc = border_copy(task, ours, sizeof(*ours), "lkdf_task");
 	if (rc)
 		return rc;
-	if (ours->after || ours->nr_after)
-		return border_unbuilt("task: after");
-	if (ours->deadline_ns)
-		return border_unbuilt("task: deadline_ns");
+	if (unlikely(ours->nr_after))
+		rc = check_after(ours);
+	if (!rc && unlikely(ours->deadline_ns))
+		rc = border_deadline("task", ours->deadline_ns);
+	if (rc)
+		return rc;
 	if (ours->flags & ~(uint32_t)LKDF_PINNED)
 		return border_unbuilt("task: flags");
 	if (ours->flags && !ours->place)
@@ -99,17 +120,17 @@ int border_place(struct lkdf *rt, const struct lkdf_task *t)
 	return 0;
 }
 
-int border_uses(const struct lkdf *rt, const struct lkdf_task *t)
+int border_uses(const struct lkdf *rt, const struct lkdf_task *t, bool is_child)
 {
 	int rc = uses_check(rt, t->use, t->nr_use);
 	char text[DATA_TEXT];
 	unsigned i;
 
-	for (i = 0; i < t->nr_use && !rc; i++)
+	for (i = 0; i < t->nr_use && !rc && !is_child; i++)
 		if (t->use[i].data->flags & LKDF_DATA_ONCE)
 			rc = err(-EINVAL,
 				 "task: %s is LKDF_DATA_ONCE, which tasks of "
-				 "sealed graphs use only",
+				 "sealed graphs use only, and their children",
 				 data_text(t->use[i].data, 0, text));
 	return rc;
 }

@@ -24,6 +24,9 @@ int border_copy(const void *attr, void *ours, size_t known, const char *what);
 /* Copies a task's struct; refuses NULL, and what is not built or not known. */
 int border_task(const struct lkdf_task *task, struct lkdf_task *ours);
 
+/* -EINVAL: it is negative. */
+int border_deadline(const char *what, int64_t ns);
+
 /* May a task of the runtime run where it asks to? After border_task(). */
 int border_place(struct lkdf *rt, const struct lkdf_task *task);
 
@@ -35,7 +38,8 @@ int border_record(struct lkdf_scope *s, const struct lkdf_task *task,
 		  bool has_done, int *nr);
 
 /* Uses of a task that is submitted or spawned. */
-int border_uses(const struct lkdf *rt, const struct lkdf_task *task);
+int border_uses(const struct lkdf *rt, const struct lkdf_task *task,
+		bool is_child);
 
 /* -EDEADLK on a worker or a thread of the blocking pool. */
 int border_may_wait(const char *what);

@@ -104,6 +104,17 @@ static const struct option_row rows[] = {
 	  .help = "operations: rings of io_uring, whose completions idle "
 		  "workers of the node take too, or threads; without io_uring "
 		  "threads" },
+	{ .name = "far_steals",
+	  .type = OPTION_BOOL,
+	  AT(far_steals),
+	  .init = 1,
+	  .help = "idle workers take tasks that were planned for another node "
+		  "where it would be late; no: never, to measure a plan" },
+	{ .name = "rehome",
+	  .type = OPTION_BOOL,
+	  AT(rehome),
+	  .help = "blocks of planned graphs whose tasks are taken by another "
+		  "node move there, where that is worth it" },
 	{ .name = "serial",
 	  .type = OPTION_BOOL,
 	  AT(serial),

@@ -2,6 +2,8 @@
 #include <lkdf/data.h>
 
 #include "api/border.h"
+#include "flow/inner.h"
+#include "flow/move.h"
 #include "flow/place.h"
 #include "flow/task.h"
 #include "flow/uses.h"
@@ -11,6 +13,9 @@
 #include <string.h>
 
 #define ALIGN_MAX ((uint64_t)1 << 30)
+#define FLAGS                                               \
+	(LKDF_DATA_ONCE | LKDF_DATA_KEEP | LKDF_DATA_HUGE | \
+	 LKDF_DATA_MIGRATE | LKDF_DATA_REPLICATE)
 
 static int check_sizes(const struct lkdf_data_attr *a)
 {
@@ -41,13 +46,13 @@ static int check_attr(const struct lkdf *rt, const struct lkdf_data_attr *a)
 		return err(-EINVAL, "data: ONCE with wrapped bytes");
 	if (a->flags & LKDF_DATA_KEEP && !(a->flags & LKDF_DATA_ONCE))
 		return err(-EINVAL, "data: KEEP without ONCE");
-	if (a->flags & LKDF_DATA_HUGE)
-		return border_unbuilt("data: HUGE");
-	if (a->flags & LKDF_DATA_MIGRATE)
-		return border_unbuilt("data: MIGRATE");
-	if (a->flags & LKDF_DATA_REPLICATE)
-		return border_unbuilt("data: REPLICATE");
-	if (a->flags & ~(uint32_t)(LKDF_DATA_ONCE | LKDF_DATA_KEEP))
+	if (a->flags & LKDF_DATA_HUGE && a->wrap)
+		return err(-EINVAL, "data: HUGE with wrapped bytes");
+	if (a->flags & LKDF_DATA_MIGRATE && a->flags & LKDF_DATA_ONCE)
+		return err(-EINVAL, "data: MIGRATE with ONCE");
+	if (a->flags & LKDF_DATA_REPLICATE && a->flags & LKDF_DATA_ONCE)
+		return err(-EINVAL, "data: REPLICATE with ONCE");
+	if (a->flags & ~(uint32_t)FLAGS)
 		return err(-EINVAL, "data: unknown flags %#x", a->flags);
 	if (a->wrap && a->init)
 		return err(-EINVAL, "data: both wrap and init are given");
@@ -182,6 +187,26 @@ int lkdf_data_where(struct lkdf_data *d, uint64_t *bytes_on_node, unsigned nr)
 	return lkdf_pages(d->rt, 0, at, d->bytes, bytes_on_node, nr);
 }
 
+int lkdf_data_prefetch(struct lkdf_data *d, struct lkdf_place *p,
+		       struct lkdf_event *done)
+{
+	int rc = check_data(d, "prefetch");
+	char text[DATA_TEXT];
+
+	if (rc)
+		return rc;
+	data_text(d, 0, text);
+	if (!p)
+		return err(-EINVAL, "prefetch: the place is NULL");
+	if (p->rt != d->rt)
+		return err(-EINVAL,
+			   "prefetch: the place is of another runtime than %s",
+			   text);
+	if (d->flags & LKDF_DATA_ONCE)
+		return err(-EINVAL, "prefetch: %s is LKDF_DATA_ONCE", text);
+	return move_prefetch(d, p, done);
+}
+
 void *lkdf_ptr(struct lkdf_ctx *c, unsigned use)
 {
 	if (c->frame)
@@ -191,10 +216,11 @@ void *lkdf_ptr(struct lkdf_ctx *c, unsigned use)
 
 int lkdf_use_end(struct lkdf_ctx *c, unsigned use, bool untouched)
 {
+	int rc = c->frame ? inner_open_ctx(c) : 0;
 	struct use *u = c->task ? uses_of(c->task, use) : NULL;
 
-	if (c->frame)
-		return border_unbuilt("use_end in a task of a graph");
+	if (rc)
+		return rc;
 	if (!u)
 		return err(-EINVAL, "use_end: the task has no use %u", use);
 	if (u->is_given)
@@ -204,6 +230,8 @@ int lkdf_use_end(struct lkdf_ctx *c, unsigned use, bool untouched)
 		return err(-EINVAL, "use_end: use %u is not MAYBE", use);
 	if (untouched)
 		u->is_untouched = true;
+	if (untouched && c->frame)
+		values_untouched(c->frame, c->index, use);
 	use_leave(c->ex, u, 0, NULL);
 	return 0;
 }

@@ -101,6 +101,16 @@ static int add_task(struct lkdf_graph *g, const struct lkdf_task *t)
 	int rc = border_place(g->rt, t), nr;
 	uint16_t home;
 
+	if (t->nr_after)
+		rc = err(-EINVAL,
+			 "graph %s: a task after events, which fire "
+			 "once; use uses or lkdf_graph_order()",
+			 g->name);
+	if (t->deadline_ns)
+		rc = err(-EINVAL,
+			 "graph %s: a task with a deadline; runs have "
+			 "one, see lkdf_run",
+			 g->name);
 	if (rc)
 		return graph_broken(g, rc);
 	home = home_of(t);
@@ -241,8 +251,9 @@ int lkdf_graph_run(struct lkdf_graph *g, struct lkdf_scope *s,
 	}
 	if (r.flags & LKDF_RUN_STREAM)
 		return border_unbuilt("run: STREAM");
-	if (r.deadline_ns)
-		return border_unbuilt("run: deadline_ns");
+	rc = border_deadline("run", r.deadline_ns);
+	if (rc)
+		return rc;
 	if (r.flags & ~(uint32_t)LKDF_RUN_NOWAIT)
 		return err(-EINVAL, "run: unknown flags %#x", r.flags);
 	if (s && s->rt != g->rt)

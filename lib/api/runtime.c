@@ -5,6 +5,7 @@
 #include "api/config.h"
 #include "flow/io_ring.h"
 #include "flow/kind.h"
+#include "flow/move.h"
 #include "flow/place.h"
 #include "topo/topo.h"
 
@@ -45,6 +46,8 @@ static void fill_attr(const struct lkdf *rt, const struct config *c,
 		.memory_huge = (int)c->memory_huge,
 		.is_placing = c->placement != 0,
 		.io = (int)c->io,
+		.keeps_planned = !c->far_steals,
+		.is_rehoming = c->rehome != 0,
 	};
 	/* With less than two CPUs of quota a spinner takes from the worker. */
 	if (rt->topo->quota_milli && rt->topo->quota_milli < 2000)
@@ -150,6 +153,7 @@ int lkdf_close(struct lkdf *rt)
 		/* [guest.none] pairs with [guest.out]. */
 		while (a_load(&rt->nr_guests, acquire))
 			sched_yield();
+		move_close(rt);
 		kind_reap(rt);
 		nr = a_load(&rt->nr_handles, relaxed);
 		if (nr)

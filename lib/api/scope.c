@@ -2,6 +2,7 @@
 #include <lkdf/scope.h>
 
 #include "api/border.h"
+#include "flow/after.h"
 #include "flow/scope.h"
 #include "flow/task.h"
 
@@ -20,16 +21,15 @@ int lkdf_scope_create(struct lkdf *rt, const struct lkdf_scope_attr *attr,
 		if (rc)
 			return rc;
 	}
-	if (a.max_tasks)
-		return border_unbuilt("scope: max_tasks");
-	if (a.deadline_ns)
-		return border_unbuilt("scope: deadline_ns");
+	rc = border_deadline("scope", a.deadline_ns);
+	if (rc)
+		return rc;
 	if (a.flags)
 		return border_unbuilt("scope: flags");
 	if (a.parent && a.parent->rt != rt)
 		return err(-EINVAL, "scope: parent %s is of another runtime",
 			   a.parent->name);
-	return scope_create(rt, a.parent ? a.parent : &rt->root, a.name, out);
+	return scope_create(rt, a.parent ? a.parent : &rt->root, &a, out);
 }
 
 /* The scope meant, NULL for the root; an error if it is of another runtime. */
@@ -66,7 +66,9 @@ int lkdf_scope_cancel(struct lkdf *rt, struct lkdf_scope *s, int error)
 		return err(-EINVAL, "scope %s: cancel with %d, not an -errno",
 			   s->name, error);
 	scope_cancel(s, error);
-	task_kick(rt);
+	after_cancel(rt);
+	task_kick(rt, KICK_AGAIN);
+	sched_drain(&rt->sched);
 	return 0;
 }
 

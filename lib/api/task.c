@@ -2,6 +2,8 @@
 #include <lkdf/task.h>
 
 #include "api/border.h"
+#include "flow/after.h"
+#include "flow/deadline.h"
 #include "flow/frame.h"
 #include "flow/io.h"
 #include "flow/recording.h"
@@ -30,14 +32,14 @@ check_kind(struct lkdf *rt, const struct lkdf_kind *k, const void *arg)
 }
 
 static int copy_task(struct lkdf *rt, const struct lkdf_task *task,
-		     struct lkdf_task *t)
+		     struct lkdf_task *t, bool is_child)
 {
 	int rc = border_task(task, t);
 
 	if (!rc)
 		rc = check_kind(rt, t->kind, t->arg);
 	if (!rc && t->nr_use)
-		rc = border_uses(rt, t);
+		rc = border_uses(rt, t, is_child);
 	return rc ? rc : border_place(rt, t);
 }
 
@@ -55,7 +57,7 @@ int lkdf_submit(struct lkdf *rt, struct lkdf_scope *s,
 	if (s && unlikely(recording_is_on(s)) &&
 	    border_record(s, task, done != NULL, &rc))
 		return rc;
-	rc = copy_task(rt, task, &t);
+	rc = copy_task(rt, task, &t, false);
 	if (rc)
 		return rc;
 	return task_submit(rt, s ? s : &rt->root, &t, done);
@@ -86,7 +88,7 @@ int lkdf_submit_many(struct lkdf *rt, struct lkdf_scope *s,
 	if (!t)
 		return err(-ENOMEM, "submit: no memory for %u tasks", nr);
 	for (i = 0; i < nr && !rc; i++)
-		rc = copy_task(rt, task[i], &t[i]);
+		rc = copy_task(rt, task[i], &t[i], false);
 	if (!rc)
 		rc = task_submit_many(rt, s ? s : &rt->root, t, nr, done);
 	free(t);
@@ -104,7 +106,7 @@ int lkdf_spawn_task(struct lkdf_ctx *c, const struct lkdf_task *task,
 		    struct lkdf_event *done)
 {
 	struct lkdf_task t;
-	int rc = copy_task(c->ex->rt, task, &t);
+	int rc = copy_task(c->ex->rt, task, &t, true);
 
 	return rc ? rc : task_spawn_with(c, &t, done);
 }
@@ -137,7 +139,12 @@ int lkdf_input_error(const struct lkdf_ctx *c, unsigned input)
 	if (!t || t->link.flags & TASK_CONTINUES)
 		return input == 0 ? c->input_err : 0;
 	u = uses_of(t, input);
-	return u && u->flags & USE_READS ? uses_error(u, &failure) : 0;
+	if (u)
+		return u->flags & USE_READS ? uses_error(u, &failure) : 0;
+	if (!(t->link.flags & TASK_EXTRA) || !t->after)
+		return 0;
+	return after_error(
+		t, input - (t->link.flags & TASK_HAS_DATA ? t->claim->nr : 0));
 }
 
 static struct lkdf_scope *scope_of(const struct lkdf_ctx *c)
@@ -147,7 +154,7 @@ static struct lkdf_scope *scope_of(const struct lkdf_ctx *c)
 
 int lkdf_cancelled(const struct lkdf_ctx *c)
 {
-	return scope_cancelled(scope_of(c));
+	return deadline_cancelled(scope_of(c));
 }
 
 int lkdf_fail(struct lkdf_ctx *c, int error, const char *fmt, ...)

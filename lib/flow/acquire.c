@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "base/futex.h"
 #include "base/thread.h"
+#include "flow/replica.h"
 #include "flow/runtime.h"
 
 #include <errno.h>
@@ -181,6 +182,8 @@ int data_acquire(struct lkdf_data *d, uint32_t mode, int64_t timeout_ns,
 		end(d, a, rc);
 		return rc;
 	}
+	if (mode & LKDF_WRITE)
+		data_will_write(d);
 	a->is_held = true;
 	if (out)
 		*out = bytes;

@@ -4,8 +4,10 @@
 #include "base/err.h"
 #include "flow/data.h"
 #include "flow/home.h"
+#include "flow/planned.h"
 #include "flow/runtime.h"
 #include "flow/task.h"
+#include "flow/values.h"
 #include "flow/wire.h"
 #include "mem/region.h"
 #include "sched/plan.h"
@@ -36,6 +38,7 @@ struct planner {
 	struct plan_access *access;
 	uint64_t *bytes;
 	int16_t *fixed, *block, *task;
+	uint32_t *own, *twin;
 };
 
 static bool is_wanted(const struct lkdf_graph *g)
@@ -68,10 +71,12 @@ static bool allocate(struct planner *p)
 	p->fixed = calloc(p->nr_vars, sizeof(*p->fixed));
 	p->block = calloc(p->nr_vars, sizeof(*p->block));
 	p->task = calloc(p->nr_tasks, sizeof(*p->task));
+	p->own = calloc(p->nr_tasks, sizeof(*p->own));
+	p->twin = calloc(p->nr_vars, sizeof(*p->twin));
 	p->nr_workers = calloc((size_t)p->machine.nr_nodes, sizeof(int));
 	return p->first_succ && p->succ && p->level && p->first_access &&
 	       p->access && p->bytes && p->fixed && p->block && p->task &&
-	       p->nr_workers;
+	       p->own && p->twin && p->nr_workers;
 }
 
 static void release(struct planner *p)
@@ -85,6 +90,8 @@ static void release(struct planner *p)
 	free(p->fixed);
 	free(p->block);
 	free(p->task);
+	free(p->own);
+	free(p->twin);
 	free(p->nr_workers);
 }
 
@@ -167,17 +174,52 @@ static bool is_worth_it(const struct planner *p)
 	       bytes / p->nr_tasks >= MIN_BYTES;
 }
 
-static int apply(struct planner *p)
+static uint64_t bytes_of_task(const struct planner *p, uint32_t t)
+{
+	const struct plan_access *a;
+	uint64_t sum = 0;
+	uint32_t i;
+
+	for (i = p->first_access[t]; i < p->first_access[t + 1]; i++) {
+		a = &p->access[i];
+		sum += p->bytes[a->block] * (unsigned)(a->reads + a->writes);
+	}
+	return sum;
+}
+
+/* It goes to the node of the plan, where somebody sees to how it does. */
+static int apply_task(struct planner *p, uint32_t t)
+{
+	struct lkdf_graph *g = p->g;
+	struct rec *r = &g->recs[t];
+	struct lkdf_kind *k = r->kind;
+	int rc;
+
+	if (p->task[t] < 0 || r->flags & REC_PLACED)
+		return 0;
+	rc = graph_place(g, t, home_make(p->task[t], false));
+	if (!rc && !k->body)
+		k = kind_wrap(k, values_body);
+	if (rc || !k)
+		return -ENOMEM;
+	r->kind = k;
+	planned_add(g->planned, t, p->task[t], bytes_of_task(p, t));
+	return 0;
+}
+
+static int apply(struct planner *p, const struct plan *plan)
 {
 	struct lkdf_graph *g = p->g;
 	uint32_t t, i;
 	int rc = 0;
 
+	g->planned = planned_create(g, plan);
+	if (!g->planned)
+		return -ENOMEM;
 	for (i = 0; i < p->nr_vars; i++)
 		wire_var(g->wiring, i)->home = p->block[i];
 	for (t = 0; t < p->nr_tasks && !rc; t++)
-		if (p->task[t] >= 0 && !(g->recs[t].flags & REC_PLACED))
-			rc = graph_place(g, t, home_make(p->task[t], false));
+		rc = apply_task(p, t);
 	return rc;
 }
 
@@ -192,7 +234,10 @@ static int plan(struct planner *p)
 		.bytes = p->bytes,
 		.fixed = p->fixed,
 	};
-	struct plan out = { .block = p->block, .task = p->task };
+	struct plan out = { .block = p->block,
+			    .task = p->task,
+			    .own = p->own,
+			    .twin = p->twin };
 	int rc;
 
 	describe_machine(p);
@@ -203,7 +248,7 @@ static int plan(struct planner *p)
 		return 0;
 	if (!rc)
 		rc = plan_make(&p->machine, &graph, PLAN_PASSES, &out);
-	return rc ? rc : apply(p);
+	return rc ? rc : apply(p, &out);
 }
 
 int assign_plan(struct lkdf_graph *g)

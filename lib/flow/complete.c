@@ -2,15 +2,19 @@
 #include "flow/complete.h"
 
 #include "base/err.h"
+#include "flow/after.h"
+#include "flow/deadline.h"
 #include "flow/decide.h"
 #include "flow/failure.h"
 #include "flow/frame.h"
+#include "flow/inner.h"
 #include "flow/io.h"
 #include "flow/runtime.h"
 #include "flow/step.h"
 #include "flow/uses.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 static struct lkdf *rt_of(const struct task *t)
@@ -101,12 +105,40 @@ static void tell_scope(struct task *t, int error, struct failure *f)
 		return;
 	if (t->link.flags & TASK_CANCELLED) {
 		scope_count(t->scope, 0, 0, 1);
+		/* Of its scope's cancel that scope knows. */
+		if (deadline_hit(t->scope) && t->link.flags & TASK_SCOPED)
+			scope_fail(t->scope, error, f);
 		return;
 	}
 	if (t->link.flags & TASK_SKIPPED)
 		scope_count(t->scope, 0, 1, 0);
 	if (error && t->link.flags & TASK_SCOPED)
 		scope_fail(t->scope, error, f);
+}
+
+/*
+ * A graph's task whose children had to write for it, and failed: its body may
+ * have looked at their error, but has healed nothing.
+ */
+static int take_inner_error(struct task *t)
+{
+	struct failure *f = NULL;
+	int error = inner_error(t, &f);
+
+	if (error) {
+		a_store(&t->child_err, error, relaxed);
+		t->child_failure = failure_get(f);
+	}
+	return error;
+}
+
+/* Afterwards its scope is the user's again. */
+static void end_extra(struct task *t)
+{
+	if (t->after)
+		after_end(t);
+	if (t->own)
+		t->scope = deadline_leave(t->own);
 }
 
 /* Everything but frame and parent. */
@@ -117,6 +149,8 @@ static void end_slowly(struct executor *ex, struct task *t, int error)
 
 	if (flags & TASK_GENERAL)
 		give_limits(ex, t);
+	if (flags & TASK_HAS_DATA && flags & TASK_OF_FRAME && !error)
+		error = take_inner_error(t);
 	if (flags & TASK_HAS_DATA)
 		claim_leave(ex, t->claim, error, f);
 	if (flags & TASK_HAS_DROP)
@@ -124,6 +158,8 @@ static void end_slowly(struct executor *ex, struct task *t, int error)
 	if (flags & TASK_FAR_ARG)
 		free(t->arg);
 	tell_scope(t, error, f);
+	if (flags & TASK_EXTRA)
+		end_extra(t);
 }
 
 static void put_failures(struct lkdf *rt, struct task *t)
@@ -174,8 +210,11 @@ void task_finish_of_frame(struct worker *w, struct task *t)
 		frame_fail(f, index, error, failure ? failure->error.why : NULL,
 			   w->id);
 	failure_observe(failure);
-	if (!error && f->graph->wiring)
+	if (!error && f->graph->wiring) {
 		values_used(f, index);
+		values_count_untouched(f, index);
+		values_forget_untouched(f, index);
+	}
 	put_failures(rt_of(t), t);
 	runtime_free(rt_of(t), w->executor, POOL_TASK, t);
 	decide_and_tell(w, f, index, !error);
@@ -188,6 +227,7 @@ void task_complete(struct executor *ex, struct task *t)
 	struct lkdf_event done;
 	struct task *parent;
 	struct lkdf *rt;
+	uint32_t nr;
 	bool go_up;
 	int error;
 
@@ -203,6 +243,7 @@ void task_complete(struct executor *ex, struct task *t)
 		/* Once the parent knows, the kind may be gone. */
 		rt = rt_of(t);
 		scope = t->link.flags & TASK_SCOPED ? t->scope : NULL;
+		nr = t->index;
 		failure = failure_of(t);
 		done = (struct lkdf_event){ 0 };
 		go_up = parent && child_gone(parent, error, failure);
@@ -213,7 +254,7 @@ void task_complete(struct executor *ex, struct task *t)
 			put_failures(rt, t);
 		runtime_free(rt, ex, POOL_TASK, t);
 		if (scope)
-			scope_leave(scope);
+			scope_leave(scope, nr);
 		if (unlikely(done.slot != NULL)) {
 			event_finish(done, error, failure);
 			failure_put(failure, &rt->log);
@@ -333,12 +374,30 @@ int task_hold(struct lkdf_ctx *c, struct lkdf_event *e)
 	return 0;
 }
 
+/* Its own deadline is over. */
+static struct failure *late(const struct task *t, int worker)
+{
+	struct lkdf_error e = {
+		.err = -ETIME,
+		.id = -1,
+		.worker = worker,
+		.nr_cancelled = 1,
+	};
+
+	snprintf(e.task, sizeof(e.task), "%s", t->kind->name);
+	snprintf(e.why, sizeof(e.why),
+		 "%s: its deadline was over before it began", e.task);
+	return failure_create(&e);
+}
+
 enum task_end complete_cancelled(struct executor *ex, struct task *t, int error)
 {
 	counter_add(ex->counters, COUNTER_CANCELLED, 1);
 	t->link.flags |= TASK_FAILED | TASK_CANCELLED;
 	t->error = error;
 	t->failure = NULL;
+	if (deadline_hit(t->scope) && !(t->link.flags & TASK_OF_FRAME))
+		t->failure = late(t, ex->id);
 	return TASK_COMPLETE;
 }
 
@@ -351,6 +410,16 @@ void complete_skipped(struct executor *ex, struct task *t, int error,
 	t->failure = failure_get(failure);
 }
 
+/* 0, or why it should not start. */
+static int cancelled_with(const struct task *t)
+{
+	int rc = scope_cancelled(t->scope);
+
+	if (!rc && t->link.flags & TASK_EXTRA && t->after)
+		rc = after_cancelled(t->after);
+	return rc;
+}
+
 static void add_kickable(struct lkdf *rt, struct task *t)
 {
 	t->kick_next = rt->kickable;
@@ -358,6 +427,12 @@ static void add_kickable(struct lkdf *rt, struct task *t)
 	if (t->kick_next)
 		t->kick_next->kick_prev = &t->kick_next;
 	rt->kickable = t;
+	t->is_kicked = false;
+}
+
+bool complete_may_go(const struct task *t)
+{
+	return t->kind->flags & LKDF_ALWAYS || !cancelled_with(t);
 }
 
 int complete_begin(struct task *t)
@@ -368,10 +443,10 @@ int complete_begin(struct task *t)
 	int cancelled;
 
 	if (!t->kind->on_cancel)
-		return goes_on ? 0 : scope_cancelled(t->scope);
+		return goes_on ? 0 : cancelled_with(t);
 	pthread_mutex_lock(&rt->kick_lock);
 	/* Under lock: we see the cancel or its kick finds us. */
-	cancelled = goes_on ? 0 : scope_cancelled(t->scope);
+	cancelled = goes_on ? 0 : cancelled_with(t);
 	if (!cancelled)
 		add_kickable(rt, t);
 	pthread_mutex_unlock(&rt->kick_lock);
@@ -391,15 +466,33 @@ void complete_end(struct task *t)
 	pthread_mutex_unlock(&rt->kick_lock);
 }
 
-void task_kick(struct lkdf *rt)
+static void kick(struct lkdf *rt, bool again)
 {
 	struct task *t;
 
 	pthread_mutex_lock(&rt->kick_lock);
 	for (t = rt->kickable; t; t = t->kick_next) {
-		if (scope_cancelled(t->scope))
-			t->kind->on_cancel(t->arg);
+		if (!scope_cancelled(t->scope) || (t->is_kicked && !again))
+			continue;
+		t->is_kicked = true;
+		t->kind->on_cancel(t->arg);
 	}
 	pthread_mutex_unlock(&rt->kick_lock);
 	io_kick(rt);
+}
+
+void task_kick(struct lkdf *rt, uint32_t how)
+{
+	uint32_t nr;
+
+	/* [kick.ask] the cancel before it; pairs with itself. Whoever kicks
+	 * does our part too, and may be further up this stack. */
+	if (a_add(&rt->nr_kicks, how, acq_rel))
+		return;
+	do {
+		/* [kick.ask] as above. */
+		nr = a_load(&rt->nr_kicks, acquire);
+		kick(rt, nr >= KICK_AGAIN);
+		/* [kick.ask] as above. */
+	} while (a_sub(&rt->nr_kicks, nr, acq_rel) != nr);
 }

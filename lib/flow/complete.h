@@ -31,6 +31,9 @@ enum task_end complete_cancelled(struct executor *ex, struct task *t,
 void complete_skipped(struct executor *ex, struct task *t, int error,
 		      struct failure *failure);
 
+/* It is not cancelled, or starts all the same. */
+bool complete_may_go(const struct task *t);
+
 /*
  * A body begins, kickable if it has an on_cancel; or the error its scope was
  * cancelled with before it could. A continuation begins all the same.

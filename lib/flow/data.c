@@ -2,11 +2,10 @@
 #include "flow/data.h"
 
 #include "base/err.h"
-#include "flow/block.h"
 #include "flow/place.h"
+#include "flow/replica.h"
 #include "flow/runtime.h"
 #include "mem/heap.h"
-#include "mem/region.h"
 #include "topo/topo.h"
 
 #include <errno.h>
@@ -17,7 +16,6 @@
 #include <string.h>
 
 #define MAX_LEAKS 16
-#define PAGE 4096
 
 const char *data_text(const struct lkdf_data *d, uint32_t part,
 		      char text[DATA_TEXT])
@@ -134,95 +132,6 @@ int data_at(struct lkdf *rt, const void *addr, struct lkdf_data **out)
 	return 0;
 }
 
-/* ---- bytes ------------------------------------------------------------ */
-
-/* Without a home: pages, or those of each part, come where they are used. */
-static bool wants_map(const struct lkdf_data *d, int node)
-{
-	bool is_split = d->domain.nr_parts > 1;
-	uint64_t piece = is_split ? d->stride : d->bytes;
-
-	return d->home < 0 && (is_split || node == DATA_FIRST_TOUCH) &&
-	       piece >= 2 * (uint64_t)PAGE && d->align <= PAGE &&
-	       d->rt->topo->nr_nodes > 1;
-}
-
-/* Calling thread's node where node is -1. */
-static void *allocate(struct lkdf_data *d, int node)
-{
-	struct heap *h = d->rt->heap;
-	struct cache *c = heap_thread_cache(h);
-	struct heap_want w = { 0, d->bytes, d->align };
-	bool is_zero;
-	int error = ENOMEM;
-	void *p;
-
-	if (wants_map(d, node)) {
-		p = region_map(d->bytes);
-		d->is_mapped = p != NULL;
-	} else {
-		w.memory = heap_near_memory(h, node);
-		if (node < 0 && c)
-			w.memory = c->memory;
-		p = heap_alloc_slow(h, c, &w, &is_zero, &error);
-		if (p)
-			a_store(&d->node, heap_memory_of(h, p), relaxed);
-		if (p && d->name[0])
-			block_set_label(h, c, p, d->name);
-	}
-	if (!p)
-		err(-ENOMEM, "data: no memory for \"%s\", %llu bytes: %s",
-		    d->name, (unsigned long long)d->bytes, strerror(error));
-	return p;
-}
-
-void *data_bytes(struct lkdf_data *d, int node)
-{
-	/* [data.look] pairs with [data.at]. */
-	void *p = a_load(&d->at, acquire);
-
-	if (likely(p != NULL))
-		return p;
-	lock_take(&d->domain.lock);
-	p = a_load(&d->at, relaxed);
-	if (!p) {
-		p = allocate(d, d->home >= 0 ? d->home : node);
-		/* [data.at] what allocate() noted; pairs with [data.look]. */
-		a_store(&d->at, p, release);
-	}
-	lock_give(&d->domain.lock);
-	return p;
-}
-
-static void free_bytes(struct lkdf_data *d)
-{
-	struct heap *h = d->rt->heap;
-	void *p = a_load(&d->at, relaxed);
-
-	if (!p)
-		return;
-	if (d->drop)
-		d->drop(p);
-	if (d->is_wrapped)
-		return;
-	if (d->is_mapped)
-		region_unmap(p, d->bytes);
-	else
-		heap_free(h, heap_thread_cache(h), p);
-}
-
-uint64_t data_offset(const struct lkdf_data *d, uint32_t part)
-{
-	return part ? (part - 1) * d->stride : 0;
-}
-
-uint64_t data_size(const struct lkdf_data *d, uint32_t part)
-{
-	if (!part)
-		return d->bytes;
-	return min_u64(d->stride, d->bytes - data_offset(d, part));
-}
-
 /* ---- from create to the last writer ------------------------------------ */
 
 static void free_vars(struct domain *d)
@@ -240,7 +149,8 @@ static void free_vars(struct domain *d)
 
 static void destroy(struct lkdf_data *d)
 {
-	free_bytes(d);
+	replicas_destroy(d);
+	data_free_bytes(d);
 	free_vars(&d->domain);
 	free(d->last);
 	free(d);
@@ -310,6 +220,8 @@ int data_create(struct lkdf *rt, const struct lkdf_data_attr *a,
 	d->bytes = a->bytes;
 	d->align = max_u64(a->align, HEAP_ALIGN);
 	d->flags = a->flags;
+	if (rt->topo->nr_nodes == 1)
+		d->flags &= ~(uint32_t)DATA_MOVES;
 	d->home = a->home ? a->home->node : -1;
 	d->drop = a->drop;
 	d->reduce = a->reduce;
@@ -317,7 +229,11 @@ int data_create(struct lkdf *rt, const struct lkdf_data_attr *a,
 	snprintf(d->name, sizeof(d->name), "%s", a->name ? a->name : "");
 	a_store(&d->node, -1, relaxed);
 	a_store(&d->nr_refs, 1, relaxed);
-	rc = set_bytes(d, a);
+	rc = replicas_create(d);
+	if (rc)
+		err(rc, "data: no memory");
+	if (!rc)
+		rc = set_bytes(d, a);
 	if (!rc)
 		rc = publish(d);
 	if (rc) {

@@ -23,8 +23,11 @@
 #define DATA_MAX_BYTES ((uint64_t)1 << 40)
 #define DATA_MAX_PARTS (1u << 20)
 
+#define DATA_MOVES (LKDF_DATA_MIGRATE | LKDF_DATA_REPLICATE)
+
 struct executor;
 struct lkdf;
+struct replicas;
 
 /* Copies of a var for LKDF_REDUCE, by executor. */
 struct reduction {
@@ -65,6 +68,7 @@ struct lkdf_data {
 	void (*drop)(void *bytes);
 	int (*reduce)(void *acc, const void *x, uint64_t bytes);
 	void (*neutral)(void *acc, uint64_t bytes);
+	struct replicas *replicas; /* NULL: none are made, see replica.h */
 	char name[DATA_NAME];
 
 	/* Under the domain's lock until parts are used. */
@@ -74,6 +78,7 @@ struct lkdf_data {
 	_Atomic(void *) at;
 	_Atomic(int32_t) node; /* of the bytes; -1: unknown */
 	bool is_mapped; /* page by page where they are touched first */
+	_Atomic(bool) has_strays; /* pages that are not where the heap knows */
 
 	/* Any thread. */
 	_Atomic(uint32_t) nr_refs;
@@ -114,6 +119,13 @@ const char *data_text(const struct lkdf_data *d, uint32_t part,
 #define DATA_FIRST_TOUCH (-2)
 void *data_bytes(struct lkdf_data *d, int node);
 
+/* Nobody uses them any more; the user's are only dropped. */
+void data_free_bytes(struct lkdf_data *d);
+
+/* A block for all its bytes, on that node; NULL: there is no memory. */
+void *data_block(struct lkdf_data *d, int node);
+void data_free_block(struct lkdf_data *d, void *p);
+
 /* Where a part lies in the bytes, and how long it is. */
 uint64_t data_offset(const struct lkdf_data *d, uint32_t part);
 uint64_t data_size(const struct lkdf_data *d, uint32_t part);
@@ -125,8 +137,11 @@ void *reduction_copy(struct executor *ex, struct lkdf_data *d, uint32_t part);
 int reduction_prepare(struct lkdf_data *d, uint32_t part);
 void reduction_free(struct reduction *r);
 
-/* Bytes that nobody has written yet become neutral. 0 or -ENOMEM. */
-int reduction_begin(struct reduction *r);
+/*
+ * Bytes that nobody has written yet become neutral: before somebody combines
+ * copies into them, or writes what others may reduce into. 0 or -ENOMEM.
+ */
+int reduction_begin(struct lkdf_data *d, uint32_t part);
 
 /* All touched copies into the bytes; then none is. 0 or the user's error. */
 int reduction_combine(struct reduction *r);

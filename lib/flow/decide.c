@@ -2,7 +2,7 @@
 #include "flow/decide.h"
 
 #include "flow/kind.h"
-#include "flow/wire.h"
+#include "flow/planned.h"
 
 static struct ready_list *list_of(struct frame *f, uint16_t home)
 {
@@ -69,9 +69,12 @@ static bool is_home(struct worker *w, struct frame *f, uint32_t index)
 	const uint32_t *starts = f->graph->starts;
 	int node = w->executor->node;
 
-	return w->sched->is_serial ||
-	       (index >= starts[home_make(node, false)] &&
-		index < starts[home_make(node, true) + 1]);
+	if (w->sched->is_serial)
+		return true;
+	if (unlikely(planned_has_moved(f->graph)))
+		return home_node(planned_home(f, index)) == node;
+	return index >= starts[home_make(node, false)] &&
+	       index < starts[home_make(node, true) + 1];
 }
 
 void decide_push(struct worker *w, struct frame *f, uint32_t index,
@@ -79,8 +82,7 @@ void decide_push(struct worker *w, struct frame *f, uint32_t index,
 {
 	if (unlikely(f->recs[index].flags & REC_PLACED) &&
 	    !is_home(w, f, index))
-		add_to_list(w, list_of(f, settle_home(f->graph, index)), index,
-			    skip);
+		add_to_list(w, list_of(f, planned_home(f, index)), index, skip);
 	else if (unlikely(!worker_push(w, deque_of(f, index),
 				       item_make(f, index, skip))))
 		decide_spill(w, f, index, skip);
@@ -112,29 +114,47 @@ static uint32_t take_entry(struct ready_list *l, uint32_t *below)
 	return entry;
 }
 
-/* As many as there is room for now. */
-void decide_listed(struct worker *w, struct ready_list *l)
+/* One entry into our own deque. True: there was room. */
+static bool push_entry(struct worker *w, struct frame *f, uint32_t entry)
 {
-	uint32_t entry, index, below = 0, skip;
+	uint32_t index = entry >> 1, skip = entry & 1 ? ITEM_SKIP : 0;
+
+	if (!f->spill_next)
+		rec_rearm(&f->recs[index],
+			  graph_nr_in(f->graph, &f->recs[index], index));
+	if (worker_push(w, deque_of(f, index), item_make(f, index, skip)))
+		return true;
+	decide_spill(w, f, index, skip);
+	return false;
+}
+
+/* As many as there is room for now, and no more than that. */
+static void take_listed(struct worker *w, struct ready_list *l, uint32_t max)
+{
+	uint32_t entry, below = 0;
 	struct frame *f = l->frame;
 	bool has_room = true;
 
-	while (has_room && below != NO_SPILL) {
+	while (has_room && below != NO_SPILL && max--) {
 		entry = take_entry(l, &below);
-		index = entry >> 1;
-		skip = entry & 1 ? ITEM_SKIP : 0;
-		if (!f->spill_next)
-			rec_rearm(&f->recs[index],
-				  graph_nr_in(f->graph, &f->recs[index],
-					      index));
-		has_room = worker_push(w, deque_of(f, index),
-				       item_make(f, index, skip));
-		if (!has_room)
-			decide_spill(w, f, index, skip);
+		has_room = push_entry(w, f, entry);
 	}
 	/* With the last entry the link went too, and maybe the frame. */
 	if (below != NO_SPILL)
 		send_list(w, l);
+}
+
+void decide_listed(struct worker *w, struct ready_list *l)
+{
+	take_listed(w, l, UINT32_MAX);
+}
+
+void decide_planned(struct worker *w, struct ready_list *l)
+{
+	bool is_thief =
+		home_node(l->home) != w->executor->node && !w->sched->is_serial;
+
+	take_listed(w, l, is_thief ? 1 : UINT32_MAX);
 }
 
 /* The task is the last to arrive at r: ready, or to be skipped. */
@@ -202,10 +222,10 @@ static void arrive_live(struct worker *w, struct frame *f, uint32_t index)
 		decide_arrived(w, f, index, rec_arrive(r));
 }
 
-/* It only keeps two uses of a data apart. */
-static bool is_soft(const struct frame *f, uint32_t from, uint32_t to)
+/* With data, an edge may keep two uses apart and nothing more. */
+static bool passes(const struct frame *f, uint32_t from, uint32_t to)
 {
-	return f->graph->wiring && wire_is_soft(f->graph, from, to);
+	return !f->graph->wiring || values_pass_failure(f, from, to);
 }
 
 /* Without the count: the caller tells the frame. */
@@ -218,11 +238,13 @@ void decide_task(struct worker *w, struct frame *f, uint32_t index, bool live)
 		values_dead(f, index);
 	succ = graph_succ(f->graph, &f->recs[index], &nr);
 	for (i = 0; i < nr; i++) {
-		if (live || is_soft(f, index, succ[i]))
+		if (live || !passes(f, index, succ[i]))
 			arrive_live(w, f, succ[i]);
 		else
 			arrive_dead(w, f, succ[i]);
 	}
+	if (unlikely(!live && f->graph->wiring))
+		values_forget_untouched(f, index);
 	if (f->recs[index].flags & REC_TOKEN)
 		decide_pass_token(w, f, index);
 }

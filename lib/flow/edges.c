@@ -10,7 +10,7 @@
  *	REDUCE   after the writer; when somebody else comes a task of our own
  *	         combines the copies, and counts as the writer
  */
-#include "flow/wire.h"
+#include "flow/edges.h"
 
 #include "base/err.h"
 #include "flow/data.h"
@@ -21,56 +21,49 @@
 #include <stdio.h>
 #include <string.h>
 
-struct wirer {
-	struct lkdf_graph *g;
-	struct wiring *w;
-	uint32_t *next; /* lists of uses, by use */
-	uint32_t *stamp; /* by task: the last it has an edge to, plus 1 */
-	size_t nr_stamps;
-	struct lkdf_kind *combine;
-	uint32_t task; /* whose uses we look at */
-	int rc;
-};
-
-static struct wire_use *use_at(struct wirer *r, uint32_t i)
-{
-	return (struct wire_use *)r->w->uses.items + i;
-}
-
-static void no_memory(struct wirer *r)
+void edge_no_memory(struct wirer *r)
 {
 	r->rc = err(-ENOMEM, "graph %s: no memory for edges", r->g->name);
 }
 
-static void edge(struct wirer *r, uint32_t from, uint32_t to, bool is_soft)
+void edge_add(struct wirer *r, uint32_t from, uint32_t to, uint32_t why)
 {
-	struct wire_pair *p;
+	uint32_t *stamp;
+	bool is_known;
 
-	if (from == NO_TASK || from == to || r->rc || r->stamp[from] == to + 1)
+	if (from == NO_TASK || from == to || r->rc)
 		return;
-	r->stamp[from] = to + 1;
-	r->rc = graph_order(r->g, from, to);
-	if (r->rc || !is_soft)
+	stamp = &r->stamp[from];
+	is_known = (*stamp & ~STAMP_HARD) == to + 1;
+	if (is_known && *stamp & STAMP_HARD)
 		return;
-	p = array_add(&r->w->soft);
-	if (!p) {
-		no_memory(r);
+	if (!is_known)
+		r->rc = graph_order(r->g, from, to);
+	*stamp = to + 1;
+	if (r->rc)
 		return;
+	if (why == WHY_HARD) {
+		*stamp |= STAMP_HARD;
+		if (is_known)
+			soft_forget(r, from, to);
+	} else if (!is_known || why != WHY_SOFT) {
+		soft_note(r, from, to, why);
 	}
-	p->from = from;
-	p->to = to;
+}
+
+/* After who has written it: what he leaves untouched does not fail. */
+static void edge_from_writer(struct wirer *r, uint32_t var, uint32_t to)
+{
+	const struct wire_var *v = wire_var(r->w, var);
+
+	edge_add(r, v->writer, to, v->is_maybe ? var : WHY_HARD);
 }
 
 static void edges_from_list(struct wirer *r, uint32_t use, uint32_t to,
-			    bool is_soft)
+			    uint32_t why)
 {
 	for (; use != NO_TASK; use = r->next[use])
-		edge(r, use_at(r, use)->task, to, is_soft);
-}
-
-static uint32_t whole_of(const struct wiring *w, uint32_t var)
-{
-	return var - wire_var(w, var)->part;
+		edge_add(r, use_at(r, use)->task, to, why);
 }
 
 static void note_writer(struct wirer *r, const struct wire_use *u)
@@ -79,12 +72,13 @@ static void note_writer(struct wirer *r, const struct wire_use *u)
 	uint32_t i;
 
 	if (v->part && v->writer == NO_TASK) {
-		part = wire_var(r->w, whole_of(r->w, u->var));
+		part = wire_var(r->w, wire_whole(r->w, u->var));
 		/* With all its parts written anew nothing of it is left. */
 		if (++part->nr_rewritten == part->nr_parts)
 			part->writer = NO_TASK;
 	}
 	v->writer = u->task;
+	v->is_maybe = u->mode & LKDF_MAYBE;
 	v->reader = NO_TASK;
 	v->nr_writers++;
 	v->nr_rewritten = 0;
@@ -145,23 +139,23 @@ static void close_group(struct wirer *r, uint32_t var)
 		return;
 	if (!make_room(r) || !combine_kind(r)) {
 		if (!r->rc)
-			no_memory(r);
+			edge_no_memory(r);
 		return;
 	}
 	task = graph_add(r->g, r->combine,
 			 domain_var(&d->domain, v->part)->reduction, 0);
 	u = task < 0 ? NULL : array_add(&r->w->uses);
 	if (!u) {
-		no_memory(r);
+		edge_no_memory(r);
 		return;
 	}
 	*u = (struct wire_use){
 		.task = (uint32_t)task,
 		.var = var,
 		.mode = LKDF_RW,
-		.flags = WIRE_READS | WIRE_WRITES,
+		.flags = WIRE_READS | WIRE_WRITES | WIRE_COMBINES,
 	};
-	edges_from_list(r, v->reducer, u->task, false);
+	edges_from_list(r, v->reducer, u->task, WHY_HARD);
 	v->reducer = NO_TASK;
 	note_writer(r, u);
 }
@@ -177,7 +171,7 @@ static void close_groups(struct wirer *r, uint32_t var, bool is_reduce)
 	if (!is_reduce)
 		close_group(r, var);
 	if (v->part)
-		close_group(r, whole_of(r->w, var));
+		close_group(r, wire_whole(r->w, var));
 	for (i = 1; !v->part && i <= nr; i++)
 		close_group(r, var + i);
 }
@@ -189,16 +183,16 @@ static void after_writers(struct wirer *r, struct wire_use *u)
 	bool is_first = v->writer == NO_TASK, misses_part = !v->nr_parts;
 	uint32_t i, writer;
 
-	edge(r, v->writer, u->task, false);
+	edge_from_writer(r, u->var, u->task);
 	if (v->part && is_first) {
-		whole = wire_var(r->w, whole_of(r->w, u->var));
-		edge(r, whole->writer, u->task, false);
+		edge_from_writer(r, wire_whole(r->w, u->var), u->task);
+		whole = wire_var(r->w, wire_whole(r->w, u->var));
 		is_first = whole->writer == NO_TASK;
 	}
 	for (i = 1; !v->part && i <= v->nr_parts; i++) {
 		writer = wire_var(r->w, u->var + i)->writer;
 		misses_part |= writer == NO_TASK;
-		edge(r, writer, u->task, false);
+		edge_from_writer(r, u->var + i, u->task);
 	}
 	if (is_first && (v->part || misses_part))
 		u->flags |= WIRE_FIRST;
@@ -210,8 +204,8 @@ static void after_readers_of(struct wirer *r, uint32_t var, uint32_t to)
 	struct wire_var *v = wire_var(r->w, var);
 
 	if (v->reader == NO_TASK)
-		edge(r, v->writer, to, true);
-	edges_from_list(r, v->reader, to, true);
+		edge_add(r, v->writer, to, WHY_SOFT);
+	edges_from_list(r, v->reader, to, WHY_SOFT);
 }
 
 static void after_readers(struct wirer *r, const struct wire_use *u)
@@ -221,7 +215,7 @@ static void after_readers(struct wirer *r, const struct wire_use *u)
 
 	after_readers_of(r, u->var, u->task);
 	if (v->part)
-		after_readers_of(r, whole_of(r->w, u->var), u->task);
+		after_readers_of(r, wire_whole(r->w, u->var), u->task);
 	for (i = 1; !v->part && i <= v->nr_parts; i++)
 		after_readers_of(r, u->var + i, u->task);
 }
@@ -252,22 +246,18 @@ static void note(struct wirer *r, uint32_t use)
  */
 
 /* Uses of the same thing: the first of them, or that of the whole, stands. */
-static bool is_same(const struct wiring *w, const struct wire_use *a,
-		    const struct wire_use *b)
-{
-	return a->var == b->var ||
-	       (!wire_var(w, a->var)->part && whole_of(w, b->var) == a->var);
-}
-
 static void merge(struct wirer *r, struct wire_use *into, struct wire_use *u)
 {
+	unsigned weak;
+
 	if ((into->mode ^ u->mode) & LKDF_REDUCE)
 		r->rc = err(-EINVAL,
 			    "graph %s: task %u: REDUCE and another mode of "
 			    "one data",
 			    r->g->name, u->task);
 	into->flags |= u->flags & (WIRE_READS | WIRE_WRITES);
-	into->mode |= u->mode;
+	weak = into->mode & u->mode & LKDF_WEAK;
+	into->mode = (uint8_t)(((into->mode | u->mode) & ~LKDF_WEAK) | weak);
 	u->flags |= WIRE_MERGED;
 }
 
@@ -281,7 +271,7 @@ static void merge_uses(struct wirer *r, uint32_t first, uint32_t end)
 			a = use_at(r, i);
 			b = use_at(r, j);
 			if (i != j && !((a->flags | b->flags) & WIRE_MERGED) &&
-			    is_same(r->w, a, b))
+			    wire_is_same(r->w, a, b))
 				merge(r, a, b);
 		}
 	}
@@ -297,7 +287,6 @@ static void wire_task(struct wirer *r, uint32_t first, uint32_t end)
 	struct wire_use *u;
 	uint32_t i;
 
-	merge_uses(r, first, end);
 	for (i = first; i < end; i++)
 		if (is_wired(r, use_at(r, i)))
 			close_groups(r, use_at(r, i)->var,
@@ -317,110 +306,26 @@ static void wire_task(struct wirer *r, uint32_t first, uint32_t end)
 			note(r, i);
 }
 
-static void wire_tasks(struct wirer *r, uint32_t nr_uses)
+/* Of all tasks, one after the other: what is done to the uses of one. */
+static void for_tasks(struct wirer *r, uint32_t nr_uses,
+		      void (*fn)(struct wirer *r, uint32_t first, uint32_t end))
 {
-	uint32_t first, end, var;
+	uint32_t first, end;
 
 	for (first = 0; first < nr_uses && !r->rc; first = end) {
 		for (end = first + 1; end < nr_uses; end++)
 			if (use_at(r, end)->task != use_at(r, first)->task)
 				break;
-		wire_task(r, first, end);
+		fn(r, first, end);
 	}
+}
+
+static void close_all_groups(struct wirer *r)
+{
+	uint32_t var;
+
 	for (var = 0; var < r->w->vars.nr; var++)
 		close_group(r, var);
-}
-
-/* ---- variables of one producer ----------------------------------------------
- */
-
-static void two_producers(struct wirer *r, const struct wire_var *v,
-			  uint32_t task, struct lkdf_diag *why)
-{
-	char one[NAME_SIZE], two[NAME_SIZE], text[DATA_TEXT];
-
-	why->path[0] = (int32_t)v->writer;
-	why->path[1] = (int32_t)task;
-	why->nr = 2;
-	r->rc = err(-EEXIST, "graph %s: %s has two producers: %s and %s",
-		    r->g->name, data_text(v->data, v->part, text),
-		    graph_task_name(r->g, v->writer, one, sizeof(one)),
-		    graph_task_name(r->g, task, two, sizeof(two)));
-}
-
-static void find_producers(struct wirer *r, struct lkdf_diag *why)
-{
-	char name[NAME_SIZE], text[DATA_TEXT];
-	struct wire_use *u;
-	struct wire_var *v;
-	uint32_t i;
-
-	for (i = 0; i < r->w->uses.nr && !r->rc; i++) {
-		u = use_at(r, i);
-		v = wire_var(r->w, u->var);
-		if (!v->is_once || !(u->flags & WIRE_WRITES))
-			continue;
-		if (v->writer != NO_TASK && v->writer != u->task)
-			two_producers(r, v, u->task, why);
-		else if (v->data->domain.whole.has_value &&
-			 !(v->data->flags & LKDF_DATA_KEEP))
-			r->rc = err(-EEXIST,
-				    "graph %s: %s has an initial value and "
-				    "the producer %s",
-				    r->g->name, data_text(v->data, 0, text),
-				    graph_task_name(r->g, u->task, name,
-						    sizeof(name)));
-		if (u->flags & WIRE_READS && !r->rc)
-			r->rc = err(-EINVAL,
-				    "graph %s: %s reads %s, which it produces",
-				    r->g->name,
-				    graph_task_name(r->g, u->task, name,
-						    sizeof(name)),
-				    data_text(v->data, 0, text));
-		v->writer = u->task;
-		v->writes = true;
-		v->nr_writers = 1;
-		u->flags |= WIRE_LAST;
-	}
-}
-
-static void nobody_produces(struct wirer *r, const struct wire_use *u,
-			    struct lkdf_diag *why)
-{
-	struct wire_var *v = wire_var(r->w, u->var);
-	char name[NAME_SIZE], text[DATA_TEXT];
-
-	why->path[0] = (int32_t)u->task;
-	why->nr = 1;
-	r->rc = err(-ENODATA,
-		    "graph %s: nobody produces %s, which %s reads, and it has "
-		    "no initial value",
-		    r->g->name, data_text(v->data, v->part, text),
-		    graph_task_name(r->g, u->task, name, sizeof(name)));
-}
-
-static void wire_once(struct wirer *r, struct lkdf_diag *why)
-{
-	struct wire_use *u;
-	struct wire_var *v;
-	uint32_t i;
-
-	find_producers(r, why);
-	for (i = 0; i < r->w->uses.nr && !r->rc; i++) {
-		u = use_at(r, i);
-		v = wire_var(r->w, u->var);
-		if (!v->is_once || u->flags & (WIRE_WRITES | WIRE_MERGED))
-			continue;
-		v->nr_readers++;
-		if (v->writer != NO_TASK) {
-			edge(r, v->writer, u->task, false);
-			continue;
-		}
-		v->reads = v->reads_first = true;
-		u->flags |= WIRE_FIRST;
-		if (!v->data->domain.whole.has_value)
-			nobody_produces(r, u, why);
-	}
 }
 
 /* ---- the run's claim, and what each task does
@@ -454,7 +359,7 @@ static void wrap_kinds(struct wirer *r)
 			continue;
 		rec->kind = kind_wrap(rec->kind, values_body);
 		if (!rec->kind)
-			no_memory(r);
+			edge_no_memory(r);
 	}
 }
 
@@ -467,16 +372,20 @@ int wire_seal(struct lkdf_graph *g, struct lkdf_diag *why)
 	r.next = region_alloc(nr_uses * sizeof(*r.next));
 	r.stamp = region_alloc(r.nr_stamps * sizeof(*r.stamp));
 	if (!r.next || !r.stamp)
-		no_memory(&r);
+		edge_no_memory(&r);
+	for_tasks(&r, nr_uses, merge_uses);
+	once_find_producers(&r, why);
 	if (!r.rc)
-		wire_tasks(&r, nr_uses);
-	if (!r.rc)
-		wire_once(&r, why);
+		soft_collect(&r);
+	for_tasks(&r, nr_uses, wire_task);
+	close_all_groups(&r);
+	once_wire(&r, why);
 	if (!r.rc) {
 		wire_number_claims(r.w);
 		mark_last(&r);
 		wrap_kinds(&r);
 	}
+	array_fini(&r.hard);
 	region_free(r.next, nr_uses * sizeof(*r.next));
 	region_free(r.stamp, r.nr_stamps * sizeof(*r.stamp));
 	if (r.combine)

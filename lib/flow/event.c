@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/futex.h"
+#include "flow/deadline.h"
 #include "flow/failure.h"
 #include "flow/runtime.h"
 
@@ -215,7 +216,7 @@ static int wait_sleeping(struct lkdf_event e, int64_t timeout_ns)
 			rc = 1;
 			break;
 		}
-		futex_wait(futex_of(ev), (uint32_t)word, left);
+		deadline_sleep(ev->rt, futex_of(ev), (uint32_t)word, left);
 	}
 	a_sub(&ev->nr_sleepers, 1, relaxed);
 	return rc;
@@ -249,6 +250,14 @@ int event_error(struct lkdf_event e, struct lkdf_error *out)
 	none.err = word_error(look(e));
 	none.worker = -1;
 	return failure_copy(ev->failure ? &ev->failure->error : &none, out);
+}
+
+bool event_get(struct lkdf_event e)
+{
+	if (!event_is_valid(e))
+		return false;
+	a_add(&event_of(e)->nr_refs, 1, relaxed);
+	return true;
 }
 
 void event_put(struct lkdf_event e)

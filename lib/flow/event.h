@@ -85,6 +85,9 @@ void event_put(struct lkdf_event e);
  */
 int event_call_give(struct lkdf_event e, struct event_waiter *w);
 
+/* One more reference to one that is referenced; false: no such event. */
+bool event_get(struct lkdf_event e);
+
 /* Same life and still referenced? */
 bool event_is_valid(struct lkdf_event e);
 bool event_has_fired(struct lkdf_event e);

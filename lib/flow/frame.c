@@ -3,158 +3,16 @@
 
 #include "base/err.h"
 #include "base/futex.h"
+#include "flow/deadline.h"
 #include "flow/decide.h"
-#include "flow/run.h"
+#include "flow/planned.h"
 #include "flow/runtime.h"
-#include "flow/settle.h"
-#include "mem/region.h"
+#include "flow/sources.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-
-/* May spilled tasks be linked by pending? Not where a run may be two ahead. */
-static bool needs_spill_next(const struct lkdf_graph *g)
-{
-	uint32_t i;
-
-	for (i = 0; g->has_tokens && i < g->nr_recs; i++) {
-		if (g->recs[i].flags & REC_TOKEN && g->recs[i].kind->width > 1)
-			return true;
-	}
-	return false;
-}
-
-static int copy_records(struct lkdf_graph *g, struct frame *f, bool spill_next)
-{
-	if (f->index == 0)
-		f->recs = g->recs;
-	else if (g->is_settled)
-		f->recs = settle_map(g);
-	else
-		f->recs = region_alloc(g->nr_recs * sizeof(*f->recs));
-	if (spill_next)
-		f->spill_next =
-			region_alloc(g->nr_recs * sizeof(*f->spill_next));
-	if ((!f->recs || (spill_next && !f->spill_next)) && g->nr_tasks)
-		return err(-ENOMEM, "graph %s: no memory for frame %u", g->name,
-			   f->index);
-	if (f->index && g->nr_tasks)
-		memcpy((void *)f->recs, (void *)g->recs,
-		       g->nr_recs * sizeof(*f->recs));
-	return 0;
-}
-
-/* The first run of an instance has no run before it to wait for. */
-static void give_first_tokens(struct lkdf_graph *g, struct frame *f)
-{
-	struct rec *r;
-	uint32_t i;
-
-	for (i = 0; i < g->nr_recs; i++) {
-		r = &f->recs[i];
-		if (r->flags & REC_TOKEN && f->index < graph_stride(g, r->kind))
-			a_sub(&r->pending, 1, relaxed);
-	}
-}
-
-static void init_list(struct frame *f, struct ready_list *l, uint16_t home)
-{
-	l->link.type = LINK_FRAME_READY;
-	l->link.class = CLASS_NORMAL;
-	l->home = home;
-	l->frame = f;
-	a_store(&l->head, NO_SPILL, relaxed);
-}
-
-static size_t placed_size(const struct lkdf_graph *g)
-{
-	return 2 * (size_t)g->rt->sched.nr_nodes * sizeof(struct ready_list);
-}
-
-/* Only in a graph with places. */
-static int init_placed(struct lkdf_graph *g, struct frame *f)
-{
-	int node;
-
-	if (!g->homes)
-		return 0;
-	f->placed = region_alloc(placed_size(g));
-	if (!f->placed)
-		return err(-ENOMEM, "graph %s: no memory for places", g->name);
-	for (node = 0; node < g->rt->sched.nr_nodes; node++) {
-		init_list(f, &f->placed[2 * node], home_make(node, false));
-		init_list(f, &f->placed[2 * node + 1], home_make(node, true));
-	}
-	return 0;
-}
-
-static int init_frame(struct lkdf_graph *g, uint32_t i, bool spill_next)
-{
-	struct frame *f = &g->frames[i];
-	int slot;
-
-	f->graph = g;
-	f->index = i;
-	f->start.type = LINK_FRAME_START;
-	f->start.class = CLASS_NORMAL;
-	init_list(f, &f->spill, HOME_NONE);
-	slot = runtime_add_frame(g->rt, f);
-	if (slot < 0)
-		return slot;
-	f->slot = (uint32_t)slot;
-	slot = init_placed(g, f);
-	if (!slot && g->wiring)
-		slot = values_create(f);
-	return slot ? slot : copy_records(g, f, spill_next);
-}
-
-int frames_create(struct lkdf_graph *g)
-{
-	bool spill_next = needs_spill_next(g);
-	uint32_t i;
-	int rc = 0;
-
-	g->frames = region_alloc(g->nr_frames * sizeof(*g->frames));
-	if (!g->frames)
-		return err(-ENOMEM, "graph %s: no memory for %u frames",
-			   g->name, g->nr_frames);
-	for (i = 0; i < g->nr_frames; i++)
-		g->frames[i].slot = UINT32_MAX;
-	for (i = 0; i < g->nr_frames && !rc; i++)
-		rc = init_frame(g, i, spill_next);
-	for (i = 0; g->has_tokens && i < g->nr_frames && !rc; i++)
-		give_first_tokens(g, &g->frames[i]);
-	return rc;
-}
-
-static void frame_free_recs(struct lkdf_graph *g, struct rec *recs)
-{
-	if (g->is_settled)
-		region_unmap(recs, g->nr_recs * sizeof(*recs));
-	else
-		region_free(recs, g->nr_recs * sizeof(*recs));
-}
-
-void frames_destroy(struct lkdf_graph *g)
-{
-	struct frame *f;
-	uint32_t i;
-
-	for (i = 0; g->frames && i < g->nr_frames; i++) {
-		f = &g->frames[i];
-		if (f->slot != UINT32_MAX)
-			runtime_del_frame(g->rt, f->slot);
-		if (i)
-			frame_free_recs(g, f->recs);
-		region_free(f->spill_next, g->nr_recs * sizeof(*f->spill_next));
-		region_free(f->placed, placed_size(g));
-		values_destroy(f);
-	}
-	region_free(g->frames, g->nr_frames * sizeof(*g->frames));
-	g->frames = NULL;
-}
 
 static void wait_for_frame(struct lkdf_graph *g, struct frame *f)
 {
@@ -167,7 +25,7 @@ static void wait_for_frame(struct lkdf_graph *g, struct frame *f)
 		/* [graph.d] after nr_waiters; pairs with [graph.a]. */
 		if (!a_load(&f->is_busy, seq_cst))
 			break;
-		futex_wait(&g->nr_ended, ended, -1);
+		deadline_sleep(g->rt, &g->nr_ended, ended, -1);
 	}
 	a_sub(&g->nr_waiters, 1, relaxed);
 }
@@ -210,23 +68,30 @@ static void init_run(struct frame *f, struct lkdf_scope *s,
 	f->done = (struct lkdf_event){ 0 };
 }
 
-/* What the run holds until its end; undone by let_go(). */
-static int hold(struct lkdf_graph *g, struct lkdf_scope *s,
-		struct lkdf_event *done)
+/* s may be the run's own, see deadline.h. */
+static void leave_scope(struct lkdf_scope *s)
 {
-	int rc = scope_enter(s);
+	scope_leave(s->is_own ? deadline_leave(s) : s, 1);
+}
+
+/* What the run holds until its end; undone by let_go(). */
+static int hold(struct lkdf_graph *g, const struct lkdf_run *r,
+		struct lkdf_scope **s, struct lkdf_event *done)
+{
+	bool may_wait = scope_may_wait() && !(r->flags & LKDF_RUN_NOWAIT);
+	int rc = scope_enter(*s, 1, may_wait);
 
 	if (rc)
 		return rc;
-	if (done) {
+	if (r->deadline_ns)
+		rc = deadline_create(*s, r->deadline_ns, s);
+	if (!rc && done)
 		rc = event_create(g->rt, runtime_executor(g->rt), 1, 2, done);
-		if (rc) {
-			scope_leave(s);
-			return rc;
-		}
-	}
-	graph_get(g);
-	return 0;
+	if (rc)
+		leave_scope(*s);
+	else
+		graph_get(g);
+	return rc;
 }
 
 static void let_go(struct lkdf_graph *g, struct lkdf_scope *s,
@@ -236,7 +101,7 @@ static void let_go(struct lkdf_graph *g, struct lkdf_scope *s,
 		event_put(*done);
 		event_put(*done);
 	}
-	scope_leave(s);
+	leave_scope(s);
 	graph_put(g);
 }
 
@@ -303,7 +168,7 @@ static void begin(struct frame *f, struct executor *ex)
 	if (f->graph->wiring)
 		values_begin(f);
 	if (f->graph->nr_tasks)
-		run_start_frame(f->graph->rt, NULL, f);
+		sources_start(f->graph->rt, NULL, f);
 	else
 		frame_end(ex ? ex->worker : NULL, f);
 }
@@ -319,7 +184,7 @@ int frame_start(struct lkdf_graph *g, struct lkdf_scope *s,
 
 	rc = g->wiring ? values_prepare(g) : 0;
 	if (!rc)
-		rc = hold(g, s, done ? &event : NULL);
+		rc = hold(g, r, &s, done ? &event : NULL);
 	if (rc)
 		return rc;
 	f = take_frame(g, may_wait);
@@ -397,6 +262,26 @@ static int report(struct frame *f)
 	return rc;
 }
 
+/* Its own deadline is over, of which the user's scope does not know. */
+static struct failure *tell_late(struct frame *f)
+{
+	struct lkdf_error e = {
+		.seq = f->seq,
+		.err = -ETIME,
+		.id = -1,
+		.worker = -1,
+		.nr_cancelled = a_load(&f->nr_cancelled, relaxed),
+	};
+	struct failure *failure;
+
+	snprintf(e.graph, sizeof(e.graph), "%s", f->graph->name);
+	snprintf(e.why, sizeof(e.why), "graph %s: the run's deadline is over",
+		 e.graph);
+	failure = failure_create(&e);
+	scope_fail(f->scope, -ETIME, failure);
+	return failure;
+}
+
 /* After the run has let go of it the frame may be anybody's. */
 static void free_frame(struct worker *w, struct frame *f, int error)
 {
@@ -404,8 +289,10 @@ static void free_frame(struct worker *w, struct frame *f, int error)
 	struct lkdf_graph *g = f->graph;
 	struct lkdf_scope *s = f->scope;
 	struct lkdf_event done = f->done;
-
 	struct lkdf *rt = g->rt;
+
+	if (error && !failure && deadline_hit(s))
+		failure = tell_late(f);
 
 	if (g->wiring)
 		values_leave(w ? w->executor : NULL, f, error, failure);
@@ -415,7 +302,7 @@ static void free_frame(struct worker *w, struct frame *f, int error)
 	note_end(f, w, error);
 	set_free(f);
 	graph_put(g);
-	scope_leave(s);
+	leave_scope(s);
 	/* The event last: who waits for it may close the runtime. */
 	if (done.slot)
 		event_finish(done, error, failure);
@@ -457,6 +344,8 @@ void frame_end(struct worker *w, struct frame *f)
 	int rc;
 
 	do {
+		if (f->graph->planned)
+			planned_end(f);
 		rc = report(f);
 		if (!goes_on(f, &rc)) {
 			free_frame(w, f, rc);
@@ -466,5 +355,5 @@ void frame_end(struct worker *w, struct frame *f)
 		/* An empty graph has nobody to come back here. */
 	} while (!f->graph->nr_tasks);
 	if (pass_on(w, f))
-		run_start_frame(f->graph->rt, w, f);
+		sources_start(f->graph->rt, w, f);
 }

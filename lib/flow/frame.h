@@ -17,6 +17,7 @@
 #include "sched/inbox.h"
 
 struct failure;
+struct planned_part;
 struct worker;
 
 /* Sources a worker takes at a time. */
@@ -31,6 +32,7 @@ enum link_type {
 	LINK_FRAME_START,
 	LINK_FRAME_READY,
 	LINK_COMBINE, /* copies of a reduction */
+	LINK_FRAME_PLANNED = LINK_PLANNED, /* ready ones of one node */
 };
 
 /*
@@ -56,6 +58,7 @@ struct frame {
 	struct rec *recs;
 	uint32_t *spill_next; /* NULL: pending links spilled tasks */
 	uint32_t slot; /* in the runtime's table of frames */
+	uint32_t item; /* what all its items have in common */
 	uint32_t index; /* in the graph's ring */
 
 	/* Set by frame_start(), constant during the run. */
@@ -78,6 +81,8 @@ struct frame {
 	/* Any worker. */
 	struct ready_list spill;
 	struct ready_list *placed; /* two a node, by home; NULL: no places */
+
+	struct planned_part *planned; /* by node; NULL: it is not */
 
 	/* See there; nothing in it without data uses. */
 	struct values values;

@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include "flow/frame.h"
+#include "flow/planned.h"
 #include "flow/runtime.h"
 #include "flow/wire.h"
 #include "mem/region.h"
@@ -106,6 +107,7 @@ static void free_memory(struct lkdf_graph *g)
 
 	frames_destroy(g);
 	wire_free(g);
+	planned_free(g->planned);
 	for (i = 0; i < g->args.nr; i++)
 		free(chunks[i]);
 	for (i = 0; i < g->kinds.cap; i++)

@@ -20,6 +20,7 @@
 #define MAX_INFLIGHT 64
 
 struct frame;
+struct planned;
 struct wiring;
 
 #define NO_TASK UINT32_MAX
@@ -61,6 +62,7 @@ struct lkdf_graph {
 	uint32_t *starts; /* by home: the index where its records begin */
 	uint32_t *numbers, *indices; /* of tasks, by index; the other way */
 	struct wiring *wiring; /* data uses; NULL: none */
+	struct planned *planned; /* see there; NULL: it is not */
 	uint32_t nr_recs; /* tasks, and what lies between them */
 	bool is_settled;
 	struct array edges; /* struct spilled_edge, until seal */

@@ -3,7 +3,8 @@
  * What lies in a deque. With bit 0 clear it is a link (link_item() of
  * sched/inbox.h), with bit 0 set a task of a frame:
  *
- *	index : 32 | slot of the frame : 24 | unused : 6 | skip : 1 | 1
+ *	index : 32 | slot of the frame : 24 | unused : 5 | planned : 1 |
+ *	skip : 1 | 1
  */
 #ifndef FLOW_ITEM_H
 #define FLOW_ITEM_H
@@ -14,11 +15,17 @@
 #define ITEM_SKIP 2u
 #define ITEM_SLOT_SHIFT 8
 
+/* What all items of a frame have in common. */
+static inline uint32_t item_of_frame(uint32_t slot, bool is_planned)
+{
+	return slot << ITEM_SLOT_SHIFT | (is_planned ? ITEM_PLANNED : 0) |
+	       ITEM_OF_FRAME;
+}
+
 static inline uint64_t item_make(const struct frame *f, uint32_t index,
 				 uint32_t skip)
 {
-	return (uint64_t)index << 32 | f->slot << ITEM_SLOT_SHIFT | skip |
-	       ITEM_OF_FRAME;
+	return (uint64_t)index << 32 | f->item | skip;
 }
 
 static inline uint32_t item_slot(uint64_t item)

@@ -20,6 +20,7 @@
 #include "flow/run.h"
 #include "flow/runtime.h"
 #include "flow/step.h"
+#include "sched/tick.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -397,6 +398,8 @@ int task_join(struct lkdf_ctx *c)
 			   "join: the task has WEAK uses, and its children may "
 			   "wait for whom this worker would run; use "
 			   "lkdf_then()");
+	if (w && worker_has_clock(w))
+		worker_tick_rarely(w);
 	is_holding = w && t->link.flags & TASK_GENERAL && t->nr_limits_held;
 	if (unlikely(is_holding))
 		w->nr_holding++;
@@ -412,7 +415,8 @@ int task_join(struct lkdf_ctx *c)
 			worker_offer(w, false, 0);
 		if (++spins < SPINS)
 			a_pause();
-		else if (!w || !dig_descendant(w, t))
+		else if (!sched_tick(&t->kind->rt->sched, t->kind->rt) &&
+			 (!w || !dig_descendant(w, t)))
 			rest(w, t);
 	}
 	if (unlikely(is_holding))

@@ -77,18 +77,19 @@ int task_submit_many(struct lkdf *rt, struct lkdf_scope *s,
 	int rc;
 
 	m.ex = runtime_executor(rt);
-	rc = scope_enter(s);
+	rc = scope_enter(s, nr, scope_may_wait());
 	if (rc)
 		return rc;
 	rc = create_all(&m, a, nr, done != NULL);
 	if (rc) {
 		undo(&m);
 		free(m.task);
-		scope_leave(s);
+		scope_leave(s, nr);
 		return rc;
 	}
 	/* With the last one the group is gone. */
 	m.group->link.flags |= TASK_SCOPED;
+	m.group->index = nr;
 	event = m.group->done;
 	for (i = 0; i < nr; i++)
 		task_start_in_turn(rt, m.ex, m.task[i]);

@@ -82,7 +82,7 @@ void *reduction_copy(struct executor *ex, struct lkdf_data *d, uint32_t part)
 	struct heap *h = d->rt->heap;
 	uint64_t size = data_size(d, part);
 	struct cache *c = heap_thread_cache(h);
-	struct heap_want w = { c ? c->memory : 0, size, d->align };
+	struct heap_want w = { c ? c->memory : 0, size, d->align, 0 };
 	bool is_zero;
 	int error;
 
@@ -138,11 +138,10 @@ static void poison(struct lkdf_data *d, struct var *v, int error)
 	failure_put(f, &d->rt->log);
 }
 
-int reduction_begin(struct reduction *r)
+int reduction_begin(struct lkdf_data *d, uint32_t part)
 {
-	struct lkdf_data *d = r->data;
-	struct var *v = domain_var(&d->domain, r->part);
-	uint32_t part = r->part, i;
+	struct var *v = domain_var(&d->domain, part);
+	uint32_t i;
 	char *bytes;
 
 	if (v->has_value || d->domain.whole.has_value)
@@ -167,7 +166,7 @@ int reduction_combine(struct reduction *r)
 {
 	struct lkdf_data *d = r->data;
 	uint64_t size = data_size(d, r->part);
-	int rc = reduction_begin(r);
+	int rc = reduction_begin(d, r->part);
 	uint32_t i;
 	char *bytes;
 

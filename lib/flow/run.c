@@ -4,11 +4,15 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "flow/data.h"
+#include "flow/deadline.h"
 #include "flow/decide.h"
 #include "flow/io_ring.h"
 #include "flow/kind.h"
+#include "flow/planned.h"
 #include "flow/runtime.h"
+#include "flow/sources.h"
 #include "flow/task.h"
+#include "sched/tick.h"
 
 #include <errno.h>
 
@@ -69,6 +73,9 @@ static void enter_placed(struct burst *b, struct frame *f)
 
 	b->home_first = starts[home_make(node, false)];
 	b->nr_home = starts[home_make(node, true) + 1] - b->home_first;
+	/* Where bytes have moved, see planned_home(). */
+	if (unlikely(planned_has_moved(f->graph)))
+		b->nr_home = 0;
 	if (unlikely(b->w->sched->is_serial)) {
 		b->home_first = 0;
 		b->nr_home = UINT32_MAX;
@@ -187,7 +194,7 @@ static bool after(struct burst *b, uint32_t index, int rc)
 	if (c->task) {
 		c->has_why = has_why;
 		if (task_after(c, rc) == TASK_COMPLETE)
-			task_finish_of_frame(b->w, c->task);
+			task_complete(b->w->executor, c->task);
 		c->task = NULL;
 		c->leaves = c->has_why = false;
 		return false;
@@ -223,6 +230,11 @@ needs_look(struct burst *b, struct lkdf_kind *k)
 
 	if (likely(!(attn | slow | b->hindered)))
 		return false;
+	if (unlikely(attn & ATTN_CLOCK)) {
+		attn = worker_look(b->w, !(slow & ~SLOW_TRACED));
+		if (!(attn | slow | b->hindered))
+			return false;
+	}
 	if (attn != ATTN_WANT || slow || b->hindered ||
 	    worker_has_private(b->w))
 		return true;
@@ -371,34 +383,13 @@ static uint64_t run_item(struct burst *b, uint64_t item)
 	return 0;
 }
 
-/*
- * Takes the next sources of a frame. While there are more, start stays an item
- * in our deque, so that others take from it too: one holder at a time.
- */
-static void run_sources(struct burst *b, struct frame *f)
+static __attribute__((noinline)) void look_around(struct worker *w,
+						  struct lkdf_kind *k)
 {
-	const struct lkdf_graph *g = f->graph;
-	uint32_t first = f->next_source, end, source;
-	struct worker *w = b->w;
-	enum arrival a;
-
-	end = (uint32_t)min_u64(first + SOURCE_CHUNK, g->nr_sources);
-	f->next_source = end;
-	if (end < g->nr_sources &&
-	    !worker_push(w, CLASS_NORMAL, link_item(&f->start)))
-		inbox_push(&w->node->inbox, &f->start);
-	while (end > first) {
-		source = g->sources[--end];
-		if (!(f->recs[source].flags & REC_TOKEN)) {
-			decide_push(w, f, source, 0);
-			continue;
-		}
-		/* Where the token is still to come the run may end elsewhere
-		 * from here on, and the graph with it. */
-		a = rec_arrive(&f->recs[source]);
-		if (a != ARRIVAL_EARLY)
-			decide_arrived(w, f, source, a);
-	}
+	if (worker_has_clock(w))
+		worker_look(w, !(a_load(&k->slow, relaxed) & ~SLOW_TRACED));
+	if (worker_is_wanted(w) && worker_has_private(w))
+		worker_offer(w, false, 0);
 }
 
 static void run_link(struct burst *b, uint64_t item)
@@ -408,19 +399,23 @@ static void run_link(struct burst *b, uint64_t item)
 	leave_frame(b);
 	switch ((enum link_type)LINK_TYPE(item)) {
 	case LINK_TASK:
-		if (worker_is_wanted(b->w) && worker_has_private(b->w))
-			worker_offer(b->w, false, 0);
+		if (unlikely(a_load(&b->w->attn, relaxed) & ~ATTN_LOOK))
+			look_around(b->w, task_of(link)->kind);
 		task_run(b->w->executor, task_of(link));
 		break;
 	case LINK_TASK_DONE:
 		task_finish_of_frame(b->w, task_of(link));
 		break;
 	case LINK_FRAME_START:
-		run_sources(b, container_of(link, struct frame, start));
+		sources_take(b->w, container_of(link, struct frame, start));
 		break;
 	case LINK_FRAME_READY:
 		decide_listed(b->w,
 			      container_of(link, struct ready_list, link));
+		break;
+	case LINK_FRAME_PLANNED:
+		decide_planned(b->w,
+			       container_of(link, struct ready_list, link));
 		break;
 	case LINK_COMBINE:
 		reduction_run(b->w->executor, link);
@@ -485,13 +480,5 @@ const struct sched_ops run_ops = {
 	.run = run,
 	.poll = io_ring_poll,
 	.wait = io_serial,
+	.tick = deadline_tick,
 };
-
-void run_start_frame(struct lkdf *rt, struct worker *w, struct frame *f)
-{
-	f->next_source = 0;
-	a_store(&f->remaining, f->graph->nr_tasks, relaxed);
-	if (w && worker_push(w, CLASS_NORMAL, link_item(&f->start)))
-		return;
-	runtime_push(rt, NULL, &f->start);
-}

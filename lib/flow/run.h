@@ -12,9 +12,6 @@
 
 extern const struct sched_ops run_ops;
 
-/* Starts the frame's sources, from a worker or from outside. */
-void run_start_frame(struct lkdf *rt, struct worker *w, struct frame *f);
-
 /* This item and nothing else; it may be a list, which only moves then. */
 void run_one(struct worker *w, uint64_t item);
 

@@ -6,11 +6,13 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "flow/after.h"
 #include "flow/data.h"
 #include "flow/event.h"
 #include "flow/frame.h"
 #include "flow/io_ring.h"
 #include "flow/kind.h"
+#include "flow/move.h"
 #include "flow/place.h"
 #include "flow/run.h"
 #include "flow/scratch.h"
@@ -130,6 +132,7 @@ static int start_threads(struct lkdf *rt, const struct runtime_attr *a)
 		.is_pinned = a->is_pinned,
 		.is_serial = a->is_serial,
 		.is_per_node = a->is_per_node,
+		.keeps_planned = a->keeps_planned,
 	};
 	int rc;
 
@@ -176,6 +179,7 @@ int runtime_open(struct lkdf *rt, const struct runtime_attr *a)
 	rt->nr_workers = a->nr_workers;
 	rt->nr_blocking = a->nr_blocking;
 	rt->is_placing = a->is_placing;
+	rt->is_rehoming = a->is_rehoming;
 	rt->nr_executors = a->nr_workers + a->nr_blocking;
 	pthread_mutex_init(&rt->lock, NULL);
 	pthread_mutex_init(&rt->scope_lock, NULL);
@@ -211,6 +215,7 @@ void runtime_close(struct lkdf *rt)
 	blocking_fini(&rt->blocking);
 	sched_stop(&rt->sched);
 	io_rings_fini(rt);
+	after_close(rt);
 	data_report_leaks(rt);
 	place_report_leaks(rt);
 	free_memory(rt);
@@ -225,6 +230,7 @@ void runtime_abandon(struct lkdf *rt)
 	io_rings_fini(rt);
 	blocking_abandon(&rt->blocking);
 	data_abandon(rt);
+	move_abandon(rt);
 	kind_abandon(rt);
 	trace_abandon(&rt->trace);
 	free_memory(rt);

@@ -7,6 +7,7 @@
 #define FLOW_RUNTIME_H
 
 #include "base/list.h"
+#include "base/lock.h"
 #include "base/log.h"
 #include "base/thread.h"
 #include "device/blocking.h"
@@ -21,6 +22,7 @@
 #define FRAME_CHUNK 256
 #define MAX_FRAMES (FRAME_CHUNK * FRAME_CHUNK)
 
+struct after;
 struct frame;
 struct task;
 
@@ -31,7 +33,7 @@ struct runtime_attr {
 	const char *trace_file; /* "": none */
 	uint64_t memory_limit; /* bytes per node; 0: none */
 	bool is_memory_strict;
-	bool is_placing;
+	bool is_placing, keeps_planned, is_rehoming;
 	int memory_huge; /* enum os_huge */
 	int io; /* enum io_mode */
 };
@@ -43,6 +45,7 @@ struct lkdf {
 	struct heap *heap;
 	struct lkdf_place *places; /* by node */
 	bool is_placing; /* tasks run where their bytes are */
+	bool is_rehoming; /* see rehome.h */
 	int bind_error; /* why memory cannot be bound to nodes, or 0 */
 	struct executor *executors; /* workers, then the blocking pool */
 	struct trace trace;
@@ -63,6 +66,7 @@ struct lkdf {
 	_Atomic(uint64_t) nr_handles;
 	_Atomic(uint32_t) nr_guests; /* user threads inside a signal */
 	_Atomic(uint32_t) next_spread; /* nodes of first values, in turn */
+	_Atomic(struct lkdf_kind *) move_kind; /* see flow/move.h */
 
 	/* Under scope_lock: the tree of scopes. */
 	pthread_mutex_t scope_lock;
@@ -75,6 +79,11 @@ struct lkdf {
 	/* Under kick_lock: running bodies with an on_cancel. */
 	pthread_mutex_t kick_lock;
 	struct task *kickable;
+	_Atomic(uint32_t) nr_kicks; /* asked for, see task_kick() */
+
+	/* Under after_lock: tasks that wait for events. */
+	struct lock after_lock;
+	struct after *waiting;
 
 	/* Under lock. */
 	pthread_mutex_t lock;

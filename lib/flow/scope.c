@@ -4,7 +4,10 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/futex.h"
+#include "flow/deadline.h"
+#include "flow/room.h"
 #include "flow/runtime.h"
+#include "sched/tick.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -47,44 +50,86 @@ static void del_child(struct lkdf_scope *s)
 		s->next->prev = s->prev;
 }
 
-int scope_create(struct lkdf *rt, struct lkdf_scope *parent, const char *name,
-		 struct lkdf_scope **out)
+static struct lkdf_scope *new_scope(struct lkdf_scope *parent, const char *name)
 {
 	struct lkdf_scope *s = aligned_alloc(CACHE_LINE, sizeof(*s));
-	bool is_cancelled;
 
-	if (!s)
-		return err(-ENOMEM, "scope: no memory for \"%s\"",
-			   name ? name : "");
-	scope_init(s, rt, parent, name);
-	pthread_mutex_lock(&rt->scope_lock);
+	if (!s) {
+		err(-ENOMEM, "scope: no memory for \"%s\"", name ? name : "");
+		return NULL;
+	}
+	scope_init(s, parent->rt, parent, name);
+	s->is_limited = parent->is_limited;
+	return s;
+}
+
+/* Into the tree. is_own: also below one that is cancelled. */
+static int join_tree(struct lkdf_scope *s, bool is_own)
+{
+	struct lkdf_scope *parent = s->parent;
+	int rc;
+
+	pthread_mutex_lock(&s->rt->scope_lock);
 	/* Under lock: a cancel from above finds us or we see it. */
-	is_cancelled = scope_cancelled(parent) != 0;
-	if (!is_cancelled)
+	rc = scope_cancelled(parent);
+	if (!rc || is_own)
 		add_child(parent, s);
-	pthread_mutex_unlock(&rt->scope_lock);
-	if (is_cancelled) {
-		scope_fini(s);
-		free(s);
+	if (is_own)
+		a_store(&s->cancel_err, rc, relaxed);
+	pthread_mutex_unlock(&s->rt->scope_lock);
+	if (rc && !is_own)
 		return err(-ECANCELED, "scope: parent \"%s\" is cancelled",
 			   parent->name);
-	}
 	a_add(&parent->count, SCOPE_REF, relaxed);
+	return 0;
+}
+
+int scope_create(struct lkdf *rt, struct lkdf_scope *parent,
+		 const struct lkdf_scope_attr *a, struct lkdf_scope **out)
+{
+	struct lkdf_scope *s = new_scope(parent, a->name);
+	int rc;
+
+	if (!s)
+		return -ENOMEM;
+	s->max_tasks = a->max_tasks;
+	s->is_limited |= a->max_tasks != 0;
+	rc = join_tree(s, false);
+	if (rc) {
+		scope_fini(s);
+		free(s);
+		return rc;
+	}
+	deadline_set(s, a->deadline_ns);
 	a_add(&rt->nr_handles, 1, relaxed);
 	*out = s;
 	return 0;
 }
 
+int scope_create_own(struct lkdf_scope *parent, struct lkdf_scope **out)
+{
+	struct lkdf_scope *s = new_scope(parent, parent->name);
+
+	if (!s)
+		return -ENOMEM;
+	s->is_own = true;
+	*out = s;
+	return join_tree(s, true);
+}
+
 static void scope_destroy(struct lkdf_scope *s)
 {
 	struct lkdf *rt = s->rt;
+	bool is_own = s->is_own;
 
+	deadline_drop(s);
 	pthread_mutex_lock(&rt->scope_lock);
 	del_child(s);
 	pthread_mutex_unlock(&rt->scope_lock);
 	scope_fini(s);
 	free(s);
-	a_sub(&rt->nr_handles, 1, relaxed);
+	if (!is_own)
+		a_sub(&rt->nr_handles, 1, relaxed);
 }
 
 /* The root is the runtime's own and never gets here with its last one. */
@@ -101,13 +146,22 @@ void scope_put(struct lkdf_scope *s)
 	}
 }
 
-int scope_enter(struct lkdf_scope *s)
+int scope_refuse(const struct lkdf_scope *s)
 {
-	int rc = scope_cancelled(s);
+	int rc = deadline_cancelled(s);
+
+	return likely(!rc) ? 0
+			   : err(-ECANCELED, "scope: \"%s\" is cancelled: %s",
+				 s->name, strerror(-rc));
+}
+
+int scope_enter(struct lkdf_scope *s, uint32_t nr, bool may_wait)
+{
+	int rc = unlikely(s->is_limited) ? room_take(s, nr, may_wait)
+					 : scope_refuse(s);
 
 	if (rc)
-		return err(-ECANCELED, "scope: \"%s\" is cancelled: %s",
-			   s->name, strerror(-rc));
+		return rc;
 	for (; s; s = s->parent)
 		a_add(&s->count, SCOPE_LIVE + SCOPE_REF, relaxed);
 	return 0;
@@ -143,10 +197,13 @@ static void leave_one(struct lkdf_scope *s)
  * From the root down: whoever finds a scope empty may rely on all above it not
  * counting the task any more, and close the runtime.
  */
-void scope_leave(struct lkdf_scope *s)
+void scope_leave(struct lkdf_scope *s, uint32_t nr)
 {
 	struct lkdf_scope *at;
 	unsigned depth, i, last = s->depth;
+
+	if (unlikely(s->is_limited))
+		room_give(s, nr);
 
 	for (depth = 0; depth <= last; depth++) {
 		for (at = s, i = last; i > depth; i--)
@@ -173,7 +230,7 @@ static int wait_empty(struct lkdf_scope *s, int64_t timeout_ns)
 			rc = 1;
 			break;
 		}
-		futex_wait(&s->epoch, epoch, left);
+		deadline_sleep(s->rt, &s->epoch, epoch, left);
 	}
 	a_sub(&s->nr_waiters, 1, relaxed);
 	return rc;
@@ -186,13 +243,15 @@ int scope_wait(struct lkdf_scope *s, int64_t timeout_ns)
 
 	if (scope_live(s) && wait_empty(s, timeout_ns))
 		return 1;
+	sched_tick(&s->rt->sched, s->rt);
 	pthread_mutex_lock(&s->lock);
 	/* [scope.take] the failure's text; pairs with [scope.fail]. */
 	f = a_xchg(&s->failure, NULL, acquire);
 	rc = a_xchg(&s->first_err, 0, relaxed);
 	if (!rc)
 		rc = scope_cancelled(s);
-	a_store(&s->cancel_err, 0, relaxed);
+	if (a_xchg(&s->cancel_err, 0, relaxed) == -ETIME)
+		a_store(&s->end_ns, 0, relaxed);
 	if (rc) {
 		failure_observe(f);
 		failure_put(s->told, &s->rt->log);
@@ -206,13 +265,16 @@ int scope_wait(struct lkdf_scope *s, int64_t timeout_ns)
 }
 
 /* Depth first without recursion: children, then next, then up. */
-static void cancel_below(struct lkdf_scope *top, int error)
+static void cancel_below(struct lkdf_scope *top, int error, bool is_first)
 {
 	struct lkdf_scope *s = top;
 
 	for (;;) {
-		/* [scope.cancel] before workers look; pairs with [run.look]. */
-		a_store(&s->cancel_err, error, seq_cst);
+		if (!is_first || !scope_cancelled(s))
+			/* [scope.cancel] before workers look; pairs with
+			 * [run.look], [room.e]. */
+			a_store(&s->cancel_err, error, seq_cst);
+		room_wake(s);
 		if (s->children) {
 			s = s->children;
 			continue;
@@ -225,12 +287,28 @@ static void cancel_below(struct lkdf_scope *top, int error)
 	}
 }
 
+/* is_first: only where there is no error yet. */
+static void cancel(struct lkdf_scope *s, int error, bool is_first)
+{
+	struct lkdf *rt = s->rt;
+
+	pthread_mutex_lock(&rt->scope_lock);
+	cancel_below(s, error, is_first);
+	/* Who waits in it for room in one above. */
+	for (s = s->parent; s && s->is_limited; s = s->parent)
+		room_wake(s);
+	pthread_mutex_unlock(&rt->scope_lock);
+}
+
 void scope_cancel(struct lkdf_scope *s, int error)
 {
-	pthread_mutex_lock(&s->rt->scope_lock);
-	cancel_below(s, error);
-	pthread_mutex_unlock(&s->rt->scope_lock);
+	cancel(s, error, false);
 	sched_look(&s->rt->sched);
+}
+
+void scope_expire(struct lkdf_scope *s)
+{
+	cancel(s, -ETIME, true);
 }
 
 int scope_error(struct lkdf_scope *s, struct lkdf_error *out)

@@ -17,8 +17,10 @@
 #define FLOW_SCOPE_H
 
 #include "base/atomic.h"
+#include "base/thread.h"
 #include "base/util.h"
 #include "flow/failure.h"
+#include "sched/timers.h"
 
 #include <lkdf/scope.h>
 #include <pthread.h>
@@ -37,6 +39,7 @@ struct lkdf_scope {
 	_Atomic(struct failure *) failure;
 	_Atomic(int32_t) first_err;
 	_Atomic(uint64_t) nr_failed, nr_skipped, nr_cancelled;
+	_Atomic(int64_t) end_ns; /* see deadline.h; 0: none, or waited for */
 
 	/* Set under lock; read by every submission. */
 	_Atomic(struct lkdf_graph *) recorder; /* see recording.h */
@@ -45,7 +48,18 @@ struct lkdf_scope {
 	struct lkdf *rt;
 	struct lkdf_scope *parent;
 	unsigned depth; /* 0: the root */
+	bool is_own; /* of one task or run, see deadline.h */
+	bool is_limited; /* it or one above has max_tasks */
+	uint64_t max_tasks; /* 0: any number */
 	char name[32];
+
+	/* Any thread, see room.h. */
+	_Atomic(uint64_t) nr_taken;
+	_Atomic(uint32_t) nr_room_waiters;
+	_Atomic(uint32_t) room_epoch; /* futex */
+
+	/* Under the timers' lock; no fire: it was never added. */
+	struct timer timer;
 
 	/* Under the runtime's scope lock. */
 	struct lkdf_scope *children, *next, **prev;
@@ -60,18 +74,37 @@ void scope_init(struct lkdf_scope *s, struct lkdf *rt,
 		struct lkdf_scope *parent, const char *name);
 void scope_fini(struct lkdf_scope *s);
 
-int scope_create(struct lkdf *rt, struct lkdf_scope *parent, const char *name,
-		 struct lkdf_scope **out);
+/* a: name, max_tasks, deadline_ns. */
+int scope_create(struct lkdf *rt, struct lkdf_scope *parent,
+		 const struct lkdf_scope_attr *a, struct lkdf_scope **out);
+
+/* Below parent, and cancelled if that is; no handle of the user. -ENOMEM. */
+int scope_create_own(struct lkdf_scope *parent, struct lkdf_scope **out);
 void scope_put(struct lkdf_scope *s);
 
-/* One more lives in it. -ECANCELED, with the scope's own error in the text. */
-int scope_enter(struct lkdf_scope *s);
+/*
+ * One more lives in it, which stands for nr tasks. As scope_refuse(); as
+ * room_take().
+ */
+int scope_enter(struct lkdf_scope *s, uint32_t nr, bool may_wait);
+
+/* 0; -ECANCELED, with the scope's own error in the text. */
+int scope_refuse(const struct lkdf_scope *s);
+
+/* May this thread wait for room? A body never waits. */
+static inline bool scope_may_wait(void)
+{
+	return !thread_self()->executor;
+}
 
 /* One less. */
-void scope_leave(struct lkdf_scope *s);
+void scope_leave(struct lkdf_scope *s, uint32_t nr);
 
 int scope_wait(struct lkdf_scope *s, int64_t timeout_ns);
 void scope_cancel(struct lkdf_scope *s, int err);
+
+/* With -ETIME, but for scopes that are cancelled already. */
+void scope_expire(struct lkdf_scope *s);
 int scope_error(struct lkdf_scope *s, struct lkdf_error *out);
 
 static inline uint32_t scope_live(struct lkdf_scope *s)

@@ -7,12 +7,14 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "flow/after.h"
 #include "flow/complete.h"
 #include "flow/frame.h"
 #include "flow/home.h"
 #include "flow/runtime.h"
 #include "flow/step.h"
 #include "flow/uses.h"
+#include "sched/tick.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -336,9 +338,13 @@ static void sample(struct lkdf_ctx *c, struct lkdf_kind *k, uint64_t ticks)
 /* 0: the inputs are there. Else it fails, or does not start. */
 static int take_inputs(struct lkdf_ctx *c, struct task *t)
 {
-	struct failure *failure;
-	int rc = uses_begin(c->ex, t, &failure);
+	struct failure *failure = NULL;
+	int rc = 0;
 
+	if (t->link.flags & TASK_EXTRA && t->after)
+		rc = after_begin(t, &failure);
+	if (!rc && t->link.flags & TASK_HAS_DATA)
+		rc = uses_begin(c->ex, t, &failure);
 	if (rc > 0)
 		complete_skipped(c->ex, t, -rc, failure);
 	else if (rc < 0)
@@ -350,15 +356,17 @@ enum task_end task_step_slowly(struct lkdf_ctx *c, struct task *t)
 {
 	bool continues = t->link.flags & TASK_CONTINUES;
 	struct lkdf_kind *k = t->kind;
-	bool may_go = k->flags & LKDF_ALWAYS || !scope_cancelled(t->scope);
 	uint64_t start, end;
 	lkdf_fn fn = continues ? t->then_fn : k->fn;
 	int cancelled, rc;
+	bool may_go;
 
+	sched_tick(&k->rt->sched, k->rt);
+	may_go = complete_may_go(t);
 	if (may_go && !complete_take_limits(c->ex, t))
 		return TASK_PENDING;
-	if (may_go && !continues && t->link.flags & TASK_HAS_DATA &&
-	    take_inputs(c, t))
+	if (may_go && !continues &&
+	    t->link.flags & (TASK_HAS_DATA | TASK_EXTRA) && take_inputs(c, t))
 		return TASK_COMPLETE;
 	cancelled = complete_begin(t);
 	if (cancelled)

@@ -28,6 +28,7 @@
 
 #include <lkdf/task.h>
 
+struct after;
 struct claim;
 struct failure;
 struct frame;
@@ -52,13 +53,15 @@ enum task_flag {
 	TASK_PLACED = 2048, /* home is set */
 	TASK_HAS_DATA = 4096, /* claim is set */
 	TASK_SKIPPED = 8192, /* and never started: an input failed */
-	TASK_IO = 16384, /* io is set */
+	TASK_EXTRA = 16384, /* own and after are set, or NULL */
+	TASK_IO = 32768, /* io is set */
 };
 
 /* Whatever makes the end of a task more than telling its parent. */
 #define TASK_ENDS_SLOWLY                                              \
 	(TASK_SCOPED | TASK_OF_FRAME | TASK_HAS_DONE | TASK_GENERAL | \
-	 TASK_HAS_DROP | TASK_FAR_ARG | TASK_FAILED | TASK_HAS_DATA)
+	 TASK_HAS_DROP | TASK_FAR_ARG | TASK_FAILED | TASK_HAS_DATA | \
+	 TASK_EXTRA)
 
 struct task {
 	/* depth: of nesting below the submitted task. */
@@ -83,10 +86,12 @@ struct task {
 
 	/* Set where a flag says so; otherwise left as the last user did. */
 	struct claim *claim;
+	struct lkdf_scope *own; /* for its deadline: scope is it then */
+	struct after *after;
 	struct lkdf_event done;
 	struct lkdf_event hold;
 	struct frame *frame;
-	uint32_t index; /* in frame */
+	uint32_t index; /* in frame; else tasks it is in a scope's room */
 	uint16_t home; /* as home_make(): where it runs */
 	int32_t error;
 	struct failure *failure; /* of error */
@@ -99,6 +104,7 @@ struct task {
 	struct limit_waiter limit_waiter;
 	struct blocking_item blocking_item;
 	struct task *kick_next, **kick_prev;
+	bool is_kicked;
 	struct io_req *io; /* the operation, until it is over */
 	int64_t io_result;
 	uint32_t nr_limits_held; /* none or all */
@@ -136,7 +142,10 @@ int task_add_extras(struct task *t, struct executor *ex, struct task *parent,
 /* It never started, whatever extras it has. */
 void task_undo(struct lkdf *rt, struct executor *ex, struct task *t);
 
-/* Its data first, if it has any; on failure it is the caller's again. */
+/* Once its data is there, if it has any. */
+void task_has_data(struct lkdf *rt, struct executor *ex, struct task *t);
+
+/* Its data and events first; on failure it is the caller's again. */
 int task_start_in_turn(struct lkdf *rt, struct executor *ex, struct task *t);
 
 /* As lkdf_submit_many(); a: copies. */
@@ -172,8 +181,13 @@ enum task_end task_after(struct lkdf_ctx *c, int rc);
 /* Body ended and children gone: tells everybody, upwards as far as it goes. */
 void task_complete(struct executor *ex, struct task *t);
 
-/* Kicks running bodies whose scope was cancelled. */
-void task_kick(struct lkdf *rt);
+/*
+ * Kicks running bodies whose scope was cancelled: those that were not yet, or
+ * all. In on_cancel it only makes the kicking thread look once more.
+ */
+#define KICK 1u
+#define KICK_AGAIN (1u << 16)
+void task_kick(struct lkdf *rt, uint32_t how);
 
 /* On a worker: what a link of type LINK_TASK or LINK_TASK_DONE asks for. */
 void task_run(struct executor *ex, struct task *t);

@@ -3,6 +3,9 @@
 
 #include "base/err.h"
 #include "flow/assign.h"
+#include "flow/inner.h"
+#include "flow/move.h"
+#include "flow/replica.h"
 #include "flow/runtime.h"
 #include "flow/task.h"
 #include "mem/heap.h"
@@ -88,7 +91,7 @@ static struct lkdf *rt_of(const struct task *t)
 	return t->kind->rt;
 }
 
-static void free_below(struct lkdf *rt, struct use *u)
+void uses_free_below(struct lkdf *rt, struct use *u)
 {
 	struct domain *d = u->below;
 	uint32_t i;
@@ -108,7 +111,7 @@ static void free_claim(struct claim *c)
 	unsigned i;
 
 	for (i = 0; i < c->nr; i++)
-		free_below(rt, &c->use[i]);
+		uses_free_below(rt, &c->use[i]);
 	failure_put(c->failure, &rt->log);
 	heap_free(rt->heap, heap_thread_cache(rt->heap), c);
 }
@@ -119,7 +122,7 @@ static void ready(struct executor *ex, struct claim *c)
 	struct task *t = c->holder;
 
 	assign_task(t);
-	task_start(rt_of(t), ex, t);
+	task_has_data(rt_of(t), ex, t);
 }
 
 /* A task's use may do what the other mode asks for. */
@@ -154,9 +157,15 @@ static int prepare_below(struct use *cover, struct domain *below,
 			 const struct lkdf_use *u)
 {
 	struct var *v = domain_var(below, u->part);
+	char text[DATA_TEXT];
 
 	if (!(u->mode & LKDF_REDUCE) || cover->turn == TURN_REDUCE)
 		return 0;
+	if (below->bytes)
+		return err(-EINVAL,
+			   "spawn: mode %#x of %s: the bytes of "
+			   "LKDF_DATA_ONCE are of this run, and not reduced",
+			   u->mode, data_text(u->data, u->part, text));
 	lock_take(&below->lock);
 	v->reduction = domain_var(&u->data->domain, u->part)->reduction;
 	below->has_reductions = true;
@@ -168,11 +177,16 @@ static int prepare_below(struct use *cover, struct domain *below,
 static struct domain *child_domain(struct task *parent,
 				   const struct lkdf_use *u, int *rc)
 {
-	bool has_data = parent->link.flags & TASK_HAS_DATA;
-	struct use *cover = has_data ? find_cover(parent->claim, u) : NULL;
+	struct use *cover = NULL;
 	struct domain *below;
 	char text[DATA_TEXT];
 
+	if (parent->link.flags & TASK_OF_FRAME)
+		*rc = inner_open(parent);
+	if (*rc)
+		return NULL;
+	if (parent->link.flags & TASK_HAS_DATA)
+		cover = find_cover(parent->claim, u);
 	if (!cover) {
 		*rc = err(-EACCES,
 			  "spawn: no use of the parent %s covers mode %#x of "
@@ -315,12 +329,20 @@ static void note_node(struct executor *ex, struct lkdf_data *d, uint32_t part)
 		a_store(&v->node, ex->node, relaxed);
 }
 
+static int no_bytes(const struct use *u)
+{
+	char text[DATA_TEXT];
+
+	err(-ENODATA, "nobody has written %s",
+	    data_text(u->domain->data, u->part, text));
+	return ENODATA;
+}
+
 /* > 0: its input is not there; < 0: no memory. */
 static int begin_use(struct executor *ex, const struct use *u, bool always,
 		     struct failure **failure)
 {
 	struct lkdf_data *d = u->domain->data;
-	char text[DATA_TEXT];
 	int error;
 
 	if (u->flags & USE_READS && !always) {
@@ -328,28 +350,41 @@ static int begin_use(struct executor *ex, const struct use *u, bool always,
 		if (unlikely(error))
 			return -error;
 	}
+	/* [data.look] pairs with [data.at]. */
+	if (u->turn != TURN_REDUCE && likely(!u->domain->bytes) &&
+	    unlikely(!a_load(&d->at, acquire))) {
+		if (u->flags & USE_READS && always)
+			return 0;
+		if (u->flags & USE_READS)
+			return no_bytes(u);
+		if (!data_bytes(d, ex->node))
+			return -ENOMEM;
+	}
 	if (unlikely(d->is_mapped && u->flags & USE_WRITES))
 		note_node(ex, d, u->part);
-	if (u->turn == TURN_REDUCE || likely(a_load(&d->at, relaxed)))
-		return 0;
-	if (!(u->flags & USE_READS))
-		return data_bytes(d, ex->node) ? 0 : -ENOMEM;
-	if (always)
-		return 0;
-	err(-ENODATA, "nobody has written %s", data_text(d, u->part, text));
-	return ENODATA;
+	/* Children may reduce into it, too. */
+	if (unlikely(d->reduce && u->turn == TURN_WRITE &&
+		     !(u->flags & USE_READS) && !u->domain->bytes))
+		return reduction_begin(d, u->part);
+	return 0;
 }
 
 int uses_begin(struct executor *ex, struct task *t, struct failure **failure)
 {
 	bool always = t->kind->flags & LKDF_ALWAYS;
+	uint32_t flags = 0;
 	struct use *u;
 	int rc = 0;
 
 	*failure = NULL;
-	for (u = t->claim->first; u && !rc; u = u->after)
-		if (!(u->flags & (USE_WEAK | USE_HIDDEN)))
-			rc = begin_use(ex, u, always, failure);
+	for (u = t->claim->first; u && !rc; u = u->after) {
+		if (u->flags & (USE_WEAK | USE_HIDDEN))
+			continue;
+		rc = begin_use(ex, u, always, failure);
+		flags |= u->domain->data->flags;
+	}
+	if (unlikely(flags & DATA_MOVES) && !rc)
+		move_uses(ex, t);
 	return rc;
 }
 
@@ -364,23 +399,44 @@ void uses_end_body(struct executor *ex, struct task *t)
 	}
 }
 
+/*
+ * A copy for LKDF_REDUCE: of whatever the topmost use of the same mode is of,
+ * since that is what is combined. u stands for the use of the part.
+ */
+static void *copy_of(struct executor *ex, const struct use *u, uint32_t part)
+{
+	struct lkdf_data *d = u->domain->data;
+	char *bytes;
+
+	while (u->domain->above && u->domain->above->turn == TURN_REDUCE)
+		u = u->domain->above;
+	bytes = reduction_copy(ex, d, u->part);
+	return bytes ? bytes + data_offset(d, part) - data_offset(d, u->part)
+		     : NULL;
+}
+
 void *uses_ptr(struct executor *ex, struct task *t, unsigned index)
 {
 	struct use *u = uses_of(t, index);
 	struct lkdf_data *d;
+	uint16_t copy;
+	uint32_t part;
 	char *at;
 
 	if (!u || u->is_given || u->flags & USE_WEAK)
 		return NULL;
 	d = u->domain->data;
+	copy = u->copy;
 	/* Children have reduced into it, and were joined. */
 	if (u->below)
 		domain_combine(u->below);
 	/* Of a use that another one stands for: its own part. */
-	u = &t->claim->use[index];
-	if (u->mode & LKDF_REDUCE)
-		return reduction_copy(ex, d, u->part);
+	part = t->claim->use[index].part;
+	if (u->turn == TURN_REDUCE)
+		return copy_of(ex, u, part);
 	/* [data.look] pairs with [data.at]. */
-	at = a_load(&d->at, acquire);
-	return at ? at + data_offset(d, u->part) : NULL;
+	at = unlikely(copy)	? replica_at(d, copy - 1)
+	     : u->domain->bytes ? u->domain->bytes
+				: a_load(&d->at, acquire);
+	return at ? at + data_offset(d, part) : NULL;
 }

@@ -8,6 +8,7 @@
 
 #include "flow/data.h"
 
+struct lkdf;
 struct lkdf_ctx;
 struct task;
 
@@ -47,6 +48,9 @@ int uses_begin(struct executor *ex, struct task *t, struct failure **failure);
 
 /* The body has ended and will spawn no more: weak uses are given on. */
 void uses_end_body(struct executor *ex, struct task *t);
+
+/* What its children saw. */
+void uses_free_below(struct lkdf *rt, struct use *u);
 
 /* The index'th use of the task; NULL: there is none. */
 struct use *uses_of(struct task *t, unsigned index);

@@ -5,8 +5,11 @@
 #include "flow/ctx.h"
 #include "flow/data.h"
 #include "flow/frame.h"
-#include "flow/run.h"
+#include "flow/inner.h"
+#include "flow/planned.h"
+#include "flow/replica.h"
 #include "flow/runtime.h"
+#include "flow/sources.h"
 #include "flow/uses.h"
 #include "flow/wire.h"
 #include "mem/heap.h"
@@ -20,7 +23,7 @@ static void claim_ready(struct executor *ex, struct claim *c)
 	struct frame *f = c->holder;
 
 	values_begin(f);
-	run_start_frame(f->graph->rt, ex ? ex->worker : NULL, f);
+	sources_start(f->graph->rt, ex ? ex->worker : NULL, f);
 }
 
 static void keep_claim(struct claim *c)
@@ -74,8 +77,12 @@ int values_create(struct frame *f)
 	v->readers = calloc(nr_vars + 1, sizeof(*v->readers));
 	v->error = calloc(nr + 1, sizeof(*v->error));
 	v->is_dead = calloc(nr + 1, sizeof(*v->is_dead));
+	v->nr_untouched = calloc(nr + 1, sizeof(*v->nr_untouched));
 	v->claim = calloc(1, sizeof(*v->claim) + 2 * nr * sizeof(struct use));
-	if (!v->bytes || !v->readers || !v->error || !v->is_dead || !v->claim)
+	if (w->has_maybe)
+		v->untouched = calloc(w->uses.nr, sizeof(*v->untouched));
+	if (!v->bytes || !v->readers || !v->error || !v->is_dead ||
+	    !v->nr_untouched || !v->claim || (w->has_maybe && !v->untouched))
 		return err(-ENOMEM, "graph %s: no memory for a frame's data",
 			   f->graph->name);
 	for (i = 0; i < nr_vars; i++)
@@ -93,6 +100,8 @@ void values_destroy(struct frame *f)
 	free(v->readers);
 	free(v->error);
 	free(v->is_dead);
+	free(v->nr_untouched);
+	free(v->untouched);
 	free(v->claim);
 }
 
@@ -160,7 +169,6 @@ void values_begin(struct frame *f)
 {
 	const struct wiring *w = f->graph->wiring;
 	struct values *val = &f->values;
-	struct reduction *r;
 	struct wire_var *v;
 	uint32_t i;
 	char *at;
@@ -168,22 +176,32 @@ void values_begin(struct frame *f)
 	val->is_poisoned = false;
 	for (i = 0; i < val->claim->nr; i++) {
 		a_store(&val->is_dead[i], 0, relaxed);
+		a_store(&val->nr_untouched[i], 0, relaxed);
 		val->error[i] = 0;
 		if (val->claim->use[i].flags & USE_READS)
 			note_poison(f, &val->claim->use[i]);
+		if (val->claim->use[i].flags & USE_WRITES)
+			data_will_write(val->claim->use[i].domain->data);
 	}
 	for (i = 0; i < w->vars.nr; i++) {
 		v = wire_var(w, i);
 		if (!is_lasting(v))
 			continue;
-		r = domain_var(&v->data->domain, v->part)->reduction;
 		/* There are bytes: values_prepare(). */
-		if (r && v->writes)
-			reduction_begin(r);
+		if (v->data->reduce && v->writes)
+			reduction_begin(v->data, v->part);
 		/* [data.look] pairs with [data.at]. */
 		at = a_load(&v->data->at, acquire);
 		val->bytes[i] = at ? at + v->offset : NULL;
 	}
+}
+
+/* All who might have written it have left it as it was. */
+static bool is_untouched(const struct frame *f, const struct wire_var *v)
+{
+	uint32_t nr = a_load(&f->values.nr_untouched[v->claim], relaxed);
+
+	return nr && nr == v->nr_writers;
 }
 
 /* More writes than the one that leaving counts. */
@@ -197,7 +215,10 @@ static void count_writes(struct frame *f, bool leaves)
 		v = wire_var(w, i);
 		if (!is_claimed(w, v) || !v->writes)
 			continue;
-		nr = v->nr_writers - (leaves && v->nr_writers);
+		nr = v->nr_writers -
+		     a_load(&f->values.nr_untouched[v->claim], relaxed);
+		a_store(&f->values.nr_untouched[v->claim], 0, relaxed);
+		nr -= leaves && nr;
 		a_add(&v->data->domain.version, nr, relaxed);
 	}
 }
@@ -207,18 +228,16 @@ void values_count(struct frame *f)
 	count_writes(f, false);
 }
 
-/* Copies that nobody combined, since the run was cancelled or failed. */
-static void forget_copies(const struct lkdf_graph *g)
+static void note_untouched(struct frame *f)
 {
-	struct reduction *r;
-	struct wire_var *v;
+	const struct wiring *w = f->graph->wiring;
+	const struct wire_var *v;
 	uint32_t i;
 
-	for (i = 0; i < g->wiring->vars.nr; i++) {
-		v = wire_var(g->wiring, i);
-		r = domain_var(&v->data->domain, v->part)->reduction;
-		if (r && v->writes)
-			reduction_forget(r);
+	for (i = 0; w->has_maybe && i < w->vars.nr; i++) {
+		v = wire_var(w, i);
+		if (is_claimed(w, v) && is_untouched(f, v))
+			f->values.claim->use[v->claim].is_untouched = true;
 	}
 }
 
@@ -230,9 +249,8 @@ void values_leave(struct executor *ex, struct frame *f, int error,
 	struct use *u;
 	uint32_t i;
 
-	if (error)
-		forget_copies(f->graph);
-	else
+	note_untouched(f);
+	if (!error)
 		count_writes(f, true);
 	if (!c->nr)
 		return;
@@ -281,7 +299,7 @@ bring_slowly(const struct executor *ex, const struct frame *f, uint32_t var)
 	const struct lkdf_data *d = wire_var(f->graph->wiring, var)->data;
 	struct heap *h = d->rt->heap;
 	struct heap_want w = { heap_near_memory(h, ex->node), d->bytes,
-			       d->align };
+			       d->align, d->flags & LKDF_DATA_HUGE };
 	bool is_zero;
 	int error;
 
@@ -301,6 +319,8 @@ static inline bool bring(const struct executor *ex, struct frame *f,
 	if (unlikely(!p))
 		p = bring_slowly(ex, f, var);
 	f->values.bytes[var] = p;
+	if (unlikely(f->graph->planned))
+		planned_made(f, var, ex->node);
 	return p != NULL;
 }
 
@@ -365,13 +385,21 @@ void values_dead(struct frame *f, uint32_t index)
 {
 	const struct wiring *w = f->graph->wiring;
 	const struct wire_use *u, *end;
+	const struct wire_var *v;
 	uint32_t claim;
 
 	for (u = wire_uses(w, index, &end); u < end; u++) {
-		claim = wire_var(w, u->var)->claim;
-		if (u->flags & WIRE_LAST && claim != NO_CLAIM)
+		v = wire_var(w, u->var);
+		/* All who reduced are decided; others may come later. */
+		if (u->flags & WIRE_COMBINES)
+			reduction_forget(domain_var(&v->data->domain, v->part)
+						 ->reduction);
+		claim = v->claim;
+		if (u->flags & WIRE_LAST && claim != NO_CLAIM &&
+		    !values_is_untouched(f, u))
 			a_store(&f->values.is_dead[claim], 1, relaxed);
 	}
+	values_count_untouched(f, index);
 	values_used(f, index);
 }
 
@@ -399,11 +427,22 @@ int values_body(struct lkdf_ctx *c, void *arg)
 		if (is_brief_use(u, WIRE_WRITES) &&
 		    unlikely(!bring(c->ex, f, u->var)))
 			return no_bytes(c, u->var);
-	rc = body(c, arg);
+	rc = unlikely(f->graph->planned) ? planned_call(c, body, arg)
+					 : body(c, arg);
 	/* With a task of its own, or dead: at its end. */
 	if (likely(rc >= 0 && !c->task))
 		used(f, first, end);
 	return rc;
+}
+
+/* Of the var that is combined, whatever part of it the use is of. */
+static void *copy_of(struct executor *ex, const struct wiring *w,
+		     const struct wire_use *u)
+{
+	const struct wire_var *v = wire_var(w, wire_main(w, u)->var);
+	char *bytes = reduction_copy(ex, v->data, v->part);
+
+	return bytes ? bytes + wire_var(w, u->var)->offset - v->offset : NULL;
 }
 
 void *values_ptr(struct lkdf_ctx *c, unsigned use)
@@ -411,16 +450,16 @@ void *values_ptr(struct lkdf_ctx *c, unsigned use)
 	struct frame *f = c->frame;
 	const struct wiring *w = f->graph->wiring;
 	const struct wire_use *u, *end;
-	const struct wire_var *v;
 
 	if (unlikely(!w))
 		return NULL;
 	u = wire_uses(w, c->index, &end) + use;
 	if (unlikely(use >= LKDF_MAX_USES || u >= end))
 		return NULL;
-	if (unlikely(u->mode & LKDF_REDUCE)) {
-		v = wire_var(w, u->var);
-		return reduction_copy(c->ex, v->data, v->part);
-	}
+	if (unlikely(u->mode & (LKDF_REDUCE | LKDF_WEAK) || c->task) &&
+	    !inner_may_touch(c, use))
+		return NULL;
+	if (unlikely(u->mode & LKDF_REDUCE))
+		return copy_of(c->ex, w, u);
 	return f->values.bytes[u->var];
 }

@@ -18,6 +18,7 @@ struct executor;
 struct failure;
 struct frame;
 struct lkdf_ctx;
+struct wire_use;
 
 /* Of one frame. */
 struct values {
@@ -34,6 +35,10 @@ struct values {
 
 	/* Any worker: tasks that should have written last did not. */
 	_Atomic(uint8_t) *is_dead; /* by use of the claim */
+	_Atomic(uint32_t) *nr_untouched; /* the same: writers that were none */
+
+	/* The task; then whoever decides it. NULL: no use is MAYBE. */
+	uint8_t *untouched; /* by use of the graph */
 };
 
 /* For each frame at seal. 0 or -ENOMEM. */
@@ -67,6 +72,19 @@ void values_used(struct frame *f, uint32_t index);
 
 /* It failed or was skipped: the same, and what it should have written. */
 void values_dead(struct frame *f, uint32_t index);
+
+/* The body has left the use untouched. */
+void values_untouched(struct frame *f, uint32_t index, unsigned use);
+bool values_is_untouched(const struct frame *f, const struct wire_use *u);
+
+/* The body is over: what it has left untouched is no write. */
+void values_count_untouched(struct frame *f, uint32_t index);
+
+/* Does its failure pass over this edge? */
+bool values_pass_failure(const struct frame *f, uint32_t from, uint32_t to);
+
+/* Its successors are told. */
+void values_forget_untouched(struct frame *f, uint32_t index);
 
 /* The bytes of a use; NULL: there is no such use, or none. */
 void *values_ptr(struct lkdf_ctx *c, unsigned use);

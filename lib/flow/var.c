@@ -114,11 +114,17 @@ static bool combine(struct var *v, struct news *n)
 {
 	struct domain *d = v->domain;
 	uint32_t nr = 0, i;
+	struct var *part;
 
 	if (v->turn == TURN_REDUCE)
 		nr = combine_one(v, COMBINE_OWN, v->first, n);
-	for (i = 0; v->turn == TURN_PARTS && i < d->nr_parts; i++)
-		nr += combine_one(&d->parts[i], COMBINE_WHOLE, v->first, n);
+	for (i = 0; v->turn == TURN_PARTS && i < d->nr_parts; i++) {
+		part = &d->parts[i];
+		nr += combine_one(part, COMBINE_WHOLE, v->first, n);
+		/* Copies to come are of children of whoever comes next. */
+		if (a_load(&part->active, relaxed) == VAR_OPEN)
+			part->turn = TURN_WRITE;
+	}
 	if (!nr)
 		return false;
 	v->turn = TURN_WRITE;
@@ -220,6 +226,7 @@ struct domain *use_below(struct use *u, size_t nr_parts)
 	if (!d)
 		return NULL;
 	domain_init(d, u->domain->rt, u->domain->data, u);
+	d->bytes = u->domain->bytes;
 	if (nr_parts) {
 		d->nr_parts = (uint32_t)nr_parts;
 		d->parts = (struct var *)(d + 1);
@@ -262,15 +269,31 @@ static bool has_poisoned(const struct domain *d)
 	return a_load(&d->nr_poisoned, relaxed) != 0;
 }
 
+/* A weak parent writes what its children do: nobody has written v. */
+static bool is_as_before(const struct use *u, const struct var *v)
+{
+	struct domain *below = u->below;
+	const struct var *child;
+
+	if (likely(!(u->flags & USE_WEAK) || !(u->flags & USE_READS)))
+		return false;
+	if (!below)
+		return true;
+	child = &below->whole;
+	if (v != u->var && below->nr_parts)
+		child = &below->parts[v - u->domain->parts];
+	return !var_has_value(below, child);
+}
+
 static void publish_var(const struct use *u, struct var *v, int error,
 			struct failure *failure)
 {
-	if (error)
+	if (error) {
 		var_fail(v, error, failure);
-	else if (u->turn != TURN_REDUCE)
+	} else if (u->turn != TURN_REDUCE && !is_as_before(u, v)) {
 		heal_var(v);
-	if (!error && u->turn != TURN_REDUCE)
 		v->has_value = true;
+	}
 }
 
 /* What it has written, or should have, before the next may look. */

@@ -69,6 +69,7 @@ struct var {
 	bool has_value;
 	_Atomic(int32_t) node; /* of a part's own pages; -1: unknown */
 	_Atomic(int32_t) error; /* the last writer failed, or did not run */
+	_Atomic(uint32_t) foreign; /* any thread; a guess, see move.h */
 	_Atomic(struct failure *) failure; /* of error; NULL: not known */
 
 	/* Set when made, constant afterwards. */
@@ -90,6 +91,7 @@ struct domain {
 	struct lkdf *rt;
 	struct lkdf_data *data;
 	struct use *above; /* the parent's; NULL: tasks without a parent */
+	void *bytes; /* of this run of a graph; NULL: those of the data */
 
 	/* Under lock, then as struct var says. */
 	struct var *parts;
@@ -126,6 +128,9 @@ struct use {
 
 	/* As above until it is granted, then the claim's holder. */
 	uint8_t flags;
+
+	/* The claim's holder, before its body: see flow/replica.h. */
+	uint16_t copy; /* node + 1 of the copy that it reads; 0: the bytes */
 
 	/* Any thread. */
 	_Atomic(uint32_t) nr_parts; /* hidden: uses of parts, not left */

@@ -144,9 +144,10 @@ static int var_of(struct lkdf_graph *g, struct lkdf_data *d, uint32_t part,
 
 static int check_once(const struct lkdf_graph *g, const struct lkdf_use *u)
 {
+	uint32_t mode = u->mode & ~(uint32_t)LKDF_WEAK;
 	char text[DATA_TEXT];
 
-	if (u->mode == LKDF_READ || u->mode == LKDF_WRITE)
+	if (mode == LKDF_READ || mode == LKDF_WRITE)
 		return 0;
 	return err(-EINVAL,
 		   "graph %s: mode %#x of %s: LKDF_DATA_ONCE is read or "
@@ -158,11 +159,6 @@ static int check_use(const struct lkdf_graph *g, const struct lkdf_use *u)
 {
 	int rc = 0;
 
-	if (u->mode & (LKDF_WEAK | LKDF_MAYBE))
-		return err(-EOPNOTSUPP,
-			   "graph %s: WEAK and MAYBE in a graph are not built "
-			   "yet",
-			   g->name);
 	if (u->data->flags & LKDF_DATA_ONCE)
 		rc = check_once(g, u);
 	if (!rc && u->mode & LKDF_REDUCE)
@@ -191,6 +187,7 @@ static int add_use(struct lkdf_graph *g, uint32_t task,
 	u->flags = (uint8_t)((flags & USE_READS ? WIRE_READS : 0) |
 			     (flags & USE_WRITES ? WIRE_WRITES : 0));
 	wire_var(g->wiring, var)->is_used = true;
+	g->wiring->has_maybe |= (from->mode & LKDF_MAYBE) != 0;
 	if (wire_var(g->wiring, var)->is_brief)
 		u->flags |= WIRE_BRIEF;
 	return 0;
@@ -267,15 +264,6 @@ void wire_number_claims(struct wiring *w)
 
 /* ---- after seal: by index ---------------------------------------------- */
 
-static int compare_pairs(const void *a, const void *b)
-{
-	const struct wire_pair *x = a, *y = b;
-
-	if (x->from != y->from)
-		return x->from < y->from ? -1 : 1;
-	return x->to < y->to ? -1 : x->to > y->to;
-}
-
 /* A stable sort: by counting. */
 static int sort_uses(struct lkdf_graph *g)
 {
@@ -295,20 +283,6 @@ static int sort_uses(struct lkdf_graph *g)
 	region_free(next, w->nr_indices * sizeof(*next));
 	region_free(copy, size);
 	return copy && next ? 0 : no_memory(g);
-}
-
-static void rename_soft(struct lkdf_graph *g)
-{
-	struct array *a = &g->wiring->soft;
-	struct wire_pair *p = a->items;
-	size_t i;
-
-	for (i = 0; i < a->nr; i++) {
-		p[i].from = graph_index(g, p[i].from);
-		p[i].to = graph_index(g, p[i].to);
-	}
-	if (a->nr)
-		qsort(p, a->nr, sizeof(*p), compare_pairs);
 }
 
 static void fill_brief(struct wiring *w)
@@ -348,15 +322,19 @@ int wire_index(struct lkdf_graph *g)
 		w->first[i] = sum;
 		sum += count;
 	}
-	rename_soft(g);
+	wire_index_pairs(g);
 	return g->is_settled ? sort_uses(g) : 0;
 }
 
-bool wire_is_soft(const struct lkdf_graph *g, uint32_t from, uint32_t to)
+const struct wire_use *wire_main(const struct wiring *w,
+				 const struct wire_use *u)
 {
-	const struct wire_pair key = { from, to };
-	const struct array *a = &g->wiring->soft;
+	const struct wire_use *m, *end;
 
-	return a->nr &&
-	       bsearch(&key, a->items, a->nr, sizeof(key), compare_pairs);
+	if (likely(!(u->flags & WIRE_MERGED)))
+		return u;
+	for (m = wire_uses(w, u->task, &end); m < end; m++)
+		if (!(m->flags & WIRE_MERGED) && wire_is_same(w, m, u))
+			return m;
+	return u;
 }

@@ -6,7 +6,8 @@
  * per run, see values.h.
  *
  * An edge that only keeps readers and the next writer apart is soft: a task
- * that failed does not skip what overwrites its input.
+ * that failed does not skip what overwrites its input. WEAK uses have edges as
+ * strong ones.
  */
 #ifndef FLOW_WIRE_H
 #define FLOW_WIRE_H
@@ -24,6 +25,7 @@ enum wire_flag {
 	WIRE_LAST = 8, /* nobody in the graph writes it later */
 	WIRE_BRIEF = 16, /* of bytes that live from producer to readers */
 	WIRE_MERGED = 32, /* another use of the task stands for it */
+	WIRE_COMBINES = 64, /* copies: the task is one of ours */
 };
 
 /* One use of one task; in the order of tasks. */
@@ -49,6 +51,7 @@ struct wire_var {
 	uint32_t nr_rewritten; /* of the whole: parts with a writer */
 	uint32_t reader; /* first of a list of uses; NO_TASK */
 	uint32_t reducer; /* the same of an open group */
+	bool is_maybe; /* the writer may leave it untouched */
 
 	/* Set at seal, constant afterwards. */
 	uint32_t nr_readers, nr_writers;
@@ -60,9 +63,13 @@ struct wire_var {
 	uint64_t offset; /* in the data's bytes */
 };
 
+/* An edge that passes no failure on, and why; one for each reason. */
 struct wire_pair {
 	uint32_t from, to;
+	uint32_t var; /* while it is untouched; NO_VAR: in any case */
 };
+
+#define NO_VAR UINT32_MAX
 
 /* What a run needs of a var with brief bytes. */
 struct wire_brief {
@@ -87,6 +94,7 @@ struct wiring {
 	uint32_t nr_indices; /* of first, less one */
 	struct wire_brief *brief; /* by var */
 	uint32_t nr_claims;
+	bool has_maybe; /* some use is MAYBE */
 };
 
 /* Remembers a task's uses, checked. 0 or -errno. */
@@ -104,8 +112,16 @@ int wire_index(struct lkdf_graph *g);
 
 void wire_free(struct lkdf_graph *g);
 
-/* Does the edge keep two uses apart, and nothing more? By index. */
-bool wire_is_soft(const struct lkdf_graph *g, uint32_t from, uint32_t to);
+/* The pairs of an edge; *end behind the last. By index. */
+const struct wire_pair *wire_pairs(const struct wiring *w, uint32_t from,
+				   uint32_t to, const struct wire_pair **end);
+
+/* Tasks have their index now. */
+void wire_index_pairs(struct lkdf_graph *g);
+
+/* The use of the same task that stands for this one: itself, or another. */
+const struct wire_use *wire_main(const struct wiring *w,
+				 const struct wire_use *u);
 
 /* Uses of a task, by index; *end behind the last. */
 static inline const struct wire_use *
@@ -120,6 +136,20 @@ wire_uses(const struct wiring *w, uint32_t index, const struct wire_use **end)
 static inline struct wire_var *wire_var(const struct wiring *w, uint32_t var)
 {
 	return (struct wire_var *)w->vars.items + var;
+}
+
+static inline uint32_t wire_whole(const struct wiring *w, uint32_t var)
+{
+	return var - wire_var(w, var)->part;
+}
+
+/* One stands for the other: it is of the same thing, or of the whole. */
+static inline bool wire_is_same(const struct wiring *w,
+				const struct wire_use *a,
+				const struct wire_use *b)
+{
+	return a->var == b->var ||
+	       (!wire_var(w, a->var)->part && wire_whole(w, b->var) == a->var);
 }
 
 #endif

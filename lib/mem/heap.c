@@ -249,7 +249,8 @@ static void *alloc_in(struct heap *h, struct cache *c,
 	if (class < NR_SIZES)
 		return alloc_block(h, c, w->memory, class, error);
 	s = memory_large(m, max_u64(w->size, CLASS_MAX_SIZE + 1), w->align,
-			 is_zero, error);
+			 w->is_huge && w->size > CLASS_MAX_SIZE, is_zero,
+			 error);
 	return s ? s->base : NULL;
 }
 

@@ -107,6 +107,8 @@ struct cache *heap_thread_cache(struct heap *h);
 struct heap_want {
 	unsigned memory;
 	size_t size, align; /* align: a power of two */
+	/* Above CLASS_MAX_SIZE: huge pages asked for, if the heap may. */
+	bool is_huge;
 };
 
 /*
@@ -221,7 +223,7 @@ static inline struct cache *heap_known_cache(const struct heap *h)
 /* For structures of our own, on this thread's node; c may be NULL. */
 static inline void *heap_new(struct heap *h, struct cache *c, size_t size)
 {
-	struct heap_want w = { 0, size, 16 };
+	struct heap_want w = { .size = size, .align = 16 };
 	void *p = NULL;
 	bool is_zero;
 	int error;

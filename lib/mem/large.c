@@ -88,15 +88,18 @@ static struct span *find_cached(struct memory *m, size_t size, size_t align)
 
 /* Without lock; m->mapped counts it already. */
 static struct span *map_new(struct memory *m, size_t size, size_t align,
-			    int *error)
+			    bool is_huge, int *error)
 {
 	struct span *s = meta_alloc(&m->meta, sizeof(*s));
+	struct os_policy policy = m->policy;
 	int bind_error = 0;
 
 	*error = ENOMEM;
 	if (!s)
 		return NULL;
-	s->base = os_map(size, align, &m->policy, error, &bind_error);
+	if (is_huge && policy.huge == OS_HUGE_DEFAULT)
+		policy.huge = OS_HUGE_ALWAYS;
+	s->base = os_map(size, align, &policy, error, &bind_error);
 	if (!s->base) {
 		meta_free(&m->meta, s, sizeof(*s));
 		return NULL;
@@ -115,6 +118,7 @@ static struct span *map_new(struct memory *m, size_t size, size_t align,
 	s->size = size;
 	s->inverse = 0;
 	s->nr_blocks = 1;
+	s->is_huge = is_huge;
 	list_init(&s->list);
 	list_init(&s->age);
 	list_init(&s->all);
@@ -123,9 +127,9 @@ static struct span *map_new(struct memory *m, size_t size, size_t align,
 
 /* Without lock; m->mapped counts it already. */
 static struct span *map_counted(struct memory *m, size_t size, size_t align,
-				int *error)
+				bool is_huge, int *error)
 {
-	struct span *s = map_new(m, size, align, error);
+	struct span *s = map_new(m, size, align, is_huge, error);
 
 	if (s && index_add(&m->heap->index, s->base, 1, s))
 		return s;
@@ -141,7 +145,7 @@ static struct span *map_counted(struct memory *m, size_t size, size_t align,
 }
 
 struct span *memory_large(struct memory *m, size_t size, size_t align,
-			  bool *is_zero, int *error)
+			  bool is_huge, bool *is_zero, int *error)
 {
 	bool may_map = true;
 	struct span *s;
@@ -149,7 +153,7 @@ struct span *memory_large(struct memory *m, size_t size, size_t align,
 	align = max_u64(align, ALIGN_MIN);
 	size = mapped_size(m, size);
 	lock_take(&m->lock);
-	s = find_cached(m, size, align);
+	s = is_huge ? NULL : find_cached(m, size, align);
 	if (!s) {
 		may_map = heap_may_map(m, size, error);
 		m->mapped += may_map ? size : 0;
@@ -158,7 +162,7 @@ struct span *memory_large(struct memory *m, size_t size, size_t align,
 	if (!may_map)
 		return NULL;
 	if (!s)
-		s = map_counted(m, size, align, error);
+		s = map_counted(m, size, align, is_huge, error);
 	if (!s)
 		return NULL;
 	*is_zero = !s->is_dirty;
@@ -174,7 +178,7 @@ struct span *memory_large(struct memory *m, size_t size, size_t align,
 static bool may_cache(const struct memory *m, const struct span *s,
 		      bool has_room)
 {
-	if (m->policy.is_locked || s->size > LARGE_CACHED_MAX)
+	if (m->policy.is_locked || s->is_huge || s->size > LARGE_CACHED_MAX)
 		return false;
 	return has_room || !m->heap->is_strict;
 }

@@ -72,6 +72,7 @@ struct span {
 	size_t size; /* large: bytes mapped */
 	int64_t idle_since_ns;
 	bool is_dirty; /* large: not known to be zero */
+	bool is_huge; /* large: has a policy of its own, is never cached */
 	_Atomic(bool) is_cached;
 
 	/* Under labels' lock, see label.h: one number per block, or NULL. */
@@ -134,11 +135,12 @@ struct span *memory_span(struct memory *m, unsigned class, int *error);
 void memory_span_free(struct memory *m, struct span *s);
 
 /*
- * A block of its own, of at least size bytes. *is_zero: known to hold zeroes.
- * NULL: no memory, *error why.
+ * A block of its own, of at least size bytes. is_huge: huge pages are asked
+ * for, unless the policy says never. *is_zero: known to hold zeroes. NULL: no
+ * memory, *error why.
  */
 struct span *memory_large(struct memory *m, size_t size, size_t align,
-			  bool *is_zero, int *error);
+			  bool is_huge, bool *is_zero, int *error);
 
 /* 0; -EALREADY: it is free. */
 int memory_large_free(struct memory *m, struct span *s, bool is_remote);

@@ -11,6 +11,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#define PAGE 4096
+#define HUGE_PAGE ((size_t)2 << 20)
+
 static void *map(size_t size)
 {
 	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE,
@@ -58,6 +61,12 @@ static void advise(void *at, size_t size, enum os_huge huge)
 		madvise(at, size, MADV_HUGEPAGE);
 	else if (huge == OS_HUGE_NEVER)
 		madvise(at, size, MADV_NOHUGEPAGE);
+}
+
+void os_huge(void *at, size_t size, enum os_huge policy)
+{
+	if (policy != OS_HUGE_NEVER && size > HUGE_PAGE)
+		advise(at, round_up(size, PAGE), OS_HUGE_ALWAYS);
 }
 
 void *os_map(size_t size, size_t align, const struct os_policy *p, int *error,
@@ -110,6 +119,86 @@ bool os_populate(void *at, size_t size)
 bool os_where(void *const *page, unsigned nr, int *node)
 {
 	return syscall(SYS_move_pages, 0, nr, page, NULL, node, 0) == 0;
+}
+
+#define MOVE_BATCH 128
+
+/* Of the pages, which are not on the node: to the front. Their number. */
+static unsigned pages_off(void **page, unsigned nr, int os_node)
+{
+	int status[MOVE_BATCH];
+	unsigned i, n = 0;
+
+	if (!os_where(page, nr, status))
+		return 0;
+	for (i = 0; i < nr; i++)
+		if (status[i] >= 0 && status[i] != os_node)
+			page[n++] = page[i];
+	return n;
+}
+
+/* Pages moved; -errno. */
+static int64_t move_batch(void **page, unsigned nr, int os_node)
+{
+	int node[MOVE_BATCH], status[MOVE_BATCH];
+	unsigned i, nr_off = pages_off(page, nr, os_node);
+
+	for (i = 0; i < nr_off; i++)
+		node[i] = os_node;
+	if (nr_off && syscall(SYS_move_pages, 0, nr_off, page, node, status,
+			      MPOL_MF_MOVE) < 0)
+		return -errno;
+	/* Asked again: the status of a part of a huge page says little. */
+	return nr_off - pages_off(page, nr_off, os_node);
+}
+
+int64_t os_move(void *at, size_t size, int os_node)
+{
+	char *p = (char *)round_up((uintptr_t)at, PAGE);
+	char *end = (char *)(((uintptr_t)at + size) / PAGE * PAGE);
+	void *page[MOVE_BATCH];
+	int64_t moved = 0, n = 0;
+	unsigned nr;
+
+	while (p < end && n >= 0) {
+		for (nr = 0; nr < MOVE_BATCH && p < end; p += PAGE)
+			page[nr++] = p;
+		n = move_batch(page, nr, os_node);
+		moved += n * PAGE;
+	}
+	return n < 0 ? n : moved;
+}
+
+/* Pages that are asked about a range. */
+#define NR_ASKED 16
+
+int os_node_of(void *at, size_t size, bool *is_all)
+{
+	uintptr_t first = round_up((uintptr_t)at, PAGE) / PAGE;
+	uintptr_t end = ((uintptr_t)at + size) / PAGE;
+	int status[NR_ASKED], node = -1;
+	void *page[NR_ASKED];
+	uint32_t at_2_32;
+	unsigned i;
+
+	/* Spread, but at no equal distances: interleaved pages are at such. */
+	for (i = 0; i < NR_ASKED && first < end; i++) {
+		at_2_32 = i * 0x9e3779b9u;
+		page[i] = (void *)((first + ((end - first) * at_2_32 >> 32)) *
+				   PAGE);
+	}
+	*is_all = first < end && os_where(page, NR_ASKED, status);
+	if (!*is_all)
+		return -1;
+	for (i = 0; i < NR_ASKED; i++) {
+		*is_all &= status[i] >= 0;
+		if (status[i] < 0)
+			continue;
+		if (node >= 0 && node != status[i])
+			return OS_SPREAD;
+		node = status[i];
+	}
+	return node;
 }
 
 int64_t os_coarse_ns(void)

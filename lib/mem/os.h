@@ -44,6 +44,9 @@ void os_unmap(void *at, size_t size);
 /* The pages go back, the range stays and reads as zero. */
 void os_decommit(void *at, size_t size);
 
+/* Asks for huge pages in a range that is mapped already, unless never. */
+void os_huge(void *at, size_t size, enum os_huge policy);
+
 /* Makes all pages present. False: there are not enough. */
 bool os_populate(void *at, size_t size);
 
@@ -52,6 +55,21 @@ bool os_populate(void *at, size_t size);
  * kernel does not say.
  */
 bool os_where(void *const *page, unsigned nr, int *node);
+
+/*
+ * Moves the present pages among the whole ones of at .. at + size to the
+ * system's node. Return: bytes that were elsewhere and are there now; -errno:
+ * the kernel refuses.
+ */
+int64_t os_move(void *at, size_t size, int os_node);
+
+/*
+ * The system's node of a few of those pages, if they agree; -1: none is
+ * present, or the kernel does not say; OS_SPREAD: they do not agree. *is_all:
+ * all of them are present.
+ */
+#define OS_SPREAD (-2)
+int os_node_of(void *at, size_t size, bool *is_all);
 
 /* Applies the policy to a range that is mapped already. 0 or -errno. */
 int os_bind(void *at, size_t size, const struct os_policy *p);

@@ -31,6 +31,18 @@ struct link {
  */
 #define LINK_ALIGN 16
 #define LINK_TYPE(item) ((item) >> 1 & 7)
+#define LINK_PLANNED 5 /* type: tasks that were planned for a node */
+
+/*
+ * Of an item that is not a link: it was planned for the node where it lies.
+ * Other nodes do not take it because they are idle for a moment, see far.h.
+ */
+#define ITEM_PLANNED 4u
+
+static inline bool item_is_planned(uint64_t item)
+{
+	return item & 1 ? item & ITEM_PLANNED : LINK_TYPE(item) == LINK_PLANNED;
+}
 
 static inline uint64_t link_item(const struct link *link)
 {

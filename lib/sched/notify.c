@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "sched/notify.h"
 
+#include "sched/far.h"
 #include "sched/sched.h"
 
 static uint64_t look(struct sched_node *node)
@@ -10,13 +11,19 @@ static uint64_t look(struct sched_node *node)
 }
 
 /* What is read of s lies on one node: once, not once for each word. */
-bool notify_any(struct sched *s, const struct sched_node *node)
+bool notify_any(struct sched *s, struct sched_node *node)
 {
 	struct sched_node *nodes = s->nodes;
 	int nr = s->nr_worker_nodes, i;
 	bool is_asleep = false;
 	uint64_t word;
 
+	if (unlikely(load_is_planned(&node->load))) {
+		if (park_notify(&node->park))
+			return true;
+		if (!far_may_wake(node))
+			return false;
+	}
 	for (i = 0; i < nr; i++) {
 		word = look(&nodes[node->near[i]]);
 		if (park_spinners(word))

@@ -17,9 +17,11 @@
 
 /*
  * After work was made public: wakes a sleeper, nearest to the node first,
- * unless somebody looks for work. True if it woke one.
+ * unless somebody looks for work. Of a node with planned work, whose spinners
+ * elsewhere may not take it, one there, and others not often: see far.h. True
+ * if it woke one.
  */
-bool notify_any(struct sched *s, const struct sched_node *node);
+bool notify_any(struct sched *s, struct sched_node *node);
 
 /* The same for work that only workers of the node may take. */
 bool notify_bound(struct sched_node *node);

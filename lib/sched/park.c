@@ -107,20 +107,27 @@ static int sleep_on_bell(struct park *p, int64_t timeout_ns)
 
 int park_sleep(struct park *p, int64_t timeout_ns)
 {
+	bool is_over = false;
+
 	if (unlikely(watch(p)))
 		return sleep_on_bell(p, timeout_ns);
 	while (!take_token(p)) {
-		if (futex_wait(futex_of(p), 0, timeout_ns) == -ETIMEDOUT) {
+		if (is_over) {
 			park_retract(p);
 			return -ETIMEDOUT;
 		}
+		/* What is left of the time is not known here. */
+		is_over =
+			futex_wait(futex_of(p), 0, timeout_ns) == -ETIMEDOUT ||
+			timeout_ns >= 0;
 	}
 	return 0;
 }
 
 bool park_found(struct park *p)
 {
-	return !park_spinners(a_sub(&p->word, SPINNER, relaxed) - SPINNER);
+	/* [park.found] before we look at timers; pairs with [park.b]. */
+	return !park_spinners(a_sub(&p->word, SPINNER, seq_cst) - SPINNER);
 }
 
 bool park_wake(struct park *p)

@@ -80,8 +80,10 @@ static inline bool park_is_watched(struct park *p)
 	return a_load(&p->is_watched, seq_cst) != 0;
 }
 
-/* Sleeper -> spinner by the bell, by a token or, with a timeout >= 0,
- * -ETIMEDOUT. */
+/*
+ * Sleeper -> spinner by the bell, by a token or, with a timeout >= 0,
+ * -ETIMEDOUT, which may come early.
+ */
 int park_sleep(struct park *p, int64_t timeout_ns);
 
 /*

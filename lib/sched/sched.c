@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * Bringing workers up and taking them down. A worker's memory is one region:
- * the rings of its deques and its list of victims.
+ * the rings of its deques, its list of victims and what it knows of nodes.
  */
 #include "sched/sched.h"
 
@@ -34,11 +34,22 @@ static uint64_t ns_to_ticks(const struct sched *s, uint64_t ns)
 	return ns * s->ticks_per_1024ns / 1024;
 }
 
-static size_t worker_region_size(int nr_workers)
+static size_t rings_size(void)
 {
 	return (2 * NORMAL_RING + (NR_DEQUES - 2) * OTHER_RING) *
-		       sizeof(uint64_t) +
-	       (size_t)nr_workers * sizeof(int);
+	       sizeof(uint64_t);
+}
+
+static size_t far_size(const struct sched *s)
+{
+	return sizeof(struct far) +
+	       (size_t)s->nr_nodes *
+		       (2 * sizeof(double) + sizeof(struct deficit_node));
+}
+
+static size_t worker_region_size(const struct sched *s)
+{
+	return rings_size() + far_size(s) + (size_t)s->nr_workers * sizeof(int);
 }
 
 /* Before it is touched. A made-up machine has no such node. */
@@ -54,9 +65,22 @@ static int node_distance(const struct sched *s, int from, int to)
 			  : topo_distance(s->topo, from, to);
 }
 
+static void init_far(struct sched *s, struct worker *w, struct far *far)
+{
+	int i;
+
+	w->far = far;
+	far->node = (struct deficit_node *)(far + 1);
+	far->measured = (double *)(far->node + s->nr_nodes);
+	far->extra = far->measured + s->nr_nodes;
+	for (i = 0; i < s->nr_nodes; i++)
+		far->extra[i] = deficit_extra_at(
+			node_distance(s, w->executor->node, i));
+}
+
 static int init_deques(struct sched *s, struct worker *w)
 {
-	size_t size = worker_region_size(s->nr_workers);
+	size_t size = worker_region_size(s);
 	_Atomic(uint64_t) *slot = region_alloc(size);
 	uint32_t nr;
 	int level;
@@ -70,7 +94,8 @@ static int init_deques(struct sched *s, struct worker *w)
 		deque_init(&w->deque[level], slot, nr - 1);
 		slot += nr;
 	}
-	w->victims = (int *)(void *)slot;
+	init_far(s, w, (void *)slot);
+	w->victims = (int *)(void *)((char *)(void *)slot + far_size(s));
 	return 0;
 }
 
@@ -86,7 +111,7 @@ static void free_workers(struct sched *s)
 	/* The rings of the lowest class lie first in the region. */
 	for (i = 0; s->workers && i < s->nr_workers; i++) {
 		region_free((void *)(uintptr_t)s->workers[i].deque[0].slot,
-			    worker_region_size(s->nr_workers));
+			    worker_region_size(s));
 		stack_unmap(&s->workers[i].stack);
 	}
 	region_unmap(s->workers, (size_t)s->nr_workers * sizeof(*s->workers));
@@ -321,11 +346,13 @@ int sched_start(struct sched *s, const struct sched_attr *a)
 	int rc;
 
 	memset(s, 0, sizeof(*s));
+	timers_init(&s->timers);
 	s->ops = *a->ops;
 	s->topo = a->topo;
 	s->nr_workers = a->nr_workers;
 	s->nr_nodes = a->topo->nr_nodes;
 	s->is_serial = a->is_serial;
+	s->keeps_planned = a->keeps_planned;
 	s->is_pinned = a->is_pinned && !a->topo->is_synthetic && !a->is_serial;
 	s->ticks_per_1024ns = clock_ticks_per_1024ns();
 	s->spin_ticks = ns_to_ticks(s, (uint64_t)a->spin_us * 1000);

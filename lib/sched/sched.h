@@ -10,6 +10,7 @@
 #ifndef SCHED_SCHED_H
 #define SCHED_SCHED_H
 
+#include "sched/timers.h"
 #include "sched/worker.h"
 
 struct log;
@@ -22,6 +23,8 @@ struct sched_ops {
 	bool (*poll)(struct worker *w);
 	/* Serial mode: waits for what is under way; false: nothing is. */
 	bool (*wait)(struct worker *w);
+	/* A timer is due: timers_fire(), and what comes of it. */
+	void (*tick)(void *rt);
 };
 
 struct sched_attr {
@@ -35,7 +38,7 @@ struct sched_attr {
 	int nr_workers;
 	int spin_us;
 	int stack_kib; /* 0: the system's default */
-	bool is_pinned, is_serial, is_per_node;
+	bool is_pinned, is_serial, is_per_node, keeps_planned;
 };
 
 struct sched {
@@ -48,9 +51,13 @@ struct sched {
 	int nr_worker_nodes; /* nodes that have workers */
 	int nr_started;
 	bool is_pinned, is_serial;
+	bool keeps_planned; /* planned work never leaves its node */
 	uint32_t ticks_per_1024ns;
 	uint64_t spin_ticks; /* how long an idle worker spins */
 	uint64_t wake_ticks; /* what a wake-up costs the waker, about */
+
+	/* Any thread. */
+	struct timers timers;
 
 	/* Any thread; serial mode: who asked for a drain, and the drainer. */
 	_Atomic(uint32_t) nr_drains;

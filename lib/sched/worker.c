@@ -6,8 +6,10 @@
 #include "sched/worker.h"
 
 #include "base/clock.h"
+#include "sched/far.h"
 #include "sched/notify.h"
 #include "sched/sched.h"
+#include "sched/tick.h"
 
 bool worker_pop_class(struct worker *w, uint64_t *item)
 {
@@ -106,7 +108,8 @@ void worker_offer(struct worker *w, bool is_short, uint64_t body_ticks)
 	w->behind_ticks += body_ticks;
 	if (!policy_wake_now(w->behind_ticks, s->wake_ticks, is_short))
 		return;
-	if (!(shared & 1u << DEQUE_BOUND) && notify_has_spinner(s))
+	if (!(shared & 1u << DEQUE_BOUND) && !load_is_planned(&w->node->load) &&
+	    notify_has_spinner(s))
 		return;
 	w->behind_ticks = 0;
 	notify(w, shared);
@@ -278,6 +281,16 @@ static bool is_left(struct deque *d)
 	return true;
 }
 
+/* Of another node: is it ours to take? See far.h. */
+static bool is_kept(struct worker *w, struct worker *victim, int level)
+{
+	uint64_t item;
+
+	return !far_allows(w, victim->node) &&
+	       deque_peek(&victim->deque[level], &item) &&
+	       item_is_planned(item);
+}
+
 static bool steal_from(struct worker *w, int i, uint64_t *item)
 {
 	struct worker *victim = &w->sched->workers[w->victims[i]];
@@ -288,6 +301,8 @@ static bool steal_from(struct worker *w, int i, uint64_t *item)
 	for (level = is_near ? DEQUE_BOUND : NR_CLASSES - 1; level >= 0;
 	     level--) {
 		if (!is_left(&victim->deque[level]))
+			continue;
+		if (!is_near && is_kept(w, victim, level))
 			continue;
 		do {
 			rc = deque_steal(&victim->deque[level], item);
@@ -316,12 +331,15 @@ static bool look_once(struct worker *w, bool far, uint64_t *item)
 		return true;
 	if (worker_take_home(w) && worker_pop(w, item))
 		return true;
+	if (far && s->nr_nodes > 1)
+		far_look(w, clock_ticks() - w->idle_since);
 	for (i = 0; i < nr; i++) {
 		if (steal_from(w, i, item))
 			return true;
 	}
 	for (i = 0; far && i < s->nr_nodes; i++) {
-		if (take_any(w, &s->nodes[i]) && worker_pop(w, item))
+		if (far_allows(w, &s->nodes[i]) && take_any(w, &s->nodes[i]) &&
+		    worker_pop(w, item))
 			return true;
 	}
 	return false;
@@ -362,13 +380,16 @@ static unsigned public_for(struct worker *w)
 	int i, level;
 
 	for (i = 0; i < s->nr_nodes; i++)
-		found |= waiting_at(&s->nodes[i], &s->nodes[i] == w->node);
+		if (far_allows(w, &s->nodes[i]))
+			found |= waiting_at(&s->nodes[i],
+					    &s->nodes[i] == w->node);
 	for (i = 0; i < s->nr_workers; i++) {
 		if (s->workers[i].node == w->node &&
 		    has_public(&s->workers[i].deque[DEQUE_BOUND]))
 			found |= 1u << DEQUE_BOUND;
 		for (level = 0; level < NR_CLASSES; level++)
-			if (has_public(&s->workers[i].deque[level]))
+			if (has_public(&s->workers[i].deque[level]) &&
+			    !is_kept(w, &s->workers[i], level))
 				found |= 1u << level;
 	}
 	return found;
@@ -385,19 +406,23 @@ static bool is_stopping(struct worker *w)
 static void sleep_once(struct worker *w)
 {
 	struct sched *s = w->sched;
+	int64_t left, armed;
 	int i;
 
 	for (i = 0; i < s->nr_workers - 1; i++)
 		want(&s->workers[w->victims[i]]);
 	park_announce(&w->node->park);
-	if (public_for(w) || is_stopping(w)) {
+	left = timers_arm(&s->timers, &armed);
+	if (public_for(w) || is_stopping(w) || !left) {
 		park_retract(&w->node->park);
-		return;
+	} else {
+		counter_add(w->executor->counters, COUNTER_PARKS, 1);
+		trace_event(w->executor->ring, EVENT_PARK, 0, 0);
+		/* Who may not take what is there yet comes back for it. */
+		park_sleep(&w->node->park, far_nap(w, left));
+		trace_event(w->executor->ring, EVENT_UNPARK, 0, 0);
 	}
-	counter_add(w->executor->counters, COUNTER_PARKS, 1);
-	trace_event(w->executor->ring, EVENT_PARK, 0, 0);
-	park_sleep(&w->node->park, -1);
-	trace_event(w->executor->ring, EVENT_UNPARK, 0, 0);
+	timers_disarm(&s->timers, armed);
 }
 
 /* Spins for the window, a pause between any two looks. True: an item. */
@@ -412,6 +437,10 @@ static bool spin(struct worker *w, uint64_t *item)
 				      policy_steal_far(idle, s->spin_ticks),
 			      item))
 			return true;
+		/* What a timer starts may come to our own deque. */
+		if (worker_has_clock(w) && worker_tick(w) &&
+		    worker_pop(w, item))
+			return true;
 		a_pause();
 		idle = clock_ticks() - start;
 	} while (idle < s->spin_ticks && !is_stopping(w));
@@ -425,6 +454,7 @@ static bool find(struct worker *w, uint64_t *item)
 	uint64_t start = clock_ticks(), ns;
 	bool found;
 
+	w->idle_since = start;
 	park_spin(&w->node->park);
 	while (!(found = spin(w, item)) && !is_stopping(w))
 		sleep_once(w);
@@ -436,6 +466,8 @@ static bool find(struct worker *w, uint64_t *item)
 	/* The woken wakes the next, if there is more than it took. */
 	if (park_found(&w->node->park) && found && notify_has_sleeper(s))
 		notify(w, public_for(w));
+	if (found)
+		worker_pass_time(w);
 	return found;
 }
 

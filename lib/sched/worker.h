@@ -8,6 +8,7 @@
  *
  *	ATTN_WANT  somebody idle asks for work: share what is private
  *	ATTN_LOOK  something changed (cancel, recording): leave the fast path
+ *	ATTN_CLOCK there are timers: look at the clock now and then
  */
 #ifndef SCHED_WORKER_H
 #define SCHED_WORKER_H
@@ -18,6 +19,7 @@
 #include "sched/deque.h"
 #include "sched/executor.h"
 #include "sched/inbox.h"
+#include "sched/load.h"
 #include "sched/park.h"
 #include "sched/policy.h"
 
@@ -25,6 +27,7 @@
 
 #define ATTN_WANT 1u
 #define ATTN_LOOK 2u
+#define ATTN_CLOCK 4u
 
 /* Picks between two looks at the inbox while there is own work. */
 #define INBOX_EVERY 64
@@ -45,10 +48,19 @@ struct sched_node {
 	struct inbox bound; /* only the node's workers take */
 	struct backlog backlog[NR_DEQUES]; /* what was more than fits */
 	struct park park; /* they sleep here */
+	struct load load; /* work that was planned for them */
 
 	/* Set at start, constant afterwards. */
 	_Alignas(CACHE_LINE) int *near; /* nodes with workers, nearest first */
 	int nr_workers;
+};
+
+/* What an idle worker knows of the nodes, see far.h. */
+struct far {
+	double idle; /* ticks */
+	double *measured; /* by node: its rate */
+	double *extra; /* by node: of one byte there, constant */
+	struct deficit_node *node;
 };
 
 struct worker {
@@ -62,17 +74,20 @@ struct worker {
 	int id, cpu; /* cpu -1: not pinned */
 	int *victims; /* the others, nearest first */
 	int nr_near;
+	struct far *far; /* what it points to is this worker's only */
 	pthread_t thread;
 	struct stack stack;
 
 	/* This worker only. */
 	unsigned other_classes; /* deques but NORMAL that may have work */
 	uint32_t nr_picks;
+	uint32_t nr_ticks; /* see tick.h */
 	bool is_wanted; /* WANT, put off until there is something to share */
 	uint64_t behind_ticks; /* time spent on short bodies since WANT */
 	uint64_t rng;
 	struct io_ring *io; /* of the layer above; NULL: none */
 	bool io_has_failed; /* and there will be none */
+	uint64_t idle_since; /* ticks; while it looks for work */
 	unsigned nr_holding; /* joins on this stack whose tasks hold limits */
 
 	/* This worker pushes and pops, the others steal. */

@@ -24,7 +24,12 @@
 	X(SKIPPED, "skipped", "tasks", "not called, an input had failed")      \
 	X(CANCELLED, "cancelled", "tasks", "not called, cancelled before")     \
 	X(BLOCKING, "blocking", "tasks", "bodies called in the blocking pool") \
-	X(OVERFLOWS, "overflows", "tasks", "ready tasks no deque had room for")
+	X(OVERFLOWS, "overflows", "tasks",                                     \
+	  "ready tasks no deque had room for")                                 \
+	X(MIGRATED, "data.migrated_bytes", "bytes",                            \
+	  "of data, moved to another node")                                    \
+	X(REPLICATED, "data.replicated_bytes", "bytes",                        \
+	  "of data, copied for readers on another node")
 
 #define COUNTER_ENUM(name, text, unit, help) COUNTER_##name,
 enum counter {

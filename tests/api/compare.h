@@ -238,4 +238,48 @@ __attribute__((unused)) static void run_batch(struct lkdf *rt,
 	lkdf_kind_put(k);
 }
 
+/* A test program: tests of its own and a batch, in a runtime of each sort. */
+struct suite {
+	struct batch batch;
+	uint64_t seed; /* of the first program; one may be named as argument */
+	int nr, nr_sanitized; /* programs of each sort */
+	bool is_short; /* without 8 workers */
+	void (*tests)(struct lkdf *rt, bool is_serial); /* or NULL */
+};
+
+static void suite_run_with(const struct suite *s, const char *options,
+			   uint64_t seed, int nr)
+{
+	struct lkdf *rt;
+
+	printf("# %s\n", options);
+	rt = api_open(options);
+	if (s->tests)
+		s->tests(rt, !strcmp(options, "serial=yes"));
+	run_batch(rt, &s->batch, options, seed, nr);
+	is(lkdf_close(rt), 0, "the runtime closes");
+}
+
+/* Arguments: the first seed, and how many programs of each sort. */
+__attribute__((unused)) static void suite_run(const struct suite *s, int argc,
+					      char **argv)
+{
+	static const char *const options[] = {
+		"workers=1",  "workers=2", "workers=4",
+		"serial=yes", "workers=8",
+	};
+	uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 0) : s->seed;
+	int nr = argc > 2	 ? atoi(argv[2])
+		 : HAS_SANITIZER ? s->nr_sanitized
+				 : s->nr;
+	size_t i;
+
+	tap_start(argc > 2 ? 3600 : 240);
+	say_seed_in_time();
+	for (i = 0; i < LENGTH(options) - s->is_short; i++) {
+		suite_run_with(s, options[i], seed, nr);
+		seed += (uint64_t)nr;
+	}
+}
+
 #endif

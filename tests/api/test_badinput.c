@@ -160,24 +160,29 @@ static void tasks_not_built_are_called_by_name(struct lkdf *rt)
 {
 	struct lkdf_graph *g = api_graph(rt, 1);
 	struct lkdf_scope *s;
-	struct lkdf_event e;
+	struct lkdf_event e, none = { 0 };
 	atomic_int nr;
 
 	refused(T(.nr_use = 1), -EINVAL, "use is NULL", "uses that are NULL");
-	refused(T(.nr_after = 1), -EOPNOTSUPP, "after", "after");
-	refused(T(.deadline_ns = 1), -EOPNOTSUPP, "deadline", "a deadline");
+	refused(T(.nr_after = 1), -EINVAL, "after is NULL",
+		"events that are NULL");
+	refused(T(.nr_after = 1, .after = &none), -EINVAL, "event 0",
+		"an event that is none");
+	refused(T(.nr_after = LKDF_MAX_AFTER + 1, .after = &none), -E2BIG,
+		"1025 events", "too many events");
+	refused(T(.deadline_ns = -1), -EINVAL, "deadline_ns -1",
+		"a deadline in the past");
 	refused(T(.flags = LKDF_PROFILE), -EOPNOTSUPP, "flags", "a task flag");
 	refused(T(.prio = 7), -EINVAL, "prio 7", "a wild priority");
 	refused(lkdf_event_create(rt, 1, LKDF_EVENT_PULSE, &e), -EOPNOTSUPP,
 		"PULSE", "PULSE");
 	refused(lkdf_event_create(rt, 1, 64, &e), -EINVAL, "0x40",
 		"an unknown event flag");
-	refused(lkdf_scope_create(rt, ATTR(lkdf_scope_attr, .max_tasks = 1),
+	refused(lkdf_scope_create(rt, ATTR(lkdf_scope_attr, .flags = 1), &s),
+		-EOPNOTSUPP, "flags", "a scope's flags");
+	refused(lkdf_scope_create(rt, ATTR(lkdf_scope_attr, .deadline_ns = -1),
 				  &s),
-		-EOPNOTSUPP, "max_tasks", "max_tasks");
-	refused(lkdf_scope_create(rt, ATTR(lkdf_scope_attr, .deadline_ns = 1),
-				  &s),
-		-EOPNOTSUPP, "deadline_ns", "a scope's deadline");
+		-EINVAL, "deadline_ns", "a scope's deadline in the past");
 	must(lkdf_graph_add(g, kind, &nr, NULL, 0));
 	must(lkdf_graph_seal(g, NULL));
 	refused(lkdf_graph_run(g, NULL,
@@ -185,8 +190,9 @@ static void tasks_not_built_are_called_by_name(struct lkdf *rt)
 		-EOPNOTSUPP, "STREAM", "STREAM");
 	refused(lkdf_graph_run(g, NULL, ATTR(lkdf_run, .flags = 64), NULL),
 		-EINVAL, "0x40", "an unknown run flag");
-	refused(lkdf_graph_run(g, NULL, ATTR(lkdf_run, .deadline_ns = 5), NULL),
-		-EOPNOTSUPP, "deadline_ns", "a run's deadline");
+	refused(lkdf_graph_run(g, NULL, ATTR(lkdf_run, .deadline_ns = -5),
+			       NULL),
+		-EINVAL, "deadline_ns", "a run's deadline in the past");
 	is(api_run(g, NULL, NULL), 0, "the graph runs nevertheless");
 	lkdf_graph_put(g);
 	still_works("tasks");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * Children that use data: what they fail to write, what they reduce and
- * commute below their parents, and what a parent gives on early.
+ * Children that use data: what they fail to write, what they commute below
+ * their parents, and what a parent gives on early.
  */
 #include "tests/api/family.h"
 
@@ -182,101 +182,6 @@ static void children_of_commuters_never_overlap(struct lkdf *rt, uint32_t mode,
 	lkdf_kind_put(a->child);
 }
 
-static struct lkdf_data *sum_data(struct lkdf *rt)
-{
-	struct lkdf_data *d = NULL;
-
-	must(lkdf_data_create(rt,
-			      ATTR(lkdf_data_attr, .bytes = sizeof(uint64_t),
-				   .init = &(uint64_t){ 100 },
-				   .reduce = add_words, .neutral = no_words),
-			      &d));
-	return d;
-}
-
-struct reducer {
-	struct lkdf_kind *adds, *looks;
-	struct lkdf_data *d;
-	bool looks_inside, joins;
-	atomic_int nr_wrong;
-};
-
-static int add_five(struct lkdf_ctx *c, void *arg)
-{
-	(void)arg;
-	*(uint64_t *)lkdf_ptr(c, 0) += 5;
-	return 0;
-}
-
-static int expect_150(struct lkdf_ctx *c, void *arg)
-{
-	struct reducer *r = *(struct reducer **)arg;
-
-	atomic_fetch_add(&r->nr_wrong, *(uint64_t *)lkdf_ptr(c, 0) != 150);
-	return 0;
-}
-
-static int reduce_below(struct lkdf_ctx *c, void *arg)
-{
-	struct reducer *r = *(struct reducer **)arg;
-	int i;
-
-	for (i = 0; i < 10; i++)
-		must(spawn_on(c, r->adds, NULL, ON(r->d, LKDF_REDUCE)));
-	if (r->looks_inside)
-		must(spawn_on(c, r->looks, &r, ON(r->d, LKDF_READ)));
-	return r->joins ? lkdf_join(c) : 0;
-}
-
-/* Children reduce; a sibling looks, or only whoever comes after the parent. */
-static void children_reduce(struct lkdf *rt, uint32_t mode, bool looks_inside,
-			    bool joins)
-{
-	struct reducer reducer = { .looks_inside = looks_inside,
-				   .joins = joins };
-	struct reducer *r = &reducer;
-	struct lkdf_kind *k;
-
-	r->d = sum_data(rt);
-	r->adds = api_kind(rt, "adds", add_five, 0, 0);
-	r->looks = api_kind(rt, "looks", expect_150, sizeof(r), 0);
-	k = api_kind(rt, "parent", reduce_below, sizeof(r), 0);
-	must(submit_on(rt, k, &r, ON(r->d, mode), NULL));
-	must(submit_on(rt, r->looks, &r, ON(r->d, LKDF_READ), NULL));
-	is(lkdf_scope_wait(rt, NULL, -1), 0,
-	   "children of a %s parent with %s reduce%s%s",
-	   mode & LKDF_WEAK ? "weak" : "strong",
-	   mode & LKDF_REDUCE ? "REDUCE" : "RW",
-	   looks_inside ? ", a sibling looks" : "", joins ? ", it joins" : "");
-	is(r->nr_wrong, 0, "whoever looks sees the sum");
-	is(value_of(r->d), 150, "the sum stays");
-	lkdf_data_put(r->d);
-	lkdf_kind_put(r->adds);
-	lkdf_kind_put(r->looks);
-	lkdf_kind_put(k);
-}
-
-static void children_reduce_in_all_ways(struct lkdf *rt)
-{
-	children_reduce(rt, LKDF_REDUCE, false, false);
-	children_reduce(rt, LKDF_REDUCE | LKDF_WEAK, false, false);
-	children_reduce(rt, LKDF_RW, true, false);
-	children_reduce(rt, LKDF_RW | LKDF_WEAK, true, false);
-	children_reduce(rt, LKDF_RW, false, false);
-	children_reduce(rt, LKDF_RW | LKDF_WEAK, false, false);
-}
-
-/* What is combined must not wait for the worker that waits in the join. */
-static void reductions_are_combined_in_a_join(const char *options)
-{
-	struct lkdf *rt = api_open(options);
-
-	printf("# %s\n", options);
-	children_reduce(rt, LKDF_RW, false, true);
-	children_reduce(rt, LKDF_RW, true, true);
-	is(lkdf_close(rt), 0, "the runtime closes");
-}
-
 static int give_on(struct lkdf_ctx *c, void *arg)
 {
 	struct family *f = *(struct family **)arg;
@@ -426,10 +331,7 @@ int main(void)
 			a_part_is_given_on_early(rt, 0);
 			what_is_given_on_waits_for_children(rt);
 		}
-		children_reduce_in_all_ways(rt);
 		is(lkdf_close(rt), 0, "the runtime closes");
 	}
-	for (i = 0; i < LENGTH(options); i++)
-		reductions_are_combined_in_a_join(options[i]);
 	return tap_end();
 }

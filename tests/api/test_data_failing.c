@@ -100,26 +100,22 @@ static int run_failing(struct lkdf *rt, struct lkdf_kind *k,
 	return nr;
 }
 
-static const struct batch batch = { choices, LENGTH(choices), run_failing,
-				    step_body };
+static void tests(struct lkdf *rt, bool is_serial)
+{
+	(void)is_serial;
+	reducers_fail_beside_others(rt);
+}
+
+static const struct suite suite = {
+	.batch = { choices, LENGTH(choices), run_failing, step_body },
+	.seed = 90000,
+	.nr = 250,
+	.nr_sanitized = 60,
+	.tests = tests,
+};
 
 int main(int argc, char **argv)
 {
-	static const char *const options[] = { "workers=1", "workers=2",
-					       "workers=8", "serial=yes" };
-	uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 0) : 90000;
-	int nr = argc > 2 ? atoi(argv[2]) : HAS_SANITIZER ? 60 : 250;
-	struct lkdf *rt;
-	size_t i;
-
-	tap_start(argc > 2 ? 3600 : 240);
-	say_seed_in_time();
-	for (i = 0; i < LENGTH(options); i++) {
-		rt = api_open(options[i]);
-		reducers_fail_beside_others(rt);
-		run_batch(rt, &batch, options[i], seed, nr);
-		is(lkdf_close(rt), 0, "the runtime closes");
-		seed += (uint64_t)nr;
-	}
+	suite_run(&suite, argc, argv);
 	return tap_end();
 }

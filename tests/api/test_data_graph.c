@@ -153,13 +153,16 @@ static int run_graph(struct lkdf *rt, struct lkdf_kind *k,
 }
 
 static const struct choice choices[] = {
-	{ .modes = LKDF_RW, .max_data = 4, .max_parts = 1, .max_steps = 50 },
+	{ .modes = LKDF_RW | LKDF_MAYBE,
+	  .max_data = 4,
+	  .max_parts = 1,
+	  .max_steps = 50 },
 	{ .modes = LKDF_RW | LKDF_COMMUTE,
 	  .max_data = 12,
 	  .max_parts = 1,
 	  .max_steps = 90,
 	  .has_twice = true },
-	{ .modes = LKDF_RW | LKDF_COMMUTE,
+	{ .modes = LKDF_RW | LKDF_COMMUTE | LKDF_MAYBE,
 	  .max_data = 4,
 	  .max_parts = MAX_PARTS,
 	  .max_steps = 80 },
@@ -176,7 +179,7 @@ static const struct choice choices[] = {
 	  .max_data = 4,
 	  .max_parts = MAX_PARTS,
 	  .max_steps = 60 },
-	{ .modes = LKDF_RW,
+	{ .modes = LKDF_RW | LKDF_MAYBE,
 	  .max_data = 5,
 	  .max_parts = 1,
 	  .max_steps = 50,
@@ -460,38 +463,30 @@ static void threads_run_graphs_on_the_same_data(struct lkdf *rt)
 	lkdf_kind_put(k);
 }
 
-static const struct batch batch = { choices, LENGTH(choices), run_graph,
-				    step_body };
+static void tests(struct lkdf *rt, bool is_serial)
+{
+	what_nobody_has_written_is_refused(rt);
+	errors_cross_the_boundary(rt);
+	a_failed_part_poisons_no_other(rt);
+	parts_heal_the_whole_in_a_run(rt);
+	runs_and_tasks_share_data(rt, 1);
+	runs_and_tasks_share_data(rt, 3);
+	threads_run_graphs_on_the_same_data(rt);
+	/* Here a body waits for this thread. */
+	if (!is_serial)
+		a_waiting_run_is_cancelled(rt);
+}
+
+static const struct suite suite = {
+	.batch = { choices, LENGTH(choices), run_graph, step_body },
+	.seed = 700000,
+	.nr = 200,
+	.nr_sanitized = 48,
+	.tests = tests,
+};
 
 int main(int argc, char **argv)
 {
-	static const char *const options[] = {
-		"workers=1", "workers=2",  "workers=4",
-		"workers=8", "serial=yes",
-	};
-	uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 0) : 700000;
-	int nr = argc > 2 ? atoi(argv[2]) : HAS_SANITIZER ? 48 : 200;
-	struct lkdf *rt;
-	size_t i;
-
-	tap_start(argc > 2 ? 3600 : 240);
-	say_seed_in_time();
-	for (i = 0; i < LENGTH(options); i++) {
-		printf("# %s\n", options[i]);
-		rt = api_open(options[i]);
-		what_nobody_has_written_is_refused(rt);
-		errors_cross_the_boundary(rt);
-		a_failed_part_poisons_no_other(rt);
-		parts_heal_the_whole_in_a_run(rt);
-		runs_and_tasks_share_data(rt, 1);
-		runs_and_tasks_share_data(rt, 3);
-		threads_run_graphs_on_the_same_data(rt);
-		/* Here a body waits for this thread. */
-		if (strcmp(options[i], "serial=yes"))
-			a_waiting_run_is_cancelled(rt);
-		run_batch(rt, &batch, options[i], seed, nr);
-		is(lkdf_close(rt), 0, "the runtime closes");
-		seed += (uint64_t)nr;
-	}
+	suite_run(&suite, argc, argv);
 	return tap_end();
 }

@@ -429,42 +429,34 @@ static const struct choice choices[] = {
 	  .has_twice = true },
 };
 
-static const struct batch batch = { choices, LENGTH(choices), run_program,
-				    step_body };
+static void tests(struct lkdf *rt, bool is_serial)
+{
+	if (!is_serial) {
+		readers_meet_and_a_writer_waits(rt, LKDF_WRITE);
+		readers_meet_and_a_writer_waits(rt, LKDF_RW);
+		readers_meet_and_a_writer_waits(rt, LKDF_COMMUTE);
+		reducers_are_together(rt);
+	}
+	readers_see_exactly_one_version(rt);
+	commuting_tasks_never_overlap(rt);
+	reductions_are_exact(rt, NULL);
+	reductions_are_exact(rt, &(uint64_t){ 1000 });
+	the_same_data_twice_is_once(rt);
+	two_writes_in_one_are_the_last(rt);
+	uses_are_checked(rt);
+	there_may_be_many_uses(rt);
+}
+
+static const struct suite suite = {
+	.batch = { choices, LENGTH(choices), run_program, step_body },
+	.seed = 1000,
+	.nr = 250,
+	.nr_sanitized = 60,
+	.tests = tests,
+};
 
 int main(int argc, char **argv)
 {
-	static const char *const options[] = {
-		"workers=1", "workers=2",  "workers=4",
-		"workers=8", "serial=yes",
-	};
-	uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 0) : 1000;
-	int nr = argc > 2 ? atoi(argv[2]) : HAS_SANITIZER ? 60 : 250;
-	struct lkdf *rt;
-	size_t i;
-
-	tap_start(argc > 2 ? 3600 : 240);
-	say_seed_in_time();
-	for (i = 0; i < LENGTH(options); i++) {
-		printf("# %s\n", options[i]);
-		rt = api_open(options[i]);
-		if (strcmp(options[i], "serial=yes")) {
-			readers_meet_and_a_writer_waits(rt, LKDF_WRITE);
-			readers_meet_and_a_writer_waits(rt, LKDF_RW);
-			readers_meet_and_a_writer_waits(rt, LKDF_COMMUTE);
-			reducers_are_together(rt);
-		}
-		readers_see_exactly_one_version(rt);
-		commuting_tasks_never_overlap(rt);
-		reductions_are_exact(rt, NULL);
-		reductions_are_exact(rt, &(uint64_t){ 1000 });
-		the_same_data_twice_is_once(rt);
-		two_writes_in_one_are_the_last(rt);
-		uses_are_checked(rt);
-		there_may_be_many_uses(rt);
-		run_batch(rt, &batch, options[i], seed, nr);
-		is(lkdf_close(rt), 0, "the runtime closes");
-		seed += (uint64_t)nr;
-	}
+	suite_run(&suite, argc, argv);
 	return tap_end();
 }

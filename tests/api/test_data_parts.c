@@ -344,42 +344,36 @@ static const struct choice choices[] = {
 	  .has_twice = true },
 };
 
-static const struct batch batch = { choices, LENGTH(choices), run_program,
-				    step_body };
+static void tests(struct lkdf *rt, bool is_serial)
+{
+	splits_are_checked(rt);
+	parts_out_of_range_are_refused(rt);
+	if (!is_serial) {
+		parts_meet_and_the_whole_waits(rt, LKDF_READ);
+		parts_meet_and_the_whole_waits(rt, LKDF_RW);
+		parts_meet_and_the_whole_waits(rt, LKDF_WRITE);
+	}
+	the_whole_and_a_part_go_in_one(rt);
+	there_may_be_many_parts(rt, 5000);
+	reductions_of_parts_are_in_the_whole(rt, LKDF_READ);
+	reductions_of_parts_are_in_the_whole(rt, LKDF_RW);
+	reductions_of_parts_are_in_the_whole(rt, LKDF_COMMUTE);
+	a_later_write_forgets_nothing(rt);
+}
+
+static const struct suite suite = {
+	.batch = { choices, LENGTH(choices), run_program, step_body },
+	.seed = 50000,
+	.nr = 200,
+	.nr_sanitized = 40,
+	.tests = tests,
+};
 
 int main(int argc, char **argv)
 {
-	static const char *const options[] = {
-		"workers=1", "workers=2",  "workers=4",
-		"workers=8", "serial=yes",
-	};
-	uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 0) : 50000;
-	int nr = argc > 2 ? atoi(argv[2]) : HAS_SANITIZER ? 40 : 200;
 	struct lkdf *rt;
-	size_t i;
 
-	tap_start(argc > 2 ? 3600 : 240);
-	say_seed_in_time();
-	for (i = 0; i < LENGTH(options); i++) {
-		printf("# %s\n", options[i]);
-		rt = api_open(options[i]);
-		splits_are_checked(rt);
-		parts_out_of_range_are_refused(rt);
-		if (strcmp(options[i], "serial=yes")) {
-			parts_meet_and_the_whole_waits(rt, LKDF_READ);
-			parts_meet_and_the_whole_waits(rt, LKDF_RW);
-			parts_meet_and_the_whole_waits(rt, LKDF_WRITE);
-		}
-		the_whole_and_a_part_go_in_one(rt);
-		there_may_be_many_parts(rt, 5000);
-		reductions_of_parts_are_in_the_whole(rt, LKDF_READ);
-		reductions_of_parts_are_in_the_whole(rt, LKDF_RW);
-		reductions_of_parts_are_in_the_whole(rt, LKDF_COMMUTE);
-		a_later_write_forgets_nothing(rt);
-		run_batch(rt, &batch, options[i], seed, nr);
-		is(lkdf_close(rt), 0, "the runtime closes");
-		seed += (uint64_t)nr;
-	}
+	suite_run(&suite, argc, argv);
 	rt = api_open("workers=4");
 	there_may_be_many_parts(rt, 1 << (HAS_SANITIZER ? 12 : 16));
 	is(lkdf_close(rt), 0, "the runtime closes");

@@ -417,33 +417,25 @@ static void a_list_of_any_size_keeps_its_order(struct lkdf *rt)
 	lkdf_scope_wait(rt, NULL, -1);
 }
 
-static const struct batch batch = { choices, LENGTH(choices), run_many,
-				    step_body };
+static void tests(struct lkdf *rt, bool is_serial)
+{
+	(void)is_serial;
+	one_bad_task_refuses_all(rt);
+	a_list_reads_what_it_writes(rt);
+	a_list_of_any_size_keeps_its_order(rt);
+}
+
+static const struct suite suite = {
+	.batch = { choices, LENGTH(choices), run_many, step_body },
+	.seed = 30000,
+	.nr = 200,
+	.nr_sanitized = 40,
+	.is_short = true,
+	.tests = tests,
+};
 
 int main(int argc, char **argv)
 {
-	static const char *const options[] = {
-		"workers=1",
-		"workers=2",
-		"workers=4",
-		"serial=yes",
-	};
-	uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 0) : 30000;
-	int nr = argc > 2 ? atoi(argv[2]) : HAS_SANITIZER ? 40 : 200;
-	struct lkdf *rt;
-	size_t i;
-
-	tap_start(argc > 2 ? 3600 : 240);
-	say_seed_in_time();
-	for (i = 0; i < LENGTH(options); i++) {
-		printf("# %s\n", options[i]);
-		rt = api_open(options[i]);
-		one_bad_task_refuses_all(rt);
-		a_list_reads_what_it_writes(rt);
-		a_list_of_any_size_keeps_its_order(rt);
-		run_batch(rt, &batch, options[i], seed, nr);
-		is(lkdf_close(rt), 0, "the runtime closes");
-		seed += (uint64_t)nr;
-	}
+	suite_run(&suite, argc, argv);
 	return tap_end();
 }

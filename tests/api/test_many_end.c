@@ -4,29 +4,12 @@
  * cancelled scopes; and calls from bodies and from many threads at once.
  * Order and refusals: test_many.c.
  */
+#include "tests/api/list.h"
 #include "tests/api/using.h"
 
 #include <pthread.h>
 
-#define NR_LIST 40
 #define NR_THREADS 4
-
-struct list {
-	struct lkdf_task task[NR_LIST];
-	const struct lkdf_task *at[NR_LIST];
-};
-
-/* All alike, to begin with. */
-static void list_init(struct list *l, struct lkdf_task t)
-{
-	int i;
-
-	t.size = sizeof(t);
-	for (i = 0; i < NR_LIST; i++) {
-		l->task[i] = t;
-		l->at[i] = &l->task[i];
-	}
-}
 
 static int fail_with(struct lkdf_ctx *c, void *arg)
 {

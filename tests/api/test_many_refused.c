@@ -4,29 +4,11 @@
  * list is the first to write. Refused, again and again, it disturbs nobody;
  * taken, nobody reads before it has written.
  */
+#include "tests/api/list.h"
 #include "tests/api/using.h"
 
 #include <pthread.h>
 #include <sched.h>
-
-#define NR_LIST 40
-
-struct list {
-	struct lkdf_task task[NR_LIST];
-	const struct lkdf_task *at[NR_LIST];
-};
-
-/* All alike, to begin with. */
-static void list_init(struct list *l, struct lkdf_task t)
-{
-	int i;
-
-	t.size = sizeof(t);
-	for (i = 0; i < NR_LIST; i++) {
-		l->task[i] = t;
-		l->at[i] = &l->task[i];
-	}
-}
 
 struct refused {
 	struct lkdf *rt;

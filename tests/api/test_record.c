@@ -265,32 +265,24 @@ static void none_is_lost_at_seal(struct lkdf *rt)
 	lkdf_data_put(r.d);
 }
 
-static const struct batch batch = { choices, LENGTH(choices), run_recorded,
-				    step_body };
+static void tests(struct lkdf *rt, bool is_serial)
+{
+	(void)is_serial;
+	threads_record_one_after_another(rt);
+	none_is_lost_at_seal(rt);
+}
+
+static const struct suite suite = {
+	.batch = { choices, LENGTH(choices), run_recorded, step_body },
+	.seed = 60000,
+	.nr = 120,
+	.nr_sanitized = 30,
+	.is_short = true,
+	.tests = tests,
+};
 
 int main(int argc, char **argv)
 {
-	static const char *const options[] = {
-		"workers=1",
-		"workers=2",
-		"workers=4",
-		"serial=yes",
-	};
-	uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 0) : 60000;
-	int nr = argc > 2 ? atoi(argv[2]) : HAS_SANITIZER ? 30 : 120;
-	struct lkdf *rt;
-	size_t i;
-
-	tap_start(argc > 2 ? 3600 : 240);
-	say_seed_in_time();
-	for (i = 0; i < LENGTH(options); i++) {
-		printf("# %s\n", options[i]);
-		rt = api_open(options[i]);
-		threads_record_one_after_another(rt);
-		none_is_lost_at_seal(rt);
-		run_batch(rt, &batch, options[i], seed, nr);
-		is(lkdf_close(rt), 0, "the runtime closes");
-		seed += (uint64_t)nr;
-	}
+	suite_run(&suite, argc, argv);
 	return tap_end();
 }

@@ -25,6 +25,7 @@ struct world {
 	struct mark mark[MAX_STEPS];
 	/* Reducers may run beside others: only the combining waits. */
 	bool reduces_apart;
+	bool may_fail; /* so not all steps run */
 
 	/* Any thread. */
 	atomic_uint busy[MAX_DATA][MAX_PARTS];

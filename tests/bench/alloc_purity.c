@@ -23,7 +23,7 @@ struct side {
 
 static void *take(struct cache *c, unsigned memory, size_t size)
 {
-	struct heap_want w = { memory, size, 16 };
+	struct heap_want w = { .memory = memory, .size = size, .align = 16 };
 	void *p = heap_alloc_class(c, memory, class_of(size));
 	bool is_zero;
 	int error;

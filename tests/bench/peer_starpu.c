@@ -9,7 +9,6 @@
 
 #include <semaphore.h>
 #include <starpu.h>
-#include <unistd.h>
 
 static int nr_workers; /* of the running StarPU; 0: it does not run */
 static starpu_data_handle_t *words, *tiles;
@@ -74,14 +73,14 @@ static int start_workers(struct question *q, int workers)
 	return 0;
 }
 
-static sem_t plug;
-static uint32_t nr_plugged;
+/* Each worker posts plugged, then waits for plug. */
+static sem_t plug, plugged;
 
 static void plug_body(void *buffers[], void *arg)
 {
 	(void)buffers;
 	(void)arg;
-	__atomic_fetch_add(&nr_plugged, 1, __ATOMIC_RELAXED);
+	sem_post(&plugged);
 	while (sem_wait(&plug))
 		;
 }
@@ -89,30 +88,31 @@ static void plug_body(void *buffers[], void *arg)
 static struct starpu_codelet plug_codelet = { .cpu_funcs = { plug_body },
 					      .nbuffers = 0 };
 
+static void let_go(int nr)
+{
+	while (nr--)
+		sem_post(&plug);
+}
+
 static int hold_workers(struct question *q)
 {
 	struct starpu_task *t;
-	int i;
+	int nr, i, rc = 0;
 
-	nr_plugged = 0;
-	for (i = 0; i < nr_workers; i++) {
+	for (nr = 0; nr < nr_workers && !rc; nr++) {
 		t = starpu_task_create();
 		t->cl = &plug_codelet;
-		if (starpu_task_submit(t))
-			return peer_refuse(q, "cannot submit");
+		rc = starpu_task_submit(t);
 	}
-	while (__atomic_load_n(&nr_plugged, __ATOMIC_RELAXED) <
-	       (uint32_t)nr_workers)
-		usleep(100);
-	return 0;
-}
-
-static void let_workers_go(void)
-{
-	int i;
-
-	for (i = 0; i < nr_workers; i++)
-		sem_post(&plug);
+	if (rc)
+		nr--;
+	for (i = 0; i < nr; i++)
+		while (sem_wait(&plugged))
+			;
+	if (!rc)
+		return 0;
+	let_go(nr);
+	return peer_refuse(q, "cannot submit");
 }
 
 static void word_body(void *buffers[], void *arg)
@@ -189,7 +189,7 @@ static int submit_plan(struct question *q, int workers, bool is_held)
 		rc = submit_word_task(i);
 	submitted = peer_now_ns();
 	if (is_held)
-		let_workers_go();
+		let_go(nr_workers);
 	starpu_task_wait_for_all();
 	q->out[0] = (double)(submitted - start);
 	q->out[1] = (double)(peer_now_ns() - submitted);
@@ -273,7 +273,7 @@ int main(void)
 {
 	int rc;
 
-	if (sem_init(&plug, 0, 0))
+	if (sem_init(&plug, 0, 0) || sem_init(&plugged, 0, 0))
 		return 1;
 	set_directory();
 	rc = peer_loop();

@@ -9,8 +9,13 @@ MC_SRC_inbox := lib/base/lock.c lib/sched/backlog.c
 MC_SRC_lock := lib/base/lock.c
 MC_SRC_park := lib/sched/park.c
 MC_SRC_reduce := lib/flow/claim.c lib/flow/token.c lib/flow/var.c lib/base/lock.c
+MC_SRC_clock := lib/base/lock.c lib/sched/park.c lib/sched/timers.c
+MC_SRC_replica := $(MC_SRC_reduce) lib/flow/replica.c
 MC_SRC_strand := lib/base/lock.c lib/sched/backlog.c lib/sched/notify.c \
-	lib/sched/park.c lib/sched/worker.c
+	lib/sched/park.c lib/sched/tick.c lib/sched/timers.c \
+	lib/sched/worker.c
+MC_SRC_tick := lib/base/lock.c lib/sched/notify.c lib/sched/park.c \
+	lib/sched/tick.c lib/sched/timers.c
 MC_SRC_weak := lib/flow/claim.c lib/flow/token.c lib/flow/var.c lib/base/lock.c
 
 MC_NAMES := $(patsubst tests/mc/mc_%.c,%,$(wildcard tests/mc/mc_*.c))
@@ -31,6 +36,9 @@ $(BUILD)/mc/lib/base/lock.o: MC_CFLAGS += -DLOCK_SPINS=1
 
 # So that the checker knows this memory.
 $(BUILD)/mc/lib/flow/var.o: MC_CFLAGS += -Dcalloc=mc_calloc
+
+# So that it sees the bytes.
+$(BUILD)/mc/lib/flow/replica.o: MC_CFLAGS += -Dmemcpy=mc_memcpy
 
 define mc_program
 $(BUILD)/tests/mc/mc_$1: $(BUILD)/mc/tests/mc/mc_$1.o $(MC_CHECKER) \

@@ -11,12 +11,12 @@
 #include "flow/frame.h"
 
 #include "base/err.h"
+#include "base/futex.h"
+#include "flow/deadline.h"
 #include "flow/decide.h"
-#include "flow/run.h"
 #include "flow/runtime.h"
-#include "flow/settle.h"
+#include "flow/sources.h"
 #include "mc.h"
-#include "mem/region.h"
 
 #include <string.h>
 
@@ -61,16 +61,26 @@ int pthread_mutex_unlock(pthread_mutex_t *m)
 	return 0;
 }
 
-int scope_enter(struct lkdf_scope *s)
+int scope_enter(struct lkdf_scope *s, uint32_t nr, bool may_wait)
 {
 	(void)s;
+	(void)nr;
+	(void)may_wait;
 	return 0;
 }
 
-void scope_leave(struct lkdf_scope *s)
+void scope_leave(struct lkdf_scope *s, uint32_t nr)
 {
 	(void)s;
+	(void)nr;
 	a_add(&nr_left, 1, release);
+}
+
+void deadline_sleep(struct lkdf *r, _Atomic(uint32_t) *word, uint32_t expect,
+		    int64_t timeout_ns)
+{
+	(void)r;
+	futex_wait(word, expect, timeout_ns);
 }
 
 /* What frame.c calls besides: nothing to do here, or not reached. */
@@ -116,12 +126,6 @@ NOT_REACHED(void, event_put, struct lkdf_event e)
 NOT_REACHED(struct failure *, failure_create, const struct lkdf_error *e)
 NOT_REACHED(const char *, graph_task_name, const struct lkdf_graph *g,
 	    uint32_t task, char *buf, size_t size)
-NOT_REACHED(void *, region_alloc, size_t size)
-NOT_REACHED(void, region_free, void *region, size_t size)
-NOT_REACHED(void, region_unmap, void *region, size_t size)
-NOT_REACHED(struct rec *, settle_map, const struct lkdf_graph *g)
-NOT_REACHED(int, values_create, struct frame *f)
-NOT_REACHED(void, values_destroy, struct frame *f)
 NOT_REACHED(int, values_prepare, struct lkdf_graph *g)
 NOT_REACHED(int, values_enter, struct executor *ex, struct frame *f)
 NOT_REACHED(void, values_begin, struct frame *f)
@@ -130,18 +134,22 @@ NOT_REACHED(void, values_leave, struct executor *ex, struct frame *f, int error,
 NOT_REACHED(bool, values_are_wanted, const struct frame *f)
 NOT_REACHED(void, values_count, struct frame *f)
 NOT_REACHED(void, decide_pass_tokens, struct worker *w, struct frame *f)
-NOT_REACHED(int, runtime_add_frame, struct lkdf *r, struct frame *f)
-NOT_REACHED(void, runtime_del_frame, struct lkdf *r, uint32_t slot)
 NOT_REACHED(void, scope_count, struct lkdf_scope *s, uint64_t nr_failed,
 	    uint64_t nr_skipped, uint64_t nr_cancelled)
 NOT_REACHED(void, scope_fail, struct lkdf_scope *s, int error,
 	    struct failure *f)
+NOT_REACHED(int, deadline_create, struct lkdf_scope *parent, int64_t ns,
+	    struct lkdf_scope **out)
+NOT_REACHED(struct lkdf_scope *, deadline_leave, struct lkdf_scope *own)
 NOT_REACHED(int, err, int rc, const char *fmt, ...)
+NOT_REACHED(int, deadline_create, struct lkdf_scope *parent, int64_t ns,
+	    struct lkdf_scope **out)
+NOT_REACHED(struct lkdf_scope *, deadline_leave, struct lkdf_scope *own)
 
 #pragma GCC diagnostic pop
 
-/* As run_start_frame() in run.c, but for the worker's own deque. */
-void run_start_frame(struct lkdf *r, struct worker *w, struct frame *f)
+/* As sources_start() in run.c, but for the worker's own deque. */
+void sources_start(struct lkdf *r, struct worker *w, struct frame *f)
 {
 	(void)w;
 	/* The frame is ours: whatever its last run did lies behind us. */

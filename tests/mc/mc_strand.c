@@ -6,6 +6,7 @@
  * not hear that the runtime stops.
  */
 #include "mc.h"
+#include "sched/far.h"
 #include "sched/notify.h"
 #include "sched/sched.h"
 
@@ -26,7 +27,33 @@ static _Alignas(LINK_ALIGN) struct link child, burst[NR_BURST];
 static int payload;
 static _Atomic(uint32_t) nr_started;
 
+static bool is_kept; /* node 0's work is not for others */
+
 static void stop(void);
+
+/* Instead of far.c: who may not take it may not do so ever, nor is it told. */
+void far_look(struct worker *w, uint64_t idle_ticks)
+{
+	(void)w;
+	(void)idle_ticks;
+}
+
+bool far_allows(const struct worker *w, const struct sched_node *victim)
+{
+	return !is_kept || w->node == victim || victim != &nodes[0];
+}
+
+int64_t far_nap(const struct worker *w, int64_t timeout_ns)
+{
+	(void)w;
+	return timeout_ns;
+}
+
+bool far_may_wake(struct sched_node *node)
+{
+	(void)node;
+	return false;
+}
 
 /* The first body waits for another one; the last one ends it. */
 static void run_one_of_burst(void)
@@ -51,9 +78,9 @@ static void run(struct worker *w, uint64_t item)
 		run_one_of_burst();
 		return;
 	}
-	(void)w;
-	mc_assert(item == (uint64_t)(uintptr_t)&child);
+	mc_assert(link_of_item(item) == &child);
 	mc_assert(plain_load(&payload) == 1);
+	mc_assert(!is_kept || w->node == &nodes[0]);
 	a_add(&nr_started, 1, relaxed);
 }
 
@@ -111,10 +138,15 @@ static void init_with(int nr, bool is_spread)
 	sched.nr_nodes = sched.nr_worker_nodes = is_spread ? nr : 1;
 	sched.ticks_per_1024ns = 1;
 	a_store(&sched.is_stopping, 0, relaxed);
+	timers_init(&sched.timers);
 	for (i = 0; i < sched.nr_nodes; i++)
 		init_node(i, sched.nr_nodes);
 	for (i = 0; i < nr; i++)
 		init_worker(i, nr, is_spread);
+	for (i = 0; i < NR_WORKERS; i++)
+		a_store(&nodes[i].load.nr_tasks, 0, relaxed);
+	is_kept = false;
+	child.type = 0;
 	a_store(&nr_started, 0, relaxed);
 	plain_store(&payload, 0);
 	mc_name(&nodes[0].park.word, "park");
@@ -144,6 +176,23 @@ static void init_two_nodes(void)
 static void init_three_nodes(void)
 {
 	init_with(3, true);
+}
+
+/* Workers 0 and 1 have a node, worker 2 another one: not its work. */
+static void init_planned(void)
+{
+	init_with(3, true);
+	sched.nr_nodes = sched.nr_worker_nodes = 2;
+	init_node(0, 2);
+	init_node(1, 2);
+	workers[0].node = workers[1].node = &nodes[0];
+	workers[2].node = &nodes[1];
+	workers[0].nr_near = workers[1].nr_near = 1;
+	victims[1][0] = 0;
+	victims[1][1] = 2;
+	child.type = LINK_PLANNED;
+	is_kept = true;
+	a_store(&nodes[0].load.nr_tasks, 1, relaxed);
 }
 
 /* More has come than fits into a deque, and nobody was awake. */
@@ -179,7 +228,7 @@ static void push_child(struct worker *w)
 {
 	struct deque *d = &w->deque[CLASS_NORMAL];
 
-	deque_push(d, (uint64_t)(uintptr_t)&child);
+	deque_push(d, link_item(&child));
 	if (!deque_has_public(d)) {
 		deque_share(d);
 		if (notify_any(&sched, w->node))
@@ -321,6 +370,12 @@ static const struct mc_scenario table[] = {
 	{ ROW("a burst does not fit, one idle elsewhere", 2, 2, init_burst_far,
 	      only_run),
 	  .final = ran_all, .limit = 60000, .must_see = { "helped" } },
+	{ ROW("planned work in the deque, one elsewhere looks on", 3, 1,
+	      init_planned, deque_and_body),
+	  .final = ran_once, .limit = 60000, .must_see = { "woken" } },
+	{ ROW("planned work in the inbox, one elsewhere looks on", 3, 1,
+	      init_planned, inbox_and_body),
+	  .final = ran_once, .limit = 60000, .must_see = { "woken" } },
 	{ ROW("both hear of the stop", 3, 1, init_three, only_stop) },
 };
 

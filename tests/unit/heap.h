@@ -49,7 +49,7 @@ __attribute__((unused)) static struct heap *plain_heap(void)
 __attribute__((unused)) static void *take(struct heap *h, struct cache *c,
 					  unsigned memory, size_t size)
 {
-	struct heap_want w = { memory, size, 16 };
+	struct heap_want w = { .memory = memory, .size = size, .align = 16 };
 	bool is_zero;
 	void *p = NULL;
 	int error;
@@ -63,7 +63,7 @@ __attribute__((unused)) static void *take(struct heap *h, struct cache *c,
 __attribute__((unused)) static int take_error(struct heap *h, struct cache *c,
 					      unsigned memory, size_t size)
 {
-	struct heap_want w = { memory, size, 16 };
+	struct heap_want w = { .memory = memory, .size = size, .align = 16 };
 	bool is_zero;
 	int error = 0;
 	void *p = heap_alloc_slow(h, c, &w, &is_zero, &error);

@@ -31,7 +31,7 @@ void *mmap(void *at, size_t size, int prot, int flags, int fd, off_t offset)
 static int take_all(struct heap *h, struct cache *c, unsigned memory,
 		    size_t size, void **p, int *error)
 {
-	struct heap_want w = { memory, size, 16 };
+	struct heap_want w = { .memory = memory, .size = size, .align = 16 };
 	bool is_zero;
 	int nr;
 

@@ -249,7 +249,7 @@ static void large_blocks_move_pages(void)
 static void fresh_large_blocks_are_zero(void)
 {
 	struct heap *h = plain_heap();
-	struct heap_want w = { 0, 3 * MIB, 16 };
+	struct heap_want w = { .size = 3 * MIB, .align = 16 };
 	bool is_zero = false;
 	int error, bad = 0;
 	size_t i;
@@ -275,7 +275,7 @@ static void fresh_large_blocks_are_zero(void)
 static void many_large_blocks_are_kept(void)
 {
 	struct heap *h = plain_heap();
-	struct heap_want w = { 0, 16 * MIB, 16 };
+	struct heap_want w = { .size = 16 * MIB, .align = 16 };
 	int i, error, bad = 0, nr_zero = 0;
 	char *p[NR_BIG];
 	uint64_t mapped;
@@ -312,7 +312,8 @@ static void odd_sizes(void)
 {
 	struct heap *h = plain_heap();
 	struct cache *c = heap_cache_create(h, 0);
-	struct heap_want w = { 0, HEAP_SIZE_MAX, (size_t)1 << 46 };
+	struct heap_want w = { .size = HEAP_SIZE_MAX,
+			       .align = (size_t)1 << 46 };
 	bool is_zero;
 	int error = 0;
 	void *p = take(h, c, 0, 0), *q = take(h, c, 0, 0);

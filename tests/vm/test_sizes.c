@@ -36,7 +36,9 @@ static struct {
 static void *take(int node, size_t size, size_t align)
 {
 	struct lkdf_place *p = lkdf_place_node(rt, node);
-	struct heap_want w = { p->memory, size, align };
+	struct heap_want w = { .memory = p->memory,
+			       .size = size,
+			       .align = align };
 	void *block = NULL;
 	bool is_zero;
 	int error;

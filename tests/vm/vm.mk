@@ -27,11 +27,13 @@ $(VM_INTERNAL): $(BUILD)/tests/vm/%: tests/vm/%.c $(LIB_INTERNAL)
 
 # What the machines run: machine.sh takes it from here. Left out is what no node
 # can change and what is slow there or needs python3.
-VM_LEFT_OUT := $(addprefix $(BUILD)/tests/,$(addprefix api/test_,burst cancel \
-	data_children data_deadlock data_failing data_graph data_order \
-	data_parts data_trees dump error faults flat limit many many_end \
-	many_faults many_refused meet record record_refused serial shape stat \
-	then touch) \
+VM_LEFT_OUT := $(addprefix $(BUILD)/tests/,$(addprefix api/test_,after burst \
+	cancel data_children data_deadlock data_failing data_graph data_moves \
+	data_order data_parts data_replicas data_roaming data_trees deadline \
+	deadline_run dump error faults flat graph_children graph_commute \
+	graph_trees graph_weak limit loop loop_faults many many_end \
+	many_faults many_refused max_tasks meet move_faults record \
+	record_refused serial shape stat then touch) \
 	$(addprefix unit/test_,deficit heap_fault heap_threads plan plan_any \
 	steal_sim stock trace_read))
 VM_GUEST := $(VM_PROGRAMS) $(filter-out $(VM_LEFT_OUT),\

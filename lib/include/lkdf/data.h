@@ -35,8 +35,18 @@ enum lkdf_data_flag {
 	LKDF_DATA_ONCE = 1,
 	/* With ONCE: the bytes stay after the run, for lkdf_data_acquire(). */
 	LKDF_DATA_KEEP = 2,
+	/* Own bytes above 2 MiB: huge pages are asked for. Fewer bytes: no
+	 * effect. */
 	LKDF_DATA_HUGE = 4,
+	/* The bytes follow submitted tasks that use them on another node: a
+	 * WRITE gets new bytes on its node, what was there is dropped; with the
+	 * second READ or RW in a row from one node they are moved. Own bytes
+	 * change their address so. Where it is split the whole pages of parts
+	 * follow, unless it has own bytes and a home. Not with ONCE. */
 	LKDF_DATA_MIGRATE = 8,
+	/* From 4096 bytes on: submitted tasks that read the whole on other
+	 * nodes get a copy there, one for each version and node, if there is
+	 * memory. Not with ONCE. */
 	LKDF_DATA_REPLICATE = 16,
 };
 
@@ -169,6 +179,27 @@ uint64_t lkdf_data_version(const struct lkdf_data *d);
 int lkdf_data_where(struct lkdf_data *d, uint64_t *bytes_on_node, unsigned nr);
 
 /**
+ * lkdf_data_prefetch() - bring the bytes to a node, before they are used there
+ * @d:    data, not LKDF_DATA_ONCE
+ * @p:    place; of a part, its node
+ * @done: signalled when that is over; NULL: not wanted
+ *
+ * Takes its place in the order of uses, as a task of the root scope that is
+ * submitted now, and does not wait: after the writers before it the bytes are
+ * moved, or with LKDF_DATA_REPLICATE copied. Writers wait meanwhile, and where
+ * own bytes are moved, which changes their address, it waits for readers, and
+ * they for it. Of wrapped bytes only whole pages are moved. A wish: it is done
+ * also where nothing could be moved, or a writer before it has failed;
+ * lkdf_data_where() tells.
+ *
+ * Context: any thread, also in a body; does not block.
+ * Return: 0; -ENODATA nobody has written it; -EINVAL; -ENOMEM; -ECANCELED the
+ * root scope is.
+ */
+int lkdf_data_prefetch(struct lkdf_data *d, struct lkdf_place *p,
+		       struct lkdf_event *done);
+
+/**
  * lkdf_ptr() - the bytes of a use, where the body runs
  * @c:   context of the body
  * @use: index in the task's uses
@@ -181,15 +212,16 @@ void *lkdf_ptr(struct lkdf_ctx *c, unsigned use);
 
 /**
  * lkdf_use_end() - give a use on before the task ends
- * @c:         context of the body, of a task that was submitted or spawned
+ * @c:         context of the body
  * @use:       index in the task's uses
  * @untouched: with MAYBE: the bytes are as they were, it counts as no write
  *
  * The next use may start once the children that use the data are complete,
- * too.
+ * too. In a task of a sealed graph the tasks behind it still wait for its end.
+ * What is untouched is not poisoned when the task fails after it.
  *
- * Return: 0; -EINVAL no such use; -EALREADY given on before; -EOPNOTSUPP in a
- * task of a sealed graph, but for @untouched.
+ * Return: 0; -EINVAL no such use, or @untouched without MAYBE; -EALREADY given
+ * on before; -ENOMEM.
  */
 int lkdf_use_end(struct lkdf_ctx *c, unsigned use, bool untouched);
 

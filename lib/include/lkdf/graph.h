@@ -39,7 +39,7 @@ struct lkdf_run {
 	uint64_t times; /* 0: once; one after another */
 	bool (*until)(void *u); /* asked after each run; true: no more */
 	void *u;
-	int64_t deadline_ns;
+	int64_t deadline_ns; /* from the call; 0: none */
 };
 
 /**
@@ -139,8 +139,11 @@ int lkdf_graph_seal(struct lkdf_graph *g, struct lkdf_diag *why);
  * SHARED is taken in run order. With times or until the repetitions follow
  * one another inside one call's frame, and an error ends them.
  *
- * Context: any thread; waits while inflight runs are under way, but in a body
- * or with NOWAIT.
+ * Past its deadline the run, with all its repetitions, is cancelled with
+ * -ETIME: as lkdf_scope_cancel(), for this run alone. Its scope is told.
+ *
+ * Context: any thread; waits while inflight runs are under way, or for room in
+ * a scope with max_tasks, but in a body or with NOWAIT.
  * Return: 0; -EAGAIN instead of waiting; -EBADFD not sealed; -EINVAL;
  * -EOPNOTSUPP; -ECANCELED the scope is cancelled; -ENOMEM.
  */

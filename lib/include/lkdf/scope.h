@@ -17,18 +17,25 @@ struct lkdf_scope_attr {
 	uint32_t size, flags;
 	const char *name;
 	struct lkdf_scope *parent; /* NULL: the root */
-	uint64_t max_tasks;
-	int64_t deadline_ns;
+	uint64_t max_tasks; /* 0: any number */
+	int64_t deadline_ns; /* from create; 0: none */
 };
 
 /**
  * lkdf_scope_create() - make a scope
  * @rt:  runtime, borrowed; must outlive the scope
- * @a:   name and parent; NULL: unnamed, below the root
+ * @a:   NULL: unnamed, below the root, no limit, no deadline
  * @out: new scope, owned by the caller
  *
- * Return: 0; -EINVAL; -EOPNOTSUPP max_tasks or deadline_ns; -ECANCELED the
- * parent is cancelled; -ENOMEM.
+ * At most max_tasks live in it and below it at a time: submitted tasks, each
+ * of lkdf_submit_many() until all of the call are complete, and runs; what a
+ * task spawns is part of it. Who submits waits for room; a body, which must
+ * not wait, is told -EAGAIN. A cancel ends the wait.
+ *
+ * Past its deadline it is cancelled with -ETIME, unless it was cancelled
+ * before. The wait that returns after that clears both.
+ *
+ * Return: 0; -EINVAL; -ECANCELED the parent is cancelled; -ENOMEM.
  */
 int lkdf_scope_create(struct lkdf *rt, const struct lkdf_scope_attr *a,
 		      struct lkdf_scope **out);

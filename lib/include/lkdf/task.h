@@ -33,6 +33,7 @@ struct lkdf_use {
 };
 
 #define LKDF_MAX_USES 1024 /* of one task */
+#define LKDF_MAX_AFTER 1024 /* events before one task */
 
 enum lkdf_task_flag {
 	LKDF_PROFILE = 1,
@@ -49,10 +50,10 @@ struct lkdf_task {
 	struct lkdf_kind *kind;
 	const void *arg;
 	const struct lkdf_use *use;
-	const struct lkdf_event *after;
+	const struct lkdf_event *after; /* see lkdf_submit() */
 	struct lkdf_place *place;
 	uint32_t nr_use, nr_after;
-	int64_t deadline_ns;
+	int64_t deadline_ns; /* from submit; 0: none */
 	int32_t prio; /* 0: the kind's */
 	uint32_t pad;
 };
@@ -61,19 +62,37 @@ struct lkdf_task {
  * lkdf_submit() - start a task
  * @rt:   runtime
  * @s:    scope it belongs to, NULL for the root
- * @t:    kind, argument, prio, place, uses; the argument is copied where the
- *        kind has an arg_size and borrowed until the task has ended otherwise
+ * @t:    kind, argument, prio, place, uses, after, deadline; the argument is
+ *        copied where the kind has an arg_size and borrowed until the task has
+ *        ended otherwise
  * @done: NULL: not wanted; else receives one reference, dropped by
  *        lkdf_event_wait() or lkdf_event_put()
  *
  * A task with uses starts once what was submitted before it allows. It takes
  * its place on all its data at once, so any number of threads may submit.
  *
- * Context: any thread, bodies included; does not block.
+ * It starts after the events of after have fired; the caller keeps its
+ * references to them. The first that has an error, by number, makes the task
+ * skipped with that error; kinds with LKDF_ALWAYS run, and see it with
+ * lkdf_input_error(). It takes its place on its data before that.
+ *
+ * Past its deadline it is not started any more, and ends with -ETIME, which
+ * its scope is told, too. Its body, if it has started, sees -ETIME with
+ * lkdf_cancelled(), and on_cancel kicks it; what it returns counts. Its
+ * children are under the same deadline. A kind with LKDF_ALWAYS runs. Workers
+ * look at the clock when they are idle and between bodies; in serial mode the
+ * threads that run tasks and wait do.
+ *
+ * A cancelled task, by its scope or its deadline, does not wait for events.
+ *
+ * Context: any thread, bodies included; does not block, but for room in a
+ * scope with max_tasks, and then not in a body.
  * Return: 0, or the task's number while a graph records @s; -EINVAL;
  * -EOPNOTSUPP; -ECANCELED the scope is cancelled; -ENOMEM; -EAGAIN more events
- * live than the runtime has slots; -ENODATA it reads what
- * nobody has written; -ERANGE a part there is not; -E2BIG too many uses.
+ * live than the runtime has slots, or there is no room in the scope; -ENODATA
+ * it reads what nobody has written; -ERANGE a part there is not; -E2BIG too
+ * many uses or events, or more tasks than the scope has room for; -ESTALE an
+ * event of after is gone.
  */
 int lkdf_submit(struct lkdf *rt, struct lkdf_scope *s,
 		const struct lkdf_task *t, struct lkdf_event *done);
@@ -112,8 +131,11 @@ int lkdf_spawn(struct lkdf_ctx *c, struct lkdf_kind *k, const void *arg);
  *        order it among the parent's other children
  * @done: as lkdf_submit()
  *
- * Return: as lkdf_submit(); -EACCES a use that the parent's do not cover; those
- * of a task of a sealed graph cover none.
+ * The parent may be a task of a sealed graph: then its children use the bytes
+ * of this run, also those of LKDF_DATA_ONCE.
+ *
+ * Return: as lkdf_submit(); -EACCES a use that the parent's do not cover;
+ * -EINVAL LKDF_REDUCE of bytes that live only for a run.
  */
 int lkdf_spawn_task(struct lkdf_ctx *c, const struct lkdf_task *t,
 		    struct lkdf_event *done);
@@ -159,7 +181,8 @@ int lkdf_then(struct lkdf_ctx *c, lkdf_fn fn, struct lkdf_event on);
  * lkdf_input_error() - why an input did not succeed
  * @c:     context of the body
  * @input: 0 .. inputs - 1; a task of kind ALWAYS: any input in the order of
- *         its edges; after lkdf_then(): 0 is the event or the children
+ *         its uses, and then of the events it came after; after lkdf_then():
+ *         0 is the event or the children
  *
  * Return: 0 or the error.
  */
@@ -169,7 +192,8 @@ int lkdf_input_error(const struct lkdf_ctx *c, unsigned input);
  * lkdf_cancelled() - should this body stop early?
  * @c: context of the body
  *
- * Return: 0, or the error with which the scope or the run was cancelled.
+ * Return: 0, or the error with which the scope or the run was cancelled; -ETIME
+ * the deadline of the task, the run or the scope is over.
  */
 int lkdf_cancelled(const struct lkdf_ctx *c);
 

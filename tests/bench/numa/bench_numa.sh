@@ -9,12 +9,12 @@ build=${BUILD:-build}
 dir=$build/tests/bench/numa
 set -- # what the machine gets
 commands=
-for r in ${RUNTIMES:-static lkdf-strict lkdf-free lkdf-data lkdf-blind \
-	tbb libgomp libomp}; do
+for r in ${RUNTIMES:-static lkdf-strict lkdf-free lkdf-data lkdf-stay \
+	lkdf-rehome lkdf-blind tbb libgomp libomp}; do
 	program=numa_$r
 	case $r in
 	lkdf-strict | lkdf-free) program=numa_lkdf ;;
-	lkdf-data | lkdf-blind) program=numa_data ;;
+	lkdf-data | lkdf-stay | lkdf-rehome | lkdf-blind) program=numa_data ;;
 	esac
 	file=$dir/$program
 	if [ ! -x "$file" ]; then
@@ -25,7 +25,7 @@ for r in ${RUNTIMES:-static lkdf-strict lkdf-free lkdf-data lkdf-blind \
 	*" $file "*) ;;
 	*) set -- "$@" "$file" ;;
 	esac
-	for p in ${PROGRAMS:-stencil tree wave chol reduce local}; do
+	for p in ${PROGRAMS:-stencil skewed tree wave chol reduce local}; do
 		commands="${commands}PLACES=${r#lkdf-} ./$program $p || rc=1
 "
 	done

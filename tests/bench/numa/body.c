@@ -8,6 +8,7 @@
 
 #include <sched.h>
 #include <stdbool.h>
+#include <time.h>
 
 static void look_at_predecessors(const struct task *t)
 {
@@ -35,8 +36,9 @@ static void walk(const struct task *t, uint64_t *const *block)
 		else
 			for (i = 0; i < s->nr_words; i += s->step)
 				sum += at[i];
+		/* Another walk is not the same as this one. */
+		__asm__ volatile("" ::"r"(sum) : "memory");
 	}
-	__asm__ volatile("" ::"r"(sum));
 }
 
 static bool all_nodes_have_begun(const struct program *p)
@@ -50,13 +52,25 @@ static bool all_nodes_have_begun(const struct program *p)
 	return true;
 }
 
+static uint64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return 1000000000ull * (uint64_t)t.tv_sec + (uint64_t)t.tv_nsec;
+}
+
+static int node_here(void)
+{
+	return sched_getcpu() * PROGRAM_NODES / PROGRAM_WORKERS;
+}
+
 /* Opens when all nodes have run 1/8, shuts when the first has run 3/4. */
 static void pass_gate(struct program *p)
 {
 	uint32_t shut = 0, open = 1;
-	int node = sched_getcpu() * PROGRAM_NODES / PROGRAM_WORKERS;
-	uint32_t nr =
-		__atomic_add_fetch(&p->nr_done[node], 1, __ATOMIC_RELAXED);
+	uint32_t nr = __atomic_add_fetch(&p->nr_done[node_here()], 1,
+					 __ATOMIC_RELAXED);
 
 	if (nr >= p->nr_tasks / PROGRAM_NODES * 3 / 4) {
 		if (__atomic_compare_exchange_n(&p->gate, &open, 2, false,
@@ -76,11 +90,19 @@ static void pass_gate(struct program *p)
 void program_body(struct task *t, uint64_t *const *at)
 {
 	struct program *p;
+	uint64_t start = 0;
+	uint32_t i;
 
 	guest_mark(CONTROL_ENTER);
 	p = t->program;
+	if (p->is_timed)
+		start = now();
 	look_at_predecessors(t);
-	walk(t, at);
+	for (i = 0; i < t->nr_walks; i++)
+		walk(t, at);
+	if (p->is_timed)
+		__atomic_fetch_add(&p->time[node_here()], now() - start,
+				   __ATOMIC_RELAXED);
 	__atomic_fetch_add(&p->nr_runs[t->id], 1, __ATOMIC_RELEASE);
 	if (p->is_gated)
 		pass_gate(p);

@@ -8,9 +8,12 @@ static void say_result(const struct program *p)
 {
 	uint32_t nr =
 		p->is_gated ? p->nr_tasks_counted : p->nr_tasks * p->nr_repeats;
+	int i;
 
 	guest_say("note right %d", !program_check(p));
 	guest_say("note tasks %u", nr);
+	for (i = 0; p->is_timed && i < PROGRAM_NODES; i++)
+		guest_say("note time %llu", (unsigned long long)p->time[i]);
 	if (!p->is_gated)
 		guest_say("note bytes %llu", (unsigned long long)p->nr_bytes);
 }

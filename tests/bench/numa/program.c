@@ -11,6 +11,7 @@
 #define HALO_WORDS 512u
 #define BLOCKS 64u
 #define SWEEPS 20u
+#define DEAR_WALKS 3u
 #define TREE_DEPTH 8u
 #define TREE_TASKS ((1u << TREE_DEPTH) - 1)
 #define TREE_INNER (TREE_TASKS / 2)
@@ -40,6 +41,7 @@ static struct task *add_task(struct filler *f, uint32_t owner)
 	t->program = p;
 	t->id = p->nr_tasks++;
 	t->owner = owner;
+	t->nr_walks = 1;
 	return t;
 }
 
@@ -53,7 +55,8 @@ static void touch(struct task *t, uint32_t first, uint32_t nr_words,
 		.nr_words = nr_words,
 		.step = 1,
 	};
-	t->program->nr_bytes += 8ull * nr_words * t->program->nr_repeats;
+	t->program->nr_bytes +=
+		8ull * nr_words * t->nr_walks * t->program->nr_repeats;
 }
 
 /*
@@ -97,11 +100,19 @@ static void updates(struct filler *f, struct task *t, uint32_t block)
 	touch(t, 0, f->p->block_words, true);
 }
 
+/* The blocks that the first of four nodes has in a fair distribution. */
+static bool is_dear(const struct program *p, uint32_t block)
+{
+	return p->is_timed && block < BLOCKS / PROGRAM_NODES;
+}
+
 static void add_sweep(struct filler *f, uint32_t block, uint32_t from,
 		      uint32_t to)
 {
 	struct task *t = add_task(f, block * PROGRAM_WORKERS / BLOCKS);
 
+	if (is_dear(f->p, block))
+		t->nr_walks = DEAR_WALKS;
 	reads(f, t, from + block);
 	if (block)
 		reads_part(f, t, from + block - 1, BLOCK_WORDS - HALO_WORDS,
@@ -256,6 +267,11 @@ static const struct plan {
 	  { .name = "stencil",
 	    .nr_tasks = BLOCKS * (SWEEPS + 1),
 	    .nr_blocks = 2 * BLOCKS } },
+	{ fill_stencil,
+	  { .name = "skewed",
+	    .nr_tasks = BLOCKS * (SWEEPS + 1),
+	    .nr_blocks = 2 * BLOCKS,
+	    .is_timed = 1 } },
 	{ fill_tree,
 	  { .name = "tree",
 	    .nr_tasks = TREE_TASKS,

@@ -8,6 +8,8 @@
  * stencil  64 blocks of 512 KiB twice, a task for each block to write it
  *          first and 20 sweeps; a task reads its block and 512 words of each
  *          neighbour and writes the other copy of its block
+ * skewed   the same, but the bodies of a quarter of the blocks walk three times,
+ *          which nobody has said before; bodies are timed
  * tree     255 tasks: each but the 128 leaves writes 512 KiB, each but the
  *          root reads what its parent wrote
  * wave     16 by 16 tasks, each writes 512 KiB and reads what its neighbours
@@ -50,6 +52,7 @@ struct task {
 	struct program *program;
 	uint32_t id, nr_preds, nr_spans, nr_uses;
 	uint32_t owner; /* worker; its node is owner / 2 */
+	uint32_t nr_walks; /* of its spans */
 	uint32_t pred[TASK_MAX_PREDS];
 	struct span span[TASK_MAX_SPANS];
 	struct block_use use[TASK_MAX_USES];
@@ -68,6 +71,10 @@ struct program {
 	/* By bodies. */
 	uint32_t *nr_runs; /* of each task */
 	uint32_t nr_too_early; /* predecessor had not run */
+
+	/* Bodies are timed: ns by node. */
+	uint32_t is_timed;
+	uint64_t time[PROGRAM_NODES];
 
 	/* Bodies set the marks; how many tasks each node has run. */
 	uint32_t is_gated;

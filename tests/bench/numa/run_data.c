@@ -3,7 +3,8 @@
  * lkdf with data: one sealed graph, whose tasks name the blocks they use and
  * nothing else: no order, no place, no memory. What the library makes of that
  * is what is measured. PLACES=blind in the environment: with the option
- * placement=no.
+ * placement=no; PLACES=stay: with far_steals=no; PLACES=rehome:
+ * with rehome.
  *
  * The blocks are the library's own, so its allocator is made to map where the
  * counter looks: this program's mmap() is the one that the library calls.
@@ -13,6 +14,7 @@
 
 #include <lkdf/lkdf.h>
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +25,7 @@
 /* The least that the allocator maps for blocks, and its largest alignment. */
 #define MAP_MIN ((size_t)2 << 20)
 #define MAP_ALIGN ((size_t)4 << 20)
+#define PAGE 4096
 
 static struct {
 	struct lkdf *rt;
@@ -30,13 +33,16 @@ static struct {
 	struct lkdf_graph *graph;
 	struct lkdf_data **data;
 	uint32_t nr_data;
+	size_t block_bytes; /* of what is mapped on its own, too */
 } job;
 
 void *mmap(void *at, size_t size, int prot, int flags, int fd, off_t offset)
 {
-	if (!at && size >= MAP_MIN && flags & MAP_NORESERVE &&
+	bool is_heap = size >= MAP_MIN && flags & MAP_NORESERVE;
+
+	if (!at && (is_heap || size == job.block_bytes) &&
 	    flags & MAP_ANONYMOUS && !(flags & MAP_STACK)) {
-		at = guest_heap(size, MAP_ALIGN);
+		at = guest_heap(size, is_heap ? MAP_ALIGN : PAGE);
 		return at ? at : MAP_FAILED;
 	}
 	return (void *)syscall(SYS_mmap, at, size, prot, flags, fd, offset);
@@ -83,6 +89,7 @@ static int make_data(struct program *p)
 		.bytes = 8ull * p->block_words,
 	};
 
+	job.block_bytes = a.bytes;
 	job.data = calloc(p->nr_blocks, sizeof(*job.data));
 	if (!job.data)
 		return -1;
@@ -90,6 +97,26 @@ static int make_data(struct program *p)
 		if (lkdf_data_create(job.rt, &a, &job.data[job.nr_data]))
 			return complain("data");
 	return 0;
+}
+
+static const struct arm {
+	const char *places, *name, *options;
+} arms[] = {
+	{ "data", "lkdf-data", NULL },
+	{ "stay", "lkdf-stay", "far_steals=no" },
+	{ "rehome", "lkdf-rehome", "rehome" },
+	{ "blind", "lkdf-blind", "placement=no" },
+};
+
+/* The first one where nothing else is said. */
+static const struct arm *arm_of_environment(void)
+{
+	const char *places = getenv("PLACES");
+	const struct arm *a = &arms[sizeof(arms) / sizeof(arms[0]) - 1];
+
+	while (a > arms && (!places || strcmp(places, a->places)))
+		a--;
+	return a;
 }
 
 static int prepare(struct program *p)
@@ -100,11 +127,9 @@ static int prepare(struct program *p)
 				       .fn = body };
 	struct lkdf_graph_attr graph = { .size = sizeof(graph),
 					 .hint_tasks = p->nr_tasks };
-	const char *places = getenv("PLACES");
-	int is_blind = places && !strcmp(places, "blind");
 	uint32_t i;
 
-	if (lkdf_open(is_blind ? "placement=no" : NULL, &job.rt))
+	if (lkdf_open(arm_of_environment()->options, &job.rt))
 		return complain("open");
 	if (lkdf_kind_create(job.rt, &kind, &job.kind) ||
 	    lkdf_graph_create(job.rt, &graph, &job.graph))
@@ -143,10 +168,7 @@ static void finish(void)
 
 int main(int argc, char **argv)
 {
-	const char *places = getenv("PLACES");
-	struct driver d = { "lkdf-data", prepare, run, finish };
+	struct driver d = { arm_of_environment()->name, prepare, run, finish };
 
-	if (places && !strcmp(places, "blind"))
-		d.name = "lkdf-blind";
 	return driver_main(&d, argc, argv);
 }

@@ -91,12 +91,27 @@ static bool is_right(const struct section *s, const struct totals *data)
 	       (bytes < 0 || bytes == data->bytes);
 }
 
+/* How much more than their mean the busiest node has; 0: was not timed. */
+static double balance_of(const struct section *s)
+{
+	double time, sum = 0, most = 0;
+	const char *text;
+	unsigned n;
+
+	for (n = 0; (text = section_note(s, "time", n)); n++) {
+		time = strtod(text, NULL);
+		sum += time;
+		most = time > most ? time : most;
+	}
+	return sum > 0 ? most * n / sum : 0;
+}
+
 static void add_round(struct tally *t, const struct sections *all,
 		      const struct section *s)
 {
 	struct totals data = totals_of(all, &s->class[CELLS_DATA]);
 	struct totals own = totals_of(all, &s->class[CELLS_RUNTIME]);
-	double nr = section_number(s, "tasks");
+	double nr = section_number(s, "tasks"), balance = balance_of(s);
 
 	if (!is_right(s, &data)) {
 		t->nr_wrong++;
@@ -109,6 +124,8 @@ static void add_round(struct tally *t, const struct sections *all,
 	samples_add(&t->busiest, data.busiest_bytes / data.bytes);
 	if (data.remote_bytes > 0)
 		samples_add(&t->near, data.near_bytes / data.remote_bytes);
+	if (balance > 0)
+		samples_add(&t->balance, balance);
 	samples_add(&t->own_per_task, own.accesses / nr);
 	samples_add(&t->own_remote, own.remote_accesses / own.accesses);
 }

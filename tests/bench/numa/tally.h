@@ -18,6 +18,7 @@ struct tally {
 	struct samples near; /* part of remote bytes to a nearest node */
 	struct samples own_per_task; /* accesses */
 	struct samples own_remote; /* remote accesses / accesses */
+	struct samples balance; /* most body time of a node / the mean */
 	unsigned nr_wrong; /* rounds that cannot be right */
 };
 

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * What a body of a graph's task does with its data besides touching it: it has
+ * children that use the data, or gives a use on. Then the task gets a claim as
+ * a dynamic one has it. Its uses are in no queue, because the graph's edges
+ * and the run's claim keep everybody else out: each is alone in a domain of
+ * its own, below which the children queue.
+ */
+#ifndef FLOW_INNER_H
+#define FLOW_INNER_H
+
+#include "base/util.h"
+
+#include <stdbool.h>
+
+struct failure;
+struct lkdf_ctx;
+struct task;
+
+/* The claim of a graph's task, if it has uses. 0 or -ENOMEM. */
+int inner_open(struct task *t);
+
+/* The same, where it may have no task of its own yet. */
+int inner_open_ctx(struct lkdf_ctx *c);
+
+/* Not WEAK, not given on; with what joined children have reduced into it. */
+bool inner_may_touch(struct lkdf_ctx *c, unsigned use);
+
+/* The error that children have left in what only they write; 0: none. */
+int inner_error(struct task *t, struct failure **failure);
+
+#endif

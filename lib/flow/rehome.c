@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "flow/rehome.h"
+
+#include "flow/data.h"
+#include "flow/planned.h"
+#include "flow/runtime.h"
+#include "flow/wire.h"
+#include "mem/heap.h"
+#include "sched/far.h"
+#include "sched/plan.h"
+
+/* Runs to come that count, at most: who knows whether the user goes on. */
+#define MAX_RUNS_AHEAD 8
+
+/* Bytes of tasks to come. */
+static double left_of(const struct frame *f, uint32_t var)
+{
+	const struct planned *p = f->graph->planned;
+	uint64_t ahead = min_u64(f->times - 1, MAX_RUNS_AHEAD);
+	int64_t left = a_load(&p->left[var], relaxed);
+
+	return (double)(left > 0 ? left : 0) +
+	       (double)ahead * (double)p->var[var].bytes;
+}
+
+static uint64_t size_of(const struct frame *f, uint32_t var)
+{
+	const struct wire_var *v = wire_var(f->graph->wiring, var);
+
+	return data_size(v->data, v->part);
+}
+
+/* Under a run's claim nobody else moves or frees them. */
+static void move_pages_of(struct executor *ex, struct frame *f, uint32_t var,
+			  int node)
+{
+	const struct wire_var *v = wire_var(f->graph->wiring, var);
+	struct heap *h = f->graph->rt->heap;
+	int64_t moved = 0;
+
+	if (h->is_bound)
+		moved = os_move(f->values.bytes[var], size_of(f, var),
+				h->os_node[node]);
+	if (moved > 0)
+		counter_add(ex->counters, COUNTER_MIGRATED, (uint64_t)moved);
+	a_store(&v->data->has_strays, true, relaxed);
+	if (!v->part && !v->data->is_mapped)
+		a_store(&v->data->node, node, relaxed);
+	planned_move(f, var, node);
+}
+
+static bool is_movable(const struct frame *f, uint32_t var)
+{
+	const struct wire_var *v = wire_var(f->graph->wiring, var);
+
+	return !v->is_brief && f->values.bytes[var];
+}
+
+void rehome(struct executor *ex, struct frame *f, uint32_t var)
+{
+	const struct planned *p = f->graph->planned;
+	int node = ex->node, from = a_load(&p->home[var], relaxed);
+	uint32_t twin = p->twin[var];
+	const struct far *far;
+	struct deficit_block b;
+
+	if (!f->graph->rt->is_rehoming || !ex->worker || from < 0 ||
+	    !is_movable(f, var))
+		return;
+	far = ex->worker->far;
+	if (twin != PLAN_NO_BLOCK &&
+	    (a_load(&p->home[twin], relaxed) != from || !is_movable(f, twin)))
+		twin = PLAN_NO_BLOCK;
+	b.remaining = left_of(f, var);
+	b.bytes = (double)size_of(f, var);
+	b.extra = far->extra[from];
+	if (twin != PLAN_NO_BLOCK) {
+		b.remaining += left_of(f, twin);
+		b.bytes += (double)size_of(f, twin);
+	}
+	if (!deficit_moves(&far->node[node], &far->node[from], &b))
+		return;
+	move_pages_of(ex, f, var, node);
+	if (twin != PLAN_NO_BLOCK)
+		move_pages_of(ex, f, twin, node);
+}

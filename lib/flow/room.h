@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * max_tasks of scopes: what is submitted takes room in its scope and in all
+ * above it that have a limit, and gives it back at its end. What a task spawns
+ * is part of it.
+ *
+ *	gives                           waits
+ *	(A) nr_taken - n                (C) nr_room_waiters + 1
+ *	(B) looks at nr_room_waiters    (D) tries to take, then sleeps
+ *
+ * All seq_cst: either B sees C and wakes, or D sees A. A cancel is told the
+ * same way, with the scope's error in the place of nr_taken.
+ */
+#ifndef FLOW_ROOM_H
+#define FLOW_ROOM_H
+
+#include "flow/scope.h"
+
+/*
+ * For nr tasks. -EAGAIN: there is none, and we may not wait; -E2BIG: there
+ * never is; -ECANCELED: of a scope while we waited.
+ */
+int room_take(struct lkdf_scope *s, uint32_t nr, bool may_wait);
+void room_give(struct lkdf_scope *s, uint32_t nr);
+
+/* The scope was cancelled. */
+void room_wake(struct lkdf_scope *s);
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * How a run begins: its frame's link goes from worker to worker, and each takes
+ * some of the tasks that wait for nobody. One holder at a time.
+ */
+#ifndef FLOW_SOURCES_H
+#define FLOW_SOURCES_H
+
+#include "flow/frame.h"
+
+/* A run, from a worker or from outside (NULL). */
+void sources_start(struct lkdf *rt, struct worker *w, struct frame *f);
+
+/* Takes the next sources of a frame whose link the worker holds. */
+void sources_take(struct worker *w, struct frame *f);
+
+#endif

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * A thief does not look at single tasks: theirs may be gone by then. It takes
+ * the mean task of the victim, and that all its bytes are there.
+ */
+#include "sched/far.h"
+
+#include "base/clock.h"
+#include "sched/sched.h"
+
+/* After so many times its patience a worker takes whatever there is. */
+#define PATIENCE_END 16
+
+#define MIN_NAP_NS 50000
+#define MAX_NAP_NS 5000000
+
+static void look_at(const struct worker *w, int i, double median)
+{
+	struct sched_node *n = &w->sched->nodes[i];
+	struct deficit_node *d = &w->far->node[i];
+	int64_t bytes = a_load(&n->load.bytes, relaxed);
+	int64_t nr = a_load(&n->load.nr_tasks, relaxed);
+
+	d->remaining = bytes > 0 && nr > 0 ? (double)bytes : 0;
+	d->mean_task = nr > 0 ? d->remaining / (double)nr : 0;
+	d->rate = deficit_rate(w->far->measured[i], median);
+	d->nr_ready = a_load(&n->inbox.head, relaxed) != NULL;
+	d->nr_workers = n->nr_workers;
+}
+
+static uint32_t nr_public(struct deque *d)
+{
+	uint64_t span = a_load(&d->span, relaxed);
+
+	return span_split(span) - span_tail(span);
+}
+
+void far_look(struct worker *w, uint64_t idle_ticks)
+{
+	struct sched *s = w->sched;
+	double median;
+	int i, level;
+
+	w->far->idle = (double)idle_ticks;
+	for (i = 0; i < s->nr_nodes; i++)
+		w->far->measured[i] = load_rate(&s->nodes[i].load);
+	median = deficit_median(w->far->measured, s->nr_nodes);
+	for (i = 0; i < s->nr_nodes; i++)
+		look_at(w, i, median);
+	for (i = 0; i < s->nr_workers; i++)
+		for (level = 0; level < NR_CLASSES; level++)
+			w->far->node[s->workers[i].node - s->nodes].nr_ready +=
+				nr_public(&s->workers[i].deque[level]);
+}
+
+/* A task of the victim, as far as we can tell. */
+static struct deficit_task mean_task(const struct worker *w, int i)
+{
+	const struct deficit_node *v = &w->far->node[i];
+
+	return deficit_task(v->mean_task, v->rate,
+			    v->mean_task * w->far->extra[i], 0);
+}
+
+bool far_allows(const struct worker *w, const struct sched_node *victim)
+{
+	const struct sched *s = w->sched;
+	int i = (int)(victim - s->nodes);
+	struct deficit_task t;
+
+	if (victim == w->node || !load_is_planned(&victim->load))
+		return true;
+	if (s->keeps_planned)
+		return false;
+	t = mean_task(w, i);
+	return deficit_allows(&w->far->node[w->node - s->nodes],
+			      &w->far->node[i], w->far->idle, &t) ||
+	       w->far->idle >=
+		       PATIENCE_END * DEFICIT_PATIENCE * (t.time + t.loss);
+}
+
+int64_t far_nap(const struct worker *w, int64_t timeout_ns)
+{
+	const struct sched *s = w->sched;
+	double ticks, least = 0;
+	struct deficit_task t;
+	uint64_t ns;
+	int i;
+
+	for (i = 0; i < s->nr_nodes; i++) {
+		if (&s->nodes[i] == w->node ||
+		    !load_is_planned(&s->nodes[i].load))
+			continue;
+		t = mean_task(w, i);
+		ticks = DEFICIT_PATIENCE *
+			(t.loss + DEFICIT_PATIENCE_TASK * t.time);
+		if (!(least > 0) || ticks < least)
+			least = ticks;
+	}
+	if (!(least > 0))
+		return timeout_ns;
+	ns = (uint64_t)least * 1024 / s->ticks_per_1024ns;
+	ns = min_u64(max_u64(ns, MIN_NAP_NS), MAX_NAP_NS);
+	return (int64_t)min_u64(ns, (uint64_t)timeout_ns);
+}
+
+bool far_may_wake(struct sched_node *node)
+{
+	struct load *l = &node->load;
+	uint64_t now = clock_ticks(), last = a_load(&l->woken, relaxed);
+	int64_t bytes = a_load(&l->bytes, relaxed);
+	int64_t nr = a_load(&l->nr_tasks, relaxed);
+	double rate = load_rate(l), mean;
+
+	mean = nr > 0 ? (double)bytes / (double)nr : 0;
+	if ((double)(now - last) < DEFICIT_PATIENCE * mean * rate)
+		return false;
+	a_store(&l->woken, now, relaxed);
+	return true;
+}

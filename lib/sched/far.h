@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * May a worker take planned work from another node? See sched/deficit.h for
+ * the rule; here are its numbers. Other work is nobody's in particular, and
+ * planned work is taken one task at a time.
+ */
+#ifndef SCHED_FAR_H
+#define SCHED_FAR_H
+
+#include "sched/worker.h"
+
+/* For the idle worker: what all nodes have to do. Once per round of looks. */
+void far_look(struct worker *w, uint64_t idle_ticks);
+
+/* After far_look(). True where the node has no planned work. */
+bool far_allows(const struct worker *w, const struct sched_node *victim);
+
+/* How long to sleep at most, in ns: -1 is for ever, or until it is allowed. */
+int64_t far_nap(const struct worker *w, int64_t timeout_ns);
+
+/*
+ * Planned work was made public: is it time to wake other nodes as well? No
+ * more often than their patience would let them come by themselves.
+ */
+bool far_may_wake(struct sched_node *node);
+
+#endif

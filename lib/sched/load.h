@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * What a node still has to do of work that was planned for it, and how fast it
+ * is: the numbers that decide whether others may take some of it. Whoever
+ * starts a run adds its tasks, whoever starts a task takes it away again, on
+ * whichever node it runs. Torn or stale values cost time, nothing else.
+ */
+#ifndef SCHED_LOAD_H
+#define SCHED_LOAD_H
+
+#include "base/atomic.h"
+#include "base/util.h"
+#include "sched/deficit.h"
+
+#include <string.h>
+
+struct load {
+	/* Any worker. */
+	_Alignas(CACHE_LINE) _Atomic(int64_t) bytes; /* of tasks to come */
+	_Atomic(int64_t) nr_tasks;
+	_Atomic(uint32_t) rate; /* ticks per byte, a float; 0: not known */
+	_Atomic(uint64_t) woken; /* ticks: when we last woke another node */
+};
+
+static inline void load_add(struct load *l, int64_t bytes, int64_t nr_tasks)
+{
+	a_add(&l->bytes, bytes, relaxed);
+	a_add(&l->nr_tasks, nr_tasks, relaxed);
+}
+
+/* A run begins: whoever sleeps on another node is told of it once at least. */
+static inline void load_tell(struct load *l)
+{
+	a_store(&l->woken, 0, relaxed);
+}
+
+/* Is there planned work? */
+static inline bool load_is_planned(const struct load *l)
+{
+	return a_load(&l->nr_tasks, relaxed) > 0;
+}
+
+static inline double load_rate(const struct load *l)
+{
+	uint32_t bits = a_load(&l->rate, relaxed);
+	float rate;
+
+	memcpy(&rate, &bits, sizeof(rate));
+	return (double)rate;
+}
+
+/* A task of the node took so long there. */
+static inline void load_learn(struct load *l, uint64_t ticks, uint64_t bytes)
+{
+	float rate = (float)deficit_learn(load_rate(l), (double)ticks,
+					  (double)bytes);
+	uint32_t bits;
+
+	memcpy(&bits, &rate, sizeof(bits));
+	a_store(&l->rate, bits, relaxed);
+}
+
+#endif
