@@ -31,11 +31,13 @@ static const struct cli_row rows[] = {
 
 static const struct cli_spec spec = {
 	.verb = "bench",
-	.usage = "graph|forkjoin|submit|data|idle|wake [--quick] [--out FILE]",
+	.usage = "graph|forkjoin|loop|submit|data|idle|wake [--quick]\n"
+		 "                  [--out FILE]",
 	.help = "Compares lkdf with a floor loop and with other runtimes in\n"
 		"the same run, in ratios, each against its bar.\n\n"
 		"  graph      dataflow graphs: run, build, memory, METG\n"
 		"  forkjoin   spawn and join: fib\n"
+		"  loop       parallel loops, short and long\n"
 		"  submit     tasks that name their data, one at a time\n"
 		"  data       blocks passed on: time, memory; Cholesky, LU\n"
 		"  idle       what parked workers cost, alone and beside work\n"
@@ -50,6 +52,7 @@ static const struct cli_spec spec = {
 static const struct bench_suite suites[] = {
 	{ "graph", NULL, bench_graph_steps, bench_graph },
 	{ "forkjoin", NULL, bench_forkjoin_steps, bench_forkjoin },
+	{ "loop", NULL, bench_loop_steps, bench_loop },
 	{ "submit", NULL, bench_submit_steps, bench_submit },
 	{ "data", NULL, bench_data_steps, bench_data },
 	{ "idle", NULL, bench_idle_steps, bench_idle },
@@ -147,7 +150,7 @@ static const struct bench_suite *find_suite(const char *name, int *code)
 	}
 	*code = name ? cli_fail(&e, "unknown suite \"%s\"", name)
 		     : cli_fail(&e, "which suite? "
-				    "graph, forkjoin, submit, data, "
+				    "graph, forkjoin, loop, submit, data, "
 				    "idle or wake");
 	return NULL;
 }

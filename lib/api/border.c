@@ -43,6 +43,8 @@ int border_copy(const void *attr, void *ours, size_t known, const char *what)
 
 int border_may_wait(const char *what)
 {
+	if (thread_self()->nr_loops)
+		return err(-EDEADLK, "%s: waiting in a loop's function", what);
 	if (thread_self()->executor)
 		return err(-EDEADLK,
 			   "%s: waiting in a body; use lkdf_then or lkdf_join",

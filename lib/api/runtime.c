@@ -5,6 +5,7 @@
 #include "api/config.h"
 #include "flow/io_ring.h"
 #include "flow/kind.h"
+#include "flow/loop.h"
 #include "flow/move.h"
 #include "flow/place.h"
 #include "topo/topo.h"
@@ -154,6 +155,7 @@ int lkdf_close(struct lkdf *rt)
 		while (a_load(&rt->nr_guests, acquire))
 			sched_yield();
 		move_close(rt);
+		loop_close(rt);
 		kind_reap(rt);
 		nr = a_load(&rt->nr_handles, relaxed);
 		if (nr)

@@ -39,6 +39,9 @@ struct thread {
 
 	/* This thread only: the executor it is, NULL outside the runtime. */
 	void *executor;
+
+	/* This thread only: functions of loops that it is in. */
+	int nr_loops;
 };
 
 /* This thread's; NULL: none yet. */

@@ -5,6 +5,8 @@
 #include <lkdf/task.h>
 #include <string.h>
 
+#define FEW 8 /* uses: most claims have no more */
+
 /* ---- preparing ------------------------------------------------------- */
 
 /* By lock, then the whole before its parts: so a hidden use comes first. */
@@ -15,7 +17,23 @@ static bool comes_before(const struct use *a, const struct use *b)
 	return a->part < b->part;
 }
 
-/* A list merge sort: most claims are short, or in order already. */
+/* Each goes behind those that come before it. */
+static struct use *sort_few(struct claim *c)
+{
+	struct use *first = NULL, **at;
+	unsigned i;
+
+	for (i = 0; i < c->nr; i++) {
+		at = &first;
+		while (*at && !comes_before(&c->use[i], *at))
+			at = &(*at)->after;
+		c->use[i].after = *at;
+		*at = &c->use[i];
+	}
+	return first;
+}
+
+/* A list merge sort. */
 static struct use *merge(struct use *a, struct use *b)
 {
 	struct use *first = NULL, **end = &first;
@@ -100,6 +118,17 @@ static struct use *add_hidden(struct claim *c, struct use *u)
 	return h;
 }
 
+/* Once uses of the same thing are one. */
+static bool is_weak_somewhere(const struct claim *c)
+{
+	const struct use *u;
+
+	for (u = c->first; u; u = u->after)
+		if (u->flags & USE_WEAK)
+			return true;
+	return false;
+}
+
 int claim_prepare(struct claim *c)
 {
 	struct use *u, *main = NULL, *hidden = NULL, **at;
@@ -108,6 +137,7 @@ int claim_prepare(struct claim *c)
 	int rc = 0;
 
 	c->nr_all = c->nr;
+	c->nr_queued = 0;
 	c->has_commute = c->has_weak = c->is_expected = false;
 	for (i = 0; i < c->nr; i++) {
 		u = &c->use[i];
@@ -118,8 +148,10 @@ int claim_prepare(struct claim *c)
 		u->is_granted = u->has_left = u->fails = false;
 		u->copy = 0;
 		u->below = NULL;
+		c->has_commute |= u->turn == TURN_COMMUTE;
+		c->has_weak |= (u->flags & USE_WEAK) != 0;
 	}
-	c->first = sort(c->use, c->nr);
+	c->first = c->nr <= FEW ? sort_few(c) : sort(c->use, c->nr);
 	for (at = &c->first; (u = *at) && !rc;) {
 		u->var = domain_var(u->domain, u->part);
 		if (main && main->domain == u->domain &&
@@ -133,15 +165,15 @@ int claim_prepare(struct claim *c)
 			hidden = add_hidden(c, u);
 			*at = hidden;
 			at = &hidden->after;
+			c->nr_queued++;
 		}
 		u->whole = u->var != &u->domain->whole ? hidden : NULL;
 		main = u;
 		at = &u->after;
+		c->nr_queued++;
 	}
-	for (u = c->first; u; u = u->after) {
-		c->has_commute |= use_takes_token(u);
-		c->has_weak |= (u->flags & USE_WEAK) != 0;
-	}
+	if (unlikely(c->has_weak))
+		c->has_weak = is_weak_somewhere(c);
 	return rc;
 }
 
@@ -179,7 +211,7 @@ static struct use *reads_nothing(struct claim *c)
 
 	for (u = c->first; u; u = u->after)
 		if (u->flags & USE_READS && u->turn != TURN_REDUCE &&
-		    !(u->flags & USE_WEAK) &&
+		    !(u->flags & USE_WEAK) && !u->var->is_written &&
 		    !var_is_written(u->domain, u->var))
 			return u;
 	return NULL;
@@ -193,7 +225,7 @@ static void leave_var(struct use *u, struct news *n)
 	struct var *v = u->var;
 
 	if (use_takes_token(u))
-		token_give(u, n);
+		token_give(u->var, n);
 	/* [var.leave] what it did; pairs with [var.idle], [var.close]. */
 	if (likely(a_sub(&v->active, 1, acq_rel) != 1))
 		return;
@@ -228,8 +260,10 @@ static void leave(struct use *u, struct news *n)
 
 static void put_claim(struct claim *c, uint32_t nr)
 {
-	/* [claim.put] all uses of it before the free; pairs with itself. */
-	if (a_sub(&c->nr_in, nr, acq_rel) == nr)
+	/* [claim.put] all uses of it before the free; pairs with itself. If no
+	 * other is in, none comes. */
+	if (a_load(&c->nr_in, acquire) == nr ||
+	    a_sub(&c->nr_in, nr, acq_rel) == nr)
 		c->free(c);
 }
 
@@ -354,26 +388,27 @@ static void deliver(struct executor *ex, struct news *n)
 	}
 }
 
-/* All of them, and those of parts for the hidden ones. */
-static uint32_t count_uses(struct claim *c)
+/* Uses of parts, for the hidden ones. */
+static void count_parts(struct claim *c)
 {
-	uint32_t nr = 0, nr_parts = 0;
+	uint32_t nr_parts = 0;
 	struct use *u;
 
-	for (u = c->first; u; u = u->after, nr++) {
+	for (u = c->first; u; u = u->after) {
 		nr_parts = u->whole ? nr_parts + 1 : 0;
 		if (u->whole)
 			a_store(&u->whole->nr_parts, nr_parts, relaxed);
 	}
-	return nr;
 }
 
 int claim_enter(struct executor *ex, struct claim *c, struct use **why)
 {
-	uint32_t nr = count_uses(c), nr_granted = 1;
+	uint32_t nr = c->nr_queued, nr_granted = 1;
 	struct news n = { 0 };
 	struct use *u;
 
+	if (c->nr_all > c->nr)
+		count_parts(c);
 	c->error = 0;
 	c->failure = NULL;
 	a_store(&c->nr_in, nr - (c->nr_all - c->nr) + 1, relaxed);
@@ -393,12 +428,33 @@ int claim_enter(struct executor *ex, struct claim *c, struct use **why)
 			nr_granted++;
 	}
 	unlock_all(c);
-	/* [claim.last] as above: while we count, it is not ready. */
-	nr = a_sub(&c->pending, nr_granted, acq_rel) - nr_granted;
+	/* [claim.last] as above: while we count, it is not ready. Nobody else
+	 * counts if all were granted at once. */
+	if (nr_granted > nr)
+		nr = 0;
+	else
+		nr = a_sub(&c->pending, nr_granted, acq_rel) - nr_granted;
 	if (!nr && c->has_commute && !claim_take_tokens(c, &n))
 		nr = 1;
 	deliver(ex, &n);
 	return nr ? 0 : 1;
+}
+
+void claim_give_token(struct executor *ex, struct var *v)
+{
+	struct news n = { 0 };
+
+	token_give(v, &n);
+	deliver(ex, &n);
+}
+
+bool claim_take(struct executor *ex, struct claim *c)
+{
+	struct news n = { 0 };
+	bool is_ours = claim_take_tokens(c, &n);
+
+	deliver(ex, &n);
+	return is_ours;
 }
 
 void use_leave(struct executor *ex, struct use *u, int error,

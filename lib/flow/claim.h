@@ -20,7 +20,8 @@ struct claim {
 	/* Set before it enters, constant afterwards. */
 	uint16_t nr; /* as the user numbers them; hidden ones follow */
 	uint16_t nr_all;
-	bool has_commute;
+	uint16_t nr_queued; /* those that take a place */
+	bool has_commute; /* some use, as asked for */
 	bool has_weak;
 	bool is_expected; /* what it reads: need not be looked at */
 	void *holder; /* of the layer above: the task */
@@ -71,7 +72,16 @@ void var_combined(struct executor *ex, struct var *v);
  * one that was taken.
  */
 bool claim_take_tokens(struct claim *c, struct news *n);
-void token_give(struct use *u, struct news *n);
+
+/* The same, of one that is in no queue. False: ready() will be called. */
+bool claim_take(struct executor *ex, struct claim *c);
+
+/* Back to whoever waits for it. */
+void claim_give_token(struct executor *ex, struct var *v);
+
+/* One token, now or not at all; and back. */
+bool token_take(struct var *v);
+void token_give(struct var *v, struct news *n);
 
 static inline bool use_takes_token(const struct use *u)
 {

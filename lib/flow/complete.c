@@ -206,6 +206,8 @@ void task_finish_of_frame(struct worker *w, struct task *t)
 
 	if (was_cancelled)
 		a_add(&f->nr_cancelled, 1, relaxed);
+	else if (t->link.flags & TASK_SKIPPED)
+		a_add(&f->nr_skipped, 1, relaxed);
 	else if (error && !(t->link.flags & TASK_FAILED))
 		frame_fail(f, index, error, failure ? failure->error.why : NULL,
 			   w->id);

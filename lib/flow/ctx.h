@@ -25,6 +25,7 @@ struct lkdf_ctx {
 	int32_t input_err;
 	bool leaves; /* by then */
 	bool has_spawned; /* or left, or holds: has a task of its own */
+	bool put_off; /* not started: somebody else has its tokens */
 	bool has_why; /* the thread's error text says why it failed */
 };
 

@@ -57,27 +57,29 @@ struct acquisition {
 };
 
 struct lkdf_data {
-	struct domain domain;
+	_Alignas(CACHE_LINE) struct domain domain;
+
+	/* Set under lock, then constant but for whoever goes alone. */
+	_Atomic(void *) at;
+	bool is_mapped; /* page by page where they are touched first */
 
 	/* Set at create, constant afterwards. */
-	_Alignas(CACHE_LINE) struct lkdf *rt;
-	uint64_t bytes, align;
 	uint32_t flags;
+	struct lkdf *rt;
+	struct replicas *replicas; /* NULL: none are made, see replica.h */
+	int (*reduce)(void *acc, const void *x, uint64_t bytes);
+	uint64_t bytes, align;
 	bool is_wrapped;
 	int home; /* node; -1: that of the first writer */
 	void (*drop)(void *bytes);
-	int (*reduce)(void *acc, const void *x, uint64_t bytes);
 	void (*neutral)(void *acc, uint64_t bytes);
-	struct replicas *replicas; /* NULL: none are made, see replica.h */
 	char name[DATA_NAME];
 
 	/* Under the domain's lock until parts are used. */
 	uint64_t stride;
 
 	/* Set under lock, then constant but for whoever goes alone. */
-	_Atomic(void *) at;
 	_Atomic(int32_t) node; /* of the bytes; -1: unknown */
-	bool is_mapped; /* page by page where they are touched first */
 	_Atomic(bool) has_strays; /* pages that are not where the heap knows */
 
 	/* Any thread. */

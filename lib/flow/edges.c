@@ -6,13 +6,15 @@
  *	READ     after the writer
  *	WRITE    softly after the readers, or without any after the writer
  *	RW       after the writer, softly after the readers
- *	COMMUTE  as RW: one of the orders it allows
  *	REDUCE   after the writer; when somebody else comes a task of our own
  *	         combines the copies, and counts as the writer
+ *	COMMUTE  as REDUCE, with a token when it runs; our task does nothing,
+ *	         and there is none for one use alone
  */
 #include "flow/edges.h"
 
 #include "base/err.h"
+#include "flow/commute.h"
 #include "flow/data.h"
 #include "flow/values.h"
 #include "mem/region.h"
@@ -96,18 +98,27 @@ static int combine_body(struct lkdf_ctx *c, void *arg)
 	return reduction_combine(arg);
 }
 
-static struct lkdf_kind *combine_kind(struct wirer *r)
+static int meet_body(struct lkdf_ctx *c, void *arg)
 {
+	(void)c;
+	(void)arg;
+	return 0;
+}
+
+/* What a task of our own does. */
+static struct lkdf_kind *group_kind(struct wirer *r, bool is_reduce)
+{
+	struct lkdf_kind **k = is_reduce ? &r->combine : &r->meet;
 	struct lkdf_kind_attr a = {
 		.size = sizeof(a),
-		.name = "combine",
-		.fn = combine_body,
+		.name = is_reduce ? "combine" : "commuted",
+		.fn = is_reduce ? combine_body : meet_body,
 		.flags = LKDF_SHARED,
 	};
 
-	if (!r->combine)
-		r->rc = kind_create(r->g->rt, &a, &r->combine);
-	return r->combine;
+	if (!*k)
+		r->rc = kind_create(r->g->rt, &a, k);
+	return *k;
 }
 
 /* Room for one more task and its use. */
@@ -127,27 +138,22 @@ static bool make_room(struct wirer *r)
 	return true;
 }
 
-/* The group of reducers is complete. */
-static void close_group(struct wirer *r, uint32_t var)
+/* A task of our own that comes after all of the group. NULL: see rc. */
+static struct wire_use *add_task(struct wirer *r, uint32_t var, bool is_reduce)
 {
 	struct wire_var *v = wire_var(r->w, var);
-	struct lkdf_data *d = v->data;
-	struct wire_use *u;
+	struct var *of = domain_var(&v->data->domain, v->part);
+	struct wire_use *u = NULL;
 	int task;
 
-	if (v->reducer == NO_TASK || r->rc)
-		return;
-	if (!make_room(r) || !combine_kind(r)) {
-		if (!r->rc)
-			edge_no_memory(r);
-		return;
+	if (make_room(r) && group_kind(r, is_reduce)) {
+		task = graph_add(r->g, group_kind(r, is_reduce),
+				 is_reduce ? of->reduction : NULL, 0);
+		u = task < 0 ? NULL : array_add(&r->w->uses);
 	}
-	task = graph_add(r->g, r->combine,
-			 domain_var(&d->domain, v->part)->reduction, 0);
-	u = task < 0 ? NULL : array_add(&r->w->uses);
 	if (!u) {
 		edge_no_memory(r);
-		return;
+		return NULL;
 	}
 	*u = (struct wire_use){
 		.task = (uint32_t)task,
@@ -155,20 +161,57 @@ static void close_group(struct wirer *r, uint32_t var)
 		.mode = LKDF_RW,
 		.flags = WIRE_READS | WIRE_WRITES | WIRE_COMBINES,
 	};
-	edges_from_list(r, v->reducer, u->task, WHY_HARD);
-	v->reducer = NO_TASK;
+	return u;
+}
+
+/* The group is complete. */
+static void close_group(struct wirer *r, uint32_t var)
+{
+	struct wire_var *v = wire_var(r->w, var);
+	uint32_t use = v->group;
+	bool is_reduce = v->group_mode == LKDF_REDUCE;
+	struct wire_use *u;
+
+	if (use == NO_TASK || r->rc)
+		return;
+	v->group = NO_TASK;
+	if (!is_reduce && r->next[use] == NO_TASK) {
+		note_writer(r, use_at(r, use));
+		return;
+	}
+	u = add_task(r, var, is_reduce);
+	if (!u)
+		return;
+	edges_from_list(r, use, u->task, WHY_HARD);
 	note_writer(r, u);
+	if (is_reduce)
+		return;
+	/* Each of them writes, and ours does not. */
+	for (v->nr_writers--; use != NO_TASK; use = r->next[use]) {
+		use_at(r, use)->flags |= WIRE_TOKEN;
+		v->nr_writers++;
+	}
 }
 
 /* ---- one use --------------------------------------------------------------
  */
 
-static void close_groups(struct wirer *r, uint32_t var, bool is_reduce)
+/* The mode of those it goes together with; 0: nobody. */
+static uint8_t group_mode(const struct wire_use *u)
 {
-	struct wire_var *v = wire_var(r->w, var);
-	uint32_t i, nr = v->nr_parts;
+	if (u->mode & LKDF_REDUCE)
+		return LKDF_REDUCE;
+	return u->mode & LKDF_RW ? 0 : u->mode & LKDF_COMMUTE;
+}
 
-	if (!is_reduce)
+static void close_groups(struct wirer *r, uint32_t use)
+{
+	uint8_t mode = group_mode(use_at(r, use));
+	uint32_t var = use_at(r, use)->var, i;
+	struct wire_var *v = wire_var(r->w, var);
+	uint32_t nr = v->nr_parts;
+
+	if (mode != v->group_mode)
 		close_group(r, var);
 	if (v->part)
 		close_group(r, wire_whole(r->w, var));
@@ -234,12 +277,14 @@ static void note(struct wirer *r, uint32_t use)
 	v->reads |= (u->flags & WIRE_READS) != 0;
 	v->writes |= (u->flags & WIRE_WRITES) != 0;
 	v->reads_first |= (u->flags & WIRE_FIRST) != 0;
-	if (u->mode & LKDF_REDUCE)
-		add_to_list(r, &v->reducer, use);
-	else if (u->flags & WIRE_WRITES)
+	if (group_mode(u)) {
+		v->group_mode = group_mode(u);
+		add_to_list(r, &v->group, use);
+	} else if (u->flags & WIRE_WRITES) {
 		note_writer(r, u);
-	else
+	} else {
 		add_to_list(r, &v->reader, use);
+	}
 }
 
 /* ---- one task --------------------------------------------------------------
@@ -289,8 +334,7 @@ static void wire_task(struct wirer *r, uint32_t first, uint32_t end)
 
 	for (i = first; i < end; i++)
 		if (is_wired(r, use_at(r, i)))
-			close_groups(r, use_at(r, i)->var,
-				     use_at(r, i)->mode & LKDF_REDUCE);
+			close_groups(r, i);
 	for (i = first; i < end; i++) {
 		u = use_at(r, i);
 		if (is_wired(r, u) && u->flags & WIRE_READS)
@@ -345,8 +389,11 @@ static void mark_last(struct wirer *r)
 	}
 }
 
-/* Tasks that produce or read brief bytes get a kind that sees to them. */
-static void wrap_kinds(struct wirer *r)
+/*
+ * Tasks that produce or read brief bytes get a kind that sees to them, tasks
+ * that take tokens one that does so.
+ */
+static void change_kinds(struct wirer *r)
 {
 	struct wire_use *u;
 	struct rec *rec;
@@ -355,9 +402,16 @@ static void wrap_kinds(struct wirer *r)
 	for (i = 0; i < r->w->uses.nr && !r->rc; i++) {
 		u = use_at(r, i);
 		rec = &r->g->recs[u->task];
-		if (!(u->flags & WIRE_BRIEF) || rec->kind->body)
-			continue;
-		rec->kind = kind_wrap(rec->kind, values_body);
+		if (u->flags & WIRE_BRIEF && !rec->kind->body)
+			rec->kind = kind_wrap(rec->kind, values_body);
+		if (!rec->kind)
+			edge_no_memory(r);
+	}
+	for (i = 0; i < r->w->uses.nr && !r->rc; i++) {
+		u = use_at(r, i);
+		rec = &r->g->recs[u->task];
+		if (u->flags & WIRE_TOKEN && !rec->kind->commutes)
+			rec->kind = kind_commuting(rec->kind, commute_body);
 		if (!rec->kind)
 			edge_no_memory(r);
 	}
@@ -383,12 +437,12 @@ int wire_seal(struct lkdf_graph *g, struct lkdf_diag *why)
 	if (!r.rc) {
 		wire_number_claims(r.w);
 		mark_last(&r);
-		wrap_kinds(&r);
+		change_kinds(&r);
 	}
 	array_fini(&r.hard);
 	region_free(r.next, nr_uses * sizeof(*r.next));
 	region_free(r.stamp, r.nr_stamps * sizeof(*r.stamp));
-	if (r.combine)
-		kind_put(r.combine);
+	kind_put(r.combine);
+	kind_put(r.meet);
 	return r.rc;
 }

@@ -19,7 +19,7 @@ struct wirer {
 	uint32_t *stamp;
 	size_t nr_stamps;
 	struct array hard; /* struct wire_pair, sorted: not ours, or of ONCE */
-	struct lkdf_kind *combine;
+	struct lkdf_kind *combine, *meet;
 	int rc;
 };
 

@@ -31,6 +31,12 @@ static void free_inner(struct claim *c)
 	heap_free(rt->heap, heap_thread_cache(rt->heap), c);
 }
 
+/* It has its tokens. */
+static void ready(struct executor *ex, struct claim *c)
+{
+	task_start(c->rt, ex, c->holder);
+}
+
 static uint8_t turn_of(uint8_t mode)
 {
 	if (mode & LKDF_REDUCE)
@@ -58,6 +64,14 @@ static void init_use(struct claim *c, unsigned i, const struct frame *f,
 	u->turn = turn_of(from->mode);
 	u->flags = uses_flags(from->mode) & (uint8_t)~USE_WEAK;
 	u->is_granted = true;
+	if (!(from->flags & WIRE_TOKEN))
+		return;
+	u->domain = v->token;
+	u->var = &v->token->whole;
+	u->turn = TURN_COMMUTE;
+	c->has_commute = true;
+	/* It leaves the var as if it had been in its queue. */
+	a_add(&u->var->active, 1, relaxed);
 }
 
 static void init_claim(struct claim *c, struct task *t,
@@ -69,6 +83,7 @@ static void init_claim(struct claim *c, struct task *t,
 	unsigned i;
 
 	c->nr = c->nr_all = (uint16_t)nr;
+	c->ready = ready;
 	c->free = free_inner;
 	c->holder = t;
 	c->rt = t->kind->rt;
@@ -96,6 +111,21 @@ static unsigned count_uses(const struct frame *f, uint32_t index,
 	return (unsigned)(end - *first);
 }
 
+/* Bytes of LKDF_DATA_ONCE come after its tokens. */
+static void note_bytes(struct task *t)
+{
+	const struct wiring *w = t->frame->graph->wiring;
+	const struct wire_use *first, *end;
+	struct claim *c = t->claim;
+	unsigned i;
+
+	first = wire_uses(w, t->index, &end);
+	for (i = 0; c->has_commute && i < c->nr; i++)
+		if (wire_var(w, first[i].var)->is_brief)
+			c->use[i].domain->bytes =
+				t->frame->values.bytes[first[i].var];
+}
+
 int inner_open(struct task *t)
 {
 	const struct wire_use *first;
@@ -104,6 +134,8 @@ int inner_open(struct task *t)
 	struct claim *c;
 	size_t size;
 
+	if (t->link.flags & TASK_HAS_DATA)
+		note_bytes(t);
 	if (t->link.flags & TASK_HAS_DATA || !nr)
 		return 0;
 	size = sizeof(*c) + nr * (sizeof(c->use[0]) + sizeof(struct domain));
@@ -126,6 +158,24 @@ int inner_open_ctx(struct lkdf_ctx *c)
 		return 0;
 	t = task_of_ctx(c);
 	return t ? inner_open(t) : -ENOMEM;
+}
+
+int inner_enter(struct executor *ex, struct task *t)
+{
+	int rc = t->kind->commutes ? inner_open(t) : 1;
+
+	return rc ? rc : claim_take(ex, t->claim);
+}
+
+int inner_begin(const struct task *t, struct failure **failure)
+{
+	const struct use *u;
+	int error = 0;
+
+	for (u = t->claim->first; u && !error; u = u->after)
+		if (u->turn == TURN_COMMUTE)
+			error = uses_error(u, failure);
+	return -error;
 }
 
 bool inner_may_touch(struct lkdf_ctx *c, unsigned use)

@@ -4,7 +4,8 @@
  * children that use the data, or gives a use on. Then the task gets a claim as
  * a dynamic one has it. Its uses are in no queue, because the graph's edges
  * and the run's claim keep everybody else out: each is alone in a domain of
- * its own, below which the children queue.
+ * its own, below which the children queue. Those that commute share one, and
+ * take its token before they start.
  */
 #ifndef FLOW_INNER_H
 #define FLOW_INNER_H
@@ -13,6 +14,7 @@
 
 #include <stdbool.h>
 
+struct executor;
 struct failure;
 struct lkdf_ctx;
 struct task;
@@ -22,6 +24,15 @@ int inner_open(struct task *t);
 
 /* The same, where it may have no task of its own yet. */
 int inner_open_ctx(struct lkdf_ctx *c);
+
+/*
+ * Before a task starts: if it commutes, its claim and the tokens, which are
+ * those of this run. 1; 0: it is started later; -ENOMEM.
+ */
+int inner_enter(struct executor *ex, struct task *t);
+
+/* Before its body: 0; > 0: another one has failed before, see uses_begin(). */
+int inner_begin(const struct task *t, struct failure **failure);
 
 /* Not WEAK, not given on; with what joined children have reduced into it. */
 bool inner_may_touch(struct lkdf_ctx *c, unsigned use);

@@ -118,14 +118,14 @@ static struct io_ring *make_ring(struct worker *w)
 
 /* ---- giving ------------------------------------------------------------- */
 
-void io_ring_guard(struct worker *w)
+void io_ring_wake_watcher(struct worker *w)
 {
 	struct park *p = &w->node->park;
 	struct lkdf *rt = rt_of(w);
 	struct io_ring *ring;
 	int i;
 
-	if (park_bell(p) < 0 || park_is_watched(p))
+	if (park_is_watched(p))
 		return;
 	for (i = 0; i < rt->nr_workers; i++) {
 		ring = ring_at(rt, i);

@@ -17,6 +17,7 @@
 #include "base/lock.h"
 #include "device/io_uring.h"
 #include "flow/io.h"
+#include "sched/worker.h"
 
 /* Collected at most before they are submitted. */
 #define IO_BATCH 16
@@ -68,7 +69,13 @@ bool io_ring_poll(struct worker *w);
 void io_ring_look(struct io_ring *ring, bool next_is_io);
 
 /* Before the worker runs something: somebody who sleeps sees what comes. */
-void io_ring_guard(struct worker *w);
+void io_ring_wake_watcher(struct worker *w);
+
+static inline void io_ring_guard(struct worker *w)
+{
+	if (unlikely(park_bell(&w->node->park) >= 0))
+		io_ring_wake_watcher(w);
+}
 
 /* Worth a look? */
 static inline bool io_ring_has_news(const struct io_ring *ring)

@@ -382,6 +382,18 @@ static bool run_descendant(struct worker *w, struct task *parent)
 	return steal_descendant(w, parent, false);
 }
 
+int task_may_join(const struct lkdf_ctx *c)
+{
+	const struct task *t = c->task;
+
+	if (likely(!t || !(t->link.flags & TASK_HAS_DATA) ||
+		   !t->claim->has_weak))
+		return 0;
+	return err(-EDEADLK,
+		   "join: the task has WEAK uses, and its children may wait "
+		   "for whom this worker would run; use lkdf_then()");
+}
+
 int task_join(struct lkdf_ctx *c)
 {
 	struct worker *w = c->ex->worker;
@@ -390,14 +402,10 @@ int task_join(struct lkdf_ctx *c)
 	uint32_t nr_run = 0;
 	unsigned spins = 0;
 	bool is_holding;
+	int rc = task_may_join(c);
 
-	if (!t)
-		return 0;
-	if (unlikely(t->link.flags & TASK_HAS_DATA && t->claim->has_weak))
-		return err(-EDEADLK,
-			   "join: the task has WEAK uses, and its children may "
-			   "wait for whom this worker would run; use "
-			   "lkdf_then()");
+	if (!t || rc)
+		return rc;
 	if (w && worker_has_clock(w))
 		worker_tick_rarely(w);
 	is_holding = w && t->link.flags & TASK_GENERAL && t->nr_limits_held;

@@ -159,6 +159,30 @@ struct lkdf_kind *kind_wrap(struct lkdf_kind *k, lkdf_fn fn)
 	return k->wrapped;
 }
 
+struct lkdf_kind *kind_commuting(struct lkdf_kind *k, lkdf_fn fn)
+{
+	pthread_mutex_lock(&k->rt->lock);
+	if (!k->commuting) {
+		k->commuting = copy_kind(k, -1);
+		if (k->commuting) {
+			k->commuting->fn = fn;
+			k->commuting->commutes = k->fn;
+		}
+	}
+	pthread_mutex_unlock(&k->rt->lock);
+	return k->commuting;
+}
+
+static void free_copies(struct lkdf_kind *k);
+
+static void free_variant(struct lkdf_kind *k)
+{
+	if (!k)
+		return;
+	free_copies(k);
+	region_unmap(k, sizeof(*k));
+}
+
 static void free_copies(struct lkdf_kind *k)
 {
 	int i;
@@ -166,10 +190,8 @@ static void free_copies(struct lkdf_kind *k)
 	for (i = 0; k->copies && i < k->rt->topo->nr_nodes; i++)
 		region_unmap(k->copies[i], sizeof(*k));
 	free(k->copies);
-	if (!k->wrapped)
-		return;
-	free_copies(k->wrapped);
-	region_unmap(k->wrapped, sizeof(*k));
+	free_variant(k->wrapped);
+	free_variant(k->commuting);
 }
 
 static void free_all(struct lkdf_kind *k)

@@ -59,6 +59,7 @@ struct lkdf_kind {
 	uint32_t spin_ticks; /* the runtime's */
 	lkdf_fn body; /* where fn is wrapped around it; else NULL */
 	lkdf_fn io_fn; /* of an operation: goes on as; may be NULL */
+	lkdf_fn commutes; /* the same, around that: fn takes tokens before */
 	void (*on_cancel)(void *arg);
 	void (*drop)(void *arg);
 	uint32_t scratch_size;
@@ -73,6 +74,7 @@ struct lkdf_kind {
 	/* Under the runtime's lock. */
 	struct lkdf_kind **copies; /* by node, see kind_on(); NULL: none */
 	struct lkdf_kind *wrapped; /* see kind_wrap() */
+	struct lkdf_kind *commuting; /* see kind_commuting() */
 	struct lkdf_kind *next_dead; /* once nr_refs is 0 */
 };
 
@@ -108,6 +110,9 @@ struct lkdf_kind *kind_on(struct lkdf_kind *k, int node);
  * time the same. It goes with the kind. NULL: no memory.
  */
 struct lkdf_kind *kind_wrap(struct lkdf_kind *k, lkdf_fn fn);
+
+/* The same, around a kind that may be wrapped; its fn is in commutes then. */
+struct lkdf_kind *kind_commuting(struct lkdf_kind *k, lkdf_fn fn);
 
 /* A body took so long: is the kind short? */
 void kind_sample(struct lkdf_kind *k, uint64_t body_ticks);

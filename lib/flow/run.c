@@ -6,6 +6,7 @@
 #include "flow/data.h"
 #include "flow/deadline.h"
 #include "flow/decide.h"
+#include "flow/inner.h"
 #include "flow/io_ring.h"
 #include "flow/kind.h"
 #include "flow/planned.h"
@@ -118,18 +119,30 @@ static void skip_task(struct burst *b, uint32_t index, bool is_cancelled)
 	b->nr_decided++;
 }
 
-/* The kind needs a task of its own; without memory the task fails. */
-static void start_general(struct burst *b, uint32_t index)
+/* A task of its own, with its tokens. NULL: it waits for them, or failed. */
+static struct task *create_task(struct burst *b, uint32_t index)
 {
-	struct task *t = task_create_for(b->w->executor, b->f, index);
+	struct executor *ex = b->w->executor;
+	struct task *t = task_create_for(ex, b->f, index);
+	int rc = t ? inner_enter(ex, t) : -ENOMEM;
 
-	if (t) {
-		task_start(b->rt, b->w->executor, t);
-		return;
-	}
+	if (rc >= 0)
+		return rc ? t : NULL;
+	if (t)
+		task_destroy(b->rt, ex, t);
 	frame_fail(b->f, index, -ENOMEM, "no memory for its task", b->w->id);
 	decide_task(b->w, b->f, index, false);
 	b->nr_decided++;
+	return NULL;
+}
+
+/* The kind needs a task of its own; without memory the task fails. */
+static void start_general(struct burst *b, uint32_t index)
+{
+	struct task *t = create_task(b, index);
+
+	if (t)
+		task_start(b->rt, b->w->executor, t);
 }
 
 static bool is_hindered(const struct burst *b, uint32_t index)
@@ -147,11 +160,9 @@ static void start_one(struct burst *b, uint32_t index)
 		skip_task(b, index, b->hindered & HINDERED_ALL);
 		return;
 	}
-	t = task_create_for(b->w->executor, b->f, index);
+	t = create_task(b, index);
 	if (t)
 		task_run(b->w->executor, t);
-	else
-		start_general(b, index);
 }
 
 /* Everything that is not the plain case; once per task at most. */
@@ -189,6 +200,11 @@ static bool after(struct burst *b, uint32_t index, int rc)
 	c->after = 0;
 	c->has_why = false;
 	c->has_spawned = false;
+	if (c->put_off) {
+		c->put_off = false;
+		start_general(b, index);
+		return false;
+	}
 	if (rc < 0 || c->task)
 		count_task(b, 1);
 	if (c->task) {
@@ -209,10 +225,12 @@ static bool after(struct burst *b, uint32_t index, int rc)
 
 static int timed_call(struct lkdf_kind *k, struct lkdf_ctx *c, void *arg)
 {
-	uint64_t start = clock_ticks(), end;
+	uint64_t start = clock_ticks();
 	int rc = k->fn(c, arg);
+	uint64_t end = clock_ticks();
 
-	end = clock_ticks();
+	if (c->put_off)
+		return rc;
 	kind_sample(k, end - start);
 	if (a_load(&k->slow, relaxed) & SLOW_TRACED)
 		trace_slice(c->ex->ring, k->trace_name,
@@ -424,8 +442,7 @@ static void run_link(struct burst *b, uint64_t item)
 }
 
 /* What it completes may end runs. */
-static __attribute__((noinline)) void look_at_ring(struct burst *b,
-						   uint64_t item)
+static void look_at_ring(struct burst *b, uint64_t item)
 {
 	leave_frame(b);
 	io_ring_look(b->w->io, io_is_item(b->rt, item));
@@ -440,8 +457,7 @@ static void run(struct worker *w, uint64_t item)
 		.ctx.ex = w->executor,
 	};
 
-	if (unlikely(a_load(&b.rt->io_rings.nr, relaxed)))
-		io_ring_guard(w);
+	io_ring_guard(w);
 	do {
 		if (unlikely(w->io && io_ring_has_news(w->io)))
 			look_at_ring(&b, item);

@@ -12,6 +12,7 @@
 #include "flow/frame.h"
 #include "flow/io_ring.h"
 #include "flow/kind.h"
+#include "flow/loop.h"
 #include "flow/move.h"
 #include "flow/place.h"
 #include "flow/run.h"
@@ -226,6 +227,7 @@ void runtime_abandon(struct lkdf *rt)
 	/* Whoever held it at the fork is not here. */
 	pthread_mutex_init(&rt->lock, NULL);
 	io_abandon(rt);
+	loop_close(rt);
 	sched_abandon(&rt->sched);
 	io_rings_fini(rt);
 	blocking_abandon(&rt->blocking);

@@ -91,6 +91,7 @@ struct lkdf {
 	uint32_t nr_frames; /* slots ever used */
 	uint32_t free_frame; /* first free slot + 1 */
 	struct lkdf_kind *dead_kinds; /* see kind_put() */
+	struct lkdf_kind *loop_kind; /* of pieces; made by the first loop */
 
 	/* Slots are set under lock before anybody knows their number. */
 	struct frame **frames[FRAME_CHUNK];

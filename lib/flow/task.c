@@ -11,6 +11,7 @@
 #include "flow/complete.h"
 #include "flow/frame.h"
 #include "flow/home.h"
+#include "flow/inner.h"
 #include "flow/runtime.h"
 #include "flow/step.h"
 #include "flow/uses.h"
@@ -344,7 +345,9 @@ static int take_inputs(struct lkdf_ctx *c, struct task *t)
 	if (t->link.flags & TASK_EXTRA && t->after)
 		rc = after_begin(t, &failure);
 	if (!rc && t->link.flags & TASK_HAS_DATA)
-		rc = uses_begin(c->ex, t, &failure);
+		rc = t->link.flags & TASK_OF_FRAME
+			     ? inner_begin(t, &failure)
+			     : uses_begin(c->ex, t, &failure);
 	if (rc > 0)
 		complete_skipped(c->ex, t, -rc, failure);
 	else if (rc < 0)

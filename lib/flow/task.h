@@ -84,16 +84,19 @@ struct task {
 	/* Copy of the argument, if it fits. */
 	_Alignas(CACHE_LINE) char inline_arg[INLINE_ARG];
 
-	/* Set where a flag says so; otherwise left as the last user did. */
+	/* Set where a flag says so; otherwise left as the last user did. What
+	 * most submitted tasks use comes first. */
 	struct claim *claim;
-	struct lkdf_scope *own; /* for its deadline: scope is it then */
-	struct after *after;
-	struct lkdf_event done;
-	struct lkdf_event hold;
-	struct frame *frame;
 	uint32_t index; /* in frame; else tasks it is in a scope's room */
 	uint16_t home; /* as home_make(): where it runs */
+	bool limit_woken; /* tries again, before newcomers */
+	uint32_t nr_limits_held; /* none or all */
 	int32_t error;
+	struct frame *frame;
+	struct lkdf_event done;
+	struct lkdf_event hold;
+	struct lkdf_scope *own; /* for its deadline: scope is it then */
+	struct after *after;
 	struct failure *failure; /* of error */
 	struct failure *child_failure; /* of child_err, once that is set */
 	lkdf_fn then_fn;
@@ -107,8 +110,6 @@ struct task {
 	bool is_kicked;
 	struct io_req *io; /* the operation, until it is over */
 	int64_t io_result;
-	uint32_t nr_limits_held; /* none or all */
-	bool limit_woken; /* tries again, before newcomers */
 };
 
 /* Added to live while the body sleeps in a join. */
@@ -159,6 +160,9 @@ int task_spawn(struct lkdf_ctx *c, struct lkdf_kind *k, const void *arg);
 int task_spawn_with(struct lkdf_ctx *c, const struct lkdf_task *a,
 		    struct lkdf_event *done);
 int task_join(struct lkdf_ctx *c);
+
+/* 0; -EDEADLK where a join could wait for ever. */
+int task_may_join(const struct lkdf_ctx *c);
 int task_hold(struct lkdf_ctx *c, struct lkdf_event *e);
 int task_then(struct lkdf_ctx *c, lkdf_fn fn, struct lkdf_event on);
 

@@ -5,35 +5,38 @@
  */
 #include "flow/claim.h"
 
-/* True: it is ours now. waits: else we are called when it is given back. */
-static bool take_token(struct use *u, bool waits)
+/* True: it is ours now. u: else it is called when the token is given back. */
+static bool take_token(struct var *v, struct use *u)
 {
-	struct var *v = u->var;
 	bool is_mine;
 
-	lock_take(&u->domain->lock);
+	lock_take(&v->domain->lock);
 	is_mine = !v->has_token;
 	if (is_mine) {
 		v->has_token = true;
-	} else if (waits) {
+	} else if (u) {
 		u->next = v->commuters;
 		v->commuters = u;
 	}
-	lock_give(&u->domain->lock);
+	lock_give(&v->domain->lock);
 	return is_mine;
 }
 
-void token_give(struct use *u, struct news *n)
+bool token_take(struct var *v)
 {
-	struct var *v = u->var;
+	return take_token(v, NULL);
+}
+
+void token_give(struct var *v, struct news *n)
+{
 	struct use *next;
 
-	lock_take(&u->domain->lock);
+	lock_take(&v->domain->lock);
 	v->has_token = false;
 	next = v->commuters;
 	if (next)
 		v->commuters = next->next;
-	lock_give(&u->domain->lock);
+	lock_give(&v->domain->lock);
 	if (next)
 		news_ready(n, next->claim);
 }
@@ -44,7 +47,7 @@ static void give_tokens(struct claim *c, struct use *end, struct news *n)
 
 	for (u = c->first; u != end; u = u->after)
 		if (use_takes_token(u))
-			token_give(u, n);
+			token_give(u->var, n);
 }
 
 /*
@@ -56,15 +59,15 @@ bool claim_take_tokens(struct claim *c, struct news *n)
 	struct use *u = c->first;
 
 	while (u) {
-		if (!use_takes_token(u) || take_token(u, false)) {
+		if (!use_takes_token(u) || token_take(u->var)) {
 			u = u->after;
 			continue;
 		}
 		give_tokens(c, u, n);
-		if (!take_token(u, true))
+		if (!take_token(u->var, u))
 			return false;
 		/* Free after all. */
-		token_give(u, n);
+		token_give(u->var, n);
 		u = c->first;
 	}
 	return true;

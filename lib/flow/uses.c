@@ -39,22 +39,29 @@ static int check_mode(const struct lkdf_data *d, uint32_t mode, unsigned i)
 	return 0;
 }
 
-static int check_use(const struct lkdf *rt, const struct lkdf_use *u,
-		     unsigned i)
+static bool is_usual(const struct lkdf *rt, const struct lkdf_use *u)
+{
+	const struct lkdf_data *d = u->data;
+
+	return d && d->rt == rt && u->part <= d->domain.nr_parts && u->mode &&
+	       u->mode <= LKDF_RW;
+}
+
+/* Any other. */
+static __attribute__((noinline)) int
+check_use(const struct lkdf *rt, const struct lkdf_use *u, unsigned i)
 {
 	const struct lkdf_data *d = u->data;
 	char text[DATA_TEXT];
 
-	if (unlikely(!d))
+	if (!d)
 		return err(-EINVAL, "use %u: the data is NULL", i);
-	if (unlikely(d->rt != rt))
+	if (d->rt != rt)
 		return err(-EINVAL, "use %u: %s is of another runtime", i,
 			   data_text(d, 0, text));
-	if (unlikely(u->part > d->domain.nr_parts))
+	if (u->part > d->domain.nr_parts)
 		return err(-ERANGE, "use %u: part %u of %s, which has %u", i,
 			   u->part, data_text(d, 0, text), d->domain.nr_parts);
-	if (likely(u->mode && u->mode <= LKDF_RW))
-		return 0;
 	return check_mode(d, u->mode, i);
 }
 
@@ -69,7 +76,8 @@ int uses_check(const struct lkdf *rt, const struct lkdf_use *use, unsigned nr)
 	if (unlikely(nr && !use))
 		return err(-EINVAL, "task: %u uses, but use is NULL", nr);
 	for (i = 0; i < nr && !rc; i++)
-		rc = check_use(rt, &use[i], i);
+		rc = likely(is_usual(rt, &use[i])) ? 0
+						   : check_use(rt, &use[i], i);
 	return rc;
 }
 
@@ -77,6 +85,11 @@ uint8_t uses_flags(uint32_t mode)
 {
 	uint8_t flags = mode & LKDF_WEAK ? USE_WEAK : 0;
 
+	_Static_assert((int)USE_READS == LKDF_READ &&
+			       (int)USE_WRITES == LKDF_WRITE,
+		       "a mode without extras");
+	if (likely(mode <= LKDF_RW))
+		return (uint8_t)mode;
 	if (mode & (LKDF_READ | LKDF_COMMUTE | LKDF_REDUCE | LKDF_MAYBE))
 		flags |= USE_READS;
 	if (mode & (LKDF_WRITE | LKDF_COMMUTE | LKDF_REDUCE))
@@ -338,6 +351,15 @@ static int no_bytes(const struct use *u)
 	return ENODATA;
 }
 
+/* By its first line: no error, and none above or of a part. */
+static bool is_fine(const struct use *u)
+{
+	const struct domain *d = u->domain;
+
+	return !(a_load(&u->var->error, relaxed) | (int32_t)d->nr_parts) &&
+	       !d->above;
+}
+
 /* > 0: its input is not there; < 0: no memory. */
 static int begin_use(struct executor *ex, const struct use *u, bool always,
 		     struct failure **failure)
@@ -345,7 +367,7 @@ static int begin_use(struct executor *ex, const struct use *u, bool always,
 	struct lkdf_data *d = u->domain->data;
 	int error;
 
-	if (u->flags & USE_READS && !always) {
+	if (u->flags & USE_READS && !always && unlikely(!is_fine(u))) {
 		error = uses_error(u, failure);
 		if (unlikely(error))
 			return -error;
@@ -392,6 +414,8 @@ void uses_end_body(struct executor *ex, struct task *t)
 {
 	struct use *u, *after;
 
+	if (likely(!t->claim->has_weak))
+		return;
 	for (u = t->claim->first; u; u = after) {
 		after = u->after;
 		if (u->flags & USE_WEAK && !u->is_given)
@@ -438,5 +462,5 @@ void *uses_ptr(struct executor *ex, struct task *t, unsigned index)
 	at = unlikely(copy)	? replica_at(d, copy - 1)
 	     : u->domain->bytes ? u->domain->bytes
 				: a_load(&d->at, acquire);
-	return at ? at + data_offset(d, part) : NULL;
+	return at && part ? at + data_offset(d, part) : at;
 }

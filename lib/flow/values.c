@@ -173,6 +173,7 @@ void values_begin(struct frame *f)
 	uint32_t i;
 	char *at;
 
+	wire_forget_tokens(f->graph->wiring, f->graph->rt);
 	val->is_poisoned = false;
 	for (i = 0; i < val->claim->nr; i++) {
 		a_store(&val->is_dead[i], 0, relaxed);

@@ -340,7 +340,7 @@ int var_error(const struct domain *d, const struct var *v,
 	int error = a_load(&v->error, relaxed);
 	uint32_t i;
 
-	if (!error && v == &d->whole && has_poisoned(d)) {
+	if (!error && v == &d->whole && d->nr_parts && has_poisoned(d)) {
 		for (i = 0; !error && i < d->nr_parts; i++) {
 			v = &d->parts[i];
 			error = a_load(&v->error, relaxed);

@@ -53,6 +53,7 @@ enum combine_for {
 	COMBINE_WHOLE = 2,
 };
 
+/* The first 32 bytes are all that a use of data without parts looks at. */
 struct var {
 	/* Any thread. */
 	_Atomic(uint32_t) active;
@@ -62,15 +63,19 @@ struct var {
 	uint8_t combining; /* copies, for whom: enum combine_for */
 	bool has_token; /* a COMMUTE use goes */
 	bool is_written; /* by somebody who has taken his place */
-	struct use *first, *last; /* those that wait */
-	struct use *commuters; /* those that wait for the token only */
 
 	/* The use that goes alone; read by those that go together. */
 	bool has_value;
-	_Atomic(int32_t) node; /* of a part's own pages; -1: unknown */
 	_Atomic(int32_t) error; /* the last writer failed, or did not run */
-	_Atomic(uint32_t) foreign; /* any thread; a guess, see move.h */
+
+	/* Under the domain's lock. */
+	struct use *first, *last; /* those that wait */
+	struct use *commuters; /* those that wait for the token only */
+
+	/* As error. */
 	_Atomic(struct failure *) failure; /* of error; NULL: not known */
+	_Atomic(int32_t) node; /* of a part's own pages; -1: unknown */
+	_Atomic(uint32_t) foreign; /* any thread; a guess, see move.h */
 
 	/* Set when made, constant afterwards. */
 	struct domain *domain;
@@ -82,29 +87,37 @@ struct var {
 	struct var *next_combine;
 };
 
-/* A data and its parts, as tasks of one parent see them. */
+/*
+ * A data and its parts, as tasks of one parent see them. What each use changes
+ * comes first, what each use only reads last, beside that of struct lkdf_data;
+ * in between is what most uses never look at.
+ */
 struct domain {
 	struct lock lock;
 
 	/* Set when made, constant afterwards. */
 	uint32_t nr_parts; /* 0: not split, or not seen to be */
-	struct lkdf *rt;
-	struct lkdf_data *data;
-	struct use *above; /* the parent's; NULL: tasks without a parent */
-	void *bytes; /* of this run of a graph; NULL: those of the data */
+
+	/* Any thread. */
+	_Atomic(uint64_t) version; /* successful writes */
 
 	/* Under lock, then as struct var says. */
-	struct var *parts;
 	struct var whole;
-
-	/* Under lock. */
-	bool has_reductions; /* some var has */
+	struct var *parts;
 
 	/* Any thread. */
 	/* Below: children's, 1 the parent, 1 who opens it. */
 	_Atomic(uint32_t) nr_uses;
 	_Atomic(uint32_t) nr_poisoned; /* vars with an error */
-	_Atomic(uint64_t) version; /* successful writes */
+
+	/* Under lock. */
+	bool has_reductions; /* some var has */
+
+	/* Set when made, constant afterwards. */
+	struct lkdf *rt;
+	struct lkdf_data *data;
+	struct use *above; /* the parent's; NULL: tasks without a parent */
+	void *bytes; /* of this run of a graph; NULL: those of the data */
 };
 
 enum use_flag {

@@ -81,7 +81,7 @@ static void init_var(struct wire_var *v, struct lkdf_data *d, uint32_t part)
 	v->data = d;
 	v->part = part;
 	v->nr_parts = d->domain.nr_parts;
-	v->writer = v->reader = v->reducer = NO_TASK;
+	v->writer = v->reader = v->group = NO_TASK;
 	v->claim = NO_CLAIM;
 	v->home = -1;
 	v->is_once = once;
@@ -221,12 +221,56 @@ void wire_free(struct lkdf_graph *g)
 	}
 	region_free(w->map, w->map_size * sizeof(*w->map));
 	region_free(w->brief, w->vars.nr * sizeof(*w->brief));
+	wire_forget_tokens(w, g->rt);
+	free(w->tokens);
 	region_free(w->first, (w->nr_indices + 1ul) * sizeof(*w->first));
 	array_fini(&w->uses);
 	array_fini(&w->vars);
 	array_fini(&w->soft);
 	free(w);
 	g->wiring = NULL;
+}
+
+/* ---- tokens ------------------------------------------------------------ */
+
+/* For each var with uses that commute. False: no memory. */
+static bool make_tokens(struct lkdf_graph *g)
+{
+	struct wiring *w = g->wiring;
+	const struct wire_use *u = w->uses.items;
+	struct wire_var *v;
+	uint32_t i;
+
+	for (i = 0; i < w->uses.nr; i++)
+		w->nr_tokens += (u[i].flags & WIRE_TOKEN) != 0;
+	if (!w->nr_tokens)
+		return true;
+	/* Two uses at least have one. */
+	w->tokens = calloc(w->nr_tokens / 2, sizeof(*w->tokens));
+	w->nr_tokens = 0;
+	for (i = 0; w->tokens && i < w->uses.nr; i++) {
+		v = wire_var(w, u[i].var);
+		if (!(u[i].flags & WIRE_TOKEN) || v->token)
+			continue;
+		v->token = &w->tokens[w->nr_tokens++];
+		domain_init(v->token, g->rt, v->data, NULL);
+	}
+	return w->tokens != NULL;
+}
+
+void wire_forget_tokens(struct wiring *w, struct lkdf *rt)
+{
+	struct var *v;
+	uint32_t i;
+
+	for (i = 0; i < w->nr_tokens; i++) {
+		v = &w->tokens[i].whole;
+		if (!a_load(&v->error, relaxed))
+			continue;
+		var_failure_put(rt, a_load(&v->failure, relaxed));
+		a_store(&v->failure, NULL, relaxed);
+		a_store(&v->error, 0, relaxed);
+	}
 }
 
 /* ---- the run's claim -------------------------------------------------- */
@@ -310,7 +354,7 @@ int wire_index(struct lkdf_graph *g)
 	w->nr_indices = g->nr_recs;
 	w->first = region_alloc((g->nr_recs + 1ul) * sizeof(*w->first));
 	w->brief = region_alloc(w->vars.nr * sizeof(*w->brief));
-	if (!w->first || (w->vars.nr && !w->brief))
+	if (!w->first || (w->vars.nr && !w->brief) || !make_tokens(g))
 		return no_memory(g);
 	fill_brief(w);
 	for (i = 0; i < w->uses.nr; i++) {

@@ -26,6 +26,7 @@ enum wire_flag {
 	WIRE_BRIEF = 16, /* of bytes that live from producer to readers */
 	WIRE_MERGED = 32, /* another use of the task stands for it */
 	WIRE_COMBINES = 64, /* copies: the task is one of ours */
+	WIRE_TOKEN = 128, /* commutes with others: takes the var's token */
 };
 
 /* One use of one task; in the order of tasks. */
@@ -50,12 +51,15 @@ struct wire_var {
 	uint32_t writer; /* last so far; NO_TASK */
 	uint32_t nr_rewritten; /* of the whole: parts with a writer */
 	uint32_t reader; /* first of a list of uses; NO_TASK */
-	uint32_t reducer; /* the same of an open group */
+	uint32_t group; /* the same: an open one, of uses that go together */
+	uint8_t group_mode; /* LKDF_REDUCE, LKDF_COMMUTE */
 	bool is_maybe; /* the writer may leave it untouched */
 
 	/* Set at seal, constant afterwards. */
 	uint32_t nr_readers, nr_writers;
 	uint32_t claim; /* index in the run's claim; NO_CLAIM */
+	struct domain
+		*token; /* of uses with WIRE_TOKEN; NULL: there are none */
 	int16_t home; /* where bytes are made; -1: where they are used */
 	uint8_t reads, writes; /* by anybody */
 	bool reads_first; /* before it is written here */
@@ -93,6 +97,8 @@ struct wiring {
 	uint32_t *first; /* by index: its uses; one more at the end */
 	uint32_t nr_indices; /* of first, less one */
 	struct wire_brief *brief; /* by var */
+	struct domain *tokens; /* one run has them at a time */
+	uint32_t nr_tokens;
 	uint32_t nr_claims;
 	bool has_maybe; /* some use is MAYBE */
 };
@@ -103,6 +109,9 @@ int wire_add(struct lkdf_graph *g, uint32_t task, const struct lkdf_use *use,
 
 /* First thing of seal: edges, tasks that combine, kinds that see to bytes. */
 int wire_seal(struct lkdf_graph *g, struct lkdf_diag *why);
+
+/* What failed in the run before is no matter any more. */
+void wire_forget_tokens(struct wiring *w, struct lkdf *rt);
 
 /* One use of a run's claim for the whole, or for each part that is used. */
 void wire_number_claims(struct wiring *w);

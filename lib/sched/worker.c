@@ -327,9 +327,8 @@ static bool look_once(struct worker *w, bool far, uint64_t *item)
 	struct sched *s = w->sched;
 	int nr = far ? s->nr_workers - 1 : w->nr_near, i;
 
-	if (s->ops.poll && s->ops.poll(w) && worker_pop(w, item))
-		return true;
-	if (worker_take_home(w) && worker_pop(w, item))
+	if (((s->ops.poll && s->ops.poll(w)) || worker_take_home(w)) &&
+	    worker_pop(w, item))
 		return true;
 	if (far && s->nr_nodes > 1)
 		far_look(w, clock_ticks() - w->idle_since);

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * OpenMP tasks; built twice, by gcc against libgomp and by clang against
- * libomp. fib N WORKERS: ns, result; and the questions of peer_submit.h. The
- * submitting thread is one of the workers, and both libraries let it run tasks
- * itself once a few hundred wait, so that a held submission is refused.
+ * libomp. fib N WORKERS: ns, result; those of peer_omp_loop.h and
+ * peer_submit.h. The submitting thread is one of the workers, and both
+ * libraries let it run tasks itself once a few hundred wait, so that a held
+ * submission is refused.
  */
 #include "tests/bench/peer_submit.h"
 
 #include <omp.h>
+
+#include "tests/bench/peer_omp_loop.h"
 
 static void forget_data(void)
 {
@@ -189,6 +192,8 @@ static int peer_answer(struct question *q)
 {
 	if (peer_is(q, "fib"))
 		return answer_fib(q);
+	if (peer_is(q, "loop"))
+		return answer_loop(q);
 	if (peer_is(q, "submit"))
 		return answer_submit(q);
 	if (peer_is(q, "tiles"))

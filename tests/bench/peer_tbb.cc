@@ -3,12 +3,15 @@
  * oneTBB as packaged: flow_graph with continue_node, task_group for fib, and
  * what its threads cost when idle. Besides the questions of peer_graph.h:
  * fib N WORKERS     ns, number of spawns
+ * loop NR PASSES WORKERS   ns of all passes, wrong elements
  * idle WORKERS MS   ns of CPU time used in so many ms
  */
+#include "tests/bench/loop.h"
 #include "tests/bench/peer_graph.h"
 
 #include <tbb/flow_graph.h>
 #include <tbb/global_control.h>
+#include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 #include <tbb/task_group.h>
 
@@ -133,10 +136,34 @@ static int answer_idle(struct question *q)
 	return 1;
 }
 
+static int answer_loop(struct question *q)
+{
+	uint64_t nr = peer_number(q, 1);
+	uint32_t passes = peer_number(q, 2), k;
+	std::vector<uint32_t> x(nr);
+	int64_t start;
+
+	arena_of((int)peer_number(q, 3)).execute([&] {
+		start = peer_now_ns();
+		for (k = 0; k < passes; k++)
+			tbb::parallel_for(
+				tbb::blocked_range<uint64_t>(0, nr),
+				[&](const tbb::blocked_range<uint64_t> &r) {
+					loop_block(x.data(), r.begin(),
+						   r.end());
+				});
+		q->out[0] = (double)(peer_now_ns() - start);
+	});
+	q->out[1] = (double)loop_wrong(x.data(), nr, passes);
+	return 2;
+}
+
 static int peer_answer(struct question *q)
 {
 	if (peer_is(q, "fib"))
 		return answer_fib(q);
+	if (peer_is(q, "loop"))
+		return answer_loop(q);
 	if (peer_is(q, "idle"))
 		return answer_idle(q);
 	return answer_graphs<contest>(q);

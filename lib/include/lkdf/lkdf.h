@@ -12,6 +12,7 @@
 #include <lkdf/graph.h>
 #include <lkdf/io.h>
 #include <lkdf/kind.h>
+#include <lkdf/loop.h>
 #include <lkdf/pages.h>
 #include <lkdf/place.h>
 #include <lkdf/runtime.h>

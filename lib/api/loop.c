@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include <lkdf/loop.h>
+
+#include "api/border.h"
+#include "flow/ctx.h"
+#include "flow/data.h"
+#include "flow/loop.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_ACC (1ull << 30)
+
+/* Blocks of a reduction: at most; without a grain; and of how many bytes. */
+#define MAX_BLOCKS 4096
+#define AUTO_BLOCKS 1024
+#define FEW_BLOCKS 64
+#define AUTO_BYTES (64ull << 20)
+
+/* ---- for ---------------------------------------------------------------- */
+
+static int check_range(const char *what, const struct lkdf_range *r)
+{
+	if (r->begin <= r->end)
+		return 0;
+	return err(-EINVAL, "%s: the range begins at %llu and ends at %llu",
+		   what, (unsigned long long)r->begin,
+		   (unsigned long long)r->end);
+}
+
+/* s: NULL, or the scope that is asked for. */
+static int check_scope(const char *what, const struct lkdf *rt,
+		       const struct lkdf_scope *s)
+{
+	return s && s->rt != rt
+		       ? err(-EINVAL, "%s: scope %s is of another runtime",
+			     what, s->name)
+		       : 0;
+}
+
+/* From a thread that may wait, or from a body of the runtime. */
+static int may_begin(struct lkdf *rt, const struct lkdf_ctx *c,
+		     const char *what)
+{
+	int rc = border_runtime(rt);
+
+	if (rc)
+		return rc;
+	if (!c)
+		return border_may_wait(what);
+	return thread_self()->nr_loops
+		       ? err(-EDEADLK, "%s: waiting in a loop's function", what)
+		       : 0;
+}
+
+static int run(struct loop *l, struct lkdf_ctx *c, struct lkdf_scope *s)
+{
+	if (l->range.begin == l->range.end)
+		return 0;
+	return c ? loop_run_in(l, c) : loop_run(l, s ? s : &l->rt->root);
+}
+
+static int check_for(const struct lkdf *rt, const struct lkdf_for_attr *a)
+{
+	int rc = check_range("for", &a->range);
+
+	if (rc)
+		return rc;
+	if (!a->fn)
+		return err(-EINVAL, "for: fn is NULL");
+	if (a->schedule > LKDF_SCHEDULE_STATIC)
+		return err(-EINVAL, "for: unknown schedule %u", a->schedule);
+	if (a->data && a->schedule == LKDF_SCHEDULE_STATIC)
+		return err(-EINVAL, "for: data and SCHEDULE_STATIC exclude "
+				    "each other");
+	if (a->data && a->data->rt != rt)
+		return err(-EINVAL, "for: data is of another runtime");
+	return check_scope("for", rt, a->scope);
+}
+
+static int for_with(struct lkdf *rt, struct lkdf_ctx *c,
+		    const struct lkdf_for_attr *attr, const char *what)
+{
+	struct loop l = { .rt = rt, .what = "for: iterations" };
+	struct lkdf_for_attr a;
+	int rc = may_begin(rt, c, what);
+
+	if (rc)
+		return rc;
+	if (!attr)
+		return err(-EINVAL, "%s: attributes are NULL", what);
+	rc = border_copy(attr, &a, sizeof(a), "lkdf_for_attr");
+	if (!rc)
+		rc = check_for(rt, &a);
+	if (rc)
+		return rc;
+	if (c && a.scope)
+		return err(-EINVAL, "%s: it runs in the scope of the body",
+			   what);
+	l.range = a.range;
+	l.fn = a.fn;
+	l.u = a.u;
+	l.data = a.data;
+	l.is_static = a.schedule == LKDF_SCHEDULE_STATIC;
+	return run(&l, c, a.scope);
+}
+
+int lkdf_for(struct lkdf *rt, struct lkdf_range r, lkdf_for_fn fn, void *u)
+{
+	struct lkdf_for_attr a = {
+		.size = sizeof(a),
+		.range = r,
+		.fn = fn,
+		.u = u,
+	};
+
+	return for_with(rt, NULL, &a, "lkdf_for");
+}
+
+int lkdf_for_with(struct lkdf *rt, const struct lkdf_for_attr *a)
+{
+	return for_with(rt, NULL, a, "lkdf_for_with");
+}
+
+int lkdf_for_in(struct lkdf_ctx *c, const struct lkdf_for_attr *a)
+{
+	return for_with(c->ex->rt, c, a, "lkdf_for_in");
+}
+
+/* ---- reduce ------------------------------------------------------------- */
+
+/* The range in blocks, each with an accumulator; the loop goes over these. */
+struct reduce {
+	struct lkdf_reduce_attr a;
+	uint64_t block, nr_blocks;
+	uint64_t stride; /* bytes from one to the next */
+	char *acc;
+};
+
+static void *acc_of(const struct reduce *r, uint64_t i)
+{
+	return r->acc + i * r->stride;
+}
+
+static int reduce_blocks(uint64_t begin, uint64_t end, void *u)
+{
+	const struct reduce *r = u;
+	const struct lkdf_reduce_attr *a = &r->a;
+	uint64_t i, from, nr;
+	int rc = 0;
+
+	for (i = begin; i < end && rc >= 0; i++) {
+		memcpy(acc_of(r, i), a->acc, a->acc_bytes);
+		from = a->range.begin + i * r->block;
+		nr = min_u64(r->block, a->range.end - from);
+		rc = a->fn(from, from + nr, acc_of(r, i), a->u);
+	}
+	return rc;
+}
+
+/* Nothing that differs from machine to machine may count. */
+static void cut(struct reduce *r)
+{
+	uint64_t nr = r->a.range.end - r->a.range.begin, blocks;
+
+	r->stride = round_up(r->a.acc_bytes, CACHE_LINE);
+	if (r->a.range.grain) {
+		r->block = max_u64(r->a.range.grain, (nr - 1) / MAX_BLOCKS + 1);
+	} else {
+		blocks = min_u64(max_u64(nr / FEW_BLOCKS, FEW_BLOCKS),
+				 AUTO_BLOCKS);
+		blocks = min_u64(blocks,
+				 max_u64(AUTO_BYTES / r->stride, FEW_BLOCKS));
+		r->block = (nr - 1) / blocks + 1;
+	}
+	r->nr_blocks = (nr - 1) / r->block + 1;
+}
+
+/* All into the first, in order; then it is what the caller gets. */
+static int join(struct reduce *r)
+{
+	uint64_t i;
+	int rc;
+
+	for (i = 1; i < r->nr_blocks; i++) {
+		rc = r->a.join(r->acc, acc_of(r, i), r->a.u);
+		if (rc < 0)
+			return err(failure_errno(rc), "reduce: join: %s",
+				   strerror(-failure_errno(rc)));
+	}
+	memcpy(r->a.acc, r->acc, r->a.acc_bytes);
+	return 0;
+}
+
+static int check_reduce(const struct lkdf *rt, const struct lkdf_reduce_attr *a)
+{
+	int rc = check_range("reduce", &a->range);
+
+	if (rc)
+		return rc;
+	if (a->flags)
+		return err(-EINVAL, "reduce: unknown flags %#x", a->flags);
+	if (!a->fn || !a->join || !a->acc)
+		return err(-EINVAL, "reduce: fn, join or acc is NULL");
+	if (!a->acc_bytes || a->acc_bytes > MAX_ACC)
+		return err(-EINVAL,
+			   "reduce: acc_bytes %llu, expected 1 .. %llu",
+			   (unsigned long long)a->acc_bytes, MAX_ACC);
+	return check_scope("reduce", rt, a->scope);
+}
+
+static int run_reduce(struct lkdf *rt, struct lkdf_ctx *c, struct reduce *r)
+{
+	struct loop l = {
+		.rt = rt, .what = "reduce: blocks", .fn = reduce_blocks, .u = r
+	};
+	int rc;
+
+	if (r->a.range.begin == r->a.range.end)
+		return 0;
+	cut(r);
+	l.range.end = r->nr_blocks;
+	r->acc = aligned_alloc(CACHE_LINE, r->nr_blocks * r->stride);
+	if (!r->acc)
+		return err(-ENOMEM,
+			   "reduce: no memory for %llu blocks of %llu bytes",
+			   (unsigned long long)r->nr_blocks,
+			   (unsigned long long)r->stride);
+	rc = run(&l, c, r->a.scope);
+	if (!rc)
+		rc = join(r);
+	free(r->acc);
+	return rc;
+}
+
+static int reduce(struct lkdf *rt, struct lkdf_ctx *c,
+		  const struct lkdf_reduce_attr *attr, const char *what)
+{
+	struct reduce r = { .acc = NULL };
+	int rc = may_begin(rt, c, what);
+
+	if (rc)
+		return rc;
+	if (!attr)
+		return err(-EINVAL, "%s: attributes are NULL", what);
+	rc = border_copy(attr, &r.a, sizeof(r.a), "lkdf_reduce_attr");
+	if (!rc)
+		rc = check_reduce(rt, &r.a);
+	if (rc)
+		return rc;
+	if (c && r.a.scope)
+		return err(-EINVAL, "%s: it runs in the scope of the body",
+			   what);
+	return run_reduce(rt, c, &r);
+}
+
+int lkdf_reduce(struct lkdf *rt, const struct lkdf_reduce_attr *a)
+{
+	return reduce(rt, NULL, a, "lkdf_reduce");
+}
+
+int lkdf_reduce_in(struct lkdf_ctx *c, const struct lkdf_reduce_attr *a)
+{
+	return reduce(c->ex->rt, c, a, "lkdf_reduce_in");
+}

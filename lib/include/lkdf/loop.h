@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Parallel loops: a function for each block of a range of numbers, on all
+ * workers. Nodes that have workers get one contiguous part of the range each,
+ * in proportion to their workers, in the order of their numbers: a loop over
+ * an array finds the pages where the same loop, or lkdf_first_touch(), has
+ * touched them first. Inside its part a node goes by halves, and a node whose
+ * own part is done helps others.
+ *
+ * A loop is no task that others can name: it begins with the call and has
+ * ended when the call returns.
+ */
+#ifndef LKDF_LOOP_H
+#define LKDF_LOOP_H
+
+#include <lkdf/data.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
+
+/*
+ * begin .. end - 1. Blocks are of grain iterations, the last of a node's part
+ * may be shorter; 0: of so many as take some microseconds, found while it
+ * runs.
+ */
+struct lkdf_range {
+	uint64_t begin, end, grain;
+};
+
+/* Iterations begin .. end - 1 of a block. < 0: failed with that errno. */
+typedef int (*lkdf_for_fn)(uint64_t begin, uint64_t end, void *u);
+
+enum lkdf_schedule {
+	LKDF_SCHEDULE_NODES, /* a part for each node, others may help */
+	/*
+	 * A part for each worker, the same in each call; run by that worker
+	 * unless it is busy, and never on another node. grain 0: one block.
+	 */
+	LKDF_SCHEDULE_STATIC,
+};
+
+struct lkdf_for_attr {
+	uint32_t size, schedule;
+	struct lkdf_range range;
+	lkdf_for_fn fn;
+	void *u;
+	/*
+	 * NULL, or: the range goes evenly over its bytes, and a block begins
+	 * on the node where the runtime has put them (those of its part where
+	 * it is split). It is looked at only; that the bytes may be used is
+	 * the caller's business.
+	 */
+	struct lkdf_data *data;
+	struct lkdf_scope *scope; /* that it runs in; NULL: the root */
+};
+
+/*
+ * fn adds the iterations of a block to acc, which is a copy of the neutral
+ * value; join adds x, of later iterations, to acc.
+ */
+struct lkdf_reduce_attr {
+	uint32_t size, flags;
+	struct lkdf_range range;
+	int (*fn)(uint64_t begin, uint64_t end, void *acc, void *u);
+	int (*join)(void *acc, const void *x, void *u);
+	void *u;
+	void *acc; /* in: the neutral value; out: the result */
+	uint64_t acc_bytes;
+	struct lkdf_scope *scope; /* that it runs in; NULL: the root */
+};
+
+/**
+ * lkdf_for() - run a function for each block of a range
+ * @rt: runtime
+ * @r:  begin <= end; begin == end does nothing
+ * @fn: called for every iteration once, on many threads at once; must not wait
+ *      for other blocks
+ * @u:  for @fn
+ *
+ * Without a grain, and where one node has workers, this thread may run the
+ * first iterations itself, for some microseconds: a short loop wakes nobody.
+ *
+ * Context: any thread that is not in a body; waits.
+ * Return: 0; the first error of @fn, blocks not yet begun are left out then;
+ * -EINVAL; -EDEADLK in a body or in a loop's @fn, see lkdf_for_in();
+ * -ECANCELED; -ENOMEM; -EAGAIN more events live than the runtime has slots.
+ */
+int lkdf_for(struct lkdf *rt, struct lkdf_range r, lkdf_for_fn fn, void *u);
+
+/**
+ * lkdf_for_with() - lkdf_for() with a schedule, data or a scope
+ * @rt: runtime
+ * @a:  borrowed; range and fn at least
+ *
+ * A cancel of the scope leaves out what has not begun.
+ *
+ * Context: as lkdf_for().
+ * Return: as lkdf_for(); -EINVAL data together with LKDF_SCHEDULE_STATIC; the
+ * error with which the scope was cancelled.
+ */
+int lkdf_for_with(struct lkdf *rt, const struct lkdf_for_attr *a);
+
+/**
+ * lkdf_for_in() - a loop inside a body
+ * @c: context of the body, on the body's own thread
+ * @a: as lkdf_for_with(); scope NULL: it runs in the body's
+ *
+ * The blocks are children of the body, which takes part and waits as
+ * lkdf_join() does: also for all children spawned before.
+ *
+ * Return: as lkdf_for_with(); the first error of a child; -EDEADLK the body's
+ * task has WEAK uses, or the call comes from a loop's function.
+ */
+int lkdf_for_in(struct lkdf_ctx *c, const struct lkdf_for_attr *a);
+
+/**
+ * lkdf_reduce() - add up what a function finds in each block of a range
+ * @rt: runtime
+ * @a:  borrowed; range, fn, join, acc and acc_bytes (1 .. 2^30) at least
+ *
+ * The range is cut in blocks of grain iterations (0: at most 1024 blocks), but
+ * never in more than 4096: then they are larger. That depends on the range, the
+ * grain and acc_bytes only. Each block gets a copy of the neutral value, and
+ * when all have ended this thread joins them in the order of the range. So the
+ * result is the same each time, on any number of workers, even where join is
+ * not exactly associative; join need not be commutative.
+ *
+ * Context: any thread that is not in a body; waits.
+ * Return: as lkdf_for(); the error of join. acc is untouched on failure.
+ */
+int lkdf_reduce(struct lkdf *rt, const struct lkdf_reduce_attr *a);
+
+/**
+ * lkdf_reduce_in() - lkdf_reduce() inside a body
+ * @c: context of the body, on the body's own thread
+ * @a: as lkdf_reduce(); scope NULL: it runs in the body's
+ *
+ * Return: as lkdf_reduce() and lkdf_for_in().
+ */
+int lkdf_reduce_in(struct lkdf_ctx *c, const struct lkdf_reduce_attr *a);
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
+#endif
