@@ -14,6 +14,9 @@ static const char *const log_levels[] = { "error", "info", "debug", NULL };
 /* As enum os_huge. */
 static const char *const huge_words[] = { "default", "always", "never", NULL };
 
+/* As enum io_mode. */
+static const char *const io_words[] = { "steal", "threads", NULL };
+
 static const struct option_row rows[] = {
 	{ .name = "workers",
 	  .type = OPTION_INT,
@@ -94,6 +97,13 @@ static const struct option_row rows[] = {
 	  .init = 1,
 	  .help = "tasks run on the node where most bytes of their data are, "
 		  "and graphs are planned for it" },
+	{ .name = "io",
+	  .type = OPTION_WORD,
+	  AT(io),
+	  .words = io_words,
+	  .help = "operations: rings of io_uring, whose completions idle "
+		  "workers of the node take too, or threads; without io_uring "
+		  "threads" },
 	{ .name = "far_steals",
 	  .type = OPTION_BOOL,
 	  AT(far_steals),

@@ -8,6 +8,7 @@
 #include "api/border.h"
 #include "api/config.h"
 #include "api/memstat.h"
+#include "flow/io_ring.h"
 #include "flow/place.h"
 #include "topo/topo.h"
 
@@ -31,6 +32,7 @@ static const struct cap_row {
 	{ LKDF_CAP_NODES, "nodes", "more than one NUMA node is in use" },
 	{ LKDF_CAP_TRACE, "trace", "counters and events are in a memfd" },
 	{ LKDF_CAP_BIND, "bind", "memory of a node is bound to it" },
+	{ LKDF_CAP_URING, "uring", "operations go through io_uring" },
 };
 
 /* Grows; once there is no memory it stays as it is. */
@@ -213,12 +215,14 @@ static int write_topo(struct lkdf *rt, struct text *f, bool is_json)
 }
 
 /* Why there is no such thing here; "": see the help. */
-static const char *why_not(const struct lkdf *rt, uint64_t cap)
+static const char *why_not(struct lkdf *rt, uint64_t cap)
 {
 	const char *why = NULL;
 
 	if (cap == LKDF_CAP_BIND)
 		why = place_unbound_text(rt);
+	if (cap == LKDF_CAP_URING)
+		why = io_ring_why(rt);
 	return why ? why : "";
 }
 

@@ -5,6 +5,7 @@
 #include "flow/frame.h"
 #include "flow/graph.h"
 #include "flow/home.h"
+#include "flow/io.h"
 #include "flow/recording.h"
 #include "flow/uses.h"
 #include "flow/wire.h"
@@ -58,7 +59,7 @@ static int check_add(struct lkdf_graph *g, const struct lkdf_kind *k,
 			   g->name, k->name, k->arg_size);
 	if (unlikely(k->flags & LKDF_ALWAYS))
 		return border_unbuilt("add: kind ALWAYS in a graph");
-	return 0;
+	return unlikely(k->is_io) ? io_check(arg) : 0;
 }
 
 static int add(struct lkdf_graph *g, struct lkdf_kind *k, const void *arg,

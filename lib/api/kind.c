@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-#include <lkdf/kind.h>
+#include <lkdf/io.h>
 
 #include "api/border.h"
 #include "flow/kind.h"
@@ -65,8 +65,6 @@ static int check_fields(const struct lkdf *rt, const struct lkdf_kind_attr *a)
 {
 	if (!a->name || !a->name[0])
 		return err(-EINVAL, "kind: name is NULL or empty");
-	if (!a->fn)
-		return err(-EINVAL, "kind %s: fn is NULL", a->name);
 	if (a->flags >= LKDF_AT_END << 1)
 		return err(-EINVAL, "kind %s: unknown flags %#x", a->name,
 			   a->flags);
@@ -84,6 +82,16 @@ static int check_fields(const struct lkdf *rt, const struct lkdf_kind_attr *a)
 	return check_limits(rt, a);
 }
 
+static int copy_attr(const struct lkdf *rt, const struct lkdf_kind_attr *attr,
+		     struct lkdf_kind_attr *a)
+{
+	int rc = border_copy(attr, a, sizeof(*a), "lkdf_kind_attr");
+
+	if (!rc)
+		rc = check_fields(rt, a);
+	return rc ? rc : check_unbuilt(a);
+}
+
 int lkdf_kind_create(struct lkdf *rt, const struct lkdf_kind_attr *attr,
 		     struct lkdf_kind **out)
 {
@@ -95,12 +103,43 @@ int lkdf_kind_create(struct lkdf *rt, const struct lkdf_kind_attr *attr,
 		return rc;
 	if (!attr || !out)
 		return err(-EINVAL, "kind: attributes or out is NULL");
-	rc = border_copy(attr, &a, sizeof(a), "lkdf_kind_attr");
-	if (!rc)
-		rc = check_fields(rt, &a);
-	if (!rc)
-		rc = check_unbuilt(&a);
+	rc = copy_attr(rt, attr, &a);
+	if (!rc && !a.fn)
+		rc = err(-EINVAL, "kind %s: fn is NULL", a.name);
 	return rc ? rc : kind_create(rt, &a, out);
+}
+
+static int check_io(struct lkdf_kind_attr *a)
+{
+	if (!a->arg_size)
+		a->arg_size = sizeof(struct lkdf_io);
+	if (a->arg_size < sizeof(struct lkdf_io))
+		return err(-EINVAL,
+			   "kind %s: arg_size %u, struct lkdf_io has %zu",
+			   a->name, a->arg_size, sizeof(struct lkdf_io));
+	if (a->on_cancel || a->flags & LKDF_BLOCKING)
+		return err(-EINVAL,
+			   "kind %s: on_cancel and BLOCKING are not for "
+			   "operations",
+			   a->name);
+	return 0;
+}
+
+int lkdf_kind_create_io(struct lkdf *rt, const struct lkdf_kind_attr *attr,
+			struct lkdf_kind **out)
+{
+	struct lkdf_kind_attr a;
+	int rc;
+
+	rc = border_runtime(rt);
+	if (rc)
+		return rc;
+	if (!attr || !out)
+		return err(-EINVAL, "kind: attributes or out is NULL");
+	rc = copy_attr(rt, attr, &a);
+	if (!rc)
+		rc = check_io(&a);
+	return rc ? rc : kind_create_io(rt, &a, out);
 }
 
 void lkdf_kind_put(struct lkdf_kind *k)

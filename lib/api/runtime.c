@@ -3,6 +3,7 @@
 
 #include "api/border.h"
 #include "api/config.h"
+#include "flow/io_ring.h"
 #include "flow/kind.h"
 #include "flow/loop.h"
 #include "flow/move.h"
@@ -45,6 +46,7 @@ static void fill_attr(const struct lkdf *rt, const struct config *c,
 		.is_memory_strict = c->memory_strict != 0,
 		.memory_huge = (int)c->memory_huge,
 		.is_placing = c->placement != 0,
+		.io = (int)c->io,
 		.keeps_planned = !c->far_steals,
 		.is_rehoming = c->rehome != 0,
 	};
@@ -181,6 +183,8 @@ uint64_t lkdf_caps(const struct lkdf *rt)
 		caps |= LKDF_CAP_TRACE;
 	if (!place_unbound_text(rt))
 		caps |= LKDF_CAP_BIND;
+	if (!io_ring_error((struct lkdf *)(uintptr_t)rt))
+		caps |= LKDF_CAP_URING;
 	return caps;
 }
 

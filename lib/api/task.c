@@ -5,6 +5,7 @@
 #include "flow/after.h"
 #include "flow/deadline.h"
 #include "flow/frame.h"
+#include "flow/io.h"
 #include "flow/recording.h"
 #include "flow/scratch.h"
 #include "flow/task.h"
@@ -27,7 +28,7 @@ check_kind(struct lkdf *rt, const struct lkdf_kind *k, const void *arg)
 		return err(-EINVAL,
 			   "task: kind %s copies %u bytes, arg is NULL",
 			   k->name, k->arg_size);
-	return 0;
+	return unlikely(k->is_io) ? io_check(arg) : 0;
 }
 
 static int copy_task(struct lkdf *rt, const struct lkdf_task *task,
@@ -194,6 +195,13 @@ const void *lkdf_run_arg(const struct lkdf_ctx *c)
 struct lkdf *lkdf_runtime(const struct lkdf_ctx *c)
 {
 	return c->ex->rt;
+}
+
+int64_t lkdf_io_result(const struct lkdf_ctx *c)
+{
+	if (!c->task || !c->task->kind->is_io)
+		return err(-EINVAL, "io_result: this task is no operation");
+	return c->task->io_result;
 }
 
 int lkdf_worker(const struct lkdf_ctx *c)

@@ -8,6 +8,7 @@
 #include "flow/failure.h"
 #include "flow/frame.h"
 #include "flow/inner.h"
+#include "flow/io.h"
 #include "flow/runtime.h"
 #include "flow/step.h"
 #include "flow/uses.h"
@@ -303,7 +304,9 @@ void complete_arm_hold(struct task *t)
 /* Body and event are both there. */
 static void go_on(struct executor *ex, struct task *t)
 {
-	if (!(t->link.flags & TASK_FAILED)) {
+	bool is_over = t->link.flags & TASK_IO && io_ended(ex, t);
+
+	if (!is_over && !(t->link.flags & TASK_FAILED)) {
 		complete_continue(ex, t);
 		return;
 	}
@@ -477,6 +480,7 @@ static void kick(struct lkdf *rt, bool again)
 		t->kind->on_cancel(t->arg);
 	}
 	pthread_mutex_unlock(&rt->kick_lock);
+	io_kick(rt);
 }
 
 void task_kick(struct lkdf *rt, uint32_t how)

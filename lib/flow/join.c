@@ -16,6 +16,7 @@
 #include "flow/decide.h"
 #include "flow/failure.h"
 #include "flow/frame.h"
+#include "flow/io_ring.h"
 #include "flow/run.h"
 #include "flow/runtime.h"
 #include "flow/step.h"
@@ -70,6 +71,13 @@ static void nap(struct task *t)
 	if (t->nr_spawned - t->nr_local + live != TASK_JOINING)
 		futex_wait((_Atomic(uint32_t) *)(void *)&t->live, live, NAP_NS);
 	a_sub(&t->live, TASK_JOINING, relaxed);
+}
+
+/* In serial mode nobody else waits for what is under way. */
+static void rest(struct worker *w, struct task *t)
+{
+	if (!w || !w->sched->is_serial || !w->sched->ops.wait(w))
+		nap(t);
 }
 
 bool task_is_below(struct task *t, const struct task *parent)
@@ -409,13 +417,15 @@ int task_join(struct lkdf_ctx *c)
 			spins = 0;
 			continue;
 		}
+		if (w && io_ring_poll(w))
+			continue;
 		if (w && worker_has_private(w))
 			worker_offer(w, false, 0);
 		if (++spins < SPINS)
 			a_pause();
 		else if (!sched_tick(&t->kind->rt->sched, t->kind->rt) &&
 			 (!w || !dig_descendant(w, t)))
-			nap(t);
+			rest(w, t);
 	}
 	if (unlikely(is_holding))
 		w->nr_holding--;

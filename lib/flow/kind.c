@@ -2,6 +2,8 @@
 #include "flow/kind.h"
 
 #include "base/err.h"
+#include "flow/io.h"
+#include "flow/io_ring.h"
 #include "flow/limit.h"
 #include "flow/runtime.h"
 #include "flow/task.h"
@@ -29,7 +31,8 @@ static void init_fields(struct lkdf_kind *k, const struct lkdf_kind_attr *a)
 {
 	uint32_t slow = SLOW_UNSAMPLED, i;
 
-	k->fn = a->fn;
+	k->fn = k->is_io ? io_body : a->fn;
+	k->io_fn = k->is_io ? a->fn : NULL;
 	k->arg_size = a->arg_size;
 	k->flags = a->flags;
 	k->class = a->prio == LKDF_PRIO_DEFAULT
@@ -42,7 +45,7 @@ static void init_fields(struct lkdf_kind *k, const struct lkdf_kind_attr *a)
 	snprintf(k->name, sizeof(k->name), "%s", a->name);
 	for (i = 0; i < a->nr_limit; i++)
 		add_limit(k, &a->limit[i]);
-	if (a->flags & LKDF_BLOCKING || a->nr_limit || a->on_cancel)
+	if (a->flags & LKDF_BLOCKING || a->nr_limit || a->on_cancel || k->is_io)
 		slow = SLOW_GENERAL;
 	if (trace_is_recording(&k->rt->trace))
 		slow |= SLOW_TRACED;
@@ -55,13 +58,15 @@ static void init_fields(struct lkdf_kind *k, const struct lkdf_kind_attr *a)
 	a_store(&k->nr_refs, 1, relaxed);
 }
 
-int kind_create(struct lkdf *rt, const struct lkdf_kind_attr *a,
-		struct lkdf_kind **out)
+static int create(struct lkdf *rt, const struct lkdf_kind_attr *a, bool is_io,
+		  struct lkdf_kind **out)
 {
+	bool needs_pool =
+		a->flags & LKDF_BLOCKING || (is_io && io_ring_error(rt));
 	struct lkdf_kind *k;
 	int rc;
 
-	if (a->flags & LKDF_BLOCKING && !rt->sched.is_serial) {
+	if (needs_pool && !rt->sched.is_serial) {
 		rc = blocking_require(&rt->blocking);
 		if (rc)
 			return rc;
@@ -71,11 +76,24 @@ int kind_create(struct lkdf *rt, const struct lkdf_kind_attr *a,
 		return err(-ENOMEM, "kind: no memory for \"%s\"", a->name);
 	memset(k, 0, sizeof(*k));
 	k->rt = rt;
+	k->is_io = is_io;
 	k->spin_ticks = rt->spin_ticks;
 	init_fields(k, a);
 	a_add(&rt->nr_handles, 1, relaxed);
 	*out = k;
 	return 0;
+}
+
+int kind_create(struct lkdf *rt, const struct lkdf_kind_attr *a,
+		struct lkdf_kind **out)
+{
+	return create(rt, a, false, out);
+}
+
+int kind_create_io(struct lkdf *rt, const struct lkdf_kind_attr *a,
+		   struct lkdf_kind **out)
+{
+	return create(rt, a, true, out);
 }
 
 void kind_get(struct lkdf_kind *k)

@@ -47,6 +47,7 @@ struct lkdf_kind {
 	uint32_t width;
 	uint16_t task_flags; /* of every task of its own, enum task_flag */
 	bool is_plain; /* spawned the short way */
+	bool is_io; /* fn is io_body() */
 
 	/* Any worker; a guess that steers waking, so relaxed will do. */
 	_Atomic(uint32_t) slow;
@@ -57,6 +58,7 @@ struct lkdf_kind {
 	struct lkdf *rt;
 	uint32_t spin_ticks; /* the runtime's */
 	lkdf_fn body; /* where fn is wrapped around it; else NULL */
+	lkdf_fn io_fn; /* of an operation: goes on as; may be NULL */
 	lkdf_fn commutes; /* the same, around that: fn takes tokens before */
 	void (*on_cancel)(void *arg);
 	void (*drop)(void *arg);
@@ -78,6 +80,9 @@ struct lkdf_kind {
 
 int kind_create(struct lkdf *rt, const struct lkdf_kind_attr *a,
 		struct lkdf_kind **out);
+/* The same, its tasks are operations. -EAGAIN: no thread to be had. */
+int kind_create_io(struct lkdf *rt, const struct lkdf_kind_attr *a,
+		   struct lkdf_kind **out);
 void kind_get(struct lkdf_kind *k);
 
 /*

@@ -7,6 +7,7 @@
 #include "flow/deadline.h"
 #include "flow/decide.h"
 #include "flow/inner.h"
+#include "flow/io_ring.h"
 #include "flow/kind.h"
 #include "flow/planned.h"
 #include "flow/runtime.h"
@@ -440,6 +441,13 @@ static void run_link(struct burst *b, uint64_t item)
 	}
 }
 
+/* What it completes may end runs. */
+static void look_at_ring(struct burst *b, uint64_t item)
+{
+	leave_frame(b);
+	io_ring_look(b->w->io, io_is_item(b->rt, item));
+}
+
 static void run(struct worker *w, uint64_t item)
 {
 	struct burst b = {
@@ -449,7 +457,10 @@ static void run(struct worker *w, uint64_t item)
 		.ctx.ex = w->executor,
 	};
 
+	io_ring_guard(w);
 	do {
+		if (unlikely(w->io && io_ring_has_news(w->io)))
+			look_at_ring(&b, item);
 		while (item & ITEM_OF_FRAME)
 			item = run_item(&b, item);
 		if (item)
@@ -483,5 +494,7 @@ void run_one(struct worker *w, uint64_t item)
 
 const struct sched_ops run_ops = {
 	.run = run,
+	.poll = io_ring_poll,
+	.wait = io_serial,
 	.tick = deadline_tick,
 };

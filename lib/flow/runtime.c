@@ -10,6 +10,7 @@
 #include "flow/data.h"
 #include "flow/event.h"
 #include "flow/frame.h"
+#include "flow/io_ring.h"
 #include "flow/kind.h"
 #include "flow/loop.h"
 #include "flow/move.h"
@@ -106,8 +107,8 @@ static void blocking_run(void *u, int thread, struct blocking_item *item)
 {
 	struct lkdf *rt = u;
 
-	task_run(&rt->executors[rt->nr_workers + thread],
-		 container_of(item, struct task, blocking_item));
+	io_run(&rt->executors[rt->nr_workers + thread],
+	       container_of(item, struct task, blocking_item));
 }
 
 static int start_threads(struct lkdf *rt, const struct runtime_attr *a)
@@ -187,7 +188,9 @@ int runtime_open(struct lkdf *rt, const struct runtime_attr *a)
 	pthread_mutex_init(&rt->data_lock, NULL);
 	list_init(&rt->all_data);
 	scope_init(&rt->root, rt, NULL, "root");
-	rc = mark_alive(rt);
+	rc = io_init(rt, a->io);
+	if (!rc)
+		rc = mark_alive(rt);
 	if (!rc)
 		rc = place_open(rt, a);
 	if (!rc)
@@ -198,16 +201,21 @@ int runtime_open(struct lkdf *rt, const struct runtime_attr *a)
 		init_pools(rt, a);
 		rc = start_threads(rt, a);
 	}
-	if (rc)
+	if (rc) {
+		io_fini(rt);
+		io_rings_fini(rt);
 		free_memory(rt);
+	}
 	return rc;
 }
 
 void runtime_close(struct lkdf *rt)
 {
-	/* First: its threads may still be about to wake a worker. */
+	/* First: their threads may still be about to wake a worker. */
+	io_fini(rt);
 	blocking_fini(&rt->blocking);
 	sched_stop(&rt->sched);
+	io_rings_fini(rt);
 	after_close(rt);
 	data_report_leaks(rt);
 	place_report_leaks(rt);
@@ -218,8 +226,10 @@ void runtime_abandon(struct lkdf *rt)
 {
 	/* Whoever held it at the fork is not here. */
 	pthread_mutex_init(&rt->lock, NULL);
+	io_abandon(rt);
 	loop_close(rt);
 	sched_abandon(&rt->sched);
+	io_rings_fini(rt);
 	blocking_abandon(&rt->blocking);
 	data_abandon(rt);
 	move_abandon(rt);

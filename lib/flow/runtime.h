@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/thread.h"
 #include "device/blocking.h"
+#include "flow/io.h"
 #include "flow/scope.h"
 #include "flow/stock.h"
 #include "mem/pool.h"
@@ -34,6 +35,7 @@ struct runtime_attr {
 	bool is_memory_strict;
 	bool is_placing, keeps_planned, is_rehoming;
 	int memory_huge; /* enum os_huge */
+	int io; /* enum io_mode */
 };
 
 struct lkdf {
@@ -56,6 +58,8 @@ struct lkdf {
 	/* Any thread. */
 	struct sched sched;
 	struct blocking blocking;
+	struct io_wait io_wait;
+	struct io_rings io_rings;
 	struct pool pool[NR_POOLS];
 	struct stocks stocks; /* for threads of the user */
 	struct lkdf_scope root;

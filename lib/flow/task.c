@@ -185,12 +185,21 @@ static void push(struct lkdf *rt, struct executor *ex, struct task *t)
 		runtime_push(rt, ex, &t->link);
 }
 
+/* Its body, or its operation, may block. */
+static bool wants_pool(const struct lkdf *rt, const struct task *t)
+{
+	const struct lkdf_kind *k = t->kind;
+
+	if (likely(!(k->flags & LKDF_BLOCKING || k->is_io)) ||
+	    rt->sched.is_serial)
+		return false;
+	return !k->is_io || (a_load(&rt->io_rings.error, relaxed) &&
+			     !(t->link.flags & TASK_CONTINUES));
+}
+
 void task_start(struct lkdf *rt, struct executor *ex, struct task *t)
 {
-	bool is_blocking =
-		t->kind->flags & LKDF_BLOCKING && !rt->sched.is_serial;
-
-	if (!is_blocking)
+	if (!wants_pool(rt, t))
 		push(rt, ex, t);
 	else if (complete_take_limits(ex, t))
 		blocking_push(&rt->blocking, &t->blocking_item);
@@ -271,8 +280,7 @@ int task_spawn(struct lkdf_ctx *c, struct lkdf_kind *k, const void *arg)
 	return likely(deque_has_public(d)) ? 0 : share_child(w);
 }
 
-/* The first error of the task itself. */
-static void fail(struct task *t, int error, const char *why, int worker)
+void task_fail(struct task *t, int error, const char *why, int worker)
 {
 	struct lkdf_error e = {
 		.id = -1,
@@ -304,7 +312,7 @@ enum task_end task_after(struct lkdf_ctx *c, int rc)
 	enum task_end end;
 
 	if (rc < 0)
-		fail(t, rc, c->has_why ? err_text() : NULL, c->ex->id);
+		task_fail(t, rc, c->has_why ? err_text() : NULL, c->ex->id);
 	if (c->leaves && t->then_on_event)
 		return complete_leave(c->ex, t);
 	if (c->leaves && rc >= 0)
@@ -343,7 +351,7 @@ static int take_inputs(struct lkdf_ctx *c, struct task *t)
 	if (rc > 0)
 		complete_skipped(c->ex, t, -rc, failure);
 	else if (rc < 0)
-		fail(t, rc, err_text(), c->ex->id);
+		task_fail(t, rc, err_text(), c->ex->id);
 	return rc;
 }
 

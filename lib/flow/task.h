@@ -32,6 +32,7 @@ struct after;
 struct claim;
 struct failure;
 struct frame;
+struct io_req;
 struct lkdf_scope;
 struct worker;
 
@@ -53,6 +54,7 @@ enum task_flag {
 	TASK_HAS_DATA = 4096, /* claim is set */
 	TASK_SKIPPED = 8192, /* and never started: an input failed */
 	TASK_EXTRA = 16384, /* own and after are set, or NULL */
+	TASK_IO = 32768, /* io is set */
 };
 
 /* Whatever makes the end of a task more than telling its parent. */
@@ -106,6 +108,8 @@ struct task {
 	struct blocking_item blocking_item;
 	struct task *kick_next, **kick_prev;
 	bool is_kicked;
+	struct io_req *io; /* the operation, until it is over */
+	int64_t io_result;
 };
 
 /* Added to live while the body sleeps in a join. */
@@ -171,6 +175,9 @@ struct task *task_create_for(struct executor *ex, struct frame *f,
 
 /* Goes to a deque, or with its limits taken to the blocking pool. */
 void task_start(struct lkdf *rt, struct executor *ex, struct task *t);
+
+/* The first error of the task itself; why: NULL or a text. */
+void task_fail(struct task *t, int error, const char *why, int worker);
 
 /* After the body of a graph's task that has a task of its own. */
 enum task_end task_after(struct lkdf_ctx *c, int rc);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "sched/park.h"
 
+#include "base/bell.h"
 #include "base/futex.h"
 
 #include <errno.h>
@@ -67,10 +68,49 @@ void park_retract(struct park *p)
 	} while (!a_cas(&p->word, &word, next, acquire, relaxed));
 }
 
+void park_set_bell(struct park *p, int fd)
+{
+	a_store(&p->bell, fd + 1, relaxed);
+}
+
+/* Who is asleep on the bell does not hear the futex. */
+static void ring_bell(struct park *p)
+{
+	/* [park.ring] after the token; pairs with [park.watch]. */
+	if (a_load(&p->is_watched, seq_cst))
+		bell_ring(park_bell(p));
+}
+
+/* False: there is no bell, or somebody watches it. */
+static bool watch(struct park *p)
+{
+	uint32_t nobody = 0;
+
+	/* [park.watch] before we look for a token; pairs with [park.ring] and
+	 * with [park.left]. */
+	return park_bell(p) >= 0 &&
+	       a_cas(&p->is_watched, &nobody, 1, seq_cst, seq_cst);
+}
+
+static int sleep_on_bell(struct park *p, int64_t timeout_ns)
+{
+	int rc = 0;
+
+	/* [park.tokens] after is_watched; pairs with [park.wake]. */
+	if (!tokens_of(a_load(&p->word, seq_cst)))
+		rc = bell_wait(park_bell(p), timeout_ns);
+	park_retract(p);
+	/* [park.unwatch] after we are a spinner; pairs with [park.watch]. */
+	a_store(&p->is_watched, 0, seq_cst);
+	return rc;
+}
+
 int park_sleep(struct park *p, int64_t timeout_ns)
 {
 	bool is_over = false;
 
+	if (unlikely(watch(p)))
+		return sleep_on_bell(p, timeout_ns);
 	while (!take_token(p)) {
 		if (is_over) {
 			park_retract(p);
@@ -100,8 +140,9 @@ bool park_wake(struct park *p)
 		/* [park.wake] our work before the token; pairs with
 		 * [park.token] and [park.retract]. */
 	} while (!a_cas(&p->word, &word, word - SLEEPER + SPINNER + TOKEN,
-			acq_rel, relaxed));
-	futex_wake(futex_of(p), 1);
+			seq_cst, relaxed));
+	if (!futex_wake(futex_of(p), 1))
+		ring_bell(p);
 	return true;
 }
 
@@ -113,7 +154,8 @@ void park_wake_all(struct park *p)
 		nr = park_sleepers(word);
 		/* [park.all] as [park.wake]; pairs with [park.token]. */
 	} while (!a_cas(&p->word, &word,
-			word + nr * (SPINNER + TOKEN - SLEEPER), acq_rel,
+			word + nr * (SPINNER + TOKEN - SLEEPER), seq_cst,
 			relaxed));
 	futex_wake(futex_of(p), INT_MAX);
+	ring_bell(p);
 }

@@ -32,6 +32,12 @@
 struct park {
 	/* Any thread. */
 	_Alignas(CACHE_LINE) _Atomic(uint64_t) word;
+
+	/* Set once, by the layer above: a bell's descriptor + 1. */
+	_Atomic(int) bell;
+
+	/* Any thread: a sleeper that the bell wakes too. */
+	_Atomic(uint32_t) is_watched;
 };
 
 static inline uint32_t park_spinners(uint64_t word)
@@ -56,8 +62,27 @@ void park_announce(struct park *p);
 void park_retract(struct park *p);
 
 /*
- * Sleeper -> spinner by a token or, with a timeout >= 0, -ETIMEDOUT, which may
- * come early.
+ * From now on one of the sleepers sleeps on the bell, which may ring at any
+ * time. Those that sleep already do not: wake one.
+ */
+void park_set_bell(struct park *p, int fd);
+
+/* -1: there is none. */
+static inline int park_bell(struct park *p)
+{
+	return a_load(&p->bell, relaxed) - 1;
+}
+
+static inline bool park_is_watched(struct park *p)
+{
+	/* [park.left] who has seen it watched sleeps by now; pairs with
+	 * [park.watch]. */
+	return a_load(&p->is_watched, seq_cst) != 0;
+}
+
+/*
+ * Sleeper -> spinner by the bell, by a token or, with a timeout >= 0,
+ * -ETIMEDOUT, which may come early.
  */
 int park_sleep(struct park *p, int64_t timeout_ns);
 

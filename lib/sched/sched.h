@@ -19,6 +19,10 @@ struct topo;
 struct sched_ops {
 	/* Runs the item and then own work until there is none left. */
 	void (*run)(struct worker *w, uint64_t item);
+	/* An idle worker: did something come from outside? May be NULL. */
+	bool (*poll)(struct worker *w);
+	/* Serial mode: waits for what is under way; false: nothing is. */
+	bool (*wait)(struct worker *w);
 	/* A timer is due: timers_fire(), and what comes of it. */
 	void (*tick)(void *rt);
 };

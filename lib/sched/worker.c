@@ -327,7 +327,8 @@ static bool look_once(struct worker *w, bool far, uint64_t *item)
 	struct sched *s = w->sched;
 	int nr = far ? s->nr_workers - 1 : w->nr_near, i;
 
-	if (worker_take_home(w) && worker_pop(w, item))
+	if (((s->ops.poll && s->ops.poll(w)) || worker_take_home(w)) &&
+	    worker_pop(w, item))
 		return true;
 	if (far && s->nr_nodes > 1)
 		far_look(w, clock_ticks() - w->idle_since);
@@ -478,9 +479,10 @@ void worker_drain(struct worker *w)
 	for (;;) {
 		for (i = 0; i < s->nr_nodes; i++)
 			take_all(w, &s->nodes[i]);
-		if (!worker_pop(w, &item))
+		if (worker_pop(w, &item))
+			s->ops.run(w, item);
+		else if (!s->ops.wait(w))
 			return;
-		s->ops.run(w, item);
 	}
 }
 

@@ -32,6 +32,7 @@
 /* Picks between two looks at the inbox while there is own work. */
 #define INBOX_EVERY 64
 
+struct io_ring;
 struct sched;
 
 /*
@@ -84,6 +85,8 @@ struct worker {
 	bool is_wanted; /* WANT, put off until there is something to share */
 	uint64_t behind_ticks; /* time spent on short bodies since WANT */
 	uint64_t rng;
+	struct io_ring *io; /* of the layer above; NULL: none */
+	bool io_has_failed; /* and there will be none */
 	uint64_t idle_since; /* ticks; while it looks for work */
 	unsigned nr_holding; /* joins on this stack whose tasks hold limits */
 

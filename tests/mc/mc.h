@@ -74,6 +74,9 @@ void mc_see(const char *what);
 /* The name of an object in a printed interleaving; the text is kept. */
 void mc_name(const volatile void *p, const char *name);
 
+/* No bell has rung: for init. */
+void mc_bell_init(void);
+
 /*
  * Memory that lives until the end of the execution, filled with 0xa5. A freed
  * block is never reused; an access after mc_free(), or one that does not

@@ -4,6 +4,7 @@
  * there is public work, and the counts come out even. A lost wake-up shows as
  * a deadlock, since no sleep times out here.
  */
+#include "base/bell.h"
 #include "mc.h"
 #include "sched/deque.h"
 #include "sched/inbox.h"
@@ -26,6 +27,16 @@ static void init(void)
 	a_store(&is_stopping, 0, relaxed);
 	plain_store(&payload, 0);
 	mc_name(&park.word, "park");
+}
+
+/* One of the sleepers sleeps on it. */
+static void init_with_bell(void)
+{
+	init();
+	mc_bell_init();
+	park_set_bell(&park, 0);
+	a_store(&park.is_watched, 0, relaxed);
+	mc_name(&park.is_watched, "is_watched");
 }
 
 static bool anything_public(void)
@@ -147,6 +158,21 @@ static void token_carries(int id)
 	park_found(&park);
 }
 
+/* The kernel rings while somebody may be about to watch, or gives up. */
+static void the_bell_rings(int id)
+{
+	if (id == 0) {
+		inbox_push(&inbox, &link[0]);
+		bell_ring(0);
+		return;
+	}
+	if (id == 1) {
+		work();
+		return;
+	}
+	park_notify(&park);
+}
+
 static const struct mc_scenario table[] = {
 	{ .name = "a push to the inbox wakes",
 	  .nr_threads = 2,
@@ -172,6 +198,39 @@ static const struct mc_scenario table[] = {
 	  .timeouts = -1,
 	  .init = init,
 	  .thread = stop_wakes_all,
+	  .final = counts_are_even },
+	{ .name = "a push wakes who sleeps on the bell",
+	  .nr_threads = 2,
+	  .bound = -1,
+	  .timeouts = -1,
+	  .init = init_with_bell,
+	  .thread = inbox_wakes,
+	  .final = counts_are_even,
+	  .must_see = { "woken", "retracted" } },
+	{ .name = "a share wakes one of two, one on the bell",
+	  .nr_threads = 3,
+	  .bound = 2,
+	  .stale = 1,
+	  .timeouts = -1,
+	  .init = init_with_bell,
+	  .thread = share_wakes,
+	  .final = counts_are_even,
+	  .must_see = { "woken", "retracted" } },
+	{ .name = "stopping wakes all, one on the bell",
+	  .nr_threads = 3,
+	  .bound = 2,
+	  .stale = 1,
+	  .timeouts = -1,
+	  .init = init_with_bell,
+	  .thread = stop_wakes_all,
+	  .final = counts_are_even },
+	{ .name = "the bell wakes as well",
+	  .nr_threads = 3,
+	  .bound = 2,
+	  .stale = 1,
+	  .timeouts = -1,
+	  .init = init_with_bell,
+	  .thread = the_bell_rings,
 	  .final = counts_are_even },
 	{ .name = "timeouts meet wake-ups",
 	  .nr_threads = 3,

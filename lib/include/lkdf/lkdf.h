@@ -10,6 +10,7 @@
 #include <lkdf/data.h>
 #include <lkdf/event.h>
 #include <lkdf/graph.h>
+#include <lkdf/io.h>
 #include <lkdf/kind.h>
 #include <lkdf/loop.h>
 #include <lkdf/pages.h>

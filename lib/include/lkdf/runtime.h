@@ -25,6 +25,7 @@ enum lkdf_cap {
 	LKDF_CAP_NODES = 1 << 1, /* more than one NUMA node is in use */
 	LKDF_CAP_TRACE = 1 << 2, /* counters and events are in a memfd */
 	LKDF_CAP_BIND = 1 << 3, /* memory of a node is bound to it */
+	LKDF_CAP_URING = 1 << 4, /* operations go through io_uring */
 };
 
 struct lkdf_open_attr {

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "device/io_op.h"
+
+#include "base/err.h"
+#include "base/util.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+enum op_trait {
+	IS_TRANSFER = 1, /* counts bytes, goes on when there are more */
+	IS_INPUT = 2, /* waits for input, else for room */
+	HAS_BYTES = 4, /* buf and len are bytes */
+	HAS_IOVEC = 8,
+	HAS_PATH = 16,
+	IS_OF_SOCKET = 32,
+};
+
+static const struct op_row {
+	const char *name;
+	unsigned traits;
+} rows[] = {
+	[LKDF_IO_READ] = { "read", IS_TRANSFER | IS_INPUT | HAS_BYTES },
+	[LKDF_IO_WRITE] = { "write", IS_TRANSFER | HAS_BYTES },
+	[LKDF_IO_READV] = { "readv", IS_TRANSFER | IS_INPUT | HAS_IOVEC },
+	[LKDF_IO_WRITEV] = { "writev", IS_TRANSFER | HAS_IOVEC },
+	[LKDF_IO_FSYNC] = { "fsync", 0 },
+	[LKDF_IO_FALLOCATE] = { "fallocate", 0 },
+	[LKDF_IO_OPENAT] = { "openat", HAS_PATH },
+	[LKDF_IO_CLOSE] = { "close", 0 },
+	[LKDF_IO_STATX] = { "statx", HAS_PATH },
+	[LKDF_IO_RENAMEAT] = { "renameat", HAS_PATH },
+	[LKDF_IO_UNLINKAT] = { "unlinkat", HAS_PATH },
+	[LKDF_IO_POLL] = { "poll", 0 },
+	[LKDF_IO_ACCEPT] = { "accept", IS_INPUT | IS_OF_SOCKET },
+	[LKDF_IO_CONNECT] = { "connect", IS_OF_SOCKET },
+	[LKDF_IO_RECV] = { "recv",
+			   IS_TRANSFER | IS_INPUT | HAS_BYTES | IS_OF_SOCKET },
+	[LKDF_IO_SEND] = { "send", IS_TRANSFER | HAS_BYTES | IS_OF_SOCKET },
+	[LKDF_IO_SPLICE] = { "splice", IS_INPUT },
+	[LKDF_IO_TIMEOUT] = { "timeout", 0 },
+	[LKDF_IO_SQE] = { "sqe", 0 },
+};
+
+static bool is_a(const struct io_op *op, unsigned trait)
+{
+	return rows[op->io.op].traits & trait;
+}
+
+const char *io_op_name(uint32_t op)
+{
+	return op < ARRAY_SIZE(rows) ? rows[op].name : NULL;
+}
+
+static int check_pointers(const struct lkdf_io *io)
+{
+	const struct op_row *row = &rows[io->op];
+	bool has_buf = io->buf || io->from & LKDF_IO_BUF_USE || !io->len;
+
+	if (row->traits & (HAS_BYTES | HAS_IOVEC) && !has_buf)
+		return err(-EINVAL, "io %s: buf is NULL", row->name);
+	if (row->traits & HAS_IOVEC && io->len > IOV_MAX)
+		return err(-EINVAL, "io %s: %u pieces, at most %d", row->name,
+			   io->len, IOV_MAX);
+	if (row->traits & HAS_PATH && !io->path)
+		return err(-EINVAL, "io %s: path is NULL", row->name);
+	if ((io->op == LKDF_IO_RENAMEAT || io->op == LKDF_IO_STATX ||
+	     io->op == LKDF_IO_CONNECT) &&
+	    !io->buf)
+		return err(-EINVAL, "io %s: buf is NULL", row->name);
+	if (io->op == LKDF_IO_SQE && !io->raw_sqe)
+		return err(-EINVAL, "io sqe: raw_sqe is NULL");
+	if (io->op == LKDF_IO_SQE &&
+	    ((const struct io_uring_sqe *)io->raw_sqe)->flags & ~IOSQE_ASYNC)
+		return err(-EOPNOTSUPP, "io sqe: flags but IOSQE_ASYNC are "
+					"not built yet");
+	if (io->op == LKDF_IO_TIMEOUT && io->off < 0)
+		return err(-EINVAL, "io timeout: %lld ns", (long long)io->off);
+	return 0;
+}
+
+int io_op_check(const struct lkdf_io *io)
+{
+	const char *name = io_op_name(io->op);
+
+	if (io->size != sizeof(*io))
+		return err(-EINVAL, "io: size %u is not that of lkdf_io",
+			   io->size);
+	if (!name)
+		return err(-EOPNOTSUPP, "io: operation %u is not built yet",
+			   io->op);
+	if (io->flags & ~(uint32_t)LKDF_IO_SOME)
+		return err(-EOPNOTSUPP, "io %s: flags %#x are not built yet",
+			   name, io->flags);
+	if (io->from & ~(uint32_t)LKDF_IO_BUF_USE)
+		return err(-EOPNOTSUPP,
+			   "io %s: ports (from %#x) are not built "
+			   "yet",
+			   name, io->from);
+	if (io->from && !(rows[io->op].traits & HAS_BYTES))
+		return err(-EINVAL,
+			   "io %s: BUF_USE goes with read, write, "
+			   "recv and send",
+			   name);
+	if (io->how && rows[io->op].traits & (HAS_BYTES | HAS_IOVEC) &&
+	    !(rows[io->op].traits & IS_OF_SOCKET))
+		return err(-EOPNOTSUPP, "io %s: how %#x is not built yet", name,
+			   io->how);
+	return check_pointers(io);
+}
+
+void io_op_init(struct io_op *op, const struct lkdf_io *io)
+{
+	memset(op, 0, sizeof(*op));
+	op->io = *io;
+	op->one.iov_base = io->buf;
+	op->one.iov_len = io->len;
+	op->ts.tv_sec = io->off / 1000000000;
+	op->ts.tv_nsec = io->off % 1000000000;
+}
+
+void io_op_fini(struct io_op *op)
+{
+	free(op->iov);
+	op->iov = NULL;
+}
+
+bool io_op_may_wait(const struct io_op *op)
+{
+	const struct lkdf_io *io = &op->io;
+	struct stat st;
+
+	if (io->op == LKDF_IO_TIMEOUT || io->op == LKDF_IO_POLL)
+		return true;
+	if (is_a(op, IS_OF_SOCKET))
+		return io->op != LKDF_IO_CONNECT;
+	if (!is_a(op, IS_TRANSFER) && io->op != LKDF_IO_SPLICE)
+		return false;
+	return !fstat(io->fd, &st) && !S_ISREG(st.st_mode) &&
+	       !S_ISBLK(st.st_mode) && !S_ISDIR(st.st_mode);
+}
+
+short io_op_events(const struct io_op *op)
+{
+	if (op->io.op == LKDF_IO_TIMEOUT)
+		return 0;
+	if (op->io.op == LKDF_IO_POLL)
+		return (short)op->io.how;
+	return is_a(op, IS_INPUT) ? POLLIN : POLLOUT;
+}
+
+/* ---- how it goes on ----------------------------------------------------- */
+
+static enum io_next over(struct io_op *op, int64_t result)
+{
+	op->result = result;
+	return IO_OVER;
+}
+
+/* The pieces behind the first nr bytes, in a copy of our own. */
+static int advance_iov(struct io_op *op, uint64_t nr)
+{
+	const struct iovec *from = op->io.buf;
+	uint32_t skip = 0;
+
+	if (!op->iov) {
+		op->iov = malloc(op->io.len * sizeof(*op->iov));
+		if (!op->iov)
+			return -ENOMEM;
+		memcpy(op->iov, from, op->io.len * sizeof(*op->iov));
+	}
+	while (skip < op->io.len && nr >= op->iov[skip].iov_len)
+		nr -= op->iov[skip++].iov_len;
+	op->io.len -= skip;
+	memmove(op->iov, op->iov + skip, op->io.len * sizeof(*op->iov));
+	if (op->io.len) {
+		op->iov[0].iov_base = (char *)op->iov[0].iov_base + nr;
+		op->iov[0].iov_len -= nr;
+	}
+	op->io.buf = op->iov;
+	return 0;
+}
+
+/* Bytes still to come, if the first nr of what is left are there. */
+static bool has_more(struct io_op *op, uint64_t nr)
+{
+	const struct iovec *iov = op->io.buf;
+	uint64_t left = 0;
+	uint32_t i;
+
+	if (!is_a(op, HAS_IOVEC))
+		return op->one.iov_len > nr;
+	for (i = 0; i < op->io.len; i++)
+		left += iov[i].iov_len;
+	return left > nr;
+}
+
+static enum io_next transferred(struct io_op *op, uint64_t nr)
+{
+	bool is_recv = op->io.op == LKDF_IO_RECV;
+	bool ends = op->io.flags & LKDF_IO_SOME ||
+		    (is_recv && !(op->io.how & MSG_WAITALL));
+
+	op->nr_done += nr;
+	if (!nr || ends || !has_more(op, nr))
+		return over(op, (int64_t)op->nr_done);
+	if (op->io.off >= 0)
+		op->io.off += (int64_t)nr;
+	if (is_a(op, HAS_IOVEC))
+		return advance_iov(op, nr) ? over(op, -ENOMEM) : IO_AGAIN;
+	op->one.iov_base = (char *)op->one.iov_base + nr;
+	op->one.iov_len -= nr;
+	return IO_AGAIN;
+}
+
+/* When its descriptor is ready. */
+static bool may_try_again(const struct io_op *op, int64_t res)
+{
+	uint32_t how = op->io.how;
+
+	if (op->io.op == LKDF_IO_CONNECT)
+		return res == -EAGAIN || res == -EINPROGRESS ||
+		       res == -EALREADY;
+	if (res != -EAGAIN)
+		return false;
+	if (op->io.op == LKDF_IO_SPLICE)
+		return !(how & SPLICE_F_NONBLOCK);
+	if (is_a(op, IS_OF_SOCKET))
+		return !is_a(op, IS_TRANSFER) || !(how & MSG_DONTWAIT);
+	return is_a(op, IS_TRANSFER) || op->io.op == LKDF_IO_POLL;
+}
+
+enum io_next io_op_came(struct io_op *op, int64_t res)
+{
+	if (op->is_waiting) {
+		op->is_waiting = false;
+		if (res < 0 && res != -EINTR && res != -EAGAIN)
+			return over(op, res);
+		return IO_AGAIN;
+	}
+	if (op->io.op == LKDF_IO_TIMEOUT && res == -ETIME)
+		return over(op, 0);
+	if (res == -EINTR && op->io.op != LKDF_IO_CLOSE)
+		return IO_AGAIN;
+	if (op->io.op == LKDF_IO_SQE || op->io.op == LKDF_IO_TIMEOUT)
+		return over(op, res);
+	if (may_try_again(op, res))
+		return IO_WAIT;
+	if (res < 0 || !is_a(op, IS_TRANSFER))
+		return over(op, res);
+	return transferred(op, (uint64_t)res);
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * One operation of the system and how far it has come. It is tried by a system
+ * call of this thread (io_op_call) or given to a ring (io_op_fill), and what
+ * came of that is told to io_op_came(), which says how to go on:
+ *
+ *	OVER   result is set
+ *	AGAIN  the rest, or once more
+ *	WAIT   once more when the descriptor is ready: see io_op_events()
+ *
+ * It knows nothing of tasks, threads or who waits.
+ */
+#ifndef DEVICE_IO_OP_H
+#define DEVICE_IO_OP_H
+
+#include <linux/io_uring.h>
+#include <linux/time_types.h>
+#include <lkdf/io.h>
+#include <sys/uio.h>
+
+enum io_next {
+	IO_OVER,
+	IO_AGAIN,
+	IO_WAIT,
+};
+
+struct io_op {
+	struct lkdf_io io; /* buf is where the bytes are */
+	int64_t result;
+	uint64_t nr_done; /* bytes of a transfer */
+	struct iovec one; /* READ, WRITE */
+	struct iovec *iov; /* READV, WRITEV: own copy, once it goes on */
+	struct __kernel_timespec ts; /* TIMEOUT */
+	bool is_waiting; /* what is under way is only a poll */
+};
+
+/* "read" for LKDF_IO_READ. NULL: no such operation. */
+const char *io_op_name(uint32_t op);
+
+/* 0; -EINVAL, -EOPNOTSUPP: err() has said why. */
+int io_op_check(const struct lkdf_io *io);
+
+void io_op_init(struct io_op *op, const struct lkdf_io *io);
+void io_op_fini(struct io_op *op);
+
+/* May wait long for somebody else: not files and directories. */
+bool io_op_may_wait(const struct io_op *op);
+
+/* What to poll its descriptor for; 0: nothing, it is a TIMEOUT. */
+short io_op_events(const struct io_op *op);
+
+/* On this thread; may block. What the system call says, or -errno. */
+int64_t io_op_call(struct io_op *op);
+
+/*
+ * Without blocking where the system has a way. -EAGAIN: not now; -EOPNOTSUPP:
+ * no such way.
+ */
+int64_t io_op_try(struct io_op *op);
+
+/*
+ * A read of few bytes that are at hand: what the call says; -EAGAIN: they are
+ * not, or it is something else.
+ */
+int64_t io_op_peek(struct io_op *op);
+
+/* What came of a call, or of a poll: goes on how? */
+enum io_next io_op_came(struct io_op *op, int64_t res);
+
+/* All but user_data. */
+void io_op_fill(struct io_op *op, struct io_uring_sqe *sqe);
+
+#endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * One io_uring (Axboe, "Efficient IO with io_uring", 2019), by its system
+ * calls and its mapped rings. All that is shared with the kernel is read and
+ * written through base/atomic.h.
+ *
+ *	sqe, submit   one thread, always the same
+ *	come, take    one thread at a time
+ *	looks_ready, cancel  any thread
+ *
+ * Kernels before 6.0 are refused: they cannot cancel from another thread.
+ */
+#ifndef DEVICE_IO_URING_H
+#define DEVICE_IO_URING_H
+
+#include "base/atomic.h"
+#include "base/util.h"
+
+#include <linux/io_uring.h>
+
+struct uring {
+	/* Set at open, constant afterwards. */
+	int fd;
+	uint32_t sq_mask, cq_mask;
+	_Atomic(uint32_t) *sq_head, *sq_tail, *sq_flags;
+	_Atomic(uint32_t) *cq_head, *cq_tail;
+	struct io_uring_sqe *sqes;
+	const struct io_uring_cqe *cqes;
+	void *rings;
+	size_t rings_size, sqes_size;
+
+	/* The submitting thread only. */
+	uint32_t tail; /* of the entries that are filled */
+};
+
+/*
+ * Rings of at least so many entries; wake_fd is an eventfd that counts
+ * completions. 0; -errno, and nothing is open.
+ */
+int uring_open(struct uring *u, uint32_t nr_sq, uint32_t nr_cq, int wake_fd);
+
+/* Accepts what is not open: fd -1. */
+void uring_close(struct uring *u);
+
+/* 0; or why this process has no ring: an errno of uring_open(). */
+int uring_probe(void);
+
+/* What such an errno means, with what there is to do about it. */
+const char *uring_why(int error);
+
+/* The next entry, zeroed; NULL: full, submit first. */
+struct io_uring_sqe *uring_sqe(struct uring *u);
+
+/* Filled and not yet taken by the kernel. */
+uint32_t uring_nr_waiting(const struct uring *u);
+
+/* Gives all filled entries to the kernel. 0; -EAGAIN, -EBUSY: not all. */
+int uring_submit(struct uring *u);
+
+/* At most nr completions, copied; the number. */
+uint32_t uring_take(struct uring *u, struct io_uring_cqe *cqe, uint32_t nr);
+
+/* Cancels what has this user_data. -ENOENT: there is none in the kernel. */
+int uring_cancel(const struct uring *u, uint64_t user_data);
+
+/* Did completions come that nobody has taken? A moment's truth. */
+static inline bool uring_looks_ready(const struct uring *u)
+{
+	/* [uring.ready] after we have let others take; pairs with
+	 * [ring.taken]. */
+	return a_load(u->cq_tail, seq_cst) != a_load(u->cq_head, relaxed) ||
+	       unlikely(a_load(u->sq_flags, relaxed) & IORING_SQ_CQ_OVERFLOW);
+}
+
+#endif

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "flow/io.h"
+
+#include "base/err.h"
+#include "flow/complete.h"
+#include "flow/frame.h"
+#include "flow/io_ring.h"
+#include "flow/item.h"
+#include "flow/runtime.h"
+#include "flow/uses.h"
+#include "flow/wire.h"
+#include "mem/heap.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/* How long the draining thread polls before it looks at its inboxes again. */
+#define SERIAL_NS 1000000
+
+static struct lkdf *rt_of(const struct task *t)
+{
+	return t->kind->rt;
+}
+
+int io_check(const void *arg)
+{
+	return io_op_check(arg);
+}
+
+bool io_is_item(struct lkdf *rt, uint64_t item)
+{
+	struct frame *f;
+
+	if (!(item & ITEM_OF_FRAME))
+		return LINK_TYPE(item) == LINK_TASK &&
+		       task_of(link_of_item(item))->kind->is_io;
+	f = runtime_frame(rt, item_slot(item));
+	return f->recs[item_index(item)].kind->is_io;
+}
+
+/* ---- from the argument to a request ------------------------------------- */
+
+/* Bytes of the task's use 0; 0: it has none. */
+static uint64_t use_size(struct lkdf_ctx *c)
+{
+	const struct wiring *w = c->frame ? c->frame->graph->wiring : NULL;
+	const struct wire_use *u, *end;
+	const struct wire_var *v;
+	const struct use *own;
+
+	if (!c->frame) {
+		own = uses_of(c->task, 0);
+		return own ? data_size(own->domain->data, own->part) : 0;
+	}
+	if (!w)
+		return 0;
+	u = wire_uses(w, c->index, &end);
+	if (u == end)
+		return 0;
+	v = wire_var(w, u->var);
+	return data_size(v->data, v->part);
+}
+
+/* The bytes of a use instead of buf. */
+static int take_buffer(struct lkdf_ctx *c, struct lkdf_io *io)
+{
+	uint64_t size;
+
+	if (!(io->from & LKDF_IO_BUF_USE))
+		return 0;
+	size = use_size(c);
+	io->buf = c->frame ? values_ptr(c, 0) : uses_ptr(c->ex, c->task, 0);
+	if (!io->buf)
+		return err(-EINVAL, "io %s: the task has no use 0 with bytes",
+			   io_op_name(io->op));
+	if (!io->len && size > UINT32_MAX)
+		return err(-EINVAL, "io %s: use 0 has %llu bytes: too many",
+			   io_op_name(io->op), (unsigned long long)size);
+	if (io->len > size)
+		return err(-EINVAL, "io %s: %u bytes, use 0 has %llu",
+			   io_op_name(io->op), io->len,
+			   (unsigned long long)size);
+	io->len = io->len ? io->len : (uint32_t)size;
+	return 0;
+}
+
+static int create(struct lkdf_ctx *c, const void *arg)
+{
+	struct task *t = c->task;
+	struct heap *h = rt_of(t)->heap;
+	struct io_req *r;
+	struct lkdf_io io;
+	int rc;
+
+	memcpy(&io, arg, sizeof(io));
+	rc = io_op_check(&io);
+	if (!rc)
+		rc = take_buffer(c, &io);
+	if (rc)
+		return rc;
+	r = heap_new(h, heap_thread_cache(h), sizeof(*r));
+	if (!r)
+		return err(-ENOMEM, "io %s: no memory", io_op_name(io.op));
+	io_op_init(&r->op, &io);
+	r->task = t;
+	r->end_ns = -1;
+	list_init(&r->list);
+	t->io = r;
+	t->link.flags |= TASK_IO;
+	return 0;
+}
+
+/* Keeps what came of it. */
+static void destroy(struct task *t)
+{
+	struct heap *h = rt_of(t)->heap;
+
+	t->link.flags &= (uint16_t)~TASK_IO;
+	t->io_result = t->io->op.result;
+	io_op_fini(&t->io->op);
+	heap_free(h, heap_thread_cache(h), t->io);
+	t->io = NULL;
+}
+
+/* ---- how it runs -------------------------------------------------------- */
+
+/* It ends with the error, whatever is done of it. */
+static bool give_up(struct io_req *r, int error)
+{
+	r->op.result = error;
+	return true;
+}
+
+/* On this thread, as far as it goes. True: it is over. */
+static bool run_here(struct lkdf *rt, struct io_req *r)
+{
+	struct io_op *op = &r->op;
+	enum io_next next;
+	bool is_over = r->end_ns >= 0;
+
+	do {
+		if (io_cancelled(r))
+			return give_up(r, -ECANCELED);
+		/* A timeout comes back when its time is over. */
+		if (is_over || !io_op_may_wait(op))
+			next = io_op_came(op, io_op_call(op));
+		else
+			next = op->io.op == LKDF_IO_TIMEOUT
+				       ? IO_WAIT
+				       : io_op_came(op, io_op_try(op));
+	} while (next == IO_AGAIN);
+	if (next == IO_OVER)
+		return true;
+	return io_wait_add(rt, r) ? give_up(r, -EAGAIN) : false;
+}
+
+void io_run(struct executor *ex, struct task *t)
+{
+	if (!(t->link.flags & TASK_IO))
+		task_run(ex, t);
+	else if (run_here(ex->rt, t->io))
+		complete_leave(ex, t);
+}
+
+void io_issue(struct worker *w, struct io_req *r)
+{
+	struct lkdf *rt = w->executor->rt;
+	struct task *t = r->task;
+
+	if (io_ring_issue(w, r))
+		return;
+	if (!blocking_require(&rt->blocking)) {
+		blocking_push(&rt->blocking, &t->blocking_item);
+		return;
+	}
+	r->op.result = -EAGAIN;
+	complete_leave(w->executor, t);
+}
+
+/* As lkdf_then(): the second of body and operation goes on. */
+static int leave(struct lkdf_ctx *c)
+{
+	c->leaves = true;
+	c->after = AFTER_LOOK;
+	return 0;
+}
+
+static int finish(struct lkdf_ctx *c, void *arg)
+{
+	return c->task->kind->io_fn(c, arg);
+}
+
+/* Over before the body has left: a function runs on workers only. */
+static bool goes_on_here(const struct lkdf_ctx *c, const struct task *t)
+{
+	if (t->kind->io_fn)
+		return c->ex->worker != NULL;
+	return t->io->op.result >= 0;
+}
+
+static int go_on_here(struct lkdf_ctx *c, void *arg)
+{
+	struct task *t = c->task;
+
+	destroy(t);
+	return t->kind->io_fn ? t->kind->io_fn(c, arg) : 0;
+}
+
+int io_body(struct lkdf_ctx *c, void *arg)
+{
+	struct lkdf *rt = c->ex->rt;
+	struct task *t = c->task;
+	bool is_worker = c->ex->worker && !rt->sched.is_serial, is_over;
+	int rc = create(c, arg);
+
+	if (rc) {
+		c->has_why = true;
+		return rc;
+	}
+	t->then_fn = finish;
+	t->then_err = 0;
+	t->then_on_event = true;
+	/* 1: the operation is over already. */
+	a_store(&t->then_arrivals, 0, relaxed);
+	is_over = is_worker ? io_ring_peek(c->ex->worker, t->io)
+			    : run_here(rt, t->io);
+	if (is_over && goes_on_here(c, t))
+		return go_on_here(c, arg);
+	if (is_over)
+		a_store(&t->then_arrivals, 1, relaxed);
+	else if (is_worker)
+		io_issue(c->ex->worker, t->io);
+	return leave(c);
+}
+
+/* ---- how it ends -------------------------------------------------------- */
+
+static void fail(struct executor *ex, struct task *t, const struct lkdf_io *io,
+		 int error)
+{
+	char why[ERRMSG_SIZE];
+
+	if (error == -ECANCELED && scope_cancelled(t->scope)) {
+		complete_cancelled(ex, t, scope_cancelled(t->scope));
+		return;
+	}
+	if (io->path)
+		snprintf(why, sizeof(why), "%s %s: %s", io_op_name(io->op),
+			 io->path, strerror(-error));
+	else
+		snprintf(why, sizeof(why), "%s, descriptor %d: %s",
+			 io_op_name(io->op), io->fd, strerror(-error));
+	task_fail(t, error, why, ex->id);
+}
+
+bool io_ended(struct executor *ex, struct task *t)
+{
+	struct lkdf_io io = t->io->op.io;
+
+	destroy(t);
+	if (t->kind->io_fn)
+		return false;
+	if (t->io_result < 0)
+		fail(ex, t, &io, (int)t->io_result);
+	return true;
+}
+
+/* ---- all of them -------------------------------------------------------- */
+
+void io_kick(struct lkdf *rt)
+{
+	if (io_ring_kick(rt))
+		io_wait_again(rt);
+	io_wait_wake(&rt->io_wait);
+}
+
+bool io_serial(struct worker *w)
+{
+	struct lkdf *rt = w->executor->rt;
+	struct list ready, *l;
+
+	list_init(&ready);
+	if (!io_wait_has_some(&rt->io_wait))
+		return false;
+	io_wait_poll(&rt->io_wait, SERIAL_NS, &ready);
+	while (!list_is_empty(&ready)) {
+		l = ready.next;
+		list_del(l);
+		io_run(w->executor, container_of(l, struct io_req, list)->task);
+	}
+	return true;
+}
+
+int io_init(struct lkdf *rt, int mode)
+{
+	io_wait_init(&rt->io_wait);
+	return io_rings_init(rt, mode);
+}
+
+void io_fini(struct lkdf *rt)
+{
+	io_wait_fini(&rt->io_wait, !rt->sched.is_serial);
+}
+
+void io_abandon(struct lkdf *rt)
+{
+	/* Whoever held it at the fork is not here. */
+	pthread_mutex_init(&rt->io_wait.lock, NULL);
+	io_wait_fini(&rt->io_wait, false);
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Tasks that are operations. The task's first body starts the operation and
+ * leaves, as lkdf_then() does; when the operation is over the second of both
+ * (complete.c) goes on: as the user's function, or with the end of the task.
+ *
+ * Without a ring the operation is tried on a thread of the blocking pool. What
+ * would wait long for somebody else (a pipe, a socket, a timeout) lies with
+ * one thread that polls, and comes back to the pool when it is ready. In
+ * serial mode the thread that drains does all of it.
+ */
+#ifndef FLOW_IO_H
+#define FLOW_IO_H
+
+#include "base/list.h"
+#include "device/io_op.h"
+#include "flow/scope.h"
+#include "flow/task.h"
+
+#include <poll.h>
+#include <pthread.h>
+
+struct io_ring;
+
+struct io_req {
+	struct io_op op;
+	struct task *task;
+	int64_t end_ns; /* of a timeout that lies in the list; -1: never */
+	struct list list; /* of those that wait, or of a ring */
+	struct io_req *next; /* of those that a ring has no room for */
+};
+
+/* Those that wait for a descriptor or a time, and who polls. */
+struct io_wait {
+	/* Set with the thread, constant afterwards. */
+	int wake_fd; /* an eventfd: the list has changed */
+	pthread_t thread;
+
+	/* The polling thread only. */
+	struct pollfd *fds;
+	size_t nr_fds;
+
+	/* Under lock. */
+	pthread_mutex_t lock;
+	struct list list;
+	bool is_started, is_stopping;
+	bool has_missed; /* see io_wait_again() */
+};
+
+enum io_mode {
+	IO_STEAL,
+	IO_THREADS,
+};
+
+#define IO_UNKNOWN 1
+
+/* See io_ring.h. */
+struct io_rings {
+	/* Set at open, constant afterwards. */
+	int mode;
+	_Atomic(struct io_ring *) *ring; /* by worker; NULL: none yet */
+
+	/* Any thread; set under the runtime's lock. */
+	_Atomic(int) error; /* why there are none, 0, or IO_UNKNOWN */
+	_Atomic(uint32_t) nr;
+	int *bell; /* under lock: of each node; < 0: none */
+};
+
+/* The body of every kind that is an operation. */
+int io_body(struct lkdf_ctx *c, void *arg);
+
+/* 0; or why the argument of such a task is refused. */
+int io_check(const void *arg);
+
+/* Is the item of a deque a task that is an operation? */
+bool io_is_item(struct lkdf *rt, uint64_t item);
+
+/* On a worker: to its ring, else to the pool. */
+void io_issue(struct worker *w, struct io_req *r);
+
+/* On a thread of the pool: an operation that came back to it, or the task. */
+void io_run(struct executor *ex, struct task *t);
+
+/*
+ * The body has left and the operation is over. True: the task has no function
+ * to go on as and ends now; it may have failed.
+ */
+bool io_ended(struct executor *ex, struct task *t);
+
+/* Tells what is under way in cancelled scopes. */
+void io_kick(struct lkdf *rt);
+
+/*
+ * Serial mode, on the draining thread: waits a moment for operations. False:
+ * none is under way.
+ */
+bool io_serial(struct worker *w);
+
+/* -ENOMEM. */
+int io_init(struct lkdf *rt, int mode);
+
+/* Joins the thread; nothing is under way. */
+void io_fini(struct lkdf *rt);
+
+/* In a forked child. */
+void io_abandon(struct lkdf *rt);
+
+/* Is it not wanted any more? */
+static inline bool io_cancelled(const struct io_req *r)
+{
+	return !(r->task->kind->flags & LKDF_ALWAYS) &&
+	       scope_cancelled(r->task->scope);
+}
+
+/* ---- io_wait.c ---------------------------------------------------------- */
+
+void io_wait_init(struct io_wait *q);
+
+/* -EAGAIN: no thread or descriptor to be had, and the caller keeps it. */
+int io_wait_add(struct lkdf *rt, struct io_req *r);
+
+/* Cancels in the rings until nothing is left that was missed. */
+void io_wait_again(struct lkdf *rt);
+
+bool io_wait_has_some(struct io_wait *q);
+
+/* Looks at once whose scope is cancelled. */
+void io_wait_wake(struct io_wait *q);
+
+/*
+ * Polls for at most so long. Those that are ready leave the list for *ready;
+ * the thread that polls only.
+ */
+void io_wait_poll(struct io_wait *q, int64_t timeout_ns, struct list *ready);
+
+void io_wait_fini(struct io_wait *q, bool has_thread);
+
+#endif

@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "flow/io_ring.h"
+
+#include "base/bell.h"
+#include "base/err.h"
+#include "base/log.h"
+#include "flow/complete.h"
+#include "flow/runtime.h"
+#include "mem/region.h"
+#include "topo/topo.h"
+
+#include <errno.h>
+#include <lkdf/runtime.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define NR_SQ 256
+#define NR_CQ 1024
+
+/* Taken at a time: others may take the next ones meanwhile. */
+#define NR_TAKE 32
+
+/* A read that was not at hand: neither are the next ones, probably. */
+#define NR_BLIND 15
+
+static struct lkdf *rt_of(const struct worker *w)
+{
+	return w->executor->rt;
+}
+
+static struct io_ring *ring_at(struct lkdf *rt, int worker)
+{
+	/* [ring.look] its fields; pairs with [ring.born]. */
+	return a_load(&rt->io_rings.ring[worker], acquire);
+}
+
+int io_ring_error(struct lkdf *rt)
+{
+	struct io_rings *all = &rt->io_rings;
+	int rc;
+
+	if (rt->sched.is_serial || all->mode == IO_THREADS)
+		return -EOPNOTSUPP;
+	pthread_mutex_lock(&rt->lock);
+	rc = a_load(&all->error, relaxed);
+	if (rc == IO_UNKNOWN) {
+		rc = uring_probe();
+		a_store(&all->error, rc, relaxed);
+	}
+	pthread_mutex_unlock(&rt->lock);
+	return rc;
+}
+
+const char *io_ring_why(struct lkdf *rt)
+{
+	int rc = io_ring_error(rt);
+
+	if (rt->sched.is_serial)
+		return "serial=yes";
+	if (rt->io_rings.mode == IO_THREADS)
+		return "io=threads";
+	return rc ? uring_why(rc) : NULL;
+}
+
+/* ---- a ring of the worker's own ----------------------------------------- */
+
+/* The node's bell, or -errno. */
+static int bell_of(struct lkdf *rt, struct sched_node *node)
+{
+	int *bell = &rt->io_rings.bell[node - rt->sched.nodes];
+
+	pthread_mutex_lock(&rt->lock);
+	if (*bell < 0)
+		*bell = bell_open();
+	if (*bell >= 0)
+		park_set_bell(&node->park, *bell);
+	pthread_mutex_unlock(&rt->lock);
+	return *bell;
+}
+
+static int open_ring(struct worker *w, struct io_ring *ring)
+{
+	int bell = bell_of(rt_of(w), w->node);
+
+	if (bell < 0)
+		return bell;
+	list_init(&ring->list);
+	ring->w = w;
+	return uring_open(&ring->u, NR_SQ, NR_CQ, bell);
+}
+
+/* It has none yet. NULL: it cannot have one. */
+static struct io_ring *make_ring(struct worker *w)
+{
+	struct lkdf *rt = rt_of(w);
+	struct io_rings *all = &rt->io_rings;
+	struct io_ring *ring;
+	int rc;
+
+	if (w->io_has_failed)
+		return NULL;
+	ring = region_map(sizeof(*ring));
+	rc = ring ? open_ring(w, ring) : -ENOMEM;
+	if (rc) {
+		region_unmap(ring, sizeof(*ring));
+		w->io_has_failed = true;
+		log_text(&rt->log, LKDF_LOG_INFO,
+			 "io: worker %d has no ring: %s", w->id, uring_why(rc));
+		return NULL;
+	}
+	w->io = ring;
+	/* [ring.born] its fields; pairs with [ring.look]. */
+	a_store(&all->ring[w->id], ring, release);
+	a_add(&all->nr, 1, relaxed);
+	return ring;
+}
+
+/* ---- giving ------------------------------------------------------------- */
+
+void io_ring_wake_watcher(struct worker *w)
+{
+	struct park *p = &w->node->park;
+	struct lkdf *rt = rt_of(w);
+	struct io_ring *ring;
+	int i;
+
+	if (park_is_watched(p))
+		return;
+	for (i = 0; i < rt->nr_workers; i++) {
+		ring = ring_at(rt, i);
+		if (ring && ring->w->node == w->node &&
+		    a_load(&ring->nr_under_way, relaxed)) {
+			park_notify(p);
+			return;
+		}
+	}
+}
+
+static bool fill(struct io_ring *ring, struct io_req *r)
+{
+	struct io_uring_sqe *sqe = uring_sqe(&ring->u);
+
+	if (!sqe)
+		return false;
+	io_op_fill(&r->op, sqe);
+	sqe->user_data = (uint64_t)(uintptr_t)r;
+	return true;
+}
+
+/*
+ * Says first that there may be some: who submits looks at that afterwards, so
+ * either it sees this or we find what it has submitted. True: try again.
+ */
+static bool cancel_all(struct io_ring *ring)
+{
+	bool has_missed = false;
+	struct io_req *r;
+	struct list *l;
+
+	lock_take(&ring->lock);
+	/* [ring.cancel] before we ask the kernel; pairs with [ring.again]. */
+	a_store(&ring->has_cancelled, true, seq_cst);
+	for (l = ring->list.next; l != &ring->list; l = l->next) {
+		r = container_of(l, struct io_req, list);
+		/* Not submitted, over and not taken, or just moving from one
+		 * place in the kernel to another. */
+		if (io_cancelled(r) &&
+		    uring_cancel(&ring->u, (uint64_t)(uintptr_t)r) == -ENOENT)
+			has_missed = true;
+	}
+	a_store(&ring->has_cancelled, has_missed, relaxed);
+	lock_give(&ring->lock);
+	return has_missed;
+}
+
+static void flush(struct io_ring *ring)
+{
+	struct io_req *r;
+
+	do {
+		while ((r = ring->later) && fill(ring, r))
+			ring->later = r->next;
+		/* What it does not take now it is given again. */
+		if (uring_nr_waiting(&ring->u) && uring_submit(&ring->u))
+			break;
+	} while (ring->later);
+	/* [ring.again] after we have submitted; pairs with [ring.cancel]. */
+	if (unlikely(a_load(&ring->has_cancelled, seq_cst)) && cancel_all(ring))
+		io_wait_again(rt_of(ring->w));
+}
+
+bool io_ring_peek(struct worker *w, struct io_req *r)
+{
+	struct io_ring *ring = w->io;
+	enum io_next next;
+	int64_t rc;
+
+	if (!ring || uring_nr_waiting(&ring->u))
+		return false;
+	if (ring->nr_blind) {
+		ring->nr_blind--;
+		return false;
+	}
+	do {
+		rc = io_op_peek(&r->op);
+		next = rc == -EAGAIN ? IO_WAIT : io_op_came(&r->op, rc);
+	} while (next == IO_AGAIN);
+	if (next == IO_WAIT)
+		ring->nr_blind = NR_BLIND;
+	return next == IO_OVER;
+}
+
+bool io_ring_issue(struct worker *w, struct io_req *r)
+{
+	struct io_ring *ring = w->io ? w->io : make_ring(w);
+
+	if (!ring)
+		return false;
+	lock_take(&ring->lock);
+	list_append(&ring->list, &r->list);
+	a_store(&ring->nr_under_way, a_load(&ring->nr_under_way, relaxed) + 1,
+		relaxed);
+	/* Under lock: we see the cancel or its kick finds us. */
+	if (unlikely(io_cancelled(r)))
+		a_store(&ring->has_cancelled, true, relaxed);
+	lock_give(&ring->lock);
+	if (ring->later || !fill(ring, r)) {
+		r->next = ring->later;
+		ring->later = r;
+	}
+	if (uring_nr_waiting(&ring->u) >= IO_BATCH)
+		flush(ring);
+	return true;
+}
+
+/* ---- taking ------------------------------------------------------------- */
+
+static struct io_req *req_of(const struct io_uring_cqe *cqe)
+{
+	return (struct io_req *)(uintptr_t)cqe->user_data;
+}
+
+/*
+ * Some completions; of several of one operation the last only. False: somebody
+ * else takes them, and will look again when done.
+ */
+static bool take_some(struct io_ring *ring, struct io_uring_cqe *cqe,
+		      uint32_t *nr)
+{
+	uint32_t open = 0, i, nr_over = 0, nr_taken;
+	struct io_req *r;
+
+	/* [ring.take] what the last one has taken; pairs with [ring.taken].
+	 * seq_cst: who finds it taken has seen what the holder will look for
+	 * once more. */
+	if (!a_cas(&ring->is_taken, &open, 1, seq_cst, seq_cst))
+		return false;
+	nr_taken = uring_take(&ring->u, cqe, NR_TAKE);
+	lock_take(&ring->lock);
+	for (i = 0; i < nr_taken; i++) {
+		r = req_of(&cqe[i]);
+		if (cqe[i].flags & IORING_CQE_F_MORE) {
+			r->op.result = cqe[i].res;
+			continue;
+		}
+		list_del(&r->list);
+		if (cqe[i].flags & IORING_CQE_F_NOTIF)
+			cqe[i].res = (int32_t)r->op.result;
+		cqe[nr_over++] = cqe[i];
+	}
+	a_store(&ring->nr_under_way,
+		a_load(&ring->nr_under_way, relaxed) - nr_over, relaxed);
+	lock_give(&ring->lock);
+	/* [ring.taken] the head of the completions; pairs with [ring.take].
+	 * seq_cst: before [uring.ready]. */
+	a_store(&ring->is_taken, 0, seq_cst);
+	*nr = nr_over;
+	return true;
+}
+
+static void came(struct worker *w, struct io_req *r, int res)
+{
+	enum io_next next = io_op_came(&r->op, res);
+
+	if (next != IO_OVER && io_cancelled(r)) {
+		r->op.result = -ECANCELED;
+		next = IO_OVER;
+	}
+	if (next == IO_OVER) {
+		complete_leave(w->executor, r->task);
+		return;
+	}
+	r->op.is_waiting = next == IO_WAIT;
+	io_issue(w, r);
+}
+
+static bool take(struct worker *w, struct io_ring *ring)
+{
+	struct io_uring_cqe cqe[NR_TAKE];
+	bool has_some = false;
+	uint32_t nr, i;
+
+	while (uring_looks_ready(&ring->u) && take_some(ring, cqe, &nr)) {
+		for (i = 0; i < nr; i++)
+			came(w, req_of(&cqe[i]), cqe[i].res);
+		has_some |= nr != 0;
+	}
+	return has_some;
+}
+
+void io_ring_look(struct io_ring *ring, bool next_is_io)
+{
+	if (!next_is_io)
+		flush(ring);
+	take(ring->w, ring);
+	if (next_is_io)
+		return;
+	/* What goes on as a further operation. */
+	if (uring_nr_waiting(&ring->u))
+		flush(ring);
+	io_ring_guard(ring->w);
+}
+
+bool io_ring_poll(struct worker *w)
+{
+	struct lkdf *rt = rt_of(w);
+	bool has_some = false;
+	struct io_ring *ring;
+	int i;
+
+	if (likely(!a_load(&rt->io_rings.nr, relaxed)))
+		return false;
+	if (w->io && io_ring_has_news(w->io))
+		flush(w->io);
+	for (i = 0; i < rt->nr_workers; i++) {
+		ring = ring_at(rt, i);
+		if (ring && ring->w->node == w->node)
+			has_some |= take(w, ring);
+	}
+	if (w->io && uring_nr_waiting(&w->io->u))
+		flush(w->io);
+	return has_some;
+}
+
+/* ---- all of them -------------------------------------------------------- */
+
+bool io_ring_kick(struct lkdf *rt)
+{
+	bool has_missed = false;
+	struct io_ring *ring;
+	int i;
+
+	for (i = 0; i < rt->nr_workers; i++) {
+		ring = ring_at(rt, i);
+		if (ring && cancel_all(ring))
+			has_missed = true;
+	}
+	return has_missed;
+}
+
+int io_rings_init(struct lkdf *rt, int mode)
+{
+	size_t nr_nodes = (size_t)rt->topo->nr_nodes;
+	struct io_rings *all = &rt->io_rings;
+
+	all->mode = mode;
+	a_store(&all->error, IO_UNKNOWN, relaxed);
+	all->ring = calloc((size_t)rt->nr_workers, sizeof(*all->ring));
+	all->bell = malloc(nr_nodes * sizeof(*all->bell));
+	if (!all->ring || !all->bell)
+		return err(-ENOMEM, "io: no memory");
+	memset(all->bell, -1, nr_nodes * sizeof(*all->bell));
+	return 0;
+}
+
+static void close_ring(struct io_ring *ring)
+{
+	if (!ring)
+		return;
+	uring_close(&ring->u);
+	region_unmap(ring, sizeof(*ring));
+}
+
+void io_rings_fini(struct lkdf *rt)
+{
+	struct io_rings *all = &rt->io_rings;
+	int i;
+
+	for (i = 0; all->ring && i < rt->nr_workers; i++)
+		close_ring(ring_at(rt, i));
+	for (i = 0; all->bell && i < rt->topo->nr_nodes; i++)
+		if (all->bell[i] >= 0)
+			close(all->bell[i]);
+	free((void *)all->ring);
+	free(all->bell);
+	all->ring = NULL;
+	all->bell = NULL;
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * One ring per worker, made by the worker at its first operation, so that its
+ * memory is on the worker's node. Only the worker submits: operations that its
+ * tasks start are collected and go to the kernel before anything but the next
+ * operation runs. Completions are taken by the worker between tasks, and by
+ * idle workers of the node while it computes (option io=steal), one at a time.
+ *
+ * Who sleeps for all of a node's rings, see sched/park.h: every completion
+ * counts in the node's eventfd, and of those that sleep one sleeps on it.
+ *
+ * A worker whose ring cannot be made uses the blocking pool instead.
+ */
+#ifndef FLOW_IO_RING_H
+#define FLOW_IO_RING_H
+
+#include "base/lock.h"
+#include "device/io_uring.h"
+#include "flow/io.h"
+#include "sched/worker.h"
+
+/* Collected at most before they are submitted. */
+#define IO_BATCH 16
+
+struct io_ring {
+	/* Set at create, constant afterwards. */
+	struct worker *w;
+
+	/* The worker submits; see uring.h. */
+	struct uring u;
+
+	/* The worker only: those that the kernel would not take. */
+	struct io_req *later;
+	uint32_t nr_blind; /* reads that do not look first */
+
+	/* Whoever takes completions, one at a time. */
+	_Alignas(CACHE_LINE) _Atomic(uint32_t) is_taken;
+
+	/* Under lock: what is under way. */
+	struct lock lock;
+	struct list list;
+
+	/* Any thread reads; under lock. */
+	_Atomic(uint32_t) nr_under_way;
+
+	/* A cancel has found one that was not submitted yet, or may find it. */
+	_Atomic(uint32_t) has_cancelled;
+};
+
+/*
+ * On a worker that has collected nothing: reads what is at hand, at once. True:
+ * it is over.
+ */
+bool io_ring_peek(struct worker *w, struct io_req *r);
+
+/* On a worker. False: it has no ring, and cannot have one. */
+bool io_ring_issue(struct worker *w, struct io_req *r);
+
+/*
+ * On a worker that looks for work: gives and takes what there is. True:
+ * something may be runnable now.
+ */
+bool io_ring_poll(struct worker *w);
+
+/*
+ * The worker, between two of its tasks: takes what has come, and gives what is
+ * collected unless the next task is an operation, too.
+ */
+void io_ring_look(struct io_ring *ring, bool next_is_io);
+
+/* Before the worker runs something: somebody who sleeps sees what comes. */
+void io_ring_wake_watcher(struct worker *w);
+
+static inline void io_ring_guard(struct worker *w)
+{
+	if (unlikely(park_bell(&w->node->park) >= 0))
+		io_ring_wake_watcher(w);
+}
+
+/* Worth a look? */
+static inline bool io_ring_has_news(const struct io_ring *ring)
+{
+	return uring_nr_waiting(&ring->u) || uring_looks_ready(&ring->u) ||
+	       ring->later;
+}
+
+/*
+ * Cancels what is under way in cancelled scopes. Any thread. True: some was not
+ * to be found, so try again soon.
+ */
+bool io_ring_kick(struct lkdf *rt);
+
+/* 0, or why this runtime has no rings; found out once. */
+int io_ring_error(struct lkdf *rt);
+
+/* The same in words; NULL: it has some, or may have. */
+const char *io_ring_why(struct lkdf *rt);
+
+/* mode: enum io_mode. -ENOMEM. */
+int io_rings_init(struct lkdf *rt, int mode);
+
+/* The workers are gone. */
+void io_rings_fini(struct lkdf *rt);
+
+#endif

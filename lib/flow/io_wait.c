@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * One thread polls for all operations that wait. poll() and not epoll, because
+ * several operations may wait for one descriptor, and because descriptors may
+ * be closed meanwhile.
+ */
+#include "flow/io.h"
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/thread.h"
+#include "flow/io_ring.h"
+#include "flow/runtime.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#define NS 1000000000
+
+/* Until a cancel that found nothing is tried again. */
+#define AGAIN_NS 500000
+#define NR_AGAIN 100
+
+static struct io_req *req_of(struct list *l)
+{
+	return container_of(l, struct io_req, list);
+}
+
+void io_wait_init(struct io_wait *q)
+{
+	pthread_mutex_init(&q->lock, NULL);
+	list_init(&q->list);
+	q->wake_fd = -1;
+}
+
+/* Under lock: as many as there are and one; *nr is 0 without memory. */
+static void make_room(struct io_wait *q, size_t nr)
+{
+	struct pollfd *fds;
+
+	if (nr <= q->nr_fds)
+		return;
+	fds = realloc(q->fds, 2 * nr * sizeof(*fds));
+	if (!fds)
+		return;
+	q->fds = fds;
+	q->nr_fds = 2 * nr;
+}
+
+/* Under lock: the list as poll() wants it; those for which there is room. */
+static size_t fill(struct io_wait *q, int64_t *end_ns)
+{
+	size_t nr = 1;
+	struct io_req *r;
+	struct list *l;
+
+	for (l = q->list.next; l != &q->list; l = l->next)
+		nr++;
+	make_room(q, nr);
+	nr = 0;
+	if (!q->nr_fds)
+		return 0;
+	q->fds[nr++] = (struct pollfd){ .fd = q->wake_fd, .events = POLLIN };
+	for (l = q->list.next; l != &q->list && nr < q->nr_fds; l = l->next) {
+		r = req_of(l);
+		q->fds[nr].fd = r->end_ns >= 0 ? -1 : r->op.io.fd;
+		q->fds[nr].events = io_op_events(&r->op);
+		q->fds[nr++].revents = 0;
+		if (r->end_ns >= 0 && (*end_ns < 0 || r->end_ns < *end_ns))
+			*end_ns = r->end_ns;
+	}
+	return nr;
+}
+
+/* Under lock: what poll() has said of the first nr; others came later. */
+static void take_ready(struct io_wait *q, size_t nr, struct list *ready)
+{
+	int64_t now = clock_now_ns();
+	struct list *l = q->list.next, *next;
+	struct io_req *r;
+	size_t i;
+
+	for (i = 1; l != &q->list; l = next, i++) {
+		next = l->next;
+		r = req_of(l);
+		if ((i >= nr || !q->fds[i].revents) &&
+		    (r->end_ns < 0 || r->end_ns > now) && !io_cancelled(r))
+			continue;
+		list_del(l);
+		list_append(ready, l);
+	}
+}
+
+static void rest(int64_t timeout_ns, int64_t end_ns, struct pollfd *fds,
+		 size_t nr)
+{
+	int64_t left = end_ns < 0 ? -1 : end_ns - clock_now_ns();
+	struct timespec ts;
+
+	if (end_ns >= 0 && left < 0)
+		left = 0;
+	if (timeout_ns >= 0 && (left < 0 || left > timeout_ns))
+		left = timeout_ns;
+	ts.tv_sec = left / NS;
+	ts.tv_nsec = left % NS;
+	ppoll(fds, nr, left < 0 ? NULL : &ts, NULL);
+}
+
+void io_wait_poll(struct io_wait *q, int64_t timeout_ns, struct list *ready)
+{
+	int64_t end_ns = -1;
+	uint64_t count;
+	ssize_t rc;
+	size_t nr;
+
+	pthread_mutex_lock(&q->lock);
+	nr = fill(q, &end_ns);
+	pthread_mutex_unlock(&q->lock);
+	/* Without memory: a pause, then what waits is tried by chance. */
+	if (!nr)
+		timeout_ns = NS / 1000;
+	rest(timeout_ns, end_ns, q->fds, nr);
+	if (nr && q->fds[0].revents) {
+		rc = read(q->wake_fd, &count, sizeof(count));
+		(void)rc;
+	}
+	pthread_mutex_lock(&q->lock);
+	take_ready(q, nr, ready);
+	pthread_mutex_unlock(&q->lock);
+}
+
+bool io_wait_has_some(struct io_wait *q)
+{
+	bool has_some;
+
+	pthread_mutex_lock(&q->lock);
+	has_some = !list_is_empty(&q->list);
+	pthread_mutex_unlock(&q->lock);
+	return has_some;
+}
+
+/* Takes the wish for another try. */
+static bool take_missed(struct io_wait *q, bool *is_stopping)
+{
+	bool has_missed;
+
+	pthread_mutex_lock(&q->lock);
+	*is_stopping = q->is_stopping;
+	has_missed = q->has_missed;
+	q->has_missed = false;
+	pthread_mutex_unlock(&q->lock);
+	return has_missed;
+}
+
+static void *poll_main(void *arg)
+{
+	struct lkdf *rt = arg;
+	struct io_wait *q = &rt->io_wait;
+	bool is_stopping, has_missed = false;
+	struct list ready, *l;
+
+	pthread_setname_np(pthread_self(), "lkdf/io");
+	do {
+		list_init(&ready);
+		io_wait_poll(q, has_missed ? AGAIN_NS : -1, &ready);
+		while (!list_is_empty(&ready)) {
+			l = ready.next;
+			list_del(l);
+			blocking_push(&rt->blocking,
+				      &req_of(l)->task->blocking_item);
+		}
+		has_missed |= take_missed(q, &is_stopping);
+		if (has_missed)
+			has_missed = io_ring_kick(rt);
+	} while (!is_stopping);
+	thread_retire();
+	return NULL;
+}
+
+/* Under lock. The new thread starts with all signals blocked. */
+static int start(struct lkdf *rt, struct io_wait *q)
+{
+	sigset_t all, old;
+	int rc;
+
+	q->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (q->wake_fd < 0)
+		return -EAGAIN;
+	if (!rt->sched.is_serial) {
+		sigfillset(&all);
+		pthread_sigmask(SIG_SETMASK, &all, &old);
+		rc = pthread_create(&q->thread, NULL, poll_main, rt);
+		pthread_sigmask(SIG_SETMASK, &old, NULL);
+		if (rc) {
+			close(q->wake_fd);
+			q->wake_fd = -1;
+			return -EAGAIN;
+		}
+	}
+	q->is_started = true;
+	return 0;
+}
+
+/* Under lock. */
+static void wake(struct io_wait *q)
+{
+	uint64_t one = 1;
+	ssize_t n;
+
+	if (q->wake_fd < 0)
+		return;
+	/* Full means that it is readable, which is all we want. */
+	n = write(q->wake_fd, &one, sizeof(one));
+	(void)n;
+}
+
+void io_wait_wake(struct io_wait *q)
+{
+	pthread_mutex_lock(&q->lock);
+	wake(q);
+	pthread_mutex_unlock(&q->lock);
+}
+
+/* Without a thread the caller tries a few times. */
+void io_wait_again(struct lkdf *rt)
+{
+	struct timespec ts = { .tv_nsec = AGAIN_NS };
+	struct io_wait *q = &rt->io_wait;
+	int rc = 0, i;
+
+	pthread_mutex_lock(&q->lock);
+	if (!q->is_started)
+		rc = start(rt, q);
+	q->has_missed = true;
+	wake(q);
+	pthread_mutex_unlock(&q->lock);
+	for (i = 0; rc && i < NR_AGAIN && io_ring_kick(rt); i++)
+		nanosleep(&ts, NULL);
+}
+
+int io_wait_add(struct lkdf *rt, struct io_req *r)
+{
+	struct io_wait *q = &rt->io_wait;
+	int rc = 0;
+
+	r->end_ns = r->op.io.op == LKDF_IO_TIMEOUT && r->end_ns < 0
+			    ? clock_end_of(r->op.io.off)
+			    : r->end_ns;
+	pthread_mutex_lock(&q->lock);
+	if (!q->is_started)
+		rc = start(rt, q);
+	if (!rc)
+		list_append(&q->list, &r->list);
+	if (!rc)
+		wake(q);
+	pthread_mutex_unlock(&q->lock);
+	return rc;
+}
+
+void io_wait_fini(struct io_wait *q, bool has_thread)
+{
+	bool is_started;
+
+	pthread_mutex_lock(&q->lock);
+	is_started = q->is_started;
+	q->is_stopping = true;
+	wake(q);
+	pthread_mutex_unlock(&q->lock);
+	if (is_started && has_thread)
+		pthread_join(q->thread, NULL);
+	if (q->wake_fd >= 0)
+		close(q->wake_fd);
+	free(q->fds);
+	pthread_mutex_destroy(&q->lock);
+}

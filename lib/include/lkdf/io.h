@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Tasks whose work is an operation of the system: read, write, open, poll and
+ * the like. While it is under way no worker waits for it; when it is over the
+ * kind's function runs with its result, and then the task ends.
+ *
+ * The argument of such a task is a struct lkdf_io, copied like any argument.
+ * What each operation takes, beside op and size:
+ *
+ *	READ, WRITE    fd, buf, len bytes, off (-1: the file's own position)
+ *	READV, WRITEV  fd, buf: len struct iovec, off
+ *	FSYNC          fd; how: 1 for the data alone
+ *	FALLOCATE      fd, off, len; how: FALLOC_FL_*
+ *	OPENAT         dirfd, path; how: O_*; len: mode. Result: descriptor
+ *	CLOSE          fd
+ *	STATX          dirfd, path, buf: struct statx; how: AT_*; len: STATX_*
+ *	RENAMEAT       dirfd, path; fd, buf: new directory, new name;
+ *	               how: RENAME_*
+ *	UNLINKAT       dirfd, path; how: AT_REMOVEDIR
+ *	POLL           fd; how: POLL*. Result: what there is of it
+ *	ACCEPT         fd; how: SOCK_*. Result: descriptor
+ *	CONNECT        fd, buf: address, len: its size
+ *	RECV, SEND     fd, buf, len; how: MSG_*
+ *	SPLICE         fd, off: from; dirfd: to, at its own position; len;
+ *	               how: SPLICE_F_*. Result: may be less than len
+ *	TIMEOUT        off: nanoseconds
+ *	SQE            raw_sqe: a struct io_uring_sqe of 64 bytes, copied when
+ *	               the task starts; user_data is the library's. -EOPNOTSUPP
+ *	               where the option io is not a ring
+ *
+ * READ, WRITE, READV, WRITEV and SEND go on until all is done or the end of
+ * the file, unless SOME is set; RECV ends with what came first, unless how has
+ * MSG_WAITALL. What was interrupted or would block is tried again.
+ */
+#ifndef LKDF_IO_H
+#define LKDF_IO_H
+
+#include <lkdf/kind.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
+
+enum lkdf_io_op {
+	LKDF_IO_READ,
+	LKDF_IO_WRITE,
+	LKDF_IO_READV,
+	LKDF_IO_WRITEV,
+	LKDF_IO_FSYNC,
+	LKDF_IO_FALLOCATE,
+	LKDF_IO_OPENAT,
+	LKDF_IO_CLOSE,
+	LKDF_IO_STATX,
+	LKDF_IO_RENAMEAT,
+	LKDF_IO_UNLINKAT,
+	LKDF_IO_POLL,
+	LKDF_IO_ACCEPT,
+	LKDF_IO_CONNECT,
+	LKDF_IO_RECV,
+	LKDF_IO_SEND,
+	LKDF_IO_SPLICE,
+	LKDF_IO_TIMEOUT,
+	LKDF_IO_SQE,
+};
+
+/* What comes from elsewhere; ports are not built yet. */
+enum lkdf_io_from {
+	LKDF_IO_FD_PORT = 1,
+	LKDF_IO_OFF_PORT = 2,
+	LKDF_IO_LEN_PORT = 4,
+	LKDF_IO_BUF_PORT = 8,
+	LKDF_IO_BUF_USE = 16, /* buf: the bytes of the task's use 0 */
+};
+
+enum lkdf_io_flag {
+	LKDF_IO_SOME = 1, /* the first bytes are enough */
+};
+
+/*
+ * What it points to stays the kernel's until the task has ended, cancelled or
+ * not. A kind with a larger arg_size has more behind it, for its function.
+ */
+struct lkdf_io {
+	uint32_t size, flags;
+	uint32_t op, from, len;
+	int32_t fd, dirfd;
+	uint32_t how; /* the system call's own flags */
+	int64_t off;
+	void *buf;
+	const char *path;
+	const void *raw_sqe;
+};
+
+/**
+ * lkdf_kind_create_io() - make a sort of task that is an operation
+ * @rt:  runtime, borrowed; must outlive the kind
+ * @a:   as lkdf_kind_create(). fn runs when the operation is over, on a worker,
+ *       and may be NULL: then the task fails with the operation's error, or
+ *       ends well. arg_size: 0 for that of struct lkdf_io, or more; the
+ *       argument starts with one. No on_cancel, not BLOCKING
+ * @out: new kind, owned by the caller
+ *
+ * When the task's scope is cancelled while the operation is under way, the
+ * operation is cancelled where it can be: fn runs with -ECANCELED, and without
+ * fn the task counts as cancelled.
+ *
+ * Context: any thread, does not block; may create one thread.
+ * Return: as lkdf_kind_create(); -EAGAIN no thread to be had.
+ */
+int lkdf_kind_create_io(struct lkdf *rt, const struct lkdf_kind_attr *a,
+			struct lkdf_kind **out);
+
+/**
+ * lkdf_io_result() - what came of the operation
+ * @c: context of the fn of a kind of lkdf_kind_create_io(), on its own thread
+ *
+ * Return: bytes, descriptor or other result of the system call, or -errno;
+ * an error after a part was transferred is that error. -EINVAL in any other
+ * body.
+ */
+int64_t lkdf_io_result(const struct lkdf_ctx *c);
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
+#endif
