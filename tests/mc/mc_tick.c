@@ -5,6 +5,7 @@
  * it is shipped, with a worker that never sleeps.
  */
 #include "mc.h"
+#include "sched/far.h"
 #include "sched/tick.h"
 
 /* So far away that the real clock says nothing. */
@@ -22,6 +23,13 @@ void worker_has_woken(struct worker *w)
 {
 	(void)w;
 	mc_fail("tick.c has called worker_has_woken");
+}
+
+/* Of far.c: the worker is alone on its node. */
+bool far_may_wake(struct sched_node *n)
+{
+	(void)n;
+	return true;
 }
 
 /* The last timer has just gone. */
