@@ -5,7 +5,6 @@
  * it is shipped, with a worker that never sleeps.
  */
 #include "mc.h"
-#include "sched/far.h"
 #include "sched/tick.h"
 
 /* So far away that the real clock says nothing. */
@@ -15,7 +14,6 @@ static struct sched sched;
 static struct sched_node node;
 static struct worker worker;
 static struct executor executor;
-static int near;
 static struct timer timer;
 
 /* Of worker.c, for a worker that was idle. */
@@ -25,20 +23,12 @@ void worker_has_woken(struct worker *w)
 	mc_fail("tick.c has called worker_has_woken");
 }
 
-/* Of far.c: the worker is alone on its node. */
-bool far_may_wake(struct sched_node *n)
-{
-	(void)n;
-	return true;
-}
-
 /* The last timer has just gone. */
 static void init(void)
 {
 	sched.workers = &worker;
 	sched.nodes = &node;
 	sched.nr_workers = sched.nr_nodes = sched.nr_worker_nodes = 1;
-	node.near = &near;
 	park_init(&node.park);
 	worker.sched = &sched;
 	worker.executor = &executor;
