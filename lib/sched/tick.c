@@ -1,7 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "sched/tick.h"
 
-#include "sched/notify.h"
+/*
+ * Any worker keeps the time as well as another: not notify_any(), which asks
+ * whose work it is.
+ */
+static bool wake_one(struct sched *s)
+{
+	int i;
+
+	for (i = 0; i < s->nr_nodes; i++)
+		if (park_notify(&s->nodes[i].park))
+			return true;
+	return false;
+}
 
 /* Busy workers look at the clock from now on. */
 static void set_clocks(struct sched *s)
@@ -23,7 +35,7 @@ void sched_add_timer(struct sched *s, struct timer *t)
 		return;
 	set_clocks(s);
 	if (timers_need(&s->timers))
-		notify_any(s, &s->nodes[s->nodes[0].near[0]]);
+		wake_one(s);
 }
 
 void sched_del_timer(struct sched *s, struct timer *t)
@@ -47,6 +59,6 @@ bool worker_tick(struct worker *w)
 
 void worker_pass_time(struct worker *w)
 {
-	if (timers_need(&w->sched->timers) && notify_any(w->sched, w->node))
+	if (timers_need(&w->sched->timers) && wake_one(w->sched))
 		worker_has_woken(w);
 }

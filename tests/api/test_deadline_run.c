@@ -205,6 +205,67 @@ static void serial_runs_look_between_tasks(void)
 	is(lkdf_close(rt), 0, "the runtime closes");
 }
 
+struct family {
+	struct lkdf_kind *child;
+	struct sleeper *s;
+	atomic_int *nr;
+};
+
+static int join_sleeper(struct lkdf_ctx *c, void *arg)
+{
+	struct family *f = arg;
+
+	must(lkdf_spawn(c, f->child, f->s));
+	return lkdf_join(c);
+}
+
+/* The only worker waits in a join for a body that waits to be kicked. */
+static void a_join_keeps_the_time(void)
+{
+	struct lkdf *rt = api_open("workers=1");
+	struct lkdf_kind *k = api_kind(rt, "joins", join_sleeper, 0, 0);
+	struct sleeper s = { 0 };
+	struct family f = { .child = sleeper_kind(rt), .s = &s };
+
+	is(late_start(rt, ATTR(lkdf_task, .kind = k, .arg = &f), &s.entered), 0,
+	   "a worker that joins kicks in time");
+	is(s.kicks, 1, "once");
+	lkdf_scope_wait(rt, NULL, -1);
+	lkdf_kind_put(k);
+	lkdf_kind_put(f.child);
+	is(lkdf_close(rt), 0, "the runtime closes");
+}
+
+/* Children that are spawned and joined for ever, until one is cancelled. */
+static int breed(struct lkdf_ctx *c, void *arg)
+{
+	struct family *f = arg;
+	int rc = 0;
+
+	while (!rc) {
+		must(lkdf_spawn(c, f->child, f->nr));
+		rc = lkdf_join(c);
+	}
+	return rc;
+}
+
+static void joins_without_end_end(const char *options)
+{
+	struct lkdf *rt = api_open(options);
+	struct lkdf_kind *k = api_kind(rt, "breeds", breed, 0, 0);
+	atomic_int nr = 0;
+	struct family f = { .child = api_kind(rt, "count", api_count, 0, 0),
+			    .nr = &nr };
+	int rc;
+
+	rc = late_start(rt, ATTR(lkdf_task, .kind = k, .arg = &f), &nr);
+	is(rc, -ETIME, "%s: joins without end end in time", options);
+	lkdf_scope_wait(rt, NULL, -1);
+	lkdf_kind_put(k);
+	lkdf_kind_put(f.child);
+	is(lkdf_close(rt), 0, "%s: the runtime closes", options);
+}
+
 int main(void)
 {
 	tap_start(60);
@@ -215,6 +276,10 @@ int main(void)
 	a_run_without_end_ends("workers=4", 100);
 	a_run_without_end_ends("serial=yes", 100);
 	data_hold_together();
+	a_join_keeps_the_time();
+	joins_without_end_end("workers=1");
+	joins_without_end_end("workers=2");
+	joins_without_end_end("serial=yes");
 	serial_waits_look_at_the_clock();
 	serial_runs_look_between_tasks();
 	return tap_end();

@@ -14,8 +14,8 @@ MC_SRC_replica := $(MC_SRC_reduce) lib/flow/replica.c
 MC_SRC_strand := lib/base/lock.c lib/sched/backlog.c lib/sched/notify.c \
 	lib/sched/park.c lib/sched/tick.c lib/sched/timers.c \
 	lib/sched/worker.c
-MC_SRC_tick := lib/base/lock.c lib/sched/notify.c lib/sched/park.c \
-	lib/sched/tick.c lib/sched/timers.c
+MC_SRC_tick := lib/base/lock.c lib/sched/park.c lib/sched/tick.c \
+	lib/sched/timers.c
 MC_SRC_weak := lib/flow/claim.c lib/flow/token.c lib/flow/var.c lib/base/lock.c
 
 MC_NAMES := $(patsubst tests/mc/mc_%.c,%,$(wildcard tests/mc/mc_*.c))

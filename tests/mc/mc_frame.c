@@ -142,9 +142,6 @@ NOT_REACHED(int, deadline_create, struct lkdf_scope *parent, int64_t ns,
 	    struct lkdf_scope **out)
 NOT_REACHED(struct lkdf_scope *, deadline_leave, struct lkdf_scope *own)
 NOT_REACHED(int, err, int rc, const char *fmt, ...)
-NOT_REACHED(int, deadline_create, struct lkdf_scope *parent, int64_t ns,
-	    struct lkdf_scope **out)
-NOT_REACHED(struct lkdf_scope *, deadline_leave, struct lkdf_scope *own)
 
 #pragma GCC diagnostic pop
 

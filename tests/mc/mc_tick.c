@@ -14,7 +14,6 @@ static struct sched sched;
 static struct sched_node node;
 static struct worker worker;
 static struct executor executor;
-static int near;
 static struct timer timer;
 
 /* Of worker.c, for a worker that was idle. */
@@ -30,7 +29,6 @@ static void init(void)
 	sched.workers = &worker;
 	sched.nodes = &node;
 	sched.nr_workers = sched.nr_nodes = sched.nr_worker_nodes = 1;
-	node.near = &near;
 	park_init(&node.park);
 	worker.sched = &sched;
 	worker.executor = &executor;
