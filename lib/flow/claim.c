@@ -45,14 +45,27 @@ static struct use *sort(struct use *u, unsigned nr)
 	return merge(sort(u, half), sort(u + half, nr - half));
 }
 
-static uint8_t turn_of(uint8_t mode)
+/*
+ * COMMUTE of a task with a weak use goes in order: no token keeps the children
+ * of two apart, and they may wait for somebody who waits for the token.
+ */
+static uint8_t turn_of(uint8_t mode, bool has_weak)
 {
 	if (mode & LKDF_REDUCE)
 		return TURN_REDUCE;
-	/* No token keeps the children of two apart. */
 	if (mode & LKDF_COMMUTE)
-		return mode & LKDF_WEAK ? TURN_WRITE : TURN_COMMUTE;
+		return has_weak ? TURN_WRITE : TURN_COMMUTE;
 	return mode & LKDF_WRITE ? TURN_WRITE : TURN_READ;
+}
+
+static bool has_weak(const struct claim *c)
+{
+	unsigned i;
+
+	for (i = 0; i < c->nr; i++)
+		if (c->use[i].mode & LKDF_WEAK)
+			return true;
+	return false;
 }
 
 /* u is of the same thing as main, which stands for both. */
@@ -90,6 +103,7 @@ static struct use *add_hidden(struct claim *c, struct use *u)
 int claim_prepare(struct claim *c)
 {
 	struct use *u, *main = NULL, *hidden = NULL, **at;
+	bool is_weak = has_weak(c);
 	unsigned i;
 	int rc = 0;
 
@@ -98,7 +112,7 @@ int claim_prepare(struct claim *c)
 	for (i = 0; i < c->nr; i++) {
 		u = &c->use[i];
 		u->claim = c;
-		u->turn = turn_of(u->mode);
+		u->turn = turn_of(u->mode, is_weak);
 		u->stands_for = (uint16_t)i;
 		u->is_given = u->is_untouched = false;
 		u->is_granted = u->has_left = u->fails = false;

@@ -21,11 +21,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#define STAMP_SOFT (1u << 31)
+
 struct wirer {
 	struct lkdf_graph *g;
 	struct wiring *w;
 	uint32_t *next; /* lists of uses, by use */
-	uint32_t *stamp; /* by task: the last it has an edge to, plus 1 */
+	uint32_t *stamp; /* by task: the last it has an edge to, plus 1; SOFT */
 	size_t nr_stamps;
 	struct lkdf_kind *combine;
 	uint32_t task; /* whose uses we look at */
@@ -44,11 +46,14 @@ static void no_memory(struct wirer *r)
 
 static void edge(struct wirer *r, uint32_t from, uint32_t to, bool is_soft)
 {
+	uint32_t soft = to + 1 + STAMP_SOFT;
 	struct wire_pair *p;
 
-	if (from == NO_TASK || from == to || r->rc || r->stamp[from] == to + 1)
+	if (from == NO_TASK || from == to || r->rc ||
+	    r->stamp[from] == to + 1 || (is_soft && r->stamp[from] == soft))
 		return;
-	r->stamp[from] = to + 1;
+	/* A second one makes it hard: see wire_index(). */
+	r->stamp[from] = is_soft ? soft : to + 1;
 	r->rc = graph_order(r->g, from, to);
 	if (r->rc || !is_soft)
 		return;
@@ -159,7 +164,7 @@ static void close_group(struct wirer *r, uint32_t var)
 		.task = (uint32_t)task,
 		.var = var,
 		.mode = LKDF_RW,
-		.flags = WIRE_READS | WIRE_WRITES,
+		.flags = WIRE_READS | WIRE_WRITES | WIRE_COMBINES,
 	};
 	edges_from_list(r, v->reducer, u->task, false);
 	v->reducer = NO_TASK;

@@ -363,10 +363,16 @@ void values_dead(struct frame *f, uint32_t index)
 {
 	const struct wiring *w = f->graph->wiring;
 	const struct wire_use *u, *end;
+	const struct wire_var *v;
 	uint32_t claim;
 
 	for (u = wire_uses(w, index, &end); u < end; u++) {
-		claim = wire_var(w, u->var)->claim;
+		v = wire_var(w, u->var);
+		/* All who reduced are decided; others may come later. */
+		if (u->flags & WIRE_COMBINES)
+			reduction_forget(domain_var(&v->data->domain, v->part)
+						 ->reduction);
+		claim = v->claim;
 		if (u->flags & WIRE_LAST && claim != NO_CLAIM)
 			a_store(&f->values.is_dead[claim], 1, relaxed);
 	}

@@ -262,15 +262,31 @@ static bool has_poisoned(const struct domain *d)
 	return a_load(&d->nr_poisoned, relaxed) != 0;
 }
 
+/* A weak parent writes what its children do: nobody has written v. */
+static bool is_as_before(const struct use *u, const struct var *v)
+{
+	struct domain *below = u->below;
+	const struct var *child;
+
+	if (likely(!(u->flags & USE_WEAK) || !(u->flags & USE_READS)))
+		return false;
+	if (!below)
+		return true;
+	child = &below->whole;
+	if (v != u->var && below->nr_parts)
+		child = &below->parts[v - u->domain->parts];
+	return !var_has_value(below, child);
+}
+
 static void publish_var(const struct use *u, struct var *v, int error,
 			struct failure *failure)
 {
-	if (error)
+	if (error) {
 		var_fail(v, error, failure);
-	else if (u->turn != TURN_REDUCE)
+	} else if (u->turn != TURN_REDUCE && !is_as_before(u, v)) {
 		heal_var(v);
-	if (!error && u->turn != TURN_REDUCE)
 		v->has_value = true;
+	}
 }
 
 /* What it has written, or should have, before the next may look. */

@@ -297,16 +297,30 @@ static int sort_uses(struct lkdf_graph *g)
 	return copy && next ? 0 : no_memory(g);
 }
 
+/* By order of the user, or of a variable of one producer, too. */
+static bool is_hard(const struct lkdf_graph *g, const struct wire_pair *p)
+{
+	const uint32_t *succ;
+	uint32_t nr, i, same = 0;
+
+	succ = graph_succ(g, &g->recs[p->from], &nr);
+	for (i = 0; i < nr; i++)
+		same += succ[i] == p->to;
+	return same > 1;
+}
+
 static void rename_soft(struct lkdf_graph *g)
 {
 	struct array *a = &g->wiring->soft;
 	struct wire_pair *p = a->items;
-	size_t i;
+	size_t i, nr = 0;
 
 	for (i = 0; i < a->nr; i++) {
-		p[i].from = graph_index(g, p[i].from);
-		p[i].to = graph_index(g, p[i].to);
+		p[nr].from = graph_index(g, p[i].from);
+		p[nr].to = graph_index(g, p[i].to);
+		nr += !is_hard(g, &p[nr]);
 	}
+	a->nr = nr;
 	if (a->nr)
 		qsort(p, a->nr, sizeof(*p), compare_pairs);
 }

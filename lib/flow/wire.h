@@ -24,6 +24,7 @@ enum wire_flag {
 	WIRE_LAST = 8, /* nobody in the graph writes it later */
 	WIRE_BRIEF = 16, /* of bytes that live from producer to readers */
 	WIRE_MERGED = 32, /* another use of the task stands for it */
+	WIRE_COMBINES = 64, /* copies: the task is one of ours */
 };
 
 /* One use of one task; in the order of tasks. */
