@@ -114,11 +114,17 @@ static bool combine(struct var *v, struct news *n)
 {
 	struct domain *d = v->domain;
 	uint32_t nr = 0, i;
+	struct var *part;
 
 	if (v->turn == TURN_REDUCE)
 		nr = combine_one(v, COMBINE_OWN, v->first, n);
-	for (i = 0; v->turn == TURN_PARTS && i < d->nr_parts; i++)
-		nr += combine_one(&d->parts[i], COMBINE_WHOLE, v->first, n);
+	for (i = 0; v->turn == TURN_PARTS && i < d->nr_parts; i++) {
+		part = &d->parts[i];
+		nr += combine_one(part, COMBINE_WHOLE, v->first, n);
+		/* Copies to come are of children of whoever comes next. */
+		if (a_load(&part->active, relaxed) == VAR_OPEN)
+			part->turn = TURN_WRITE;
+	}
 	if (!nr)
 		return false;
 	v->turn = TURN_WRITE;

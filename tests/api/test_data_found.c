@@ -212,6 +212,64 @@ static void a_weak_parent_heals_only_what_its_children_write(struct lkdf *rt)
 	family_destroy(&f);
 }
 
+/*
+ * Children that reduce
+ */
+
+struct nest {
+	struct lkdf_kind *child, *reader;
+	struct lkdf_data *d;
+	uint64_t seen, *seen_at;
+};
+
+/* Between its two steps somebody takes his place behind its parent. */
+static int reduce_and_submit(struct lkdf_ctx *c, void *arg)
+{
+	struct nest *n = arg;
+	uint64_t *sum = lkdf_ptr(c, 0);
+	int rc;
+
+	*sum += 1;
+	rc = submit_on(lkdf_runtime(c), n->reader, &n->seen_at,
+		       ON_PART(n->d, LKDF_READ, 1), NULL);
+	*sum += 1;
+	return rc;
+}
+
+static int spawn_reducer(struct lkdf_ctx *c, void *arg)
+{
+	struct nest *n = arg;
+	struct lkdf_use use = ON_PART(n->d, LKDF_REDUCE, 1);
+
+	return lkdf_spawn_task(c,
+			       ATTR(lkdf_task, .kind = n->child, .arg = n,
+				    .use = &use, .nr_use = 1),
+			       NULL);
+}
+
+static void copies_of_children_are_not_for_others(struct lkdf *rt)
+{
+	const uint64_t init[2] = { 0 };
+	struct nest n = { .seen_at = &n.seen };
+	struct lkdf_kind *add = api_kind(rt, "add", add_one, 0, 0);
+	struct lkdf_kind *parent = api_kind(rt, "parent", spawn_reducer, 0, 0);
+
+	n.child = api_kind(rt, "child", reduce_and_submit, 0, 0);
+	n.reader = api_kind(rt, "note", note, sizeof(n.seen_at), 0);
+	n.d = DATA(rt, .bytes = sizeof(init), .init = init,
+		   .reduce = add_words);
+	must(lkdf_data_split(n.d, 2, sizeof(init[0])));
+	must(submit_on(rt, add, NULL, ON_PART(n.d, LKDF_REDUCE, 1), NULL));
+	must(submit_on(rt, parent, &n, ON(n.d, LKDF_RW), NULL));
+	is(lkdf_scope_wait(rt, NULL, -1), 0, "a parent and its child end");
+	is(n.seen, 3, "who comes behind sees all that they have added");
+	lkdf_data_put(n.d);
+	lkdf_kind_put(n.child);
+	lkdf_kind_put(n.reader);
+	lkdf_kind_put(add);
+	lkdf_kind_put(parent);
+}
+
 int main(void)
 {
 	static const char *const options[] = { "workers=2", "serial=yes" };
@@ -225,6 +283,7 @@ int main(void)
 		what_a_failed_task_reduced_is_forgotten(rt);
 		a_weak_parent_takes_no_token_before_others(rt);
 		a_weak_parent_heals_only_what_its_children_write(rt);
+		copies_of_children_are_not_for_others(rt);
 		is(lkdf_close(rt), 0, "it closes: %s", options[i]);
 	}
 	return tap_end();
