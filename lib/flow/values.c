@@ -205,21 +205,6 @@ void values_count(struct frame *f)
 	count_writes(f, false);
 }
 
-/* Copies that nobody combined, since the run was cancelled or failed. */
-static void forget_copies(const struct lkdf_graph *g)
-{
-	struct reduction *r;
-	struct wire_var *v;
-	uint32_t i;
-
-	for (i = 0; i < g->wiring->vars.nr; i++) {
-		v = wire_var(g->wiring, i);
-		r = domain_var(&v->data->domain, v->part)->reduction;
-		if (r && v->writes)
-			reduction_forget(r);
-	}
-}
-
 void values_leave(struct executor *ex, struct frame *f, int error,
 		  struct failure *failure)
 {
@@ -228,9 +213,7 @@ void values_leave(struct executor *ex, struct frame *f, int error,
 	struct use *u;
 	uint32_t i;
 
-	if (error)
-		forget_copies(f->graph);
-	else
+	if (!error)
 		count_writes(f, true);
 	if (!c->nr)
 		return;
