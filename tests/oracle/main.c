@@ -9,8 +9,10 @@
  * --seed runs one program, --repeat times. 0 workers is the serial mode, in
  * which each program runs once more: both must leave the same.
  * --shrink looks for the smallest number of tasks with which it fails, each
- * in a process of its own, so it may hang or crash.
+ * in a process of its own, so it may hang or crash. A third of the seeds make
+ * programs with data: there --tasks are operations.
  */
+#include "tests/oracle/data_world.h"
 #include "tests/oracle/outcome.h"
 #include "tests/tap.h"
 
@@ -39,11 +41,20 @@ struct options {
 static struct {
 	uint64_t seed; /* the program that runs now */
 	int workers;
-	const struct program *p;
+	const struct program *p; /* or */
+	const struct d_program *data;
 } at;
 
 /* What the program that runs now has left in parallel and in serial mode. */
 static struct outcome outcome[2];
+
+static void print_program(void)
+{
+	if (at.data)
+		d_program_print(at.data);
+	else
+		program_print(at.p);
+}
 
 /* Between programs only; a program that hangs ends all. */
 static void on_alarm(int sig)
@@ -54,7 +65,9 @@ static void on_alarm(int sig)
 	printf("# hangs with %d workers; --seed %llu --workers %d --repeat "
 	       "1000\n",
 	       at.workers, (unsigned long long)at.seed, at.workers);
-	program_print(at.p);
+	print_program();
+	if (at.data)
+		d_print_missing();
 	printf("%s1..%d\n", wrong_text(), tap_nr);
 	fflush(stdout);
 	_exit(1);
@@ -64,7 +77,7 @@ static void on_log(void *u, int level, const char *text)
 {
 	(void)u;
 	(void)level;
-	if (strstr(text, "were not put"))
+	if (strstr(text, "not put"))
 		wrong(NULL, "%s", text);
 }
 
@@ -82,11 +95,11 @@ static int open_runtime(int workers, struct lkdf **out)
 		ATTR(lkdf_open_attr, .options = text, .log = on_log), out);
 }
 
-static void tell(const struct program *p, int workers)
+static void tell(int workers)
 {
-	program_print(p);
+	print_program();
 	printf("# %d workers; --seed %llu --workers %d --repeat 1000\n%s",
-	       workers, (unsigned long long)p->seed, workers, wrong_text());
+	       workers, (unsigned long long)at.seed, workers, wrong_text());
 }
 
 static bool try_in(struct lkdf *rt, int workers, const struct program *p,
@@ -102,6 +115,29 @@ static bool try_in(struct lkdf *rt, int workers, const struct program *p,
 }
 
 /* rt[0] is in serial mode. */
+static bool try_data(struct lkdf **rt, const struct options *o, uint64_t seed,
+		     uint32_t r)
+{
+	struct d_program *p = d_program_create(seed, o->tasks);
+	bool good;
+
+	at.seed = seed;
+	at.data = p;
+	at.workers = o->workers[r];
+	alarm(o->watchdog);
+	good = d_world_try(rt[r + 1], p);
+	if (good && at.workers && o->compares)
+		good = d_world_try(rt[0], p);
+	alarm(0);
+	if (!good)
+		tell(o->workers[r]);
+	d_program_destroy(p);
+	at.data = NULL;
+	wrong_reset();
+	return good;
+}
+
+/* The same for a program without data. */
 static bool try_one(struct lkdf **rt, const struct options *o, uint64_t seed,
 		    uint32_t r)
 {
@@ -117,7 +153,7 @@ static bool try_one(struct lkdf **rt, const struct options *o, uint64_t seed,
 		good = try_in(rt[0], 0, &p, o, &outcome[1]) &&
 		       outcome_same(&outcome[0], &outcome[1]);
 	if (!good)
-		tell(&p, workers);
+		tell(workers);
 	outcome_reset(&outcome[0]);
 	outcome_reset(&outcome[1]);
 	program_destroy(&p);
@@ -151,7 +187,8 @@ static void run_all(struct lkdf **rt, const struct options *o)
 	for (i = 0; i < nr && !nr_bad; i++) {
 		seed = o->has_seed ? o->seed : mix(o->base + i);
 		r = choose(o, i);
-		nr_bad += !try_one(rt, o, seed, r);
+		nr_bad += seed_has_data(seed) ? !try_data(rt, o, seed, r)
+					      : !try_one(rt, o, seed, r);
 		nr_batch++;
 		if (isatty(2) && i % 256 == 0)
 			fprintf(stderr, "\r%llu ", (unsigned long long)i);
