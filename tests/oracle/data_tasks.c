@@ -275,15 +275,14 @@ static void use_once(const struct d_program *p, struct rng *r,
 	struct d_use u = { .mode = LKDF_READ };
 	uint32_t var;
 
-	for (var = 1; var < p->nr_vars; var++) {
+	for (var = 1; var < p->nr_vars && t->nr_uses < D_USES; var++) {
 		u.var = (uint8_t)var;
 		if (!p->var[var].is_once || !rng_one_in(r, 3) ||
 		    g != &p->graph[p->var[var].graph])
 			continue;
 		u.mode = *produced & 1u << var ? LKDF_READ : LKDF_WRITE;
 		*produced |= 1u << var;
-		if (t->nr_uses < D_USES)
-			add_use(t, &u);
+		add_use(t, &u);
 	}
 }
 

@@ -72,8 +72,9 @@ plant() {
 	try_oracle 1
 	rc=$?
 	say $((rc == 0)) "found: $1"
-	grep -e '^# call' -e '^# scope' -e '^# task' -e hangs "$top/log" |
-		grep -v ': run\|: submit' | sed 's/^# */#   /' | head -n 3
+	grep -e '^# call' -e '^# scope' -e '^# task' -e '^# op' -e '^# data' \
+		-e hangs "$top/log" |
+		grep -v ': run\|: submit\|: many\|: wait\|: acquire [0-9]\|: cancel\|not end' | sed 's/^# */#   /' | head -n 3
 }
 
 run=lib/flow/run.c
@@ -82,6 +83,7 @@ join=lib/flow/join.c
 complete=lib/flow/complete.c
 settle=lib/flow/settle.c
 worker=lib/sched/worker.c
+claim=lib/flow/claim.c
 
 rm -rf "$top"
 mkdir -p "$top/tests/oracle"
@@ -126,5 +128,51 @@ plant "a list of a node goes to anybody" $decide \
 	's/else if (home_is_bound(l->home))/else if (0)/' $decide
 plant "other workers than the first lose the text of an error" $run \
 	's/has_why ? err_text()/has_why \&\& !b->w->id ? err_text()/' $run only
+
+# Of programs with data.
+var=lib/flow/var.c
+values=lib/flow/values.c
+edges=lib/flow/edges.c
+uses=lib/flow/uses.c
+acquire=lib/flow/acquire.c
+wire=lib/flow/wire.c
+
+plant "a writer goes with the readers before it" $var \
+	's/v->turn == u->turn \&\& u->turn != TURN_WRITE/u->turn != TURN_REDUCE/' \
+	$var
+plant "copies are lost where somebody reads them" $var \
+	's/^\treturn u->turn == TURN_WRITE \&\& !(u->flags & USE_READS) \&\&/\treturn u->turn \&\&/' $var
+plant "a write does not heal" $var \
+	'/^static void heal_var/,/^}/s/if (likely(!a_load/if (likely(a_load/' \
+	$var
+plant "a failed task poisons nothing" $complete \
+	's/claim_leave(ex, t->claim, error, f);/claim_leave(ex, t->claim, 0, NULL);/' \
+	$complete
+plant "a version is counted twice" $var \
+	's/a_add(&d->version, 1, relaxed);/a_add(\&d->version, 2, relaxed);/' $var
+plant "what was not touched counts as written" $var \
+	'/if (u->is_untouched)/,/return;/d' $var
+plant "writers of a graph do not wait for readers" $edges \
+	'/^static void after_readers_of/,/^}/s/edges_from_list(/if (0) edges_from_list(/' $edges
+plant "an edge that keeps uses apart skips" $wire \
+	's/nr += !is_hard(g, &p\[nr\]);/(void)is_hard(g, \&p[nr]);/' $wire
+plant "a run does not say which outputs are dead" $values \
+	'/^void values_leave/,/^}/s/if (!a_load(&v->is_dead/if (a_load(\&v->is_dead/' $values
+plant "a run begins in spite of its inputs" $values \
+	's/f->values.is_poisoned = true;/;/' $values
+plant "bytes of a producer go with the first reader" $values \
+	'/^static inline void use_up/,/^}/s/if (nr > 1)/if (0)/' $values
+plant "a part does not wait for the whole" $var \
+	's/if (v->first) {/if (v->first \&\& u->turn != TURN_PARTS) {/' $var
+plant "children of a weak parent do not wait" $var \
+	's/if (u->flags & USE_WEAK && !u->is_granted)/if (0)/' $var
+plant "a weak parent succeeds whatever its children do" $claim \
+	's/error = var_error(u->below, &u->below->whole, &failure);/error = 0;/' \
+	$claim
+plant "a task that always runs is told no error" lib/api/task.c \
+	's/uses_error(u, &failure) : 0;/0 \& uses_error(u, \&failure) : 0;/' \
+	lib/api/task.c
+plant "who acquires to write does not heal" $acquire \
+	's/^\tif (error)$/\tif (error || a->mode == LKDF_WRITE)/' $acquire
 echo "1..$nr"
 exit $failed
