@@ -4,13 +4,14 @@
  *
  *	oracle [--programs N] [--seed S] [--base S] [--workers 1,2,4,8,0]
  *	       [--tasks MAX] [--repeat N] [--seconds N] [--watchdog N]
- *	       [--shrink 1] [--compare 0]
+ *	       [--shrink 1] [--compare 0] [--data 0|1]
  *
  * --seed runs one program, --repeat times. 0 workers is the serial mode, in
  * which each program runs once more: both must leave the same.
  * --shrink looks for the smallest number of tasks with which it fails, each
  * in a process of its own, so it may hang or crash. A third of the seeds make
- * programs with data: there --tasks are operations.
+ * programs with data: there --tasks are operations. --data takes those only, or
+ * none of them.
  */
 #include "tests/oracle/data_world.h"
 #include "tests/oracle/outcome.h"
@@ -34,6 +35,7 @@ struct options {
 	uint64_t programs, seed, base;
 	uint32_t tasks, repeat, seconds, watchdog;
 	bool has_seed, shrinks, compares;
+	int data; /* -1: both sorts of programs */
 	int workers[MAX_RUNTIMES];
 	uint32_t nr_workers;
 };
@@ -177,6 +179,15 @@ static uint32_t choose(const struct options *o, uint64_t i)
 	return (uint32_t)(i % (o->nr_workers < 3 ? o->nr_workers : 3));
 }
 
+static uint64_t choose_seed(const struct options *o, uint64_t i)
+{
+	uint64_t seed = o->has_seed ? o->seed : mix(o->base + i);
+
+	while (!o->has_seed && o->data >= 0 && seed_has_data(seed) != o->data)
+		seed = mix(seed);
+	return seed;
+}
+
 static void run_all(struct lkdf **rt, const struct options *o)
 {
 	uint64_t i, nr = o->has_seed ? o->repeat : o->programs, seed;
@@ -185,7 +196,7 @@ static void run_all(struct lkdf **rt, const struct options *o)
 	uint32_t r;
 
 	for (i = 0; i < nr && !nr_bad; i++) {
-		seed = o->has_seed ? o->seed : mix(o->base + i);
+		seed = choose_seed(o, i);
 		r = choose(o, i);
 		nr_bad += seed_has_data(seed) ? !try_data(rt, o, seed, r)
 					      : !try_one(rt, o, seed, r);
@@ -237,6 +248,8 @@ static bool parse_one(struct options *o, const char *name, const char *value)
 		o->shrinks = number != 0;
 	else if (!strcmp(name, "--compare"))
 		o->compares = number != 0;
+	else if (!strcmp(name, "--data"))
+		o->data = number != 0;
 	else
 		return false;
 	o->has_seed |= !strcmp(name, "--seed");
@@ -277,6 +290,7 @@ int main(int argc, char **argv)
 		.workers = { 1, 2, 4, 8, 0 },
 		.nr_workers = 5,
 		.compares = true,
+		.data = -1,
 	};
 	struct lkdf *rt[MAX_RUNTIMES + 1];
 	uint32_t r;

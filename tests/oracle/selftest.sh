@@ -133,7 +133,6 @@ plant "other workers than the first lose the text of an error" $run \
 var=lib/flow/var.c
 values=lib/flow/values.c
 edges=lib/flow/edges.c
-uses=lib/flow/uses.c
 acquire=lib/flow/acquire.c
 wire=lib/flow/wire.c
 
