@@ -118,6 +118,8 @@ static struct lkdf_kind *combine_kind(struct wirer *r)
 
 	if (!r->combine)
 		r->rc = kind_create(r->g->rt, &a, &r->combine);
+	if (r->combine)
+		r->combine->is_ours = true;
 	return r->combine;
 }
 
