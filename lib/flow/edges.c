@@ -118,6 +118,8 @@ static struct lkdf_kind *group_kind(struct wirer *r, bool is_reduce)
 
 	if (!*k)
 		r->rc = kind_create(r->g->rt, &a, k);
+	if (*k)
+		(*k)->is_ours = true;
 	return *k;
 }
 

@@ -65,6 +65,7 @@ struct lkdf_kind {
 	uint32_t scratch_size;
 	uint32_t nr_limits;
 	uint32_t trace_name;
+	bool is_ours; /* tasks that the user has not made */
 	struct kind_limit limit[MAX_LIMITS];
 	char name[NAME_SIZE];
 

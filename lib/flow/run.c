@@ -111,10 +111,12 @@ static void count_task(struct burst *b, uint64_t nr)
 static void skip_task(struct burst *b, uint32_t index, bool is_cancelled)
 {
 	struct frame *f = b->f;
+	bool counts = is_cancelled || !f->recs[index].kind->is_ours;
 
 	counter_add(b->w->executor->counters,
-		    is_cancelled ? COUNTER_CANCELLED : COUNTER_SKIPPED, 1);
-	a_add(is_cancelled ? &f->nr_cancelled : &f->nr_skipped, 1, relaxed);
+		    is_cancelled ? COUNTER_CANCELLED : COUNTER_SKIPPED, counts);
+	a_add(is_cancelled ? &f->nr_cancelled : &f->nr_skipped, counts,
+	      relaxed);
 	decide_task(b->w, f, index, false);
 	b->nr_decided++;
 }

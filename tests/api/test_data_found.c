@@ -79,8 +79,17 @@ static int note(struct lkdf_ctx *c, void *arg)
 	return 0;
 }
 
+static uint64_t nr_skipped(struct lkdf *rt)
+{
+	struct lkdf_error e = { .size = sizeof(e) };
+
+	must(lkdf_scope_error(rt, NULL, &e));
+	return e.nr_skipped;
+}
+
 static void what_a_failed_task_reduced_is_forgotten(struct lkdf *rt)
 {
+	uint64_t before = nr_skipped(rt);
 	uint64_t seen = 0, *arg = &seen;
 	struct lkdf_data *x =
 		DATA(rt, .bytes = 8, .init = &seen, .reduce = add_words);
@@ -101,6 +110,7 @@ static void what_a_failed_task_reduced_is_forgotten(struct lkdf *rt)
 	is(api_run(g, NULL, NULL), -EIO, "one of a graph that reduces fails");
 	is(lkdf_scope_wait(rt, NULL, -1), -EIO, "the scope tells");
 	is(seen, 8, "a write heals, and one is added");
+	is(nr_skipped(rt), before, "no task of the user's was skipped");
 	lkdf_graph_put(g);
 	for (i = 0; i < LENGTH(kind); i++)
 		lkdf_kind_put(kind[i]);

@@ -30,8 +30,7 @@ void d_check_wait(struct d_world *w, uint32_t op, int rc)
 			x->errors);
 	if (lkdf_scope_error(w->rt, w->scope, &e))
 		d_wrong(w, "scope error: %s", lkdf_errmsg());
-	if (e.nr_failed != x->nr_failed || e.nr_skipped < x->nr_skipped ||
-	    e.nr_skipped > x->nr_skipped + x->nr_not_combined ||
+	if (e.nr_failed != x->nr_failed || e.nr_skipped != x->nr_skipped ||
 	    e.nr_cancelled != x->nr_cancelled)
 		d_wrong(w,
 			"op %u: scope: %llu failed, %llu skipped, %llu "

@@ -19,7 +19,7 @@ struct d_interpreter {
 	bool knows_version[D_VARS];
 	uint64_t version[D_VARS];
 	uint16_t scope_errors;
-	uint32_t nr_failed, nr_skipped, nr_cancelled, nr_not_combined;
+	uint32_t nr_failed, nr_skipped, nr_cancelled;
 
 	/* Of what is run now. */
 	uint32_t op, rep;

@@ -178,8 +178,6 @@ static void note_group(struct d_interpreter *x, struct d_view *v, uint32_t node,
 {
 	bool is_bad = errors_of_use(u, end) != 0;
 
-	x->nr_not_combined +=
-		is_bad && x->is_of_graph && u->turn == D_TURN_REDUCE;
 	if (d_view_join_group(v, u, is_bad, starts) || x->e->is_racy)
 		return;
 	x->e->is_racy = true;

@@ -31,8 +31,6 @@ struct d_of_op {
 	uint64_t seen; /* by an acquisition */
 	/* WAIT: of the scope, since it was made. */
 	uint32_t nr_failed, nr_skipped, nr_cancelled;
-	/* Groups of REDUCE in graphs whose combining is skipped, too. */
-	uint32_t nr_not_combined;
 };
 
 struct d_of_var {

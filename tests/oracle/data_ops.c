@@ -197,7 +197,6 @@ static void run_op(struct d_interpreter *x)
 	out->nr_failed = x->nr_failed;
 	out->nr_skipped = x->nr_skipped;
 	out->nr_cancelled = x->nr_cancelled;
-	out->nr_not_combined = x->nr_not_combined;
 }
 
 static void begin(struct d_interpreter *x)

@@ -117,7 +117,7 @@ plant "a join forgets the error" $join \
 plant "a joined child is not dropped" $join \
 	's/ || t->link.flags & TASK_ENDS_SLOWLY)) {/)) {/' $join
 plant "a skipped task counts twice" $run \
-	's/&f->nr_skipped, 1, relaxed)/\&f->nr_skipped, 2, relaxed)/' $run
+	's/&f->nr_skipped, counts,/\&f->nr_skipped, 2 * counts,/' $run
 plant "a burst counts a body too many" $run \
 	's/COUNTER_TASKS, nr)/COUNTER_TASKS, nr + (nr > 1))/' $run
 plant "workers of another node steal bound tasks" $worker \
