@@ -146,13 +146,9 @@ static void take_listed(struct worker *w, struct ready_list *l, uint32_t max)
 
 void decide_listed(struct worker *w, struct ready_list *l)
 {
-	take_listed(w, l, UINT32_MAX);
-}
-
-void decide_planned(struct worker *w, struct ready_list *l)
-{
-	bool is_thief =
-		home_node(l->home) != w->executor->node && !w->sched->is_serial;
+	bool is_thief = l->link.type == LINK_FRAME_PLANNED &&
+			home_node(l->home) != w->executor->node &&
+			!w->sched->is_serial;
 
 	take_listed(w, l, is_thief ? 1 : UINT32_MAX);
 }

@@ -23,11 +23,11 @@ void decide_push(struct worker *w, struct frame *f, uint32_t index,
 void decide_spill(struct worker *w, struct frame *f, uint32_t index,
 		  uint32_t skip);
 
-/* What waits in a list, as much as there is room for now. */
+/*
+ * What waits in a list, as much as there is room for now; of what was planned
+ * for another node one task only.
+ */
 void decide_listed(struct worker *w, struct ready_list *l);
-
-/* The same of what was planned for a node; of another node's one task only. */
-void decide_planned(struct worker *w, struct ready_list *l);
 
 /* What came of an arrival at the task: nothing, ready, or to be skipped. */
 void decide_arrived(struct worker *w, struct frame *f, uint32_t index,

@@ -430,12 +430,9 @@ static void run_link(struct burst *b, uint64_t item)
 		sources_take(b->w, container_of(link, struct frame, start));
 		break;
 	case LINK_FRAME_READY:
+	case LINK_FRAME_PLANNED:
 		decide_listed(b->w,
 			      container_of(link, struct ready_list, link));
-		break;
-	case LINK_FRAME_PLANNED:
-		decide_planned(b->w,
-			       container_of(link, struct ready_list, link));
 		break;
 	case LINK_COMBINE:
 		reduction_run(b->w->executor, link);

@@ -3,12 +3,13 @@
 #
 # tests/mc/mc_NAME.c is a program; MC_SRC_NAME names the sources it checks.
 
-MC_SRC_claim := lib/flow/claim.c lib/flow/token.c lib/flow/var.c lib/base/lock.c
+MC_SRC_claim := lib/base/lock.c lib/flow/claim.c lib/flow/prepare.c \
+	lib/flow/token.c lib/flow/var.c
 MC_SRC_frame := lib/flow/frame.c
 MC_SRC_inbox := lib/base/lock.c lib/sched/backlog.c
 MC_SRC_lock := lib/base/lock.c
 MC_SRC_park := lib/sched/park.c
-MC_SRC_reduce := lib/flow/claim.c lib/flow/token.c lib/flow/var.c lib/base/lock.c
+MC_SRC_reduce := $(MC_SRC_claim)
 MC_SRC_clock := lib/base/lock.c lib/sched/park.c lib/sched/timers.c
 MC_SRC_replica := $(MC_SRC_reduce) lib/flow/replica.c
 MC_SRC_strand := lib/base/lock.c lib/sched/backlog.c lib/sched/notify.c \
@@ -16,7 +17,7 @@ MC_SRC_strand := lib/base/lock.c lib/sched/backlog.c lib/sched/notify.c \
 	lib/sched/worker.c
 MC_SRC_tick := lib/base/lock.c lib/sched/park.c lib/sched/tick.c \
 	lib/sched/timers.c
-MC_SRC_weak := lib/flow/claim.c lib/flow/token.c lib/flow/var.c lib/base/lock.c
+MC_SRC_weak := $(MC_SRC_claim)
 
 MC_NAMES := $(patsubst tests/mc/mc_%.c,%,$(wildcard tests/mc/mc_*.c))
 MC_PROGRAMS := $(MC_NAMES:%=$(BUILD)/tests/mc/mc_%)

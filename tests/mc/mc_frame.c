@@ -14,6 +14,7 @@
 #include "base/futex.h"
 #include "flow/deadline.h"
 #include "flow/decide.h"
+#include "flow/planned.h"
 #include "flow/runtime.h"
 #include "flow/sources.h"
 #include "mc.h"
@@ -131,6 +132,7 @@ NOT_REACHED(int, values_enter, struct executor *ex, struct frame *f)
 NOT_REACHED(void, values_begin, struct frame *f)
 NOT_REACHED(void, values_leave, struct executor *ex, struct frame *f, int error,
 	    struct failure *failure)
+NOT_REACHED(void, planned_end, struct frame *f)
 NOT_REACHED(bool, values_are_wanted, const struct frame *f)
 NOT_REACHED(void, values_count, struct frame *f)
 NOT_REACHED(void, decide_pass_tokens, struct worker *w, struct frame *f)

@@ -13,6 +13,7 @@ struct above {
 	uint32_t depth;
 	bool is_waited_for; /* on a stack: nothing foreign runs meanwhile */
 	bool has_limits;
+	bool is_joined_with_limits;
 };
 
 struct builder {
@@ -94,8 +95,10 @@ static void fill_node(struct builder *b, uint32_t i, const struct above *above)
 	n->prio = rng_one_in(r, 4) ? (uint8_t)rng_range(r, 1, 4) : 0;
 	if (b->p->has_places && rng_one_in(r, 2)) {
 		n->place = (uint8_t)rng_range(r, 1, 4);
-		n->is_pinned =
-			!b->p->kind[n->kind].is_blocking && !rng_one_in(r, 4);
+		/* See lkdf_join(): two workers might wait for each other. */
+		n->is_pinned = !b->p->kind[n->kind].is_blocking &&
+			       !above->is_joined_with_limits &&
+			       !rng_one_in(r, 4);
 	}
 	if (b->p->has_children && rng_one_in(r, 3))
 		n->mode = (uint8_t)rng_range(r, 0, NR_MODES - 1);
@@ -123,6 +126,7 @@ static void make_below(struct builder *b, uint32_t i, struct above above)
 	above.depth++;
 	above.is_waited_for |= n->mode == MODE_JOIN;
 	above.has_limits |= b->p->kind[n->kind].nr_limits != 0;
+	above.is_joined_with_limits |= above.has_limits && above.is_waited_for;
 	n->below = b->p->nr_nodes;
 	for (; nr; nr--) {
 		child = new_node(b);

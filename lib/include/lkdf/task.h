@@ -147,7 +147,10 @@ int lkdf_spawn_task(struct lkdf_ctx *c, const struct lkdf_task *t,
  * Runs own descendants meanwhile, nothing else. Behind children that block
  * use lkdf_then(), which keeps no stack. One exception: tasks that are pinned
  * to this worker's node, while it would otherwise sleep here, because all
- * workers that may run them could be in such a wait.
+ * workers that may run them could be in such a wait. Not so in a task that
+ * holds limits, for what is nested might wait for them: below such a join
+ * nothing may be pinned to another node, or two workers wait for each other.
+ * There, too, use lkdf_then().
  *
  * Return: 0, or the first error of a child, which is then observed.
  */

@@ -8,8 +8,8 @@
  * stencil  64 blocks of 512 KiB twice, a task for each block to write it
  *          first and 20 sweeps; a task reads its block and 512 words of each
  *          neighbour and writes the other copy of its block
- * skewed   the same, but the bodies of a quarter of the blocks walk three times,
- *          which nobody has said before; bodies are timed
+ * skewed   the same, but the bodies of a quarter of the blocks walk three
+ *          times, which nobody has said before; bodies are timed
  * tree     255 tasks: each but the 128 leaves writes 512 KiB, each but the
  *          root reads what its parent wrote
  * wave     16 by 16 tasks, each writes 512 KiB and reads what its neighbours

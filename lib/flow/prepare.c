@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * A claim before it enters: its uses in the order of their locks, those of the
+ * same thing made one, and uses of the whole added before those of parts.
+ */
+#include "flow/claim.h"
+
+#include <errno.h>
+#include <lkdf/task.h>
+#include <string.h>
+
+#define FEW 8 /* uses: most claims have no more */
+
+/* By lock, then the whole before its parts: so a hidden use comes first. */
+static bool comes_before(const struct use *a, const struct use *b)
+{
+	if (a->domain != b->domain)
+		return (uintptr_t)a->domain < (uintptr_t)b->domain;
+	return a->part < b->part;
+}
+
+/* Each goes behind those that come before it. */
+static struct use *sort_few(struct claim *c)
+{
+	struct use *first = NULL, **at;
+	unsigned i;
+
+	for (i = 0; i < c->nr; i++) {
+		at = &first;
+		while (*at && !comes_before(&c->use[i], *at))
+			at = &(*at)->after;
+		c->use[i].after = *at;
+		*at = &c->use[i];
+	}
+	return first;
+}
+
+/* A list merge sort. */
+static struct use *merge(struct use *a, struct use *b)
+{
+	struct use *first = NULL, **end = &first;
+
+	while (a && b) {
+		if (comes_before(b, a)) {
+			*end = b;
+			b = b->after;
+		} else {
+			*end = a;
+			a = a->after;
+		}
+		end = &(*end)->after;
+	}
+	*end = a ? a : b;
+	return first;
+}
+
+static struct use *sort(struct use *u, unsigned nr)
+{
+	unsigned half = nr / 2;
+
+	if (nr < 2) {
+		u->after = NULL;
+		return u;
+	}
+	return merge(sort(u, half), sort(u + half, nr - half));
+}
+
+/*
+ * COMMUTE of a task with a weak use goes in order: no token keeps the children
+ * of two apart, and they may wait for somebody who waits for the token.
+ */
+static uint8_t turn_of(uint8_t mode, bool has_weak)
+{
+	if (mode & LKDF_REDUCE)
+		return TURN_REDUCE;
+	if (mode & LKDF_COMMUTE)
+		return has_weak ? TURN_WRITE : TURN_COMMUTE;
+	return mode & LKDF_WRITE ? TURN_WRITE : TURN_READ;
+}
+
+static bool has_weak(const struct claim *c)
+{
+	unsigned i;
+
+	for (i = 0; i < c->nr; i++)
+		if (c->use[i].mode & LKDF_WEAK)
+			return true;
+	return false;
+}
+
+/* u is of the same thing as main, which stands for both. */
+static int absorb(struct use *main, struct use *u)
+{
+	if (main->turn != u->turn) {
+		if (main->turn == TURN_REDUCE || u->turn == TURN_REDUCE)
+			return -EINVAL;
+		main->turn = TURN_WRITE;
+	}
+	if (!(u->flags & USE_WEAK))
+		main->flags &= (uint8_t)~USE_WEAK;
+	main->flags |= u->flags & (USE_READS | USE_WRITES);
+	u->var = NULL;
+	u->stands_for = (uint16_t)(main - main->claim->use);
+	return 0;
+}
+
+/* Of the whole, before uses of its parts; even for a weak one of those. */
+static struct use *add_hidden(struct claim *c, struct use *u)
+{
+	struct use *h = &c->use[c->nr_all++];
+
+	memset(h, 0, sizeof(*h));
+	h->claim = c;
+	h->domain = u->domain;
+	h->var = &u->domain->whole;
+	h->turn = TURN_PARTS;
+	h->flags = USE_HIDDEN;
+	h->stands_for = (uint16_t)(h - c->use);
+	h->after = u;
+	return h;
+}
+
+/* Once uses of the same thing are one. */
+static bool is_weak_somewhere(const struct claim *c)
+{
+	const struct use *u;
+
+	for (u = c->first; u; u = u->after)
+		if (u->flags & USE_WEAK)
+			return true;
+	return false;
+}
+
+int claim_prepare(struct claim *c)
+{
+	struct use *u, *main = NULL, *hidden = NULL, **at;
+	bool is_weak = has_weak(c);
+	unsigned i;
+	int rc = 0;
+
+	c->nr_all = c->nr;
+	c->nr_queued = 0;
+	c->has_commute = c->has_weak = c->is_expected = false;
+	for (i = 0; i < c->nr; i++) {
+		u = &c->use[i];
+		u->claim = c;
+		u->turn = turn_of(u->mode, is_weak);
+		u->stands_for = (uint16_t)i;
+		u->is_given = u->is_untouched = false;
+		u->is_granted = u->has_left = u->fails = false;
+		u->copy = 0;
+		u->below = NULL;
+		c->has_commute |= u->turn == TURN_COMMUTE;
+		c->has_weak |= (u->flags & USE_WEAK) != 0;
+	}
+	c->first = c->nr <= FEW ? sort_few(c) : sort(c->use, c->nr);
+	for (at = &c->first; (u = *at) && !rc;) {
+		u->var = domain_var(u->domain, u->part);
+		if (main && main->domain == u->domain &&
+		    (main->var == u->var || !main->part)) {
+			rc = absorb(main, u);
+			*at = u->after;
+			continue;
+		}
+		if (u->var != &u->domain->whole &&
+		    (!hidden || hidden->domain != u->domain)) {
+			hidden = add_hidden(c, u);
+			*at = hidden;
+			at = &hidden->after;
+			c->nr_queued++;
+		}
+		u->whole = u->var != &u->domain->whole ? hidden : NULL;
+		main = u;
+		at = &u->after;
+		c->nr_queued++;
+	}
+	if (unlikely(c->has_weak))
+		c->has_weak = is_weak_somewhere(c);
+	return rc;
+}
