@@ -134,7 +134,6 @@ var=lib/flow/var.c
 values=lib/flow/values.c
 edges=lib/flow/edges.c
 acquire=lib/flow/acquire.c
-wire=lib/flow/wire.c
 
 plant "a writer goes with the readers before it" $var \
 	's/v->turn == u->turn \&\& u->turn != TURN_WRITE/u->turn != TURN_REDUCE/' \
@@ -153,8 +152,8 @@ plant "what was not touched counts as written" $var \
 	'/if (u->is_untouched)/,/return;/d' $var
 plant "writers of a graph do not wait for readers" $edges \
 	'/^static void after_readers_of/,/^}/s/edges_from_list(/if (0) edges_from_list(/' $edges
-plant "an edge that keeps uses apart skips" $wire \
-	's/nr += !is_hard(g, &p\[nr\]);/(void)is_hard(g, \&p[nr]);/' $wire
+plant "an edge that keeps uses apart skips" lib/flow/soft.c \
+	'/^void soft_note/,/^}/s/if (hard->nr &&/if (!hard->nr ||/' lib/flow/soft.c
 plant "a run does not say which outputs are dead" $values \
 	'/^void values_leave/,/^}/s/if (!a_load(&v->is_dead/if (a_load(\&v->is_dead/' $values
 plant "a run begins in spite of its inputs" $values \
