@@ -338,8 +338,11 @@ bool io_ring_poll(struct worker *w)
 		if (ring && ring->w->node == w->node)
 			has_some |= take(w, ring);
 	}
-	if (w->io && uring_nr_waiting(&w->io->u))
+	if (!w->io)
+		return has_some;
+	if (uring_nr_waiting(&w->io->u))
 		flush(w->io);
+	w->io_waits = uring_nr_waiting(&w->io->u) || w->io->later;
 	return has_some;
 }
 

@@ -332,10 +332,9 @@ static bool look_once(struct worker *w, bool far, uint64_t *item)
 		return true;
 	if (far && s->nr_nodes > 1)
 		far_look(w, clock_ticks() - w->idle_since);
-	for (i = 0; i < nr; i++) {
+	for (i = 0; i < nr; i++)
 		if (steal_from(w, i, item))
 			return true;
-	}
 	for (i = 0; far && i < s->nr_nodes; i++) {
 		if (far_allows(w, &s->nodes[i]) && take_any(w, &s->nodes[i]) &&
 		    worker_pop(w, item))
@@ -412,12 +411,13 @@ static void sleep_once(struct worker *w)
 		want(&s->workers[w->victims[i]]);
 	park_announce(&w->node->park);
 	left = timers_arm(&s->timers, &armed);
+	if (unlikely(w->io_waits))
+		left = (int64_t)min_u64((uint64_t)left, IO_RETRY_NS);
 	if (public_for(w) || is_stopping(w) || !left) {
 		park_retract(&w->node->park);
 	} else {
 		counter_add(w->executor->counters, COUNTER_PARKS, 1);
 		trace_event(w->executor->ring, EVENT_PARK, 0, 0);
-		/* Who may not take what is there yet comes back for it. */
 		park_sleep(&w->node->park, far_nap(w, left));
 		trace_event(w->executor->ring, EVENT_UNPARK, 0, 0);
 	}

@@ -29,6 +29,9 @@
 #define ATTN_LOOK 2u
 #define ATTN_CLOCK 4u
 
+/* A sleeper comes back so soon for what the kernel would not take. */
+#define IO_RETRY_NS 1000000
+
 /* Picks between two looks at the inbox while there is own work. */
 #define INBOX_EVERY 64
 
@@ -87,6 +90,7 @@ struct worker {
 	uint64_t rng;
 	struct io_ring *io; /* of the layer above; NULL: none */
 	bool io_has_failed; /* and there will be none */
+	bool io_waits; /* the kernel would not take all: give it again soon */
 	uint64_t idle_since; /* ticks; while it looks for work */
 	unsigned nr_holding; /* joins on this stack whose tasks hold limits */
 
