@@ -43,6 +43,7 @@ static void move_pages_of(struct executor *ex, struct frame *f, uint32_t var,
 				h->os_node[node]);
 	if (moved > 0)
 		counter_add(ex->counters, COUNTER_MIGRATED, (uint64_t)moved);
+	trace_event(ex->ring, EVENT_REHOME, (uint32_t)node, size_of(f, var));
 	a_store(&v->data->has_strays, true, relaxed);
 	if (!v->part && !v->data->is_mapped)
 		a_store(&v->data->node, node, relaxed);

@@ -65,16 +65,23 @@ static struct deficit_task mean_task(const struct worker *w, int i)
 bool far_allows(const struct worker *w, const struct sched_node *victim)
 {
 	const struct sched *s = w->sched;
+	const struct deficit_node *own = &w->far->node[w->node - s->nodes];
 	int i = (int)(victim - s->nodes);
+	const struct deficit_node *v = &w->far->node[i];
 	struct deficit_task t;
+	double left;
 
 	if (victim == w->node || !load_is_planned(&victim->load))
 		return true;
 	if (s->keeps_planned)
 		return false;
 	t = mean_task(w, i);
-	return deficit_allows(&w->far->node[w->node - s->nodes],
-			      &w->far->node[i], w->far->idle, &t) ||
+	left = deficit_left(v);
+	w->far->why = STEAL_BEHIND;
+	if (deficit_is_behind(left, left - deficit_left(own), &t))
+		return true;
+	w->far->why = STEAL_PATIENT;
+	return deficit_is_patient(deficit_wait(v), w->far->idle, &t) ||
 	       w->far->idle >=
 		       PATIENCE_END * DEFICIT_PATIENCE * (t.time + t.loss);
 }

@@ -15,6 +15,15 @@ void far_look(struct worker *w, uint64_t idle_ticks);
 /* After far_look(). True where the node has no planned work. */
 bool far_allows(const struct worker *w, const struct sched_node *victim);
 
+/* What was taken from another worker, after far_allows(). */
+static inline enum steal_why far_why(const struct worker *w, bool is_near,
+				     uint64_t item)
+{
+	if (is_near)
+		return STEAL_NEAR;
+	return item_is_planned(item) ? w->far->why : STEAL_FAR;
+}
+
 /* How long to sleep at most, in ns: -1 is for ever, or until it is allowed. */
 int64_t far_nap(const struct worker *w, int64_t timeout_ns);
 

@@ -295,11 +295,10 @@ static bool steal_from(struct worker *w, int i, uint64_t *item)
 {
 	struct worker *victim = &w->sched->workers[w->victims[i]];
 	bool is_near = i < w->nr_near;
+	int level = is_near ? DEQUE_BOUND : NR_CLASSES - 1;
 	enum deque_result rc;
-	int level;
 
-	for (level = is_near ? DEQUE_BOUND : NR_CLASSES - 1; level >= 0;
-	     level--) {
+	for (; level >= 0; level--) {
 		if (!is_left(&victim->deque[level]))
 			continue;
 		if (!is_near && is_kept(w, victim, level))
@@ -313,7 +312,8 @@ static bool steal_from(struct worker *w, int i, uint64_t *item)
 					    : COUNTER_STEALS_FAR,
 				    1);
 			trace_event(w->executor->ring, EVENT_STEAL,
-				    (uint32_t)victim->id, !is_near);
+				    (uint32_t)victim->id,
+				    far_why(w, is_near, *item));
 			return true;
 		}
 	}

@@ -61,6 +61,7 @@ struct sched_node {
 /* What an idle worker knows of the nodes, see far.h. */
 struct far {
 	double idle; /* ticks */
+	enum steal_why why; /* of what was allowed last */
 	double *measured; /* by node: its rate */
 	double *extra; /* by node: of one byte there, constant */
 	struct deficit_node *node;

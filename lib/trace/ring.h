@@ -19,19 +19,28 @@
 
 /* name, outward name, what a is, what b is, help */
 #define EVENT_TABLE(X)                                                       \
-	X(STEAL, "steal", "victim", "far", "took an item from a worker")     \
+	X(STEAL, "steal", "victim", "why", "took an item from a worker")     \
 	X(PARK, "park", "", "", "goes to sleep, there is no work")           \
 	X(UNPARK, "unpark", "", "", "has slept")                             \
 	X(WAKE, "wake", "", "", "has woken another worker")                  \
 	X(RUN_BEGIN, "run_begin", "frame", "run", "a run of a graph starts") \
 	X(RUN_END, "run_end", "frame", "errno", "a run of a graph ends")     \
-	X(ERROR, "error", "errno", "task", "a task has failed")
+	X(ERROR, "error", "errno", "task", "a task has failed")              \
+	X(REHOME, "rehome", "node", "bytes", "a block moves to a thief")
 
 #define EVENT_ENUM(name, text, a, b, help) EVENT_##name,
 enum trace_event {
 	EVENT_TABLE(EVENT_ENUM) NR_EVENTS
 };
 #undef EVENT_ENUM
+
+/* Why an item was taken: EVENT_STEAL. */
+enum steal_why {
+	STEAL_NEAR, /* of our node */
+	STEAL_FAR, /* it was nobody's in particular */
+	STEAL_BEHIND, /* planned for a node that is behind ours */
+	STEAL_PATIENT, /* planned, and we have waited for long enough */
+};
 
 #define EVENT_RECORDS 1024u
 #define SLICE_RECORDS 65536u

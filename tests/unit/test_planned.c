@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * What nodes have still to do of planned graphs: as long as a run lasts it is
- * no less than nothing, and afterwards it is nothing, however the run ended;
- * and with far_steals=no each task runs on the node of the plan.
+ * What nodes have still to do of planned graphs: after a run it is nothing,
+ * however the run ended. With far_steals=no each task runs on the node of the
+ * plan; else a node that has nothing to do helps one that has much, and takes
+ * over its blocks with rehome.
  */
 #include "flow/graph.h"
 #include "flow/planned.h"
 #include "flow/runtime.h"
 #include "tests/api/api.h"
+
+#include <unistd.h>
 
 #define NR_BLOCKS 32
 #define NR_SWEEPS 6
@@ -29,6 +32,7 @@ static struct {
 	struct lkdf_graph *g;
 	atomic_int nr_ran, nr_away;
 	int fails;
+	bool is_skewed; /* tasks of node 0 take long */
 } job;
 
 static int node_of(const struct lkdf_graph *g, int task)
@@ -42,6 +46,8 @@ static int body(struct lkdf_ctx *c, void *arg)
 	char *own = lkdf_ptr(c, 0);
 
 	own[lkdf_seq(c) % BLOCK_BYTES]++;
+	if (job.is_skewed && node_of(*cell->g, cell->number) == 0)
+		usleep(1000);
 	(*cell->nr_ran)++;
 	if (job.rt->executors[lkdf_worker(c)].node !=
 	    node_of(*cell->g, cell->number))
@@ -71,6 +77,7 @@ static void open_job(const char *options)
 	for (i = 0; i < NR_BLOCKS; i++)
 		lkdf_data_create(job.rt, &a, &job.data[i]);
 	job.fails = -1;
+	job.is_skewed = false;
 	job.nr_ran = job.nr_away = 0;
 }
 
@@ -195,10 +202,37 @@ static void check_stay(void)
 	close_job();
 }
 
+static int nr_moved(void)
+{
+	const struct planned *p = job.g->planned;
+	int nr = 0;
+	uint32_t i;
+
+	for (i = 0; i < p->nr_vars; i++)
+		nr += a_load(&p->home[i], relaxed) != p->plan[i];
+	return nr;
+}
+
+/* One node has done its part long before the other one. */
+static void check_help(const char *options, bool moves)
+{
+	open_job(options);
+	seal_job();
+	job.is_skewed = true;
+	is(run_job(4), 0, "%s: 4 runs with long tasks on node 0", options);
+	is(job.nr_ran, 4 * NR_TASKS, "run all tasks");
+	ok(job.nr_away > 0, "some on the other node (%d)", job.nr_away);
+	is(nr_moved() > 0, moves, "blocks have moved, or not (%d)", nr_moved());
+	is(left(), 0, "nothing is left");
+	close_job();
+}
+
 int main(void)
 {
 	check_ends();
 	check_cancel();
 	check_stay();
+	check_help("workers=4,topology=\"numa:2 core:2\"", false);
+	check_help("workers=4,topology=\"numa:2 core:2\",rehome", true);
 	return tap_end();
 }
