@@ -146,11 +146,12 @@ static void take_listed(struct worker *w, struct ready_list *l, uint32_t max)
 
 void decide_listed(struct worker *w, struct ready_list *l)
 {
+	const struct sched *s = w->sched;
 	bool is_thief = l->link.type == LINK_FRAME_PLANNED &&
 			home_node(l->home) != w->executor->node &&
-			!w->sched->is_serial;
+			!s->is_serial;
 
-	take_listed(w, l, is_thief ? 1 : UINT32_MAX);
+	take_listed(w, l, !is_thief ? UINT32_MAX : !s->keeps_planned);
 }
 
 /* The task is the last to arrive at r: ready, or to be skipped. */

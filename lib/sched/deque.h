@@ -176,10 +176,10 @@ static inline bool deque_pop(struct deque *d, uint64_t *item)
 	return true;
 }
 
-/* Any thread. The oldest public item. */
-static inline enum deque_result deque_steal(struct deque *d, uint64_t *item)
+/* Any thread. The oldest public item, if span is still what it was. */
+static inline enum deque_result deque_steal_at(struct deque *d, uint64_t span,
+					       uint64_t *item)
 {
-	uint64_t span = a_load(&d->span, relaxed);
 	uint32_t tail = span_tail(span);
 
 	if (tail == span_split(span))
@@ -194,20 +194,35 @@ static inline enum deque_result deque_steal(struct deque *d, uint64_t *item)
 	return DEQUE_TAKEN;
 }
 
+/* Any thread. The oldest public item. */
+static inline enum deque_result deque_steal(struct deque *d, uint64_t *item)
+{
+	return deque_steal_at(d, a_load(&d->span, relaxed), item);
+}
+
 /*
  * Any thread. What deque_steal() would take now: a guess, for a thief that
- * wants only some items and looks again at what it got.
+ * wants only some items and looks again at what it got. With the span it takes
+ * what it has seen, or nothing, unless the owner has put it back and forth
+ * meanwhile.
  */
-static inline bool deque_peek(struct deque *d, uint64_t *item)
+static inline bool deque_look(struct deque *d, uint64_t *span, uint64_t *item)
 {
 	/* [deque.peek] a guess at what lies there; pairs with
 	 * [deque.share]. */
-	uint64_t span = a_load(&d->span, acquire);
+	*span = a_load(&d->span, acquire);
 
-	if (span_tail(span) == span_split(span))
+	if (span_tail(*span) == span_split(*span))
 		return false;
-	*item = a_load(&d->slot[span_tail(span) & d->mask], relaxed);
+	*item = a_load(&d->slot[span_tail(*span) & d->mask], relaxed);
 	return true;
+}
+
+static inline bool deque_peek(struct deque *d, uint64_t *item)
+{
+	uint64_t span;
+
+	return deque_look(d, &span, item);
 }
 
 #endif

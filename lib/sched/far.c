@@ -73,7 +73,8 @@ bool far_allows(const struct worker *w, const struct sched_node *victim)
 
 	if (victim == w->node || !load_is_planned(&victim->load))
 		return true;
-	if (s->keeps_planned)
+	/* What has just come was not there when we looked. */
+	if (s->keeps_planned || !(v->mean_task > 0))
 		return false;
 	t = mean_task(w, i);
 	left = deficit_left(v);
@@ -89,7 +90,7 @@ bool far_allows(const struct worker *w, const struct sched_node *victim)
 int64_t far_nap(const struct worker *w, int64_t timeout_ns)
 {
 	const struct sched *s = w->sched;
-	double ticks, least = 0;
+	double ticks, least = -1;
 	struct deficit_task t;
 	uint64_t ns;
 	int i;
@@ -101,10 +102,10 @@ int64_t far_nap(const struct worker *w, int64_t timeout_ns)
 		t = mean_task(w, i);
 		ticks = DEFICIT_PATIENCE *
 			(t.loss + DEFICIT_PATIENCE_TASK * t.time);
-		if (!(least > 0) || ticks < least)
+		if (least < 0 || ticks < least)
 			least = ticks;
 	}
-	if (!(least > 0))
+	if (least < 0)
 		return timeout_ns;
 	ns = (uint64_t)least * 1024 / s->ticks_per_1024ns;
 	ns = min_u64(max_u64(ns, MIN_NAP_NS), MAX_NAP_NS);

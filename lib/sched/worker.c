@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "sched/far.h"
+#include "sched/intake.h"
 #include "sched/notify.h"
 #include "sched/sched.h"
 #include "sched/tick.h"
@@ -127,133 +128,6 @@ void worker_recall(struct worker *w)
 	a_or(&w->attn, ATTN_WANT, relaxed);
 }
 
-/* What the deques of a worker refused, the oldest first. */
-struct overflow {
-	unsigned deques; /* a bit for each that has some */
-	bool is_of_join; /* children may be among it */
-	struct link *first[NR_DEQUES], *last[NR_DEQUES];
-};
-
-/* Older than all that overflowed before it. */
-static void overflow_add(struct overflow *o, unsigned deque, struct link *link)
-{
-	if (!(o->deques & 1u << deque)) {
-		o->deques |= 1u << deque;
-		o->first[deque] = NULL;
-		o->last[deque] = link;
-	}
-	a_store(&link->next, o->first[deque], relaxed);
-	o->first[deque] = link;
-}
-
-/*
- * To where all find it; then it is public, and who makes work public wakes who
- * may take it.
- */
-static void overflow_leave(struct worker *w, struct sched_node *node,
-			   struct overflow *o)
-{
-	bool has_woken;
-	unsigned i;
-
-	for (i = 0; i < NR_DEQUES; i++) {
-		if (!(o->deques & 1u << i))
-			continue;
-		if (o->is_of_join)
-			backlog_prepend(&node->backlog[i], o->first[i],
-					o->last[i]);
-		else
-			backlog_append(&node->backlog[i], o->first[i],
-				       o->last[i]);
-		has_woken = i == DEQUE_BOUND ? notify_bound(node)
-					     : notify_any(w->sched, node);
-		if (has_woken)
-			worker_has_woken(w);
-	}
-}
-
-/* Links, the youngest first, to our deques, so that we pop the oldest first. */
-static void take_links(struct worker *w, struct link *link, bool is_bound,
-		       struct overflow *o)
-{
-	struct link *next;
-	unsigned deque;
-
-	for (; link; link = next) {
-		next = a_load(&link->next, relaxed);
-		deque = is_bound ? DEQUE_BOUND : link->class;
-		if (!worker_push(w, deque, link_item(link)))
-			overflow_add(o, deque, link);
-	}
-}
-
-/* What has come; of_join: for a join. */
-static bool take_inbox(struct worker *w, struct sched_node *node, bool is_bound,
-		       bool of_join)
-{
-	struct link *link =
-		inbox_take_all(is_bound ? &node->bound : &node->inbox);
-	struct overflow o;
-
-	if (!link)
-		return false;
-	o.deques = 0;
-	o.is_of_join = of_join;
-	take_links(w, link, is_bound, &o);
-	if (unlikely(o.deques))
-		overflow_leave(w, node, &o);
-	return true;
-}
-
-/* Not more than fits: what is in a backlog stays there until it can go. */
-static bool take_backlog(struct worker *w, struct sched_node *node,
-			 unsigned deque)
-{
-	struct backlog *b = &node->backlog[deque];
-	struct overflow none = { .deques = 0 };
-	struct link *link;
-	uint32_t nr;
-
-	if (likely(!a_load(&b->first, relaxed)))
-		return false;
-	nr = (uint32_t)min_u64(deque_room(&w->deque[deque]), BACKLOG_TAKE);
-	link = backlog_take(b, nr);
-	take_links(w, link, deque == DEQUE_BOUND, &none);
-	check(!none.deques);
-	return link != NULL;
-}
-
-/* What is bound to no node, of any. */
-static bool take_any(struct worker *w, struct sched_node *node)
-{
-	bool has_some = take_inbox(w, node, false, false);
-	unsigned i;
-
-	for (i = 0; i < NR_CLASSES; i++)
-		has_some |= take_backlog(w, node, i);
-	return has_some;
-}
-
-static bool take_all(struct worker *w, struct sched_node *node)
-{
-	bool has_bound = take_inbox(w, node, true, false);
-
-	has_bound |= take_backlog(w, node, DEQUE_BOUND);
-	return take_any(w, node) || has_bound;
-}
-
-bool worker_take_new(struct worker *w)
-{
-	bool has_bound = take_inbox(w, w->node, true, true);
-
-	return take_inbox(w, w->node, false, true) || has_bound;
-}
-
-bool worker_take_home(struct worker *w)
-{
-	return take_all(w, w->node);
-}
-
 /* Asks a busy victim to share; only a store if nobody has asked yet. */
 static void want(struct worker *victim)
 {
@@ -281,14 +155,19 @@ static bool is_left(struct deque *d)
 	return true;
 }
 
-/* Of another node: is it ours to take? See far.h. */
-static bool is_kept(struct worker *w, struct worker *victim, int level)
+/* Of another node: what we may not take stays, see far.h. */
+static enum deque_result steal_far(struct worker *w, struct worker *victim,
+				   int level, uint64_t *item)
 {
-	uint64_t item;
+	struct deque *d = &victim->deque[level];
+	uint64_t span;
 
-	return !far_allows(w, victim->node) &&
-	       deque_peek(&victim->deque[level], &item) &&
-	       item_is_planned(item);
+	if (!deque_look(d, &span, item))
+		return DEQUE_EMPTY;
+	/* Who has seen it sees that there is planned work. */
+	if (item_is_planned(*item) && !far_allows(w, victim->node))
+		return DEQUE_EMPTY;
+	return deque_steal_at(d, span, item);
 }
 
 static bool steal_from(struct worker *w, int i, uint64_t *item)
@@ -301,10 +180,9 @@ static bool steal_from(struct worker *w, int i, uint64_t *item)
 	for (; level >= 0; level--) {
 		if (!is_left(&victim->deque[level]))
 			continue;
-		if (!is_near && is_kept(w, victim, level))
-			continue;
 		do {
-			rc = deque_steal(&victim->deque[level], item);
+			rc = is_near ? deque_steal(&victim->deque[level], item)
+				     : steal_far(w, victim, level, item);
 		} while (rc == DEQUE_LOST && level == CLASS_URGENT);
 		if (rc == DEQUE_TAKEN) {
 			counter_add(w->executor->counters,
@@ -336,8 +214,8 @@ static bool look_once(struct worker *w, bool far, uint64_t *item)
 		if (steal_from(w, i, item))
 			return true;
 	for (i = 0; far && i < s->nr_nodes; i++) {
-		if (far_allows(w, &s->nodes[i]) && take_any(w, &s->nodes[i]) &&
-		    worker_pop(w, item))
+		if (far_allows(w, &s->nodes[i]) &&
+		    intake_any(w, &s->nodes[i]) && worker_pop(w, item))
 			return true;
 	}
 	return false;
@@ -365,6 +243,15 @@ static unsigned waiting_at(struct sched_node *node, bool is_home)
 		    !backlog_is_empty(&node->backlog[i]))
 			found |= 1u << i;
 	return found;
+}
+
+/* Of another node: is it ours to take? See far.h. */
+static bool is_kept(struct worker *w, struct worker *victim, int level)
+{
+	uint64_t item;
+
+	return deque_peek(&victim->deque[level], &item) &&
+	       item_is_planned(item) && !far_allows(w, victim->node);
 }
 
 /*
@@ -478,7 +365,7 @@ void worker_drain(struct worker *w)
 
 	for (;;) {
 		for (i = 0; i < s->nr_nodes; i++)
-			take_all(w, &s->nodes[i]);
+			intake_all(w, &s->nodes[i]);
 		if (worker_pop(w, &item))
 			s->ops.run(w, item);
 		else if (!s->ops.wait(w))

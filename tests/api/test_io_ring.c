@@ -60,10 +60,13 @@ static bool has_rings(struct lkdf *rt)
 	return lkdf_caps(rt) & LKDF_CAP_URING;
 }
 
-/* A read by the only worker that is free, which then computes. */
+/*
+ * A read by the only worker that is free, which then computes. Both are of one
+ * node: workers of others do not look.
+ */
 static void an_idle_peer_takes_it(void)
 {
-	struct lkdf *rt = api_open("workers=2");
+	struct lkdf *rt = api_open("workers=2,topology=\"numa:1 core:2\"");
 	struct story s = { .taker = -1 }, *at = &s;
 	struct lkdf_kind *hold =
 		api_kind(rt, "hold", hold_worker, sizeof(at), 0);

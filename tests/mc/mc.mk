@@ -12,8 +12,8 @@ MC_SRC_park := lib/sched/park.c
 MC_SRC_reduce := $(MC_SRC_claim)
 MC_SRC_clock := lib/base/lock.c lib/sched/park.c lib/sched/timers.c
 MC_SRC_replica := $(MC_SRC_reduce) lib/flow/replica.c
-MC_SRC_strand := lib/base/lock.c lib/sched/backlog.c lib/sched/notify.c \
-	lib/sched/park.c lib/sched/tick.c lib/sched/timers.c \
+MC_SRC_strand := lib/base/lock.c lib/sched/backlog.c lib/sched/intake.c \
+	lib/sched/notify.c lib/sched/park.c lib/sched/tick.c lib/sched/timers.c \
 	lib/sched/worker.c
 MC_SRC_tick := lib/base/lock.c lib/sched/park.c lib/sched/tick.c \
 	lib/sched/timers.c
