@@ -91,9 +91,9 @@ int border_task(const struct lkdf_task *task, struct lkdf_task *ours)
 		rc = border_deadline("task", ours->deadline_ns);
 	if (rc)
 		return rc;
-	if (ours->flags & ~(uint32_t)LKDF_PINNED)
+	if (ours->flags & ~(uint32_t)(LKDF_PINNED | LKDF_PROFILE))
 		return border_unbuilt("task: flags");
-	if (ours->flags && !ours->place)
+	if (ours->flags & LKDF_PINNED && !ours->place)
 		return err(-EINVAL, "task: pinned, but no place is given");
 	if (ours->prio < LKDF_PRIO_DEFAULT || ours->prio > LKDF_URGENT)
 		return err(-EINVAL, "task: prio %d", ours->prio);

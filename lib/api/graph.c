@@ -101,6 +101,8 @@ static int add_task(struct lkdf_graph *g, const struct lkdf_task *t)
 	int rc = border_place(g->rt, t), nr;
 	uint16_t home;
 
+	if (t->flags & LKDF_PROFILE)
+		rc = border_unbuilt("add: PROFILE in a graph");
 	if (t->nr_after)
 		rc = err(-EINVAL,
 			 "graph %s: a task after events, which fire "

@@ -27,6 +27,7 @@ static int add_extra(struct task *t, struct lkdf_scope *scope,
 	t->link.flags |= TASK_EXTRA;
 	t->own = NULL;
 	t->after = NULL;
+	t->is_profiled = a->flags & LKDF_PROFILE;
 	if (a->deadline_ns)
 		rc = deadline_create(scope, a->deadline_ns, &t->own);
 	if (!rc && a->nr_after)
@@ -71,7 +72,8 @@ int task_add_extras(struct task *t, struct executor *ex, struct task *parent,
 	}
 	if (a->nr_use)
 		rc = uses_create(t, parent, a->use, a->nr_use);
-	if (!rc && unlikely(a->deadline_ns || a->nr_after))
+	if (!rc &&
+	    unlikely(a->deadline_ns || a->nr_after || a->flags & LKDF_PROFILE))
 		rc = add_extra(t, parent ? parent->scope : t->scope, a);
 	return rc;
 }

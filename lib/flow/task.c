@@ -389,6 +389,10 @@ enum task_end task_step_slowly(struct lkdf_ctx *c, struct task *t)
 	trace_slice(c->ex->ring, k->trace_name,
 		    t->link.flags & TASK_OF_FRAME ? t->index : NO_TASK_NUMBER,
 		    start, end);
+	if (t->link.flags & TASK_EXTRA && t->is_profiled)
+		trace_event(c->ex->ring, EVENT_TASK, k->trace_name,
+			    (end - start) * 1024 /
+				    k->rt->sched.ticks_per_1024ns);
 	complete_end(t);
 	counter_add(c->ex->counters, COUNTER_TASKS, 1);
 	if (!c->ex->worker)

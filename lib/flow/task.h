@@ -53,7 +53,7 @@ enum task_flag {
 	TASK_PLACED = 2048, /* home is set */
 	TASK_HAS_DATA = 4096, /* claim is set */
 	TASK_SKIPPED = 8192, /* and never started: an input failed */
-	TASK_EXTRA = 16384, /* own and after are set, or NULL */
+	TASK_EXTRA = 16384, /* own, after and is_profiled are set */
 	TASK_IO = 32768, /* io is set */
 };
 
@@ -97,6 +97,7 @@ struct task {
 	struct lkdf_event hold;
 	struct lkdf_scope *own; /* for its deadline: scope is it then */
 	struct after *after;
+	bool is_profiled; /* its bodies are told, recording or not */
 	struct failure *failure; /* of error */
 	struct failure *child_failure; /* of child_err, once that is set */
 	lkdf_fn then_fn;

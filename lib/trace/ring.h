@@ -26,6 +26,7 @@
 	X(RUN_BEGIN, "run_begin", "frame", "run", "a run of a graph starts") \
 	X(RUN_END, "run_end", "frame", "errno", "a run of a graph ends")     \
 	X(ERROR, "error", "errno", "task", "a task has failed")              \
+	X(TASK, "task", "kind", "ns", "a profiled body has ended")           \
 	X(REHOME, "rehome", "node", "bytes", "a block moves to a thief")
 
 #define EVENT_ENUM(name, text, a, b, help) EVENT_##name,

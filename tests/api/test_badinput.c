@@ -172,7 +172,7 @@ static void tasks_not_built_are_called_by_name(struct lkdf *rt)
 		"1025 events", "too many events");
 	refused(T(.deadline_ns = -1), -EINVAL, "deadline_ns -1",
 		"a deadline in the past");
-	refused(T(.flags = LKDF_PROFILE), -EOPNOTSUPP, "flags", "a task flag");
+	refused(T(.flags = 4), -EOPNOTSUPP, "flags", "a task flag");
 	refused(T(.prio = 7), -EINVAL, "prio 7", "a wild priority");
 	refused(lkdf_event_create(rt, 1, LKDF_EVENT_PULSE, &e), -EOPNOTSUPP,
 		"PULSE", "PULSE");

@@ -36,7 +36,8 @@ struct lkdf_use {
 #define LKDF_MAX_AFTER 1024 /* events before one task */
 
 enum lkdf_task_flag {
-	LKDF_PROFILE = 1,
+	LKDF_PROFILE = 1, /* how long each body took is an event of the trace,
+			   * recording or not; not in graphs */
 	LKDF_PINNED = 2, /* runs on a worker of place, nowhere else */
 };
 
