@@ -6,6 +6,7 @@
 #include "flow/home.h"
 #include "flow/planned.h"
 #include "flow/runtime.h"
+#include "flow/seen.h"
 #include "flow/task.h"
 #include "flow/values.h"
 #include "flow/wire.h"
@@ -283,37 +284,12 @@ static int node_of(const struct use *u)
 		      relaxed);
 }
 
-/* Bytes of its uses on each of the first few nodes that have any. */
-#define MAX_SEEN 8
-
-struct seen {
-	int node[MAX_SEEN];
-	uint64_t bytes[MAX_SEEN];
-	unsigned nr;
-};
-
-static void add(struct seen *s, int node, uint64_t bytes)
-{
-	unsigned i;
-
-	for (i = 0; i < s->nr; i++)
-		if (s->node[i] == node)
-			break;
-	if (i == MAX_SEEN)
-		return;
-	if (i == s->nr) {
-		s->node[s->nr++] = node;
-		s->bytes[i] = 0;
-	}
-	s->bytes[i] += bytes;
-}
-
 void assign_task(struct task *t)
 {
 	const struct lkdf *rt = t->kind->rt;
 	struct seen s = { .nr = 0 };
 	const struct use *u;
-	unsigned i, best = 0;
+	unsigned best;
 	int node;
 
 	if (!rt->is_placing || rt->sched.nr_worker_nodes < 2 ||
@@ -322,11 +298,9 @@ void assign_task(struct task *t)
 	for (u = t->claim->first; u; u = u->after) {
 		node = u->flags & (USE_WEAK | USE_HIDDEN) ? -1 : node_of(u);
 		if (node >= 0 && node < rt->topo->nr_nodes)
-			add(&s, node, data_size(u->domain->data, u->part));
+			seen_add(&s, node, data_size(u->domain->data, u->part));
 	}
-	for (i = 1; i < s.nr; i++)
-		if (s.bytes[i] > s.bytes[best])
-			best = i;
+	best = s.nr ? seen_most(&s) : 0;
 	if (!s.nr || s.bytes[best] < MIN_BYTES ||
 	    !sched_has_worker(&rt->sched, s.node[best]))
 		return;

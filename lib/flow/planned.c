@@ -6,6 +6,7 @@
 #include "flow/data.h"
 #include "flow/rehome.h"
 #include "flow/runtime.h"
+#include "flow/seen.h"
 #include "flow/wire.h"
 #include "sched/plan.h"
 
@@ -14,9 +15,6 @@
 
 /* Whoever writes a block counts a little more than its readers. */
 #define OWN_PERCENT 101
-
-/* Nodes that the bytes of one task are looked for on. */
-#define MAX_SEEN 8
 
 static bool allocate(struct planned *p, size_t nr_tasks)
 {
@@ -155,27 +153,6 @@ void planned_end(struct frame *f)
 
 /* ---- where blocks are --------------------------------------------------- */
 
-struct seen {
-	int node[MAX_SEEN];
-	uint64_t bytes[MAX_SEEN];
-	unsigned nr;
-};
-
-static void see(struct seen *s, int node, uint64_t bytes)
-{
-	unsigned i;
-
-	for (i = 0; i < s->nr && s->node[i] != node; i++)
-		;
-	if (i == MAX_SEEN)
-		return;
-	if (i == s->nr) {
-		s->node[s->nr++] = node;
-		s->bytes[i] = 0;
-	}
-	s->bytes[i] += bytes;
-}
-
 /* What is not made yet is where the plan will have it. */
 static void see_use(struct seen *s, const struct lkdf_graph *g,
 		    const struct wire_use *u, uint32_t own)
@@ -192,7 +169,7 @@ static void see_use(struct seen *s, const struct lkdf_graph *g,
 	if ((u->flags & (WIRE_READS | WIRE_WRITES)) ==
 	    (WIRE_READS | WIRE_WRITES))
 		bytes *= 2;
-	see(s, node, u->var == own ? bytes / 100 * OWN_PERCENT : bytes);
+	seen_add(s, node, u->var == own ? bytes / 100 * OWN_PERCENT : bytes);
 }
 
 uint16_t planned_home(const struct frame *f, uint32_t index)
@@ -201,7 +178,7 @@ uint16_t planned_home(const struct frame *f, uint32_t index)
 	uint16_t home = settle_home(g, index);
 	const struct wire_use *u, *end;
 	struct seen s = { .nr = 0 };
-	unsigned i, best = 0;
+	unsigned best;
 	uint32_t task;
 
 	if (!planned_has_moved(g))
@@ -210,12 +187,10 @@ uint16_t planned_home(const struct frame *f, uint32_t index)
 	if (!g->planned->kib[task])
 		return home;
 	/* Ties to the plan. */
-	see(&s, home_node(home), 0);
+	seen_add(&s, home_node(home), 0);
 	for (u = wire_uses(g->wiring, index, &end); u < end; u++)
 		see_use(&s, g, u, g->planned->own[task]);
-	for (i = 1; i < s.nr; i++)
-		if (s.bytes[i] > s.bytes[best])
-			best = i;
+	best = seen_most(&s);
 	if (!sched_has_worker(&g->rt->sched, s.node[best]))
 		return home;
 	return home_make(s.node[best], false);
