@@ -24,10 +24,12 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <lkdf/runtime.h>
 #include <string.h>
 
 #define SPINS 200
 #define NAP_NS 500000
+#define NAPS_TOLD 2000 /* a second or more */
 
 /* Children that found no room lie first in a backlog. */
 #define BACKLOG_LOOK 4
@@ -347,6 +349,37 @@ static bool dig_backlog(struct worker *w, struct task *parent, uint32_t nr)
 	return false;
 }
 
+/* Is there work that only this node's workers may run? */
+static bool has_bound(struct worker *w)
+{
+	struct sched_node *n = w->node;
+	int i;
+
+	if (!inbox_is_empty(&n->bound) ||
+	    !backlog_is_empty(&n->backlog[DEQUE_BOUND]) ||
+	    deque_has_private(&w->deque[DEQUE_BOUND]) ||
+	    deque_has_public(&w->deque[DEQUE_BOUND]))
+		return true;
+	for (i = 0; i < w->nr_near; i++)
+		if (deque_has_public(&w->sched->workers[w->victims[i]]
+					      .deque[DEQUE_BOUND]))
+			return true;
+	return false;
+}
+
+/* See run_bound(): this may be for ever, and then nobody would know why. */
+static void tell_of_bound(struct worker *w, const struct task *t)
+{
+	if (!w || !w->nr_holding || !has_bound(w))
+		return;
+	log_text(
+		&t->kind->rt->log, LKDF_LOG_ERROR,
+		"join: \"%s\" has waited for a second below tokens of a limit, "
+		"and tasks pinned to node %d wait for its worker; a body that "
+		"holds limits goes on with lkdf_then()",
+		t->kind->name, w->executor->node);
+}
+
 /*
  * The slow way, before a nap: foreign items may lie on top of ours, and if
  * everybody is in a join nobody takes them away.
@@ -400,7 +433,7 @@ int task_join(struct lkdf_ctx *c)
 	struct lkdf_ctx child = { .ex = c->ex };
 	struct task *t = c->task;
 	uint32_t nr_run = 0;
-	unsigned spins = 0;
+	unsigned spins = 0, nr_naps = 0;
 	bool is_holding;
 	int rc = task_may_join(c);
 
@@ -424,8 +457,11 @@ int task_join(struct lkdf_ctx *c)
 		if (++spins < SPINS)
 			a_pause();
 		else if (!sched_tick(&t->kind->rt->sched, t->kind->rt) &&
-			 (!w || !dig_descendant(w, t)))
+			 (!w || !dig_descendant(w, t))) {
+			if (unlikely(++nr_naps == NAPS_TOLD))
+				tell_of_bound(w, t);
 			rest(w, t);
+		}
 	}
 	if (unlikely(is_holding))
 		w->nr_holding--;
