@@ -32,10 +32,9 @@ VM_LEFT_OUT := $(addprefix $(BUILD)/tests/,$(addprefix api/test_,after burst \
 	data_order data_parts data_reduce data_replicas data_roaming \
 	data_trees deadline deadline_run dump error faults flat \
 	graph_children graph_commute graph_trees graph_weak join_bound limit \
-	loop \
-	loop_faults loop_in many many_end many_faults many_refused max_tasks \
-	meet move_faults record record_refused reduce serial shape stat then \
-	touch) \
+	loop loop_faults loop_in many many_end many_faults many_refused \
+	max_tasks meet move_faults record record_refused reduce serial shape \
+	stat then touch) \
 	$(addprefix unit/test_,deficit heap_fault heap_threads plan plan_any \
 	steal_sim stock trace_read))
 VM_GUEST := $(VM_PROGRAMS) $(filter-out $(VM_LEFT_OUT),\
