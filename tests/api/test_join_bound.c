@@ -36,6 +36,16 @@ static int pinned(struct lkdf_ctx *c, void *arg)
 	return 0;
 }
 
+static int nr_said(void)
+{
+	int nr;
+
+	pthread_mutex_lock(&said.lock);
+	nr = said.nr;
+	pthread_mutex_unlock(&said.lock);
+	return nr;
+}
+
 static void tell(struct lkdf *rt, bool is_pinned)
 {
 	struct story s = { .nr_pinned = 0 }, *at = &s;
@@ -61,9 +71,9 @@ static void tell(struct lkdf *rt, bool is_pinned)
 	t.flags = LKDF_PINNED;
 	if (is_pinned)
 		must(lkdf_submit(rt, NULL, &t, NULL));
-	for (i = 0; i < (is_pinned ? 30000 : 2500) && !said.nr; i++)
+	for (i = 0; i < (is_pinned ? 30000 : 2500) && !nr_said(); i++)
 		api_nap_ns(1000000);
-	is(said.nr, is_pinned, "lines in the log");
+	is(nr_said(), is_pinned, "lines in the log");
 	ok(!is_pinned || strstr(line(0), "\"joins\" has waited"),
 	   "says who waits: %s", line(0));
 	is(s.nr_pinned, 0, "nothing pinned ran above the limit");

@@ -49,8 +49,9 @@ static int body(struct lkdf_ctx *c, void *arg)
 	if (job.is_skewed && node_of(*cell->g, cell->number) == 0)
 		usleep(1000);
 	(*cell->nr_ran)++;
-	if (job.rt->executors[lkdf_worker(c)].node !=
-	    node_of(*cell->g, cell->number))
+	/* Who has waited for a limit runs where its tokens were given back. */
+	if (cell->number % 7 && job.rt->executors[lkdf_worker(c)].node !=
+					node_of(*cell->g, cell->number))
 		(*cell->nr_away)++;
 	return *cell->fails == cell->number ? -EIO : 0;
 }
