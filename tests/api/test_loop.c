@@ -5,6 +5,7 @@
  */
 #include "tests/api/loop.h"
 
+#include <semaphore.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -211,14 +212,20 @@ static void a_loop_function_cannot_wait(const char *options)
 	must(lkdf_close(f.rt));
 }
 
+struct long_block {
+	atomic_ullong nr;
+	sem_t others; /* have all run */
+};
+
 /* Nobody makes blocks wait for one long block: the others run meanwhile. */
 static int long_first(uint64_t begin, uint64_t end, void *u)
 {
-	atomic_ullong *nr = u;
+	struct long_block *b = u;
 
-	while (begin == 0 && atomic_load(nr) < 999)
-		usleep(100);
-	atomic_fetch_add(nr, end - begin);
+	if (!begin)
+		sem_wait(&b->others);
+	else if (atomic_fetch_add(&b->nr, end - begin) + end - begin == 999)
+		sem_post(&b->others);
 	return 0;
 }
 
@@ -226,10 +233,12 @@ static void a_long_block_keeps_no_other(const char *options)
 {
 	struct lkdf *rt = api_open(options);
 	struct lkdf_range r = { 0, 1000, 1 };
-	atomic_ullong nr = 0;
+	struct long_block b = { .nr = 0 };
 
-	is(lkdf_for(rt, r, long_first, &nr), 0,
+	sem_init(&b.others, 0, 0);
+	is(lkdf_for(rt, r, long_first, &b), 0,
 	   "%s: all others run beside one long block", options);
+	sem_destroy(&b.others);
 	must(lkdf_close(rt));
 }
 

@@ -6,7 +6,7 @@
 #include "tests/api/loop.h"
 
 #include <pthread.h>
-#include <unistd.h>
+#include <semaphore.h>
 
 /* Which thread ran an iteration: a worker's name is "lkdf/NODE.ID". */
 struct owners {
@@ -59,7 +59,7 @@ static void static_parts_stay_on_their_node(const char *options,
 /* All workers are in their part at once: then each has its own. */
 struct meeting {
 	struct owners owners;
-	atomic_int nr, want;
+	pthread_barrier_t all;
 };
 
 static int meet(uint64_t begin, uint64_t end, void *u)
@@ -67,9 +67,7 @@ static int meet(uint64_t begin, uint64_t end, void *u)
 	struct meeting *m = u;
 
 	note_owner(begin, end, &m->owners);
-	atomic_fetch_add(&m->nr, 1);
-	while (atomic_load(&m->nr) < atomic_load(&m->want))
-		usleep(100);
+	pthread_barrier_wait(&m->all);
 	return 0;
 }
 
@@ -80,16 +78,15 @@ static void each_worker_has_its_part(void)
 	int round, bad = 0;
 	uint64_t i;
 
+	pthread_barrier_init(&m->all, NULL, 4);
 	for (round = 0; round < 20; round++) {
-		atomic_store(&m->nr, 0);
-		atomic_store(&m->want, 4);
 		must(lkdf_for_with(rt, ATTR(lkdf_for_attr, .fn = meet, .u = m,
 					    .range = { 0, 4000, 0 },
 					    .schedule = LKDF_SCHEDULE_STATIC)));
 		for (i = 0; i < 4000; i++)
 			bad += m->owners.worker[i] != (int)(i / 1000);
-		bad += atomic_load(&m->nr) != 4;
 	}
+	pthread_barrier_destroy(&m->all);
 	is(bad, 0, "a worker that is not busy runs its own part, as one block");
 	free(m);
 	must(lkdf_close(rt));
@@ -123,9 +120,12 @@ static int touch_data(struct lkdf_ctx *c, void *arg)
 	return 0;
 }
 
+static sem_t held; /* a count of those at the gate */
+
 static int pass_gate(struct lkdf_ctx *c, void *arg)
 {
 	(void)c;
+	sem_post(&held);
 	gate_pass(arg);
 	return 0;
 }
@@ -143,8 +143,8 @@ static void hold_others(struct lkdf *rt, int node, struct lkdf_kind *k,
 					      .place = lkdf_place_node(rt, i),
 					      .flags = LKDF_PINNED),
 					 NULL));
-	while (atomic_load(&gate->entered) < 2)
-		usleep(100);
+	sem_wait(&held);
+	sem_wait(&held);
 }
 
 struct alone {
@@ -214,6 +214,7 @@ static void blocks_begin_where_their_bytes_are(void)
 
 int main(void)
 {
+	sem_init(&held, 0, 0);
 	static const uint64_t thirds[] = { 2000, 4000, 6000 };
 	static const uint64_t uneven[] = { 4000, 6000 };
 
