@@ -12,15 +12,17 @@
 /* Runs to come that count, at most: who knows whether the user goes on. */
 #define MAX_RUNS_AHEAD 8
 
-/* Bytes of tasks to come. */
-static double left_of(const struct frame *f, uint32_t var)
+static void add_block(struct deficit_block *b, const struct frame *f,
+		      uint32_t var)
 {
+	const struct wire_var *v = wire_var(f->graph->wiring, var);
 	const struct planned *p = f->graph->planned;
 	uint64_t ahead = min_u64(f->times - 1, MAX_RUNS_AHEAD);
 	int64_t left = a_load(&p->left[var], relaxed);
 
-	return (double)(left > 0 ? left : 0) +
-	       (double)ahead * (double)p->var[var].bytes;
+	b->remaining += (double)(left > 0 ? left : 0);
+	b->ahead += (double)ahead * (double)p->var[var].bytes;
+	b->bytes += (double)data_size(v->data, v->part);
 }
 
 static uint64_t size_of(const struct frame *f, uint32_t var)
@@ -63,7 +65,7 @@ void rehome(struct executor *ex, struct frame *f, uint32_t var)
 	int node = ex->node, from = a_load(&p->home[var], relaxed);
 	uint32_t twin = p->twin[var];
 	const struct far *far;
-	struct deficit_block b;
+	struct deficit_block b = { .remaining = 0 };
 
 	if (!f->graph->rt->is_rehoming || !ex->worker || from < 0 ||
 	    !is_movable(f, var))
@@ -72,13 +74,10 @@ void rehome(struct executor *ex, struct frame *f, uint32_t var)
 	if (twin != PLAN_NO_BLOCK &&
 	    (a_load(&p->home[twin], relaxed) != from || !is_movable(f, twin)))
 		twin = PLAN_NO_BLOCK;
-	b.remaining = left_of(f, var);
-	b.bytes = (double)size_of(f, var);
+	add_block(&b, f, var);
+	if (twin != PLAN_NO_BLOCK)
+		add_block(&b, f, twin);
 	b.extra = far->extra[from];
-	if (twin != PLAN_NO_BLOCK) {
-		b.remaining += left_of(f, twin);
-		b.bytes += (double)size_of(f, twin);
-	}
 	if (!deficit_moves(&far->node[node], &far->node[from], &b))
 		return;
 	move_pages_of(ex, f, var, node);

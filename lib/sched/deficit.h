@@ -153,6 +153,7 @@ static inline bool deficit_is_better(const struct deficit_task *a,
 /* A block, with its twin if that lies there too and is written again. */
 struct deficit_block {
 	double remaining; /* bytes of tasks not started that write it */
+	double ahead; /* the same of runs to come, which gain by it, too */
 	double bytes; /* to be moved */
 	double extra; /* deficit_extra_at() the thief's distance */
 };
@@ -166,7 +167,7 @@ static inline bool deficit_moves(const struct deficit_node *thief,
 	double time = b->remaining * victim->rate / victim->nr_workers;
 
 	return ahead > DEFICIT_GAP * left + 2 * time &&
-	       b->remaining * b->extra > 2 * b->bytes;
+	       (b->remaining + b->ahead) * b->extra > 2 * b->bytes;
 }
 
 /*

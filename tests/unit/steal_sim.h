@@ -264,7 +264,7 @@ static void sim_rehome(struct sim *s, const struct deficit_node *sum,
 	if (twin != PLAN_NO_BLOCK &&
 	    (s->home[twin] != victim || !(s->left[twin] > 0)))
 		twin = PLAN_NO_BLOCK;
-	b = (struct deficit_block){ s->left[own], (double)s->p->bytes[own],
+	b = (struct deficit_block){ s->left[own], 0, (double)s->p->bytes[own],
 				    s->node[victim].extra[thief] };
 	if (twin != PLAN_NO_BLOCK) {
 		b.remaining += s->left[twin];

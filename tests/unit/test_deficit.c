@@ -128,7 +128,7 @@ static void a_block_moves_only_with_a_lasting_deficit(void)
 	struct deficit_node thief = { 0, 1, 10, 0, 2 };
 	struct deficit_node victim = { 2000, 1, 10, 1, 2 };
 	/* 1000 ahead: gap 350, so 650 for twice the 300 of the block. */
-	struct deficit_block b = { 600, 100, 0.72 };
+	struct deficit_block b = { 600, 0, 100, 0.72 };
 
 	ok(deficit_moves(&thief, &victim, &b), "its work fits in it");
 	b.remaining = 700;
@@ -136,6 +136,9 @@ static void a_block_moves_only_with_a_lasting_deficit(void)
 	b.remaining = 600;
 	b.bytes = 217;
 	ok(!deficit_moves(&thief, &victim, &b), "nor what costs too much");
+	b.ahead = 10;
+	ok(deficit_moves(&thief, &victim, &b), "but for runs to come");
+	b.ahead = 0;
 	b.bytes = 215;
 	ok(deficit_moves(&thief, &victim, &b), "just worth it");
 	b.extra = 0.1;
