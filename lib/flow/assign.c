@@ -200,7 +200,7 @@ static int apply_task(struct planner *p, uint32_t t)
 		return 0;
 	rc = graph_place(g, t, home_make(p->task[t], false));
 	if (!rc && !k->body)
-		k = kind_wrap(k, values_body);
+		k = kind_wrap(k, brief_body);
 	if (rc || !k)
 		return -ENOMEM;
 	r->kind = k;

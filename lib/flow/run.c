@@ -449,11 +449,12 @@ static void look_at_ring(struct burst *b, uint64_t item)
 
 static void run(struct worker *w, uint64_t item)
 {
+	void *bytes[CTX_NR_BYTES];
 	struct burst b = {
 		.w = w,
 		.rt = w->executor->rt,
 		.slot = NO_SLOT,
-		.ctx.ex = w->executor,
+		.ctx = { .ex = w->executor, .bytes = bytes },
 	};
 
 	io_ring_guard(w);
