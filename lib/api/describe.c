@@ -214,15 +214,16 @@ static int write_topo(struct lkdf *rt, struct text *f, bool is_json)
 	return 0;
 }
 
-/* Why there is no such thing here; "": see the help. */
-static const char *why_not(struct lkdf *rt, uint64_t cap)
+/* Why there is no such thing here; "": see the help. It may be buf. */
+static const char *why_not(struct lkdf *rt, uint64_t cap, char *buf,
+			   size_t size)
 {
 	const char *why = NULL;
 
 	if (cap == LKDF_CAP_BIND)
 		why = place_unbound_text(rt);
 	if (cap == LKDF_CAP_URING)
-		why = io_ring_why(rt);
+		why = io_ring_why(rt, buf, size);
 	return why ? why : "";
 }
 
@@ -231,12 +232,13 @@ static int write_caps(struct lkdf *rt, struct text *f, bool is_json)
 	uint64_t caps = lkdf_caps(rt);
 	const struct cap_row *row;
 	const char *why;
+	char buf[160];
 	size_t i;
 
 	put(f, "%s", is_json ? "{\"caps\":[" : "");
 	for (i = 0; i < ARRAY_SIZE(cap_rows); i++) {
 		row = &cap_rows[i];
-		why = why_not(rt, row->cap);
+		why = why_not(rt, row->cap, buf, sizeof(buf));
 		if (!is_json) {
 			put(f, "%-8s %-3s  %s%s%s\n", row->name,
 			    caps & row->cap ? "yes" : "no", row->help,

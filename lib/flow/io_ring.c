@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <lkdf/runtime.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -23,6 +24,9 @@
 
 /* A read that was not at hand: neither are the next ones, probably. */
 #define NR_BLIND 15
+
+/* In io_rings.lacks: the worker, above the errno. */
+#define LACKS_SHIFT 12
 
 static struct lkdf *rt_of(const struct worker *w)
 {
@@ -52,15 +56,22 @@ int io_ring_error(struct lkdf *rt)
 	return rc;
 }
 
-const char *io_ring_why(struct lkdf *rt)
+const char *io_ring_why(struct lkdf *rt, char *buf, size_t size)
 {
-	int rc = io_ring_error(rt);
+	int rc = io_ring_error(rt), lacks;
 
 	if (rt->sched.is_serial)
 		return "serial=yes";
 	if (rt->io_rings.mode == IO_THREADS)
 		return "io=threads";
-	return rc ? uring_why(rc) : NULL;
+	if (rc)
+		return uring_why(rc);
+	lacks = a_load(&rt->io_rings.lacks, relaxed);
+	if (!lacks)
+		return "";
+	snprintf(buf, size, "worker %d uses threads: %s", lacks >> LACKS_SHIFT,
+		 uring_why(-(lacks & ((1 << LACKS_SHIFT) - 1))));
+	return buf;
 }
 
 /* ---- a ring of the worker's own ----------------------------------------- */
@@ -105,6 +116,7 @@ static struct io_ring *make_ring(struct worker *w)
 	if (rc) {
 		region_unmap(ring, sizeof(*ring));
 		w->io_has_failed = true;
+		a_store(&all->lacks, w->id << LACKS_SHIFT | -rc, relaxed);
 		log_text(&rt->log, LKDF_LOG_INFO,
 			 "io: worker %d has no ring: %s", w->id, uring_why(rc));
 		return NULL;
