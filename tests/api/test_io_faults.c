@@ -309,7 +309,7 @@ static void a_connection_is_reset(struct lkdf *rt, const char *how)
 static void one_backend(const char *options)
 {
 	int nr_fds = io_nr_fds();
-	struct lkdf *rt = api_open(options);
+	struct lkdf *rt = io_open(options);
 
 	if (has_disk)
 		a_disk_is_full(rt, options);
@@ -328,7 +328,7 @@ static void one_backend(const char *options)
 		a_connection_is_reset(rt, options);
 		a_descriptor_is_closed(rt, options);
 	}
-	is(lkdf_close(rt), 0, "%s: it closes", options);
+	is(io_close(rt), 0, "%s: it closes", options);
 	is(io_nr_fds(), nr_fds, "%s: no descriptor is left", options);
 }
 
