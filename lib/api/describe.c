@@ -214,35 +214,43 @@ static int write_topo(struct lkdf *rt, struct text *f, bool is_json)
 	return 0;
 }
 
-/* Why there is no such thing here; "": see the help. It may be buf. */
-static const char *why_not(struct lkdf *rt, uint64_t cap, char *buf,
-			   size_t size)
+/* Why there is no such thing here; "": see the help. */
+static const char *why_not(struct lkdf *rt, uint64_t cap)
 {
 	const char *why = NULL;
 
 	if (cap == LKDF_CAP_BIND)
 		why = place_unbound_text(rt);
 	if (cap == LKDF_CAP_URING)
-		why = io_ring_why(rt, buf, size);
+		why = io_ring_why(rt);
 	return why ? why : "";
+}
+
+/* In which way there is such a thing; "": see the help. */
+static void how(struct lkdf *rt, uint64_t cap, char *to, size_t size)
+{
+	*to = '\0';
+	if (cap == LKDF_CAP_URING && !io_ring_why(rt))
+		io_ring_how(rt, to, size);
 }
 
 static int write_caps(struct lkdf *rt, struct text *f, bool is_json)
 {
 	uint64_t caps = lkdf_caps(rt);
 	const struct cap_row *row;
+	char detail[256];
 	const char *why;
-	char buf[160];
 	size_t i;
 
 	put(f, "%s", is_json ? "{\"caps\":[" : "");
 	for (i = 0; i < ARRAY_SIZE(cap_rows); i++) {
 		row = &cap_rows[i];
-		why = why_not(rt, row->cap, buf, sizeof(buf));
+		why = why_not(rt, row->cap);
+		how(rt, row->cap, detail, sizeof(detail));
 		if (!is_json) {
-			put(f, "%-8s %-3s  %s%s%s\n", row->name,
+			put(f, "%-8s %-3s  %s%s%s%s\n", row->name,
 			    caps & row->cap ? "yes" : "no", row->help,
-			    *why ? ": " : "", why);
+			    *why || *detail ? ": " : "", why, detail);
 			continue;
 		}
 		put(f, "%s\n{\"name\":\"%s\",\"present\":%s,", i ? "," : "",
@@ -250,6 +258,8 @@ static int write_caps(struct lkdf *rt, struct text *f, bool is_json)
 		put_field(f, "help", row->help);
 		put(f, ",");
 		put_field(f, "why", why);
+		put(f, ",");
+		put_field(f, "how", detail);
 		put(f, "%s", "}");
 	}
 	put(f, "%s", is_json ? "]}\n" : "");

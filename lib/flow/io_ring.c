@@ -56,22 +56,26 @@ int io_ring_error(struct lkdf *rt)
 	return rc;
 }
 
-const char *io_ring_why(struct lkdf *rt, char *buf, size_t size)
+const char *io_ring_why(struct lkdf *rt)
 {
-	int rc = io_ring_error(rt), lacks;
+	int rc = io_ring_error(rt);
 
 	if (rt->sched.is_serial)
 		return "serial=yes";
 	if (rt->io_rings.mode == IO_THREADS)
 		return "io=threads";
-	if (rc)
-		return uring_why(rc);
-	lacks = a_load(&rt->io_rings.lacks, relaxed);
-	if (!lacks)
-		return "";
-	snprintf(buf, size, "worker %d uses threads: %s", lacks >> LACKS_SHIFT,
-		 uring_why(-(lacks & ((1 << LACKS_SHIFT) - 1))));
-	return buf;
+	return rc ? uring_why(rc) : NULL;
+}
+
+void io_ring_how(struct lkdf *rt, char *to, size_t size)
+{
+	int lacks = a_load(&rt->io_rings.lacks, relaxed);
+
+	*to = '\0';
+	if (lacks)
+		snprintf(to, size, "worker %d uses threads: %s",
+			 lacks >> LACKS_SHIFT,
+			 uring_why(-(lacks & ((1 << LACKS_SHIFT) - 1))));
 }
 
 /* ---- a ring of the worker's own ----------------------------------------- */

@@ -93,11 +93,11 @@ bool io_ring_kick(struct lkdf *rt);
 /* 0, or why this runtime has no rings; found out once. */
 int io_ring_error(struct lkdf *rt);
 
-/*
- * The same in words, or that of a worker that has none; "": all that asked
- * have theirs. The text may be buf.
- */
-const char *io_ring_why(struct lkdf *rt, char *buf, size_t size);
+/* The same in words; NULL: it has some, or may have. */
+const char *io_ring_why(struct lkdf *rt);
+
+/* It has some: in which way, in words. */
+void io_ring_how(struct lkdf *rt, char *to, size_t size);
 
 /* mode: enum io_mode. -ENOMEM. */
 int io_rings_init(struct lkdf *rt, int mode);

@@ -19,6 +19,7 @@
 #define NR_ROUNDS 8
 #define NR_HITS 200
 #define NR_POOL 4
+#define NR_THREADS 64
 #define NR_STOPS 12
 #define SIZE 150000
 
@@ -33,18 +34,18 @@ static void handle(int sig)
 struct hammer {
 	pthread_t thread;
 	atomic_int is_over;
+	int nr;
+	long tid[NR_THREADS];
 };
 
-static void hit_all(pid_t self)
+static void find_threads(struct hammer *h)
 {
 	DIR *dir = opendir("/proc/self/task");
 	struct dirent *d;
-	pid_t tid;
 
-	while (dir && (d = readdir(dir))) {
-		tid = (pid_t)strtol(d->d_name, NULL, 10);
-		if (tid && tid != self)
-			syscall(SYS_tgkill, getpid(), tid, SIGPROF);
+	while (dir && (d = readdir(dir)) && h->nr < NR_THREADS) {
+		h->tid[h->nr] = strtol(d->d_name, NULL, 10);
+		h->nr += h->tid[h->nr] > 0;
 	}
 	if (dir)
 		closedir(dir);
@@ -53,9 +54,11 @@ static void hit_all(pid_t self)
 static void *hammer_main(void *arg)
 {
 	struct hammer *h = arg;
+	int i;
 
 	while (!atomic_load(&h->is_over)) {
-		hit_all((pid_t)syscall(SYS_gettid));
+		for (i = 0; i < h->nr; i++)
+			syscall(SYS_tgkill, getpid(), h->tid[i], SIGPROF);
 		api_nap_ns(20000);
 	}
 	return NULL;
@@ -192,12 +195,14 @@ static void signals_hit_every_thread(const char *options, int flags)
 	struct sigaction act = { .sa_handler = handle, .sa_flags = flags };
 	int nr_fds = io_nr_fds(), nr_bad = 0, i;
 	struct lkdf *rt = api_open(options);
-	struct hammer h = { .is_over = 0 };
+	struct hammer h = { .nr = 0 };
 
 	sigaction(SIGPROF, &act, NULL);
 	atomic_store(&nr_handled, 0);
 	if (!is_serial)
 		open_in_pool(rt);
+	nr_bad += work(rt, is_serial);
+	find_threads(&h);
 	pthread_create(&h.thread, NULL, hammer_main, &h);
 	for (i = 0; i < NR_ROUNDS || atomic_load(&nr_handled) < NR_HITS; i++)
 		nr_bad += work(rt, is_serial);
