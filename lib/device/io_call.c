@@ -94,7 +94,8 @@ static int64_t poll_call(const struct lkdf_io *io)
 
 	if (rc < 0)
 		return -errno;
-	if (p.revents & POLLNVAL)
+	/* poll() leaves out what is negative. */
+	if (p.revents & POLLNVAL || io->fd < 0)
 		return -EBADF;
 	return rc ? p.revents : -EAGAIN;
 }
@@ -143,7 +144,7 @@ static int64_t look(struct io_op *op)
 	struct pollfd p = { .fd = op->io.fd, .events = io_op_events(op) };
 
 	/* A bad descriptor is ready to say so. */
-	return poll(&p, 1, 0) == 0 ? -EAGAIN : 0;
+	return p.fd >= 0 && poll(&p, 1, 0) == 0 ? -EAGAIN : 0;
 }
 
 /*

@@ -63,6 +63,7 @@ struct io_rings {
 	/* Any thread; set under the runtime's lock. */
 	_Atomic(int) error; /* why there are none, 0, or IO_UNKNOWN */
 	_Atomic(uint32_t) nr;
+	_Atomic(int) lacks; /* a worker that has none: id and why; or 0 */
 	int *bell; /* under lock: of each node; < 0: none */
 };
 

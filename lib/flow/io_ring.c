@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <lkdf/runtime.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -23,6 +24,9 @@
 
 /* A read that was not at hand: neither are the next ones, probably. */
 #define NR_BLIND 15
+
+/* In io_rings.lacks: the worker, above the errno. */
+#define LACKS_SHIFT 12
 
 static struct lkdf *rt_of(const struct worker *w)
 {
@@ -61,6 +65,17 @@ const char *io_ring_why(struct lkdf *rt)
 	if (rt->io_rings.mode == IO_THREADS)
 		return "io=threads";
 	return rc ? uring_why(rc) : NULL;
+}
+
+void io_ring_how(struct lkdf *rt, char *to, size_t size)
+{
+	int lacks = a_load(&rt->io_rings.lacks, relaxed);
+
+	*to = '\0';
+	if (lacks)
+		snprintf(to, size, "worker %d uses threads: %s",
+			 lacks >> LACKS_SHIFT,
+			 uring_why(-(lacks & ((1 << LACKS_SHIFT) - 1))));
 }
 
 /* ---- a ring of the worker's own ----------------------------------------- */
@@ -105,6 +120,7 @@ static struct io_ring *make_ring(struct worker *w)
 	if (rc) {
 		region_unmap(ring, sizeof(*ring));
 		w->io_has_failed = true;
+		a_store(&all->lacks, w->id << LACKS_SHIFT | -rc, relaxed);
 		log_text(&rt->log, LKDF_LOG_INFO,
 			 "io: worker %d has no ring: %s", w->id, uring_why(rc));
 		return NULL;

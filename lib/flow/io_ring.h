@@ -96,6 +96,9 @@ int io_ring_error(struct lkdf *rt);
 /* The same in words; NULL: it has some, or may have. */
 const char *io_ring_why(struct lkdf *rt);
 
+/* It has some: in which way, in words. */
+void io_ring_how(struct lkdf *rt, char *to, size_t size);
+
 /* mode: enum io_mode. -ENOMEM. */
 int io_rings_init(struct lkdf *rt, int mode);
 

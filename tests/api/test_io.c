@@ -290,7 +290,7 @@ static void a_graph_fails_with_its_operation(struct lkdf *rt, const char *how)
 
 static void one_backend(const char *options)
 {
-	struct lkdf *rt = api_open(options);
+	struct lkdf *rt = io_open(options);
 
 	bytes_come_and_go(rt, options);
 	names_are_operations_too(rt, options);
@@ -300,7 +300,7 @@ static void one_backend(const char *options)
 	children_are_operations(rt, options);
 	data_comes_from_a_file(rt, options);
 	a_graph_fails_with_its_operation(rt, options);
-	is(lkdf_close(rt), 0, "%s: it closes", options);
+	is(io_close(rt), 0, "%s: it closes", options);
 }
 
 int main(void)
