@@ -31,6 +31,26 @@ int blocking_init(struct blocking *b, const struct blocking_attr *a)
 	return 0;
 }
 
+static int add_thread(struct blocking *b);
+
+/*
+ * Under lock: another thread for what is queued. One at a time is on its way,
+ * and calls the next when it is there: what a thread that is awake does
+ * meanwhile wakes nobody.
+ */
+static void call_one(struct blocking *b)
+{
+	if (b->is_coming || !b->first)
+		return;
+	if (b->nr_idle) {
+		b->is_coming = true;
+		pthread_cond_signal(&b->wake);
+	} else if (b->nr_threads < b->attr.max) {
+		/* Without a further thread it waits for one of those. */
+		b->is_coming = !add_thread(b);
+	}
+}
+
 /* Under lock. The oldest item, or NULL when the pool stops. */
 static struct blocking_item *take(struct blocking *b)
 {
@@ -42,12 +62,13 @@ static struct blocking_item *take(struct blocking *b)
 		b->nr_idle++;
 		pthread_cond_wait(&b->wake, &b->lock);
 		b->nr_idle--;
+		b->is_coming = false;
 	}
 	item = b->first;
 	b->first = item->next;
 	if (!b->first)
 		b->last = &b->first;
-	b->nr_queued--;
+	call_one(b);
 	return item;
 }
 
@@ -63,6 +84,7 @@ static void *thread_main(void *arg)
 	if (b->attr.start)
 		b->attr.start(b->attr.u, t->id);
 	pthread_mutex_lock(&b->lock);
+	b->is_coming = false;
 	while ((item = take(b))) {
 		pthread_mutex_unlock(&b->lock);
 		b->attr.run(b->attr.u, t->id, item);
@@ -118,11 +140,7 @@ void blocking_push(struct blocking *b, struct blocking_item *item)
 	pthread_mutex_lock(&b->lock);
 	*b->last = item;
 	b->last = &item->next;
-	b->nr_queued++;
-	/* Without a further thread the item waits for one of those. */
-	if (b->nr_queued > b->nr_idle && b->nr_threads < b->attr.max)
-		add_thread(b);
-	pthread_cond_signal(&b->wake);
+	call_one(b);
 	pthread_mutex_unlock(&b->lock);
 }
 

@@ -37,7 +37,8 @@ struct blocking {
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
 	struct blocking_item *first, **last;
-	int nr_threads, nr_idle, nr_queued;
+	int nr_threads, nr_idle;
+	bool is_coming; /* a thread, to what is queued */
 	bool is_stopping;
 };
 
