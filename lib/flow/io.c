@@ -132,12 +132,25 @@ static bool give_up(struct io_req *r, int error)
 	return true;
 }
 
+/* A small read that has not begun and is at hand: what of it? */
+static enum io_next peek(struct io_op *op)
+{
+	int64_t rc = -EAGAIN;
+
+	if (!op->nr_done && io_op_is_small(&op->io))
+		rc = io_op_peek(&op->io, IO_CACHED);
+	return rc < 0 ? IO_AGAIN : io_op_came(op, rc);
+}
+
 /* On this thread, as far as it goes. True: it is over. */
 static bool run_here(struct lkdf *rt, struct io_req *r)
 {
 	struct io_op *op = &r->op;
 	enum io_next next;
 	bool is_over = r->end_ns >= 0;
+
+	if (peek(op) == IO_OVER)
+		return true;
 
 	do {
 		if (io_cancelled(r))
@@ -199,8 +212,8 @@ static bool run_at_once(struct lkdf_ctx *c, struct task *t)
 	if (!run_here(c->ex->rt, t->io))
 		return false;
 	/* A function runs on workers only. */
-	goes_on = t->kind->io_fn ? c->ex->worker != NULL
-				 : t->io->op.result >= 0;
+	goes_on =
+		t->kind->io_fn ? c->ex->worker != NULL : t->io->op.result >= 0;
 	if (goes_on)
 		destroy(t);
 	else

@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <lkdf/runtime.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -356,6 +357,9 @@ bool io_ring_poll(struct worker *w)
 	struct io_ring *ring;
 	int i;
 
+	/* Its threads are not bound: one may wait for this very CPU. */
+	if (unlikely(blocking_is_busy(&rt->blocking)))
+		sched_yield();
 	if (likely(!a_load(&rt->io_rings.nr, relaxed)))
 		return false;
 	if (w->io && io_ring_has_news(w->io))
