@@ -46,7 +46,7 @@ static const char *const reader_names[NR_READERS] = { "ring-plain", "ring-best",
 struct arm {
 	enum reader reader;
 	int workers; /* 0: by hand */
-	const char *absent; /* why */
+	char absent[64]; /* why; "": it is there */
 	struct io_raw raw;
 	struct io_pool *pool;
 	struct io_tasks tasks;
@@ -75,16 +75,18 @@ static int arm_open(struct arm *a)
 	case PLAIN_RING:
 	case BEST_RING:
 		rc = io_raw_open(&a->raw, a->reader == BEST_RING);
-		a->absent = rc ? strerror(-rc) : NULL;
+		if (rc)
+			snprintf(a->absent, sizeof(a->absent),
+				 "absent: io_uring: %s", strerror(-rc));
 		return 0;
 	case POOL_2:
 		return io_pool_open(2, &a->pool);
 	case POOL_16:
 		return io_pool_open(16, &a->pool);
 	case STEAL:
-		return io_tasks_open(&a->tasks, a->workers, "io=steal");
+		return io_tasks_open(&a->tasks, a->workers, "steal");
 	case THREADS:
-		return io_tasks_open(&a->tasks, a->workers, "io=threads");
+		return io_tasks_open(&a->tasks, a->workers, "threads");
 	default:
 		return 0;
 	}
@@ -156,7 +158,7 @@ static int one_round(struct io_bench *x, unsigned part)
 	unsigned i;
 
 	for (i = 0; i < x->nr_arms; i++) {
-		if (x->arm[i].absent)
+		if (x->arm[i].absent[0])
 			continue;
 		l = load_of(x, part, x->arm[i].nr);
 		ns = arm_run(&x->arm[i], &l);
@@ -173,8 +175,8 @@ static const struct arm *better(const struct io_bench *x, enum reader one,
 {
 	const struct arm *a = &x->arm[one], *b = &x->arm[other];
 
-	if (a->absent || b->absent)
-		return a->absent ? (b->absent ? NULL : b) : a;
+	if (a->absent[0] || b->absent[0])
+		return b->absent[0] ? (a->absent[0] ? NULL : a) : b;
 	return samples_median(&a->rate) > samples_median(&b->rate) ? a : b;
 }
 
@@ -187,8 +189,8 @@ static struct bench_row *add_row(struct bench *b, const struct arm *a,
 			   depths[part % NR_DEPTHS], reader_names[a->reader],
 			   more);
 
-	if (a->absent)
-		snprintf(row->note, sizeof(row->note), "absent: %s", a->absent);
+	if (a->absent[0])
+		snprintf(row->note, sizeof(row->note), "%s", a->absent);
 	else
 		row_value(row, &a->rate, 1);
 	return row;
@@ -198,7 +200,7 @@ static struct bench_row *add_row(struct bench *b, const struct arm *a,
 static void against(struct bench *b, struct bench_row *row, const struct arm *a,
 		    const struct arm *peer, double bar)
 {
-	if (!peer || a->absent)
+	if (!peer || a->absent[0])
 		return;
 	snprintf(row->peer, sizeof(row->peer), "%s",
 		 reader_names[peer->reader]);
@@ -223,12 +225,16 @@ static double ring_bar(unsigned part)
 	}
 }
 
+/* That it is absent is said once. */
 static void fio_row(struct bench *b, const struct io_bench *x, unsigned part)
 {
-	struct bench_row *row = report_add(&b->report, 0, "k/s", "%s/%u/fio",
-					   where_names[part / NR_DEPTHS],
-					   depths[part % NR_DEPTHS]);
+	struct bench_row *row;
 
+	if (part && isnan(x->fio))
+		return;
+	row = report_add(&b->report, 0, "k/s", "%s/%u/fio",
+			 where_names[part / NR_DEPTHS],
+			 depths[part % NR_DEPTHS]);
 	row->value = x->fio;
 	if (isnan(x->fio))
 		snprintf(row->note, sizeof(row->note), "absent");
@@ -277,7 +283,7 @@ static int do_part(struct bench *b, struct io_bench *x, unsigned part)
 	}
 	x->fio = io_fio_run(&l);
 	for (i = 0; i < x->nr_arms && !rc; i++)
-		if (!x->arm[i].absent)
+		if (!x->arm[i].absent[0])
 			rc = calibrate(x, &x->arm[i], part,
 				       b->is_quick ? 8000000 : 20000000);
 	gate_reset(&b->gate);
@@ -334,7 +340,8 @@ static int open_arms(const struct bench *b, struct io_bench *x)
 		rc = arm_open(&x->arm[i]);
 		/* A runtime without rings is that of io=threads. */
 		if (x->arm[i].reader == STEAL)
-			x->arm[i].absent = x->arm[PLAIN_RING].absent;
+			memcpy(x->arm[i].absent, x->arm[PLAIN_RING].absent,
+			       sizeof(x->arm[i].absent));
 	}
 	return rc;
 }

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sysinfo.h>
 
 struct stream {
 	const struct io_load *l;
@@ -61,10 +62,14 @@ int io_tasks_open(struct io_tasks *t, int nr_workers, const char *mode)
 				    .arg_size = sizeof(struct step),
 				    .name = "read",
 				    .fn = came };
+	char text[64];
 	int rc;
 
 	memset(t, 0, sizeof(*t));
-	rc = bench_open(nr_workers, mode, &t->rt);
+	/* The interrupt comes to one CPU: who is by hand is bound to none. */
+	snprintf(text, sizeof(text), "io=%s%s", mode,
+		 nr_workers < get_nprocs() ? ",pin=no" : "");
+	rc = bench_open(nr_workers, text, &t->rt);
 	if (rc)
 		return rc;
 	rc = lkdf_kind_create_io(t->rt, &a, &t->kind);
