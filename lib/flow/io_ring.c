@@ -2,6 +2,7 @@
 #include "flow/io_ring.h"
 
 #include "base/bell.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/log.h"
 #include "flow/complete.h"
@@ -11,6 +12,7 @@
 
 #include <errno.h>
 #include <lkdf/runtime.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +29,14 @@
 
 /* In io_rings.lacks: the worker, above the errno. */
 #define LACKS_SHIFT 12
+
+/*
+ * What is known of a descriptor is asked again after so many reads, and at once
+ * when one took so long that it may have waited: the descriptor may have been
+ * closed and be another file's.
+ */
+#define NR_BELIEVED 64
+#define LONG_NS 20000
 
 static struct lkdf *rt_of(const struct worker *w)
 {
@@ -102,6 +112,8 @@ static int open_ring(struct worker *w, struct io_ring *ring)
 		return bell;
 	list_init(&ring->list);
 	ring->w = w;
+	ring->long_ticks =
+		(uint64_t)LONG_NS * w->sched->ticks_per_1024ns / 1024;
 	return uring_open(&ring->u, NR_SQ, NR_CQ, bell);
 }
 
@@ -206,25 +218,41 @@ static void flush(struct io_ring *ring)
 		io_wait_again(rt_of(ring->w));
 }
 
-bool io_ring_peek(struct worker *w, struct io_req *r)
+static struct io_seen *look_at(struct io_ring *ring, int fd)
+{
+	struct io_seen *seen = &ring->seen[(unsigned)fd % IO_SEEN];
+
+	if (likely(seen->fd == fd && seen->nr_left)) {
+		seen->nr_left--;
+		return seen;
+	}
+	seen->fd = fd;
+	seen->sort = (uint16_t)io_op_sort(fd);
+	seen->nr_left = NR_BELIEVED;
+	return seen;
+}
+
+int64_t io_ring_peek(struct worker *w, const struct lkdf_io *io)
 {
 	struct io_ring *ring = w->io;
-	enum io_next next;
+	struct io_seen *seen;
+	uint64_t start;
 	int64_t rc;
 
-	if (!ring || uring_nr_waiting(&ring->u))
-		return false;
+	if (!ring || uring_nr_waiting(&ring->u) || !io_op_is_small(io))
+		return -EAGAIN;
 	if (ring->nr_blind) {
 		ring->nr_blind--;
-		return false;
+		return -EAGAIN;
 	}
-	do {
-		rc = io_op_peek(&r->op);
-		next = rc == -EAGAIN ? IO_WAIT : io_op_came(&r->op, rc);
-	} while (next == IO_AGAIN);
-	if (next == IO_WAIT)
+	seen = look_at(ring, io->fd);
+	start = clock_ticks();
+	rc = io_op_peek(io, seen->sort);
+	if (unlikely(clock_ticks() - start > ring->long_ticks))
+		seen->nr_left = 0;
+	if (rc == -EAGAIN)
 		ring->nr_blind = NR_BLIND;
-	return next == IO_OVER;
+	return rc;
 }
 
 bool io_ring_issue(struct worker *w, struct io_req *r)
@@ -345,6 +373,9 @@ bool io_ring_poll(struct worker *w)
 	struct io_ring *ring;
 	int i;
 
+	/* Its threads are not bound: one may wait for this very CPU. */
+	if (unlikely(blocking_is_busy(&rt->blocking)))
+		sched_yield();
 	if (likely(!a_load(&rt->io_rings.nr, relaxed)))
 		return false;
 	if (w->io && io_ring_has_news(w->io))
