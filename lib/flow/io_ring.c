@@ -21,7 +21,7 @@
 /* Taken at a time: others may take the next ones meanwhile. */
 #define NR_TAKE 32
 
-/* A read that was not at hand: neither are the next ones, probably. */
+/* One that was not at hand: neither are the next ones, probably. */
 #define NR_BLIND 15
 
 static struct lkdf *rt_of(const struct worker *w)
@@ -190,6 +190,22 @@ static void flush(struct io_ring *ring)
 		io_wait_again(rt_of(ring->w));
 }
 
+/* -EAGAIN: the names are not at hand, or nobody has looked. */
+static int64_t peek_path(struct io_ring *ring, const struct lkdf_io *io)
+{
+	uint32_t *nr_blind = &ring->nr_blind_path[io->op == LKDF_IO_STATX];
+	int64_t rc;
+
+	if (*nr_blind) {
+		--*nr_blind;
+		return -EAGAIN;
+	}
+	rc = io_op_peek_path(io);
+	if (rc == -EAGAIN)
+		*nr_blind = NR_BLIND;
+	return rc;
+}
+
 bool io_ring_peek(struct worker *w, struct io_req *r)
 {
 	struct io_ring *ring = w->io;
@@ -197,6 +213,13 @@ bool io_ring_peek(struct worker *w, struct io_req *r)
 	int64_t rc;
 
 	if (!ring || uring_nr_waiting(&ring->u))
+		return false;
+	if (io_op_peeks_path(&r->op.io)) {
+		rc = peek_path(ring, &r->op.io);
+		return rc != -EAGAIN && io_op_came(&r->op, rc) == IO_OVER;
+	}
+	/* Of others a peek says nothing, and nothing of the next read. */
+	if (r->op.io.op != LKDF_IO_READ)
 		return false;
 	if (ring->nr_blind) {
 		ring->nr_blind--;
