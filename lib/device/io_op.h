@@ -77,6 +77,15 @@ bool io_op_is_small(const struct lkdf_io *io);
  */
 int64_t io_op_peek(const struct lkdf_io *io, enum io_sort sort);
 
+/*
+ * An open that says O_NONBLOCK or O_PATH and makes nothing, or a statx that
+ * says DONT_SYNC and NO_AUTOMOUNT: with it io_op_peek_path() is worth a try.
+ */
+bool io_op_peeks_path(const struct lkdf_io *io);
+
+/* The same, if all names of the path are at hand. */
+int64_t io_op_peek_path(const struct lkdf_io *io);
+
 /* What came of a call, or of a poll: goes on how? */
 enum io_next io_op_came(struct io_op *op, int64_t res);
 

@@ -228,8 +228,11 @@ static int call_fn(struct lkdf_ctx *c, void *arg)
 	return fn ? fn(c, arg) : 0;
 }
 
+/* Was that the whole operation? */
 static bool is_all(const struct lkdf_io *io, int64_t nr)
 {
+	if (!io_op_is_small(io))
+		return nr >= 0;
 	return nr == io->len || nr == 0 || (nr > 0 && io->flags & LKDF_IO_SOME);
 }
 

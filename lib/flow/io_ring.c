@@ -24,7 +24,7 @@
 /* Taken at a time: others may take the next ones meanwhile. */
 #define NR_TAKE 32
 
-/* A read that was not at hand: neither are the next ones, probably. */
+/* One that was not at hand: neither are the next ones, probably. */
 #define NR_BLIND 15
 
 /* In io_rings.lacks: the worker, above the errno. */
@@ -232,15 +232,27 @@ static struct io_seen *look_at(struct io_ring *ring, int fd)
 	return seen;
 }
 
-int64_t io_ring_peek(struct worker *w, const struct lkdf_io *io)
+static int64_t peek_path(struct io_ring *ring, const struct lkdf_io *io)
 {
-	struct io_ring *ring = w->io;
+	uint32_t *nr_blind = &ring->nr_blind_path[io->op == LKDF_IO_STATX];
+	int64_t rc;
+
+	if (*nr_blind) {
+		--*nr_blind;
+		return -EAGAIN;
+	}
+	rc = io_op_peek_path(io);
+	if (rc == -EAGAIN)
+		*nr_blind = NR_BLIND;
+	return rc;
+}
+
+static int64_t peek_read(struct io_ring *ring, const struct lkdf_io *io)
+{
 	struct io_seen *seen;
 	uint64_t start;
 	int64_t rc;
 
-	if (!ring || uring_nr_waiting(&ring->u) || !io_op_is_small(io))
-		return -EAGAIN;
 	if (ring->nr_blind) {
 		ring->nr_blind--;
 		return -EAGAIN;
@@ -253,6 +265,17 @@ int64_t io_ring_peek(struct worker *w, const struct lkdf_io *io)
 	if (rc == -EAGAIN)
 		ring->nr_blind = NR_BLIND;
 	return rc;
+}
+
+int64_t io_ring_peek(struct worker *w, const struct lkdf_io *io)
+{
+	struct io_ring *ring = w->io;
+
+	if (!ring || uring_nr_waiting(&ring->u))
+		return -EAGAIN;
+	if (io_op_is_small(io))
+		return peek_read(ring, io);
+	return io_op_peeks_path(io) ? peek_path(ring, io) : -EAGAIN;
 }
 
 bool io_ring_issue(struct worker *w, struct io_req *r)

@@ -42,6 +42,7 @@ struct io_ring {
 	/* The worker only: those that the kernel would not take. */
 	struct io_req *later;
 	uint32_t nr_blind; /* reads that do not look first */
+	uint32_t nr_blind_path[2]; /* the same: opens, statx */
 	struct io_seen seen[IO_SEEN];
 
 	/* Whoever takes completions, one at a time. */
@@ -59,8 +60,8 @@ struct io_ring {
 };
 
 /*
- * On a worker: reads what is at hand, at once, if it has collected nothing.
- * What the call says, or -EAGAIN.
+ * On a worker that has collected nothing: reads, opens or looks at what is at
+ * hand, at once. What the call says, or -EAGAIN.
  */
 int64_t io_ring_peek(struct worker *w, const struct lkdf_io *io);
 
