@@ -226,10 +226,19 @@ static const char *why_not(struct lkdf *rt, uint64_t cap)
 	return why ? why : "";
 }
 
+/* In which way there is such a thing; "": see the help. */
+static void how(struct lkdf *rt, uint64_t cap, char *to, size_t size)
+{
+	*to = '\0';
+	if (cap == LKDF_CAP_URING && !io_ring_why(rt))
+		io_ring_how(rt, to, size);
+}
+
 static int write_caps(struct lkdf *rt, struct text *f, bool is_json)
 {
 	uint64_t caps = lkdf_caps(rt);
 	const struct cap_row *row;
+	char detail[256];
 	const char *why;
 	size_t i;
 
@@ -237,10 +246,11 @@ static int write_caps(struct lkdf *rt, struct text *f, bool is_json)
 	for (i = 0; i < ARRAY_SIZE(cap_rows); i++) {
 		row = &cap_rows[i];
 		why = why_not(rt, row->cap);
+		how(rt, row->cap, detail, sizeof(detail));
 		if (!is_json) {
-			put(f, "%-8s %-3s  %s%s%s\n", row->name,
+			put(f, "%-8s %-3s  %s%s%s%s\n", row->name,
 			    caps & row->cap ? "yes" : "no", row->help,
-			    *why ? ": " : "", why);
+			    *why || *detail ? ": " : "", why, detail);
 			continue;
 		}
 		put(f, "%s\n{\"name\":\"%s\",\"present\":%s,", i ? "," : "",
@@ -248,6 +258,8 @@ static int write_caps(struct lkdf *rt, struct text *f, bool is_json)
 		put_field(f, "help", row->help);
 		put(f, ",");
 		put_field(f, "why", why);
+		put(f, ",");
+		put_field(f, "how", detail);
 		put(f, "%s", "}");
 	}
 	put(f, "%s", is_json ? "]}\n" : "");

@@ -63,6 +63,7 @@ struct io_rings {
 	/* Any thread; set under the runtime's lock. */
 	_Atomic(int) error; /* why there are none, 0, or IO_UNKNOWN */
 	_Atomic(uint32_t) nr;
+	_Atomic(int) threads_error; /* why the kernel's are not as told */
 	int *bell; /* under lock: of each node; < 0: none */
 };
 

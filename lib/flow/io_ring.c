@@ -15,19 +15,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#define NR_SQ 256
-#define NR_CQ 1024
-
 /* Taken at a time: others may take the next ones meanwhile. */
 #define NR_TAKE 32
 
 /* A read that was not at hand: neither are the next ones, probably. */
 #define NR_BLIND 15
-
-static struct lkdf *rt_of(const struct worker *w)
-{
-	return w->executor->rt;
-}
 
 static struct io_ring *ring_at(struct lkdf *rt, int worker)
 {
@@ -35,85 +27,9 @@ static struct io_ring *ring_at(struct lkdf *rt, int worker)
 	return a_load(&rt->io_rings.ring[worker], acquire);
 }
 
-int io_ring_error(struct lkdf *rt)
+static struct lkdf *rt_of(const struct worker *w)
 {
-	struct io_rings *all = &rt->io_rings;
-	int rc;
-
-	if (rt->sched.is_serial || all->mode == IO_THREADS)
-		return -EOPNOTSUPP;
-	pthread_mutex_lock(&rt->lock);
-	rc = a_load(&all->error, relaxed);
-	if (rc == IO_UNKNOWN) {
-		rc = uring_probe();
-		a_store(&all->error, rc, relaxed);
-	}
-	pthread_mutex_unlock(&rt->lock);
-	return rc;
-}
-
-const char *io_ring_why(struct lkdf *rt)
-{
-	int rc = io_ring_error(rt);
-
-	if (rt->sched.is_serial)
-		return "serial=yes";
-	if (rt->io_rings.mode == IO_THREADS)
-		return "io=threads";
-	return rc ? uring_why(rc) : NULL;
-}
-
-/* ---- a ring of the worker's own ----------------------------------------- */
-
-/* The node's bell, or -errno. */
-static int bell_of(struct lkdf *rt, struct sched_node *node)
-{
-	int *bell = &rt->io_rings.bell[node - rt->sched.nodes];
-
-	pthread_mutex_lock(&rt->lock);
-	if (*bell < 0)
-		*bell = bell_open();
-	if (*bell >= 0)
-		park_set_bell(&node->park, *bell);
-	pthread_mutex_unlock(&rt->lock);
-	return *bell;
-}
-
-static int open_ring(struct worker *w, struct io_ring *ring)
-{
-	int bell = bell_of(rt_of(w), w->node);
-
-	if (bell < 0)
-		return bell;
-	list_init(&ring->list);
-	ring->w = w;
-	return uring_open(&ring->u, NR_SQ, NR_CQ, bell);
-}
-
-/* It has none yet. NULL: it cannot have one. */
-static struct io_ring *make_ring(struct worker *w)
-{
-	struct lkdf *rt = rt_of(w);
-	struct io_rings *all = &rt->io_rings;
-	struct io_ring *ring;
-	int rc;
-
-	if (w->io_has_failed)
-		return NULL;
-	ring = region_map(sizeof(*ring));
-	rc = ring ? open_ring(w, ring) : -ENOMEM;
-	if (rc) {
-		region_unmap(ring, sizeof(*ring));
-		w->io_has_failed = true;
-		log_text(&rt->log, LKDF_LOG_INFO,
-			 "io: worker %d has no ring: %s", w->id, uring_why(rc));
-		return NULL;
-	}
-	w->io = ring;
-	/* [ring.born] its fields; pairs with [ring.look]. */
-	a_store(&all->ring[w->id], ring, release);
-	a_add(&all->nr, 1, relaxed);
-	return ring;
+	return w->executor->rt;
 }
 
 /* ---- giving ------------------------------------------------------------- */
@@ -213,7 +129,7 @@ bool io_ring_peek(struct worker *w, struct io_req *r)
 
 bool io_ring_issue(struct worker *w, struct io_req *r)
 {
-	struct io_ring *ring = w->io ? w->io : make_ring(w);
+	struct io_ring *ring = w->io ? w->io : io_ring_make(w);
 
 	if (!ring)
 		return false;
@@ -360,43 +276,4 @@ bool io_ring_kick(struct lkdf *rt)
 			has_missed = true;
 	}
 	return has_missed;
-}
-
-int io_rings_init(struct lkdf *rt, int mode)
-{
-	size_t nr_nodes = (size_t)rt->topo->nr_nodes;
-	struct io_rings *all = &rt->io_rings;
-
-	all->mode = mode;
-	a_store(&all->error, IO_UNKNOWN, relaxed);
-	all->ring = calloc((size_t)rt->nr_workers, sizeof(*all->ring));
-	all->bell = malloc(nr_nodes * sizeof(*all->bell));
-	if (!all->ring || !all->bell)
-		return err(-ENOMEM, "io: no memory");
-	memset(all->bell, -1, nr_nodes * sizeof(*all->bell));
-	return 0;
-}
-
-static void close_ring(struct io_ring *ring)
-{
-	if (!ring)
-		return;
-	uring_close(&ring->u);
-	region_unmap(ring, sizeof(*ring));
-}
-
-void io_rings_fini(struct lkdf *rt)
-{
-	struct io_rings *all = &rt->io_rings;
-	int i;
-
-	for (i = 0; all->ring && i < rt->nr_workers; i++)
-		close_ring(ring_at(rt, i));
-	for (i = 0; all->bell && i < rt->topo->nr_nodes; i++)
-		if (all->bell[i] >= 0)
-			close(all->bell[i]);
-	free((void *)all->ring);
-	free(all->bell);
-	all->ring = NULL;
-	all->bell = NULL;
 }

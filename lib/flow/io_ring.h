@@ -47,6 +47,28 @@ struct io_ring {
 	_Atomic(uint32_t) has_cancelled;
 };
 
+/* ---- io_make.c ---------------------------------------------------------- */
+
+/* On a worker that has none yet. NULL: it cannot have one. */
+struct io_ring *io_ring_make(struct worker *w);
+
+/* 0, or why this runtime has no rings; found out once. */
+int io_ring_error(struct lkdf *rt);
+
+/* The same in words; NULL: it has some, or may have. */
+const char *io_ring_why(struct lkdf *rt);
+
+/* It has some: in which way, in words. */
+void io_ring_how(struct lkdf *rt, char *to, size_t size);
+
+/* mode: enum io_mode. -ENOMEM. */
+int io_rings_init(struct lkdf *rt, int mode);
+
+/* The workers are gone. */
+void io_rings_fini(struct lkdf *rt);
+
+/* ---- io_ring.c ---------------------------------------------------------- */
+
 /*
  * On a worker that has collected nothing: reads what is at hand, at once. True:
  * it is over.
@@ -89,17 +111,5 @@ static inline bool io_ring_has_news(const struct io_ring *ring)
  * to be found, so try again soon.
  */
 bool io_ring_kick(struct lkdf *rt);
-
-/* 0, or why this runtime has no rings; found out once. */
-int io_ring_error(struct lkdf *rt);
-
-/* The same in words; NULL: it has some, or may have. */
-const char *io_ring_why(struct lkdf *rt);
-
-/* mode: enum io_mode. -ENOMEM. */
-int io_rings_init(struct lkdf *rt, int mode);
-
-/* The workers are gone. */
-void io_rings_fini(struct lkdf *rt);
 
 #endif
