@@ -68,11 +68,10 @@ static int map_rings(struct uring *u, const struct io_uring_params *p)
 	return 0;
 }
 
-/* Those that a ring can do without, the newest first. */
+/* Those that a ring can do without, the newest first; some go together. */
 static const uint32_t optional[] = {
-	IORING_SETUP_DEFER_TASKRUN,
-	IORING_SETUP_SINGLE_ISSUER,
-	IORING_SETUP_TASKRUN_FLAG,
+	IORING_SETUP_DEFER_TASKRUN | IORING_SETUP_TASKRUN_FLAG, /* 6.1 */
+	IORING_SETUP_SINGLE_ISSUER, /* 6.0 */
 };
 
 /* The newest of the flags that can be dropped; 0: none. */
@@ -146,15 +145,19 @@ void uring_close(struct uring *u)
 	u->fd = -1;
 }
 
-int uring_probe(void)
+int uring_probe(uint32_t *flags)
 {
-	const struct uring_attr a = { .nr_sq = 4, .nr_cq = 8, .wake_fd = -1 };
+	const struct uring_attr a = {
+		.nr_sq = 4, .nr_cq = 8, .flags = *flags, .wake_fd = -1
+	};
 	struct uring u;
 	int rc = uring_open(&u, &a);
 
-	if (!rc)
-		uring_close(&u);
-	return rc;
+	if (rc)
+		return rc;
+	*flags &= u.flags;
+	uring_close(&u);
+	return 0;
 }
 
 const char *uring_why(int error)
@@ -197,14 +200,15 @@ uint32_t uring_nr_waiting(const struct uring *u)
 
 int uring_submit(struct uring *u)
 {
-	uint32_t nr;
+	uint32_t nr, flags;
 	int rc;
 
 	/* [uring.fill] the entries before the tail, which the kernel acquires;
 	 * pairs with [uring.filled] and [uring.room]. */
 	a_store(u->sq_tail, u->tail, release);
 	while ((nr = uring_nr_waiting(u))) {
-		rc = enter(u, nr, 0);
+		flags = a_load(u->sq_flags, relaxed) & IORING_SQ_TASKRUN;
+		rc = enter(u, nr, flags ? IORING_ENTER_GETEVENTS : 0);
 		if (rc <= 0 && rc != -EINTR)
 			return rc ? rc : -EAGAIN;
 	}
@@ -215,8 +219,8 @@ uint32_t uring_take(struct uring *u, struct io_uring_cqe *cqe, uint32_t nr)
 {
 	uint32_t head = a_load(u->cq_head, relaxed), tail, i;
 
-	/* What found no room lies in the kernel until somebody asks. */
-	if (unlikely(a_load(u->sq_flags, relaxed) & IORING_SQ_CQ_OVERFLOW))
+	/* What lies in the kernel until somebody asks. */
+	if (unlikely(a_load(u->sq_flags, relaxed) & URING_MUST_ENTER))
 		enter(u, 0, IORING_ENTER_GETEVENTS);
 	/* [uring.take] the completions, which the kernel releases; pairs with
 	 * [uring.give], through the kernel. */

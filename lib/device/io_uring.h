@@ -18,6 +18,17 @@
 
 #include <linux/io_uring.h>
 
+/* The kernel has completions that it gives when it is entered. */
+#define URING_MUST_ENTER (IORING_SQ_CQ_OVERFLOW | IORING_SQ_TASKRUN)
+
+/*
+ * One thread alone uses the ring and only that one may cancel; the kernel
+ * completes when this thread enters it.
+ */
+#define URING_OWNER                                                \
+	(IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN | \
+	 IORING_SETUP_TASKRUN_FLAG)
+
 struct uring_attr {
 	uint32_t nr_sq, nr_cq; /* entries, at least */
 	uint32_t flags; /* IORING_SETUP_, of those that it can do without */
@@ -49,8 +60,11 @@ int uring_open(struct uring *u, const struct uring_attr *a);
 /* Accepts what is not open: fd -1. */
 void uring_close(struct uring *u);
 
-/* 0; or why this process has no ring: an errno of uring_open(). */
-int uring_probe(void);
+/*
+ * 0; or why this process has no ring: an errno of uring_open(). *flags are
+ * wanted; of those what the kernel takes.
+ */
+int uring_probe(uint32_t *flags);
 
 /*
  * The kernel's threads that work for this ring: how many of them at most for
@@ -87,7 +101,7 @@ static inline bool uring_looks_ready(const struct uring *u)
 	/* [uring.ready] after we have let others take; pairs with
 	 * [ring.taken]. */
 	return a_load(u->cq_tail, seq_cst) != a_load(u->cq_head, relaxed) ||
-	       unlikely(a_load(u->sq_flags, relaxed) & IORING_SQ_CQ_OVERFLOW);
+	       unlikely(a_load(u->sq_flags, relaxed) & URING_MUST_ENTER);
 }
 
 #endif

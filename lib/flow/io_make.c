@@ -42,7 +42,8 @@ int io_ring_error(struct lkdf *rt)
 	pthread_mutex_lock(&rt->lock);
 	rc = a_load(&all->error, relaxed);
 	if (rc == IO_UNKNOWN) {
-		rc = uring_probe();
+		all->found_flags = all->flags;
+		rc = uring_probe(&all->found_flags);
 		a_store(&all->error, rc, relaxed);
 	}
 	pthread_mutex_unlock(&rt->lock);
@@ -63,16 +64,21 @@ const char *io_ring_why(struct lkdf *rt)
 void io_ring_how(struct lkdf *rt, char *to, size_t size)
 {
 	int rc = a_load(&rt->io_rings.threads_error, relaxed);
-	const char *where = "on the node's CPUs";
+	const char *where = "on the node's CPUs", *mode = "steal";
+	struct io_rings *all = &rt->io_rings;
 
+	if (all->mode == IO_OWNER)
+		mode = all->found_flags == all->flags
+			       ? "owner"
+			       : "owner, without DEFER_TASKRUN in this kernel";
 	if (!rt->sched.is_pinned)
 		where = "on any CPU, as workers are not bound";
 	else if (rc)
 		where = strerror(-rc);
 	snprintf(to, size,
-		 "io=steal; a worker's own threads of the kernel: %d for each "
+		 "io=%s; a worker's own threads of the kernel: %d for each "
 		 "CPU of its node and %d, %s",
-		 NR_BOUNDED, NR_UNBOUNDED, where);
+		 mode, NR_BOUNDED, NR_UNBOUNDED, where);
 }
 
 /* ---- a ring of the worker's own ----------------------------------------- */
@@ -134,17 +140,29 @@ static void tell_threads(struct worker *w, const struct uring *u)
 
 static int open_ring(struct worker *w, struct io_ring *ring)
 {
-	struct uring_attr a = { .nr_sq = NR_SQ, .nr_cq = NR_CQ };
+	struct io_rings *all = &rt_of(w)->io_rings;
+	struct uring_attr a = {
+		.nr_sq = NR_SQ,
+		.nr_cq = NR_CQ,
+		.flags = all->flags,
+	};
 	int rc;
 
-	a.wake_fd = bell_of(rt_of(w), w->node);
-	if (a.wake_fd < 0)
-		return a.wake_fd;
 	list_init(&ring->list);
 	ring->w = w;
+	ring->is_owned = all->mode == IO_OWNER;
+	ring->bell = -1;
+	/* Who sleeps on its own bell hears the node's, too. */
+	a.wake_fd = bell_of(rt_of(w), w->node);
+	if (a.wake_fd >= 0 && ring->is_owned)
+		a.wake_fd = ring->bell = bell_open();
+	if (a.wake_fd < 0)
+		return a.wake_fd;
 	rc = uring_open(&ring->u, &a);
 	if (!rc)
 		tell_threads(w, &ring->u);
+	else if (ring->bell >= 0)
+		close(ring->bell);
 	return rc;
 }
 
@@ -179,6 +197,7 @@ int io_rings_init(struct lkdf *rt, int mode)
 	struct io_rings *all = &rt->io_rings;
 
 	all->mode = mode;
+	all->flags = mode == IO_OWNER ? URING_OWNER : 0;
 	a_store(&all->error, IO_UNKNOWN, relaxed);
 	all->ring = calloc((size_t)rt->nr_workers, sizeof(*all->ring));
 	all->bell = malloc(nr_nodes * sizeof(*all->bell));
@@ -193,6 +212,8 @@ static void close_ring(struct io_ring *ring)
 	if (!ring)
 		return;
 	uring_close(&ring->u);
+	if (ring->bell >= 0)
+		close(ring->bell);
 	region_unmap(ring, sizeof(*ring));
 }
 

@@ -41,7 +41,8 @@ void io_ring_wake_watcher(struct worker *w)
 	struct io_ring *ring;
 	int i;
 
-	if (park_is_watched(p))
+	/* A ring of its owner's wakes its owner. */
+	if (rt->io_rings.mode == IO_OWNER || park_is_watched(p))
 		return;
 	for (i = 0; i < rt->nr_workers; i++) {
 		ring = ring_at(rt, i);
@@ -75,8 +76,13 @@ static bool cancel_all(struct io_ring *ring)
 	struct list *l;
 
 	lock_take(&ring->lock);
-	/* [ring.cancel] before we ask the kernel; pairs with [ring.again]. */
-	a_store(&ring->has_cancelled, true, seq_cst);
+	if (ring->is_owned)
+		/* [ring.asked] which scopes; pairs with [ring.tell]. */
+		a_xchg(&ring->has_cancelled, false, seq_cst);
+	else
+		/* [ring.cancel] before we ask the kernel; pairs with
+		 * [ring.again]. */
+		a_store(&ring->has_cancelled, true, seq_cst);
 	for (l = ring->list.next; l != &ring->list; l = l->next) {
 		r = container_of(l, struct io_req, list);
 		/* Not submitted, over and not taken, or just moving from one
@@ -85,7 +91,8 @@ static bool cancel_all(struct io_ring *ring)
 		    uring_cancel(&ring->u, (uint64_t)(uintptr_t)r) == -ENOENT)
 			has_missed = true;
 	}
-	a_store(&ring->has_cancelled, has_missed, relaxed);
+	if (has_missed || !ring->is_owned)
+		a_store(&ring->has_cancelled, has_missed, relaxed);
 	lock_give(&ring->lock);
 	return has_missed;
 }
@@ -251,18 +258,31 @@ bool io_ring_poll(struct worker *w)
 		flush(w->io);
 	for (i = 0; i < rt->nr_workers; i++) {
 		ring = ring_at(rt, i);
-		if (ring && ring->w->node == w->node)
+		if (ring && ring->w->node == w->node &&
+		    (!ring->is_owned || ring->w == w))
 			has_some |= take(w, ring);
 	}
 	if (!w->io)
 		return has_some;
 	if (uring_nr_waiting(&w->io->u))
 		flush(w->io);
+	if (w->io->is_owned)
+		w->io_bell = a_load(&w->io->nr_under_way, relaxed) ? w->io->bell
+								   : -1;
 	w->io_waits = uring_nr_waiting(&w->io->u) || w->io->later;
 	return has_some;
 }
 
 /* ---- all of them -------------------------------------------------------- */
+
+/* It does it now, or when it has run what it runs. */
+static void tell_owner(struct io_ring *ring)
+{
+	/* [ring.tell] the scopes that are cancelled; pairs with
+	 * [ring.asked]. The bell comes after it. */
+	a_store(&ring->has_cancelled, true, seq_cst);
+	bell_ring(ring->bell);
+}
 
 bool io_ring_kick(struct lkdf *rt)
 {
@@ -272,7 +292,9 @@ bool io_ring_kick(struct lkdf *rt)
 
 	for (i = 0; i < rt->nr_workers; i++) {
 		ring = ring_at(rt, i);
-		if (ring && cancel_all(ring))
+		if (ring && ring->is_owned)
+			tell_owner(ring);
+		else if (ring && cancel_all(ring))
 			has_missed = true;
 	}
 	return has_missed;

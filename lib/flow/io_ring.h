@@ -5,9 +5,13 @@
  * tasks start are collected and go to the kernel before anything but the next
  * operation runs. Completions are taken by the worker between tasks, and by
  * idle workers of the node while it computes (option io=steal), one at a time.
+ * With io=owner the worker alone takes them and cancels: the kernel then does
+ * the last part of an operation when the worker looks, and so without
+ * interrupting it.
  *
  * Who sleeps for all of a node's rings, see sched/park.h: every completion
- * counts in the node's eventfd, and of those that sleep one sleeps on it.
+ * counts in the node's eventfd, and of those that sleep one sleeps on it. With
+ * io=owner each ring has an eventfd of its own, on which its worker sleeps.
  *
  * A worker whose ring cannot be made uses the blocking pool instead.
  */
@@ -25,6 +29,8 @@
 struct io_ring {
 	/* Set at create, constant afterwards. */
 	struct worker *w;
+	bool is_owned; /* io=owner */
+	int bell; /* of its own; -1: the node's */
 
 	/* The worker submits; see uring.h. */
 	struct uring u;
@@ -103,12 +109,14 @@ static inline void io_ring_guard(struct worker *w)
 static inline bool io_ring_has_news(const struct io_ring *ring)
 {
 	return uring_nr_waiting(&ring->u) || uring_looks_ready(&ring->u) ||
-	       ring->later;
+	       ring->later ||
+	       (ring->is_owned &&
+		unlikely(a_load(&ring->has_cancelled, relaxed)));
 }
 
 /*
- * Cancels what is under way in cancelled scopes. Any thread. True: some was not
- * to be found, so try again soon.
+ * Cancels what is under way in cancelled scopes, or tells the owner to. Any
+ * thread. True: some was not to be found, so try again soon.
  */
 bool io_ring_kick(struct lkdf *rt);
 

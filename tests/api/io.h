@@ -15,6 +15,7 @@
 
 static const char *const io_backends[] = {
 	"workers=2",
+	"workers=2,io=owner",
 	"workers=2,io=threads",
 	"serial=yes",
 };
