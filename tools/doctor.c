@@ -103,6 +103,7 @@ static const struct doctor_row doctor_rows[] = {
 	{ "thp", probe_thp },
 	{ "numa_balancing", probe_numa_balancing },
 	{ "io_uring", probe_io_uring },
+	{ "io", probe_io },
 	{ "perf", probe_perf },
 	{ "bpf", probe_bpf },
 	{ "memlock", probe_memlock },

@@ -40,12 +40,15 @@ int doctor_read(const char *path, char *to, size_t size);
 
 /* Kernel features: probes of doctor_kernel.c. */
 void probe_kernel(struct finding *f);
-void probe_io_uring(struct finding *f);
 void probe_perf(struct finding *f);
 void probe_bpf(struct finding *f);
 void probe_memfd(struct finding *f);
 void probe_thp(struct finding *f);
 void probe_numa_balancing(struct finding *f);
+
+/* Operations: probes of doctor_io.c. */
+void probe_io_uring(struct finding *f);
+void probe_io(struct finding *f);
 
 /* Limits and CPUs: probes of doctor_cpu.c. */
 void probe_cpus(struct finding *f);

@@ -3,7 +3,6 @@
 #include "doctor.h"
 
 #include <errno.h>
-#include <linux/io_uring.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -31,39 +30,6 @@ void probe_kernel(struct finding *f)
 	finding_say(f, DOCTOR_WARN, "kernel %s %s: lkdf is tested from 6.1 on",
 		    u.release, u.machine);
 	finding_fix(f, "boot a kernel of 6.1 or later");
-}
-
-void probe_io_uring(struct finding *f)
-{
-	struct io_uring_params params;
-	char word[32] = "";
-	long fd;
-
-	memset(&params, 0, sizeof(params));
-	fd = syscall(SYS_io_uring_setup, 4, &params);
-	if (fd >= 0) {
-		finding_say(f, DOCTOR_OK, "io_uring: works, features 0x%x",
-			    params.features);
-		close((int)fd);
-		return;
-	}
-	if (errno == ENOSYS) {
-		finding_say(f, DOCTOR_NONE,
-			    "io_uring: not in this kernel; "
-			    "the blocking pool stands in");
-		return;
-	}
-	finding_say(f, DOCTOR_WARN,
-		    "io_uring: io_uring_setup: %s; the blocking pool stands in",
-		    strerror(errno));
-	if (!doctor_read("/proc/sys/kernel/io_uring_disabled", word,
-			 sizeof(word)) &&
-	    strcmp(word, "0"))
-		finding_fix(f, "sysctl kernel.io_uring_disabled=0 (now %s)",
-			    word);
-	else
-		finding_fix(f, "allow io_uring_setup in the seccomp profile "
-			       "of the container");
 }
 
 void probe_perf(struct finding *f)

@@ -15,7 +15,7 @@ static const char *const log_levels[] = { "error", "info", "debug", NULL };
 static const char *const huge_words[] = { "default", "always", "never", NULL };
 
 /* As enum io_mode. */
-static const char *const io_words[] = { "steal", "threads", NULL };
+static const char *const io_words[] = { "steal", "threads", "owner", NULL };
 
 static const struct option_row rows[] = {
 	{ .name = "workers",
@@ -102,8 +102,9 @@ static const struct option_row rows[] = {
 	  AT(io),
 	  .words = io_words,
 	  .help = "operations: rings of io_uring, whose completions idle "
-		  "workers of the node take too, or threads; without io_uring "
-		  "threads" },
+		  "workers of the node take too, or threads, or rings whose "
+		  "completions their own worker alone takes, for tasks below "
+		  "50 us; without io_uring threads" },
 	{ .name = "far_steals",
 	  .type = OPTION_BOOL,
 	  AT(far_steals),

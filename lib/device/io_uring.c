@@ -68,19 +68,54 @@ static int map_rings(struct uring *u, const struct io_uring_params *p)
 	return 0;
 }
 
-int uring_open(struct uring *u, uint32_t nr_sq, uint32_t nr_cq, int wake_fd)
+/* Those that a ring can do without, the newest first; some go together. */
+static const uint32_t optional[] = {
+	IORING_SETUP_DEFER_TASKRUN | IORING_SETUP_TASKRUN_FLAG, /* 6.1 */
+	IORING_SETUP_SINGLE_ISSUER, /* 6.0 */
+};
+
+/* The newest of the flags that can be dropped; 0: none. */
+static uint32_t newest_of(uint32_t flags)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(optional); i++)
+		if (flags & optional[i])
+			return optional[i];
+	return 0;
+}
+
+/* A descriptor, or -errno. */
+static int set_up(const struct uring_attr *a, struct io_uring_params *p)
+{
+	uint32_t flags = a->flags, dropped;
+	int fd;
+
+	do {
+		memset(p, 0, sizeof(*p));
+		p->flags =
+			flags | IORING_SETUP_SUBMIT_ALL | IORING_SETUP_CQSIZE;
+		p->cq_entries = a->nr_cq;
+		fd = (int)syscall(SYS_io_uring_setup, a->nr_sq, p);
+		if (fd >= 0)
+			return fd;
+		dropped = errno == EINVAL ? newest_of(flags) : 0;
+		flags &= ~dropped;
+	} while (dropped);
+	return -errno;
+}
+
+int uring_open(struct uring *u, const struct uring_attr *a)
 {
 	const uint32_t needs = IORING_FEAT_SINGLE_MMAP | IORING_FEAT_NODROP;
 	struct io_uring_params p;
 	int rc = 0;
 
 	memset(u, 0, sizeof(*u));
-	memset(&p, 0, sizeof(p));
-	p.flags = IORING_SETUP_SUBMIT_ALL | IORING_SETUP_CQSIZE;
-	p.cq_entries = nr_cq;
-	u->fd = (int)syscall(SYS_io_uring_setup, nr_sq, &p);
+	u->fd = set_up(a, &p);
 	if (u->fd < 0)
-		return -errno;
+		return u->fd;
+	u->flags = p.flags;
 	if ((p.features & needs) != needs)
 		rc = -EINVAL;
 	if (!rc)
@@ -90,8 +125,9 @@ int uring_open(struct uring *u, uint32_t nr_sq, uint32_t nr_cq, int wake_fd)
 		rc = uring_cancel(u, UINT64_MAX);
 	if (rc == -ENOENT)
 		rc = 0;
-	if (!rc && wake_fd >= 0)
-		rc = tell(u->fd, IORING_REGISTER_EVENTFD, &wake_fd, 1);
+	if (!rc && a->wake_fd >= 0)
+		rc = tell(u->fd, IORING_REGISTER_EVENTFD,
+			  (void *)(uintptr_t)&a->wake_fd, 1);
 	if (rc)
 		uring_close(u);
 	return rc;
@@ -109,14 +145,19 @@ void uring_close(struct uring *u)
 	u->fd = -1;
 }
 
-int uring_probe(void)
+int uring_probe(uint32_t *flags)
 {
+	const struct uring_attr a = {
+		.nr_sq = 4, .nr_cq = 8, .flags = *flags, .wake_fd = -1
+	};
 	struct uring u;
-	int rc = uring_open(&u, 4, 8, -1);
+	int rc = uring_open(&u, &a);
 
-	if (!rc)
-		uring_close(&u);
-	return rc;
+	if (rc)
+		return rc;
+	*flags &= u.flags;
+	uring_close(&u);
+	return 0;
 }
 
 const char *uring_why(int error)
@@ -159,14 +200,15 @@ uint32_t uring_nr_waiting(const struct uring *u)
 
 int uring_submit(struct uring *u)
 {
-	uint32_t nr;
+	uint32_t nr, flags;
 	int rc;
 
 	/* [uring.fill] the entries before the tail, which the kernel acquires;
 	 * pairs with [uring.filled] and [uring.room]. */
 	a_store(u->sq_tail, u->tail, release);
 	while ((nr = uring_nr_waiting(u))) {
-		rc = enter(u, nr, 0);
+		flags = a_load(u->sq_flags, relaxed) & IORING_SQ_TASKRUN;
+		rc = enter(u, nr, flags ? IORING_ENTER_GETEVENTS : 0);
 		if (rc <= 0 && rc != -EINTR)
 			return rc ? rc : -EAGAIN;
 	}
@@ -177,8 +219,8 @@ uint32_t uring_take(struct uring *u, struct io_uring_cqe *cqe, uint32_t nr)
 {
 	uint32_t head = a_load(u->cq_head, relaxed), tail, i;
 
-	/* What found no room lies in the kernel until somebody asks. */
-	if (unlikely(a_load(u->sq_flags, relaxed) & IORING_SQ_CQ_OVERFLOW))
+	/* What lies in the kernel until somebody asks. */
+	if (unlikely(a_load(u->sq_flags, relaxed) & URING_MUST_ENTER))
 		enter(u, 0, IORING_ENTER_GETEVENTS);
 	/* [uring.take] the completions, which the kernel releases; pairs with
 	 * [uring.give], through the kernel. */
@@ -203,4 +245,20 @@ int uring_cancel(const struct uring *u, uint64_t user_data)
 	reg.fd = -1;
 	/* One attempt, without waiting for what comes of it. */
 	return tell(u->fd, IORING_REGISTER_SYNC_CANCEL, &reg, 1);
+}
+
+int uring_limit_threads(const struct uring *u, uint32_t nr_bounded,
+			uint32_t nr_unbounded)
+{
+	uint32_t nr[2] = { nr_bounded, nr_unbounded };
+
+	return tell(u->fd, IORING_REGISTER_IOWQ_MAX_WORKERS, nr, 2);
+}
+
+int uring_bind_threads(const struct uring *u, const void *cpus, size_t nr_bytes)
+{
+	if (!cpus)
+		return tell(u->fd, IORING_UNREGISTER_IOWQ_AFF, NULL, 0);
+	return tell(u->fd, IORING_REGISTER_IOWQ_AFF, (void *)(uintptr_t)cpus,
+		    (unsigned)nr_bytes);
 }

@@ -18,9 +18,27 @@
 
 #include <linux/io_uring.h>
 
+/* The kernel has completions that it gives when it is entered. */
+#define URING_MUST_ENTER (IORING_SQ_CQ_OVERFLOW | IORING_SQ_TASKRUN)
+
+/*
+ * One thread alone uses the ring and only that one may cancel; the kernel
+ * completes when this thread enters it.
+ */
+#define URING_OWNER                                                \
+	(IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN | \
+	 IORING_SETUP_TASKRUN_FLAG)
+
+struct uring_attr {
+	uint32_t nr_sq, nr_cq; /* entries, at least */
+	uint32_t flags; /* IORING_SETUP_, of those that it can do without */
+	int wake_fd; /* an eventfd that counts completions; -1: none */
+};
+
 struct uring {
 	/* Set at open, constant afterwards. */
 	int fd;
+	uint32_t flags; /* IORING_SETUP_, what the kernel took */
 	uint32_t sq_mask, cq_mask;
 	_Atomic(uint32_t) *sq_head, *sq_tail, *sq_flags;
 	_Atomic(uint32_t) *cq_head, *cq_tail;
@@ -34,16 +52,30 @@ struct uring {
 };
 
 /*
- * Rings of at least so many entries; wake_fd is an eventfd that counts
- * completions. 0; -errno, and nothing is open.
+ * Flags that the kernel does not know are dropped, the newest first. 0; -errno,
+ * and nothing is open.
  */
-int uring_open(struct uring *u, uint32_t nr_sq, uint32_t nr_cq, int wake_fd);
+int uring_open(struct uring *u, const struct uring_attr *a);
 
 /* Accepts what is not open: fd -1. */
 void uring_close(struct uring *u);
 
-/* 0; or why this process has no ring: an errno of uring_open(). */
-int uring_probe(void);
+/*
+ * 0; or why this process has no ring: an errno of uring_open(). *flags are
+ * wanted; of those what the kernel takes.
+ */
+int uring_probe(uint32_t *flags);
+
+/*
+ * The kernel's threads that work for this ring: how many of them at most for
+ * files, for all else, and the CPUs, a bit each in nr_bytes; NULL: any. On the
+ * thread that submits: from Linux 5.12 on they belong to it and not to the
+ * ring, so IORING_SETUP_ATTACH_WQ does not share them. 0 or -errno.
+ */
+int uring_limit_threads(const struct uring *u, uint32_t nr_bounded,
+			uint32_t nr_unbounded);
+int uring_bind_threads(const struct uring *u, const void *cpus,
+		       size_t nr_bytes);
 
 /* What such an errno means, with what there is to do about it. */
 const char *uring_why(int error);
@@ -69,7 +101,7 @@ static inline bool uring_looks_ready(const struct uring *u)
 	/* [uring.ready] after we have let others take; pairs with
 	 * [ring.taken]. */
 	return a_load(u->cq_tail, seq_cst) != a_load(u->cq_head, relaxed) ||
-	       unlikely(a_load(u->sq_flags, relaxed) & IORING_SQ_CQ_OVERFLOW);
+	       unlikely(a_load(u->sq_flags, relaxed) & URING_MUST_ENTER);
 }
 
 #endif

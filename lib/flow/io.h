@@ -50,6 +50,7 @@ struct io_wait {
 enum io_mode {
 	IO_STEAL,
 	IO_THREADS,
+	IO_OWNER,
 };
 
 #define IO_UNKNOWN 1
@@ -58,12 +59,15 @@ enum io_mode {
 struct io_rings {
 	/* Set at open, constant afterwards. */
 	int mode;
+	uint32_t flags; /* of a ring, IORING_SETUP_ */
 	_Atomic(struct io_ring *) *ring; /* by worker; NULL: none yet */
 
 	/* Any thread; set under the runtime's lock. */
 	_Atomic(int) error; /* why there are none, 0, or IO_UNKNOWN */
 	_Atomic(uint32_t) nr;
 	_Atomic(int) lacks; /* a worker that has none: id and why; or 0 */
+	uint32_t found_flags; /* under lock: those that the kernel takes */
+	_Atomic(int) threads_error; /* why the kernel's are not as told */
 	int *bell; /* under lock: of each node; < 0: none */
 };
 

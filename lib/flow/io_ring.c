@@ -3,23 +3,12 @@
 
 #include "base/bell.h"
 #include "base/clock.h"
-#include "base/err.h"
-#include "base/log.h"
 #include "flow/complete.h"
 #include "flow/runtime.h"
-#include "mem/region.h"
-#include "topo/topo.h"
 
 #include <errno.h>
 #include <lkdf/runtime.h>
 #include <sched.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#define NR_SQ 256
-#define NR_CQ 1024
 
 /* Taken at a time: others may take the next ones meanwhile. */
 #define NR_TAKE 32
@@ -27,21 +16,12 @@
 /* One that was not at hand: neither are the next ones, probably. */
 #define NR_BLIND 15
 
-/* In io_rings.lacks: the worker, above the errno. */
-#define LACKS_SHIFT 12
-
 /*
  * What is known of a descriptor is asked again after so many reads, and at once
  * when one took so long that it may have waited: the descriptor may have been
  * closed and be another file's.
  */
 #define NR_BELIEVED 64
-#define LONG_NS 20000
-
-static struct lkdf *rt_of(const struct worker *w)
-{
-	return w->executor->rt;
-}
 
 static struct io_ring *ring_at(struct lkdf *rt, int worker)
 {
@@ -49,99 +29,9 @@ static struct io_ring *ring_at(struct lkdf *rt, int worker)
 	return a_load(&rt->io_rings.ring[worker], acquire);
 }
 
-int io_ring_error(struct lkdf *rt)
+static struct lkdf *rt_of(const struct worker *w)
 {
-	struct io_rings *all = &rt->io_rings;
-	int rc;
-
-	if (rt->sched.is_serial || all->mode == IO_THREADS)
-		return -EOPNOTSUPP;
-	pthread_mutex_lock(&rt->lock);
-	rc = a_load(&all->error, relaxed);
-	if (rc == IO_UNKNOWN) {
-		rc = uring_probe();
-		a_store(&all->error, rc, relaxed);
-	}
-	pthread_mutex_unlock(&rt->lock);
-	return rc;
-}
-
-const char *io_ring_why(struct lkdf *rt)
-{
-	int rc = io_ring_error(rt);
-
-	if (rt->sched.is_serial)
-		return "serial=yes";
-	if (rt->io_rings.mode == IO_THREADS)
-		return "io=threads";
-	return rc ? uring_why(rc) : NULL;
-}
-
-void io_ring_how(struct lkdf *rt, char *to, size_t size)
-{
-	int lacks = a_load(&rt->io_rings.lacks, relaxed);
-
-	*to = '\0';
-	if (lacks)
-		snprintf(to, size, "worker %d uses threads: %s",
-			 lacks >> LACKS_SHIFT,
-			 uring_why(-(lacks & ((1 << LACKS_SHIFT) - 1))));
-}
-
-/* ---- a ring of the worker's own ----------------------------------------- */
-
-/* The node's bell, or -errno. */
-static int bell_of(struct lkdf *rt, struct sched_node *node)
-{
-	int *bell = &rt->io_rings.bell[node - rt->sched.nodes];
-
-	pthread_mutex_lock(&rt->lock);
-	if (*bell < 0)
-		*bell = bell_open();
-	if (*bell >= 0)
-		park_set_bell(&node->park, *bell);
-	pthread_mutex_unlock(&rt->lock);
-	return *bell;
-}
-
-static int open_ring(struct worker *w, struct io_ring *ring)
-{
-	int bell = bell_of(rt_of(w), w->node);
-
-	if (bell < 0)
-		return bell;
-	list_init(&ring->list);
-	ring->w = w;
-	ring->long_ticks =
-		(uint64_t)LONG_NS * w->sched->ticks_per_1024ns / 1024;
-	return uring_open(&ring->u, NR_SQ, NR_CQ, bell);
-}
-
-/* It has none yet. NULL: it cannot have one. */
-static struct io_ring *make_ring(struct worker *w)
-{
-	struct lkdf *rt = rt_of(w);
-	struct io_rings *all = &rt->io_rings;
-	struct io_ring *ring;
-	int rc;
-
-	if (w->io_has_failed)
-		return NULL;
-	ring = region_map(sizeof(*ring));
-	rc = ring ? open_ring(w, ring) : -ENOMEM;
-	if (rc) {
-		region_unmap(ring, sizeof(*ring));
-		w->io_has_failed = true;
-		a_store(&all->lacks, w->id << LACKS_SHIFT | -rc, relaxed);
-		log_text(&rt->log, LKDF_LOG_INFO,
-			 "io: worker %d has no ring: %s", w->id, uring_why(rc));
-		return NULL;
-	}
-	w->io = ring;
-	/* [ring.born] its fields; pairs with [ring.look]. */
-	a_store(&all->ring[w->id], ring, release);
-	a_add(&all->nr, 1, relaxed);
-	return ring;
+	return w->executor->rt;
 }
 
 /* ---- giving ------------------------------------------------------------- */
@@ -153,7 +43,8 @@ void io_ring_wake_watcher(struct worker *w)
 	struct io_ring *ring;
 	int i;
 
-	if (park_is_watched(p))
+	/* A ring of its owner's wakes its owner. */
+	if (rt->io_rings.mode == IO_OWNER || park_is_watched(p))
 		return;
 	for (i = 0; i < rt->nr_workers; i++) {
 		ring = ring_at(rt, i);
@@ -187,8 +78,13 @@ static bool cancel_all(struct io_ring *ring)
 	struct list *l;
 
 	lock_take(&ring->lock);
-	/* [ring.cancel] before we ask the kernel; pairs with [ring.again]. */
-	a_store(&ring->has_cancelled, true, seq_cst);
+	if (ring->is_owned)
+		/* [ring.asked] which scopes; pairs with [ring.tell]. */
+		a_xchg(&ring->has_cancelled, false, seq_cst);
+	else
+		/* [ring.cancel] before we ask the kernel; pairs with
+		 * [ring.again]. */
+		a_store(&ring->has_cancelled, true, seq_cst);
 	for (l = ring->list.next; l != &ring->list; l = l->next) {
 		r = container_of(l, struct io_req, list);
 		/* Not submitted, over and not taken, or just moving from one
@@ -197,7 +93,8 @@ static bool cancel_all(struct io_ring *ring)
 		    uring_cancel(&ring->u, (uint64_t)(uintptr_t)r) == -ENOENT)
 			has_missed = true;
 	}
-	a_store(&ring->has_cancelled, has_missed, relaxed);
+	if (has_missed || !ring->is_owned)
+		a_store(&ring->has_cancelled, has_missed, relaxed);
 	lock_give(&ring->lock);
 	return has_missed;
 }
@@ -280,7 +177,7 @@ int64_t io_ring_peek(struct worker *w, const struct lkdf_io *io)
 
 bool io_ring_issue(struct worker *w, struct io_req *r)
 {
-	struct io_ring *ring = w->io ? w->io : make_ring(w);
+	struct io_ring *ring = w->io ? w->io : io_ring_make(w);
 
 	if (!ring)
 		return false;
@@ -405,18 +302,31 @@ bool io_ring_poll(struct worker *w)
 		flush(w->io);
 	for (i = 0; i < rt->nr_workers; i++) {
 		ring = ring_at(rt, i);
-		if (ring && ring->w->node == w->node)
+		if (ring && ring->w->node == w->node &&
+		    (!ring->is_owned || ring->w == w))
 			has_some |= take(w, ring);
 	}
 	if (!w->io)
 		return has_some;
 	if (uring_nr_waiting(&w->io->u))
 		flush(w->io);
+	if (w->io->is_owned)
+		w->io_bell = a_load(&w->io->nr_under_way, relaxed) ? w->io->bell
+								   : -1;
 	w->io_waits = uring_nr_waiting(&w->io->u) || w->io->later;
 	return has_some;
 }
 
 /* ---- all of them -------------------------------------------------------- */
+
+/* It does it now, or when it has run what it runs. */
+static void tell_owner(struct io_ring *ring)
+{
+	/* [ring.tell] the scopes that are cancelled; pairs with
+	 * [ring.asked]. The bell comes after it. */
+	a_store(&ring->has_cancelled, true, seq_cst);
+	bell_ring(ring->bell);
+}
 
 bool io_ring_kick(struct lkdf *rt)
 {
@@ -426,47 +336,10 @@ bool io_ring_kick(struct lkdf *rt)
 
 	for (i = 0; i < rt->nr_workers; i++) {
 		ring = ring_at(rt, i);
-		if (ring && cancel_all(ring))
+		if (ring && ring->is_owned)
+			tell_owner(ring);
+		else if (ring && cancel_all(ring))
 			has_missed = true;
 	}
 	return has_missed;
-}
-
-int io_rings_init(struct lkdf *rt, int mode)
-{
-	size_t nr_nodes = (size_t)rt->topo->nr_nodes;
-	struct io_rings *all = &rt->io_rings;
-
-	all->mode = mode;
-	a_store(&all->error, IO_UNKNOWN, relaxed);
-	all->ring = calloc((size_t)rt->nr_workers, sizeof(*all->ring));
-	all->bell = malloc(nr_nodes * sizeof(*all->bell));
-	if (!all->ring || !all->bell)
-		return err(-ENOMEM, "io: no memory");
-	memset(all->bell, -1, nr_nodes * sizeof(*all->bell));
-	return 0;
-}
-
-static void close_ring(struct io_ring *ring)
-{
-	if (!ring)
-		return;
-	uring_close(&ring->u);
-	region_unmap(ring, sizeof(*ring));
-}
-
-void io_rings_fini(struct lkdf *rt)
-{
-	struct io_rings *all = &rt->io_rings;
-	int i;
-
-	for (i = 0; all->ring && i < rt->nr_workers; i++)
-		close_ring(ring_at(rt, i));
-	for (i = 0; all->bell && i < rt->topo->nr_nodes; i++)
-		if (all->bell[i] >= 0)
-			close(all->bell[i]);
-	free((void *)all->ring);
-	free(all->bell);
-	all->ring = NULL;
-	all->bell = NULL;
 }

@@ -5,9 +5,13 @@
  * tasks start are collected and go to the kernel before anything but the next
  * operation runs. Completions are taken by the worker between tasks, and by
  * idle workers of the node while it computes (option io=steal), one at a time.
+ * With io=owner the worker alone takes them and cancels: the kernel then does
+ * the last part of an operation when the worker looks, and so without
+ * interrupting it.
  *
  * Who sleeps for all of a node's rings, see sched/park.h: every completion
- * counts in the node's eventfd, and of those that sleep one sleeps on it.
+ * counts in the node's eventfd, and of those that sleep one sleeps on it. With
+ * io=owner each ring has an eventfd of its own, on which its worker sleeps.
  *
  * A worker whose ring cannot be made uses the blocking pool instead.
  */
@@ -35,6 +39,8 @@ struct io_ring {
 	/* Set at create, constant afterwards. */
 	struct worker *w;
 	uint64_t long_ticks; /* a peek that took as long was none */
+	bool is_owned; /* io=owner */
+	int bell; /* of its own; -1: the node's */
 
 	/* The worker submits; see uring.h. */
 	struct uring u;
@@ -58,6 +64,28 @@ struct io_ring {
 	/* A cancel has found one that was not submitted yet, or may find it. */
 	_Atomic(uint32_t) has_cancelled;
 };
+
+/* ---- io_make.c ---------------------------------------------------------- */
+
+/* On a worker that has none yet. NULL: it cannot have one. */
+struct io_ring *io_ring_make(struct worker *w);
+
+/* 0, or why this runtime has no rings; found out once. */
+int io_ring_error(struct lkdf *rt);
+
+/* The same in words; NULL: it has some, or may have. */
+const char *io_ring_why(struct lkdf *rt);
+
+/* It has some: in which way, in words. */
+void io_ring_how(struct lkdf *rt, char *to, size_t size);
+
+/* mode: enum io_mode. -ENOMEM. */
+int io_rings_init(struct lkdf *rt, int mode);
+
+/* The workers are gone. */
+void io_rings_fini(struct lkdf *rt);
+
+/* ---- io_ring.c ---------------------------------------------------------- */
 
 /*
  * On a worker that has collected nothing: reads, opens or looks at what is at
@@ -93,28 +121,15 @@ static inline void io_ring_guard(struct worker *w)
 static inline bool io_ring_has_news(const struct io_ring *ring)
 {
 	return uring_nr_waiting(&ring->u) || uring_looks_ready(&ring->u) ||
-	       ring->later;
+	       ring->later ||
+	       (ring->is_owned &&
+		unlikely(a_load(&ring->has_cancelled, relaxed)));
 }
 
 /*
- * Cancels what is under way in cancelled scopes. Any thread. True: some was not
- * to be found, so try again soon.
+ * Cancels what is under way in cancelled scopes, or tells the owner to. Any
+ * thread. True: some was not to be found, so try again soon.
  */
 bool io_ring_kick(struct lkdf *rt);
-
-/* 0, or why this runtime has no rings; found out once. */
-int io_ring_error(struct lkdf *rt);
-
-/* The same in words; NULL: it has some, or may have. */
-const char *io_ring_why(struct lkdf *rt);
-
-/* It has some: in which way, in words. */
-void io_ring_how(struct lkdf *rt, char *to, size_t size);
-
-/* mode: enum io_mode. -ENOMEM. */
-int io_rings_init(struct lkdf *rt, int mode);
-
-/* The workers are gone. */
-void io_rings_fini(struct lkdf *rt);
 
 #endif

@@ -305,7 +305,7 @@ static void sleep_once(struct worker *w)
 	} else {
 		counter_add(w->executor->counters, COUNTER_PARKS, 1);
 		trace_event(w->executor->ring, EVENT_PARK, 0, 0);
-		park_sleep(&w->node->park, far_nap(w, left));
+		park_sleep(&w->node->park, w->io_bell, far_nap(w, left));
 		trace_event(w->executor->ring, EVENT_UNPARK, 0, 0);
 	}
 	timers_disarm(&s->timers, armed);

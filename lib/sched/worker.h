@@ -91,6 +91,7 @@ struct worker {
 	uint64_t rng;
 	struct io_ring *io; /* of the layer above; NULL: none */
 	bool io_has_failed; /* and there will be none */
+	int io_bell; /* rings for operations that are under way; -1: none */
 	bool io_waits; /* the kernel would not take all: give it again soon */
 	uint64_t idle_since; /* ticks; while it looks for work */
 	unsigned nr_holding; /* joins on this stack whose tasks hold limits */

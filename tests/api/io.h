@@ -20,6 +20,7 @@
 
 static const char *const io_backends[] = {
 	"workers=2",
+	"workers=2,io=owner",
 	"workers=2,io=threads",
 	"serial=yes",
 };

@@ -300,6 +300,8 @@ static void one_backend(const char *options)
 	children_are_operations(rt, options);
 	data_comes_from_a_file(rt, options);
 	a_graph_fails_with_its_operation(rt, options);
+	/* Who has been overtaken behind the use of its data ends, too. */
+	lkdf_scope_wait(rt, NULL, -1);
 	is(io_close(rt), 0, "%s: it closes", options);
 }
 
