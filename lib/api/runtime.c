@@ -3,6 +3,7 @@
 
 #include "api/border.h"
 #include "api/config.h"
+#include "flow/event_poll.h"
 #include "flow/io_ring.h"
 #include "flow/kind.h"
 #include "flow/loop.h"
@@ -154,6 +155,7 @@ int lkdf_close(struct lkdf *rt)
 		/* [guest.none] pairs with [guest.out]. */
 		while (a_load(&rt->nr_guests, acquire))
 			sched_yield();
+		event_poll_close(rt);
 		move_close(rt);
 		loop_close(rt);
 		kind_reap(rt);

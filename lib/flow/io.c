@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "flow/complete.h"
+#include "flow/event_poll.h"
 #include "flow/frame.h"
 #include "flow/io_ring.h"
 #include "flow/item.h"
@@ -321,6 +322,7 @@ bool io_serial(struct worker *w)
 	if (!io_wait_has_some(&rt->io_wait))
 		return false;
 	io_wait_poll(&rt->io_wait, SERIAL_NS, &ready);
+	event_poll_serial(rt);
 	while (!list_is_empty(&ready)) {
 		l = ready.next;
 		list_del(l);

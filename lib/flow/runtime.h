@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/thread.h"
 #include "device/blocking.h"
+#include "flow/event_tap.h"
 #include "flow/io.h"
 #include "flow/scope.h"
 #include "flow/stock.h"
@@ -63,10 +64,14 @@ struct lkdf {
 	struct pool pool[NR_POOLS];
 	struct stocks stocks; /* for threads of the user */
 	struct lkdf_scope root;
+	struct lkdf_scope fds; /* see event_poll.h */
+	struct event_shard event_shards[EVENT_SHARDS];
 	_Atomic(uint64_t) nr_handles;
 	_Atomic(uint32_t) nr_guests; /* user threads inside a signal */
 	_Atomic(uint32_t) next_spread; /* nodes of first values, in turn */
 	_Atomic(struct lkdf_kind *) move_kind; /* see flow/move.h */
+	_Atomic(struct lkdf_kind *) poll_kind; /* see flow/event_poll.h */
+	_Atomic(uint32_t) nr_polled; /* serial mode; under poll_lock */
 
 	/* Under scope_lock: the tree of scopes. */
 	pthread_mutex_t scope_lock;
@@ -80,6 +85,10 @@ struct lkdf {
 	pthread_mutex_t kick_lock;
 	struct task *kickable;
 	_Atomic(uint32_t) nr_kicks; /* asked for, see task_kick() */
+
+	/* Under poll_lock: serial mode, who waits for a descriptor. */
+	struct lock poll_lock;
+	struct list polled;
 
 	/* Under after_lock: tasks that wait for events. */
 	struct lock after_lock;
