@@ -137,13 +137,14 @@ bool facts_see(struct seen *s, const struct lkdf_data *d, uint32_t part)
 int facts_home(const struct lkdf *rt, int node)
 {
 	int best = node, nr = rt->topo->nr_nodes, i;
-	const int *distance = rt->topo->distance + (ptrdiff_t)node * nr;
 
 	if (likely(sched_has_worker(&rt->sched, node)))
 		return node;
 	for (i = 0; i < nr; i++)
 		if (sched_has_worker(&rt->sched, i) &&
-		    (best == node || distance[i] < distance[best]))
+		    (best == node ||
+		     topo_distance(rt->topo, i, node) <
+			     topo_distance(rt->topo, best, node)))
 			best = i;
 	return best;
 }

@@ -9,6 +9,7 @@
 #include "flow/runtime.h"
 #include "flow/seen.h"
 #include "flow/wire.h"
+#include "mem/heap.h"
 #include "sched/plan.h"
 
 #include <stdlib.h>
@@ -124,7 +125,7 @@ static void follow_board(struct lkdf_graph *g)
 	struct planned *p = g->planned;
 	const struct wire_var *v;
 	uint32_t i, nr;
-	int node;
+	int node, home;
 
 	board_pass(g->rt->board, BOARD_NOW);
 	nr = board_changes(g->rt->board);
@@ -136,10 +137,12 @@ static void follow_board(struct lkdf_graph *g)
 		node = v->is_brief ? -1 : facts_node(v->data, v->part);
 		if (node < 0)
 			continue;
-		node = facts_home(g->rt, node);
-		if (node == a_load(&p->home[i], relaxed))
+		home = a_load(&p->home[i], relaxed);
+		/* A node without memory has them as near as they can be. */
+		if (home >= 0 &&
+		    heap_near_memory(g->rt->heap, home) == (unsigned)node)
 			continue;
-		a_store(&p->home[i], node, relaxed);
+		a_store(&p->home[i], facts_home(g->rt, node), relaxed);
 		a_store(&p->has_moved, 1, relaxed);
 	}
 }

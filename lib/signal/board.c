@@ -14,16 +14,17 @@
 #define PAGE 4096
 #define MS ((int64_t)1000000)
 
-/* How long a pass may take, and the pause after it: so many times as long. */
+/* Blocks of a pass, about, and the pause after it: so many times as long. */
 static const struct pace {
-	int64_t max_ns, share;
+	uint32_t max_blocks, share;
 } paces[] = {
-	[BOARD_IDLE] = { MS / 5, 4 },
-	[BOARD_NOW] = { 10 * MS, 32 },
+	[BOARD_IDLE] = { 512, 4 },
+	[BOARD_NOW] = { 16384, 32 },
 };
 
-/* And no pause is shorter. */
-#define PASS_NS MS
+/* No pause is shorter or longer. */
+#define MIN_PASS_NS MS
+#define MAX_PASS_NS (64 * MS)
 
 /* How long a range that is not settled waits for its next look. */
 #define MIN_PAUSE_MS 1
@@ -239,39 +240,41 @@ static void set_pause(struct board *b, struct board_range *r, bool is_done,
 		r->pause_ms *= 2;
 }
 
-static void look_at(struct board *b, unsigned id, int64_t now)
+/* Blocks that were looked at. It may be gone by now. */
+static uint32_t look_at(struct board *b, unsigned id, int64_t now)
 {
 	struct board_range *r = &b->range[id];
-	bool is_stale;
+	bool is_stale = false;
+	uint32_t nr;
 
 	lock_take(&b->lock);
-	/* It may be gone by now. */
-	if (a_load(&r->nr, relaxed)) {
+	nr = a_load(&r->nr, relaxed);
+	if (nr)
 		is_stale = b->source->is_stale(b, id);
-		if (is_stale)
-			r->pause_ms = MIN_PAUSE_MS;
-		if (is_stale || now >= r->look_ns)
-			set_pause(b, r, b->source->look(b, id), now);
-	}
+	if (is_stale)
+		r->pause_ms = MIN_PAUSE_MS;
+	if (nr && (is_stale || now >= r->look_ns))
+		set_pause(b, r, b->source->look(b, id), now);
+	else
+		nr = 0;
 	lock_give(&b->lock);
+	return nr;
 }
 
 /* From where the last one stopped. */
-static void pass(struct board *b, int64_t start, int64_t max_ns)
+static void pass(struct board *b, int64_t start, uint32_t max_blocks)
 {
-	uint32_t id = a_load(&b->next_id, relaxed), i;
+	uint32_t id = a_load(&b->next_id, relaxed), nr = 0, i;
 
 	lock_take(&b->lock);
 	b->source->begin(b);
 	lock_give(&b->lock);
-	for (i = 0; i < BOARD_RANGES; i++, id = (id + 1) % BOARD_RANGES) {
-		if (!a_load(&b->range[id].nr, relaxed))
-			continue;
-		look_at(b, id, start);
-		if (clock_now_ns() - start > max_ns)
-			break;
+	for (i = 0; i < BOARD_RANGES && nr < max_blocks; i++) {
+		if (a_load(&b->range[id].nr, relaxed))
+			nr += look_at(b, id, start);
+		id = (id + 1) % BOARD_RANGES;
 	}
-	a_store(&b->next_id, (id + 1) % BOARD_RANGES, relaxed);
+	a_store(&b->next_id, id, relaxed);
 }
 
 void board_pass(struct board *b, enum board_pass why)
@@ -287,11 +290,14 @@ void board_pass(struct board *b, enum board_pass why)
 	if (start < a_load(&b->next_ns[why], relaxed) ||
 	    !a_cas(&b->is_passing, &no, 1, acquire, relaxed))
 		return;
-	pass(b, start, pace->max_ns);
+	pass(b, start, pace->max_blocks);
 	end = clock_now_ns();
 	pause = (end - start) * pace->share;
-	a_store(&b->next_ns[why], end + (pause > PASS_NS ? pause : PASS_NS),
-		relaxed);
+	if (pause < MIN_PASS_NS)
+		pause = MIN_PASS_NS;
+	if (pause > MAX_PASS_NS)
+		pause = MAX_PASS_NS;
+	a_store(&b->next_ns[why], end + pause, relaxed);
 	/* [board.over] where this one stopped; pairs with [board.turn]. */
 	a_store(&b->is_passing, 0, release);
 }
