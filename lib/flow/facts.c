@@ -127,6 +127,9 @@ bool facts_see(struct seen *s, const struct lkdf_data *d, uint32_t part)
 
 	if (!find(d, part, &id, &span))
 		return false;
+	/* Not more often than a pass may be. */
+	if (unlikely(board_is_stale(d->rt->board, span)))
+		board_pass(d->rt->board, BOARD_NOW);
 	nr = board_nodes(d->rt->board, span, node);
 	for (i = 0; i < nr; i++)
 		seen_add(s, facts_home(d->rt, node[i]),

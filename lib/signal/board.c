@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "base/util.h"
 #include "mem/os.h"
+#include "signal/src_kmod.h"
 #include "signal/src_proc.h"
 
 #include <errno.h>
@@ -48,6 +49,18 @@ void board_off(struct board *b, const char *why)
 	snprintf(b->why, sizeof(b->why), "%s", why);
 }
 
+/* The best that there is. 0 or -ENOMEM. */
+static int open_source(struct board *b, enum board_wish wish)
+{
+	int rc = 1;
+
+	if (wish == BOARD_AUTO)
+		rc = src_kmod_open(b);
+	else
+		snprintf(b->why, sizeof(b->why), "switched off");
+	return rc > 0 ? src_proc_open(b) : rc;
+}
+
 int board_open(const struct board_attr *a, struct board *b)
 {
 	board_off(b, "");
@@ -59,7 +72,7 @@ int board_open(const struct board_attr *a, struct board *b)
 	b->call = a->call;
 	if (a->wish == BOARD_OFF)
 		snprintf(b->why, sizeof(b->why), "switched off");
-	else if (src_proc_open(b))
+	else if (open_source(b, a->wish))
 		return err(-ENOMEM, "signal: no memory for the board");
 	return 0;
 }
@@ -147,6 +160,18 @@ struct board_span board_span(const struct board *b, int id, const void *at,
 	s.first = a_load(&r->first, relaxed) + (uint32_t)from;
 	s.nr = last + 1 - (uint32_t)from;
 	return s;
+}
+
+bool board_is_stale(const struct board *b, struct board_span s)
+{
+	uint32_t nr = s.nr < BOARD_LOOKS ? s.nr : BOARD_LOOKS, i;
+
+	for (i = 0; i < nr; i++)
+		if (board_load(b,
+			       s.first + (uint32_t)((uint64_t)s.nr * i / nr)) &
+		    LKDF_BLOCK_STALE)
+			return true;
+	return false;
 }
 
 unsigned board_nodes(const struct board *b, struct board_span s,

@@ -166,6 +166,9 @@ struct board_span board_span(const struct board *b, int id, const void *at,
 unsigned board_nodes(const struct board *b, struct board_span s,
 		     int16_t node[BOARD_LOOKS]);
 
+/* The kernel has told that pages of those have moved. */
+bool board_is_stale(const struct board *b, struct board_span s);
+
 /* The node of most of those; BOARD_NOWHERE: nothing is known. */
 int board_most(const struct board *b, struct board_span s);
 

@@ -253,6 +253,8 @@ static bool has_module(void)
 int main(void)
 {
 	mem_start(120);
+	/* AutoNUMA would bring pages to the tasks. */
+	vm_try_write("/proc/sys/kernel/numa_balancing", "0");
 	own_bytes_are_known(OPTIONS, true);
 	wrapped_bytes_are_known(OPTIONS, true);
 	/* Else that was it. */
