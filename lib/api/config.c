@@ -17,6 +17,9 @@ static const char *const huge_words[] = { "default", "always", "never", NULL };
 /* As enum io_mode. */
 static const char *const io_words[] = { "steal", "threads", "owner", NULL };
 
+/* As enum board_wish. */
+static const char *const signal_words[] = { "auto", "proc", "off", NULL };
+
 static const struct option_row rows[] = {
 	{ .name = "workers",
 	  .type = OPTION_INT,
@@ -105,6 +108,20 @@ static const struct option_row rows[] = {
 		  "workers of the node take too, or threads, or rings whose "
 		  "completions their own worker alone takes, for tasks below "
 		  "50 us; without io_uring threads" },
+	{ .name = "signal",
+	  .type = OPTION_WORD,
+	  AT(signal),
+	  .words = signal_words,
+	  .help = "where pages are, for placement: asked of the best that there "
+		  "is, of move_pages, or not at all" },
+	{ .name = "signal_kib",
+	  .type = OPTION_INT,
+	  AT(signal_kib),
+	  .min = 64,
+	  .max = 1 << 30,
+	  .init = 256,
+	  .unit = "KiB",
+	  .help = "the smallest data whose pages are watched" },
 	{ .name = "far_steals",
 	  .type = OPTION_BOOL,
 	  AT(far_steals),

@@ -4,6 +4,7 @@
 #include "api/border.h"
 #include "api/config.h"
 #include "flow/event_poll.h"
+#include "flow/facts.h"
 #include "flow/io_ring.h"
 #include "flow/kind.h"
 #include "flow/loop.h"
@@ -48,6 +49,8 @@ static void fill_attr(const struct lkdf *rt, const struct config *c,
 		.memory_huge = (int)c->memory_huge,
 		.is_placing = c->placement != 0,
 		.io = (int)c->io,
+		.signal = (int)c->signal,
+		.signal_bytes = (uint64_t)c->signal_kib << 10,
 		.keeps_planned = !c->far_steals,
 		.is_rehoming = c->rehome != 0,
 	};
@@ -187,6 +190,10 @@ uint64_t lkdf_caps(const struct lkdf *rt)
 		caps |= LKDF_CAP_BIND;
 	if (!io_ring_error((struct lkdf *)(uintptr_t)rt))
 		caps |= LKDF_CAP_URING;
+	if (rt->board->source)
+		caps |= LKDF_CAP_PAGES;
+	if (rt->board->source && rt->board->source->tier == BOARD_T2)
+		caps |= LKDF_CAP_KMOD;
 	return caps;
 }
 

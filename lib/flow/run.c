@@ -6,6 +6,7 @@
 #include "flow/data.h"
 #include "flow/deadline.h"
 #include "flow/decide.h"
+#include "flow/facts.h"
 #include "flow/inner.h"
 #include "flow/io_ring.h"
 #include "flow/kind.h"
@@ -494,7 +495,7 @@ void run_one(struct worker *w, uint64_t item)
 
 const struct sched_ops run_ops = {
 	.run = run,
-	.poll = io_ring_poll,
+	.poll = facts_idle,
 	.wait = io_serial,
 	.tick = deadline_tick,
 };

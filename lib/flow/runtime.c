@@ -10,6 +10,7 @@
 #include "flow/data.h"
 #include "flow/event.h"
 #include "flow/event_poll.h"
+#include "flow/facts.h"
 #include "flow/frame.h"
 #include "flow/io_ring.h"
 #include "flow/kind.h"
@@ -164,6 +165,7 @@ static void free_memory(struct lkdf *rt)
 		free(rt->frames[i]);
 	region_unmap(rt->executors, nr * sizeof(*rt->executors));
 	trace_close(&rt->trace);
+	facts_close(rt, false);
 	place_close(rt);
 	scope_fini(&rt->fds);
 	scope_fini(&rt->root);
@@ -199,6 +201,8 @@ int runtime_open(struct lkdf *rt, const struct runtime_attr *a)
 	if (!rc)
 		rc = place_open(rt, a);
 	if (!rc)
+		rc = facts_open(rt, a);
+	if (!rc)
 		rc = open_trace(rt, a);
 	if (!rc)
 		rc = map_executors(rt);
@@ -232,6 +236,7 @@ void runtime_abandon(struct lkdf *rt)
 {
 	/* Whoever held it at the fork is not here. */
 	pthread_mutex_init(&rt->lock, NULL);
+	facts_close(rt, true);
 	io_abandon(rt);
 	loop_close(rt);
 	sched_abandon(&rt->sched);

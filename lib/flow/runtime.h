@@ -24,6 +24,7 @@
 #define MAX_FRAMES (FRAME_CHUNK * FRAME_CHUNK)
 
 struct after;
+struct board;
 struct frame;
 struct task;
 
@@ -37,6 +38,8 @@ struct runtime_attr {
 	bool is_placing, keeps_planned, is_rehoming;
 	int memory_huge; /* enum os_huge */
 	int io; /* enum io_mode */
+	int signal; /* enum board_wish */
+	uint64_t signal_bytes; /* data that is watched, at least */
 };
 
 struct lkdf {
@@ -44,6 +47,7 @@ struct lkdf {
 	struct log log;
 	struct topo *topo;
 	struct heap *heap;
+	struct board *board; /* where bytes are, see facts.h */
 	struct lkdf_place *places; /* by node */
 	bool is_placing; /* tasks run where their bytes are */
 	bool is_rehoming; /* see rehome.h */

@@ -25,7 +25,7 @@ MC_TESTS := $(MC_PROGRAMS) $(BUILD)/tests/mc/mutants
 MC_CHECKER := $(patsubst %.c,$(BUILD)/mc/%.o,\
 	$(filter-out tests/mc/mc_%.c,$(wildcard tests/mc/*.c)))
 MC_CFLAGS := -std=c11 $(WARN) -O2 -g -DLKDF_MC -Itests/mc -Ilib \
-	-Ilib/include -I. -D_GNU_SOURCE
+	-Ilib/include -Ikmod/uapi -I. -D_GNU_SOURCE
 
 $(BUILD)/mc/%.o: %.c
 	$(call say,CC)
