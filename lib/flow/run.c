@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "flow/run.h"
 
-#include "base/clock.h"
 #include "base/err.h"
 #include "flow/data.h"
 #include "flow/deadline.h"
@@ -226,22 +225,6 @@ static bool after(struct burst *b, uint32_t index, int rc)
 	return false;
 }
 
-static int timed_call(struct lkdf_kind *k, struct lkdf_ctx *c, void *arg)
-{
-	uint64_t start = clock_ticks();
-	int rc = k->fn(c, arg);
-	uint64_t end = clock_ticks();
-
-	if (c->put_off)
-		return rc;
-	kind_sample(k, end - start);
-	if (a_load(&k->slow, relaxed) & SLOW_TRACED)
-		trace_slice(c->ex->ring, k->trace_name,
-			    graph_number(c->frame->graph, c->index), start,
-			    end);
-	return rc;
-}
-
 /* Somebody who asks in vain is put off until there is something to share. */
 static inline __attribute__((always_inline)) bool
 needs_look(struct burst *b, struct lkdf_kind *k)
@@ -349,7 +332,7 @@ run_chain(struct burst *b, uint32_t index, const bool has_tokens)
 				break;
 		}
 		rc = likely(how == BEFORE_RUN) ? k->fn(c, r->arg)
-					       : timed_call(k, c, r->arg);
+					       : kind_call_timed(k, c, r->arg);
 		is_away = unlikely((rc | c->after) < 0) && !after(b, index, rc);
 		if (unlikely(is_away))
 			break;
