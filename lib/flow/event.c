@@ -233,7 +233,7 @@ static int wait_spinning(struct lkdf_event e, int64_t timeout_ns)
 					? timeout_ns
 					: WAIT_SPIN_NS);
 	do {
-		a_pause();
+		a_delay();
 		if (event_has_fired(e))
 			return 0;
 	} while (clock_now_ns() < end);

@@ -5,6 +5,8 @@
 
 MC_SRC_claim := lib/base/lock.c lib/flow/claim.c lib/flow/prepare.c \
 	lib/flow/token.c lib/flow/var.c
+MC_SRC_event := lib/base/lock.c lib/flow/event.c lib/flow/event_any.c \
+	lib/flow/event_tap.c lib/mem/class.c
 MC_SRC_frame := lib/flow/frame.c
 MC_SRC_inbox := lib/base/lock.c lib/sched/backlog.c
 MC_SRC_lock := lib/base/lock.c
