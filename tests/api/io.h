@@ -99,6 +99,7 @@ static int io_close(struct lkdf *rt)
 	atomic_store(&io_busy.is_over, 1);
 	pthread_join(io_busy.thread, NULL);
 	lkdf_kind_put(io_busy.kind);
+	lkdf_scope_wait(rt, NULL, -1);
 	return lkdf_close(rt);
 }
 #else
@@ -109,6 +110,8 @@ __attribute__((unused)) static struct lkdf *io_open(const char *options)
 
 __attribute__((unused)) static int io_close(struct lkdf *rt)
 {
+	/* Who has been overtaken behind the use of its data ends, too. */
+	lkdf_scope_wait(rt, NULL, -1);
 	return lkdf_close(rt);
 }
 #endif

@@ -12,15 +12,26 @@
 
 static _Atomic(uint32_t) word;
 
+static bool carries;
+
 void mc_bell_init(void)
 {
+	carries = false;
 	a_store(&word, 0, relaxed);
+}
+
+void mc_bell_carries(void)
+{
+	carries = true;
 }
 
 void bell_ring(int fd)
 {
 	(void)fd;
-	a_store(&word, 1, relaxed);
+	if (carries)
+		a_xchg(&word, 1, release);
+	else
+		a_store(&word, 1, relaxed);
 	futex_wake(&word, 1);
 }
 
@@ -30,7 +41,8 @@ int bell_wait(int fd, int own, int64_t timeout_ns)
 
 	(void)fd;
 	(void)own;
-	while (!a_xchg(&word, 0, relaxed)) {
+	while (carries ? !a_xchg(&word, 0, acquire)
+		       : !a_xchg(&word, 0, relaxed)) {
 		rc = futex_wait(&word, 0, timeout_ns);
 		if (rc)
 			break;

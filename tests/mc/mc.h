@@ -78,6 +78,12 @@ void mc_name(const volatile void *p, const char *name);
 void mc_bell_init(void);
 
 /*
+ * What was done before it rang is seen by whom it wakes, as the kernel's lock
+ * makes it: for what the kernel itself does. Without it waking orders nothing.
+ */
+void mc_bell_carries(void);
+
+/*
  * Memory that lives until the end of the execution, filled with 0xa5. A freed
  * block is never reused; an access after mc_free(), or one that does not
  * happen before it, is a failure.

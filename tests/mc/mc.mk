@@ -14,6 +14,9 @@ MC_SRC_park := lib/sched/park.c
 MC_SRC_reduce := $(MC_SRC_claim)
 MC_SRC_clock := lib/base/lock.c lib/sched/park.c lib/sched/timers.c
 MC_SRC_replica := $(MC_SRC_reduce) lib/flow/replica.c
+MC_SRC_ring := lib/base/lock.c lib/device/io_uring.c lib/flow/io_ring.c \
+	lib/sched/backlog.c lib/sched/intake.c lib/sched/notify.c \
+	lib/sched/park.c lib/sched/tick.c lib/sched/timers.c lib/sched/worker.c
 MC_SRC_strand := lib/base/lock.c lib/sched/backlog.c lib/sched/intake.c \
 	lib/sched/notify.c lib/sched/park.c lib/sched/tick.c lib/sched/timers.c \
 	lib/sched/worker.c
@@ -39,6 +42,9 @@ $(BUILD)/mc/lib/base/lock.o: MC_CFLAGS += -DLOCK_SPINS=1
 
 # So that the checker knows this memory.
 $(BUILD)/mc/lib/flow/var.o: MC_CFLAGS += -Dcalloc=mc_calloc
+
+# So that the kernel is the scenario's.
+$(BUILD)/mc/lib/device/io_uring.o: MC_CFLAGS += -Dsyscall=mc_syscall
 
 # So that it sees the bytes.
 $(BUILD)/mc/lib/flow/replica.o: MC_CFLAGS += -Dmemcpy=mc_memcpy

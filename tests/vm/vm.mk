@@ -32,7 +32,8 @@ VM_LEFT_OUT := $(addprefix $(BUILD)/tests/,$(addprefix api/test_,after burst \
 	data_order data_parts data_reduce data_replicas data_roaming \
 	data_trees deadline deadline_run dump error event_any event_call \
 	event_faults event_fd faults flat \
-	graph_children graph_commute graph_trees graph_weak io_doctor \
+	graph_children graph_commute graph_trees graph_weak io_busy io_doctor \
+	io_faults io_faults_busy io_held io_limits io_signals io_wait_busy \
 	join_bound limit loop loop_faults loop_in many many_end many_faults \
 	many_refused \
 	max_tasks meet move_faults record record_refused reduce serial shape \
