@@ -152,6 +152,7 @@ static void print_source(const struct pages_report *r)
 		{ LKDF_PAGES_MOVE, "move_pages(2)" },
 		{ LKDF_PAGES_NUMA_MAPS, "numa_maps" },
 		{ LKDF_PAGES_OWN, "lkdf's own records" },
+		{ LKDF_PAGES_KMOD, "the kernel module" },
 	}, doubts[] = {
 		{ LKDF_MAPPING_SAMPLED, "sampled" },
 		{ LKDF_MAPPING_ESTIMATED, "partly estimated" },
@@ -163,7 +164,7 @@ static void print_source(const struct pages_report *r)
 	printf("source: ");
 	if (r->is_status)
 		printf("/proc/%d/status, no nodes", r->pid);
-	for (i = 0; i < 3; i++) {
+	for (i = 0; i < 4; i++) {
 		if (!(r->sources & sources[i].bit))
 			continue;
 		printf("%s%s", comma, sources[i].text);
@@ -257,6 +258,8 @@ static void json_sources(struct json *j, const struct pages_report *r)
 		json_text(j, NULL, "numa_maps");
 	if (r->sources & LKDF_PAGES_OWN)
 		json_text(j, NULL, "own");
+	if (r->sources & LKDF_PAGES_KMOD)
+		json_text(j, NULL, "kmod");
 	if (r->is_status)
 		json_text(j, NULL, "status");
 	json_close(j, ']');

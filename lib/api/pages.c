@@ -2,6 +2,7 @@
 #include <lkdf/pages.h>
 
 #include "api/border.h"
+#include "flow/facts.h"
 #include "mem/heap_ranges.h"
 #include "topo/topo.h"
 
@@ -46,6 +47,10 @@ static int walk(struct lkdf *rt, struct pages_attr *a, pages_fn fn, void *u)
 	if (rc)
 		return err(rc, "pages: no memory for what is bound");
 	a->own = own;
+	if (!a->pid || a->pid == getpid()) {
+		a->query = board_count;
+		a->query_u = rt->board;
+	}
 	rc = pages_walk(a, fn, u);
 	free(own);
 	return rc;

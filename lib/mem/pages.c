@@ -181,6 +181,44 @@ static int settle(struct walk *w, struct part *p)
 	return rc;
 }
 
+/* Takes the bytes of a page that are not of the part away again. */
+static bool cut(struct walk *w, uint64_t page, uint64_t bytes)
+{
+	const struct pages_attr *a = w->a;
+	uint64_t *from = &w->t.absent;
+	uint32_t i;
+
+	if (!bytes)
+		return true;
+	memset(&w->all, 0, sizeof(w->all));
+	if (a->query(a->query_u, page, page + w->ask.page_size, &w->all))
+		return false;
+	for (i = 0; i < PAGES_MAX_NODES; i++)
+		if (w->all.on[i])
+			from = &w->t.on[i];
+	/* Less: it has moved meanwhile. */
+	if (*from < bytes)
+		return false;
+	*from -= bytes;
+	return true;
+}
+
+/* False: the others are to be asked. */
+static bool query(struct walk *w, struct part *p)
+{
+	uint64_t size = w->ask.page_size, start = p->m.addr / size * size;
+	uint64_t end = round_up(p->m.addr + p->m.bytes, size);
+	const struct pages_attr *a = w->a;
+
+	memset(&w->t, 0, sizeof(w->t));
+	if (!a->query || a->query(a->query_u, start, end, &w->t) ||
+	    !cut(w, start, p->m.addr - start) ||
+	    !cut(w, end - size, end - p->m.addr - p->m.bytes))
+		return false;
+	p->m.sources |= LKDF_PAGES_KMOD;
+	return true;
+}
+
 static int count(struct walk *w, struct part *p)
 {
 	int rc;
@@ -191,6 +229,8 @@ static int count(struct walk *w, struct part *p)
 		take_counts(w, p);
 		return 0;
 	}
+	if (query(w, p))
+		return 0;
 	memset(&w->t, 0, sizeof(w->t));
 	rc = pages_ask(&w->ask, p->m.addr, p->m.addr + p->m.bytes, &w->t);
 	if (rc)

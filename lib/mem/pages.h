@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * Where the pages of a range are. The sources, best first: move_pages(2) page
- * by page (mem/pages_ask.h); numa_maps, which is exact for whole mappings and
+ * Where the pages of a range are. The sources, best first: whoever can count
+ * them in the kernel (the attribute query); move_pages(2) page by page
+ * (mem/pages_ask.h); numa_maps, which is exact for whole mappings and
  * knows the hidden pages; records of what we bound ourselves, used where
  * move_pages(2) is refused. Nothing is brought in, moved or kept.
  *
@@ -12,6 +13,8 @@
  */
 #ifndef MEM_PAGES_H
 #define MEM_PAGES_H
+
+#include "mem/pages_ask.h"
 
 #include <lkdf/pages.h>
 #include <stdbool.h>
@@ -32,6 +35,13 @@ struct pages_attr {
 	const struct pages_own *own; /* ascending, without overlap */
 	size_t nr_own;
 	const char *proc_root; /* NULL: "/proc" */
+	/*
+	 * Counts whole pages of this process into t, by node or as absent.
+	 * NULL, or not 0: the other sources are asked.
+	 */
+	int (*query)(void *u, uint64_t start, uint64_t end,
+		     struct pages_tally *t);
+	void *query_u;
 };
 
 typedef int (*pages_fn)(void *u, const struct lkdf_mapping *m);

@@ -233,6 +233,16 @@ int board_fact(const struct board *b, int id, struct board_span s)
 	return node;
 }
 
+int board_count(void *board, uint64_t start, uint64_t end,
+		struct pages_tally *t)
+{
+	const struct board *b = board;
+
+	if (!b->source || !b->source->count)
+		return -EOPNOTSUPP;
+	return b->source->count(b, start, end, t);
+}
+
 /* ---- passes -------------------------------------------------------------- */
 
 void board_has_changed(struct board *b)

@@ -47,6 +47,7 @@ enum board_tier {
 };
 
 struct board;
+struct pages_tally;
 
 /* One watched range. */
 struct board_range {
@@ -75,6 +76,9 @@ struct board_source {
 	/* Before a pass over all ranges. */
 	void (*begin)(struct board *b);
 	bool (*is_stale)(const struct board *b, unsigned id);
+	/* As board_count(); NULL: it cannot. Without lock. */
+	int (*count)(const struct board *b, uint64_t start, uint64_t end,
+		     struct pages_tally *t);
 	/* Writes its words anew; false: that did not work. */
 	bool (*look)(struct board *b, unsigned id);
 	void (*close)(struct board *b, bool is_child);
@@ -143,6 +147,13 @@ enum board_pass {
 	BOARD_NOW
 };
 void board_pass(struct board *b, enum board_pass why);
+
+/*
+ * Counts the pages of whole pages of this process, for certain, into t: by node
+ * or as absent. Not 0: nobody can.
+ */
+int board_count(void *board, uint64_t start, uint64_t end,
+		struct pages_tally *t);
 
 /* The word of the block that holds the byte; EMPTY where none does. */
 static inline uint16_t board_load(const struct board *b, uint32_t index)

@@ -2,6 +2,7 @@
 #include "signal/src_kmod.h"
 
 #include "base/util.h"
+#include "mem/pages_ask.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,6 +25,7 @@ struct kmod {
 	char *map;
 	size_t bytes;
 	uint64_t cookie;
+	uint64_t page_size, max_query; /* bytes */
 };
 
 /* What other threads and the kernel write is read as atomics. */
@@ -181,6 +183,43 @@ static bool kmod_look(struct board *b, unsigned id)
 	return !rc && req.resume_block >= nr;
 }
 
+static void add_pages(const struct lkdf_kmod_query *req, const uint64_t *on,
+		      uint64_t page_size, struct pages_tally *t)
+{
+	uint32_t i;
+
+	for (i = 0; i < req->nr_nodes; i++)
+		t->on[i] += on[i] * page_size;
+	t->absent += (req->absent + req->zero) * page_size;
+}
+
+/* Pages that may not be read have no node: others may know. */
+static int kmod_count(const struct board *b, uint64_t start, uint64_t end,
+		      struct pages_tally *t)
+{
+	struct lkdf_kmod_query req = { .size = sizeof(req) };
+	const struct kmod *k = b->own;
+	uint64_t on[PAGES_MAX_NODES];
+	int rc = 0, tries = 0;
+
+	while (start < end && !rc) {
+		req.addr = start;
+		req.len = min_u64(end - start, k->max_query);
+		req.counts_ptr = (uintptr_t)on;
+		req.nr_counts = PAGES_MAX_NODES;
+		rc = b->call(k->fd, LKDF_KMOD_QUERY, &req);
+		if (rc == -EAGAIN && tries++ < MAX_CALLS) {
+			rc = 0;
+			continue;
+		}
+		if (rc || req.error || !req.done)
+			return rc ? rc : -EFAULT;
+		add_pages(&req, on, k->page_size, t);
+		start += req.done;
+	}
+	return rc;
+}
+
 /* ---- open and close ------------------------------------------------------ */
 
 /* In a forked child nothing is mapped there, or something else. */
@@ -202,6 +241,7 @@ static const struct board_source source = {
 	.begin = kmod_begin,
 	.is_stale = kmod_is_stale,
 	.look = kmod_look,
+	.count = kmod_count,
 	.close = kmod_close,
 };
 
@@ -220,6 +260,8 @@ static const char *set_up(struct board *b, struct kmod *k)
 		return "another version of the module";
 	if (info.min_block_shift > BOARD_MIN_SHIFT)
 		return "its blocks are too large";
+	k->page_size = (uint64_t)1 << info.page_shift;
+	k->max_query = info.max_region_bytes / k->page_size * k->page_size;
 	req.nr_regions = (uint32_t)min_u64(BOARD_RANGES, info.max_regions);
 	req.nr_blocks = (uint32_t)min_u64(MAX_BLOCKS, info.max_blocks);
 	do {

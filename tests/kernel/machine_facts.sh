@@ -6,7 +6,7 @@ set -u
 build=${BUILD:-build}
 here=$(dirname "$0")
 KMOD_GUEST=
-for t in facts moves data; do
+for t in facts moves data pages; do
 	KMOD_GUEST="$KMOD_GUEST $build/tests/vm/test_$t:vm/test_$t"
 done
 # shellcheck disable=SC2016
@@ -14,7 +14,7 @@ KMOD_COMMAND='echo 0 >/proc/sys/kernel/numa_balancing
 ./guest.sh 120 vm/test_facts
 for tier in auto proc off; do
 	export LKDF_SIGNAL=$tier LKDF_SIGNAL_KIB=64
-	./guest.sh 60 vm/test_moves vm/test_data
+	./guest.sh 60 vm/test_moves vm/test_data vm/test_pages
 done'
 export KMOD_GUEST KMOD_COMMAND
 exec "$here/machine.sh" kmod_facts 6.1 \

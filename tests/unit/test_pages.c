@@ -332,6 +332,61 @@ static void remove_process(void)
 	rmdir(root);
 }
 
+/* Even pages are on node 2, of each 8 one is absent, the others are on 5. */
+static int count_by_rule(void *u, uint64_t start, uint64_t end,
+			 struct pages_tally *t)
+{
+	uint64_t page;
+
+	if (*(const bool *)u)
+		return -EAGAIN;
+	for (; start < end; start += PAGE) {
+		page = (start - BASE) / PAGE;
+		if (page % 8 == 7)
+			t->absent += PAGE;
+		else
+			t->on[page % 2 ? 5 : 2] += PAGE;
+	}
+	return 0;
+}
+
+static struct answer ask_counter(uint64_t start, uint64_t bytes, bool fails)
+{
+	struct pages_attr a = {
+		.start = BASE + start,
+		.end = BASE + start + bytes,
+		.proc_root = root,
+		.query = count_by_rule,
+		.query_u = &fails,
+	};
+	struct answer s;
+
+	memset(&s, 0, sizeof(s));
+	s.rc = pages_walk(&a, add, &s);
+	return s;
+}
+
+static void who_counts_in_the_kernel_is_asked_first(void)
+{
+	struct answer s;
+
+	make_process(" anon=60 N1=60 kernelpagesize_kB=4", 0, 60);
+	s = ask_counter(0, 8 * PAGE, false);
+	is(s.on[2], 4 * PAGE, "counted: pages of one node");
+	is(s.on[5], 3 * PAGE, "of another");
+	is(s.absent, PAGE, "and what is absent");
+	is(s.sources, LKDF_PAGES_KMOD, "who has counted is told");
+	s = ask_counter(100, 8 * PAGE - 150, false);
+	is(s.on[2], 4 * PAGE - 100, "less than a page at the start");
+	is(s.absent, PAGE - 50, "and at the end");
+	s = ask_counter(100, 20, false);
+	is(s.on[2], 20, "bytes inside of a page");
+	is(s.on[5] + s.absent, 0, "and nothing else");
+	s = ask_counter(0, 60 * PAGE, true);
+	is(s.on[1], 60 * PAGE, "if that fails the others are asked");
+	is(s.sources & LKDF_PAGES_KMOD, 0, "and named");
+}
+
 int main(void)
 {
 	tap_start(60);
@@ -349,6 +404,7 @@ int main(void)
 	without_numa_maps_hidden_pages_are_unknown();
 	a_mapping_that_has_grown_is_not_overcounted();
 	without_maps_only_small_ranges_are_asked();
+	who_counts_in_the_kernel_is_asked_first();
 	/* The last one: it cannot be undone. */
 	refuse_move_pages();
 	own_records_answer_where_move_pages_is_refused();

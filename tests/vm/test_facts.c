@@ -9,6 +9,7 @@
 
 #include <lkdf/data.h>
 #include <lkdf/graph.h>
+#include <lkdf/pages.h>
 #include <sys/mman.h>
 
 #define NR_BLOCKS 16
@@ -248,6 +249,37 @@ static bool has_module(void)
 	return has;
 }
 
+static int add_sources(void *u, const struct lkdf_mapping *m)
+{
+	*(uint32_t *)u |= m->sources;
+	return 0;
+}
+
+/* A part of a mapping that is larger than what is asked page by page. */
+static void large_ranges_are_counted(void)
+{
+	const uint64_t size = (uint64_t)512 << 20, nr = 5;
+	uint64_t on[VM_MAX_NODES] = { 0 }, sum = 0, i;
+	uint32_t sources = 0;
+	char *p = mmap(NULL, size, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	madvise(p, size, MADV_NOHUGEPAGE);
+	for (i = 0; i < nr; i++)
+		p[size / nr * i + 7 * MEM_PAGE] = 1;
+	rt = api_open("final");
+	must(lkdf_pages(rt, 0, p + 7 * MEM_PAGE + 100, size - 8 * MEM_PAGE, on,
+			VM_MAX_NODES));
+	must(lkdf_pages_walk(rt, 0, p + 7 * MEM_PAGE, MEM_PAGE, add_sources,
+			     &sources));
+	must(lkdf_close(rt));
+	for (i = 0; i < VM_MAX_NODES; i++)
+		sum += on[i];
+	is(sum, nr * MEM_PAGE - 100, "the module counts each page");
+	is(sources, LKDF_PAGES_KMOD, "and is named");
+	munmap(p, size);
+}
+
 #define OPTIONS "final,far_steals=no,memory_huge=never,signal_kib=128"
 
 int main(void)
@@ -259,6 +291,7 @@ int main(void)
 	wrapped_bytes_are_known(OPTIONS, true);
 	/* Else that was it. */
 	if (has_module()) {
+		large_ranges_are_counted();
 		own_bytes_are_known(OPTIONS ",signal=proc", true);
 		wrapped_bytes_are_known(OPTIONS ",signal=proc", true);
 	}

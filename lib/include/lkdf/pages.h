@@ -28,6 +28,7 @@ enum lkdf_pages_source {
 	LKDF_PAGES_MOVE = 1, /* asked page by page */
 	LKDF_PAGES_NUMA_MAPS = 2, /* numa_maps, exact for a whole mapping */
 	LKDF_PAGES_OWN = 4, /* lkdf bound it there itself */
+	LKDF_PAGES_KMOD = 8, /* the kernel module has counted, exact */
 };
 
 /*
@@ -57,7 +58,8 @@ struct lkdf_mapping {
  * @nr:            entries of bytes_on_node; all are written on success
  *
  * Exact for ranges up to 128 MiB and for whole mappings unless one of the
- * sources is refused; else some pages stand for their neighbours.
+ * sources is refused; else some pages stand for their neighbours. With the
+ * kernel module (LKDF_CAP_KMOD) exact for all ranges of this process.
  * lkdf_pages_walk() tells which it was, and what is absent. Pages may move
  * while they are counted. It reads files in /proc: microseconds at best.
  *
