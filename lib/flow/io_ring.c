@@ -190,17 +190,18 @@ static void flush(struct io_ring *ring)
 		io_wait_again(rt_of(ring->w));
 }
 
-/* -EAGAIN: the names are not at hand, or nobody has looked. */
-static int64_t peek_path(struct io_ring *ring, const struct lkdf_io *io)
+/* -EAGAIN: it may wait, or nobody has looked. */
+static int64_t peek_quick(struct io_ring *ring, const struct lkdf_io *io,
+			  enum io_quick sort)
 {
-	uint32_t *nr_blind = &ring->nr_blind_path[io->op == LKDF_IO_STATX];
+	uint32_t *nr_blind = &ring->nr_blind_quick[sort];
 	int64_t rc;
 
 	if (*nr_blind) {
 		--*nr_blind;
 		return -EAGAIN;
 	}
-	rc = io_op_peek_path(io);
+	rc = io_op_peek_quick(io);
 	if (rc == -EAGAIN)
 		*nr_blind = NR_BLIND;
 	return rc;
@@ -208,17 +209,18 @@ static int64_t peek_path(struct io_ring *ring, const struct lkdf_io *io)
 
 bool io_ring_peek(struct worker *w, struct io_req *r)
 {
+	enum io_quick sort = io_op_quick(&r->op.io);
 	struct io_ring *ring = w->io;
 	enum io_next next;
 	int64_t rc;
 
 	if (!ring || uring_nr_waiting(&ring->u))
 		return false;
-	if (io_op_peeks_path(&r->op.io)) {
-		rc = peek_path(ring, &r->op.io);
+	if (sort != IO_NR_QUICK) {
+		rc = peek_quick(ring, &r->op.io, sort);
 		return rc != -EAGAIN && io_op_came(&r->op, rc) == IO_OVER;
 	}
-	/* Of others a peek says nothing, and nothing of the next read. */
+	/* A peek at others says nothing of the next read. */
 	if (r->op.io.op != LKDF_IO_READ)
 		return false;
 	if (ring->nr_blind) {

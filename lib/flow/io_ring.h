@@ -32,7 +32,7 @@ struct io_ring {
 	/* The worker only: those that the kernel would not take. */
 	struct io_req *later;
 	uint32_t nr_blind; /* reads that do not look first */
-	uint32_t nr_blind_path[2]; /* the same: opens, statx */
+	uint32_t nr_blind_quick[IO_NR_QUICK]; /* the same */
 
 	/* Whoever takes completions, one at a time. */
 	_Alignas(CACHE_LINE) _Atomic(uint32_t) is_taken;
@@ -49,8 +49,8 @@ struct io_ring {
 };
 
 /*
- * On a worker that has collected nothing: reads, opens or looks at what is at
- * hand, at once. True: it is over.
+ * On a worker that has collected nothing: does at once what cannot wait, see
+ * io_op_peek(). True: it is over.
  */
 bool io_ring_peek(struct worker *w, struct io_req *r);
 
