@@ -78,13 +78,23 @@ bool io_op_is_small(const struct lkdf_io *io);
 int64_t io_op_peek(const struct lkdf_io *io, enum io_sort sort);
 
 /*
- * An open that says O_NONBLOCK or O_PATH and makes nothing, or a statx that
- * says DONT_SYNC and NO_AUTOMOUNT: with it io_op_peek_path() is worth a try.
+ * Others that may be over at once: an open that says O_NONBLOCK or O_PATH and
+ * makes nothing, a statx that says DONT_SYNC and NO_AUTOMOUNT, a close.
  */
-bool io_op_peeks_path(const struct lkdf_io *io);
+enum io_quick {
+	IO_QUICK_OPENAT,
+	IO_QUICK_STATX,
+	IO_QUICK_CLOSE,
+	IO_NR_QUICK, /* none of them */
+};
 
-/* The same, if all names of the path are at hand. */
-int64_t io_op_peek_path(const struct lkdf_io *io);
+enum io_quick io_op_quick(const struct lkdf_io *io);
+
+/*
+ * Such a one, if the names of its path are at hand, or its file is of a disk
+ * or in memory: what the call says; else -EAGAIN.
+ */
+int64_t io_op_peek_quick(const struct lkdf_io *io);
 
 /* What came of a call, or of a poll: goes on how? */
 enum io_next io_op_came(struct io_op *op, int64_t res);

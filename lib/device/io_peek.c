@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * Opening and looking at what the kernel has in its cache of names. The call is
+ * Opening and looking at what the kernel has in its cache of names, closing
+ * what needs no answer of a server. The call is
  * openat2(2) with RESOLVE_CACHED, which fails instead of asking the file
  * system. There is no such statx(2), so that one opens with O_PATH first; it
  * still costs far less than the thread of the kernel that a ring has for it.
@@ -9,9 +10,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <linux/openat2.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 /* EAGAIN for errors that may be those of this trick, not of the operation. */
@@ -55,11 +58,18 @@ static bool is_quick_statx(uint32_t how)
 	return (how & needs) == needs && !(how & ~knows);
 }
 
-bool io_op_peeks_path(const struct lkdf_io *io)
+enum io_quick io_op_quick(const struct lkdf_io *io)
 {
-	if (io->op == LKDF_IO_OPENAT)
-		return is_quick_open(io->how);
-	return io->op == LKDF_IO_STATX && is_quick_statx(io->how);
+	switch ((enum lkdf_io_op)io->op) {
+	case LKDF_IO_OPENAT:
+		return is_quick_open(io->how) ? IO_QUICK_OPENAT : IO_NR_QUICK;
+	case LKDF_IO_STATX:
+		return is_quick_statx(io->how) ? IO_QUICK_STATX : IO_NR_QUICK;
+	case LKDF_IO_CLOSE:
+		return IO_QUICK_CLOSE;
+	default:
+		return IO_NR_QUICK;
+	}
 }
 
 static int64_t look(const struct lkdf_io *io, int fd)
@@ -86,9 +96,37 @@ static int64_t peek_statx(const struct lkdf_io *io)
 	return rc;
 }
 
-int64_t io_op_peek_path(const struct lkdf_io *io)
+/*
+ * A ring closes on the submitter's thread, too, but for files that have
+ * something to flush. These file systems have no such files.
+ */
+static int64_t peek_close(int fd)
 {
-	if (io->op == LKDF_IO_STATX)
+	struct statfs st;
+
+	if (fstatfs(fd, &st))
+		return told(-1);
+	switch (st.f_type) {
+	case EXT4_SUPER_MAGIC:
+	case XFS_SUPER_MAGIC:
+	case BTRFS_SUPER_MAGIC:
+	case TMPFS_MAGIC:
+		return close(fd) ? -errno : 0;
+	default:
+		return -EAGAIN;
+	}
+}
+
+int64_t io_op_peek_quick(const struct lkdf_io *io)
+{
+	switch (io_op_quick(io)) {
+	case IO_QUICK_OPENAT:
+		return open_cached(io, io->how);
+	case IO_QUICK_STATX:
 		return peek_statx(io);
-	return open_cached(io, io->how);
+	case IO_QUICK_CLOSE:
+		return peek_close(io->fd);
+	default:
+		return -EAGAIN;
+	}
 }

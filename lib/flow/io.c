@@ -222,19 +222,38 @@ static bool run_at_once(struct lkdf_ctx *c, struct task *t)
 	return goes_on;
 }
 
-static int call_fn(struct lkdf_ctx *c, void *arg)
-{
-	lkdf_fn fn = c->task->kind->io_fn;
-
-	return fn ? fn(c, arg) : 0;
-}
-
-/* Was that the whole operation? */
-static bool is_all(const struct lkdf_io *io, int64_t nr)
+/* Was that the whole operation? A read is not, nor was one that failed. */
+static bool is_over(const struct lkdf_io *io, int64_t nr)
 {
 	if (!io_op_is_small(io))
-		return nr >= 0;
+		return nr != -EAGAIN;
 	return nr == io->len || nr == 0 || (nr > 0 && io->flags & LKDF_IO_SOME);
+}
+
+static void tell(const struct lkdf_io *io, int error, char *why)
+{
+	if (io->path)
+		snprintf(why, ERRMSG_SIZE, "%s %s: %s", io_op_name(io->op),
+			 io->path, strerror(-error));
+	else
+		snprintf(why, ERRMSG_SIZE, "%s, descriptor %d: %s",
+			 io_op_name(io->op), io->fd, strerror(-error));
+}
+
+/* The operation needed no request. */
+static int go_on(struct lkdf_ctx *c, void *arg, const struct lkdf_io *io)
+{
+	lkdf_fn fn = c->task->kind->io_fn;
+	int64_t nr = c->task->io_result;
+	char why[ERRMSG_SIZE];
+
+	if (fn)
+		return fn(c, arg);
+	if (nr >= 0)
+		return 0;
+	tell(io, (int)nr, why);
+	c->has_why = true;
+	return err((int)nr, "%s", why);
 }
 
 int io_body(struct lkdf_ctx *c, void *arg)
@@ -247,9 +266,9 @@ int io_body(struct lkdf_ctx *c, void *arg)
 
 	if (!rc && is_worker)
 		nr = io_ring_peek(c->ex->worker, &io);
-	if (!rc && is_all(&io, nr)) {
+	if (!rc && is_over(&io, nr)) {
 		t->io_result = nr;
-		return call_fn(c, arg);
+		return go_on(c, arg, &io);
 	}
 	if (!rc)
 		rc = create(t, &io);
@@ -268,7 +287,7 @@ int io_body(struct lkdf_ctx *c, void *arg)
 	if (is_worker)
 		io_issue(c->ex->worker, t->io);
 	else if (run_at_once(c, t))
-		return call_fn(c, arg);
+		return go_on(c, arg, &io);
 	return leave(c);
 }
 
@@ -283,12 +302,7 @@ static void fail(struct executor *ex, struct task *t, const struct lkdf_io *io,
 		complete_cancelled(ex, t, scope_cancelled(t->scope));
 		return;
 	}
-	if (io->path)
-		snprintf(why, sizeof(why), "%s %s: %s", io_op_name(io->op),
-			 io->path, strerror(-error));
-	else
-		snprintf(why, sizeof(why), "%s, descriptor %d: %s",
-			 io_op_name(io->op), io->fd, strerror(-error));
+	tell(io, error, why);
 	task_fail(t, error, why, ex->id);
 }
 

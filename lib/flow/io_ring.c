@@ -129,16 +129,18 @@ static struct io_seen *look_at(struct io_ring *ring, int fd)
 	return seen;
 }
 
-static int64_t peek_path(struct io_ring *ring, const struct lkdf_io *io)
+/* -EAGAIN: it may wait, or nobody has looked. */
+static int64_t peek_quick(struct io_ring *ring, const struct lkdf_io *io,
+			  enum io_quick sort)
 {
-	uint32_t *nr_blind = &ring->nr_blind_path[io->op == LKDF_IO_STATX];
+	uint32_t *nr_blind = &ring->nr_blind_quick[sort];
 	int64_t rc;
 
 	if (*nr_blind) {
 		--*nr_blind;
 		return -EAGAIN;
 	}
-	rc = io_op_peek_path(io);
+	rc = io_op_peek_quick(io);
 	if (rc == -EAGAIN)
 		*nr_blind = NR_BLIND;
 	return rc;
@@ -166,13 +168,14 @@ static int64_t peek_read(struct io_ring *ring, const struct lkdf_io *io)
 
 int64_t io_ring_peek(struct worker *w, const struct lkdf_io *io)
 {
+	enum io_quick sort = io_op_quick(io);
 	struct io_ring *ring = w->io;
 
 	if (!ring || uring_nr_waiting(&ring->u))
 		return -EAGAIN;
 	if (io_op_is_small(io))
 		return peek_read(ring, io);
-	return io_op_peeks_path(io) ? peek_path(ring, io) : -EAGAIN;
+	return sort == IO_NR_QUICK ? -EAGAIN : peek_quick(ring, io, sort);
 }
 
 bool io_ring_issue(struct worker *w, struct io_req *r)

@@ -48,7 +48,7 @@ struct io_ring {
 	/* The worker only: those that the kernel would not take. */
 	struct io_req *later;
 	uint32_t nr_blind; /* reads that do not look first */
-	uint32_t nr_blind_path[2]; /* the same: opens, statx */
+	uint32_t nr_blind_quick[IO_NR_QUICK]; /* the same */
 	struct io_seen seen[IO_SEEN];
 
 	/* Whoever takes completions, one at a time. */
@@ -88,8 +88,8 @@ void io_rings_fini(struct lkdf *rt);
 /* ---- io_ring.c ---------------------------------------------------------- */
 
 /*
- * On a worker that has collected nothing: reads, opens or looks at what is at
- * hand, at once. What the call says, or -EAGAIN.
+ * On a worker that has collected nothing: does at once what cannot wait, see
+ * io_op_peek() and io_op_peek_quick(). What the call says, or -EAGAIN.
  */
 int64_t io_ring_peek(struct worker *w, const struct lkdf_io *io);
 

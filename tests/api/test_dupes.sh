@@ -88,6 +88,41 @@ finds_what_sha256_finds() {
 	ok $? "overlapping arguments do not change the totals"
 }
 
+# same_everywhere DIR WHAT: on rings, threads, without either, with few tokens
+same_everywhere() {
+	for how in LKDF_IO=steal LKDF_IO=threads LKDF_SERIAL=yes; do
+		env "$how" timeout -k 5 60 "$dupes" --json "$1" \
+			>"$tmp/json.$how" 2>>"$tmp/err"
+		check sets "$1" "$tmp/json.$how"
+		ok $? "$2: $how finds what SHA-256 finds"
+	done
+	timeout -k 5 60 "$dupes" --json --open-files 2 --buffers 1M "$1" \
+		>"$tmp/json.few" 2>>"$tmp/err"
+	check same "$tmp/json.LKDF_IO=steal" "$tmp/json.LKDF_IO=threads" \
+		"$tmp/json.LKDF_SERIAL=yes" "$tmp/json.few"
+	ok $? "$2: result is the same, also with two open files at a time"
+	rm "$tmp"/json.*
+}
+
+finds_the_same_everywhere() {
+	: >"$tmp/err"
+	same_everywhere "$tmp/a" "tree of every kind"
+	for seed in 1 2 3; do
+		mkdir "$tmp/r"
+		check random "$tmp/r" $seed
+		same_everywhere "$tmp/r" "random tree $seed"
+		rm -rf "$tmp/r"
+	done
+	is "$(wc -c <"$tmp/err")" 0 "nothing on stderr in any of them"
+	(
+		# shellcheck disable=SC3045
+		ulimit -n 80
+		timeout -k 5 60 "$dupes" --json "$tmp/a"
+	) >"$tmp/json" 2>"$tmp/err"
+	check sets "$tmp/a" "$tmp/json"
+	ok $? "80 descriptors are enough"
+}
+
 prints_safely() {
 	timeout -k 5 60 "$dupes" --top 0 "$tmp/a" >"$tmp/text"
 	is "$(tr -d '\n\t\040-\176\200-\377' <"$tmp/text" | wc -c)" 0 \
@@ -114,6 +149,10 @@ refuses_bad_usage() {
 	is $? 2 "no argument: exit status 2"
 	"$dupes" --workers x "$tmp/a" >/dev/null 2>&1
 	is $? 2 "no number: exit status 2"
+	"$dupes" --open-files 1 "$tmp/a" >/dev/null 2>&1
+	is $? 2 "one open file cannot be compared: exit status 2"
+	"$dupes" --buffers 1023K "$tmp/a" >/dev/null 2>&1
+	is $? 2 "buffers too small: exit status 2"
 	"$dupes" --min-size 99999999999999G "$tmp/a" >/dev/null 2>&1
 	is $? 2 "a number too large: exit status 2"
 	"$dupes" --help | grep -q '^usage:'
@@ -150,6 +189,8 @@ bears_unreadable_files() {
 	is $? 0 "files that cannot be read do not change the exit status"
 	is "$(check get "$tmp/json" totals.unreadable)" 2 "$what"
 	is "$(grep -c 'Permission denied' "$tmp/err")" 2 "each has its line"
+	check errors "$tmp/json"
+	ok $? "and its entry in the JSON object"
 	is "$(check get "$tmp/json" totals.sets)" 1 "the readable ones are found"
 }
 
@@ -196,13 +237,17 @@ bears_changing_files() {
 	for i in 1 2 3; do
 		head -c 3000000 /dev/zero >"$tmp/c/stable$i"
 	done
-	check change "$tmp/c" 6 &
+	python3 "$here/dupes/check.py" change "$tmp/c" 60 &
 	changer=$!
 	bad=0
-	for i in 1 2 3 4 5 6 7 8; do
+	for i in LKDF_IO=steal LKDF_IO=steal LKDF_IO=steal LKDF_IO=steal \
+		LKDF_IO=threads LKDF_IO=threads LKDF_SERIAL=yes LKDF_SERIAL=yes; do
+		export "${i?}"
 		run "$tmp/c"
+		unset "${i%=*}"
 		[ "$rc" -eq 0 ] || bad=$rc
 		check stable "$tmp/c" "$tmp/json" || bad=1
+		check errors "$tmp/json" || bad=1
 	done
 	kill "$changer" 2>/dev/null
 	wait "$changer" 2>/dev/null
@@ -266,6 +311,7 @@ ends_loops_of_mounts() {
 mkdir "$tmp/a"
 check make "$tmp/a"
 finds_what_sha256_finds
+finds_the_same_everywhere
 prints_safely
 refuses_bad_usage
 bears_unreadable_files

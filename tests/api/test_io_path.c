@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * Opening and looking: whatever a path leads to, and however the library comes
- * to its answer - at once, where the names are at hand, in a ring or on a
+ * Opening, looking, closing: whatever a path leads to, and however the library
+ * comes to its answer - at once, where the names are at hand, in a ring or on a
  * thread - it is that of the system call.
  */
 #include "tests/api/io.h"
@@ -141,6 +141,25 @@ static bool looks_alike(struct lkdf *rt, int dir, const struct glance *g,
 	       got.stx_mode == want.stx_mode && got.stx_size == want.stx_size;
 }
 
+/* A file of a disk, one without, what is no file, and one twice. */
+static void every_close(struct lkdf *rt, const char *how)
+{
+	int fd[5], i, nr_bad = 0;
+
+	fd[0] = open(io_path("file"), O_RDWR | O_CLOEXEC);
+	fd[1] = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+	fd[2] = open(io_path("dir"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	must(pipe2(fd + 3, O_CLOEXEC));
+	for (i = 0; i < 5; i++) {
+		if (io_call(rt, IO(.op = LKDF_IO_CLOSE, .fd = fd[i])) ||
+		    fcntl(fd[i], F_GETFD) != -1)
+			nr_bad++;
+	}
+	is(nr_bad, 0, "%s: closes, at once or not", how);
+	is(io_call(rt, IO(.op = LKDF_IO_CLOSE, .fd = 1000000)), -EBADF,
+	   "%s: what is not open is not closed", how);
+}
+
 /* Descriptors of what lies in our directory; other ones are the library's. */
 static int nr_open(void)
 {
@@ -187,8 +206,10 @@ static void one_backend(const char *options)
 	int dir = open(io_dir, O_PATH | O_DIRECTORY | O_CLOEXEC), i;
 	struct lkdf *rt = api_open(options);
 
-	for (i = 0; i < NR_TIMES; i++)
+	for (i = 0; i < NR_TIMES; i++) {
 		every_path(rt, dir, options);
+		every_close(rt, options);
+	}
 	is(nr_open(), 1, "%s: nothing but the directory stays open", options);
 	is(io_call(rt, IO(.op = LKDF_IO_OPENAT, .dirfd = 1000000,
 			  .path = "file", .how = O_NONBLOCK)),

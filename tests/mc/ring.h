@@ -205,7 +205,7 @@ int64_t io_op_peek(const struct lkdf_io *io, enum io_sort sort)
 	NOT_REACHED;
 }
 
-int64_t io_op_peek_path(const struct lkdf_io *io)
+int64_t io_op_peek_quick(const struct lkdf_io *io)
 {
 	(void)io;
 	NOT_REACHED;
@@ -217,7 +217,7 @@ bool io_op_is_small(const struct lkdf_io *io)
 	NOT_REACHED;
 }
 
-bool io_op_peeks_path(const struct lkdf_io *io)
+enum io_quick io_op_quick(const struct lkdf_io *io)
 {
 	(void)io;
 	NOT_REACHED;

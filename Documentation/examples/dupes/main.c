@@ -192,11 +192,10 @@ static int print(struct job *j)
 		report_json(&report, &j->options, &s, stdout);
 	else
 		report_text(&report, &j->options, &s, stdout);
-	report_fini(&report);
-	if (report_arguments(&j->tree))
+	troubles_text(&report.troubles, !j->options.quiet, stderr);
+	if (report.troubles.nr_arguments)
 		status = 1;
-	if (!j->options.quiet)
-		report_errors(&j->tree);
+	report_fini(&report);
 	if (fflush(stdout)) {
 		perror("dupes: cannot write");
 		status = 1;

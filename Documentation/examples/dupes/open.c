@@ -93,6 +93,35 @@ int opening_came(struct lkdf_ctx *c, struct lkdf_kind *k, struct open_op *op)
 	return rc ? rc : 1;
 }
 
+static int on_close(struct lkdf_ctx *c, void *arg)
+{
+	struct open_op *op = arg;
+
+	/* Closed, unless it was cancelled before it began */
+	if (lkdf_io_result(c) != -ECANCELED)
+		op->opening->fd = -EBADF;
+	return 0;
+}
+
+int opening_close(struct lkdf_ctx *c, struct lkdf_kind *k, struct opening *o)
+{
+	struct open_op op = { .io.size = sizeof(op.io), .opening = o };
+
+	op.io.op = LKDF_IO_CLOSE;
+	op.io.fd = o->fd;
+	return o->fd < 0 ? 0 : lkdf_spawn(c, k, &op);
+}
+
+int opening_close_kind(struct lkdf *rt, struct lkdf_kind **out)
+{
+	struct lkdf_kind_attr attr = { .size = sizeof(attr) };
+
+	attr.name = "close";
+	attr.fn = on_close;
+	attr.arg_size = sizeof(struct open_op);
+	return lkdf_kind_create_io(rt, &attr, out);
+}
+
 int opening_kind(struct lkdf *rt, lkdf_fn fn, struct lkdf_kind **out)
 {
 	struct lkdf_kind_attr attr = { .size = sizeof(attr) };

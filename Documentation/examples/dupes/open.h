@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * A path being opened by operations of lkdf (LKDF_IO_OPENAT). One operation
- * opens it, unless it is longer than PATH_MAX, as paths of deep trees are: then
- * each opens as many directories of it as fit, and its function starts the next
- * one, relative to where the last one has come.
+ * A path being opened by operations of lkdf (LKDF_IO_OPENAT), and closed. One
+ * operation opens it, unless it is longer than PATH_MAX, as paths of deep trees
+ * are: then each opens as many directories of it as fit, and its function
+ * starts the next one, relative to where the last one has come.
  */
 #ifndef DUPES_OPEN_H
 #define DUPES_OPEN_H
@@ -27,7 +27,7 @@ struct opening {
 	int fd; /* what comes of it: a descriptor, or -errno */
 };
 
-/* The argument of the kinds that open. */
+/* The argument of the kinds that open and close. */
 struct open_op {
 	struct lkdf_io io; /* first, as lkdf wants it */
 	struct opening *opening;
@@ -39,6 +39,9 @@ void opening_init(struct opening *o, char *path, int flags);
 /* Closes what is open and frees the path; harmless when repeated. */
 void opening_fini(struct opening *o);
 
+/* Spawns the operation that closes fd, if it is open. */
+int opening_close(struct lkdf_ctx *c, struct lkdf_kind *k, struct opening *o);
+
 /* Spawns the first operation, of a kind made by opening_kind(). */
 int opening_start(struct lkdf_ctx *c, struct lkdf_kind *k, struct opening *o);
 
@@ -49,5 +52,6 @@ int opening_start(struct lkdf_ctx *c, struct lkdf_kind *k, struct opening *o);
 int opening_came(struct lkdf_ctx *c, struct lkdf_kind *k, struct open_op *op);
 
 int opening_kind(struct lkdf *rt, lkdf_fn fn, struct lkdf_kind **out);
+int opening_close_kind(struct lkdf *rt, struct lkdf_kind **out);
 
 #endif

@@ -27,7 +27,7 @@ static const char usage[] =
 	"  -m, --min-size N    leave out files below N bytes; N may end in\n"
 	"                      K, M or G (default 1)\n"
 	"  -f, --open-files N  at most N files and directories open at a time,\n"
-	"                      2 to 65536, each with 20 KiB of memory; fewer\n"
+	"                      2 to 65536, each with 64 KiB of memory; fewer\n"
 	"                      where ulimit -n says so (default 64)\n"
 	"  -b, --buffers SIZE  at most SIZE bytes of further memory for what\n"
 	"                      is read of long files; 1M or more (default 16M)\n"
@@ -41,7 +41,9 @@ static const char usage[] =
 	"\n"
 	"Exit status: 0 done; 1 an argument could not be read or the search\n"
 	"failed; 2 wrong usage; 130 interrupted, what was found is printed.\n"
-	"Files that could not be read are counted and change nothing.\n";
+	"Files and directories below that could not be read, vanished or changed\n"
+	"are counted and named with the reason, on stderr and in the JSON object;\n"
+	"they change neither the rest of the result nor the exit status.\n";
 
 /* A number up to most, with K, M or G behind it where allowed. */
 static int read_number(const char *s, bool suffix, uint64_t most, uint64_t *out)

@@ -135,7 +135,9 @@ void report_json(const struct report *r, const struct options *o,
 	}
 	fputs("],\n \"totals\": {", f);
 	totals_json(r, f);
-	fputs("},\n \"runtime\": ", f);
+	fputs("},\n \"errors\": ", f);
+	troubles_json(&r->troubles, f);
+	fputs(",\n \"runtime\": ", f);
 	summary_json(s, f);
 	fputs("}\n", f);
 }

@@ -13,9 +13,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/sysmacros.h>
-#include <unistd.h>
 
-/* The argument of the kinds that look, read and close. */
+/* The argument of the kinds that look and read. */
 struct reader_op {
 	struct lkdf_io io; /* first, as lkdf wants it */
 	struct reader *reader;
@@ -120,16 +119,6 @@ static int on_read(struct lkdf_ctx *c, void *arg)
 	return 0;
 }
 
-static int on_close(struct lkdf_ctx *c, void *arg)
-{
-	struct reader *r = ((struct reader_op *)arg)->reader;
-
-	/* Closed, unless it was cancelled before it began */
-	if (lkdf_io_result(c) != -ECANCELED)
-		r->opening.fd = -EBADF;
-	return 0;
-}
-
 /* ---- one reader --------------------------------------------------------- */
 
 void reader_init(struct reader *r, struct reading *all, const struct file *f,
@@ -193,10 +182,8 @@ static void give_buffer(struct reader *r)
 
 int reader_stop(struct lkdf_ctx *c, struct reader *r)
 {
-	struct reader_op op = op_of(r, LKDF_IO_CLOSE);
-
 	give_buffer(r);
-	return op.io.fd < 0 ? 0 : lkdf_spawn(c, r->reading->close, &op);
+	return opening_close(c, r->reading->close, &r->opening);
 }
 
 void reader_fini(struct reader *r)
@@ -227,7 +214,7 @@ int reading_init(struct reading *r, struct lkdf *rt, struct pool *p)
 		rc = make(rt, "look", on_look, &r->look);
 	if (!rc)
 		rc = make(rt, "read", on_read, &r->read);
-	return rc ? rc : make(rt, "close", on_close, &r->close);
+	return rc ? rc : opening_close_kind(rt, &r->close);
 }
 
 void reading_fini(struct reading *r)

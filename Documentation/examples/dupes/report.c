@@ -4,12 +4,9 @@
  * by print.c.
  */
 #include "report.h"
-#include "text.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define MAX_ERRORS 10
 
 static int compare_paths(const void *a, const void *b)
 {
@@ -72,12 +69,12 @@ static int fill_group(struct group *g, const struct set *set)
 }
 
 /* What reading the files has added to the walk's errors. */
-static void count_errors(struct report *r, const struct classes *cs)
+static void count_errors(struct report *r, const struct tree *t)
 {
-	size_t i;
+	const struct file *f;
 
-	for (i = 0; i < cs->nr_files; i++) {
-		switch (cs->file[i]->err) {
+	for (f = t->files; f; f = f->next) {
+		switch (f->err) {
 		case 0:
 		case ECANCELED:
 			break;
@@ -111,7 +108,9 @@ int report_init(struct report *r, struct tree *t, const struct classes *cs,
 		rc = fill_group(&r->group[r->nr], set);
 		r->waste += r->group[r->nr++].waste;
 	}
-	count_errors(r, cs);
+	count_errors(r, t);
+	if (!rc)
+		rc = troubles_init(&r->troubles, t);
 	if (!rc)
 		qsort(r->group, r->nr, sizeof(*r->group), compare_groups);
 	return rc;
@@ -136,45 +135,5 @@ void report_fini(struct report *r)
 		free(r->group[i].copy);
 	}
 	free(r->group);
-}
-
-static void print_error(const struct dir *d, const char *name, int err)
-{
-	char *path = tree_path(d, name);
-
-	fputs("dupes: ", stderr);
-	text_name(stderr, path ? path : name ? name : d->name);
-	fprintf(stderr, ": %s\n",
-		err == ESTALE ? "changed while being read" : strerror(err));
-	free(path);
-}
-
-int report_arguments(struct tree *t)
-{
-	const struct dir *d;
-	int nr = 0;
-
-	for (d = t->dirs; d; d = d->next) {
-		if (d->parent || !d->err)
-			continue;
-		print_error(d, NULL, d->err);
-		nr++;
-	}
-	return nr;
-}
-
-void report_errors(struct tree *t)
-{
-	const struct file *f;
-	const struct dir *d;
-	size_t nr = 0;
-
-	for (d = t->dirs; d; d = d->next)
-		if (d->parent && d->err && nr++ < MAX_ERRORS)
-			print_error(d, NULL, d->err);
-	for (f = t->files; f; f = f->next)
-		if (f->err && f->err != ECANCELED && nr++ < MAX_ERRORS)
-			print_error(f->dir, f->name, f->err);
-	if (nr > MAX_ERRORS)
-		fprintf(stderr, "dupes: %zu more\n", nr - MAX_ERRORS);
+	troubles_fini(&r->troubles);
 }

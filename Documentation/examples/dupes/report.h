@@ -11,6 +11,7 @@
 #include "class.h"
 #include "options.h"
 #include "summary.h"
+#include "trouble.h"
 
 /* One inode: its paths in order. */
 struct copy {
@@ -30,6 +31,7 @@ struct report {
 	uint64_t alone, links, changed;
 	struct group *group;
 	size_t nr;
+	struct troubles troubles;
 	bool is_partial; /* interrupted */
 };
 
@@ -40,11 +42,5 @@ void report_text(const struct report *r, const struct options *o,
 		 const struct summary *s, FILE *f);
 void report_json(const struct report *r, const struct options *o,
 		 const struct summary *s, FILE *f);
-
-/* What could not be read, at most a few of each, on stderr. */
-void report_errors(struct tree *t);
-
-/* Arguments that could not be read, all of them, on stderr. */
-int report_arguments(struct tree *t);
 
 #endif

@@ -20,7 +20,8 @@
 #include <sys/sysmacros.h>
 
 #define LIST_SIZE ((size_t)32 << 10)
-#define MAX_LOOKS 64
+#define MAX_LOOKS 64 /* operations at a time */
+#define MAX_HERE 1024 /* names without any */
 
 /* A name about which the system is being asked. */
 struct look {
@@ -124,89 +125,6 @@ static int add_entries(struct lkdf_ctx *c, struct visit *v, size_t size)
 	return rc;
 }
 
-static void set_error(struct visit *v, int err)
-{
-	v->dir->err = err;
-	count_error(&v->counts, v->dir->parent ? err : EIO);
-}
-
-/* Is it met for the first time, so that it is to be read? */
-static int is_wanted(struct lkdf_ctx *c, struct visit *v)
-{
-	struct stat st;
-	int rc;
-
-	if (fstat(v->opening.fd, &st) < 0) {
-		set_error(v, errno);
-		return 0;
-	}
-	rc = tree_is_new(v->dir, st.st_dev, st.st_ino);
-	if (rc < 0)
-		return lkdf_fail(c, rc, "no memory for a directory");
-	if (rc)
-		v->counts.dirs++;
-	else
-		v->counts.again++;
-	return rc;
-}
-
-/* The body that may block: every entry, unless the user has lost patience. */
-static int list(struct lkdf_ctx *c, void *arg)
-{
-	struct visit *v = arg;
-	int rc = is_wanted(c, v);
-	ssize_t size;
-
-	if (rc <= 0)
-		return rc;
-	do {
-		size = getdents64(v->opening.fd, v->room->names, LIST_SIZE);
-		if (size < 0)
-			set_error(v, errno);
-		rc = size > 0 ? add_entries(c, v, (size_t)size) : 0;
-	} while (size > 0 && !rc && !lkdf_cancelled(c));
-	return rc;
-}
-
-/* ---- asking about names ------------------------------------------------- */
-
-static int on_look(struct lkdf_ctx *c, void *arg)
-{
-	struct lkdf_io *io = arg;
-	struct look *l = io->buf;
-
-	l->err = -(int)lkdf_io_result(c);
-	return 0;
-}
-
-static int spawn_look(struct lkdf_ctx *c, struct visit *v, struct look *l)
-{
-	struct lkdf_io io = { .size = sizeof(io), .op = LKDF_IO_STATX };
-
-	io.dirfd = v->opening.fd;
-	io.path = l->file->name;
-	io.how = AT_SYMLINK_NOFOLLOW | LOOK_HOW;
-	io.len = STATX_TYPE | STATX_INO | STATX_SIZE;
-	io.buf = &l->st;
-	l->err = ECANCELED;
-	return lkdf_spawn(c, v->walk->look, &io);
-}
-
-/* The next ones of those still to be asked about. */
-static int spawn_looks(struct lkdf_ctx *c, struct visit *v)
-{
-	struct look *l;
-	int rc = 0;
-
-	for (v->nr_looks = 0; v->todo && v->nr_looks < MAX_LOOKS && !rc;) {
-		l = &v->room->look[v->nr_looks++];
-		l->file = v->todo;
-		v->todo = l->file->next;
-		rc = spawn_look(c, v, l);
-	}
-	return rc;
-}
-
 /* A regular file of interest is kept; of others the number is. */
 static bool keep_file(struct visit *v, struct file *f, const struct statx *st)
 {
@@ -250,6 +168,122 @@ static int sort_look(struct lkdf_ctx *c, struct visit *v, struct look *l)
 	}
 	rc = add_entry(c, v, f->name, IFTODT(l->st.stx_mode));
 	free(f);
+	return rc;
+}
+
+static void set_error(struct visit *v, int err)
+{
+	v->dir->err = err;
+	count_error(&v->counts, v->dir->parent ? err : EIO);
+}
+
+/* Is it met for the first time, so that it is to be read? */
+static int is_wanted(struct lkdf_ctx *c, struct visit *v)
+{
+	struct stat st;
+	int rc;
+
+	if (fstat(v->opening.fd, &st) < 0) {
+		set_error(v, errno);
+		return 0;
+	}
+	rc = tree_is_new(v->dir, st.st_dev, st.st_ino);
+	if (rc < 0)
+		return lkdf_fail(c, rc, "no memory for a directory");
+	if (rc)
+		v->counts.dirs++;
+	else
+		v->counts.again++;
+	return rc;
+}
+
+/* How the system is asked: no link is followed. */
+static struct lkdf_io question(struct visit *v, struct look *l)
+{
+	struct lkdf_io io = { .size = sizeof(io), .op = LKDF_IO_STATX };
+
+	io.dirfd = v->opening.fd;
+	io.path = l->file->name;
+	io.how = AT_SYMLINK_NOFOLLOW | LOOK_HOW;
+	io.len = STATX_TYPE | STATX_INO | STATX_SIZE;
+	io.buf = &l->st;
+	return io;
+}
+
+/*
+ * A thread that may block is at hand: it asks about the first names itself,
+ * which costs less than operations. In most directories that is all of them.
+ */
+static int look_here(struct lkdf_ctx *c, struct visit *v)
+{
+	struct look *l = &v->room->look[0];
+	struct lkdf_io io;
+	unsigned i;
+	int rc = 0;
+
+	for (i = 0; v->todo && i < MAX_HERE && !rc; i++) {
+		if (lkdf_cancelled(c))
+			break;
+		l->file = v->todo;
+		v->todo = l->file->next;
+		io = question(v, l);
+		rc = statx(io.dirfd, io.path, (int)io.how, io.len, io.buf);
+		l->err = rc ? errno : 0;
+		rc = sort_look(c, v, l);
+	}
+	return rc;
+}
+
+/* The body that may block: every entry, unless the user has lost patience. */
+static int list(struct lkdf_ctx *c, void *arg)
+{
+	struct visit *v = arg;
+	int rc = is_wanted(c, v);
+	ssize_t size;
+
+	if (rc <= 0)
+		return rc;
+	do {
+		size = getdents64(v->opening.fd, v->room->names, LIST_SIZE);
+		if (size < 0)
+			set_error(v, errno);
+		rc = size > 0 ? add_entries(c, v, (size_t)size) : 0;
+	} while (size > 0 && !rc && !lkdf_cancelled(c));
+	return rc ? rc : look_here(c, v);
+}
+
+/* ---- asking about more names
+ * ------------------------------------------------- */
+
+static int on_look(struct lkdf_ctx *c, void *arg)
+{
+	struct lkdf_io *io = arg;
+	struct look *l = io->buf;
+
+	l->err = -(int)lkdf_io_result(c);
+	return 0;
+}
+
+static int spawn_look(struct lkdf_ctx *c, struct visit *v, struct look *l)
+{
+	struct lkdf_io io = question(v, l);
+
+	l->err = ECANCELED;
+	return lkdf_spawn(c, v->walk->look, &io);
+}
+
+/* The next ones of those still to be asked about. */
+static int spawn_looks(struct lkdf_ctx *c, struct visit *v)
+{
+	struct look *l;
+	int rc = 0;
+
+	for (v->nr_looks = 0; v->todo && v->nr_looks < MAX_LOOKS && !rc;) {
+		l = &v->room->look[v->nr_looks++];
+		l->file = v->todo;
+		v->todo = l->file->next;
+		rc = spawn_look(c, v, l);
+	}
 	return rc;
 }
 
@@ -298,7 +332,6 @@ static int submit(struct walk *w, struct dir *d)
 
 static int finish(struct lkdf_ctx *c, struct visit *v)
 {
-	struct lkdf_io io = { .size = sizeof(io), .op = LKDF_IO_CLOSE };
 	struct dir *d;
 	int rc = 0;
 
@@ -308,11 +341,9 @@ static int finish(struct lkdf_ctx *c, struct visit *v)
 		v->dirs = d->next;
 		rc = submit(v->walk, d);
 	}
-	if (rc || v->opening.fd < 0)
+	if (rc)
 		return rc;
-	io.fd = v->opening.fd;
-	io.buf = &v->opening;
-	return lkdf_spawn(c, v->walk->close, &io);
+	return opening_close(c, v->walk->close, &v->opening);
 }
 
 static int look(struct lkdf_ctx *c, void *arg)
@@ -373,17 +404,6 @@ static int on_open(struct lkdf_ctx *c, void *arg)
 	return rc < 0 ? rc : 0;
 }
 
-static int on_close(struct lkdf_ctx *c, void *arg)
-{
-	struct lkdf_io *io = arg;
-	struct opening *o = io->buf;
-
-	/* Closed, unless it was cancelled before it began */
-	if (lkdf_io_result(c) != -ECANCELED)
-		o->fd = -EBADF;
-	return 0;
-}
-
 /* After the last use, run to the end or not. */
 static void drop(void *arg)
 {
@@ -409,13 +429,13 @@ static void drop(void *arg)
 
 /* ---- all of them -------------------------------------------------------- */
 
-static int make_io(struct lkdf *rt, const char *name, lkdf_fn fn,
-		   struct lkdf_kind **out)
+static int make_look(struct walk *w)
 {
-	struct lkdf_kind_attr attr = { .size = sizeof(attr), .name = name };
+	struct lkdf_kind_attr attr = { .size = sizeof(attr) };
 
-	attr.fn = fn;
-	return lkdf_kind_create_io(rt, &attr, out);
+	attr.name = "look";
+	attr.fn = on_look;
+	return lkdf_kind_create_io(w->rt, &attr, &w->look);
 }
 
 static int make_dir(struct walk *w, struct pool *p)
@@ -454,8 +474,8 @@ int walk_init(struct walk *w, struct lkdf *rt, struct lkdf_scope *s,
 	if (!rc)
 		rc = opening_kind(rt, on_open, &w->open);
 	if (!rc)
-		rc = make_io(rt, "look", on_look, &w->look);
-	return rc ? rc : make_io(rt, "close", on_close, &w->close);
+		rc = make_look(w);
+	return rc ? rc : opening_close_kind(rt, &w->close);
 }
 
 void walk_fini(struct walk *w)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * The walk through the directories: one task for each. It opens its directory,
- * asks for the size of what may be a regular file, many at a time, and closes
- * it, all as operations of lkdf. Only for reading the names the system has no
+ * The walk through the directories: one task for each. It opens its directory
+ * and closes it as operations of lkdf. For reading the names the system has no
  * operation: that is a child of a BLOCKING kind, which may wait for a disk
- * without holding up a worker.
+ * without holding up a worker, and so asks for the files' sizes, too. Where
+ * there are many names the rest are asked about by operations, many at a time.
  *
  * A task holds a token of the limit of open files while its directory is open;
  * so directories below are no children of it, which it would have to wait for,

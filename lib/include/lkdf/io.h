@@ -35,7 +35,7 @@
  * A worker does at once what cannot wait: reads of little that is in memory,
  * and of paths whose names are in memory an OPENAT that says O_NONBLOCK or
  * O_PATH and makes nothing, and a STATX that says AT_STATX_DONT_SYNC and
- * AT_NO_AUTOMOUNT.
+ * AT_NO_AUTOMOUNT, and a CLOSE where the file system has nothing to flush.
  */
 #ifndef LKDF_IO_H
 #define LKDF_IO_H

@@ -5,10 +5,13 @@
   check.py make DIR           a tree with every kind of file
   check.py many DIR           100,000 entries, 500 pairs among them
   check.py deep DIR           a path longer than PATH_MAX, equal files in it
+  check.py random DIR SEED    a tree of few sizes, with many near misses
   check.py sets DIR JSON      do the sets equal those of SHA-256?
   check.py totals DIR JSON    do the totals?
   check.py stable DIR JSON    is the set of the files called stable* there?
   check.py get JSON KEY       a value, "totals.sets"
+  check.py same JSON JSON...  is all but the runtime's part the same?
+  check.py errors JSON        has each counted error its path and reason?
   check.py change DIR SECONDS rewrites files called moving* over and over
   check.py terminal COMMAND.. runs it on a terminal for 3 s, interrupts it
   check.py memory COMMAND...  runs it, says its largest size in MiB
@@ -122,6 +125,38 @@ def deep(root):
     os.close(fd)
 
 
+def random_data(rng, size):
+    """One of few contents of the size: equal but for a byte at some border."""
+    data = bytearray(random.Random(size).randbytes(size))
+    at = rng.choice((None, 0, HEAD - 1, HEAD, HEAD + PIECE // 4, size - 1))
+    if at is not None and 0 <= at < size:
+        data[at] ^= rng.choice((1, 2))
+    return bytes(data)
+
+
+def random_tree(root, seed):
+    rng = random.Random(int(seed))
+    sizes = [0, 1, 2, 77, HEAD - 1, HEAD, HEAD + 1] + [
+        rng.randrange(3 * PIECE // 2) for _ in range(4)]
+    dirs, files = [os.fsencode(root)], []
+    for i in range(30):
+        at = os.path.join(rng.choice(dirs), b"d%d" % i)
+        os.mkdir(at)
+        dirs.append(at)
+    for i in range(300):
+        at = os.path.join(rng.choice(dirs), b"f\n%d" % i)
+        what = rng.randrange(20)
+        if what == 0:
+            os.mkfifo(at)
+        elif what == 1:
+            os.symlink(rng.choice(dirs), at)
+        elif what == 2 and files:
+            os.link(rng.choice(files), at)
+        else:
+            write(at, random_data(rng, rng.choice(sizes)))
+            files.append(at)
+
+
 def oracle(root):
     """Sets as {size: ..., files: [[paths of an inode]...]}, and totals."""
     n = dict.fromkeys(("files", "directories", "bytes", "empty", "symlinks",
@@ -211,14 +246,59 @@ def get(path, key):
     print(json.dumps(value))
 
 
+def without_runtime(path):
+    result = load(path)
+    del result["runtime"]
+    return result
+
+
+def same(first, *others):
+    want = without_runtime(first)
+    for path in others:
+        got = without_runtime(path)
+        for part, value in want.items():
+            if got[part] != value:
+                return "%s: %s differs: %.200r, %.200r" % (
+                    path, part, got[part], value)
+    return None
+
+
+def errors(path):
+    result = load(path)
+    n = result["totals"]
+    counted = n["unreadable"] + n["vanished"] + n["changed"]
+    told = result["errors"]
+    if not all(e["path"] and e["error"] for e in told):
+        return "without path or reason: %.300r" % told
+    if len(told) != counted:
+        return "%d counted, %d told" % (counted, len(told))
+    return None
+
+
+def replace(path, what):
+    """By something that is no file any more."""
+    if os.path.lexists(path):
+        os.unlink(path)
+    if what == 4:
+        os.mkfifo(path)
+    else:
+        os.symlink("stable1", path)
+
+
 def change(root, seconds):
     """Grows, truncates, replaces and removes the files called moving*."""
     rng = random.Random(2)
     end = time.monotonic() + float(seconds)
     while time.monotonic() < end:
         path = os.path.join(root, "moving%d" % rng.randrange(16))
-        what = rng.randrange(4)
-        if what == 0:
+        what = rng.randrange(6)
+        if what >= 4:
+            replace(path, what)
+        elif not os.path.isfile(path) or os.path.islink(path):
+            if os.path.lexists(path):
+                os.unlink(path)
+            write(path, b"m" * (2 * PIECE))
+        elif what == 0:
             with open(path, "ab") as f:
                 f.write(b"more")
         elif what == 1:
@@ -263,7 +343,8 @@ def memory(command):
 def main():
     sub = {"make": make, "many": many, "deep": deep, "sets": check_sets,
            "totals": check_totals, "stable": check_stable, "get": get,
-           "change": change}
+           "change": change, "random": random_tree, "same": same,
+           "errors": errors}
     verb, args = sys.argv[1], sys.argv[2:]
     if verb in ("terminal", "memory"):
         why = {"terminal": terminal, "memory": memory}[verb](args)
