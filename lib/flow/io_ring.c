@@ -28,8 +28,8 @@
 
 /*
  * What is known of a descriptor is asked again after so many reads, and at once
- * when one took so long that it may have waited: the descriptor may have been
- * closed and be another file's.
+ * when one brought nothing, or took so long that it may have waited: the
+ * descriptor may have been closed and be another file's.
  */
 #define NR_BELIEVED 64
 #define LONG_NS 20000
@@ -232,10 +232,10 @@ int64_t io_ring_peek(struct worker *w, const struct lkdf_io *io)
 	seen = look_at(ring, io->fd);
 	start = clock_ticks();
 	rc = io_op_peek(io, seen->sort);
-	if (unlikely(clock_ticks() - start > ring->long_ticks))
-		seen->nr_left = 0;
 	if (rc == -EAGAIN)
 		ring->nr_blind = NR_BLIND;
+	if (rc == -EAGAIN || clock_ticks() - start > ring->long_ticks)
+		seen->nr_left = 0;
 	return rc;
 }
 
