@@ -12,7 +12,6 @@
 
 #include <errno.h>
 #include <lkdf/runtime.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -359,7 +358,7 @@ bool io_ring_poll(struct worker *w)
 
 	/* Its threads are not bound: one may wait for this very CPU. */
 	if (unlikely(blocking_is_busy(&rt->blocking)))
-		sched_yield();
+		blocking_make_room(&rt->blocking);
 	if (likely(!a_load(&rt->io_rings.nr, relaxed)))
 		return false;
 	if (w->io && io_ring_has_news(w->io))
