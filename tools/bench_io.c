@@ -308,9 +308,9 @@ static int open_files(struct bench *b, struct io_bench *x)
 	for (i = 0; i < NR_WHERE; i++)
 		f[i].fd = -1;
 	rc = b->file ? io_file_open(&f[IN_CACHE], b->file)
-		     : io_file_make(&f[IN_CACHE], b->dir);
+		     : io_file_make(&f[IN_CACHE], IO_OWN_PAGES, b->dir);
 	if (!rc)
-		rc = io_file_make_memory(&f[IN_MEMORY]);
+		rc = io_file_make_memory(&f[IN_MEMORY], IO_OWN_PAGES);
 	if (rc)
 		return rc;
 	io_file_direct(&f[DIRECT], &f[IN_CACHE]);

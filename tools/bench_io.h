@@ -15,6 +15,7 @@
 #define IO_PAGE 4096
 #define IO_MAX_QD 128
 #define IO_MAX_READS 16384
+#define IO_OWN_PAGES 16384 /* of a file of its own */
 
 /* A file that is read. */
 struct io_file {
@@ -44,10 +45,10 @@ bool io_load_came(const struct io_load *l, uint32_t i, uint32_t slot,
 /* ---- bench_io_file.c: 0 or -errno, why is on stderr --------------------- */
 
 /* Its own file in dir; gone at the latest when this process is. */
-int io_file_make(struct io_file *f, const char *dir);
+int io_file_make(struct io_file *f, uint32_t nr_pages, const char *dir);
 
 /* The same in memory only (tmpfs). */
-int io_file_make_memory(struct io_file *f);
+int io_file_make_memory(struct io_file *f, uint32_t nr_pages);
 
 /* A file of the user's: read only. */
 int io_file_open(struct io_file *f, const char *path);

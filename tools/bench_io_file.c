@@ -14,7 +14,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define OWN_PAGES 16384
 #define LEAST_PAGES 256
 #define MOST_PAGES (1u << 20)
 
@@ -33,19 +32,19 @@ static int no_memory(void)
 }
 
 /* Every page another first word. */
-static int fill(int fd, const char *where)
+static int fill(int fd, uint32_t nr_pages, const char *where)
 {
 	uint64_t page[IO_PAGE / sizeof(uint64_t)] = { 0 };
 	uint32_t i;
 	ssize_t nr;
 
-	for (i = 0; i < OWN_PAGES; i++) {
+	for (i = 0; i < nr_pages; i++) {
 		page[0] = (i + 1) * 0x9e3779b97f4a7c15u;
 		nr = pwrite(fd, page, IO_PAGE, (off_t)i * IO_PAGE);
 		if (nr != IO_PAGE)
 			return bench_fail(nr < 0 ? -errno : -ENOSPC,
-					  "io: cannot write %d MiB to %s: %s",
-					  OWN_PAGES / 256, where,
+					  "io: cannot write %u pages to %s: %s",
+					  nr_pages, where,
 					  nr < 0 ? strerror(errno)
 						 : "no space left");
 	}
@@ -70,12 +69,12 @@ static int learn(struct io_file *f, const char *what)
 	return 0;
 }
 
-static int make(struct io_file *f, int fd, const char *where)
+static int make(struct io_file *f, int fd, uint32_t nr_pages, const char *where)
 {
 	int rc;
 
-	*f = (struct io_file){ .fd = fd, .nr_pages = OWN_PAGES };
-	rc = fill(fd, where);
+	*f = (struct io_file){ .fd = fd, .nr_pages = nr_pages };
+	rc = fill(fd, nr_pages, where);
 	if (!rc)
 		rc = learn(f, where);
 	if (rc)
@@ -83,7 +82,7 @@ static int make(struct io_file *f, int fd, const char *where)
 	return rc;
 }
 
-int io_file_make(struct io_file *f, const char *dir)
+int io_file_make(struct io_file *f, uint32_t nr_pages, const char *dir)
 {
 	char path[4096];
 	int fd;
@@ -97,17 +96,17 @@ int io_file_make(struct io_file *f, const char *dir)
 		return bench_fail(-errno, "io: cannot make a file in %s: %s",
 				  dir, strerror(errno));
 	unlink(path);
-	return make(f, fd, dir);
+	return make(f, fd, nr_pages, dir);
 }
 
-int io_file_make_memory(struct io_file *f)
+int io_file_make_memory(struct io_file *f, uint32_t nr_pages)
 {
 	int fd = memfd_create("lkdf-bench", MFD_CLOEXEC);
 
 	f->fd = -1;
 	if (fd < 0)
 		return bench_fail(-errno, "io: memfd: %s", strerror(errno));
-	return make(f, fd, "memory");
+	return make(f, fd, nr_pages, "memory");
 }
 
 int io_file_open(struct io_file *f, const char *path)

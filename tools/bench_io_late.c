@@ -207,7 +207,7 @@ static int late_open(struct bench *b, struct late *x)
 {
 	struct io_load l = { .file = &x->direct };
 	int rc = b->file ? io_file_open(&x->file, b->file)
-			 : io_file_make(&x->file, b->dir);
+			 : io_file_make(&x->file, IO_OWN_PAGES, b->dir);
 
 	if (rc)
 		return rc;

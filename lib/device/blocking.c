@@ -15,6 +15,10 @@
 
 #define LINGER_NS 20000
 
+/* Who gets the CPU back as late competes with strangers, and for so long. */
+#define CROWDED_NS 1000000
+#define CROWD_LASTS_NS 100000000
+
 struct blocking_thread {
 	struct blocking *pool;
 	pthread_t thread;
@@ -61,19 +65,39 @@ static void call_one(struct blocking *b)
 	}
 }
 
+/* Returns the time. */
+static int64_t yield(struct blocking *b)
+{
+	int64_t start = clock_now_ns(), now;
+
+	sched_yield();
+	now = clock_now_ns();
+	if (now - start > CROWDED_NS)
+		a_store(&b->crowded_until, now + CROWD_LASTS_NS, relaxed);
+	return now;
+}
+
+void blocking_make_room(struct blocking *b)
+{
+	if (clock_now_ns() > a_load(&b->crowded_until, relaxed))
+		yield(b);
+}
+
 /*
  * Under lock: waits for the next item for a moment awake, since it often
  * follows what this thread has just done. Who does so is on its way.
  */
 static void linger(struct blocking *b)
 {
-	int64_t end_ns = clock_now_ns() + LINGER_NS;
+	int64_t now = clock_now_ns(), end = now + LINGER_NS;
 
+	if (now < a_load(&b->crowded_until, relaxed))
+		return;
 	b->is_coming = true;
 	pthread_mutex_unlock(&b->lock);
 	do
-		sched_yield();
-	while (!a_load(&b->nr_queued, relaxed) && clock_now_ns() < end_ns);
+		now = yield(b);
+	while (!a_load(&b->nr_queued, relaxed) && now < end);
 	pthread_mutex_lock(&b->lock);
 	b->is_coming = false;
 }

@@ -43,6 +43,9 @@ struct blocking {
 
 	/* Any thread reads; under lock. */
 	_Atomic(int) nr_queued, nr_running;
+
+	/* Any thread: until then nobody gives its CPU away; ns. */
+	_Atomic(int64_t) crowded_until;
 };
 
 int blocking_init(struct blocking *b, const struct blocking_attr *a);
@@ -59,6 +62,12 @@ static inline bool blocking_is_busy(const struct blocking *b)
 	return a_load(&b->nr_queued, relaxed) ||
 	       a_load(&b->nr_running, relaxed);
 }
+
+/*
+ * For a thread that spins: gives its CPU to those that wait for it, unless
+ * strangers took it for long when somebody did that lately.
+ */
+void blocking_make_room(struct blocking *b);
 
 /* Joins the threads; the queue is empty. Accepts a zeroed struct. */
 void blocking_fini(struct blocking *b);

@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <lkdf/runtime.h>
-#include <sched.h>
 
 /* Taken at a time: others may take the next ones meanwhile. */
 #define NR_TAKE 32
@@ -18,8 +17,8 @@
 
 /*
  * What is known of a descriptor is asked again after so many reads, and at once
- * when one took so long that it may have waited: the descriptor may have been
- * closed and be another file's.
+ * when one brought nothing, or took so long that it may have waited: the
+ * descriptor may have been closed and be another file's.
  */
 #define NR_BELIEVED 64
 
@@ -159,10 +158,10 @@ static int64_t peek_read(struct io_ring *ring, const struct lkdf_io *io)
 	seen = look_at(ring, io->fd);
 	start = clock_ticks();
 	rc = io_op_peek(io, seen->sort);
-	if (unlikely(clock_ticks() - start > ring->long_ticks))
-		seen->nr_left = 0;
 	if (rc == -EAGAIN)
 		ring->nr_blind = NR_BLIND;
+	if (rc == -EAGAIN || clock_ticks() - start > ring->long_ticks)
+		seen->nr_left = 0;
 	return rc;
 }
 
@@ -298,7 +297,7 @@ bool io_ring_poll(struct worker *w)
 
 	/* Its threads are not bound: one may wait for this very CPU. */
 	if (unlikely(blocking_is_busy(&rt->blocking)))
-		sched_yield();
+		blocking_make_room(&rt->blocking);
 	if (likely(!a_load(&rt->io_rings.nr, relaxed)))
 		return false;
 	if (w->io && io_ring_has_news(w->io))

@@ -38,8 +38,8 @@ VM_LEFT_OUT := $(addprefix $(BUILD)/tests/,$(addprefix api/test_,after burst \
 	many_refused \
 	max_tasks meet move_faults record record_refused reduce serial shape \
 	stat then touch) \
-	$(addprefix unit/test_,board board_kmod deficit heap_fault heap_threads \
-	plan plan_any steal_sim stock trace_read))
+	bench/test_io_arms $(addprefix unit/test_,board board_kmod deficit \
+	heap_fault heap_threads plan plan_any steal_sim stock trace_read))
 VM_GUEST := $(VM_PROGRAMS) $(filter-out $(VM_LEFT_OUT),\
 	$(UNIT_TESTS) $(API_TESTS))
 VM_ENV = BUILD=$(BUILD) VM_GUEST='$(VM_GUEST)'
