@@ -47,6 +47,7 @@ static void fill_attr(const struct lkdf *rt, const struct config *c,
 		.memory_huge = (int)c->memory_huge,
 		.is_placing = c->placement != 0,
 		.io = (int)c->io,
+		.io_sqpoll_ms = (uint32_t)c->io_sqpoll,
 		.keeps_planned = !c->far_steals,
 		.is_rehoming = c->rehome != 0,
 	};

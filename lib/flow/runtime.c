@@ -188,7 +188,7 @@ int runtime_open(struct lkdf *rt, const struct runtime_attr *a)
 	pthread_mutex_init(&rt->data_lock, NULL);
 	list_init(&rt->all_data);
 	scope_init(&rt->root, rt, NULL, "root");
-	rc = io_init(rt, a->io);
+	rc = io_init(rt, a->io, a->io_sqpoll_ms);
 	if (!rc)
 		rc = mark_alive(rt);
 	if (!rc)

@@ -36,6 +36,7 @@ struct runtime_attr {
 	bool is_placing, keeps_planned, is_rehoming;
 	int memory_huge; /* enum os_huge */
 	int io; /* enum io_mode */
+	uint32_t io_sqpoll_ms;
 };
 
 struct lkdf {
