@@ -17,7 +17,7 @@
 struct bench_opts {
 	struct cli_common common;
 	bool is_quick;
-	const char *workers, *out;
+	const char *workers, *out, *file, *dir;
 };
 
 static const struct cli_row rows[] = {
@@ -27,12 +27,16 @@ static const struct cli_row rows[] = {
 	  "LIST", "numbers of workers to measure with (1,2)" },
 	{ "out", 'o', CLI_TEXT, offsetof(struct bench_opts, out), "FILE",
 	  "write the JSON object to a file as well" },
+	{ "file", 'f', CLI_TEXT, offsetof(struct bench_opts, file), "FILE",
+	  "io: a file to read, of 1 MiB or more (one of its own)" },
+	{ "dir", 'd', CLI_TEXT, offsetof(struct bench_opts, dir), "DIR",
+	  "io: where its own file is made (/var/tmp)" },
 };
 
 static const struct cli_spec spec = {
 	.verb = "bench",
-	.usage = "graph|forkjoin|loop|submit|data|idle|wake [--quick]\n"
-		 "                  [--out FILE]",
+	.usage = "graph|forkjoin|loop|submit|data|io|idle|wake [--quick]\n"
+		 "                  [--out FILE] [--file FILE]",
 	.help = "Compares lkdf with a floor loop and with other runtimes in\n"
 		"the same run, in ratios, each against its bar.\n\n"
 		"  graph      dataflow graphs: run, build, memory, METG\n"
@@ -40,6 +44,7 @@ static const struct cli_spec spec = {
 		"  loop       parallel loops, short and long\n"
 		"  submit     tasks that name their data, one at a time\n"
 		"  data       blocks passed on: time, memory; Cholesky, LU\n"
+		"  io         reads as tasks: page cache, O_DIRECT, tmpfs\n"
 		"  idle       what parked workers cost, alone and beside work\n"
 		"  wake       from submit to start; liveness\n\n"
 		"Exit status 1 if a bar is missed; a bar that could not be\n"
@@ -55,6 +60,7 @@ static const struct bench_suite suites[] = {
 	{ "loop", NULL, bench_loop_steps, bench_loop },
 	{ "submit", NULL, bench_submit_steps, bench_submit },
 	{ "data", NULL, bench_data_steps, bench_data },
+	{ "io", NULL, bench_io_steps, bench_io },
 	{ "idle", NULL, bench_idle_steps, bench_idle },
 	{ "wake", NULL, bench_wake_steps, bench_wake },
 };
@@ -151,7 +157,7 @@ static const struct bench_suite *find_suite(const char *name, int *code)
 	*code = name ? cli_fail(&e, "unknown suite \"%s\"", name)
 		     : cli_fail(&e, "which suite? "
 				    "graph, forkjoin, loop, submit, data, "
-				    "idle or wake");
+				    "io, idle or wake");
 	return NULL;
 }
 
@@ -221,6 +227,8 @@ int verb_bench(int argc, char **argv)
 				"numbers of 1 .. 64",
 				o.workers, BENCH_MAX_COUNTS);
 	b.is_quick = o.is_quick;
+	b.file = o.file;
+	b.dir = o.dir ? o.dir : "/var/tmp";
 	b.is_verbose = o.common.is_verbose;
 	if (b.is_quick)
 		b.rounds = 7;

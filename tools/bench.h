@@ -22,6 +22,7 @@ struct bench {
 	int workers[BENCH_MAX_COUNTS]; /* numbers of workers to measure with */
 	unsigned nr_counts;
 	unsigned rounds; /* for the cheap rows; others take a part of it */
+	const char *file, *dir; /* of io; file NULL: its own, in dir */
 	struct gate gate;
 	struct report report;
 	struct progress progress;
@@ -44,6 +45,8 @@ int bench_submit(struct bench *b);
 double bench_submit_steps(const struct bench *b);
 int bench_data(struct bench *b);
 double bench_data_steps(const struct bench *b);
+int bench_io(struct bench *b);
+double bench_io_steps(const struct bench *b);
 int bench_idle(struct bench *b);
 double bench_idle_steps(const struct bench *b);
 int bench_wake(struct bench *b);

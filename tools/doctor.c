@@ -78,13 +78,16 @@ static void probe_runtime(struct finding *f)
 	caps = lkdf_caps(rt);
 	finding_say(f, DOCTOR_OK,
 		    "runtime opens, %d threads at most; workers %s, %s, "
-		    "memory %s, %s",
+		    "memory %s, %s, pages %s",
 		    lkdf_nr_workers(rt),
 		    caps & LKDF_CAP_PINNED ? "pinned" : "not pinned",
 		    caps & LKDF_CAP_NODES ? "several nodes" : "one node",
 		    caps & LKDF_CAP_BIND ? "bound" : "not bound",
 		    caps & LKDF_CAP_TRACE ? "counters in a memfd"
-					  : "no counters in a memfd");
+					  : "no counters in a memfd",
+		    caps & LKDF_CAP_KMOD    ? "watched by the kernel module"
+		    : caps & LKDF_CAP_PAGES ? "looked at now and then"
+					    : "not looked at");
 	if (!(caps & LKDF_CAP_PINNED)) {
 		f->level = DOCTOR_WARN;
 		finding_fix(f, "no more workers than CPUs, and pin=yes");

@@ -4,9 +4,10 @@
 
 EXAMPLE_DIR := Documentation/examples
 EXAMPLES := $(addprefix $(BUILD)/examples/,hello dupes cholesky engine \
-	engine_demo)
+	engine_demo server)
 DUPES_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard $(EXAMPLE_DIR)/dupes/*.c))
 ENGINE_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard $(EXAMPLE_DIR)/engine/*.c))
+SERVER_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard $(EXAMPLE_DIR)/server/*.c))
 EXAMPLE_LIBS := -L$(BUILD) -llkdf -Wl,-rpath,'$$ORIGIN/..'
 
 $(BUILD)/$(EXAMPLE_DIR)/%.o: $(EXAMPLE_DIR)/%.c
@@ -47,6 +48,11 @@ $(BUILD)/examples/engine_demo: $(BUILD)/$(EXAMPLE_DIR)/engine/engine_demo.o \
 	$(call say,LDXX)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CXX) $(LDFLAGS) -o $@ $< $(EXAMPLE_LIBS) -lpthread
+
+$(BUILD)/examples/server: $(SERVER_OBJ) $(LIB_SO)
+	$(call say,LD)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $(SERVER_OBJ) $(EXAMPLE_LIBS)
 
 .PHONY: examples
 examples: $(EXAMPLES) ## the programs of Documentation/examples

@@ -17,6 +17,9 @@ static const char *const huge_words[] = { "default", "always", "never", NULL };
 /* As enum io_mode. */
 static const char *const io_words[] = { "steal", "threads", "owner", NULL };
 
+/* As enum board_wish. */
+static const char *const signal_words[] = { "auto", "proc", "off", NULL };
+
 static const struct option_row rows[] = {
 	{ .name = "workers",
 	  .type = OPTION_INT,
@@ -112,6 +115,20 @@ static const struct option_row rows[] = {
 	  .unit = "ms",
 	  .help = "a thread of the kernel for each node takes what its rings "
 		  "hold, and looks for more so long; 0: workers give it" },
+	{ .name = "signal",
+	  .type = OPTION_WORD,
+	  AT(signal),
+	  .words = signal_words,
+	  .help = "where pages are, for placement: asked of the best that there "
+		  "is, of move_pages, or not at all" },
+	{ .name = "signal_kib",
+	  .type = OPTION_INT,
+	  AT(signal_kib),
+	  .min = 64,
+	  .max = 1 << 30,
+	  .init = 256,
+	  .unit = "KiB",
+	  .help = "the smallest data whose pages are watched" },
 	{ .name = "far_steals",
 	  .type = OPTION_BOOL,
 	  AT(far_steals),

@@ -209,6 +209,8 @@ int lkdf_data_prefetch(struct lkdf_data *d, struct lkdf_place *p,
 
 void *lkdf_ptr(struct lkdf_ctx *c, unsigned use)
 {
+	if (likely(use < c->nr_bytes))
+		return c->bytes[use];
 	if (c->frame)
 		return values_ptr(c, use);
 	return c->task ? uses_ptr(c->ex, c->task, use) : NULL;

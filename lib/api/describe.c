@@ -8,6 +8,7 @@
 #include "api/border.h"
 #include "api/config.h"
 #include "api/memstat.h"
+#include "flow/facts.h"
 #include "flow/io_ring.h"
 #include "flow/place.h"
 #include "topo/topo.h"
@@ -33,6 +34,8 @@ static const struct cap_row {
 	{ LKDF_CAP_TRACE, "trace", "counters and events are in a memfd" },
 	{ LKDF_CAP_BIND, "bind", "memory of a node is bound to it" },
 	{ LKDF_CAP_URING, "uring", "operations go through io_uring" },
+	{ LKDF_CAP_PAGES, "pages", "placement sees where pages are" },
+	{ LKDF_CAP_KMOD, "kmod", "the kernel module tells when they move" },
 };
 
 /* Grows; once there is no memory it stays as it is. */
@@ -223,6 +226,10 @@ static const char *why_not(struct lkdf *rt, uint64_t cap)
 		why = place_unbound_text(rt);
 	if (cap == LKDF_CAP_URING)
 		why = io_ring_why(rt);
+	if (cap == LKDF_CAP_PAGES)
+		why = facts_tier(rt);
+	if (cap == LKDF_CAP_KMOD)
+		why = facts_why(rt);
 	return why ? why : "";
 }
 

@@ -2,7 +2,9 @@
 #include <lkdf/event.h>
 
 #include "api/border.h"
-#include "flow/event.h"
+#include "flow/event_any.h"
+#include "flow/event_call.h"
+#include "flow/event_poll.h"
 
 int lkdf_event_create(struct lkdf *rt, uint32_t count, uint32_t flags,
 		      struct lkdf_event *out)
@@ -83,8 +85,76 @@ int lkdf_event_error(struct lkdf_event e, struct lkdf_error *out)
 	return event_error(e, out);
 }
 
+int lkdf_event_any(struct lkdf *rt, const struct lkdf_event *v, unsigned nr,
+		   struct lkdf_event *out)
+{
+	int rc = border_runtime(rt);
+
+	if (rc)
+		return rc;
+	if (!v || !out)
+		return err(-EINVAL, "event: any: v or out is NULL");
+	if (!nr)
+		return err(-EINVAL, "event: any of none");
+	if (nr > LKDF_MAX_AFTER)
+		return err(-E2BIG, "event: any of %u, at most %d", nr,
+			   LKDF_MAX_AFTER);
+	return event_any(rt, v, nr, out);
+}
+
+int lkdf_event_which(struct lkdf_event e, int64_t timeout_ns, unsigned *which)
+{
+	const struct event_any *any;
+	int rc = timeout_ns ? border_may_wait("lkdf_event_which") : 0;
+
+	if (!rc)
+		rc = check_event(e);
+	if (rc)
+		return rc;
+	any = event_of(e)->any;
+	if (!which)
+		return err(-EINVAL, "event: which is NULL");
+	if (!any || !any->is_users)
+		return err(-EINVAL, "event: it is not one of lkdf_event_any()");
+	return event_look_for(e, timeout_ns) ? 1 : event_any_which(any, which);
+}
+
+int lkdf_event_call(struct lkdf_event e, void (*fn)(void *u, int err), void *u)
+{
+	int rc = check_event(e);
+
+	if (!rc && !fn)
+		rc = err(-EINVAL, "event: call: fn is NULL");
+	return rc ? rc : event_call(e, fn, u);
+}
+
+int lkdf_event_fd(struct lkdf_event e)
+{
+	int rc = check_event(e);
+
+	return rc ? rc : event_fd(e);
+}
+
+int lkdf_event_from_fd(struct lkdf *rt, int fd, short poll_events,
+		       struct lkdf_event *out)
+{
+	const short known = POLLIN | POLLOUT | POLLPRI | POLLRDHUP;
+	int rc = border_runtime(rt);
+
+	if (rc)
+		return rc;
+	if (!out)
+		return err(-EINVAL, "event: out is NULL");
+	if (poll_events & ~known)
+		return err(-EINVAL, "event: unknown poll_events %#x",
+			   (unsigned short)poll_events);
+	return event_poll(rt, fd, poll_events ? poll_events : POLLIN, out);
+}
+
 void lkdf_event_put(struct lkdf_event e)
 {
-	if (e.slot && event_is_valid(e))
+	/* In a forked child there is nobody to be told: close frees it. */
+	if (e.slot && a_load(event_of(e)->rt->is_alive, relaxed) &&
+	    event_is_valid(e))
 		event_put(e);
 }

@@ -3,6 +3,8 @@
 
 #include "api/border.h"
 #include "api/config.h"
+#include "flow/event_poll.h"
+#include "flow/facts.h"
 #include "flow/io_ring.h"
 #include "flow/kind.h"
 #include "flow/loop.h"
@@ -48,6 +50,8 @@ static void fill_attr(const struct lkdf *rt, const struct config *c,
 		.is_placing = c->placement != 0,
 		.io = (int)c->io,
 		.io_sqpoll_ms = (uint32_t)c->io_sqpoll,
+		.signal = (int)c->signal,
+		.signal_bytes = (uint64_t)c->signal_kib << 10,
 		.keeps_planned = !c->far_steals,
 		.is_rehoming = c->rehome != 0,
 	};
@@ -155,6 +159,7 @@ int lkdf_close(struct lkdf *rt)
 		/* [guest.none] pairs with [guest.out]. */
 		while (a_load(&rt->nr_guests, acquire))
 			sched_yield();
+		event_poll_close(rt);
 		move_close(rt);
 		loop_close(rt);
 		kind_reap(rt);
@@ -186,6 +191,10 @@ uint64_t lkdf_caps(const struct lkdf *rt)
 		caps |= LKDF_CAP_BIND;
 	if (!io_ring_error((struct lkdf *)(uintptr_t)rt))
 		caps |= LKDF_CAP_URING;
+	if (rt->board->source)
+		caps |= LKDF_CAP_PAGES;
+	if (rt->board->source && rt->board->source->tier == BOARD_T2)
+		caps |= LKDF_CAP_KMOD;
 	return caps;
 }
 

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "device/blocking.h"
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/thread.h"
 #include "base/util.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define LINGER_NS 20000
 
 struct blocking_thread {
 	struct blocking *pool;
@@ -31,23 +35,71 @@ int blocking_init(struct blocking *b, const struct blocking_attr *a)
 	return 0;
 }
 
+static int add_thread(struct blocking *b);
+
+/* Under lock. */
+static void count(_Atomic(int) *nr, int by)
+{
+	a_store(nr, a_load(nr, relaxed) + by, relaxed);
+}
+
+/*
+ * Under lock: another thread for what is queued. One at a time is on its way,
+ * and calls the next when it is there: what a thread that is awake does
+ * meanwhile wakes nobody.
+ */
+static void call_one(struct blocking *b)
+{
+	if (b->is_coming || !b->first)
+		return;
+	if (b->nr_idle) {
+		b->is_coming = true;
+		pthread_cond_signal(&b->wake);
+	} else if (b->nr_threads < b->attr.max) {
+		/* Without a further thread it waits for one of those. */
+		b->is_coming = !add_thread(b);
+	}
+}
+
+/*
+ * Under lock: waits for the next item for a moment awake, since it often
+ * follows what this thread has just done. Who does so is on its way.
+ */
+static void linger(struct blocking *b)
+{
+	int64_t end_ns = clock_now_ns() + LINGER_NS;
+
+	b->is_coming = true;
+	pthread_mutex_unlock(&b->lock);
+	do
+		sched_yield();
+	while (!a_load(&b->nr_queued, relaxed) && clock_now_ns() < end_ns);
+	pthread_mutex_lock(&b->lock);
+	b->is_coming = false;
+}
+
 /* Under lock. The oldest item, or NULL when the pool stops. */
 static struct blocking_item *take(struct blocking *b)
 {
 	struct blocking_item *item;
 
+	if (!b->first && !b->is_coming && !b->is_stopping)
+		linger(b);
 	while (!b->first) {
 		if (b->is_stopping)
 			return NULL;
 		b->nr_idle++;
 		pthread_cond_wait(&b->wake, &b->lock);
 		b->nr_idle--;
+		b->is_coming = false;
 	}
 	item = b->first;
 	b->first = item->next;
 	if (!b->first)
 		b->last = &b->first;
-	b->nr_queued--;
+	count(&b->nr_queued, -1);
+	count(&b->nr_running, 1);
+	call_one(b);
 	return item;
 }
 
@@ -63,10 +115,12 @@ static void *thread_main(void *arg)
 	if (b->attr.start)
 		b->attr.start(b->attr.u, t->id);
 	pthread_mutex_lock(&b->lock);
+	b->is_coming = false;
 	while ((item = take(b))) {
 		pthread_mutex_unlock(&b->lock);
 		b->attr.run(b->attr.u, t->id, item);
 		pthread_mutex_lock(&b->lock);
+		count(&b->nr_running, -1);
 	}
 	pthread_mutex_unlock(&b->lock);
 	thread_retire();
@@ -118,11 +172,8 @@ void blocking_push(struct blocking *b, struct blocking_item *item)
 	pthread_mutex_lock(&b->lock);
 	*b->last = item;
 	b->last = &item->next;
-	b->nr_queued++;
-	/* Without a further thread the item waits for one of those. */
-	if (b->nr_queued > b->nr_idle && b->nr_threads < b->attr.max)
-		add_thread(b);
-	pthread_cond_signal(&b->wake);
+	count(&b->nr_queued, 1);
+	call_one(b);
 	pthread_mutex_unlock(&b->lock);
 }
 

@@ -37,8 +37,12 @@ struct blocking {
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
 	struct blocking_item *first, **last;
-	int nr_threads, nr_idle, nr_queued;
+	int nr_threads, nr_idle;
+	bool is_coming; /* a thread, for what is queued */
 	bool is_stopping;
+
+	/* Any thread reads; under lock. */
+	_Atomic(int) nr_queued, nr_running;
 };
 
 int blocking_init(struct blocking *b, const struct blocking_attr *a);
@@ -48,6 +52,13 @@ int blocking_require(struct blocking *b);
 
 /* Any thread. Needs one thread, see blocking_require(). */
 void blocking_push(struct blocking *b, struct blocking_item *item);
+
+/* Is there something that wants a CPU, or will soon? A moment's truth. */
+static inline bool blocking_is_busy(const struct blocking *b)
+{
+	return a_load(&b->nr_queued, relaxed) ||
+	       a_load(&b->nr_running, relaxed);
+}
 
 /* Joins the threads; the queue is empty. Accepts a zeroed struct. */
 void blocking_fini(struct blocking *b);

@@ -94,7 +94,8 @@ static int64_t poll_call(const struct lkdf_io *io)
 
 	if (rc < 0)
 		return -errno;
-	if (p.revents & POLLNVAL)
+	/* poll() leaves out what is negative. */
+	if (p.revents & POLLNVAL || io->fd < 0)
 		return -EBADF;
 	return rc ? p.revents : -EAGAIN;
 }
@@ -143,7 +144,7 @@ static int64_t look(struct io_op *op)
 	struct pollfd p = { .fd = op->io.fd, .events = io_op_events(op) };
 
 	/* A bad descriptor is ready to say so. */
-	return poll(&p, 1, 0) == 0 ? -EAGAIN : 0;
+	return p.fd >= 0 && poll(&p, 1, 0) == 0 ? -EAGAIN : 0;
 }
 
 /*
@@ -178,25 +179,41 @@ static bool is_memory(int fd)
 {
 	struct statfs st;
 
+	/* Less dear, and only tmpfs and huge pages have any. */
+	if (fcntl(fd, F_GET_SEALS) >= 0)
+		return true;
 	return !fstatfs(fd, &st) &&
 	       (st.f_type == TMPFS_MAGIC || st.f_type == RAMFS_MAGIC);
 }
 
-int64_t io_op_peek(struct io_op *op)
+enum io_sort io_op_sort(int fd)
 {
-	int64_t rc;
-	int flags;
-
-	if (op->io.op != LKDF_IO_READ || op->one.iov_len > PEEK_SIZE)
-		return -EAGAIN;
 	/* A direct read waits for the device whatever it is told. */
-	flags = fcntl(op->io.fd, F_GETFL);
+	int flags = fcntl(fd, F_GETFL);
+
 	if (flags < 0 || flags & O_DIRECT)
+		return IO_OTHER;
+	return is_memory(fd) ? IO_MEMORY : IO_CACHED;
+}
+
+bool io_op_is_small(const struct lkdf_io *io)
+{
+	return io->op == LKDF_IO_READ && io->len <= PEEK_SIZE;
+}
+
+int64_t io_op_peek(const struct lkdf_io *io, enum io_sort sort)
+{
+	struct iovec iov = { io->buf, io->len };
+	int flags = sort == IO_MEMORY ? 0 : RWF_NOWAIT;
+	int64_t rc;
+
+	/* The descriptor may be another file's by now, which would wait. */
+	if (sort == IO_OTHER || (sort == IO_MEMORY && !is_memory(io->fd)))
 		return -EAGAIN;
-	rc = transfer(op, RWF_NOWAIT);
-	if (rc != -EOPNOTSUPP)
-		return rc;
-	return is_memory(op->io.fd) ? transfer(op, 0) : -EAGAIN;
+	rc = told(preadv2(io->fd, &iov, 1, io->off, flags));
+	if (rc == -ESPIPE)
+		rc = told(preadv2(io->fd, &iov, 1, -1, flags));
+	return rc == -EOPNOTSUPP ? -EAGAIN : rc;
 }
 
 int64_t io_op_try(struct io_op *op)

@@ -51,7 +51,8 @@ static void fill_socket(const struct io_op *op, struct io_uring_sqe *sqe)
 						     : IORING_OP_SEND;
 		sqe->addr = address(op->one.iov_base);
 		sqe->len = (uint32_t)op->one.iov_len;
-		sqe->msg_flags = io->how;
+		/* The kernel would keep an error behind the first bytes. */
+		sqe->msg_flags = io->how & ~(uint32_t)MSG_WAITALL;
 		if (io->op == LKDF_IO_SEND)
 			sqe->msg_flags |= MSG_NOSIGNAL;
 		break;

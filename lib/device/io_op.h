@@ -58,11 +58,33 @@ int64_t io_op_call(struct io_op *op);
  */
 int64_t io_op_try(struct io_op *op);
 
+/* What is known of a descriptor; it may be another file's by now. */
+enum io_sort {
+	IO_OTHER, /* nothing, or that peeks are in vain */
+	IO_CACHED,
+	IO_MEMORY, /* of a file system without a device */
+};
+
+enum io_sort io_op_sort(int fd);
+
+/* Is it a read that may be peeked at, if its descriptor may? */
+bool io_op_is_small(const struct lkdf_io *io);
+
 /*
- * A read of few bytes that are at hand: what the call says; -EAGAIN: they are
- * not, or it is something else.
+ * Such a read, if the bytes are at hand: what the call says; -EAGAIN: they are
+ * not, or the descriptor is of another sort. A direct file that was taken for
+ * CACHED makes it wait for the device.
  */
-int64_t io_op_peek(struct io_op *op);
+int64_t io_op_peek(const struct lkdf_io *io, enum io_sort sort);
+
+/*
+ * An open that says O_NONBLOCK or O_PATH and makes nothing, or a statx that
+ * says DONT_SYNC and NO_AUTOMOUNT: with it io_op_peek_path() is worth a try.
+ */
+bool io_op_peeks_path(const struct lkdf_io *io);
+
+/* The same, if all names of the path are at hand. */
+int64_t io_op_peek_path(const struct lkdf_io *io);
 
 /* What came of a call, or of a poll: goes on how? */
 enum io_next io_op_came(struct io_op *op, int64_t res);

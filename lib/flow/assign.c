@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "flow/data.h"
+#include "flow/facts.h"
 #include "flow/home.h"
 #include "flow/planned.h"
 #include "flow/runtime.h"
@@ -126,6 +127,10 @@ static int fixed_node(const struct wire_var *v)
 {
 	const struct lkdf_data *d = v->data;
 
+	int node = v->is_brief ? -1 : facts_node(d, v->part);
+
+	if (node >= 0)
+		return node;
 	if (v->is_brief || d->is_mapped)
 		return PLAN_NONE;
 	if (a_load(&d->at, relaxed))
@@ -200,7 +205,7 @@ static int apply_task(struct planner *p, uint32_t t)
 		return 0;
 	rc = graph_place(g, t, home_make(p->task[t], false));
 	if (!rc && !k->body)
-		k = kind_wrap(k, values_body);
+		k = kind_wrap(k, brief_body);
 	if (rc || !k)
 		return -ENOMEM;
 	r->kind = k;
@@ -296,7 +301,10 @@ void assign_task(struct task *t)
 	    t->link.flags & TASK_PLACED || t->kind->flags & LKDF_BLOCKING)
 		return;
 	for (u = t->claim->first; u; u = u->after) {
-		node = u->flags & (USE_WEAK | USE_HIDDEN) ? -1 : node_of(u);
+		if (u->flags & (USE_WEAK | USE_HIDDEN) ||
+		    facts_see(&s, u->domain->data, u->part))
+			continue;
+		node = node_of(u);
 		if (node >= 0 && node < rt->topo->nr_nodes)
 			seen_add(&s, node, data_size(u->domain->data, u->part));
 	}

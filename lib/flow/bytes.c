@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include "flow/block.h"
+#include "flow/facts.h"
 #include "flow/runtime.h"
 #include "mem/heap.h"
 #include "mem/region.h"
@@ -98,6 +99,8 @@ void *data_bytes(struct lkdf_data *d, int node)
 	p = a_load(&d->at, relaxed);
 	if (!p) {
 		p = allocate(d, d->home >= 0 ? d->home : node);
+		if (p)
+			facts_watch(d, p, false);
 		/* [data.at] what allocate() noted; pairs with [data.look]. */
 		a_store(&d->at, p, release);
 	}
@@ -130,6 +133,7 @@ void data_free_bytes(struct lkdf_data *d)
 
 	if (!p)
 		return;
+	facts_forget(d);
 	if (d->drop)
 		d->drop(p);
 	if (d->is_wrapped)

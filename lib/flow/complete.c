@@ -213,7 +213,7 @@ void task_finish_of_frame(struct worker *w, struct task *t)
 			   w->id);
 	failure_observe(failure);
 	if (!error && f->graph->wiring) {
-		values_used(f, index);
+		brief_used(f, index);
 		values_count_untouched(f, index);
 		values_forget_untouched(f, index);
 	}

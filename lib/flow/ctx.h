@@ -14,6 +14,7 @@
 #include <lkdf/kind.h>
 
 #define AFTER_LOOK INT32_MIN
+#define CTX_NR_BYTES 16
 
 struct lkdf_ctx {
 	/* The body's own thread only. */
@@ -23,6 +24,9 @@ struct lkdf_ctx {
 	uint32_t index; /* in frame */
 	int32_t after;
 	int32_t input_err;
+	uint32_t nr_bytes;
+	void **bytes; /* of each use; nr_bytes 0: not so simple; NULL: no room
+		       */
 	bool leaves; /* by then */
 	bool has_spawned; /* or left, or holds: has a task of its own */
 	bool put_off; /* not started: somebody else has its tokens */

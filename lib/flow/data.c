@@ -2,6 +2,7 @@
 #include "flow/data.h"
 
 #include "base/err.h"
+#include "flow/facts.h"
 #include "flow/place.h"
 #include "flow/replica.h"
 #include "flow/runtime.h"
@@ -178,6 +179,7 @@ static int set_bytes(struct lkdf_data *d, const struct lkdf_data_attr *a)
 	if (a->wrap) {
 		d->is_wrapped = true;
 		a_store(&d->at, a->wrap, relaxed);
+		facts_watch(d, a->wrap, true);
 		return 0;
 	}
 	/* Whoever uses it first is not known: spread over the nodes. */

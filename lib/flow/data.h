@@ -81,6 +81,7 @@ struct lkdf_data {
 	/* Set under lock, then constant but for whoever goes alone. */
 	_Atomic(int32_t) node; /* of the bytes; -1: unknown */
 	_Atomic(bool) has_strays; /* pages that are not where the heap knows */
+	_Atomic(int32_t) watch; /* 1 + its range on the board; 0: none */
 
 	/* Any thread. */
 	_Atomic(uint32_t) nr_refs;

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/futex.h"
 #include "flow/after.h"
+#include "flow/event_poll.h"
 #include "flow/runtime.h"
 #include "flow/task.h"
 #include "sched/tick.h"
@@ -99,7 +100,11 @@ void deadline_sleep(struct lkdf *rt, _Atomic(uint32_t) *word, uint32_t expect,
 		futex_wait(word, expect, timeout_ns);
 		return;
 	}
-	futex_wait(word, expect, shorter(&s->timers, timeout_ns));
+	timeout_ns = shorter(&s->timers, timeout_ns);
+	if (event_poll_has_some(rt))
+		event_poll_for(rt, timeout_ns);
+	else
+		futex_wait(word, expect, timeout_ns);
 	sched_tick(s, rt);
 	sched_drain(s);
 }

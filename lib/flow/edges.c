@@ -405,7 +405,7 @@ static void change_kinds(struct wirer *r)
 		u = use_at(r, i);
 		rec = &r->g->recs[u->task];
 		if (u->flags & WIRE_BRIEF && !rec->kind->body)
-			rec->kind = kind_wrap(rec->kind, values_body);
+			rec->kind = kind_wrap(rec->kind, brief_body);
 		if (!rec->kind)
 			edge_no_memory(r);
 	}

@@ -5,6 +5,9 @@
 #include "base/err.h"
 #include "base/futex.h"
 #include "flow/deadline.h"
+#include "flow/event_any.h"
+#include "flow/event_poll.h"
+#include "flow/event_tap.h"
 #include "flow/failure.h"
 #include "flow/runtime.h"
 
@@ -71,6 +74,8 @@ int event_create(struct lkdf *rt, struct executor *ex, uint32_t count,
 	a_store(&ev->is_users, false, relaxed);
 	a_store(&ev->nr_refs, nr_refs, relaxed);
 	a_store(&ev->waiters, NULL, relaxed);
+	a_store(&ev->taps, NULL, relaxed);
+	ev->any = NULL;
 	/* [event.born] the fields before the generation; pairs with
 	 * [event.look]. */
 	a_store(&ev->word, word_make(gen, 0, count), release);
@@ -95,13 +100,46 @@ bool event_has_fired(struct lkdf_event e)
 	return word_count(look(e)) == 0;
 }
 
+bool event_look(struct event *ev, int *error)
+{
+	/* [tap.d] after the list; pairs with [event.fire]. */
+	uint64_t word = a_load(&ev->word, seq_cst);
+
+	*error = word_error(word);
+	return word_count(word) == 0;
+}
+
+/*
+ * One less, of an any. When nobody but what it waits for is left, it need not
+ * wait. True: it was the last.
+ */
+static bool drop_any(struct event *ev)
+{
+	uint32_t nr = a_load(&ev->nr_refs, relaxed);
+
+	do {
+		if (nr == 2)
+			event_any_leave(ev->any);
+		/* Then nobody but us can make it 1. [event.drop] as below. */
+	} while (!a_cas(&ev->nr_refs, &nr, nr - 1, acq_rel, relaxed));
+	if (nr != 1)
+		return false;
+	event_any_put(ev->any);
+	return true;
+}
+
 static void drop(struct event *ev)
 {
 	uint32_t gen;
 
-	/* [event.drop] all uses before the next life; pairs with itself. */
-	if (a_sub(&ev->nr_refs, 1, acq_rel) != 1)
+	if (unlikely(ev->any != NULL)) {
+		if (!drop_any(ev))
+			return;
+		/* [event.drop] all uses before the next life; pairs with
+		 * itself. */
+	} else if (a_sub(&ev->nr_refs, 1, acq_rel) != 1) {
 		return;
+	}
 	failure_put(ev->failure, &ev->rt->log);
 	ev->failure = NULL;
 	gen = word_gen(a_load(&ev->word, relaxed)) + 1;
@@ -123,6 +161,9 @@ static void tell(struct event *ev, int error)
 		w->fn(w, error);
 		drop(ev);
 	}
+	/* [tap.b] after the word; pairs with [tap.c]. */
+	if (unlikely(a_load(&ev->taps, seq_cst) != NULL))
+		event_tap_fire(ev, error);
 	/* [event.b] after the word; pairs with [event.c]. */
 	if (a_load(&ev->nr_sleepers, seq_cst))
 		futex_wake(futex_of(ev), INT_MAX);
@@ -156,7 +197,8 @@ int event_signal(struct lkdf_event e, int error)
 	if (!event_is_valid(e) || event_has_fired(e))
 		return err(-ESTALE, "event: it has fired already");
 	if (!a_load(&ev->is_users, relaxed) && event_is_valid(e))
-		return err(-EPERM, "event: it belongs to a task or a run");
+		return err(-EPERM, "event: it belongs to a task, a run or "
+				   "what it waits for");
 	rc = count_down(ev, e.gen, &error);
 	if (rc < 0)
 		return err(-ESTALE, "event: it has fired already");
@@ -191,7 +233,7 @@ static int wait_spinning(struct lkdf_event e, int64_t timeout_ns)
 					? timeout_ns
 					: WAIT_SPIN_NS);
 	do {
-		a_pause();
+		a_delay();
 		if (event_has_fired(e))
 			return 0;
 	} while (clock_now_ns() < end);
@@ -222,12 +264,18 @@ static int wait_sleeping(struct lkdf_event e, int64_t timeout_ns)
 	return rc;
 }
 
+int event_look_for(struct lkdf_event e, int64_t timeout_ns)
+{
+	event_poll_serial(event_of(e)->rt);
+	return wait_spinning(e, timeout_ns) && wait_sleeping(e, timeout_ns);
+}
+
 int event_wait(struct lkdf_event e, int64_t timeout_ns)
 {
 	struct event *ev = event_of(e);
 	int rc;
 
-	if (wait_spinning(e, timeout_ns) && wait_sleeping(e, timeout_ns))
+	if (event_look_for(e, timeout_ns))
 		return 1;
 	rc = word_error(look(e));
 	if (rc) {

@@ -12,7 +12,8 @@
  * last reference, under a new generation.
  *
  * Waiters are a stack that is closed when the event fires; whoever comes later
- * is told at once. A thread sleeps on the low half of the word.
+ * is told at once. A thread sleeps on the low half of the word. Who may lose
+ * interest before is in event_tap.h.
  */
 #ifndef FLOW_EVENT_H
 #define FLOW_EVENT_H
@@ -22,6 +23,8 @@
 
 #include <lkdf/event.h>
 
+struct event_any;
+struct event_tap;
 struct executor;
 struct failure;
 struct lkdf;
@@ -38,8 +41,12 @@ struct event_waiter {
 };
 
 struct event {
-	/* Pool: first and last 8 bytes of a free object. */
-	void *free_next;
+	/* Pool: first and last 8 bytes of a free object. Else see event_tap.h;
+	 * any thread, written under the shard's lock. */
+	union {
+		void *free_next;
+		_Atomic(struct event_tap *) taps;
+	};
 
 	/* Set when the slot is made, constant afterwards. */
 	struct lkdf *rt;
@@ -57,7 +64,11 @@ struct event {
 	 * at it too. */
 	_Atomic(bool) is_users; /* lkdf_event_signal() may fire it */
 
-	void *batch_next;
+	/* Set before anybody knows of it; pool, as above. */
+	union {
+		void *batch_next;
+		struct event_any *any; /* see event_any.h; NULL: it is none */
+	};
 };
 
 _Static_assert(sizeof(struct event) <= 64, "one cache line an event");
@@ -75,6 +86,9 @@ int event_signal(struct lkdf_event e, int error);
 /* Signals for a task or run that failed with f (borrowed), then drops one. */
 void event_finish(struct lkdf_event e, int error, struct failure *f);
 
+/* 0: it has fired; 1: the time is up. Drops no reference. */
+int event_look_for(struct lkdf_event e, int64_t timeout_ns);
+
 int event_wait(struct lkdf_event e, int64_t timeout_ns);
 int event_error(struct lkdf_event e, struct lkdf_error *out);
 void event_put(struct lkdf_event e);
@@ -91,6 +105,9 @@ bool event_get(struct lkdf_event e);
 /* Same life and still referenced? */
 bool event_is_valid(struct lkdf_event e);
 bool event_has_fired(struct lkdf_event e);
+
+/* The same with its error; seq_cst, for who has announced something. */
+bool event_look(struct event *ev, int *error);
 
 static inline struct event *event_of(struct lkdf_event e)
 {

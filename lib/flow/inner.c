@@ -54,7 +54,7 @@ static void init_use(struct claim *c, unsigned i, const struct frame *f,
 
 	domain_init(d, c->rt, v->data, NULL);
 	if (v->is_brief)
-		d->bytes = f->values.bytes[from->var];
+		d->bytes = f->values.var[from->var].bytes;
 	a_store(&d->whole.active, VAR_OPEN + 1, relaxed);
 	u->domain = d;
 	u->var = &d->whole;
@@ -123,7 +123,7 @@ static void note_bytes(struct task *t)
 	for (i = 0; c->has_commute && i < c->nr; i++)
 		if (wire_var(w, first[i].var)->is_brief)
 			c->use[i].domain->bytes =
-				t->frame->values.bytes[first[i].var];
+				t->frame->values.var[first[i].var].bytes;
 }
 
 int inner_open(struct task *t)

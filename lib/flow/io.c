@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "flow/complete.h"
+#include "flow/event_poll.h"
 #include "flow/frame.h"
 #include "flow/io_ring.h"
 #include "flow/item.h"
@@ -85,24 +86,24 @@ static int take_buffer(struct lkdf_ctx *c, struct lkdf_io *io)
 	return 0;
 }
 
-static int create(struct lkdf_ctx *c, const void *arg)
+/* The argument, and where its bytes are. */
+static int take_arg(struct lkdf_ctx *c, const void *arg, struct lkdf_io *io)
 {
-	struct task *t = c->task;
-	struct heap *h = rt_of(t)->heap;
-	struct io_req *r;
-	struct lkdf_io io;
 	int rc;
 
-	memcpy(&io, arg, sizeof(io));
-	rc = io_op_check(&io);
-	if (!rc)
-		rc = take_buffer(c, &io);
-	if (rc)
-		return rc;
-	r = heap_new(h, heap_thread_cache(h), sizeof(*r));
+	memcpy(io, arg, sizeof(*io));
+	rc = io_op_check(io);
+	return rc ? rc : take_buffer(c, io);
+}
+
+static int create(struct task *t, const struct lkdf_io *io)
+{
+	struct heap *h = rt_of(t)->heap;
+	struct io_req *r = heap_new(h, heap_thread_cache(h), sizeof(*r));
+
 	if (!r)
-		return err(-ENOMEM, "io %s: no memory", io_op_name(io.op));
-	io_op_init(&r->op, &io);
+		return err(-ENOMEM, "io %s: no memory", io_op_name(io->op));
+	io_op_init(&r->op, io);
 	r->task = t;
 	r->end_ns = -1;
 	list_init(&r->list);
@@ -132,12 +133,25 @@ static bool give_up(struct io_req *r, int error)
 	return true;
 }
 
+/* A small read that has not begun and is at hand: what of it? */
+static enum io_next peek(struct io_op *op)
+{
+	int64_t rc = -EAGAIN;
+
+	if (!op->nr_done && io_op_is_small(&op->io))
+		rc = io_op_peek(&op->io, IO_CACHED);
+	return rc < 0 ? IO_AGAIN : io_op_came(op, rc);
+}
+
 /* On this thread, as far as it goes. True: it is over. */
 static bool run_here(struct lkdf *rt, struct io_req *r)
 {
 	struct io_op *op = &r->op;
 	enum io_next next;
 	bool is_over = r->end_ns >= 0;
+
+	if (peek(op) == IO_OVER)
+		return true;
 
 	do {
 		if (io_cancelled(r))
@@ -191,29 +205,54 @@ static int finish(struct lkdf_ctx *c, void *arg)
 	return c->task->kind->io_fn(c, arg);
 }
 
-/* Over before the body has left: a function runs on workers only. */
-static bool goes_on_here(const struct lkdf_ctx *c, const struct task *t)
+/* On the thread that drains, in serial mode, or on one of the pool. */
+static bool run_at_once(struct lkdf_ctx *c, struct task *t)
 {
-	if (t->kind->io_fn)
-		return c->ex->worker != NULL;
-	return t->io->op.result >= 0;
+	bool goes_on;
+
+	if (!run_here(c->ex->rt, t->io))
+		return false;
+	/* A function runs on workers only. */
+	goes_on =
+		t->kind->io_fn ? c->ex->worker != NULL : t->io->op.result >= 0;
+	if (goes_on)
+		destroy(t);
+	else
+		a_store(&t->then_arrivals, 1, relaxed);
+	return goes_on;
 }
 
-static int go_on_here(struct lkdf_ctx *c, void *arg)
+static int call_fn(struct lkdf_ctx *c, void *arg)
 {
-	struct task *t = c->task;
+	lkdf_fn fn = c->task->kind->io_fn;
 
-	destroy(t);
-	return t->kind->io_fn ? t->kind->io_fn(c, arg) : 0;
+	return fn ? fn(c, arg) : 0;
+}
+
+/* Was that the whole operation? */
+static bool is_all(const struct lkdf_io *io, int64_t nr)
+{
+	if (!io_op_is_small(io))
+		return nr >= 0;
+	return nr == io->len || nr == 0 || (nr > 0 && io->flags & LKDF_IO_SOME);
 }
 
 int io_body(struct lkdf_ctx *c, void *arg)
 {
-	struct lkdf *rt = c->ex->rt;
 	struct task *t = c->task;
-	bool is_worker = c->ex->worker && !rt->sched.is_serial, is_over;
-	int rc = create(c, arg);
+	bool is_worker = c->ex->worker && !rt_of(t)->sched.is_serial;
+	int64_t nr = -EAGAIN;
+	struct lkdf_io io;
+	int rc = take_arg(c, arg, &io);
 
+	if (!rc && is_worker)
+		nr = io_ring_peek(c->ex->worker, &io);
+	if (!rc && is_all(&io, nr)) {
+		t->io_result = nr;
+		return call_fn(c, arg);
+	}
+	if (!rc)
+		rc = create(t, &io);
 	if (rc) {
 		c->has_why = true;
 		return rc;
@@ -223,14 +262,13 @@ int io_body(struct lkdf_ctx *c, void *arg)
 	t->then_on_event = true;
 	/* 1: the operation is over already. */
 	a_store(&t->then_arrivals, 0, relaxed);
-	is_over = is_worker ? io_ring_peek(c->ex->worker, t->io)
-			    : run_here(rt, t->io);
-	if (is_over && goes_on_here(c, t))
-		return go_on_here(c, arg);
-	if (is_over)
-		a_store(&t->then_arrivals, 1, relaxed);
-	else if (is_worker)
+	/* The rest of what was at hand; an error comes again. */
+	if (nr > 0)
+		io_op_came(&t->io->op, nr);
+	if (is_worker)
 		io_issue(c->ex->worker, t->io);
+	else if (run_at_once(c, t))
+		return call_fn(c, arg);
 	return leave(c);
 }
 
@@ -284,6 +322,7 @@ bool io_serial(struct worker *w)
 	if (!io_wait_has_some(&rt->io_wait))
 		return false;
 	io_wait_poll(&rt->io_wait, SERIAL_NS, &ready);
+	event_poll_serial(rt);
 	while (!list_is_empty(&ready)) {
 		l = ready.next;
 		list_del(l);

@@ -66,6 +66,7 @@ struct io_rings {
 	/* Any thread; set under the runtime's lock. */
 	_Atomic(int) error; /* why there are none, 0, or IO_UNKNOWN */
 	_Atomic(uint32_t) nr;
+	_Atomic(int) lacks; /* a worker that has none: id and why; or 0 */
 	uint32_t found_flags; /* under lock: those that the kernel takes */
 	_Atomic(int) threads_error; /* why the kernel's are not as told */
 	int *bell; /* under lock: of each node; < 0: none */

@@ -27,6 +27,12 @@
 #define NR_BOUNDED 4
 #define NR_UNBOUNDED 64
 
+/* In io_rings.lacks: the worker, above the errno. */
+#define LACKS_SHIFT 12
+
+/* A peek that took as long has waited. */
+#define LONG_NS 20000
+
 static struct lkdf *rt_of(const struct worker *w)
 {
 	return w->executor->rt;
@@ -62,7 +68,7 @@ const char *io_ring_why(struct lkdf *rt)
 }
 
 /* What the kernel would not do; "": it does all. */
-static const char *lacks(const struct io_rings *all)
+static const char *refused(const struct io_rings *all)
 {
 	uint32_t flags = all->flags & ~all->found_flags;
 
@@ -81,7 +87,14 @@ void io_ring_how(struct lkdf *rt, char *to, size_t size)
 	int rc = a_load(&all->threads_error, relaxed);
 	bool is_polled = all->found_flags & IORING_SETUP_SQPOLL;
 	const char *where = "on the node's CPUs";
+	int lacks = a_load(&all->lacks, relaxed);
 
+	if (lacks) {
+		snprintf(to, size, "worker %d uses threads: %s",
+			 lacks >> LACKS_SHIFT,
+			 uring_why(-(lacks & ((1 << LACKS_SHIFT) - 1))));
+		return;
+	}
 	if (!rt->sched.is_pinned)
 		where = "on any CPU, as workers are not bound";
 	else if (rc)
@@ -89,7 +102,7 @@ void io_ring_how(struct lkdf *rt, char *to, size_t size)
 	snprintf(to, size,
 		 "io=%s%s%s; %s threads of the kernel: %d for each CPU of its "
 		 "node and %d, %s",
-		 all->mode == IO_OWNER ? "owner" : "steal", lacks(all),
+		 all->mode == IO_OWNER ? "owner" : "steal", refused(all),
 		 is_polled ? ", SQPOLL" : "",
 		 is_polled ? "a node's" : "a worker's own", NR_BOUNDED,
 		 NR_UNBOUNDED, where);
@@ -183,6 +196,8 @@ static int open_ring(struct worker *w, struct io_ring *ring)
 
 	list_init(&ring->list);
 	ring->w = w;
+	ring->long_ticks =
+		(uint64_t)LONG_NS * w->sched->ticks_per_1024ns / 1024;
 	ring->is_owned = all->mode == IO_OWNER;
 	ring->bell = -1;
 	/* Who sleeps on its own bell hears the node's, too. */
@@ -213,6 +228,7 @@ struct io_ring *io_ring_make(struct worker *w)
 	if (rc) {
 		region_unmap(ring, sizeof(*ring));
 		w->io_has_failed = true;
+		a_store(&all->lacks, w->id << LACKS_SHIFT | -rc, relaxed);
 		log_text(&rt->log, LKDF_LOG_INFO,
 			 "io: worker %d has no ring: %s", w->id, uring_why(rc));
 		return NULL;

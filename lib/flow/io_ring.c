@@ -2,24 +2,26 @@
 #include "flow/io_ring.h"
 
 #include "base/bell.h"
-#include "base/err.h"
-#include "base/log.h"
+#include "base/clock.h"
 #include "flow/complete.h"
 #include "flow/runtime.h"
-#include "mem/region.h"
-#include "topo/topo.h"
 
 #include <errno.h>
 #include <lkdf/runtime.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#include <sched.h>
 
 /* Taken at a time: others may take the next ones meanwhile. */
 #define NR_TAKE 32
 
-/* A read that was not at hand: neither are the next ones, probably. */
+/* One that was not at hand: neither are the next ones, probably. */
 #define NR_BLIND 15
+
+/*
+ * What is known of a descriptor is asked again after so many reads, and at once
+ * when one took so long that it may have waited: the descriptor may have been
+ * closed and be another file's.
+ */
+#define NR_BELIEVED 64
 
 static struct io_ring *ring_at(struct lkdf *rt, int worker)
 {
@@ -113,25 +115,64 @@ static void flush(struct io_ring *ring)
 		io_wait_again(rt_of(ring->w));
 }
 
-bool io_ring_peek(struct worker *w, struct io_req *r)
+static struct io_seen *look_at(struct io_ring *ring, int fd)
 {
-	struct io_ring *ring = w->io;
-	enum io_next next;
+	struct io_seen *seen = &ring->seen[(unsigned)fd % IO_SEEN];
+
+	if (likely(seen->fd == fd && seen->nr_left)) {
+		seen->nr_left--;
+		return seen;
+	}
+	seen->fd = fd;
+	seen->sort = (uint16_t)io_op_sort(fd);
+	seen->nr_left = NR_BELIEVED;
+	return seen;
+}
+
+static int64_t peek_path(struct io_ring *ring, const struct lkdf_io *io)
+{
+	uint32_t *nr_blind = &ring->nr_blind_path[io->op == LKDF_IO_STATX];
 	int64_t rc;
 
-	if (!ring || uring_nr_waiting(&ring->u))
-		return false;
+	if (*nr_blind) {
+		--*nr_blind;
+		return -EAGAIN;
+	}
+	rc = io_op_peek_path(io);
+	if (rc == -EAGAIN)
+		*nr_blind = NR_BLIND;
+	return rc;
+}
+
+static int64_t peek_read(struct io_ring *ring, const struct lkdf_io *io)
+{
+	struct io_seen *seen;
+	uint64_t start;
+	int64_t rc;
+
 	if (ring->nr_blind) {
 		ring->nr_blind--;
-		return false;
+		return -EAGAIN;
 	}
-	do {
-		rc = io_op_peek(&r->op);
-		next = rc == -EAGAIN ? IO_WAIT : io_op_came(&r->op, rc);
-	} while (next == IO_AGAIN);
-	if (next == IO_WAIT)
+	seen = look_at(ring, io->fd);
+	start = clock_ticks();
+	rc = io_op_peek(io, seen->sort);
+	if (unlikely(clock_ticks() - start > ring->long_ticks))
+		seen->nr_left = 0;
+	if (rc == -EAGAIN)
 		ring->nr_blind = NR_BLIND;
-	return next == IO_OVER;
+	return rc;
+}
+
+int64_t io_ring_peek(struct worker *w, const struct lkdf_io *io)
+{
+	struct io_ring *ring = w->io;
+
+	if (!ring || uring_nr_waiting(&ring->u))
+		return -EAGAIN;
+	if (io_op_is_small(io))
+		return peek_read(ring, io);
+	return io_op_peeks_path(io) ? peek_path(ring, io) : -EAGAIN;
 }
 
 bool io_ring_issue(struct worker *w, struct io_req *r)
@@ -252,6 +293,9 @@ bool io_ring_poll(struct worker *w)
 	struct io_ring *ring;
 	int i;
 
+	/* Its threads are not bound: one may wait for this very CPU. */
+	if (unlikely(blocking_is_busy(&rt->blocking)))
+		sched_yield();
 	if (likely(!a_load(&rt->io_rings.nr, relaxed)))
 		return false;
 	if (w->io && io_ring_has_news(w->io))

@@ -26,9 +26,19 @@
 /* Collected at most before they are submitted. */
 #define IO_BATCH 16
 
+/* Descriptors of which something is known, by their last bits. */
+#define IO_SEEN 8
+
+struct io_seen {
+	int fd;
+	uint16_t sort; /* enum io_sort */
+	uint16_t nr_left; /* looks that believe it; 0: nothing is known */
+};
+
 struct io_ring {
 	/* Set at create, constant afterwards. */
 	struct worker *w;
+	uint64_t long_ticks; /* a peek that took as long was none */
 	bool is_owned; /* io=owner */
 	int bell; /* of its own; -1: the node's */
 
@@ -38,6 +48,8 @@ struct io_ring {
 	/* The worker only: those that the kernel would not take. */
 	struct io_req *later;
 	uint32_t nr_blind; /* reads that do not look first */
+	uint32_t nr_blind_path[2]; /* the same: opens, statx */
+	struct io_seen seen[IO_SEEN];
 
 	/* Whoever takes completions, one at a time. */
 	_Alignas(CACHE_LINE) _Atomic(uint32_t) is_taken;
@@ -76,10 +88,10 @@ void io_rings_fini(struct lkdf *rt);
 /* ---- io_ring.c ---------------------------------------------------------- */
 
 /*
- * On a worker that has collected nothing: reads what is at hand, at once. True:
- * it is over.
+ * On a worker that has collected nothing: reads, opens or looks at what is at
+ * hand, at once. What the call says, or -EAGAIN.
  */
-bool io_ring_peek(struct worker *w, struct io_req *r);
+int64_t io_ring_peek(struct worker *w, const struct lkdf_io *io);
 
 /* On a worker. False: it has no ring, and cannot have one. */
 bool io_ring_issue(struct worker *w, struct io_req *r);

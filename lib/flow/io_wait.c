@@ -17,9 +17,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #define NS 1000000000
+
+/* Between two looks at more than one poll() takes. */
+#define PARTS_NS 1000000
 
 /* Until a cancel that found nothing is tried again. */
 #define AGAIN_NS 500000
@@ -51,7 +55,10 @@ static void make_room(struct io_wait *q, size_t nr)
 	q->nr_fds = 2 * nr;
 }
 
-/* Under lock: the list as poll() wants it; those for which there is room. */
+/*
+ * Under lock: the list as poll() wants it, without those that wait for a time;
+ * those for which there is room.
+ */
 static size_t fill(struct io_wait *q, int64_t *end_ns)
 {
 	size_t nr = 1;
@@ -67,10 +74,11 @@ static size_t fill(struct io_wait *q, int64_t *end_ns)
 	q->fds[nr++] = (struct pollfd){ .fd = q->wake_fd, .events = POLLIN };
 	for (l = q->list.next; l != &q->list && nr < q->nr_fds; l = l->next) {
 		r = req_of(l);
-		q->fds[nr].fd = r->end_ns >= 0 ? -1 : r->op.io.fd;
-		q->fds[nr].events = io_op_events(&r->op);
-		q->fds[nr++].revents = 0;
-		if (r->end_ns >= 0 && (*end_ns < 0 || r->end_ns < *end_ns))
+		if (r->end_ns < 0)
+			q->fds[nr++] = (struct pollfd){ .fd = r->op.io.fd,
+							.events = io_op_events(
+								&r->op) };
+		else if (*end_ns < 0 || r->end_ns < *end_ns)
 			*end_ns = r->end_ns;
 	}
 	return nr;
@@ -82,17 +90,40 @@ static void take_ready(struct io_wait *q, size_t nr, struct list *ready)
 	int64_t now = clock_now_ns();
 	struct list *l = q->list.next, *next;
 	struct io_req *r;
-	size_t i;
+	bool is_ready;
+	size_t i = 1;
 
-	for (i = 1; l != &q->list; l = next, i++) {
+	for (; l != &q->list; l = next) {
 		next = l->next;
 		r = req_of(l);
-		if ((i >= nr || !q->fds[i].revents) &&
-		    (r->end_ns < 0 || r->end_ns > now) && !io_cancelled(r))
+		if (r->end_ns >= 0)
+			is_ready = r->end_ns <= now;
+		else
+			is_ready = i < nr && q->fds[i++].revents;
+		if (!is_ready && !io_cancelled(r))
 			continue;
 		list_del(l);
 		list_append(ready, l);
 	}
+}
+
+/* poll() takes no more entries than files may be open, and there are more. */
+static void poll_parts(struct pollfd *fds, size_t nr, int64_t timeout_ns)
+{
+	struct timespec ts = { 0, 0 };
+	struct rlimit l = { 1, 1 };
+	size_t part, i;
+	bool has_some = false;
+
+	getrlimit(RLIMIT_NOFILE, &l);
+	part = l.rlim_cur && l.rlim_cur < nr ? (size_t)l.rlim_cur : 1;
+	for (i = part; i < nr; i += part)
+		has_some |= poll(fds + i, nr - i < part ? nr - i : part, 0) > 0;
+	if (!has_some)
+		ts.tv_nsec = timeout_ns >= 0 && timeout_ns < PARTS_NS
+				     ? timeout_ns
+				     : PARTS_NS;
+	ppoll(fds, part, &ts, NULL);
 }
 
 static void rest(int64_t timeout_ns, int64_t end_ns, struct pollfd *fds,
@@ -107,7 +138,8 @@ static void rest(int64_t timeout_ns, int64_t end_ns, struct pollfd *fds,
 		left = timeout_ns;
 	ts.tv_sec = left / NS;
 	ts.tv_nsec = left % NS;
-	ppoll(fds, nr, left < 0 ? NULL : &ts, NULL);
+	if (ppoll(fds, nr, left < 0 ? NULL : &ts, NULL) < 0 && errno == EINVAL)
+		poll_parts(fds, nr, left);
 }
 
 void io_wait_poll(struct io_wait *q, int64_t timeout_ns, struct list *ready)

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "flow/kind.h"
 
+#include "base/clock.h"
 #include "base/err.h"
+#include "flow/ctx.h"
+#include "flow/frame.h"
 #include "flow/io.h"
 #include "flow/io_ring.h"
 #include "flow/limit.h"
@@ -259,4 +262,20 @@ void kind_sample(struct lkdf_kind *k, uint64_t body_ticks)
 	a_store(&k->nr_short, nr, relaxed);
 	if (nr >= SAMPLES && slow & (SLOW_UNSAMPLED | SLOW_LONG))
 		a_store(&k->slow, slow & SLOW_STAYS, relaxed);
+}
+
+int kind_call_timed(struct lkdf_kind *k, struct lkdf_ctx *c, void *arg)
+{
+	uint64_t start = clock_ticks();
+	int rc = k->fn(c, arg);
+	uint64_t end = clock_ticks();
+
+	if (c->put_off)
+		return rc;
+	kind_sample(k, end - start);
+	if (a_load(&k->slow, relaxed) & SLOW_TRACED)
+		trace_slice(c->ex->ring, k->trace_name,
+			    graph_number(c->frame->graph, c->index), start,
+			    end);
+	return rc;
 }

@@ -118,6 +118,9 @@ struct lkdf_kind *kind_commuting(struct lkdf_kind *k, lkdf_fn fn);
 /* A body took so long: is the kind short? */
 void kind_sample(struct lkdf_kind *k, uint64_t body_ticks);
 
+/* Calls the body of a graph's task, and looks how long it takes. */
+int kind_call_timed(struct lkdf_kind *k, struct lkdf_ctx *c, void *arg);
+
 /* prio: enum lkdf_prio; DEFAULT takes the kind's. */
 static inline enum sched_class kind_class(const struct lkdf_kind *k, int prio)
 {

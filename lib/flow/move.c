@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "flow/ctx.h"
+#include "flow/facts.h"
 #include "flow/kind.h"
 #include "flow/place.h"
 #include "flow/replica.h"
@@ -78,12 +79,17 @@ static int noted_node(struct lkdf_data *d, uint32_t part)
 /* -1: nobody knows; the number of nodes: not on a single one. */
 static int where(struct lkdf_data *d, uint32_t part)
 {
+	int node = noted_node(d, part), seen = facts_node(d, part), os;
 	const struct lkdf *rt = d->rt;
-	int node = noted_node(d, part), os;
 	bool is_all;
 
-	if (node >= 0 || !keeps_address(d) || !rt->heap->is_bound)
+	if (!rt->heap->is_bound || (seen < 0 && !keeps_address(d)) ||
+	    (node >= 0 && (seen < 0 || seen == node)))
 		return node;
+	/* The kernel has moved what was noted, or nothing was. */
+	seen = facts_fact(d, part);
+	if (seen >= 0)
+		return seen;
 	os = os_node_of(bytes_of(d, part), data_size(d, part), &is_all);
 	if (os == OS_SPREAD)
 		return rt->topo->nr_nodes;
@@ -133,6 +139,7 @@ static void move_block(struct executor *ex, struct lkdf_data *d, int node,
 
 	if (!p)
 		return;
+	facts_forget(d);
 	if (keeps)
 		memcpy(p, old, d->bytes);
 	else if (d->drop)
@@ -140,6 +147,7 @@ static void move_block(struct executor *ex, struct lkdf_data *d, int node,
 	note_node(d, 0, node);
 	/* [data.at] as in data_bytes(). */
 	a_store(&d->at, p, release);
+	facts_watch(d, p, keeps);
 	data_free_own(d, old);
 	counter_add(ex->counters, COUNTER_MIGRATED, d->bytes);
 }

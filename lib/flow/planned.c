@@ -4,10 +4,12 @@
 #include "base/clock.h"
 #include "flow/ctx.h"
 #include "flow/data.h"
+#include "flow/facts.h"
 #include "flow/rehome.h"
 #include "flow/runtime.h"
 #include "flow/seen.h"
 #include "flow/wire.h"
+#include "mem/heap.h"
 #include "sched/plan.h"
 
 #include <stdlib.h>
@@ -117,14 +119,45 @@ static void begin_var(struct frame *f, uint32_t var)
 	put_down(f, a_load(&p->home[var], relaxed), w->bytes, w->nr_tasks);
 }
 
+/* What the kernel has moved meanwhile has its home there. */
+static void follow_board(struct lkdf_graph *g)
+{
+	struct planned *p = g->planned;
+	const struct wire_var *v;
+	uint32_t i, nr;
+	int node, home;
+
+	board_pass(g->rt->board, BOARD_NOW);
+	nr = board_changes(g->rt->board);
+	if (nr == a_load(&p->nr_changes, relaxed))
+		return;
+	a_store(&p->nr_changes, nr, relaxed);
+	for (i = 0; i < p->nr_vars; i++) {
+		v = wire_var(g->wiring, i);
+		node = v->is_brief ? -1 : facts_node(v->data, v->part);
+		if (node < 0)
+			continue;
+		home = a_load(&p->home[i], relaxed);
+		/* A node without memory has them as near as they can be. */
+		if (home >= 0 &&
+		    heap_near_memory(g->rt->heap, home) == (unsigned)node)
+			continue;
+		a_store(&p->home[i], facts_home(g->rt, node), relaxed);
+		a_store(&p->has_moved, 1, relaxed);
+	}
+}
+
 void planned_begin(struct frame *f)
 {
 	struct planned *p = f->graph->planned;
-	bool has_moved = a_load(&p->has_moved, relaxed);
-	const struct work *w = has_moved ? p->reader : p->node;
+	const struct work *w;
+	bool has_moved;
 	uint32_t i;
 	int node;
 
+	follow_board(f->graph);
+	has_moved = a_load(&p->has_moved, relaxed);
+	w = has_moved ? p->reader : p->node;
 	for (node = 0; node < p->nr_nodes; node++)
 		if (w[node].nr_tasks)
 			put_down(f, node, w[node].bytes, w[node].nr_tasks);

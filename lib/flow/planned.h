@@ -5,7 +5,8 @@
  * that a node knows whether it may take work from another one.
  *
  * And where the blocks are: a thief that writes fresh bytes has them on its
- * node, and blocks may get another home while the graph runs (rehome.h). Tasks
+ * node, and blocks may get another home while the graph runs (rehome.h), or the
+ * kernel moves them and the board says so (facts.h) when a run begins. Tasks
  * follow them from then on. All that is a guess where runs overlap: a wrong one
  * costs time, nothing else.
  */
@@ -39,6 +40,7 @@ struct planned {
 	_Atomic(int32_t) *home; /* by var: node */
 	_Atomic(int64_t) *left; /* by var: bytes, of the latest run */
 	_Atomic(uint32_t) has_moved; /* some are not where the plan says */
+	_Atomic(uint32_t) nr_changes; /* of the board, when it was looked at */
 };
 
 /* Of one run: what it has on a node's account. */

@@ -41,7 +41,7 @@ static void move_pages_of(struct executor *ex, struct frame *f, uint32_t var,
 	int64_t moved = 0;
 
 	if (h->is_bound)
-		moved = os_move(f->values.bytes[var], size_of(f, var),
+		moved = os_move(f->values.var[var].bytes, size_of(f, var),
 				h->os_node[node]);
 	if (moved > 0)
 		counter_add(ex->counters, COUNTER_MIGRATED, (uint64_t)moved);
@@ -56,7 +56,7 @@ static bool is_movable(const struct frame *f, uint32_t var)
 {
 	const struct wire_var *v = wire_var(f->graph->wiring, var);
 
-	return !v->is_brief && f->values.bytes[var];
+	return !v->is_brief && f->values.var[var].bytes;
 }
 
 void rehome(struct executor *ex, struct frame *f, uint32_t var)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "flow/run.h"
 
-#include "base/clock.h"
 #include "base/err.h"
 #include "flow/data.h"
 #include "flow/deadline.h"
 #include "flow/decide.h"
+#include "flow/facts.h"
 #include "flow/inner.h"
 #include "flow/io_ring.h"
 #include "flow/kind.h"
@@ -225,22 +225,6 @@ static bool after(struct burst *b, uint32_t index, int rc)
 	return false;
 }
 
-static int timed_call(struct lkdf_kind *k, struct lkdf_ctx *c, void *arg)
-{
-	uint64_t start = clock_ticks();
-	int rc = k->fn(c, arg);
-	uint64_t end = clock_ticks();
-
-	if (c->put_off)
-		return rc;
-	kind_sample(k, end - start);
-	if (a_load(&k->slow, relaxed) & SLOW_TRACED)
-		trace_slice(c->ex->ring, k->trace_name,
-			    graph_number(c->frame->graph, c->index), start,
-			    end);
-	return rc;
-}
-
 /* Somebody who asks in vain is put off until there is something to share. */
 static inline __attribute__((always_inline)) bool
 needs_look(struct burst *b, struct lkdf_kind *k)
@@ -348,7 +332,7 @@ run_chain(struct burst *b, uint32_t index, const bool has_tokens)
 				break;
 		}
 		rc = likely(how == BEFORE_RUN) ? k->fn(c, r->arg)
-					       : timed_call(k, c, r->arg);
+					       : kind_call_timed(k, c, r->arg);
 		is_away = unlikely((rc | c->after) < 0) && !after(b, index, rc);
 		if (unlikely(is_away))
 			break;
@@ -449,11 +433,12 @@ static void look_at_ring(struct burst *b, uint64_t item)
 
 static void run(struct worker *w, uint64_t item)
 {
+	void *bytes[CTX_NR_BYTES];
 	struct burst b = {
 		.w = w,
 		.rt = w->executor->rt,
 		.slot = NO_SLOT,
-		.ctx.ex = w->executor,
+		.ctx = { .ex = w->executor, .bytes = bytes },
 	};
 
 	io_ring_guard(w);
@@ -493,7 +478,7 @@ void run_one(struct worker *w, uint64_t item)
 
 const struct sched_ops run_ops = {
 	.run = run,
-	.poll = io_ring_poll,
+	.poll = facts_idle,
 	.wait = io_serial,
 	.tick = deadline_tick,
 };

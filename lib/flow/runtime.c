@@ -9,6 +9,8 @@
 #include "flow/after.h"
 #include "flow/data.h"
 #include "flow/event.h"
+#include "flow/event_poll.h"
+#include "flow/facts.h"
 #include "flow/frame.h"
 #include "flow/io_ring.h"
 #include "flow/kind.h"
@@ -163,7 +165,9 @@ static void free_memory(struct lkdf *rt)
 		free(rt->frames[i]);
 	region_unmap(rt->executors, nr * sizeof(*rt->executors));
 	trace_close(&rt->trace);
+	facts_close(rt, false);
 	place_close(rt);
+	scope_fini(&rt->fds);
 	scope_fini(&rt->root);
 	pthread_mutex_destroy(&rt->scope_lock);
 	pthread_mutex_destroy(&rt->kick_lock);
@@ -187,12 +191,17 @@ int runtime_open(struct lkdf *rt, const struct runtime_attr *a)
 	pthread_mutex_init(&rt->kick_lock, NULL);
 	pthread_mutex_init(&rt->data_lock, NULL);
 	list_init(&rt->all_data);
+	list_init(&rt->polled);
+	event_shards_init(rt->event_shards);
 	scope_init(&rt->root, rt, NULL, "root");
+	scope_init(&rt->fds, rt, NULL, "descriptors");
 	rc = io_init(rt, a->io, a->io_sqpoll_ms);
 	if (!rc)
 		rc = mark_alive(rt);
 	if (!rc)
 		rc = place_open(rt, a);
+	if (!rc)
+		rc = facts_open(rt, a);
 	if (!rc)
 		rc = open_trace(rt, a);
 	if (!rc)
@@ -217,6 +226,7 @@ void runtime_close(struct lkdf *rt)
 	sched_stop(&rt->sched);
 	io_rings_fini(rt);
 	after_close(rt);
+	event_shards_close(rt->event_shards, false);
 	data_report_leaks(rt);
 	place_report_leaks(rt);
 	free_memory(rt);
@@ -226,6 +236,7 @@ void runtime_abandon(struct lkdf *rt)
 {
 	/* Whoever held it at the fork is not here. */
 	pthread_mutex_init(&rt->lock, NULL);
+	facts_close(rt, true);
 	io_abandon(rt);
 	loop_close(rt);
 	sched_abandon(&rt->sched);
@@ -233,6 +244,8 @@ void runtime_abandon(struct lkdf *rt)
 	blocking_abandon(&rt->blocking);
 	data_abandon(rt);
 	move_abandon(rt);
+	event_poll_abandon(rt);
+	event_shards_close(rt->event_shards, true);
 	kind_abandon(rt);
 	trace_abandon(&rt->trace);
 	free_memory(rt);

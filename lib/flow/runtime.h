@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/thread.h"
 #include "device/blocking.h"
+#include "flow/event_tap.h"
 #include "flow/io.h"
 #include "flow/scope.h"
 #include "flow/stock.h"
@@ -23,6 +24,7 @@
 #define MAX_FRAMES (FRAME_CHUNK * FRAME_CHUNK)
 
 struct after;
+struct board;
 struct frame;
 struct task;
 
@@ -37,6 +39,8 @@ struct runtime_attr {
 	int memory_huge; /* enum os_huge */
 	int io; /* enum io_mode */
 	uint32_t io_sqpoll_ms;
+	int signal; /* enum board_wish */
+	uint64_t signal_bytes; /* data that is watched, at least */
 };
 
 struct lkdf {
@@ -44,6 +48,7 @@ struct lkdf {
 	struct log log;
 	struct topo *topo;
 	struct heap *heap;
+	struct board *board; /* where bytes are, see facts.h */
 	struct lkdf_place *places; /* by node */
 	bool is_placing; /* tasks run where their bytes are */
 	bool is_rehoming; /* see rehome.h */
@@ -64,10 +69,14 @@ struct lkdf {
 	struct pool pool[NR_POOLS];
 	struct stocks stocks; /* for threads of the user */
 	struct lkdf_scope root;
+	struct lkdf_scope fds; /* see event_poll.h */
+	struct event_shard event_shards[EVENT_SHARDS];
 	_Atomic(uint64_t) nr_handles;
 	_Atomic(uint32_t) nr_guests; /* user threads inside a signal */
 	_Atomic(uint32_t) next_spread; /* nodes of first values, in turn */
 	_Atomic(struct lkdf_kind *) move_kind; /* see flow/move.h */
+	_Atomic(struct lkdf_kind *) poll_kind; /* see flow/event_poll.h */
+	_Atomic(uint32_t) nr_polled; /* serial mode; under poll_lock */
 
 	/* Under scope_lock: the tree of scopes. */
 	pthread_mutex_t scope_lock;
@@ -81,6 +90,10 @@ struct lkdf {
 	pthread_mutex_t kick_lock;
 	struct task *kickable;
 	_Atomic(uint32_t) nr_kicks; /* asked for, see task_kick() */
+
+	/* Under poll_lock: serial mode, who waits for a descriptor. */
+	struct lock poll_lock;
+	struct list polled;
 
 	/* Under after_lock: tasks that wait for events. */
 	struct lock after_lock;

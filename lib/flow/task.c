@@ -231,6 +231,7 @@ struct task *task_of_ctx(struct lkdf_ctx *c)
 	if (unlikely(!c->task)) {
 		c->task = task_create_for(c->ex, c->frame, c->index);
 		c->after = AFTER_LOOK;
+		c->nr_bytes = 0;
 	}
 	c->has_spawned = true;
 	return c->task;

@@ -6,13 +6,11 @@
 #include "flow/data.h"
 #include "flow/frame.h"
 #include "flow/inner.h"
-#include "flow/planned.h"
 #include "flow/replica.h"
 #include "flow/runtime.h"
 #include "flow/sources.h"
 #include "flow/uses.h"
 #include "flow/wire.h"
-#include "mem/heap.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -73,21 +71,21 @@ int values_create(struct frame *f)
 	size_t nr_vars = w->vars.nr, nr = w->nr_claims, i;
 	struct values *v = &f->values;
 
-	v->bytes = calloc(nr_vars + 1, sizeof(*v->bytes));
-	v->readers = calloc(nr_vars + 1, sizeof(*v->readers));
+	v->heap = f->graph->rt->heap;
+	v->var = calloc(nr_vars + 1, sizeof(*v->var));
 	v->error = calloc(nr + 1, sizeof(*v->error));
 	v->is_dead = calloc(nr + 1, sizeof(*v->is_dead));
 	v->nr_untouched = calloc(nr + 1, sizeof(*v->nr_untouched));
 	v->claim = calloc(1, sizeof(*v->claim) + 2 * nr * sizeof(struct use));
 	if (w->has_maybe)
 		v->untouched = calloc(w->uses.nr, sizeof(*v->untouched));
-	if (!v->bytes || !v->readers || !v->error || !v->is_dead ||
-	    !v->nr_untouched || !v->claim || (w->has_maybe && !v->untouched))
+	if (!v->var || !v->error || !v->is_dead || !v->nr_untouched ||
+	    !v->claim || (w->has_maybe && !v->untouched))
 		return err(-ENOMEM, "graph %s: no memory for a frame's data",
 			   f->graph->name);
 	for (i = 0; i < nr_vars; i++)
-		a_store(&v->readers[i], wire_var(w, (uint32_t)i)->nr_readers,
-			relaxed);
+		a_store(&v->var[i].readers,
+			wire_var(w, (uint32_t)i)->nr_readers, relaxed);
 	fill_claim(f);
 	return 0;
 }
@@ -96,8 +94,7 @@ void values_destroy(struct frame *f)
 {
 	struct values *v = &f->values;
 
-	free(v->bytes);
-	free(v->readers);
+	free(v->var);
 	free(v->error);
 	free(v->is_dead);
 	free(v->nr_untouched);
@@ -193,7 +190,7 @@ void values_begin(struct frame *f)
 			reduction_begin(v->data, v->part);
 		/* [data.look] pairs with [data.at]. */
 		at = a_load(&v->data->at, acquire);
-		val->bytes[i] = at ? at + v->offset : NULL;
+		val->var[i].bytes = at ? at + v->offset : NULL;
 	}
 }
 
@@ -292,96 +289,6 @@ bool values_are_missing(const struct frame *f, uint32_t index)
 	return false;
 }
 
-/* ---- brief bytes -------------------------------------------------------- */
-
-static __attribute__((noinline)) void *
-bring_slowly(const struct executor *ex, const struct frame *f, uint32_t var)
-{
-	const struct lkdf_data *d = wire_var(f->graph->wiring, var)->data;
-	struct heap *h = d->rt->heap;
-	struct heap_want w = { heap_near_memory(h, ex->node), d->bytes,
-			       d->align, d->flags & LKDF_DATA_HUGE };
-	bool is_zero;
-	int error;
-
-	return heap_alloc_slow(h, heap_thread_cache(h), &w, &is_zero, &error);
-}
-
-static inline bool bring(const struct executor *ex, struct frame *f,
-			 uint32_t var)
-{
-	const struct lkdf *rt = f->graph->rt;
-	unsigned class = f->graph->wiring->brief[var].class;
-	struct cache *c = heap_known_cache(rt->heap);
-	void *p = NULL;
-
-	if (likely(c && class != BRIEF_LARGE))
-		p = heap_alloc_from(c->local, class);
-	if (unlikely(!p))
-		p = bring_slowly(ex, f, var);
-	f->values.bytes[var] = p;
-	if (unlikely(f->graph->planned))
-		planned_made(f, var, ex->node);
-	return p != NULL;
-}
-
-static inline void take_away(struct frame *f, uint32_t var)
-{
-	const struct wiring *w = f->graph->wiring;
-	struct heap *h = f->graph->rt->heap;
-	void *p = f->values.bytes[var];
-
-	f->values.bytes[var] = NULL;
-	if (unlikely(!p))
-		return;
-	if (unlikely(w->brief[var].has_drop))
-		wire_var(w, var)->data->drop(p);
-	heap_free(h, heap_known_cache(h), p);
-}
-
-/* One reader less. */
-static inline void use_up(struct frame *f, uint32_t var)
-{
-	uint32_t nr = f->graph->wiring->brief[var].nr_readers;
-
-	if (nr > 1) {
-		/* [values.used] what the readers did; pairs with itself. */
-		if (a_sub(&f->values.readers[var], 1, acq_rel) != 1)
-			return;
-		a_store(&f->values.readers[var], nr, relaxed);
-	}
-	take_away(f, var);
-}
-
-static inline bool is_brief_use(const struct wire_use *u, uint8_t what)
-{
-	return (u->flags & (WIRE_BRIEF | WIRE_MERGED | what)) ==
-	       (WIRE_BRIEF | what);
-}
-
-static inline void used(struct frame *f, const struct wire_use *u,
-			const struct wire_use *end)
-{
-	const struct wiring *w = f->graph->wiring;
-
-	for (; u < end; u++) {
-		if (!is_brief_use(u, 0))
-			continue;
-		if (!(u->flags & WIRE_WRITES))
-			use_up(f, u->var);
-		else if (unlikely(!w->brief[u->var].nr_readers))
-			take_away(f, u->var);
-	}
-}
-
-void values_used(struct frame *f, uint32_t index)
-{
-	const struct wire_use *u, *end;
-
-	u = wire_uses(f->graph->wiring, index, &end);
-	used(f, u, end);
-}
-
 void values_dead(struct frame *f, uint32_t index)
 {
 	const struct wiring *w = f->graph->wiring;
@@ -402,39 +309,7 @@ void values_dead(struct frame *f, uint32_t index)
 			a_store(&f->values.is_dead[claim], 1, relaxed);
 	}
 	values_count_untouched(f, index);
-	values_used(f, index);
-}
-
-static int no_bytes(struct lkdf_ctx *c, uint32_t var)
-{
-	const struct lkdf_data *d =
-		wire_var(c->frame->graph->wiring, var)->data;
-	char text[DATA_TEXT];
-
-	c->has_why = true;
-	c->after = AFTER_LOOK;
-	return err(-ENOMEM, "no memory for %s", data_text(d, 0, text));
-}
-
-int values_body(struct lkdf_ctx *c, void *arg)
-{
-	struct frame *f = c->frame;
-	uint32_t index = c->index;
-	lkdf_fn body = f->recs[index].kind->body;
-	const struct wire_use *first, *u, *end;
-	int rc;
-
-	first = wire_uses(f->graph->wiring, index, &end);
-	for (u = first; u < end; u++)
-		if (is_brief_use(u, WIRE_WRITES) &&
-		    unlikely(!bring(c->ex, f, u->var)))
-			return no_bytes(c, u->var);
-	rc = unlikely(f->graph->planned) ? planned_call(c, body, arg)
-					 : body(c, arg);
-	/* With a task of its own, or dead: at its end. */
-	if (likely(rc >= 0 && !c->task))
-		used(f, first, end);
-	return rc;
+	brief_used(f, index);
 }
 
 /* Of the var that is combined, whatever part of it the use is of. */
@@ -463,5 +338,5 @@ void *values_ptr(struct lkdf_ctx *c, unsigned use)
 		return NULL;
 	if (unlikely(u->mode & LKDF_REDUCE))
 		return copy_of(c->ex, w, u);
-	return f->values.bytes[u->var];
+	return f->values.var[u->var].bytes;
 }

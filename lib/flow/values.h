@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * The data of one run: where the bytes of each use are, and the claim on what
- * lies outside of the graph. Bytes of LKDF_DATA_ONCE live from the start of
- * their producer to the end of their last reader, in each run anew; they come
- * from the node of the worker that runs the producer.
+ * lies outside of the graph. Bytes of LKDF_DATA_ONCE come and go in each run,
+ * see brief.h.
  *
  * A run whose claim has to wait starts when it is granted. A call that repeats
  * keeps it from run to run while nobody else waits.
@@ -11,6 +10,7 @@
 #ifndef FLOW_VALUES_H
 #define FLOW_VALUES_H
 
+#include "flow/brief.h"
 #include "flow/claim.h"
 #include "flow/graph.h"
 
@@ -24,10 +24,12 @@ struct wire_use;
 struct values {
 	/* Set at seal, constant afterwards. */
 	struct claim *claim;
-	_Atomic(uint32_t) *readers; /* by var: of brief ones, to come */
 
-	/* When the claim is there; brief ones: its producer, last reader. */
-	void **bytes; /* by var */
+	/* When the claim is there; of brief ones see there. */
+	struct value *var; /* by var */
+
+	/* Set at seal, constant afterwards. */
+	struct heap *heap; /* the runtime's */
 
 	/* When the claim is there. */
 	bool is_poisoned; /* some input is not there: see error */
@@ -67,10 +69,7 @@ void values_count(struct frame *f);
 /* A task that reads what is not there when the run starts. */
 bool values_are_missing(const struct frame *f, uint32_t index);
 
-/* The task has succeeded: its brief inputs are used once less. */
-void values_used(struct frame *f, uint32_t index);
-
-/* It failed or was skipped: the same, and what it should have written. */
+/* The task failed or was skipped: so did what it should have written. */
 void values_dead(struct frame *f, uint32_t index);
 
 /* The body has left the use untouched. */
@@ -88,8 +87,5 @@ void values_forget_untouched(struct frame *f, uint32_t index);
 
 /* The bytes of a use; NULL: there is no such use, or none. */
 void *values_ptr(struct lkdf_ctx *c, unsigned use);
-
-/* The body of a kind that was wrapped: brings and frees brief bytes. */
-int values_body(struct lkdf_ctx *c, void *arg);
 
 #endif

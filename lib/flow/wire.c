@@ -6,6 +6,7 @@
 #include "flow/wire.h"
 
 #include "base/err.h"
+#include "flow/brief.h"
 #include "flow/data.h"
 #include "flow/uses.h"
 #include "mem/heap.h"
@@ -220,7 +221,7 @@ void wire_free(struct lkdf_graph *g)
 			data_put(v->data);
 	}
 	region_free(w->map, w->map_size * sizeof(*w->map));
-	region_free(w->brief, w->vars.nr * sizeof(*w->brief));
+	brief_free(w);
 	wire_forget_tokens(w, g->rt);
 	free(w->tokens);
 	region_free(w->first, (w->nr_indices + 1ul) * sizeof(*w->first));
@@ -329,22 +330,6 @@ static int sort_uses(struct lkdf_graph *g)
 	return copy && next ? 0 : no_memory(g);
 }
 
-static void fill_brief(struct wiring *w)
-{
-	const struct lkdf_data *d;
-	uint32_t i;
-
-	for (i = 0; i < w->vars.nr; i++) {
-		d = wire_var(w, i)->data;
-		w->brief[i].nr_readers = wire_var(w, i)->nr_readers;
-		w->brief[i].has_drop = d->drop != NULL;
-		w->brief[i].class = BRIEF_LARGE;
-		if (d->bytes <= CLASS_MAX_SIZE && d->align == HEAP_ALIGN)
-			w->brief[i].class = (uint8_t)class_of(
-				round_up(d->bytes, HEAP_ALIGN));
-	}
-}
-
 int wire_index(struct lkdf_graph *g)
 {
 	struct wiring *w = g->wiring;
@@ -353,10 +338,8 @@ int wire_index(struct lkdf_graph *g)
 
 	w->nr_indices = g->nr_recs;
 	w->first = region_alloc((g->nr_recs + 1ul) * sizeof(*w->first));
-	w->brief = region_alloc(w->vars.nr * sizeof(*w->brief));
-	if (!w->first || (w->vars.nr && !w->brief) || !make_tokens(g))
+	if (!w->first || !make_tokens(g))
 		return no_memory(g);
-	fill_brief(w);
 	for (i = 0; i < w->uses.nr; i++) {
 		u[i].task = graph_index(g, u[i].task);
 		w->first[u[i].task]++;
@@ -367,7 +350,9 @@ int wire_index(struct lkdf_graph *g)
 		sum += count;
 	}
 	wire_index_pairs(g);
-	return g->is_settled ? sort_uses(g) : 0;
+	if (g->is_settled && sort_uses(g))
+		return -ENOMEM;
+	return brief_index(w) ? no_memory(g) : 0;
 }
 
 const struct wire_use *wire_main(const struct wiring *w,

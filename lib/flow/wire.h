@@ -75,15 +75,6 @@ struct wire_pair {
 
 #define NO_VAR UINT32_MAX
 
-/* What a run needs of a var with brief bytes. */
-struct wire_brief {
-	uint32_t nr_readers;
-	uint8_t class; /* of its bytes; BRIEF_LARGE: see the data */
-	bool has_drop;
-};
-
-#define BRIEF_LARGE 255
-
 struct wiring {
 	struct array uses; /* struct wire_use */
 	struct array vars; /* struct wire_var: the whole, then its parts */
@@ -96,7 +87,7 @@ struct wiring {
 	/* Set at seal, constant afterwards. */
 	uint32_t *first; /* by index: its uses; one more at the end */
 	uint32_t nr_indices; /* of first, less one */
-	struct wire_brief *brief; /* by var */
+	struct brief_use *brief; /* by use */
 	struct domain *tokens; /* one run has them at a time */
 	uint32_t nr_tokens;
 	uint32_t nr_claims;

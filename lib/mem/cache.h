@@ -83,11 +83,11 @@ static inline struct bins *cache_bins(struct cache *c, unsigned memory)
 }
 
 /* False: no room, and nothing was done. mark: its second word from now on. */
-static inline bool cache_push(struct cache *c, const struct span *s,
-			      uint64_t *block, uint64_t mark)
+static inline bool cache_push_class(struct cache *c, unsigned memory,
+				    size_t class, uint64_t *block,
+				    uint64_t mark)
 {
-	struct bins *b = cache_bins(c, s->memory_index);
-	size_t class = s->class;
+	struct bins *b = cache_bins(c, memory);
 	void **top = a_load(&b->top[class], relaxed);
 
 	if (unlikely(top >= b->end[class]))
@@ -97,6 +97,12 @@ static inline bool cache_push(struct cache *c, const struct span *s,
 	/* [cache.push] the slot; pairs with [cache.child]. */
 	a_store(&b->top[class], top + 1, release);
 	return true;
+}
+
+static inline bool cache_push(struct cache *c, const struct span *s,
+			      uint64_t *block, uint64_t mark)
+{
+	return cache_push_class(c, s->memory_index, s->class, block, mark);
 }
 
 /* Blocks in a bin; racy but for the owner. */

@@ -212,12 +212,27 @@ static inline bool heap_free_fast(struct heap *h, struct cache *c, void *p)
 	return cache_push(c, entry_span(entry), p, mark);
 }
 
+/* The same for a block whose memory and class are known. */
+static inline bool heap_free_known(struct heap *h, struct cache *c,
+				   unsigned memory, unsigned class, void *p)
+{
+	uint64_t mark = heap_mark(h, p);
+
+	return likely(((uint64_t *)p)[1] != mark) &&
+	       cache_push_class(c, memory, class, p, mark);
+}
+
 /* This thread's cache, if that is known at once; NULL: ask. */
+static inline struct cache *heap_cache_of(const struct heap *h,
+					  const struct thread *self)
+{
+	return likely(self->memory[0].id == h->id) ? self->memory[0].cache
+						   : NULL;
+}
+
 static inline struct cache *heap_known_cache(const struct heap *h)
 {
-	struct thread *t = thread_self();
-
-	return likely(t->memory[0].id == h->id) ? t->memory[0].cache : NULL;
+	return heap_cache_of(h, thread_self());
 }
 
 /* For structures of our own, on this thread's node; c may be NULL. */

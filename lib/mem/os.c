@@ -124,32 +124,63 @@ bool os_where(void *const *page, unsigned nr, int *node)
 #define MOVE_BATCH 128
 
 /* Of the pages, which are not on the node: to the front. Their number. */
-static unsigned pages_off(void **page, unsigned nr, int os_node)
+static unsigned pages_off(void **page, unsigned nr, const int *status,
+			  int os_node)
 {
-	int status[MOVE_BATCH];
 	unsigned i, n = 0;
 
-	if (!os_where(page, nr, status))
-		return 0;
 	for (i = 0; i < nr; i++)
 		if (status[i] >= 0 && status[i] != os_node)
 			page[n++] = page[i];
 	return n;
 }
 
-/* Pages moved; -errno. */
+/*
+ * Linux 6.1 neither locates nor moves pages that wait for an AutoNUMA hint. A
+ * look at them gives it, which touches nothing behind PROT_NONE; absent pages
+ * stay absent. True: some may have a node now. The pages are in a row.
+ */
+static bool reveal(void *const *page, unsigned nr, const int *status)
+{
+	bool is_any = false;
+#ifdef MADV_POPULATE_READ
+	unsigned char is_present[MOVE_BATCH];
+	unsigned i;
+
+	for (i = 0; i < nr && status[i] >= 0; i++)
+		;
+	if (i == nr || mincore(page[0], (size_t)nr * PAGE, is_present))
+		return false;
+	for (; i < nr; i++)
+		if (status[i] < 0 && is_present[i] & 1)
+			is_any |= !madvise(page[i], PAGE, MADV_POPULATE_READ);
+#else
+	(void)page, (void)nr, (void)status;
+#endif
+	return is_any;
+}
+
+/* Pages in a row: how many moved, or -errno. */
 static int64_t move_batch(void **page, unsigned nr, int os_node)
 {
 	int node[MOVE_BATCH], status[MOVE_BATCH];
-	unsigned i, nr_off = pages_off(page, nr, os_node);
+	unsigned i, nr_off;
 
+	if (!os_where(page, nr, status) ||
+	    (reveal(page, nr, status) && !os_where(page, nr, status)))
+		return 0;
+	nr_off = pages_off(page, nr, status, os_node);
 	for (i = 0; i < nr_off; i++)
 		node[i] = os_node;
-	if (nr_off && syscall(SYS_move_pages, 0, nr_off, page, node, status,
-			      MPOL_MF_MOVE) < 0)
+	if (!nr_off)
+		return 0;
+	if (syscall(SYS_move_pages, 0, nr_off, page, node, status,
+		    MPOL_MF_MOVE) < 0)
 		return -errno;
 	/* Asked again: the status of a part of a huge page says little. */
-	return nr_off - pages_off(page, nr_off, os_node);
+	if (!os_where(page, nr_off, status))
+		return 0;
+	return nr_off - pages_off(page, nr_off, status, os_node);
 }
 
 int64_t os_move(void *at, size_t size, int os_node)

@@ -2,6 +2,10 @@
 /*
  * What the tests of operations share: every backend in turn, a directory of
  * their own, and one operation at a time with its result.
+ *
+ * A test that defines IO_BUSY and includes another one runs it with all workers
+ * inside long bodies: as soon as one has ended the next one begins. They last
+ * LKDF_TEST_BODY_MS, 3 if that is not set.
  */
 #ifndef TESTS_API_IO_H
 #define TESTS_API_IO_H
@@ -11,6 +15,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <pthread.h>
 #include <sys/stat.h>
 
 static const char *const io_backends[] = {
@@ -21,8 +26,13 @@ static const char *const io_backends[] = {
 	"serial=yes",
 };
 
+#ifdef IO_BUSY
+/* Serial mode has no workers. */
+#define IO_EACH(i) for (i = 0; i < 2; i++)
+#else
 #define IO_EACH(i) \
 	for (i = 0; i < sizeof(io_backends) / sizeof(io_backends[0]); i++)
+#endif
 
 #define IO(...) \
 	(&(struct lkdf_io){ .size = sizeof(struct lkdf_io), __VA_ARGS__ })
@@ -34,6 +44,75 @@ struct io_call {
 	struct lkdf_io io;
 	int64_t *result;
 };
+
+#ifdef IO_BUSY
+/* Twice as many as workers: the next one is there when one ends. */
+#define IO_NR_BUSY 4
+
+static struct io_busy {
+	struct lkdf *rt;
+	struct lkdf_kind *kind;
+	pthread_t thread;
+	long body_ns;
+	atomic_int is_over;
+} io_busy;
+
+static int io_busy_body(struct lkdf_ctx *c, void *arg)
+{
+	(void)c;
+	(void)arg;
+	api_nap_ns(io_busy.body_ns);
+	return 0;
+}
+
+static void *io_busy_main(void *arg)
+{
+	struct lkdf_event done[IO_NR_BUSY];
+	struct io_busy *b = arg;
+	int i;
+
+	for (i = 0; i < IO_NR_BUSY || !atomic_load(&b->is_over); i++) {
+		if (i >= IO_NR_BUSY)
+			lkdf_event_wait(done[i % IO_NR_BUSY], -1);
+		must(lkdf_submit(b->rt, NULL, ATTR(lkdf_task, .kind = b->kind),
+				 &done[i % IO_NR_BUSY]));
+	}
+	for (i = 0; i < IO_NR_BUSY; i++)
+		lkdf_event_wait(done[i], -1);
+	return NULL;
+}
+
+static struct lkdf *io_open(const char *options)
+{
+	const char *ms = getenv("LKDF_TEST_BODY_MS");
+	struct lkdf *rt = api_open(options);
+
+	io_busy.body_ns = 1000000 * (ms ? strtol(ms, NULL, 10) : 3);
+	io_busy.rt = rt;
+	io_busy.kind = api_kind(rt, "busy", io_busy_body, 0, 0);
+	atomic_store(&io_busy.is_over, 0);
+	pthread_create(&io_busy.thread, NULL, io_busy_main, &io_busy);
+	return rt;
+}
+
+static int io_close(struct lkdf *rt)
+{
+	atomic_store(&io_busy.is_over, 1);
+	pthread_join(io_busy.thread, NULL);
+	lkdf_kind_put(io_busy.kind);
+	return lkdf_close(rt);
+}
+#else
+__attribute__((unused)) static struct lkdf *io_open(const char *options)
+{
+	return api_open(options);
+}
+
+__attribute__((unused)) static int io_close(struct lkdf *rt)
+{
+	return lkdf_close(rt);
+}
+#endif
 
 static int io_note(struct lkdf_ctx *c, void *arg)
 {
@@ -118,6 +197,9 @@ __attribute__((unused)) static void io_begin(void)
 		printf("Bail out! %s: %s\n", io_dir, strerror(errno));
 		exit(1);
 	}
+#ifdef IO_BUSY
+	alarm(300);
+#endif
 }
 
 __attribute__((unused)) static void io_end(void)

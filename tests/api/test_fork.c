@@ -49,6 +49,7 @@ static int calls_in_child(struct world *w)
 	struct lkdf_limit *l;
 	struct lkdf_kind *k;
 	struct lkdf_event ev;
+	unsigned which;
 	int rc[] = {
 		lkdf_submit(w->rt, NULL,
 			    ATTR(lkdf_task, .kind = w->k, .arg = &w->nr), NULL),
@@ -69,6 +70,11 @@ static int calls_in_child(struct world *w)
 		lkdf_event_signal(w->e, 0),
 		lkdf_event_wait(w->e, -1),
 		lkdf_event_error(w->e, &e),
+		lkdf_event_any(w->rt, &w->e, 1, &ev),
+		lkdf_event_which(w->e, 0, &which),
+		lkdf_event_call(w->e, NULL, NULL),
+		lkdf_event_fd(w->e),
+		lkdf_event_from_fd(w->rt, 0, 0, &ev),
 	};
 	int bad = 0;
 	size_t i;

@@ -290,7 +290,7 @@ static void a_graph_fails_with_its_operation(struct lkdf *rt, const char *how)
 
 static void one_backend(const char *options)
 {
-	struct lkdf *rt = api_open(options);
+	struct lkdf *rt = io_open(options);
 
 	bytes_come_and_go(rt, options);
 	names_are_operations_too(rt, options);
@@ -302,7 +302,7 @@ static void one_backend(const char *options)
 	a_graph_fails_with_its_operation(rt, options);
 	/* Who has been overtaken behind the use of its data ends, too. */
 	lkdf_scope_wait(rt, NULL, -1);
-	is(lkdf_close(rt), 0, "%s: it closes", options);
+	is(io_close(rt), 0, "%s: it closes", options);
 }
 
 int main(void)

@@ -355,7 +355,7 @@ static void cancels_and_operations_race(struct lkdf *rt, const char *how)
 static void one_backend(const char *options)
 {
 	bool is_serial = strstr(options, "serial") != NULL;
-	struct lkdf *rt = api_open(options);
+	struct lkdf *rt = io_open(options);
 
 	a_pipe_is_read_to_its_end(rt, options);
 	two_ends_are_operations(rt, options);
@@ -370,7 +370,7 @@ static void one_backend(const char *options)
 		what_never_ends_is_cancelled(rt, options);
 		cancels_and_operations_race(rt, options);
 	}
-	is(lkdf_close(rt), 0, "%s: it closes", options);
+	is(io_close(rt), 0, "%s: it closes", options);
 }
 
 int main(void)

@@ -4,6 +4,8 @@
 
 KMOD_PROGRAMS := $(patsubst tests/%.c,$(BUILD)/tests/%,\
 	$(wildcard tests/kernel/test_*.c))
+# The library's tests of placement, which machine_facts.sh takes.
+VM_FACTS := $(addprefix $(BUILD)/tests/vm/test_,facts moves data)
 # These need no module.
 KMOD_SH_TESTS := tests/kernel/test_reader.sh
 KMOD_NATIVE := $(BUILD)/tests/kernel/bench_node_of
@@ -12,6 +14,8 @@ KMOD_FUZZ := $(BUILD)/tests/kernel/fuzz_ioctl
 KMOD_TESTS := tests/kernel/machine_kmod_two.sh
 KMOD_MATRIX := $(KMOD_TESTS) tests/kernel/machine_kmod_four.sh \
 	tests/kernel/machine_kmod_two_old.sh
+# The library with the module.
+KMOD_FACTS := tests/kernel/machine_facts.sh
 
 $(BUILD)/tests/kernel/%: tests/kernel/%.c
 	$(call say,CCLD)
@@ -22,9 +26,9 @@ $(BUILD)/tests/kernel/%: tests/kernel/%.c
 $(KMOD_PROGRAMS) $(KMOD_FUZZ): KMOD_STATIC := -static
 
 .PHONY: check-vm-kmod check-vm-kasan check-vm-kcsan check-kmod-stress
-check-vm-kmod: deps $(KMOD_PROGRAMS) ## the kernel module on kernels 6.1 and 6.12
+check-vm-kmod: deps $(KMOD_PROGRAMS) $(VM_FACTS) ## the kernel module on kernels 6.1 and 6.12
 	$(Q)BUILD=$(BUILD) KMOD_GUEST='$(KMOD_PROGRAMS)' TEST_TIMEOUT=900 \
-		tests/run.sh $(KMOD_MATRIX)
+		tests/run.sh $(KMOD_MATRIX) $(KMOD_FACTS)
 
 # Kernels that look for errors; the first time they are built.
 check-vm-kasan check-vm-kcsan: check-vm-%: $(KMOD_PROGRAMS) $(KMOD_FUZZ)

@@ -5,6 +5,8 @@
 
 MC_SRC_claim := lib/base/lock.c lib/flow/claim.c lib/flow/prepare.c \
 	lib/flow/token.c lib/flow/var.c
+MC_SRC_event := lib/base/lock.c lib/flow/event.c lib/flow/event_any.c \
+	lib/flow/event_tap.c lib/mem/class.c
 MC_SRC_frame := lib/flow/frame.c
 MC_SRC_inbox := lib/base/lock.c lib/sched/backlog.c
 MC_SRC_lock := lib/base/lock.c
@@ -25,7 +27,7 @@ MC_TESTS := $(MC_PROGRAMS) $(BUILD)/tests/mc/mutants
 MC_CHECKER := $(patsubst %.c,$(BUILD)/mc/%.o,\
 	$(filter-out tests/mc/mc_%.c,$(wildcard tests/mc/*.c)))
 MC_CFLAGS := -std=c11 $(WARN) -O2 -g -DLKDF_MC -Itests/mc -Ilib \
-	-Ilib/include -I. -D_GNU_SOURCE
+	-Ilib/include -Ikmod/uapi -I. -D_GNU_SOURCE
 
 $(BUILD)/mc/%.o: %.c
 	$(call say,CC)

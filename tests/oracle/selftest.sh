@@ -132,6 +132,7 @@ plant "other workers than the first lose the text of an error" $run \
 # Of programs with data.
 var=lib/flow/var.c
 values=lib/flow/values.c
+brief=lib/flow/brief.c
 edges=lib/flow/edges.c
 acquire=lib/flow/acquire.c
 
@@ -158,8 +159,8 @@ plant "a run does not say which outputs are dead" $values \
 	'/^void values_leave/,/^}/s/if (!a_load(&v->is_dead/if (a_load(\&v->is_dead/' $values
 plant "a run begins in spite of its inputs" $values \
 	's/f->values.is_poisoned = true;/;/' $values
-plant "bytes of a producer go with the first reader" $values \
-	'/^static inline void use_up/,/^}/s/if (nr > 1)/if (0)/' $values
+plant "bytes of a producer go with the first reader" $brief \
+	'/^static inline bool is_over/,/^}/s/if (nr <= 1)/if (1)/' $brief
 plant "a part does not wait for the whole" $var \
 	's/if (v->first) {/if (v->first \&\& u->turn != TURN_PARTS) {/' $var
 plant "children of a weak parent do not wait" $var \

@@ -3,6 +3,7 @@
  * Bytes that follow their tasks, copies for readers on other nodes, and
  * prefetch: where the pages are then, as the kernel says.
  */
+#include "tests/vm/hints.h"
 #include "tests/vm/mem.h"
 
 #include <lkdf/data.h>
@@ -315,6 +316,33 @@ static void nothing_goes_where_no_memory_is(int home, int bare)
 	lkdf_data_put(d);
 }
 
+/* Linux 6.1 moves no pages that wait for a hint. Half of them are absent. */
+static void hinted_pages_move(int home, int other)
+{
+	int half = (int)(BYTES / MEM_PAGE / 2), hidden = 0, tries = 0;
+	char *bytes = map(BYTES);
+	struct lkdf_data *d;
+
+	if (!hints_start()) {
+		skip("hinted pages move", "a kernel without AutoNUMA");
+		return;
+	}
+	madvise(bytes, BYTES, MADV_NOHUGEPAGE);
+	d = data_of(0, bytes);
+	write_on(home, d, 1);
+	madvise(bytes + BYTES / 2, BYTES / 2, MADV_DONTNEED);
+	/* The first ones may be other pages of this process. */
+	while (hints_wait(half) && hints_hide() && hidden < half / 2 &&
+	       tries++ < 5)
+		hidden = hints_hidden(bytes, BYTES / 2);
+	printf("# %d of %d pages are hidden\n", hidden, half);
+	prefetch(d, other);
+	is(bytes_on(d, other), BYTES / 2, "hinted pages move");
+	is(hints_hidden(bytes, BYTES), half, "absent pages stay absent");
+	lkdf_data_put(d);
+	munmap(bytes, BYTES);
+}
+
 static void start(const char *options)
 {
 	rt = api_open(options);
@@ -334,6 +362,7 @@ int main(void)
 	int i, home = -1, other = -1;
 
 	mem_start(60);
+	hints_off();
 	start("spin_us=0");
 	for (i = 0; i < nr_mem_cpu_nodes; i++) {
 		if (vm.mib_of[mem_cpu_node[i]]) {
@@ -348,6 +377,7 @@ int main(void)
 	prefetch_brings_them(home);
 	prefetch_brings_parts(home, other);
 	parts_follow(home, other, NULL, "parts");
+	hinted_pages_move(home, other);
 	wrapped_parts_follow(home, other);
 	for (i = 0; i < nr_mem_cpu_nodes; i++)
 		if (!vm.mib_of[mem_cpu_node[i]])

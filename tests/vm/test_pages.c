@@ -5,14 +5,10 @@
  * hides from move_pages(2). Skipped where less than two nodes have memory.
  */
 #include "tests/api/pages.h"
+#include "tests/vm/hints.h"
 
 #include <numaif.h>
-#include <sys/mount.h>
-#include <sys/stat.h>
 #include <sys/utsname.h>
-
-#define BALANCING "/proc/sys/kernel/numa_balancing"
-#define SCAN "/sys/kernel/debug/sched/numa_balancing/"
 
 static struct lkdf *rt;
 static int node[MAX_NODES], nr_nodes; /* those with memory */
@@ -35,16 +31,6 @@ static void read_nodes(void)
 	}
 	if (f)
 		fclose(f);
-}
-
-static void write_text(const char *path, const char *text)
-{
-	FILE *f = fopen(path, "we");
-
-	if (f) {
-		fputs(text, f);
-		fclose(f);
-	}
 }
 
 static void bind_to(char *p, uint64_t bytes, int mode, int first, int last)
@@ -155,7 +141,7 @@ static void set_pool(int of, const char *pages)
 		 "/sys/devices/system/node/node%d/hugepages/"
 		 "hugepages-2048kB/nr_hugepages",
 		 of);
-	write_text(path, pages);
+	hints_write(path, pages);
 }
 
 static void hugetlb_pages_are_on_their_nodes(void)
@@ -215,57 +201,6 @@ static void samples_are_right_where_blocks_are_uniform(void)
 	pages_unmap(p, size);
 }
 
-static long vmstat(const char *name)
-{
-	FILE *f = fopen("/proc/vmstat", "re");
-	char key[64];
-	long v, found = -1;
-
-	while (f && fscanf(f, "%63s %ld", key, &v) == 2) {
-		if (!strcmp(key, name))
-			found = v;
-	}
-	if (f)
-		fclose(f);
-	return found;
-}
-
-/* Pages for which move_pages(2) tells no node. */
-static int nr_hidden(char *p, uint64_t bytes)
-{
-	static void *page[4096];
-	static int status[4096];
-	int nr = (int)(bytes / PAGE), i, hidden = 0;
-
-	for (i = 0; i < nr; i++)
-		page[i] = p + i * PAGE;
-	if (move_pages(0, (unsigned long)nr, page, NULL, status, 0))
-		return -1;
-	for (i = 0; i < nr; i++)
-		hidden += status[i] < 0;
-	return hidden;
-}
-
-/* Runs until the kernel has put hints on as many pages, at most 20 s. */
-static bool wait_for_hints(long pages)
-{
-	long before = vmstat("numa_pte_updates"), now = before;
-	time_t end = time(NULL) + 20;
-	volatile unsigned x = 0;
-	unsigned i;
-
-	write_text(BALANCING, "1");
-	while (now < before + pages && time(NULL) < end) {
-		for (i = 0; i < 2000000; i++)
-			x += i;
-		now = vmstat("numa_pte_updates");
-	}
-	(void)x;
-	/* The hints stay. */
-	write_text(BALANCING, "0");
-	return now >= before + pages;
-}
-
 /* In a child: its address space is small, so that it is scanned soon. */
 static void hinted_pages_are_counted(void)
 {
@@ -279,15 +214,15 @@ static void hinted_pages_are_counted(void)
 	pages_touch(p, size);
 	is(move_to(p, size / 2, node[0]), 2048, "half on one node");
 	is(move_to(p + size / 2, size / 2, node[1]), 2048, "half on another");
-	if (!wait_for_hints(4096)) {
+	if (!hints_wait(4096)) {
 		skip("hinted pages are counted",
 		     "this kernel has put no hints on pages in 20 s");
 		return;
 	}
 	uname(&u);
-	hidden = nr_hidden(p, size);
+	hidden = hints_hidden(p, size);
 	printf("# Linux %s hides %d of 4096 pages\n", u.release, hidden);
-	if (!strncmp(u.release, "6.1.", 4))
+	if (hints_hide())
 		ok(hidden > 2048, "this kernel hides hinted pages");
 	lkdf_pages(rt, 0, p, size, on, MAX_NODES);
 	is(on[node[0]], size / 2, "the half on one node is counted");
@@ -301,7 +236,7 @@ static void hinted_pages_are_counted(void)
 	is(s.present, size / 2, "half of it is all present");
 	is(!!(s.flags & LKDF_MAPPING_ESTIMATED), hidden > 0,
 	   "its nodes are an estimate if pages are hidden");
-	ok(nr_hidden(p, size) >= hidden, "counting touched none of them");
+	ok(hints_hidden(p, size) >= hidden, "counting touched none of them");
 }
 
 /* All pages on one node, and zero pages beside them: a part is exact too. */
@@ -317,7 +252,7 @@ static void hinted_pages_of_one_node_are_exact(void)
 		sum |= ((volatile char *)p)[i];
 	is(sum, 0, "a quarter has been read only");
 	is(move_to(p, size / 2, node[1]), 2048, "all others on one node");
-	if (!wait_for_hints(2048)) {
+	if (!hints_wait(2048)) {
 		skip("hinted pages of one node are exact",
 		     "this kernel has put no hints on pages in 20 s");
 		return;
@@ -333,16 +268,11 @@ static void hinted_pages_of_one_node_are_exact(void)
 
 static void pages_under_autonuma_are_counted(void)
 {
-	if (!is_ours || access(BALANCING, W_OK)) {
+	if (!is_ours || !hints_start()) {
 		skip("pages under AutoNUMA are counted",
 		     "not our machine, or a kernel without AutoNUMA");
 		return;
 	}
-	mkdir("/sys/kernel/debug", 0755);
-	mount("none", "/sys/kernel/debug", "debugfs", 0, NULL);
-	write_text(SCAN "scan_delay_ms", "10");
-	write_text(SCAN "scan_period_min_ms", "50");
-	write_text(SCAN "scan_period_max_ms", "100");
 	pages_in_child(hinted_pages_are_counted);
 	pages_in_child(hinted_pages_of_one_node_are_exact);
 }
@@ -358,7 +288,7 @@ int main(void)
 	is_ours = getenv("LKDF_VM_NODES") != NULL;
 	/* Linux 6.1 does not even move the pages that it hides. */
 	if (is_ours)
-		write_text(BALANCING, "0");
+		hints_off();
 	rt = api_open("workers=1");
 	each_bound_part_is_on_its_node();
 	moved_pages_are_seen_at_once();

@@ -30,9 +30,11 @@ $(VM_INTERNAL): $(BUILD)/tests/vm/%: tests/vm/%.c $(LIB_INTERNAL)
 VM_LEFT_OUT := $(addprefix $(BUILD)/tests/,$(addprefix api/test_,after burst \
 	cancel data_children data_deadlock data_failing data_graph data_moves \
 	data_order data_parts data_reduce data_replicas data_roaming \
-	data_trees deadline deadline_run dump error faults flat \
+	data_trees deadline deadline_run dump error event_any event_call \
+	event_faults event_fd faults flat \
 	graph_children graph_commute graph_trees graph_weak io_doctor \
-	join_bound limit loop loop_faults loop_in many many_end many_faults many_refused \
+	join_bound limit loop loop_faults loop_in many many_end many_faults \
+	many_refused \
 	max_tasks meet move_faults record record_refused reduce serial shape \
 	stat then touch) \
 	$(addprefix unit/test_,deficit heap_fault heap_threads plan plan_any \

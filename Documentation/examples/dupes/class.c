@@ -3,17 +3,12 @@
  * The files of one size, see class.h.
  *
  *   start -> heads -> rests -> compare -> proven
- *              |                  ^          |
- *              '- short files ----+----------'  unequal in spite of equal sums
+ *     |        |                ^   ^       |
+ *     '--------'--- no rest ----'   '-------'  unequal in spite of equal sums
  */
 #include "class.h"
-#include "hash.h"
-#include "pair.h"
 #include <errno.h>
 #include <stdlib.h>
-
-/* Most files of one size differ early: one small read settles those. */
-#define HEAD_SIZE ((off_t)16384)
 
 static off_t size_of(const struct class *cl)
 {
@@ -22,16 +17,19 @@ static off_t size_of(const struct class *cl)
 
 static off_t head_of(const struct class *cl)
 {
-	return size_of(cl) < HEAD_SIZE ? size_of(cl) : HEAD_SIZE;
+	off_t size = size_of(cl);
+
+	return size < (off_t)HEAD_SIZE ? size : (off_t)HEAD_SIZE;
 }
 
-/* Corrects what is at most left to read: the stage has read so much. */
-static void replan(struct class *cl, uint64_t read, uint64_t left)
+/* A stage begins that reads so much; behind it at most so much is left. */
+static void plan_stage(struct class *cl, uint64_t stage, uint64_t later)
 {
-	int64_t drop = (int64_t)(cl->left - read - left);
+	int64_t drop = (int64_t)(cl->left - cl->stage - stage - later);
 
 	atomic_fetch_sub(&cl->search->reading.left, drop);
-	cl->left = left;
+	cl->left = stage + later;
+	cl->stage = stage;
 }
 
 static int compare_sums(const void *a, const void *b)
@@ -151,7 +149,6 @@ static int compare(struct lkdf_ctx *c, void *arg);
 
 static int proven(struct lkdf_ctx *c, void *arg)
 {
-	uint64_t read = cost_of_compare(arg);
 	struct class *cl = arg;
 	size_t i, end, nr = 0;
 	int rc = stopped(c);
@@ -162,11 +159,10 @@ static int proven(struct lkdf_ctx *c, void *arg)
 	}
 	cl->nr = nr;
 	keep_shared(cl);
-	replan(cl, read, cost_of_compare(cl));
-	return rc || !cl->nr ? rc : compare(c, cl);
+	return rc ? rc : compare(c, cl);
 }
 
-/* Every file with the first one of the same sum. */
+/* Every file with the first one of the same sum; the end if there is none. */
 static int compare(struct lkdf_ctx *c, void *arg)
 {
 	struct class *cl = arg;
@@ -174,82 +170,112 @@ static int compare(struct lkdf_ctx *c, void *arg)
 	size_t i, j, end;
 	int rc = 0;
 
+	plan_stage(cl, cost_of_compare(cl), 0);
+	if (!cl->nr)
+		return 0;
 	for (i = 0; i < cl->nr; i = end) {
 		end = end_of_run(cl, i);
 		for (j = i + 1; j < end && !rc; j++)
-			rc = pair_spawn(c, s->pair_kind, &s->reading,
-					cl->file[i], cl->file[j]);
+			rc = pair_spawn(c, &s->comparing, cl->file[i],
+					cl->file[j]);
 	}
 	return rc ? rc : then(c, proven);
 }
 
-static int hash_all(struct lkdf_ctx *c, struct class *cl, off_t from, off_t to)
+static int hash_heads(struct lkdf_ctx *c, struct class *cl)
 {
-	struct search *s = cl->search;
 	size_t i;
-	int rc;
+	int rc = 0;
 
-	for (i = 0; i < cl->nr; i++) {
-		rc = hash_spawn(c, s->hash_kind, &s->reading, cl->file[i], from,
-				to);
-		if (rc)
-			return rc;
+	for (i = 0; i < cl->nr && !rc; i++)
+		rc = hash_head(c, &cl->search->hashing, cl->file[i]);
+	return rc;
+}
+
+/* What is hashed behind the head: two of one sum are not, see class.h. */
+static bool is_hashed(size_t nr)
+{
+	return nr > 2;
+}
+
+/* The files' rests that are hashed, in bytes. */
+static uint64_t cost_of_rests(const struct class *cl)
+{
+	size_t i, end, nr = 0;
+
+	for (i = 0; i < cl->nr; i = end) {
+		end = end_of_run(cl, i);
+		nr += is_hashed(end - i) ? end - i : 0;
 	}
-	return 0;
+	return nr * (uint64_t)(size_of(cl) - head_of(cl));
+}
+
+static int hash_rests(struct lkdf_ctx *c, struct class *cl)
+{
+	struct hashing *h = &cl->search->hashing;
+	size_t i, j, end;
+	int rc = 0;
+
+	for (i = 0; i < cl->nr && !rc; i = end) {
+		end = end_of_run(cl, i);
+		for (j = i; j < end && is_hashed(end - i) && !rc; j++)
+			rc = hash_rest(c, h, cl->file[j]);
+	}
+	return rc;
 }
 
 static int rests(struct lkdf_ctx *c, void *arg)
 {
 	struct class *cl = arg;
-	uint64_t read = cl->nr * (uint64_t)(size_of(cl) - head_of(cl));
 
 	if (stopped(c))
 		return stopped(c);
 	keep_shared(cl);
-	replan(cl, read, cost_of_compare(cl));
-	return cl->nr ? compare(c, cl) : 0;
+	return compare(c, cl);
 }
 
 static int heads(struct lkdf_ctx *c, void *arg)
 {
 	struct class *cl = arg;
-	uint64_t read = cl->nr * (uint64_t)head_of(cl), rest;
+	uint64_t cost;
 	int rc;
 
 	if (stopped(c))
 		return stopped(c);
 	keep_shared(cl);
-	rest = cl->nr * (uint64_t)(size_of(cl) - head_of(cl));
-	replan(cl, read, rest + cost_of_compare(cl));
-	if (!cl->nr || !rest)
-		return cl->nr ? compare(c, cl) : 0;
-	rc = hash_all(c, cl, head_of(cl), size_of(cl));
+	cost = cost_of_rests(cl);
+	if (!cost)
+		return compare(c, cl);
+	plan_stage(cl, cost, cost_of_compare(cl));
+	rc = hash_rests(c, cl);
 	return rc ? rc : then(c, rests);
 }
 
 static int start(struct lkdf_ctx *c, void *arg)
 {
 	struct class *cl = arg;
+	uint64_t heads_size = cl->nr * (uint64_t)head_of(cl);
 	int rc;
 
-	if (cl->search->no_hash)
+	if (cl->search->no_hash || !is_hashed(cl->nr))
 		return compare(c, cl);
-	rc = hash_all(c, cl, 0, head_of(cl));
+	plan_stage(cl, heads_size, cl->left - heads_size);
+	rc = hash_heads(c, cl);
 	return rc ? rc : then(c, heads);
 }
 
-int search_init(struct search *s, struct lkdf *rt, unsigned nr_buffers)
+int search_init(struct search *s, struct lkdf *rt, struct pool *p)
 {
 	struct lkdf_kind_attr attr = { .size = sizeof(attr) };
 	int rc;
 
 	*s = (struct search){ .sets = NULL };
 	pthread_mutex_init(&s->lock, NULL);
-	rc = reading_init(&s->reading, rt, nr_buffers);
+	rc = reading_init(&s->reading, rt, p);
 	if (!rc)
-		rc = hash_kind(rt, &s->reading, &s->hash_kind);
+		rc = hashing_init(&s->hashing, rt, &s->reading);
 	if (!rc)
-		rc = pair_kind(rt, &s->reading, &s->pair_kind);
+		rc = comparing_init(&s->comparing, rt, &s->reading);
 	attr.name = "class";
 	attr.fn = start;
 	return rc ? rc : lkdf_kind_create(rt, &attr, &s->class_kind);
@@ -265,8 +291,8 @@ void search_fini(struct search *s)
 		free(set);
 	}
 	lkdf_kind_put(s->class_kind);
-	lkdf_kind_put(s->pair_kind);
-	lkdf_kind_put(s->hash_kind);
+	comparing_fini(&s->comparing);
+	hashing_fini(&s->hashing);
 	reading_fini(&s->reading);
 	pthread_mutex_destroy(&s->lock);
 }

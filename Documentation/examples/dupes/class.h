@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * A class is the files of one size: a task that hashes their first bytes,
- * drops those whose sum nobody shares, hashes the rest of the others, drops
- * again, and has what is left compared byte by byte. Each stage is a number of
- * children, and lkdf_then() goes on when all of them are complete; so no class
- * waits for another, and no lock is needed inside of one.
+ * A class is the files of one size: a task that hashes their heads, drops those
+ * whose sum nobody shares, hashes the rest of the others, drops again, and has
+ * what is left compared byte by byte. Where two are left they are compared at
+ * once: that reads no more than hashing, and is proof. Each stage is a number
+ * of children, and lkdf_then() goes on when all of them are complete; so no
+ * class waits for another, and no lock is needed inside of one.
  *
  * Equal files become a set. The work is done by the tasks of hash.h and
  * pair.h.
@@ -12,7 +13,8 @@
 #ifndef DUPES_CLASS_H
 #define DUPES_CLASS_H
 
-#include "reader.h"
+#include "hash.h"
+#include "pair.h"
 
 /* Files of the same bytes, the names of each inode on its link. */
 struct set {
@@ -26,7 +28,9 @@ struct set {
 struct search {
 	/* Set before the first task. */
 	struct reading reading;
-	struct lkdf_kind *class_kind, *hash_kind, *pair_kind;
+	struct hashing hashing;
+	struct comparing comparing;
+	struct lkdf_kind *class_kind;
 	bool no_hash; /* compare all with all */
 
 	pthread_mutex_t lock; /* of all below while tasks run */
@@ -40,6 +44,7 @@ struct class
 	struct file **file; /* those still in the race: part of one array */
 	size_t nr;
 	uint64_t left; /* at most to be read: our part of reading.left */
+	uint64_t stage; /* of that, what the stage under way reads */
 };
 
 /* All files by size; built after the walk, by one thread. */
@@ -52,7 +57,7 @@ struct classes {
 	size_t nr_links; /* further names of an inode */
 };
 
-int search_init(struct search *s, struct lkdf *rt, unsigned nr_buffers);
+int search_init(struct search *s, struct lkdf *rt, struct pool *p);
 void search_fini(struct search *s);
 
 int classes_init(struct classes *cs, struct search *s, struct tree *t);

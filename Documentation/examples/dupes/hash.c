@@ -5,7 +5,13 @@
  */
 #include "hash.h"
 
-static int ask(struct lkdf_ctx *c, struct hash *h);
+/* The argument, copied into the task. */
+struct hash {
+	struct reader reader;
+	struct file *file;
+};
+
+static int go_on(struct lkdf_ctx *c, int rc);
 
 /* A piece is there: hash it, and go on until the end. */
 static int hash_piece(struct lkdf_ctx *c, void *arg)
@@ -14,37 +20,32 @@ static int hash_piece(struct lkdf_ctx *c, void *arg)
 	struct buffer *b = h->reader.buffer;
 
 	if (!reader_check(c, &h->reader)) {
-		XXH3_128bits_update(b->state, b->bytes, h->reader.got);
+		XXH3_128bits_update(b->state, b->bytes, h->reader.want);
 		if (!reader_is_at_end(&h->reader))
-			return ask(c, h);
+			return go_on(c, reader_next(c, &h->reader));
 		h->file->sum = XXH3_128bits_digest(b->state);
 	}
 	h->file->err = h->reader.err;
-	reader_stop(&h->reader);
-	return 0;
+	return reader_stop(c, &h->reader);
 }
 
 /* Leaves the worker while a piece is being read; no stack is kept. */
-static int ask(struct lkdf_ctx *c, struct hash *h)
+static int go_on(struct lkdf_ctx *c, int rc)
 {
 	struct lkdf_event children = { 0 };
-	int rc;
 
-	rc = reader_next(c, &h->reader);
 	return rc ? rc : lkdf_then(c, hash_piece, children);
 }
 
 static int hash_start(struct lkdf_ctx *c, void *arg)
 {
 	struct hash *h = arg;
-	int rc;
+	int rc = reader_start(c, &h->reader);
 
-	rc = reader_start(c, &h->reader);
-	if (rc)
-		return rc;
-	XXH3_128bits_reset_withSeed(h->reader.buffer->state,
-				    h->file->sum.low64);
-	return ask(c, h);
+	if (!rc)
+		XXH3_128bits_reset_withSeed(h->reader.buffer->state,
+					    h->file->sum.low64);
+	return go_on(c, rc);
 }
 
 /* After the last use, run to the end or not. */
@@ -52,32 +53,53 @@ static void hash_drop(void *arg)
 {
 	struct hash *h = arg;
 
-	reader_stop(&h->reader);
+	reader_fini(&h->reader);
 }
 
-int hash_kind(struct lkdf *rt, struct reading *r, struct lkdf_kind **out)
+static int make(struct lkdf *rt, const char *name,
+		const struct lkdf_limit_use *tokens, uint32_t nr,
+		struct lkdf_kind **out)
 {
-	struct lkdf_limit_use token = { r->pool.limit, 1 };
-	struct lkdf_kind_attr attr = { .size = sizeof(attr) };
+	struct lkdf_kind_attr attr = { .size = sizeof(attr), .name = name };
 
-	attr.name = "hash";
 	attr.fn = hash_start;
 	attr.arg_size = sizeof(struct hash);
-	attr.limit = &token;
-	attr.nr_limit = 1;
+	attr.limit = tokens;
+	attr.nr_limit = nr;
 	attr.drop = hash_drop;
 	return lkdf_kind_create(rt, &attr, out);
 }
 
-int hash_spawn(struct lkdf_ctx *c, struct lkdf_kind *k, struct reading *r,
-	       struct file *f, off_t from, off_t to)
+int hashing_init(struct hashing *h, struct lkdf *rt, struct reading *r)
 {
-	struct hash h = { .file = f };
+	struct lkdf_limit_use tokens[] = { { r->pool->files, 1 },
+					   { r->pool->pieces, 1 } };
+	int rc;
 
-	h.reader.reading = r;
-	h.reader.file = f;
-	h.reader.fd = -1;
-	h.reader.pos = from;
-	h.reader.end = to;
-	return lkdf_spawn(c, k, &h);
+	*h = (struct hashing){ .reading = r };
+	rc = make(rt, "hash head", tokens, 1, &h->head);
+	return rc ? rc : make(rt, "hash rest", tokens, 2, &h->rest);
+}
+
+void hashing_fini(struct hashing *h)
+{
+	lkdf_kind_put(h->rest);
+	lkdf_kind_put(h->head);
+}
+
+int hash_head(struct lkdf_ctx *c, struct hashing *h, struct file *f)
+{
+	off_t end = f->size < (off_t)HEAD_SIZE ? f->size : (off_t)HEAD_SIZE;
+	struct hash x = { .file = f };
+
+	reader_init(&x.reader, h->reading, f, 0, end, false);
+	return lkdf_spawn(c, h->head, &x);
+}
+
+int hash_rest(struct lkdf_ctx *c, struct hashing *h, struct file *f)
+{
+	struct hash x = { .file = f };
+
+	reader_init(&x.reader, h->reading, f, HEAD_SIZE, f->size, true);
+	return lkdf_spawn(c, h->rest, &x);
 }

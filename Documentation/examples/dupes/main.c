@@ -3,19 +3,23 @@
  * dupes: finds files of equal content below some directories.
  *
  * Two waves of tasks in one scope. The first reads the directories, a task for
- * each (tree.c). Then the files are sorted by size, and the second wave looks
+ * each (walk.c). Then the files are sorted by size, and the second wave looks
  * into those sizes that several files have, a task for each size (class.c),
- * which reads, hashes and compares by children (reader.c, hash.c, pair.c).
- * Ctrl-C cancels the scope; what is known by then is printed.
+ * which hashes and compares by children (hash.c, pair.c). Whatever waits for a
+ * disk - open, look, read, close - is an operation of lkdf (open.c, reader.c),
+ * during which no thread waits. Two limits bound what is open and in memory
+ * (pool.h). Ctrl-C cancels the scope; what is known by then is printed.
  */
 #include "class.h"
 #include "options.h"
 #include "progress.h"
 #include "report.h"
+#include "walk.h"
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 
 /* How often we look up from waiting. */
 #define TICK_NS 100000000
@@ -27,7 +31,9 @@ struct job {
 	struct options options;
 	struct lkdf *rt;
 	struct lkdf_scope *scope;
+	struct pool pool;
 	struct tree tree;
+	struct walk walk;
 	struct search search;
 	struct classes classes;
 	struct progress progress;
@@ -92,8 +98,32 @@ static int wait_for_tasks(struct job *j, bool is_reading)
 	return rc;
 }
 
+/*
+ * Lets so many files be open; fewer where the system allows fewer. A path that
+ * is opened step by step takes two descriptors, and some are the runtime's.
+ */
+static uint64_t allow_open_files(uint64_t nr)
+{
+	const uint64_t others = 64;
+	struct rlimit r;
+
+	if (getrlimit(RLIMIT_NOFILE, &r))
+		return nr;
+	if (r.rlim_cur < 2 * nr + others) {
+		r.rlim_cur = 2 * nr + others;
+		if (r.rlim_cur > r.rlim_max)
+			r.rlim_cur = r.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &r);
+	}
+	if (r.rlim_cur >= 2 * nr + others)
+		return nr;
+	return r.rlim_cur < others + 4 ? 2 : (r.rlim_cur - others) / 2;
+}
+
 static int start(struct job *j)
 {
+	uint64_t nr_files = allow_open_files(j->options.open_files);
+	uint64_t nr_pieces = j->options.buffers / PIECE_SIZE;
 	struct lkdf_open_attr attr = { .size = sizeof(attr), .log = on_log };
 	char text[32];
 	int rc;
@@ -107,10 +137,11 @@ static int start(struct job *j)
 		return complain("cannot start", rc);
 	rc = lkdf_scope_create(j->rt, NULL, &j->scope);
 	if (!rc)
-		rc = tree_init(&j->tree, j->rt, j->options.min_size);
-	/* One is being read while another one is being hashed */
+		rc = pool_init(&j->pool, j->rt, nr_files, nr_pieces);
 	if (!rc)
-		rc = search_init(&j->search, j->rt, 2 * summary_workers(j->rt));
+		rc = walk_init(&j->walk, j->rt, j->scope, &j->tree, &j->pool);
+	if (!rc)
+		rc = search_init(&j->search, j->rt, &j->pool);
 	j->search.no_hash = j->options.no_hash;
 	return rc ? complain("cannot start", rc) : 0;
 }
@@ -121,7 +152,7 @@ static int walk(struct job *j)
 	int rc = 0;
 
 	for (path = j->options.path; *path && !rc; path++)
-		rc = tree_read(&j->tree, j->rt, j->scope, *path);
+		rc = walk_start(&j->walk, *path);
 	if (rc)
 		complain("cannot read directories", rc);
 	return wait_for_tasks(j, false) ? -EIO : rc;
@@ -186,7 +217,9 @@ static void stop(struct job *j)
 
 	classes_fini(&j->classes);
 	search_fini(&j->search);
+	walk_fini(&j->walk);
 	tree_fini(&j->tree);
+	pool_fini(&j->pool);
 	lkdf_scope_put(j->scope);
 	rc = lkdf_close(j->rt);
 	if (rc)
@@ -203,6 +236,7 @@ int main(int argc, char **argv)
 		return rc < 0 ? 2 : 0;
 	on_signals(on_interrupt);
 	progress_init(&j.progress, j.options.quiet);
+	tree_init(&j.tree, j.options.min_size);
 	rc = start(&j) ? 1 : run(&j);
 	stop(&j);
 	return !rc && j.is_cancelled ? 130 : rc;

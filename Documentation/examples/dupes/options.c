@@ -11,6 +11,9 @@
 #include <string.h>
 
 #define MAX_WORKERS 4096
+#define MAX_OPEN_FILES 65536
+#define MIN_BUFFERS ((uint64_t)1 << 20)
+#define MAX_BUFFERS ((uint64_t)1 << 40)
 
 static const char usage[] =
 	"usage: dupes [options] directory...\n"
@@ -23,6 +26,11 @@ static const char usage[] =
 	"                      (default 10, with --json all)\n"
 	"  -m, --min-size N    leave out files below N bytes; N may end in\n"
 	"                      K, M or G (default 1)\n"
+	"  -f, --open-files N  at most N files and directories open at a time,\n"
+	"                      2 to 65536, each with 20 KiB of memory; fewer\n"
+	"                      where ulimit -n says so (default 64)\n"
+	"  -b, --buffers SIZE  at most SIZE bytes of further memory for what\n"
+	"                      is read of long files; 1M or more (default 16M)\n"
 	"  -j, --json          print one JSON object; a byte of a name that is\n"
 	"                      not UTF-8 is written as \\udcNN\n"
 	"  -q, --quiet         no progress, no list of unreadable files\n"
@@ -76,6 +84,12 @@ static int take(struct options *o, int opt, const char *arg)
 		return read_number(arg, false, UINT64_MAX, &o->top);
 	case 'm':
 		return read_number(arg, true, INT64_MAX, &o->min_size);
+	case 'f':
+		rc = read_number(arg, false, MAX_OPEN_FILES, &o->open_files);
+		return rc || o->open_files < 2 ? -EINVAL : 0;
+	case 'b':
+		rc = read_number(arg, true, MAX_BUFFERS, &o->buffers);
+		return rc || o->buffers < MIN_BUFFERS ? -EINVAL : 0;
 	case 'j':
 		o->json = true;
 		break;
@@ -95,6 +109,8 @@ int options_read(struct options *o, int argc, char **argv)
 		{ "workers", required_argument, NULL, 'w' },
 		{ "top", required_argument, NULL, 't' },
 		{ "min-size", required_argument, NULL, 'm' },
+		{ "open-files", required_argument, NULL, 'f' },
+		{ "buffers", required_argument, NULL, 'b' },
 		{ "json", no_argument, NULL, 'j' },
 		{ "quiet", no_argument, NULL, 'q' },
 		{ "no-hash", no_argument, NULL, 'n' },
@@ -104,7 +120,10 @@ int options_read(struct options *o, int argc, char **argv)
 	int opt;
 
 	*o = (struct options){ .top = UINT64_MAX, .min_size = 1 };
-	while ((opt = getopt_long(argc, argv, "w:t:m:jqh", known, NULL)) >= 0) {
+	o->open_files = 64;
+	o->buffers = (uint64_t)16 << 20;
+	while ((opt = getopt_long(argc, argv, "w:t:m:f:b:jqh", known, NULL)) >=
+	       0) {
 		if (opt == 'h') {
 			fputs(usage, stdout);
 			return 1;

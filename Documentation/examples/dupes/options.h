@@ -12,6 +12,8 @@ struct options {
 	unsigned workers; /* 0: as the runtime chooses */
 	uint64_t top; /* sets to print, 0: all */
 	uint64_t min_size;
+	uint64_t open_files; /* at most at a time, >= 2 */
+	uint64_t buffers; /* bytes of long buffers */
 	bool json, quiet, no_hash;
 	char **path; /* directories, ends with NULL */
 };

@@ -9,14 +9,16 @@
 
 #include "reader.h"
 
-/* The argument, copied into the task. */
-struct pair {
-	struct reader first, second;
-	struct file *verdict; /* second's is_equal, err and peer_err */
+struct comparing {
+	struct reading *reading;
+	struct lkdf_kind *brief, *full; /* in short buffers, in long ones */
 };
 
-int pair_kind(struct lkdf *rt, struct reading *r, struct lkdf_kind **out);
-int pair_spawn(struct lkdf_ctx *c, struct lkdf_kind *k, struct reading *r,
+int comparing_init(struct comparing *p, struct lkdf *rt, struct reading *r);
+void comparing_fini(struct comparing *p);
+
+/* Sets second's is_equal, err and peer_err. */
+int pair_spawn(struct lkdf_ctx *c, struct comparing *p,
 	       const struct file *first, struct file *second);
 
 #endif

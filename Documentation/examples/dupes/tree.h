@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * The directories and files found. One task reads one directory and spawns a
- * child for each directory in it; reading directories may wait for a disk, so
- * these tasks are of a BLOCKING kind and never hold up a worker.
- *
- * A directory that has been read once, by whatever name, is not read again:
- * that ends loops of bind mounts and overlapping arguments alike. Symbolic
- * links are counted and not followed.
+ * The directories and files found by the walk (walk.c). A directory that has
+ * been read once, by whatever name, is not read again: that ends loops of bind
+ * mounts and overlapping arguments alike.
  */
 #ifndef DUPES_TREE_H
 #define DUPES_TREE_H
 
-#include <lkdf/lkdf.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -51,24 +46,26 @@ struct counts {
 };
 
 struct tree {
-	/* Set before the first task. */
-	struct lkdf_kind *kind;
-	uint64_t min_size;
+	uint64_t min_size; /* set before the first task */
 
 	pthread_mutex_t lock; /* of all below while tasks run */
 	struct counts counts;
 	struct dir *dirs;
 	struct file *files;
+	struct file *failed; /* whose size could not be asked: err */
 	void *seen; /* directories read, for tsearch(3) */
 };
 
-int tree_init(struct tree *t, struct lkdf *rt, uint64_t min_size);
+void tree_init(struct tree *t, uint64_t min_size);
 void tree_fini(struct tree *t);
-
-/* Starts reading below a directory; its end is the scope's end. */
-int tree_read(struct tree *t, struct lkdf *rt, struct lkdf_scope *s,
-	      const char *path);
 struct counts tree_counts(struct tree *t);
+
+/* NULL: no memory. name: copied */
+struct dir *dir_create(struct tree *t, struct dir *parent, const char *name);
+struct file *file_create(const struct dir *d, const char *name);
+
+/* Is this the first time that it is met? -ENOMEM if unknown. */
+int tree_is_new(struct dir *d, dev_t dev, ino_t ino);
 
 /* The path of a name in a directory, or of the directory; to be freed. */
 char *tree_path(const struct dir *d, const char *name);

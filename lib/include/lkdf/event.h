@@ -45,7 +45,7 @@ int lkdf_event_create(struct lkdf *rt, uint32_t count, uint32_t flags,
  *
  * Context: any thread, bodies included, no signal handler.
  * Return: 0; -ESTALE it has fired already or its slot was given on; -EPERM it
- * belongs to a task or a run; -EINVAL.
+ * is not one of lkdf_event_create() or lkdf_hold(); -EINVAL.
  */
 int lkdf_event_signal(struct lkdf_event e, int err);
 
@@ -68,6 +68,98 @@ int lkdf_event_wait(struct lkdf_event e, int64_t timeout_ns);
  * Return: 0; 1 still pending; -ESTALE; -EINVAL.
  */
 int lkdf_event_error(struct lkdf_event e, struct lkdf_error *out);
+
+/**
+ * lkdf_event_any() - an event that fires with the first of several
+ * @rt:  runtime, borrowed; must outlive the event
+ * @v:   nr events of the runtime; the caller keeps its references
+ * @nr:  1 .. LKDF_MAX_AFTER
+ * @out: event with one reference, dropped by lkdf_event_wait() or
+ *       lkdf_event_put(); untouched on failure
+ *
+ * It fires with the error of that one, whose story lkdf_event_error() tells;
+ * of those that have fired already the first in order. Then it lets go of the
+ * others, and so it does when its last reference is dropped before: an event
+ * that lives long may be one of many such, one after the other.
+ *
+ * Context: any thread, bodies included, does not block.
+ * Return: 0; -ESTALE one has no reference left; -EINVAL; -E2BIG too many, or
+ * more than 64 of them one in the other; -EAGAIN all slots are in use;
+ * -ENOMEM.
+ */
+int lkdf_event_any(struct lkdf *rt, const struct lkdf_event *v, unsigned nr,
+		   struct lkdf_event *out);
+
+/**
+ * lkdf_event_which() - wait for the first of several and keep the reference
+ * @e:          event of lkdf_event_any()
+ * @timeout_ns: >= 0, or -1 for ever
+ * @which:      its number in v
+ *
+ * Context: as lkdf_event_wait(); with a timeout of 0 any thread, bodies
+ * included.
+ * Return: 0, whatever the event's error; 1 still pending; -EINVAL not such an
+ * event; -EDEADLK in a body, -ESTALE no such event.
+ */
+int lkdf_event_which(struct lkdf_event e, int64_t timeout_ns, unsigned *which);
+
+/**
+ * lkdf_event_call() - call a function when an event has fired
+ * @e:  event, the caller keeps its reference
+ * @fn: called once with u and the event's error
+ * @u:  the caller's; must live until then
+ *
+ * The call keeps a reference until fn has returned: a copy of e is good in fn.
+ * fn is not called if the runtime closes first.
+ *
+ * Context: any thread, bodies included. fn runs on the thread that makes the
+ * event fire: a worker or another thread of the runtime, or one in a call such
+ * as lkdf_event_signal(); at once on this one if it has fired already. It is
+ * short, since it holds up that thread; it may signal, submit, run graphs and
+ * put, but must not wait, nor close the runtime. With a runtime that is about
+ * to close it must not start anything.
+ * Return: 0; -ESTALE no such event; -EINVAL; -ENOMEM.
+ */
+int lkdf_event_call(struct lkdf_event e, void (*fn)(void *u, int err), void *u);
+
+/**
+ * lkdf_event_fd() - a descriptor for poll and epoll
+ * @e: event, the caller keeps its reference
+ *
+ * Once the event has fired it is readable and stays so: EPOLLIN, and with it
+ * EPOLLHUP; a read gives 0. So it does when the runtime closes first. Closing
+ * it before is no harm, epoll included. It is not kept over exec. A second one
+ * is taken until the event fires.
+ *
+ * Context: any thread, bodies included. The event fires without being waited
+ * for; with serial=yes only while a thread is in a call of the library.
+ * Return: descriptor, the caller's to close; -EMFILE, -ENFILE; -ESTALE no such
+ * event; -EINVAL; -ENOMEM.
+ */
+int lkdf_event_fd(struct lkdf_event e);
+
+/**
+ * lkdf_event_from_fd() - an event that fires when a descriptor is ready
+ * @rt:          runtime, borrowed; must outlive the event
+ * @fd:          descriptor, the caller's; stays open until the event has fired
+ *               or its last reference is dropped
+ * @poll_events: POLLIN, POLLOUT, POLLPRI, POLLRDHUP; 0 is taken as POLLIN
+ * @out:         event with one reference, dropped by lkdf_event_wait() or
+ *               lkdf_event_put(); untouched on failure
+ *
+ * It fires once, with 0 also where the other side has hung up: a read tells.
+ * Its scope is none of the user's: nobody waits for it but who waits for the
+ * event. Dropping the last reference ends the polling. lkdf_close() does too:
+ * then it fires with -ECANCELED.
+ *
+ * Context: any thread, bodies included, does not block; may create threads.
+ * With serial=yes the descriptor is looked at while a thread waits in a call
+ * of the library.
+ * Return: 0; -EBADF; -EINVAL; -EAGAIN all slots are in use, or no thread to be
+ * had; -ENOMEM.
+ */
+int lkdf_event_from_fd(struct lkdf *rt, int fd, short poll_events,
+		       struct lkdf_event *out);
 
 /**
  * lkdf_event_put() - drop a reference without waiting

@@ -31,6 +31,11 @@
  * READ, WRITE, READV, WRITEV and SEND go on until all is done or the end of
  * the file, unless SOME is set; RECV ends with what came first, unless how has
  * MSG_WAITALL. What was interrupted or would block is tried again.
+ *
+ * A worker does at once what cannot wait: reads of little that is in memory,
+ * and of paths whose names are in memory an OPENAT that says O_NONBLOCK or
+ * O_PATH and makes nothing, and a STATX that says AT_STATX_DONT_SYNC and
+ * AT_NO_AUTOMOUNT.
  */
 #ifndef LKDF_IO_H
 #define LKDF_IO_H

@@ -26,6 +26,8 @@ enum lkdf_cap {
 	LKDF_CAP_TRACE = 1 << 2, /* counters and events are in a memfd */
 	LKDF_CAP_BIND = 1 << 3, /* memory of a node is bound to it */
 	LKDF_CAP_URING = 1 << 4, /* operations go through io_uring */
+	LKDF_CAP_PAGES = 1 << 5, /* placement sees where pages are */
+	LKDF_CAP_KMOD = 1 << 6, /* the kernel module tells when they move */
 };
 
 struct lkdf_open_attr {

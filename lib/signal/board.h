@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * On which node bytes are, as the kernel has it: one board for each runtime.
+ * Ranges of bytes are watched; each is cut into blocks, and each block has a
+ * word of two bytes as kmod/uapi/lkdf_kmod.h describes it, whoever writes it:
+ * the kernel (src_kmod.h), or we after asking the kernel (src_proc.h). Who asks
+ * where a block is loads its word, and that is all.
+ *
+ * What it says is a hint: right, or right a moment ago. A fact is more: with
+ * the module, that the block is settled.
+ *
+ * Slots of ranges are never freed before the board, so a reader that comes late
+ * reads the words of another range, and is wrong, nothing worse.
+ */
+#ifndef SIGNAL_BOARD_H
+#define SIGNAL_BOARD_H
+
+#include "base/atomic.h"
+#include "base/lock.h"
+
+#include <lkdf_kmod.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define BOARD_RANGES 256
+/* Blocks of one range, at most; a block has at least 64 KiB. */
+#define BOARD_BLOCKS 256
+#define BOARD_MIN_SHIFT 16
+/* Blocks that are looked at for one answer, at most. */
+#define BOARD_LOOKS 8
+
+#define BOARD_NOWHERE (-1)
+#define BOARD_SPREAD (-2)
+
+enum board_wish {
+	BOARD_AUTO,
+	BOARD_PROC,
+	BOARD_OFF
+};
+
+/* Names of kernel.md: the number is the tier's. */
+enum board_tier {
+	BOARD_NONE = -1,
+	BOARD_T0 = 0, /* samples: move_pages, below it numa_maps */
+	BOARD_T2 = 2, /* /dev/lkdf */
+};
+
+struct board;
+
+/* One watched range. */
+struct board_range {
+	/* Under lock; read by any thread that knows the range's number. */
+	_Atomic(uint64_t) start; /* of whole pages */
+	_Atomic(uint32_t) nr; /* blocks; 0: nobody watches it */
+	_Atomic(uint32_t) first; /* word */
+	_Atomic(uint8_t) shift;
+
+	/* Under lock. */
+	uint64_t bytes;
+	int64_t look_ns; /* not to be looked at before, unless stale */
+	uint32_t pause_ms;
+	bool is_stale; /* T0: something has moved since the last look */
+};
+
+/* Where words come from. All under lock. */
+struct board_source {
+	enum board_tier tier;
+	bool is_exact; /* settled words are facts */
+	/* A slot for bytes from start on, in blocks of at least shift: its
+	 * number or -errno. */
+	int (*add)(struct board *b, uint64_t start, uint64_t bytes,
+		   unsigned shift);
+	void (*del)(struct board *b, unsigned id);
+	/* Before a pass over all ranges. */
+	void (*begin)(struct board *b);
+	bool (*is_stale)(const struct board *b, unsigned id);
+	/* Writes its words anew; false: that did not work. */
+	bool (*look)(struct board *b, unsigned id);
+	void (*close)(struct board *b, bool is_child);
+};
+
+struct board_attr {
+	enum board_wish wish;
+	uint64_t min_bytes; /* of what is watched */
+	int nr_nodes;
+	const int *os_node; /* by node */
+	/* For tests; NULL: the kernel. */
+	const char *proc_root, *device;
+	bool (*where)(void *const *page, unsigned nr, int *node);
+	int (*call)(int fd, unsigned long request, void *arg);
+};
+
+struct board {
+	/* Set at open, constant until close. */
+	const struct board_source *source; /* NULL: nothing is known */
+	const _Atomic(uint16_t) *words;
+	uint32_t nr_words;
+	int16_t node_of[LKDF_BLOCK_NODE + 1]; /* by the system's node; or -1 */
+	uint64_t min_bytes;
+	const char *proc_root, *device;
+	bool (*where)(void *const *page, unsigned nr, int *node);
+	int (*call)(int fd, unsigned long request, void *arg);
+	char why[128]; /* there is no better tier */
+
+	/* Any thread. */
+	_Atomic(uint32_t) nr_ranges;
+	_Atomic(uint32_t) nr_changes; /* looks that found another node */
+	_Atomic(uint32_t) is_passing; /* somebody looks at all that is stale */
+	_Atomic(int64_t) next_ns[2]; /* no pass before; by enum board_pass */
+	_Atomic(uint32_t) next_id; /* where the last one had to stop */
+	_Atomic(uint64_t) nr_refused; /* ranges there was no room for */
+
+	struct board_range range[BOARD_RANGES];
+
+	/* Under lock. */
+	struct lock lock;
+
+	/* The source's, under lock. */
+	void *own;
+};
+
+/* 0 or -ENOMEM; without a source, and why, where nothing can be known. */
+int board_open(const struct board_attr *a, struct board *b);
+void board_off(struct board *b, const char *why);
+/* is_child: in a forked one, which has the memory but not the mapping. */
+void board_close(struct board *b, bool is_child);
+
+/*
+ * Watches its whole pages: its number; -1: it is not watched. is_there: the
+ * bytes exist already, it looks at once.
+ */
+int board_add(struct board *b, const void *at, uint64_t bytes, bool is_there);
+void board_del(struct board *b, int id);
+
+/*
+ * A pass over what is stale, as far as the time goes, unless there was one just
+ * now or somebody is at it. One that somebody waits for takes some percent of
+ * the time at most; one of an idle thread keeps it from work for a moment only.
+ */
+enum board_pass {
+	BOARD_IDLE,
+	BOARD_NOW
+};
+void board_pass(struct board *b, enum board_pass why);
+
+/* The word of the block that holds the byte; EMPTY where none does. */
+static inline uint16_t board_load(const struct board *b, uint32_t index)
+{
+	return likely(index < b->nr_words) ? a_load(&b->words[index], relaxed)
+					   : LKDF_BLOCK_EMPTY;
+}
+
+/* Blocks of a range that hold some bytes; nr 0: none. */
+struct board_span {
+	uint32_t first, nr;
+};
+
+struct board_span board_span(const struct board *b, int id, const void *at,
+			     uint64_t bytes);
+
+/*
+ * The nodes of up to BOARD_LOOKS blocks of the span, spread over it. Return:
+ * how many; those of which nothing is known are left out.
+ */
+unsigned board_nodes(const struct board *b, struct board_span s,
+		     int16_t node[BOARD_LOOKS]);
+
+/* The kernel has told that pages of those have moved. */
+bool board_is_stale(const struct board *b, struct board_span s);
+
+/* The node of most of those; BOARD_NOWHERE: nothing is known. */
+int board_most(const struct board *b, struct board_span s);
+
+/*
+ * The node of all bytes for certain, or BOARD_SPREAD: on several. BOARD_NOWHERE
+ * where it is not certain.
+ */
+int board_fact(const struct board *b, int id, struct board_span s);
+
+/* Grows when a look finds that a block has another node than before. */
+static inline uint32_t board_changes(const struct board *b)
+{
+	/* [board.seen] the words of then; pairs with [board.change]. */
+	return a_load(&b->nr_changes, acquire);
+}
+
+/* For sources: a look has found another node. */
+void board_has_changed(struct board *b);
+
+#endif

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Tasks follow pages that somebody else moves: in the middle of a run all
+ * pages of all blocks go to another node. Counted is the share of bytes that
+ * a body finds on another node than its own. Idle workers do not take planned
+ * work here, so that the share is that of the placement.
+ */
+#include "tests/vm/mem.h"
+
+#include <lkdf/data.h>
+#include <lkdf/graph.h>
+#include <sys/mman.h>
+
+#define NR_BLOCKS 16
+#define NR_SWEEPS 3
+#define BYTES ((uint64_t)128 << 10)
+#define NR_PAGES (BYTES / MEM_PAGE)
+
+/* Runs that they may take; and a body asks for so many pages of its block. */
+#define NR_RUNS 2
+#define NR_LOOKS 2
+
+static struct lkdf *rt;
+static struct lkdf_graph *graph;
+static struct lkdf_data *data[NR_BLOCKS];
+static char *_Atomic bytes[NR_BLOCKS];
+static _Atomic(unsigned) nr_here, nr_there, nr_bodies;
+/* Which body moves everything; 0: none. */
+static _Atomic(unsigned) mover;
+
+/* ---- pages --------------------------------------------------------------- */
+
+/* Nodes with memory and CPUs, in a circle. */
+static int next_node(int node)
+{
+	int i, k, at = 0;
+
+	for (i = 0; i < nr_mem_cpu_nodes; i++)
+		if (mem_cpu_node[i] == node)
+			at = i;
+	for (k = 1; k <= nr_mem_cpu_nodes; k++) {
+		i = (at + k) % nr_mem_cpu_nodes;
+		if (vm.mib_of[mem_cpu_node[i]])
+			break;
+	}
+	return mem_cpu_node[i];
+}
+
+static int node_of_page(char *at)
+{
+	void *page = (void *)((uintptr_t)at / MEM_PAGE * MEM_PAGE);
+	int status = -1;
+
+	if (move_pages(0, 1, &page, NULL, &status, 0))
+		vm_die("cannot ask", "move_pages");
+	return status;
+}
+
+/* All pages of a block. */
+static void move_block(char *at, int to)
+{
+	int node[NR_PAGES], status[NR_PAGES];
+	uintptr_t first = ((uintptr_t)at + MEM_PAGE - 1) / MEM_PAGE;
+	uintptr_t end = ((uintptr_t)at + BYTES) / MEM_PAGE, i;
+	void *page[NR_PAGES];
+	unsigned nr = 0;
+
+	for (i = first; i < end; i++) {
+		page[nr] = (void *)(i * MEM_PAGE);
+		node[nr++] = to;
+	}
+	if (move_pages(0, nr, page, node, status, MPOL_MF_MOVE) < 0)
+		vm_die("cannot move", "pages");
+}
+
+/* To the node after that of a block's first page. */
+static void move_all(void)
+{
+	char *at;
+	int i;
+
+	for (i = 0; i < NR_BLOCKS; i++) {
+		at = atomic_load(&bytes[i]);
+		move_block(at, next_node(node_of_page(at)));
+	}
+}
+
+/* ---- runs ---------------------------------------------------------------- */
+
+static int sweep(struct lkdf_ctx *c, void *arg)
+{
+	int here = (int)vm.node_of[sched_getcpu()], i;
+	int block = *(int *)arg;
+	char *at = lkdf_ptr(c, 0);
+
+	atomic_store(&bytes[block], at);
+	for (i = 0; i < (int)BYTES; i += MEM_PAGE)
+		at[i]++;
+	for (i = 0; i < NR_LOOKS; i++)
+		if (node_of_page(at + BYTES / NR_LOOKS * i) == here)
+			atomic_fetch_add(&nr_here, 1);
+		else
+			atomic_fetch_add(&nr_there, 1);
+	if (atomic_fetch_add(&nr_bodies, 1) + 1 == atomic_load(&mover))
+		move_all();
+	return 0;
+}
+
+/* Per cent. Long enough after the last one that facts may be asked again. */
+static unsigned run(unsigned moves_at)
+{
+	unsigned all;
+
+	api_nap_ns(100000000);
+	atomic_store(&nr_here, 0);
+	atomic_store(&nr_there, 0);
+	atomic_store(&nr_bodies, 0);
+	atomic_store(&mover, moves_at);
+	is(api_run(graph, NULL, NULL), 0, "a run");
+	all = atomic_load(&nr_here) + atomic_load(&nr_there);
+	return atomic_load(&nr_there) * 100 / all;
+}
+
+/* Each block is changed by one task of each sweep. */
+static void build(struct lkdf_kind *k)
+{
+	struct lkdf_use use = { .mode = LKDF_RW };
+	struct lkdf_task t = {
+		.size = sizeof(t), .kind = k, .use = &use, .nr_use = 1
+	};
+	int i, block;
+
+	graph = api_graph(rt, 1);
+	for (i = 0; i < NR_SWEEPS * NR_BLOCKS; i++) {
+		block = i % NR_BLOCKS;
+		t.arg = &block;
+		use.data = data[block];
+		use.mode = i < NR_BLOCKS ? LKDF_WRITE : LKDF_RW;
+		must(lkdf_graph_add_task(graph, &t));
+	}
+	must(lkdf_graph_seal(graph, NULL));
+}
+
+static void start(const char *options, char *wrap)
+{
+	struct lkdf_kind *k;
+	int i;
+
+	rt = api_open(options);
+	k = api_kind(rt, "sweep", sweep, sizeof(int), 0);
+	for (i = 0; i < NR_BLOCKS; i++)
+		must(lkdf_data_create(
+			rt,
+			ATTR(lkdf_data_attr, .bytes = BYTES,
+			     .wrap = wrap ? wrap + (uint64_t)i * BYTES : NULL),
+			&data[i]));
+	build(k);
+	lkdf_kind_put(k);
+}
+
+static void stop(void)
+{
+	int i;
+
+	lkdf_graph_put(graph);
+	for (i = 0; i < NR_BLOCKS; i++)
+		lkdf_data_put(data[i]);
+	must(lkdf_close(rt));
+}
+
+/* ---- what is to be seen -------------------------------------------------- */
+
+static void tasks_follow(bool follows, unsigned before, const char *what)
+{
+	unsigned after = 100, i;
+
+	run(NR_SWEEPS * NR_BLOCKS / 2);
+	for (i = 0; i < NR_RUNS; i++)
+		after = run(0);
+	printf("# %s: %u %% remote, %u %% after all pages were moved\n", what,
+	       before, after);
+	if (follows)
+		ok(after <= 2 * before + 4, "%s: tasks follow their pages",
+		   what);
+	else
+		ok(after > 2 * before + 4, "%s: they do not", what);
+}
+
+static char *map(void)
+{
+	char *p = mmap(NULL, NR_BLOCKS * BYTES, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (p == MAP_FAILED)
+		vm_die("cannot map", "memory");
+	madvise(p, NR_BLOCKS * BYTES, MADV_NOHUGEPAGE);
+	return p;
+}
+
+/* Block by block in turn: no plan that does not know it hits that. */
+static void deal(char *wrap)
+{
+	int i, node = -1;
+
+	memset(wrap, 1, NR_BLOCKS * BYTES);
+	for (i = 0; i < NR_BLOCKS; i++) {
+		node = next_node(node);
+		move_block(wrap + (uint64_t)i * BYTES, node);
+	}
+}
+
+static void wrapped_bytes_are_known(const char *options, bool follows)
+{
+	char *wrap = map();
+	unsigned share;
+
+	deal(wrap);
+	start(options, wrap);
+	share = run(0);
+	printf("# %s, wrapped: %u %% remote\n", options, share);
+	if (follows) {
+		ok(share <= 10, "%s, wrapped: tasks are where bytes are",
+		   options);
+		tasks_follow(true, share, "wrapped");
+	} else {
+		ok(share > 10, "%s, wrapped: nobody knows", options);
+	}
+	stop();
+	munmap(wrap, NR_BLOCKS * BYTES);
+}
+
+/* The first run makes them. */
+static void own_bytes_are_known(const char *options, bool follows)
+{
+	start(options, NULL);
+	run(0);
+	tasks_follow(follows, run(0), options);
+	stop();
+}
+
+static bool has_module(void)
+{
+	bool has;
+
+	rt = api_open("");
+	has = lkdf_caps(rt) & LKDF_CAP_KMOD;
+	must(lkdf_close(rt));
+	return has;
+}
+
+#define OPTIONS "final,far_steals=no,memory_huge=never,signal_kib=128"
+
+int main(void)
+{
+	mem_start(120);
+	/* AutoNUMA would bring pages to the tasks. */
+	vm_try_write("/proc/sys/kernel/numa_balancing", "0");
+	own_bytes_are_known(OPTIONS, true);
+	wrapped_bytes_are_known(OPTIONS, true);
+	/* Else that was it. */
+	if (has_module()) {
+		own_bytes_are_known(OPTIONS ",signal=proc", true);
+		wrapped_bytes_are_known(OPTIONS ",signal=proc", true);
+	}
+	own_bytes_are_known(OPTIONS ",signal=off", false);
+	wrapped_bytes_are_known(OPTIONS ",signal=off", false);
+	return tap_end();
+}
