@@ -34,9 +34,11 @@ static const struct io_feature {
 #define NR_FEATURES (sizeof(features) / sizeof(features[0]))
 #define NR_OPS 64
 
-struct op_probe {
+/* What the kernel writes: its head, and a row for each operation. */
+union op_probe {
 	struct io_uring_probe head;
-	struct io_uring_probe_op op[NR_OPS];
+	unsigned char bytes[sizeof(struct io_uring_probe) +
+			    NR_OPS * sizeof(struct io_uring_probe_op)];
 };
 
 /* A descriptor, or -errno. */
@@ -61,14 +63,15 @@ static int has_flags(unsigned flags)
 	return 1;
 }
 
-static int has_op(const struct op_probe *p, unsigned op)
+static int has_op(const union op_probe *p, unsigned op)
 {
-	return op <= p->head.last_op && p->op[op].flags & IO_URING_OP_SUPPORTED;
+	return op <= p->head.last_op &&
+	       p->head.ops[op].flags & IO_URING_OP_SUPPORTED;
 }
 
 static void list_features(int fd, char *has, char *lacks, size_t size)
 {
-	struct op_probe p;
+	union op_probe p;
 	size_t i, used[2] = { 0, 0 };
 	char *to[2] = { lacks, has };
 	int is_there;

@@ -108,6 +108,13 @@ static const struct option_row rows[] = {
 		  "workers of the node take too, or threads, or rings whose "
 		  "completions their own worker alone takes, for tasks below "
 		  "50 us; without io_uring threads" },
+	{ .name = "io_sqpoll",
+	  .type = OPTION_INT,
+	  AT(io_sqpoll),
+	  .max = 60000,
+	  .unit = "ms",
+	  .help = "a thread of the kernel for each node takes what its rings "
+		  "hold, and looks for more so long; 0: workers give it" },
 	{ .name = "signal",
 	  .type = OPTION_WORD,
 	  AT(signal),

@@ -74,11 +74,16 @@ static const uint32_t optional[] = {
 	IORING_SETUP_SINGLE_ISSUER, /* 6.0 */
 };
 
-/* The newest of the flags that can be dropped; 0: none. */
-static uint32_t newest_of(uint32_t flags)
+/* What to do without after such an error; 0: nothing. */
+static uint32_t dropped_of(uint32_t flags, int error)
 {
 	size_t i;
 
+	/* Its thread may be forbidden, or one too many. */
+	if (flags & IORING_SETUP_SQPOLL)
+		return IORING_SETUP_SQPOLL;
+	if (error != EINVAL)
+		return 0;
 	for (i = 0; i < ARRAY_SIZE(optional); i++)
 		if (flags & optional[i])
 			return optional[i];
@@ -96,10 +101,17 @@ static int set_up(const struct uring_attr *a, struct io_uring_params *p)
 		p->flags =
 			flags | IORING_SETUP_SUBMIT_ALL | IORING_SETUP_CQSIZE;
 		p->cq_entries = a->nr_cq;
+		if (flags & IORING_SETUP_SQPOLL) {
+			p->sq_thread_idle = a->idle_ms;
+			if (a->share_fd >= 0) {
+				p->flags |= IORING_SETUP_ATTACH_WQ;
+				p->wq_fd = (uint32_t)a->share_fd;
+			}
+		}
 		fd = (int)syscall(SYS_io_uring_setup, a->nr_sq, p);
 		if (fd >= 0)
 			return fd;
-		dropped = errno == EINVAL ? newest_of(flags) : 0;
+		dropped = dropped_of(flags, errno);
 		flags &= ~dropped;
 	} while (dropped);
 	return -errno;
@@ -147,9 +159,11 @@ void uring_close(struct uring *u)
 
 int uring_probe(uint32_t *flags)
 {
-	const struct uring_attr a = {
-		.nr_sq = 4, .nr_cq = 8, .flags = *flags, .wake_fd = -1
-	};
+	const struct uring_attr a = { .nr_sq = 4,
+				      .nr_cq = 8,
+				      .flags = *flags,
+				      .wake_fd = -1,
+				      .share_fd = -1 };
 	struct uring u;
 	int rc = uring_open(&u, &a);
 
@@ -198,11 +212,26 @@ uint32_t uring_nr_waiting(const struct uring *u)
 	return u->tail - a_load(u->sq_head, relaxed);
 }
 
+/* A thread of the kernel looks at the tail, unless it sleeps. */
+static int wake_thread(struct uring *u)
+{
+	/* [uring.tail] as [uring.fill], and before we look whether it sleeps;
+	 * pairs with [uring.filled] and [uring.asleep]. */
+	a_store(u->sq_tail, u->tail, seq_cst);
+	/* [uring.asleep] which it says before it looks for the last time;
+	 * pairs with [uring.tail], through the kernel. */
+	if (a_load(u->sq_flags, seq_cst) & IORING_SQ_NEED_WAKEUP)
+		enter(u, 0, IORING_ENTER_SQ_WAKEUP);
+	return uring_nr_waiting(u) > u->sq_mask ? -EAGAIN : 0;
+}
+
 int uring_submit(struct uring *u)
 {
 	uint32_t nr, flags;
 	int rc;
 
+	if (u->flags & IORING_SETUP_SQPOLL)
+		return wake_thread(u);
 	/* [uring.fill] the entries before the tail, which the kernel acquires;
 	 * pairs with [uring.filled] and [uring.room]. */
 	a_store(u->sq_tail, u->tail, release);

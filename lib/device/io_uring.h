@@ -33,6 +33,9 @@ struct uring_attr {
 	uint32_t nr_sq, nr_cq; /* entries, at least */
 	uint32_t flags; /* IORING_SETUP_, of those that it can do without */
 	int wake_fd; /* an eventfd that counts completions; -1: none */
+	/* With IORING_SETUP_SQPOLL: */
+	uint32_t idle_ms; /* so long the kernel's thread polls for more */
+	int share_fd; /* the ring whose thread that is; -1: a new one */
 };
 
 struct uring {
@@ -86,7 +89,10 @@ struct io_uring_sqe *uring_sqe(struct uring *u);
 /* Filled and not yet taken by the kernel. */
 uint32_t uring_nr_waiting(const struct uring *u);
 
-/* Gives all filled entries to the kernel. 0; -EAGAIN, -EBUSY: not all. */
+/*
+ * Gives all filled entries to the kernel, which with IORING_SETUP_SQPOLL takes
+ * them later. 0; -EAGAIN, -EBUSY: not all.
+ */
 int uring_submit(struct uring *u);
 
 /* At most nr completions, copied; the number. */

@@ -345,10 +345,10 @@ bool io_serial(struct worker *w)
 	return true;
 }
 
-int io_init(struct lkdf *rt, int mode)
+int io_init(struct lkdf *rt, int mode, uint32_t sqpoll_ms)
 {
 	io_wait_init(&rt->io_wait);
-	return io_rings_init(rt, mode);
+	return io_rings_init(rt, mode, sqpoll_ms);
 }
 
 void io_fini(struct lkdf *rt)

@@ -60,6 +60,7 @@ struct io_rings {
 	/* Set at open, constant afterwards. */
 	int mode;
 	uint32_t flags; /* of a ring, IORING_SETUP_ */
+	uint32_t idle_ms; /* with IORING_SETUP_SQPOLL */
 	_Atomic(struct io_ring *) *ring; /* by worker; NULL: none yet */
 
 	/* Any thread; set under the runtime's lock. */
@@ -69,6 +70,7 @@ struct io_rings {
 	uint32_t found_flags; /* under lock: those that the kernel takes */
 	_Atomic(int) threads_error; /* why the kernel's are not as told */
 	int *bell; /* under lock: of each node; < 0: none */
+	int *share_fd; /* under lock: of each node its first ring's; < 0 */
 };
 
 /* The body of every kind that is an operation. */
@@ -101,8 +103,8 @@ void io_kick(struct lkdf *rt);
  */
 bool io_serial(struct worker *w);
 
-/* -ENOMEM. */
-int io_init(struct lkdf *rt, int mode);
+/* sqpoll_ms: see config.c. -ENOMEM. */
+int io_init(struct lkdf *rt, int mode, uint32_t sqpoll_ms);
 
 /* Joins the thread; nothing is under way. */
 void io_fini(struct lkdf *rt);

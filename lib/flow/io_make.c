@@ -67,11 +67,26 @@ const char *io_ring_why(struct lkdf *rt)
 	return rc ? uring_why(rc) : NULL;
 }
 
+/* What the kernel would not do; "": it does all. */
+static const char *refused(const struct io_rings *all)
+{
+	uint32_t flags = all->flags & ~all->found_flags;
+
+	if (flags & IORING_SETUP_SQPOLL)
+		return ", SQPOLL refused";
+	if (flags & IORING_SETUP_SINGLE_ISSUER)
+		return ", no SINGLE_ISSUER in this kernel";
+	if (flags)
+		return ", no DEFER_TASKRUN in this kernel";
+	return "";
+}
+
 void io_ring_how(struct lkdf *rt, char *to, size_t size)
 {
-	int rc = a_load(&rt->io_rings.threads_error, relaxed);
-	const char *where = "on the node's CPUs", *mode = "steal";
-	struct io_rings *all = &rt->io_rings;
+	const struct io_rings *all = &rt->io_rings;
+	int rc = a_load(&all->threads_error, relaxed);
+	bool is_polled = all->found_flags & IORING_SETUP_SQPOLL;
+	const char *where = "on the node's CPUs";
 	int lacks = a_load(&all->lacks, relaxed);
 
 	if (lacks) {
@@ -80,18 +95,17 @@ void io_ring_how(struct lkdf *rt, char *to, size_t size)
 			 uring_why(-(lacks & ((1 << LACKS_SHIFT) - 1))));
 		return;
 	}
-	if (all->mode == IO_OWNER)
-		mode = all->found_flags == all->flags
-			       ? "owner"
-			       : "owner, without DEFER_TASKRUN in this kernel";
 	if (!rt->sched.is_pinned)
 		where = "on any CPU, as workers are not bound";
 	else if (rc)
 		where = strerror(-rc);
 	snprintf(to, size,
-		 "io=%s; a worker's own threads of the kernel: %d for each "
-		 "CPU of its node and %d, %s",
-		 mode, NR_BOUNDED, NR_UNBOUNDED, where);
+		 "io=%s%s%s; %s threads of the kernel: %d for each CPU of its "
+		 "node and %d, %s",
+		 all->mode == IO_OWNER ? "owner" : "steal", refused(all),
+		 is_polled ? ", SQPOLL" : "",
+		 is_polled ? "a node's" : "a worker's own", NR_BOUNDED,
+		 NR_UNBOUNDED, where);
 }
 
 /* ---- a ring of the worker's own ----------------------------------------- */
@@ -151,6 +165,23 @@ static void tell_threads(struct worker *w, const struct uring *u)
 		 strerror(-rc));
 }
 
+/* With SQPOLL the node's first ring has the thread, the others share it. */
+static int open_shared(struct lkdf *rt, const struct sched_node *node,
+		       struct uring *u, struct uring_attr *a)
+{
+	int *share_fd = &rt->io_rings.share_fd[node - rt->sched.nodes], rc;
+
+	if (!(a->flags & IORING_SETUP_SQPOLL))
+		return uring_open(u, a);
+	pthread_mutex_lock(&rt->lock);
+	a->share_fd = *share_fd;
+	rc = uring_open(u, a);
+	if (!rc && *share_fd < 0 && u->flags & IORING_SETUP_SQPOLL)
+		*share_fd = u->fd;
+	pthread_mutex_unlock(&rt->lock);
+	return rc;
+}
+
 static int open_ring(struct worker *w, struct io_ring *ring)
 {
 	struct io_rings *all = &rt_of(w)->io_rings;
@@ -158,6 +189,8 @@ static int open_ring(struct worker *w, struct io_ring *ring)
 		.nr_sq = NR_SQ,
 		.nr_cq = NR_CQ,
 		.flags = all->flags,
+		.idle_ms = all->idle_ms,
+		.share_fd = -1,
 	};
 	int rc;
 
@@ -173,7 +206,7 @@ static int open_ring(struct worker *w, struct io_ring *ring)
 		a.wake_fd = ring->bell = bell_open();
 	if (a.wake_fd < 0)
 		return a.wake_fd;
-	rc = uring_open(&ring->u, &a);
+	rc = open_shared(rt_of(w), w->node, &ring->u, &a);
 	if (!rc)
 		tell_threads(w, &ring->u);
 	else if (ring->bell >= 0)
@@ -207,19 +240,35 @@ struct io_ring *io_ring_make(struct worker *w)
 	return ring;
 }
 
-int io_rings_init(struct lkdf *rt, int mode)
+static uint32_t flags_of(int mode, uint32_t sqpoll_ms)
+{
+	uint32_t flags = mode == IO_OWNER ? URING_OWNER : 0;
+
+	/* The kernel does not have both. */
+	if (sqpoll_ms)
+		flags = (flags & IORING_SETUP_SINGLE_ISSUER) |
+			IORING_SETUP_SQPOLL;
+	return flags;
+}
+
+int io_rings_init(struct lkdf *rt, int mode, uint32_t sqpoll_ms)
 {
 	size_t nr_nodes = (size_t)rt->topo->nr_nodes;
 	struct io_rings *all = &rt->io_rings;
 
 	all->mode = mode;
-	all->flags = mode == IO_OWNER ? URING_OWNER : 0;
+	all->flags = flags_of(mode, sqpoll_ms);
+	all->idle_ms = sqpoll_ms;
 	a_store(&all->error, IO_UNKNOWN, relaxed);
 	all->ring = calloc((size_t)rt->nr_workers, sizeof(*all->ring));
 	all->bell = malloc(nr_nodes * sizeof(*all->bell));
-	if (!all->ring || !all->bell)
+	all->share_fd = malloc(nr_nodes * sizeof(*all->share_fd));
+	if (all->bell)
+		memset(all->bell, -1, nr_nodes * sizeof(*all->bell));
+	if (all->share_fd)
+		memset(all->share_fd, -1, nr_nodes * sizeof(*all->share_fd));
+	if (!all->ring || !all->bell || !all->share_fd)
 		return err(-ENOMEM, "io: no memory");
-	memset(all->bell, -1, nr_nodes * sizeof(*all->bell));
 	return 0;
 }
 
@@ -245,6 +294,8 @@ void io_rings_fini(struct lkdf *rt)
 			close(all->bell[i]);
 	free((void *)all->ring);
 	free(all->bell);
+	free(all->share_fd);
 	all->ring = NULL;
 	all->bell = NULL;
+	all->share_fd = NULL;
 }

@@ -79,8 +79,8 @@ const char *io_ring_why(struct lkdf *rt);
 /* It has some: in which way, in words. */
 void io_ring_how(struct lkdf *rt, char *to, size_t size);
 
-/* mode: enum io_mode. -ENOMEM. */
-int io_rings_init(struct lkdf *rt, int mode);
+/* mode: enum io_mode; sqpoll_ms: 0: no SQPOLL. -ENOMEM. */
+int io_rings_init(struct lkdf *rt, int mode, uint32_t sqpoll_ms);
 
 /* The workers are gone. */
 void io_rings_fini(struct lkdf *rt);

@@ -38,6 +38,7 @@ struct runtime_attr {
 	bool is_placing, keeps_planned, is_rehoming;
 	int memory_huge; /* enum os_huge */
 	int io; /* enum io_mode */
+	uint32_t io_sqpoll_ms;
 	int signal; /* enum board_wish */
 	uint64_t signal_bytes; /* data that is watched, at least */
 };

@@ -305,6 +305,8 @@ int main(void)
 	busy_workers_lose_nothing("workers=4");
 	busy_workers_lose_nothing("workers=2,io=owner");
 	busy_workers_lose_nothing("workers=4,io=owner");
+	busy_workers_lose_nothing("workers=2,io_sqpoll=1");
+	busy_workers_lose_nothing("workers=2,io=owner,io_sqpoll=1");
 	sleepers_take_turns("workers=1");
 	sleepers_take_turns("workers=2");
 	sleepers_take_turns("workers=4");
@@ -312,6 +314,8 @@ int main(void)
 	sleepers_take_turns("workers=1,io=owner");
 	sleepers_take_turns("workers=2,io=owner");
 	sleepers_take_turns("workers=4,io=owner,spin_us=0");
+	sleepers_take_turns("workers=2,io_sqpoll=1");
+	sleepers_take_turns("workers=2,io=owner,io_sqpoll=1");
 	a_worker_without_a_ring();
 	return tap_end();
 }
