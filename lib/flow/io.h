@@ -33,7 +33,6 @@ struct io_req {
 /* Those that wait for a descriptor or a time, and who polls. */
 struct io_wait {
 	/* Set with the thread, constant afterwards. */
-	int wake_fd; /* an eventfd: the list has changed */
 	pthread_t thread;
 
 	/* The polling thread only. */
@@ -43,6 +42,7 @@ struct io_wait {
 	/* Under lock. */
 	pthread_mutex_t lock;
 	struct list list;
+	int wake_fd; /* an eventfd: the list has changed; -1: none yet */
 	bool is_started, is_stopping;
 	bool has_missed; /* see io_wait_again() */
 };
@@ -123,7 +123,7 @@ static inline bool io_cancelled(const struct io_req *r)
 
 void io_wait_init(struct io_wait *q);
 
-/* -EAGAIN: no thread or descriptor to be had, and the caller keeps it. */
+/* -EAGAIN: no thread to be had, and the caller keeps it. */
 int io_wait_add(struct lkdf *rt, struct io_req *r);
 
 /* Cancels in the rings until nothing is left that was missed. */

@@ -22,8 +22,8 @@
 
 #define NS 1000000000
 
-/* Between two looks at more than one poll() takes. */
-#define PARTS_NS 1000000
+/* Between two looks, where poll() does not take all or cannot be woken. */
+#define PAUSE_NS 1000000
 
 /* Until a cancel that found nothing is tried again. */
 #define AGAIN_NS 500000
@@ -120,9 +120,9 @@ static void poll_parts(struct pollfd *fds, size_t nr, int64_t timeout_ns)
 	for (i = part; i < nr; i += part)
 		has_some |= poll(fds + i, nr - i < part ? nr - i : part, 0) > 0;
 	if (!has_some)
-		ts.tv_nsec = timeout_ns >= 0 && timeout_ns < PARTS_NS
+		ts.tv_nsec = timeout_ns >= 0 && timeout_ns < PAUSE_NS
 				     ? timeout_ns
-				     : PARTS_NS;
+				     : PAUSE_NS;
 	ppoll(fds, part, &ts, NULL);
 }
 
@@ -151,13 +151,14 @@ void io_wait_poll(struct io_wait *q, int64_t timeout_ns, struct list *ready)
 
 	pthread_mutex_lock(&q->lock);
 	nr = fill(q, &end_ns);
+	/* Without memory or a descriptor: a pause, then another look. */
+	if ((!nr || q->fds[0].fd < 0) &&
+	    (timeout_ns < 0 || timeout_ns > PAUSE_NS))
+		timeout_ns = PAUSE_NS;
 	pthread_mutex_unlock(&q->lock);
-	/* Without memory: a pause, then what waits is tried by chance. */
-	if (!nr)
-		timeout_ns = NS / 1000;
 	rest(timeout_ns, end_ns, q->fds, nr);
 	if (nr && q->fds[0].revents) {
-		rc = read(q->wake_fd, &count, sizeof(count));
+		rc = read(q->fds[0].fd, &count, sizeof(count));
 		(void)rc;
 	}
 	pthread_mutex_lock(&q->lock);
@@ -219,19 +220,13 @@ static int start(struct lkdf *rt, struct io_wait *q)
 	sigset_t all, old;
 	int rc;
 
-	q->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (q->wake_fd < 0)
-		return -EAGAIN;
 	if (!rt->sched.is_serial) {
 		sigfillset(&all);
 		pthread_sigmask(SIG_SETMASK, &all, &old);
 		rc = pthread_create(&q->thread, NULL, poll_main, rt);
 		pthread_sigmask(SIG_SETMASK, &old, NULL);
-		if (rc) {
-			close(q->wake_fd);
-			q->wake_fd = -1;
+		if (rc)
 			return -EAGAIN;
-		}
 	}
 	q->is_started = true;
 	return 0;
@@ -243,6 +238,9 @@ static void wake(struct io_wait *q)
 	uint64_t one = 1;
 	ssize_t n;
 
+	/* Without one who polls looks again soon. */
+	if (q->wake_fd < 0 && q->is_started)
+		q->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (q->wake_fd < 0)
 		return;
 	/* Full means that it is readable, which is all we want. */

@@ -104,11 +104,15 @@ static int a_file_and_back(struct lkdf *rt)
 {
 	static char from[SIZE], to[SIZE];
 	int fd = io_file("file", "", 0), nr_bad = 0;
+	int64_t nr;
 
 	io_fill(from, SIZE, 7);
 	memset(to, 0, SIZE);
-	nr_bad += io_call(rt, IO(.op = LKDF_IO_WRITE, .fd = fd, .buf = from,
-				 .len = SIZE)) != SIZE;
+	nr = io_call(rt, IO(.op = LKDF_IO_WRITE, .fd = fd, .buf = from,
+			    .len = SIZE));
+	if (nr != SIZE)
+		printf("# write: %lld\n", (long long)nr);
+	nr_bad += nr != SIZE;
 	nr_bad += io_call(rt, IO(.op = LKDF_IO_FSYNC, .fd = fd, .how = 1)) != 0;
 	nr_bad += io_call(rt, IO(.op = LKDF_IO_READ, .fd = fd, .buf = to,
 				 .len = SIZE)) != SIZE;
@@ -179,13 +183,22 @@ static int a_socket_waits(struct lkdf *rt)
 	return nr_bad + (nr != 2 || memcmp(to, "ab", 2) || events != POLLIN);
 }
 
+static int told(const char *what, int nr_bad)
+{
+	if (nr_bad)
+		printf("# %s: %d are not as they should be\n", what, nr_bad);
+	return nr_bad;
+}
+
 static int work(struct lkdf *rt, bool is_serial)
 {
-	int nr_bad = a_file_and_back(rt) + a_time_passes(rt);
+	int nr_bad = told("file", a_file_and_back(rt)) +
+		     told("time", a_time_passes(rt));
 
 	/* There the call that starts an operation waits for it. */
 	if (!is_serial)
-		nr_bad += both_ends_of_a_pipe(rt) + a_socket_waits(rt);
+		nr_bad += told("pipe", both_ends_of_a_pipe(rt)) +
+			  told("socket", a_socket_waits(rt));
 	return nr_bad;
 }
 
