@@ -165,37 +165,10 @@ long mc_syscall(long nr, ...)
 
 #define NOT_REACHED mc_fail("%s", __func__)
 
-void *region_map(size_t size)
+/* No threads of the blocking pool want a CPU here. */
+void blocking_make_room(struct blocking *b)
 {
-	(void)size;
-	NOT_REACHED;
-}
-
-void region_unmap(void *p, size_t size)
-{
-	(void)p;
-	(void)size;
-	NOT_REACHED;
-}
-
-int bell_open(void)
-{
-	NOT_REACHED;
-}
-
-void log_text(const struct log *log, int level, const char *fmt, ...)
-{
-	(void)log;
-	(void)level;
-	(void)fmt;
-	NOT_REACHED;
-}
-
-int err(int rc, const char *fmt, ...)
-{
-	(void)rc;
-	(void)fmt;
-	NOT_REACHED;
+	(void)b;
 }
 
 int64_t io_op_peek(const struct lkdf_io *io, enum io_sort sort)
