@@ -179,11 +179,15 @@ void io_run(struct executor *ex, struct task *t)
 
 void io_issue(struct worker *w, struct io_req *r)
 {
+	if (!io_ring_issue(w, r))
+		io_issue_call(w, r);
+}
+
+void io_issue_call(struct worker *w, struct io_req *r)
+{
 	struct lkdf *rt = w->executor->rt;
 	struct task *t = r->task;
 
-	if (io_ring_issue(w, r))
-		return;
 	if (!blocking_require(&rt->blocking)) {
 		blocking_push(&rt->blocking, &t->blocking_item);
 		return;

@@ -85,6 +85,9 @@ bool io_is_item(struct lkdf *rt, uint64_t item);
 /* On a worker: to its ring, else to the pool. */
 void io_issue(struct worker *w, struct io_req *r);
 
+/* The same, to the pool. */
+void io_issue_call(struct worker *w, struct io_req *r);
+
 /* On a thread of the pool: an operation that came back to it, or the task. */
 void io_run(struct executor *ex, struct task *t);
 

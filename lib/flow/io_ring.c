@@ -245,10 +245,26 @@ static bool take_some(struct io_ring *ring, struct io_uring_cqe *cqe,
 	return true;
 }
 
+/*
+ * The kernel gives an operation up when it gets no thread for it, as happens
+ * while signals come fast. One of ours can do most of them.
+ */
+static bool is_given_up(const struct io_req *r, int res)
+{
+	return res == -ECANCELED && r->op.io.op != LKDF_IO_SQE &&
+	       !io_cancelled(r);
+}
+
 static void came(struct worker *w, struct io_req *r, int res)
 {
-	enum io_next next = io_op_came(&r->op, res);
+	enum io_next next;
 
+	if (unlikely(is_given_up(r, res))) {
+		r->op.is_waiting = false;
+		io_issue_call(w, r);
+		return;
+	}
+	next = io_op_came(&r->op, res);
 	if (next != IO_OVER && io_cancelled(r)) {
 		r->op.result = -ECANCELED;
 		next = IO_OVER;

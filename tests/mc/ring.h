@@ -208,6 +208,13 @@ struct io_ring *io_ring_make(struct worker *w)
 	NOT_REACHED;
 }
 
+void io_issue_call(struct worker *w, struct io_req *r)
+{
+	(void)w;
+	(void)r;
+	NOT_REACHED;
+}
+
 void io_issue(struct worker *w, struct io_req *r)
 {
 	(void)w;
