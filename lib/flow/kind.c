@@ -273,6 +273,8 @@ int kind_call_timed(struct lkdf_kind *k, struct lkdf_ctx *c, void *arg)
 	if (c->put_off)
 		return rc;
 	kind_sample(k, end - start);
+	if (end - start >= k->spin_ticks)
+		worker_look_soon(c->ex->worker);
 	if (a_load(&k->slow, relaxed) & SLOW_TRACED)
 		trace_slice(c->ex->ring, k->trace_name,
 			    graph_number(c->frame->graph, c->index), start,

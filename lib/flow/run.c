@@ -431,6 +431,16 @@ static void look_at_ring(struct burst *b, uint64_t item)
 	io_ring_look(b->w->io, io_is_item(b->rt, item));
 }
 
+static bool pick(struct worker *w, uint64_t *item)
+{
+	if (worker_should_look(w)) {
+		worker_take_home(w);
+		if (worker_pop_old(w, item))
+			return true;
+	}
+	return worker_pop(w, item);
+}
+
 static void run(struct worker *w, uint64_t item)
 {
 	void *bytes[CTX_NR_BYTES];
@@ -449,9 +459,7 @@ static void run(struct worker *w, uint64_t item)
 			item = run_item(&b, item);
 		if (item)
 			run_link(&b, item);
-		if (worker_should_look(w))
-			worker_take_home(w);
-	} while (worker_pop(w, &item));
+	} while (pick(w, &item));
 	flush(&b);
 }
 

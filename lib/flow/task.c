@@ -335,6 +335,8 @@ enum task_end task_after(struct lkdf_ctx *c, int rc)
 static void sample(struct lkdf_ctx *c, struct lkdf_kind *k, uint64_t ticks)
 {
 	kind_sample(k, c->has_spawned ? 0 : ticks);
+	if (ticks >= k->spin_ticks && c->ex->worker)
+		worker_look_soon(c->ex->worker);
 }
 
 /* 0: the inputs are there. Else it fails, or does not start. */

@@ -127,5 +127,6 @@ bool worker_take_new(struct worker *w)
 
 bool worker_take_home(struct worker *w)
 {
+	w->look_at = w->nr_picks + INBOX_EVERY;
 	return intake_all(w, w->node);
 }

@@ -88,6 +88,24 @@ void worker_share(struct worker *w, unsigned deque)
 	notify(w, 1u << deque);
 }
 
+bool worker_pop_old(struct worker *w, uint64_t *item)
+{
+	uint32_t turn = ++w->nr_looks / OLD_EVERY, i;
+	struct deque *d;
+
+	if (w->nr_looks % OLD_EVERY || w->sched->is_serial)
+		return false;
+	for (i = 0; i < NR_DEQUES; i++) {
+		d = &w->deque[(turn + i) % NR_DEQUES];
+		/* Nobody is told: it is gone at once, to us or to a thief. */
+		if (!deque_has_public(d) && d->head != d->split)
+			deque_share_some(d, 1);
+		if (deque_steal(d, item) == DEQUE_TAKEN)
+			return true;
+	}
+	return false;
+}
+
 /*
  * WANT stays set while anybody sleeps: sleepers cannot ask again. Once all
  * are awake the next spinner asks for itself.

@@ -34,6 +34,7 @@
 
 /* Picks between two looks at the inbox while there is own work. */
 #define INBOX_EVERY 64
+#define OLD_EVERY 16 /* looks */
 
 struct io_ring;
 struct sched;
@@ -85,6 +86,8 @@ struct worker {
 	/* This worker only. */
 	unsigned other_classes; /* deques but NORMAL that may have work */
 	uint32_t nr_picks;
+	uint32_t look_at; /* of picks: at the inbox */
+	uint32_t nr_looks;
 	uint32_t nr_ticks; /* see tick.h */
 	bool is_wanted; /* WANT, put off until there is something to share */
 	uint64_t behind_ticks; /* time spent on short bodies since WANT */
@@ -146,7 +149,13 @@ static inline bool worker_pop(struct worker *w, uint64_t *item)
 /* Time for a look at the inbox? Between items, so that nobody starves there. */
 static inline bool worker_should_look(const struct worker *w)
 {
-	return unlikely(w->nr_picks % INBOX_EVERY == INBOX_EVERY - 1);
+	return unlikely((int32_t)(w->nr_picks - w->look_at) >= 0);
+}
+
+/* A body has taken long: somebody may have waited there for as long. */
+static inline void worker_look_soon(struct worker *w)
+{
+	w->look_at = w->nr_picks;
 }
 
 /*
@@ -157,6 +166,12 @@ bool worker_take_new(struct worker *w);
 
 /* The same, and from the backlog what has room. False: nothing came. */
 bool worker_take_home(struct worker *w);
+
+/*
+ * After a look, now and then: the oldest item of a deque. Who submits its own
+ * successor for ever would bury it. False: not now, or there is none.
+ */
+bool worker_pop_old(struct worker *w, uint64_t *item);
 
 /* Makes what is private of one deque public; wakes a sleeper if need be. */
 void worker_share(struct worker *w, unsigned deque);

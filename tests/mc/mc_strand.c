@@ -103,6 +103,7 @@ static void init_worker(int id, int nr, bool is_spread)
 	w->nr_near = is_spread ? 0 : nr - 1;
 	w->other_classes = 0;
 	w->nr_picks = 0;
+	w->look_at = INBOX_EVERY;
 	for (i = 0; i < nr - 1; i++)
 		victims[id][i] = (id + 1 + i) % nr;
 	for (i = 0; i < NR_DEQUES; i++)

@@ -305,6 +305,7 @@ static void init_worker(int id)
 	w->nr_near = NR_WORKERS - 1;
 	w->other_classes = 0;
 	w->nr_picks = 0;
+	w->look_at = INBOX_EVERY;
 	w->behind_ticks = 0;
 	w->io = NULL;
 	w->io_has_failed = w->io_waits = false;
