@@ -58,7 +58,7 @@ plant() {
 	for c in $4; do
 		# shellcheck disable=SC2086
 		if ! $CC -std=c11 $CFLAGS -w -fPIC -fvisibility=hidden \
-			-fexceptions -I"$top/lib/include" -I"$top/lib" \
+			-fexceptions -I"$top/lib/include" -I"$top/lib" -Ikmod/uapi \
 			-D_GNU_SOURCE -c -o "$top/${c%.c}.o" "$top/$c"; then
 			say 1 "$1: does not compile"
 			return
