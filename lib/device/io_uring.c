@@ -68,26 +68,14 @@ static int map_rings(struct uring *u, const struct io_uring_params *p)
 	return 0;
 }
 
-/* Those that a ring can do without, the newest first; some go together. */
-static const uint32_t optional[] = {
-	IORING_SETUP_DEFER_TASKRUN | IORING_SETUP_TASKRUN_FLAG, /* 6.1 */
-	IORING_SETUP_SINGLE_ISSUER, /* 6.0 */
-};
-
 /* What to do without after such an error; 0: nothing. */
 static uint32_t dropped_of(uint32_t flags, int error)
 {
-	size_t i;
-
 	/* Its thread may be forbidden, or one too many. */
 	if (flags & IORING_SETUP_SQPOLL)
 		return IORING_SETUP_SQPOLL;
-	if (error != EINVAL)
-		return 0;
-	for (i = 0; i < ARRAY_SIZE(optional); i++)
-		if (flags & optional[i])
-			return optional[i];
-	return 0;
+	/* Linux 5.19 does not know it. */
+	return error == EINVAL ? flags & IORING_SETUP_SINGLE_ISSUER : 0;
 }
 
 /* A descriptor, or -errno. */
@@ -227,7 +215,7 @@ static int wake_thread(struct uring *u)
 
 int uring_submit(struct uring *u)
 {
-	uint32_t nr, flags;
+	uint32_t nr;
 	int rc;
 
 	if (u->flags & IORING_SETUP_SQPOLL)
@@ -236,8 +224,7 @@ int uring_submit(struct uring *u)
 	 * pairs with [uring.filled] and [uring.room]. */
 	a_store(u->sq_tail, u->tail, release);
 	while ((nr = uring_nr_waiting(u))) {
-		flags = a_load(u->sq_flags, relaxed) & IORING_SQ_TASKRUN;
-		rc = enter(u, nr, flags ? IORING_ENTER_GETEVENTS : 0);
+		rc = enter(u, nr, 0);
 		if (rc <= 0 && rc != -EINTR)
 			return rc ? rc : -EAGAIN;
 	}

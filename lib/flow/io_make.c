@@ -74,11 +74,7 @@ static const char *refused(const struct io_rings *all)
 
 	if (flags & IORING_SETUP_SQPOLL)
 		return ", SQPOLL refused";
-	if (flags & IORING_SETUP_SINGLE_ISSUER)
-		return ", no SINGLE_ISSUER in this kernel";
-	if (flags)
-		return ", no DEFER_TASKRUN in this kernel";
-	return "";
+	return flags ? ", no SINGLE_ISSUER in this kernel" : "";
 }
 
 void io_ring_how(struct lkdf *rt, char *to, size_t size)
