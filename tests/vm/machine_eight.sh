@@ -2,4 +2,4 @@
 # SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 # Eight nodes in two rows of four; no distances are told.
 exec "$(dirname "$0")/machine.sh" eight --kernel 6.12 \
-	--nodes 1/192,1/192,1/192,1/192,1/192,1/192,1/192,1/192
+	--nodes 1/256,1/256,1/256,1/256,1/256,1/256,1/256,1/256
