@@ -63,22 +63,24 @@ __attribute__((unused)) static void late_unblock(struct late *l)
 
 /*
  * Submits it with a deadline that is long enough for it to start, which the
- * body says; its error when it has ended.
+ * body says; its error when it has ended. Nothing else is in the scope.
  */
-__attribute__((unused)) static int
-late_start(struct lkdf *rt, struct lkdf_task *t, atomic_int *entered)
+__attribute__((unused)) static int late_start(struct lkdf *rt,
+					      struct lkdf_scope *s,
+					      struct lkdf_task *t,
+					      atomic_int *entered)
 {
 	struct lkdf_event done;
 	int rc;
 
 	atomic_store(entered, 0);
 	for (t->deadline_ns = 2 * MS;; t->deadline_ns *= 2) {
-		must(lkdf_submit(rt, NULL, t, &done));
+		must(lkdf_submit(rt, s, t, &done));
 		rc = lkdf_event_wait(done, -1);
 		if (atomic_load(entered))
 			return rc;
 		/* It was late before it began: that is of no interest. */
-		lkdf_scope_wait(rt, NULL, 0);
+		lkdf_scope_wait(rt, s, -1);
 	}
 }
 

@@ -227,8 +227,9 @@ static void a_join_keeps_the_time(void)
 	struct sleeper s = { 0 };
 	struct family f = { .child = sleeper_kind(rt), .s = &s };
 
-	is(late_start(rt, ATTR(lkdf_task, .kind = k, .arg = &f), &s.entered), 0,
-	   "a worker that joins kicks in time");
+	is(late_start(rt, NULL, ATTR(lkdf_task, .kind = k, .arg = &f),
+		      &s.entered),
+	   0, "a worker that joins kicks in time");
 	is(s.kicks, 1, "once");
 	lkdf_scope_wait(rt, NULL, -1);
 	lkdf_kind_put(k);
@@ -258,7 +259,7 @@ static void joins_without_end_end(const char *options)
 			    .nr = &nr };
 	int rc;
 
-	rc = late_start(rt, ATTR(lkdf_task, .kind = k, .arg = &f), &nr);
+	rc = late_start(rt, NULL, ATTR(lkdf_task, .kind = k, .arg = &f), &nr);
 	is(rc, -ETIME, "%s: joins without end end in time", options);
 	lkdf_scope_wait(rt, NULL, -1);
 	lkdf_kind_put(k);
