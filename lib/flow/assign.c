@@ -126,7 +126,6 @@ static void describe_edges(struct planner *p)
 static int fixed_node(const struct wire_var *v)
 {
 	const struct lkdf_data *d = v->data;
-
 	int node = v->is_brief ? -1 : facts_node(d, v->part);
 
 	if (node >= 0)

@@ -66,10 +66,11 @@ void facts_watch(struct lkdf_data *d, void *p, bool is_there)
 void facts_forget(struct lkdf_data *d)
 {
 	int id = a_load(&d->watch, relaxed) - 1;
-	int node = facts_node(d, 0);
+	int node;
 
 	if (id < 0)
 		return;
+	node = facts_node(d, 0);
 	/* The heap's next one shall find its own node's pages there. */
 	if (node >= 0 && node != a_load(&d->node, relaxed))
 		a_store(&d->has_strays, true, relaxed);

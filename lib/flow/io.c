@@ -226,7 +226,10 @@ static bool run_at_once(struct lkdf_ctx *c, struct task *t)
 	return goes_on;
 }
 
-/* Was that the whole operation? A read is not, nor was one that failed. */
+/*
+ * What a peek gave: is it the whole operation? Not where bytes of a read are
+ * missing, and an error of one comes again with its request.
+ */
 static bool is_over(const struct lkdf_io *io, int64_t nr)
 {
 	if (!io_op_is_small(io))

@@ -113,9 +113,10 @@ __attribute__((unused)) static void api_until(atomic_int *flag)
 		api_nap_ns(50000);
 }
 
-__attribute__((unused)) static int api_nr_threads(void)
+/* In a directory, without those that begin with a dot. */
+__attribute__((unused)) static int api_nr_entries(const char *path)
 {
-	DIR *dir = opendir("/proc/self/task");
+	DIR *dir = opendir(path);
 	struct dirent *d;
 	int nr = 0;
 
@@ -124,6 +125,11 @@ __attribute__((unused)) static int api_nr_threads(void)
 	if (dir)
 		closedir(dir);
 	return nr;
+}
+
+__attribute__((unused)) static int api_nr_threads(void)
+{
+	return api_nr_entries("/proc/self/task");
 }
 
 /* A joined thread is listed for a moment more. Return: their number. */
@@ -145,6 +151,14 @@ __attribute__((unused)) static void gate_pass(struct gate *gate)
 {
 	atomic_fetch_add(&gate->entered, 1);
 	api_until(&gate->open);
+}
+
+/* Body: argument is the gate. */
+__attribute__((unused)) static int pass_gate(struct lkdf_ctx *c, void *arg)
+{
+	(void)c;
+	gate_pass(arg);
+	return 0;
 }
 
 /* Does nothing. */

@@ -23,15 +23,7 @@ static const char *const io_fault_backends[] = {
 
 __attribute__((unused)) static int io_nr_fds(void)
 {
-	DIR *dir = opendir("/proc/self/fd");
-	struct dirent *d;
-	int nr = 0;
-
-	while (dir && (d = readdir(dir)))
-		nr += d->d_name[0] != '.';
-	if (dir)
-		closedir(dir);
-	return nr;
+	return api_nr_entries("/proc/self/fd");
 }
 
 /* It is in *result when *done is over. */

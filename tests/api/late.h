@@ -18,18 +18,11 @@ struct late {
 	atomic_int ran; /* by count */
 };
 
-__attribute__((unused)) static int late_pass(struct lkdf_ctx *c, void *arg)
-{
-	(void)c;
-	gate_pass(arg);
-	return 0;
-}
-
 __attribute__((unused)) static void late_init(struct late *l, struct lkdf *rt)
 {
 	memset(l, 0, sizeof(*l));
 	l->rt = rt;
-	l->gate = api_kind(rt, "gate", late_pass, 0, 0);
+	l->gate = api_kind(rt, "gate", pass_gate, 0, 0);
 	l->count = api_kind(rt, "count", api_count, 0, 0);
 }
 

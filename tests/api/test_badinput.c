@@ -299,13 +299,6 @@ static void waiting_in_a_body_is_refused(struct lkdf *rt)
 	still_works("waiting");
 }
 
-static int pass_gate(struct lkdf_ctx *c, void *arg)
-{
-	(void)c;
-	gate_pass(arg);
-	return 0;
-}
-
 static void closing_with_live_work_is_refused(struct lkdf *rt)
 {
 	struct lkdf_kind *k;

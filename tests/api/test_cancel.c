@@ -18,13 +18,6 @@ static struct lkdf_scope *make_scope(struct lkdf *rt, struct lkdf_scope *parent)
 	return s;
 }
 
-static int pass_gate(struct lkdf_ctx *c, void *arg)
-{
-	(void)c;
-	gate_pass(arg);
-	return 0;
-}
-
 /* A gate and then a chain of nr tasks of kind k. */
 static struct lkdf_graph *make_chain(struct lkdf *rt, struct lkdf_kind *first,
 				     struct gate *gate, struct lkdf_kind *k,

@@ -319,7 +319,7 @@ static void nothing_is_left(const char *options, int nodes, uint64_t bytes)
 	p.seen.nr_uses = 1;
 	must(lkdf_graph_seal(p.graph, NULL));
 	is(api_run(p.graph, NULL, ATTR(lkdf_run, .times = 200)), 0,
-	   "%s: %llu bytes to and fro", options, (unsigned long long)bytes);
+	   "%s: %llu bytes back and forth", options, (unsigned long long)bytes);
 	is(p.seen.nr, 200 * 16 * 3, "%s: all ran", options);
 	is(p.seen.nr_wrong, 0, "%s: with their bytes", options);
 	p.seen.nr_uses = 0;

@@ -236,13 +236,6 @@ static int run_itself(struct lkdf_ctx *c, void *arg)
 	return lkdf_graph_run(*g, NULL, NULL, NULL);
 }
 
-static int pass_gate(struct lkdf_ctx *c, void *arg)
-{
-	(void)c;
-	gate_pass(arg);
-	return 0;
-}
-
 static void nowait_and_bodies_are_told_to_come_again(struct lkdf *rt)
 {
 	struct lkdf_graph *g = api_graph(rt, 2);

@@ -6,13 +6,9 @@
  * once there is room again.
  */
 #include "tests/api/io_fault.h"
+#include "tests/api/io_forbid.h"
 
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <stddef.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 
@@ -225,24 +221,6 @@ struct turns {
 	char to[NR_TURNS];
 };
 
-/* Of this thread alone. */
-static int forbid_rings(void)
-{
-	struct sock_filter code[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
-			 offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_io_uring_setup, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-	};
-	struct sock_fprog prog = { sizeof(code) / sizeof(code[0]), code };
-
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
-	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog))
-		return -errno;
-	return 0;
-}
-
 /* All are in here, one on each worker; each reads a byte in its turn. */
 static int take_turn(struct lkdf_ctx *c, void *arg)
 {
@@ -257,7 +235,7 @@ static int take_turn(struct lkdf_ctx *c, void *arg)
 	       atomic_load(&t->turn) < me)
 		api_nap_ns(50000);
 	if (me == POOR)
-		rc = forbid_rings();
+		rc = io_forbid_rings();
 	if (!rc)
 		rc = lkdf_spawn(c, t->k, &call);
 	if (!rc)

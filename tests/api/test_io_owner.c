@@ -13,15 +13,6 @@ struct story {
 	int64_t result;
 };
 
-static int hold_worker(struct lkdf_ctx *c, void *arg)
-{
-	struct story *s = *(struct story **)arg;
-
-	(void)c;
-	gate_pass(&s->gate);
-	return 0;
-}
-
 /* Until the test has seen enough. */
 static int compute(struct lkdf_ctx *c, void *arg)
 {
@@ -66,8 +57,7 @@ static void the_owner_alone_takes_it(bool is_cancelled)
 {
 	struct lkdf *rt = api_open("workers=2," OPTIONS);
 	struct story s = { .result = 1000 }, *at = &s;
-	struct lkdf_kind *hold =
-		api_kind(rt, "hold", hold_worker, sizeof(at), 0);
+	struct lkdf_kind *hold = api_kind(rt, "hold", pass_gate, 0, 0);
 	struct lkdf_kind *busy =
 		api_kind(rt, "compute", compute, sizeof(at), 0);
 	struct lkdf_kind *k = io_kind(rt, note_end, sizeof(struct read_one));
@@ -79,7 +69,8 @@ static void the_owner_alone_takes_it(bool is_cancelled)
 
 	must(lkdf_scope_create(rt, NULL, &scope));
 	must(pipe(fd));
-	must(lkdf_submit(rt, NULL, ATTR(lkdf_task, .kind = hold, .arg = &at),
+	must(lkdf_submit(rt, NULL,
+			 ATTR(lkdf_task, .kind = hold, .arg = &s.gate),
 			 &done[0]));
 	api_until(&s.gate.entered);
 	r.io = *IO(.op = LKDF_IO_READ, .fd = fd[0], .buf = &byte, .len = 1,

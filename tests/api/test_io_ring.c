@@ -4,13 +4,9 @@
  * workers sleep; and what happens where a ring cannot be had.
  */
 #include "tests/api/io.h"
+#include "tests/api/io_forbid.h"
 
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <stddef.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 
 struct story {
@@ -18,15 +14,6 @@ struct story {
 	atomic_int is_computing, is_over;
 	int submitter, taker;
 };
-
-static int hold_worker(struct lkdf_ctx *c, void *arg)
-{
-	struct story *s = *(struct story **)arg;
-
-	(void)c;
-	gate_pass(&s->gate);
-	return 0;
-}
 
 static int compute(struct lkdf_ctx *c, void *arg)
 {
@@ -68,8 +55,7 @@ static void an_idle_peer_takes_it(void)
 {
 	struct lkdf *rt = api_open("workers=2,topology=\"numa:1 core:2\"");
 	struct story s = { .taker = -1 }, *at = &s;
-	struct lkdf_kind *hold =
-		api_kind(rt, "hold", hold_worker, sizeof(at), 0);
+	struct lkdf_kind *hold = api_kind(rt, "hold", pass_gate, 0, 0);
 	struct lkdf_kind *busy =
 		api_kind(rt, "compute", compute, sizeof(at), 0);
 	struct lkdf_kind *k = io_kind(rt, note_taker, sizeof(struct read_one));
@@ -79,7 +65,8 @@ static void an_idle_peer_takes_it(void)
 	int fd[2];
 
 	must(pipe(fd));
-	must(lkdf_submit(rt, NULL, ATTR(lkdf_task, .kind = hold, .arg = &at),
+	must(lkdf_submit(rt, NULL,
+			 ATTR(lkdf_task, .kind = hold, .arg = &s.gate),
 			 &done[0]));
 	api_until(&s.gate.entered);
 	r.io = *IO(.op = LKDF_IO_READ, .fd = fd[0], .buf = bytes, .len = 1,
@@ -214,29 +201,13 @@ static void caps_text(struct lkdf *rt, char *text, size_t size)
 	close(fd[1]);
 }
 
-/* As a container's profile does. */
-static void forbid_rings(void)
-{
-	struct sock_filter filter[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
-			 offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_io_uring_setup, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-	};
-	struct sock_fprog prog = { .len = 4, .filter = filter };
-
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
-	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog))
-		exit(2);
-}
-
 static int without_rings(void)
 {
 	char text[4096];
 	struct lkdf *rt;
 
-	forbid_rings();
+	if (io_forbid_rings())
+		return 2;
 	rt = api_open("workers=2");
 	caps_text(rt, text, sizeof(text));
 	return !(!has_rings(rt) && strstr(text, "EPERM") && read_file(rt) > 0 &&

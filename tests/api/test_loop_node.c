@@ -122,7 +122,7 @@ static int touch_data(struct lkdf_ctx *c, void *arg)
 
 static sem_t held; /* a count of those at the gate */
 
-static int pass_gate(struct lkdf_ctx *c, void *arg)
+static int tell_and_pass(struct lkdf_ctx *c, void *arg)
 {
 	(void)c;
 	sem_post(&held);
@@ -167,7 +167,7 @@ static int loop_alone(struct lkdf_ctx *c, void *arg)
 static uint64_t first_of(struct lkdf *rt, int node, struct lkdf_data *d,
 			 uint64_t grain)
 {
-	struct lkdf_kind *k = api_kind(rt, "gate", pass_gate, 0, 0);
+	struct lkdf_kind *k = api_kind(rt, "gate", tell_and_pass, 0, 0);
 	struct lkdf_kind *loop = api_kind(rt, "loop", loop_alone, 0, 0);
 	struct alone a = { .data = d, .grain = grain };
 	int i;

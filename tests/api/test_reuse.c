@@ -5,13 +5,6 @@
  */
 #include "tests/api/api.h"
 
-static int pass_gate(struct lkdf_ctx *c, void *arg)
-{
-	(void)c;
-	gate_pass(arg);
-	return 0;
-}
-
 struct filler {
 	struct gate gate;
 	struct lkdf_kind *k;

@@ -18,7 +18,7 @@ static struct lkdf_scope *below(struct lkdf *rt, struct lkdf_scope *parent)
 	return s;
 }
 
-static int pass_gate(struct lkdf_ctx *c, void *arg)
+static int pass_and_tell(struct lkdf_ctx *c, void *arg)
 {
 	gate_pass(arg);
 	return lkdf_cancelled(c);
@@ -41,7 +41,7 @@ static void waiting_says_when_it_is_pending(struct lkdf *rt)
 	struct gate gate = { 0 };
 	struct lkdf_kind *k;
 
-	k = api_kind(rt, "gate", pass_gate, 0, LKDF_BLOCKING);
+	k = api_kind(rt, "gate", pass_and_tell, 0, LKDF_BLOCKING);
 	must(submit(rt, s, k, &gate));
 	is(lkdf_scope_wait(rt, s, 0), 1, "pending at once");
 	is(lkdf_scope_wait(rt, s, 1000), 1, "pending after a microsecond");
@@ -62,7 +62,7 @@ static void cancel_goes_down_errors_go_up(struct lkdf *rt)
 	struct gate gate = { 0 };
 
 	fails = api_kind(rt, "fails", fail_now, sizeof(int), 0);
-	gate_kind = api_kind(rt, "gate", pass_gate, 0, LKDF_BLOCKING);
+	gate_kind = api_kind(rt, "gate", pass_and_tell, 0, LKDF_BLOCKING);
 	must(submit(rt, leaf, fails, &(int){ -EILSEQ }));
 	is(lkdf_scope_wait(rt, top, -1), -EILSEQ, "an error goes to the top");
 	is(lkdf_scope_wait(rt, right, -1), 0, "not to the side");

@@ -127,13 +127,6 @@ static void arguments_are_copied(struct lkdf *rt, uint32_t parent,
 	put_sized();
 }
 
-static int pass_gate(struct lkdf_ctx *c, void *arg)
-{
-	(void)c;
-	gate_pass(arg);
-	return 0;
-}
-
 static void what_never_ran_is_dropped_too(struct lkdf *rt)
 {
 	struct gate gate = { 0 };

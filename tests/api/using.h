@@ -87,14 +87,6 @@ __attribute__((unused)) static int add_one(struct lkdf_ctx *c, void *arg)
 	return 0;
 }
 
-/* Body: argument is the gate. */
-__attribute__((unused)) static int pass_gate(struct lkdf_ctx *c, void *arg)
-{
-	(void)c;
-	gate_pass(arg);
-	return 0;
-}
-
 /* For LKDF_REDUCE: numbers of 64 bits are added. */
 __attribute__((unused)) static int add_words(void *acc, const void *x,
 					     uint64_t bytes)
