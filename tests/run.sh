@@ -3,7 +3,7 @@
 # Runs TAP programs one after another and ends with the one line that counts:
 # N passed, N failed, N skipped. A program that crashes or plans more than it
 # ran counts as failed. Output of failing programs is shown whole. Names are
-# those below $BUILD.
+# those below $BUILD. What took 10 seconds and more is told with its time.
 set -u
 passed=0
 failed=0
@@ -11,8 +11,11 @@ skipped=0
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 for t in "$@"; do
+	began=$(date +%s)
 	timeout -k 5 "${TEST_TIMEOUT:-480}" "$t" >"$log" 2>&1 </dev/null
 	rc=$?
+	took=$(($(date +%s) - began))
+	[ "$took" -ge 10 ] && took=", $took s" || took=
 	name=${t#"${BUILD:-build}/"}
 	p=$(grep -c '^ok .*' "$log")
 	s=$(grep -c '^ok .*# SKIP' "$log")
@@ -36,7 +39,8 @@ for t in "$@"; do
 		cat "$log"
 	else
 		[ "$p" -gt "$s" ] &&
-			printf '  %-7s %s (%d)\n' PASS "$name" "$((p - s))"
+			printf '  %-7s %s (%d)%s\n' PASS "$name" "$((p - s))" \
+				"$took"
 		grep '^ok .*# SKIP' "$log" | sed 's/^/          /'
 	fi
 done
