@@ -166,20 +166,25 @@ void values_begin(struct frame *f)
 {
 	const struct wiring *w = f->graph->wiring;
 	struct values *val = &f->values;
+	struct failure *failure;
 	struct wire_var *v;
+	struct use *u;
 	uint32_t i;
 	char *at;
 
 	wire_forget_tokens(f->graph->wiring, f->graph->rt);
-	val->is_poisoned = false;
+	val->is_poisoned = val->heals = false;
 	for (i = 0; i < val->claim->nr; i++) {
 		a_store(&val->is_dead[i], 0, relaxed);
 		a_store(&val->nr_untouched[i], 0, relaxed);
 		val->error[i] = 0;
-		if (val->claim->use[i].flags & USE_READS)
-			note_poison(f, &val->claim->use[i]);
-		if (val->claim->use[i].flags & USE_WRITES)
-			data_will_write(val->claim->use[i].domain->data);
+		u = &val->claim->use[i];
+		if (u->flags & USE_READS)
+			note_poison(f, u);
+		if (!(u->flags & USE_WRITES))
+			continue;
+		val->heals |= uses_error(u, &failure) != 0;
+		data_will_write(u->domain->data);
 	}
 	for (i = 0; i < w->vars.nr; i++) {
 		v = wire_var(w, i);
@@ -221,11 +226,6 @@ static void count_writes(struct frame *f, bool leaves)
 	}
 }
 
-void values_count(struct frame *f)
-{
-	count_writes(f, false);
-}
-
 static void note_untouched(struct frame *f)
 {
 	const struct wiring *w = f->graph->wiring;
@@ -237,6 +237,28 @@ static void note_untouched(struct frame *f)
 		if (is_claimed(w, v) && is_untouched(f, v))
 			f->values.claim->use[v->claim].is_untouched = true;
 	}
+}
+
+/* What leaving does, but that nobody comes after us. */
+static void heal(struct frame *f)
+{
+	struct claim *c = f->values.claim;
+	uint32_t i;
+
+	note_untouched(f);
+	count_writes(f, true);
+	for (i = 0; i < c->nr; i++) {
+		use_publish(&c->use[i], 0, NULL);
+		c->use[i].is_untouched = false;
+	}
+}
+
+void values_count(struct frame *f)
+{
+	if (unlikely(f->values.heals))
+		heal(f);
+	else
+		count_writes(f, false);
 }
 
 void values_leave(struct executor *ex, struct frame *f, int error,

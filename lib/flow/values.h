@@ -33,6 +33,7 @@ struct values {
 
 	/* When the claim is there. */
 	bool is_poisoned; /* some input is not there: see error */
+	bool heals; /* what it writes had an error before */
 	int *error; /* by use of the claim */
 
 	/* Any worker: tasks that should have written last did not. */
