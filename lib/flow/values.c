@@ -2,6 +2,7 @@
 #include "flow/values.h"
 
 #include "base/err.h"
+#include "flow/always.h"
 #include "flow/ctx.h"
 #include "flow/data.h"
 #include "flow/frame.h"
@@ -79,8 +80,8 @@ int values_create(struct frame *f)
 	v->claim = calloc(1, sizeof(*v->claim) + 2 * nr * sizeof(struct use));
 	if (w->has_maybe)
 		v->untouched = calloc(w->uses.nr, sizeof(*v->untouched));
-	if (!v->var || !v->error || !v->is_dead || !v->nr_untouched ||
-	    !v->claim || (w->has_maybe && !v->untouched))
+	if (!always_create(v, w) || !v->var || !v->error || !v->is_dead ||
+	    !v->nr_untouched || !v->claim || (w->has_maybe && !v->untouched))
 		return err(-ENOMEM, "graph %s: no memory for a frame's data",
 			   f->graph->name);
 	for (i = 0; i < nr_vars; i++)
@@ -99,6 +100,7 @@ void values_destroy(struct frame *f)
 	free(v->is_dead);
 	free(v->nr_untouched);
 	free(v->untouched);
+	free(v->dead);
 	free(v->claim);
 }
 
@@ -173,6 +175,7 @@ void values_begin(struct frame *f)
 	char *at;
 
 	wire_forget_tokens(f->graph->wiring, f->graph->rt);
+	always_begin(val, w);
 	val->is_poisoned = val->heals = false;
 	for (i = 0; i < val->claim->nr; i++) {
 		a_store(&val->is_dead[i], 0, relaxed);
@@ -319,6 +322,7 @@ void values_dead(struct frame *f, uint32_t index)
 	struct reduction *r;
 	uint32_t claim;
 
+	always_dead(&f->values, index);
 	for (u = wire_uses(w, index, &end); u < end; u++) {
 		v = wire_var(w, u->var);
 		/* All who reduced are decided; others may come later. */
