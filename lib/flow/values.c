@@ -326,8 +326,8 @@ void values_dead(struct frame *f, uint32_t index)
 	for (u = wire_uses(w, index, &end); u < end; u++) {
 		v = wire_var(w, u->var);
 		/* All who reduced are decided; others may come later. */
-		r = domain_var(&v->data->domain, v->part)->reduction;
-		if (u->flags & WIRE_COMBINES && r)
+		r = u->flags & WIRE_COMBINES ? f->recs[index].arg : NULL;
+		if (r)
 			reduction_forget(r);
 		claim = v->claim;
 		if (u->flags & WIRE_LAST && claim != NO_CLAIM &&
