@@ -2,6 +2,7 @@
 #include <lkdf/graph.h>
 
 #include "api/border.h"
+#include "flow/always.h"
 #include "flow/frame.h"
 #include "flow/graph.h"
 #include "flow/home.h"
@@ -57,8 +58,6 @@ static int check_add(struct lkdf_graph *g, const struct lkdf_kind *k,
 		return err(-EINVAL,
 			   "graph %s: kind %s copies %u bytes, arg is NULL",
 			   g->name, k->name, k->arg_size);
-	if (unlikely(k->flags & LKDF_ALWAYS))
-		return border_unbuilt("add: kind ALWAYS in a graph");
 	return unlikely(k->is_io) ? io_check(arg) : 0;
 }
 
@@ -72,6 +71,19 @@ static int add(struct lkdf_graph *g, struct lkdf_kind *k, const void *arg,
 	return likely(rc >= 0) ? rc : graph_broken(g, rc);
 }
 
+/* Of what it leaves as it was the error before it would be lost. */
+static int check_always(const struct lkdf_use *use, unsigned nr)
+{
+	unsigned i;
+
+	for (i = 0; i < nr; i++)
+		if (use[i].mode & (LKDF_WEAK | LKDF_MAYBE))
+			return border_unbuilt(
+				"add: kind ALWAYS with WEAK or MAYBE in a "
+				"graph");
+	return 0;
+}
+
 /* Of the task just added; its number again. */
 static __attribute__((noinline)) int add_uses(struct lkdf_graph *g, int task,
 					      const struct lkdf_use *use,
@@ -79,6 +91,8 @@ static __attribute__((noinline)) int add_uses(struct lkdf_graph *g, int task,
 {
 	int rc = uses_check(g->rt, use, nr);
 
+	if (!rc && unlikely(always_is(g, (uint32_t)task)))
+		rc = check_always(use, nr);
 	if (!rc)
 		rc = wire_add(g, (uint32_t)task, use, nr);
 	return rc ? graph_broken(g, rc) : task;

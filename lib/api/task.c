@@ -3,6 +3,7 @@
 
 #include "api/border.h"
 #include "flow/after.h"
+#include "flow/always.h"
 #include "flow/deadline.h"
 #include "flow/frame.h"
 #include "flow/io.h"
@@ -138,6 +139,8 @@ int lkdf_input_error(const struct lkdf_ctx *c, unsigned input)
 
 	if (!t || t->link.flags & TASK_CONTINUES)
 		return input == 0 ? c->input_err : 0;
+	if (t->link.flags & TASK_OF_FRAME && t->kind->flags & LKDF_ALWAYS)
+		return always_input_error(t, input);
 	u = uses_of(t, input);
 	if (u)
 		return u->flags & USE_READS ? uses_error(u, &failure) : 0;

@@ -14,6 +14,7 @@
 #include "flow/edges.h"
 
 #include "base/err.h"
+#include "flow/always.h"
 #include "flow/commute.h"
 #include "flow/data.h"
 #include "flow/values.h"
@@ -54,11 +55,13 @@ void edge_add(struct wirer *r, uint32_t from, uint32_t to, uint32_t why)
 }
 
 /* After who has written it: what he leaves untouched does not fail. */
-static void edge_from_writer(struct wirer *r, uint32_t var, uint32_t to)
+static void edge_from_writer(struct wirer *r, uint32_t var,
+			     const struct wire_use *to)
 {
 	const struct wire_var *v = wire_var(r->w, var);
 
-	edge_add(r, v->writer, to, v->is_maybe ? var : WHY_HARD);
+	edge_add(r, v->writer, to->task, v->is_maybe ? var : WHY_HARD);
+	always_note(r, to, v->writer);
 }
 
 static void edges_from_list(struct wirer *r, uint32_t use, uint32_t to,
@@ -88,6 +91,28 @@ static void note_writer(struct wirer *r, const struct wire_use *u)
 		part = wire_var(r->w, u->var + i);
 		part->writer = part->reader = NO_TASK;
 	}
+}
+
+/* After those who wrote what it reads. */
+static void after_writers(struct wirer *r, struct wire_use *u)
+{
+	struct wire_var *v = wire_var(r->w, u->var), *whole;
+	bool is_first = v->writer == NO_TASK, misses_part = !v->nr_parts;
+	uint32_t i, writer;
+
+	edge_from_writer(r, u->var, u);
+	if (v->part && is_first) {
+		edge_from_writer(r, wire_whole(r->w, u->var), u);
+		whole = wire_var(r->w, wire_whole(r->w, u->var));
+		is_first = whole->writer == NO_TASK;
+	}
+	for (i = 1; !v->part && i <= v->nr_parts; i++) {
+		writer = wire_var(r->w, u->var + i)->writer;
+		misses_part |= writer == NO_TASK;
+		edge_from_writer(r, u->var + i, u);
+	}
+	if (is_first && (v->part || misses_part))
+		u->flags |= WIRE_FIRST;
 }
 
 /* ---- combining ---------------------------------------------------------- */
@@ -166,6 +191,14 @@ static struct wire_use *add_task(struct wirer *r, uint32_t var, bool is_reduce)
 	return u;
 }
 
+static bool has_always(struct wirer *r, uint32_t use)
+{
+	for (; use != NO_TASK; use = r->next[use])
+		if (always_is(r->g, use_at(r, use)->task))
+			return true;
+	return false;
+}
+
 /* The group is complete. */
 static void close_group(struct wirer *r, uint32_t var)
 {
@@ -185,6 +218,9 @@ static void close_group(struct wirer *r, uint32_t var)
 	if (!u)
 		return;
 	edges_from_list(r, use, u->task, WHY_HARD);
+	/* Those may go where there is nothing to combine their copies with. */
+	if (is_reduce && has_always(r, use))
+		after_writers(r, u);
 	note_writer(r, u);
 	if (is_reduce)
 		return;
@@ -219,28 +255,6 @@ static void close_groups(struct wirer *r, uint32_t use)
 		close_group(r, wire_whole(r->w, var));
 	for (i = 1; !v->part && i <= nr; i++)
 		close_group(r, var + i);
-}
-
-/* After those who wrote what it reads. */
-static void after_writers(struct wirer *r, struct wire_use *u)
-{
-	struct wire_var *v = wire_var(r->w, u->var), *whole;
-	bool is_first = v->writer == NO_TASK, misses_part = !v->nr_parts;
-	uint32_t i, writer;
-
-	edge_from_writer(r, u->var, u->task);
-	if (v->part && is_first) {
-		edge_from_writer(r, wire_whole(r->w, u->var), u->task);
-		whole = wire_var(r->w, wire_whole(r->w, u->var));
-		is_first = whole->writer == NO_TASK;
-	}
-	for (i = 1; !v->part && i <= v->nr_parts; i++) {
-		writer = wire_var(r->w, u->var + i)->writer;
-		misses_part |= writer == NO_TASK;
-		edge_from_writer(r, u->var + i, u->task);
-	}
-	if (is_first && (v->part || misses_part))
-		u->flags |= WIRE_FIRST;
 }
 
 /* What a writer of var comes after, softly. */

@@ -65,6 +65,7 @@ static void init_run(struct frame *f, struct lkdf_scope *s,
 	a_store(&f->nr_failed, 0, relaxed);
 	a_store(&f->nr_skipped, 0, relaxed);
 	a_store(&f->nr_cancelled, 0, relaxed);
+	a_store(&f->is_late, 0, relaxed);
 	f->done = (struct lkdf_event){ 0 };
 }
 
@@ -219,6 +220,7 @@ void frame_fail(struct frame *f, uint32_t task, int error, const char *why,
 		.worker = worker,
 		.nr_failed = 1,
 	};
+	bool is_always = f->recs[task].kind->flags & LKDF_ALWAYS;
 	struct failure *failure, *none = NULL;
 	int32_t zero = 0;
 
@@ -229,6 +231,8 @@ void frame_fail(struct frame *f, uint32_t task, int error, const char *why,
 	runtime_note_error(f->graph->rt, worker, error, task);
 	if (!a_cas(&f->first_err, &zero, error, relaxed, relaxed))
 		return;
+	if (is_always && frame_cancelled(f))
+		a_store(&f->is_late, 1, relaxed);
 	snprintf(e.graph, sizeof(e.graph), "%s", f->graph->name);
 	graph_task_name(f->graph, task, e.task, sizeof(e.task));
 	snprintf(e.why, sizeof(e.why), "%s: %s", e.task,
@@ -239,14 +243,29 @@ void frame_fail(struct frame *f, uint32_t task, int error, const char *why,
 		failure_put(failure, &f->graph->rt->log);
 }
 
+/*
+ * The cancel came first: what a task that runs always has made of it is told to
+ * the log, and counts.
+ */
+static void forget_late(struct frame *f)
+{
+	failure_put(a_load(&f->failure, relaxed), &f->graph->rt->log);
+	a_store(&f->failure, NULL, relaxed);
+	a_store(&f->first_err, 0, relaxed);
+}
+
 /* The counts and the error of one repetition, upwards. */
 static int report(struct frame *f)
 {
 	uint32_t nr_skipped = a_load(&f->nr_skipped, relaxed);
 	uint32_t nr_cancelled = a_load(&f->nr_cancelled, relaxed);
-	struct failure *failure = a_load(&f->failure, relaxed);
-	int rc = a_load(&f->first_err, relaxed);
+	struct failure *failure;
+	int rc;
 
+	if (unlikely(a_load(&f->is_late, relaxed)) && nr_cancelled)
+		forget_late(f);
+	failure = a_load(&f->failure, relaxed);
+	rc = a_load(&f->first_err, relaxed);
 	if (failure) {
 		failure->error.nr_failed = a_load(&f->nr_failed, relaxed);
 		failure->error.nr_skipped = nr_skipped;

@@ -16,6 +16,8 @@
 #include "flow/values.h"
 #include "sched/inbox.h"
 
+#include <errno.h>
+
 struct failure;
 struct planned_part;
 struct worker;
@@ -91,6 +93,7 @@ struct frame {
 	_Atomic(int32_t) first_err;
 	_Atomic(struct failure *) failure;
 	_Atomic(uint32_t) nr_failed, nr_skipped, nr_cancelled;
+	_Atomic(uint32_t) is_late; /* failed first after the cancel */
 };
 
 int frames_create(struct lkdf_graph *g);
@@ -119,6 +122,16 @@ static inline void frame_decided(struct worker *w, struct frame *f, uint32_t nr)
 static inline int frame_cancelled(const struct frame *f)
 {
 	return scope_cancelled(f->scope);
+}
+
+/* Why a task of this run failed, was skipped or cancelled. */
+static inline int frame_error(const struct frame *f)
+{
+	int rc = a_load(&f->first_err, relaxed);
+
+	if (!rc)
+		rc = frame_cancelled(f);
+	return rc ? rc : -ECANCELED;
 }
 
 #endif

@@ -172,6 +172,8 @@ int inner_begin(const struct task *t, struct failure **failure)
 	const struct use *u;
 	int error = 0;
 
+	if (t->kind->flags & LKDF_ALWAYS)
+		return 0;
 	for (u = t->claim->first; u && !error; u = u->after)
 		if (u->turn == TURN_COMMUTE)
 			error = uses_error(u, failure);

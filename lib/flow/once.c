@@ -6,6 +6,7 @@
 #include "flow/edges.h"
 
 #include "base/err.h"
+#include "flow/always.h"
 #include "flow/data.h"
 
 #include <errno.h>
@@ -89,6 +90,7 @@ void once_wire(struct wirer *r, struct lkdf_diag *why)
 		v->nr_readers++;
 		if (v->writer != NO_TASK) {
 			edge_add(r, v->writer, u->task, WHY_HARD);
+			always_note(r, u, v->writer);
 			continue;
 		}
 		v->reads = v->reads_first = true;

@@ -2,11 +2,11 @@
 #include "flow/run.h"
 
 #include "base/err.h"
+#include "flow/burst.h"
 #include "flow/data.h"
 #include "flow/deadline.h"
 #include "flow/decide.h"
 #include "flow/facts.h"
-#include "flow/inner.h"
 #include "flow/io_ring.h"
 #include "flow/kind.h"
 #include "flow/planned.h"
@@ -17,55 +17,12 @@
 
 #include <errno.h>
 
-#define NO_SLOT UINT32_MAX
-
-enum hindered {
-	HINDERED_ALL = 1, /* cancelled */
-	HINDERED_SOME = 2, /* those whose data is not there */
-};
-
-/* One burst of work of one worker. */
-struct burst {
-	struct worker *w;
-	struct lkdf *rt;
-	struct frame *f; /* whose tasks we run; gone once all are told */
-	struct rec *recs; /* f's */
-	const struct lkdf_graph *graph; /* f's */
-	uint32_t slot; /* of f; NO_SLOT: none */
-	uint32_t nr_decided; /* of f, not yet told */
-	uint8_t hindered; /* f: some of its tasks, or all, are skipped */
-	/* Records of f that are at home on this node: first and how many. */
-	uint32_t home_first, nr_home;
-	struct lkdf_ctx ctx;
-};
-
 /* What before() says. */
 enum before {
 	BEFORE_RUN,
 	BEFORE_TIME, /* run it and say how long it took */
 	BEFORE_TAKEN, /* it is somebody else's now, or decided */
 };
-
-/* Tells the frame before we turn to something else. */
-static void flush(struct burst *b)
-{
-	uint32_t nr = b->nr_decided;
-
-	if (!nr)
-		return;
-	b->nr_decided = 0;
-	frame_decided(b->w, b->f, nr);
-}
-
-/*
- * A task's body may take long: the frame is told first, so its run may end and
- * what we know of it is stale. A link may also belong to the frame's next run.
- */
-static void leave_frame(struct burst *b)
-{
-	flush(b);
-	b->slot = NO_SLOT;
-}
 
 static void enter_placed(struct burst *b, struct frame *f)
 {
@@ -83,21 +40,15 @@ static void enter_placed(struct burst *b, struct frame *f)
 	}
 }
 
-static uint8_t hindered(const struct frame *f)
-{
-	return (frame_cancelled(f) ? HINDERED_ALL : 0) |
-	       (f->values.is_poisoned ? HINDERED_SOME : 0);
-}
-
 static void enter_frame(struct burst *b, struct frame *f)
 {
-	flush(b);
+	burst_flush(b);
 	b->f = f;
 	b->recs = f->recs;
 	b->graph = f->graph;
 	b->slot = f->slot;
 	b->ctx.frame = f;
-	b->hindered = hindered(f);
+	b->hindered = burst_hindered(f);
 	if (unlikely(f->placed))
 		enter_placed(b, f);
 }
@@ -105,66 +56,6 @@ static void enter_frame(struct burst *b, struct frame *f)
 static void count_task(struct burst *b, uint64_t nr)
 {
 	counter_add(b->w->executor->counters, COUNTER_TASKS, nr);
-}
-
-/* An input failed, or the run is cancelled. */
-static void skip_task(struct burst *b, uint32_t index, bool is_cancelled)
-{
-	struct frame *f = b->f;
-	bool counts = is_cancelled || !f->recs[index].kind->is_ours;
-
-	counter_add(b->w->executor->counters,
-		    is_cancelled ? COUNTER_CANCELLED : COUNTER_SKIPPED, counts);
-	a_add(is_cancelled ? &f->nr_cancelled : &f->nr_skipped, counts,
-	      relaxed);
-	decide_task(b->w, f, index, false);
-	b->nr_decided++;
-}
-
-/* A task of its own, with its tokens. NULL: it waits for them, or failed. */
-static struct task *create_task(struct burst *b, uint32_t index)
-{
-	struct executor *ex = b->w->executor;
-	struct task *t = task_create_for(ex, b->f, index);
-	int rc = t ? inner_enter(ex, t) : -ENOMEM;
-
-	if (rc >= 0)
-		return rc ? t : NULL;
-	if (t)
-		task_destroy(b->rt, ex, t);
-	frame_fail(b->f, index, -ENOMEM, "no memory for its task", b->w->id);
-	decide_task(b->w, b->f, index, false);
-	b->nr_decided++;
-	return NULL;
-}
-
-/* The kind needs a task of its own; without memory the task fails. */
-static void start_general(struct burst *b, uint32_t index)
-{
-	struct task *t = create_task(b, index);
-
-	if (t)
-		task_start(b->rt, b->w->executor, t);
-}
-
-static bool is_hindered(const struct burst *b, uint32_t index)
-{
-	return b->hindered & HINDERED_ALL ||
-	       (b->hindered && values_are_missing(b->f, index));
-}
-
-/* The same for run_one(): the body runs before this returns. */
-static void start_one(struct burst *b, uint32_t index)
-{
-	struct task *t;
-
-	if (is_hindered(b, index)) {
-		skip_task(b, index, b->hindered & HINDERED_ALL);
-		return;
-	}
-	t = create_task(b, index);
-	if (t)
-		task_run(b->w->executor, t);
 }
 
 /* Everything that is not the plain case; once per task at most. */
@@ -178,14 +69,12 @@ static enum before before(struct burst *b, uint32_t index)
 	if (a_load(&w->attn, relaxed) & ATTN_LOOK) {
 		/* [run.look] the news; pairs with [sched.look]. */
 		a_and(&w->attn, ~ATTN_LOOK, seq_cst);
-		b->hindered = hindered(b->f);
+		b->hindered = burst_hindered(b->f);
 	}
-	if (b->hindered && is_hindered(b, index)) {
-		skip_task(b, index, b->hindered & HINDERED_ALL);
+	if (b->hindered && burst_hinder(b, index))
 		return BEFORE_TAKEN;
-	}
 	if (slow & SLOW_GENERAL) {
-		start_general(b, index);
+		burst_start(b, index);
 		return BEFORE_TAKEN;
 	}
 	if (!is_short || worker_has_private(w))
@@ -204,7 +93,7 @@ static bool after(struct burst *b, uint32_t index, int rc)
 	c->has_spawned = false;
 	if (c->put_off) {
 		c->put_off = false;
-		start_general(b, index);
+		burst_start(b, index);
 		return false;
 	}
 	if (rc < 0 || c->task)
@@ -355,7 +244,7 @@ run_chain(struct burst *b, uint32_t index, const bool has_tokens)
 	count_task(b, nr_decided);
 	/* Somebody else may decide it and end the run. */
 	if (is_away)
-		leave_frame(b);
+		burst_leave_frame(b);
 	return item;
 }
 
@@ -379,7 +268,7 @@ static uint64_t run_item(struct burst *b, uint64_t item)
 	if (b->slot != item_slot(item))
 		enter_frame(b, runtime_frame(b->rt, item_slot(item)));
 	if (unlikely(item & ITEM_SKIP))
-		skip_task(b, index, b->hindered & HINDERED_ALL);
+		burst_dead(b, index);
 	else if (unlikely(b->graph->has_tokens))
 		return run_tokens(b, index);
 	else
@@ -400,7 +289,7 @@ static void run_link(struct burst *b, uint64_t item)
 {
 	struct link *link = link_of_item(item);
 
-	leave_frame(b);
+	burst_leave_frame(b);
 	switch ((enum link_type)LINK_TYPE(item)) {
 	case LINK_TASK:
 		if (unlikely(a_load(&b->w->attn, relaxed) & ~ATTN_LOOK))
@@ -427,7 +316,7 @@ static void run_link(struct burst *b, uint64_t item)
 /* What it completes may end runs. */
 static void look_at_ring(struct burst *b, uint64_t item)
 {
-	leave_frame(b);
+	burst_leave_frame(b);
 	io_ring_look(b->w->io, io_is_item(b->rt, item));
 }
 
@@ -460,7 +349,7 @@ static void run(struct worker *w, uint64_t item)
 		if (item)
 			run_link(&b, item);
 	} while (pick(w, &item));
-	flush(&b);
+	burst_flush(&b);
 }
 
 void run_one(struct worker *w, uint64_t item)
@@ -474,14 +363,12 @@ void run_one(struct worker *w, uint64_t item)
 
 	if (!(item & ITEM_OF_FRAME)) {
 		run_link(&b, item);
-	} else if (item & ITEM_SKIP) {
-		run_item(&b, item);
 	} else {
 		/* A task of its own, so that no chain follows. */
 		enter_frame(&b, runtime_frame(b.rt, item_slot(item)));
-		start_one(&b, item_index(item));
+		burst_run_one(&b, item_index(item), item & ITEM_SKIP);
 	}
-	flush(&b);
+	burst_flush(&b);
 }
 
 const struct sched_ops run_ops = {

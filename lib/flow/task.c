@@ -148,6 +148,7 @@ struct task *task_create_for(struct executor *ex, struct frame *f,
 	t->arg = r->arg;
 	t->frame = f;
 	t->index = index;
+	t->is_dead = false;
 	if (r->flags & REC_PLACED) {
 		t->link.flags |= TASK_PLACED;
 		t->home = settle_home(f->graph, index);

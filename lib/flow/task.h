@@ -90,6 +90,7 @@ struct task {
 	uint32_t index; /* in frame; else tasks it is in a scope's room */
 	uint16_t home; /* as home_make(): where it runs */
 	bool limit_woken; /* tries again, before newcomers */
+	bool is_dead; /* of a frame: it comes after one that failed */
 	uint32_t nr_limits_held; /* none or all */
 	int32_t error;
 	struct frame *frame;

@@ -2,6 +2,7 @@
 #include "flow/values.h"
 
 #include "base/err.h"
+#include "flow/always.h"
 #include "flow/ctx.h"
 #include "flow/data.h"
 #include "flow/frame.h"
@@ -79,8 +80,8 @@ int values_create(struct frame *f)
 	v->claim = calloc(1, sizeof(*v->claim) + 2 * nr * sizeof(struct use));
 	if (w->has_maybe)
 		v->untouched = calloc(w->uses.nr, sizeof(*v->untouched));
-	if (!v->var || !v->error || !v->is_dead || !v->nr_untouched ||
-	    !v->claim || (w->has_maybe && !v->untouched))
+	if (!always_create(v, w) || !v->var || !v->error || !v->is_dead ||
+	    !v->nr_untouched || !v->claim || (w->has_maybe && !v->untouched))
 		return err(-ENOMEM, "graph %s: no memory for a frame's data",
 			   f->graph->name);
 	for (i = 0; i < nr_vars; i++)
@@ -99,6 +100,7 @@ void values_destroy(struct frame *f)
 	free(v->is_dead);
 	free(v->nr_untouched);
 	free(v->untouched);
+	free(v->dead);
 	free(v->claim);
 }
 
@@ -166,20 +168,26 @@ void values_begin(struct frame *f)
 {
 	const struct wiring *w = f->graph->wiring;
 	struct values *val = &f->values;
+	struct failure *failure;
 	struct wire_var *v;
+	struct use *u;
 	uint32_t i;
 	char *at;
 
 	wire_forget_tokens(f->graph->wiring, f->graph->rt);
-	val->is_poisoned = false;
+	always_begin(val, w);
+	val->is_poisoned = val->heals = false;
 	for (i = 0; i < val->claim->nr; i++) {
 		a_store(&val->is_dead[i], 0, relaxed);
 		a_store(&val->nr_untouched[i], 0, relaxed);
 		val->error[i] = 0;
-		if (val->claim->use[i].flags & USE_READS)
-			note_poison(f, &val->claim->use[i]);
-		if (val->claim->use[i].flags & USE_WRITES)
-			data_will_write(val->claim->use[i].domain->data);
+		u = &val->claim->use[i];
+		if (u->flags & USE_READS)
+			note_poison(f, u);
+		if (!(u->flags & USE_WRITES))
+			continue;
+		val->heals |= uses_error(u, &failure) != 0;
+		data_will_write(u->domain->data);
 	}
 	for (i = 0; i < w->vars.nr; i++) {
 		v = wire_var(w, i);
@@ -221,11 +229,6 @@ static void count_writes(struct frame *f, bool leaves)
 	}
 }
 
-void values_count(struct frame *f)
-{
-	count_writes(f, false);
-}
-
 static void note_untouched(struct frame *f)
 {
 	const struct wiring *w = f->graph->wiring;
@@ -237,6 +240,28 @@ static void note_untouched(struct frame *f)
 		if (is_claimed(w, v) && is_untouched(f, v))
 			f->values.claim->use[v->claim].is_untouched = true;
 	}
+}
+
+/* What leaving does, but that nobody comes after us. */
+static void heal(struct frame *f)
+{
+	struct claim *c = f->values.claim;
+	uint32_t i;
+
+	note_untouched(f);
+	count_writes(f, true);
+	for (i = 0; i < c->nr; i++) {
+		use_publish(&c->use[i], 0, NULL);
+		c->use[i].is_untouched = false;
+	}
+}
+
+void values_count(struct frame *f)
+{
+	if (unlikely(f->values.heals))
+		heal(f);
+	else
+		count_writes(f, false);
 }
 
 void values_leave(struct executor *ex, struct frame *f, int error,
@@ -297,11 +322,12 @@ void values_dead(struct frame *f, uint32_t index)
 	struct reduction *r;
 	uint32_t claim;
 
+	always_dead(&f->values, index);
 	for (u = wire_uses(w, index, &end); u < end; u++) {
 		v = wire_var(w, u->var);
 		/* All who reduced are decided; others may come later. */
-		r = domain_var(&v->data->domain, v->part)->reduction;
-		if (u->flags & WIRE_COMBINES && r)
+		r = u->flags & WIRE_COMBINES ? f->recs[index].arg : NULL;
+		if (r)
 			reduction_forget(r);
 		claim = v->claim;
 		if (u->flags & WIRE_LAST && claim != NO_CLAIM &&

@@ -33,11 +33,15 @@ struct values {
 
 	/* When the claim is there. */
 	bool is_poisoned; /* some input is not there: see error */
+	bool heals; /* what it writes had an error before */
 	int *error; /* by use of the claim */
 
 	/* Any worker: tasks that should have written last did not. */
 	_Atomic(uint8_t) *is_dead; /* by use of the claim */
 	_Atomic(uint32_t) *nr_untouched; /* the same: writers that were none */
+
+	_Atomic(uint8_t) has_dead; /* any worker: some task is */
+	uint8_t *dead; /* whoever decides it; by index, NULL: see always.h */
 
 	/* The task; then whoever decides it. NULL: no use is MAYBE. */
 	uint8_t *untouched; /* by use of the graph */

@@ -6,6 +6,7 @@
 #include "flow/wire.h"
 
 #include "base/err.h"
+#include "flow/always.h"
 #include "flow/brief.h"
 #include "flow/data.h"
 #include "flow/uses.h"
@@ -33,6 +34,7 @@ static struct wiring *wiring_of(struct lkdf_graph *g)
 	w->uses.item_size = sizeof(struct wire_use);
 	w->vars.item_size = sizeof(struct wire_var);
 	w->soft.item_size = sizeof(struct wire_pair);
+	w->inputs.item_size = sizeof(struct wire_pair);
 	g->wiring = w;
 	return w;
 }
@@ -228,6 +230,7 @@ void wire_free(struct lkdf_graph *g)
 	array_fini(&w->uses);
 	array_fini(&w->vars);
 	array_fini(&w->soft);
+	array_fini(&w->inputs);
 	free(w);
 	g->wiring = NULL;
 }
@@ -350,6 +353,7 @@ int wire_index(struct lkdf_graph *g)
 		sum += count;
 	}
 	wire_index_pairs(g);
+	always_index(g);
 	if (g->is_settled && sort_uses(g))
 		return -ENOMEM;
 	return brief_index(w) ? no_memory(g) : 0;

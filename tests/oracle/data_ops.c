@@ -146,6 +146,21 @@ static void end_run(struct d_interpreter *x, struct d_view *v,
 		x->version[var] += x->run_version[var];
 }
 
+/* An input that has failed in the run has the run's first error. */
+static void note_inputs(struct d_interpreter *x, const struct d_graph *g)
+{
+	struct d_result *result;
+	uint32_t i, j;
+
+	for (i = g->first; i < g->first + g->nr; i++) {
+		result = d_result_of(x, i);
+		for (j = 0; j < D_USES; j++) {
+			if (result->input_errors[j])
+				result->input_errors[j] |= x->run_errors;
+		}
+	}
+}
+
 /* One after another; what a run leaves is there when it is over. */
 static void run_graph(struct d_interpreter *x, const struct d_op *o)
 {
@@ -166,6 +181,7 @@ static void run_graph(struct d_interpreter *x, const struct d_op *o)
 			x->e->nr_drops += d_nr_produced(
 				x->p, i, d_result_of(x, i)->has_run);
 		}
+		note_inputs(x, g);
 		end_run(x, &v, g);
 		out->nr_reps++;
 		out->errors = x->run_errors;

@@ -81,6 +81,12 @@ static uint8_t some_mode(struct rng *r)
 	return mode[rng_range(r, 0, sizeof(mode) - 1)];
 }
 
+/* What it reads and has an error is nothing to compute with. */
+static uint8_t always_mode(struct rng *r)
+{
+	return rng_one_in(r, 2) ? LKDF_READ : LKDF_WRITE;
+}
+
 /* ---- below a task ----------------------------------------------------------
  */
 
@@ -209,7 +215,7 @@ static void some_use(const struct d_program *p, struct rng *r, struct d_task *t)
 	u.part = some_part(p, r, u.var);
 	u.mode = some_mode(r);
 	if (t->kind & D_ALWAYS) {
-		u.mode = rng_one_in(r, 2) ? LKDF_READ : LKDF_WRITE;
+		u.mode = always_mode(r);
 	} else if (!is_twice(t, &u)) {
 		if (u.mode == LKDF_RW && rng_one_in(r, 3))
 			u.mode |= LKDF_MAYBE;
@@ -308,13 +314,15 @@ static void make_task(struct d_program *p, struct rng *r, struct d_graph *g,
 		t->kind |= D_SHARED;
 	if (rng_one_in(r, 16))
 		t->kind |= D_BLOCKING;
+	if (p->has_errors && rng_one_in(r, 6))
+		t->kind |= D_ALWAYS;
 	use_once(p, r, g, t, produced);
 	if (rng_one_in(r, 4))
 		nr = 0;
 	while (nr-- && t->nr_uses < D_USES) {
 		u.var = some_var(p, r);
 		u.part = graph_part(p, r, u.var, by_parts);
-		u.mode = some_mode(r);
+		u.mode = t->kind & D_ALWAYS ? always_mode(r) : some_mode(r);
 		add_use(t, &u);
 	}
 	make_orders(p, r, g, t);

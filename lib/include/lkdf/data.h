@@ -16,7 +16,8 @@
  *
  * A failed task poisons what it should have written: tasks that read it are
  * skipped, with the first failure as their error, and poison theirs; the next
- * successful write heals. Kinds with LKDF_ALWAYS run nevertheless.
+ * successful write heals. Kinds with LKDF_ALWAYS run nevertheless, and heal
+ * what they write, but for LKDF_REDUCE.
  */
 #ifndef LKDF_DATA_H
 #define LKDF_DATA_H

@@ -65,8 +65,8 @@ int lkdf_graph_create(struct lkdf *rt, const struct lkdf_graph_attr *a,
  * @nr:  how many
  *
  * Return: its number, 0 .. 2^30-1, counting up; -EROFS sealed; -EINVAL;
- * -ERANGE a part there is not; -ENOMEM; -EOVERFLOW. A refusal is also what seal
- * reports.
+ * -ERANGE a part there is not; -ENOMEM; -EOVERFLOW; -EOPNOTSUPP WEAK or MAYBE
+ * in a task with LKDF_ALWAYS. A refusal is also what seal reports.
  */
 int lkdf_graph_add(struct lkdf_graph *g, struct lkdf_kind *k, const void *arg,
 		   const struct lkdf_use *use, unsigned nr);
@@ -138,6 +138,13 @@ int lkdf_graph_seal(struct lkdf_graph *g, struct lkdf_diag *why);
  * Runs of one graph start in the order of the calls. A task that is not
  * SHARED is taken in run order. With times or until the repetitions follow
  * one another inside one call's frame, and an error ends them.
+ *
+ * A task with LKDF_ALWAYS runs once all it comes after has ended, was skipped
+ * or cancelled, in each repetition that is begun. What comes after it runs if
+ * it succeeds and nothing else stands against it. The run keeps its first
+ * error; where tasks were cancelled that is the cancel's, whatever such a task
+ * returns afterwards. What is not there when the run starts, and is read by
+ * any task, is an error of the run.
  *
  * Past its deadline the run, with all its repetitions, is cancelled with
  * -ETIME: as lkdf_scope_cancel(), for this run alone. Its scope is told.

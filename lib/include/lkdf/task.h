@@ -185,8 +185,12 @@ int lkdf_then(struct lkdf_ctx *c, lkdf_fn fn, struct lkdf_event on);
  * lkdf_input_error() - why an input did not succeed
  * @c:     context of the body
  * @input: 0 .. inputs - 1; a task of kind ALWAYS: any input in the order of
- *         its uses, and then of the events it came after; after lkdf_then():
- *         0 is the event or the children
+ *         its uses, and then of the events it came after, in a graph one for
+ *         all tasks it comes after; after lkdf_then(): 0 is the event or the
+ *         children
+ *
+ * In a graph what a task of the same run has failed to write has the first
+ * error of that run, or of its cancel.
  *
  * Return: 0 or the error.
  */

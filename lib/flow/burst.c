@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "flow/burst.h"
+
+#include "flow/decide.h"
+#include "flow/inner.h"
+#include "flow/kind.h"
+#include "flow/runtime.h"
+#include "flow/task.h"
+
+#include <errno.h>
+
+static bool is_always(const struct burst *b, uint32_t index)
+{
+	return b->recs[index].kind->flags & LKDF_ALWAYS;
+}
+
+static bool is_hindered(const struct burst *b, uint32_t index)
+{
+	return b->hindered & HINDERED_ALL ||
+	       (b->hindered && values_are_missing(b->f, index));
+}
+
+/* An input failed, or the run is cancelled. */
+static void skip(struct burst *b, uint32_t index)
+{
+	bool is_cancelled = b->hindered & HINDERED_ALL;
+	struct frame *f = b->f;
+	bool counts = is_cancelled || !f->recs[index].kind->is_ours;
+
+	counter_add(b->w->executor->counters,
+		    is_cancelled ? COUNTER_CANCELLED : COUNTER_SKIPPED, counts);
+	a_add(is_cancelled ? &f->nr_cancelled : &f->nr_skipped, counts,
+	      relaxed);
+	decide_task(b->w, f, index, false);
+	b->nr_decided++;
+}
+
+/* A task of its own, with its tokens. NULL: it waits for them, or failed. */
+static struct task *create(struct burst *b, uint32_t index, bool is_dead)
+{
+	struct executor *ex = b->w->executor;
+	struct task *t = task_create_for(ex, b->f, index);
+	int rc = -ENOMEM;
+
+	if (t) {
+		t->is_dead = is_dead;
+		rc = inner_enter(ex, t);
+	}
+	if (rc >= 0)
+		return rc ? t : NULL;
+	if (t)
+		task_destroy(b->rt, ex, t);
+	frame_fail(b->f, index, -ENOMEM, "no memory for its task", b->w->id);
+	decide_task(b->w, b->f, index, false);
+	b->nr_decided++;
+	return NULL;
+}
+
+static void start(struct burst *b, uint32_t index, bool is_dead)
+{
+	struct task *t = create(b, index, is_dead);
+
+	if (t)
+		task_start(b->rt, b->w->executor, t);
+}
+
+void burst_start(struct burst *b, uint32_t index)
+{
+	start(b, index, false);
+}
+
+bool burst_hinder(struct burst *b, uint32_t index)
+{
+	if (is_always(b, index))
+		start(b, index, false);
+	else if (is_hindered(b, index))
+		skip(b, index);
+	else
+		return false;
+	return true;
+}
+
+void burst_dead(struct burst *b, uint32_t index)
+{
+	if (likely(!is_always(b, index))) {
+		skip(b, index);
+		return;
+	}
+	start(b, index, true);
+	/* Somebody else may decide it and end the run. */
+	burst_leave_frame(b);
+}
+
+void burst_run_one(struct burst *b, uint32_t index, bool is_dead)
+{
+	struct task *t;
+
+	if (!is_always(b, index) && (is_dead || is_hindered(b, index))) {
+		skip(b, index);
+		return;
+	}
+	t = create(b, index, is_dead);
+	if (t)
+		task_run(b->w->executor, t);
+}
