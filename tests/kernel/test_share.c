@@ -227,8 +227,11 @@ __attribute__((constructor)) static void look_at_the_old_file(void)
 TEST(after_exec_the_file_still_means_the_old_address_space)
 {
 	char number[12];
-	pid_t child = fork();
+	pid_t child;
 
+	two_nodes(node);
+	close(open_device());
+	child = fork();
 	if (child == 0) {
 		prepare();
 		fcntl(d.fd, F_SETFD, 0);
