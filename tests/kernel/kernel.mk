@@ -49,7 +49,7 @@ check-vm-fuzz: $(KMOD_FUZZ) ## calls of /dev/lkdf with any argument, for long
 		KMOD_TIMEOUT=$$(($(KMOD_FUZZ_SECONDS) + 2400)) \
 		TEST_TIMEOUT=$$(($(KMOD_FUZZ_SECONDS) + 7200)) \
 		tests/run.sh tests/kernel/machine_kasan.sh
-	$(Q)grep -E '^# (call |[0-9]+ (calls|places))' $(BUILD)/vm/kasan/output.log
+	$(Q)grep -E '^# (call |[0-9]+ (calls|places))' $(BUILD)/vm/fuzz/output.log
 
 check-kmod-stress: $(BUILD)/tests/kernel/test_migrate ## a million refreshes against migration
 	$(Q)BUILD=$(BUILD) KMOD_GUEST='$<' TEST_TIMEOUT=7200 \

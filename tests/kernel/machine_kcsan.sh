@@ -14,6 +14,6 @@ for name in LKDF_FUZZ_SECONDS LKDF_FAIL_SECONDS LKDF_SNAPSHOTS; do
 	eval "value=\${$name-}"
 	numbers="$numbers${value:+ $name=$value}"
 done
-export KMOD_COMMAND="${KMOD_COMMAND:-$numbers ./debug_guest.sh ${KMOD_KIND:-kcsan}}"
+export KMOD_COMMAND="${KMOD_COMMAND:-$numbers ./debug_guest.sh kcsan}"
 exec "$here/machine.sh" kcsan "$kernel" --nodes 2/1024,2/1024 \
 	--taint 4096
