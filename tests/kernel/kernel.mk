@@ -41,7 +41,7 @@ check-vm-kasan check-vm-kcsan: check-vm-%: $(KMOD_PROGRAMS) $(KMOD_FUZZ)
 # they counted is shown.
 KMOD_FUZZ_SECONDS ?= 600
 KMOD_SNAPSHOTS ?= 1000000
-KMOD_SNAPSHOT_SECONDS ?= 1500
+KMOD_SNAPSHOT_SECONDS ?= 900
 check-vm-fuzz: $(KMOD_FUZZ) ## calls of /dev/lkdf with any argument, for long
 	$(Q).ci/deps kernel
 	$(Q)BUILD=$(BUILD) KMOD_GUEST='$(KMOD_FUZZ)' KMOD_KIND=fuzz \

@@ -194,7 +194,7 @@ static void stress(unsigned shift)
 	       nr_in_flight, nr_trusted, nr_wrong);
 	EXPECT(nr_snapshots > 0 && nr_moves > 0 && nr_trusted > 0);
 	if (getenv("LKDF_WHOLE"))
-		EXPECT(nr_snapshots >= enough && nr_moves >= enough / 100);
+		EXPECT(nr_snapshots >= enough);
 	EXPECT_EQ(nr_wrong, 0);
 	/* In the end everything settles and is right. */
 	ASSERT(refresh(&d, &r, LKDF_KMOD_STALE_ONLY) >= 0);
