@@ -1,18 +1,21 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 # In the machine: the tests, the fuzzer with and without failing allocations,
-# and what kmemleak found, as TAP. debug_guest.sh kasan|kcsan [PROGRAM...]
+# and what kmemleak found, as TAP. debug_guest.sh kasan|kcsan|fuzz [PROGRAM...];
+# fuzz leaves the tests out. LKDF_FUZZ_SECONDS, LKDF_FAIL_SECONDS: the fuzzer
+# without and with failing allocations.
 kind=$1
 shift
 [ $# -gt 0 ] || set -- test_*
 debug=/sys/kernel/debug
+fuzz=${LKDF_FUZZ_SECONDS:-60} fail=${LKDF_FAIL_SECONDS:-60}
 mount -t debugfs debug $debug 2>/dev/null
 export LKDF_SNAPSHOTS="${LKDF_SNAPSHOTS:-3000}"
 export LKDF_TIME_SCALE=20
-./guest.sh 1200 "$@"
-export LKDF_SECONDS="${LKDF_FUZZ_SECONDS:-60}"
-./guest.sh 900 fuzz_ioctl
-[ "$kind" = kasan ] || exit 0
+[ "$kind" = fuzz ] || ./guest.sh 1200 "$@"
+export LKDF_SECONDS="$fuzz"
+./guest.sh $((fuzz + 1800)) fuzz_ioctl
+[ "$kind" = kcsan ] && exit 0
 
 # One allocation of 20 fails, in processes that asked for it.
 for what in failslab fail_page_alloc; do
@@ -22,7 +25,8 @@ for what in failslab fail_page_alloc; do
 	echo 0 >$debug/$what/verbose
 	echo 0 >$debug/$what/ignore-gfp-wait
 done
-./guest.sh 900 fuzz_ioctl
+export LKDF_SECONDS="$fail"
+./guest.sh $((fail + 1800)) fuzz_ioctl
 for what in failslab fail_page_alloc; do
 	echo 0 >$debug/$what/probability
 done

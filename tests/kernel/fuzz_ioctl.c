@@ -1,23 +1,30 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * Calls /dev/lkdf with arguments that are mostly meant well and then broken in
- * one place: several processes, each with threads that share files, two that
- * churn the address space; processes are killed at random and replaced. With
- * KCOV it counts the places of the module that were reached, with failslab the
+ * one place: processes of three users, each with threads that share files, two
+ * that churn the address space; some files are shared by all. Processes are
+ * killed at random and replaced; one that does not end is a failure. With KCOV
+ * it counts the places of the module that were reached, with failslab the
  * module's allocations fail now and then. TAP of one test: every call did both
  * succeed and fail. What the kernel says is for the machine's judge.
  *
- * LKDF_SECONDS: how long (10); LKDF_SEED: repeats the choices
+ * LKDF_SECONDS: how long (10); LKDF_SEED: repeats the choices; LKDF_PLACES: a
+ * file for the addresses that were reached
  */
 #include "device.h"
 
+#include <poll.h>
 #include <pthread.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #define NR_PROCESSES 4
 #define NR_FUZZERS 2
 #define NR_FILES 6
+#define NR_COMMON 2 /* of these, shared by all processes */
+#define USER 65000 /* and the next one; others are root */
+#define END_SECONDS 60 /* for a process that was killed */
 #define NR_AREAS 4
 #define AREA (8 * MIB)
 #define NR_CALLS 6
@@ -45,8 +52,11 @@ struct process {
 struct fuzzer {
 	struct process *p;
 	unsigned seed;
+	int kcov; /* only root can open it */
 	unsigned long *cover;
 };
+
+static int common[NR_COMMON];
 
 static unsigned below(struct fuzzer *f, unsigned n)
 {
@@ -217,20 +227,23 @@ static void change_files(struct fuzzer *f)
 	case 4:
 		dup2(p->fds[below(f, NR_FILES)], p->fds[i]);
 		break;
+	case 5:
+		poll(&(struct pollfd){ p->fds[i], POLLIN, 0 }, 1, 0);
+		break;
 	}
 	add(&p->shared->others);
 }
 
 static void start_cover(struct fuzzer *f)
 {
-	int fd = open("/sys/kernel/debug/kcov", O_RDWR);
 	void *mem;
 
 	f->cover = NULL;
-	if (fd < 0 || ioctl(fd, KCOV_INIT, COVER))
+	if (f->kcov < 0 || ioctl(f->kcov, KCOV_INIT, COVER))
 		return;
-	mem = mmap(NULL, COVER * 8, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (mem == MAP_FAILED || ioctl(fd, KCOV_ENABLE, 0))
+	mem = mmap(NULL, COVER * 8, PROT_READ | PROT_WRITE, MAP_SHARED, f->kcov,
+		   0);
+	if (mem == MAP_FAILED || ioctl(f->kcov, KCOV_ENABLE, 0))
 		return;
 	f->cover = mem;
 	f->p->shared->has_kcov = 1;
@@ -301,7 +314,26 @@ static void *churn(void *arg)
 	return NULL;
 }
 
-static void run_process(struct shared *shared, unsigned seed)
+/* Files and what only root may have; then the user is another one. */
+static void enter(struct process *p, struct fuzzer *fuzzers, unsigned uid)
+{
+	int i;
+
+	for (i = 0; i < NR_FUZZERS; i++)
+		fuzzers[i].kcov = open("/sys/kernel/debug/kcov", O_RDWR);
+	write_text("/proc/self/make-it-fail", "1");
+	if (uid && (setresgid(uid, uid, uid) || setresuid(uid, uid, uid)))
+		_exit(1);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (i = 0; i < NR_COMMON; i++)
+		p->fds[i] = common[i];
+	for (; i < NR_FILES; i++)
+		p->fds[i] = open(LKDF_KMOD_DEVICE, O_RDWR | O_CLOEXEC);
+	for (i = 0; i < NR_AREAS; i++)
+		p->areas[i] = map_memory(AREA, HUGE_SIZE);
+}
+
+static void run_process(struct shared *shared, unsigned seed, unsigned uid)
 {
 	static struct process p;
 	static struct fuzzer fuzzers[NR_FUZZERS + 2];
@@ -309,11 +341,7 @@ static void run_process(struct shared *shared, unsigned seed)
 	int i;
 
 	p.shared = shared;
-	for (i = 0; i < NR_FILES; i++)
-		p.fds[i] = open(LKDF_KMOD_DEVICE, O_RDWR | O_CLOEXEC);
-	for (i = 0; i < NR_AREAS; i++)
-		p.areas[i] = map_memory(AREA, HUGE_SIZE);
-	write_text("/proc/self/make-it-fail", "1");
+	enter(&p, fuzzers, uid);
 	for (i = 0; i < NR_FUZZERS + 2; i++) {
 		fuzzers[i].p = &p;
 		fuzzers[i].seed = seed * 97 + i;
@@ -324,17 +352,45 @@ static void run_process(struct shared *shared, unsigned seed)
 		pause();
 }
 
-static pid_t start(struct shared *shared, unsigned seed)
+/* The process nr, with fresh common files from time to time. */
+static pid_t start(struct shared *shared, unsigned nr, unsigned seed)
 {
-	pid_t child = fork();
+	unsigned uid = nr < 2 ? 0 : USER + nr % 2;
+	pid_t child;
+	int fd;
 
+	if (seed % 4 == 0) {
+		fd = open(LKDF_KMOD_DEVICE, O_RDWR | O_CLOEXEC);
+		if (fd >= 0)
+			dup2(fd, common[seed / 4 % NR_COMMON]);
+		close(fd);
+	}
+	child = fork();
 	if (child == 0) {
 		setpgid(0, 0);
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		run_process(shared, seed);
+		run_process(shared, seed, uid);
 	}
 	setpgid(child, child);
 	return child;
+}
+
+/* Ends a process, which must not hang in the kernel. */
+static void stop(struct shared *s, pid_t child)
+{
+	const char *scale = getenv("LKDF_TIME_SCALE");
+	time_t end = time(NULL) + END_SECONDS * (scale ? atoi(scale) : 1);
+
+	kill(-child, SIGKILL);
+	while (waitpid(child, NULL, WNOHANG) == 0) {
+		if (time(NULL) > end) {
+			/* Who waits, and what the CPUs do: into the log. */
+			write_text("/proc/sysrq-trigger", "w");
+			write_text("/proc/sysrq-trigger", "l");
+			ASSERT(!"a process that was killed ends");
+		}
+		usleep(1000);
+	}
+	s->killed++;
 }
 
 static unsigned long report(const struct shared *s)
@@ -355,6 +411,43 @@ static unsigned long report(const struct shared *s)
 	return nr;
 }
 
+static void write_places(const struct shared *s)
+{
+	const char *path = getenv("LKDF_PLACES");
+	FILE *file = path ? fopen(path, "w") : NULL;
+	int i;
+
+	for (i = 0; file && i < NR_SEEN; i++) {
+		if (s->seen[i])
+			fprintf(file, "%lx\n", s->seen[i]);
+	}
+	if (file)
+		fclose(file);
+}
+
+static void set_up(void)
+{
+	int i;
+
+	close(open_device());
+	/* The machine's other users may open it for now. */
+	chmod(LKDF_KMOD_DEVICE, 0666);
+	for (i = 0; i < NR_COMMON; i++)
+		common[i] = open_device();
+}
+
+static void take_down(void)
+{
+	int i;
+
+	chmod(LKDF_KMOD_DEVICE, 0600);
+	for (i = 0; i < NR_COMMON; i++)
+		close(common[i]);
+	for (i = 0; i < 3000 && read_number("/sys/module/lkdf/refcnt"); i++)
+		usleep(1000);
+	EXPECT_EQ(read_number("/sys/module/lkdf/refcnt"), 0);
+}
+
 TEST_LIMIT(calls_with_any_argument_are_answered, 7200)
 {
 	const char *text = getenv("LKDF_SECONDS");
@@ -366,30 +459,25 @@ TEST_LIMIT(calls_with_any_argument_are_answered, 7200)
 	text = getenv("LKDF_SEED");
 	seed = text ? strtoul(text, NULL, 0) : (unsigned)time(NULL);
 	printf("# LKDF_SEED=%u\n", seed);
-	close(open_device());
 	s = mmap(NULL, sizeof(*s), PROT_READ | PROT_WRITE,
 		 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	ASSERT(s != MAP_FAILED);
+	set_up();
 	for (i = 0; i < NR_PROCESSES; i++)
-		child[i] = start(s, seed + i);
+		child[i] = start(s, i, seed + i);
 	while (time(NULL) < end) {
 		usleep(100000 + rand_r(&seed) % 300000);
 		i = rand_r(&seed) % NR_PROCESSES;
-		kill(-child[i], SIGKILL);
-		waitpid(child[i], NULL, 0);
-		s->killed++;
-		child[i] = start(s, rand_r(&seed));
+		stop(s, child[i]);
+		child[i] = start(s, i, rand_r(&seed));
 	}
-	for (i = 0; i < NR_PROCESSES; i++) {
-		kill(-child[i], SIGKILL);
-		waitpid(child[i], NULL, 0);
-	}
+	for (i = 0; i < NR_PROCESSES; i++)
+		stop(s, child[i]);
 	EXPECT(report(s) > 0);
+	write_places(s);
 	for (i = 0; i < NR_CALLS; i++) {
 		EXPECT(s->ok[i] > 0);
 		EXPECT(s->failed[i] > 0);
 	}
-	for (i = 0; i < 3000 && read_number("/sys/module/lkdf/refcnt"); i++)
-		usleep(1000);
-	EXPECT_EQ(read_number("/sys/module/lkdf/refcnt"), 0);
+	take_down();
 }

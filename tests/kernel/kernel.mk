@@ -25,7 +25,8 @@ $(BUILD)/tests/kernel/%: tests/kernel/%.c
 
 $(KMOD_PROGRAMS) $(KMOD_FUZZ): KMOD_STATIC := -static
 
-.PHONY: check-vm-kmod check-vm-kasan check-vm-kcsan check-kmod-stress
+.PHONY: check-vm-kmod check-vm-kasan check-vm-kcsan check-vm-fuzz \
+	check-kmod-stress
 check-vm-kmod: deps $(KMOD_PROGRAMS) $(VM_FACTS) ## the kernel module on kernels 6.1 and 6.12
 	$(Q)BUILD=$(BUILD) KMOD_GUEST='$(KMOD_PROGRAMS)' TEST_TIMEOUT=900 \
 		tests/run.sh $(KMOD_MATRIX) $(KMOD_FACTS)
@@ -36,17 +37,28 @@ check-vm-kasan check-vm-kcsan: check-vm-%: $(KMOD_PROGRAMS) $(KMOD_FUZZ)
 	$(Q)BUILD=$(BUILD) KMOD_GUEST='$(KMOD_PROGRAMS) $(KMOD_FUZZ)' \
 		TEST_TIMEOUT=7200 tests/run.sh tests/kernel/machine_$*.sh
 
-# Minutes: the bars of the migration and of the calls with any argument.
-KMOD_SNAPSHOTS ?= 1000000
+# Minutes: the bars of the calls with any argument and of the migration. What
+# they counted is shown.
 KMOD_FUZZ_SECONDS ?= 600
-check-kmod-stress: $(KMOD_PROGRAMS) $(KMOD_FUZZ) ## the same, for long
-	$(Q)BUILD=$(BUILD) KMOD_GUEST='$(KMOD_PROGRAMS) $(KMOD_FUZZ)' \
-		KMOD_TIMEOUT=3000 TEST_TIMEOUT=3600 KMOD_COMMAND=' \
-		export LKDF_SNAPSHOTS=$(KMOD_SNAPSHOTS) LKDF_SECONDS=600; \
-		./guest.sh 1400 test_migrate; \
-		export LKDF_SECONDS=$(KMOD_FUZZ_SECONDS); \
-		./guest.sh 900 fuzz_ioctl' \
-		tests/run.sh tests/kernel/machine_kmod_two.sh
+KMOD_SNAPSHOTS ?= 1000000
+KMOD_SNAPSHOT_SECONDS ?= 900
+check-vm-fuzz: $(KMOD_FUZZ) ## calls of /dev/lkdf with any argument, for long
+	$(Q).ci/deps kernel
+	$(Q)BUILD=$(BUILD) KMOD_GUEST='$(KMOD_FUZZ)' KMOD_KIND=fuzz \
+		LKDF_FUZZ_SECONDS=$(KMOD_FUZZ_SECONDS) \
+		KMOD_TIMEOUT=$$(($(KMOD_FUZZ_SECONDS) + 2400)) \
+		TEST_TIMEOUT=$$(($(KMOD_FUZZ_SECONDS) + 7200)) \
+		tests/run.sh tests/kernel/machine_kasan.sh
+	$(Q)grep -E '^# (call |[0-9]+ (calls|places))' $(BUILD)/vm/fuzz/output.log
+
+check-kmod-stress: $(BUILD)/tests/kernel/test_migrate ## a million refreshes against migration
+	$(Q)BUILD=$(BUILD) KMOD_GUEST='$<' TEST_TIMEOUT=7200 \
+		KMOD_TIMEOUT=$$((2 * $(KMOD_SNAPSHOT_SECONDS) + 300)) \
+		KMOD_COMMAND='export LKDF_SNAPSHOTS=$(KMOD_SNAPSHOTS) \
+		LKDF_SECONDS=$(KMOD_SNAPSHOT_SECONDS) LKDF_WHOLE=1; \
+		./guest.sh $$((2 * $(KMOD_SNAPSHOT_SECONDS) + 200)) test_migrate' \
+		tests/run.sh tests/kernel/machine_kmod_two_old.sh
+	$(Q)grep -E '^# [0-9]+ snapshots' $(BUILD)/vm/kmod_two_old/output.log
 
 .PHONY: bench-node-of bench-vm-place
 bench-vm-place: $(BUILD)/tests/kernel/bench_place ## QUERY, REFRESH, others

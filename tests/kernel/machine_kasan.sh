@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 # The module in a kernel that looks for errors of memory, locks and leaks: the
 # tests, calls with any argument, those with failing allocations, what leaked.
+# KMOD_KIND=fuzz leaves the tests out.
 here=$(dirname "$0")
 kernel=$("$here/debug_kernel.sh" kasan) || {
 	rc=$?
@@ -12,6 +13,11 @@ kernel=$("$here/debug_kernel.sh" kasan) || {
 export KMOD_ARGS="LKDF_KCOV=1 ${KMOD_ARGS-}"
 export KMOD_TIMEOUT="${KMOD_TIMEOUT:-3600}"
 export KMOD_GUEST="${KMOD_GUEST-} $here/debug_guest.sh"
-export KMOD_COMMAND="${KMOD_COMMAND:-./debug_guest.sh kasan}"
-exec "$here/machine.sh" kasan "$kernel" --nodes 2/1024,2/1024 \
+kind=${KMOD_KIND:-kasan} numbers=
+for name in LKDF_FUZZ_SECONDS LKDF_FAIL_SECONDS LKDF_SNAPSHOTS; do
+	eval "value=\${$name-}"
+	numbers="$numbers${value:+ $name=$value}"
+done
+export KMOD_COMMAND="${KMOD_COMMAND:-$numbers ./debug_guest.sh $kind}"
+exec "$here/machine.sh" "$kind" "$kernel" --nodes 2/1024,2/1024 \
 	--taint 4096

@@ -9,6 +9,11 @@ kernel=$("$here/debug_kernel.sh" kcsan) || {
 }
 export KMOD_TIMEOUT="${KMOD_TIMEOUT:-3600}"
 export KMOD_GUEST="${KMOD_GUEST-} $here/debug_guest.sh"
-export KMOD_COMMAND="${KMOD_COMMAND:-./debug_guest.sh kcsan}"
+numbers=
+for name in LKDF_FUZZ_SECONDS LKDF_FAIL_SECONDS LKDF_SNAPSHOTS; do
+	eval "value=\${$name-}"
+	numbers="$numbers${value:+ $name=$value}"
+done
+export KMOD_COMMAND="${KMOD_COMMAND:-$numbers ./debug_guest.sh kcsan}"
 exec "$here/machine.sh" kcsan "$kernel" --nodes 2/1024,2/1024 \
 	--taint 4096

@@ -143,6 +143,7 @@ TEST(a_user_has_so_many_regions_and_no_more)
 	char *m;
 	long i;
 
+	close(open_device());
 	limit_memlock(256 * MIB);
 	become(USER);
 	if (max < 1 || max > 20000)

@@ -208,6 +208,24 @@ TEST(holes_and_unreadable_memory_are_errors)
 	EXPECT_EQ(q.error, 1024);
 }
 
+/* Every process has some: the kernel's clocks. */
+TEST(memory_of_devices_is_an_error)
+{
+	FILE *file = fopen("/proc/self/maps", "r");
+	unsigned long start = 0, end = 0;
+	char line[300];
+	int is_found = 0;
+
+	while (file && !is_found && fgets(line, sizeof(line), file))
+		is_found = sscanf(line, "%lx-%lx", &start, &end) == 2 &&
+			   strstr(line, "[vvar]");
+	if (!is_found)
+		SKIP("no such mapping");
+	query((void *)start, end - start);
+	EXPECT_EQ(q.error, (end - start) / PAGE);
+	fclose(file);
+}
+
 TEST(the_map_itself_is_no_memory_of_the_process)
 {
 	struct device d = make_device(1, 64);

@@ -6,6 +6,7 @@
 #include "device.h"
 
 #include <poll.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 
 static unsigned node[2];
@@ -226,8 +227,11 @@ __attribute__((constructor)) static void look_at_the_old_file(void)
 TEST(after_exec_the_file_still_means_the_old_address_space)
 {
 	char number[12];
-	pid_t child = fork();
+	pid_t child;
 
+	two_nodes(node);
+	close(open_device());
+	child = fork();
 	if (child == 0) {
 		prepare();
 		fcntl(d.fd, F_SETFD, 0);
@@ -259,4 +263,31 @@ TEST(a_waiter_is_woken_when_a_fresh_region_becomes_stale)
 	EXPECT(wait_for(POLLIN, 10000) & POLLIN);
 	EXPECT(r.words[0] & LKDF_BLOCK_STALE);
 	expect_child(child);
+}
+
+static int nr_events(int epoll)
+{
+	struct epoll_event event;
+
+	return epoll_wait(epoll, &event, 1, 0);
+}
+
+TEST(only_the_first_event_after_a_refresh_wakes)
+{
+	struct epoll_event event = { .events = EPOLLIN | EPOLLET };
+	int epoll = epoll_create1(EPOLL_CLOEXEC);
+
+	prepare();
+	ASSERT_EQ(epoll_ctl(epoll, EPOLL_CTL_ADD, d.fd, &event), 0);
+	EXPECT_EQ(nr_events(epoll), 0);
+	madvise(m, PAGE, MADV_DONTNEED);
+	EXPECT_EQ(nr_events(epoll), 1);
+	EXPECT_EQ(nr_events(epoll), 0);
+	madvise(m + MIB / 2, PAGE, MADV_DONTNEED);
+	EXPECT_EQ(nr_events(epoll), 0);
+	ASSERT(refresh(&d, &r, LKDF_KMOD_STALE_ONLY) >= 0);
+	EXPECT_EQ(nr_events(epoll), 0);
+	madvise(m, PAGE, MADV_DONTNEED);
+	EXPECT_EQ(nr_events(epoll), 1);
+	close(epoll);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * Moves by what governs the machine: memory that goes offline, groups whose
- * nodes change.
+ * Moves by what governs the whole machine: memory that goes offline, groups
+ * whose nodes change, a group whose memory is used up. The name comes last:
+ * with memory that goes offline huge pages go, which other tests want.
  */
 #include "device.h"
 
@@ -125,4 +126,49 @@ TEST_LIMIT(a_group_whose_nodes_change_takes_its_pages_along, 60)
 	snprintf(text, sizeof(text), "%d", getpid());
 	write_text("/sys/fs/cgroup/cgroup.procs", text);
 	rmdir(GROUP);
+}
+
+#define SMALL_GROUP "/sys/fs/cgroup/lkdf_kmod_small"
+
+/* Ends by the OOM killer, whose reaper takes its memory before it is gone. */
+static void use_too_much(int fd)
+{
+	size_t size = 256 * MIB;
+	char *mine = small_memory(size);
+	char text[20];
+
+	snprintf(text, sizeof(text), "%d", getpid());
+	write_text(SMALL_GROUP "/cgroup.procs", text);
+	if (call_setup(fd, 1, 1 << 16, NULL) ||
+	    call_add(fd, mine, size, 12) < 0)
+		_exit(1);
+	touch(mine, size / 16);
+	refresh_id(fd, 0, 0, size / PAGE);
+	touch(mine, size);
+	_exit(2);
+}
+
+TEST_LIMIT(an_owner_that_runs_out_of_memory_leaves_a_dead_map, 60)
+{
+	const volatile struct lkdf_map_header *header;
+	int fd = open_device(), status = 0;
+	pid_t child;
+
+	write_text("/sys/fs/cgroup/cgroup.subtree_control", "+memory");
+	mkdir(SMALL_GROUP, 0755);
+	write_text(SMALL_GROUP "/memory.max", "67108864");
+	write_text(SMALL_GROUP "/memory.swap.max", "0");
+	if (read_number(SMALL_GROUP "/memory.max") != 64 * (long)MIB)
+		SKIP("no memory controller");
+	child = fork();
+	if (child == 0)
+		use_too_much(fd);
+	ASSERT_EQ(waitpid(child, &status, 0), child);
+	rmdir(SMALL_GROUP);
+	EXPECT(WIFSIGNALED(status));
+	EXPECT_EQ(WTERMSIG(status), SIGKILL);
+	header = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, fd, 0);
+	ASSERT(header != MAP_FAILED);
+	EXPECT_EQ(header->state, LKDF_MAP_MM_GONE);
+	EXPECT_ERRNO(refresh_id(fd, 0, 0, 65536), ESRCH);
 }
