@@ -14,8 +14,8 @@ KMOD_FUZZ := $(BUILD)/tests/kernel/fuzz_ioctl
 KMOD_TESTS := tests/kernel/machine_kmod_two.sh
 KMOD_MATRIX := $(KMOD_TESTS) tests/kernel/machine_kmod_four.sh \
 	tests/kernel/machine_kmod_two_old.sh
-# The library with the module.
-KMOD_FACTS := tests/kernel/machine_facts.sh
+# The library with the module, and the bench of it.
+KMOD_FACTS := tests/kernel/machine_facts.sh tests/kernel/machine_placement.sh
 
 $(BUILD)/tests/kernel/%: tests/kernel/%.c
 	$(call say,CCLD)
@@ -26,7 +26,7 @@ $(BUILD)/tests/kernel/%: tests/kernel/%.c
 $(KMOD_PROGRAMS) $(KMOD_FUZZ): KMOD_STATIC := -static
 
 .PHONY: check-vm-kmod check-vm-kasan check-vm-kcsan check-kmod-stress
-check-vm-kmod: deps $(KMOD_PROGRAMS) $(VM_FACTS) ## the kernel module on kernels 6.1 and 6.12
+check-vm-kmod: deps $(KMOD_PROGRAMS) $(VM_FACTS) $(LKDF_BIN) ## the kernel module on kernels 6.1 and 6.12
 	$(Q)BUILD=$(BUILD) KMOD_GUEST='$(KMOD_PROGRAMS)' TEST_TIMEOUT=900 \
 		tests/run.sh $(KMOD_MATRIX) $(KMOD_FACTS)
 
@@ -49,9 +49,9 @@ check-kmod-stress: $(KMOD_PROGRAMS) $(KMOD_FUZZ) ## the same, for long
 		tests/run.sh tests/kernel/machine_kmod_two.sh
 
 .PHONY: bench-node-of bench-vm-place
-bench-vm-place: $(BUILD)/tests/kernel/bench_place ## QUERY, REFRESH, others
-	$(Q)BUILD=$(BUILD) KMOD_GUEST=$< KMOD_COMMAND='./bench_place' \
-		tests/kernel/machine_kmod_two.sh
+bench-vm-place: $(LKDF_BIN) ## lkdf bench placement, with the module
+	$(Q)BUILD=$(BUILD) PLACEMENT_ARGS='$(BENCH_ARGS)' KMOD_TIMEOUT=1500 \
+		tests/kernel/machine_placement.sh
 
 bench-node-of: $(BUILD)/tests/kernel/bench_node_of
 	$(Q)$<
