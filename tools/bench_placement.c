@@ -137,11 +137,11 @@ static long pages_of_line(const struct placement *s, char *line)
 	return kib ? sum * kib / (long)(s->p.page >> 10) : sum;
 }
 
-/* All lines of the range: it may be cut into several. */
+/* The line of the range; should it be cut, all of them. */
 static long ask_numa_maps(struct placement *s)
 {
 	FILE *file = fopen("/proc/self/numa_maps", "re");
-	uintptr_t from = (uintptr_t)s->p.whole;
+	uintptr_t from = (uintptr_t)s->p.mem;
 	unsigned long start;
 	char line[1024];
 	long found = 0;
@@ -150,7 +150,7 @@ static long ask_numa_maps(struct placement *s)
 		return -errno;
 	while (fgets(line, sizeof(line), file)) {
 		start = strtoul(line, NULL, 16);
-		if (start >= (uintptr_t)s->p.mem + s->p.len)
+		if (start >= from + s->p.len)
 			break;
 		if (start >= from)
 			found += pages_of_line(s, line);

@@ -43,15 +43,19 @@ int place_memory(struct place *p, size_t len, int advice)
 	*p = (struct place){ .fd = -1,
 			     .len = len,
 			     .page = (size_t)sysconf(_SC_PAGESIZE),
-			     .whole_len = len + PLACE_BLOCK };
-	p->whole = mmap(NULL, p->whole_len, PROT_READ | PROT_WRITE,
-			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+			     .whole_len = len + 3 * PLACE_BLOCK };
+	/* What is not usable around it keeps the kernel from joining it with
+	 * what others have mapped: numa_maps has a line of its own for it. */
+	p->whole = mmap(NULL, p->whole_len, PROT_NONE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (p->whole == MAP_FAILED) {
 		p->whole = NULL;
 		return bench_fail(-ENOMEM, "no memory of %zu MiB", len >> 20);
 	}
 	extra = -(uintptr_t)p->whole & (PLACE_BLOCK - 1);
-	p->mem = p->whole + extra;
+	p->mem = p->whole + PLACE_BLOCK + extra;
+	if (mprotect(p->mem, len, PROT_READ | PROT_WRITE))
+		return bench_fail(-ENOMEM, "no memory of %zu MiB", len >> 20);
 	madvise(p->mem, len, advice);
 	for (i = 0; i < len; i += p->page)
 		*(volatile char *)(p->mem + i) = 1;
