@@ -7,7 +7,7 @@ KMOD_PROGRAMS := $(patsubst tests/%.c,$(BUILD)/tests/%,\
 # The library's tests of placement, which machine_facts.sh takes.
 VM_FACTS := $(addprefix $(BUILD)/tests/vm/test_,facts moves data pages)
 # These need no module.
-KMOD_SH_TESTS := tests/kernel/test_reader.sh
+KMOD_SH_TESTS := tests/kernel/test_reader.sh tests/kernel/test_manual.sh
 KMOD_NATIVE := $(BUILD)/tests/kernel/bench_node_of
 KMOD_FUZZ := $(BUILD)/tests/kernel/fuzz_ioctl
 # make check boots the first.
