@@ -7,6 +7,7 @@ INCLUDEDIR ?= $(PREFIX)/include
 LIBEXECDIR ?= $(PREFIX)/libexec
 PKGCONFIGDIR ?= $(LIBDIR)/pkgconfig
 DOCDIR ?= $(PREFIX)/share/doc/lkdf
+MANDIR ?= $(PREFIX)/share/man
 INSTALL ?= install
 
 # Programs of all: they are built before they are installed.
@@ -14,7 +15,8 @@ INSTALL_BIN ?= $(LKDF_BIN)
 # Programs that are installed if they have been built.
 INSTALL_PEERS ?= $(BENCH_PEERS)
 INSTALL_HEADERS := $(sort $(wildcard lib/include/lkdf/*.h \
-	lib/include/lkdf/*.hpp))
+	lib/include/lkdf/*.hpp)) kmod/uapi/lkdf_kmod.h
+INSTALL_MAN4 := Documentation/lkdf.4
 INSTALL_EXAMPLES := $(sort $(wildcard Documentation/examples/*.c))
 
 LIB_NAMES := $(notdir $(LIB_SO)) $(LIB_SONAME) liblkdf.so liblkdf.a
@@ -35,6 +37,7 @@ install: $(LIB_SO) $(LIB_A) $(INSTALL_BIN) ## to $(DESTDIR)$(PREFIX)
 	$(call install_some,755,$(INSTALL_BIN),$(BINDIR))
 	$(call install_some,755,$(wildcard $(INSTALL_PEERS)),$(LIBEXECDIR)/lkdf)
 	$(call install_some,644,$(INSTALL_EXAMPLES),$(DOCDIR)/examples)
+	$(call install_some,644,$(INSTALL_MAN4),$(MANDIR)/man4)
 
 # $(call install_some,mode,files,folder): nothing where there are no files
 install_some = $(if $2,$(Q)$(INSTALL) -d $(DESTDIR)$3 && \
@@ -50,7 +53,8 @@ uninstall: ## what install has put there
 		$(addprefix $(DESTDIR)$(LIBEXECDIR)/lkdf/,\
 			$(notdir $(INSTALL_PEERS))) \
 		$(addprefix $(DESTDIR)$(DOCDIR)/examples/,\
-			$(notdir $(INSTALL_EXAMPLES)))
+			$(notdir $(INSTALL_EXAMPLES))) \
+		$(addprefix $(DESTDIR)$(MANDIR)/man4/,$(notdir $(INSTALL_MAN4)))
 	$(Q)for d in $(INCLUDEDIR)/lkdf $(LIBEXECDIR)/lkdf \
 		$(DOCDIR)/examples $(DOCDIR); do \
 		[ ! -d $(DESTDIR)$$d ] || \

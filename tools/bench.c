@@ -35,8 +35,8 @@ static const struct cli_row rows[] = {
 
 static const struct cli_spec spec = {
 	.verb = "bench",
-	.usage = "graph|forkjoin|loop|submit|data|io|idle|wake [--quick]\n"
-		 "                  [--out FILE] [--file FILE]",
+	.usage = "graph|forkjoin|loop|submit|data|io|idle|wake|placement\n"
+		 "                  [--quick] [--out FILE] [--file FILE]",
 	.help = "Compares lkdf with a floor loop and with other runtimes in\n"
 		"the same run, in ratios, each against its bar.\n\n"
 		"  graph      dataflow graphs: run, build, memory, METG\n"
@@ -46,7 +46,8 @@ static const struct cli_spec spec = {
 		"  data       blocks passed on: time, memory; Cholesky, LU\n"
 		"  io         reads as tasks: page cache, O_DIRECT, tmpfs\n"
 		"  idle       what parked workers cost, alone and beside work\n"
-		"  wake       from submit to start; liveness\n\n"
+		"  wake       from submit to start; liveness\n"
+		"  placement  where pages are: /dev/lkdf, move_pages, numa_maps\n\n"
 		"Exit status 1 if a bar is missed; a bar that could not be\n"
 		"resolved (CPUs not delivered, peer absent) is null.",
 	.row = rows,
@@ -63,6 +64,7 @@ static const struct bench_suite suites[] = {
 	{ "io", NULL, bench_io_steps, bench_io },
 	{ "idle", NULL, bench_idle_steps, bench_idle },
 	{ "wake", NULL, bench_wake_steps, bench_wake },
+	{ "placement", NULL, bench_placement_steps, bench_placement },
 };
 #define NR_SUITES (sizeof(suites) / sizeof(suites[0]))
 
@@ -157,7 +159,7 @@ static const struct bench_suite *find_suite(const char *name, int *code)
 	*code = name ? cli_fail(&e, "unknown suite \"%s\"", name)
 		     : cli_fail(&e, "which suite? "
 				    "graph, forkjoin, loop, submit, data, "
-				    "io, idle or wake");
+				    "io, idle, wake or placement");
 	return NULL;
 }
 

@@ -32,7 +32,8 @@
  *    -EINVAL alignment, shift or range; -E2BIG len over max_region_bytes;
  *    -ENOSPC no free region or blocks; -EEXIST overlaps a region of this
  *    file; -EDQUOT the user has too many regions; -EPERM another address
- *    space; -ENXIO no SETUP.
+ *    space; -ENXIO no SETUP; -ENOMEM no memory; -EINTR a signal came while
+ *    the process was stopped for its first region: call again.
  * LKDF_KMOD_DEL      ends the region id; the other fields are not looked at.
  *    -ENOENT no such region; -EPERM another address space; -ENXIO no SETUP.
  * LKDF_KMOD_REFRESH  looks at blocks of region id, from resume_block on, and
@@ -50,7 +51,7 @@
  *    pages and says in done how many bytes it looked at. counts_ptr points to
  *    nr_counts >= nr_nodes 64-bit words, or both are 0.
  *    -EINVAL alignment, range or nr_counts; -E2BIG len over max_region_bytes;
- *    -EAGAIN and -EINTR as above.
+ *    -ENOMEM no memory; -EAGAIN as above; -EINTR as ADD.
  *
  * open() fails with -EDQUOT when the user has too many files open here.
  *

@@ -20,6 +20,9 @@
 /* Calls of one look: each of them is bounded by the kernel. */
 #define MAX_CALLS 16
 
+/* Signals in the midst of one call. */
+#define MAX_SIGNALS 100
+
 struct kmod {
 	int fd;
 	char *map;
@@ -34,9 +37,16 @@ struct desc {
 	const struct lkdf_map_desc *fixed; /* written before state */
 };
 
+/* A signal ends the first ADD or QUERY of a process: again, but not for ever.
+ */
 static int call_kernel(int fd, unsigned long request, void *arg)
 {
-	return ioctl(fd, request, arg) ? -errno : 0;
+	int rc, tries = 0;
+
+	do {
+		rc = ioctl(fd, request, arg) ? -errno : 0;
+	} while (rc == -EINTR && ++tries < MAX_SIGNALS);
+	return rc;
 }
 
 static const struct lkdf_map_header *header_of(const struct kmod *k)

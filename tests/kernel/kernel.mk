@@ -7,15 +7,15 @@ KMOD_PROGRAMS := $(patsubst tests/%.c,$(BUILD)/tests/%,\
 # The library's tests of placement, which machine_facts.sh takes.
 VM_FACTS := $(addprefix $(BUILD)/tests/vm/test_,facts moves data pages)
 # These need no module.
-KMOD_SH_TESTS := tests/kernel/test_reader.sh
+KMOD_SH_TESTS := tests/kernel/test_reader.sh tests/kernel/test_manual.sh
 KMOD_NATIVE := $(BUILD)/tests/kernel/bench_node_of
 KMOD_FUZZ := $(BUILD)/tests/kernel/fuzz_ioctl
 # make check boots the first.
 KMOD_TESTS := tests/kernel/machine_kmod_two.sh
 KMOD_MATRIX := $(KMOD_TESTS) tests/kernel/machine_kmod_four.sh \
 	tests/kernel/machine_kmod_two_old.sh
-# The library with the module.
-KMOD_FACTS := tests/kernel/machine_facts.sh
+# The library with the module, and the bench of it.
+KMOD_FACTS := tests/kernel/machine_facts.sh tests/kernel/machine_placement.sh
 
 $(BUILD)/tests/kernel/%: tests/kernel/%.c
 	$(call say,CCLD)
@@ -27,7 +27,7 @@ $(KMOD_PROGRAMS) $(KMOD_FUZZ): KMOD_STATIC := -static
 
 .PHONY: check-vm-kmod check-vm-kasan check-vm-kcsan check-vm-fuzz \
 	check-kmod-stress
-check-vm-kmod: deps $(KMOD_PROGRAMS) $(VM_FACTS) ## the kernel module on kernels 6.1 and 6.12
+check-vm-kmod: deps $(KMOD_PROGRAMS) $(VM_FACTS) $(LKDF_BIN) ## the kernel module on kernels 6.1 and 6.12
 	$(Q)BUILD=$(BUILD) KMOD_GUEST='$(KMOD_PROGRAMS)' TEST_TIMEOUT=900 \
 		tests/run.sh $(KMOD_MATRIX) $(KMOD_FACTS)
 
@@ -61,9 +61,9 @@ check-kmod-stress: $(BUILD)/tests/kernel/test_migrate ## a million refreshes aga
 	$(Q)grep -E '^# [0-9]+ snapshots' $(BUILD)/vm/kmod_two_old/output.log
 
 .PHONY: bench-node-of bench-vm-place
-bench-vm-place: $(BUILD)/tests/kernel/bench_place ## QUERY, REFRESH, others
-	$(Q)BUILD=$(BUILD) KMOD_GUEST=$< KMOD_COMMAND='./bench_place' \
-		tests/kernel/machine_kmod_two.sh
+bench-vm-place: $(LKDF_BIN) ## lkdf bench placement, with the module
+	$(Q)BUILD=$(BUILD) PLACEMENT_ARGS='$(BENCH_ARGS)' KMOD_TIMEOUT=1500 \
+		tests/kernel/machine_placement.sh
 
 bench-node-of: $(BUILD)/tests/kernel/bench_node_of
 	$(Q)$<

@@ -5,6 +5,8 @@
  */
 #include "device.h"
 
+#include <sys/time.h>
+
 union any {
 	struct lkdf_kmod_info info;
 	struct lkdf_kmod_setup setup;
@@ -286,4 +288,54 @@ TEST(refresh_and_query_refuse_bad_numbers)
 	q.nr_counts = 1;
 	if (d.nr_nodes > 1)
 		EXPECT_ERRNO(ioctl(d.fd, LKDF_KMOD_QUERY, &q), EINVAL);
+}
+
+static void on_signal(int signal)
+{
+	(void)signal;
+}
+
+/* Exit status: 0 it ended at a signal once, 1 at none, 2 something is wrong. */
+static int add_among_signals(void)
+{
+	struct itimerval often = { { 0, 100 }, { 0, 100 } };
+	struct itimerval never = { { 0, 0 }, { 0, 0 } };
+	struct device d = make_device(1, 100);
+	int rc, nr_signals = 0;
+
+	signal(SIGALRM, on_signal);
+	setitimer(ITIMER_REAL, &often, NULL);
+	rc = call_add(d.fd, memory, MIB, 16);
+	while (rc < 0 && errno == EINTR) {
+		/* So that it ends. */
+		setitimer(ITIMER_REAL, &never, NULL);
+		nr_signals++;
+		rc = call_add(d.fd, memory, MIB, 16);
+	}
+	setitimer(ITIMER_REAL, &never, NULL);
+	return rc != 0 || nr_signals > 2 ? 2 : !nr_signals;
+}
+
+TEST(a_signal_ends_the_first_add_of_a_process_with_eintr)
+{
+	int tries, status = 1;
+	size_t i;
+	char *m;
+
+	/* Many mappings, so that to lock them all takes time. */
+	m = map_memory(4000 * PAGE, PAGE);
+	for (i = 0; i < 4000; i += 2)
+		ASSERT_EQ(mprotect(m + i * PAGE, PAGE, PROT_READ), 0);
+	memory = small_memory(MIB);
+	close(open_device());
+	for (tries = 0; tries < 100 && status == 1; tries++) {
+		fflush(stdout);
+		if (fork() == 0)
+			_exit(add_among_signals());
+		ASSERT(wait(&status) > 0 && WIFEXITED(status));
+		status = WEXITSTATUS(status);
+		ASSERT(status != 2);
+	}
+	if (status)
+		SKIP("no signal came at the right moment");
 }
