@@ -10,6 +10,7 @@
 #ifndef FLOW_FRAME_H
 #define FLOW_FRAME_H
 
+#include "base/lock.h"
 #include "flow/event.h"
 #include "flow/graph.h"
 #include "flow/scope.h"
@@ -17,6 +18,7 @@
 #include "sched/inbox.h"
 
 struct failure;
+struct io_req;
 struct planned_part;
 struct worker;
 
@@ -83,6 +85,10 @@ struct frame {
 	struct ready_list *placed; /* two a node, by home; NULL: no places */
 
 	struct planned_part *planned; /* by node; NULL: it is not */
+
+	/* Under lock: operations done before their tasks, see io_chain.h. */
+	struct lock ahead_lock;
+	struct io_req *ahead;
 
 	/* See there; nothing in it without data uses. */
 	struct values values;

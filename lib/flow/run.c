@@ -7,6 +7,7 @@
 #include "flow/decide.h"
 #include "flow/facts.h"
 #include "flow/inner.h"
+#include "flow/io_chain.h"
 #include "flow/io_ring.h"
 #include "flow/kind.h"
 #include "flow/planned.h"
@@ -128,8 +129,11 @@ static struct task *create_task(struct burst *b, uint32_t index)
 	struct task *t = task_create_for(ex, b->f, index);
 	int rc = t ? inner_enter(ex, t) : -ENOMEM;
 
+	if (rc > 0 && unlikely(b->f->recs[index].flags & REC_FOLLOWS))
+		io_chain_adopt(t);
 	if (rc >= 0)
 		return rc ? t : NULL;
+	io_chain_forget(b->f, index);
 	if (t)
 		task_destroy(b->rt, ex, t);
 	frame_fail(b->f, index, -ENOMEM, "no memory for its task", b->w->id);
@@ -149,8 +153,9 @@ static void start_general(struct burst *b, uint32_t index)
 
 static bool is_hindered(const struct burst *b, uint32_t index)
 {
-	return b->hindered & HINDERED_ALL ||
-	       (b->hindered && values_are_missing(b->f, index));
+	if (b->hindered & HINDERED_ALL)
+		return !io_chain_is_ahead(b->f, index);
+	return b->hindered && values_are_missing(b->f, index);
 }
 
 /* The same for run_one(): the body runs before this returns. */
