@@ -142,6 +142,18 @@ static void put_ahead(struct frame *f, struct io_req *r)
 }
 
 /*
+ * One that was to go on had begun, or was about to. Its function hears of a
+ * cancel; without one its task is cancelled where it starts.
+ */
+static bool was_given_up(const struct io_req *head, const struct io_req *r)
+{
+	const struct rec *rec = &head->task->frame->recs[r->index];
+
+	return r->came == -ECANCELED &&
+	       !(io_cancelled(head) && rec->kind->io_fn);
+}
+
+/*
  * All have come. Those behind one that has not done all were not begun, or in
  * vain: their entries were wrong.
  */
@@ -154,7 +166,7 @@ static void settle(struct io_req *head)
 
 	for (; r; r = next) {
 		next = r->behind;
-		was_begun = goes_on && r->came != -ECANCELED;
+		was_begun = goes_on && !was_given_up(head, r);
 		goes_on = was_begun && io_op_is_all(&r->op, r->came);
 		if (!was_begun) {
 			destroy(r);

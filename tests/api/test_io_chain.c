@@ -4,9 +4,7 @@
  * comes of them is what comes where each is started by itself, whatever fails,
  * comes in parts or is cancelled between them.
  */
-#include "tests/api/io.h"
-
-#include <sys/ioctl.h>
+#include "tests/api/io_fault.h"
 
 #define MAX_STEPS 6
 #define NR_RACES 50
@@ -232,11 +230,9 @@ struct writer {
 static void *write_in_parts(void *arg)
 {
 	struct writer *w = arg;
-	int nr = 1;
 
 	must(write(w->fd[1], "ab", 2) == 2 ? 0 : -EIO);
-	while (!ioctl(w->fd[0], FIONREAD, &nr) && nr)
-		api_nap_ns(100000);
+	io_until_empty(w->fd[0]);
 	must(write(w->fd[1], "cd", 2) == 2 ? 0 : -EIO);
 	return NULL;
 }
@@ -380,6 +376,38 @@ static void it_is_given_up(const char *options, bool has_deadline)
 	close(fd);
 }
 
+/* Who follows has read a part and waits for the rest. */
+static void a_follower_is_cancelled(const char *options)
+{
+	int fd = io_file("wait", "", 0), ends[2];
+	struct lkdf_scope *scope = NULL;
+	struct lkdf_event done;
+	struct lkdf_io step[2];
+	char bytes[4] = "";
+	struct chain c;
+
+	must(pipe2(ends, O_CLOEXEC));
+	must(write(ends[1], "a", 1) == 1 ? 0 : -EIO);
+	step[0] = write_to(fd, "b", 0);
+	step[1] = read_pipe(ends[0], bytes);
+	open_chain(&c, options, 1);
+	add(&c, step, 2);
+	must(lkdf_graph_seal(c.g, NULL));
+	must(lkdf_scope_create(c.rt, NULL, &scope));
+	must(lkdf_graph_run(c.g, scope, NULL, &done));
+	io_until_empty(ends[0]);
+	lkdf_scope_cancel(c.rt, scope, -ECANCELED);
+	lkdf_event_wait(done, -1);
+	is(c.result, -ECANCELED, "%s: a follower is cancelled", options);
+	ok(has_text(fd, "b"), "%s: behind what was done", options);
+	lkdf_scope_wait(c.rt, scope, -1);
+	lkdf_scope_put(scope);
+	close_chain(&c, options);
+	close(ends[0]);
+	close(ends[1]);
+	close(fd);
+}
+
 /* What the kernel has done a function hears of. */
 static void a_cancel_hides_nothing(const char *options)
 {
@@ -440,6 +468,7 @@ int main(void)
 		if (strcmp(io_backends[i], "serial=yes")) {
 			it_is_given_up(io_backends[i], false);
 			it_is_given_up(io_backends[i], true);
+			a_follower_is_cancelled(io_backends[i]);
 		}
 		a_cancel_hides_nothing(io_backends[i]);
 	}
