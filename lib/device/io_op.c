@@ -188,7 +188,7 @@ static int advance_iov(struct io_op *op, uint64_t nr)
 }
 
 /* Bytes still to come, if the first nr of what is left are there. */
-static bool has_more(struct io_op *op, uint64_t nr)
+static bool has_more(const struct io_op *op, uint64_t nr)
 {
 	const struct iovec *iov = op->io.buf;
 	uint64_t left = 0;
@@ -255,4 +255,28 @@ enum io_next io_op_came(struct io_op *op, int64_t res)
 	if (res < 0 || !is_a(op, IS_TRANSFER))
 		return over(op, res);
 	return transferred(op, (uint64_t)res);
+}
+
+/* ---- in a chain --------------------------------------------------------- */
+
+bool io_op_breaks_link(const struct lkdf_io *io)
+{
+	switch (io->op) {
+	case LKDF_IO_READ:
+	case LKDF_IO_WRITE:
+	case LKDF_IO_READV:
+	case LKDF_IO_WRITEV:
+	case LKDF_IO_CLOSE:
+		return true;
+	default:
+		return false;
+	}
+}
+
+bool io_op_is_all(const struct io_op *op, int64_t res)
+{
+	if (op->io.op == LKDF_IO_CLOSE)
+		return !res;
+	return io_op_breaks_link(&op->io) && res >= 0 &&
+	       !has_more(op, (uint64_t)res);
 }

@@ -99,6 +99,15 @@ int64_t io_op_peek_quick(const struct lkdf_io *io);
 /* What came of a call, or of a poll: goes on how? */
 enum io_next io_op_came(struct io_op *op, int64_t res);
 
+/*
+ * Does what is linked behind it not begin, unless it has done all? From Linux
+ * 6.0 to 6.18 at least others that fail let it.
+ */
+bool io_op_breaks_link(const struct lkdf_io *io);
+
+/* Of such a one: was that all? Before io_op_came(). */
+bool io_op_is_all(const struct io_op *op, int64_t res);
+
 /* All but user_data. */
 void io_op_fill(struct io_op *op, struct io_uring_sqe *sqe);
 

@@ -7,6 +7,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+/* In user_data: see uring_link(). */
+#define URING_CUT ((uint64_t)1)
+
 static int enter(const struct uring *u, uint32_t nr, uint32_t flags)
 {
 	long rc = syscall(SYS_io_uring_enter, u->fd, nr, 0, flags, NULL, 0);
@@ -213,6 +216,27 @@ static int wake_thread(struct uring *u)
 	return uring_nr_waiting(u) > u->sq_mask ? -EAGAIN : 0;
 }
 
+/*
+ * The kernel has taken a part of a chain and would take the rest for another
+ * one, which does not wait: that rest does nothing.
+ */
+static void cut(struct uring *u)
+{
+	uint32_t at = a_load(u->sq_head, relaxed);
+	uint8_t flags = u->sqes[(at - 1) & u->sq_mask].flags;
+	struct io_uring_sqe *sqe;
+	uint64_t user_data;
+
+	for (; at != u->tail && flags & IOSQE_IO_LINK; at++) {
+		sqe = &u->sqes[at & u->sq_mask];
+		flags = sqe->flags;
+		user_data = sqe->user_data | URING_CUT;
+		memset(sqe, 0, sizeof(*sqe));
+		sqe->opcode = IORING_OP_NOP;
+		sqe->user_data = user_data;
+	}
+}
+
 int uring_submit(struct uring *u)
 {
 	uint32_t nr;
@@ -224,10 +248,13 @@ int uring_submit(struct uring *u)
 	 * pairs with [uring.filled] and [uring.room]. */
 	a_store(u->sq_tail, u->tail, release);
 	while ((nr = uring_nr_waiting(u))) {
+		if (unlikely(u->has_links))
+			cut(u);
 		rc = enter(u, nr, 0);
 		if (rc <= 0 && rc != -EINTR)
 			return rc ? rc : -EAGAIN;
 	}
+	u->has_links = false;
 	return 0;
 }
 
@@ -244,8 +271,13 @@ uint32_t uring_take(struct uring *u, struct io_uring_cqe *cqe, uint32_t nr)
 	/* [uring.filled] whose entries lie before this tail: what was done to
 	 * fill them is over; pairs with [uring.fill]. */
 	(void)a_load(u->sq_tail, acquire);
-	for (i = 0; i < nr && head != tail; i++, head++)
+	for (i = 0; i < nr && head != tail; i++, head++) {
 		cqe[i] = u->cqes[head & u->cq_mask];
+		if (unlikely(cqe[i].user_data & URING_CUT)) {
+			cqe[i].user_data &= ~URING_CUT;
+			cqe[i].res = -ECANCELED;
+		}
+	}
 	/* [uring.give] we have read them, which the kernel acquires; pairs
 	 * with [uring.take]. */
 	a_store(u->cq_head, head, release);

@@ -52,6 +52,7 @@ struct uring {
 
 	/* The submitting thread only. */
 	uint32_t tail; /* of the entries that are filled */
+	bool has_links; /* among those that wait */
 };
 
 /*
@@ -85,6 +86,25 @@ const char *uring_why(int error);
 
 /* The next entry, zeroed; NULL: full, submit first. */
 struct io_uring_sqe *uring_sqe(struct uring *u);
+
+/*
+ * The entry after it begins when it has done all. The kernel links what it
+ * takes in one call: what it takes later, against all odds, is not begun, and
+ * completes with -ECANCELED. Not with IORING_SETUP_SQPOLL. The lowest bit of
+ * user_data is ours.
+ */
+static inline void uring_link(struct uring *u, struct io_uring_sqe *sqe)
+{
+	sqe->flags |= IOSQE_IO_LINK;
+	u->has_links = true;
+}
+
+/* How many entries there are to be filled. */
+static inline uint32_t uring_room(const struct uring *u)
+{
+	/* [uring.room] as in uring_sqe(). */
+	return u->sq_mask + 1 - (u->tail - a_load(u->sq_head, acquire));
+}
 
 /* Filled and not yet taken by the kernel. */
 uint32_t uring_nr_waiting(const struct uring *u);

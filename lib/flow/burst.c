@@ -3,6 +3,7 @@
 
 #include "flow/decide.h"
 #include "flow/inner.h"
+#include "flow/io_chain.h"
 #include "flow/kind.h"
 #include "flow/runtime.h"
 #include "flow/task.h"
@@ -16,8 +17,9 @@ static bool is_always(const struct burst *b, uint32_t index)
 
 static bool is_hindered(const struct burst *b, uint32_t index)
 {
-	return b->hindered & HINDERED_ALL ||
-	       (b->hindered && values_are_missing(b->f, index));
+	if (b->hindered & HINDERED_ALL)
+		return !io_chain_is_ahead(b->f, index);
+	return b->hindered && values_are_missing(b->f, index);
 }
 
 /* An input failed, or the run is cancelled. */
@@ -46,8 +48,11 @@ static struct task *create(struct burst *b, uint32_t index, bool is_dead)
 		t->is_dead = is_dead;
 		rc = inner_enter(ex, t);
 	}
+	if (rc > 0 && unlikely(b->f->recs[index].flags & REC_FOLLOWS))
+		io_chain_adopt(t);
 	if (rc >= 0)
 		return rc ? t : NULL;
+	io_chain_forget(b->f, index);
 	if (t)
 		task_destroy(b->rt, ex, t);
 	frame_fail(b->f, index, -ENOMEM, "no memory for its task", b->w->id);

@@ -439,8 +439,8 @@ bool complete_may_go(const struct task *t)
 
 int complete_begin(struct task *t)
 {
-	bool goes_on =
-		t->link.flags & TASK_CONTINUES || t->kind->flags & LKDF_ALWAYS;
+	bool goes_on = t->link.flags & (TASK_CONTINUES | TASK_IO) ||
+		       t->kind->flags & LKDF_ALWAYS;
 	struct lkdf *rt = rt_of(t);
 	int cancelled;
 

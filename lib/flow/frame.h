@@ -10,6 +10,7 @@
 #ifndef FLOW_FRAME_H
 #define FLOW_FRAME_H
 
+#include "base/lock.h"
 #include "flow/event.h"
 #include "flow/graph.h"
 #include "flow/scope.h"
@@ -19,6 +20,7 @@
 #include <errno.h>
 
 struct failure;
+struct io_req;
 struct planned_part;
 struct worker;
 
@@ -85,6 +87,10 @@ struct frame {
 	struct ready_list *placed; /* two a node, by home; NULL: no places */
 
 	struct planned_part *planned; /* by node; NULL: it is not */
+
+	/* Under lock: operations done before their tasks, see io_chain.h. */
+	struct lock ahead_lock;
+	struct io_req *ahead;
 
 	/* See there; nothing in it without data uses. */
 	struct values values;

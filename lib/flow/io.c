@@ -107,6 +107,7 @@ static int create(struct task *t, const struct lkdf_io *io)
 	r->task = t;
 	r->end_ns = -1;
 	list_init(&r->list);
+	r->head = NULL;
 	t->io = r;
 	t->link.flags |= TASK_IO;
 	return 0;
@@ -263,14 +264,55 @@ static int go_on(struct lkdf_ctx *c, void *arg, const struct lkdf_io *io)
 	return err((int)nr, "%s", why);
 }
 
+/* The second of body and operation goes on. */
+static void begin(struct task *t)
+{
+	t->then_fn = finish;
+	t->then_err = 0;
+	t->then_on_event = true;
+	/* 1: the operation is over already. */
+	a_store(&t->then_arrivals, 0, relaxed);
+}
+
+/* It went with the one before it, as far as it came. */
+static int begin_ahead(struct lkdf_ctx *c, void *arg)
+{
+	struct task *t = c->task;
+	struct io_req *r = t->io;
+	struct lkdf_io io = r->op.io;
+
+	if (r->how == IO_OVER) {
+		destroy(t);
+		return go_on(c, arg, &io);
+	}
+	r->op.is_waiting = r->how == IO_WAIT;
+	begin(t);
+	io_issue(c->ex->worker, r);
+	return leave(c);
+}
+
+/* With those that may go with it. */
+static void issue(struct worker *w, struct io_req *r)
+{
+	struct task *t = r->task;
+
+	if (likely(!(t->link.flags & TASK_OF_FRAME) ||
+		   !(t->frame->recs[t->index].flags & REC_LEADS)) ||
+	    r->op.nr_done || !io_ring_issue_chain(w, r))
+		io_issue(w, r);
+}
+
 int io_body(struct lkdf_ctx *c, void *arg)
 {
 	struct task *t = c->task;
 	bool is_worker = c->ex->worker && !rt_of(t)->sched.is_serial;
 	int64_t nr = -EAGAIN;
 	struct lkdf_io io;
-	int rc = take_arg(c, arg, &io);
+	int rc;
 
+	if (unlikely(t->link.flags & TASK_IO))
+		return begin_ahead(c, arg);
+	rc = take_arg(c, arg, &io);
 	if (!rc && is_worker)
 		nr = io_ring_peek(c->ex->worker, &io);
 	if (!rc && is_over(&io, nr)) {
@@ -283,16 +325,12 @@ int io_body(struct lkdf_ctx *c, void *arg)
 		c->has_why = true;
 		return rc;
 	}
-	t->then_fn = finish;
-	t->then_err = 0;
-	t->then_on_event = true;
-	/* 1: the operation is over already. */
-	a_store(&t->then_arrivals, 0, relaxed);
+	begin(t);
 	/* The rest of what was at hand; an error comes again. */
 	if (nr > 0)
 		io_op_came(&t->io->op, nr);
 	if (is_worker)
-		io_issue(c->ex->worker, t->io);
+		issue(c->ex->worker, t->io);
 	else if (run_at_once(c, t))
 		return go_on(c, arg, &io);
 	return leave(c);

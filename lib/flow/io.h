@@ -28,6 +28,14 @@ struct io_req {
 	int64_t end_ns; /* of a timeout that lies in the list; -1: never */
 	struct list list; /* of those that wait, or of a ring */
 	struct io_req *next; /* of those that a ring has no room for */
+
+	/* See io_chain.h. */
+	struct io_req *head; /* of its chain; NULL: it is in none */
+	struct io_req *behind; /* next of the chain, or done ahead */
+	_Atomic(uint32_t) nr_to_come; /* the head's: of the chain */
+	uint32_t index; /* one behind: of its task in the frame */
+	int32_t came; /* in a chain */
+	enum io_next how; /* one done ahead */
 };
 
 /* Those that wait for a descriptor or a time, and who polls. */

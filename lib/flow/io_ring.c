@@ -4,6 +4,7 @@
 #include "base/bell.h"
 #include "base/clock.h"
 #include "flow/complete.h"
+#include "flow/io_chain.h"
 #include "flow/runtime.h"
 
 #include <errno.h>
@@ -63,6 +64,8 @@ static bool fill(struct io_ring *ring, struct io_req *r)
 		return false;
 	io_op_fill(&r->op, sqe);
 	sqe->user_data = (uint64_t)(uintptr_t)r;
+	if (unlikely(r->head && r->behind))
+		uring_link(&ring->u, sqe);
 	return true;
 }
 
@@ -177,6 +180,16 @@ int64_t io_ring_peek(struct worker *w, const struct lkdf_io *io)
 	return sort == IO_NR_QUICK ? -EAGAIN : peek_quick(ring, io, sort);
 }
 
+/* Under lock: we see the cancel or its kick finds us. */
+static inline void enlist(struct io_ring *ring, struct io_req *r)
+{
+	list_append(&ring->list, &r->list);
+	a_store(&ring->nr_under_way, a_load(&ring->nr_under_way, relaxed) + 1,
+		relaxed);
+	if (unlikely(io_cancelled(r)))
+		a_store(&ring->has_cancelled, true, relaxed);
+}
+
 bool io_ring_issue(struct worker *w, struct io_req *r)
 {
 	struct io_ring *ring = w->io ? w->io : io_ring_make(w);
@@ -184,12 +197,7 @@ bool io_ring_issue(struct worker *w, struct io_req *r)
 	if (!ring)
 		return false;
 	lock_take(&ring->lock);
-	list_append(&ring->list, &r->list);
-	a_store(&ring->nr_under_way, a_load(&ring->nr_under_way, relaxed) + 1,
-		relaxed);
-	/* Under lock: we see the cancel or its kick finds us. */
-	if (unlikely(io_cancelled(r)))
-		a_store(&ring->has_cancelled, true, relaxed);
+	enlist(ring, r);
 	lock_give(&ring->lock);
 	if (ring->later || !fill(ring, r)) {
 		r->next = ring->later;
@@ -197,6 +205,32 @@ bool io_ring_issue(struct worker *w, struct io_req *r)
 	}
 	if (uring_nr_waiting(&ring->u) >= IO_BATCH)
 		flush(ring);
+	return true;
+}
+
+bool io_ring_issue_chain(struct worker *w, struct io_req *head)
+{
+	struct io_ring *ring = w->io ? w->io : io_ring_make(w);
+	struct io_req *r;
+	uint32_t nr;
+
+	/* Entries that do not go in one call are not linked, and a thread of
+	 * the kernel takes as many as it likes. */
+	if (!ring || ring->later || uring_room(&ring->u) < IO_CHAIN ||
+	    ring->u.flags & IORING_SETUP_SQPOLL)
+		return false;
+	nr = io_chain_make(head);
+	if (nr == 1)
+		return false;
+	lock_take(&ring->lock);
+	for (r = head; r; r = r->behind)
+		enlist(ring, r);
+	lock_give(&ring->lock);
+	for (r = head; r; r = r->behind)
+		fill(ring, r);
+	if (uring_nr_waiting(&ring->u) >= IO_BATCH)
+		flush(ring);
+	counter_add(w->executor->counters, COUNTER_LINKED, nr - 1);
 	return true;
 }
 
@@ -259,6 +293,12 @@ static void came(struct worker *w, struct io_req *r, int res)
 {
 	enum io_next next;
 
+	if (unlikely(r->head != NULL)) {
+		r = io_chain_came(r, res);
+		if (!r)
+			return;
+		res = r->came;
+	}
 	if (unlikely(is_given_up(r, res))) {
 		r->op.is_waiting = false;
 		io_issue_call(w, r);

@@ -96,6 +96,9 @@ int64_t io_ring_peek(struct worker *w, const struct lkdf_io *io);
 /* On a worker. False: it has no ring, and cannot have one. */
 bool io_ring_issue(struct worker *w, struct io_req *r);
 
+/* The same with those that io_chain_make() finds. False: there are none. */
+bool io_ring_issue_chain(struct worker *w, struct io_req *head);
+
 /*
  * On a worker that looks for work: gives and takes what there is. True:
  * something may be runnable now.

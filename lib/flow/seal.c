@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "flow/assign.h"
 #include "flow/frame.h"
+#include "flow/io_chain.h"
 #include "flow/settle.h"
 #include "flow/wire.h"
 #include "mem/region.h"
@@ -296,8 +297,10 @@ static int seal(struct lkdf_graph *g, struct lkdf_diag *why)
 	rc = g->homes ? settle(g) : 0;
 	if (!rc && g->wiring)
 		rc = wire_index(g);
-	if (!rc)
-		rc = frames_create(g);
+	if (rc)
+		return rc;
+	io_chain_seal(g);
+	rc = frames_create(g);
 	if (rc)
 		return rc;
 	g->is_sealed = true;

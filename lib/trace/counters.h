@@ -26,6 +26,8 @@
 	X(BLOCKING, "blocking", "tasks", "bodies called in the blocking pool") \
 	X(OVERFLOWS, "overflows", "tasks",                                     \
 	  "ready tasks no deque had room for")                                 \
+	X(LINKED, "io.linked", "operations",                                   \
+	  "given to the kernel together with the one before")                  \
 	X(MIGRATED, "data.migrated_bytes", "bytes",                            \
 	  "of data, moved to another node")                                    \
 	X(REPLICATED, "data.replicated_bytes", "bytes",                        \

@@ -32,6 +32,14 @@
  * the file, unless SOME is set; RECV ends with what came first, unless how has
  * MSG_WAITALL. What was interrupted or would block is tried again.
  *
+ * In a graph a task that reads, writes or closes, whose kind has no function,
+ * goes to a ring together with the one task that comes after it, if that waits
+ * for nothing else, and is such a task, or an FSYNC, FALLOCATE, STATX, RENAMEAT
+ * or UNLINKAT; and so on, up to eight. The kernel goes from one to the next by
+ * itself; what comes of it is the same. Both have neither uses, limits,
+ * LKDF_ALWAYS nor a width less than the graph's runs in flight, and the graph
+ * has no places.
+ *
  * A worker does at once what cannot wait: reads of little that is in memory,
  * and of paths whose names are in memory an OPENAT that says O_NONBLOCK or
  * O_PATH and makes nothing, and a STATX that says AT_STATX_DONT_SYNC and
