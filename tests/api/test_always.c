@@ -353,7 +353,9 @@ static int until_cancelled(struct lkdf_ctx *c, void *arg)
 {
 	atomic_int *is_short = arg;
 
-	while (!atomic_load(is_short) && !lkdf_cancelled(c))
+	if (atomic_load(is_short))
+		return 0;
+	while (!lkdf_cancelled(c))
 		api_nap_ns(50000);
 	api_nap_ns(50000);
 	return 0;
