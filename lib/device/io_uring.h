@@ -99,15 +99,14 @@ static inline void uring_link(struct uring *u, struct io_uring_sqe *sqe)
 	u->has_links = true;
 }
 
+/* Filled and not yet taken by the kernel. */
+uint32_t uring_nr_waiting(const struct uring *u);
+
 /* How many entries there are to be filled. */
 static inline uint32_t uring_room(const struct uring *u)
 {
-	/* [uring.room] as in uring_sqe(). */
-	return u->sq_mask + 1 - (u->tail - a_load(u->sq_head, acquire));
+	return u->sq_mask + 1 - uring_nr_waiting(u);
 }
-
-/* Filled and not yet taken by the kernel. */
-uint32_t uring_nr_waiting(const struct uring *u);
 
 /*
  * Gives all filled entries to the kernel, which with IORING_SETUP_SQPOLL takes
