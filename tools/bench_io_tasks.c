@@ -46,13 +46,17 @@ static int submit(struct stream *s)
 static int came(struct lkdf_ctx *c, void *arg)
 {
 	struct stream *s = ((struct step *)arg)->s;
+	int rc;
 
 	s->nr_wrong += !io_load_came(s->l, s->i, s->slot, lkdf_io_result(c));
 	s->i += s->l->qd;
 	if (s->i >= s->l->nr)
 		return 0;
-	s->rc = submit(s);
-	return s->rc;
+	rc = submit(s);
+	/* Without an error the stream is the next function's by now. */
+	if (rc)
+		s->rc = rc;
+	return rc;
 }
 
 int io_tasks_open(struct io_tasks *t, int nr_workers, const char *mode)
