@@ -30,6 +30,10 @@ Q :=
 say =
 endif
 
+# For the two commands of README.md: as many jobs as there are CPUs, if nobody
+# has said how many.
+JOBS = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
+
 WARN := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes \
 	-Wmissing-prototypes
 HARDEN := -fstack-protector-strong -D_FORTIFY_SOURCE=2
@@ -55,7 +59,7 @@ all: $(LIB_SO) $(LIB_A) $(MALLOC_SO) $(LKDF_BIN) $(EXAMPLES)
 DIR ?= /usr/share
 run: ## install what is missing, build, find duplicates in DIR=/usr/share
 	$(Q).ci/deps build
-	$(Q)$(MAKE) --no-print-directory all
+	$(Q)$(MAKE) $(JOBS) --no-print-directory all
 	$(Q)$(BUILD)/examples/dupes $(DIR)
 	@echo
 	@echo 'More: $(BUILD)/examples/dupes --help, $(BUILD)/lkdf --help,'

@@ -44,22 +44,23 @@ ASAN_TESTS = $(patsubst $(BUILD)/%,$(BUILD)/asan/%,$(C_TESTS))
 C_TESTS = $(UNIT_TESTS) $(API_TESTS) $(ORACLE)
 
 check: deps ## all tests, at most 15 minutes
-	$(Q)$(MAKE) --no-print-directory CC=gcc BUILD=$(BUILD)/asan \
+	$(Q)$(MAKE) $(JOBS) --no-print-directory CC=gcc BUILD=$(BUILD)/asan \
 		CFLAGS='-O1 -g -fno-omit-frame-pointer $(ASAN)' \
 		LDFLAGS='$(ASAN)' check-programs
-	$(Q)$(MAKE) --no-print-directory ALSO='$(ASAN_TESTS)' check-built
+	$(Q)$(MAKE) $(JOBS) --no-print-directory ALSO='$(ASAN_TESTS)' check-built
 
 .PHONY: check-programs
 check-programs: $(C_TESTS)
 
-# ALSO: programs of other builds, run with ours.
+# ALSO: programs of other builds, run with ours. What only computes runs beside
+# the others.
 ALSO :=
 
 .PHONY: check-built
 check-built: all $(UNIT_TESTS) $(API_TESTS) $(MC_TESTS) $(ORACLE_TESTS) \
 		$(KMOD_NATIVE) $(if $(VM_TESTS),vm-programs)
 	$(Q)$(VM_ENV) CC=$(CC) DUPES=$(BUILD)/examples/dupes \
-		tests/run.sh $(LINT_TESTS) $(UNIT_TESTS) \
-		$(API_TESTS) $(MC_TESTS) $(ORACLE_TESTS) $(API_SH_TESTS) \
-		$(KMOD_SH_TESTS) $(KMOD_NATIVE) tests/vm/selftest.sh \
-		$(VM_TESTS) $(ALSO)
+		ASIDE='$(LINT_TESTS) $(MC_TESTS) $(ORACLE_TESTS)' \
+		tests/run.sh tests/run_selftest.sh $(UNIT_TESTS) \
+		$(API_TESTS) $(API_SH_TESTS) $(KMOD_SH_TESTS) $(KMOD_NATIVE) \
+		tests/vm/selftest.sh $(VM_TESTS) $(ALSO)

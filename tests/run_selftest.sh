@@ -1,0 +1,73 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+# tests/run.sh counts right: it is given programs that pass, fail, crash, hang,
+# skip and plan more than they run.
+set -u
+run=$(cd "$(dirname "$0")" && pwd)/run.sh
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+nr=0
+failed=0
+
+# program NAME TEXT
+program() {
+	printf '#!/bin/sh\n%s\n' "$2" >"$dir/$1"
+	chmod +x "$dir/$1"
+}
+
+# counts WHAT EXPECTED-LINE EXPECTED-STATUS ASIDE PROGRAM...
+counts() {
+	what=$1
+	line=$2
+	status=$3
+	beside=
+	for t in $4; do
+		beside="$beside $dir/$t"
+	done
+	shift 4
+	names=
+	for t in "$@"; do
+		names="$names $dir/$t"
+	done
+	# shellcheck disable=SC2086 # one word each
+	got=$(BUILD=$dir TEST_TIMEOUT=1 ASIDE=$beside "$run" $names 2>&1)
+	rc=$?
+	nr=$((nr + 1))
+	if [ "$rc" -eq "$status" ] &&
+		[ "$(printf '%s\n' "$got" | tail -n 1)" = "$line" ]; then
+		echo "ok $nr - $what"
+	else
+		echo "not ok $nr - $what"
+		printf '%s\n' "status $rc" "$got" | sed 's/^/# /'
+		failed=1
+	fi
+}
+
+program good 'echo ok 1; echo ok 2 - with words; echo 1..2'
+program bad 'echo ok 1; echo not ok 2; echo 1..2; exit 1'
+program worse 'echo ok 1; echo 1..1; exit 3'
+program dead 'echo ok 1; kill -SEGV $$; echo 1..1'
+program hangs 'echo ok 1; sleep 30; echo 1..1'
+program short 'echo ok 1; echo 1..2'
+program silent ':'
+program skips 'echo 1..0 "# SKIP" no luck'
+program some 'echo ok 1; echo ok 2 "# SKIP" no luck; echo 1..2'
+
+counts "two facts" "2 passed, 0 failed, 0 skipped" 0 "" good
+counts "several programs" "4 passed, 0 failed, 0 skipped" 0 "" good good
+counts "a fact that fails" "3 passed, 1 failed, 0 skipped" 1 "" good bad
+counts "a status without such" "1 passed, 1 failed, 0 skipped" 1 "" worse
+counts "a crash" "3 passed, 1 failed, 0 skipped" 1 "" good dead
+counts "a program that hangs" "1 passed, 1 failed, 0 skipped" 1 "" hangs
+counts "fewer facts than planned" "1 passed, 1 failed, 0 skipped" 1 "" short
+counts "nothing is said" "0 passed, 1 failed, 0 skipped" 1 "" silent
+counts "a program is not there" "2 passed, 1 failed, 0 skipped" 1 "" good none
+counts "all is skipped" "0 passed, 0 failed, 1 skipped" 1 "" skips
+counts "some is skipped" "1 passed, 0 failed, 1 skipped" 0 "" some
+counts "beside others" "5 passed, 0 failed, 1 skipped" 0 "good some" good
+counts "one beside fails" "3 passed, 1 failed, 0 skipped" 1 bad good
+counts "one beside crashes" "3 passed, 1 failed, 0 skipped" 1 "dead" good
+counts "one of ours fails" "3 passed, 1 failed, 0 skipped" 1 good bad
+counts "all beside is skipped" "2 passed, 1 failed, 1 skipped" 1 skips good
+echo "1..$nr"
+exit "$failed"
