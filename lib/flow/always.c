@@ -35,16 +35,7 @@ static int compare_inputs(const void *a, const void *b)
 
 void always_index(struct lkdf_graph *g)
 {
-	struct array *a = &g->wiring->inputs;
-	struct wire_pair *p = a->items;
-	size_t i;
-
-	for (i = 0; i < a->nr; i++) {
-		p[i].from = graph_index(g, p[i].from);
-		p[i].to = graph_index(g, p[i].to);
-	}
-	if (a->nr)
-		qsort(p, a->nr, sizeof(*p), compare_inputs);
+	soft_index(g, &g->wiring->inputs, compare_inputs);
 }
 
 /* ---- in a run ------------------------------------------------------------ */

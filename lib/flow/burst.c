@@ -33,6 +33,8 @@ static void skip(struct burst *b, uint32_t index)
 		    is_cancelled ? COUNTER_CANCELLED : COUNTER_SKIPPED, counts);
 	a_add(is_cancelled ? &f->nr_cancelled : &f->nr_skipped, counts,
 	      relaxed);
+	/* Else the frame's next run would take it for its own. */
+	io_chain_forget(f, index);
 	decide_task(b->w, f, index, false);
 	b->nr_decided++;
 }

@@ -50,4 +50,8 @@ void soft_collect(struct wirer *r);
 void soft_note(struct wirer *r, uint32_t from, uint32_t to, uint32_t why);
 void soft_forget(struct wirer *r, uint32_t from, uint32_t to);
 
+/* After seal: pairs, struct wire_pair each, by index, and in order. */
+void soft_index(const struct lkdf_graph *g, struct array *a,
+		int (*compare)(const void *a, const void *b));
+
 #endif

@@ -121,17 +121,6 @@ static void destroy(struct io_req *r)
 	heap_free(h, heap_thread_cache(h), r);
 }
 
-void io_chain_drop(struct io_req *head)
-{
-	struct io_req *r, *next;
-
-	for (r = head->behind; r; r = next) {
-		next = r->behind;
-		destroy(r);
-	}
-	head->head = head->behind = NULL;
-}
-
 /* Its task will find it. */
 static void put_ahead(struct frame *f, struct io_req *r)
 {

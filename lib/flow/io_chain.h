@@ -34,9 +34,6 @@ uint32_t io_chain_make(struct io_req *r);
  */
 struct io_req *io_chain_came(struct io_req *r, int res);
 
-/* The requests behind r, which were not given to the kernel. */
-void io_chain_drop(struct io_req *r);
-
 /* Is the operation of the frame's task done, or begun? */
 bool io_chain_is_ahead(struct frame *f, uint32_t index);
 

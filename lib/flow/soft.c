@@ -106,9 +106,9 @@ void soft_forget(struct wirer *r, uint32_t from, uint32_t to)
 
 /* ---- after seal: by index ----------------------------------------------- */
 
-void wire_index_pairs(struct lkdf_graph *g)
+void soft_index(const struct lkdf_graph *g, struct array *a,
+		int (*compare)(const void *a, const void *b))
 {
-	struct array *a = &g->wiring->soft;
 	struct wire_pair *p = a->items;
 	size_t i;
 
@@ -117,7 +117,12 @@ void wire_index_pairs(struct lkdf_graph *g)
 		p[i].to = graph_index(g, p[i].to);
 	}
 	if (a->nr)
-		qsort(p, a->nr, sizeof(*p), compare_pairs);
+		qsort(p, a->nr, sizeof(*p), compare);
+}
+
+void wire_index_pairs(struct lkdf_graph *g)
+{
+	soft_index(g, &g->wiring->soft, compare_pairs);
 }
 
 const struct wire_pair *wire_pairs(const struct wiring *w, uint32_t from,

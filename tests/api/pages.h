@@ -8,13 +8,9 @@
 #define TESTS_API_PAGES_H
 
 #include "tests/api/api.h"
+#include "tests/forbid.h"
 
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <stddef.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #define PAGE 4096ull
@@ -103,18 +99,7 @@ pages_count(struct lkdf *rt, int pid, const void *addr, uint64_t bytes)
 /* From here on move_pages(2) fails with err in this process. */
 __attribute__((unused)) static int pages_refuse(int err)
 {
-	struct sock_filter code[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
-			 offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_move_pages, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned)err),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-	};
-	struct sock_fprog prog = { sizeof(code) / sizeof(code[0]), code };
-
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
-		return -errno;
-	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog) ? -errno : 0;
+	return forbid_call(SYS_move_pages, (unsigned)err);
 }
 
 /*

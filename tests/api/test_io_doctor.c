@@ -4,31 +4,11 @@
  * each error that the kernel may have for rings, as a seccomp profile gives it.
  */
 #include "tests/api/io.h"
+#include "tests/forbid.h"
 
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <stddef.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 
 static char lkdf[PATH_MAX + 16];
-
-static void refuse_rings(int error)
-{
-	struct sock_filter filter[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
-			 offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_io_uring_setup, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned)error),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-	};
-	struct sock_fprog prog = { .len = 4, .filter = filter };
-
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
-	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog))
-		_exit(4);
-}
 
 /* What doctor writes when rings are refused; 0: they are not. */
 static void ask(int error, const char *option, char *to, size_t size)
@@ -46,7 +26,8 @@ static void ask(int error, const char *option, char *to, size_t size)
 		close(fd[1]);
 		setenv("LKDF_IO", option, 1);
 		if (error)
-			refuse_rings(error);
+			if (forbid_call(SYS_io_uring_setup, (unsigned)error))
+				_exit(4);
 		execl(lkdf, "lkdf", "doctor", (char *)NULL);
 		_exit(5);
 	}

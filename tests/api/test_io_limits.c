@@ -6,7 +6,7 @@
  * once there is room again.
  */
 #include "tests/api/io_fault.h"
-#include "tests/api/io_forbid.h"
+#include "tests/forbid.h"
 
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -235,7 +235,7 @@ static int take_turn(struct lkdf_ctx *c, void *arg)
 	       atomic_load(&t->turn) < me)
 		api_nap_ns(50000);
 	if (me == POOR)
-		rc = io_forbid_rings();
+		rc = forbid_call(SYS_io_uring_setup, EPERM);
 	if (!rc)
 		rc = lkdf_spawn(c, t->k, &call);
 	if (!rc)

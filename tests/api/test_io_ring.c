@@ -4,7 +4,7 @@
  * workers sleep; and what happens where a ring cannot be had.
  */
 #include "tests/api/io.h"
-#include "tests/api/io_forbid.h"
+#include "tests/forbid.h"
 
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -206,7 +206,7 @@ static int without_rings(void)
 	char text[4096];
 	struct lkdf *rt;
 
-	if (io_forbid_rings())
+	if (forbid_call(SYS_io_uring_setup, EPERM))
 		return 2;
 	rt = api_open("workers=2");
 	caps_text(rt, text, sizeof(text));

@@ -10,18 +10,10 @@
 /* From here on the call fails with error in this process. */
 static void refuse(long call, int error)
 {
-	struct sock_filter code[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
-			 offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)call, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned)error),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-	};
-	struct sock_fprog prog = { sizeof(code) / sizeof(code[0]), code };
+	int rc = forbid_call((unsigned)call, (unsigned)error);
 
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
-	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog)) {
-		ok(false, "a filter can be set: %s", strerror(errno));
+	if (rc) {
+		ok(false, "a filter can be set: %s", strerror(-rc));
 		_exit(201);
 	}
 }

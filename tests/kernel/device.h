@@ -275,4 +275,18 @@ static inline long read_number(const char *path)
 	return n;
 }
 
+/* Return: what a number of the kernel was; -1: there is none. -1 leaves it. */
+static inline long set_number(const char *dir, const char *name, long value)
+{
+	char path[120], text[20];
+	long before;
+
+	snprintf(path, sizeof(path), "%s%s", dir, name);
+	before = read_number(path);
+	snprintf(text, sizeof(text), "%ld", value);
+	if (before >= 0 && value >= 0)
+		write_text(path, text);
+	return before;
+}
+
 #endif

@@ -121,35 +121,21 @@ TEST(collapsing_to_a_huge_page_marks)
 
 #define KHUGEPAGED "/sys/kernel/mm/transparent_hugepage/khugepaged/"
 
-/* What a number of khugepaged was; -1 leaves it. */
-static long set_khugepaged(const char *name, long value)
-{
-	char path[120], text[20];
-	long before;
-
-	snprintf(path, sizeof(path), KHUGEPAGED "%s", name);
-	before = read_number(path);
-	snprintf(text, sizeof(text), "%ld", value);
-	if (value >= 0)
-		write_text(path, text);
-	return before;
-}
-
 TEST_LIMIT(khugepaged_marks, 60)
 {
 	long pause_ms, pages;
 	int i;
 
 	prepare(2 * HUGE_SIZE, HUGE_SHIFT);
-	pause_ms = set_khugepaged("scan_sleep_millisecs", 10);
-	pages = set_khugepaged("pages_to_scan", 100000);
+	pause_ms = set_number(KHUGEPAGED, "scan_sleep_millisecs", 10);
+	pages = set_number(KHUGEPAGED, "pages_to_scan", 100000);
 	madvise(m, len, MADV_HUGEPAGE);
 	for (i = 0; i < 200 && !(word(0) & STALE); i++)
 		usleep(100000);
 	check_marks();
 	usleep(100000);
-	set_khugepaged("scan_sleep_millisecs", pause_ms);
-	set_khugepaged("pages_to_scan", pages);
+	set_number(KHUGEPAGED, "scan_sleep_millisecs", pause_ms);
+	set_number(KHUGEPAGED, "pages_to_scan", pages);
 	if (!(word(0) & STALE))
 		SKIP("khugepaged did nothing");
 	refresh_stale();

@@ -58,20 +58,6 @@ TEST(a_page_that_is_taken_out_of_use_is_marked)
 
 #define KSM "/sys/kernel/mm/ksm/"
 
-/* Return: what the number was, -1 if there is none. */
-static long set_ksm(const char *name, long value)
-{
-	char path[60], text[20];
-	long before;
-
-	snprintf(path, sizeof(path), KSM "%s", name);
-	before = read_number(path);
-	snprintf(text, sizeof(text), "%ld", value);
-	if (before >= 0)
-		write_text(path, text);
-	return before;
-}
-
 TEST_LIMIT(pages_that_become_one_are_marked, 60)
 {
 	long run, pages, pause_ms;
@@ -81,18 +67,18 @@ TEST_LIMIT(pages_that_become_one_are_marked, 60)
 	prepare(MIB, 16);
 	if (madvise(m, len, MADV_MERGEABLE))
 		SKIP("no KSM: errno %d", errno);
-	pages = set_ksm("pages_to_scan", 10000);
-	pause_ms = set_ksm("sleep_millisecs", 10);
-	run = set_ksm("run", 1);
+	pages = set_number(KSM, "pages_to_scan", 10000);
+	pause_ms = set_number(KSM, "sleep_millisecs", 10);
+	run = set_number(KSM, "run", 1);
 	for (i = 0; i < 200 && !moved; i++) {
 		usleep(50000);
 		moved = check_marks();
 	}
 	/* Every page on its own again: moves once more. */
-	set_ksm("run", 2);
-	set_ksm("run", run);
-	set_ksm("pages_to_scan", pages);
-	set_ksm("sleep_millisecs", pause_ms);
+	set_number(KSM, "run", 2);
+	set_number(KSM, "run", run);
+	set_number(KSM, "pages_to_scan", pages);
+	set_number(KSM, "sleep_millisecs", pause_ms);
 	if (!moved)
 		SKIP("it merged nothing");
 	refresh_stale();

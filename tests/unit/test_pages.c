@@ -9,13 +9,11 @@
 
 #include "base/err.h"
 #include "mem/pages_ask.h"
+#include "tests/forbid.h"
 #include "tests/tap.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -274,22 +272,6 @@ static void without_maps_only_small_ranges_are_asked(void)
 	is(s.rc, -EBADMSG, "damaged maps are an error");
 }
 
-static void refuse_move_pages(void)
-{
-	struct sock_filter code[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
-			 offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_move_pages, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-	};
-	struct sock_fprog prog = { sizeof(code) / sizeof(code[0]), code };
-
-	is(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0, "no new rights");
-	is(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog), 0,
-	   "from here on move_pages is refused");
-}
-
 static void own_records_answer_where_move_pages_is_refused(void)
 {
 	const struct pages_own own[] = {
@@ -406,7 +388,8 @@ int main(void)
 	without_maps_only_small_ranges_are_asked();
 	who_counts_in_the_kernel_is_asked_first();
 	/* The last one: it cannot be undone. */
-	refuse_move_pages();
+	is(forbid_call(SYS_move_pages, ENOSYS), 0,
+	   "from here on move_pages is refused");
 	own_records_answer_where_move_pages_is_refused();
 	remove_process();
 	return tap_end();

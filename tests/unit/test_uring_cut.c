@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -36,6 +37,7 @@ static void fill(struct uring *u, int fd)
 /* The results, by entry. */
 static void collect(struct uring *u, int *res)
 {
+	struct pollfd pfd = { .fd = u->fd, .events = POLLIN };
 	struct io_uring_cqe cqe[NR];
 	uint32_t nr = 0, nr_new, i;
 
@@ -44,8 +46,8 @@ static void collect(struct uring *u, int *res)
 		for (i = 0; i < nr_new; i++)
 			res[cqe[i].user_data >> 4] = cqe[i].res;
 		nr += nr_new;
-		if (!nr_new)
-			usleep(100);
+		if (nr < NR)
+			poll(&pfd, 1, -1);
 	}
 }
 

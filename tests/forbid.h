@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-/* Rings are forbidden, as a container's profile does it. */
-#ifndef TESTS_API_IO_FORBID_H
-#define TESTS_API_IO_FORBID_H
+/* A call of the system is forbidden, as a container's profile does it. */
+#ifndef TESTS_FORBID_H
+#define TESTS_FORBID_H
 
 #include <errno.h>
 #include <linux/filter.h>
@@ -10,14 +10,17 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
-/* To this thread, and to threads and processes that it makes later. */
-static int io_forbid_rings(void)
+/*
+ * To this thread, and to threads and processes that it makes later: the call
+ * fails with error. 0 or -errno.
+ */
+static int forbid_call(unsigned call, unsigned error)
 {
 	struct sock_filter code[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
 			 offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_io_uring_setup, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
 	struct sock_fprog prog = { sizeof(code) / sizeof(code[0]), code };
