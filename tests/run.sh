@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 # Runs TAP programs one after another and ends with the one line that counts:
 # N passed, N failed, N skipped. A program that crashes or plans more than it
-# ran counts as failed. Output of failing programs is shown whole. Names are
-# those below $BUILD. What took 10 seconds and more is told with its time.
+# ran counts as failed. Output of failing programs is shown whole, and what
+# failed in them is told once more before the last line, as "# failed: ...". Names
+# are those below $BUILD. What took 10 seconds and more is told with its time.
 #
 # ASIDE: names of programs that run one after another beside the others. What
 # they print comes at the end, and their counts are added.
@@ -15,14 +16,28 @@ failed=0
 skipped=0
 log=$(mktemp)
 aside_log=$(mktemp)
+again=$(mktemp)
 aside_pid=
-trap 'rm -f "$log" "$aside_log"' EXIT
+trap 'rm -f "$log" "$aside_log" "$again"' EXIT
 if [ -n "${ASIDE:-}" ]; then
 	beside=$ASIDE
 	# shellcheck disable=SC2086 # one word each
 	ASIDE='' "$0" $beside >"$aside_log" 2>&1 </dev/null &
 	aside_pid=$!
 fi
+
+# The facts that failed and what is said of them, five lines at most, and how a
+# program ended that has none.
+tell_again() {
+	awk -v name="$1" '
+	/^ok |^1\.\./ { left = 0 }
+	/^not ok/ { left = 6 }
+	left > 0 { print "# failed: " name ": " $0; left--; said = 1 }
+	{ last = $0 }
+	END { if (!said) print "# failed: " name ": " last }' \
+		"$log" >>"$again"
+}
+
 for t in "$@"; do
 	began=$(date +%s)
 	timeout -k 5 "${TEST_TIMEOUT:-480}" "$t" >"$log" 2>&1 </dev/null
@@ -50,6 +65,7 @@ for t in "$@"; do
 	if [ "$f" -gt 0 ]; then
 		printf '  %-7s %s\n' FAIL "$t"
 		cat "$log"
+		tell_again "$name"
 	else
 		[ "$p" -gt "$s" ] &&
 			printf '  %-7s %s (%d)%s\n' PASS "$name" "$((p - s))" \
@@ -60,7 +76,8 @@ done
 if [ -n "$aside_pid" ]; then
 	wait "$aside_pid"
 	rc=$?
-	sed '$d' "$aside_log"
+	sed -e '$d' -e '/^# failed: /d' "$aside_log"
+	grep '^# failed: ' "$aside_log" >>"$again"
 	counts=$(tail -n 1 "$aside_log" |
 		sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed, \([0-9]*\) skipped$/\1 \2 \3/p')
 	# shellcheck disable=SC2086 # three words, or none
@@ -73,5 +90,6 @@ if [ -n "$aside_pid" ]; then
 	failed=$((failed + $2))
 	skipped=$((skipped + $3))
 fi
+cat "$again"
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
-# tests/run.sh counts right: it is given programs that pass, fail, crash, hang,
-# skip and plan more than they run.
+# tests/run.sh counts right, and tells again what failed: it is given programs
+# that pass, fail, crash, hang, skip and plan more than they run.
 set -u
 run=$(cd "$(dirname "$0")" && pwd)/run.sh
 dir=$(mktemp -d)
@@ -43,6 +43,21 @@ counts() {
 	fi
 }
 
+# again WHAT EXPECTED-TEXT ASIDE PROGRAM: what is said between all the output
+# and the last line, without "# failed: ".
+again() {
+	got=$(BUILD=$dir TEST_TIMEOUT=1 ASIDE=${3:+$dir/$3} "$run" \
+		"$dir/$4" 2>&1 | tail -n 20 | sed -n 's/^# failed: //p')
+	nr=$((nr + 1))
+	if [ "$got" = "$2" ]; then
+		echo "ok $nr - $1"
+	else
+		echo "not ok $nr - $1"
+		printf '%s\n' "$got" | sed 's/^/# /'
+		failed=1
+	fi
+}
+
 program good 'echo ok 1; echo ok 2 - with words; echo 1..2'
 program bad 'echo ok 1; echo not ok 2; echo 1..2; exit 1'
 program worse 'echo ok 1; echo 1..1; exit 3'
@@ -69,5 +84,14 @@ counts "one beside fails" "3 passed, 1 failed, 0 skipped" 1 bad good
 counts "one beside crashes" "3 passed, 1 failed, 0 skipped" 1 "dead" good
 counts "one of ours fails" "3 passed, 1 failed, 0 skipped" 1 good bad
 counts "all beside is skipped" "2 passed, 1 failed, 1 skipped" 1 skips good
+
+program why 'echo not ok 1 - it holds; echo "# got 1"; echo ok 2; echo "# no"
+echo 1..2; exit 1'
+again "nothing failed" "" good good
+again "a fact with its reason" "why: not ok 1 - it holds
+why: # got 1" "" why
+again "a status" "worse: # $dir/worse exit status 3" "" worse
+again "one beside, once" "why: not ok 1 - it holds
+why: # got 1" why good
 echo "1..$nr"
 exit "$failed"
