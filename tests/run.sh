@@ -40,7 +40,7 @@ tell_again() {
 
 for t in "$@"; do
 	began=$(date +%s)
-	timeout -k 5 "${TEST_TIMEOUT:-480}" "$t" >"$log" 2>&1 </dev/null
+	timeout -k 5 "${TEST_TIMEOUT:-1500}" "$t" >"$log" 2>&1 </dev/null
 	rc=$?
 	took=$(($(date +%s) - began))
 	[ "$took" -ge 10 ] && took=", $took s" || took=
@@ -70,7 +70,8 @@ for t in "$@"; do
 		[ "$p" -gt "$s" ] &&
 			printf '  %-7s %s (%d)%s\n' PASS "$name" "$((p - s))" \
 				"$took"
-		grep '^ok .*# SKIP' "$log" | sed 's/^/          /'
+		grep -e '^ok .*# SKIP' -e '^# note: ' "$log" |
+			sed 's/^/          /'
 	fi
 done
 if [ -n "$aside_pid" ]; then

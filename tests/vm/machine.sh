@@ -3,7 +3,7 @@
 #
 # machine.sh NAME [option of vm.sh...]: runs the programs of VM_GUEST in such a
 # machine and says TAP. VM_KERNEL takes another kernel than the machine's,
-# VM_TIMEOUT other seconds than 420 for all programs together. What the kernel
+# VM_TIMEOUT other seconds than 900 for all programs together. What the kernel
 # and the programs said stays in $BUILD/vm/NAME.
 set -u
 name=$1
@@ -26,8 +26,9 @@ if [ -z "${VM_GUEST-}" ]; then
 fi
 why=$(mktemp)
 # shellcheck disable=SC2046
-"$here/vm.sh" "$@" --timeout "${VM_TIMEOUT:-420}" --keep "$build/vm/$name" -- \
-	'./guest.sh 60 vm/test_* unit/test_* api/test_*' \
+"$here/vm.sh" "$@" --timeout "${VM_TIMEOUT:-900}" --quiet 220 \
+	--keep "$build/vm/$name" -- \
+	'./guest.sh 180 vm/test_* unit/test_* api/test_*' \
 	"$here/guest.sh" "$build/lkdf" "$build/liblkdf-malloc.so" \
 	tests/fixtures:tests/fixtures $(guest) 2>"$why"
 rc=$?

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
-# judge.awk itself: what a machine says, made up, must be judged right.
+# judge.awk itself: what a machine says, made up, must be judged right. And vm.sh:
+# a machine that hangs is booted again, three times at most.
 set -u
 here=$(dirname "$0")
 work=$(mktemp -d) || exit 1
@@ -133,6 +134,45 @@ judged 'the kernel may say bug in small letters' yes 1 <<E
 $begin
 $end
 E
+
+# An emulator that hangs as often as $work/hangs says: what does vm.sh make of it?
+hangs() {
+	nr=$((nr + 1))
+	echo "$1" >"$work/hangs"
+	said=$(PATH=$work:$PATH "$here/vm.sh" --quiet 2 -- true 2>&1)
+	case $? in
+	0) good=yes ;;
+	3)
+		echo "ok $nr - $3 # SKIP $said"
+		return
+		;;
+	*) good=no ;;
+	esac
+	if [ "$good $(echo "$said" | grep -c '^# note: boot')" = "$2" ]; then
+		echo "ok $nr - $3"
+	else
+		failed=1
+		echo "not ok $nr - $3"
+		echo "$said" | sed 's/^/# /'
+	fi
+}
+
+cat >"$work/qemu-system-x86_64" <<E
+#!/bin/sh
+n=\$(cat "$work/hangs")
+echo \$((n - 1)) >"$work/hangs"
+while [ \$# -gt 0 ]; do
+	case \$1 in file:*) echo "[    0.1] Linux" >"\${1#file:}" ;; esac
+	shift
+done
+echo "LKDF-VM-BOOT 6.1"
+[ \$n -le 0 ] || exec sleep 60
+echo "$end"
+E
+chmod +x "$work/qemu-system-x86_64"
+hangs 0 'yes 0' 'a machine that does not hang is booted once'
+hangs 1 'yes 1' 'one that hangs is booted again'
+hangs 9 'no 3' 'one that always hangs is a failure'
 
 echo "1..$nr"
 exit $failed

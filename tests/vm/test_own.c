@@ -87,7 +87,10 @@ static int nr_with_scratch(void)
 	return nr;
 }
 
-/* Which worker runs what is chance: again, until each has run a body. */
+/*
+ * Which worker runs what is chance, above all where the host gives its CPUs to
+ * others: again, until each has run a body.
+ */
 static void use_all_workers(void)
 {
 	int want = vm_nr_workers(rt), deep = DEEP, rc = 0, i;
@@ -97,7 +100,7 @@ static void use_all_workers(void)
 				   .fn = tree_body, .arg_size = sizeof(int),
 				   .scratch_size = SCRATCH_SIZE),
 			      &tree));
-	for (i = 0; i < 100 && !rc && nr_with_scratch() < want; i++)
+	for (i = 0; i < 10000 && !rc && nr_with_scratch() < want; i++)
 		rc = api_call(rt, tree, &deep);
 	is(rc, 0, "%d trees of tasks run", i);
 	is(nr_with_scratch(), want, "each worker has run a body");
