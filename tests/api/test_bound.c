@@ -12,12 +12,19 @@
 
 /*
  * A body that goes on until other nodes have run what is bound to none, and one
- * of their workers has then found nothing to do: it has looked everywhere.
+ * of their workers has then found nothing to do: it has looked everywhere. Not
+ * for ever: its own node may have run all that, while the others slept.
  */
 #define NR_FREE 40
 
-static atomic_int nr_free_elsewhere;
+static atomic_int nr_free_elsewhere, patience;
 static uint64_t nr_parks_before;
+
+static bool may_go_on(void)
+{
+	sched_yield();
+	return patience-- > 0;
+}
 
 static int free_body(struct lkdf_ctx *c, void *arg)
 {
@@ -38,10 +45,10 @@ static int long_body(struct lkdf_ctx *c, void *arg)
 	/* Where it does not belong it must not wait for itself. */
 	if (node_of(c) != *(const int *)arg)
 		return body(c, arg);
-	while (nr_free_elsewhere < NR_FREE / 2)
-		sched_yield();
-	while (nr_parks(lkdf_runtime(c)) == nr_parks_before)
-		sched_yield();
+	while (nr_free_elsewhere < NR_FREE / 2 && may_go_on())
+		;
+	while (nr_parks(lkdf_runtime(c)) == nr_parks_before && may_go_on())
+		;
 	return body(c, arg);
 }
 
@@ -73,6 +80,7 @@ static void nobody_steals_bound_work(void)
 	int i, node = 2;
 
 	nr_free_elsewhere = 0;
+	patience = 100000;
 	for (i = 0; i < 40; i++)
 		must(lkdf_submit(rt, NULL, BOUND(k, node, &node), NULL));
 	nr_parks_before = nr_parks(rt);
