@@ -194,6 +194,18 @@ __attribute__((unused)) static int io_file(const char *name, const char *bytes,
 	return fd;
 }
 
+/*
+ * Is it what it was? That a number is open says nothing: once it is closed, the
+ * library may get it for a descriptor of its own.
+ */
+__attribute__((unused)) static bool io_is_still(int fd, const struct stat *was)
+{
+	struct stat now;
+
+	return !fstat(fd, &now) && now.st_dev == was->st_dev &&
+	       now.st_ino == was->st_ino;
+}
+
 __attribute__((unused)) static void io_begin(void)
 {
 	if (!mkdtemp(io_dir)) {

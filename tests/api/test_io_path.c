@@ -145,14 +145,16 @@ static bool looks_alike(struct lkdf *rt, int dir, const struct glance *g,
 static void every_close(struct lkdf *rt, const char *how)
 {
 	int fd[5], i, nr_bad = 0;
+	struct stat file;
 
 	fd[0] = open(io_path("file"), O_RDWR | O_CLOEXEC);
 	fd[1] = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
 	fd[2] = open(io_path("dir"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	must(pipe2(fd + 3, O_CLOEXEC));
 	for (i = 0; i < 5; i++) {
+		must(fstat(fd[i], &file));
 		if (io_call(rt, IO(.op = LKDF_IO_CLOSE, .fd = fd[i])) ||
-		    fcntl(fd[i], F_GETFD) != -1)
+		    io_is_still(fd[i], &file))
 			nr_bad++;
 	}
 	is(nr_bad, 0, "%s: closes, at once or not", how);
