@@ -2,7 +2,6 @@
 #include <lkdf/graph.h>
 
 #include "api/border.h"
-#include "flow/always.h"
 #include "flow/frame.h"
 #include "flow/graph.h"
 #include "flow/home.h"
@@ -71,19 +70,6 @@ static int add(struct lkdf_graph *g, struct lkdf_kind *k, const void *arg,
 	return likely(rc >= 0) ? rc : graph_broken(g, rc);
 }
 
-/* Of what it leaves as it was the error before it would be lost. */
-static int check_always(const struct lkdf_use *use, unsigned nr)
-{
-	unsigned i;
-
-	for (i = 0; i < nr; i++)
-		if (use[i].mode & (LKDF_WEAK | LKDF_MAYBE))
-			return border_unbuilt(
-				"add: kind ALWAYS with WEAK or MAYBE in a "
-				"graph");
-	return 0;
-}
-
 /* Of the task just added; its number again. */
 static __attribute__((noinline)) int add_uses(struct lkdf_graph *g, int task,
 					      const struct lkdf_use *use,
@@ -91,8 +77,6 @@ static __attribute__((noinline)) int add_uses(struct lkdf_graph *g, int task,
 {
 	int rc = uses_check(g->rt, use, nr);
 
-	if (!rc && unlikely(always_is(g, (uint32_t)task)))
-		rc = check_always(use, nr);
 	if (!rc)
 		rc = wire_add(g, (uint32_t)task, use, nr);
 	return rc ? graph_broken(g, rc) : task;

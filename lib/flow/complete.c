@@ -116,22 +116,6 @@ static void tell_scope(struct task *t, int error, struct failure *f)
 		scope_fail(t->scope, error, f);
 }
 
-/*
- * A graph's task whose children had to write for it, and failed: its body may
- * have looked at their error, but has healed nothing.
- */
-static int take_inner_error(struct task *t)
-{
-	struct failure *f = NULL;
-	int error = inner_error(t, &f);
-
-	if (error) {
-		a_store(&t->child_err, error, relaxed);
-		t->child_failure = failure_get(f);
-	}
-	return error;
-}
-
 /* Afterwards its scope is the user's again. */
 static void end_extra(struct task *t)
 {
@@ -149,8 +133,8 @@ static void end_slowly(struct executor *ex, struct task *t, int error)
 
 	if (flags & TASK_GENERAL)
 		give_limits(ex, t);
-	if (flags & TASK_HAS_DATA && flags & TASK_OF_FRAME && !error)
-		error = take_inner_error(t);
+	if (flags & TASK_OF_FRAME)
+		error = inner_end(t, error);
 	if (flags & TASK_HAS_DATA)
 		claim_leave(ex, t->claim, error, f);
 	if (flags & TASK_HAS_DROP)

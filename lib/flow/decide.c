@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "flow/decide.h"
 
+#include "flow/always.h"
 #include "flow/kind.h"
 #include "flow/planned.h"
 
@@ -219,10 +220,17 @@ static void arrive_live(struct worker *w, struct frame *f, uint32_t index)
 		decide_arrived(w, f, index, rec_arrive(r));
 }
 
-/* With data, an edge may keep two uses apart and nothing more. */
-static bool passes(const struct frame *f, uint32_t from, uint32_t to)
+/*
+ * With data, an edge may keep two uses apart and nothing more; and what is read
+ * over it may be as bad as it was before the task.
+ */
+static bool is_dead(const struct frame *f, uint32_t from, uint32_t to,
+		    bool live)
 {
-	return !f->graph->wiring || values_pass_failure(f, from, to);
+	if (!f->graph->wiring)
+		return !live;
+	return (!live && values_pass_failure(f, from, to)) ||
+	       always_passes_error(f, from, to);
 }
 
 /* Without the count: the caller tells the frame. */
@@ -235,10 +243,10 @@ void decide_task(struct worker *w, struct frame *f, uint32_t index, bool live)
 		values_dead(f, index);
 	succ = graph_succ(f->graph, &f->recs[index], &nr);
 	for (i = 0; i < nr; i++) {
-		if (live || !passes(f, index, succ[i]))
-			arrive_live(w, f, succ[i]);
-		else
+		if (is_dead(f, index, succ[i], live))
 			arrive_dead(w, f, succ[i]);
+		else
+			arrive_live(w, f, succ[i]);
 	}
 	if (unlikely(!live && f->graph->wiring))
 		values_forget_untouched(f, index);

@@ -61,7 +61,7 @@ static void edge_from_writer(struct wirer *r, uint32_t var,
 	const struct wire_var *v = wire_var(r->w, var);
 
 	edge_add(r, v->writer, to->task, v->is_maybe ? var : WHY_HARD);
-	always_note(r, to, v->writer);
+	always_note(r, to, var);
 }
 
 static void edges_from_list(struct wirer *r, uint32_t use, uint32_t to,
@@ -84,6 +84,7 @@ static void note_writer(struct wirer *r, const struct wire_use *u)
 	}
 	v->writer = u->task;
 	v->is_maybe = u->mode & LKDF_MAYBE;
+	v->carries = always_carries_error(r->g, u);
 	v->reader = NO_TASK;
 	v->nr_writers++;
 	v->nr_rewritten = 0;

@@ -2,6 +2,7 @@
 #include "flow/inner.h"
 
 #include "base/err.h"
+#include "flow/always.h"
 #include "flow/frame.h"
 #include "flow/runtime.h"
 #include "flow/task.h"
@@ -62,7 +63,9 @@ static void init_use(struct claim *c, unsigned i, const struct frame *f,
 	u->part = v->part;
 	u->mode = from->mode;
 	u->turn = turn_of(from->mode);
-	u->flags = uses_flags(from->mode) & (uint8_t)~USE_WEAK;
+	u->flags = uses_flags(from->mode);
+	if (u->flags & USE_WEAK)
+		u->flags ^= USE_WEAK | USE_UNSEEN;
 	u->is_granted = true;
 	if (!(from->flags & WIRE_TOKEN))
 		return;
@@ -89,6 +92,8 @@ static void init_claim(struct claim *c, struct task *t,
 	c->rt = t->kind->rt;
 	for (i = 0; i < nr; i++) {
 		init_use(c, i, t->frame, &first[i]);
+		if (first[i].mode & LKDF_WEAK)
+			always_open(t, i, c->use[i].domain);
 		c->use[i].stands_for =
 			(uint16_t)(wire_main(w, &first[i]) - first);
 		if (c->use[i].stands_for != i)
@@ -194,7 +199,8 @@ bool inner_may_touch(struct lkdf_ctx *c, unsigned use)
 	return true;
 }
 
-int inner_error(struct task *t, struct failure **failure)
+/* What the children of weak uses have not written, though they should have. */
+static int error_below(struct task *t, struct failure **failure)
 {
 	struct use *u;
 	int error = 0;
@@ -205,5 +211,20 @@ int inner_error(struct task *t, struct failure **failure)
 		domain_combine(u->below);
 		error = var_error(u->below, &u->below->whole, failure);
 	}
+	return error;
+}
+
+int inner_end(struct task *t, int error)
+{
+	struct failure *failure = NULL;
+
+	if (t->link.flags & TASK_HAS_DATA && !error) {
+		error = error_below(t, &failure);
+		if (error) {
+			a_store(&t->child_err, error, relaxed);
+			t->child_failure = failure_get(failure);
+		}
+	}
+	always_end(t);
 	return error;
 }

@@ -37,7 +37,11 @@ int inner_begin(const struct task *t, struct failure **failure);
 /* Not WEAK, not given on; with what joined children have reduced into it. */
 bool inner_may_touch(struct lkdf_ctx *c, unsigned use);
 
-/* The error that children have left in what only they write; 0: none. */
-int inner_error(struct task *t, struct failure **failure);
+/*
+ * The task ends, with error. Its children had to write for it where its uses
+ * are weak: its body may have looked at their error, but has healed nothing.
+ * Returns its error then.
+ */
+int inner_end(struct task *t, int error);
 
 #endif

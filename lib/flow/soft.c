@@ -78,7 +78,11 @@ void soft_collect(struct wirer *r)
 
 void soft_note(struct wirer *r, uint32_t from, uint32_t to, uint32_t why)
 {
-	struct wire_pair key = { from, to, why == WHY_SOFT ? NO_VAR : why };
+	struct wire_pair key = {
+		.from = from,
+		.to = to,
+		.var = why == WHY_SOFT ? NO_VAR : why,
+	};
 	const struct array *hard = &r->hard;
 	struct wire_pair *p;
 
@@ -128,7 +132,8 @@ void wire_index_pairs(struct lkdf_graph *g)
 const struct wire_pair *wire_pairs(const struct wiring *w, uint32_t from,
 				   uint32_t to, const struct wire_pair **end)
 {
-	const struct wire_pair key = { from, to, 0 }, *p = w->soft.items;
+	const struct wire_pair key = { .from = from, .to = to },
+			       *p = w->soft.items;
 	size_t low = 0, high = w->soft.nr, mid;
 
 	while (low < high) {

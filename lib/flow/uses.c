@@ -324,10 +324,14 @@ int uses_error(const struct use *u, struct failure **failure)
 	int error = var_error(d, v, failure);
 
 	/* A weak parent has not looked at what was there before. */
-	while (!error && d->above && d->above->flags & USE_WEAK &&
+	while (!error && d->above &&
+	       d->above->flags & (USE_WEAK | USE_UNSEEN) &&
 	       !var_has_value(d, v)) {
 		d = d->above->domain;
 		v = domain_var(d, u->part);
+		/* A graph's task sees what it uses as one. */
+		if (!v)
+			v = &d->whole;
 		error = var_error(d, v, failure);
 	}
 	return error;

@@ -100,7 +100,7 @@ void values_destroy(struct frame *f)
 	free(v->is_dead);
 	free(v->nr_untouched);
 	free(v->untouched);
-	free(v->dead);
+	free(v->bad);
 	free(v->claim);
 }
 
@@ -322,9 +322,9 @@ void values_dead(struct frame *f, uint32_t index)
 	struct reduction *r;
 	uint32_t claim;
 
-	always_dead(&f->values, index);
 	for (u = wire_uses(w, index, &end); u < end; u++) {
 		v = wire_var(w, u->var);
+		always_dead(f, u);
 		/* All who reduced are decided; others may come later. */
 		r = u->flags & WIRE_COMBINES ? f->recs[index].arg : NULL;
 		if (r)

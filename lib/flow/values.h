@@ -40,8 +40,8 @@ struct values {
 	_Atomic(uint8_t) *is_dead; /* by use of the claim */
 	_Atomic(uint32_t) *nr_untouched; /* the same: writers that were none */
 
-	_Atomic(uint8_t) has_dead; /* any worker: some task is */
-	uint8_t *dead; /* whoever decides it; by index, NULL: see always.h */
+	_Atomic(uint8_t) has_bad; /* any worker: some use is */
+	uint8_t *bad; /* who ends or decides it; by use, NULL: see always.h */
 
 	/* The task; then whoever decides it. NULL: no use is MAYBE. */
 	uint8_t *untouched; /* by use of the graph */

@@ -125,6 +125,7 @@ enum use_flag {
 	USE_WRITES = 2,
 	USE_WEAK = 4, /* the task does not wait for it */
 	USE_HIDDEN = 8, /* the whole's, for parts */
+	USE_UNSEEN = 16, /* weak, of a graph's task, which waits for it */
 };
 
 struct use {

@@ -186,7 +186,7 @@ static int add_use(struct lkdf_graph *g, uint32_t task,
 		return no_memory(g);
 	u->task = task;
 	u->var = var;
-	u->mode = (uint8_t)from->mode;
+	u->mode = always_mode(g, task, from->mode);
 	u->flags = (uint8_t)((flags & USE_READS ? WIRE_READS : 0) |
 			     (flags & USE_WRITES ? WIRE_WRITES : 0));
 	wire_var(g->wiring, var)->is_used = true;

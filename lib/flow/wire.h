@@ -54,6 +54,7 @@ struct wire_var {
 	uint32_t group; /* the same: an open one, of uses that go together */
 	uint8_t group_mode; /* LKDF_REDUCE, LKDF_COMMUTE */
 	bool is_maybe; /* the writer may leave it untouched */
+	bool carries; /* the same, and what was wrong with it: see always.h */
 
 	/* Set at seal, constant afterwards. */
 	uint32_t nr_readers, nr_writers;
@@ -67,10 +68,14 @@ struct wire_var {
 	uint64_t offset; /* in the data's bytes */
 };
 
-/* An edge that passes no failure on, and why; one for each reason. */
+/*
+ * An edge that passes no failure on, and why; one for each reason. Or an input,
+ * see always.h.
+ */
 struct wire_pair {
 	uint32_t from, to;
-	uint32_t var; /* while it is untouched; NO_VAR: in any case */
+	uint32_t var; /* while it is untouched; NO_VAR: in any case; read */
+	uint32_t of; /* written: the same, its whole, or a part of it */
 };
 
 #define NO_VAR UINT32_MAX

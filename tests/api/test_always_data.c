@@ -180,21 +180,6 @@ static void groups_with_it(struct kinds *k, uint32_t mode, int left)
 	lkdf_kind_put(plain);
 }
 
-static void what_is_not_built_is_refused(struct kinds *k, uint32_t mode)
-{
-	struct lkdf_graph *g = api_graph(k->rt, 1);
-	struct seen seen = { .nr = 0 };
-	struct vars v;
-
-	vars_init(&v, k->rt);
-	is(add_on(g, k->looks, &seen, ON(v.x, mode)), -EOPNOTSUPP,
-	   "%s: mode %#x of what runs always", k->how, mode);
-	has(lkdf_errmsg(), "ALWAYS", "%s: is refused by name", k->how);
-	is(lkdf_graph_seal(g, NULL), -EOPNOTSUPP, "%s: by seal, too", k->how);
-	lkdf_graph_put(g);
-	vars_fini(&v);
-}
-
 /* Recorded from a scope, with places. */
 static void recorded_on_a_node(struct kinds *k)
 {
@@ -242,8 +227,6 @@ static void test(const char *options)
 	it_may_have_no_bytes(&k);
 	groups_with_it(&k, LKDF_COMMUTE, 0);
 	groups_with_it(&k, LKDF_REDUCE, -EIO);
-	what_is_not_built_is_refused(&k, LKDF_RW | LKDF_MAYBE);
-	what_is_not_built_is_refused(&k, LKDF_RW | LKDF_WEAK);
 	recorded_on_a_node(&k);
 	kinds_fini(&k);
 	is(lkdf_close(rt), 0, "%s: the runtime closes", options);

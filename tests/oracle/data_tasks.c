@@ -303,6 +303,19 @@ static void make_orders(const struct d_program *p, struct rng *r,
 			(uint8_t)rng_range(r, 0, nr_before - 1);
 }
 
+/* It may be left as it was, by tasks that run always in any case. */
+static void make_maybe(struct rng *r, const struct d_task *t, struct d_use *u)
+{
+	bool always = t->kind & D_ALWAYS;
+
+	u->ends = u->is_untouched = false;
+	if ((!always && u->mode != LKDF_RW) || is_twice(t, u) ||
+	    !rng_one_in(r, 3))
+		return;
+	u->mode = LKDF_RW | LKDF_MAYBE;
+	u->ends = u->is_untouched = always || rng_one_in(r, 2);
+}
+
 static void make_task(struct d_program *p, struct rng *r, struct d_graph *g,
 		      uint32_t by_parts, uint32_t *produced)
 {
@@ -323,6 +336,7 @@ static void make_task(struct d_program *p, struct rng *r, struct d_graph *g,
 		u.var = some_var(p, r);
 		u.part = graph_part(p, r, u.var, by_parts);
 		u.mode = t->kind & D_ALWAYS ? always_mode(r) : some_mode(r);
+		make_maybe(r, t, &u);
 		add_use(t, &u);
 	}
 	make_orders(p, r, g, t);

@@ -173,7 +173,14 @@ plant "a task that always runs is told no error" lib/api/task.c \
 	's/uses_error(u, &failure) : 0;/0 \& uses_error(u, \&failure) : 0;/' \
 	lib/api/task.c
 plant "a run forgets who of its tasks is dead" lib/flow/always.c \
-	's/if (f->values.dead\[p\[low\].from\])/if (0)/' lib/flow/always.c
+	'/^static bool is_unwritten/,/^}/s/if (is_bad(f, p))/if (0)/' \
+	lib/flow/always.c
+plant "what was left bad is good to who comes next" lib/flow/always.c \
+	'/^bool always_is_bad/,/^}/s/p->from == from \&\& is_bad(f, p)/0/' \
+	lib/flow/always.c
+plant "a run says that what was left bad is good" lib/flow/always.c \
+	's/if (u->flags & WIRE_LAST && claim != NO_CLAIM)/if (0)/' \
+	lib/flow/always.c
 plant "who acquires to write does not heal" $acquire \
 	's/^\tif (error)$/\tif (error || a->mode == LKDF_WRITE)/' $acquire
 echo "1..$nr"

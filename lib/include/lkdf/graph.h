@@ -65,8 +65,8 @@ int lkdf_graph_create(struct lkdf *rt, const struct lkdf_graph_attr *a,
  * @nr:  how many
  *
  * Return: its number, 0 .. 2^30-1, counting up; -EROFS sealed; -EINVAL;
- * -ERANGE a part there is not; -ENOMEM; -EOVERFLOW; -EOPNOTSUPP WEAK or MAYBE
- * in a task with LKDF_ALWAYS. A refusal is also what seal reports.
+ * -ERANGE a part there is not; -ENOMEM; -EOVERFLOW. A refusal is also what seal
+ * reports.
  */
 int lkdf_graph_add(struct lkdf_graph *g, struct lkdf_kind *k, const void *arg,
 		   const struct lkdf_use *use, unsigned nr);
