@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "flow/ctx.h"
 #include "flow/data.h"
+#include "flow/follow.h"
 #include "flow/frame.h"
 #include "flow/planned.h"
 #include "flow/runtime.h"
@@ -42,12 +43,14 @@ static struct brief_use brief_of(const struct wiring *w,
 	return b;
 }
 
-static bool is_plain(const struct wire_use *u, const struct wire_use *end)
+static bool is_plain(const struct wiring *w, const struct wire_use *u,
+		     const struct wire_use *end)
 {
 	bool is = end - u <= CTX_NR_BYTES;
 
 	for (; is && u < end; u++)
-		is = !(u->mode & (LKDF_REDUCE | LKDF_WEAK));
+		is = !(u->mode & (LKDF_REDUCE | LKDF_WEAK)) &&
+		     !(w->has_moves && follow_wants(wire_var(w, u->var)->data));
 	return is;
 }
 
@@ -64,7 +67,7 @@ int brief_index(struct wiring *w)
 		w->brief[i] = brief_of(w, &first[i]);
 	for (i = 0; i < w->nr_indices; i++) {
 		u = wire_uses(w, i, &end);
-		if (u < end && is_plain(u, end))
+		if (u < end && is_plain(w, u, end))
 			w->brief[u - first].flags |= BRIEF_PLAIN;
 	}
 	return 0;

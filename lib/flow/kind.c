@@ -148,32 +148,37 @@ struct lkdf_kind *kind_on(struct lkdf_kind *k, int node)
 	return copy;
 }
 
-struct lkdf_kind *kind_wrap(struct lkdf_kind *k, lkdf_fn fn)
+/* fn goes around that of the kind, which is in *inner then. */
+static struct lkdf_kind *variant(struct lkdf_kind *k, struct lkdf_kind **made,
+				 size_t inner, lkdf_fn fn)
 {
 	pthread_mutex_lock(&k->rt->lock);
-	if (!k->wrapped) {
-		k->wrapped = copy_kind(k, -1);
-		if (k->wrapped) {
-			k->wrapped->fn = fn;
-			k->wrapped->body = k->fn;
+	if (!*made) {
+		*made = copy_kind(k, -1);
+		if (*made) {
+			(*made)->fn = fn;
+			memcpy((char *)*made + inner, &k->fn, sizeof(k->fn));
 		}
 	}
 	pthread_mutex_unlock(&k->rt->lock);
-	return k->wrapped;
+	return *made;
+}
+
+struct lkdf_kind *kind_wrap(struct lkdf_kind *k, lkdf_fn fn)
+{
+	return variant(k, &k->wrapped, offsetof(struct lkdf_kind, body), fn);
 }
 
 struct lkdf_kind *kind_commuting(struct lkdf_kind *k, lkdf_fn fn)
 {
-	pthread_mutex_lock(&k->rt->lock);
-	if (!k->commuting) {
-		k->commuting = copy_kind(k, -1);
-		if (k->commuting) {
-			k->commuting->fn = fn;
-			k->commuting->commutes = k->fn;
-		}
-	}
-	pthread_mutex_unlock(&k->rt->lock);
-	return k->commuting;
+	return variant(k, &k->commuting, offsetof(struct lkdf_kind, commutes),
+		       fn);
+}
+
+struct lkdf_kind *kind_following(struct lkdf_kind *k, lkdf_fn fn)
+{
+	return variant(k, &k->following, offsetof(struct lkdf_kind, follows),
+		       fn);
 }
 
 static void free_copies(struct lkdf_kind *k);
@@ -195,6 +200,7 @@ static void free_copies(struct lkdf_kind *k)
 	free(k->copies);
 	free_variant(k->wrapped);
 	free_variant(k->commuting);
+	free_variant(k->following);
 }
 
 static void free_all(struct lkdf_kind *k)

@@ -60,6 +60,7 @@ struct lkdf_kind {
 	lkdf_fn body; /* where fn is wrapped around it; else NULL */
 	lkdf_fn io_fn; /* of an operation: goes on as; may be NULL */
 	lkdf_fn commutes; /* the same, around that: fn takes tokens before */
+	lkdf_fn follows; /* the same, within both: see follow.h */
 	void (*on_cancel)(void *arg);
 	void (*drop)(void *arg);
 	uint32_t scratch_size;
@@ -76,6 +77,7 @@ struct lkdf_kind {
 	struct lkdf_kind **copies; /* by node, see kind_on(); NULL: none */
 	struct lkdf_kind *wrapped; /* see kind_wrap() */
 	struct lkdf_kind *commuting; /* see kind_commuting() */
+	struct lkdf_kind *following; /* see kind_following() */
 	struct lkdf_kind *next_dead; /* once nr_refs is 0 */
 };
 
@@ -114,6 +116,9 @@ struct lkdf_kind *kind_wrap(struct lkdf_kind *k, lkdf_fn fn);
 
 /* The same, around a kind that may be wrapped; its fn is in commutes then. */
 struct lkdf_kind *kind_commuting(struct lkdf_kind *k, lkdf_fn fn);
+
+/* The same, around one that is neither; its fn is in follows then. */
+struct lkdf_kind *kind_following(struct lkdf_kind *k, lkdf_fn fn);
 
 /* A body took so long: is the kind short? */
 void kind_sample(struct lkdf_kind *k, uint64_t body_ticks);

@@ -344,7 +344,7 @@ static void replicate(struct executor *ex, struct lkdf_data *d, struct use *u)
 		u->copy = (uint16_t)(node + 1);
 }
 
-static void move_use(struct executor *ex, struct use *u)
+void move_use(struct executor *ex, struct use *u)
 {
 	struct lkdf_data *d = u->domain->data;
 

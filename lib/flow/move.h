@@ -23,8 +23,8 @@
  * makes no version, heals nothing. Its kind is LKDF_ALWAYS and its body never
  * fails: that bytes move is a wish.
  *
- * A task of a sealed graph moves nothing: a run keeps own bytes where its claim
- * found them. So do children of such tasks, who see them as a parent's.
+ * Tasks of a sealed graph: see follow.h. Children of such tasks see own bytes
+ * as a parent's, and move nothing.
  */
 #ifndef FLOW_MOVE_H
 #define FLOW_MOVE_H
@@ -39,6 +39,9 @@ struct task;
 
 /* Before the body: copies and moves, for uses that were granted. */
 void move_uses(struct executor *ex, struct task *t);
+
+/* The same of one use, that is not weak, not hidden. */
+void move_use(struct executor *ex, struct use *u);
 
 /* As lkdf_data_prefetch(). */
 int move_prefetch(struct lkdf_data *d, const struct lkdf_place *p,

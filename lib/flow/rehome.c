@@ -56,7 +56,9 @@ static bool is_movable(const struct frame *f, uint32_t var)
 {
 	const struct wire_var *v = wire_var(f->graph->wiring, var);
 
-	return !v->is_brief && f->values.var[var].bytes;
+	/* What follows its tasks by itself may have another address by then. */
+	return !v->is_brief && !(v->data->flags & LKDF_DATA_MIGRATE) &&
+	       f->values.var[var].bytes;
 }
 
 void rehome(struct executor *ex, struct frame *f, uint32_t var)

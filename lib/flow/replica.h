@@ -14,9 +14,10 @@
  * use): it does not change while it runs.
  *
  * Copied is for reads of the whole. Tasks below one that writes the data read
- * the original, for that one may write at any time. So do tasks of sealed
- * graphs, and those below them, for their run claims once for all that its
- * tasks do one after another; and threads of the program.
+ * the original, for that one may write at any time. So do those below tasks of
+ * sealed graphs, for a run claims once for all that its tasks do one after
+ * another; and threads of the program. In the graph itself edges do what the
+ * queue does.
  */
 #ifndef FLOW_REPLICA_H
 #define FLOW_REPLICA_H

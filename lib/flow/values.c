@@ -5,6 +5,7 @@
 #include "flow/always.h"
 #include "flow/ctx.h"
 #include "flow/data.h"
+#include "flow/follow.h"
 #include "flow/frame.h"
 #include "flow/inner.h"
 #include "flow/replica.h"
@@ -80,8 +81,9 @@ int values_create(struct frame *f)
 	v->claim = calloc(1, sizeof(*v->claim) + 2 * nr * sizeof(struct use));
 	if (w->has_maybe)
 		v->untouched = calloc(w->uses.nr, sizeof(*v->untouched));
-	if (!always_create(v, w) || !v->var || !v->error || !v->is_dead ||
-	    !v->nr_untouched || !v->claim || (w->has_maybe && !v->untouched))
+	if (!always_create(v, w) || !follow_create(v, w) || !v->var ||
+	    !v->error || !v->is_dead || !v->nr_untouched || !v->claim ||
+	    (w->has_maybe && !v->untouched))
 		return err(-ENOMEM, "graph %s: no memory for a frame's data",
 			   f->graph->name);
 	for (i = 0; i < nr_vars; i++)
@@ -101,6 +103,7 @@ void values_destroy(struct frame *f)
 	free(v->nr_untouched);
 	free(v->untouched);
 	free(v->bad);
+	free(v->copy);
 	free(v->claim);
 }
 
@@ -362,7 +365,8 @@ void *values_ptr(struct lkdf_ctx *c, unsigned use)
 	if (unlikely(u->mode & (LKDF_REDUCE | LKDF_WEAK) || c->task) &&
 	    !inner_may_touch(c, use))
 		return NULL;
-	if (unlikely(u->mode & LKDF_REDUCE))
-		return copy_of(c->ex, w, u);
+	if (unlikely(u->mode & (LKDF_REDUCE | FOLLOW_COPIED)))
+		return u->mode & LKDF_REDUCE ? copy_of(c->ex, w, u)
+					     : follow_ptr(f, u);
 	return f->values.var[u->var].bytes;
 }

@@ -9,6 +9,7 @@
 #include "flow/always.h"
 #include "flow/brief.h"
 #include "flow/data.h"
+#include "flow/follow.h"
 #include "flow/uses.h"
 #include "mem/heap.h"
 #include "mem/region.h"
@@ -191,6 +192,7 @@ static int add_use(struct lkdf_graph *g, uint32_t task,
 			     (flags & USE_WRITES ? WIRE_WRITES : 0));
 	wire_var(g->wiring, var)->is_used = true;
 	g->wiring->has_maybe |= (from->mode & LKDF_MAYBE) != 0;
+	g->wiring->has_moves |= follow_wants(from->data);
 	if (wire_var(g->wiring, var)->is_brief)
 		u->flags |= WIRE_BRIEF;
 	return 0;
@@ -356,6 +358,7 @@ int wire_index(struct lkdf_graph *g)
 	always_index(g);
 	if (g->is_settled && sort_uses(g))
 		return -ENOMEM;
+	follow_index(w);
 	return brief_index(w) ? no_memory(g) : 0;
 }
 

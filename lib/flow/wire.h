@@ -33,7 +33,7 @@ enum wire_flag {
 struct wire_use {
 	uint32_t task; /* until seal its number, then its index */
 	uint32_t var;
-	uint8_t mode; /* enum lkdf_mode */
+	uint8_t mode; /* enum lkdf_mode, FOLLOW_COPIED */
 	uint8_t flags;
 };
 
@@ -98,6 +98,7 @@ struct wiring {
 	uint32_t nr_tokens;
 	uint32_t nr_claims;
 	bool has_maybe; /* some use is MAYBE */
+	bool has_moves; /* some data moves or is copied, see follow.h */
 };
 
 /* Remembers a task's uses, checked. 0 or -errno. */

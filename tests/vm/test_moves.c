@@ -13,6 +13,7 @@
 
 static struct lkdf *rt;
 static struct lkdf_kind *fills, *sums;
+static bool in_graphs; /* each task is one of a sealed graph */
 
 /* What a body is told, and finds. */
 struct look {
@@ -42,19 +43,39 @@ static int sum(struct lkdf_ctx *c, void *arg)
 	return 0;
 }
 
-/* One use on a node, waited for. */
+/* One task on a node, waited for. */
+static void run_on(int node, struct lkdf_kind *k, struct look *arg,
+		   struct lkdf_use use)
+{
+	struct lkdf_task t = {
+		.size = sizeof(t),
+		.kind = k,
+		.arg = &arg,
+		.use = &use,
+		.nr_use = 1,
+		.flags = LKDF_PINNED,
+		.place = lkdf_place_node(rt, node),
+	};
+	struct lkdf_graph *g;
+
+	if (in_graphs) {
+		must(lkdf_graph_create(rt, NULL, &g));
+		must(lkdf_graph_add_task(g, &t));
+		must(lkdf_graph_seal(g, NULL));
+		must(lkdf_graph_run(g, NULL, NULL, NULL));
+		lkdf_graph_put(g);
+	} else {
+		must(lkdf_submit(rt, NULL, &t, NULL));
+	}
+	must(lkdf_scope_wait(rt, NULL, -1));
+}
+
 static struct look use_on(int node, struct lkdf_kind *k, struct lkdf_data *d,
 			  uint32_t mode, char value)
 {
-	struct look l = { .value = value, .bytes = BYTES }, *arg = &l;
-	struct lkdf_use use = { .data = d, .mode = mode };
+	struct look l = { .value = value, .bytes = BYTES };
 
-	must(lkdf_submit(rt, NULL,
-			 ATTR(lkdf_task, .kind = k, .arg = &arg, .use = &use,
-			      .nr_use = 1, .flags = LKDF_PINNED,
-			      .place = lkdf_place_node(rt, node)),
-			 NULL));
-	must(lkdf_scope_wait(rt, NULL, -1));
+	run_on(node, k, &l, (struct lkdf_use){ .data = d, .mode = mode });
 	return l;
 }
 
@@ -98,11 +119,15 @@ static void prefetch(struct lkdf_data *d, int node)
 	must(lkdf_scope_wait(rt, NULL, -1));
 }
 
-static void own_bytes_follow(int home, int other)
+/* A graph makes pages that come where they are touched, a task a block. */
+static void own_bytes_follow(int home, int other, bool made_by_graph)
 {
 	struct lkdf_data *d = data_of(LKDF_DATA_MIGRATE, NULL);
+	bool then = in_graphs;
 
+	in_graphs = made_by_graph;
 	write_on(home, d, 1);
+	in_graphs = then;
 	all_on(d, home, "a first write");
 	write_on(other, d, 2);
 	all_on(d, other, "a write from another node");
@@ -233,16 +258,10 @@ static void prefetch_brings_parts(int home, int other)
 /* A use of a part on a node, waited for. */
 static void part_on(int node, struct lkdf_data *d, uint32_t part, uint32_t mode)
 {
-	struct look l = { .value = 1, .bytes = BYTES / 4 }, *arg = &l;
-	struct lkdf_use use = { d, mode, part };
+	struct look l = { .value = 1, .bytes = BYTES / 4 };
 
-	must(lkdf_submit(
-		rt, NULL,
-		ATTR(lkdf_task, .kind = mode == LKDF_WRITE ? fills : sums,
-		     .arg = &arg, .use = &use, .nr_use = 1,
-		     .flags = LKDF_PINNED, .place = lkdf_place_node(rt, node)),
-		NULL));
-	must(lkdf_scope_wait(rt, NULL, -1));
+	run_on(node, mode == LKDF_WRITE ? fills : sums, &l,
+	       (struct lkdf_use){ d, mode, part });
 }
 
 static void parts_follow(int home, int other, char *wrap, const char *what)
@@ -357,6 +376,19 @@ static void stop(void)
 	must(lkdf_close(rt));
 }
 
+static void in_graphs_they_do(int home, int other)
+{
+	in_graphs = true;
+	own_bytes_follow(home, other, false);
+	own_bytes_follow(home, other, true);
+	wrapped_bytes_follow(home, other);
+	only_whole_pages_move(home, other);
+	readers_have_pages_of_their_own(home, other);
+	parts_follow(home, other, NULL, "parts, in graphs");
+	wrapped_parts_follow(home, other);
+	in_graphs = false;
+}
+
 int main(void)
 {
 	int i, home = -1, other = -1;
@@ -370,7 +402,7 @@ int main(void)
 			other = mem_cpu_node[i];
 		}
 	}
-	own_bytes_follow(home, other);
+	own_bytes_follow(home, other, false);
 	wrapped_bytes_follow(home, other);
 	only_whole_pages_move(home, other);
 	readers_have_pages_of_their_own(home, other);
@@ -379,6 +411,7 @@ int main(void)
 	parts_follow(home, other, NULL, "parts");
 	hinted_pages_move(home, other);
 	wrapped_parts_follow(home, other);
+	in_graphs_they_do(home, other);
 	for (i = 0; i < nr_mem_cpu_nodes; i++)
 		if (!vm.mib_of[mem_cpu_node[i]])
 			nothing_goes_where_no_memory_is(home, mem_cpu_node[i]);

@@ -27,8 +27,9 @@ $(VM_INTERNAL): $(BUILD)/tests/vm/%: tests/vm/%.c $(LIB_INTERNAL)
 
 # What the machines run: machine.sh takes it from here. Left out is what no node
 # can change and what is slow there or needs python3.
-VM_LEFT_OUT := $(addprefix $(BUILD)/tests/,$(addprefix api/test_,after burst \
-	cancel data_children data_deadlock data_failing data_graph data_moves \
+VM_LEFT_OUT := $(addprefix $(BUILD)/tests/,$(addprefix api/test_,after always_left \
+	burst cancel data_children data_deadlock data_failing data_follow \
+	data_graph data_moves \
 	data_order data_parts data_reduce data_replicas data_roaming \
 	data_trees deadline deadline_run dump error event_any event_call \
 	event_faults event_fd faults flat \

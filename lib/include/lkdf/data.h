@@ -39,15 +39,16 @@ enum lkdf_data_flag {
 	/* Own bytes above 2 MiB: huge pages are asked for. Fewer bytes: no
 	 * effect. */
 	LKDF_DATA_HUGE = 4,
-	/* The bytes follow submitted tasks that use them on another node: a
-	 * WRITE gets new bytes on its node, what was there is dropped; with the
-	 * second READ or RW in a row from one node they are moved. Own bytes
-	 * change their address so. Where it is split the whole pages of parts
-	 * follow, unless it has own bytes and a home. Not with ONCE. */
+	/* The bytes follow tasks that use them on another node, submitted or in
+	 * a sealed graph: a WRITE gets new bytes on its node, what was there is
+	 * dropped; with the second READ or RW in a row from one node they are
+	 * moved. Own bytes change their address so. Where it is split the whole
+	 * pages of parts follow, unless it has own bytes and a home. Not with
+	 * ONCE. */
 	LKDF_DATA_MIGRATE = 8,
-	/* From 4096 bytes on: submitted tasks that read the whole on other
-	 * nodes get a copy there, one for each version and node, if there is
-	 * memory. Not with ONCE. */
+	/* From 4096 bytes on: tasks that read the whole on other nodes,
+	 * submitted or in a sealed graph, get a copy there, one for each
+	 * version and node, if there is memory. Not with ONCE. */
 	LKDF_DATA_REPLICATE = 16,
 };
 
