@@ -7,6 +7,7 @@
 #include "flow/deadline.h"
 #include "flow/frame.h"
 #include "flow/io.h"
+#include "flow/io_multi.h"
 #include "flow/recording.h"
 #include "flow/scratch.h"
 #include "flow/task.h"
@@ -205,6 +206,13 @@ int64_t lkdf_io_result(const struct lkdf_ctx *c)
 	if (!c->task || !c->task->kind->is_io)
 		return err(-EINVAL, "io_result: this task is no operation");
 	return c->task->io_result;
+}
+
+int lkdf_io_take(const struct lkdf_io_wave *w)
+{
+	if (!w)
+		return err(-EINVAL, "io_take: the wave is NULL");
+	return io_multi_take(w);
 }
 
 int lkdf_worker(const struct lkdf_ctx *c)

@@ -16,6 +16,7 @@
 /* Embedded in what is queued. */
 struct blocking_item {
 	struct blocking_item *next;
+	bool is_io; /* the user's: which of two it is in */
 };
 
 struct blocking_attr {

@@ -31,6 +31,16 @@ static void fill_bytes(const struct io_op *op, struct io_uring_sqe *sqe)
 	}
 }
 
+/* The kernel takes its buffers of that size. */
+static void fill_pieces(const struct lkdf_io *io, struct io_uring_sqe *sqe)
+{
+	sqe->opcode = IORING_OP_RECV;
+	sqe->fd = io->fd;
+	sqe->ioprio = IORING_RECV_MULTISHOT;
+	sqe->flags = IOSQE_BUFFER_SELECT;
+	sqe->buf_group = (uint16_t)io_piece_class(io->len);
+}
+
 static void fill_socket(const struct io_op *op, struct io_uring_sqe *sqe)
 {
 	const struct lkdf_io *io = &op->io;
@@ -40,6 +50,8 @@ static void fill_socket(const struct io_op *op, struct io_uring_sqe *sqe)
 	case LKDF_IO_ACCEPT:
 		sqe->opcode = IORING_OP_ACCEPT;
 		sqe->accept_flags = io->how;
+		if (io->flags & LKDF_IO_MULTI)
+			sqe->ioprio = IORING_ACCEPT_MULTISHOT;
 		break;
 	case LKDF_IO_CONNECT:
 		sqe->opcode = IORING_OP_CONNECT;
@@ -47,6 +59,10 @@ static void fill_socket(const struct io_op *op, struct io_uring_sqe *sqe)
 		sqe->off = io->len;
 		break;
 	default:
+		if (io->flags & LKDF_IO_MULTI) {
+			fill_pieces(io, sqe);
+			break;
+		}
 		sqe->opcode = io->op == LKDF_IO_RECV ? IORING_OP_RECV
 						     : IORING_OP_SEND;
 		sqe->addr = address(op->one.iov_base);

@@ -85,6 +85,33 @@ static int check_pointers(const struct lkdf_io *io)
 	return 0;
 }
 
+/* Those that come again and again. */
+static int check_multi(const struct lkdf_io *io)
+{
+	const char *name = rows[io->op].name;
+	uint32_t len = io->len;
+
+	if (io->op != LKDF_IO_ACCEPT && io->op != LKDF_IO_RECV)
+		return err(-EINVAL, "io %s: MULTI goes with accept and recv",
+			   name);
+	if (io->flags != LKDF_IO_MULTI || io->from)
+		return err(-EINVAL, "io %s: SOME and uses do not go with MULTI",
+			   name);
+	if (!io->buf)
+		return err(-EINVAL,
+			   "io %s: buf is NULL, MULTI has a feed there", name);
+	if (io->op == LKDF_IO_ACCEPT)
+		return 0;
+	if (io->how)
+		return err(-EINVAL, "io %s: how %#x with MULTI", name, io->how);
+	if (len &&
+	    (len < IO_PIECE_MIN || len > IO_PIECE_MAX || len & (len - 1)))
+		return err(-EINVAL,
+			   "io %s: len %u with MULTI: a power of two, %d .. %d",
+			   name, len, IO_PIECE_MIN, IO_PIECE_MAX);
+	return 0;
+}
+
 int io_op_check(const struct lkdf_io *io)
 {
 	const char *name = io_op_name(io->op);
@@ -95,9 +122,11 @@ int io_op_check(const struct lkdf_io *io)
 	if (!name)
 		return err(-EOPNOTSUPP, "io: operation %u is not built yet",
 			   io->op);
-	if (io->flags & ~(uint32_t)LKDF_IO_SOME)
+	if (io->flags & ~(uint32_t)(LKDF_IO_SOME | LKDF_IO_MULTI))
 		return err(-EOPNOTSUPP, "io %s: flags %#x are not built yet",
 			   name, io->flags);
+	if (io->flags & LKDF_IO_MULTI)
+		return check_multi(io);
 	if (io->from & ~(uint32_t)LKDF_IO_BUF_USE)
 		return err(-EOPNOTSUPP,
 			   "io %s: ports (from %#x) are not built "

@@ -24,6 +24,18 @@ enum io_next {
 	IO_WAIT,
 };
 
+/* Of a RECV with LKDF_IO_MULTI. */
+#define IO_PIECE_MIN 256
+#define IO_PIECE_MAX 65536
+#define IO_PIECE 4096 /* where len is 0 */
+#define IO_NR_PIECES 9 /* sizes */
+
+/* Which of these sizes. */
+static inline unsigned io_piece_class(uint32_t len)
+{
+	return (unsigned)__builtin_ctz(len / IO_PIECE_MIN);
+}
+
 struct io_op {
 	struct lkdf_io io; /* buf is where the bytes are */
 	int64_t result;

@@ -5,12 +5,14 @@
 #include "flow/complete.h"
 #include "flow/event_poll.h"
 #include "flow/frame.h"
+#include "flow/io_multi.h"
 #include "flow/io_ring.h"
 #include "flow/item.h"
 #include "flow/runtime.h"
 #include "flow/uses.h"
 #include "flow/wire.h"
 #include "mem/heap.h"
+#include "sched/tick.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -108,6 +110,9 @@ static int create(struct task *t, const struct lkdf_io *io)
 	r->end_ns = -1;
 	list_init(&r->list);
 	r->head = NULL;
+	r->item.is_io = true;
+	r->multi = NULL;
+	a_store(&r->is_stopping, false, relaxed);
 	t->io = r;
 	t->link.flags |= TASK_IO;
 	return 0;
@@ -170,35 +175,38 @@ static bool run_here(struct lkdf *rt, struct io_req *r)
 	return io_wait_add(rt, r) ? give_up(r, -EAGAIN) : false;
 }
 
-void io_run(struct executor *ex, struct task *t)
+void io_run(struct executor *ex, struct io_req *r)
 {
-	if (!(t->link.flags & TASK_IO))
-		task_run(ex, t);
-	else if (run_here(ex->rt, t->io))
-		complete_leave(ex, t);
+	if (unlikely(r->multi != NULL))
+		io_multi_run(ex, r);
+	else if (run_here(ex->rt, r))
+		complete_leave(ex, r->task);
 }
 
 void io_issue(struct worker *w, struct io_req *r)
 {
 	if (!io_ring_issue(w, r))
-		io_issue_call(w, r);
+		io_issue_call(w->executor, r);
 }
 
-void io_issue_call(struct worker *w, struct io_req *r)
+void io_issue_call(struct executor *ex, struct io_req *r)
 {
-	struct lkdf *rt = w->executor->rt;
-	struct task *t = r->task;
+	struct lkdf *rt = ex->rt;
 
 	if (!blocking_require(&rt->blocking)) {
-		blocking_push(&rt->blocking, &t->blocking_item);
+		blocking_push(&rt->blocking, &r->item);
+		return;
+	}
+	if (r->multi) {
+		io_multi_came(ex, r, -ENOMEM);
 		return;
 	}
 	r->op.result = -EAGAIN;
-	complete_leave(w->executor, t);
+	complete_leave(ex, r->task);
 }
 
 /* As lkdf_then(): the second of body and operation goes on. */
-static int leave(struct lkdf_ctx *c)
+int io_leave(struct lkdf_ctx *c)
 {
 	c->leaves = true;
 	c->after = AFTER_LOOK;
@@ -208,6 +216,12 @@ static int leave(struct lkdf_ctx *c)
 static int finish(struct lkdf_ctx *c, void *arg)
 {
 	return c->task->kind->io_fn(c, arg);
+}
+
+void io_is_over(struct task *t)
+{
+	t->then_fn = finish;
+	a_store(&t->then_arrivals, 1, relaxed);
 }
 
 /* On the thread that drains, in serial mode, or on one of the pool. */
@@ -288,7 +302,7 @@ static int begin_ahead(struct lkdf_ctx *c, void *arg)
 	r->op.is_waiting = r->how == IO_WAIT;
 	begin(t);
 	io_issue(c->ex->worker, r);
-	return leave(c);
+	return io_leave(c);
 }
 
 /* With those that may go with it. */
@@ -302,6 +316,20 @@ static void issue(struct worker *w, struct io_req *r)
 		io_issue(w, r);
 }
 
+/* It comes again and again. */
+static int begin_multi(struct lkdf_ctx *c)
+{
+	int rc;
+
+	begin(c->task);
+	rc = io_multi_create(c->task);
+	if (!rc)
+		return io_multi_go_on(c, NULL);
+	destroy(c->task);
+	c->has_why = true;
+	return rc;
+}
+
 int io_body(struct lkdf_ctx *c, void *arg)
 {
 	struct task *t = c->task;
@@ -313,7 +341,7 @@ int io_body(struct lkdf_ctx *c, void *arg)
 	if (unlikely(t->link.flags & TASK_IO))
 		return begin_ahead(c, arg);
 	rc = take_arg(c, arg, &io);
-	if (!rc && is_worker)
+	if (!rc && is_worker && !(io.flags & LKDF_IO_MULTI))
 		nr = io_ring_peek(c->ex->worker, &io);
 	if (!rc && is_over(&io, nr)) {
 		t->io_result = nr;
@@ -321,6 +349,8 @@ int io_body(struct lkdf_ctx *c, void *arg)
 	}
 	if (!rc)
 		rc = create(t, &io);
+	if (!rc && io.flags & LKDF_IO_MULTI)
+		return begin_multi(c);
 	if (rc) {
 		c->has_why = true;
 		return rc;
@@ -333,7 +363,7 @@ int io_body(struct lkdf_ctx *c, void *arg)
 		issue(c->ex->worker, t->io);
 	else if (run_at_once(c, t))
 		return go_on(c, arg, &io);
-	return leave(c);
+	return io_leave(c);
 }
 
 /* ---- how it ends -------------------------------------------------------- */
@@ -355,6 +385,8 @@ bool io_ended(struct executor *ex, struct task *t)
 {
 	struct lkdf_io io = t->io->op.io;
 
+	if (t->io->multi)
+		return false;
 	destroy(t);
 	if (t->kind->io_fn)
 		return false;
@@ -382,10 +414,12 @@ bool io_serial(struct worker *w)
 		return false;
 	io_wait_poll(&rt->io_wait, SERIAL_NS, &ready);
 	event_poll_serial(rt);
+	/* Nobody else looks at the clock. */
+	sched_tick(&rt->sched, rt);
 	while (!list_is_empty(&ready)) {
 		l = ready.next;
 		list_del(l);
-		io_run(w->executor, container_of(l, struct io_req, list)->task);
+		io_run(w->executor, container_of(l, struct io_req, list));
 	}
 	return true;
 }

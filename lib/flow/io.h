@@ -20,6 +20,7 @@
 #include <poll.h>
 #include <pthread.h>
 
+struct io_multi;
 struct io_ring;
 
 struct io_req {
@@ -28,6 +29,9 @@ struct io_req {
 	int64_t end_ns; /* of a timeout that lies in the list; -1: never */
 	struct list list; /* of those that wait, or of a ring */
 	struct io_req *next; /* of those that a ring has no room for */
+	struct blocking_item item;
+	struct io_multi *multi; /* see io_multi.h; NULL: it comes once */
+	_Atomic(bool) is_stopping; /* not wanted, whatever its scope says */
 
 	/* See io_chain.h. */
 	struct io_req *head; /* of its chain; NULL: it is in none */
@@ -46,6 +50,9 @@ struct io_wait {
 	/* The polling thread only. */
 	struct pollfd *fds;
 	size_t nr_fds;
+
+	/* Around a poll and the accept that follows. */
+	pthread_mutex_t accept_lock;
 
 	/* Under lock. */
 	pthread_mutex_t lock;
@@ -93,11 +100,17 @@ bool io_is_item(struct lkdf *rt, uint64_t item);
 /* On a worker: to its ring, else to the pool. */
 void io_issue(struct worker *w, struct io_req *r);
 
-/* The same, to the pool. */
-void io_issue_call(struct worker *w, struct io_req *r);
+/* The same, to the pool; any thread of the runtime's. */
+void io_issue_call(struct executor *ex, struct io_req *r);
 
-/* On a thread of the pool: an operation that came back to it, or the task. */
-void io_run(struct executor *ex, struct task *t);
+/* On a thread of the pool, or the one that drains: as far as it goes. */
+void io_run(struct executor *ex, struct io_req *r);
+
+/* The body leaves until the operation is over. */
+int io_leave(struct lkdf_ctx *c);
+
+/* The operation is over, with op.result: the task goes on when it leaves. */
+void io_is_over(struct task *t);
 
 /*
  * The body has left and the operation is over. True: the task has no function
@@ -126,8 +139,9 @@ void io_abandon(struct lkdf *rt);
 /* Is it not wanted any more? */
 static inline bool io_cancelled(const struct io_req *r)
 {
-	return !(r->task->kind->flags & LKDF_ALWAYS) &&
-	       scope_cancelled(r->task->scope);
+	return a_load(&r->is_stopping, relaxed) ||
+	       (!(r->task->kind->flags & LKDF_ALWAYS) &&
+		scope_cancelled(r->task->scope));
 }
 
 /* ---- io_wait.c ---------------------------------------------------------- */

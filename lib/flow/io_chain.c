@@ -79,6 +79,9 @@ static struct io_req *make_one(struct task *leads, uint32_t index)
 	io_op_init(&r->op, &io);
 	r->task = leads;
 	r->end_ns = -1;
+	r->item.is_io = true;
+	r->multi = NULL;
+	a_store(&r->is_stopping, false, relaxed);
 	list_init(&r->list);
 	r->behind = NULL;
 	r->index = index;

@@ -236,6 +236,29 @@ struct io_ring *io_ring_make(struct worker *w)
 	return ring;
 }
 
+bool io_ring_has_buffers(struct worker *w, uint32_t len)
+{
+	struct io_ring *ring = w->io ? w->io : io_ring_make(w);
+	unsigned class = io_piece_class(len);
+	struct uring_buffers *b;
+	uint32_t nr = IO_BUFFERS / len;
+	int rc;
+
+	if (!ring)
+		return false;
+	b = &ring->buffers[class];
+	if (b->ring || b->has_failed)
+		return b->ring != NULL;
+	if (nr < IO_NR_BUFFERS)
+		nr = IO_NR_BUFFERS;
+	rc = uring_buffers_open(b, &ring->u, (uint16_t) class, nr, len);
+	if (rc)
+		log_text(&rt_of(w)->log, LKDF_LOG_INFO,
+			 "io: worker %d has no buffers of %u bytes: %s", w->id,
+			 len, strerror(-rc));
+	return !rc;
+}
+
 static uint32_t flags_of(int mode, uint32_t sqpoll_ms)
 {
 	uint32_t flags = mode == IO_OWNER ? URING_OWNER : 0;
@@ -270,9 +293,13 @@ int io_rings_init(struct lkdf *rt, int mode, uint32_t sqpoll_ms)
 
 static void close_ring(struct io_ring *ring)
 {
+	unsigned i;
+
 	if (!ring)
 		return;
 	uring_close(&ring->u);
+	for (i = 0; i < IO_NR_PIECES; i++)
+		uring_buffers_close(&ring->buffers[i]);
 	if (ring->bell >= 0)
 		close(ring->bell);
 	region_unmap(ring, sizeof(*ring));

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "flow/complete.h"
 #include "flow/io_chain.h"
+#include "flow/io_multi.h"
 #include "flow/runtime.h"
 
 #include <errno.h>
@@ -242,14 +243,90 @@ static struct io_req *req_of(const struct io_uring_cqe *cqe)
 }
 
 /*
- * Some completions; of several of one operation the last only. False: somebody
- * else takes them, and will look again when done.
+ * One of many that an operation gives: its buffer is the kernel's again. What
+ * has enough for now is asked to stop; if it is not found it gives another one.
+ * False: nobody waits for this one.
+ */
+static bool take_piece(struct io_ring *ring, struct io_req *r,
+		       const struct io_uring_cqe *cqe)
+{
+	uint16_t at = (uint16_t)(cqe->flags >> IORING_CQE_BUFFER_SHIFT);
+	bool has_buffer = cqe->flags & IORING_CQE_F_BUFFER;
+	bool is_last = !(cqe->flags & IORING_CQE_F_MORE);
+	struct uring_buffers *b = NULL;
+	const char *bytes = NULL;
+	enum io_piece how;
+
+	if (has_buffer) {
+		b = &ring->buffers[io_piece_class(r->op.io.len)];
+		bytes = uring_buffer(b, at);
+	}
+	how = io_multi_piece(r, cqe->res, bytes, is_last);
+	if (has_buffer)
+		uring_buffers_lend(b, at);
+	if (how == IO_PIECE_FULL && !is_last)
+		uring_cancel(&ring->u, (uint64_t)(uintptr_t)r);
+	return how == IO_PIECE_WAKES;
+}
+
+/*
+ * Under is_taken, as the last of an operation is behind all others: what of
+ * it is there to be done without; user_data 0: nothing.
+ */
+static void take_pieces(struct io_ring *ring, struct io_uring_cqe *cqe,
+			uint32_t nr)
+{
+	bool is_wanted;
+	uint32_t i;
+
+	for (i = 0; i < nr; i++) {
+		if (likely(!req_of(&cqe[i])->multi))
+			continue;
+		is_wanted = take_piece(ring, req_of(&cqe[i]), &cqe[i]);
+		if (cqe[i].flags & IORING_CQE_F_MORE && !is_wanted)
+			cqe[i].user_data = 0;
+	}
+}
+
+/*
+ * Under lock: leaves those that end an operation, whose number it returns, and
+ * pieces that somebody waits for; of several others of one the last only.
+ */
+static uint32_t sort_out(struct io_uring_cqe *cqe, uint32_t nr,
+			 uint32_t *nr_kept)
+{
+	uint32_t i, nr_over = 0;
+	struct io_req *r;
+
+	*nr_kept = 0;
+	for (i = 0; i < nr; i++) {
+		r = req_of(&cqe[i]);
+		if (unlikely(!r))
+			continue;
+		if (cqe[i].flags & IORING_CQE_F_MORE) {
+			if (r->multi)
+				cqe[(*nr_kept)++] = cqe[i];
+			else
+				r->op.result = cqe[i].res;
+			continue;
+		}
+		list_del(&r->list);
+		if (cqe[i].flags & IORING_CQE_F_NOTIF)
+			cqe[i].res = (int32_t)r->op.result;
+		cqe[(*nr_kept)++] = cqe[i];
+		nr_over++;
+	}
+	return nr_over;
+}
+
+/*
+ * Some completions. False: somebody else takes them, and will look again when
+ * done.
  */
 static bool take_some(struct io_ring *ring, struct io_uring_cqe *cqe,
 		      uint32_t *nr)
 {
-	uint32_t open = 0, i, nr_over = 0, nr_taken;
-	struct io_req *r;
+	uint32_t open = 0, nr_over, nr_taken;
 
 	/* [ring.take] what the last one has taken; pairs with [ring.taken].
 	 * seq_cst: who finds it taken has seen what the holder will look for
@@ -257,25 +334,15 @@ static bool take_some(struct io_ring *ring, struct io_uring_cqe *cqe,
 	if (!a_cas(&ring->is_taken, &open, 1, seq_cst, seq_cst))
 		return false;
 	nr_taken = uring_take(&ring->u, cqe, NR_TAKE);
+	take_pieces(ring, cqe, nr_taken);
 	lock_take(&ring->lock);
-	for (i = 0; i < nr_taken; i++) {
-		r = req_of(&cqe[i]);
-		if (cqe[i].flags & IORING_CQE_F_MORE) {
-			r->op.result = cqe[i].res;
-			continue;
-		}
-		list_del(&r->list);
-		if (cqe[i].flags & IORING_CQE_F_NOTIF)
-			cqe[i].res = (int32_t)r->op.result;
-		cqe[nr_over++] = cqe[i];
-	}
+	nr_over = sort_out(cqe, nr_taken, nr);
 	a_store(&ring->nr_under_way,
 		a_load(&ring->nr_under_way, relaxed) - nr_over, relaxed);
 	lock_give(&ring->lock);
 	/* [ring.taken] the head of the completions; pairs with [ring.take].
 	 * seq_cst: before [uring.ready]. */
 	a_store(&ring->is_taken, 0, seq_cst);
-	*nr = nr_over;
 	return true;
 }
 
@@ -293,6 +360,10 @@ static void came(struct worker *w, struct io_req *r, int res)
 {
 	enum io_next next;
 
+	if (unlikely(r->multi != NULL)) {
+		io_multi_came(w->executor, r, res);
+		return;
+	}
 	if (unlikely(r->head != NULL)) {
 		r = io_chain_came(r, res);
 		if (!r)
@@ -301,7 +372,7 @@ static void came(struct worker *w, struct io_req *r, int res)
 	}
 	if (unlikely(is_given_up(r, res))) {
 		r->op.is_waiting = false;
-		io_issue_call(w, r);
+		io_issue_call(w->executor, r);
 		return;
 	}
 	next = io_op_came(&r->op, res);
@@ -324,8 +395,12 @@ static bool take(struct worker *w, struct io_ring *ring)
 	uint32_t nr, i;
 
 	while (uring_looks_ready(&ring->u) && take_some(ring, cqe, &nr)) {
-		for (i = 0; i < nr; i++)
-			came(w, req_of(&cqe[i]), cqe[i].res);
+		for (i = 0; i < nr; i++) {
+			if (unlikely(cqe[i].flags & IORING_CQE_F_MORE))
+				io_multi_wake(w->executor, req_of(&cqe[i]));
+			else
+				came(w, req_of(&cqe[i]), cqe[i].res);
+		}
 		has_some |= nr != 0;
 	}
 	return has_some;

@@ -19,9 +19,14 @@
 #define FLOW_IO_RING_H
 
 #include "base/lock.h"
+#include "device/io_buffers.h"
 #include "device/io_uring.h"
 #include "flow/io.h"
 #include "sched/worker.h"
+
+/* Bytes of a ring's buffers of one size, and how many of them at least. */
+#define IO_BUFFERS (256 << 10)
+#define IO_NR_BUFFERS 16
 
 /* Collected at most before they are submitted. */
 #define IO_BATCH 16
@@ -50,6 +55,9 @@ struct io_ring {
 	uint32_t nr_blind; /* reads that do not look first */
 	uint32_t nr_blind_quick[IO_NR_QUICK]; /* the same */
 	struct io_seen seen[IO_SEEN];
+
+	/* The worker opens them; whoever takes completions lends them. */
+	struct uring_buffers buffers[IO_NR_PIECES]; /* by io_piece_class() */
 
 	/* Whoever takes completions, one at a time. */
 	_Alignas(CACHE_LINE) _Atomic(uint32_t) is_taken;
@@ -98,6 +106,9 @@ bool io_ring_issue(struct worker *w, struct io_req *r);
 
 /* The same with those that io_chain_make() finds. False: there are none. */
 bool io_ring_issue_chain(struct worker *w, struct io_req *head);
+
+/* On a worker: has it the buffers of such a RECV? Opens them. */
+bool io_ring_has_buffers(struct worker *w, uint32_t len);
 
 /*
  * On a worker that looks for work: gives and takes what there is. True:

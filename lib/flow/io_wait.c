@@ -37,6 +37,7 @@ static struct io_req *req_of(struct list *l)
 void io_wait_init(struct io_wait *q)
 {
 	pthread_mutex_init(&q->lock, NULL);
+	pthread_mutex_init(&q->accept_lock, NULL);
 	list_init(&q->list);
 	q->wake_fd = -1;
 }
@@ -203,8 +204,7 @@ static void *poll_main(void *arg)
 		while (!list_is_empty(&ready)) {
 			l = ready.next;
 			list_del(l);
-			blocking_push(&rt->blocking,
-				      &req_of(l)->task->blocking_item);
+			blocking_push(&rt->blocking, &req_of(l)->item);
 		}
 		has_missed |= take_missed(q, &is_stopping);
 		if (has_missed)
@@ -305,5 +305,6 @@ void io_wait_fini(struct io_wait *q, bool has_thread)
 	if (q->wake_fd >= 0)
 		close(q->wake_fd);
 	free(q->fds);
+	pthread_mutex_destroy(&q->accept_lock);
 	pthread_mutex_destroy(&q->lock);
 }

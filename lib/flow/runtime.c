@@ -109,8 +109,12 @@ static void blocking_run(void *u, int thread, struct blocking_item *item)
 {
 	struct lkdf *rt = u;
 
-	io_run(&rt->executors[rt->nr_workers + thread],
-	       container_of(item, struct task, blocking_item));
+	struct executor *ex = &rt->executors[rt->nr_workers + thread];
+
+	if (item->is_io)
+		io_run(ex, container_of(item, struct io_req, item));
+	else
+		task_run(ex, container_of(item, struct task, blocking_item));
 }
 
 static int start_threads(struct lkdf *rt, const struct runtime_attr *a)

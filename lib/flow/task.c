@@ -200,10 +200,12 @@ static bool wants_pool(const struct lkdf *rt, const struct task *t)
 
 void task_start(struct lkdf *rt, struct executor *ex, struct task *t)
 {
-	if (!wants_pool(rt, t))
+	if (!wants_pool(rt, t)) {
 		push(rt, ex, t);
-	else if (complete_take_limits(ex, t))
+	} else if (complete_take_limits(ex, t)) {
+		t->blocking_item.is_io = false;
 		blocking_push(&rt->blocking, &t->blocking_item);
+	}
 }
 
 /* Nothing is public: half of what we have gets so, and a sleeper is woken. */

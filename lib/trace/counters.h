@@ -28,6 +28,10 @@
 	  "ready tasks no deque had room for")                                 \
 	X(LINKED, "io.linked", "operations",                                   \
 	  "given to the kernel together with the one before")                  \
+	X(WAVES, "io.waves", "waves",                                          \
+	  "runs and tasks that operations with LKDF_IO_MULTI have started")    \
+	X(ARMED, "io.armed", "times",                                          \
+	  "such an operation was given to the kernel or a thread")             \
 	X(MIGRATED, "data.migrated_bytes", "bytes",                            \
 	  "of data, moved to another node")                                    \
 	X(REPLICATED, "data.replicated_bytes", "bytes",                        \

@@ -165,6 +165,8 @@ long mc_syscall(long nr, ...)
 
 #define NOT_REACHED mc_fail("%s", __func__)
 
+#include "ring_multi.h"
+
 /* No threads of the blocking pool want a CPU here. */
 void blocking_make_room(struct blocking *b)
 {
@@ -208,9 +210,9 @@ struct io_ring *io_ring_make(struct worker *w)
 	NOT_REACHED;
 }
 
-void io_issue_call(struct worker *w, struct io_req *r)
+void io_issue_call(struct executor *ex, struct io_req *r)
 {
-	(void)w;
+	(void)ex;
 	(void)r;
 	NOT_REACHED;
 }

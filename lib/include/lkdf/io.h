@@ -40,6 +40,9 @@
  * LKDF_ALWAYS nor a width less than the graph's runs in flight, and the graph
  * has no places.
  *
+ * With LKDF_IO_MULTI an ACCEPT or a RECV goes on and on, and each descriptor,
+ * or piece of bytes, starts a run of a graph or a task: struct lkdf_io_feed.
+ *
  * A worker does at once what cannot wait: reads of little that is in memory,
  * and of paths whose names are in memory an OPENAT that says O_NONBLOCK or
  * O_PATH and makes nothing, and a STATX that says AT_STATX_DONT_SYNC and
@@ -88,6 +91,7 @@ enum lkdf_io_from {
 
 enum lkdf_io_flag {
 	LKDF_IO_SOME = 1, /* the first bytes are enough */
+	LKDF_IO_MULTI = 2, /* ACCEPT, RECV: again and again, into a feed */
 };
 
 /*
@@ -103,6 +107,48 @@ struct lkdf_io {
 	void *buf;
 	const char *path;
 	const void *raw_sqe;
+};
+
+/*
+ * What an operation with LKDF_IO_MULTI feeds; its buf points to one, copied
+ * when the task starts. Each thing that comes is a wave: it starts a run of
+ * graph, whose lkdf_run_arg() it is, or a task of kind, whose argument it is.
+ * Waves start in the order in which they came, in the scope of the operation's
+ * task and within its deadline, nr_runs of them at a time. What comes meanwhile
+ * waits; when nr_waiting wait the operation rests, so that the rest stays in
+ * the kernel, until half of them have started.
+ *
+ * A RECV has pieces of at most len bytes, a power of two from 256 to 65536 (0:
+ * 4096), and how is 0: of a stream as they come, of datagrams one each, cut to
+ * len. It ends with the stream. An ACCEPT ends with an error only, such as
+ * -EMFILE; what it has not accepted is still there for the next one.
+ *
+ * The operation's task ends when the operation is over, or cancelled, and all
+ * that it started has ended. What came and was not started when the scope is
+ * cancelled is dropped: its descriptors are closed. An error of a wave is the
+ * scope's, and stops nothing. A wave that cannot start ends the operation with
+ * why, but for -EAGAIN, after which it is tried again.
+ *
+ * Without a ring, a descriptor that others accept from as well must be
+ * O_NONBLOCK, but for such operations of the same runtime.
+ */
+struct lkdf_io_feed {
+	uint32_t size, flags; /* flags: 0 */
+	struct lkdf_graph *graph; /* sealed; yours until the task has ended */
+	struct lkdf_kind *kind; /* or this one: arg_size 0, no operation */
+	void *u; /* the waves' */
+	uint32_t nr_runs; /* 0: as many as graph may have in flight, or 16 */
+	uint32_t nr_waiting; /* 0: 64 */
+};
+
+/* One of them; until its run or task has ended. */
+struct lkdf_io_wave {
+	uint64_t seq; /* from 0 */
+	int64_t result; /* ACCEPT: the descriptor; RECV: bytes at buf */
+	const void *buf;
+	void *u;
+	int32_t fd; /* the operation's own */
+	uint32_t pad;
 };
 
 /**
@@ -128,11 +174,25 @@ int lkdf_kind_create_io(struct lkdf *rt, const struct lkdf_kind_attr *a,
  * lkdf_io_result() - what came of the operation
  * @c: context of the fn of a kind of lkdf_kind_create_io(), on its own thread
  *
- * Return: bytes, descriptor or other result of the system call, or -errno;
+ * Return: bytes, descriptor or other result of the system call, with
+ * LKDF_IO_MULTI the number of waves, or -errno;
  * an error after a part was transferred is that error. -EINVAL in any other
  * body.
  */
 int64_t lkdf_io_result(const struct lkdf_ctx *c);
+
+/**
+ * lkdf_io_take() - own the descriptor of a wave
+ * @w: a wave of an ACCEPT
+ *
+ * A descriptor that nobody takes is closed when the wave's run or task has
+ * ended.
+ *
+ * Context: a body of the wave's run, or its task.
+ * Return: the descriptor, the caller's from now on; -EBADF taken already, or
+ * there is none.
+ */
+int lkdf_io_take(const struct lkdf_io_wave *w);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

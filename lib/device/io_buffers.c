@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "device/io_buffers.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Memory of this thread's node, in whole pages. */
+static void *map(size_t size)
+{
+	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+static int tell(const struct uring *u, const struct uring_buffers *b,
+		uint16_t id)
+{
+	struct io_uring_buf_reg reg;
+	long rc;
+
+	memset(&reg, 0, sizeof(reg));
+	reg.ring_addr = (uint64_t)(uintptr_t)b->ring;
+	reg.ring_entries = b->nr;
+	reg.bgid = id;
+	rc = syscall(SYS_io_uring_register, u->fd, IORING_REGISTER_PBUF_RING,
+		     &reg, 1);
+	return rc < 0 ? -errno : 0;
+}
+
+int uring_buffers_open(struct uring_buffers *b, const struct uring *u,
+		       uint16_t id, uint32_t nr, uint32_t size)
+{
+	uint32_t i;
+	int rc = 0;
+
+	b->nr = nr;
+	b->size = size;
+	b->ring_size = nr * sizeof(struct io_uring_buf);
+	b->tail = 0;
+	b->ring = map(b->ring_size);
+	b->bytes = map((size_t)nr * size);
+	if (!b->ring || !b->bytes)
+		rc = -ENOMEM;
+	if (!rc)
+		rc = tell(u, b, id);
+	if (rc) {
+		uring_buffers_close(b);
+		b->has_failed = true;
+		return rc;
+	}
+	for (i = 0; i < nr; i++)
+		uring_buffers_lend(b, (uint16_t)i);
+	return 0;
+}
+
+void uring_buffers_close(struct uring_buffers *b)
+{
+	if (b->ring)
+		munmap(b->ring, b->ring_size);
+	if (b->bytes)
+		munmap(b->bytes, (size_t)b->nr * b->size);
+	b->ring = NULL;
+	b->bytes = NULL;
+}
+
+void uring_buffers_lend(struct uring_buffers *b, uint16_t at)
+{
+	struct io_uring_buf *entry = (struct io_uring_buf *)b->ring;
+
+	/* The ring's tail lies in what the first one leaves. */
+	entry += b->tail & (b->nr - 1);
+	entry->addr = (uint64_t)(uintptr_t)uring_buffer(b, at);
+	entry->len = b->size;
+	entry->bid = at;
+	b->tail++;
+	/* [uring.lend] the entry before it, and that its bytes were read; the
+	 * kernel acquires it; pairs with itself. */
+	a_store((_Atomic(uint16_t) *)(void *)&b->ring->tail, b->tail, release);
+}
