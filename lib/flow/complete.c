@@ -172,12 +172,13 @@ static bool child_gone(struct task *parent, int error, struct failure *f)
 /* A frame's task: its record is decided on a worker. */
 static void finish_of_frame(struct executor *ex, struct task *t)
 {
-	if (ex && ex->worker) {
-		task_finish_of_frame(ex->worker, t);
+	if (unlikely(t->kind->is_io) && io_goes_home(ex, t))
 		return;
-	}
 	t->link.type = LINK_TASK_DONE;
-	runtime_push(rt_of(t), ex, &t->link);
+	if (ex && ex->worker)
+		task_finish_of_frame(ex->worker, t);
+	else
+		runtime_push(rt_of(t), ex, &t->link);
 }
 
 void task_finish_of_frame(struct worker *w, struct task *t)
@@ -269,10 +270,9 @@ void complete_continue(struct executor *ex, struct task *t)
 static void hold_fired(struct event_waiter *w, int error)
 {
 	struct task *t = container_of(w, struct task, hold_waiter);
-	struct executor *ex = runtime_executor(rt_of(t));
 
 	if (child_gone(t, error, NULL))
-		task_complete(ex, t);
+		task_complete(runtime_executor(rt_of(t)), t);
 }
 
 void complete_arm_hold(struct task *t)

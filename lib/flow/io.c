@@ -13,6 +13,7 @@
 #include "flow/wire.h"
 #include "mem/heap.h"
 #include "sched/tick.h"
+#include "topo/topo.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -20,6 +21,9 @@
 
 /* How long the draining thread polls before it looks at its inboxes again. */
 #define SERIAL_NS 1000000
+
+/* That many bytes are worth a way to the node they are on. */
+#define HOME_BYTES (16 << 10)
 
 static struct lkdf *rt_of(const struct task *t)
 {
@@ -224,6 +228,24 @@ void io_is_over(struct task *t)
 	a_store(&t->then_arrivals, 1, relaxed);
 }
 
+/* The node that has what came, if that is worth a way. */
+static uint16_t home_of_bytes(const struct task *t, const struct io_op *op)
+{
+	const struct lkdf *rt = rt_of(t);
+	int node;
+
+	if (rt->sched.nr_worker_nodes < 2 || rt->sched.is_serial ||
+	    !rt->is_placing || op->result < HOME_BYTES ||
+	    t->link.flags & TASK_PLACED ||
+	    (op->io.op != LKDF_IO_READ && op->io.op != LKDF_IO_RECV))
+		return HOME_NONE;
+	node = heap_memory_of(rt->heap, op->io.buf);
+	if (node < 0 || node >= rt->topo->nr_nodes ||
+	    !sched_has_worker(&rt->sched, node))
+		return HOME_NONE;
+	return home_make(node, false);
+}
+
 /* On the thread that drains, in serial mode, or on one of the pool. */
 static bool run_at_once(struct lkdf_ctx *c, struct task *t)
 {
@@ -234,6 +256,8 @@ static bool run_at_once(struct lkdf_ctx *c, struct task *t)
 	/* A function runs on workers only. */
 	goes_on =
 		t->kind->io_fn ? c->ex->worker != NULL : t->io->op.result >= 0;
+	if (goes_on && !t->kind->io_fn)
+		t->io_home = home_of_bytes(t, &t->io->op);
 	if (goes_on)
 		destroy(t);
 	else
@@ -381,13 +405,41 @@ static void fail(struct executor *ex, struct task *t, const struct lkdf_io *io,
 	task_fail(t, error, why, ex->id);
 }
 
+static bool count_home(struct executor *ex, int node)
+{
+	bool is_away = !ex || ex->node != node;
+
+	if (ex && is_away)
+		counter_add(ex->counters, COUNTER_HOMED, 1);
+	return is_away;
+}
+
+bool io_goes_home(struct executor *ex, struct task *t)
+{
+	struct lkdf *rt = rt_of(t);
+	int node = home_node(t->io_home);
+
+	if (t->io_home == HOME_NONE || !count_home(ex, node))
+		return false;
+	t->link.type = LINK_TASK_DONE;
+	sched_push(&rt->sched, node, &t->link);
+	return true;
+}
+
 bool io_ended(struct executor *ex, struct task *t)
 {
 	struct lkdf_io io = t->io->op.io;
 
 	if (t->io->multi)
 		return false;
+	t->io_home = home_of_bytes(t, &t->io->op);
 	destroy(t);
+	if (t->io_home != HOME_NONE && t->kind->io_fn) {
+		count_home(ex, home_node(t->io_home));
+		t->home = t->io_home;
+		t->io_home = HOME_NONE;
+		t->link.flags |= TASK_PLACED;
+	}
 	if (t->kind->io_fn)
 		return false;
 	if (t->io_result < 0)

@@ -118,6 +118,12 @@ void io_is_over(struct task *t);
  */
 bool io_ended(struct executor *ex, struct task *t);
 
+/*
+ * A frame's task that was an operation has ended: what it makes ready is to
+ * start where its bytes are. True: another node decides that, soon.
+ */
+bool io_goes_home(struct executor *ex, struct task *t);
+
 /* Tells what is under way in cancelled scopes. */
 void io_kick(struct lkdf *rt);
 

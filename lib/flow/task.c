@@ -149,6 +149,7 @@ struct task *task_create_for(struct executor *ex, struct frame *f,
 	t->frame = f;
 	t->index = index;
 	t->is_dead = false;
+	t->io_home = HOME_NONE;
 	if (r->flags & REC_PLACED) {
 		t->link.flags |= TASK_PLACED;
 		t->home = settle_home(f->graph, index);

@@ -112,6 +112,7 @@ struct task {
 	bool is_kicked;
 	struct io_req *io; /* the operation, until it is over */
 	int64_t io_result;
+	uint16_t io_home; /* of an operation: where its bytes came, or none */
 };
 
 /* Added to live while the body sleeps in a join. */
