@@ -3,15 +3,17 @@
  * Calls /dev/lkdf with arguments that are mostly meant well and then broken in
  * one place: processes of three users, each with threads that share files, two
  * that churn the address space; some files are shared by all. Processes are
- * killed at random and replaced; one that does not end is a failure. With KCOV
- * it counts the places of the module that were reached, with failslab the
- * module's allocations fail now and then. TAP of one test: every call did both
- * succeed and fail. What the kernel says is for the machine's judge.
+ * killed at random and replaced; one that does not end is a failure. Churning
+ * and killing keep step with the calls: how fast a machine is does not change
+ * how many calls there are for each. With KCOV it counts the places of the
+ * module that were reached, with failslab the module's allocations fail now and
+ * then. TAP of one test: every call did both succeed and fail. What the kernel
+ * says is for the machine's judge.
  *
  * LKDF_SECONDS: how long (10); LKDF_SEED: repeats the choices; LKDF_PLACES: a
  * file for the addresses that were reached
  */
-#include "device.h"
+#include "fuzz.h"
 
 #include <poll.h>
 #include <pthread.h>
@@ -20,67 +22,14 @@
 #include <time.h>
 
 #define NR_PROCESSES 4
-#define NR_FUZZERS 2
-#define NR_FILES 6
-#define NR_COMMON 2 /* of these, shared by all processes */
+
+/* Calls of all for each kill. */
+#define KILL_CALLS 1000
+#define KILL_SECONDS 2 /* without so many */
+
 #define USER 65000 /* and the next one; others are root */
 #define END_SECONDS 60 /* for a process that was killed */
-#define NR_AREAS 4
-#define AREA (8 * MIB)
-#define NR_CALLS 6
-#define COVER (64 << 10)
-#define NR_SEEN (1 << 16)
-
-#define KCOV_INIT _IOR('c', 1, unsigned long)
-#define KCOV_ENABLE _IO('c', 100)
-
-/* Shared by all processes; anyone adds. */
-struct shared {
-	unsigned long ok[NR_CALLS], failed[NR_CALLS], others, killed;
-	unsigned long seen[NR_SEEN]; /* code addresses reached, hashed */
-	int has_kcov;
-};
-
-/* One process; its threads share it without any order, that is the idea. */
-struct process {
-	struct shared *shared;
-	int fds[NR_FILES];
-	char *areas[NR_AREAS];
-	char *maps[NR_FILES];
-};
-
-struct fuzzer {
-	struct process *p;
-	unsigned seed;
-	int kcov; /* only root can open it */
-	unsigned long *cover;
-};
-
 static int common[NR_COMMON];
-
-static unsigned below(struct fuzzer *f, unsigned n)
-{
-	return rand_r(&f->seed) % n;
-}
-
-static uint64_t odd_number(struct fuzzer *f)
-{
-	static const uint64_t odd[] = { 0,	     1,
-					7,	     4095,
-					4096,	     1ULL << 21,
-					1ULL << 40,  (1ULL << 40) + 4096,
-					1ULL << 47,  1ULL << 56,
-					1ULL << 63,  UINT32_MAX,
-					UINT64_MAX,  UINT64_MAX - 4095,
-					0xdeadbeef00 };
-
-	return odd[below(f, sizeof(odd) / sizeof(odd[0]))];
-}
-
-static char *area(struct fuzzer *f)
-{
-	return f->p->areas[below(f, NR_AREAS)];
-}
 
 union request {
 	struct lkdf_kmod_info info;
@@ -94,11 +43,11 @@ union request {
 
 static void fill_range(struct fuzzer *f, __u64 *addr, __u64 *len)
 {
-	unsigned page = below(f, AREA / PAGE);
+	unsigned page = below(f, NR_PAGES);
 
 	*addr = (uintptr_t)area(f) + page * PAGE;
-	*len = (1 + below(f, AREA / PAGE - page)) * PAGE;
-	if (below(f, 50) == 0) {
+	*len = some_pages(f, NR_PAGES - page) * PAGE;
+	if (below(f, 1000) == 0) {
 		*addr = (uintptr_t)f->p->areas[0] & ~((1UL << 36) - 1);
 		*len = 1UL << 37;
 	}
@@ -145,26 +94,6 @@ static void fill(struct fuzzer *f, unsigned nr, union request *req)
 	}
 }
 
-static void add(unsigned long *n)
-{
-	__atomic_fetch_add(n, 1, __ATOMIC_RELAXED);
-}
-
-static void note_cover(struct fuzzer *f)
-{
-	unsigned long nr, i, at;
-
-	if (!f->cover)
-		return;
-	nr = __atomic_load_n(&f->cover[0], __ATOMIC_RELAXED);
-	for (i = 1; i <= nr && i < COVER; i++) {
-		at = f->cover[i] * 0x9e3779b97f4a7c15ULL >> 48;
-		__atomic_store_n(&f->p->shared->seen[at % NR_SEEN], f->cover[i],
-				 __ATOMIC_RELAXED);
-	}
-	__atomic_store_n(&f->cover[0], 0, __ATOMIC_RELAXED);
-}
-
 static void call(struct fuzzer *f)
 {
 	struct shared *s = f->p->shared;
@@ -184,11 +113,13 @@ static void call(struct fuzzer *f)
 		arg = (void *)(uintptr_t)odd_number(f);
 	if (below(f, 100) == 0)
 		cmd = _IOC(3, LKDF_KMOD_IOC - below(f, 2), below(f, 256), 8);
+	forget_cover(f);
 	rc = ioctl(fd, cmd, arg);
 	if (_IOC_NR(cmd) < NR_CALLS && _IOC_TYPE(cmd) == LKDF_KMOD_IOC)
 		add(rc ? &s->failed[_IOC_NR(cmd)] : &s->ok[_IOC_NR(cmd)]);
 	else
 		add(&s->others);
+	add(&f->p->nr_calls);
 	note_cover(f);
 }
 
@@ -234,21 +165,6 @@ static void change_files(struct fuzzer *f)
 	add(&p->shared->others);
 }
 
-static void start_cover(struct fuzzer *f)
-{
-	void *mem;
-
-	f->cover = NULL;
-	if (f->kcov < 0 || ioctl(f->kcov, KCOV_INIT, COVER))
-		return;
-	mem = mmap(NULL, COVER * 8, PROT_READ | PROT_WRITE, MAP_SHARED, f->kcov,
-		   0);
-	if (mem == MAP_FAILED || ioctl(f->kcov, KCOV_ENABLE, 0))
-		return;
-	f->cover = mem;
-	f->p->shared->has_kcov = 1;
-}
-
 static void *fuzz(void *arg)
 {
 	struct fuzzer *f = arg;
@@ -263,62 +179,13 @@ static void *fuzz(void *arg)
 	return NULL;
 }
 
-static void churn_once(struct fuzzer *f)
-{
-	size_t off = below(f, AREA / PAGE) * PAGE;
-	size_t len = (1 + below(f, (AREA - off) / PAGE)) * PAGE;
-	char *a = area(f);
-
-	switch (below(f, 9)) {
-	case 0:
-		mmap(a + off, len, PROT_READ | PROT_WRITE,
-		     MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-		break;
-	case 1:
-		munmap(a + off, len);
-		break;
-	case 2:
-		madvise(a + off, len, MADV_DONTNEED);
-		break;
-	case 3:
-		madvise(a, AREA, MADV_HUGEPAGE);
-		break;
-	case 4:
-		move_memory(a + off, len, PAGE, below(f, 4));
-		break;
-	case 5:
-		mprotect(a + off, len, 1 << below(f, 2));
-		break;
-	case 6:
-		mremap(a + off, len, len, MREMAP_MAYMOVE | MREMAP_FIXED,
-		       area(f));
-		break;
-	case 7:
-		if (fork() == 0)
-			_exit(0);
-		while (waitpid(-1, NULL, WNOHANG) > 0)
-			;
-		break;
-	case 8:
-		/* Fails where nothing is mapped; faults in where something is.
-		 */
-		madvise(a + off, len, 23); /* MADV_POPULATE_WRITE */
-		break;
-	}
-}
-
-static void *churn(void *arg)
-{
-	for (;;)
-		churn_once(arg);
-	return NULL;
-}
-
-/* Files and what only root may have; then the user is another one. */
+/* Memory, files and what only root may have; then the user is another. */
 static void enter(struct process *p, struct fuzzer *fuzzers, unsigned uid)
 {
 	int i;
 
+	for (i = 0; i < NR_AREAS; i++)
+		p->areas[i] = map_memory(AREA, HUGE_SIZE);
 	for (i = 0; i < NR_FUZZERS; i++)
 		fuzzers[i].kcov = open("/sys/kernel/debug/kcov", O_RDWR);
 	write_text("/proc/self/make-it-fail", "1");
@@ -329,8 +196,6 @@ static void enter(struct process *p, struct fuzzer *fuzzers, unsigned uid)
 		p->fds[i] = common[i];
 	for (; i < NR_FILES; i++)
 		p->fds[i] = open(LKDF_KMOD_DEVICE, O_RDWR | O_CLOEXEC);
-	for (i = 0; i < NR_AREAS; i++)
-		p->areas[i] = map_memory(AREA, HUGE_SIZE);
 }
 
 static void run_process(struct shared *shared, unsigned seed, unsigned uid)
@@ -374,11 +239,17 @@ static pid_t start(struct shared *shared, unsigned nr, unsigned seed)
 	return child;
 }
 
+static unsigned time_scale(void)
+{
+	const char *scale = getenv("LKDF_TIME_SCALE");
+
+	return scale ? atoi(scale) : 1;
+}
+
 /* Ends a process, which must not hang in the kernel. */
 static void stop(struct shared *s, pid_t child)
 {
-	const char *scale = getenv("LKDF_TIME_SCALE");
-	time_t end = time(NULL) + END_SECONDS * (scale ? atoi(scale) : 1);
+	time_t end = time(NULL) + END_SECONDS * time_scale();
 
 	kill(-child, SIGKILL);
 	while (waitpid(child, NULL, WNOHANG) == 0) {
@@ -393,16 +264,37 @@ static void stop(struct shared *s, pid_t child)
 	s->killed++;
 }
 
-static unsigned long report(const struct shared *s)
+static unsigned long all_calls(const struct shared *s)
 {
-	unsigned long nr = s->others, places = 0;
+	unsigned long nr = __atomic_load_n(&s->others, __ATOMIC_RELAXED);
 	int i;
 
-	for (i = 0; i < NR_CALLS; i++) {
+	for (i = 0; i < NR_CALLS; i++)
+		nr += __atomic_load_n(&s->ok[i], __ATOMIC_RELAXED) +
+		      __atomic_load_n(&s->failed[i], __ATOMIC_RELAXED);
+	return nr;
+}
+
+/* Until so many more were made, or none of them for long. */
+static void wait_for_kill(const struct shared *s, unsigned long nr, time_t end)
+{
+	unsigned long start = all_calls(s);
+	time_t late = time(NULL) + KILL_SECONDS;
+
+	if (late < end)
+		end = late;
+	while (all_calls(s) - start < nr && time(NULL) < end)
+		usleep(10000);
+}
+
+static unsigned long report(const struct shared *s)
+{
+	unsigned long nr = all_calls(s), places = 0;
+	int i;
+
+	for (i = 0; i < NR_CALLS; i++)
 		printf("# call %d: %lu succeeded, %lu failed\n", i, s->ok[i],
 		       s->failed[i]);
-		nr += s->ok[i] + s->failed[i];
-	}
 	for (i = 0; i < NR_SEEN; i++)
 		places += s->seen[i] != 0;
 	printf("# %lu calls, %lu processes killed\n", nr, s->killed);
@@ -466,7 +358,7 @@ TEST_LIMIT(calls_with_any_argument_are_answered, 7200)
 	for (i = 0; i < NR_PROCESSES; i++)
 		child[i] = start(s, i, seed + i);
 	while (time(NULL) < end) {
-		usleep(100000 + rand_r(&seed) % 300000);
+		wait_for_kill(s, rand_r(&seed) % (2 * KILL_CALLS), end);
 		i = rand_r(&seed) % NR_PROCESSES;
 		stop(s, child[i]);
 		child[i] = start(s, i, rand_r(&seed));
