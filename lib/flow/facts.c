@@ -6,6 +6,7 @@
 #include "flow/runtime.h"
 #include "flow/seen.h"
 #include "mem/heap.h"
+#include "sched/notify.h"
 #include "topo/topo.h"
 
 #include <errno.h>
@@ -32,6 +33,7 @@ int facts_open(struct lkdf *rt, const struct runtime_attr *a)
 
 void facts_close(struct lkdf *rt, bool is_child)
 {
+	listen_stop(&rt->listener, is_child);
 	if (rt->board)
 		board_close(rt->board, is_child);
 	free(rt->board);
@@ -53,12 +55,44 @@ const char *facts_why(const struct lkdf *rt)
 	return rt->board->why;
 }
 
+/* ---- waking for it ------------------------------------------------------- */
+
+/* Pages have moved. Who is awake finds it, between tasks or before it sleeps.
+ */
+static void wake_one(void *u)
+{
+	struct lkdf *rt = u;
+	int i;
+
+	if (notify_has_spinner(&rt->sched))
+		return;
+	for (i = 0; i < rt->sched.nr_nodes; i++)
+		if (park_notify(&rt->sched.nodes[i].park))
+			return;
+}
+
+/* With the first range. In serial mode no worker sleeps. */
+static void start_listening(struct lkdf *rt)
+{
+	int fd = rt->sched.is_serial ? -1 : board_fd(rt->board);
+
+	if (fd >= 0)
+		listen_start(&rt->listener, fd, wake_one, rt);
+}
+
+void facts_quiet(struct lkdf *rt)
+{
+	listen_stop(&rt->listener, false);
+}
+
 /* ---- what is watched ---------------------------------------------------- */
 
 void facts_watch(struct lkdf_data *d, void *p, bool is_there)
 {
 	int id = board_add(d->rt->board, p, d->bytes, is_there);
 
+	if (id >= 0)
+		start_listening(d->rt);
 	/* [data.watch] its slot; pairs with [data.facts]. */
 	a_store(&d->watch, id + 1, release);
 }

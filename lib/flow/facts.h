@@ -2,7 +2,9 @@
 /*
  * Where the bytes of data are by the board (signal/board.h), for those that
  * decide where tasks run. Bytes of a data that are large enough are watched
- * from the moment that they exist until they are freed or replaced.
+ * from the moment that they exist until they are freed or replaced. Idle
+ * workers look again at what has moved; with the module, one that sleeps is
+ * woken for it when all do.
  *
  * With one node, or on a made-up machine, nothing is watched, and all answers
  * are that nobody knows. Then what is noted in the data counts.
@@ -21,6 +23,9 @@ struct worker;
 /* After the heap. 0 or -ENOMEM. */
 int facts_open(struct lkdf *rt, const struct runtime_attr *a);
 void facts_close(struct lkdf *rt, bool is_child);
+
+/* Nobody runs any more, but workers are there: they are left in peace. */
+void facts_quiet(struct lkdf *rt);
 
 /* The data has bytes at p. is_there: somebody has touched them by now. */
 void facts_watch(struct lkdf_data *d, void *p, bool is_there);

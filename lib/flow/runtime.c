@@ -225,6 +225,7 @@ int runtime_open(struct lkdf *rt, const struct runtime_attr *a)
 void runtime_close(struct lkdf *rt)
 {
 	/* First: their threads may still be about to wake a worker. */
+	facts_quiet(rt);
 	io_fini(rt);
 	blocking_fini(&rt->blocking);
 	sched_stop(&rt->sched);

@@ -17,6 +17,7 @@
 #include "flow/stock.h"
 #include "mem/pool.h"
 #include "sched/sched.h"
+#include "signal/listen.h"
 #include "trace/trace.h"
 
 /* Frames of sealed graphs are found by number: two levels of 256. */
@@ -66,6 +67,7 @@ struct lkdf {
 	struct blocking blocking;
 	struct io_wait io_wait;
 	struct io_rings io_rings;
+	struct listener listener; /* see facts.h */
 	struct pool pool[NR_POOLS];
 	struct stocks stocks; /* for threads of the user */
 	struct lkdf_scope root;

@@ -243,6 +243,11 @@ int board_count(void *board, uint64_t start, uint64_t end,
 	return b->source->count(b, start, end, t);
 }
 
+int board_fd(const struct board *b)
+{
+	return b->source && b->source->fd ? b->source->fd(b) : -1;
+}
+
 /* ---- passes -------------------------------------------------------------- */
 
 void board_has_changed(struct board *b)

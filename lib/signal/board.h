@@ -81,6 +81,8 @@ struct board_source {
 		     struct pages_tally *t);
 	/* Writes its words anew; false: that did not work. */
 	bool (*look)(struct board *b, unsigned id);
+	/* As board_fd(); NULL: there is none. Without lock. */
+	int (*fd)(const struct board *b);
 	void (*close)(struct board *b, bool is_child);
 };
 
@@ -147,6 +149,12 @@ enum board_pass {
 	BOARD_NOW
 };
 void board_pass(struct board *b, enum board_pass why);
+
+/*
+ * Readable while pages have moved that no pass has looked at; -1: the source
+ * does not tell.
+ */
+int board_fd(const struct board *b);
 
 /*
  * Counts the pages of whole pages of this process, for certain, into t: by node

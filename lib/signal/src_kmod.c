@@ -25,6 +25,7 @@
 
 struct kmod {
 	int fd;
+	bool can_poll;
 	char *map;
 	size_t bytes;
 	uint64_t cookie;
@@ -230,6 +231,13 @@ static int kmod_count(const struct board *b, uint64_t start, uint64_t end,
 	return rc;
 }
 
+static int kmod_fd(const struct board *b)
+{
+	const struct kmod *k = b->own;
+
+	return k->can_poll ? k->fd : -1;
+}
+
 /* ---- open and close ------------------------------------------------------ */
 
 /* In a forked child nothing is mapped there, or something else. */
@@ -252,6 +260,7 @@ static const struct board_source source = {
 	.is_stale = kmod_is_stale,
 	.look = kmod_look,
 	.count = kmod_count,
+	.fd = kmod_fd,
 	.close = kmod_close,
 };
 
@@ -270,6 +279,7 @@ static const char *set_up(struct board *b, struct kmod *k)
 		return "another version of the module";
 	if (info.min_block_shift > BOARD_MIN_SHIFT)
 		return "its blocks are too large";
+	k->can_poll = info.features & LKDF_KMOD_F_POLL;
 	k->page_size = (uint64_t)1 << info.page_shift;
 	k->max_query = info.max_region_bytes / k->page_size * k->page_size;
 	req.nr_regions = (uint32_t)min_u64(BOARD_RANGES, info.max_regions);

@@ -5,7 +5,8 @@
 KMOD_PROGRAMS := $(patsubst tests/%.c,$(BUILD)/tests/%,\
 	$(wildcard tests/kernel/test_*.c))
 # The library's tests of placement, which machine_facts.sh takes.
-VM_FACTS := $(addprefix $(BUILD)/tests/vm/test_,facts moves data pages)
+VM_FACTS := $(addprefix $(BUILD)/tests/vm/test_,facts listen \
+	moves data pages)
 # These need no module.
 KMOD_SH_TESTS := tests/kernel/test_reader.sh tests/kernel/test_manual.sh
 KMOD_NATIVE := $(BUILD)/tests/kernel/bench_node_of

@@ -6,12 +6,12 @@ set -u
 build=${BUILD:-build}
 here=$(dirname "$0")
 KMOD_GUEST=
-for t in facts moves data pages; do
+for t in facts listen moves data pages; do
 	KMOD_GUEST="$KMOD_GUEST $build/tests/vm/test_$t:vm/test_$t"
 done
 # shellcheck disable=SC2016
 KMOD_COMMAND='echo 0 >/proc/sys/kernel/numa_balancing
-./guest.sh 120 vm/test_facts
+./guest.sh 120 vm/test_facts vm/test_listen
 for tier in auto proc off; do
 	export LKDF_SIGNAL=$tier LKDF_SIGNAL_KIB=64
 	./guest.sh 60 vm/test_moves vm/test_data vm/test_pages

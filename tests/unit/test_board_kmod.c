@@ -201,7 +201,7 @@ static void forget_fake(void)
 		munmap(fake.map, WORDS_OFF + fake.nr_blocks * 2);
 	memset(&fake, 0, sizeof(fake));
 	fake.abi_major = LKDF_KMOD_ABI_MAJOR;
-	fake.features = LKDF_KMOD_F_REGION;
+	fake.features = LKDF_KMOD_F_REGION | LKDF_KMOD_F_POLL;
 	fake.magic = LKDF_MAP_MAGIC;
 	fake.blocks_a_call = 5;
 }
@@ -255,6 +255,7 @@ static void words_are_the_kernels(void)
 		fake.there[i] = i < 4 ? 1 : 2 | LKDF_BLOCK_HUGE;
 	start();
 	is(board.source->tier, BOARD_T2, "with a module it is tier 2");
+	ok(board_fd(&board) >= 0, "which tells when pages have moved");
 	id = board_add(&board, (void *)BASE, MIB, true);
 	ok(id >= 0, "a range is watched");
 	is(most(id, 0, 4 * BLOCK), 1, "the first part");
@@ -334,12 +335,21 @@ static void a_refresh_may_fail(void)
 	stop();
 }
 
+static void it_may_not_tell(void)
+{
+	fake.features = LKDF_KMOD_F_REGION;
+	start();
+	is(board_fd(&board), -1, "a module without poll is not listened to");
+	stop();
+}
+
 static void without_it_there_is_tier_0(const char *what, const char *why)
 {
 	const struct board_attr a = attr();
 
 	is(board_open(&a, &board), 0, "%s: a board opens", what);
 	ok(board.source && board.source->tier == BOARD_T0, "%s: tier 0", what);
+	is(board_fd(&board), -1, "%s: it does not tell", what);
 	has(board.why, why, "%s: it says why", what);
 	stop();
 }
@@ -402,6 +412,7 @@ int main(void)
 	words_are_the_kernels();
 	empty_blocks_are_looked_at_again();
 	a_refresh_may_fail();
+	it_may_not_tell();
 	modules_that_cannot_be_used();
 	little_memory_means_large_blocks();
 	unlink(device);

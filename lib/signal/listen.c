@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "signal/listen.h"
+
+#include "base/thread.h"
+#include "base/util.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+/* For each time that it has heard something. */
+#define NR_TELLS 2
+
+enum {
+	NOT_STARTED,
+	TAKEN, /* somebody starts it, or it could not be had */
+	STARTED
+};
+
+/* False: it is to stop. */
+static bool pause_for(const struct listener *l, int timeout_ms)
+{
+	struct pollfd fd = { .fd = l->stop_fd, .events = POLLIN };
+
+	return poll(&fd, 1, timeout_ms) <= 0;
+}
+
+/* False: it is to stop, or there is nothing to be heard any more. */
+static bool hear(const struct listener *l)
+{
+	struct pollfd fd[] = {
+		{ .fd = l->stop_fd, .events = POLLIN },
+		{ .fd = l->fd, .events = POLLIN },
+	};
+
+	/* All signals are blocked: it is memory that there was none of. */
+	while (poll(fd, 2, -1) < 0)
+		if (!pause_for(l, LISTEN_PAUSE_MS))
+			return false;
+	return !fd[0].revents && fd[1].revents & POLLIN;
+}
+
+static void *listen_main(void *arg)
+{
+	struct listener *l = arg;
+
+	int i = 0;
+
+	pthread_setname_np(pthread_self(), "lkdf/pages");
+	while ((i || hear(l)) && pause_for(l, LISTEN_PAUSE_MS)) {
+		l->tell(l->u);
+		i = (i + 1) % NR_TELLS;
+	}
+	thread_retire();
+	return NULL;
+}
+
+/* The new thread starts with all signals blocked. */
+static bool start(struct listener *l)
+{
+	sigset_t all, old;
+	int rc;
+
+	l->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (l->stop_fd < 0)
+		return false;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	rc = pthread_create(&l->thread, NULL, listen_main, l);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (rc)
+		close(l->stop_fd);
+	return !rc;
+}
+
+void listen_start(struct listener *l, int fd, void (*tell)(void *u), void *u)
+{
+	uint32_t state = NOT_STARTED;
+
+	if (likely(a_load(&l->state, relaxed) != NOT_STARTED) ||
+	    !a_cas(&l->state, &state, TAKEN, relaxed, relaxed))
+		return;
+	l->fd = fd;
+	l->tell = tell;
+	l->u = u;
+	if (start(l))
+		/* [listen.on] all of it; pairs with [listen.off]. */
+		a_store(&l->state, STARTED, release);
+}
+
+void listen_stop(struct listener *l, bool is_child)
+{
+	uint64_t one = 1;
+	ssize_t rc;
+
+	/* [listen.off] pairs with [listen.on]. */
+	if (a_load(&l->state, acquire) != STARTED)
+		return;
+	/* A child has the parent's eventfd. */
+	if (!is_child) {
+		rc = write(l->stop_fd, &one, sizeof(one));
+		(void)rc;
+		pthread_join(l->thread, NULL);
+	}
+	close(l->stop_fd);
+	a_store(&l->state, NOT_STARTED, relaxed);
+}
