@@ -87,6 +87,32 @@ ok 1 - one
 LKDF-VM-END a 139
 $end
 E
+judged 'exit status 4 is none where all was skipped' yes 3 <<E
+$begin
+LKDF-VM-BEGIN a
+ok 1 one # SKIP no reason
+ok 2 two # SKIP no reason
+1..2
+LKDF-VM-END a 4
+$end
+E
+judged 'it is one where something was not' no 4 <<E
+$begin
+LKDF-VM-BEGIN a
+ok 1 one # SKIP no reason
+ok 2 two
+1..2
+LKDF-VM-END a 4
+$end
+E
+judged 'and where nothing was' no 3 <<E
+$begin
+LKDF-VM-BEGIN a
+ok 1 one
+1..1
+LKDF-VM-END a 4
+$end
+E
 judged 'a machine that ends early is a failure' no 3 <<E
 $begin
 LKDF-VM-BEGIN a
