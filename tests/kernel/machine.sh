@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 #
 # machine.sh NAME KERNEL [option of tests/vm/vm.sh...]: builds the module for
-# that kernel, boots a machine and runs the programs of KMOD_GUEST there. Says
-# TAP. KMOD_COMMAND runs something else there, KMOD_TIMEOUT other seconds than
+# that kernel, which must say no warning, boots a machine and runs the programs
+# of KMOD_GUEST there. Says TAP. KMOD_COMMAND runs something else there, KMOD_TIMEOUT other seconds than
 # 400. Without a kernel or its headers the test is skipped.
 # What was said stays in $BUILD/vm/NAME.
 set -u
@@ -27,8 +27,13 @@ fail() {
 }
 
 headers=$("$here/headers.sh" "$kernel" 2>"$why") || skip
+# With the kernel's further warnings, and sparse where there is one.
+strict='W=1'
+! command -v sparse >/dev/null || strict='W=1 C=2'
 make --no-print-directory -s kmod BUILD="$build" KDIR="$headers" \
-	KMOD_ARGS="${KMOD_ARGS-}" >"$why" 2>&1 || fail 'the module is built'
+	KMOD_ARGS="$strict ${KMOD_ARGS-}" >"$why" 2>&1 ||
+	fail 'the module is built'
+! grep -q 'warning:' "$why" || fail 'the module is built without a warning'
 # Swap needs a device: the kernel's own for one in memory, and what it needs.
 for m in zsmalloc lz4_compress lz4hc_compress zram; do
 	f=$(tests/vm/kernel.sh "$kernel" $m 2>/dev/null) || continue
