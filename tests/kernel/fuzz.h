@@ -17,17 +17,17 @@
 #define NR_CALLS 6
 
 /* A process changes its memory once in so many calls. */
-#define CHURN_CALLS 16
+#define CHURN_CALLS 64
 
 /* Most ranges are short, so that there are many. */
 #define NR_PAGES (AREA / PAGE)
 #define SHORT_PAGES 32
 
-#define COVER (16 << 10)
-#define NR_SEEN (1 << 16)
+#define COVER (4 << 10)
+#define NR_SEEN (8 << 10)
 
 /* One of so many is looked at for what it has reached. */
-#define COVER_EVERY 8
+#define COVER_EVERY 32
 
 #define KCOV_INIT _IOR('c', 1, unsigned long)
 #define KCOV_ENABLE _IO('c', 100)
@@ -100,7 +100,7 @@ static void note_cover(struct fuzzer *f)
 		return;
 	nr = __atomic_load_n(&f->cover[0], __ATOMIC_RELAXED);
 	for (i = 1; i <= nr && i < COVER; i++) {
-		at = f->cover[i] * 0x9e3779b97f4a7c15ULL >> 48;
+		at = f->cover[i] * 0x9e3779b97f4a7c15ULL >> 51;
 		__atomic_store_n(&f->p->shared->seen[at % NR_SEEN], f->cover[i],
 				 __ATOMIC_RELAXED);
 	}
@@ -145,7 +145,8 @@ static void churn_once(struct fuzzer *f)
 		madvise(a + off, len, MADV_DONTNEED);
 		break;
 	case 3:
-		madvise(a, AREA, MADV_HUGEPAGE);
+		/* A page of 2 MiB takes long to clear and to copy. */
+		madvise(a, AREA, below(f, 8) ? MADV_NOHUGEPAGE : MADV_HUGEPAGE);
 		break;
 	case 4:
 		move_memory(a + off, len, PAGE, below(f, 4));
@@ -182,7 +183,7 @@ static void wait_for_calls(const struct process *p)
 	unsigned long start = calls_of(p);
 	int i;
 
-	for (i = 0; i < 100 && calls_of(p) - start < CHURN_CALLS; i++)
+	for (i = 0; i < 5000 && calls_of(p) - start < CHURN_CALLS; i++)
 		usleep(1000);
 }
 

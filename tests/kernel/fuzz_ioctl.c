@@ -25,7 +25,7 @@
 
 /* Calls of all for each kill. */
 #define KILL_CALLS 1000
-#define KILL_SECONDS 2 /* without so many */
+#define KILL_SECONDS 20 /* without so many */
 
 #define USER 65000 /* and the next one; others are root */
 #define END_SECONDS 60 /* for a process that was killed */
@@ -68,7 +68,7 @@ static void fill(struct fuzzer *f, unsigned nr, union request *req)
 	switch (nr) {
 	case 1:
 		req->setup.nr_regions = 1 + below(f, 8);
-		req->setup.nr_blocks = 1 + below(f, 20000);
+		req->setup.nr_blocks = 1 + below(f, below(f, 16) ? 500 : 20000);
 		break;
 	case 2:
 		fill_range(f, &req->region.addr, &req->region.len);
