@@ -57,8 +57,7 @@ const char *facts_why(const struct lkdf *rt)
 
 /* ---- waking for it ------------------------------------------------------- */
 
-/* Pages have moved. Who is awake finds it, between tasks or before it sleeps.
- */
+/* Pages have moved: who looks for work looks at them too, see facts_idle(). */
 static void wake_one(void *u)
 {
 	struct lkdf *rt = u;

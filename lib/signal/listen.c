@@ -44,7 +44,6 @@ static bool hear(const struct listener *l)
 static void *listen_main(void *arg)
 {
 	struct listener *l = arg;
-
 	int i = 0;
 
 	pthread_setname_np(pthread_self(), "lkdf/pages");
