@@ -175,9 +175,8 @@ int lkdf_kind_create_io(struct lkdf *rt, const struct lkdf_kind_attr *a,
  * @c: context of the fn of a kind of lkdf_kind_create_io(), on its own thread
  *
  * Return: bytes, descriptor or other result of the system call, with
- * LKDF_IO_MULTI the number of waves, or -errno;
- * an error after a part was transferred is that error. -EINVAL in any other
- * body.
+ * LKDF_IO_MULTI the number of waves, or -errno; an error after a part was
+ * transferred is that error. -EINVAL in any other body.
  */
 int64_t lkdf_io_result(const struct lkdf_ctx *c);
 
