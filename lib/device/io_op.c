@@ -265,6 +265,21 @@ static bool may_try_again(const struct io_op *op, int64_t res)
 	return is_a(op, IS_TRANSFER) || op->io.op == LKDF_IO_POLL;
 }
 
+bool io_op_is_sure(struct io_op *op)
+{
+	struct pollfd fd = { .fd = op->io.fd, .events = POLLRDHUP };
+	socklen_t size = sizeof(int);
+	int type = 0;
+
+	if (op->was_empty ||
+	    getsockopt(fd.fd, SOL_SOCKET, SO_TYPE, &type, &size) ||
+	    type != SOCK_SEQPACKET)
+		return true;
+	/* Else it was a message of nothing. */
+	op->was_empty = poll(&fd, 1, 0) > 0 && fd.revents & POLLRDHUP;
+	return !op->was_empty;
+}
+
 enum io_next io_op_came(struct io_op *op, int64_t res)
 {
 	if (op->is_waiting) {
@@ -283,6 +298,8 @@ enum io_next io_op_came(struct io_op *op, int64_t res)
 		return IO_WAIT;
 	if (res < 0 || !is_a(op, IS_TRANSFER))
 		return over(op, res);
+	if (unlikely(!res) && op->io.op == LKDF_IO_RECV && !io_op_is_sure(op))
+		return IO_AGAIN;
 	return transferred(op, (uint64_t)res);
 }
 

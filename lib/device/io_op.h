@@ -44,6 +44,7 @@ struct io_op {
 	struct iovec *iov; /* READV, WRITEV: own copy, once it goes on */
 	struct __kernel_timespec ts; /* TIMEOUT */
 	bool is_waiting; /* what is under way is only a poll */
+	bool was_empty; /* see io_op_is_sure() */
 };
 
 /* "read" for LKDF_IO_READ. NULL: no such operation. */
@@ -109,6 +110,14 @@ enum io_quick io_op_quick(const struct lkdf_io *io);
 int64_t io_op_peek_quick(const struct lkdf_io *io);
 
 /* What came of a call, or of a poll: goes on how? */
+/*
+ * RECV, at res 0: is it the end? On a SEQPACKET socket the kernel looks whether
+ * a message is there, and then whether the peer has closed; without waiting it
+ * says 0 also when a message and the close came in between. So the first time
+ * is not sure; the next one is.
+ */
+bool io_op_is_sure(struct io_op *op);
+
 enum io_next io_op_came(struct io_op *op, int64_t res);
 
 /*

@@ -58,7 +58,7 @@ void io_multi_came(struct executor *ex, struct io_req *r, int64_t res)
 		m->result = m->result ? m->result : res;
 	} else if (res == 0 && !was_waiting && !m->has_messages &&
 		   r->op.io.op == LKDF_IO_RECV) {
-		m->state = MULTI_OVER;
+		m->state = io_op_is_sure(&r->op) ? MULTI_OVER : MULTI_RESTS;
 	}
 	is_woken = multi_wakes(m);
 	lock_give(&m->lock);

@@ -91,9 +91,10 @@ static bool cancel_all(struct io_ring *ring)
 	for (l = ring->list.next; l != &ring->list; l = l->next) {
 		r = container_of(l, struct io_req, list);
 		/* Not submitted, over and not taken, or just moving from one
-		 * place in the kernel to another. */
+		 * place in the kernel to another; or a thread of the kernel has
+		 * it, was told, and may be about to wait elsewhere. */
 		if (io_cancelled(r) &&
-		    uring_cancel(&ring->u, (uint64_t)(uintptr_t)r) == -ENOENT)
+		    uring_cancel(&ring->u, (uint64_t)(uintptr_t)r))
 			has_missed = true;
 	}
 	if (has_missed || !ring->is_owned)

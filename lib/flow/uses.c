@@ -317,24 +317,34 @@ struct use *uses_of(struct task *t, unsigned index)
 	return &t->claim->use[t->claim->use[index].stands_for];
 }
 
+/* A weak parent has not looked at what was there before its children wrote. */
+static int error_in(struct domain *d, uint32_t part, struct failure **failure)
+{
+	struct var *v = domain_var(d, part);
+	uint32_t i;
+	int error;
+
+	/* A graph's task sees what it uses as one. */
+	if (!v)
+		v = &d->whole;
+	error = var_error(d, v, failure);
+	if (error || !d->above ||
+	    !(d->above->flags & (USE_WEAK | USE_UNSEEN)) || var_has_value(d, v))
+		return error;
+	error = error_in(d->above->domain, part, failure);
+	if (!error || part || !d->nr_parts)
+		return error;
+	/* Of a whole, the parts that they have not written. */
+	*failure = NULL;
+	for (i = 1, error = 0; i <= d->nr_parts && !error; i++)
+		if (!var_has_value(d, domain_var(d, i)))
+			error = error_in(d->above->domain, i, failure);
+	return error;
+}
+
 int uses_error(const struct use *u, struct failure **failure)
 {
-	struct domain *d = u->domain;
-	struct var *v = u->var;
-	int error = var_error(d, v, failure);
-
-	/* A weak parent has not looked at what was there before. */
-	while (!error && d->above &&
-	       d->above->flags & (USE_WEAK | USE_UNSEEN) &&
-	       !var_has_value(d, v)) {
-		d = d->above->domain;
-		v = domain_var(d, u->part);
-		/* A graph's task sees what it uses as one. */
-		if (!v)
-			v = &d->whole;
-		error = var_error(d, v, failure);
-	}
-	return error;
+	return error_in(u->domain, u->part, failure);
 }
 
 /* The first to write a part's pages brings them to its node. */

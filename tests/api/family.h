@@ -23,6 +23,7 @@ struct family {
 	struct gate gate;
 	atomic_int parent_started, next_started, child_started;
 	int rc[4];
+	uint32_t part; /* of d */
 };
 
 struct turn {

@@ -90,6 +90,41 @@ static void children_do_not_see_old_poison(struct lkdf *rt, lkdf_fn body,
 	lkdf_kind_put(f->grandchild);
 }
 
+static int child_of_part(struct lkdf_ctx *c, void *arg)
+{
+	struct family *f = *(struct family **)arg;
+	uint64_t seven = 7;
+
+	f->rc[0] = spawn_on(c, f->grandchild, &seven,
+			    ON_PART(f->d, LKDF_WRITE, f->part));
+	f->rc[1] = spawn_on(c, f->child, &f, ON(f->d, LKDF_RW));
+	return 0;
+}
+
+/* The first of two parts is poisoned; which one does the first child write? */
+static void children_see_parts_as_they_are(struct lkdf *rt, uint32_t part)
+{
+	struct family family = { .part = part }, *f = &family;
+	struct lkdf_kind *k, *fails;
+
+	f->d = zeros(rt, NULL, 2);
+	must(lkdf_data_split(f->d, 2, sizeof(uint64_t)));
+	fails = api_kind(rt, "fails", fail_child, 0, 0);
+	f->child = api_kind(rt, "child", note_child, sizeof(f), 0);
+	f->grandchild = api_kind(rt, "sets", set_value, sizeof(uint64_t), 0);
+	k = api_kind(rt, "parent", child_of_part, sizeof(f), 0);
+	must(submit_on(rt, fails, NULL, ON_PART(f->d, LKDF_WRITE, 1), NULL));
+	must(submit_on(rt, k, &f, ON(f->d, LKDF_RW | LKDF_WEAK), NULL));
+	is(lkdf_scope_wait(rt, NULL, -1), -EIO, "part 1 of 2 is poisoned");
+	is(f->child_started, part == 1,
+	   "a child reads the whole when part %u was written", part);
+	lkdf_data_put(f->d);
+	lkdf_kind_put(fails);
+	lkdf_kind_put(k);
+	lkdf_kind_put(f->child);
+	lkdf_kind_put(f->grandchild);
+}
+
 static int observe_child(struct lkdf_ctx *c, void *arg)
 {
 	struct family *f = *(struct family **)arg;
@@ -319,6 +354,8 @@ int main(void)
 					       LKDF_WRITE);
 		children_do_not_see_old_poison(rt, two_children,
 					       LKDF_RW | LKDF_WEAK);
+		children_see_parts_as_they_are(rt, 1);
+		children_see_parts_as_they_are(rt, 2);
 		who_looks_at_an_error_heals_nothing(rt);
 		children_of_commuters_never_overlap(rt, LKDF_COMMUTE, 0);
 		children_of_commuters_never_overlap(rt, LKDF_COMMUTE,
