@@ -72,7 +72,10 @@ static bool fill(struct io_ring *ring, struct io_req *r)
 
 /*
  * Says first that there may be some: who submits looks at that afterwards, so
- * either it sees this or we find what it has submitted. True: try again.
+ * either it sees this or we find what it has submitted. True: try again, as
+ * long as there are some. What the kernel says of its own success is not
+ * enough: in Linux 6.1 an operation that is just woken, finds nothing and waits
+ * once more forgets that it was cancelled in between.
  */
 static bool cancel_all(struct io_ring *ring)
 {
@@ -90,12 +93,10 @@ static bool cancel_all(struct io_ring *ring)
 		a_store(&ring->has_cancelled, true, seq_cst);
 	for (l = ring->list.next; l != &ring->list; l = l->next) {
 		r = container_of(l, struct io_req, list);
-		/* Not submitted, over and not taken, or just moving from one
-		 * place in the kernel to another; or a thread of the kernel has
-		 * it, was told, and may be about to wait elsewhere. */
-		if (io_cancelled(r) &&
-		    uring_cancel(&ring->u, (uint64_t)(uintptr_t)r))
-			has_missed = true;
+		if (!io_cancelled(r))
+			continue;
+		uring_cancel(&ring->u, (uint64_t)(uintptr_t)r);
+		has_missed = true;
 	}
 	if (has_missed || !ring->is_owned)
 		a_store(&ring->has_cancelled, has_missed, relaxed);

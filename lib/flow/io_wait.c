@@ -25,8 +25,9 @@
 /* Between two looks, where poll() does not take all or cannot be woken. */
 #define PAUSE_NS 1000000
 
-/* Until a cancel that found nothing is tried again. */
+/* Until a cancel is tried again, at first and at last. */
 #define AGAIN_NS 500000
+#define AGAIN_MAX_NS 16000000
 #define NR_AGAIN 100
 
 static struct io_req *req_of(struct list *l)
@@ -190,25 +191,54 @@ static bool take_missed(struct io_wait *q, bool *is_stopping)
 	return has_missed;
 }
 
+/* Cancels, as long as there is something to be; not too often. */
+struct again {
+	bool has_missed;
+	int64_t next_ns, pause_ns;
+};
+
+static int64_t again_in(const struct again *a)
+{
+	int64_t left = a->next_ns - clock_now_ns();
+
+	if (!a->has_missed)
+		return -1;
+	return left < 0 ? 0 : left;
+}
+
+static void again_look(struct again *a, struct lkdf *rt)
+{
+	int64_t now = clock_now_ns();
+
+	if (!a->has_missed || now < a->next_ns)
+		return;
+	a->has_missed = io_ring_kick(rt);
+	if (!a->has_missed)
+		a->pause_ns = AGAIN_NS;
+	a->next_ns = now + a->pause_ns;
+	if (a->pause_ns < AGAIN_MAX_NS)
+		a->pause_ns *= 2;
+}
+
 static void *poll_main(void *arg)
 {
 	struct lkdf *rt = arg;
 	struct io_wait *q = &rt->io_wait;
-	bool is_stopping, has_missed = false;
+	struct again again = { .pause_ns = AGAIN_NS };
 	struct list ready, *l;
+	bool is_stopping;
 
 	pthread_setname_np(pthread_self(), "lkdf/io");
 	do {
 		list_init(&ready);
-		io_wait_poll(q, has_missed ? AGAIN_NS : -1, &ready);
+		io_wait_poll(q, again_in(&again), &ready);
 		while (!list_is_empty(&ready)) {
 			l = ready.next;
 			list_del(l);
 			blocking_push(&rt->blocking, &req_of(l)->item);
 		}
-		has_missed |= take_missed(q, &is_stopping);
-		if (has_missed)
-			has_missed = io_ring_kick(rt);
+		again.has_missed |= take_missed(q, &is_stopping);
+		again_look(&again, rt);
 	} while (!is_stopping);
 	thread_retire();
 	return NULL;
