@@ -179,9 +179,12 @@ static int prepare_below(struct use *cover, struct domain *below,
 			   "spawn: mode %#x of %s: the bytes of "
 			   "LKDF_DATA_ONCE are of this run, and not reduced",
 			   u->mode, data_text(u->data, u->part, text));
+	/* Once: it may be combined without lock from then on. */
 	lock_take(&below->lock);
-	v->reduction = domain_var(&u->data->domain, u->part)->reduction;
-	below->has_reductions = true;
+	if (!v->reduction) {
+		v->reduction = domain_var(&u->data->domain, u->part)->reduction;
+		below->has_reductions = true;
+	}
 	lock_give(&below->lock);
 	return 0;
 }
