@@ -108,7 +108,6 @@ static void blocking_start(void *u, int thread)
 static void blocking_run(void *u, int thread, struct blocking_item *item)
 {
 	struct lkdf *rt = u;
-
 	struct executor *ex = &rt->executors[rt->nr_workers + thread];
 
 	if (item->is_io)
