@@ -261,8 +261,8 @@ static void add_row(struct bench *b, const struct placement *s, enum way way)
 		 way == LOOKUP ? "1 page" : "move_pages");
 	row->peer_value = samples_median(&s->took[other]) / ways[way].per;
 	row_ratio(row, &s->took[other], &s->took[way]);
-	/* One thread, in turns: a CPU that was not delivered shows in the spread
-	 * of the turns. And an emulated one never is, for the gate. */
+	/* One thread, in turns: a CPU that was not delivered shows in the
+	 * spread of the turns. And an emulated one never is, for the gate. */
 	if (way == REFRESH_ONE && s->p.len == MOST_LEN)
 		row_judge(row, BAR_AT_LEAST, BAR, true);
 	if (!row->note[0])
