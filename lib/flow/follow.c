@@ -96,15 +96,11 @@ static void follow_use(struct executor *ex, struct frame *f,
 	struct use use = { .copy = 0 };
 	int before;
 
-	if (!follow_wants(v->data) || u->flags & WIRE_MERGED)
+	/* Children touch what is WEAK, and see to it themselves. */
+	if (!follow_wants(v->data) || u->flags & WIRE_MERGED ||
+	    u->mode & LKDF_WEAK)
 		return;
 	init_use(&use, v, u);
-	/* Its children touch it. */
-	if (u->mode & LKDF_WEAK) {
-		if (u->flags & WIRE_WRITES)
-			data_will_write(v->data);
-		return;
-	}
 	before = a_load(&use.var->node, relaxed);
 	move_use(ex, &use);
 	*copy_of(f, u) = use.copy;

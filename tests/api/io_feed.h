@@ -17,6 +17,7 @@
 /* What a wave's body finds in u. */
 struct tally {
 	atomic_int nr, nr_wrong, nr_bytes;
+	atomic_int nr_now, nr_beside; /* just_count: at a time, beside others */
 	atomic_llong seqs;
 	char *to; /* bytes go there, one wave after another */
 	long nap_ns;
@@ -115,8 +116,11 @@ __attribute__((unused)) static int just_count(struct lkdf_ctx *c, void *arg)
 	const struct lkdf_io_wave *w = arg ? arg : lkdf_run_arg(c);
 	struct tally *t = w->u;
 
+	if (atomic_fetch_add(&t->nr_now, 1))
+		atomic_fetch_add(&t->nr_beside, 1);
 	if (t->nap_ns)
 		api_nap_ns(t->nap_ns);
+	atomic_fetch_sub(&t->nr_now, 1);
 	atomic_fetch_add(&t->nr, 1);
 	return 0;
 }

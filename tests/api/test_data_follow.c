@@ -19,6 +19,12 @@ struct step {
 	struct look look;
 };
 
+/* Its body leaves it to a child. */
+struct leaver {
+	struct lkdf_data *d;
+	struct look child;
+};
+
 static bool reads_first(const struct step *s)
 {
 	return s->k != fills;
@@ -218,6 +224,40 @@ static void every_writer_drops_them(uint32_t mode, uint64_t value)
 	is((int)value_of(d), (int)value, "mode %#x: what it is", mode);
 	lkdf_graph_put(g);
 	lkdf_data_put(d);
+}
+
+static int leave_it_to_a_child(struct lkdf_ctx *c, void *arg)
+{
+	struct leaver *l = arg;
+	struct lkdf_use use = ON(l->d, LKDF_RW);
+
+	return lkdf_spawn_task(c,
+			       ATTR(lkdf_task, .kind = bumps, .arg = &l->child,
+				    .use = &use, .nr_use = 1),
+			       NULL);
+}
+
+static void so_does_the_child_of_a_writer(void)
+{
+	struct lkdf_data *d = data_of(LKDF_DATA_REPLICATE);
+	struct lkdf_kind *k = api_kind(rt, "leave", leave_it_to_a_child, 0, 0);
+	struct lkdf_graph *g = api_graph(rt, 1);
+	struct leaver writer = { .d = d };
+	struct step s[] = {
+		{ checks, 1, LKDF_READ, 1, { 0 } },
+		{ checks, 1, LKDF_READ, 2, { 0 } },
+	};
+
+	add_step(g, d, &s[0]);
+	must(add_on(g, k, &writer, ON(d, LKDF_RW | LKDF_WEAK)));
+	add_step(g, d, &s[1]);
+	must(lkdf_graph_seal(g, NULL));
+	must(api_run(g, NULL, NULL));
+	is(nr_wrong(s, 2), 0, "a child: new copies behind it");
+	is((int)value_of(d), 2, "a child: what it is");
+	lkdf_graph_put(g);
+	lkdf_data_put(d);
+	lkdf_kind_put(k);
 }
 
 /* A part and the whole; bytes of a producer beside it; children; then. */
@@ -426,6 +466,7 @@ int main(void)
 	every_writer_drops_them(LKDF_RW, 3);
 	every_writer_drops_them(LKDF_COMMUTE, 3);
 	every_writer_drops_them(LKDF_REDUCE, 3);
+	so_does_the_child_of_a_writer();
 	other_uses_beside_it();
 	a_writer_frees_them();
 	many_tasks(LKDF_DATA_REPLICATE, "REPLICATE", true);

@@ -117,7 +117,7 @@ static void nobody_takes_them(struct lkdf *rt, const char *how)
 	struct lkdf_kind *k = api_kind(rt, "wave", just_count, 0, 0);
 	struct lkdf_scope *s = open_scope(rt, 0);
 	atomic_int nr_left = 1;
-	struct tally t = { 0 };
+	struct tally t = { .nap_ns = 50000 };
 	int64_t result = 0;
 	struct sockaddr_un a;
 	int fd = open_listener(&a);
@@ -134,6 +134,7 @@ static void nobody_takes_them(struct lkdf *rt, const char *how)
 	pthread_join(p.thread, NULL);
 	is(p.nr_good, 100, "%s: what no task takes is closed", how);
 	is(atomic_load(&t.nr), 200, "%s: short-lived peers are waves", how);
+	is(atomic_load(&t.nr_beside), 0, "%s: no two at a time", how);
 	lkdf_kind_put(k);
 	lkdf_scope_put(s);
 	close_listener(&a, fd);
