@@ -26,6 +26,10 @@ int border_copy(const void *attr, void *ours, size_t known, const char *what)
 	size_t i;
 
 	memcpy(&size, attr, sizeof(size));
+	if (likely(size == known)) {
+		memcpy(ours, attr, known);
+		return 0;
+	}
 	if (size < 2 * sizeof(uint32_t) || size % 4)
 		return err(-EINVAL, "%s: size %u is not that of the struct",
 			   what, size);
@@ -122,17 +126,25 @@ int border_place(struct lkdf *rt, const struct lkdf_task *t)
 	return 0;
 }
 
+static __attribute__((noinline)) int refuse_once(const struct lkdf_task *t)
+{
+	const struct lkdf_use *u = t->use;
+	char text[DATA_TEXT];
+
+	while (!(u->data->flags & LKDF_DATA_ONCE))
+		u++;
+	return err(-EINVAL,
+		   "task: %s is LKDF_DATA_ONCE, which tasks of sealed graphs "
+		   "use only, and their children",
+		   data_text(u->data, 0, text));
+}
+
 int border_uses(const struct lkdf *rt, const struct lkdf_task *t, bool is_child)
 {
-	int rc = uses_check(rt, t->use, t->nr_use);
-	char text[DATA_TEXT];
-	unsigned i;
+	uint32_t flags;
+	int rc = uses_check(rt, t->use, t->nr_use, &flags);
 
-	for (i = 0; i < t->nr_use && !rc && !is_child; i++)
-		if (t->use[i].data->flags & LKDF_DATA_ONCE)
-			rc = err(-EINVAL,
-				 "task: %s is LKDF_DATA_ONCE, which tasks of "
-				 "sealed graphs use only, and their children",
-				 data_text(t->use[i].data, 0, text));
+	if (!rc && !is_child && unlikely(flags & LKDF_DATA_ONCE))
+		return refuse_once(t);
 	return rc;
 }

@@ -75,7 +75,8 @@ static __attribute__((noinline)) int add_uses(struct lkdf_graph *g, int task,
 					      const struct lkdf_use *use,
 					      unsigned nr)
 {
-	int rc = uses_check(g->rt, use, nr);
+	uint32_t flags;
+	int rc = uses_check(g->rt, use, nr, &flags);
 
 	if (!rc)
 		rc = wire_add(g, (uint32_t)task, use, nr);

@@ -288,7 +288,7 @@ static int node_of(const struct use *u)
 		      relaxed);
 }
 
-void assign_task(struct task *t)
+static __attribute__((noinline)) void assign(struct task *t)
 {
 	const struct lkdf *rt = t->kind->rt;
 	struct seen s = { .nr = 0 };
@@ -296,9 +296,6 @@ void assign_task(struct task *t)
 	unsigned best;
 	int node;
 
-	if (!rt->is_placing || rt->sched.nr_worker_nodes < 2 ||
-	    t->link.flags & TASK_PLACED || t->kind->flags & LKDF_BLOCKING)
-		return;
 	for (u = t->claim->first; u; u = u->after) {
 		if (u->flags & (USE_WEAK | USE_HIDDEN) ||
 		    facts_see(&s, u->domain->data, u->part))
@@ -313,4 +310,13 @@ void assign_task(struct task *t)
 		return;
 	t->home = home_make(s.node[best], false);
 	t->link.flags |= TASK_PLACED;
+}
+
+void assign_task(struct task *t)
+{
+	const struct lkdf *rt = t->kind->rt;
+
+	if (rt->sched.nr_worker_nodes > 1 && rt->is_placing &&
+	    !(t->link.flags & TASK_PLACED || t->kind->flags & LKDF_BLOCKING))
+		assign(t);
 }

@@ -71,6 +71,8 @@ static struct use *sort(struct use *u, unsigned nr)
  */
 static uint8_t turn_of(uint8_t mode, bool has_weak)
 {
+	if (likely(mode <= LKDF_RW))
+		return mode & LKDF_WRITE ? TURN_WRITE : TURN_READ;
 	if (mode & LKDF_REDUCE)
 		return TURN_REDUCE;
 	if (mode & LKDF_COMMUTE)
@@ -78,14 +80,32 @@ static uint8_t turn_of(uint8_t mode, bool has_weak)
 	return mode & LKDF_WRITE ? TURN_WRITE : TURN_READ;
 }
 
-static bool has_weak(const struct claim *c)
+/* As if it had never entered. */
+static void reset(struct claim *c)
 {
+	uint32_t modes = 0, flags = 0, turns = 0;
+	struct use *u;
 	unsigned i;
 
 	for (i = 0; i < c->nr; i++)
-		if (c->use[i].mode & LKDF_WEAK)
-			return true;
-	return false;
+		modes |= c->use[i].mode;
+	for (i = 0; i < c->nr; i++) {
+		u = &c->use[i];
+		u->claim = c;
+		u->turn = turn_of(u->mode, modes & LKDF_WEAK);
+		u->stands_for = (uint16_t)i;
+		u->copy = 0;
+		u->is_given = u->is_untouched = false;
+		u->is_granted = u->has_left = u->fails = false;
+		u->below = NULL;
+		turns |= 1u << u->turn;
+		flags |= u->flags;
+	}
+	c->nr_all = c->nr;
+	c->nr_queued = 0;
+	c->has_commute = turns & 1u << TURN_COMMUTE;
+	c->has_weak = flags & USE_WEAK;
+	c->is_expected = false;
 }
 
 /* u is of the same thing as main, which stands for both. */
@@ -134,25 +154,9 @@ static bool is_weak_somewhere(const struct claim *c)
 int claim_prepare(struct claim *c)
 {
 	struct use *u, *main = NULL, *hidden = NULL, **at;
-	bool is_weak = has_weak(c);
-	unsigned i;
 	int rc = 0;
 
-	c->nr_all = c->nr;
-	c->nr_queued = 0;
-	c->has_commute = c->has_weak = c->is_expected = false;
-	for (i = 0; i < c->nr; i++) {
-		u = &c->use[i];
-		u->claim = c;
-		u->turn = turn_of(u->mode, is_weak);
-		u->stands_for = (uint16_t)i;
-		u->is_given = u->is_untouched = false;
-		u->is_granted = u->has_left = u->fails = false;
-		u->copy = 0;
-		u->below = NULL;
-		c->has_commute |= u->turn == TURN_COMMUTE;
-		c->has_weak |= (u->flags & USE_WEAK) != 0;
-	}
+	reset(c);
 	c->first = c->nr <= FEW ? sort_few(c) : sort(c->use, c->nr);
 	for (at = &c->first; (u = *at) && !rc;) {
 		u->var = domain_var(u->domain, u->part);

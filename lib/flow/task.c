@@ -343,6 +343,16 @@ static void sample(struct lkdf_ctx *c, struct lkdf_kind *k, uint64_t ticks)
 		worker_look_soon(c->ex->worker);
 }
 
+static __attribute__((noinline)) void lacks_inputs(struct lkdf_ctx *c,
+						   struct task *t, int rc,
+						   struct failure *failure)
+{
+	if (rc > 0)
+		complete_skipped(c->ex, t, -rc, failure);
+	else
+		task_fail(t, rc, err_text(), c->ex->id);
+}
+
 /* 0: the inputs are there. Else it fails, or does not start. */
 static int take_inputs(struct lkdf_ctx *c, struct task *t)
 {
@@ -355,11 +365,38 @@ static int take_inputs(struct lkdf_ctx *c, struct task *t)
 		rc = t->link.flags & TASK_OF_FRAME
 			     ? inner_begin(t, &failure)
 			     : uses_begin(c->ex, t, &failure);
-	if (rc > 0)
-		complete_skipped(c->ex, t, -rc, failure);
-	else if (rc < 0)
-		task_fail(t, rc, err_text(), c->ex->id);
+	if (unlikely(rc))
+		lacks_inputs(c, t, rc, failure);
 	return rc;
+}
+
+/* Uses of data and nothing else, of a kind that is known to be short. */
+static bool has_uses_only(const struct task *t)
+{
+	const uint32_t flags = TASK_GENERAL | TASK_CONTINUES | TASK_OF_FRAME |
+			       TASK_HAS_DATA | TASK_EXTRA;
+
+	return (t->link.flags & flags) == TASK_HAS_DATA && !t->kind->is_io &&
+	       !(a_load(&t->kind->slow, relaxed) |
+		 (uint32_t)scope_cancelled(t->scope));
+}
+
+/* As plain tasks it is not timed any more. */
+static enum task_end step_with_uses(struct lkdf_ctx *c, struct task *t)
+{
+	struct failure *failure;
+	int rc = uses_begin(c->ex, t, &failure);
+
+	if (unlikely(rc)) {
+		lacks_inputs(c, t, rc, failure);
+		return TASK_COMPLETE;
+	}
+	rc = t->kind->fn(c, t->arg);
+	counter_add(c->ex->counters, COUNTER_TASKS, 1);
+	if (rc >= 0 && !c->leaves)
+		uses_end_body(c->ex, t);
+	return unlikely((rc | c->after) < 0) ? task_after(c, rc)
+					     : task_end_body(t);
 }
 
 enum task_end task_step_slowly(struct lkdf_ctx *c, struct task *t)
@@ -371,6 +408,8 @@ enum task_end task_step_slowly(struct lkdf_ctx *c, struct task *t)
 	int cancelled, rc;
 	bool may_go;
 
+	if (has_uses_only(t))
+		return step_with_uses(c, t);
 	sched_tick(&k->rt->sched, k->rt);
 	may_go = complete_may_go(t);
 	if (may_go && !complete_take_limits(c->ex, t))

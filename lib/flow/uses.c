@@ -65,19 +65,23 @@ check_use(const struct lkdf *rt, const struct lkdf_use *u, unsigned i)
 	return check_mode(d, u->mode, i);
 }
 
-int uses_check(const struct lkdf *rt, const struct lkdf_use *use, unsigned nr)
+int uses_check(const struct lkdf *rt, const struct lkdf_use *use, unsigned nr,
+	       uint32_t *flags)
 {
 	unsigned i;
 	int rc = 0;
 
+	*flags = 0;
 	if (unlikely(nr > LKDF_MAX_USES))
 		return err(-E2BIG, "task: %u uses, at most %d", nr,
 			   LKDF_MAX_USES);
 	if (unlikely(nr && !use))
 		return err(-EINVAL, "task: %u uses, but use is NULL", nr);
-	for (i = 0; i < nr && !rc; i++)
-		rc = likely(is_usual(rt, &use[i])) ? 0
-						   : check_use(rt, &use[i], i);
+	for (i = 0; i < nr && !rc; i++) {
+		if (unlikely(!is_usual(rt, &use[i])))
+			rc = check_use(rt, &use[i], i);
+		*flags |= likely(!rc) ? use[i].data->flags : 0;
+	}
 	return rc;
 }
 
@@ -310,8 +314,7 @@ int uses_enter(struct executor *ex, struct task *t)
 	return rc;
 }
 
-/* ---- around the body ------------------------------------------------------
- */
+/* ---- around the body ---------------------------------------------------- */
 
 struct use *uses_of(struct task *t, unsigned index)
 {
@@ -456,28 +459,41 @@ static void *copy_of(struct executor *ex, const struct use *u, uint32_t part)
 		     : NULL;
 }
 
-void *uses_ptr(struct executor *ex, struct task *t, unsigned index)
+/* Of any other use than those below. */
+static __attribute__((noinline)) void *ptr_of(struct executor *ex,
+					      struct task *t, unsigned index)
 {
 	struct use *u = uses_of(t, index);
-	struct lkdf_data *d;
-	uint16_t copy;
-	uint32_t part;
+	struct lkdf_data *d = u->domain->data;
+	/* Of a use that another one stands for: its own part. */
+	uint32_t part = t->claim->use[index].part;
 	char *at;
 
-	if (!u || u->is_given || u->flags & USE_WEAK)
+	if (u->is_given || u->flags & USE_WEAK)
 		return NULL;
-	d = u->domain->data;
-	copy = u->copy;
 	/* Children have reduced into it, and were joined. */
 	if (u->below)
 		domain_combine(u->below);
-	/* Of a use that another one stands for: its own part. */
-	part = t->claim->use[index].part;
 	if (u->turn == TURN_REDUCE)
 		return copy_of(ex, u, part);
 	/* [data.look] pairs with [data.at]. */
-	at = unlikely(copy)	? replica_at(d, copy - 1)
+	at = u->copy		? replica_at(d, u->copy - 1)
 	     : u->domain->bytes ? u->domain->bytes
 				: a_load(&d->at, acquire);
 	return at && part ? at + data_offset(d, part) : at;
+}
+
+void *uses_ptr(struct executor *ex, struct task *t, unsigned index)
+{
+	const struct use *u;
+
+	if (!(t->link.flags & TASK_HAS_DATA) || index >= t->claim->nr)
+		return NULL;
+	u = &t->claim->use[index];
+	if (unlikely(u->part | u->copy | (u->stands_for ^ index) | u->is_given |
+		     (u->flags & USE_WEAK)) ||
+	    unlikely(u->turn == TURN_REDUCE || u->below || u->domain->bytes))
+		return ptr_of(ex, t, index);
+	/* [data.look] as above. */
+	return a_load(&u->domain->data->at, acquire);
 }
