@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
@@ -201,6 +202,17 @@ bool io_op_is_small(const struct lkdf_io *io)
 	return io->op == LKDF_IO_READ && io->len <= PEEK_SIZE;
 }
 
+/*
+ * As preadv2() of the C library, but no point of cancellation: the way there
+ * and back would cost as many instructions as a task.
+ */
+static long read_at(int fd, struct iovec *iov, off_t off, int flags)
+{
+	_Static_assert(sizeof(long) == sizeof(off_t), "an offset is one word");
+
+	return syscall(SYS_preadv2, fd, iov, 1, off, 0, flags);
+}
+
 int64_t io_op_peek(const struct lkdf_io *io, enum io_sort sort)
 {
 	struct iovec iov = { io->buf, io->len };
@@ -210,10 +222,10 @@ int64_t io_op_peek(const struct lkdf_io *io, enum io_sort sort)
 	/* The descriptor may be another file's by now, which would wait. */
 	if (sort == IO_OTHER || (sort == IO_MEMORY && !is_memory(io->fd)))
 		return -EAGAIN;
-	rc = told(preadv2(io->fd, &iov, 1, io->off, flags));
+	rc = told(read_at(io->fd, &iov, io->off, flags));
 	if (rc == -ESPIPE)
-		rc = told(preadv2(io->fd, &iov, 1, -1, flags));
-	return rc == -EOPNOTSUPP ? -EAGAIN : rc;
+		rc = told(read_at(io->fd, &iov, -1, flags));
+	return rc;
 }
 
 int64_t io_op_try(struct io_op *op)

@@ -112,7 +112,16 @@ static int check_multi(const struct lkdf_io *io)
 	return 0;
 }
 
-int io_op_check(const struct lkdf_io *io)
+/* Most of them, with all they may need. */
+static inline bool is_usual(const struct lkdf_io *io)
+{
+	return io->size == sizeof(*io) &&
+	       (io->op == LKDF_IO_READ || io->op == LKDF_IO_WRITE) &&
+	       !(io->flags & ~(uint32_t)LKDF_IO_SOME) && io->buf &&
+	       !(io->from | io->how);
+}
+
+static __attribute__((noinline)) int check_all(const struct lkdf_io *io)
 {
 	const char *name = io_op_name(io->op);
 
@@ -142,6 +151,11 @@ int io_op_check(const struct lkdf_io *io)
 		return err(-EOPNOTSUPP, "io %s: how %#x is not built yet", name,
 			   io->how);
 	return check_pointers(io);
+}
+
+int io_op_check(const struct lkdf_io *io)
+{
+	return likely(is_usual(io)) ? 0 : check_all(io);
 }
 
 void io_op_init(struct io_op *op, const struct lkdf_io *io)

@@ -85,8 +85,9 @@ bool io_op_is_small(const struct lkdf_io *io);
 
 /*
  * Such a read, if the bytes are at hand: what the call says; -EAGAIN: they are
- * not, or the descriptor is of another sort. A direct file that was taken for
- * CACHED makes it wait for the device.
+ * not, or the descriptor is of another sort; -EOPNOTSUPP: its file has no way
+ * to say so. A direct file that was taken for CACHED makes it wait for the
+ * device.
  */
 int64_t io_op_peek(const struct lkdf_io *io, enum io_sort sort);
 

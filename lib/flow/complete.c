@@ -139,8 +139,7 @@ static void end_slowly(struct executor *ex, struct task *t, int error)
 		claim_leave(ex, t->claim, error, f);
 	if (flags & TASK_HAS_DROP)
 		t->kind->drop(t->arg);
-	if (flags & TASK_FAR_ARG)
-		free(t->arg);
+	task_free_arg(t);
 	tell_scope(t, error, f);
 	if (flags & TASK_EXTRA)
 		end_extra(t);

@@ -144,12 +144,18 @@ static bool give_up(struct io_req *r, int error)
 }
 
 /* A small read that has not begun and is at hand: what of it? */
-static enum io_next peek(struct io_op *op)
+static enum io_next peek(struct lkdf *rt, struct io_op *op)
 {
-	int64_t rc = -EAGAIN;
+	_Atomic(int) *blind = &rt->io_wait.blind_fd;
+	int fd = op->io.fd;
+	int64_t rc;
 
-	if (!op->nr_done && io_op_is_small(&op->io))
-		rc = io_op_peek(&op->io, IO_CACHED);
+	if (op->nr_done || !io_op_is_small(&op->io) ||
+	    a_load(blind, relaxed) == fd)
+		return IO_AGAIN;
+	rc = io_op_peek(&op->io, IO_CACHED);
+	if (rc == -EOPNOTSUPP)
+		a_store(blind, fd, relaxed);
 	return rc < 0 ? IO_AGAIN : io_op_came(op, rc);
 }
 
@@ -160,9 +166,8 @@ static bool run_here(struct lkdf *rt, struct io_req *r)
 	enum io_next next;
 	bool is_over = r->end_ns >= 0;
 
-	if (peek(op) == IO_OVER)
+	if (peek(rt, op) == IO_OVER)
 		return true;
-
 	do {
 		if (io_cancelled(r))
 			return give_up(r, -ECANCELED);

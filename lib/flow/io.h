@@ -54,6 +54,9 @@ struct io_wait {
 	/* Around a poll and the accept that follows. */
 	pthread_mutex_t accept_lock;
 
+	/* Any thread; a guess: the last that was peeked at in vain, or -1. */
+	_Atomic(int) blind_fd;
+
 	/* Under lock. */
 	pthread_mutex_t lock;
 	struct list list;

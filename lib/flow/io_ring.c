@@ -164,6 +164,8 @@ static int64_t peek_read(struct io_ring *ring, const struct lkdf_io *io)
 	seen = look_at(ring, io->fd);
 	start = clock_ticks();
 	rc = io_op_peek(io, seen->sort);
+	if (unlikely(rc == -EOPNOTSUPP))
+		rc = -EAGAIN;
 	if (rc == -EAGAIN)
 		ring->nr_blind = NR_BLIND;
 	if (rc == -EAGAIN || clock_ticks() - start > ring->long_ticks)
@@ -173,13 +175,14 @@ static int64_t peek_read(struct io_ring *ring, const struct lkdf_io *io)
 
 int64_t io_ring_peek(struct worker *w, const struct lkdf_io *io)
 {
-	enum io_quick sort = io_op_quick(io);
 	struct io_ring *ring = w->io;
+	enum io_quick sort;
 
 	if (!ring || uring_nr_waiting(&ring->u))
 		return -EAGAIN;
 	if (io_op_is_small(io))
 		return peek_read(ring, io);
+	sort = io_op_quick(io);
 	return sort == IO_NR_QUICK ? -EAGAIN : peek_quick(ring, io, sort);
 }
 

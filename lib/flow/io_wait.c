@@ -41,6 +41,7 @@ void io_wait_init(struct io_wait *q)
 	pthread_mutex_init(&q->accept_lock, NULL);
 	list_init(&q->list);
 	q->wake_fd = -1;
+	a_store(&q->blind_fd, -1, relaxed);
 }
 
 /* Under lock: as many as there are and one; *nr is 0 without memory. */

@@ -15,6 +15,7 @@
 #include "flow/runtime.h"
 #include "flow/step.h"
 #include "flow/uses.h"
+#include "mem/heap.h"
 #include "sched/tick.h"
 
 #include <errno.h>
@@ -45,7 +46,9 @@ static inline void copy_inline(char *to, const char *from, uint32_t size)
 
 static int copy_far(struct task *t, const void *arg, uint32_t size)
 {
-	t->arg = malloc(size);
+	struct heap *h = t->kind->rt->heap;
+
+	t->arg = heap_new(h, heap_thread_cache(h), size);
 	if (!t->arg)
 		return err(-ENOMEM, "task: no memory for %u bytes of argument",
 			   size);
@@ -90,6 +93,14 @@ static inline struct task *new_task(struct lkdf *rt, struct executor *ex,
 	return t;
 }
 
+void task_free_arg(struct task *t)
+{
+	struct heap *h = t->kind->rt->heap;
+
+	if (t->link.flags & TASK_FAR_ARG)
+		heap_free(h, heap_thread_cache(h), t->arg);
+}
+
 struct task *task_create(struct lkdf *rt, struct executor *ex,
 			 struct lkdf_kind *k, const void *arg, int prio)
 {
@@ -126,8 +137,7 @@ struct task *task_create_group(struct lkdf *rt, struct executor *ex,
 
 void task_destroy(struct lkdf *rt, struct executor *ex, struct task *t)
 {
-	if (t->link.flags & TASK_FAR_ARG)
-		free(t->arg);
+	task_free_arg(t);
 	runtime_free(rt, ex, POOL_TASK, t);
 }
 
@@ -426,7 +436,7 @@ enum task_end task_step_slowly(struct lkdf_ctx *c, struct task *t)
 	}
 	if (t->link.flags & TASK_CONTINUES)
 		c->input_err = t->then_err;
-	if (c->ex->worker && a_load(&k->slow, relaxed) != SLOW_TRACED)
+	if (c->ex->worker && a_load(&k->nr_short, relaxed) < SAMPLES)
 		worker_offer(c->ex->worker, false, 0);
 	start = clock_ticks();
 	rc = fn(c, t->arg);

@@ -44,7 +44,7 @@ enum task_flag {
 	TASK_HAS_DONE = 4,
 	TASK_GENERAL = 8, /* limits, blocking pool, on_cancel */
 	TASK_HAS_DROP = 16,
-	TASK_FAR_ARG = 32, /* the copied argument is malloc'ed */
+	TASK_FAR_ARG = 32, /* the copied argument is of the heap */
 	TASK_AFTER_CHILDREN = 64, /* goes on when live is 0 */
 	TASK_CONTINUES = 128, /* the body is then_fn now */
 	TASK_FAILED = 256, /* error is set */
@@ -134,6 +134,9 @@ struct task *task_create(struct lkdf *rt, struct executor *ex,
 
 /* Never started: frees it and drops its argument. */
 void task_destroy(struct lkdf *rt, struct executor *ex, struct task *t);
+
+/* Of its copied argument, if it is of the heap. */
+void task_free_arg(struct task *t);
 
 /* Without a body: it is complete when its children are. NULL: no memory. */
 struct task *task_create_group(struct lkdf *rt, struct executor *ex,
