@@ -83,6 +83,15 @@ void claim_give_token(struct executor *ex, struct var *v);
 bool token_take(struct var *v);
 void token_give(struct var *v, struct news *n);
 
+/* It is used soon: all of it, if it has no more than two uses. */
+static inline void claim_expect(const struct claim *c)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(*c) + 2 * sizeof(c->use[0]); i += CACHE_LINE)
+		__builtin_prefetch((const char *)c + i, 1);
+}
+
 static inline bool use_takes_token(const struct use *u)
 {
 	return u->turn == TURN_COMMUTE && !(u->flags & USE_WEAK);

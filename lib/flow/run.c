@@ -285,6 +285,35 @@ static __attribute__((noinline)) void look_around(struct worker *w,
 		worker_offer(w, false, 0);
 }
 
+/* A task of ours, so many pops from now; NULL: it may be something else. */
+static inline const struct task *task_behind(const struct deque *d, uint32_t nr)
+{
+	uint64_t item = a_load(&d->slot[(d->head - nr) & d->mask], relaxed);
+
+	if (item & ITEM_OF_FRAME || LINK_TYPE(item) != LINK_TASK)
+		return NULL;
+	return task_of(link_of_item(item));
+}
+
+/*
+ * What was submitted lies in the caches of others, if in any. So while a task
+ * runs, what those behind it need comes: first the task, then its claim.
+ */
+static inline void expect_tasks(const struct worker *w)
+{
+	const struct deque *d = &w->deque[CLASS_NORMAL];
+	const struct task *t;
+
+	if (d->head - d->split < 2)
+		return;
+	t = task_behind(d, 2);
+	if (t)
+		task_expect(t);
+	t = task_behind(d, 1);
+	if (t && t->link.flags & TASK_HAS_DATA)
+		claim_expect(t->claim);
+}
+
 static void run_link(struct burst *b, uint64_t item)
 {
 	struct link *link = link_of_item(item);
@@ -294,6 +323,7 @@ static void run_link(struct burst *b, uint64_t item)
 	case LINK_TASK:
 		if (unlikely(a_load(&b->w->attn, relaxed) & ~ATTN_LOOK))
 			look_around(b->w, task_of(link)->kind);
+		expect_tasks(b->w);
 		task_run(b->w->executor, task_of(link));
 		break;
 	case LINK_TASK_DONE:

@@ -177,10 +177,15 @@ static inline struct stock *stock_of(struct lkdf *rt)
 void *stock_get(struct lkdf *rt, enum executor_pool pool)
 {
 	struct stock *s = stock_of(rt);
-	void *object = s ? magazine_get(&s->magazine[pool]) : NULL;
+	struct magazine *m = s ? &s->magazine[pool] : NULL;
+	void *object = m ? magazine_get(m) : NULL;
 
-	if (likely(object != NULL))
+	if (likely(object != NULL)) {
+		/* A worker has used the next one last: it comes until then. */
+		if (pool == POOL_TASK && m->free)
+			task_expect((const struct task *)(void *)m->free);
 		return object;
+	}
 	lock_take(&lock);
 	object = magazine_get(&rt->stocks.rest[pool]);
 	lock_give(&lock);

@@ -12,7 +12,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define MODES (LKDF_RW | LKDF_COMMUTE | LKDF_REDUCE | LKDF_WEAK | LKDF_MAYBE)
 
@@ -258,12 +257,14 @@ int uses_create(struct task *t, struct task *parent, const struct lkdf_use *use,
 	unsigned nr_all = has_parts(use, nr) ? 2 * nr : nr, i;
 	struct heap *h = rt_of(t)->heap;
 	struct cache *cache = heap_thread_cache(h);
-	struct claim *c;
+	size_t size = sizeof(struct claim) + nr_all * sizeof(struct use);
+	struct claim *c = heap_new(h, cache, size);
 	int rc = 0;
 
-	c = heap_new(h, cache, sizeof(*c) + nr_all * sizeof(c->use[0]));
 	if (!c)
 		return err(-ENOMEM, "task: no memory for %u uses", nr);
+	if (likely(cache && nr_all <= 2))
+		heap_expect(cache, size);
 	c->nr = (uint16_t)nr;
 	c->ready = ready;
 	c->free = free_claim;

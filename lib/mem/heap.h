@@ -251,6 +251,19 @@ static inline void *heap_new(struct heap *h, struct cache *c, size_t size)
 	return heap_alloc_slow(h, c, &w, &is_zero, &error);
 }
 
+/* What heap_new() gives next for that size is written soon. */
+static inline void heap_expect(struct cache *c, size_t size)
+{
+	struct bins *b = cache_bins(c, c->memory);
+	void **top = a_load(&b->top[class_of(size)], relaxed);
+	size_t i;
+
+	if (unlikely(!((uintptr_t)top % sizeof(b->slot[0]))))
+		return;
+	for (i = 0; i < size; i += CACHE_LINE)
+		__builtin_prefetch((const char *)top[-1] + i, 1);
+}
+
 /* As heap_free_slow(). */
 static inline int heap_free(struct heap *h, struct cache *c, void *p)
 {
