@@ -386,7 +386,7 @@ static bool has_uses_only(const struct task *t)
 	const uint32_t flags = TASK_GENERAL | TASK_CONTINUES | TASK_OF_FRAME |
 			       TASK_HAS_DATA | TASK_EXTRA;
 
-	return (t->link.flags & flags) == TASK_HAS_DATA && !t->kind->is_io &&
+	return (t->link.flags & flags) == TASK_HAS_DATA &&
 	       !(a_load(&t->kind->slow, relaxed) |
 		 (uint32_t)scope_cancelled(t->scope));
 }
