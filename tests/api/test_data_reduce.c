@@ -20,7 +20,7 @@ static struct lkdf_data *sum_data(struct lkdf *rt)
 struct reducer {
 	struct lkdf_kind *adds, *looks;
 	struct lkdf_data *d;
-	bool looks_inside, joins;
+	bool looks_inside, joins, sees; /* sees: the parent, what it joined */
 	atomic_int nr_wrong;
 };
 
@@ -42,13 +42,16 @@ static int expect_150(struct lkdf_ctx *c, void *arg)
 static int reduce_below(struct lkdf_ctx *c, void *arg)
 {
 	struct reducer *r = *(struct reducer **)arg;
-	int i;
+	int i, rc;
 
 	for (i = 0; i < 10; i++)
 		must(spawn_on(c, r->adds, NULL, ON(r->d, LKDF_REDUCE)));
 	if (r->looks_inside)
 		must(spawn_on(c, r->looks, &r, ON(r->d, LKDF_READ)));
-	return r->joins ? lkdf_join(c) : 0;
+	rc = r->joins ? lkdf_join(c) : 0;
+	if (!rc && r->sees)
+		expect_150(c, &r);
+	return rc;
 }
 
 /* Children reduce; a sibling looks, or only whoever comes after the parent. */
@@ -56,7 +59,8 @@ static void children_reduce(struct lkdf *rt, uint32_t mode, bool looks_inside,
 			    bool joins)
 {
 	struct reducer reducer = { .looks_inside = looks_inside,
-				   .joins = joins };
+				   .joins = joins,
+				   .sees = joins && mode == LKDF_RW };
 	struct reducer *r = &reducer;
 	struct lkdf_kind *k;
 
