@@ -50,19 +50,29 @@ static void count(_Atomic(int) *nr, int by)
 /*
  * Under lock: another thread for what is queued. One at a time is on its way,
  * and calls the next when it is there: what a thread that is awake does
- * meanwhile wakes nobody.
+ * meanwhile wakes nobody. True: the caller is to wake it, when it has given the
+ * lock back, as the first thing it wants is the lock.
  */
-static void call_one(struct blocking *b)
+static bool call_one(struct blocking *b)
 {
 	if (b->is_coming || !b->first)
-		return;
+		return false;
 	if (b->nr_idle) {
 		b->is_coming = true;
-		pthread_cond_signal(&b->wake);
-	} else if (b->nr_threads < b->attr.max) {
-		/* Without a further thread it waits for one of those. */
-		b->is_coming = !add_thread(b);
+		return true;
 	}
+	/* Without a further thread it waits for one of those. */
+	if (b->nr_threads < b->attr.max)
+		b->is_coming = !add_thread(b);
+	return false;
+}
+
+/* Gives the lock back. */
+static void leave(struct blocking *b, bool wakes)
+{
+	pthread_mutex_unlock(&b->lock);
+	if (wakes)
+		pthread_cond_signal(&b->wake);
 }
 
 /* Returns the time. */
@@ -123,7 +133,6 @@ static struct blocking_item *take(struct blocking *b)
 		b->last = &b->first;
 	count(&b->nr_queued, -1);
 	count(&b->nr_running, 1);
-	call_one(b);
 	return item;
 }
 
@@ -141,7 +150,7 @@ static void *thread_main(void *arg)
 	pthread_mutex_lock(&b->lock);
 	b->is_coming = false;
 	while ((item = take(b))) {
-		pthread_mutex_unlock(&b->lock);
+		leave(b, call_one(b));
 		b->attr.run(b->attr.u, t->id, item);
 		pthread_mutex_lock(&b->lock);
 		count(&b->nr_running, -1);
@@ -197,22 +206,26 @@ void blocking_push(struct blocking *b, struct blocking_item *item)
 	*b->last = item;
 	b->last = &item->next;
 	count(&b->nr_queued, 1);
-	call_one(b);
+	leave(b, call_one(b));
+}
+
+void blocking_stop(struct blocking *b)
+{
+	int i;
+
+	pthread_mutex_lock(&b->lock);
+	b->is_stopping = true;
 	pthread_mutex_unlock(&b->lock);
+	pthread_cond_broadcast(&b->wake);
+	for (i = 0; i < b->nr_threads; i++)
+		pthread_join(b->threads[i].thread, NULL);
+	b->nr_threads = 0;
 }
 
 void blocking_fini(struct blocking *b)
 {
-	int i;
-
 	if (!b->threads)
 		return;
-	pthread_mutex_lock(&b->lock);
-	b->is_stopping = true;
-	pthread_cond_broadcast(&b->wake);
-	pthread_mutex_unlock(&b->lock);
-	for (i = 0; i < b->nr_threads; i++)
-		pthread_join(b->threads[i].thread, NULL);
 	pthread_cond_destroy(&b->wake);
 	pthread_mutex_destroy(&b->lock);
 	free(b->threads);

@@ -70,7 +70,13 @@ static inline bool blocking_is_busy(const struct blocking *b)
  */
 void blocking_make_room(struct blocking *b);
 
-/* Joins the threads; the queue is empty. Accepts a zeroed struct. */
+/*
+ * Joins the threads; the queue is empty. Whoever has pushed last may still be
+ * about to wake one, until blocking_fini().
+ */
+void blocking_stop(struct blocking *b);
+
+/* Without threads. Accepts a zeroed struct. */
 void blocking_fini(struct blocking *b);
 
 /* In a forked child: there is nobody to join. */

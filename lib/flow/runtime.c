@@ -226,8 +226,9 @@ void runtime_close(struct lkdf *rt)
 	/* First: their threads may still be about to wake a worker. */
 	facts_quiet(rt);
 	io_fini(rt);
-	blocking_fini(&rt->blocking);
+	blocking_stop(&rt->blocking);
 	sched_stop(&rt->sched);
+	blocking_fini(&rt->blocking);
 	io_rings_fini(rt);
 	after_close(rt);
 	event_shards_close(rt->event_shards, false);
