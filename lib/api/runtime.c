@@ -142,7 +142,6 @@ int lkdf_open(const char *options, struct lkdf **out)
 
 int lkdf_close(struct lkdf *rt)
 {
-	uint64_t nr;
 	int rc;
 
 	if (!rt)
@@ -163,12 +162,6 @@ int lkdf_close(struct lkdf *rt)
 		move_close(rt);
 		loop_close(rt);
 		kind_reap(rt);
-		nr = a_load(&rt->nr_handles, relaxed);
-		if (nr)
-			log_text(&rt->log, LKDF_LOG_INFO,
-				 "close: %llu kinds, graphs, scopes or limits "
-				 "were not put",
-				 (unsigned long long)nr);
 		runtime_close(rt);
 	}
 	topo_close(rt->topo);

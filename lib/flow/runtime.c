@@ -23,6 +23,7 @@
 #include "mem/region.h"
 
 #include <errno.h>
+#include <lkdf/runtime.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -221,6 +222,17 @@ int runtime_open(struct lkdf *rt, const struct runtime_attr *a)
 	return rc;
 }
 
+static void report_handles(struct lkdf *rt)
+{
+	uint64_t nr = a_load(&rt->nr_handles, relaxed);
+
+	if (nr)
+		log_text(&rt->log, LKDF_LOG_INFO,
+			 "close: %llu kinds, graphs, scopes or limits were not "
+			 "put",
+			 (unsigned long long)nr);
+}
+
 void runtime_close(struct lkdf *rt)
 {
 	/* First: their threads may still be about to wake a worker. */
@@ -231,6 +243,8 @@ void runtime_close(struct lkdf *rt)
 	blocking_fini(&rt->blocking);
 	io_rings_fini(rt);
 	after_close(rt);
+	/* Who left a scope last may have had it until its thread ended. */
+	report_handles(rt);
 	event_shards_close(rt->event_shards, false);
 	data_report_leaks(rt);
 	place_report_leaks(rt);

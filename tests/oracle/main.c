@@ -323,6 +323,7 @@ int main(int argc, char **argv)
 	is(lkdf_close(rt[0]), 0, "it closes in serial mode");
 	outcome_free(&outcome[0]);
 	outcome_free(&outcome[1]);
-	ok(!wrong_text()[0], "every object was put");
+	if (!ok(!wrong_text()[0], "every object was put"))
+		printf("%s", wrong_text());
 	return tap_end();
 }
