@@ -401,6 +401,9 @@ static enum task_end step_with_uses(struct lkdf_ctx *c, struct task *t)
 		lacks_inputs(c, t, rc, failure);
 		return TASK_COMPLETE;
 	}
+	/* It may wait for one that lies behind it. */
+	if (likely(c->ex->worker != NULL))
+		worker_offer(c->ex->worker, false, 0);
 	rc = t->kind->fn(c, t->arg);
 	counter_add(c->ex->counters, COUNTER_TASKS, 1);
 	if (rc >= 0 && !c->leaves)
@@ -436,7 +439,7 @@ enum task_end task_step_slowly(struct lkdf_ctx *c, struct task *t)
 	}
 	if (t->link.flags & TASK_CONTINUES)
 		c->input_err = t->then_err;
-	if (c->ex->worker && a_load(&k->nr_short, relaxed) < SAMPLES)
+	if (c->ex->worker && a_load(&k->slow, relaxed) != SLOW_TRACED)
 		worker_offer(c->ex->worker, false, 0);
 	start = clock_ticks();
 	rc = fn(c, t->arg);

@@ -4,9 +4,11 @@
  * all are there. Nobody may lie where a worker that waits in its body alone
  * would find it (model.md, rule 6). Also with more workers than CPUs.
  */
-#include "tests/api/api.h"
+#include "tests/api/using.h"
 
 #define ROUNDS 50
+#define NR_SHORT 40 /* bodies, so that the kind is known */
+#define MAX_WORKERS 8
 
 static int meet(struct lkdf_ctx *c, void *arg)
 {
@@ -15,15 +17,18 @@ static int meet(struct lkdf_ctx *c, void *arg)
 	return 0;
 }
 
-/* Sees to it that a failure ends. */
-static int all_meet(struct lkdf *rt, struct lkdf_kind *k, int nr)
+/* With a data each, or NULL. Sees to it that a failure ends. */
+static int all_meet(struct lkdf *rt, struct lkdf_kind *k, int nr,
+		    struct lkdf_data **d)
 {
 	struct gate *gate = calloc(1, sizeof(*gate));
 	int i, nr_met;
 
 	for (i = 0; i < nr; i++)
 		must(lkdf_submit(rt, NULL,
-				 ATTR(lkdf_task, .kind = k, .arg = &gate),
+				 ATTR(lkdf_task, .kind = k, .arg = &gate,
+				      .use = d ? &ON(d[i], LKDF_RW) : NULL,
+				      .nr_use = d != NULL),
 				 NULL));
 	for (i = 0; i < 20000 && atomic_load(&gate->entered) < nr; i++)
 		api_nap_ns(1000000);
@@ -36,7 +41,9 @@ static int all_meet(struct lkdf *rt, struct lkdf_kind *k, int nr)
 
 static int meet_gate(struct lkdf_ctx *c, void *arg)
 {
-	return meet(c, *(struct gate **)arg);
+	struct gate *gate = *(struct gate **)arg;
+
+	return gate ? meet(c, gate) : 0;
 }
 
 static void workers_meet(int nr)
@@ -51,19 +58,62 @@ static void workers_meet(int nr)
 		rt = api_open(options);
 		/* New each time: how long its bodies take is not known. */
 		k = api_kind(rt, "meet", meet_gate, sizeof(void *), 0);
-		nr_met = all_meet(rt, k, nr);
+		nr_met = all_meet(rt, k, nr, NULL);
 		lkdf_kind_put(k);
 		must(lkdf_close(rt));
 	}
 	is(nr_met, nr, "%d bodies meet on %d workers", nr, nr);
 }
 
+static void never(void *arg)
+{
+	(void)arg;
+}
+
+/* One body after the other was short; then come those that wait. */
+static void short_kinds_meet(int nr, bool has_uses, bool is_general)
+{
+	struct lkdf_data *d[MAX_WORKERS];
+	struct lkdf_kind *k = NULL;
+	struct gate *none = NULL;
+	int i, nr_met = nr;
+	char options[32];
+	struct lkdf *rt;
+
+	snprintf(options, sizeof(options), "workers=%d", nr);
+	rt = api_open(options);
+	must(lkdf_kind_create(rt,
+			      ATTR(lkdf_kind_attr, .name = "meet",
+				   .fn = meet_gate, .arg_size = sizeof(none),
+				   .on_cancel = is_general ? never : NULL),
+			      &k));
+	for (i = 0; i < nr; i++)
+		d[i] = zeros(rt, NULL, 1);
+	for (i = 0; i < NR_SHORT; i++)
+		must(submit_on(rt, k, &none, ON(d[i % nr], LKDF_RW), NULL));
+	must(lkdf_scope_wait(rt, NULL, -1));
+	for (i = 0; i < ROUNDS && nr_met == nr; i++)
+		nr_met = all_meet(rt, k, nr, has_uses ? d : NULL);
+	is(nr_met, nr, "%d bodies of a %sshort kind meet%s", nr,
+	   is_general ? "general " : "", has_uses ? ", with uses" : "");
+	for (i = 0; i < nr; i++)
+		lkdf_data_put(d[i]);
+	lkdf_kind_put(k);
+	must(lkdf_close(rt));
+}
+
 int main(void)
 {
+	int nr, how;
+
 	alarm(100);
 	workers_meet(2);
 	workers_meet(3);
 	workers_meet(4);
 	workers_meet(8);
+	/* 0: for plain tasks of a short kind rule 6 promises less. */
+	for (nr = 2; nr <= MAX_WORKERS; nr *= 2)
+		for (how = 1; how < 4; how++)
+			short_kinds_meet(nr, how & 1, how & 2);
 	return tap_end();
 }

@@ -7,11 +7,17 @@
 
 #include "tests/tap.h"
 
-#include <errno.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 static char byte[4];
+
+/* False: it is told. */
+static bool open_pair(int type, int *fd)
+{
+	return is(socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, fd), 0,
+		  "type %d: a pair of sockets", type);
+}
 
 static struct io_op recv_of(int fd)
 {
@@ -33,10 +39,8 @@ static void messages_behind_an_end_are_found(int type, enum io_next next)
 	struct io_op op;
 	int fd[2];
 
-	if (socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, fd)) {
-		ok(false, "a pair of sockets: %s", strerror(errno));
+	if (!open_pair(type, fd))
 		return;
-	}
 	op = recv_of(fd[0]);
 	is(write(fd[1], "abc", 3), 3, "type %d: somebody writes", type);
 	close(fd[1]);
@@ -50,10 +54,8 @@ static void an_end_is_one(int type, enum io_next next)
 	struct io_op op;
 	int fd[2];
 
-	if (socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, fd)) {
-		ok(false, "a pair of sockets: %s", strerror(errno));
+	if (!open_pair(type, fd))
 		return;
-	}
 	op = recv_of(fd[0]);
 	close(fd[1]);
 	is(io_op_came(&op, 0), next, "type %d: closed, 0 for once", type);
@@ -68,10 +70,8 @@ static void nothing_is_a_message(void)
 	struct io_op op;
 	int fd[2];
 
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fd)) {
-		ok(false, "a pair of sockets: %s", strerror(errno));
+	if (!open_pair(SOCK_SEQPACKET, fd))
 		return;
-	}
 	op = recv_of(fd[0]);
 	is(send(fd[1], "", 0, 0), 0, "a message of nothing");
 	is(io_op_try(&op), 0, "comes");
