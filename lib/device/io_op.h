@@ -110,7 +110,6 @@ enum io_quick io_op_quick(const struct lkdf_io *io);
  */
 int64_t io_op_peek_quick(const struct lkdf_io *io);
 
-/* What came of a call, or of a poll: goes on how? */
 /*
  * RECV, at res 0: is it the end? On a SEQPACKET socket the kernel looks whether
  * a message is there, and then whether the peer has closed; without waiting it
@@ -119,6 +118,7 @@ int64_t io_op_peek_quick(const struct lkdf_io *io);
  */
 bool io_op_is_sure(struct io_op *op);
 
+/* What came of a call, or of a poll: goes on how? */
 enum io_next io_op_came(struct io_op *op, int64_t res);
 
 /*
@@ -132,5 +132,12 @@ bool io_op_is_all(const struct io_op *op, int64_t res);
 
 /* All but user_data. */
 void io_op_fill(struct io_op *op, struct io_uring_sqe *sqe);
+
+/* Is its entry's descriptor fd? Does it transfer to or from one? */
+bool io_op_has_file(const struct lkdf_io *io);
+bool io_op_has_bytes(const struct lkdf_io *io);
+
+/* Of a filled entry: slots of the ring's tables instead; < 0: as it is. */
+void io_op_fix(struct io_uring_sqe *sqe, int file, int buffer);
 
 #endif

@@ -14,6 +14,7 @@
 
 #include "base/list.h"
 #include "device/io_op.h"
+#include "flow/io_fixed.h"
 #include "flow/scope.h"
 #include "flow/task.h"
 
@@ -32,6 +33,9 @@ struct io_req {
 	struct blocking_item item;
 	struct io_multi *multi; /* see io_multi.h; NULL: it comes once */
 	_Atomic(bool) is_stopping; /* not wanted, whatever its scope says */
+
+	/* Under the ring's lock, while it is under way there: slots; < 0. */
+	int8_t fixed[IO_NR_FIXED];
 
 	/* See io_chain.h. */
 	struct io_req *head; /* of its chain; NULL: it is in none */
@@ -89,6 +93,8 @@ struct io_rings {
 	_Atomic(int) threads_error; /* why the kernel's are not as told */
 	int *bell; /* under lock: of each node; < 0: none */
 	int *share_fd; /* under lock: of each node its first ring's; < 0 */
+	struct io_fixed
+		fixed[IO_NR_FIXED]; /* under lock: what users register */
 };
 
 /* The body of every kind that is an operation. */

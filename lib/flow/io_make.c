@@ -230,8 +230,11 @@ struct io_ring *io_ring_make(struct worker *w)
 		return NULL;
 	}
 	w->io = ring;
+	pthread_mutex_lock(&rt->lock);
+	io_fixed_copy(rt, ring);
 	/* [ring.born] its fields; pairs with [ring.look]. */
 	a_store(&all->ring[w->id], ring, release);
+	pthread_mutex_unlock(&rt->lock);
 	a_add(&all->nr, 1, relaxed);
 	return ring;
 }

@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <lkdf/runtime.h>
+#include <string.h>
 
 /* Taken at a time: others may take the next ones meanwhile. */
 #define NR_TAKE 32
@@ -64,6 +65,7 @@ static bool fill(struct io_ring *ring, struct io_req *r)
 	if (!sqe)
 		return false;
 	io_op_fill(&r->op, sqe);
+	io_op_fix(sqe, r->fixed[IO_FIXED_FILE], r->fixed[IO_FIXED_BUFFER]);
 	sqe->user_data = (uint64_t)(uintptr_t)r;
 	if (unlikely(r->head && r->behind))
 		uring_link(&ring->u, sqe);
@@ -194,6 +196,10 @@ static inline void enlist(struct io_ring *ring, struct io_req *r)
 		relaxed);
 	if (unlikely(io_cancelled(r)))
 		a_store(&ring->has_cancelled, true, relaxed);
+	memset(r->fixed, -1, sizeof(r->fixed));
+	if (unlikely(ring->fixed[IO_FIXED_FILE].known.taken |
+		     ring->fixed[IO_FIXED_BUFFER].known.taken))
+		io_fixed_look(ring, r);
 }
 
 bool io_ring_issue(struct worker *w, struct io_req *r)

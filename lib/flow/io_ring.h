@@ -62,9 +62,10 @@ struct io_ring {
 	/* Whoever takes completions, one at a time. */
 	_Alignas(CACHE_LINE) _Atomic(uint32_t) is_taken;
 
-	/* Under lock: what is under way. */
+	/* Under lock: what is under way, and see io_fixed.h. */
 	struct lock lock;
 	struct list list;
+	struct io_fixed_copy fixed[IO_NR_FIXED];
 
 	/* Any thread reads; under lock. */
 	_Atomic(uint32_t) nr_under_way;

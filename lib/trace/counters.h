@@ -32,6 +32,8 @@
 	  "runs and tasks that operations with LKDF_IO_MULTI have started")    \
 	X(ARMED, "io.armed", "times",                                          \
 	  "such an operation was given to the kernel or a thread")             \
+	X(FIXED, "io.fixed", "operations",                                     \
+	  "given to a ring that knew their file or memory")                    \
 	X(HOMED, "io.homed", "operations",                                     \
 	  "that go on at another node, which has the bytes they read")         \
 	X(MIGRATED, "data.migrated_bytes", "bytes",                            \

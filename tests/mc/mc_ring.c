@@ -9,7 +9,20 @@
 #include "flow/io_chain.h"
 #include "ring.h"
 
-/* ---- no chains ---------------------------------------------------------- */
+/* ---- nothing is registered, no chains ----------------------------------- */
+
+void io_op_fix(struct io_uring_sqe *sqe, int file, int buffer)
+{
+	(void)sqe;
+	mc_assert(file < 0 && buffer < 0);
+}
+
+void io_fixed_look(struct io_ring *of, struct io_req *r)
+{
+	(void)of;
+	(void)r;
+	NOT_REACHED;
+}
 
 uint32_t io_chain_make(struct io_req *r)
 {

@@ -193,6 +193,75 @@ int64_t lkdf_io_result(const struct lkdf_ctx *c);
  */
 int lkdf_io_take(const struct lkdf_io_wave *w);
 
+/**
+ * lkdf_io_register_file() - operations on this descriptor cost less
+ * @rt: runtime
+ * @fd: a descriptor that is open, and stays so until it is unregistered
+ *
+ * Rings keep the file (io_uring's registered files), so that the kernel does
+ * not look it up for each operation. What an operation does is the same, and
+ * without rings, or with io=owner, nothing is kept and all calls below still
+ * succeed. The file is open as long as it is registered: its last close, and
+ * what the other end of a pipe or a socket sees of it, come after
+ * lkdf_io_unregister_file(), up to a second on Linux 6.1. Closed before that,
+ * the number goes on to mean the old file.
+ *
+ * At most 64 at a time. lkdf_stat() counts in "lkdf.io.fixed" the operations
+ * that made use of it.
+ *
+ * Context: any thread; does not block.
+ * Return: 0; -EBADF not open; -EEXIST registered already; -ENOSPC all 64 are
+ * taken; -EINVAL rt is NULL; -EOWNERDEAD in a forked child.
+ */
+int lkdf_io_register_file(struct lkdf *rt, int fd);
+
+/**
+ * lkdf_io_register_buffer() - transfers to and from this memory cost less
+ * @rt:    runtime
+ * @buf:   memory that stays mapped, and the same pages, until unregistered;
+ *         borrowed
+ * @bytes: 1 to 2^30
+ *
+ * READ and WRITE between a file and a part of it spare the kernel to pin its
+ * pages each time, which counts with O_DIRECT. A ring pins all of it with the
+ * first such operation of its worker: then it counts against RLIMIT_MEMLOCK,
+ * once for each such worker, and the pages stay on their nodes. A ring that may
+ * not do so says why in the log (LKDF_LOG_INFO) and works as without; so do all
+ * with io=owner.
+ *
+ * At most 64 at a time; they do not overlap.
+ *
+ * Context: any thread; does not block.
+ * Return: 0; -EINVAL no runtime, no memory, or too much; -EEXIST a part of it
+ * is registered already; -ENOSPC all 64 are taken; -EOWNERDEAD in a forked
+ * child.
+ */
+int lkdf_io_register_buffer(struct lkdf *rt, void *buf, uint64_t bytes);
+
+/**
+ * lkdf_io_unregister_file() - take a registration back
+ * @rt: runtime
+ * @fd: as registered
+ *
+ * lkdf_close() takes all of them back.
+ *
+ * Context: any thread; waits for nobody.
+ * Return: 0; -ENOENT not registered; -EBUSY an operation on it is under way,
+ * and nothing was changed; -ENOMEM the kernel could not, likewise; -EINVAL rt
+ * is NULL; -EOWNERDEAD in a forked child.
+ */
+int lkdf_io_unregister_file(struct lkdf *rt, int fd);
+
+/**
+ * lkdf_io_unregister_buffer() - take a registration back
+ * @rt:  runtime
+ * @buf: as registered
+ *
+ * Context: any thread; waits for nobody.
+ * Return: as lkdf_io_unregister_file().
+ */
+int lkdf_io_unregister_buffer(struct lkdf *rt, void *buf);
+
 #pragma GCC visibility pop
 #ifdef __cplusplus
 }

@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * test_io_fixed.c with all workers inside long bodies, see io.h.
+ */
+#define IO_BUSY
+
+#include "tests/api/test_io_fixed.c"
