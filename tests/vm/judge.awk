@@ -8,6 +8,11 @@
 # are checked one by one: plan, exit status, which may be kselftest's 4 where all
 # of a program's tests were skipped. Variables: want_taint, and status,
 # the exit status of the machine.
+#
+# Of the data races that KCSAN reports those count in which the module makes one
+# of the accesses, by itself or in a function for bytes, lists or trees. By the
+# strict rules the kernel's own code has races everywhere, also where it works
+# for us: these are told, and that is all.
 
 function test(good, text) {
 	printf "%sok %d - %s\n", good ? "" : "not ", ++nr, text
@@ -46,10 +51,35 @@ function start(what) {
 	gsub(/\033\[[0-9;?=]*[A-Za-z]|\033c/, "")
 }
 
+# A line of a report; the next frame is who makes the access.
+function race(text) {
+	if (text ~ /(read|write) .*to 0x[0-9a-f]+ .* by (task|interrupt)/) {
+		is_access = 1
+	} else if (is_access && text ~ /\+0x[0-9a-f]+\/0x/) {
+		is_ours = is_ours || text ~ /\[lkdf\]/
+		sub(/^\[[ 0-9.]*\] */, "", text)
+		is_access = text ~ /^_*(mem|str|copy_|list_|rb_)/
+	} else if (text ~ /====/) {
+		if (is_ours)
+			bad("kernel: " race_head)
+		else
+			races[nr_races++] = race_head
+		is_race = 0
+	}
+}
+
 # The kernel's line.
 FILENAME == ARGV[1] {
 	line[NR % 60] = $0
 	nr_lines = NR
+	if (is_race)
+		race($0)
+	if ($0 ~ /BUG: KCSAN/) {
+		is_race = 1
+		is_ours = is_access = 0
+		race_head = $0
+		next
+	}
 	if ($0 ~ /BUG:|WARNING:|KASAN|KCSAN|UBSAN|circular locking|unreferenced object|Kernel panic|Oops/)
 		bad("kernel: " $0)
 	next
@@ -96,6 +126,10 @@ END {
 		bad("exit status of the command " exit_status)
 	if (is_ended && !is_taint_told)
 		bad("no taint was told")
+	if (is_race)
+		bad("kernel: cut off: " race_head)
+	for (i = 0; i < nr_races; i++)
+		print "# of the kernel itself: " races[i]
 	test(!nr_bad, "the machine boots, ends and complains of nothing")
 	if (nr_bad) {
 		print "# the last lines of the kernel:"

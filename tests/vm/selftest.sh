@@ -155,6 +155,25 @@ $begin
 $end
 E
 done
+race() {
+	console '[    0.1] Linux' '[    1.0] =========' \
+		'[    1.0] BUG: KCSAN: data-race in a / b' '[    1.0]' \
+		'[    1.0] read to 0xff11 of 8 bytes by interrupt on cpu 2:' \
+		"[    1.0]  $1" '[    1.0]  place_count+0x2f0/0x30d [lkdf]' \
+		'[    1.0] write (marked) to 0xff11 of 8 bytes by task 7 on cpu 0:' \
+		"[    1.0]  $2" '[    1.0]  dev_ioctl+0x2f0/0x30d [lkdf]' \
+		'[    1.0] Reported by Kernel Concurrency Sanitizer on:' "$3"
+	judged "a race of $1 and $2$4" "$5" 1 <<E
+$begin
+$end
+E
+}
+line='[    1.0] ========='
+race 'hrtimer_active+0x79/0xd5' 'remove_migration_pte+0x4/0x8' "$line" '' yes
+race 'place_look+0x79/0xd5 [lkdf]' 'remove_migration_pte+0x4/0x8' "$line" '' no
+race 'hrtimer_active+0x79/0xd5' 'map_set+0x4/0x8 [lkdf]' "$line" '' no
+race 'hrtimer_active+0x79/0xd5' '__memcpy+0x4/0x8' "$line" '' no
+race 'hrtimer_active+0x79/0xd5' 'b+0x4/0x8' '[    1.0]' ', cut off' no
 console '[    0.1] Linux' '[    1.0] AMD-Vi: This is not a bug.'
 judged 'the kernel may say bug in small letters' yes 1 <<E
 $begin
