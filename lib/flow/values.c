@@ -31,13 +31,10 @@ static void keep_claim(struct claim *c)
 	(void)c;
 }
 
-/* Whether a var has a use of the claim of its own. */
-static bool is_claimed(const struct wiring *w, const struct wire_var *v)
+/* The var that has the use of the claim for its own, not for its whole. */
+static struct wire_var *claimed(const struct wiring *w, uint32_t claim)
 {
-	const struct wire_var *whole = v - v->part;
-
-	(void)w;
-	return v->claim != NO_CLAIM && (v == whole || v->claim != whole->claim);
+	return wire_var(w, w->claimed[claim]);
 }
 
 static void fill_claim(struct frame *f)
@@ -52,11 +49,9 @@ static void fill_claim(struct frame *f)
 	c->ready = claim_ready;
 	c->free = keep_claim;
 	c->holder = f;
-	for (i = 0; i < w->vars.nr; i++) {
-		v = wire_var(w, i);
-		if (!is_claimed(w, v))
-			continue;
-		u = &c->use[v->claim];
+	for (i = 0; i < w->nr_claims; i++) {
+		v = claimed(w, i);
+		u = &c->use[i];
 		u->domain = &v->data->domain;
 		u->part = v->part;
 		u->mode = v->writes ? LKDF_WRITE : LKDF_READ;
@@ -220,13 +215,13 @@ static void count_writes(struct frame *f, bool leaves)
 	struct wire_var *v;
 	uint32_t i, nr;
 
-	for (i = 0; i < w->vars.nr; i++) {
-		v = wire_var(w, i);
-		if (!is_claimed(w, v) || !v->writes)
+	for (i = 0; i < w->nr_claims; i++) {
+		v = claimed(w, i);
+		if (!v->writes)
 			continue;
 		nr = v->nr_writers -
-		     a_load(&f->values.nr_untouched[v->claim], relaxed);
-		a_store(&f->values.nr_untouched[v->claim], 0, relaxed);
+		     a_load(&f->values.nr_untouched[i], relaxed);
+		a_store(&f->values.nr_untouched[i], 0, relaxed);
 		nr -= leaves && nr;
 		a_add(&v->data->domain.version, nr, relaxed);
 	}
@@ -235,14 +230,11 @@ static void count_writes(struct frame *f, bool leaves)
 static void note_untouched(struct frame *f)
 {
 	const struct wiring *w = f->graph->wiring;
-	const struct wire_var *v;
 	uint32_t i;
 
-	for (i = 0; w->has_maybe && i < w->vars.nr; i++) {
-		v = wire_var(w, i);
-		if (is_claimed(w, v) && is_untouched(f, v))
-			f->values.claim->use[v->claim].is_untouched = true;
-	}
+	for (i = 0; w->has_maybe && i < w->nr_claims; i++)
+		if (is_untouched(f, claimed(w, i)))
+			f->values.claim->use[i].is_untouched = true;
 }
 
 /* What leaving does, but that nobody comes after us. */

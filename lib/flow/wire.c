@@ -228,6 +228,7 @@ void wire_free(struct lkdf_graph *g)
 	brief_free(w);
 	wire_forget_tokens(w, g->rt);
 	free(w->tokens);
+	free(w->claimed);
 	region_free(w->first, (w->nr_indices + 1ul) * sizeof(*w->first));
 	array_fini(&w->uses);
 	array_fini(&w->vars);
@@ -335,6 +336,18 @@ static int sort_uses(struct lkdf_graph *g)
 	return copy && next ? 0 : no_memory(g);
 }
 
+/* Claims were numbered in the order of the vars that have them. */
+static bool index_claims(struct wiring *w)
+{
+	uint32_t i, nr = 0;
+
+	w->claimed = calloc(w->nr_claims + 1ul, sizeof(*w->claimed));
+	for (i = 0; w->claimed && nr < w->nr_claims; i++)
+		if (wire_var(w, i)->claim == nr)
+			w->claimed[nr++] = i;
+	return w->claimed != NULL;
+}
+
 int wire_index(struct lkdf_graph *g)
 {
 	struct wiring *w = g->wiring;
@@ -343,7 +356,7 @@ int wire_index(struct lkdf_graph *g)
 
 	w->nr_indices = g->nr_recs;
 	w->first = region_alloc((g->nr_recs + 1ul) * sizeof(*w->first));
-	if (!w->first || !make_tokens(g))
+	if (!w->first || !make_tokens(g) || !index_claims(w))
 		return no_memory(g);
 	for (i = 0; i < w->uses.nr; i++) {
 		u[i].task = graph_index(g, u[i].task);

@@ -97,6 +97,7 @@ struct wiring {
 	struct domain *tokens; /* one run has them at a time */
 	uint32_t nr_tokens;
 	uint32_t nr_claims;
+	uint32_t *claimed; /* by claim: the var whose it is */
 	bool has_maybe; /* some use is MAYBE */
 	bool has_moves; /* some data moves or is copied, see follow.h */
 };
