@@ -12,6 +12,7 @@
 #include "mem/heap.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 /* ---- at seal ------------------------------------------------------------ */
 
@@ -40,6 +41,8 @@ static struct brief_use brief_of(const struct wiring *w,
 		b.flags |= BRIEF_ENDS;
 	if (v->data->drop)
 		b.flags |= BRIEF_DROPS;
+	if (v->data->drop || v->data->bytes > BRIEF_STAYS)
+		b.flags |= BRIEF_EXACT;
 	return b;
 }
 
@@ -54,9 +57,24 @@ static bool is_plain(const struct wiring *w, const struct wire_use *u,
 	return is;
 }
 
-int brief_index(struct wiring *w)
+/* Of a task whose uses are plain. */
+static bool is_quick(const struct brief_use *u, size_t nr)
+{
+	bool is = true;
+	size_t i;
+
+	for (i = 0; i < nr; i++)
+		is &= !(u[i].flags & BRIEF_EXACT) &&
+		      (u[i].class != BRIEF_LARGE ||
+		       !(u[i].flags & (BRIEF_MAKES | BRIEF_ENDS))) &&
+		      u[i].nr_readers != BRIEF_MANY;
+	return is;
+}
+
+int brief_index(struct wiring *w, bool is_planned)
 {
 	const struct wire_use *first = w->uses.items, *u, *end;
+	struct brief_use *b;
 	uint32_t i;
 
 	/* Looked at before it is known that a task has no uses. */
@@ -67,8 +85,14 @@ int brief_index(struct wiring *w)
 		w->brief[i] = brief_of(w, &first[i]);
 	for (i = 0; i < w->nr_indices; i++) {
 		u = wire_uses(w, i, &end);
+		b = &w->brief[u - first];
+		if (u < end)
+			b[end - u - 1].flags |= BRIEF_LAST;
 		if (u < end && is_plain(w, u, end))
-			w->brief[u - first].flags |= BRIEF_PLAIN;
+			b->flags |= BRIEF_PLAIN;
+		if (b->flags & BRIEF_PLAIN && !is_planned &&
+		    is_quick(b, (size_t)(end - u)))
+			b->flags |= BRIEF_QUICK;
 	}
 	return 0;
 }
@@ -78,39 +102,46 @@ void brief_free(struct wiring *w)
 	region_free(w->brief, (w->uses.nr + 1) * sizeof(*w->brief));
 }
 
+/* ---- of a frame --------------------------------------------------------- */
+
+int brief_create(struct frame *f)
+{
+	const struct wiring *w = f->graph->wiring;
+	bool has_many = false;
+	uint32_t i;
+
+	f->values.first = w->first;
+	f->values.brief = w->brief;
+	for (i = 0; i < w->vars.nr; i++) {
+		has_many |= wire_var(w, i)->nr_readers > READERS_MAX;
+		/* Until there are bytes: who reads what was never made. */
+		f->values.var[i].maker =
+			NO_MAKER << MAKER_SHIFT | CACHE_NO_MEMORY;
+	}
+	if (has_many)
+		f->values.many = calloc(w->vars.nr, sizeof(*f->values.many));
+	return has_many && !f->values.many ? -ENOMEM : 0;
+}
+
+void brief_destroy(struct frame *f)
+{
+	const struct value *var = f->values.var;
+	const struct wiring *w;
+	struct heap *h;
+	uint32_t i;
+
+	/* A graph without data, or a frame that was never complete. */
+	if (!var)
+		return;
+	w = f->graph->wiring;
+	h = f->graph->rt->heap;
+	for (i = 0; i < w->vars.nr; i++)
+		if (wire_var(w, i)->is_brief && var[i].bytes)
+			heap_free(h, heap_thread_cache(h), var[i].bytes);
+	free((void *)f->values.many);
+}
+
 /* ---- bytes -------------------------------------------------------------- */
-
-static __attribute__((noinline)) void *
-bring_slowly(const struct executor *ex, const struct frame *f, uint32_t var)
-{
-	const struct lkdf_data *d = wire_var(f->graph->wiring, var)->data;
-	struct heap *h = f->values.heap;
-	struct heap_want w = { heap_near_memory(h, ex->node), d->bytes,
-			       d->align, d->flags & LKDF_DATA_HUGE };
-	bool is_zero;
-	int error;
-
-	return heap_alloc_slow(h, heap_thread_cache(h), &w, &is_zero, &error);
-}
-
-/* NULL: no memory. */
-static inline void *bring(const struct executor *ex, struct frame *f,
-			  struct cache *c, const struct brief_use *u,
-			  struct value *v)
-{
-	void *p = NULL;
-
-	if (likely(c && u->class != BRIEF_LARGE)) {
-		p = heap_alloc_from(c->local, u->class);
-		v->memory = c->memory;
-	}
-	if (unlikely(!p)) {
-		v->memory = NO_MEMORY;
-		p = bring_slowly(ex, f, u->var);
-	}
-	v->bytes = p;
-	return p;
-}
 
 static __attribute__((noinline)) void
 take_away_slowly(const struct lkdf_graph *g, struct cache *c,
@@ -121,55 +152,131 @@ take_away_slowly(const struct lkdf_graph *g, struct cache *c,
 	heap_free(g->rt->heap, c, p);
 }
 
-static inline void take_away(struct frame *f, struct cache *c,
-			     const struct brief_use *u, struct value *v)
+/* Of BRIEF_QUICK uses: of a class, and nobody is told. */
+static inline void take_away_small(struct frame *f, struct cache *c,
+				   const struct brief_use *u, struct value *v)
 {
 	void *p = v->bytes;
 
 	v->bytes = NULL;
-	if (unlikely(!p))
-		return;
-	if (likely(c && v->memory != NO_MEMORY && !(u->flags & BRIEF_DROPS)) &&
-	    heap_free_known(f->values.heap, c, v->memory, u->class, p))
-		return;
-	take_away_slowly(f->graph, c, u, p);
+	if (likely(p != NULL) &&
+	    unlikely(!heap_free_known(f->values.heap, c,
+				      v->maker & MAKER_MEMORY, u->class, p)))
+		take_away_slowly(f->graph, c, u, p);
 }
 
-static __attribute__((noinline)) uint32_t nr_readers(const struct frame *f,
-						     uint32_t var)
+static void take_away(struct frame *f, struct cache *c,
+		      const struct brief_use *u, struct value *v)
 {
-	return wire_var(f->graph->wiring, var)->nr_readers;
+	void *p = v->bytes;
+
+	if (p && (!c || u->class == BRIEF_LARGE || u->flags & BRIEF_DROPS)) {
+		v->bytes = NULL;
+		take_away_slowly(f->graph, c, u, p);
+	} else {
+		take_away_small(f, c, u, v);
+	}
+}
+
+/* Of the last run: nobody was told to be its last reader. */
+static __attribute__((noinline)) void take_left(struct frame *f,
+						struct cache *c,
+						const struct brief_use *u,
+						struct value *v)
+{
+	take_away(f, c, u, v);
+	readers_reset(&v->readers);
+}
+
+static __attribute__((noinline)) void *bring_slowly(const struct executor *ex,
+						    struct frame *f,
+						    const struct brief_use *u,
+						    struct value *v)
+{
+	const struct lkdf_data *d = wire_var(f->graph->wiring, u->var)->data;
+	struct heap *h = f->values.heap;
+	struct heap_want w = { heap_near_memory(h, ex->node), d->bytes,
+			       d->align, d->flags & LKDF_DATA_HUGE };
+	bool is_zero;
+	int error;
+
+	v->maker = (uint32_t)ex->id << MAKER_SHIFT | CACHE_NO_MEMORY;
+	v->bytes =
+		heap_alloc_slow(h, heap_thread_cache(h), &w, &is_zero, &error);
+	return v->bytes;
+}
+
+/* Of a class. NULL: no memory. */
+static inline void *bring_small(const struct executor *ex, struct frame *f,
+				struct cache *c, const struct brief_use *u,
+				struct value *v)
+{
+	void *p;
+
+	if (unlikely(v->bytes))
+		take_left(f, c, u, v);
+	p = heap_alloc_from(c->local, u->class);
+	if (unlikely(!p))
+		return bring_slowly(ex, f, u, v);
+	v->maker = (uint32_t)ex->id << MAKER_SHIFT | c->memory;
+	v->bytes = p;
+	return p;
+}
+
+static void *bring(const struct executor *ex, struct frame *f, struct cache *c,
+		   const struct brief_use *u, struct value *v)
+{
+	void *p;
+
+	if (v->bytes)
+		take_left(f, c, u, v);
+	if (c && u->class != BRIEF_LARGE)
+		p = bring_small(ex, f, c, u, v);
+	else
+		p = bring_slowly(ex, f, u, v);
+	/* Nobody is on the maker's worker. */
+	if (u->flags & BRIEF_EXACT)
+		v->maker |= NO_MAKER << MAKER_SHIFT;
+	return p;
+}
+
+/* One of so many that they do not fit in a value. */
+static __attribute__((noinline)) bool is_last_of_many(struct frame *f,
+						      uint32_t var)
+{
+	uint32_t nr = wire_var(f->graph->wiring, var)->nr_readers;
+	_Atomic(uint32_t) *count = &f->values.many[var];
+
+	/* [values.used] what we read; pairs with itself. */
+	if (a_add(count, 1, acq_rel) + 1 != nr)
+		return false;
+	a_store(count, 0, relaxed);
+	return true;
 }
 
 /* One reader less. True: it was the last. */
-static inline bool is_over(const struct frame *f, const struct brief_use *u,
-			   struct value *v)
+static inline bool is_over(struct frame *f, const struct brief_use *u,
+			   struct value *v, uint32_t executor)
 {
 	uint32_t nr = u->nr_readers;
 
 	if (nr <= 1)
 		return true;
-	/* [values.last] what the readers did; pairs with [values.used]. */
-	if (a_load(&v->readers, acquire) != 1) {
-		/* [values.used] what we read; pairs with itself, too. */
-		if (a_sub(&v->readers, 1, acq_rel) != 1)
-			return false;
-	}
 	if (unlikely(nr == BRIEF_MANY))
-		nr = nr_readers(f, u->var);
-	a_store(&v->readers, nr, relaxed);
-	return true;
+		return is_last_of_many(f, u->var);
+	return readers_leave(&v->readers, nr,
+			     v->maker >> MAKER_SHIFT == executor);
 }
 
 static inline __attribute__((always_inline)) void
-used(struct frame *f, struct cache *c, const struct brief_use *u,
-     const struct brief_use *end)
+used(struct frame *f, struct cache *c, uint32_t executor,
+     const struct brief_use *u, const struct brief_use *end)
 {
 	struct value *var = f->values.var, *v;
 
 	for (; u < end; u++) {
 		v = &var[u->var];
-		if (u->flags & BRIEF_ENDS && is_over(f, u, v))
+		if (u->flags & BRIEF_ENDS && is_over(f, u, v, executor))
 			take_away(f, c, u, v);
 	}
 }
@@ -186,7 +293,8 @@ void brief_used(struct frame *f, uint32_t index)
 	const struct brief_use *u, *end;
 
 	u = brief_uses(f->graph->wiring, index, &end);
-	used(f, heap_known_cache(f->graph->rt->heap), u, end);
+	/* On whichever thread: counts with the others. */
+	used(f, heap_known_cache(f->graph->rt->heap), NO_MAKER - 1, u, end);
 }
 
 /* ---- around a body ------------------------------------------------------ */
@@ -207,23 +315,18 @@ static inline lkdf_fn body_of(const struct lkdf_ctx *c)
 	return c->frame->recs[c->index].kind->body;
 }
 
-/*
- * is_quick: there is room for all bytes, and nobody counts what moves. Else it
- * is looked whether that is so.
- */
-static inline __attribute__((always_inline)) int
-around(struct lkdf_ctx *c, void *arg, bool is_quick)
+static __attribute__((noinline)) int around(struct lkdf_ctx *c, void *arg)
 {
 	struct frame *f = c->frame;
 	struct cache *cache = heap_cache_of(f->values.heap, &c->ex->record);
-	bool is_planned = !is_quick && f->graph->planned;
+	bool is_planned = f->graph->planned;
 	struct value *var = f->values.var, *v;
 	const struct brief_use *first, *u, *end;
 	void **at = c->bytes;
 	int rc;
 
 	first = brief_uses(f->graph->wiring, c->index, &end);
-	if (!is_quick && !(first->flags & BRIEF_PLAIN))
+	if (!(first->flags & BRIEF_PLAIN))
 		at = NULL;
 	for (u = first; u < end; u++) {
 		v = &var[u->var];
@@ -242,23 +345,59 @@ around(struct lkdf_ctx *c, void *arg, bool is_quick)
 	c->nr_bytes = 0;
 	/* With a task of its own, or dead: at its end. */
 	if (likely(rc >= 0 && !c->task))
-		used(f, cache, first, end);
+		used(f, cache, (uint32_t)c->ex->id, first, end);
 	return rc;
 }
 
-static __attribute__((noinline)) int around_others(struct lkdf_ctx *c,
-						   void *arg)
+/* After a body: as used(), of uses that are BRIEF_QUICK. */
+static inline void used_quickly(struct frame *f, struct cache *c,
+				uint32_t executor, const struct brief_use *u)
 {
-	return around(c, arg, false);
+	struct value *var = f->values.var, *v;
+
+	for (;; u++) {
+		v = &var[u->var];
+		if (u->flags & BRIEF_ENDS &&
+		    (u->nr_readers <= 1 ||
+		     readers_leave(&v->readers, u->nr_readers,
+				   v->maker >> MAKER_SHIFT == executor)))
+			take_away_small(f, c, u, v);
+		if (u->flags & BRIEF_LAST)
+			return;
+	}
 }
 
+/*
+ * As around(), where there is room for all numbers, all bytes are of classes,
+ * and nobody counts what moves.
+ */
 int brief_body(struct lkdf_ctx *c, void *arg)
 {
-	const struct lkdf_graph *g = c->frame->graph;
-	const struct brief_use *first, *end;
+	struct frame *f = c->frame;
+	const uint32_t *index = &f->values.first[c->index];
+	const struct brief_use *first = f->values.brief + index[0], *u = first;
+	struct cache *cache = heap_cache_of(f->values.heap, &c->ex->record);
+	struct value *var = f->values.var, *v;
+	void **at = c->bytes;
+	int rc;
 
-	first = brief_uses(g->wiring, c->index, &end);
-	if (unlikely(!c->bytes || g->planned || !(first->flags & BRIEF_PLAIN)))
-		return around_others(c, arg);
-	return around(c, arg, true);
+	if (unlikely(!(first->flags & BRIEF_QUICK) || index[0] == index[1] ||
+		     !at || !cache))
+		return around(c, arg);
+	for (;; u++) {
+		v = &var[u->var];
+		if (u->flags & BRIEF_MAKES &&
+		    unlikely(!bring_small(c->ex, f, cache, u, v)))
+			return no_bytes(c, u->var);
+		*at++ = v->bytes;
+		if (u->flags & BRIEF_LAST)
+			break;
+	}
+	c->nr_bytes = (uint32_t)(at - c->bytes);
+	rc = body_of(c)(c, arg);
+	c->nr_bytes = 0;
+	/* With a task of its own, or dead: at its end. */
+	if (likely(rc >= 0 && !c->task))
+		used_quickly(f, cache, (uint32_t)c->ex->id, first);
+	return rc;
 }

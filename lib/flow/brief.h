@@ -9,7 +9,7 @@
 #ifndef FLOW_BRIEF_H
 #define FLOW_BRIEF_H
 
-#include "base/atomic.h"
+#include "flow/readers.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,10 +23,14 @@ enum brief_flag {
 	BRIEF_ENDS = 2, /* one reader less after it, or there is none */
 	BRIEF_DROPS = 4, /* the data has a function for it */
 	BRIEF_PLAIN = 8, /* first use: all may be looked up by number */
+	BRIEF_QUICK = 16, /* the same, and nothing is out of the common */
+	BRIEF_LAST = 32, /* last use of its task */
+	BRIEF_EXACT = 64, /* bytes never stay over, see readers.h */
 };
 
 #define BRIEF_LARGE 255
-#define BRIEF_MANY UINT16_MAX
+#define BRIEF_STAYS (32 << 10) /* bytes that may stay over */
+#define BRIEF_MANY UINT16_MAX /* more than READERS_MAX */
 
 /* One use; constant after seal. */
 struct brief_use {
@@ -36,18 +40,31 @@ struct brief_use {
 	uint8_t class; /* of its bytes; BRIEF_LARGE: see the data */
 };
 
-#define NO_MEMORY UINT32_MAX
+/*
+ * Who made a value: the executor, above the memory its bytes are of, or
+ * CACHE_NO_MEMORY: ask.
+ */
+#define MAKER_SHIFT 10
+#define MAKER_MEMORY ((1u << MAKER_SHIFT) - 1)
+#define NO_MAKER (UINT32_MAX >> MAKER_SHIFT) /* no executor */
 
-/* Of one var in one run: whoever has its turn; readers: any of them. */
+/* Of one var in one run. */
 struct value {
-	void *bytes;
-	_Atomic(uint32_t) readers; /* to come */
-	uint32_t memory; /* whose bytes these are; NO_MEMORY: ask */
+	void *bytes; /* whoever has its turn */
+	struct readers readers; /* unless there are BRIEF_MANY */
+	uint32_t maker;
 };
 
-/* At the end of seal, when uses are in order. 0 or -ENOMEM. */
-int brief_index(struct wiring *w);
+/*
+ * At the end of seal, when uses are in order; with a plan somebody counts what
+ * moves. 0 or -ENOMEM.
+ */
+int brief_index(struct wiring *w, bool is_planned);
 void brief_free(struct wiring *w);
+
+/* A frame's values before its first run, and after its last one. */
+int brief_create(struct frame *f);
+void brief_destroy(struct frame *f);
 
 /* The body of a kind that was wrapped. */
 int brief_body(struct lkdf_ctx *c, void *arg);

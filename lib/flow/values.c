@@ -65,7 +65,7 @@ static void fill_claim(struct frame *f)
 int values_create(struct frame *f)
 {
 	const struct wiring *w = f->graph->wiring;
-	size_t nr_vars = w->vars.nr, nr = w->nr_claims, i;
+	size_t nr_vars = w->vars.nr, nr = w->nr_claims;
 	struct values *v = &f->values;
 
 	v->heap = f->graph->rt->heap;
@@ -76,14 +76,11 @@ int values_create(struct frame *f)
 	v->claim = calloc(1, sizeof(*v->claim) + 2 * nr * sizeof(struct use));
 	if (w->has_maybe)
 		v->untouched = calloc(w->uses.nr, sizeof(*v->untouched));
-	if (!always_create(v, w) || !follow_create(v, w) || !v->var ||
-	    !v->error || !v->is_dead || !v->nr_untouched || !v->claim ||
-	    (w->has_maybe && !v->untouched))
+	if (!v->var || brief_create(f) || !always_create(v, w) ||
+	    !follow_create(v, w) || !v->error || !v->is_dead ||
+	    !v->nr_untouched || !v->claim || (w->has_maybe && !v->untouched))
 		return err(-ENOMEM, "graph %s: no memory for a frame's data",
 			   f->graph->name);
-	for (i = 0; i < nr_vars; i++)
-		a_store(&v->var[i].readers,
-			wire_var(w, (uint32_t)i)->nr_readers, relaxed);
 	fill_claim(f);
 	return 0;
 }
@@ -92,6 +89,7 @@ void values_destroy(struct frame *f)
 {
 	struct values *v = &f->values;
 
+	brief_destroy(f);
 	free(v->var);
 	free(v->error);
 	free(v->is_dead);

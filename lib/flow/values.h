@@ -27,9 +27,13 @@ struct values {
 
 	/* When the claim is there; of brief ones see there. */
 	struct value *var; /* by var */
+	_Atomic(uint32_t)
+		*many; /* by var: readers that have left, see brief.h */
 
 	/* Set at seal, constant afterwards. */
 	struct heap *heap; /* the runtime's */
+	const uint32_t *first; /* the wiring's, by index */
+	const struct brief_use *brief; /* the same, by use */
 
 	/* When the claim is there. */
 	bool is_poisoned; /* some input is not there: see error */

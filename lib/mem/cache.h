@@ -30,9 +30,12 @@ struct bins {
 	_Alignas(BIN_SLOTS * sizeof(void *)) void *slot[NR_SIZES][BIN_SLOTS];
 };
 
+/* Not known which: its bins have no room. */
+#define CACHE_NO_MEMORY MAX_MEMORIES
+
 struct cache {
 	/* Owner writes; any thread reads. First: its index is its address. */
-	_Alignas(CACHE_LINE) _Atomic(struct bins *) bins[MAX_MEMORIES];
+	_Alignas(CACHE_LINE) _Atomic(struct bins *) bins[CACHE_NO_MEMORY + 1];
 
 	/* Set when made, constant afterwards. */
 	struct heap *heap;

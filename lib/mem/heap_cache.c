@@ -40,7 +40,7 @@ struct cache *heap_cache_create(struct heap *h, int node)
 	c->heap = h;
 	c->owner = (uint64_t)pthread_self();
 	c->room = CACHE_BYTES;
-	for (i = 0; i < MAX_MEMORIES; i++)
+	for (i = 0; i <= CACHE_NO_MEMORY; i++)
 		a_store(&c->bins[i], (struct bins *)&cache_no_bins, relaxed);
 	cache_set_node(c, node);
 	lock_take(&h->lock);

@@ -32,7 +32,7 @@ extern "C" {
 enum lkdf_data_flag {
 	/* Dataflow variable of sealed graphs: one producer or an initial
 	 * value, added in any order; bytes from the producer's start to the
-	 * last reader's end. */
+	 * last reader's end, small ones at times to the next run's. */
 	LKDF_DATA_ONCE = 1,
 	/* With ONCE: the bytes stay after the run, for lkdf_data_acquire(). */
 	LKDF_DATA_KEEP = 2,
