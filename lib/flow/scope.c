@@ -162,20 +162,38 @@ int scope_enter(struct lkdf_scope *s, uint32_t nr, bool may_wait)
 
 	if (rc)
 		return rc;
-	for (; s; s = s->parent)
+	for (; s->parent; s = s->parent)
 		a_add(&s->count, SCOPE_LIVE + SCOPE_REF, relaxed);
+	a_add(&s->came, 1, relaxed);
 	return 0;
+}
+
+static inline bool has_waiters(struct lkdf_scope *s)
+{
+	/* [scope.b] after live; pairs with [scope.c]. */
+	return a_load(&s->nr_waiters, seq_cst) != 0;
+}
+
+static void wake_waiters(struct lkdf_scope *s)
+{
+	a_add(&s->epoch, 1, seq_cst);
+	futex_wake(&s->epoch, INT_MAX);
 }
 
 /* The last one out wakes the waiters before it drops its reference. */
 static void leave_last(struct lkdf_scope *s)
 {
-	/* [scope.b] after live; pairs with [scope.c]. */
-	if (a_load(&s->nr_waiters, seq_cst)) {
-		a_add(&s->epoch, 1, seq_cst);
-		futex_wake(&s->epoch, INT_MAX);
-	}
+	if (has_waiters(s))
+		wake_waiters(s);
 	scope_put(s);
+}
+
+static void leave_root(struct lkdf_scope *s)
+{
+	/* [scope.a] what was done before live; pairs with [scope.d]. */
+	a_add(&s->left, 1, seq_cst);
+	if (unlikely(has_waiters(s)) && !scope_live(s))
+		wake_waiters(s);
 }
 
 static void leave_one(struct lkdf_scope *s)
@@ -204,8 +222,10 @@ void scope_leave(struct lkdf_scope *s, uint32_t nr)
 
 	if (unlikely(s->is_limited))
 		room_give(s, nr);
-
-	for (depth = 0; depth <= last; depth++) {
+	for (at = s; at->parent;)
+		at = at->parent;
+	leave_root(at);
+	for (depth = 1; depth <= last; depth++) {
 		for (at = s, i = last; i > depth; i--)
 			at = at->parent;
 		leave_one(at);

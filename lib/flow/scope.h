@@ -12,6 +12,11 @@
  *	(B) looks at nr_waiters         (D) looks at live, then sleeps
  *
  * All seq_cst: either B sees C and wakes, or D sees A and does not sleep.
+ *
+ * All tasks are in a root, which is there until the last thread has gone. It
+ * counts who comes and who has left, each in a line of its own, so that who
+ * submits and who runs do not wait for one another. It was empty when left was
+ * as large as came, read in this order, says.
  */
 #ifndef FLOW_SCOPE_H
 #define FLOW_SCOPE_H
@@ -30,7 +35,11 @@
 
 struct lkdf_scope {
 	/* Any thread. */
-	_Alignas(CACHE_LINE) _Atomic(uint64_t) count;
+	_Alignas(CACHE_LINE) _Atomic(uint64_t) count; /* a root: references */
+	_Atomic(uint64_t) came; /* a root's */
+
+	/* Any thread. */
+	_Alignas(CACHE_LINE) _Atomic(uint64_t) left; /* a root's */
 	_Atomic(uint32_t) nr_waiters;
 	_Atomic(uint32_t) epoch; /* futex: bumped when live gets 0 */
 
@@ -109,8 +118,14 @@ int scope_error(struct lkdf_scope *s, struct lkdf_error *out);
 
 static inline uint32_t scope_live(struct lkdf_scope *s)
 {
-	/* [scope.d] after nr_waiters; pairs with [scope.a]. */
-	return (uint32_t)a_load(&s->count, seq_cst);
+	uint64_t left;
+
+	if (s->parent)
+		/* [scope.d] after nr_waiters; pairs with [scope.a]. */
+		return (uint32_t)a_load(&s->count, seq_cst);
+	/* [scope.d] the same; and who has left has come. */
+	left = a_load(&s->left, seq_cst);
+	return (uint32_t)min_u64(a_load(&s->came, relaxed) - left, UINT32_MAX);
 }
 
 /* 0, or the error with which it was cancelled. */
