@@ -36,7 +36,7 @@ struct io_req;
 struct lkdf_scope;
 struct worker;
 
-#define INLINE_ARG 64
+#define INLINE_ARG 96
 
 enum task_flag {
 	TASK_SCOPED = 1, /* counts in its scope: submitted */
@@ -93,26 +93,26 @@ struct task {
 	bool is_dead; /* of a frame: it comes after one that failed */
 	uint32_t nr_limits_held; /* none or all */
 	int32_t error;
+	bool is_profiled; /* its bodies are told, recording or not */
+	bool then_on_event;
+	bool is_kicked;
+	uint16_t io_home; /* of an operation: where its bytes came, or none */
 	struct frame *frame;
 	struct lkdf_event done;
 	struct lkdf_event hold;
 	struct lkdf_scope *own; /* for its deadline: scope is it then */
 	struct after *after;
-	bool is_profiled; /* its bodies are told, recording or not */
 	struct failure *failure; /* of error */
 	struct failure *child_failure; /* of child_err, once that is set */
 	lkdf_fn then_fn;
 	struct event_waiter then_waiter, hold_waiter;
 	_Atomic(uint32_t) then_arrivals; /* body and event: 2 goes on */
 	int32_t then_err;
-	bool then_on_event;
 	struct limit_waiter limit_waiter;
 	struct blocking_item blocking_item;
 	struct task *kick_next, **kick_prev;
-	bool is_kicked;
 	struct io_req *io; /* the operation, until it is over */
 	int64_t io_result;
-	uint16_t io_home; /* of an operation: where its bytes came, or none */
 };
 
 /* Added to live while the body sleeps in a join. */
