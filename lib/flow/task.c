@@ -353,6 +353,31 @@ static void sample(struct lkdf_ctx *c, struct lkdf_kind *k, uint64_t ticks)
 		worker_look_soon(c->ex->worker);
 }
 
+/* Not of a kind that is known to be short and that nobody traces. */
+static inline bool is_timed(const struct task *t)
+{
+	return a_load(&t->kind->slow, relaxed) & ~SLOW_GENERAL ||
+	       (t->link.flags & TASK_EXTRA && t->is_profiled);
+}
+
+static int call_timed(struct lkdf_ctx *c, struct task *t, lkdf_fn fn)
+{
+	struct lkdf_kind *k = t->kind;
+	uint64_t start = clock_ticks(), end;
+	int rc = fn(c, t->arg);
+
+	end = clock_ticks();
+	sample(c, k, end - start);
+	trace_slice(c->ex->ring, k->trace_name,
+		    t->link.flags & TASK_OF_FRAME ? t->index : NO_TASK_NUMBER,
+		    start, end);
+	if (t->link.flags & TASK_EXTRA && t->is_profiled)
+		trace_event(c->ex->ring, EVENT_TASK, k->trace_name,
+			    (end - start) * 1024 /
+				    k->rt->sched.ticks_per_1024ns);
+	return rc;
+}
+
 static __attribute__((noinline)) void lacks_inputs(struct lkdf_ctx *c,
 						   struct task *t, int rc,
 						   struct failure *failure)
@@ -416,7 +441,6 @@ enum task_end task_step_slowly(struct lkdf_ctx *c, struct task *t)
 {
 	bool continues = t->link.flags & TASK_CONTINUES;
 	struct lkdf_kind *k = t->kind;
-	uint64_t start, end;
 	lkdf_fn fn = continues ? t->then_fn : k->fn;
 	int cancelled, rc;
 	bool may_go;
@@ -441,17 +465,7 @@ enum task_end task_step_slowly(struct lkdf_ctx *c, struct task *t)
 		c->input_err = t->then_err;
 	if (c->ex->worker && a_load(&k->slow, relaxed) != SLOW_TRACED)
 		worker_offer(c->ex->worker, false, 0);
-	start = clock_ticks();
-	rc = fn(c, t->arg);
-	end = clock_ticks();
-	sample(c, k, end - start);
-	trace_slice(c->ex->ring, k->trace_name,
-		    t->link.flags & TASK_OF_FRAME ? t->index : NO_TASK_NUMBER,
-		    start, end);
-	if (t->link.flags & TASK_EXTRA && t->is_profiled)
-		trace_event(c->ex->ring, EVENT_TASK, k->trace_name,
-			    (end - start) * 1024 /
-				    k->rt->sched.ticks_per_1024ns);
+	rc = is_timed(t) ? call_timed(c, t, fn) : fn(c, t->arg);
 	complete_end(t);
 	counter_add(c->ex->counters, COUNTER_TASKS, 1);
 	if (!c->ex->worker)

@@ -114,8 +114,12 @@ void worker_offer(struct worker *w, bool is_short, uint64_t body_ticks)
 {
 	struct sched *s = w->sched;
 	bool is_new = false;
-	unsigned shared = share_all(w, is_short, &is_new);
+	unsigned shared;
 
+	/* There is nobody else. */
+	if (unlikely(s->nr_workers == 1))
+		return;
+	shared = share_all(w, is_short, &is_new);
 	/* Old news are told, and nobody has asked since. */
 	if (!shared || (!is_new && !worker_is_wanted(w)))
 		return;
