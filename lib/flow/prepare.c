@@ -80,6 +80,19 @@ static uint8_t turn_of(uint8_t mode, bool has_weak)
 	return mode & LKDF_WRITE ? TURN_WRITE : TURN_READ;
 }
 
+static inline void reset_use(struct claim *c, unsigned i, uint8_t turn)
+{
+	struct use *u = &c->use[i];
+
+	u->claim = c;
+	u->turn = turn;
+	u->stands_for = (uint16_t)i;
+	u->copy = 0;
+	u->is_given = u->is_untouched = false;
+	u->is_granted = u->has_left = u->fails = false;
+	u->below = NULL;
+}
+
 /* As if it had never entered. */
 static void reset(struct claim *c)
 {
@@ -91,13 +104,7 @@ static void reset(struct claim *c)
 		modes |= c->use[i].mode;
 	for (i = 0; i < c->nr; i++) {
 		u = &c->use[i];
-		u->claim = c;
-		u->turn = turn_of(u->mode, modes & LKDF_WEAK);
-		u->stands_for = (uint16_t)i;
-		u->copy = 0;
-		u->is_given = u->is_untouched = false;
-		u->is_granted = u->has_left = u->fails = false;
-		u->below = NULL;
+		reset_use(c, i, turn_of(u->mode, modes & LKDF_WEAK));
 		turns |= 1u << u->turn;
 		flags |= u->flags;
 	}
@@ -151,11 +158,49 @@ static bool is_weak_somewhere(const struct claim *c)
 	return false;
 }
 
+/* One thing or two, wholes, that are read or written. */
+static inline bool is_usual(const struct claim *c)
+{
+	const struct use *a = c->use, *b = &c->use[c->nr - 1];
+
+	return c->nr <= 2 && (a == b || a->domain != b->domain) &&
+	       !(a->part | b->part) && (a->mode | b->mode) <= LKDF_RW;
+}
+
+static inline void prepare_whole(struct claim *c, unsigned i)
+{
+	struct use *u = &c->use[i];
+
+	reset_use(c, i, u->mode & LKDF_WRITE ? TURN_WRITE : TURN_READ);
+	u->var = &u->domain->whole;
+	u->whole = NULL;
+	u->after = NULL;
+}
+
+static void prepare_usual(struct claim *c)
+{
+	struct use *a = &c->use[0], *b = &c->use[1];
+
+	prepare_whole(c, 0);
+	c->first = a;
+	if (c->nr == 2) {
+		prepare_whole(c, 1);
+		c->first = comes_before(b, a) ? b : a;
+		c->first->after = c->first == a ? b : a;
+	}
+	c->nr_all = c->nr_queued = c->nr;
+	c->has_commute = c->has_weak = c->is_expected = false;
+}
+
 int claim_prepare(struct claim *c)
 {
 	struct use *u, *main = NULL, *hidden = NULL, **at;
 	int rc = 0;
 
+	if (likely(c->nr && is_usual(c))) {
+		prepare_usual(c);
+		return 0;
+	}
 	reset(c);
 	c->first = c->nr <= FEW ? sort_few(c) : sort(c->use, c->nr);
 	for (at = &c->first; (u = *at) && !rc;) {
