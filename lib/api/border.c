@@ -80,27 +80,31 @@ static int check_after(const struct lkdf_task *t)
 	return 0;
 }
 
-int border_task(const struct lkdf_task *task, struct lkdf_task *ours)
+int border_task(const struct lkdf_task **task, struct lkdf_task *room)
 {
-	int rc;
+	const struct lkdf_task *t = *task;
+	int rc = 0;
 
-	if (!task)
+	if (!t)
 		return err(-EINVAL, "task: the struct is NULL");
-	rc = border_copy(task, ours, sizeof(*ours), "lkdf_task");
+	if (unlikely(t->size != sizeof(*t))) {
+		rc = border_copy(t, room, sizeof(*room), "lkdf_task");
+		*task = t = room;
+	}
 	if (rc)
 		return rc;
-	if (unlikely(ours->nr_after))
-		rc = check_after(ours);
-	if (!rc && unlikely(ours->deadline_ns))
-		rc = border_deadline("task", ours->deadline_ns);
+	if (unlikely(t->nr_after))
+		rc = check_after(t);
+	if (!rc && unlikely(t->deadline_ns))
+		rc = border_deadline("task", t->deadline_ns);
 	if (rc)
 		return rc;
-	if (ours->flags & ~(uint32_t)(LKDF_PINNED | LKDF_PROFILE))
+	if (t->flags & ~(uint32_t)(LKDF_PINNED | LKDF_PROFILE))
 		return border_unbuilt("task: flags");
-	if (ours->flags & LKDF_PINNED && !ours->place)
+	if (t->flags & LKDF_PINNED && !t->place)
 		return err(-EINVAL, "task: pinned, but no place is given");
-	if (ours->prio < LKDF_PRIO_DEFAULT || ours->prio > LKDF_URGENT)
-		return err(-EINVAL, "task: prio %d", ours->prio);
+	if (t->prio < LKDF_PRIO_DEFAULT || t->prio > LKDF_URGENT)
+		return err(-EINVAL, "task: prio %d", t->prio);
 	return 0;
 }
 

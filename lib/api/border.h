@@ -21,8 +21,11 @@ int border_runtime(const struct lkdf *rt);
  */
 int border_copy(const void *attr, void *ours, size_t known, const char *what);
 
-/* Copies a task's struct; refuses NULL, and what is not built or not known. */
-int border_task(const struct lkdf_task *task, struct lkdf_task *ours);
+/*
+ * Refuses NULL, and what is not built or not known. A struct of another size
+ * than ours is copied, and *task is room then.
+ */
+int border_task(const struct lkdf_task **task, struct lkdf_task *room);
 
 /* -EINVAL: it is negative. */
 int border_deadline(const char *what, int64_t ns);

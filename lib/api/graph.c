@@ -126,13 +126,13 @@ static int add_task(struct lkdf_graph *g, const struct lkdf_task *t)
 
 int lkdf_graph_add_task(struct lkdf_graph *g, const struct lkdf_task *task)
 {
-	struct lkdf_task t;
+	struct lkdf_task room;
 	int rc = check_open(g, "add_task");
 
 	if (rc)
 		return rc;
-	rc = border_task(task, &t);
-	return rc ? graph_broken(g, rc) : add_task(g, &t);
+	rc = border_task(&task, &room);
+	return rc ? graph_broken(g, rc) : add_task(g, task);
 }
 
 int lkdf_graph_record(struct lkdf_graph *g, struct lkdf_scope *s)
@@ -153,7 +153,7 @@ int lkdf_graph_record(struct lkdf_graph *g, struct lkdf_scope *s)
 static int record(struct lkdf_graph *g, const struct lkdf_task *task,
 		  bool has_done)
 {
-	struct lkdf_task t;
+	struct lkdf_task room;
 	int rc;
 
 	if (has_done)
@@ -162,8 +162,8 @@ static int record(struct lkdf_graph *g, const struct lkdf_task *task,
 			       "submit: scope \"%s\" is recorded by graph %s, "
 			       "where done is not known",
 			       g->recorded->name, g->name));
-	rc = border_task(task, &t);
-	return rc ? graph_broken(g, rc) : add_task(g, &t);
+	rc = border_task(&task, &room);
+	return rc ? graph_broken(g, rc) : add_task(g, task);
 }
 
 int border_record(struct lkdf_scope *s, const struct lkdf_task *task,

@@ -33,11 +33,14 @@ check_kind(struct lkdf *rt, const struct lkdf_kind *k, const void *arg)
 	return unlikely(k->is_io) ? io_check(arg) : 0;
 }
 
-static int copy_task(struct lkdf *rt, const struct lkdf_task *task,
-		     struct lkdf_task *t, bool is_child)
+/* As border_task(). */
+static int check_task(struct lkdf *rt, const struct lkdf_task **task,
+		      struct lkdf_task *room, bool is_child)
 {
-	int rc = border_task(task, t);
+	const struct lkdf_task *t;
+	int rc = border_task(task, room);
 
+	t = *task;
 	if (!rc)
 		rc = check_kind(rt, t->kind, t->arg);
 	if (!rc && t->nr_use)
@@ -48,7 +51,7 @@ static int copy_task(struct lkdf *rt, const struct lkdf_task *task,
 int lkdf_submit(struct lkdf *rt, struct lkdf_scope *s,
 		const struct lkdf_task *task, struct lkdf_event *done)
 {
-	struct lkdf_task t;
+	struct lkdf_task room;
 	int rc = border_runtime(rt);
 
 	if (rc)
@@ -59,16 +62,17 @@ int lkdf_submit(struct lkdf *rt, struct lkdf_scope *s,
 	if (s && unlikely(recording_is_on(s)) &&
 	    border_record(s, task, done != NULL, &rc))
 		return rc;
-	rc = copy_task(rt, task, &t, false);
+	rc = check_task(rt, &task, &room, false);
 	if (rc)
 		return rc;
-	return task_submit(rt, s ? s : &rt->root, &t, done);
+	return task_submit(rt, s ? s : &rt->root, task, done);
 }
 
 int lkdf_submit_many(struct lkdf *rt, struct lkdf_scope *s,
 		     const struct lkdf_task *const *task, unsigned nr,
 		     struct lkdf_event *done)
 {
+	const struct lkdf_task *one;
 	struct lkdf_task *t;
 	unsigned i;
 	int rc = border_runtime(rt);
@@ -89,8 +93,12 @@ int lkdf_submit_many(struct lkdf *rt, struct lkdf_scope *s,
 	t = malloc(nr * sizeof(*t));
 	if (!t)
 		return err(-ENOMEM, "submit: no memory for %u tasks", nr);
-	for (i = 0; i < nr && !rc; i++)
-		rc = copy_task(rt, task[i], &t[i], false);
+	for (i = 0; i < nr && !rc; i++) {
+		one = task[i];
+		rc = check_task(rt, &one, &t[i], false);
+		if (!rc && one != &t[i])
+			t[i] = *one;
+	}
 	if (!rc)
 		rc = task_submit_many(rt, s ? s : &rt->root, t, nr, done);
 	free(t);
@@ -107,10 +115,10 @@ int lkdf_spawn(struct lkdf_ctx *c, struct lkdf_kind *k, const void *arg)
 int lkdf_spawn_task(struct lkdf_ctx *c, const struct lkdf_task *task,
 		    struct lkdf_event *done)
 {
-	struct lkdf_task t;
-	int rc = copy_task(c->ex->rt, task, &t, true);
+	struct lkdf_task room;
+	int rc = check_task(c->ex->rt, &task, &room, true);
 
-	return rc ? rc : task_spawn_with(c, &t, done);
+	return rc ? rc : task_spawn_with(c, task, done);
 }
 
 int lkdf_join(struct lkdf_ctx *c)
