@@ -288,6 +288,19 @@ void *heap_alloc_slow(struct heap *h, struct cache *c,
 	return p;
 }
 
+void *heap_new_slow(struct heap *h, struct cache *c, size_t size)
+{
+	struct heap_want w = {
+		.memory = c ? c->memory : heap_near_memory(h, -1),
+		.size = size,
+		.align = HEAP_ALIGN,
+	};
+	bool is_zero;
+	int error;
+
+	return heap_alloc_slow(h, c, &w, &is_zero, &error);
+}
+
 static int free_large(struct cache *c, struct span *s, void *p)
 {
 	struct memory *m = s->memory;

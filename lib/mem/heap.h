@@ -235,20 +235,17 @@ static inline struct cache *heap_known_cache(const struct heap *h)
 	return heap_cache_of(h, thread_self());
 }
 
+/* As heap_new(), whatever there is. */
+void *heap_new_slow(struct heap *h, struct cache *c, size_t size);
+
 /* For structures of our own, on this thread's node; c may be NULL. */
 static inline void *heap_new(struct heap *h, struct cache *c, size_t size)
 {
-	struct heap_want w = { .size = size, .align = 16 };
 	void *p = NULL;
-	bool is_zero;
-	int error;
 
 	if (likely(c && size - 1 < CLASS_MAX_SIZE))
 		p = heap_alloc_class(c, c->memory, class_of(size));
-	if (likely(p != NULL))
-		return p;
-	w.memory = c ? c->memory : heap_near_memory(h, -1);
-	return heap_alloc_slow(h, c, &w, &is_zero, &error);
+	return likely(p != NULL) ? p : heap_new_slow(h, c, size);
 }
 
 /* What heap_new() gives next for that size is written soon. */

@@ -48,15 +48,12 @@ void stock_put(struct lkdf *r, enum executor_pool pool, void *object)
 	a_add(&nr_given, 1, relaxed);
 }
 
-void *heap_alloc_slow(struct heap *h, struct cache *c,
-		      const struct heap_want *w, bool *is_zero, int *error)
+void *heap_new_slow(struct heap *h, struct cache *c, size_t size)
 {
 	(void)h;
 	(void)c;
-	(void)is_zero;
-	(void)error;
 	a_add(&nr_blocks, 1, relaxed);
-	return mc_alloc(w->size);
+	return mc_alloc(size);
 }
 
 int heap_free_slow(struct heap *h, struct cache *c, void *p)
