@@ -75,8 +75,9 @@ static void plans_run(struct lkdf *rt, const char *name)
 		rc = lkdf_plan_open(&l, rt, &p);
 	for (i = 0; i < 20 && !rc; i++) {
 		rc = lkdf_plan_submit(&l, 0, p.nr_tasks);
-		/* Some runs behind each other without a wait. */
-		if (!rc && i % 4 == 3)
+		/* Some runs behind each other without a wait, if uses keep
+		 * them in order. */
+		if (!rc && (i % 4 == 3 || !p.use_at[p.nr_tasks]))
 			rc = lkdf_scope_wait(rt, NULL, -1);
 		p.nr_runs++;
 	}
