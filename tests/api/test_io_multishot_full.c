@@ -147,6 +147,7 @@ static void *pour_main(void *arg)
 	static char bytes[PIECE];
 	struct flood *f = arg;
 
+	api_until(&f->is_held);
 	while (send(f->fd, bytes, sizeof(bytes), MSG_NOSIGNAL) > 0)
 		atomic_fetch_add(&f->nr_sent, 1);
 	return NULL;
@@ -183,11 +184,13 @@ static int memory_runs_out(const char *options)
 		    .buf = FEED(.graph = g, .u = &f, .nr_waiting = 1 << 20)),
 	      &result, &done);
 	pthread_create(&thread, NULL, pour_main, &f);
-	while (!stat_of(rt, "lkdf.io.waves"))
+	while (!stat_of(rt, "lkdf.io.armed"))
 		api_nap_ns(1000000);
 	must(getrlimit(RLIMIT_DATA, &limit));
 	limit.rlim_cur = data_size() + ROOM;
 	must(setrlimit(RLIMIT_DATA, &limit));
+	/* Not before: it would take all that the machine has. */
+	atomic_store(&f.is_held, 1);
 	/* The sender comes no further when nobody takes more. */
 	for (i = -1; i != atomic_load(&f.nr_sent);) {
 		i = atomic_load(&f.nr_sent);
