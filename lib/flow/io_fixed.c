@@ -19,19 +19,35 @@ static uint64_t bit_of(int slot)
 
 /* ---- the list ----------------------------------------------------------- */
 
+/* start + size may be more than there are numbers: a descriptor below 0. */
+static bool has_all(const struct io_fixed *f, int slot, uint64_t start,
+		    uint64_t size)
+{
+	uint64_t before = start - f->slot[slot].start;
+
+	return start >= f->slot[slot].start && size <= f->slot[slot].size &&
+	       before <= f->slot[slot].size - size;
+}
+
+/* Both have been checked to end where there are numbers. */
+static bool has_part(const struct io_fixed *f, int slot, uint64_t start,
+		     uint64_t size)
+{
+	return start < f->slot[slot].start + f->slot[slot].size &&
+	       start + size > f->slot[slot].start;
+}
+
 /* The slot that has all of it, or a part; < 0: none. */
 static int find(const struct io_fixed *f, uint64_t start, uint64_t size,
 		bool is_all)
 {
-	uint64_t left, from, to;
+	uint64_t left;
 	int i;
 
 	for (left = f->taken; left; left &= left - 1) {
 		i = __builtin_ctzll(left);
-		from = f->slot[i].start;
-		to = from + f->slot[i].size;
-		if (is_all ? start >= from && start + size <= to
-			   : start < to && start + size > from)
+		if (is_all ? has_all(f, i, start, size)
+			   : has_part(f, i, start, size))
 			return i;
 	}
 	return -1;

@@ -229,6 +229,37 @@ static void no_such_memory(struct lkdf *rt, const char *options)
 	unlink(io_path("gone"));
 }
 
+/* Neither a number nor an address that wraps around is in what is there. */
+static void nothing_like_it(struct lkdf *rt, const char *options)
+{
+	char *buf = map(SIZE), *end = (char *)UINTPTR_MAX - 4095;
+	int fd = io_file("like", "", 0), gone = dup(fd);
+	uint64_t before;
+
+	close(gone);
+	must(lkdf_io_register_file(rt, fd));
+	must(lkdf_io_register_buffer(rt, buf, SIZE));
+	is(move(rt, LKDF_IO_WRITE, fd, buf, SIZE, 0), SIZE, "%s: a file",
+	   options);
+	before = nr_fixed(rt);
+	is(move(rt, LKDF_IO_WRITE, -1, buf + SIZE, 1, 0), -EBADF,
+	   "%s: descriptor -1 is none of them", options);
+	is(move(rt, LKDF_IO_READ, INT32_MIN, buf + SIZE, 1, 0), -EBADF,
+	   "%s: nor any other below 0", options);
+	is(move(rt, LKDF_IO_WRITE, gone, buf + SIZE, 1, 0), -EBADF,
+	   "%s: nor the next", options);
+	is_fixed(rt, options, before, 0, "no such descriptor");
+	is(move(rt, LKDF_IO_WRITE, fd, end, 8192, 0), -EFAULT,
+	   "%s: over the end of all addresses", options);
+	is(lkdf_io_unregister_file(rt, -1), -ENOENT, "%s: -1 is not there",
+	   options);
+	is(lkdf_io_unregister_file(rt, fd), 0, "%s: the file", options);
+	is(lkdf_io_unregister_buffer(rt, buf), 0, "%s: the memory", options);
+	close(fd);
+	unlink(io_path("like"));
+	munmap(buf, SIZE);
+}
+
 /* ---- what is under way --------------------------------------------------- */
 
 static int taken_back(struct lkdf_ctx *c, void *arg)
@@ -443,6 +474,7 @@ static void one_backend(const char *options)
 	refusals(rt, options);
 	too_many(rt, options);
 	no_such_memory(rt, options);
+	nothing_like_it(rt, options);
 	if (!strstr(options, "serial"))
 		busy(rt, options);
 	next_of_that_number(rt, options);
