@@ -57,7 +57,7 @@ static bool is_plain(const struct wiring *w, const struct wire_use *u,
 	return is;
 }
 
-/* Of a task whose uses are plain. */
+/* Of a task whose uses are plain, one at least. */
 static bool is_quick(const struct brief_use *u, size_t nr)
 {
 	bool is = true;
@@ -368,21 +368,20 @@ static inline void used_quickly(struct frame *f, struct cache *c,
 }
 
 /*
- * As around(), where there is room for all numbers, all bytes are of classes,
- * and nobody counts what moves.
+ * As around(), where there is a use and room for all numbers, all bytes are of
+ * classes, and nobody counts what moves.
  */
 int brief_body(struct lkdf_ctx *c, void *arg)
 {
 	struct frame *f = c->frame;
-	const uint32_t *index = &f->values.first[c->index];
-	const struct brief_use *first = f->values.brief + index[0], *u = first;
+	uint32_t index = f->values.first[c->index];
+	const struct brief_use *first = f->values.brief + index, *u = first;
 	struct cache *cache = heap_cache_of(f->values.heap, &c->ex->record);
 	struct value *var = f->values.var, *v;
 	void **at = c->bytes;
 	int rc;
 
-	if (unlikely(!(first->flags & BRIEF_QUICK) || index[0] == index[1] ||
-		     !at || !cache))
+	if (unlikely(!(first->flags & BRIEF_QUICK) || !at || !cache))
 		return around(c, arg);
 	for (;; u++) {
 		v = &var[u->var];

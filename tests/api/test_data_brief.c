@@ -256,6 +256,8 @@ static void others_have_their_own(struct lkdf *rt)
 		must(lkdf_graph_order(g, a, b));
 		a = must(add_on(g, adds, NULL, ON(x, LKDF_RW)));
 		must(lkdf_graph_order(g, b, a));
+		b = must(lkdf_graph_add(g, counts, &with, NULL, 0));
+		must(lkdf_graph_order(g, a, b));
 		b = must(add_on(g, counts, &with, ON(brief, LKDF_READ)));
 		must(lkdf_graph_order(g, a, b));
 		a = b;

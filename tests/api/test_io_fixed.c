@@ -233,10 +233,12 @@ static void no_such_memory(struct lkdf *rt, const char *options)
 static void nothing_like_it(struct lkdf *rt, const char *options)
 {
 	char *buf = map(SIZE), *end = (char *)UINTPTR_MAX - 4095;
-	int fd = io_file("like", "", 0), gone = dup(fd);
+	int low = io_file("like", "", 0), fd = fcntl(low, F_DUPFD, 200);
+	/* Nobody gets so high a number meanwhile. */
+	int gone = fd + 1;
 	uint64_t before;
 
-	close(gone);
+	close(low);
 	must(lkdf_io_register_file(rt, fd));
 	must(lkdf_io_register_buffer(rt, buf, SIZE));
 	is(move(rt, LKDF_IO_WRITE, fd, buf, SIZE, 0), SIZE, "%s: a file",

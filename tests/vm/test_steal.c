@@ -24,15 +24,14 @@ static struct {
 	atomic_int nr_taken;
 } stage;
 
-static bool has_taken_from(int worker)
+/* All but the one that keeps the owner busy. */
+static bool has_taken_all_from(int worker)
 {
-	int i, nr = atomic_load(&stage.nr_taken);
+	int i, nr = atomic_load(&stage.nr_taken), nr_found = 0;
 
-	for (i = 0; i < nr; i++) {
-		if (stage.taken[i] == worker)
-			return true;
-	}
-	return false;
+	for (i = 0; i < nr; i++)
+		nr_found += stage.taken[i] == worker;
+	return nr_found == NR_ITEMS - 1;
 }
 
 /* The owner's first one keeps it busy; the rest is shared by then. */
@@ -86,7 +85,7 @@ static void start_roles(void)
 	}
 }
 
-/* Until the thief has taken from all, or for so long that it never will. */
+/* Until the thief has taken all, or for so long that it never will. */
 static int wait_for_thief(void)
 {
 	int i, nr_seen = 0, round;
@@ -96,7 +95,7 @@ static int wait_for_thief(void)
 		api_nap_ns(1000000);
 		nr_seen = 0;
 		for (i = 0; i < stage.nr_workers; i++)
-			nr_seen += has_taken_from(i);
+			nr_seen += has_taken_all_from(i);
 	}
 	return nr_seen;
 }
@@ -149,7 +148,7 @@ static void the_thief_looks_near_first(int thief)
 	stage.is_over = 0;
 	start_roles();
 	is(wait_for_thief(), stage.nr_workers - 1,
-	   "thief %d takes from every other worker", thief);
+	   "thief %d takes all from every other worker", thief);
 	is_in_order();
 	is_counted();
 	atomic_store(&stage.is_over, 1);
