@@ -57,6 +57,32 @@ static void sizes_are_checked(struct lkdf *rt)
 	still_works("sizes");
 }
 
+/* A program may be older than the library: what it does not know is 0. */
+static void short_tasks_are_taken(struct lkdf *rt)
+{
+	const struct lkdf_task *many[2];
+	struct lkdf_graph *g = api_graph(rt, 1);
+	struct lkdf_kind *counts = api_kind(rt, "counts", api_count, 0, 0);
+	atomic_int nr = 0;
+	struct lkdf_task t;
+
+	memset(&t, 0xff, sizeof(t));
+	t.size = offsetof(struct lkdf_task, use);
+	t.flags = 0;
+	t.kind = counts;
+	t.arg = &nr;
+	many[0] = many[1] = &t;
+	is(lkdf_submit(rt, NULL, &t, NULL), 0, "a short task is submitted");
+	is(lkdf_submit_many(rt, NULL, many, 2, NULL), 0, "two of them");
+	is(lkdf_graph_add_task(g, &t), 0, "one is added to a graph");
+	must(lkdf_graph_seal(g, NULL));
+	is(api_run(g, NULL, NULL), 0, "the graph runs");
+	is(lkdf_scope_wait(rt, NULL, -1), 0, "all have run");
+	is(nr, 4, "each once");
+	lkdf_graph_put(g);
+	lkdf_kind_put(counts);
+}
+
 static void null_is_refused(struct lkdf *rt)
 {
 	struct lkdf_graph *g;
@@ -350,6 +376,7 @@ int main(void)
 	runtime = api_open_workers(2);
 	kind = api_kind(runtime, "count", api_count, 0, 0);
 	sizes_are_checked(runtime);
+	short_tasks_are_taken(runtime);
 	null_is_refused(runtime);
 	kinds_not_built_are_called_by_name(runtime);
 	tasks_not_built_are_called_by_name(runtime);
