@@ -163,9 +163,15 @@ take_or_push(struct burst *b, const struct rec *m, uint32_t index,
 	return next;
 }
 
+/* What is special in a run, constant where run_chain() is inlined. */
+enum {
+	CHAIN_TOKENS = 1, /* the graph has some */
+	CHAIN_ALONE = 2, /* there is one worker */
+};
+
 /* Live arrivals at all successors of r. Returns the one to run next. */
 static inline __attribute__((always_inline)) uint32_t
-fire(struct burst *b, struct rec *recs, const struct rec *r)
+fire(struct burst *b, struct rec *recs, const struct rec *r, const int chain)
 {
 	uint32_t next = NO_TASK, nr, i;
 	const uint32_t *succ = graph_succ(b->graph, r, &nr);
@@ -175,7 +181,8 @@ fire(struct burst *b, struct rec *recs, const struct rec *r)
 	for (i = 0; i < nr; i++) {
 		m = &recs[succ[i]];
 		if (m->nr_in != 1) {
-			a = rec_arrive(m);
+			a = chain & CHAIN_ALONE ? rec_arrive_alone(m)
+						: rec_arrive(m);
 			if (a == ARRIVAL_EARLY)
 				continue;
 			rec_rearm(m, graph_nr_in(b->graph, m, succ[i]));
@@ -192,11 +199,10 @@ fire(struct burst *b, struct rec *recs, const struct rec *r)
 /*
  * The hot loop: a task, its arrivals at the successors, one of them inline,
  * and when there is none the next of the same frame from our own deque.
- * has_tokens is constant where this is inlined. Returns an item that is for
- * somebody else, or 0.
+ * Returns an item that is for somebody else, or 0.
  */
 static inline __attribute__((always_inline)) uint64_t
-run_chain(struct burst *b, uint32_t index, const bool has_tokens)
+run_chain(struct burst *b, uint32_t index, const int chain)
 {
 	const uint32_t plain_item = (uint32_t)item_make(b->f, 0, 0);
 	struct rec *recs = b->recs, *r;
@@ -226,8 +232,8 @@ run_chain(struct burst *b, uint32_t index, const bool has_tokens)
 		if (unlikely(is_away))
 			break;
 		nr_decided++;
-		index = fire(b, recs, r);
-		if (has_tokens && r->flags & REC_TOKEN)
+		index = fire(b, recs, r, chain);
+		if (chain & CHAIN_TOKENS && r->flags & REC_TOKEN)
 			decide_pass_token(w, b->f, (uint32_t)(r - recs));
 		if (index != NO_TASK)
 			continue;
@@ -251,13 +257,19 @@ run_chain(struct burst *b, uint32_t index, const bool has_tokens)
 static __attribute__((noinline)) uint64_t run_plain(struct burst *b,
 						    uint32_t index)
 {
-	return run_chain(b, index, false);
+	return run_chain(b, index, 0);
+}
+
+static __attribute__((noinline)) uint64_t run_alone(struct burst *b,
+						    uint32_t index)
+{
+	return run_chain(b, index, CHAIN_ALONE);
 }
 
 static __attribute__((noinline)) uint64_t run_tokens(struct burst *b,
 						     uint32_t index)
 {
-	return run_chain(b, index, true);
+	return run_chain(b, index, CHAIN_TOKENS);
 }
 
 /* Returns an item that was taken and is to be run next, or 0. */
@@ -271,6 +283,8 @@ static uint64_t run_item(struct burst *b, uint64_t item)
 		burst_dead(b, index);
 	else if (unlikely(b->graph->has_tokens))
 		return run_tokens(b, index);
+	else if (b->w->sched->nr_workers == 1)
+		return run_alone(b, index);
 	else
 		return run_plain(b, index);
 	return 0;
