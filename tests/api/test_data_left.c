@@ -4,12 +4,14 @@
  * may be left over (data.rst): until the next run, not longer, and whoever
  * reads then has its own run's bytes to the end. Two workers are made to leave
  * together until some are left; the next run has one worker only, so nothing
- * may be left after it.
+ * may be left after it. Of large bytes and of those with a drop none may be
+ * left at all.
  */
 #include "tests/api/using.h"
 
 #define NR_DATA 16
 #define NR_TRIES 20000
+#define NR_RUNS 2000
 /* Both are in their bodies; or one of them has no worker. */
 #define NR_LOOKS 200000
 
@@ -56,7 +58,7 @@ static void add(struct lkdf_graph *g, struct lkdf_kind *k, const void *arg,
 }
 
 static struct lkdf_graph *graph_of(struct lkdf *rt, struct seen **s,
-				   uint64_t bytes)
+				   uint64_t bytes, void (*at_end)(void *))
 {
 	struct lkdf_kind *makes = api_kind(rt, "makes", make_all, 0, 0);
 	struct lkdf_kind *reads =
@@ -66,7 +68,8 @@ static struct lkdf_graph *graph_of(struct lkdf *rt, struct seen **s,
 	int i;
 
 	for (i = 0; i < NR_DATA; i++)
-		d[i] = DATA(rt, .bytes = bytes, .flags = LKDF_DATA_ONCE);
+		d[i] = DATA(rt, .bytes = bytes, .flags = LKDF_DATA_ONCE,
+			    .drop = at_end);
 	add(g, makes, NULL, d, LKDF_WRITE);
 	add(g, reads, s, d, LKDF_READ);
 	add(g, reads, s, d, LKDF_READ);
@@ -124,7 +127,7 @@ static void alone(struct lkdf *rt, struct lkdf_graph *g, long long left)
 static void left_until_the_next_run(struct lkdf *rt, uint64_t bytes)
 {
 	struct seen seen = { 0 }, *arg = &seen;
-	struct lkdf_graph *g = graph_of(rt, &arg, bytes);
+	struct lkdf_graph *g = graph_of(rt, &arg, bytes, NULL);
 	long long left;
 	int i;
 
@@ -143,6 +146,37 @@ static void left_until_the_next_run(struct lkdf *rt, uint64_t bytes)
 	lkdf_graph_put(g);
 }
 
+static atomic_int nr_dropped;
+
+static void drop(void *bytes)
+{
+	*(uint64_t *)bytes = UINT64_MAX;
+	atomic_fetch_add(&nr_dropped, 1);
+}
+
+/* Large ones, and those that somebody waits for, never are. */
+static void none_is_left(struct lkdf *rt, uint64_t bytes,
+			 void (*at_end)(void *))
+{
+	struct seen seen = { .together = true }, *arg = &seen;
+	struct lkdf_graph *g = graph_of(rt, &arg, bytes, at_end);
+	long long before = used_of(rt);
+	int i, nr_left = 0;
+
+	nr_dropped = 0;
+	for (i = 0; i < NR_RUNS; i++) {
+		must(api_run(g, NULL, NULL));
+		nr_left += used_of(rt) != before;
+		if (at_end)
+			nr_left += nr_dropped != NR_DATA * (i + 1);
+	}
+	is(nr_left, 0, "%llu bytes%s: none are left", (unsigned long long)bytes,
+	   at_end ? " to be dropped" : "");
+	is(seen.nr_wrong, 0, "%llu bytes: each reads its own run's",
+	   (unsigned long long)bytes);
+	lkdf_graph_put(g);
+}
+
 int main(void)
 {
 	struct lkdf *rt = api_open("topology=numa:1 core:2");
@@ -150,6 +184,8 @@ int main(void)
 	tap_start(60);
 	left_until_the_next_run(rt, 8);
 	left_until_the_next_run(rt, 5000);
+	none_is_left(rt, 8, drop);
+	none_is_left(rt, 40000, NULL);
 	is(lkdf_close(rt), 0, "the runtime closes");
 	return tap_end();
 }

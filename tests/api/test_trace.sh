@@ -48,6 +48,13 @@ is "$(grep -c '"name": "run_begin"' "$tmp/run.json")" 1 'and the run'
 grep -q '"name": "worker 0' "$tmp/run.json"
 ok $? 'and the names of threads'
 
+# Tasks that are submitted, with data: some more than a kind needs to be known
+LKDF_TRACE=$tmp/engine.lkdf "$build/examples/engine" >"$tmp/out"
+pushes=$(sed -n 's/ pushes.*//p' "$tmp/out")
+"$lkdf" trace check "$tmp/engine.lkdf" >"$tmp/out"
+is "$(sed -n 's/.*, \([0-9]*\) slices (0 lost).*/\1/p' "$tmp/out")" "$pushes" \
+	'each submitted task has its slice'
+
 # All but the last 3 bytes
 size=$(wc -c <"$tmp/run.lkdf")
 head -c $((size - 3)) "$tmp/run.lkdf" >"$tmp/cut.lkdf"
