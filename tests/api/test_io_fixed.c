@@ -16,6 +16,7 @@
 #define NR_SLOTS 64
 #define NR_ROUNDS 200
 #define NR_SHORT 40
+#define NOT_OPEN 201 /* others get lower numbers meanwhile */
 
 static uint64_t nr_fixed(struct lkdf *rt)
 {
@@ -140,9 +141,7 @@ static void odd_descriptors(struct lkdf *rt, const char *options)
 static void refusals(struct lkdf *rt, const char *options)
 {
 	char *buf = map(SIZE);
-	int fd = dup(0);
 
-	close(fd);
 	is(lkdf_io_register_file(NULL, 1), -EINVAL, "%s: no runtime", options);
 	is(lkdf_io_register_buffer(NULL, buf, 1), -EINVAL, "%s: the same",
 	   options);
@@ -150,7 +149,8 @@ static void refusals(struct lkdf *rt, const char *options)
 	is(lkdf_io_unregister_buffer(NULL, buf), -EINVAL, "%s: and here",
 	   options);
 	is(lkdf_io_register_file(rt, -1), -EBADF, "%s: descriptor -1", options);
-	is(lkdf_io_register_file(rt, fd), -EBADF, "%s: a closed one", options);
+	is(lkdf_io_register_file(rt, NOT_OPEN), -EBADF, "%s: a closed one",
+	   options);
 	has(lkdf_errmsg(), "is not open", "%s: is told", options);
 	is(lkdf_io_register_buffer(rt, NULL, 1), -EINVAL, "%s: no memory",
 	   options);
@@ -207,24 +207,24 @@ static void too_many(struct lkdf *rt, const char *options)
  */
 static void no_such_memory(struct lkdf *rt, const char *options)
 {
-	char *gone = map(SIZE);
 	int fd = io_file("gone", "", 0);
+	char *gone = map(SIZE);
 	uint64_t before;
-	char *buf;
 
-	munmap(gone, SIZE);
+	/* Not unmapped: another thread might get what is there next. */
+	must(mprotect(gone, SIZE, PROT_NONE));
 	must(lkdf_io_register_buffer(rt, gone, SIZE));
 	is(move(rt, LKDF_IO_WRITE, fd, gone, SIZE, 0), -EFAULT,
 	   "%s: memory that is not there", options);
 	is(lkdf_io_unregister_buffer(rt, gone), 0, "%s: taken back", options);
-	buf = map(SIZE);
+	must(mprotect(gone, SIZE, PROT_READ | PROT_WRITE));
 	before = nr_fixed(rt);
-	must(lkdf_io_register_buffer(rt, buf, SIZE));
-	is(move(rt, LKDF_IO_WRITE, fd, buf, SIZE, 0), SIZE,
+	must(lkdf_io_register_buffer(rt, gone, SIZE));
+	is(move(rt, LKDF_IO_WRITE, fd, gone, SIZE, 0), SIZE,
 	   "%s: memory in its place", options);
 	is_fixed(rt, options, before, 1, "it");
-	is(lkdf_io_unregister_buffer(rt, buf), 0, "%s: taken back", options);
-	munmap(buf, SIZE);
+	is(lkdf_io_unregister_buffer(rt, gone), 0, "%s: taken back", options);
+	munmap(gone, SIZE);
 	close(fd);
 	unlink(io_path("gone"));
 }
@@ -233,9 +233,8 @@ static void no_such_memory(struct lkdf *rt, const char *options)
 static void nothing_like_it(struct lkdf *rt, const char *options)
 {
 	char *buf = map(SIZE), *end = (char *)UINTPTR_MAX - 4095;
-	int low = io_file("like", "", 0), fd = fcntl(low, F_DUPFD, 200);
-	/* Nobody gets so high a number meanwhile. */
-	int gone = fd + 1;
+	int low = io_file("like", "", 0);
+	int fd = fcntl(low, F_DUPFD, NOT_OPEN - 1);
 	uint64_t before;
 
 	close(low);
@@ -248,7 +247,7 @@ static void nothing_like_it(struct lkdf *rt, const char *options)
 	   "%s: descriptor -1 is none of them", options);
 	is(move(rt, LKDF_IO_READ, INT32_MIN, buf + SIZE, 1, 0), -EBADF,
 	   "%s: nor any other below 0", options);
-	is(move(rt, LKDF_IO_WRITE, gone, buf + SIZE, 1, 0), -EBADF,
+	is(move(rt, LKDF_IO_WRITE, NOT_OPEN, buf + SIZE, 1, 0), -EBADF,
 	   "%s: nor the next", options);
 	is_fixed(rt, options, before, 0, "no such descriptor");
 	is(move(rt, LKDF_IO_WRITE, fd, end, 8192, 0), -EFAULT,
