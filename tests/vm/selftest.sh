@@ -180,11 +180,12 @@ $begin
 $end
 E
 
-# An emulator that hangs as often as $work/hangs says: what does vm.sh make of it?
+# An emulator that hangs as often as $work/hangs says, before the first process
+# or after it has spoken ($work/where): what does vm.sh make of it?
 hangs() {
 	nr=$((nr + 1))
 	echo "$1" >"$work/hangs"
-	said=$(PATH=$work:$PATH "$here/vm.sh" --quiet 2 -- true 2>&1)
+	said=$(PATH=$work:$PATH "$here/vm.sh" --boot 2 --quiet 2 -- true 2>&1)
 	case $? in
 	0) good=yes ;;
 	3)
@@ -210,14 +211,20 @@ while [ \$# -gt 0 ]; do
 	case \$1 in file:*) echo "[    0.1] Linux" >"\${1#file:}" ;; esac
 	shift
 done
+echo "qemu-system-x86_64: warning: none"
+[ \$n -le 0 ] || [ \$(cat "$work/where") != early ] || exec sleep 60
 echo "LKDF-VM-BOOT 6.1"
 [ \$n -le 0 ] || exec sleep 60
 echo "$end"
 E
 chmod +x "$work/qemu-system-x86_64"
+echo late >"$work/where"
 hangs 0 'yes 0' 'a machine that does not hang is booted once'
 hangs 1 'yes 1' 'one that hangs is booted again'
 hangs 9 'no 3' 'one that always hangs is a failure'
+echo early >"$work/where"
+hangs 1 'yes 1' 'one that hangs before its first process is booted again'
+hangs 9 'no 3' 'one that never comes to it is a failure'
 
 echo "1..$nr"
 exit $failed

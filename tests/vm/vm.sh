@@ -17,7 +17,9 @@
 #   --plugin ARG         of QEMU: path,name=value,... ; its output is plugin.log
 #   --append TEXT        more of the kernel's command line
 #   --qemu TEXT          more options of QEMU
-#   --timeout SECONDS    of the command; all in all 30 more (180)
+#   --timeout SECONDS    of the command (180)
+#   --boot SECONDS       a machine whose first process has said nothing after so
+#                        long is booted again (120)
 #   --quiet SECONDS      a machine that says nothing for so long hangs, and is
 #                        booted again; longer than COMMAND lets a program run
 #   --keep DIR           leave console.log, output.log, plugin.log there
@@ -28,7 +30,7 @@
 set -u
 here=$(dirname "$0")
 kernel=6.1 nodes=2/256,2/256 distances='' taint=0 plugin='' append='' qemu=''
-timeout=180 quiet=0 keep='' shell='' modules=''
+timeout=180 boot=120 quiet=0 keep='' shell='' modules=''
 
 usage() {
 	sed -n '5,/^set -u/s/^# \{0,1\}//p' "$0" >&2
@@ -59,6 +61,7 @@ while [ $# -gt 0 ] && [ "$1" != -- ]; do
 	--append) append=$2 ;;
 	--qemu) qemu=$2 ;;
 	--timeout) timeout=$2 ;;
+	--boot) boot=$2 ;;
 	--quiet) quiet=$2 ;;
 	--keep) keep=$2 ;;
 	*) usage ;;
@@ -188,7 +191,7 @@ serial=stdio
 # host none may come, and it would panic. Hence no_timer_check.
 # shellcheck disable=SC2086
 boot() {
-	exec timeout --foreground -k 5 $((timeout + 30)) qemu-system-x86_64 \
+	exec timeout --foreground -k 5 $((boot + timeout + 30)) qemu-system-x86_64 \
 		-accel tcg,thread=multi -cpu max -nodefaults -display none \
 		-no-reboot -m ${memory}M $numa $plugin $qemu \
 		-smp $cpus,sockets=$sockets,cores=$((cpus / sockets)),threads=1 \
@@ -198,17 +201,22 @@ boot() {
 watchdog_thresh=60 no_timer_check $append"
 }
 
-# Sets hangs: it was ended because it said nothing for too long.
+# Sets why if it was ended because it said nothing for too long.
 boot_watched() {
-	hangs='' still=0 size=0
+	why='' limit=$boot what='did not come to its first process in'
+	still=0 size=0
 	boot </dev/null >"$work/output.log" 2>&1 &
 	pid=$!
 	while kill -0 $pid 2>/dev/null; do
 		sleep 1
 		now=$(wc -c <"$work/output.log")
 		still=$((now == size ? still + 1 : 0)) size=$now
-		if [ "$quiet" -gt 0 ] && [ $still -gt "$quiet" ]; then
-			hangs=1
+		if [ "$limit" = "$boot" ] &&
+			grep -q LKDF-VM-BOOT "$work/output.log"; then
+			limit=$quiet what='said nothing for'
+		fi
+		if [ "$limit" -gt 0 ] && [ $still -gt "$limit" ]; then
+			why="the machine $what $limit seconds"
 			kill $pid 2>/dev/null
 		fi
 	done
@@ -223,19 +231,18 @@ if [ -n "$shell" ]; then
 fi
 # The kernel patches its own code by way of a breakpoint. With several threads
 # QEMU may run code from before that, and the kernel dies of a breakpoint that is
-# gone. Nothing else makes this line; such a machine is booted again. Or all of it
-# stands still, timers too, so that COMMAND's own limits end nothing any more.
+# gone. Nothing else makes this line; such a machine is booted again. Or a CPU is
+# sent back to that breakpoint for ever: before the first process, where nothing
+# of ours runs yet, or all of it stands still, timers too, so that COMMAND's own
+# limits end nothing any more.
 for try in 1 2 3; do
 	boot_watched
-	if grep -q 'Oops: int3' "$work/console.log"; then
+	! grep -q 'Oops: int3' "$work/console.log" ||
 		why="the emulator ran code that the kernel had patched"
-	elif [ -n "$hangs" ]; then
-		why="the machine said nothing for $quiet seconds"
-	else
-		break
-	fi
+	[ -n "$why" ] || break
 	echo "# note: boot $try: $why, the last words:" \
-		"$(grep -v '^qemu-system' "$work/output.log" | tail -n 1)"
+		"$(cat "$work/console.log" "$work/output.log" |
+			grep -v '^qemu-system' | tail -n 1)"
 done
 if [ -n "$keep" ]; then
 	mkdir -p "$keep"
