@@ -209,6 +209,8 @@ void trace_start(struct trace_ring *r, enum lkdf_executor_kind kind, int cpu,
 	/* First touch, on our node, and before any run. */
 	for (i = 0; i < EVENT_RECORDS * 3; i += CACHE_LINE)
 		a_store(&r->events[i], 0, relaxed);
+	/* It may begin anywhere, so the last words may have their own page. */
+	a_store(&r->events[EVENT_RECORDS * 3 - 1], 0, relaxed);
 	b->kind = kind;
 	b->cpu = cpu;
 	b->node = node;
