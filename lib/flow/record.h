@@ -63,7 +63,10 @@ static inline enum arrival rec_arrive(struct rec *r)
 	return pending == 1 ? ARRIVAL_LIVE : ARRIVAL_DEAD;
 }
 
-/* The same, of the only worker there is: nobody else touches the counter. */
+/*
+ * The same, of the only worker there is: all arrivals are workers', so nobody
+ * else touches the counter.
+ */
 static inline enum arrival rec_arrive_alone(struct rec *r)
 {
 	uint32_t pending = a_load(&r->pending, relaxed);

@@ -245,8 +245,10 @@ static void no_memory(const char *options)
 	}
 	fflush(stdout);
 	pid = fork();
-	if (!pid)
+	if (!pid) {
+		alarm(300); /* it has not ours */
 		_exit(memory_runs_out(options));
+	}
 	waitpid(pid, &status, 0);
 	is(status, 0, "%s: no memory for what comes", options);
 }
