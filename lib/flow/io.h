@@ -84,6 +84,8 @@ struct io_rings {
 	uint32_t flags; /* of a ring, IORING_SETUP_ */
 	uint32_t idle_ms; /* with IORING_SETUP_SQPOLL */
 	_Atomic(struct io_ring *) *ring; /* by worker; NULL: none yet */
+	struct io_left *left; /* by node: see io_far.h */
+	size_t nr_nodes; /* that left has room for */
 
 	/* Any thread; set under the runtime's lock. */
 	_Atomic(int) error; /* why there are none, 0, or IO_UNKNOWN */

@@ -9,6 +9,7 @@
 #include "base/bell.h"
 #include "base/err.h"
 #include "base/log.h"
+#include "flow/io_far.h"
 #include "flow/runtime.h"
 #include "mem/region.h"
 #include "topo/topo.h"
@@ -26,6 +27,9 @@
 /* Threads of the kernel: on files, for each CPU; on all else. */
 #define NR_BOUNDED 4
 #define NR_UNBOUNDED 64
+
+/* What has lain for so long waits for a worker that is busy; see io_far.h. */
+#define LATE_NS 500000
 
 /* In io_rings.lacks: the worker, above the errno. */
 #define LACKS_SHIFT 12
@@ -194,6 +198,8 @@ static int open_ring(struct worker *w, struct io_ring *ring)
 	ring->w = w;
 	ring->long_ticks =
 		(uint64_t)LONG_NS * w->sched->ticks_per_1024ns / 1024;
+	ring->late_ticks =
+		(uint64_t)LATE_NS * w->sched->ticks_per_1024ns / 1024;
 	ring->is_owned = all->mode == IO_OWNER;
 	ring->bell = -1;
 	/* Who sleeps on its own bell hears the node's, too. */
@@ -285,11 +291,13 @@ int io_rings_init(struct lkdf *rt, int mode, uint32_t sqpoll_ms)
 	all->ring = calloc((size_t)rt->nr_workers, sizeof(*all->ring));
 	all->bell = malloc(nr_nodes * sizeof(*all->bell));
 	all->share_fd = malloc(nr_nodes * sizeof(*all->share_fd));
+	all->left = region_map(nr_nodes * sizeof(*all->left));
+	all->nr_nodes = nr_nodes;
 	if (all->bell)
 		memset(all->bell, -1, nr_nodes * sizeof(*all->bell));
 	if (all->share_fd)
 		memset(all->share_fd, -1, nr_nodes * sizeof(*all->share_fd));
-	if (!all->ring || !all->bell || !all->share_fd)
+	if (!all->ring || !all->bell || !all->share_fd || !all->left)
 		return err(-ENOMEM, "io: no memory");
 	return 0;
 }
@@ -321,7 +329,9 @@ void io_rings_fini(struct lkdf *rt)
 	free((void *)all->ring);
 	free(all->bell);
 	free(all->share_fd);
+	region_unmap(all->left, all->nr_nodes * sizeof(*all->left));
 	all->ring = NULL;
 	all->bell = NULL;
 	all->share_fd = NULL;
+	all->left = NULL;
 }

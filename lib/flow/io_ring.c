@@ -25,38 +25,12 @@
  */
 #define NR_BELIEVED 64
 
-static struct io_ring *ring_at(struct lkdf *rt, int worker)
-{
-	/* [ring.look] its fields; pairs with [ring.born]. */
-	return a_load(&rt->io_rings.ring[worker], acquire);
-}
-
 static struct lkdf *rt_of(const struct worker *w)
 {
 	return w->executor->rt;
 }
 
 /* ---- giving ------------------------------------------------------------- */
-
-void io_ring_wake_watcher(struct worker *w)
-{
-	struct park *p = &w->node->park;
-	struct lkdf *rt = rt_of(w);
-	struct io_ring *ring;
-	int i;
-
-	/* A ring of its owner's wakes its owner. */
-	if (rt->io_rings.mode == IO_OWNER || park_is_watched(p))
-		return;
-	for (i = 0; i < rt->nr_workers; i++) {
-		ring = ring_at(rt, i);
-		if (ring && ring->w->node == w->node &&
-		    a_load(&ring->nr_under_way, relaxed)) {
-			park_notify(p);
-			return;
-		}
-	}
-}
 
 static bool fill(struct io_ring *ring, struct io_req *r)
 {
@@ -188,6 +162,15 @@ int64_t io_ring_peek(struct worker *w, const struct lkdf_io *io)
 	return sort == IO_NR_QUICK ? -EAGAIN : peek_quick(ring, io, sort);
 }
 
+/* More may follow: see to the rest before what is no operation runs. */
+static inline void flush_batch(struct io_ring *ring)
+{
+	if (likely(uring_nr_waiting(&ring->u) < IO_BATCH))
+		return;
+	flush(ring);
+	ring->is_unguarded = true;
+}
+
 /* Under lock: we see the cancel or its kick finds us. */
 static inline void enlist(struct io_ring *ring, struct io_req *r)
 {
@@ -215,8 +198,7 @@ bool io_ring_issue(struct worker *w, struct io_req *r)
 		r->next = ring->later;
 		ring->later = r;
 	}
-	if (uring_nr_waiting(&ring->u) >= IO_BATCH)
-		flush(ring);
+	flush_batch(ring);
 	return true;
 }
 
@@ -240,8 +222,7 @@ bool io_ring_issue_chain(struct worker *w, struct io_req *head)
 	lock_give(&ring->lock);
 	for (r = head; r; r = r->behind)
 		fill(ring, r);
-	if (uring_nr_waiting(&ring->u) >= IO_BATCH)
-		flush(ring);
+	flush_batch(ring);
 	counter_add(w->executor->counters, COUNTER_LINKED, nr - 1);
 	return true;
 }
@@ -427,6 +408,7 @@ void io_ring_look(struct io_ring *ring, bool next_is_io)
 	/* What goes on as a further operation. */
 	if (uring_nr_waiting(&ring->u))
 		flush(ring);
+	ring->is_unguarded = false;
 	io_ring_guard(ring->w);
 }
 
@@ -445,10 +427,14 @@ bool io_ring_poll(struct worker *w)
 	if (w->io && io_ring_has_news(w->io))
 		flush(w->io);
 	for (i = 0; i < rt->nr_workers; i++) {
-		ring = ring_at(rt, i);
+		ring = io_ring_at(&rt->io_rings, i);
 		if (ring && ring->w->node == w->node &&
 		    (!ring->is_owned || ring->w == w))
 			has_some |= take(w, ring);
+	}
+	if (unlikely(w->io_far != NULL)) {
+		has_some |= take(w, w->io_far);
+		w->io_far = NULL;
 	}
 	if (!w->io)
 		return has_some;
@@ -479,7 +465,7 @@ bool io_ring_kick(struct lkdf *rt)
 	int i;
 
 	for (i = 0; i < rt->nr_workers; i++) {
-		ring = ring_at(rt, i);
+		ring = io_ring_at(&rt->io_rings, i);
 		if (ring && ring->is_owned)
 			tell_owner(ring);
 		else if (ring && cancel_all(ring))

@@ -4,7 +4,8 @@
  * memory is on the worker's node. Only the worker submits: operations that its
  * tasks start are collected and go to the kernel before anything but the next
  * operation runs. Completions are taken by the worker between tasks, and by
- * idle workers of the node while it computes (option io=steal), one at a time.
+ * idle workers of the node while it computes (option io=steal), one at a time;
+ * where there are none, see io_far.h.
  * With io=owner the worker alone takes them and cancels: the kernel then does
  * the last part of an operation when the worker looks, and so without
  * interrupting it.
@@ -44,6 +45,7 @@ struct io_ring {
 	/* Set at create, constant afterwards. */
 	struct worker *w;
 	uint64_t long_ticks; /* a peek that took as long was none */
+	uint64_t late_ticks; /* see io_far.h: what lies as long is taken */
 	bool is_owned; /* io=owner */
 	int bell; /* of its own; -1: the node's */
 
@@ -52,6 +54,7 @@ struct io_ring {
 
 	/* The worker only: those that the kernel would not take. */
 	struct io_req *later;
+	bool is_unguarded; /* some were given since the last io_ring_guard() */
 	uint32_t nr_blind; /* reads that do not look first */
 	uint32_t nr_blind_quick[IO_NR_QUICK]; /* the same */
 	struct io_seen seen[IO_SEEN];
@@ -72,7 +75,17 @@ struct io_ring {
 
 	/* A cancel has found one that was not submitted yet, or may find it. */
 	_Atomic(uint32_t) has_cancelled;
+
+	/* Who looks after the node, see io_far.h: what lay here, since when. */
+	_Atomic(uint64_t) far_seen, far_since;
 };
+
+/* NULL: the worker has none. */
+static inline struct io_ring *io_ring_at(const struct io_rings *all, int worker)
+{
+	/* [ring.look] its fields; pairs with [ring.born]. */
+	return a_load(&all->ring[worker], acquire);
+}
 
 /* ---- io_make.c ---------------------------------------------------------- */
 
@@ -123,20 +136,11 @@ bool io_ring_poll(struct worker *w);
  */
 void io_ring_look(struct io_ring *ring, bool next_is_io);
 
-/* Before the worker runs something: somebody who sleeps sees what comes. */
-void io_ring_wake_watcher(struct worker *w);
-
-static inline void io_ring_guard(struct worker *w)
-{
-	if (unlikely(park_bell(&w->node->park) >= 0))
-		io_ring_wake_watcher(w);
-}
-
 /* Worth a look? */
 static inline bool io_ring_has_news(const struct io_ring *ring)
 {
 	return uring_nr_waiting(&ring->u) || uring_looks_ready(&ring->u) ||
-	       ring->later ||
+	       ring->later || ring->is_unguarded ||
 	       (ring->is_owned &&
 		unlikely(a_load(&ring->has_cancelled, relaxed)));
 }
@@ -146,5 +150,19 @@ static inline bool io_ring_has_news(const struct io_ring *ring)
  * thread. True: some was not to be found, so try again soon.
  */
 bool io_ring_kick(struct lkdf *rt);
+
+/* ---- io_far.c ----------------------------------------------------------- */
+
+/*
+ * Before the worker runs something: somebody who sleeps sees what comes, or
+ * where nobody of the node does, looks after it from another one.
+ */
+void io_ring_wake_watcher(struct worker *w);
+
+static inline void io_ring_guard(struct worker *w)
+{
+	if (unlikely(park_bell(&w->node->park) >= 0))
+		io_ring_wake_watcher(w);
+}
 
 #endif

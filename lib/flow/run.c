@@ -7,6 +7,7 @@
 #include "flow/deadline.h"
 #include "flow/decide.h"
 #include "flow/facts.h"
+#include "flow/io_far.h"
 #include "flow/io_ring.h"
 #include "flow/kind.h"
 #include "flow/planned.h"
@@ -283,7 +284,7 @@ static uint64_t run_item(struct burst *b, uint64_t item)
 		burst_dead(b, index);
 	else if (unlikely(b->graph->has_tokens))
 		return run_tokens(b, index);
-	else if (b->w->sched->nr_workers == 1)
+	else if (worker_is_alone(b->w))
 		return run_alone(b, index);
 	else
 		return run_plain(b, index);
@@ -420,4 +421,6 @@ const struct sched_ops run_ops = {
 	.poll = facts_idle,
 	.wait = io_serial,
 	.tick = deadline_tick,
+	.doze = io_far_look,
+	.leave = io_far_leave,
 };

@@ -10,21 +10,21 @@ static uint64_t look(struct sched_node *node)
 	return a_load(&node->park.word, seq_cst);
 }
 
-/* What is read of s lies on one node: once, not once for each word. */
-bool notify_any(struct sched *s, struct sched_node *node)
+/*
+ * Nearest to the node first; not on but. What is read of s lies on one node:
+ * once, not once for each word.
+ */
+static inline bool wake_nearest(struct sched *s, struct sched_node *node,
+				const struct sched_node *but)
 {
 	struct sched_node *nodes = s->nodes;
 	int nr = s->nr_worker_nodes, i;
 	bool is_asleep = false;
 	uint64_t word;
 
-	if (unlikely(load_is_planned(&node->load))) {
-		if (park_notify(&node->park))
-			return true;
-		if (!far_may_wake(node))
-			return false;
-	}
 	for (i = 0; i < nr; i++) {
+		if (&nodes[node->near[i]] == but)
+			continue;
 		word = look(&nodes[node->near[i]]);
 		if (park_spinners(word))
 			return false;
@@ -32,9 +32,26 @@ bool notify_any(struct sched *s, struct sched_node *node)
 	}
 	/* One that has gone meanwhile went to look for work, or found some. */
 	for (i = 0; is_asleep && i < nr; i++)
-		if (park_notify(&nodes[node->near[i]].park))
+		if (&nodes[node->near[i]] != but &&
+		    park_notify(&nodes[node->near[i]].park))
 			return true;
 	return false;
+}
+
+bool notify_any(struct sched *s, struct sched_node *node)
+{
+	if (unlikely(load_is_planned(&node->load))) {
+		if (park_notify(&node->park))
+			return true;
+		if (!far_may_wake(node))
+			return false;
+	}
+	return wake_nearest(s, node, NULL);
+}
+
+void notify_others(struct sched *s, struct sched_node *node)
+{
+	wake_nearest(s, node, node);
 }
 
 bool notify_bound(struct sched_node *node)

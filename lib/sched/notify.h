@@ -23,7 +23,10 @@
  */
 bool notify_any(struct sched *s, struct sched_node *node);
 
-/* The same for work that only workers of the node may take. */
+/* News of a node that all its workers are too busy for: wakes one elsewhere. */
+void notify_others(struct sched *s, struct sched_node *node);
+
+/* The same as notify_any() for work that only workers of the node may take. */
 bool notify_bound(struct sched_node *node);
 
 /* Does anybody sleep? Does anybody look for work? */

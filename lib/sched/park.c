@@ -132,7 +132,8 @@ int park_sleep(struct park *p, int own, int64_t timeout_ns)
 
 bool park_found(struct park *p)
 {
-	/* [park.found] before we look at timers; pairs with [park.b]. */
+	/* [park.found] before we look at timers and at what is under way; pairs
+	 * with [park.b] and [far.word]. */
 	return !park_spinners(a_sub(&p->word, SPINNER, seq_cst) - SPINNER);
 }
 

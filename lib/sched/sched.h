@@ -25,6 +25,13 @@ struct sched_ops {
 	bool (*wait)(struct worker *w);
 	/* A timer is due: timers_fire(), and what comes of it. */
 	void (*tick)(void *rt);
+	/*
+	 * Where several nodes have workers: one that has said that it sleeps;
+	 * for how many ns at most, -1: for ever, 0: not at all. And one that
+	 * has found work. Both may be NULL.
+	 */
+	int64_t (*doze)(struct worker *w);
+	void (*leave)(struct worker *w);
 };
 
 struct sched_attr {
@@ -98,6 +105,12 @@ static inline bool sched_has_worker(const struct sched *s, int node)
 
 /* Serial mode: runs what is there on this thread. Else does nothing. */
 void sched_drain(struct sched *s);
+
+/* Nobody else can have, or take, anything. */
+static inline bool worker_is_alone(const struct worker *w)
+{
+	return w->sched->nr_workers == 1;
+}
 
 /* Makes every worker leave its fast path once. */
 void sched_look(struct sched *s);

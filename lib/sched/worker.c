@@ -117,7 +117,7 @@ void worker_offer(struct worker *w, bool is_short, uint64_t body_ticks)
 	unsigned shared;
 
 	/* There is nobody else. */
-	if (unlikely(s->nr_workers == 1))
+	if (unlikely(worker_is_alone(w)))
 		return;
 	shared = share_all(w, is_short, &is_new);
 	/* Old news are told, and nobody has asked since. */
@@ -322,6 +322,9 @@ static void sleep_once(struct worker *w)
 	left = timers_arm(&s->timers, &armed);
 	if (unlikely(w->io_waits))
 		left = (int64_t)min_u64((uint64_t)left, IO_RETRY_NS);
+	if (s->nr_worker_nodes > 1 && s->ops.doze)
+		left = (int64_t)min_u64((uint64_t)left,
+					(uint64_t)s->ops.doze(w));
 	if (public_for(w) || is_stopping(w) || !left) {
 		park_retract(&w->node->park);
 	} else {
@@ -374,6 +377,8 @@ static bool find(struct worker *w, uint64_t *item)
 	/* The woken wakes the next, if there is more than it took. */
 	if (park_found(&w->node->park) && found && notify_has_sleeper(s))
 		notify(w, public_for(w));
+	if (found && s->nr_worker_nodes > 1 && s->ops.leave)
+		s->ops.leave(w);
 	if (found)
 		worker_pass_time(w);
 	return found;

@@ -96,6 +96,7 @@ struct worker {
 	bool io_has_failed; /* and there will be none */
 	int io_bell; /* rings for operations that are under way; -1: none */
 	bool io_waits; /* the kernel would not take all: give it again soon */
+	struct io_ring *io_far; /* of another node, to be taken from; or NULL */
 	uint64_t idle_since; /* ticks; while it looks for work */
 	unsigned nr_holding; /* joins on this stack whose tasks hold limits */
 

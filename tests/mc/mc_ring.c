@@ -6,36 +6,7 @@
  * when nothing is under way any more and the workers have gone, nobody touches
  * the ring. What strands is a deadlock.
  */
-#include "flow/io_chain.h"
 #include "ring.h"
-
-/* ---- nothing is registered, no chains ----------------------------------- */
-
-void io_op_fix(struct io_uring_sqe *sqe, int file, int buffer)
-{
-	(void)sqe;
-	mc_assert(file < 0 && buffer < 0);
-}
-
-void io_fixed_look(struct io_ring *of, struct io_req *r)
-{
-	(void)of;
-	(void)r;
-	NOT_REACHED;
-}
-
-uint32_t io_chain_make(struct io_req *r)
-{
-	(void)r;
-	NOT_REACHED;
-}
-
-struct io_req *io_chain_came(struct io_req *r, int res)
-{
-	(void)r;
-	(void)res;
-	NOT_REACHED;
-}
 
 /* ---- one takes at a time ------------------------------------------------ */
 
@@ -60,20 +31,6 @@ static void come_and_take(int id)
 
 /* ---- who sleeps for the ring -------------------------------------------- */
 
-/* A long body: it ends when all that were under way have gone on. */
-static void run(struct worker *w, uint64_t item)
-{
-	(void)item;
-	io_ring_guard(w);
-	if (a_add(&nr_ran, 1, relaxed) + 1 == nr_wanted) {
-		stop();
-		return;
-	}
-	while (a_load(&nr_ran, relaxed) < nr_wanted)
-		a_pause();
-	mc_see("another went on");
-}
-
 /* An idle worker: as it is shipped, or no more than its looks and sleeps. */
 static void (*be_idle)(struct worker *w);
 
@@ -81,22 +38,22 @@ static void look_and_sleep(struct worker *w)
 {
 	uint64_t item;
 
-	park_spin(&node.park);
+	park_spin(&nodes[0].park);
 	while (!is_stopping()) {
 		if (io_ring_poll(w) && worker_pop(w, &item)) {
-			park_found(&node.park);
+			park_found(&nodes[0].park);
 			run(w, item);
-			park_spin(&node.park);
+			park_spin(&nodes[0].park);
 			continue;
 		}
-		park_announce(&node.park);
+		park_announce(&nodes[0].park);
 		if (is_stopping())
-			park_retract(&node.park);
+			park_retract(&nodes[0].park);
 		else
-			park_sleep(&node.park, -1, -1);
+			park_sleep(&nodes[0].park, -1, -1);
 	}
-	park_wake_all(&node.park);
-	park_found(&node.park);
+	park_wake_all(&nodes[0].park);
+	park_found(&nodes[0].park);
 }
 
 static void init_watched(uint32_t nr)
@@ -141,6 +98,14 @@ static void two_come(int id)
 		a_pause();
 	if (nr_wanted > 1)
 		complete(&ops[1]);
+}
+
+static void when_submitted(struct op *op)
+{
+	while (a_load(&kernel.sq_tail, relaxed) == 0)
+		a_pause();
+	submit();
+	complete(op);
 }
 
 /* Worker 1 submits and computes until what follows has run elsewhere. */

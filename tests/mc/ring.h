@@ -13,6 +13,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "flow/complete.h"
+#include "flow/io_far.h"
 #include "flow/io_ring.h"
 #include "flow/runtime.h"
 #include "mc.h"
@@ -27,6 +28,7 @@
 #include <sys/syscall.h>
 
 #define NR_WORKERS 3
+#define NR_NODES 2
 #define NR_OPS 3
 #define NR_ENTRIES 4
 
@@ -60,8 +62,10 @@ static struct lkdf_kind kind;
 static struct io_ring *ring;
 static void *ring_room;
 static _Atomic(struct io_ring *) ring_of[NR_WORKERS];
-static struct sched_node node;
-static int near[1];
+/* The ring is on the first one. */
+static struct sched_node nodes[NR_NODES];
+static int near[NR_NODES][NR_NODES];
+static struct io_left left[NR_NODES];
 static struct worker workers[NR_WORKERS];
 static struct executor executors[NR_WORKERS];
 static struct counters counters[NR_WORKERS];
@@ -161,131 +165,7 @@ long mc_syscall(long nr, ...)
 	return cancel(arg);
 }
 
-/* ---- what is above and below -------------------------------------------- */
-
-#define NOT_REACHED mc_fail("%s", __func__)
-
-#include "ring_multi.h"
-
-/* No threads of the blocking pool want a CPU here. */
-void blocking_make_room(struct blocking *b)
-{
-	(void)b;
-}
-
-int64_t io_op_peek(const struct lkdf_io *io, enum io_sort sort)
-{
-	(void)io;
-	(void)sort;
-	NOT_REACHED;
-}
-
-int64_t io_op_peek_quick(const struct lkdf_io *io)
-{
-	(void)io;
-	NOT_REACHED;
-}
-
-bool io_op_is_small(const struct lkdf_io *io)
-{
-	(void)io;
-	NOT_REACHED;
-}
-
-enum io_quick io_op_quick(const struct lkdf_io *io)
-{
-	(void)io;
-	NOT_REACHED;
-}
-
-enum io_sort io_op_sort(int fd)
-{
-	(void)fd;
-	NOT_REACHED;
-}
-
-struct io_ring *io_ring_make(struct worker *w)
-{
-	(void)w;
-	NOT_REACHED;
-}
-
-void io_issue_call(struct executor *ex, struct io_req *r)
-{
-	(void)ex;
-	(void)r;
-	NOT_REACHED;
-}
-
-void io_issue(struct worker *w, struct io_req *r)
-{
-	(void)w;
-	(void)r;
-	NOT_REACHED;
-}
-
-/* A thread would try again; here the worker's own try must do. */
-void io_wait_again(struct lkdf *of)
-{
-	(void)of;
-	mc_see("again");
-}
-
-void io_op_fill(struct io_op *op, struct io_uring_sqe *sqe)
-{
-	struct io_req *r = container_of(op, struct io_req, op);
-
-	(void)sqe;
-	plain_store(&container_of(r, struct op, req)->filled, 1);
-}
-
-enum io_next io_op_came(struct io_op *op, int64_t res)
-{
-	struct io_req *r = container_of(op, struct io_req, op);
-	struct op *o = container_of(r, struct op, req);
-
-	mc_assert(plain_load(&o->filled) == 1);
-	mc_assert(plain_load(&o->posted) == 1);
-	o->result = res;
-	return IO_OVER;
-}
-
-/* It goes on as an item of who has taken it. */
-enum task_end complete_leave(struct executor *ex, struct task *t)
-{
-	struct op *op = container_of(t, struct op, task);
-
-	op->nr_came++;
-	mc_assert(op->nr_came == 1);
-	mc_see(op->result < 0 ? "ended by the cancel" : "ended by itself");
-	worker_push(ex->worker, CLASS_NORMAL, link_item(&op->goes_on));
-	return TASK_PENDING;
-}
-
-void far_look(struct worker *w, uint64_t idle_ticks)
-{
-	(void)w;
-	(void)idle_ticks;
-}
-
-bool far_allows(const struct worker *w, const struct sched_node *victim)
-{
-	(void)w;
-	(void)victim;
-	return true;
-}
-
-int64_t far_nap(const struct worker *w, int64_t timeout_ns)
-{
-	(void)w;
-	return timeout_ns;
-}
-
-bool far_may_wake(struct sched_node *n)
-{
-	(void)n;
-	return false;
-}
+#include "ring_below.h"
 
 /* ---- the world ---------------------------------------------------------- */
 
@@ -301,7 +181,7 @@ static void init_worker(int id)
 	w->executor->counters = &counters[id];
 	memset(&counters[id], 0, sizeof(counters[id]));
 	w->sched = &rt.sched;
-	w->node = &node;
+	w->node = nodes;
 	w->id = id;
 	w->victims = victims[id];
 	w->nr_near = NR_WORKERS - 1;
@@ -311,6 +191,7 @@ static void init_worker(int id)
 	w->behind_ticks = 0;
 	w->io = NULL;
 	w->io_has_failed = w->io_waits = false;
+	w->io_far = NULL;
 	for (i = 0; i < NR_WORKERS - 1; i++)
 		victims[id][i] = (id + 1 + i) % NR_WORKERS;
 	for (i = 0; i < NR_DEQUES; i++)
@@ -318,24 +199,37 @@ static void init_worker(int id)
 	a_store(&ring_of[id], NULL, relaxed);
 }
 
-static void init_node(void)
+static void init_node(int at)
+{
+	struct sched_node *n = &nodes[at];
+	int i;
+
+	park_init(&n->park);
+	a_store(&n->park.nr_watching, 0, relaxed);
+	a_store(&n->inbox.head, NULL, relaxed);
+	a_store(&n->bound.head, NULL, relaxed);
+	a_store(&n->load.nr_tasks, 0, relaxed);
+	for (i = 0; i < NR_DEQUES; i++) {
+		a_store(&n->backlog[i].first, NULL, relaxed);
+		a_store(&n->backlog[i].lock.word, 0, relaxed);
+		plain_store(&n->backlog[i].last, NULL);
+	}
+	for (i = 0; i < NR_NODES; i++)
+		near[at][i] = (at + i) % NR_NODES;
+	n->near = near[at];
+	a_store(&left[at].mark, 0, relaxed);
+	a_store(&left[at].nr_idle, 0, relaxed);
+}
+
+static void init_nodes(void)
 {
 	int i;
 
-	park_init(&node.park);
 	mc_bell_init();
 	mc_bell_carries();
-	park_set_bell(&node.park, 0);
-	a_store(&node.park.nr_watching, 0, relaxed);
-	a_store(&node.inbox.head, NULL, relaxed);
-	a_store(&node.bound.head, NULL, relaxed);
-	a_store(&node.load.nr_tasks, 0, relaxed);
-	for (i = 0; i < NR_DEQUES; i++) {
-		a_store(&node.backlog[i].first, NULL, relaxed);
-		a_store(&node.backlog[i].lock.word, 0, relaxed);
-		plain_store(&node.backlog[i].last, NULL);
-	}
-	node.near = near;
+	for (i = 0; i < NR_NODES; i++)
+		init_node(i);
+	park_set_bell(&nodes[0].park, 0);
 }
 
 static void init_kernel(void)
@@ -376,6 +270,8 @@ static void init_ring(void)
 	a_store(&ring->lock.word, 0, relaxed);
 	a_store(&ring->nr_under_way, 0, relaxed);
 	a_store(&ring->has_cancelled, 0, relaxed);
+	a_store(&ring->far_seen, 0, relaxed);
+	a_store(&ring->far_since, 0, relaxed);
 	workers[1].io = ring;
 	a_store(&ring_of[1], ring, relaxed);
 	mc_name(&ring->is_taken, "is_taken");
@@ -402,9 +298,10 @@ static void init(void)
 
 	rt.nr_workers = NR_WORKERS;
 	rt.io_rings.ring = ring_of;
+	rt.io_rings.left = left;
 	a_store(&rt.io_rings.nr, 1, relaxed);
 	rt.sched.workers = workers;
-	rt.sched.nodes = &node;
+	rt.sched.nodes = nodes;
 	rt.sched.nr_workers = NR_WORKERS;
 	rt.sched.nr_nodes = rt.sched.nr_worker_nodes = 1;
 	rt.sched.ticks_per_1024ns = 1;
@@ -412,7 +309,7 @@ static void init(void)
 	timers_init(&rt.sched.timers);
 	a_store(&scope.cancel_err, 0, relaxed);
 	init_kernel();
-	init_node();
+	init_nodes();
 	for (i = 0; i < NR_WORKERS; i++)
 		init_worker(i);
 	init_ring();
@@ -426,8 +323,8 @@ static void init(void)
 	is_polled = false;
 	a_store(&nr_ran, 0, relaxed);
 	a_store(&nr_gone, 0, relaxed);
-	mc_name(&node.park.word, "park");
-	mc_name(&node.park.nr_watching, "nr_watching");
+	mc_name(&nodes[0].park.word, "park");
+	mc_name(&nodes[0].park.nr_watching, "nr_watching");
 	mc_name(&nr_ran, "nr_ran");
 }
 
@@ -467,12 +364,18 @@ static void complete(struct op *op)
 	bell_ring(0);
 }
 
-static void when_submitted(struct op *op)
+/* A long body: it ends when all that were under way have gone on. */
+static void run(struct worker *w, uint64_t item)
 {
-	while (a_load(&kernel.sq_tail, relaxed) == 0)
+	(void)item;
+	io_ring_guard(w);
+	if (a_add(&nr_ran, 1, relaxed) + 1 == nr_wanted) {
+		stop();
+		return;
+	}
+	while (a_load(&nr_ran, relaxed) < nr_wanted)
 		a_pause();
-	submit();
-	complete(op);
+	mc_see("another went on");
 }
 
 static void all_came_once(void)
