@@ -309,10 +309,14 @@ static bool is_stopping(struct worker *w)
 	return a_load(&w->sched->is_stopping, seq_cst) != 0;
 }
 
-/* Spinner on entry and on return. */
-static void sleep_once(struct worker *w)
+/*
+ * Spinner on entry and on return. For how many ticks it is worth to spin then:
+ * whoever slept its time has no reason to expect more than what it was for.
+ */
+static uint64_t sleep_once(struct worker *w)
 {
 	struct sched *s = w->sched;
+	uint64_t ticks = s->spin_ticks;
 	int64_t left, armed;
 	int i;
 
@@ -330,14 +334,16 @@ static void sleep_once(struct worker *w)
 	} else {
 		counter_add(w->executor->counters, COUNTER_PARKS, 1);
 		trace_event(w->executor->ring, EVENT_PARK, 0, 0);
-		park_sleep(&w->node->park, w->io_bell, far_nap(w, left));
+		if (park_sleep(&w->node->park, w->io_bell, far_nap(w, left)))
+			ticks = 0;
 		trace_event(w->executor->ring, EVENT_UNPARK, 0, 0);
 	}
 	timers_disarm(&s->timers, armed);
+	return ticks;
 }
 
-/* Spins for the window, a pause between any two looks. True: an item. */
-static bool spin(struct worker *w, uint64_t *item)
+/* Spins for so long, a pause between any two looks. True: an item. */
+static bool spin(struct worker *w, uint64_t ticks, uint64_t *item)
 {
 	struct sched *s = w->sched;
 	uint64_t start = clock_ticks(), idle = 0;
@@ -354,7 +360,7 @@ static bool spin(struct worker *w, uint64_t *item)
 			return true;
 		a_pause();
 		idle = clock_ticks() - start;
-	} while (idle < s->spin_ticks && !is_stopping(w));
+	} while (idle < ticks && !is_stopping(w));
 	return look_once(w, true, item);
 }
 
@@ -362,13 +368,13 @@ static bool spin(struct worker *w, uint64_t *item)
 static bool find(struct worker *w, uint64_t *item)
 {
 	struct sched *s = w->sched;
-	uint64_t start = clock_ticks(), ns;
+	uint64_t start = clock_ticks(), ticks = s->spin_ticks, ns;
 	bool found;
 
 	w->idle_since = start;
 	park_spin(&w->node->park);
-	while (!(found = spin(w, item)) && !is_stopping(w))
-		sleep_once(w);
+	while (!(found = spin(w, ticks, item)) && !is_stopping(w))
+		ticks = sleep_once(w);
 	ns = (clock_ticks() - start) * 1024 / s->ticks_per_1024ns;
 	counter_add(w->executor->counters, COUNTER_IDLE_NS, ns);
 	/* On our way here we may have taken the token of one that sleeps on. */
