@@ -66,8 +66,7 @@ static struct io_ring *next_ring(struct lkdf *rt, int *i)
 	struct io_ring *ring;
 
 	while (*i < rt->nr_workers) {
-		/* [ring.look] its fields; pairs with [ring.born]. */
-		ring = a_load(&rt->io_rings.ring[(*i)++], acquire);
+		ring = io_ring_at(&rt->io_rings, (*i)++);
 		if (ring && !ring->is_owned)
 			return ring;
 	}
