@@ -3,27 +3,51 @@
 
 #include "base/err.h"
 #include "base/futex.h"
+#include "base/util.h"
 #include "flow/deadline.h"
 
 #include <errno.h>
 #include <limits.h>
 
+/*
+ * A scope of so many tasks wakes who waits when a quarter of its room is free:
+ * a wake-up costs as much as many short tasks. If that takes longer than
+ * PATIENCE_NS, tasks are long, and the first room will do.
+ */
+#ifndef ROOM_MANY
+#define ROOM_MANY 64
+#endif
+#define PATIENCE_NS 100000
+
+static void wake_all(struct lkdf_scope *s)
+{
+	/* Of those that have seen it one wakes. */
+	if (!a_xchg(&s->room_asked, 0, relaxed))
+		return;
+	/* [room.woken] that nobody asks; pairs with [room.epoch]. */
+	a_add(&s->room_epoch, 1, release);
+	futex_wake(&s->room_epoch, INT_MAX);
+}
+
 void room_wake(struct lkdf_scope *s)
 {
-	/* [room.b] after nr_taken or cancel_err; pairs with [room.c]. */
-	if (likely(!a_load(&s->nr_room_waiters, seq_cst)))
-		return;
-	a_add(&s->room_epoch, 1, seq_cst);
-	futex_wake(&s->room_epoch, INT_MAX);
+	/* [room.cancel] after cancel_err; pairs with [room.c]. */
+	if (unlikely(a_load(&s->room_asked, seq_cst)))
+		wake_all(s);
 }
 
 static void give_one(struct lkdf_scope *s, uint32_t nr)
 {
+	uint64_t taken;
+
 	if (!s->max_tasks)
 		return;
-	/* [room.a] before we look at the waiters; pairs with [room.d]. */
-	a_sub(&s->nr_taken, nr, seq_cst);
-	room_wake(s);
+	/* [room.a] what we did, and before we look who waits; pairs with
+	 * [room.d] and [room.take]. */
+	taken = a_sub(&s->nr_taken, nr, seq_cst) - nr;
+	/* [room.b] after nr_taken; pairs with [room.c]. */
+	if (unlikely(taken < a_load(&s->room_asked, seq_cst)))
+		wake_all(s);
 }
 
 void room_give(struct lkdf_scope *s, uint32_t nr)
@@ -34,13 +58,14 @@ void room_give(struct lkdf_scope *s, uint32_t nr)
 
 static bool take_one(struct lkdf_scope *s, uint32_t nr)
 {
-	/* [room.d] after nr_room_waiters; pairs with [room.a]. */
-	uint64_t taken = a_load(&s->nr_taken, seq_cst);
+	uint64_t taken = a_load(&s->nr_taken, relaxed);
 
 	do {
 		if (taken + nr > s->max_tasks)
 			return false;
-	} while (!a_cas(&s->nr_taken, &taken, taken + nr, relaxed, relaxed));
+		/* [room.take] what those did that gave it; pairs with [room.a].
+		 */
+	} while (!a_cas(&s->nr_taken, &taken, taken + nr, acquire, relaxed));
 	return true;
 }
 
@@ -70,23 +95,48 @@ static int refuse(const struct lkdf_scope *full, uint32_t nr, bool may_wait)
 	return 0;
 }
 
-/* Until there may be room in full, or s is cancelled. */
-static void wait(struct lkdf_scope *s, struct lkdf_scope *full, uint32_t nr)
+/* Somebody is to be woken when nr_taken is below that. */
+static void ask(struct lkdf_scope *s, uint64_t below)
 {
-	uint32_t epoch;
+	/* [room.seen] as [room.c], of who has asked for as much; pairs with
+	 * [room.b]. */
+	uint64_t asked = a_load(&s->room_asked, seq_cst);
 
 	/* [room.c] before we look; pairs with [room.b]. */
-	a_add(&full->nr_room_waiters, 1, seq_cst);
-	epoch = a_load(&full->room_epoch, seq_cst);
-	/* [room.e] after nr_room_waiters; pairs with [scope.cancel]. */
-	if (a_load(&s->cancel_err, seq_cst) == 0 &&
-	    a_load(&full->nr_taken, seq_cst) + nr > full->max_tasks)
-		deadline_sleep(s->rt, &full->room_epoch, epoch, -1);
-	a_sub(&full->nr_room_waiters, 1, relaxed);
+	while (asked < below &&
+	       !a_cas(&s->room_asked, &asked, below, seq_cst, seq_cst))
+		;
+}
+
+/*
+ * Until there may be room for nr in full, or s is cancelled. False: nothing
+ * has come in its time, so do not wait for more than there must be.
+ */
+static bool wait(struct lkdf_scope *s, struct lkdf_scope *full, uint32_t nr,
+		 bool is_patient)
+{
+	uint64_t fits = full->max_tasks - nr, at = fits;
+	uint32_t epoch;
+
+	if (is_patient && full->max_tasks >= ROOM_MANY)
+		at = min_u64(fits, full->max_tasks - full->max_tasks / 4);
+	/* [room.epoch] before we ask; pairs with [room.woken]. */
+	epoch = a_load(&full->room_epoch, acquire);
+	ask(full, at + 1);
+	/* [room.d] after we have asked; pairs with [room.a]. */
+	if (a_load(&full->nr_taken, seq_cst) <= at)
+		return true;
+	/* [room.e] as [room.d]; pairs with [scope.cancel]. */
+	if (a_load(&s->cancel_err, seq_cst))
+		return true;
+	deadline_sleep(s->rt, &full->room_epoch, epoch,
+		       at < fits ? PATIENCE_NS : -1);
+	return a_load(&full->room_epoch, relaxed) != epoch;
 }
 
 int room_take(struct lkdf_scope *s, uint32_t nr, bool may_wait)
 {
+	bool is_patient = true;
 	struct lkdf_scope *full;
 	int rc;
 
@@ -96,7 +146,7 @@ int room_take(struct lkdf_scope *s, uint32_t nr, bool may_wait)
 			rc = refuse(full, nr, may_wait);
 		if (rc)
 			return rc;
-		wait(s, full, nr);
+		is_patient = wait(s, full, nr, is_patient);
 	}
 	/* The room may be that of a task that was cancelled with us. */
 	rc = scope_refuse(s);

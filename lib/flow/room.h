@@ -5,11 +5,13 @@
  * is part of it.
  *
  *	gives                           waits
- *	(A) nr_taken - n                (C) nr_room_waiters + 1
- *	(B) looks at nr_room_waiters    (D) tries to take, then sleeps
+ *	(A) nr_taken - n                (C) says at which nr_taken to wake it
+ *	(B) looks at what was said      (D) looks at nr_taken, then sleeps
  *
- * All seq_cst: either B sees C and wakes, or D sees A. A cancel is told the
- * same way, with the scope's error in the place of nr_taken.
+ * All seq_cst: either B sees C and wakes, or D sees A. Of several that wait the
+ * one that needs least says it for all; who wakes them takes it away, and those
+ * that find no room say it anew. A cancel is told the same way, with the
+ * scope's error in the place of nr_taken.
  */
 #ifndef FLOW_ROOM_H
 #define FLOW_ROOM_H

@@ -64,7 +64,7 @@ struct lkdf_scope {
 
 	/* Any thread, see room.h. */
 	_Atomic(uint64_t) nr_taken;
-	_Atomic(uint32_t) nr_room_waiters;
+	_Atomic(uint64_t) room_asked; /* wake below that; 0: nobody waits */
 	_Atomic(uint32_t) room_epoch; /* futex */
 
 	/* Under the timers' lock; no fire: it was never added. */

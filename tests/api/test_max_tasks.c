@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 
 #define MAX 8
+#define MANY 100 /* so many that a quarter is waited for, see room.c */
 
 static struct lkdf_scope *limited(struct lkdf *rt, struct lkdf_scope *parent,
 				  uint64_t max)
@@ -67,6 +68,7 @@ struct thread {
 	struct lkdf *rt;
 	struct lkdf_scope *s;
 	struct lkdf_kind *k;
+	const struct lkdf_event *after; /* of submit_one() */
 	int nr, nr_each, rc;
 };
 
@@ -86,11 +88,11 @@ static void *submit_all(void *arg)
 }
 
 /* Bodies count what has begun and not ended: a lower bound of what lives. */
-static void never_more_live(const char *options, int nr_each)
+static void never_more_live(const char *options, int max, int nr_each)
 {
 	struct lkdf *rt = api_open(options);
-	struct lkdf_scope *outer = limited(rt, NULL, MAX);
-	struct lkdf_scope *inner = limited(rt, outer, MAX - 2);
+	struct lkdf_scope *outer = limited(rt, NULL, (uint64_t)max);
+	struct lkdf_scope *inner = limited(rt, outer, (uint64_t)max - 2);
 	struct lkdf_kind *k = live_kind(rt);
 	struct thread t[4];
 	int i, rc = 0;
@@ -108,10 +110,10 @@ static void never_more_live(const char *options, int nr_each)
 		pthread_join(t[i].id, NULL);
 		rc = rc ? rc : t[i].rc;
 	}
-	is(rc, 0, "%s, %d each: all are submitted", options, nr_each);
+	is(rc, 0, "%s, %d, %d each: all are submitted", options, max, nr_each);
 	is(lkdf_scope_wait(rt, outer, -1), 0, "%s: they end", options);
 	is(nr_ran, 4 * 500 * nr_each, "%s: all have run", options);
-	ok(most_live <= MAX, "%s: at most %d at a time", options, most_live);
+	ok(most_live <= max, "%s: at most %d at a time", options, most_live);
 	lkdf_scope_put(inner);
 	lkdf_scope_put(outer);
 	lkdf_kind_put(k);
@@ -225,7 +227,10 @@ static void *submit_one(void *arg)
 {
 	struct thread *t = arg;
 
-	t->rc = lkdf_submit(t->rt, t->s, ATTR(lkdf_task, .kind = t->k), NULL);
+	t->rc = lkdf_submit(t->rt, t->s,
+			    ATTR(lkdf_task, .kind = t->k, .after = t->after,
+				 .nr_after = t->after != NULL),
+			    NULL);
 	return NULL;
 }
 
@@ -274,18 +279,58 @@ static void a_wait_ends_with(int how)
 	is(lkdf_close(rt), 0, "%s: the runtime closes", name[how]);
 }
 
+/*
+ * All of a large scope wait for events of their own; one after the other ends,
+ * and each time a new one gets its room, although no quarter is free.
+ */
+static void each_room_is_taken(void)
+{
+	struct lkdf *rt = api_open("workers=2");
+	struct lkdf_scope *s = limited(rt, NULL, MANY);
+	struct lkdf_event end[2 * MANY];
+	struct thread t = { .rt = rt, .s = s };
+	int i, rc = 0;
+
+	t.k = api_kind(rt, "nothing", api_nothing, 0, 0);
+	for (i = 0; i < 2 * MANY; i++) {
+		must(lkdf_event_create(rt, 1, 0, &end[i]));
+		t.after = &end[i];
+		pthread_create(&t.id, NULL, submit_one, &t);
+		if (i % 2)
+			api_nap_ns(MS);
+		if (i >= MANY)
+			must(lkdf_event_signal(end[i - MANY], 0));
+		pthread_join(t.id, NULL);
+		rc = rc ? rc : t.rc;
+	}
+	is(rc, 0, "one of %d ends, and the next one gets in", MANY);
+	for (i = 0; i < 2 * MANY; i++) {
+		if (i >= MANY)
+			must(lkdf_event_signal(end[i], 0));
+		lkdf_event_put(end[i]);
+	}
+	is(lkdf_scope_wait(rt, s, -1), 0, "they end");
+	lkdf_scope_put(s);
+	lkdf_kind_put(t.k);
+	is(lkdf_close(rt), 0, "the runtime closes");
+}
+
 int main(void)
 {
 	int how;
 
 	tap_start(60);
-	never_more_live("workers=2,blocking=12", 1);
-	never_more_live("workers=2,blocking=12", 4);
-	never_more_live("serial=yes", 1);
+	never_more_live("workers=2,blocking=12", MAX, 1);
+	never_more_live("workers=2,blocking=12", MAX, 4);
+	never_more_live("workers=2,blocking=12", MANY, 1);
+	never_more_live("workers=2,blocking=12", MANY, 4);
+	never_more_live("serial=yes", MAX, 1);
+	never_more_live("serial=yes", MANY, 1);
 	memory_does_not_grow();
 	a_body_is_told("workers=1");
 	a_body_is_told("serial=yes");
 	more_than_there_is_room_is_refused();
+	each_room_is_taken();
 	for (how = 0; how < 4; how++)
 		a_wait_ends_with(how);
 	return tap_end();

@@ -19,6 +19,7 @@ MC_SRC_ring := lib/base/lock.c lib/device/io_uring.c lib/flow/io_far.c \
 	lib/flow/io_ring.c \
 	lib/sched/backlog.c lib/sched/intake.c lib/sched/notify.c \
 	lib/sched/park.c lib/sched/tick.c lib/sched/timers.c lib/sched/worker.c
+MC_SRC_room := lib/flow/room.c
 MC_SRC_strand := lib/base/lock.c lib/sched/backlog.c lib/sched/intake.c \
 	lib/sched/notify.c lib/sched/park.c lib/sched/tick.c lib/sched/timers.c \
 	lib/sched/worker.c
@@ -41,6 +42,9 @@ $(BUILD)/mc/%.o: %.c
 
 # A round of spinning waits for a change: with more nobody would ever sleep.
 $(BUILD)/mc/lib/base/lock.o: MC_CFLAGS += -DLOCK_SPINS=1
+
+# So that a quarter is a few.
+$(BUILD)/mc/lib/flow/room.o: MC_CFLAGS += -DROOM_MANY=8
 
 # So that the checker knows this memory.
 $(BUILD)/mc/lib/flow/var.o: MC_CFLAGS += -Dcalloc=mc_calloc
