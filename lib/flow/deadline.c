@@ -7,6 +7,7 @@
 #include "flow/event_poll.h"
 #include "flow/runtime.h"
 #include "flow/task.h"
+#include "sched/guest.h"
 #include "sched/tick.h"
 
 #include <errno.h>
@@ -97,6 +98,7 @@ void deadline_sleep(struct lkdf *rt, _Atomic(uint32_t) *word, uint32_t expect,
 	struct sched *s = &rt->sched;
 
 	if (likely(!s->is_serial)) {
+		guest_waits(s);
 		futex_wait(word, expect, timeout_ns);
 		return;
 	}

@@ -21,6 +21,7 @@
 #include "flow/scratch.h"
 #include "flow/task.h"
 #include "mem/region.h"
+#include "sched/guest.h"
 
 #include <errno.h>
 #include <lkdf/runtime.h>
@@ -317,5 +318,7 @@ void runtime_del_frame(struct lkdf *rt, uint32_t slot)
 
 void runtime_push(struct lkdf *rt, struct executor *ex, struct link *link)
 {
+	if (!ex)
+		guest_comes(&rt->sched);
 	sched_push(&rt->sched, ex ? ex->node : sched_home(&rt->sched), link);
 }

@@ -29,6 +29,10 @@
 /* What waking a sleeper costs the waker: 7 to 10 us on today's machines. */
 #define WAKE_NS 8000
 
+/* Of a worker that looks for work; see step_aside(). */
+#define ASIDE_NS 4000
+#define CROWDED_NS 10000000
+
 static uint64_t ns_to_ticks(const struct sched *s, uint64_t ns)
 {
 	return ns * s->ticks_per_1024ns / 1024;
@@ -358,6 +362,8 @@ int sched_start(struct sched *s, const struct sched_attr *a)
 	s->ticks_per_1024ns = clock_ticks_per_1024ns();
 	s->spin_ticks = ns_to_ticks(s, (uint64_t)a->spin_us * 1000);
 	s->wake_ticks = ns_to_ticks(s, WAKE_NS);
+	s->aside_ticks = ns_to_ticks(s, ASIDE_NS);
+	s->crowded_ticks = ns_to_ticks(s, CROWDED_NS);
 	s->nodes = region_map((size_t)s->nr_nodes * sizeof(*s->nodes));
 	s->workers = region_map((size_t)s->nr_workers * sizeof(*s->workers));
 	if (!s->nodes || !s->workers)

@@ -62,9 +62,14 @@ struct sched {
 	uint32_t ticks_per_1024ns;
 	uint64_t spin_ticks; /* how long an idle worker spins */
 	uint64_t wake_ticks; /* what a wake-up costs the waker, about */
+	uint64_t aside_ticks; /* after so long a guest may have the CPU */
+	uint64_t crowded_ticks; /* see step_aside() */
 
 	/* Any thread. */
 	struct timers timers;
+
+	/* Any thread: where threads of the user submit; see guest.h. */
+	_Atomic(uint64_t) guests;
 
 	/* Any thread; serial mode: who asked for a drain, and the drainer. */
 	_Atomic(uint32_t) nr_drains;

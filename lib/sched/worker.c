@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "sched/far.h"
+#include "sched/guest.h"
 #include "sched/intake.h"
 #include "sched/notify.h"
 #include "sched/sched.h"
@@ -342,11 +343,33 @@ static uint64_t sleep_once(struct worker *w)
 	return ticks;
 }
 
+/*
+ * Where a thread that submits wants our CPU it has it for as long as we find
+ * nothing; it may keep it for milliseconds, so meanwhile no waker counts on us.
+ * If it was not that thread that has kept it, we have asked for it too often.
+ */
+static void step_aside(struct worker *w)
+{
+	struct sched *s = w->sched;
+	uint64_t start = clock_ticks();
+
+	if (!guest_is_here(s) || start - w->crowded_at < s->crowded_ticks)
+		return;
+	park_announce(&w->node->park);
+	if (!public_for(w) && !is_stopping(w)) {
+		guest_forget(s);
+		sched_yield();
+		if (clock_ticks() - start > s->wake_ticks && !guest_was_here(s))
+			w->crowded_at = start;
+	}
+	park_retract(&w->node->park);
+}
+
 /* Spins for so long, a pause between any two looks. True: an item. */
 static bool spin(struct worker *w, uint64_t ticks, uint64_t *item)
 {
 	struct sched *s = w->sched;
-	uint64_t start = clock_ticks(), idle = 0;
+	uint64_t start = clock_ticks(), idle = 0, aside = s->aside_ticks;
 
 	do {
 		if (look_once(w,
@@ -360,6 +383,10 @@ static bool spin(struct worker *w, uint64_t ticks, uint64_t *item)
 			return true;
 		a_pause();
 		idle = clock_ticks() - start;
+		if (idle > aside && idle < ticks) {
+			step_aside(w);
+			aside = idle + s->aside_ticks;
+		}
 	} while (idle < ticks && !is_stopping(w));
 	return look_once(w, true, item);
 }

@@ -98,6 +98,7 @@ struct worker {
 	bool io_waits; /* the kernel would not take all: give it again soon */
 	struct io_ring *io_far; /* of another node, to be taken from; or NULL */
 	uint64_t idle_since; /* ticks; while it looks for work */
+	uint64_t crowded_at; /* ticks; when others kept its CPU, see spin() */
 	unsigned nr_holding; /* joins on this stack whose tasks hold limits */
 
 	/* This worker pushes and pops, the others steal. */

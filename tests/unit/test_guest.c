@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/* Guests: who submits on which CPU, as workers of that CPU see it. */
+#include "sched/guest.h"
+
+#include "tests/tap.h"
+
+#include <stdlib.h>
+
+static void pin_to(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	if (sched_setaffinity(0, sizeof(set), &set))
+		abort();
+}
+
+static int first_of(const cpu_set_t *set, int from)
+{
+	while (from < CPU_SETSIZE && !CPU_ISSET(from, set))
+		from++;
+	return from;
+}
+
+static void on_its_cpu(struct sched *s)
+{
+	ok(!guest_is_here(s) && !guest_was_here(s), "nobody has come");
+	guest_waits(s);
+	ok(!guest_is_here(s), "who waits has not come by that");
+	guest_comes(s);
+	ok(guest_is_here(s) && guest_was_here(s), "one has come");
+	guest_waits(s);
+	ok(!guest_is_here(s) && guest_was_here(s), "it waits: it was here");
+	guest_comes(s);
+	guest_comes(s);
+	ok(guest_is_here(s), "and comes again");
+	guest_forget(s);
+	ok(!guest_is_here(s) && !guest_was_here(s), "forgotten");
+	guest_comes(s);
+}
+
+int main(void)
+{
+	static struct sched s;
+	cpu_set_t all;
+	int one, other;
+
+	tap_start(60);
+	if (sched_getaffinity(0, sizeof(all), &all))
+		abort();
+	one = first_of(&all, 0);
+	other = first_of(&all, one + 1);
+	pin_to(one);
+	on_its_cpu(&s);
+	if (other == CPU_SETSIZE || other % 32 == one % 32) {
+		skip("another CPU", "there is none with a bit of its own");
+		return tap_end();
+	}
+	pin_to(other);
+	ok(!guest_is_here(&s) && !guest_was_here(&s), "not on another CPU");
+	guest_waits(&s);
+	guest_forget(&s);
+	pin_to(one);
+	ok(guest_is_here(&s) && guest_was_here(&s), "whose news are its own");
+	return tap_end();
+}
