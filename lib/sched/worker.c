@@ -346,7 +346,7 @@ static uint64_t sleep_once(struct worker *w)
 /*
  * Where a thread that submits wants our CPU it has it for as long as we find
  * nothing; it may keep it for milliseconds, so meanwhile no waker counts on us.
- * If it was not that thread that has kept it, we have asked for it too often.
+ * If it was somebody else who has kept it we do not step aside for a while.
  */
 static void step_aside(struct worker *w)
 {

@@ -3,8 +3,9 @@
 #
 # machine.sh NAME KERNEL [option of tests/vm/vm.sh...]: builds the module for
 # that kernel, which must say no warning, boots a machine and runs the programs
-# of KMOD_GUEST there. Says TAP. KMOD_COMMAND runs something else there, KMOD_TIMEOUT other seconds than
-# 400. Without a kernel or its headers the test is skipped.
+# of KMOD_GUEST there. Says TAP. KMOD_COMMAND runs something else there,
+# KMOD_TIMEOUT other seconds than 400. Without a kernel or its headers the test
+# is skipped.
 # What was said stays in $BUILD/vm/NAME.
 set -u
 name=$1 kernel=$2

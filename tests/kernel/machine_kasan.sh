@@ -23,4 +23,4 @@ export KMOD_COMMAND="${KMOD_COMMAND:-$numbers ./debug_guest.sh $kind}"
 nodes=2/1024,2/1024
 [ "$kind" = fuzz ] && [ "$(nproc)" -lt 4 ] && nodes=1/1024,1/1024
 exec "$here/machine.sh" "$kind" "$kernel" --nodes "$nodes" \
-	--taint 4096
+	--boot 600 --taint 4096

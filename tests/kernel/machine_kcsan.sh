@@ -16,4 +16,4 @@ for name in LKDF_FUZZ_SECONDS LKDF_FAIL_SECONDS LKDF_SNAPSHOTS; do
 done
 export KMOD_COMMAND="${KMOD_COMMAND:-$numbers ./debug_guest.sh kcsan}"
 exec "$here/machine.sh" kcsan "$kernel" --nodes 2/1024,2/1024 \
-	--taint 4096
+	--boot 600 --taint 4096

@@ -203,7 +203,8 @@ watchdog_thresh=60 no_timer_check $append"
 
 # Sets why if it was ended because it said nothing for too long.
 boot_watched() {
-	why='' limit=$boot what='did not come to its first process in'
+	why='' is_booted='' limit=$boot
+	what='did not come to its first process in'
 	still=0 size=0
 	boot </dev/null >"$work/output.log" 2>&1 &
 	pid=$!
@@ -211,9 +212,9 @@ boot_watched() {
 		sleep 1
 		now=$(wc -c <"$work/output.log")
 		still=$((now == size ? still + 1 : 0)) size=$now
-		if [ "$limit" = "$boot" ] &&
+		if [ -z "$is_booted" ] &&
 			grep -q LKDF-VM-BOOT "$work/output.log"; then
-			limit=$quiet what='said nothing for'
+			is_booted=1 limit=$quiet what='said nothing for'
 		fi
 		if [ "$limit" -gt 0 ] && [ $still -gt "$limit" ]; then
 			why="the machine $what $limit seconds"
