@@ -140,6 +140,12 @@ static const struct option_row rows[] = {
 	  AT(rehome),
 	  .help = "blocks of planned graphs whose tasks are taken by another "
 		  "node move there, where that is worth it" },
+	{ .name = "solo_runs",
+	  .type = OPTION_BOOL,
+	  AT(solo_runs),
+	  .init = 1,
+	  .help = "runs of sealed graphs of short bodies stay on one worker "
+		  "where that is measured to be faster" },
 	{ .name = "serial",
 	  .type = OPTION_BOOL,
 	  AT(serial),

@@ -54,6 +54,7 @@ static void fill_attr(const struct lkdf *rt, const struct config *c,
 		.signal_bytes = (uint64_t)c->signal_kib << 10,
 		.keeps_planned = !c->far_steals,
 		.is_rehoming = c->rehome != 0,
+		.is_soloing = c->solo_runs != 0,
 	};
 	/* With less than two CPUs of quota a spinner takes from the worker. */
 	if (rt->topo->quota_milli && rt->topo->quota_milli < 2000)

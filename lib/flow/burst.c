@@ -7,6 +7,7 @@
 #include "flow/kind.h"
 #include "flow/runtime.h"
 #include "flow/task.h"
+#include "sched/keep.h"
 
 #include <errno.h>
 
@@ -46,6 +47,7 @@ static struct task *create(struct burst *b, uint32_t index, bool is_dead)
 	struct task *t = task_create_for(ex, b->f, index);
 	int rc = -ENOMEM;
 
+	keep_end(b->w);
 	if (t) {
 		t->is_dead = is_dead;
 		rc = inner_enter(ex, t);

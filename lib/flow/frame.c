@@ -362,6 +362,8 @@ void frame_end(struct worker *w, struct frame *f)
 {
 	int rc;
 
+	if (f->graph->solo.is_possible)
+		sources_end(w, f);
 	do {
 		if (f->graph->planned)
 			planned_end(f);

@@ -77,6 +77,7 @@ struct frame {
 	/* Whoever handles start, or ends the run: one at a time. */
 	uint32_t next_source;
 	uint64_t seq;
+	struct solo_run solo; /* where that is possible */
 
 	/* Any worker. */
 	_Alignas(CACHE_LINE) _Atomic(uint32_t) remaining; /* undecided */

@@ -13,6 +13,7 @@
 #include "base/atomic.h"
 #include "flow/kind.h"
 #include "flow/record.h"
+#include "flow/solo.h"
 
 #include <lkdf/graph.h>
 #include <pthread.h>
@@ -81,6 +82,8 @@ struct lkdf_graph {
 	int broken; /* first refusal while building */
 	char why[200];
 	struct frame *frames;
+
+	struct solo solo; /* whether its runs are shared, see there */
 
 	/* Any thread. */
 	_Atomic(uint32_t) nr_refs; /* the user and each run */

@@ -253,10 +253,23 @@ void kind_put(struct lkdf_kind *k)
 	kind_reap(rt);
 }
 
+void kind_sample_again(struct lkdf_kind *k)
+{
+	if (a_load(&k->slow, relaxed) & ~SLOW_BUT_SHORT)
+		return;
+	a_store(&k->nr_short, 0, relaxed);
+	a_store(&k->least_ticks, 0, relaxed);
+	a_or(&k->slow, SLOW_SAMPLED, relaxed);
+}
+
 void kind_sample(struct lkdf_kind *k, uint64_t body_ticks)
 {
 	uint32_t slow = a_load(&k->slow, relaxed), nr;
+	uint32_t least = a_load(&k->least_ticks, relaxed);
 
+	if (!least || body_ticks < least)
+		a_store(&k->least_ticks, (uint32_t)body_ticks + !body_ticks,
+			relaxed);
 	a_store(&k->body_ticks, (uint32_t)min_u64(body_ticks, UINT32_MAX),
 		relaxed);
 	if (body_ticks >= k->spin_ticks) {
@@ -266,7 +279,7 @@ void kind_sample(struct lkdf_kind *k, uint64_t body_ticks)
 	}
 	nr = a_load(&k->nr_short, relaxed) + 1;
 	a_store(&k->nr_short, nr, relaxed);
-	if (nr >= SAMPLES && slow & (SLOW_UNSAMPLED | SLOW_LONG))
+	if (nr >= SAMPLES && slow & ~SLOW_STAYS)
 		a_store(&k->slow, slow & SLOW_STAYS, relaxed);
 }
 

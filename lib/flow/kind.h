@@ -8,7 +8,8 @@
  *	SLOW_LONG       longer than the spin window: look after idle workers
  *			before each body, and measure each
  *	SLOW_TRACED     bodies are recorded: measure each, change nothing else
- *	SLOW_GENERAL    blocking, limits, on_cancel: runs as a task of its own
+ *	SLOW_SAMPLED    the same for the next few: they may be another length
+ *now SLOW_GENERAL    blocking, limits, on_cancel: runs as a task of its own
  */
 #ifndef FLOW_KIND_H
 #define FLOW_KIND_H
@@ -23,7 +24,9 @@
 #define SLOW_LONG 2u
 #define SLOW_GENERAL 4u
 #define SLOW_TRACED 8u
+#define SLOW_SAMPLED 16u
 #define SLOW_STAYS (SLOW_GENERAL | SLOW_TRACED)
+#define SLOW_BUT_SHORT (SLOW_TRACED | SLOW_SAMPLED)
 
 #define MAX_LIMITS 4
 #define NAME_SIZE 64
@@ -53,6 +56,7 @@ struct lkdf_kind {
 	_Atomic(uint32_t) slow;
 	_Atomic(uint32_t) body_ticks; /* the last sample */
 	_Atomic(uint32_t) nr_short; /* samples in a row */
+	_Atomic(uint32_t) least_ticks; /* the shortest sample; 0: none */
 
 	/* Set at create, constant afterwards. */
 	struct lkdf *rt;
@@ -122,6 +126,9 @@ struct lkdf_kind *kind_following(struct lkdf_kind *k, lkdf_fn fn);
 
 /* A body took so long: is the kind short? */
 void kind_sample(struct lkdf_kind *k, uint64_t body_ticks);
+
+/* Is a kind that was short still so? Its next bodies tell. */
+void kind_sample_again(struct lkdf_kind *k);
 
 /* Calls the body of a graph's task, and looks how long it takes. */
 int kind_call_timed(struct lkdf_kind *k, struct lkdf_ctx *c, void *arg);

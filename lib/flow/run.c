@@ -14,6 +14,7 @@
 #include "flow/runtime.h"
 #include "flow/sources.h"
 #include "flow/task.h"
+#include "sched/keep.h"
 #include "sched/tick.h"
 
 #include <errno.h>
@@ -64,7 +65,7 @@ static enum before before(struct burst *b, uint32_t index)
 {
 	struct lkdf_kind *k = b->recs[index].kind;
 	uint32_t slow = a_load(&k->slow, relaxed);
-	bool is_short = !(slow & ~SLOW_TRACED);
+	bool is_short = !(slow & ~SLOW_BUT_SHORT);
 	struct worker *w = b->w;
 
 	if (a_load(&w->attn, relaxed) & ATTN_LOOK) {
@@ -125,7 +126,7 @@ needs_look(struct burst *b, struct lkdf_kind *k)
 	if (likely(!(attn | slow | b->hindered)))
 		return false;
 	if (unlikely(attn & ATTN_CLOCK)) {
-		attn = worker_look(b->w, !(slow & ~SLOW_TRACED));
+		attn = worker_look(b->w, !(slow & ~SLOW_BUT_SHORT));
 		if (!(attn | slow | b->hindered))
 			return false;
 	}
@@ -295,7 +296,7 @@ static __attribute__((noinline)) void look_around(struct worker *w,
 						  struct lkdf_kind *k)
 {
 	if (worker_has_clock(w))
-		worker_look(w, !(a_load(&k->slow, relaxed) & ~SLOW_TRACED));
+		worker_look(w, !(a_load(&k->slow, relaxed) & ~SLOW_BUT_SHORT));
 	if (worker_is_wanted(w) && worker_has_private(w))
 		worker_offer(w, false, 0);
 }
@@ -336,6 +337,7 @@ static void run_link(struct burst *b, uint64_t item)
 	burst_leave_frame(b);
 	switch ((enum link_type)LINK_TYPE(item)) {
 	case LINK_TASK:
+		keep_end(b->w);
 		if (unlikely(a_load(&b->w->attn, relaxed) & ~ATTN_LOOK))
 			look_around(b->w, task_of(link)->kind);
 		expect_tasks(b->w);
@@ -368,6 +370,7 @@ static void look_at_ring(struct burst *b, uint64_t item)
 static bool pick(struct worker *w, uint64_t *item)
 {
 	if (worker_should_look(w)) {
+		keep_look(w);
 		worker_take_home(w);
 		if (worker_pop_old(w, item))
 			return true;

@@ -190,6 +190,7 @@ int runtime_open(struct lkdf *rt, const struct runtime_attr *a)
 	rt->nr_blocking = a->nr_blocking;
 	rt->is_placing = a->is_placing;
 	rt->is_rehoming = a->is_rehoming;
+	rt->is_soloing = a->is_soloing;
 	rt->nr_executors = a->nr_workers + a->nr_blocking;
 	pthread_mutex_init(&rt->lock, NULL);
 	pthread_mutex_init(&rt->scope_lock, NULL);

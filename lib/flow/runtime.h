@@ -36,7 +36,7 @@ struct runtime_attr {
 	const char *trace_file; /* "": none */
 	uint64_t memory_limit; /* bytes per node; 0: none */
 	bool is_memory_strict;
-	bool is_placing, keeps_planned, is_rehoming;
+	bool is_placing, keeps_planned, is_rehoming, is_soloing;
 	int memory_huge; /* enum os_huge */
 	int io; /* enum io_mode */
 	uint32_t io_sqpoll_ms;
@@ -53,6 +53,7 @@ struct lkdf {
 	struct lkdf_place *places; /* by node */
 	bool is_placing; /* tasks run where their bytes are */
 	bool is_rehoming; /* see rehome.h */
+	bool is_soloing; /* see solo.h */
 	int bind_error; /* why memory cannot be bound to nodes, or 0 */
 	struct executor *executors; /* workers, then the blocking pool */
 	struct trace trace;

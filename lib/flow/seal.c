@@ -9,6 +9,7 @@
 #include "flow/assign.h"
 #include "flow/frame.h"
 #include "flow/io_chain.h"
+#include "flow/runtime.h"
 #include "flow/settle.h"
 #include "flow/wire.h"
 #include "mem/region.h"
@@ -255,6 +256,15 @@ static int compare_labels(const void *a, const void *b)
 	return x->order < y->order ? -1 : 1;
 }
 
+/* Who has a home stays there, and a token is passed to another run. */
+static bool may_go_solo(const struct lkdf_graph *g)
+{
+	const struct sched *s = &g->rt->sched;
+
+	return g->rt->is_soloing && !s->is_serial && s->nr_workers > 1 &&
+	       g->nr_tasks > 1 && !g->homes && !g->planned && !g->has_tokens;
+}
+
 /* Exactly as many records as tasks; a failure to shrink keeps the surplus. */
 static void trim(struct lkdf_graph *g)
 {
@@ -303,6 +313,7 @@ static int seal(struct lkdf_graph *g, struct lkdf_diag *why)
 	rc = frames_create(g);
 	if (rc)
 		return rc;
+	solo_init(&g->solo, may_go_solo(g));
 	g->is_sealed = true;
 	return 0;
 }

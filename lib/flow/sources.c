@@ -4,6 +4,63 @@
 #include "flow/decide.h"
 #include "flow/planned.h"
 #include "flow/runtime.h"
+#include "sched/keep.h"
+
+/* What all bodies take one after the other; 0: some are not known short. */
+static uint64_t serial_ticks(const struct lkdf_graph *g)
+{
+	const struct lkdf_kind *k;
+	uint64_t ticks = 0;
+	uint32_t i;
+
+	for (i = 0; i < g->nr_recs; i++) {
+		k = g->recs[i].kind;
+		if (a_load(&k->slow, relaxed) & ~SLOW_BUT_SHORT || k->is_io)
+			return 0;
+		ticks += a_load(&k->least_ticks, relaxed);
+	}
+	return ticks;
+}
+
+/* Of frame 0, as all have the same. */
+static void sample_again(const struct lkdf_graph *g)
+{
+	const struct lkdf_kind *last = NULL;
+	uint32_t i;
+
+	for (i = 0; i < g->nr_recs; i++)
+		if (g->recs[i].kind != last) {
+			last = g->recs[i].kind;
+			kind_sample_again(g->recs[i].kind);
+		}
+}
+
+static void begin(struct worker *w, struct frame *f)
+{
+	struct solo *s = &f->graph->solo;
+
+	if (unlikely(solo_is_due(s)) && solo_try(s))
+		sample_again(f->graph);
+	solo_begin(s, &f->solo);
+	if (f->solo.is_solo)
+		keep_begin(w, f->solo.began +
+				      solo_patience(s, w->sched->wake_ticks));
+	else
+		keep_end(w);
+}
+
+void sources_end(struct worker *w, struct frame *f)
+{
+	struct solo *s = &f->graph->solo;
+
+	if (f->solo.is_solo) {
+		keep_end(w);
+		counter_add(w->executor->counters, COUNTER_SOLO, 1);
+	}
+	solo_end(s, &f->solo);
+	if (unlikely(solo_asks(s)))
+		solo_answer(s, serial_ticks(f->graph));
+}
 
 /* While there are more, start stays an item in our deque. */
 void sources_take(struct worker *w, struct frame *f)
@@ -12,6 +69,8 @@ void sources_take(struct worker *w, struct frame *f)
 	uint32_t first = f->next_source, end, source;
 	enum arrival a;
 
+	if (!first && g->solo.is_possible)
+		begin(w, f);
 	end = (uint32_t)min_u64(first + SOURCE_CHUNK, g->nr_sources);
 	f->next_source = end;
 	if (end < g->nr_sources &&

@@ -14,4 +14,7 @@ void sources_start(struct lkdf *rt, struct worker *w, struct frame *f);
 /* Takes the next sources of a frame whose link the worker holds. */
 void sources_take(struct worker *w, struct frame *f);
 
+/* The worker ends a run, where solo.h wants to know. */
+void sources_end(struct worker *w, struct frame *f);
+
 #endif

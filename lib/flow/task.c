@@ -16,6 +16,7 @@
 #include "flow/step.h"
 #include "flow/uses.h"
 #include "mem/heap.h"
+#include "sched/keep.h"
 #include "sched/tick.h"
 
 #include <errno.h>
@@ -243,6 +244,9 @@ static void push_child(struct worker *w, struct task *t)
 struct task *task_of_ctx(struct lkdf_ctx *c)
 {
 	if (unlikely(!c->task)) {
+		/* What comes of it is not what the run was measured with. */
+		if (c->ex->worker)
+			keep_end(c->ex->worker);
 		c->task = task_create_for(c->ex, c->frame, c->index);
 		c->after = AFTER_LOOK;
 		c->nr_bytes = 0;
@@ -255,6 +259,7 @@ struct task *task_of_ctx(struct lkdf_ctx *c)
 static __attribute__((noinline)) int
 spawn_slowly(struct lkdf_ctx *c, struct lkdf_kind *k, const void *arg)
 {
+	bool is_first = !c->task;
 	struct task *parent = task_of_ctx(c), *t;
 	struct executor *ex = c->ex;
 
@@ -269,6 +274,9 @@ spawn_slowly(struct lkdf_ctx *c, struct lkdf_kind *k, const void *arg)
 		push_child(ex->worker, t);
 	else
 		task_start(ex->rt, ex, t);
+	/* The graph's body was taken for a short one, but it may wait now. */
+	if (is_first && ex->worker)
+		worker_share_all(ex->worker);
 	return 0;
 }
 
@@ -463,7 +471,8 @@ enum task_end task_step_slowly(struct lkdf_ctx *c, struct task *t)
 	}
 	if (t->link.flags & TASK_CONTINUES)
 		c->input_err = t->then_err;
-	if (c->ex->worker && a_load(&k->slow, relaxed) != SLOW_TRACED)
+	if (c->ex->worker &&
+	    (a_load(&k->slow, relaxed) & ~SLOW_SAMPLED) != SLOW_TRACED)
 		worker_offer(c->ex->worker, false, 0);
 	rc = is_timed(t) ? call_timed(c, t, fn) : fn(c, t->arg);
 	complete_end(t);

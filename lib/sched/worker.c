@@ -9,9 +9,11 @@
 #include "sched/far.h"
 #include "sched/guest.h"
 #include "sched/intake.h"
+#include "sched/keep.h"
 #include "sched/notify.h"
 #include "sched/sched.h"
 #include "sched/tick.h"
+#include "sched/want.h"
 
 bool worker_pop_class(struct worker *w, uint64_t *item)
 {
@@ -69,8 +71,7 @@ static unsigned share_all(struct worker *w, bool is_short, bool *is_new)
 	return shared;
 }
 
-/* Work in these deques is public: wakes who may take it. */
-static void notify(struct worker *w, unsigned shared)
+void worker_notify(struct worker *w, unsigned shared)
 {
 	struct sched *s = w->sched;
 	bool has_woken = false;
@@ -86,7 +87,7 @@ static void notify(struct worker *w, unsigned shared)
 void worker_share(struct worker *w, unsigned deque)
 {
 	deque_share(&w->deque[deque]);
-	notify(w, 1u << deque);
+	worker_notify(w, 1u << deque);
 }
 
 bool worker_pop_old(struct worker *w, uint64_t *item)
@@ -107,10 +108,15 @@ bool worker_pop_old(struct worker *w, uint64_t *item)
 	return false;
 }
 
-/*
- * WANT stays set while anybody sleeps: sleepers cannot ask again. Once all
- * are awake the next spinner asks for itself.
- */
+/* By the clock where it can be: a kind that was short may be so no more. */
+static void count_behind(struct worker *w, uint64_t body_ticks)
+{
+	uint64_t now = clock_ticks();
+
+	w->behind_ticks += w->offered_at ? now - w->offered_at : body_ticks;
+	w->offered_at = now;
+}
+
 void worker_offer(struct worker *w, bool is_short, uint64_t body_ticks)
 {
 	struct sched *s = w->sched;
@@ -120,42 +126,49 @@ void worker_offer(struct worker *w, bool is_short, uint64_t body_ticks)
 	/* There is nobody else. */
 	if (unlikely(worker_is_alone(w)))
 		return;
+	if (unlikely(keep_is_on(w)) && keep_answers(w, is_short))
+		return;
 	shared = share_all(w, is_short, &is_new);
 	/* Old news are told, and nobody has asked since. */
 	if (!shared || (!is_new && !worker_is_wanted(w)))
 		return;
-	if (!notify_has_sleeper(s)) {
-		w->behind_ticks = 0;
-		a_and(&w->attn, ~ATTN_WANT, relaxed);
+	if (!notify_has_sleeper(s) && want_forget(w)) {
+		w->behind_ticks = w->offered_at = 0;
 		return;
 	}
-	w->behind_ticks += body_ticks;
+	count_behind(w, body_ticks);
 	if (!policy_wake_now(w->behind_ticks, s->wake_ticks, is_short))
 		return;
 	if (!(shared & 1u << DEQUE_BOUND) && !load_is_planned(&w->node->load) &&
 	    notify_has_spinner(s))
 		return;
-	w->behind_ticks = 0;
-	notify(w, shared);
+	w->behind_ticks = w->offered_at = 0;
+	worker_notify(w, shared);
+}
+
+void worker_share_all(struct worker *w)
+{
+	bool is_new = false;
+	unsigned shared = share_all(w, false, &is_new);
+
+	if (shared)
+		worker_notify(w, shared);
 }
 
 void worker_put_off(struct worker *w)
 {
 	w->is_wanted = true;
+	w->offered_at = 0;
 	a_and(&w->attn, ~ATTN_WANT, relaxed);
 }
 
-void worker_recall(struct worker *w)
+bool worker_push_wanted(struct worker *w, unsigned deque, uint64_t item)
 {
+	if (deque == CLASS_NORMAL && keep_is_on(w))
+		return keep_push(w, item);
 	w->is_wanted = false;
 	a_or(&w->attn, ATTN_WANT, relaxed);
-}
-
-/* Asks a busy victim to share; only a store if nobody has asked yet. */
-static void want(struct worker *victim)
-{
-	if (!(a_load(&victim->attn, relaxed) & ATTN_WANT))
-		a_or(&victim->attn, ATTN_WANT, relaxed);
+	return deque_push(&w->deque[deque], item);
 }
 
 /*
@@ -198,9 +211,10 @@ static bool steal_from(struct worker *w, int i, uint64_t *item)
 	struct worker *victim = &w->sched->workers[w->victims[i]];
 	bool is_near = i < w->nr_near;
 	int level = is_near ? DEQUE_BOUND : NR_CLASSES - 1;
+	int lowest = keep_holds(victim) ? CLASS_NORMAL + 1 : 0;
 	enum deque_result rc;
 
-	for (; level >= 0; level--) {
+	for (; level >= lowest; level--) {
 		if (!is_left(&victim->deque[level]))
 			continue;
 		do {
@@ -218,7 +232,8 @@ static bool steal_from(struct worker *w, int i, uint64_t *item)
 			return true;
 		}
 	}
-	want(victim);
+	if (!lowest)
+		want_ask(victim);
 	return false;
 }
 
@@ -268,11 +283,13 @@ static unsigned waiting_at(struct sched_node *node, bool is_home)
 	return found;
 }
 
-/* Of another node: is it ours to take? See far.h. */
+/* Is it not ours to take? See keep.h and, of another node, far.h. */
 static bool is_kept(struct worker *w, struct worker *victim, int level)
 {
 	uint64_t item;
 
+	if (level <= CLASS_NORMAL && keep_holds(victim))
+		return true;
 	return deque_peek(&victim->deque[level], &item) &&
 	       item_is_planned(item) && !far_allows(w, victim->node);
 }
@@ -303,6 +320,17 @@ static unsigned public_for(struct worker *w)
 	return found;
 }
 
+/* Spinner -> sleeper, and all know that somebody has nothing to do. */
+static void announce(struct worker *w)
+{
+	struct sched *s = w->sched;
+	int i;
+
+	park_announce(&w->node->park);
+	for (i = 0; i < s->nr_workers - 1; i++)
+		want_ask(&s->workers[w->victims[i]]);
+}
+
 static bool is_stopping(struct worker *w)
 {
 	/* [sched.stopping] after we said that we sleep; pairs with
@@ -319,12 +347,12 @@ static uint64_t sleep_once(struct worker *w)
 	struct sched *s = w->sched;
 	uint64_t ticks = s->spin_ticks;
 	int64_t left, armed;
-	int i;
 
-	for (i = 0; i < s->nr_workers - 1; i++)
-		want(&s->workers[w->victims[i]]);
-	park_announce(&w->node->park);
+	/* Asleep it has nothing to keep. */
+	a_store(&w->keeps_until, 0, relaxed);
+	announce(w);
 	left = timers_arm(&s->timers, &armed);
+	left = (int64_t)min_u64((uint64_t)left, (uint64_t)keep_nap(w));
 	if (unlikely(w->io_waits))
 		left = (int64_t)min_u64((uint64_t)left, IO_RETRY_NS);
 	if (s->nr_worker_nodes > 1 && s->ops.doze)
@@ -355,7 +383,7 @@ static void step_aside(struct worker *w)
 
 	if (!guest_is_here(s) || start - w->crowded_at < s->crowded_ticks)
 		return;
-	park_announce(&w->node->park);
+	announce(w);
 	if (!public_for(w) && !is_stopping(w)) {
 		guest_forget(s);
 		sched_yield();
@@ -407,13 +435,21 @@ static bool find(struct worker *w, uint64_t *item)
 	/* On our way here we may have taken the token of one that sleeps on. */
 	if (!found)
 		park_wake_all(&w->node->park);
+	/*
+	 * And whoever sleeps on may have been taken for awake by us, who gave
+	 * up what it had asked for.
+	 */
+	if (found && notify_has_sleeper(s))
+		want_ask(w);
 	/* The woken wakes the next, if there is more than it took. */
 	if (park_found(&w->node->park) && found && notify_has_sleeper(s))
-		notify(w, public_for(w));
+		worker_notify(w, public_for(w));
 	if (found && s->nr_worker_nodes > 1 && s->ops.leave)
 		s->ops.leave(w);
-	if (found)
+	if (found) {
+		w->keep_nap_ns = 0;
 		worker_pass_time(w);
+	}
 	return found;
 }
 

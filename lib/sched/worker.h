@@ -72,6 +72,9 @@ struct worker {
 	/* Any thread sets, this worker clears. */
 	_Alignas(REGION_PAGE) _Atomic(uint32_t) attn;
 
+	/* This worker sets, others read; see keep.h. */
+	_Atomic(uint64_t) keeps_until;
+
 	/* Set before the thread starts, constant afterwards. */
 	struct executor *executor;
 	struct sched *sched;
@@ -90,7 +93,8 @@ struct worker {
 	uint32_t nr_looks;
 	uint32_t nr_ticks; /* see tick.h */
 	bool is_wanted; /* WANT, put off until there is something to share */
-	uint64_t behind_ticks; /* time spent on short bodies since WANT */
+	uint64_t behind_ticks; /* work lay behind short bodies since WANT */
+	uint64_t offered_at; /* ticks, while it does; or 0 */
 	uint64_t rng;
 	struct io_ring *io; /* of the layer above; NULL: none */
 	bool io_has_failed; /* and there will be none */
@@ -99,6 +103,7 @@ struct worker {
 	struct io_ring *io_far; /* of another node, to be taken from; or NULL */
 	uint64_t idle_since; /* ticks; while it looks for work */
 	uint64_t crowded_at; /* ticks; when others kept its CPU, see spin() */
+	int64_t keep_nap_ns; /* beside others that keep their work */
 	unsigned nr_holding; /* joins on this stack whose tasks hold limits */
 
 	/* This worker pushes and pops, the others steal. */
@@ -124,7 +129,9 @@ static inline bool worker_is_wanted(struct worker *w)
  * put off until the next push.
  */
 void worker_put_off(struct worker *w);
-void worker_recall(struct worker *w);
+
+/* There is: WANT is back, or in a deque that is kept the item is public. */
+bool worker_push_wanted(struct worker *w, unsigned deque, uint64_t item);
 
 /* This worker only. False: the deque is full, the item is the caller's. */
 static inline bool worker_push(struct worker *w, unsigned deque, uint64_t item)
@@ -132,7 +139,7 @@ static inline bool worker_push(struct worker *w, unsigned deque, uint64_t item)
 	if (unlikely(deque != CLASS_NORMAL))
 		w->other_classes |= 1u << deque;
 	if (unlikely(w->is_wanted))
-		worker_recall(w);
+		return worker_push_wanted(w, deque, item);
 	return deque_push(&w->deque[deque], item);
 }
 
@@ -177,6 +184,13 @@ bool worker_pop_old(struct worker *w, uint64_t *item);
 
 /* Makes what is private of one deque public; wakes a sleeper if need be. */
 void worker_share(struct worker *w, unsigned deque);
+
+/* There is public work, a bit for each deque: wakes who may take it. */
+void worker_notify(struct worker *w, unsigned shared);
+
+/* All that is private gets public, and a sleeper is woken, whatever was told.
+ */
+void worker_share_all(struct worker *w);
 
 /* A worker's thread, or in serial mode the caller until nothing is left. */
 void worker_run(struct worker *w);

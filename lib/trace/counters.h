@@ -20,6 +20,7 @@
 	X(WAKES, "wakes", "times", "woke another worker")                      \
 	X(IDLE_NS, "idle_ns", "ns", "time spent looking for work or asleep")   \
 	X(RUNS, "runs", "runs", "runs of graphs that have ended")              \
+	X(SOLO, "runs.solo", "runs", "of these, kept by one worker")           \
 	X(FAILED, "failed", "tasks", "tasks that failed")                      \
 	X(SKIPPED, "skipped", "tasks", "not called, an input had failed")      \
 	X(CANCELLED, "cancelled", "tasks", "not called, cancelled before")     \

@@ -147,6 +147,12 @@ NOT_REACHED(int, err, int rc, const char *fmt, ...)
 
 #pragma GCC diagnostic pop
 
+void sources_end(struct worker *w, struct frame *f)
+{
+	(void)w;
+	(void)f;
+}
+
 /* As sources_start() in run.c, but for the worker's own deque. */
 void sources_start(struct lkdf *r, struct worker *w, struct frame *f)
 {

@@ -108,7 +108,7 @@ static void init_worker(int id, int nr, bool is_spread)
 		victims[id][i] = (id + 1 + i) % nr;
 	for (i = 0; i < NR_DEQUES; i++)
 		deque_init(&w->deque[i], slots[id][i], 3);
-	w->behind_ticks = 0;
+	w->behind_ticks = w->offered_at = 0;
 }
 
 static void init_node(int id, int nr)
@@ -310,6 +310,36 @@ static void offer_when_wanted(int id)
 	stop();
 }
 
+/*
+ * The same, asked by one that is still awake: what is shared then is taken back
+ * before that one sleeps, and new work comes.
+ */
+static void taken_back(int id)
+{
+	struct worker *w = &workers[0];
+	uint64_t item;
+
+	if (id) {
+		worker_run(&workers[id]);
+		return;
+	}
+	plain_store(&payload, 1);
+	worker_push(w, CLASS_NORMAL, (uint64_t)(uintptr_t)&child);
+	while (!worker_is_wanted(w))
+		a_pause();
+	worker_offer(w, true, 0);
+	if (worker_pop(w, &item)) {
+		mc_see("back");
+		worker_push(w, CLASS_NORMAL, item);
+	}
+	while (!a_load(&nr_started, relaxed)) {
+		if (worker_is_wanted(w))
+			worker_offer(w, false, 0);
+		a_pause();
+	}
+	stop();
+}
+
 static void only_stop(int id)
 {
 	if (id)
@@ -351,6 +381,12 @@ static const struct mc_scenario table[] = {
 	{ ROW("private work is offered, one idle", 2, 2, init_two,
 	      offer_when_wanted),
 	  .final = ran_once },
+	{ ROW("what was shared is taken back, one idle", 2, 2, init_two,
+	      taken_back),
+	  .final = ran_once, .must_see = { "back" } },
+	{ ROW("what was shared is taken back, one idle elsewhere", 2, 2,
+	      init_two_nodes, taken_back),
+	  .final = ran_once, .must_see = { "back" } },
 	{ ROW("a child in the deque, one idle elsewhere", 2, 3, init_two_nodes,
 	      deque_and_body),
 	  .final = ran_once, .must_see = { "woken" } },

@@ -188,7 +188,7 @@ static void init_worker(int id)
 	w->other_classes = 0;
 	w->nr_picks = 0;
 	w->look_at = INBOX_EVERY;
-	w->behind_ticks = 0;
+	w->behind_ticks = w->offered_at = 0;
 	w->io = NULL;
 	w->io_has_failed = w->io_waits = false;
 	w->io_far = NULL;

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/* How a graph's runs go, shared or solo, after the times that they took. */
+#include "flow/solo.h"
+
+#include "tests/tap.h"
+
+#include <string.h>
+
+#define SERIAL 1000
+
+static struct solo s;
+static uint64_t now;
+
+static void start(void)
+{
+	memset(&s, 0, sizeof(s));
+	solo_init(&s, true);
+}
+
+/* One run; answers what it is asked. True: it went solo. */
+static bool run(uint64_t shared, uint64_t solo)
+{
+	struct solo_run r;
+
+	if (solo_is_due(&s))
+		solo_try(&s);
+	solo_begin(&s, &r);
+	r.began = now;
+	now += r.is_solo ? solo : shared;
+	if (r.is_measured)
+		solo_end_at(&s, &r, now);
+	if (solo_asks(&s))
+		solo_answer(&s, SERIAL);
+	return r.is_solo;
+}
+
+/* So many runs; how many of them went solo. */
+static int runs(int nr, uint64_t shared, uint64_t solo)
+{
+	int nr_solo = 0;
+
+	while (nr--)
+		nr_solo += run(shared, solo);
+	return nr_solo;
+}
+
+static void faster_way_is_found(void)
+{
+	int nr;
+
+	start();
+	is(runs(SOLO_FIRST, 3000, 1500), 0, "the first runs are shared");
+	is(runs(SOLO_ASKED + SOLO_RUNS, 3000, 1500), 0, "and measured");
+	nr = runs(1000, 3000, 1500);
+	ok(nr > 960 && nr < 1000,
+	   "solo is faster: %d of 1000 go so, the rest "
+	   "are trials",
+	   nr);
+	start();
+	runs(SOLO_FIRST + SOLO_ASKED + SOLO_RUNS, 3000, 6000);
+	ok(runs(SOLO_RUNS, 3000, 6001) < SOLO_RUNS,
+	   "twice as slow: the trial ends early");
+	is(runs(SOLO_HOLD, 3000, 6000), 0, "and holds");
+	start();
+	runs(SOLO_FIRST + SOLO_ASKED + SOLO_RUNS, 3000, 2990);
+	is(runs(SOLO_RUNS, 3000, 2990), SOLO_RUNS, "a bit faster is tried");
+	is(runs(SOLO_HOLD, 3000, 2990), 0, "but nothing changes for it");
+}
+
+static void trials_get_rare(void)
+{
+	int nr;
+
+	start();
+	nr = runs(100000, 3000, 3000);
+	ok(nr >= 50 * SOLO_RUNS && nr < 100 * SOLO_RUNS + 200,
+	   "%d of 100000 runs go the wrong way where it costs nothing", nr);
+	start();
+	nr = runs(100000, 3000, 60000);
+	ok(nr > 0 && nr < 100, "%d where it costs 20 times as much", nr);
+}
+
+static void who_shares_well_is_left_alone(void)
+{
+	start();
+	is(runs(5000, SERIAL - 10, SERIAL), 0, "faster than all bodies");
+	ok(runs(5000, SERIAL + 500, SERIAL + 10) > 4000,
+	   "not so any more: it is tried");
+	start();
+	now = 0;
+	is(runs(500, SOLO_TOO_LONG_TICKS * 2, 10), 0, "far too long");
+}
+
+static void not_short(void)
+{
+	struct solo_run r;
+
+	start();
+	runs(SOLO_FIRST, 3000, 1500);
+	ok(solo_is_due(&s) && solo_try(&s), "a trial begins");
+	ok(!solo_try(&s), "once");
+	solo_answer(&s, 0);
+	ok(solo_asks(&s), "an answer before its runs is none");
+	for (int i = 0; i < SOLO_ASKED; i++) {
+		solo_begin(&s, &r);
+		solo_end_at(&s, &r, now += 3000);
+	}
+	solo_answer(&s, 0);
+	ok(!solo_asks(&s) && !solo_is_due(&s), "bodies are long: it is over");
+	is(runs(SOLO_HOLD, 3000, 1500), 0, "and runs are shared");
+}
+
+static void disturbed(void)
+{
+	int i, nr = 0;
+
+	start();
+	runs(SOLO_FIRST + SOLO_ASKED, 3000, 1500);
+	for (i = 0; i < SOLO_RUNS; i++)
+		run(i == 4 || i == 7 ? 300000 : 1600, 1500);
+	for (i = 0; i < SOLO_RUNS; i++)
+		run(1600, i == 3 || i == 8 ? 500000 : 1500);
+	is(runs(SOLO_HOLD, 1600, 1500), SOLO_HOLD,
+	   "two runs of a half that others have kept count for nothing");
+	for (i = 0; i < SOLO_ODD; i++)
+		nr += runs(SOLO_LOOK_EVERY, 3000, 9000);
+	ok(nr > 0, "runs take longer than they did");
+	is(runs(SOLO_FIRST, 3000, 9000), 0, "and are shared again");
+	ok(runs(3000, 3000, 9000) < 100, "which is better now");
+}
+
+static void overlapping(void)
+{
+	struct solo_run a, b;
+
+	start();
+	runs(SOLO_FIRST + SOLO_ASKED, 3000, 1500);
+	solo_begin(&s, &a);
+	a.began = now;
+	runs(SOLO_RUNS, 3000, 1500);
+	solo_begin(&s, &b);
+	ok(b.is_solo && !a.is_solo, "the second half has begun");
+	solo_end_at(&s, &a, now + 1);
+	is(s.nr_told, 0, "a run of the first half does not count in it");
+	now += 1000;
+	b.began = now;
+	solo_end_at(&s, &b, now + 1500);
+	is(s.nr_told, 1, "one of its own does");
+	ok(solo_patience(&s, 7) > 3 * 3000, "it may take longer than shared");
+}
+
+int main(void)
+{
+	tap_start(60);
+	faster_way_is_found();
+	trials_get_rare();
+	who_shares_well_is_left_alone();
+	not_short();
+	disturbed();
+	overlapping();
+	return tap_end();
+}
