@@ -266,12 +266,11 @@ void kind_sample(struct lkdf_kind *k, uint64_t body_ticks)
 {
 	uint32_t slow = a_load(&k->slow, relaxed), nr;
 	uint32_t least = a_load(&k->least_ticks, relaxed);
+	uint32_t ticks = (uint32_t)min_u64(body_ticks, UINT32_MAX);
 
-	if (!least || body_ticks < least)
-		a_store(&k->least_ticks, (uint32_t)body_ticks + !body_ticks,
-			relaxed);
-	a_store(&k->body_ticks, (uint32_t)min_u64(body_ticks, UINT32_MAX),
-		relaxed);
+	if (!least || ticks < least)
+		a_store(&k->least_ticks, ticks + !ticks, relaxed);
+	a_store(&k->body_ticks, ticks, relaxed);
 	if (body_ticks >= k->spin_ticks) {
 		a_store(&k->nr_short, 0, relaxed);
 		a_store(&k->slow, (slow & SLOW_STAYS) | SLOW_LONG, relaxed);
@@ -283,10 +282,26 @@ void kind_sample(struct lkdf_kind *k, uint64_t body_ticks)
 		a_store(&k->slow, slow & SLOW_STAYS, relaxed);
 }
 
+int kind_call(struct lkdf_kind *k, struct lkdf_ctx *c, lkdf_fn fn, void *arg)
+{
+	struct worker *w = c->ex->worker;
+	bool outer;
+	int rc;
+
+	if (!w)
+		return fn(c, arg);
+	/* A join runs other bodies within this one. */
+	outer = w->may_be_long;
+	w->may_be_long = a_load(&k->slow, relaxed) & ~SLOW_BUT_SHORT;
+	rc = fn(c, arg);
+	w->may_be_long = outer;
+	return rc;
+}
+
 int kind_call_timed(struct lkdf_kind *k, struct lkdf_ctx *c, void *arg)
 {
 	uint64_t start = clock_ticks();
-	int rc = k->fn(c, arg);
+	int rc = kind_call(k, c, k->fn, arg);
 	uint64_t end = clock_ticks();
 
 	if (c->put_off)

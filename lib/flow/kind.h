@@ -8,8 +8,8 @@
  *	SLOW_LONG       longer than the spin window: look after idle workers
  *			before each body, and measure each
  *	SLOW_TRACED     bodies are recorded: measure each, change nothing else
- *	SLOW_SAMPLED    the same for the next few: they may be another length
- *now SLOW_GENERAL    blocking, limits, on_cancel: runs as a task of its own
+ *	SLOW_SAMPLED    the next few are measured, nothing else changes
+ *	SLOW_GENERAL    blocking, limits, on_cancel: runs as a task of its own
  */
 #ifndef FLOW_KIND_H
 #define FLOW_KIND_H
@@ -129,6 +129,9 @@ void kind_sample(struct lkdf_kind *k, uint64_t body_ticks);
 
 /* Is a kind that was short still so? Its next bodies tell. */
 void kind_sample_again(struct lkdf_kind *k);
+
+/* Calls a body that may be long: its worker knows meanwhile. */
+int kind_call(struct lkdf_kind *k, struct lkdf_ctx *c, lkdf_fn fn, void *arg);
 
 /* Calls the body of a graph's task, and looks how long it takes. */
 int kind_call_timed(struct lkdf_kind *k, struct lkdf_ctx *c, void *arg);

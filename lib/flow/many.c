@@ -96,6 +96,7 @@ int task_submit_many(struct lkdf *rt, struct lkdf_scope *s,
 	free(m.task);
 	if (done)
 		*done = event;
+	runtime_show(m.ex);
 	sched_drain(&rt->sched);
 	return 0;
 }

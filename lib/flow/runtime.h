@@ -130,6 +130,13 @@ static inline struct executor *runtime_executor(struct lkdf *rt)
 	return ex && ex->rt == rt ? ex : NULL;
 }
 
+/* After what a call of the user's has started; ex may be NULL. */
+static inline void runtime_show(struct executor *ex)
+{
+	if (ex && ex->worker)
+		worker_show(ex->worker);
+}
+
 /* An object of a pool; ex may be NULL. NULL: no memory or the cap. */
 static inline void *runtime_alloc(struct lkdf *rt, struct executor *ex,
 				  enum executor_pool pool)

@@ -8,10 +8,12 @@
  *
  *	HOLDS -> ASKS -> HERE -> THERE -> HOLDS
  *
- * HERE measures the way in which runs go, THERE the other one; a trial is
- * repeated the later the more often nothing changed, and at once if runs take
- * another time than they did. Only graphs whose bodies are all known to be
- * short are tried: that is what model.md, rule 6, allows.
+ * ASKS samples the bodies, HERE measures the way in which runs go, THERE the
+ * other one. Runs that are shared and take less than their bodies in a row are
+ * left alone: that pays. A trial is repeated the later the more often nothing
+ *changed, and at once if runs take another time than they did. Only graphs
+ *whose bodies are all known to be short are tried: that is what model.md, rule
+ *6, allows.
  */
 #ifndef FLOW_SOLO_H
 #define FLOW_SOLO_H
@@ -72,7 +74,7 @@ struct solo {
 	uint32_t nr_told, nr_odd, hold;
 	uint64_t sum, max[2]; /* of this half; the two longest ones */
 	uint64_t here; /* the first half's */
-	uint64_t serial; /* see solo_try() */
+	uint64_t serial; /* see solo_answer() */
 };
 
 /* One run: how it goes, and whether its time is wanted. */

@@ -146,6 +146,7 @@ int task_spawn_with(struct lkdf_ctx *c, const struct lkdf_task *a,
 		task_undo(ex->rt, ex, t);
 	else if (done)
 		*done = event;
+	runtime_show(ex);
 	return rc;
 }
 
@@ -179,6 +180,7 @@ int task_submit(struct lkdf *rt, struct lkdf_scope *s,
 	}
 	if (done)
 		*done = event;
+	runtime_show(ex);
 	sched_drain(&rt->sched);
 	return 0;
 }

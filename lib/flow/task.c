@@ -372,7 +372,7 @@ static int call_timed(struct lkdf_ctx *c, struct task *t, lkdf_fn fn)
 {
 	struct lkdf_kind *k = t->kind;
 	uint64_t start = clock_ticks(), end;
-	int rc = fn(c, t->arg);
+	int rc = kind_call(k, c, fn, t->arg);
 
 	end = clock_ticks();
 	sample(c, k, end - start);

@@ -146,6 +146,18 @@ void worker_offer(struct worker *w, bool is_short, uint64_t body_ticks)
 	worker_notify(w, shared);
 }
 
+void worker_show_made(struct worker *w)
+{
+	bool is_new = false;
+	unsigned shared;
+
+	if (worker_is_alone(w))
+		return;
+	shared = share_all(w, true, &is_new);
+	if (is_new)
+		worker_notify(w, shared);
+}
+
 void worker_share_all(struct worker *w)
 {
 	bool is_new = false;

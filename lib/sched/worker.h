@@ -92,6 +92,7 @@ struct worker {
 	uint32_t look_at; /* of picks: at the inbox */
 	uint32_t nr_looks;
 	uint32_t nr_ticks; /* see tick.h */
+	bool may_be_long; /* the body that runs; see worker_show() */
 	bool is_wanted; /* WANT, put off until there is something to share */
 	uint64_t behind_ticks; /* work lay behind short bodies since WANT */
 	uint64_t offered_at; /* ticks, while it does; or 0 */
@@ -187,6 +188,18 @@ void worker_share(struct worker *w, unsigned deque);
 
 /* There is public work, a bit for each deque: wakes who may take it. */
 void worker_notify(struct worker *w, unsigned shared);
+
+/*
+ * A body has made work. It may go on for long, so others see it at once, if
+ * nothing else is public.
+ */
+void worker_show_made(struct worker *w);
+
+static inline void worker_show(struct worker *w)
+{
+	if (unlikely(w->may_be_long))
+		worker_show_made(w);
+}
 
 /* All that is private gets public, and a sleeper is woken, whatever was told.
  */

@@ -102,6 +102,90 @@ static void short_kinds_meet(int nr, bool has_uses, bool is_general)
 	must(lkdf_close(rt));
 }
 
+/* How a body makes work that it then waits for. */
+enum made {
+	BY_SUBMIT,
+	BY_SUBMIT_MANY,
+	BY_SPAWN,
+	BY_SPAWN_TASK,
+	BY_SIGNAL,
+	NR_MADE,
+};
+
+static const char *const made_names[NR_MADE] = { "submitted", "one of several",
+						 "spawned",
+						 "spawned and urgent",
+						 "let go by an event" };
+
+struct maker {
+	struct lkdf *rt;
+	struct lkdf_kind *child;
+	struct lkdf_event event; /* the child waits for it */
+	enum made how;
+	atomic_int started, has_met;
+};
+
+static int child_starts(struct lkdf_ctx *c, void *arg)
+{
+	(void)c;
+	atomic_store(&(*(struct maker **)arg)->started, 1);
+	return 0;
+}
+
+static int make_and_wait(struct lkdf_ctx *c, void *arg)
+{
+	struct maker *m = *(struct maker **)arg;
+	const struct lkdf_task *t =
+		ATTR(lkdf_task, .kind = m->child, .arg = &m);
+	int i;
+
+	if (m->how == BY_SUBMIT)
+		must(lkdf_submit(m->rt, NULL, t, NULL));
+	else if (m->how == BY_SUBMIT_MANY)
+		must(lkdf_submit_many(m->rt, NULL, &t, 1, NULL));
+	else if (m->how == BY_SPAWN)
+		must(lkdf_spawn(c, m->child, &m));
+	else if (m->how == BY_SPAWN_TASK)
+		must(lkdf_spawn_task(c,
+				     ATTR(lkdf_task, .kind = m->child,
+					  .arg = &m, .prio = LKDF_HIGH),
+				     NULL));
+	else
+		must(lkdf_event_signal(m->event, 0));
+	for (i = 0; i < 20000 && !atomic_load(&m->started); i++)
+		api_nap_ns(1000000);
+	atomic_store(&m->has_met, atomic_load(&m->started));
+	return 0;
+}
+
+/* A body that is not known to be short waits for what it has made. */
+static void made_in_a_body(enum made how)
+{
+	struct maker m = { .how = how, .rt = api_open_workers(2) }, *arg = &m;
+	struct lkdf_kind *k =
+		api_kind(m.rt, "makes", make_and_wait, sizeof(arg), 0);
+
+	m.child = api_kind(m.rt, "child", child_starts, sizeof(arg), 0);
+	if (how == BY_SIGNAL) {
+		must(lkdf_event_create(m.rt, 1, 0, &m.event));
+		must(lkdf_submit(m.rt, NULL,
+				 ATTR(lkdf_task, .kind = m.child, .arg = &arg,
+				      .after = &m.event, .nr_after = 1),
+				 NULL));
+	}
+	/* Workers sleep by then. */
+	api_nap_ns(5000000);
+	must(api_call(m.rt, k, &arg));
+	must(lkdf_scope_wait(m.rt, NULL, -1));
+	ok(atomic_load(&m.has_met), "%s by a body: starts elsewhere",
+	   made_names[how]);
+	if (how == BY_SIGNAL)
+		lkdf_event_put(m.event);
+	lkdf_kind_put(m.child);
+	lkdf_kind_put(k);
+	must(lkdf_close(m.rt));
+}
+
 int main(void)
 {
 	int nr, how;
@@ -115,5 +199,7 @@ int main(void)
 	for (nr = 2; nr <= MAX_WORKERS; nr *= 2)
 		for (how = 1; how < 4; how++)
 			short_kinds_meet(nr, how & 1, how & 2);
+	for (how = 0; how < NR_MADE; how++)
+		made_in_a_body((enum made)how);
 	return tap_end();
 }
