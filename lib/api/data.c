@@ -235,5 +235,6 @@ int lkdf_use_end(struct lkdf_ctx *c, unsigned use, bool untouched)
 	if (untouched && c->frame)
 		values_untouched(c->frame, c->index, use);
 	use_leave(c->ex, u, 0, NULL);
+	runtime_show(c->ex);
 	return 0;
 }

@@ -130,7 +130,7 @@ static inline struct executor *runtime_executor(struct lkdf *rt)
 	return ex && ex->rt == rt ? ex : NULL;
 }
 
-/* After what a call of the user's has started; ex may be NULL. */
+/* After a call of the user's that may have made work; ex may be NULL. */
 static inline void runtime_show(struct executor *ex)
 {
 	if (ex && ex->worker)

@@ -4,7 +4,9 @@
  * it brings (flow/solo.h). What it has is public as ever, one item at least,
  * but until a time that the worker says thieves leave alone what is NORMAL or
  * below, and nobody is woken for it. Whoever finds no more than that sleeps for
- * a while only, so once the time is over somebody comes.
+ * a while only, so once the time is over somebody comes. Those that slept
+ *before are told by the worker, which looks at the time whenever it looks at
+ *the inbox.
  *
  *	0            keeps nothing, and has not since it last slept
  *	KEPT_LATELY  keeps nothing now

@@ -161,8 +161,11 @@ void worker_show_made(struct worker *w)
 void worker_share_all(struct worker *w)
 {
 	bool is_new = false;
-	unsigned shared = share_all(w, false, &is_new);
+	unsigned shared;
 
+	if (worker_is_alone(w))
+		return;
+	shared = share_all(w, false, &is_new);
 	if (shared)
 		worker_notify(w, shared);
 }

@@ -94,8 +94,8 @@ struct worker {
 	uint32_t nr_ticks; /* see tick.h */
 	bool may_be_long; /* the body that runs; see worker_show() */
 	bool is_wanted; /* WANT, put off until there is something to share */
-	uint64_t behind_ticks; /* work lay behind short bodies since WANT */
-	uint64_t offered_at; /* ticks, while it does; or 0 */
+	uint64_t behind_ticks; /* work lay so long behind short bodies */
+	uint64_t offered_at; /* ticks: and does since then; 0: not now */
 	uint64_t rng;
 	struct io_ring *io; /* of the layer above; NULL: none */
 	bool io_has_failed; /* and there will be none */
@@ -201,8 +201,7 @@ static inline void worker_show(struct worker *w)
 		worker_show_made(w);
 }
 
-/* All that is private gets public, and a sleeper is woken, whatever was told.
- */
+/* All that is private gets public, and sleepers hear of all that is. */
 void worker_share_all(struct worker *w);
 
 /* A worker's thread, or in serial mode the caller until nothing is left. */

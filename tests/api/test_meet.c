@@ -109,20 +109,22 @@ enum made {
 	BY_SPAWN,
 	BY_SPAWN_TASK,
 	BY_SIGNAL,
+	BY_USE_END,
 	NR_MADE,
 };
 
-static const char *const made_names[NR_MADE] = { "submitted", "one of several",
-						 "spawned",
-						 "spawned and urgent",
-						 "let go by an event" };
+static const char *const made_names[NR_MADE] = {
+	"submitted",	      "one of several",	    "spawned",
+	"spawned and urgent", "let go by an event", "next to use a data"
+};
 
 struct maker {
 	struct lkdf *rt;
 	struct lkdf_kind *child;
+	struct lkdf_data *data; /* the body's use of it ends early */
 	struct lkdf_event event; /* the child waits for it */
 	enum made how;
-	atomic_int started, has_met;
+	atomic_int started, has_met, is_next_there;
 };
 
 static int child_starts(struct lkdf_ctx *c, void *arg)
@@ -130,6 +132,14 @@ static int child_starts(struct lkdf_ctx *c, void *arg)
 	(void)c;
 	atomic_store(&(*(struct maker **)arg)->started, 1);
 	return 0;
+}
+
+/* The next one that uses it has come, and waits. */
+static void end_use(struct lkdf_ctx *c, struct maker *m)
+{
+	while (!atomic_load(&m->is_next_there))
+		api_nap_ns(1000000);
+	must(lkdf_use_end(c, 0, false));
 }
 
 static int make_and_wait(struct lkdf_ctx *c, void *arg)
@@ -150,8 +160,10 @@ static int make_and_wait(struct lkdf_ctx *c, void *arg)
 				     ATTR(lkdf_task, .kind = m->child,
 					  .arg = &m, .prio = LKDF_HIGH),
 				     NULL));
-	else
+	else if (m->how == BY_SIGNAL)
 		must(lkdf_event_signal(m->event, 0));
+	else
+		end_use(c, m);
 	for (i = 0; i < 20000 && !atomic_load(&m->started); i++)
 		api_nap_ns(1000000);
 	atomic_store(&m->has_met, atomic_load(&m->started));
@@ -165,6 +177,7 @@ static void made_in_a_body(enum made how)
 	struct lkdf_kind *k =
 		api_kind(m.rt, "makes", make_and_wait, sizeof(arg), 0);
 
+	m.data = zeros(m.rt, NULL, 1);
 	m.child = api_kind(m.rt, "child", child_starts, sizeof(arg), 0);
 	if (how == BY_SIGNAL) {
 		must(lkdf_event_create(m.rt, 1, 0, &m.event));
@@ -175,12 +188,16 @@ static void made_in_a_body(enum made how)
 	}
 	/* Workers sleep by then. */
 	api_nap_ns(5000000);
-	must(api_call(m.rt, k, &arg));
+	must(submit_on(m.rt, k, &arg, ON(m.data, LKDF_RW), NULL));
+	if (how == BY_USE_END)
+		must(submit_on(m.rt, m.child, &arg, ON(m.data, LKDF_RW), NULL));
+	atomic_store(&m.is_next_there, 1);
 	must(lkdf_scope_wait(m.rt, NULL, -1));
 	ok(atomic_load(&m.has_met), "%s by a body: starts elsewhere",
 	   made_names[how]);
 	if (how == BY_SIGNAL)
 		lkdf_event_put(m.event);
+	lkdf_data_put(m.data);
 	lkdf_kind_put(m.child);
 	lkdf_kind_put(k);
 	must(lkdf_close(m.rt));
