@@ -26,6 +26,7 @@ struct thread {
 		void *cache;
 	} memory[THREAD_MEMORIES];
 	void (*memory_end)(struct thread *t);
+	bool keeps_first; /* of memory: it stays until the thread ends */
 
 	/* The same for free tasks and events of runtimes, by their id. */
 	struct {

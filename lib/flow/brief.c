@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "flow/brief.h"
+#include "flow/brief_call.h"
 
 #include "base/err.h"
 #include "flow/ctx.h"
@@ -57,49 +58,71 @@ static bool is_plain(const struct wiring *w, const struct wire_use *u,
 	return is;
 }
 
-/* Of a task whose uses are plain, one at least. */
-static bool is_quick(const struct brief_use *u, size_t nr)
+/* Of a task whose uses are plain: see struct brief_task. */
+static bool is_quick(const struct brief_use *u, uint32_t nr)
 {
+	uint32_t i, nr_makes = 0;
 	bool is = true;
-	size_t i;
 
-	for (i = 0; i < nr; i++)
+	for (i = 0; i < nr; i++) {
 		is &= !(u[i].flags & BRIEF_EXACT) &&
 		      (u[i].class != BRIEF_LARGE ||
 		       !(u[i].flags & (BRIEF_MAKES | BRIEF_ENDS))) &&
 		      u[i].nr_readers != BRIEF_MANY;
-	return is;
+		nr_makes += (u[i].flags & BRIEF_MAKES) != 0;
+	}
+	return is && nr_makes <= 1;
 }
 
-int brief_index(struct wiring *w, bool is_planned)
+static struct brief_task quick_of(const struct brief_use *u, uint32_t first,
+				  uint32_t nr)
 {
-	const struct wire_use *first = w->uses.items, *u, *end;
-	struct brief_use *b;
+	struct brief_task t = { first, (uint16_t)nr, 0 };
+
+	while (t.makes < nr && !(u[t.makes].flags & BRIEF_MAKES))
+		t.makes++;
+	return t;
+}
+
+static void index_task(struct lkdf_graph *g, uint32_t index)
+{
+	struct wiring *w = g->wiring;
+	const struct wire_use *end, *u = wire_uses(w, index, &end);
+	uint32_t first = w->first[index], nr = (uint32_t)(end - u);
+	struct brief_use *b = w->brief + first;
+
+	if (!nr || !is_plain(w, u, end))
+		return;
+	b->flags |= BRIEF_PLAIN;
+	if (!g->planned && g->recs[index].kind->fn == brief_body &&
+	    is_quick(b, nr))
+		w->brief_task[index] = quick_of(b, first, nr);
+}
+
+int brief_index(struct lkdf_graph *g)
+{
+	struct wiring *w = g->wiring;
+	const struct wire_use *first = w->uses.items;
 	uint32_t i;
 
 	/* Looked at before it is known that a task has no uses. */
 	w->brief = region_alloc((w->uses.nr + 1) * sizeof(*w->brief));
-	if (!w->brief)
+	w->brief_task =
+		region_alloc((w->nr_indices + 1ul) * sizeof(*w->brief_task));
+	if (!w->brief || !w->brief_task)
 		return -ENOMEM;
 	for (i = 0; i < w->uses.nr; i++)
 		w->brief[i] = brief_of(w, &first[i]);
-	for (i = 0; i < w->nr_indices; i++) {
-		u = wire_uses(w, i, &end);
-		b = &w->brief[u - first];
-		if (u < end)
-			b[end - u - 1].flags |= BRIEF_LAST;
-		if (u < end && is_plain(w, u, end))
-			b->flags |= BRIEF_PLAIN;
-		if (b->flags & BRIEF_PLAIN && !is_planned &&
-		    is_quick(b, (size_t)(end - u)))
-			b->flags |= BRIEF_QUICK;
-	}
+	for (i = 0; i < w->nr_indices; i++)
+		index_task(g, i);
 	return 0;
 }
 
 void brief_free(struct wiring *w)
 {
 	region_free(w->brief, (w->uses.nr + 1) * sizeof(*w->brief));
+	region_free(w->brief_task,
+		    (w->nr_indices + 1ul) * sizeof(*w->brief_task));
 }
 
 /* ---- of a frame --------------------------------------------------------- */
@@ -110,7 +133,7 @@ int brief_create(struct frame *f)
 	bool has_many = false;
 	uint32_t i;
 
-	f->values.first = w->first;
+	f->values.brief_task = w->brief_task;
 	f->values.brief = w->brief;
 	for (i = 0; i < w->vars.nr; i++) {
 		has_many |= wire_var(w, i)->nr_readers > READERS_MAX;
@@ -143,26 +166,12 @@ void brief_destroy(struct frame *f)
 
 /* ---- bytes -------------------------------------------------------------- */
 
-static __attribute__((noinline)) void
-take_away_slowly(const struct lkdf_graph *g, struct cache *c,
-		 const struct brief_use *u, void *p)
+void brief_free_slowly(const struct lkdf_graph *g, struct cache *c,
+		       const struct brief_use *u, void *p)
 {
 	if (u->flags & BRIEF_DROPS)
 		wire_var(g->wiring, u->var)->data->drop(p);
 	heap_free(g->rt->heap, c, p);
-}
-
-/* Of BRIEF_QUICK uses: of a class, and nobody is told. */
-static inline void take_away_small(struct frame *f, struct cache *c,
-				   const struct brief_use *u, struct value *v)
-{
-	void *p = v->bytes;
-
-	v->bytes = NULL;
-	if (likely(p != NULL) &&
-	    unlikely(!heap_free_known(f->values.heap, c,
-				      v->maker & MAKER_MEMORY, u->class, p)))
-		take_away_slowly(f->graph, c, u, p);
 }
 
 static void take_away(struct frame *f, struct cache *c,
@@ -172,26 +181,21 @@ static void take_away(struct frame *f, struct cache *c,
 
 	if (p && (!c || u->class == BRIEF_LARGE || u->flags & BRIEF_DROPS)) {
 		v->bytes = NULL;
-		take_away_slowly(f->graph, c, u, p);
+		brief_free_slowly(f->graph, c, u, p);
 	} else {
-		take_away_small(f, c, u, v);
+		brief_take_away(f, c, u, v);
 	}
 }
 
-/* Of the last run: nobody was told to be its last reader. */
-static __attribute__((noinline)) void take_left(struct frame *f,
-						struct cache *c,
-						const struct brief_use *u,
-						struct value *v)
+void brief_take_left(struct frame *f, struct cache *c,
+		     const struct brief_use *u, struct value *v)
 {
 	take_away(f, c, u, v);
 	readers_reset(&v->readers);
 }
 
-static __attribute__((noinline)) void *bring_slowly(const struct executor *ex,
-						    struct frame *f,
-						    const struct brief_use *u,
-						    struct value *v)
+void *brief_bring_slowly(const struct executor *ex, struct frame *f,
+			 const struct brief_use *u, struct value *v)
 {
 	const struct lkdf_data *d = wire_var(f->graph->wiring, u->var)->data;
 	struct heap *h = f->values.heap;
@@ -206,34 +210,17 @@ static __attribute__((noinline)) void *bring_slowly(const struct executor *ex,
 	return v->bytes;
 }
 
-/* Of a class. NULL: no memory. */
-static inline void *bring_small(const struct executor *ex, struct frame *f,
-				struct cache *c, const struct brief_use *u,
-				struct value *v)
-{
-	void *p;
-
-	if (unlikely(v->bytes))
-		take_left(f, c, u, v);
-	p = heap_alloc_from(c->local, u->class);
-	if (unlikely(!p))
-		return bring_slowly(ex, f, u, v);
-	v->maker = (uint32_t)ex->id << MAKER_SHIFT | c->memory;
-	v->bytes = p;
-	return p;
-}
-
 static void *bring(const struct executor *ex, struct frame *f, struct cache *c,
 		   const struct brief_use *u, struct value *v)
 {
 	void *p;
 
 	if (v->bytes)
-		take_left(f, c, u, v);
+		brief_take_left(f, c, u, v);
 	if (c && u->class != BRIEF_LARGE)
-		p = bring_small(ex, f, c, u, v);
+		p = brief_bring(ex, f, c, u, v);
 	else
-		p = bring_slowly(ex, f, u, v);
+		p = brief_bring_slowly(ex, f, u, v);
 	/* Nobody is on the maker's worker. */
 	if (u->flags & BRIEF_EXACT)
 		v->maker |= NO_MAKER << MAKER_SHIFT;
@@ -299,7 +286,7 @@ void brief_used(struct frame *f, uint32_t index)
 
 /* ---- around a body ------------------------------------------------------ */
 
-static __attribute__((noinline)) int no_bytes(struct lkdf_ctx *c, uint32_t var)
+int brief_no_bytes(struct lkdf_ctx *c, uint32_t var)
 {
 	const struct lkdf_data *d =
 		wire_var(c->frame->graph->wiring, var)->data;
@@ -310,15 +297,17 @@ static __attribute__((noinline)) int no_bytes(struct lkdf_ctx *c, uint32_t var)
 	return err(-ENOMEM, "no memory for %s", data_text(d, 0, text));
 }
 
-static inline lkdf_fn body_of(const struct lkdf_ctx *c)
+/* A body may have met other heaps, and the thread's cache be given back. */
+static struct cache *cache_of(const struct lkdf_ctx *c)
 {
-	return c->frame->recs[c->index].kind->body;
+	return heap_cache_of(c->frame->values.heap, &c->ex->record);
 }
 
-static __attribute__((noinline)) int around(struct lkdf_ctx *c, void *arg)
+int brief_body(struct lkdf_ctx *c, void *arg)
 {
 	struct frame *f = c->frame;
-	struct cache *cache = heap_cache_of(f->values.heap, &c->ex->record);
+	struct cache *cache = cache_of(c);
+	lkdf_fn body = f->recs[c->index].kind->body;
 	bool is_planned = f->graph->planned;
 	struct value *var = f->values.var, *v;
 	const struct brief_use *first, *u, *end;
@@ -332,7 +321,7 @@ static __attribute__((noinline)) int around(struct lkdf_ctx *c, void *arg)
 		v = &var[u->var];
 		if (u->flags & BRIEF_MAKES) {
 			if (unlikely(!bring(c->ex, f, cache, u, v)))
-				return no_bytes(c, u->var);
+				return brief_no_bytes(c, u->var);
 			if (is_planned)
 				planned_made(f, u->var, c->ex->node);
 		}
@@ -341,62 +330,10 @@ static __attribute__((noinline)) int around(struct lkdf_ctx *c, void *arg)
 	}
 	if (at)
 		c->nr_bytes = (uint32_t)(end - first);
-	rc = is_planned ? planned_call(c, body_of(c), arg) : body_of(c)(c, arg);
+	rc = is_planned ? planned_call(c, body, arg) : body(c, arg);
 	c->nr_bytes = 0;
 	/* With a task of its own, or dead: at its end. */
 	if (likely(rc >= 0 && !c->task))
-		used(f, cache, (uint32_t)c->ex->id, first, end);
-	return rc;
-}
-
-/* After a body: as used(), of uses that are BRIEF_QUICK. */
-static inline void used_quickly(struct frame *f, struct cache *c,
-				uint32_t executor, const struct brief_use *u)
-{
-	struct value *var = f->values.var, *v;
-
-	for (;; u++) {
-		v = &var[u->var];
-		if (u->flags & BRIEF_ENDS &&
-		    (u->nr_readers <= 1 ||
-		     readers_leave(&v->readers, u->nr_readers,
-				   v->maker >> MAKER_SHIFT == executor)))
-			take_away_small(f, c, u, v);
-		if (u->flags & BRIEF_LAST)
-			return;
-	}
-}
-
-/*
- * As around(), where there is a use and room for all numbers, all bytes are of
- * classes, and nobody counts what moves.
- */
-int brief_body(struct lkdf_ctx *c, void *arg)
-{
-	struct frame *f = c->frame;
-	uint32_t index = f->values.first[c->index];
-	const struct brief_use *first = f->values.brief + index, *u = first;
-	struct cache *cache = heap_cache_of(f->values.heap, &c->ex->record);
-	struct value *var = f->values.var, *v;
-	void **at = c->bytes;
-	int rc;
-
-	if (unlikely(!(first->flags & BRIEF_QUICK) || !at || !cache))
-		return around(c, arg);
-	for (;; u++) {
-		v = &var[u->var];
-		if (u->flags & BRIEF_MAKES &&
-		    unlikely(!bring_small(c->ex, f, cache, u, v)))
-			return no_bytes(c, u->var);
-		*at++ = v->bytes;
-		if (u->flags & BRIEF_LAST)
-			break;
-	}
-	c->nr_bytes = (uint32_t)(at - c->bytes);
-	rc = body_of(c)(c, arg);
-	c->nr_bytes = 0;
-	/* With a task of its own, or dead: at its end. */
-	if (likely(rc >= 0 && !c->task))
-		used_quickly(f, cache, (uint32_t)c->ex->id, first);
+		used(f, cache_of(c), (uint32_t)c->ex->id, first, end);
 	return rc;
 }

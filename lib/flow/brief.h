@@ -16,6 +16,7 @@
 
 struct frame;
 struct lkdf_ctx;
+struct lkdf_graph;
 struct wiring;
 
 enum brief_flag {
@@ -23,9 +24,7 @@ enum brief_flag {
 	BRIEF_ENDS = 2, /* one reader less after it, or there is none */
 	BRIEF_DROPS = 4, /* the data has a function for it */
 	BRIEF_PLAIN = 8, /* first use: all may be looked up by number */
-	BRIEF_QUICK = 16, /* the same, and nothing is out of the common */
-	BRIEF_LAST = 32, /* last use of its task */
-	BRIEF_EXACT = 64, /* bytes never stay over, see readers.h */
+	BRIEF_EXACT = 16, /* bytes never stay over, see readers.h */
 };
 
 #define BRIEF_LARGE 255
@@ -38,6 +37,17 @@ struct brief_use {
 	uint16_t nr_readers; /* of the var; BRIEF_MANY: see it */
 	uint8_t flags;
 	uint8_t class; /* of its bytes; BRIEF_LARGE: see the data */
+};
+
+/*
+ * A task where nothing is out of the common: its uses are plain, at most one
+ * makes bytes, those that come or go are of classes, and nobody counts what
+ * moves. Constant after seal.
+ */
+struct brief_task {
+	uint32_t first; /* of its uses */
+	uint16_t nr; /* uses; 0: it is no such task */
+	uint16_t makes; /* which of them; nr: none */
 };
 
 /*
@@ -55,18 +65,15 @@ struct value {
 	uint32_t maker;
 };
 
-/*
- * At the end of seal, when uses are in order; with a plan somebody counts what
- * moves. 0 or -ENOMEM.
- */
-int brief_index(struct wiring *w, bool is_planned);
+/* At the end of seal, when uses are in order. 0 or -ENOMEM. */
+int brief_index(struct lkdf_graph *g);
 void brief_free(struct wiring *w);
 
 /* A frame's values before its first run, and after its last one. */
 int brief_create(struct frame *f);
 void brief_destroy(struct frame *f);
 
-/* The body of a kind that was wrapped. */
+/* The body of a kind that was wrapped; of quick tasks see brief_call.h. */
 int brief_body(struct lkdf_ctx *c, void *arg);
 
 /* The task is over: its brief inputs are used once less. */

@@ -7,6 +7,7 @@
 #include "flow/deadline.h"
 #include "flow/decide.h"
 #include "flow/facts.h"
+#include "flow/fire.h"
 #include "flow/io_far.h"
 #include "flow/io_ring.h"
 #include "flow/kind.h"
@@ -51,6 +52,7 @@ static void enter_frame(struct burst *b, struct frame *f)
 	b->slot = f->slot;
 	b->ctx.frame = f;
 	b->hindered = burst_hindered(f);
+	b->quick = b->ctx.cache ? f->values.brief_task : NULL;
 	if (unlikely(f->placed))
 		enter_placed(b, f);
 }
@@ -137,65 +139,25 @@ needs_look(struct burst *b, struct lkdf_kind *k)
 	return false;
 }
 
-/* Of a class of its own, or with a node of its own. Returns as below. */
-static __attribute__((noinline)) uint32_t push_special(struct burst *b,
-						       const struct rec *m,
-						       uint32_t index,
-						       uint32_t next)
+/* The body. *is_quick: brief_called() comes after it. */
+static inline __attribute__((always_inline)) int
+call(struct burst *b, const struct rec *r, enum before how, const int chain,
+     bool *is_quick)
 {
-	if (next == NO_TASK && (m->flags & REC_CLASS) == CLASS_NORMAL &&
-	    index - b->home_first < b->nr_home)
-		return index;
-	decide_push(b->w, b->f, index, 0);
-	return next;
-}
+	struct lkdf_kind *k = r->kind;
+	struct lkdf_ctx *c = &b->ctx;
+	const struct brief_task *t;
 
-/* A successor is ready: the first NORMAL one is next, others are pushed. */
-static inline __attribute__((always_inline)) uint32_t
-take_or_push(struct burst *b, const struct rec *m, uint32_t index,
-	     uint32_t next)
-{
-	if (unlikely((m->flags & (REC_CLASS | REC_PLACED)) != CLASS_NORMAL))
-		return push_special(b, m, index, next);
-	if (next == NO_TASK)
-		return index;
-	if (unlikely(!worker_push(b->w, CLASS_NORMAL,
-				  item_make(b->f, index, 0))))
-		decide_spill(b->w, b->f, index, 0);
-	return next;
-}
-
-/* What is special in a run, constant where run_chain() is inlined. */
-enum {
-	CHAIN_TOKENS = 1, /* the graph has some */
-	CHAIN_ALONE = 2, /* there is one worker */
-};
-
-/* Live arrivals at all successors of r. Returns the one to run next. */
-static inline __attribute__((always_inline)) uint32_t
-fire(struct burst *b, struct rec *recs, const struct rec *r, const int chain)
-{
-	uint32_t next = NO_TASK, nr, i;
-	const uint32_t *succ = graph_succ(b->graph, r, &nr);
-	enum arrival a;
-	struct rec *m;
-
-	for (i = 0; i < nr; i++) {
-		m = &recs[succ[i]];
-		if (m->nr_in != 1) {
-			a = chain & CHAIN_ALONE ? rec_arrive_alone(m)
-						: rec_arrive(m);
-			if (a == ARRIVAL_EARLY)
-				continue;
-			rec_rearm(m, graph_nr_in(b->graph, m, succ[i]));
-			if (unlikely(a == ARRIVAL_DEAD)) {
-				decide_push(b->w, b->f, succ[i], ITEM_SKIP);
-				continue;
-			}
-		}
-		next = take_or_push(b, m, succ[i], next);
+	*is_quick = false;
+	if (unlikely(how == BEFORE_TIME))
+		return kind_call_timed(k, c, r->arg);
+	if (chain & CHAIN_QUICK) {
+		t = &b->quick[c->index];
+		*is_quick = likely(t->nr);
+		if (*is_quick)
+			return brief_call(c, t, k->body, r->arg);
 	}
-	return next;
+	return k->fn(c, r->arg);
 }
 
 /*
@@ -213,7 +175,7 @@ run_chain(struct burst *b, uint32_t index, const int chain)
 	uint32_t nr_decided = 0;
 	struct lkdf_kind *k;
 	enum before how;
-	bool is_away = false;
+	bool is_quick, is_away = false;
 	uint64_t item = 0;
 	int rc;
 
@@ -228,11 +190,12 @@ run_chain(struct burst *b, uint32_t index, const int chain)
 			if (is_away)
 				break;
 		}
-		rc = likely(how == BEFORE_RUN) ? k->fn(c, r->arg)
-					       : kind_call_timed(k, c, r->arg);
+		rc = call(b, r, how, chain, &is_quick);
 		is_away = unlikely((rc | c->after) < 0) && !after(b, index, rc);
 		if (unlikely(is_away))
 			break;
+		if (is_quick)
+			brief_called(c, &b->quick[c->index]);
 		nr_decided++;
 		index = fire(b, recs, r, chain);
 		if (chain & CHAIN_TOKENS && r->flags & REC_TOKEN)
@@ -274,6 +237,18 @@ static __attribute__((noinline)) uint64_t run_tokens(struct burst *b,
 	return run_chain(b, index, CHAIN_TOKENS);
 }
 
+static __attribute__((noinline)) uint64_t run_quick(struct burst *b,
+						    uint32_t index)
+{
+	return run_chain(b, index, CHAIN_QUICK);
+}
+
+static __attribute__((noinline)) uint64_t run_quick_alone(struct burst *b,
+							  uint32_t index)
+{
+	return run_chain(b, index, CHAIN_QUICK | CHAIN_ALONE);
+}
+
 /* Returns an item that was taken and is to be run next, or 0. */
 static uint64_t run_item(struct burst *b, uint64_t item)
 {
@@ -286,9 +261,10 @@ static uint64_t run_item(struct burst *b, uint64_t item)
 	else if (unlikely(b->graph->has_tokens))
 		return run_tokens(b, index);
 	else if (worker_is_alone(b->w))
-		return run_alone(b, index);
+		return b->quick ? run_quick_alone(b, index)
+				: run_alone(b, index);
 	else
-		return run_plain(b, index);
+		return b->quick ? run_quick(b, index) : run_plain(b, index);
 	return 0;
 }
 
@@ -381,13 +357,17 @@ static bool pick(struct worker *w, uint64_t *item)
 static void run(struct worker *w, uint64_t item)
 {
 	void *bytes[CTX_NR_BYTES];
+	struct executor *ex = w->executor;
 	struct burst b = {
 		.w = w,
-		.rt = w->executor->rt,
+		.rt = ex->rt,
 		.slot = NO_SLOT,
-		.ctx = { .ex = w->executor, .bytes = bytes },
+		.ctx = { .ex = ex, .bytes = bytes },
 	};
 
+	if (unlikely(!ex->cache))
+		ex->cache = heap_thread_keep(b.rt->heap, &ex->record);
+	b.ctx.cache = ex->cache;
 	io_ring_guard(w);
 	do {
 		if (unlikely(w->io && io_ring_has_news(w->io)))

@@ -32,7 +32,7 @@ struct values {
 
 	/* Set at seal, constant afterwards. */
 	struct heap *heap; /* the runtime's */
-	const uint32_t *first; /* the wiring's, by index */
+	const struct brief_task *brief_task; /* the wiring's, by index */
 	const struct brief_use *brief; /* the same, by use */
 
 	/* When the claim is there. */

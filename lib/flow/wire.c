@@ -372,7 +372,7 @@ int wire_index(struct lkdf_graph *g)
 	if (g->is_settled && sort_uses(g))
 		return -ENOMEM;
 	follow_index(w);
-	return brief_index(w, g->planned) ? no_memory(g) : 0;
+	return brief_index(g) ? no_memory(g) : 0;
 }
 
 const struct wire_use *wire_main(const struct wiring *w,

@@ -104,6 +104,13 @@ unsigned heap_near_memory(const struct heap *h, int node);
  */
 struct cache *heap_thread_cache(struct heap *h);
 
+/*
+ * The same for a thread that works with this heap before all others: it has
+ * the cache until it ends, however many heaps it meets. NULL: as above, or
+ * self is not this thread.
+ */
+struct cache *heap_thread_keep(struct heap *h, struct thread *self);
+
 struct heap_want {
 	unsigned memory;
 	size_t size, align; /* align: a power of two */

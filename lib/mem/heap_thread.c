@@ -14,18 +14,20 @@ static void thread_end(struct thread *t)
 		if (t->memory[i].id)
 			registry_cache_end(t->memory[i].id, t->memory[i].cache);
 	memset(t->memory, 0, sizeof(t->memory));
+	t->keeps_first = false;
 }
 
 /* The slot of the heap first; a thread of many runtimes loses the oldest. */
 static void remember(struct thread *t, struct heap *h, struct cache *c)
 {
-	unsigned last = THREAD_MEMORIES - 1;
+	unsigned first = t->keeps_first, last = THREAD_MEMORIES - 1;
 
 	if (t->memory[last].id)
 		registry_cache_end(t->memory[last].id, t->memory[last].cache);
-	memmove(&t->memory[1], &t->memory[0], last * sizeof(t->memory[0]));
-	t->memory[0].id = h->id;
-	t->memory[0].cache = c;
+	memmove(&t->memory[first + 1], &t->memory[first],
+		(last - first) * sizeof(t->memory[0]));
+	t->memory[first].id = h->id;
+	t->memory[first].cache = c;
 	t->memory_end = thread_end;
 }
 
@@ -55,4 +57,13 @@ struct cache *heap_thread_cache(struct heap *h)
 	if (c)
 		remember(t, h, c);
 	return c;
+}
+
+struct cache *heap_thread_keep(struct heap *h, struct thread *self)
+{
+	if (thread_self() != self || !heap_thread_cache(h) ||
+	    self->memory[0].id != h->id)
+		return NULL;
+	self->keeps_first = true;
+	return self->memory[0].cache;
 }

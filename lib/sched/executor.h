@@ -11,6 +11,7 @@
 #include "mem/region.h"
 #include "trace/ring.h"
 
+struct cache;
 struct worker;
 
 enum executor_pool {
@@ -29,6 +30,7 @@ struct executor {
 
 	/* This thread only. */
 	struct thread record; /* of the thread, see thread_adopt() */
+	struct cache *cache; /* of the runtime's heap, kept; NULL: none yet */
 	struct magazine magazine[NR_POOLS];
 	struct counters *counters;
 	void *scratch; /* of the layer above */

@@ -330,6 +330,61 @@ static void nothing_is_left(const char *options, int nodes, uint64_t bytes)
 	is(lkdf_close(rt), 0, "%s: the runtime closes", options);
 }
 
+struct memory {
+	struct lkdf *rt;
+	uint64_t used;
+};
+
+static int look_at_memory(struct lkdf_ctx *c, void *arg)
+{
+	struct memory *m = arg;
+
+	(void)c;
+	m->used = used_of(m->rt, 1);
+	return 0;
+}
+
+/* One after another, so that a run never needs more than a few of them. */
+static void bytes_go_with_their_readers(struct lkdf *rt, int readers)
+{
+	enum {
+		NR = 200,
+		BYTES = 16 << 10
+	};
+	struct lkdf_kind *looks = api_kind(rt, "looks", look_at_memory, 0, 0);
+	struct memory m = { .rt = rt };
+	uint64_t before = used_of(rt, 1);
+	struct lkdf_data *d;
+	int i, j, first = 0, task;
+	struct program p;
+
+	program_init(&p, rt, 0, 1, NULL);
+	p.seen.nr_uses = 1;
+	for (i = 0; i <= NR; i++) {
+		d = DATA(rt, .bytes = BYTES, .flags = LKDF_DATA_ONCE);
+		if (i < NR)
+			task = add_on(p.graph, p.puts, &p.arg,
+				      ON(d, LKDF_WRITE));
+		else
+			task = lkdf_graph_add(p.graph, looks, &m, NULL, 0);
+		for (j = first; j < must(task); j++)
+			must(lkdf_graph_order(p.graph, j, task));
+		first = task;
+		for (j = 0; i < NR && j < readers; j++)
+			must(add_on(p.graph, p.gets, &p.arg, ON(d, LKDF_READ)));
+		lkdf_data_put(d);
+	}
+	must(lkdf_graph_seal(p.graph, NULL));
+	is(api_run(p.graph, NULL, ATTR(lkdf_run, .times = 20)), 0,
+	   "%d readers, %d values of %d KiB", readers, NR, BYTES >> 10);
+	ok(m.used < before + NR / 2 * (uint64_t)BYTES,
+	   "%d readers: gone with the last", readers);
+	is(p.seen.nr_wrong, 0, "%d readers: none was without", readers);
+	p.seen.nr_uses = 0;
+	program_fini(&p);
+	lkdf_kind_put(looks);
+}
+
 int main(void)
 {
 	static const int readers[] = { 0, 1, 2, 3, 16, 70000 };
@@ -349,6 +404,8 @@ int main(void)
 			uses_count(rt, uses[i], true);
 			uses_count(rt, uses[i], false);
 		}
+		for (i = 0; i < 4; i++)
+			bytes_go_with_their_readers(rt, (int)i);
 		pointers_outlast_a_join(rt);
 		others_have_their_own(rt);
 		is(lkdf_close(rt), 0, "the runtime closes");

@@ -266,6 +266,52 @@ static void many_heaps_in_a_thread(void)
 		heap_destroy(h[i]);
 }
 
+/* A thread of ours, which works with the first heap before all others. */
+static void *keep_first(void *arg)
+{
+	struct thread record = { .keeps_first = false }, other = record;
+	struct heap **h = arg;
+	struct cache *c;
+	int i, k;
+
+	thread_adopt(&record);
+	is((uintptr_t)heap_thread_keep(h[0], &other), 0,
+	   "no other thread's cache is kept");
+	c = heap_thread_keep(h[0], &record);
+	ok(c != NULL, "this thread's is");
+	for (k = 0; k < 3; k++) {
+		for (i = 0; i < 9; i++)
+			heap_free(h[i], heap_thread_cache(h[i]),
+				  take(h[i], heap_thread_cache(h[i]), 0, 64));
+		ok(heap_cache_of(h[0], &record) == c,
+		   "it is there after nine heaps");
+	}
+	ok(heap_thread_keep(h[0], &record) == c, "and is kept again");
+	is((uintptr_t)heap_thread_keep(h[1], &record), 0,
+	   "a thread keeps one heap's");
+	thread_retire();
+	ok(!record.keeps_first, "a thread that ended keeps nothing");
+	return NULL;
+}
+
+static void one_heap_is_kept(void)
+{
+	struct heap *h[9];
+	pthread_t thread;
+	int i, bad = 0;
+
+	for (i = 0; i < 9; i++)
+		h[i] = plain_heap();
+	if (pthread_create(&thread, NULL, keep_first, (void *)h))
+		abort();
+	pthread_join(thread, NULL);
+	for (i = 0; i < 9; i++)
+		bad += used_in_all(h[i]) != 0;
+	is(bad, 0, "nothing is used in any");
+	for (i = 0; i < 9; i++)
+		heap_destroy(h[i]);
+}
+
 /* Others allocate all the time; the child must not find a lock taken. */
 #define NR_FORKS 60
 
@@ -356,6 +402,7 @@ int main(int argc, char **argv)
 	threads_come_and_go();
 	thread_caches_end_with_threads();
 	many_heaps_in_a_thread();
+	one_heap_is_kept();
 	children_have_a_heap_that_works();
 	return tap_end();
 }
