@@ -216,6 +216,17 @@ void *lkdf_ptr(struct lkdf_ctx *c, unsigned use)
 	return c->task ? uses_ptr(c->ex, c->task, use) : NULL;
 }
 
+void *const *lkdf_ptrs(struct lkdf_ctx *c, unsigned nr, void *room[])
+{
+	unsigned i;
+
+	if (likely(nr <= c->nr_bytes))
+		return c->bytes;
+	for (i = 0; i < nr; i++)
+		room[i] = lkdf_ptr(c, i);
+	return room;
+}
+
 int lkdf_use_end(struct lkdf_ctx *c, unsigned use, bool untouched)
 {
 	int rc = c->frame ? inner_open_ctx(c) : 0;

@@ -8,12 +8,11 @@
 static int flow_body(struct lkdf_ctx *c, void *arg)
 {
 	const struct lkdf_flow_task *t = arg;
-	const uint64_t *in[FLOW_MAX_INPUTS];
-	unsigned k;
+	void *room[FLOW_MAX_INPUTS + 1];
+	void *const *at = lkdf_ptrs(c, t->nr_in + 1, room);
 
-	for (k = 0; k < t->nr_in; k++)
-		in[k] = lkdf_ptr(c, k + 1);
-	flow_task(t->of->flow, t->task, in, t->nr_in, lkdf_ptr(c, 0));
+	flow_task(t->of->flow, t->task, (const uint64_t *const *)(at + 1),
+		  t->nr_in, at[0]);
 	return 0;
 }
 

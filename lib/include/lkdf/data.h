@@ -213,6 +213,21 @@ int lkdf_data_prefetch(struct lkdf_data *d, struct lkdf_place *p,
 void *lkdf_ptr(struct lkdf_ctx *c, unsigned use);
 
 /**
+ * lkdf_ptrs() - the bytes of several uses at once
+ * @c:    context of the body
+ * @nr:   how many, from use 0 on
+ * @room: for @nr pointers; written where they do not lie at hand
+ *
+ * For bodies of many uses, or a number of uses that differs from task to task:
+ * one call, and most often no copy.
+ *
+ * Return: @nr pointers, each as lkdf_ptr() gives it, NULL included: @room, or
+ * an array of the runtime's, to be read until the body returns or calls
+ * lkdf_use_end(), lkdf_join() or lkdf_then().
+ */
+void *const *lkdf_ptrs(struct lkdf_ctx *c, unsigned nr, void *room[]);
+
+/**
  * lkdf_use_end() - give a use on before the task ends
  * @c:         context of the body
  * @use:       index in the task's uses
