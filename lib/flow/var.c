@@ -156,6 +156,8 @@ void var_advance(struct var *v, struct news *n)
 	v->turn = u->turn;
 	for (next = u; next && next->turn == u->turn; next = next->next) {
 		nr++;
+		__builtin_prefetch(next->next);
+		__builtin_prefetch(next->claim, 1);
 		if (u->turn == TURN_WRITE) {
 			next = next->next;
 			break;
