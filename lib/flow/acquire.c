@@ -39,6 +39,8 @@ static void acquired(struct executor *ex, struct claim *c)
 	claim_leave(ex, c, 0, NULL);
 }
 
+static const struct claim_ops ops = { acquired, free_acquisition };
+
 static struct acquisition *create(struct lkdf_data *d, uint32_t mode)
 {
 	struct acquisition *a = calloc(1, sizeof(*a) + sizeof(struct use));
@@ -49,8 +51,7 @@ static struct acquisition *create(struct lkdf_data *d, uint32_t mode)
 	a->thread = thread_self();
 	a->mode = mode;
 	a->claim.nr = 1;
-	a->claim.ready = acquired;
-	a->claim.free = free_acquisition;
+	a->claim.ops = &ops;
 	u = &a->claim.use[0];
 	u->domain = &d->domain;
 	u->mode = (uint8_t)mode;

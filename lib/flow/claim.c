@@ -77,11 +77,12 @@ static void leave(struct use *u, struct news *n)
 {
 	/* Who has left the var may find that the data is gone. */
 	struct use *above = plain_load(&u->domain->above);
+	struct use *whole = use_whole(u);
 
 	leave_var(u, n);
 	/* [part.put] all parts before the whole; pairs with itself. */
-	if (u->whole && a_sub(&u->whole->nr_parts, 1, acq_rel) == 1)
-		leave_var(u->whole, n);
+	if (whole && a_sub(&whole->nr_parts, 1, acq_rel) == 1)
+		leave_var(whole, n);
 	if (above)
 		put_below(above, n);
 }
@@ -92,7 +93,7 @@ static void put_claim(struct claim *c, uint32_t nr)
 	 * other is in, none comes. */
 	if (a_load(&c->nr_in, acquire) == nr ||
 	    a_sub(&c->nr_in, nr, acq_rel) == nr)
-		c->free(c);
+		c->ops->free(c);
 }
 
 /* True: it has left; false: it will when it is granted. */
@@ -112,7 +113,7 @@ static bool leave_granted(struct use *u, int error)
 
 static void leave_late(struct use *u, struct news *n)
 {
-	struct claim *c = u->claim;
+	struct claim *c = use_claim(u);
 	struct failure *failure = NULL;
 	int error = 0;
 
@@ -169,7 +170,7 @@ static void open_below(struct use *u, struct news *n)
 
 static void left_before(struct use *u, struct news *n)
 {
-	struct claim *c = u->claim;
+	struct claim *c = use_claim(u);
 
 	use_publish(u, u->fails ? c->error : 0, u->fails ? c->failure : NULL);
 	leave(u, n);
@@ -196,7 +197,7 @@ static void deliver(struct executor *ex, struct news *n)
 	for (;;) {
 		if ((u = n->granted)) {
 			n->granted = u->next;
-			arrive(u->claim, n);
+			arrive(use_claim(u), n);
 		} else if ((u = n->opened)) {
 			n->opened = u->next;
 			open_below(u, n);
@@ -208,8 +209,9 @@ static void deliver(struct executor *ex, struct news *n)
 			var_combine(ex, v);
 		} else if ((c = n->ready)) {
 			n->ready = c->next;
+			c->failure = NULL;
 			if (!c->has_commute || claim_take_tokens(c, n))
-				c->ready(ex, c);
+				c->ops->ready(ex, c);
 		} else {
 			return;
 		}
@@ -225,7 +227,7 @@ static void count_parts(struct claim *c)
 	for (u = c->first; u; u = u->after) {
 		nr_parts = u->whole ? nr_parts + 1 : 0;
 		if (u->whole)
-			a_store(&u->whole->nr_parts, nr_parts, relaxed);
+			a_store(&c->use[u->whole].nr_parts, nr_parts, relaxed);
 	}
 }
 
@@ -289,7 +291,7 @@ void use_leave(struct executor *ex, struct use *u, int error,
 	       struct failure *failure)
 {
 	struct news n = { 0 };
-	struct claim *c = u->claim;
+	struct claim *c = use_claim(u);
 
 	u->is_given = true;
 	if (use_finish(u, error, failure, &n))

@@ -11,6 +11,13 @@
 
 struct lkdf;
 
+struct claim_ops {
+	/* All it waited for is there. ex: of this thread, or NULL. */
+	void (*ready)(struct executor *ex, struct claim *c);
+	/* The last use has left: nobody looks at it any more. */
+	void (*free)(struct claim *c);
+};
+
 struct claim {
 	/* Any thread. */
 	_Atomic(uint32_t) pending; /* grants to come */
@@ -24,23 +31,40 @@ struct claim {
 	bool has_commute; /* some use, as asked for */
 	bool has_weak;
 	bool is_expected; /* what it reads: need not be looked at */
-	void *holder; /* of the layer above: the task */
-	struct lkdf *rt; /* as above; may be NULL */
-	struct use *first; /* in the order of locks */
-	/* All it waited for is there. ex: of this thread, or NULL. */
-	void (*ready)(struct executor *ex, struct claim *c);
-	/* The last use has left: nobody looks at it any more. */
-	void (*free)(struct claim *c);
-
-	/* Whoever has made it ready. */
-	struct claim *next;
 
 	/* The holder when it leaves, before has_left of its uses. */
 	int error;
-	struct failure *failure; /* of error, one reference; NULL: unknown */
+
+	/* Set before it enters, constant afterwards. */
+	void *holder; /* of the layer above: the task */
+	struct lkdf *rt; /* as above; may be NULL */
+	struct use *first; /* in the order of locks */
+	const struct claim_ops *ops;
+
+	union {
+		/* Whoever has made it ready, until it is told. */
+		struct claim *next;
+
+		/* As error: one reference; NULL: there is none, or unknown. */
+		struct failure *failure;
+	};
 
 	struct use use[];
 };
+
+_Static_assert(sizeof(struct claim) == 64, "one cache line");
+
+/* Of a use that stands for itself. */
+static inline struct claim *use_claim(struct use *u)
+{
+	return container_of(u - u->stands_for, struct claim, use[0]);
+}
+
+/* The hidden one of the whole; NULL: it is of a whole itself. */
+static inline struct use *use_whole(struct use *u)
+{
+	return likely(!u->whole) ? NULL : u + (u->whole - u->stands_for);
+}
 
 /*
  * Orders the uses, merges those of the same thing, and adds the hidden ones:

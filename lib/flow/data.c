@@ -257,6 +257,8 @@ static void never_free(struct claim *c)
 	(void)c;
 }
 
+static const struct claim_ops last_ops = { last_ready, never_free };
+
 void data_put(struct lkdf_data *d)
 {
 	struct claim *c;
@@ -267,8 +269,7 @@ void data_put(struct lkdf_data *d)
 		return;
 	c = d->last;
 	c->nr = 1;
-	c->ready = last_ready;
-	c->free = never_free;
+	c->ops = &last_ops;
 	c->use[0].domain = &d->domain;
 	c->use[0].mode = LKDF_WRITE;
 	claim_prepare(c);

@@ -38,6 +38,8 @@ static void ready(struct executor *ex, struct claim *c)
 	task_start(c->rt, ex, c->holder);
 }
 
+static const struct claim_ops ops = { ready, free_inner };
+
 static uint8_t turn_of(uint8_t mode)
 {
 	if (mode & LKDF_REDUCE)
@@ -59,7 +61,6 @@ static void init_use(struct claim *c, unsigned i, const struct frame *f,
 	a_store(&d->whole.active, VAR_OPEN + 1, relaxed);
 	u->domain = d;
 	u->var = &d->whole;
-	u->claim = c;
 	u->part = v->part;
 	u->mode = from->mode;
 	u->turn = turn_of(from->mode);
@@ -86,8 +87,7 @@ static void init_claim(struct claim *c, struct task *t,
 	unsigned i;
 
 	c->nr = c->nr_all = (uint16_t)nr;
-	c->ready = ready;
-	c->free = free_inner;
+	c->ops = &ops;
 	c->holder = t;
 	c->rt = t->kind->rt;
 	for (i = 0; i < nr; i++) {

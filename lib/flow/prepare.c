@@ -84,7 +84,6 @@ static inline void reset_use(struct claim *c, unsigned i, uint8_t turn)
 {
 	struct use *u = &c->use[i];
 
-	u->claim = c;
 	u->turn = turn;
 	u->stands_for = (uint16_t)i;
 	u->copy = 0;
@@ -127,7 +126,7 @@ static int absorb(struct use *main, struct use *u)
 		main->flags &= (uint8_t)~USE_WEAK;
 	main->flags |= u->flags & (USE_READS | USE_WRITES);
 	u->var = NULL;
-	u->stands_for = (uint16_t)(main - main->claim->use);
+	u->stands_for = main->stands_for;
 	return 0;
 }
 
@@ -137,7 +136,6 @@ static struct use *add_hidden(struct claim *c, struct use *u)
 	struct use *h = &c->use[c->nr_all++];
 
 	memset(h, 0, sizeof(*h));
-	h->claim = c;
 	h->domain = u->domain;
 	h->var = &u->domain->whole;
 	h->turn = TURN_PARTS;
@@ -173,7 +171,7 @@ static inline void prepare_whole(struct claim *c, unsigned i)
 
 	reset_use(c, i, u->mode & LKDF_WRITE ? TURN_WRITE : TURN_READ);
 	u->var = &u->domain->whole;
-	u->whole = NULL;
+	u->whole = 0;
 	u->after = NULL;
 }
 
@@ -218,7 +216,7 @@ int claim_prepare(struct claim *c)
 			at = &hidden->after;
 			c->nr_queued++;
 		}
-		u->whole = u->var != &u->domain->whole ? hidden : NULL;
+		u->whole = u->var != &u->domain->whole ? hidden->stands_for : 0;
 		main = u;
 		at = &u->after;
 		c->nr_queued++;

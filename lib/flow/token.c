@@ -38,7 +38,7 @@ void token_give(struct var *v, struct news *n)
 		v->commuters = next->next;
 	lock_give(&v->domain->lock);
 	if (next)
-		news_ready(n, next->claim);
+		news_ready(n, use_claim(next));
 }
 
 static void give_tokens(struct claim *c, struct use *end, struct news *n)

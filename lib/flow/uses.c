@@ -141,6 +141,8 @@ static void ready(struct executor *ex, struct claim *c)
 	task_has_data(rt_of(t), ex, t);
 }
 
+static const struct claim_ops ops = { ready, free_claim };
+
 /* A task's use may do what the other mode asks for. */
 static bool covers(uint8_t mode, uint32_t asked)
 {
@@ -266,8 +268,7 @@ int uses_create(struct task *t, struct task *parent, const struct lkdf_use *use,
 	if (likely(cache && nr_all <= 2))
 		heap_expect(cache, size);
 	c->nr = (uint16_t)nr;
-	c->ready = ready;
-	c->free = free_claim;
+	c->ops = &ops;
 	c->holder = t;
 	c->rt = rt_of(t);
 	for (i = 0; i < nr && !rc; i++)
@@ -288,9 +289,7 @@ int uses_create(struct task *t, struct task *parent, const struct lkdf_use *use,
 
 void uses_destroy(struct task *t)
 {
-	struct heap *h = rt_of(t)->heap;
-
-	heap_free(h, heap_thread_cache(h), t->claim);
+	heap_free(rt_of(t)->heap, heap_thread_cache(rt_of(t)->heap), t->claim);
 	t->link.flags &= (uint16_t)~TASK_HAS_DATA;
 }
 

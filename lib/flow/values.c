@@ -31,6 +31,8 @@ static void keep_claim(struct claim *c)
 	(void)c;
 }
 
+static const struct claim_ops ops = { claim_ready, keep_claim };
+
 /* The var that has the use of the claim for its own, not for its whole. */
 static struct wire_var *claimed(const struct wiring *w, uint32_t claim)
 {
@@ -46,8 +48,7 @@ static void fill_claim(struct frame *f)
 	uint32_t i;
 
 	c->nr = (uint16_t)w->nr_claims;
-	c->ready = claim_ready;
-	c->free = keep_claim;
+	c->ops = &ops;
 	c->holder = f;
 	for (i = 0; i < w->nr_claims; i++) {
 		v = claimed(w, i);

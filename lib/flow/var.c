@@ -85,7 +85,7 @@ static bool must_combine(const struct var *v)
 static bool overwrites(const struct use *u)
 {
 	return u->turn == TURN_WRITE && !(u->flags & USE_READS) &&
-	       (!u->whole || u->whole->is_granted);
+	       (!u->whole || u[u->whole - u->stands_for].is_granted);
 }
 
 /* Who comes next overwrites them, or they are to be combined: 1. */
@@ -157,7 +157,7 @@ void var_advance(struct var *v, struct news *n)
 	for (next = u; next && next->turn == u->turn; next = next->next) {
 		nr++;
 		__builtin_prefetch(next->next);
-		__builtin_prefetch(next->claim, 1);
+		__builtin_prefetch(use_claim(next), 1);
 		if (u->turn == TURN_WRITE) {
 			next = next->next;
 			break;

@@ -128,26 +128,37 @@ enum use_flag {
 	USE_UNSEEN = 16, /* weak, of a graph's task, which waits for it */
 };
 
+/*
+ * One cache line of its claim: whoever lets it in is another thread, and often
+ * long after. Indices are of the claim's uses.
+ */
 struct use {
 	/* Set before it enters, constant afterwards. */
 	struct var *var; /* NULL: stands_for is in the queue instead */
 	struct domain *domain;
-	struct claim *claim;
 	struct use *after; /* the next of the claim in the order of locks */
-	struct use *whole; /* the hidden one of a part */
+
+	/* Under the domain's lock. */
+	struct use *next; /* in the var's queue, or that of the token */
+	struct domain *below; /* what children see */
+
+	/* Set before it enters, constant afterwards. */
 	uint32_t part;
+
+	/* Any thread. */
+	_Atomic(uint32_t) nr_parts; /* hidden: uses of parts, not left */
+
+	/* Set before it enters, constant afterwards. */
+	uint16_t stands_for; /* the use that stands for this one, or itself */
+	uint16_t whole; /* the hidden one of a part; 0: of a whole */
 	uint8_t turn;
 	uint8_t mode; /* enum lkdf_mode, as asked for */
-	uint16_t stands_for; /* index of the use that stands for this one */
-
-	/* As above until it is granted, then the claim's holder. */
-	uint8_t flags;
 
 	/* The claim's holder, before its body: see flow/replica.h. */
 	uint16_t copy; /* node + 1 of the copy that it reads; 0: the bytes */
 
-	/* Any thread. */
-	_Atomic(uint32_t) nr_parts; /* hidden: uses of parts, not left */
+	/* As above until it is granted, then the claim's holder. */
+	uint8_t flags;
 
 	/* The claim's holder. */
 	bool is_given; /* on */
@@ -157,9 +168,9 @@ struct use {
 	bool is_granted;
 	bool has_left; /* before it was granted: a weak one */
 	bool fails; /* leaves later, with the claim's error */
-	struct use *next; /* in the var's queue, or that of the token */
-	struct domain *below; /* what children see */
 };
+
+_Static_assert(sizeof(struct use) == 64, "one cache line");
 
 /* What a change let in; delivered when no lock is held. */
 struct news {

@@ -133,14 +133,15 @@ static void free_claim(struct claim *c)
 	junk(c, claim_size(c->nr));
 }
 
+static const struct claim_ops job_ops = { ready, free_claim };
+
 static struct job *job(int id, void (*body)(struct job *), struct job *parent)
 {
 	struct job *j = &jobs[id];
 	struct claim *c = mc_calloc(1, claim_size(MAX_USES));
 
 	c->holder = j;
-	c->ready = ready;
-	c->free = free_claim;
+	c->ops = &job_ops;
 	j->claim = c;
 	j->body = body;
 	j->parent = parent;
@@ -244,9 +245,11 @@ static void destroy(struct executor *ex, struct claim *c)
 	free_claim(c);
 }
 
+static const struct claim_ops data_ops = { destroy, free_claim };
+
 static void put_data(struct job *j)
 {
-	j->claim->ready = destroy;
+	j->claim->ops = &data_ops;
 	if (enter(j))
 		destroy(NULL, j->claim);
 }

@@ -202,7 +202,7 @@ static void init_give_parts_on(void)
 		mc_assert(enter(j));
 	}
 	mc_assert(!enter(job_of_x(AFTER, body_look_at_both, LKDF_READ)));
-	mc_name(&use_of(p, 0)->whole->nr_parts, "nr_parts");
+	mc_name(&use_whole(use_of(p, 0))->nr_parts, "nr_parts");
 }
 
 /* The parent's body goes on: the whole does not wait for its end. */
