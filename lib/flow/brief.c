@@ -97,6 +97,7 @@ static void index_task(struct lkdf_graph *g, uint32_t index)
 	if (!g->planned && g->recs[index].kind->fn == brief_body &&
 	    is_quick(b, nr))
 		w->brief_task[index] = quick_of(b, first, nr);
+	w->has_quick |= w->brief_task[index].nr != 0;
 }
 
 int brief_index(struct lkdf_graph *g)
@@ -133,7 +134,7 @@ int brief_create(struct frame *f)
 	bool has_many = false;
 	uint32_t i;
 
-	f->values.brief_task = w->brief_task;
+	f->values.brief_task = w->has_quick ? w->brief_task : NULL;
 	f->values.brief = w->brief;
 	for (i = 0; i < w->vars.nr; i++) {
 		has_many |= wire_var(w, i)->nr_readers > READERS_MAX;

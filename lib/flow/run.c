@@ -43,6 +43,18 @@ static void enter_placed(struct burst *b, struct frame *f)
 	}
 }
 
+/* Worth a cache, which takes a page or two. */
+static void enter_quick(struct burst *b, struct frame *f)
+{
+	struct executor *ex = b->w->executor;
+
+	if (unlikely(!ex->cache))
+		ex->cache = heap_thread_keep(b->rt->heap, &ex->record);
+	b->ctx.cache = ex->cache;
+	if (likely(ex->cache && b->ctx.bytes))
+		b->quick = f->values.brief_task;
+}
+
 static void enter_frame(struct burst *b, struct frame *f)
 {
 	burst_flush(b);
@@ -52,7 +64,9 @@ static void enter_frame(struct burst *b, struct frame *f)
 	b->slot = f->slot;
 	b->ctx.frame = f;
 	b->hindered = burst_hindered(f);
-	b->quick = b->ctx.cache ? f->values.brief_task : NULL;
+	b->quick = NULL;
+	if (f->values.brief_task)
+		enter_quick(b, f);
 	if (unlikely(f->placed))
 		enter_placed(b, f);
 }
@@ -357,17 +371,13 @@ static bool pick(struct worker *w, uint64_t *item)
 static void run(struct worker *w, uint64_t item)
 {
 	void *bytes[CTX_NR_BYTES];
-	struct executor *ex = w->executor;
 	struct burst b = {
 		.w = w,
-		.rt = ex->rt,
+		.rt = w->executor->rt,
 		.slot = NO_SLOT,
-		.ctx = { .ex = ex, .bytes = bytes },
+		.ctx = { .ex = w->executor, .bytes = bytes },
 	};
 
-	if (unlikely(!ex->cache))
-		ex->cache = heap_thread_keep(b.rt->heap, &ex->record);
-	b.ctx.cache = ex->cache;
 	io_ring_guard(w);
 	do {
 		if (unlikely(w->io && io_ring_has_news(w->io)))

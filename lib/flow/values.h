@@ -32,7 +32,8 @@ struct values {
 
 	/* Set at seal, constant afterwards. */
 	struct heap *heap; /* the runtime's */
-	const struct brief_task *brief_task; /* the wiring's, by index */
+	/* The wiring's, by index; NULL: there are none. */
+	const struct brief_task *brief_task;
 	const struct brief_use *brief; /* the same, by use */
 
 	/* When the claim is there. */

@@ -95,6 +95,7 @@ struct wiring {
 	uint32_t nr_indices; /* of first, less one */
 	struct brief_use *brief; /* by use */
 	struct brief_task *brief_task; /* by index */
+	bool has_quick; /* some of these are */
 	struct domain *tokens; /* one run has them at a time */
 	uint32_t nr_tokens;
 	uint32_t nr_claims;

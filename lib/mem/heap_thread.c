@@ -61,9 +61,18 @@ struct cache *heap_thread_cache(struct heap *h)
 
 struct cache *heap_thread_keep(struct heap *h, struct thread *self)
 {
-	if (thread_self() != self || !heap_thread_cache(h) ||
-	    self->memory[0].id != h->id)
+	struct cache *c = NULL;
+	unsigned i = 0;
+
+	if (thread_self() == self)
+		c = heap_thread_cache(h);
+	if (!c || (self->keeps_first && self->memory[0].id != h->id))
 		return NULL;
+	while (self->memory[i].id != h->id)
+		i++;
+	self->memory[i] = self->memory[0];
+	self->memory[0].id = h->id;
+	self->memory[0].cache = c;
 	self->keeps_first = true;
-	return self->memory[0].cache;
+	return c;
 }

@@ -277,8 +277,13 @@ static void *keep_first(void *arg)
 	thread_adopt(&record);
 	is((uintptr_t)heap_thread_keep(h[0], &other), 0,
 	   "no other thread's cache is kept");
-	c = heap_thread_keep(h[0], &record);
-	ok(c != NULL, "this thread's is");
+	c = heap_thread_cache(h[0]);
+	heap_thread_cache(h[1]);
+	heap_thread_cache(h[2]);
+	ok(c && heap_thread_keep(h[0], &record) == c,
+	   "this thread's is, though others came later");
+	ok(heap_thread_cache(h[1]) && heap_thread_cache(h[2]) != c,
+	   "which are still known");
 	for (k = 0; k < 3; k++) {
 		for (i = 0; i < 9; i++)
 			heap_free(h[i], heap_thread_cache(h[i]),
