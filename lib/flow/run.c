@@ -233,32 +233,30 @@ run_chain(struct burst *b, uint32_t index, const int chain)
 	return item;
 }
 
-static __attribute__((noinline)) uint64_t run_plain(struct burst *b,
-						    uint32_t index)
+/* A line on, and a chain of tasks takes a third longer. */
+#define HOT_LOOP __attribute__((noinline, aligned(CACHE_LINE)))
+
+static HOT_LOOP uint64_t run_plain(struct burst *b, uint32_t index)
 {
 	return run_chain(b, index, 0);
 }
 
-static __attribute__((noinline)) uint64_t run_alone(struct burst *b,
-						    uint32_t index)
+static HOT_LOOP uint64_t run_alone(struct burst *b, uint32_t index)
 {
 	return run_chain(b, index, CHAIN_ALONE);
 }
 
-static __attribute__((noinline)) uint64_t run_tokens(struct burst *b,
-						     uint32_t index)
+static HOT_LOOP uint64_t run_tokens(struct burst *b, uint32_t index)
 {
 	return run_chain(b, index, CHAIN_TOKENS);
 }
 
-static __attribute__((noinline)) uint64_t run_quick(struct burst *b,
-						    uint32_t index)
+static HOT_LOOP uint64_t run_quick(struct burst *b, uint32_t index)
 {
 	return run_chain(b, index, CHAIN_QUICK);
 }
 
-static __attribute__((noinline)) uint64_t run_quick_alone(struct burst *b,
-							  uint32_t index)
+static HOT_LOOP uint64_t run_quick_alone(struct burst *b, uint32_t index)
 {
 	return run_chain(b, index, CHAIN_QUICK | CHAIN_ALONE);
 }
