@@ -304,11 +304,10 @@ static struct cache *cache_of(const struct lkdf_ctx *c)
 	return heap_cache_of(c->frame->values.heap, &c->ex->record);
 }
 
-int brief_body(struct lkdf_ctx *c, void *arg)
+static int around(struct lkdf_ctx *c, lkdf_fn body, void *arg)
 {
 	struct frame *f = c->frame;
 	struct cache *cache = cache_of(c);
-	lkdf_fn body = f->recs[c->index].kind->body;
 	bool is_planned = f->graph->planned;
 	struct value *var = f->values.var, *v;
 	const struct brief_use *first, *u, *end;
@@ -336,5 +335,21 @@ int brief_body(struct lkdf_ctx *c, void *arg)
 	/* With a task of its own, or dead: at its end. */
 	if (likely(rc >= 0 && !c->task))
 		used(f, cache_of(c), (uint32_t)c->ex->id, first, end);
+	return rc;
+}
+
+int brief_body(struct lkdf_ctx *c, void *arg)
+{
+	const struct frame *f = c->frame;
+	const struct brief_task *t = f->values.brief_task;
+	lkdf_fn body = f->recs[c->index].kind->body;
+	int rc;
+
+	if (!t || !t[c->index].nr || !c->bytes || !c->ex->cache)
+		return around(c, body, arg);
+	rc = brief_call(c, &t[c->index], body, arg);
+	/* With a task of its own, or dead: at its end. */
+	if (likely(rc >= 0 && !c->task))
+		brief_called(c, &t[c->index]);
 	return rc;
 }

@@ -73,7 +73,7 @@ void brief_free(struct wiring *w);
 int brief_create(struct frame *f);
 void brief_destroy(struct frame *f);
 
-/* The body of a kind that was wrapped; of quick tasks see brief_call.h. */
+/* The body of a kind that was wrapped; the hot loop does without it. */
 int brief_body(struct lkdf_ctx *c, void *arg);
 
 /* The task is over: its brief inputs are used once less. */

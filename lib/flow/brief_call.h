@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * What a quick task costs around its body, as part of the hot loop: see
- * struct brief_task. brief_body() does the same for all others.
+ * struct brief_task. brief_body() is for all tasks and all other callers.
  */
 #ifndef FLOW_BRIEF_CALL_H
 #define FLOW_BRIEF_CALL_H
@@ -22,18 +22,6 @@ void brief_take_left(struct frame *f, struct cache *c,
 
 /* Why the body was not called. */
 int brief_no_bytes(struct lkdf_ctx *c, uint32_t var);
-
-/*
- * The task is ready, and may run soon. Its own var is a guess: tasks that make
- * one each have them in their order.
- */
-static inline void brief_expect(const struct values *val, uint32_t index,
-				const void *arg)
-{
-	__builtin_prefetch(val->brief + val->brief_task[index].first);
-	__builtin_prefetch(val->var + index);
-	__builtin_prefetch(arg);
-}
 
 /* Bytes of a class come. NULL: no memory. */
 static inline void *brief_bring(const struct executor *ex, struct frame *f,
@@ -65,7 +53,7 @@ static inline void brief_take_away(struct frame *f, struct cache *c,
 		brief_free_slowly(f->graph, c, u, p);
 }
 
-/* Of a quick task; c has a cache, and room for bytes. */
+/* Of a quick task; the executor keeps a cache, and there is room for bytes. */
 static inline __attribute__((always_inline)) int
 brief_call(struct lkdf_ctx *c, const struct brief_task *t, lkdf_fn body,
 	   void *arg)
@@ -79,7 +67,7 @@ brief_call(struct lkdf_ctx *c, const struct brief_task *t, lkdf_fn body,
 
 	if (likely(t->makes < nr)) {
 		made = u + t->makes;
-		if (unlikely(!brief_bring(c->ex, c->frame, c->cache, made,
+		if (unlikely(!brief_bring(c->ex, c->frame, c->ex->cache, made,
 					  &var[made->var])))
 			return brief_no_bytes(c, made->var);
 	}
@@ -108,7 +96,7 @@ brief_called(struct lkdf_ctx *c, const struct brief_task *t)
 		if (u->nr_readers <= 1 ||
 		    readers_leave(&v->readers, u->nr_readers,
 				  v->maker >> MAKER_SHIFT == executor))
-			brief_take_away(c->frame, c->cache, u, v);
+			brief_take_away(c->frame, c->ex->cache, u, v);
 	} while (++u < end);
 }
 

@@ -27,7 +27,6 @@ struct lkdf_ctx {
 	uint32_t nr_bytes;
 	void **bytes; /* of each use; nr_bytes 0: not so simple; NULL: no room
 		       */
-	struct cache *cache; /* the executor's; NULL: ask */
 	bool leaves; /* by then */
 	bool has_spawned; /* or left, or holds: has a task of its own */
 	bool put_off; /* not started: somebody else has its tokens */

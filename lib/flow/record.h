@@ -5,10 +5,9 @@
  * indices into it.
  *
  * The counter holds the arrivals still to come. A task with one arrival needs
- * none, and only a lone worker that has many successors to tell counts it all
- * the same, because a branch would cost more. The last to arrive re-arms it
- * with a plain store, so a frame is ready for its next run without a sweep.
- * DEAD is set by whoever arrives from a task that failed or was skipped.
+ * none, so nr_in 1 never touches it. The last to arrive re-arms it with a
+ * plain store, so a frame is ready for its next run without a sweep. DEAD is
+ * set by whoever arrives from a task that failed or was skipped.
  */
 #ifndef FLOW_RECORD_H
 #define FLOW_RECORD_H
@@ -77,21 +76,6 @@ static inline enum arrival rec_arrive_alone(struct rec *r)
 	a_store(&r->pending, pending - 1, relaxed);
 	return likely((pending & ~REC_DEAD) != 1) ? ARRIVAL_EARLY
 						  : ARRIVAL_DEAD;
-}
-
-/* The same of any record, without a branch. True: it is the last. */
-static inline bool rec_arrive_counted(struct rec *r)
-{
-	uint32_t pending = a_load(&r->pending, relaxed) - 1;
-
-	a_store(&r->pending, pending, relaxed);
-	return !(pending & ~REC_DEAD);
-}
-
-/* After the last arrival, before it is re-armed. */
-static inline bool rec_is_dead(struct rec *r)
-{
-	return a_load(&r->pending, relaxed) & REC_DEAD;
 }
 
 /* One dead arrival at a record with a counter; does not re-arm. */

@@ -2,12 +2,12 @@
 #include "flow/run.h"
 
 #include "base/err.h"
+#include "flow/brief_call.h"
 #include "flow/burst.h"
 #include "flow/data.h"
 #include "flow/deadline.h"
 #include "flow/decide.h"
 #include "flow/facts.h"
-#include "flow/fire.h"
 #include "flow/io_far.h"
 #include "flow/io_ring.h"
 #include "flow/kind.h"
@@ -50,7 +50,6 @@ static void enter_quick(struct burst *b, struct frame *f)
 
 	if (unlikely(!ex->cache))
 		ex->cache = heap_thread_keep(b->rt->heap, &ex->record);
-	b->ctx.cache = ex->cache;
 	if (likely(ex->cache && b->ctx.bytes))
 		b->quick = f->values.brief_task;
 }
@@ -151,6 +150,68 @@ needs_look(struct burst *b, struct lkdf_kind *k)
 		return true;
 	worker_put_off(b->w);
 	return false;
+}
+
+/* Of a class of its own, or with a node of its own. Returns as below. */
+static __attribute__((noinline)) uint32_t push_special(struct burst *b,
+						       const struct rec *m,
+						       uint32_t index,
+						       uint32_t next)
+{
+	if (next == NO_TASK && (m->flags & REC_CLASS) == CLASS_NORMAL &&
+	    index - b->home_first < b->nr_home)
+		return index;
+	decide_push(b->w, b->f, index, 0);
+	return next;
+}
+
+/* A successor is ready: the first NORMAL one is next, others are pushed. */
+static inline __attribute__((always_inline)) uint32_t
+take_or_push(struct burst *b, const struct rec *m, uint32_t index,
+	     uint32_t next)
+{
+	if (unlikely((m->flags & (REC_CLASS | REC_PLACED)) != CLASS_NORMAL))
+		return push_special(b, m, index, next);
+	if (next == NO_TASK)
+		return index;
+	if (unlikely(!worker_push(b->w, CLASS_NORMAL,
+				  item_make(b->f, index, 0))))
+		decide_spill(b->w, b->f, index, 0);
+	return next;
+}
+
+/* What is special in a run, constant where run_chain() is inlined. */
+enum {
+	CHAIN_TOKENS = 1, /* the graph has some */
+	CHAIN_ALONE = 2, /* there is one worker */
+	CHAIN_QUICK = 4, /* some tasks are, see struct brief_task */
+};
+
+/* Live arrivals at all successors of r. Returns the one to run next. */
+static inline __attribute__((always_inline)) uint32_t
+fire(struct burst *b, struct rec *recs, const struct rec *r, const int chain)
+{
+	uint32_t next = NO_TASK, nr, i;
+	const uint32_t *succ = graph_succ(b->graph, r, &nr);
+	enum arrival a;
+	struct rec *m;
+
+	for (i = 0; i < nr; i++) {
+		m = &recs[succ[i]];
+		if (m->nr_in != 1) {
+			a = chain & CHAIN_ALONE ? rec_arrive_alone(m)
+						: rec_arrive(m);
+			if (a == ARRIVAL_EARLY)
+				continue;
+			rec_rearm(m, graph_nr_in(b->graph, m, succ[i]));
+			if (unlikely(a == ARRIVAL_DEAD)) {
+				decide_push(b->w, b->f, succ[i], ITEM_SKIP);
+				continue;
+			}
+		}
+		next = take_or_push(b, m, succ[i], next);
+	}
+	return next;
 }
 
 /* The body. *is_quick: brief_called() comes after it. */
