@@ -146,6 +146,15 @@ static const struct option_row rows[] = {
 	  .init = 1,
 	  .help = "runs of sealed graphs of short bodies stay on one worker "
 		  "where that is measured to be faster" },
+	{ .name = "static_runs",
+	  .type = OPTION_INT,
+	  AT(static_runs),
+	  .max = 1 << 20,
+	  .init = 8,
+	  .unit = "runs",
+	  .help = "runs of a graph that one worker has for itself go by an "
+		  "order that is found once: with a single worker from this "
+		  "run on; 0: none does" },
 	{ .name = "serial",
 	  .type = OPTION_BOOL,
 	  AT(serial),

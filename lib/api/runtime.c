@@ -55,6 +55,7 @@ static void fill_attr(const struct lkdf *rt, const struct config *c,
 		.keeps_planned = !c->far_steals,
 		.is_rehoming = c->rehome != 0,
 		.is_soloing = c->solo_runs != 0,
+		.static_runs = (uint32_t)c->static_runs,
 	};
 	/* With less than two CPUs of quota a spinner takes from the worker. */
 	if (rt->topo->quota_milli && rt->topo->quota_milli < 2000)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "flow/burst.h"
 
+#include "base/err.h"
 #include "flow/decide.h"
 #include "flow/inner.h"
 #include "flow/io_chain.h"
@@ -111,4 +112,35 @@ void burst_run_one(struct burst *b, uint32_t index, bool is_dead)
 	t = create(b, index, is_dead);
 	if (t)
 		task_run(b->w->executor, t);
+}
+
+bool burst_after(struct burst *b, uint32_t index, int rc)
+{
+	struct lkdf_ctx *c = &b->ctx;
+	bool has_why = c->has_why;
+
+	c->after = 0;
+	c->has_why = false;
+	c->has_spawned = false;
+	if (c->put_off) {
+		c->put_off = false;
+		burst_start(b, index);
+		return false;
+	}
+	if (rc < 0 || c->task)
+		burst_count(b, 1);
+	if (c->task) {
+		c->has_why = has_why;
+		if (task_after(c, rc) == TASK_COMPLETE)
+			task_complete(b->w->executor, c->task);
+		c->task = NULL;
+		c->leaves = c->has_why = false;
+		return false;
+	}
+	if (rc >= 0)
+		return true;
+	frame_fail(b->f, index, rc, has_why ? err_text() : NULL, b->w->id);
+	decide_task(b->w, b->f, index, false);
+	b->nr_decided++;
+	return false;
 }

@@ -48,6 +48,11 @@ static inline void burst_flush(struct burst *b)
 	frame_decided(b->w, b->f, nr);
 }
 
+static inline void burst_count(struct burst *b, uint64_t nr)
+{
+	counter_add(b->w->executor->counters, COUNTER_TASKS, nr);
+}
+
 /*
  * A task's body may take long: the frame is told first, so its run may end and
  * what we know of it is stale. A link may also belong to the frame's next run.
@@ -72,6 +77,12 @@ bool burst_hinder(struct burst *b, uint32_t index);
 
 /* An input failed or was skipped. */
 void burst_dead(struct burst *b, uint32_t index);
+
+/*
+ * Error, children, continuation of a body. True: decided and live, go on as
+ * usual. False: somebody else may decide it and end the run.
+ */
+bool burst_after(struct burst *b, uint32_t index, int rc);
 
 /* This task, dead or not, and none that follows: it is over afterwards. */
 void burst_run_one(struct burst *b, uint32_t index, bool is_dead);

@@ -29,6 +29,7 @@ struct lkdf_ctx {
 		       */
 	bool leaves; /* by then */
 	bool has_spawned; /* or left, or holds: has a task of its own */
+	bool in_order; /* of a run that goes by its static order */
 	bool put_off; /* not started: somebody else has its tokens */
 	bool has_why; /* the thread's error text says why it failed */
 };

@@ -13,6 +13,7 @@
 #include "base/lock.h"
 #include "flow/event.h"
 #include "flow/graph.h"
+#include "flow/guard.h"
 #include "flow/scope.h"
 #include "flow/values.h"
 #include "sched/inbox.h"
@@ -78,6 +79,8 @@ struct frame {
 	uint32_t next_source;
 	uint64_t seq;
 	struct solo_run solo; /* where that is possible */
+	bool is_static; /* by the static order; next_source is the step */
+	struct guard guard; /* the same, and others may take it */
 
 	/* Any worker. */
 	_Alignas(CACHE_LINE) _Atomic(uint32_t) remaining; /* undecided */

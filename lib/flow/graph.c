@@ -105,6 +105,7 @@ static void free_memory(struct lkdf_graph *g)
 	void **chunks = g->args.items;
 	size_t i;
 
+	static_order_free(g);
 	frames_destroy(g);
 	wire_free(g);
 	planned_free(g->planned);

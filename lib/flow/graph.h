@@ -14,6 +14,7 @@
 #include "flow/kind.h"
 #include "flow/record.h"
 #include "flow/solo.h"
+#include "flow/static_order.h"
 
 #include <lkdf/graph.h>
 #include <pthread.h>
@@ -84,6 +85,7 @@ struct lkdf_graph {
 	struct frame *frames;
 
 	struct solo solo; /* whether its runs are shared, see there */
+	struct static_state order; /* how they go where they are not */
 
 	/* Any thread. */
 	_Atomic(uint32_t) nr_refs; /* the user and each run */

@@ -298,10 +298,11 @@ int kind_call(struct lkdf_kind *k, struct lkdf_ctx *c, lkdf_fn fn, void *arg)
 	return rc;
 }
 
-int kind_call_timed(struct lkdf_kind *k, struct lkdf_ctx *c, void *arg)
+int kind_call_timed(struct lkdf_kind *k, struct lkdf_ctx *c, lkdf_fn fn,
+		    void *arg)
 {
 	uint64_t start = clock_ticks();
-	int rc = kind_call(k, c, k->fn, arg);
+	int rc = kind_call(k, c, fn, arg);
 	uint64_t end = clock_ticks();
 
 	if (c->put_off)

@@ -134,7 +134,8 @@ void kind_sample_again(struct lkdf_kind *k);
 int kind_call(struct lkdf_kind *k, struct lkdf_ctx *c, lkdf_fn fn, void *arg);
 
 /* Calls the body of a graph's task, and looks how long it takes. */
-int kind_call_timed(struct lkdf_kind *k, struct lkdf_ctx *c, void *arg);
+int kind_call_timed(struct lkdf_kind *k, struct lkdf_ctx *c, lkdf_fn fn,
+		    void *arg);
 
 /* prio: enum lkdf_prio; DEFAULT takes the kind's. */
 static inline enum sched_class kind_class(const struct lkdf_kind *k, int prio)

@@ -14,6 +14,7 @@
 #include "flow/planned.h"
 #include "flow/runtime.h"
 #include "flow/sources.h"
+#include "flow/static_run.h"
 #include "flow/task.h"
 #include "sched/keep.h"
 #include "sched/tick.h"
@@ -70,11 +71,6 @@ static void enter_frame(struct burst *b, struct frame *f)
 		enter_placed(b, f);
 }
 
-static void count_task(struct burst *b, uint64_t nr)
-{
-	counter_add(b->w->executor->counters, COUNTER_TASKS, nr);
-}
-
 /* Everything that is not the plain case; once per task at most. */
 static enum before before(struct burst *b, uint32_t index)
 {
@@ -97,38 +93,6 @@ static enum before before(struct burst *b, uint32_t index)
 	if (!is_short || worker_has_private(w))
 		worker_offer(w, is_short, a_load(&k->body_ticks, relaxed));
 	return slow ? BEFORE_TIME : BEFORE_RUN;
-}
-
-/* Error, children, continuation. True: decided and live, go on as usual. */
-static bool after(struct burst *b, uint32_t index, int rc)
-{
-	struct lkdf_ctx *c = &b->ctx;
-	bool has_why = c->has_why;
-
-	c->after = 0;
-	c->has_why = false;
-	c->has_spawned = false;
-	if (c->put_off) {
-		c->put_off = false;
-		burst_start(b, index);
-		return false;
-	}
-	if (rc < 0 || c->task)
-		count_task(b, 1);
-	if (c->task) {
-		c->has_why = has_why;
-		if (task_after(c, rc) == TASK_COMPLETE)
-			task_complete(b->w->executor, c->task);
-		c->task = NULL;
-		c->leaves = c->has_why = false;
-		return false;
-	}
-	if (rc >= 0)
-		return true;
-	frame_fail(b->f, index, rc, has_why ? err_text() : NULL, b->w->id);
-	decide_task(b->w, b->f, index, false);
-	b->nr_decided++;
-	return false;
 }
 
 /* Somebody who asks in vain is put off until there is something to share. */
@@ -225,7 +189,7 @@ call(struct burst *b, const struct rec *r, enum before how, const int chain,
 
 	*is_quick = false;
 	if (unlikely(how == BEFORE_TIME))
-		return kind_call_timed(k, c, r->arg);
+		return kind_call_timed(k, c, k->fn, r->arg);
 	if (chain & CHAIN_QUICK) {
 		t = &b->quick[c->index];
 		*is_quick = likely(t->nr);
@@ -266,7 +230,8 @@ run_chain(struct burst *b, uint32_t index, const int chain)
 				break;
 		}
 		rc = call(b, r, how, chain, &is_quick);
-		is_away = unlikely((rc | c->after) < 0) && !after(b, index, rc);
+		is_away = unlikely((rc | c->after) < 0) &&
+			  !burst_after(b, index, rc);
 		if (unlikely(is_away))
 			break;
 		if (is_quick)
@@ -287,7 +252,7 @@ run_chain(struct burst *b, uint32_t index, const int chain)
 		item = 0;
 	}
 	b->nr_decided += nr_decided;
-	count_task(b, nr_decided);
+	burst_count(b, nr_decided);
 	/* Somebody else may decide it and end the run. */
 	if (is_away)
 		burst_leave_frame(b);
@@ -379,6 +344,18 @@ static inline void expect_tasks(const struct worker *w)
 		claim_expect(t->claim);
 }
 
+static void start_frame(struct burst *b, struct frame *f)
+{
+	if (!f->guard.is_on && !f->next_source)
+		sources_begin(b->w, f);
+	if (!f->guard.is_on && !f->is_static) {
+		sources_take(b->w, f);
+		return;
+	}
+	enter_frame(b, f);
+	static_run(b);
+}
+
 static void run_link(struct burst *b, uint64_t item)
 {
 	struct link *link = link_of_item(item);
@@ -396,7 +373,7 @@ static void run_link(struct burst *b, uint64_t item)
 		task_finish_of_frame(b->w, task_of(link));
 		break;
 	case LINK_FRAME_START:
-		sources_take(b->w, container_of(link, struct frame, start));
+		start_frame(b, container_of(link, struct frame, start));
 		break;
 	case LINK_FRAME_READY:
 	case LINK_FRAME_PLANNED:

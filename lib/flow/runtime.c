@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/membarrier.h"
 #include "flow/after.h"
 #include "flow/data.h"
 #include "flow/event.h"
@@ -191,6 +192,8 @@ int runtime_open(struct lkdf *rt, const struct runtime_attr *a)
 	rt->is_placing = a->is_placing;
 	rt->is_rehoming = a->is_rehoming;
 	rt->is_soloing = a->is_soloing;
+	rt->static_runs = a->static_runs;
+	rt->has_membarrier = a->nr_workers > 1 && membarrier_register();
 	rt->nr_executors = a->nr_workers + a->nr_blocking;
 	pthread_mutex_init(&rt->lock, NULL);
 	pthread_mutex_init(&rt->scope_lock, NULL);

@@ -37,6 +37,7 @@ struct runtime_attr {
 	uint64_t memory_limit; /* bytes per node; 0: none */
 	bool is_memory_strict;
 	bool is_placing, keeps_planned, is_rehoming, is_soloing;
+	uint32_t static_runs;
 	int memory_huge; /* enum os_huge */
 	int io; /* enum io_mode */
 	uint32_t io_sqpoll_ms;
@@ -54,6 +55,8 @@ struct lkdf {
 	bool is_placing; /* tasks run where their bytes are */
 	bool is_rehoming; /* see rehome.h */
 	bool is_soloing; /* see solo.h */
+	bool has_membarrier; /* where there are several workers */
+	uint32_t static_runs; /* runs until then; 0: none, see static_order.h */
 	int bind_error; /* why memory cannot be bound to nodes, or 0 */
 	struct executor *executors; /* workers, then the blocking pool */
 	struct trace trace;

@@ -314,6 +314,7 @@ static int seal(struct lkdf_graph *g, struct lkdf_diag *why)
 	if (rc)
 		return rc;
 	solo_init(&g->solo, may_go_solo(g));
+	static_order_init(g);
 	g->is_sealed = true;
 	return 0;
 }

@@ -30,7 +30,7 @@
 #define SOLO_ASKED 2
 
 /* Runs before the first trial. */
-#define SOLO_FIRST 24
+#define SOLO_FIRST 8
 
 /* Runs between two trials; the longer ones where the wrong way is dear. */
 #define SOLO_HOLD 64

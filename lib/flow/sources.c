@@ -4,6 +4,7 @@
 #include "flow/decide.h"
 #include "flow/planned.h"
 #include "flow/runtime.h"
+#include "flow/static_run.h"
 #include "sched/keep.h"
 
 /* What all bodies take one after the other; 0: some are not known short. */
@@ -62,6 +63,13 @@ void sources_end(struct worker *w, struct frame *f)
 		solo_answer(s, serial_ticks(f->graph));
 }
 
+void sources_begin(struct worker *w, struct frame *f)
+{
+	if (f->graph->solo.is_possible)
+		begin(w, f);
+	static_run_begin(w, f);
+}
+
 /* While there are more, start stays an item in our deque. */
 void sources_take(struct worker *w, struct frame *f)
 {
@@ -69,8 +77,6 @@ void sources_take(struct worker *w, struct frame *f)
 	uint32_t first = f->next_source, end, source;
 	enum arrival a;
 
-	if (!first && g->solo.is_possible)
-		begin(w, f);
 	end = (uint32_t)min_u64(first + SOURCE_CHUNK, g->nr_sources);
 	f->next_source = end;
 	if (end < g->nr_sources &&
@@ -93,6 +99,7 @@ void sources_take(struct worker *w, struct frame *f)
 void sources_start(struct lkdf *rt, struct worker *w, struct frame *f)
 {
 	f->next_source = 0;
+	f->guard.is_on = false;
 	if (f->graph->planned)
 		planned_begin(f);
 	a_store(&f->remaining, f->graph->nr_tasks, relaxed);

@@ -11,6 +11,9 @@
 /* A run, from a worker or from outside (NULL). */
 void sources_start(struct lkdf *rt, struct worker *w, struct frame *f);
 
+/* A worker has the link first: how does the run go? */
+void sources_begin(struct worker *w, struct frame *f);
+
 /* Takes the next sources of a frame whose link the worker holds. */
 void sources_take(struct worker *w, struct frame *f);
 

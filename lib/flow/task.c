@@ -13,6 +13,7 @@
 #include "flow/home.h"
 #include "flow/inner.h"
 #include "flow/runtime.h"
+#include "flow/static_run.h"
 #include "flow/step.h"
 #include "flow/uses.h"
 #include "mem/heap.h"
@@ -244,6 +245,8 @@ static void push_child(struct worker *w, struct task *t)
 struct task *task_of_ctx(struct lkdf_ctx *c)
 {
 	if (unlikely(!c->task)) {
+		if (unlikely(c->in_order))
+			static_run_leave_ctx(c);
 		/* What comes of it is not what the run was measured with. */
 		if (c->ex->worker)
 			keep_end(c->ex->worker);

@@ -87,14 +87,31 @@ static int open_runtime(int workers, struct lkdf **out)
 {
 	char text[64];
 
-	/* From 2 workers on, a machine of two nodes: programs have places. */
+	/*
+	 * From 2 workers on, a machine of two nodes: programs have places. With
+	 * one, runs go by their static order as soon as they can.
+	 */
 	if (workers)
 		snprintf(text, sizeof(text), "workers=%d%s", workers,
-			 workers > 1 ? ",topology=numa:2 core:4" : "");
+			 workers > 1 ? ",topology=numa:2 core:4"
+				     : ",static_runs=1");
 	else
 		snprintf(text, sizeof(text), "serial=yes");
 	return lkdf_open_with(
 		ATTR(lkdf_open_attr, .options = text, .log = on_log), out);
+}
+
+static void tell_runs(struct lkdf *rt, int workers)
+{
+	uint64_t nr = 0, is_static = 0, is_solo = 0;
+
+	lkdf_stat(rt, "lkdf.runs", &nr);
+	lkdf_stat(rt, "lkdf.runs.static", &is_static);
+	lkdf_stat(rt, "lkdf.runs.solo", &is_solo);
+	printf("# %d workers: %llu runs, %llu by their static order, %llu "
+	       "solo\n",
+	       workers, (unsigned long long)nr, (unsigned long long)is_static,
+	       (unsigned long long)is_solo);
 }
 
 static void tell(int workers)
@@ -317,6 +334,8 @@ int main(int argc, char **argv)
 	printf("# base seed %llu\n", (unsigned long long)o.base);
 	run_all(rt, &o);
 	signaller_stop();
+	for (r = 0; r < o.nr_workers; r++)
+		tell_runs(rt[r + 1], o.workers[r]);
 	for (r = 0; r < o.nr_workers; r++)
 		is(lkdf_close(rt[r + 1]), 0, "it closes with %d workers",
 		   o.workers[r]);

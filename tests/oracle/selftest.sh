@@ -80,6 +80,8 @@ plant() {
 run=lib/flow/run.c
 burst=lib/flow/burst.c
 decide=lib/flow/decide.c
+leave=lib/flow/static_leave.c
+static=lib/flow/static_run.c
 join=lib/flow/join.c
 complete=lib/flow/complete.c
 settle=lib/flow/settle.c
@@ -106,8 +108,8 @@ plant "tokens of a limit are kept after an error" $complete \
 	$complete
 plant "the last but one child completes its parent" $complete \
 	's/return live == 1;/return live == 2;/' $complete
-plant "a chain remembers that a body left" $run \
-	's/c->leaves = c->has_why = false;/c->has_why = false;/' $run
+plant "a chain remembers that a body left" $burst \
+	's/c->leaves = c->has_why = false;/c->has_why = false;/' $burst
 plant "a token goes on by the width" lib/flow/graph.h \
 	's/g->nr_frames % stride)/0)/' "$decide lib/flow/frame.c"
 plant "a join looks at the top only" $join \
@@ -119,16 +121,20 @@ plant "a joined child is not dropped" $join \
 	's/ || t->link.flags & TASK_ENDS_SLOWLY)) {/)) {/' $join
 plant "a skipped task counts twice" $burst \
 	's/&f->nr_skipped, counts,/\&f->nr_skipped, 2 * counts,/' $burst
-plant "a burst counts a body too many" $run \
-	's/COUNTER_TASKS, nr)/COUNTER_TASKS, nr + (nr > 1))/' $run
+plant "a burst counts a body too many" lib/flow/burst.h \
+	's/COUNTER_TASKS, nr)/COUNTER_TASKS, nr + (nr > 1))/' "$run $burst"
 plant "workers of another node steal bound tasks" $worker \
 	's/is_near ? DEQUE_BOUND : NR_CLASSES - 1/DEQUE_BOUND/' $worker
 plant "sorted records keep their old successors" $settle \
 	's/rename_tasks(g, recs\[i\].succ, recs\[i\].nr_succ);/;/' $settle
 plant "a list of a node goes to anybody" $decide \
 	's/else if (home_is_bound(l->home))/else if (0)/' $decide
-plant "other workers than the first lose the text of an error" $run \
-	's/has_why ? err_text()/has_why \&\& !b->w->id ? err_text()/' $run only
+plant "other workers than the first lose the text of an error" $burst \
+	's/has_why ? err_text()/has_why \&\& !b->w->id ? err_text()/' $burst only
+plant "a run that leaves its order forgets arrivals" $leave \
+	'/^static void redo_arrivals/,/^}/s/- 1,$/- 0,/' $leave
+plant "a step of the static order is called twice" $static \
+	's/rc = likely(!slow) ? fn(c, r->arg)/rc = likely(!slow) ? fn(c, r->arg) + 0 * fn(c, r->arg)/' $static
 
 # Of programs with data.
 var=lib/flow/var.c
