@@ -4,6 +4,7 @@
 #include "base/membarrier.h"
 #include "flow/brief.h"
 #include "flow/decide.h"
+#include "flow/io_ring.h"
 #include "flow/kind.h"
 #include "flow/runtime.h"
 #include "mem/heap.h"
@@ -285,6 +286,30 @@ run_guarded(struct burst *b, uint32_t at, uint32_t end)
 	return run_steps(b, at, end, true);
 }
 
+/* Is there something that may not wait for all the steps of a turn? */
+static bool has_news(struct worker *w)
+{
+	return w->other_classes || !inbox_is_empty(&w->node->inbox) ||
+	       !inbox_is_empty(&w->node->bound) ||
+	       (w->io && io_ring_has_news(w->io));
+}
+
+/* The steps of a turn; *end where it was to end by what has come meanwhile. */
+static uint32_t take_turn(struct burst *b, uint32_t at, uint32_t *end,
+			  uint32_t (*run)(struct burst *b, uint32_t at,
+					  uint32_t end))
+{
+	uint32_t last = *end;
+
+	b->ctx.in_order = true;
+	do {
+		*end = (uint32_t)min_u64(at + STATIC_LOOK, last);
+		at = run(b, at, *end);
+	} while (at == *end && at < last && !has_news(b->w));
+	b->ctx.in_order = false;
+	return at;
+}
+
 /* Below one item of those that are there, or they would never be on top. */
 static void put_back(struct worker *w, struct frame *f)
 {
@@ -315,9 +340,7 @@ static void go_on_alone(struct burst *b, uint32_t end, uint32_t nr_steps)
 	struct frame *f = b->f;
 	uint32_t at;
 
-	b->ctx.in_order = true;
-	at = run_alone(b, f->next_source, end);
-	b->ctx.in_order = false;
+	at = take_turn(b, f->next_source, &end, run_alone);
 	if (at == NO_TASK)
 		return;
 	if (at < end) {
@@ -342,9 +365,7 @@ static void go_on_guarded(struct burst *b, uint32_t end, uint32_t nr_steps)
 	put_back(b->w, f);
 	if (deque_has_private(d))
 		deque_share_some(d, d->head - d->split);
-	b->ctx.in_order = true;
-	at = run_guarded(b, at, end);
-	b->ctx.in_order = false;
+	at = take_turn(b, at, &end, run_guarded);
 	if (at == NO_TASK)
 		return;
 	if (at < end) {
@@ -393,7 +414,7 @@ void static_run(struct burst *b)
 		leave(b->w, f, f->next_source, false);
 		return;
 	}
-	end = (uint32_t)min_u64(f->next_source + STATIC_CHUNK, o->nr_steps);
+	end = (uint32_t)min_u64(f->next_source + STATIC_TURN, o->nr_steps);
 	if (is_guarded)
 		go_on_guarded(b, end, o->nr_steps);
 	else

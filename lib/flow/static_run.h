@@ -15,8 +15,9 @@
 
 #include "flow/burst.h"
 
-/* Steps between two looks at what else there is. */
-#define STATIC_CHUNK 256
+/* Steps until others have their turn, and between looks whether any wait. */
+#define STATIC_TURN 256
+#define STATIC_LOOK 64
 
 static inline struct static_order *static_order_in(const struct frame *f)
 {

@@ -165,8 +165,10 @@ static int body(struct lkdf_ctx *c, void *arg)
 		wrong_if(n, n->ended[from] != n->run);
 		wrong_if(n, n->has_data && (!in || *in != from + n->run));
 	}
-	in = n->has_data && j->task % 10 == 9 ? lkdf_ptr(c, i + 1) : NULL;
-	wrong_if(n, in && *in != 4711);
+	if (n->has_data && j->task % 10 == 9) {
+		in = lkdf_ptr(c, i + 1);
+		wrong_if(n, !in || *in != 4711);
+	}
 	if (j->task == n->where) {
 		rc = happen(c, j);
 		if (rc <= 0)
@@ -348,23 +350,45 @@ static void runs_are_right(struct lkdf *rt, enum event event, bool has_data,
 static void all_events(struct lkdf *rt, int nr_quiet)
 {
 	enum event e;
-	int round, nr_static = 0;
+	int round, nr_plain = 0, nr_data = 0;
 
 	for (round = 0; round < 3; round++)
 		for (e = NOTHING; e < NR_EVENTS; e++) {
-			runs_are_right(rt, e, false, nr_quiet, &nr_static);
-			runs_are_right(rt, e, true, nr_quiet, &nr_static);
+			runs_are_right(rt, e, false, nr_quiet, &nr_plain);
+			runs_are_right(rt, e, true, nr_quiet, &nr_data);
 		}
 	/* Several do what is faster. */
-	ok(nr_quiet || nr_static > 3 * NR_EVENTS,
-	   "%d runs went by their static order", nr_static);
+	ok(nr_quiet || (nr_plain > 50 * NR_EVENTS && nr_data > 50 * NR_EVENTS),
+	   "%d runs went by their static order, and %d with data", nr_plain,
+	   nr_data);
 }
 
-/* Blocks that a run takes along when it leaves are not lost. */
-static void bytes_stay(struct lkdf *rt)
+/* The most that a quarter of the runs has at a time. */
+static uint64_t most_used(struct lkdf *rt, const uint32_t *order, int *nr_bad)
+{
+	uint64_t most = 0, used;
+	int i;
+
+	for (i = 0; i < NR_RUNS * 8; i++) {
+		/* One that leaves, one that may not, two that stay. */
+		net.event = i % 4 ? NOTHING : i % 8 ? SPAWNS : FAILS;
+		net.where = draw(net.nr);
+		*nr_bad += !run_once(&net, order);
+		used = stat_of(rt, "lkdf.node.0.memory.used");
+		if (used > most)
+			most = used;
+	}
+	return most;
+}
+
+/*
+ * Blocks that a run takes along when it leaves are not lost. Several workers
+ * may find out late that one has them all, and keep those of a frame then.
+ */
+static void bytes_stay(struct lkdf *rt, uint64_t of_a_frame)
 {
 	static uint32_t order[MAX_TASKS];
-	uint64_t used = 0;
+	uint64_t first, last = 0;
 	int i, nr_bad = 0;
 
 	net.rt = rt;
@@ -372,18 +396,13 @@ static void bytes_stay(struct lkdf *rt)
 	draw_net(&net, order);
 	remove_twins(&net);
 	build(&net);
-	for (i = 0; i < 4000; i++) {
-		/* One that leaves, one that may not, two that stay. */
-		net.event = i % 4 ? NOTHING : i % 8 ? SPAWNS : FAILS;
-		net.where = draw(net.nr);
-		nr_bad += !run_once(&net, order);
-		if (i == 2000)
-			used = stat_of(rt, "lkdf.node.0.memory.used");
-	}
+	first = most_used(rt, order, &nr_bad);
+	for (i = 0; i < 3; i++)
+		last = most_used(rt, order, &nr_bad);
 	is(nr_bad, 0, "runs that leave their order are right");
-	ok(stat_of(rt, "lkdf.node.0.memory.used") < used + used / 2 + 100000,
-	   "and lose no bytes: %llu, then %llu", (unsigned long long)used,
-	   (unsigned long long)stat_of(rt, "lkdf.node.0.memory.used"));
+	ok(last < first + first / 2 + of_a_frame,
+	   "and lose no bytes: %llu at most, then %llu",
+	   (unsigned long long)first, (unsigned long long)last);
 	free_net(&net);
 }
 
@@ -395,7 +414,7 @@ static void all_of(const char *options, int nr_quiet)
 	net.kind = api_kind(rt, "body", body, 0, 0);
 	net.child = api_kind(rt, "child", child, sizeof(struct net *), 0);
 	all_events(rt, nr_quiet);
-	bytes_stay(rt);
+	bytes_stay(rt, nr_quiet ? 500000 : 0);
 	lkdf_kind_put(net.kind);
 	lkdf_kind_put(net.child);
 	is(lkdf_close(rt), 0, "%s: the runtime closes", options);
