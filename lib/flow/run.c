@@ -344,6 +344,7 @@ static inline void expect_tasks(const struct worker *w)
 		claim_expect(t->claim);
 }
 
+/* A run begins, or goes on: by its static order, or from its sources. */
 static void start_frame(struct burst *b, struct frame *f)
 {
 	if (!f->guard.is_on && !f->next_source)

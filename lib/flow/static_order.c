@@ -194,7 +194,7 @@ static bool give_bytes(struct maker *m)
 		take_cells(m, w->brief + t->first, t->nr);
 		nr += t->nr;
 	}
-	o->step[i].first = o->nr_uses = nr;
+	o->step[i].first = nr;
 	for (i = 0; i < nr; i++)
 		if (o->cell[i] & OF_VAR)
 			o->cell[i] = (o->cell[i] & ~OF_VAR) + o->nr_blocks;
@@ -314,9 +314,11 @@ struct static_order *static_order_of(struct lkdf_graph *g)
 		return o;
 	pthread_mutex_lock(&g->lock);
 	o = a_load(&s->order, relaxed);
-	if (!o && !s->is_refused) {
+	if (!o) {
 		o = make(g);
-		s->is_refused = !o;
+		/* As good as never again. */
+		if (!o)
+			a_store(&s->left, UINT32_MAX, relaxed);
 		/* [static.made] its contents; pairs with [static.look]. */
 		a_store(&s->order, o, release);
 	}

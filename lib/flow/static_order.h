@@ -45,7 +45,7 @@ struct static_step {
  */
 struct static_order {
 	/* Set when it is made, constant afterwards. */
-	uint32_t nr_steps, nr_uses, nr_cells, nr_blocks;
+	uint32_t nr_steps, nr_cells, nr_blocks;
 	struct static_step *step; /* one more at the end */
 	uint32_t *cell; /* by use, in the order of steps */
 	uint8_t *class; /* by block */
@@ -70,10 +70,8 @@ struct static_state {
 	_Atomic(uint32_t) left; /* runs until it is tried again */
 	_Atomic(uint32_t) hold;
 
-	/* Under the graph's lock. */
-	bool is_refused;
-
-	_Atomic(struct static_order *) order; /* NULL: not yet */
+	/* Made under the graph's lock. */
+	_Atomic(struct static_order *) order; /* NULL: not yet, or refused */
 };
 
 /* Last thing of seal. */

@@ -320,6 +320,16 @@ static bool run_once(struct net *n, const uint32_t *order)
 	       (n->event == CANCELS || !nr_misjudged(n, order));
 }
 
+static void start_net(struct lkdf *rt, bool has_data, uint32_t *order)
+{
+	net.rt = rt;
+	net.has_data = has_data;
+	net.event = NOTHING;
+	draw_net(&net, order);
+	remove_twins(&net);
+	build(&net);
+}
+
 /* With several workers runs are tried on one only after some others. */
 static void runs_are_right(struct lkdf *rt, enum event event, bool has_data,
 			   int nr_quiet, int *nr_static)
@@ -328,12 +338,7 @@ static void runs_are_right(struct lkdf *rt, enum event event, bool has_data,
 	static uint32_t order[MAX_TASKS];
 	int i, nr_bad = 0;
 
-	net.rt = rt;
-	net.has_data = has_data;
-	draw_net(&net, order);
-	remove_twins(&net);
-	build(&net);
-	net.event = NOTHING;
+	start_net(rt, has_data, order);
 	for (i = 0; i < nr_quiet; i++)
 		nr_bad += !run_once(&net, order);
 	for (i = 0; i < NR_RUNS; i++) {
@@ -391,11 +396,7 @@ static void bytes_stay(struct lkdf *rt, uint64_t of_a_frame)
 	uint64_t first, last = 0;
 	int i, nr_bad = 0;
 
-	net.rt = rt;
-	net.has_data = true;
-	draw_net(&net, order);
-	remove_twins(&net);
-	build(&net);
+	start_net(rt, true, order);
 	first = most_used(rt, order, &nr_bad);
 	for (i = 0; i < 3; i++)
 		last = most_used(rt, order, &nr_bad);
