@@ -180,7 +180,7 @@ int lkdf_data_where(struct lkdf_data *d, uint64_t *bytes_on_node, unsigned nr)
 	if (rc)
 		return rc;
 	/* [data.look] pairs with [data.at]. */
-	at = a_load(&d->at, acquire);
+	at = a_load(&d->domain.at, acquire);
 	if (!at)
 		return err(-ENODATA, "where: %s has no bytes now",
 			   data_text(d, 0, text));

@@ -132,7 +132,7 @@ static int fixed_node(const struct wire_var *v)
 		return node;
 	if (v->is_brief || d->is_mapped)
 		return PLAN_NONE;
-	if (a_load(&d->at, relaxed))
+	if (a_load(&d->domain.at, relaxed))
 		return a_load(&d->node, relaxed);
 	return d->home;
 }

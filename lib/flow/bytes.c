@@ -75,6 +75,7 @@ static void *allocate(struct lkdf_data *d, int node)
 	if (wants_map(d, node)) {
 		p = region_map(d->bytes);
 		d->is_mapped = p != NULL;
+		a_store(&d->domain.whole.is_plain, false, relaxed);
 		if (p && d->flags & LKDF_DATA_HUGE)
 			os_huge(p, d->bytes, h->huge);
 	} else {
@@ -91,18 +92,18 @@ static void *allocate(struct lkdf_data *d, int node)
 void *data_bytes(struct lkdf_data *d, int node)
 {
 	/* [data.look] pairs with [data.at]. */
-	void *p = a_load(&d->at, acquire);
+	void *p = a_load(&d->domain.at, acquire);
 
 	if (likely(p != NULL))
 		return p;
 	lock_take(&d->domain.lock);
-	p = a_load(&d->at, relaxed);
+	p = a_load(&d->domain.at, relaxed);
 	if (!p) {
 		p = allocate(d, d->home >= 0 ? d->home : node);
 		if (p)
 			facts_watch(d, p, false);
 		/* [data.at] what allocate() noted; pairs with [data.look]. */
-		a_store(&d->at, p, release);
+		a_store(&d->domain.at, p, release);
 	}
 	lock_give(&d->domain.lock);
 	return p;
@@ -129,7 +130,7 @@ void data_free_own(struct lkdf_data *d, void *p)
 
 void data_free_bytes(struct lkdf_data *d)
 {
-	void *p = a_load(&d->at, relaxed);
+	void *p = a_load(&d->domain.at, relaxed);
 
 	if (!p)
 		return;

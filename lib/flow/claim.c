@@ -45,6 +45,12 @@ static struct use *reads_nothing(struct claim *c)
 	return NULL;
 }
 
+/* The parent's that covers it; NULL: a task without a parent. */
+static inline struct use *use_above(const struct use *u)
+{
+	return var_is_plain(u->var) ? NULL : plain_load(&u->domain->above);
+}
+
 /* ---- leaving, and what it lets in -------------------------------------- */
 
 static void leave_var(struct use *u, struct news *n)
@@ -76,7 +82,7 @@ static void put_below(struct use *u, struct news *n)
 static void leave(struct use *u, struct news *n)
 {
 	/* Who has left the var may find that the data is gone. */
-	struct use *above = plain_load(&u->domain->above);
+	struct use *above = use_above(u);
 	struct use *whole = use_whole(u);
 
 	leave_var(u, n);
@@ -252,7 +258,7 @@ int claim_enter(struct executor *ex, struct claim *c, struct use **why)
 	for (u = c->first; u; u = u->after) {
 		if (u->flags & USE_WRITES)
 			u->var->is_written = true;
-		if (u->domain->above && !(u->flags & USE_HIDDEN))
+		if (use_above(u) && !(u->flags & USE_HIDDEN))
 			a_add(&u->domain->nr_uses, 1, relaxed);
 		if (var_enter(u->var, u, &n) || u->flags & USE_WEAK)
 			nr_granted++;

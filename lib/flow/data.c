@@ -121,7 +121,7 @@ int data_at(struct lkdf *rt, const void *addr, struct lkdf_data **out)
 	for (l = rt->all_data.next; l != &rt->all_data && !found; l = l->next) {
 		d = container_of(l, struct lkdf_data, all);
 		/* [data.look] pairs with [data.at]. */
-		at = a_load(&d->at, acquire);
+		at = a_load(&d->domain.at, acquire);
 		if (at && (uintptr_t)addr - (uintptr_t)at < d->bytes &&
 		    try_get(d))
 			found = d;
@@ -178,7 +178,7 @@ static int set_bytes(struct lkdf_data *d, const struct lkdf_data_attr *a)
 	a_store(&d->domain.version, 1, relaxed);
 	if (a->wrap) {
 		d->is_wrapped = true;
-		a_store(&d->at, a->wrap, relaxed);
+		a_store(&d->domain.at, a->wrap, relaxed);
 		facts_watch(d, a->wrap, true);
 		return 0;
 	}
@@ -229,6 +229,8 @@ int data_create(struct lkdf *rt, const struct lkdf_data_attr *a,
 	d->reduce = a->reduce;
 	d->neutral = a->neutral;
 	snprintf(d->name, sizeof(d->name), "%s", a->name ? a->name : "");
+	a_store(&d->domain.whole.is_plain,
+		!(d->flags & ~(uint32_t)LKDF_DATA_HUGE) && !d->reduce, relaxed);
 	a_store(&d->node, -1, relaxed);
 	a_store(&d->nr_refs, 1, relaxed);
 	rc = replicas_create(d);
@@ -299,6 +301,7 @@ static int split(struct lkdf_data *d, uint32_t nr, struct var *parts)
 	var_failure_put(d->rt, failure);
 	a_store(&dom->whole.failure, NULL, relaxed);
 	a_store(&dom->whole.error, 0, relaxed);
+	a_store(&dom->whole.is_plain, false, relaxed);
 	dom->parts = parts;
 	dom->nr_parts = nr;
 	return 0;

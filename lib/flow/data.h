@@ -59,8 +59,7 @@ struct acquisition {
 struct lkdf_data {
 	_Alignas(CACHE_LINE) struct domain domain;
 
-	/* Set under lock, then constant but for whoever goes alone. */
-	_Atomic(void *) at;
+	/* Set under lock, before domain.at. */
 	bool is_mapped; /* page by page where they are touched first */
 
 	/* Set at create, constant afterwards. */

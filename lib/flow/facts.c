@@ -123,7 +123,7 @@ static bool find(const struct lkdf_data *d, uint32_t part, int *id,
 	/* [data.facts] pairs with [data.watch]. */
 	*id = a_load(&d->watch, acquire) - 1;
 	/* [data.look] pairs with [data.at]. */
-	at = *id < 0 ? NULL : a_load(&d->at, acquire);
+	at = *id < 0 ? NULL : a_load(&d->domain.at, acquire);
 	if (likely(!at) || !d->rt->board)
 		return false;
 	*s = board_span(d->rt->board, *id, at + data_offset(d, part),

@@ -84,7 +84,7 @@ static void note_moved(struct frame *f, uint32_t var, int before)
 
 	/* Parts keep their address. */
 	if (!v->part && !v->nr_parts)
-		f->values.var[var].bytes = a_load(&d->at, relaxed);
+		f->values.var[var].bytes = a_load(&d->domain.at, relaxed);
 	if (f->graph->planned && node >= 0 && node != before)
 		planned_move(f, var, node);
 }

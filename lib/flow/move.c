@@ -63,7 +63,7 @@ static int node_of_os(const struct lkdf *rt, int os_node)
 
 static char *bytes_of(const struct lkdf_data *d, uint32_t part)
 {
-	return (char *)a_load(&d->at, relaxed) + data_offset(d, part);
+	return (char *)a_load(&d->domain.at, relaxed) + data_offset(d, part);
 }
 
 /* Noted before; -1: nowhere. */
@@ -135,7 +135,7 @@ static void move_pages_of(struct executor *ex, struct lkdf_data *d,
 static void move_block(struct executor *ex, struct lkdf_data *d, int node,
 		       bool keeps)
 {
-	void *old = a_load(&d->at, relaxed), *p = data_block(d, node);
+	void *old = a_load(&d->domain.at, relaxed), *p = data_block(d, node);
 
 	if (!p)
 		return;
@@ -146,7 +146,7 @@ static void move_block(struct executor *ex, struct lkdf_data *d, int node,
 		d->drop(old);
 	note_node(d, 0, node);
 	/* [data.at] as in data_bytes(). */
-	a_store(&d->at, p, release);
+	a_store(&d->domain.at, p, release);
 	facts_watch(d, p, keeps);
 	data_free_own(d, old);
 	counter_add(ex->counters, COUNTER_MIGRATED, d->bytes);
@@ -173,7 +173,7 @@ static int move_body(struct lkdf_ctx *c, void *arg)
 	int node;
 
 	u->is_untouched = true;
-	if (!a_load(&d->at, relaxed))
+	if (!a_load(&d->domain.at, relaxed))
 		return 0;
 	node = where(d, m->part);
 	if (node == m->node)
@@ -351,7 +351,7 @@ void move_use(struct executor *ex, struct use *u)
 	if (u->flags & USE_WRITES)
 		data_will_write(d);
 	/* A thread of the blocking pool is on no node of its own. */
-	if (!ex->worker || !a_load(&d->at, relaxed))
+	if (!ex->worker || !a_load(&d->domain.at, relaxed))
 		return;
 	if (d->replicas)
 		replicate(ex, d, u);

@@ -172,7 +172,8 @@ int reduction_combine(struct reduction *r)
 
 	if (rc)
 		return rc;
-	bytes = (char *)a_load(&d->at, relaxed) + data_offset(d, r->part);
+	bytes = (char *)a_load(&d->domain.at, relaxed) +
+		data_offset(d, r->part);
 	for (i = 0; i < r->nr && rc >= 0; i++)
 		if (r->copy[i].is_touched)
 			rc = d->reduce(bytes, r->copy[i].bytes, size);

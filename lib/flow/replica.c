@@ -71,7 +71,7 @@ static bool copy(struct executor *ex, struct lkdf_data *d, int node)
 		a_store(at, REFUSED, relaxed);
 		return false;
 	}
-	memcpy(p, a_load(&d->at, relaxed), d->bytes);
+	memcpy(p, a_load(&d->domain.at, relaxed), d->bytes);
 	counter_add(ex->counters, COUNTER_REPLICATED, d->bytes);
 	/* [replica.made] the bytes; pairs with [replica.look]. */
 	a_store(at, p, release);

@@ -42,8 +42,8 @@ static bool is_usual(const struct lkdf *rt, const struct lkdf_use *u)
 {
 	const struct lkdf_data *d = u->data;
 
-	return d && d->rt == rt && u->part <= d->domain.nr_parts && u->mode &&
-	       u->mode <= LKDF_RW;
+	return d && d->domain.rt == rt && u->part <= d->domain.nr_parts &&
+	       u->mode && u->mode <= LKDF_RW;
 }
 
 /* Any other. */
@@ -79,7 +79,8 @@ int uses_check(const struct lkdf *rt, const struct lkdf_use *use, unsigned nr,
 	for (i = 0; i < nr && !rc; i++) {
 		if (unlikely(!is_usual(rt, &use[i])))
 			rc = check_use(rt, &use[i], i);
-		*flags |= likely(!rc) ? use[i].data->flags : 0;
+		if (likely(!rc) && !var_is_plain(&use[i].data->domain.whole))
+			*flags |= use[i].data->flags;
 	}
 	return rc;
 }
@@ -371,30 +372,30 @@ static int no_bytes(const struct use *u)
 	return ENODATA;
 }
 
-/* By its first line: no error, and none above or of a part. */
-static bool is_fine(const struct use *u)
+/* By its first line: nothing is to be done, and no error above or of a part. */
+static inline bool is_there(const struct use *u)
 {
-	const struct domain *d = u->domain;
-
-	return !(a_load(&u->var->error, relaxed) | (int32_t)d->nr_parts) &&
-	       !d->above;
+	/* [data.look] pairs with [data.at]. */
+	return a_load(&u->domain->at, acquire) && var_is_plain(u->var) &&
+	       !a_load(&u->var->error, relaxed);
 }
 
 /* > 0: its input is not there; < 0: no memory. */
-static int begin_use(struct executor *ex, const struct use *u, bool always,
-		     struct failure **failure)
+static __attribute__((noinline)) int begin_use(struct executor *ex,
+					       const struct use *u, bool always,
+					       struct failure **failure)
 {
 	struct lkdf_data *d = u->domain->data;
 	int error;
 
-	if (u->flags & USE_READS && !always && unlikely(!is_fine(u))) {
+	if (u->flags & USE_READS && !always) {
 		error = uses_error(u, failure);
 		if (unlikely(error))
 			return -error;
 	}
 	/* [data.look] pairs with [data.at]. */
 	if (u->turn != TURN_REDUCE && likely(!u->domain->bytes) &&
-	    unlikely(!a_load(&d->at, acquire))) {
+	    unlikely(!a_load(&d->domain.at, acquire))) {
 		if (u->flags & USE_READS && always)
 			return 0;
 		if (u->flags & USE_READS)
@@ -420,7 +421,7 @@ int uses_begin(struct executor *ex, struct task *t, struct failure **failure)
 
 	*failure = NULL;
 	for (u = t->claim->first; u && !rc; u = u->after) {
-		if (u->flags & (USE_WEAK | USE_HIDDEN))
+		if (u->flags & (USE_WEAK | USE_HIDDEN) || is_there(u))
 			continue;
 		rc = begin_use(ex, u, always, failure);
 		flags |= u->domain->data->flags;
@@ -479,7 +480,7 @@ static __attribute__((noinline)) void *ptr_of(struct executor *ex,
 	/* [data.look] pairs with [data.at]. */
 	at = u->copy		? replica_at(d, u->copy - 1)
 	     : u->domain->bytes ? u->domain->bytes
-				: a_load(&d->at, acquire);
+				: a_load(&d->domain.at, acquire);
 	return at && part ? at + data_offset(d, part) : at;
 }
 
@@ -490,10 +491,10 @@ void *uses_ptr(struct executor *ex, struct task *t, unsigned index)
 	if (!(t->link.flags & TASK_HAS_DATA) || index >= t->claim->nr)
 		return NULL;
 	u = &t->claim->use[index];
-	if (unlikely(u->part | u->copy | (u->stands_for ^ index) | u->is_given |
+	if (unlikely((u->stands_for ^ index) | u->is_given |
 		     (u->flags & USE_WEAK)) ||
-	    unlikely(u->turn == TURN_REDUCE || u->below || u->domain->bytes))
+	    !var_is_plain(u->var))
 		return ptr_of(ex, t, index);
 	/* [data.look] as above. */
-	return a_load(&u->domain->data->at, acquire);
+	return a_load(&u->domain->at, acquire);
 }

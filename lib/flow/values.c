@@ -116,7 +116,7 @@ int values_prepare(struct lkdf_graph *g)
 		v = wire_var(w, i);
 		/* [data.look] pairs with [data.at]. */
 		if (is_lasting(v) && v->writes &&
-		    !a_load(&v->data->at, acquire) &&
+		    !a_load(&v->data->domain.at, acquire) &&
 		    !data_bytes(v->data,
 				v->home < 0 ? DATA_FIRST_TOUCH : v->home))
 			return -ENOMEM;
@@ -194,7 +194,7 @@ void values_begin(struct frame *f)
 		if (v->data->reduce && v->writes)
 			reduction_begin(v->data, v->part);
 		/* [data.look] pairs with [data.at]. */
-		at = a_load(&v->data->at, acquire);
+		at = a_load(&v->data->domain.at, acquire);
 		val->var[i].bytes = at ? at + v->offset : NULL;
 	}
 }

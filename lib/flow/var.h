@@ -53,7 +53,7 @@ enum combine_for {
 	COMBINE_WHOLE = 2,
 };
 
-/* The first 32 bytes are all that a use of data without parts looks at. */
+/* The first 32 bytes are all that a usual use looks at. */
 struct var {
 	/* Any thread. */
 	_Atomic(uint32_t) active;
@@ -66,6 +66,15 @@ struct var {
 
 	/* The use that goes alone; read by those that go together. */
 	bool has_value;
+
+	/*
+	 * Set when made; then under the domain's lock, before anybody sees what
+	 * is not plain: it is a whole data, without parts, and neither its
+	 * flags nor a function for LKDF_REDUCE ask for more than to wait.
+	 */
+	_Atomic(bool) is_plain;
+
+	/* As has_value. */
 	_Atomic(int32_t) error; /* the last writer failed, or did not run */
 
 	/* Under the domain's lock. */
@@ -88,9 +97,9 @@ struct var {
 };
 
 /*
- * A data and its parts, as tasks of one parent see them. What each use changes
- * comes first, what each use only reads last, beside that of struct lkdf_data;
- * in between is what most uses never look at.
+ * A data and its parts, as tasks of one parent see them. Who submits, who runs
+ * and who comes next are often on three CPUs: all that a usual use looks at is
+ * in the first line, up to the first half of the whole's var.
  */
 struct domain {
 	struct lock lock;
@@ -100,6 +109,15 @@ struct domain {
 
 	/* Any thread. */
 	_Atomic(uint64_t) version; /* successful writes */
+
+	/* Set when made, constant afterwards. */
+	struct lkdf *rt;
+
+	/*
+	 * The bytes; NULL: not there, or not told (those below a use). Set
+	 * under lock, then constant but for whoever goes alone.
+	 */
+	_Atomic(void *) at;
 
 	/* Under lock, then as struct var says. */
 	struct var whole;
@@ -114,11 +132,19 @@ struct domain {
 	bool has_reductions; /* some var has */
 
 	/* Set when made, constant afterwards. */
-	struct lkdf *rt;
 	struct lkdf_data *data;
 	struct use *above; /* the parent's; NULL: tasks without a parent */
 	void *bytes; /* of this run of a graph; NULL: those of the data */
 };
+
+_Static_assert(offsetof(struct domain, whole) ==
+		       offsetof(struct var, commuters),
+	       "a line ends before the var's second half");
+
+static inline bool var_is_plain(const struct var *v)
+{
+	return likely(a_load(&v->is_plain, relaxed));
+}
 
 enum use_flag {
 	USE_READS = 1, /* what was there before */

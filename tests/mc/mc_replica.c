@@ -88,7 +88,7 @@ static void init(void)
 	memset((void *)data, 0, sizeof(*data));
 	data->rt = &rt;
 	data->bytes = sizeof(int);
-	a_store(&data->at, (void *)&value[X], relaxed);
+	a_store(&data->domain.at, (void *)&value[X], relaxed);
 	data->replicas = mc_alloc(size);
 	memset((void *)data->replicas, 0, size);
 	data->replicas->nr = NR_NODES;
