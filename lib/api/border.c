@@ -143,10 +143,38 @@ static __attribute__((noinline)) int refuse_once(const struct lkdf_task *t)
 		   data_text(u->data, 0, text));
 }
 
+/*
+ * Since a data was used last its first line has gone to the CPU of whoever ran
+ * that task. Tasks of a row often use data of a row: then those of the next two
+ * are as far from this one's as this one's from the last one's. Strides beyond
+ * ROW are taken for no row: a line fetched in vain is taken from who needs it.
+ */
+#define ROW 65536
+
+static inline void expect_uses(const struct lkdf_use *use, unsigned nr)
+{
+	uintptr_t *used = thread_self()->used, at, stride;
+	unsigned i;
+
+	for (i = 0; i < nr && i < THREAD_USES; i++) {
+		at = (uintptr_t)use[i].data;
+		stride = at - used[i];
+		used[i] = at;
+		if (stride + ROW > 2 * ROW)
+			continue;
+		__builtin_prefetch((const void *)(at + stride), 1);
+		__builtin_prefetch((const void *)(at + 2 * stride), 1);
+	}
+}
+
 int border_uses(const struct lkdf *rt, const struct lkdf_task *t, bool is_child)
 {
 	uint32_t flags;
-	int rc = uses_check(rt, t->use, t->nr_use, &flags);
+	int rc;
+
+	if (likely(t->use != NULL))
+		expect_uses(t->use, t->nr_use);
+	rc = uses_check(rt, t->use, t->nr_use, &flags);
 
 	if (!rc && !is_child && unlikely(flags & LKDF_DATA_ONCE))
 		return refuse_once(t);

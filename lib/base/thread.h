@@ -15,6 +15,7 @@
 #define ERRMSG_SIZE 256
 #define THREAD_MEMORIES 4
 #define THREAD_STOCKS 8
+#define THREAD_USES 4
 
 struct thread {
 	/*
@@ -40,6 +41,9 @@ struct thread {
 
 	/* This thread only: the executor it is, NULL outside the runtime. */
 	void *executor;
+
+	/* This thread only: the data of the task that it has checked last. */
+	uintptr_t used[THREAD_USES];
 
 	/* This thread only: functions of loops that it is in. */
 	int nr_loops;

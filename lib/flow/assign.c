@@ -312,10 +312,8 @@ static __attribute__((noinline)) void assign(struct task *t)
 	t->link.flags |= TASK_PLACED;
 }
 
-void assign_task(struct task *t)
+void assign_task(const struct lkdf *rt, struct task *t)
 {
-	const struct lkdf *rt = t->kind->rt;
-
 	if (rt->sched.nr_worker_nodes > 1 && rt->is_placing &&
 	    !(t->link.flags & TASK_PLACED || t->kind->flags & LKDF_BLOCKING))
 		assign(t);

@@ -16,6 +16,6 @@ struct task;
 int assign_plan(struct lkdf_graph *g);
 
 /* Gives a task a home, if its data says so and the user did not. */
-void assign_task(struct task *t);
+void assign_task(const struct lkdf *rt, struct task *t);
 
 #endif

@@ -107,13 +107,40 @@ void claim_give_token(struct executor *ex, struct var *v);
 bool token_take(struct var *v);
 void token_give(struct var *v, struct news *n);
 
-/* It is used soon: all of it, if it has no more than two uses. */
+/*
+ * Who waits behind a use will be let in soon, and first of all its claim is
+ * looked at, which lies before it. A guess: it may be gone.
+ */
+static inline void use_expect_next(const struct use *u)
+{
+	const struct use *next = var_first(u->var);
+
+	if (!next)
+		return;
+	__builtin_prefetch(next, 1);
+	__builtin_prefetch((const char *)next - CACHE_LINE, 1);
+	__builtin_prefetch((const char *)next - 2 * CACHE_LINE, 1);
+}
+
+/* It is used soon: all of it, if it has no more than CLAIM_FEW uses. */
+#define CLAIM_FEW 2
+
 static inline void claim_expect(const struct claim *c)
 {
 	size_t i;
 
-	for (i = 0; i < sizeof(*c) + 2 * sizeof(c->use[0]); i += CACHE_LINE)
+	for (i = 0; i < sizeof(*c) + CLAIM_FEW * sizeof(c->use[0]);
+	     i += CACHE_LINE)
 		__builtin_prefetch((const char *)c + i, 1);
+}
+
+/* The same of what it uses. */
+static inline void claim_expect_data(const struct claim *c)
+{
+	unsigned i;
+
+	for (i = 0; i < c->nr && i < CLAIM_FEW; i++)
+		__builtin_prefetch(c->use[i].domain, 1);
 }
 
 static inline bool use_takes_token(const struct use *u)

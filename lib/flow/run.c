@@ -327,21 +327,25 @@ static inline const struct task *task_behind(const struct deque *d, uint32_t nr)
 
 /*
  * What was submitted lies in the caches of others, if in any. So while a task
- * runs, what those behind it need comes: first the task, then its claim.
+ * runs, what those behind it need comes: first the task, then its claim, then
+ * its data.
  */
 static inline void expect_tasks(const struct worker *w)
 {
 	const struct deque *d = &w->deque[CLASS_NORMAL];
 	const struct task *t;
 
-	if (d->head - d->split < 2)
+	if (d->head - d->split < 3)
 		return;
-	t = task_behind(d, 2);
+	t = task_behind(d, 3);
 	if (t)
 		task_expect(t);
-	t = task_behind(d, 1);
+	t = task_behind(d, 2);
 	if (t && t->link.flags & TASK_HAS_DATA)
 		claim_expect(t->claim);
+	t = task_behind(d, 1);
+	if (t && t->link.flags & TASK_HAS_DATA)
+		claim_expect_data(t->claim);
 }
 
 /* A run begins, or goes on: by its static order, or from its sources. */

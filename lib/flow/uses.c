@@ -46,7 +46,6 @@ static bool is_usual(const struct lkdf *rt, const struct lkdf_use *u)
 	       u->mode && u->mode <= LKDF_RW;
 }
 
-/* Any other. */
 static __attribute__((noinline)) int
 check_use(const struct lkdf *rt, const struct lkdf_use *u, unsigned i)
 {
@@ -138,8 +137,8 @@ static void ready(struct executor *ex, struct claim *c)
 {
 	struct task *t = c->holder;
 
-	assign_task(t);
-	task_has_data(rt_of(t), ex, t);
+	assign_task(c->rt, t);
+	task_has_data(c->rt, ex, t);
 }
 
 static const struct claim_ops ops = { ready, free_claim };
@@ -309,7 +308,7 @@ int uses_enter(struct executor *ex, struct task *t)
 	int rc = claim_enter(ex, t->claim, &why);
 
 	if (rc > 0)
-		assign_task(t);
+		assign_task(rt_of(t), t);
 	if (unlikely(rc < 0))
 		uses_read_nothing(t, why);
 	return rc;
@@ -421,6 +420,7 @@ int uses_begin(struct executor *ex, struct task *t, struct failure **failure)
 
 	*failure = NULL;
 	for (u = t->claim->first; u && !rc; u = u->after) {
+		use_expect_next(u);
 		if (u->flags & (USE_WEAK | USE_HIDDEN) || is_there(u))
 			continue;
 		rc = begin_use(ex, u, always, failure);

@@ -64,10 +64,10 @@ static void grant(struct use *u, struct news *n)
 static void append(struct var *v, struct use *u)
 {
 	u->next = NULL;
-	if (v->first)
+	if (var_first(v))
 		v->last->next = u;
 	else
-		v->first = u;
+		a_store(&v->first, u, relaxed);
 	v->last = u;
 }
 
@@ -117,10 +117,10 @@ static bool combine(struct var *v, struct news *n)
 	struct var *part;
 
 	if (v->turn == TURN_REDUCE)
-		nr = combine_one(v, COMBINE_OWN, v->first, n);
+		nr = combine_one(v, COMBINE_OWN, var_first(v), n);
 	for (i = 0; v->turn == TURN_PARTS && i < d->nr_parts; i++) {
 		part = &d->parts[i];
-		nr += combine_one(part, COMBINE_WHOLE, v->first, n);
+		nr += combine_one(part, COMBINE_WHOLE, var_first(v), n);
 		/* Copies to come are of children of whoever comes next. */
 		if (a_load(&part->active, relaxed) == VAR_OPEN)
 			part->turn = TURN_WRITE;
@@ -148,7 +148,7 @@ void domain_combine(struct domain *d)
 /* The group has gone, and somebody waits. */
 void var_advance(struct var *v, struct news *n)
 {
-	struct use *u = v->first, *next;
+	struct use *u = var_first(v), *next;
 	uint32_t nr = 0;
 
 	if (must_combine(v) && combine(v, n))
@@ -163,7 +163,7 @@ void var_advance(struct var *v, struct news *n)
 			break;
 		}
 	}
-	v->first = next;
+	a_store(&v->first, next, relaxed);
 	/* Those let in may be gone before we have let in the last. */
 	a_store(&v->active, nr + (next ? 0 : VAR_OPEN), relaxed);
 	for (; nr; nr--, u = next) {
@@ -177,7 +177,7 @@ bool var_enter(struct var *v, struct use *u, struct news *n)
 {
 	uint32_t active;
 
-	if (v->first) {
+	if (var_first(v)) {
 		append(v, u);
 		return false;
 	}

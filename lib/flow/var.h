@@ -77,8 +77,9 @@ struct var {
 	/* As has_value. */
 	_Atomic(int32_t) error; /* the last writer failed, or did not run */
 
-	/* Under the domain's lock. */
-	struct use *first, *last; /* those that wait */
+	/* Under the domain's lock; anybody looks who is first. */
+	_Atomic(struct use *) first; /* of those that wait */
+	struct use *last;
 	struct use *commuters; /* those that wait for the token only */
 
 	/* As error. */
@@ -144,6 +145,11 @@ _Static_assert(offsetof(struct domain, whole) ==
 static inline bool var_is_plain(const struct var *v)
 {
 	return likely(a_load(&v->is_plain, relaxed));
+}
+
+static inline struct use *var_first(const struct var *v)
+{
+	return a_load(&v->first, relaxed);
 }
 
 enum use_flag {

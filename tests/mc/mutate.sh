@@ -8,7 +8,7 @@ allow=$(dirname "$0")/mutants.allow
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 : >"$dir/all"
-: "${MC_LIMIT:=5000}" "${MC_FILES:=lib/}"
+: "${MC_LIMIT:=8000}" "${MC_FILES:=lib/}"
 for program in "$@"; do
 	"$program" --mutate "$MC_FILES" --limit "$MC_LIMIT" --seconds 60 \
 		--known "$dir/all" >"$dir/one" || exit 1
