@@ -382,27 +382,6 @@ static void unwritten_is_refused_by_name(struct lkdf *rt)
 	lkdf_data_put(y);
 }
 
-/* Who uses the whole looks at the errors of its parts. */
-static void a_failed_part_is_poison_of_the_whole(struct lkdf *rt)
-{
-	uint64_t init[2] = { 1, 2 };
-	struct lkdf_data *x = NULL;
-	atomic_int nr = 0;
-
-	must(lkdf_data_create(
-		rt, ATTR(lkdf_data_attr, .bytes = sizeof(init), .init = init),
-		&x));
-	must(lkdf_data_split(x, 2, sizeof(init[0])));
-	must(submit_on(rt, kinds.fails, &(int){ -EIO },
-		       ON_PART(x, LKDF_WRITE, 1), NULL));
-	must(submit_on(rt, kinds.counts, &nr, ON(x, LKDF_READ), NULL));
-	must(submit_on(rt, kinds.counts, &nr, ON_PART(x, LKDF_READ, 1), NULL));
-	must(submit_on(rt, kinds.counts, &nr, ON_PART(x, LKDF_READ, 2), NULL));
-	is(lkdf_scope_wait(rt, NULL, -1), -EIO, "a part fails");
-	is(nr, 1, "who reads the other part runs, who reads the whole not");
-	lkdf_data_put(x);
-}
-
 /* A part is written, the others are not. */
 static void an_unwritten_part_is_refused(struct lkdf *rt)
 {
@@ -506,7 +485,6 @@ int main(void)
 			a_cancelled_scope_lets_go(rt, LKDF_COMMUTE);
 		}
 		unwritten_is_refused_by_name(rt);
-		a_failed_part_is_poison_of_the_whole(rt);
 		an_unwritten_part_is_refused(rt);
 		put_kinds();
 		is(lkdf_close(rt), 0, "the runtime closes");

@@ -344,6 +344,32 @@ static const struct choice choices[] = {
 	  .has_twice = true },
 };
 
+static int fail(struct lkdf_ctx *c, void *arg)
+{
+	(void)arg;
+	return lkdf_fail(c, -EIO, "fails on purpose");
+}
+
+/* Who uses the whole looks at the errors of its parts. */
+static void a_failed_part_is_poison_of_the_whole(struct lkdf *rt)
+{
+	struct lkdf_kind *fails = api_kind(rt, "fails", fail, 0, 0);
+	struct lkdf_kind *counts = api_kind(rt, "counts", api_count, 0, 0);
+	struct lkdf_data *d = bytes_of(rt, 16);
+	atomic_int nr = 0;
+
+	must(lkdf_data_split(d, 2, 8));
+	must(put_on(rt, fails, NULL, ON_PART(d, LKDF_WRITE, 1)));
+	must(put_on(rt, counts, &nr, ON(d, LKDF_READ)));
+	must(put_on(rt, counts, &nr, ON_PART(d, LKDF_READ, 1)));
+	must(put_on(rt, counts, &nr, ON_PART(d, LKDF_READ, 2)));
+	is(lkdf_scope_wait(rt, NULL, -1), -EIO, "a part fails");
+	is(nr, 1, "who reads the other part runs, who reads the whole not");
+	lkdf_data_put(d);
+	lkdf_kind_put(fails);
+	lkdf_kind_put(counts);
+}
+
 static void tests(struct lkdf *rt, bool is_serial)
 {
 	splits_are_checked(rt);
@@ -359,6 +385,7 @@ static void tests(struct lkdf *rt, bool is_serial)
 	reductions_of_parts_are_in_the_whole(rt, LKDF_RW);
 	reductions_of_parts_are_in_the_whole(rt, LKDF_COMMUTE);
 	a_later_write_forgets_nothing(rt);
+	a_failed_part_is_poison_of_the_whole(rt);
 }
 
 static const struct suite suite = {
