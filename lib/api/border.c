@@ -151,7 +151,7 @@ static __attribute__((noinline)) int refuse_once(const struct lkdf_task *t)
  */
 #define ROW 65536
 
-static inline void expect_uses(const struct lkdf_use *use, unsigned nr)
+static inline void fetch_row(const struct lkdf_use *use, unsigned nr)
 {
 	uintptr_t *used = thread_self()->used, at, stride;
 	unsigned i;
@@ -173,7 +173,7 @@ int border_uses(const struct lkdf *rt, const struct lkdf_task *t, bool is_child)
 	int rc;
 
 	if (likely(t->use != NULL))
-		expect_uses(t->use, t->nr_use);
+		fetch_row(t->use, t->nr_use);
 	rc = uses_check(rt, t->use, t->nr_use, &flags);
 
 	if (!rc && !is_child && unlikely(flags & LKDF_DATA_ONCE))

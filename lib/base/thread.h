@@ -42,7 +42,8 @@ struct thread {
 	/* This thread only: the executor it is, NULL outside the runtime. */
 	void *executor;
 
-	/* This thread only: the data of the task that it has checked last. */
+	/* This thread only: data that its last task uses, to guess the next;
+	 * addresses, which may be gone. */
 	uintptr_t used[THREAD_USES];
 
 	/* This thread only: functions of loops that it is in. */

@@ -75,7 +75,8 @@ static void *allocate(struct lkdf_data *d, int node)
 	if (wants_map(d, node)) {
 		p = region_map(d->bytes);
 		d->is_mapped = p != NULL;
-		a_store(&d->domain.whole.is_plain, false, relaxed);
+		if (p)
+			a_store(&d->domain.whole.is_plain, false, relaxed);
 		if (p && d->flags & LKDF_DATA_HUGE)
 			os_huge(p, d->bytes, h->huge);
 	} else {

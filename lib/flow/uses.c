@@ -371,8 +371,8 @@ static int no_bytes(const struct use *u)
 	return ENODATA;
 }
 
-/* By its first line: nothing is to be done, and no error above or of a part. */
-static inline bool is_there(const struct use *u)
+/* By its first line: bytes, no error, and nothing else to be asked. */
+static inline bool is_ready(const struct use *u)
 {
 	/* [data.look] pairs with [data.at]. */
 	return a_load(&u->domain->at, acquire) && var_is_plain(u->var) &&
@@ -421,7 +421,7 @@ int uses_begin(struct executor *ex, struct task *t, struct failure **failure)
 	*failure = NULL;
 	for (u = t->claim->first; u && !rc; u = u->after) {
 		use_expect_next(u);
-		if (u->flags & (USE_WEAK | USE_HIDDEN) || is_there(u))
+		if (u->flags & (USE_WEAK | USE_HIDDEN) || is_ready(u))
 			continue;
 		rc = begin_use(ex, u, always, failure);
 		flags |= u->domain->data->flags;
