@@ -169,7 +169,7 @@ plant "a run begins in spite of its inputs" $values \
 plant "bytes of a producer go with the first reader" $brief \
 	'/^static inline bool is_over/,/^}/s/if (nr <= 1)/if (1)/' $brief
 plant "a part does not wait for the whole" $var \
-	's/if (v->first) {/if (v->first \&\& u->turn != TURN_PARTS) {/' $var
+	's/if (var_first(v)) {/if (var_first(v) \&\& u->turn != TURN_PARTS) {/' $var
 plant "children of a weak parent do not wait" $var \
 	's/if (u->flags & USE_WEAK && !u->is_granted)/if (0)/' $var
 plant "a weak parent succeeds whatever its children do" $claim \
