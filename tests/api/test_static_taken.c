@@ -4,8 +4,8 @@
  * body that waits for another task of the run: a worker that is awake takes the
  * run away and calls that one. It is not promised that one is awake, nor that
  * runs are tried on one worker at all, so this asks for each task to run once
- * with the right values, and that it is taken away now and then where most of
- * the runs just before could be. With and without values that are passed on.
+ * with the right values, and, where most of the runs just before could be taken
+ * away, that one is now and then. With and without values that are passed on.
  */
 #include "tests/api/using.h"
 
@@ -154,10 +154,13 @@ static void they_meet(const char *options, bool has_data)
 	   "%s%s: all tasks of all runs ran", options,
 	   has_data ? ", data" : "");
 	is(atomic_load(&all.nr_wrong), 0, "with the values of their run");
-	ok(nr_static <= NR_ROUNDS / 2 || atomic_load(&all.nr_met),
-	   "taken away %d times, %d times not; %d of %d such runs could be",
-	   atomic_load(&all.nr_met), atomic_load(&all.nr_missed), nr_static,
-	   NR_ROUNDS);
+	printf("# %s: met %d times, %d times not; %d of %d runs before static\n",
+	       options, atomic_load(&all.nr_met), atomic_load(&all.nr_missed),
+	       nr_static, NR_ROUNDS);
+	if (nr_static > NR_ROUNDS / 2)
+		ok(atomic_load(&all.nr_met), "some runs were taken away");
+	else
+		skip("some runs were taken away", "few went by their order");
 	lkdf_kind_put(poke);
 	lkdf_graph_put(g);
 	for (i = 0; i < NR_TASKS && has_data; i++)

@@ -80,13 +80,37 @@ struct mem_pages {
 };
 
 #define MEM_BATCH 1024
+#define MEM_TRIES 20
 
+/*
+ * A page that the kernel moves, as it does to make room, is absent on its way:
+ * who reads it waits until it has arrived. One that was never written, or is
+ * lost, stays absent, for it reads as the zero page. True: none was absent.
+ */
+static bool mem_await(void **page, int nr, const int *status)
+{
+	bool are_there = true;
+	int i;
+
+	for (i = 0; i < nr; i++) {
+		if (status[i] >= 0)
+			continue;
+		(void)*(const volatile char *)page[i];
+		are_there = false;
+	}
+	return are_there;
+}
+
+/* The pages are mapped, but need not have been written. */
 static void mem_ask(struct mem_pages *s, void **page, int nr, int node)
 {
-	int status[MEM_BATCH], i;
+	int status[MEM_BATCH], tries = MEM_TRIES, i;
 
-	if (nr && move_pages(0, (unsigned long)nr, page, NULL, status, 0))
-		vm_die("cannot ask", "move_pages");
+	do {
+		if (nr &&
+		    move_pages(0, (unsigned long)nr, page, NULL, status, 0))
+			vm_die("cannot ask", "move_pages");
+	} while (!mem_await(page, nr, status) && --tries);
 	for (i = 0; i < nr; i++) {
 		if (status[i] < 0 || status[i] >= VM_MAX_NODES) {
 			s->absent++;

@@ -8,8 +8,6 @@
 
 #define BLOCK (8 * MEM_MIB)
 #define MAX_BLOCKS 64
-#define MOVE_TRIES 100
-#define MOVE_WAIT_US 20000
 
 static void *block[MAX_BLOCKS];
 static int nr_blocks;
@@ -38,27 +36,15 @@ static void free_blocks(struct lkdf *rt)
 	nr_blocks = 0;
 }
 
-/*
- * Of all blocks, written now. A page that the kernel moves, as it does to make
- * room where memory is short, is absent until it has arrived: asked for again.
- */
+/* Of all blocks, written now. */
 static struct mem_pages count_blocks(int node)
 {
-	struct mem_pages s = { .right = 0 }, one;
-	int i, n;
+	struct mem_pages s = { .right = 0 };
+	int i;
 
 	for (i = 0; i < nr_blocks; i++) {
 		mem_touch(block[i], BLOCK, 1);
-		one = mem_where(block[i], BLOCK, node);
-		for (n = 0; one.absent && n < MOVE_TRIES; n++) {
-			usleep(MOVE_WAIT_US);
-			one = mem_where(block[i], BLOCK, node);
-		}
-		s.right += one.right;
-		s.wrong += one.wrong;
-		s.absent += one.absent;
-		for (n = 0; n < VM_MAX_NODES; n++)
-			s.on[n] += one.on[n];
+		mem_count(&s, block[i], BLOCK, 1, node);
 	}
 	return s;
 }
