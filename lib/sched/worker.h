@@ -2,7 +2,7 @@
 /*
  * One worker: a pinned thread with a deque per priority class. What a thread
  * does here while it runs bodies is inline, because the layer above does it
- * once or more per task; looking for work and sleeping is worker.c.
+ * once or more per task; looking for work and sleeping is idle.c.
  *
  * Attention is one word per worker that it looks at between any two bodies:
  *
@@ -103,7 +103,7 @@ struct worker {
 	bool io_waits; /* the kernel would not take all: give it again soon */
 	struct io_ring *io_far; /* of another node, to be taken from; or NULL */
 	uint64_t idle_since; /* ticks; while it looks for work */
-	uint64_t crowded_at; /* ticks; when others kept its CPU, see spin() */
+	uint64_t crowded_at; /* ticks; when others kept its CPU, see idle.c */
 	int64_t keep_nap_ns; /* beside others that keep their work */
 	unsigned nr_holding; /* joins on this stack whose tasks hold limits */
 

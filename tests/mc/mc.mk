@@ -17,12 +17,13 @@ MC_SRC_clock := lib/base/lock.c lib/sched/park.c lib/sched/timers.c
 MC_SRC_replica := $(MC_SRC_reduce) lib/flow/replica.c
 MC_SRC_ring := lib/base/lock.c lib/device/io_uring.c lib/flow/io_far.c \
 	lib/flow/io_ring.c \
-	lib/sched/backlog.c lib/sched/intake.c lib/sched/keep.c \
-	lib/sched/notify.c \
+	lib/sched/backlog.c lib/sched/idle.c lib/sched/intake.c \
+	lib/sched/keep.c lib/sched/notify.c \
 	lib/sched/park.c lib/sched/tick.c lib/sched/timers.c lib/sched/worker.c
 MC_SRC_room := lib/flow/room.c
-MC_SRC_strand := lib/base/lock.c lib/sched/backlog.c lib/sched/intake.c \
-	lib/sched/keep.c lib/sched/notify.c lib/sched/park.c lib/sched/tick.c lib/sched/timers.c \
+MC_SRC_strand := lib/base/lock.c lib/sched/backlog.c lib/sched/idle.c \
+	lib/sched/intake.c lib/sched/keep.c lib/sched/notify.c \
+	lib/sched/park.c lib/sched/tick.c lib/sched/timers.c \
 	lib/sched/worker.c
 MC_SRC_tick := lib/base/lock.c lib/sched/park.c lib/sched/tick.c \
 	lib/sched/timers.c

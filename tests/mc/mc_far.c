@@ -9,7 +9,7 @@
 /* An idle worker: as it is shipped, or no more than its looks and sleeps. */
 static void (*be_idle)(struct worker *w);
 
-/* As find() in worker.c, with no more than its looks and sleeps. */
+/* As idle_find(), with no more than its looks and sleeps. */
 static void look_and_doze(struct worker *w)
 {
 	uint64_t item;

@@ -72,7 +72,7 @@ static bool is_over(void)
 	return a_load(&is_stopping, seq_cst) != 0;
 }
 
-/* A worker as worker.c goes about it, until one piece of work was done. */
+/* A worker as idle.c goes about it, until one piece of work was done. */
 static void work(void)
 {
 	park_spin(&park);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * Push, then a long body: a body makes work public and goes on until another
- * worker has started it. The other workers run worker.c as it is shipped. Work
+ * worker has started it. The other workers run idle.c as it is shipped. Work
  * that strands while all others sleep is a deadlock; so is a worker that does
  * not hear that the runtime stops.
  */

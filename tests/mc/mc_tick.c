@@ -16,7 +16,7 @@ static struct worker worker;
 static struct executor executor;
 static struct timer timer;
 
-/* Of worker.c, for a worker that was idle. */
+/* Of idle.c, for a worker that was idle. */
 void worker_has_woken(struct worker *w)
 {
 	(void)w;

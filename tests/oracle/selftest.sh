@@ -85,7 +85,7 @@ static=lib/flow/static_run.c
 join=lib/flow/join.c
 complete=lib/flow/complete.c
 settle=lib/flow/settle.c
-worker=lib/sched/worker.c
+idle=lib/sched/idle.c
 claim=lib/flow/claim.c
 
 rm -rf "$top"
@@ -123,8 +123,8 @@ plant "a skipped task counts twice" $burst \
 	's/&f->nr_skipped, counts,/\&f->nr_skipped, 2 * counts,/' $burst
 plant "a burst counts a body too many" lib/flow/burst.h \
 	's/COUNTER_TASKS, nr)/COUNTER_TASKS, nr + (nr > 1))/' "$run $burst"
-plant "workers of another node steal bound tasks" $worker \
-	's/is_near ? DEQUE_BOUND : NR_CLASSES - 1/DEQUE_BOUND/' $worker
+plant "workers of another node steal bound tasks" $idle \
+	's/is_near ? DEQUE_BOUND : NR_CLASSES - 1/DEQUE_BOUND/' $idle
 plant "sorted records keep their old successors" $settle \
 	's/rename_tasks(g, recs\[i\].succ, recs\[i\].nr_succ);/;/' $settle
 plant "a list of a node goes to anybody" $decide \

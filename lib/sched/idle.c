@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "sched/idle.h"
+
+#include "base/clock.h"
+#include "sched/far.h"
+#include "sched/guest.h"
+#include "sched/intake.h"
+#include "sched/keep.h"
+#include "sched/notify.h"
+#include "sched/sched.h"
+#include "sched/tick.h"
+#include "sched/want.h"
+
+/*
+ * An only item may be one that its owner is about to take: a body that spawns
+ * its successor and ends. Robbing it moves a chain from worker to worker. One
+ * that still lies there after a few looks is worth it.
+ */
+static bool is_left(struct deque *d)
+{
+	uint64_t span = a_load(&d->span, relaxed);
+	int i;
+
+	if (span_split(span) - span_tail(span) != 1)
+		return true;
+	for (i = 0; i < 4; i++) {
+		if (!deque_has_public(d))
+			return false;
+		a_delay();
+	}
+	return true;
+}
+
+/* Of another node: what we may not take stays, see far.h. */
+static enum deque_result steal_far(struct worker *w, struct worker *victim,
+				   int level, uint64_t *item)
+{
+	struct deque *d = &victim->deque[level];
+	uint64_t span;
+
+	if (!deque_look(d, &span, item))
+		return DEQUE_EMPTY;
+	/* Who has seen it sees that there is planned work. */
+	if (item_is_planned(*item) && !far_allows(w, victim->node))
+		return DEQUE_EMPTY;
+	return deque_steal_at(d, span, item);
+}
+
+static bool steal_from(struct worker *w, int i, uint64_t *item)
+{
+	struct worker *victim = &w->sched->workers[w->victims[i]];
+	bool is_near = i < w->nr_near;
+	int level = is_near ? DEQUE_BOUND : NR_CLASSES - 1;
+	int lowest = keep_holds(victim) ? CLASS_NORMAL + 1 : 0;
+	enum deque_result rc;
+
+	for (; level >= lowest; level--) {
+		if (!is_left(&victim->deque[level]))
+			continue;
+		do {
+			rc = is_near ? deque_steal(&victim->deque[level], item)
+				     : steal_far(w, victim, level, item);
+		} while (rc == DEQUE_LOST && level == CLASS_URGENT);
+		if (rc == DEQUE_TAKEN) {
+			counter_add(w->executor->counters,
+				    is_near ? COUNTER_STEALS_NEAR
+					    : COUNTER_STEALS_FAR,
+				    1);
+			trace_event(w->executor->ring, EVENT_STEAL,
+				    (uint32_t)victim->id,
+				    far_why(w, is_near, *item));
+			return true;
+		}
+	}
+	if (!lowest)
+		want_ask(victim);
+	return false;
+}
+
+/* One round over inboxes and victims; far ones only if asked to. */
+static bool look_once(struct worker *w, bool far, uint64_t *item)
+{
+	struct sched *s = w->sched;
+	int nr = far ? s->nr_workers - 1 : w->nr_near, i;
+
+	if (((s->ops.poll && s->ops.poll(w)) || worker_take_home(w)) &&
+	    worker_pop(w, item))
+		return true;
+	if (far && s->nr_nodes > 1)
+		far_look(w, clock_ticks() - w->idle_since);
+	for (i = 0; i < nr; i++)
+		if (steal_from(w, i, item))
+			return true;
+	for (i = 0; far && i < s->nr_nodes; i++) {
+		if (far_allows(w, &s->nodes[i]) &&
+		    intake_any(w, &s->nodes[i]) && worker_pop(w, item))
+			return true;
+	}
+	return false;
+}
+
+static bool has_public(struct deque *d)
+{
+	/* [park.d] after park_announce(); pairs with [deque.share]. */
+	uint64_t span = a_load(&d->span, seq_cst);
+
+	return span_tail(span) != span_split(span);
+}
+
+/* Bits for the deques that what waits at a node would go to. */
+static unsigned waiting_at(struct sched_node *node, bool is_home)
+{
+	unsigned found = 0, i;
+
+	if (!inbox_is_empty(&node->inbox))
+		found |= 1u << CLASS_NORMAL;
+	if (is_home && !inbox_is_empty(&node->bound))
+		found |= 1u << DEQUE_BOUND;
+	for (i = 0; i < NR_DEQUES; i++)
+		if ((is_home || i != DEQUE_BOUND) &&
+		    !backlog_is_empty(&node->backlog[i]))
+			found |= 1u << i;
+	return found;
+}
+
+/* Is it not ours to take? See keep.h and, of another node, far.h. */
+static bool is_kept(struct worker *w, struct worker *victim, int level)
+{
+	uint64_t item;
+
+	if (level <= CLASS_NORMAL && keep_holds(victim))
+		return true;
+	return deque_peek(&victim->deque[level], &item) &&
+	       item_is_planned(item) && !far_allows(w, victim->node);
+}
+
+/*
+ * After we have said that we sleep: is anything public left that we may take?
+ * A bit per deque, as share_all().
+ */
+static unsigned public_for(struct worker *w)
+{
+	struct sched *s = w->sched;
+	unsigned found = 0;
+	int i, level;
+
+	for (i = 0; i < s->nr_nodes; i++)
+		if (far_allows(w, &s->nodes[i]))
+			found |= waiting_at(&s->nodes[i],
+					    &s->nodes[i] == w->node);
+	for (i = 0; i < s->nr_workers; i++) {
+		if (s->workers[i].node == w->node &&
+		    has_public(&s->workers[i].deque[DEQUE_BOUND]))
+			found |= 1u << DEQUE_BOUND;
+		for (level = 0; level < NR_CLASSES; level++)
+			if (has_public(&s->workers[i].deque[level]) &&
+			    !is_kept(w, &s->workers[i], level))
+				found |= 1u << level;
+	}
+	return found;
+}
+
+/* Spinner -> sleeper, and all know that somebody has nothing to do. */
+static void announce(struct worker *w)
+{
+	struct sched *s = w->sched;
+	int i;
+
+	park_announce(&w->node->park);
+	for (i = 0; i < s->nr_workers - 1; i++)
+		want_ask(&s->workers[w->victims[i]]);
+}
+
+static bool is_stopping(struct worker *w)
+{
+	/* [sched.stopping] after we said that we sleep; pairs with
+	 * [sched.stop]. */
+	return a_load(&w->sched->is_stopping, seq_cst) != 0;
+}
+
+/*
+ * Spinner on entry and on return. For how many ticks it is worth to spin then:
+ * whoever slept its time has no reason to expect more than what it was for.
+ */
+static uint64_t sleep_once(struct worker *w)
+{
+	struct sched *s = w->sched;
+	uint64_t ticks = s->spin_ticks;
+	int64_t left, armed;
+
+	/* Asleep it has nothing to keep. */
+	a_store(&w->keeps_until, 0, relaxed);
+	announce(w);
+	left = timers_arm(&s->timers, &armed);
+	left = (int64_t)min_u64((uint64_t)left, (uint64_t)keep_nap(w));
+	if (unlikely(w->io_waits))
+		left = (int64_t)min_u64((uint64_t)left, IO_RETRY_NS);
+	if (s->nr_worker_nodes > 1 && s->ops.doze)
+		left = (int64_t)min_u64((uint64_t)left,
+					(uint64_t)s->ops.doze(w));
+	if (public_for(w) || is_stopping(w) || !left) {
+		park_retract(&w->node->park);
+	} else {
+		counter_add(w->executor->counters, COUNTER_PARKS, 1);
+		trace_event(w->executor->ring, EVENT_PARK, 0, 0);
+		if (park_sleep(&w->node->park, w->io_bell, far_nap(w, left)))
+			ticks = 0;
+		trace_event(w->executor->ring, EVENT_UNPARK, 0, 0);
+	}
+	timers_disarm(&s->timers, armed);
+	return ticks;
+}
+
+/*
+ * Where a thread that submits wants our CPU it has it for as long as we find
+ * nothing; it may keep it for milliseconds, so meanwhile no waker counts on us.
+ * If it was somebody else who has kept it we do not step aside for a while.
+ */
+static void step_aside(struct worker *w)
+{
+	struct sched *s = w->sched;
+	uint64_t start = clock_ticks();
+
+	if (!guest_is_here(s) || start - w->crowded_at < s->crowded_ticks)
+		return;
+	announce(w);
+	if (!public_for(w) && !is_stopping(w)) {
+		guest_forget(s);
+		sched_yield();
+		if (clock_ticks() - start > s->wake_ticks && !guest_was_here(s))
+			w->crowded_at = start;
+	}
+	park_retract(&w->node->park);
+}
+
+/* Spins for so long, a pause between any two looks. True: an item. */
+static bool spin(struct worker *w, uint64_t ticks, uint64_t *item)
+{
+	struct sched *s = w->sched;
+	uint64_t start = clock_ticks(), idle = 0, aside = s->aside_ticks;
+
+	do {
+		if (look_once(w,
+			      w->nr_near == 0 ||
+				      policy_steal_far(idle, s->spin_ticks),
+			      item))
+			return true;
+		/* What a timer starts may come to our own deque. */
+		if (worker_has_clock(w) && worker_tick(w) &&
+		    worker_pop(w, item))
+			return true;
+		a_pause();
+		idle = clock_ticks() - start;
+		if (idle > aside && idle < ticks) {
+			step_aside(w);
+			aside = idle + s->aside_ticks;
+		}
+	} while (idle < ticks && !is_stopping(w));
+	return look_once(w, true, item);
+}
+
+bool idle_find(struct worker *w, uint64_t *item)
+{
+	struct sched *s = w->sched;
+	uint64_t start = clock_ticks(), ticks = s->spin_ticks, ns;
+	bool found;
+
+	w->idle_since = start;
+	park_spin(&w->node->park);
+	while (!(found = spin(w, ticks, item)) && !is_stopping(w))
+		ticks = sleep_once(w);
+	ns = (clock_ticks() - start) * 1024 / s->ticks_per_1024ns;
+	counter_add(w->executor->counters, COUNTER_IDLE_NS, ns);
+	/* On our way here we may have taken the token of one that sleeps on. */
+	if (!found)
+		park_wake_all(&w->node->park);
+	/*
+	 * And whoever sleeps on may have been taken for awake by us, who gave
+	 * up what it had asked for.
+	 */
+	if (found && notify_has_sleeper(s))
+		want_ask(w);
+	/* The woken wakes the next, if there is more than it took. */
+	if (park_found(&w->node->park) && found && notify_has_sleeper(s))
+		worker_notify(w, public_for(w));
+	if (found && s->nr_worker_nodes > 1 && s->ops.leave)
+		s->ops.leave(w);
+	if (found) {
+		w->keep_nap_ns = 0;
+		worker_pass_time(w);
+	}
+	return found;
+}
