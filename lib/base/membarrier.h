@@ -22,4 +22,8 @@ static inline void membarrier_light(void)
 	__asm__ volatile("" ::: "memory");
 }
 
+/* The same for these two alone. */
+#define membarrier_between(stored, loaded) \
+	__asm__ volatile("" : "+m"(*(stored)), "+m"(*(loaded)))
+
 #endif

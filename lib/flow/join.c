@@ -20,6 +20,7 @@
 #include "flow/run.h"
 #include "flow/runtime.h"
 #include "flow/step.h"
+#include "sched/expose.h"
 #include "sched/tick.h"
 
 #include <errno.h>
@@ -179,17 +180,18 @@ static inline bool pop_child(struct worker *w, struct task *parent,
 			     struct lkdf_ctx *c, uint32_t *nr_run)
 {
 	struct deque *d = &w->deque[CLASS_NORMAL];
+	uint32_t head = deque_head(d);
 	struct task *t;
-	uint64_t item;
 
 	if (!deque_has_private(d))
 		return false;
-	item = a_load(&d->slot[(d->head - 1) & d->mask], relaxed);
-	t = task_of_item(item);
+	t = deque_lower(d, head - 1) ? task_of_item(deque_at(d, head - 1))
+				     : NULL;
 	if (!t || !a_load(&t->link.depth, relaxed) ||
-	    a_load(&t->parent, relaxed) != parent)
+	    a_load(&t->parent, relaxed) != parent) {
+		deque_raise(d, head);
 		return false;
-	d->head--;
+	}
 	if (unlikely(!task_is_plain(t) || t->link.flags & TASK_ENDS_SLOWLY)) {
 		run_child(w, t, parent);
 		return true;
@@ -248,20 +250,23 @@ static bool steal_descendant(struct worker *w, struct task *parent, bool any)
 static bool deque_dig(struct deque *d, struct task *parent, uint64_t *item)
 {
 	_Atomic(uint64_t) *slot, *top;
-	uint32_t i;
+	uint32_t head, i;
 
 	while (deque_reclaim(d))
 		;
-	for (i = d->head; i != d->split; i--) {
+	if (!deque_hold(d, &head))
+		return false;
+	for (i = head; i != d->split; i--) {
 		slot = &d->slot[(i - 1) & d->mask];
 		*item = a_load(slot, relaxed);
 		if (!is_descendant(*item, parent))
 			continue;
-		d->head--;
-		top = &d->slot[d->head & d->mask];
+		top = &d->slot[(head - 1) & d->mask];
 		a_store(slot, a_load(top, relaxed), relaxed);
+		deque_raise(d, head - 1);
 		return true;
 	}
+	deque_raise(d, head);
 	return false;
 }
 
@@ -398,6 +403,8 @@ static bool dig_descendant(struct worker *w, struct task *parent)
 	if (steal_descendant(w, parent, true) ||
 	    dig_backlog(w, parent, UINT32_MAX) || dig_limits(w, parent) ||
 	    run_bound(w))
+		return true;
+	if (expose_look(w) && steal_descendant(w, parent, true))
 		return true;
 	/* While we sleep others may need what we have dug through. */
 	worker_offer(w, false, 0);

@@ -315,10 +315,10 @@ static __attribute__((noinline)) void look_around(struct worker *w,
 		worker_offer(w, false, 0);
 }
 
-/* A task of ours, so many pops from now; NULL: it may be something else. */
-static inline const struct task *task_behind(const struct deque *d, uint32_t nr)
+/* A task that is private; NULL: it may be something else. */
+static inline const struct task *task_at(const struct deque *d, uint32_t at)
 {
-	uint64_t item = a_load(&d->slot[(d->head - nr) & d->mask], relaxed);
+	uint64_t item = deque_at(d, at);
 
 	if (item & ITEM_OF_FRAME || LINK_TYPE(item) != LINK_TASK)
 		return NULL;
@@ -330,22 +330,24 @@ static inline const struct task *task_behind(const struct deque *d, uint32_t nr)
  * runs, what those behind it need comes: first the task, then its claim, then
  * its data.
  */
-static inline void expect_tasks(const struct worker *w)
+static inline void expect_tasks(struct worker *w)
 {
-	const struct deque *d = &w->deque[CLASS_NORMAL];
+	struct deque *d = &w->deque[CLASS_NORMAL];
 	const struct task *t;
+	uint32_t head;
 
-	if (d->head - d->split < 3)
+	if (deque_head(d) - d->split < 3 || !deque_hold(d, &head))
 		return;
-	t = task_behind(d, 3);
+	t = task_at(d, head - 3);
 	if (t)
 		task_expect(t);
-	t = task_behind(d, 2);
+	t = task_at(d, head - 2);
 	if (t && t->link.flags & TASK_HAS_DATA)
 		claim_expect(t->claim);
-	t = task_behind(d, 1);
+	t = task_at(d, head - 1);
 	if (t && t->link.flags & TASK_HAS_DATA)
 		claim_expect_data(t->claim);
+	deque_raise(d, head);
 }
 
 /* A run begins, or goes on: by its static order, or from its sources. */

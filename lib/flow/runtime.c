@@ -142,6 +142,7 @@ static int start_threads(struct lkdf *rt, const struct runtime_attr *a)
 		.is_serial = a->is_serial,
 		.is_per_node = a->is_per_node,
 		.keeps_planned = a->keeps_planned,
+		.has_membarrier = rt->has_membarrier,
 	};
 	int rc;
 

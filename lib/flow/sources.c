@@ -5,6 +5,7 @@
 #include "flow/planned.h"
 #include "flow/runtime.h"
 #include "flow/static_run.h"
+#include "sched/expose.h"
 #include "sched/keep.h"
 
 /* What all bodies take one after the other; 0: some are not known short. */
@@ -43,11 +44,12 @@ static void begin(struct worker *w, struct frame *f)
 	if (unlikely(solo_is_due(s)) && solo_try(s))
 		sample_again(f->graph);
 	solo_begin(s, &f->solo);
-	if (f->solo.is_solo)
-		keep_begin(w, f->solo.began +
-				      solo_patience(s, w->sched->wake_ticks));
-	else
+	if (!f->solo.is_solo) {
 		keep_end(w);
+		return;
+	}
+	keep_begin(w, f->solo.began + solo_patience(s, w->sched->wake_ticks));
+	expose_ask(w);
 }
 
 void sources_end(struct worker *w, struct frame *f)

@@ -364,7 +364,7 @@ static void go_on_guarded(struct burst *b, uint32_t end, uint32_t nr_steps)
 	guard_begin(&f->guard, at);
 	put_back(b->w, f);
 	if (deque_has_private(d))
-		deque_share_some(d, d->head - d->split);
+		deque_share_all(d);
 	at = take_turn(b, at, &end, run_guarded);
 	if (at == NO_TASK)
 		return;

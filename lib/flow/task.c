@@ -295,7 +295,7 @@ int task_spawn(struct lkdf_ctx *c, struct lkdf_kind *k, const void *arg)
 		     !magazine_has(&ex->magazine[POOL_TASK])))
 		return spawn_slowly(c, k, arg);
 	d = &w->deque[CLASS_NORMAL];
-	if (unlikely(d->head == d->limit))
+	if (unlikely(deque_is_full(d)))
 		return spawn_slowly(c, k, arg);
 	t = magazine_take(&ex->magazine[POOL_TASK]);
 	init_task(t, k);

@@ -17,9 +17,22 @@
  * read: nr_read counts finished reads, and the ring wraps only when it has
  * caught up with tail. A full ring refuses; the caller has another place.
  *
- *	            | push pop share | steal | peek
- *	push pop    | same thread    | any   | any
- *	steal       | any            | any   | any
+ * What is private behind a body that does not end would lie there in vain, so
+ * others may make it public on the owner's behalf (deque_expose). The owner
+ * lowers head, then looks at way, then takes; the other sets way, has all CPUs
+ * pass a barrier, then reads head. Either the owner sees way, or the other sees
+ * that head is lower. While way is not PRIVATE the owner takes as thieves do,
+ * or first learns where split is now.
+ *
+ *	PRIVATE  -> EXPOSING   who exposes; nobody else does meanwhile
+ *	EXPOSING -> EXPOSED    it has moved split, the owner has not noticed
+ *	EXPOSING -> as before  it has not
+ *	EXPOSED  -> EXPOSING   there is more again
+ *	EXPOSED  -> PRIVATE    the owner has noticed
+ *
+ *	            | push pop share | steal | peek | expose
+ *	push pop    | same thread    | any   | any  | any
+ *	steal       | any            | any   | any  | any
  *
  * Positions are 32 bits and wrap; the ring's size is a power of two.
  */
@@ -27,6 +40,7 @@
 #define SCHED_DEQUE_H
 
 #include "base/atomic.h"
+#include "base/membarrier.h"
 #include "base/util.h"
 
 enum deque_result {
@@ -35,10 +49,22 @@ enum deque_result {
 	DEQUE_LOST, /* another thief or the owner was faster */
 };
 
+enum deque_way {
+	DEQUE_PRIVATE,
+	DEQUE_EXPOSING,
+	DEQUE_EXPOSED,
+};
+
 struct deque {
+	/* The owner; who exposes looks. */
+	_Atomic(uint32_t) head;
+
 	/* Owner only. */
-	uint32_t head, split;
+	uint32_t split; /* too low while way is not PRIVATE, maybe */
 	uint32_t limit; /* positions before it may be written */
+
+	/* Who exposes; the owner back to PRIVATE. */
+	_Atomic(uint32_t) way;
 
 	/* Set at init, constant afterwards. */
 	uint32_t mask;
@@ -68,8 +94,10 @@ static inline uint64_t span_make(uint32_t tail, uint32_t split)
 static inline void deque_init(struct deque *d, _Atomic(uint64_t) *slot,
 			      uint32_t mask)
 {
-	d->head = d->split = 0;
+	a_store(&d->head, 0, relaxed);
+	d->split = 0;
 	d->limit = mask + 1;
+	a_store(&d->way, DEQUE_PRIVATE, relaxed);
 	d->mask = mask;
 	d->slot = slot;
 	a_store(&d->span, 0, relaxed);
@@ -77,9 +105,15 @@ static inline void deque_init(struct deque *d, _Atomic(uint64_t) *slot,
 }
 
 /* Owner only. */
-static inline bool deque_has_private(const struct deque *d)
+static inline uint32_t deque_head(struct deque *d)
 {
-	return d->head != d->split;
+	return a_load(&d->head, relaxed);
+}
+
+/* Owner only. May be true of what somebody has just made public. */
+static inline bool deque_has_private(struct deque *d)
+{
+	return deque_head(d) != d->split;
 }
 
 /* Any thread; a moment's truth. */
@@ -93,7 +127,7 @@ static inline bool deque_has_public(struct deque *d)
 /* Owner only; all items, public ones included. */
 static inline uint32_t deque_size(struct deque *d)
 {
-	return d->head - span_tail(a_load(&d->span, relaxed));
+	return deque_head(d) - span_tail(a_load(&d->span, relaxed));
 }
 
 /* Owner only. Learns how far thieves have read; true if there is room now. */
@@ -107,45 +141,67 @@ static inline bool deque_make_room(struct deque *d)
 	if (nr_read != tail)
 		return false;
 	d->limit = tail + d->mask + 1;
-	return d->head != d->limit;
+	return deque_head(d) != d->limit;
 }
 
 /* Owner only. As many items can be pushed now. */
 static inline uint32_t deque_room(struct deque *d)
 {
 	deque_make_room(d);
-	return d->limit - d->head;
+	return d->limit - deque_head(d);
 }
 
-/* Owner only, where head is not limit. */
+/* Owner only, where there is room. */
 static inline void deque_put(struct deque *d, uint64_t item)
 {
-	a_store(&d->slot[d->head & d->mask], item, relaxed);
-	d->head++;
+	uint32_t head = deque_head(d);
+
+	a_store(&d->slot[head & d->mask], item, relaxed);
+	/* [deque.put] the item, and what it is; pairs with [deque.head]. */
+	a_store(&d->head, head + 1, release);
+}
+
+/* Owner only: there may be no room, then see deque_make_room(). */
+static inline bool deque_is_full(struct deque *d)
+{
+	return deque_head(d) == d->limit;
 }
 
 /* Owner only. False: full. */
 static inline bool deque_push(struct deque *d, uint64_t item)
 {
-	if (unlikely(d->head == d->limit) && !deque_make_room(d))
+	if (unlikely(deque_is_full(d)) && !deque_make_room(d))
 		return false;
 	deque_put(d, item);
 	return true;
 }
 
-/* Owner only. Makes the oldest nr private items public. */
+/* Owner only. Makes the oldest nr private items public, or all there are. */
 static inline void deque_share_some(struct deque *d, uint32_t nr)
 {
-	d->split += nr;
-	/* [deque.share] items before their positions; pairs with
-	 * [deque.steal]. seq_cst: before we look who sleeps, see park.h. */
-	a_add(&d->span, (uint64_t)nr << 32, seq_cst);
+	uint64_t span = a_load(&d->span, relaxed);
+	uint32_t head = deque_head(d), split;
+
+	do {
+		split = span_split(span);
+		split += (uint32_t)min_u64(nr, head - split);
+		/* [deque.share] items before their positions; pairs with
+		 * [deque.steal]. seq_cst: before we look who sleeps, see
+		 * park.h. */
+	} while (!a_cas(&d->span, &span, span_make(span_tail(span), split),
+			seq_cst, relaxed));
+	d->split = split;
+}
+
+static inline void deque_share_all(struct deque *d)
+{
+	deque_share_some(d, UINT32_MAX);
 }
 
 /* Owner only. Makes the older half of the private items public. */
 static inline void deque_share(struct deque *d)
 {
-	deque_share_some(d, (d->head - d->split + 1) / 2);
+	deque_share_some(d, (deque_head(d) - d->split + 1) / 2);
 }
 
 /* Owner only. Takes back the younger half of the public items, at least 1. */
@@ -166,14 +222,76 @@ static inline bool deque_reclaim(struct deque *d)
 	return true;
 }
 
-/* Owner only. The youngest item. */
+/*
+ * Owner only. From here on nobody makes public what lies at head and above.
+ * False: somebody may have; raise it again.
+ */
+static inline bool deque_lower(struct deque *d, uint32_t head)
+{
+#ifdef LKDF_MC
+	/* What the barrier makes of it. [deque.lower] before we look; pairs
+	 * with [deque.expose]. */
+	a_store(&d->head, head, seq_cst);
+	/* [deque.lower] as above. */
+	return a_load(&d->way, seq_cst) == DEQUE_PRIVATE;
+#else
+	/* [deque.lower] the items below, as deque_raise(). */
+	a_store(&d->head, head, release);
+	membarrier_between(&d->head, &d->way);
+	return likely(a_load(&d->way, relaxed) == DEQUE_PRIVATE);
+#endif
+}
+
+/* Owner only, after deque_lower(): head is where it was. */
+static inline void deque_raise(struct deque *d, uint32_t head)
+{
+	/* [deque.raise] the items, which are older; pairs with
+	 * [deque.head]. */
+	a_store(&d->head, head, release);
+}
+
+/* Owner only, head is lowered and was not to be: as deque_pop(). */
+bool deque_pop_exposed(struct deque *d, uint32_t head, uint64_t *item);
+
+/* Owner only, of what is its own: the item at a position. */
+static inline uint64_t deque_at(const struct deque *d, uint32_t at)
+{
+	return a_load(&d->slot[at & d->mask], relaxed);
+}
+
+/* Owner only. The youngest item, or while somebody exposes any. */
 static inline bool deque_pop(struct deque *d, uint64_t *item)
 {
-	if (d->head == d->split && !deque_reclaim(d))
+	uint32_t head = deque_head(d);
+
+	if (head == d->split && !deque_reclaim(d))
 		return false;
-	d->head--;
-	*item = a_load(&d->slot[d->head & d->mask], relaxed);
+	if (unlikely(!deque_lower(d, head - 1)))
+		return deque_pop_exposed(d, head, item);
+	*item = deque_at(d, head - 1);
 	return true;
+}
+
+/*
+ * Owner only. All that is private is kept so until deque_raise(d, head). False:
+ * not now.
+ */
+bool deque_hold(struct deque *d, uint32_t *head);
+
+/*
+ * Any thread but the owner, where the process has membarrier(2): makes public
+ * what is private. How many; 0: none, or others do so.
+ */
+uint32_t deque_expose(struct deque *d);
+
+/* Any thread: is there private work behind none that is public? A guess. */
+static inline bool deque_is_covered(struct deque *d, uint32_t *head)
+{
+	uint64_t span = a_load(&d->span, relaxed);
+
+	*head = a_load(&d->head, relaxed);
+	return span_tail(span) == span_split(span) &&
+	       (int32_t)(*head - span_split(span)) > 0;
 }
 
 /* Any thread. The oldest public item, if span is still what it was. */

@@ -2,6 +2,7 @@
 #include "sched/idle.h"
 
 #include "base/clock.h"
+#include "sched/expose.h"
 #include "sched/far.h"
 #include "sched/guest.h"
 #include "sched/intake.h"
@@ -193,6 +194,7 @@ static uint64_t sleep_once(struct worker *w)
 	announce(w);
 	left = timers_arm(&s->timers, &armed);
 	left = (int64_t)min_u64((uint64_t)left, (uint64_t)keep_nap(w));
+	left = (int64_t)min_u64((uint64_t)left, (uint64_t)expose_nap(w));
 	if (unlikely(w->io_waits))
 		left = (int64_t)min_u64((uint64_t)left, IO_RETRY_NS);
 	if (s->nr_worker_nodes > 1 && s->ops.doze)
@@ -238,6 +240,7 @@ static bool spin(struct worker *w, uint64_t ticks, uint64_t *item)
 {
 	struct sched *s = w->sched;
 	uint64_t start = clock_ticks(), idle = 0, aside = s->aside_ticks;
+	uint64_t expose = s->expose_ticks;
 
 	do {
 		if (look_once(w,
@@ -255,7 +258,12 @@ static bool spin(struct worker *w, uint64_t ticks, uint64_t *item)
 			step_aside(w);
 			aside = idle + s->aside_ticks;
 		}
+		if (idle > expose && idle < ticks) {
+			expose_look(w);
+			expose = idle + s->expose_ticks;
+		}
 	} while (idle < ticks && !is_stopping(w));
+	expose_look(w);
 	return look_once(w, true, item);
 }
 
@@ -283,6 +291,7 @@ bool idle_find(struct worker *w, uint64_t *item)
 	/* The woken wakes the next, if there is more than it took. */
 	if (park_found(&w->node->park) && found && notify_has_sleeper(s))
 		worker_notify(w, public_for(w));
+	expose_leave(w, found);
 	if (found && s->nr_worker_nodes > 1 && s->ops.leave)
 		s->ops.leave(w);
 	if (found) {

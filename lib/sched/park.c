@@ -132,8 +132,8 @@ int park_sleep(struct park *p, int own, int64_t timeout_ns)
 
 bool park_found(struct park *p)
 {
-	/* [park.found] before we look at timers and at what is under way; pairs
-	 * with [park.b] and [far.word]. */
+	/* [park.found] before we look at timers, at what is under way and at
+	 * who watches; pairs with [park.b], [far.word] and [expose.d]. */
 	return !park_spinners(a_sub(&p->word, SPINNER, seq_cst) - SPINNER);
 }
 

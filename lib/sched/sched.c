@@ -33,6 +33,9 @@
 #define ASIDE_NS 4000
 #define CROWDED_NS 10000000
 
+/* Between two looks at what is private; a short body is shorter than that. */
+#define EXPOSE_NS 20000
+
 static uint64_t ns_to_ticks(const struct sched *s, uint64_t ns)
 {
 	return ns * s->ticks_per_1024ns / 1024;
@@ -364,6 +367,8 @@ int sched_start(struct sched *s, const struct sched_attr *a)
 	s->wake_ticks = ns_to_ticks(s, WAKE_NS);
 	s->aside_ticks = ns_to_ticks(s, ASIDE_NS);
 	s->crowded_ticks = ns_to_ticks(s, CROWDED_NS);
+	if (a->has_membarrier)
+		s->expose_ticks = ns_to_ticks(s, EXPOSE_NS);
 	s->nodes = region_map((size_t)s->nr_nodes * sizeof(*s->nodes));
 	s->workers = region_map((size_t)s->nr_workers * sizeof(*s->workers));
 	if (!s->nodes || !s->workers)

@@ -46,6 +46,7 @@ struct sched_attr {
 	int spin_us;
 	int stack_kib; /* 0: the system's default */
 	bool is_pinned, is_serial, is_per_node, keeps_planned;
+	bool has_membarrier;
 };
 
 struct sched {
@@ -64,6 +65,7 @@ struct sched {
 	uint64_t wake_ticks; /* what a wake-up costs the waker, about */
 	uint64_t aside_ticks; /* after so long a guest may have the CPU */
 	uint64_t crowded_ticks; /* see step_aside() */
+	uint64_t expose_ticks; /* between two looks of expose.h; 0: none */
 
 	/* Any thread. */
 	struct timers timers;
@@ -73,6 +75,9 @@ struct sched {
 
 	/* Any thread; serial mode: who asked for a drain, and the drainer. */
 	_Atomic(uint32_t) nr_drains;
+
+	/* Sleepers that come back, see expose.h. */
+	_Atomic(uint32_t) nr_watching;
 
 	/* Any thread. */
 	_Atomic(uint32_t) is_stopping;

@@ -6,6 +6,7 @@
 #include "sched/worker.h"
 
 #include "base/clock.h"
+#include "sched/expose.h"
 #include "sched/idle.h"
 #include "sched/intake.h"
 #include "sched/keep.h"
@@ -44,7 +45,7 @@ static bool share(struct deque *d, bool is_short)
 	if (!deque_has_private(d))
 		return false;
 	if (!is_short)
-		deque_share_some(d, d->head - d->split);
+		deque_share_all(d);
 	else if (is_new)
 		deque_share(d);
 	return is_new;
@@ -98,7 +99,7 @@ bool worker_pop_old(struct worker *w, uint64_t *item)
 	for (i = 0; i < NR_DEQUES; i++) {
 		d = &w->deque[(turn + i) % NR_DEQUES];
 		/* Nobody is told: it is gone at once, to us or to a thief. */
-		if (!deque_has_public(d) && d->head != d->split)
+		if (!deque_has_public(d) && deque_has_private(d))
 			deque_share_some(d, 1);
 		if (deque_steal(d, item) == DEQUE_TAKEN)
 			return true;
@@ -135,7 +136,8 @@ void worker_offer(struct worker *w, bool is_short, uint64_t body_ticks)
 		return;
 	}
 	count_behind(w, body_ticks);
-	if (!policy_wake_now(w->behind_ticks, s->wake_ticks, is_short))
+	if (!policy_wake_now(w->behind_ticks, s->wake_ticks, is_short) &&
+	    expose_is_watched(s))
 		return;
 	if (!(shared & 1u << DEQUE_BOUND) && !load_is_planned(&w->node->load) &&
 	    notify_has_spinner(s))

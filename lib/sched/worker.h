@@ -68,6 +68,14 @@ struct far {
 	struct deficit_node *node;
 };
 
+/* Private work that an idle worker has seen behind a body; see expose.h. */
+struct covered {
+	bool is_set;
+	int victim; /* which of its victims it looked at last */
+	int level; /* the deque */
+	uint32_t head;
+};
+
 struct worker {
 	/* Any thread sets, this worker clears. */
 	_Alignas(REGION_PAGE) _Atomic(uint32_t) attn;
@@ -105,6 +113,9 @@ struct worker {
 	uint64_t idle_since; /* ticks; while it looks for work */
 	uint64_t crowded_at; /* ticks; when others kept its CPU, see idle.c */
 	int64_t keep_nap_ns; /* beside others that keep their work */
+	int64_t watch_nap_ns; /* see expose.h */
+	bool is_watching;
+	struct covered covered;
 	unsigned nr_holding; /* joins on this stack whose tasks hold limits */
 
 	/* This worker pushes and pops, the others steal. */
@@ -114,7 +125,7 @@ struct worker {
 /* Makes private work of every class public; wakes a sleeper if need be. */
 void worker_offer(struct worker *w, bool is_short, uint64_t body_ticks);
 
-static inline bool worker_has_private(const struct worker *w)
+static inline bool worker_has_private(struct worker *w)
 {
 	return deque_has_private(&w->deque[CLASS_NORMAL]) ||
 	       unlikely(w->other_classes);

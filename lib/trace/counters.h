@@ -16,6 +16,8 @@
 	X(STEALS_NEAR, "steals.near", "items",                                 \
 	  "taken from a worker that shares a cache or the node")               \
 	X(STEALS_FAR, "steals.far", "items", "taken from any other worker")    \
+	X(EXPOSED, "exposed", "items",                                         \
+	  "made public behind a body of another worker that went on")          \
 	X(PARKS, "parks", "times", "went to sleep, there was no work")         \
 	X(WAKES, "wakes", "times", "woke another worker")                      \
 	X(IDLE_NS, "idle_ns", "ns", "time spent looking for work or asleep")   \

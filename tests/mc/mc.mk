@@ -5,23 +5,26 @@
 
 MC_SRC_claim := lib/base/lock.c lib/flow/claim.c lib/flow/prepare.c \
 	lib/flow/token.c lib/flow/var.c
+MC_SRC_deque := lib/sched/deque.c
 MC_SRC_event := lib/base/lock.c lib/flow/event.c lib/flow/event_any.c \
 	lib/flow/event_tap.c lib/mem/class.c
 MC_SRC_far = $(MC_SRC_ring)
 MC_SRC_frame := lib/flow/frame.c
 MC_SRC_inbox := lib/base/lock.c lib/sched/backlog.c
 MC_SRC_lock := lib/base/lock.c
-MC_SRC_park := lib/sched/park.c
+MC_SRC_park := lib/sched/deque.c lib/sched/park.c
 MC_SRC_reduce := $(MC_SRC_claim)
 MC_SRC_clock := lib/base/lock.c lib/sched/park.c lib/sched/timers.c
 MC_SRC_replica := $(MC_SRC_reduce) lib/flow/replica.c
 MC_SRC_ring := lib/base/lock.c lib/device/io_uring.c lib/flow/io_far.c \
 	lib/flow/io_ring.c \
-	lib/sched/backlog.c lib/sched/idle.c lib/sched/intake.c \
+	lib/sched/backlog.c lib/sched/deque.c lib/sched/expose.c \
+	lib/sched/idle.c lib/sched/intake.c \
 	lib/sched/keep.c lib/sched/notify.c \
 	lib/sched/park.c lib/sched/tick.c lib/sched/timers.c lib/sched/worker.c
 MC_SRC_room := lib/flow/room.c
-MC_SRC_strand := lib/base/lock.c lib/sched/backlog.c lib/sched/idle.c \
+MC_SRC_strand := lib/base/lock.c lib/sched/backlog.c lib/sched/deque.c \
+	lib/sched/expose.c lib/sched/idle.c \
 	lib/sched/intake.c lib/sched/keep.c lib/sched/notify.c \
 	lib/sched/park.c lib/sched/tick.c lib/sched/timers.c \
 	lib/sched/worker.c

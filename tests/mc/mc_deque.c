@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * The split deque: every item is taken exactly once, with what its maker wrote,
- * while owner and thieves push, share, pop, reclaim, steal and wrap the ring.
+ * while owner and thieves push, share, pop, reclaim, steal and wrap the ring,
+ * and others make public what the owner keeps private.
  */
 #include "mc.h"
 #include "sched/deque.h"
@@ -19,6 +20,9 @@ static void init_with(uint32_t mask)
 	int i, j;
 
 	deque_init(&deque, slot, mask);
+	mc_name(&deque.head, "head");
+	mc_name(&deque.way, "way");
+	mc_name(&deque.span, "span");
 	for (i = 0; i < 4; i++)
 		a_store(&slot[i], 0, relaxed);
 	for (i = 0; i <= MAX_ITEMS; i++) {
@@ -149,6 +153,28 @@ static void wrap(int id)
 	pop_all();
 }
 
+/* The same, where nothing is public unless somebody exposes it. */
+static void wrap_exposed(int id)
+{
+	int i;
+
+	if (id) {
+		if (deque_expose(&deque))
+			mc_see("exposed");
+		steal(id);
+		steal(id);
+		return;
+	}
+	for (i = 1; i <= 3; i++) {
+		plain_store(&payload[i], i * 10);
+		if (deque_push(&deque, (uint64_t)i))
+			continue;
+		mc_see("full");
+		seen[0][i]++;
+	}
+	pop_all();
+}
+
 static void peek_and_steal(int id)
 {
 	uint64_t item;
@@ -160,6 +186,121 @@ static void peek_and_steal(int id)
 		return;
 	}
 	share_and_pop(0);
+}
+
+static void expose(void)
+{
+	if (deque_expose(&deque))
+		mc_see("exposed");
+	else
+		mc_see("not exposed");
+}
+
+static void expose_and_steal(int id)
+{
+	expose();
+	steal(id);
+}
+
+/* What is private is made public while its owner goes on. */
+static void pop_and_expose(int id)
+{
+	uint64_t item;
+
+	if (id) {
+		expose_and_steal(id);
+		return;
+	}
+	push(1);
+	push(2);
+	if (deque_pop(&deque, &item))
+		take(0, item);
+	push(3);
+	if (deque_pop(&deque, &item))
+		take(0, item);
+}
+
+/* The owner shares and takes back meanwhile: split is where it was. */
+static void share_and_expose(int id)
+{
+	uint64_t item;
+
+	if (id) {
+		expose_and_steal(id);
+		return;
+	}
+	push(1);
+	push(2);
+	deque_share_some(&deque, 1);
+	if (deque_pop(&deque, &item))
+		take(0, item);
+	if (deque_pop(&deque, &item))
+		take(0, item);
+	push(3);
+	deque_share(&deque);
+}
+
+/* Again, before the owner has noticed. */
+static void expose_twice(int id)
+{
+	uint64_t item;
+
+	if (id) {
+		expose();
+		expose();
+		return;
+	}
+	push(1);
+	push(2);
+	if (deque_pop(&deque, &item))
+		take(0, item);
+	push(3);
+}
+
+/* The owner takes its oldest private item, if it is left in peace. */
+static void hold(int id)
+{
+	uint32_t head, first;
+	uint64_t item;
+
+	if (id) {
+		expose_and_steal(id);
+		return;
+	}
+	push(1);
+	push(2);
+	if (deque_hold(&deque, &head)) {
+		first = deque.split;
+		if (head != first) {
+			mc_see("held");
+			item = deque_at(&deque, first);
+			a_store(&deque.slot[first & deque.mask],
+				deque_at(&deque, head - 1), relaxed);
+			take(0, item);
+			head--;
+		}
+		deque_raise(&deque, head);
+	}
+	push(3);
+}
+
+static void push_and_expose(int id)
+{
+	if (id == 1)
+		expose();
+	else if (id)
+		steal(id);
+	if (id)
+		return;
+	push(1);
+	push(2);
+	push(3);
+	push(4);
+}
+
+static void four_once(void)
+{
+	each_once(4);
 }
 
 static const struct mc_scenario table[] = {
@@ -198,6 +339,48 @@ static const struct mc_scenario table[] = {
 	  .thread = peek_and_steal,
 	  .final = three_once,
 	  .must_see = { "stolen" } },
+	{ .name = "expose while the owner pops",
+	  .nr_threads = 2,
+	  .bound = 3,
+	  .init = init,
+	  .thread = pop_and_expose,
+	  .final = three_once,
+	  .must_see = { "stolen", "exposed", "not exposed" } },
+	{ .name = "expose while the owner shares",
+	  .nr_threads = 2,
+	  .bound = 3,
+	  .init = init,
+	  .thread = share_and_expose,
+	  .final = three_once,
+	  .must_see = { "stolen", "exposed", "not exposed" } },
+	{ .name = "expose behind a body",
+	  .nr_threads = 3,
+	  .bound = 3,
+	  .init = init,
+	  .thread = push_and_expose,
+	  .final = four_once,
+	  .must_see = { "stolen", "exposed", "not exposed" } },
+	{ .name = "expose again",
+	  .nr_threads = 2,
+	  .bound = 3,
+	  .init = init,
+	  .thread = expose_twice,
+	  .final = three_once,
+	  .must_see = { "exposed", "not exposed" } },
+	{ .name = "expose what the owner holds",
+	  .nr_threads = 2,
+	  .bound = 3,
+	  .init = init,
+	  .thread = hold,
+	  .final = three_once,
+	  .must_see = { "held", "stolen", "exposed", "not exposed" } },
+	{ .name = "expose where the ring wraps",
+	  .nr_threads = 2,
+	  .bound = 4,
+	  .init = init_small,
+	  .thread = wrap_exposed,
+	  .final = three_once,
+	  .must_see = { "stolen", "full", "exposed" } },
 };
 
 MC_MAIN(table)

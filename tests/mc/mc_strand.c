@@ -6,6 +6,7 @@
  * not hear that the runtime stops.
  */
 #include "mc.h"
+#include "sched/expose.h"
 #include "sched/far.h"
 #include "sched/notify.h"
 #include "sched/sched.h"
@@ -109,6 +110,9 @@ static void init_worker(int id, int nr, bool is_spread)
 	for (i = 0; i < NR_DEQUES; i++)
 		deque_init(&w->deque[i], slots[id][i], 3);
 	w->behind_ticks = w->offered_at = 0;
+	w->watch_nap_ns = 0;
+	w->is_watching = w->covered.is_set = false;
+	w->covered.victim = 0;
 }
 
 static void init_node(int id, int nr)
@@ -124,6 +128,7 @@ static void init_node(int id, int nr)
 		a_store(&n->backlog[i].lock.word, 0, relaxed);
 		plain_store(&n->backlog[i].last, NULL);
 	}
+	n->nr_workers = 0;
 	n->near = near[id];
 	for (i = 0; i < nr; i++)
 		near[id][i] = (id + i) % nr;
@@ -139,7 +144,9 @@ static void init_with(int nr, bool is_spread)
 	sched.nr_workers = nr;
 	sched.nr_nodes = sched.nr_worker_nodes = is_spread ? nr : 1;
 	sched.ticks_per_1024ns = 1;
+	sched.wake_ticks = sched.expose_ticks = 0;
 	a_store(&sched.is_stopping, 0, relaxed);
+	a_store(&sched.nr_watching, 0, relaxed);
 	timers_init(&sched.timers);
 	for (i = 0; i < sched.nr_nodes; i++)
 		init_node(i, sched.nr_nodes);
@@ -195,6 +202,25 @@ static void init_planned(void)
 	child.type = LINK_PLANNED;
 	is_kept = true;
 	a_store(&nodes[0].load.nr_tasks, 1, relaxed);
+}
+
+/* Others look at what is private. */
+static void init_exposing(void)
+{
+	init_two_nodes();
+	nodes[0].nr_workers = nodes[1].nr_workers = 1;
+	sched.expose_ticks = 1;
+	sched.wake_ticks = UINT64_MAX;
+	mc_name(&workers[0].deque[CLASS_NORMAL].way, "way0");
+}
+
+/* Worker 1 watches, and does so no more unless somebody is busy. */
+static void init_last_nap(void)
+{
+	init_exposing();
+	workers[1].watch_nap_ns = INT64_MAX / 2;
+	workers[1].is_watching = true;
+	a_store(&sched.nr_watching, 1, relaxed);
 }
 
 /* More has come than fits into a deque, and nobody was awake. */
@@ -340,6 +366,39 @@ static void taken_back(int id)
 	stop();
 }
 
+/* All of its work is private when its short body waits for some. */
+static void covered(int id)
+{
+	if (id) {
+		worker_run(&workers[id]);
+		return;
+	}
+	plain_store(&payload, 1);
+	deque_push(&workers[0].deque[CLASS_NORMAL], link_item(&child));
+	spin_until_started();
+	stop();
+}
+
+/* It was idle itself, and its first short body has work that it keeps. */
+static void unwatched(int id)
+{
+	struct worker *w = &workers[0];
+
+	if (id) {
+		worker_run(&workers[id]);
+		return;
+	}
+	park_spin(&nodes[0].park);
+	park_found(&nodes[0].park);
+	plain_store(&payload, 1);
+	expose_ask(w);
+	deque_push(&w->deque[CLASS_NORMAL], link_item(&child));
+	if (a_load(&counters[0].v[COUNTER_WAKES], relaxed))
+		mc_see("woken");
+	spin_until_started();
+	stop();
+}
+
 static void only_stop(int id)
 {
 	if (id)
@@ -361,6 +420,12 @@ static void ran_all(void)
 static void ran_once(void)
 {
 	mc_assert(a_load(&nr_started, relaxed) == 1);
+}
+
+static void ran_exposed(void)
+{
+	ran_once();
+	mc_assert(a_load(&counters[1].v[COUNTER_EXPOSED], relaxed) == 1);
 }
 
 #define ROW(text, nr, b, before, f)                             \
@@ -414,6 +479,21 @@ static const struct mc_scenario table[] = {
 	{ ROW("planned work in the inbox, one elsewhere looks on", 3, 1,
 	      init_planned, inbox_and_body),
 	  .final = ran_once, .limit = 60000, .must_see = { "woken" } },
+	{ .name = "private work behind a body that waits for it",
+	  .nr_threads = 2,
+	  .bound = 2,
+	  .stale = 1,
+	  .init = init_exposing,
+	  .thread = covered,
+	  .final = ran_exposed },
+	{ .name = "a body that waits while nobody watches",
+	  .nr_threads = 2,
+	  .bound = 3,
+	  .stale = 1,
+	  .init = init_last_nap,
+	  .thread = unwatched,
+	  .final = ran_once,
+	  .must_see = { "woken" } },
 	{ ROW("both hear of the stop", 3, 1, init_three, only_stop) },
 };
 

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Private work behind a body that goes on and on. Before a body that may be
+ * long a worker makes all it has public, but not before one whose kind is known
+ * to be short. Such a body may go on all the same: it waits for another task,
+ * or its thread has lost the CPU. Then who has nothing to do finds the same
+ * items as a while ago, with nothing public before them, and makes them public
+ * itself (deque_expose()). That others expose a worker's tasks, by signals, is
+ * of Custodio, Paulino and Rito, "Efficient synchronization-light work
+ * stealing", SPAA 2023.
+ *
+ * For that somebody has to look. A sleeper watches: it comes back after 1, 2, 4
+ * and so on ms, until all have been idle for half a second. A worker that has
+ * work behind a body while nobody watches or looks for work wakes one.
+ *
+ *	worker                           sleeper
+ *	(A) is busy                      (C) watches no more
+ *	(B) looks for who watches        (D) looks for busy ones
+ *
+ * All four are seq_cst. Either B sees C and wakes it, or D sees A and it
+ * watches on. Who watched last and found work itself hands it on.
+ *
+ * All of it only where there is membarrier(2).
+ */
+#ifndef SCHED_EXPOSE_H
+#define SCHED_EXPOSE_H
+
+#include "sched/notify.h"
+#include "sched/sched.h"
+
+/* An idle worker, now and then. True: there is something public now. */
+bool expose_look(struct worker *w);
+
+/* A worker that has said that it sleeps: for how many ns at most; -1: ever. */
+int64_t expose_nap(struct worker *w);
+
+/* It does not sleep any more; has_work: because there is work for it. */
+void expose_leave(struct worker *w, bool has_work);
+
+/* Does anybody come by? */
+static inline bool expose_is_watched(struct sched *s)
+{
+	/* [expose.b] after we are busy; pairs with [expose.c]. */
+	return !s->expose_ticks || a_load(&s->nr_watching, seq_cst) ||
+	       notify_has_spinner(s);
+}
+
+/* There is, or will be, work behind a body: sees to it that somebody does. */
+static inline void expose_ask(struct worker *w)
+{
+	if (unlikely(!expose_is_watched(w->sched)) &&
+	    notify_any(w->sched, w->node))
+		worker_has_woken(w);
+}
+
+#endif
