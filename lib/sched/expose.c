@@ -93,12 +93,14 @@ static bool is_anybody_busy(struct sched *s)
 	return false;
 }
 
-static void watch(struct worker *w)
+void expose_watch(struct worker *w)
 {
-	if (w->is_watching)
+	struct sched *s = w->sched;
+
+	if (w->is_watching || !s->expose_ticks || worker_is_alone(w))
 		return;
 	w->is_watching = true;
-	a_add(&w->sched->nr_watching, 1, relaxed);
+	a_add(&s->nr_watching, 1, relaxed);
 }
 
 /* True: nobody does now. */
@@ -122,7 +124,7 @@ int64_t expose_nap(struct worker *w)
 		if (!is_anybody_busy(s))
 			return -1;
 	}
-	watch(w);
+	expose_watch(w);
 	w->watch_nap_ns = (int64_t)min_u64(
 		max_u64((uint64_t)w->watch_nap_ns * 2, NAP_MIN_NS), NAP_MAX_NS);
 	return w->watch_nap_ns;

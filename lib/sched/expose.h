@@ -31,7 +31,13 @@
 /* An idle worker, now and then. True: there is something public now. */
 bool expose_look(struct worker *w);
 
-/* A worker that has said that it sleeps: for how many ns at most; -1: ever. */
+/*
+ * A worker that is about to say that it sleeps: before, or whoever sees it
+ * asleep and not watching would wake it.
+ */
+void expose_watch(struct worker *w);
+
+/* A worker that has said so: for how many ns at most; -1: ever. */
 int64_t expose_nap(struct worker *w);
 
 /* It does not sleep any more; has_work: because there is work for it. */

@@ -167,6 +167,7 @@ static void announce(struct worker *w)
 	struct sched *s = w->sched;
 	int i;
 
+	expose_watch(w);
 	park_announce(&w->node->park);
 	for (i = 0; i < s->nr_workers - 1; i++)
 		want_ask(&s->workers[w->victims[i]]);
