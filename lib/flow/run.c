@@ -338,15 +338,18 @@ static inline void expect_tasks(struct worker *w)
 
 	if (deque_head(d) - d->split < 3 || !deque_hold(d, &head))
 		return;
-	t = task_at(d, head - 3);
-	if (t)
-		task_expect(t);
-	t = task_at(d, head - 2);
-	if (t && t->link.flags & TASK_HAS_DATA)
-		claim_expect(t->claim);
-	t = task_at(d, head - 1);
-	if (t && t->link.flags & TASK_HAS_DATA)
-		claim_expect_data(t->claim);
+	/* Some may have been made public before. */
+	if (likely(head - d->split >= 3)) {
+		t = task_at(d, head - 3);
+		if (t)
+			task_expect(t);
+		t = task_at(d, head - 2);
+		if (t && t->link.flags & TASK_HAS_DATA)
+			claim_expect(t->claim);
+		t = task_at(d, head - 1);
+		if (t && t->link.flags & TASK_HAS_DATA)
+			claim_expect_data(t->claim);
+	}
 	deque_raise(d, head);
 }
 
