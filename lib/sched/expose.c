@@ -5,6 +5,7 @@
 #include "sched/keep.h"
 
 #define NAP_MIN_NS 1000000
+#define NAP_MIN_NODES_NS 16000000
 #define NAP_MAX_NS 256000000
 
 /* Of each look, so that it does not take for ever where there are many. */
@@ -116,17 +117,20 @@ static bool unwatch(struct worker *w)
 int64_t expose_nap(struct worker *w)
 {
 	struct sched *s = w->sched;
+	bool has_nodes = s->nr_worker_nodes > 1;
+	uint64_t least;
 
 	if (!s->expose_ticks || worker_is_alone(w))
 		return -1;
-	if (w->watch_nap_ns >= NAP_MAX_NS) {
+	if (has_nodes || w->watch_nap_ns >= NAP_MAX_NS) {
 		unwatch(w);
 		if (!is_anybody_busy(s))
 			return -1;
 	}
 	expose_watch(w);
+	least = has_nodes ? NAP_MIN_NODES_NS : NAP_MIN_NS;
 	w->watch_nap_ns = (int64_t)min_u64(
-		max_u64((uint64_t)w->watch_nap_ns * 2, NAP_MIN_NS), NAP_MAX_NS);
+		max_u64((uint64_t)w->watch_nap_ns * 2, least), NAP_MAX_NS);
 	return w->watch_nap_ns;
 }
 

@@ -158,6 +158,11 @@ void worker_show_made(struct worker *w)
 		worker_notify(w, shared);
 }
 
+void worker_be_watched(struct worker *w)
+{
+	expose_ask(w);
+}
+
 void worker_share_all(struct worker *w)
 {
 	bool is_new = false;

@@ -201,15 +201,18 @@ void worker_share(struct worker *w, unsigned deque);
 void worker_notify(struct worker *w, unsigned shared);
 
 /*
- * A body has made work. It may go on for long, so others see it at once, if
- * nothing else is public.
+ * A body has made work. One that may go on for long: others see it at once, if
+ * nothing else is public. A short one: somebody comes by, should it go on.
  */
 void worker_show_made(struct worker *w);
+void worker_be_watched(struct worker *w);
 
 static inline void worker_show(struct worker *w)
 {
 	if (unlikely(w->may_be_long))
 		worker_show_made(w);
+	else
+		worker_be_watched(w);
 }
 
 /* All that is private gets public, and sleepers hear of all that is. */

@@ -255,7 +255,13 @@ static void after_a_long_sleep(const char *options)
 	must(lkdf_submit(all.rt, NULL, ATTR(lkdf_task, .kind = all.parent),
 			 NULL));
 	must(lkdf_scope_wait(all.rt, NULL, -1));
-	all_met(3, "after a long sleep", options);
+	api_nap_ns(FOR_GOOD_NS);
+	expect(NOBODY, 0);
+	all.prio = LKDF_URGENT;
+	must(lkdf_submit(all.rt, NULL, ATTR(lkdf_task, .kind = all.parent),
+			 NULL));
+	must(lkdf_scope_wait(all.rt, NULL, -1));
+	all_met(4, "after a long sleep", options);
 	lkdf_graph_put(g);
 	end();
 }
