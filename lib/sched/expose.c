@@ -130,7 +130,7 @@ int64_t expose_nap(struct worker *w)
 	expose_watch(w);
 	least = has_nodes ? NAP_MIN_NODES_NS : NAP_MIN_NS;
 	w->watch_nap_ns = (int64_t)min_u64(
-		max_u64((uint64_t)w->watch_nap_ns * 2, least), NAP_MAX_NS);
+		max_u64((uint64_t)w->watch_nap_ns * 4, least), NAP_MAX_NS);
 	return w->watch_nap_ns;
 }
 

@@ -9,11 +9,12 @@
  * of Custodio, Paulino and Rito, "Efficient synchronization-light work
  * stealing", SPAA 2023.
  *
- * For that somebody has to look. A sleeper watches: it comes back after 1, 2, 4
- * and so on ms, until all have been idle for half a second. Where several nodes
- * have workers, and who is up may take what has just come for another node, it
- * comes back after 16 ms at first, and only while somebody is busy. A worker
- * that has work behind a body while nobody watches or looks for work wakes one.
+ * For that somebody has to look. A sleeper watches: it comes back after 1, 4,
+ * 16, 64 and 256 ms, until all have been idle for that long. Where several
+ * nodes have workers, who is up may take what has just come for another node,
+ * so it comes back after 16 ms at first, and only while somebody is busy. A
+ * worker with work behind a body while nobody watches or looks for work wakes
+ * one.
  *
  *	worker                           sleeper
  *	(A) is busy                      (C) watches no more
