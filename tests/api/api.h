@@ -11,9 +11,12 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <linux/membarrier.h>
 #include <lkdf/lkdf.h>
 #include <stdatomic.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #define ATTR(T, ...) (&(struct T){ .size = sizeof(struct T), __VA_ARGS__ })
 
@@ -97,6 +100,23 @@ api_call(struct lkdf *rt, struct lkdf_kind *k, const void *arg)
 	must(lkdf_submit(rt, NULL, ATTR(lkdf_task, .kind = k, .arg = arg),
 			 &done));
 	return lkdf_event_wait(done, -1);
+}
+
+__attribute__((unused)) static int64_t api_now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * SECOND + t.tv_nsec;
+}
+
+/* Without it a body may keep others waiting for what it covers. */
+__attribute__((unused)) static bool api_has_membarrier(void)
+{
+	long commands = syscall(SYS_membarrier, MEMBARRIER_CMD_QUERY, 0);
+
+	return commands > 0 &&
+	       commands & MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED;
 }
 
 __attribute__((unused)) static void api_nap_ns(long ns)

@@ -9,10 +9,6 @@
  */
 #include "tests/api/using.h"
 
-#include <linux/membarrier.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #define NR_TASKS 60
 #define NR_ROWS 6
 #define NR_CHILDREN 6
@@ -26,23 +22,15 @@ static struct {
 	struct lkdf *rt;
 	struct lkdf_kind *kind, *parent;
 	atomic_int waits, ends; /* tasks; NOBODY: none waits in this run */
-	atomic_int has_begun, nr_met, nr_missed, nr_ran;
+	atomic_int has_begun, nr_met, nr_missed, nr_ran, parent_began;
 	int prio; /* of children */
 } all;
 
-static int64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * SECOND + t.tv_nsec;
-}
-
 static void wait_for_the_other(void)
 {
-	int64_t end = now_ns() + PATIENCE_NS;
+	int64_t end = api_now_ns() + PATIENCE_NS;
 
-	while (!atomic_load(&all.has_begun) && now_ns() < end)
+	while (!atomic_load(&all.has_begun) && api_now_ns() < end)
 		;
 	atomic_fetch_add(
 		atomic_load(&all.has_begun) ? &all.nr_met : &all.nr_missed, 1);
@@ -67,6 +55,7 @@ static int parent(struct lkdf_ctx *c, void *arg)
 	int i;
 
 	(void)arg;
+	atomic_store(&all.parent_began, 1);
 	for (i = 0; i < NR_CHILDREN; i++) {
 		if (!all.prio)
 			must(lkdf_spawn(c, all.kind, &i));
@@ -266,12 +255,43 @@ static void after_a_long_sleep(const char *options)
 	end();
 }
 
-static bool has_membarrier(void)
+/* Once its child has begun elsewhere it joins it, and runs what that spawns. */
+static int join_parent(struct lkdf_ctx *c, void *arg)
 {
-	long commands = syscall(SYS_membarrier, MEMBARRIER_CMD_QUERY, 0);
+	int64_t end = api_now_ns() + PATIENCE_NS;
 
-	return commands > 0 &&
-	       commands & MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED;
+	(void)arg;
+	atomic_store(&all.parent_began, 0);
+	must(lkdf_spawn(c, all.parent, NULL));
+	while (!atomic_load(&all.parent_began) && api_now_ns() < end)
+		;
+	must(lkdf_join(c));
+	return 0;
+}
+
+/* The other worker is in a join: nobody looks for work but for its children. */
+static void beside_a_join(const char *options)
+{
+	struct lkdf_kind *joins;
+	int i, n;
+
+	start(options);
+	joins = api_kind(all.rt, "joins", join_parent, 0, 0);
+	for (i = 0; i < NR_CHILDREN && go_on(); i++) {
+		expect(NOBODY, NOBODY);
+		for (n = 0; n < NR_SHORT; n++)
+			must(lkdf_submit(all.rt, NULL,
+					 ATTR(lkdf_task, .kind = all.parent),
+					 NULL));
+		must(lkdf_scope_wait(all.rt, NULL, -1));
+		expect(NOBODY, i);
+		must(lkdf_submit(all.rt, NULL, ATTR(lkdf_task, .kind = joins),
+				 NULL));
+		must(lkdf_scope_wait(all.rt, NULL, -1));
+	}
+	all_met(NR_CHILDREN, "beside a join", options);
+	lkdf_kind_put(joins);
+	end();
 }
 
 int main(void)
@@ -285,12 +305,13 @@ int main(void)
 	size_t i;
 
 	tap_start(240);
-	if (!has_membarrier()) {
+	if (!api_has_membarrier()) {
 		skip("bodies meet", "the kernel has no membarrier(2)");
 		return tap_end();
 	}
 	for (i = 0; i < LENGTH(options); i++)
 		in_a_graph(options[i]);
+	beside_a_join("workers=2,final");
 	for (i = 0; i < LENGTH(options); i += 3) {
 		among_children(options[i], 0);
 		among_children(options[i], LKDF_URGENT);
