@@ -30,6 +30,10 @@ extern "C" {
 #define LKDF_MAX_NAMES 65536u
 #define LKDF_MAX_TEXT 255u /* bytes, without NUL */
 #define LKDF_MAX_CHUNK (1u << 20) /* bytes of payload */
+#define LKDF_MAX_LANES 4096u /* rows of devices, after the executors */
+#define LKDF_MAX_NODES 1024u
+#define LKDF_MAX_GRAPHS (1u << 20)
+#define LKDF_MAX_FRAMES (1u << 24) /* of all graphs together */
 
 enum lkdf_executor_kind {
 	LKDF_EXECUTOR_WORKER = 0,
@@ -153,6 +157,67 @@ enum lkdf_chunk_type {
 	LKDF_CHUNK_EVENTS = 6,
 	LKDF_CHUNK_COUNTERS = 7,
 	LKDF_CHUNK_END = 8,
+	LKDF_CHUNK_LINKS = 9,
+	LKDF_CHUNK_SPANS = 10,
+	LKDF_CHUNK_KINDS = 11,
+	LKDF_CHUNK_GRAPH = 12,
+	LKDF_CHUNK_TASKS = 13,
+	LKDF_CHUNK_THREADS = 14,
+	LKDF_CHUNK_BYTES = 15,
+	LKDF_CHUNK_FACTS = 16,
+	LKDF_CHUNK_LANE = 17,
+	LKDF_CHUNK_KERNEL = 18,
+	LKDF_CHUNK_LOST = 19,
+};
+
+/* The first number of a record of LINKS: which fields follow. */
+enum lkdf_link_bit {
+	LKDF_LINK_NUMBER = 1, /* not the number after the record before */
+	LKDF_LINK_BY = 6, /* two bits: enum lkdf_link_by, shifted by 1 */
+	LKDF_LINK_READY = 8, /* when it became ready is known */
+	LKDF_LINK_RUN = 16, /* another frame or run than the record before */
+	LKDF_LINK_BYTES = 32, /* other bytes than the record before */
+	LKDF_LINK_ALL = 63,
+};
+
+/* Whose end, or which body, made a record ready. */
+enum lkdf_link_by {
+	LKDF_BY_NOBODY = 0, /* a thread of the program, or unknown */
+	LKDF_BY_LAST = 1, /* as in the record before */
+	LKDF_BY_OWN = 2, /* something on the same executor */
+	LKDF_BY_OTHER = 3, /* something on another executor or lane */
+};
+
+/* Sorts of records of SPANS. */
+enum lkdf_span_sort {
+	LKDF_SPAN_OPERATION = 1, /* name: kind; value: result or -errno */
+	LKDF_SPAN_ENTER = 2, /* io_uring_enter; value: given operations */
+	LKDF_SPAN_WAIT = 3, /* a thread of the program; value: its tid */
+	LKDF_SPAN_KERNEL = 4, /* on a lane: a device's kernel; name: kind */
+	LKDF_SPAN_COPY = 5, /* on a lane: a copy; value: bytes */
+};
+
+/* Flags of a kind in KINDS. */
+enum lkdf_kind_bit {
+	LKDF_KIND_IS_BLOCKING = 1, /* bodies run in the blocking pool */
+	LKDF_KIND_IS_IO = 2, /* tasks are operations */
+	LKDF_KIND_IS_SHARED = 4, /* several runs of a task at a time */
+	LKDF_KIND_IS_LIMITED = 8, /* bodies hold tokens of limits */
+	LKDF_KIND_IS_OURS = 16, /* the library's own, not the program's */
+	LKDF_KIND_IS_DEVICE = 32, /* tasks are kernels of a device */
+};
+
+/* Flags of a task in TASKS. */
+enum lkdf_task_bit {
+	LKDF_TASK_IN_TURN = 1, /* waits for its instance of an earlier run */
+	LKDF_TASK_PLACED = 2, /* has a node of its own */
+	LKDF_TASK_HELPER = 4, /* the library's own, beside the user's tasks */
+};
+
+/* Sorts of lanes. */
+enum lkdf_lane_sort {
+	LKDF_LANE_QUEUE = 1, /* kernels of a device */
+	LKDF_LANE_COPIES = 2, /* copies to or from a device */
 };
 
 LKDF_ASSERT_LAYOUT(sizeof(struct lkdf_stats_header) == 256);
