@@ -276,7 +276,7 @@ int lkdf_graph_set(struct lkdf_graph *g, int32_t task, const void *arg)
 		return err(-EBADFD, "set: graph %s is not sealed", g->name);
 	if ((uint32_t)task >= g->nr_tasks)
 		return no_such_task(g, task, "set");
-	rc = check_add(g, g->recs[task].kind, arg);
+	rc = check_add(g, g->recs[graph_index(g, (uint32_t)task)].kind, arg);
 	return rc ? rc : graph_set(g, (uint32_t)task, arg);
 }
 

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+static char told[16];
+
 /* Columns of tasks, each column bound to a node, each row after the last. */
 #define ROWS 50
 #define COLUMNS 16
@@ -168,6 +170,46 @@ static void numbers_stay_the_users(void)
 	must(lkdf_close(rt));
 }
 
+static int note(struct lkdf_ctx *c, void *arg)
+{
+	(void)c;
+	strcpy(told, arg);
+	return 0;
+}
+
+/* Task 1 lies in another record than 1, and record 1 may be nobody's. */
+static void an_argument_is_checked_by_its_own_kind(void)
+{
+	struct lkdf *rt = open_machine();
+	struct lkdf_kind *k = api_kind(rt, "grid", body, sizeof(int), 0);
+	struct lkdf_kind *text = api_kind(rt, "text", note, 0, 0);
+	struct lkdf_graph *g = api_graph(rt, 1);
+	int i;
+
+	for (i = 0; i < 8; i++) {
+		must(lkdf_graph_add(g, text, "before", NULL, 0));
+		must(lkdf_graph_add_task(g, BOUND(k, i % NR_NODES, &i)));
+	}
+	must(lkdf_graph_seal(g, NULL));
+	for (i = 0; i < 8; i++) {
+		is(lkdf_graph_set(g, 2 * i + 1, NULL), -EINVAL,
+		   "task %d of a placed graph copies an int: NULL is refused",
+		   2 * i + 1);
+		is(lkdf_graph_set(g, 2 * i, NULL), 0,
+		   "task %d lends its argument: NULL is one", 2 * i);
+		is(lkdf_graph_set(g, 2 * i, "after"), 0,
+		   "and gets another one");
+		is(lkdf_graph_set(g, 2 * i + 1, &(int){ i % NR_NODES }), 0,
+		   "so does task %d", 2 * i + 1);
+	}
+	is(api_run(g, NULL, NULL), 0, "the graph runs with them");
+	ok(!strcmp(told, "after"), "with the new ones (%s)", told);
+	lkdf_graph_put(g);
+	lkdf_kind_put(k);
+	lkdf_kind_put(text);
+	must(lkdf_close(rt));
+}
+
 static void serial_mode_runs_all(void)
 {
 	struct lkdf *rt = api_open("serial=1,topology=numa:4 core:2");
@@ -218,6 +260,7 @@ int main(void)
 	many_sources_find_room();
 	a_failure_skips_bound_tasks();
 	numbers_stay_the_users();
+	an_argument_is_checked_by_its_own_kind();
 	serial_mode_runs_all();
 	soft_places_are_a_wish();
 	return tap_end();
