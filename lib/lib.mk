@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 # liblkdf: shared with a symbol map, static with its internals localised.
 
-LIB_DIRS := base mem topo trace device signal sched flow api
+LIB_DIRS := base mem topo trace device signal policy sched \
+	core scope data task graph run io seal rt api
 LIB_SRC := $(foreach d,$(LIB_DIRS),$(wildcard lib/$d/*.c))
 LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o)
 LIB_SO := $(BUILD)/liblkdf.so.$(VERSION)

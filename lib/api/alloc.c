@@ -6,8 +6,8 @@
 #include <lkdf/place.h>
 
 #include "api/border.h"
-#include "flow/block.h"
-#include "flow/place.h"
+#include "data/block.h"
+#include "data/place.h"
 
 #include <lkdf/runtime.h>
 #include <string.h>

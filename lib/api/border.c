@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "api/border.h"
 
-#include "flow/kind.h"
-#include "flow/place.h"
-#include "flow/uses.h"
+#include "data/place.h"
+#include "task/kind.h"
+#include "task/uses.h"
 #include "topo/topo.h"
 
 #include <string.h>

@@ -7,7 +7,7 @@
 #define API_BORDER_H
 
 #include "base/err.h"
-#include "flow/runtime.h"
+#include "core/runtime.h"
 
 #include <errno.h>
 #include <lkdf/task.h>

@@ -2,12 +2,13 @@
 #include <lkdf/data.h>
 
 #include "api/border.h"
-#include "flow/inner.h"
-#include "flow/move.h"
-#include "flow/place.h"
-#include "flow/task.h"
-#include "flow/uses.h"
-#include "flow/values.h"
+#include "data/place.h"
+#include "run/inner.h"
+#include "run/values.h"
+#include "task/acquire.h"
+#include "task/move.h"
+#include "task/task.h"
+#include "task/uses.h"
 
 #include <lkdf/pages.h>
 #include <string.h>

@@ -8,9 +8,9 @@
 #include "api/border.h"
 #include "api/config.h"
 #include "api/memstat.h"
-#include "flow/facts.h"
-#include "flow/io_ring.h"
-#include "flow/place.h"
+#include "data/facts.h"
+#include "data/place.h"
+#include "io/io_ring.h"
 #include "topo/topo.h"
 
 #include <inttypes.h>

@@ -2,9 +2,9 @@
 #include <lkdf/event.h>
 
 #include "api/border.h"
-#include "flow/event_any.h"
-#include "flow/event_call.h"
-#include "flow/event_poll.h"
+#include "io/event_poll.h"
+#include "scope/event_any.h"
+#include "scope/event_call.h"
 
 int lkdf_event_create(struct lkdf *rt, uint32_t count, uint32_t flags,
 		      struct lkdf_event *out)

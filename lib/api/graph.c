@@ -2,13 +2,14 @@
 #include <lkdf/graph.h>
 
 #include "api/border.h"
-#include "flow/frame.h"
-#include "flow/graph.h"
-#include "flow/home.h"
-#include "flow/io.h"
-#include "flow/recording.h"
-#include "flow/uses.h"
-#include "flow/wire.h"
+#include "core/home.h"
+#include "graph/graph.h"
+#include "graph/recording.h"
+#include "graph/wire.h"
+#include "io/io.h"
+#include "run/frame.h"
+#include "seal/seal.h"
+#include "task/uses.h"
 
 int lkdf_graph_create(struct lkdf *rt, const struct lkdf_graph_attr *attr,
 		      struct lkdf_graph **out)

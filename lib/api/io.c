@@ -2,7 +2,7 @@
 #include <lkdf/io.h>
 
 #include "api/border.h"
-#include "flow/io_fixed.h"
+#include "io/io_fixed.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,8 +2,8 @@
 #include <lkdf/io.h>
 
 #include "api/border.h"
-#include "flow/kind.h"
-#include "flow/limit.h"
+#include "core/limit.h"
+#include "task/kind.h"
 
 #define MAX_ARG (1u << 20)
 #define MAX_SCRATCH (1u << 30)

@@ -2,9 +2,9 @@
 #include <lkdf/loop.h>
 
 #include "api/border.h"
-#include "flow/ctx.h"
-#include "flow/data.h"
-#include "flow/loop.h"
+#include "data/data.h"
+#include "task/ctx.h"
+#include "task/loop.h"
 
 #include <stdlib.h>
 #include <string.h>

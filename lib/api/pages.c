@@ -2,7 +2,7 @@
 #include <lkdf/pages.h>
 
 #include "api/border.h"
-#include "flow/facts.h"
+#include "data/facts.h"
 #include "mem/heap_ranges.h"
 #include "topo/topo.h"
 

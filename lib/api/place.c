@@ -2,7 +2,7 @@
 #include <lkdf/place.h>
 
 #include "api/border.h"
-#include "flow/place.h"
+#include "data/place.h"
 #include "mem/os.h"
 #include "topo/cpulist.h"
 #include "topo/topo.h"

@@ -3,13 +3,14 @@
 
 #include "api/border.h"
 #include "api/config.h"
-#include "flow/event_poll.h"
-#include "flow/facts.h"
-#include "flow/io_ring.h"
-#include "flow/kind.h"
-#include "flow/loop.h"
-#include "flow/move.h"
-#include "flow/place.h"
+#include "data/facts.h"
+#include "data/place.h"
+#include "io/event_poll.h"
+#include "io/io_ring.h"
+#include "rt/open.h"
+#include "task/kind.h"
+#include "task/loop.h"
+#include "task/move.h"
 #include "topo/topo.h"
 
 #include <sched.h>

@@ -2,9 +2,9 @@
 #include <lkdf/scope.h>
 
 #include "api/border.h"
-#include "flow/after.h"
-#include "flow/scope.h"
-#include "flow/task.h"
+#include "scope/scope.h"
+#include "task/after.h"
+#include "task/task.h"
 
 int lkdf_scope_create(struct lkdf *rt, const struct lkdf_scope_attr *attr,
 		      struct lkdf_scope **out)

@@ -2,16 +2,16 @@
 #include <lkdf/task.h>
 
 #include "api/border.h"
-#include "flow/after.h"
-#include "flow/always.h"
-#include "flow/deadline.h"
-#include "flow/frame.h"
-#include "flow/io.h"
-#include "flow/io_multi.h"
-#include "flow/recording.h"
-#include "flow/scratch.h"
-#include "flow/task.h"
-#include "flow/uses.h"
+#include "core/scratch.h"
+#include "graph/recording.h"
+#include "io/io.h"
+#include "io/io_multi.h"
+#include "run/always.h"
+#include "run/frame.h"
+#include "scope/deadline.h"
+#include "task/after.h"
+#include "task/task.h"
+#include "task/uses.h"
 
 #include <sched.h>
 #include <stdarg.h>

@@ -6,7 +6,7 @@
 #include <lkdf/lkdf.h>
 
 #include "api/border.h"
-#include "flow/place.h"
+#include "data/place.h"
 #include "topo/topo.h"
 
 #include <string.h>

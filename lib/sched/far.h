@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * May a worker take planned work from another node? See sched/deficit.h for
+ * May a worker take planned work from another node? See policy/deficit.h for
  * the rule; here are its numbers. Other work is nobody's in particular, and
  * planned work is taken one task at a time.
  */

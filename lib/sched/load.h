@@ -10,7 +10,7 @@
 
 #include "base/atomic.h"
 #include "base/util.h"
-#include "sched/deficit.h"
+#include "policy/deficit.h"
 
 #include <string.h>
 

@@ -15,13 +15,13 @@
 
 #include "mem/region.h"
 #include "mem/stack.h"
+#include "policy/policy.h"
 #include "sched/backlog.h"
 #include "sched/deque.h"
 #include "sched/executor.h"
 #include "sched/inbox.h"
 #include "sched/load.h"
 #include "sched/park.h"
-#include "sched/policy.h"
 
 #include <pthread.h>
 

@@ -81,15 +81,15 @@ END
 	text lib/api/one.c <<'END'
 #include <lkdf/base.h>
 
-#include "flow/flow.h"
+#include "task/task.h"
 
 int lkdf_one(int x)
 {
-	return x + FLOW;
+	return x + TASK;
 }
 END
-	text lib/flow/flow.h <<'END'
-#define FLOW 1
+	text lib/task/task.h <<'END'
+#define TASK 1
 END
 	text lib/sched/park.h <<'END'
 int park(void);

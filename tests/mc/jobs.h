@@ -11,7 +11,7 @@
 #ifndef MC_JOBS_H
 #define MC_JOBS_H
 
-#include "flow/claim.h"
+#include "data/claim.h"
 #include "mc.h"
 
 #include <lkdf/task.h>

@@ -3,26 +3,26 @@
 #
 # tests/mc/mc_NAME.c is a program; MC_SRC_NAME names the sources it checks.
 
-MC_SRC_claim := lib/base/lock.c lib/flow/claim.c lib/flow/prepare.c \
-	lib/flow/token.c lib/flow/var.c
+MC_SRC_claim := lib/base/lock.c lib/data/claim.c lib/data/prepare.c \
+	lib/data/token.c lib/data/var.c
 MC_SRC_deque := lib/sched/deque.c
-MC_SRC_event := lib/base/lock.c lib/flow/event.c lib/flow/event_any.c \
-	lib/flow/event_tap.c lib/mem/class.c
+MC_SRC_event := lib/base/lock.c lib/scope/event.c lib/scope/event_any.c \
+	lib/scope/event_tap.c lib/mem/class.c
 MC_SRC_far = $(MC_SRC_ring)
-MC_SRC_frame := lib/flow/frame.c
+MC_SRC_frame := lib/run/frame.c
 MC_SRC_inbox := lib/base/lock.c lib/sched/backlog.c
 MC_SRC_lock := lib/base/lock.c
 MC_SRC_park := lib/sched/deque.c lib/sched/park.c
 MC_SRC_reduce := $(MC_SRC_claim)
 MC_SRC_clock := lib/base/lock.c lib/sched/park.c lib/sched/timers.c
-MC_SRC_replica := $(MC_SRC_reduce) lib/flow/replica.c
-MC_SRC_ring := lib/base/lock.c lib/device/io_uring.c lib/flow/io_far.c \
-	lib/flow/io_ring.c \
+MC_SRC_replica := $(MC_SRC_reduce) lib/data/replica.c
+MC_SRC_ring := lib/base/lock.c lib/device/io_uring.c lib/io/io_far.c \
+	lib/io/io_ring.c \
 	lib/sched/backlog.c lib/sched/deque.c lib/sched/expose.c \
 	lib/sched/idle.c lib/sched/intake.c \
 	lib/sched/keep.c lib/sched/notify.c \
 	lib/sched/park.c lib/sched/tick.c lib/sched/timers.c lib/sched/worker.c
-MC_SRC_room := lib/flow/room.c
+MC_SRC_room := lib/scope/room.c
 MC_SRC_strand := lib/base/lock.c lib/sched/backlog.c lib/sched/deque.c \
 	lib/sched/expose.c lib/sched/idle.c \
 	lib/sched/intake.c lib/sched/keep.c lib/sched/notify.c \
@@ -49,16 +49,16 @@ $(BUILD)/mc/%.o: %.c
 $(BUILD)/mc/lib/base/lock.o: MC_CFLAGS += -DLOCK_SPINS=1
 
 # So that a quarter is a few.
-$(BUILD)/mc/lib/flow/room.o: MC_CFLAGS += -DROOM_MANY=8
+$(BUILD)/mc/lib/scope/room.o: MC_CFLAGS += -DROOM_MANY=8
 
 # So that the checker knows this memory.
-$(BUILD)/mc/lib/flow/var.o: MC_CFLAGS += -Dcalloc=mc_calloc
+$(BUILD)/mc/lib/data/var.o: MC_CFLAGS += -Dcalloc=mc_calloc
 
 # So that the kernel is the scenario's.
 $(BUILD)/mc/lib/device/io_uring.o: MC_CFLAGS += -Dsyscall=mc_syscall
 
 # So that it sees the bytes.
-$(BUILD)/mc/lib/flow/replica.o: MC_CFLAGS += -Dmemcpy=mc_memcpy
+$(BUILD)/mc/lib/data/replica.o: MC_CFLAGS += -Dmemcpy=mc_memcpy
 
 define mc_program
 $(BUILD)/tests/mc/mc_$1: $(BUILD)/mc/tests/mc/mc_$1.o $(MC_CHECKER) \

@@ -6,16 +6,16 @@
  * with the error of one that has, and everything is given back, whoever comes
  * first: who fires, who adds or who lets go.
  */
-#include "flow/event_any.h"
+#include "scope/event_any.h"
 
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/futex.h"
-#include "flow/deadline.h"
-#include "flow/event_poll.h"
-#include "flow/failure.h"
+#include "core/failure.h"
+#include "io/event_poll.h"
 #include "mc.h"
 #include "mem/heap.h"
+#include "scope/deadline.h"
 
 #include <errno.h>
 

@@ -8,16 +8,16 @@
  * What frame.c calls and does not matter here is left empty below; the run
  * loop is replaced by one that does the same to records and frames.
  */
-#include "flow/frame.h"
+#include "run/frame.h"
 
 #include "base/err.h"
 #include "base/futex.h"
-#include "flow/deadline.h"
-#include "flow/decide.h"
-#include "flow/planned.h"
-#include "flow/runtime.h"
-#include "flow/sources.h"
+#include "core/runtime.h"
 #include "mc.h"
+#include "run/decide.h"
+#include "run/planned.h"
+#include "run/sources.h"
+#include "scope/deadline.h"
 
 #include <string.h>
 

@@ -6,8 +6,8 @@
  * sees what the thief did on its behalf. Who goes on with a run that waits sees
  * what was done before.
  */
-#include "flow/guard.h"
 #include "mc.h"
+#include "run/guard.h"
 
 #define NR 3 /* steps */
 #define CHUNK 2 /* steps, before a run of two chunks waits */

@@ -4,8 +4,8 @@
  * is told sees what all others read, and only where one is on the maker's
  * worker and one elsewhere may nobody be told.
  */
-#include "flow/readers.h"
 #include "mc.h"
+#include "run/readers.h"
 
 static struct readers readers;
 static int bytes; /* read by all, written by the last */

@@ -4,7 +4,7 @@
  * it sees what all predecessors wrote, a dead input is never overlooked, and
  * the next run finds the counter as the first did.
  */
-#include "flow/record.h"
+#include "graph/record.h"
 #include "mc.h"
 
 static struct rec rec;

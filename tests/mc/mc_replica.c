@@ -7,8 +7,8 @@
  */
 #include "jobs.h"
 
-#include "flow/replica.h"
-#include "flow/runtime.h"
+#include "core/runtime.h"
+#include "data/replica.h"
 
 #include <stdlib.h>
 

@@ -7,8 +7,8 @@
  */
 #include "base/err.h"
 #include "base/futex.h"
-#include "flow/deadline.h"
-#include "flow/room.h"
+#include "scope/deadline.h"
+#include "scope/room.h"
 
 #include "mc.h"
 

@@ -251,7 +251,7 @@ static void init_burst_far(void)
 	init_burst();
 }
 
-/* As push_child() in flow/task.c. */
+/* As push_child() in task/task.c. */
 static void push_child(struct worker *w)
 {
 	struct deque *d = &w->deque[CLASS_NORMAL];

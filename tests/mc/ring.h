@@ -12,14 +12,14 @@
 #include "base/bell.h"
 #include "base/err.h"
 #include "base/log.h"
-#include "flow/complete.h"
-#include "flow/io_far.h"
-#include "flow/io_ring.h"
-#include "flow/runtime.h"
+#include "core/runtime.h"
+#include "io/io_far.h"
+#include "io/io_ring.h"
 #include "mc.h"
 #include "mem/region.h"
 #include "sched/far.h"
 #include "sched/notify.h"
+#include "task/complete.h"
 
 #include <errno.h>
 #include <linux/io_uring.h>

@@ -6,7 +6,7 @@
 #ifndef MC_RING_BELOW_H
 #define MC_RING_BELOW_H
 
-#include "flow/io_chain.h"
+#include "io/io_chain.h"
 
 /* ---- what is above and below -------------------------------------------- */
 

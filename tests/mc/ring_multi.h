@@ -5,8 +5,8 @@
 #ifndef MC_RING_MULTI_H
 #define MC_RING_MULTI_H
 
-#include "flow/io_multi.h"
-#include "flow/io_ring.h"
+#include "io/io_multi.h"
+#include "io/io_ring.h"
 #include "mc.h"
 
 enum io_piece io_multi_piece(struct io_req *r, int res, const void *bytes,

@@ -77,16 +77,16 @@ plant() {
 		grep -v ': run\|: submit\|: many\|: wait\|: acquire [0-9]\|: cancel\|not end' | sed 's/^# */#   /' | head -n 3
 }
 
-run=lib/flow/run.c
-burst=lib/flow/burst.c
-decide=lib/flow/decide.c
-leave=lib/flow/static_leave.c
-static=lib/flow/static_run.c
-join=lib/flow/join.c
-complete=lib/flow/complete.c
-settle=lib/flow/settle.c
+run=lib/run/run.c
+burst=lib/run/burst.c
+decide=lib/run/decide.c
+leave=lib/run/static_leave.c
+static=lib/run/static_run.c
+join=lib/task/join.c
+complete=lib/task/complete.c
+settle=lib/graph/settle.c
 idle=lib/sched/idle.c
-claim=lib/flow/claim.c
+claim=lib/data/claim.c
 
 rm -rf "$top"
 mkdir -p "$top/tests/oracle"
@@ -96,9 +96,9 @@ link ""
 try_oracle 20
 say $? "without a planted bug it passes"
 
-plant "counters are not armed again" lib/flow/record.h \
+plant "counters are not armed again" lib/graph/record.h \
 	'/a_store(&r->pending, nr_in, relaxed);/d' "$run $decide"
-plant "a dead arrival is one off" lib/flow/record.h \
+plant "a dead arrival is one off" lib/graph/record.h \
 	's/(pending & ~REC_DEAD) == 1 ? ARRIVAL_DEAD/(pending \& ~REC_DEAD) == 2 ? ARRIVAL_DEAD/' \
 	$decide
 plant "a task of its own is not told to the frame" $decide \
@@ -110,8 +110,8 @@ plant "the last but one child completes its parent" $complete \
 	's/return live == 1;/return live == 2;/' $complete
 plant "a chain remembers that a body left" $burst \
 	's/c->leaves = c->has_why = false;/c->has_why = false;/' $burst
-plant "a token goes on by the width" lib/flow/graph.h \
-	's/g->nr_frames % stride)/0)/' "$decide lib/flow/frame.c"
+plant "a token goes on by the width" lib/graph/graph.h \
+	's/g->nr_frames % stride)/0)/' "$decide lib/run/frame.c"
 plant "a join looks at the top only" $join \
 	's/!dig_descendant(w, t)/1/' $join
 plant "a join forgets the error" $join \
@@ -121,7 +121,7 @@ plant "a joined child is not dropped" $join \
 	's/ || t->link.flags & TASK_ENDS_SLOWLY)) {/)) {/' $join
 plant "a skipped task counts twice" $burst \
 	's/&f->nr_skipped, counts,/\&f->nr_skipped, 2 * counts,/' $burst
-plant "a burst counts a body too many" lib/flow/burst.h \
+plant "a burst counts a body too many" lib/run/burst.h \
 	's/COUNTER_TASKS, nr)/COUNTER_TASKS, nr + (nr > 1))/' "$run $burst"
 plant "workers of another node steal bound tasks" $idle \
 	's/is_near ? DEQUE_BOUND : NR_CLASSES - 1/DEQUE_BOUND/' $idle
@@ -137,11 +137,11 @@ plant "a step of the static order is called twice" $static \
 	's/rc = likely(!slow) ? fn(c, r->arg)/rc = likely(!slow) ? fn(c, r->arg) + 0 * fn(c, r->arg)/' $static
 
 # Of programs with data.
-var=lib/flow/var.c
-values=lib/flow/values.c
-brief=lib/flow/brief.c
-edges=lib/flow/edges.c
-acquire=lib/flow/acquire.c
+var=lib/data/var.c
+values=lib/run/values.c
+brief=lib/run/brief.c
+edges=lib/seal/edges.c
+acquire=lib/task/acquire.c
 
 plant "a writer goes with the readers before it" $var \
 	's/v->turn == u->turn \&\& u->turn != TURN_WRITE/u->turn != TURN_REDUCE/' \
@@ -160,8 +160,8 @@ plant "what was not touched counts as written" $var \
 	'/if (u->is_untouched)/,/return;/d' $var
 plant "writers of a graph do not wait for readers" $edges \
 	'/^static void after_readers_of/,/^}/s/edges_from_list(/if (0) edges_from_list(/' $edges
-plant "an edge that keeps uses apart skips" lib/flow/soft.c \
-	'/^void soft_note/,/^}/s/if (hard->nr &&/if (!hard->nr ||/' lib/flow/soft.c
+plant "an edge that keeps uses apart skips" lib/seal/soft.c \
+	'/^void soft_note/,/^}/s/if (hard->nr &&/if (!hard->nr ||/' lib/seal/soft.c
 plant "a run does not say which outputs are dead" $values \
 	'/^void values_leave/,/^}/s/if (!a_load(&v->is_dead/if (a_load(\&v->is_dead/' $values
 plant "a run begins in spite of its inputs" $values \
@@ -178,15 +178,15 @@ plant "a weak parent succeeds whatever its children do" $claim \
 plant "a task that always runs is told no error" lib/api/task.c \
 	's/uses_error(u, &failure) : 0;/0 \& uses_error(u, \&failure) : 0;/' \
 	lib/api/task.c
-plant "a run forgets who of its tasks is dead" lib/flow/always.c \
+plant "a run forgets who of its tasks is dead" lib/run/always.c \
 	'/^static bool is_unwritten/,/^}/s/if (is_bad(f, p))/if (0)/' \
-	lib/flow/always.c
-plant "what was left bad is good to who comes next" lib/flow/always.c \
+	lib/run/always.c
+plant "what was left bad is good to who comes next" lib/run/always.c \
 	'/^bool always_is_bad/,/^}/s/p->from == from \&\& is_bad(f, p)/0/' \
-	lib/flow/always.c
-plant "a run says that what was left bad is good" lib/flow/always.c \
+	lib/run/always.c
+plant "a run says that what was left bad is good" lib/run/always.c \
 	's/if (u->flags & WIRE_LAST && claim != NO_CLAIM)/if (0)/' \
-	lib/flow/always.c
+	lib/run/always.c
 plant "who acquires to write does not heal" $acquire \
 	's/^\tif (error)$/\tif (error || a->mode == LKDF_WRITE)/' $acquire
 echo "1..$nr"

@@ -9,7 +9,7 @@
 #define TESTS_UNIT_PLAN_PROGRAM_H
 
 #include "base/util.h"
-#include "sched/plan.h"
+#include "policy/plan.h"
 #include "tests/tap.h"
 
 #define PROGRAM_KIB 1024ull

@@ -8,7 +8,7 @@
 #ifndef TESTS_UNIT_STEAL_SIM_H
 #define TESTS_UNIT_STEAL_SIM_H
 
-#include "sched/deficit.h"
+#include "policy/deficit.h"
 #include "tests/unit/plan_program.h"
 
 #define SIM_NODES 8

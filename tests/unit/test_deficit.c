@@ -3,7 +3,7 @@
  * The steal rule's pure functions: what a node still needs, what a remote task
  * costs, who may take it, when a block moves along, where a task is placed.
  */
-#include "sched/deficit.h"
+#include "policy/deficit.h"
 
 #include "base/util.h"
 #include "tests/tap.h"

@@ -4,7 +4,7 @@
  * tasks at home and no steals; others are local and balanced, too; fixed
  * blocks, nodes without workers and extreme sizes are respected.
  */
-#include "sched/plan.h"
+#include "policy/plan.h"
 
 #include "tests/unit/plan_programs.h"
 #include "tests/unit/plan_result.h"

@@ -4,7 +4,7 @@
  * the policy says and never gets worse, the same graph gets the same plan, and
  * whatever the graph, all of it has a node. An argument is the seed.
  */
-#include "sched/plan.h"
+#include "policy/plan.h"
 
 #include "tests/unit/plan_result.h"
 

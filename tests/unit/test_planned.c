@@ -5,9 +5,9 @@
  * plan; else a node that has nothing to do helps one that has much, and takes
  * over its blocks with rehome.
  */
-#include "flow/graph.h"
-#include "flow/planned.h"
-#include "flow/runtime.h"
+#include "core/runtime.h"
+#include "graph/graph.h"
+#include "run/planned.h"
 #include "tests/api/api.h"
 
 #include <semaphore.h>

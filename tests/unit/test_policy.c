@@ -3,7 +3,7 @@
  * The policy's pure functions: whom to steal from, which class to look at,
  * when a wake-up pays.
  */
-#include "sched/policy.h"
+#include "policy/policy.h"
 #include "tests/tap.h"
 
 /* The order as text, "2 3 1". */

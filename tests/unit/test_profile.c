@@ -3,8 +3,8 @@
  * A task with LKDF_PROFILE leaves an event for each of its bodies, without any
  * recording; others of its kind leave none.
  */
-#include "flow/kind.h"
-#include "flow/runtime.h"
+#include "core/runtime.h"
+#include "task/kind.h"
 #include "tests/api/api.h"
 #include "trace/ring.h"
 

@@ -4,7 +4,7 @@
  * as there is nothing to do: programs that wait for memory take no longer, and
  * much less of it is remote. The same every time.
  */
-#include "sched/deficit.h"
+#include "policy/deficit.h"
 
 #include "tests/unit/plan_programs.h"
 #include "tests/unit/steal_run.h"

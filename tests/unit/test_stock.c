@@ -4,7 +4,7 @@
  * open and close, in any order, and nothing is lost, used twice or kept for
  * ever; also in a forked child, and without a record per thread.
  */
-#include "flow/runtime.h"
+#include "core/runtime.h"
 #include "tests/api/api.h"
 
 #include <pthread.h>

@@ -7,9 +7,9 @@
  */
 #include "tests/vm/mem.h"
 
-#include "flow/frame.h"
-#include "flow/home.h"
-#include "flow/runtime.h"
+#include "core/home.h"
+#include "core/runtime.h"
+#include "run/frame.h"
 #include "topo/topo.h"
 
 #define PER_NODE 20000

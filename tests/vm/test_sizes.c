@@ -6,8 +6,8 @@
  */
 #include "tests/vm/mem.h"
 
-#include "flow/place.h"
-#include "flow/runtime.h"
+#include "core/runtime.h"
+#include "data/place.h"
 #include "mem/heap.h"
 
 #define NEAR 16

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "core/failure.h"
+
+#include "base/err.h"
+#include "base/log.h"
+
+#include <errno.h>
+#include <lkdf/runtime.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct failure *failure_create(const struct lkdf_error *e)
+{
+	struct failure *f = malloc(sizeof(*f));
+
+	if (!f)
+		return NULL;
+	a_store(&f->nr_refs, 1, relaxed);
+	a_store(&f->is_observed, 0, relaxed);
+	f->error = *e;
+	f->error.size = sizeof(f->error);
+	return f;
+}
+
+struct failure *failure_get(struct failure *f)
+{
+	if (f)
+		a_add(&f->nr_refs, 1, relaxed);
+	return f;
+}
+
+void failure_put(struct failure *f, const struct log *log)
+{
+	/* [failure.put] all uses before the free; pairs with itself. */
+	if (!f || a_sub(&f->nr_refs, 1, acq_rel) != 1)
+		return;
+	if (!a_load(&f->is_observed, relaxed))
+		log_text(log, LKDF_LOG_ERROR,
+			 "flow: nobody looked at: task %s of %s failed: %s",
+			 f->error.task[0] ? f->error.task : "?",
+			 f->error.graph[0] ? f->error.graph : "(no graph)",
+			 f->error.why);
+	free(f);
+}
+
+void failure_observe(struct failure *f)
+{
+	if (f)
+		a_store(&f->is_observed, 1, relaxed);
+}
+
+int failure_copy(const struct lkdf_error *e, struct lkdf_error *out)
+{
+	uint32_t size = out->size;
+
+	if (size < offsetof(struct lkdf_error, graph))
+		return err(
+			-EINVAL,
+			"error: size %u of the struct is not set, expected %zu",
+			size, sizeof(*e));
+	memcpy(out, e, size < sizeof(*e) ? size : sizeof(*e));
+	out->size = size;
+	return 0;
+}

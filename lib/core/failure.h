@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * One error with its story: which task, which run, why. Shared by whoever may
+ * be asked for it (a scope, an event); when the last of them lets go and
+ * nobody has looked, it goes to the log: no error is silent.
+ *
+ * Born on error paths only, by malloc. Without memory the errno alone travels.
+ */
+#ifndef CORE_FAILURE_H
+#define CORE_FAILURE_H
+
+#include "base/atomic.h"
+
+#include <errno.h>
+#include <lkdf/event.h>
+
+struct log;
+
+struct failure {
+	/* Any thread. */
+	_Atomic(uint32_t) nr_refs;
+	_Atomic(uint32_t) is_observed;
+
+	/* Set by its maker, constant afterwards. */
+	struct lkdf_error error;
+};
+
+/* One reference; NULL without memory. */
+struct failure *failure_create(const struct lkdf_error *e);
+
+/* NULL-safe. */
+struct failure *failure_get(struct failure *f);
+void failure_put(struct failure *f, const struct log *log);
+
+/* Somebody was told. NULL-safe. */
+void failure_observe(struct failure *f);
+
+/* What a body returned, as an errno that fits everywhere. */
+static inline int failure_errno(int error)
+{
+	return error < -4095 ? -ERANGE : error;
+}
+
+/* Copies as much of e as the caller's struct holds; -EINVAL: its size. */
+int failure_copy(const struct lkdf_error *e, struct lkdf_error *out);
+
+#endif

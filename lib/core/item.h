@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * What lies in a deque. With bit 0 clear it is a link (link_item() of
+ * sched/inbox.h), with bit 0 set a task of a frame:
+ *
+ *	index : 32 | slot of the frame : 24 | unused : 5 | planned : 1 |
+ *	skip : 1 | 1
+ */
+#ifndef CORE_ITEM_H
+#define CORE_ITEM_H
+
+#include "run/frame.h"
+
+#define ITEM_OF_FRAME 1u
+#define ITEM_SKIP 2u
+#define ITEM_SLOT_SHIFT 8
+
+/* What all items of a frame have in common. */
+static inline uint32_t item_of_frame(uint32_t slot, bool is_planned)
+{
+	return slot << ITEM_SLOT_SHIFT | (is_planned ? ITEM_PLANNED : 0) |
+	       ITEM_OF_FRAME;
+}
+
+static inline uint64_t item_make(const struct frame *f, uint32_t index,
+				 uint32_t skip)
+{
+	return (uint64_t)index << 32 | f->item | skip;
+}
+
+static inline uint32_t item_slot(uint64_t item)
+{
+	return (uint32_t)item >> ITEM_SLOT_SHIFT;
+}
+
+static inline uint32_t item_index(uint64_t item)
+{
+	return (uint32_t)(item >> 32);
+}
+
+#endif

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * What hangs off one runtime. Everything that runs lives in its root scope;
+ * everything that a user holds counts in nr_handles.
+ */
+#ifndef CORE_RUNTIME_H
+#define CORE_RUNTIME_H
+
+#include "base/list.h"
+#include "base/lock.h"
+#include "base/log.h"
+#include "base/thread.h"
+#include "core/stock.h"
+#include "device/blocking.h"
+#include "io/io.h"
+#include "mem/pool.h"
+#include "sched/sched.h"
+#include "scope/event_tap.h"
+#include "scope/scope.h"
+#include "signal/listen.h"
+#include "trace/trace.h"
+
+/* Frames of sealed graphs are found by number: two levels of 256. */
+#define FRAME_CHUNK 256
+#define MAX_FRAMES (FRAME_CHUNK * FRAME_CHUNK)
+
+struct after;
+struct board;
+struct frame;
+struct task;
+
+struct runtime_attr {
+	int nr_workers, nr_blocking, spin_us, stack_kib;
+	uint64_t max_events, max_tasks;
+	bool is_pinned, is_serial, is_per_node;
+	const char *trace_file; /* "": none */
+	uint64_t memory_limit; /* bytes per node; 0: none */
+	bool is_memory_strict;
+	bool is_placing, keeps_planned, is_rehoming, is_soloing;
+	uint32_t static_runs;
+	int memory_huge; /* enum os_huge */
+	int io; /* enum io_mode */
+	uint32_t io_sqpoll_ms;
+	int signal; /* enum board_wish */
+	uint64_t signal_bytes; /* data that is watched, at least */
+};
+
+struct lkdf {
+	/* Set at open, constant afterwards. */
+	struct log log;
+	struct topo *topo;
+	struct heap *heap;
+	struct board *board; /* where bytes are, see facts.h */
+	struct lkdf_place *places; /* by node */
+	bool is_placing; /* tasks run where their bytes are */
+	bool is_rehoming; /* see rehome.h */
+	bool is_soloing; /* see solo.h */
+	bool has_membarrier; /* where there are several workers */
+	uint32_t static_runs; /* runs until then; 0: none, see static_order.h */
+	int bind_error; /* why memory cannot be bound to nodes, or 0 */
+	struct executor *executors; /* workers, then the blocking pool */
+	struct trace trace;
+	int nr_executors, nr_workers, nr_blocking;
+	uint32_t spin_ticks; /* a body shorter than this is short */
+	void *config; /* of the layer above, for lkdf_describe() */
+	/* 1; the kernel makes it 0 in a forked child. */
+	_Atomic(uint32_t) *is_alive;
+
+	/* Any thread. */
+	struct sched sched;
+	struct blocking blocking;
+	struct io_wait io_wait;
+	struct io_rings io_rings;
+	struct listener listener; /* see facts.h */
+	struct pool pool[NR_POOLS];
+	struct stocks stocks; /* for threads of the user */
+	struct lkdf_scope root;
+	struct lkdf_scope fds; /* see event_poll.h */
+	struct event_shard event_shards[EVENT_SHARDS];
+	_Atomic(uint64_t) nr_handles;
+	_Atomic(uint32_t) nr_guests; /* user threads inside a signal */
+	_Atomic(uint32_t) next_spread; /* nodes of first values, in turn */
+	_Atomic(struct lkdf_kind *) move_kind; /* see task/move.h */
+	_Atomic(struct lkdf_kind *) poll_kind; /* see io/event_poll.h */
+	_Atomic(uint32_t) nr_polled; /* serial mode; under poll_lock */
+
+	/* Under scope_lock: the tree of scopes. */
+	pthread_mutex_t scope_lock;
+
+	/* Under data_lock: all data, and those with names. */
+	pthread_mutex_t data_lock;
+	struct list all_data;
+	void *data_names;
+
+	/* Under kick_lock: running bodies with an on_cancel. */
+	pthread_mutex_t kick_lock;
+	struct task *kickable;
+	_Atomic(uint32_t) nr_kicks; /* asked for, see task_kick() */
+
+	/* Under poll_lock: serial mode, who waits for a descriptor. */
+	struct lock poll_lock;
+	struct list polled;
+
+	/* Under after_lock: tasks that wait for events. */
+	struct lock after_lock;
+	struct after *waiting;
+
+	/* Under lock. */
+	pthread_mutex_t lock;
+	struct lkdf_limit *limits;
+	uint32_t nr_frames; /* slots ever used */
+	uint32_t free_frame; /* first free slot + 1 */
+	struct lkdf_kind *dead_kinds; /* see kind_put() */
+	struct lkdf_kind *loop_kind; /* of pieces; made by the first loop */
+
+	/* Slots are set under lock before anybody knows their number. */
+	struct frame **frames[FRAME_CHUNK];
+};
+
+/* This thread's executor in this runtime; NULL: a thread of the user. */
+static inline struct executor *runtime_executor(struct lkdf *rt)
+{
+	struct executor *ex = thread_self()->executor;
+
+	return ex && ex->rt == rt ? ex : NULL;
+}
+
+/* After a call of the user's that may have made work; ex may be NULL. */
+static inline void runtime_show(struct executor *ex)
+{
+	if (ex && ex->worker)
+		worker_show(ex->worker);
+}
+
+/* An object of a pool; ex may be NULL. NULL: no memory or the cap. */
+static inline void *runtime_alloc(struct lkdf *rt, struct executor *ex,
+				  enum executor_pool pool)
+{
+	return likely(ex != NULL) ? magazine_get(&ex->magazine[pool])
+				  : stock_get(rt, pool);
+}
+
+static inline void runtime_free(struct lkdf *rt, struct executor *ex,
+				enum executor_pool pool, void *object)
+{
+	if (likely(ex != NULL))
+		magazine_put(&ex->magazine[pool], object);
+	else
+		stock_put(rt, pool, object);
+}
+
+/* A slot number for the frame, or -ENOSPC. */
+int runtime_add_frame(struct lkdf *rt, struct frame *f);
+void runtime_del_frame(struct lkdf *rt, uint32_t slot);
+
+static inline struct frame *runtime_frame(struct lkdf *rt, uint32_t slot)
+{
+	return rt->frames[slot / FRAME_CHUNK][slot % FRAME_CHUNK];
+}
+
+/* A task failed on this executor. */
+static inline void runtime_note_error(struct lkdf *rt, int executor, int error,
+				      uint64_t task)
+{
+	struct trace_ring *ring = rt->executors[executor].ring;
+
+	counter_add(ring->counters, COUNTER_FAILED, 1);
+	trace_event(ring, EVENT_ERROR, (uint32_t)-error, task);
+}
+
+/* New work from outside a worker, or from a full deque. */
+void runtime_push(struct lkdf *rt, struct executor *ex, struct link *link);
+
+#endif

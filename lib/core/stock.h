@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Free tasks and events that a thread of the user keeps of a runtime, so that
+ * its calls need no lock: a magazine of each pool. The thread's record knows
+ * them by an id of the runtime that is never used again, so a runtime may end
+ * before the thread, and the thread before the runtime.
+ */
+#ifndef CORE_STOCK_H
+#define CORE_STOCK_H
+
+#include "base/list.h"
+#include "mem/pool.h"
+#include "sched/executor.h"
+
+struct lkdf;
+
+/* What a runtime has of them. */
+struct stocks {
+	/* Set at open, constant afterwards. */
+	uint64_t id;
+
+	/* Under the lock of all stocks. */
+	struct list all; /* with those of the other runtimes */
+	struct list threads;
+	struct magazine rest[NR_POOLS]; /* of threads that have ended */
+};
+
+/* After the pools. */
+void stocks_open(struct lkdf *rt);
+
+/* Before the pools; no thread is in a call. Does nothing if never opened. */
+void stocks_close(struct lkdf *rt);
+
+/* An object of a pool; NULL: no memory or the cap. */
+void *stock_get(struct lkdf *rt, enum executor_pool pool);
+void stock_put(struct lkdf *rt, enum executor_pool pool, void *object);
+
+#endif

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * A data: a domain (data/var.h) and its bytes. The bytes come with the first
+ * task that needs them, on that task's node, or where the user said. Whoever
+ * goes alone may replace them.
+ *
+ * The last reference sends a last writer down the queue; when its turn comes
+ * nobody can use the data any more, and it is freed.
+ */
+#ifndef DATA_DATA_H
+#define DATA_DATA_H
+
+#include "base/list.h"
+#include "base/log.h"
+#include "core/failure.h"
+#include "data/claim.h"
+#include "sched/inbox.h"
+
+#include <lkdf/data.h>
+
+#define DATA_NAME 64
+#define DATA_TEXT 96
+#define DATA_MAX_BYTES ((uint64_t)1 << 40)
+#define DATA_MAX_PARTS (1u << 20)
+
+#define DATA_MOVES (LKDF_DATA_MIGRATE | LKDF_DATA_REPLICATE)
+
+struct executor;
+struct lkdf;
+struct replicas;
+
+/* Copies of a var for LKDF_REDUCE, by executor. */
+struct reduction {
+	struct link link; /* while it is to be combined */
+
+	/* Set when made, constant afterwards. */
+	struct lkdf_data *data;
+	struct var *var;
+	uint32_t part;
+	uint32_t nr;
+
+	struct copy {
+		/* The executor; whoever goes alone. */
+		_Alignas(CACHE_LINE) void *bytes;
+		bool is_touched;
+	} copy[];
+};
+
+/* A thread of the user holds it, or waits for it. */
+struct acquisition {
+	struct acquisition *next;
+	const void *thread;
+	uint32_t mode;
+	bool is_held; /* the thread has been told */
+	_Atomic(uint32_t) is_there; /* futex; given up: the last one frees */
+	struct claim claim; /* one use */
+};
+
+struct lkdf_data {
+	_Alignas(CACHE_LINE) struct domain domain;
+
+	/* Set under lock, before domain.at. */
+	bool is_mapped; /* page by page where they are touched first */
+
+	/* Set at create, constant afterwards. */
+	uint32_t flags;
+	struct lkdf *rt;
+	struct replicas *replicas; /* NULL: none are made, see replica.h */
+	int (*reduce)(void *acc, const void *x, uint64_t bytes);
+	uint64_t bytes, align;
+	bool is_wrapped;
+	int home; /* node; -1: that of the first writer */
+	void (*drop)(void *bytes);
+	void (*neutral)(void *acc, uint64_t bytes);
+	char name[DATA_NAME];
+
+	/* Under the domain's lock until parts are used. */
+	uint64_t stride;
+
+	/* Set under lock, then constant but for whoever goes alone. */
+	_Atomic(int32_t) node; /* of the bytes; -1: unknown */
+	_Atomic(bool) has_strays; /* pages that are not where the heap knows */
+	_Atomic(int32_t) watch; /* 1 + its range on the board; 0: none */
+
+	/* Any thread. */
+	_Atomic(uint32_t) nr_refs;
+
+	/* Under the runtime's data lock. */
+	struct list all;
+	struct acquisition *acquisitions;
+
+	struct claim *last; /* the last writer's */
+};
+
+int data_create(struct lkdf *rt, const struct lkdf_data_attr *a,
+		struct lkdf_data **out);
+int data_find(struct lkdf *rt, const char *name, struct lkdf_data **out);
+int data_at(struct lkdf *rt, const void *addr, struct lkdf_data **out);
+int data_split(struct lkdf_data *d, uint32_t nr, uint64_t stride);
+void data_get(struct lkdf_data *d);
+void data_put(struct lkdf_data *d);
+
+/* Those that were not put: says so, and frees them. No task lives. */
+void data_report_leaks(struct lkdf *rt);
+
+/* In a forked child: frees them without a word. */
+void data_abandon(struct lkdf *rt);
+
+/* "x" or "data of 64 bytes", and which part. */
+const char *data_text(const struct lkdf_data *d, uint32_t part,
+		      char text[DATA_TEXT]);
+
+/*
+ * The bytes, made now if there are none: on node; -1: the one this thread
+ * runs on; DATA_FIRST_TOUCH: page by page where they are touched first, if they
+ * are pages. NULL: no memory, err() has said so.
+ */
+#define DATA_FIRST_TOUCH (-2)
+void *data_bytes(struct lkdf_data *d, int node);
+
+/* Nobody uses them any more; the user's are only dropped. */
+void data_free_bytes(struct lkdf_data *d);
+
+/* A block for all its bytes, on that node; NULL: there is no memory. */
+void *data_block(struct lkdf_data *d, int node);
+void data_free_block(struct lkdf_data *d, void *p);
+
+/* The one that has been its bytes. */
+void data_free_own(struct lkdf_data *d, void *p);
+
+/* Where a part lies in the bytes, and how long it is. */
+uint64_t data_offset(const struct lkdf_data *d, uint32_t part);
+uint64_t data_size(const struct lkdf_data *d, uint32_t part);
+
+/* The executor's copy of a part or the whole; NULL: no memory. */
+void *reduction_copy(struct executor *ex, struct lkdf_data *d, uint32_t part);
+
+/* Makes a part, or the whole, ready for LKDF_REDUCE. 0 or -ENOMEM. */
+int reduction_prepare(struct lkdf_data *d, uint32_t part);
+void reduction_free(struct reduction *r);
+
+/*
+ * Bytes that nobody has written yet become neutral: before somebody combines
+ * copies into them, or writes what others may reduce into. 0 or -ENOMEM.
+ */
+int reduction_begin(struct lkdf_data *d, uint32_t part);
+
+/* All touched copies into the bytes; then none is. 0 or the user's error. */
+int reduction_combine(struct reduction *r);
+
+/* On a worker: what a link of type LINK_COMBINE asks for. */
+void reduction_run(struct executor *ex, struct link *link);
+
+#endif

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "data/facts.h"
+
+#include "base/err.h"
+#include "core/runtime.h"
+#include "core/seen.h"
+#include "io/io_ring.h"
+#include "mem/heap.h"
+#include "sched/notify.h"
+#include "topo/topo.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+int facts_open(struct lkdf *rt, const struct runtime_attr *a)
+{
+	struct board_attr attr = {
+		.wish = (enum board_wish)a->signal,
+		.min_bytes = a->signal_bytes,
+		.nr_nodes = rt->topo->nr_nodes,
+		.os_node = rt->heap->os_node,
+	};
+
+	rt->board = calloc(1, sizeof(*rt->board));
+	if (!rt->board)
+		return err(-ENOMEM, "signal: no memory for the board");
+	if (rt->heap->is_bound)
+		return board_open(&attr, rt->board);
+	board_off(rt->board, rt->topo->nr_nodes > 1 ? "a made-up machine"
+						    : "one node only");
+	return 0;
+}
+
+void facts_close(struct lkdf *rt, bool is_child)
+{
+	listen_stop(&rt->listener, is_child);
+	if (rt->board)
+		board_close(rt->board, is_child);
+	free(rt->board);
+	rt->board = NULL;
+}
+
+const char *facts_tier(const struct lkdf *rt)
+{
+	const struct board *b = rt->board;
+
+	if (!b->source)
+		return b->why;
+	return b->source->tier == BOARD_T2 ? "T2, /dev/lkdf"
+					   : "T0, samples by move_pages";
+}
+
+const char *facts_why(const struct lkdf *rt)
+{
+	return rt->board->why;
+}
+
+/* ---- waking for it ------------------------------------------------------- */
+
+/* Pages have moved: who looks for work looks at them too, see facts_idle(). */
+static void wake_one(void *u)
+{
+	struct lkdf *rt = u;
+	int i;
+
+	if (notify_has_spinner(&rt->sched))
+		return;
+	for (i = 0; i < rt->sched.nr_nodes; i++)
+		if (park_notify(&rt->sched.nodes[i].park))
+			return;
+}
+
+/* With the first range. In serial mode no worker sleeps. */
+static void start_listening(struct lkdf *rt)
+{
+	int fd = rt->sched.is_serial ? -1 : board_fd(rt->board);
+
+	if (fd >= 0)
+		listen_start(&rt->listener, fd, wake_one, rt);
+}
+
+void facts_quiet(struct lkdf *rt)
+{
+	listen_stop(&rt->listener, false);
+}
+
+/* ---- what is watched ---------------------------------------------------- */
+
+void facts_watch(struct lkdf_data *d, void *p, bool is_there)
+{
+	int id = board_add(d->rt->board, p, d->bytes, is_there);
+
+	if (id >= 0)
+		start_listening(d->rt);
+	/* [data.watch] its slot; pairs with [data.facts]. */
+	a_store(&d->watch, id + 1, release);
+}
+
+void facts_forget(struct lkdf_data *d)
+{
+	int id = a_load(&d->watch, relaxed) - 1;
+	int node;
+
+	if (id < 0)
+		return;
+	node = facts_node(d, 0);
+	/* The heap's next one shall find its own node's pages there. */
+	if (node >= 0 && node != a_load(&d->node, relaxed))
+		a_store(&d->has_strays, true, relaxed);
+	a_store(&d->watch, 0, relaxed);
+	if (d->rt->board)
+		board_del(d->rt->board, id);
+}
+
+/* ---- where they are ----------------------------------------------------- */
+
+/* False: they are not watched, or there are none. */
+static bool find(const struct lkdf_data *d, uint32_t part, int *id,
+		 struct board_span *s)
+{
+	const char *at;
+
+	/* [data.facts] pairs with [data.watch]. */
+	*id = a_load(&d->watch, acquire) - 1;
+	/* [data.look] pairs with [data.at]. */
+	at = *id < 0 ? NULL : a_load(&d->domain.at, acquire);
+	if (likely(!at) || !d->rt->board)
+		return false;
+	*s = board_span(d->rt->board, *id, at + data_offset(d, part),
+			data_size(d, part));
+	return s->nr;
+}
+
+int facts_node(const struct lkdf_data *d, uint32_t part)
+{
+	struct board_span s;
+	int id;
+
+	if (!find(d, part, &id, &s))
+		return -1;
+	return board_most(d->rt->board, s);
+}
+
+int facts_fact(const struct lkdf_data *d, uint32_t part)
+{
+	struct board_span s;
+	int id, node;
+
+	if (!find(d, part, &id, &s))
+		return -1;
+	node = board_fact(d->rt->board, id, s);
+	return node == BOARD_SPREAD ? d->rt->topo->nr_nodes : node;
+}
+
+bool facts_see(struct seen *s, const struct lkdf_data *d, uint32_t part)
+{
+	int16_t node[BOARD_LOOKS];
+	struct board_span span;
+	unsigned nr, i;
+	int id;
+
+	if (!find(d, part, &id, &span))
+		return false;
+	/* Not more often than a pass may be. */
+	if (unlikely(board_is_stale(d->rt->board, span)))
+		board_pass(d->rt->board, BOARD_NOW);
+	nr = board_nodes(d->rt->board, span, node);
+	for (i = 0; i < nr; i++)
+		seen_add(s, facts_home(d->rt, node[i]),
+			 data_size(d, part) / nr);
+	return nr != 0;
+}
+
+int facts_home(const struct lkdf *rt, int node)
+{
+	int best = node, nr = rt->topo->nr_nodes, i;
+
+	if (likely(sched_has_worker(&rt->sched, node)))
+		return node;
+	for (i = 0; i < nr; i++)
+		if (sched_has_worker(&rt->sched, i) &&
+		    (best == node ||
+		     topo_distance(rt->topo, i, node) <
+			     topo_distance(rt->topo, best, node)))
+			best = i;
+	return best;
+}
+
+/* ---- looking ------------------------------------------------------------ */
+
+bool facts_idle(struct worker *w)
+{
+	const struct lkdf *rt = w->executor->rt;
+
+	board_pass(rt->board, BOARD_IDLE);
+	return io_ring_poll(w);
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "data/place.h"
+
+#include "base/err.h"
+#include "data/block.h"
+#include "topo/raw.h"
+#include "topo/topo.h"
+
+#include <errno.h>
+#include <lkdf/runtime.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Can memory be bound at all? Asked with one page. */
+static void probe_bind(struct lkdf *rt)
+{
+	const struct memory *m = rt->heap->memory[heap_interleaved(rt->heap)];
+	int error, bind_error = 0;
+	void *page;
+
+	if (!m->is_present || !m->policy.is_bound)
+		return;
+	page = os_map(4096, 4096, &m->policy, &error, &bind_error);
+	if (page)
+		os_unmap(page, 4096);
+	rt->bind_error = bind_error;
+	if (bind_error)
+		log_text(&rt->log, LKDF_LOG_INFO,
+			 "memory: mbind: %s: pages lie where they are first "
+			 "touched",
+			 strerror(bind_error));
+}
+
+static int create_heap(struct lkdf *rt, const struct runtime_attr *a)
+{
+	const struct topo *t = rt->topo;
+	struct heap_attr attr = {
+		.nr_nodes = t->nr_nodes,
+		.distance = t->distance,
+		.limit = a->memory_limit,
+		.is_strict = a->is_memory_strict,
+		.is_bound = !t->is_synthetic && t->nr_nodes > 1,
+		.huge = (enum os_huge)a->memory_huge,
+		.node_free = topo_raw_node_free,
+	};
+	struct heap_node *node;
+	int i, rc;
+
+	node = calloc((size_t)t->nr_nodes, sizeof(*node));
+	if (!node)
+		return err(-ENOMEM, "place: no memory for %d nodes",
+			   t->nr_nodes);
+	for (i = 0; i < t->nr_nodes; i++) {
+		node[i].os_node = t->node[i].os_node;
+		node[i].has_memory = t->node[i].mem_bytes != 0;
+	}
+	attr.node = node;
+	rc = heap_create(&attr, &rt->heap);
+	free(node);
+	if (rc)
+		return err(rc, "place: no heap for %d nodes", t->nr_nodes);
+	return 0;
+}
+
+int place_open(struct lkdf *rt, const struct runtime_attr *a)
+{
+	int i, nr = rt->topo->nr_nodes, rc;
+
+	rc = create_heap(rt, a);
+	if (rc)
+		return rc;
+	probe_bind(rt);
+	rt->places = calloc((size_t)nr, sizeof(*rt->places));
+	if (!rt->places)
+		return err(-ENOMEM, "place: no memory for %d places", nr);
+	for (i = 0; i < nr; i++) {
+		rt->places[i].rt = rt;
+		rt->places[i].heap = rt->heap;
+		rt->places[i].node = i;
+		rt->places[i].memory = (unsigned)i;
+		rt->places[i].den = 1;
+	}
+	return 0;
+}
+
+void place_report_leaks(struct lkdf *rt)
+{
+	block_report_leaks(rt->heap, &rt->log);
+}
+
+void place_close(struct lkdf *rt)
+{
+	struct lkdf_place *p, *next;
+	int i;
+
+	for (i = 0; rt->places && i < rt->topo->nr_nodes; i++) {
+		for (p = rt->places[i].parts; p; p = next) {
+			next = p->next;
+			free(p);
+		}
+	}
+	free(rt->places);
+	heap_destroy(rt->heap);
+}
+
+/* Under the runtime's lock. */
+static struct lkdf_place *find_part(const struct lkdf_place *node, unsigned num,
+				    unsigned den)
+{
+	struct lkdf_place *p;
+
+	for (p = node->parts; p; p = p->next)
+		if (p->num == num && p->den == den)
+			return p;
+	return NULL;
+}
+
+/* Under the runtime's lock. */
+static struct lkdf_place *add_part(struct lkdf_place *node, unsigned num,
+				   unsigned den)
+{
+	struct lkdf_place *p = malloc(sizeof(*p));
+
+	if (!p)
+		return NULL;
+	*p = *node;
+	p->num = num;
+	p->den = den;
+	p->parts = NULL;
+	p->next = node->parts;
+	node->parts = p;
+	return p;
+}
+
+int place_part(struct lkdf_place *p, unsigned num, unsigned den,
+	       struct lkdf_place **out)
+{
+	struct lkdf_place *node = &p->rt->places[p->node], *part;
+
+	if (den == 1) {
+		*out = p;
+		return 0;
+	}
+	if (den > PLACE_MAX_PARTS / p->den)
+		return err(-ERANGE,
+			   "place: %u parts of part %u of %u of node %d: at "
+			   "most %u parts of a node",
+			   den, p->num, p->den, place_id(p), PLACE_MAX_PARTS);
+	num += p->num * den;
+	den *= p->den;
+	pthread_mutex_lock(&p->rt->lock);
+	part = find_part(node, num, den);
+	if (!part)
+		part = add_part(node, num, den);
+	pthread_mutex_unlock(&p->rt->lock);
+	if (!part)
+		return err(-ENOMEM, "place: no memory for a part");
+	*out = part;
+	return 0;
+}
+
+int place_id(const struct lkdf_place *p)
+{
+	return p->heap->os_node[p->node];
+}
+
+const char *place_unbound_text(const struct lkdf *rt)
+{
+	if (rt->topo->is_synthetic)
+		return "the machine is made up";
+	if (rt->topo->nr_nodes == 1)
+		return "there is one node only";
+	if (rt->bind_error == EPERM || rt->bind_error == ENOSYS)
+		return "mbind is refused, as containers do by a seccomp filter";
+	return rt->bind_error ? "mbind fails" : NULL;
+}

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Copies for LKDF_REDUCE: one for each executor that has a body of the group,
+ * made when the body asks. They are combined on a worker when somebody else
+ * wants the bytes.
+ */
+#include "data/data.h"
+
+#include "base/err.h"
+#include "core/runtime.h"
+#include "mem/heap.h"
+#include "run/frame.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Under lock. */
+static struct reduction *create(struct lkdf_data *d, uint32_t part)
+{
+	uint32_t nr = (uint32_t)d->rt->nr_executors;
+	struct reduction *r;
+	size_t size;
+
+	size = round_up(sizeof(*r) + nr * sizeof(r->copy[0]), CACHE_LINE);
+	r = aligned_alloc(CACHE_LINE, size);
+	if (!r)
+		return NULL;
+	memset(r, 0, size);
+	r->link.type = LINK_COMBINE;
+	r->link.class = CLASS_NORMAL;
+	r->data = d;
+	r->part = part;
+	r->nr = nr;
+	return r;
+}
+
+int reduction_prepare(struct lkdf_data *d, uint32_t part)
+{
+	struct var *v = domain_var(&d->domain, part);
+	bool is_there;
+
+	lock_take(&d->domain.lock);
+	if (!v->reduction)
+		v->reduction = create(d, part);
+	is_there = v->reduction != NULL;
+	d->domain.has_reductions |= is_there;
+	lock_give(&d->domain.lock);
+	if (is_there)
+		return 0;
+	return err(-ENOMEM, "reduce: no memory for the copies of \"%s\"",
+		   d->name);
+}
+
+void reduction_free(struct reduction *r)
+{
+	struct heap *h;
+	uint32_t i;
+
+	if (!r)
+		return;
+	h = r->data->rt->heap;
+	for (i = 0; i < r->nr; i++)
+		if (r->copy[i].bytes)
+			heap_free(h, heap_thread_cache(h), r->copy[i].bytes);
+	free(r);
+}
+
+static void make_neutral(const struct lkdf_data *d, void *bytes, uint64_t size)
+{
+	if (d->neutral)
+		d->neutral(bytes, size);
+	else
+		memset(bytes, 0, size);
+}
+
+void *reduction_copy(struct executor *ex, struct lkdf_data *d, uint32_t part)
+{
+	struct reduction *r = domain_var(&d->domain, part)->reduction;
+	struct copy *copy = &r->copy[ex->id];
+	struct heap *h = d->rt->heap;
+	uint64_t size = data_size(d, part);
+	struct cache *c = heap_thread_cache(h);
+	struct heap_want w = { c ? c->memory : 0, size, d->align, 0 };
+	bool is_zero;
+	int error;
+
+	if (!copy->bytes)
+		copy->bytes = heap_alloc_slow(h, c, &w, &is_zero, &error);
+	if (!copy->bytes)
+		return NULL;
+	if (!copy->is_touched)
+		make_neutral(d, copy->bytes, size);
+	copy->is_touched = true;
+	return copy->bytes;
+}
+
+bool reduction_is_touched(const struct reduction *r)
+{
+	uint32_t i;
+
+	for (i = 0; r && i < r->nr; i++)
+		if (r->copy[i].is_touched)
+			return true;
+	return false;
+}
+
+void reduction_forget(struct reduction *r)
+{
+	uint32_t i;
+
+	for (i = 0; i < r->nr; i++)
+		r->copy[i].is_touched = false;
+}
+
+void var_combine(struct executor *ex, struct var *v)
+{
+	struct reduction *r = v->reduction;
+
+	r->var = v;
+	/* At once: in a join nobody might come to run it. */
+	if (ex)
+		reduction_run(ex, &r->link);
+	else
+		runtime_push(r->data->rt, NULL, &r->link);
+}
+
+static void poison(struct lkdf_data *d, struct var *v, int error)
+{
+	struct lkdf_error e = { .err = error, .id = -1, .worker = -1 };
+	struct failure *f;
+
+	snprintf(e.task, sizeof(e.task), "reduce of %.40s", d->name);
+	snprintf(e.why, sizeof(e.why), "%s: %s", e.task, strerror(-error));
+	f = failure_create(&e);
+	var_fail(v, error, f);
+	failure_put(f, &d->rt->log);
+}
+
+int reduction_begin(struct lkdf_data *d, uint32_t part)
+{
+	struct var *v = domain_var(&d->domain, part);
+	uint32_t i;
+	char *bytes;
+
+	if (v->has_value || d->domain.whole.has_value)
+		return 0;
+	bytes = data_bytes(d, -1);
+	if (!bytes)
+		return -ENOMEM;
+	v->has_value = true;
+	if (part || !d->domain.nr_parts)
+		make_neutral(d, bytes + data_offset(d, part),
+			     data_size(d, part));
+	for (i = 1; !part && i <= d->domain.nr_parts; i++) {
+		v = domain_var(&d->domain, i);
+		if (!v->has_value)
+			make_neutral(d, bytes + data_offset(d, i),
+				     data_size(d, i));
+	}
+	return 0;
+}
+
+int reduction_combine(struct reduction *r)
+{
+	struct lkdf_data *d = r->data;
+	uint64_t size = data_size(d, r->part);
+	int rc = reduction_begin(d, r->part);
+	uint32_t i;
+	char *bytes;
+
+	if (rc)
+		return rc;
+	bytes = (char *)a_load(&d->domain.at, relaxed) +
+		data_offset(d, r->part);
+	for (i = 0; i < r->nr && rc >= 0; i++)
+		if (r->copy[i].is_touched)
+			rc = d->reduce(bytes, r->copy[i].bytes, size);
+	reduction_forget(r);
+	return rc < 0 ? failure_errno(rc) : 0;
+}
+
+void var_combine_now(struct var *v)
+{
+	struct reduction *r = v->reduction;
+	int rc = reduction_combine(r);
+
+	if (rc)
+		poison(r->data, v, rc);
+}
+
+void reduction_run(struct executor *ex, struct link *link)
+{
+	struct var *v = container_of(link, struct reduction, link)->var;
+
+	var_combine_now(v);
+	var_combined(ex, v);
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Uses that commute go one at a time: whoever has the var's token. It is taken
+ * when all else is there.
+ */
+#include "data/claim.h"
+
+/* True: it is ours now. u: else it is called when the token is given back. */
+static bool take_token(struct var *v, struct use *u)
+{
+	bool is_mine;
+
+	lock_take(&v->domain->lock);
+	is_mine = !v->has_token;
+	if (is_mine) {
+		v->has_token = true;
+	} else if (u) {
+		u->next = v->commuters;
+		v->commuters = u;
+	}
+	lock_give(&v->domain->lock);
+	return is_mine;
+}
+
+bool token_take(struct var *v)
+{
+	return take_token(v, NULL);
+}
+
+void token_give(struct var *v, struct news *n)
+{
+	struct use *next;
+
+	lock_take(&v->domain->lock);
+	v->has_token = false;
+	next = v->commuters;
+	if (next)
+		v->commuters = next->next;
+	lock_give(&v->domain->lock);
+	if (next)
+		news_ready(n, use_claim(next));
+}
+
+static void give_tokens(struct claim *c, struct use *end, struct news *n)
+{
+	struct use *u;
+
+	for (u = c->first; u != end; u = u->after)
+		if (use_takes_token(u))
+			token_give(u->var, n);
+}
+
+/*
+ * All or none, so that nobody who has one waits. False: it is the business of
+ * whoever gives back the one that was taken.
+ */
+bool claim_take_tokens(struct claim *c, struct news *n)
+{
+	struct use *u = c->first;
+
+	while (u) {
+		if (!use_takes_token(u) || token_take(u->var)) {
+			u = u->after;
+			continue;
+		}
+		give_tokens(c, u, n);
+		if (!take_token(u->var, u))
+			return false;
+		/* Free after all. */
+		token_give(u->var, n);
+		u = c->first;
+	}
+	return true;
+}

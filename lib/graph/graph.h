@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * A graph while it is built and after it is sealed. Tasks are written straight
+ * into the hot records of frame 0, edges into their inline successors; only
+ * third and further successors wait in a list until seal lays them out.
+ *
+ *	BUILDING -> SEALED     nobody writes topology afterwards
+ *	BUILDING -> BROKEN     an add or order was refused; seal says why
+ */
+#ifndef GRAPH_GRAPH_H
+#define GRAPH_GRAPH_H
+
+#include "base/atomic.h"
+#include "graph/record.h"
+#include "run/solo.h"
+#include "run/static_order.h"
+#include "task/kind.h"
+
+#include <lkdf/graph.h>
+#include <pthread.h>
+
+#define MAX_INFLIGHT 64
+
+struct frame;
+struct planned;
+struct wiring;
+
+#define NO_TASK UINT32_MAX
+
+/* An edge that found no inline place. */
+struct spilled_edge {
+	uint32_t from, to;
+};
+
+/* A task whose nr_in does not fit into 16 bits. */
+struct wide_task {
+	uint32_t task, nr_in;
+};
+
+struct task_label {
+	uint32_t task, order;
+	char text[NAME_SIZE];
+};
+
+/* Grows by doubling; region memory. */
+struct array {
+	void *items;
+	size_t nr, cap, item_size;
+};
+
+struct lkdf_graph {
+	/* Set at create, constant afterwards. */
+	struct lkdf *rt;
+	char name[32];
+	uint32_t nr_frames;
+
+	/* The builder's thread until seal, constant afterwards. */
+	bool is_sealed;
+	uint32_t nr_tasks, cap_tasks;
+	struct rec *recs; /* frame 0 */
+	uint16_t *homes; /* by task, see home_make(); NULL: none has one */
+	uint32_t cap_homes;
+	/* Of a graph with places, once it is settled; see settle.c. */
+	uint32_t *starts; /* by home: the index where its records begin */
+	uint32_t *numbers, *indices; /* of tasks, by index; the other way */
+	struct wiring *wiring; /* data uses; NULL: none */
+	struct planned *planned; /* see there; NULL: it is not */
+	uint32_t nr_recs; /* tasks, and what lies between them */
+	bool is_settled;
+	struct array edges; /* struct spilled_edge, until seal */
+	struct array wide; /* struct wide_task, by task */
+	struct array labels; /* struct task_label, by task after seal */
+	struct array kinds; /* struct lkdf_kind *, a hash set */
+	struct array args; /* copied arguments: struct arg_chunk * */
+	size_t args_used; /* in the last chunk */
+	struct lkdf_kind *last_kind;
+	uint32_t *spill; /* successors of tasks with more than two */
+	uint32_t *sources;
+	uint32_t nr_spill, nr_sources;
+	bool has_backward; /* an edge from a higher number to a lower */
+	bool has_tokens; /* records with REC_TOKEN */
+	struct lkdf_scope *recorded; /* see recording.h */
+	int broken; /* first refusal while building */
+	char why[200];
+	struct frame *frames;
+
+	struct solo solo; /* whether its runs are shared, see there */
+	struct static_state order; /* how they go where they are not */
+
+	/* Any thread. */
+	_Atomic(uint32_t) nr_refs; /* the user and each run */
+	_Atomic(uint32_t) nr_waiters; /* for a frame */
+	_Atomic(uint32_t) nr_ended; /* futex */
+	_Atomic(uint64_t) next_seq;
+
+	/* Under lock. */
+	pthread_mutex_t lock;
+	uint64_t nr_runs; /* started so far */
+};
+
+int graph_create(struct lkdf *rt, const struct lkdf_graph_attr *a,
+		 struct lkdf_graph **out);
+void graph_get(struct lkdf_graph *g);
+void graph_put(struct lkdf_graph *g);
+
+/* The caller has checked kind and prio. Task number, or -errno. */
+int graph_add(struct lkdf_graph *g, struct lkdf_kind *k, const void *arg,
+	      int prio);
+
+/* The task runs there. */
+int graph_place(struct lkdf_graph *g, uint32_t task, uint16_t home);
+int graph_order(struct lkdf_graph *g, uint32_t before, uint32_t after);
+int graph_label(struct lkdf_graph *g, uint32_t task, const char *label);
+/* -EBUSY: runs are under way. */
+int graph_set(struct lkdf_graph *g, uint32_t task, const void *arg);
+int graph_dump(const struct lkdf_graph *g, int fd, const char *format);
+
+/* Remembers the first refusal for seal; returns rc. */
+int graph_broken(struct lkdf_graph *g, int rc);
+
+/* "label", or "kind#number". */
+const char *graph_task_name(const struct lkdf_graph *g, uint32_t task,
+			    char *buf, size_t size);
+
+/* Successors of a task; *nr is their number. */
+static inline const uint32_t *graph_succ(const struct lkdf_graph *g,
+					 const struct rec *r, uint32_t *nr)
+{
+	if (likely(r->nr_succ != REC_SPILLED)) {
+		*nr = r->nr_succ;
+		return r->succ;
+	}
+	*nr = r->succ[1];
+	return g->spill + r->succ[0];
+}
+
+/*
+ * An instance waits for the one so many runs before. That one has to come
+ * before whatever lay in its frame until then, so the ring is a multiple:
+ * less than the kind's width where the width does not divide it.
+ */
+static inline uint32_t graph_stride(const struct lkdf_graph *g,
+				    const struct lkdf_kind *k)
+{
+	uint32_t stride = k->width;
+
+	while (unlikely(g->nr_frames % stride))
+		stride--;
+	return stride;
+}
+
+/* Where a task runs: a node, and whether nowhere else. HOME_NONE: anywhere. */
+#define HOME_NONE 0
+
+static inline uint16_t home_make(int node, bool is_bound)
+{
+	return (uint16_t)(((unsigned)node + 1) << 1 | is_bound);
+}
+
+static inline int home_node(uint16_t home)
+{
+	return (home >> 1) - 1;
+}
+
+static inline bool home_is_bound(uint16_t home)
+{
+	return home & 1;
+}
+
+/* Of a task with REC_PLACED, by the index of its record. */
+uint16_t settle_home(const struct lkdf_graph *g, uint32_t index);
+
+/* The user's number of a task, and the index of its record. */
+static inline uint32_t graph_number(const struct lkdf_graph *g, uint32_t index)
+{
+	return unlikely(g->is_settled) ? g->numbers[index] : index;
+}
+
+static inline uint32_t graph_index(const struct lkdf_graph *g, uint32_t task)
+{
+	return unlikely(g->is_settled) ? g->indices[task] : task;
+}
+
+/* What pending is re-armed to. */
+uint32_t graph_wide_nr_in(const struct lkdf_graph *g, uint32_t task);
+
+static inline uint32_t graph_nr_in(const struct lkdf_graph *g,
+				   const struct rec *r, uint32_t task)
+{
+	return likely(r->nr_in != REC_WIDE) ? r->nr_in
+					    : graph_wide_nr_in(g, task);
+}
+
+/* Room for one more at the end, or NULL. */
+bool array_grow(struct array *a);
+
+static inline void *array_add(struct array *a)
+{
+	if (unlikely(a->nr == a->cap) && !array_grow(a))
+		return NULL;
+	return (char *)a->items + a->item_size * a->nr++;
+}
+
+void array_fini(struct array *a);
+
+#endif

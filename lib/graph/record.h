@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * The hot record: one task of one frame in 32 bytes, see
+ * Documentation/hot-record.rst. A frame is an array of them, successors are
+ * indices into it.
+ *
+ * The counter holds the arrivals still to come. A task with one arrival needs
+ * none, so nr_in 1 never touches it. The last to arrive re-arms it with a
+ * plain store, so a frame is ready for its next run without a sweep. DEAD is
+ * set by whoever arrives from a task that failed or was skipped.
+ */
+#ifndef GRAPH_RECORD_H
+#define GRAPH_RECORD_H
+
+#include "base/atomic.h"
+#include "base/util.h"
+
+struct lkdf_kind;
+
+#define MAX_TASKS (1u << 30)
+#define REC_DEAD (1u << 31)
+#define REC_WIDE 0xffffu /* nr_in is in the graph's side table */
+#define REC_SPILLED 3u /* succ[0] is an offset, succ[1] a count */
+
+enum rec_flag {
+	REC_CLASS = 3, /* two bits: enum sched_class */
+	REC_TOKEN = 4, /* one arrival comes from the run before */
+	REC_PLACED = 8, /* has a node of its own, see settle_home() */
+	REC_LEADS = 16, /* operations of a chain, see io_chain.h: its */
+	REC_FOLLOWS = 32, /* successor may go with it, or it with another */
+};
+
+struct rec {
+	struct lkdf_kind *kind;
+	void *arg;
+	_Atomic(uint32_t) pending;
+	uint16_t nr_in; /* what pending is re-armed to */
+	uint8_t nr_succ; /* 0 .. 2 inline, or REC_SPILLED */
+	uint8_t flags;
+	uint32_t succ[2];
+};
+
+_Static_assert(sizeof(struct rec) == 32, "two records a cache line");
+
+enum arrival {
+	ARRIVAL_EARLY, /* others are still to come */
+	ARRIVAL_LIVE, /* the last: it may run */
+	ARRIVAL_DEAD, /* the last, and an input failed or was skipped */
+};
+
+/* One live arrival at a record with a counter; does not re-arm. */
+static inline enum arrival rec_arrive(struct rec *r)
+{
+	/* [dep.last] what all predecessors did; pairs with [dep.arrive]. */
+	uint32_t pending = a_load(&r->pending, acquire);
+
+	if (pending == 1)
+		return ARRIVAL_LIVE;
+	/* [dep.arrive] what we did; pairs with [dep.last] and itself. */
+	pending = a_sub(&r->pending, 1, acq_rel);
+	if (likely((pending & ~REC_DEAD) != 1))
+		return ARRIVAL_EARLY;
+	return pending == 1 ? ARRIVAL_LIVE : ARRIVAL_DEAD;
+}
+
+/*
+ * The same, of the only worker there is: all arrivals are workers', so nobody
+ * else touches the counter.
+ */
+static inline enum arrival rec_arrive_alone(struct rec *r)
+{
+	uint32_t pending = a_load(&r->pending, relaxed);
+
+	if (pending == 1)
+		return ARRIVAL_LIVE;
+	a_store(&r->pending, pending - 1, relaxed);
+	return likely((pending & ~REC_DEAD) != 1) ? ARRIVAL_EARLY
+						  : ARRIVAL_DEAD;
+}
+
+/* One dead arrival at a record with a counter; does not re-arm. */
+static inline enum arrival rec_arrive_dead(struct rec *r)
+{
+	uint32_t pending;
+
+	a_or(&r->pending, REC_DEAD, relaxed);
+	/* [dep.dead] what we did and the mark; pairs with [dep.last]. */
+	pending = a_sub(&r->pending, 1, acq_rel);
+	return (pending & ~REC_DEAD) == 1 ? ARRIVAL_DEAD : ARRIVAL_EARLY;
+}
+
+/* By whoever arrived last, before the task runs. */
+static inline void rec_rearm(struct rec *r, uint32_t nr_in)
+{
+	/* Relaxed: the next run's arrivals come after this run's end. */
+	a_store(&r->pending, nr_in, relaxed);
+}
+
+#endif

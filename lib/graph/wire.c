@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * What is known while a graph is built, and what remains of it. The edges
+ * themselves are made in edges.c.
+ */
+#include "graph/wire.h"
+
+#include "base/err.h"
+#include "data/data.h"
+#include "mem/heap.h"
+#include "mem/region.h"
+#include "run/always.h"
+#include "run/brief.h"
+#include "run/follow.h"
+#include "task/uses.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int no_memory(const struct lkdf_graph *g)
+{
+	return err(-ENOMEM, "graph %s: no memory for data uses", g->name);
+}
+
+static struct wiring *wiring_of(struct lkdf_graph *g)
+{
+	struct wiring *w = g->wiring;
+
+	if (w)
+		return w;
+	w = calloc(1, sizeof(*w));
+	if (!w)
+		return NULL;
+	w->uses.item_size = sizeof(struct wire_use);
+	w->vars.item_size = sizeof(struct wire_var);
+	w->soft.item_size = sizeof(struct wire_pair);
+	w->inputs.item_size = sizeof(struct wire_pair);
+	g->wiring = w;
+	return w;
+}
+
+/* ---- data to var: a hash ---------------------------------------------- */
+
+static uint32_t *find(const struct wiring *w, uint32_t *map, size_t size,
+		      const struct lkdf_data *d)
+{
+	size_t i = (uintptr_t)d / CACHE_LINE * 0x9e3779b97f4a7c15ull >> 20;
+
+	for (i &= size - 1; map[i]; i = (i + 1) & (size - 1))
+		if (wire_var(w, map[i] - 1)->data == d)
+			break;
+	return &map[i];
+}
+
+/* Twice as large as there can be data. */
+static bool grow_map(struct wiring *w)
+{
+	size_t size = w->map_size ? w->map_size * 2 : 64, i;
+	uint32_t *map, var;
+
+	if (w->vars.nr * 2 < w->map_size)
+		return true;
+	while (size < w->vars.nr * 4)
+		size *= 2;
+	map = region_alloc(size * sizeof(*map));
+	if (!map)
+		return false;
+	for (i = 0; i < w->map_size; i++) {
+		var = w->map[i];
+		if (var)
+			*find(w, map, size, wire_var(w, var - 1)->data) = var;
+	}
+	region_free(w->map, w->map_size * sizeof(*map));
+	w->map = map;
+	w->map_size = size;
+	return true;
+}
+
+static void init_var(struct wire_var *v, struct lkdf_data *d, uint32_t part)
+{
+	bool once = d->flags & LKDF_DATA_ONCE;
+
+	memset(v, 0, sizeof(*v));
+	v->data = d;
+	v->part = part;
+	v->nr_parts = d->domain.nr_parts;
+	v->writer = v->reader = v->group = NO_TASK;
+	v->claim = NO_CLAIM;
+	v->home = -1;
+	v->is_once = once;
+	v->is_brief = once && !(d->flags & LKDF_DATA_KEEP) &&
+		      !d->domain.whole.has_value;
+	v->offset = data_offset(d, part);
+}
+
+/* The whole and its parts, side by side; the graph keeps the data. */
+static int add_vars(struct wiring *w, struct lkdf_data *d, uint32_t *first)
+{
+	uint32_t part, nr = d->domain.nr_parts;
+	struct wire_var *v;
+
+	*first = (uint32_t)w->vars.nr;
+	for (part = 0; part <= nr; part++) {
+		v = array_add(&w->vars);
+		if (!v) {
+			w->vars.nr = *first;
+			return -ENOMEM;
+		}
+		init_var(v, d, part);
+	}
+	if (!grow_map(w)) {
+		w->vars.nr = *first;
+		return -ENOMEM;
+	}
+	*find(w, w->map, w->map_size, d) = *first + 1;
+	data_get(d);
+	return 0;
+}
+
+static int var_of(struct lkdf_graph *g, struct lkdf_data *d, uint32_t part,
+		  uint32_t *var)
+{
+	struct wiring *w = g->wiring;
+	uint32_t *at = NULL;
+	int rc = 0;
+
+	if (d != w->last_data) {
+		if (w->map_size)
+			at = find(w, w->map, w->map_size, d);
+		if (at && *at)
+			w->last_var = *at - 1;
+		else
+			rc = add_vars(w, d, &w->last_var);
+		if (rc)
+			return no_memory(g);
+		w->last_data = d;
+	}
+	if (unlikely(part > wire_var(w, w->last_var)->nr_parts))
+		return err(-EBUSY,
+			   "graph %s: %s was split after the graph saw it",
+			   g->name, d->name);
+	*var = w->last_var + part;
+	return 0;
+}
+
+/* ---- adding ----------------------------------------------------------- */
+
+static int check_once(const struct lkdf_graph *g, const struct lkdf_use *u)
+{
+	uint32_t mode = u->mode & ~(uint32_t)LKDF_WEAK;
+	char text[DATA_TEXT];
+
+	if (mode == LKDF_READ || mode == LKDF_WRITE)
+		return 0;
+	return err(-EINVAL,
+		   "graph %s: mode %#x of %s: LKDF_DATA_ONCE is read or "
+		   "written",
+		   g->name, u->mode, data_text(u->data, u->part, text));
+}
+
+static int check_use(const struct lkdf_graph *g, const struct lkdf_use *u)
+{
+	int rc = 0;
+
+	if (u->data->flags & LKDF_DATA_ONCE)
+		rc = check_once(g, u);
+	if (!rc && u->mode & LKDF_REDUCE)
+		rc = reduction_prepare(u->data, u->part);
+	return rc;
+}
+
+static int add_use(struct lkdf_graph *g, uint32_t task,
+		   const struct lkdf_use *from)
+{
+	uint8_t flags = uses_flags(from->mode);
+	struct wire_use *u;
+	uint32_t var = 0;
+	int rc = check_use(g, from);
+
+	if (!rc)
+		rc = var_of(g, from->data, from->part, &var);
+	if (rc)
+		return rc;
+	u = array_add(&g->wiring->uses);
+	if (!u)
+		return no_memory(g);
+	u->task = task;
+	u->var = var;
+	u->mode = always_mode(g, task, from->mode);
+	u->flags = (uint8_t)((flags & USE_READS ? WIRE_READS : 0) |
+			     (flags & USE_WRITES ? WIRE_WRITES : 0));
+	wire_var(g->wiring, var)->is_used = true;
+	g->wiring->has_maybe |= (from->mode & LKDF_MAYBE) != 0;
+	g->wiring->has_moves |= follow_wants(from->data);
+	if (wire_var(g->wiring, var)->is_brief)
+		u->flags |= WIRE_BRIEF;
+	return 0;
+}
+
+int wire_add(struct lkdf_graph *g, uint32_t task, const struct lkdf_use *use,
+	     unsigned nr)
+{
+	unsigned i;
+	int rc = 0;
+
+	if (!wiring_of(g))
+		return no_memory(g);
+	for (i = 0; i < nr && !rc; i++)
+		rc = add_use(g, task, &use[i]);
+	return rc;
+}
+
+void wire_free(struct lkdf_graph *g)
+{
+	struct wiring *w = g->wiring;
+	struct wire_var *v;
+	uint32_t i;
+
+	if (!w)
+		return;
+	for (i = 0; i < w->vars.nr; i++) {
+		v = wire_var(w, i);
+		if (!v->part)
+			data_put(v->data);
+	}
+	region_free(w->map, w->map_size * sizeof(*w->map));
+	brief_free(w);
+	wire_forget_tokens(w, g->rt);
+	free(w->tokens);
+	free(w->claimed);
+	region_free(w->first, (w->nr_indices + 1ul) * sizeof(*w->first));
+	array_fini(&w->uses);
+	array_fini(&w->vars);
+	array_fini(&w->soft);
+	array_fini(&w->inputs);
+	free(w);
+	g->wiring = NULL;
+}
+
+/* ---- tokens ------------------------------------------------------------ */
+
+/* For each var with uses that commute. False: no memory. */
+static bool make_tokens(struct lkdf_graph *g)
+{
+	struct wiring *w = g->wiring;
+	const struct wire_use *u = w->uses.items;
+	struct wire_var *v;
+	uint32_t i;
+
+	for (i = 0; i < w->uses.nr; i++)
+		w->nr_tokens += (u[i].flags & WIRE_TOKEN) != 0;
+	if (!w->nr_tokens)
+		return true;
+	/* Two uses at least have one. */
+	w->tokens = calloc(w->nr_tokens / 2, sizeof(*w->tokens));
+	w->nr_tokens = 0;
+	for (i = 0; w->tokens && i < w->uses.nr; i++) {
+		v = wire_var(w, u[i].var);
+		if (!(u[i].flags & WIRE_TOKEN) || v->token)
+			continue;
+		v->token = &w->tokens[w->nr_tokens++];
+		domain_init(v->token, g->rt, v->data, NULL);
+	}
+	return w->tokens != NULL;
+}
+
+void wire_forget_tokens(struct wiring *w, struct lkdf *rt)
+{
+	struct var *v;
+	uint32_t i;
+
+	for (i = 0; i < w->nr_tokens; i++) {
+		v = &w->tokens[i].whole;
+		if (!a_load(&v->error, relaxed))
+			continue;
+		var_failure_put(rt, a_load(&v->failure, relaxed));
+		a_store(&v->failure, NULL, relaxed);
+		a_store(&v->error, 0, relaxed);
+	}
+}
+
+/* ---- the run's claim -------------------------------------------------- */
+
+static bool is_used(const struct wire_var *v)
+{
+	return v->reads || v->writes;
+}
+
+void wire_number_claims(struct wiring *w)
+{
+	struct wire_var *v, *whole = NULL;
+	uint32_t i;
+
+	for (i = 0; i < w->vars.nr; i++) {
+		v = wire_var(w, i);
+		if (!v->part)
+			whole = v;
+		/* What nobody can write needs no order. */
+		if (v->is_brief || !is_used(v) ||
+		    (v->is_once && !v->writes &&
+		     !(v->data->flags & LKDF_DATA_KEEP)))
+			continue;
+		if (v != whole && whole->claim != NO_CLAIM) {
+			v->claim = whole->claim;
+			whole->reads |= v->reads;
+			whole->writes |= v->writes;
+			whole->reads_first |= v->reads_first;
+			whole->nr_writers += v->nr_writers;
+		} else {
+			v->claim = w->nr_claims++;
+		}
+	}
+}
+
+/* ---- after seal: by index ---------------------------------------------- */
+
+/* A stable sort: by counting. */
+static int sort_uses(struct lkdf_graph *g)
+{
+	struct wiring *w = g->wiring;
+	size_t nr = w->uses.nr, size = nr * sizeof(struct wire_use), i;
+	struct wire_use *u = w->uses.items, *copy;
+	uint32_t *next;
+
+	copy = region_alloc(size);
+	next = region_alloc(w->nr_indices * sizeof(*next));
+	if (copy && next) {
+		memcpy(copy, u, size);
+		memcpy(next, w->first, w->nr_indices * sizeof(*next));
+		for (i = 0; i < nr; i++)
+			u[next[copy[i].task]++] = copy[i];
+	}
+	region_free(next, w->nr_indices * sizeof(*next));
+	region_free(copy, size);
+	return copy && next ? 0 : no_memory(g);
+}
+
+/* Claims were numbered in the order of the vars that have them. */
+static bool index_claims(struct wiring *w)
+{
+	uint32_t i, nr = 0;
+
+	w->claimed = calloc(w->nr_claims + 1ul, sizeof(*w->claimed));
+	for (i = 0; w->claimed && nr < w->nr_claims; i++)
+		if (wire_var(w, i)->claim == nr)
+			w->claimed[nr++] = i;
+	return w->claimed != NULL;
+}
+
+int wire_index(struct lkdf_graph *g)
+{
+	struct wiring *w = g->wiring;
+	struct wire_use *u = w->uses.items;
+	uint32_t i, sum = 0, count;
+
+	w->nr_indices = g->nr_recs;
+	w->first = region_alloc((g->nr_recs + 1ul) * sizeof(*w->first));
+	if (!w->first || !make_tokens(g) || !index_claims(w))
+		return no_memory(g);
+	for (i = 0; i < w->uses.nr; i++) {
+		u[i].task = graph_index(g, u[i].task);
+		w->first[u[i].task]++;
+	}
+	for (i = 0; i <= w->nr_indices; i++) {
+		count = i < w->nr_indices ? w->first[i] : 0;
+		w->first[i] = sum;
+		sum += count;
+	}
+	wire_index_pairs(g);
+	always_index(g);
+	if (g->is_settled && sort_uses(g))
+		return -ENOMEM;
+	follow_index(w);
+	return brief_index(g) ? no_memory(g) : 0;
+}
+
+const struct wire_use *wire_main(const struct wiring *w,
+				 const struct wire_use *u)
+{
+	const struct wire_use *m, *end;
+
+	if (likely(!(u->flags & WIRE_MERGED)))
+		return u;
+	for (m = wire_uses(w, u->task, &end); m < end; m++)
+		if (!(m->flags & WIRE_MERGED) && wire_is_same(w, m, u))
+			return m;
+	return u;
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Data uses of a graph's tasks become edges when it is sealed: last writer to
+ * readers, readers to next writer; of LKDF_DATA_ONCE producer to readers,
+ * whatever the order of adding. What lies outside of the graph is claimed once
+ * per run, see values.h.
+ *
+ * An edge that only keeps readers and the next writer apart is soft: a task
+ * that failed does not skip what overwrites its input. WEAK uses have edges as
+ * strong ones.
+ */
+#ifndef GRAPH_WIRE_H
+#define GRAPH_WIRE_H
+
+#include "graph/graph.h"
+
+#include <lkdf/data.h>
+
+#define NO_CLAIM UINT32_MAX
+
+enum wire_flag {
+	WIRE_READS = 1,
+	WIRE_WRITES = 2,
+	WIRE_FIRST = 4, /* reads what was there before the run */
+	WIRE_LAST = 8, /* nobody in the graph writes it later */
+	WIRE_BRIEF = 16, /* of bytes that live from producer to readers */
+	WIRE_MERGED = 32, /* another use of the task stands for it */
+	WIRE_COMBINES = 64, /* copies: the task is one of ours */
+	WIRE_TOKEN = 128, /* commutes with others: takes the var's token */
+};
+
+/* One use of one task; in the order of tasks. */
+struct wire_use {
+	uint32_t task; /* until seal its number, then its index */
+	uint32_t var;
+	uint8_t mode; /* enum lkdf_mode, FOLLOW_COPIED */
+	uint8_t flags;
+};
+
+/* A data, or a part of one, as the graph sees it. */
+struct wire_var {
+	/* Set at its first use, constant afterwards. */
+	struct lkdf_data *data;
+	uint32_t part;
+	uint32_t nr_parts; /* of the data */
+
+	/* While building. */
+	bool is_used; /* by name; a part is also by uses of the whole */
+
+	/* While sealing. */
+	uint32_t writer; /* last so far; NO_TASK */
+	uint32_t nr_rewritten; /* of the whole: parts with a writer */
+	uint32_t reader; /* first of a list of uses; NO_TASK */
+	uint32_t group; /* the same: an open one, of uses that go together */
+	uint8_t group_mode; /* LKDF_REDUCE, LKDF_COMMUTE */
+	bool is_maybe; /* the writer may leave it untouched */
+	bool carries; /* the same, and what was wrong with it: see always.h */
+
+	/* Set at seal, constant afterwards. */
+	uint32_t nr_readers, nr_writers;
+	uint32_t claim; /* index in the run's claim; NO_CLAIM */
+	struct domain
+		*token; /* of uses with WIRE_TOKEN; NULL: there are none */
+	int16_t home; /* where bytes are made; -1: where they are used */
+	uint8_t reads, writes; /* by anybody */
+	bool reads_first; /* before it is written here */
+	bool is_once, is_brief;
+	uint64_t offset; /* in the data's bytes */
+};
+
+/*
+ * An edge that passes no failure on, and why; one for each reason. Or an input,
+ * see always.h.
+ */
+struct wire_pair {
+	uint32_t from, to;
+	uint32_t var; /* while it is untouched; NO_VAR: in any case; read */
+	uint32_t of; /* written: the same, its whole, or a part of it */
+};
+
+#define NO_VAR UINT32_MAX
+
+struct wiring {
+	struct array uses; /* struct wire_use */
+	struct array vars; /* struct wire_var: the whole, then its parts */
+	struct array soft; /* struct wire_pair, sorted after seal */
+	struct array inputs; /* the same, see always.h */
+	uint32_t *map; /* hash of data: first var + 1 */
+	size_t map_size;
+	struct lkdf_data *last_data;
+	uint32_t last_var;
+
+	/* Set at seal, constant afterwards. */
+	uint32_t *first; /* by index: its uses; one more at the end */
+	uint32_t nr_indices; /* of first, less one */
+	struct brief_use *brief; /* by use */
+	struct brief_task *brief_task; /* by index */
+	bool has_quick; /* some of these are */
+	struct domain *tokens; /* one run has them at a time */
+	uint32_t nr_tokens;
+	uint32_t nr_claims;
+	uint32_t *claimed; /* by claim: the var whose it is */
+	bool has_maybe; /* some use is MAYBE */
+	bool has_moves; /* some data moves or is copied, see follow.h */
+};
+
+/* Remembers a task's uses, checked. 0 or -errno. */
+int wire_add(struct lkdf_graph *g, uint32_t task, const struct lkdf_use *use,
+	     unsigned nr);
+
+/* First thing of seal: edges, tasks that combine, kinds that see to bytes. */
+int wire_seal(struct lkdf_graph *g, struct lkdf_diag *why);
+
+/* What failed in the run before is no matter any more. */
+void wire_forget_tokens(struct wiring *w, struct lkdf *rt);
+
+/* One use of a run's claim for the whole, or for each part that is used. */
+void wire_number_claims(struct wiring *w);
+
+/* Last thing of seal, when records have their index. */
+int wire_index(struct lkdf_graph *g);
+
+void wire_free(struct lkdf_graph *g);
+
+/* The pairs of an edge; *end behind the last. By index. */
+const struct wire_pair *wire_pairs(const struct wiring *w, uint32_t from,
+				   uint32_t to, const struct wire_pair **end);
+
+/* Tasks have their index now. */
+void wire_index_pairs(struct lkdf_graph *g);
+
+/* The use of the same task that stands for this one: itself, or another. */
+const struct wire_use *wire_main(const struct wiring *w,
+				 const struct wire_use *u);
+
+/* Uses of a task, by index; *end behind the last. */
+static inline const struct wire_use *
+wire_uses(const struct wiring *w, uint32_t index, const struct wire_use **end)
+{
+	const struct wire_use *u = w->uses.items;
+
+	*end = u + w->first[index + 1];
+	return u + w->first[index];
+}
+
+static inline struct wire_var *wire_var(const struct wiring *w, uint32_t var)
+{
+	return (struct wire_var *)w->vars.items + var;
+}
+
+static inline uint32_t wire_whole(const struct wiring *w, uint32_t var)
+{
+	return var - wire_var(w, var)->part;
+}
+
+/* One stands for the other: it is of the same thing, or of the whole. */
+static inline bool wire_is_same(const struct wiring *w,
+				const struct wire_use *a,
+				const struct wire_use *b)
+{
+	return a->var == b->var ||
+	       (!wire_var(w, a->var)->part && wire_whole(w, b->var) == a->var);
+}
+
+#endif

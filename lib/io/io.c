@@ -1,0 +1,500 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "io/io.h"
+
+#include "base/err.h"
+#include "core/item.h"
+#include "core/runtime.h"
+#include "graph/wire.h"
+#include "io/event_poll.h"
+#include "io/io_multi.h"
+#include "io/io_ring.h"
+#include "mem/heap.h"
+#include "run/frame.h"
+#include "sched/tick.h"
+#include "task/complete.h"
+#include "task/uses.h"
+#include "topo/topo.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/* How long the draining thread polls before it looks at its inboxes again. */
+#define SERIAL_NS 1000000
+
+/* That many bytes are worth a way to the node they are on. */
+#define HOME_BYTES (16 << 10)
+
+static struct lkdf *rt_of(const struct task *t)
+{
+	return t->kind->rt;
+}
+
+int io_check(const void *arg)
+{
+	return io_op_check(arg);
+}
+
+bool io_is_item(struct lkdf *rt, uint64_t item)
+{
+	struct frame *f;
+
+	if (!(item & ITEM_OF_FRAME))
+		return LINK_TYPE(item) == LINK_TASK &&
+		       task_of(link_of_item(item))->kind->is_io;
+	f = runtime_frame(rt, item_slot(item));
+	return f->recs[item_index(item)].kind->is_io;
+}
+
+/* ---- from the argument to a request ------------------------------------- */
+
+/* Bytes of the task's use 0; 0: it has none. */
+static uint64_t use_size(struct lkdf_ctx *c)
+{
+	const struct wiring *w = c->frame ? c->frame->graph->wiring : NULL;
+	const struct wire_use *u, *end;
+	const struct wire_var *v;
+	const struct use *own;
+
+	if (!c->frame) {
+		own = uses_of(c->task, 0);
+		return own ? data_size(own->domain->data, own->part) : 0;
+	}
+	if (!w)
+		return 0;
+	u = wire_uses(w, c->index, &end);
+	if (u == end)
+		return 0;
+	v = wire_var(w, u->var);
+	return data_size(v->data, v->part);
+}
+
+/* The bytes of a use instead of buf. */
+static int take_buffer(struct lkdf_ctx *c, struct lkdf_io *io)
+{
+	uint64_t size;
+
+	if (!(io->from & LKDF_IO_BUF_USE))
+		return 0;
+	size = use_size(c);
+	io->buf = c->frame ? values_ptr(c, 0) : uses_ptr(c->ex, c->task, 0);
+	if (!io->buf)
+		return err(-EINVAL, "io %s: the task has no use 0 with bytes",
+			   io_op_name(io->op));
+	if (!io->len && size > UINT32_MAX)
+		return err(-EINVAL, "io %s: use 0 has %llu bytes: too many",
+			   io_op_name(io->op), (unsigned long long)size);
+	if (io->len > size)
+		return err(-EINVAL, "io %s: %u bytes, use 0 has %llu",
+			   io_op_name(io->op), io->len,
+			   (unsigned long long)size);
+	io->len = io->len ? io->len : (uint32_t)size;
+	return 0;
+}
+
+/* The argument, and where its bytes are. */
+static int take_arg(struct lkdf_ctx *c, const void *arg, struct lkdf_io *io)
+{
+	int rc;
+
+	memcpy(io, arg, sizeof(*io));
+	rc = io_op_check(io);
+	return rc ? rc : take_buffer(c, io);
+}
+
+static int create(struct task *t, const struct lkdf_io *io)
+{
+	struct heap *h = rt_of(t)->heap;
+	struct io_req *r = heap_new(h, heap_thread_cache(h), sizeof(*r));
+
+	if (!r)
+		return err(-ENOMEM, "io %s: no memory", io_op_name(io->op));
+	io_op_init(&r->op, io);
+	r->task = t;
+	r->end_ns = -1;
+	list_init(&r->list);
+	r->head = NULL;
+	r->item.is_io = true;
+	r->multi = NULL;
+	a_store(&r->is_stopping, false, relaxed);
+	t->io = r;
+	t->link.flags |= TASK_IO;
+	return 0;
+}
+
+/* Keeps what came of it. */
+static void destroy(struct task *t)
+{
+	struct heap *h = rt_of(t)->heap;
+
+	t->link.flags &= (uint16_t)~TASK_IO;
+	t->io_result = t->io->op.result;
+	io_op_fini(&t->io->op);
+	heap_free(h, heap_thread_cache(h), t->io);
+	t->io = NULL;
+}
+
+/* ---- how it runs -------------------------------------------------------- */
+
+/* It ends with the error, whatever is done of it. */
+static bool give_up(struct io_req *r, int error)
+{
+	r->op.result = error;
+	return true;
+}
+
+/* A small read that has not begun and is at hand: what of it? */
+static enum io_next peek(struct lkdf *rt, struct io_op *op)
+{
+	_Atomic(int) *blind = &rt->io_wait.blind_fd;
+	int fd = op->io.fd;
+	int64_t rc;
+
+	if (op->nr_done || !io_op_is_small(&op->io) ||
+	    a_load(blind, relaxed) == fd)
+		return IO_AGAIN;
+	rc = io_op_peek(&op->io, IO_CACHED);
+	if (rc == -EOPNOTSUPP)
+		a_store(blind, fd, relaxed);
+	return rc < 0 ? IO_AGAIN : io_op_came(op, rc);
+}
+
+/* On this thread, as far as it goes. True: it is over. */
+static bool run_here(struct lkdf *rt, struct io_req *r)
+{
+	struct io_op *op = &r->op;
+	enum io_next next;
+	bool is_over = r->end_ns >= 0;
+
+	if (peek(rt, op) == IO_OVER)
+		return true;
+	do {
+		if (io_cancelled(r))
+			return give_up(r, -ECANCELED);
+		/* A timeout comes back when its time is over. */
+		if (is_over || !io_op_may_wait(op))
+			next = io_op_came(op, io_op_call(op));
+		else
+			next = op->io.op == LKDF_IO_TIMEOUT
+				       ? IO_WAIT
+				       : io_op_came(op, io_op_try(op));
+	} while (next == IO_AGAIN);
+	if (next == IO_OVER)
+		return true;
+	return io_wait_add(rt, r) ? give_up(r, -EAGAIN) : false;
+}
+
+void io_run(struct executor *ex, struct io_req *r)
+{
+	if (unlikely(r->multi != NULL))
+		io_multi_run(ex, r);
+	else if (run_here(ex->rt, r))
+		complete_leave(ex, r->task);
+}
+
+void io_issue(struct worker *w, struct io_req *r)
+{
+	if (!io_ring_issue(w, r))
+		io_issue_call(w->executor, r);
+}
+
+void io_issue_call(struct executor *ex, struct io_req *r)
+{
+	struct lkdf *rt = ex->rt;
+
+	if (!blocking_require(&rt->blocking)) {
+		blocking_push(&rt->blocking, &r->item);
+		return;
+	}
+	if (r->multi) {
+		io_multi_came(ex, r, -ENOMEM);
+		return;
+	}
+	r->op.result = -EAGAIN;
+	complete_leave(ex, r->task);
+}
+
+/* As lkdf_then(): the second of body and operation goes on. */
+int io_leave(struct lkdf_ctx *c)
+{
+	c->leaves = true;
+	c->after = AFTER_LOOK;
+	return 0;
+}
+
+static int finish(struct lkdf_ctx *c, void *arg)
+{
+	return c->task->kind->io_fn(c, arg);
+}
+
+void io_is_over(struct task *t)
+{
+	t->then_fn = finish;
+	a_store(&t->then_arrivals, 1, relaxed);
+}
+
+/* The node that has what came, if that is worth a way. */
+static uint16_t home_of_bytes(const struct task *t, const struct io_op *op)
+{
+	const struct lkdf *rt = rt_of(t);
+	int node;
+
+	if (rt->sched.nr_worker_nodes < 2 || rt->sched.is_serial ||
+	    !rt->is_placing || op->result < HOME_BYTES ||
+	    t->link.flags & TASK_PLACED ||
+	    (op->io.op != LKDF_IO_READ && op->io.op != LKDF_IO_RECV))
+		return HOME_NONE;
+	node = heap_memory_of(rt->heap, op->io.buf);
+	if (node < 0 || node >= rt->topo->nr_nodes ||
+	    !sched_has_worker(&rt->sched, node))
+		return HOME_NONE;
+	return home_make(node, false);
+}
+
+/* On the thread that drains, in serial mode, or on one of the pool. */
+static bool run_at_once(struct lkdf_ctx *c, struct task *t)
+{
+	bool goes_on;
+
+	if (!run_here(c->ex->rt, t->io))
+		return false;
+	/* A function runs on workers only. */
+	goes_on =
+		t->kind->io_fn ? c->ex->worker != NULL : t->io->op.result >= 0;
+	if (goes_on && !t->kind->io_fn)
+		t->io_home = home_of_bytes(t, &t->io->op);
+	if (goes_on)
+		destroy(t);
+	else
+		a_store(&t->then_arrivals, 1, relaxed);
+	return goes_on;
+}
+
+/*
+ * What a peek gave: is it the whole operation? Not where bytes of a read are
+ * missing, and an error of one comes again with its request.
+ */
+static bool is_over(const struct lkdf_io *io, int64_t nr)
+{
+	if (!io_op_is_small(io))
+		return nr != -EAGAIN;
+	return nr == io->len || nr == 0 || (nr > 0 && io->flags & LKDF_IO_SOME);
+}
+
+static void tell(const struct lkdf_io *io, int error, char *why)
+{
+	if (io->path)
+		snprintf(why, ERRMSG_SIZE, "%s %s: %s", io_op_name(io->op),
+			 io->path, strerror(-error));
+	else
+		snprintf(why, ERRMSG_SIZE, "%s, descriptor %d: %s",
+			 io_op_name(io->op), io->fd, strerror(-error));
+}
+
+/* The operation needed no request. */
+static int go_on(struct lkdf_ctx *c, void *arg, const struct lkdf_io *io)
+{
+	lkdf_fn fn = c->task->kind->io_fn;
+	int64_t nr = c->task->io_result;
+	char why[ERRMSG_SIZE];
+
+	if (fn)
+		return fn(c, arg);
+	if (nr >= 0)
+		return 0;
+	tell(io, (int)nr, why);
+	c->has_why = true;
+	return err((int)nr, "%s", why);
+}
+
+/* The second of body and operation goes on. */
+static void begin(struct task *t)
+{
+	t->then_fn = finish;
+	t->then_err = 0;
+	t->then_on_event = true;
+	/* 1: the operation is over already. */
+	a_store(&t->then_arrivals, 0, relaxed);
+}
+
+/* It went with the one before it, as far as it came. */
+static int begin_ahead(struct lkdf_ctx *c, void *arg)
+{
+	struct task *t = c->task;
+	struct io_req *r = t->io;
+	struct lkdf_io io = r->op.io;
+
+	if (r->how == IO_OVER) {
+		destroy(t);
+		return go_on(c, arg, &io);
+	}
+	r->op.is_waiting = r->how == IO_WAIT;
+	begin(t);
+	io_issue(c->ex->worker, r);
+	return io_leave(c);
+}
+
+/* With those that may go with it. */
+static void issue(struct worker *w, struct io_req *r)
+{
+	struct task *t = r->task;
+
+	if (likely(!(t->link.flags & TASK_OF_FRAME) ||
+		   !(t->frame->recs[t->index].flags & REC_LEADS)) ||
+	    r->op.nr_done || !io_ring_issue_chain(w, r))
+		io_issue(w, r);
+}
+
+/* It comes again and again. */
+static int begin_multi(struct lkdf_ctx *c)
+{
+	int rc;
+
+	begin(c->task);
+	rc = io_multi_create(c->task);
+	if (!rc)
+		return io_multi_go_on(c, NULL);
+	destroy(c->task);
+	c->has_why = true;
+	return rc;
+}
+
+int io_body(struct lkdf_ctx *c, void *arg)
+{
+	struct task *t = c->task;
+	bool is_worker = c->ex->worker && !rt_of(t)->sched.is_serial;
+	int64_t nr = -EAGAIN;
+	struct lkdf_io io;
+	int rc;
+
+	if (unlikely(t->link.flags & TASK_IO))
+		return begin_ahead(c, arg);
+	rc = take_arg(c, arg, &io);
+	if (!rc && is_worker && !(io.flags & LKDF_IO_MULTI))
+		nr = io_ring_peek(c->ex->worker, &io);
+	if (!rc && is_over(&io, nr)) {
+		t->io_result = nr;
+		return go_on(c, arg, &io);
+	}
+	if (!rc)
+		rc = create(t, &io);
+	if (!rc && io.flags & LKDF_IO_MULTI)
+		return begin_multi(c);
+	if (rc) {
+		c->has_why = true;
+		return rc;
+	}
+	begin(t);
+	/* The rest of what was at hand; an error comes again. */
+	if (nr > 0)
+		io_op_came(&t->io->op, nr);
+	if (is_worker)
+		issue(c->ex->worker, t->io);
+	else if (run_at_once(c, t))
+		return go_on(c, arg, &io);
+	return io_leave(c);
+}
+
+/* ---- how it ends -------------------------------------------------------- */
+
+static void fail(struct executor *ex, struct task *t, const struct lkdf_io *io,
+		 int error)
+{
+	char why[ERRMSG_SIZE];
+
+	if (error == -ECANCELED && scope_cancelled(t->scope)) {
+		complete_cancelled(ex, t, scope_cancelled(t->scope));
+		return;
+	}
+	tell(io, error, why);
+	task_fail(t, error, why, ex->id);
+}
+
+static bool count_home(struct executor *ex, int node)
+{
+	bool is_away = !ex || ex->node != node;
+
+	if (ex && is_away)
+		counter_add(ex->counters, COUNTER_HOMED, 1);
+	return is_away;
+}
+
+bool io_goes_home(struct executor *ex, struct task *t)
+{
+	struct lkdf *rt = rt_of(t);
+	int node = home_node(t->io_home);
+
+	if (t->io_home == HOME_NONE || !count_home(ex, node))
+		return false;
+	t->link.type = LINK_TASK_DONE;
+	sched_push(&rt->sched, node, &t->link);
+	return true;
+}
+
+bool io_ended(struct executor *ex, struct task *t)
+{
+	struct lkdf_io io = t->io->op.io;
+
+	if (t->io->multi)
+		return false;
+	t->io_home = home_of_bytes(t, &t->io->op);
+	destroy(t);
+	if (t->io_home != HOME_NONE && t->kind->io_fn) {
+		count_home(ex, home_node(t->io_home));
+		t->home = t->io_home;
+		t->io_home = HOME_NONE;
+		t->link.flags |= TASK_PLACED;
+	}
+	if (t->kind->io_fn)
+		return false;
+	if (t->io_result < 0)
+		fail(ex, t, &io, (int)t->io_result);
+	return true;
+}
+
+/* ---- all of them -------------------------------------------------------- */
+
+void io_kick(struct lkdf *rt)
+{
+	if (io_ring_kick(rt))
+		io_wait_again(rt);
+	io_wait_wake(&rt->io_wait);
+}
+
+bool io_serial(struct worker *w)
+{
+	struct lkdf *rt = w->executor->rt;
+	struct list ready, *l;
+
+	list_init(&ready);
+	if (!io_wait_has_some(&rt->io_wait))
+		return false;
+	io_wait_poll(&rt->io_wait, SERIAL_NS, &ready);
+	event_poll_serial(rt);
+	/* Nobody else looks at the clock. */
+	sched_tick(&rt->sched, rt);
+	while (!list_is_empty(&ready)) {
+		l = ready.next;
+		list_del(l);
+		io_run(w->executor, container_of(l, struct io_req, list));
+	}
+	return true;
+}
+
+int io_init(struct lkdf *rt, int mode, uint32_t sqpoll_ms)
+{
+	io_wait_init(&rt->io_wait);
+	return io_rings_init(rt, mode, sqpoll_ms);
+}
+
+void io_fini(struct lkdf *rt)
+{
+	io_wait_fini(&rt->io_wait, !rt->sched.is_serial);
+}
+
+void io_abandon(struct lkdf *rt)
+{
+	/* Whoever held it at the fork is not here. */
+	pthread_mutex_init(&rt->io_wait.lock, NULL);
+	io_wait_fini(&rt->io_wait, false);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Operations of a graph's chain, given to the kernel together: each begins when
+ * the one before it has done all that it was to do, without a worker between
+ * (IOSQE_IO_LINK). A task leads if its kind has no function, one task follows
+ * it and waits for nothing else, and that is an operation too.
+ *
+ * The kernel goes on where the leader has failed, but for transfers and CLOSE:
+ * these alone lead. Of a chain all is taken before the first task ends; then
+ * every other task starts as ever, and finds what came of its operation. What
+ * the kernel has left undone, as behind a short read, is done as ever, too.
+ */
+#ifndef IO_IO_CHAIN_H
+#define IO_IO_CHAIN_H
+
+#include "io/io.h"
+#include "run/frame.h"
+
+/* Operations of one chain at most. */
+#define IO_CHAIN 8
+
+/* Before the graph has frames: who leads and who follows. */
+void io_chain_seal(struct lkdf_graph *g);
+
+/*
+ * Requests for those that go with r, whose task leads, linked by behind; their
+ * number with r. 1: none, or no memory.
+ */
+uint32_t io_chain_make(struct io_req *r);
+
+/*
+ * An operation of a chain is over, with res. NULL: others are still to come;
+ * else the chain's first one, with its res, and alone again. Whoever takes.
+ */
+struct io_req *io_chain_came(struct io_req *r, int res);
+
+/* Is the operation of the frame's task done, or begun? */
+bool io_chain_is_ahead(struct frame *f, uint32_t index);
+
+/* The frame's new task has that operation, if there is one. */
+void io_chain_adopt(struct task *t);
+
+/* Nobody wants it. */
+void io_chain_forget(struct frame *f, uint32_t index);
+
+#endif

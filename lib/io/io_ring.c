@@ -1,0 +1,475 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "io/io_ring.h"
+
+#include "base/bell.h"
+#include "base/clock.h"
+#include "core/runtime.h"
+#include "io/io_chain.h"
+#include "io/io_multi.h"
+#include "task/complete.h"
+
+#include <errno.h>
+#include <lkdf/runtime.h>
+#include <string.h>
+
+/* Taken at a time: others may take the next ones meanwhile. */
+#define NR_TAKE 32
+
+/* One that was not at hand: neither are the next ones, probably. */
+#define NR_BLIND 15
+
+/*
+ * What is known of a descriptor is asked again after so many reads, and at once
+ * when one brought nothing, or took so long that it may have waited: the
+ * descriptor may have been closed and be another file's.
+ */
+#define NR_BELIEVED 64
+
+static struct lkdf *rt_of(const struct worker *w)
+{
+	return w->executor->rt;
+}
+
+/* ---- giving ------------------------------------------------------------- */
+
+static bool fill(struct io_ring *ring, struct io_req *r)
+{
+	struct io_uring_sqe *sqe = uring_sqe(&ring->u);
+
+	if (!sqe)
+		return false;
+	io_op_fill(&r->op, sqe);
+	io_op_fix(sqe, r->fixed[IO_FIXED_FILE], r->fixed[IO_FIXED_BUFFER]);
+	sqe->user_data = (uint64_t)(uintptr_t)r;
+	if (unlikely(r->head && r->behind))
+		uring_link(&ring->u, sqe);
+	return true;
+}
+
+/*
+ * Says first that there may be some: who submits looks at that afterwards, so
+ * either it sees this or we find what it has submitted. True: try again, as
+ * long as there are some. What the kernel says of its own success is not
+ * enough: in Linux 6.1 an operation that is just woken, finds nothing and waits
+ * once more forgets that it was cancelled in between.
+ */
+static bool cancel_all(struct io_ring *ring)
+{
+	bool has_missed = false;
+	struct io_req *r;
+	struct list *l;
+
+	lock_take(&ring->lock);
+	if (ring->is_owned)
+		/* [ring.asked] which scopes; pairs with [ring.tell]. */
+		a_xchg(&ring->has_cancelled, false, seq_cst);
+	else
+		/* [ring.cancel] before we ask the kernel; pairs with
+		 * [ring.again]. */
+		a_store(&ring->has_cancelled, true, seq_cst);
+	for (l = ring->list.next; l != &ring->list; l = l->next) {
+		r = container_of(l, struct io_req, list);
+		if (!io_cancelled(r))
+			continue;
+		uring_cancel(&ring->u, (uint64_t)(uintptr_t)r);
+		has_missed = true;
+	}
+	if (has_missed || !ring->is_owned)
+		a_store(&ring->has_cancelled, has_missed, relaxed);
+	lock_give(&ring->lock);
+	return has_missed;
+}
+
+static void flush(struct io_ring *ring)
+{
+	struct io_req *r;
+
+	do {
+		while ((r = ring->later) && fill(ring, r))
+			ring->later = r->next;
+		/* What it does not take now it is given again. */
+		if (uring_nr_waiting(&ring->u) && uring_submit(&ring->u))
+			break;
+	} while (ring->later);
+	/* [ring.again] after we have submitted; pairs with [ring.cancel]. */
+	if (unlikely(a_load(&ring->has_cancelled, seq_cst)) && cancel_all(ring))
+		io_wait_again(rt_of(ring->w));
+}
+
+static struct io_seen *look_at(struct io_ring *ring, int fd)
+{
+	struct io_seen *seen = &ring->seen[(unsigned)fd % IO_SEEN];
+
+	if (likely(seen->fd == fd && seen->nr_left)) {
+		seen->nr_left--;
+		return seen;
+	}
+	seen->fd = fd;
+	seen->sort = (uint16_t)io_op_sort(fd);
+	seen->nr_left = NR_BELIEVED;
+	return seen;
+}
+
+/* -EAGAIN: it may wait, or nobody has looked. */
+static int64_t peek_quick(struct io_ring *ring, const struct lkdf_io *io,
+			  enum io_quick sort)
+{
+	uint32_t *nr_blind = &ring->nr_blind_quick[sort];
+	int64_t rc;
+
+	if (*nr_blind) {
+		--*nr_blind;
+		return -EAGAIN;
+	}
+	rc = io_op_peek_quick(io);
+	if (rc == -EAGAIN)
+		*nr_blind = NR_BLIND;
+	return rc;
+}
+
+static int64_t peek_read(struct io_ring *ring, const struct lkdf_io *io)
+{
+	struct io_seen *seen;
+	uint64_t start;
+	int64_t rc;
+
+	if (ring->nr_blind) {
+		ring->nr_blind--;
+		return -EAGAIN;
+	}
+	seen = look_at(ring, io->fd);
+	start = clock_ticks();
+	rc = io_op_peek(io, seen->sort);
+	if (unlikely(rc == -EOPNOTSUPP))
+		rc = -EAGAIN;
+	if (rc == -EAGAIN)
+		ring->nr_blind = NR_BLIND;
+	if (rc == -EAGAIN || clock_ticks() - start > ring->long_ticks)
+		seen->nr_left = 0;
+	return rc;
+}
+
+int64_t io_ring_peek(struct worker *w, const struct lkdf_io *io)
+{
+	struct io_ring *ring = w->io;
+	enum io_quick sort;
+
+	if (!ring || uring_nr_waiting(&ring->u))
+		return -EAGAIN;
+	if (io_op_is_small(io))
+		return peek_read(ring, io);
+	sort = io_op_quick(io);
+	return sort == IO_NR_QUICK ? -EAGAIN : peek_quick(ring, io, sort);
+}
+
+/* More may follow: see to the rest before what is no operation runs. */
+static inline void flush_batch(struct io_ring *ring)
+{
+	if (likely(uring_nr_waiting(&ring->u) < IO_BATCH))
+		return;
+	flush(ring);
+	ring->is_unguarded = true;
+}
+
+/* Under lock: we see the cancel or its kick finds us. */
+static inline void enlist(struct io_ring *ring, struct io_req *r)
+{
+	list_append(&ring->list, &r->list);
+	a_store(&ring->nr_under_way, a_load(&ring->nr_under_way, relaxed) + 1,
+		relaxed);
+	if (unlikely(io_cancelled(r)))
+		a_store(&ring->has_cancelled, true, relaxed);
+	memset(r->fixed, -1, sizeof(r->fixed));
+	if (unlikely(ring->fixed[IO_FIXED_FILE].known.taken |
+		     ring->fixed[IO_FIXED_BUFFER].known.taken))
+		io_fixed_look(ring, r);
+}
+
+bool io_ring_issue(struct worker *w, struct io_req *r)
+{
+	struct io_ring *ring = w->io ? w->io : io_ring_make(w);
+
+	if (!ring)
+		return false;
+	lock_take(&ring->lock);
+	enlist(ring, r);
+	lock_give(&ring->lock);
+	if (ring->later || !fill(ring, r)) {
+		r->next = ring->later;
+		ring->later = r;
+	}
+	flush_batch(ring);
+	return true;
+}
+
+bool io_ring_issue_chain(struct worker *w, struct io_req *head)
+{
+	struct io_ring *ring = w->io ? w->io : io_ring_make(w);
+	struct io_req *r;
+	uint32_t nr;
+
+	/* Entries that do not go in one call are not linked, and a thread of
+	 * the kernel takes as many as it likes. */
+	if (!ring || ring->later || uring_room(&ring->u) < IO_CHAIN ||
+	    ring->u.flags & IORING_SETUP_SQPOLL)
+		return false;
+	nr = io_chain_make(head);
+	if (nr == 1)
+		return false;
+	lock_take(&ring->lock);
+	for (r = head; r; r = r->behind)
+		enlist(ring, r);
+	lock_give(&ring->lock);
+	for (r = head; r; r = r->behind)
+		fill(ring, r);
+	flush_batch(ring);
+	counter_add(w->executor->counters, COUNTER_LINKED, nr - 1);
+	return true;
+}
+
+/* ---- taking ------------------------------------------------------------- */
+
+static struct io_req *req_of(const struct io_uring_cqe *cqe)
+{
+	return (struct io_req *)(uintptr_t)cqe->user_data;
+}
+
+/*
+ * One of many that an operation gives: its buffer is the kernel's again. What
+ * has enough for now is asked to stop; if it is not found it gives another one.
+ * False: nobody waits for this one.
+ */
+static bool take_piece(struct io_ring *ring, struct io_req *r,
+		       const struct io_uring_cqe *cqe)
+{
+	uint16_t at = (uint16_t)(cqe->flags >> IORING_CQE_BUFFER_SHIFT);
+	bool has_buffer = cqe->flags & IORING_CQE_F_BUFFER;
+	bool is_last = !(cqe->flags & IORING_CQE_F_MORE);
+	struct uring_buffers *b = NULL;
+	const char *bytes = NULL;
+	enum io_piece how;
+
+	if (has_buffer) {
+		b = &ring->buffers[io_piece_class(r->op.io.len)];
+		bytes = uring_buffer(b, at);
+	}
+	how = io_multi_piece(r, cqe->res, bytes, is_last);
+	if (has_buffer)
+		uring_buffers_lend(b, at);
+	if (how == IO_PIECE_FULL && !is_last)
+		uring_cancel(&ring->u, (uint64_t)(uintptr_t)r);
+	return how == IO_PIECE_WAKES;
+}
+
+/*
+ * Under is_taken, as the last of an operation is behind all others: what of
+ * it is there to be done without; user_data 0: nothing.
+ */
+static void take_pieces(struct io_ring *ring, struct io_uring_cqe *cqe,
+			uint32_t nr)
+{
+	bool is_wanted;
+	uint32_t i;
+
+	for (i = 0; i < nr; i++) {
+		if (likely(!req_of(&cqe[i])->multi))
+			continue;
+		is_wanted = take_piece(ring, req_of(&cqe[i]), &cqe[i]);
+		if (cqe[i].flags & IORING_CQE_F_MORE && !is_wanted)
+			cqe[i].user_data = 0;
+	}
+}
+
+/*
+ * Under lock: leaves those that end an operation, whose number it returns, and
+ * pieces that somebody waits for; of several others of one the last only.
+ */
+static uint32_t sort_out(struct io_uring_cqe *cqe, uint32_t nr,
+			 uint32_t *nr_kept)
+{
+	uint32_t i, nr_over = 0;
+	struct io_req *r;
+
+	*nr_kept = 0;
+	for (i = 0; i < nr; i++) {
+		r = req_of(&cqe[i]);
+		if (unlikely(!r))
+			continue;
+		if (cqe[i].flags & IORING_CQE_F_MORE) {
+			if (r->multi)
+				cqe[(*nr_kept)++] = cqe[i];
+			else
+				r->op.result = cqe[i].res;
+			continue;
+		}
+		list_del(&r->list);
+		if (cqe[i].flags & IORING_CQE_F_NOTIF)
+			cqe[i].res = (int32_t)r->op.result;
+		cqe[(*nr_kept)++] = cqe[i];
+		nr_over++;
+	}
+	return nr_over;
+}
+
+/*
+ * Some completions. False: somebody else takes them, and will look again when
+ * done.
+ */
+static bool take_some(struct io_ring *ring, struct io_uring_cqe *cqe,
+		      uint32_t *nr)
+{
+	uint32_t open = 0, nr_over, nr_taken;
+
+	/* [ring.take] what the last one has taken; pairs with [ring.taken].
+	 * seq_cst: who finds it taken has seen what the holder will look for
+	 * once more. */
+	if (!a_cas(&ring->is_taken, &open, 1, seq_cst, seq_cst))
+		return false;
+	nr_taken = uring_take(&ring->u, cqe, NR_TAKE);
+	take_pieces(ring, cqe, nr_taken);
+	lock_take(&ring->lock);
+	nr_over = sort_out(cqe, nr_taken, nr);
+	a_store(&ring->nr_under_way,
+		a_load(&ring->nr_under_way, relaxed) - nr_over, relaxed);
+	lock_give(&ring->lock);
+	/* [ring.taken] the head of the completions; pairs with [ring.take].
+	 * seq_cst: before [uring.ready]. */
+	a_store(&ring->is_taken, 0, seq_cst);
+	return true;
+}
+
+/*
+ * The kernel gives an operation up when it gets no thread for it, as happens
+ * while signals come fast. One of ours can do most of them.
+ */
+static bool is_given_up(const struct io_req *r, int res)
+{
+	return res == -ECANCELED && r->op.io.op != LKDF_IO_SQE &&
+	       !io_cancelled(r);
+}
+
+static void came(struct worker *w, struct io_req *r, int res)
+{
+	enum io_next next;
+
+	if (unlikely(r->multi != NULL)) {
+		io_multi_came(w->executor, r, res);
+		return;
+	}
+	if (unlikely(r->head != NULL)) {
+		r = io_chain_came(r, res);
+		if (!r)
+			return;
+		res = r->came;
+	}
+	if (unlikely(is_given_up(r, res))) {
+		r->op.is_waiting = false;
+		io_issue_call(w->executor, r);
+		return;
+	}
+	next = io_op_came(&r->op, res);
+	if (next != IO_OVER && io_cancelled(r)) {
+		r->op.result = -ECANCELED;
+		next = IO_OVER;
+	}
+	if (next == IO_OVER) {
+		complete_leave(w->executor, r->task);
+		return;
+	}
+	r->op.is_waiting = next == IO_WAIT;
+	io_issue(w, r);
+}
+
+static bool take(struct worker *w, struct io_ring *ring)
+{
+	struct io_uring_cqe cqe[NR_TAKE];
+	bool has_some = false;
+	uint32_t nr, i;
+
+	while (uring_looks_ready(&ring->u) && take_some(ring, cqe, &nr)) {
+		for (i = 0; i < nr; i++) {
+			if (unlikely(cqe[i].flags & IORING_CQE_F_MORE))
+				io_multi_wake(w->executor, req_of(&cqe[i]));
+			else
+				came(w, req_of(&cqe[i]), cqe[i].res);
+		}
+		has_some |= nr != 0;
+	}
+	return has_some;
+}
+
+void io_ring_look(struct io_ring *ring, bool next_is_io)
+{
+	if (!next_is_io)
+		flush(ring);
+	take(ring->w, ring);
+	if (next_is_io)
+		return;
+	/* What goes on as a further operation. */
+	if (uring_nr_waiting(&ring->u))
+		flush(ring);
+	ring->is_unguarded = false;
+	io_ring_guard(ring->w);
+}
+
+bool io_ring_poll(struct worker *w)
+{
+	struct lkdf *rt = rt_of(w);
+	bool has_some = false;
+	struct io_ring *ring;
+	int i;
+
+	/* Its threads are not bound: one may wait for this very CPU. */
+	if (unlikely(blocking_is_busy(&rt->blocking)))
+		blocking_make_room(&rt->blocking);
+	if (likely(!a_load(&rt->io_rings.nr, relaxed)))
+		return false;
+	if (w->io && io_ring_has_news(w->io))
+		flush(w->io);
+	for (i = 0; i < rt->nr_workers; i++) {
+		ring = io_ring_at(&rt->io_rings, i);
+		if (ring && ring->w->node == w->node &&
+		    (!ring->is_owned || ring->w == w))
+			has_some |= take(w, ring);
+	}
+	if (unlikely(w->io_far != NULL)) {
+		has_some |= take(w, w->io_far);
+		w->io_far = NULL;
+	}
+	if (!w->io)
+		return has_some;
+	if (uring_nr_waiting(&w->io->u))
+		flush(w->io);
+	if (w->io->is_owned)
+		w->io_bell = a_load(&w->io->nr_under_way, relaxed) ? w->io->bell
+								   : -1;
+	w->io_waits = uring_nr_waiting(&w->io->u) || w->io->later;
+	return has_some;
+}
+
+/* ---- all of them -------------------------------------------------------- */
+
+/* It does it now, or when it has run what it runs. */
+static void tell_owner(struct io_ring *ring)
+{
+	/* [ring.tell] the scopes that are cancelled; pairs with
+	 * [ring.asked]. The bell comes after it. */
+	a_store(&ring->has_cancelled, true, seq_cst);
+	bell_ring(ring->bell);
+}
+
+bool io_ring_kick(struct lkdf *rt)
+{
+	bool has_missed = false;
+	struct io_ring *ring;
+	int i;
+
+	for (i = 0; i < rt->nr_workers; i++) {
+		ring = io_ring_at(&rt->io_rings, i);
+		if (ring && ring->is_owned)
+			tell_owner(ring);
+		else if (ring && cancel_all(ring))
+			has_missed = true;
+	}
+	return has_missed;
+}

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * One thread polls for all operations that wait. poll() and not epoll, because
+ * several operations may wait for one descriptor, and because descriptors may
+ * be closed meanwhile.
+ */
+#include "io/io.h"
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/thread.h"
+#include "core/runtime.h"
+#include "io/io_ring.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define NS 1000000000
+
+/* Between two looks, where poll() does not take all or cannot be woken. */
+#define PAUSE_NS 1000000
+
+/* Until a cancel is tried again, at first and at last. */
+#define AGAIN_NS 500000
+#define AGAIN_MAX_NS 16000000
+#define NR_AGAIN 100
+
+static struct io_req *req_of(struct list *l)
+{
+	return container_of(l, struct io_req, list);
+}
+
+void io_wait_init(struct io_wait *q)
+{
+	pthread_mutex_init(&q->lock, NULL);
+	pthread_mutex_init(&q->accept_lock, NULL);
+	list_init(&q->list);
+	q->wake_fd = -1;
+	a_store(&q->blind_fd, -1, relaxed);
+}
+
+/* Under lock: as many as there are and one; *nr is 0 without memory. */
+static void make_room(struct io_wait *q, size_t nr)
+{
+	struct pollfd *fds;
+
+	if (nr <= q->nr_fds)
+		return;
+	fds = realloc(q->fds, 2 * nr * sizeof(*fds));
+	if (!fds)
+		return;
+	q->fds = fds;
+	q->nr_fds = 2 * nr;
+}
+
+/*
+ * Under lock: the list as poll() wants it, without those that wait for a time;
+ * those for which there is room.
+ */
+static size_t fill(struct io_wait *q, int64_t *end_ns)
+{
+	size_t nr = 1;
+	struct io_req *r;
+	struct list *l;
+
+	for (l = q->list.next; l != &q->list; l = l->next)
+		nr++;
+	make_room(q, nr);
+	nr = 0;
+	if (!q->nr_fds)
+		return 0;
+	q->fds[nr++] = (struct pollfd){ .fd = q->wake_fd, .events = POLLIN };
+	for (l = q->list.next; l != &q->list && nr < q->nr_fds; l = l->next) {
+		r = req_of(l);
+		if (r->end_ns < 0)
+			q->fds[nr++] = (struct pollfd){ .fd = r->op.io.fd,
+							.events = io_op_events(
+								&r->op) };
+		else if (*end_ns < 0 || r->end_ns < *end_ns)
+			*end_ns = r->end_ns;
+	}
+	return nr;
+}
+
+/* Under lock: what poll() has said of the first nr; others came later. */
+static void take_ready(struct io_wait *q, size_t nr, struct list *ready)
+{
+	int64_t now = clock_now_ns();
+	struct list *l = q->list.next, *next;
+	struct io_req *r;
+	bool is_ready;
+	size_t i = 1;
+
+	for (; l != &q->list; l = next) {
+		next = l->next;
+		r = req_of(l);
+		if (r->end_ns >= 0)
+			is_ready = r->end_ns <= now;
+		else
+			is_ready = i < nr && q->fds[i++].revents;
+		if (!is_ready && !io_cancelled(r))
+			continue;
+		list_del(l);
+		list_append(ready, l);
+	}
+}
+
+/* poll() takes no more entries than files may be open, and there are more. */
+static void poll_parts(struct pollfd *fds, size_t nr, int64_t timeout_ns)
+{
+	struct timespec ts = { 0, 0 };
+	struct rlimit l = { 1, 1 };
+	size_t part, i;
+	bool has_some = false;
+
+	getrlimit(RLIMIT_NOFILE, &l);
+	part = l.rlim_cur && l.rlim_cur < nr ? (size_t)l.rlim_cur : 1;
+	for (i = part; i < nr; i += part)
+		has_some |= poll(fds + i, nr - i < part ? nr - i : part, 0) > 0;
+	if (!has_some)
+		ts.tv_nsec = timeout_ns >= 0 && timeout_ns < PAUSE_NS
+				     ? timeout_ns
+				     : PAUSE_NS;
+	ppoll(fds, part, &ts, NULL);
+}
+
+static void rest(int64_t timeout_ns, int64_t end_ns, struct pollfd *fds,
+		 size_t nr)
+{
+	int64_t left = end_ns < 0 ? -1 : end_ns - clock_now_ns();
+	struct timespec ts;
+
+	if (end_ns >= 0 && left < 0)
+		left = 0;
+	if (timeout_ns >= 0 && (left < 0 || left > timeout_ns))
+		left = timeout_ns;
+	ts.tv_sec = left / NS;
+	ts.tv_nsec = left % NS;
+	if (ppoll(fds, nr, left < 0 ? NULL : &ts, NULL) < 0 && errno == EINVAL)
+		poll_parts(fds, nr, left);
+}
+
+void io_wait_poll(struct io_wait *q, int64_t timeout_ns, struct list *ready)
+{
+	int64_t end_ns = -1;
+	uint64_t count;
+	ssize_t rc;
+	size_t nr;
+
+	pthread_mutex_lock(&q->lock);
+	nr = fill(q, &end_ns);
+	/* Without memory or a descriptor: a pause, then another look. */
+	if ((!nr || q->fds[0].fd < 0) &&
+	    (timeout_ns < 0 || timeout_ns > PAUSE_NS))
+		timeout_ns = PAUSE_NS;
+	pthread_mutex_unlock(&q->lock);
+	rest(timeout_ns, end_ns, q->fds, nr);
+	if (nr && q->fds[0].revents) {
+		rc = read(q->fds[0].fd, &count, sizeof(count));
+		(void)rc;
+	}
+	pthread_mutex_lock(&q->lock);
+	take_ready(q, nr, ready);
+	pthread_mutex_unlock(&q->lock);
+}
+
+bool io_wait_has_some(struct io_wait *q)
+{
+	bool has_some;
+
+	pthread_mutex_lock(&q->lock);
+	has_some = !list_is_empty(&q->list);
+	pthread_mutex_unlock(&q->lock);
+	return has_some;
+}
+
+/* Takes the wish for another try. */
+static bool take_missed(struct io_wait *q, bool *is_stopping)
+{
+	bool has_missed;
+
+	pthread_mutex_lock(&q->lock);
+	*is_stopping = q->is_stopping;
+	has_missed = q->has_missed;
+	q->has_missed = false;
+	pthread_mutex_unlock(&q->lock);
+	return has_missed;
+}
+
+/* Cancels, as long as there is something to be; not too often. */
+struct again {
+	bool has_missed;
+	int64_t next_ns, pause_ns;
+};
+
+static int64_t again_in(const struct again *a)
+{
+	int64_t left = a->next_ns - clock_now_ns();
+
+	if (!a->has_missed)
+		return -1;
+	return left < 0 ? 0 : left;
+}
+
+static void again_look(struct again *a, struct lkdf *rt)
+{
+	int64_t now = clock_now_ns();
+
+	if (!a->has_missed || now < a->next_ns)
+		return;
+	a->has_missed = io_ring_kick(rt);
+	if (!a->has_missed)
+		a->pause_ns = AGAIN_NS;
+	a->next_ns = now + a->pause_ns;
+	if (a->pause_ns < AGAIN_MAX_NS)
+		a->pause_ns *= 2;
+}
+
+static void *poll_main(void *arg)
+{
+	struct lkdf *rt = arg;
+	struct io_wait *q = &rt->io_wait;
+	struct again again = { .pause_ns = AGAIN_NS };
+	struct list ready, *l;
+	bool is_stopping;
+
+	pthread_setname_np(pthread_self(), "lkdf/io");
+	do {
+		list_init(&ready);
+		io_wait_poll(q, again_in(&again), &ready);
+		while (!list_is_empty(&ready)) {
+			l = ready.next;
+			list_del(l);
+			blocking_push(&rt->blocking, &req_of(l)->item);
+		}
+		again.has_missed |= take_missed(q, &is_stopping);
+		again_look(&again, rt);
+	} while (!is_stopping);
+	thread_retire();
+	return NULL;
+}
+
+/* Under lock. The new thread starts with all signals blocked. */
+static int start(struct lkdf *rt, struct io_wait *q)
+{
+	sigset_t all, old;
+	int rc;
+
+	if (!rt->sched.is_serial) {
+		sigfillset(&all);
+		pthread_sigmask(SIG_SETMASK, &all, &old);
+		rc = pthread_create(&q->thread, NULL, poll_main, rt);
+		pthread_sigmask(SIG_SETMASK, &old, NULL);
+		if (rc)
+			return -EAGAIN;
+	}
+	q->is_started = true;
+	return 0;
+}
+
+/* Under lock. */
+static void wake(struct io_wait *q)
+{
+	uint64_t one = 1;
+	ssize_t n;
+
+	/* Without one who polls looks again soon. */
+	if (q->wake_fd < 0 && q->is_started)
+		q->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (q->wake_fd < 0)
+		return;
+	/* Full means that it is readable, which is all we want. */
+	n = write(q->wake_fd, &one, sizeof(one));
+	(void)n;
+}
+
+void io_wait_wake(struct io_wait *q)
+{
+	pthread_mutex_lock(&q->lock);
+	wake(q);
+	pthread_mutex_unlock(&q->lock);
+}
+
+/* Without a thread the caller tries a few times. */
+void io_wait_again(struct lkdf *rt)
+{
+	struct timespec ts = { .tv_nsec = AGAIN_NS };
+	struct io_wait *q = &rt->io_wait;
+	int rc = 0, i;
+
+	pthread_mutex_lock(&q->lock);
+	if (!q->is_started)
+		rc = start(rt, q);
+	q->has_missed = true;
+	wake(q);
+	pthread_mutex_unlock(&q->lock);
+	for (i = 0; rc && i < NR_AGAIN && io_ring_kick(rt); i++)
+		nanosleep(&ts, NULL);
+}
+
+int io_wait_add(struct lkdf *rt, struct io_req *r)
+{
+	struct io_wait *q = &rt->io_wait;
+	int rc = 0;
+
+	r->end_ns = r->op.io.op == LKDF_IO_TIMEOUT && r->end_ns < 0
+			    ? clock_end_of(r->op.io.off)
+			    : r->end_ns;
+	pthread_mutex_lock(&q->lock);
+	if (!q->is_started)
+		rc = start(rt, q);
+	if (!rc)
+		list_append(&q->list, &r->list);
+	if (!rc)
+		wake(q);
+	pthread_mutex_unlock(&q->lock);
+	return rc;
+}
+
+void io_wait_fini(struct io_wait *q, bool has_thread)
+{
+	bool is_started;
+
+	pthread_mutex_lock(&q->lock);
+	is_started = q->is_started;
+	q->is_stopping = true;
+	wake(q);
+	pthread_mutex_unlock(&q->lock);
+	if (is_started && has_thread)
+		pthread_join(q->thread, NULL);
+	if (q->wake_fd >= 0)
+		close(q->wake_fd);
+	free(q->fds);
+	pthread_mutex_destroy(&q->accept_lock);
+	pthread_mutex_destroy(&q->lock);
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Every decision of the scheduler that is not forced: pure functions over
+ * topology and summaries, so that the workers, the tests and a simulator call
+ * the very same code. Nothing here reads a clock or shared memory.
+ */
+#ifndef POLICY_POLICY_H
+#define POLICY_POLICY_H
+
+#include "base/util.h"
+
+/* Priority classes, lowest first. */
+enum sched_class {
+	CLASS_IDLE,
+	CLASS_NORMAL,
+	CLASS_HIGH,
+	CLASS_URGENT,
+	NR_CLASSES,
+};
+
+/* What there is to know of a possible victim before the first run. */
+struct policy_peer {
+	int distance; /* 10 is local */
+	bool shares_cache; /* last-level cache */
+};
+
+/*
+ * Victims in the order a worker tries them: nearest first; among equals the
+ * next higher number first, so that thieves start at different places.
+ * order receives nr - 1 numbers. Returns how many of them are near: on the
+ * thief's own node.
+ */
+int policy_steal_order(const struct policy_peer *peer, int nr, int self,
+		       int *order);
+
+/*
+ * Which class to look at first: the highest that has work, but at every
+ * POLICY_AGE'th pick the lowest, so that none starves. mask: one bit a class.
+ */
+#define POLICY_AGE 64
+static inline enum sched_class policy_class(unsigned mask, uint32_t nr_picks)
+{
+	if (unlikely(nr_picks % POLICY_AGE == 0))
+		return (enum sched_class)__builtin_ctz(mask);
+	return (enum sched_class)(31 - __builtin_clz(mask));
+}
+
+/*
+ * Which deque to look at first, where the bit above the classes stands for
+ * work that is bound to the node: it ranks as NORMAL, and before it, because
+ * fewer may run it; at every POLICY_AGE'th pick after it.
+ */
+static inline unsigned policy_deque(unsigned mask, uint32_t nr_picks)
+{
+	unsigned classes = mask & ((1u << NR_CLASSES) - 1);
+	unsigned class;
+
+	if (likely(classes == mask))
+		return policy_class(mask, nr_picks);
+	if (!classes)
+		return NR_CLASSES;
+	class = policy_class(classes, nr_picks);
+	return class > CLASS_NORMAL || nr_picks % POLICY_AGE == 0 ? class
+								  : NR_CLASSES;
+}
+
+/*
+ * Is the work behind short bodies worth a wake-up? Rent or buy (Karlin et al.
+ * 1990): once as much time has gone by as the wake-up costs. Bodies not known
+ * to be short never wait.
+ */
+static inline bool policy_wake_now(uint64_t behind_ticks, uint64_t wake_ticks,
+				   bool is_short)
+{
+	return !is_short || behind_ticks >= wake_ticks;
+}
+
+/* May a thief go far? URGENT work at once, else after half its spin window. */
+static inline bool policy_steal_far(uint64_t idle_ticks, uint64_t window_ticks)
+{
+	return idle_ticks * 2 >= window_ticks;
+}
+
+#endif

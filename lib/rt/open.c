@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "rt/open.h"
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/membarrier.h"
+#include "core/scratch.h"
+#include "data/data.h"
+#include "data/facts.h"
+#include "data/place.h"
+#include "io/event_poll.h"
+#include "io/io_ring.h"
+#include "mem/region.h"
+#include "run/frame.h"
+#include "run/run.h"
+#include "sched/guest.h"
+#include "scope/event.h"
+#include "task/after.h"
+#include "task/kind.h"
+#include "task/loop.h"
+#include "task/move.h"
+#include "task/task.h"
+
+#include <errno.h>
+#include <lkdf/runtime.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define PAGE 4096
+
+static const size_t object_size[NR_POOLS] = {
+	[POOL_TASK] = round_up_const(sizeof(struct task), CACHE_LINE),
+	[POOL_EVENT] = round_up_const(sizeof(struct event), CACHE_LINE),
+};
+
+/* A page that the kernel clears in a forked child. */
+static int mark_alive(struct lkdf *rt)
+{
+	void *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (page == MAP_FAILED)
+		return err(-ENOMEM, "runtime: no memory for a page");
+	madvise(page, PAGE, MADV_WIPEONFORK);
+	rt->is_alive = page;
+	a_store(rt->is_alive, 1, relaxed);
+	return 0;
+}
+
+static void init_pools(struct lkdf *rt, const struct runtime_attr *a)
+{
+	pool_init(&rt->pool[POOL_TASK], object_size[POOL_TASK], a->max_tasks,
+		  NULL);
+	pool_init(&rt->pool[POOL_EVENT], object_size[POOL_EVENT], a->max_events,
+		  NULL);
+	stocks_open(rt);
+}
+
+static int open_trace(struct lkdf *rt, const struct runtime_attr *a)
+{
+	struct trace_attr trace = {
+		.nr_executors = rt->nr_executors,
+		.ticks_per_1024ns = clock_ticks_per_1024ns(),
+		.file = a->trace_file,
+		.log = &rt->log,
+	};
+
+	return trace_open(&rt->trace, &trace);
+}
+
+static int map_executors(struct lkdf *rt)
+{
+	size_t nr = (size_t)rt->nr_executors;
+
+	rt->executors = region_map(nr * sizeof(*rt->executors));
+	if (!rt->executors)
+		return err(-ENOMEM, "runtime: no memory for %zu executors", nr);
+	return 0;
+}
+
+/* A worker's before it starts, a thread's of the blocking pool when it does. */
+static void init_executor(void *u, int i)
+{
+	struct lkdf *rt = u;
+	struct executor *ex = &rt->executors[i];
+	int p;
+
+	ex->rt = rt;
+	ex->id = i;
+	ex->ring = &rt->trace.rings[i];
+	ex->counters = rt->trace.rings[i].counters;
+	for (p = 0; p < NR_POOLS; p++)
+		magazine_init(&ex->magazine[p], &rt->pool[p]);
+}
+
+static void blocking_start(void *u, int thread)
+{
+	struct lkdf *rt = u;
+	struct executor *ex = &rt->executors[rt->nr_workers + thread];
+
+	init_executor(rt, rt->nr_workers + thread);
+	thread_adopt(&ex->record);
+	ex->record.executor = ex;
+	trace_start(ex->ring, LKDF_EXECUTOR_BLOCKING, -1, -1);
+}
+
+static void blocking_run(void *u, int thread, struct blocking_item *item)
+{
+	struct lkdf *rt = u;
+	struct executor *ex = &rt->executors[rt->nr_workers + thread];
+
+	if (item->is_io)
+		io_run(ex, container_of(item, struct io_req, item));
+	else
+		task_run(ex, container_of(item, struct task, blocking_item));
+}
+
+static int start_threads(struct lkdf *rt, const struct runtime_attr *a)
+{
+	struct blocking_attr blocking = {
+		.run = blocking_run,
+		.start = blocking_start,
+		.u = rt,
+		.max = a->nr_blocking,
+		.stack_kib = a->stack_kib,
+	};
+	struct sched_attr sched = {
+		.topo = rt->topo,
+		.log = &rt->log,
+		.ops = &run_ops,
+		.executors = rt->executors,
+		.init_executor = init_executor,
+		.u = rt,
+		.nr_workers = a->nr_workers,
+		.spin_us = a->spin_us,
+		.stack_kib = a->stack_kib,
+		.is_pinned = a->is_pinned,
+		.is_serial = a->is_serial,
+		.is_per_node = a->is_per_node,
+		.keeps_planned = a->keeps_planned,
+		.has_membarrier = rt->has_membarrier,
+	};
+	int rc;
+
+	rc = blocking_init(&rt->blocking, &blocking);
+	if (rc)
+		return rc;
+	/* Short is what ends within the time that idle workers spin. */
+	rt->spin_ticks =
+		(uint32_t)((uint64_t)20000 * clock_ticks_per_1024ns() / 1024);
+	rc = sched_start(&rt->sched, &sched);
+	if (rc)
+		blocking_fini(&rt->blocking);
+	return rc;
+}
+
+static void free_memory(struct lkdf *rt)
+{
+	size_t nr = (size_t)rt->nr_executors;
+	int i, p;
+
+	stocks_close(rt);
+	for (i = 0; rt->executors && i < rt->nr_executors; i++)
+		scratch_free(&rt->executors[i]);
+	for (p = 0; p < NR_POOLS; p++)
+		pool_fini(&rt->pool[p]);
+	for (i = 0; i < FRAME_CHUNK; i++)
+		free(rt->frames[i]);
+	region_unmap(rt->executors, nr * sizeof(*rt->executors));
+	trace_close(&rt->trace);
+	facts_close(rt, false);
+	place_close(rt);
+	scope_fini(&rt->fds);
+	scope_fini(&rt->root);
+	pthread_mutex_destroy(&rt->scope_lock);
+	pthread_mutex_destroy(&rt->kick_lock);
+	pthread_mutex_destroy(&rt->data_lock);
+	pthread_mutex_destroy(&rt->lock);
+	if (rt->is_alive)
+		munmap((void *)rt->is_alive, PAGE);
+}
+
+int runtime_open(struct lkdf *rt, const struct runtime_attr *a)
+{
+	int rc;
+
+	rt->nr_workers = a->nr_workers;
+	rt->nr_blocking = a->nr_blocking;
+	rt->is_placing = a->is_placing;
+	rt->is_rehoming = a->is_rehoming;
+	rt->is_soloing = a->is_soloing;
+	rt->static_runs = a->static_runs;
+	rt->has_membarrier = a->nr_workers > 1 && membarrier_register();
+	rt->nr_executors = a->nr_workers + a->nr_blocking;
+	pthread_mutex_init(&rt->lock, NULL);
+	pthread_mutex_init(&rt->scope_lock, NULL);
+	pthread_mutex_init(&rt->kick_lock, NULL);
+	pthread_mutex_init(&rt->data_lock, NULL);
+	list_init(&rt->all_data);
+	list_init(&rt->polled);
+	event_shards_init(rt->event_shards);
+	scope_init(&rt->root, rt, NULL, "root");
+	scope_init(&rt->fds, rt, NULL, "descriptors");
+	rc = io_init(rt, a->io, a->io_sqpoll_ms);
+	if (!rc)
+		rc = mark_alive(rt);
+	if (!rc)
+		rc = place_open(rt, a);
+	if (!rc)
+		rc = facts_open(rt, a);
+	if (!rc)
+		rc = open_trace(rt, a);
+	if (!rc)
+		rc = map_executors(rt);
+	if (!rc) {
+		init_pools(rt, a);
+		rc = start_threads(rt, a);
+	}
+	if (rc) {
+		io_fini(rt);
+		io_rings_fini(rt);
+		free_memory(rt);
+	}
+	return rc;
+}
+
+static void report_handles(struct lkdf *rt)
+{
+	uint64_t nr = a_load(&rt->nr_handles, relaxed);
+
+	if (nr)
+		log_text(&rt->log, LKDF_LOG_INFO,
+			 "close: %llu kinds, graphs, scopes or limits were not "
+			 "put",
+			 (unsigned long long)nr);
+}
+
+void runtime_close(struct lkdf *rt)
+{
+	/* First: their threads may still be about to wake a worker. */
+	facts_quiet(rt);
+	io_fini(rt);
+	blocking_stop(&rt->blocking);
+	sched_stop(&rt->sched);
+	blocking_fini(&rt->blocking);
+	io_rings_fini(rt);
+	after_close(rt);
+	/* Who left a scope last may have had it until its thread ended. */
+	report_handles(rt);
+	event_shards_close(rt->event_shards, false);
+	data_report_leaks(rt);
+	place_report_leaks(rt);
+	free_memory(rt);
+}
+
+void runtime_abandon(struct lkdf *rt)
+{
+	/* Whoever held it at the fork is not here. */
+	pthread_mutex_init(&rt->lock, NULL);
+	facts_close(rt, true);
+	io_abandon(rt);
+	loop_close(rt);
+	sched_abandon(&rt->sched);
+	io_rings_fini(rt);
+	blocking_abandon(&rt->blocking);
+	data_abandon(rt);
+	move_abandon(rt);
+	event_poll_abandon(rt);
+	event_shards_close(rt->event_shards, true);
+	kind_abandon(rt);
+	trace_abandon(&rt->trace);
+	free_memory(rt);
+}
+
+/* A free slot holds the number of the next one, plus 1, where the frame was. */
+static int take_slot(struct lkdf *rt)
+{
+	uint32_t slot = rt->free_frame;
+	struct frame **chunk;
+
+	if (slot) {
+		slot--;
+		rt->free_frame = (uint32_t)(uintptr_t)runtime_frame(rt, slot);
+		return (int)slot;
+	}
+	slot = rt->nr_frames;
+	if (slot == MAX_FRAMES)
+		return err(-ENOSPC, "runtime: more than %d frames", MAX_FRAMES);
+	if (slot % FRAME_CHUNK == 0) {
+		chunk = calloc(FRAME_CHUNK, sizeof(*chunk));
+		if (!chunk)
+			return err(-ENOMEM, "runtime: no memory for frames");
+		rt->frames[slot / FRAME_CHUNK] = chunk;
+	}
+	rt->nr_frames++;
+	return (int)slot;
+}
+
+int runtime_add_frame(struct lkdf *rt, struct frame *f)
+{
+	int slot;
+
+	pthread_mutex_lock(&rt->lock);
+	slot = take_slot(rt);
+	if (slot >= 0)
+		rt->frames[slot / FRAME_CHUNK][slot % FRAME_CHUNK] = f;
+	pthread_mutex_unlock(&rt->lock);
+	return slot;
+}
+
+void runtime_del_frame(struct lkdf *rt, uint32_t slot)
+{
+	pthread_mutex_lock(&rt->lock);
+	rt->frames[slot / FRAME_CHUNK][slot % FRAME_CHUNK] =
+		(struct frame *)(uintptr_t)rt->free_frame;
+	rt->free_frame = slot + 1;
+	pthread_mutex_unlock(&rt->lock);
+}
+
+void runtime_push(struct lkdf *rt, struct executor *ex, struct link *link)
+{
+	if (!ex)
+		guest_comes(&rt->sched);
+	sched_push(&rt->sched, ex ? ex->node : sched_home(&rt->sched), link);
+}

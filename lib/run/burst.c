@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "run/burst.h"
+
+#include "base/err.h"
+#include "core/runtime.h"
+#include "io/io_chain.h"
+#include "run/decide.h"
+#include "run/inner.h"
+#include "sched/keep.h"
+#include "task/kind.h"
+#include "task/task.h"
+
+#include <errno.h>
+
+static bool is_always(const struct burst *b, uint32_t index)
+{
+	return b->recs[index].kind->flags & LKDF_ALWAYS;
+}
+
+static bool is_hindered(const struct burst *b, uint32_t index)
+{
+	if (b->hindered & HINDERED_ALL)
+		return !io_chain_is_ahead(b->f, index);
+	return b->hindered && values_are_missing(b->f, index);
+}
+
+/* An input failed, or the run is cancelled. */
+static void skip(struct burst *b, uint32_t index)
+{
+	bool is_cancelled = b->hindered & HINDERED_ALL;
+	struct frame *f = b->f;
+	bool counts = is_cancelled || !f->recs[index].kind->is_ours;
+
+	counter_add(b->w->executor->counters,
+		    is_cancelled ? COUNTER_CANCELLED : COUNTER_SKIPPED, counts);
+	a_add(is_cancelled ? &f->nr_cancelled : &f->nr_skipped, counts,
+	      relaxed);
+	/* Else the frame's next run would take it for its own. */
+	io_chain_forget(f, index);
+	decide_task(b->w, f, index, false);
+	b->nr_decided++;
+}
+
+/* A task of its own, with its tokens. NULL: it waits for them, or failed. */
+static struct task *create(struct burst *b, uint32_t index, bool is_dead)
+{
+	struct executor *ex = b->w->executor;
+	struct task *t = task_create_for(ex, b->f, index);
+	int rc = -ENOMEM;
+
+	keep_end(b->w);
+	if (t) {
+		t->is_dead = is_dead;
+		rc = inner_enter(ex, t);
+	}
+	if (rc > 0 && unlikely(b->f->recs[index].flags & REC_FOLLOWS))
+		io_chain_adopt(t);
+	if (rc >= 0)
+		return rc ? t : NULL;
+	io_chain_forget(b->f, index);
+	if (t)
+		task_destroy(b->rt, ex, t);
+	frame_fail(b->f, index, -ENOMEM, "no memory for its task", b->w->id);
+	decide_task(b->w, b->f, index, false);
+	b->nr_decided++;
+	return NULL;
+}
+
+static void start(struct burst *b, uint32_t index, bool is_dead)
+{
+	struct task *t = create(b, index, is_dead);
+
+	if (t)
+		task_start(b->rt, b->w->executor, t);
+}
+
+void burst_start(struct burst *b, uint32_t index)
+{
+	start(b, index, false);
+}
+
+bool burst_hinder(struct burst *b, uint32_t index)
+{
+	if (is_always(b, index))
+		start(b, index, false);
+	else if (is_hindered(b, index))
+		skip(b, index);
+	else
+		return false;
+	return true;
+}
+
+void burst_dead(struct burst *b, uint32_t index)
+{
+	if (likely(!is_always(b, index))) {
+		skip(b, index);
+		return;
+	}
+	start(b, index, true);
+	/* Somebody else may decide it and end the run. */
+	burst_leave_frame(b);
+}
+
+void burst_run_one(struct burst *b, uint32_t index, bool is_dead)
+{
+	struct task *t;
+
+	if (!is_always(b, index) && (is_dead || is_hindered(b, index))) {
+		skip(b, index);
+		return;
+	}
+	t = create(b, index, is_dead);
+	if (t)
+		task_run(b->w->executor, t);
+}
+
+bool burst_after(struct burst *b, uint32_t index, int rc)
+{
+	struct lkdf_ctx *c = &b->ctx;
+	bool has_why = c->has_why;
+
+	c->after = 0;
+	c->has_why = false;
+	c->has_spawned = false;
+	if (c->put_off) {
+		c->put_off = false;
+		burst_start(b, index);
+		return false;
+	}
+	if (rc < 0 || c->task)
+		burst_count(b, 1);
+	if (c->task) {
+		c->has_why = has_why;
+		if (task_after(c, rc) == TASK_COMPLETE)
+			task_complete(b->w->executor, c->task);
+		c->task = NULL;
+		c->leaves = c->has_why = false;
+		return false;
+	}
+	if (rc >= 0)
+		return true;
+	frame_fail(b->f, index, rc, has_why ? err_text() : NULL, b->w->id);
+	decide_task(b->w, b->f, index, false);
+	b->nr_decided++;
+	return false;
+}

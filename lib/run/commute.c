@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "run/commute.h"
+
+#include "base/err.h"
+#include "core/failure.h"
+#include "data/claim.h"
+#include "graph/wire.h"
+#include "run/frame.h"
+#include "run/inner.h"
+#include "task/ctx.h"
+#include "task/task.h"
+
+#include <errno.h>
+
+static struct var *token_of(const struct wiring *w, const struct wire_use *u)
+{
+	return u->flags & WIRE_TOKEN ? &wire_var(w, u->var)->token->whole
+				     : NULL;
+}
+
+static void give_tokens(struct lkdf_ctx *c, const struct wire_use *u,
+			const struct wire_use *end, int error)
+{
+	const struct wiring *w = c->frame->graph->wiring;
+	struct var *v;
+
+	for (; u < end; u++) {
+		v = token_of(w, u);
+		if (v && error)
+			var_fail(v, failure_errno(error), NULL);
+		if (v)
+			claim_give_token(c->ex, v);
+	}
+}
+
+/* All or none; none as well where another one has failed. */
+static bool take_tokens(struct lkdf_ctx *c, const struct wire_use *first,
+			const struct wire_use *end)
+{
+	const struct wiring *w = c->frame->graph->wiring;
+	const struct wire_use *u;
+	struct var *v;
+
+	for (u = first; u < end; u++) {
+		v = token_of(w, u);
+		if (!v)
+			continue;
+		if (!token_take(v))
+			break;
+		if (unlikely(a_load(&v->error, relaxed))) {
+			claim_give_token(c->ex, v);
+			break;
+		}
+	}
+	if (likely(u == end))
+		return true;
+	give_tokens(c, first, u, 0);
+	return false;
+}
+
+/* Until its children are gone: the claim has them from here on. */
+static int keep_tokens(struct lkdf_ctx *c, const struct wire_use *first,
+		       const struct wire_use *end, int rc)
+{
+	if (likely(!inner_open(c->task)))
+		return rc;
+	give_tokens(c, first, end, -ENOMEM);
+	c->has_why |= rc >= 0;
+	return rc < 0 ? rc : -ENOMEM;
+}
+
+int commute_body(struct lkdf_ctx *c, void *arg)
+{
+	const struct wire_use *first, *end;
+	struct frame *f = c->frame;
+	lkdf_fn body = f->recs[c->index].kind->commutes;
+	int rc;
+
+	/* Its claim has taken them. */
+	if (c->task)
+		return body(c, arg);
+	first = wire_uses(f->graph->wiring, c->index, &end);
+	if (!take_tokens(c, first, end)) {
+		c->put_off = true;
+		c->after = AFTER_LOOK;
+		return 0;
+	}
+	rc = body(c, arg);
+	if (unlikely(c->task))
+		return keep_tokens(c, first, end, rc);
+	give_tokens(c, first, end, rc < 0 ? rc : 0);
+	return rc;
+}

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "run/decide.h"
+
+#include "run/always.h"
+#include "run/planned.h"
+#include "task/kind.h"
+
+static struct ready_list *list_of(struct frame *f, uint16_t home)
+{
+	return &f->placed[2 * home_node(home) + home_is_bound(home)];
+}
+
+/* The list is not empty any more: to the inbox of those who may take it. */
+static void send_list(struct worker *w, struct ready_list *l)
+{
+	struct sched *s = w->sched;
+
+	if (l->home == HOME_NONE)
+		sched_push(s, w->executor->node, &l->link);
+	else if (home_is_bound(l->home))
+		sched_push_bound(s, home_node(l->home), &l->link);
+	else
+		sched_push(s, home_node(l->home), &l->link);
+}
+
+static void add_to_list(struct worker *w, struct ready_list *l, uint32_t index,
+			uint32_t skip)
+{
+	struct frame *f = l->frame;
+	uint32_t entry = index << 1 | (skip ? 1 : 0);
+	uint32_t head = a_load(&l->head, relaxed);
+
+	do {
+		if (f->spill_next)
+			f->spill_next[index] = head;
+		else
+			a_store(&f->recs[index].pending, head, relaxed);
+		/* [spill.push] the link before the head; pairs with
+		 * [spill.take]. */
+	} while (!a_cas(&l->head, &head, entry, release, relaxed));
+	if (head == NO_SPILL)
+		send_list(w, l);
+}
+
+void decide_spill(struct worker *w, struct frame *f, uint32_t index,
+		  uint32_t skip)
+{
+	uint16_t home = HOME_NONE;
+
+	counter_add(w->executor->counters, COUNTER_OVERFLOWS, 1);
+	if (unlikely(f->recs[index].flags & REC_PLACED))
+		home = settle_home(f->graph, index);
+	add_to_list(w, home_is_bound(home) ? list_of(f, home) : &f->spill,
+		    index, skip);
+}
+
+/* Which deque of a worker that may run it. */
+static unsigned deque_of(const struct frame *f, uint32_t index)
+{
+	uint8_t flags = f->recs[index].flags;
+
+	if (unlikely(flags & REC_PLACED) &&
+	    home_is_bound(settle_home(f->graph, index)))
+		return DEQUE_BOUND;
+	return flags & REC_CLASS;
+}
+
+static bool is_home(struct worker *w, struct frame *f, uint32_t index)
+{
+	const uint32_t *starts = f->graph->starts;
+	int node = w->executor->node;
+
+	if (w->sched->is_serial)
+		return true;
+	if (unlikely(planned_has_moved(f->graph)))
+		return home_node(planned_home(f, index)) == node;
+	return index >= starts[home_make(node, false)] &&
+	       index < starts[home_make(node, true) + 1];
+}
+
+void decide_push(struct worker *w, struct frame *f, uint32_t index,
+		 uint32_t skip)
+{
+	if (unlikely(f->recs[index].flags & REC_PLACED) &&
+	    !is_home(w, f, index))
+		add_to_list(w, list_of(f, planned_home(f, index)), index, skip);
+	else if (unlikely(!worker_push(w, deque_of(f, index),
+				       item_make(f, index, skip))))
+		decide_spill(w, f, index, skip);
+}
+
+/* The entry below; before it is taken, for pending may be the link. */
+static uint32_t list_below(struct frame *f, uint32_t entry)
+{
+	uint32_t index = entry >> 1;
+
+	return f->spill_next ? f->spill_next[index]
+			     : a_load(&f->recs[index].pending, relaxed);
+}
+
+/*
+ * Takes one entry; *below is what is left then. Whoever has the link is the
+ * only one that takes, so a head that is still there has not been away, and
+ * its link has not changed.
+ */
+static uint32_t take_entry(struct ready_list *l, uint32_t *below)
+{
+	/* [spill.take] the links; pairs with [spill.push]. */
+	uint32_t entry = a_load(&l->head, acquire);
+
+	do {
+		*below = list_below(l->frame, entry);
+		/* [spill.take] as above. */
+	} while (!a_cas(&l->head, &entry, *below, acquire, acquire));
+	return entry;
+}
+
+/* One entry into our own deque. True: there was room. */
+static bool push_entry(struct worker *w, struct frame *f, uint32_t entry)
+{
+	uint32_t index = entry >> 1, skip = entry & 1 ? ITEM_SKIP : 0;
+
+	if (!f->spill_next)
+		rec_rearm(&f->recs[index],
+			  graph_nr_in(f->graph, &f->recs[index], index));
+	if (worker_push(w, deque_of(f, index), item_make(f, index, skip)))
+		return true;
+	decide_spill(w, f, index, skip);
+	return false;
+}
+
+/* As many as there is room for now, and no more than that. */
+static void take_listed(struct worker *w, struct ready_list *l, uint32_t max)
+{
+	uint32_t entry, below = 0;
+	struct frame *f = l->frame;
+	bool has_room = true;
+
+	while (has_room && below != NO_SPILL && max--) {
+		entry = take_entry(l, &below);
+		has_room = push_entry(w, f, entry);
+	}
+	/* With the last entry the link went too, and maybe the frame. */
+	if (below != NO_SPILL)
+		send_list(w, l);
+}
+
+void decide_listed(struct worker *w, struct ready_list *l)
+{
+	const struct sched *s = w->sched;
+	bool is_thief = l->link.type == LINK_FRAME_PLANNED &&
+			home_node(l->home) != w->executor->node &&
+			!s->is_serial;
+
+	take_listed(w, l, !is_thief ? UINT32_MAX : !s->keeps_planned);
+}
+
+/* The task is the last to arrive at r: ready, or to be skipped. */
+void decide_arrived(struct worker *w, struct frame *f, uint32_t index,
+		    enum arrival a)
+{
+	struct rec *r = &f->recs[index];
+
+	if (a == ARRIVAL_EARLY)
+		return;
+	rec_rearm(r, graph_nr_in(f->graph, r, index));
+	decide_push(w, f, index, a == ARRIVAL_DEAD ? ITEM_SKIP : 0);
+}
+
+/* The instance of the next run may go, as far as we are concerned. */
+void decide_pass_token(struct worker *w, struct frame *f, uint32_t index)
+{
+	struct lkdf_graph *g = f->graph;
+	uint32_t to;
+
+	if (f->repeats) {
+		rec_arrive(&f->recs[index]);
+		return;
+	}
+	to = (f->index + graph_stride(g, f->recs[index].kind)) % g->nr_frames;
+	decide_arrived(w, &g->frames[to], index,
+		       rec_arrive(&g->frames[to].recs[index]));
+}
+
+void decide_pass_tokens(struct worker *w, struct frame *f)
+{
+	struct lkdf_graph *g = f->graph;
+	struct rec *r;
+	uint32_t i, to;
+
+	for (i = 0; i < g->nr_recs; i++) {
+		r = &f->recs[i];
+		if (!(r->flags & REC_TOKEN))
+			continue;
+		/* Our own arrival of the last repetition moves on. */
+		a_add(&r->pending, 1, relaxed);
+		to = (f->index + graph_stride(g, r->kind)) % g->nr_frames;
+		decide_arrived(w, &g->frames[to], i,
+			       rec_arrive(&g->frames[to].recs[i]));
+	}
+}
+
+static void arrive_dead(struct worker *w, struct frame *f, uint32_t index)
+{
+	struct rec *r = &f->recs[index];
+
+	if (r->nr_in == 1)
+		decide_push(w, f, index, ITEM_SKIP);
+	else
+		decide_arrived(w, f, index, rec_arrive_dead(r));
+}
+
+static void arrive_live(struct worker *w, struct frame *f, uint32_t index)
+{
+	struct rec *r = &f->recs[index];
+
+	if (r->nr_in == 1)
+		decide_push(w, f, index, 0);
+	else
+		decide_arrived(w, f, index, rec_arrive(r));
+}
+
+/*
+ * With data, an edge may keep two uses apart and nothing more; and what is read
+ * over it may be as bad as it was before the task.
+ */
+static bool is_dead(const struct frame *f, uint32_t from, uint32_t to,
+		    bool live)
+{
+	if (!f->graph->wiring)
+		return !live;
+	return (!live && values_pass_failure(f, from, to)) ||
+	       always_passes_error(f, from, to);
+}
+
+/* Without the count: the caller tells the frame. */
+void decide_task(struct worker *w, struct frame *f, uint32_t index, bool live)
+{
+	const uint32_t *succ;
+	uint32_t nr, i;
+
+	if (unlikely(!live && f->graph->wiring))
+		values_dead(f, index);
+	succ = graph_succ(f->graph, &f->recs[index], &nr);
+	for (i = 0; i < nr; i++) {
+		if (is_dead(f, index, succ[i], live))
+			arrive_dead(w, f, succ[i]);
+		else
+			arrive_live(w, f, succ[i]);
+	}
+	if (unlikely(!live && f->graph->wiring))
+		values_forget_untouched(f, index);
+	if (f->recs[index].flags & REC_TOKEN)
+		decide_pass_token(w, f, index);
+}
+
+void decide_and_tell(struct worker *w, struct frame *f, uint32_t index,
+		     bool live)
+{
+	decide_task(w, f, index, live);
+	frame_decided(w, f, 1);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * What follows from a task being decided, outside the hot loop: arrivals at
+ * its successors, the token for the next run, and where a ready task goes when
+ * no deque has room.
+ *
+ * Tasks in lists need no memory: they are linked through their own counters,
+ * which are idle while they are ready, and the list lies in a node's inbox
+ * while it has any.
+ */
+#ifndef RUN_DECIDE_H
+#define RUN_DECIDE_H
+
+#include "core/item.h"
+#include "run/frame.h"
+#include "sched/sched.h"
+
+/* A ready task of a frame; skip: ITEM_SKIP or 0. On a worker. */
+void decide_push(struct worker *w, struct frame *f, uint32_t index,
+		 uint32_t skip);
+
+/* No deque has room for it. */
+void decide_spill(struct worker *w, struct frame *f, uint32_t index,
+		  uint32_t skip);
+
+/*
+ * What waits in a list, as much as there is room for now; of what was planned
+ * for another node one task only.
+ */
+void decide_listed(struct worker *w, struct ready_list *l);
+
+/* What came of an arrival at the task: nothing, ready, or to be skipped. */
+void decide_arrived(struct worker *w, struct frame *f, uint32_t index,
+		    enum arrival a);
+
+/* The instance of the next run may go, as far as this one is concerned. */
+void decide_pass_token(struct worker *w, struct frame *f, uint32_t index);
+
+/* Gives the tokens of a call that repeated to the next frame. */
+void decide_pass_tokens(struct worker *w, struct frame *f);
+
+/* Tells successors and the next run; the caller tells the frame. */
+void decide_task(struct worker *w, struct frame *f, uint32_t index, bool live);
+
+/* The same and tells the frame. */
+void decide_and_tell(struct worker *w, struct frame *f, uint32_t index,
+		     bool live);
+
+#endif

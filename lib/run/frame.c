@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "run/frame.h"
+
+#include "base/err.h"
+#include "base/futex.h"
+#include "core/runtime.h"
+#include "run/decide.h"
+#include "run/planned.h"
+#include "run/sources.h"
+#include "scope/deadline.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+static void wait_for_frame(struct lkdf_graph *g, struct frame *f)
+{
+	uint32_t ended;
+
+	/* [graph.c] before we look at the frame; pairs with [graph.b]. */
+	a_add(&g->nr_waiters, 1, seq_cst);
+	for (;;) {
+		ended = a_load(&g->nr_ended, seq_cst);
+		/* [graph.d] after nr_waiters; pairs with [graph.a]. */
+		if (!a_load(&f->is_busy, seq_cst))
+			break;
+		deadline_sleep(g->rt, &g->nr_ended, ended, -1);
+	}
+	a_sub(&g->nr_waiters, 1, relaxed);
+}
+
+/* Under the graph's lock unless NULL: all are busy and we may not wait. */
+static struct frame *take_frame(struct lkdf_graph *g, bool may_wait)
+{
+	struct frame *f;
+
+	pthread_mutex_lock(&g->lock);
+	for (;;) {
+		f = &g->frames[g->nr_runs % g->nr_frames];
+		/* [frame.free] the last run's end; pairs with [graph.a]. */
+		if (!a_load(&f->is_busy, acquire))
+			break;
+		pthread_mutex_unlock(&g->lock);
+		if (!may_wait)
+			return NULL;
+		wait_for_frame(g, f);
+		pthread_mutex_lock(&g->lock);
+	}
+	return f;
+}
+
+static void init_run(struct frame *f, struct lkdf_scope *s,
+		     const struct lkdf_run *r)
+{
+	f->scope = s;
+	f->arg = r->arg;
+	f->times = r->times ? r->times : r->until ? UINT64_MAX : 1;
+	f->until = r->until;
+	f->until_arg = r->u;
+	f->repeats = f->times > 1;
+	f->seq = a_add(&f->graph->next_seq, 1, relaxed);
+	a_store(&f->first_err, 0, relaxed);
+	a_store(&f->failure, NULL, relaxed);
+	a_store(&f->nr_failed, 0, relaxed);
+	a_store(&f->nr_skipped, 0, relaxed);
+	a_store(&f->nr_cancelled, 0, relaxed);
+	a_store(&f->is_late, 0, relaxed);
+	f->done = (struct lkdf_event){ 0 };
+}
+
+/* s may be the run's own, see deadline.h. */
+static void leave_scope(struct lkdf_scope *s)
+{
+	scope_leave(s->is_own ? deadline_leave(s) : s, 1);
+}
+
+/* What the run holds until its end; undone by let_go(). */
+static int hold(struct lkdf_graph *g, const struct lkdf_run *r,
+		struct lkdf_scope **s, struct lkdf_event *done)
+{
+	bool may_wait = scope_may_wait() && !(r->flags & LKDF_RUN_NOWAIT);
+	int rc = scope_enter(*s, 1, may_wait);
+
+	if (rc)
+		return rc;
+	if (r->deadline_ns)
+		rc = deadline_create(*s, r->deadline_ns, s);
+	if (!rc && done)
+		rc = event_create(g->rt, runtime_executor(g->rt), 1, 2, done);
+	if (rc)
+		leave_scope(*s);
+	else
+		graph_get(g);
+	return rc;
+}
+
+static void let_go(struct lkdf_graph *g, struct lkdf_scope *s,
+		   struct lkdf_event *done)
+{
+	if (done) {
+		event_put(*done);
+		event_put(*done);
+	}
+	leave_scope(s);
+	graph_put(g);
+}
+
+static void note_begin(struct frame *f, struct executor *ex)
+{
+	if (ex)
+		trace_event(ex->ring, EVENT_RUN_BEGIN, f->slot, f->seq);
+	else
+		trace_event_outside(trace_outside(&f->graph->rt->trace),
+				    EVENT_RUN_BEGIN, f->slot, f->seq);
+}
+
+/* w is NULL where an empty graph ends at once. */
+static void note_end(struct frame *f, struct worker *w, int error)
+{
+	struct trace_ring *outside = trace_outside(&f->graph->rt->trace);
+
+	if (w) {
+		counter_add(w->executor->counters, COUNTER_RUNS, 1);
+		trace_event(w->executor->ring, EVENT_RUN_END, f->slot,
+			    (uint64_t)-error);
+	} else {
+		trace_count_outside(outside, COUNTER_RUNS, 1);
+		trace_event_outside(outside, EVENT_RUN_END, f->slot,
+				    (uint64_t)-error);
+	}
+}
+
+/* The frame is nobody's any more. */
+static void set_free(struct frame *f)
+{
+	struct lkdf_graph *g = f->graph;
+
+	/* [graph.a] the run's end; pairs with [graph.d], [frame.free]. */
+	a_store(&f->is_busy, 0, seq_cst);
+	/* [graph.b] after is_busy; pairs with [graph.c]. */
+	if (a_load(&g->nr_waiters, seq_cst)) {
+		a_add(&g->nr_ended, 1, seq_cst);
+		futex_wake(&g->nr_ended, INT_MAX);
+	}
+}
+
+/*
+ * Under the graph's lock, so that runs take their places in the order in which
+ * they take frames. 1: it may start; 0: it starts by itself; or why not.
+ */
+static int enter(struct frame *f, struct executor *ex)
+{
+	int rc;
+
+	a_store(&f->is_busy, 1, relaxed);
+	note_begin(f, ex);
+	/* No executor: what this lets in does not run under our lock. */
+	rc = f->graph->wiring ? values_enter(NULL, f) : 1;
+	if (rc < 0) {
+		note_end(f, NULL, rc);
+		set_free(f);
+	}
+	return rc;
+}
+
+static void begin(struct frame *f, struct executor *ex)
+{
+	if (f->graph->wiring)
+		values_begin(f);
+	if (f->graph->nr_tasks)
+		sources_start(f->graph->rt, NULL, f);
+	else
+		frame_end(ex ? ex->worker : NULL, f);
+}
+
+int frame_start(struct lkdf_graph *g, struct lkdf_scope *s,
+		const struct lkdf_run *r, struct lkdf_event *done)
+{
+	struct executor *ex = runtime_executor(g->rt);
+	bool may_wait = !ex && !(r->flags & LKDF_RUN_NOWAIT);
+	struct lkdf_event event;
+	struct frame *f;
+	int rc;
+
+	rc = g->wiring ? values_prepare(g) : 0;
+	if (!rc)
+		rc = hold(g, r, &s, done ? &event : NULL);
+	if (rc)
+		return rc;
+	f = take_frame(g, may_wait);
+	if (!f) {
+		let_go(g, s, done ? &event : NULL);
+		return err(-EAGAIN, "graph %s: %u runs are under way", g->name,
+			   g->nr_frames);
+	}
+	init_run(f, s, r);
+	if (done)
+		f->done = event;
+	rc = enter(f, ex);
+	g->nr_runs += rc >= 0;
+	pthread_mutex_unlock(&g->lock);
+	if (rc < 0) {
+		let_go(g, s, done ? &event : NULL);
+		return rc;
+	}
+	if (done)
+		*done = event;
+	if (rc)
+		begin(f, ex);
+	sched_drain(&g->rt->sched);
+	return 0;
+}
+
+void frame_fail(struct frame *f, uint32_t task, int error, const char *why,
+		int worker)
+{
+	struct lkdf_error e = {
+		.seq = f->seq,
+		.worker = worker,
+		.nr_failed = 1,
+	};
+	bool is_always = f->recs[task].kind->flags & LKDF_ALWAYS;
+	struct failure *failure, *none = NULL;
+	int32_t zero = 0;
+
+	task = graph_number(f->graph, task);
+	e.id = (int32_t)task;
+	error = e.err = failure_errno(error);
+	a_add(&f->nr_failed, 1, relaxed);
+	runtime_note_error(f->graph->rt, worker, error, task);
+	if (!a_cas(&f->first_err, &zero, error, relaxed, relaxed))
+		return;
+	if (is_always && frame_cancelled(f))
+		a_store(&f->is_late, 1, relaxed);
+	snprintf(e.graph, sizeof(e.graph), "%s", f->graph->name);
+	graph_task_name(f->graph, task, e.task, sizeof(e.task));
+	snprintf(e.why, sizeof(e.why), "%s: %s", e.task,
+		 why && why[0] ? why : strerror(-error));
+	failure = failure_create(&e);
+	/* [frame.fail] pairs with [frame.decided]. */
+	if (!a_cas(&f->failure, &none, failure, release, relaxed))
+		failure_put(failure, &f->graph->rt->log);
+}
+
+/*
+ * The cancel came first: what a task that runs always has made of it is told to
+ * the log, and counts.
+ */
+static void forget_late(struct frame *f)
+{
+	failure_put(a_load(&f->failure, relaxed), &f->graph->rt->log);
+	a_store(&f->failure, NULL, relaxed);
+	a_store(&f->first_err, 0, relaxed);
+}
+
+/* The counts and the error of one repetition, upwards. */
+static int report(struct frame *f)
+{
+	uint32_t nr_skipped = a_load(&f->nr_skipped, relaxed);
+	uint32_t nr_cancelled = a_load(&f->nr_cancelled, relaxed);
+	struct failure *failure;
+	int rc;
+
+	if (unlikely(a_load(&f->is_late, relaxed)) && nr_cancelled)
+		forget_late(f);
+	failure = a_load(&f->failure, relaxed);
+	rc = a_load(&f->first_err, relaxed);
+	if (failure) {
+		failure->error.nr_failed = a_load(&f->nr_failed, relaxed);
+		failure->error.nr_skipped = nr_skipped;
+		failure->error.nr_cancelled = nr_cancelled;
+	}
+	if (rc)
+		scope_fail(f->scope, rc, failure);
+	if (rc || nr_skipped || nr_cancelled)
+		scope_count(f->scope, a_load(&f->nr_failed, relaxed),
+			    nr_skipped, nr_cancelled);
+	if (!rc && nr_cancelled)
+		rc = frame_cancelled(f);
+	return rc;
+}
+
+/* Its own deadline is over, of which the user's scope does not know. */
+static struct failure *tell_late(struct frame *f)
+{
+	struct lkdf_error e = {
+		.seq = f->seq,
+		.err = -ETIME,
+		.id = -1,
+		.worker = -1,
+		.nr_cancelled = a_load(&f->nr_cancelled, relaxed),
+	};
+	struct failure *failure;
+
+	snprintf(e.graph, sizeof(e.graph), "%s", f->graph->name);
+	snprintf(e.why, sizeof(e.why), "graph %s: the run's deadline is over",
+		 e.graph);
+	failure = failure_create(&e);
+	scope_fail(f->scope, -ETIME, failure);
+	return failure;
+}
+
+/* After the run has let go of it the frame may be anybody's. */
+static void free_frame(struct worker *w, struct frame *f, int error)
+{
+	struct failure *failure = a_load(&f->failure, relaxed);
+	struct lkdf_graph *g = f->graph;
+	struct lkdf_scope *s = f->scope;
+	struct lkdf_event done = f->done;
+	struct lkdf *rt = g->rt;
+
+	if (error && !failure && deadline_hit(s))
+		failure = tell_late(f);
+
+	if (g->wiring)
+		values_leave(w ? w->executor : NULL, f, error, failure);
+	if (g->has_tokens && f->repeats)
+		decide_pass_tokens(w, f);
+	a_store(&f->failure, NULL, relaxed);
+	note_end(f, w, error);
+	set_free(f);
+	graph_put(g);
+	leave_scope(s);
+	/* The event last: who waits for it may close the runtime. */
+	if (done.slot)
+		event_finish(done, error, failure);
+	failure_put(failure, &rt->log);
+}
+
+/* Is there another repetition? A cancelled one is an error. */
+static bool goes_on(struct frame *f, int *error)
+{
+	if (*error || --f->times == 0)
+		return false;
+	if (f->until && f->until(f->until_arg))
+		return false;
+	*error = frame_cancelled(f);
+	return !*error;
+}
+
+/* Between two repetitions. True: the next one may start now. */
+static bool pass_on(struct worker *w, struct frame *f)
+{
+	struct executor *ex = w ? w->executor : NULL;
+
+	if (!f->graph->wiring)
+		return true;
+	/* Tasks of the next call may wait for our tokens, with the data. */
+	if (!values_are_wanted(f) || f->graph->has_tokens) {
+		values_count(f);
+		return true;
+	}
+	values_leave(ex, f, 0, NULL);
+	if (values_enter(ex, f) == 0)
+		return false;
+	values_begin(f);
+	return true;
+}
+
+void frame_end(struct worker *w, struct frame *f)
+{
+	int rc;
+
+	if (f->graph->solo.is_possible)
+		sources_end(w, f);
+	do {
+		if (f->graph->planned)
+			planned_end(f);
+		rc = report(f);
+		if (!goes_on(f, &rc)) {
+			free_frame(w, f, rc);
+			return;
+		}
+		f->seq = a_add(&f->graph->next_seq, 1, relaxed);
+		/* An empty graph has nobody to come back here. */
+	} while (!f->graph->nr_tasks);
+	if (pass_on(w, f))
+		sources_start(f->graph->rt, w, f);
+}

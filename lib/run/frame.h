@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * A frame is one run in flight: a full copy of the graph's records, counters
+ * included, and what differs from run to run. Runs take frames in a ring, so
+ * run r is always in frame r % nr_frames and each task of run r knows where
+ * its instance of run r + 1 waits for it.
+ *
+ *	FREE -> BUSY -> FREE, by frame_start() and frame_end()
+ */
+#ifndef RUN_FRAME_H
+#define RUN_FRAME_H
+
+#include "base/lock.h"
+#include "graph/graph.h"
+#include "run/guard.h"
+#include "run/values.h"
+#include "sched/inbox.h"
+#include "scope/event.h"
+#include "scope/scope.h"
+
+#include <errno.h>
+
+struct failure;
+struct io_req;
+struct planned_part;
+struct worker;
+
+/* Sources a worker takes at a time. */
+#define SOURCE_CHUNK 64
+
+#define NO_SPILL UINT32_MAX
+
+/* What a link that comes out of an inbox is. */
+enum link_type {
+	LINK_TASK,
+	LINK_TASK_DONE, /* a frame's, completed outside a worker */
+	LINK_FRAME_START,
+	LINK_FRAME_READY,
+	LINK_COMBINE, /* copies of a reduction */
+	LINK_FRAME_PLANNED = LINK_PLANNED, /* ready ones of one node */
+};
+
+/*
+ * Ready tasks of a frame on their way to a worker: those no deque had room
+ * for, or those of one node. They are linked by numbers, in their counters.
+ */
+struct ready_list {
+	/* In one inbox or deque at most, while the list is not empty. */
+	_Alignas(CACHE_LINE) struct link link;
+	_Atomic(uint32_t) head; /* task << 1 | skip */
+
+	/* Set at seal, constant afterwards. */
+	uint16_t home; /* HOME_NONE: of those without room */
+	struct frame *frame;
+};
+
+struct frame {
+	/* In one inbox or deque at most, from start to the last source. */
+	struct link start;
+
+	/* Set at seal, constant afterwards. */
+	struct lkdf_graph *graph;
+	struct rec *recs;
+	uint32_t *spill_next; /* NULL: pending links spilled tasks */
+	uint32_t slot; /* in the runtime's table of frames */
+	uint32_t item; /* what all its items have in common */
+	uint32_t index; /* in the graph's ring */
+
+	/* Set by frame_start(), constant during the run. */
+	struct lkdf_scope *scope;
+	const void *arg;
+	uint64_t times;
+	bool (*until)(void *u);
+	void *until_arg;
+	struct lkdf_event done; /* slot NULL: not wanted */
+	bool repeats; /* times or until */
+
+	/* Whoever handles start, or ends the run: one at a time. */
+	uint32_t next_source;
+	uint64_t seq;
+	struct solo_run solo; /* where that is possible */
+	bool is_static; /* by the static order; next_source is the step */
+	struct guard guard; /* the same, and others may take it */
+
+	/* Any worker. */
+	_Alignas(CACHE_LINE) _Atomic(uint32_t) remaining; /* undecided */
+	_Atomic(uint32_t) is_busy;
+
+	/* Any worker. */
+	struct ready_list spill;
+	struct ready_list *placed; /* two a node, by home; NULL: no places */
+
+	struct planned_part *planned; /* by node; NULL: it is not */
+
+	/* Under lock: operations done before their tasks, see io_chain.h. */
+	struct lock ahead_lock;
+	struct io_req *ahead;
+
+	/* See there; nothing in it without data uses. */
+	struct values values;
+
+	/* Any worker, on errors only. */
+	_Atomic(int32_t) first_err;
+	_Atomic(struct failure *) failure;
+	_Atomic(uint32_t) nr_failed, nr_skipped, nr_cancelled;
+	_Atomic(uint32_t) is_late; /* failed first after the cancel */
+};
+
+/* Takes the next frame and starts. See lkdf_graph_run(). */
+int frame_start(struct lkdf_graph *g, struct lkdf_scope *s,
+		const struct lkdf_run *r, struct lkdf_event *done);
+
+/* A task of the frame failed. why may be NULL. */
+void frame_fail(struct frame *f, uint32_t task, int error, const char *why,
+		int worker);
+
+/* The run's last task is decided. Next repetition or the end. */
+void frame_end(struct worker *w, struct frame *f);
+
+/* nr tasks are decided; ends the run with the last one. */
+static inline void frame_decided(struct worker *w, struct frame *f, uint32_t nr)
+{
+	/* [frame.decided] what the tasks did; pairs with itself. */
+	if (a_sub(&f->remaining, nr, acq_rel) == nr)
+		frame_end(w, f);
+}
+
+/* 0, or why this run's tasks do not start any more. */
+static inline int frame_cancelled(const struct frame *f)
+{
+	return scope_cancelled(f->scope);
+}
+
+/* Why a task of this run failed, was skipped or cancelled. */
+static inline int frame_error(const struct frame *f)
+{
+	int rc = a_load(&f->first_err, relaxed);
+
+	if (!rc)
+		rc = frame_cancelled(f);
+	return rc ? rc : -ECANCELED;
+}
+
+#endif

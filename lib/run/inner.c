@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "run/inner.h"
+
+#include "base/err.h"
+#include "core/runtime.h"
+#include "graph/wire.h"
+#include "mem/heap.h"
+#include "run/always.h"
+#include "run/frame.h"
+#include "task/task.h"
+#include "task/uses.h"
+
+#include <errno.h>
+#include <string.h>
+
+static struct domain *domains_of(struct claim *c)
+{
+	return (struct domain *)&c->use[c->nr];
+}
+
+static void free_inner(struct claim *c)
+{
+	struct domain *d = domains_of(c);
+	struct lkdf *rt = c->rt;
+	unsigned i;
+
+	for (i = 0; i < c->nr; i++) {
+		uses_free_below(rt, &c->use[i]);
+		failure_put(a_load(&d[i].whole.failure, relaxed), &rt->log);
+	}
+	failure_put(c->failure, &rt->log);
+	heap_free(rt->heap, heap_thread_cache(rt->heap), c);
+}
+
+/* It has its tokens. */
+static void ready(struct executor *ex, struct claim *c)
+{
+	task_start(c->rt, ex, c->holder);
+}
+
+static const struct claim_ops ops = { ready, free_inner };
+
+static uint8_t turn_of(uint8_t mode)
+{
+	if (mode & LKDF_REDUCE)
+		return TURN_REDUCE;
+	return mode & (LKDF_WRITE | LKDF_COMMUTE) ? TURN_WRITE : TURN_READ;
+}
+
+/* It goes, alone; nobody will wait behind it. */
+static void init_use(struct claim *c, unsigned i, const struct frame *f,
+		     const struct wire_use *from)
+{
+	const struct wire_var *v = wire_var(f->graph->wiring, from->var);
+	struct domain *d = &domains_of(c)[i];
+	struct use *u = &c->use[i];
+
+	domain_init(d, c->rt, v->data, NULL);
+	if (v->is_brief)
+		d->bytes = f->values.var[from->var].bytes;
+	a_store(&d->whole.active, VAR_OPEN + 1, relaxed);
+	u->domain = d;
+	u->var = &d->whole;
+	u->part = v->part;
+	u->mode = from->mode;
+	u->turn = turn_of(from->mode);
+	u->flags = uses_flags(from->mode);
+	if (u->flags & USE_WEAK)
+		u->flags ^= USE_WEAK | USE_UNSEEN;
+	u->is_granted = true;
+	if (!(from->flags & WIRE_TOKEN))
+		return;
+	u->domain = v->token;
+	u->var = &v->token->whole;
+	u->turn = TURN_COMMUTE;
+	c->has_commute = true;
+	/* It leaves the var as if it had been in its queue. */
+	a_add(&u->var->active, 1, relaxed);
+}
+
+static void init_claim(struct claim *c, struct task *t,
+		       const struct wire_use *first, unsigned nr)
+{
+	const struct wiring *w = t->frame->graph->wiring;
+	struct use **end = &c->first;
+	uint32_t nr_in = 1;
+	unsigned i;
+
+	c->nr = c->nr_all = (uint16_t)nr;
+	c->ops = &ops;
+	c->holder = t;
+	c->rt = t->kind->rt;
+	for (i = 0; i < nr; i++) {
+		init_use(c, i, t->frame, &first[i]);
+		if (first[i].mode & LKDF_WEAK)
+			always_open(t, i, c->use[i].domain);
+		c->use[i].stands_for =
+			(uint16_t)(wire_main(w, &first[i]) - first);
+		if (c->use[i].stands_for != i)
+			continue;
+		*end = &c->use[i];
+		end = &c->use[i].after;
+		nr_in++;
+	}
+	a_store(&c->nr_in, nr_in, relaxed);
+}
+
+static unsigned count_uses(const struct frame *f, uint32_t index,
+			   const struct wire_use **first)
+{
+	const struct wire_use *end;
+
+	if (!f->graph->wiring)
+		return 0;
+	*first = wire_uses(f->graph->wiring, index, &end);
+	return (unsigned)(end - *first);
+}
+
+/* Bytes of LKDF_DATA_ONCE come after its tokens. */
+static void note_bytes(struct task *t)
+{
+	const struct wiring *w = t->frame->graph->wiring;
+	const struct wire_use *first, *end;
+	struct claim *c = t->claim;
+	unsigned i;
+
+	first = wire_uses(w, t->index, &end);
+	for (i = 0; c->has_commute && i < c->nr; i++)
+		if (wire_var(w, first[i].var)->is_brief)
+			c->use[i].domain->bytes =
+				t->frame->values.var[first[i].var].bytes;
+}
+
+int inner_open(struct task *t)
+{
+	const struct wire_use *first;
+	unsigned nr = count_uses(t->frame, t->index, &first);
+	struct heap *h = t->kind->rt->heap;
+	struct claim *c;
+	size_t size;
+
+	if (t->link.flags & TASK_HAS_DATA)
+		note_bytes(t);
+	if (t->link.flags & TASK_HAS_DATA || !nr)
+		return 0;
+	size = sizeof(*c) + nr * (sizeof(c->use[0]) + sizeof(struct domain));
+	c = heap_new(h, heap_thread_cache(h), size);
+	if (!c)
+		return err(-ENOMEM, "task: no memory for %u uses", nr);
+	memset((void *)c, 0, size);
+	init_claim(c, t, first, nr);
+	t->claim = c;
+	t->link.flags |= TASK_HAS_DATA;
+	return 0;
+}
+
+int inner_open_ctx(struct lkdf_ctx *c)
+{
+	const struct wire_use *first;
+	struct task *t;
+
+	if (!count_uses(c->frame, c->index, &first))
+		return 0;
+	t = task_of_ctx(c);
+	return t ? inner_open(t) : -ENOMEM;
+}
+
+int inner_enter(struct executor *ex, struct task *t)
+{
+	int rc = t->kind->commutes ? inner_open(t) : 1;
+
+	return rc ? rc : claim_take(ex, t->claim);
+}
+
+int inner_begin(const struct task *t, struct failure **failure)
+{
+	const struct use *u;
+	int error = 0;
+
+	if (t->kind->flags & LKDF_ALWAYS)
+		return 0;
+	for (u = t->claim->first; u && !error; u = u->after)
+		if (u->turn == TURN_COMMUTE)
+			error = uses_error(u, failure);
+	return -error;
+}
+
+bool inner_may_touch(struct lkdf_ctx *c, unsigned use)
+{
+	struct use *u = c->task ? uses_of(c->task, use) : NULL;
+	const struct wire_use *first;
+
+	count_uses(c->frame, c->index, &first);
+	if (wire_main(c->frame->graph->wiring, &first[use])->mode & LKDF_WEAK ||
+	    (u && u->is_given))
+		return false;
+	if (u && u->below)
+		domain_combine(u->below);
+	return true;
+}
+
+/* What the children of weak uses have not written, though they should have. */
+static int error_below(struct task *t, struct failure **failure)
+{
+	struct use *u;
+	int error = 0;
+
+	for (u = t->claim->first; u && !error; u = u->after) {
+		if (!(u->mode & LKDF_WEAK) || !u->below)
+			continue;
+		domain_combine(u->below);
+		error = var_error(u->below, &u->below->whole, failure);
+	}
+	return error;
+}
+
+int inner_end(struct task *t, int error)
+{
+	struct failure *failure = NULL;
+
+	if (t->link.flags & TASK_HAS_DATA && !error) {
+		error = error_below(t, &failure);
+		if (error) {
+			a_store(&t->child_err, error, relaxed);
+			t->child_failure = failure_get(failure);
+		}
+	}
+	always_end(t);
+	return error;
+}

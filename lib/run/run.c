@@ -1,0 +1,465 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "run/run.h"
+
+#include "base/err.h"
+#include "core/runtime.h"
+#include "data/data.h"
+#include "data/facts.h"
+#include "io/io_far.h"
+#include "io/io_ring.h"
+#include "run/brief_call.h"
+#include "run/burst.h"
+#include "run/decide.h"
+#include "run/planned.h"
+#include "run/sources.h"
+#include "run/static_run.h"
+#include "sched/keep.h"
+#include "sched/tick.h"
+#include "scope/deadline.h"
+#include "task/kind.h"
+#include "task/task.h"
+
+#include <errno.h>
+
+/* What before() says. */
+enum before {
+	BEFORE_RUN,
+	BEFORE_TIME, /* run it and say how long it took */
+	BEFORE_TAKEN, /* it is somebody else's now, or decided */
+};
+
+static void enter_placed(struct burst *b, struct frame *f)
+{
+	const uint32_t *starts = f->graph->starts;
+	int node = b->w->executor->node;
+
+	b->home_first = starts[home_make(node, false)];
+	b->nr_home = starts[home_make(node, true) + 1] - b->home_first;
+	/* Where bytes have moved, see planned_home(). */
+	if (unlikely(planned_has_moved(f->graph)))
+		b->nr_home = 0;
+	if (unlikely(b->w->sched->is_serial)) {
+		b->home_first = 0;
+		b->nr_home = UINT32_MAX;
+	}
+}
+
+/* Worth a cache, which takes a page or two. */
+static void enter_quick(struct burst *b, struct frame *f)
+{
+	struct executor *ex = b->w->executor;
+
+	if (unlikely(!ex->cache))
+		ex->cache = heap_thread_keep(b->rt->heap, &ex->record);
+	if (likely(ex->cache && b->ctx.bytes))
+		b->quick = f->values.brief_task;
+}
+
+static void enter_frame(struct burst *b, struct frame *f)
+{
+	burst_flush(b);
+	b->f = f;
+	b->recs = f->recs;
+	b->graph = f->graph;
+	b->slot = f->slot;
+	b->ctx.frame = f;
+	b->hindered = burst_hindered(f);
+	b->quick = NULL;
+	if (f->values.brief_task)
+		enter_quick(b, f);
+	if (unlikely(f->placed))
+		enter_placed(b, f);
+}
+
+/* Everything that is not the plain case; once per task at most. */
+static enum before before(struct burst *b, uint32_t index)
+{
+	struct lkdf_kind *k = b->recs[index].kind;
+	uint32_t slow = a_load(&k->slow, relaxed);
+	bool is_short = !(slow & ~SLOW_BUT_SHORT);
+	struct worker *w = b->w;
+
+	if (a_load(&w->attn, relaxed) & ATTN_LOOK) {
+		/* [run.look] the news; pairs with [sched.look]. */
+		a_and(&w->attn, ~ATTN_LOOK, seq_cst);
+		b->hindered = burst_hindered(b->f);
+	}
+	if (b->hindered && burst_hinder(b, index))
+		return BEFORE_TAKEN;
+	if (slow & SLOW_GENERAL) {
+		burst_start(b, index);
+		return BEFORE_TAKEN;
+	}
+	if (!is_short || worker_has_private(w))
+		worker_offer(w, is_short, a_load(&k->body_ticks, relaxed));
+	return slow ? BEFORE_TIME : BEFORE_RUN;
+}
+
+/* Somebody who asks in vain is put off until there is something to share. */
+static inline __attribute__((always_inline)) bool
+needs_look(struct burst *b, struct lkdf_kind *k)
+{
+	uint32_t attn = a_load(&b->w->attn, relaxed);
+	uint32_t slow = a_load(&k->slow, relaxed);
+
+	if (likely(!(attn | slow | b->hindered)))
+		return false;
+	if (unlikely(attn & ATTN_CLOCK)) {
+		attn = worker_look(b->w, !(slow & ~SLOW_BUT_SHORT));
+		if (!(attn | slow | b->hindered))
+			return false;
+	}
+	if (attn != ATTN_WANT || slow || b->hindered ||
+	    worker_has_private(b->w))
+		return true;
+	worker_put_off(b->w);
+	return false;
+}
+
+/* Of a class of its own, or with a node of its own. Returns as below. */
+static __attribute__((noinline)) uint32_t push_special(struct burst *b,
+						       const struct rec *m,
+						       uint32_t index,
+						       uint32_t next)
+{
+	if (next == NO_TASK && (m->flags & REC_CLASS) == CLASS_NORMAL &&
+	    index - b->home_first < b->nr_home)
+		return index;
+	decide_push(b->w, b->f, index, 0);
+	return next;
+}
+
+/* A successor is ready: the first NORMAL one is next, others are pushed. */
+static inline __attribute__((always_inline)) uint32_t
+take_or_push(struct burst *b, const struct rec *m, uint32_t index,
+	     uint32_t next)
+{
+	if (unlikely((m->flags & (REC_CLASS | REC_PLACED)) != CLASS_NORMAL))
+		return push_special(b, m, index, next);
+	if (next == NO_TASK)
+		return index;
+	if (unlikely(!worker_push(b->w, CLASS_NORMAL,
+				  item_make(b->f, index, 0))))
+		decide_spill(b->w, b->f, index, 0);
+	return next;
+}
+
+/* What is special in a run, constant where run_chain() is inlined. */
+enum {
+	CHAIN_TOKENS = 1, /* the graph has some */
+	CHAIN_ALONE = 2, /* there is one worker */
+	CHAIN_QUICK = 4, /* some tasks are, see struct brief_task */
+};
+
+/* Live arrivals at all successors of r. Returns the one to run next. */
+static inline __attribute__((always_inline)) uint32_t
+fire(struct burst *b, struct rec *recs, const struct rec *r, const int chain)
+{
+	uint32_t next = NO_TASK, nr, i;
+	const uint32_t *succ = graph_succ(b->graph, r, &nr);
+	enum arrival a;
+	struct rec *m;
+
+	for (i = 0; i < nr; i++) {
+		m = &recs[succ[i]];
+		if (m->nr_in != 1) {
+			a = chain & CHAIN_ALONE ? rec_arrive_alone(m)
+						: rec_arrive(m);
+			if (a == ARRIVAL_EARLY)
+				continue;
+			rec_rearm(m, graph_nr_in(b->graph, m, succ[i]));
+			if (unlikely(a == ARRIVAL_DEAD)) {
+				decide_push(b->w, b->f, succ[i], ITEM_SKIP);
+				continue;
+			}
+		}
+		next = take_or_push(b, m, succ[i], next);
+	}
+	return next;
+}
+
+/* The body. *is_quick: brief_called() comes after it. */
+static inline __attribute__((always_inline)) int
+call(struct burst *b, const struct rec *r, enum before how, const int chain,
+     bool *is_quick)
+{
+	struct lkdf_kind *k = r->kind;
+	struct lkdf_ctx *c = &b->ctx;
+	const struct brief_task *t;
+
+	*is_quick = false;
+	if (unlikely(how == BEFORE_TIME))
+		return kind_call_timed(k, c, k->fn, r->arg);
+	if (chain & CHAIN_QUICK) {
+		t = &b->quick[c->index];
+		*is_quick = likely(t->nr);
+		if (*is_quick)
+			return brief_call(c, t, k->body, r->arg);
+	}
+	return k->fn(c, r->arg);
+}
+
+/*
+ * The hot loop: a task, its arrivals at the successors, one of them inline,
+ * and when there is none the next of the same frame from our own deque.
+ * Returns an item that is for somebody else, or 0.
+ */
+static inline __attribute__((always_inline)) uint64_t
+run_chain(struct burst *b, uint32_t index, const int chain)
+{
+	const uint32_t plain_item = (uint32_t)item_make(b->f, 0, 0);
+	struct rec *recs = b->recs, *r;
+	struct worker *w = b->w;
+	struct lkdf_ctx *c = &b->ctx;
+	uint32_t nr_decided = 0;
+	struct lkdf_kind *k;
+	enum before how;
+	bool is_quick, is_away = false;
+	uint64_t item = 0;
+	int rc;
+
+	for (;;) {
+		r = &recs[index];
+		k = r->kind;
+		c->index = index;
+		how = BEFORE_RUN;
+		if (unlikely(needs_look(b, k))) {
+			how = before(b, index);
+			is_away = how == BEFORE_TAKEN;
+			if (is_away)
+				break;
+		}
+		rc = call(b, r, how, chain, &is_quick);
+		is_away = unlikely((rc | c->after) < 0) &&
+			  !burst_after(b, index, rc);
+		if (unlikely(is_away))
+			break;
+		if (is_quick)
+			brief_called(c, &b->quick[c->index]);
+		nr_decided++;
+		index = fire(b, recs, r, chain);
+		if (chain & CHAIN_TOKENS && r->flags & REC_TOKEN)
+			decide_pass_token(w, b->f, (uint32_t)(r - recs));
+		if (index != NO_TASK)
+			continue;
+		if (worker_should_look(w) || w->other_classes ||
+		    !deque_pop(&w->deque[CLASS_NORMAL], &item))
+			break;
+		w->nr_picks++;
+		index = item_index(item);
+		if (unlikely((uint32_t)item != plain_item))
+			break;
+		item = 0;
+	}
+	b->nr_decided += nr_decided;
+	burst_count(b, nr_decided);
+	/* Somebody else may decide it and end the run. */
+	if (is_away)
+		burst_leave_frame(b);
+	return item;
+}
+
+/* A line on, and a chain of tasks takes a third longer. */
+#define HOT_LOOP __attribute__((noinline, aligned(CACHE_LINE)))
+
+static HOT_LOOP uint64_t run_plain(struct burst *b, uint32_t index)
+{
+	return run_chain(b, index, 0);
+}
+
+static HOT_LOOP uint64_t run_alone(struct burst *b, uint32_t index)
+{
+	return run_chain(b, index, CHAIN_ALONE);
+}
+
+static HOT_LOOP uint64_t run_tokens(struct burst *b, uint32_t index)
+{
+	return run_chain(b, index, CHAIN_TOKENS);
+}
+
+static HOT_LOOP uint64_t run_quick(struct burst *b, uint32_t index)
+{
+	return run_chain(b, index, CHAIN_QUICK);
+}
+
+static HOT_LOOP uint64_t run_quick_alone(struct burst *b, uint32_t index)
+{
+	return run_chain(b, index, CHAIN_QUICK | CHAIN_ALONE);
+}
+
+/* Returns an item that was taken and is to be run next, or 0. */
+static uint64_t run_item(struct burst *b, uint64_t item)
+{
+	uint32_t index = item_index(item);
+
+	if (b->slot != item_slot(item))
+		enter_frame(b, runtime_frame(b->rt, item_slot(item)));
+	if (unlikely(item & ITEM_SKIP))
+		burst_dead(b, index);
+	else if (unlikely(b->graph->has_tokens))
+		return run_tokens(b, index);
+	else if (worker_is_alone(b->w))
+		return b->quick ? run_quick_alone(b, index)
+				: run_alone(b, index);
+	else
+		return b->quick ? run_quick(b, index) : run_plain(b, index);
+	return 0;
+}
+
+static __attribute__((noinline)) void look_around(struct worker *w,
+						  struct lkdf_kind *k)
+{
+	if (worker_has_clock(w))
+		worker_look(w, !(a_load(&k->slow, relaxed) & ~SLOW_BUT_SHORT));
+	if (worker_is_wanted(w) && worker_has_private(w))
+		worker_offer(w, false, 0);
+}
+
+/* A task that is private; NULL: it may be something else. */
+static inline const struct task *task_at(const struct deque *d, uint32_t at)
+{
+	uint64_t item = deque_at(d, at);
+
+	if (item & ITEM_OF_FRAME || LINK_TYPE(item) != LINK_TASK)
+		return NULL;
+	return task_of(link_of_item(item));
+}
+
+/*
+ * What was submitted lies in the caches of others, if in any. So while a task
+ * runs, what those behind it need comes: first the task, then its claim, then
+ * its data.
+ */
+static inline void expect_tasks(struct worker *w)
+{
+	struct deque *d = &w->deque[CLASS_NORMAL];
+	const struct task *t;
+	uint32_t head;
+
+	if (deque_head(d) - d->split < 3 || !deque_hold(d, &head))
+		return;
+	/* Some may have been made public before. */
+	if (likely(head - d->split >= 3)) {
+		t = task_at(d, head - 3);
+		if (t)
+			task_expect(t);
+		t = task_at(d, head - 2);
+		if (t && t->link.flags & TASK_HAS_DATA)
+			claim_expect(t->claim);
+		t = task_at(d, head - 1);
+		if (t && t->link.flags & TASK_HAS_DATA)
+			claim_expect_data(t->claim);
+	}
+	deque_raise(d, head);
+}
+
+/* A run begins, or goes on: by its static order, or from its sources. */
+static void start_frame(struct burst *b, struct frame *f)
+{
+	if (!f->guard.is_on && !f->next_source)
+		sources_begin(b->w, f);
+	if (!f->guard.is_on && !f->is_static) {
+		sources_take(b->w, f);
+		return;
+	}
+	enter_frame(b, f);
+	static_run(b);
+}
+
+static void run_link(struct burst *b, uint64_t item)
+{
+	struct link *link = link_of_item(item);
+
+	burst_leave_frame(b);
+	switch ((enum link_type)LINK_TYPE(item)) {
+	case LINK_TASK:
+		keep_end(b->w);
+		if (unlikely(a_load(&b->w->attn, relaxed) & ~ATTN_LOOK))
+			look_around(b->w, task_of(link)->kind);
+		expect_tasks(b->w);
+		task_run(b->w->executor, task_of(link));
+		break;
+	case LINK_TASK_DONE:
+		task_finish_of_frame(b->w, task_of(link));
+		break;
+	case LINK_FRAME_START:
+		start_frame(b, container_of(link, struct frame, start));
+		break;
+	case LINK_FRAME_READY:
+	case LINK_FRAME_PLANNED:
+		decide_listed(b->w,
+			      container_of(link, struct ready_list, link));
+		break;
+	case LINK_COMBINE:
+		reduction_run(b->w->executor, link);
+		break;
+	}
+}
+
+/* What it completes may end runs. */
+static void look_at_ring(struct burst *b, uint64_t item)
+{
+	burst_leave_frame(b);
+	io_ring_look(b->w->io, io_is_item(b->rt, item));
+}
+
+static bool pick(struct worker *w, uint64_t *item)
+{
+	if (worker_should_look(w)) {
+		keep_look(w);
+		worker_take_home(w);
+		if (worker_pop_old(w, item))
+			return true;
+	}
+	return worker_pop(w, item);
+}
+
+static void run(struct worker *w, uint64_t item)
+{
+	void *bytes[CTX_NR_BYTES];
+	struct burst b = {
+		.w = w,
+		.rt = w->executor->rt,
+		.slot = NO_SLOT,
+		.ctx = { .ex = w->executor, .bytes = bytes },
+	};
+
+	io_ring_guard(w);
+	do {
+		if (unlikely(w->io && io_ring_has_news(w->io)))
+			look_at_ring(&b, item);
+		while (item & ITEM_OF_FRAME)
+			item = run_item(&b, item);
+		if (item)
+			run_link(&b, item);
+	} while (pick(w, &item));
+	burst_flush(&b);
+}
+
+void run_one(struct worker *w, uint64_t item)
+{
+	struct burst b = {
+		.w = w,
+		.rt = w->executor->rt,
+		.slot = NO_SLOT,
+		.ctx.ex = w->executor,
+	};
+
+	if (!(item & ITEM_OF_FRAME)) {
+		run_link(&b, item);
+	} else {
+		/* A task of its own, so that no chain follows. */
+		enter_frame(&b, runtime_frame(b.rt, item_slot(item)));
+		burst_run_one(&b, item_index(item), item & ITEM_SKIP);
+	}
+	burst_flush(&b);
+}
+
+const struct sched_ops run_ops = {
+	.run = run,
+	.poll = facts_idle,
+	.wait = io_serial,
+	.tick = deadline_tick,
+	.doze = io_far_look,
+	.leave = io_far_leave,
+};

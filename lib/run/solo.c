@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "run/solo.h"
+
+#include "base/clock.h"
+
+#define NR_COUNTED (SOLO_RUNS - SOLO_SKIPPED)
+
+/* What is left of NR_COUNTED without the two longest, which others caused. */
+#define NR_SUMMED (NR_COUNTED - 2)
+
+void solo_init(struct solo *s, bool is_possible)
+{
+	s->is_possible = is_possible;
+	s->hold = SOLO_HOLD;
+	a_store(&s->left, SOLO_FIRST, relaxed);
+}
+
+/* Under lock. */
+static void begin_half(struct solo *s, enum solo_phase phase)
+{
+	s->nr_told = s->nr_odd = 0;
+	s->sum = s->max[0] = s->max[1] = 0;
+	a_store(&s->half, a_load(&s->half, relaxed) + 1, relaxed);
+	a_store(&s->phase, (uint32_t)phase, relaxed);
+}
+
+/* Under lock. */
+static void hold(struct solo *s, uint32_t nr, uint64_t typical)
+{
+	begin_half(s, SOLO_HOLDS);
+	a_store(&s->typical, typical, relaxed);
+	a_store(&s->left, nr, relaxed);
+}
+
+/* Under lock: as a graph that was never tried. */
+static void hold_shared(struct solo *s)
+{
+	a_store(&s->is_solo, 0, relaxed);
+	s->hold = SOLO_HOLD;
+	hold(s, s->hold, 0);
+}
+
+bool solo_try(struct solo *s)
+{
+	bool is_due;
+
+	lock_take(&s->lock);
+	is_due = solo_is_due(s);
+	if (is_due)
+		begin_half(s, SOLO_ASKS);
+	lock_give(&s->lock);
+	return is_due;
+}
+
+void solo_answer(struct solo *s, uint64_t serial_ticks)
+{
+	lock_take(&s->lock);
+	if (solo_asks(s) && s->nr_told >= SOLO_ASKED) {
+		s->serial = serial_ticks;
+		if (serial_ticks)
+			begin_half(s, SOLO_HERE);
+		else
+			hold_shared(s);
+	}
+	lock_give(&s->lock);
+}
+
+static void count_down(struct solo *s)
+{
+	uint32_t left = a_load(&s->left, relaxed);
+
+	if (left)
+		a_store(&s->left, left - 1, relaxed);
+}
+
+static bool is_looked_at(const struct solo *s)
+{
+	uint64_t typical = a_load(&s->typical, relaxed);
+
+	if (a_load(&s->phase, relaxed) != SOLO_HOLDS)
+		return true;
+	return typical >= SOLO_LONG_TICKS ||
+	       a_load(&s->left, relaxed) % SOLO_LOOK_EVERY == 0;
+}
+
+void solo_begin(struct solo *s, struct solo_run *r)
+{
+	if (a_load(&s->phase, relaxed) == SOLO_HOLDS)
+		count_down(s);
+	r->half = a_load(&s->half, relaxed);
+	r->is_solo = a_load(&s->is_solo, relaxed);
+	r->is_measured = is_looked_at(s);
+	r->began = r->is_measured || r->is_solo ? clock_ticks() : 0;
+}
+
+/* Under lock: one more of this half, of which some are too long. */
+static void add(struct solo *s, uint64_t ticks)
+{
+	if (++s->nr_told <= SOLO_SKIPPED)
+		return;
+	s->sum += ticks;
+	if (ticks > s->max[0]) {
+		s->max[1] = s->max[0];
+		s->max[0] = ticks;
+	} else if (ticks > s->max[1]) {
+		s->max[1] = ticks;
+	}
+}
+
+static uint64_t summed(const struct solo *s)
+{
+	return s->sum - s->max[0] - s->max[1];
+}
+
+static void end_here(struct solo *s)
+{
+	uint64_t typical = summed(s) / NR_SUMMED;
+
+	if (typical > SOLO_TOO_LONG_TICKS ||
+	    (!a_load(&s->is_solo, relaxed) && typical < s->serial)) {
+		hold_shared(s);
+		return;
+	}
+	s->here = summed(s);
+	a_store(&s->typical, typical, relaxed);
+	a_store(&s->is_solo, !a_load(&s->is_solo, relaxed), relaxed);
+	begin_half(s, SOLO_THERE);
+}
+
+/* There it is faster by so much that it is worth to change. */
+static void change(struct solo *s)
+{
+	s->hold = SOLO_HOLD;
+	hold(s, s->hold, summed(s) / NR_SUMMED);
+}
+
+/*
+ * Here it is: the next trial comes the later, the longer it has been so and the
+ * more a trial costs.
+ */
+static void stay(struct solo *s)
+{
+	uint64_t typical = s->here / NR_SUMMED + 1, dear;
+	uint32_t nr = s->nr_told - SOLO_SKIPPED - 2;
+
+	dear = (summed(s) / nr + typical / 2) / typical;
+	dear = min_u64(max_u64(dear, 1), SOLO_DEAR_MAX);
+	a_store(&s->is_solo, !a_load(&s->is_solo, relaxed), relaxed);
+	hold(s, s->hold * (uint32_t)dear, typical);
+	s->hold = (uint32_t)min_u64(s->hold * 2, SOLO_HOLD_MAX);
+}
+
+static void tell_there(struct solo *s)
+{
+	bool is_over = s->nr_told == SOLO_RUNS;
+
+	if (is_over && summed(s) < s->here - s->here / 32)
+		change(s);
+	else if (is_over ||
+		 (s->nr_told > SOLO_SKIPPED + 2 && summed(s) > s->here))
+		stay(s);
+}
+
+/* In a hold: is it as it was? */
+static void tell_hold(struct solo *s, uint64_t ticks)
+{
+	uint64_t typical = a_load(&s->typical, relaxed);
+
+	if (!typical)
+		a_store(&s->typical, typical = ticks, relaxed);
+	if (ticks > typical * 2 || ticks < typical / 2)
+		s->nr_odd++;
+	else
+		s->nr_odd = 0;
+	if (s->nr_odd < SOLO_ODD)
+		return;
+	/* Not as it was: what was found out is not true any more. */
+	hold_shared(s);
+}
+
+static void tell(struct solo *s, const struct solo_run *r, uint64_t ticks)
+{
+	lock_take(&s->lock);
+	/* One that began in another half says nothing of this one. */
+	if (r->half == a_load(&s->half, relaxed)) {
+		switch ((enum solo_phase)a_load(&s->phase, relaxed)) {
+		case SOLO_HOLDS:
+			tell_hold(s, ticks);
+			break;
+		case SOLO_ASKS:
+			s->nr_told++;
+			break;
+		case SOLO_HERE:
+			add(s, ticks);
+			if (s->nr_told == SOLO_RUNS)
+				end_here(s);
+			break;
+		case SOLO_THERE:
+			add(s, ticks);
+			tell_there(s);
+			break;
+		}
+	}
+	lock_give(&s->lock);
+}
+
+/* Of runs that overlap each is what it adds to the one that ended before. */
+void solo_end_at(struct solo *s, const struct solo_run *r, uint64_t now)
+{
+	uint64_t from = max_u64(r->began, a_load(&s->last_end, relaxed));
+
+	a_store(&s->last_end, now, relaxed);
+	tell(s, r, now > from ? now - from : 0);
+}
+
+void solo_end(struct solo *s, const struct solo_run *r)
+{
+	if (r->is_measured)
+		solo_end_at(s, r, clock_ticks());
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Does it pay to share the runs of a graph? Where tasks take some nanoseconds
+ * it may not: handing one to another CPU costs more than running it. No number
+ * tells beforehand, for it depends on the shape, the bodies, the data and the
+ * machine; so both ways are tried, and runs go the faster one for a while. A
+ * run that goes solo is kept by the worker that starts it, see sched/keep.h.
+ *
+ *	HOLDS -> ASKS -> HERE -> THERE -> HOLDS
+ *
+ * ASKS samples the bodies, HERE measures the way in which runs go, THERE the
+ * other one. Runs that are shared and take less than their bodies in a row are
+ * left alone: that pays. A trial is repeated the later the more often nothing
+ *changed, and at once if runs take another time than they did. Only graphs
+ *whose bodies are all known to be short are tried: that is what model.md, rule
+ *6, allows.
+ */
+#ifndef RUN_SOLO_H
+#define RUN_SOLO_H
+
+#include "base/atomic.h"
+#include "base/lock.h"
+#include "base/util.h"
+
+/* Runs of one half of a trial; the first ones are not counted. */
+#define SOLO_RUNS 10
+#define SOLO_SKIPPED 2
+
+/* Runs in which bodies are sampled before. */
+#define SOLO_ASKED 2
+
+/* Runs before the first trial. */
+#define SOLO_FIRST 8
+
+/* Runs between two trials; the longer ones where the wrong way is dear. */
+#define SOLO_HOLD 64
+#define SOLO_HOLD_MAX 1024
+#define SOLO_DEAR_MAX 16
+
+/* In a hold every so many runs is measured, or each where it takes long. */
+#define SOLO_LOOK_EVERY 16
+#define SOLO_LONG_TICKS 50000
+
+/* So many in a row that are out of the common end a hold. */
+#define SOLO_ODD 3
+
+/* Runs that take longer are not tried. */
+#define SOLO_TOO_LONG_TICKS 100000000
+
+enum solo_phase {
+	SOLO_HOLDS,
+	SOLO_ASKS,
+	SOLO_HERE,
+	SOLO_THERE
+};
+
+struct solo {
+	/* Set at seal, constant afterwards. */
+	bool is_possible;
+
+	/*
+	 * Any worker, without the lock: what is lost by a race is a run of the
+	 * other kind, or one that is not counted.
+	 */
+	_Alignas(CACHE_LINE) _Atomic(uint32_t) left; /* runs of the hold */
+	_Atomic(uint32_t) is_solo; /* as runs go now */
+	_Atomic(uint32_t) phase;
+	_Atomic(uint32_t) half; /* counts halves of trials and holds */
+	_Atomic(uint64_t) typical; /* ticks a run took at last; 0: not known */
+	_Atomic(uint64_t) last_end; /* ticks */
+
+	/* Under lock. */
+	struct lock lock;
+	uint32_t nr_told, nr_odd, hold;
+	uint64_t sum, max[2]; /* of this half; the two longest ones */
+	uint64_t here; /* the first half's */
+	uint64_t serial; /* see solo_answer() */
+};
+
+/* One run: how it goes, and whether its time is wanted. */
+struct solo_run {
+	bool is_solo, is_measured;
+	uint32_t half;
+	uint64_t began; /* ticks */
+};
+
+void solo_init(struct solo *s, bool is_possible);
+
+/* Is a trial due? */
+static inline bool solo_is_due(const struct solo *s)
+{
+	return !a_load(&s->left, relaxed) &&
+	       a_load(&s->phase, relaxed) == SOLO_HOLDS;
+}
+
+/* Begins one. True: the caller did, and others may think so too. */
+bool solo_try(struct solo *s);
+
+/*
+ * In a trial: how many ticks do all bodies take one after the other, about? 0:
+ * not all of them are short, and the trial is over. Where runs are shared and
+ * faster than that nothing else is tried.
+ */
+static inline bool solo_asks(const struct solo *s)
+{
+	return a_load(&s->phase, relaxed) == SOLO_ASKS;
+}
+
+void solo_answer(struct solo *s, uint64_t serial_ticks);
+
+/* The next run, and its end; both where it is possible only. */
+void solo_begin(struct solo *s, struct solo_run *r);
+void solo_end(struct solo *s, const struct solo_run *r);
+
+/* The same with the clock of the caller. */
+void solo_end_at(struct solo *s, const struct solo_run *r, uint64_t now);
+
+/* For how many ticks a run that goes solo may do so. */
+static inline uint64_t solo_patience(const struct solo *s, uint64_t least)
+{
+	return least + 4 * a_load(&s->typical, relaxed);
+}
+
+#endif

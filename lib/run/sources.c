@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "run/sources.h"
+
+#include "core/runtime.h"
+#include "run/decide.h"
+#include "run/planned.h"
+#include "run/static_run.h"
+#include "sched/expose.h"
+#include "sched/keep.h"
+
+/* What all bodies take one after the other; 0: some are not known short. */
+static uint64_t serial_ticks(const struct lkdf_graph *g)
+{
+	const struct lkdf_kind *k;
+	uint64_t ticks = 0;
+	uint32_t i;
+
+	for (i = 0; i < g->nr_recs; i++) {
+		k = g->recs[i].kind;
+		if (a_load(&k->slow, relaxed) & ~SLOW_BUT_SHORT || k->is_io)
+			return 0;
+		ticks += a_load(&k->least_ticks, relaxed);
+	}
+	return ticks;
+}
+
+/* Of frame 0, as all have the same. */
+static void sample_again(const struct lkdf_graph *g)
+{
+	const struct lkdf_kind *last = NULL;
+	uint32_t i;
+
+	for (i = 0; i < g->nr_recs; i++)
+		if (g->recs[i].kind != last) {
+			last = g->recs[i].kind;
+			kind_sample_again(g->recs[i].kind);
+		}
+}
+
+static void begin(struct worker *w, struct frame *f)
+{
+	struct solo *s = &f->graph->solo;
+
+	if (unlikely(solo_is_due(s)) && solo_try(s))
+		sample_again(f->graph);
+	solo_begin(s, &f->solo);
+	if (!f->solo.is_solo) {
+		keep_end(w);
+		return;
+	}
+	keep_begin(w, f->solo.began + solo_patience(s, w->sched->wake_ticks));
+	expose_ask(w);
+}
+
+void sources_end(struct worker *w, struct frame *f)
+{
+	struct solo *s = &f->graph->solo;
+
+	if (f->solo.is_solo) {
+		keep_end(w);
+		counter_add(w->executor->counters, COUNTER_SOLO, 1);
+	}
+	solo_end(s, &f->solo);
+	if (unlikely(solo_asks(s)))
+		solo_answer(s, serial_ticks(f->graph));
+}
+
+void sources_begin(struct worker *w, struct frame *f)
+{
+	if (f->graph->solo.is_possible)
+		begin(w, f);
+	static_run_begin(w, f);
+}
+
+/* While there are more, start stays an item in our deque. */
+void sources_take(struct worker *w, struct frame *f)
+{
+	const struct lkdf_graph *g = f->graph;
+	uint32_t first = f->next_source, end, source;
+	enum arrival a;
+
+	end = (uint32_t)min_u64(first + SOURCE_CHUNK, g->nr_sources);
+	f->next_source = end;
+	if (end < g->nr_sources &&
+	    !worker_push(w, CLASS_NORMAL, link_item(&f->start)))
+		inbox_push(&w->node->inbox, &f->start);
+	while (end > first) {
+		source = g->sources[--end];
+		if (!(f->recs[source].flags & REC_TOKEN)) {
+			decide_push(w, f, source, 0);
+			continue;
+		}
+		/* Where the token is still to come the run may end elsewhere
+		 * from here on, and the graph with it. */
+		a = rec_arrive(&f->recs[source]);
+		if (a != ARRIVAL_EARLY)
+			decide_arrived(w, f, source, a);
+	}
+}
+
+void sources_start(struct lkdf *rt, struct worker *w, struct frame *f)
+{
+	f->next_source = 0;
+	f->guard.is_on = false;
+	if (f->graph->planned)
+		planned_begin(f);
+	a_store(&f->remaining, f->graph->nr_tasks, relaxed);
+	if (w && worker_push(w, CLASS_NORMAL, link_item(&f->start)))
+		return;
+	runtime_push(rt, NULL, &f->start);
+}

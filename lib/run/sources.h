@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * How a run begins: its frame's link goes from worker to worker, and each takes
+ * some of the tasks that wait for nobody. One holder at a time.
+ */
+#ifndef RUN_SOURCES_H
+#define RUN_SOURCES_H
+
+#include "run/frame.h"
+
+/* A run, from a worker or from outside (NULL). */
+void sources_start(struct lkdf *rt, struct worker *w, struct frame *f);
+
+/* A worker has the link first: how does the run go? */
+void sources_begin(struct worker *w, struct frame *f);
+
+/* Takes the next sources of a frame whose link the worker holds. */
+void sources_take(struct worker *w, struct frame *f);
+
+/* The worker ends a run, where solo.h wants to know. */
+void sources_end(struct worker *w, struct frame *f);
+
+#endif

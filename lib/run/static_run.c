@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "run/static_run.h"
+
+#include "base/membarrier.h"
+#include "core/runtime.h"
+#include "io/io_ring.h"
+#include "mem/heap.h"
+#include "run/brief.h"
+#include "run/decide.h"
+#include "run/static_leave.h"
+#include "sched/keep.h"
+#include "sched/tick.h"
+#include "task/kind.h"
+
+#include <sched.h>
+
+/* Of who waits for a thief, until it lets others have the CPU. */
+#define SPINS 1000
+
+/* ---- a run begins ------------------------------------------------------- */
+
+static void *new_block(const struct executor *ex, struct heap *h,
+		       unsigned class)
+{
+	struct heap_want w = { heap_near_memory(h, ex->node),
+			       h->class[class].size, HEAP_ALIGN, false };
+	bool is_zero;
+	int error;
+
+	return heap_alloc_slow(h, heap_thread_cache(h), &w, &is_zero, &error);
+}
+
+/* Blocks of this node, as many as there are to be. */
+static bool fill_blocks(const struct executor *ex, struct frame *f,
+			struct static_frame *s)
+{
+	const struct static_order *o = static_order_in(f);
+	struct heap *h = f->values.heap;
+	bool is_far = s->node != ex->node;
+	uint32_t i;
+	void *p;
+
+	s->node = ex->node;
+	for (i = 0; i < o->nr_blocks; i++) {
+		p = a_load(&s->bytes[i], relaxed);
+		if (p && is_far) {
+			heap_free(h, heap_thread_cache(h), p);
+			p = NULL;
+		}
+		if (!p)
+			p = new_block(ex, h, o->class[i]);
+		a_store(&s->bytes[i], p, relaxed);
+		if (!p)
+			return false;
+	}
+	return true;
+}
+
+static bool fill_cells(const struct executor *ex, struct frame *f)
+{
+	const struct static_order *o = static_order_in(f);
+	struct static_frame *s = &o->frame[f->index];
+	uint32_t i;
+
+	if (unlikely(!s->is_full || s->node != ex->node))
+		s->is_full = fill_blocks(ex, f, s);
+	for (i = o->nr_blocks; i < o->nr_cells; i++)
+		a_store(&s->bytes[i],
+			f->values.var[o->var[i - o->nr_blocks]].bytes, relaxed);
+	return s->is_full;
+}
+
+/* Will this worker have the run for itself? */
+static bool is_alone(const struct worker *w, const struct frame *f)
+{
+	return worker_is_alone(w) ||
+	       (f->solo.is_solo && f->graph->rt->has_membarrier);
+}
+
+void static_run_begin(struct worker *w, struct frame *f)
+{
+	struct static_state *s = &f->graph->order;
+	uint32_t left;
+
+	f->is_static = false;
+	if (!s->is_possible || !is_alone(w, f))
+		return;
+	left = a_load(&s->left, relaxed);
+	if (left) {
+		a_store(&s->left, left - 1, relaxed);
+		return;
+	}
+	f->is_static = static_order_of(f->graph) && !burst_hindered(f) &&
+		       fill_cells(w->executor, f);
+	if (!f->is_static || worker_is_alone(w))
+		return;
+	f->guard.is_on = true;
+	a_store(&f->guard.way, GUARD_WAITS, relaxed);
+	/* The link, too: the run does not end before it is back. */
+	a_add(&f->remaining, 1, relaxed);
+}
+
+/* ---- it leaves the order ------------------------------------------------ */
+
+/* Somebody has taken the run. The step in doubt; in a body it is that one. */
+static uint32_t wait_until_left(struct frame *f)
+{
+	uint32_t spins = 0;
+
+	while (!guard_is_left(&f->guard)) {
+		if (++spins % SPINS)
+			a_pause();
+		else
+			sched_yield();
+	}
+	return f->guard.left_at;
+}
+
+/*
+ * The owner has done nr steps; the body of the next one is under way or not.
+ * False: somebody has taken the run, and has left the order for us.
+ */
+static bool leave(struct worker *w, struct frame *f, uint32_t nr,
+		  bool is_in_body)
+{
+	if (f->guard.is_on) {
+		if (!guard_stop(&f->guard, GUARD_ENDED))
+			return false;
+	} else {
+		f->is_static = false;
+		f->next_source = f->graph->nr_sources;
+	}
+	static_leave(w, f, nr, is_in_body);
+	return true;
+}
+
+void static_run_leave_ctx(struct lkdf_ctx *c)
+{
+	const struct static_order *o = static_order_in(c->frame);
+	uint32_t step = c->frame->next_source;
+
+	/* Of these steps, so it is near. */
+	while (o->step[step].index != c->index)
+		step++;
+	c->in_order = false;
+	if (!leave(c->ex->worker, c->frame, step, true))
+		wait_until_left(c->frame);
+}
+
+/*
+ * The body of a step wants more than to be called. Whatever it is, the run
+ * leaves its order.
+ */
+static void end_step(struct burst *b, uint32_t step, int rc)
+{
+	struct frame *f = b->f;
+	uint32_t index = b->ctx.index;
+
+	if (b->ctx.in_order && !leave(b->w, f, step, true))
+		wait_until_left(f);
+	if (burst_after(b, index, rc)) {
+		burst_count(b, 1);
+		if (f->graph->wiring)
+			brief_used(f, index);
+		decide_task(b->w, f, index, true);
+		b->nr_decided++;
+	}
+	/* Somebody else may decide it and end the run. */
+	burst_leave_frame(b);
+}
+
+/* Somebody has taken the run; at: the step whose body we did not call. */
+static void give_away(struct burst *b, uint32_t at)
+{
+	const struct static_order *o = static_order_in(b->f);
+	uint32_t left_at = wait_until_left(b->f);
+	uint32_t index = o->step[left_at].index;
+
+	if (left_at == at) {
+		burst_run_one(b, index, false);
+	} else {
+		/* It was called, and is counted. */
+		check(left_at == at - 1);
+		if (b->graph->wiring)
+			brief_used(b->f, index);
+		decide_task(b->w, b->f, index, true);
+	}
+	burst_leave_frame(b);
+}
+
+/* We have the link of a run that another worker has. True: it is ours now. */
+static bool take_away(struct worker *w, struct frame *f)
+{
+	struct guard *g = &f->guard;
+	uint32_t step;
+
+	if (!guard_take(g))
+		return false;
+	membarrier_all();
+	step = guard_look(g);
+	static_leave(w, f, step, true);
+	guard_leave(g, step);
+	return true;
+}
+
+/* ---- it goes on --------------------------------------------------------- */
+
+/*
+ * Before a body, where something is out of the common: does the run leave its
+ * order? Somebody who asks for work is put off until there is some to share.
+ */
+static __attribute__((noinline)) bool must_leave(struct burst *b, uint32_t slow,
+						 uint32_t attn, bool is_taken)
+{
+	struct worker *w = b->w;
+
+	if (attn & ATTN_CLOCK)
+		attn = worker_look(w, true);
+	if (attn == ATTN_WANT && keep_is_on(w) && keep_answers(w, true))
+		attn = 0;
+	return attn | (slow & ~SLOW_BUT_SHORT) | b->hindered | is_taken;
+}
+
+/*
+ * From a step on, and where it ended; NO_TASK: the run has left its order, all
+ * is done.
+ */
+static inline __attribute__((always_inline)) uint32_t
+run_steps(struct burst *b, uint32_t at, uint32_t end, bool is_guarded)
+{
+	const struct static_order *o = static_order_in(b->f);
+	_Atomic(void *) *bytes = o->frame[b->f->index].bytes;
+	const struct static_step *s = &o->step[at];
+	struct guard *g = &b->f->guard;
+	const uint32_t *cell = o->cell;
+	struct lkdf_ctx *c = &b->ctx;
+	const uint32_t first = at;
+	uint32_t i, nr, attn, slow;
+	bool is_taken;
+	const struct rec *r;
+	struct lkdf_kind *k;
+	lkdf_fn fn;
+	int rc = 0;
+
+	for (; at < end; at++, s++) {
+		r = &b->recs[s->index];
+		k = r->kind;
+		fn = k->fn;
+		nr = s[1].first - s->first;
+		if (nr) {
+			fn = k->body;
+			for (i = 0; i < nr; i++)
+				c->bytes[i] = a_load(&bytes[cell[s->first + i]],
+						     relaxed);
+		}
+		is_taken = is_guarded && guard_at(g, at);
+		attn = a_load(&b->w->attn, relaxed);
+		slow = a_load(&k->slow, relaxed);
+		if (unlikely(attn | slow | b->hindered | is_taken) &&
+		    must_leave(b, slow, attn, is_taken))
+			break;
+		c->nr_bytes = nr;
+		c->index = s->index;
+		rc = likely(!slow) ? fn(c, r->arg)
+				   : kind_call_timed(k, c, fn, r->arg);
+		if (unlikely((rc | c->after) < 0))
+			break;
+	}
+	c->nr_bytes = 0;
+	b->nr_decided += at - first;
+	burst_count(b, at - first);
+	if (likely(!((rc | c->after) < 0)))
+		return at;
+	end_step(b, at, rc);
+	return NO_TASK;
+}
+
+static __attribute__((noinline, aligned(CACHE_LINE))) uint32_t
+run_alone(struct burst *b, uint32_t at, uint32_t end)
+{
+	return run_steps(b, at, end, false);
+}
+
+static __attribute__((noinline, aligned(CACHE_LINE))) uint32_t
+run_guarded(struct burst *b, uint32_t at, uint32_t end)
+{
+	return run_steps(b, at, end, true);
+}
+
+/* Is there something that may not wait for all the steps of a turn? */
+static bool has_news(struct worker *w)
+{
+	return w->other_classes || !inbox_is_empty(&w->node->inbox) ||
+	       !inbox_is_empty(&w->node->bound) ||
+	       (w->io && io_ring_has_news(w->io));
+}
+
+/* The steps of a turn; *end where it was to end by what has come meanwhile. */
+static uint32_t take_turn(struct burst *b, uint32_t at, uint32_t *end,
+			  uint32_t (*run)(struct burst *b, uint32_t at,
+					  uint32_t end))
+{
+	uint32_t last = *end;
+
+	b->ctx.in_order = true;
+	do {
+		*end = (uint32_t)min_u64(at + STATIC_LOOK, last);
+		at = run(b, at, *end);
+	} while (at == *end && at < last && !has_news(b->w));
+	b->ctx.in_order = false;
+	return at;
+}
+
+/* Below one item of those that are there, or they would never be on top. */
+static void put_back(struct worker *w, struct frame *f)
+{
+	struct deque *d = &w->deque[CLASS_NORMAL];
+	uint64_t other = 0;
+
+	if (deque_room(d))
+		deque_pop(d, &other);
+	if (!worker_push(w, CLASS_NORMAL, link_item(&f->start)))
+		inbox_push(&w->node->inbox, &f->start);
+	if (other)
+		worker_push(w, CLASS_NORMAL, other);
+	worker_look_soon(w);
+}
+
+static void count_run(struct burst *b)
+{
+	struct static_state *s = &b->f->graph->order;
+
+	if (unlikely(a_load(&s->hold, relaxed)))
+		a_store(&s->hold, 0, relaxed);
+	counter_add(b->w->executor->counters, COUNTER_STATIC, 1);
+}
+
+/* Some steps of a run that nobody else can have. */
+static void go_on_alone(struct burst *b, uint32_t end, uint32_t nr_steps)
+{
+	struct frame *f = b->f;
+	uint32_t at;
+
+	at = take_turn(b, f->next_source, &end, run_alone);
+	if (at == NO_TASK)
+		return;
+	if (at < end) {
+		leave(b->w, f, at, false);
+	} else if (at == nr_steps) {
+		count_run(b);
+	} else {
+		f->next_source = at;
+		put_back(b->w, f);
+	}
+}
+
+/* The same while others may take it: its link lies there for them. */
+static void go_on_guarded(struct burst *b, uint32_t end, uint32_t nr_steps)
+{
+	struct deque *d = &b->w->deque[CLASS_NORMAL];
+	struct frame *f = b->f;
+	uint32_t at = f->next_source;
+	bool is_ours;
+
+	guard_begin(&f->guard, at);
+	put_back(b->w, f);
+	if (deque_has_private(d))
+		deque_share_all(d);
+	at = take_turn(b, at, &end, run_guarded);
+	if (at == NO_TASK)
+		return;
+	if (at < end) {
+		is_ours = leave(b->w, f, at, false);
+	} else {
+		f->next_source = at;
+		is_ours = guard_stop(&f->guard, at == nr_steps ? GUARD_ENDED
+							       : GUARD_WAITS);
+	}
+	if (!is_ours)
+		give_away(b, at);
+	else if (at == nr_steps)
+		count_run(b);
+}
+
+/* We have the link; the run is not to go by its order, or not any more. */
+static void end_guarded(struct burst *b)
+{
+	struct frame *f = b->f;
+	enum guard_way way;
+
+	do {
+		way = guard_see(&f->guard);
+		if (way == GUARD_WAITS) {
+			a_store(&f->guard.way, GUARD_ENDED, relaxed);
+			static_leave(b->w, f, f->next_source, false);
+		}
+	} while (way == GUARD_RUNS && !take_away(b->w, f));
+	/* The link's. */
+	b->nr_decided++;
+}
+
+void static_run(struct burst *b)
+{
+	struct frame *f = b->f;
+	const struct static_order *o = static_order_in(f);
+	bool is_guarded = f->guard.is_on;
+	uint32_t end;
+
+	if (is_guarded && (!b->ctx.bytes || !keep_is_on(b->w) ||
+			   guard_see(&f->guard) != GUARD_WAITS)) {
+		end_guarded(b);
+		return;
+	}
+	if (!b->ctx.bytes) {
+		leave(b->w, f, f->next_source, false);
+		return;
+	}
+	end = (uint32_t)min_u64(f->next_source + STATIC_TURN, o->nr_steps);
+	if (is_guarded)
+		go_on_guarded(b, end, o->nr_steps);
+	else
+		go_on_alone(b, end, o->nr_steps);
+}

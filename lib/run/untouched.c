@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Uses with LKDF_MAYBE in a graph that turned out untouched. The body marks
+ * them; when its task is decided they are no writes: they are not counted, and
+ * a failure does not pass over edges that are there for them only.
+ */
+#include "run/values.h"
+
+#include "graph/wire.h"
+#include "run/frame.h"
+
+static uint8_t *mark_of(const struct frame *f, const struct wire_use *u)
+{
+	const struct wire_use *all = f->graph->wiring->uses.items;
+
+	return &f->values.untouched[u - all];
+}
+
+bool values_is_untouched(const struct frame *f, const struct wire_use *u)
+{
+	return f->values.untouched && *mark_of(f, u);
+}
+
+void values_untouched(struct frame *f, uint32_t index, unsigned use)
+{
+	const struct wire_use *u, *end;
+
+	u = wire_uses(f->graph->wiring, index, &end) + use;
+	*mark_of(f, wire_main(f->graph->wiring, u)) = 1;
+}
+
+void values_count_untouched(struct frame *f, uint32_t index)
+{
+	const struct wiring *w = f->graph->wiring;
+	const struct wire_use *u, *end;
+	uint32_t claim;
+
+	if (likely(!f->values.untouched))
+		return;
+	for (u = wire_uses(w, index, &end); u < end; u++) {
+		claim = wire_var(w, u->var)->claim;
+		if (*mark_of(f, u) && claim != NO_CLAIM)
+			a_add(&f->values.nr_untouched[claim], 1, relaxed);
+	}
+}
+
+void values_forget_untouched(struct frame *f, uint32_t index)
+{
+	const struct wire_use *u, *end;
+
+	if (likely(!f->values.untouched))
+		return;
+	for (u = wire_uses(f->graph->wiring, index, &end); u < end; u++)
+		*mark_of(f, u) = 0;
+}
+
+/* Has the task left alone what it writes of the var? */
+static bool has_left(const struct frame *f, uint32_t index, uint32_t var)
+{
+	const struct wire_use *u, *end;
+
+	for (u = wire_uses(f->graph->wiring, index, &end); u < end; u++)
+		if (u->var == var && values_is_untouched(f, u))
+			return true;
+	return false;
+}
+
+bool values_pass_failure(const struct frame *f, uint32_t from, uint32_t to)
+{
+	const struct wire_pair *p, *end;
+
+	p = wire_pairs(f->graph->wiring, from, to, &end);
+	if (p == end)
+		return true;
+	for (; p < end; p++)
+		if (p->var != NO_VAR && !has_left(f, from, p->var))
+			return true;
+	return false;
+}

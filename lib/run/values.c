@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "run/values.h"
+
+#include "base/err.h"
+#include "core/runtime.h"
+#include "data/data.h"
+#include "data/replica.h"
+#include "graph/wire.h"
+#include "run/always.h"
+#include "run/follow.h"
+#include "run/frame.h"
+#include "run/inner.h"
+#include "run/sources.h"
+#include "task/ctx.h"
+#include "task/uses.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void claim_ready(struct executor *ex, struct claim *c)
+{
+	struct frame *f = c->holder;
+
+	values_begin(f);
+	sources_start(f->graph->rt, ex ? ex->worker : NULL, f);
+}
+
+static void keep_claim(struct claim *c)
+{
+	(void)c;
+}
+
+static const struct claim_ops ops = { claim_ready, keep_claim };
+
+/* The var that has the use of the claim for its own, not for its whole. */
+static struct wire_var *claimed(const struct wiring *w, uint32_t claim)
+{
+	return wire_var(w, w->claimed[claim]);
+}
+
+static void fill_claim(struct frame *f)
+{
+	const struct wiring *w = f->graph->wiring;
+	struct claim *c = f->values.claim;
+	struct wire_var *v;
+	struct use *u;
+	uint32_t i;
+
+	c->nr = (uint16_t)w->nr_claims;
+	c->ops = &ops;
+	c->holder = f;
+	for (i = 0; i < w->nr_claims; i++) {
+		v = claimed(w, i);
+		u = &c->use[i];
+		u->domain = &v->data->domain;
+		u->part = v->part;
+		u->mode = v->writes ? LKDF_WRITE : LKDF_READ;
+		u->flags = (v->reads_first ? USE_READS : 0) |
+			   (v->writes ? USE_WRITES : 0);
+		if (v->reads_first && v->writes)
+			u->mode = LKDF_RW;
+	}
+}
+
+int values_create(struct frame *f)
+{
+	const struct wiring *w = f->graph->wiring;
+	size_t nr_vars = w->vars.nr, nr = w->nr_claims;
+	struct values *v = &f->values;
+
+	v->heap = f->graph->rt->heap;
+	v->var = calloc(nr_vars + 1, sizeof(*v->var));
+	v->error = calloc(nr + 1, sizeof(*v->error));
+	v->is_dead = calloc(nr + 1, sizeof(*v->is_dead));
+	v->nr_untouched = calloc(nr + 1, sizeof(*v->nr_untouched));
+	v->claim = calloc(1, sizeof(*v->claim) + 2 * nr * sizeof(struct use));
+	if (w->has_maybe)
+		v->untouched = calloc(w->uses.nr, sizeof(*v->untouched));
+	if (!v->var || brief_create(f) || !always_create(v, w) ||
+	    !follow_create(v, w) || !v->error || !v->is_dead ||
+	    !v->nr_untouched || !v->claim || (w->has_maybe && !v->untouched))
+		return err(-ENOMEM, "graph %s: no memory for a frame's data",
+			   f->graph->name);
+	fill_claim(f);
+	return 0;
+}
+
+void values_destroy(struct frame *f)
+{
+	struct values *v = &f->values;
+
+	brief_destroy(f);
+	free(v->var);
+	free(v->error);
+	free(v->is_dead);
+	free(v->nr_untouched);
+	free(v->untouched);
+	free(v->bad);
+	free(v->copy);
+	free(v->claim);
+}
+
+static bool is_lasting(const struct wire_var *v)
+{
+	return !v->is_brief && v->is_used;
+}
+
+int values_prepare(struct lkdf_graph *g)
+{
+	const struct wiring *w = g->wiring;
+	struct wire_var *v;
+	uint32_t i;
+
+	for (i = 0; i < w->vars.nr; i++) {
+		v = wire_var(w, i);
+		/* [data.look] pairs with [data.at]. */
+		if (is_lasting(v) && v->writes &&
+		    !a_load(&v->data->domain.at, acquire) &&
+		    !data_bytes(v->data,
+				v->home < 0 ? DATA_FIRST_TOUCH : v->home))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+int values_enter(struct executor *ex, struct frame *f)
+{
+	struct claim *c = f->values.claim;
+	char text[DATA_TEXT];
+	struct use *why;
+	int rc;
+
+	if (!c->nr)
+		return 1;
+	claim_prepare(c);
+	rc = claim_enter(ex, c, &why);
+	if (rc < 0)
+		err(rc, "graph %s: nobody has written %s, which it reads",
+		    f->graph->name,
+		    data_text(why->domain->data, why->part, text));
+	return rc;
+}
+
+/* An input is not there when the run starts: its error is the run's. */
+static void note_poison(struct frame *f, struct use *u)
+{
+	struct failure *failure, *none = NULL;
+	int error = uses_error(u, &failure);
+	int32_t zero = 0;
+
+	f->values.error[u - f->values.claim->use] = error;
+	if (!error)
+		return;
+	f->values.is_poisoned = true;
+	if (!a_cas(&f->first_err, &zero, error, relaxed, relaxed))
+		return;
+	failure_get(failure);
+	/* [frame.fail] pairs with [frame.decided]. */
+	if (!a_cas(&f->failure, &none, failure, release, relaxed))
+		failure_put(failure, &f->graph->rt->log);
+}
+
+void values_begin(struct frame *f)
+{
+	const struct wiring *w = f->graph->wiring;
+	struct values *val = &f->values;
+	struct failure *failure;
+	struct wire_var *v;
+	struct use *u;
+	uint32_t i;
+	char *at;
+
+	wire_forget_tokens(f->graph->wiring, f->graph->rt);
+	always_begin(val, w);
+	val->is_poisoned = val->heals = false;
+	for (i = 0; i < val->claim->nr; i++) {
+		a_store(&val->is_dead[i], 0, relaxed);
+		a_store(&val->nr_untouched[i], 0, relaxed);
+		val->error[i] = 0;
+		u = &val->claim->use[i];
+		if (u->flags & USE_READS)
+			note_poison(f, u);
+		if (!(u->flags & USE_WRITES))
+			continue;
+		val->heals |= uses_error(u, &failure) != 0;
+		data_will_write(u->domain->data);
+	}
+	for (i = 0; i < w->vars.nr; i++) {
+		v = wire_var(w, i);
+		if (!is_lasting(v))
+			continue;
+		/* There are bytes: values_prepare(). */
+		if (v->data->reduce && v->writes)
+			reduction_begin(v->data, v->part);
+		/* [data.look] pairs with [data.at]. */
+		at = a_load(&v->data->domain.at, acquire);
+		val->var[i].bytes = at ? at + v->offset : NULL;
+	}
+}
+
+/* All who might have written it have left it as it was. */
+static bool is_untouched(const struct frame *f, const struct wire_var *v)
+{
+	uint32_t nr = a_load(&f->values.nr_untouched[v->claim], relaxed);
+
+	return nr && nr == v->nr_writers;
+}
+
+/* More writes than the one that leaving counts. */
+static void count_writes(struct frame *f, bool leaves)
+{
+	const struct wiring *w = f->graph->wiring;
+	struct wire_var *v;
+	uint32_t i, nr;
+
+	for (i = 0; i < w->nr_claims; i++) {
+		v = claimed(w, i);
+		if (!v->writes)
+			continue;
+		nr = v->nr_writers -
+		     a_load(&f->values.nr_untouched[i], relaxed);
+		a_store(&f->values.nr_untouched[i], 0, relaxed);
+		nr -= leaves && nr;
+		a_add(&v->data->domain.version, nr, relaxed);
+	}
+}
+
+static void note_untouched(struct frame *f)
+{
+	const struct wiring *w = f->graph->wiring;
+	uint32_t i;
+
+	for (i = 0; w->has_maybe && i < w->nr_claims; i++)
+		if (is_untouched(f, claimed(w, i)))
+			f->values.claim->use[i].is_untouched = true;
+}
+
+/* What leaving does, but that nobody comes after us. */
+static void heal(struct frame *f)
+{
+	struct claim *c = f->values.claim;
+	uint32_t i;
+
+	note_untouched(f);
+	count_writes(f, true);
+	for (i = 0; i < c->nr; i++) {
+		use_publish(&c->use[i], 0, NULL);
+		c->use[i].is_untouched = false;
+	}
+}
+
+void values_count(struct frame *f)
+{
+	if (unlikely(f->values.heals))
+		heal(f);
+	else
+		count_writes(f, false);
+}
+
+void values_leave(struct executor *ex, struct frame *f, int error,
+		  struct failure *failure)
+{
+	struct values *v = &f->values;
+	struct claim *c = v->claim;
+	struct use *u;
+	uint32_t i;
+
+	note_untouched(f);
+	if (!error)
+		count_writes(f, true);
+	if (!c->nr)
+		return;
+	for (i = 0; i < c->nr; i++) {
+		u = &c->use[i];
+		if (!a_load(&v->is_dead[i], relaxed))
+			continue;
+		use_publish(u, error ? error : -ECANCELED, failure);
+		u->is_untouched = true;
+	}
+	claim_leave(ex, c, 0, NULL);
+	for (i = 0; i < c->nr; i++)
+		c->use[i].is_untouched = false;
+}
+
+bool values_are_wanted(const struct frame *f)
+{
+	const struct use *u;
+
+	for (u = f->values.claim->first; u; u = u->after)
+		if (!(a_load(&u->var->active, relaxed) & VAR_OPEN))
+			return true;
+	return false;
+}
+
+bool values_are_missing(const struct frame *f, uint32_t index)
+{
+	const struct wiring *w = f->graph->wiring;
+	const struct wire_use *u, *end;
+	uint32_t claim;
+
+	for (u = wire_uses(w, index, &end); u < end; u++) {
+		claim = wire_var(w, u->var)->claim;
+		if (u->flags & WIRE_FIRST && claim != NO_CLAIM &&
+		    f->values.error[claim])
+			return true;
+	}
+	return false;
+}
+
+void values_dead(struct frame *f, uint32_t index)
+{
+	const struct wiring *w = f->graph->wiring;
+	const struct wire_use *u, *end;
+	const struct wire_var *v;
+	struct reduction *r;
+	uint32_t claim;
+
+	for (u = wire_uses(w, index, &end); u < end; u++) {
+		v = wire_var(w, u->var);
+		always_dead(f, u);
+		/* All who reduced are decided; others may come later. */
+		r = u->flags & WIRE_COMBINES ? f->recs[index].arg : NULL;
+		if (r)
+			reduction_forget(r);
+		claim = v->claim;
+		if (u->flags & WIRE_LAST && claim != NO_CLAIM &&
+		    !values_is_untouched(f, u))
+			a_store(&f->values.is_dead[claim], 1, relaxed);
+	}
+	values_count_untouched(f, index);
+	brief_used(f, index);
+}
+
+/* Of the var that is combined, whatever part of it the use is of. */
+static void *copy_of(struct executor *ex, const struct wiring *w,
+		     const struct wire_use *u)
+{
+	const struct wire_var *v = wire_var(w, wire_main(w, u)->var);
+	char *bytes = reduction_copy(ex, v->data, v->part);
+
+	return bytes ? bytes + wire_var(w, u->var)->offset - v->offset : NULL;
+}
+
+void *values_ptr(struct lkdf_ctx *c, unsigned use)
+{
+	struct frame *f = c->frame;
+	const struct wiring *w = f->graph->wiring;
+	const struct wire_use *u, *end;
+
+	if (unlikely(!w))
+		return NULL;
+	u = wire_uses(w, c->index, &end) + use;
+	if (unlikely(use >= LKDF_MAX_USES || u >= end))
+		return NULL;
+	if (unlikely(u->mode & (LKDF_REDUCE | LKDF_WEAK) || c->task) &&
+	    !inner_may_touch(c, use))
+		return NULL;
+	if (unlikely(u->mode & (LKDF_REDUCE | FOLLOW_COPIED)))
+		return u->mode & LKDF_REDUCE ? copy_of(c->ex, w, u)
+					     : follow_ptr(f, u);
+	return f->values.var[u->var].bytes;
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * The data of one run: where the bytes of each use are, and the claim on what
+ * lies outside of the graph. Bytes of LKDF_DATA_ONCE come and go in each run,
+ * see brief.h.
+ *
+ * A run whose claim has to wait starts when it is granted. A call that repeats
+ * keeps it from run to run while nobody else waits.
+ */
+#ifndef RUN_VALUES_H
+#define RUN_VALUES_H
+
+#include "data/claim.h"
+#include "graph/graph.h"
+#include "run/brief.h"
+
+struct executor;
+struct failure;
+struct frame;
+struct lkdf_ctx;
+struct wire_use;
+
+/* Of one frame. */
+struct values {
+	/* Set at seal, constant afterwards. */
+	struct claim *claim;
+
+	/* When the claim is there; of brief ones see there. */
+	struct value *var; /* by var */
+	_Atomic(uint32_t)
+		*many; /* by var: readers that have left, see brief.h */
+
+	/* Set at seal, constant afterwards. */
+	struct heap *heap; /* the runtime's */
+	/* The wiring's, by index; NULL: there are none. */
+	const struct brief_task *brief_task;
+	const struct brief_use *brief; /* the same, by use */
+
+	/* When the claim is there. */
+	bool is_poisoned; /* some input is not there: see error */
+	bool heals; /* what it writes had an error before */
+	int *error; /* by use of the claim */
+
+	/* Any worker: tasks that should have written last did not. */
+	_Atomic(uint8_t) *is_dead; /* by use of the claim */
+	_Atomic(uint32_t) *nr_untouched; /* the same: writers that were none */
+
+	_Atomic(uint8_t) has_bad; /* any worker: some use is */
+	uint8_t *bad; /* who ends or decides it; by use, NULL: see always.h */
+
+	/* The task, before its body; NULL: see follow.h. */
+	uint16_t *copy; /* by use of the graph: as in struct use */
+
+	/* The task; then whoever decides it. NULL: no use is MAYBE. */
+	uint8_t *untouched; /* by use of the graph */
+};
+
+/* For each frame at seal. 0 or -ENOMEM. */
+int values_create(struct frame *f);
+void values_destroy(struct frame *f);
+
+/* Bytes for what has none yet, before a run. 0 or -ENOMEM. */
+int values_prepare(struct lkdf_graph *g);
+
+/* 1: the run may start; 0: it is started later; -ENODATA. */
+int values_enter(struct executor *ex, struct frame *f);
+
+/* The claim is there. */
+void values_begin(struct frame *f);
+
+/* The run is over; error and failure as its own. */
+void values_leave(struct executor *ex, struct frame *f, int error,
+		  struct failure *failure);
+
+/* Between two runs of one call: true: somebody waits, so leave and enter. */
+bool values_are_wanted(const struct frame *f);
+
+/* Between two runs of one call that keeps the claim. */
+void values_count(struct frame *f);
+
+/* A task that reads what is not there when the run starts. */
+bool values_are_missing(const struct frame *f, uint32_t index);
+
+/* The task failed or was skipped: so did what it should have written. */
+void values_dead(struct frame *f, uint32_t index);
+
+/* The body has left the use untouched. */
+void values_untouched(struct frame *f, uint32_t index, unsigned use);
+bool values_is_untouched(const struct frame *f, const struct wire_use *u);
+
+/* The body is over: what it has left untouched is no write. */
+void values_count_untouched(struct frame *f, uint32_t index);
+
+/* Does its failure pass over this edge? */
+bool values_pass_failure(const struct frame *f, uint32_t from, uint32_t to);
+
+/* Its successors are told. */
+void values_forget_untouched(struct frame *f, uint32_t index);
+
+/* The bytes of a use; NULL: there is no such use, or none. */
+void *values_ptr(struct lkdf_ctx *c, unsigned use);
+
+#endif

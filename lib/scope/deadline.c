@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "scope/deadline.h"
+
+#include "base/clock.h"
+#include "base/futex.h"
+#include "core/runtime.h"
+#include "io/event_poll.h"
+#include "sched/guest.h"
+#include "sched/tick.h"
+#include "task/after.h"
+#include "task/task.h"
+
+#include <errno.h>
+
+static void fire(struct timer *t)
+{
+	scope_expire(container_of(t, struct lkdf_scope, timer));
+}
+
+void deadline_set(struct lkdf_scope *s, int64_t ns)
+{
+	int64_t end = ns ? clock_end_of(ns) : -1;
+
+	if (end < 0)
+		return;
+	a_store(&s->end_ns, end, relaxed);
+	s->timer.end_ns = end;
+	s->timer.fire = fire;
+	sched_add_timer(&s->rt->sched, &s->timer);
+}
+
+void deadline_drop(struct lkdf_scope *s)
+{
+	if (s->timer.fire)
+		sched_del_timer(&s->rt->sched, &s->timer);
+}
+
+bool deadline_is_over(const struct lkdf_scope *s)
+{
+	int64_t now = 0, end;
+
+	for (; s; s = s->parent) {
+		end = a_load(&s->end_ns, relaxed);
+		if (!end)
+			continue;
+		if (!now)
+			now = clock_now_ns();
+		if (now >= end)
+			return true;
+	}
+	return false;
+}
+
+int deadline_create(struct lkdf_scope *parent, int64_t ns,
+		    struct lkdf_scope **out)
+{
+	int rc = scope_create_own(parent, out);
+
+	if (!rc)
+		deadline_set(*out, ns);
+	return rc;
+}
+
+struct lkdf_scope *deadline_leave(struct lkdf_scope *own)
+{
+	struct lkdf_scope *parent = own->parent;
+
+	scope_put(own);
+	return parent;
+}
+
+void deadline_tick(void *runtime)
+{
+	struct lkdf *rt = runtime;
+
+	if (!timers_fire(&rt->sched.timers))
+		return;
+	sched_look(&rt->sched);
+	after_cancel(rt);
+	task_kick(rt, KICK);
+}
+
+static int64_t shorter(struct timers *ts, int64_t timeout_ns)
+{
+	int64_t earliest = a_load(&ts->earliest, relaxed), left;
+
+	if (earliest == TIMERS_NONE)
+		return timeout_ns;
+	left = earliest - clock_now_ns();
+	if (left < 0)
+		left = 0;
+	return timeout_ns >= 0 && timeout_ns < left ? timeout_ns : left;
+}
+
+void deadline_sleep(struct lkdf *rt, _Atomic(uint32_t) *word, uint32_t expect,
+		    int64_t timeout_ns)
+{
+	struct sched *s = &rt->sched;
+
+	if (likely(!s->is_serial)) {
+		guest_waits(s);
+		futex_wait(word, expect, timeout_ns);
+		return;
+	}
+	timeout_ns = shorter(&s->timers, timeout_ns);
+	if (event_poll_has_some(rt))
+		event_poll_for(rt, timeout_ns);
+	else
+		futex_wait(word, expect, timeout_ns);
+	sched_tick(s, rt);
+	sched_drain(s);
+}

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "scope/event.h"
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/futex.h"
+#include "core/failure.h"
+#include "core/runtime.h"
+#include "io/event_poll.h"
+#include "scope/deadline.h"
+#include "scope/event_any.h"
+#include "scope/event_tap.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+
+/* How long a waiting thread spins before it sleeps. */
+#define WAIT_SPIN_NS 20000
+
+#define COUNT_MASK EVENT_MAX_COUNT
+
+/* The stack of waiters of an event that has fired. */
+#define CLOSED ((struct event_waiter *)1)
+
+static uint32_t word_gen(uint64_t word)
+{
+	return (uint32_t)(word >> 32);
+}
+
+static uint32_t word_count(uint64_t word)
+{
+	return (uint32_t)word & COUNT_MASK;
+}
+
+static int word_error(uint64_t word)
+{
+	return -(int)((uint32_t)word >> EVENT_COUNT_BITS);
+}
+
+static uint64_t word_make(uint32_t gen, int error, uint32_t count)
+{
+	return (uint64_t)gen << 32 | (uint32_t)-error << EVENT_COUNT_BITS |
+	       count;
+}
+
+/* The half that the kernel compares: error and count. */
+static _Atomic(uint32_t) *futex_of(struct event *ev)
+{
+	_Atomic(uint32_t) *half = (_Atomic(uint32_t) *)(void *)&ev->word;
+
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	half++;
+#endif
+	return half;
+}
+
+int event_create(struct lkdf *rt, struct executor *ex, uint32_t count,
+		 uint32_t nr_refs, struct lkdf_event *out)
+{
+	struct event *ev = runtime_alloc(rt, ex, POOL_EVENT);
+	uint32_t gen;
+
+	if (!ev)
+		return err(-EAGAIN, "event: no slot, %llu are in use",
+			   (unsigned long long)pool_nr_objects(
+				   &rt->pool[POOL_EVENT]));
+	gen = word_gen(a_load(&ev->word, relaxed)) + 1;
+	gen += !gen;
+	/* Stale handles look at it, so it is written once. */
+	if (!ev->rt)
+		ev->rt = rt;
+	ev->failure = NULL;
+	a_store(&ev->is_users, false, relaxed);
+	a_store(&ev->nr_refs, nr_refs, relaxed);
+	a_store(&ev->waiters, NULL, relaxed);
+	a_store(&ev->taps, NULL, relaxed);
+	ev->any = NULL;
+	/* [event.born] the fields before the generation; pairs with
+	 * [event.look]. */
+	a_store(&ev->word, word_make(gen, 0, count), release);
+	out->slot = ev;
+	out->gen = gen;
+	return 0;
+}
+
+static uint64_t look(struct lkdf_event e)
+{
+	/* [event.look] pairs with [event.born] and [event.fire]. */
+	return a_load(&event_of(e)->word, acquire);
+}
+
+bool event_is_valid(struct lkdf_event e)
+{
+	return e.slot && word_gen(look(e)) == e.gen;
+}
+
+bool event_has_fired(struct lkdf_event e)
+{
+	return word_count(look(e)) == 0;
+}
+
+bool event_look(struct event *ev, int *error)
+{
+	/* [tap.d] after the list; pairs with [event.fire]. */
+	uint64_t word = a_load(&ev->word, seq_cst);
+
+	*error = word_error(word);
+	return word_count(word) == 0;
+}
+
+/*
+ * One less, of an any. When nobody but what it waits for is left, it need not
+ * wait. True: it was the last.
+ */
+static bool drop_any(struct event *ev)
+{
+	uint32_t nr = a_load(&ev->nr_refs, relaxed);
+
+	do {
+		if (nr == 2)
+			event_any_leave(ev->any);
+		/* Then nobody but us can make it 1. [event.drop] as below. */
+	} while (!a_cas(&ev->nr_refs, &nr, nr - 1, acq_rel, relaxed));
+	if (nr != 1)
+		return false;
+	event_any_put(ev->any);
+	return true;
+}
+
+static void drop(struct event *ev)
+{
+	uint32_t gen;
+
+	if (unlikely(ev->any != NULL)) {
+		if (!drop_any(ev))
+			return;
+		/* [event.drop] all uses before the next life; pairs with
+		 * itself. */
+	} else if (a_sub(&ev->nr_refs, 1, acq_rel) != 1) {
+		return;
+	}
+	failure_put(ev->failure, &ev->rt->log);
+	ev->failure = NULL;
+	gen = word_gen(a_load(&ev->word, relaxed)) + 1;
+	gen += !gen;
+	/* Count 0 in a generation nobody has: stale to everyone. */
+	a_store(&ev->word, word_make(gen, 0, 0), relaxed);
+	runtime_free(ev->rt, runtime_executor(ev->rt), POOL_EVENT, ev);
+}
+
+/* It has just fired: tell everybody. The caller holds a reference. */
+static void tell(struct event *ev, int error)
+{
+	struct event_waiter *w, *next;
+
+	/* [event.close] pairs with [event.add]. */
+	w = a_xchg(&ev->waiters, CLOSED, acq_rel);
+	for (; w; w = next) {
+		next = w->next;
+		w->fn(w, error);
+		drop(ev);
+	}
+	/* [tap.b] after the word; pairs with [tap.c]. */
+	if (unlikely(a_load(&ev->taps, seq_cst) != NULL))
+		event_tap_fire(ev, error);
+	/* [event.b] after the word; pairs with [event.c]. */
+	if (a_load(&ev->nr_sleepers, seq_cst))
+		futex_wake(futex_of(ev), INT_MAX);
+}
+
+/* One signal less to come. 1: fired by us, 0: not yet, -ESTALE. */
+static int count_down(struct event *ev, uint64_t gen, int *error)
+{
+	uint64_t word = a_load(&ev->word, relaxed), next;
+	int e;
+
+	do {
+		if (word_gen(word) != gen || !word_count(word))
+			return -ESTALE;
+		e = word_error(word) ? word_error(word) : *error;
+		next = word_make((uint32_t)gen, e, word_count(word) - 1);
+		/* [event.fire] what was done before; pairs with
+		 * [event.look]. seq_cst: before nr_sleepers. */
+	} while (!a_cas(&ev->word, &word, next, seq_cst, relaxed));
+	*error = e;
+	return word_count(next) == 0;
+}
+
+int event_signal(struct lkdf_event e, int error)
+{
+	struct event *ev = event_of(e);
+	int rc;
+
+	/* What lies in the slot now may be another life: only read is_users
+	 * of ours. */
+	if (!event_is_valid(e) || event_has_fired(e))
+		return err(-ESTALE, "event: it has fired already");
+	if (!a_load(&ev->is_users, relaxed) && event_is_valid(e))
+		return err(-EPERM, "event: it belongs to a task, a run or "
+				   "what it waits for");
+	rc = count_down(ev, e.gen, &error);
+	if (rc < 0)
+		return err(-ESTALE, "event: it has fired already");
+	if (rc) {
+		tell(ev, error);
+		drop(ev);
+	}
+	return 0;
+}
+
+void event_finish(struct lkdf_event e, int error, struct failure *f)
+{
+	struct event *ev = event_of(e);
+	int rc;
+
+	ev->failure = failure_get(f);
+	rc = count_down(ev, e.gen, &error);
+	check(rc == 1);
+	(void)rc;
+	tell(ev, error);
+	drop(ev);
+}
+
+/* 0: fired; 1: the time is up. */
+static int wait_spinning(struct lkdf_event e, int64_t timeout_ns)
+{
+	int64_t end;
+
+	if (event_has_fired(e))
+		return 0;
+	end = clock_now_ns() + (timeout_ns >= 0 && timeout_ns < WAIT_SPIN_NS
+					? timeout_ns
+					: WAIT_SPIN_NS);
+	do {
+		a_delay();
+		if (event_has_fired(e))
+			return 0;
+	} while (clock_now_ns() < end);
+	return 1;
+}
+
+static int wait_sleeping(struct lkdf_event e, int64_t timeout_ns)
+{
+	int64_t end = clock_end_of(timeout_ns);
+	struct event *ev = event_of(e);
+	int64_t left;
+	uint64_t word;
+	int rc = 0;
+
+	/* [event.c] before we look again; pairs with [event.b]. */
+	a_add(&ev->nr_sleepers, 1, seq_cst);
+	for (;;) {
+		word = a_load(&ev->word, seq_cst);
+		if (!word_count(word))
+			break;
+		if (clock_is_over(end, &left)) {
+			rc = 1;
+			break;
+		}
+		deadline_sleep(ev->rt, futex_of(ev), (uint32_t)word, left);
+	}
+	a_sub(&ev->nr_sleepers, 1, relaxed);
+	return rc;
+}
+
+int event_look_for(struct lkdf_event e, int64_t timeout_ns)
+{
+	event_poll_serial(event_of(e)->rt);
+	return wait_spinning(e, timeout_ns) && wait_sleeping(e, timeout_ns);
+}
+
+int event_wait(struct lkdf_event e, int64_t timeout_ns)
+{
+	struct event *ev = event_of(e);
+	int rc;
+
+	if (event_look_for(e, timeout_ns))
+		return 1;
+	rc = word_error(look(e));
+	if (rc) {
+		failure_observe(ev->failure);
+		err(rc, "%s",
+		    ev->failure ? ev->failure->error.why : strerror(-rc));
+	}
+	drop(ev);
+	return rc;
+}
+
+int event_error(struct lkdf_event e, struct lkdf_error *out)
+{
+	struct lkdf_error none = { .size = sizeof(none), .id = -1 };
+	struct event *ev = event_of(e);
+
+	if (!event_has_fired(e))
+		return 1;
+	failure_observe(ev->failure);
+	none.err = word_error(look(e));
+	none.worker = -1;
+	return failure_copy(ev->failure ? &ev->failure->error : &none, out);
+}
+
+bool event_get(struct lkdf_event e)
+{
+	if (!event_is_valid(e))
+		return false;
+	a_add(&event_of(e)->nr_refs, 1, relaxed);
+	return true;
+}
+
+void event_put(struct lkdf_event e)
+{
+	drop(event_of(e));
+}
+
+int event_call_give(struct lkdf_event e, struct event_waiter *w)
+{
+	struct event *ev = event_of(e);
+	struct event_waiter *head;
+
+	if (!event_is_valid(e))
+		return err(-ESTALE, "event: its slot was given on");
+	/* [event.seen] what was done before it fired; pairs with
+	 * [event.close]. */
+	head = a_load(&ev->waiters, acquire);
+	do {
+		if (head == CLOSED) {
+			w->fn(w, word_error(look(e)));
+			drop(ev);
+			return 0;
+		}
+		w->next = head;
+		/* [event.add] pairs with [event.close]. */
+	} while (!a_cas(&ev->waiters, &head, w, acq_rel, acquire));
+	return 0;
+}

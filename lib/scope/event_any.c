@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "scope/event_any.h"
+
+#include "base/err.h"
+#include "core/runtime.h"
+#include "io/event_poll.h"
+#include "mem/heap.h"
+
+#include <errno.h>
+
+static void free_any(struct event_any *any)
+{
+	struct heap *h = any->rt->heap;
+
+	if (any->scope)
+		scope_put(any->scope);
+	heap_free(h, heap_thread_cache(h), any);
+}
+
+void event_any_put(struct event_any *any)
+{
+	/* [any.put] all uses before the free; pairs with itself. */
+	if (a_sub(&any->nr_refs, 1, acq_rel) != 1)
+		return;
+	event_hook_del(any->rt, &any->hook);
+	free_any(any);
+}
+
+/* The runtime closes; what it waits for goes with it. */
+static void close_any(struct event_hook *h, bool is_child)
+{
+	if (!is_child)
+		free_any(container_of(h, struct event_any, hook));
+}
+
+struct event_any *event_any_create(struct lkdf *rt, uint32_t nr)
+{
+	struct heap *h = rt->heap;
+	struct event_any *any;
+
+	any = heap_new(h, heap_thread_cache(h),
+		       sizeof(*any) + nr * sizeof(any->tap[0]));
+	if (!any) {
+		err(-ENOMEM, "event: no memory for one of %u", nr);
+		return NULL;
+	}
+	any->hook.close = close_any;
+	a_store(&any->nr_refs, nr + 2, relaxed);
+	a_store(&any->first, EVENT_NONE, relaxed);
+	any->rt = rt;
+	any->nr = nr;
+	any->depth = 1;
+	any->is_users = false;
+	any->scope = NULL;
+	list_init(&any->polled);
+	return any;
+}
+
+void event_any_destroy(struct event_any *any)
+{
+	free_any(any);
+}
+
+/* Takes all taps off but those that are called anyway. */
+static void take_off(struct event_any *any)
+{
+	struct lkdf_event e;
+	uint32_t i;
+
+	for (i = 0; i < any->nr; i++) {
+		e = any->tap[i].tap.event;
+		if (!event_tap_del(&any->tap[i].tap))
+			continue;
+		event_put(e);
+		event_any_put(any);
+	}
+}
+
+static void fired(struct event_tap *t, int error)
+{
+	struct event_any_tap *tap = container_of(t, struct event_any_tap, tap);
+	struct event_any *any = tap->any;
+	struct lkdf_event e = t->event;
+	uint32_t none = EVENT_NONE, i = (uint32_t)(tap - any->tap);
+
+	/* [any.first] what was done before it; pairs with [any.which]. */
+	if (a_cas(&any->first, &none, i, release, relaxed)) {
+		event_finish(any->event, error, event_of(e)->failure);
+		take_off(any);
+	}
+	event_put(e);
+	event_any_put(any);
+}
+
+void event_any_leave(struct event_any *any)
+{
+	uint32_t none = EVENT_NONE;
+
+	if (!a_cas(&any->first, &none, EVENT_LEFT, relaxed, relaxed))
+		return;
+	take_off(any);
+	event_poll_leave(any);
+	event_put(any->event);
+}
+
+int event_any_arm(struct event_any *any, struct lkdf_event *out)
+{
+	struct lkdf *rt = any->rt;
+	uint32_t i;
+	int rc;
+
+	rc = event_create(rt, runtime_executor(rt), 1, 2, &any->event);
+	if (rc)
+		return rc;
+	event_of(any->event)->any = any;
+	*out = any->event;
+	for (i = 0; i < any->nr; i++) {
+		any->tap[i].any = any;
+		any->tap[i].tap.fn = fired;
+		any->tap[i].tap.is_in = false;
+	}
+	event_hook_add(rt, &any->hook);
+	for (i = 0; i < any->nr; i++)
+		event_tap_add(&any->tap[i].tap);
+	/* It may have fired before we were through: whoever has fired it has
+	 * looked under the locks that we took. */
+	if (a_load(&any->first, relaxed) != EVENT_NONE)
+		take_off(any);
+	event_any_put(any);
+	return 0;
+}
+
+/* One reference to each of them; *nr_got: to so many. */
+static int get_all(struct event_any *any, const struct lkdf_event *v,
+		   uint32_t *nr_got)
+{
+	const struct event_any *below;
+	uint32_t i;
+
+	for (i = 0; i < any->nr; i++, ++*nr_got) {
+		if (!v[i].slot)
+			return err(-EINVAL, "event: any: %u is { 0 }", i);
+		if (event_of(v[i])->rt != any->rt)
+			return err(-EINVAL,
+				   "event: any: %u is of another runtime", i);
+		if (!event_get(v[i]))
+			return err(-ESTALE,
+				   "event: any: the last reference of %u is "
+				   "gone",
+				   i);
+		any->tap[i].tap.event = v[i];
+		below = event_of(v[i])->any;
+		if (below && below->depth >= any->depth)
+			any->depth = below->depth + 1;
+	}
+	if (any->depth > EVENT_MAX_DEPTH)
+		return err(-E2BIG, "event: any: more than %d, one in the other",
+			   EVENT_MAX_DEPTH);
+	return 0;
+}
+
+int event_any(struct lkdf *rt, const struct lkdf_event *v, unsigned nr,
+	      struct lkdf_event *out)
+{
+	struct event_any *any = event_any_create(rt, nr);
+	uint32_t nr_got = 0;
+	int rc;
+
+	if (!any)
+		return -ENOMEM;
+	any->is_users = true;
+	rc = get_all(any, v, &nr_got);
+	if (!rc)
+		rc = event_any_arm(any, out);
+	if (!rc)
+		return 0;
+	while (nr_got)
+		event_put(any->tap[--nr_got].tap.event);
+	event_any_destroy(any);
+	return rc;
+}
+
+int event_any_which(const struct event_any *any, unsigned *which)
+{
+	/* [any.which] pairs with [any.first]. */
+	uint32_t first = a_load(&any->first, acquire);
+
+	if (first == EVENT_NONE || first == EVENT_LEFT)
+		return 1;
+	*which = first;
+	return 0;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * What goes on when an event fires and may lose interest before: a tap can be
+ * taken off again, which the waiters of event.h cannot. An event has a list of
+ * them under the lock of a shard, which it shares with others.
+ *
+ *	signaller                       who adds
+ *	(A) the event fires             (C) the tap is in the list
+ *	(B) looks at the list           (D) looks whether it has fired
+ *
+ * All seq_cst: either B sees C and takes the lock, or D sees A and the tap is
+ * called by its own thread. Taking it off is under the lock, too: either it is
+ * off or it is called, never both.
+ *
+ * A hook is what a runtime undoes when it closes before the event fired.
+ */
+#ifndef SCOPE_EVENT_TAP_H
+#define SCOPE_EVENT_TAP_H
+
+#include "base/list.h"
+#include "base/lock.h"
+#include "scope/event.h"
+
+#define EVENT_SHARDS 16
+
+struct event_tap {
+	/* Under the shard's lock. */
+	struct event_tap *next, *prev;
+	bool is_in;
+
+	/* Set before it is added, constant afterwards. */
+	struct lkdf_event event; /* one reference, the owner's */
+	/* On the signalling thread, once; the tap is its own then. */
+	void (*fn)(struct event_tap *t, int error);
+};
+
+struct event_hook {
+	struct list list; /* under the shard's lock */
+	/* is_child: in a forked child, nobody else is there. */
+	void (*close)(struct event_hook *h, bool is_child);
+};
+
+struct event_shard {
+	_Alignas(CACHE_LINE) struct lock lock;
+	struct list hooks;
+};
+
+/* t->fn is called when t->event fires, at once if it has. */
+void event_tap_add(struct event_tap *t);
+
+/* True: it is off and is not called. It may never have been added. */
+bool event_tap_del(struct event_tap *t);
+
+/* It has fired: calls all of them. The caller holds a reference. */
+void event_tap_fire(struct event *ev, int error);
+
+void event_hook_add(struct lkdf *rt, struct event_hook *h);
+void event_hook_del(struct lkdf *rt, struct event_hook *h);
+
+void event_shards_init(struct event_shard *s);
+
+/* Closes what is hooked. is_child: in a forked child. */
+void event_shards_close(struct event_shard *s, bool is_child);
+
+#endif

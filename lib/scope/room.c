@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "scope/room.h"
+
+#include "base/err.h"
+#include "base/futex.h"
+#include "base/util.h"
+#include "scope/deadline.h"
+
+#include <errno.h>
+#include <limits.h>
+
+/*
+ * A scope of so many tasks wakes who waits when a quarter of its room is free:
+ * a wake-up costs as much as many short tasks. If that takes longer than
+ * PATIENCE_NS, tasks are long, and the first room will do.
+ */
+#ifndef ROOM_MANY
+#define ROOM_MANY 64
+#endif
+#define PATIENCE_NS 100000
+
+static void wake_all(struct lkdf_scope *s)
+{
+	/* Of those that have seen it one wakes. */
+	if (!a_xchg(&s->room_asked, 0, relaxed))
+		return;
+	/* [room.woken] that nobody asks; pairs with [room.epoch]. */
+	a_add(&s->room_epoch, 1, release);
+	futex_wake(&s->room_epoch, INT_MAX);
+}
+
+void room_wake(struct lkdf_scope *s)
+{
+	/* [room.cancel] after cancel_err; pairs with [room.c]. */
+	if (unlikely(a_load(&s->room_asked, seq_cst)))
+		wake_all(s);
+}
+
+static void give_one(struct lkdf_scope *s, uint32_t nr)
+{
+	uint64_t taken;
+
+	if (!s->max_tasks)
+		return;
+	/* [room.a] what we did, and before we look who waits; pairs with
+	 * [room.d] and [room.take]. */
+	taken = a_sub(&s->nr_taken, nr, seq_cst) - nr;
+	/* [room.b] after nr_taken; pairs with [room.c]. */
+	if (unlikely(taken < a_load(&s->room_asked, seq_cst)))
+		wake_all(s);
+}
+
+void room_give(struct lkdf_scope *s, uint32_t nr)
+{
+	for (; s && s->is_limited; s = s->parent)
+		give_one(s, nr);
+}
+
+static bool take_one(struct lkdf_scope *s, uint32_t nr)
+{
+	uint64_t taken = a_load(&s->nr_taken, relaxed);
+
+	do {
+		if (taken + nr > s->max_tasks)
+			return false;
+		/* [room.take] what those did that gave it; pairs with [room.a].
+		 */
+	} while (!a_cas(&s->nr_taken, &taken, taken + nr, acquire, relaxed));
+	return true;
+}
+
+/* All or none; the scope that has none. */
+static struct lkdf_scope *take(struct lkdf_scope *s, uint32_t nr)
+{
+	struct lkdf_scope *at, *back;
+
+	for (at = s; at && at->is_limited; at = at->parent) {
+		if (!at->max_tasks || take_one(at, nr))
+			continue;
+		for (back = s; back != at; back = back->parent)
+			give_one(back, nr);
+		return at;
+	}
+	return NULL;
+}
+
+static int refuse(const struct lkdf_scope *full, uint32_t nr, bool may_wait)
+{
+	if (nr > full->max_tasks)
+		return err(-E2BIG, "scope: %u tasks, \"%s\" has room for %llu",
+			   nr, full->name, (unsigned long long)full->max_tasks);
+	if (!may_wait)
+		return err(-EAGAIN, "scope: \"%s\" has its %llu tasks",
+			   full->name, (unsigned long long)full->max_tasks);
+	return 0;
+}
+
+/* Somebody is to be woken when nr_taken is below that. */
+static void ask(struct lkdf_scope *s, uint64_t below)
+{
+	/* [room.seen] as [room.c], of who has asked for as much; pairs with
+	 * [room.b]. */
+	uint64_t asked = a_load(&s->room_asked, seq_cst);
+
+	/* [room.c] before we look; pairs with [room.b]. */
+	while (asked < below &&
+	       !a_cas(&s->room_asked, &asked, below, seq_cst, seq_cst))
+		;
+}
+
+/*
+ * Until there may be room for nr in full, or s is cancelled. False: nothing
+ * has come in its time, so do not wait for more than there must be.
+ */
+static bool wait(struct lkdf_scope *s, struct lkdf_scope *full, uint32_t nr,
+		 bool is_patient)
+{
+	uint64_t fits = full->max_tasks - nr, at = fits;
+	uint32_t epoch;
+
+	if (is_patient && full->max_tasks >= ROOM_MANY)
+		at = min_u64(fits, full->max_tasks - full->max_tasks / 4);
+	/* [room.epoch] before we ask; pairs with [room.woken]. */
+	epoch = a_load(&full->room_epoch, acquire);
+	ask(full, at + 1);
+	/* [room.d] after we have asked; pairs with [room.a]. */
+	if (a_load(&full->nr_taken, seq_cst) <= at)
+		return true;
+	/* [room.e] as [room.d]; pairs with [scope.cancel]. */
+	if (a_load(&s->cancel_err, seq_cst))
+		return true;
+	deadline_sleep(s->rt, &full->room_epoch, epoch,
+		       at < fits ? PATIENCE_NS : -1);
+	return a_load(&full->room_epoch, relaxed) != epoch;
+}
+
+int room_take(struct lkdf_scope *s, uint32_t nr, bool may_wait)
+{
+	bool is_patient = true;
+	struct lkdf_scope *full;
+	int rc;
+
+	while ((full = take(s, nr))) {
+		rc = scope_refuse(s);
+		if (!rc)
+			rc = refuse(full, nr, may_wait);
+		if (rc)
+			return rc;
+		is_patient = wait(s, full, nr, is_patient);
+	}
+	/* The room may be that of a task that was cancelled with us. */
+	rc = scope_refuse(s);
+	if (rc)
+		room_give(s, nr);
+	return rc;
+}

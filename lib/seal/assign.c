@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "seal/assign.h"
+
+#include "base/err.h"
+#include "core/home.h"
+#include "core/runtime.h"
+#include "core/seen.h"
+#include "data/data.h"
+#include "data/facts.h"
+#include "graph/wire.h"
+#include "mem/region.h"
+#include "policy/plan.h"
+#include "run/planned.h"
+#include "run/values.h"
+#include "task/task.h"
+#include "topo/topo.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/*
+ * A task's way to another node costs some microseconds: as much as so many
+ * bytes from there.
+ */
+#define MIN_BYTES 16384
+
+/* Tasks a level: with fewer there is nothing to spread. */
+#define MIN_WIDTH 2
+
+/* ---- graphs ---------------------------------------------------------------
+ */
+
+/* Everything the plan needs and gives, in one piece of memory. */
+struct planner {
+	struct lkdf_graph *g;
+	struct plan_machine machine;
+	int *nr_workers;
+	uint32_t nr_tasks, nr_vars, nr_succ, nr_uses;
+	uint32_t *first_succ, *succ, *level, *first_access;
+	struct plan_access *access;
+	uint64_t *bytes;
+	int16_t *fixed, *block, *task;
+	uint32_t *own, *twin;
+};
+
+static bool is_wanted(const struct lkdf_graph *g)
+{
+	const struct lkdf *rt = g->rt;
+
+	return g->wiring && rt->is_placing && rt->sched.nr_worker_nodes > 1 &&
+	       !rt->sched.is_serial && g->nr_tasks;
+}
+
+static uint32_t count_succ(const struct lkdf_graph *g)
+{
+	uint32_t t, nr, sum = 0;
+
+	for (t = 0; t < g->nr_tasks; t++) {
+		graph_succ(g, &g->recs[t], &nr);
+		sum += nr;
+	}
+	return sum;
+}
+
+static bool allocate(struct planner *p)
+{
+	p->first_succ = calloc(p->nr_tasks + 1ul, sizeof(*p->first_succ));
+	p->succ = calloc(p->nr_succ + 1ul, sizeof(*p->succ));
+	p->level = calloc(p->nr_tasks, sizeof(*p->level));
+	p->first_access = calloc(p->nr_tasks + 1ul, sizeof(*p->first_access));
+	p->access = calloc(p->nr_uses + 1ul, sizeof(*p->access));
+	p->bytes = calloc(p->nr_vars, sizeof(*p->bytes));
+	p->fixed = calloc(p->nr_vars, sizeof(*p->fixed));
+	p->block = calloc(p->nr_vars, sizeof(*p->block));
+	p->task = calloc(p->nr_tasks, sizeof(*p->task));
+	p->own = calloc(p->nr_tasks, sizeof(*p->own));
+	p->twin = calloc(p->nr_vars, sizeof(*p->twin));
+	p->nr_workers = calloc((size_t)p->machine.nr_nodes, sizeof(int));
+	return p->first_succ && p->succ && p->level && p->first_access &&
+	       p->access && p->bytes && p->fixed && p->block && p->task &&
+	       p->own && p->twin && p->nr_workers;
+}
+
+static void release(struct planner *p)
+{
+	free(p->first_succ);
+	free(p->succ);
+	free(p->level);
+	free(p->first_access);
+	free(p->access);
+	free(p->bytes);
+	free(p->fixed);
+	free(p->block);
+	free(p->task);
+	free(p->own);
+	free(p->twin);
+	free(p->nr_workers);
+}
+
+static void describe_machine(struct planner *p)
+{
+	const struct lkdf *rt = p->g->rt;
+	int i;
+
+	for (i = 0; i < p->machine.nr_nodes; i++)
+		p->nr_workers[i] = rt->sched.nodes[i].nr_workers;
+	p->machine.nr_workers = p->nr_workers;
+	p->machine.distance = rt->topo->distance;
+}
+
+static void describe_edges(struct planner *p)
+{
+	const uint32_t *succ;
+	uint32_t t, nr, i, at = 0;
+
+	for (t = 0; t < p->nr_tasks; t++) {
+		p->first_succ[t] = at;
+		succ = graph_succ(p->g, &p->g->recs[t], &nr);
+		for (i = 0; i < nr; i++)
+			p->succ[at++] = succ[i];
+	}
+	p->first_succ[p->nr_tasks] = at;
+}
+
+/* Where the bytes are, or will be if the user has said so. */
+static int fixed_node(const struct wire_var *v)
+{
+	const struct lkdf_data *d = v->data;
+	int node = v->is_brief ? -1 : facts_node(d, v->part);
+
+	if (node >= 0)
+		return node;
+	if (v->is_brief || d->is_mapped)
+		return PLAN_NONE;
+	if (a_load(&d->domain.at, relaxed))
+		return a_load(&d->node, relaxed);
+	return d->home;
+}
+
+static void describe_data(struct planner *p)
+{
+	const struct wiring *w = p->g->wiring;
+	const struct wire_use *u = w->uses.items;
+	struct plan_access *a = p->access;
+	struct wire_var *v;
+	uint32_t i, t = 0;
+
+	for (i = 0; i < p->nr_vars; i++) {
+		v = wire_var(w, i);
+		p->bytes[i] = data_size(v->data, v->part);
+		p->fixed[i] = (int16_t)fixed_node(v);
+	}
+	for (i = 0; i < p->nr_uses; i++) {
+		while (t <= u[i].task)
+			p->first_access[t++] = (uint32_t)(a - p->access);
+		if (u[i].flags & WIRE_MERGED)
+			continue;
+		a->block = u[i].var;
+		a->reads = (u[i].flags & WIRE_READS) != 0;
+		a->writes = (u[i].flags & WIRE_WRITES) != 0;
+		a++;
+	}
+	while (t <= p->nr_tasks)
+		p->first_access[t++] = (uint32_t)(a - p->access);
+}
+
+/* Large tasks, and enough of them at a time? */
+static bool is_worth_it(const struct planner *p)
+{
+	uint32_t t, nr_levels = 0, i;
+	uint64_t bytes = 0;
+
+	for (t = 0; t < p->nr_tasks; t++)
+		if (p->level[t] >= nr_levels)
+			nr_levels = p->level[t] + 1;
+	for (i = 0; i < p->first_access[p->nr_tasks]; i++)
+		bytes += p->bytes[p->access[i].block];
+	return p->nr_tasks / MIN_WIDTH >= nr_levels &&
+	       bytes / p->nr_tasks >= MIN_BYTES;
+}
+
+static uint64_t bytes_of_task(const struct planner *p, uint32_t t)
+{
+	const struct plan_access *a;
+	uint64_t sum = 0;
+	uint32_t i;
+
+	for (i = p->first_access[t]; i < p->first_access[t + 1]; i++) {
+		a = &p->access[i];
+		sum += p->bytes[a->block] * (unsigned)(a->reads + a->writes);
+	}
+	return sum;
+}
+
+/* It goes to the node of the plan, where somebody sees to how it does. */
+static int apply_task(struct planner *p, uint32_t t)
+{
+	struct lkdf_graph *g = p->g;
+	struct rec *r = &g->recs[t];
+	struct lkdf_kind *k = r->kind;
+	int rc;
+
+	if (p->task[t] < 0 || r->flags & REC_PLACED)
+		return 0;
+	rc = graph_place(g, t, home_make(p->task[t], false));
+	if (!rc && !k->body)
+		k = kind_wrap(k, brief_body);
+	if (rc || !k)
+		return -ENOMEM;
+	r->kind = k;
+	planned_add(g->planned, t, p->task[t], bytes_of_task(p, t));
+	return 0;
+}
+
+static int apply(struct planner *p, const struct plan *plan)
+{
+	struct lkdf_graph *g = p->g;
+	uint32_t t, i;
+	int rc = 0;
+
+	g->planned = planned_create(g, plan);
+	if (!g->planned)
+		return -ENOMEM;
+	for (i = 0; i < p->nr_vars; i++)
+		wire_var(g->wiring, i)->home = p->block[i];
+	for (t = 0; t < p->nr_tasks && !rc; t++)
+		rc = apply_task(p, t);
+	return rc;
+}
+
+static int plan(struct planner *p)
+{
+	struct plan_graph graph = {
+		.nr_tasks = p->nr_tasks,
+		.nr_blocks = p->nr_vars,
+		.level = p->level,
+		.first_access = p->first_access,
+		.access = p->access,
+		.bytes = p->bytes,
+		.fixed = p->fixed,
+	};
+	struct plan out = { .block = p->block,
+			    .task = p->task,
+			    .own = p->own,
+			    .twin = p->twin };
+	int rc;
+
+	describe_machine(p);
+	describe_edges(p);
+	describe_data(p);
+	rc = plan_levels(p->nr_tasks, p->first_succ, p->succ, p->level);
+	if (!rc && !is_worth_it(p))
+		return 0;
+	if (!rc)
+		rc = plan_make(&p->machine, &graph, PLAN_PASSES, &out);
+	return rc ? rc : apply(p, &out);
+}
+
+int assign_plan(struct lkdf_graph *g)
+{
+	struct planner p = { .g = g };
+	int rc;
+
+	if (!is_wanted(g))
+		return 0;
+	p.machine.nr_nodes = g->rt->topo->nr_nodes;
+	p.nr_tasks = g->nr_tasks;
+	p.nr_vars = (uint32_t)g->wiring->vars.nr;
+	p.nr_uses = (uint32_t)g->wiring->uses.nr;
+	p.nr_succ = count_succ(g);
+	rc = allocate(&p) ? plan(&p) : -ENOMEM;
+	release(&p);
+	if (rc)
+		return err(rc, "graph %s: no memory to plan %u tasks", g->name,
+			   g->nr_tasks);
+	return 0;
+}
+
+/* ---- tasks that are submitted ------------------------------------------- */
+
+static int node_of(const struct use *u)
+{
+	const struct lkdf_data *d = u->domain->data;
+
+	if (!d->is_mapped)
+		return a_load(&d->node, relaxed);
+	return a_load(&domain_var((struct domain *)&d->domain, u->part)->node,
+		      relaxed);
+}
+
+static __attribute__((noinline)) void assign(struct task *t)
+{
+	const struct lkdf *rt = t->kind->rt;
+	struct seen s = { .nr = 0 };
+	const struct use *u;
+	unsigned best;
+	int node;
+
+	for (u = t->claim->first; u; u = u->after) {
+		if (u->flags & (USE_WEAK | USE_HIDDEN) ||
+		    facts_see(&s, u->domain->data, u->part))
+			continue;
+		node = node_of(u);
+		if (node >= 0 && node < rt->topo->nr_nodes)
+			seen_add(&s, node, data_size(u->domain->data, u->part));
+	}
+	best = s.nr ? seen_most(&s) : 0;
+	if (!s.nr || s.bytes[best] < MIN_BYTES ||
+	    !sched_has_worker(&rt->sched, s.node[best]))
+		return;
+	t->home = home_make(s.node[best], false);
+	t->link.flags |= TASK_PLACED;
+}
+
+void assign_task(const struct lkdf *rt, struct task *t)
+{
+	if (rt->sched.nr_worker_nodes > 1 && rt->is_placing &&
+	    !(t->link.flags & TASK_PLACED || t->kind->flags & LKDF_BLOCKING))
+		assign(t);
+}

@@ -1,0 +1,495 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * From uses to edges, task by task in the order of adding. Of each var we know
+ * the last writer, who has read since, and the reducers of an open group.
+ *
+ *	READ     after the writer
+ *	WRITE    softly after the readers, or without any after the writer
+ *	RW       after the writer, softly after the readers
+ *	REDUCE   after the writer; when somebody else comes a task of our own
+ *	         combines the copies, and counts as the writer
+ *	COMMUTE  as REDUCE, with a token when it runs; our task does nothing,
+ *	         and there is none for one use alone
+ */
+#include "seal/edges.h"
+
+#include "base/err.h"
+#include "data/data.h"
+#include "mem/region.h"
+#include "run/always.h"
+#include "run/commute.h"
+#include "run/follow.h"
+#include "run/values.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+void edge_no_memory(struct wirer *r)
+{
+	r->rc = err(-ENOMEM, "graph %s: no memory for edges", r->g->name);
+}
+
+void edge_add(struct wirer *r, uint32_t from, uint32_t to, uint32_t why)
+{
+	uint32_t *stamp;
+	bool is_known;
+
+	if (from == NO_TASK || from == to || r->rc)
+		return;
+	stamp = &r->stamp[from];
+	is_known = (*stamp & ~STAMP_HARD) == to + 1;
+	if (is_known && *stamp & STAMP_HARD)
+		return;
+	if (!is_known)
+		r->rc = graph_order(r->g, from, to);
+	*stamp = to + 1;
+	if (r->rc)
+		return;
+	if (why == WHY_HARD) {
+		*stamp |= STAMP_HARD;
+		if (is_known)
+			soft_forget(r, from, to);
+	} else if (!is_known || why != WHY_SOFT) {
+		soft_note(r, from, to, why);
+	}
+}
+
+/* After who has written it: what he leaves untouched does not fail. */
+static void edge_from_writer(struct wirer *r, uint32_t var,
+			     const struct wire_use *to)
+{
+	const struct wire_var *v = wire_var(r->w, var);
+
+	edge_add(r, v->writer, to->task, v->is_maybe ? var : WHY_HARD);
+	always_note(r, to, var);
+}
+
+static void edges_from_list(struct wirer *r, uint32_t use, uint32_t to,
+			    uint32_t why)
+{
+	for (; use != NO_TASK; use = r->next[use])
+		edge_add(r, use_at(r, use)->task, to, why);
+}
+
+static void note_writer(struct wirer *r, const struct wire_use *u)
+{
+	struct wire_var *v = wire_var(r->w, u->var), *part;
+	uint32_t i;
+
+	if (v->part && v->writer == NO_TASK) {
+		part = wire_var(r->w, wire_whole(r->w, u->var));
+		/* With all its parts written anew nothing of it is left. */
+		if (++part->nr_rewritten == part->nr_parts)
+			part->writer = NO_TASK;
+	}
+	v->writer = u->task;
+	v->is_maybe = u->mode & LKDF_MAYBE;
+	v->carries = always_carries_error(r->g, u);
+	v->reader = NO_TASK;
+	v->nr_writers++;
+	v->nr_rewritten = 0;
+	for (i = 1; !v->part && i <= v->nr_parts; i++) {
+		part = wire_var(r->w, u->var + i);
+		part->writer = part->reader = NO_TASK;
+	}
+}
+
+/* After those who wrote what it reads. */
+static void after_writers(struct wirer *r, struct wire_use *u)
+{
+	struct wire_var *v = wire_var(r->w, u->var), *whole;
+	bool is_first = v->writer == NO_TASK, misses_part = !v->nr_parts;
+	uint32_t i, writer;
+
+	edge_from_writer(r, u->var, u);
+	if (v->part && is_first) {
+		edge_from_writer(r, wire_whole(r->w, u->var), u);
+		whole = wire_var(r->w, wire_whole(r->w, u->var));
+		is_first = whole->writer == NO_TASK;
+	}
+	for (i = 1; !v->part && i <= v->nr_parts; i++) {
+		writer = wire_var(r->w, u->var + i)->writer;
+		misses_part |= writer == NO_TASK;
+		edge_from_writer(r, u->var + i, u);
+	}
+	if (is_first && (v->part || misses_part))
+		u->flags |= WIRE_FIRST;
+}
+
+/* ---- combining ---------------------------------------------------------- */
+
+static int combine_body(struct lkdf_ctx *c, void *arg)
+{
+	(void)c;
+	return reduction_combine(arg);
+}
+
+static int meet_body(struct lkdf_ctx *c, void *arg)
+{
+	(void)c;
+	(void)arg;
+	return 0;
+}
+
+/* What a task of our own does. */
+static struct lkdf_kind *group_kind(struct wirer *r, bool is_reduce)
+{
+	struct lkdf_kind **k = is_reduce ? &r->combine : &r->meet;
+	struct lkdf_kind_attr a = {
+		.size = sizeof(a),
+		.name = is_reduce ? "combine" : "commuted",
+		.fn = is_reduce ? combine_body : meet_body,
+		.flags = LKDF_SHARED,
+	};
+
+	if (!*k)
+		r->rc = kind_create(r->g->rt, &a, k);
+	if (*k)
+		(*k)->is_ours = true;
+	return *k;
+}
+
+/* Room for one more task and its use. */
+static bool make_room(struct wirer *r)
+{
+	size_t nr = r->nr_stamps;
+	uint32_t *stamp;
+
+	if (r->g->nr_tasks < nr)
+		return true;
+	stamp = region_resize(r->stamp, nr * sizeof(*stamp),
+			      2 * nr * sizeof(*stamp));
+	if (!stamp)
+		return false;
+	r->stamp = stamp;
+	r->nr_stamps = 2 * nr;
+	return true;
+}
+
+/* A task of our own that comes after all of the group. NULL: see rc. */
+static struct wire_use *add_task(struct wirer *r, uint32_t var, bool is_reduce)
+{
+	struct wire_var *v = wire_var(r->w, var);
+	struct var *of = domain_var(&v->data->domain, v->part);
+	struct wire_use *u = NULL;
+	int task;
+
+	if (make_room(r) && group_kind(r, is_reduce)) {
+		task = graph_add(r->g, group_kind(r, is_reduce),
+				 is_reduce ? of->reduction : NULL, 0);
+		u = task < 0 ? NULL : array_add(&r->w->uses);
+	}
+	if (!u) {
+		edge_no_memory(r);
+		return NULL;
+	}
+	*u = (struct wire_use){
+		.task = (uint32_t)task,
+		.var = var,
+		.mode = LKDF_RW,
+		.flags = WIRE_READS | WIRE_WRITES | WIRE_COMBINES,
+	};
+	return u;
+}
+
+static bool has_always(struct wirer *r, uint32_t use)
+{
+	for (; use != NO_TASK; use = r->next[use])
+		if (always_is(r->g, use_at(r, use)->task))
+			return true;
+	return false;
+}
+
+/* The group is complete. */
+static void close_group(struct wirer *r, uint32_t var)
+{
+	struct wire_var *v = wire_var(r->w, var);
+	uint32_t use = v->group;
+	bool is_reduce = v->group_mode == LKDF_REDUCE;
+	struct wire_use *u;
+
+	if (use == NO_TASK || r->rc)
+		return;
+	v->group = NO_TASK;
+	if (!is_reduce && r->next[use] == NO_TASK) {
+		note_writer(r, use_at(r, use));
+		return;
+	}
+	u = add_task(r, var, is_reduce);
+	if (!u)
+		return;
+	edges_from_list(r, use, u->task, WHY_HARD);
+	/* Those may go where there is nothing to combine their copies with. */
+	if (is_reduce && has_always(r, use))
+		after_writers(r, u);
+	note_writer(r, u);
+	if (is_reduce)
+		return;
+	/* Each of them writes, and ours does not. */
+	for (v->nr_writers--; use != NO_TASK; use = r->next[use]) {
+		use_at(r, use)->flags |= WIRE_TOKEN;
+		v->nr_writers++;
+	}
+}
+
+/* ---- one use --------------------------------------------------------------
+ */
+
+/* The mode of those it goes together with; 0: nobody. */
+static uint8_t group_mode(const struct wire_use *u)
+{
+	if (u->mode & LKDF_REDUCE)
+		return LKDF_REDUCE;
+	return u->mode & LKDF_RW ? 0 : u->mode & LKDF_COMMUTE;
+}
+
+static void close_groups(struct wirer *r, uint32_t use)
+{
+	uint8_t mode = group_mode(use_at(r, use));
+	uint32_t var = use_at(r, use)->var, i;
+	struct wire_var *v = wire_var(r->w, var);
+	uint32_t nr = v->nr_parts;
+
+	if (mode != v->group_mode)
+		close_group(r, var);
+	if (v->part)
+		close_group(r, wire_whole(r->w, var));
+	for (i = 1; !v->part && i <= nr; i++)
+		close_group(r, var + i);
+}
+
+/* What a writer of var comes after, softly. */
+static void after_readers_of(struct wirer *r, uint32_t var, uint32_t to)
+{
+	struct wire_var *v = wire_var(r->w, var);
+
+	if (v->reader == NO_TASK)
+		edge_add(r, v->writer, to, WHY_SOFT);
+	edges_from_list(r, v->reader, to, WHY_SOFT);
+}
+
+static void after_readers(struct wirer *r, const struct wire_use *u)
+{
+	struct wire_var *v = wire_var(r->w, u->var);
+	uint32_t i;
+
+	after_readers_of(r, u->var, u->task);
+	if (v->part)
+		after_readers_of(r, wire_whole(r->w, u->var), u->task);
+	for (i = 1; !v->part && i <= v->nr_parts; i++)
+		after_readers_of(r, u->var + i, u->task);
+}
+
+static void add_to_list(struct wirer *r, uint32_t *list, uint32_t use)
+{
+	r->next[use] = *list;
+	*list = use;
+}
+
+static void note(struct wirer *r, uint32_t use)
+{
+	struct wire_use *u = use_at(r, use);
+	struct wire_var *v = wire_var(r->w, u->var);
+
+	v->reads |= (u->flags & WIRE_READS) != 0;
+	v->writes |= (u->flags & WIRE_WRITES) != 0;
+	v->reads_first |= (u->flags & WIRE_FIRST) != 0;
+	if (group_mode(u)) {
+		v->group_mode = group_mode(u);
+		add_to_list(r, &v->group, use);
+	} else if (u->flags & WIRE_WRITES) {
+		note_writer(r, u);
+	} else {
+		add_to_list(r, &v->reader, use);
+	}
+}
+
+/* ---- one task --------------------------------------------------------------
+ */
+
+/* Uses of the same thing: the first of them, or that of the whole, stands. */
+static void merge(struct wirer *r, struct wire_use *into, struct wire_use *u)
+{
+	unsigned weak;
+
+	if ((into->mode ^ u->mode) & LKDF_REDUCE)
+		r->rc = err(-EINVAL,
+			    "graph %s: task %u: REDUCE and another mode of "
+			    "one data",
+			    r->g->name, u->task);
+	into->flags |= u->flags & (WIRE_READS | WIRE_WRITES);
+	weak = into->mode & u->mode & LKDF_WEAK;
+	into->mode = (uint8_t)(((into->mode | u->mode) & ~LKDF_WEAK) | weak);
+	u->flags |= WIRE_MERGED;
+}
+
+static void merge_uses(struct wirer *r, uint32_t first, uint32_t end)
+{
+	struct wire_use *a, *b;
+	uint32_t i, j;
+
+	for (i = first; i < end; i++) {
+		for (j = first; j < end; j++) {
+			a = use_at(r, i);
+			b = use_at(r, j);
+			if (i != j && !((a->flags | b->flags) & WIRE_MERGED) &&
+			    wire_is_same(r->w, a, b))
+				merge(r, a, b);
+		}
+	}
+}
+
+static bool is_wired(struct wirer *r, const struct wire_use *u)
+{
+	return !(u->flags & WIRE_MERGED) && !wire_var(r->w, u->var)->is_once;
+}
+
+static void wire_task(struct wirer *r, uint32_t first, uint32_t end)
+{
+	struct wire_use *u;
+	uint32_t i;
+
+	for (i = first; i < end; i++)
+		if (is_wired(r, use_at(r, i)))
+			close_groups(r, i);
+	for (i = first; i < end; i++) {
+		u = use_at(r, i);
+		if (is_wired(r, u) && u->flags & WIRE_READS)
+			after_writers(r, u);
+	}
+	for (i = first; i < end; i++) {
+		u = use_at(r, i);
+		if (is_wired(r, u) && u->flags & WIRE_WRITES)
+			after_readers(r, u);
+	}
+	for (i = first; i < end; i++)
+		if (is_wired(r, use_at(r, i)))
+			note(r, i);
+}
+
+/* Of all tasks, one after the other: what is done to the uses of one. */
+static void for_tasks(struct wirer *r, uint32_t nr_uses,
+		      void (*fn)(struct wirer *r, uint32_t first, uint32_t end))
+{
+	uint32_t first, end;
+
+	for (first = 0; first < nr_uses && !r->rc; first = end) {
+		for (end = first + 1; end < nr_uses; end++)
+			if (use_at(r, end)->task != use_at(r, first)->task)
+				break;
+		fn(r, first, end);
+	}
+}
+
+static void close_all_groups(struct wirer *r)
+{
+	uint32_t var;
+
+	for (var = 0; var < r->w->vars.nr; var++)
+		close_group(r, var);
+}
+
+/* ---- the run's claim, and what each task does
+ * --------------------------------- */
+
+/* Whose end is the end of the writing. */
+static void mark_last(struct wirer *r)
+{
+	struct wire_use *u;
+	uint32_t i;
+
+	for (i = 0; i < r->w->uses.nr; i++) {
+		u = use_at(r, i);
+		if (u->flags & WIRE_WRITES && !(u->mode & LKDF_REDUCE) &&
+		    wire_var(r->w, u->var)->writer == u->task)
+			u->flags |= WIRE_LAST;
+	}
+}
+
+/* The kind with what this use asks for around it; NULL: no memory. */
+static struct lkdf_kind *change_follow(struct wirer *r, struct lkdf_kind *k,
+				       const struct wire_use *u)
+{
+	if (k->follows || !follow_wants(wire_var(r->w, u->var)->data))
+		return k;
+	return kind_following(k, follow_body);
+}
+
+static struct lkdf_kind *change_brief(struct wirer *r, struct lkdf_kind *k,
+				      const struct wire_use *u)
+{
+	(void)r;
+	return k->body || !(u->flags & WIRE_BRIEF) ? k
+						   : kind_wrap(k, brief_body);
+}
+
+static struct lkdf_kind *change_token(struct wirer *r, struct lkdf_kind *k,
+				      const struct wire_use *u)
+{
+	(void)r;
+	return k->commutes || !(u->flags & WIRE_TOKEN)
+		       ? k
+		       : kind_commuting(k, commute_body);
+}
+
+static void change_by(struct wirer *r,
+		      struct lkdf_kind *(*change)(struct wirer *r,
+						  struct lkdf_kind *k,
+						  const struct wire_use *u))
+{
+	struct wire_use *u;
+	struct rec *rec;
+	uint32_t i;
+
+	for (i = 0; i < r->w->uses.nr && !r->rc; i++) {
+		u = use_at(r, i);
+		rec = &r->g->recs[u->task];
+		rec->kind = change(r, rec->kind, u);
+		if (!rec->kind)
+			edge_no_memory(r);
+	}
+}
+
+/*
+ * Tasks that produce or read brief bytes get a kind that sees to them, tasks
+ * that take tokens one that does so, and tasks of data that moves one that
+ * moves it, within those.
+ */
+static void change_kinds(struct wirer *r)
+{
+	if (r->w->has_moves)
+		change_by(r, change_follow);
+	change_by(r, change_brief);
+	change_by(r, change_token);
+}
+
+int wire_seal(struct lkdf_graph *g, struct lkdf_diag *why)
+{
+	uint32_t nr_uses = (uint32_t)g->wiring->uses.nr;
+	struct wirer r = { .g = g, .w = g->wiring };
+
+	r.nr_stamps = g->nr_tasks + 16;
+	r.next = region_alloc(nr_uses * sizeof(*r.next));
+	r.stamp = region_alloc(r.nr_stamps * sizeof(*r.stamp));
+	if (!r.next || !r.stamp)
+		edge_no_memory(&r);
+	for_tasks(&r, nr_uses, merge_uses);
+	once_find_producers(&r, why);
+	if (!r.rc)
+		soft_collect(&r);
+	for_tasks(&r, nr_uses, wire_task);
+	close_all_groups(&r);
+	once_wire(&r, why);
+	if (!r.rc) {
+		wire_number_claims(r.w);
+		mark_last(&r);
+		change_kinds(&r);
+	}
+	array_fini(&r.hard);
+	region_free(r.next, nr_uses * sizeof(*r.next));
+	region_free(r.stamp, r.nr_stamps * sizeof(*r.stamp));
+	kind_put(r.combine);
+	kind_put(r.meet);
+	return r.rc;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * What the makers of a graph's edges share while it is sealed.
+ *
+ * An edge says why it is there, since that decides whether the failure of the
+ * one skips the other: hard ones do, soft ones do not, and those of a use with
+ * LKDF_MAYBE only where it was touched.
+ */
+#ifndef SEAL_EDGES_H
+#define SEAL_EDGES_H
+
+#include "graph/wire.h"
+
+struct wirer {
+	struct lkdf_graph *g;
+	struct wiring *w;
+	uint32_t *next; /* lists of uses, by use */
+	/* By task: the last it has an edge to, plus 1, and STAMP_HARD. */
+	uint32_t *stamp;
+	size_t nr_stamps;
+	struct array hard; /* struct wire_pair, sorted: not ours, or of ONCE */
+	struct lkdf_kind *combine, *meet;
+	int rc;
+};
+
+/* Or else the var of which it may be left untouched. */
+#define WHY_HARD (UINT32_MAX - 1)
+#define WHY_SOFT UINT32_MAX
+
+static inline struct wire_use *use_at(struct wirer *r, uint32_t i)
+{
+	return (struct wire_use *)r->w->uses.items + i;
+}
+
+void edge_no_memory(struct wirer *r);
+
+#define STAMP_HARD (1u << 31)
+
+/* One task after the other: to is the same until the next one's turn. */
+void edge_add(struct wirer *r, uint32_t from, uint32_t to, uint32_t why);
+
+/* First who produces what, or that two do; later the edges. */
+void once_find_producers(struct wirer *r, struct lkdf_diag *why);
+void once_wire(struct wirer *r, struct lkdf_diag *why);
+
+/* Which edges are hard, whatever else they are. */
+void soft_collect(struct wirer *r);
+
+/* One more reason of an edge; it is hard after all. */
+void soft_note(struct wirer *r, uint32_t from, uint32_t to, uint32_t why);
+void soft_forget(struct wirer *r, uint32_t from, uint32_t to);
+
+/* After seal: pairs, struct wire_pair each, by index, and in order. */
+void soft_index(const struct lkdf_graph *g, struct array *a,
+		int (*compare)(const void *a, const void *b));
+
+#endif

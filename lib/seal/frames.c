@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "seal/frames.h"
+
+#include "base/err.h"
+#include "core/item.h"
+#include "core/runtime.h"
+#include "graph/settle.h"
+#include "mem/region.h"
+#include "run/frame.h"
+#include "run/planned.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* May spilled tasks be linked by pending? Not where a run may be two ahead. */
+static bool needs_spill_next(const struct lkdf_graph *g)
+{
+	uint32_t i;
+
+	for (i = 0; g->has_tokens && i < g->nr_recs; i++) {
+		if (g->recs[i].flags & REC_TOKEN && g->recs[i].kind->width > 1)
+			return true;
+	}
+	return false;
+}
+
+static int copy_records(struct lkdf_graph *g, struct frame *f, bool spill_next)
+{
+	if (f->index == 0)
+		f->recs = g->recs;
+	else if (g->is_settled)
+		f->recs = settle_map(g);
+	else
+		f->recs = region_alloc(g->nr_recs * sizeof(*f->recs));
+	if (spill_next)
+		f->spill_next =
+			region_alloc(g->nr_recs * sizeof(*f->spill_next));
+	if ((!f->recs || (spill_next && !f->spill_next)) && g->nr_tasks)
+		return err(-ENOMEM, "graph %s: no memory for frame %u", g->name,
+			   f->index);
+	if (f->index && g->nr_tasks)
+		memcpy((void *)f->recs, (void *)g->recs,
+		       g->nr_recs * sizeof(*f->recs));
+	return 0;
+}
+
+/* The first run of an instance has no run before it to wait for. */
+static void give_first_tokens(struct lkdf_graph *g, struct frame *f)
+{
+	struct rec *r;
+	uint32_t i;
+
+	for (i = 0; i < g->nr_recs; i++) {
+		r = &f->recs[i];
+		if (r->flags & REC_TOKEN && f->index < graph_stride(g, r->kind))
+			a_sub(&r->pending, 1, relaxed);
+	}
+}
+
+static void init_list(struct frame *f, struct ready_list *l, uint16_t home)
+{
+	l->link.type = home != HOME_NONE && f->graph->planned
+			       ? LINK_FRAME_PLANNED
+			       : LINK_FRAME_READY;
+	l->link.class = CLASS_NORMAL;
+	l->home = home;
+	l->frame = f;
+	a_store(&l->head, NO_SPILL, relaxed);
+}
+
+static size_t placed_size(const struct lkdf_graph *g)
+{
+	return 2 * (size_t)g->rt->sched.nr_nodes * sizeof(struct ready_list);
+}
+
+/* Only in a graph with places. */
+static int init_placed(struct lkdf_graph *g, struct frame *f)
+{
+	int node;
+
+	if (!g->homes)
+		return 0;
+	f->placed = region_alloc(placed_size(g));
+	if (!f->placed)
+		return err(-ENOMEM, "graph %s: no memory for places", g->name);
+	for (node = 0; node < g->rt->sched.nr_nodes; node++) {
+		init_list(f, &f->placed[2 * node], home_make(node, false));
+		init_list(f, &f->placed[2 * node + 1], home_make(node, true));
+	}
+	return 0;
+}
+
+static size_t planned_size(const struct lkdf_graph *g)
+{
+	return (size_t)g->planned->nr_nodes * sizeof(struct planned_part);
+}
+
+static int init_planned(struct lkdf_graph *g, struct frame *f)
+{
+	f->planned = region_alloc(planned_size(g));
+	return f->planned ? 0
+			  : err(-ENOMEM, "graph %s: no memory for a run's plan",
+				g->name);
+}
+
+static int init_frame(struct lkdf_graph *g, uint32_t i, bool spill_next)
+{
+	struct frame *f = &g->frames[i];
+	int slot;
+
+	f->graph = g;
+	f->index = i;
+	f->start.type = LINK_FRAME_START;
+	f->start.class = CLASS_NORMAL;
+	init_list(f, &f->spill, HOME_NONE);
+	slot = runtime_add_frame(g->rt, f);
+	if (slot < 0)
+		return slot;
+	f->slot = (uint32_t)slot;
+	f->item = item_of_frame(f->slot, g->planned);
+	slot = init_placed(g, f);
+	if (!slot && g->planned)
+		slot = init_planned(g, f);
+	if (!slot && g->wiring)
+		slot = values_create(f);
+	return slot ? slot : copy_records(g, f, spill_next);
+}
+
+int frames_create(struct lkdf_graph *g)
+{
+	bool spill_next = needs_spill_next(g);
+	uint32_t i;
+	int rc = 0;
+
+	g->frames = region_alloc(g->nr_frames * sizeof(*g->frames));
+	if (!g->frames)
+		return err(-ENOMEM, "graph %s: no memory for %u frames",
+			   g->name, g->nr_frames);
+	for (i = 0; i < g->nr_frames; i++)
+		g->frames[i].slot = UINT32_MAX;
+	for (i = 0; i < g->nr_frames && !rc; i++)
+		rc = init_frame(g, i, spill_next);
+	for (i = 0; g->has_tokens && i < g->nr_frames && !rc; i++)
+		give_first_tokens(g, &g->frames[i]);
+	return rc;
+}
+
+static void frame_free_recs(struct lkdf_graph *g, struct rec *recs)
+{
+	if (g->is_settled)
+		region_unmap(recs, g->nr_recs * sizeof(*recs));
+	else
+		region_free(recs, g->nr_recs * sizeof(*recs));
+}
+
+void frames_destroy(struct lkdf_graph *g)
+{
+	struct frame *f;
+	uint32_t i;
+
+	for (i = 0; g->frames && i < g->nr_frames; i++) {
+		f = &g->frames[i];
+		if (f->slot != UINT32_MAX)
+			runtime_del_frame(g->rt, f->slot);
+		if (i)
+			frame_free_recs(g, f->recs);
+		region_free(f->spill_next, g->nr_recs * sizeof(*f->spill_next));
+		region_free(f->placed, placed_size(g));
+		if (g->planned)
+			region_free(f->planned, planned_size(g));
+		values_destroy(f);
+	}
+	region_free(g->frames, g->nr_frames * sizeof(*g->frames));
+	g->frames = NULL;
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Edges over which a failure does not pass, as pairs in an array: they only
+ * keep two uses apart, or the use that failed was left untouched. What has a
+ * hard reason besides, of the program's own edges or a dataflow variable, is
+ * not among them.
+ */
+#include "seal/edges.h"
+
+#include <stdlib.h>
+
+static int compare_pairs(const void *a, const void *b)
+{
+	const struct wire_pair *x = a, *y = b;
+
+	if (x->from != y->from)
+		return x->from < y->from ? -1 : 1;
+	return x->to < y->to ? -1 : x->to > y->to;
+}
+
+/* ---- what is hard ------------------------------------------------------- */
+
+static void add_hard(struct wirer *r, uint32_t from, uint32_t to)
+{
+	struct wire_pair *p = r->rc ? NULL : array_add(&r->hard);
+
+	if (p)
+		*p = (struct wire_pair){ .from = from, .to = to };
+	else
+		edge_no_memory(r);
+}
+
+/* The program's own edges, from tasks that have uses. */
+static void collect_given(struct wirer *r)
+{
+	const struct spilled_edge *e = r->g->edges.items;
+	const struct rec *rec;
+	uint32_t i, task, nr;
+	size_t j;
+
+	for (i = 0; i < r->w->uses.nr; i++) {
+		task = use_at(r, i)->task;
+		if (r->stamp[task] == WHY_HARD)
+			continue;
+		r->stamp[task] = WHY_HARD; /* no task's number plus 1 */
+		rec = &r->g->recs[task];
+		nr = rec->nr_succ == REC_SPILLED ? 2 : rec->nr_succ;
+		while (nr--)
+			add_hard(r, task, rec->succ[nr]);
+	}
+	for (j = 0; j < r->g->edges.nr; j++)
+		if (r->stamp[e[j].from] == WHY_HARD)
+			add_hard(r, e[j].from, e[j].to);
+}
+
+void soft_collect(struct wirer *r)
+{
+	const struct wire_use *u;
+	const struct wire_var *v;
+	uint32_t i;
+
+	r->hard.item_size = sizeof(struct wire_pair);
+	collect_given(r);
+	for (i = 0; i < r->w->uses.nr; i++) {
+		u = use_at(r, i);
+		v = wire_var(r->w, u->var);
+		if (v->is_once && v->writer != NO_TASK &&
+		    !(u->flags & WIRE_WRITES))
+			add_hard(r, v->writer, u->task);
+	}
+	if (r->hard.nr)
+		qsort(r->hard.items, r->hard.nr, sizeof(struct wire_pair),
+		      compare_pairs);
+}
+
+/* ---- what is not ---------------------------------------------------------
+ */
+
+void soft_note(struct wirer *r, uint32_t from, uint32_t to, uint32_t why)
+{
+	struct wire_pair key = {
+		.from = from,
+		.to = to,
+		.var = why == WHY_SOFT ? NO_VAR : why,
+	};
+	const struct array *hard = &r->hard;
+	struct wire_pair *p;
+
+	if (hard->nr &&
+	    bsearch(&key, hard->items, hard->nr, sizeof(key), compare_pairs))
+		return;
+	p = array_add(&r->w->soft);
+	if (p)
+		*p = key;
+	else
+		edge_no_memory(r);
+}
+
+/* All of one task lie together. */
+void soft_forget(struct wirer *r, uint32_t from, uint32_t to)
+{
+	struct array *a = &r->w->soft;
+	struct wire_pair *p = a->items;
+	size_t i;
+
+	for (i = a->nr; i && p[i - 1].to == to; i--)
+		if (p[i - 1].from == from)
+			p[i - 1] = p[--a->nr];
+}
+
+/* ---- after seal: by index ----------------------------------------------- */
+
+void soft_index(const struct lkdf_graph *g, struct array *a,
+		int (*compare)(const void *a, const void *b))
+{
+	struct wire_pair *p = a->items;
+	size_t i;
+
+	for (i = 0; i < a->nr; i++) {
+		p[i].from = graph_index(g, p[i].from);
+		p[i].to = graph_index(g, p[i].to);
+	}
+	if (a->nr)
+		qsort(p, a->nr, sizeof(*p), compare);
+}
+
+void wire_index_pairs(struct lkdf_graph *g)
+{
+	soft_index(g, &g->wiring->soft, compare_pairs);
+}
+
+const struct wire_pair *wire_pairs(const struct wiring *w, uint32_t from,
+				   uint32_t to, const struct wire_pair **end)
+{
+	const struct wire_pair key = { .from = from, .to = to },
+			       *p = w->soft.items;
+	size_t low = 0, high = w->soft.nr, mid;
+
+	while (low < high) {
+		mid = (low + high) / 2;
+		if (compare_pairs(&p[mid], &key) < 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	for (high = low; high < w->soft.nr; high++)
+		if (compare_pairs(&p[high], &key))
+			break;
+	*end = p + high;
+	return p + low;
+}

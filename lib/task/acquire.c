@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "task/acquire.h"
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/futex.h"
+#include "base/thread.h"
+#include "core/runtime.h"
+#include "data/data.h"
+#include "data/replica.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WAITS 0
+#define IS_THERE 1
+#define GIVEN_UP 2
+
+static void free_acquisition(struct claim *c)
+{
+	free(container_of(c, struct acquisition, claim));
+}
+
+static void acquired(struct executor *ex, struct claim *c)
+{
+	struct acquisition *a = container_of(c, struct acquisition, claim);
+	uint32_t state = WAITS;
+
+	/* [acquire.there] what all before did; pairs with [acquire.look]. */
+	if (a_cas(&a->is_there, &state, IS_THERE, acq_rel, acquire)) {
+		futex_wake(&a->is_there, 1);
+		return;
+	}
+	c->use[0].flags &= (uint8_t)~USE_WRITES;
+	claim_leave(ex, c, 0, NULL);
+}
+
+static const struct claim_ops ops = { acquired, free_acquisition };
+
+static struct acquisition *create(struct lkdf_data *d, uint32_t mode)
+{
+	struct acquisition *a = calloc(1, sizeof(*a) + sizeof(struct use));
+	struct use *u;
+
+	if (!a)
+		return NULL;
+	a->thread = thread_self();
+	a->mode = mode;
+	a->claim.nr = 1;
+	a->claim.ops = &ops;
+	u = &a->claim.use[0];
+	u->domain = &d->domain;
+	u->mode = (uint8_t)mode;
+	u->flags = (mode & LKDF_READ ? USE_READS : 0) |
+		   (mode & LKDF_WRITE ? USE_WRITES : 0);
+	return a;
+}
+
+/* This thread's; taken out of the list if told so. NULL: it has none. */
+static struct acquisition *find(struct lkdf_data *d, bool takes)
+{
+	const void *self = thread_self();
+	struct acquisition **at, *a;
+
+	pthread_mutex_lock(&d->rt->data_lock);
+	for (at = &d->acquisitions; (a = *at); at = &a->next)
+		if (a->thread == self)
+			break;
+	if (a && takes)
+		*at = a->next;
+	pthread_mutex_unlock(&d->rt->data_lock);
+	return a;
+}
+
+static void add(struct lkdf_data *d, struct acquisition *a)
+{
+	pthread_mutex_lock(&d->rt->data_lock);
+	a->next = d->acquisitions;
+	d->acquisitions = a;
+	pthread_mutex_unlock(&d->rt->data_lock);
+}
+
+static int begin(struct lkdf_data *d, uint32_t mode, struct acquisition **out)
+{
+	struct acquisition *a = create(d, mode);
+	char text[DATA_TEXT];
+	struct use *why;
+	int rc;
+
+	if (!a)
+		return err(-ENOMEM, "acquire: no memory");
+	claim_prepare(&a->claim);
+	rc = claim_enter(NULL, &a->claim, &why);
+	if (rc < 0) {
+		free(a);
+		return err(rc, "acquire: nobody has written %s",
+			   data_text(d, 0, text));
+	}
+	if (rc)
+		a_store(&a->is_there, IS_THERE, relaxed);
+	add(d, a);
+	*out = a;
+	return 0;
+}
+
+/* 0; 1: the time is up. */
+static int wait_for(struct acquisition *a, int64_t timeout_ns)
+{
+	int64_t end = clock_end_of(timeout_ns), left;
+
+	/* [acquire.look] pairs with [acquire.there]. */
+	while (a_load(&a->is_there, acquire) == WAITS) {
+		if (clock_is_over(end, &left))
+			return 1;
+		futex_wait(&a->is_there, WAITS, left);
+	}
+	return 0;
+}
+
+/* It is our turn. The error of a writer before us, which is observed now. */
+static int look(struct lkdf_data *d, const struct acquisition *a)
+{
+	const struct use *u = &a->claim.use[0];
+	struct failure *failure;
+	char text[DATA_TEXT];
+	int error;
+
+	if (!(u->flags & USE_READS))
+		return 0;
+	error = var_error(&d->domain, u->var, &failure);
+	if (!error)
+		return 0;
+	failure_observe(failure);
+	return err(error, "acquire: %s: %s", data_text(d, 0, text),
+		   failure ? failure->error.why : strerror(-error));
+}
+
+static void end(struct lkdf_data *d, struct acquisition *a, int error)
+{
+	struct use *u = &a->claim.use[0];
+	struct lkdf *rt = d->rt;
+
+	/* Nobody wrote: what was there stays, poison and all. */
+	if (error)
+		u->flags &= (uint8_t)~USE_WRITES;
+	claim_leave(NULL, &a->claim, 0, NULL);
+	/* We may have been the last before it was deleted. */
+	sched_drain(&rt->sched);
+}
+
+int data_acquire(struct lkdf_data *d, uint32_t mode, int64_t timeout_ns,
+		 void **out)
+{
+	struct acquisition *a = find(d, false);
+	char text[DATA_TEXT];
+	void *bytes;
+	int rc;
+
+	data_text(d, 0, text);
+	if (a && a_load(&a->is_there, relaxed) == IS_THERE && a->is_held)
+		return err(-EDEADLK, "acquire: this thread holds %s", text);
+	if (a && a->mode != mode)
+		return err(-EINVAL,
+			   "acquire: this thread waits for %s with mode %u, "
+			   "not %u",
+			   text, a->mode, mode);
+	rc = a ? 0 : begin(d, mode, &a);
+	if (rc)
+		return rc;
+	sched_drain(&d->rt->sched);
+	if (wait_for(a, timeout_ns))
+		return 1;
+	rc = look(d, a);
+	bytes = rc ? NULL : data_bytes(d, -1);
+	if (!rc && !bytes)
+		rc = -ENOMEM;
+	if (rc) {
+		find(d, true);
+		end(d, a, rc);
+		return rc;
+	}
+	if (mode & LKDF_WRITE)
+		data_will_write(d);
+	a->is_held = true;
+	if (out)
+		*out = bytes;
+	return 0;
+}
+
+int data_release(struct lkdf_data *d)
+{
+	struct acquisition *a = find(d, true);
+	uint32_t state = WAITS;
+	char text[DATA_TEXT];
+
+	if (!a)
+		return err(-EPERM, "release: this thread has not acquired %s",
+			   data_text(d, 0, text));
+	/* [acquire.there] as above: one of us lets go. */
+	if (a_cas(&a->is_there, &state, GIVEN_UP, acq_rel, acquire))
+		return 0;
+	end(d, a, !a->is_held);
+	return 0;
+}

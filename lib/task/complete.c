@@ -1,0 +1,483 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "task/complete.h"
+
+#include "base/err.h"
+#include "core/failure.h"
+#include "core/runtime.h"
+#include "io/io.h"
+#include "run/decide.h"
+#include "run/frame.h"
+#include "run/inner.h"
+#include "scope/deadline.h"
+#include "task/after.h"
+#include "task/step.h"
+#include "task/uses.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static struct lkdf *rt_of(const struct task *t)
+{
+	return t->kind->rt;
+}
+
+/* 0, its own error, or that of a child nobody joined. */
+static int error_of(struct task *t)
+{
+	return t->link.flags & TASK_FAILED ? t->error
+					   : a_load(&t->child_err, relaxed);
+}
+
+static struct failure *failure_of(struct task *t)
+{
+	if (t->link.flags & TASK_FAILED)
+		return t->failure;
+	return a_load(&t->child_err, relaxed) ? t->child_failure : NULL;
+}
+
+/* Gives nr tokens of a limit back; who waits for them tries again. */
+static void give_limit(struct executor *ex, struct lkdf_limit *l, uint32_t nr)
+{
+	struct limit_waiter *w = limit_give(l, nr), *next;
+	struct task *other;
+
+	for (; w; w = next) {
+		next = w->next;
+		other = container_of(w, struct task, limit_waiter);
+		other->limit_woken = true;
+		task_start(rt_of(other), ex, other);
+	}
+}
+
+/* Without having taken any it may have been woken to: others get the chance. */
+static void give_limits(struct executor *ex, struct task *t)
+{
+	const struct lkdf_kind *k = t->kind;
+	bool has = t->nr_limits_held != 0;
+	uint32_t i;
+
+	t->nr_limits_held = 0;
+	for (i = 0; i < k->nr_limits; i++)
+		give_limit(ex, k->limit[i].limit, has ? k->limit[i].tokens : 0);
+}
+
+/* Takes as many as it gets, in order; the index of the one it does not. */
+static uint32_t take_some(const struct lkdf_kind *k, bool was_woken)
+{
+	uint32_t i;
+
+	for (i = 0; i < k->nr_limits; i++) {
+		if (!limit_take(k->limit[i].limit, k->limit[i].tokens,
+				was_woken))
+			break;
+	}
+	return i;
+}
+
+bool complete_take_limits(struct executor *ex, struct task *t)
+{
+	const struct lkdf_kind *k = t->kind;
+	bool was_woken = t->limit_woken;
+	uint32_t nr, i;
+
+	if (!(t->link.flags & TASK_GENERAL))
+		return true;
+	while (t->nr_limits_held < k->nr_limits) {
+		nr = take_some(k, was_woken);
+		if (nr == k->nr_limits) {
+			t->nr_limits_held = nr;
+			break;
+		}
+		for (i = 0; i < nr; i++)
+			give_limit(ex, k->limit[i].limit, k->limit[i].tokens);
+		if (limit_wait(k->limit[nr].limit, &t->limit_waiter,
+			       k->limit[nr].tokens, was_woken))
+			return false;
+	}
+	return true;
+}
+
+static void tell_scope(struct task *t, int error, struct failure *f)
+{
+	/* A frame counts its own and tells the scope at its end. */
+	if (t->link.flags & TASK_OF_FRAME)
+		return;
+	if (t->link.flags & TASK_CANCELLED) {
+		scope_count(t->scope, 0, 0, 1);
+		/* Of its scope's cancel that scope knows. */
+		if (deadline_hit(t->scope) && t->link.flags & TASK_SCOPED)
+			scope_fail(t->scope, error, f);
+		return;
+	}
+	if (t->link.flags & TASK_SKIPPED)
+		scope_count(t->scope, 0, 1, 0);
+	if (error && t->link.flags & TASK_SCOPED)
+		scope_fail(t->scope, error, f);
+}
+
+/* Afterwards its scope is the user's again. */
+static void end_extra(struct task *t)
+{
+	if (t->after)
+		after_end(t);
+	if (t->own)
+		t->scope = deadline_leave(t->own);
+}
+
+/* Everything but frame and parent. */
+static void end_slowly(struct executor *ex, struct task *t, int error)
+{
+	struct failure *f = failure_of(t);
+	uint16_t flags = t->link.flags;
+
+	if (flags & TASK_GENERAL)
+		give_limits(ex, t);
+	if (flags & TASK_OF_FRAME)
+		error = inner_end(t, error);
+	if (flags & TASK_HAS_DATA)
+		claim_leave(ex, t->claim, error, f);
+	if (flags & TASK_HAS_DROP)
+		t->kind->drop(t->arg);
+	task_free_arg(t);
+	tell_scope(t, error, f);
+	if (flags & TASK_EXTRA)
+		end_extra(t);
+}
+
+static void put_failures(struct lkdf *rt, struct task *t)
+{
+	if (t->link.flags & TASK_FAILED)
+		failure_put(t->failure, &rt->log);
+	if (a_load(&t->child_err, relaxed))
+		failure_put(t->child_failure, &rt->log);
+}
+
+/* One child less. True: it was the last, and the parent's body has ended. */
+static bool child_gone(struct task *parent, int error, struct failure *f)
+{
+	int32_t zero = 0, live;
+
+	if (error && a_cas(&parent->child_err, &zero, error, relaxed, relaxed))
+		parent->child_failure = failure_get(f);
+	/* [task.child] what the child did; pairs with [task.end],
+	 * [task.join]. */
+	live = a_sub(&parent->live, 1, acq_rel);
+	if (live > TASK_JOINING / 2)
+		task_wake_join(parent);
+	return live == 1;
+}
+
+/* A frame's task: its record is decided on a worker. */
+static void finish_of_frame(struct executor *ex, struct task *t)
+{
+	if (unlikely(t->kind->is_io) && io_goes_home(ex, t))
+		return;
+	t->link.type = LINK_TASK_DONE;
+	if (ex && ex->worker)
+		task_finish_of_frame(ex->worker, t);
+	else
+		runtime_push(rt_of(t), ex, &t->link);
+}
+
+void task_finish_of_frame(struct worker *w, struct task *t)
+{
+	struct frame *f = t->frame;
+	uint32_t index = t->index;
+	int error = error_of(t);
+	bool was_cancelled = t->link.flags & TASK_CANCELLED;
+	struct failure *failure = failure_of(t);
+
+	if (was_cancelled)
+		a_add(&f->nr_cancelled, 1, relaxed);
+	else if (t->link.flags & TASK_SKIPPED)
+		a_add(&f->nr_skipped, 1, relaxed);
+	else if (error && !(t->link.flags & TASK_FAILED))
+		frame_fail(f, index, error, failure ? failure->error.why : NULL,
+			   w->id);
+	failure_observe(failure);
+	if (!error && f->graph->wiring) {
+		brief_used(f, index);
+		values_count_untouched(f, index);
+		values_forget_untouched(f, index);
+	}
+	put_failures(rt_of(t), t);
+	runtime_free(rt_of(t), w->executor, POOL_TASK, t);
+	decide_and_tell(w, f, index, !error);
+}
+
+void task_complete(struct executor *ex, struct task *t)
+{
+	struct lkdf_scope *scope;
+	struct failure *failure;
+	struct lkdf_event done;
+	struct task *parent;
+	struct lkdf *rt;
+	uint32_t nr;
+	bool go_up;
+	int error;
+
+	for (; t; t = parent) {
+		parent = a_load(&t->parent, relaxed);
+		error = error_of(t);
+		if (unlikely(error || t->link.flags & TASK_ENDS_SLOWLY))
+			end_slowly(ex, t, error);
+		if (t->link.flags & TASK_OF_FRAME) {
+			finish_of_frame(ex, t);
+			return;
+		}
+		/* Once the parent knows, the kind may be gone. */
+		rt = rt_of(t);
+		scope = t->link.flags & TASK_SCOPED ? t->scope : NULL;
+		nr = t->index;
+		failure = failure_of(t);
+		done = (struct lkdf_event){ 0 };
+		go_up = parent && child_gone(parent, error, failure);
+		if (unlikely(t->link.flags & TASK_HAS_DONE))
+			done = t->done;
+		failure_get(done.slot ? failure : NULL);
+		if (unlikely(error))
+			put_failures(rt, t);
+		runtime_free(rt, ex, POOL_TASK, t);
+		if (scope)
+			scope_leave(scope, nr);
+		if (unlikely(done.slot != NULL)) {
+			event_finish(done, error, failure);
+			failure_put(failure, &rt->log);
+		}
+		if (!go_up)
+			return;
+		if (parent->link.flags & TASK_AFTER_CHILDREN) {
+			complete_continue(ex, parent);
+			return;
+		}
+	}
+}
+
+void complete_continue(struct executor *ex, struct task *t)
+{
+	struct lkdf *rt = rt_of(t);
+
+	if (t->link.flags & TASK_AFTER_CHILDREN) {
+		t->then_err = task_forget_children(t);
+		t->link.flags &= (uint16_t)~TASK_AFTER_CHILDREN;
+	}
+	t->link.flags |= TASK_CONTINUES;
+	task_start(rt, ex, t);
+}
+
+static void hold_fired(struct event_waiter *w, int error)
+{
+	struct task *t = container_of(w, struct task, hold_waiter);
+
+	if (child_gone(t, error, NULL))
+		task_complete(runtime_executor(rt_of(t)), t);
+}
+
+void complete_arm_hold(struct task *t)
+{
+	if (!(t->link.flags & TASK_HOLDS))
+		return;
+	t->link.flags &= (uint16_t)~TASK_HOLDS;
+	t->nr_spawned++;
+	t->hold_waiter.fn = hold_fired;
+	event_call_give(t->hold, &t->hold_waiter);
+}
+
+/* Body and event are both there. */
+static void go_on(struct executor *ex, struct task *t)
+{
+	bool is_over = t->link.flags & TASK_IO && io_ended(ex, t);
+
+	if (!is_over && !(t->link.flags & TASK_FAILED)) {
+		complete_continue(ex, t);
+		return;
+	}
+	complete_arm_hold(t);
+	if (task_end_body(t) == TASK_COMPLETE)
+		task_complete(ex, t);
+}
+
+enum task_end complete_leave(struct executor *ex, struct task *t)
+{
+	/* [then.arrive] pairs with itself: the second sees the first. */
+	if (a_add(&t->then_arrivals, 1, acq_rel) == 1)
+		go_on(ex, t);
+	return TASK_PENDING;
+}
+
+static void then_fired(struct event_waiter *w, int error)
+{
+	struct task *t = container_of(w, struct task, then_waiter);
+
+	t->then_err = error;
+	/* [then.arrive] as above. */
+	if (a_add(&t->then_arrivals, 1, acq_rel) == 1)
+		go_on(runtime_executor(rt_of(t)), t);
+}
+
+int task_then(struct lkdf_ctx *c, lkdf_fn fn, struct lkdf_event on)
+{
+	struct task *t = task_of_ctx(c);
+	int rc;
+
+	if (!t)
+		return -ENOMEM;
+	if (c->leaves)
+		return err(-EBUSY, "then: called twice in one body");
+	t->then_fn = fn;
+	t->then_err = 0;
+	t->then_on_event = on.slot != NULL;
+	if (on.slot) {
+		a_store(&t->then_arrivals, 0, relaxed);
+		t->then_waiter.fn = then_fired;
+		rc = event_call_give(on, &t->then_waiter);
+		if (rc)
+			return rc;
+	}
+	c->leaves = true;
+	c->after = AFTER_LOOK;
+	return 0;
+}
+
+int task_hold(struct lkdf_ctx *c, struct lkdf_event *e)
+{
+	struct task *t = task_of_ctx(c);
+	int rc;
+
+	if (!t)
+		return -ENOMEM;
+	if (t->link.flags & TASK_HOLDS)
+		return err(-EBUSY, "hold: the body holds an event already");
+	rc = event_create(rt_of(t), c->ex, 1, 2, e);
+	if (rc)
+		return rc;
+	a_store(&event_of(*e)->is_users, true, relaxed);
+	t->hold = *e;
+	t->link.flags |= TASK_HOLDS;
+	c->after = AFTER_LOOK;
+	return 0;
+}
+
+/* Its own deadline is over. */
+static struct failure *late(const struct task *t, int worker)
+{
+	struct lkdf_error e = {
+		.err = -ETIME,
+		.id = -1,
+		.worker = worker,
+		.nr_cancelled = 1,
+	};
+
+	snprintf(e.task, sizeof(e.task), "%s", t->kind->name);
+	snprintf(e.why, sizeof(e.why),
+		 "%s: its deadline was over before it began", e.task);
+	return failure_create(&e);
+}
+
+enum task_end complete_cancelled(struct executor *ex, struct task *t, int error)
+{
+	counter_add(ex->counters, COUNTER_CANCELLED, 1);
+	t->link.flags |= TASK_FAILED | TASK_CANCELLED;
+	t->error = error;
+	t->failure = NULL;
+	if (deadline_hit(t->scope) && !(t->link.flags & TASK_OF_FRAME))
+		t->failure = late(t, ex->id);
+	return TASK_COMPLETE;
+}
+
+void complete_skipped(struct executor *ex, struct task *t, int error,
+		      struct failure *failure)
+{
+	counter_add(ex->counters, COUNTER_SKIPPED, 1);
+	t->link.flags |= TASK_FAILED | TASK_SKIPPED;
+	t->error = error;
+	t->failure = failure_get(failure);
+}
+
+/* 0, or why it should not start. */
+static int cancelled_with(const struct task *t)
+{
+	int rc = scope_cancelled(t->scope);
+
+	if (!rc && t->link.flags & TASK_EXTRA && t->after)
+		rc = after_cancelled(t->after);
+	return rc;
+}
+
+static void add_kickable(struct lkdf *rt, struct task *t)
+{
+	t->kick_next = rt->kickable;
+	t->kick_prev = &rt->kickable;
+	if (t->kick_next)
+		t->kick_next->kick_prev = &t->kick_next;
+	rt->kickable = t;
+	t->is_kicked = false;
+}
+
+bool complete_may_go(const struct task *t)
+{
+	return t->kind->flags & LKDF_ALWAYS || !cancelled_with(t);
+}
+
+int complete_begin(struct task *t)
+{
+	bool goes_on = t->link.flags & (TASK_CONTINUES | TASK_IO) ||
+		       t->kind->flags & LKDF_ALWAYS;
+	struct lkdf *rt = rt_of(t);
+	int cancelled;
+
+	if (!t->kind->on_cancel)
+		return goes_on ? 0 : cancelled_with(t);
+	pthread_mutex_lock(&rt->kick_lock);
+	/* Under lock: we see the cancel or its kick finds us. */
+	cancelled = goes_on ? 0 : cancelled_with(t);
+	if (!cancelled)
+		add_kickable(rt, t);
+	pthread_mutex_unlock(&rt->kick_lock);
+	return cancelled;
+}
+
+void complete_end(struct task *t)
+{
+	struct lkdf *rt = rt_of(t);
+
+	if (!t->kind->on_cancel)
+		return;
+	pthread_mutex_lock(&rt->kick_lock);
+	*t->kick_prev = t->kick_next;
+	if (t->kick_next)
+		t->kick_next->kick_prev = t->kick_prev;
+	pthread_mutex_unlock(&rt->kick_lock);
+}
+
+static void kick(struct lkdf *rt, bool again)
+{
+	struct task *t;
+
+	pthread_mutex_lock(&rt->kick_lock);
+	for (t = rt->kickable; t; t = t->kick_next) {
+		if (!scope_cancelled(t->scope) || (t->is_kicked && !again))
+			continue;
+		t->is_kicked = true;
+		t->kind->on_cancel(t->arg);
+	}
+	pthread_mutex_unlock(&rt->kick_lock);
+	io_kick(rt);
+}
+
+void task_kick(struct lkdf *rt, uint32_t how)
+{
+	uint32_t nr;
+
+	/* [kick.ask] the cancel before it; pairs with itself. Whoever kicks
+	 * does our part too, and may be further up this stack. */
+	if (a_add(&rt->nr_kicks, how, acq_rel))
+		return;
+	do {
+		/* [kick.ask] as above. */
+		nr = a_load(&rt->nr_kicks, acquire);
+		kick(rt, nr >= KICK_AGAIN);
+		/* [kick.ask] as above. */
+	} while (a_sub(&rt->nr_kicks, nr, acq_rel) != nr);
+}

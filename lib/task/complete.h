@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * What comes after a body: going on as another function, telling parent,
+ * scope, event and frame, giving limits back, and stopping what is cancelled.
+ */
+#ifndef TASK_COMPLETE_H
+#define TASK_COMPLETE_H
+
+#include "task/task.h"
+
+/*
+ * The tokens of its kind, before its body starts. False: it waits for them and
+ * is not ours any more.
+ */
+bool complete_take_limits(struct executor *ex, struct task *t);
+
+/* The body left to go on when its event fires; the second of both goes on. */
+enum task_end complete_leave(struct executor *ex, struct task *t);
+
+/* The last body ends: from here on a held event counts like a child. */
+void complete_arm_hold(struct task *t);
+
+/* Children gone or event fired: the task is ready again, as then_fn. */
+void complete_continue(struct executor *ex, struct task *t);
+
+/* Never started: its scope is cancelled. */
+enum task_end complete_cancelled(struct executor *ex, struct task *t,
+				 int error);
+
+/* Never started: an input is not there, and failure (borrowed) says why. */
+void complete_skipped(struct executor *ex, struct task *t, int error,
+		      struct failure *failure);
+
+/* It is not cancelled, or starts all the same. */
+bool complete_may_go(const struct task *t);
+
+/*
+ * A body begins, kickable if it has an on_cancel; or the error its scope was
+ * cancelled with before it could. A continuation begins all the same.
+ */
+int complete_begin(struct task *t);
+void complete_end(struct task *t);
+
+#endif

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "task/kind.h"
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "core/limit.h"
+#include "core/runtime.h"
+#include "io/io.h"
+#include "io/io_ring.h"
+#include "mem/region.h"
+#include "run/frame.h"
+#include "task/ctx.h"
+#include "task/task.h"
+#include "topo/topo.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* By address: the order in which tokens are taken, everywhere the same. */
+static void add_limit(struct lkdf_kind *k, const struct lkdf_limit_use *use)
+{
+	uint32_t i = k->nr_limits++;
+
+	for (; i && k->limit[i - 1].limit > use->limit; i--)
+		k->limit[i] = k->limit[i - 1];
+	k->limit[i].limit = use->limit;
+	k->limit[i].tokens = (uint32_t)use->tokens;
+	limit_get(use->limit);
+}
+
+static void init_fields(struct lkdf_kind *k, const struct lkdf_kind_attr *a)
+{
+	uint32_t slow = SLOW_UNSAMPLED, i;
+
+	k->fn = k->is_io ? io_body : a->fn;
+	k->io_fn = k->is_io ? a->fn : NULL;
+	k->arg_size = a->arg_size;
+	k->flags = a->flags;
+	k->class = a->prio == LKDF_PRIO_DEFAULT
+			   ? CLASS_NORMAL
+			   : (enum sched_class)(a->prio - 1);
+	k->width = a->flags & LKDF_SHARED ? a->width : 1;
+	k->on_cancel = a->on_cancel;
+	k->drop = a->drop;
+	k->scratch_size = a->scratch_size;
+	snprintf(k->name, sizeof(k->name), "%s", a->name);
+	for (i = 0; i < a->nr_limit; i++)
+		add_limit(k, &a->limit[i]);
+	if (a->flags & LKDF_BLOCKING || a->nr_limit || a->on_cancel || k->is_io)
+		slow = SLOW_GENERAL;
+	if (trace_is_recording(&k->rt->trace))
+		slow |= SLOW_TRACED;
+	k->trace_name = trace_name(&k->rt->trace, k->name);
+	k->task_flags = (slow & SLOW_GENERAL ? TASK_GENERAL : 0) |
+			(a->drop ? TASK_HAS_DROP : 0);
+	k->is_plain = !k->task_flags && k->class == CLASS_NORMAL &&
+		      k->arg_size <= INLINE_ARG;
+	a_store(&k->slow, slow, relaxed);
+	a_store(&k->nr_refs, 1, relaxed);
+}
+
+static int create(struct lkdf *rt, const struct lkdf_kind_attr *a, bool is_io,
+		  struct lkdf_kind **out)
+{
+	bool needs_pool =
+		a->flags & LKDF_BLOCKING || (is_io && io_ring_error(rt));
+	struct lkdf_kind *k;
+	int rc;
+
+	if (needs_pool && !rt->sched.is_serial) {
+		rc = blocking_require(&rt->blocking);
+		if (rc)
+			return rc;
+	}
+	k = aligned_alloc(CACHE_LINE, sizeof(*k));
+	if (!k)
+		return err(-ENOMEM, "kind: no memory for \"%s\"", a->name);
+	memset(k, 0, sizeof(*k));
+	k->rt = rt;
+	k->is_io = is_io;
+	k->spin_ticks = rt->spin_ticks;
+	init_fields(k, a);
+	a_add(&rt->nr_handles, 1, relaxed);
+	*out = k;
+	return 0;
+}
+
+int kind_create(struct lkdf *rt, const struct lkdf_kind_attr *a,
+		struct lkdf_kind **out)
+{
+	return create(rt, a, false, out);
+}
+
+int kind_create_io(struct lkdf *rt, const struct lkdf_kind_attr *a,
+		   struct lkdf_kind **out)
+{
+	return create(rt, a, true, out);
+}
+
+void kind_get(struct lkdf_kind *k)
+{
+	a_add(&k->nr_refs, 1, relaxed);
+}
+
+static struct lkdf_kind *copy_kind(struct lkdf_kind *k, int os_node)
+{
+	struct lkdf_kind *copy = region_map(sizeof(*copy));
+	const size_t rest = offsetof(struct lkdf_kind, rt);
+
+	if (!copy)
+		return NULL;
+	if (os_node >= 0)
+		region_prefer(copy, sizeof(*copy), os_node);
+	memcpy((void *)copy, (void *)k, offsetof(struct lkdf_kind, slow));
+	memcpy((char *)copy + rest, (char *)k + rest,
+	       offsetof(struct lkdf_kind, nr_refs) - rest);
+	a_store(&copy->slow, a_load(&k->slow, relaxed), relaxed);
+	return copy;
+}
+
+/* Under the runtime's lock. */
+static struct lkdf_kind *find_copy(struct lkdf_kind *k, int node)
+{
+	const struct topo *topo = k->rt->topo;
+	size_t nr = (size_t)topo->nr_nodes;
+
+	if (!k->copies)
+		k->copies = calloc(nr, sizeof(*k->copies));
+	if (!k->copies)
+		return NULL;
+	if (!k->copies[node])
+		k->copies[node] = copy_kind(k, topo->node[node].os_node);
+	return k->copies[node];
+}
+
+struct lkdf_kind *kind_on(struct lkdf_kind *k, int node)
+{
+	const struct topo *topo = k->rt->topo;
+	struct lkdf_kind *copy;
+
+	if (topo->nr_nodes == 1 || topo->is_synthetic)
+		return k;
+	pthread_mutex_lock(&k->rt->lock);
+	copy = find_copy(k, node);
+	pthread_mutex_unlock(&k->rt->lock);
+	return copy;
+}
+
+/* fn goes around that of the kind, which is in *inner then. */
+static struct lkdf_kind *variant(struct lkdf_kind *k, struct lkdf_kind **made,
+				 size_t inner, lkdf_fn fn)
+{
+	pthread_mutex_lock(&k->rt->lock);
+	if (!*made) {
+		*made = copy_kind(k, -1);
+		if (*made) {
+			(*made)->fn = fn;
+			memcpy((char *)*made + inner, &k->fn, sizeof(k->fn));
+		}
+	}
+	pthread_mutex_unlock(&k->rt->lock);
+	return *made;
+}
+
+struct lkdf_kind *kind_wrap(struct lkdf_kind *k, lkdf_fn fn)
+{
+	return variant(k, &k->wrapped, offsetof(struct lkdf_kind, body), fn);
+}
+
+struct lkdf_kind *kind_commuting(struct lkdf_kind *k, lkdf_fn fn)
+{
+	return variant(k, &k->commuting, offsetof(struct lkdf_kind, commutes),
+		       fn);
+}
+
+struct lkdf_kind *kind_following(struct lkdf_kind *k, lkdf_fn fn)
+{
+	return variant(k, &k->following, offsetof(struct lkdf_kind, follows),
+		       fn);
+}
+
+static void free_copies(struct lkdf_kind *k);
+
+static void free_variant(struct lkdf_kind *k)
+{
+	if (!k)
+		return;
+	free_copies(k);
+	region_unmap(k, sizeof(*k));
+}
+
+static void free_copies(struct lkdf_kind *k)
+{
+	int i;
+
+	for (i = 0; k->copies && i < k->rt->topo->nr_nodes; i++)
+		region_unmap(k->copies[i], sizeof(*k));
+	free(k->copies);
+	free_variant(k->wrapped);
+	free_variant(k->commuting);
+	free_variant(k->following);
+}
+
+static void free_all(struct lkdf_kind *k)
+{
+	struct lkdf_kind *next;
+	uint32_t i;
+
+	for (; k; k = next) {
+		next = k->next_dead;
+		for (i = 0; i < k->nr_limits; i++)
+			limit_put(k->limit[i].limit);
+		free_copies(k);
+		free(k);
+	}
+}
+
+void kind_abandon(struct lkdf *rt)
+{
+	free_all(rt->dead_kinds);
+	rt->dead_kinds = NULL;
+}
+
+void kind_reap(struct lkdf *rt)
+{
+	struct lkdf_kind *k = NULL;
+
+	pthread_mutex_lock(&rt->lock);
+	/* Under lock: whatever has one of those kinds was started before. */
+	if (!scope_live(&rt->root)) {
+		k = rt->dead_kinds;
+		rt->dead_kinds = NULL;
+	}
+	pthread_mutex_unlock(&rt->lock);
+	free_all(k);
+}
+
+void kind_put(struct lkdf_kind *k)
+{
+	struct lkdf *rt;
+
+	/* [kind.put] all uses before the free; pairs with itself. */
+	if (!k || a_sub(&k->nr_refs, 1, acq_rel) != 1)
+		return;
+	rt = k->rt;
+	a_sub(&rt->nr_handles, 1, relaxed);
+	pthread_mutex_lock(&rt->lock);
+	k->next_dead = rt->dead_kinds;
+	rt->dead_kinds = k;
+	pthread_mutex_unlock(&rt->lock);
+	kind_reap(rt);
+}
+
+void kind_sample_again(struct lkdf_kind *k)
+{
+	if (a_load(&k->slow, relaxed) & ~SLOW_BUT_SHORT)
+		return;
+	a_store(&k->nr_short, 0, relaxed);
+	a_store(&k->least_ticks, 0, relaxed);
+	a_or(&k->slow, SLOW_SAMPLED, relaxed);
+}
+
+void kind_sample(struct lkdf_kind *k, uint64_t body_ticks)
+{
+	uint32_t slow = a_load(&k->slow, relaxed), nr;
+	uint32_t least = a_load(&k->least_ticks, relaxed);
+	uint32_t ticks = (uint32_t)min_u64(body_ticks, UINT32_MAX);
+
+	if (!least || ticks < least)
+		a_store(&k->least_ticks, ticks + !ticks, relaxed);
+	a_store(&k->body_ticks, ticks, relaxed);
+	if (body_ticks >= k->spin_ticks) {
+		a_store(&k->nr_short, 0, relaxed);
+		a_store(&k->slow, (slow & SLOW_STAYS) | SLOW_LONG, relaxed);
+		return;
+	}
+	nr = a_load(&k->nr_short, relaxed) + 1;
+	a_store(&k->nr_short, nr, relaxed);
+	if (nr >= SAMPLES && slow & ~SLOW_STAYS)
+		a_store(&k->slow, slow & SLOW_STAYS, relaxed);
+}
+
+int kind_call(struct lkdf_kind *k, struct lkdf_ctx *c, lkdf_fn fn, void *arg)
+{
+	struct worker *w = c->ex->worker;
+	bool outer;
+	int rc;
+
+	if (!w)
+		return fn(c, arg);
+	/* A join runs other bodies within this one. */
+	outer = w->may_be_long;
+	w->may_be_long = a_load(&k->slow, relaxed) & ~SLOW_BUT_SHORT;
+	rc = fn(c, arg);
+	w->may_be_long = outer;
+	return rc;
+}
+
+int kind_call_timed(struct lkdf_kind *k, struct lkdf_ctx *c, lkdf_fn fn,
+		    void *arg)
+{
+	uint64_t start = clock_ticks();
+	int rc = kind_call(k, c, fn, arg);
+	uint64_t end = clock_ticks();
+
+	if (c->put_off)
+		return rc;
+	kind_sample(k, end - start);
+	if (end - start >= k->spin_ticks)
+		worker_look_soon(c->ex->worker);
+	if (a_load(&k->slow, relaxed) & SLOW_TRACED)
+		trace_slice(c->ex->ring, k->trace_name,
+			    graph_number(c->frame->graph, c->index), start,
+			    end);
+	return rc;
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * A kind as the run loop sees it. Its first line is read for every task; slow
+ * is 0 for a kind that is plain and known to be short, and anything else
+ * leads the task over the general path:
+ *
+ *	SLOW_UNSAMPLED  how long its bodies take is not known yet
+ *	SLOW_LONG       longer than the spin window: look after idle workers
+ *			before each body, and measure each
+ *	SLOW_TRACED     bodies are recorded: measure each, change nothing else
+ *	SLOW_SAMPLED    the next few are measured, nothing else changes
+ *	SLOW_GENERAL    blocking, limits, on_cancel: runs as a task of its own
+ */
+#ifndef TASK_KIND_H
+#define TASK_KIND_H
+
+#include "base/atomic.h"
+#include "base/util.h"
+#include "policy/policy.h"
+
+#include <lkdf/kind.h>
+
+#define SLOW_UNSAMPLED 1u
+#define SLOW_LONG 2u
+#define SLOW_GENERAL 4u
+#define SLOW_TRACED 8u
+#define SLOW_SAMPLED 16u
+#define SLOW_STAYS (SLOW_GENERAL | SLOW_TRACED)
+#define SLOW_BUT_SHORT (SLOW_TRACED | SLOW_SAMPLED)
+
+#define MAX_LIMITS 4
+#define NAME_SIZE 64
+
+/* Short bodies in a row until a kind counts as short. */
+#define SAMPLES 8
+
+struct lkdf_limit;
+
+struct kind_limit {
+	struct lkdf_limit *limit;
+	uint32_t tokens;
+};
+
+struct lkdf_kind {
+	/* Set at create, constant afterwards; read by every task. */
+	_Alignas(CACHE_LINE) lkdf_fn fn;
+	uint32_t arg_size;
+	uint32_t flags;
+	enum sched_class class;
+	uint32_t width;
+	uint16_t task_flags; /* of every task of its own, enum task_flag */
+	bool is_plain; /* spawned the short way */
+	bool is_io; /* fn is io_body() */
+
+	/* Any worker; a guess that steers waking, so relaxed will do. */
+	_Atomic(uint32_t) slow;
+	_Atomic(uint32_t) body_ticks; /* the last sample */
+	_Atomic(uint32_t) nr_short; /* samples in a row */
+	_Atomic(uint32_t) least_ticks; /* the shortest sample; 0: none */
+
+	/* Set at create, constant afterwards. */
+	struct lkdf *rt;
+	uint32_t spin_ticks; /* the runtime's */
+	lkdf_fn body; /* where fn is wrapped around it; else NULL */
+	lkdf_fn io_fn; /* of an operation: goes on as; may be NULL */
+	lkdf_fn commutes; /* the same, around that: fn takes tokens before */
+	lkdf_fn follows; /* the same, within both: see follow.h */
+	void (*on_cancel)(void *arg);
+	void (*drop)(void *arg);
+	uint32_t scratch_size;
+	uint32_t nr_limits;
+	uint32_t trace_name;
+	bool is_ours; /* tasks that the user has not made */
+	struct kind_limit limit[MAX_LIMITS];
+	char name[NAME_SIZE];
+
+	/* Any thread: the user and each graph with it; tasks do not count. */
+	_Alignas(CACHE_LINE) _Atomic(uint32_t) nr_refs;
+
+	/* Under the runtime's lock. */
+	struct lkdf_kind **copies; /* by node, see kind_on(); NULL: none */
+	struct lkdf_kind *wrapped; /* see kind_wrap() */
+	struct lkdf_kind *commuting; /* see kind_commuting() */
+	struct lkdf_kind *following; /* see kind_following() */
+	struct lkdf_kind *next_dead; /* once nr_refs is 0 */
+};
+
+int kind_create(struct lkdf *rt, const struct lkdf_kind_attr *a,
+		struct lkdf_kind **out);
+/* The same, its tasks are operations. -EAGAIN: no thread to be had. */
+int kind_create_io(struct lkdf *rt, const struct lkdf_kind_attr *a,
+		   struct lkdf_kind **out);
+void kind_get(struct lkdf_kind *k);
+
+/*
+ * With the last reference it is dead: nobody starts tasks of it any more. Its
+ * memory stays until nothing at all lives in the runtime, for tasks that have
+ * been started hold no reference: that would be two locked operations each.
+ */
+void kind_put(struct lkdf_kind *k);
+
+/* Frees the dead ones if nothing lives. */
+void kind_reap(struct lkdf *rt);
+
+/* Frees them all without a lock: in a forked child. */
+void kind_abandon(struct lkdf *rt);
+
+/*
+ * The kind's copy on a node, for the tasks that are placed there: all that
+ * every task reads and every sample writes. It goes with the kind. The kind
+ * itself where there is one node only. NULL: no memory.
+ */
+struct lkdf_kind *kind_on(struct lkdf_kind *k, int node);
+
+/*
+ * The kind with another function around its own, which is in body then; every
+ * time the same. It goes with the kind. NULL: no memory.
+ */
+struct lkdf_kind *kind_wrap(struct lkdf_kind *k, lkdf_fn fn);
+
+/* The same, around a kind that may be wrapped; its fn is in commutes then. */
+struct lkdf_kind *kind_commuting(struct lkdf_kind *k, lkdf_fn fn);
+
+/* The same, around one that is neither; its fn is in follows then. */
+struct lkdf_kind *kind_following(struct lkdf_kind *k, lkdf_fn fn);
+
+/* A body took so long: is the kind short? */
+void kind_sample(struct lkdf_kind *k, uint64_t body_ticks);
+
+/* Is a kind that was short still so? Its next bodies tell. */
+void kind_sample_again(struct lkdf_kind *k);
+
+/* Calls a body that may be long: its worker knows meanwhile. */
+int kind_call(struct lkdf_kind *k, struct lkdf_ctx *c, lkdf_fn fn, void *arg);
+
+/* Calls the body of a graph's task, and looks how long it takes. */
+int kind_call_timed(struct lkdf_kind *k, struct lkdf_ctx *c, lkdf_fn fn,
+		    void *arg);
+
+/* prio: enum lkdf_prio; DEFAULT takes the kind's. */
+static inline enum sched_class kind_class(const struct lkdf_kind *k, int prio)
+{
+	return prio == LKDF_PRIO_DEFAULT ? k->class
+					 : (enum sched_class)(prio - 1);
+}
+
+#endif

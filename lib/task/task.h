@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * A task of its own: submitted, spawned, or standing for a graph's task that
+ * needs more than a record (it spawns, blocks, takes limits or holds).
+ *
+ *	READY -> RUNNING -> ENDED -> COMPLETE     body returned, children gone
+ *	            \-> LEFT -> READY             left by then, to go on as fn
+ *
+ * Children are counted without locked operations where possible. The body's
+ * thread counts what it has spawned and what it has itself run in a join; a
+ * child that ends anywhere else takes 1 from live. live is so minus the number
+ * of those while the body runs; when the body ends it adds what is
+ * outstanding, and whoever then makes live 0 completes the task.
+ *
+ * Memory is type-stable (mem/pool.h): a thief may look at the parent of a task
+ * that is long gone, and looks again when it has won it.
+ */
+#ifndef TASK_TASK_H
+#define TASK_TASK_H
+
+#include "base/atomic.h"
+#include "core/limit.h"
+#include "device/blocking.h"
+#include "sched/inbox.h"
+#include "scope/event.h"
+#include "task/ctx.h"
+#include "task/kind.h"
+
+#include <lkdf/task.h>
+
+struct after;
+struct claim;
+struct failure;
+struct frame;
+struct io_req;
+struct lkdf_scope;
+struct worker;
+
+#define INLINE_ARG 96
+
+enum task_flag {
+	TASK_SCOPED = 1, /* counts in its scope: submitted */
+	TASK_OF_FRAME = 2, /* stands for a graph's task */
+	TASK_HAS_DONE = 4,
+	TASK_GENERAL = 8, /* limits, blocking pool, on_cancel */
+	TASK_HAS_DROP = 16,
+	TASK_FAR_ARG = 32, /* the copied argument is of the heap */
+	TASK_AFTER_CHILDREN = 64, /* goes on when live is 0 */
+	TASK_CONTINUES = 128, /* the body is then_fn now */
+	TASK_FAILED = 256, /* error is set */
+	TASK_CANCELLED = 512, /* and never started */
+	TASK_HOLDS = 1024, /* hold is to be waited for when the body ends */
+	TASK_PLACED = 2048, /* home is set */
+	TASK_HAS_DATA = 4096, /* claim is set */
+	TASK_SKIPPED = 8192, /* and never started: an input failed */
+	TASK_EXTRA = 16384, /* own, after and is_profiled are set */
+	TASK_IO = 32768, /* io is set */
+};
+
+/* Whatever makes the end of a task more than telling its parent. */
+#define TASK_ENDS_SLOWLY                                              \
+	(TASK_SCOPED | TASK_OF_FRAME | TASK_HAS_DONE | TASK_GENERAL | \
+	 TASK_HAS_DROP | TASK_FAR_ARG | TASK_FAILED | TASK_HAS_DATA | \
+	 TASK_EXTRA)
+
+struct task {
+	/* depth: of nesting below the submitted task. */
+	struct link link;
+
+	/* Set before it is ready, constant afterwards. */
+	struct lkdf_kind *kind;
+	void *arg;
+	_Atomic(struct task *) parent; /* thieves peek: see above */
+	struct lkdf_scope *scope;
+
+	/* The body's thread; whoever completes it. */
+	uint32_t nr_spawned;
+	uint32_t nr_local;
+
+	/* Any thread. */
+	_Atomic(int32_t) live;
+	_Atomic(int32_t) child_err;
+
+	/* Copy of the argument, if it fits. */
+	_Alignas(CACHE_LINE) char inline_arg[INLINE_ARG];
+
+	/* Set where a flag says so; otherwise left as the last user did. What
+	 * most submitted tasks use comes first. */
+	struct claim *claim;
+	uint32_t index; /* in frame; else tasks it is in a scope's room */
+	uint16_t home; /* as home_make(): where it runs */
+	bool limit_woken; /* tries again, before newcomers */
+	bool is_dead; /* of a frame: it comes after one that failed */
+	uint32_t nr_limits_held; /* none or all */
+	int32_t error;
+	bool is_profiled; /* its bodies are told, recording or not */
+	bool then_on_event;
+	bool is_kicked;
+	uint16_t io_home; /* of an operation: where its bytes came, or none */
+	struct frame *frame;
+	struct lkdf_event done;
+	struct lkdf_event hold;
+	struct lkdf_scope *own; /* for its deadline: scope is it then */
+	struct after *after;
+	struct failure *failure; /* of error */
+	struct failure *child_failure; /* of child_err, once that is set */
+	lkdf_fn then_fn;
+	struct event_waiter then_waiter, hold_waiter;
+	_Atomic(uint32_t) then_arrivals; /* body and event: 2 goes on */
+	int32_t then_err;
+	struct limit_waiter limit_waiter;
+	struct blocking_item blocking_item;
+	struct task *kick_next, **kick_prev;
+	struct io_req *io; /* the operation, until it is over */
+	int64_t io_result;
+};
+
+/* Added to live while the body sleeps in a join. */
+#define TASK_JOINING (1 << 30)
+
+enum task_end {
+	TASK_COMPLETE,
+	TASK_PENDING,
+};
+
+static inline struct task *task_of(struct link *link)
+{
+	return container_of(link, struct task, link);
+}
+
+/* It is used soon: its first line, and what most submitted tasks use. */
+static inline void task_expect(const struct task *t)
+{
+	__builtin_prefetch(&t->link, 1);
+	__builtin_prefetch(&t->claim, 1);
+}
+
+/* A task with its argument copied; NULL: no memory, err() has said so. */
+struct task *task_create(struct lkdf *rt, struct executor *ex,
+			 struct lkdf_kind *k, const void *arg, int prio);
+
+/* Never started: frees it and drops its argument. */
+void task_destroy(struct lkdf *rt, struct executor *ex, struct task *t);
+
+/* Of its copied argument, if it is of the heap. */
+void task_free_arg(struct task *t);
+
+/* Without a body: it is complete when its children are. NULL: no memory. */
+struct task *task_create_group(struct lkdf *rt, struct executor *ex,
+			       struct lkdf_kind *k);
+
+/* Place, event, uses. On failure task_undo() it. */
+int task_add_extras(struct task *t, struct executor *ex, struct task *parent,
+		    const struct lkdf_task *a, bool has_done);
+
+/* It never started, whatever extras it has. */
+void task_undo(struct lkdf *rt, struct executor *ex, struct task *t);
+
+/* Once its data is there, if it has any. */
+void task_has_data(struct lkdf *rt, struct executor *ex, struct task *t);
+
+/* Its data and events first; on failure it is the caller's again. */
+int task_start_in_turn(struct lkdf *rt, struct executor *ex, struct task *t);
+
+/* As lkdf_submit_many(); a: copies. */
+int task_submit_many(struct lkdf *rt, struct lkdf_scope *s,
+		     const struct lkdf_task *a, unsigned nr,
+		     struct lkdf_event *done);
+
+int task_submit(struct lkdf *rt, struct lkdf_scope *s,
+		const struct lkdf_task *a, struct lkdf_event *done);
+int task_spawn(struct lkdf_ctx *c, struct lkdf_kind *k, const void *arg);
+int task_spawn_with(struct lkdf_ctx *c, const struct lkdf_task *a,
+		    struct lkdf_event *done);
+int task_join(struct lkdf_ctx *c);
+
+/* 0; -EDEADLK where a join could wait for ever. */
+int task_may_join(const struct lkdf_ctx *c);
+int task_hold(struct lkdf_ctx *c, struct lkdf_event *e);
+int task_then(struct lkdf_ctx *c, lkdf_fn fn, struct lkdf_event on);
+
+/* The task that stands for the graph's task that c runs. */
+struct task *task_of_ctx(struct lkdf_ctx *c);
+
+/* A graph's task that needs one, ready to start. NULL: no memory. */
+struct task *task_create_for(struct executor *ex, struct frame *f,
+			     uint32_t index);
+
+/* Goes to a deque, or with its limits taken to the blocking pool. */
+void task_start(struct lkdf *rt, struct executor *ex, struct task *t);
+
+/* The first error of the task itself; why: NULL or a text. */
+void task_fail(struct task *t, int error, const char *why, int worker);
+
+/* After the body of a graph's task that has a task of its own. */
+enum task_end task_after(struct lkdf_ctx *c, int rc);
+
+/* Body ended and children gone: tells everybody, upwards as far as it goes. */
+void task_complete(struct executor *ex, struct task *t);
+
+/*
+ * Kicks running bodies whose scope was cancelled: those that were not yet, or
+ * all. In on_cancel it only makes the kicking thread look once more.
+ */
+#define KICK 1u
+#define KICK_AGAIN (1u << 16)
+void task_kick(struct lkdf *rt, uint32_t how);
+
+/* On a worker: what a link of type LINK_TASK or LINK_TASK_DONE asks for. */
+void task_run(struct executor *ex, struct task *t);
+void task_finish_of_frame(struct worker *w, struct task *t);
+
+/* All children are gone: counts from 0 again; their first error. */
+int task_forget_children(struct task *t);
+
+/* The body sleeps in a join. */
+void task_wake_join(struct task *t);
+
+/* Is t below parent? Both may be looked at by a thief: see above. */
+bool task_is_below(struct task *t, const struct task *parent);
+
+/* t becomes a child of the running body's task. */
+static inline void task_adopt(struct task *parent, struct task *t)
+{
+	a_store(&t->link.depth, a_load(&parent->link.depth, relaxed) + 1,
+		relaxed);
+	t->scope = parent->scope;
+	a_store(&t->parent, parent, relaxed);
+	parent->nr_spawned++;
+}
+
+static inline void task_init_limits(struct task *t)
+{
+	t->nr_limits_held = 0;
+	t->limit_woken = false;
+}
+
+#endif
