@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "api/border.h"
 
+#include "data/data.h"
 #include "data/place.h"
 #include "task/kind.h"
-#include "task/uses.h"
+#include "task/uses_check.h"
 #include "topo/topo.h"
 
 #include <string.h>
@@ -61,6 +62,24 @@ int border_unbuilt(const char *what)
 	return err(-EOPNOTSUPP, "%s is not built yet", what);
 }
 
+int border_flags(const char *what, uint32_t flags, uint32_t known)
+{
+	if (flags & ~known)
+		return err(-EINVAL, "%s: unknown flags %#x", what,
+			   flags & ~known);
+	return 0;
+}
+
+int border_timeout(const char *what, int64_t ns)
+{
+	if (ns < -1)
+		return err(-EINVAL,
+			   "%s: timeout_ns %lld: expected -1, which is for "
+			   "ever, or a time",
+			   what, (long long)ns);
+	return 0;
+}
+
 int border_deadline(const char *what, int64_t ns)
 {
 	if (ns < 0)
@@ -68,6 +87,8 @@ int border_deadline(const char *what, int64_t ns)
 			   (long long)ns);
 	return 0;
 }
+
+#define TASK_FLAGS (uint32_t)(LKDF_PINNED | LKDF_PROFILE)
 
 static int check_after(const struct lkdf_task *t)
 {
@@ -99,8 +120,9 @@ int border_task(const struct lkdf_task **task, struct lkdf_task *room)
 		rc = border_deadline("task", t->deadline_ns);
 	if (rc)
 		return rc;
-	if (t->flags & ~(uint32_t)(LKDF_PINNED | LKDF_PROFILE))
-		return border_unbuilt("task: flags");
+	if (unlikely((t->flags & ~TASK_FLAGS) | t->pad))
+		return t->pad ? err(-EINVAL, "task: pad is %u, not 0", t->pad)
+			      : border_flags("task", t->flags, TASK_FLAGS);
 	if (t->flags & LKDF_PINNED && !t->place)
 		return err(-EINVAL, "task: pinned, but no place is given");
 	if (t->prio < LKDF_PRIO_DEFAULT || t->prio > LKDF_URGENT)

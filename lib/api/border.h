@@ -27,6 +27,12 @@ int border_copy(const void *attr, void *ours, size_t known, const char *what);
  */
 int border_task(const struct lkdf_task **task, struct lkdf_task *room);
 
+/* -EINVAL: bits beyond the known ones, which are named by their value. */
+int border_flags(const char *what, uint32_t flags, uint32_t known);
+
+/* -EINVAL: it is neither -1 nor a time. */
+int border_timeout(const char *what, int64_t ns);
+
 /* -EINVAL: it is negative. */
 int border_deadline(const char *what, int64_t ns);
 

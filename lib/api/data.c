@@ -39,8 +39,10 @@ static int check_sizes(const struct lkdf_data_attr *a)
 
 static int check_attr(const struct lkdf *rt, const struct lkdf_data_attr *a)
 {
-	int rc = check_sizes(a);
+	int rc = border_flags("data", a->flags, FLAGS);
 
+	if (!rc)
+		rc = check_sizes(a);
 	if (rc)
 		return rc;
 	if (a->flags & LKDF_DATA_ONCE && a->wrap)
@@ -53,8 +55,6 @@ static int check_attr(const struct lkdf *rt, const struct lkdf_data_attr *a)
 		return err(-EINVAL, "data: MIGRATE with ONCE");
 	if (a->flags & LKDF_DATA_REPLICATE && a->flags & LKDF_DATA_ONCE)
 		return err(-EINVAL, "data: REPLICATE with ONCE");
-	if (a->flags & ~(uint32_t)FLAGS)
-		return err(-EINVAL, "data: unknown flags %#x", a->flags);
 	if (a->wrap && a->init)
 		return err(-EINVAL, "data: both wrap and init are given");
 	if (a->wrap && a->home)
@@ -151,6 +151,8 @@ int lkdf_data_acquire(struct lkdf_data *d, uint32_t mode, int64_t timeout_ns,
 
 	if (!rc)
 		rc = border_may_wait("acquire");
+	if (!rc)
+		rc = border_timeout("acquire", timeout_ns);
 	if (rc)
 		return rc;
 	if (mode != LKDF_READ && mode != LKDF_WRITE && mode != LKDF_RW)

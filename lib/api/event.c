@@ -17,8 +17,9 @@ int lkdf_event_create(struct lkdf *rt, uint32_t count, uint32_t flags,
 		return err(-EINVAL, "event: out is NULL");
 	if (flags & LKDF_EVENT_PULSE)
 		return border_unbuilt("event: PULSE");
-	if (flags)
-		return err(-EINVAL, "event: unknown flags %#x", flags);
+	rc = border_flags("event", flags, 0);
+	if (rc)
+		return rc;
 	if (count > EVENT_MAX_COUNT)
 		return err(-EINVAL, "event: count %u, at most %u", count,
 			   EVENT_MAX_COUNT);
@@ -71,6 +72,8 @@ int lkdf_event_wait(struct lkdf_event e, int64_t timeout_ns)
 	int rc = border_may_wait("lkdf_event_wait");
 
 	if (!rc)
+		rc = border_timeout("lkdf_event_wait", timeout_ns);
+	if (!rc)
 		rc = check_event(e);
 	return rc ? rc : event_wait(e, timeout_ns);
 }
@@ -108,6 +111,8 @@ int lkdf_event_which(struct lkdf_event e, int64_t timeout_ns, unsigned *which)
 	const struct event_any *any;
 	int rc = timeout_ns ? border_may_wait("lkdf_event_which") : 0;
 
+	if (!rc)
+		rc = border_timeout("lkdf_event_which", timeout_ns);
 	if (!rc)
 		rc = check_event(e);
 	if (rc)

@@ -9,7 +9,7 @@
 #include "io/io.h"
 #include "run/frame.h"
 #include "seal/seal.h"
-#include "task/uses.h"
+#include "task/uses_check.h"
 
 int lkdf_graph_create(struct lkdf *rt, const struct lkdf_graph_attr *attr,
 		      struct lkdf_graph **out)
@@ -26,8 +26,9 @@ int lkdf_graph_create(struct lkdf *rt, const struct lkdf_graph_attr *attr,
 		if (rc)
 			return rc;
 	}
-	if (a.flags)
-		return border_unbuilt("graph: flags");
+	rc = border_flags("graph", a.flags, 0);
+	if (rc)
+		return rc;
 	if (a.inflight > MAX_INFLIGHT)
 		return err(-EINVAL, "graph: inflight %u, at most %d",
 			   a.inflight, MAX_INFLIGHT);
@@ -253,11 +254,11 @@ int lkdf_graph_run(struct lkdf_graph *g, struct lkdf_scope *s,
 	}
 	if (r.flags & LKDF_RUN_STREAM)
 		return border_unbuilt("run: STREAM");
-	rc = border_deadline("run", r.deadline_ns);
+	rc = border_flags("run", r.flags, LKDF_RUN_NOWAIT);
+	if (!rc)
+		rc = border_deadline("run", r.deadline_ns);
 	if (rc)
 		return rc;
-	if (r.flags & ~(uint32_t)LKDF_RUN_NOWAIT)
-		return err(-EINVAL, "run: unknown flags %#x", r.flags);
 	if (s && s->rt != g->rt)
 		return err(-EINVAL, "run: scope %s is of another runtime",
 			   s->name);

@@ -7,6 +7,7 @@
 
 #define MAX_ARG (1u << 20)
 #define MAX_SCRATCH (1u << 30)
+#define FLAGS ((uint32_t)(LKDF_AT_END << 1) - 1)
 
 static int check_unbuilt(const struct lkdf_kind_attr *a)
 {
@@ -65,9 +66,12 @@ static int check_fields(const struct lkdf *rt, const struct lkdf_kind_attr *a)
 {
 	if (!a->name || !a->name[0])
 		return err(-EINVAL, "kind: name is NULL or empty");
-	if (a->flags >= LKDF_AT_END << 1)
+	if (a->flags & ~FLAGS)
 		return err(-EINVAL, "kind %s: unknown flags %#x", a->name,
-			   a->flags);
+			   a->flags & ~FLAGS);
+	if (a->pad)
+		return err(-EINVAL, "kind %s: pad is %d, not 0", a->name,
+			   a->pad);
 	if (a->arg_size > MAX_ARG)
 		return err(-EINVAL, "kind %s: arg_size %u, at most %u", a->name,
 			   a->arg_size, MAX_ARG);

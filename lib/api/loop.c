@@ -194,12 +194,12 @@ static int join(struct reduce *r)
 
 static int check_reduce(const struct lkdf *rt, const struct lkdf_reduce_attr *a)
 {
-	int rc = check_range("reduce", &a->range);
+	int rc = border_flags("reduce", a->flags, 0);
 
+	if (!rc)
+		rc = check_range("reduce", &a->range);
 	if (rc)
 		return rc;
-	if (a->flags)
-		return err(-EINVAL, "reduce: unknown flags %#x", a->flags);
 	if (!a->fn || !a->join || !a->acc)
 		return err(-EINVAL, "reduce: fn, join or acc is NULL");
 	if (!a->acc_bytes || a->acc_bytes > MAX_ACC)

@@ -112,9 +112,9 @@ int lkdf_open_with(const struct lkdf_open_attr *attr, struct lkdf **out)
 	rc = border_copy(attr, &a, sizeof(a), "lkdf_open_attr");
 	if (rc)
 		return rc;
-	if (a.flags)
-		return border_unbuilt("open: flags");
-	rc = border_may_wait("lkdf_open");
+	rc = border_flags("open", a.flags, 0);
+	if (!rc)
+		rc = border_may_wait("lkdf_open");
 	if (rc)
 		return rc;
 	rt = allocate();

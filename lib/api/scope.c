@@ -21,11 +21,11 @@ int lkdf_scope_create(struct lkdf *rt, const struct lkdf_scope_attr *attr,
 		if (rc)
 			return rc;
 	}
-	rc = border_deadline("scope", a.deadline_ns);
+	rc = border_flags("scope", a.flags, 0);
+	if (!rc)
+		rc = border_deadline("scope", a.deadline_ns);
 	if (rc)
 		return rc;
-	if (a.flags)
-		return border_unbuilt("scope: flags");
 	if (a.parent && a.parent->rt != rt)
 		return err(-EINVAL, "scope: parent %s is of another runtime",
 			   a.parent->name);
@@ -53,6 +53,8 @@ int lkdf_scope_wait(struct lkdf *rt, struct lkdf_scope *s, int64_t timeout_ns)
 
 	if (!rc)
 		rc = border_may_wait("lkdf_scope_wait");
+	if (!rc)
+		rc = border_timeout("lkdf_scope_wait", timeout_ns);
 	return rc ? rc : scope_wait(s, timeout_ns);
 }
 

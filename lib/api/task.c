@@ -68,6 +68,15 @@ int lkdf_submit(struct lkdf *rt, struct lkdf_scope *s,
 	return task_submit(rt, s ? s : &rt->root, task, done);
 }
 
+/* Puts before this thread's text which of several tasks it is about. */
+static void refuse_one(unsigned i, unsigned nr)
+{
+	char text[ERRMSG_SIZE];
+
+	snprintf(text, sizeof(text), "%s", err_text());
+	err(0, "submit: task %u of %u: %s", i, nr, text);
+}
+
 int lkdf_submit_many(struct lkdf *rt, struct lkdf_scope *s,
 		     const struct lkdf_task *const *task, unsigned nr,
 		     struct lkdf_event *done)
@@ -79,7 +88,9 @@ int lkdf_submit_many(struct lkdf *rt, struct lkdf_scope *s,
 
 	if (rc)
 		return rc;
-	if (!task || !nr || nr > LKDF_MAX_MANY)
+	if (!task)
+		return err(-EINVAL, "submit: the list of %u tasks is NULL", nr);
+	if (!nr || nr > LKDF_MAX_MANY)
 		return err(-EINVAL, "submit: %u tasks: expected 1 .. %d", nr,
 			   LKDF_MAX_MANY);
 	if (s && s->rt != rt)
@@ -96,7 +107,9 @@ int lkdf_submit_many(struct lkdf *rt, struct lkdf_scope *s,
 	for (i = 0; i < nr && !rc; i++) {
 		one = task[i];
 		rc = check_task(rt, &one, &t[i], false);
-		if (!rc && one != &t[i])
+		if (rc)
+			refuse_one(i, nr);
+		else if (one != &t[i])
 			t[i] = *one;
 	}
 	if (!rc)

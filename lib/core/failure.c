@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <lkdf/runtime.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +21,20 @@ struct failure *failure_create(const struct lkdf_error *e)
 	f->error = *e;
 	f->error.size = sizeof(f->error);
 	return f;
+}
+
+void failure_tell(struct lkdf_error *e, int error, const char *why)
+{
+	e->err = failure_errno(error);
+	if (why && why[0])
+		snprintf(e->why, sizeof(e->why), "%s: %s", e->task, why);
+	else if (e->err != error)
+		snprintf(e->why, sizeof(e->why),
+			 "%s: its body returned %d, which is no errno", e->task,
+			 error);
+	else
+		snprintf(e->why, sizeof(e->why), "%s: %s", e->task,
+			 strerror(-error));
 }
 
 struct failure *failure_get(struct failure *f)

@@ -41,6 +41,12 @@ static inline int failure_errno(int error)
 	return error < -4095 ? -ERANGE : error;
 }
 
+/*
+ * Sets err and why of an error whose task is set: a body has returned error,
+ * and said why, or nothing.
+ */
+void failure_tell(struct lkdf_error *e, int error, const char *why);
+
 /* Copies as much of e as the caller's struct holds; -EINVAL: its size. */
 int failure_copy(const struct lkdf_error *e, struct lkdf_error *out);
 

@@ -112,6 +112,9 @@ static int check_multi(const struct lkdf_io *io)
 	return 0;
 }
 
+#define FLAGS (uint32_t)(LKDF_IO_SOME | LKDF_IO_MULTI)
+#define FROM ((uint32_t)(LKDF_IO_BUF_USE << 1) - 1)
+
 /* Most of them, with all they may need. */
 static inline bool is_usual(const struct lkdf_io *io)
 {
@@ -131,9 +134,12 @@ static __attribute__((noinline)) int check_all(const struct lkdf_io *io)
 	if (!name)
 		return err(-EOPNOTSUPP, "io: operation %u is not built yet",
 			   io->op);
-	if (io->flags & ~(uint32_t)(LKDF_IO_SOME | LKDF_IO_MULTI))
-		return err(-EOPNOTSUPP, "io %s: flags %#x are not built yet",
-			   name, io->flags);
+	if (io->flags & ~FLAGS)
+		return err(-EINVAL, "io %s: unknown flags %#x", name,
+			   io->flags & ~FLAGS);
+	if (io->from & ~FROM)
+		return err(-EINVAL, "io %s: unknown from %#x", name,
+			   io->from & ~FROM);
 	if (io->flags & LKDF_IO_MULTI)
 		return check_multi(io);
 	if (io->from & ~(uint32_t)LKDF_IO_BUF_USE)

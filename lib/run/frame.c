@@ -212,7 +212,7 @@ int frame_start(struct lkdf_graph *g, struct lkdf_scope *s,
 	return 0;
 }
 
-void frame_fail(struct frame *f, uint32_t task, int error, const char *why,
+void frame_fail(struct frame *f, uint32_t task, int returned, const char *why,
 		int worker)
 {
 	struct lkdf_error e = {
@@ -223,10 +223,11 @@ void frame_fail(struct frame *f, uint32_t task, int error, const char *why,
 	bool is_always = f->recs[task].kind->flags & LKDF_ALWAYS;
 	struct failure *failure, *none = NULL;
 	int32_t zero = 0;
+	int error;
 
 	task = graph_number(f->graph, task);
 	e.id = (int32_t)task;
-	error = e.err = failure_errno(error);
+	error = failure_errno(returned);
 	a_add(&f->nr_failed, 1, relaxed);
 	runtime_note_error(f->graph->rt, worker, error, task);
 	if (!a_cas(&f->first_err, &zero, error, relaxed, relaxed))
@@ -235,8 +236,7 @@ void frame_fail(struct frame *f, uint32_t task, int error, const char *why,
 		a_store(&f->is_late, 1, relaxed);
 	snprintf(e.graph, sizeof(e.graph), "%s", f->graph->name);
 	graph_task_name(f->graph, task, e.task, sizeof(e.task));
-	snprintf(e.why, sizeof(e.why), "%s: %s", e.task,
-		 why && why[0] ? why : strerror(-error));
+	failure_tell(&e, returned, why);
 	failure = failure_create(&e);
 	/* [frame.fail] pairs with [frame.decided]. */
 	if (!a_cas(&f->failure, &none, failure, release, relaxed))

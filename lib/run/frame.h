@@ -111,7 +111,7 @@ int frame_start(struct lkdf_graph *g, struct lkdf_scope *s,
 		const struct lkdf_run *r, struct lkdf_event *done);
 
 /* A task of the frame failed. why may be NULL. */
-void frame_fail(struct frame *f, uint32_t task, int error, const char *why,
+void frame_fail(struct frame *f, uint32_t task, int returned, const char *why,
 		int worker);
 
 /* The run's last task is decided. Next repetition or the end. */

@@ -306,29 +306,29 @@ int task_spawn(struct lkdf_ctx *c, struct lkdf_kind *k, const void *arg)
 	return likely(deque_has_public(d)) ? 0 : share_child(w);
 }
 
-void task_fail(struct task *t, int error, const char *why, int worker)
+void task_fail(struct task *t, int returned, const char *why, int worker)
 {
 	struct lkdf_error e = {
 		.id = -1,
 		.worker = worker,
 		.nr_failed = 1,
 	};
+	int error;
 
 	if (t->link.flags & TASK_FAILED)
 		return;
-	error = e.err = failure_errno(error);
+	error = failure_errno(returned);
 	t->link.flags |= TASK_FAILED;
 	t->error = error;
 	t->failure = NULL;
 	if (t->link.flags & TASK_OF_FRAME) {
-		frame_fail(t->frame, t->index, error, why, worker);
+		frame_fail(t->frame, t->index, returned, why, worker);
 		return;
 	}
 	runtime_note_error(t->kind->rt, worker, error, NO_TASK_NUMBER);
 	scope_count(t->scope, 1, 0, 0);
 	snprintf(e.task, sizeof(e.task), "%s", t->kind->name);
-	snprintf(e.why, sizeof(e.why), "%s: %s", e.task,
-		 why && why[0] ? why : strerror(-error));
+	failure_tell(&e, returned, why);
 	t->failure = failure_create(&e);
 }
 

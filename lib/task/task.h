@@ -190,7 +190,7 @@ struct task *task_create_for(struct executor *ex, struct frame *f,
 void task_start(struct lkdf *rt, struct executor *ex, struct task *t);
 
 /* The first error of the task itself; why: NULL or a text. */
-void task_fail(struct task *t, int error, const char *why, int worker);
+void task_fail(struct task *t, int returned, const char *why, int worker);
 
 /* After the body of a graph's task that has a task of its own. */
 enum task_end task_after(struct lkdf_ctx *c, int rc);

@@ -12,13 +12,6 @@ struct lkdf;
 struct lkdf_ctx;
 struct task;
 
-/*
- * Is each a use of a data of this runtime, with a mode and a part there are?
- * flags: what some of these data have been created with.
- */
-int uses_check(const struct lkdf *rt, const struct lkdf_use *use, unsigned nr,
-	       uint32_t *flags);
-
 /* enum use_flag of a checked mode. */
 uint8_t uses_flags(uint32_t mode);
 

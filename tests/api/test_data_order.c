@@ -330,9 +330,9 @@ static void uses_are_checked(struct lkdf *rt)
 		const char *text;
 	} bad[] = {
 		{ 0, 0, "0" },
-		{ LKDF_WEAK, 0, "0x10" },
+		{ LKDF_WEAK, 0, "WEAK" },
 		{ 64, 0, "0x40" },
-		{ LKDF_RW | 1 << 20, 0, "0x100003" },
+		{ LKDF_RW | 1 << 20, 0, "0x100000" },
 		{ LKDF_COMMUTE | LKDF_REDUCE, 0, "REDUCE" },
 		{ LKDF_READ | LKDF_MAYBE, 0, "MAYBE" },
 		{ LKDF_COMMUTE | LKDF_MAYBE, 0, "MAYBE" },

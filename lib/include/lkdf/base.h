@@ -6,8 +6,11 @@
  * Conventions of the whole interface: 0 or a count on success, -errno on
  * failure with the reason in lkdf_errmsg(); out parameters come last and are
  * untouched on failure; attribute structs start with their own size, zero
- * means default, and what they point to is copied unless said otherwise.
- * Times are int64_t nanoseconds, -1 for ever. "node" is a NUMA node.
+ * means default, and what they point to is copied unless said otherwise. Flags
+ * and modes that the library does not know, and a pad that is not 0, give
+ * -EINVAL; those that it knows and has not built yet -EOPNOTSUPP.
+ * Times are int64_t nanoseconds, -1 for ever; less than -1 gives -EINVAL.
+ * "node" is a NUMA node.
  */
 #ifndef LKDF_BASE_H
 #define LKDF_BASE_H

@@ -145,8 +145,8 @@ void lkdf_data_put(struct lkdf_data *d);
  *
  * Return: 0; 1 still pending; -EDEADLK in a body, or held by this thread;
  * -ENODATA nobody has written it; the error of a failed writer, which is then
- * observed, and the thread holds nothing (LKDF_WRITE heals instead); -EINVAL;
- * -ENOMEM.
+ * observed, and the thread holds nothing (LKDF_WRITE heals instead); -EINVAL
+ * another mode, or @timeout_ns is below -1; -ENOMEM.
  */
 int lkdf_data_acquire(struct lkdf_data *d, uint32_t mode, int64_t timeout_ns,
 		      void **out);

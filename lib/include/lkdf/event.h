@@ -56,7 +56,8 @@ int lkdf_event_signal(struct lkdf_event e, int err);
  *
  * Context: any thread that is not in a body.
  * Return: 0 or the event's error, reference dropped; 1 still pending,
- * reference kept; -EDEADLK in a body, -ESTALE no such event.
+ * reference kept; -EDEADLK in a body; -ESTALE no such event; -EINVAL
+ * @timeout_ns is below -1, or @e is { 0 }.
  */
 int lkdf_event_wait(struct lkdf_event e, int64_t timeout_ns);
 
@@ -99,7 +100,7 @@ int lkdf_event_any(struct lkdf *rt, const struct lkdf_event *v, unsigned nr,
  * Context: as lkdf_event_wait(); with a timeout of 0 any thread, bodies
  * included.
  * Return: 0, whatever the event's error; 1 still pending; -EINVAL not such an
- * event; -EDEADLK in a body, -ESTALE no such event.
+ * event, or @timeout_ns is below -1; -EDEADLK in a body; -ESTALE no such event.
  */
 int lkdf_event_which(struct lkdf_event e, int64_t timeout_ns, unsigned *which);
 

@@ -14,8 +14,8 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 /*
- * A body. < 0: failed with that errno. >= 0: done; where the task has
- * branches, the index of the one taken.
+ * A body. < 0: failed with that errno (-ERANGE for what is below -4095).
+ * >= 0: done; where the task has branches, the index of the one taken.
  */
 typedef int (*lkdf_fn)(struct lkdf_ctx *c, void *arg);
 
