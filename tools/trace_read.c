@@ -1,119 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-#include "trace_read.h"
+#include "trace_reader.h"
 
 #include "trace_bytes.h"
 
 #include <errno.h>
-#include <limits.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct reader {
-	FILE *f;
-	const struct trace_sink *sink;
-	struct trace_info *info;
-	struct trace_fault *fault;
-	uint64_t offset; /* of the chunk's payload in the file */
-	uint64_t clock_ticks, clock_ns; /* the last pair */
-	uint32_t seq;
-	bool has_about;
-	uint8_t *chunk; /* the payload */
-	uint32_t size, at;
-};
-
-__attribute__((format(printf, 3, 4))) static int
-damaged(struct reader *r, uint64_t offset, const char *fmt, ...)
-{
-	va_list ap;
-
-	r->fault->offset = offset;
-	va_start(ap, fmt);
-	vsnprintf(r->fault->why, sizeof(r->fault->why), fmt, ap);
-	va_end(ap);
-	return -EBADMSG;
-}
-
-static int get_number(struct reader *r, uint64_t *out)
-{
-	uint32_t first = r->at;
-	unsigned shift = 0;
-	uint64_t v = 0;
-	uint8_t byte;
-
-	do {
-		if (r->at == r->size)
-			return damaged(r, r->offset + first,
-				       "a number goes beyond its chunk");
-		byte = r->chunk[r->at++];
-		if (shift == 63 && byte > 1)
-			return damaged(r, r->offset + first,
-				       "a number of more than 64 bits");
-		v |= (uint64_t)(byte & 0x7f) << shift;
-		shift += 7;
-	} while (byte & 0x80);
-	*out = v;
-	return 0;
-}
-
-/* A number that must be below limit. */
-static int get_below(struct reader *r, uint64_t limit, const char *what,
-		     uint32_t *out)
-{
-	uint64_t at = r->offset + r->at, v;
-	int rc = get_number(r, &v);
-
-	*out = 0;
-	if (rc)
-		return rc;
-	if (v >= limit)
-		return damaged(r, at, "%s %llu, there are %llu", what,
-			       (unsigned long long)v,
-			       (unsigned long long)limit);
-	*out = (uint32_t)v;
-	return 0;
-}
-
-static int get_signed(struct reader *r, uint64_t *out)
-{
-	uint64_t v;
-	int rc = get_number(r, &v);
-
-	if (!rc)
-		*out = v >> 1 ^ (v & 1 ? UINT64_MAX : 0);
-	return rc;
-}
-
-static int get_int32(struct reader *r, const char *what, int32_t *out)
-{
-	uint64_t at = r->offset + r->at, v;
-	int rc = get_signed(r, &v);
-
-	if (rc)
-		return rc;
-	if ((int64_t)v < -1 || (int64_t)v > INT32_MAX)
-		return damaged(r, at, "%s %lld", what, (long long)v);
-	*out = (int32_t)v;
-	return 0;
-}
-
-/* What is no text becomes question marks. */
-static int get_text(struct reader *r, char to[TRACE_TEXT])
-{
-	uint32_t size;
-	int rc = get_below(r, TRACE_TEXT, "a text of size", &size);
-
-	if (rc)
-		return rc;
-	if (size > r->size - r->at)
-		return damaged(r, r->offset + r->at,
-			       "a text goes beyond its chunk");
-	memcpy(to, r->chunk + r->at, size);
-	to[size] = '\0';
-	trace_clean(to, size);
-	r->at += size;
-	return 0;
-}
 
 static int read_counter_table(struct reader *r)
 {
@@ -122,16 +14,17 @@ static int read_counter_table(struct reader *r)
 	uint32_t i;
 	int rc;
 
-	rc = get_below(r, LKDF_MAX_COUNTERS + 1, "counters", &t->nr_counters);
+	rc = reader_below(r, LKDF_MAX_COUNTERS + 1, "counters",
+			  &t->nr_counters);
 	if (rc)
 		return rc;
 	t->counter = calloc(t->nr_counters + 1, sizeof(*t->counter));
 	if (!t->counter)
 		return -ENOMEM;
 	for (i = 0; i < t->nr_counters && !rc; i++) {
-		rc = get_text(r, t->counter[i]);
+		rc = reader_text(r, t->counter[i]);
 		if (!rc)
-			rc = get_text(r, unit);
+			rc = reader_text(r, unit);
 	}
 	return rc;
 }
@@ -143,48 +36,42 @@ static int read_about(struct reader *r)
 	int rc;
 
 	if (r->has_about)
-		return damaged(r, r->offset, "a second description");
+		return reader_damaged(r, r->offset, "a second description");
 	r->has_about = true;
-	rc = get_text(r, t->runtime);
+	rc = reader_text(r, t->runtime);
 	if (!rc)
 		rc = read_counter_table(r);
 	if (!rc)
-		rc = get_below(r, LKDF_MAX_EVENTS + 1, "sorts of events",
-			       &t->nr_events);
+		rc = reader_below(r, LKDF_MAX_EVENTS + 1, "sorts of events",
+				  &t->nr_events);
 	if (rc)
 		return rc;
 	t->event = calloc(t->nr_events + 1, sizeof(*t->event));
 	if (!t->event)
 		return -ENOMEM;
 	for (i = 0; i < t->nr_events && !rc; i++) {
-		rc = get_text(r, t->event[i].name);
+		rc = reader_text(r, t->event[i].name);
 		if (!rc)
-			rc = get_text(r, t->event[i].a);
+			rc = reader_text(r, t->event[i].a);
 		if (!rc)
-			rc = get_text(r, t->event[i].b);
+			rc = reader_text(r, t->event[i].b);
 	}
 	return rc;
-}
-
-static int get_executor(struct reader *r, uint32_t *out)
-{
-	return get_below(r, r->info->header.nr_executors + 1ull, "executor",
-			 out);
 }
 
 static int read_executor(struct reader *r)
 {
 	struct trace_executor x;
-	int rc = get_executor(r, &x.executor);
+	int rc = reader_executor(r, &x.executor);
 
 	if (!rc)
-		rc = get_below(r, 3, "kind of executor", &x.kind);
+		rc = reader_below(r, 3, "kind of executor", &x.kind);
 	if (!rc)
-		rc = get_int32(r, "CPU", &x.cpu);
+		rc = reader_int32(r, "CPU", &x.cpu);
 	if (!rc)
-		rc = get_int32(r, "node", &x.node);
+		rc = reader_int32(r, "node", &x.node);
 	if (!rc)
-		rc = get_below(r, UINT32_MAX, "thread", &x.tid);
+		rc = reader_below(r, UINT32_MAX, "thread", &x.tid);
 	if (!rc && r->sink->executor)
 		r->sink->executor(r->sink->u, &x);
 	return rc;
@@ -193,14 +80,14 @@ static int read_executor(struct reader *r)
 static int read_clock(struct reader *r)
 {
 	uint64_t ticks, ns;
-	int rc = get_number(r, &ticks);
+	int rc = reader_number(r, &ticks);
 
 	if (!rc)
-		rc = get_number(r, &ns);
+		rc = reader_number(r, &ns);
 	if (rc)
 		return rc;
 	if (ticks <= r->clock_ticks || ns <= r->clock_ns)
-		return damaged(r, r->offset, "the clock goes back");
+		return reader_damaged(r, r->offset, "the clock goes back");
 	r->clock_ticks = ticks;
 	r->clock_ns = ns;
 	if (r->sink->clock)
@@ -216,9 +103,9 @@ static int read_names(struct reader *r)
 	int rc = 0;
 
 	while (r->at < r->size && !rc) {
-		rc = get_below(r, LKDF_MAX_NAMES, "name", &name);
+		rc = reader_below(r, LKDF_MAX_NAMES, "name", &name);
 		if (!rc)
-			rc = get_text(r, text);
+			rc = reader_text(r, text);
 		if (rc)
 			break;
 		free(t->name[name]);
@@ -232,24 +119,24 @@ static int read_names(struct reader *r)
 static int read_slice(struct reader *r, struct trace_slice *s)
 {
 	uint64_t at = r->offset + r->at, begin, size, task;
-	int rc = get_signed(r, &begin);
+	int rc = reader_signed(r, &begin);
 
 	if (!rc)
-		rc = get_number(r, &size);
+		rc = reader_number(r, &size);
 	if (!rc)
-		rc = get_below(r, LKDF_MAX_NAMES, "name", &s->name);
+		rc = reader_name(r, &s->name);
 	if (!rc)
-		rc = get_signed(r, &task);
+		rc = reader_signed(r, &task);
+	if (!rc)
+		rc = links_next(r, s->executor, &s->links);
 	if (rc)
 		return rc;
-	if (!r->info->name[s->name])
-		return damaged(r, at, "name %u was not told", s->name);
 	/* Numbers that wrap are no damage: they come out as they went in. */
 	s->begin = s->end + begin;
 	s->end = s->begin + size;
 	s->task = (int64_t)((uint64_t)s->task + task);
 	if (s->end < s->begin)
-		return damaged(r, at, "a slice ends before it begins");
+		return reader_damaged(r, at, "a slice ends before it begins");
 	return 0;
 }
 
@@ -257,12 +144,12 @@ static int read_slices(struct reader *r)
 {
 	struct trace_slice s;
 	uint64_t task;
-	int rc = get_executor(r, &s.executor);
+	int rc = reader_executor(r, &s.executor);
 
 	if (!rc)
-		rc = get_number(r, &s.end);
+		rc = reader_number(r, &s.end);
 	if (!rc)
-		rc = get_number(r, &task);
+		rc = reader_number(r, &task);
 	if (rc)
 		return rc;
 	s.task = (int64_t)task;
@@ -271,26 +158,26 @@ static int read_slices(struct reader *r)
 		if (!rc && r->sink->slice)
 			r->sink->slice(r->sink->u, &s);
 	}
-	return rc;
+	return rc ? rc : links_end(r);
 }
 
 static int read_events(struct reader *r)
 {
 	struct trace_event e;
 	uint64_t ticks;
-	int rc = get_executor(r, &e.executor);
+	int rc = reader_executor(r, &e.executor);
 
 	if (!rc)
-		rc = get_number(r, &e.ticks);
+		rc = reader_number(r, &e.ticks);
 	while (r->at < r->size && !rc) {
-		rc = get_signed(r, &ticks);
+		rc = reader_signed(r, &ticks);
 		if (!rc)
-			rc = get_below(r, r->info->nr_events, "event",
-				       &e.event);
+			rc = reader_below(r, r->info->nr_events, "event",
+					  &e.event);
 		if (!rc)
-			rc = get_number(r, &e.a);
+			rc = reader_number(r, &e.a);
 		if (!rc)
-			rc = get_number(r, &e.b);
+			rc = reader_number(r, &e.b);
 		if (rc)
 			break;
 		e.ticks += ticks;
@@ -304,15 +191,17 @@ static int read_counters(struct reader *r)
 {
 	uint32_t executor, i;
 	uint64_t v;
-	int rc = get_executor(r, &executor);
+	int rc = reader_executor(r, &executor);
 
 	if (!rc)
-		rc = get_number(r, &v);
+		rc = reader_number(r, &v);
+	if (!rc && r->sink->sample)
+		r->sink->sample(r->sink->u, executor, v);
 	for (i = 0; r->at < r->size && !rc; i++) {
 		if (i == r->info->nr_counters)
-			return damaged(r, r->offset + r->at,
-				       "more than %u counters", i);
-		rc = get_number(r, &v);
+			return reader_damaged(r, r->offset + r->at,
+					      "more than %u counters", i);
+		rc = reader_number(r, &v);
 		if (!rc && r->sink->counter)
 			r->sink->counter(r->sink->u, executor, i, v);
 	}
@@ -322,14 +211,14 @@ static int read_counters(struct reader *r)
 static int read_end(struct reader *r)
 {
 	struct trace_info *t = r->info;
-	int rc = get_number(r, &t->slices);
+	int rc = reader_number(r, &t->slices);
 
 	if (!rc)
-		rc = get_number(r, &t->slices_lost);
+		rc = reader_number(r, &t->slices_lost);
 	if (!rc)
-		rc = get_number(r, &t->events);
+		rc = reader_number(r, &t->events);
 	if (!rc)
-		rc = get_number(r, &t->events_lost);
+		rc = reader_number(r, &t->events_lost);
 	t->has_ended = !rc;
 	return rc;
 }
@@ -337,7 +226,12 @@ static int read_end(struct reader *r)
 static int read_payload(struct reader *r, uint32_t type)
 {
 	if (!r->has_about && type != LKDF_CHUNK_ABOUT)
-		return damaged(r, r->offset, "the description is missing");
+		return reader_damaged(r, r->offset,
+				      "the description is missing");
+	if (r->links.payload && type != LKDF_CHUNK_SLICES &&
+	    type != LKDF_CHUNK_SPANS)
+		return reader_damaged(r, r->offset,
+				      "links, but no records after them");
 	switch (type) {
 	case LKDF_CHUNK_ABOUT:
 		return read_about(r);
@@ -355,8 +249,10 @@ static int read_payload(struct reader *r, uint32_t type)
 		return read_counters(r);
 	case LKDF_CHUNK_END:
 		return read_end(r);
+	case LKDF_CHUNK_LINKS:
+		return links_take(r);
 	default:
-		return 0;
+		return facts_read(r, type);
 	}
 }
 
@@ -372,22 +268,24 @@ static int read_chunk(struct reader *r)
 	if (!n && !ferror(r->f))
 		return 1;
 	if (n < sizeof(head))
-		return damaged(r, start, "the file ends within a chunk");
+		return reader_damaged(r, start, "the file ends within a chunk");
 	if (r->info->has_ended)
-		return damaged(r, start, "a chunk after the end");
+		return reader_damaged(r, start, "a chunk after the end");
 	r->size = (uint32_t)trace_le(head + 4, 4);
 	r->at = 0;
 	if (r->size > LKDF_MAX_CHUNK)
-		return damaged(r, start, "a chunk of %u bytes", r->size);
+		return reader_damaged(r, start, "a chunk of %u bytes", r->size);
 	if (trace_le(head + 8, 4) != r->seq++)
-		return damaged(r, start, "chunk %u, expected %u",
-			       (unsigned)trace_le(head + 8, 4), r->seq - 1);
+		return reader_damaged(r, start, "chunk %u, expected %u",
+				      (unsigned)trace_le(head + 8, 4),
+				      r->seq - 1);
 	n = fread(r->chunk, 1, r->size, r->f);
 	if (n < r->size)
-		return damaged(r, start, "the file ends within a chunk");
+		return reader_damaged(r, start, "the file ends within a chunk");
 	crc = trace_crc32(trace_crc32(0, head, 12), r->chunk, r->size);
 	if (crc != trace_le(head + 12, 4))
-		return damaged(r, start, "a chunk with a wrong checksum");
+		return reader_damaged(r, start,
+				      "a chunk with a wrong checksum");
 	r->offset = start + sizeof(head);
 	rc = read_payload(r, (uint32_t)trace_le(head, 4));
 	r->offset += r->size;
@@ -400,11 +298,12 @@ static int read_header(struct reader *r)
 	uint8_t b[sizeof(*h)];
 
 	if (fread(b, 1, sizeof(b), r->f) != sizeof(b))
-		return damaged(r, 0, "the file is shorter than its header");
+		return reader_damaged(r, 0,
+				      "the file is shorter than its header");
 	if (trace_le(b, 8) != LKDF_FILE_MAGIC)
-		return damaged(r, 0, "this is no lkdf trace");
+		return reader_damaged(r, 0, "this is no lkdf trace");
 	if (trace_le(b + 60, 4) != trace_crc32(0, b, 60))
-		return damaged(r, 0, "a header with a wrong checksum");
+		return reader_damaged(r, 0, "a header with a wrong checksum");
 	h->magic = LKDF_FILE_MAGIC;
 	h->version = (uint32_t)trace_le(b + 8, 4);
 	h->header_size = (uint32_t)trace_le(b + 12, 4);
@@ -414,12 +313,13 @@ static int read_header(struct reader *r)
 	h->start_ns = trace_le(b + 32, 8);
 	h->pid = (uint32_t)trace_le(b + 40, 4);
 	if (h->version != LKDF_FILE_VERSION || h->header_size != sizeof(b))
-		return damaged(r, 8, "version %u with a header of %u bytes",
-			       h->version, h->header_size);
+		return reader_damaged(r, 8,
+				      "version %u with a header of %u bytes",
+				      h->version, h->header_size);
 	if (!h->ticks_per_1024ns)
-		return damaged(r, 16, "a clock that stands still");
+		return reader_damaged(r, 16, "a clock that stands still");
 	if (h->nr_executors > LKDF_MAX_EXECUTORS)
-		return damaged(r, 20, "%u executors", h->nr_executors);
+		return reader_damaged(r, 20, "%u executors", h->nr_executors);
 	r->offset = sizeof(b);
 	r->clock_ticks = h->start_ticks;
 	r->clock_ns = h->start_ns;
@@ -447,11 +347,14 @@ int trace_read(FILE *f, const struct trace_sink *sink, struct trace_info *info,
 	if (rc == 1)
 		rc = info->has_ended
 			     ? 0
-			     : damaged(&r, r.offset,
+			     : reader_damaged(
+				       &r, r.offset,
 				       "the file was cut or is still written");
 	if (ferror(f))
 		rc = -EIO;
 	free(r.chunk);
+	links_fini(&r);
+	facts_fini(&r);
 	return rc;
 }
 

@@ -29,10 +29,32 @@ struct trace_info {
 	uint64_t slices, slices_lost, events, events_lost; /* of the end */
 };
 
+/* What is known of a body or a span beside its time: chunk LINKS. */
+struct trace_links {
+	bool is_known; /* false: the file tells nothing, all below is 0 */
+	uint64_t number; /* with the executor its uid; 0: it has none */
+	int32_t by_executor; /* who made it ready; -1: nobody known */
+	uint64_t by_number;
+	uint64_t ready; /* ticks; 0: unknown */
+	uint32_t frame; /* 1 + the frame of its run; 0: of no graph */
+	uint64_t run;
+	uint64_t local, remote; /* bytes */
+};
+
 struct trace_slice {
 	uint32_t executor, name;
 	uint64_t begin, end; /* ticks */
 	int64_t task; /* -1: none */
+	struct trace_links links;
+};
+
+struct trace_span {
+	uint32_t lane; /* an executor, the outside, or a lane that was told */
+	uint32_t sort; /* enum lkdf_span_sort, or a later one */
+	uint32_t name;
+	uint64_t begin, end; /* ticks */
+	int64_t value;
+	struct trace_links links;
 };
 
 struct trace_event {
@@ -46,14 +68,79 @@ struct trace_executor {
 	uint32_t tid;
 };
 
-/* Whom to tell; what is NULL is checked all the same. */
+struct trace_kind {
+	uint32_t name, flags; /* enum lkdf_kind_bit */
+	uint32_t prio, width, limits;
+};
+
+struct trace_graph {
+	uint32_t graph; /* its number, used once */
+	const char *name;
+	uint32_t nr_tasks;
+	uint64_t nr_edges;
+	uint32_t nr_frames;
+	const uint32_t *frame;
+};
+
+/* Told again with further successors where they are many. */
+struct trace_task {
+	uint32_t graph, task;
+	uint32_t name, flags; /* enum lkdf_task_bit */
+	const char *label; /* "": none */
+	uint32_t nr_succ;
+	const uint32_t *succ;
+};
+
+struct trace_thread {
+	uint32_t executor; /* nr_executors: a thread of the program */
+	uint32_t tid;
+	uint64_t ticks;
+	uint64_t cpu_ns, queue_ns, times; /* since the thread began */
+	const char *name;
+};
+
+/* What the bodies of an executor were given so far. */
+struct trace_bytes {
+	uint32_t executor;
+	uint64_t ticks;
+	uint64_t unknown; /* on no known node */
+	uint32_t nr_nodes;
+	const uint64_t *bytes; /* by node */
+};
+
+struct trace_lane {
+	uint32_t lane, sort, device; /* enum lkdf_lane_sort */
+	const char *label;
+};
+
+/* So many of an executor were lost so far. */
+struct trace_lost {
+	uint32_t executor;
+	uint64_t ticks, slices, events;
+};
+
+/*
+ * Whom to tell; what is NULL is checked all the same. Texts and lists are the
+ * reader's, until the call returns.
+ */
 struct trace_sink {
 	void (*slice)(void *u, const struct trace_slice *s);
 	void (*event)(void *u, const struct trace_event *e);
 	void (*executor)(void *u, const struct trace_executor *x);
 	void (*clock)(void *u, uint64_t ticks, uint64_t ns);
+	/* Before the counters of that executor. */
+	void (*sample)(void *u, uint32_t executor, uint64_t ticks);
 	void (*counter)(void *u, uint32_t executor, uint32_t counter,
 			uint64_t value);
+	void (*span)(void *u, const struct trace_span *s);
+	void (*kind)(void *u, const struct trace_kind *k);
+	void (*graph)(void *u, const struct trace_graph *g);
+	void (*task)(void *u, const struct trace_task *t);
+	void (*thread)(void *u, const struct trace_thread *t);
+	void (*bytes)(void *u, const struct trace_bytes *b);
+	void (*fact)(void *u, const char *key, const char *value);
+	void (*lane)(void *u, const struct trace_lane *l);
+	void (*lost)(void *u, const struct trace_lost *l);
 	void *u;
 };
 

@@ -4,7 +4,11 @@
  * back, and whatever else the reader is given, it refuses with an offset.
  */
 #include "tests/tap.h"
+#include "tests/unit/trace_told.h"
 #include "tools/trace_bytes.c"
+#include "tools/trace_facts.c"
+#include "tools/trace_get.c"
+#include "tools/trace_links.c"
 #include "tools/trace_read.c"
 #include "trace/file.h"
 
@@ -13,83 +17,9 @@
 #include <lkdf/lkdf.h>
 
 #define ATTR(T, ...) (&(struct T){ .size = sizeof(struct T), __VA_ARGS__ })
-#define NR_TASKS 100
 #define TIMES 20
 
 static char dir[] = "/tmp/lkdf-test-XXXXXX";
-
-/* What a reader was told, one line each. */
-struct told {
-	char text[4096];
-	size_t used;
-	const struct trace_info *info;
-	uint64_t nr_slices, nr_events;
-	uint32_t
-		in_order; /* slices numbered 0 .. NR_TASKS - 1, over and over */
-};
-
-__attribute__((format(printf, 2, 3))) static void tell(struct told *t,
-						       const char *fmt, ...)
-{
-	va_list ap;
-	int n;
-
-	va_start(ap, fmt);
-	n = vsnprintf(t->text + t->used, sizeof(t->text) - t->used, fmt, ap);
-	va_end(ap);
-	if (n > 0 && (size_t)n < sizeof(t->text) - t->used)
-		t->used += (size_t)n;
-}
-
-static void on_slice(void *u, const struct trace_slice *s)
-{
-	struct told *t = u;
-
-	t->in_order += s->task == (int64_t)(t->nr_slices % NR_TASKS);
-	t->nr_slices++;
-	tell(t, "slice %u %s %" PRId64 " %" PRIu64 " %" PRIu64 "\n",
-	     s->executor, t->info->name[s->name], s->task, s->begin, s->end);
-}
-
-static void on_event(void *u, const struct trace_event *e)
-{
-	struct told *t = u;
-
-	t->nr_events++;
-	tell(t, "event %u %s %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
-	     e->executor, t->info->event[e->event].name, e->ticks, e->a, e->b);
-}
-
-static void on_executor(void *u, const struct trace_executor *x)
-{
-	tell(u, "executor %u %u %d %d %u\n", x->executor, x->kind, x->cpu,
-	     x->node, x->tid);
-}
-
-static void on_clock(void *u, uint64_t ticks, uint64_t ns)
-{
-	tell(u, "clock %" PRIu64 " %" PRIu64 "\n", ticks, ns);
-}
-
-static void on_counter(void *u, uint32_t executor, uint32_t i, uint64_t v)
-{
-	struct told *t = u;
-
-	tell(t, "counter %u %s %" PRIu64 "\n", executor, t->info->counter[i],
-	     v);
-}
-
-static int read_told(FILE *f, struct told *t, struct trace_info *info,
-		     struct trace_fault *fault)
-{
-	const struct trace_sink sink = {
-		on_slice, on_event, on_executor, on_clock, on_counter, t,
-	};
-
-	memset(t, 0, sizeof(*t));
-	t->info = info;
-	return trace_read(f, &sink, info, fault);
-}
 
 static int read_bytes(const uint8_t *bytes, size_t size, struct told *t,
 		      struct trace_fault *fault)
@@ -137,6 +67,110 @@ static void write_about_chunk(struct trace_file *f)
 	chunk_end(f);
 }
 
+/* bits: of a record that has all of their fields in order. */
+static void link_record(struct trace_file *f, unsigned bits, int64_t by,
+			int64_t ready)
+{
+	chunk_number(f, bits);
+	if (bits & LKDF_LINK_NUMBER)
+		chunk_signed(f, 5);
+	if ((bits & LKDF_LINK_BY) == LKDF_BY_OTHER << 1)
+		chunk_number(f, 0);
+	if ((bits & LKDF_LINK_BY) >> 1 >= LKDF_BY_OWN)
+		chunk_signed(f, by);
+	if (bits & LKDF_LINK_READY)
+		chunk_signed(f, ready);
+	if (bits & LKDF_LINK_RUN) {
+		chunk_number(f, 3);
+		chunk_signed(f, 70);
+	}
+	if (bits & LKDF_LINK_BYTES)
+		numbers(f, 2, N(4096), N(64));
+}
+
+static void write_links(struct trace_file *f)
+{
+	int i;
+
+	chunk_begin(f, LKDF_CHUNK_LINKS);
+	numbers(f, 2, N(1), N(1000));
+	link_record(f, LKDF_LINK_NUMBER | LKDF_BY_OTHER << 1 | LKDF_LINK_READY,
+		    9, -3);
+	link_record(f, LKDF_BY_LAST << 1 | LKDF_LINK_READY, 0, 2);
+	link_record(f, LKDF_BY_OWN << 1 | LKDF_LINK_RUN | LKDF_LINK_BYTES, -1,
+		    0);
+	/* Of a version to come. */
+	numbers(f, 3, N(64), N(1), N(2));
+	chunk_end(f);
+	chunk_begin(f, LKDF_CHUNK_SLICES);
+	numbers(f, 3, N(1), N(2000), N(0));
+	for (i = 0; i < 4; i++) {
+		chunk_signed(f, 1);
+		numbers(f, 2, N(10), N(3));
+		chunk_signed(f, 1);
+	}
+	chunk_end(f);
+	chunk_begin(f, LKDF_CHUNK_LANE);
+	numbers(f, 3, N(3), N(LKDF_LANE_QUEUE), N(1));
+	chunk_text(f, "queue 0");
+	chunk_end(f);
+	chunk_begin(f, LKDF_CHUNK_LINKS);
+	numbers(f, 2, N(3), N(1000));
+	link_record(f, LKDF_BY_OTHER << 1, 8, 0);
+	chunk_end(f);
+	chunk_begin(f, LKDF_CHUNK_SPANS);
+	numbers(f, 2, N(3), N(3000));
+	chunk_number(f, LKDF_SPAN_KERNEL);
+	chunk_signed(f, -5);
+	numbers(f, 2, N(50), N(4));
+	chunk_signed(f, -22);
+	chunk_end(f);
+}
+
+static void write_graph(struct trace_file *f)
+{
+	chunk_begin(f, LKDF_CHUNK_KINDS);
+	numbers(f, 5, N(3), N(LKDF_KIND_IS_IO), N(2), N(1), N(0));
+	numbers(f, 5, N(4), N(0), N(0), N(8), N(3));
+	chunk_end(f);
+	chunk_begin(f, LKDF_CHUNK_GRAPH);
+	chunk_number(f, 77);
+	chunk_text(f, "tiles");
+	numbers(f, 4, N(2), N(2), N(1), N(2));
+	chunk_end(f);
+	chunk_begin(f, LKDF_CHUNK_TASKS);
+	numbers(f, 4, N(77), N(0), N(3), N(LKDF_TASK_PLACED));
+	chunk_text(f, "first");
+	chunk_number(f, 2);
+	chunk_signed(f, 1);
+	chunk_signed(f, 2);
+	numbers(f, 4, N(4), N(LKDF_TASK_IN_TURN), N(0), N(0));
+	chunk_end(f);
+}
+
+static void write_facts(struct trace_file *f)
+{
+	chunk_begin(f, LKDF_CHUNK_THREADS);
+	numbers(f, 6, N(2), N(4243), N(900), N(1000000), N(2000000), N(7));
+	chunk_text(f, "main");
+	chunk_end(f);
+	chunk_begin(f, LKDF_CHUNK_BYTES);
+	numbers(f, 5, N(1), N(900), N(5), N(1) << 33, N(64));
+	chunk_end(f);
+	chunk_begin(f, LKDF_CHUNK_FACTS);
+	chunk_text(f, "cpus");
+	chunk_text(f, "2");
+	chunk_text(f, "option.workers");
+	chunk_text(f, "1 per node");
+	chunk_end(f);
+	chunk_begin(f, LKDF_CHUNK_KERNEL);
+	numbers(f, 3, N(0), N(1), N(2));
+	chunk_end(f);
+	chunk_begin(f, LKDF_CHUNK_LOST);
+	numbers(f, 4, N(1), N(900), N(9), N(0));
+	chunk_end(f);
+}
+
 static void write_records(struct trace_file *f)
 {
 	chunk_begin(f, LKDF_CHUNK_EXECUTOR);
@@ -172,6 +206,9 @@ static void write_records(struct trace_file *f)
 	chunk_begin(f, LKDF_CHUNK_COUNTERS);
 	numbers(f, 4, N(0), N(600), N(12), N(1) << 40);
 	chunk_end(f);
+	write_links(f);
+	write_graph(f);
+	write_facts(f);
 	/* Unknown: skipped. */
 	chunk_begin(f, (enum lkdf_chunk_type)99);
 	chunk_number(f, 1);
@@ -186,8 +223,30 @@ static const char expected[] = "executor 1 0 7 -1 4242\n"
 			       "slice 1 st?re -1 1005 4294968300\n"
 			       "event 2 steal 999 1 18446744073709551615\n"
 			       "clock 600 700\n"
+			       "sample 0 600\n"
 			       "counter 0 tasks 12\n"
-			       "counter 0 idle_ns 1099511627776\n";
+			       "counter 0 idle_ns 1099511627776\n"
+			       "slice 1 load 1 2001 2011\n"
+			       " number 6 by 0 9 ready 997 run 0 0 bytes 0 0\n"
+			       "slice 1 load 2 2012 2022\n"
+			       " number 7 by 0 9 ready 999 run 0 0 bytes 0 0\n"
+			       "slice 1 load 3 2023 2033\n"
+			       " number 8 by 1 7 ready 0 run 3 70"
+			       " bytes 4096 64\n"
+			       "slice 1 load 4 2034 2044\n"
+			       "lane 3 1 1 queue 0\n"
+			       "span 3 sort 4 st?re -22 2995 3045\n"
+			       " number 1 by 0 8 ready 0 run 0 0 bytes 0 0\n"
+			       "kind load 2 prio 2 width 1 limits 0\n"
+			       "kind st?re 0 prio 0 width 8 limits 3\n"
+			       "graph 77 tiles 2 2 frames 1 2\n"
+			       "task 77.0 load 2 \"first\" 1 2\n"
+			       "task 77.1 st?re 1 \"\"\n"
+			       "thread 2 4243 main 900: 1000000 2000000 7\n"
+			       "bytes 1 900 ? 5 8589934592 64\n"
+			       "fact cpus=2\n"
+			       "fact option.workers=1 per node\n"
+			       "lost 1 900 9 0\n";
 
 /* A file of ours as bytes; the caller frees them. */
 static uint8_t *make_file(size_t *size)
