@@ -77,9 +77,10 @@ static void probe_runtime(struct finding *f)
 	}
 	caps = lkdf_caps(rt);
 	finding_say(f, DOCTOR_OK,
-		    "runtime opens, %d threads at most; workers %s, %s, "
+		    "runtime opens, %d workers, %d threads at most; workers "
+		    "%s, %s, "
 		    "memory %s, %s, pages %s",
-		    lkdf_nr_workers(rt),
+		    lkdf_nr_workers(rt), lkdf_nr_executors(rt),
 		    caps & LKDF_CAP_PINNED ? "pinned" : "not pinned",
 		    caps & LKDF_CAP_NODES ? "several nodes" : "one node",
 		    caps & LKDF_CAP_BIND ? "bound" : "not bound",

@@ -196,5 +196,12 @@ uint64_t lkdf_caps(const struct lkdf *rt)
 
 int lkdf_nr_workers(const struct lkdf *rt)
 {
-	return rt->nr_executors;
+	return rt ? rt->nr_workers
+		  : err(-EINVAL, "nr_workers: the runtime is NULL");
+}
+
+int lkdf_nr_executors(const struct lkdf *rt)
+{
+	return rt ? rt->nr_executors
+		  : err(-EINVAL, "nr_executors: the runtime is NULL");
 }

@@ -107,7 +107,7 @@ static int ask(struct lkdf_ctx *c, void *arg)
 	a->bad += lkdf_run_arg(c) != a->want_arg;
 	a->bad += lkdf_seq(c) != a->next_seq++;
 	a->bad += lkdf_worker(c) < 0 ||
-		  lkdf_worker(c) >= lkdf_nr_workers(lkdf_runtime(c));
+		  lkdf_worker(c) >= lkdf_nr_executors(lkdf_runtime(c));
 	a->bad += lkdf_where(c, &cpu, &node) || cpu < 0 || node < 0;
 	a->bad += lkdf_where(c, NULL, NULL) != 0;
 	a->nr++;

@@ -89,6 +89,10 @@ static void tasks_are_counted_exactly(struct lkdf *rt)
 	is(sum, NR_TASKS * TIMES, "the workers' counters add up to the sum");
 	is(stat_of(rt, "lkdf.runs"), 1, "one run has ended");
 	is(stat_of(rt, "lkdf.workers"), 2, "the blocking pool is no worker");
+	is(lkdf_nr_workers(rt), 2, "and is not counted as one");
+	is(lkdf_nr_executors(rt), 2 + 4, "but its threads have numbers");
+	is(lkdf_nr_workers(NULL), -EINVAL, "no runtime has no workers");
+	is(lkdf_nr_executors(NULL), -EINVAL, "and no numbers");
 }
 
 static void failures_are_counted(struct lkdf *rt)

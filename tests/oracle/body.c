@@ -198,7 +198,7 @@ static void begin(struct me *me, struct lkdf_ctx *c)
 		wrong(w, "call %u rep %u: node %u runs twice", me->call,
 		      me->rep, me->node);
 	me->cell->start = atomic_fetch_add(&w->clock, 1) + 1;
-	if (worker < 0 || worker >= lkdf_nr_workers(w->rt))
+	if (worker < 0 || worker >= lkdf_nr_executors(w->rt))
 		wrong(w, "node %u: worker %d", me->node, worker);
 	look_at_place(me, worker);
 	look_at_arg(me);

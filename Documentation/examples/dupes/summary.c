@@ -4,7 +4,6 @@
  */
 #include "summary.h"
 #include <inttypes.h>
-#include <sched.h>
 
 static int64_t stat_of(struct lkdf *rt, const char *name)
 {
@@ -22,27 +21,11 @@ static int cpu_of(struct lkdf *rt, unsigned worker)
 	return (int)stat_of(rt, name);
 }
 
-unsigned summary_workers(struct lkdf *rt)
-{
-	unsigned all = lkdf_nr_workers(rt), nr = 0;
-	cpu_set_t set;
-
-	/* Threads of the blocking pool come last and are never bound */
-	while (nr < all && cpu_of(rt, nr) >= 0)
-		nr++;
-	if (nr)
-		return nr;
-	/* Workers are not bound either: as many as we may use CPUs */
-	if (!sched_getaffinity(0, sizeof(set), &set))
-		nr = CPU_COUNT(&set);
-	return nr && nr < all ? nr : all;
-}
-
 struct summary summary_take(struct lkdf *rt, int64_t wall_ns)
 {
 	return (struct summary){
 		.rt = rt,
-		.workers = summary_workers(rt),
+		.workers = (unsigned)lkdf_nr_workers(rt),
 		.wall_ns = wall_ns,
 		.tasks = stat_of(rt, "lkdf.tasks"),
 		.near = stat_of(rt, "lkdf.steals.near"),

@@ -16,9 +16,6 @@ struct summary {
 	int64_t tasks, near, far, wakes, parks, idle_ns;
 };
 
-/* Workers that run bodies, without the threads of the blocking pool. */
-unsigned summary_workers(struct lkdf *rt);
-
 struct summary summary_take(struct lkdf *rt, int64_t wall_ns);
 void summary_text(const struct summary *s, FILE *f);
 void summary_json(const struct summary *s, FILE *f);

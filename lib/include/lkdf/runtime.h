@@ -82,15 +82,29 @@ int lkdf_close(struct lkdf *rt);
 uint64_t lkdf_caps(const struct lkdf *rt);
 
 /**
- * lkdf_nr_workers() - upper bound of lkdf_worker()
+ * lkdf_nr_workers() - how many workers the runtime has
  * @rt: runtime
  *
- * Threads of the blocking pool are included: their numbers follow the
- * workers'.
+ * Threads of the blocking pool are no workers, see lkdf_nr_executors(). With
+ * serial=yes the count is 1.
  *
- * Return: a count >= 1.
+ * Context: any thread, does not block.
+ * Return: a count >= 1; -EINVAL @rt is NULL.
  */
 int lkdf_nr_workers(const struct lkdf *rt);
+
+/**
+ * lkdf_nr_executors() - how many numbers lkdf_worker() may give
+ * @rt: runtime
+ *
+ * An array with so many entries has one for each thread that may run a body:
+ * the workers have the first numbers, the threads of the blocking pool, which
+ * the runtime creates when it needs them, those that follow.
+ *
+ * Context: any thread, does not block.
+ * Return: a count > lkdf_nr_workers(); -EINVAL @rt is NULL.
+ */
+int lkdf_nr_executors(const struct lkdf *rt);
 
 /**
  * lkdf_describe() - write what the runtime knows of itself to a descriptor

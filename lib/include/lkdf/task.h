@@ -256,8 +256,8 @@ struct lkdf *lkdf_runtime(const struct lkdf_ctx *c);
  * lkdf_worker() - dense number of the thread that runs this body
  * @c: context of the body
  *
- * Return: 0 .. lkdf_nr_workers() - 1; threads of the blocking pool follow the
- * workers.
+ * Return: 0 .. lkdf_nr_workers() - 1 on a worker; lkdf_nr_workers() ..
+ * lkdf_nr_executors() - 1 on a thread of the blocking pool.
  */
 int lkdf_worker(const struct lkdf_ctx *c);
 
