@@ -46,6 +46,7 @@ LKDF_CFLAGS := -std=c11 $(WARN) $(HARDEN) $(CFLAGS) -fexceptions
 .PHONY: all run clean help
 
 include lib/lib.mk
+include bpf/bpf.mk
 include tools/tools.mk
 include Documentation/examples/examples.mk
 include Documentation/examples/tutorial.mk

@@ -110,6 +110,7 @@ static const struct doctor_row doctor_rows[] = {
 	{ "io", probe_io },
 	{ "perf", probe_perf },
 	{ "bpf", probe_bpf },
+	{ "probe", probe_pins },
 	{ "memlock", probe_memlock },
 	{ "nofile", probe_nofile },
 	{ "memfd", probe_memfd },

@@ -42,6 +42,7 @@ int doctor_read(const char *path, char *to, size_t size);
 void probe_kernel(struct finding *f);
 void probe_perf(struct finding *f);
 void probe_bpf(struct finding *f);
+void probe_pins(struct finding *f);
 void probe_memfd(struct finding *f);
 void probe_thp(struct finding *f);
 void probe_numa_balancing(struct finding *f);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /* What the running kernel offers, asked by using it, not by its version. */
 #include "doctor.h"
+#include "probe.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -75,6 +76,35 @@ void probe_bpf(struct finding *f)
 			    strerror(EPERM), word);
 		finding_fix(f, "CAP_BPF and CAP_PERFMON for the user");
 	}
+}
+
+/* What lkdf probe start has pinned: may this user be seen by it? */
+void probe_pins(struct finding *f)
+{
+	struct pins p;
+	char why[192];
+	int rc = pins_open(NULL, &p, why, sizeof(why));
+
+	if (!rc) {
+		finding_say(f, pins_are_live(&p) ? DOCTOR_OK : DOCTOR_WARN,
+			    "probe: %s in " LKDF_PROBE_DIR,
+			    pins_are_live(&p) ? "runs" : "does not beat");
+		if (!pins_are_live(&p))
+			finding_fix(f, "as root: lkdf probe stop, then start");
+		pins_close(&p);
+		return;
+	}
+	finding_say(f, rc == -ENOENT ? DOCTOR_NONE : DOCTOR_WARN,
+		    "probe: %s; futex words and preemption are not seen", why);
+	if (rc == -ENOENT)
+		finding_fix(f, "as root: lkdf probe start; in a container also "
+			       "-v " LKDF_PROBE_DIR ":" LKDF_PROBE_DIR);
+	else if (rc == -EACCES)
+		finding_fix(f, "usermod -aG lkdf USER, and log in again");
+	else if (rc == -EPERM || rc == -ENOSYS)
+		finding_fix(f, "allow bpf in the container's seccomp profile");
+	else
+		finding_fix(f, "as root: lkdf probe stop, then start");
 }
 
 void probe_memfd(struct finding *f)

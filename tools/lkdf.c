@@ -20,6 +20,8 @@ static const struct cli_verb verbs[] = {
 	{ "trace", "convert or check what LKDF_TRACE=FILE recorded",
 	  verb_trace },
 	{ "pages", "on which nodes the memory of a process is", verb_pages },
+	{ "probe", "loads and ends the BPF programs that see workers",
+	  verb_probe },
 };
 #define NR_VERBS (sizeof(verbs) / sizeof(verbs[0]))
 

@@ -8,7 +8,11 @@ TOOLS_OBJ := $(TOOLS_SRC:%.c=$(BUILD)/tool/%.o)
 LKDF_BIN := $(BUILD)/lkdf
 # Contestants are compiled alike: -O2, no hardening, no -march.
 BENCH_CFLAGS := -std=c11 $(WARN) -O2 -g
-BENCH_CPPFLAGS := -I. -Ilib/include -D_GNU_SOURCE
+BENCH_CPPFLAGS := -I. -Ilib/include -Ibpf/uapi -D_GNU_SOURCE
+
+$(BUILD)/tool/tools/probe.o $(BUILD)/tool/tools/probe_load.o: \
+	BENCH_CPPFLAGS += $(BPF_CPPFLAGS)
+$(BUILD)/tool/tools/probe_load.o: $(if $(filter 1,$(BPF)),$(BPF_SKEL))
 
 $(BUILD)/tool/tools/%.o: tools/%.c
 	$(call say,CC)
@@ -24,12 +28,12 @@ $(BUILD)/tool/tests/%.o: tests/%.c
 $(LKDF_BIN): $(TOOLS_OBJ) $(LIB_SO)
 	$(call say,LD)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $(TOOLS_OBJ) -L$(BUILD) -llkdf -lm \
-		-lpthread -Wl,-rpath,'$$ORIGIN:$$ORIGIN/../lib'
+		-lpthread $(BPF_LIBS) -Wl,-rpath,'$$ORIGIN:$$ORIGIN/../lib'
 
 .PHONY: tools
 tools: $(LKDF_BIN)
 
-all: $(LKDF_BIN)
+all: bpf $(LKDF_BIN)
 
 # The recipe is in tests/bench/bench.mk.
 bench: ## lkdf against floor and peers, bench-graph ..; BENCH_ARGS=--quick

@@ -8,5 +8,6 @@ int verb_doctor(int argc, char **argv);
 int verb_bench(int argc, char **argv);
 int verb_trace(int argc, char **argv);
 int verb_pages(int argc, char **argv);
+int verb_probe(int argc, char **argv);
 
 #endif

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What the programs share: views of the kernel's structs with the used fields
+ * only, relocated when they are loaded, so that neither a generated header of
+ * one kernel nor one per kernel is needed; registers of a system call behind
+ * macros; the maps.
+ */
+#ifndef LKDF_COMMON_BPF_H
+#define LKDF_COMMON_BPF_H
+
+#include <linux/bpf.h>
+#include <linux/bpf_perf_event.h>
+#include <stdbool.h>
+
+typedef int pid_t;
+
+#define LKDF_VIEW __attribute__((preserve_access_index))
+
+struct task_struct {
+	int pid, tgid;
+} LKDF_VIEW;
+
+/* Every other name is the kernel's own. ___lkdf is cut off by the loader. */
+struct pt_regs___lkdf {
+#if defined(__TARGET_ARCH_x86)
+	unsigned long orig_ax, di, si;
+#elif defined(__TARGET_ARCH_arm64)
+	unsigned long long regs[31];
+	unsigned long long orig_x0;
+	int syscallno;
+#else
+#error "registers of a system call: say here where this machine has them"
+#endif
+} LKDF_VIEW;
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+#include <lkdf_probe.h>
+
+#if defined(__TARGET_ARCH_x86)
+#define LKDF_SYSCALL_NR(r) ((long)(r)->orig_ax)
+#define LKDF_SYSCALL_ARG0(r) ((r)->di)
+#define LKDF_SYSCALL_ARG1(r) ((r)->si)
+#define LKDF_FROM_USER(regs) ((regs)->cs & 3)
+#define LKDF_NR_FUTEX 202
+#else
+#define LKDF_SYSCALL_NR(r) ((long)(r)->syscallno)
+#define LKDF_SYSCALL_ARG0(r) ((r)->orig_x0)
+#define LKDF_SYSCALL_ARG1(r) ((r)->regs[1])
+#define LKDF_FROM_USER(regs) (((regs)->pstate & 0xf) == 0)
+#define LKDF_NR_FUTEX 98
+#endif
+/* The same on every machine. waitv has a vector of words: none is named. */
+#define LKDF_NR_FUTEX_WAITV 449
+#define LKDF_NR_FUTEX_WAKE 454
+#define LKDF_NR_FUTEX_WAIT 455
+#define LKDF_NR_FUTEX_REQUEUE 456
+
+#define LKDF_NO_SLOT 0xffffffffu
+
+/* Of a registered thread; goes with it. */
+struct thread {
+	__u32 slot; /* or LKDF_NO_SLOT: it is about to end */
+	__u32 gen, uid;
+	__u32 is_off; /* it left a CPU at slot.since_ns */
+	__u64 key, kind_at;
+	__u64 own[LKDF_PROBE_OWN][2];
+};
+
+/* One definition, in slots.bpf.c. */
+#ifndef LKDF_MAP
+#define LKDF_MAP extern
+#endif
+
+LKDF_MAP struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct lkdf_probe_head);
+} head SEC(".maps");
+
+LKDF_MAP struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1024);
+	__type(key, __u32);
+	__type(value, struct lkdf_probe_slot);
+} slots SEC(".maps");
+
+LKDF_MAP struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 4096);
+	__type(key, __u32);
+	__type(value, struct lkdf_probe_word);
+} words SEC(".maps");
+
+LKDF_MAP struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct thread);
+} threads SEC(".maps");
+
+static inline struct lkdf_probe_head *get_head(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&head, &zero);
+}
+
+static inline struct lkdf_probe_slot *get_slot(const struct thread *t)
+{
+	__u32 slot = t->slot;
+
+	return bpf_map_lookup_elem(&slots, &slot);
+}
+
+/* Of a thread that is in a system call. Not a futex call: false. */
+struct futex_call {
+	__u64 word; /* 0: not known which */
+	bool waits; /* or it wakes */
+};
+
+static inline bool in_futex(const struct pt_regs___lkdf *r,
+			    struct futex_call *c)
+{
+	unsigned int op;
+
+	c->word = LKDF_SYSCALL_ARG0(r);
+	c->waits = true;
+	switch (LKDF_SYSCALL_NR(r)) {
+	case LKDF_NR_FUTEX:
+		/* WAIT, LOCK_PI, WAIT_BITSET, WAIT_REQUEUE_PI, LOCK_PI2 */
+		op = LKDF_SYSCALL_ARG1(r) & 0x7f;
+		c->waits = op < 32 && (1u << op & 0x2a41u);
+		return true;
+	case LKDF_NR_FUTEX_WAKE:
+		c->waits = false;
+		return true;
+	case LKDF_NR_FUTEX_WAIT:
+		return true;
+	case LKDF_NR_FUTEX_REQUEUE:
+		c->waits = false;
+		c->word = 0;
+		return true;
+	case LKDF_NR_FUTEX_WAITV:
+		c->word = 0;
+		return true;
+	}
+	return false;
+}
+
+static inline bool is_own(const struct thread *t, __u64 word)
+{
+	return (word >= t->own[0][0] && word < t->own[0][1]) ||
+	       (word >= t->own[1][0] && word < t->own[1][1]);
+}
+
+static inline __u64 hide(const struct thread *t, __u64 word)
+{
+	return word ? lkdf_probe_hide(word, t->key) : 0;
+}
+
+/* Of the body that the current thread runs; 0: none, or it cannot be read. */
+static inline __u32 kind_of(const struct thread *t)
+{
+	__u32 kind = 0;
+
+	if (t->kind_at)
+		bpf_probe_read_user(&kind, sizeof(kind),
+				    (const void *)t->kind_at);
+	return kind;
+}
+
+#endif

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * A clock of each CPU looks what runs there. A registered thread inside
+ * futex(2) is charged to the word, in bodies of its kind: this sees calls that
+ * come back at once, which no count of sleeps can see and which are what
+ * convoys of short sections are made of.
+ */
+#include "words.bpf.h"
+
+#define BEAT_NS 250000000
+
+static void beat(__u64 now)
+{
+	struct lkdf_probe_head *h = get_head();
+
+	if (h && now - h->beat_ns > BEAT_NS)
+		h->beat_ns = now;
+}
+
+static void count_word(struct thread *t, struct lkdf_probe_slot *s,
+		       const struct futex_call *c, __u64 now)
+{
+	__u64 bit = 1ull << (bpf_get_numa_node_id() & 63);
+	struct lkdf_probe_word *w;
+
+	s->futex++;
+	s->last_word = hide(t, c->word);
+	w = find_word(t, s->last_word, now);
+	if (!w)
+		return;
+	__sync_fetch_and_add(&w->samples, 1);
+	if (c->waits) {
+		__sync_fetch_and_add(&w->wait_samples, 1);
+		__sync_fetch_and_or(&w->wait_nodes, bit);
+	} else {
+		__sync_fetch_and_or(&w->wake_nodes, bit);
+	}
+}
+
+SEC("perf_event")
+int lkdf_sample(struct bpf_perf_event_data *ctx)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	__u64 now = bpf_ktime_get_ns();
+	struct lkdf_probe_slot *s;
+	struct futex_call c;
+	struct thread *t;
+
+	beat(now);
+	t = bpf_task_storage_get(&threads, task, 0, 0);
+	s = t ? get_slot(t) : 0;
+	if (!s)
+		return 0;
+	s->samples++;
+	/* There, what the registers say of a system call is of an old one. */
+	if (LKDF_FROM_USER(&ctx->regs)) {
+		s->user++;
+		return 0;
+	}
+	s->kernel++;
+	if (!in_futex((struct pt_regs___lkdf *)bpf_task_pt_regs(task), &c))
+		return 0;
+	if (is_own(t, c.word))
+		s->own++;
+	else
+		count_word(t, s, &c, now);
+	return 0;
+}

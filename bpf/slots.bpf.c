@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Threads come and go: the one that calls "register" gets a slot, and gives it
+ * back when it ends or becomes another program. A child of fork(2) has none.
+ */
+#define LKDF_MAP
+#include "common.bpf.h"
+
+#define EINVAL 22
+#define ENOMEM 12
+#define ENOSPC 28
+#define EDQUOT 122
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+/* Slots of one user, of whom root is none. */
+const volatile __u32 max_user_slots = 256;
+
+/* Numbers of free slots. */
+struct {
+	__uint(type, BPF_MAP_TYPE_QUEUE);
+	__uint(max_entries, 1024);
+	__type(value, __u32);
+} unused SEC(".maps");
+
+/* How many slots a user has. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 4096);
+	__type(key, __u32);
+	__type(value, __s32);
+} users SEC(".maps");
+
+/* One slot more or less. False: that would be too many. */
+static bool count_user(__u32 uid, __s32 by)
+{
+	__s32 zero = 0, *nr;
+
+	if (!uid)
+		return true;
+	bpf_map_update_elem(&users, &uid, &zero, BPF_NOEXIST);
+	nr = bpf_map_lookup_elem(&users, &uid);
+	if (!nr)
+		return false;
+	if (by > 0 && *nr >= (__s32)max_user_slots)
+		return false;
+	__sync_fetch_and_add(nr, by);
+	return true;
+}
+
+static void give_back(struct task_struct *task)
+{
+	struct thread *t = bpf_task_storage_get(&threads, task, 0, 0);
+	struct lkdf_probe_slot *s;
+	__u32 slot;
+
+	if (!t || t->slot == LKDF_NO_SLOT)
+		return;
+	s = get_slot(t);
+	slot = t->slot;
+	t->slot = LKDF_NO_SLOT;
+	if (!s)
+		return;
+	s->state = LKDF_PROBE_FREE;
+	s->tgid = s->tid = 0;
+	count_user(t->uid, -1);
+	bpf_map_push_elem(&unused, &slot, 0);
+}
+
+/* A slot for the thread; its old facts are gone. */
+static int take_slot(struct thread *t)
+{
+	__u64 id = bpf_get_current_pid_tgid();
+	struct lkdf_probe_slot *s, fresh = {};
+	struct lkdf_probe_head *h = get_head();
+	__u32 slot;
+
+	t->uid = (__u32)bpf_get_current_uid_gid();
+	if (!count_user(t->uid, 1)) {
+		if (h)
+			__sync_fetch_and_add(&h->refused, 1);
+		return -EDQUOT;
+	}
+	if (bpf_map_pop_elem(&unused, &slot)) {
+		count_user(t->uid, -1);
+		if (h)
+			__sync_fetch_and_add(&h->refused, 1);
+		return -ENOSPC;
+	}
+	s = bpf_map_lookup_elem(&slots, &slot);
+	if (!s)
+		return -ENOSPC;
+	fresh.gen = s->gen + 1;
+	fresh.state = LKDF_PROBE_RUNS;
+	fresh.since_ns = bpf_ktime_get_ns();
+	fresh.cpu = bpf_get_smp_processor_id();
+	fresh.node = bpf_get_numa_node_id();
+	fresh.tgid = id >> 32;
+	fresh.tid = (__u32)id;
+	__builtin_memcpy(s, &fresh, sizeof(fresh));
+	t->gen = fresh.gen;
+	t->slot = slot;
+	return 0;
+}
+
+SEC("syscall")
+int lkdf_register(struct lkdf_probe_register *r)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct thread fresh = { .slot = LKDF_NO_SLOT }, *t;
+	int rc = 0;
+
+	if (r->size != sizeof(*r) || r->flags)
+		return -EINVAL;
+	t = bpf_task_storage_get(&threads, task, &fresh,
+				 BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!t)
+		return -ENOMEM;
+	t->key = r->key;
+	t->kind_at = r->kind_at;
+	t->own[0][0] = r->own[0][0];
+	t->own[0][1] = r->own[0][1];
+	t->own[1][0] = r->own[1][0];
+	t->own[1][1] = r->own[1][1];
+	if (t->slot == LKDF_NO_SLOT)
+		rc = take_slot(t);
+	r->slot = t->slot;
+	r->gen = t->gen;
+	return rc;
+}
+
+/* The loader runs it before it takes the pins away: readers see the end. */
+SEC("syscall")
+int lkdf_stop(void *unused_ctx)
+{
+	struct lkdf_probe_head *h = get_head();
+
+	if (h)
+		h->stopped_ns = bpf_ktime_get_ns();
+	return 0;
+}
+
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(lkdf_exit, struct task_struct *task)
+{
+	give_back(task);
+	return 0;
+}
+
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(lkdf_exec, struct task_struct *task)
+{
+	give_back(task);
+	return 0;
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What the BPF programs of lkdf tell: three arrays that "lkdf probe start" pins
+ * and freezes, so that members of the group map them read-only and nobody but
+ * the programs writes them. A thread that wants to be seen registers itself
+ * with the pinned program "register"; the kernel knows who calls it, so nobody
+ * can register anybody else.
+ *
+ *	head	one struct lkdf_probe_head
+ *	slots	struct lkdf_probe_slot for each registered thread
+ *	words	struct lkdf_probe_word for each futex word and kind of body
+ *
+ * Addresses are hidden with a key of the thread's choice, see
+ * lkdf_probe_hide(): whoever has the key reads them back, others see a number.
+ * That is no cipher. Counters are racy and lossy: several CPUs may add to one
+ * word, and a word for which there is no room is counted in head.lost only.
+ * Times are CLOCK_MONOTONIC in ns. All fields are in the machine's byte order.
+ */
+#ifndef LKDF_PROBE_H
+#define LKDF_PROBE_H
+
+#include <linux/types.h>
+
+#define LKDF_PROBE_DIR "/run/lkdf/bpf"
+#define LKDF_PROBE_MAGIC 0x626f727066646b6cull /* "lkdfprob" */
+#define LKDF_PROBE_ABI_MAJOR 1
+#define LKDF_PROBE_ABI_MINOR 0
+
+/* Of one lkdf_probe_register: ranges of its own words. */
+#define LKDF_PROBE_OWN 2
+
+/* Slots of a word's table that are looked at for it. */
+#define LKDF_PROBE_LOOKS 8
+
+/* Hooks that are attached, in lkdf_probe_head.hooks. */
+#define LKDF_PROBE_SWITCH 1u /* states, blocked time, CPUs */
+#define LKDF_PROBE_SAMPLE 2u /* words inside futex(2) */
+#define LKDF_PROBE_PLACE 4u /* pages that move */
+
+struct lkdf_probe_head {
+	/* Set before the maps are frozen, constant afterwards. */
+	__u64 magic;
+	__u16 abi_major, abi_minor;
+	__u32 hooks;
+	__u32 nr_slots, nr_words;
+	__u32 sample_hz, nr_cpus; /* CPUs that are sampled */
+	__u64 started_ns;
+	__u64 reserved[3];
+
+	/* Programs write. */
+	__u64 beat_ns; /* some CPU was sampled; four times a second at most */
+	__u64 stopped_ns; /* "lkdf probe stop" came; 0: not yet */
+	__u64 lost; /* words there was no room for */
+	__u64 refused; /* threads there was no slot for */
+	__u64 moved_pages; /* on the whole machine */
+	__u64 reserved2[3];
+};
+
+enum lkdf_probe_state {
+	LKDF_PROBE_FREE = 0,
+	LKDF_PROBE_RUNS = 1,
+	LKDF_PROBE_PREEMPTED = 2, /* could run, another thread has its CPU */
+	LKDF_PROBE_BLOCKED = 3,
+	LKDF_PROBE_FUTEX = 4, /* blocked in futex(2) */
+};
+
+/* One registered thread. The CPU on which it is switched or sampled writes. */
+struct lkdf_probe_slot {
+	__u32 tgid, tid; /* of the first pid namespace; 0: free */
+	__u32 gen; /* grows with each registration */
+	__u32 state; /* enum lkdf_probe_state */
+	__u64 since_ns; /* it is in that state */
+	__u64 word; /* hidden; of FUTEX; 0: not known, or its own */
+	__u64 nr_preempt, preempt_ns;
+	__u64 nr_block, block_ns;
+
+	__u64 nr_futex_block, futex_block_ns; /* of these, on words of others */
+	__u64 nr_migrate, nr_xnode; /* came to another CPU, another node */
+	__u64 samples, user, kernel, futex; /* while it was on a CPU */
+
+	__u64 last_word; /* hidden; of the last sample inside futex(2) */
+	__u64 own; /* samples inside futex(2) on its own words */
+	__u64 moved_pages; /* it moved itself, as AutoNUMA makes it do */
+	__u32 cpu, node; /* where it runs or ran */
+	__u64 reserved[4];
+};
+
+/* A word, in bodies of one kind, for one runtime. Any CPU writes. */
+struct lkdf_probe_word {
+	__u64 tag; /* of word and kind; 0: free */
+	__u64 id; /* the word's address, hidden */
+	__u32 slot, gen; /* who met it first */
+	__u32 kind; /* what that thread's kind_at held */
+	__u32 reserved;
+	__u64 samples; /* inside futex(2) on it */
+	__u64 wait_samples; /* of these, to wait; the others wake */
+	__u64 blocks, block_ns; /* slept on it */
+
+	__u64 last_ns;
+	__u64 wait_nodes, wake_nodes; /* bits: CPUs' nodes, of samples */
+	__u64 reserved2[5];
+};
+
+/*
+ * What the program "register" is called with, BPF_PROG_RUN's ctx. Its return
+ * value is 0; -ENOSPC: no slot is free; -EDQUOT: the user has too many;
+ * -EINVAL: size or flags. Once more in a registered thread changes nothing but
+ * what is given.
+ */
+struct lkdf_probe_register {
+	__u32 size, flags; /* flags: 0 */
+	__u64 key;
+	__u64 kind_at; /* address of a __u32, the kind of the running body */
+	__u64 own[LKDF_PROBE_OWN][2]; /* from, to: words that are its own */
+	/* Out. */
+	__u32 slot, gen;
+};
+
+#define LKDF_PROBE_MUL 0x9e3779b97f4a7c15ull
+#define LKDF_PROBE_INV 0xf1de83e19937733dull /* MUL * INV = 1 modulo 2^64 */
+
+static inline __u64 lkdf_probe_hide(__u64 address, __u64 key)
+{
+	__u64 x = (address ^ key) * LKDF_PROBE_MUL;
+
+	x ^= x >> 32;
+	x = (x + key) * LKDF_PROBE_MUL;
+	return x ^ x >> 32;
+}
+
+static inline __u64 lkdf_probe_show(__u64 id, __u64 key)
+{
+	__u64 x = (id ^ id >> 32) * LKDF_PROBE_INV - key;
+
+	x = (x ^ x >> 32) * LKDF_PROBE_INV;
+	return x ^ key;
+}
+
+#ifdef __cplusplus
+#define LKDF_PROBE_LAYOUT(cond) static_assert(cond, #cond)
+#else
+#define LKDF_PROBE_LAYOUT(cond) _Static_assert(cond, #cond)
+#endif
+LKDF_PROBE_LAYOUT(sizeof(struct lkdf_probe_head) == 128);
+LKDF_PROBE_LAYOUT(sizeof(struct lkdf_probe_slot) == 192);
+LKDF_PROBE_LAYOUT(sizeof(struct lkdf_probe_word) == 128);
+LKDF_PROBE_LAYOUT(sizeof(struct lkdf_probe_register) == 64);
+
+#endif

@@ -1,0 +1,496 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/* Loads the programs, pins them and takes them away again: libbpf, here only.
+ */
+#include "probe.h"
+
+#ifdef LKDF_HAVE_BPF
+#include "lkdf_probe.skel.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <dirent.h>
+#include <errno.h>
+#include <grp.h>
+#include <limits.h>
+#include <linux/magic.h>
+#include <linux/perf_event.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <time.h>
+#include <unistd.h>
+
+#define NR_WORDS 4096
+#define DIR_MODE 0750
+#define PIN_MODE 0660
+
+struct loader {
+	const struct probe_want *want;
+	struct probe_got *got;
+	struct lkdf_probe *skel;
+	gid_t group;
+	uint32_t tried; /* hooks */
+};
+
+static int fail(struct loader *l, int rc, const char *what)
+{
+	snprintf(l->got->why, sizeof(l->got->why), "%.200s: %s", what,
+		 strerror(-rc));
+	return rc;
+}
+
+/* What libbpf has to say is too much for a user; the errno is kept. */
+static int say_nothing(enum libbpf_print_level level, const char *fmt,
+		       va_list ap)
+{
+	(void)level;
+	(void)fmt;
+	(void)ap;
+	return 0;
+}
+
+/* ---- the directory ------------------------------------------------------- */
+
+static bool is_bpffs(const char *dir)
+{
+	struct statfs s;
+
+	return !statfs(dir, &s) && s.f_type == BPF_FS_MAGIC;
+}
+
+static void make_parents(const char *dir)
+{
+	char path[PATH_MAX], *slash;
+
+	snprintf(path, sizeof(path), "%s", dir);
+	for (slash = strchr(path + 1, '/'); slash;
+	     slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		mkdir(path, 0755);
+		*slash = '/';
+	}
+}
+
+static int make_dir(struct loader *l)
+{
+	const char *dir = l->want->dir;
+
+	make_parents(dir);
+	if (mkdir(dir, DIR_MODE) && errno != EEXIST)
+		return fail(l, -errno, dir);
+	if (!is_bpffs(dir) &&
+	    mount("lkdf", dir, "bpf", MS_NOSUID | MS_NODEV | MS_NOEXEC,
+		  "mode=0700"))
+		return fail(l, -errno, "mounting a bpffs");
+	return 0;
+}
+
+static int find_group(struct loader *l)
+{
+	const char *name = l->want->group ? l->want->group : "lkdf";
+	struct group *g = getgrnam(name);
+
+	l->group = g ? g->gr_gid : 0;
+	if (g || !l->want->group)
+		return 0;
+	snprintf(l->got->why, sizeof(l->got->why), "there is no group \"%s\"",
+		 name);
+	return -EINVAL;
+}
+
+static void path_of(char *to, const struct loader *l, const char *name)
+{
+	snprintf(to, PATH_MAX, "%s/%s", l->want->dir, name);
+}
+
+static int pin(struct loader *l, int fd, const char *name, mode_t mode)
+{
+	char path[PATH_MAX];
+
+	path_of(path, l, name);
+	if (bpf_obj_pin(fd, path))
+		return fail(l, -errno, path);
+	if (chmod(path, mode) || chown(path, 0, l->group))
+		return fail(l, -errno, path);
+	return 0;
+}
+
+static bool is_pin_of_ours(const char *name)
+{
+	return !strcmp(name, "head") || !strcmp(name, "slots") ||
+	       !strcmp(name, "words") || !strcmp(name, "register") ||
+	       !strcmp(name, "stop") || !strncmp(name, "link_", 5);
+}
+
+/* How many pins there were. Programs and maps go with the last of them. */
+static int unpin(const char *dir)
+{
+	char path[PATH_MAX];
+	struct dirent *d;
+	int nr = 0;
+	DIR *f;
+
+	if (!is_bpffs(dir))
+		return 0;
+	f = opendir(dir);
+	while (f && (d = readdir(f))) {
+		if (!is_pin_of_ours(d->d_name))
+			continue;
+		snprintf(path, sizeof(path), "%s/%s", dir, d->d_name);
+		nr += !unlink(path);
+	}
+	if (f)
+		closedir(f);
+	return nr;
+}
+
+/* The mount goes, too; in a folder of somebody else's that is refused. */
+static void remove_dir(const char *dir)
+{
+	umount2(dir, 0);
+	rmdir(dir);
+}
+
+/* ---- programs ------------------------------------------------------------ */
+
+static void choose(struct lkdf_probe *s, uint32_t hooks)
+{
+	bpf_program__set_autoload(s->progs.lkdf_switch,
+				  hooks & LKDF_PROBE_SWITCH);
+	bpf_program__set_autoload(s->progs.lkdf_sample,
+				  hooks & LKDF_PROBE_SAMPLE);
+	bpf_program__set_autoload(s->progs.lkdf_moved,
+				  hooks & LKDF_PROBE_PLACE);
+}
+
+static int load_with(struct loader *l, uint32_t hooks)
+{
+	struct lkdf_probe *s = lkdf_probe__open();
+	int rc;
+
+	if (!s)
+		return -errno;
+	bpf_map__set_max_entries(s->maps.slots, l->want->nr_slots);
+	bpf_map__set_max_entries(s->maps.unused, l->want->nr_slots);
+	bpf_map__set_max_entries(s->maps.words, NR_WORDS);
+	s->rodata->max_user_slots = (l->want->nr_slots + 3) / 4;
+	choose(s, hooks);
+	rc = lkdf_probe__load(s);
+	if (rc) {
+		lkdf_probe__destroy(s);
+		return rc;
+	}
+	l->skel = s;
+	l->tried = hooks;
+	return 0;
+}
+
+/* With as many hooks as this kernel takes: each can do without the others. */
+static int load(struct loader *l)
+{
+	static const uint32_t sets[] = {
+		LKDF_PROBE_SWITCH | LKDF_PROBE_SAMPLE | LKDF_PROBE_PLACE,
+		LKDF_PROBE_SWITCH | LKDF_PROBE_SAMPLE,
+		LKDF_PROBE_SAMPLE,
+		LKDF_PROBE_SWITCH,
+	};
+	int rc = -EPERM;
+	unsigned i;
+
+	for (i = 0; i < sizeof(sets) / sizeof(sets[0]); i++) {
+		rc = load_with(l, sets[i]);
+		if (!rc || rc == -EPERM || rc == -ENOMEM)
+			break;
+	}
+	return rc ? fail(l, rc, "loading the programs") : 0;
+}
+
+static void lacks(struct loader *l, const char *hook, int rc)
+{
+	size_t used = strlen(l->got->missing);
+
+	snprintf(l->got->missing + used, sizeof(l->got->missing) - used,
+		 "%s%s: %s", used ? "; " : "", hook, strerror(-rc));
+}
+
+/* It goes on by its pin: to destroy it as it is would switch it off. */
+static void drop(struct bpf_link *link)
+{
+	bpf_link__disconnect(link);
+	bpf_link__destroy(link);
+}
+
+/* Attached and pinned. */
+static int attach(struct loader *l, struct bpf_program *p, const char *name)
+{
+	struct bpf_link *link = bpf_program__attach(p);
+	int rc;
+
+	if (!link)
+		return -errno;
+	rc = pin(l, bpf_link__fd(link), name, 0600);
+	drop(link);
+	return rc;
+}
+
+/* The event's descriptor is closed; the link has the event. */
+static int sample_cpu(struct loader *l, int cpu)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.freq = 1,
+		.sample_freq = l->want->hz,
+		.exclude_idle = 1,
+	};
+	struct bpf_link *link;
+	char name[32];
+	int fd, rc;
+
+	fd = (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1,
+			  PERF_FLAG_FD_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	link = bpf_program__attach_perf_event(l->skel->progs.lkdf_sample, fd);
+	if (!link) {
+		rc = -errno;
+		close(fd);
+		return rc;
+	}
+	snprintf(name, sizeof(name), "link_sample_%d", cpu);
+	rc = pin(l, bpf_link__fd(link), name, 0600);
+	drop(link);
+	return rc;
+}
+
+/* Each CPU that is there now. */
+static int sample_all(struct loader *l)
+{
+	int nr = libbpf_num_possible_cpus(), cpu, rc = -ENODEV, bad;
+
+	for (cpu = 0; cpu < nr; cpu++) {
+		bad = sample_cpu(l, cpu);
+		if (!bad) {
+			l->got->nr_cpus++;
+			rc = 0;
+		} else if (!l->got->nr_cpus) {
+			rc = bad;
+		}
+	}
+	return rc;
+}
+
+static void try_hook(struct loader *l, uint32_t hook, const char *name, int rc)
+{
+	if (rc)
+		lacks(l, name, rc);
+	else
+		l->got->hooks |= hook;
+}
+
+static int attach_all(struct loader *l)
+{
+	struct lkdf_probe *s = l->skel;
+	int rc;
+
+	/* Without these two slots would never come back. */
+	rc = attach(l, s->progs.lkdf_exit, "link_exit");
+	if (!rc)
+		rc = attach(l, s->progs.lkdf_exec, "link_exec");
+	if (rc)
+		return fail(l, rc, "sched_process_exit");
+	try_hook(l, LKDF_PROBE_SWITCH, "sched_switch",
+		 l->tried & LKDF_PROBE_SWITCH
+			 ? attach(l, s->progs.lkdf_switch, "link_switch")
+			 : -EOPNOTSUPP);
+	try_hook(l, LKDF_PROBE_SAMPLE, "cpu-clock",
+		 l->tried & LKDF_PROBE_SAMPLE ? sample_all(l) : -EOPNOTSUPP);
+	try_hook(l, LKDF_PROBE_PLACE, "mm_migrate_pages",
+		 l->tried & LKDF_PROBE_PLACE
+			 ? attach(l, s->progs.lkdf_moved, "link_moved")
+			 : -EOPNOTSUPP);
+	return l->got->hooks ? 0 : fail(l, -EOPNOTSUPP, "no hook can be had");
+}
+
+/* ---- maps ---------------------------------------------------------------- */
+
+static int fill(struct loader *l)
+{
+	struct lkdf_probe_head head = {
+		.magic = LKDF_PROBE_MAGIC,
+		.abi_major = LKDF_PROBE_ABI_MAJOR,
+		.abi_minor = LKDF_PROBE_ABI_MINOR,
+		.nr_slots = l->want->nr_slots,
+		.nr_words = NR_WORDS,
+		.sample_hz = l->want->hz,
+		.hooks = l->got->hooks,
+		.nr_cpus = l->got->nr_cpus,
+	};
+	uint32_t zero = 0, i;
+	struct timespec t;
+	int rc = 0;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	head.started_ns = (uint64_t)t.tv_sec * 1000000000u;
+	head.started_ns += (uint64_t)t.tv_nsec;
+	head.beat_ns = head.started_ns;
+	for (i = 0; i < l->want->nr_slots && !rc; i++)
+		rc = bpf_map_update_elem(bpf_map__fd(l->skel->maps.unused),
+					 NULL, &i, 0);
+	if (!rc)
+		rc = bpf_map_update_elem(bpf_map__fd(l->skel->maps.head), &zero,
+					 &head, 0);
+	return rc ? fail(l, rc, "filling the maps") : 0;
+}
+
+static int show(struct loader *l, const struct bpf_map *m, const char *name)
+{
+	if (bpf_map_freeze(bpf_map__fd(m)))
+		return fail(l, -errno, "freezing the maps");
+	return pin(l, bpf_map__fd(m), name, PIN_MODE);
+}
+
+/* head is last: who finds it finds all. */
+static int show_all(struct loader *l)
+{
+	struct lkdf_probe *s = l->skel;
+	int rc;
+
+	rc = pin(l, bpf_program__fd(s->progs.lkdf_stop), "stop", 0600);
+	if (!rc)
+		rc = pin(l, bpf_program__fd(s->progs.lkdf_register), "register",
+			 PIN_MODE);
+	if (!rc)
+		rc = show(l, s->maps.slots, "slots");
+	if (!rc)
+		rc = show(l, s->maps.words, "words");
+	if (!rc)
+		rc = show(l, s->maps.head, "head");
+	if (!rc &&
+	    (chown(l->want->dir, 0, l->group) || chmod(l->want->dir, DIR_MODE)))
+		rc = fail(l, -errno, l->want->dir);
+	return rc;
+}
+
+int probe_load(const struct probe_want *w, struct probe_got *got)
+{
+	struct loader l = { .want = w, .got = got };
+	int rc;
+
+	memset(got, 0, sizeof(*got));
+	libbpf_set_print(say_nothing);
+	rc = find_group(&l);
+	if (!rc)
+		rc = load(&l);
+	if (rc)
+		return rc;
+	rc = make_dir(&l);
+	/* Pins without a head are of one that was killed. */
+	if (!rc) {
+		unpin(w->dir);
+		rc = attach_all(&l);
+	}
+	if (!rc)
+		rc = fill(&l);
+	if (!rc)
+		rc = show_all(&l);
+	lkdf_probe__destroy(l.skel);
+	if (rc) {
+		unpin(w->dir);
+		remove_dir(w->dir);
+	}
+	return rc;
+}
+
+/* Readers see in the head that nobody feeds it any more. */
+static void tell_end(const char *dir)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, opts);
+	int fd = pins_get(dir, "stop");
+
+	if (fd < 0)
+		return;
+	bpf_prog_test_run_opts(fd, &opts);
+	close(fd);
+}
+
+int probe_unload(const char *dir, char *why, size_t size)
+{
+	int nr;
+
+	libbpf_set_print(say_nothing);
+	tell_end(dir);
+	nr = unpin(dir);
+	if (!nr && is_bpffs(dir) && access(dir, W_OK)) {
+		snprintf(why, size, "%s: %s", dir, strerror(errno));
+		return -errno;
+	}
+	if (!nr) {
+		snprintf(why, size, "%s: the probe does not run", dir);
+		return -ENOENT;
+	}
+	remove_dir(dir);
+	return 0;
+}
+
+/* ---- what they cost ------------------------------------------------------ */
+
+/* The link's program: its statistics until now. */
+static int read_cost(const char *dir, const char *pin, struct probe_cost *c)
+{
+	struct bpf_link_info link = { 0 };
+	struct bpf_prog_info prog = { 0 };
+	uint32_t size = sizeof(link);
+	int fd = pins_get(dir, pin), rc;
+
+	if (fd < 0)
+		return fd;
+	rc = bpf_obj_get_info_by_fd(fd, &link, &size);
+	close(fd);
+	if (rc)
+		return -errno;
+	fd = bpf_prog_get_fd_by_id(link.prog_id);
+	if (fd < 0)
+		return -errno;
+	size = sizeof(prog);
+	rc = bpf_obj_get_info_by_fd(fd, &prog, &size);
+	close(fd);
+	if (rc)
+		return -errno;
+	snprintf(c->name, sizeof(c->name), "%s", prog.name);
+	c->nr_runs = prog.run_cnt;
+	c->ns = prog.run_time_ns;
+	return 0;
+}
+
+int probe_costs(const char *dir, int64_t ms, struct probe_cost *cost, int max)
+{
+	static const char *const pins[] = { "link_switch", "link_sample_0",
+					    "link_moved", "link_exit" };
+	struct timespec t = { ms / 1000, ms % 1000 * 1000000 };
+	struct probe_cost now;
+	int fd = bpf_enable_stats(BPF_STATS_RUN_TIME), nr = 0, i;
+	bool has[4];
+
+	if (fd < 0)
+		return -errno;
+	for (i = 0; i < 4 && i < max; i++)
+		has[i] = !read_cost(dir, pins[i], &cost[i]);
+	nanosleep(&t, NULL);
+	for (i = 0; i < 4 && i < max; i++) {
+		if (!has[i] || read_cost(dir, pins[i], &now))
+			continue;
+		now.nr_runs -= cost[i].nr_runs;
+		now.ns -= cost[i].ns;
+		cost[nr++] = now;
+	}
+	close(fd);
+	return nr;
+}
+#endif
