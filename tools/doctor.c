@@ -11,8 +11,10 @@
 #include <lkdf/lkdf.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <string.h>
+#include <unistd.h>
 
 struct doctor_opts {
 	struct cli_common common;
@@ -62,6 +64,23 @@ int doctor_read(const char *path, char *to, size_t size)
 	return rc;
 }
 
+void doctor_describe(struct lkdf *rt, const char *what, const char *format,
+		     char *to, size_t size)
+{
+	ssize_t n = -1;
+	int fd[2];
+
+	to[0] = '\0';
+	if (pipe2(fd, O_NONBLOCK | O_CLOEXEC))
+		return;
+	/* A large machine's is more than a pipe holds: its start is enough. */
+	lkdf_describe(rt, what, format, fd[1]);
+	n = read(fd[0], to, size - 1);
+	close(fd[0]);
+	close(fd[1]);
+	to[n > 0 ? n : 0] = '\0';
+}
+
 /* The runtime itself: does it open, and what did it find? */
 static void probe_runtime(struct finding *f)
 {
@@ -102,6 +121,7 @@ static void probe_runtime(struct finding *f)
 static const struct doctor_row doctor_rows[] = {
 	{ "kernel", probe_kernel },
 	{ "cpus", probe_cpus },
+	{ "topology", probe_topology },
 	{ "quota", probe_quota },
 	{ "tsc", probe_tsc },
 	{ "thp", probe_thp },

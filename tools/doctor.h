@@ -38,6 +38,11 @@ void finding_fix(struct finding *f, const char *fmt, ...)
 /* First line of a file without its end. 0 or -errno. */
 int doctor_read(const char *path, char *to, size_t size);
 
+/* The start of what lkdf_describe() writes; "" if it cannot. */
+struct lkdf;
+void doctor_describe(struct lkdf *rt, const char *what, const char *format,
+		     char *to, size_t size);
+
 /* Kernel features: probes of doctor_kernel.c. */
 void probe_kernel(struct finding *f);
 void probe_perf(struct finding *f);
@@ -53,6 +58,7 @@ void probe_io(struct finding *f);
 
 /* Limits and CPUs: probes of doctor_cpu.c. */
 void probe_cpus(struct finding *f);
+void probe_topology(struct finding *f);
 void probe_quota(struct finding *f);
 void probe_tsc(struct finding *f);
 void probe_memlock(struct finding *f);

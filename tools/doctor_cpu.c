@@ -2,6 +2,8 @@
 /* CPUs that this process gets, its clock and its limits. */
 #include "doctor.h"
 
+#include <lkdf/lkdf.h>
+
 #include <errno.h>
 #include <sched.h>
 #include <stdio.h>
@@ -34,6 +36,37 @@ void probe_cpus(struct finding *f)
 		    mine, all);
 	finding_fix(f, "taskset -c 0-%ld, or the cpuset of the container",
 		    all - 1);
+}
+
+/* The source of a description in JSON; "" if it has none. */
+static void take_source(const char *json, char *to, size_t size)
+{
+	static const char key[] = "\"source\":\"";
+	const char *at = strstr(json, key);
+
+	at = at ? at + strlen(key) : "";
+	snprintf(to, size, "%.*s", (int)strcspn(at, "\""), at);
+}
+
+void probe_topology(struct finding *f)
+{
+	char text[4096], source[160];
+	struct lkdf *rt;
+
+	/* What this says is another finding's. */
+	if (lkdf_open(NULL, &rt)) {
+		finding_say(f, DOCTOR_NONE, "topology: no runtime opens");
+		return;
+	}
+	doctor_describe(rt, "topo", "json", text, sizeof(text));
+	lkdf_close(rt);
+	take_source(text, source, sizeof(source));
+	finding_say(f, DOCTOR_OK, "topology: %s", source);
+	if (!strstr(source, "no hwloc") && !strstr(source, "sysconf"))
+		return;
+	f->level = DOCTOR_WARN;
+	finding_fix(f, "mount /proc, and /sys with its CPUs and nodes; until "
+		       "then caches are unknown and all memory is one node");
 }
 
 /* This process's cgroup directory of version 2, "" if there is none. */

@@ -113,17 +113,8 @@ void probe_io_uring(struct finding *f)
 static int caps_line(struct lkdf *rt, const char *name, char *to, size_t size)
 {
 	char text[4096], *line;
-	ssize_t n = -1;
-	int fd[2];
 
-	if (pipe(fd))
-		return 0;
-	/* A pipe holds more than they are. */
-	if (!lkdf_describe(rt, "caps", "text", fd[1]))
-		n = read(fd[0], text, sizeof(text) - 1);
-	close(fd[0]);
-	close(fd[1]);
-	text[n > 0 ? n : 0] = '\0';
+	doctor_describe(rt, "caps", "text", text, sizeof(text));
 	line = strstr(text, name);
 	if (!line)
 		return 0;

@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "base/util.h"
+#include "topo/topo.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -24,7 +25,7 @@ static const struct option_row rows[] = {
 	{ .name = "workers",
 	  .type = OPTION_INT,
 	  AT(workers),
-	  .max = 1024,
+	  .max = TOPO_MAX_WORKERS,
 	  .unit = "threads",
 	  .help = "how many workers; 0: one per allowed core, at most the "
 		  "cgroup's quota" },

@@ -78,8 +78,14 @@ static int start(struct lkdf *rt, const struct config *c)
 	rc = open_topo(rt, c);
 	if (rc)
 		return rc;
+	if (!strncmp(rt->topo->source, TOPO_PLAIN, strlen(TOPO_PLAIN)))
+		log_text(&rt->log, LKDF_LOG_INFO, "topo: %s", rt->topo->source);
 	fill_attr(rt, c, &a);
-	rc = runtime_open(rt, &a);
+	if (a.nr_workers > TOPO_MAX_WORKERS)
+		rc = err(-EINVAL, "open: %d workers on all nodes, at most %d",
+			 a.nr_workers, TOPO_MAX_WORKERS);
+	if (!rc)
+		rc = runtime_open(rt, &a);
 	if (rc)
 		topo_close(rt->topo);
 	return rc;

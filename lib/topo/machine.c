@@ -14,6 +14,7 @@
 #include "topo/machine.h"
 
 #include "base/err.h"
+#include "topo/plain.h"
 #include "topo/sysfs.h"
 #include "topo/topo.h"
 
@@ -336,23 +337,53 @@ static int read_distances(struct machine *m, hwloc_topology_t hw)
 	return 0;
 }
 
+static int load_plain(const struct topo_attr *a, const char *why,
+		      struct machine *m)
+{
+	snprintf(m->source, sizeof(m->source), TOPO_PLAIN "%s", why);
+	if (!plain_load(a->sys_root, m))
+		return 0;
+	machine_fini(m);
+	return no_memory();
+}
+
+/* What runs has memory, whatever /proc and /sys tell. */
+static void add_memory(struct machine *m)
+{
+	size_t used = strlen(m->source);
+	int i;
+
+	for (i = 0; i < m->nr_nodes; i++)
+		if (m->node[i].mem_bytes)
+			return;
+	m->node[0].mem_bytes = plain_memory();
+	snprintf(m->source + used, sizeof(m->source) - used,
+		 ", memory of sysconf");
+}
+
 int machine_load(const struct topo_attr *a, const char *synthetic,
 		 struct machine *m)
 {
+	const char *version, *why = NULL;
 	hwloc_topology_t hw = NULL;
-	const char *version;
 	int rc;
 
 	memset(m, 0, sizeof(*m));
+	if (!synthetic && plain_reason(a->sys_root, &why))
+		return no_memory();
+	if (why)
+		return load_plain(a, why, m);
 	rc = load(synthetic, &hw);
 	if (rc)
 		return rc;
 	version = hwloc_obj_get_info_by_name(hwloc_get_root_obj(hw),
 					     "hwlocVersion");
-	snprintf(m->version, sizeof(m->version), "%s",
+	snprintf(m->source, sizeof(m->source), "hwloc %s",
 		 version ? version : HWLOC_VERSION);
 	m->is_this_system = !synthetic && hwloc_topology_is_thissystem(hw);
 	rc = read_nodes(m, hw);
+	if (!rc && m->is_this_system)
+		add_memory(m);
 	if (!rc)
 		rc = read_cpus(m, a, hw);
 	if (!rc)

@@ -23,6 +23,8 @@ int topo_default_workers(const struct topo *t)
 
 	if (t->quota > 0 && t->quota < n)
 		n = t->quota;
+	if (n > TOPO_MAX_WORKERS)
+		n = TOPO_MAX_WORKERS;
 	return n > 0 ? n : 1;
 }
 

@@ -6,12 +6,53 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define MATRIX_KEY "distances:"
 #define DISTANCE_MAX 10000
+
+/* More takes hwloc minutes and more memory than there is. */
+#define NR_CPUS_MAX 4096
+#define NR_NODES_MAX 1024
+
+/* How many objects a level has in each of the one above: "core:4(size=1)". */
+static uint64_t nr_of_level(const char *s, size_t len)
+{
+	const char *colon = memchr(s, ':', len);
+	uint64_t nr = strtoull(colon ? colon + 1 : s, NULL, 10);
+
+	return nr > NR_CPUS_MAX ? NR_CPUS_MAX + 1 : nr;
+}
+
+/*
+ * The text is hwloc's to judge: only numbers are read here. Attributes are in
+ * parentheses; what is in brackets hangs on the level before it, once.
+ */
+static int check_size(const char *text)
+{
+	uint64_t nr = 1, level;
+	const char *s = text;
+	size_t len;
+
+	while (*(s += strspn(s, " \t\n"))) {
+		len = strcspn(s, " \t\n(");
+		level = *s == '[' ? 1 : nr_of_level(s, len);
+		nr = level && nr <= NR_CPUS_MAX ? nr * level : nr;
+		if (nr > NR_CPUS_MAX ||
+		    (nr > NR_NODES_MAX && strchr("nN", s[*s == '['])))
+			return err(-EINVAL,
+				   "topo: synthetic=%.64s: more than %d CPUs "
+				   "or %d nodes",
+				   text, NR_CPUS_MAX, NR_NODES_MAX);
+		s += len;
+		s += *s == '(' ? strcspn(s, ")") : 0;
+		s += *s == ')';
+	}
+	return 0;
+}
 
 int synthetic_split(const char *text, char *hw_text, size_t size,
 		    const char **matrix)
@@ -30,7 +71,7 @@ int synthetic_split(const char *text, char *hw_text, size_t size,
 	if (!is_xml && !strcasestr(hw_text, "pu:"))
 		strcat(hw_text, " pu:1");
 	*matrix = key ? key + strlen(MATRIX_KEY) : NULL;
-	return 0;
+	return is_xml ? 0 : check_size(hw_text);
 }
 
 int synthetic_distances(const char *matrix, struct machine *m)

@@ -14,7 +14,7 @@ struct machine;
 
 /*
  * Copies hwloc's part to hw_text; *matrix is the text behind "distances:" or
- * NULL. Return: 0; -EINVAL: too long.
+ * NULL. Return: 0; -EINVAL: too long, or a machine that is too large.
  */
 int synthetic_split(const char *text, char *hw_text, size_t size,
 		    const char **matrix);

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #define NODE_DIR "devices/system/node"
+#define CPU_DIR "devices/system/cpu"
 
 /* The whole file as a string, malloc'ed. NULL, and *rc says why. */
 static char *read_text(const char *path, int *rc)
@@ -80,6 +81,47 @@ int sysfs_node_cpus(const char *sys_root, int os_node, cpulist_fn fn, void *u)
 	rc = cpulist_parse(text, fn, u, NULL);
 	free(text);
 	return rc;
+}
+
+static int read_cpu_list(const char *sys_root, const char *name, cpulist_fn fn,
+			 void *u)
+{
+	char path[PATH_MAX], *text;
+	int rc;
+
+	snprintf(path, sizeof(path), "%s/" CPU_DIR "/%s",
+		 sys_root ? sys_root : "/sys", name);
+	text = read_text(path, &rc);
+	if (!text)
+		return rc;
+	rc = cpulist_parse(text, fn, u, NULL);
+	free(text);
+	return rc;
+}
+
+int sysfs_online_cpus(const char *sys_root, cpulist_fn fn, void *u)
+{
+	return read_cpu_list(sys_root, "online", fn, u);
+}
+
+static int take_lowest(void *u, int first, int last)
+{
+	int *lowest = u;
+
+	(void)last;
+	*lowest = first < *lowest ? first : *lowest;
+	return 0;
+}
+
+int sysfs_core(const char *sys_root, int os_cpu)
+{
+	int lowest = os_cpu;
+	char name[64];
+
+	snprintf(name, sizeof(name), "cpu%d/topology/thread_siblings_list",
+		 os_cpu);
+	read_cpu_list(sys_root, name, take_lowest, &lowest);
+	return lowest;
 }
 
 /* One check in progress: it ends at the first difference. */

@@ -15,4 +15,10 @@
  */
 int sysfs_node_cpus(const char *sys_root, int os_node, cpulist_fn fn, void *u);
 
+/* The same for each range of CPUs that are online. */
+int sysfs_online_cpus(const char *sys_root, cpulist_fn fn, void *u);
+
+/* The lowest CPU of its core; the CPU itself where the kernel does not tell. */
+int sysfs_core(const char *sys_root, int os_cpu);
+
 #endif

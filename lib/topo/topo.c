@@ -237,9 +237,9 @@ static int load(const struct topo_attr *a, struct topo *t, struct machine *m)
 	if (rc)
 		return rc;
 	t->is_synthetic = !m->is_this_system;
-	snprintf(t->source, sizeof(t->source), "%s %s",
-		 has_text ? "synthetic" : "hwloc",
-		 has_text ? a->synthetic : m->version);
+	snprintf(t->source, sizeof(t->source), "%s%s",
+		 has_text ? "synthetic " : "",
+		 has_text ? a->synthetic : m->source);
 	return 0;
 }
 

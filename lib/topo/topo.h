@@ -41,6 +41,9 @@ struct topo_l3 {
 #define TOPO_DISTANCE_LOCAL 10
 #define TOPO_DISTANCE_REMOTE 20
 
+/* The source begins with it where hwloc cannot look. */
+#define TOPO_PLAIN "no hwloc: "
+
 struct topo {
 	int nr_nodes, nr_cpus, nr_cores, nr_l3;
 	struct topo_node *node; /* by os_node */
@@ -54,7 +57,8 @@ struct topo {
 	int quota; /* CPUs of the cgroup's quota, rounded up; 0: none */
 	int quota_milli; /* the same in thousandths of a CPU */
 	bool is_synthetic; /* not this machine: never pin, never mbind */
-	char source[128]; /* "hwloc 2.9.0", "synthetic numa:2 ..." */
+	/* "hwloc 2.9.0", "synthetic numa:2 ...", "no hwloc: WHY". */
+	char source[128];
 };
 
 struct topo_attr {
@@ -87,7 +91,12 @@ static inline int topo_distance(const struct topo *t, int from, int to)
 /* Nodes that have CPUs. */
 int topo_cpu_nodes(const struct topo *t);
 
-/* One worker per core, but not more than the quota; at least 1. */
+#define TOPO_MAX_WORKERS 1024
+
+/*
+ * One worker per core, but not more than the quota and TOPO_MAX_WORKERS; at
+ * least 1.
+ */
 int topo_default_workers(const struct topo *t);
 
 /*

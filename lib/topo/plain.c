@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * hwloc 2.9 counts CPUs by growing a set until sched_getaffinity() takes it,
+ * for ever if a filter refuses the call; it asserts that the directory of nodes
+ * has one; and without a topology of CPUs in /sys it tells a node of 0 bytes.
+ */
+#include "topo/plain.h"
+
+#include "topo/machine.h"
+#include "topo/sysfs.h"
+#include "topo/topo.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* CPUs of the largest set that the kernel is asked to fill. */
+#define SET_MIN 1024
+#define SET_MAX (1 << 17)
+
+struct cpus {
+	int *os; /* grows */
+	int nr;
+};
+
+static int add_range(void *u, int first, int last)
+{
+	struct cpus *c = u;
+	int *grown;
+
+	grown = realloc(c->os,
+			(size_t)(c->nr + last - first + 1) * sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	for (c->os = grown; first <= last; first++)
+		c->os[c->nr++] = first;
+	return 0;
+}
+
+static int add_set(struct cpus *c, const cpu_set_t *set, int nr)
+{
+	int i, rc = 0;
+
+	for (i = 0; i < nr && !rc; i++)
+		if (CPU_ISSET_S(i, CPU_ALLOC_SIZE(nr), set))
+			rc = add_range(c, i, i);
+	return rc;
+}
+
+/* 0 with at least one CPU, or -errno. */
+static int read_affinity(struct cpus *c)
+{
+	cpu_set_t *set;
+	int nr, rc;
+
+	for (nr = SET_MIN, rc = -EINVAL; nr <= SET_MAX && rc == -EINVAL;
+	     nr *= 2) {
+		set = CPU_ALLOC(nr);
+		if (!set)
+			return -ENOMEM;
+		rc = sched_getaffinity(0, CPU_ALLOC_SIZE(nr), set) ? -errno : 0;
+		if (!rc)
+			rc = add_set(c, set, nr);
+		CPU_FREE(set);
+	}
+	return !rc && !c->nr ? -ENOENT : rc;
+}
+
+static int read_cpus(const char *sys_root, struct cpus *c)
+{
+	long nr = sysconf(_SC_NPROCESSORS_ONLN);
+	int rc = read_affinity(c);
+
+	if (rc && rc != -ENOMEM)
+		rc = sysfs_online_cpus(sys_root, add_range, c);
+	if (rc != -ENOMEM && !c->nr)
+		rc = add_range(c, 0, nr > 0 ? (int)nr - 1 : 0);
+	return rc == -ENOMEM ? rc : 0;
+}
+
+/* Is there a directory prefix<number>, with sub inside? */
+static bool has_numbered(const char *dir, const char *prefix, const char *sub)
+{
+	size_t len = strlen(prefix);
+	char path[PATH_MAX];
+	struct dirent *e;
+	bool has_one = false;
+	DIR *d = opendir(dir);
+
+	while (d && !has_one && (e = readdir(d))) {
+		if (strncmp(e->d_name, prefix, len) || e->d_name[len] < '0' ||
+		    e->d_name[len] > '9')
+			continue;
+		snprintf(path, sizeof(path), "%s/%s/%s", dir, e->d_name, sub);
+		has_one = !access(path, F_OK);
+	}
+	if (d)
+		closedir(d);
+	return has_one;
+}
+
+int plain_reason(const char *sys_root, const char **why)
+{
+	const char *root = sys_root ? sys_root : "/sys";
+	struct cpus c = { NULL, 0 };
+	char dir[PATH_MAX];
+	int rc;
+
+	*why = NULL;
+	rc = read_affinity(&c);
+	free(c.os);
+	if (rc == -ENOMEM)
+		return rc;
+	if (rc)
+		*why = "sched_getaffinity is refused";
+	snprintf(dir, sizeof(dir), "%s/devices/system/cpu", root);
+	if (!*why && !has_numbered(dir, "cpu", "topology"))
+		*why = "no CPUs in /sys/devices/system/cpu";
+	snprintf(dir, sizeof(dir), "%s/devices/system/node", root);
+	/* A kernel without NUMA has no such directory. */
+	if (!*why && !access(dir, R_OK | X_OK) &&
+	    !has_numbered(dir, "node", ""))
+		*why = "/sys/devices/system/node is empty";
+	return 0;
+}
+
+uint64_t plain_memory(void)
+{
+	long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+
+	return pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size : 0;
+}
+
+int plain_load(const char *sys_root, struct machine *m)
+{
+	struct cpus c = { NULL, 0 };
+	int i, rc;
+
+	rc = read_cpus(sys_root, &c);
+	m->node = calloc(1, sizeof(*m->node));
+	m->cpu = calloc((size_t)c.nr + 1, sizeof(*m->cpu));
+	m->distance = calloc(1, sizeof(*m->distance));
+	if (rc || !m->node || !m->cpu || !m->distance) {
+		free(c.os);
+		return -ENOMEM;
+	}
+	m->nr_nodes = 1;
+	m->node[0].mem_bytes = plain_memory();
+	m->distance[0] = TOPO_DISTANCE_LOCAL;
+	for (i = 0; i < c.nr; i++) {
+		m->cpu[i].os_cpu = c.os[i];
+		m->cpu[i].core = sysfs_core(sys_root, c.os[i]);
+	}
+	m->nr_cpus = c.nr;
+	m->is_this_system = true;
+	free(c.os);
+	return 0;
+}
