@@ -260,6 +260,19 @@ int cli_fail(const struct cli_error *e, const char *fmt, ...)
 	return e->code;
 }
 
+int cli_end(int code)
+{
+	struct cli_error e = { .try = "give it more room, or a pipe" };
+	bool has_failed = ferror(stdout);
+
+	errno = 0;
+	if (!fflush(stdout) && !has_failed)
+		return code;
+	e.code = code > CLI_FINDINGS ? code : CLI_ABSENT;
+	return cli_fail(&e, "standard output is not complete%s%s",
+			errno ? ": " : "", errno ? strerror(errno) : "");
+}
+
 enum cli_exit cli_code_of(int err)
 {
 	switch (-err) {

@@ -74,6 +74,12 @@ struct cli_error {
 int cli_fail(const struct cli_error *e, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/*
+ * Writes out what standard output still holds. Return: code, or the exit code
+ * of a standard output that did not take all of it, which is said.
+ */
+int cli_end(int code);
+
 /* The exit code for a negative errno. */
 enum cli_exit cli_code_of(int err);
 

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-/* Bytes above 0x7f are passed on as they are: text is UTF-8. */
+/* What is no UTF-8 becomes U+FFFD, a byte at a time. */
 #include "json.h"
+
+#include "utf8.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 void json_init(struct json *j, FILE *out)
 {
@@ -13,10 +16,14 @@ void json_init(struct json *j, FILE *out)
 static void put_text(struct json *j, const char *text)
 {
 	static const char hex[] = "0123456789abcdef";
-	const unsigned char *c;
+	const uint8_t *c, *end;
+	size_t size;
 
+	c = (const uint8_t *)text;
+	end = c + strlen(text);
 	fputc('"', j->out);
-	for (c = (const unsigned char *)text; *c; c++) {
+	for (; c < end; c += size ? size : 1) {
+		size = utf8_size(c, (size_t)(end - c));
 		if (*c == '"' || *c == '\\')
 			fprintf(j->out, "\\%c", *c);
 		else if (*c == '\n')
@@ -26,8 +33,10 @@ static void put_text(struct json *j, const char *text)
 		else if (*c < 0x20 || *c == 0x7f)
 			fprintf(j->out, "\\u00%c%c", hex[*c >> 4],
 				hex[*c & 15]);
+		else if (size)
+			fwrite(c, 1, size, j->out);
 		else
-			fputc(*c, j->out);
+			fputs("\xef\xbf\xbd", j->out);
 	}
 	fputc('"', j->out);
 }

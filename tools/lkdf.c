@@ -61,7 +61,7 @@ static int unknown_verb(char **argv)
 			argv[0][0] == '-' ? "option" : "verb", argv[0]);
 }
 
-int main(int argc, char **argv)
+static int run(int argc, char **argv)
 {
 	unsigned i;
 
@@ -82,4 +82,9 @@ int main(int argc, char **argv)
 		if (!strcmp(argv[1], verbs[i].name))
 			return verbs[i].fn(argc - 1, argv + 1);
 	return unknown_verb(argv + 1);
+}
+
+int main(int argc, char **argv)
+{
+	return cli_end(run(argc, argv));
 }

@@ -8,6 +8,7 @@
 #include "api/border.h"
 #include "api/config.h"
 #include "api/memstat.h"
+#include "base/quote.h"
 #include "data/facts.h"
 #include "data/place.h"
 #include "io/io_ring.h"
@@ -173,15 +174,11 @@ int lkdf_stat(struct lkdf *rt, const char *name, uint64_t *out)
 
 static void put_json_text(struct text *f, const char *s)
 {
+	char c[QUOTE_SIZE];
+
 	put(f, "\"");
-	for (; *s; s++) {
-		if (*s == '"' || *s == '\\')
-			put(f, "\\%c", *s);
-		else if ((unsigned char)*s < 0x20)
-			put(f, "\\u%04x", (unsigned char)*s);
-		else
-			put(f, "%c", *s);
-	}
+	while ((s = quote_next(s, c)))
+		put(f, "%s", c);
 	put(f, "\"");
 }
 

@@ -5,6 +5,7 @@
 #include "graph/graph.h"
 
 #include "base/err.h"
+#include "base/quote.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -49,19 +50,13 @@ __attribute__((format(printf, 2, 3))) static void put(struct out *o,
 }
 
 /* Quotes for DOT and JSON alike. */
-static void put_quoted(struct out *o, const char *text)
+static void put_quoted(struct out *o, const char *s)
 {
-	const unsigned char *s = (const unsigned char *)text;
+	char c[QUOTE_SIZE];
 
 	put(o, "\"");
-	for (; *s; s++) {
-		if (*s == '"' || *s == '\\')
-			put(o, "\\%c", *s);
-		else if (*s < 0x20)
-			put(o, "\\u%04x", *s);
-		else
-			put(o, "%c", *s);
-	}
+	while ((s = quote_next(s, c)))
+		put(o, "%s", c);
 	put(o, "\"");
 }
 

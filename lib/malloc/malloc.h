@@ -6,7 +6,8 @@
  * with a line on stderr.
  *
  * LKDF_MALLOC is a list of words: "stats" prints a line per node at exit,
- * "strict" refuses memory of other nodes, "huge" asks for huge pages.
+ * "strict" refuses memory of other nodes, "huge" asks for huge pages; another
+ * word is told on stderr, once.
  */
 #ifndef MALLOC_MALLOC_H
 #define MALLOC_MALLOC_H

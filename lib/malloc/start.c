@@ -60,15 +60,6 @@ void start_watch_thread(struct cache *c)
 	pthread_setspecific(global.key, c);
 }
 
-static bool has_word(const char *list, const char *word)
-{
-	const char *at = list ? strstr(list, word) : NULL;
-	size_t size = strlen(word);
-
-	return at && (at == list || at[-1] == ',') &&
-	       (!at[size] || at[size] == ',');
-}
-
 static void print_stats(void)
 {
 	struct heap_stat s;
@@ -128,22 +119,72 @@ static void read_distances(struct heap_attr *a)
 	a->distance = distance;
 }
 
+/* What LKDF_MALLOC asks for. */
+struct wishes {
+	bool stats, strict, huge;
+};
+
+static void refuse_word(const char *word, size_t size)
+{
+	char line[160];
+	int n = snprintf(line, sizeof(line),
+			 "lkdf-malloc: LKDF_MALLOC: unknown word \"%.*s\": "
+			 "expected stats, strict or huge\n",
+			 (int)(size < 64 ? size : 64), word);
+	ssize_t ignored = write(STDERR_FILENO, line, (size_t)n);
+
+	(void)ignored;
+}
+
+static void read_word(const char *word, size_t size, struct wishes *w)
+{
+	struct {
+		const char *name;
+		bool *wish;
+	} known[] = { { "stats", &w->stats },
+		      { "strict", &w->strict },
+		      { "huge", &w->huge } };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(known); i++) {
+		if (size == strlen(known[i].name) &&
+		    !memcmp(word, known[i].name, size)) {
+			*known[i].wish = true;
+			return;
+		}
+	}
+	if (size)
+		refuse_word(word, size);
+}
+
+static struct wishes read_wishes(const char *list)
+{
+	struct wishes w = { false, false, false };
+	size_t size;
+
+	for (; list && *list; list += size + (list[size] == ',')) {
+		size = strcspn(list, ",");
+		read_word(list, size, &w);
+	}
+	return w;
+}
+
 static void create(void)
 {
-	const char *words = secure_getenv("LKDF_MALLOC");
+	struct wishes w = read_wishes(secure_getenv("LKDF_MALLOC"));
 	struct heap_node node[MAX_NODES];
 	struct heap_attr a = { .node_free = topo_raw_node_free };
 
 	list_nodes(&a, node);
 	read_distances(&a);
-	a.is_strict = has_word(words, "strict");
-	if (has_word(words, "huge"))
+	a.is_strict = w.strict;
+	if (w.huge)
 		a.huge = OS_HUGE_ALWAYS;
 	if (heap_create(&a, &global.heap))
 		start_die("lkdf-malloc: no memory for the heap\n");
 	if (pthread_key_create(&global.key, malloc_thread_end))
 		start_die("lkdf-malloc: no thread key is left\n");
-	if (has_word(words, "stats"))
+	if (w.stats)
 		atexit(print_stats);
 }
 

@@ -6,6 +6,7 @@
 #include "topo/topo.h"
 
 #include "base/err.h"
+#include "base/quote.h"
 #include "topo/cpulist.h"
 
 #include <errno.h>
@@ -198,15 +199,11 @@ static void text_machine(struct view *v)
 
 static void json_string(struct view *v, const char *s)
 {
+	char c[QUOTE_SIZE];
+
 	put(v, "\"");
-	for (; *s; s++) {
-		if (*s == '"' || *s == '\\')
-			put(v, "\\%c", *s);
-		else if ((unsigned char)*s < 0x20)
-			put(v, "\\u%04x", (unsigned char)*s);
-		else
-			put(v, "%c", *s);
-	}
+	while ((s = quote_next(s, c)))
+		put(v, "%s", c);
 	put(v, "\"");
 }
 

@@ -93,6 +93,42 @@ static void a_graph_is_written(struct lkdf *rt, int nr, bool seal)
 	lkdf_kind_put(k);
 }
 
+/* U+FFFD as UTF-8. */
+#define NONE "\xef\xbf\xbd"
+
+static void what_is_written_is_utf8(struct lkdf *rt)
+{
+	static const struct {
+		const char *label, *text;
+	} cases[] = {
+		{ "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80",
+		  "\"\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80\"" },
+		{ "a\xff!", "\"a" NONE "!\"" },
+		{ "cut \xe2\x82", "\"cut " NONE NONE "\"" },
+		{ "long \xc0\x80", "\"long " NONE NONE "\"" },
+		{ "\xed\xa0\x80", "\"" NONE NONE NONE "\"" },
+		{ "\xf4\x90\x80\x80", "\"" NONE NONE NONE NONE "\"" },
+		{ "\x80", "\"" NONE "\"" },
+	};
+	struct lkdf_kind *k = api_kind(rt, "k\xfe", api_nothing, 0, 0);
+	struct lkdf_graph *g;
+	int i, nr = sizeof(cases) / sizeof(*cases);
+
+	must(lkdf_graph_create(rt, ATTR(lkdf_graph_attr, .name = "g\xc3"), &g));
+	for (i = 0; i < nr; i++) {
+		must(lkdf_graph_add(g, k, NULL, NULL, 0));
+		must(lkdf_graph_label(g, i, cases[i].label));
+	}
+	dump(g, "json");
+	for (i = 0; i < nr; i++)
+		has(text, cases[i].text, "label %d", i);
+	is(count(text, "\"k" NONE "\""), nr, "the name of the kind");
+	has(text, "\"g" NONE "\"", "the name of the graph");
+	is_json("a graph of such names");
+	lkdf_graph_put(g);
+	lkdf_kind_put(k);
+}
+
 struct asked {
 	const void *want_arg;
 	uint64_t next_seq;
@@ -157,6 +193,7 @@ int main(void)
 	a_graph_is_written(rt, 1, true);
 	a_graph_is_written(rt, 3000, false);
 	a_graph_is_written(rt, 3000, true);
+	what_is_written_is_utf8(rt);
 	a_body_is_told_of_its_run(rt);
 	is(lkdf_close(rt), 0, "the runtime closes");
 	return tap_end();

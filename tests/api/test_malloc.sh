@@ -33,6 +33,17 @@ ok $? "so do we: $(grep -c '^ok' "$dir/log") facts"
 used
 ok $? 'our library was the one that was asked'
 
+# The words of LKDF_MALLOC; one that is no word is named, and does no harm.
+LKDF_MALLOC=garbage,stats, LD_PRELOAD=$lib "$dir/abi" >"$dir/log" 2>&1
+ok $? 'a word that is not known does no harm'
+grep -q 'unknown word "garbage": expected stats, strict or huge' "$dir/log"
+ok $? 'it is named'
+used
+ok $? 'the words beside it count'
+LKDF_MALLOC=stat,huge LD_PRELOAD=$lib "$dir/abi" >"$dir/log" 2>&1
+grep -q 'unknown word "stat"' "$dir/log" && ! used
+ok $? 'a part of a word is no word'
+
 # dies HOW TEXT
 dies() {
 	preloaded "$dir/abi" "$1"
