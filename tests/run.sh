@@ -1,30 +1,40 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
-# Runs TAP programs one after another and ends with the one line that counts:
+# Runs TAP programs and ends with the one line that counts:
 # N passed, N failed, N skipped. A program that crashes or plans more than it
-# ran counts as failed. Output of failing programs is shown whole, and what
-# failed in them is told once more before the last line, as "# failed: ...". Names
-# are those below $BUILD. What took 10 seconds and more is told with its time.
+# ran counts as failed. The output of a program that fails is shown whole; what
+# failed is told once more before the last line, as "# failed: ...". There
+# stand also the 15 slowest programs, the time of all, and how many assertions
+# were made in how many configurations: the sum of the last line counts an
+# assertion once for each build and each machine that it ran in. Names are those
+# below $BUILD.
 #
-# ASIDE: names of programs that run one after another beside the others. What
-# they print comes at the end, and their counts are added.
+# Programs run one after another, for many of them look at clocks. Those named
+# in $ASIDE only compute: a second lane runs them beside the others, and the
+# first lane helps when it has nothing else to do. What the second lane prints
+# comes at the end.
+#
+# $LEFT_OUT: what the caller has left out, told before the last line; parts are
+# separated by semicolons.
+#
+# $LKDF_TALLY: a file that gets a line for each assertion, so that several runs
+# can be summed: configuration, program, number of the assertion.
 set -u
 # A make that a program starts has none of our make's jobs.
 unset MAKEFLAGS MFLAGS
-passed=0
-failed=0
-skipped=0
-log=$(mktemp)
-aside_log=$(mktemp)
-again=$(mktemp)
-aside_pid=
-trap 'rm -f "$log" "$aside_log" "$again"' EXIT
-if [ -n "${ASIDE:-}" ]; then
-	beside=$ASIDE
-	# shellcheck disable=SC2086 # one word each
-	ASIDE='' "$0" $beside >"$aside_log" 2>&1 </dev/null &
-	aside_pid=$!
-fi
+build=${BUILD:-build}
+aside=${ASIDE-}
+left_out=${LEFT_OUT-}
+unset ASIDE LEFT_OUT
+work=$(mktemp -d) || exit 1
+lane_pid=
+trap '[ -z "$lane_pid" ] || kill "$lane_pid" 2>/dev/null; rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM
+
+# Seconds since boot, without a process for it.
+now() {
+	read -r now _ </proc/uptime
+}
 
 # The facts that failed and what is said of them, five lines at most, and how a
 # program ended that has none.
@@ -34,17 +44,34 @@ tell_again() {
 	/^not ok/ { left = 6 }
 	left > 0 { print "# failed: " name ": " $0; left--; said = 1 }
 	{ last = $0 }
-	END { if (!said) print "# failed: " name ": " last }' \
-		"$log" >>"$again"
+	END { if (!said) print "# failed: " name ": " last }' "$log"
 }
 
-for t in "$@"; do
-	began=$(date +%s)
-	timeout -k 5 "${TEST_TIMEOUT:-1500}" "$t" >"$log" 2>&1 </dev/null
+# The tally of one program. A machine says which configuration it is, and runs
+# several programs.
+assertions() {
+	config=${1%/tests/*}
+	[ "$config" != "$1" ] || config=$build
+	program=${1##*tests/}
+	awk -v OFS='\t' -v config="$config" -v program="$program" '
+	/^# configuration: / { config = $3; is_machine = 1 }
+	/^(not )?ok/ && !/# SKIP/ {
+		inner = program
+		if (is_machine && match($0, / - [a-z_\/]+: /))
+			inner = substr($0, RSTART + 3, RLENGTH - 5)
+		print config, inner, ++nr[inner]
+	}' "$log"
+}
+
+# Says what became of the program; a line of results: passed, failed, skipped,
+# seconds, name.
+run_one() {
+	now
+	began=$now
+	timeout -k 5 "${TEST_TIMEOUT:-1500}" "$1" >"$log" 2>&1 </dev/null
 	rc=$?
-	took=$(($(date +%s) - began))
-	[ "$took" -ge 10 ] && took=", $took s" || took=
-	name=${t#"${BUILD:-build}/"}
+	now
+	name=${1#"$build/"}
 	p=$(grep -c '^ok .*' "$log")
 	s=$(grep -c '^ok .*# SKIP' "$log")
 	f=$(grep -c '^not ok' "$log")
@@ -54,43 +81,97 @@ for t in "$@"; do
 			"$(sed -n 's/^1\.\.0 # SKIP //p' "$log")"
 	elif ! grep -q "^1\.\.$((p + f))\$" "$log"; then
 		f=$((f + 1))
-		echo "# $t ended early, exit status $rc" >>"$log"
+		echo "# $1 ended early, exit status $rc" >>"$log"
 	elif [ "$rc" -ne 0 ] && [ "$f" -eq 0 ]; then
 		f=1
-		echo "# $t exit status $rc" >>"$log"
+		echo "# $1 exit status $rc" >>"$log"
 	fi
-	passed=$((passed + p - s))
-	skipped=$((skipped + s))
-	failed=$((failed + f))
 	if [ "$f" -gt 0 ]; then
-		printf '  %-7s %s\n' FAIL "$t"
+		printf '  %-7s %s\n' FAIL "$1"
 		cat "$log"
-		tell_again "$name"
+		tell_again "$name" >>"$lane.again"
 	else
 		[ "$p" -gt "$s" ] &&
-			printf '  %-7s %s (%d)%s\n' PASS "$name" "$((p - s))" \
-				"$took"
+			printf '  %-7s %s (%d)\n' PASS "$name" "$((p - s))"
 		grep -e '^ok .*# SKIP' -e '^# note: ' "$log" |
 			sed 's/^/          /'
 	fi
-done
-if [ -n "$aside_pid" ]; then
-	wait "$aside_pid"
-	rc=$?
-	sed -e '$d' -e '/^# failed: /d' "$aside_log"
-	grep '^# failed: ' "$aside_log" >>"$again"
-	counts=$(tail -n 1 "$aside_log" |
-		sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed, \([0-9]*\) skipped$/\1 \2 \3/p')
-	# shellcheck disable=SC2086 # three words, or none
-	set -- $counts
-	if [ $# -ne 3 ] || { [ "$rc" -ne 0 ] && [ "$2" -eq 0 ]; }; then
-		echo "# what ran aside ended early, exit status $rc"
-		set -- "${1:-0}" "$((${2:-0} + 1))" "${3:-0}"
-	fi
-	passed=$((passed + $1))
-	failed=$((failed + $2))
-	skipped=$((skipped + $3))
+	assertions "$1" >>"$lane.tally"
+	echo "$((p - s)) $f $s $began $now $name" >>"$lane.results"
+}
+
+# The files of a lane.
+lane() {
+	lane=$work/$1
+	log=$lane.log
+	: >"$lane.again"
+	: >"$lane.tally"
+	: >"$lane.results"
+}
+
+# Takes what the other lane has not taken.
+run_aside() {
+	i=0
+	for t in $aside; do
+		i=$((i + 1))
+		mkdir "$work/taken.$i" 2>/dev/null && run_one "$t"
+	done
+}
+
+now
+start=$now
+if [ -n "$aside" ]; then
+	(
+		trap - EXIT
+		lane second
+		run_aside >"$work/said" 2>&1
+	) &
+	lane_pid=$!
 fi
-cat "$again"
-echo "$passed passed, $failed failed, $skipped skipped"
-[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
+lane first
+for t in "$@"; do
+	run_one "$t"
+done
+run_aside
+if [ -n "$lane_pid" ]; then
+	wait "$lane_pid"
+	lane_pid=
+	cat "$work/said"
+fi
+
+cat "$work"/*.again
+cat "$work"/*.tally >"$work/tally"
+[ -z "${LKDF_TALLY-}" ] || cat "$work/tally" >>"$LKDF_TALLY"
+now
+# shellcheck disable=SC2086 # one word each
+cat "$work"/*.results | awk -v from="$start" -v to="$now" \
+	-v planned="$(($# + $(set -- $aside && echo $#)))" '
+	{ passed += $1; failed += $2; skipped += $3; took[NR] = $5 - $4 }
+	{ name[NR] = $6 }
+	END {
+		if (NR != planned) {
+			print "# " planned - NR " programs did not run"
+			failed++
+		}
+		for (n = 0; n < 15 && n < NR && NR > 1; n++) {
+			max = 0
+			for (i in took)
+				if (!max || took[i] > took[max])
+					max = i
+			printf "# %7.1f s %s\n", took[max], name[max]
+			delete took[max]
+		}
+		printf "# %7.1f s in all, %d programs\n", to - from, NR
+		printf "%d passed, %d failed, %d skipped\n", passed, failed,
+		       skipped
+	}' >"$work/end"
+sed '$d' "$work/end"
+awk -F '\t' '
+	!(($2, $3) in seen) { nr++; seen[$2, $3] = 1 }
+	!($1 in configs) { nr_configs++; configs[$1] = 1 }
+	END { printf "# %d assertions in %d configurations\n", nr, nr_configs }
+	' "$work/tally"
+[ -z "$left_out" ] || echo "$left_out" | tr ';' '\n' |
+	sed 's/^ */# left out: /'
+tail -n 1 "$work/end"
+tail -n 1 "$work/end" | grep -q '^[1-9][0-9]* passed, 0 failed'
