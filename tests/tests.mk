@@ -43,24 +43,47 @@ ASAN := -fsanitize=address,undefined -fno-sanitize-recover=all
 ASAN_TESTS = $(patsubst $(BUILD)/%,$(BUILD)/asan/%,$(C_TESTS))
 C_TESTS = $(UNIT_TESTS) $(API_TESTS) $(ORACLE)
 
-check: deps ## all tests, at most 15 minutes
+check: deps ## all tests, at most 10 minutes on two cores
 	$(Q)$(MAKE) $(JOBS) --no-print-directory CC=gcc BUILD=$(BUILD)/asan \
 		CFLAGS='-O1 -g -fno-omit-frame-pointer $(ASAN)' \
 		LDFLAGS='$(ASAN)' check-programs
 	$(Q)$(MAKE) $(JOBS) --no-print-directory ALSO='$(ASAN_TESTS)' check-built
 
-.PHONY: check-programs
+check-long: ## all that make check takes a part of, and more, hours
+	$(Q).ci/run long
+
+.PHONY: check-programs check-long
 check-programs: $(C_TESTS)
 
-# ALSO: programs of other builds, run with ours. What only computes runs beside
-# the others.
+# What finds the same in every build is run with one: the rules of the tree, the
+# model checker and its mutants, bugs that the oracle must find, and the tests
+# of what tests. ONCE= leaves it out, ONCE=all is make check-long's.
+ONCE ?= share
+ONCE_ASIDE := $(if $(ONCE),$(LINT_TESTS) $(MC_TESTS) $(ORACLE_SELFTEST))
+ONCE_TESTS := $(if $(ONCE),tests/run_selftest.sh tests/vm/selftest.sh \
+	$(API_SH_TESTS) $(KMOD_SH_TESTS))
+ifeq ($(ONCE),all)
+MC_SHARE := 0/1
+endif
+
+# ALSO: programs of other builds, run with ours.
 ALSO :=
 
+# What only computes runs beside the others.
+ASIDE = $(ONCE_ASIDE) $(filter %/oracle,$(ORACLE) $(ALSO))
+
+# What a run leaves out is told with the command that runs it.
+LEFT_OUT = $(if $(findstring tests/kernel/machine,$(VM_TESTS)),,the kernel \
+	module: make check-vm-kmod;) $(if $(VM_TESTS),machines with other \
+	numbers of nodes,all machines): make check-vm-matrix; \
+	$(if $(filter 0/1,$(MC_SHARE)),,mutants other than share \
+	$(MC_SHARE): make check-mc)
+
 .PHONY: check-built
-check-built: all $(UNIT_TESTS) $(API_TESTS) $(MC_TESTS) $(ORACLE_TESTS) \
-		$(KMOD_NATIVE) $(if $(VM_TESTS),vm-programs)
+check-built: all $(UNIT_TESTS) $(API_TESTS) $(ORACLE) $(KMOD_NATIVE) \
+		$(filter $(BUILD)/%,$(ONCE_ASIDE)) $(if $(VM_TESTS),vm-programs)
 	$(Q)$(VM_ENV) CC=$(CC) DUPES=$(BUILD)/examples/dupes \
-		ASIDE='$(LINT_TESTS) $(MC_TESTS) $(ORACLE_TESTS)' \
-		tests/run.sh tests/run_selftest.sh $(UNIT_TESTS) \
-		$(API_TESTS) $(API_SH_TESTS) $(KMOD_SH_TESTS) $(KMOD_NATIVE) \
-		tests/vm/selftest.sh $(VM_TESTS) $(ALSO)
+		MC_SHARE=$(MC_SHARE) ASIDE='$(ASIDE)' \
+		LEFT_OUT='$(if $(ONCE),$(strip $(LEFT_OUT)))' tests/run.sh \
+		$(filter-out $(ASIDE),$(ONCE_TESTS) $(UNIT_TESTS) $(API_TESTS) \
+		$(KMOD_NATIVE) $(VM_TESTS) $(ALSO))

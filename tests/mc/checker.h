@@ -198,6 +198,8 @@ struct options {
 	/* A part of a scenario's name; where to weaken accesses; a file of
 	 * mutants that others have killed. */
 	const char *only, *mutate, *known;
+	/* Which of so many shares of the mutants; 0: all of them. */
+	unsigned share, nr_shares;
 };
 struct result {
 	unsigned long nr, pruned, cut;

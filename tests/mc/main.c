@@ -200,7 +200,7 @@ static int usage(const char *name)
 {
 	fprintf(stderr,
 		"usage: %s [--limit N] [--seconds S] [--bound B] [--only TEXT] "
-		"[--mutate PATH [--known FILE]]\n",
+		"[--mutate PATH [--known FILE] [--share I/N]]\n",
 		name);
 	return 2;
 }
@@ -223,6 +223,10 @@ static bool parse(int argc, char **argv, struct options *o)
 			o->mutate = argv[i + 1];
 		} else if (!strcmp(argv[i], "--known")) {
 			o->known = argv[i + 1];
+		} else if (!strcmp(argv[i], "--share")) {
+			if (sscanf(argv[i + 1], "%u/%u", &o->share,
+				   &o->nr_shares) != 2)
+				return false;
 		} else {
 			return false;
 		}

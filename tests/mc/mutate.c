@@ -90,6 +90,18 @@ static bool is_known(const struct options *o, const char *name)
 	return known;
 }
 
+/* Chosen by its name, so that all programs agree (FNV-1a). */
+static bool is_ours(const struct options *o, const char *name)
+{
+	uint32_t hash = 2166136261u;
+
+	if (!o->nr_shares)
+		return true;
+	for (; *name; name++)
+		hash = (hash ^ (uint8_t)*name) * 16777619u;
+	return (hash >> 8) % o->nr_shares == o->share;
+}
+
 static void mutate_site(const struct options *o, struct mc_site *s,
 			const struct mc_scenario *table, size_t nr)
 {
@@ -101,7 +113,7 @@ static void mutate_site(const struct options *o, struct mc_site *s,
 		snprintf(name, sizeof(name), "%s %s %s(%s) %s->%s\n", s->file,
 			 s->func, report_kind(s->kind), s->text,
 			 report_order(was), report_order(list[i]));
-		if (is_known(o, name))
+		if (!is_ours(o, name) || is_known(o, name))
 			continue;
 		set_order(s, list[i]);
 		printf("%s %s", is_killed(o, table, nr) ? "killed" : "survived",

@@ -4,7 +4,7 @@
 ORACLE_SRC := $(wildcard tests/oracle/*.c)
 ORACLE := $(BUILD)/tests/oracle/oracle
 SOAK := $(BUILD)/tests/stress/soak
-ORACLE_TESTS := $(ORACLE) $(BUILD)/tests/oracle/selftest
+ORACLE_SELFTEST := $(BUILD)/tests/oracle/selftest
 
 $(ORACLE): $(ORACLE_SRC) $(wildcard tests/oracle/*.h) tests/tap.h $(LIB_SO)
 	$(call say,CCLD)
@@ -14,7 +14,7 @@ $(ORACLE): $(ORACLE_SRC) $(wildcard tests/oracle/*.h) tests/tap.h $(LIB_SO)
 		-Wl,-rpath,'$$ORIGIN/../..'
 
 # A program without arguments, as tests/run.sh wants it.
-$(BUILD)/tests/oracle/selftest: tests/oracle/selftest.sh $(ORACLE)
+$(ORACLE_SELFTEST): tests/oracle/selftest.sh $(ORACLE)
 	$(Q)printf '#!/bin/sh\n%s %s %s %s exec %s\n' "BUILD='$(BUILD)'" \
 		"CC='$(CC)'" "CFLAGS='$(CFLAGS)'" "LDFLAGS='$(LDFLAGS)'" \
 		tests/oracle/selftest.sh >$@
@@ -27,14 +27,17 @@ $(SOAK): tests/stress/soak.c tests/tap.h $(LIB_SO)
 		$(LDFLAGS) -L$(BUILD) -llkdf -lpthread \
 		-Wl,-rpath,'$$ORIGIN/../..'
 
-.PHONY: oracle-selftest check-long
-oracle-selftest: $(BUILD)/tests/oracle/selftest ## bugs that the oracle must find
-	$(Q)tests/run.sh $<
+.PHONY: oracle-selftest check-oracle-long
+oracle-selftest: $(ORACLE_SELFTEST) ## bugs that the oracle must find
+	$(Q)BUILD=$(BUILD) tests/run.sh $<
 
 LONG_SECONDS ?= 600
 FLAT := $(BUILD)/tests/api/test_flat
-check-long: $(ORACLE) $(SOAK) $(FLAT) ## oracle and soak for LONG_SECONDS each
-	$(Q)$(ORACLE) --programs 100000000 --seconds $(LONG_SECONDS) \
-		--base $$(date +%s)
-	$(Q)$(SOAK) $(LONG_SECONDS)
-	$(Q)$(FLAT) 100000000
+check-oracle-long: $(ORACLE) $(SOAK) $(FLAT)
+	$(Q)printf '#!/bin/sh\nexec %s --programs 100000000 --seconds %s --base %s\n' \
+		$(ORACLE) $(LONG_SECONDS) $$(date +%s) >$(ORACLE)_long
+	$(Q)printf '#!/bin/sh\nexec %s %s\n' $(SOAK) $(LONG_SECONDS) >$(SOAK)_long
+	$(Q)printf '#!/bin/sh\nexec %s 100000000\n' $(FLAT) >$(FLAT)_long
+	$(Q)chmod +x $(ORACLE)_long $(SOAK)_long $(FLAT)_long
+	$(Q)BUILD=$(BUILD) TEST_TIMEOUT=$$(($(LONG_SECONDS) + 1500)) \
+		tests/run.sh $(ORACLE)_long $(SOAK)_long $(FLAT)_long

@@ -6,13 +6,18 @@
 #   LKDF-VM-BEGIN name
 #   LKDF-VM-END name status
 # are checked one by one: plan, exit status, which may be kselftest's 4 where all
-# of a program's tests were skipped. Variables: want_taint, and status,
-# the exit status of the machine.
+# of a program's tests were skipped. Variables: want_taint; status, the exit
+# status of the machine; config, its name for whoever counts configurations.
 #
 # Of the data races that KCSAN reports those count in which the module makes one
 # of the accesses, by itself or in a function for bytes, lists or trees. By the
 # strict rules the kernel's own code has races everywhere, also where it works
 # for us: these are told, and that is all.
+
+BEGIN {
+	if (config != "")
+		print "# configuration: " config
+}
 
 function test(good, text) {
 	printf "%sok %d - %s\n", good ? "" : "not ", ++nr, text

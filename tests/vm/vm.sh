@@ -250,4 +250,5 @@ if [ -n "$keep" ]; then
 	cp "$work"/*.log "$keep/"
 fi
 awk -f "$here/judge.awk" -v want_taint="$taint" \
+	-v config="linux-$kernel,nodes=$nodes" \
 	-v status="$(cat "$work/status")" "$work/console.log" "$work/output.log"
