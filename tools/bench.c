@@ -53,6 +53,7 @@ static const struct cli_spec spec = {
 	.row = rows,
 	.nr_rows = sizeof(rows) / sizeof(rows[0]),
 	.max_words = 1,
+	.without = CLI_NO_VERBOSE,
 };
 
 static const struct bench_suite suites[] = {
@@ -68,9 +69,10 @@ static const struct bench_suite suites[] = {
 };
 #define NR_SUITES (sizeof(suites) / sizeof(suites[0]))
 
-static const char *suite_name(unsigned i)
+static const char *suite_name(const void *u, unsigned i)
 {
-	return suites[i].name;
+	(void)u;
+	return i < NR_SUITES ? suites[i].name : NULL;
 }
 
 int64_t bench_now_ns(void)
@@ -151,7 +153,7 @@ static const struct bench_suite *find_suite(const char *name, int *code)
 	for (i = 0; name && i < NR_SUITES; i++)
 		if (!strcmp(name, suites[i].name))
 			return &suites[i];
-	near = name ? cli_nearest(name, suite_name, NR_SUITES) : NULL;
+	near = name ? cli_nearest(name, suite_name, NULL) : NULL;
 	if (near) {
 		snprintf(try, sizeof(try), "lkdf bench %s", near);
 		e.try = try;
@@ -231,7 +233,6 @@ int verb_bench(int argc, char **argv)
 	b.is_quick = o.is_quick;
 	b.file = o.file;
 	b.dir = o.dir ? o.dir : "/var/tmp";
-	b.is_verbose = o.common.is_verbose;
 	if (b.is_quick)
 		b.rounds = 7;
 	gate_init(&b.gate, b.is_quick ? 1000000000ll : 5000000000ll,

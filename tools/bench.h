@@ -18,7 +18,7 @@
 #define BENCH_MAX_COUNTS 4
 
 struct bench {
-	bool is_quick, is_verbose;
+	bool is_quick;
 	int workers[BENCH_MAX_COUNTS]; /* numbers of workers to measure with */
 	unsigned nr_counts;
 	unsigned rounds; /* for the cheap rows; others take a part of it */

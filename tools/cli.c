@@ -13,25 +13,37 @@
 
 #define MAX_WORD 64
 
-static const struct cli_row common_rows[] = {
-	{ "json", 0, CLI_FLAG, offsetof(struct cli_common, is_json), NULL,
-	  "one JSON object on standard output" },
-	{ "quiet", 'q', CLI_FLAG, offsetof(struct cli_common, is_quiet), NULL,
-	  "no progress, no notes" },
-	{ "verbose", 'v', CLI_FLAG, offsetof(struct cli_common, is_verbose),
-	  NULL, "say more" },
+static const struct {
+	struct cli_row row;
+	unsigned without;
+} common[] = {
+	{ { "json", 0, CLI_FLAG, offsetof(struct cli_common, is_json), NULL,
+	    "one JSON object on standard output" },
+	  CLI_NO_JSON },
+	{ { "quiet", 'q', CLI_FLAG, offsetof(struct cli_common, is_quiet), NULL,
+	    "no progress, no notes" },
+	  CLI_NO_QUIET },
+	{ { "verbose", 'v', CLI_FLAG, offsetof(struct cli_common, is_verbose),
+	    NULL, "say more" },
+	  CLI_NO_VERBOSE },
 };
-#define NR_COMMON (sizeof(common_rows) / sizeof(common_rows[0]))
+#define NR_COMMON (sizeof(common) / sizeof(common[0]))
 
+/* NULL: there is none with that number. */
 static const struct cli_row *row_at(const struct cli_spec *spec, unsigned i)
 {
-	return i < spec->nr_rows ? &spec->row[i]
-				 : &common_rows[i - spec->nr_rows];
-}
+	unsigned j;
 
-static unsigned nr_rows(const struct cli_spec *spec)
-{
-	return spec->nr_rows + NR_COMMON;
+	if (i < spec->nr_rows)
+		return &spec->row[i];
+	i -= spec->nr_rows;
+	for (j = 0; j < NR_COMMON; j++) {
+		if (spec->without & common[j].without)
+			continue;
+		if (!i--)
+			return &common[j].row;
+	}
+	return NULL;
 }
 
 static void print_row(const struct cli_row *row)
@@ -47,12 +59,13 @@ static void print_row(const struct cli_row *row)
 
 static void print_help(const struct cli_spec *spec)
 {
+	const struct cli_row *row;
 	unsigned i;
 
 	printf("usage: lkdf %s %s\n\n%s\n\noptions:\n", spec->verb, spec->usage,
 	       spec->help);
-	for (i = 0; i < nr_rows(spec); i++)
-		print_row(row_at(spec, i));
+	for (i = 0; (row = row_at(spec, i)); i++)
+		print_row(row);
 	printf("  %-24s %s\n", "-h,  --help", "this text");
 }
 
@@ -83,35 +96,28 @@ static unsigned distance(const char *a, const char *b)
 	return row[len];
 }
 
-const char *cli_nearest(const char *word, const char *(*name)(unsigned i),
-			unsigned nr)
+const char *cli_nearest(const char *word,
+			const char *(*name)(const void *u, unsigned i),
+			const void *u)
 {
+	const char *found = NULL, *text;
 	unsigned i, d, best = 4;
-	const char *found = NULL;
 
-	for (i = 0; i < nr; i++) {
-		d = distance(word, name(i));
-		if (d < best && d < strlen(name(i))) {
+	for (i = 0; (text = name(u, i)); i++) {
+		d = distance(word, text);
+		if (d < best && d < strlen(text)) {
 			best = d;
-			found = name(i);
+			found = text;
 		}
 	}
 	return found;
 }
 
-static const char *nearest_option(const struct cli_spec *spec, const char *word)
+static const char *row_name(const void *u, unsigned i)
 {
-	unsigned i, d, best = 4;
-	const char *found = NULL;
+	const struct cli_row *row = row_at(u, i);
 
-	for (i = 0; i < nr_rows(spec); i++) {
-		d = distance(word, row_at(spec, i)->name);
-		if (d < best) {
-			best = d;
-			found = row_at(spec, i)->name;
-		}
-	}
-	return found;
+	return row ? row->name : NULL;
 }
 
 static int refuse(const struct cli_spec *spec, const char *what,
@@ -136,8 +142,7 @@ static const struct cli_row *find_row(const struct cli_spec *spec,
 	unsigned i;
 
 	*value = NULL;
-	for (i = 0; i < nr_rows(spec); i++) {
-		row = row_at(spec, i);
+	for (i = 0; (row = row_at(spec, i)); i++) {
 		if (arg[1] != '-') {
 			if (row->letter != arg[1] ||
 			    (arg[2] && row->type == CLI_FLAG))
@@ -190,8 +195,9 @@ static int parse_option(const struct cli_spec *spec, char **argv, int *i,
 
 	if (!row)
 		return refuse(spec, "unknown option", arg,
-			      arg[1] == '-' ? nearest_option(spec, arg + 2)
-					    : NULL);
+			      arg[1] == '-'
+				      ? cli_nearest(arg + 2, row_name, spec)
+				      : NULL);
 	if (row->type != CLI_FLAG && !value && argv[*i + 1])
 		value = argv[++*i];
 	wrong = store(row, opts, value);

@@ -41,17 +41,42 @@ struct cli_row {
 	const char *help;
 };
 
+/* Common options that a verb has no use for: it refuses them. */
+enum cli_without {
+	CLI_NO_JSON = 1,
+	CLI_NO_QUIET = 2,
+	CLI_NO_VERBOSE = 4,
+};
+
 /* One verb's command line; rows of the common options come on top. */
 struct cli_spec {
 	const char *verb, *usage, *help;
 	const struct cli_row *row;
 	unsigned nr_rows, max_words; /* words that are no options */
+	unsigned without; /* enum cli_without */
 };
 
+/* A verb, or a word that follows one: "trace check". */
 struct cli_verb {
 	const char *name, *help;
 	int (*fn)(int argc, char **argv);
 };
+
+/* The verbs of lkdf, or of one of its verbs. */
+struct cli_family {
+	const char *parent; /* "trace"; NULL: lkdf itself */
+	const char *end; /* what --help says below the table; may be NULL */
+	const struct cli_verb *verb;
+	unsigned nr;
+	/* A word that is no verb; NULL: it is refused. */
+	void (*other)(char **argv);
+};
+
+/*
+ * Calls the verb that argv[1] names, with argv from there on. Answers --help,
+ * "help" and "help VERB ..." itself. The exit code.
+ */
+int cli_dispatch(const struct cli_family *family, int argc, char **argv);
 
 /* Parsed, answered (--help), or refused; then the exit code is in *code. */
 bool cli_parse(const struct cli_spec *spec, int argc, char **argv, void *opts,
@@ -60,9 +85,10 @@ bool cli_parse(const struct cli_spec *spec, int argc, char **argv, void *opts,
 /* The words that are no options, moved to argv[1] .. by cli_parse(). */
 int cli_nr_words(int argc, char **argv);
 
-/* The list's nearest word, or NULL if none is near. */
-const char *cli_nearest(const char *word, const char *(*name)(unsigned i),
-			unsigned nr);
+/* The nearest word of a list that ends with NULL, or NULL if none is near. */
+const char *cli_nearest(const char *word,
+			const char *(*name)(const void *u, unsigned i),
+			const void *u);
 
 struct cli_error {
 	const char *verb;

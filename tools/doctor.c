@@ -25,6 +25,7 @@ static const struct cli_spec spec = {
 	.usage = "[--json]",
 	.help = "Looks at what lkdf can use here. ok: present; warn: works,\n"
 		"but slower or less; fail: broken; none: not on this machine.",
+	.without = CLI_NO_VERBOSE,
 };
 
 static const char *const level_names[] = { "ok", "warn", "fail", "none" };

@@ -41,6 +41,7 @@ static const struct cli_spec spec = {
 	.row = rows,
 	.nr_rows = sizeof(rows) / sizeof(rows[0]),
 	.max_words = MAX_RANGES,
+	.without = CLI_NO_VERBOSE,
 };
 
 struct request {
@@ -197,7 +198,7 @@ static int fail(const struct request *q, int rc)
 
 static void print(const struct request *q, struct pages_report *r)
 {
-	size_t top = q->o->top < 0 ? 0 : (size_t)q->o->top;
+	size_t top = (size_t)q->o->top;
 
 	pages_report_sort(r);
 	if (q->o->common.is_json)
@@ -240,6 +241,11 @@ int verb_pages(int argc, char **argv)
 
 	if (!cli_parse(&spec, argc, argv, &o, &code))
 		return code;
+	if (o.top < 0) {
+		e.code = CLI_USAGE;
+		e.try = "lkdf pages --help";
+		return cli_fail(&e, "--top %ld: 0 or more ranges", o.top);
+	}
 	code = find_process(&q);
 	if (!code)
 		code = read_ranges(&q, argc, argv);

@@ -30,6 +30,7 @@ static const struct cli_spec spec = {
 		"runtime would sit.",
 	.row = rows,
 	.nr_rows = sizeof(rows) / sizeof(rows[0]),
+	.without = CLI_NO_QUIET | CLI_NO_VERBOSE,
 };
 
 /* "topology=...,cpus=...": quotes hide commas and blanks in the values. */
@@ -59,6 +60,10 @@ int verb_topo(int argc, char **argv)
 
 	if (!cli_parse(&spec, argc, argv, &o, &code))
 		return code;
+	if (o.synthetic && !o.synthetic[0])
+		return cli_fail(&e, "--synthetic \"\": no machine is named");
+	if (o.cpus && !o.cpus[0])
+		return cli_fail(&e, "--cpus \"\": no CPU is named");
 	write_options(&o, text, sizeof(text));
 	rc = lkdf_open(text, &rt);
 	if (rc) {

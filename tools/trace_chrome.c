@@ -158,7 +158,7 @@ static int write_all(struct writer *w, FILE *in, FILE *out,
 	json_close(&w->json, ']');
 	json_close(&w->json, '}');
 	fputc('\n', out);
-	return fflush(out) || ferror(out) ? -EIO : rc;
+	return rc;
 }
 
 int trace_to_chrome(FILE *in, FILE *out, struct trace_fault *fault)

@@ -11,7 +11,7 @@
 
 /*
  * Reads in twice: clocks come first. What is readable is written, whatever
- * the return: as trace_read(); -EIO where out takes no more.
+ * the return: as trace_read(). What out has not taken is left to the caller.
  */
 int trace_to_chrome(FILE *in, FILE *out, struct trace_fault *fault);
 

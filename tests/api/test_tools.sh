@@ -42,8 +42,33 @@ try 0 "version" "$lkdf" --version
 try 2 "an unknown verb" "$lkdf" bnch
 holds 'lkdf bench'
 try 2 "an unknown option" "$lkdf" topo --jsn
-for verb in topo doctor bench trace pages; do
+for verb in topo doctor bench trace pages probe; do
 	try 0 "$verb --help" "$lkdf" "$verb" --help
+	holds "usage: lkdf $verb"
+	cp "$dir/out" "$dir/help"
+	try 0 "help $verb" "$lkdf" help "$verb"
+	cmp -s "$dir/out" "$dir/help"
+	say $? "help $verb is $verb --help"
+done
+try 0 "help trace check" "$lkdf" help trace check
+holds 'usage: lkdf trace check FILE'
+try 0 "trace help convert" "$lkdf" trace help convert
+holds 'usage: lkdf trace convert FILE'
+try 2 "help of nothing" "$lkdf" help topp
+holds 'lkdf topo'
+try 2 "trace without a word" "$lkdf" trace
+try 2 "trace with an unknown word" "$lkdf" trace check2
+holds 'lkdf trace check'
+
+# An option that does nothing for a verb is no option of it.
+for verb in topo doctor bench pages "trace convert"; do
+	# shellcheck disable=SC2086
+	"$lkdf" $verb --help >"$dir/out" 2>"$dir/err"
+	! grep -q -e --verbose "$dir/out"
+	say $? "$verb --help tells of no --verbose"
+	# shellcheck disable=SC2086
+	try 2 "$verb -v" "$lkdf" $verb -v
+	holds 'unknown option "-v"'
 done
 
 try 0 "topo" "$lkdf" topo
@@ -52,6 +77,10 @@ try 0 "topo of a made-up machine" "$lkdf" topo --synthetic \
 	"numa:2 core:4 distances:10,21,21,10"
 holds '2 nodes, 8 cores'
 holds '21   10'
+try 2 "topo of a machine without a name" "$lkdf" topo -s ""
+holds '--synthetic "": no machine is named'
+try 2 "topo of CPUs without a number" "$lkdf" topo -c ""
+holds '--cpus "": no CPU is named'
 try 2 "topo of no machine" "$lkdf" topo --synthetic "nonsense:2"
 try 2 "topo of an impossible CPU" "$lkdf" topo --cpus 4095
 holds 4095
@@ -101,6 +130,8 @@ holds ' 4.0 KiB'
 try 0 "pages as CSV" "$lkdf" pages -p $target -x,
 holds '^kind,name,node0'
 holds '^class,stack,'
+try 2 "pages of fewer than none" "$lkdf" pages -p $target --top -1
+holds '--top -1: 0 or more'
 try 2 "pages of nobody" "$lkdf" pages
 try 2 "pages of a negative number" "$lkdf" pages -p -5
 try 2 "pages of no range" "$lkdf" pages -p $target 7f00-8f00

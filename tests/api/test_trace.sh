@@ -75,6 +75,62 @@ is "$(grep -c '"ph": "X"' "$tmp/cut.json")" 2 'with both bodies'
 grep -q 'offset [0-9]' "$tmp/err"
 ok $? 'and a word about the rest'
 
+# What is whole before the file has its name
+cp "$tmp/run.lkdf" "$tmp/self.lkdf"
+"$lkdf" trace convert "$tmp/self.lkdf" -o "$tmp/self.lkdf"
+ok $? 'a file is converted onto itself'
+cmp -s "$tmp/self.lkdf" "$tmp/run.json"
+ok $? 'and is what it would be elsewhere'
+cp "$tmp/cut.lkdf" "$tmp/self.lkdf"
+"$lkdf" trace convert "$tmp/self.lkdf" -o "$tmp/self.lkdf" 2>/dev/null
+is $? 6 'a damaged one is not'
+cmp -s "$tmp/self.lkdf" "$tmp/cut.lkdf"
+ok $? 'and stays as it was'
+cp "$tmp/run.json" "$tmp/before.json"
+"$lkdf" trace convert "$tmp/run.lkdf" -o /dev/full 2>"$tmp/err"
+is $? 4 'a full device takes no file'
+grep -q '^lkdf trace convert: /dev/full: No space' "$tmp/err"
+ok $? 'and is named, not the input'
+"$lkdf" trace convert "$tmp/run.lkdf" -o "$tmp/none/x.json" 2>"$tmp/err"
+is $? 5 'nor does a directory that is not there'
+grep -q 'none/x.json: No such file' "$tmp/err"
+ok $? 'which is named too'
+! (ulimit -f 0 && trap '' XFSZ &&
+	exec "$lkdf" trace convert "$tmp/run.lkdf" -o "$tmp/run.json") \
+	2>"$tmp/err" &&
+	cmp -s "$tmp/run.json" "$tmp/before.json"
+ok $? 'a file that cannot be written whole leaves the one before'
+is "$(find "$tmp" -name '*.tmp')" '' 'and nothing beside it'
+"$lkdf" trace convert "$tmp/run.lkdf" --to chrmoe 2>"$tmp/err"
+is $? 2 'an unknown format is refused'
+grep -q 'try:   --to chrome' "$tmp/err"
+ok $? 'with the nearest one'
+
+# What a script asks for
+"$lkdf" trace check --json "$tmp/run.lkdf" >"$tmp/out"
+is $? 0 'check has JSON'
+python3 - "$tmp/out" <<'EOT'
+import json, sys
+c = json.load(open(sys.argv[1]))
+assert c["schema"] == "lkdf/trace-check/1" and c["whole"] is True
+assert c["slices"] == 2 and c["slices_lost"] == 0 and "why" not in c
+EOT
+ok $? 'with the counts'
+"$lkdf" trace check --json "$tmp/cut.lkdf" >"$tmp/out" 2>/dev/null
+is $? 6 'of a damaged file as well'
+python3 - "$tmp/out" <<'EOT'
+import json, sys
+c = json.load(open(sys.argv[1]))
+assert c["whole"] is False and c["offset"] > 0 and c["why"]
+EOT
+ok $? 'with offset and reason'
+"$lkdf" trace check -v "$tmp/run.lkdf" >"$tmp/out"
+grep -q '^  executors  *[1-9]' "$tmp/out"
+ok $? 'check -v tells what there is'
+"$lkdf" trace check -q "$tmp/run.lkdf" >"$tmp/out"
+[ ! -s "$tmp/out" ]
+ok $? 'check -q says nothing of a whole one'
+
 "$lkdf" trace check "$lkdf" 2>/dev/null
 is $? 6 'another sort of file is damaged input'
 "$lkdf" trace check "$tmp/none" 2>/dev/null

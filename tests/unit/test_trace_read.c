@@ -10,6 +10,7 @@
 #include "tools/trace_get.c"
 #include "tools/trace_links.c"
 #include "tools/trace_read.c"
+#include "tools/utf8.c"
 #include "trace/file.h"
 
 #include <fcntl.h>

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "outfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Mode of a file that is there, or what the umask leaves of 0666. */
+static mode_t mode_for(const struct stat *st)
+{
+	mode_t mask;
+
+	if (st)
+		return st->st_mode & 07777;
+	mask = umask(0);
+	umask(mask);
+	return 0666 & ~mask;
+}
+
+static int open_beside(struct outfile *o, const struct stat *old)
+{
+	int n = snprintf(o->temp, sizeof(o->temp), "%s.%d.tmp", o->path,
+			 (int)getpid());
+	int fd;
+
+	if (n < 0 || (size_t)n >= sizeof(o->temp))
+		return -ENAMETOOLONG;
+	fd = open(o->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return -errno;
+	o->f = fdopen(fd, "w");
+	if (o->f && !fchmod(fd, mode_for(old)))
+		return 0;
+	n = -errno;
+	unlink(o->temp);
+	close(fd);
+	return n;
+}
+
+int outfile_open(struct outfile *o, const char *path)
+{
+	struct stat st;
+
+	*o = (struct outfile){ .f = stdout };
+	if (!path || !strcmp(path, "-"))
+		return 0;
+	o->path = path;
+	if (stat(path, &st))
+		return errno == ENOENT ? open_beside(o, NULL) : -errno;
+	if (S_ISREG(st.st_mode) && access(path, W_OK))
+		return -errno;
+	if (S_ISREG(st.st_mode))
+		return open_beside(o, &st);
+	o->f = fopen(path, "we");
+	return o->f ? 0 : -errno;
+}
+
+const char *outfile_name(const struct outfile *o)
+{
+	return o->path ? o->path : "standard output";
+}
+
+static int close_file(struct outfile *o)
+{
+	int rc = ferror(o->f) ? -EIO : 0;
+
+	errno = 0;
+	if ((o->path ? fclose(o->f) : fflush(o->f)) && errno)
+		rc = -errno;
+	o->f = NULL;
+	return rc;
+}
+
+int outfile_commit(struct outfile *o)
+{
+	int rc = close_file(o);
+
+	if (!o->temp[0])
+		return rc;
+	if (!rc && rename(o->temp, o->path))
+		rc = -errno;
+	if (rc)
+		unlink(o->temp);
+	return rc;
+}
+
+void outfile_abort(struct outfile *o)
+{
+	close_file(o);
+	if (o->temp[0])
+		unlink(o->temp);
+}
