@@ -11,7 +11,7 @@
 #include "mem/heap.h"
 #include "run/frame.h"
 #include "sched/tick.h"
-#include "task/complete.h"
+#include "task/then.h"
 #include "task/uses.h"
 #include "topo/topo.h"
 
@@ -189,7 +189,7 @@ void io_run(struct executor *ex, struct io_req *r)
 	if (unlikely(r->multi != NULL))
 		io_multi_run(ex, r);
 	else if (run_here(ex->rt, r))
-		complete_leave(ex, r->task);
+		then_leave(ex, r->task);
 }
 
 void io_issue(struct worker *w, struct io_req *r)
@@ -211,7 +211,7 @@ void io_issue_call(struct executor *ex, struct io_req *r)
 		return;
 	}
 	r->op.result = -EAGAIN;
-	complete_leave(ex, r->task);
+	then_leave(ex, r->task);
 }
 
 /* As lkdf_then(): the second of body and operation goes on. */
@@ -402,10 +402,6 @@ static void fail(struct executor *ex, struct task *t, const struct lkdf_io *io,
 {
 	char why[ERRMSG_SIZE];
 
-	if (error == -ECANCELED && scope_cancelled(t->scope)) {
-		complete_cancelled(ex, t, scope_cancelled(t->scope));
-		return;
-	}
 	tell(io, error, why);
 	task_fail(t, error, why, ex->id);
 }

@@ -6,8 +6,8 @@
 #include "io/io_ring.h"
 #include "io/io_wave.h"
 #include "sched/tick.h"
-#include "task/complete.h"
 #include "task/kind.h"
+#include "task/then.h"
 
 #include <errno.h>
 #include <string.h>
@@ -63,7 +63,7 @@ void io_multi_came(struct executor *ex, struct io_req *r, int64_t res)
 	is_woken = multi_wakes(m);
 	lock_give(&m->lock);
 	if (is_woken)
-		complete_leave(ex, m->task);
+		then_leave(ex, m->task);
 }
 
 /* Somebody else may take it after the poll that comes first, and it blocks. */

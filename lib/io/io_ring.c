@@ -6,7 +6,7 @@
 #include "core/runtime.h"
 #include "io/io_chain.h"
 #include "io/io_multi.h"
-#include "task/complete.h"
+#include "task/then.h"
 
 #include <errno.h>
 #include <lkdf/runtime.h>
@@ -373,7 +373,7 @@ static void came(struct worker *w, struct io_req *r, int res)
 		next = IO_OVER;
 	}
 	if (next == IO_OVER) {
-		complete_leave(w->executor, r->task);
+		then_leave(w->executor, r->task);
 		return;
 	}
 	r->op.is_waiting = next == IO_WAIT;

@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "run/frame.h"
 #include "sched/tick.h"
-#include "task/complete.h"
+#include "task/then.h"
 
 #include <errno.h>
 #include <string.h>
@@ -50,7 +50,7 @@ static struct wave *make(const struct io_req *r, int64_t res, const void *bytes)
 
 void io_multi_wake(struct executor *ex, struct io_req *r)
 {
-	complete_leave(ex, r->task);
+	then_leave(ex, r->task);
 }
 
 /* Something came, and not only why it ends. */
@@ -119,7 +119,7 @@ static void ended(struct event_waiter *w, int error)
 	is_woken = multi_wakes(m);
 	lock_give(&m->lock);
 	if (is_woken)
-		complete_leave(runtime_executor(rt), m->task);
+		then_leave(runtime_executor(rt), m->task);
 }
 
 /* A deadline's scope is its task's alone. *ns: what is left; 0: no end. */
@@ -167,7 +167,7 @@ static void fire(struct timer *t)
 	is_woken = multi_wakes(m);
 	lock_give(&m->lock);
 	if (is_woken)
-		complete_leave(runtime_executor(multi_rt(m)), m->task);
+		then_leave(runtime_executor(multi_rt(m)), m->task);
 }
 
 /* The wave waits on: until a run of ours ends, or for a while. */

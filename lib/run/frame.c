@@ -225,6 +225,13 @@ void frame_fail(struct frame *f, uint32_t task, int returned, const char *why,
 	int32_t zero = 0;
 	int error;
 
+	/* It says that it was cancelled, and with what knows the scope. */
+	if (returned == -ECANCELED && frame_cancelled(f)) {
+		a_add(&f->nr_cancelled, 1, relaxed);
+		counter_add(f->graph->rt->executors[worker].counters,
+			    COUNTER_CANCELLED, 1);
+		return;
+	}
 	task = graph_number(f->graph, task);
 	e.id = (int32_t)task;
 	error = failure_errno(returned);

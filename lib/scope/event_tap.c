@@ -33,23 +33,39 @@ static void unlink_tap(struct event *ev, struct event_tap *t)
 	else
 		a_store(&ev->taps, t->next, relaxed);
 	t->is_in = false;
+	list_del(&t->peers);
+}
+
+void event_tap_add_in(struct event_tap *t, const struct lkdf_scope *scope)
+{
+	struct event *ev = event_of(t->event);
+	struct event_shard *s = shard_of(ev->rt, ev);
+	bool is_over;
+	int error;
+
+	t->scope = scope;
+	list_init(&t->peers);
+	lock_take(&s->lock);
+	link_tap(ev, t);
+	is_over = event_look(ev, &error);
+	if (!is_over && scope) {
+		/* Under lock: a cancel came before and we see it, or it finds
+		 * us. [then.cancel] what was done before it; pairs with
+		 * [scope.cancel]. */
+		error = a_load(&scope->cancel_err, acquire);
+		is_over = error != 0;
+		list_push(&s->waiting, &t->peers);
+	}
+	if (is_over)
+		unlink_tap(ev, t);
+	lock_give(&s->lock);
+	if (is_over)
+		t->fn(t, error);
 }
 
 void event_tap_add(struct event_tap *t)
 {
-	struct event *ev = event_of(t->event);
-	struct event_shard *s = shard_of(ev->rt, ev);
-	bool has_fired;
-	int error;
-
-	lock_take(&s->lock);
-	link_tap(ev, t);
-	has_fired = event_look(ev, &error);
-	if (has_fired)
-		unlink_tap(ev, t);
-	lock_give(&s->lock);
-	if (has_fired)
-		t->fn(t, error);
+	event_tap_add_in(t, NULL);
 }
 
 bool event_tap_del(struct event_tap *t)
@@ -73,13 +89,49 @@ void event_tap_fire(struct event *ev, int error)
 
 	lock_take(&s->lock);
 	first = a_load(&ev->taps, relaxed);
-	for (t = first; t; t = t->next)
+	for (t = first; t; t = t->next) {
 		t->is_in = false;
+		list_del(&t->peers);
+	}
 	a_store(&ev->taps, NULL, relaxed);
 	lock_give(&s->lock);
 	for (t = first; t; t = next) {
 		next = t->next;
 		t->fn(t, error);
+	}
+}
+
+/* Those whose scope is cancelled, linked by next. */
+static struct event_tap *take_cancelled(struct event_shard *s)
+{
+	struct event_tap *t, *first = NULL;
+	struct list *l, *next;
+
+	lock_take(&s->lock);
+	for (l = s->waiting.next; l != &s->waiting; l = next) {
+		next = l->next;
+		t = container_of(l, struct event_tap, peers);
+		if (!scope_cancelled(t->scope))
+			continue;
+		unlink_tap(event_of(t->event), t);
+		t->next = first;
+		first = t;
+	}
+	lock_give(&s->lock);
+	return first;
+}
+
+void event_tap_cancel(struct lkdf *rt)
+{
+	struct event_tap *t, *next;
+	int i;
+
+	for (i = 0; i < EVENT_SHARDS; i++) {
+		t = take_cancelled(&rt->event_shards[i]);
+		for (; t; t = next) {
+			next = t->next;
+			t->fn(t, scope_cancelled(t->scope));
+		}
 	}
 }
 
@@ -105,8 +157,10 @@ void event_shards_init(struct event_shard *s)
 {
 	int i;
 
-	for (i = 0; i < EVENT_SHARDS; i++)
+	for (i = 0; i < EVENT_SHARDS; i++) {
 		list_init(&s[i].hooks);
+		list_init(&s[i].waiting);
+	}
 }
 
 void event_shards_close(struct event_shard *s, bool is_child)

@@ -12,6 +12,15 @@
  * called by its own thread. Taking it off is under the lock, too: either it is
  * off or it is called, never both.
  *
+ * A cancel takes off the taps of tasks that wait in its scope:
+ *
+ *	canceller                       who adds
+ *	(E) the scope is cancelled      (G) takes the lock, adds the tap
+ *	(F) takes the lock, looks       (H) looks whether it is cancelled
+ *	    at the taps
+ *
+ * Whoever has the lock last sees the other, and calls the tap.
+ *
  * A hook is what a runtime undoes when it closes before the event fired.
  */
 #ifndef SCOPE_EVENT_TAP_H
@@ -21,17 +30,23 @@
 #include "base/lock.h"
 #include "scope/event.h"
 
+#ifndef EVENT_SHARDS
 #define EVENT_SHARDS 16
+#endif
+
+struct lkdf_scope;
 
 struct event_tap {
 	/* Under the shard's lock. */
 	struct event_tap *next, *prev;
 	bool is_in;
+	struct list peers; /* of the shard, with a scope */
 
 	/* Set before it is added, constant afterwards. */
 	struct lkdf_event event; /* one reference, the owner's */
 	/* On the signalling thread, once; the tap is its own then. */
 	void (*fn)(struct event_tap *t, int error);
+	const struct lkdf_scope *scope; /* see above; NULL: none */
 };
 
 struct event_hook {
@@ -43,10 +58,20 @@ struct event_hook {
 struct event_shard {
 	_Alignas(CACHE_LINE) struct lock lock;
 	struct list hooks;
+	struct list waiting; /* taps with a scope */
 };
 
 /* t->fn is called when t->event fires, at once if it has. */
 void event_tap_add(struct event_tap *t);
+
+/*
+ * The same for who waits in a scope: if that is cancelled before, t->fn is
+ * called with the cancel's error.
+ */
+void event_tap_add_in(struct event_tap *t, const struct lkdf_scope *s);
+
+/* A scope was cancelled: calls the taps of those who wait in it. */
+void event_tap_cancel(struct lkdf *rt);
 
 /* True: it is off and is not called. It may never have been added. */
 bool event_tap_del(struct event_tap *t);

@@ -292,7 +292,7 @@ static void cancel_below(struct lkdf_scope *top, int error, bool is_first)
 	for (;;) {
 		if (!is_first || !scope_cancelled(s))
 			/* [scope.cancel] before workers look; pairs with
-			 * [run.look], [room.e]. */
+			 * [run.look], [room.e], [then.cancel]. */
 			a_store(&s->cancel_err, error, seq_cst);
 		room_wake(s);
 		if (s->children) {

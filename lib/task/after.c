@@ -238,6 +238,7 @@ void after_cancel(struct lkdf *rt)
 		t = x->task;
 		after_arrive(ex, t);
 	}
+	event_tap_cancel(rt);
 }
 
 void after_close(struct lkdf *rt)

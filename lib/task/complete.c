@@ -11,6 +11,7 @@
 #include "scope/deadline.h"
 #include "task/after.h"
 #include "task/step.h"
+#include "task/then.h"
 #include "task/uses.h"
 
 #include <errno.h>
@@ -153,8 +154,7 @@ static void put_failures(struct lkdf *rt, struct task *t)
 		failure_put(t->child_failure, &rt->log);
 }
 
-/* One child less. True: it was the last, and the parent's body has ended. */
-static bool child_gone(struct task *parent, int error, struct failure *f)
+bool complete_child(struct task *parent, int error, struct failure *f)
 {
 	int32_t zero = 0, live;
 
@@ -232,7 +232,7 @@ void task_complete(struct executor *ex, struct task *t)
 		nr = t->index;
 		failure = failure_of(t);
 		done = (struct lkdf_event){ 0 };
-		go_up = parent && child_gone(parent, error, failure);
+		go_up = parent && complete_child(parent, error, failure);
 		if (unlikely(t->link.flags & TASK_HAS_DONE))
 			done = t->done;
 		failure_get(done.slot ? failure : NULL);
@@ -248,115 +248,10 @@ void task_complete(struct executor *ex, struct task *t)
 		if (!go_up)
 			return;
 		if (parent->link.flags & TASK_AFTER_CHILDREN) {
-			complete_continue(ex, parent);
+			then_continue(ex, parent);
 			return;
 		}
 	}
-}
-
-void complete_continue(struct executor *ex, struct task *t)
-{
-	struct lkdf *rt = rt_of(t);
-
-	if (t->link.flags & TASK_AFTER_CHILDREN) {
-		t->then_err = task_forget_children(t);
-		t->link.flags &= (uint16_t)~TASK_AFTER_CHILDREN;
-	}
-	t->link.flags |= TASK_CONTINUES;
-	task_start(rt, ex, t);
-}
-
-static void hold_fired(struct event_waiter *w, int error)
-{
-	struct task *t = container_of(w, struct task, hold_waiter);
-
-	if (child_gone(t, error, NULL))
-		task_complete(runtime_executor(rt_of(t)), t);
-}
-
-void complete_arm_hold(struct task *t)
-{
-	if (!(t->link.flags & TASK_HOLDS))
-		return;
-	t->link.flags &= (uint16_t)~TASK_HOLDS;
-	t->nr_spawned++;
-	t->hold_waiter.fn = hold_fired;
-	event_call_give(t->hold, &t->hold_waiter);
-}
-
-/* Body and event are both there. */
-static void go_on(struct executor *ex, struct task *t)
-{
-	bool is_over = t->link.flags & TASK_IO && io_ended(ex, t);
-
-	if (!is_over && !(t->link.flags & TASK_FAILED)) {
-		complete_continue(ex, t);
-		return;
-	}
-	complete_arm_hold(t);
-	if (task_end_body(t) == TASK_COMPLETE)
-		task_complete(ex, t);
-}
-
-enum task_end complete_leave(struct executor *ex, struct task *t)
-{
-	/* [then.arrive] pairs with itself: the second sees the first. */
-	if (a_add(&t->then_arrivals, 1, acq_rel) == 1)
-		go_on(ex, t);
-	return TASK_PENDING;
-}
-
-static void then_fired(struct event_waiter *w, int error)
-{
-	struct task *t = container_of(w, struct task, then_waiter);
-
-	t->then_err = error;
-	/* [then.arrive] as above. */
-	if (a_add(&t->then_arrivals, 1, acq_rel) == 1)
-		go_on(runtime_executor(rt_of(t)), t);
-}
-
-int task_then(struct lkdf_ctx *c, lkdf_fn fn, struct lkdf_event on)
-{
-	struct task *t = task_of_ctx(c);
-	int rc;
-
-	if (!t)
-		return -ENOMEM;
-	if (c->leaves)
-		return err(-EBUSY, "then: called twice in one body");
-	t->then_fn = fn;
-	t->then_err = 0;
-	t->then_on_event = on.slot != NULL;
-	if (on.slot) {
-		a_store(&t->then_arrivals, 0, relaxed);
-		t->then_waiter.fn = then_fired;
-		rc = event_call_give(on, &t->then_waiter);
-		if (rc)
-			return rc;
-	}
-	c->leaves = true;
-	c->after = AFTER_LOOK;
-	return 0;
-}
-
-int task_hold(struct lkdf_ctx *c, struct lkdf_event *e)
-{
-	struct task *t = task_of_ctx(c);
-	int rc;
-
-	if (!t)
-		return -ENOMEM;
-	if (t->link.flags & TASK_HOLDS)
-		return err(-EBUSY, "hold: the body holds an event already");
-	rc = event_create(rt_of(t), c->ex, 1, 2, e);
-	if (rc)
-		return rc;
-	a_store(&event_of(*e)->is_users, true, relaxed);
-	t->hold = *e;
-	t->link.flags |= TASK_HOLDS;
-	c->after = AFTER_LOOK;
-	return 0;
 }
 
 /* Its own deadline is over. */
@@ -370,8 +265,7 @@ static struct failure *late(const struct task *t, int worker)
 	};
 
 	snprintf(e.task, sizeof(e.task), "%s", t->kind->name);
-	snprintf(e.why, sizeof(e.why),
-		 "%s: its deadline was over before it began", e.task);
+	snprintf(e.why, sizeof(e.why), "%s: its deadline is over", e.task);
 	return failure_create(&e);
 }
 

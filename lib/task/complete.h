@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * What comes after a body: going on as another function, telling parent,
- * scope, event and frame, giving limits back, and stopping what is cancelled.
+ * What comes after a body: telling parent, scope, event and frame, giving
+ * limits back, and stopping what is cancelled.
  */
 #ifndef TASK_COMPLETE_H
 #define TASK_COMPLETE_H
@@ -14,16 +14,10 @@
  */
 bool complete_take_limits(struct executor *ex, struct task *t);
 
-/* The body left to go on when its event fires; the second of both goes on. */
-enum task_end complete_leave(struct executor *ex, struct task *t);
+/* One child less. True: it was the last, and the parent's body has ended. */
+bool complete_child(struct task *parent, int error, struct failure *f);
 
-/* The last body ends: from here on a held event counts like a child. */
-void complete_arm_hold(struct task *t);
-
-/* Children gone or event fired: the task is ready again, as then_fn. */
-void complete_continue(struct executor *ex, struct task *t);
-
-/* Never started: its scope is cancelled. */
+/* Its scope is cancelled: it does not start, or its body says so. */
 enum task_end complete_cancelled(struct executor *ex, struct task *t,
 				 int error);
 

@@ -1,28 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * From ready to the end of the body. What happens when body and children are
- * gone is complete.c.
+ * How a task is made and where it goes when it is ready. Its body is step.c,
+ * what comes after that complete.c.
  */
 #include "task/task.h"
 
-#include "base/clock.h"
 #include "base/err.h"
 #include "core/home.h"
 #include "core/runtime.h"
 #include "mem/heap.h"
 #include "run/frame.h"
-#include "run/inner.h"
 #include "run/static_run.h"
 #include "sched/keep.h"
-#include "sched/tick.h"
-#include "task/after.h"
 #include "task/complete.h"
-#include "task/step.h"
-#include "task/uses.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /*
@@ -304,191 +296,4 @@ int task_spawn(struct lkdf_ctx *c, struct lkdf_kind *k, const void *arg)
 	c->has_spawned = true;
 	deque_put(d, link_item(&t->link));
 	return likely(deque_has_public(d)) ? 0 : share_child(w);
-}
-
-void task_fail(struct task *t, int returned, const char *why, int worker)
-{
-	struct lkdf_error e = {
-		.id = -1,
-		.worker = worker,
-		.nr_failed = 1,
-	};
-	int error;
-
-	if (t->link.flags & TASK_FAILED)
-		return;
-	error = failure_errno(returned);
-	t->link.flags |= TASK_FAILED;
-	t->error = error;
-	t->failure = NULL;
-	if (t->link.flags & TASK_OF_FRAME) {
-		frame_fail(t->frame, t->index, returned, why, worker);
-		return;
-	}
-	runtime_note_error(t->kind->rt, worker, error, NO_TASK_NUMBER);
-	scope_count(t->scope, 1, 0, 0);
-	snprintf(e.task, sizeof(e.task), "%s", t->kind->name);
-	failure_tell(&e, returned, why);
-	t->failure = failure_create(&e);
-}
-
-enum task_end task_after(struct lkdf_ctx *c, int rc)
-{
-	struct task *t = c->task;
-	enum task_end end;
-
-	if (rc < 0)
-		task_fail(t, rc, c->has_why ? err_text() : NULL, c->ex->id);
-	if (c->leaves && t->then_on_event)
-		return complete_leave(c->ex, t);
-	if (c->leaves && rc >= 0)
-		t->link.flags |= TASK_AFTER_CHILDREN;
-	else
-		complete_arm_hold(t);
-	end = task_end_body(t);
-	if (end == TASK_COMPLETE && t->link.flags & TASK_AFTER_CHILDREN) {
-		complete_continue(c->ex, t);
-		return TASK_PENDING;
-	}
-	return end;
-}
-
-/*
- * A body that spawned has made its children public, and its time is theirs:
- * it counts as short.
- */
-static void sample(struct lkdf_ctx *c, struct lkdf_kind *k, uint64_t ticks)
-{
-	kind_sample(k, c->has_spawned ? 0 : ticks);
-	if (ticks >= k->spin_ticks && c->ex->worker)
-		worker_look_soon(c->ex->worker);
-}
-
-/* Not of a kind that is known to be short and that nobody traces. */
-static inline bool is_timed(const struct task *t)
-{
-	return a_load(&t->kind->slow, relaxed) & ~SLOW_GENERAL ||
-	       (t->link.flags & TASK_EXTRA && t->is_profiled);
-}
-
-static int call_timed(struct lkdf_ctx *c, struct task *t, lkdf_fn fn)
-{
-	struct lkdf_kind *k = t->kind;
-	uint64_t start = clock_ticks(), end;
-	int rc = kind_call(k, c, fn, t->arg);
-
-	end = clock_ticks();
-	sample(c, k, end - start);
-	trace_slice(c->ex->ring, k->trace_name,
-		    t->link.flags & TASK_OF_FRAME ? t->index : NO_TASK_NUMBER,
-		    start, end);
-	if (t->link.flags & TASK_EXTRA && t->is_profiled)
-		trace_event(c->ex->ring, EVENT_TASK, k->trace_name,
-			    (end - start) * 1024 /
-				    k->rt->sched.ticks_per_1024ns);
-	return rc;
-}
-
-static __attribute__((noinline)) void lacks_inputs(struct lkdf_ctx *c,
-						   struct task *t, int rc,
-						   struct failure *failure)
-{
-	if (rc > 0)
-		complete_skipped(c->ex, t, -rc, failure);
-	else
-		task_fail(t, rc, err_text(), c->ex->id);
-}
-
-/* 0: the inputs are there. Else it fails, or does not start. */
-static int take_inputs(struct lkdf_ctx *c, struct task *t)
-{
-	struct failure *failure = NULL;
-	int rc = 0;
-
-	if (t->link.flags & TASK_EXTRA && t->after)
-		rc = after_begin(t, &failure);
-	if (!rc && t->link.flags & TASK_HAS_DATA)
-		rc = t->link.flags & TASK_OF_FRAME
-			     ? inner_begin(t, &failure)
-			     : uses_begin(c->ex, t, &failure);
-	if (unlikely(rc))
-		lacks_inputs(c, t, rc, failure);
-	return rc;
-}
-
-/* Uses of data and nothing else, of a kind that is known to be short. */
-static bool has_uses_only(const struct task *t)
-{
-	const uint32_t flags = TASK_GENERAL | TASK_CONTINUES | TASK_OF_FRAME |
-			       TASK_HAS_DATA | TASK_EXTRA;
-
-	return (t->link.flags & flags) == TASK_HAS_DATA &&
-	       !(a_load(&t->kind->slow, relaxed) |
-		 (uint32_t)scope_cancelled(t->scope));
-}
-
-/* As plain tasks it is not timed any more. */
-static enum task_end step_with_uses(struct lkdf_ctx *c, struct task *t)
-{
-	struct failure *failure;
-	int rc = uses_begin(c->ex, t, &failure);
-
-	if (unlikely(rc)) {
-		lacks_inputs(c, t, rc, failure);
-		return TASK_COMPLETE;
-	}
-	/* It may wait for one that lies behind it. */
-	if (likely(c->ex->worker != NULL))
-		worker_offer(c->ex->worker, false, 0);
-	rc = t->kind->fn(c, t->arg);
-	counter_add(c->ex->counters, COUNTER_TASKS, 1);
-	if (rc >= 0 && !c->leaves)
-		uses_end_body(c->ex, t);
-	return unlikely((rc | c->after) < 0) ? task_after(c, rc)
-					     : task_end_body(t);
-}
-
-enum task_end task_step_slowly(struct lkdf_ctx *c, struct task *t)
-{
-	bool continues = t->link.flags & TASK_CONTINUES;
-	struct lkdf_kind *k = t->kind;
-	lkdf_fn fn = continues ? t->then_fn : k->fn;
-	int cancelled, rc;
-	bool may_go;
-
-	if (has_uses_only(t))
-		return step_with_uses(c, t);
-	sched_tick(&k->rt->sched, k->rt);
-	may_go = complete_may_go(t);
-	if (may_go && !complete_take_limits(c->ex, t))
-		return TASK_PENDING;
-	if (may_go && !continues &&
-	    t->link.flags & (TASK_HAS_DATA | TASK_EXTRA) && take_inputs(c, t))
-		return TASK_COMPLETE;
-	cancelled = complete_begin(t);
-	if (cancelled)
-		return complete_cancelled(c->ex, t, cancelled);
-	if (t->link.flags & TASK_OF_FRAME) {
-		c->frame = t->frame;
-		c->index = t->index;
-	}
-	if (t->link.flags & TASK_CONTINUES)
-		c->input_err = t->then_err;
-	if (c->ex->worker &&
-	    (a_load(&k->slow, relaxed) & ~SLOW_SAMPLED) != SLOW_TRACED)
-		worker_offer(c->ex->worker, false, 0);
-	rc = is_timed(t) ? call_timed(c, t, fn) : fn(c, t->arg);
-	complete_end(t);
-	counter_add(c->ex->counters, COUNTER_TASKS, 1);
-	if (!c->ex->worker)
-		counter_add(c->ex->counters, COUNTER_BLOCKING, 1);
-	if (t->link.flags & TASK_HAS_DATA && rc >= 0 && !c->leaves)
-		uses_end_body(c->ex, t);
-	return task_after(c, rc);
-}
-
-void task_run(struct executor *ex, struct task *t)
-{
-	if (task_step(ex, t) == TASK_COMPLETE)
-		task_complete(ex, t);
 }

@@ -22,7 +22,7 @@
 #include "core/limit.h"
 #include "device/blocking.h"
 #include "sched/inbox.h"
-#include "scope/event.h"
+#include "scope/event_tap.h"
 #include "task/ctx.h"
 #include "task/kind.h"
 
@@ -48,7 +48,7 @@ enum task_flag {
 	TASK_AFTER_CHILDREN = 64, /* goes on when live is 0 */
 	TASK_CONTINUES = 128, /* the body is then_fn now */
 	TASK_FAILED = 256, /* error is set */
-	TASK_CANCELLED = 512, /* and never started */
+	TASK_CANCELLED = 512, /* and never started, or gave up */
 	TASK_HOLDS = 1024, /* hold is to be waited for when the body ends */
 	TASK_PLACED = 2048, /* home is set */
 	TASK_HAS_DATA = 4096, /* claim is set */
@@ -105,11 +105,17 @@ struct task {
 	struct failure *failure; /* of error */
 	struct failure *child_failure; /* of child_err, once that is set */
 	lkdf_fn then_fn;
-	struct event_waiter then_waiter, hold_waiter;
 	_Atomic(uint32_t) then_arrivals; /* body and event: 2 goes on */
 	int32_t then_err;
-	struct limit_waiter limit_waiter;
-	struct blocking_item blocking_item;
+	union {
+		/* Before a body starts. */
+		struct {
+			struct limit_waiter limit_waiter;
+			struct blocking_item blocking_item;
+		};
+		/* From then() or the last body's end on; see then.h. */
+		struct event_tap tap;
+	};
 	struct task *kick_next, **kick_prev;
 	struct io_req *io; /* the operation, until it is over */
 	int64_t io_result;

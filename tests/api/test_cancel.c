@@ -313,12 +313,61 @@ static void a_new_scope_below_is_cancelled_or_refused(struct lkdf *rt)
 	lkdf_kind_put(k);
 }
 
+struct quitter {
+	atomic_int entered;
+	int error; /* what it returns */
+};
+
+/* Until somebody cancels. */
+static int give_up(struct lkdf_ctx *c, void *arg)
+{
+	struct quitter *q = arg;
+
+	atomic_fetch_add(&q->entered, 1);
+	while (!lkdf_cancelled(c))
+		api_nap_ns(50000);
+	return q->error;
+}
+
+/* A scope keeps the cancel's error, whatever error the kernel has for it. */
+static void who_gives_up_ends_with_the_cancel(struct lkdf *rt, bool is_graph)
+{
+	struct lkdf_kind *k = api_kind(rt, "quits", give_up, 0, LKDF_BLOCKING);
+	struct lkdf_error e = { .size = sizeof(e) };
+	struct quitter q = { .error = -ECANCELED };
+	struct lkdf_scope *s = make_scope(rt, NULL);
+	struct lkdf_graph *g = api_graph(rt, 1);
+	struct lkdf_event done;
+	int i;
+
+	for (i = 0; i < 4; i++)
+		must(lkdf_graph_add(g, k, &q, NULL, 0));
+	must(lkdf_graph_seal(g, NULL));
+	if (is_graph)
+		must(lkdf_graph_run(g, s, NULL, &done));
+	for (i = 0; i < 4 && !is_graph; i++)
+		must(lkdf_submit(rt, s, ATTR(lkdf_task, .kind = k, .arg = &q),
+				 i ? NULL : &done));
+	while (atomic_load(&q.entered) < 4)
+		api_nap_ns(50000);
+	must(lkdf_scope_cancel(rt, s, -ETIME));
+	is(lkdf_event_wait(done, -1), -ETIME,
+	   "a body that gives up ends with the cancel's error");
+	is(lkdf_scope_wait(rt, s, -1), -ETIME, "the scope does, too");
+	must(lkdf_scope_error(rt, s, &e));
+	is(e.nr_failed, 0, "none of them counts as failed");
+	is(e.nr_cancelled, 4, "all count as cancelled");
+	lkdf_graph_put(g);
+	lkdf_scope_put(s);
+	lkdf_kind_put(k);
+}
+
 int main(void)
 {
 	struct lkdf *rt;
 	size_t i;
 
-	tap_start(120);
+	tap_start(150);
 	for (i = 0; i < sizeof(worker_counts) / sizeof(*worker_counts); i++) {
 		printf("# %d workers\n", worker_counts[i]);
 		rt = api_open_workers(worker_counts[i]);
@@ -329,6 +378,8 @@ int main(void)
 		a_body_may_cancel_the_root(rt);
 		on_cancel_reaches_every_started_body(rt);
 		a_new_scope_below_is_cancelled_or_refused(rt);
+		who_gives_up_ends_with_the_cancel(rt, false);
+		who_gives_up_ends_with_the_cancel(rt, true);
 		is(lkdf_close(rt), 0, "the runtime closes");
 	}
 	queued_tasks_count_once();

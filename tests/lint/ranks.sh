@@ -58,6 +58,7 @@ task/complete.c run/decide.h
 task/complete.c run/frame.h
 task/complete.c run/inner.h
 task/join.c io/io_ring.h
+task/then.c io/io.h
 task/join.c run/decide.h
 task/join.c run/frame.h
 task/join.c run/run.h
@@ -66,7 +67,8 @@ task/kind.c io/io_ring.h
 task/kind.c run/frame.h
 task/loop.c run/frame.h
 task/task.c run/frame.h
-task/task.c run/inner.h
+task/step.c run/frame.h
+task/step.c run/inner.h
 task/task.c run/static_run.h
 task/uses.c run/inner.h
 task/uses.c seal/assign.h

@@ -28,6 +28,7 @@ MC_SRC_strand := lib/base/lock.c lib/sched/backlog.c lib/sched/deque.c \
 	lib/sched/intake.c lib/sched/keep.c lib/sched/notify.c \
 	lib/sched/park.c lib/sched/tick.c lib/sched/timers.c \
 	lib/sched/worker.c
+MC_SRC_then := $(MC_SRC_event)
 MC_SRC_tick := lib/base/lock.c lib/sched/park.c lib/sched/tick.c \
 	lib/sched/timers.c
 MC_SRC_weak := $(MC_SRC_claim)
@@ -45,6 +46,9 @@ $(BUILD)/mc/%.o: %.c
 	$(call say,CC)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(MC_CFLAGS) -MMD -MP -c -o $@ $<
+
+# So that a cancel takes one lock: the shards have nothing in common.
+MC_CFLAGS += -DEVENT_SHARDS=1
 
 # A round of spinning waits for a change: with more nobody would ever sleep.
 $(BUILD)/mc/lib/base/lock.o: MC_CFLAGS += -DLOCK_SPINS=1

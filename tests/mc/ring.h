@@ -19,7 +19,7 @@
 #include "mem/region.h"
 #include "sched/far.h"
 #include "sched/notify.h"
-#include "task/complete.h"
+#include "task/then.h"
 
 #include <errno.h>
 #include <linux/io_uring.h>

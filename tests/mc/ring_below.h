@@ -98,7 +98,7 @@ enum io_next io_op_came(struct io_op *op, int64_t res)
 }
 
 /* It goes on as an item of who has taken it. */
-enum task_end complete_leave(struct executor *ex, struct task *t)
+enum task_end then_leave(struct executor *ex, struct task *t)
 {
 	struct op *op = container_of(t, struct op, task);
 

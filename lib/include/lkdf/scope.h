@@ -61,7 +61,9 @@ int lkdf_scope_wait(struct lkdf *rt, struct lkdf_scope *s, int64_t timeout_ns);
  * @s:   scope, NULL for the root
  * @err: negative errno that its tasks end with
  *
- * Started bodies finish; lkdf_cancelled() tells them, on_cancel kicks them.
+ * Started bodies finish; lkdf_cancelled() tells them, on_cancel kicks them, and
+ * lkdf_then() and lkdf_hold() say which events they do not wait for any more.
+ * Operations end early, with @err, too.
  *
  * Return: 0; -EINVAL @err is not negative.
  */

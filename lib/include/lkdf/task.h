@@ -163,6 +163,11 @@ int lkdf_join(struct lkdf_ctx *c);
  * @e: receives an event with one reference, which lkdf_event_signal() drops;
  *     its error becomes the task's
  *
+ * A cancel of the scope or of the run ends the task with the cancel's error,
+ * whether @e has fired or not; a later signal does nothing. A task of kind
+ * ALWAYS waits for @e all the same: so does a body whose argument or data
+ * other hands use until they signal.
+ *
  * Return: 0; -EAGAIN no event slot; -ENOMEM; -EBUSY the body holds one already.
  */
 int lkdf_hold(struct lkdf_ctx *c, struct lkdf_event *e);
@@ -176,6 +181,12 @@ int lkdf_hold(struct lkdf_ctx *c, struct lkdf_event *e);
  *
  * The body must return after it. A negative return value wins: @fn is not
  * called then. fn reads an error of @on with lkdf_input_error(c, 0).
+ *
+ * Where @on is an event of lkdf_event_create(), of lkdf_event_any() or of a
+ * descriptor, a cancel of the scope or of the run calls @fn at once; the error
+ * of @on is then the cancel's. The event of a task or of a run is waited for,
+ * for that one may use memory of this task until its end. A task of kind ALWAYS
+ * waits for any event.
  *
  * Return: 0; -EINVAL; -EBUSY called twice; -ESTALE the event is gone; -ENOMEM.
  */
@@ -199,6 +210,9 @@ int lkdf_input_error(const struct lkdf_ctx *c, unsigned input);
 /**
  * lkdf_cancelled() - should this body stop early?
  * @c: context of the body
+ *
+ * A body that gives up returns -ECANCELED: its task then counts as cancelled,
+ * not as failed, and ends with the error of the cancel.
  *
  * Return: 0, or the error with which the scope or the run was cancelled; -ETIME
  * the deadline of the task, the run or the scope is over.

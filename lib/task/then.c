@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "task/then.h"
+
+#include "base/err.h"
+#include "core/runtime.h"
+#include "io/io.h"
+#include "task/complete.h"
+#include "task/step.h"
+
+#include <errno.h>
+
+static struct lkdf *rt_of(const struct task *t)
+{
+	return t->kind->rt;
+}
+
+void then_continue(struct executor *ex, struct task *t)
+{
+	struct lkdf *rt = rt_of(t);
+
+	if (t->link.flags & TASK_AFTER_CHILDREN) {
+		t->then_err = task_forget_children(t);
+		t->link.flags &= (uint16_t)~TASK_AFTER_CHILDREN;
+	}
+	t->link.flags |= TASK_CONTINUES;
+	task_start(rt, ex, t);
+}
+
+/* The scope whose cancel ends the waiting, or NULL. */
+static const struct lkdf_scope *scope_of(const struct task *t,
+					 struct lkdf_event on)
+{
+	const struct event *ev = event_of(on);
+
+	if (t->kind->flags & LKDF_ALWAYS)
+		return NULL;
+	return ev->any || a_load(&ev->is_users, relaxed) ? t->scope : NULL;
+}
+
+/* ---- holding ------------------------------------------------------------ */
+
+static void hold_fired(struct event_tap *tap, int error)
+{
+	struct task *t = container_of(tap, struct task, tap);
+
+	event_put(tap->event);
+	if (complete_child(t, error, NULL))
+		task_complete(runtime_executor(rt_of(t)), t);
+}
+
+void then_arm_hold(struct task *t)
+{
+	if (!(t->link.flags & TASK_HOLDS))
+		return;
+	t->link.flags &= (uint16_t)~TASK_HOLDS;
+	t->nr_spawned++;
+	t->tap.event = t->hold;
+	t->tap.fn = hold_fired;
+	event_tap_add_in(&t->tap, scope_of(t, t->hold));
+}
+
+int task_hold(struct lkdf_ctx *c, struct lkdf_event *e)
+{
+	struct task *t = task_of_ctx(c);
+	int rc;
+
+	if (!t)
+		return -ENOMEM;
+	if (t->link.flags & TASK_HOLDS)
+		return err(-EBUSY, "hold: the body holds an event already");
+	rc = event_create(rt_of(t), c->ex, 1, 2, e);
+	if (rc)
+		return rc;
+	a_store(&event_of(*e)->is_users, true, relaxed);
+	t->hold = *e;
+	t->link.flags |= TASK_HOLDS;
+	c->after = AFTER_LOOK;
+	return 0;
+}
+
+/* ---- leaving ------------------------------------------------------------ */
+
+/* Body and event are both there. */
+static void go_on(struct executor *ex, struct task *t)
+{
+	bool is_over = t->link.flags & TASK_IO && io_ended(ex, t);
+
+	if (!is_over && !(t->link.flags & TASK_FAILED)) {
+		then_continue(ex, t);
+		return;
+	}
+	then_arm_hold(t);
+	if (task_end_body(t) == TASK_COMPLETE)
+		task_complete(ex, t);
+}
+
+enum task_end then_leave(struct executor *ex, struct task *t)
+{
+	/* [then.arrive] pairs with itself: the second sees the first. */
+	if (a_add(&t->then_arrivals, 1, acq_rel) == 1)
+		go_on(ex, t);
+	return TASK_PENDING;
+}
+
+static void then_fired(struct event_tap *tap, int error)
+{
+	struct task *t = container_of(tap, struct task, tap);
+
+	event_put(tap->event);
+	t->then_err = error;
+	then_leave(runtime_executor(rt_of(t)), t);
+}
+
+/* From here on it may be fired. -ESTALE: the caller's reference is gone. */
+static int wait_for(struct task *t, struct lkdf_event on)
+{
+	if (!event_is_valid(on))
+		return err(-ESTALE, "then: the event's slot was given on");
+	a_store(&t->then_arrivals, 0, relaxed);
+	t->tap.event = on;
+	t->tap.fn = then_fired;
+	event_tap_add_in(&t->tap, scope_of(t, on));
+	return 0;
+}
+
+int task_then(struct lkdf_ctx *c, lkdf_fn fn, struct lkdf_event on)
+{
+	struct task *t = task_of_ctx(c);
+	int rc = 0;
+
+	if (!t)
+		return -ENOMEM;
+	if (c->leaves)
+		return err(-EBUSY, "then: called twice in one body");
+	t->then_fn = fn;
+	t->then_err = 0;
+	t->then_on_event = on.slot != NULL;
+	if (on.slot)
+		rc = wait_for(t, on);
+	if (rc)
+		return rc;
+	c->leaves = true;
+	c->after = AFTER_LOOK;
+	return 0;
+}

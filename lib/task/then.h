@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Bodies that go on later: as another function after children or an event, or
+ * with an end that waits for an event. A task waits for one event at most, so
+ * it has one tap. A cancel of its scope takes the tap off the event
+ * (event_tap.h) and lets the task go on, unless its kind is ALWAYS or the
+ * event is that of a task or a run, which a cancel brings to an end, too: a
+ * body may rely on what it waits for being over before it frees memory.
+ */
+#ifndef TASK_THEN_H
+#define TASK_THEN_H
+
+#include "task/task.h"
+
+/* The body left to go on when its event fires; the second of both goes on. */
+enum task_end then_leave(struct executor *ex, struct task *t);
+
+/* The last body ends: from here on a held event counts like a child. */
+void then_arm_hold(struct task *t);
+
+/* Children gone or event fired: the task is ready again, as then_fn. */
+void then_continue(struct executor *ex, struct task *t);
+
+#endif
