@@ -82,6 +82,20 @@ void doctor_describe(struct lkdf *rt, const char *what, const char *format,
 	to[n > 0 ? n : 0] = '\0';
 }
 
+int doctor_caps(struct lkdf *rt, const char *name, char *to, size_t size)
+{
+	char text[4096], *line;
+
+	doctor_describe(rt, "caps", "text", text, sizeof(text));
+	line = strstr(text, name);
+	if (!line)
+		return 0;
+	line[strcspn(line, "\n")] = '\0';
+	line = strstr(line, ": ");
+	snprintf(to, size, "%s", line ? line + 2 : "");
+	return 1;
+}
+
 /* The runtime itself: does it open, and what did it find? */
 static void probe_runtime(struct finding *f)
 {

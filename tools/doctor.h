@@ -43,6 +43,9 @@ struct lkdf;
 void doctor_describe(struct lkdf *rt, const char *what, const char *format,
 		     char *to, size_t size);
 
+/* Of the caps what the line that begins with name adds. 0: there is none. */
+int doctor_caps(struct lkdf *rt, const char *name, char *to, size_t size);
+
 /* Kernel features: probes of doctor_kernel.c. */
 void probe_kernel(struct finding *f);
 void probe_perf(struct finding *f);

@@ -109,21 +109,6 @@ void probe_io_uring(struct finding *f)
 		    *lacks ? "; this kernel lacks" : "", lacks);
 }
 
-/* Of the caps the line that begins with name. False: there is none. */
-static int caps_line(struct lkdf *rt, const char *name, char *to, size_t size)
-{
-	char text[4096], *line;
-
-	doctor_describe(rt, "caps", "text", text, sizeof(text));
-	line = strstr(text, name);
-	if (!line)
-		return 0;
-	line[strcspn(line, "\n")] = '\0';
-	line = strstr(line, ": ");
-	snprintf(to, size, "%s", line ? line + 2 : "");
-	return 1;
-}
-
 static void say_fix(struct finding *f, const char *why)
 {
 	char word[32] = "";
@@ -160,7 +145,7 @@ void probe_io(struct finding *f)
 		return;
 	}
 	has_rings = (lkdf_caps(rt) & LKDF_CAP_URING) != 0;
-	caps_line(rt, "uring ", detail, sizeof(detail));
+	doctor_caps(rt, "uring ", detail, sizeof(detail));
 	lkdf_close(rt);
 	if (has_rings) {
 		finding_say(f, DOCTOR_OK, "operations run on rings: %s",

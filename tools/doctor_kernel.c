@@ -3,6 +3,8 @@
 #include "doctor.h"
 #include "probe.h"
 
+#include <lkdf/lkdf.h>
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -109,18 +111,28 @@ void probe_pins(struct finding *f)
 
 void probe_memfd(struct finding *f)
 {
-	int fd = memfd_create("lkdf:doctor", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	char why[200] = "";
+	struct lkdf *rt;
+	uint64_t caps;
 
-	if (fd >= 0) {
-		finding_say(f, DOCTOR_OK,
-			    "memfd: works; tools can look into the runtime");
-		close(fd);
+	/* What this says is another finding's. */
+	if (lkdf_open(NULL, &rt)) {
+		finding_say(f, DOCTOR_NONE, "memfd: no runtime opens");
 		return;
 	}
+	caps = lkdf_caps(rt);
+	doctor_caps(rt, "trace ", why, sizeof(why));
+	lkdf_close(rt);
+	finding_say(f, DOCTOR_OK,
+		    "memfd: works; tools can look into the runtime");
+	if (caps & LKDF_CAP_TRACE)
+		return;
 	finding_say(f, DOCTOR_WARN,
-		    "memfd: %s; tools cannot look into the runtime",
-		    strerror(errno));
-	finding_fix(f, "allow memfd_create in the seccomp profile");
+		    "memfd: %s; tools cannot look into the runtime", why);
+	if (!strncmp(why, "EFBIG", 5))
+		finding_fix(f, "a higher limit of file sizes: ulimit -f");
+	else
+		finding_fix(f, "allow memfd_create in the seccomp profile");
 }
 
 void probe_thp(struct finding *f)

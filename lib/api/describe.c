@@ -221,6 +221,8 @@ static const char *why_not(struct lkdf *rt, uint64_t cap)
 
 	if (cap == LKDF_CAP_BIND)
 		why = place_unbound_text(rt);
+	if (cap == LKDF_CAP_TRACE)
+		why = trace_why(&rt->trace);
 	if (cap == LKDF_CAP_URING)
 		why = io_ring_why(rt);
 	if (cap == LKDF_CAP_PAGES)

@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -38,13 +39,26 @@ static void put_le(uint8_t *to, uint64_t v, int size)
 		*to++ = (uint8_t)v;
 }
 
+/* As write(), but -1 and EFBIG where that would end the process by SIGXFSZ. */
+static ssize_t write_some(struct trace_file *f, const void *data, size_t size)
+{
+	struct rlimit limit;
+
+	if (!getrlimit(RLIMIT_FSIZE, &limit) &&
+	    f->size + size > limit.rlim_cur) {
+		errno = EFBIG;
+		return -1;
+	}
+	return write(f->fd, data, size);
+}
+
 static void write_all(struct trace_file *f, const void *data, size_t size)
 {
 	const uint8_t *p = data;
 	ssize_t n;
 
 	while (size && !f->error) {
-		n = write(f->fd, p, size);
+		n = write_some(f, p, size);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0) {
@@ -52,6 +66,7 @@ static void write_all(struct trace_file *f, const void *data, size_t size)
 			return;
 		}
 		p += n;
+		f->size += (uint64_t)n;
 		size -= (size_t)n;
 	}
 }
@@ -102,6 +117,7 @@ int trace_file_open(struct trace_file *f, const char *path,
 	if (n < 0 || (size_t)n >= sizeof(temp))
 		return err(-ENAMETOOLONG, "trace: file name of %d bytes", n);
 	f->error = 0;
+	f->size = 0;
 	f->seq = 0;
 	f->used = 0;
 	f->fd = open(temp, OPEN_FLAGS, 0600);

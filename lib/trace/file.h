@@ -17,6 +17,7 @@
 struct trace_file {
 	int fd;
 	int error; /* 0, or -errno of write(2) */
+	uint64_t size; /* bytes of the file */
 	uint32_t seq; /* of the next chunk */
 	uint32_t used; /* of buf */
 	uint8_t buf[sizeof(struct lkdf_file_chunk) + CHUNK_FULL + CHUNK_ROOM];

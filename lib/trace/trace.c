@@ -6,10 +6,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <lkdf/runtime.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -71,19 +73,32 @@ static void lay_out(struct lkdf_stats_header *h, const struct trace *t,
 		h->blocks_offset + h->block_size * (h->nr_executors + 1ull);
 }
 
-/* A sealed memfd, or -1. */
+/* Above the limit ftruncate() would end the process with SIGXFSZ. */
+static bool may_be_as_large(size_t size)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_FSIZE, &limit) || limit.rlim_cur >= size;
+}
+
+/* A sealed memfd, or -errno. */
 static int open_memfd(size_t size)
 {
 	int fd = memfd_create(LKDF_STATS_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	int rc = -EFBIG;
 
 	if (fd < 0)
-		return -1;
-	if (ftruncate(fd, (off_t)size) ||
-	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW)) {
-		close(fd);
-		return -1;
-	}
-	return fd;
+		return -errno;
+	if (may_be_as_large(size))
+		rc = ftruncate(fd, (off_t)size) ||
+				     fcntl(fd, F_ADD_SEALS,
+					   F_SEAL_SHRINK | F_SEAL_GROW)
+			     ? -errno
+			     : 0;
+	if (!rc)
+		return fd;
+	close(fd);
+	return rc;
 }
 
 static void *map(size_t size, int fd)
@@ -104,9 +119,12 @@ static int map_memory(struct trace *t, const struct lkdf_stats_header *h)
 	t->base = map(t->size, t->fd);
 	if (!t->base && t->fd >= 0) {
 		close(t->fd);
-		t->fd = -1;
+		t->fd = -ENOMEM;
 		t->base = map(t->size, -1);
 	}
+	if (t->fd < 0)
+		log_text(t->log, LKDF_LOG_INFO, "trace: no memfd: %s",
+			 trace_why(t));
 	if (!t->base)
 		return err(-ENOMEM, "trace: no memory for %zu bytes", t->size);
 	base = t->base;
@@ -139,6 +157,15 @@ static int init_rings(struct trace *t, const struct lkdf_stats_header *h)
 		pthread_mutex_init(&r->lock, NULL);
 	}
 	return 0;
+}
+
+const char *trace_why(const struct trace *t)
+{
+	if (t->fd >= 0)
+		return NULL;
+	if (t->fd == -EFBIG)
+		return "EFBIG: the limit of file sizes, ulimit -f";
+	return strerror(-t->fd);
 }
 
 int trace_open(struct trace *t, const struct trace_attr *a)

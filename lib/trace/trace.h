@@ -30,7 +30,7 @@ struct trace {
 	struct trace_ring *rings; /* executors, then the outside */
 	void *base; /* the memfd */
 	size_t size;
-	int fd; /* -1: anonymous memory */
+	int fd; /* < 0: anonymous memory, and why: -errno */
 	const struct log *log;
 	struct trace_drain *drain; /* NULL: not recording */
 
@@ -47,6 +47,9 @@ struct trace {
 int trace_open(struct trace *t, const struct trace_attr *a);
 
 /* Ends the file. No executor writes any more. Accepts a zeroed struct. */
+/* Why there is no memfd; NULL: there is one. */
+const char *trace_why(const struct trace *t);
+
 void trace_close(struct trace *t);
 
 /* In a forked child: lets go of memory, writes nothing. */
