@@ -3,6 +3,7 @@
 
 #include "api/border.h"
 #include "core/home.h"
+#include "core/ops.h"
 #include "graph/graph.h"
 #include "graph/recording.h"
 #include "graph/wire.h"
@@ -59,7 +60,7 @@ static int check_add(struct lkdf_graph *g, const struct lkdf_kind *k,
 		return err(-EINVAL,
 			   "graph %s: kind %s copies %u bytes, arg is NULL",
 			   g->name, k->name, k->arg_size);
-	return unlikely(k->is_io) ? io_check(arg) : 0;
+	return unlikely(k->is_away) ? k->ops->check_arg(arg) : 0;
 }
 
 static int add(struct lkdf_graph *g, struct lkdf_kind *k, const void *arg,

@@ -143,7 +143,7 @@ int lkdf_kind_create_io(struct lkdf *rt, const struct lkdf_kind_attr *attr,
 	rc = copy_attr(rt, attr, &a);
 	if (!rc)
 		rc = check_io(&a);
-	return rc ? rc : kind_create_io(rt, &a, out);
+	return rc ? rc : kind_create_sort(rt, &io_kinds, &a, out);
 }
 
 void lkdf_kind_put(struct lkdf_kind *k)

@@ -2,6 +2,7 @@
 #include <lkdf/task.h>
 
 #include "api/border.h"
+#include "core/ops.h"
 #include "core/scratch.h"
 #include "graph/recording.h"
 #include "io/io.h"
@@ -30,7 +31,7 @@ check_kind(struct lkdf *rt, const struct lkdf_kind *k, const void *arg)
 		return err(-EINVAL,
 			   "task: kind %s copies %u bytes, arg is NULL",
 			   k->name, k->arg_size);
-	return unlikely(k->is_io) ? io_check(arg) : 0;
+	return unlikely(k->is_away) ? k->ops->check_arg(arg) : 0;
 }
 
 /* As border_task(). */
@@ -224,7 +225,7 @@ struct lkdf *lkdf_runtime(const struct lkdf_ctx *c)
 
 int64_t lkdf_io_result(const struct lkdf_ctx *c)
 {
-	if (!c->task || !c->task->kind->is_io)
+	if (!c->task || c->task->kind->ops != &io_kinds)
 		return err(-EINVAL, "io_result: this task is no operation");
 	return c->task->io_result;
 }

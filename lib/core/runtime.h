@@ -26,6 +26,7 @@
 
 struct after;
 struct board;
+struct completion_ops;
 struct frame;
 struct task;
 
@@ -55,6 +56,7 @@ struct lkdf {
 	bool is_placing; /* tasks run where their bytes are */
 	bool is_rehoming; /* see rehome.h */
 	bool is_soloing; /* see solo.h */
+	const struct completion_ops *const *completions; /* NULL ends it */
 	bool has_membarrier; /* where there are several workers */
 	uint32_t static_runs; /* runs until then; 0: none, see static_order.h */
 	int bind_error; /* why memory cannot be bound to nodes, or 0 */

@@ -2,9 +2,9 @@
 #include "data/facts.h"
 
 #include "base/err.h"
+#include "core/completion.h"
 #include "core/runtime.h"
 #include "core/seen.h"
-#include "io/io_ring.h"
 #include "mem/heap.h"
 #include "sched/notify.h"
 #include "topo/topo.h"
@@ -193,5 +193,5 @@ bool facts_idle(struct worker *w)
 	const struct lkdf *rt = w->executor->rt;
 
 	board_pass(rt->board, BOARD_IDLE);
-	return io_ring_poll(w);
+	return completion_poll(w);
 }

@@ -142,16 +142,16 @@ static void *thread_main(void *arg)
 	struct blocking *b = t->pool;
 	struct blocking_item *item;
 	char name[16];
+	void *with;
 
 	snprintf(name, sizeof(name), "lkdf/b%d", t->id);
 	pthread_setname_np(pthread_self(), name);
-	if (b->attr.start)
-		b->attr.start(b->attr.u, t->id);
+	with = b->attr.start(b->attr.u, t->id);
 	pthread_mutex_lock(&b->lock);
 	b->is_coming = false;
 	while ((item = take(b))) {
 		leave(b, call_one(b));
-		b->attr.run(b->attr.u, t->id, item);
+		item->run(with, item);
 		pthread_mutex_lock(&b->lock);
 		count(&b->nr_running, -1);
 	}

@@ -16,14 +16,16 @@
 /* Embedded in what is queued. */
 struct blocking_item {
 	struct blocking_item *next;
-	bool is_io; /* the user's: which of two it is in */
+	/* Whoever pushes says how it is run; thread: what start() gave. */
+	void (*run)(void *thread, struct blocking_item *item);
 };
 
 struct blocking_attr {
-	/* Runs one item on thread number 0 .. max - 1. */
-	void (*run)(void *u, int thread, struct blocking_item *item);
-	/* Before the first item of a thread, on that thread; may be NULL. */
-	void (*start)(void *u, int thread);
+	/*
+	 * On thread number 0 .. max - 1, before its first item: what its items
+	 * are run with.
+	 */
+	void *(*start)(void *u, int thread);
 	void *u;
 	int max; /* threads, >= 1 */
 	int stack_kib; /* 0: the system's default */

@@ -2,6 +2,8 @@
 #include "io/event_poll.h"
 
 #include "base/err.h"
+#include "core/completion.h"
+#include "core/runtime.h"
 #include "io/io.h"
 #include "scope/event_any.h"
 #include "task/kind.h"
@@ -33,7 +35,7 @@ static struct lkdf_kind *find_kind(struct lkdf *rt)
 	/* [poll.find] pairs with [poll.kind]. */
 	struct lkdf_kind *k = a_load(&rt->poll_kind, acquire), *mine;
 
-	if (k || kind_create_io(rt, &a, &mine))
+	if (k || kind_create_sort(rt, &io_kinds, &a, &mine))
 		return k;
 	/* [poll.kind] all of it; pairs with [poll.find]. */
 	if (a_cas(&rt->poll_kind, &k, mine, acq_rel, acquire))
@@ -182,6 +184,25 @@ void event_poll_for(struct lkdf *rt, int64_t timeout_ns)
 
 /* ---- both --------------------------------------------------------------- */
 
+/* Nobody waits for it. */
+static void leave_poll(struct event_any *any)
+{
+	struct lkdf *rt = any->rt;
+	bool was_listed;
+
+	if (any->scope) {
+		scope_cancel(any->scope, -ECANCELED);
+		completion_kick(rt);
+		return;
+	}
+	lock_take(&rt->poll_lock);
+	was_listed = unlist(any);
+	lock_give(&rt->poll_lock);
+	/* It would have been dropped when it fired. */
+	if (was_listed)
+		event_put(any->tap[0].tap.event);
+}
+
 int event_poll(struct lkdf *rt, int fd, short events, struct lkdf_event *out)
 {
 	struct event_any *any;
@@ -192,6 +213,7 @@ int event_poll(struct lkdf *rt, int fd, short events, struct lkdf_event *out)
 	any = event_any_create(rt, 1);
 	if (!any)
 		return -ENOMEM;
+	any->leave = leave_poll;
 	any->fd = fd;
 	any->poll_events = events;
 	rc = rt->sched.is_serial ? enlist(any) : start_task(any);
@@ -200,29 +222,11 @@ int event_poll(struct lkdf *rt, int fd, short events, struct lkdf_event *out)
 	rc = event_any_arm(any, out);
 	if (!rc)
 		return 0;
-	event_poll_leave(any);
+	leave_poll(any);
 	event_put(any->tap[0].tap.event);
 destroy:
 	event_any_destroy(any);
 	return rc;
-}
-
-void event_poll_leave(struct event_any *any)
-{
-	struct lkdf *rt = any->rt;
-	bool was_listed;
-
-	if (any->scope) {
-		scope_cancel(any->scope, -ECANCELED);
-		io_kick(rt);
-		return;
-	}
-	lock_take(&rt->poll_lock);
-	was_listed = unlist(any);
-	lock_give(&rt->poll_lock);
-	/* It would have been dropped when it fired. */
-	if (was_listed)
-		event_put(any->tap[0].tap.event);
 }
 
 /* Serial mode: nobody will poll for them any more. */
@@ -242,7 +246,7 @@ void event_poll_close(struct lkdf *rt)
 	cancel_listed(rt);
 	if (!rt->sched.is_serial && scope_live(&rt->fds)) {
 		scope_cancel(&rt->fds, -ECANCELED);
-		io_kick(rt);
+		completion_kick(rt);
 		scope_wait(&rt->fds, -1);
 	}
 	kind_put(a_load(&rt->poll_kind, relaxed));

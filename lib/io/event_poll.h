@@ -12,13 +12,8 @@
 
 #include "core/runtime.h"
 
-struct event_any;
-
 /* As lkdf_event_from_fd(); events is not 0. */
 int event_poll(struct lkdf *rt, int fd, short events, struct lkdf_event *out);
-
-/* Nobody waits for it. */
-void event_poll_leave(struct event_any *any);
 
 /* Serial mode: at most so long, or until some are ready, which fire. */
 void event_poll_for(struct lkdf *rt, int64_t timeout_ns);
@@ -27,13 +22,6 @@ void event_poll_for(struct lkdf *rt, int64_t timeout_ns);
 static inline bool event_poll_has_some(struct lkdf *rt)
 {
 	return a_load(&rt->nr_polled, relaxed) != 0;
-}
-
-/* Looks once, if that is for a thread that waits to do. */
-static inline void event_poll_serial(struct lkdf *rt)
-{
-	if (unlikely(rt->sched.is_serial) && event_poll_has_some(rt))
-		event_poll_for(rt, 0);
 }
 
 /* The runtime closes, nothing else lives: ends the tasks that poll. */

@@ -2,15 +2,12 @@
 #include "io/io.h"
 
 #include "base/err.h"
-#include "core/item.h"
 #include "core/runtime.h"
 #include "graph/wire.h"
-#include "io/event_poll.h"
 #include "io/io_multi.h"
 #include "io/io_ring.h"
 #include "mem/heap.h"
 #include "run/frame.h"
-#include "sched/tick.h"
 #include "task/then.h"
 #include "task/uses.h"
 #include "topo/topo.h"
@@ -19,31 +16,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/* How long the draining thread polls before it looks at its inboxes again. */
-#define SERIAL_NS 1000000
-
 /* That many bytes are worth a way to the node they are on. */
 #define HOME_BYTES (16 << 10)
 
 static struct lkdf *rt_of(const struct task *t)
 {
 	return t->kind->rt;
-}
-
-int io_check(const void *arg)
-{
-	return io_op_check(arg);
-}
-
-bool io_is_item(struct lkdf *rt, uint64_t item)
-{
-	struct frame *f;
-
-	if (!(item & ITEM_OF_FRAME))
-		return LINK_TYPE(item) == LINK_TASK &&
-		       task_of(link_of_item(item))->kind->is_io;
-	f = runtime_frame(rt, item_slot(item));
-	return f->recs[item_index(item)].kind->is_io;
 }
 
 /* ---- from the argument to a request ------------------------------------- */
@@ -114,11 +92,11 @@ static int create(struct task *t, const struct lkdf_io *io)
 	r->end_ns = -1;
 	list_init(&r->list);
 	r->head = NULL;
-	r->item.is_io = true;
+	r->item.run = io_run_in_pool;
 	r->multi = NULL;
 	a_store(&r->is_stopping, false, relaxed);
-	t->io = r;
-	t->link.flags |= TASK_IO;
+	t->away.io = r;
+	t->link.flags |= TASK_AWAY;
 	return 0;
 }
 
@@ -127,11 +105,11 @@ static void destroy(struct task *t)
 {
 	struct heap *h = rt_of(t)->heap;
 
-	t->link.flags &= (uint16_t)~TASK_IO;
-	t->io_result = t->io->op.result;
-	io_op_fini(&t->io->op);
-	heap_free(h, heap_thread_cache(h), t->io);
-	t->io = NULL;
+	t->link.flags &= (uint16_t)~TASK_AWAY;
+	t->io_result = t->away.io->op.result;
+	io_op_fini(&t->away.io->op);
+	heap_free(h, heap_thread_cache(h), t->away.io);
+	t->away.io = NULL;
 }
 
 /* ---- how it runs -------------------------------------------------------- */
@@ -192,6 +170,11 @@ void io_run(struct executor *ex, struct io_req *r)
 		then_leave(ex, r->task);
 }
 
+void io_run_in_pool(void *executor, struct blocking_item *item)
+{
+	io_run(executor, container_of(item, struct io_req, item));
+}
+
 void io_issue(struct worker *w, struct io_req *r)
 {
 	if (!io_ring_issue(w, r))
@@ -224,7 +207,7 @@ int io_leave(struct lkdf_ctx *c)
 
 static int finish(struct lkdf_ctx *c, void *arg)
 {
-	return c->task->kind->io_fn(c, arg);
+	return c->task->kind->later(c, arg);
 }
 
 void io_is_over(struct task *t)
@@ -256,13 +239,13 @@ static bool run_at_once(struct lkdf_ctx *c, struct task *t)
 {
 	bool goes_on;
 
-	if (!run_here(c->ex->rt, t->io))
+	if (!run_here(c->ex->rt, t->away.io))
 		return false;
 	/* A function runs on workers only. */
-	goes_on =
-		t->kind->io_fn ? c->ex->worker != NULL : t->io->op.result >= 0;
-	if (goes_on && !t->kind->io_fn)
-		t->io_home = home_of_bytes(t, &t->io->op);
+	goes_on = t->kind->later ? c->ex->worker != NULL
+				 : t->away.io->op.result >= 0;
+	if (goes_on && !t->kind->later)
+		t->io_home = home_of_bytes(t, &t->away.io->op);
 	if (goes_on)
 		destroy(t);
 	else
@@ -294,7 +277,7 @@ static void tell(const struct lkdf_io *io, int error, char *why)
 /* The operation needed no request. */
 static int go_on(struct lkdf_ctx *c, void *arg, const struct lkdf_io *io)
 {
-	lkdf_fn fn = c->task->kind->io_fn;
+	lkdf_fn fn = c->task->kind->later;
 	int64_t nr = c->task->io_result;
 	char why[ERRMSG_SIZE];
 
@@ -321,7 +304,7 @@ static void begin(struct task *t)
 static int begin_ahead(struct lkdf_ctx *c, void *arg)
 {
 	struct task *t = c->task;
-	struct io_req *r = t->io;
+	struct io_req *r = t->away.io;
 	struct lkdf_io io = r->op.io;
 
 	if (r->how == IO_OVER) {
@@ -359,7 +342,7 @@ static int begin_multi(struct lkdf_ctx *c)
 	return rc;
 }
 
-int io_body(struct lkdf_ctx *c, void *arg)
+int io_begin(struct lkdf_ctx *c, void *arg)
 {
 	struct task *t = c->task;
 	bool is_worker = c->ex->worker && !rt_of(t)->sched.is_serial;
@@ -367,7 +350,7 @@ int io_body(struct lkdf_ctx *c, void *arg)
 	struct lkdf_io io;
 	int rc;
 
-	if (unlikely(t->link.flags & TASK_IO))
+	if (unlikely(t->link.flags & TASK_AWAY))
 		return begin_ahead(c, arg);
 	rc = take_arg(c, arg, &io);
 	if (!rc && is_worker && !(io.flags & LKDF_IO_MULTI))
@@ -387,9 +370,9 @@ int io_body(struct lkdf_ctx *c, void *arg)
 	begin(t);
 	/* The rest of what was at hand; an error comes again. */
 	if (nr > 0)
-		io_op_came(&t->io->op, nr);
+		io_op_came(&t->away.io->op, nr);
 	if (is_worker)
-		issue(c->ex->worker, t->io);
+		issue(c->ex->worker, t->away.io);
 	else if (run_at_once(c, t))
 		return go_on(c, arg, &io);
 	return io_leave(c);
@@ -429,53 +412,26 @@ bool io_goes_home(struct executor *ex, struct task *t)
 
 bool io_ended(struct executor *ex, struct task *t)
 {
-	struct lkdf_io io = t->io->op.io;
+	struct lkdf_io io = t->away.io->op.io;
 
-	if (t->io->multi)
+	if (t->away.io->multi)
 		return false;
-	t->io_home = home_of_bytes(t, &t->io->op);
+	t->io_home = home_of_bytes(t, &t->away.io->op);
 	destroy(t);
-	if (t->io_home != HOME_NONE && t->kind->io_fn) {
+	if (t->io_home != HOME_NONE && t->kind->later) {
 		count_home(ex, home_node(t->io_home));
 		t->home = t->io_home;
 		t->io_home = HOME_NONE;
 		t->link.flags |= TASK_PLACED;
 	}
-	if (t->kind->io_fn)
+	if (t->kind->later)
 		return false;
 	if (t->io_result < 0)
 		fail(ex, t, &io, (int)t->io_result);
 	return true;
 }
 
-/* ---- all of them -------------------------------------------------------- */
-
-void io_kick(struct lkdf *rt)
-{
-	if (io_ring_kick(rt))
-		io_wait_again(rt);
-	io_wait_wake(&rt->io_wait);
-}
-
-bool io_serial(struct worker *w)
-{
-	struct lkdf *rt = w->executor->rt;
-	struct list ready, *l;
-
-	list_init(&ready);
-	if (!io_wait_has_some(&rt->io_wait))
-		return false;
-	io_wait_poll(&rt->io_wait, SERIAL_NS, &ready);
-	event_poll_serial(rt);
-	/* Nobody else looks at the clock. */
-	sched_tick(&rt->sched, rt);
-	while (!list_is_empty(&ready)) {
-		l = ready.next;
-		list_del(l);
-		io_run(w->executor, container_of(l, struct io_req, list));
-	}
-	return true;
-}
+/* ---- all of them --------------------------------------------------------- */
 
 int io_init(struct lkdf *rt, int mode, uint32_t sqpoll_ms)
 {

@@ -99,14 +99,8 @@ struct io_rings {
 		fixed[IO_NR_FIXED]; /* under lock: what users register */
 };
 
-/* The body of every kind that is an operation. */
-int io_body(struct lkdf_ctx *c, void *arg);
-
-/* 0; or why the argument of such a task is refused. */
-int io_check(const void *arg);
-
-/* Is the item of a deque a task that is an operation? */
-bool io_is_item(struct lkdf *rt, uint64_t item);
+/* The sort of kinds whose tasks are operations. */
+extern const struct kind_ops io_kinds;
 
 /* On a worker: to its ring, else to the pool. */
 void io_issue(struct worker *w, struct io_req *r);
@@ -116,6 +110,12 @@ void io_issue_call(struct executor *ex, struct io_req *r);
 
 /* On a thread of the pool, or the one that drains: as far as it goes. */
 void io_run(struct executor *ex, struct io_req *r);
+void io_run_in_pool(void *executor, struct blocking_item *item);
+
+/* Of io_kinds, see core/ops.h. */
+int io_begin(struct lkdf_ctx *c, void *arg);
+bool io_ended(struct executor *ex, struct task *t);
+bool io_goes_home(struct executor *ex, struct task *t);
 
 /* The body leaves until the operation is over. */
 int io_leave(struct lkdf_ctx *c);
@@ -123,26 +123,8 @@ int io_leave(struct lkdf_ctx *c);
 /* The operation is over, with op.result: the task goes on when it leaves. */
 void io_is_over(struct task *t);
 
-/*
- * The body has left and the operation is over. True: the task has no function
- * to go on as and ends now; it may have failed.
- */
-bool io_ended(struct executor *ex, struct task *t);
-
-/*
- * A frame's task that was an operation has ended: what it makes ready is to
- * start where its bytes are. True: another node decides that, soon.
- */
-bool io_goes_home(struct executor *ex, struct task *t);
-
-/* Tells what is under way in cancelled scopes. */
-void io_kick(struct lkdf *rt);
-
-/*
- * Serial mode, on the draining thread: waits a moment for operations. False:
- * none is under way.
- */
-bool io_serial(struct worker *w);
+/* The rings of all workers, and who waits for a descriptor. */
+extern const struct completion_ops io_completions;
 
 /* sqpoll_ms: see config.c. -ENOMEM. */
 int io_init(struct lkdf *rt, int mode, uint32_t sqpoll_ms);

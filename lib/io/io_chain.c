@@ -20,7 +20,7 @@ static bool is_plain(const struct lkdf_graph *g, uint32_t t)
 
 	if (g->wiring)
 		u = wire_uses(g->wiring, t, &end);
-	return r->kind->is_io && !r->kind->nr_limits &&
+	return r->kind->ops == &io_kinds && !r->kind->nr_limits &&
 	       !(r->kind->flags & LKDF_ALWAYS) &&
 	       !(r->flags & (REC_TOKEN | REC_PLACED)) && u == end;
 }
@@ -35,7 +35,7 @@ void io_chain_seal(struct lkdf_graph *g)
 		return;
 	for (t = 0; t < g->nr_tasks; t++) {
 		r = &g->recs[t];
-		if (likely(!r->kind->is_io) || r->kind->io_fn ||
+		if (likely(r->kind->ops != &io_kinds) || r->kind->later ||
 		    r->nr_succ != 1)
 			continue;
 		m = &g->recs[r->succ[0]];
@@ -79,7 +79,7 @@ static struct io_req *make_one(struct task *leads, uint32_t index)
 	io_op_init(&r->op, &io);
 	r->task = leads;
 	r->end_ns = -1;
-	r->item.is_io = true;
+	r->item.run = io_run_in_pool;
 	r->multi = NULL;
 	a_store(&r->is_stopping, false, relaxed);
 	list_init(&r->list);
@@ -142,7 +142,7 @@ static bool was_given_up(const struct io_req *head, const struct io_req *r)
 	const struct rec *rec = &head->task->frame->recs[r->index];
 
 	return r->came == -ECANCELED &&
-	       !(io_cancelled(head) && rec->kind->io_fn);
+	       !(io_cancelled(head) && rec->kind->later);
 }
 
 /*
@@ -203,8 +203,6 @@ bool io_chain_is_ahead(struct frame *f, uint32_t index)
 {
 	struct io_req *r;
 
-	if (!(f->recs[index].flags & REC_FOLLOWS))
-		return false;
 	lock_take(&f->ahead_lock);
 	for (r = f->ahead; r && r->index != index; r = r->behind)
 		;
@@ -219,17 +217,15 @@ void io_chain_adopt(struct task *t)
 	if (!r)
 		return;
 	r->task = t;
-	t->io = r;
-	t->link.flags |= TASK_IO;
+	t->away.io = r;
+	t->link.flags |= TASK_AWAY;
 }
 
 void io_chain_forget(struct frame *f, uint32_t index)
 {
 	struct heap *h = f->graph->rt->heap;
-	struct io_req *r = NULL;
+	struct io_req *r = take_ahead(f, index);
 
-	if (f->recs[index].flags & REC_FOLLOWS)
-		r = take_ahead(f, index);
 	if (!r)
 		return;
 	io_op_fini(&r->op);

@@ -34,7 +34,7 @@ uint32_t io_chain_make(struct io_req *r);
  */
 struct io_req *io_chain_came(struct io_req *r, int res);
 
-/* Is the operation of the frame's task done, or begun? */
+/* The rest for tasks with REC_FOLLOWS: is its operation done, or begun? */
 bool io_chain_is_ahead(struct frame *f, uint32_t index);
 
 /* The frame's new task has that operation, if there is one. */

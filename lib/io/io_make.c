@@ -236,6 +236,9 @@ struct io_ring *io_ring_make(struct worker *w)
 		return NULL;
 	}
 	w->io = ring;
+	ring->completions.ops = &io_completions;
+	ring->completions.next = w->completions;
+	w->completions = &ring->completions;
 	pthread_mutex_lock(&rt->lock);
 	io_fixed_copy(rt, ring);
 	/* [ring.born] its fields; pairs with [ring.look]. */

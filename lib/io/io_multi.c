@@ -235,7 +235,7 @@ static int end(struct lkdf_ctx *c, struct io_multi *m)
 
 int io_multi_go_on(struct lkdf_ctx *c, void *arg)
 {
-	struct io_multi *m = c->task->io->multi;
+	struct io_multi *m = c->task->away.io->multi;
 	struct wave *v = NULL;
 
 	(void)arg;
@@ -274,8 +274,8 @@ static int check_feed(const struct task *t, const struct lkdf_io_feed *f)
 			   "io: a feed's graph %s is not sealed, or "
 			   "of another runtime",
 			   f->graph->name);
-	if (f->kind &&
-	    (f->kind->rt != rt || f->kind->arg_size || f->kind->is_io))
+	if (f->kind && (f->kind->rt != rt || f->kind->arg_size ||
+			f->kind->ops == &io_kinds))
 		return err(-EINVAL,
 			   "io: a feed's kind %s has an arg_size, is "
 			   "an operation, or of another runtime",
@@ -308,7 +308,7 @@ static bool has_messages(const struct lkdf_io *io)
 
 int io_multi_create(struct task *t)
 {
-	struct lkdf_io *io = &t->io->op.io;
+	struct lkdf_io *io = &t->away.io->op.io;
 	const struct lkdf_io_feed *f = io->buf;
 	int rc = check_feed(t, f);
 	struct io_multi *m;
@@ -326,7 +326,7 @@ int io_multi_create(struct task *t)
 	m->again_ns = WAVE_AGAIN_NS;
 	list_init(&m->waves);
 	io->len = io->len ? io->len : IO_PIECE;
-	t->io->multi = m;
+	t->away.io->multi = m;
 	t->then_fn = io_multi_go_on;
 	return 0;
 }

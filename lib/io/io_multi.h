@@ -25,7 +25,7 @@ enum io_piece {
 	IO_PIECE_FULL, /* enough for now */
 };
 
-/* t->io is made. 0; -EINVAL, -ENOMEM: err() has said why. */
+/* t->away.io is made. 0; -EINVAL, -ENOMEM: err() has said why. */
 int io_multi_create(struct task *t);
 
 /* Its body, from then on: goes on in whatever state it is. */

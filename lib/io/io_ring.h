@@ -20,6 +20,7 @@
 #define IO_IO_RING_H
 
 #include "base/lock.h"
+#include "core/ops.h"
 #include "device/io_buffers.h"
 #include "device/io_uring.h"
 #include "io/io.h"
@@ -43,6 +44,7 @@ struct io_seen {
 
 struct io_ring {
 	/* Set at create, constant afterwards. */
+	struct completions completions; /* the worker's, of this source */
 	struct worker *w;
 	uint64_t long_ticks; /* a peek that took as long was none */
 	uint64_t late_ticks; /* see io_far.h: what lies as long is taken */

@@ -2,6 +2,7 @@
 #include "io/io_wave.h"
 
 #include "base/clock.h"
+#include "core/completion.h"
 #include "run/frame.h"
 #include "sched/tick.h"
 #include "task/then.h"
@@ -201,7 +202,7 @@ static void give_up(struct io_multi *m, struct wave *v, int error)
 	lock_give(&m->lock);
 	m->error = m->error ? m->error : error;
 	a_store(&multi_req(m)->is_stopping, true, relaxed);
-	io_kick(rt);
+	completion_kick(rt);
 }
 
 void wave_start(struct lkdf_ctx *c, struct io_multi *m, struct wave *v)

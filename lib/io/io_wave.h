@@ -59,7 +59,7 @@ static inline struct lkdf *multi_rt(const struct io_multi *m)
 
 static inline struct io_req *multi_req(const struct io_multi *m)
 {
-	return m->task->io;
+	return m->task->away.io;
 }
 
 static inline void *multi_alloc(struct lkdf *rt, size_t size)

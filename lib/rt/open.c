@@ -29,6 +29,11 @@
 
 #define PAGE 4096
 
+static const struct completion_ops *const completions[] = {
+	&io_completions,
+	NULL,
+};
+
 static const size_t object_size[NR_POOLS] = {
 	[POOL_TASK] = round_up_const(sizeof(struct task), CACHE_LINE),
 	[POOL_EVENT] = round_up_const(sizeof(struct event), CACHE_LINE),
@@ -94,7 +99,7 @@ static void init_executor(void *u, int i)
 		magazine_init(&ex->magazine[p], &rt->pool[p]);
 }
 
-static void blocking_start(void *u, int thread)
+static void *blocking_start(void *u, int thread)
 {
 	struct lkdf *rt = u;
 	struct executor *ex = &rt->executors[rt->nr_workers + thread];
@@ -103,23 +108,12 @@ static void blocking_start(void *u, int thread)
 	thread_adopt(&ex->record);
 	ex->record.executor = ex;
 	trace_start(ex->ring, LKDF_EXECUTOR_BLOCKING, -1, -1);
-}
-
-static void blocking_run(void *u, int thread, struct blocking_item *item)
-{
-	struct lkdf *rt = u;
-	struct executor *ex = &rt->executors[rt->nr_workers + thread];
-
-	if (item->is_io)
-		io_run(ex, container_of(item, struct io_req, item));
-	else
-		task_run(ex, container_of(item, struct task, blocking_item));
+	return ex;
 }
 
 static int start_threads(struct lkdf *rt, const struct runtime_attr *a)
 {
 	struct blocking_attr blocking = {
-		.run = blocking_run,
 		.start = blocking_start,
 		.u = rt,
 		.max = a->nr_blocking,
@@ -185,6 +179,7 @@ int runtime_open(struct lkdf *rt, const struct runtime_attr *a)
 {
 	int rc;
 
+	rt->completions = completions;
 	rt->nr_workers = a->nr_workers;
 	rt->nr_blocking = a->nr_blocking;
 	rt->is_placing = a->is_placing;

@@ -2,8 +2,8 @@
 #include "run/burst.h"
 
 #include "base/err.h"
+#include "core/ops.h"
 #include "core/runtime.h"
-#include "io/io_chain.h"
 #include "run/decide.h"
 #include "run/inner.h"
 #include "sched/keep.h"
@@ -17,10 +17,24 @@ static bool is_always(const struct burst *b, uint32_t index)
 	return b->recs[index].kind->flags & LKDF_ALWAYS;
 }
 
+/* Its work was given together with that of the task before it. */
+static bool is_ahead(struct frame *f, uint32_t index)
+{
+	return f->recs[index].flags & REC_FOLLOWS &&
+	       f->recs[index].kind->ops->is_ahead(f, index);
+}
+
+/* Else the frame's next run would take it for its own. */
+static void forget_ahead(struct frame *f, uint32_t index)
+{
+	if (unlikely(f->recs[index].flags & REC_FOLLOWS))
+		f->recs[index].kind->ops->forget(f, index);
+}
+
 static bool is_hindered(const struct burst *b, uint32_t index)
 {
 	if (b->hindered & HINDERED_ALL)
-		return !io_chain_is_ahead(b->f, index);
+		return !is_ahead(b->f, index);
 	return b->hindered && values_are_missing(b->f, index);
 }
 
@@ -35,8 +49,7 @@ static void skip(struct burst *b, uint32_t index)
 		    is_cancelled ? COUNTER_CANCELLED : COUNTER_SKIPPED, counts);
 	a_add(is_cancelled ? &f->nr_cancelled : &f->nr_skipped, counts,
 	      relaxed);
-	/* Else the frame's next run would take it for its own. */
-	io_chain_forget(f, index);
+	forget_ahead(f, index);
 	decide_task(b->w, f, index, false);
 	b->nr_decided++;
 }
@@ -54,10 +67,10 @@ static struct task *create(struct burst *b, uint32_t index, bool is_dead)
 		rc = inner_enter(ex, t);
 	}
 	if (rc > 0 && unlikely(b->f->recs[index].flags & REC_FOLLOWS))
-		io_chain_adopt(t);
+		t->kind->ops->adopt(t);
 	if (rc >= 0)
 		return rc ? t : NULL;
-	io_chain_forget(b->f, index);
+	forget_ahead(b->f, index);
 	if (t)
 		task_destroy(b->rt, ex, t);
 	frame_fail(b->f, index, -ENOMEM, "no memory for its task", b->w->id);

@@ -2,11 +2,10 @@
 #include "run/run.h"
 
 #include "base/err.h"
+#include "core/completion.h"
 #include "core/runtime.h"
 #include "data/data.h"
 #include "data/facts.h"
-#include "io/io_far.h"
-#include "io/io_ring.h"
 #include "run/brief_call.h"
 #include "run/burst.h"
 #include "run/decide.h"
@@ -397,10 +396,10 @@ static void run_link(struct burst *b, uint64_t item)
 }
 
 /* What it completes may end runs. */
-static void look_at_ring(struct burst *b, uint64_t item)
+static void look_at_completions(struct burst *b, uint64_t item)
 {
 	burst_leave_frame(b);
-	io_ring_look(b->w->io, io_is_item(b->rt, item));
+	completion_look(b->w, item);
 }
 
 static bool pick(struct worker *w, uint64_t *item)
@@ -424,10 +423,11 @@ static void run(struct worker *w, uint64_t item)
 		.ctx = { .ex = w->executor, .bytes = bytes },
 	};
 
-	io_ring_guard(w);
+	if (unlikely(park_bell(&w->node->park) >= 0))
+		completion_guard(w);
 	do {
-		if (unlikely(w->io && io_ring_has_news(w->io)))
-			look_at_ring(&b, item);
+		if (completion_has_news(w))
+			look_at_completions(&b, item);
 		while (item & ITEM_OF_FRAME)
 			item = run_item(&b, item);
 		if (item)
@@ -458,8 +458,8 @@ void run_one(struct worker *w, uint64_t item)
 const struct sched_ops run_ops = {
 	.run = run,
 	.poll = facts_idle,
-	.wait = io_serial,
+	.wait = completion_wait,
 	.tick = deadline_tick,
-	.doze = io_far_look,
-	.leave = io_far_leave,
+	.doze = completion_nap,
+	.leave = completion_leave,
 };

@@ -17,7 +17,7 @@ static uint64_t serial_ticks(const struct lkdf_graph *g)
 
 	for (i = 0; i < g->nr_recs; i++) {
 		k = g->recs[i].kind;
-		if (a_load(&k->slow, relaxed) & ~SLOW_BUT_SHORT || k->is_io)
+		if (a_load(&k->slow, relaxed) & ~SLOW_BUT_SHORT)
 			return 0;
 		ticks += a_load(&k->least_ticks, relaxed);
 	}

@@ -19,7 +19,7 @@ static bool has_plain_data(const struct lkdf_graph *g)
 
 static bool is_plain_kind(const struct lkdf_kind *k)
 {
-	return !k->is_io && !k->is_ours && !k->commutes && !k->follows &&
+	return !k->is_ours && !k->commutes && !k->follows &&
 	       !(a_load(&k->slow, relaxed) & SLOW_GENERAL);
 }
 

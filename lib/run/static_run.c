@@ -2,8 +2,8 @@
 #include "run/static_run.h"
 
 #include "base/membarrier.h"
+#include "core/completion.h"
 #include "core/runtime.h"
-#include "io/io_ring.h"
 #include "mem/heap.h"
 #include "run/brief.h"
 #include "run/decide.h"
@@ -291,8 +291,7 @@ run_guarded(struct burst *b, uint32_t at, uint32_t end)
 static bool has_news(struct worker *w)
 {
 	return w->other_classes || !inbox_is_empty(&w->node->inbox) ||
-	       !inbox_is_empty(&w->node->bound) ||
-	       (w->io && io_ring_has_news(w->io));
+	       !inbox_is_empty(&w->node->bound) || completion_has_news(w);
 }
 
 /* The steps of a turn; *end where it was to end by what has come meanwhile. */

@@ -36,6 +36,7 @@
 #define INBOX_EVERY 64
 #define OLD_EVERY 16 /* looks */
 
+struct completions;
 struct io_ring;
 struct sched;
 
@@ -105,7 +106,8 @@ struct worker {
 	uint64_t behind_ticks; /* work lay so long behind short bodies */
 	uint64_t offered_at; /* ticks: and does since then; 0: not now */
 	uint64_t rng;
-	struct io_ring *io; /* of the layer above; NULL: none */
+	struct completions *completions; /* of the layer above: its sources */
+	struct io_ring *io; /* one of those; NULL: none */
 	bool io_has_failed; /* and there will be none */
 	int io_bell; /* rings for operations that are under way; -1: none */
 	bool io_waits; /* the kernel would not take all: give it again soon */

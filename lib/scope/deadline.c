@@ -3,8 +3,8 @@
 
 #include "base/clock.h"
 #include "base/futex.h"
+#include "core/completion.h"
 #include "core/runtime.h"
-#include "io/event_poll.h"
 #include "sched/guest.h"
 #include "sched/tick.h"
 #include "task/after.h"
@@ -103,9 +103,7 @@ void deadline_sleep(struct lkdf *rt, _Atomic(uint32_t) *word, uint32_t expect,
 		return;
 	}
 	timeout_ns = shorter(&s->timers, timeout_ns);
-	if (event_poll_has_some(rt))
-		event_poll_for(rt, timeout_ns);
-	else
+	if (!completion_sleep(rt, timeout_ns))
 		futex_wait(word, expect, timeout_ns);
 	sched_tick(s, rt);
 	sched_drain(s);

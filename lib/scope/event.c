@@ -4,9 +4,9 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/futex.h"
+#include "core/completion.h"
 #include "core/failure.h"
 #include "core/runtime.h"
-#include "io/event_poll.h"
 #include "scope/deadline.h"
 #include "scope/event_any.h"
 #include "scope/event_tap.h"
@@ -266,7 +266,8 @@ static int wait_sleeping(struct lkdf_event e, int64_t timeout_ns)
 
 int event_look_for(struct lkdf_event e, int64_t timeout_ns)
 {
-	event_poll_serial(event_of(e)->rt);
+	if (unlikely(event_of(e)->rt->sched.is_serial))
+		completion_sleep(event_of(e)->rt, 0);
 	return wait_spinning(e, timeout_ns) && wait_sleeping(e, timeout_ns);
 }
 

@@ -3,7 +3,6 @@
 
 #include "base/err.h"
 #include "core/runtime.h"
-#include "io/event_poll.h"
 #include "mem/heap.h"
 
 #include <errno.h>
@@ -51,6 +50,7 @@ struct event_any *event_any_create(struct lkdf *rt, uint32_t nr)
 	any->nr = nr;
 	any->depth = 1;
 	any->is_users = false;
+	any->leave = NULL;
 	any->scope = NULL;
 	list_init(&any->polled);
 	return any;
@@ -99,7 +99,8 @@ void event_any_leave(struct event_any *any)
 	if (!a_cas(&any->first, &none, EVENT_LEFT, relaxed, relaxed))
 		return;
 	take_off(any);
-	event_poll_leave(any);
+	if (any->leave)
+		any->leave(any);
 	event_put(any->event);
 }
 

@@ -39,7 +39,8 @@ struct event_any {
 	uint32_t nr, depth;
 	bool is_users; /* of lkdf_event_any() */
 
-	/* Of a descriptor, see event_poll.h. */
+	/* Of a descriptor, see event_poll.h. NULL: none. */
+	void (*leave)(struct event_any *any); /* nobody waits for it */
 	struct lkdf_scope *scope; /* of the task that polls; NULL: none */
 	struct list polled; /* under poll_lock */
 	int fd;

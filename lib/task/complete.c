@@ -2,9 +2,10 @@
 #include "task/complete.h"
 
 #include "base/err.h"
+#include "core/completion.h"
 #include "core/failure.h"
+#include "core/ops.h"
 #include "core/runtime.h"
-#include "io/io.h"
 #include "run/decide.h"
 #include "run/frame.h"
 #include "run/inner.h"
@@ -171,7 +172,7 @@ bool complete_child(struct task *parent, int error, struct failure *f)
 /* A frame's task: its record is decided on a worker. */
 static void finish_of_frame(struct executor *ex, struct task *t)
 {
-	if (unlikely(t->kind->is_io) && io_goes_home(ex, t))
+	if (unlikely(t->kind->is_away) && t->kind->ops->goes_home(ex, t))
 		return;
 	t->link.type = LINK_TASK_DONE;
 	if (ex && ex->worker)
@@ -316,7 +317,7 @@ bool complete_may_go(const struct task *t)
 
 int complete_begin(struct task *t)
 {
-	bool goes_on = t->link.flags & (TASK_CONTINUES | TASK_IO) ||
+	bool goes_on = t->link.flags & (TASK_CONTINUES | TASK_AWAY) ||
 		       t->kind->flags & LKDF_ALWAYS;
 	struct lkdf *rt = rt_of(t);
 	int cancelled;
@@ -357,7 +358,7 @@ static void kick(struct lkdf *rt, bool again)
 		t->kind->on_cancel(t->arg);
 	}
 	pthread_mutex_unlock(&rt->kick_lock);
-	io_kick(rt);
+	completion_kick(rt);
 }
 
 void task_kick(struct lkdf *rt, uint32_t how)

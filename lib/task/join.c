@@ -12,10 +12,10 @@
 
 #include "base/err.h"
 #include "base/futex.h"
+#include "core/completion.h"
 #include "core/failure.h"
 #include "core/runtime.h"
 #include "data/claim.h"
-#include "io/io_ring.h"
 #include "run/decide.h"
 #include "run/frame.h"
 #include "run/run.h"
@@ -457,7 +457,7 @@ int task_join(struct lkdf_ctx *c)
 			spins = 0;
 			continue;
 		}
-		if (w && io_ring_poll(w))
+		if (w && completion_poll(w))
 			continue;
 		if (w && worker_has_private(w))
 			worker_offer(w, false, 0);

@@ -4,9 +4,8 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "core/limit.h"
+#include "core/ops.h"
 #include "core/runtime.h"
-#include "io/io.h"
-#include "io/io_ring.h"
 #include "mem/region.h"
 #include "run/frame.h"
 #include "task/ctx.h"
@@ -17,6 +16,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Asked of kinds with LKDF_BLOCKING only. */
+static bool plain_wants_pool(const struct task *t)
+{
+	(void)t;
+	return true;
+}
+
+static const struct kind_ops plain_kinds = {
+	.wants_pool = plain_wants_pool,
+};
 
 /* By address: the order in which tokens are taken, everywhere the same. */
 static void add_limit(struct lkdf_kind *k, const struct lkdf_limit_use *use)
@@ -34,8 +44,8 @@ static void init_fields(struct lkdf_kind *k, const struct lkdf_kind_attr *a)
 {
 	uint32_t slow = SLOW_UNSAMPLED, i;
 
-	k->fn = k->is_io ? io_body : a->fn;
-	k->io_fn = k->is_io ? a->fn : NULL;
+	k->fn = k->is_away ? k->ops->begin : a->fn;
+	k->later = k->is_away ? a->fn : NULL;
 	k->arg_size = a->arg_size;
 	k->flags = a->flags;
 	k->class = a->prio == LKDF_PRIO_DEFAULT
@@ -48,7 +58,8 @@ static void init_fields(struct lkdf_kind *k, const struct lkdf_kind_attr *a)
 	snprintf(k->name, sizeof(k->name), "%s", a->name);
 	for (i = 0; i < a->nr_limit; i++)
 		add_limit(k, &a->limit[i]);
-	if (a->flags & LKDF_BLOCKING || a->nr_limit || a->on_cancel || k->is_io)
+	if (a->flags & LKDF_BLOCKING || a->nr_limit || a->on_cancel ||
+	    k->is_away)
 		slow = SLOW_GENERAL;
 	if (trace_is_recording(&k->rt->trace))
 		slow |= SLOW_TRACED;
@@ -61,11 +72,11 @@ static void init_fields(struct lkdf_kind *k, const struct lkdf_kind_attr *a)
 	a_store(&k->nr_refs, 1, relaxed);
 }
 
-static int create(struct lkdf *rt, const struct lkdf_kind_attr *a, bool is_io,
-		  struct lkdf_kind **out)
+int kind_create_sort(struct lkdf *rt, const struct kind_ops *ops,
+		     const struct lkdf_kind_attr *a, struct lkdf_kind **out)
 {
-	bool needs_pool =
-		a->flags & LKDF_BLOCKING || (is_io && io_ring_error(rt));
+	bool needs_pool = a->flags & LKDF_BLOCKING ||
+			  (ops->needs_pool && ops->needs_pool(rt));
 	struct lkdf_kind *k;
 	int rc;
 
@@ -79,7 +90,8 @@ static int create(struct lkdf *rt, const struct lkdf_kind_attr *a, bool is_io,
 		return err(-ENOMEM, "kind: no memory for \"%s\"", a->name);
 	memset(k, 0, sizeof(*k));
 	k->rt = rt;
-	k->is_io = is_io;
+	k->ops = ops;
+	k->is_away = ops->begin != NULL;
 	k->spin_ticks = rt->spin_ticks;
 	init_fields(k, a);
 	a_add(&rt->nr_handles, 1, relaxed);
@@ -90,13 +102,7 @@ static int create(struct lkdf *rt, const struct lkdf_kind_attr *a, bool is_io,
 int kind_create(struct lkdf *rt, const struct lkdf_kind_attr *a,
 		struct lkdf_kind **out)
 {
-	return create(rt, a, false, out);
-}
-
-int kind_create_io(struct lkdf *rt, const struct lkdf_kind_attr *a,
-		   struct lkdf_kind **out)
-{
-	return create(rt, a, true, out);
+	return kind_create_sort(rt, &plain_kinds, a, out);
 }
 
 void kind_get(struct lkdf_kind *k)

@@ -34,6 +34,7 @@
 /* Short bodies in a row until a kind counts as short. */
 #define SAMPLES 8
 
+struct kind_ops;
 struct lkdf_limit;
 
 struct kind_limit {
@@ -50,7 +51,7 @@ struct lkdf_kind {
 	uint32_t width;
 	uint16_t task_flags; /* of every task of its own, enum task_flag */
 	bool is_plain; /* spawned the short way */
-	bool is_io; /* fn is io_body() */
+	bool is_away; /* fn is ops->begin: the work is done elsewhere */
 
 	/* Any worker; a guess that steers waking, so relaxed will do. */
 	_Atomic(uint32_t) slow;
@@ -62,7 +63,8 @@ struct lkdf_kind {
 	struct lkdf *rt;
 	uint32_t spin_ticks; /* the runtime's */
 	lkdf_fn body; /* where fn is wrapped around it; else NULL */
-	lkdf_fn io_fn; /* of an operation: goes on as; may be NULL */
+	const struct kind_ops *ops; /* of its sort */
+	lkdf_fn later; /* where is_away: goes on as; may be NULL */
 	lkdf_fn commutes; /* the same, around that: fn takes tokens before */
 	lkdf_fn follows; /* the same, within both: see follow.h */
 	void (*on_cancel)(void *arg);
@@ -87,9 +89,10 @@ struct lkdf_kind {
 
 int kind_create(struct lkdf *rt, const struct lkdf_kind_attr *a,
 		struct lkdf_kind **out);
-/* The same, its tasks are operations. -EAGAIN: no thread to be had. */
-int kind_create_io(struct lkdf *rt, const struct lkdf_kind_attr *a,
-		   struct lkdf_kind **out);
+
+/* The same of another sort than plain. -EAGAIN: no thread to be had. */
+int kind_create_sort(struct lkdf *rt, const struct kind_ops *ops,
+		     const struct lkdf_kind_attr *a, struct lkdf_kind **out);
 void kind_get(struct lkdf_kind *k);
 
 /*

@@ -7,6 +7,7 @@
 
 #include "base/err.h"
 #include "core/home.h"
+#include "core/ops.h"
 #include "core/runtime.h"
 #include "mem/heap.h"
 #include "run/frame.h"
@@ -191,16 +192,20 @@ static void push(struct lkdf *rt, struct executor *ex, struct task *t)
 		runtime_push(rt, ex, &t->link);
 }
 
-/* Its body, or its operation, may block. */
+/* Its body, or its work elsewhere, may block. */
 static bool wants_pool(const struct lkdf *rt, const struct task *t)
 {
 	const struct lkdf_kind *k = t->kind;
 
-	if (likely(!(k->flags & LKDF_BLOCKING || k->is_io)) ||
+	if (likely(!(k->flags & LKDF_BLOCKING || k->is_away)) ||
 	    rt->sched.is_serial)
 		return false;
-	return !k->is_io || (a_load(&rt->io_rings.error, relaxed) &&
-			     !(t->link.flags & TASK_CONTINUES));
+	return k->ops->wants_pool(t);
+}
+
+static void run_in_pool(void *executor, struct blocking_item *item)
+{
+	task_run(executor, container_of(item, struct task, blocking_item));
 }
 
 void task_start(struct lkdf *rt, struct executor *ex, struct task *t)
@@ -208,7 +213,7 @@ void task_start(struct lkdf *rt, struct executor *ex, struct task *t)
 	if (!wants_pool(rt, t)) {
 		push(rt, ex, t);
 	} else if (complete_take_limits(ex, t)) {
-		t->blocking_item.is_io = false;
+		t->blocking_item.run = run_in_pool;
 		blocking_push(&rt->blocking, &t->blocking_item);
 	}
 }

@@ -54,7 +54,7 @@ enum task_flag {
 	TASK_HAS_DATA = 4096, /* claim is set */
 	TASK_SKIPPED = 8192, /* and never started: an input failed */
 	TASK_EXTRA = 16384, /* own, after and is_profiled are set */
-	TASK_IO = 32768, /* io is set */
+	TASK_AWAY = 32768, /* its work is under way elsewhere, see away */
 };
 
 /* Whatever makes the end of a task more than telling its parent. */
@@ -117,7 +117,9 @@ struct task {
 		struct event_tap tap;
 	};
 	struct task *kick_next, **kick_prev;
-	struct io_req *io; /* the operation, until it is over */
+	union { /* the work, until it is over; by the sort of its kind */
+		struct io_req *io;
+	} away;
 	int64_t io_result;
 };
 

@@ -2,8 +2,8 @@
 #include "task/then.h"
 
 #include "base/err.h"
+#include "core/ops.h"
 #include "core/runtime.h"
-#include "io/io.h"
 #include "task/complete.h"
 #include "task/step.h"
 
@@ -83,7 +83,7 @@ int task_hold(struct lkdf_ctx *c, struct lkdf_event *e)
 /* Body and event are both there. */
 static void go_on(struct executor *ex, struct task *t)
 {
-	bool is_over = t->link.flags & TASK_IO && io_ended(ex, t);
+	bool is_over = t->link.flags & TASK_AWAY && t->kind->ops->ended(ex, t);
 
 	if (!is_over && !(t->link.flags & TASK_FAILED)) {
 		then_continue(ex, t);

@@ -9,9 +9,9 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/futex.h"
+#include "core/completion.h"
 #include "core/failure.h"
 #include "core/runtime.h"
-#include "io/event_poll.h"
 #include "mc.h"
 #include "mem/heap.h"
 #include "scope/deadline.h"
@@ -107,10 +107,6 @@ void failure_put(struct failure *f, const struct log *log)
 {
 }
 
-void event_poll_leave(struct event_any *x)
-{
-}
-
 struct cache *heap_thread_cache(struct heap *h)
 {
 	return NULL;
@@ -132,7 +128,7 @@ NOT_REACHED(void, magazine_spill, struct magazine *m)
 NOT_REACHED(uint64_t, pool_nr_objects, struct pool *p)
 NOT_REACHED(int, failure_copy, const struct lkdf_error *e,
 	    struct lkdf_error *out)
-NOT_REACHED(void, event_poll_for, struct lkdf *r, int64_t timeout_ns)
+NOT_REACHED(bool, completion_sleep, struct lkdf *r, int64_t timeout_ns)
 NOT_REACHED(void, scope_put, struct lkdf_scope *s)
 #pragma GCC diagnostic pop
 

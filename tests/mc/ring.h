@@ -286,7 +286,7 @@ static void init_op(struct op *op)
 	list_init(&op->req.list);
 	op->task.kind = &kind;
 	op->task.scope = &scope;
-	op->task.io = &op->req;
+	op->task.away.io = &op->req;
 	a_store(&op->place, OUTSIDE, relaxed);
 	plain_store(&op->filled, 0);
 	plain_store(&op->posted, 0);

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * The tables by which results go up. Control goes down by calls; what comes of
+ * it goes up through a pointer to one of these tables, which an upper room has
+ * handed down. The lower rooms call the table and know none of its rows.
+ *
+ *	kind_ops    the sorts of kinds. A plain kind's work is its body. The
+ *	            work of the others is done elsewhere: their tasks begin it
+ *	            and leave, as lkdf_then() does. The rows are plain kinds
+ *	            (task/kind.c) and operations of the system (io/io.c); a
+ *	            kernel of a device is one more row.
+ *	completion_ops
+ *	            where completions come from. The row is the rings of the
+ *	            workers (io/io_ring.c). A device whose thread pushes what is
+ *	            over to a node's inbox, as a link of type LINK_CALL, needs
+ *	            no row; one whose queue the workers look at is one more.
+ */
+#ifndef CORE_OPS_H
+#define CORE_OPS_H
+
+#include <lkdf/kind.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct executor;
+struct frame;
+struct lkdf;
+struct task;
+struct worker;
+
+struct kind_ops {
+	/*
+	 * The body of every task of the sort; the user's function is in
+	 * lkdf_kind.later then, and may be NULL. NULL: the user's function is
+	 * the body.
+	 */
+	lkdf_fn begin;
+
+	/* Any thread. 0; or why the argument of such a task is refused. */
+	int (*check_arg)(const void *arg);
+
+	/*
+	 * A kind is made: do its tasks need a thread of the blocking pool
+	 * here? And one task that is ready: does it run there, not on a worker?
+	 */
+	bool (*needs_pool)(struct lkdf *rt);
+	bool (*wants_pool)(const struct task *t);
+
+	/*
+	 * The body has left and the work, which TASK_AWAY tells of, is over;
+	 * whoever of the two was last calls. ex is NULL on a thread of the
+	 * user. True: the task has no function to go on as and ends now; it may
+	 * have failed.
+	 */
+	bool (*ended)(struct executor *ex, struct task *t);
+
+	/*
+	 * A graph's task has ended. True: it was sent to another node, whose
+	 * worker decides it, since its bytes came there.
+	 */
+	bool (*goes_home)(struct executor *ex, struct task *t);
+
+	/*
+	 * A graph's task with REC_FOLLOWS, whose work may have been given
+	 * together with that of the task before it. Is it begun or done? The
+	 * new task takes it over; or nobody wants it. All three on a worker.
+	 */
+	bool (*is_ahead)(struct frame *f, uint32_t index);
+	void (*adopt)(struct task *t);
+	void (*forget)(struct frame *f, uint32_t index);
+};
+
+/* What one worker has of a source: in its list once it is made. */
+struct completions {
+	/* Set by the worker, constant afterwards. */
+	const struct completion_ops *ops;
+	struct completions *next;
+};
+
+/* See core/completion.h, whose functions call these. */
+struct completion_ops {
+	/* The worker, between two of its tasks. */
+	bool (*has_news)(const struct completions *c);
+	void (*look)(struct completions *c, uint64_t next);
+
+	/* Any worker. */
+	void (*guard)(struct worker *w);
+	bool (*poll)(struct worker *w);
+	int64_t (*nap)(struct worker *w);
+	void (*leave)(struct worker *w);
+
+	/* Serial mode. */
+	bool (*wait)(struct worker *w);
+	bool (*sleep)(struct lkdf *rt, int64_t timeout_ns);
+
+	/* Any thread. */
+	void (*kick)(struct lkdf *rt);
+};
+
+#endif
