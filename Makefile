@@ -38,7 +38,7 @@ WARN := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes \
 	-Wmissing-prototypes
 HARDEN := -fstack-protector-strong -D_FORTIFY_SOURCE=2
 CFLAGS ?= -O2 -g
-CPPFLAGS += -Ilib/include -Ilib -Ikmod/uapi -D_GNU_SOURCE
+CPPFLAGS += -Ilib/include -Ilib -Ikmod/uapi -Ibpf/uapi -D_GNU_SOURCE
 LKDF_CFLAGS := -std=c11 $(WARN) $(HARDEN) $(CFLAGS) -fexceptions
 
 .DEFAULT_GOAL := all

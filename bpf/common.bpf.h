@@ -65,6 +65,7 @@ struct thread {
 	__u32 slot; /* or LKDF_NO_SLOT: it is about to end */
 	__u32 gen, uid;
 	__u32 is_off; /* it left a CPU at slot.since_ns */
+	__u32 kind, pad; /* of the body in which it left */
 	__u64 key, kind_at;
 	__u64 own[LKDF_PROBE_OWN][2];
 };
@@ -165,7 +166,10 @@ static inline __u64 hide(const struct thread *t, __u64 word)
 	return word ? lkdf_probe_hide(word, t->key) : 0;
 }
 
-/* Of the body that the current thread runs; 0: none, or it cannot be read. */
+/*
+ * Of the body that the current thread runs, whose memory is there; 0: none, or
+ * it cannot be read. Of the one that is about to run it is not there yet.
+ */
 static inline __u32 kind_of(const struct thread *t)
 {
 	__u32 kind = 0;

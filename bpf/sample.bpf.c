@@ -25,7 +25,7 @@ static void count_word(struct thread *t, struct lkdf_probe_slot *s,
 
 	s->futex++;
 	s->last_word = hide(t, c->word);
-	w = find_word(t, s->last_word, now);
+	w = find_word(t, s->last_word, kind_of(t), now);
 	if (!w)
 		return;
 	__sync_fetch_and_add(&w->samples, 1);

@@ -26,6 +26,7 @@ static void leave(struct thread *t, struct task_struct *prev, bool is_forced)
 		s->state = LKDF_PROBE_BLOCKED;
 		return;
 	}
+	t->kind = kind_of(t);
 	s->word = hide(t, c.word);
 	s->state = LKDF_PROBE_FUTEX;
 	s->nr_futex_block++;
@@ -38,7 +39,7 @@ static void end_futex(struct thread *t, struct lkdf_probe_slot *s, __u64 now,
 	struct lkdf_probe_word *w;
 
 	s->futex_block_ns += slept;
-	w = find_word(t, s->word, now);
+	w = find_word(t, s->word, t->kind, now);
 	if (!w)
 		return;
 	__sync_fetch_and_add(&w->blocks, 1);

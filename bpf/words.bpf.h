@@ -35,20 +35,19 @@ static void begin_word(struct lkdf_probe_word *w, const struct thread *t,
 }
 
 /*
- * The entry of a word in bodies of the current thread's kind. NULL: there is no
+ * The entry of a thread's word in bodies of a kind. NULL: there is no
  * room, and head.lost counts it. Entries whose thread has ended are taken over.
  */
 static struct lkdf_probe_word *find_word(const struct thread *t, __u64 id,
-					 __u64 now)
+					 __u32 kind, __u64 now)
 {
 	struct lkdf_probe_head *h = get_head();
 	struct lkdf_probe_word *w;
-	__u32 kind, i, at;
+	__u32 i, at;
 	__u64 tag, old;
 
 	if (!h || !h->nr_words || !id)
 		return 0;
-	kind = kind_of(t);
 	tag = id ^ (kind + 1ull) * LKDF_PROBE_MUL;
 	for (i = 0; i < LKDF_PROBE_LOOKS; i++) {
 		at = ((__u32)(tag >> 32) + i) % h->nr_words;

@@ -4,7 +4,7 @@
 
 EXAMPLE_DIR := Documentation/examples
 EXAMPLES := $(addprefix $(BUILD)/examples/,hello dupes cholesky engine \
-	engine_demo server)
+	engine_demo server convoy)
 DUPES_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard $(EXAMPLE_DIR)/dupes/*.c))
 ENGINE_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard $(EXAMPLE_DIR)/engine/*.c))
 SERVER_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard $(EXAMPLE_DIR)/server/*.c))
@@ -37,6 +37,11 @@ $(BUILD)/examples/cholesky: $(BUILD)/$(EXAMPLE_DIR)/cholesky.o $(LIB_SO)
 	$(call say,LD)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $< $(EXAMPLE_LIBS) -lm
+
+$(BUILD)/examples/convoy: $(BUILD)/$(EXAMPLE_DIR)/convoy.o $(LIB_SO)
+	$(call say,LD)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $< $(EXAMPLE_LIBS) -lpthread
 
 $(BUILD)/examples/engine: $(ENGINE_OBJ) $(LIB_SO)
 	$(call say,LD)

@@ -6,6 +6,7 @@
 #include "topo/topo.h"
 
 #include <ctype.h>
+#include <lkdf_probe.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -120,8 +121,9 @@ static const struct option_row rows[] = {
 	  .type = OPTION_WORD,
 	  AT(signal),
 	  .words = signal_words,
-	  .help = "where pages are, for placement: asked of the best that there "
-		  "is, of move_pages, or not at all" },
+	  .help = "where pages are and how workers fare, for placement and "
+		  "policy: asked of the best that there is, only of what needs "
+		  "no rights, or not at all" },
 	{ .name = "signal_kib",
 	  .type = OPTION_INT,
 	  AT(signal_kib),
@@ -130,6 +132,12 @@ static const struct option_row rows[] = {
 	  .init = 256,
 	  .unit = "KiB",
 	  .help = "the smallest data whose pages are watched" },
+	{ .name = "probe",
+	  .type = OPTION_TEXT,
+	  AT(probe),
+	  .text_init = LKDF_PROBE_DIR,
+	  .help = "the directory in which lkdf probe start has pinned what it "
+		  "sees of workers, where signal=auto; \"\": it is not used" },
 	{ .name = "far_steals",
 	  .type = OPTION_BOOL,
 	  AT(far_steals),

@@ -37,6 +37,7 @@ static const struct cap_row {
 	{ LKDF_CAP_URING, "uring", "operations go through io_uring" },
 	{ LKDF_CAP_PAGES, "pages", "placement sees where pages are" },
 	{ LKDF_CAP_KMOD, "kmod", "the kernel module tells when they move" },
+	{ LKDF_CAP_PROBE, "probe", "futex words and preemption are seen" },
 };
 
 /* Grows; once there is no memory it stays as it is. */
@@ -229,6 +230,8 @@ static const char *why_not(struct lkdf *rt, uint64_t cap)
 		why = facts_tier(rt);
 	if (cap == LKDF_CAP_KMOD)
 		why = facts_why(rt);
+	if (cap == LKDF_CAP_PROBE && !workers_have_probe(&rt->signals))
+		why = rt->signals.bpf ? "it was stopped" : rt->signals.why;
 	return why ? why : "";
 }
 

@@ -53,6 +53,7 @@ static void fill_attr(const struct lkdf *rt, const struct config *c,
 		.io_sqpoll_ms = (uint32_t)c->io_sqpoll,
 		.signal = (int)c->signal,
 		.signal_bytes = (uint64_t)c->signal_kib << 10,
+		.probe = c->probe,
 		.keeps_planned = !c->far_steals,
 		.is_rehoming = c->rehome != 0,
 		.is_soloing = c->solo_runs != 0,
@@ -197,6 +198,8 @@ uint64_t lkdf_caps(const struct lkdf *rt)
 		caps |= LKDF_CAP_PAGES;
 	if (rt->board->source && rt->board->source->tier == BOARD_T2)
 		caps |= LKDF_CAP_KMOD;
+	if (workers_have_probe(&rt->signals))
+		caps |= LKDF_CAP_PROBE;
 	return caps;
 }
 

@@ -18,6 +18,7 @@
 #include "scope/event_tap.h"
 #include "scope/scope.h"
 #include "signal/listen.h"
+#include "signal/workers.h"
 #include "trace/trace.h"
 
 /* Frames of sealed graphs are found by number: two levels of 256. */
@@ -44,6 +45,7 @@ struct runtime_attr {
 	uint32_t io_sqpoll_ms;
 	int signal; /* enum board_wish */
 	uint64_t signal_bytes; /* data that is watched, at least */
+	const char *probe; /* the directory of its pins */
 };
 
 struct lkdf {
@@ -74,6 +76,7 @@ struct lkdf {
 	struct io_wait io_wait;
 	struct io_rings io_rings;
 	struct listener listener; /* see facts.h */
+	struct workers signals; /* how the workers fare */
 	struct pool pool[NR_POOLS];
 	struct stocks stocks; /* for threads of the user */
 	struct lkdf_scope root;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "data/facts.h"
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "core/completion.h"
 #include "core/runtime.h"
@@ -190,8 +191,10 @@ int facts_home(const struct lkdf *rt, int node)
 
 bool facts_idle(struct worker *w)
 {
-	const struct lkdf *rt = w->executor->rt;
+	struct lkdf *rt = w->executor->rt;
 
 	board_pass(rt->board, BOARD_IDLE);
+	if (workers_look(&rt->signals, w->executor->id, clock_ticks()))
+		workers_look_quota(&rt->signals);
 	return completion_poll(w);
 }

@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "base/membarrier.h"
 #include "core/scratch.h"
+#include "core/signals.h"
 #include "data/data.h"
 #include "data/facts.h"
 #include "data/place.h"
@@ -108,6 +109,7 @@ static void *blocking_start(void *u, int thread)
 	thread_adopt(&ex->record);
 	ex->record.executor = ex;
 	trace_start(ex->ring, LKDF_EXECUTOR_BLOCKING, -1, -1);
+	signals_enter(ex);
 	return ex;
 }
 
@@ -163,6 +165,7 @@ static void free_memory(struct lkdf *rt)
 		free(rt->frames[i]);
 	region_unmap(rt->executors, nr * sizeof(*rt->executors));
 	trace_close(&rt->trace);
+	workers_close(&rt->signals);
 	facts_close(rt, false);
 	place_close(rt);
 	scope_fini(&rt->fds);
@@ -206,6 +209,8 @@ int runtime_open(struct lkdf *rt, const struct runtime_attr *a)
 		rc = facts_open(rt, a);
 	if (!rc)
 		rc = open_trace(rt, a);
+	if (!rc)
+		rc = signals_open(rt, a);
 	if (!rc)
 		rc = map_executors(rt);
 	if (!rc) {

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "run/run.h"
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "core/completion.h"
 #include "core/runtime.h"
+#include "core/signals.h"
 #include "data/data.h"
 #include "data/facts.h"
 #include "run/brief_call.h"
@@ -406,6 +408,7 @@ static bool pick(struct worker *w, uint64_t *item)
 {
 	if (worker_should_look(w)) {
 		keep_look(w);
+		signals_look(w);
 		worker_take_home(w);
 		if (worker_pop_old(w, item))
 			return true;
@@ -456,6 +459,7 @@ void run_one(struct worker *w, uint64_t item)
 }
 
 const struct sched_ops run_ops = {
+	.start = signals_enter_worker,
 	.run = run,
 	.poll = facts_idle,
 	.wait = completion_wait,

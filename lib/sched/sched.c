@@ -278,6 +278,8 @@ static void *worker_main(void *arg)
 	w->executor->record.executor = w->executor;
 	trace_start(w->executor->ring, LKDF_EXECUTOR_WORKER, w->cpu,
 		    w->executor->node);
+	if (w->sched->ops.start)
+		w->sched->ops.start(w);
 	touch_rings(w);
 	worker_run(w);
 	thread_retire();

@@ -17,6 +17,8 @@ struct log;
 struct topo;
 
 struct sched_ops {
+	/* A worker's thread has started; may be NULL. */
+	void (*start)(struct worker *w);
 	/* Runs the item and then own work until there is none left. */
 	void (*run)(struct worker *w, uint64_t item);
 	/* An idle worker: did something come from outside? May be NULL. */

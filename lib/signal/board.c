@@ -5,8 +5,7 @@
 #include "base/err.h"
 #include "base/util.h"
 #include "mem/os.h"
-#include "signal/src_kmod.h"
-#include "signal/src_proc.h"
+#include "signal/sources.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -52,13 +51,17 @@ void board_off(struct board *b, const char *why)
 /* The best that there is. 0 or -ENOMEM. */
 static int open_source(struct board *b, enum board_wish wish)
 {
+	const struct signal_source *s;
+	size_t nr, i;
 	int rc = 1;
 
-	if (wish == BOARD_AUTO)
-		rc = src_kmod_open(b);
-	else
+	if (wish != BOARD_AUTO)
 		snprintf(b->why, sizeof(b->why), "switched off");
-	return rc > 0 ? src_proc_open(b) : rc;
+	s = signal_sources(&nr);
+	for (i = 0; i < nr && rc > 0; i++)
+		if (s[i].open_pages && (!s[i].has_rights || wish == BOARD_AUTO))
+			rc = s[i].open_pages(b);
+	return rc;
 }
 
 int board_open(const struct board_attr *a, struct board *b)

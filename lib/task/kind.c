@@ -6,6 +6,7 @@
 #include "core/limit.h"
 #include "core/ops.h"
 #include "core/runtime.h"
+#include "core/signals.h"
 #include "mem/region.h"
 #include "run/frame.h"
 #include "task/ctx.h"
@@ -63,6 +64,8 @@ static void init_fields(struct lkdf_kind *k, const struct lkdf_kind_attr *a)
 		slow = SLOW_GENERAL;
 	if (trace_is_recording(&k->rt->trace))
 		slow |= SLOW_TRACED;
+	if (signals_want_kinds(k->rt))
+		slow |= SLOW_NOTED;
 	k->trace_name = trace_name(&k->rt->trace, k->name);
 	k->task_flags = (slow & SLOW_GENERAL ? TASK_GENERAL : 0) |
 			(a->drop ? TASK_HAS_DROP : 0);
@@ -288,6 +291,28 @@ void kind_sample(struct lkdf_kind *k, uint64_t body_ticks)
 		a_store(&k->slow, slow & SLOW_STAYS, relaxed);
 }
 
+/* The probe looks there. A join runs other bodies within this one. */
+static int call_noted(const struct lkdf_kind *k, struct lkdf_ctx *c, lkdf_fn fn,
+		      void *arg)
+{
+	struct workers *b = &k->rt->signals;
+	uint32_t outer = workers_noted(b, c->ex->id);
+	int rc;
+
+	workers_note(b, c->ex->id, k->trace_name);
+	rc = fn(c, arg);
+	workers_note(b, c->ex->id, outer);
+	return rc;
+}
+
+static int call_body(const struct lkdf_kind *k, struct lkdf_ctx *c, lkdf_fn fn,
+		     void *arg)
+{
+	if (unlikely(a_load(&k->slow, relaxed) & SLOW_NOTED))
+		return call_noted(k, c, fn, arg);
+	return fn(c, arg);
+}
+
 int kind_call(struct lkdf_kind *k, struct lkdf_ctx *c, lkdf_fn fn, void *arg)
 {
 	struct worker *w = c->ex->worker;
@@ -295,11 +320,11 @@ int kind_call(struct lkdf_kind *k, struct lkdf_ctx *c, lkdf_fn fn, void *arg)
 	int rc;
 
 	if (!w)
-		return fn(c, arg);
+		return call_body(k, c, fn, arg);
 	/* A join runs other bodies within this one. */
 	outer = w->may_be_long;
 	w->may_be_long = a_load(&k->slow, relaxed) & ~SLOW_BUT_SHORT;
-	rc = fn(c, arg);
+	rc = call_body(k, c, fn, arg);
 	w->may_be_long = outer;
 	return rc;
 }
@@ -307,10 +332,14 @@ int kind_call(struct lkdf_kind *k, struct lkdf_ctx *c, lkdf_fn fn, void *arg)
 int kind_call_timed(struct lkdf_kind *k, struct lkdf_ctx *c, lkdf_fn fn,
 		    void *arg)
 {
-	uint64_t start = clock_ticks();
-	int rc = kind_call(k, c, fn, arg);
-	uint64_t end = clock_ticks();
+	uint64_t start, end;
+	int rc;
 
+	if (kind_is_noted_only(k))
+		return call_noted(k, c, fn, arg);
+	start = clock_ticks();
+	rc = kind_call(k, c, fn, arg);
+	end = clock_ticks();
 	if (c->put_off)
 		return rc;
 	kind_sample(k, end - start);

@@ -9,6 +9,7 @@
  *			before each body, and measure each
  *	SLOW_TRACED     bodies are recorded: measure each, change nothing else
  *	SLOW_SAMPLED    the next few are measured, nothing else changes
+ *	SLOW_NOTED      the worker says what kind it runs, nothing else changes
  *	SLOW_GENERAL    blocking, limits, on_cancel: runs as a task of its own
  */
 #ifndef TASK_KIND_H
@@ -25,8 +26,9 @@
 #define SLOW_GENERAL 4u
 #define SLOW_TRACED 8u
 #define SLOW_SAMPLED 16u
-#define SLOW_STAYS (SLOW_GENERAL | SLOW_TRACED)
-#define SLOW_BUT_SHORT (SLOW_TRACED | SLOW_SAMPLED)
+#define SLOW_NOTED 32u
+#define SLOW_STAYS (SLOW_GENERAL | SLOW_TRACED | SLOW_NOTED)
+#define SLOW_BUT_SHORT (SLOW_TRACED | SLOW_SAMPLED | SLOW_NOTED)
 
 #define MAX_LIMITS 4
 #define NAME_SIZE 64
@@ -135,6 +137,12 @@ void kind_sample_again(struct lkdf_kind *k);
 
 /* Calls a body that may be long: its worker knows meanwhile. */
 int kind_call(struct lkdf_kind *k, struct lkdf_ctx *c, lkdf_fn fn, void *arg);
+
+/* Its bodies need not be measured. */
+static inline bool kind_is_noted_only(const struct lkdf_kind *k)
+{
+	return (a_load(&k->slow, relaxed) & ~SLOW_GENERAL) == SLOW_NOTED;
+}
 
 /* Calls the body of a graph's task, and looks how long it takes. */
 int kind_call_timed(struct lkdf_kind *k, struct lkdf_ctx *c, lkdf_fn fn,

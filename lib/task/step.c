@@ -97,6 +97,8 @@ static int call_timed(struct lkdf_ctx *c, struct task *t, lkdf_fn fn)
 	uint64_t start = clock_ticks(), end;
 	int rc = kind_call(k, c, fn, t->arg);
 
+	if (kind_is_noted_only(k) && !(t->link.flags & TASK_EXTRA))
+		return rc;
 	end = clock_ticks();
 	sample(c, k, end - start);
 	trace_slice(c->ex->ring, k->trace_name,
@@ -194,8 +196,8 @@ enum task_end task_step_slowly(struct lkdf_ctx *c, struct task *t)
 	}
 	if (t->link.flags & TASK_CONTINUES)
 		c->input_err = t->then_err;
-	if (c->ex->worker &&
-	    (a_load(&k->slow, relaxed) & ~SLOW_SAMPLED) != SLOW_TRACED)
+	if (c->ex->worker && (a_load(&k->slow, relaxed) &
+			      ~(SLOW_SAMPLED | SLOW_NOTED)) != SLOW_TRACED)
 		worker_offer(c->ex->worker, false, 0);
 	rc = is_timed(t) ? call_timed(c, t, fn) : fn(c, t->arg);
 	complete_end(t);

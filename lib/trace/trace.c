@@ -251,6 +251,21 @@ void trace_start(struct trace_ring *r, enum lkdf_executor_kind kind, int cpu,
 	a_store(&r->start_seq, seq, release);
 }
 
+void trace_probe_key(struct trace *t, uint64_t key)
+{
+	struct lkdf_stats_header *h = t->base;
+
+	a_store(trace_word(&h->probe_key), key, relaxed);
+}
+
+void trace_probe_slot(struct trace_ring *r, uint64_t slot)
+{
+	a_store((_Atomic(uint32_t) *)(void *)&r->block->probe_gen,
+		(uint32_t)(slot >> 32), relaxed);
+	a_store((_Atomic(uint32_t) *)(void *)&r->block->probe_slot,
+		(uint32_t)slot, relaxed);
+}
+
 /* Under lock. */
 static uint32_t add_name(struct trace *t, const char *name)
 {

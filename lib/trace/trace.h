@@ -59,6 +59,11 @@ void trace_abandon(struct trace *t);
 void trace_start(struct trace_ring *r, enum lkdf_executor_kind kind, int cpu,
 		 int node);
 
+/* For tools: what hides addresses in the probe's maps, and where it has the
+ * executor, whose thread calls: gen << 32 | slot + 1, or 0. */
+void trace_probe_key(struct trace *t, uint64_t key);
+void trace_probe_slot(struct trace_ring *r, uint64_t slot);
+
 /* The number that stands for a name; 0: the table is full. */
 uint32_t trace_name(struct trace *t, const char *name);
 

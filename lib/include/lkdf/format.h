@@ -77,7 +77,8 @@ struct lkdf_stats_header {
 	/* The library writes at any time. */
 	uint32_t nr_names; /* release */
 	uint32_t recording; /* slices are being taken */
-	uint8_t reserved2[56];
+	uint64_t probe_key; /* hides futex words; 0: the probe is not there */
+	uint8_t reserved2[48];
 };
 
 /* One row of the counter table. */
@@ -102,7 +103,9 @@ struct lkdf_stats_block {
 	int32_t cpu; /* -1 not bound */
 	int32_t node; /* -1 not bound */
 	uint32_t tid;
-	uint8_t reserved[44];
+	uint32_t probe_slot; /* of the probe's, plus 1; 0: it has none */
+	uint32_t probe_gen;
+	uint8_t reserved[36];
 
 	/* Its executor writes at any time. */
 	uint64_t event_head; /* events ever written; release */

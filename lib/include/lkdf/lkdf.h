@@ -17,6 +17,7 @@
 #include <lkdf/place.h>
 #include <lkdf/runtime.h>
 #include <lkdf/scope.h>
+#include <lkdf/signals.h>
 #include <lkdf/task.h>
 
 #endif

@@ -28,6 +28,7 @@ enum lkdf_cap {
 	LKDF_CAP_URING = 1 << 4, /* operations go through io_uring */
 	LKDF_CAP_PAGES = 1 << 5, /* placement sees where pages are */
 	LKDF_CAP_KMOD = 1 << 6, /* the kernel module tells when they move */
+	LKDF_CAP_PROBE = 1 << 7, /* lkdf probe sees the workers */
 };
 
 struct lkdf_open_attr {

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * A program with a hidden lock, to be looked at with lkdf futex: a tree of
+ * tasks that all call something which takes one, again and again. With --lock
+ * none they compute as long and take none.
+ *
+ *   cc convoy.c -llkdf -lpthread -o convoy
+ */
+#include <lkdf/lkdf.h>
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define LEVELS 12
+#define CALLS 64
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static sem_t semaphore;
+static atomic_flag spin = ATOMIC_FLAG_INIT;
+static FILE *sink;
+static struct lkdf_kind *node;
+
+static void compute(unsigned steps)
+{
+	volatile unsigned x = 1;
+
+	while (steps--)
+		x = x * 5 + 1;
+}
+
+static void call_none(void)
+{
+	compute(20);
+}
+
+static void call_random(void)
+{
+	random();
+}
+
+static void call_mutex(void)
+{
+	pthread_mutex_lock(&mutex);
+	compute(5);
+	pthread_mutex_unlock(&mutex);
+}
+
+static void call_sem(void)
+{
+	sem_wait(&semaphore);
+	compute(5);
+	sem_post(&semaphore);
+}
+
+/* Larger than what a thread keeps for itself, so the arena's lock is taken. */
+static void call_malloc(void)
+{
+	void *volatile p = malloc(2000);
+
+	free(p);
+}
+
+static void call_stdio(void)
+{
+	fputc('x', sink);
+}
+
+static void call_spin(void)
+{
+	while (atomic_flag_test_and_set_explicit(&spin, memory_order_acquire))
+		;
+	compute(5);
+	atomic_flag_clear_explicit(&spin, memory_order_release);
+}
+
+static const struct {
+	const char *name;
+	void (*fn)(void);
+} locks[] = {
+	{ "none", call_none },	   { "random", call_random },
+	{ "mutex", call_mutex },   { "sem", call_sem },
+	{ "malloc", call_malloc }, { "stdio", call_stdio },
+	{ "spin", call_spin },
+};
+
+static void (*lock_call)(void) = call_random;
+
+/* Its argument is its level: above the leaves it has two children. */
+static int visit(struct lkdf_ctx *c, void *arg)
+{
+	int level = *(const int *)arg - 1, i, rc = 0;
+
+	for (i = 0; i < 2 && level > 0 && !rc; i++)
+		rc = lkdf_spawn(c, node, &level);
+	for (i = 0; i < CALLS; i++)
+		lock_call();
+	return rc;
+}
+
+static int run_tree(struct lkdf *rt)
+{
+	struct lkdf_task t = { .size = sizeof(t), .kind = node };
+	struct lkdf_event done;
+	int levels = LEVELS, rc;
+
+	t.arg = &levels;
+	rc = lkdf_submit(rt, NULL, &t, &done);
+	return rc ? rc : lkdf_event_wait(done, -1);
+}
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static int run(double seconds)
+{
+	struct lkdf_kind_attr attr = { .size = sizeof(attr) };
+	double start = now();
+	struct lkdf *rt;
+	int rc, nr = 0;
+
+	rc = lkdf_open(NULL, &rt);
+	if (rc)
+		return rc;
+	attr.name = "node";
+	attr.fn = visit;
+	attr.arg_size = sizeof(int);
+	rc = lkdf_kind_create(rt, &attr, &node);
+	while (!rc && now() < start + seconds) {
+		rc = run_tree(rt);
+		nr++;
+	}
+	printf("%d trees, %.2f ms each\n", nr,
+	       (now() - start) * 1000 / (nr ? nr : 1));
+	lkdf_kind_put(node);
+	lkdf_close(rt);
+	return rc;
+}
+
+static int usage(FILE *f)
+{
+	unsigned i;
+
+	fprintf(f, "usage: convoy [--lock NAME] [--seconds S]\nlocks:");
+	for (i = 0; i < sizeof(locks) / sizeof(locks[0]); i++)
+		fprintf(f, " %s", locks[i].name);
+	fprintf(f, "\n");
+	return f == stdout ? 0 : 2;
+}
+
+static int choose(const char *name)
+{
+	unsigned i;
+
+	for (i = 0; i < sizeof(locks) / sizeof(locks[0]); i++) {
+		if (strcmp(name, locks[i].name))
+			continue;
+		lock_call = locks[i].fn;
+		return 0;
+	}
+	return 1;
+}
+
+int main(int argc, char **argv)
+{
+	double seconds = 5;
+	int i;
+
+	for (i = 1; i < argc; i += 2) {
+		if (!strcmp(argv[i], "--help"))
+			return usage(stdout);
+		if (i + 1 == argc)
+			return usage(stderr);
+		if (!strcmp(argv[i], "--seconds"))
+			seconds = atof(argv[i + 1]);
+		else if (strcmp(argv[i], "--lock") || choose(argv[i + 1]))
+			return usage(stderr);
+	}
+	sem_init(&semaphore, 0, 1);
+	sink = fopen("/dev/null", "w");
+	if (!sink || run(seconds)) {
+		fprintf(stderr, "convoy: %s\n", lkdf_errmsg());
+		return 1;
+	}
+	fclose(sink);
+	return 0;
+}

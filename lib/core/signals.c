@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "core/signals.h"
+
+#include "signal/src_bpf.h"
+
+int signals_open(struct lkdf *rt, const struct runtime_attr *a)
+{
+	struct workers_attr attr = {
+		.wish = a->is_serial ? BOARD_OFF : (enum board_wish)a->signal,
+		.nr = rt->nr_executors,
+		.pins = a->probe,
+	};
+	int rc = workers_open(&attr, &rt->signals);
+
+	if (!rc)
+		trace_probe_key(&rt->trace, src_bpf_key(&rt->signals));
+	return rc;
+}
+
+/* Where workers sleep, and what hangs off the runtime. */
+static void find_own(const struct lkdf *rt, struct workers_own *own)
+{
+	const struct sched *s = &rt->sched;
+
+	own->range[0][0] = (uintptr_t)s->nodes;
+	own->range[0][1] = (uintptr_t)(s->nodes + s->nr_nodes);
+	own->range[1][0] = (uintptr_t)rt;
+	own->range[1][1] = (uintptr_t)(rt + 1);
+}
+
+void signals_enter(struct executor *ex)
+{
+	struct lkdf *rt = ex->rt;
+	struct workers_own own;
+
+	find_own(rt, &own);
+	workers_enter(&rt->signals, ex->id, &own);
+	trace_probe_slot(ex->ring, workers_slot(&rt->signals, ex->id));
+}
+
+void signals_enter_worker(struct worker *w)
+{
+	signals_enter(w->executor);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * The board of workers in a runtime: opened before there are threads, entered
+ * by each of them; tools find in "lkdf:stats" where the probe has them.
+ */
+#ifndef CORE_SIGNALS_H
+#define CORE_SIGNALS_H
+
+#include "base/clock.h"
+#include "core/runtime.h"
+
+/* After the trace. 0 or -ENOMEM. */
+int signals_open(struct lkdf *rt, const struct runtime_attr *a);
+
+/* On the thread of an executor, when it starts. */
+void signals_enter(struct executor *ex);
+void signals_enter_worker(struct worker *w);
+
+/* Is somebody interested in the kind of the body that runs? */
+static inline bool signals_want_kinds(const struct lkdf *rt)
+{
+	return workers_want_kinds(&rt->signals);
+}
+
+/* A worker comes by, every so many items. */
+static inline void signals_look(struct worker *w)
+{
+	struct lkdf *rt = w->executor->rt;
+
+	if (rt->signals.has_self)
+		workers_look(&rt->signals, w->executor->id, clock_ticks());
+}
+
+#endif

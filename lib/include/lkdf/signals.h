@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * What the kernel knows of the workers, each fact with its source and its age.
+ * Without any rights the threads tell of themselves; with "lkdf probe start"
+ * BPF programs tell what no thread can know of itself. What each fact means and
+ * cannot see stands in Documentation/signals.rst.
+ */
+#ifndef LKDF_SIGNALS_H
+#define LKDF_SIGNALS_H
+
+#include <lkdf/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
+
+enum lkdf_signal_source {
+	LKDF_SIGNAL_NONE = 0, /* nobody knows: the fact's value is 0 */
+	LKDF_SIGNAL_SELF = 1, /* the thread itself, without rights */
+	LKDF_SIGNAL_BPF = 2, /* the programs of "lkdf probe start" */
+};
+
+enum lkdf_worker_state {
+	LKDF_STATE_UNKNOWN = 0,
+	LKDF_STATE_RUNS = 1,
+	LKDF_STATE_PREEMPTED = 2, /* could run, another thread has its CPU */
+	LKDF_STATE_BLOCKED = 3,
+	LKDF_STATE_FUTEX = 4, /* blocked in a futex word of the program */
+};
+
+struct lkdf_fact {
+	uint64_t value;
+	uint64_t age_ns; /* its source has looked so long ago */
+	uint32_t source; /* enum lkdf_signal_source */
+	uint32_t reserved; /* 0 */
+};
+
+/* Of one worker; of all, sums. Counts and times since the thread started. */
+struct lkdf_facts {
+	uint32_t size; /* set by the caller */
+	int32_t worker; /* -1: all */
+
+	/* SELF */
+	struct lkdf_fact user_ns, system_ns; /* CPU time */
+	struct lkdf_fact run_delay_ns; /* could run, and had no CPU */
+	struct lkdf_fact nr_slept, nr_forced; /* context switches */
+	struct lkdf_fact quota_milli; /* cgroup's, 1/1000 CPU; 0: none */
+
+	/* BPF */
+	struct lkdf_fact state; /* enum lkdf_worker_state; of all: UNKNOWN */
+	struct lkdf_fact state_ns; /* it has been in it for so long */
+	struct lkdf_fact nr_preempt, preempt_ns;
+	struct lkdf_fact nr_block, block_ns; /* asleep for whatever reason */
+	struct lkdf_fact nr_futex_block, futex_block_ns; /* words of others */
+	struct lkdf_fact nr_migrate, nr_xnode; /* to another CPU, node */
+	struct lkdf_fact samples, futex_samples; /* looks; inside futex(2) */
+	struct lkdf_fact futex_ppm; /* futex_samples of samples, millionths */
+	struct lkdf_fact word; /* address of the last futex word; 0 */
+
+	/* What the policy made of it; 0 in this version. */
+	uint32_t active_workers, nr_narrow;
+};
+
+/**
+ * lkdf_signals() - what is known of a worker, or of all
+ * @rt:     runtime
+ * @worker: 0 .. lkdf_nr_executors() - 1, or -1 for all
+ * @out:    size set; the facts that fit are filled
+ *
+ * Facts are copied from memory that their sources write: no system call is
+ * made, and facts of one worker need not be of one moment. The word of all
+ * workers is the one with most samples.
+ *
+ * Context: any thread, does not block.
+ * Return: 0; -EINVAL NULL or size; -ENOENT no such worker; -EOWNERDEAD in a
+ * forked child.
+ */
+int lkdf_signals(struct lkdf *rt, int worker, struct lkdf_facts *out);
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "signal/src_bpf.h"
+
+#include "base/clock.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/bpf.h>
+#include <lkdf_probe.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Programs that have not been seen for so long are gone. */
+#define LIVE_NS 2000000000
+
+struct mapped {
+	void *at;
+	size_t bytes;
+	uint32_t nr;
+};
+
+struct bpf_pins {
+	struct mapped head, slots, words;
+	int program; /* "register" */
+	uint64_t key;
+};
+
+/* ---- pins ---------------------------------------------------------------- */
+
+static int call(int cmd, union bpf_attr *attr)
+{
+	long rc = syscall(SYS_bpf, cmd, attr, sizeof(*attr));
+
+	return rc < 0 ? -errno : (int)rc;
+}
+
+static int get_pin(const char *dir, const char *name)
+{
+	char path[PATH_MAX];
+	union bpf_attr attr;
+
+	if (snprintf(path, sizeof(path), "%s/%s", dir, name) >=
+	    (int)sizeof(path))
+		return -ENAMETOOLONG;
+	memset(&attr, 0, sizeof(attr));
+	attr.pathname = (uintptr_t)path;
+	return call(BPF_OBJ_GET, &attr);
+}
+
+/* Is it an array of such values that may be mapped? */
+static int look_at_map(int fd, uint32_t value_size, uint32_t *nr)
+{
+	struct bpf_map_info info;
+	union bpf_attr attr;
+	int rc;
+
+	memset(&info, 0, sizeof(info));
+	memset(&attr, 0, sizeof(attr));
+	attr.info.bpf_fd = (uint32_t)fd;
+	attr.info.info_len = sizeof(info);
+	attr.info.info = (uintptr_t)&info;
+	rc = call(BPF_OBJ_GET_INFO_BY_FD, &attr);
+	if (rc < 0)
+		return rc;
+	*nr = info.max_entries;
+	if (info.type != BPF_MAP_TYPE_ARRAY || info.value_size != value_size ||
+	    !info.max_entries || !(info.map_flags & BPF_F_MMAPABLE))
+		return -EPROTO;
+	return 0;
+}
+
+static int map_pin(const char *dir, const char *name, uint32_t value_size,
+		   struct mapped *m)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	int fd = get_pin(dir, name), rc;
+
+	if (fd < 0)
+		return fd;
+	rc = look_at_map(fd, value_size, &m->nr);
+	if (!rc) {
+		m->bytes = round_up((uint64_t)value_size * m->nr, page);
+		m->at = mmap(NULL, m->bytes, PROT_READ, MAP_SHARED, fd, 0);
+		if (m->at == MAP_FAILED) {
+			m->at = NULL;
+			rc = -errno;
+		}
+	}
+	close(fd);
+	return rc;
+}
+
+static void unmap(struct mapped *m)
+{
+	if (m->at)
+		munmap(m->at, m->bytes);
+	m->at = NULL;
+}
+
+static void free_pins(struct bpf_pins *p)
+{
+	unmap(&p->head);
+	unmap(&p->slots);
+	unmap(&p->words);
+	if (p->program >= 0)
+		close(p->program);
+	free(p);
+}
+
+static int check_head(const struct bpf_pins *p)
+{
+	const struct lkdf_probe_head *h = p->head.at;
+
+	return h->magic == LKDF_PROBE_MAGIC &&
+			       h->abi_major == LKDF_PROBE_ABI_MAJOR &&
+			       h->nr_slots <= p->slots.nr &&
+			       h->nr_words <= p->words.nr
+		       ? 0
+		       : -EPROTO;
+}
+
+static int open_pins(const char *dir, struct bpf_pins *p)
+{
+	int rc = map_pin(dir, "head", sizeof(struct lkdf_probe_head), &p->head);
+
+	if (!rc)
+		rc = map_pin(dir, "slots", sizeof(struct lkdf_probe_slot),
+			     &p->slots);
+	if (!rc)
+		rc = map_pin(dir, "words", sizeof(struct lkdf_probe_word),
+			     &p->words);
+	if (!rc)
+		rc = check_head(p);
+	if (!rc) {
+		p->program = get_pin(dir, "register");
+		rc = p->program < 0 ? p->program : 0;
+	}
+	if (!rc && getrandom(&p->key, sizeof(p->key), GRND_NONBLOCK) !=
+			   (ssize_t)sizeof(p->key))
+		p->key = (uint64_t)clock_now_ns() * LKDF_PROBE_MUL;
+	return rc;
+}
+
+static void say_why(struct workers *b, int rc)
+{
+	const char *why = strerror(-rc);
+
+	if (rc == -EPROTO)
+		why = "those maps are not the probe's";
+	else if (rc == -ENOENT || rc == -EINVAL || rc == -ENOTDIR)
+		why = "the probe does not run";
+	snprintf(b->why, sizeof(b->why), "%.100s: %.50s", b->pins, why);
+}
+
+int src_bpf_open(struct workers *b)
+{
+	struct bpf_pins *p;
+	int rc;
+
+	if (!b->pins || !*b->pins) {
+		snprintf(b->why, sizeof(b->why), "switched off");
+		return 1;
+	}
+	p = calloc(1, sizeof(*p));
+	if (!p)
+		return -ENOMEM;
+	p->program = -1;
+	rc = open_pins(b->pins, p);
+	if (rc) {
+		say_why(b, rc);
+		free_pins(p);
+		return 1;
+	}
+	b->bpf = p;
+	return 0;
+}
+
+void src_bpf_close(struct workers *b)
+{
+	if (b->bpf)
+		free_pins(b->bpf);
+	b->bpf = NULL;
+}
+
+/* ---- a thread ------------------------------------------------------------ */
+
+static bool is_whole(const struct lkdf_probe_register *r,
+		     const struct bpf_pins *p)
+{
+	const struct lkdf_probe_slot *s = p->slots.at;
+
+	/* In a pid namespace the numbers are others: the kernel has filled
+	 * that slot for this thread, or there is none. */
+	return r->slot < p->slots.nr && s[r->slot].gen == r->gen;
+}
+
+void src_bpf_enter(struct workers *b, int executor,
+		   const struct workers_own *own)
+{
+	struct lkdf_probe_register r = { .size = sizeof(r) };
+	struct worker_facts *f = &b->of[executor];
+	const struct bpf_pins *p = b->bpf;
+	union bpf_attr attr;
+
+	if (!p)
+		return;
+	r.key = p->key;
+	r.kind_at = (uintptr_t)&f->kind;
+	memcpy(r.own, own->range, sizeof(r.own));
+	memset(&attr, 0, sizeof(attr));
+	attr.test.prog_fd = (uint32_t)p->program;
+	attr.test.ctx_in = (uintptr_t)&r;
+	attr.test.ctx_size_in = sizeof(r);
+	a_store(&f->slot, 0, relaxed);
+	if (call(BPF_PROG_TEST_RUN, &attr) || attr.test.retval ||
+	    !is_whole(&r, p))
+		return;
+	a_store(&f->slot, (uint64_t)r.gen << 32 | (r.slot + 1ull), relaxed);
+}
+
+/* ---- reading ------------------------------------------------------------- */
+
+#define word_of(field) \
+	a_load((const _Atomic(uint64_t) *)(const void *)&(field), relaxed)
+#define half_of(field) \
+	a_load((const _Atomic(uint32_t) *)(const void *)&(field), relaxed)
+
+bool src_bpf_is_live(const struct workers *b, int64_t now, uint64_t *age)
+{
+	const struct lkdf_probe_head *h;
+	uint64_t beat;
+
+	*age = 0;
+	if (!b->bpf)
+		return false;
+	h = b->bpf->head.at;
+	beat = word_of(h->beat_ns);
+	*age = (uint64_t)now > beat ? (uint64_t)now - beat : 0;
+	return !word_of(h->stopped_ns) && *age < LIVE_NS;
+}
+
+/* Its slot, if that is still its own. */
+static const struct lkdf_probe_slot *slot_of(const struct workers *b,
+					     int executor)
+{
+	uint64_t id = a_load(&b->of[executor].slot, relaxed);
+	const struct lkdf_probe_slot *s = b->bpf->slots.at;
+
+	if (!id)
+		return NULL;
+	s += (uint32_t)id - 1;
+	return half_of(s->gen) == id >> 32 && half_of(s->tgid) ? s : NULL;
+}
+
+static void put(struct lkdf_fact *f, uint64_t value, uint64_t age)
+{
+	f->value += value;
+	f->age_ns = age;
+	f->source = LKDF_SIGNAL_BPF;
+}
+
+static void put_state(const struct lkdf_probe_slot *s, uint64_t age,
+		      int64_t now, struct lkdf_facts *out)
+{
+	uint64_t since = word_of(s->since_ns);
+
+	put(&out->state, half_of(s->state), age);
+	put(&out->state_ns, (uint64_t)now > since ? (uint64_t)now - since : 0,
+	    age);
+}
+
+static uint64_t show(const struct bpf_pins *p, uint64_t id)
+{
+	return id ? lkdf_probe_show(id, p->key) : 0;
+}
+
+bool src_bpf_read(const struct workers *b, int executor, uint64_t age,
+		  int64_t now, struct lkdf_facts *out)
+{
+	const struct lkdf_probe_head *h = b->bpf->head.at;
+	const struct lkdf_probe_slot *s = slot_of(b, executor);
+
+	if (!s)
+		return false;
+	if (h->hooks & LKDF_PROBE_SWITCH) {
+		put_state(s, age, now, out);
+		put(&out->nr_preempt, word_of(s->nr_preempt), age);
+		put(&out->preempt_ns, word_of(s->preempt_ns), age);
+		put(&out->nr_block, word_of(s->nr_block), age);
+		put(&out->block_ns, word_of(s->block_ns), age);
+		put(&out->nr_futex_block, word_of(s->nr_futex_block), age);
+		put(&out->futex_block_ns, word_of(s->futex_block_ns), age);
+		put(&out->nr_migrate, word_of(s->nr_migrate), age);
+		put(&out->nr_xnode, word_of(s->nr_xnode), age);
+	}
+	if (h->hooks & LKDF_PROBE_SAMPLE) {
+		put(&out->samples, word_of(s->samples), age);
+		put(&out->futex_samples, word_of(s->futex), age);
+		put(&out->word, show(b->bpf, word_of(s->last_word)), age);
+	}
+	return true;
+}
+
+static bool is_ours(const struct workers *b, uint32_t slot, uint32_t gen)
+{
+	uint64_t id = (uint64_t)gen << 32 | (slot + 1ull);
+	int i;
+
+	for (i = 0; i < b->nr; i++)
+		if (a_load(&b->of[i].slot, relaxed) == id)
+			return true;
+	return false;
+}
+
+uint64_t src_bpf_hottest(const struct workers *b)
+{
+	const struct lkdf_probe_word *w = b->bpf->words.at;
+	uint64_t most = 0, id = 0, nr;
+	uint32_t i;
+
+	for (i = 0; i < b->bpf->words.nr; i++, w++) {
+		nr = word_of(w->samples);
+		if (nr > most && word_of(w->tag) &&
+		    is_ours(b, half_of(w->slot), half_of(w->gen))) {
+			most = nr;
+			id = word_of(w->id);
+		}
+	}
+	return show(b->bpf, id);
+}
+
+void src_bpf_mark(const struct workers *b, struct workers_mark *m)
+{
+	const struct lkdf_probe_slot *s;
+	uint64_t age;
+	int i;
+
+	m->samples = m->futex = 0;
+	if (!src_bpf_is_live(b, clock_now_ns(), &age))
+		return;
+	for (i = 0; i < b->nr; i++) {
+		s = slot_of(b, i);
+		if (!s)
+			continue;
+		m->samples += word_of(s->samples);
+		m->futex += word_of(s->futex);
+	}
+}
+
+uint64_t src_bpf_key(const struct workers *b)
+{
+	return b->bpf ? b->bpf->key : 0;
+}
