@@ -6,13 +6,20 @@
 #include "topo/topo.h"
 
 #include <ctype.h>
+#include <lkdf/runtime.h>
 #include <lkdf_probe.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #define AT(field) .offset = offsetof(struct config, field)
 
-static const char *const log_levels[] = { "error", "info", "debug", NULL };
+enum log_word {
+	WORD_AUTO,
+	WORD_NONE,
+	WORD_ERROR
+};
+static const char *const log_words[] = { "auto", "none",  "error",
+					 "info", "debug", NULL };
 /* As enum os_huge. */
 static const char *const huge_words[] = { "default", "always", "never", NULL };
 
@@ -170,10 +177,11 @@ static const struct option_row rows[] = {
 	  .help = "no threads: run everything on the caller's, for debugging" },
 	{ .name = "log",
 	  .type = OPTION_WORD,
-	  AT(log_level),
-	  .words = log_levels,
-	  .init = 1,
-	  .help = "least important level the log callback is called for" },
+	  AT(log_words),
+	  .words = log_words,
+	  .help = "least important level that is told to the log callback, or "
+		  "without one to standard error; auto: info to a callback, "
+		  "error to standard error" },
 	{ .name = "trace",
 	  .type = OPTION_TEXT,
 	  AT(trace),
@@ -203,6 +211,13 @@ static int read_variable(const struct option_row *row, struct config *c)
 		name[i] = (char)toupper((unsigned char)name[i]);
 	value = secure_getenv(name);
 	return value ? option_set(row, value, c, name) : 0;
+}
+
+int config_log_level(const struct config *c, bool has_callback)
+{
+	if (c->log_words == WORD_AUTO)
+		return has_callback ? LKDF_LOG_INFO : LKDF_LOG_ERROR;
+	return (int)c->log_words - WORD_ERROR;
 }
 
 int config_read(const char *options, struct config *c)

@@ -8,9 +8,11 @@
 
 #include "base/option.h"
 
+#include <stdbool.h>
+
 struct config {
 	int64_t workers, workers_per_node, pin, spin_us, stack_kib, serial;
-	int64_t blocking, events, log_level, is_final;
+	int64_t blocking, events, log_words, is_final;
 	int64_t io, io_sqpoll, signal, signal_kib;
 	int64_t memory_limit, memory_strict, memory_huge, placement, far_steals,
 		rehome, solo_runs, static_runs;
@@ -22,6 +24,9 @@ struct config {
 
 /* options may be NULL. */
 int config_read(const char *options, struct config *c);
+
+/* The least important level that is told, or LOG_NONE. */
+int config_log_level(const struct config *c, bool has_callback);
 
 /* The table, for descriptions. */
 const struct option_row *config_rows(size_t *nr);

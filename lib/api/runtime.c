@@ -129,9 +129,9 @@ int lkdf_open_with(const struct lkdf_open_attr *attr, struct lkdf **out)
 		return err(-ENOMEM, "open: no memory");
 	c = rt->config;
 	rc = config_read(a.options, c);
-	rt->log = (struct log){ .fn = a.log,
-				.u = a.u,
-				.level = (int)c->log_level };
+	rt->log.fn = a.log;
+	rt->log.u = a.u;
+	rt->log.level = config_log_level(c, a.log != NULL);
 	if (!rc)
 		rc = start(rt, c);
 	if (rc) {

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct failure *failure_create(const struct lkdf_error *e)
+struct failure *failure_create(const struct lkdf_error *e, const char *kind)
 {
 	struct failure *f = malloc(sizeof(*f));
 
@@ -18,8 +18,10 @@ struct failure *failure_create(const struct lkdf_error *e)
 		return NULL;
 	a_store(&f->nr_refs, 1, relaxed);
 	a_store(&f->is_observed, 0, relaxed);
+	a_store(&f->nr_more, 0, relaxed);
 	f->error = *e;
 	f->error.size = sizeof(f->error);
+	snprintf(f->kind, sizeof(f->kind), "%s", kind);
 	return f;
 }
 
@@ -44,17 +46,32 @@ struct failure *failure_get(struct failure *f)
 	return f;
 }
 
+/* What, of which kind, of which graph, and why, which begins with what. */
+static void tell_unobserved(const struct failure *f, const struct log *log)
+{
+	const struct lkdf_error *e = &f->error;
+	uint32_t nr_more = a_load(&f->nr_more, relaxed);
+	size_t size = strlen(e->task);
+	const char *why = e->why;
+	char more[32] = "";
+
+	if (size && !strncmp(why, e->task, size) && why[size] == ':')
+		why += size + 2;
+	if (nr_more)
+		snprintf(more, sizeof(more), " (and %u more)", nr_more);
+	log_text(log, LKDF_LOG_ERROR,
+		 "unobserved error: task %s%s%s%s%s failed: %s%s",
+		 size ? e->task : "?", f->kind[0] ? " of kind " : "", f->kind,
+		 e->graph[0] ? " in graph " : "", e->graph, why, more);
+}
+
 void failure_put(struct failure *f, const struct log *log)
 {
 	/* [failure.put] all uses before the free; pairs with itself. */
 	if (!f || a_sub(&f->nr_refs, 1, acq_rel) != 1)
 		return;
 	if (!a_load(&f->is_observed, relaxed))
-		log_text(log, LKDF_LOG_ERROR,
-			 "flow: nobody looked at: task %s of %s failed: %s",
-			 f->error.task[0] ? f->error.task : "?",
-			 f->error.graph[0] ? f->error.graph : "(no graph)",
-			 f->error.why);
+		tell_unobserved(f, log);
 	free(f);
 }
 

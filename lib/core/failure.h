@@ -20,13 +20,15 @@ struct failure {
 	/* Any thread. */
 	_Atomic(uint32_t) nr_refs;
 	_Atomic(uint32_t) is_observed;
+	_Atomic(uint32_t) nr_more; /* later errors that it stands for */
 
 	/* Set by its maker, constant afterwards. */
 	struct lkdf_error error;
+	char kind[48]; /* of the task; "": there is none */
 };
 
-/* One reference; NULL without memory. */
-struct failure *failure_create(const struct lkdf_error *e);
+/* One reference; kind: the name of the task's, or "". NULL without memory. */
+struct failure *failure_create(const struct lkdf_error *e, const char *kind);
 
 /* NULL-safe. */
 struct failure *failure_get(struct failure *f);

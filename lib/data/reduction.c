@@ -133,7 +133,7 @@ static void poison(struct lkdf_data *d, struct var *v, int error)
 
 	snprintf(e.task, sizeof(e.task), "reduce of %.40s", d->name);
 	snprintf(e.why, sizeof(e.why), "%s: %s", e.task, strerror(-error));
-	f = failure_create(&e);
+	f = failure_create(&e, "");
 	var_fail(v, error, f);
 	failure_put(f, &d->rt->log);
 }

@@ -220,7 +220,8 @@ void frame_fail(struct frame *f, uint32_t task, int returned, const char *why,
 		.worker = worker,
 		.nr_failed = 1,
 	};
-	bool is_always = f->recs[task].kind->flags & LKDF_ALWAYS;
+	const struct lkdf_kind *kind = f->recs[task].kind;
+	bool is_always = kind->flags & LKDF_ALWAYS;
 	struct failure *failure, *none = NULL;
 	int32_t zero = 0;
 	int error;
@@ -244,7 +245,7 @@ void frame_fail(struct frame *f, uint32_t task, int returned, const char *why,
 	snprintf(e.graph, sizeof(e.graph), "%s", f->graph->name);
 	graph_task_name(f->graph, task, e.task, sizeof(e.task));
 	failure_tell(&e, returned, why);
-	failure = failure_create(&e);
+	failure = failure_create(&e, kind->name);
 	/* [frame.fail] pairs with [frame.decided]. */
 	if (!a_cas(&f->failure, &none, failure, release, relaxed))
 		failure_put(failure, &f->graph->rt->log);
@@ -303,7 +304,7 @@ static struct failure *tell_late(struct frame *f)
 	snprintf(e.graph, sizeof(e.graph), "%s", f->graph->name);
 	snprintf(e.why, sizeof(e.why), "graph %s: the run's deadline is over",
 		 e.graph);
-	failure = failure_create(&e);
+	failure = failure_create(&e, "");
 	scope_fail(f->scope, -ETIME, failure);
 	return failure;
 }

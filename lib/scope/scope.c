@@ -31,6 +31,7 @@ void scope_fini(struct lkdf_scope *s)
 {
 	failure_put(a_load(&s->failure, relaxed), &s->rt->log);
 	failure_put(s->told, &s->rt->log);
+	failure_put(s->later, &s->rt->log);
 	pthread_mutex_destroy(&s->lock);
 }
 
@@ -256,6 +257,14 @@ static int wait_empty(struct lkdf_scope *s, int64_t timeout_ns)
 	return rc;
 }
 
+/* Under lock: the user is told of an error of the scope. */
+static void forget_later(struct lkdf_scope *s)
+{
+	failure_observe(s->later);
+	failure_put(s->later, &s->rt->log);
+	s->later = NULL;
+}
+
 int scope_wait(struct lkdf_scope *s, int64_t timeout_ns)
 {
 	struct failure *f;
@@ -277,6 +286,7 @@ int scope_wait(struct lkdf_scope *s, int64_t timeout_ns)
 		failure_put(s->told, &s->rt->log);
 		s->told = f;
 		s->told_err = rc;
+		forget_later(s);
 	}
 	pthread_mutex_unlock(&s->lock);
 	return rc ? err(rc, "scope \"%s\": %s", s->name,
@@ -350,15 +360,48 @@ int scope_error(struct lkdf_scope *s, struct lkdf_error *out)
 	e.nr_skipped = a_load(&s->nr_skipped, relaxed);
 	e.nr_cancelled = a_load(&s->nr_cancelled, relaxed);
 	rc = failure_copy(&e, out);
+	forget_later(s);
 	pthread_mutex_unlock(&s->lock);
 	return rc;
 }
 
+/* An error that somebody has still to look at counts a later one. */
+static bool stands_for_one_more(struct failure *f)
+{
+	bool is_unseen = f && !a_load(&f->is_observed, relaxed);
+
+	if (is_unseen)
+		a_add(&f->nr_more, 1, relaxed);
+	return is_unseen;
+}
+
+/*
+ * No scope has kept f. Where an earlier error is still to be looked at that one
+ * stands for it; else the scope keeps it aside until it is asked, or ends.
+ */
+static void keep_aside(struct lkdf_scope *s, struct failure *f)
+{
+	pthread_mutex_lock(&s->lock);
+	/* [scope.look] as above; under lock nobody takes it. */
+	if (stands_for_one_more(a_load(&s->failure, acquire)) ||
+	    stands_for_one_more(s->later)) {
+		failure_observe(f);
+	} else {
+		failure_put(s->later, &s->rt->log);
+		s->later = failure_get(f);
+	}
+	pthread_mutex_unlock(&s->lock);
+}
+
 void scope_fail(struct lkdf_scope *s, int error, struct failure *f)
 {
+	struct lkdf_scope *asked = s;
 	struct failure *none;
+	bool is_kept = false;
 	int32_t zero;
 
+	while (asked->is_own)
+		asked = asked->parent;
 	for (; s; s = s->parent) {
 		zero = 0;
 		none = NULL;
@@ -368,9 +411,13 @@ void scope_fail(struct lkdf_scope *s, int error, struct failure *f)
 		failure_get(f);
 		/* [scope.fail] the text before the pointer; pairs with
 		 * [scope.take] and [scope.look]. */
-		if (!a_cas(&s->failure, &none, f, release, relaxed))
+		if (a_cas(&s->failure, &none, f, release, relaxed))
+			is_kept |= !s->is_own; /* of which nobody can ask */
+		else
 			failure_put(f, &s->rt->log);
 	}
+	if (f && !is_kept)
+		keep_aside(asked, f);
 }
 
 void scope_count(struct lkdf_scope *s, uint64_t nr_failed, uint64_t nr_skipped,

@@ -76,6 +76,7 @@ struct lkdf_scope {
 	/* Any thread, under lock: what was told last. */
 	pthread_mutex_t lock;
 	struct failure *told;
+	struct failure *later; /* as told: one it has not kept */
 	int told_err;
 };
 

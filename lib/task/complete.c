@@ -155,12 +155,23 @@ static void put_failures(struct lkdf *rt, struct task *t)
 		failure_put(t->child_failure, &rt->log);
 }
 
+/* The first error of children since the last join stands for the others. */
+static void child_failed(struct task *parent, int error, struct failure *f)
+{
+	int32_t zero = 0;
+
+	if (a_cas(&parent->child_err, &zero, error, relaxed, relaxed))
+		parent->child_failure = failure_get(f);
+	else
+		failure_observe(f);
+}
+
 bool complete_child(struct task *parent, int error, struct failure *f)
 {
-	int32_t zero = 0, live;
+	int32_t live;
 
-	if (error && a_cas(&parent->child_err, &zero, error, relaxed, relaxed))
-		parent->child_failure = failure_get(f);
+	if (unlikely(error))
+		child_failed(parent, error, f);
 	/* [task.child] what the child did; pairs with [task.end],
 	 * [task.join]. */
 	live = a_sub(&parent->live, 1, acq_rel);
@@ -267,7 +278,7 @@ static struct failure *late(const struct task *t, int worker)
 
 	snprintf(e.task, sizeof(e.task), "%s", t->kind->name);
 	snprintf(e.why, sizeof(e.why), "%s: its deadline is over", e.task);
-	return failure_create(&e);
+	return failure_create(&e, t->kind->name);
 }
 
 enum task_end complete_cancelled(struct executor *ex, struct task *t, int error)

@@ -49,7 +49,7 @@ void task_fail(struct task *t, int returned, const char *why, int worker)
 	scope_count(t->scope, 1, 0, 0);
 	snprintf(e.task, sizeof(e.task), "%s", t->kind->name);
 	failure_tell(&e, returned, why);
-	t->failure = failure_create(&e);
+	t->failure = failure_create(&e, t->kind->name);
 }
 
 enum task_end task_after(struct lkdf_ctx *c, int rc)

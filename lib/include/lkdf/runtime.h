@@ -54,8 +54,13 @@ int lkdf_open(const char *options, struct lkdf **out);
 /**
  * lkdf_open_with() - start a runtime with a log callback
  * @a:   options as lkdf_open(); log is called from any thread and must not
- *       call lkdf; NULL: nothing is said
+ *       call lkdf
  * @out: new runtime, owned by the caller
+ *
+ * Without a log callback, as after lkdf_open(), the library writes errors that
+ * no caller has asked for to standard error, one line each. Option log, or
+ * LKDF_LOG in the environment, chooses the least important level: "none",
+ * "error", "info" or "debug".
  *
  * Return: as lkdf_open().
  */
@@ -65,8 +70,8 @@ int lkdf_open_with(const struct lkdf_open_attr *a, struct lkdf **out);
  * lkdf_close() - stop the workers and free everything
  * @rt: runtime, or NULL
  *
- * Errors that nobody has looked at go to the log. In a forked child it frees
- * memory only.
+ * Errors that no caller has looked at go to the log. In a forked child the
+ * call frees memory only.
  *
  * Context: any thread that is not a worker; joins the workers.
  * Return: 0; -EBUSY while tasks or runs live, nothing has changed then;

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Errors that nobody has asked for are lines on standard error, unless there
+ * is a callback or LKDF_LOG=none.
+ */
+#include "tests/api/stderr.h"
+
+static int fail(struct lkdf_ctx *c, void *arg)
+{
+	return lkdf_fail(c, -EILSEQ, "%s", (const char *)arg);
+}
+
+static void close_at_last(struct lkdf *rt)
+{
+	while (lkdf_close(rt) == -EBUSY)
+		usleep(100);
+}
+
+/* A submitted task fails, or the run of a graph. */
+static void fail_once(struct lkdf *rt, bool in_graph, const char *why)
+{
+	struct lkdf_kind *k = api_kind(rt, "burner", fail, 0, 0);
+	struct lkdf_graph *g = NULL;
+
+	must(lkdf_graph_create(rt, ATTR(lkdf_graph_attr, .name = "oven"), &g));
+	must(lkdf_graph_add(g, k, why, NULL, 0));
+	must(lkdf_graph_label(g, 0, "bread"));
+	must(lkdf_graph_seal(g, NULL));
+	if (in_graph)
+		must(lkdf_graph_run(g, NULL, NULL, NULL));
+	else
+		must(lkdf_submit(rt, NULL,
+				 ATTR(lkdf_task, .kind = k, .arg = why), NULL));
+	lkdf_graph_put(g);
+	lkdf_kind_put(k);
+}
+
+/* What a program with an error that nobody asks for writes. */
+static const char *written(const char *options, bool in_graph, const char *why)
+{
+	struct lkdf *rt;
+
+	stderr_keep();
+	rt = api_open(options);
+	fail_once(rt, in_graph, why);
+	close_at_last(rt);
+	return stderr_text();
+}
+
+static void errors_are_lines(void)
+{
+	const char *text = written("workers=2", false, "it\nburns");
+
+	is(nr_lines(text), 1, "an error is one line");
+	has(text,
+	    "lkdf: error: unobserved error: task burner of kind burner failed: "
+	    "it burns\n",
+	    "the task, its kind and why");
+	text = written("workers=2", true, "it\nburns");
+	is(nr_lines(text), 1, "so is that of a run");
+	has(text,
+	    "lkdf: error: unobserved error: task bread of kind burner in graph "
+	    "oven failed: it burns\n",
+	    "its label and the graph, too");
+}
+
+/* A scope keeps its first error, which counts those that come after. */
+static void one_line_counts_those_behind(void)
+{
+	struct lkdf_error e = { .size = sizeof(e) };
+	struct lkdf_scope *s = NULL;
+	struct lkdf_kind *k;
+	const char *text;
+	struct lkdf *rt;
+	int i;
+
+	stderr_keep();
+	rt = api_open("workers=2");
+	k = api_kind(rt, "burner", fail, 0, 0);
+	must(lkdf_scope_create(rt, NULL, &s));
+	for (i = 0; i < 100; i++)
+		must(lkdf_submit(rt, s, ATTR(lkdf_task, .kind = k, .arg = "x"),
+				 NULL));
+	lkdf_scope_put(s);
+	lkdf_kind_put(k);
+	close_at_last(rt);
+	text = stderr_text();
+	is(nr_lines(text), 1, "a hundred errors of a scope are one line");
+	has(text, "failed: x (and 99 more)\n", "which counts them");
+}
+
+static void what_is_asked_for_is_not_written(void)
+{
+	struct lkdf_event e, later;
+	struct lkdf_kind *k;
+	const char *text;
+	struct lkdf *rt;
+	int i;
+
+	stderr_keep();
+	rt = api_open("workers=2");
+	k = api_kind(rt, "burner", fail, 0, 0);
+	for (i = 0; i < 100; i++)
+		must(lkdf_submit(rt, NULL,
+				 ATTR(lkdf_task, .kind = k, .arg = "x"), NULL));
+	is(lkdf_scope_wait(rt, NULL, -1), -EILSEQ, "one wait for many errors");
+	must(lkdf_submit(rt, NULL, ATTR(lkdf_task, .kind = k, .arg = "x"), &e));
+	is(lkdf_event_wait(e, -1), -EILSEQ, "a wait for one error");
+	must(lkdf_submit(rt, NULL, ATTR(lkdf_task, .kind = k, .arg = "late"),
+			 &later));
+	is(lkdf_event_wait(later, -1), -EILSEQ, "and for another");
+	lkdf_kind_put(k);
+	is(lkdf_close(rt), 0, "the runtime closes");
+	text = stderr_text();
+	is(nr_lines(text), 0, "nothing is written");
+	printf("%s%s", text[0] ? "# " : "", text);
+}
+
+/* The scope keeps an error that is known: it does not stand for another. */
+static void what_nobody_can_ask_for_is_written(void)
+{
+	struct lkdf_event e;
+	struct lkdf_kind *k;
+	struct lkdf *rt;
+
+	stderr_keep();
+	rt = api_open("workers=2");
+	k = api_kind(rt, "burner", fail, 0, 0);
+	must(lkdf_submit(rt, NULL, ATTR(lkdf_task, .kind = k, .arg = "x"), &e));
+	is(lkdf_event_wait(e, -1), -EILSEQ, "the first error is known");
+	must(lkdf_submit(rt, NULL, ATTR(lkdf_task, .kind = k, .arg = "late"),
+			 NULL));
+	lkdf_kind_put(k);
+	close_at_last(rt);
+	has(stderr_text(), "failed: late\n", "the next one is written");
+}
+
+static struct lkdf_kind *never_put;
+
+static void levels_work_without_a_callback(void)
+{
+	const char *text = written("workers=2,log=none", false, "x");
+	struct lkdf *rt;
+
+	is(nr_lines(text), 0, "log=none is silent");
+	setenv("LKDF_LOG", "none", 1);
+	is(nr_lines(written("workers=2", false, "x")), 0,
+	   "so is LKDF_LOG=none");
+	setenv("LKDF_LOG", "error", 1);
+	is(nr_lines(written("workers=2", false, "x")), 1, "error says errors");
+	setenv("LKDF_LOG", "info", 1);
+	has(written("workers=2", false, "x"),
+	    "lkdf: error: ", "info says errors");
+	stderr_keep();
+	rt = api_open("workers=2");
+	never_put = api_kind(rt, "burner", fail, 0, 0);
+	must(lkdf_close(rt));
+	has(stderr_text(), "lkdf: info: close: ", "and what was not put");
+	setenv("LKDF_LOG", "debug", 1);
+	ok(nr_lines(written("workers=2", false, "x")) > 0, "so does debug");
+	unsetenv("LKDF_LOG");
+}
+
+static void wild_frees_are_written(void)
+{
+	struct lkdf *rt;
+
+	stderr_keep();
+	rt = api_open("workers=1");
+	lkdf_free(rt, &rt);
+	must(lkdf_close(rt));
+	has(stderr_text(), "lkdf: error: free: ", "a wild free is an error");
+}
+
+static void note(void *u, int level, const char *text)
+{
+	(void)text;
+	atomic_fetch_add((atomic_int *)u + level, 1);
+}
+
+static void a_callback_replaces_it(void)
+{
+	atomic_int nr[3] = { 0 };
+	struct lkdf *rt;
+
+	stderr_keep();
+	must(lkdf_open_with(ATTR(lkdf_open_attr, .options = "workers=2",
+				 .log = note, .u = nr),
+			    &rt));
+	fail_once(rt, false, "x");
+	close_at_last(rt);
+	is(nr_lines(stderr_text()), 0, "with a callback nothing is written");
+	is(nr[LKDF_LOG_ERROR], 1, "it is called for each error");
+	atomic_store(&nr[LKDF_LOG_ERROR], 0);
+	must(lkdf_open_with(ATTR(lkdf_open_attr,
+				 .options = "workers=2,log=none", .log = note,
+				 .u = nr),
+			    &rt));
+	fail_once(rt, false, "x");
+	close_at_last(rt);
+	is(nr[LKDF_LOG_ERROR], 0, "log=none silences a callback");
+}
+
+int main(void)
+{
+	tap_start(60);
+	unsetenv("LKDF_LOG");
+	errors_are_lines();
+	one_line_counts_those_behind();
+	what_nobody_can_ask_for_is_written();
+	what_is_asked_for_is_not_written();
+	levels_work_without_a_callback();
+	wild_frees_are_written();
+	a_callback_replaces_it();
+	return tap_end();
+}
