@@ -28,7 +28,7 @@ $(BENCH_DIR)/test_programs: $(addprefix $(BUILD)/tool/tests/bench/,\
 API_TESTS += $(BENCH_DIR)/test_bench
 $(BENCH_DIR)/test_bench: $(addprefix $(BUILD)/tool/,tests/bench/test_bench.o \
 		tests/bench/shapes.o tests/bench/floor.o tools/bench_report.o \
-		tools/bench_machine.o tools/json.o tools/cli.o)
+		tools/bench_machine.o tools/json.o tools/utf8.o tools/cli.o)
 	$(call say,LD)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ -lm -lpthread
@@ -118,7 +118,7 @@ $(BENCH_DIR)/alloc_purity: tests/bench/alloc_purity.c $(LIB_INTERNAL)
 $(BENCH_DIR)/alloc_driver: $(addprefix $(BUILD)/tool/,\
 		tests/bench/alloc_driver.o tools/bench_report.o \
 		tools/bench_machine.o tools/bench_gate.o tools/json.o \
-		tools/cli.o)
+		tools/utf8.o tools/cli.o)
 	$(call say,LD)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ -lm -lpthread

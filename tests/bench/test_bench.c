@@ -137,19 +137,18 @@ static void json_is_escaped(void)
 	has(text, "\"list\": [-1, 2]}", "a flat list stays on its line");
 }
 
-static const char *word(unsigned i)
+static const char *word(const void *words, unsigned i)
 {
-	static const char *const words[] = { "topo", "doctor", "bench" };
-
-	return words[i];
+	return ((const char *const *)words)[i];
 }
 
 static void nearest_word_is_found(void)
 {
-	const char *near = cli_nearest("benhc", word, 3);
+	static const char *const words[] = { "topo", "doctor", "bench", NULL };
+	const char *near = cli_nearest("benhc", word, words);
 
 	ok(near && !strcmp(near, "bench"), "a typo finds its word");
-	ok(!cli_nearest("quicksilver", word, 3), "a stranger finds none");
+	ok(!cli_nearest("quicksilver", word, words), "a stranger finds none");
 }
 
 int main(void)
