@@ -24,7 +24,7 @@ static const char *const log_words[] = { "auto", "none",  "error",
 static const char *const huge_words[] = { "default", "always", "never", NULL };
 
 /* As enum io_mode. */
-static const char *const io_words[] = { "steal", "threads", "owner", NULL };
+static const char *const io_words[] = { "steal", "threads", NULL };
 
 /* As enum board_wish. */
 static const char *const signal_words[] = { "auto", "proc", "off", NULL };
@@ -114,16 +114,8 @@ static const struct option_row rows[] = {
 	  AT(io),
 	  .words = io_words,
 	  .help = "operations: rings of io_uring, whose completions idle "
-		  "workers of the node take too, or threads, or rings whose "
-		  "completions their own worker alone takes, for tasks below "
-		  "50 us; without io_uring threads" },
-	{ .name = "io_sqpoll",
-	  .type = OPTION_INT,
-	  AT(io_sqpoll),
-	  .max = 60000,
-	  .unit = "ms",
-	  .help = "a thread of the kernel for each node takes what its rings "
-		  "hold, and looks for more so long; 0: workers give it" },
+		  "workers of the node take too, or threads; without io_uring "
+		  "threads" },
 	{ .name = "signal",
 	  .type = OPTION_WORD,
 	  AT(signal),

@@ -13,7 +13,7 @@
 struct config {
 	int64_t workers, workers_per_node, pin, spin_us, stack_kib, serial;
 	int64_t blocking, events, log_words, is_final;
-	int64_t io, io_sqpoll, signal, signal_kib;
+	int64_t io, signal, signal_kib;
 	int64_t memory_limit, memory_strict, memory_huge, placement, far_steals,
 		rehome, solo_runs, static_runs;
 	char cpus[OPTION_TEXT_SIZE];

@@ -26,22 +26,16 @@ void bell_ring(int fd)
 	(void)n;
 }
 
-int bell_wait(int fd, int own, int64_t timeout_ns)
+int bell_wait(int fd, int64_t timeout_ns)
 {
 	struct timespec ts = { timeout_ns / NS, timeout_ns % NS };
-	struct pollfd p[2] = { { .fd = fd, .events = POLLIN },
-			       { .fd = own, .events = POLLIN } };
+	struct pollfd p = { .fd = fd, .events = POLLIN };
 	uint64_t count;
 	ssize_t n;
-	int i;
 
-	if (ppoll(p, 2, timeout_ns < 0 ? NULL : &ts, NULL) == 0)
+	if (ppoll(&p, 1, timeout_ns < 0 ? NULL : &ts, NULL) == 0)
 		return -ETIMEDOUT;
-	for (i = 0; i < 2; i++) {
-		if (!p[i].revents)
-			continue;
-		n = read(p[i].fd, &count, sizeof(count));
-		(void)n;
-	}
+	n = read(fd, &count, sizeof(count));
+	(void)n;
 	return 0;
 }

@@ -15,10 +15,9 @@ int bell_open(void);
 void bell_ring(int fd);
 
 /*
- * Sleeps until it has rung since the last time it woke somebody, or until the
- * bell own has; -1: there is no such. 0: one has, or a signal came; -ETIMEDOUT
- * after timeout_ns >= 0; -1 is for ever.
+ * Sleeps until it has rung since the last time it woke somebody. 0: it has, or
+ * a signal came; -ETIMEDOUT after timeout_ns >= 0; -1 is for ever.
  */
-int bell_wait(int fd, int own, int64_t timeout_ns);
+int bell_wait(int fd, int64_t timeout_ns);
 
 #endif

@@ -42,7 +42,6 @@ struct runtime_attr {
 	uint32_t static_runs;
 	int memory_huge; /* enum os_huge */
 	int io; /* enum io_mode */
-	uint32_t io_sqpoll_ms;
 	int signal; /* enum board_wish */
 	uint64_t signal_bytes; /* data that is watched, at least */
 	const char *probe; /* the directory of its pins */

@@ -4,7 +4,7 @@
  * operation that names a slot spares the kernel to look the descriptor up, or
  * to pin the pages. The tables are made with the first slot that is set. Until
  * a slot is cleared the kernel keeps the file open, and the pages where they
- * are. Any thread, but of a ring of URING_OWNER its owner only.
+ * are. Any thread.
  */
 #ifndef DEVICE_IO_TABLES_H
 #define DEVICE_IO_TABLES_H

@@ -71,41 +71,16 @@ static int map_rings(struct uring *u, const struct io_uring_params *p)
 	return 0;
 }
 
-/* What to do without after such an error; 0: nothing. */
-static uint32_t dropped_of(uint32_t flags, int error)
-{
-	/* Its thread may be forbidden, or one too many. */
-	if (flags & IORING_SETUP_SQPOLL)
-		return IORING_SETUP_SQPOLL;
-	/* Linux 5.19 does not know it. */
-	return error == EINVAL ? flags & IORING_SETUP_SINGLE_ISSUER : 0;
-}
-
 /* A descriptor, or -errno. */
 static int set_up(const struct uring_attr *a, struct io_uring_params *p)
 {
-	uint32_t flags = a->flags, dropped;
 	int fd;
 
-	do {
-		memset(p, 0, sizeof(*p));
-		p->flags =
-			flags | IORING_SETUP_SUBMIT_ALL | IORING_SETUP_CQSIZE;
-		p->cq_entries = a->nr_cq;
-		if (flags & IORING_SETUP_SQPOLL) {
-			p->sq_thread_idle = a->idle_ms;
-			if (a->share_fd >= 0) {
-				p->flags |= IORING_SETUP_ATTACH_WQ;
-				p->wq_fd = (uint32_t)a->share_fd;
-			}
-		}
-		fd = (int)syscall(SYS_io_uring_setup, a->nr_sq, p);
-		if (fd >= 0)
-			return fd;
-		dropped = dropped_of(flags, errno);
-		flags &= ~dropped;
-	} while (dropped);
-	return -errno;
+	memset(p, 0, sizeof(*p));
+	p->flags = IORING_SETUP_SUBMIT_ALL | IORING_SETUP_CQSIZE;
+	p->cq_entries = a->nr_cq;
+	fd = (int)syscall(SYS_io_uring_setup, a->nr_sq, p);
+	return fd < 0 ? -errno : fd;
 }
 
 int uring_open(struct uring *u, const struct uring_attr *a)
@@ -118,7 +93,6 @@ int uring_open(struct uring *u, const struct uring_attr *a)
 	u->fd = set_up(a, &p);
 	if (u->fd < 0)
 		return u->fd;
-	u->flags = p.flags;
 	if ((p.features & needs) != needs)
 		rc = -EINVAL;
 	if (!rc)
@@ -148,21 +122,18 @@ void uring_close(struct uring *u)
 	u->fd = -1;
 }
 
-int uring_probe(uint32_t *flags)
+int uring_probe(void)
 {
-	const struct uring_attr a = { .nr_sq = 4,
-				      .nr_cq = 8,
-				      .flags = *flags,
-				      .wake_fd = -1,
-				      .share_fd = -1 };
+	const struct uring_attr a = { .nr_sq = 4, .nr_cq = 8, .wake_fd = -1 };
 	struct uring u;
-	int rc = uring_open(&u, &a);
+	int rc;
 
-	if (rc)
-		return rc;
-	*flags &= u.flags;
+	rc = uring_open(&u, &a);
+	/* A filter may have refused that one only. */
+	if (!rc)
+		rc = enter(&u, 0, 0);
 	uring_close(&u);
-	return 0;
+	return rc;
 }
 
 const char *uring_why(int error)
@@ -203,19 +174,6 @@ uint32_t uring_nr_waiting(const struct uring *u)
 	return u->tail - a_load(u->sq_head, relaxed);
 }
 
-/* A thread of the kernel looks at the tail, unless it sleeps. */
-static int wake_thread(struct uring *u)
-{
-	/* [uring.tail] as [uring.fill], and before we look whether it sleeps;
-	 * pairs with [uring.filled] and [uring.asleep]. */
-	a_store(u->sq_tail, u->tail, seq_cst);
-	/* [uring.asleep] which it says before it looks for the last time;
-	 * pairs with [uring.tail], through the kernel. */
-	if (a_load(u->sq_flags, seq_cst) & IORING_SQ_NEED_WAKEUP)
-		enter(u, 0, IORING_ENTER_SQ_WAKEUP);
-	return uring_nr_waiting(u) > u->sq_mask ? -EAGAIN : 0;
-}
-
 /*
  * The kernel has taken a part of a chain and would take the rest for another
  * one, which does not wait: that rest does nothing.
@@ -242,8 +200,6 @@ int uring_submit(struct uring *u)
 	uint32_t nr;
 	int rc;
 
-	if (u->flags & IORING_SETUP_SQPOLL)
-		return wake_thread(u);
 	/* [uring.fill] the entries before the tail, which the kernel acquires;
 	 * pairs with [uring.filled] and [uring.room]. */
 	a_store(u->sq_tail, u->tail, release);

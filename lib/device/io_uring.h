@@ -21,27 +21,14 @@
 /* The kernel has completions that it gives when it is entered. */
 #define URING_MUST_ENTER IORING_SQ_CQ_OVERFLOW
 
-/*
- * One thread alone uses the ring and only that one may cancel. DEFER_TASKRUN
- * would belong here: on Linux 6.12 in a virtual machine its eventfd missed a
- * completion, and a worker that sleeps on it slept for ever; on 6.1 and 6.18 it
- * did not. Nor was it faster where we have measured it.
- */
-#define URING_OWNER IORING_SETUP_SINGLE_ISSUER
-
 struct uring_attr {
 	uint32_t nr_sq, nr_cq; /* entries, at least */
-	uint32_t flags; /* IORING_SETUP_, of those that it can do without */
 	int wake_fd; /* an eventfd that counts completions; -1: none */
-	/* With IORING_SETUP_SQPOLL: */
-	uint32_t idle_ms; /* so long the kernel's thread polls for more */
-	int share_fd; /* the ring whose thread that is; -1: a new one */
 };
 
 struct uring {
 	/* Set at open, constant afterwards. */
 	int fd;
-	uint32_t flags; /* IORING_SETUP_, what the kernel took */
 	uint32_t sq_mask, cq_mask;
 	_Atomic(uint32_t) *sq_head, *sq_tail, *sq_flags;
 	_Atomic(uint32_t) *cq_head, *cq_tail;
@@ -55,20 +42,14 @@ struct uring {
 	bool has_links; /* among those that wait */
 };
 
-/*
- * Flags that the kernel does not know are dropped, the newest first. 0; -errno,
- * and nothing is open.
- */
+/* 0; -errno, and nothing is open. */
 int uring_open(struct uring *u, const struct uring_attr *a);
 
 /* Accepts what is not open: fd -1. */
 void uring_close(struct uring *u);
 
-/*
- * 0; or why this process has no ring: an errno of uring_open(). *flags are
- * wanted; of those what the kernel takes.
- */
-int uring_probe(uint32_t *flags);
+/* 0; or why this process has no ring that works: an errno. */
+int uring_probe(void);
 
 /*
  * The kernel's threads that work for this ring: how many of them at most for
@@ -90,8 +71,7 @@ struct io_uring_sqe *uring_sqe(struct uring *u);
 /*
  * The entry after it begins when it has done all. The kernel links what it
  * takes in one call: what it takes later, against all odds, is not begun, and
- * completes with -ECANCELED. Not with IORING_SETUP_SQPOLL. The lowest bit of
- * user_data is ours.
+ * completes with -ECANCELED. The lowest bit of user_data is ours.
  */
 static inline void uring_link(struct uring *u, struct io_uring_sqe *sqe)
 {
@@ -109,8 +89,8 @@ static inline uint32_t uring_room(const struct uring *u)
 }
 
 /*
- * Gives all filled entries to the kernel, which with IORING_SETUP_SQPOLL takes
- * them later. 0; -EAGAIN, -EBUSY: not all.
+ * Gives all filled entries to the kernel. 0; -EAGAIN, -EBUSY: not all, for now;
+ * another errno: it takes no more.
  */
 int uring_submit(struct uring *u);
 

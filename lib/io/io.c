@@ -433,10 +433,10 @@ bool io_ended(struct executor *ex, struct task *t)
 
 /* ---- all of them --------------------------------------------------------- */
 
-int io_init(struct lkdf *rt, int mode, uint32_t sqpoll_ms)
+int io_init(struct lkdf *rt, int mode)
 {
 	io_wait_init(&rt->io_wait);
-	return io_rings_init(rt, mode, sqpoll_ms);
+	return io_rings_init(rt, mode);
 }
 
 void io_fini(struct lkdf *rt)

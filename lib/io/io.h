@@ -72,7 +72,6 @@ struct io_wait {
 enum io_mode {
 	IO_STEAL,
 	IO_THREADS,
-	IO_OWNER,
 };
 
 #define IO_UNKNOWN 1
@@ -81,8 +80,6 @@ enum io_mode {
 struct io_rings {
 	/* Set at open, constant afterwards. */
 	int mode;
-	uint32_t flags; /* of a ring, IORING_SETUP_ */
-	uint32_t idle_ms; /* with IORING_SETUP_SQPOLL */
 	_Atomic(struct io_ring *) *ring; /* by worker; NULL: none yet */
 	struct io_left *left; /* by node: see io_far.h */
 	size_t nr_nodes; /* that left has room for */
@@ -91,10 +88,8 @@ struct io_rings {
 	_Atomic(int) error; /* why there are none, 0, or IO_UNKNOWN */
 	_Atomic(uint32_t) nr;
 	_Atomic(int) lacks; /* a worker that has none: id and why; or 0 */
-	uint32_t found_flags; /* under lock: those that the kernel takes */
 	_Atomic(int) threads_error; /* why the kernel's are not as told */
 	int *bell; /* under lock: of each node; < 0: none */
-	int *share_fd; /* under lock: of each node its first ring's; < 0 */
 	struct io_fixed
 		fixed[IO_NR_FIXED]; /* under lock: what users register */
 };
@@ -126,8 +121,8 @@ void io_is_over(struct task *t);
 /* The rings of all workers, and who waits for a descriptor. */
 extern const struct completion_ops io_completions;
 
-/* sqpoll_ms: see config.c. -ENOMEM. */
-int io_init(struct lkdf *rt, int mode, uint32_t sqpoll_ms);
+/* mode: enum io_mode. -ENOMEM. */
+int io_init(struct lkdf *rt, int mode);
 
 /* Joins the thread; nothing is under way. */
 void io_fini(struct lkdf *rt);

@@ -76,10 +76,8 @@ void io_ring_wake_watcher(struct worker *w)
 	struct lkdf *rt = rt_of(w);
 	uint64_t word;
 
-	/* A ring of its owner's wakes its owner. */
-	if (rt->io_rings.mode == IO_OWNER || park_is_watched(p) ||
-	    !has_some_under_way(rt, w->node) || park_notify(p) ||
-	    w->sched->nr_worker_nodes == 1)
+	if (park_is_watched(p) || !has_some_under_way(rt, w->node) ||
+	    park_notify(p) || w->sched->nr_worker_nodes == 1)
 		return;
 	/* [far.word] what is under way, to who turns to something else after
 	 * us; who does before us is not counted here; pairs with
@@ -146,8 +144,7 @@ static struct io_ring *find_late(struct lkdf *rt, const struct sched_node *n)
 
 static bool has_marks(const struct lkdf *rt)
 {
-	return rt->io_rings.mode == IO_STEAL &&
-	       a_load(&rt->io_rings.nr, relaxed);
+	return a_load(&rt->io_rings.nr, relaxed) != 0;
 }
 
 int64_t io_far_look(struct worker *w)

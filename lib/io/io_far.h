@@ -18,8 +18,6 @@
  * that B sees looks at the marks when it has found work, and so does who looks
  * after a node: if the node is left still, it marks it anew as B does. A mark
  * stays until who looks after the node has seen it in good hands for a while.
- *
- * With io=owner nobody but the owner may take, so there are no marks.
  */
 #ifndef IO_IO_FAR_H
 #define IO_IO_FAR_H

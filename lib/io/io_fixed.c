@@ -67,7 +67,7 @@ static struct io_ring *next_ring(struct lkdf *rt, int *i)
 
 	while (*i < rt->nr_workers) {
 		ring = io_ring_at(&rt->io_rings, (*i)++);
-		if (ring && !ring->is_owned)
+		if (ring)
 			return ring;
 	}
 	return NULL;
@@ -198,7 +198,7 @@ void io_fixed_copy(struct lkdf *rt, struct io_ring *ring)
 {
 	unsigned i;
 
-	for (i = 0; i < IO_NR_FIXED && !ring->is_owned; i++)
+	for (i = 0; i < IO_NR_FIXED; i++)
 		ring->fixed[i].known = rt->io_rings.fixed[i];
 }
 

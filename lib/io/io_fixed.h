@@ -5,8 +5,6 @@
  * under its lock. Every ring has a copy, under the ring's, which changes with
  * it; a ring's kernel hears of a slot when an operation of that ring is the
  * first to use it, so that only workers that read into some memory pin it.
- *
- * Rings of io=owner have none: nobody but the owner could let go of a file.
  */
 #ifndef IO_IO_FIXED_H
 #define IO_IO_FIXED_H

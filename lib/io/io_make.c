@@ -52,8 +52,7 @@ int io_ring_error(struct lkdf *rt)
 	pthread_mutex_lock(&rt->lock);
 	rc = a_load(&all->error, relaxed);
 	if (rc == IO_UNKNOWN) {
-		all->found_flags = all->flags;
-		rc = uring_probe(&all->found_flags);
+		rc = uring_probe();
 		a_store(&all->error, rc, relaxed);
 	}
 	pthread_mutex_unlock(&rt->lock);
@@ -71,21 +70,10 @@ const char *io_ring_why(struct lkdf *rt)
 	return rc ? uring_why(rc) : NULL;
 }
 
-/* What the kernel would not do; "": it does all. */
-static const char *refused(const struct io_rings *all)
-{
-	uint32_t flags = all->flags & ~all->found_flags;
-
-	if (flags & IORING_SETUP_SQPOLL)
-		return ", SQPOLL refused";
-	return flags ? ", no SINGLE_ISSUER in this kernel" : "";
-}
-
 void io_ring_how(struct lkdf *rt, char *to, size_t size)
 {
 	const struct io_rings *all = &rt->io_rings;
 	int rc = a_load(&all->threads_error, relaxed);
-	bool is_polled = all->found_flags & IORING_SETUP_SQPOLL;
 	const char *where = "on the node's CPUs";
 	int lacks = a_load(&all->lacks, relaxed);
 
@@ -100,12 +88,9 @@ void io_ring_how(struct lkdf *rt, char *to, size_t size)
 	else if (rc)
 		where = strerror(-rc);
 	snprintf(to, size,
-		 "io=%s%s%s; %s threads of the kernel: %d for each CPU of its "
-		 "node and %d, %s",
-		 all->mode == IO_OWNER ? "owner" : "steal", refused(all),
-		 is_polled ? ", SQPOLL" : "",
-		 is_polled ? "a node's" : "a worker's own", NR_BOUNDED,
-		 NR_UNBOUNDED, where);
+		 "io=steal; a worker's own threads of the kernel: %d for each "
+		 "CPU of its node and %d, %s",
+		 NR_BOUNDED, NR_UNBOUNDED, where);
 }
 
 /* ---- a ring of the worker's own ----------------------------------------- */
@@ -165,33 +150,9 @@ static void tell_threads(struct worker *w, const struct uring *u)
 		 strerror(-rc));
 }
 
-/* With SQPOLL the node's first ring has the thread, the others share it. */
-static int open_shared(struct lkdf *rt, const struct sched_node *node,
-		       struct uring *u, struct uring_attr *a)
-{
-	int *share_fd = &rt->io_rings.share_fd[node - rt->sched.nodes], rc;
-
-	if (!(a->flags & IORING_SETUP_SQPOLL))
-		return uring_open(u, a);
-	pthread_mutex_lock(&rt->lock);
-	a->share_fd = *share_fd;
-	rc = uring_open(u, a);
-	if (!rc && *share_fd < 0 && u->flags & IORING_SETUP_SQPOLL)
-		*share_fd = u->fd;
-	pthread_mutex_unlock(&rt->lock);
-	return rc;
-}
-
 static int open_ring(struct worker *w, struct io_ring *ring)
 {
-	struct io_rings *all = &rt_of(w)->io_rings;
-	struct uring_attr a = {
-		.nr_sq = NR_SQ,
-		.nr_cq = NR_CQ,
-		.flags = all->flags,
-		.idle_ms = all->idle_ms,
-		.share_fd = -1,
-	};
+	struct uring_attr a = { .nr_sq = NR_SQ, .nr_cq = NR_CQ };
 	int rc;
 
 	list_init(&ring->list);
@@ -200,19 +161,12 @@ static int open_ring(struct worker *w, struct io_ring *ring)
 		(uint64_t)LONG_NS * w->sched->ticks_per_1024ns / 1024;
 	ring->late_ticks =
 		(uint64_t)LATE_NS * w->sched->ticks_per_1024ns / 1024;
-	ring->is_owned = all->mode == IO_OWNER;
-	ring->bell = -1;
-	/* Who sleeps on its own bell hears the node's, too. */
 	a.wake_fd = bell_of(rt_of(w), w->node);
-	if (a.wake_fd >= 0 && ring->is_owned)
-		a.wake_fd = ring->bell = bell_open();
 	if (a.wake_fd < 0)
 		return a.wake_fd;
-	rc = open_shared(rt_of(w), w->node, &ring->u, &a);
+	rc = uring_open(&ring->u, &a);
 	if (!rc)
 		tell_threads(w, &ring->u);
-	else if (ring->bell >= 0)
-		close(ring->bell);
 	return rc;
 }
 
@@ -271,36 +225,20 @@ bool io_ring_has_buffers(struct worker *w, uint32_t len)
 	return !rc;
 }
 
-static uint32_t flags_of(int mode, uint32_t sqpoll_ms)
-{
-	uint32_t flags = mode == IO_OWNER ? URING_OWNER : 0;
-
-	/* The kernel does not have both. */
-	if (sqpoll_ms)
-		flags = (flags & IORING_SETUP_SINGLE_ISSUER) |
-			IORING_SETUP_SQPOLL;
-	return flags;
-}
-
-int io_rings_init(struct lkdf *rt, int mode, uint32_t sqpoll_ms)
+int io_rings_init(struct lkdf *rt, int mode)
 {
 	size_t nr_nodes = (size_t)rt->topo->nr_nodes;
 	struct io_rings *all = &rt->io_rings;
 
 	all->mode = mode;
-	all->flags = flags_of(mode, sqpoll_ms);
-	all->idle_ms = sqpoll_ms;
 	a_store(&all->error, IO_UNKNOWN, relaxed);
 	all->ring = calloc((size_t)rt->nr_workers, sizeof(*all->ring));
 	all->bell = malloc(nr_nodes * sizeof(*all->bell));
-	all->share_fd = malloc(nr_nodes * sizeof(*all->share_fd));
 	all->left = region_map(nr_nodes * sizeof(*all->left));
 	all->nr_nodes = nr_nodes;
 	if (all->bell)
 		memset(all->bell, -1, nr_nodes * sizeof(*all->bell));
-	if (all->share_fd)
-		memset(all->share_fd, -1, nr_nodes * sizeof(*all->share_fd));
-	if (!all->ring || !all->bell || !all->share_fd || !all->left)
+	if (!all->ring || !all->bell || !all->left)
 		return err(-ENOMEM, "io: no memory");
 	return 0;
 }
@@ -314,8 +252,6 @@ static void close_ring(struct io_ring *ring)
 	uring_close(&ring->u);
 	for (i = 0; i < IO_NR_PIECES; i++)
 		uring_buffers_close(&ring->buffers[i]);
-	if (ring->bell >= 0)
-		close(ring->bell);
 	region_unmap(ring, sizeof(*ring));
 }
 
@@ -331,10 +267,8 @@ void io_rings_fini(struct lkdf *rt)
 			close(all->bell[i]);
 	free((void *)all->ring);
 	free(all->bell);
-	free(all->share_fd);
 	region_unmap(all->left, all->nr_nodes * sizeof(*all->left));
 	all->ring = NULL;
 	all->bell = NULL;
-	all->share_fd = NULL;
 	all->left = NULL;
 }

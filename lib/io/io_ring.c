@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "io/io_ring.h"
 
-#include "base/bell.h"
 #include "base/clock.h"
 #include "core/runtime.h"
 #include "io/io_chain.h"
@@ -60,13 +59,8 @@ static bool cancel_all(struct io_ring *ring)
 	struct list *l;
 
 	lock_take(&ring->lock);
-	if (ring->is_owned)
-		/* [ring.asked] which scopes; pairs with [ring.tell]. */
-		a_xchg(&ring->has_cancelled, false, seq_cst);
-	else
-		/* [ring.cancel] before we ask the kernel; pairs with
-		 * [ring.again]. */
-		a_store(&ring->has_cancelled, true, seq_cst);
+	/* [ring.cancel] before we ask the kernel; pairs with [ring.again]. */
+	a_store(&ring->has_cancelled, true, seq_cst);
 	for (l = ring->list.next; l != &ring->list; l = l->next) {
 		r = container_of(l, struct io_req, list);
 		if (!io_cancelled(r))
@@ -74,8 +68,7 @@ static bool cancel_all(struct io_ring *ring)
 		uring_cancel(&ring->u, (uint64_t)(uintptr_t)r);
 		has_missed = true;
 	}
-	if (has_missed || !ring->is_owned)
-		a_store(&ring->has_cancelled, has_missed, relaxed);
+	a_store(&ring->has_cancelled, has_missed, relaxed);
 	lock_give(&ring->lock);
 	return has_missed;
 }
@@ -208,10 +201,8 @@ bool io_ring_issue_chain(struct worker *w, struct io_req *head)
 	struct io_req *r;
 	uint32_t nr;
 
-	/* Entries that do not go in one call are not linked, and a thread of
-	 * the kernel takes as many as it likes. */
-	if (!ring || ring->later || uring_room(&ring->u) < IO_CHAIN ||
-	    ring->u.flags & IORING_SETUP_SQPOLL)
+	/* Entries that do not go in one call are not linked. */
+	if (!ring || ring->later || uring_room(&ring->u) < IO_CHAIN)
 		return false;
 	nr = io_chain_make(head);
 	if (nr == 1)
@@ -428,8 +419,7 @@ bool io_ring_poll(struct worker *w)
 		flush(w->io);
 	for (i = 0; i < rt->nr_workers; i++) {
 		ring = io_ring_at(&rt->io_rings, i);
-		if (ring && ring->w->node == w->node &&
-		    (!ring->is_owned || ring->w == w))
+		if (ring && ring->w->node == w->node)
 			has_some |= take(w, ring);
 	}
 	if (unlikely(w->io_far != NULL)) {
@@ -440,23 +430,11 @@ bool io_ring_poll(struct worker *w)
 		return has_some;
 	if (uring_nr_waiting(&w->io->u))
 		flush(w->io);
-	if (w->io->is_owned)
-		w->io_bell = a_load(&w->io->nr_under_way, relaxed) ? w->io->bell
-								   : -1;
 	w->io_waits = uring_nr_waiting(&w->io->u) || w->io->later;
 	return has_some;
 }
 
 /* ---- all of them -------------------------------------------------------- */
-
-/* It does it now, or when it has run what it runs. */
-static void tell_owner(struct io_ring *ring)
-{
-	/* [ring.tell] the scopes that are cancelled; pairs with
-	 * [ring.asked]. The bell comes after it. */
-	a_store(&ring->has_cancelled, true, seq_cst);
-	bell_ring(ring->bell);
-}
 
 bool io_ring_kick(struct lkdf *rt)
 {
@@ -466,9 +444,7 @@ bool io_ring_kick(struct lkdf *rt)
 
 	for (i = 0; i < rt->nr_workers; i++) {
 		ring = io_ring_at(&rt->io_rings, i);
-		if (ring && ring->is_owned)
-			tell_owner(ring);
-		else if (ring && cancel_all(ring))
+		if (ring && cancel_all(ring))
 			has_missed = true;
 	}
 	return has_missed;

@@ -4,15 +4,11 @@
  * memory is on the worker's node. Only the worker submits: operations that its
  * tasks start are collected and go to the kernel before anything but the next
  * operation runs. Completions are taken by the worker between tasks, and by
- * idle workers of the node while it computes (option io=steal), one at a time;
- * where there are none, see io_far.h.
- * With io=owner the worker alone takes them and cancels: the kernel then does
- * the last part of an operation when the worker looks, and so without
- * interrupting it.
+ * idle workers of the node while it computes, one at a time; where there are
+ * none, see io_far.h.
  *
  * Who sleeps for all of a node's rings, see sched/park.h: every completion
- * counts in the node's eventfd, and of those that sleep one sleeps on it. With
- * io=owner each ring has an eventfd of its own, on which its worker sleeps.
+ * counts in the node's eventfd, and of those that sleep one sleeps on it.
  *
  * A worker whose ring cannot be made uses the blocking pool instead.
  */
@@ -48,8 +44,6 @@ struct io_ring {
 	struct worker *w;
 	uint64_t long_ticks; /* a peek that took as long was none */
 	uint64_t late_ticks; /* see io_far.h: what lies as long is taken */
-	bool is_owned; /* io=owner */
-	int bell; /* of its own; -1: the node's */
 
 	/* The worker submits; see uring.h. */
 	struct uring u;
@@ -103,8 +97,8 @@ const char *io_ring_why(struct lkdf *rt);
 /* It has some: in which way, in words. */
 void io_ring_how(struct lkdf *rt, char *to, size_t size);
 
-/* mode: enum io_mode; sqpoll_ms: 0: no SQPOLL. -ENOMEM. */
-int io_rings_init(struct lkdf *rt, int mode, uint32_t sqpoll_ms);
+/* mode: enum io_mode. -ENOMEM. */
+int io_rings_init(struct lkdf *rt, int mode);
 
 /* The workers are gone. */
 void io_rings_fini(struct lkdf *rt);
@@ -142,14 +136,12 @@ void io_ring_look(struct io_ring *ring, bool next_is_io);
 static inline bool io_ring_has_news(const struct io_ring *ring)
 {
 	return uring_nr_waiting(&ring->u) || uring_looks_ready(&ring->u) ||
-	       ring->later || ring->is_unguarded ||
-	       (ring->is_owned &&
-		unlikely(a_load(&ring->has_cancelled, relaxed)));
+	       ring->later || ring->is_unguarded;
 }
 
 /*
- * Cancels what is under way in cancelled scopes, or tells the owner to. Any
- * thread. True: some was not to be found, so try again soon.
+ * Cancels what is under way in cancelled scopes. Any thread. True: some was not
+ * to be found, so try again soon.
  */
 bool io_ring_kick(struct lkdf *rt);
 

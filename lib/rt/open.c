@@ -200,7 +200,7 @@ int runtime_open(struct lkdf *rt, const struct runtime_attr *a)
 	event_shards_init(rt->event_shards);
 	scope_init(&rt->root, rt, NULL, "root");
 	scope_init(&rt->fds, rt, NULL, "descriptors");
-	rc = io_init(rt, a->io, a->io_sqpoll_ms);
+	rc = io_init(rt, a->io);
 	if (!rc)
 		rc = mark_alive(rt);
 	if (!rc)

@@ -206,7 +206,7 @@ static uint64_t sleep_once(struct worker *w)
 	} else {
 		counter_add(w->executor->counters, COUNTER_PARKS, 1);
 		trace_event(w->executor->ring, EVENT_PARK, 0, 0);
-		if (park_sleep(&w->node->park, w->io_bell, far_nap(w, left)))
+		if (park_sleep(&w->node->park, far_nap(w, left)))
 			ticks = 0;
 		trace_event(w->executor->ring, EVENT_UNPARK, 0, 0);
 	}

@@ -78,12 +78,12 @@ void park_set_bell(struct park *p, int fd)
 static void ring_bell(struct park *p)
 {
 	/* [park.ring] after the token; pairs with [park.watch]. */
-	if (a_load(&p->nr_watching, seq_cst))
+	if (a_load(&p->is_watched, seq_cst))
 		bell_ring(park_bell(p));
 }
 
 /* False: there is no bell, or somebody watches it, which is enough. */
-static bool watch(struct park *p, int own)
+static bool watch(struct park *p)
 {
 	uint32_t nobody = 0;
 
@@ -91,32 +91,28 @@ static bool watch(struct park *p, int own)
 		return false;
 	/* [park.watch] before we look for a token; pairs with [park.ring] and
 	 * with [park.left]. */
-	if (own < 0)
-		return a_cas(&p->nr_watching, &nobody, 1, seq_cst, seq_cst);
-	/* [park.watch.own] as [park.watch]. */
-	a_add(&p->nr_watching, 1, seq_cst);
-	return true;
+	return a_cas(&p->is_watched, &nobody, 1, seq_cst, seq_cst);
 }
 
-static int sleep_on_bell(struct park *p, int own, int64_t timeout_ns)
+static int sleep_on_bell(struct park *p, int64_t timeout_ns)
 {
 	int rc = 0;
 
-	/* [park.tokens] after nr_watching; pairs with [park.wake]. */
+	/* [park.tokens] after is_watched; pairs with [park.wake]. */
 	if (!tokens_of(a_load(&p->word, seq_cst)))
-		rc = bell_wait(park_bell(p), own, timeout_ns);
+		rc = bell_wait(park_bell(p), timeout_ns);
 	park_retract(p);
 	/* [park.unwatch] after we are a spinner; pairs with [park.watch]. */
-	a_sub(&p->nr_watching, 1, seq_cst);
+	a_store(&p->is_watched, 0, seq_cst);
 	return rc;
 }
 
-int park_sleep(struct park *p, int own, int64_t timeout_ns)
+int park_sleep(struct park *p, int64_t timeout_ns)
 {
 	bool is_over = false;
 
-	if (unlikely(watch(p, own)))
-		return sleep_on_bell(p, own, timeout_ns);
+	if (unlikely(watch(p)))
+		return sleep_on_bell(p, timeout_ns);
 	while (!take_token(p)) {
 		if (is_over) {
 			park_retract(p);

@@ -36,8 +36,8 @@ struct park {
 	/* Set once, by the layer above: a bell's descriptor + 1. */
 	_Atomic(int) bell;
 
-	/* Any thread: how many sleepers the bell wakes too. */
-	_Atomic(uint32_t) nr_watching;
+	/* Any thread: 1: a sleeper sleeps on the bell. */
+	_Atomic(uint32_t) is_watched;
 };
 
 static inline uint32_t park_spinners(uint64_t word)
@@ -78,15 +78,14 @@ static inline bool park_is_watched(struct park *p)
 {
 	/* [park.left] who has seen it watched sleeps by now; pairs with
 	 * [park.watch]. */
-	return a_load(&p->nr_watching, seq_cst) != 0;
+	return a_load(&p->is_watched, seq_cst) != 0;
 }
 
 /*
  * Sleeper -> spinner by the bell, by a token or, with a timeout >= 0,
- * -ETIMEDOUT, which may come early. own >= 0: a bell of this sleeper's own that
- * wakes it as well; the park has a bell then, which all such sleepers watch.
+ * -ETIMEDOUT, which may come early.
  */
-int park_sleep(struct park *p, int own, int64_t timeout_ns);
+int park_sleep(struct park *p, int64_t timeout_ns);
 
 /*
  * Spinner -> busy. True: nobody of these looks for work any more; if there is

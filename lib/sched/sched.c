@@ -195,7 +195,6 @@ static void init_worker(struct sched *s, const struct sched_attr *a, int i,
 	prefer_node(s, &a->executors[i], sizeof(a->executors[i]), cpu->node);
 	a->init_executor(a->u, i);
 	w->id = i;
-	w->io_bell = -1;
 	w->sched = s;
 	w->executor = &a->executors[i];
 	w->executor->worker = w;

@@ -109,7 +109,6 @@ struct worker {
 	struct completions *completions; /* of the layer above: its sources */
 	struct io_ring *io; /* one of those; NULL: none */
 	bool io_has_failed; /* and there will be none */
-	int io_bell; /* rings for operations that are under way; -1: none */
 	bool io_waits; /* the kernel would not take all: give it again soon */
 	struct io_ring *io_far; /* of another node, to be taken from; or NULL */
 	uint64_t idle_since; /* ticks; while it looks for work */

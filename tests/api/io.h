@@ -20,8 +20,6 @@
 
 static const char *const io_backends[] = {
 	"workers=2",
-	"workers=2,io=owner",
-	"workers=2,io_sqpoll=1",
 	"workers=2,io=threads",
 	"serial=yes",
 };

@@ -74,12 +74,9 @@ static uint64_t nr_linked(const struct chain *c)
 	return nr;
 }
 
-/* With SQPOLL there are links only where the kernel refuses it. */
 static void check_linked(const struct chain *c, const char *options,
 			 uint64_t want)
 {
-	if (strstr(options, "sqpoll"))
-		return;
 	if (!(lkdf_caps(c->rt) & LKDF_CAP_URING))
 		want = 0;
 	is(nr_linked(c), want, "%s: %llu were linked", options,

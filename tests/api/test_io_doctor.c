@@ -49,8 +49,8 @@ static void each_error_has_its_fix(void)
 		{ EPERM, "steal", "on threads: EPERM", "fix: " },
 		{ ENOSYS, "steal", "on threads: ENOSYS", "CONFIG_IO_URING" },
 		{ EMFILE, "steal", "on threads: EMFILE", "ulimit -n" },
-		{ ENOMEM, "owner", "on threads: ENOMEM", "ulimit -l" },
-		{ EINVAL, "owner", "on threads: EINVAL", "6.1 or later" },
+		{ ENOMEM, "steal", "on threads: ENOMEM", "ulimit -l" },
+		{ EINVAL, "steal", "on threads: EINVAL", "6.1 or later" },
 		{ 0, "threads", "on threads, as told: io=threads", "" },
 	};
 	char text[16384];

@@ -197,7 +197,6 @@ int main(void)
 	others_take_it("topology=numa:2 core:1", NR_BATCH, 1);
 	others_take_it("topology=numa:3 core:1", 2, 2);
 	others_take_it("topology=numa:4 core:1", 3, 3);
-	others_take_it("topology=numa:2 core:1,io_sqpoll=1", 1, 1);
 	others_take_it("topology=numa:3 core:1,io=threads", 2, 2);
 	for (i = 0; i < 10; i++)
 		sleepers_are_told("topology=numa:3 core:1");

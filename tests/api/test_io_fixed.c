@@ -26,16 +26,15 @@ static uint64_t nr_fixed(struct lkdf *rt)
 	return nr;
 }
 
-/* Rings that others let go of, too. */
-static bool keeps_some(struct lkdf *rt, const char *options)
+static bool keeps_some(struct lkdf *rt)
 {
-	return lkdf_caps(rt) & LKDF_CAP_URING && !strstr(options, "owner");
+	return lkdf_caps(rt) & LKDF_CAP_URING;
 }
 
 static void is_fixed(struct lkdf *rt, const char *options, uint64_t before,
 		     uint64_t want, const char *what)
 {
-	is(nr_fixed(rt) - before, keeps_some(rt, options) ? want : 0,
+	is(nr_fixed(rt) - before, keeps_some(rt) ? want : 0,
 	   "%s: %s: so many made use of it", options, what);
 }
 
@@ -274,7 +273,7 @@ static int taken_back(struct lkdf_ctx *c, void *arg)
 static void busy(struct lkdf *rt, const char *options)
 {
 	struct lkdf_kind *k = io_kind(rt, taken_back, sizeof(struct io_call));
-	bool is_kept = keeps_some(rt, options);
+	bool is_kept = keeps_some(rt);
 	struct lkdf_event done;
 	uint64_t before = nr_fixed(rt);
 	int64_t result = 0;

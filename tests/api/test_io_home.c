@@ -185,7 +185,6 @@ int main(void)
 	io_fill(from, SIZE, 3);
 	fd = io_file("file", from, SIZE);
 	on_a_made_up_machine(fd, "workers=2,topology=numa:2 core:1");
-	on_a_made_up_machine(fd, "workers=2,io=owner,topology=numa:2 core:1");
 	on_a_made_up_machine(fd, "workers=2,io=threads,topology=numa:2 core:1");
 	on_this_machine(fd);
 	close(fd);

@@ -261,7 +261,6 @@ int main(void)
 	no_memory("topology=numa:1 core:2");
 	no_memory("workers=2,io=threads");
 	buffers_are_full("workers=1");
-	buffers_are_full("workers=1,io=owner");
 	buffers_are_full("workers=1,io=threads");
 	io_end();
 	return tap_end();

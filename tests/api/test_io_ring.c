@@ -274,19 +274,10 @@ int main(void)
 	busy_workers_lose_nothing("workers=2");
 	busy_workers_lose_nothing("workers=2,io=threads");
 	busy_workers_lose_nothing("workers=4");
-	busy_workers_lose_nothing("workers=2,io=owner");
-	busy_workers_lose_nothing("workers=4,io=owner");
-	busy_workers_lose_nothing("workers=2,io_sqpoll=1");
-	busy_workers_lose_nothing("workers=2,io=owner,io_sqpoll=1");
 	sleepers_take_turns("workers=1");
 	sleepers_take_turns("workers=2");
 	sleepers_take_turns("workers=4");
 	sleepers_take_turns("workers=4,spin_us=0");
-	sleepers_take_turns("workers=1,io=owner");
-	sleepers_take_turns("workers=2,io=owner");
-	sleepers_take_turns("workers=4,io=owner,spin_us=0");
-	sleepers_take_turns("workers=2,io_sqpoll=1");
-	sleepers_take_turns("workers=2,io=owner,io_sqpoll=1");
 	a_worker_without_a_ring();
 	return tap_end();
 }

@@ -118,91 +118,6 @@ static void the_kernels_threads(int cpu, bool is_bound)
 	is(lkdf_close(rt), 0, "%s: it closes", options);
 }
 
-struct meeting {
-	atomic_int nr_here;
-	int fd;
-	struct lkdf_kind *k;
-};
-
-/* Two of them, on two workers; each reads, so that both have rings. */
-static int meet_and_read(struct lkdf_ctx *c, void *arg)
-{
-	struct meeting *m = *(struct meeting **)arg;
-	char byte;
-
-	atomic_fetch_add(&m->nr_here, 1);
-	while (atomic_load(&m->nr_here) < 2)
-		api_nap_ns(50000);
-	must(lkdf_spawn(c, m->k,
-			IO(.op = LKDF_IO_READ, .fd = m->fd, .buf = &byte,
-			   .len = 1)));
-	return lkdf_join(c);
-}
-
-static int count_rings(void)
-{
-	char path[300], to[64];
-	DIR *dir = opendir("/proc/self/fd");
-	struct dirent *d;
-	int nr = 0;
-	ssize_t n;
-
-	while (dir && (d = readdir(dir))) {
-		snprintf(path, sizeof(path), "/proc/self/fd/%s", d->d_name);
-		n = readlink(path, to, sizeof(to) - 1);
-		to[n > 0 ? n : 0] = '\0';
-		nr += !strcmp(to, "anon_inode:[io_uring]");
-	}
-	if (dir)
-		closedir(dir);
-	return nr;
-}
-
-static int count_named(const char *start)
-{
-	DIR *dir = opendir("/proc/self/task");
-	struct dirent *d;
-	char line[64];
-	int nr = 0;
-
-	while (dir && (d = readdir(dir))) {
-		task_line(d->d_name, "comm", "", line, sizeof(line));
-		nr += !strncmp(line, start, strlen(start));
-	}
-	if (dir)
-		closedir(dir);
-	return nr;
-}
-
-static void rings_share_a_thread(void)
-{
-	struct lkdf *rt = api_open("workers=2,topology=\"numa:1 core:2\","
-				   "io_sqpoll=100");
-	struct meeting m = { .fd = open("/proc/self/comm", O_RDONLY) };
-	struct meeting *at = &m;
-	struct lkdf_kind *k =
-		api_kind(rt, "meet", meet_and_read, sizeof(at), 0);
-	struct lkdf_event done[2];
-	int i;
-
-	m.k = io_kind(rt, NULL, 0);
-	for (i = 0; i < 2; i++)
-		must(lkdf_submit(rt, NULL,
-				 ATTR(lkdf_task, .kind = k, .arg = &at),
-				 &done[i]));
-	for (i = 0; i < 2; i++)
-		is(lkdf_event_wait(done[i], -1), 0, "worker %d has read", i);
-	is(count_rings(), 2, "two workers have rings");
-	/* That of the ring that was only a question may be about to end. */
-	for (i = 0; i < 10000 && count_named("iou-sqp-") != 1; i++)
-		api_nap_ns(1000000);
-	is(count_named("iou-sqp-"), 1, "whose entries one thread takes");
-	close(m.fd);
-	lkdf_kind_put(m.k);
-	lkdf_kind_put(k);
-	is(lkdf_close(rt), 0, "it closes");
-}
-
 static void caps_say_it(const char *options, const char *what)
 {
 	struct lkdf *rt = api_open(options);
@@ -257,8 +172,6 @@ int main(void)
 	caps_say_it("workers=1,pin=no", "workers are not bound");
 	if (nr_cpus > 1)
 		caps_say_it("workers=1", "on the node's CPUs");
-	rings_share_a_thread();
-	caps_say_it("workers=1,io_sqpoll=1", "SQPOLL; a node's threads");
 	io_end();
 	return tap_end();
 }

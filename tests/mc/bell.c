@@ -35,12 +35,11 @@ void bell_ring(int fd)
 	futex_wake(&word, 1);
 }
 
-int bell_wait(int fd, int own, int64_t timeout_ns)
+int bell_wait(int fd, int64_t timeout_ns)
 {
 	int rc = 0;
 
 	(void)fd;
-	(void)own;
 	while (carries ? !a_xchg(&word, 0, acquire)
 		       : !a_xchg(&word, 0, relaxed)) {
 		rc = futex_wait(&word, 0, timeout_ns);

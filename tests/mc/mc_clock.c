@@ -88,7 +88,7 @@ static void sleep_once(void)
 		return;
 	}
 	/* Nobody lives until the late one. */
-	rc = park_sleep(&park, -1, mine <= EARLY ? left : -1);
+	rc = park_sleep(&park, mine <= EARLY ? left : -1);
 	timers_disarm(&timers, mine);
 	if (rc != -ETIMEDOUT || mine != EARLY)
 		return;

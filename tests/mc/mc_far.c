@@ -29,7 +29,7 @@ static void look_and_doze(struct worker *w)
 		if (is_stopping() || !nap)
 			park_retract(&w->node->park);
 		else
-			park_sleep(&w->node->park, -1, nap);
+			park_sleep(&w->node->park, nap);
 	}
 	park_wake_all(&w->node->park);
 	park_found(&w->node->park);
@@ -117,7 +117,7 @@ static void look_after(void)
 	park_announce(p);
 	while (io_far_look(&workers[2]) < 0) {
 		mc_see("sleeps");
-		park_sleep(p, -1, -1);
+		park_sleep(p, -1);
 		park_announce(p);
 	}
 }

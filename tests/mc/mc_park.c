@@ -17,11 +17,9 @@ static struct deque deque;
 static _Atomic(uint64_t) slot[4];
 static int payload; /* plain: a token must order it */
 static _Atomic(uint32_t) nr_done, is_stopping;
-static int own; /* the bell of those that sleep; -1: none */
 
 static void init(void)
 {
-	own = -1;
 	park_init(&park);
 	a_store(&inbox.head, NULL, relaxed);
 	deque_init(&deque, slot, 3);
@@ -37,15 +35,8 @@ static void init_with_bell(void)
 	init();
 	mc_bell_init();
 	park_set_bell(&park, 0);
-	a_store(&park.nr_watching, 0, relaxed);
-	mc_name(&park.nr_watching, "nr_watching");
-}
-
-/* All of the sleepers do, as each has a bell of its own, too. */
-static void init_with_own(void)
-{
-	init_with_bell();
-	own = 0;
+	a_store(&park.is_watched, 0, relaxed);
+	mc_name(&park.is_watched, "is_watched");
 }
 
 static bool anything_public(void)
@@ -83,7 +74,7 @@ static void work(void)
 			park_retract(&park);
 			continue;
 		}
-		park_sleep(&park, own, -1);
+		park_sleep(&park, -1);
 	}
 	park_found(&park);
 	/* There was one piece of work: the others may go home. Who goes may
@@ -144,7 +135,7 @@ static void timeouts_and_wakes(int id)
 	}
 	park_spin(&park);
 	park_announce(&park);
-	if (park_sleep(&park, -1, 1000))
+	if (park_sleep(&park, 1000))
 		mc_see("timed out");
 	else
 		mc_see("woken");
@@ -162,7 +153,7 @@ static void token_carries(int id)
 	}
 	park_spin(&park);
 	park_announce(&park);
-	if (park_sleep(&park, -1, 1000) == 0)
+	if (park_sleep(&park, 1000) == 0)
 		mc_assert(plain_load(&payload) == 1);
 	park_found(&park);
 }
@@ -231,23 +222,6 @@ static const struct mc_scenario table[] = {
 	  .stale = 1,
 	  .timeouts = -1,
 	  .init = init_with_bell,
-	  .thread = stop_wakes_all,
-	  .final = counts_are_even },
-	{ .name = "a share wakes one of two, both on the bell",
-	  .nr_threads = 3,
-	  .bound = 2,
-	  .stale = 1,
-	  .timeouts = -1,
-	  .init = init_with_own,
-	  .thread = share_wakes,
-	  .final = counts_are_even,
-	  .must_see = { "woken", "retracted" } },
-	{ .name = "stopping wakes all, both on the bell",
-	  .nr_threads = 3,
-	  .bound = 2,
-	  .stale = 1,
-	  .timeouts = -1,
-	  .init = init_with_own,
 	  .thread = stop_wakes_all,
 	  .final = counts_are_even },
 	{ .name = "the bell wakes as well",

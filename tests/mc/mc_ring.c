@@ -50,7 +50,7 @@ static void look_and_sleep(struct worker *w)
 		if (is_stopping())
 			park_retract(&nodes[0].park);
 		else
-			park_sleep(&nodes[0].park, -1, -1);
+			park_sleep(&nodes[0].park, -1);
 	}
 	park_wake_all(&nodes[0].park);
 	park_found(&nodes[0].park);

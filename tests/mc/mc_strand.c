@@ -99,7 +99,6 @@ static void init_worker(int id, int nr, bool is_spread)
 	w->sched = &sched;
 	w->node = &nodes[is_spread ? id : 0];
 	w->id = id;
-	w->io_bell = -1;
 	w->victims = victims[id];
 	w->nr_near = is_spread ? 0 : nr - 1;
 	w->other_classes = 0;

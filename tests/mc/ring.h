@@ -205,7 +205,7 @@ static void init_node(int at)
 	int i;
 
 	park_init(&n->park);
-	a_store(&n->park.nr_watching, 0, relaxed);
+	a_store(&n->park.is_watched, 0, relaxed);
 	a_store(&n->inbox.head, NULL, relaxed);
 	a_store(&n->bound.head, NULL, relaxed);
 	a_store(&n->load.nr_tasks, 0, relaxed);
@@ -324,7 +324,7 @@ static void init(void)
 	a_store(&nr_ran, 0, relaxed);
 	a_store(&nr_gone, 0, relaxed);
 	mc_name(&nodes[0].park.word, "park");
-	mc_name(&nodes[0].park.nr_watching, "nr_watching");
+	mc_name(&nodes[0].park.is_watched, "is_watched");
 	mc_name(&nr_ran, "nr_ran");
 }
 

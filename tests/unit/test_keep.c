@@ -46,7 +46,6 @@ static void start(void)
 		w->id = i;
 		w->victims = victims[i];
 		w->nr_near = 1;
-		w->io_bell = -1;
 		for (d = 0; d < NR_DEQUES; d++)
 			deque_init(&w->deque[d], slots[i][d], MASK);
 	}

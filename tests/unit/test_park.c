@@ -66,7 +66,7 @@ static void token_wakes_one(void)
 	is(counts(&p), 111, "which spins as soon as it has the token");
 	ok(!park_notify(&p), "while it looks, more work wakes nobody");
 	ok(!park_wake(&p), "nor does a waker that insists");
-	is(park_sleep(&p, -1, -1), 0, "it takes the token without sleeping");
+	is(park_sleep(&p, -1), 0, "it takes the token without sleeping");
 	is(counts(&p), 110, "the token is gone");
 	ok(park_found(&p), "the last spinner that finds work is told so");
 	is(counts(&p), 10, "it is busy, the other one sleeps");
@@ -127,7 +127,7 @@ static void timeout_is_told(void)
 	struct park p;
 
 	make(&p, 1);
-	is(park_sleep(&p, -1, 0), -ETIMEDOUT, "a sleep of no time ends");
+	is(park_sleep(&p, 0), -ETIMEDOUT, "a sleep of no time ends");
 	is(counts(&p), 100, "and counts as spinning again");
 }
 
@@ -139,9 +139,9 @@ static void wake_all_asks_nobody(void)
 	park_spin(&p);
 	park_wake_all(&p);
 	is(counts(&p), 403, "all three are woken though one spins");
-	is(park_sleep(&p, -1, -1), 0, "the first takes its token");
-	is(park_sleep(&p, -1, -1), 0, "so does the second");
-	is(park_sleep(&p, -1, -1), 0, "and the third");
+	is(park_sleep(&p, -1), 0, "the first takes its token");
+	is(park_sleep(&p, -1), 0, "so does the second");
+	is(park_sleep(&p, -1), 0, "and the third");
 	is(counts(&p), 400, "no token is left");
 	park_wake_all(&p);
 	is(counts(&p), 400, "with no sleeper there is nothing to give");
@@ -183,7 +183,7 @@ static bool find_work(struct crew *crew)
 		if (has_news(crew))
 			park_retract(&crew->p);
 		else
-			park_sleep(&crew->p, -1, -1);
+			park_sleep(&crew->p, -1);
 	}
 	if (park_found(&crew->p) && found && a_load(&crew->nr_work, seq_cst))
 		park_wake(&crew->p);

@@ -70,9 +70,7 @@ static void cut_behind(struct uring *u, int fd, uint32_t nr)
 
 int main(void)
 {
-	const struct uring_attr a = {
-		.nr_sq = 4, .nr_cq = 8, .wake_fd = -1, .share_fd = -1
-	};
+	const struct uring_attr a = { .nr_sq = 4, .nr_cq = 8, .wake_fd = -1 };
 	char path[] = "/tmp/lkdf-cut-XXXXXX";
 	int fd = mkstemp(path), rc;
 	struct uring u;

@@ -200,11 +200,11 @@ int lkdf_io_take(const struct lkdf_io_wave *w);
  *
  * Rings keep the file (io_uring's registered files), so that the kernel does
  * not look it up for each operation. What an operation does is the same, and
- * without rings, or with io=owner, nothing is kept and all calls below still
- * succeed. The file is open as long as it is registered: its last close, and
- * what the other end of a pipe or a socket sees of it, come after
- * lkdf_io_unregister_file(), up to a second on Linux 6.1. Closed before that,
- * the number goes on to mean the old file.
+ * without rings nothing is kept and all calls below still succeed. The file is
+ * open as long as it is registered: its last close, and what the other end of a
+ * pipe or a socket sees of it, come after lkdf_io_unregister_file(), up to a
+ * second on Linux 6.1. Closed before that, the number goes on to mean the old
+ * file.
  *
  * At most 64 at a time. lkdf_stat() counts in "lkdf.io.fixed" the operations
  * that made use of it.
@@ -226,8 +226,7 @@ int lkdf_io_register_file(struct lkdf *rt, int fd);
  * pages each time, which counts with O_DIRECT. A ring pins all of it with the
  * first such operation of its worker: then it counts against RLIMIT_MEMLOCK,
  * once for each such worker, and the pages stay on their nodes. A ring that may
- * not do so says why in the log (LKDF_LOG_INFO) and works as without; so do all
- * with io=owner.
+ * not do so says why in the log (LKDF_LOG_INFO) and works as without.
  *
  * At most 64 at a time; they do not overlap.
  *
