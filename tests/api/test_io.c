@@ -107,10 +107,13 @@ static void errors_are_the_tasks(struct lkdf *rt, const char *how)
 		    IO(.op = LKDF_IO_WRITE, .fd = fd, .buf = &byte, .len = 1)),
 	   -ENOSPC, "%s: a full disk", how);
 	close(fd);
+	/* A number that nobody takes meanwhile. */
 	file = io_file("closed", "abc", 3);
+	must(dup3(file, 700, O_CLOEXEC));
 	close(file);
+	close(700);
 	is(io_call(rt,
-		   IO(.op = LKDF_IO_READ, .fd = file, .buf = &byte, .len = 1)),
+		   IO(.op = LKDF_IO_READ, .fd = 700, .buf = &byte, .len = 1)),
 	   -EBADF, "%s: closed before the task starts", how);
 	unlink(io_path("closed"));
 	is(io_error(rt, IO(.op = LKDF_IO_TIMEOUT, .off = 1000)), 0,
