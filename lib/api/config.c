@@ -177,8 +177,8 @@ static const struct option_row rows[] = {
 	{ .name = "trace",
 	  .type = OPTION_TEXT,
 	  AT(trace),
-	  .help = "record every body into this file; a regular file of that "
-		  "name is replaced" },
+	  .help = "record every body into this file, one a runtime: %p is "
+		  "the process, %n a number" },
 	{ .name = "final",
 	  .type = OPTION_BOOL,
 	  AT(is_final),

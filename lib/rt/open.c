@@ -21,9 +21,11 @@
 #include "task/loop.h"
 #include "task/move.h"
 #include "task/task.h"
+#include "topo/topo.h"
 
 #include <errno.h>
 #include <lkdf/runtime.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -63,15 +65,37 @@ static void init_pools(struct lkdf *rt, const struct runtime_attr *a)
 	stocks_open(rt);
 }
 
+/* What does not change, for whoever reads a file; "key=value" lines. */
+static void write_facts(const struct lkdf *rt, const struct runtime_attr *a,
+			char *to, size_t size)
+{
+	const struct topo *t = rt->topo;
+
+	snprintf(to, size,
+		 "program=%s\nworkers=%d\nblocking=%d\ncpus=%d\ncores=%d\n"
+		 "nodes=%d\nquota.milli=%d\nsynthetic=%d\npinned=%d\n"
+		 "serial=%d\nspin.us=%d\nplacement=%d\nfar.steals=%d\n"
+		 "rehome=%d\nsolo.runs=%d\nstatic.runs=%u\nio=%d\n",
+		 program_invocation_short_name, rt->nr_workers, rt->nr_blocking,
+		 t->nr_cpus, t->nr_cores, t->nr_nodes, t->quota_milli,
+		 t->is_synthetic, a->is_pinned, a->is_serial, a->spin_us,
+		 a->is_placing, !a->keeps_planned, a->is_rehoming,
+		 a->is_soloing, a->static_runs, a->io);
+}
+
 static int open_trace(struct lkdf *rt, const struct runtime_attr *a)
 {
+	char facts[1024];
 	struct trace_attr trace = {
 		.nr_executors = rt->nr_executors,
+		.nr_nodes = rt->topo->nr_nodes,
 		.ticks_per_1024ns = clock_ticks_per_1024ns(),
 		.file = a->trace_file,
+		.facts = facts,
 		.log = &rt->log,
 	};
 
+	write_facts(rt, a, facts, sizeof(facts));
 	return trace_open(&rt->trace, &trace);
 }
 

@@ -8,9 +8,9 @@
 #include "core/runtime.h"
 #include "core/signals.h"
 #include "mem/region.h"
-#include "run/frame.h"
 #include "task/ctx.h"
 #include "task/task.h"
+#include "task/traced.h"
 #include "topo/topo.h"
 
 #include <errno.h>
@@ -41,6 +41,32 @@ static void add_limit(struct lkdf_kind *k, const struct lkdf_limit_use *use)
 	limit_get(use->limit);
 }
 
+/* Its name in a file, and what its tasks are like. */
+static uint32_t tell_kind(const struct lkdf_kind *k,
+			  const struct lkdf_kind_attr *a)
+{
+	struct trace_kind told = {
+		.prio = (uint32_t)a->prio,
+		.width = k->width,
+		.limits = k->nr_limits,
+	};
+
+	told.flags |= a->flags & LKDF_BLOCKING ? LKDF_KIND_IS_BLOCKING : 0;
+	told.flags |= k->is_away ? LKDF_KIND_IS_IO : 0;
+	told.flags |= a->flags & LKDF_SHARED ? LKDF_KIND_IS_SHARED : 0;
+	told.flags |= k->nr_limits ? LKDF_KIND_IS_LIMITED : 0;
+	return trace_kind(&k->rt->trace, k->name, &told);
+}
+
+/* The short ways are for those that nobody traces. */
+static void set_paths(struct lkdf_kind *k, uint32_t slow)
+{
+	bool is_traced = slow & SLOW_TRACED;
+
+	a_store(&k->is_plain, k->is_child && !is_traced, relaxed);
+	a_store(&k->starts_slowly, k->may_block || is_traced, relaxed);
+}
+
 static void init_fields(struct lkdf_kind *k, const struct lkdf_kind_attr *a)
 {
 	uint32_t slow = SLOW_UNSAMPLED, i;
@@ -66,12 +92,14 @@ static void init_fields(struct lkdf_kind *k, const struct lkdf_kind_attr *a)
 		slow |= SLOW_TRACED;
 	if (signals_want_kinds(k->rt))
 		slow |= SLOW_NOTED;
-	k->trace_name = trace_name(&k->rt->trace, k->name);
+	k->trace_name = tell_kind(k, a);
 	k->task_flags = (slow & SLOW_GENERAL ? TASK_GENERAL : 0) |
 			(a->drop ? TASK_HAS_DROP : 0);
-	k->is_plain = !k->task_flags && k->class == CLASS_NORMAL &&
+	k->is_child = !k->task_flags && k->class == CLASS_NORMAL &&
 		      k->arg_size <= INLINE_ARG;
+	k->may_block = a->flags & LKDF_BLOCKING || k->is_away;
 	a_store(&k->slow, slow, relaxed);
+	set_paths(k, slow);
 	a_store(&k->nr_refs, 1, relaxed);
 }
 
@@ -282,13 +310,16 @@ void kind_sample(struct lkdf_kind *k, uint64_t body_ticks)
 	a_store(&k->body_ticks, ticks, relaxed);
 	if (body_ticks >= k->spin_ticks) {
 		a_store(&k->nr_short, 0, relaxed);
-		a_store(&k->slow, (slow & SLOW_STAYS) | SLOW_LONG, relaxed);
+		if ((slow & ~SLOW_STAYS) != SLOW_LONG) {
+			a_or(&k->slow, SLOW_LONG, relaxed);
+			a_and(&k->slow, SLOW_STAYS | SLOW_LONG, relaxed);
+		}
 		return;
 	}
 	nr = a_load(&k->nr_short, relaxed) + 1;
 	a_store(&k->nr_short, nr, relaxed);
 	if (nr >= SAMPLES && slow & ~SLOW_STAYS)
-		a_store(&k->slow, slow & SLOW_STAYS, relaxed);
+		a_and(&k->slow, SLOW_STAYS, relaxed);
 }
 
 /* The probe looks there. A join runs other bodies within this one. */
@@ -332,11 +363,13 @@ int kind_call(struct lkdf_kind *k, struct lkdf_ctx *c, lkdf_fn fn, void *arg)
 int kind_call_timed(struct lkdf_kind *k, struct lkdf_ctx *c, lkdf_fn fn,
 		    void *arg)
 {
-	uint64_t start, end;
+	bool is_traced = a_load(&k->slow, relaxed) & SLOW_TRACED;
+	uint64_t start, end, number;
 	int rc;
 
 	if (kind_is_noted_only(k))
 		return call_noted(k, c, fn, arg);
+	number = is_traced ? traced_begin(c->ex) : 0;
 	start = clock_ticks();
 	rc = kind_call(k, c, fn, arg);
 	end = clock_ticks();
@@ -345,9 +378,7 @@ int kind_call_timed(struct lkdf_kind *k, struct lkdf_ctx *c, lkdf_fn fn,
 	kind_sample(k, end - start);
 	if (end - start >= k->spin_ticks)
 		worker_look_soon(c->ex->worker);
-	if (a_load(&k->slow, relaxed) & SLOW_TRACED)
-		trace_slice(c->ex->ring, k->trace_name,
-			    graph_number(c->frame->graph, c->index), start,
-			    end);
+	if (is_traced)
+		traced_record(c, k, number, start, end);
 	return rc;
 }

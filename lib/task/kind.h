@@ -52,8 +52,14 @@ struct lkdf_kind {
 	enum sched_class class;
 	uint32_t width;
 	uint16_t task_flags; /* of every task of its own, enum task_flag */
-	bool is_plain; /* spawned the short way */
 	bool is_away; /* fn is ops->begin: the work is done elsewhere */
+	bool is_child; /* of a shape that is spawned the short way */
+	bool may_block; /* its body, or its operation */
+
+	/* Whoever starts or ends a recording; both steer, so relaxed will do.
+	 */
+	_Atomic(bool) is_plain; /* is_child, and not traced */
+	_Atomic(bool) starts_slowly; /* may_block, or is traced */
 
 	/* Any worker; a guess that steers waking, so relaxed will do. */
 	_Atomic(uint32_t) slow;

@@ -15,6 +15,7 @@
 #include "task/after.h"
 #include "task/complete.h"
 #include "task/then.h"
+#include "task/traced.h"
 #include "task/uses.h"
 
 #include <errno.h>
@@ -94,6 +95,8 @@ static inline bool is_timed(const struct task *t)
 static int call_timed(struct lkdf_ctx *c, struct task *t, lkdf_fn fn)
 {
 	struct lkdf_kind *k = t->kind;
+	bool is_traced = a_load(&k->slow, relaxed) & SLOW_TRACED;
+	uint64_t number = is_traced ? traced_begin(c->ex) : 0;
 	uint64_t start = clock_ticks(), end;
 	int rc = kind_call(k, c, fn, t->arg);
 
@@ -101,9 +104,8 @@ static int call_timed(struct lkdf_ctx *c, struct task *t, lkdf_fn fn)
 		return rc;
 	end = clock_ticks();
 	sample(c, k, end - start);
-	trace_slice(c->ex->ring, k->trace_name,
-		    t->link.flags & TASK_OF_FRAME ? t->index : NO_TASK_NUMBER,
-		    start, end);
+	if (is_traced)
+		traced_task(c, t, number, start, end);
 	if (t->link.flags & TASK_EXTRA && t->is_profiled)
 		trace_event(c->ex->ring, EVENT_TASK, k->trace_name,
 			    (end - start) * 1024 /

@@ -14,6 +14,7 @@
 #include "run/static_run.h"
 #include "sched/keep.h"
 #include "task/complete.h"
+#include "task/traced.h"
 
 #include <errno.h>
 #include <string.h>
@@ -197,8 +198,7 @@ static bool wants_pool(const struct lkdf *rt, const struct task *t)
 {
 	const struct lkdf_kind *k = t->kind;
 
-	if (likely(!(k->flags & LKDF_BLOCKING || k->is_away)) ||
-	    rt->sched.is_serial)
+	if (!k->may_block || rt->sched.is_serial)
 		return false;
 	return k->ops->wants_pool(t);
 }
@@ -208,14 +208,25 @@ static void run_in_pool(void *executor, struct blocking_item *item)
 	task_run(executor, container_of(item, struct task, blocking_item));
 }
 
-void task_start(struct lkdf *rt, struct executor *ex, struct task *t)
+static __attribute__((noinline)) void
+start_slowly(struct lkdf *rt, struct executor *ex, struct task *t)
 {
+	if (a_load(&t->kind->slow, relaxed) & SLOW_TRACED)
+		traced_ready(ex, t);
 	if (!wants_pool(rt, t)) {
 		push(rt, ex, t);
 	} else if (complete_take_limits(ex, t)) {
 		t->blocking_item.run = run_in_pool;
 		blocking_push(&rt->blocking, &t->blocking_item);
 	}
+}
+
+void task_start(struct lkdf *rt, struct executor *ex, struct task *t)
+{
+	if (likely(!a_load(&t->kind->starts_slowly, relaxed)))
+		push(rt, ex, t);
+	else
+		start_slowly(rt, ex, t);
 }
 
 /* Nothing is public: half of what we have gets so, and a sleeper is woken. */
@@ -233,6 +244,8 @@ static void push_child(struct worker *w, struct task *t)
 {
 	struct deque *d = &w->deque[CLASS_NORMAL];
 
+	if (a_load(&t->kind->slow, relaxed) & SLOW_TRACED)
+		traced_ready(w->executor, t);
 	if (!deque_push(d, link_item(&t->link)))
 		runtime_push(w->executor->rt, w->executor, &t->link);
 	else if (!deque_has_public(d))
@@ -270,7 +283,7 @@ spawn_slowly(struct lkdf_ctx *c, struct lkdf_kind *k, const void *arg)
 		return -ENOMEM;
 	task_init_limits(t);
 	task_adopt(parent, t);
-	if (k->is_plain && ex->worker)
+	if (k->is_child && ex->worker)
 		push_child(ex->worker, t);
 	else
 		task_start(ex->rt, ex, t);
@@ -288,7 +301,7 @@ int task_spawn(struct lkdf_ctx *c, struct lkdf_kind *k, const void *arg)
 	struct task *t;
 	struct deque *d;
 
-	if (unlikely(!c->task || !w || !k->is_plain ||
+	if (unlikely(!c->task || !w || !a_load(&k->is_plain, relaxed) ||
 		     !magazine_has(&ex->magazine[POOL_TASK])))
 		return spawn_slowly(c, k, arg);
 	d = &w->deque[CLASS_NORMAL];

@@ -121,6 +121,7 @@ struct task {
 		struct io_req *io;
 	} away;
 	int64_t io_result;
+	uint64_t ready_ticks, ready_by; /* while recording, see traced.h */
 };
 
 /* Added to live while the body sleeps in a join. */

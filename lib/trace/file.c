@@ -2,36 +2,18 @@
 #include "trace/file.h"
 
 #include "base/err.h"
+#include "trace/name.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define OPEN_FLAGS (O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC)
-
-/* CRC-32 of half a byte. */
-static const uint32_t crc_table[16] = {
-	0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac, 0x76dc4190, 0x6b6b51f4,
-	0x4db26158, 0x5005713c, 0xedb88320, 0xf00f9344, 0xd6d6a3e8, 0xcb61b38c,
-	0x9b64c2b0, 0x86d3d2d4, 0xa00ae278, 0xbdbdf21c,
-};
-
-static uint32_t crc32(uint32_t crc, const void *data, size_t size)
-{
-	const uint8_t *p = data;
-
-	for (crc = ~crc; size; size--, p++) {
-		crc ^= *p;
-		crc = crc_table[crc & 15] ^ crc >> 4;
-		crc = crc_table[crc & 15] ^ crc >> 4;
-	}
-	return ~crc;
-}
 
 static void put_le(uint8_t *to, uint64_t v, int size)
 {
@@ -83,56 +65,56 @@ static void write_header(struct trace_file *f, const struct lkdf_file_header *h)
 	put_le(b + 24, h->start_ticks, 8);
 	put_le(b + 32, h->start_ns, 8);
 	put_le(b + 40, h->pid, 4);
-	put_le(b + 60, crc32(0, b, 60), 4);
+	put_le(b + 60, crc_add(&f->crc, 0, b, 60), 4);
 	write_all(f, b, sizeof(b));
 }
 
-/* May a file of that name be replaced? */
-static int may_replace(const char *path)
+/* Beside the file that it becomes. */
+static int make_temp(struct trace_file *f, const char *pattern, char *temp,
+		     size_t size)
 {
-	struct stat st;
-
-	if (lstat(path, &st))
-		return errno == ENOENT ? 0
-				       : err(-errno, "trace: file %s: %s", path,
-					     strerror(errno));
-	if (!S_ISREG(st.st_mode))
-		return err(-EEXIST,
-			   "trace: file %s is there and no regular file", path);
-	if (st.st_uid != geteuid())
-		return err(-EPERM, "trace: file %s belongs to user %u", path,
-			   (unsigned)st.st_uid);
-	return 0;
-}
-
-int trace_file_open(struct trace_file *f, const char *path,
-		    struct lkdf_file_header *h)
-{
-	char temp[PATH_MAX];
-	int rc = may_replace(path), n;
+	char path[PATH_MAX];
+	int rc = file_name_make(pattern, 0, path, sizeof(path)), n;
 
 	if (rc)
 		return rc;
-	n = snprintf(temp, sizeof(temp), "%s.%d.tmp", path, (int)getpid());
-	if (n < 0 || (size_t)n >= sizeof(temp))
+	n = snprintf(temp, size, "%s.%d.%p.tmp", path, (int)getpid(),
+		     (void *)f);
+	if (n < 0 || (size_t)n >= size)
 		return err(-ENAMETOOLONG, "trace: file name of %d bytes", n);
+	f->fd = open(temp, OPEN_FLAGS, 0600);
+	if (f->fd < 0)
+		return err(-errno, "trace: file %s: %s", temp, strerror(errno));
+	/* Others see so that somebody writes it. */
+	flock(f->fd, LOCK_EX | LOCK_NB);
+	return 0;
+}
+
+int trace_file_open(struct trace_file *f, const char *pattern,
+		    struct lkdf_file_header *h)
+{
+	char temp[PATH_MAX];
+	int rc;
+
 	f->error = 0;
 	f->size = 0;
 	f->seq = 0;
 	f->used = 0;
-	f->fd = open(temp, OPEN_FLAGS, 0600);
-	if (f->fd < 0)
-		return err(-errno, "trace: file %s: %s", temp, strerror(errno));
+	crc_init(&f->crc);
+	rc = make_temp(f, pattern, temp, sizeof(temp));
+	if (rc)
+		return rc;
 	write_header(f, h);
-	rc = f->error;
-	if (!rc && rename(temp, path))
-		rc = -errno;
+	if (f->error)
+		rc = err(f->error, "trace: file %s: %s", temp,
+			 strerror(-f->error));
+	else
+		rc = file_name_take(pattern, temp, f->path, sizeof(f->path));
 	if (rc) {
 		unlink(temp);
 		close(f->fd);
-		return err(rc, "trace: file %s: %s", path, strerror(-rc));
 	}
-	return 0;
+	return rc;
 }
 
 void trace_file_close(struct trace_file *f)
@@ -168,6 +150,12 @@ void chunk_text(struct trace_file *f, const char *text)
 	f->used += (uint32_t)size;
 }
 
+void chunk_bytes(struct trace_file *f, const void *bytes, uint32_t size)
+{
+	memcpy(f->buf + f->used, bytes, size);
+	f->used += size;
+}
+
 void chunk_end(struct trace_file *f)
 {
 	const uint32_t head = sizeof(struct lkdf_file_chunk);
@@ -175,8 +163,15 @@ void chunk_end(struct trace_file *f)
 
 	put_le(f->buf + 4, f->used - head, 4);
 	put_le(f->buf + 8, f->seq++, 4);
-	crc = crc32(0, f->buf, 12);
-	put_le(f->buf + 12, crc32(crc, f->buf + head, f->used - head), 4);
+	crc = crc_add(&f->crc, 0, f->buf, 12);
+	crc = crc_add(&f->crc, crc, f->buf + head, f->used - head);
+	put_le(f->buf + 12, crc, 4);
 	write_all(f, f->buf, f->used);
 	f->used = 0;
+}
+
+void chunk_end_if_any(struct trace_file *f)
+{
+	if (f->used > sizeof(struct lkdf_file_chunk))
+		chunk_end(f);
 }

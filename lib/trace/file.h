@@ -6,6 +6,9 @@
 #ifndef TRACE_FILE_H
 #define TRACE_FILE_H
 
+#include "trace/crc.h"
+
+#include <limits.h>
 #include <lkdf/format.h>
 #include <stdbool.h>
 
@@ -20,22 +23,28 @@ struct trace_file {
 	uint64_t size; /* bytes of the file */
 	uint32_t seq; /* of the next chunk */
 	uint32_t used; /* of buf */
+	char path[PATH_MAX]; /* as it was made */
+	struct crc crc;
 	uint8_t buf[sizeof(struct lkdf_file_chunk) + CHUNK_FULL + CHUNK_ROOM];
 };
 
 /*
- * Makes path, or replaces it if it is a regular file of ours, and writes the
- * header; h needs no crc. -EEXIST: it is something else; -EPERM: not ours.
+ * Makes a file by a pattern, see name.h, and writes the header; h needs no
+ * crc. -EEXIST, -EPERM: there is something else of that name.
  */
-int trace_file_open(struct trace_file *f, const char *path,
+int trace_file_open(struct trace_file *f, const char *pattern,
 		    struct lkdf_file_header *h);
 void trace_file_close(struct trace_file *f);
 
+/* A chunk of at most CHUNK_FULL + CHUNK_ROOM bytes. */
 void chunk_begin(struct trace_file *f, enum lkdf_chunk_type type);
 void chunk_number(struct trace_file *f, uint64_t v);
 void chunk_signed(struct trace_file *f, int64_t v);
 void chunk_text(struct trace_file *f, const char *text);
+void chunk_bytes(struct trace_file *f, const void *bytes, uint32_t size);
 void chunk_end(struct trace_file *f);
+/* A chunk without a payload is not written. */
+void chunk_end_if_any(struct trace_file *f);
 
 static inline bool chunk_is_full(const struct trace_file *f)
 {

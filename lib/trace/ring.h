@@ -43,11 +43,14 @@ enum steal_why {
 	STEAL_PATIENT, /* planned, and we have waited for long enough */
 };
 
+/* Of the flight recorder, and while a file is written. */
 #define EVENT_RECORDS 1024u
-#define SLICE_RECORDS 65536u
+#define EVENT_RECORDS_FILE 16384u
+#define SLICE_RECORDS 131072u
 
-/* A task that has no number in a graph. */
+/* A task that has no number in a graph, in an event and in a slice. */
 #define NO_TASK_NUMBER UINT64_MAX
+#define NO_SLICE_TASK UINT32_MAX
 
 struct trace_ring {
 	/* Set at open, constant afterwards. */
@@ -55,6 +58,8 @@ struct trace_ring {
 	struct counters *counters;
 	_Atomic(uint64_t) *events; /* three words each */
 	struct lkdf_stats_slice *slices; /* NULL: not recording */
+	uint64_t event_mask;
+	_Atomic(uint32_t) *bell; /* of the drain thread; NULL: none */
 
 	/* The executor writes, the drain thread reads. */
 	_Atomic(uint64_t) event_head, slice_head, slice_lost;
@@ -67,7 +72,13 @@ struct trace_ring {
 	/* The drain thread only. */
 	uint64_t event_tail;
 	uint64_t nr_events, nr_slices, events_lost;
+	uint64_t told_lost, told_bytes; /* as the file says */
 	uint32_t seen_seq;
+
+	/* The executor only; the drain thread reads. Bytes of data by node,
+	 * and last those whose node nobody knows. */
+	_Atomic(uint64_t) *bytes;
+	uint32_t nr_nodes;
 
 	/* Of the outside only. */
 	pthread_mutex_t lock;
@@ -77,6 +88,17 @@ struct trace_ring {
 static inline _Atomic(uint64_t) *trace_word(uint64_t *word)
 {
 	return (_Atomic(uint64_t) *)(void *)word;
+}
+
+/* Data of a body: so many bytes on a node; -1: nobody knows where. */
+static inline void trace_count_bytes(struct trace_ring *r, int node,
+				     uint64_t bytes)
+{
+	_Atomic(uint64_t) *b = &r->bytes[r->nr_nodes];
+
+	if (node >= 0 && (uint32_t)node < r->nr_nodes)
+		b = &r->bytes[node];
+	a_store(b, a_load(b, relaxed) + bytes, relaxed);
 }
 
 #ifdef LKDF_MC
@@ -109,7 +131,7 @@ static inline void trace_event(struct trace_ring *r, enum trace_event event,
 			       uint32_t a, uint64_t b)
 {
 	uint64_t head = a_load(&r->event_head, relaxed);
-	_Atomic(uint64_t) *e = r->events + (head & (EVENT_RECORDS - 1)) * 3;
+	_Atomic(uint64_t) *e = r->events + (head & r->event_mask) * 3;
 
 	/* [trace.event] the head before; pairs with [trace.recheck]. */
 	a_store(&e[0], clock_ticks(), release);
@@ -137,8 +159,12 @@ static inline void trace_count_outside(struct trace_ring *r, enum counter i,
 }
 #endif
 
-/* A body ran; nothing is done when not recording. */
-void trace_slice(struct trace_ring *r, uint32_t name, uint64_t task,
-		 uint64_t begin, uint64_t end);
+/*
+ * A body ran, or a span is over; nothing is done when not recording. The drain
+ * thread is woken where the ring is half full.
+ */
+void trace_slice(struct trace_ring *r, const struct lkdf_stats_slice *s);
+void trace_slice_outside(struct trace_ring *r,
+			 const struct lkdf_stats_slice *s);
 
 #endif

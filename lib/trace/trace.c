@@ -2,6 +2,7 @@
 #include "trace/trace.h"
 
 #include "base/err.h"
+#include "base/futex.h"
 #include "trace/drain.h"
 
 #include <errno.h>
@@ -42,7 +43,7 @@ static void lay_out(struct lkdf_stats_header *h, const struct trace *t,
 		.ticks_per_1024ns = t->ticks_per_1024ns,
 		.nr_counters = NR_COUNTERS,
 		.nr_events = NR_EVENTS,
-		.event_records = EVENT_RECORDS,
+		.event_records = records ? EVENT_RECORDS_FILE : EVENT_RECORDS,
 		.slice_records = records ? SLICE_RECORDS : 0,
 		.event_size = sizeof(struct lkdf_stats_event),
 		.slice_size = sizeof(struct lkdf_stats_slice),
@@ -64,7 +65,7 @@ static void lay_out(struct lkdf_stats_header *h, const struct trace *t,
 	h->counters_offset = (uint32_t)block;
 	block = round_up(block + sizeof(struct counters), CACHE_LINE);
 	h->events_offset = (uint32_t)block;
-	block += EVENT_RECORDS * sizeof(struct lkdf_stats_event);
+	block += h->event_records * sizeof(struct lkdf_stats_event);
 	block = round_up(block, CACHE_LINE);
 	h->slices_offset = (uint32_t)block;
 	block += h->slice_records * sizeof(struct lkdf_stats_slice);
@@ -135,6 +136,24 @@ static int map_memory(struct trace *t, const struct lkdf_stats_header *h)
 	return 0;
 }
 
+/* Per executor a count for each node, and one for none. */
+static int init_bytes(struct trace *t, int nr_nodes)
+{
+	size_t nr = (size_t)t->nr_executors + 1, i;
+	size_t row = round_up(((size_t)nr_nodes + 1) * sizeof(*t->bytes),
+			      CACHE_LINE);
+
+	t->bytes = aligned_alloc(CACHE_LINE, nr * row);
+	if (!t->bytes)
+		return err(-ENOMEM, "trace: no memory for %d nodes", nr_nodes);
+	memset((void *)t->bytes, 0, nr * row);
+	for (i = 0; i < nr; i++) {
+		t->rings[i].bytes = (void *)((char *)t->bytes + i * row);
+		t->rings[i].nr_nodes = (uint32_t)nr_nodes;
+	}
+	return 0;
+}
+
 static int init_rings(struct trace *t, const struct lkdf_stats_header *h)
 {
 	size_t nr = (size_t)t->nr_executors + 1;
@@ -152,6 +171,7 @@ static int init_rings(struct trace *t, const struct lkdf_stats_header *h)
 		r->block = (void *)block;
 		r->counters = (void *)(block + h->counters_offset);
 		r->events = (void *)(block + h->events_offset);
+		r->event_mask = h->event_records - 1;
 		if (h->slice_records)
 			r->slices = (void *)(block + h->slices_offset);
 		pthread_mutex_init(&r->lock, NULL);
@@ -183,12 +203,17 @@ int trace_open(struct trace *t, const struct trace_attr *a)
 	t->log = a->log;
 	pthread_mutex_init(&t->lock, NULL);
 	lay_out(&h, t, records);
+	t->notes_end = &t->notes;
 	t->names = calloc(MAX_NAMES, sizeof(*t->names));
-	if (!t->names)
+	t->kinds = calloc(MAX_NAMES, sizeof(*t->kinds));
+	t->facts = strdup(a->facts ? a->facts : "");
+	if (!t->names || !t->kinds || !t->facts)
 		return err(-ENOMEM, "trace: no memory for names");
 	rc = map_memory(t, &h);
 	if (!rc)
 		rc = init_rings(t, &h);
+	if (!rc)
+		rc = init_bytes(t, a->nr_nodes);
 	if (rc)
 		return rc;
 	trace_name(t, "(more)");
@@ -198,6 +223,15 @@ int trace_open(struct trace *t, const struct trace_attr *a)
 
 static void free_all(struct trace *t)
 {
+	struct trace_note *n;
+
+	while ((n = t->notes)) {
+		t->notes = n->next;
+		free(n);
+	}
+	free(t->kinds);
+	free(t->facts);
+	free((void *)t->bytes);
 	if (t->base)
 		munmap(t->base, t->size);
 	if (t->fd >= 0)
@@ -234,10 +268,10 @@ void trace_start(struct trace_ring *r, enum lkdf_executor_kind kind, int cpu,
 	uint32_t tid = (uint32_t)syscall(SYS_gettid), i;
 
 	/* First touch, on our node, and before any run. */
-	for (i = 0; i < EVENT_RECORDS * 3; i += CACHE_LINE)
-		a_store(&r->events[i], 0, relaxed);
+	for (i = 0; i <= r->event_mask; i += CACHE_LINE / 2)
+		a_store(&r->events[i * 3], 0, relaxed);
 	/* It may begin anywhere, so the last words may have their own page. */
-	a_store(&r->events[EVENT_RECORDS * 3 - 1], 0, relaxed);
+	a_store(&r->events[r->event_mask * 3 + 2], 0, relaxed);
 	b->kind = kind;
 	b->cpu = cpu;
 	b->node = node;
@@ -304,25 +338,69 @@ uint32_t trace_name(struct trace *t, const char *name)
 	return i;
 }
 
-void trace_slice(struct trace_ring *r, uint32_t name, uint64_t task,
-		 uint64_t begin, uint64_t end)
+uint32_t trace_kind(struct trace *t, const char *name,
+		    const struct trace_kind *k)
 {
-	uint64_t head = a_load(&r->slice_head, relaxed);
-	struct lkdf_stats_slice *s;
+	uint32_t i;
+
+	pthread_mutex_lock(&t->lock);
+	i = add_name(t, name);
+	t->kinds[i] = *k;
+	t->kinds[i].is_known = i != 0;
+	pthread_mutex_unlock(&t->lock);
+	return i;
+}
+
+void trace_note_give(struct trace *t, struct trace_note *n)
+{
+	n->next = NULL;
+	pthread_mutex_lock(&t->lock);
+	*t->notes_end = n;
+	t->notes_end = &n->next;
+	pthread_mutex_unlock(&t->lock);
+}
+
+/* Cold: the file is behind. */
+static __attribute__((noinline)) void ring_bell(struct trace_ring *r)
+{
+	if (!r->bell)
+		return;
+	/* [trace.bell] the slices; pairs with [trace.woken]. */
+	a_add(r->bell, 1, release);
+	futex_wake(r->bell, 1);
+}
+
+static __attribute__((noinline)) void lose(struct trace_ring *r)
+{
+	uint64_t lost = a_load(&r->slice_lost, relaxed) + 1;
+
+	a_store(&r->slice_lost, lost, relaxed);
+	a_store(trace_word(&r->block->slice_lost), lost, relaxed);
+}
+
+void trace_slice(struct trace_ring *r, const struct lkdf_stats_slice *s)
+{
+	uint64_t head = a_load(&r->slice_head, relaxed), used;
 
 	if (!r->slices)
 		return;
 	/* [trace.room] the slot was read; pairs with [trace.tail]. */
-	if (head - a_load(&r->slice_tail, acquire) >= SLICE_RECORDS) {
-		a_store(&r->slice_lost, a_load(&r->slice_lost, relaxed) + 1,
-			relaxed);
-		a_store(trace_word(&r->block->slice_lost),
-			a_load(&r->slice_lost, relaxed), relaxed);
+	used = head - a_load(&r->slice_tail, acquire);
+	if (unlikely(used >= SLICE_RECORDS)) {
+		lose(r);
 		return;
 	}
-	s = &r->slices[head & (SLICE_RECORDS - 1)];
-	*s = (struct lkdf_stats_slice){ begin, end, task, name, 0 };
+	r->slices[head & (SLICE_RECORDS - 1)] = *s;
 	/* [trace.slice] the slot; pairs with [trace.take]. */
 	a_store(&r->slice_head, head + 1, release);
 	a_store(trace_word(&r->block->slice_head), head + 1, release);
+	if (unlikely(used == SLICE_RECORDS / 2))
+		ring_bell(r);
+}
+
+void trace_slice_outside(struct trace_ring *r, const struct lkdf_stats_slice *s)
+{
+	pthread_mutex_lock(&r->lock);
+	trace_slice(r, s);
+	pthread_mutex_unlock(&r->lock);
 }

@@ -10,16 +10,32 @@
 #include "base/log.h"
 #include "trace/ring.h"
 
+#include <stdbool.h>
+
 #define MAX_NAMES 1024
 #define TRACE_NAME_SIZE 64
 
 struct trace_drain;
 
 struct trace_attr {
-	int nr_executors;
+	int nr_executors, nr_nodes;
 	uint32_t ticks_per_1024ns;
 	const char *file; /* NULL or "": no slices */
+	const char *facts; /* lines "key=value", copied; NULL: none */
 	const struct log *log;
+};
+
+/* What is told of the kinds of one name; see trace-format.rst. */
+struct trace_kind {
+	uint32_t flags, prio, width, limits;
+	bool is_known, is_told;
+};
+
+/* A chunk that is ready to be written. */
+struct trace_note {
+	struct trace_note *next;
+	uint32_t type, size;
+	uint8_t payload[];
 };
 
 struct trace {
@@ -33,11 +49,19 @@ struct trace {
 	int fd; /* < 0: anonymous memory, and why: -errno */
 	const struct log *log;
 	struct trace_drain *drain; /* NULL: not recording */
+	char *facts;
+	_Atomic(uint64_t) *bytes; /* of all rings, lines of their own */
 
 	/* Under lock. */
 	pthread_mutex_t lock;
 	_Atomic(uint32_t) nr_names; /* the drain thread reads without it */
 	char (*names)[TRACE_NAME_SIZE]; /* ours, not the memfd's */
+	struct trace_kind *kinds; /* by name */
+	struct trace_note *notes, **notes_end;
+	uint32_t nr_graphs; /* told so far */
+
+	/* Any thread: the uid of whoever woke a thread of the program last. */
+	_Atomic(uint64_t) waker;
 };
 
 /*
@@ -66,6 +90,13 @@ void trace_probe_slot(struct trace_ring *r, uint64_t slot);
 
 /* The number that stands for a name; 0: the table is full. */
 uint32_t trace_name(struct trace *t, const char *name);
+
+/* The number of a name, and what its kind is like. */
+uint32_t trace_kind(struct trace *t, const char *name,
+		    const struct trace_kind *k);
+
+/* Takes over n, which is written after all names so far. */
+void trace_note_give(struct trace *t, struct trace_note *n);
 
 static inline struct trace_ring *trace_outside(const struct trace *t)
 {

@@ -51,7 +51,7 @@ task/complete.c run/inner.h
 task/join.c run/decide.h
 task/join.c run/frame.h
 task/join.c run/run.h
-task/kind.c run/frame.h
+task/traced.c run/frame.h
 task/loop.c run/frame.h
 task/task.c run/frame.h
 task/step.c run/frame.h

@@ -13,6 +13,7 @@ static int open_trace(struct trace *t, int nr_executors, const char *file)
 {
 	struct trace_attr a = {
 		.nr_executors = nr_executors,
+		.nr_nodes = 1,
 		.ticks_per_1024ns = 1024,
 		.file = file,
 		.log = &silence,
@@ -121,24 +122,32 @@ static void the_event_ring_keeps_the_newest(void)
 
 static void a_full_slice_ring_drops_and_counts(void)
 {
+	struct lkdf_stats_slice s = { .name = 1 };
+	_Atomic(uint32_t) bell = 0;
 	struct trace_ring *r;
 	struct trace t;
 	uint64_t i;
 
 	open_trace(&t, 1, NULL);
 	r = &t.rings[0];
-	trace_slice(r, 1, 0, 10, 20);
+	trace_slice(r, &s);
 	is(a_load(&r->slice_head, relaxed), 0,
 	   "without a file nothing is taken");
 	r->slices = calloc(SLICE_RECORDS, sizeof(*r->slices));
-	for (i = 0; i < SLICE_RECORDS + 5; i++)
-		trace_slice(r, 1, i, i, i + 1);
+	r->bell = &bell;
+	for (i = 0; i < SLICE_RECORDS / 2; i++, s.task++)
+		trace_slice(r, &s);
+	is(a_load(&bell, relaxed), 0, "a half full ring rings no bell");
+	for (; i < SLICE_RECORDS + 5; i++, s.task++)
+		trace_slice(r, &s);
+	is(a_load(&bell, relaxed), 1, "one that is fuller does, once");
 	is(a_load(&r->slice_head, relaxed), SLICE_RECORDS, "the ring is full");
 	is(a_load(&r->slice_lost, relaxed), 5, "what found no room is counted");
 	is(r->block->slice_lost, 5, "for all to see");
 	is(r->slices[0].task, 0, "the oldest is not overwritten");
 	a_store(&r->slice_tail, 1, relaxed);
-	trace_slice(r, 1, 99, 5, 6);
+	s.task = 99;
+	trace_slice(r, &s);
 	is(r->slices[0].task, 99, "a slot that was read is used again");
 	free(r->slices);
 	trace_close(&t);

@@ -121,11 +121,22 @@ struct lkdf_stats_event {
 	uint64_t b;
 };
 
+/* A uid: who it began on, and its number there; 0: nobody. */
+#define LKDF_UID(executor, number) (((uint64_t)(executor) + 1) << 48 | (number))
+#define LKDF_UID_EXECUTOR(uid) ((uint32_t)((uid) >> 48) - 1)
+#define LKDF_UID_NUMBER(uid) ((uid)&0xffffffffffffull)
+
+/* A body, or a span. */
 struct lkdf_stats_slice {
 	uint64_t begin, end; /* ticks */
-	uint64_t task;
+	uint32_t task; /* of a graph; UINT32_MAX: none */
+	uint32_t run; /* of the graph */
 	uint32_t name;
-	uint32_t reserved;
+	uint32_t frame; /* 1 + that of the run; 0: no task of a graph */
+	uint64_t ready; /* ticks; 0: unknown */
+	uint64_t by; /* uid of who made it ready; 0: nobody known */
+	uint64_t number; /* sort << 48 | number; sort 0: a body */
+	uint64_t value; /* body: local, remote << 32, in 64 bytes */
 };
 
 /* At offset 0 of a file. */
@@ -236,7 +247,8 @@ LKDF_ASSERT_LAYOUT(sizeof(struct lkdf_stats_block) == 128);
 LKDF_ASSERT_LAYOUT(offsetof(struct lkdf_stats_block, event_head) == 64);
 LKDF_ASSERT_LAYOUT(sizeof(struct lkdf_stats_event) == 24);
 LKDF_ASSERT_LAYOUT(offsetof(struct lkdf_stats_event, b) == 16);
-LKDF_ASSERT_LAYOUT(sizeof(struct lkdf_stats_slice) == 32);
+LKDF_ASSERT_LAYOUT(sizeof(struct lkdf_stats_slice) == 64);
+LKDF_ASSERT_LAYOUT(offsetof(struct lkdf_stats_slice, ready) == 32);
 LKDF_ASSERT_LAYOUT(offsetof(struct lkdf_stats_slice, name) == 24);
 LKDF_ASSERT_LAYOUT(sizeof(struct lkdf_file_header) == 64);
 LKDF_ASSERT_LAYOUT(offsetof(struct lkdf_file_header, start_ticks) == 24);

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * What is told of bodies while a file is recorded: kinds have SLOW_TRACED then
+ * and are not spawned the short way, so that everything here is off the paths
+ * that run when nobody records.
+ *
+ * Who made a task ready and when is noted in it when it starts; an executor
+ * knows which body, or operation, it has begun last.
+ */
+#ifndef TASK_TRACED_H
+#define TASK_TRACED_H
+
+#include "base/clock.h"
+#include "task/task.h"
+
+/* What the executor begins now is this from here on; its number. */
+static inline uint64_t traced_begin(struct executor *ex)
+{
+	uint64_t number = ++ex->nr_begun;
+
+	ex->now = LKDF_UID((uint32_t)ex->id, number);
+	return number;
+}
+
+/* It becomes ready, by what ex has begun last; ex may be NULL. */
+static inline void traced_ready(struct executor *ex, struct task *t)
+{
+	t->ready_ticks = clock_ticks();
+	t->ready_by = ex ? ex->now : 0;
+}
+
+/* Tells a body of a task that took so long. */
+void traced_task(struct lkdf_ctx *c, const struct task *t, uint64_t number,
+		 uint64_t begin, uint64_t end);
+
+/* The same of a graph's task without a task of its own. */
+void traced_record(struct lkdf_ctx *c, const struct lkdf_kind *k,
+		   uint64_t number, uint64_t begin, uint64_t end);
+
+#endif

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "trace/carry.h"
+
+/* What the next record of a chunk is told as a difference to. */
+struct links {
+	uint64_t number, by, by_number, ready, local, remote;
+	uint32_t frame, run;
+};
+
+static bool is_body(const struct lkdf_stats_slice *s)
+{
+	return !(s->number >> 48);
+}
+
+static const struct lkdf_stats_slice *
+slice_at(const struct lkdf_stats_slice *ring, uint64_t i)
+{
+	return &ring[i & (SLICE_RECORDS - 1)];
+}
+
+static unsigned by_of(const struct carry *c, const struct links *l, uint64_t by)
+{
+	if (!by)
+		return LKDF_BY_NOBODY;
+	if (by == l->by)
+		return LKDF_BY_LAST;
+	return LKDF_UID_EXECUTOR(by) == c->executor ? LKDF_BY_OWN
+						    : LKDF_BY_OTHER;
+}
+
+static void write_by(const struct carry *c, struct links *l, unsigned how,
+		     uint64_t by, uint64_t number)
+{
+	uint64_t by_number = LKDF_UID_NUMBER(by);
+
+	l->by = by;
+	if (how != LKDF_BY_OWN && how != LKDF_BY_OTHER)
+		return;
+	if (how == LKDF_BY_OTHER) {
+		chunk_number(c->file, LKDF_UID_EXECUTOR(by));
+		number = l->by_number;
+	}
+	chunk_signed(c->file, (int64_t)(by_number - number));
+	l->by_number = by_number;
+}
+
+/* A stale time is of a recording before this one. */
+static bool knows_ready(const struct carry *c, const struct lkdf_stats_slice *s)
+{
+	return s->ready >= c->since && s->ready <= s->begin;
+}
+
+/* The fields that bits ask for, but for who made it ready. */
+static void write_rest(const struct carry *c, struct links *l, unsigned bits,
+		       const struct lkdf_stats_slice *s)
+{
+	if (bits & LKDF_LINK_READY) {
+		chunk_signed(c->file, (int64_t)(s->ready - l->ready));
+		l->ready = s->ready;
+	}
+	if (bits & LKDF_LINK_RUN) {
+		chunk_number(c->file, s->frame);
+		chunk_signed(c->file, (int64_t)s->run - (int64_t)l->run);
+		l->frame = s->frame;
+		l->run = s->run;
+	}
+	if (bits & LKDF_LINK_BYTES) {
+		chunk_number(c->file, l->local);
+		chunk_number(c->file, l->remote);
+	}
+}
+
+static void write_link(const struct carry *c, struct links *l,
+		       const struct lkdf_stats_slice *s)
+{
+	uint64_t number = LKDF_UID_NUMBER(s->number);
+	uint64_t value = is_body(s) ? s->value : 0;
+	uint64_t local = (uint32_t)value * 64ull, remote = value >> 32 << 6;
+	bool knows = knows_ready(c, s);
+	uint64_t by = knows || !is_body(s) ? s->by : 0;
+	unsigned how = by_of(c, l, by), bits = how << 1;
+
+	bits |= number != l->number + 1 ? LKDF_LINK_NUMBER : 0;
+	bits |= knows ? LKDF_LINK_READY : 0;
+	bits |= s->frame != l->frame || s->run != l->run ? LKDF_LINK_RUN : 0;
+	bits |= local != l->local || remote != l->remote ? LKDF_LINK_BYTES : 0;
+	l->local = local;
+	l->remote = remote;
+	chunk_number(c->file, bits);
+	if (bits & LKDF_LINK_NUMBER)
+		chunk_signed(c->file, (int64_t)(number - l->number - 1));
+	l->number = number;
+	write_by(c, l, how, by, number);
+	write_rest(c, l, bits, s);
+}
+
+/* Of all bodies, or of all spans. */
+static uint32_t write_links(const struct carry *c,
+			    const struct lkdf_stats_slice *ring, uint64_t from,
+			    uint64_t to, bool of_bodies)
+{
+	struct links l = { .number = 0 };
+	const struct lkdf_stats_slice *s;
+	uint32_t nr = 0;
+
+	for (; from != to; from++) {
+		s = slice_at(ring, from);
+		if (is_body(s) != of_bodies)
+			continue;
+		if (!nr++) {
+			l.ready = s->begin;
+			chunk_begin(c->file, LKDF_CHUNK_LINKS);
+			chunk_number(c->file, c->executor);
+			chunk_number(c->file, l.ready);
+		}
+		write_link(c, &l, s);
+	}
+	if (nr)
+		chunk_end(c->file);
+	return nr;
+}
+
+static uint32_t name_of(const struct carry *c, const struct lkdf_stats_slice *s)
+{
+	return s->name < c->nr_names ? s->name : 0;
+}
+
+/* Clocks of two CPUs may differ. */
+static uint64_t length_of(const struct lkdf_stats_slice *s)
+{
+	return s->end > s->begin ? s->end - s->begin : 0;
+}
+
+static void write_bodies(const struct carry *c,
+			 const struct lkdf_stats_slice *ring, uint64_t from,
+			 uint64_t to)
+{
+	struct trace_file *f = c->file;
+	const struct lkdf_stats_slice *s;
+	uint64_t at = slice_at(ring, from)->begin;
+	int64_t task = 0, next;
+
+	chunk_begin(f, LKDF_CHUNK_SLICES);
+	chunk_number(f, c->executor);
+	chunk_number(f, at);
+	chunk_number(f, 0);
+	for (; from != to; from++) {
+		s = slice_at(ring, from);
+		if (!is_body(s))
+			continue;
+		next = s->task == NO_SLICE_TASK ? -1 : (int64_t)s->task;
+		chunk_signed(f, (int64_t)(s->begin - at));
+		chunk_number(f, length_of(s));
+		chunk_number(f, name_of(c, s));
+		chunk_signed(f, next - task);
+		at = s->begin + length_of(s);
+		task = next;
+	}
+	chunk_end(f);
+}
+
+static void write_spans(const struct carry *c,
+			const struct lkdf_stats_slice *ring, uint64_t from,
+			uint64_t to)
+{
+	struct trace_file *f = c->file;
+	const struct lkdf_stats_slice *s;
+	uint64_t at = slice_at(ring, from)->begin;
+
+	chunk_begin(f, LKDF_CHUNK_SPANS);
+	chunk_number(f, c->executor);
+	chunk_number(f, at);
+	for (; from != to; from++) {
+		s = slice_at(ring, from);
+		if (is_body(s))
+			continue;
+		chunk_number(f, s->number >> 48);
+		chunk_signed(f, (int64_t)(s->begin - at));
+		chunk_number(f, length_of(s));
+		chunk_number(f, name_of(c, s));
+		chunk_signed(f, (int64_t)s->value);
+		at = s->begin + length_of(s);
+	}
+	chunk_end(f);
+}
+
+uint32_t carry_slices(const struct carry *c,
+		      const struct lkdf_stats_slice *ring, uint64_t from,
+		      uint64_t to)
+{
+	uint32_t nr = write_links(c, ring, from, to, true);
+
+	if (nr)
+		write_bodies(c, ring, from, to);
+	if (write_links(c, ring, from, to, false))
+		write_spans(c, ring, from, to);
+	return nr;
+}

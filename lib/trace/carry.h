@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Carries the slices of one executor into chunks: bodies as SLICES, all else
+ * as SPANS, each with the LINKS before it. The drain thread only.
+ */
+#ifndef TRACE_CARRY_H
+#define TRACE_CARRY_H
+
+#include "trace/file.h"
+#include "trace/ring.h"
+
+/* Records a time, so that no chunk overflows. */
+#define CARRY_BATCH 1024u
+
+struct carry {
+	struct trace_file *file;
+	uint32_t executor;
+	uint32_t nr_names; /* in the file: others are told as 0 */
+	uint64_t since; /* ticks when recording began */
+};
+
+/* Slices from .. to, at most CARRY_BATCH; how many of them were bodies. */
+uint32_t carry_slices(const struct carry *c,
+		      const struct lkdf_stats_slice *ring, uint64_t from,
+		      uint64_t to);
+
+#endif

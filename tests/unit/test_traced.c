@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/* What a recording says of tasks: who made them ready, when, and on what. */
+#include "tests/unit/trace_file.h"
+
+#define NR_LEAVES 300
+
+static char path[] = "/tmp/lkdf-test-XXXXXX";
+static struct lkdf_kind *leaf, *tail;
+
+static int nothing(struct lkdf_ctx *c, void *arg)
+{
+	(void)c;
+	(void)arg;
+	return 0;
+}
+
+/* Spawns leaves, joins, and submits one more. */
+static int spread(struct lkdf_ctx *c, void *arg)
+{
+	struct lkdf *rt = *(struct lkdf **)arg;
+	int i, rc = 0;
+
+	for (i = 0; i < NR_LEAVES && !rc; i++)
+		rc = lkdf_spawn(c, leaf, NULL);
+	if (!rc)
+		rc = lkdf_join(c);
+	return rc ? rc
+		  : lkdf_submit(rt, NULL, ATTR(lkdf_task, .kind = tail), NULL);
+}
+
+static struct lkdf *open_recording(const char *options)
+{
+	char text[160];
+	struct lkdf *rt;
+
+	snprintf(text, sizeof(text), "%s,trace=%s", options, path);
+	if (!is(lkdf_open(text, &rt), 0, "a runtime records: %s", options))
+		exit(1);
+	return rt;
+}
+
+static struct lkdf_kind *make_kind(struct lkdf *rt, const char *name,
+				   lkdf_fn fn, uint32_t flags)
+{
+	struct lkdf_kind *k;
+
+	if (lkdf_kind_create(rt,
+			     ATTR(lkdf_kind_attr, .name = name, .fn = fn,
+				  .arg_size = fn == spread ? sizeof(rt) : 0,
+				  .flags = flags),
+			     &k))
+		exit(1);
+	return k;
+}
+
+static void run_spread(const char *options, uint64_t *nr_tasks)
+{
+	struct lkdf *rt = open_recording(options);
+	struct lkdf_kind *root = make_kind(rt, "root", spread, 0);
+
+	leaf = make_kind(rt, "leaf", nothing, 0);
+	tail = make_kind(rt, "tail", nothing, LKDF_BLOCKING);
+	lkdf_submit(rt, NULL, ATTR(lkdf_task, .kind = root, .arg = &rt), NULL);
+	is(lkdf_scope_wait(rt, NULL, -1), 0, "all of it ends");
+	lkdf_stat(rt, "lkdf.tasks", nr_tasks);
+	lkdf_kind_put(root);
+	lkdf_kind_put(leaf);
+	lkdf_kind_put(tail);
+	is(lkdf_close(rt), 0, "the runtime closes");
+}
+
+/* Same number on the same executor: the same body. */
+static bool is_by(const struct trace_links *l, const struct trace_slice *s)
+{
+	return l->by_executor == (int32_t)s->executor &&
+	       l->by_number == s->links.number;
+}
+
+static int count_twins(const struct recorded *r)
+{
+	size_t i, j;
+	int nr = 0;
+
+	for (i = 0; i < r->nr_slices; i++)
+		for (j = 0; j < i; j++)
+			nr += r->slice[i].executor == r->slice[j].executor &&
+			      r->slice[i].links.number ==
+				      r->slice[j].links.number;
+	return nr;
+}
+
+static void who_made_a_task_ready_is_told(const char *options)
+{
+	const struct trace_slice *root, *s, *last;
+	uint64_t nr_tasks = 0;
+	struct recorded r;
+	int i, nr_by = 0, nr_in_time = 0;
+
+	run_spread(options, &nr_tasks);
+	is(recorded_read(&r, path), 0, "the file is whole");
+	is(r.nr_slices + r.info.slices_lost, NR_LEAVES + 2,
+	   "bodies that are there and lost ones are all there were");
+	root = recorded_slice(&r, "root", 0);
+	for (i = 0; root && (s = recorded_slice(&r, "leaf", i)); i++) {
+		nr_by += is_by(&s->links, root);
+		nr_in_time += s->links.ready > root->begin &&
+			      s->links.ready <= s->begin;
+	}
+	is(nr_by, NR_LEAVES, "each leaf was made ready by the root");
+	is(nr_in_time, NR_LEAVES, "while it ran, and before the leaf ran");
+	is(count_twins(&r), 0, "no two bodies have a uid in common");
+	last = recorded_slice(&r, "tail", 0);
+	ok(last && last->links.by_executor >= 0, "the tail has a maker");
+	ok(last && last->links.ready > root->begin, "and a time");
+	ok(root && root->links.by_executor == -1, "the root has none");
+	ok(root && root->links.ready > 0, "but a time");
+	recorded_free(&r);
+}
+
+static void kinds_threads_and_facts_are_told(void)
+{
+	const struct trace_kind *k;
+	uint64_t nr_tasks = 0;
+	struct recorded r;
+
+	run_spread("workers=2", &nr_tasks);
+	is(recorded_read(&r, path), 0, "the file is whole");
+	k = recorded_kind(&r, "tail");
+	ok(k && k->flags == LKDF_KIND_IS_BLOCKING, "the tail may block");
+	k = recorded_kind(&r, "leaf");
+	ok(k && !k->flags && k->width == 1, "the leaf does not");
+	ok(r.nr_threads >= 2, "threads have run (%llu samples)",
+	   (unsigned long long)r.nr_threads);
+	ok(r.nr_facts >= 10, "%llu facts are told",
+	   (unsigned long long)r.nr_facts);
+	recorded_free(&r);
+}
+
+int main(void)
+{
+	int fd;
+
+	tap_start(100);
+	unsetenv("LKDF_TRACE");
+	fd = mkstemp(path);
+	if (fd < 0)
+		return 1;
+	close(fd);
+	unlink(path);
+	who_made_a_task_ready_is_told("workers=1");
+	unlink(path);
+	who_made_a_task_ready_is_told("workers=2");
+	unlink(path);
+	who_made_a_task_ready_is_told("serial=1");
+	unlink(path);
+	kinds_threads_and_facts_are_told();
+	unlink(path);
+	return tap_end();
+}
