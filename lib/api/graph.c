@@ -4,6 +4,7 @@
 #include "api/border.h"
 #include "core/home.h"
 #include "core/ops.h"
+#include "graph/control.h"
 #include "graph/graph.h"
 #include "graph/recording.h"
 #include "graph/wire.h"
@@ -217,6 +218,90 @@ int lkdf_graph_order(struct lkdf_graph *g, int32_t before, int32_t after)
 			       g->name, after));
 	rc = graph_order(g, (uint32_t)before, (uint32_t)after);
 	return likely(!rc) ? 0 : graph_broken(g, rc);
+}
+
+/* The fields that the flags give a meaning to, and no others. */
+static int check_edge(const struct lkdf_graph *g, const struct lkdf_edge *e)
+{
+	const uint32_t all = LKDF_EDGE_PORT | LKDF_EDGE_BRANCH |
+			     LKDF_EDGE_BACK | LKDF_EDGE_NEXT;
+
+	if (e->flags & ~all)
+		return err(-EINVAL, "edge: unknown flags %#x", e->flags & ~all);
+	if (e->flags & LKDF_EDGE_PORT || e->out || e->in)
+		return border_unbuilt("edge: PORT");
+	if (e->flags & LKDF_EDGE_NEXT || e->init)
+		return border_unbuilt("edge: NEXT");
+	if (e->pad)
+		return err(-EINVAL, "edge: pad is %u, not 0", e->pad);
+	if (e->branch && !(e->flags & (LKDF_EDGE_BRANCH | LKDF_EDGE_BACK)))
+		return err(-EINVAL, "edge: branch %u without BRANCH or BACK",
+			   e->branch);
+	if ((uint32_t)e->from >= g->nr_tasks)
+		return no_such_task(g, e->from, "edge");
+	if ((uint32_t)e->to >= g->nr_tasks)
+		return no_such_task(g, e->to, "edge");
+	if (e->from == e->to && !(e->flags & LKDF_EDGE_BACK))
+		return err(-EINVAL, "edge: graph %s: task %d after itself",
+			   g->name, e->to);
+	return 0;
+}
+
+static int add_edge(struct lkdf_graph *g, const struct lkdf_edge *e)
+{
+	const struct control_edge c = {
+		.from = (uint32_t)e->from,
+		.to = (uint32_t)e->to,
+		.branch = e->branch,
+		.flags = e->flags & LKDF_EDGE_BACK ? CONTROL_BACK
+						   : CONTROL_BRANCH,
+	};
+	int rc = check_edge(g, e);
+
+	if (!rc && !e->flags)
+		rc = graph_order(g, c.from, c.to);
+	else if (!rc)
+		rc = control_add(g, &c);
+	return rc ? graph_broken(g, rc) : 0;
+}
+
+int lkdf_graph_edge(struct lkdf_graph *g, const struct lkdf_edge *edge)
+{
+	struct lkdf_edge e;
+	int rc = check_open(g, "edge");
+
+	if (rc)
+		return rc;
+	if (!edge)
+		return err(-EINVAL, "edge: it is NULL");
+	rc = border_copy(edge, &e, sizeof(e), "lkdf_edge");
+	return rc ? graph_broken(g, rc) : add_edge(g, &e);
+}
+
+static int short_edge(struct lkdf_graph *g, int32_t from, uint16_t branch,
+		      int32_t to, uint32_t flags)
+{
+	const struct lkdf_edge e = {
+		.flags = flags,
+		.from = from,
+		.to = to,
+		.branch = branch,
+	};
+	int rc = check_open(g, flags & LKDF_EDGE_BACK ? "back" : "branch");
+
+	return rc ? rc : add_edge(g, &e);
+}
+
+int lkdf_graph_branch(struct lkdf_graph *g, int32_t from, uint16_t branch,
+		      int32_t to)
+{
+	return short_edge(g, from, branch, to, LKDF_EDGE_BRANCH);
+}
+
+int lkdf_graph_back(struct lkdf_graph *g, int32_t from, uint16_t branch,
+		    int32_t to)
+{
+	return short_edge(g, from, branch, to, LKDF_EDGE_BACK);
 }
 
 int lkdf_graph_seal(struct lkdf_graph *g, struct lkdf_diag *why)

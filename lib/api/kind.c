@@ -17,8 +17,6 @@ static int check_unbuilt(const struct lkdf_kind_attr *a)
 		return border_unbuilt("kind: impl");
 	if (a->flags & LKDF_ORDERED)
 		return border_unbuilt("kind: ORDERED");
-	if (a->flags & LKDF_ANY)
-		return border_unbuilt("kind: ANY");
 	if (a->flags & LKDF_MERGE)
 		return border_unbuilt("kind: MERGE");
 	if (a->flags & LKDF_TEAM)

@@ -6,12 +6,16 @@
 
 #include "base/err.h"
 #include "base/quote.h"
+#include "graph/control.h"
 
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+struct out;
+typedef void put_edge(struct out *o, uint32_t from, uint32_t to);
 
 struct out {
 	int fd, rc;
@@ -61,8 +65,31 @@ static void put_quoted(struct out *o, const char *s)
 }
 
 /* While building, the third and further successors are in the edge list. */
-static void put_edges(struct out *o, const struct lkdf_graph *g,
-		      void (*edge)(struct out *o, uint32_t from, uint32_t to))
+static void put_plain(struct out *o, const struct lkdf_graph *g,
+		      const struct control_edge *e, uint32_t nr, put_edge *edge)
+{
+	const uint8_t others = CONTROL_BRANCH | CONTROL_BACK | CONTROL_EXIT;
+
+	for (; nr; nr--, e++)
+		if (!(e->flags & others))
+			edge(o, graph_number(g, e->from),
+			     graph_number(g, e->to));
+}
+
+/* Those that leave a loop; their branches are among the given ones. */
+static void put_exits(struct out *o, const struct lkdf_graph *g, put_edge *edge)
+{
+	const struct control *c = g->control;
+	const uint8_t others = CONTROL_BRANCH | CONTROL_BACK;
+	uint32_t i;
+
+	for (i = 0; c && i < c->nr_exits; i++)
+		if (!(c->exits[i].flags & others))
+			edge(o, graph_number(g, c->exits[i].from),
+			     graph_number(g, c->exits[i].to));
+}
+
+static void put_edges(struct out *o, const struct lkdf_graph *g, put_edge *edge)
 {
 	const struct spilled_edge *e = g->edges.items;
 	const uint32_t *succ;
@@ -74,6 +101,11 @@ static void put_edges(struct out *o, const struct lkdf_graph *g,
 		r = &g->recs[graph_index(g, t)];
 		succ = r->succ;
 		nr = r->nr_succ;
+		if (nr == REC_CONTROL) {
+			put_plain(o, g, g->control->out + r->succ[0],
+				  r->succ[1], edge);
+			continue;
+		}
 		if (nr == REC_SPILLED && g->spill)
 			succ = graph_succ(g, r, &nr);
 		else if (nr == REC_SPILLED)
@@ -83,6 +115,61 @@ static void put_edges(struct out *o, const struct lkdf_graph *g,
 	}
 	for (j = 0; j < g->edges.nr; j++)
 		edge(o, e[j].from, e[j].to);
+	put_exits(o, g, edge);
+}
+
+/* ---- branches and loops ---------------------------------------------------
+ */
+
+static void dot_choices(struct out *o, const struct lkdf_graph *g)
+{
+	const struct control_edge *e = g->control->given.items;
+	size_t i;
+
+	for (i = 0; i < g->control->given.nr; i++)
+		put(o, "\tt%u -> t%u [label=\"%u\", style=%s];\n", e[i].from,
+		    e[i].to, e[i].branch,
+		    e[i].flags & CONTROL_BACK ? "bold, constraint=false"
+					      : "dashed");
+}
+
+/* Members of the loop, those of loops in it left out, then these. */
+static void dot_loops(struct out *o, const struct lkdf_graph *g,
+		      uint32_t parent)
+{
+	const struct control *c = g->control;
+	uint32_t l, t;
+
+	/* A parent has a higher number: its children come before it. */
+	for (l = 0; l < c->nr_loops; l++) {
+		if (c->loops[l].parent != parent)
+			continue;
+		put(o, "\tsubgraph cluster_%u {\n\tlabel=\"loop of t%u\";\n", l,
+		    graph_number(g, c->loops[l].head));
+		for (t = 0; t < g->nr_tasks; t++)
+			if (c->loop_of[graph_index(g, t)] == l)
+				put(o, "\tt%u;\n", t);
+		dot_loops(o, g, l);
+		put(o, "\t}\n");
+	}
+}
+
+static void json_choices(struct out *o, const struct lkdf_graph *g,
+			 const char *name, uint8_t flag)
+{
+	const struct control_edge *e = g->control->given.items;
+	bool is_first = true;
+	size_t i;
+
+	put(o, ",\"%s\":[", name);
+	for (i = 0; i < g->control->given.nr; i++) {
+		if (!(e[i].flags & flag))
+			continue;
+		put(o, "%s[%u,%u,%u]", is_first ? "" : ",", e[i].from, e[i].to,
+		    e[i].branch);
+		is_first = false;
+	}
+	put(o, "]");
 }
 
 static void dot_edge(struct out *o, uint32_t from, uint32_t to)
@@ -104,6 +191,11 @@ static void dump_dot(struct out *o, const struct lkdf_graph *g)
 		put(o, "];\n");
 	}
 	put_edges(o, g, dot_edge);
+	if (g->control) {
+		dot_choices(o, g);
+		if (g->is_sealed)
+			dot_loops(o, g, NO_LOOP);
+	}
 	put(o, "}\n");
 }
 
@@ -132,7 +224,12 @@ static void dump_json(struct out *o, const struct lkdf_graph *g)
 	/* The comma after the last edge is still in the buffer. */
 	if (o->used && o->buf[o->used - 1] == ',')
 		o->used--;
-	put(o, "]}\n");
+	put(o, "]");
+	if (g->control) {
+		json_choices(o, g, "branches", CONTROL_BRANCH);
+		json_choices(o, g, "backs", CONTROL_BACK);
+	}
+	put(o, "}\n");
 }
 
 int graph_dump(const struct lkdf_graph *g, int fd, const char *format)

@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include "core/runtime.h"
+#include "graph/control.h"
 #include "graph/wire.h"
 #include "mem/region.h"
 #include "run/frame.h"
@@ -109,6 +110,7 @@ static void free_memory(struct lkdf_graph *g)
 	static_order_free(g);
 	frames_destroy(g);
 	wire_free(g);
+	control_free(g);
 	planned_free(g->planned);
 	for (i = 0; i < g->args.nr; i++)
 		free(chunks[i]);
@@ -270,6 +272,9 @@ int graph_add(struct lkdf_graph *g, struct lkdf_kind *k, const void *arg,
 				   g->name);
 	}
 	r->flags = (uint8_t)kind_class(k, prio);
+	if (unlikely(k->flags & LKDF_ANY) && !control_of(g))
+		return err(-ENOMEM, "graph %s: no memory for branches",
+			   g->name);
 	return (int)g->nr_tasks++;
 }
 

@@ -21,6 +21,7 @@
 
 #define MAX_INFLIGHT 64
 
+struct control;
 struct frame;
 struct planned;
 struct wiring;
@@ -64,6 +65,7 @@ struct lkdf_graph {
 	uint32_t *starts; /* by home: the index where its records begin */
 	uint32_t *numbers, *indices; /* of tasks, by index; the other way */
 	struct wiring *wiring; /* data uses; NULL: none */
+	struct control *control; /* branches and loops; NULL: none */
 	struct planned *planned; /* see there; NULL: it is not */
 	uint32_t nr_recs; /* tasks, and what lies between them */
 	bool is_settled;
@@ -122,7 +124,7 @@ int graph_broken(struct lkdf_graph *g, int rc);
 const char *graph_task_name(const struct lkdf_graph *g, uint32_t task,
 			    char *buf, size_t size);
 
-/* Successors of a task; *nr is their number. */
+/* Successors of a task without REC_CONTROL; *nr is their number. */
 static inline const uint32_t *graph_succ(const struct lkdf_graph *g,
 					 const struct rec *r, uint32_t *nr)
 {

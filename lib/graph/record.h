@@ -21,6 +21,7 @@ struct lkdf_kind;
 #define REC_DEAD (1u << 31)
 #define REC_WIDE 0xffffu /* nr_in is in the graph's side table */
 #define REC_SPILLED 3u /* succ[0] is an offset, succ[1] a count */
+#define REC_CONTROL 4u /* the same, in the edges of struct control */
 
 enum rec_flag {
 	REC_CLASS = 3, /* two bits: enum sched_class */
@@ -28,6 +29,9 @@ enum rec_flag {
 	REC_PLACED = 8, /* has a node of its own, see settle_home() */
 	REC_LEADS = 16, /* operations of a chain, see io_chain.h: its */
 	REC_FOLLOWS = 32, /* successor may go with it, or it with another */
+	REC_CHOSEN =
+		64, /* one at least of the edges that count is to be live */
+	REC_MEMBER = 128, /* of a loop, whose end counts it */
 };
 
 struct rec {
@@ -87,6 +91,40 @@ static inline enum arrival rec_arrive_dead(struct rec *r)
 	/* [dep.dead] what we did and the mark; pairs with [dep.last]. */
 	pending = a_sub(&r->pending, 1, acq_rel);
 	return (pending & ~REC_DEAD) == 1 ? ARRIVAL_DEAD : ARRIVAL_EARLY;
+}
+
+/*
+ * In graphs with control flow pending holds more, so that one operation tells
+ * all: arrivals to come in bits 0 to 19, live ones among those that count in 20
+ * to 28, a dead one of these because of a failure in 29, others in 30 and 31.
+ */
+#define REC_ARRIVALS ((1u << 20) - 1)
+#define REC_ONE_LIVE (1u << 20)
+#define REC_LIVE (511u << 20)
+#define REC_LOST (1u << 29)
+#define REC_UNCHOSEN (1u << 30)
+
+/*
+ * One arrival: how it is, REC_ONE_LIVE or one of the three bits or DEAD or 0,
+ * goes into pending. *all: with what has come before. True: it is the last;
+ * does not re-arm.
+ */
+static inline bool rec_arrive_control(struct rec *r, uint32_t how,
+				      uint32_t *all)
+{
+	/* [control.last] what all predecessors did; pairs with
+	 * [control.arrive]. */
+	uint32_t pending = a_load(&r->pending, acquire);
+
+	if ((pending & REC_ARRIVALS) != 1) {
+		if (how & ~REC_LIVE && !(pending & how))
+			a_or(&r->pending, how & ~REC_LIVE, relaxed);
+		/* [control.arrive] what we did; pairs with [control.last] and
+		 * itself. */
+		pending = a_sub(&r->pending, 1 - (how & REC_LIVE), acq_rel);
+	}
+	*all = (pending | (how & ~REC_LIVE)) + (how & REC_LIVE);
+	return (pending & REC_ARRIVALS) == 1;
 }
 
 /* By whoever arrived last, before the task runs. */

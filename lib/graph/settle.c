@@ -94,7 +94,7 @@ static void rename_all(struct lkdf_graph *g, struct rec *recs)
 	uint32_t i;
 
 	for (i = 0; i < g->nr_recs; i++)
-		if (recs[i].nr_succ != REC_SPILLED)
+		if (recs[i].nr_succ < REC_SPILLED)
 			rename_tasks(g, recs[i].succ, recs[i].nr_succ);
 	rename_tasks(g, g->spill, g->nr_spill);
 	rename_tasks(g, g->sources, g->nr_sources);

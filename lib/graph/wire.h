@@ -108,8 +108,11 @@ struct wiring {
 int wire_add(struct lkdf_graph *g, uint32_t task, const struct lkdf_use *use,
 	     unsigned nr);
 
-/* First thing of seal: edges, tasks that combine, kinds that see to bytes. */
+/* First thing of seal: edges, tasks that combine. */
 int wire_seal(struct lkdf_graph *g, struct lkdf_diag *why);
+
+/* Later: kinds that see to bytes, where uses ask for them. */
+int wire_change_kinds(struct lkdf_graph *g);
 
 /* What failed in the run before is no matter any more. */
 void wire_forget_tokens(struct wiring *w, struct lkdf *rt);

@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "core/ops.h"
 #include "core/runtime.h"
+#include "run/control_run.h"
 #include "run/decide.h"
 #include "run/inner.h"
 #include "sched/keep.h"
@@ -38,6 +39,14 @@ static bool is_hindered(const struct burst *b, uint32_t index)
 	return b->hindered && values_are_missing(b->f, index);
 }
 
+/* A run that we owe nothing may end, see burst_leave_frame(). */
+static void decided(struct burst *b, uint32_t index, int verdict)
+{
+	b->nr_decided += decide_task(b->w, b->f, index, verdict);
+	if (unlikely(!b->nr_decided))
+		b->slot = NO_SLOT;
+}
+
 /* An input failed, or the run is cancelled. */
 static void skip(struct burst *b, uint32_t index)
 {
@@ -50,8 +59,20 @@ static void skip(struct burst *b, uint32_t index)
 	a_add(is_cancelled ? &f->nr_cancelled : &f->nr_skipped, counts,
 	      relaxed);
 	forget_ahead(f, index);
-	decide_task(b->w, f, index, false);
-	b->nr_decided++;
+	decided(b, index, VERDICT_FAILED);
+}
+
+/* No branch has chosen it: that is no failure. */
+static void pass_over(struct burst *b, uint32_t index)
+{
+	counter_add(b->w->executor->counters, COUNTER_UNCHOSEN, 1);
+	a_add(&b->f->nr_unchosen, 1, relaxed);
+	decided(b, index, VERDICT_UNCHOSEN);
+}
+
+static bool is_unchosen(const struct burst *b, uint32_t index)
+{
+	return b->graph->control && control_is_unchosen(b->f, index);
 }
 
 /* A task of its own, with its tokens. NULL: it waits for them, or failed. */
@@ -74,8 +95,7 @@ static struct task *create(struct burst *b, uint32_t index, bool is_dead)
 	if (t)
 		task_destroy(b->rt, ex, t);
 	frame_fail(b->f, index, -ENOMEM, "no memory for its task", b->w->id);
-	decide_task(b->w, b->f, index, false);
-	b->nr_decided++;
+	decided(b, index, VERDICT_FAILED);
 	return NULL;
 }
 
@@ -105,6 +125,10 @@ bool burst_hinder(struct burst *b, uint32_t index)
 
 void burst_dead(struct burst *b, uint32_t index)
 {
+	if (unlikely(is_unchosen(b, index))) {
+		pass_over(b, index);
+		return;
+	}
 	if (likely(!is_always(b, index))) {
 		skip(b, index);
 		return;
@@ -118,6 +142,10 @@ void burst_run_one(struct burst *b, uint32_t index, bool is_dead)
 {
 	struct task *t;
 
+	if (is_dead && unlikely(is_unchosen(b, index))) {
+		pass_over(b, index);
+		return;
+	}
 	if (!is_always(b, index) && (is_dead || is_hindered(b, index))) {
 		skip(b, index);
 		return;
@@ -153,7 +181,6 @@ bool burst_after(struct burst *b, uint32_t index, int rc)
 	if (rc >= 0)
 		return true;
 	frame_fail(b->f, index, rc, has_why ? err_text() : NULL, b->w->id);
-	decide_task(b->w, b->f, index, false);
-	b->nr_decided++;
+	decided(b, index, VERDICT_FAILED);
 	return false;
 }

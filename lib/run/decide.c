@@ -2,6 +2,7 @@
 #include "run/decide.h"
 
 #include "run/always.h"
+#include "run/control_run.h"
 #include "run/planned.h"
 #include "task/kind.h"
 
@@ -167,6 +168,14 @@ void decide_arrived(struct worker *w, struct frame *f, uint32_t index,
 	decide_push(w, f, index, a == ARRIVAL_DEAD ? ITEM_SKIP : 0);
 }
 
+static void give_token(struct worker *w, struct frame *f, uint32_t index)
+{
+	if (unlikely(f->graph->control))
+		control_token(w, f, index);
+	else
+		decide_arrived(w, f, index, rec_arrive(&f->recs[index]));
+}
+
 /* The instance of the next run may go, as far as we are concerned. */
 void decide_pass_token(struct worker *w, struct frame *f, uint32_t index)
 {
@@ -178,8 +187,7 @@ void decide_pass_token(struct worker *w, struct frame *f, uint32_t index)
 		return;
 	}
 	to = (f->index + graph_stride(g, f->recs[index].kind)) % g->nr_frames;
-	decide_arrived(w, &g->frames[to], index,
-		       rec_arrive(&g->frames[to].recs[index]));
+	give_token(w, &g->frames[to], index);
 }
 
 void decide_pass_tokens(struct worker *w, struct frame *f)
@@ -195,8 +203,7 @@ void decide_pass_tokens(struct worker *w, struct frame *f)
 		/* Our own arrival of the last repetition moves on. */
 		a_add(&r->pending, 1, relaxed);
 		to = (f->index + graph_stride(g, r->kind)) % g->nr_frames;
-		decide_arrived(w, &g->frames[to], i,
-			       rec_arrive(&g->frames[to].recs[i]));
+		give_token(w, &g->frames[to], i);
 	}
 }
 
@@ -220,11 +227,7 @@ static void arrive_live(struct worker *w, struct frame *f, uint32_t index)
 		decide_arrived(w, f, index, rec_arrive(r));
 }
 
-/*
- * With data, an edge may keep two uses apart and nothing more; and what is read
- * over it may be as bad as it was before the task.
- */
-static bool is_dead(const struct frame *f, uint32_t from, uint32_t to,
+bool decide_is_dead(const struct frame *f, uint32_t from, uint32_t to,
 		    bool live)
 {
 	if (!f->graph->wiring)
@@ -233,30 +236,49 @@ static bool is_dead(const struct frame *f, uint32_t from, uint32_t to,
 	       always_passes_error(f, from, to);
 }
 
-/* Without the count: the caller tells the frame. */
-void decide_task(struct worker *w, struct frame *f, uint32_t index, bool live)
+static void tell_successors(struct worker *w, struct frame *f, uint32_t index,
+			    bool live)
 {
 	const uint32_t *succ;
 	uint32_t nr, i;
 
-	if (unlikely(!live && f->graph->wiring))
-		values_dead(f, index);
 	succ = graph_succ(f->graph, &f->recs[index], &nr);
 	for (i = 0; i < nr; i++) {
-		if (is_dead(f, index, succ[i], live))
+		if (decide_is_dead(f, index, succ[i], live))
 			arrive_dead(w, f, succ[i]);
 		else
 			arrive_live(w, f, succ[i]);
 	}
-	if (unlikely(!live && f->graph->wiring))
+}
+
+uint32_t decide_task(struct worker *w, struct frame *f, uint32_t index,
+		     int verdict)
+{
+	bool has_data = unlikely(verdict < 0 && f->graph->wiring);
+	uint32_t nr = 1;
+
+	if (has_data && verdict == VERDICT_UNCHOSEN)
+		values_unchosen(f, index);
+	else if (has_data)
+		values_dead(f, index);
+	if (unlikely(f->recs[index].flags & REC_MEMBER))
+		return control_decide(w, f, index, verdict);
+	if (unlikely(f->graph->control))
+		nr = control_decide(w, f, index, verdict);
+	else
+		tell_successors(w, f, index, verdict >= 0);
+	if (has_data)
 		values_forget_untouched(f, index);
 	if (f->recs[index].flags & REC_TOKEN)
 		decide_pass_token(w, f, index);
+	return nr;
 }
 
 void decide_and_tell(struct worker *w, struct frame *f, uint32_t index,
-		     bool live)
+		     int verdict)
 {
-	decide_task(w, f, index, live);
-	frame_decided(w, f, 1);
+	uint32_t nr = decide_task(w, f, index, verdict);
+
+	if (nr)
+		frame_decided(w, f, nr);
 }

@@ -39,11 +39,22 @@ void decide_pass_token(struct worker *w, struct frame *f, uint32_t index);
 /* Gives the tokens of a call that repeated to the next frame. */
 void decide_pass_tokens(struct worker *w, struct frame *f);
 
-/* Tells successors and the next run; the caller tells the frame. */
-void decide_task(struct worker *w, struct frame *f, uint32_t index, bool live);
+/*
+ * Is the edge dead, after from has run or not? With data it may keep two uses
+ * apart and nothing more; and what is read over it may be as bad as before.
+ */
+bool decide_is_dead(const struct frame *f, uint32_t from, uint32_t to,
+		    bool live);
 
-/* The same and tells the frame. */
+/*
+ * Tells successors, loops and the next run. verdict: enum verdict, or what the
+ * body has returned. Returns how many tasks the caller tells the frame of.
+ */
+uint32_t decide_task(struct worker *w, struct frame *f, uint32_t index,
+		     int verdict);
+
+/* As decide_task(), and tells the frame. */
 void decide_and_tell(struct worker *w, struct frame *f, uint32_t index,
-		     bool live);
+		     int verdict);
 
 #endif

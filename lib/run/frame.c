@@ -65,6 +65,7 @@ static void init_run(struct frame *f, struct lkdf_scope *s,
 	a_store(&f->nr_failed, 0, relaxed);
 	a_store(&f->nr_skipped, 0, relaxed);
 	a_store(&f->nr_cancelled, 0, relaxed);
+	a_store(&f->nr_unchosen, 0, relaxed);
 	a_store(&f->is_late, 0, relaxed);
 	f->done = (struct lkdf_event){ 0 };
 }
@@ -278,6 +279,7 @@ static int report(struct frame *f)
 		failure->error.nr_failed = a_load(&f->nr_failed, relaxed);
 		failure->error.nr_skipped = nr_skipped;
 		failure->error.nr_cancelled = nr_cancelled;
+		failure->error.nr_unchosen = a_load(&f->nr_unchosen, relaxed);
 	}
 	if (rc)
 		scope_fail(f->scope, rc, failure);

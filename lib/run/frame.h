@@ -12,6 +12,7 @@
 
 #include "base/lock.h"
 #include "graph/graph.h"
+#include "run/control_run.h"
 #include "run/guard.h"
 #include "run/values.h"
 #include "sched/inbox.h"
@@ -99,10 +100,13 @@ struct frame {
 	/* See there; nothing in it without data uses. */
 	struct values values;
 
+	/* See there; nothing in it without loops. */
+	struct control_run control;
+
 	/* Any worker, on errors only. */
 	_Atomic(int32_t) first_err;
 	_Atomic(struct failure *) failure;
-	_Atomic(uint32_t) nr_failed, nr_skipped, nr_cancelled;
+	_Atomic(uint32_t) nr_failed, nr_skipped, nr_cancelled, nr_unchosen;
 	_Atomic(uint32_t) is_late; /* failed first after the cancel */
 };
 

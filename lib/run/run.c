@@ -8,10 +8,10 @@
 #include "core/signals.h"
 #include "data/data.h"
 #include "data/facts.h"
-#include "run/brief_call.h"
-#include "run/burst.h"
-#include "run/decide.h"
+#include "graph/control.h"
+#include "run/chain.h"
 #include "run/planned.h"
+#include "run/run_control.h"
 #include "run/sources.h"
 #include "run/static_run.h"
 #include "sched/keep.h"
@@ -21,13 +21,6 @@
 #include "task/task.h"
 
 #include <errno.h>
-
-/* What before() says. */
-enum before {
-	BEFORE_RUN,
-	BEFORE_TIME, /* run it and say how long it took */
-	BEFORE_TAKEN, /* it is somebody else's now, or decided */
-};
 
 static void enter_placed(struct burst *b, struct frame *f)
 {
@@ -72,86 +65,6 @@ static void enter_frame(struct burst *b, struct frame *f)
 		enter_placed(b, f);
 }
 
-/* Everything that is not the plain case; once per task at most. */
-static enum before before(struct burst *b, uint32_t index)
-{
-	struct lkdf_kind *k = b->recs[index].kind;
-	uint32_t slow = a_load(&k->slow, relaxed);
-	bool is_short = !(slow & ~SLOW_BUT_SHORT);
-	struct worker *w = b->w;
-
-	if (a_load(&w->attn, relaxed) & ATTN_LOOK) {
-		/* [run.look] the news; pairs with [sched.look]. */
-		a_and(&w->attn, ~ATTN_LOOK, seq_cst);
-		b->hindered = burst_hindered(b->f);
-	}
-	if (b->hindered && burst_hinder(b, index))
-		return BEFORE_TAKEN;
-	if (slow & SLOW_GENERAL) {
-		burst_start(b, index);
-		return BEFORE_TAKEN;
-	}
-	if (!is_short || worker_has_private(w))
-		worker_offer(w, is_short, a_load(&k->body_ticks, relaxed));
-	return slow ? BEFORE_TIME : BEFORE_RUN;
-}
-
-/* Somebody who asks in vain is put off until there is something to share. */
-static inline __attribute__((always_inline)) bool
-needs_look(struct burst *b, struct lkdf_kind *k)
-{
-	uint32_t attn = a_load(&b->w->attn, relaxed);
-	uint32_t slow = a_load(&k->slow, relaxed);
-
-	if (likely(!(attn | slow | b->hindered)))
-		return false;
-	if (unlikely(attn & ATTN_CLOCK)) {
-		attn = worker_look(b->w, !(slow & ~SLOW_BUT_SHORT));
-		if (!(attn | slow | b->hindered))
-			return false;
-	}
-	if (attn != ATTN_WANT || slow || b->hindered ||
-	    worker_has_private(b->w))
-		return true;
-	worker_put_off(b->w);
-	return false;
-}
-
-/* Of a class of its own, or with a node of its own. Returns as below. */
-static __attribute__((noinline)) uint32_t push_special(struct burst *b,
-						       const struct rec *m,
-						       uint32_t index,
-						       uint32_t next)
-{
-	if (next == NO_TASK && (m->flags & REC_CLASS) == CLASS_NORMAL &&
-	    index - b->home_first < b->nr_home)
-		return index;
-	decide_push(b->w, b->f, index, 0);
-	return next;
-}
-
-/* A successor is ready: the first NORMAL one is next, others are pushed. */
-static inline __attribute__((always_inline)) uint32_t
-take_or_push(struct burst *b, const struct rec *m, uint32_t index,
-	     uint32_t next)
-{
-	if (unlikely((m->flags & (REC_CLASS | REC_PLACED)) != CLASS_NORMAL))
-		return push_special(b, m, index, next);
-	if (next == NO_TASK)
-		return index;
-	if (unlikely(!worker_push(b->w, CLASS_NORMAL,
-				  item_make(b->f, index, 0))))
-		decide_spill(b->w, b->f, index, 0);
-	return next;
-}
-
-/* What is special in a run, constant where run_chain() is inlined. */
-enum {
-	CHAIN_TOKENS = 1, /* the graph has some */
-	CHAIN_ALONE = 2, /* there is one worker */
-	CHAIN_QUICK = 4, /* some tasks are, see struct brief_task */
-};
-
 /* Live arrivals at all successors of r. Returns the one to run next. */
 static inline __attribute__((always_inline)) uint32_t
 fire(struct burst *b, struct rec *recs, const struct rec *r, const int chain)
@@ -174,31 +87,13 @@ fire(struct burst *b, struct rec *recs, const struct rec *r, const int chain)
 				continue;
 			}
 		}
-		next = take_or_push(b, m, succ[i], next);
+		next = chain_take_or_push(b, m, succ[i], next);
 	}
 	return next;
 }
 
-/* The body. *is_quick: brief_called() comes after it. */
-static inline __attribute__((always_inline)) int
-call(struct burst *b, const struct rec *r, enum before how, const int chain,
-     bool *is_quick)
-{
-	struct lkdf_kind *k = r->kind;
-	struct lkdf_ctx *c = &b->ctx;
-	const struct brief_task *t;
-
-	*is_quick = false;
-	if (unlikely(how == BEFORE_TIME))
-		return kind_call_timed(k, c, k->fn, r->arg);
-	if (chain & CHAIN_QUICK) {
-		t = &b->quick[c->index];
-		*is_quick = likely(t->nr);
-		if (*is_quick)
-			return brief_call(c, t, k->body, r->arg);
-	}
-	return k->fn(c, r->arg);
-}
+/* ---- without ---------------------------------------------------------------
+ */
 
 /*
  * The hot loop: a task, its arrivals at the successors, one of them inline,
@@ -224,13 +119,13 @@ run_chain(struct burst *b, uint32_t index, const int chain)
 		k = r->kind;
 		c->index = index;
 		how = BEFORE_RUN;
-		if (unlikely(needs_look(b, k))) {
-			how = before(b, index);
+		if (unlikely(chain_needs_look(b, k))) {
+			how = chain_before(b, index);
 			is_away = how == BEFORE_TAKEN;
 			if (is_away)
 				break;
 		}
-		rc = call(b, r, how, chain, &is_quick);
+		rc = chain_call(b, r, how, chain, &is_quick);
 		is_away = unlikely((rc | c->after) < 0) &&
 			  !burst_after(b, index, rc);
 		if (unlikely(is_away))
@@ -259,9 +154,6 @@ run_chain(struct burst *b, uint32_t index, const int chain)
 		burst_leave_frame(b);
 	return item;
 }
-
-/* A line on, and a chain of tasks takes a third longer. */
-#define HOT_LOOP __attribute__((noinline, aligned(CACHE_LINE)))
 
 static HOT_LOOP uint64_t run_plain(struct burst *b, uint32_t index)
 {
@@ -297,6 +189,8 @@ static uint64_t run_item(struct burst *b, uint64_t item)
 		enter_frame(b, runtime_frame(b->rt, item_slot(item)));
 	if (unlikely(item & ITEM_SKIP))
 		burst_dead(b, index);
+	else if (unlikely(b->graph->control))
+		return run_control(b, index);
 	else if (unlikely(b->graph->has_tokens))
 		return run_tokens(b, index);
 	else if (worker_is_alone(b->w))

@@ -41,7 +41,7 @@ void static_order_init(struct lkdf_graph *g)
 
 	s->is_possible = first && !g->rt->sched.is_serial && g->nr_tasks > 1 &&
 			 !g->homes && !g->planned && !g->has_tokens &&
-			 has_plain_data(g) && are_plain_tasks(g);
+			 !g->control && has_plain_data(g) && are_plain_tasks(g);
 	/* Runs on one worker of several have been counted: solo.h. */
 	a_store(&s->left, g->rt->sched.nr_workers == 1 ? first - 1 : 0,
 		relaxed);

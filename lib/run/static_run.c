@@ -162,7 +162,7 @@ static void end_step(struct burst *b, uint32_t step, int rc)
 		burst_count(b, 1);
 		if (f->graph->wiring)
 			brief_used(f, index);
-		decide_task(b->w, f, index, true);
+		decide_task(b->w, f, index, VERDICT_LIVE);
 		b->nr_decided++;
 	}
 	/* Somebody else may decide it and end the run. */
@@ -183,7 +183,7 @@ static void give_away(struct burst *b, uint32_t at)
 		check(left_at == at - 1);
 		if (b->graph->wiring)
 			brief_used(b->f, index);
-		decide_task(b->w, b->f, index, true);
+		decide_task(b->w, b->f, index, VERDICT_LIVE);
 	}
 	burst_leave_frame(b);
 }

@@ -44,6 +44,23 @@ void values_count_untouched(struct frame *f, uint32_t index)
 	}
 }
 
+/* What a loop writes counts as written, whichever iteration does. */
+void values_unchosen(struct frame *f, uint32_t index)
+{
+	const struct wiring *w = f->graph->wiring;
+	bool is_member = f->recs[index].flags & REC_MEMBER;
+	const struct wire_use *u, *end;
+	uint32_t claim;
+
+	for (u = wire_uses(w, index, &end); u < end && !is_member; u++) {
+		claim = wire_var(w, u->var)->claim;
+		if (u->flags & WIRE_WRITES && !(u->flags & WIRE_MERGED) &&
+		    !(u->mode & LKDF_REDUCE) && claim != NO_CLAIM)
+			a_add(&f->values.nr_untouched[claim], 1, relaxed);
+	}
+	brief_used(f, index);
+}
+
 void values_forget_untouched(struct frame *f, uint32_t index)
 {
 	const struct wire_use *u, *end;

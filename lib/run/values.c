@@ -231,7 +231,9 @@ static void note_untouched(struct frame *f)
 	const struct wiring *w = f->graph->wiring;
 	uint32_t i;
 
-	for (i = 0; w->has_maybe && i < w->nr_claims; i++)
+	if (!w->has_maybe && !f->graph->control)
+		return;
+	for (i = 0; i < w->nr_claims; i++)
 		if (is_untouched(f, claimed(w, i)))
 			f->values.claim->use[i].is_untouched = true;
 }

@@ -84,6 +84,9 @@ bool values_are_missing(const struct frame *f, uint32_t index);
 /* The task failed or was skipped: so did what it should have written. */
 void values_dead(struct frame *f, uint32_t index);
 
+/* No branch chose the task: it has left all it writes as it was. */
+void values_unchosen(struct frame *f, uint32_t index);
+
 /* The body has left the use untouched. */
 void values_untouched(struct frame *f, uint32_t index, unsigned use);
 bool values_is_untouched(const struct frame *f, const struct wire_use *u);

@@ -47,8 +47,10 @@ static bool is_wanted(const struct lkdf_graph *g)
 {
 	const struct lkdf *rt = g->rt;
 
-	return g->wiring && rt->is_placing && rt->sched.nr_worker_nodes > 1 &&
-	       !rt->sched.is_serial && g->nr_tasks;
+	/* Nothing is planned that may run never, or many times. */
+	return g->wiring && !g->control && rt->is_placing &&
+	       rt->sched.nr_worker_nodes > 1 && !rt->sched.is_serial &&
+	       g->nr_tasks;
 }
 
 static uint32_t count_succ(const struct lkdf_graph *g)

@@ -15,10 +15,9 @@
 
 #include "base/err.h"
 #include "data/data.h"
+#include "graph/control.h"
 #include "mem/region.h"
 #include "run/always.h"
-#include "run/commute.h"
-#include "run/follow.h"
 #include "run/values.h"
 
 #include <errno.h>
@@ -28,6 +27,15 @@
 void edge_no_memory(struct wirer *r)
 {
 	r->rc = err(-ENOMEM, "graph %s: no memory for edges", r->g->name);
+}
+
+/* Edges of LKDF_DATA_ONCE pass nothing on that was not chosen. */
+static void note_control(struct wirer *r, uint32_t from, bool is_known)
+{
+	if (!is_known)
+		r->rc = control_note_data(r->g, from, r->wires_once);
+	else if (r->wires_once)
+		control_harden(r->g, from);
 }
 
 void edge_add(struct wirer *r, uint32_t from, uint32_t to, uint32_t why)
@@ -43,6 +51,8 @@ void edge_add(struct wirer *r, uint32_t from, uint32_t to, uint32_t why)
 		return;
 	if (!is_known)
 		r->rc = graph_order(r->g, from, to);
+	if (unlikely(r->g->control) && !r->rc)
+		note_control(r, from, is_known);
 	*stamp = to + 1;
 	if (r->rc)
 		return;
@@ -407,63 +417,6 @@ static void mark_last(struct wirer *r)
 	}
 }
 
-/* The kind with what this use asks for around it; NULL: no memory. */
-static struct lkdf_kind *change_follow(struct wirer *r, struct lkdf_kind *k,
-				       const struct wire_use *u)
-{
-	if (k->follows || !follow_wants(wire_var(r->w, u->var)->data))
-		return k;
-	return kind_following(k, follow_body);
-}
-
-static struct lkdf_kind *change_brief(struct wirer *r, struct lkdf_kind *k,
-				      const struct wire_use *u)
-{
-	(void)r;
-	return k->body || !(u->flags & WIRE_BRIEF) ? k
-						   : kind_wrap(k, brief_body);
-}
-
-static struct lkdf_kind *change_token(struct wirer *r, struct lkdf_kind *k,
-				      const struct wire_use *u)
-{
-	(void)r;
-	return k->commutes || !(u->flags & WIRE_TOKEN)
-		       ? k
-		       : kind_commuting(k, commute_body);
-}
-
-static void change_by(struct wirer *r,
-		      struct lkdf_kind *(*change)(struct wirer *r,
-						  struct lkdf_kind *k,
-						  const struct wire_use *u))
-{
-	struct wire_use *u;
-	struct rec *rec;
-	uint32_t i;
-
-	for (i = 0; i < r->w->uses.nr && !r->rc; i++) {
-		u = use_at(r, i);
-		rec = &r->g->recs[u->task];
-		rec->kind = change(r, rec->kind, u);
-		if (!rec->kind)
-			edge_no_memory(r);
-	}
-}
-
-/*
- * Tasks that produce or read brief bytes get a kind that sees to them, tasks
- * that take tokens one that does so, and tasks of data that moves one that
- * moves it, within those.
- */
-static void change_kinds(struct wirer *r)
-{
-	if (r->w->has_moves)
-		change_by(r, change_follow);
-	change_by(r, change_brief);
-	change_by(r, change_token);
-}
-
 int wire_seal(struct lkdf_graph *g, struct lkdf_diag *why)
 {
 	uint32_t nr_uses = (uint32_t)g->wiring->uses.nr;
@@ -484,7 +437,6 @@ int wire_seal(struct lkdf_graph *g, struct lkdf_diag *why)
 	if (!r.rc) {
 		wire_number_claims(r.w);
 		mark_last(&r);
-		change_kinds(&r);
 	}
 	array_fini(&r.hard);
 	region_free(r.next, nr_uses * sizeof(*r.next));

@@ -20,6 +20,7 @@ struct wirer {
 	size_t nr_stamps;
 	struct array hard; /* struct wire_pair, sorted: not ours, or of ONCE */
 	struct lkdf_kind *combine, *meet;
+	bool wires_once; /* edges of LKDF_DATA_ONCE are being made */
 	int rc;
 };
 

@@ -17,6 +17,9 @@ static bool needs_spill_next(const struct lkdf_graph *g)
 {
 	uint32_t i;
 
+	/* In graphs with branches it says why a task is skipped. */
+	if (g->control)
+		return true;
 	for (i = 0; g->has_tokens && i < g->nr_recs; i++) {
 		if (g->recs[i].flags & REC_TOKEN && g->recs[i].kind->width > 1)
 			return true;
@@ -123,6 +126,8 @@ static int init_frame(struct lkdf_graph *g, uint32_t i, bool spill_next)
 		slot = init_planned(g, f);
 	if (!slot && g->wiring)
 		slot = values_create(f);
+	if (!slot && g->control)
+		slot = control_run_create(f);
 	return slot ? slot : copy_records(g, f, spill_next);
 }
 
@@ -169,6 +174,7 @@ void frames_destroy(struct lkdf_graph *g)
 		if (g->planned)
 			region_free(f->planned, planned_size(g));
 		values_destroy(f);
+		control_run_destroy(f);
 	}
 	region_free(g->frames, g->nr_frames * sizeof(*g->frames));
 	g->frames = NULL;

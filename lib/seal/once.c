@@ -82,6 +82,7 @@ void once_wire(struct wirer *r, struct lkdf_diag *why)
 	struct wire_var *v;
 	uint32_t i;
 
+	r->wires_once = true;
 	for (i = 0; i < r->w->uses.nr && !r->rc; i++) {
 		u = use_at(r, i);
 		v = wire_var(r->w, u->var);

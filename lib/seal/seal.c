@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "core/runtime.h"
+#include "graph/control.h"
 #include "graph/graph.h"
 #include "graph/settle.h"
 #include "graph/wire.h"
@@ -11,6 +12,7 @@
 #include "run/frame.h"
 #include "seal/assign.h"
 #include "seal/frames.h"
+#include "seal/loops.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -193,7 +195,7 @@ static int arm(struct lkdf_graph *g, uint32_t t, uint32_t nr_in)
 	struct rec *r = &g->recs[t];
 	struct wide_task *wide;
 
-	if (has_token(g, r->kind)) {
+	if (has_token(g, r->kind) && !loops_has_inside(g, t)) {
 		r->flags |= REC_TOKEN;
 		g->has_tokens = true;
 		nr_in += nr_in ? 1 : 2;
@@ -260,7 +262,8 @@ static bool may_go_solo(const struct lkdf_graph *g)
 	const struct sched *s = &g->rt->sched;
 
 	return g->rt->is_soloing && !s->is_serial && s->nr_workers > 1 &&
-	       g->nr_tasks > 1 && !g->homes && !g->planned && !g->has_tokens;
+	       g->nr_tasks > 1 && !g->homes && !g->planned && !g->has_tokens &&
+	       !g->control;
 }
 
 /* Exactly as many records as tasks; a failure to shrink keeps the surplus. */
@@ -286,10 +289,16 @@ static int seal(struct lkdf_graph *g, struct lkdf_diag *why)
 	if (g->broken)
 		return err(g->broken, "%s", g->why);
 	rc = g->wiring ? wire_seal(g, why) : 0;
+	if (!rc && g->control)
+		rc = control_order(g);
 	if (!rc)
 		rc = lay_out_successors(g);
 	if (!rc)
 		rc = check_cycles(g, why);
+	if (!rc && g->control)
+		rc = loops_seal(g, why);
+	if (!rc && g->wiring)
+		rc = wire_change_kinds(g);
 	if (!rc)
 		rc = assign_plan(g);
 	if (rc)
@@ -303,11 +312,14 @@ static int seal(struct lkdf_graph *g, struct lkdf_diag *why)
 		      compare_labels);
 	g->nr_recs = g->nr_tasks;
 	rc = g->homes ? settle(g) : 0;
+	if (!rc && g->control)
+		rc = control_index(g);
 	if (!rc && g->wiring)
 		rc = wire_index(g);
 	if (rc)
 		return rc;
-	io_chain_seal(g);
+	if (!g->control)
+		io_chain_seal(g);
 	rc = frames_create(g);
 	if (rc)
 		return rc;

@@ -196,7 +196,7 @@ void task_finish_of_frame(struct worker *w, struct task *t)
 {
 	struct frame *f = t->frame;
 	uint32_t index = t->index;
-	int error = error_of(t);
+	int error = error_of(t), branch = t->branch;
 	bool was_cancelled = t->link.flags & TASK_CANCELLED;
 	struct failure *failure = failure_of(t);
 
@@ -215,7 +215,7 @@ void task_finish_of_frame(struct worker *w, struct task *t)
 	}
 	put_failures(rt_of(t), t);
 	runtime_free(rt_of(t), w->executor, POOL_TASK, t);
-	decide_and_tell(w, f, index, !error);
+	decide_and_tell(w, f, index, error ? VERDICT_FAILED : branch);
 }
 
 void task_complete(struct executor *ex, struct task *t)

@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "core/failure.h"
 #include "core/runtime.h"
+#include "run/control_run.h"
 #include "run/frame.h"
 #include "run/inner.h"
 #include "sched/tick.h"
@@ -53,11 +54,26 @@ void task_fail(struct task *t, int returned, const char *why, int worker)
 	t->failure = failure_create(&e, t->kind->name);
 }
 
+/* Of a graph's task: it chooses, where it has branches. */
+static int returned(struct lkdf_ctx *c, struct task *t, int value)
+{
+	int rc = t->frame->graph->control
+			 ? control_check(t->frame, t->index, value)
+			 : 0;
+
+	if (rc)
+		c->has_why = true;
+	t->branch = value;
+	return rc ? rc : value;
+}
+
 enum task_end task_after(struct lkdf_ctx *c, int rc)
 {
 	struct task *t = c->task;
 	enum task_end end;
 
+	if (t->link.flags & TASK_OF_FRAME && rc >= 0 && !c->leaves)
+		rc = returned(c, t, rc);
 	if (rc < 0)
 		task_fail(t, rc, c->has_why ? err_text() : NULL, c->ex->id);
 	if (c->leaves && t->then_on_event)

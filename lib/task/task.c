@@ -155,6 +155,7 @@ struct task *task_create_for(struct executor *ex, struct frame *f,
 	t->frame = f;
 	t->index = index;
 	t->is_dead = false;
+	t->branch = 0;
 	t->io_home = HOME_NONE;
 	if (r->flags & REC_PLACED) {
 		t->link.flags |= TASK_PLACED;

@@ -93,6 +93,7 @@ struct task {
 	bool is_dead; /* of a frame: it comes after one that failed */
 	uint32_t nr_limits_held; /* none or all */
 	int32_t error;
+	int32_t branch; /* of a frame: what its last body has returned */
 	bool is_profiled; /* its bodies are told, recording or not */
 	bool then_on_event;
 	bool is_kicked;

@@ -26,6 +26,9 @@
 	X(STATIC, "runs.static", "runs", "of these, by their static order")    \
 	X(FAILED, "failed", "tasks", "tasks that failed")                      \
 	X(SKIPPED, "skipped", "tasks", "not called, an input had failed")      \
+	X(UNCHOSEN, "unchosen", "tasks", "not called, no branch chose them")   \
+	X(ITERATIONS, "iterations", "iterations",                              \
+	  "of loops in graphs, but for the first of each")                     \
 	X(CANCELLED, "cancelled", "tasks", "not called, cancelled before")     \
 	X(BLOCKING, "blocking", "tasks", "bodies called in the blocking pool") \
 	X(OVERFLOWS, "overflows", "tasks",                                     \

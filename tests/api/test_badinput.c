@@ -156,7 +156,6 @@ static void kinds_not_built_are_called_by_name(struct lkdf *rt)
 		const char *name;
 	} flags[] = {
 		{ LKDF_ORDERED | LKDF_SHARED, "ORDERED" },
-		{ LKDF_ANY, "ANY" },
 		{ LKDF_MERGE, "MERGE" },
 		{ LKDF_TEAM, "TEAM" },
 		{ LKDF_AT_END, "AT_END" },

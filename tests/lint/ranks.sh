@@ -54,6 +54,7 @@ task/join.c run/run.h
 task/traced.c run/frame.h
 task/loop.c run/frame.h
 task/task.c run/frame.h
+task/step.c run/control_run.h
 task/step.c run/frame.h
 task/step.c run/inner.h
 task/task.c run/static_run.h

@@ -19,6 +19,7 @@ struct lkdf_error {
 	uint64_t seq, nr_failed, nr_skipped, nr_cancelled;
 	int32_t id, worker; /* task number in its graph, -1: dynamic */
 	char graph[32], task[64], why[160];
+	uint64_t nr_unchosen; /* tasks that no branch has chosen */
 };
 
 enum lkdf_event_flag {

@@ -100,6 +100,80 @@ int lkdf_graph_label(struct lkdf_graph *g, int32_t task, const char *label);
  */
 int lkdf_graph_order(struct lkdf_graph *g, int32_t before, int32_t after);
 
+enum lkdf_edge_flag {
+	LKDF_EDGE_PORT = 1, /* carries a value; not built yet */
+	LKDF_EDGE_BRANCH = 2, /* live where from chooses branch */
+	LKDF_EDGE_BACK = 4, /* to is the head of a loop, and from ends it */
+	LKDF_EDGE_NEXT = 8, /* a value for the next run; not built yet */
+};
+
+struct lkdf_edge {
+	uint32_t size, flags; /* flags 0: one task after another, no more */
+	int32_t from, to; /* task numbers */
+	uint16_t out, in; /* 0 without PORT */
+	uint16_t branch, pad; /* with BRANCH and BACK; pad: 0 */
+	const void *init; /* NULL without NEXT */
+};
+
+/**
+ * lkdf_graph_edge() - add an edge of any sort
+ * @g: graph, not sealed
+ * @e: edge, copied
+ *
+ * An edge is live or dead once the task that it leaves is decided. A task is
+ * decided when all edges to it are: it runs if all its plain edges are live
+ * and, where it has branches, at least one of these. A kind with LKDF_ANY runs
+ * if at least one edge of all is live. Otherwise the task is skipped and all
+ * edges that leave it are dead, each with the reason: not chosen, or failed.
+ * A task that was not chosen is no error; struct lkdf_error counts it apart.
+ * LKDF_ALWAYS runs a task though an edge has failed, not where the task was
+ * not chosen. Edges that only come of data uses pass a task that was not
+ * chosen as if it had run; edges of LKDF_DATA_ONCE do not.
+ *
+ * An edge with BACK closes a loop. Members of the loop are all tasks that its
+ * head @to reaches and that reach a BACK edge of that head. Seen from outside
+ * the loop is one task: an edge from outside to any member is waited for
+ * before the first iteration, and an edge from a member to the outside is
+ * decided when the loop has ended. The next iteration begins when all members
+ * are decided, a BACK edge was taken, no branch out of the loop was taken, no
+ * member has failed and the run is not cancelled. A branch that leaves several
+ * loops ends all of them with this iteration. Loops may lie in one another.
+ * A member with LKDF_REDUCE, LKDF_COMMUTE, LKDF_MAYBE or LKDF_WEAK uses is
+ * refused at seal.
+ *
+ * Return: 0; -EROFS sealed; -EINVAL no such task, flags or fields;
+ * -EOPNOTSUPP PORT, NEXT; -ENOMEM. A refusal is also what seal reports. Seal
+ * adds: -ELOOP a cycle without BACK, a loop with a second way in, loops that
+ * overlap; -EINVAL a BACK edge whose head does not reach it, a branch that both
+ * stays in a loop and leaves it; -E2BIG more than 511 branches to one task;
+ * -EOPNOTSUPP uses that a loop cannot have.
+ */
+int lkdf_graph_edge(struct lkdf_graph *g, const struct lkdf_edge *e);
+
+/**
+ * lkdf_graph_branch() - lkdf_graph_edge() with LKDF_EDGE_BRANCH
+ * @g:      graph, not sealed
+ * @from:   task whose body chooses
+ * @branch: number that the body returns to take this edge, 0 .. 65535
+ * @to:     task that waits for the choice
+ *
+ * Return: as lkdf_graph_edge().
+ */
+int lkdf_graph_branch(struct lkdf_graph *g, int32_t from, uint16_t branch,
+		      int32_t to);
+
+/**
+ * lkdf_graph_back() - lkdf_graph_edge() with LKDF_EDGE_BACK
+ * @g:      graph, not sealed
+ * @from:   task whose body chooses, may be @to itself
+ * @branch: number that the body returns for one more iteration, 0 .. 65535
+ * @to:     head of the loop
+ *
+ * Return: as lkdf_graph_edge().
+ */
+int lkdf_graph_back(struct lkdf_graph *g, int32_t from, uint16_t branch,
+		    int32_t to);
+
 /**
  * lkdf_graph_record() - store what is submitted to a scope
  * @g: graph, not sealed

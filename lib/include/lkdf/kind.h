@@ -14,16 +14,25 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 /*
- * A body. < 0: failed with that errno (-ERANGE for what is below -4095).
- * >= 0: done; where the task has branches, the index of the one taken.
+ * A body. A negative return value is an errno (-ERANGE for one below -4095):
+ * the task has failed. Any other value: the task is done. Where edges with
+ * LKDF_EDGE_BRANCH or LKDF_EDGE_BACK leave the task, the value chooses among
+ * them: a branch number, LKDF_BRANCHES() or LKDF_NO_BRANCH; the task fails with
+ * -ERANGE if no edge has that number.
  */
 typedef int (*lkdf_fn)(struct lkdf_ctx *c, void *arg);
+
+/* Several branches at once: bit n of mask takes branch n; n is 0 .. 28. */
+#define LKDF_BRANCHES(mask) (0x20000000 | (mask))
+
+/* No branch is taken; in a loop this ends the loop after its iteration. */
+#define LKDF_NO_BRANCH 0x40000000
 
 enum lkdf_kind_flag {
 	LKDF_SHARED =
 		1 << 0, /* may overlap itself, up to width (0: no limit) */
 	LKDF_ORDERED = 1 << 1, /* SHARED, but tokens leave in order */
-	LKDF_ANY = 1 << 2, /* runs if one input is live */
+	LKDF_ANY = 1 << 2, /* runs if one edge to it is live, see graph.h */
 	LKDF_MERGE = 1 << 3, /* fires once for every token on any input */
 	LKDF_ALWAYS = 1 << 4, /* runs though an input failed or was cancelled */
 	LKDF_BLOCKING = 1 << 5, /* may block: runs on the blocking pool */

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Control flow of a graph: branches, loops and tasks that want one live edge.
+ * A graph without them has no struct control, and its runs pay nothing.
+ *
+ * While the graph is built, edges with a branch wait in a list. Seal makes
+ * them successors as all others are, finds the members of each loop, and turns
+ * what crosses the border of a loop: an edge that enters leads to the head, an
+ * edge that leaves is told when the loop has ended (lib/seal/borders.c). A
+ * record whose edges are not all plain has REC_CONTROL and its edges in out[].
+ *
+ * A loop has no counter of its members. Each member leads to a latch, a task
+ * with a BACK edge, by an edge that waits; so all members are decided once all
+ * latches are.
+ */
+#ifndef GRAPH_CONTROL_H
+#define GRAPH_CONTROL_H
+
+#include "graph/graph.h"
+
+enum control_flag {
+	CONTROL_BRANCH = 1, /* live where its task chooses it */
+	CONTROL_COUNTS = 2, /* its target wants one live of those that count */
+	CONTROL_DATA = 4, /* passes what was not chosen: orders two uses only */
+	CONTROL_BACK = 8, /* goes round a loop again */
+	CONTROL_EXIT = 16, /* leaves a loop, which tells it: to is the exit */
+};
+
+struct control_edge {
+	uint32_t from, to; /* task numbers; after seal indices */
+	uint32_t loop; /* BACK: it; EXIT: the outermost that the edge leaves */
+	uint16_t branch;
+	uint8_t flags;
+	/*
+	 * Of a task's first edge: all of 0 .. nr_dense - 1 are branches of the
+	 * task. 255: the task has no branches, and any value will do.
+	 */
+	uint8_t nr_dense;
+};
+
+/* An edge that wire_seal() has made, in the order in which it does. */
+struct control_data {
+	uint32_t from;
+	bool is_hard;
+};
+
+#define NO_LOOP UINT32_MAX
+#define CONTROL_ANY_VALUE 255
+
+/* Live edges that count at one task, as pending has room for them. */
+#define CONTROL_MAX_LIVE 511u
+
+/* Constant after seal. */
+struct graph_loop {
+	uint32_t head; /* an index */
+	uint32_t parent; /* the loop around it, or NO_LOOP */
+	uint32_t nr_members; /* those of loops in it included */
+	uint32_t first_exit, nr_exits;
+	uint32_t nr_backs; /* edges that close it */
+	bool has_one_latch; /* one member decides all of them */
+};
+
+struct control {
+	/* The builder's thread until seal. */
+	struct array given; /* struct control_edge, in the order of adding */
+	struct array data; /* struct control_data */
+
+	/* Set at seal, constant afterwards. */
+	struct control_edge *out; /* by task, see graph.h; nr_out of them */
+	struct control_edge *exits; /* by loop; from: the member, or its exit */
+	struct graph_loop *loops;
+	uint32_t *loop_of; /* by index: the innermost, or NO_LOOP */
+	uint32_t nr_out, nr_exits, nr_loops, nr_indices;
+};
+
+/* How a task is decided: the value its body has returned, or one of these. */
+enum verdict {
+	VERDICT_LIVE = 0,
+	VERDICT_FAILED = -1,
+	VERDICT_UNCHOSEN = -2,
+};
+
+/* The graph's, made when the first edge or kind asks for it. NULL: no memory.
+ */
+struct control *control_of(struct lkdf_graph *g);
+void control_free(struct lkdf_graph *g);
+
+/* e: checked; flags of enum control_flag. 0 or -ENOMEM. */
+int control_add(struct lkdf_graph *g, const struct control_edge *e);
+
+/* wire_seal() has made an edge from this task. 0 or -ENOMEM. */
+int control_note_data(struct lkdf_graph *g, uint32_t from, bool is_hard);
+
+/* The last such edge from the task is hard after all. */
+void control_harden(struct lkdf_graph *g, uint32_t from);
+
+/* At seal: edges with branches become successors, after all others. */
+int control_order(struct lkdf_graph *g);
+
+/* At seal, when records have their index. 0 or -ENOMEM. */
+int control_index(struct lkdf_graph *g);
+
+/* What the last arrival at r has found; all: see rec_arrive_control(). */
+static inline int control_verdict(const struct rec *r, uint32_t all)
+{
+	bool is_chosen = !(r->flags & REC_CHOSEN) || all & REC_LIVE;
+
+	if (likely(is_chosen && !(all & (REC_DEAD | REC_UNCHOSEN))))
+		return VERDICT_LIVE;
+	if (all & REC_UNCHOSEN || (!is_chosen && !(all & REC_LOST)))
+		return VERDICT_UNCHOSEN;
+	return VERDICT_FAILED;
+}
+
+/* Is the edge with this branch live after the task has returned value? */
+static inline bool control_takes(int value, uint16_t branch)
+{
+	if (likely(value < 0x20000000))
+		return value == branch;
+	return value < LKDF_NO_BRANCH && branch < 29 && value >> branch & 1;
+}
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "run/chain.h"
+
+enum before chain_before(struct burst *b, uint32_t index)
+{
+	struct lkdf_kind *k = b->recs[index].kind;
+	uint32_t slow = a_load(&k->slow, relaxed);
+	bool is_short = !(slow & ~SLOW_BUT_SHORT);
+	struct worker *w = b->w;
+
+	if (a_load(&w->attn, relaxed) & ATTN_LOOK) {
+		/* [run.look] the news; pairs with [sched.look]. */
+		a_and(&w->attn, ~ATTN_LOOK, seq_cst);
+		b->hindered = burst_hindered(b->f);
+	}
+	if (b->hindered && burst_hinder(b, index))
+		return BEFORE_TAKEN;
+	if (slow & SLOW_GENERAL) {
+		burst_start(b, index);
+		return BEFORE_TAKEN;
+	}
+	if (!is_short || worker_has_private(w))
+		worker_offer(w, is_short, a_load(&k->body_ticks, relaxed));
+	return slow ? BEFORE_TIME : BEFORE_RUN;
+}
+
+uint32_t chain_push_special(struct burst *b, const struct rec *m,
+			    uint32_t index, uint32_t next)
+{
+	if (next == NO_TASK && (m->flags & REC_CLASS) == CLASS_NORMAL &&
+	    index - b->home_first < b->nr_home)
+		return index;
+	decide_push(b->w, b->f, index, 0);
+	return next;
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * What the hot loops share: before a body, the body, and where a successor
+ * goes that is ready. All of it is inline where it is in the common case.
+ */
+#ifndef RUN_CHAIN_H
+#define RUN_CHAIN_H
+
+#include "core/item.h"
+#include "run/brief_call.h"
+#include "run/burst.h"
+#include "run/decide.h"
+#include "sched/tick.h"
+#include "task/kind.h"
+
+/* What chain_before() says. */
+enum before {
+	BEFORE_RUN,
+	BEFORE_TIME, /* run it and say how long it took */
+	BEFORE_TAKEN, /* it is somebody else's now, or decided */
+};
+
+/* What is special in a run, constant where run_chain() is inlined. */
+enum {
+	CHAIN_TOKENS = 1, /* the graph has some */
+	CHAIN_ALONE = 2, /* there is one worker */
+	CHAIN_QUICK = 4, /* some tasks are, see struct brief_task */
+	CHAIN_CONTROL = 8, /* it has branches; all others may be, too */
+};
+
+/* Everything that is not the plain case; once per task at most. */
+enum before chain_before(struct burst *b, uint32_t index);
+
+/* Of a class of its own, or with a node of its own. Returns as below. */
+uint32_t chain_push_special(struct burst *b, const struct rec *m,
+			    uint32_t index, uint32_t next);
+
+/* Somebody who asks in vain is put off until there is something to share. */
+static inline __attribute__((always_inline)) bool
+chain_needs_look(struct burst *b, struct lkdf_kind *k)
+{
+	uint32_t attn = a_load(&b->w->attn, relaxed);
+	uint32_t slow = a_load(&k->slow, relaxed);
+
+	if (likely(!(attn | slow | b->hindered)))
+		return false;
+	if (unlikely(attn & ATTN_CLOCK)) {
+		attn = worker_look(b->w, !(slow & ~SLOW_BUT_SHORT));
+		if (!(attn | slow | b->hindered))
+			return false;
+	}
+	if (attn != ATTN_WANT || slow || b->hindered ||
+	    worker_has_private(b->w))
+		return true;
+	worker_put_off(b->w);
+	return false;
+}
+
+/* A successor is ready: the first NORMAL one is next, others are pushed. */
+static inline __attribute__((always_inline)) uint32_t
+chain_take_or_push(struct burst *b, const struct rec *m, uint32_t index,
+		   uint32_t next)
+{
+	if (unlikely((m->flags & (REC_CLASS | REC_PLACED)) != CLASS_NORMAL))
+		return chain_push_special(b, m, index, next);
+	if (next == NO_TASK)
+		return index;
+	if (unlikely(!worker_push(b->w, CLASS_NORMAL,
+				  item_make(b->f, index, 0))))
+		decide_spill(b->w, b->f, index, 0);
+	return next;
+}
+
+/* The body. *is_quick: brief_called() comes after it. */
+static inline __attribute__((always_inline)) int
+chain_call(struct burst *b, const struct rec *r, enum before how,
+	   const int chain, bool *is_quick)
+{
+	struct lkdf_kind *k = r->kind;
+	struct lkdf_ctx *c = &b->ctx;
+	const struct brief_task *t;
+
+	*is_quick = false;
+	if (unlikely(how == BEFORE_TIME))
+		return kind_call_timed(k, c, k->fn, r->arg);
+	if (chain & CHAIN_QUICK && (!(chain & CHAIN_CONTROL) || b->quick)) {
+		t = &b->quick[c->index];
+		*is_quick = likely(t->nr);
+		if (*is_quick)
+			return brief_call(c, t, k->body, r->arg);
+	}
+	return k->fn(c, r->arg);
+}
+
+/* A line on, and a chain of tasks takes a third longer. */
+#define HOT_LOOP __attribute__((noinline, aligned(CACHE_LINE)))
+
+#endif

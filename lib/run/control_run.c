@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "run/control_run.h"
+
+#include "base/err.h"
+#include "core/item.h"
+#include "graph/wire.h"
+#include "run/always.h"
+#include "run/decide.h"
+#include "run/frame.h"
+#include "sched/worker.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- a run's part ---------------------------------------------------------
+ */
+
+static void arm_loop(const struct graph_loop *l, struct loop_run *r)
+{
+	a_store(&r->goes_back, 0, relaxed);
+	a_store(&r->leaves, 0, relaxed);
+	a_store(&r->has_failed, 0, relaxed);
+	r->entry = VERDICT_LIVE;
+	/* Relaxed: those who come next come after what we tell. */
+	a_store(&r->nr_backs, l->nr_backs, relaxed);
+}
+
+int control_run_create(struct frame *f)
+{
+	const struct control *c = f->graph->control;
+	uint32_t l;
+
+	if (!c->nr_loops)
+		return 0;
+	f->control.loops = calloc(c->nr_loops, sizeof(*f->control.loops));
+	f->control.taken = calloc(c->nr_exits + 1ul, sizeof(*f->control.taken));
+	if (!f->control.loops || !f->control.taken)
+		return err(-ENOMEM, "graph %s: no memory for a run's loops",
+			   f->graph->name);
+	for (l = 0; l < c->nr_loops; l++)
+		arm_loop(&c->loops[l], &f->control.loops[l]);
+	return 0;
+}
+
+void control_run_destroy(struct frame *f)
+{
+	free(f->control.loops);
+	free(f->control.taken);
+}
+
+/* ---- arrivals --------------------------------------------------------------
+ */
+
+void control_push(struct worker *w, struct frame *f, uint32_t index,
+		  int verdict)
+{
+	if (verdict == VERDICT_UNCHOSEN)
+		a_or(&f->recs[index].pending, REC_UNCHOSEN, relaxed);
+	decide_push(w, f, index, verdict < 0 ? ITEM_SKIP : 0);
+}
+
+bool control_is_unchosen(struct frame *f, uint32_t index)
+{
+	_Atomic(uint32_t) *pending = &f->recs[index].pending;
+
+	if (!(a_load(pending, relaxed) & REC_UNCHOSEN))
+		return false;
+	a_and(pending, ~REC_UNCHOSEN, relaxed);
+	return true;
+}
+
+/* An edge to the task is decided: live for any verdict of 0 and more. */
+static void arrive(struct worker *w, struct frame *f, uint32_t to,
+		   uint8_t flags, int verdict)
+{
+	struct rec *r = &f->recs[to];
+	uint32_t all;
+
+	if (r->nr_in != 1) {
+		if (!rec_arrive_control(r, control_arrival(flags, verdict),
+					&all))
+			return;
+		rec_rearm(r, graph_nr_in(f->graph, r, to));
+		verdict = control_verdict(r, all);
+	}
+	control_push(w, f, to, verdict);
+}
+
+void control_token(struct worker *w, struct frame *f, uint32_t index)
+{
+	arrive(w, f, index, 0, VERDICT_LIVE);
+}
+
+/* ---- loops -----------------------------------------------------------------
+ */
+
+void control_leave(struct frame *f, const struct control_edge *e)
+{
+	const struct control *c = f->graph->control;
+	uint32_t l = c->loop_of[e->from];
+
+	a_store(&f->control.taken[e->to], 1, relaxed);
+	for (;;) {
+		a_store(&f->control.loops[l].leaves, 1, relaxed);
+		if (l == e->loop)
+			return;
+		l = c->loops[l].parent;
+	}
+}
+
+bool control_close(struct frame *f, uint32_t l, uint32_t nr)
+{
+	struct loop_run *r = &f->control.loops[l];
+
+	if (f->graph->control->loops[l].has_one_latch)
+		return true;
+	/* [loop.latch] what the members have done; pairs with itself. */
+	return a_sub(&r->nr_backs, nr, acq_rel) == nr;
+}
+
+/* How the loop has ended, for what leaves it. */
+static int loop_verdict(const struct loop_run *r)
+{
+	if (r->entry != VERDICT_LIVE)
+		return r->entry;
+	return a_load(&r->has_failed, relaxed) ? VERDICT_FAILED : VERDICT_LIVE;
+}
+
+static int exit_verdict(struct frame *f, const struct control_edge *e,
+			uint32_t exit, int verdict)
+{
+	bool is_taken = a_load(&f->control.taken[exit], relaxed);
+
+	a_store(&f->control.taken[exit], 0, relaxed);
+	if (verdict == VERDICT_LIVE && !is_taken &&
+	    e->flags & (CONTROL_BRANCH | CONTROL_BACK))
+		verdict = VERDICT_UNCHOSEN;
+	if (verdict == VERDICT_UNCHOSEN && e->flags & CONTROL_DATA)
+		verdict = VERDICT_LIVE;
+	return verdict;
+}
+
+/*
+ * What leaves the loop is told. The loop around it waits for all of this, so
+ * nobody comes back to an exit before. True: that loop has ended, too.
+ */
+static bool tell_exits(struct worker *w, struct frame *f,
+		       const struct graph_loop *l, int how)
+{
+	const struct control *c = f->graph->control;
+	/* With the last exit told, run and graph may be gone. */
+	uint32_t i = l->first_exit, end = i + l->nr_exits, nr_closed = 0;
+	int verdict;
+
+	for (; i < end; i++) {
+		verdict = exit_verdict(f, &c->exits[i], i, how);
+		if (!(c->exits[i].flags & CONTROL_BACK)) {
+			arrive(w, f, c->exits[i].to, c->exits[i].flags,
+			       verdict);
+			continue;
+		}
+		if (verdict == VERDICT_LIVE)
+			a_store(&f->control.loops[l->parent].goes_back, 1,
+				relaxed);
+		nr_closed++;
+	}
+	return nr_closed && control_close(f, l->parent, nr_closed);
+}
+
+/* A cancel after the last body counts the head that does not run again. */
+static bool is_cancelled(struct worker *w, struct frame *f, struct loop_run *r)
+{
+	if (likely(!frame_cancelled(f)))
+		return false;
+	counter_add(w->executor->counters, COUNTER_CANCELLED, 1);
+	a_add(&f->nr_cancelled, 1, relaxed);
+	a_store(&r->has_failed, 1, relaxed);
+	return true;
+}
+
+static bool goes_again(struct worker *w, struct frame *f, struct loop_run *r)
+{
+	return a_load(&r->goes_back, relaxed) && !a_load(&r->leaves, relaxed) &&
+	       !a_load(&r->has_failed, relaxed) && r->entry == VERDICT_LIVE &&
+	       !is_cancelled(w, f, r);
+}
+
+/* The loop is over: its failure is that of the loop around it. */
+static bool leave_loop(struct worker *w, struct frame *f, uint32_t l,
+		       uint32_t *nr)
+{
+	const struct graph_loop *loop = &f->graph->control->loops[l];
+	struct loop_run *r = &f->control.loops[l];
+	int how = loop_verdict(r);
+
+	if (loop->parent == NO_LOOP)
+		*nr += loop->nr_members;
+	else if (a_load(&r->has_failed, relaxed))
+		a_store(&f->control.loops[loop->parent].has_failed, 1, relaxed);
+	/* With the last exit the loop may be entered anew. */
+	arm_loop(loop, r);
+	if (loop->parent == NO_LOOP && f->recs[loop->head].flags & REC_TOKEN)
+		decide_pass_token(w, f, loop->head);
+	return tell_exits(w, f, loop, how);
+}
+
+uint32_t control_end_loop(struct worker *w, struct frame *f, uint32_t l,
+			  uint32_t *nr)
+{
+	const struct control *c = f->graph->control;
+
+	for (;;) {
+		if (goes_again(w, f, &f->control.loops[l])) {
+			arm_loop(&c->loops[l], &f->control.loops[l]);
+			counter_add(w->executor->counters, COUNTER_ITERATIONS,
+				    1);
+			return c->loops[l].head;
+		}
+		if (!leave_loop(w, f, l, nr))
+			return NO_TASK;
+		l = c->loops[l].parent;
+	}
+}
+
+/* ---- one task ---------------------------------------------------------------
+ */
+
+/* Before the task tells others. */
+static void note_member(struct frame *f, uint32_t index, int verdict)
+{
+	uint32_t l = f->graph->control->loop_of[index];
+	struct loop_run *r = &f->control.loops[l];
+
+	if (verdict >= 0)
+		return;
+	if (f->graph->control->loops[l].head == index)
+		r->entry = (int8_t)verdict;
+	if (verdict == VERDICT_FAILED)
+		a_store(&r->has_failed, 1, relaxed);
+}
+
+/* With data, a failure does not pass all edges, and a success may be one. */
+static int edge_verdict(struct frame *f, const struct control_edge *e,
+			int verdict)
+{
+	if (verdict >= 0 && e->flags & CONTROL_BRANCH &&
+	    !control_takes(verdict, e->branch))
+		verdict = VERDICT_UNCHOSEN;
+	if (verdict == VERDICT_UNCHOSEN && e->flags & CONTROL_DATA)
+		verdict = VERDICT_LIVE;
+	if (unlikely(f->graph->wiring) && verdict != VERDICT_UNCHOSEN)
+		verdict = decide_is_dead(f, e->from, e->to, verdict >= 0)
+				  ? VERDICT_FAILED
+				  : VERDICT_LIVE;
+	return verdict;
+}
+
+/* Edges of a task with REC_CONTROL; the number of those that close its loop. */
+static uint32_t tell_edges(struct worker *w, struct frame *f,
+			   const struct rec *r, int verdict)
+{
+	const struct control *c = f->graph->control;
+	const struct control_edge *e = c->out + r->succ[0];
+	const struct control_edge *end = e + r->succ[1];
+	uint32_t nr_closed = 0;
+	bool is_taken;
+
+	for (; e < end; e++) {
+		is_taken = verdict >= 0 && control_takes(verdict, e->branch);
+		if (e->flags & CONTROL_EXIT) {
+			if (is_taken)
+				control_leave(f, e);
+		} else if (e->flags & CONTROL_BACK) {
+			if (is_taken)
+				a_store(&f->control.loops[e->loop].goes_back, 1,
+					relaxed);
+			nr_closed++;
+		} else {
+			arrive(w, f, e->to, e->flags,
+			       edge_verdict(f, e, verdict));
+		}
+	}
+	return nr_closed;
+}
+
+static void tell_successors(struct worker *w, struct frame *f, uint32_t index,
+			    int verdict)
+{
+	struct control_edge e = { .from = index };
+	const uint32_t *succ;
+	uint32_t nr, i;
+
+	succ = graph_succ(f->graph, &f->recs[index], &nr);
+	for (i = 0; i < nr; i++) {
+		e.to = succ[i];
+		arrive(w, f, e.to, 0, edge_verdict(f, &e, verdict));
+	}
+}
+
+uint32_t control_decide(struct worker *w, struct frame *f, uint32_t index,
+			int verdict)
+{
+	const struct rec *r = &f->recs[index];
+	bool is_member = r->flags & REC_MEMBER;
+	uint32_t nr = !is_member, nr_closed = 0, l, head;
+
+	if (is_member)
+		note_member(f, index, verdict);
+	if (r->nr_succ == REC_CONTROL)
+		nr_closed = tell_edges(w, f, r, verdict);
+	else
+		tell_successors(w, f, index, verdict);
+	if (!nr_closed)
+		return nr;
+	l = f->graph->control->loop_of[index];
+	if (!control_close(f, l, nr_closed))
+		return nr;
+	head = control_end_loop(w, f, l, &nr);
+	if (head != NO_TASK)
+		decide_push(w, f, head, 0);
+	return nr;
+}
+
+/* ---- what a body may return -------------------------------------------------
+ */
+
+static bool has_branch(const struct control_edge *e, uint32_t nr, int branch)
+{
+	uint32_t i;
+
+	for (i = 0; i < nr; i++)
+		if (e[i].flags & (CONTROL_BRANCH | CONTROL_BACK) &&
+		    e[i].branch == branch)
+			return true;
+	return false;
+}
+
+/* Returned: LKDF_BRANCHES(), each of which is to be there. */
+static bool has_branches(const struct control_edge *e, uint32_t nr, int value)
+{
+	int branch;
+
+	for (branch = 0; branch < 29; branch++)
+		if (value >> branch & 1 && !has_branch(e, nr, branch))
+			return false;
+	return true;
+}
+
+static int refuse(const struct frame *f, uint32_t index,
+		  const struct control_edge *e, uint32_t nr, int value)
+{
+	char name[NAME_SIZE], list[100] = "";
+	size_t used = 0;
+	uint32_t i;
+	int last = -1;
+
+	for (i = 0; i < nr && used + 8 < sizeof(list); i++) {
+		if (!(e[i].flags & (CONTROL_BRANCH | CONTROL_BACK)) ||
+		    e[i].branch == last)
+			continue;
+		last = e[i].branch;
+		used += (size_t)snprintf(list + used, sizeof(list) - used,
+					 "%s%d", used ? ", " : "", last);
+	}
+	return err(-ERANGE, "%s returned %#x, which is no branch of it: %s%s",
+		   graph_task_name(f->graph, graph_number(f->graph, index),
+				   name, sizeof(name)),
+		   (unsigned)value, list, i < nr ? " ..." : "");
+}
+
+int control_check(const struct frame *f, uint32_t index, int value)
+{
+	const struct rec *r = &f->recs[index];
+	const struct control_edge *e;
+	uint32_t nr = r->succ[1];
+
+	if (r->nr_succ != REC_CONTROL || value == LKDF_NO_BRANCH)
+		return 0;
+	e = f->graph->control->out + r->succ[0];
+	if (e->nr_dense == CONTROL_ANY_VALUE || value < e->nr_dense)
+		return 0;
+	if (value <= UINT16_MAX
+		    ? has_branch(e, nr, value)
+		    : value >= 0x20000000 && value < LKDF_NO_BRANCH &&
+			      has_branches(e, nr, value))
+		return 0;
+	return refuse(f, index, e, nr, value);
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "run/run_control.h"
+
+#include "run/chain.h"
+#include "run/control_run.h"
+
+#include <errno.h>
+
+/* An edge to the task is decided. Returns the task to run next. */
+static inline __attribute__((always_inline)) uint32_t
+tell(struct burst *b, uint32_t to, uint8_t flags, int verdict, uint32_t next)
+{
+	struct rec *m = &b->recs[to];
+	uint32_t all;
+
+	if (m->nr_in != 1) {
+		if (!rec_arrive_control(m, control_arrival(flags, verdict),
+					&all))
+			return next;
+		rec_rearm(m, graph_nr_in(b->graph, m, to));
+		verdict = control_verdict(m, all);
+	}
+	if (likely(verdict >= 0))
+		return chain_take_or_push(b, m, to, next);
+	control_push(b->w, b->f, to, verdict);
+	return next;
+}
+
+/* Its loop may have ended. Returns the task to run next. */
+static __attribute__((noinline)) uint32_t
+close_loop(struct burst *b, uint32_t l, uint32_t nr, uint32_t next)
+{
+	uint32_t head, nr_decided = 0;
+
+	if (!control_close(b->f, l, nr))
+		return next;
+	head = control_end_loop(b->w, b->f, l, &nr_decided);
+	b->nr_decided += nr_decided;
+	return head == NO_TASK
+		       ? next
+		       : chain_take_or_push(b, &b->recs[head], head, next);
+}
+
+/* Edges of a task with REC_CONTROL that has returned value. */
+static inline __attribute__((always_inline)) uint32_t
+fire_edges(struct burst *b, const struct rec *r, int value)
+{
+	const struct control *c = b->graph->control;
+	const struct control_edge *e = c->out + r->succ[0];
+	const struct control_edge *end = e + r->succ[1];
+	uint32_t next = NO_TASK, nr_closed = 0, loop = 0;
+	bool is_taken;
+
+	for (; e < end; e++) {
+		is_taken = control_takes(value, e->branch);
+		if (unlikely(e->flags & CONTROL_EXIT)) {
+			if (is_taken)
+				control_leave(b->f, e);
+		} else if (e->flags & CONTROL_BACK) {
+			if (is_taken)
+				a_store(&b->f->control.loops[e->loop].goes_back,
+					1, relaxed);
+			loop = e->loop;
+			nr_closed++;
+		} else {
+			next = tell(b, e->to, e->flags,
+				    is_taken || !(e->flags & CONTROL_BRANCH)
+					    ? VERDICT_LIVE
+					    : VERDICT_UNCHOSEN,
+				    next);
+		}
+	}
+	return nr_closed ? close_loop(b, loop, nr_closed, next) : next;
+}
+
+/* The body has returned value: what follows. Returns the task to run next. */
+static inline __attribute__((always_inline)) uint32_t
+fire_control(struct burst *b, const struct rec *r, int value)
+{
+	uint32_t next = NO_TASK, nr, i;
+	const uint32_t *succ;
+
+	if (r->nr_succ == REC_CONTROL)
+		return fire_edges(b, r, value);
+	succ = graph_succ(b->graph, r, &nr);
+	for (i = 0; i < nr; i++)
+		next = tell(b, succ[i], 0, VERDICT_LIVE, next);
+	return next;
+}
+
+/* A body may return what is no branch of the task. */
+static inline __attribute__((always_inline)) int
+check_value(struct burst *b, const struct rec *r, uint32_t index, int value)
+{
+	uint8_t nr_dense;
+
+	if (value < 0 || r->nr_succ != REC_CONTROL)
+		return value;
+	nr_dense = b->graph->control->out[r->succ[0]].nr_dense;
+	if (likely(nr_dense == CONTROL_ANY_VALUE || value < nr_dense))
+		return value;
+	if (!control_check(b->f, index, value))
+		return value;
+	b->ctx.has_why = true;
+	return -ERANGE;
+}
+
+/* Tasks that one follows without a look at what else there is. */
+#define CONTROL_TURNS 64
+
+/*
+ * As run_chain() of run.c. A loop may never end, so all else has its turn every
+ * CONTROL_TURNS tasks. A member owes its frame nothing until its loop has
+ * ended: where we owe nothing the run may be over once successors are told.
+ */
+HOT_LOOP uint64_t run_control(struct burst *b, uint32_t index)
+{
+	const uint32_t plain_item = (uint32_t)item_make(b->f, 0, 0);
+	struct lkdf_ctx *c = &b->ctx;
+	struct worker *w = b->w;
+	uint32_t nr_run = 0;
+	bool is_quick, is_member, has_token;
+	enum before how;
+	uint64_t item = 0;
+	struct rec *r;
+	int rc;
+
+	for (;;) {
+		r = &b->recs[index];
+		c->index = index;
+		how = BEFORE_RUN;
+		if (unlikely(chain_needs_look(b, r->kind))) {
+			how = chain_before(b, index);
+			if (how == BEFORE_TAKEN)
+				break;
+		}
+		rc = chain_call(b, r, how, CHAIN_QUICK | CHAIN_CONTROL,
+				&is_quick);
+		rc = check_value(b, r, index, rc);
+		if (unlikely((rc | c->after) < 0) &&
+		    !burst_after(b, index, rc)) {
+			how = BEFORE_TAKEN;
+			break;
+		}
+		if (is_quick)
+			brief_called(c, &b->quick[index]);
+		nr_run++;
+		is_member = r->flags & REC_MEMBER;
+		has_token = r->flags & REC_TOKEN && !is_member;
+		b->nr_decided += !is_member;
+		index = fire_control(b, r, rc);
+		if (unlikely(has_token))
+			decide_pass_token(w, b->f, c->index);
+		if (index != NO_TASK && likely(nr_run % CONTROL_TURNS))
+			continue;
+		if (index != NO_TASK) {
+			decide_push(w, b->f, index, 0);
+			break;
+		}
+		if (!b->nr_decided || worker_should_look(w) ||
+		    w->other_classes ||
+		    !deque_pop(&w->deque[CLASS_NORMAL], &item))
+			break;
+		w->nr_picks++;
+		index = item_index(item);
+		if (unlikely((uint32_t)item != plain_item))
+			break;
+		item = 0;
+	}
+	burst_count(b, nr_run);
+	if (how == BEFORE_TAKEN || !b->nr_decided)
+		burst_leave_frame(b);
+	return item;
+}
