@@ -155,9 +155,11 @@ static inline bool in_futex(const struct pt_regs___lkdf *r,
 	return false;
 }
 
-static inline bool is_own(const struct thread *t, __u64 word)
+/* Whatever is met outside of a body is the runtime's own, too. */
+static inline bool is_own(const struct thread *t, __u64 word, __u32 kind)
 {
-	return (word >= t->own[0][0] && word < t->own[0][1]) ||
+	return (!kind && t->kind_at) ||
+	       (word >= t->own[0][0] && word < t->own[0][1]) ||
 	       (word >= t->own[1][0] && word < t->own[1][1]);
 }
 

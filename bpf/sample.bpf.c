@@ -18,14 +18,14 @@ static void beat(__u64 now)
 }
 
 static void count_word(struct thread *t, struct lkdf_probe_slot *s,
-		       const struct futex_call *c, __u64 now)
+		       const struct futex_call *c, __u32 kind, __u64 now)
 {
 	__u64 bit = 1ull << (bpf_get_numa_node_id() & 63);
 	struct lkdf_probe_word *w;
 
 	s->futex++;
 	s->last_word = hide(t, c->word);
-	w = find_word(t, s->last_word, kind_of(t), now);
+	w = find_word(t, s->last_word, kind, now);
 	if (!w)
 		return;
 	__sync_fetch_and_add(&w->samples, 1);
@@ -45,6 +45,7 @@ int lkdf_sample(struct bpf_perf_event_data *ctx)
 	struct lkdf_probe_slot *s;
 	struct futex_call c;
 	struct thread *t;
+	__u32 kind;
 
 	beat(now);
 	t = bpf_task_storage_get(&threads, task, 0, 0);
@@ -60,9 +61,10 @@ int lkdf_sample(struct bpf_perf_event_data *ctx)
 	s->kernel++;
 	if (!in_futex((struct pt_regs___lkdf *)bpf_task_pt_regs(task), &c))
 		return 0;
-	if (is_own(t, c.word))
+	kind = kind_of(t);
+	if (is_own(t, c.word, kind))
 		s->own++;
 	else
-		count_word(t, s, &c, now);
+		count_word(t, s, &c, kind, now);
 	return 0;
 }

@@ -90,7 +90,11 @@ static int take_slot(struct thread *t)
 	s = bpf_map_lookup_elem(&slots, &slot);
 	if (!s)
 		return -ENOSPC;
+	/* No generation is one of an earlier start: who still maps the old
+	 * slots is not mistaken for somebody here. */
 	fresh.gen = s->gen + 1;
+	if (!s->gen && h)
+		fresh.gen = (__u32)(h->started_ns >> 20) | 1;
 	fresh.state = LKDF_PROBE_RUNS;
 	fresh.since_ns = bpf_ktime_get_ns();
 	fresh.cpu = bpf_get_smp_processor_id();

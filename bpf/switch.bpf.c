@@ -21,12 +21,12 @@ static void leave(struct thread *t, struct task_struct *prev, bool is_forced)
 		s->state = LKDF_PROBE_PREEMPTED;
 		return;
 	}
-	if (!in_futex((struct pt_regs___lkdf *)bpf_task_pt_regs(prev), &c) ||
-	    is_own(t, c.word)) {
-		s->state = LKDF_PROBE_BLOCKED;
+	s->state = LKDF_PROBE_BLOCKED;
+	if (!in_futex((struct pt_regs___lkdf *)bpf_task_pt_regs(prev), &c))
 		return;
-	}
 	t->kind = kind_of(t);
+	if (is_own(t, c.word, t->kind))
+		return;
 	s->word = hide(t, c.word);
 	s->state = LKDF_PROBE_FUTEX;
 	s->nr_futex_block++;

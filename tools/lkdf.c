@@ -21,6 +21,7 @@ static const struct cli_verb verbs[] = {
 	{ "pages", "on which nodes the memory of a process is", verb_pages },
 	{ "probe", "loads and ends the BPF programs that see workers",
 	  verb_probe },
+	{ "futex", "in which lock the workers of a process meet", verb_futex },
 };
 
 /* A program lkdf-VERB on PATH. */

@@ -3,10 +3,10 @@
 #include "pages.h"
 
 #include "cli.h"
+#include "target.h"
 #include "verbs.h"
 
 #include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,65 +59,6 @@ static int usage(const char *what, const char *word)
 
 	return cli_fail(&e, "%s%s%s%s", what, word ? " \"" : "",
 			word ? word : "", word ? "\"" : "");
-}
-
-/* Adds processes of this name to *nr; the last of them. */
-static int find_by_name(const char *name, int *nr)
-{
-	DIR *dir = opendir("/proc");
-	struct dirent *d;
-	char path[300], line[64];
-	int pid = 0;
-	FILE *f;
-
-	while (dir && (d = readdir(dir))) {
-		if (!isdigit((unsigned char)d->d_name[0]))
-			continue;
-		snprintf(path, sizeof(path), "/proc/%s/comm", d->d_name);
-		f = fopen(path, "re");
-		if (!f)
-			continue;
-		if (fgets(line, sizeof(line), f)) {
-			line[strcspn(line, "\n")] = '\0';
-			if (!strcmp(line, name)) {
-				pid = atoi(d->d_name);
-				++*nr;
-			}
-		}
-		fclose(f);
-	}
-	if (dir)
-		closedir(dir);
-	return pid;
-}
-
-/* 0 or an exit code. */
-static int find_process(struct request *q)
-{
-	struct cli_error e = { "pages", CLI_GONE, NULL, NULL };
-	const char *name = q->o->process;
-	char *end;
-	long pid;
-	int nr = 0;
-
-	if (!name)
-		return usage("which process? -p PID|NAME", NULL);
-	errno = 0;
-	pid = strtol(name, &end, 10);
-	if (end != name && !*end) {
-		if (errno || pid < 1 || pid > INT32_MAX)
-			return usage("no process has the number", name);
-		q->pid = (int)pid;
-		return 0;
-	}
-	q->pid = find_by_name(name, &nr);
-	if (nr == 1)
-		return 0;
-	if (nr > 1)
-		return usage("several processes have the name, give the PID of "
-			     "one:",
-			     name);
-	return cli_fail(&e, "no process has the name \"%s\"", name);
 }
 
 /* "7f2c00000000+64G". */
@@ -246,7 +187,7 @@ int verb_pages(int argc, char **argv)
 		e.try = "lkdf pages --help";
 		return cli_fail(&e, "--top %ld: 0 or more ranges", o.top);
 	}
-	code = find_process(&q);
+	code = target_find("pages", o.process, &q.pid);
 	if (!code)
 		code = read_ranges(&q, argc, argv);
 	if (code)

@@ -9,5 +9,6 @@ int verb_bench(int argc, char **argv);
 int verb_trace(int argc, char **argv);
 int verb_pages(int argc, char **argv);
 int verb_probe(int argc, char **argv);
+int verb_futex(int argc, char **argv);
 
 #endif

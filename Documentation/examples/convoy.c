@@ -22,7 +22,6 @@
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static sem_t semaphore;
 static atomic_flag spin = ATOMIC_FLAG_INIT;
-static FILE *sink;
 static struct lkdf_kind *node;
 
 static void compute(unsigned steps)
@@ -67,7 +66,7 @@ static void call_malloc(void)
 
 static void call_stdio(void)
 {
-	fputc('x', sink);
+	putchar(' ');
 }
 
 static void call_spin(void)
@@ -139,8 +138,8 @@ static int run(double seconds)
 		rc = run_tree(rt);
 		nr++;
 	}
-	printf("%d trees, %.2f ms each\n", nr,
-	       (now() - start) * 1000 / (nr ? nr : 1));
+	fprintf(stderr, "%d trees, %.2f ms each\n", nr,
+		(now() - start) * 1000 / (nr ? nr : 1));
 	lkdf_kind_put(node);
 	lkdf_close(rt);
 	return rc;
@@ -186,11 +185,9 @@ int main(int argc, char **argv)
 			return usage(stderr);
 	}
 	sem_init(&semaphore, 0, 1);
-	sink = fopen("/dev/null", "w");
-	if (!sink || run(seconds)) {
+	if (run(seconds)) {
 		fprintf(stderr, "convoy: %s\n", lkdf_errmsg());
 		return 1;
 	}
-	fclose(sink);
 	return 0;
 }

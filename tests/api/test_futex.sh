@@ -1,0 +1,157 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+# lkdf futex names the lock, symbol and kind of a program with a hidden lock,
+# and gives no word to one without. What is asked for is exact: which word has
+# the samples. How many there are depends on the CPUs that the machine gives.
+# shellcheck source=tests/api/tap.sh
+. "${0%/*}/tap.sh"
+lkdf=$build/lkdf
+convoy=$build/examples/convoy
+pins=$dir/bpf
+export LKDF_PROBE="$pins" LKDF_WORKERS=2 MALLOC_ARENA_MAX=1
+
+# futex RC WORDS...: it ends with RC; its words are in $dir/log then.
+futex() {
+	want=$1
+	shift
+	"$lkdf" futex "$@" >"$dir/log" 2>&1
+	[ $? -eq "$want" ]
+}
+
+futex 2
+ok $? 'no process is refused'
+futex 2 -p 0
+ok $? 'so is number 0'
+futex 5 -p no-such-command-here
+ok $? 'and a command that nobody runs'
+futex 5 -p $$ --dir "$pins"
+ok $? 'a process without a runtime'
+grep -q 'no runtime' "$dir/log"
+ok $? 'and the line says so'
+"$convoy" --lock none --seconds 20 >/dev/null 2>&1 &
+pid=$!
+trap 'kill $pid 2>/dev/null; rm -rf "$dir"' EXIT
+i=0
+while ! grep -q lkdf:stats /proc/$pid/maps 2>/dev/null && [ $i -lt 100 ]; do
+	sleep 0.05
+	i=$((i + 1))
+done
+futex 4 -p $pid --dir "$pins" && grep -q 'lkdf probe start' "$dir/log"
+ok $? 'without a probe: how to start it'
+
+"$lkdf" probe start --dir "$pins" --hz 1000 >"$dir/log" 2>&1 || {
+	skip 'words are named' "$(head -n 1 "$dir/log")"
+	echo "1..$nr"
+	exit "$failed"
+}
+trap 'kill $pid 2>/dev/null; "$lkdf" probe stop --dir "$pins" >/dev/null
+	rm -rf "$dir"' EXIT
+futex 4 -p $pid --dir "$pins" && grep -q 'does not see' "$dir/log"
+ok $? 'a program that was there before is not seen, and told so'
+kill $pid
+wait $pid 2>/dev/null
+
+# Prints "samples part-of-futex-samples-on-the-first-word share delivered where
+# kind"; the last is 1 where two CPUs were there.
+cat >"$dir/read.py" <<'END'
+import json, sys
+r = json.load(open(sys.argv[1]))
+w = r['words'][0] if r['words'] else None
+n = r['futex_samples']
+print(r['samples'], n, round(w['samples'] / n, 3) if w and n else 0,
+      r['futex_share'],
+      int(r['samples'] > 0.85 * r['hz'] * r['seconds'] * r['workers']),
+      (w['kinds'][0]['name'] if w and w['kinds'] else '-') or '-',
+      w['where'] if w else '-')
+END
+
+# look LOCK: two seconds of it, as the line above in $dir/line
+look() {
+	"$convoy" --lock "$1" --seconds 60 >/dev/null 2>&1 &
+	pid=$!
+	i=0
+	until futex 0 -p $pid --dir "$pins" -d 2 --json || [ $i -gt 20 ]; do
+		sleep 0.1
+		i=$((i + 1))
+	done
+	cp "$dir/log" "$dir/json"
+	kill $pid
+	wait $pid 2>/dev/null
+	python3 "$dir/read.py" "$dir/json" >"$dir/line" 2>"$dir/log" ||
+		echo '0 0 0 0 0 - -' >"$dir/line"
+	echo "# $1: $(cat "$dir/line")"
+}
+
+# named LOCK PATTERN: at least nine of ten samples in futex(2) are on that word.
+# Where two CPUs are not there the workers may not meet: again, then no verdict.
+named() {
+	tries=0
+	while [ $tries -lt 5 ]; do
+		look "$1"
+		# shellcheck disable=SC2046
+		set -- "$1" "$2" $(cat "$dir/line")
+		[ "$4" -lt 20 ] || break
+		tries=$((tries + 1))
+	done
+	if [ "$4" -lt 20 ]; then
+		skip "$1 is named" "only $4 samples: the CPUs were not there"
+		return
+	fi
+	awk '{ exit !($3 >= 0.9) }' "$dir/line"
+	ok $? "$1: one word has nine of ten samples" "$dir/json"
+	grep -qE "$2" "$dir/line"
+	ok $? "and is named" "$dir/line"
+	awk '{ exit $6 != "node" }' "$dir/line"
+	ok $? "with the kind that meets there" "$dir/line"
+	if [ "$1" != random ]; then
+		return
+	fi
+	if awk '{ exit !($5 == 1) }' "$dir/line"; then
+		awk '{ exit !($4 >= 0.3) }' "$dir/line"
+		ok $? 'it has three tenths of the time' "$dir/line"
+	else
+		skip 'it has three tenths of the time' 'the CPUs were not there'
+	fi
+}
+
+libc='libc\.so'
+named random "$libc"
+[ ! -e /usr/lib/debug/.build-id ] || {
+	grep -qF 'lock (random.c) in libc' "$dir/line"
+	ok $? 'by the debug file: lock (random.c)' "$dir/line"
+}
+named mutex 'mutex \(convoy\.c\) in convoy'
+named sem 'semaphore \(convoy\.c\) in convoy'
+named malloc "$libc"
+named stdio "$libc"
+for lock in none spin; do
+	look $lock
+	awk '{ exit !($4 < 0.05) }' "$dir/line"
+	ok $? "$lock: below 5 %" "$dir/line"
+	awk '{ exit !($2 == 0 || $4 < 0.01) }' "$dir/line"
+	ok $? 'no word of the program is named' "$dir/json"
+done
+
+# The text, for people
+"$convoy" --lock mutex --seconds 60 >/dev/null 2>&1 &
+pid=$!
+i=0
+until futex 0 -p $pid --dir "$pins" -d 1 || [ $i -gt 20 ]; do
+	sleep 0.1
+	i=$((i + 1))
+done
+grep -q 'convoy (' "$dir/log" && grep -q 'kinds' "$dir/log"
+ok $? 'the text says the same'
+"$lkdf" futex -p $pid --dir "$pins" -d 3 >"$dir/out" 2>&1 &
+look=$!
+sleep 0.5
+"$lkdf" probe stop --dir "$pins" >"$dir/log" 2>&1
+wait $look
+[ $? -eq 5 ] && grep -q 'was stopped' "$dir/out"
+ok $? 'stopped in the middle: it says so' "$dir/out"
+kill -0 $pid
+ok $? 'the program goes on'
+kill $pid
+wait $pid 2>/dev/null
+echo "1..$nr"
+exit "$failed"

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * The memfds "lkdf:stats" of a running process, one for each runtime, mapped
+ * read-only. The process may write anything into them at any time: numbers are
+ * checked once and used from the copy.
+ */
+#ifndef TOOLS_STATS_MAP_H
+#define TOOLS_STATS_MAP_H
+
+#include <lkdf/format.h>
+
+#include <stddef.h>
+
+struct stats_map {
+	struct lkdf_stats_header header; /* a copy, checked */
+	const char *base;
+	size_t bytes;
+};
+
+/*
+ * Up to max of them. How many; -EACCES: they may not be opened; -ESRCH: there
+ * is no such process.
+ */
+int stats_map_open(int pid, struct stats_map *m, int max);
+void stats_map_close(struct stats_map *m);
+
+/* A copy of the block of an executor. */
+void stats_map_block(const struct stats_map *m, uint32_t executor,
+		     struct lkdf_stats_block *b);
+
+/* The name with that number, "?" where there is none. */
+void stats_map_name(const struct stats_map *m, uint32_t nr, char *to,
+		    size_t size);
+
+#endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "target.h"
+
+#include "cli.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int refuse(const char *verb, const char *what, const char *word)
+{
+	char try[64];
+	struct cli_error e = { verb, CLI_USAGE, NULL, try };
+
+	snprintf(try, sizeof(try), "lkdf %s --help", verb);
+	return cli_fail(&e, "%s%s%s%s", what, word ? " \"" : "",
+			word ? word : "", word ? "\"" : "");
+}
+
+void target_name(int pid, char *to, size_t size)
+{
+	char path[64];
+	FILE *f;
+
+	snprintf(to, size, "?");
+	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
+	f = fopen(path, "re");
+	if (!f)
+		return;
+	if (fgets(to, (int)size, f))
+		to[strcspn(to, "\n")] = '\0';
+	fclose(f);
+}
+
+/* Adds processes of this name to *nr; the last of them. */
+static int find_by_name(const char *name, int *nr)
+{
+	DIR *dir = opendir("/proc");
+	struct dirent *d;
+	char command[64];
+	int pid = 0;
+
+	while (dir && (d = readdir(dir))) {
+		if (!isdigit((unsigned char)d->d_name[0]))
+			continue;
+		target_name(atoi(d->d_name), command, sizeof(command));
+		if (!strcmp(command, name)) {
+			pid = atoi(d->d_name);
+			++*nr;
+		}
+	}
+	if (dir)
+		closedir(dir);
+	return pid;
+}
+
+int target_find(const char *verb, const char *name, int *pid)
+{
+	struct cli_error e = { verb, CLI_GONE, NULL, NULL };
+	char *end;
+	long number;
+	int nr = 0;
+
+	if (!name)
+		return refuse(verb, "which process? -p PID|NAME", NULL);
+	errno = 0;
+	number = strtol(name, &end, 10);
+	if (end != name && !*end) {
+		if (errno || number < 1 || number > INT32_MAX)
+			return refuse(verb, "no process has the number", name);
+		*pid = (int)number;
+		return 0;
+	}
+	*pid = find_by_name(name, &nr);
+	if (nr == 1)
+		return 0;
+	if (nr > 1)
+		return refuse(verb,
+			      "several processes have the name, give the PID "
+			      "of one:",
+			      name);
+	return cli_fail(&e, "no process has the name \"%s\"", name);
+}

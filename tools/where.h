@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * What lies at an address of another process: a symbol of a file that it has
+ * loaded, or the heap or a stack. Symbols come from the file, else from the
+ * debug file of its build id; where neither has one, what is left is the file,
+ * the offset in it and the nearest symbol that other files may use.
+ */
+#ifndef TOOLS_WHERE_H
+#define TOOLS_WHERE_H
+
+#include "elf_symbol.h"
+
+struct where {
+	char object[128]; /* the file's name, or "heap", "stack", "memory" */
+	uint64_t offset; /* in the file as it is loaded; 0 outside of files */
+	bool has_symbol;
+	struct elf_symbol symbol;
+};
+
+void where_find(int pid, uint64_t address, struct where *w);
+
+/* "lock (random.c) in libc.so.6", "libc.so.6+0x1d2a (near random)". */
+const char *where_text(const struct where *w, char *to, size_t size);
+
+#endif
