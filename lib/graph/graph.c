@@ -353,14 +353,22 @@ static size_t find_label(const struct lkdf_graph *g, uint32_t task)
 	return low;
 }
 
-const char *graph_task_name(const struct lkdf_graph *g, uint32_t task,
-			    char *buf, size_t size)
+const char *graph_task_label(const struct lkdf_graph *g, uint32_t task)
 {
 	const struct task_label *labels = g->labels.items;
 	size_t after = find_label(g, task);
 
-	if (after && labels[after - 1].task == task)
-		snprintf(buf, size, "%s", labels[after - 1].text);
+	return after && labels[after - 1].task == task ? labels[after - 1].text
+						       : "";
+}
+
+const char *graph_task_name(const struct lkdf_graph *g, uint32_t task,
+			    char *buf, size_t size)
+{
+	const char *label = graph_task_label(g, task);
+
+	if (label[0])
+		snprintf(buf, size, "%s", label);
 	else
 		snprintf(buf, size, "%s#%u",
 			 g->recs[graph_index(g, task)].kind->name, task);

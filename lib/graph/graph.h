@@ -94,6 +94,7 @@ struct lkdf_graph {
 	_Atomic(uint32_t) nr_waiters; /* for a frame */
 	_Atomic(uint32_t) nr_ended; /* futex */
 	_Atomic(uint64_t) next_seq;
+	_Atomic(uint32_t) told; /* the recording that knows it, see tell.h */
 
 	/* Under lock. */
 	pthread_mutex_t lock;
@@ -119,6 +120,9 @@ int graph_dump(const struct lkdf_graph *g, int fd, const char *format);
 
 /* Remembers the first refusal for seal; returns rc. */
 int graph_broken(struct lkdf_graph *g, int rc);
+
+/* "": it has none. */
+const char *graph_task_label(const struct lkdf_graph *g, uint32_t task);
 
 /* "label", or "kind#number". */
 const char *graph_task_name(const struct lkdf_graph *g, uint32_t task,

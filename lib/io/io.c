@@ -9,6 +9,7 @@
 #include "mem/heap.h"
 #include "run/frame.h"
 #include "task/then.h"
+#include "task/traced.h"
 #include "task/uses.h"
 #include "topo/topo.h"
 
@@ -291,8 +292,15 @@ static int go_on(struct lkdf_ctx *c, void *arg, const struct lkdf_io *io)
 }
 
 /* The second of body and operation goes on. */
-static void begin(struct task *t)
+static void begin(struct executor *ex, struct task *t)
 {
+	struct io_req *r = t->away.io;
+
+	r->begin_ticks = 0;
+	if (unlikely(trace_is_recording(&rt_of(t)->trace))) {
+		r->begin_ticks = clock_ticks();
+		r->begin_by = ex->now;
+	}
 	t->then_fn = finish;
 	t->then_err = 0;
 	t->then_on_event = true;
@@ -312,7 +320,7 @@ static int begin_ahead(struct lkdf_ctx *c, void *arg)
 		return go_on(c, arg, &io);
 	}
 	r->op.is_waiting = r->how == IO_WAIT;
-	begin(t);
+	begin(c->ex, t);
 	io_issue(c->ex->worker, r);
 	return io_leave(c);
 }
@@ -333,7 +341,7 @@ static int begin_multi(struct lkdf_ctx *c)
 {
 	int rc;
 
-	begin(c->task);
+	begin(c->ex, c->task);
 	rc = io_multi_create(c->task);
 	if (!rc)
 		return io_multi_go_on(c, NULL);
@@ -367,7 +375,7 @@ int io_begin(struct lkdf_ctx *c, void *arg)
 		c->has_why = true;
 		return rc;
 	}
-	begin(t);
+	begin(c->ex, t);
 	/* The rest of what was at hand; an error comes again. */
 	if (nr > 0)
 		io_op_came(&t->away.io->op, nr);
@@ -410,12 +418,37 @@ bool io_goes_home(struct executor *ex, struct task *t)
 	return true;
 }
 
+/* ex has taken it; what it makes ready was made so by the operation. */
+static __attribute__((noinline)) void note_end(struct executor *ex,
+					       const struct task *t)
+{
+	const struct io_req *r = t->away.io;
+	const struct lkdf_stats_slice s = {
+		.begin = r->begin_ticks,
+		.end = clock_ticks(),
+		.task = NO_SLICE_TASK,
+		.name = t->kind->trace_name,
+		.ready = r->begin_ticks,
+		.by = r->begin_by,
+		.number = (uint64_t)LKDF_SPAN_OPERATION << 48 |
+			  (ex ? traced_begin(ex) : 0),
+		.value = (uint64_t)t->io_result,
+	};
+
+	if (ex)
+		trace_slice(ex->ring, &s);
+	else
+		trace_slice_outside(trace_outside(&rt_of(t)->trace), &s);
+}
+
 bool io_ended(struct executor *ex, struct task *t)
 {
 	struct lkdf_io io = t->away.io->op.io;
 
 	if (t->away.io->multi)
 		return false;
+	if (unlikely(t->away.io->begin_ticks))
+		note_end(ex, t);
 	t->io_home = home_of_bytes(t, &t->away.io->op);
 	destroy(t);
 	if (t->io_home != HOME_NONE && t->kind->later) {

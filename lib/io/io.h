@@ -44,6 +44,9 @@ struct io_req {
 	uint32_t index; /* one behind: of its task in the frame */
 	int32_t came; /* in a chain */
 	enum io_next how; /* one done ahead */
+
+	/* Of the body that began it, while recording; 0: nobody records. */
+	uint64_t begin_ticks, begin_by;
 };
 
 /* Those that wait for a descriptor or a time, and who polls. */

@@ -73,6 +73,35 @@ static bool cancel_all(struct io_ring *ring)
 	return has_missed;
 }
 
+/* The system call, told while somebody records. */
+static __attribute__((noinline)) int submit_told(struct io_ring *ring,
+						 uint32_t nr)
+{
+	struct lkdf_stats_slice s = {
+		.begin = clock_ticks(),
+		.task = NO_SLICE_TASK,
+		.number = (uint64_t)LKDF_SPAN_ENTER << 48,
+		.value = nr,
+	};
+	int rc = uring_submit(&ring->u);
+
+	s.end = clock_ticks();
+	trace_slice(ring->w->executor->ring, &s);
+	return rc;
+}
+
+/* What it does not take now it is given again. */
+static int submit(struct io_ring *ring)
+{
+	uint32_t nr = uring_nr_waiting(&ring->u);
+
+	if (!nr)
+		return 0;
+	return unlikely(trace_is_recording(&rt_of(ring->w)->trace))
+		       ? submit_told(ring, nr)
+		       : uring_submit(&ring->u);
+}
+
 static void flush(struct io_ring *ring)
 {
 	struct io_req *r;
@@ -80,8 +109,7 @@ static void flush(struct io_ring *ring)
 	do {
 		while ((r = ring->later) && fill(ring, r))
 			ring->later = r->next;
-		/* What it does not take now it is given again. */
-		if (uring_nr_waiting(&ring->u) && uring_submit(&ring->u))
+		if (submit(ring))
 			break;
 	} while (ring->later);
 	/* [ring.again] after we have submitted; pairs with [ring.cancel]. */

@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "base/futex.h"
 #include "core/runtime.h"
+#include "graph/tell.h"
 #include "run/decide.h"
 #include "run/planned.h"
 #include "run/sources.h"
@@ -107,8 +108,15 @@ static void let_go(struct lkdf_graph *g, struct lkdf_scope *s,
 	graph_put(g);
 }
 
+static uint32_t slot_of(const struct lkdf_graph *g, uint32_t n)
+{
+	return g->frames[n].slot;
+}
+
 static void note_begin(struct frame *f, struct executor *ex)
 {
+	if (unlikely(trace_is_recording(&f->graph->rt->trace)))
+		graph_tell(f->graph, slot_of);
 	if (ex)
 		trace_event(ex->ring, EVENT_RUN_BEGIN, f->slot, f->seq);
 	else

@@ -7,6 +7,7 @@
 #include "core/completion.h"
 #include "core/failure.h"
 #include "core/runtime.h"
+#include "core/waits.h"
 #include "scope/deadline.h"
 #include "scope/event_any.h"
 #include "scope/event_tap.h"
@@ -154,6 +155,7 @@ static void tell(struct event *ev, int error)
 {
 	struct event_waiter *w, *next;
 
+	wait_is_over(ev->rt);
 	/* [event.close] pairs with [event.add]. */
 	w = a_xchg(&ev->waiters, CLOSED, acq_rel);
 	for (; w; w = next) {
@@ -274,9 +276,11 @@ int event_look_for(struct lkdf_event e, int64_t timeout_ns)
 int event_wait(struct lkdf_event e, int64_t timeout_ns)
 {
 	struct event *ev = event_of(e);
-	int rc;
+	uint64_t begin = event_has_fired(e) ? 0 : wait_begins(ev->rt);
+	int rc = event_look_for(e, timeout_ns);
 
-	if (event_look_for(e, timeout_ns))
+	wait_ended(ev->rt, "lkdf_event_wait", begin);
+	if (rc)
 		return 1;
 	rc = word_error(look(e));
 	if (rc) {

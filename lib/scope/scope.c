@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "base/futex.h"
 #include "core/runtime.h"
+#include "core/waits.h"
 #include "sched/tick.h"
 #include "scope/deadline.h"
 #include "scope/room.h"
@@ -184,6 +185,7 @@ static void wake_waiters(struct lkdf_scope *s)
 /* The last one out wakes the waiters before it drops its reference. */
 static void leave_last(struct lkdf_scope *s)
 {
+	wait_is_over(s->rt);
 	if (has_waiters(s))
 		wake_waiters(s);
 	scope_put(s);
@@ -191,6 +193,7 @@ static void leave_last(struct lkdf_scope *s)
 
 static void leave_root(struct lkdf_scope *s)
 {
+	wait_is_over(s->rt);
 	/* [scope.a] what was done before live; pairs with [scope.d]. */
 	a_add(&s->left, 1, seq_cst);
 	if (unlikely(has_waiters(s)) && !scope_live(s))
@@ -267,10 +270,13 @@ static void forget_later(struct lkdf_scope *s)
 
 int scope_wait(struct lkdf_scope *s, int64_t timeout_ns)
 {
+	bool is_live = scope_live(s);
+	uint64_t begin = is_live ? wait_begins(s->rt) : 0;
 	struct failure *f;
-	int rc;
+	int rc = is_live && wait_empty(s, timeout_ns);
 
-	if (scope_live(s) && wait_empty(s, timeout_ns))
+	wait_ended(s->rt, "lkdf_scope_wait", begin);
+	if (rc)
 		return 1;
 	sched_tick(&s->rt->sched, s->rt);
 	pthread_mutex_lock(&s->lock);

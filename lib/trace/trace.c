@@ -351,6 +351,16 @@ uint32_t trace_kind(struct trace *t, const char *name,
 	return i;
 }
 
+uint32_t trace_graph_number(struct trace *t)
+{
+	uint32_t number;
+
+	pthread_mutex_lock(&t->lock);
+	number = t->nr_graphs++;
+	pthread_mutex_unlock(&t->lock);
+	return number;
+}
+
 void trace_note_give(struct trace *t, struct trace_note *n)
 {
 	n->next = NULL;

@@ -136,6 +136,88 @@ static void kinds_threads_and_facts_are_told(void)
 	recorded_free(&r);
 }
 
+/* A diamond, run twice: two runs of one graph. */
+static void graphs_are_told_once_with_their_edges(const char *options)
+{
+	struct lkdf *rt = open_recording(options);
+	struct lkdf_kind *k = make_kind(rt, "step", nothing, 0);
+	struct lkdf_graph *g;
+	const struct trace_slice *s;
+	struct recorded r;
+	int i, nr = 0;
+
+	lkdf_graph_create(rt, ATTR(lkdf_graph_attr, .name = "diamond"), &g);
+	for (i = 0; i < 4; i++)
+		lkdf_graph_add(g, k, NULL, NULL, 0);
+	lkdf_graph_label(g, 2, "left");
+	lkdf_graph_order(g, 0, 1);
+	lkdf_graph_order(g, 0, 2);
+	lkdf_graph_order(g, 1, 3);
+	lkdf_graph_order(g, 2, 3);
+	is(lkdf_graph_seal(g, NULL), 0, "a graph is sealed");
+	for (i = 0; i < 2; i++) {
+		lkdf_graph_run(g, NULL, NULL, NULL);
+		lkdf_scope_wait(rt, NULL, -1);
+	}
+	lkdf_graph_put(g);
+	lkdf_kind_put(k);
+	lkdf_close(rt);
+	is(recorded_read(&r, path), 0, "the file is whole");
+	is(r.nr_graphs, 1, "the graph is told once");
+	is(r.graph[0].nr_tasks, 4, "with its tasks");
+	is(r.graph[0].nr_edges, 4, "and edges");
+	is(r.nr_tasks, 4, "each task is told");
+	is(r.nr_edges, 4, "with all edges");
+	ok(!strcmp(r.labels, "left "), "and the label: %s", r.labels);
+	for (i = 0; (s = recorded_slice(&r, "step", i)); i++)
+		nr += s->links.frame > 0 && s->links.run == (uint64_t)i / 4;
+	is(nr, 8, "each body knows its run");
+	recorded_free(&r);
+}
+
+static void operations_and_waits_are_told(const char *options)
+{
+	const struct trace_span *s;
+	struct lkdf *rt = open_recording(options);
+	struct lkdf_kind *k;
+	struct lkdf_event done;
+	struct recorded r;
+	int64_t ns = 3000000;
+	size_t i;
+	int nr_ops = 0, nr_waits = 0, nr_linked = 0;
+
+	lkdf_kind_create_io(rt, ATTR(lkdf_kind_attr, .name = "pause"), &k);
+	lkdf_submit(
+		rt, NULL,
+		ATTR(lkdf_task, .kind = k,
+		     .arg = &(struct lkdf_io){ .op = LKDF_IO_TIMEOUT,
+					       .size = sizeof(struct lkdf_io),
+					       .off = ns }),
+		&done);
+	is(lkdf_event_wait(done, -1), 0, "an operation ends");
+	lkdf_kind_put(k);
+	lkdf_close(rt);
+	is(recorded_read(&r, path), 0, "the file is whole");
+	for (i = 0; i < r.nr_spans; i++) {
+		s = &r.span[i];
+		if (s->sort == LKDF_SPAN_OPERATION) {
+			nr_ops += !strcmp(r.info.name[s->name], "pause") &&
+				  s->end > s->begin && s->value == 0;
+			nr_linked += s->links.by_executor >= 0 &&
+				     s->links.number > 0;
+		}
+		if (s->sort == LKDF_SPAN_WAIT)
+			nr_waits += !strcmp(r.info.name[s->name],
+					    "lkdf_event_wait") &&
+				    s->value == (int64_t)getpid() &&
+				    s->lane == r.info.header.nr_executors;
+	}
+	is(nr_ops, 1, "the operation is told, from begin to end");
+	is(nr_linked, 1, "with its uid, and who began it");
+	is(nr_waits, 1, "and the wait of this thread");
+	recorded_free(&r);
+}
+
 int main(void)
 {
 	int fd;
@@ -154,6 +236,14 @@ int main(void)
 	who_made_a_task_ready_is_told("serial=1");
 	unlink(path);
 	kinds_threads_and_facts_are_told();
+	unlink(path);
+	graphs_are_told_once_with_their_edges("workers=1");
+	unlink(path);
+	graphs_are_told_once_with_their_edges("workers=2");
+	unlink(path);
+	operations_and_waits_are_told("workers=1");
+	unlink(path);
+	operations_and_waits_are_told("workers=1,io=threads");
 	unlink(path);
 	return tap_end();
 }
