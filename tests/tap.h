@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * TAP for tests: each test is a function named as a sentence in the present,
- * with one fact per ok(). A watchdog ends a program that hangs.
+ * with one fact per ok(). A watchdog ends a program that hangs and says where,
+ * see hang.h.
  */
 #ifndef TESTS_TAP_H
 #define TESTS_TAP_H
+
+#include "tests/hang.h"
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -78,6 +81,7 @@ __attribute__((unused)) static void tap_start(unsigned watchdog_s)
 	unsigned times = scale ? (unsigned)strtoul(scale, NULL, 10) : 1;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
+	hang_watch();
 	alarm(watchdog_s * (times ? times : 1));
 }
 

@@ -29,6 +29,63 @@
 #define HAS_SANITIZER false
 #endif
 
+/*
+ * The runtimes that are open, so that a hang can say what they are at. A name
+ * in brackets is the function itself.
+ */
+#define API_RUNTIMES 16
+static struct lkdf *_Atomic api_runtime[API_RUNTIMES];
+
+static void api_tell_runtimes(int fd)
+{
+	struct lkdf *rt;
+	int i;
+
+	for (i = 0; i < API_RUNTIMES; i++) {
+		rt = atomic_load(&api_runtime[i]);
+		if (!rt)
+			continue;
+		dprintf(fd, "runtime %d:\n", i);
+		lkdf_describe(rt, "stats", "text", fd);
+	}
+}
+
+static void api_swap_runtime(struct lkdf *from, struct lkdf *to)
+{
+	struct lkdf *was;
+	int i;
+
+	hang_also = api_tell_runtimes;
+	for (i = 0; i < API_RUNTIMES; i++) {
+		was = from;
+		if (atomic_compare_exchange_strong(&api_runtime[i], &was, to))
+			return;
+	}
+}
+
+__attribute__((unused)) static int api_opened(int rc, struct lkdf **out)
+{
+	if (!rc)
+		api_swap_runtime(NULL, *out);
+	return rc;
+}
+
+/* It cannot be described while it closes; stays if it does not. */
+__attribute__((unused)) static int api_close(struct lkdf *rt)
+{
+	int rc;
+
+	api_swap_runtime(rt, NULL);
+	rc = lkdf_close(rt);
+	if (rc)
+		api_swap_runtime(NULL, rt);
+	return rc;
+}
+
+#define lkdf_open(options, out) api_opened((lkdf_open)(options, out), out)
+#define lkdf_open_with(attr, out) api_opened((lkdf_open_with)(attr, out), out)
+#define lkdf_close(rt) api_close(rt)
+
 /* Ends the program: the test itself cannot go on. */
 #define must(rc) api_must((rc), #rc, __FILE__, __LINE__)
 

@@ -72,6 +72,9 @@ static void on_alarm(int sig)
 		d_print_missing();
 	printf("%s1..%d\n", wrong_text(), tap_nr);
 	fflush(stdout);
+	signal(SIGALRM, SIG_DFL);
+	alarm(HANG_TELLS_S);
+	hang_tell();
 	_exit(1);
 }
 
