@@ -28,6 +28,7 @@ shell.sh	shellcheck finds nothing
 shape.py	functions and files are small
 words.sh	no words of unfinished work, no machine paths
 options.py	options and counters have help and are documented
+rst.py	docutils reads each page without a warning, links lead somewhere
 '
 out=$(mktemp)
 trap 'rm -f "$out"' EXIT
