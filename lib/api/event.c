@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include <lkdf/event.h>
+#include <poll.h>
 
 #include "api/border.h"
 #include "io/event_poll.h"

@@ -4,6 +4,7 @@
 #include "api/border.h"
 #include "core/home.h"
 #include "core/ops.h"
+#include "data/place.h"
 #include "graph/control.h"
 #include "graph/graph.h"
 #include "graph/recording.h"
@@ -348,7 +349,7 @@ int lkdf_graph_run(struct lkdf_graph *g, struct lkdf_scope *s,
 	if (s && s->rt != g->rt)
 		return err(-EINVAL, "run: scope %s is of another runtime",
 			   s->name);
-	return frame_start(g, s ? s : &g->rt->root, &r, done);
+	return frame_start(g, s ? s : g->rt->root, &r, done);
 }
 
 int lkdf_graph_set(struct lkdf_graph *g, int32_t task, const void *arg)

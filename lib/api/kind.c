@@ -3,6 +3,7 @@
 
 #include "api/border.h"
 #include "core/limit.h"
+#include "io/io.h"
 #include "task/kind.h"
 
 #define MAX_ARG (1u << 20)

@@ -3,6 +3,7 @@
 
 #include "api/border.h"
 #include "data/data.h"
+#include "scope/scope.h"
 #include "task/ctx.h"
 #include "task/loop.h"
 
@@ -57,7 +58,7 @@ static int run(struct loop *l, struct lkdf_ctx *c, struct lkdf_scope *s)
 {
 	if (l->range.begin == l->range.end)
 		return 0;
-	return c ? loop_run_in(l, c) : loop_run(l, s ? s : &l->rt->root);
+	return c ? loop_run_in(l, c) : loop_run(l, s ? s : l->rt->root);
 }
 
 static int check_for(const struct lkdf *rt, const struct lkdf_for_attr *a)

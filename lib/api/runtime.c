@@ -161,9 +161,9 @@ int lkdf_close(struct lkdf *rt)
 	if (!a_load(rt->is_alive, relaxed)) {
 		runtime_abandon(rt);
 	} else {
-		if (scope_live(&rt->root))
+		if (scope_live(rt->root))
 			return err(-EBUSY, "close: %u tasks or runs are alive",
-				   scope_live(&rt->root));
+				   scope_live(rt->root));
 		/* [guest.none] pairs with [guest.out]. */
 		while (a_load(&rt->nr_guests, acquire))
 			sched_yield();

@@ -29,7 +29,7 @@ int lkdf_scope_create(struct lkdf *rt, const struct lkdf_scope_attr *attr,
 	if (a.parent && a.parent->rt != rt)
 		return err(-EINVAL, "scope: parent %s is of another runtime",
 			   a.parent->name);
-	return scope_create(rt, a.parent ? a.parent : &rt->root, &a, out);
+	return scope_create(rt, a.parent ? a.parent : rt->root, &a, out);
 }
 
 /* The scope meant, NULL for the root; an error if it is of another runtime. */
@@ -40,7 +40,7 @@ static int choose(struct lkdf *rt, struct lkdf_scope **s)
 	if (rc)
 		return rc;
 	if (!*s)
-		*s = &rt->root;
+		*s = rt->root;
 	if ((*s)->rt != rt)
 		return err(-EINVAL, "scope %s is of another runtime",
 			   (*s)->name);

@@ -66,7 +66,7 @@ int lkdf_submit(struct lkdf *rt, struct lkdf_scope *s,
 	rc = check_task(rt, &task, &room, false);
 	if (rc)
 		return rc;
-	return task_submit(rt, s ? s : &rt->root, task, done);
+	return task_submit(rt, s ? s : rt->root, task, done);
 }
 
 /* Puts before this thread's text which of several tasks it is about. */
@@ -114,7 +114,7 @@ int lkdf_submit_many(struct lkdf *rt, struct lkdf_scope *s,
 			t[i] = *one;
 	}
 	if (!rc)
-		rc = task_submit_many(rt, s ? s : &rt->root, t, nr, done);
+		rc = task_submit_many(rt, s ? s : rt->root, t, nr, done);
 	free(t);
 	return rc;
 }
@@ -162,7 +162,7 @@ int lkdf_input_error(const struct lkdf_ctx *c, unsigned input)
 
 	if (!t || t->link.flags & TASK_CONTINUES)
 		return input == 0 ? c->input_err : 0;
-	if (t->link.flags & TASK_OF_FRAME && t->kind->flags & LKDF_ALWAYS)
+	if (t->link.flags & TASK_OWNED && t->kind->flags & LKDF_ALWAYS)
 		return always_input_error(t, input);
 	u = uses_of(t, input);
 	if (u)

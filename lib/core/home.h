@@ -1,24 +1,35 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * From the place that a task asks for to the node where it runs.
+ * Where a task runs: a node, and whether nowhere else.
  */
 #ifndef CORE_HOME_H
 #define CORE_HOME_H
 
-#include "data/place.h"
-#include "graph/graph.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Anywhere. */
+#define HOME_NONE 0
 
 /*
- * The border has checked that a strict place has workers; without, another
- * place is no place.
+ * A task's way to another node costs some microseconds: as much as so many
+ * bytes from there.
  */
-static inline uint16_t home_of(const struct lkdf_task *t)
-{
-	const struct lkdf_place *p = t->place;
+#define HOME_MIN_BYTES 16384
 
-	if (likely(!p) || !sched_has_worker(&p->rt->sched, p->node))
-		return HOME_NONE;
-	return home_make(p->node, t->flags & LKDF_PINNED);
+static inline uint16_t home_make(int node, bool is_bound)
+{
+	return (uint16_t)(((unsigned)node + 1) << 1 | is_bound);
+}
+
+static inline int home_node(uint16_t home)
+{
+	return (home >> 1) - 1;
+}
+
+static inline bool home_is_bound(uint16_t home)
+{
+	return home & 1;
 }
 
 #endif

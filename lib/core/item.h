@@ -9,7 +9,28 @@
 #ifndef CORE_ITEM_H
 #define CORE_ITEM_H
 
-#include "run/frame.h"
+#include "sched/inbox.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct executor;
+
+/* What a link that comes out of an inbox is. */
+enum link_type {
+	LINK_TASK,
+	LINK_TASK_DONE, /* of a graph, completed outside a worker */
+	LINK_FRAME_START,
+	LINK_FRAME_READY,
+	LINK_CALL, /* a link_call, which says what is to be done */
+	LINK_FRAME_PLANNED = LINK_PLANNED, /* ready ones of one node */
+};
+
+/* Work of any room, done once by a worker. */
+struct link_call {
+	struct link link; /* type LINK_CALL, and a class */
+	void (*run)(struct executor *ex, struct link_call *call);
+};
 
 #define ITEM_OF_FRAME 1u
 #define ITEM_SKIP 2u
@@ -20,12 +41,6 @@ static inline uint32_t item_of_frame(uint32_t slot, bool is_planned)
 {
 	return slot << ITEM_SLOT_SHIFT | (is_planned ? ITEM_PLANNED : 0) |
 	       ITEM_OF_FRAME;
-}
-
-static inline uint64_t item_make(const struct frame *f, uint32_t index,
-				 uint32_t skip)
-{
-	return (uint64_t)index << 32 | f->item | skip;
 }
 
 static inline uint32_t item_slot(uint64_t item)

@@ -4,6 +4,9 @@
  * it goes up through a pointer to one of these tables, which an upper room has
  * handed down. The lower rooms call the table and know none of its rows.
  *
+ *	owner_ops   who decides a task besides its parent and its scope. The row
+ *	            is a run of a graph (run/own_task.c), for those of its tasks
+ *	            that have an object of their own.
  *	kind_ops    the sorts of kinds. A plain kind's work is its body. The
  *	            work of the others is done elsewhere: their tasks begin it
  *	            and leave, as lkdf_then() does. The rows are plain kinds
@@ -23,10 +26,48 @@
 #include <stdint.h>
 
 struct executor;
+struct failure;
 struct frame;
 struct lkdf;
+struct lkdf_scope;
+struct lkdf_stats_slice;
 struct task;
 struct worker;
+
+/* Of tasks with TASK_OWNED, and of bodies whose context has an owner. */
+struct owner_ops {
+	/* The object of the task whose body runs. NULL: no memory. */
+	struct task *(*create)(struct lkdf_ctx *c);
+
+	/* The scope of the body's run. */
+	struct lkdf_scope *(*scope)(const struct lkdf_ctx *c);
+
+	/* A child uses its data: it gets a claim. 0 or -ENOMEM. */
+	int (*open)(struct task *t);
+
+	/*
+	 * Before the body of a task with data: 0; > 0: an input is not there,
+	 * *failure (borrowed) tells why and the error is its negative.
+	 */
+	int (*begin)(const struct task *t, struct failure **failure);
+
+	/* A body has ended well and goes on nowhere: what is it with rc? */
+	int (*returned)(struct lkdf_ctx *c, int rc);
+
+	/* A body has failed, with text why or NULL. */
+	void (*failed)(struct task *t, int error, const char *why, int worker);
+
+	/*
+	 * Body and children are gone, and its data is not given on yet: the
+	 * error it ends with. Then nobody else has the task: it is over.
+	 */
+	int (*ending)(struct task *t, int error);
+	void (*ended)(struct executor *ex, struct task *t);
+
+	/* Its number, run and frame, for a slice of a recording. */
+	void (*describe)(const struct frame *f, uint32_t index,
+			 struct lkdf_stats_slice *s);
+};
 
 struct kind_ops {
 	/*

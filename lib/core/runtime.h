@@ -12,23 +12,28 @@
 #include "base/thread.h"
 #include "core/stock.h"
 #include "device/blocking.h"
-#include "io/io.h"
 #include "mem/pool.h"
 #include "sched/sched.h"
-#include "scope/event_tap.h"
-#include "scope/scope.h"
 #include "signal/listen.h"
 #include "signal/workers.h"
 #include "trace/trace.h"
 
 /* Frames of sealed graphs are found by number: two levels of 256. */
 #define FRAME_CHUNK 256
-#define MAX_FRAMES (FRAME_CHUNK * FRAME_CHUNK)
 
 struct after;
 struct board;
 struct completion_ops;
+struct event_shard;
 struct frame;
+struct io_rings;
+struct io_wait;
+struct lkdf_data;
+struct lkdf_kind;
+struct lkdf_limit;
+struct lkdf_place;
+struct lkdf_scope;
+struct runtime_parts;
 struct task;
 
 struct runtime_attr {
@@ -63,6 +68,12 @@ struct lkdf {
 	int bind_error; /* why memory cannot be bound to nodes, or 0 */
 	struct executor *executors; /* workers, then the blocking pool */
 	struct trace trace;
+	struct runtime_parts *parts; /* what these point into: rt/open.c */
+	struct lkdf_scope *root;
+	struct lkdf_scope *fds; /* see event_poll.h */
+	struct event_shard *event_shards; /* EVENT_SHARDS */
+	struct io_wait *io_wait;
+	struct io_rings *io_rings;
 	int nr_executors, nr_workers, nr_blocking;
 	uint32_t spin_ticks; /* a body shorter than this is short */
 	void *config; /* of the layer above, for lkdf_describe() */
@@ -72,15 +83,10 @@ struct lkdf {
 	/* Any thread. */
 	struct sched sched;
 	struct blocking blocking;
-	struct io_wait io_wait;
-	struct io_rings io_rings;
 	struct listener listener; /* see facts.h */
 	struct workers signals; /* how the workers fare */
 	struct pool pool[NR_POOLS];
 	struct stocks stocks; /* for threads of the user */
-	struct lkdf_scope root;
-	struct lkdf_scope fds; /* see event_poll.h */
-	struct event_shard event_shards[EVENT_SHARDS];
 	_Atomic(uint64_t) nr_handles;
 	_Atomic(uint32_t) nr_guests; /* user threads inside a signal */
 	_Atomic(uint32_t) next_spread; /* nodes of first values, in turn */
@@ -151,15 +157,6 @@ static inline void runtime_free(struct lkdf *rt, struct executor *ex,
 		magazine_put(&ex->magazine[pool], object);
 	else
 		stock_put(rt, pool, object);
-}
-
-/* A slot number for the frame, or -ENOSPC. */
-int runtime_add_frame(struct lkdf *rt, struct frame *f);
-void runtime_del_frame(struct lkdf *rt, uint32_t slot);
-
-static inline struct frame *runtime_frame(struct lkdf *rt, uint32_t slot)
-{
-	return rt->frames[slot / FRAME_CHUNK][slot % FRAME_CHUNK];
 }
 
 /* A task failed on this executor. */

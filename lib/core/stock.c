@@ -183,7 +183,7 @@ void *stock_get(struct lkdf *rt, enum executor_pool pool)
 	if (likely(object != NULL)) {
 		/* A worker has used the next one last: it comes until then. */
 		if (pool == POOL_TASK && m->free)
-			task_expect((const struct task *)(void *)m->free);
+			stock_expect(m->free);
 		return object;
 	}
 	lock_take(&lock);

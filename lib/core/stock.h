@@ -35,4 +35,17 @@ void stocks_close(struct lkdf *rt);
 void *stock_get(struct lkdf *rt, enum executor_pool pool);
 void stock_put(struct lkdf *rt, enum executor_pool pool, void *object);
 
+/* Lines of a task that are used first, see task.h. */
+#define STOCK_FIRST_LINE 0
+#define STOCK_SECOND_LINE 2
+
+/* A task is used soon. */
+static inline void stock_expect(const void *task)
+{
+	__builtin_prefetch((const char *)task + STOCK_FIRST_LINE * CACHE_LINE,
+			   1);
+	__builtin_prefetch((const char *)task + STOCK_SECOND_LINE * CACHE_LINE,
+			   1);
+}
+
 #endif

@@ -13,6 +13,7 @@
 #include "base/list.h"
 #include "base/log.h"
 #include "core/failure.h"
+#include "core/item.h"
 #include "data/claim.h"
 #include "sched/inbox.h"
 
@@ -31,7 +32,7 @@ struct replicas;
 
 /* Copies of a var for LKDF_REDUCE, by executor. */
 struct reduction {
-	struct link link; /* while it is to be combined */
+	struct link_call call; /* while it is to be combined */
 
 	/* Set when made, constant afterwards. */
 	struct lkdf_data *data;
@@ -147,8 +148,5 @@ int reduction_begin(struct lkdf_data *d, uint32_t part);
 
 /* All touched copies into the bytes; then none is. 0 or the user's error. */
 int reduction_combine(struct reduction *r);
-
-/* On a worker: what a link of type LINK_COMBINE asks for. */
-void reduction_run(struct executor *ex, struct link *link);
 
 #endif

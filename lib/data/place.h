@@ -7,9 +7,11 @@
 #ifndef DATA_PLACE_H
 #define DATA_PLACE_H
 
+#include "core/home.h"
 #include "core/runtime.h"
 
 #include <lkdf/place.h>
+#include <lkdf/task.h>
 
 #define PLACE_MAX_DEN 1024 /* of one call */
 #define PLACE_MAX_PARTS (1u << 20) /* of a node */
@@ -45,5 +47,18 @@ int place_id(const struct lkdf_place *p);
 
 /* Why memory is not bound to its node; NULL: it is. */
 const char *place_unbound_text(const struct lkdf *rt);
+
+/*
+ * The home of a task, by the place that it asks for. The border has checked
+ * that a strict place has workers; without, another place is no place.
+ */
+static inline uint16_t home_of(const struct lkdf_task *t)
+{
+	const struct lkdf_place *p = t->place;
+
+	if (likely(!p) || !sched_has_worker(&p->rt->sched, p->node))
+		return HOME_NONE;
+	return home_make(p->node, t->flags & LKDF_PINNED);
+}
 
 #endif

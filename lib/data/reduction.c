@@ -9,12 +9,20 @@
 #include "base/err.h"
 #include "core/runtime.h"
 #include "mem/heap.h"
-#include "run/frame.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* All copies are there: see var_combine(). */
+static void run_call(struct executor *ex, struct link_call *call)
+{
+	struct var *v = container_of(call, struct reduction, call)->var;
+
+	var_combine_now(v);
+	var_combined(ex, v);
+}
 
 /* Under lock. */
 static struct reduction *create(struct lkdf_data *d, uint32_t part)
@@ -28,8 +36,9 @@ static struct reduction *create(struct lkdf_data *d, uint32_t part)
 	if (!r)
 		return NULL;
 	memset(r, 0, size);
-	r->link.type = LINK_COMBINE;
-	r->link.class = CLASS_NORMAL;
+	r->call.link.type = LINK_CALL;
+	r->call.link.class = CLASS_NORMAL;
+	r->call.run = run_call;
 	r->data = d;
 	r->part = part;
 	r->nr = nr;
@@ -121,9 +130,9 @@ void var_combine(struct executor *ex, struct var *v)
 	r->var = v;
 	/* At once: in a join nobody might come to run it. */
 	if (ex)
-		reduction_run(ex, &r->link);
+		run_call(ex, &r->call);
 	else
-		runtime_push(r->data->rt, NULL, &r->link);
+		runtime_push(r->data->rt, NULL, &r->call.link);
 }
 
 static void poison(struct lkdf_data *d, struct var *v, int error)
@@ -188,12 +197,4 @@ void var_combine_now(struct var *v)
 
 	if (rc)
 		poison(r->data, v, rc);
-}
-
-void reduction_run(struct executor *ex, struct link *link)
-{
-	struct var *v = container_of(link, struct reduction, link)->var;
-
-	var_combine_now(v);
-	var_combined(ex, v);
 }

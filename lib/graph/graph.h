@@ -11,6 +11,7 @@
 #define GRAPH_GRAPH_H
 
 #include "base/atomic.h"
+#include "core/home.h"
 #include "graph/record.h"
 #include "run/solo.h"
 #include "run/static_order.h"
@@ -153,24 +154,6 @@ static inline uint32_t graph_stride(const struct lkdf_graph *g,
 	while (unlikely(g->nr_frames % stride))
 		stride--;
 	return stride;
-}
-
-/* Where a task runs: a node, and whether nowhere else. HOME_NONE: anywhere. */
-#define HOME_NONE 0
-
-static inline uint16_t home_make(int node, bool is_bound)
-{
-	return (uint16_t)(((unsigned)node + 1) << 1 | is_bound);
-}
-
-static inline int home_node(uint16_t home)
-{
-	return (home >> 1) - 1;
-}
-
-static inline bool home_is_bound(uint16_t home)
-{
-	return home & 1;
 }
 
 /* Of a task with REC_PLACED, by the index of its record. */

@@ -67,7 +67,7 @@ static int start_task(struct event_any *any)
 
 	if (!t.kind)
 		return -EAGAIN;
-	rc = scope_create(rt, &rt->fds, &a, &any->scope);
+	rc = scope_create(rt, rt->fds, &a, &any->scope);
 	return rc ? rc
 		  : task_submit(rt, any->scope, &t, &any->tap[0].tap.event);
 }
@@ -244,10 +244,10 @@ static void cancel_listed(struct lkdf *rt)
 void event_poll_close(struct lkdf *rt)
 {
 	cancel_listed(rt);
-	if (!rt->sched.is_serial && scope_live(&rt->fds)) {
-		scope_cancel(&rt->fds, -ECANCELED);
+	if (!rt->sched.is_serial && scope_live(rt->fds)) {
+		scope_cancel(rt->fds, -ECANCELED);
 		completion_kick(rt);
-		scope_wait(&rt->fds, -1);
+		scope_wait(rt->fds, -1);
 	}
 	kind_put(a_load(&rt->poll_kind, relaxed));
 	a_store(&rt->poll_kind, NULL, relaxed);

@@ -17,9 +17,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* That many bytes are worth a way to the node they are on. */
-#define HOME_BYTES (16 << 10)
-
 static struct lkdf *rt_of(const struct task *t)
 {
 	return t->kind->rt;
@@ -125,7 +122,7 @@ static bool give_up(struct io_req *r, int error)
 /* A small read that has not begun and is at hand: what of it? */
 static enum io_next peek(struct lkdf *rt, struct io_op *op)
 {
-	_Atomic(int) *blind = &rt->io_wait.blind_fd;
+	_Atomic(int) *blind = &rt->io_wait->blind_fd;
 	int fd = op->io.fd;
 	int64_t rc;
 
@@ -224,7 +221,7 @@ static uint16_t home_of_bytes(const struct task *t, const struct io_op *op)
 	int node;
 
 	if (rt->sched.nr_worker_nodes < 2 || rt->sched.is_serial ||
-	    !rt->is_placing || op->result < HOME_BYTES ||
+	    !rt->is_placing || op->result < HOME_MIN_BYTES ||
 	    t->link.flags & TASK_PLACED ||
 	    (op->io.op != LKDF_IO_READ && op->io.op != LKDF_IO_RECV))
 		return HOME_NONE;
@@ -330,7 +327,7 @@ static void issue(struct worker *w, struct io_req *r)
 {
 	struct task *t = r->task;
 
-	if (likely(!(t->link.flags & TASK_OF_FRAME) ||
+	if (likely(!(t->link.flags & TASK_OWNED) ||
 		   !(t->frame->recs[t->index].flags & REC_LEADS)) ||
 	    r->op.nr_done || !io_ring_issue_chain(w, r))
 		io_issue(w, r);
@@ -468,18 +465,18 @@ bool io_ended(struct executor *ex, struct task *t)
 
 int io_init(struct lkdf *rt, int mode)
 {
-	io_wait_init(&rt->io_wait);
+	io_wait_init(rt->io_wait);
 	return io_rings_init(rt, mode);
 }
 
 void io_fini(struct lkdf *rt)
 {
-	io_wait_fini(&rt->io_wait, !rt->sched.is_serial);
+	io_wait_fini(rt->io_wait, !rt->sched.is_serial);
 }
 
 void io_abandon(struct lkdf *rt)
 {
 	/* Whoever held it at the fork is not here. */
-	pthread_mutex_init(&rt->io_wait.lock, NULL);
-	io_wait_fini(&rt->io_wait, false);
+	pthread_mutex_init(&rt->io_wait->lock, NULL);
+	io_wait_fini(rt->io_wait, false);
 }

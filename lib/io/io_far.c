@@ -20,7 +20,7 @@ static struct lkdf *rt_of(const struct worker *w)
 
 static struct io_left *left_of(struct lkdf *rt, const struct sched_node *n)
 {
-	return &rt->io_rings.left[n - rt->sched.nodes];
+	return &rt->io_rings->left[n - rt->sched.nodes];
 }
 
 static uint32_t mark_of(const struct worker *w)
@@ -33,7 +33,7 @@ static struct io_ring *ring_at(struct lkdf *rt, int worker,
 			       const struct sched_node *n)
 {
 	return rt->sched.workers[worker].node == n
-		       ? io_ring_at(&rt->io_rings, worker)
+		       ? io_ring_at(rt->io_rings, worker)
 		       : NULL;
 }
 
@@ -144,7 +144,7 @@ static struct io_ring *find_late(struct lkdf *rt, const struct sched_node *n)
 
 static bool has_marks(const struct lkdf *rt)
 {
-	return a_load(&rt->io_rings.nr, relaxed) != 0;
+	return a_load(&rt->io_rings->nr, relaxed) != 0;
 }
 
 int64_t io_far_look(struct worker *w)

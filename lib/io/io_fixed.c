@@ -66,7 +66,7 @@ static struct io_ring *next_ring(struct lkdf *rt, int *i)
 	struct io_ring *ring;
 
 	while (*i < rt->nr_workers) {
-		ring = io_ring_at(&rt->io_rings, (*i)++);
+		ring = io_ring_at(rt->io_rings, (*i)++);
 		if (ring)
 			return ring;
 	}
@@ -76,7 +76,7 @@ static struct io_ring *next_ring(struct lkdf *rt, int *i)
 static int add(struct lkdf *rt, enum io_fixed_sort sort, uint64_t start,
 	       uint64_t size)
 {
-	struct io_fixed *f = &rt->io_rings.fixed[sort];
+	struct io_fixed *f = &rt->io_rings->fixed[sort];
 	struct io_ring *ring;
 	int slot, i = 0;
 
@@ -173,13 +173,13 @@ static int take_out(struct lkdf *rt, enum io_fixed_sort sort, int slot)
 	if (rc)
 		show(rt, sort, slot);
 	else
-		rt->io_rings.fixed[sort].taken &= ~bit_of(slot);
+		rt->io_rings->fixed[sort].taken &= ~bit_of(slot);
 	return rc;
 }
 
 int io_fixed_remove(struct lkdf *rt, enum io_fixed_sort sort, uint64_t start)
 {
-	struct io_fixed *f = &rt->io_rings.fixed[sort];
+	struct io_fixed *f = &rt->io_rings->fixed[sort];
 	int slot, rc;
 
 	pthread_mutex_lock(&rt->lock);
@@ -199,7 +199,7 @@ void io_fixed_copy(struct lkdf *rt, struct io_ring *ring)
 	unsigned i;
 
 	for (i = 0; i < IO_NR_FIXED; i++)
-		ring->fixed[i].known = rt->io_rings.fixed[i];
+		ring->fixed[i].known = rt->io_rings->fixed[i];
 }
 
 /* False: its kernel would not have it. */

@@ -44,7 +44,7 @@ static struct lkdf *rt_of(const struct worker *w)
 
 int io_ring_error(struct lkdf *rt)
 {
-	struct io_rings *all = &rt->io_rings;
+	struct io_rings *all = rt->io_rings;
 	int rc;
 
 	if (rt->sched.is_serial || all->mode == IO_THREADS)
@@ -65,14 +65,14 @@ const char *io_ring_why(struct lkdf *rt)
 
 	if (rt->sched.is_serial)
 		return "serial=yes";
-	if (rt->io_rings.mode == IO_THREADS)
+	if (rt->io_rings->mode == IO_THREADS)
 		return "io=threads";
 	return rc ? uring_why(rc) : NULL;
 }
 
 void io_ring_how(struct lkdf *rt, char *to, size_t size)
 {
-	const struct io_rings *all = &rt->io_rings;
+	const struct io_rings *all = rt->io_rings;
 	int rc = a_load(&all->threads_error, relaxed);
 	const char *where = "on the node's CPUs";
 	int lacks = a_load(&all->lacks, relaxed);
@@ -98,7 +98,7 @@ void io_ring_how(struct lkdf *rt, char *to, size_t size)
 /* The node's bell, or -errno. */
 static int bell_of(struct lkdf *rt, struct sched_node *node)
 {
-	int *bell = &rt->io_rings.bell[node - rt->sched.nodes];
+	int *bell = &rt->io_rings->bell[node - rt->sched.nodes];
 
 	pthread_mutex_lock(&rt->lock);
 	if (*bell < 0)
@@ -144,7 +144,7 @@ static void tell_threads(struct worker *w, const struct uring *u)
 		rc = bind_threads(rt, u, node);
 	if (!rc)
 		return;
-	a_store(&rt->io_rings.threads_error, rc, relaxed);
+	a_store(&rt->io_rings->threads_error, rc, relaxed);
 	log_text(&rt->log, LKDF_LOG_INFO,
 		 "io: the kernel's threads of worker %d: %s", w->id,
 		 strerror(-rc));
@@ -173,7 +173,7 @@ static int open_ring(struct worker *w, struct io_ring *ring)
 struct io_ring *io_ring_make(struct worker *w)
 {
 	struct lkdf *rt = rt_of(w);
-	struct io_rings *all = &rt->io_rings;
+	struct io_rings *all = rt->io_rings;
 	struct io_ring *ring;
 	int rc;
 
@@ -228,7 +228,7 @@ bool io_ring_has_buffers(struct worker *w, uint32_t len)
 int io_rings_init(struct lkdf *rt, int mode)
 {
 	size_t nr_nodes = (size_t)rt->topo->nr_nodes;
-	struct io_rings *all = &rt->io_rings;
+	struct io_rings *all = rt->io_rings;
 
 	all->mode = mode;
 	a_store(&all->error, IO_UNKNOWN, relaxed);
@@ -257,7 +257,7 @@ static void close_ring(struct io_ring *ring)
 
 void io_rings_fini(struct lkdf *rt)
 {
-	struct io_rings *all = &rt->io_rings;
+	struct io_rings *all = rt->io_rings;
 	int i;
 
 	for (i = 0; all->ring && i < rt->nr_workers; i++)

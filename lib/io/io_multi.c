@@ -72,9 +72,9 @@ static int64_t try_accept(struct io_req *r)
 	struct lkdf *rt = multi_rt(r->multi);
 	int64_t rc;
 
-	pthread_mutex_lock(&rt->io_wait.accept_lock);
+	pthread_mutex_lock(&rt->io_wait->accept_lock);
 	rc = io_op_try(&r->op);
-	pthread_mutex_unlock(&rt->io_wait.accept_lock);
+	pthread_mutex_unlock(&rt->io_wait->accept_lock);
 	return rc;
 }
 

@@ -12,6 +12,7 @@
 #include "io/io_far.h"
 #include "io/io_ring.h"
 #include "run/frame.h"
+#include "run/slots.h"
 #include "sched/tick.h"
 
 /* How long the draining thread polls before it looks at its inboxes again. */
@@ -32,7 +33,7 @@ static bool op_needs_pool(struct lkdf *rt)
 /* Not to go on as the user's function. */
 static bool op_wants_pool(const struct task *t)
 {
-	return a_load(&t->kind->rt->io_rings.error, relaxed) &&
+	return a_load(&t->kind->rt->io_rings->error, relaxed) &&
 	       !(t->link.flags & TASK_CONTINUES);
 }
 
@@ -54,7 +55,7 @@ static void kick_all(struct lkdf *rt)
 {
 	if (io_ring_kick(rt))
 		io_wait_again(rt);
-	io_wait_wake(&rt->io_wait);
+	io_wait_wake(rt->io_wait);
 }
 
 static bool sleep_serial(struct lkdf *rt, int64_t timeout_ns)
@@ -72,9 +73,9 @@ static bool wait_serial(struct worker *w)
 	struct list ready, *l;
 
 	list_init(&ready);
-	if (!io_wait_has_some(&rt->io_wait))
+	if (!io_wait_has_some(rt->io_wait))
 		return false;
-	io_wait_poll(&rt->io_wait, SERIAL_NS, &ready);
+	io_wait_poll(rt->io_wait, SERIAL_NS, &ready);
 	sleep_serial(rt, 0);
 	/* Nobody else looks at the clock. */
 	sched_tick(&rt->sched, rt);
@@ -94,7 +95,7 @@ static bool is_item(struct lkdf *rt, uint64_t item)
 	if (!(item & ITEM_OF_FRAME))
 		return LINK_TYPE(item) == LINK_TASK &&
 		       task_of(link_of_item(item))->kind->ops == &io_kinds;
-	f = runtime_frame(rt, item_slot(item));
+	f = slots_frame(rt, item_slot(item));
 	return f->recs[item_index(item)].kind->ops == &io_kinds;
 }
 

@@ -441,12 +441,12 @@ bool io_ring_poll(struct worker *w)
 	/* Its threads are not bound: one may wait for this very CPU. */
 	if (unlikely(blocking_is_busy(&rt->blocking)))
 		blocking_make_room(&rt->blocking);
-	if (likely(!a_load(&rt->io_rings.nr, relaxed)))
+	if (likely(!a_load(&rt->io_rings->nr, relaxed)))
 		return false;
 	if (w->io && io_ring_has_news(w->io))
 		flush(w->io);
 	for (i = 0; i < rt->nr_workers; i++) {
-		ring = io_ring_at(&rt->io_rings, i);
+		ring = io_ring_at(rt->io_rings, i);
 		if (ring && ring->w->node == w->node)
 			has_some |= take(w, ring);
 	}
@@ -471,7 +471,7 @@ bool io_ring_kick(struct lkdf *rt)
 	int i;
 
 	for (i = 0; i < rt->nr_workers; i++) {
-		ring = io_ring_at(&rt->io_rings, i);
+		ring = io_ring_at(rt->io_rings, i);
 		if (ring && cancel_all(ring))
 			has_missed = true;
 	}

@@ -224,7 +224,7 @@ static void again_look(struct again *a, struct lkdf *rt)
 static void *poll_main(void *arg)
 {
 	struct lkdf *rt = arg;
-	struct io_wait *q = &rt->io_wait;
+	struct io_wait *q = rt->io_wait;
 	struct again again = { .pause_ns = AGAIN_NS };
 	struct list ready, *l;
 	bool is_stopping;
@@ -290,7 +290,7 @@ void io_wait_wake(struct io_wait *q)
 void io_wait_again(struct lkdf *rt)
 {
 	struct timespec ts = { .tv_nsec = AGAIN_NS };
-	struct io_wait *q = &rt->io_wait;
+	struct io_wait *q = rt->io_wait;
 	int rc = 0, i;
 
 	pthread_mutex_lock(&q->lock);
@@ -305,7 +305,7 @@ void io_wait_again(struct lkdf *rt)
 
 int io_wait_add(struct lkdf *rt, struct io_req *r)
 {
-	struct io_wait *q = &rt->io_wait;
+	struct io_wait *q = rt->io_wait;
 	int rc = 0;
 
 	r->end_ns = r->op.io.op == LKDF_IO_TIMEOUT && r->end_ns < 0

@@ -14,8 +14,10 @@
 #include "mem/region.h"
 #include "run/frame.h"
 #include "run/run.h"
-#include "sched/guest.h"
+#include "run/slots.h"
 #include "scope/event.h"
+#include "scope/event_tap.h"
+#include "scope/scope.h"
 #include "task/after.h"
 #include "task/kind.h"
 #include "task/loop.h"
@@ -31,6 +33,15 @@
 #include <sys/mman.h>
 
 #define PAGE 4096
+
+/* What lies in struct lkdf as pointers, for the rooms below not to see it. */
+struct runtime_parts {
+	_Alignas(CACHE_LINE) struct lkdf_scope root;
+	struct lkdf_scope fds;
+	struct event_shard event_shards[EVENT_SHARDS];
+	struct io_wait io_wait;
+	struct io_rings io_rings;
+};
 
 static const struct completion_ops *const completions[] = {
 	&io_completions,
@@ -175,37 +186,36 @@ static int start_threads(struct lkdf *rt, const struct runtime_attr *a)
 	return rc;
 }
 
-static void free_memory(struct lkdf *rt)
-{
-	size_t nr = (size_t)rt->nr_executors;
-	int i, p;
+/* ---- up ----------------------------------------------------------------- */
 
-	stocks_close(rt);
-	for (i = 0; rt->executors && i < rt->nr_executors; i++)
-		scratch_free(&rt->executors[i]);
-	for (p = 0; p < NR_POOLS; p++)
-		pool_fini(&rt->pool[p]);
-	for (i = 0; i < FRAME_CHUNK; i++)
-		free(rt->frames[i]);
-	region_unmap(rt->executors, nr * sizeof(*rt->executors));
-	trace_close(&rt->trace);
-	workers_close(&rt->signals);
-	facts_close(rt, false);
-	place_close(rt);
-	scope_fini(&rt->fds);
-	scope_fini(&rt->root);
-	pthread_mutex_destroy(&rt->scope_lock);
-	pthread_mutex_destroy(&rt->kick_lock);
-	pthread_mutex_destroy(&rt->data_lock);
-	pthread_mutex_destroy(&rt->lock);
-	if (rt->is_alive)
-		munmap((void *)rt->is_alive, PAGE);
+static int open_parts(struct lkdf *rt)
+{
+	struct runtime_parts *parts = aligned_alloc(CACHE_LINE, sizeof(*parts));
+
+	if (!parts)
+		return err(-ENOMEM, "runtime: no memory");
+	memset((void *)parts, 0, sizeof(*parts));
+	rt->parts = parts;
+	rt->root = &parts->root;
+	rt->fds = &parts->fds;
+	rt->event_shards = parts->event_shards;
+	rt->io_wait = &parts->io_wait;
+	rt->io_rings = &parts->io_rings;
+	event_shards_init(rt->event_shards);
+	scope_init(rt->root, rt, NULL, "root");
+	scope_init(rt->fds, rt, NULL, "descriptors");
+	return 0;
 }
 
-int runtime_open(struct lkdf *rt, const struct runtime_attr *a)
+static void close_parts(struct lkdf *rt)
 {
-	int rc;
+	scope_fini(rt->fds);
+	scope_fini(rt->root);
+	free(rt->parts);
+}
 
+static void init_fields(struct lkdf *rt, const struct runtime_attr *a)
+{
 	rt->completions = completions;
 	rt->nr_workers = a->nr_workers;
 	rt->nr_blocking = a->nr_blocking;
@@ -221,32 +231,109 @@ int runtime_open(struct lkdf *rt, const struct runtime_attr *a)
 	pthread_mutex_init(&rt->data_lock, NULL);
 	list_init(&rt->all_data);
 	list_init(&rt->polled);
-	event_shards_init(rt->event_shards);
-	scope_init(&rt->root, rt, NULL, "root");
-	scope_init(&rt->fds, rt, NULL, "descriptors");
+}
+
+static void destroy_locks(struct lkdf *rt)
+{
+	pthread_mutex_destroy(&rt->scope_lock);
+	pthread_mutex_destroy(&rt->kick_lock);
+	pthread_mutex_destroy(&rt->data_lock);
+	pthread_mutex_destroy(&rt->lock);
+}
+
+static void unmap_executors(struct lkdf *rt)
+{
+	size_t nr = (size_t)rt->nr_executors;
+	int i;
+
+	for (i = 0; i < rt->nr_executors; i++)
+		scratch_free(&rt->executors[i]);
+	region_unmap(rt->executors, nr * sizeof(*rt->executors));
+}
+
+static void close_pools(struct lkdf *rt)
+{
+	int p;
+
+	stocks_close(rt);
+	for (p = 0; p < NR_POOLS; p++)
+		pool_fini(&rt->pool[p]);
+}
+
+static void unmark_alive(struct lkdf *rt)
+{
+	munmap((void *)rt->is_alive, PAGE);
+}
+
+int runtime_open(struct lkdf *rt, const struct runtime_attr *a)
+{
+	int rc;
+
+	init_fields(rt, a);
+	rc = open_parts(rt);
+	if (rc)
+		goto undo_locks;
+	rc = mark_alive(rt);
+	if (rc)
+		goto undo_parts;
 	rc = io_init(rt, a->io);
+	if (rc)
+		goto undo_io;
+	rc = place_open(rt, a);
+	if (rc)
+		goto undo_place;
+	rc = facts_open(rt, a);
+	if (rc)
+		goto undo_facts;
+	rc = open_trace(rt, a);
+	if (rc)
+		goto undo_trace;
+	rc = signals_open(rt, a);
+	if (rc)
+		goto undo_signals;
+	rc = map_executors(rt);
+	if (rc)
+		goto undo_signals;
+	init_pools(rt, a);
+	rc = start_threads(rt, a);
 	if (!rc)
-		rc = mark_alive(rt);
-	if (!rc)
-		rc = place_open(rt, a);
-	if (!rc)
-		rc = facts_open(rt, a);
-	if (!rc)
-		rc = open_trace(rt, a);
-	if (!rc)
-		rc = signals_open(rt, a);
-	if (!rc)
-		rc = map_executors(rt);
-	if (!rc) {
-		init_pools(rt, a);
-		rc = start_threads(rt, a);
-	}
-	if (rc) {
-		io_fini(rt);
-		io_rings_fini(rt);
-		free_memory(rt);
-	}
+		return 0;
+	close_pools(rt);
+	unmap_executors(rt);
+undo_signals:
+	workers_close(&rt->signals);
+undo_trace:
+	trace_close(&rt->trace);
+undo_facts:
+	facts_close(rt, false);
+undo_place:
+	place_close(rt);
+undo_io:
+	io_fini(rt);
+	io_rings_fini(rt);
+	unmark_alive(rt);
+undo_parts:
+	close_parts(rt);
+undo_locks:
+	destroy_locks(rt);
 	return rc;
+}
+
+/* ---- down --------------------------------------------------------------- */
+
+/* No thread is left. */
+static void free_memory(struct lkdf *rt)
+{
+	close_pools(rt);
+	slots_fini(rt);
+	unmap_executors(rt);
+	trace_close(&rt->trace);
+	workers_close(&rt->signals);
+	facts_close(rt, false);
+	place_close(rt);
+	close_parts(rt);
+	destroy_locks(rt);
+	unmark_alive(rt);
 }
 
 static void report_handles(struct lkdf *rt)
@@ -295,56 +382,4 @@ void runtime_abandon(struct lkdf *rt)
 	kind_abandon(rt);
 	trace_abandon(&rt->trace);
 	free_memory(rt);
-}
-
-/* A free slot holds the number of the next one, plus 1, where the frame was. */
-static int take_slot(struct lkdf *rt)
-{
-	uint32_t slot = rt->free_frame;
-	struct frame **chunk;
-
-	if (slot) {
-		slot--;
-		rt->free_frame = (uint32_t)(uintptr_t)runtime_frame(rt, slot);
-		return (int)slot;
-	}
-	slot = rt->nr_frames;
-	if (slot == MAX_FRAMES)
-		return err(-ENOSPC, "runtime: more than %d frames", MAX_FRAMES);
-	if (slot % FRAME_CHUNK == 0) {
-		chunk = calloc(FRAME_CHUNK, sizeof(*chunk));
-		if (!chunk)
-			return err(-ENOMEM, "runtime: no memory for frames");
-		rt->frames[slot / FRAME_CHUNK] = chunk;
-	}
-	rt->nr_frames++;
-	return (int)slot;
-}
-
-int runtime_add_frame(struct lkdf *rt, struct frame *f)
-{
-	int slot;
-
-	pthread_mutex_lock(&rt->lock);
-	slot = take_slot(rt);
-	if (slot >= 0)
-		rt->frames[slot / FRAME_CHUNK][slot % FRAME_CHUNK] = f;
-	pthread_mutex_unlock(&rt->lock);
-	return slot;
-}
-
-void runtime_del_frame(struct lkdf *rt, uint32_t slot)
-{
-	pthread_mutex_lock(&rt->lock);
-	rt->frames[slot / FRAME_CHUNK][slot % FRAME_CHUNK] =
-		(struct frame *)(uintptr_t)rt->free_frame;
-	rt->free_frame = slot + 1;
-	pthread_mutex_unlock(&rt->lock);
-}
-
-void runtime_push(struct lkdf *rt, struct executor *ex, struct link *link)
-{
-	if (!ex)
-		guest_comes(&rt->sched);
-	sched_push(&rt->sched, ex ? ex->node : sched_home(&rt->sched), link);
 }

@@ -7,6 +7,7 @@
 #include "run/control_run.h"
 #include "run/decide.h"
 #include "run/inner.h"
+#include "run/own_task.h"
 #include "sched/keep.h"
 #include "task/kind.h"
 #include "task/task.h"
@@ -79,7 +80,7 @@ static bool is_unchosen(const struct burst *b, uint32_t index)
 static struct task *create(struct burst *b, uint32_t index, bool is_dead)
 {
 	struct executor *ex = b->w->executor;
-	struct task *t = task_create_for(ex, b->f, index);
+	struct task *t = own_task_create(ex, b->f, index);
 	int rc = -ENOMEM;
 
 	keep_end(b->w);

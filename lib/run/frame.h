@@ -11,6 +11,7 @@
 #define RUN_FRAME_H
 
 #include "base/lock.h"
+#include "core/item.h"
 #include "graph/graph.h"
 #include "run/control_run.h"
 #include "run/guard.h"
@@ -30,16 +31,6 @@ struct worker;
 #define SOURCE_CHUNK 64
 
 #define NO_SPILL UINT32_MAX
-
-/* What a link that comes out of an inbox is. */
-enum link_type {
-	LINK_TASK,
-	LINK_TASK_DONE, /* a frame's, completed outside a worker */
-	LINK_FRAME_START,
-	LINK_FRAME_READY,
-	LINK_COMBINE, /* copies of a reduction */
-	LINK_FRAME_PLANNED = LINK_PLANNED, /* ready ones of one node */
-};
 
 /*
  * Ready tasks of a frame on their way to a worker: those no deque had room
@@ -143,6 +134,13 @@ static inline int frame_error(const struct frame *f)
 	if (!rc)
 		rc = frame_cancelled(f);
 	return rc ? rc : -ECANCELED;
+}
+
+/* The item of a task; skip: ITEM_SKIP or 0. */
+static inline uint64_t item_make(const struct frame *f, uint32_t index,
+				 uint32_t skip)
+{
+	return (uint64_t)index << 32 | f->item | skip;
 }
 
 #endif

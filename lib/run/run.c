@@ -10,15 +10,17 @@
 #include "data/facts.h"
 #include "graph/control.h"
 #include "run/chain.h"
+#include "run/own_task.h"
 #include "run/planned.h"
 #include "run/run_control.h"
+#include "run/slots.h"
 #include "run/sources.h"
 #include "run/static_run.h"
 #include "sched/keep.h"
 #include "sched/tick.h"
-#include "scope/deadline.h"
 #include "task/kind.h"
 #include "task/task.h"
+#include "task/tick.h"
 
 #include <errno.h>
 
@@ -186,7 +188,7 @@ static uint64_t run_item(struct burst *b, uint64_t item)
 	uint32_t index = item_index(item);
 
 	if (b->slot != item_slot(item))
-		enter_frame(b, runtime_frame(b->rt, item_slot(item)));
+		enter_frame(b, slots_frame(b->rt, item_slot(item)));
 	if (unlikely(item & ITEM_SKIP))
 		burst_dead(b, index);
 	else if (unlikely(b->graph->control))
@@ -237,7 +239,7 @@ static inline void expect_tasks(struct worker *w)
 	if (likely(head - d->split >= 3)) {
 		t = task_at(d, head - 3);
 		if (t)
-			task_expect(t);
+			stock_expect(t);
 		t = task_at(d, head - 2);
 		if (t && t->link.flags & TASK_HAS_DATA)
 			claim_expect(t->claim);
@@ -261,6 +263,13 @@ static void start_frame(struct burst *b, struct frame *f)
 	static_run(b);
 }
 
+static void call_link(struct executor *ex, struct link *link)
+{
+	struct link_call *call = container_of(link, struct link_call, link);
+
+	call->run(ex, call);
+}
+
 static void run_link(struct burst *b, uint64_t item)
 {
 	struct link *link = link_of_item(item);
@@ -275,7 +284,7 @@ static void run_link(struct burst *b, uint64_t item)
 		task_run(b->w->executor, task_of(link));
 		break;
 	case LINK_TASK_DONE:
-		task_finish_of_frame(b->w, task_of(link));
+		own_task_decide(b->w, task_of(link));
 		break;
 	case LINK_FRAME_START:
 		start_frame(b, container_of(link, struct frame, start));
@@ -285,8 +294,8 @@ static void run_link(struct burst *b, uint64_t item)
 		decide_listed(b->w,
 			      container_of(link, struct ready_list, link));
 		break;
-	case LINK_COMBINE:
-		reduction_run(b->w->executor, link);
+	case LINK_CALL:
+		call_link(b->w->executor, link);
 		break;
 	}
 }
@@ -317,7 +326,9 @@ static void run(struct worker *w, uint64_t item)
 		.w = w,
 		.rt = w->executor->rt,
 		.slot = NO_SLOT,
-		.ctx = { .ex = w->executor, .bytes = bytes },
+		.ctx = { .ex = w->executor,
+			 .owner = &own_task_ops,
+			 .bytes = bytes },
 	};
 
 	if (unlikely(park_bell(&w->node->park) >= 0))
@@ -333,20 +344,27 @@ static void run(struct worker *w, uint64_t item)
 	burst_flush(&b);
 }
 
-void run_one(struct worker *w, uint64_t item)
+/* No deque has room for the item. */
+static void spill_item(struct worker *w, uint64_t item)
+{
+	decide_push(w, slots_frame(w->executor->rt, item_slot(item)),
+		    item_index(item), (uint32_t)item & ITEM_SKIP);
+}
+
+static void run_one(struct worker *w, uint64_t item)
 {
 	struct burst b = {
 		.w = w,
 		.rt = w->executor->rt,
 		.slot = NO_SLOT,
-		.ctx.ex = w->executor,
+		.ctx = { .ex = w->executor, .owner = &own_task_ops },
 	};
 
 	if (!(item & ITEM_OF_FRAME)) {
 		run_link(&b, item);
 	} else {
 		/* A task of its own, so that no chain follows. */
-		enter_frame(&b, runtime_frame(b.rt, item_slot(item)));
+		enter_frame(&b, slots_frame(b.rt, item_slot(item)));
 		burst_run_one(&b, item_index(item), item & ITEM_SKIP);
 	}
 	burst_flush(&b);
@@ -355,9 +373,11 @@ void run_one(struct worker *w, uint64_t item)
 const struct sched_ops run_ops = {
 	.start = signals_enter_worker,
 	.run = run,
+	.run_one = run_one,
+	.spill = spill_item,
 	.poll = facts_idle,
 	.wait = completion_wait,
-	.tick = deadline_tick,
+	.tick = task_tick,
 	.doze = completion_nap,
 	.leave = completion_leave,
 };

@@ -12,7 +12,4 @@
 
 extern const struct sched_ops run_ops;
 
-/* This item and nothing else; it may be a list, which only moves then. */
-void run_one(struct worker *w, uint64_t item);
-
 #endif

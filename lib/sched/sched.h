@@ -21,6 +21,10 @@ struct sched_ops {
 	void (*start)(struct worker *w);
 	/* Runs the item and then own work until there is none left. */
 	void (*run)(struct worker *w, uint64_t item);
+	/* This item and nothing else; it may be a list, which only moves. */
+	void (*run_one)(struct worker *w, uint64_t item);
+	/* An item that is no link, and that no deque has room for. */
+	void (*spill)(struct worker *w, uint64_t item);
 	/* An idle worker: did something come from outside? May be NULL. */
 	bool (*poll)(struct worker *w);
 	/* Serial mode: waits for what is under way; false: nothing is. */

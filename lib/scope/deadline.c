@@ -7,8 +7,6 @@
 #include "core/runtime.h"
 #include "sched/guest.h"
 #include "sched/tick.h"
-#include "task/after.h"
-#include "task/task.h"
 
 #include <errno.h>
 
@@ -67,17 +65,6 @@ struct lkdf_scope *deadline_leave(struct lkdf_scope *own)
 
 	scope_put(own);
 	return parent;
-}
-
-void deadline_tick(void *runtime)
-{
-	struct lkdf *rt = runtime;
-
-	if (!timers_fire(&rt->sched.timers))
-		return;
-	sched_look(&rt->sched);
-	after_cancel(rt);
-	task_kick(rt, KICK);
 }
 
 static int64_t shorter(struct timers *ts, int64_t timeout_ns)

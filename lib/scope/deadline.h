@@ -50,9 +50,6 @@ static inline bool deadline_hit(const struct lkdf_scope *own)
 	       !scope_cancelled(own->parent);
 }
 
-/* A timer is due: cancels, wakes, kicks. rt: struct lkdf. */
-void deadline_tick(void *rt);
-
 /*
  * Serial mode: nobody else looks at the clock while this thread sleeps on
  * *word, so it wakes in time. Else as futex_wait().

@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "core/runtime.h"
 #include "mem/heap.h"
+#include "scope/scope.h"
 
 #include <errno.h>
 

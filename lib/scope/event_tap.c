@@ -2,6 +2,7 @@
 #include "scope/event_tap.h"
 
 #include "core/runtime.h"
+#include "scope/scope.h"
 
 /* Objects are of a cache line or more: the bits below tell nothing. */
 static struct event_shard *shard_of(struct lkdf *rt, const void *at)

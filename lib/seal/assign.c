@@ -18,17 +18,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/*
- * A task's way to another node costs some microseconds: as much as so many
- * bytes from there.
- */
-#define MIN_BYTES 16384
-
 /* Tasks a level: with fewer there is nothing to spread. */
 #define MIN_WIDTH 2
-
-/* ---- graphs ---------------------------------------------------------------
- */
 
 /* Everything the plan needs and gives, in one piece of memory. */
 struct planner {
@@ -178,7 +169,7 @@ static bool is_worth_it(const struct planner *p)
 	for (i = 0; i < p->first_access[p->nr_tasks]; i++)
 		bytes += p->bytes[p->access[i].block];
 	return p->nr_tasks / MIN_WIDTH >= nr_levels &&
-	       bytes / p->nr_tasks >= MIN_BYTES;
+	       bytes / p->nr_tasks >= HOME_MIN_BYTES;
 }
 
 static uint64_t bytes_of_task(const struct planner *p, uint32_t t)
@@ -276,47 +267,4 @@ int assign_plan(struct lkdf_graph *g)
 		return err(rc, "graph %s: no memory to plan %u tasks", g->name,
 			   g->nr_tasks);
 	return 0;
-}
-
-/* ---- tasks that are submitted ------------------------------------------- */
-
-static int node_of(const struct use *u)
-{
-	const struct lkdf_data *d = u->domain->data;
-
-	if (!d->is_mapped)
-		return a_load(&d->node, relaxed);
-	return a_load(&domain_var((struct domain *)&d->domain, u->part)->node,
-		      relaxed);
-}
-
-static __attribute__((noinline)) void assign(struct task *t)
-{
-	const struct lkdf *rt = t->kind->rt;
-	struct seen s = { .nr = 0 };
-	const struct use *u;
-	unsigned best;
-	int node;
-
-	for (u = t->claim->first; u; u = u->after) {
-		if (u->flags & (USE_WEAK | USE_HIDDEN) ||
-		    facts_see(&s, u->domain->data, u->part))
-			continue;
-		node = node_of(u);
-		if (node >= 0 && node < rt->topo->nr_nodes)
-			seen_add(&s, node, data_size(u->domain->data, u->part));
-	}
-	best = s.nr ? seen_most(&s) : 0;
-	if (!s.nr || s.bytes[best] < MIN_BYTES ||
-	    !sched_has_worker(&rt->sched, s.node[best]))
-		return;
-	t->home = home_make(s.node[best], false);
-	t->link.flags |= TASK_PLACED;
-}
-
-void assign_task(const struct lkdf *rt, struct task *t)
-{
-	if (rt->sched.nr_worker_nodes > 1 && rt->is_placing &&
-	    !(t->link.flags & TASK_PLACED || t->kind->flags & LKDF_BLOCKING))
-		assign(t);
 }

@@ -8,6 +8,7 @@
 #include "mem/region.h"
 #include "run/frame.h"
 #include "run/planned.h"
+#include "run/slots.h"
 
 #include <errno.h>
 #include <string.h>
@@ -116,7 +117,7 @@ static int init_frame(struct lkdf_graph *g, uint32_t i, bool spill_next)
 	f->start.type = LINK_FRAME_START;
 	f->start.class = CLASS_NORMAL;
 	init_list(f, &f->spill, HOME_NONE);
-	slot = runtime_add_frame(g->rt, f);
+	slot = slots_add(g->rt, f);
 	if (slot < 0)
 		return slot;
 	f->slot = (uint32_t)slot;
@@ -166,7 +167,7 @@ void frames_destroy(struct lkdf_graph *g)
 	for (i = 0; g->frames && i < g->nr_frames; i++) {
 		f = &g->frames[i];
 		if (f->slot != UINT32_MAX)
-			runtime_del_frame(g->rt, f->slot);
+			slots_del(g->rt, f->slot);
 		if (i)
 			frame_free_recs(g, f->recs);
 		region_free(f->spill_next, g->nr_recs * sizeof(*f->spill_next));

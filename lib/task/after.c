@@ -5,6 +5,7 @@
 #include "core/failure.h"
 #include "core/runtime.h"
 #include "mem/heap.h"
+#include "scope/scope.h"
 
 #include <errno.h>
 

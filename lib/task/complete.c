@@ -6,9 +6,6 @@
 #include "core/failure.h"
 #include "core/ops.h"
 #include "core/runtime.h"
-#include "run/decide.h"
-#include "run/frame.h"
-#include "run/inner.h"
 #include "scope/deadline.h"
 #include "task/after.h"
 #include "task/step.h"
@@ -24,14 +21,13 @@ static struct lkdf *rt_of(const struct task *t)
 	return t->kind->rt;
 }
 
-/* 0, its own error, or that of a child nobody joined. */
-static int error_of(struct task *t)
+int complete_error(struct task *t)
 {
 	return t->link.flags & TASK_FAILED ? t->error
 					   : a_load(&t->child_err, relaxed);
 }
 
-static struct failure *failure_of(struct task *t)
+struct failure *complete_failure(struct task *t)
 {
 	if (t->link.flags & TASK_FAILED)
 		return t->failure;
@@ -102,9 +98,6 @@ bool complete_take_limits(struct executor *ex, struct task *t)
 
 static void tell_scope(struct task *t, int error, struct failure *f)
 {
-	/* A frame counts its own and tells the scope at its end. */
-	if (t->link.flags & TASK_OF_FRAME)
-		return;
 	if (t->link.flags & TASK_CANCELLED) {
 		scope_count(t->scope, 0, 0, 1);
 		/* Of its scope's cancel that scope knows. */
@@ -127,27 +120,29 @@ static void end_extra(struct task *t)
 		t->scope = deadline_leave(t->own);
 }
 
-/* Everything but frame and parent. */
+/* Everything but owner and parent. */
 static void end_slowly(struct executor *ex, struct task *t, int error)
 {
-	struct failure *f = failure_of(t);
+	struct failure *f = complete_failure(t);
 	uint16_t flags = t->link.flags;
 
 	if (flags & TASK_GENERAL)
 		give_limits(ex, t);
-	if (flags & TASK_OF_FRAME)
-		error = inner_end(t, error);
+	if (flags & TASK_OWNED)
+		error = t->owner->ending(t, error);
 	if (flags & TASK_HAS_DATA)
 		claim_leave(ex, t->claim, error, f);
 	if (flags & TASK_HAS_DROP)
 		t->kind->drop(t->arg);
 	task_free_arg(t);
-	tell_scope(t, error, f);
+	/* An owner counts its own tasks and tells the scope at its end. */
+	if (!(flags & TASK_OWNED))
+		tell_scope(t, error, f);
 	if (flags & TASK_EXTRA)
 		end_extra(t);
 }
 
-static void put_failures(struct lkdf *rt, struct task *t)
+void complete_put_failures(struct lkdf *rt, struct task *t)
 {
 	if (t->link.flags & TASK_FAILED)
 		failure_put(t->failure, &rt->log);
@@ -180,44 +175,6 @@ bool complete_child(struct task *parent, int error, struct failure *f)
 	return live == 1;
 }
 
-/* A frame's task: its record is decided on a worker. */
-static void finish_of_frame(struct executor *ex, struct task *t)
-{
-	if (unlikely(t->kind->is_away) && t->kind->ops->goes_home(ex, t))
-		return;
-	t->link.type = LINK_TASK_DONE;
-	if (ex && ex->worker)
-		task_finish_of_frame(ex->worker, t);
-	else
-		runtime_push(rt_of(t), ex, &t->link);
-}
-
-void task_finish_of_frame(struct worker *w, struct task *t)
-{
-	struct frame *f = t->frame;
-	uint32_t index = t->index;
-	int error = error_of(t), branch = t->branch;
-	bool was_cancelled = t->link.flags & TASK_CANCELLED;
-	struct failure *failure = failure_of(t);
-
-	if (was_cancelled)
-		a_add(&f->nr_cancelled, 1, relaxed);
-	else if (t->link.flags & TASK_SKIPPED)
-		a_add(&f->nr_skipped, 1, relaxed);
-	else if (error && !(t->link.flags & TASK_FAILED))
-		frame_fail(f, index, error, failure ? failure->error.why : NULL,
-			   w->id);
-	failure_observe(failure);
-	if (!error && f->graph->wiring) {
-		brief_used(f, index);
-		values_count_untouched(f, index);
-		values_forget_untouched(f, index);
-	}
-	put_failures(rt_of(t), t);
-	runtime_free(rt_of(t), w->executor, POOL_TASK, t);
-	decide_and_tell(w, f, index, error ? VERDICT_FAILED : branch);
-}
-
 void task_complete(struct executor *ex, struct task *t)
 {
 	struct lkdf_scope *scope;
@@ -231,25 +188,25 @@ void task_complete(struct executor *ex, struct task *t)
 
 	for (; t; t = parent) {
 		parent = a_load(&t->parent, relaxed);
-		error = error_of(t);
+		error = complete_error(t);
 		if (unlikely(error || t->link.flags & TASK_ENDS_SLOWLY))
 			end_slowly(ex, t, error);
-		if (t->link.flags & TASK_OF_FRAME) {
-			finish_of_frame(ex, t);
+		if (t->link.flags & TASK_OWNED) {
+			t->owner->ended(ex, t);
 			return;
 		}
 		/* Once the parent knows, the kind may be gone. */
 		rt = rt_of(t);
 		scope = t->link.flags & TASK_SCOPED ? t->scope : NULL;
 		nr = t->index;
-		failure = failure_of(t);
+		failure = complete_failure(t);
 		done = (struct lkdf_event){ 0 };
 		go_up = parent && complete_child(parent, error, failure);
 		if (unlikely(t->link.flags & TASK_HAS_DONE))
 			done = t->done;
 		failure_get(done.slot ? failure : NULL);
 		if (unlikely(error))
-			put_failures(rt, t);
+			complete_put_failures(rt, t);
 		runtime_free(rt, ex, POOL_TASK, t);
 		if (scope)
 			scope_leave(scope, nr);
@@ -287,7 +244,7 @@ enum task_end complete_cancelled(struct executor *ex, struct task *t, int error)
 	t->link.flags |= TASK_FAILED | TASK_CANCELLED;
 	t->error = error;
 	t->failure = NULL;
-	if (deadline_hit(t->scope) && !(t->link.flags & TASK_OF_FRAME))
+	if (deadline_hit(t->scope) && !(t->link.flags & TASK_OWNED))
 		t->failure = late(t, ex->id);
 	return TASK_COMPLETE;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * What comes after a body: telling parent, scope, event and frame, giving
+ * What comes after a body: telling parent, scope, event and owner, giving
  * limits back, and stopping what is cancelled.
  */
 #ifndef TASK_COMPLETE_H
@@ -34,5 +34,10 @@ bool complete_may_go(const struct task *t);
  */
 int complete_begin(struct task *t);
 void complete_end(struct task *t);
+
+/* 0, its own error, or that of a child nobody joined; and its story. */
+int complete_error(struct task *t);
+struct failure *complete_failure(struct task *t);
+void complete_put_failures(struct lkdf *rt, struct task *t);
 
 #endif

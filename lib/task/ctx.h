@@ -16,10 +16,13 @@
 #define AFTER_LOOK INT32_MIN
 #define CTX_NR_BYTES 16
 
+struct owner_ops;
+
 struct lkdf_ctx {
 	/* The body's own thread only. */
 	struct executor *ex;
 	struct task *task; /* NULL: a graph's task without a task of its own */
+	const struct owner_ops *owner; /* where frame is set, or may be */
 	struct frame *frame; /* NULL: a dynamic task */
 	uint32_t index; /* in frame */
 	int32_t after;

@@ -14,11 +14,9 @@
 #include "base/futex.h"
 #include "core/completion.h"
 #include "core/failure.h"
+#include "core/item.h"
 #include "core/runtime.h"
 #include "data/claim.h"
-#include "run/decide.h"
-#include "run/frame.h"
-#include "run/run.h"
 #include "sched/expose.h"
 #include "sched/tick.h"
 #include "task/step.h"
@@ -119,8 +117,7 @@ static void put_back(struct worker *w, unsigned deque, uint64_t item)
 	if (worker_push(w, deque, item))
 		return;
 	if (item & ITEM_OF_FRAME)
-		decide_push(w, runtime_frame(rt, item_slot(item)),
-			    item_index(item), (uint32_t)item & ITEM_SKIP);
+		w->sched->ops.spill(w, item);
 	else if (deque == DEQUE_BOUND)
 		sched_push_bound(w->sched, w->executor->node, link);
 	else
@@ -311,14 +308,14 @@ static bool run_bound(struct worker *w)
 	if (w->nr_holding)
 		return false;
 	if (deque_pop(&w->deque[DEQUE_BOUND], &item)) {
-		run_one(w, item);
+		s->ops.run_one(w, item);
 		return true;
 	}
 	for (i = 0; i < w->nr_near; i++) {
 		if (deque_steal(&s->workers[w->victims[i]].deque[DEQUE_BOUND],
 				&item) != DEQUE_TAKEN)
 			continue;
-		run_one(w, item);
+		s->ops.run_one(w, item);
 		return true;
 	}
 	return false;

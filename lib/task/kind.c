@@ -8,6 +8,7 @@
 #include "core/runtime.h"
 #include "core/signals.h"
 #include "mem/region.h"
+#include "scope/scope.h"
 #include "task/ctx.h"
 #include "task/task.h"
 #include "task/traced.h"
@@ -266,7 +267,7 @@ void kind_reap(struct lkdf *rt)
 
 	pthread_mutex_lock(&rt->lock);
 	/* Under lock: whatever has one of those kinds was started before. */
-	if (!scope_live(&rt->root)) {
+	if (!scope_live(rt->root)) {
 		k = rt->dead_kinds;
 		rt->dead_kinds = NULL;
 	}

@@ -4,9 +4,10 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "core/failure.h"
+#include "core/ops.h"
 #include "data/place.h"
-#include "run/frame.h"
 #include "scope/event.h"
+#include "scope/scope.h"
 #include "task/ctx.h"
 #include "task/kind.h"
 #include "task/task.h"
@@ -411,7 +412,7 @@ static int run_outside(struct loop *l, struct lkdf_scope *s)
 /* The body takes part itself where it need not send pieces to nodes. */
 static int run_inside(struct loop *l, struct lkdf_ctx *c)
 {
-	struct lkdf_scope *s = c->frame ? c->frame->scope : c->task->scope;
+	struct lkdf_scope *s = c->frame ? c->owner->scope(c) : c->task->scope;
 	struct piece p = first_piece(l, l->range.begin, l->range.end);
 	struct batch b = { .task = NULL };
 	int i, rc = 0;

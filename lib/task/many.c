@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "core/runtime.h"
+#include "scope/scope.h"
 #include "task/uses.h"
 
 #include <errno.h>

@@ -223,7 +223,7 @@ static int submit(struct move m, struct lkdf_event *done)
 
 	if (!m.copies && !m.data->is_wrapped)
 		use.mode = LKDF_RW | LKDF_MAYBE;
-	return t.kind ? task_submit(rt, &rt->root, &t, done) : -ENOMEM;
+	return t.kind ? task_submit(rt, rt->root, &t, done) : -ENOMEM;
 }
 
 int move_prefetch(struct lkdf_data *d, const struct lkdf_place *p,

@@ -8,10 +8,8 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "core/failure.h"
+#include "core/ops.h"
 #include "core/runtime.h"
-#include "run/control_run.h"
-#include "run/frame.h"
-#include "run/inner.h"
 #include "sched/tick.h"
 #include "task/after.h"
 #include "task/complete.h"
@@ -43,8 +41,8 @@ void task_fail(struct task *t, int returned, const char *why, int worker)
 	t->link.flags |= TASK_FAILED;
 	t->error = error;
 	t->failure = NULL;
-	if (t->link.flags & TASK_OF_FRAME) {
-		frame_fail(t->frame, t->index, returned, why, worker);
+	if (t->link.flags & TASK_OWNED) {
+		t->owner->failed(t, returned, why, worker);
 		return;
 	}
 	runtime_note_error(t->kind->rt, worker, error, NO_TASK_NUMBER);
@@ -54,26 +52,13 @@ void task_fail(struct task *t, int returned, const char *why, int worker)
 	t->failure = failure_create(&e, t->kind->name);
 }
 
-/* Of a graph's task: it chooses, where it has branches. */
-static int returned(struct lkdf_ctx *c, struct task *t, int value)
-{
-	int rc = t->frame->graph->control
-			 ? control_check(t->frame, t->index, value)
-			 : 0;
-
-	if (rc)
-		c->has_why = true;
-	t->branch = value;
-	return rc ? rc : value;
-}
-
 enum task_end task_after(struct lkdf_ctx *c, int rc)
 {
 	struct task *t = c->task;
 	enum task_end end;
 
-	if (t->link.flags & TASK_OF_FRAME && rc >= 0 && !c->leaves)
-		rc = returned(c, t, rc);
+	if (t->link.flags & TASK_OWNED && rc >= 0 && !c->leaves)
+		rc = t->owner->returned(c, rc);
 	if (rc < 0)
 		task_fail(t, rc, c->has_why ? err_text() : NULL, c->ex->id);
 	if (c->leaves && t->then_on_event)
@@ -148,8 +133,8 @@ static int take_inputs(struct lkdf_ctx *c, struct task *t)
 	if (t->link.flags & TASK_EXTRA && t->after)
 		rc = after_begin(t, &failure);
 	if (!rc && t->link.flags & TASK_HAS_DATA)
-		rc = t->link.flags & TASK_OF_FRAME
-			     ? inner_begin(t, &failure)
+		rc = t->link.flags & TASK_OWNED
+			     ? t->owner->begin(t, &failure)
 			     : uses_begin(c->ex, t, &failure);
 	if (unlikely(rc))
 		lacks_inputs(c, t, rc, failure);
@@ -159,7 +144,7 @@ static int take_inputs(struct lkdf_ctx *c, struct task *t)
 /* Uses of data and nothing else, of a kind that is known to be short. */
 static bool has_uses_only(const struct task *t)
 {
-	const uint32_t flags = TASK_GENERAL | TASK_CONTINUES | TASK_OF_FRAME |
+	const uint32_t flags = TASK_GENERAL | TASK_CONTINUES | TASK_OWNED |
 			       TASK_HAS_DATA | TASK_EXTRA;
 
 	return (t->link.flags & flags) == TASK_HAS_DATA &&
@@ -208,7 +193,8 @@ enum task_end task_step_slowly(struct lkdf_ctx *c, struct task *t)
 	cancelled = complete_begin(t);
 	if (cancelled)
 		return complete_cancelled(c->ex, t, cancelled);
-	if (t->link.flags & TASK_OF_FRAME) {
+	if (t->link.flags & TASK_OWNED) {
+		c->owner = t->owner;
 		c->frame = t->frame;
 		c->index = t->index;
 	}

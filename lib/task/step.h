@@ -28,11 +28,10 @@ static inline enum task_end task_end_body(struct task *t)
 /* Nothing is to be done before its body. */
 static inline bool task_is_plain(const struct task *t)
 {
-	return !(
-		(t->link.flags & (TASK_GENERAL | TASK_CONTINUES |
-				  TASK_OF_FRAME | TASK_HAS_DATA | TASK_EXTRA)) |
-		a_load(&t->kind->slow, relaxed) |
-		(uint32_t)scope_cancelled(t->scope));
+	return !((t->link.flags & (TASK_GENERAL | TASK_CONTINUES | TASK_OWNED |
+				   TASK_HAS_DATA | TASK_EXTRA)) |
+		 a_load(&t->kind->slow, relaxed) |
+		 (uint32_t)scope_cancelled(t->scope));
 }
 
 /* COMPLETE: the caller tells the parent. */

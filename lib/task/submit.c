@@ -7,6 +7,7 @@
 
 #include "core/home.h"
 #include "core/runtime.h"
+#include "data/place.h"
 #include "scope/deadline.h"
 #include "task/after.h"
 #include "task/uses.h"

@@ -7,12 +7,10 @@
 
 #include "base/err.h"
 #include "core/home.h"
+#include "core/item.h"
 #include "core/ops.h"
 #include "core/runtime.h"
 #include "mem/heap.h"
-#include "run/frame.h"
-#include "run/static_run.h"
-#include "sched/keep.h"
 #include "task/complete.h"
 #include "task/traced.h"
 
@@ -137,34 +135,6 @@ void task_destroy(struct lkdf *rt, struct executor *ex, struct task *t)
 	runtime_free(rt, ex, POOL_TASK, t);
 }
 
-struct task *task_create_for(struct executor *ex, struct frame *f,
-			     uint32_t index)
-{
-	const struct rec *r = &f->recs[index];
-	struct task *t = new_task(ex->rt, ex, r->kind);
-
-	if (!t)
-		return NULL;
-	/* The graph keeps the argument and drops it. */
-	t->link.flags = (t->link.flags & ~TASK_HAS_DROP) | TASK_OF_FRAME;
-	a_store(&t->link.depth, 0, relaxed);
-	t->link.class = r->flags & REC_CLASS;
-	a_store(&t->parent, NULL, relaxed);
-	t->scope = f->scope;
-	t->arg = r->arg;
-	t->frame = f;
-	t->index = index;
-	t->is_dead = false;
-	t->branch = 0;
-	t->io_home = HOME_NONE;
-	if (r->flags & REC_PLACED) {
-		t->link.flags |= TASK_PLACED;
-		t->home = settle_home(f->graph, index);
-	}
-	task_init_limits(t);
-	return t;
-}
-
 /* To its own node, first or always. */
 static __attribute__((noinline)) void
 push_placed(struct lkdf *rt, struct executor *ex, struct task *t)
@@ -256,12 +226,7 @@ static void push_child(struct worker *w, struct task *t)
 struct task *task_of_ctx(struct lkdf_ctx *c)
 {
 	if (unlikely(!c->task)) {
-		if (unlikely(c->in_order))
-			static_run_leave_ctx(c);
-		/* What comes of it is not what the run was measured with. */
-		if (c->ex->worker)
-			keep_end(c->ex->worker);
-		c->task = task_create_for(c->ex, c->frame, c->index);
+		c->task = c->owner->create(c);
 		c->after = AFTER_LOOK;
 		c->nr_bytes = 0;
 	}

@@ -20,6 +20,7 @@
 
 #include "base/atomic.h"
 #include "core/limit.h"
+#include "core/stock.h"
 #include "device/blocking.h"
 #include "sched/inbox.h"
 #include "scope/event_tap.h"
@@ -27,6 +28,7 @@
 #include "task/kind.h"
 
 #include <lkdf/task.h>
+#include <stddef.h>
 
 struct after;
 struct claim;
@@ -40,7 +42,7 @@ struct worker;
 
 enum task_flag {
 	TASK_SCOPED = 1, /* counts in its scope: submitted */
-	TASK_OF_FRAME = 2, /* stands for a graph's task */
+	TASK_OWNED = 2, /* owner, frame and index are set: a graph's task */
 	TASK_HAS_DONE = 4,
 	TASK_GENERAL = 8, /* limits, blocking pool, on_cancel */
 	TASK_HAS_DROP = 16,
@@ -59,7 +61,7 @@ enum task_flag {
 
 /* Whatever makes the end of a task more than telling its parent. */
 #define TASK_ENDS_SLOWLY                                              \
-	(TASK_SCOPED | TASK_OF_FRAME | TASK_HAS_DONE | TASK_GENERAL | \
+	(TASK_SCOPED | TASK_OWNED | TASK_HAS_DONE | TASK_GENERAL |    \
 	 TASK_HAS_DROP | TASK_FAR_ARG | TASK_FAILED | TASK_HAS_DATA | \
 	 TASK_EXTRA)
 
@@ -99,6 +101,7 @@ struct task {
 	bool is_kicked;
 	uint16_t io_home; /* of an operation: where its bytes came, or none */
 	struct frame *frame;
+	const struct owner_ops *owner;
 	struct lkdf_event done;
 	struct lkdf_event hold;
 	struct lkdf_scope *own; /* for its deadline: scope is it then */
@@ -138,12 +141,11 @@ static inline struct task *task_of(struct link *link)
 	return container_of(link, struct task, link);
 }
 
-/* It is used soon: its first line, and what most submitted tasks use. */
-static inline void task_expect(const struct task *t)
-{
-	__builtin_prefetch(&t->link, 1);
-	__builtin_prefetch(&t->claim, 1);
-}
+/* What stock_expect() brings: its start, and what most submitted tasks use. */
+_Static_assert(offsetof(struct task, link) / CACHE_LINE == STOCK_FIRST_LINE &&
+		       offsetof(struct task, claim) / CACHE_LINE ==
+			       STOCK_SECOND_LINE,
+	       "the lines that are fetched ahead");
 
 /* A task with its argument copied; NULL: no memory, err() has said so. */
 struct task *task_create(struct lkdf *rt, struct executor *ex,
@@ -192,10 +194,6 @@ int task_then(struct lkdf_ctx *c, lkdf_fn fn, struct lkdf_event on);
 /* The task that stands for the graph's task that c runs. */
 struct task *task_of_ctx(struct lkdf_ctx *c);
 
-/* A graph's task that needs one, ready to start. NULL: no memory. */
-struct task *task_create_for(struct executor *ex, struct frame *f,
-			     uint32_t index);
-
 /* Goes to a deque, or with its limits taken to the blocking pool. */
 void task_start(struct lkdf *rt, struct executor *ex, struct task *t);
 
@@ -216,9 +214,8 @@ void task_complete(struct executor *ex, struct task *t);
 #define KICK_AGAIN (1u << 16)
 void task_kick(struct lkdf *rt, uint32_t how);
 
-/* On a worker: what a link of type LINK_TASK or LINK_TASK_DONE asks for. */
+/* What a link of type LINK_TASK asks for, or the blocking pool. */
 void task_run(struct executor *ex, struct task *t);
-void task_finish_of_frame(struct worker *w, struct task *t);
 
 /* All children are gone: counts from 0 again; their first error. */
 int task_forget_children(struct task *t);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "task/traced.h"
 
+#include "core/ops.h"
 #include "core/runtime.h"
 #include "data/claim.h"
 #include "data/data.h"
 #include "data/facts.h"
-#include "run/frame.h"
 
 /* In pieces of 64 bytes, as much as fits. */
 static uint32_t pieces(uint64_t bytes)
@@ -39,7 +39,7 @@ static uint64_t value_of(struct lkdf_ctx *c, const struct task *t)
 	int node;
 
 	if (!(t->link.flags & TASK_HAS_DATA) || !t->claim ||
-	    t->link.flags & TASK_OF_FRAME)
+	    t->link.flags & TASK_OWNED)
 		return 0;
 	for (i = 0; i < t->claim->nr; i++) {
 		node = count_use(c->ex->ring, &t->claim->use[i], &bytes);
@@ -54,22 +54,19 @@ static uint64_t value_of(struct lkdf_ctx *c, const struct task *t)
 void traced_task(struct lkdf_ctx *c, const struct task *t, uint64_t number,
 		 uint64_t begin, uint64_t end)
 {
-	const bool of_frame = t->link.flags & TASK_OF_FRAME;
-	const struct frame *f = t->frame;
-	const struct lkdf_stats_slice s = {
+	struct lkdf_stats_slice s = {
 		.begin = begin,
 		.end = end,
-		.task = of_frame ? graph_number(f->graph, t->index)
-				 : NO_SLICE_TASK,
-		.run = of_frame ? (uint32_t)f->seq : 0,
+		.task = NO_SLICE_TASK,
 		.name = t->kind->trace_name,
-		.frame = of_frame ? f->slot + 1 : 0,
 		.ready = t->ready_ticks,
 		.by = t->ready_by,
 		.number = number,
 		.value = value_of(c, t),
 	};
 
+	if (t->link.flags & TASK_OWNED)
+		t->owner->describe(t->frame, t->index, &s);
 	/* A body within it, in a join, was the last one to begin. */
 	c->ex->now = LKDF_UID((uint32_t)c->ex->id, number);
 	trace_slice(c->ex->ring, &s);
@@ -78,17 +75,14 @@ void traced_task(struct lkdf_ctx *c, const struct task *t, uint64_t number,
 void traced_record(struct lkdf_ctx *c, const struct lkdf_kind *k,
 		   uint64_t number, uint64_t begin, uint64_t end)
 {
-	const struct frame *f = c->frame;
-	const struct lkdf_stats_slice s = {
+	struct lkdf_stats_slice s = {
 		.begin = begin,
 		.end = end,
-		.task = graph_number(f->graph, c->index),
-		.run = (uint32_t)f->seq,
 		.name = k->trace_name,
-		.frame = f->slot + 1,
 		.number = number,
 	};
 
+	c->owner->describe(c->frame, c->index, &s);
 	c->ex->now = LKDF_UID((uint32_t)c->ex->id, number);
 	trace_slice(c->ex->ring, &s);
 }

@@ -2,11 +2,11 @@
 #include "task/uses.h"
 
 #include "base/err.h"
+#include "core/ops.h"
 #include "core/runtime.h"
 #include "data/replica.h"
 #include "mem/heap.h"
-#include "run/inner.h"
-#include "seal/assign.h"
+#include "task/homes.h"
 #include "task/move.h"
 #include "task/task.h"
 
@@ -66,7 +66,7 @@ static void ready(struct executor *ex, struct claim *c)
 {
 	struct task *t = c->holder;
 
-	assign_task(c->rt, t);
+	homes_find(c->rt, t);
 	task_has_data(c->rt, ex, t);
 }
 
@@ -131,8 +131,8 @@ static struct domain *child_domain(struct task *parent,
 	struct domain *below;
 	char text[DATA_TEXT];
 
-	if (parent->link.flags & TASK_OF_FRAME)
-		*rc = inner_open(parent);
+	if (parent->link.flags & TASK_OWNED)
+		*rc = parent->owner->open(parent);
 	if (*rc)
 		return NULL;
 	if (parent->link.flags & TASK_HAS_DATA)
@@ -237,7 +237,7 @@ int uses_enter(struct executor *ex, struct task *t)
 	int rc = claim_enter(ex, t->claim, &why);
 
 	if (rc > 0)
-		assign_task(rt_of(t), t);
+		homes_find(rt_of(t), t);
 	if (unlikely(rc < 0))
 		uses_read_nothing(t, why);
 	return rc;

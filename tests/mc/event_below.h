@@ -21,6 +21,7 @@
 #define NR_EVENTS 4
 
 static struct lkdf rt;
+static struct event_shard shards[EVENT_SHARDS];
 static struct heap heap;
 static struct event slots[NR_EVENTS];
 static _Atomic(uint32_t) nr_taken, nr_given, nr_blocks, nr_calls;
@@ -138,7 +139,8 @@ static void begin_events_anew(void)
 
 	rt.heap = &heap;
 	heap.id = 1;
-	event_shards_init(rt.event_shards);
+	rt.event_shards = shards;
+	event_shards_init(shards);
 	for (i = 0; i < EVENT_SHARDS; i++)
 		a_store(&rt.event_shards[i].lock.word, 0, relaxed);
 	for (i = 0; i < NR_EVENTS; i++) {

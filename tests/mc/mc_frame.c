@@ -124,7 +124,8 @@ NOT_REACHED(int, event_create, struct lkdf *r, struct executor *ex,
 NOT_REACHED(void, event_finish, struct lkdf_event e, int error,
 	    struct failure *f)
 NOT_REACHED(void, event_put, struct lkdf_event e)
-NOT_REACHED(struct failure *, failure_create, const struct lkdf_error *e)
+NOT_REACHED(struct failure *, failure_create, const struct lkdf_error *e,
+	    const char *kind)
 NOT_REACHED(void, failure_tell, struct lkdf_error *e, int error,
 	    const char *why)
 NOT_REACHED(const char *, graph_task_name, const struct lkdf_graph *g,

@@ -57,6 +57,7 @@ static struct op {
 } ops[NR_OPS], nobody; /* of entries that were never filled */
 
 static struct lkdf rt;
+static struct io_rings rings;
 static struct lkdf_scope scope;
 static struct lkdf_kind kind;
 static struct io_ring *ring;
@@ -297,9 +298,10 @@ static void init(void)
 	int i;
 
 	rt.nr_workers = NR_WORKERS;
-	rt.io_rings.ring = ring_of;
-	rt.io_rings.left = left;
-	a_store(&rt.io_rings.nr, 1, relaxed);
+	rt.io_rings = &rings;
+	rings.ring = ring_of;
+	rings.left = left;
+	a_store(&rings.nr, 1, relaxed);
 	rt.sched.workers = workers;
 	rt.sched.nodes = nodes;
 	rt.sched.nr_workers = NR_WORKERS;

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "run/own_task.h"
+
+#include "core/failure.h"
+#include "core/home.h"
+#include "core/runtime.h"
+#include "run/control_run.h"
+#include "run/decide.h"
+#include "run/inner.h"
+#include "run/static_run.h"
+#include "sched/keep.h"
+#include "task/complete.h"
+
+struct task *own_task_create(struct executor *ex, struct frame *f,
+			     uint32_t index)
+{
+	const struct rec *r = &f->recs[index];
+	struct task *t = task_create_group(ex->rt, ex, r->kind);
+
+	if (!t)
+		return NULL;
+	/* The graph keeps the argument and drops it. */
+	t->link.flags = (r->kind->task_flags & ~TASK_HAS_DROP) | TASK_OWNED;
+	t->link.class = r->flags & REC_CLASS;
+	t->owner = &own_task_ops;
+	t->scope = f->scope;
+	t->arg = r->arg;
+	t->frame = f;
+	t->index = index;
+	t->is_dead = false;
+	t->branch = 0;
+	t->io_home = HOME_NONE;
+	if (r->flags & REC_PLACED) {
+		t->link.flags |= TASK_PLACED;
+		t->home = settle_home(f->graph, index);
+	}
+	return t;
+}
+
+/* A body needs one. */
+static struct task *create_for_body(struct lkdf_ctx *c)
+{
+	if (unlikely(c->in_order))
+		static_run_leave_ctx(c);
+	/* What comes of it is not what the run was measured with. */
+	if (c->ex->worker)
+		keep_end(c->ex->worker);
+	return own_task_create(c->ex, c->frame, c->index);
+}
+
+static struct lkdf_scope *scope_of_body(const struct lkdf_ctx *c)
+{
+	return c->frame->scope;
+}
+
+/* It chooses, where it has branches. */
+static int own_task_returned(struct lkdf_ctx *c, int rc)
+{
+	struct task *t = c->task;
+	int error = t->frame->graph->control
+			    ? control_check(t->frame, t->index, rc)
+			    : 0;
+
+	t->branch = rc;
+	if (!error)
+		return rc;
+	c->has_why = true;
+	return error;
+}
+
+static void own_task_failed(struct task *t, int error, const char *why,
+			    int worker)
+{
+	frame_fail(t->frame, t->index, error, why, worker);
+}
+
+void own_task_decide(struct worker *w, struct task *t)
+{
+	struct frame *f = t->frame;
+	uint32_t index = t->index;
+	int error = complete_error(t), branch = t->branch;
+	bool was_cancelled = t->link.flags & TASK_CANCELLED;
+	struct failure *failure = complete_failure(t);
+
+	if (was_cancelled)
+		a_add(&f->nr_cancelled, 1, relaxed);
+	else if (t->link.flags & TASK_SKIPPED)
+		a_add(&f->nr_skipped, 1, relaxed);
+	else if (error && !(t->link.flags & TASK_FAILED))
+		frame_fail(f, index, error, failure ? failure->error.why : NULL,
+			   w->id);
+	failure_observe(failure);
+	if (!error && f->graph->wiring) {
+		brief_used(f, index);
+		values_count_untouched(f, index);
+		values_forget_untouched(f, index);
+	}
+	complete_put_failures(t->kind->rt, t);
+	runtime_free(t->kind->rt, w->executor, POOL_TASK, t);
+	decide_and_tell(w, f, index, error ? VERDICT_FAILED : branch);
+}
+
+/* Its record is decided on a worker. */
+static void own_task_ended(struct executor *ex, struct task *t)
+{
+	if (unlikely(t->kind->is_away) && t->kind->ops->goes_home(ex, t))
+		return;
+	t->link.type = LINK_TASK_DONE;
+	if (ex && ex->worker)
+		own_task_decide(ex->worker, t);
+	else
+		runtime_push(t->kind->rt, ex, &t->link);
+}
+
+static void describe_slice(const struct frame *f, uint32_t index,
+			   struct lkdf_stats_slice *s)
+{
+	s->task = graph_number(f->graph, index);
+	s->run = (uint32_t)f->seq;
+	s->frame = f->slot + 1;
+}
+
+const struct owner_ops own_task_ops = {
+	.create = create_for_body,
+	.scope = scope_of_body,
+	.open = inner_open,
+	.begin = inner_begin,
+	.returned = own_task_returned,
+	.failed = own_task_failed,
+	.ending = inner_end,
+	.ended = own_task_ended,
+	.describe = describe_slice,
+};
