@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "api/border.h"
 
+#include "core/forked.h"
 #include "data/data.h"
 #include "data/place.h"
 #include "task/kind.h"
@@ -13,11 +14,7 @@ int border_runtime(const struct lkdf *rt)
 {
 	if (!rt)
 		return err(-EINVAL, "the runtime is NULL");
-	if (unlikely(!a_load(rt->is_alive, relaxed)))
-		return err(-EOWNERDEAD,
-			   "the runtime belongs to the parent process: open "
-			   "one after fork");
-	return 0;
+	return forked_refuse(rt);
 }
 
 int border_copy(const void *attr, void *ours, size_t known, const char *what)

@@ -232,11 +232,14 @@ void *const *lkdf_ptrs(struct lkdf_ctx *c, unsigned nr, void *room[])
 
 int lkdf_use_end(struct lkdf_ctx *c, unsigned use, bool untouched)
 {
-	int rc = c->frame ? inner_open_ctx(c) : 0;
-	struct use *u = c->task ? uses_of(c->task, use) : NULL;
+	int rc = border_runtime(c->ex->rt);
+	struct use *u;
 
+	if (!rc && c->frame)
+		rc = inner_open_ctx(c);
 	if (rc)
 		return rc;
+	u = c->task ? uses_of(c->task, use) : NULL;
 	if (!u)
 		return err(-EINVAL, "use_end: the task has no use %u", use);
 	if (u->is_given)

@@ -130,7 +130,10 @@ int lkdf_spawn_task(struct lkdf_ctx *c, const struct lkdf_task *task,
 		    struct lkdf_event *done)
 {
 	struct lkdf_task room;
-	int rc = check_task(c->ex->rt, &task, &room, true);
+	int rc = border_runtime(c->ex->rt);
+
+	if (!rc)
+		rc = check_task(c->ex->rt, &task, &room, true);
 
 	return rc ? rc : task_spawn_with(c, task, done);
 }
@@ -142,16 +145,20 @@ int lkdf_join(struct lkdf_ctx *c)
 
 int lkdf_hold(struct lkdf_ctx *c, struct lkdf_event *e)
 {
-	if (!e)
-		return err(-EINVAL, "hold: the event is NULL");
-	return task_hold(c, e);
+	int rc = border_runtime(c->ex->rt);
+
+	if (!rc && !e)
+		rc = err(-EINVAL, "hold: the event is NULL");
+	return rc ? rc : task_hold(c, e);
 }
 
 int lkdf_then(struct lkdf_ctx *c, lkdf_fn fn, struct lkdf_event on)
 {
-	if (!fn)
-		return err(-EINVAL, "then: fn is NULL");
-	return task_then(c, fn, on);
+	int rc = border_runtime(c->ex->rt);
+
+	if (!rc && !fn)
+		rc = err(-EINVAL, "then: fn is NULL");
+	return rc ? rc : task_then(c, fn, on);
 }
 
 int lkdf_input_error(const struct lkdf_ctx *c, unsigned input)

@@ -54,6 +54,23 @@ void thread_adopt(struct thread *record)
 	thread_record = record;
 }
 
+void thread_forked(void)
+{
+	struct thread *old = thread_record, *t = old;
+
+	if (!old)
+		return;
+	if (old->executor) {
+		thread_record = NULL;
+		t = thread_record_create();
+		if (t == &no_memory)
+			return;
+		*t = *old;
+	}
+	t->executor = NULL;
+	t->nr_loops = 0;
+}
+
 void thread_retire(void)
 {
 	if (thread_record && thread_record->stock_end)

@@ -73,6 +73,13 @@ void thread_adopt(struct thread *record);
 /* A thread of ours is about to end: gives back what it keeps. */
 void thread_retire(void);
 
+/*
+ * In a forked child, on the thread that forked: it may have been one of ours,
+ * whose record lies in memory of the runtime. It gets one of its own, with the
+ * same memory and stocks, and is in no body and no loop.
+ */
+void thread_forked(void);
+
 /* The stand-in, which several threads may have at once. */
 bool thread_is_shared(const struct thread *t);
 

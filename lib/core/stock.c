@@ -3,6 +3,7 @@
 
 #include "base/lock.h"
 #include "base/thread.h"
+#include "core/forked.h"
 #include "core/runtime.h"
 
 #include <pthread.h>
@@ -34,9 +35,15 @@ static void after_fork(void)
 	lock_give(&lock);
 }
 
+static void after_fork_child(void)
+{
+	after_fork();
+	forked_child();
+}
+
 static void watch_fork(void)
 {
-	pthread_atfork(before_fork, after_fork, after_fork);
+	pthread_atfork(before_fork, after_fork, after_fork_child);
 }
 
 /* In a forked child others may hold the locks of the pools for ever. */

@@ -31,7 +31,9 @@ int stack_map(struct stack *s, size_t size, int os_node)
 
 void stack_unmap(struct stack *s)
 {
-	if (s->map)
+	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+
+	if (s->map && here - (uintptr_t)s->map >= s->size)
 		munmap(s->map, s->size);
 	s->map = NULL;
 }

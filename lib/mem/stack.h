@@ -16,6 +16,7 @@ struct stack {
 
 /* os_node -1: wherever it is touched first. 0 or -ENOMEM. */
 int stack_map(struct stack *s, size_t size, int os_node);
+/* Not the one that the caller runs on, as a worker that has forked may. */
 void stack_unmap(struct stack *s);
 
 /* The lowest byte that may be used, and how many may. */

@@ -14,6 +14,7 @@
 #include "base/futex.h"
 #include "core/completion.h"
 #include "core/failure.h"
+#include "core/forked.h"
 #include "core/item.h"
 #include "core/runtime.h"
 #include "data/claim.h"
@@ -441,6 +442,8 @@ int task_join(struct lkdf_ctx *c)
 	bool is_holding;
 	int rc = task_may_join(c);
 
+	if (unlikely(!w) && !rc)
+		rc = forked_refuse(c->ex->rt);
 	if (!t || rc)
 		return rc;
 	if (w && worker_has_clock(w))

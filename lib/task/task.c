@@ -6,6 +6,7 @@
 #include "task/task.h"
 
 #include "base/err.h"
+#include "core/forked.h"
 #include "core/home.h"
 #include "core/item.h"
 #include "core/ops.h"
@@ -238,10 +239,14 @@ struct task *task_of_ctx(struct lkdf_ctx *c)
 static __attribute__((noinline)) int
 spawn_slowly(struct lkdf_ctx *c, struct lkdf_kind *k, const void *arg)
 {
-	bool is_first = !c->task;
-	struct task *parent = task_of_ctx(c), *t;
 	struct executor *ex = c->ex;
+	struct task *parent, *t;
+	bool is_first = !c->task;
+	int rc = forked_refuse(ex->rt);
 
+	if (rc)
+		return rc;
+	parent = task_of_ctx(c);
 	if (!parent)
 		return -ENOMEM;
 	t = task_create(ex->rt, ex, k, arg, 0);

@@ -175,6 +175,112 @@ static void runtimes_do_not_mix(void)
 	world_fini(&c);
 }
 
+/* ---- a body that forks -------------------------------------------------- */
+
+struct forker {
+	struct lkdf *rt;
+	struct lkdf_kind *kind;
+	int status;
+};
+
+/* In the child: the calls of the context that did something else. */
+static int calls_of_body(struct lkdf_ctx *c, struct forker *f)
+{
+	struct lkdf_event e = { 0 };
+	int rc[] = {
+		lkdf_spawn(c, f->kind, NULL),
+		lkdf_spawn_task(c, ATTR(lkdf_task, .kind = f->kind), NULL),
+		lkdf_join(c),
+		lkdf_hold(c, &e),
+		lkdf_then(c, api_nothing, e),
+		lkdf_use_end(c, 0, false),
+		lkdf_for_in(c, ATTR(lkdf_for_attr)),
+		lkdf_reduce_in(c, ATTR(lkdf_reduce_attr)),
+		lkdf_scope_wait(f->rt, NULL, -1),
+		lkdf_submit(f->rt, NULL, ATTR(lkdf_task, .kind = f->kind),
+			    NULL),
+	};
+	int bad = 0;
+	size_t i;
+
+	for (i = 0; i < sizeof(rc) / sizeof(*rc); i++)
+		bad += rc[i] != -EOWNERDEAD;
+	return bad + !strstr(lkdf_errmsg(), "after fork");
+}
+
+/* In the child: is the thread as good as any other? */
+static int own_runtime(struct lkdf *parents)
+{
+	struct lkdf *rt = NULL;
+	struct lkdf_kind *k;
+	atomic_int nr = 0;
+	int bad;
+
+	bad = lkdf_close(parents) ? 16 : 0;
+	if (lkdf_open("workers=2", &rt))
+		return bad + 32;
+	k = api_kind(rt, "count", api_count, 0, 0);
+	bad += api_call(rt, k, &nr) || nr != 1 ? 64 : 0;
+	lkdf_kind_put(k);
+	return bad + (lkdf_close(rt) ? 64 : 0);
+}
+
+static int fork_here(struct lkdf_ctx *c, void *arg)
+{
+	struct forker *f = arg;
+	pid_t pid = fork();
+	int bad;
+
+	if (!pid) {
+		bad = calls_of_body(c, f);
+		_exit(bad + own_runtime(f->rt));
+	}
+	if (pid < 0 || waitpid(pid, &f->status, 0) != pid)
+		return -ECHILD;
+	return lkdf_spawn(c, f->kind, NULL);
+}
+
+static int fork_in_loop(uint64_t begin, uint64_t end, void *u)
+{
+	struct forker *f = u;
+	pid_t pid;
+
+	(void)end;
+	if (begin)
+		return 0;
+	pid = fork();
+	if (!pid)
+		_exit(own_runtime(f->rt));
+	return pid < 0 || waitpid(pid, &f->status, 0) != pid ? -ECHILD : 0;
+}
+
+static void a_body_may_fork(const char *options, uint32_t flags)
+{
+	struct forker f = { .rt = api_open(options), .status = -1 };
+	struct lkdf_kind *k = api_kind(f.rt, "forks", fork_here, 0, flags);
+	struct lkdf_graph *g = api_graph(f.rt, 1);
+
+	printf("# %s, flags %#x\n", options, flags);
+	f.kind = api_kind(f.rt, "nothing", api_nothing, 0, 0);
+	is(api_call(f.rt, k, &f), 0, "a body that has forked goes on");
+	is(f.status, 0,
+	   "its child is refused by the dead runtime, and has its "
+	   "own");
+	f.status = -1;
+	must(lkdf_graph_add(g, k, &f, NULL, 0));
+	must(lkdf_graph_seal(g, NULL));
+	is(api_run(g, NULL, NULL), 0, "so does one of a graph");
+	is(f.status, 0, "and its child");
+	f.status = -1;
+	is(lkdf_for(f.rt, (struct lkdf_range){ 0, 100, 1 }, fork_in_loop, &f),
+	   0, "so does a loop's function");
+	is(f.status, 0, "and its child");
+	lkdf_graph_put(g);
+	lkdf_kind_put(k);
+	lkdf_kind_put(f.kind);
+	is(lkdf_close(f.rt), 0, "the parent closes");
+}
+
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 #define STARTS_THREADS_AFTER_FORK false
 #else
@@ -188,6 +294,10 @@ int main(void)
 		a_child_is_refused_and_the_parent_goes_on("workers=1");
 		a_child_is_refused_and_the_parent_goes_on("workers=2");
 		a_child_is_refused_and_the_parent_goes_on("serial=yes");
+		a_body_may_fork("workers=1", 0);
+		a_body_may_fork("workers=2", 0);
+		a_body_may_fork("workers=2", LKDF_BLOCKING);
+		a_body_may_fork("serial=yes", 0);
 	} else {
 		skip("a child is refused and the parent goes on",
 		     "sanitizers have locks of their own at a fork");
