@@ -163,6 +163,16 @@ static const struct option_row rows[] = {
 	  .help = "runs of a graph that one worker has for itself go by an "
 		  "order that is found once: with a single worker from this "
 		  "run on; 0: none does" },
+	{ .name = "spawn_inline",
+	  .type = OPTION_INT,
+	  AT(spawn_inline),
+	  .max = 1 << 30,
+	  .init = 65536,
+	  .unit = "tasks",
+	  .help = "a worker with so many tasks queued runs the next child inside "
+		  "the spawn, if its kind neither blocks nor has limits, nor "
+		  "the child a place or uses; fewer than 8192 count as 8192; "
+		  "0: never" },
 	{ .name = "serial",
 	  .type = OPTION_BOOL,
 	  AT(serial),

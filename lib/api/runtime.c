@@ -57,6 +57,7 @@ static void fill_attr(const struct lkdf *rt, const struct config *c,
 		.is_rehoming = c->rehome != 0,
 		.is_soloing = c->solo_runs != 0,
 		.static_runs = (uint32_t)c->static_runs,
+		.spawn_inline = (uint32_t)c->spawn_inline,
 	};
 	/* With less than two CPUs of quota a spinner takes from the worker. */
 	if (rt->topo->quota_milli && rt->topo->quota_milli < 2000)

@@ -11,6 +11,7 @@
 #include "run/frame.h"
 #include "scope/deadline.h"
 #include "task/after.h"
+#include "task/step.h"
 #include "task/task.h"
 #include "task/uses.h"
 
@@ -140,7 +141,16 @@ int lkdf_spawn_task(struct lkdf_ctx *c, const struct lkdf_task *task,
 
 int lkdf_join(struct lkdf_ctx *c)
 {
-	return task_join(c);
+	int rc;
+
+	if (likely(task_joins_freely(c)))
+		return task_join(c);
+	rc = task_may_join(c);
+	if (!rc)
+		return task_join(c);
+	c->has_why = true;
+	c->after = AFTER_LOOK;
+	return rc;
 }
 
 int lkdf_hold(struct lkdf_ctx *c, struct lkdf_event *e)

@@ -45,6 +45,7 @@ struct runtime_attr {
 	bool is_memory_strict;
 	bool is_placing, keeps_planned, is_rehoming, is_soloing;
 	uint32_t static_runs;
+	uint32_t spawn_inline;
 	int memory_huge; /* enum os_huge */
 	int io; /* enum io_mode */
 	int signal; /* enum board_wish */

@@ -46,22 +46,25 @@ static inline enum sched_class policy_class(unsigned mask, uint32_t nr_picks)
 }
 
 /*
- * Which deque to look at first, where the bit above the classes stands for
- * work that is bound to the node: it ranks as NORMAL, and before it, because
- * fewer may run it; at every POLICY_AGE'th pick after it.
+ * Which deque to look at first, where the bits above the classes stand for
+ * children that the NORMAL deque had no room for, and above those for work that
+ * is bound to the node. Both rank as NORMAL, and before it: those children are
+ * younger, and fewer may run what is bound; at every POLICY_AGE'th pick after
+ * it.
  */
 static inline unsigned policy_deque(unsigned mask, uint32_t nr_picks)
 {
 	unsigned classes = mask & ((1u << NR_CLASSES) - 1);
+	unsigned highest = 31 - (unsigned)__builtin_clz(mask);
 	unsigned class;
 
 	if (likely(classes == mask))
 		return policy_class(mask, nr_picks);
 	if (!classes)
-		return NR_CLASSES;
+		return highest;
 	class = policy_class(classes, nr_picks);
 	return class > CLASS_NORMAL || nr_picks % POLICY_AGE == 0 ? class
-								  : NR_CLASSES;
+								  : highest;
 }
 
 /*

@@ -171,6 +171,7 @@ static int start_threads(struct lkdf *rt, const struct runtime_attr *a)
 		.is_per_node = a->is_per_node,
 		.keeps_planned = a->keeps_planned,
 		.has_membarrier = rt->has_membarrier,
+		.spawn_inline = a->spawn_inline,
 	};
 	int rc;
 

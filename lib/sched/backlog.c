@@ -66,7 +66,21 @@ static void unlink_behind(struct backlog *b, struct link *before,
 		plain_store(&b->last, before);
 }
 
-struct link *backlog_dig(struct backlog *b, uint32_t nr,
+/* Under lock: the first up to last_seen come last, if there are others. */
+static void turn(struct backlog *b, struct link *last_seen)
+{
+	struct link *first = a_load(&b->first, relaxed);
+	struct link *rest = a_load(&last_seen->next, relaxed);
+
+	if (!rest)
+		return;
+	a_store(&plain_load(&b->last)->next, first, relaxed);
+	a_store(&last_seen->next, NULL, relaxed);
+	plain_store(&b->last, last_seen);
+	a_store(&b->first, rest, relaxed);
+}
+
+struct link *backlog_dig(struct backlog *b, uint32_t nr, bool turns,
 			 bool (*fits)(const struct link *link, const void *u),
 			 const void *u)
 {
@@ -82,6 +96,8 @@ struct link *backlog_dig(struct backlog *b, uint32_t nr,
 	}
 	if (link)
 		unlink_behind(b, before, link);
+	if (turns && before)
+		turn(b, before);
 	lock_give(&b->lock);
 	return link;
 }

@@ -37,9 +37,10 @@ struct link *backlog_take(struct backlog *b, uint32_t nr);
 
 /*
  * The first link of the first nr that fits; NULL if there is none. For who can
- * run that one only.
+ * run that one only. turns: those before it go to the end, so that who comes
+ * again sees others; the lock is never held for more than nr.
  */
-struct link *backlog_dig(struct backlog *b, uint32_t nr,
+struct link *backlog_dig(struct backlog *b, uint32_t nr, bool turns,
 			 bool (*fits)(const struct link *link, const void *u),
 			 const void *u);
 

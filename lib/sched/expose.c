@@ -15,7 +15,7 @@
 static struct deque *next_deque(struct worker *w, int victim, int *level)
 {
 	struct worker *v = &w->sched->workers[w->victims[victim]];
-	int highest = victim < w->nr_near ? DEQUE_BOUND : NR_CLASSES - 1;
+	int highest = victim < w->nr_near ? DEQUE_BOUND : DEQUE_BOUND - 1;
 	int lowest = keep_holds(v) ? CLASS_NORMAL + 1 : 0;
 
 	if (*level < 0)

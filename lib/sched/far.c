@@ -48,7 +48,7 @@ void far_look(struct worker *w, uint64_t idle_ticks)
 	for (i = 0; i < s->nr_nodes; i++)
 		look_at(w, i, median);
 	for (i = 0; i < s->nr_workers; i++)
-		for (level = 0; level < NR_CLASSES; level++)
+		for (level = 0; level < DEQUE_BOUND; level++)
 			w->far->node[s->workers[i].node - s->nodes].nr_ready +=
 				nr_public(&s->workers[i].deque[level]);
 }

@@ -51,7 +51,7 @@ static bool steal_from(struct worker *w, int i, uint64_t *item)
 {
 	struct worker *victim = &w->sched->workers[w->victims[i]];
 	bool is_near = i < w->nr_near;
-	int level = is_near ? DEQUE_BOUND : NR_CLASSES - 1;
+	int level = is_near ? DEQUE_BOUND : DEQUE_BOUND - 1;
 	int lowest = keep_holds(victim) ? CLASS_NORMAL + 1 : 0;
 	enum deque_result rc;
 
@@ -153,7 +153,7 @@ static unsigned public_for(struct worker *w)
 		if (s->workers[i].node == w->node &&
 		    has_public(&s->workers[i].deque[DEQUE_BOUND]))
 			found |= 1u << DEQUE_BOUND;
-		for (level = 0; level < NR_CLASSES; level++)
+		for (level = 0; level < DEQUE_BOUND; level++)
 			if (has_public(&s->workers[i].deque[level]) &&
 			    !is_kept(w, &s->workers[i], level))
 				found |= 1u << level;

@@ -4,14 +4,14 @@
 #include "sched/notify.h"
 #include "sched/sched.h"
 
-/* What the deques of a worker refused, the oldest first. */
+/* What the deques of a worker refused, what came last first. */
 struct overflow {
 	unsigned deques; /* a bit for each that has some */
 	bool is_of_join; /* children may be among it */
 	struct link *first[NR_DEQUES], *last[NR_DEQUES];
 };
 
-/* Older than all that overflowed before it. */
+/* Before all that overflowed before it. */
 static void overflow_add(struct overflow *o, unsigned deque, struct link *link)
 {
 	if (!(o->deques & 1u << deque)) {
@@ -49,7 +49,19 @@ static void overflow_leave(struct worker *w, struct sched_node *node,
 	}
 }
 
-/* Links, the youngest first, to our deques, so that we pop the oldest first. */
+static struct link *reverse(struct link *link)
+{
+	struct link *next, *before = NULL;
+
+	for (; link; link = next) {
+		next = a_load(&link->next, relaxed);
+		a_store(&link->next, before, relaxed);
+		before = link;
+	}
+	return before;
+}
+
+/* Links to our deques in turn: what comes last is popped first. */
 static void take_links(struct worker *w, struct link *link, bool is_bound,
 		       struct overflow *o)
 {
@@ -64,7 +76,10 @@ static void take_links(struct worker *w, struct link *link, bool is_bound,
 	}
 }
 
-/* What has come; of_join: for a join. */
+/*
+ * What has come. We pop the oldest first; of_join: the youngest, which are
+ * children of the body that joins, before those of bodies below it.
+ */
 static bool take_inbox(struct worker *w, struct sched_node *node, bool is_bound,
 		       bool of_join)
 {
@@ -76,7 +91,7 @@ static bool take_inbox(struct worker *w, struct sched_node *node, bool is_bound,
 		return false;
 	o.deques = 0;
 	o.is_of_join = of_join;
-	take_links(w, link, is_bound, &o);
+	take_links(w, of_join ? reverse(link) : link, is_bound, &o);
 	if (unlikely(o.deques))
 		overflow_leave(w, node, &o);
 	return true;

@@ -25,6 +25,7 @@
 
 #define NORMAL_RING 8192
 #define OTHER_RING 1024
+#define CHILDREN_RING 65536 /* touched where it is needed */
 
 /* What waking a sleeper costs the waker: 7 to 10 us on today's machines. */
 #define WAKE_NS 8000
@@ -41,9 +42,18 @@ static uint64_t ns_to_ticks(const struct sched *s, uint64_t ns)
 	return ns * s->ticks_per_1024ns / 1024;
 }
 
+static uint32_t ring_size(int level)
+{
+	if (level == DEQUE_CHILDREN)
+		return CHILDREN_RING;
+	return level == CLASS_NORMAL || level == DEQUE_BOUND ? NORMAL_RING
+							     : OTHER_RING;
+}
+
 static size_t rings_size(void)
 {
-	return (2 * NORMAL_RING + (NR_DEQUES - 2) * OTHER_RING) *
+	return (2 * NORMAL_RING + (NR_DEQUES - 3) * OTHER_RING +
+		CHILDREN_RING) *
 	       sizeof(uint64_t);
 }
 
@@ -96,8 +106,7 @@ static int init_deques(struct sched *s, struct worker *w)
 		return err(-ENOMEM, "sched: no memory for worker %d", w->id);
 	prefer_node(s, (void *)(uintptr_t)slot, size, w->executor->node);
 	for (level = 0; level < NR_DEQUES; level++) {
-		nr = level == CLASS_NORMAL || level == DEQUE_BOUND ? NORMAL_RING
-								   : OTHER_RING;
+		nr = ring_size(level);
 		deque_init(&w->deque[level], slot, nr - 1);
 		slot += nr;
 	}
@@ -195,6 +204,7 @@ static void init_worker(struct sched *s, const struct sched_attr *a, int i,
 	prefer_node(s, &a->executors[i], sizeof(a->executors[i]), cpu->node);
 	a->init_executor(a->u, i);
 	w->id = i;
+	w->spawn_inline = a->spawn_inline;
 	w->sched = s;
 	w->executor = &a->executors[i];
 	w->executor->worker = w;
@@ -260,6 +270,8 @@ static void touch_rings(struct worker *w)
 	uint32_t i;
 
 	for (d = w->deque; d < w->deque + NR_DEQUES; d++) {
+		if (d == &w->deque[DEQUE_CHILDREN])
+			continue;
 		for (i = 0; i <= d->mask; i += CACHE_LINE)
 			a_store(&d->slot[i], 0, relaxed);
 	}
@@ -280,6 +292,7 @@ static void *worker_main(void *arg)
 	if (w->sched->ops.start)
 		w->sched->ops.start(w);
 	touch_rings(w);
+	depth_set(&w->depth, stack_base(&w->stack), stack_size(&w->stack));
 	worker_run(w);
 	thread_retire();
 	return NULL;
@@ -436,6 +449,7 @@ void sched_drain(struct sched *s)
 	if (a_add(&s->nr_drains, 1, acq_rel))
 		return;
 	t->executor = s->workers[0].executor;
+	depth_begin(&s->workers[0].depth);
 	do {
 		/* [sched.drain] as above. */
 		nr = a_load(&s->nr_drains, acquire);

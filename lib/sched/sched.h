@@ -53,6 +53,7 @@ struct sched_attr {
 	int stack_kib; /* 0: the system's default */
 	bool is_pinned, is_serial, is_per_node, keeps_planned;
 	bool has_membarrier;
+	uint32_t spawn_inline; /* queued children a worker; 0: never */
 };
 
 struct sched {

@@ -17,6 +17,7 @@
 #include "mem/stack.h"
 #include "policy/policy.h"
 #include "sched/backlog.h"
+#include "sched/depth.h"
 #include "sched/deque.h"
 #include "sched/executor.h"
 #include "sched/inbox.h"
@@ -41,11 +42,14 @@ struct io_ring;
 struct sched;
 
 /*
- * A worker's deques: one per class for work that anybody may take, and one
- * for work that is bound to its node, whatever the class.
+ * A worker's deques. Anybody may take from those below DEQUE_BOUND: one per
+ * class, and one of children that the NORMAL one had no room for, all of them
+ * younger, so that a join finds its own on top of one of both. What is bound to
+ * the node has the last one, whatever its class.
  */
-#define DEQUE_BOUND NR_CLASSES
-#define NR_DEQUES (NR_CLASSES + 1)
+#define DEQUE_CHILDREN NR_CLASSES
+#define DEQUE_BOUND (NR_CLASSES + 1)
+#define NR_DEQUES (NR_CLASSES + 2)
 
 /* Workers on one node and the work pushed there. */
 struct sched_node {
@@ -94,8 +98,10 @@ struct worker {
 	struct far *far; /* what it points to is this worker's only */
 	pthread_t thread;
 	struct stack stack;
+	uint32_t spawn_inline; /* see worker_is_crowded() */
 
 	/* This worker only. */
+	struct depth depth;
 	unsigned other_classes; /* deques but NORMAL that may have work */
 	uint32_t nr_picks;
 	uint32_t look_at; /* of picks: at the inbox */
@@ -154,6 +160,18 @@ static inline bool worker_push(struct worker *w, unsigned deque, uint64_t item)
 	if (unlikely(w->is_wanted))
 		return worker_push_wanted(w, deque, item);
 	return deque_push(&w->deque[deque], item);
+}
+
+/*
+ * This worker only, where the NORMAL deque is full: so many are queued that a
+ * spawn runs its child at once, if the stack is not deep. Never before that.
+ */
+static inline bool worker_is_crowded(struct worker *w)
+{
+	return w->spawn_inline && depth_may_inline(&w->depth) &&
+	       deque_size(&w->deque[CLASS_NORMAL]) +
+			       deque_size(&w->deque[DEQUE_CHILDREN]) >=
+		       w->spawn_inline;
 }
 
 /* This worker only. Other deques than NORMAL have work, or may have. */

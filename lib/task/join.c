@@ -31,8 +31,13 @@
 #define NAP_NS 500000
 #define NAPS_TOLD 2000 /* a second or more */
 
-/* Children that found no room lie first in a backlog. */
+/*
+ * Children that found no room lie first in a backlog. Before a nap a join turns
+ * through more of each, some at a time, for others wait for the lock.
+ */
 #define BACKLOG_LOOK 4
+#define BACKLOG_TURN 64
+#define BACKLOG_TURNS 16
 
 static bool has_children(struct task *t)
 {
@@ -125,26 +130,6 @@ static void put_back(struct worker *w, unsigned deque, uint64_t item)
 		runtime_push(rt, w->executor, link);
 }
 
-/* It ended: a child of ours is counted without a locked operation. */
-static inline void end_child(struct executor *ex, struct task *t,
-			     struct task *parent)
-{
-	if (a_load(&t->parent, relaxed) != parent ||
-	    t->link.flags & TASK_ENDS_SLOWLY ||
-	    a_load(&t->child_err, relaxed)) {
-		task_complete(ex, t);
-		return;
-	}
-	parent->nr_local++;
-	magazine_put(&ex->magazine[POOL_TASK], t);
-}
-
-static void run_child(struct worker *w, struct task *t, struct task *parent)
-{
-	if (task_step(w->executor, t) == TASK_COMPLETE)
-		end_child(w->executor, t, parent);
-}
-
 /*
  * The same for a plain child that needs nothing before its body. The context
  * is the join's own: its fields come back as they were.
@@ -159,7 +144,7 @@ static inline void run_plain_child(struct worker *w, struct task *t,
 	c->has_spawned = false;
 	if (unlikely((rc | c->after) < 0)) {
 		if (task_after(c, rc) == TASK_COMPLETE)
-			end_child(w->executor, t, parent);
+			task_end_child(w->executor, t, parent);
 		*c = (struct lkdf_ctx){ .ex = w->executor };
 		return;
 	}
@@ -170,7 +155,7 @@ static inline void run_plain_child(struct worker *w, struct task *t,
 		return;
 	}
 	if (task_end_body(t) == TASK_COMPLETE)
-		end_child(w->executor, t, parent);
+		task_end_child(w->executor, t, parent);
 }
 
 /* The plain case: our youngest private item is a child. */
@@ -191,7 +176,7 @@ static inline bool pop_child(struct worker *w, struct task *parent,
 		return false;
 	}
 	if (unlikely(!task_is_plain(t) || t->link.flags & TASK_ENDS_SLOWLY)) {
-		run_child(w, t, parent);
+		task_run_child(w->executor, t, parent);
 		return true;
 	}
 	run_plain_child(w, t, parent, c);
@@ -210,7 +195,7 @@ static __attribute__((noinline)) bool pop_descendant(struct worker *w,
 		if (!deque_pop(&w->deque[level], &item))
 			continue;
 		if (is_descendant(item, parent)) {
-			run_child(w, task_of_item(item), parent);
+			task_run_child(w->executor, task_of_item(item), parent);
 			return true;
 		}
 		put_back(w, (unsigned)level, item);
@@ -226,7 +211,7 @@ static bool steal_descendant(struct worker *w, struct task *parent, bool any)
 	int i, level;
 
 	for (i = 0; i < w->sched->nr_workers - 1; i++) {
-		for (level = i < w->nr_near ? DEQUE_BOUND : NR_CLASSES - 1;
+		for (level = i < w->nr_near ? DEQUE_BOUND : DEQUE_BOUND - 1;
 		     level >= 0; level--) {
 			d = &w->sched->workers[w->victims[i]].deque[level];
 			if (!deque_peek(d, &item) ||
@@ -234,7 +219,8 @@ static bool steal_descendant(struct worker *w, struct task *parent, bool any)
 			    deque_steal(d, &item) != DEQUE_TAKEN)
 				continue;
 			if (is_descendant(item, parent)) {
-				run_child(w, task_of_item(item), parent);
+				task_run_child(w->executor, task_of_item(item),
+					       parent);
 				return true;
 			}
 			put_back(w, (unsigned)level, item);
@@ -329,9 +315,10 @@ static bool is_mine_too(const struct link *link, const void *parent)
 
 /*
  * What was more than fits into a deque, of other nodes what may run here; the
- * first nr of each backlog.
+ * first nr of each backlog, which come last then if turns.
  */
-static bool dig_backlog(struct worker *w, struct task *parent, uint32_t nr)
+static bool dig_backlog(struct worker *w, struct task *parent, uint32_t nr,
+			bool turns)
 {
 	struct sched *s = w->sched;
 	struct sched_node *node;
@@ -342,13 +329,23 @@ static bool dig_backlog(struct worker *w, struct task *parent, uint32_t nr)
 		node = &s->nodes[i / NR_DEQUES];
 		if (node != w->node && i % NR_DEQUES == DEQUE_BOUND)
 			continue;
-		link = backlog_dig(&node->backlog[i % NR_DEQUES], nr,
+		link = backlog_dig(&node->backlog[i % NR_DEQUES], nr, turns,
 				   is_mine_too, parent);
 		if (!link)
 			continue;
-		run_child(w, task_of(link), parent);
+		task_run_child(w->executor, task_of(link), parent);
 		return true;
 	}
+	return false;
+}
+
+static bool turn_backlog(struct worker *w, struct task *parent)
+{
+	int i;
+
+	for (i = 0; i < BACKLOG_TURNS; i++)
+		if (dig_backlog(w, parent, BACKLOG_TURN, true))
+			return true;
 	return false;
 }
 
@@ -395,12 +392,11 @@ static bool dig_descendant(struct worker *w, struct task *parent)
 	for (level = NR_DEQUES - 1; level >= 0; level--) {
 		if (!deque_dig(&w->deque[level], parent, &item))
 			continue;
-		run_child(w, task_of_item(item), parent);
+		task_run_child(w->executor, task_of_item(item), parent);
 		return true;
 	}
-	if (steal_descendant(w, parent, true) ||
-	    dig_backlog(w, parent, UINT32_MAX) || dig_limits(w, parent) ||
-	    run_bound(w))
+	if (steal_descendant(w, parent, true) || turn_backlog(w, parent) ||
+	    dig_limits(w, parent) || run_bound(w))
 		return true;
 	if (expose_look(w) && steal_descendant(w, parent, true))
 		return true;
@@ -415,15 +411,30 @@ static bool run_descendant(struct worker *w, struct task *parent)
 		return true;
 	if (worker_take_new(w) && pop_descendant(w, parent))
 		return true;
-	if (dig_backlog(w, parent, BACKLOG_LOOK))
+	if (dig_backlog(w, parent, BACKLOG_LOOK, false))
 		return true;
 	return steal_descendant(w, parent, false);
 }
 
+static __attribute__((noinline, cold)) int too_deep(const struct worker *w)
+{
+	return err(-EOVERFLOW,
+		   "join: nested too deep, less than a quarter of the worker's "
+		   "stack of %zu KiB is left; go on with lkdf_then(), or have "
+		   "larger stacks by option stack_kib",
+		   w->depth.size / 1024);
+}
+
 int task_may_join(const struct lkdf_ctx *c)
 {
+	struct worker *w = c->ex->worker;
 	const struct task *t = c->task;
+	int rc = w ? 0 : forked_refuse(c->ex->rt);
 
+	if (rc)
+		return rc;
+	if (unlikely(w && !depth_may_join(&w->depth)))
+		return too_deep(w);
 	if (likely(!t || !(t->link.flags & TASK_HAS_DATA) ||
 		   !t->claim->has_weak))
 		return 0;
@@ -440,12 +451,9 @@ int task_join(struct lkdf_ctx *c)
 	uint32_t nr_run = 0;
 	unsigned spins = 0, nr_naps = 0;
 	bool is_holding;
-	int rc = task_may_join(c);
 
-	if (unlikely(!w) && !rc)
-		rc = forked_refuse(c->ex->rt);
-	if (!t || rc)
-		return rc;
+	if (!t)
+		return 0;
 	if (w && worker_has_clock(w))
 		worker_tick_rarely(w);
 	is_holding = w && t->link.flags & TASK_GENERAL && t->nr_limits_held;

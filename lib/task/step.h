@@ -6,6 +6,7 @@
 #ifndef TASK_STEP_H
 #define TASK_STEP_H
 
+#include "sched/worker.h"
 #include "scope/scope.h"
 #include "task/task.h"
 
@@ -23,6 +24,16 @@ static inline enum task_end task_end_body(struct task *t)
 	 * [task.end] the body's writes; pairs with [task.child]. */
 	return a_add(&t->live, out, acq_rel) + out == 0 ? TASK_COMPLETE
 							: TASK_PENDING;
+}
+
+/* On a worker, where task_may_join() needs no look at its uses. */
+static inline __attribute__((always_inline)) bool
+task_joins_freely(const struct lkdf_ctx *c)
+{
+	struct worker *w = c->ex->worker;
+
+	return w && depth_has_room(&w->depth) &&
+	       (!c->task || !(c->task->link.flags & TASK_HAS_DATA));
 }
 
 /* Nothing is to be done before its body. */
@@ -47,6 +58,31 @@ static inline enum task_end task_step(struct executor *ex, struct task *t)
 	if (unlikely((rc | c.after) < 0))
 		return task_after(&c, rc);
 	return task_end_body(t);
+}
+
+/*
+ * A child, or one below it, of the body that runs on this thread has ended: a
+ * child of its own is counted without a locked operation.
+ */
+static inline void task_end_child(struct executor *ex, struct task *t,
+				  struct task *parent)
+{
+	if (a_load(&t->parent, relaxed) != parent ||
+	    t->link.flags & TASK_ENDS_SLOWLY ||
+	    a_load(&t->child_err, relaxed)) {
+		task_complete(ex, t);
+		return;
+	}
+	parent->nr_local++;
+	magazine_put(&ex->magazine[POOL_TASK], t);
+}
+
+/* On top of the body of parent. */
+static inline void task_run_child(struct executor *ex, struct task *t,
+				  struct task *parent)
+{
+	if (task_step(ex, t) == TASK_COMPLETE)
+		task_end_child(ex, t, parent);
 }
 
 #endif

@@ -13,6 +13,7 @@
 #include "core/runtime.h"
 #include "mem/heap.h"
 #include "task/complete.h"
+#include "task/step.h"
 #include "task/traced.h"
 
 #include <errno.h>
@@ -154,15 +155,33 @@ push_placed(struct lkdf *rt, struct executor *ex, struct task *t)
 		sched_push(&rt->sched, node, &t->link);
 }
 
+/*
+ * Its deque is full. Joins search for children, so those stay with the worker,
+ * though not those that are to wait for all others.
+ */
+static __attribute__((noinline)) void push_over(struct executor *ex,
+						struct task *t)
+{
+	struct worker *w = ex->worker;
+
+	counter_add(ex->counters, COUNTER_OVERFLOWS, 1);
+	if (t->link.class < CLASS_NORMAL || !a_load(&t->parent, relaxed) ||
+	    !worker_push(w, DEQUE_CHILDREN, link_item(&t->link)))
+		runtime_push(ex->rt, ex, &t->link);
+	else if (!deque_has_public(&w->deque[DEQUE_CHILDREN]))
+		worker_share(w, DEQUE_CHILDREN);
+}
+
 /* To a deque, or where there is none to the node's inbox. */
 static void push(struct lkdf *rt, struct executor *ex, struct task *t)
 {
 	if (unlikely(t->link.flags & TASK_PLACED))
 		push_placed(rt, ex, t);
-	else if (!ex || !ex->worker ||
-		 !worker_push(ex->worker, (enum sched_class)t->link.class,
-			      link_item(&t->link)))
+	else if (!ex || !ex->worker)
 		runtime_push(rt, ex, &t->link);
+	else if (!worker_push(ex->worker, (enum sched_class)t->link.class,
+			      link_item(&t->link)))
+		push_over(ex, t);
 }
 
 /* Its body, or its work elsewhere, may block. */
@@ -208,20 +227,42 @@ static __attribute__((noinline)) int share_child(struct worker *w)
 	return 0;
 }
 
+bool task_runs_inline(struct executor *ex, struct task *t, struct task *parent)
+{
+	const uint16_t special = TASK_PLACED | TASK_HAS_DATA | TASK_EXTRA;
+	struct worker *w = ex->worker;
+
+	if (!w || !t->kind->is_child || t->link.flags & special ||
+	    t->link.class != CLASS_NORMAL ||
+	    !deque_is_full(&w->deque[CLASS_NORMAL]) || !worker_is_crowded(w))
+		return false;
+	if (a_load(&t->kind->slow, relaxed) & SLOW_TRACED)
+		traced_ready(ex, t);
+	counter_add(ex->counters, COUNTER_INLINED, 1);
+	w->depth.nr_inline++;
+	task_run_child(ex, t, parent);
+	w->depth.nr_inline--;
+	return true;
+}
+
 /*
  * A child goes to our deque, and if nothing of it is public, half of it is
- * made so: the body may go on for long, or until the child has run.
+ * made so: the body may go on for long, or until the child has run. A full
+ * deque has a second one above it.
  */
-static void push_child(struct worker *w, struct task *t)
+static void push_child(struct worker *w, struct task *t, struct task *parent)
 {
 	struct deque *d = &w->deque[CLASS_NORMAL];
 
 	if (a_load(&t->kind->slow, relaxed) & SLOW_TRACED)
 		traced_ready(w->executor, t);
-	if (!deque_push(d, link_item(&t->link)))
-		runtime_push(w->executor->rt, w->executor, &t->link);
-	else if (!deque_has_public(d))
-		share_child(w);
+	if (deque_push(d, link_item(&t->link))) {
+		if (!deque_has_public(d))
+			share_child(w);
+		return;
+	}
+	if (!task_runs_inline(w->executor, t, parent))
+		push_over(w->executor, t);
 }
 
 struct task *task_of_ctx(struct lkdf_ctx *c)
@@ -255,7 +296,7 @@ spawn_slowly(struct lkdf_ctx *c, struct lkdf_kind *k, const void *arg)
 	task_init_limits(t);
 	task_adopt(parent, t);
 	if (k->is_child && ex->worker)
-		push_child(ex->worker, t);
+		push_child(ex->worker, t, parent);
 	else
 		task_start(ex->rt, ex, t);
 	/* The graph's body was taken for a short one, but it may wait now. */

@@ -184,15 +184,23 @@ int task_submit(struct lkdf *rt, struct lkdf_scope *s,
 int task_spawn(struct lkdf_ctx *c, struct lkdf_kind *k, const void *arg);
 int task_spawn_with(struct lkdf_ctx *c, const struct lkdf_task *a,
 		    struct lkdf_event *done);
+
+/* Where task_may_join(). */
 int task_join(struct lkdf_ctx *c);
 
-/* 0; -EDEADLK where a join could wait for ever. */
+/* 0; -EDEADLK where a join could wait for ever; -EOVERFLOW of the stack. */
 int task_may_join(const struct lkdf_ctx *c);
 int task_hold(struct lkdf_ctx *c, struct lkdf_event *e);
 int task_then(struct lkdf_ctx *c, lkdf_fn fn, struct lkdf_event on);
 
 /* The task that stands for the graph's task that c runs. */
 struct task *task_of_ctx(struct lkdf_ctx *c);
+
+/*
+ * A worker that is crowded runs a child at once, on top of its parent's body;
+ * it may be gone then. False: it is to be queued.
+ */
+bool task_runs_inline(struct executor *ex, struct task *t, struct task *parent);
 
 /* Goes to a deque, or with its limits taken to the blocking pool. */
 void task_start(struct lkdf *rt, struct executor *ex, struct task *t);

@@ -33,6 +33,8 @@
 	X(BLOCKING, "blocking", "tasks", "bodies called in the blocking pool") \
 	X(OVERFLOWS, "overflows", "tasks",                                     \
 	  "ready tasks no deque had room for")                                 \
+	X(INLINED, "inlined", "tasks",                                         \
+	  "children that a spawn ran at once, see option spawn_inline")        \
 	X(LINKED, "io.linked", "operations",                                   \
 	  "given to the kernel together with the one before")                  \
 	X(WAVES, "io.waves", "waves",                                          \

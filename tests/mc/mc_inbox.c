@@ -149,23 +149,42 @@ static void append_and_take(int id)
 	}
 }
 
-static void dig_and_append(int id)
+static void append_three(void)
 {
-	struct link *link;
+	append_two();
+	plain_store(&parcel[2].payload, 1);
+	backlog_prepend(&backlog, &parcel[2].link, &parcel[2].link);
+}
 
-	if (id == 0) {
-		append_two();
-		plain_store(&parcel[2].payload, 1);
-		backlog_prepend(&backlog, &parcel[2].link, &parcel[2].link);
-		return;
-	}
-	link = backlog_dig(&backlog, 3, is_middle, NULL);
+static void dig(uint32_t nr, bool turns)
+{
+	struct link *link = backlog_dig(&backlog, nr, turns, is_middle, NULL);
+
 	if (!link)
 		return;
 	mc_assert(link == &parcel[1].link);
 	mc_see("dug");
 	a_store(&link->next, NULL, relaxed);
 	open_all(link);
+}
+
+static void dig_and_append(int id)
+{
+	if (id == 0)
+		append_three();
+	else
+		dig(3, false);
+}
+
+/* One at a time: the others go to the end. */
+static void turn_and_append(int id)
+{
+	int i;
+
+	if (id == 0)
+		append_three();
+	for (i = 0; i < 3 && id != 0; i++)
+		dig(1, true);
 }
 
 /* What is left comes the youngest first; then there is none. */
@@ -178,6 +197,17 @@ static void all_once(void)
 		if (link == &parcel[0].link)
 			mc_assert(a_load(&link->next, relaxed) !=
 				  &parcel[1].link);
+	for (i = 0; i < NR_LINKS; i++)
+		mc_assert(plain_load(&parcel[i].taken) == 1);
+	mc_assert(backlog_is_empty(&backlog));
+}
+
+/* In any order. */
+static void none_left(void)
+{
+	int i;
+
+	open_all(backlog_take(&backlog, NR_LINKS));
 	for (i = 0; i < NR_LINKS; i++)
 		mc_assert(plain_load(&parcel[i].taken) == 1);
 	mc_assert(backlog_is_empty(&backlog));
@@ -213,6 +243,15 @@ static const struct mc_scenario table[] = {
 	  .init = init,
 	  .thread = dig_and_append,
 	  .final = all_once,
+	  .timeouts = -1,
+	  .must_see = { "taken", "dug" } },
+	{ .name = "one turns the backlog",
+	  .nr_threads = 2,
+	  .bound = 2,
+	  .stale = 2,
+	  .init = init,
+	  .thread = turn_and_append,
+	  .final = none_left,
 	  .timeouts = -1,
 	  .must_see = { "taken", "dug" } },
 };

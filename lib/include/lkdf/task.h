@@ -121,6 +121,13 @@ int lkdf_submit_many(struct lkdf *rt, struct lkdf_scope *s,
  * @k:   kind
  * @arg: copied where the kind has an arg_size, borrowed otherwise
  *
+ * The child is queued, and starts elsewhere while this body goes on, if another
+ * worker is idle. One exception: where this worker has as many tasks queued as
+ * the option spawn_inline says, 65536 by default, a child that neither may
+ * block nor has limits, a place or uses runs before this call returns, up to
+ * 256 of them in each other. Who waits in the body for a child that was only
+ * spawned, or holds a lock that the child wants, sets spawn_inline=0.
+ *
  * Return: 0; -EINVAL; -ENOMEM.
  */
 int lkdf_spawn(struct lkdf_ctx *c, struct lkdf_kind *k, const void *arg);
@@ -153,7 +160,14 @@ int lkdf_spawn_task(struct lkdf_ctx *c, const struct lkdf_task *t,
  * nothing may be pinned to another node, or two workers wait for each other.
  * There, too, use lkdf_then().
  *
- * Return: 0, or the first error of a child, which is then observed.
+ * Joins nest on the worker's stack until a quarter of it is left (option
+ * stack_kib). A join in a task with LKDF_WEAK uses is refused, whatever its
+ * children are: the task may have started before its data was there, and what
+ * this worker would run meanwhile may be what the data waits for.
+ *
+ * Return: 0, or the first error of a child, which is then observed; -EOVERFLOW
+ * less than a quarter of the stack is left; -EDEADLK the task has WEAK uses.
+ * After both the children go on, and the task ends when they have ended.
  */
 int lkdf_join(struct lkdf_ctx *c);
 

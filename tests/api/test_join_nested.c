@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Joins in joins: bodies that spawn many children each and wait for them, which
+ * do the same; more children than a worker's queue holds, and more joins in
+ * each other than a stack holds.
+ *
+ * The first is a search in a random graph, after concom of the Barcelona OpenMP
+ * Tasks Suite: each body marks its node and spawns a child for each neighbour
+ * without a mark. What it must not do is search the queues of others for its
+ * own children again and again.
+ */
+#include "tests/api/api.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const runtimes[] = {
+	"workers=1",
+	"workers=2",
+	"workers=4",
+	"workers=2,spawn_inline=0",
+	"workers=2,spawn_inline=8192",
+};
+
+#define MAX_NODES 1000
+#define NR_NEIGHBOURS 180
+
+struct search {
+	struct lkdf_kind *kind;
+	int nr_nodes, nr_edges[MAX_NODES];
+	short edge[MAX_NODES][2 * NR_NEIGHBOURS];
+	atomic_int mark[MAX_NODES], nr_marked;
+	atomic_long nr_tasks;
+};
+
+static struct search search;
+
+static unsigned next_random(unsigned *seed)
+{
+	*seed = *seed * 1103515245 + 12345;
+	return *seed >> 12;
+}
+
+/* A ring, so that all hangs together, and random edges. */
+static void make_graph(int nr_nodes, unsigned seed)
+{
+	struct search *s = &search;
+	int i, j, to;
+
+	s->nr_nodes = nr_nodes;
+	memset(s->nr_edges, 0, sizeof(s->nr_edges));
+	for (i = 0; i < nr_nodes; i++) {
+		s->edge[i][s->nr_edges[i]++] = (short)((i + 1) % nr_nodes);
+		for (j = 1; j < NR_NEIGHBOURS; j++) {
+			to = (int)(next_random(&seed) % (unsigned)nr_nodes);
+			s->edge[i][s->nr_edges[i]++] = (short)to;
+		}
+	}
+}
+
+static int visit(struct lkdf_ctx *c, void *arg)
+{
+	struct search *s = &search;
+	int node = *(int *)arg, i, to;
+
+	atomic_fetch_add(&s->nr_tasks, 1);
+	if (atomic_exchange(&s->mark[node], 1))
+		return 0;
+	atomic_fetch_add(&s->nr_marked, 1);
+	for (i = 0; i < s->nr_edges[node]; i++) {
+		to = s->edge[node][i];
+		if (!atomic_load(&s->mark[to]))
+			must(lkdf_spawn(c, s->kind, &to));
+	}
+	return lkdf_join(c);
+}
+
+static void a_search_ends(struct lkdf *rt, int nr_nodes, unsigned seed,
+			  int prio)
+{
+	struct search *s = &search;
+	int start = 0, i;
+
+	make_graph(nr_nodes, seed);
+	for (i = 0; i < nr_nodes; i++)
+		atomic_store(&s->mark[i], 0);
+	atomic_store(&s->nr_marked, 0);
+	atomic_store(&s->nr_tasks, 0);
+	must(lkdf_kind_create(rt,
+			      ATTR(lkdf_kind_attr, .name = "visit", .fn = visit,
+				   .arg_size = sizeof(int),
+				   .prio = (int8_t)prio),
+			      &s->kind));
+	is(api_call(rt, s->kind, &start), 0, "a search of %d nodes ends",
+	   nr_nodes);
+	is(s->nr_marked, nr_nodes, "each was found once, by %ld tasks",
+	   atomic_load(&s->nr_tasks));
+	lkdf_kind_put(s->kind);
+}
+
+/* ---- deep --------------------------------------------------------------- */
+
+#define DEPTH 20000
+
+static struct lkdf_kind *deep;
+static atomic_int nr_deep, has_why;
+static char why[512];
+
+static int go_down(struct lkdf_ctx *c, void *arg)
+{
+	int left = *(int *)arg - 1, rc;
+
+	atomic_fetch_add(&nr_deep, 1);
+	if (!left)
+		return 0;
+	must(lkdf_spawn(c, deep, &left));
+	rc = lkdf_join(c);
+	if (rc && !atomic_exchange(&has_why, 1))
+		snprintf(why, sizeof(why), "%s", lkdf_errmsg());
+	return rc;
+}
+
+static int how_deep(struct lkdf *rt, int depth)
+{
+	int rc;
+
+	deep = api_kind(rt, "deep", go_down, sizeof(int), 0);
+	atomic_store(&nr_deep, 0);
+	rc = api_call(rt, deep, &depth);
+	lkdf_scope_wait(rt, NULL, -1);
+	lkdf_kind_put(deep);
+	return rc;
+}
+
+/* A stack that is large enough holds them, another one is never overrun. */
+static void joins_are_bounded_by_the_stack(int nr_workers)
+{
+	char options[64];
+	struct lkdf *rt;
+	int rc;
+
+	snprintf(options, sizeof(options),
+		 "workers=%d,stack_kib=262144,log=none", nr_workers);
+	rt = api_open(options);
+	is(how_deep(rt, DEPTH), 0, "%d joins in each other end", DEPTH);
+	is(nr_deep, DEPTH, "all of them");
+	must(lkdf_close(rt));
+
+	snprintf(options, sizeof(options), "workers=%d,stack_kib=512,log=none",
+		 nr_workers);
+	rt = api_open(options);
+	rc = how_deep(rt, DEPTH);
+	is(rc, -EOVERFLOW, "a stack of 512 KiB does not hold them");
+	ok(strstr(why, "512 KiB"), "which is said (%s)", why);
+	is(how_deep(rt, 50), 0, "fewer are fine afterwards");
+	must(lkdf_close(rt));
+
+	snprintf(options, sizeof(options), "workers=%d,log=none", nr_workers);
+	rt = api_open(options);
+	rc = how_deep(rt, DEPTH);
+	ok(!rc || rc == -EOVERFLOW, "the usual stack is not overrun (%d)", rc);
+	must(lkdf_close(rt));
+}
+
+/* In serial mode the stack is ours. */
+static void serial_joins_are_bounded(void)
+{
+	struct lkdf *rt = api_open("serial=1,log=none");
+	int rc = how_deep(rt, DEPTH);
+
+	ok(!rc || rc == -EOVERFLOW, "nor is this thread's (%d)", rc);
+	is(how_deep(rt, 50), 0, "which goes on");
+	must(lkdf_close(rt));
+}
+
+/* ---- children that run inside the spawn --------------------------------- */
+
+#define NR_MANY 9000
+#define QUEUE 8192 /* what a worker's queue holds */
+
+static struct {
+	struct lkdf_kind *kind;
+	atomic_int nr_run, depth, max_depth;
+	int nr_inside; /* had run when the body ended */
+} many;
+
+static int count_one(struct lkdf_ctx *c, void *arg)
+{
+	(void)c;
+	(void)arg;
+	atomic_fetch_add(&many.nr_run, 1);
+	return 0;
+}
+
+static int spawn_many(struct lkdf_ctx *c, void *arg)
+{
+	int i;
+
+	(void)arg;
+	for (i = 0; i < NR_MANY; i++)
+		must(lkdf_spawn(c, many.kind, NULL));
+	many.nr_inside = many.nr_run;
+	return 0;
+}
+
+static void run_many(struct lkdf *rt, uint32_t flags)
+{
+	struct lkdf_kind *k = api_kind(rt, "many", spawn_many, 0, 0);
+
+	many.kind = api_kind(rt, "one", count_one, 0, flags);
+	atomic_store(&many.nr_run, 0);
+	must(api_call(rt, k, NULL));
+	is(many.nr_run, NR_MANY, "%d children run", NR_MANY);
+	lkdf_kind_put(k);
+	lkdf_kind_put(many.kind);
+}
+
+static void a_crowded_worker_runs_children_at_once(void)
+{
+	struct lkdf *rt = api_open("workers=1,spawn_inline=100");
+	uint64_t nr = 0;
+
+	run_many(rt, 0);
+	is(many.nr_inside, NR_MANY - QUEUE,
+	   "what the queue does not hold runs in the spawn");
+	must(lkdf_stat(rt, "lkdf.inlined", &nr));
+	is((int)nr, NR_MANY - QUEUE, "and is counted");
+	run_many(rt, LKDF_BLOCKING);
+	must(lkdf_stat(rt, "lkdf.inlined", &nr));
+	is((int)nr, NR_MANY - QUEUE, "not children that may block");
+	must(lkdf_close(rt));
+
+	rt = api_open("workers=1");
+	run_many(rt, 0);
+	is(many.nr_inside, 0, "nor without the option, for they are too few");
+	must(lkdf_close(rt));
+	rt = api_open("workers=1,spawn_inline=0");
+	run_many(rt, 0);
+	is(many.nr_inside, 0, "nor with 0");
+	must(lkdf_close(rt));
+}
+
+/* Each child spawns one, which does so, too. */
+static int spawn_below(struct lkdf_ctx *c, void *arg)
+{
+	int depth = atomic_fetch_add(&many.depth, 1) + 1;
+
+	(void)arg;
+	if (depth > many.max_depth)
+		many.max_depth = depth;
+	if (atomic_fetch_add(&many.nr_run, 1) < 5000)
+		must(lkdf_spawn(c, many.kind, NULL));
+	atomic_fetch_sub(&many.depth, 1);
+	return 0;
+}
+
+static int fill_then_go_down(struct lkdf_ctx *c, void *arg)
+{
+	struct lkdf_kind *k = arg;
+	int i;
+
+	for (i = 0; i < QUEUE; i++)
+		must(lkdf_spawn(c, k, NULL));
+	return lkdf_spawn(c, many.kind, NULL);
+}
+
+static void they_nest_256_times_at_most(void)
+{
+	struct lkdf *rt = api_open("workers=1,spawn_inline=1");
+	struct lkdf_kind *k = api_kind(rt, "fills", fill_then_go_down, 0, 0);
+	struct lkdf_kind *one = api_kind(rt, "one", count_one, 0, 0);
+
+	many.kind = api_kind(rt, "below", spawn_below, 0, 0);
+	atomic_store(&many.nr_run, 0);
+	atomic_store(&many.depth, 0);
+	many.max_depth = 0;
+	must(api_call(rt, k, one));
+	ok(many.max_depth > 1 && many.max_depth <= 257,
+	   "children run in each other's spawn, up to 256 (%d)",
+	   many.max_depth);
+	lkdf_kind_put(many.kind);
+	lkdf_kind_put(one);
+	lkdf_kind_put(k);
+	must(lkdf_close(rt));
+}
+
+int main(void)
+{
+	struct lkdf *rt;
+	unsigned seed;
+	size_t i;
+
+	tap_start(150);
+	for (i = 0; i < sizeof(runtimes) / sizeof(*runtimes); i++) {
+		printf("# %s\n", runtimes[i]);
+		rt = api_open(runtimes[i]);
+		for (seed = 1; seed <= 2; seed++) {
+			a_search_ends(rt, 100, seed, LKDF_NORMAL);
+			a_search_ends(rt, 400, seed, LKDF_HIGH);
+			a_search_ends(rt, 1000, seed, LKDF_NORMAL);
+		}
+		is(lkdf_close(rt), 0, "the runtime closes");
+	}
+	joins_are_bounded_by_the_stack(1);
+	joins_are_bounded_by_the_stack(2);
+	serial_joins_are_bounded();
+	a_crowded_worker_runs_children_at_once();
+	they_nest_256_times_at_most();
+	return tap_end();
+}
