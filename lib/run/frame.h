@@ -19,6 +19,7 @@
 #include "sched/inbox.h"
 #include "scope/event.h"
 #include "scope/scope.h"
+#include "signal/workers.h"
 
 #include <errno.h>
 
@@ -71,6 +72,8 @@ struct frame {
 	uint32_t next_source;
 	uint64_t seq;
 	struct solo_run solo; /* where that is possible */
+	struct workers_mark mark; /* before the first, see solo_alarm() */
+	bool has_mark;
 	bool is_static; /* by the static order; next_source is the step */
 	struct guard guard; /* the same, and others may take it */
 

@@ -65,6 +65,37 @@ void solo_answer(struct solo *s, uint64_t serial_ticks)
 	lock_give(&s->lock);
 }
 
+/* Under lock: another run may have seen it, or a trial is under way. */
+static bool may_alarm(const struct solo *s, const struct solo_run *r,
+		      uint64_t ticks, uint64_t serial_ticks)
+{
+	return a_load(&s->half, relaxed) == r->half &&
+	       a_load(&s->phase, relaxed) == SOLO_HOLDS && serial_ticks &&
+	       ticks > serial_ticks && ticks <= SOLO_TOO_LONG_TICKS;
+}
+
+bool solo_alarm(struct solo *s, const struct solo_run *r, uint64_t now,
+		uint32_t permille, uint64_t serial_ticks)
+{
+	uint64_t ticks = now > r->began ? now - r->began : 0;
+	bool begins;
+
+	if (permille < SOLO_ALARM)
+		return false;
+	lock_take(&s->lock);
+	begins = may_alarm(s, r, ticks, serial_ticks);
+	if (begins) {
+		s->serial = serial_ticks;
+		s->here = ticks * NR_SUMMED;
+		s->is_early = true;
+		a_store(&s->typical, ticks, relaxed);
+		a_store(&s->is_solo, 1, relaxed);
+		begin_half(s, SOLO_THERE);
+	}
+	lock_give(&s->lock);
+	return begins;
+}
+
 static void count_down(struct solo *s)
 {
 	uint32_t left = a_load(&s->left, relaxed);
@@ -90,7 +121,9 @@ void solo_begin(struct solo *s, struct solo_run *r)
 	r->half = a_load(&s->half, relaxed);
 	r->is_solo = a_load(&s->is_solo, relaxed);
 	r->is_measured = is_looked_at(s);
-	r->began = r->is_measured || r->is_solo ? clock_ticks() : 0;
+	r->is_first = !r->half;
+	r->began =
+		r->is_measured | r->is_solo | r->is_first ? clock_ticks() : 0;
 }
 
 /* Under lock: one more of this half, of which some are too long. */
@@ -131,7 +164,9 @@ static void end_here(struct solo *s)
 static void change(struct solo *s)
 {
 	s->hold = SOLO_HOLD;
-	hold(s, s->hold, summed(s) / NR_SUMMED);
+	/* One run, which may have been out of the common, was all it had. */
+	hold(s, s->is_early ? SOLO_FIRST : s->hold, summed(s) / NR_SUMMED);
+	s->is_early = false;
 }
 
 /*
@@ -143,6 +178,7 @@ static void stay(struct solo *s)
 	uint64_t typical = s->here / NR_SUMMED + 1, dear;
 	uint32_t nr = s->nr_told - SOLO_SKIPPED - 2;
 
+	s->is_early = false;
 	dear = (summed(s) / nr + typical / 2) / typical;
 	dear = min_u64(max_u64(dear, 1), SOLO_DEAR_MAX);
 	a_store(&s->is_solo, !a_load(&s->is_solo, relaxed), relaxed);

@@ -14,6 +14,9 @@
  *changed, and at once if runs take another time than they did. Only graphs
  *whose bodies are all known to be short are tried: that is what model.md, rule
  *6, allows.
+ *
+ * Bodies that meet in a lock may make shared runs several times slower, and the
+ * first of them are as dear as all others: see SOLO_ALARM.
  */
 #ifndef RUN_SOLO_H
 #define RUN_SOLO_H
@@ -31,6 +34,13 @@
 
 /* Runs before the first trial. */
 #define SOLO_FIRST 8
+
+/*
+ * A share of the time of the first runs, in thousandths, that went to futexes
+ * or the system: then the trial begins at once, with the run that was measured
+ * as one half, and solo runs as the other.
+ */
+#define SOLO_ALARM 150
 
 /* Runs between two trials; the longer ones where the wrong way is dear. */
 #define SOLO_HOLD 64
@@ -75,11 +85,13 @@ struct solo {
 	uint64_t sum, max[2]; /* of this half; the two longest ones */
 	uint64_t here; /* the first half's */
 	uint64_t serial; /* see solo_answer() */
+	bool is_early; /* the trial is one of solo_alarm() */
 };
 
 /* One run: how it goes, and whether its time is wanted. */
 struct solo_run {
 	bool is_solo, is_measured;
+	bool is_first; /* of the first hold: solo_alarm() after its end */
 	uint32_t half;
 	uint64_t began; /* ticks */
 };
@@ -111,6 +123,13 @@ void solo_answer(struct solo *s, uint64_t serial_ticks);
 /* The next run, and its end; both where it is possible only. */
 void solo_begin(struct solo *s, struct solo_run *r);
 void solo_end(struct solo *s, const struct solo_run *r);
+
+/*
+ * After the end of such a run, at the time now: the share so far, and what all
+ * bodies take one after the other, see solo_answer(). True: a trial has begun.
+ */
+bool solo_alarm(struct solo *s, const struct solo_run *r, uint64_t now,
+		uint32_t permille, uint64_t serial_ticks);
 
 /* The same with the clock of the caller. */
 void solo_end_at(struct solo *s, const struct solo_run *r, uint64_t now);

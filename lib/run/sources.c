@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "run/sources.h"
 
+#include "base/clock.h"
 #include "core/runtime.h"
 #include "run/decide.h"
 #include "run/planned.h"
@@ -44,6 +45,10 @@ static void begin(struct worker *w, struct frame *f)
 	if (unlikely(solo_is_due(s)) && solo_try(s))
 		sample_again(f->graph);
 	solo_begin(s, &f->solo);
+	if (unlikely(f->solo.is_first) && !f->has_mark) {
+		workers_mark(&f->graph->rt->signals, &f->mark);
+		f->has_mark = true;
+	}
 	if (!f->solo.is_solo) {
 		keep_end(w);
 		return;
@@ -52,9 +57,31 @@ static void begin(struct worker *w, struct frame *f)
 	expose_ask(w);
 }
 
+/* One of the first runs has ended: where did its time go? */
+static void look_for_alarm(struct worker *w, struct frame *f)
+{
+	struct workers *b = &f->graph->rt->signals;
+	uint64_t now = clock_ticks();
+	struct workers_share share;
+	struct workers_mark mark;
+
+	workers_mark(b, &mark);
+	share = workers_share(&f->mark, &mark);
+	if (share.source == LKDF_SIGNAL_NONE ||
+	    !solo_alarm(&f->graph->solo, &f->solo, now, share.permille,
+			serial_ticks(f->graph)))
+		return;
+	counter_add(w->executor->counters, COUNTER_ALARMS, 1);
+	trace_event(w->executor->ring, EVENT_SIGNAL, share.source,
+		    share.permille);
+}
+
 void sources_end(struct worker *w, struct frame *f)
 {
 	struct solo *s = &f->graph->solo;
+
+	if (unlikely(f->solo.is_first))
+		look_for_alarm(w, f);
 
 	if (f->solo.is_solo) {
 		keep_end(w);

@@ -23,6 +23,8 @@
 	X(IDLE_NS, "idle_ns", "ns", "time spent looking for work or asleep")   \
 	X(RUNS, "runs", "runs", "runs of graphs that have ended")              \
 	X(SOLO, "runs.solo", "runs", "of these, kept by one worker")           \
+	X(ALARMS, "runs.alarms", "times",                                      \
+	  "a share in futexes or the system began a trial of solo runs")       \
 	X(STATIC, "runs.static", "runs", "of these, by their static order")    \
 	X(FAILED, "failed", "tasks", "tasks that failed")                      \
 	X(SKIPPED, "skipped", "tasks", "not called, an input had failed")      \

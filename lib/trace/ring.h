@@ -27,7 +27,8 @@
 	X(RUN_END, "run_end", "frame", "errno", "a run of a graph ends")     \
 	X(ERROR, "error", "errno", "task", "a task has failed")              \
 	X(TASK, "task", "kind", "ns", "a profiled body has ended")           \
-	X(REHOME, "rehome", "node", "bytes", "a block moves to a thief")
+	X(REHOME, "rehome", "node", "bytes", "a block moves to a thief")     \
+	X(SIGNAL, "signal", "source", "permille", "a share starts a trial")
 
 #define EVENT_ENUM(name, text, a, b, help) EVENT_##name,
 enum trace_event {

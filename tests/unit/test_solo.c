@@ -110,6 +110,44 @@ static void not_short(void)
 	is(runs(SOLO_HOLD, 3000, 1500), 0, "and runs are shared");
 }
 
+/* The first run, and what its time went to. */
+static bool alarm_after(uint64_t ticks, uint32_t permille, uint64_t serial)
+{
+	struct solo_run r;
+
+	start();
+	solo_begin(&s, &r);
+	r.began = now;
+	now += ticks;
+	return r.is_first && solo_alarm(&s, &r, now, permille, serial);
+}
+
+static void an_alarm_begins_the_trial_at_once(void)
+{
+	struct solo_run r;
+
+	ok(!alarm_after(3000, SOLO_ALARM - 1, SERIAL), "too small a share");
+	ok(!alarm_after(3000, 1000, 0),
+	   "bodies that are not known to be short");
+	ok(!alarm_after(SERIAL, 1000, SERIAL), "runs that are not slower");
+	ok(!alarm_after(SOLO_TOO_LONG_TICKS + 1, 1000, SERIAL), "far too long");
+	is(runs(SOLO_FIRST - 1, 3000, 1500), 0, "no alarm: runs stay shared");
+	ok(alarm_after(3000, SOLO_ALARM, SERIAL), "a share that is large");
+	is(runs(SOLO_RUNS + SOLO_FIRST, 3000, 1500), SOLO_RUNS + SOLO_FIRST,
+	   "all runs after it go solo, where that is faster");
+	ok(runs(1000, 3000, 1500) > 950, "and a full trial confirms it");
+	alarm_after(3000, 1000, SERIAL);
+	ok(runs(SOLO_RUNS, 3000, 6000) < SOLO_RUNS, "slower: it ends early");
+	is(runs(SOLO_HOLD, 3000, 6000), 0, "and runs are shared again");
+	/* The one run was out of the common: the next trial finds it. */
+	alarm_after(9000, 1000, SERIAL);
+	ok(runs(200, SERIAL - 10, 1500) < 60,
+	   "a first run that was slow for once: soon shared again");
+	solo_begin(&s, &r);
+	ok(!r.is_first && !solo_alarm(&s, &r, now + 9000, 1000, SERIAL),
+	   "later there is none");
+}
+
 static void disturbed(void)
 {
 	int i, nr = 0;
@@ -156,6 +194,7 @@ int main(void)
 	trials_get_rare();
 	who_shares_well_is_left_alone();
 	not_short();
+	an_alarm_begins_the_trial_at_once();
 	disturbed();
 	overlapping();
 	return tap_end();
