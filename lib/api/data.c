@@ -141,7 +141,10 @@ struct lkdf_data *lkdf_data_get(struct lkdf_data *d)
 
 void lkdf_data_put(struct lkdf_data *d)
 {
-	data_put(d);
+	if (d && unlikely(!d->rt))
+		data_put_orphan(d);
+	else
+		data_put(d);
 }
 
 int lkdf_data_acquire(struct lkdf_data *d, uint32_t mode, int64_t timeout_ns,

@@ -38,7 +38,10 @@ int lkdf_graph_create(struct lkdf *rt, const struct lkdf_graph_attr *attr,
 	if (a.hint_tasks > MAX_TASKS / 2)
 		return err(-EINVAL, "graph: hint_tasks %u, at most %u",
 			   a.hint_tasks, MAX_TASKS / 2);
-	return graph_create(rt, &a, out);
+	rc = graph_create(rt, &a, out);
+	if (!rc)
+		handle_add(rt, &(*out)->handle, HANDLE_GRAPH);
+	return rc;
 }
 
 static int check_open(struct lkdf_graph *g, const char *what)
@@ -378,7 +381,8 @@ int lkdf_graph_dump(const struct lkdf_graph *g, int fd, const char *format)
 
 void lkdf_graph_put(struct lkdf_graph *g)
 {
-	if (g)
-		recording_end(g);
+	if (!g || !handle_drop(g->rt, &g->handle, "graph_put"))
+		return;
+	recording_end(g);
 	graph_put(g);
 }

@@ -109,7 +109,11 @@ int lkdf_kind_create(struct lkdf *rt, const struct lkdf_kind_attr *attr,
 	rc = copy_attr(rt, attr, &a);
 	if (!rc && !a.fn)
 		rc = err(-EINVAL, "kind %s: fn is NULL", a.name);
-	return rc ? rc : kind_create(rt, &a, out);
+	if (!rc)
+		rc = kind_create(rt, &a, out);
+	if (!rc)
+		handle_add(rt, &(*out)->handle, HANDLE_KIND);
+	return rc;
 }
 
 static int check_io(struct lkdf_kind_attr *a)
@@ -147,7 +151,8 @@ int lkdf_kind_create_io(struct lkdf *rt, const struct lkdf_kind_attr *attr,
 
 void lkdf_kind_put(struct lkdf_kind *k)
 {
-	kind_put(k);
+	if (k && handle_drop(k->rt, &k->handle, "kind_put"))
+		kind_put(k);
 }
 
 int lkdf_limit_create(struct lkdf *rt, uint64_t tokens, struct lkdf_limit **out)
@@ -161,10 +166,14 @@ int lkdf_limit_create(struct lkdf *rt, uint64_t tokens, struct lkdf_limit **out)
 	if (!tokens || tokens > UINT32_MAX)
 		return err(-EINVAL, "limit: %llu tokens, expected 1 .. %u",
 			   (unsigned long long)tokens, UINT32_MAX);
-	return limit_create(rt, (uint32_t)tokens, out);
+	rc = limit_create(rt, (uint32_t)tokens, out);
+	if (!rc)
+		handle_add(rt, &(*out)->handle, HANDLE_LIMIT);
+	return rc;
 }
 
 void lkdf_limit_put(struct lkdf_limit *l)
 {
-	limit_put(l);
+	if (l && handle_drop(l->rt, &l->handle, "limit_put"))
+		limit_put(l);
 }

@@ -3,6 +3,7 @@
 
 #include "api/border.h"
 #include "api/config.h"
+#include "data/data.h"
 #include "data/facts.h"
 #include "data/place.h"
 #include "io/event_poll.h"
@@ -150,6 +151,22 @@ int lkdf_open(const char *options, struct lkdf **out)
 	return lkdf_open_with(&a, out);
 }
 
+/* 0; -EBUSY: somebody still uses it. */
+static int check_idle(struct lkdf *rt)
+{
+	uint32_t nr = scope_live(rt->root);
+	char text[DATA_TEXT];
+
+	if (nr)
+		return err(-EBUSY, "close: %u tasks or runs are alive", nr);
+	if (data_is_held(rt, text))
+		return err(-EBUSY,
+			   "close: a thread has acquired %s, or waits for it: "
+			   "it calls lkdf_data_release() first",
+			   text);
+	return 0;
+}
+
 int lkdf_close(struct lkdf *rt)
 {
 	int rc;
@@ -162,9 +179,9 @@ int lkdf_close(struct lkdf *rt)
 	if (!a_load(rt->is_alive, relaxed)) {
 		runtime_abandon(rt);
 	} else {
-		if (scope_live(rt->root))
-			return err(-EBUSY, "close: %u tasks or runs are alive",
-				   scope_live(rt->root));
+		rc = check_idle(rt);
+		if (rc)
+			return rc;
 		/* [guest.none] pairs with [guest.out]. */
 		while (a_load(&rt->nr_guests, acquire))
 			sched_yield();

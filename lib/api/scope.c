@@ -29,7 +29,10 @@ int lkdf_scope_create(struct lkdf *rt, const struct lkdf_scope_attr *attr,
 	if (a.parent && a.parent->rt != rt)
 		return err(-EINVAL, "scope: parent %s is of another runtime",
 			   a.parent->name);
-	return scope_create(rt, a.parent ? a.parent : rt->root, &a, out);
+	rc = scope_create(rt, a.parent ? a.parent : rt->root, &a, out);
+	if (!rc)
+		handle_add(rt, &(*out)->handle, HANDLE_SCOPE);
+	return rc;
 }
 
 /* The scope meant, NULL for the root; an error if it is of another runtime. */
@@ -88,5 +91,6 @@ int lkdf_scope_error(struct lkdf *rt, struct lkdf_scope *s,
 
 void lkdf_scope_put(struct lkdf_scope *s)
 {
-	scope_put(s);
+	if (s && handle_drop(s->rt, &s->handle, "scope_put"))
+		scope_put(s);
 }

@@ -15,6 +15,7 @@
 #define CORE_LIMIT_H
 
 #include "base/atomic.h"
+#include "core/handle.h"
 
 #include <lkdf/kind.h>
 #include <pthread.h>
@@ -40,6 +41,8 @@ struct lkdf_limit {
 	pthread_mutex_t lock;
 	uint32_t nr_free;
 	struct limit_waiter *first, **last;
+
+	struct handle handle; /* the user's */
 };
 
 int limit_create(struct lkdf *rt, uint32_t tokens, struct lkdf_limit **out);

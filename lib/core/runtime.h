@@ -119,6 +119,7 @@ struct lkdf {
 	/* Under lock. */
 	pthread_mutex_t lock;
 	struct lkdf_limit *limits;
+	struct list handles; /* see handle.h */
 	uint32_t nr_frames; /* slots ever used */
 	uint32_t free_frame; /* first free slot + 1 */
 	struct lkdf_kind *dead_kinds; /* see kind_put() */

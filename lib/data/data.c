@@ -2,6 +2,7 @@
 #include "data/data.h"
 
 #include "base/err.h"
+#include "core/handle.h"
 #include "core/runtime.h"
 #include "data/facts.h"
 #include "data/place.h"
@@ -148,12 +149,18 @@ static void free_vars(struct domain *d)
 	free(d->parts);
 }
 
-static void destroy(struct lkdf_data *d)
+/* All but the struct. */
+static void empty(struct lkdf_data *d)
 {
 	replicas_destroy(d);
 	data_free_bytes(d);
 	free_vars(&d->domain);
 	free(d->last);
+}
+
+static void destroy(struct lkdf_data *d)
+{
+	empty(d);
 	free(d);
 }
 
@@ -366,12 +373,39 @@ void data_report_leaks(struct lkdf *rt)
 			log_text(&rt->log, LKDF_LOG_INFO,
 				 "close: data not put: \"%s\", %llu bytes",
 				 d->name, (unsigned long long)d->bytes);
-		destroy(d);
+		empty(d);
+		d->rt = NULL;
 	}
 	if (nr > MAX_LEAKS)
 		log_text(&rt->log, LKDF_LOG_INFO,
 			 "close: and %llu more data not put",
 			 (unsigned long long)(nr - MAX_LEAKS));
+}
+
+void data_put_orphan(struct lkdf_data *d)
+{
+	handle_tell_orphan("data_put");
+	/* [data.put] as above. */
+	if (a_sub(&d->nr_refs, 1, acq_rel) == 1)
+		free(d);
+}
+
+bool data_is_held(struct lkdf *rt, char text[DATA_TEXT])
+{
+	bool is_held = false;
+	struct lkdf_data *d;
+	struct list *l;
+
+	pthread_mutex_lock(&rt->data_lock);
+	for (l = rt->all_data.next; l != &rt->all_data && !is_held;
+	     l = l->next) {
+		d = container_of(l, struct lkdf_data, all);
+		is_held = d->acquisitions != NULL;
+		if (is_held)
+			data_text(d, 0, text);
+	}
+	pthread_mutex_unlock(&rt->data_lock);
+	return is_held;
 }
 
 void data_abandon(struct lkdf *rt)

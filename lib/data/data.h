@@ -101,8 +101,17 @@ int data_split(struct lkdf_data *d, uint32_t nr, uint64_t stride);
 void data_get(struct lkdf_data *d);
 void data_put(struct lkdf_data *d);
 
-/* Those that were not put: says so, and frees them. No task lives. */
+/*
+ * Those that were not put: says so, and frees all but the structs, whose
+ * runtime is NULL from then on. No task lives.
+ */
 void data_report_leaks(struct lkdf *rt);
+
+/* A put of one of those. */
+void data_put_orphan(struct lkdf_data *d);
+
+/* A thread of the user has acquired one of them, or waits for it: which. */
+bool data_is_held(struct lkdf *rt, char text[DATA_TEXT]);
 
 /* In a forked child: frees them without a word. */
 void data_abandon(struct lkdf *rt);

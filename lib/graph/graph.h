@@ -11,6 +11,7 @@
 #define GRAPH_GRAPH_H
 
 #include "base/atomic.h"
+#include "core/handle.h"
 #include "core/home.h"
 #include "graph/record.h"
 #include "run/solo.h"
@@ -100,6 +101,8 @@ struct lkdf_graph {
 	/* Under lock. */
 	pthread_mutex_t lock;
 	uint64_t nr_runs; /* started so far */
+
+	struct handle handle; /* the user's */
 };
 
 int graph_create(struct lkdf *rt, const struct lkdf_graph_attr *a,

@@ -30,6 +30,7 @@ static struct pool_batch **batch_next(const struct pool *p,
 struct pool_chunk {
 	struct pool_chunk *next;
 	size_t size;
+	uint64_t nr; /* objects behind it */
 };
 
 static void lock(struct pool *p)
@@ -71,6 +72,16 @@ void pool_fini(struct pool *p)
 	}
 	p->chunks = NULL;
 	p->full = NULL;
+}
+
+void pool_each(struct pool *p, void (*fn)(void *u, void *object), void *u)
+{
+	struct pool_chunk *c;
+	uint64_t i;
+
+	for (c = p->chunks; c; c = c->next)
+		for (i = 1; i <= c->nr; i++)
+			fn(u, (char *)c + i * p->object_size);
 }
 
 uint64_t pool_nr_objects(struct pool *p)
@@ -122,6 +133,7 @@ static bool grow(struct pool *p)
 	if (!c)
 		return false;
 	c->size = size;
+	c->nr = nr;
 	c->next = p->chunks;
 	p->chunks = c;
 	p->nr_objects += nr;

@@ -46,6 +46,9 @@ void pool_init(struct pool *p, size_t object_size, uint64_t max_objects,
 /* Frees all memory, whatever is still out. */
 void pool_fini(struct pool *p);
 
+/* All objects ever made, free or not; nobody takes or gives meanwhile. */
+void pool_each(struct pool *p, void (*fn)(void *u, void *object), void *u);
+
 /* Objects ever made; those free are among them. */
 uint64_t pool_nr_objects(struct pool *p);
 

@@ -12,6 +12,7 @@
 #include "io/event_poll.h"
 #include "io/io_ring.h"
 #include "mem/region.h"
+#include "rt/report.h"
 #include "run/frame.h"
 #include "run/run.h"
 #include "run/slots.h"
@@ -231,6 +232,7 @@ static void init_fields(struct lkdf *rt, const struct runtime_attr *a)
 	pthread_mutex_init(&rt->kick_lock, NULL);
 	pthread_mutex_init(&rt->data_lock, NULL);
 	list_init(&rt->all_data);
+	list_init(&rt->handles);
 	list_init(&rt->polled);
 }
 
@@ -337,17 +339,6 @@ static void free_memory(struct lkdf *rt)
 	unmark_alive(rt);
 }
 
-static void report_handles(struct lkdf *rt)
-{
-	uint64_t nr = a_load(&rt->nr_handles, relaxed);
-
-	if (nr)
-		log_text(&rt->log, LKDF_LOG_INFO,
-			 "close: %llu kinds, graphs, scopes or limits were not "
-			 "put",
-			 (unsigned long long)nr);
-}
-
 void runtime_close(struct lkdf *rt)
 {
 	/* First: their threads may still be about to wake a worker. */
@@ -361,6 +352,7 @@ void runtime_close(struct lkdf *rt)
 	/* Who left a scope last may have had it until its thread ended. */
 	report_handles(rt);
 	event_shards_close(rt->event_shards, false);
+	report_events(rt);
 	data_report_leaks(rt);
 	place_report_leaks(rt);
 	free_memory(rt);

@@ -25,6 +25,7 @@
 #include "base/thread.h"
 #include "base/util.h"
 #include "core/failure.h"
+#include "core/handle.h"
 #include "sched/timers.h"
 
 #include <lkdf/scope.h>
@@ -78,6 +79,8 @@ struct lkdf_scope {
 	struct failure *told;
 	struct failure *later; /* as told: one it has not kept */
 	int told_err;
+
+	struct handle handle; /* the user's */
 };
 
 void scope_init(struct lkdf_scope *s, struct lkdf *rt,

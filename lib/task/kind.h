@@ -17,6 +17,7 @@
 
 #include "base/atomic.h"
 #include "base/util.h"
+#include "core/handle.h"
 #include "policy/policy.h"
 
 #include <lkdf/kind.h>
@@ -93,6 +94,8 @@ struct lkdf_kind {
 	struct lkdf_kind *commuting; /* see kind_commuting() */
 	struct lkdf_kind *following; /* see kind_following() */
 	struct lkdf_kind *next_dead; /* once nr_refs is 0 */
+
+	struct handle handle; /* the user's */
 };
 
 int kind_create(struct lkdf *rt, const struct lkdf_kind_attr *a,

@@ -73,9 +73,14 @@ int lkdf_open_with(const struct lkdf_open_attr *a, struct lkdf **out);
  * Errors that no caller has looked at go to the log. In a forked child the
  * call frees memory only.
  *
+ * Kinds, graphs, scopes, limits, events and data that the program has not put
+ * are named in the log at level info. Those handles, but for events, may still
+ * be put afterwards: the library tells that as an error, and does no more.
+ *
  * Context: any thread that is not a worker; joins the workers.
- * Return: 0; -EBUSY while tasks or runs live, nothing has changed then;
- * -EDEADLK in a body.
+ * Return: 0; -EBUSY while tasks or runs live, or while a thread has acquired a
+ * data, which lkdf_errmsg() names: nothing has changed then; -EDEADLK in a
+ * body.
  */
 int lkdf_close(struct lkdf *rt);
 
