@@ -108,8 +108,6 @@ static int add_task(struct lkdf_graph *g, const struct lkdf_task *t)
 	int rc = border_place(g->rt, t), nr;
 	uint16_t home;
 
-	if (t->flags & LKDF_PROFILE)
-		rc = border_unbuilt("add: PROFILE in a graph");
 	if (t->nr_after)
 		rc = err(-EINVAL,
 			 "graph %s: a task after events, which fire "
@@ -126,6 +124,11 @@ static int add_task(struct lkdf_graph *g, const struct lkdf_task *t)
 	nr = add(g, t->kind, t->arg, t->prio);
 	if (nr >= 0 && t->nr_use)
 		nr = add_uses(g, nr, t->use, t->nr_use);
+	if (nr >= 0 && t->flags & LKDF_PROFILE) {
+		rc = graph_profile(g, (uint32_t)nr);
+		if (rc)
+			return graph_broken(g, rc);
+	}
 	if (nr < 0 || home == HOME_NONE)
 		return nr;
 	rc = graph_place(g, (uint32_t)nr, home);

@@ -67,6 +67,9 @@ struct owner_ops {
 	/* Its number, run and frame, for a slice of a recording. */
 	void (*describe)(const struct frame *f, uint32_t index,
 			 struct lkdf_stats_slice *s);
+
+	/* A body of a task with LKDF_PROFILE took so many ticks. */
+	void (*took)(const struct frame *f, uint32_t index, uint64_t ticks);
 };
 
 struct kind_ops {

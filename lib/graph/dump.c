@@ -6,9 +6,11 @@
 
 #include "base/err.h"
 #include "base/quote.h"
+#include "core/runtime.h"
 #include "graph/control.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -204,6 +206,28 @@ static void json_edge(struct out *o, uint32_t from, uint32_t to)
 	put(o, "[%u,%u],", from, to);
 }
 
+static uint64_t ns_of(const struct lkdf_graph *g, uint64_t ticks)
+{
+	return (uint64_t)((double)ticks * 1024 / g->rt->sched.ticks_per_1024ns);
+}
+
+/* Of a task with LKDF_PROFILE. */
+static void json_times(struct out *o, const struct lkdf_graph *g, uint32_t t)
+{
+	const struct rec *r = &g->recs[graph_index(g, t)];
+	struct task_time *time;
+
+	if (!g->times || !(a_load(&r->kind->slow, relaxed) & SLOW_PROFILED))
+		return;
+	time = &g->times[t];
+	put(o,
+	    ",\"runs\":%" PRIu64 ",\"total_ns\":%" PRIu64
+	    ",\"longest_ns\":%" PRIu64,
+	    a_load(&time->runs, relaxed),
+	    ns_of(g, a_load(&time->total, relaxed)),
+	    ns_of(g, a_load(&time->longest, relaxed)));
+}
+
 static void dump_json(struct out *o, const struct lkdf_graph *g)
 {
 	char name[NAME_SIZE];
@@ -217,6 +241,7 @@ static void dump_json(struct out *o, const struct lkdf_graph *g)
 		put_quoted(o, g->recs[graph_index(g, t)].kind->name);
 		put(o, ",\"label\":");
 		put_quoted(o, graph_task_name(g, t, name, sizeof(name)));
+		json_times(o, g, t);
 		put(o, "}");
 	}
 	put(o, "],\"edges\":[");

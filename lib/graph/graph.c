@@ -122,6 +122,7 @@ static void free_memory(struct lkdf_graph *g)
 		region_free(g->recs, g->cap_tasks * sizeof(*g->recs));
 	region_free(g->starts, (2 * (size_t)g->rt->sched.nr_nodes + 3) *
 				       sizeof(*g->starts));
+	region_free(g->times, g->nr_tasks * sizeof(*g->times));
 	region_free(g->numbers, g->nr_recs * sizeof(*g->numbers));
 	region_free(g->indices, g->nr_tasks * sizeof(*g->indices));
 	region_free(g->homes, g->cap_homes * sizeof(*g->homes));
@@ -276,6 +277,18 @@ int graph_add(struct lkdf_graph *g, struct lkdf_kind *k, const void *arg,
 		return err(-ENOMEM, "graph %s: no memory for branches",
 			   g->name);
 	return (int)g->nr_tasks++;
+}
+
+int graph_profile(struct lkdf_graph *g, uint32_t task)
+{
+	struct lkdf_kind *k = kind_profiled(g->recs[task].kind);
+
+	if (!k)
+		return err(-ENOMEM, "graph %s: no memory for a profile",
+			   g->name);
+	g->recs[task].kind = k;
+	g->has_profiles = true;
+	return 0;
 }
 
 int graph_place(struct lkdf_graph *g, uint32_t task, uint16_t home)

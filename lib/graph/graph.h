@@ -45,6 +45,11 @@ struct task_label {
 	char text[NAME_SIZE];
 };
 
+/* How long the bodies of a task with LKDF_PROFILE took, in ticks. */
+struct task_time {
+	_Atomic(uint64_t) runs, total, longest;
+};
+
 /* Grows by doubling; region memory. */
 struct array {
 	void *items;
@@ -81,6 +86,8 @@ struct lkdf_graph {
 	uint32_t *spill; /* successors of tasks with more than two */
 	uint32_t *sources;
 	uint32_t nr_spill, nr_sources;
+	bool has_profiles; /* some task has LKDF_PROFILE */
+	struct task_time *times; /* by task, from seal on; NULL: none has */
 	bool has_backward; /* an edge from a higher number to a lower */
 	bool has_tokens; /* records with REC_TOKEN */
 	struct lkdf_scope *recorded; /* see recording.h */
@@ -116,6 +123,8 @@ int graph_add(struct lkdf_graph *g, struct lkdf_kind *k, const void *arg,
 
 /* The task runs there. */
 int graph_place(struct lkdf_graph *g, uint32_t task, uint16_t home);
+/* It counts how long the task's bodies take. */
+int graph_profile(struct lkdf_graph *g, uint32_t task);
 int graph_order(struct lkdf_graph *g, uint32_t before, uint32_t after);
 int graph_label(struct lkdf_graph *g, uint32_t task, const char *label);
 /* -EBUSY: runs are under way. */

@@ -120,6 +120,18 @@ static void describe_slice(const struct frame *f, uint32_t index,
 	s->frame = f->slot + 1;
 }
 
+static void took(const struct frame *f, uint32_t index, uint64_t ticks)
+{
+	struct task_time *t = &f->graph->times[graph_number(f->graph, index)];
+	uint64_t longest = a_load(&t->longest, relaxed);
+
+	a_add(&t->runs, 1, relaxed);
+	a_add(&t->total, ticks, relaxed);
+	while (ticks > longest &&
+	       !a_cas(&t->longest, &longest, ticks, relaxed, relaxed))
+		continue;
+}
+
 const struct owner_ops own_task_ops = {
 	.create = create_for_body,
 	.scope = scope_of_body,
@@ -129,5 +141,6 @@ const struct owner_ops own_task_ops = {
 	.failed = own_task_failed,
 	.ending = inner_end,
 	.ended = own_task_ended,
+	.took = took,
 	.describe = describe_slice,
 };

@@ -185,19 +185,21 @@ static void wake_waiters(struct lkdf_scope *s)
 /* The last one out wakes the waiters before it drops its reference. */
 static void leave_last(struct lkdf_scope *s)
 {
-	wait_is_over(s->rt);
-	if (has_waiters(s))
+	if (has_waiters(s)) {
+		wait_is_over(s->rt);
 		wake_waiters(s);
+	}
 	scope_put(s);
 }
 
 static void leave_root(struct lkdf_scope *s)
 {
-	wait_is_over(s->rt);
 	/* [scope.a] what was done before live; pairs with [scope.d]. */
 	a_add(&s->left, 1, seq_cst);
-	if (unlikely(has_waiters(s)) && !scope_live(s))
+	if (unlikely(has_waiters(s)) && !scope_live(s)) {
+		wait_is_over(s->rt);
 		wake_waiters(s);
+	}
 }
 
 static void leave_one(struct lkdf_scope *s)

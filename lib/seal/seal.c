@@ -280,6 +280,21 @@ static void trim(struct lkdf_graph *g)
 	g->cap_tasks = cap;
 }
 
+/* Counts of tasks with LKDF_PROFILE. */
+static int make_times(struct lkdf_graph *g)
+{
+	size_t size = g->nr_tasks * sizeof(*g->times);
+
+	if (!g->has_profiles)
+		return 0;
+	g->times = region_alloc(size);
+	if (!g->times)
+		return err(-ENOMEM, "graph %s: no memory for a profile",
+			   g->name);
+	memset((void *)g->times, 0, size);
+	return 0;
+}
+
 static int seal(struct lkdf_graph *g, struct lkdf_diag *why)
 {
 	int rc;
@@ -316,6 +331,8 @@ static int seal(struct lkdf_graph *g, struct lkdf_diag *why)
 		rc = control_index(g);
 	if (!rc && g->wiring)
 		rc = wire_index(g);
+	if (!rc)
+		rc = make_times(g);
 	if (rc)
 		return rc;
 	if (!g->control)

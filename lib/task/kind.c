@@ -218,6 +218,16 @@ struct lkdf_kind *kind_following(struct lkdf_kind *k, lkdf_fn fn)
 		       fn);
 }
 
+struct lkdf_kind *kind_profiled(struct lkdf_kind *k)
+{
+	struct lkdf_kind *p =
+		variant(k, &k->profiled, offsetof(struct lkdf_kind, fn), k->fn);
+
+	if (p)
+		a_or(&p->slow, SLOW_PROFILED, relaxed);
+	return p;
+}
+
 static void free_copies(struct lkdf_kind *k);
 
 static void free_variant(struct lkdf_kind *k)
@@ -238,6 +248,7 @@ static void free_copies(struct lkdf_kind *k)
 	free_variant(k->wrapped);
 	free_variant(k->commuting);
 	free_variant(k->following);
+	free_variant(k->profiled);
 }
 
 static void free_all(struct lkdf_kind *k)
@@ -380,5 +391,7 @@ int kind_call_timed(struct lkdf_kind *k, struct lkdf_ctx *c, lkdf_fn fn,
 		worker_look_soon(c->ex->worker);
 	if (is_traced)
 		traced_record(c, k, number, start, end);
+	if (a_load(&k->slow, relaxed) & SLOW_PROFILED)
+		c->owner->took(c->frame, c->index, end - start);
 	return rc;
 }

@@ -9,6 +9,8 @@
  *			before each body, and measure each
  *	SLOW_TRACED     bodies are recorded: measure each, change nothing else
  *	SLOW_SAMPLED    the next few are measured, nothing else changes
+ *	SLOW_PROFILED   the graph counts how long its task took, nothing else
+ *	                changes
  *	SLOW_NOTED      the worker says what kind it runs, nothing else changes
  *	SLOW_GENERAL    blocking, limits, on_cancel: runs as a task of its own
  */
@@ -28,8 +30,10 @@
 #define SLOW_TRACED 8u
 #define SLOW_SAMPLED 16u
 #define SLOW_NOTED 32u
-#define SLOW_STAYS (SLOW_GENERAL | SLOW_TRACED | SLOW_NOTED)
-#define SLOW_BUT_SHORT (SLOW_TRACED | SLOW_SAMPLED | SLOW_NOTED)
+#define SLOW_PROFILED 64u
+#define SLOW_ADDS (SLOW_TRACED | SLOW_NOTED | SLOW_PROFILED)
+#define SLOW_STAYS (SLOW_GENERAL | SLOW_ADDS)
+#define SLOW_BUT_SHORT (SLOW_SAMPLED | SLOW_ADDS)
 
 #define MAX_LIMITS 4
 #define NAME_SIZE 64
@@ -93,6 +97,7 @@ struct lkdf_kind {
 	struct lkdf_kind *wrapped; /* see kind_wrap() */
 	struct lkdf_kind *commuting; /* see kind_commuting() */
 	struct lkdf_kind *following; /* see kind_following() */
+	struct lkdf_kind *profiled; /* see kind_profiled() */
 	struct lkdf_kind *next_dead; /* once nr_refs is 0 */
 
 	struct handle handle; /* the user's */
@@ -137,6 +142,9 @@ struct lkdf_kind *kind_commuting(struct lkdf_kind *k, lkdf_fn fn);
 
 /* The same, around one that is neither; its fn is in follows then. */
 struct lkdf_kind *kind_following(struct lkdf_kind *k, lkdf_fn fn);
+
+/* The same, for tasks of graphs with LKDF_PROFILE. */
+struct lkdf_kind *kind_profiled(struct lkdf_kind *k);
 
 /* A body took so long: is the kind short? */
 void kind_sample(struct lkdf_kind *k, uint64_t body_ticks);

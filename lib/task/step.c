@@ -107,6 +107,8 @@ static int call_timed(struct lkdf_ctx *c, struct task *t, lkdf_fn fn)
 	sample(c, k, end - start);
 	if (is_traced)
 		traced_task(c, t, number, start, end);
+	if (a_load(&k->slow, relaxed) & SLOW_PROFILED)
+		t->owner->took(t->frame, t->index, end - start);
 	if (t->link.flags & TASK_EXTRA && t->is_profiled)
 		trace_event(c->ex->ring, EVENT_TASK, k->trace_name,
 			    (end - start) * 1024 /

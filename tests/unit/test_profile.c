@@ -73,8 +73,100 @@ static void events_are_of_profiled_tasks(const char *options)
 	is(lkdf_close(rt), 0, "the runtime closes");
 }
 
+/* The number behind a word of the n-th task in a dump; -1: it is not there. */
+static long long number_of(const char *json, int task, const char *word)
+{
+	char start[32], key[32];
+	const char *at, *end;
+
+	snprintf(start, sizeof(start), "{\"id\":%d,", task);
+	snprintf(key, sizeof(key), "\"%s\":", word);
+	at = strstr(json, start);
+	end = at ? strchr(at, '}') : NULL;
+	at = at ? strstr(at, key) : NULL;
+	return at && at < end ? atoll(at + strlen(key)) : -1;
+}
+
+static void dump(const struct lkdf_graph *g, char *to, size_t size)
+{
+	FILE *f = tmpfile();
+
+	if (!f || lkdf_graph_dump(g, fileno(f), "json"))
+		abort();
+	rewind(f);
+	to[fread(to, 1, size - 1, f)] = '\0';
+	fclose(f);
+}
+
+static int doze(struct lkdf_ctx *c, void *arg)
+{
+	const struct timespec t = { .tv_nsec = NAP_NS };
+
+	(void)c;
+	(void)arg;
+	nanosleep(&t, NULL);
+	return 0;
+}
+
+static int blink(struct lkdf_ctx *c, void *arg)
+{
+	(void)c;
+	(void)arg;
+	return 0;
+}
+
+/* Tasks 0 and 2 have PROFILE; 2 naps; the others are of the same kinds. */
+static struct lkdf_graph *profiled_graph(struct lkdf *rt, struct lkdf_kind *k,
+					 struct lkdf_kind *nap)
+{
+	struct lkdf_graph *g;
+	int i;
+
+	must(lkdf_graph_create(rt, NULL, &g));
+	for (i = 0; i < 4; i++)
+		must(lkdf_graph_add_task(
+			g, ATTR(lkdf_task, .kind = i < 2 ? k : nap,
+				.flags = i % 2 ? 0 : LKDF_PROFILE)));
+	for (i = 1; i < 4; i++)
+		must(lkdf_graph_order(g, i - 1, i));
+	must(lkdf_graph_seal(g, NULL));
+	return g;
+}
+
+static void a_graph_counts_what_is_profiled(const char *options)
+{
+	struct lkdf *rt = api_open(options);
+	struct lkdf_kind *k = api_kind(rt, "blink", blink, 0, 0);
+	struct lkdf_kind *nap = api_kind(rt, "doze", doze, 0, 0);
+	struct lkdf_graph *g = profiled_graph(rt, k, nap);
+	long long total, longest;
+	char json[2048];
+
+	dump(g, json, sizeof(json));
+	is(number_of(json, 0, "runs"), 0, "%s: no run is counted yet", options);
+	must(lkdf_graph_run(g, NULL, ATTR(lkdf_run, .times = 20), NULL));
+	is(lkdf_scope_wait(rt, NULL, -1), 0, "20 runs end");
+	dump(g, json, sizeof(json));
+	is(number_of(json, 0, "runs"), 20, "a short task has run 20 times");
+	is(number_of(json, 2, "runs"), 20, "so has a long one");
+	is(number_of(json, 1, "runs"), -1, "the next of its kind is not told");
+	is(number_of(json, 3, "runs"), -1, "nor is that of the other kind");
+	total = number_of(json, 2, "total_ns");
+	longest = number_of(json, 2, "longest_ns");
+	ok(longest >= NAP_NS / 4, "the longest has its nap in it");
+	ok(total >= longest && total <= longest * 20,
+	   "all together have 1 to 20 times as much");
+	lkdf_graph_put(g);
+	lkdf_kind_put(k);
+	lkdf_kind_put(nap);
+	is(lkdf_close(rt), 0, "the runtime closes");
+}
+
 int main(void)
 {
+	a_graph_counts_what_is_profiled("workers=1");
+	a_graph_counts_what_is_profiled("workers=2");
+	a_graph_counts_what_is_profiled("serial");
 	events_are_of_profiled_tasks("workers=2");
 	events_are_of_profiled_tasks("serial");
 	return tap_end();

@@ -248,6 +248,10 @@ int lkdf_graph_set(struct lkdf_graph *g, int32_t task, const void *arg);
  * @fd:     open for writing
  * @format: "dot" or "json"
  *
+ * As JSON a task with LKDF_PROFILE has, once the graph is sealed, "runs": how
+ * often its body was called, and "total_ns" and "longest_ns": how long the
+ * bodies took together and at most.
+ *
  * Return: 0; -EINVAL; -errno of write(2).
  */
 int lkdf_graph_dump(const struct lkdf_graph *g, int fd, const char *format);

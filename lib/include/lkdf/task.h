@@ -37,7 +37,8 @@ struct lkdf_use {
 
 enum lkdf_task_flag {
 	LKDF_PROFILE = 1, /* how long each body took is an event of the trace,
-			   * recording or not; not in graphs */
+			   * recording or not; a graph counts it instead: see
+			   * lkdf_graph_dump() */
 	LKDF_PINNED = 2, /* runs on a worker of place, nowhere else */
 };
 
