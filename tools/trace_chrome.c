@@ -2,71 +2,19 @@
 #include "trace_chrome.h"
 
 #include "json.h"
-
-#include <errno.h>
-#include <stdlib.h>
-
-struct pair {
-	uint64_t ticks, ns;
-};
+#include "trace_timed.h"
 
 struct writer {
 	struct json json;
-	struct trace_info info;
-	struct pair *pair; /* by ticks */
-	size_t nr_pairs, cap;
-	bool has_failed; /* no memory for pairs */
+	struct trace_timed timed;
 };
 
-static void add_pair(void *u, uint64_t ticks, uint64_t ns)
+/* Microseconds from the start. */
+static double us_of(struct writer *w, uint64_t ticks)
 {
-	struct writer *w = u;
-	struct pair *p;
+	int64_t start = (int64_t)w->timed.info.header.start_ns;
 
-	if (w->nr_pairs == w->cap) {
-		p = realloc(w->pair, (w->cap * 2 + 64) * sizeof(*p));
-		if (!p) {
-			w->has_failed = true;
-			return;
-		}
-		w->pair = p;
-		w->cap = w->cap * 2 + 64;
-	}
-	w->pair[w->nr_pairs++] = (struct pair){ ticks, ns };
-}
-
-/* b - a, which may be less than nothing. */
-static double distance(uint64_t a, uint64_t b)
-{
-	return b >= a ? (double)(b - a) : -(double)(a - b);
-}
-
-/* Ticks as microseconds from the start; see trace-format.rst. */
-static double us_of(const struct writer *w, uint64_t ticks)
-{
-	const struct lkdf_file_header *h = &w->info.header;
-	struct pair from = { h->start_ticks, h->start_ns };
-	double ns_per_tick = 1024.0 / h->ticks_per_1024ns;
-	size_t low = 0, high = w->nr_pairs, mid;
-
-	/* The first pair after ticks, or else the last there is. */
-	while (low < high) {
-		mid = low + (high - low) / 2;
-		if (w->pair[mid].ticks <= ticks)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	if (low == w->nr_pairs && low)
-		low--;
-	if (low)
-		from = w->pair[low - 1];
-	if (w->nr_pairs)
-		ns_per_tick = distance(from.ns, w->pair[low].ns) /
-			      distance(from.ticks, w->pair[low].ticks);
-	return (distance(h->start_ns, from.ns) +
-		distance(from.ticks, ticks) * ns_per_tick) /
-	       1000;
+	return (double)(trace_clock_ns(&w->timed.clock, ticks) - start) / 1000;
 }
 
 static void open_event(struct writer *w, const char *ph, const char *name,
@@ -75,7 +23,7 @@ static void open_event(struct writer *w, const char *ph, const char *name,
 	json_open_flat(&w->json, NULL, '{');
 	json_text(&w->json, "ph", ph);
 	json_text(&w->json, "name", name);
-	json_int(&w->json, "pid", w->info.header.pid);
+	json_int(&w->json, "pid", w->timed.info.header.pid);
 	json_int(&w->json, "tid", executor);
 }
 
@@ -114,7 +62,7 @@ static void write_slice(void *u, const struct trace_slice *s)
 	struct writer *w = u;
 	double begin = us_of(w, s->begin);
 
-	open_event(w, "X", w->info.name[s->name], s->executor);
+	open_event(w, "X", w->timed.info.name[s->name], s->executor);
 	json_fixed(&w->json, "ts", begin, 3);
 	json_fixed(&w->json, "dur", us_of(w, s->end) - begin, 3);
 	json_open(&w->json, "args", '{');
@@ -126,7 +74,7 @@ static void write_slice(void *u, const struct trace_slice *s)
 static void write_event(void *u, const struct trace_event *e)
 {
 	struct writer *w = u;
-	const struct trace_event_info *i = &w->info.event[e->event];
+	const struct trace_event_info *i = &w->timed.info.event[e->event];
 
 	open_event(w, "i", i->name, e->executor);
 	json_text(&w->json, "s", "t");
@@ -139,41 +87,52 @@ static void write_event(void *u, const struct trace_event *e)
 	close_event(w);
 }
 
-static int write_all(struct writer *w, FILE *in, FILE *out,
-		     struct trace_fault *fault)
+/* Operations overlap: asynchronous pairs. All else lies on its thread. */
+static void write_span(void *u, const struct trace_span *s)
 {
-	const struct trace_sink sink = {
-		.slice = write_slice,
-		.event = write_event,
-		.executor = write_executor,
-		.u = w,
-	};
-	int rc;
+	struct writer *w = u;
+	const char *name = s->sort == LKDF_SPAN_ENTER
+				   ? "io_uring_enter"
+				   : w->timed.info.name[s->name];
+	bool is_async = s->sort == LKDF_SPAN_OPERATION;
+	int end;
 
-	json_init(&w->json, out);
-	json_open(&w->json, NULL, '{');
-	json_text(&w->json, "displayTimeUnit", "ns");
-	json_open(&w->json, "traceEvents", '[');
-	rc = trace_read(in, &sink, &w->info, fault);
-	json_close(&w->json, ']');
-	json_close(&w->json, '}');
-	fputc('\n', out);
-	return rc;
+	for (end = 0; end <= is_async; end++) {
+		open_event(w, !is_async ? "X" : end ? "e" : "b", name, s->lane);
+		json_text(&w->json, "cat", "span");
+		json_fixed(&w->json, "ts", us_of(w, end ? s->end : s->begin),
+			   3);
+		if (is_async)
+			json_int(&w->json, "id", (int64_t)s->links.number);
+		else
+			json_fixed(&w->json, "dur",
+				   us_of(w, s->end) - us_of(w, s->begin), 3);
+		json_open(&w->json, "args", '{');
+		json_int(&w->json, "value", s->value);
+		close_event(w);
+	}
 }
 
 int trace_to_chrome(FILE *in, FILE *out, struct trace_fault *fault)
 {
-	struct writer w = { .nr_pairs = 0 };
-	const struct trace_sink clocks = { .clock = add_pair, .u = &w };
+	struct writer w = { .json = { .out = out } };
+	const struct trace_sink sink = {
+		.slice = write_slice,
+		.span = write_span,
+		.event = write_event,
+		.executor = write_executor,
+		.u = &w,
+	};
 	int rc;
 
-	rc = trace_read(in, &clocks, &w.info, fault);
-	trace_info_fini(&w.info);
-	if (w.has_failed)
-		rc = -ENOMEM;
-	if (!rc || rc == -EBADMSG)
-		rc = write_all(&w, in, out, fault);
-	trace_info_fini(&w.info);
-	free(w.pair);
+	json_init(&w.json, out);
+	json_open(&w.json, NULL, '{');
+	json_text(&w.json, "displayTimeUnit", "ns");
+	json_open(&w.json, "traceEvents", '[');
+	rc = trace_timed_read(&w.timed, in, &sink, fault);
+	json_close(&w.json, ']');
+	json_close(&w.json, '}');
+	fputc('\n', out);
+	trace_timed_fini(&w.timed);
 	return rc;
 }

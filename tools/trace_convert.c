@@ -2,6 +2,7 @@
 /* lkdf trace convert: a recording in the words of a viewer. */
 #include "outfile.h"
 #include "trace_chrome.h"
+#include "trace_formats.h"
 #include "trace_verbs.h"
 
 #include <errno.h>
@@ -17,7 +18,7 @@ struct convert_opts {
 
 static const struct cli_row rows[] = {
 	{ "to", 't', CLI_TEXT, offsetof(struct convert_opts, to), "FORMAT",
-	  "chrome, which Perfetto reads too; the default" },
+	  "chrome (JSON, the default), perfetto (protobuf, with arrows), csv" },
 	{ "out", 'o', CLI_TEXT, offsetof(struct convert_opts, out), "FILE",
 	  "write here, not to the standard output" },
 	{ "best-effort", 'b', CLI_FLAG,
@@ -43,6 +44,8 @@ struct format {
 
 static const struct format formats[] = {
 	{ "chrome", trace_to_chrome },
+	{ "perfetto", trace_to_perfetto },
+	{ "csv", trace_to_csv },
 };
 #define NR_FORMATS (sizeof(formats) / sizeof(formats[0]))
 

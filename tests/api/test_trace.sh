@@ -48,6 +48,55 @@ is "$(grep -c '"name": "run_begin"' "$tmp/run.json")" 1 'and the run'
 grep -q '"name": "worker 0' "$tmp/run.json"
 ok $? 'and the names of threads'
 
+# Perfetto's protobuf, taken apart by hand: packets, tracks, slices, arrows
+"$lkdf" trace convert "$tmp/run.lkdf" --to perfetto -o "$tmp/run.pb"
+ok $? 'it is converted to protobuf'
+python3 - "$tmp/run.pb" <<'EOT'
+import sys
+def fields(b):
+    i, out = 0, []
+    def varint():
+        nonlocal i
+        v = shift = 0
+        while True:
+            c = b[i]; i += 1
+            v |= (c & 127) << shift; shift += 7
+            if c < 128:
+                return v
+    while i < len(b):
+        key = varint()
+        if key & 7 == 0:
+            v = varint()
+        elif key & 7 == 1:
+            v = int.from_bytes(b[i:i + 8], "little"); i += 8
+        else:
+            assert key & 7 == 2
+            n = varint(); v = b[i:i + n]; i += n
+            assert len(v) == n
+        out.append((key >> 3, v))
+    return out
+packets = [dict(fields(p)) for f, p in fields(open(sys.argv[1], "rb").read())]
+tracks = {dict(fields(p[60]))[1] for p in packets if 60 in p}
+events = [dict(fields(p[11])) for p in packets if 11 in p]
+assert all(p[10] == 1 for p in packets)
+assert all(e[11] in tracks for e in events)
+assert sum(e[9] == 1 and e[23] == b"say" for e in events) == 2
+assert sum(e[9] == 1 for e in events) == sum(e[9] == 2 for e in events)
+assert {e[48] for e in events if 48 in e} == {e[47] for e in events if 47 in e}
+EOT
+ok $? 'with tracks, slices that end, and arrows that arrive'
+"$lkdf" trace convert "$tmp/run.lkdf" --to csv -o "$tmp/run.csv"
+ok $? 'it is converted to CSV'
+python3 - "$tmp/run.csv" <<'EOT'
+import csv, sys
+rows = list(csv.DictReader(open(sys.argv[1])))
+assert all(len(r) == 15 and None not in r for r in rows)
+say = [r for r in rows if r["sort"] == "body" and r["name"] == "say"]
+assert len(say) == 2
+assert all(int(r["end_ns"]) >= int(r["begin_ns"]) for r in rows)
+EOT
+ok $? 'with a line for each body'
+
 # Tasks that are submitted, with data: some more than a kind needs to be known
 LKDF_TRACE=$tmp/engine.lkdf "$build/examples/engine" >"$tmp/out"
 pushes=$(sed -n 's/ pushes.*//p' "$tmp/out")
@@ -71,7 +120,7 @@ ok $? 'and nothing is written'
 ok $? 'unless one asks for what is readable'
 python3 -m json.tool "$tmp/cut.json" >/dev/null
 ok $? 'which is JSON too'
-is "$(grep -c '"ph": "X"' "$tmp/cut.json")" 2 'with both bodies'
+is "$(grep -c '"ph": "X", "name": "say"' "$tmp/cut.json")" 2 'with both bodies'
 grep -q 'offset [0-9]' "$tmp/err"
 ok $? 'and a word about the rest'
 
