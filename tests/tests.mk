@@ -19,6 +19,17 @@ $(BUILD)/tests/unit/%: tests/unit/%.c $(LIB_INTERNAL)
 	$(Q)$(CC) -I. $(CPPFLAGS) $(LKDF_CFLAGS) -MMD -MP -o $@ $< \
 		$(LIB_INTERNAL) $(LIB_LIBS)
 
+# The analysis of lkdf report, without its verb.
+REPORT_OBJ = $(filter-out %/verb.o,$(filter $(BUILD)/tool/tools/report/%, \
+	$(TOOLS_OBJ))) $(PAGE_C:.c=.o) $(addprefix $(BUILD)/tool/tools/, \
+	cli.o json.o trace_bytes.o trace_clock.o trace_facts.o trace_get.o \
+	trace_links.o trace_read.o utf8.o)
+$(BUILD)/tests/unit/test_report_%: tests/unit/test_report_%.c $(REPORT_OBJ)
+	$(call say,CCLD)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -I. -Itools $(CPPFLAGS) $(LKDF_CFLAGS) -MMD -MP -o $@ $< \
+		$(REPORT_OBJ) -lm -lpthread
+
 # API tests see public headers only and link the shared library.
 $(BUILD)/tests/api/%: tests/api/%.c $(LIB_SO)
 	$(call say,CCLD)
@@ -41,7 +52,7 @@ deps: ## install the packages that building and testing need
 # --no-undefined. They go into the one run that counts.
 ASAN := -fsanitize=address,undefined -fno-sanitize-recover=all
 ASAN_TESTS = $(patsubst $(BUILD)/%,$(BUILD)/asan/%,$(C_TESTS))
-C_TESTS = $(UNIT_TESTS) $(API_TESTS) $(ORACLES)
+C_TESTS = $(UNIT_TESTS) $(API_TESTS) $(ORACLE)
 
 check: deps ## all tests, at most 10 minutes on two cores
 	$(Q)$(MAKE) $(JOBS) --no-print-directory CC=gcc BUILD=$(BUILD)/asan \
@@ -70,7 +81,7 @@ endif
 ALSO :=
 
 # What only computes runs beside the others.
-ASIDE = $(ONCE_ASIDE) $(filter %/oracle %/control,$(ORACLES) $(ALSO))
+ASIDE = $(ONCE_ASIDE) $(filter %/oracle,$(ORACLE) $(ALSO))
 
 # What a run leaves out is told with the command that runs it.
 LEFT_OUT = $(if $(findstring tests/kernel/machine,$(VM_TESTS)),,the kernel \
@@ -80,7 +91,7 @@ LEFT_OUT = $(if $(findstring tests/kernel/machine,$(VM_TESTS)),,the kernel \
 	$(MC_SHARE): make check-mc)
 
 .PHONY: check-built
-check-built: all $(UNIT_TESTS) $(API_TESTS) $(ORACLES) $(KMOD_NATIVE) \
+check-built: all $(UNIT_TESTS) $(API_TESTS) $(ORACLE) $(KMOD_NATIVE) \
 		$(filter $(BUILD)/%,$(ONCE_ASIDE)) $(if $(VM_TESTS),vm-programs)
 	$(Q)$(VM_ENV) CC=$(CC) DUPES=$(BUILD)/examples/dupes \
 		MC_SHARE=$(MC_SHARE) ASIDE='$(ASIDE)' \

@@ -18,6 +18,8 @@ static const struct cli_verb verbs[] = {
 	  verb_bench },
 	{ "trace", "convert or check what LKDF_TRACE=FILE recorded",
 	  verb_trace },
+	{ "report", "what costs most in a recording, and what to change",
+	  verb_report },
 	{ "pages", "on which nodes the memory of a process is", verb_pages },
 	{ "probe", "loads and ends the BPF programs that see workers",
 	  verb_probe },

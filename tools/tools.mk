@@ -2,9 +2,11 @@
 # One binary, lkdf; public API only.
 
 # Shapes, floor, plans, flows and tiles are shared with tests/bench.
-TOOLS_SRC := $(wildcard tools/*.c) $(addprefix tests/bench/,shapes.c floor.c \
+TOOLS_SRC := $(wildcard tools/*.c tools/report/*.c) $(addprefix tests/bench/,shapes.c floor.c \
 	lkdf_graph.c plan.c lkdf_plan.c flow.c lkdf_flow.c tiles.c lkdf_tiles.c)
-TOOLS_OBJ := $(TOOLS_SRC:%.c=$(BUILD)/tool/%.o)
+# The page of lkdf report, as a C file.
+PAGE_C := $(BUILD)/tool/report_page.c
+TOOLS_OBJ := $(TOOLS_SRC:%.c=$(BUILD)/tool/%.o) $(PAGE_C:.c=.o)
 LKDF_BIN := $(BUILD)/lkdf
 # Contestants are compiled alike: -O2, no hardening, no -march.
 BENCH_CFLAGS := -std=c11 $(WARN) -O2 -g
@@ -14,11 +16,23 @@ $(BUILD)/tool/tools/probe.o $(BUILD)/tool/tools/probe_load.o: \
 	BENCH_CPPFLAGS += $(BPF_CPPFLAGS)
 $(BUILD)/tool/tools/probe_load.o: $(if $(filter 1,$(BPF)),$(BPF_SKEL))
 
+$(BUILD)/tool/tools/report/%.o: BENCH_CPPFLAGS += -Itools
+
 $(BUILD)/tool/tools/%.o: tools/%.c
 	$(call say,CC)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(BENCH_CPPFLAGS) -DLKDF_VERSION='"$(VERSION)"' \
 		$(LKDF_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(PAGE_C): tools/report/embed.sh $(addprefix tools/report/,page.html \
+		page.css page.js timeline.js input.js)
+	$(call say,EMBED)
+	$(Q)mkdir -p $(@D)
+	$(Q)tools/report/embed.sh >$@
+
+$(PAGE_C:.c=.o): $(PAGE_C)
+	$(call say,CC)
+	$(Q)$(CC) -Itools $(BENCH_CPPFLAGS) $(LKDF_CFLAGS) -MMD -MP -c -o $@ $<
 
 $(BUILD)/tool/tests/%.o: tests/%.c
 	$(call say,CC)

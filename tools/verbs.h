@@ -7,6 +7,7 @@ int verb_topo(int argc, char **argv);
 int verb_doctor(int argc, char **argv);
 int verb_bench(int argc, char **argv);
 int verb_trace(int argc, char **argv);
+int verb_report(int argc, char **argv);
 int verb_pages(int argc, char **argv);
 int verb_probe(int argc, char **argv);
 int verb_futex(int argc, char **argv);

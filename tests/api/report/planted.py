@@ -1,0 +1,254 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+"""
+planted.py NAME FILE: a recording of a program with a known problem, or of a
+clean one. planted.py --list names them.
+"""
+import random
+import sys
+
+from trace import BLOCKING, ENTER, KERNEL, OPERATION, RUN_BEGIN, STEAL, WAIT, \
+    Machine, Trace
+
+MS, US = 1000000, 1000
+
+
+def samples(trace, workers, wall, cpu, queued, every=10 * MS):
+    """Threads that had that share of a CPU and of a run queue all the time."""
+    for at in range(0, wall + every, every):
+        for w in range(workers):
+            trace.thread(w, at, int(at * cpu), int(at * queued))
+
+
+def fair_samples(trace, machine, wall, every=10 * MS):
+    """Threads that slept in gaps, and were on a CPU otherwise."""
+    for w in range(len(machine.free)):
+        gaps, last = [], 0
+        for end, begin, *_ in trace.lanes.get(w, []):
+            if begin - last > 20 * US:
+                gaps.append((last, begin))
+            last = end
+        gaps.append((last, wall + 2 * every))
+        at, slept, i = 0, 0, 0
+        while at <= wall + every:
+            while gaps[i][1] <= at:
+                slept += gaps[i][1] - gaps[i][0]
+                i += 1
+            trace.thread(w, at, at - slept - max(0, at - gaps[i][0]), 0)
+            at += every
+
+
+def remote():
+    """Four nodes, all data on node 0: bodies elsewhere take 1.6 x."""
+    trace, size = Trace(8), 4 << 20
+    machine = Machine(trace, 8)
+    used = [0] * 8
+    for w in range(8):
+        trace.place(w, w // 2)
+    for i in range(800):
+        w = i % 8
+        near = w < 2
+        machine.run('spmv', 1000 * US if near else 1600 * US, 0, worker=w,
+                    bytes=(size, 0) if near else (0, size))
+        used[w] += size
+    # Node 0 has its own work besides, so that all end together.
+    for i in range(117):
+        machine.run('local', 1000 * US, 0, worker=i % 2, bytes=(size, 0))
+        used[i % 2] += size
+    wall = max(machine.free)
+    fair_samples(trace, machine, wall)
+    for w in range(8):
+        trace.bytes(w, wall, [used[w], 0, 0, 0])
+    return trace
+
+
+def convoy():
+    """Four workers, one lock: bodies sleep half of their time."""
+    trace = Trace(4)
+    machine = Machine(trace, 4)
+    for i in range(2000):
+        machine.run('update' if i % 4 else 'parse',
+                    (400 if i % 4 else 90) * US, 0)
+    samples(trace, 4, max(machine.free), 0.48, 0.0)
+    return trace
+
+
+def critical():
+    """Each phase of 60 short bodies ends in one long one."""
+    trace = Trace(4)
+    machine = Machine(trace, 4)
+    ready, by = 0, None
+    for _ in range(20):
+        ends = [machine.run('map', 300 * US, ready, by) for _ in range(60)]
+        by, ready = max(ends, key=lambda x: x[1])
+        by, ready = machine.run('reduce', 6 * MS, ready, by)
+    fair_samples(trace, machine, max(machine.free))
+    return trace
+
+
+def quota():
+    """Eight workers, a quota of two CPUs."""
+    trace = Trace(8)
+    machine = Machine(trace, 8)
+    rng = random.Random(1)
+    trace.fact('cpus', '8')
+    trace.fact('quota.cpus', '2')
+    for _ in range(4000):
+        slow = rng.random() < 0.05
+        machine.run('step', (4000 if slow else 150) * US, 0)
+    samples(trace, 8, max(machine.free), 0.25, 0.74)
+    return trace
+
+
+def io():
+    """Two reads under way at a time, each parsed when it has come."""
+    trace = Trace(2)
+    machine = Machine(trace, 2)
+    ready, parsed = [0, 0], [None, None]
+    for i in range(400):
+        k = i % 2
+        begin = ready[k]
+        op = trace.span(k, OPERATION, begin, begin + 2 * MS, 'read', 65536,
+                        by=parsed[k])
+        trace.span(k, ENTER, begin, begin + 3 * US)
+        parsed[k], ready[k] = machine.run('parse', 150 * US, begin + 2 * MS, op)
+    fair_samples(trace, machine, max(machine.free))
+    return trace
+
+
+def clean():
+    """Even bodies, as many as there is time for."""
+    trace = Trace(4)
+    machine = Machine(trace, 4)
+    for i in range(4000):
+        machine.run('work', 200 * US + i % 7 * US, 0)
+    fair_samples(trace, machine, max(machine.free))
+    return trace
+
+
+def pipeline():
+    """Three stages on two nodes, bytes near, balanced."""
+    trace = Trace(4)
+    machine = Machine(trace, 4)
+    for w in range(4):
+        trace.place(w, w // 2)
+    for i in range(1500):
+        w = i % 4
+        by, end = machine.run('load', 80 * US, 0, worker=w, bytes=(65536, 0))
+        by, end = machine.run('turn', 120 * US, end, by, 200, w,
+                              bytes=(65536, 0))
+        machine.run('store', 60 * US, end, by, 200, w, bytes=(65536, 0))
+    wall = max(machine.free)
+    fair_samples(trace, machine, wall)
+    for w in range(4):
+        trace.bytes(w, wall, [1500 * 3 * 16384 * (w // 2 == n)
+                              for n in range(2)])
+    return trace
+
+
+def two():
+    """Bodies that sleep a third of the time; then a tail on one worker."""
+    trace = Trace(4)
+    machine = Machine(trace, 4)
+    for _ in range(2000):
+        by, ready = machine.run('update', 400 * US, 0)
+    machine.run('tail', 30 * MS, ready, by)
+    wall = max(machine.free)
+    full = sorted(machine.free)[2]
+    for at in range(0, wall + 10 * MS, 10 * MS):
+        for w in range(4):
+            busy = min(at, full) if machine.free[w] < wall else at
+            trace.thread(w, at, int(min(busy, full) * 0.65) +
+                         max(0, busy - full), 0)
+    return trace
+
+
+def old():
+    """As recordings were before they said why."""
+    trace = Trace(2, facts=False)
+    machine = Machine(trace, 2)
+    for i in range(40):
+        machine.run('step', 100 * US, i % 2 * 500 * US + i * 200 * US)
+    return trace
+
+
+def small():
+    """A little of everything: what golden files are made of."""
+    trace = Trace(4)
+    machine = Machine(trace, 2)
+    trace.place(0, 0)
+    trace.place(1, 1)
+    trace.place(2, -1, -1, BLOCKING)
+    trace.place(3, -1, -1, BLOCKING)
+    trace.fact('program', 'small --size 4')
+    ready, by = 10 * US, None
+    for phase in range(4):
+        ends = [machine.run('load', (40 + 5 * i) * US, ready, by,
+                            bytes=(4096 * i, 8192)) for i in range(6)]
+        by, ready = max(ends, key=lambda x: x[1])
+        op = trace.span(0, OPERATION, ready, ready + 100 * US, 'write', 4096,
+                        by=by)
+        trace.span(0, ENTER, ready, ready + 4 * US)
+        block = 2 + phase % 2
+        by = trace.slice(block, 'sync', ready + 100 * US, ready + 160 * US,
+                         ready=ready + 100 * US, by=op)
+        ready += 160 * US
+        trace.span(4, WAIT, ready - 200 * US, ready, by=by)
+        by, ready = None, ready + 5 * US
+    trace.event(1, 90 * US, STEAL, 0, 1)
+    queue = trace.device(0, 'gpu0 queue')
+    trace.span(queue, KERNEL, 100 * US, 180 * US, 'scale')
+    for w in range(2):
+        trace.bytes(w, ready, [1 << 20, 2 << 20])
+        for at in range(0, ready + 100 * US, 100 * US):
+            trace.thread(w, at, int(at * 0.7), int(at * 0.1))
+    trace.lost = 2
+    return trace
+
+
+def graph():
+    """A sealed graph, run twice: who made whom ready is in its edges."""
+    trace = Trace(2)
+    trace.graph(7, [3], [('a', [1, 2]), ('b', [3]), ('c', [3]), ('d', [])])
+    for run in range(2):
+        at = run * 100 * US
+        trace.event(2, at, RUN_BEGIN, 3, run)
+        for w, task, kind, b, e in ((0, 0, 'a', 1, 11), (0, 1, 'b', 12, 22),
+                                    (1, 2, 'c', 13, 53), (1, 3, 'd', 54, 64)):
+            trace.slice(w, kind, at + b * US, at + e * US, task=task,
+                        frame=3, run=run)
+    return trace
+
+
+def joins():
+    """A body that waits for its children runs them within."""
+    trace = Trace(2)
+    root = trace.slice(0, 'fib', 0, 900 * US, ready=0)
+    for i in range(8):
+        trace.slice(i % 2, 'fib', (10 + i * 100) * US, (100 + i * 100) * US,
+                    ready=5 * US, by=root)
+    return trace
+
+
+def hostile():
+    """Names that would run if the page took them for markup."""
+    trace = Trace(1)
+    names = ['<img src=x onerror=alert(1)>', '</script><script>alert(2)'
+             '</script>', '"onmouseover="alert(3)', "';alert(4);//",
+             '&lt;b&gt;', '<!--', ']]>', '\u202egnorw', 'a' * 255,
+             b'\xff\xfe', '@DATA@ @CSP@ %s%n', '\x1b[31mred']
+    for i, name in enumerate(names):
+        trace.slice(0, name, i * 10 * US, (i * 10 + 9) * US, ready=0)
+    trace.fact('program', '<svg onload=alert(5)>')
+    return trace
+
+
+PLANTED = {f.__name__: f for f in (
+    remote, convoy, critical, quota, io, clean, pipeline, two, old, small,
+    graph, joins, hostile)}
+
+if __name__ == '__main__':
+    if sys.argv[1:] == ['--list']:
+        print('\n'.join(PLANTED))
+    else:
+        PLANTED[sys.argv[1]]().write(sys.argv[2])

@@ -1,0 +1,182 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+# lkdf report on recordings that are made here with a clock that is made up:
+# golden files, five planted problems, clean programs, sums, hard errors.
+# GOLDEN=write makes the golden files anew.
+# shellcheck source=tests/api/tap.sh
+. "$(dirname "$0")/tap.sh"
+export PYTHONDONTWRITEBYTECODE=1
+lkdf=$build/lkdf
+golden=tests/fixtures/report
+log=$dir/log
+command -v python3 >/dev/null || {
+	echo '1..0 # SKIP python3 is not installed'
+	exit 0
+}
+
+# made NAME: the recording in $dir
+made() {
+	[ -e "$dir/$1.lkdf" ] ||
+		python3 tests/api/report/planted.py "$1" "$dir/$1.lkdf"
+}
+
+# told NAME EXPRESSION: of the report as JSON, r
+told() {
+	made "$1"
+	"$lkdf" report --json "$dir/$1.lkdf" >"$dir/json" 2>"$log" &&
+		python3 - "$dir/json" "$2" >>"$log" 2>&1 <<'END'
+import json
+import sys
+r = json.load(open(sys.argv[1]))
+f = r['findings']
+cost = [x for x in f if x['cost'] is not None]
+print([(x['id'], x['cost'], x['fix']) for x in f])
+sys.exit(not eval('(' + sys.argv[2] + ')'))
+END
+}
+
+# same FILE NAME: as the golden file
+same() {
+	if [ "${GOLDEN:-}" = write ]; then
+		cp "$1" "$golden/$2"
+	fi
+	diff "$golden/$2" "$1" >"$log" 2>&1
+}
+
+for name in small graph old; do
+	made "$name"
+	same "$dir/$name.lkdf" "$name.lkdf"
+	ok $? "$name: the recording is the one that is kept"
+	(cd "$dir" && "$lkdf" report "$name.lkdf") >"$dir/text" 2>"$log"
+	same "$dir/text" "$name.txt"
+	ok $? "$name: the text is as it was"
+	(cd "$dir" && "$lkdf" report --json "$name.lkdf") >"$dir/json" 2>"$log"
+	same "$dir/json" "$name.json"
+	ok $? "$name: the JSON is as it was"
+done
+
+for name in $(python3 tests/api/report/planted.py --list); do
+	told "$name" 'sum(r["time"][c["id"]] for c in r["classes"]) ==
+		r["time"]["all"] == r["wall"] * r["workers"]'
+	ok $? "$name: classes add up to workers x wall"
+	told "$name" 'all(sum(w[c["id"]] for c in r["classes"]) == r["wall"]
+		for w in r["worker"])'
+	ok $? "$name: each worker's to the wall"
+	told "$name" 'r["tasks"] >= r["counted"] - r["lost"]'
+	ok $? "$name: bodies and lost ones are those that were counted"
+done
+
+told remote 'f[0]["id"] == "remote" and "node 0" in f[0]["fix"]'
+ok $? 'a buffer on a far node is finding 1'
+told remote 'f[0]["estimated"] and 0.2 < f[0]["cost"] < 0.35'
+ok $? 'with an estimate of what it costs that is right'
+told convoy 'f[0]["id"] == "asleep" and "limit" in f[0]["fix"] and
+	"update" in f[0]["title"]'
+ok $? 'a lock that all want is finding 1, and the kind is named'
+told critical 'f[0]["id"] == "starved" and "split reduce" in f[0]["fix"]'
+ok $? 'one slow kind that all wait for is finding 1'
+told critical 'f[0]["at"][1] - f[0]["at"][0] >= 5900000'
+ok $? 'and the place where that is seen'
+told quota 'f[0]["id"] == "cpu" and "LKDF_WORKERS=2" in f[0]["fix"]'
+ok $? 'more workers than the quota has CPUs is finding 1'
+told io 'f[0]["id"] == "io" and "under way" in f[0]["fix"] and
+	"read" in f[0]["title"]'
+ok $? 'too few operations under way is finding 1'
+for name in clean pipeline; do
+	told "$name" 'not cost'
+	ok $? "$name: no cause takes 2 %"
+	told "$name" 'f[0]["id"] == "workers" and f[0]["sort"] == "bound"'
+	ok $? "$name: but more workers would help"
+	"$lkdf" report "$dir/$name.lkdf" >"$log"
+	grep -q 'nothing is wrong' "$log"
+	ok $? "$name: the text says that nothing is wrong"
+done
+told two '[x["id"] for x in cost] == ["asleep", "starved"] and
+	"tail" in cost[1]["fix"]'
+ok $? 'of two causes the costly one is first'
+told two 'abs(cost[0]["cost"] - 0.304) < 0.01 and
+	abs(cost[1]["cost"] - 0.098) < 0.01'
+ok $? 'and both costs are what was planted'
+told small 'any(x["id"] == "lost" for x in f)'
+ok $? 'bodies that were lost are a finding'
+told old 'r["lacks"] and f[0]["id"] == "idle"'
+ok $? 'a recording without the facts has fewer findings and says so'
+told graph '[k["wait50"] for k in r["kinds"]] == [2000, 1000, 1000, 1000]'
+ok $? 'tasks of a graph were ready when those before them ended'
+told joins 'not any(x["id"] == "chain" for x in f)'
+ok $? 'a body that waits for its children is no chain'
+
+made critical
+"$lkdf" report "$dir/critical.lkdf" --from 4.4ms --to 10.2ms --json >"$dir/json"
+python3 -c 'import json, sys
+r = json.load(open(sys.argv[1]))
+sys.exit(r["wall"] != 5800000 or r["from"] != 4400000)' "$dir/json"
+ok $? 'a window is as long as was asked for'
+"$lkdf" report "$dir/critical.lkdf" --kind reduce >"$log"
+grep -q reduce "$log" && ! grep -q map "$log"
+ok $? 'one kind can be asked for'
+"$lkdf" report "$dir/critical.lkdf" --kind reducer >"$log" 2>&1
+[ $? -eq 5 ]
+ok $? 'one that is not there is told'
+"$lkdf" report "$dir/critical.lkdf" --from 9 --to 3 >"$log" 2>&1
+[ $? -eq 2 ]
+ok $? 'a window that ends before it begins is refused'
+
+made hostile
+"$lkdf" report "$dir/hostile.lkdf" >"$log"
+! LC_ALL=C grep -q "$(printf '[\033\177]')" "$log"
+ok $? 'no name moves the cursor of a terminal'
+
+# Hard errors
+"$lkdf" report "$dir/small.lkdf" >/dev/full 2>"$log"
+[ $? -eq 4 ] && grep -q 'standard output: No space' "$log"
+ok $? 'a full disk is told'
+"$lkdf" report "$dir/small.lkdf" --html /dev/full >"$log" 2>&1
+[ $? -eq 4 ] && grep -q '/dev/full: No space' "$log"
+ok $? 'of the page, too'
+"$lkdf" report "$dir/none.lkdf" >"$log" 2>&1
+[ $? -eq 5 ]
+ok $? 'a file that is not there is gone'
+"$lkdf" report "$lkdf" >"$log" 2>&1
+[ $? -eq 6 ]
+ok $? 'a file of another sort is damaged'
+"$lkdf" report /dev/stdin <"$dir/small.lkdf" >"$log" 2>&1
+ok $? 'a file on standard input is read'
+# shellcheck disable=SC2002
+cat "$dir/small.lkdf" | "$lkdf" report /dev/stdin >"$log" 2>&1
+[ $? -eq 4 ] && grep -q 'no regular file' "$log"
+ok $? 'a pipe is refused with the reason'
+head -c 900 "$dir/small.lkdf" >"$dir/cut.lkdf"
+"$lkdf" report "$dir/cut.lkdf" >"$log" 2>&1
+[ $? -eq 6 ] && grep -q 'best-effort' "$log"
+ok $? 'a cut file is damaged, and --best-effort is named'
+"$lkdf" report --best-effort "$dir/cut.lkdf" >"$log" 2>&1 &&
+	grep -q 'ends in the middle' "$log"
+ok $? 'which reports on what is there, and says so'
+
+# A signal at any time: a whole page or none, and no half of one.
+mkdir "$dir/pages"
+timeout 60 python3 - "$lkdf" "$dir/remote.lkdf" "$dir/pages" >"$log" 2>&1 <<'END'
+import os
+import signal
+import subprocess
+import sys
+lkdf, trace, folder = sys.argv[1:]
+page = folder + '/a.html'
+for i in range(30):
+    p = subprocess.Popen([lkdf, 'report', trace, '--html', page],
+                         stdout=subprocess.DEVNULL)
+    for _ in range(i * 2000):
+        if any(x.endswith('.tmp') for x in os.listdir(folder)):
+            break
+    p.send_signal(signal.SIGINT)
+    p.wait()
+    assert not [x for x in os.listdir(folder) if x.endswith('.tmp')], i
+    if os.path.exists(page):
+        assert open(page).read().endswith('</html>\n'), i
+        os.unlink(page)
+END
+ok $? 'a signal leaves a whole page or none'
+
+echo "1..$nr"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * From numbers to findings. Each rule looks at one cause, says what it costs,
+ * on which evidence, and which option or call changes it. Costs are measured
+ * shares of worker time unless the finding says that they are estimated.
+ */
+#include "report/find.h"
+
+#include "report/words.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Below these shares of worker time there is nothing to tell. */
+#define LEAST_IDLE 0.02
+#define LEAST_TAKEN 0.03
+#define LEAST_ENTER 0.05
+
+struct finding *find_add(struct report *r, const char *id,
+			 enum finding_sort sort, double cost)
+{
+	struct finding *f = &r->finding[r->nr_findings];
+
+	/* There are fewer rules than that. */
+	if (r->nr_findings < MAX_FINDINGS - 1)
+		r->nr_findings++;
+	*f = (struct finding){
+		.id = id,
+		.sort = sort,
+		.cost = cost,
+		.rank = cost,
+		.at.lane = -1,
+	};
+	return f;
+}
+
+#define PUT(field, ...) snprintf(field, sizeof(field), __VA_ARGS__)
+
+double find_share(const struct report *r, enum time_class c)
+{
+	return share_of(r->time[c], worker_time(r));
+}
+
+/* The kind for which a number is greatest; NULL: all are 0. */
+static const struct kind *most(const struct report *r,
+			       double (*number)(const struct kind *))
+{
+	const struct kind *found = NULL;
+	uint32_t i;
+
+	for (i = 0; i < r->nr_kinds; i++) {
+		if (number(&r->kind[i]) > (found ? number(found) : 0))
+			found = &r->kind[i];
+	}
+	return found;
+}
+
+static const char *name_of(const struct report *r, const struct kind *k)
+{
+	return k ? r->info.name[k->name] : "?";
+}
+
+static double blame_starved(const struct kind *k)
+{
+	return k->blame_starved;
+}
+
+static double asleep(const struct kind *k)
+{
+	return (double)k->asleep;
+}
+
+static double op_total(const struct kind *k)
+{
+	return (double)k->op_total;
+}
+
+static double waited(const struct kind *k)
+{
+	return (double)k->waited99 * (double)k->nr_waited;
+}
+
+static double total(const struct kind *k)
+{
+	return (double)k->total;
+}
+
+/* How far lengths spread, weighted by how much of it there is. */
+static double spread(const struct kind *k)
+{
+	return k->p50 ? (double)k->p99 / (double)k->p50 * (double)k->nr : 0;
+}
+
+static void submission_is_slow(struct report *r)
+{
+	struct finding *f = find_add(r, "submission", FINDING_COST,
+				     find_share(r, TIME_STARVED));
+
+	PUT(f->title, "Workers wait for the thread that submits");
+	PUT(f->why,
+	    "%s of the tasks were ready the moment they were submitted. Until "
+	    "%s, when the last one came, workers had nothing to do for %s in "
+	    "all.",
+	    words_share(share_of(r->nr_outside, r->nr_slices)).text,
+	    words_time(r->last_outside).text,
+	    words_time(r->starved_before_last).text);
+	PUT(f->fix, "lkdf_submit_many(), or record the steps once: "
+		    "lkdf_graph_record()");
+	f->at = r->starved.at;
+}
+
+static void little_to_do(struct report *r)
+{
+	const struct kind *k = most(r, blame_starved);
+	double part = k ? k->blame_starved / (double)r->time[TIME_STARVED] : 0;
+	struct finding *f = find_add(r, "starved", FINDING_COST,
+				     find_share(r, TIME_STARVED));
+	const char *name = name_of(r, k);
+
+	f->at = r->starved.at;
+	if (!k || part < 0.25) {
+		PUT(f->title, "Workers have nothing to do: no body runs");
+		PUT(f->why,
+		    "For %s of worker time no task was ready, and for most of "
+		    "it no body was running. The longest gap is %s.",
+		    words_time(r->time[TIME_STARVED]).text,
+		    words_time(r->starved.size).text);
+		PUT(f->fix, "the program itself is the limit: more under way "
+			    "at a time, or fewer waits between the phases");
+		return;
+	}
+	PUT(f->title,
+	    "Too little to do at a time: workers starve while %s runs", name);
+	PUT(f->why,
+	    "For %s of worker time no task was ready. Meanwhile %s was running "
+	    "in %s of it (it takes %s in the middle, at most %s); the longest "
+	    "gap is %s.",
+	    words_time(r->time[TIME_STARVED]).text, name,
+	    words_share(part < 1 ? part : 1).text, words_time(k->p50).text,
+	    words_time(k->max).text, words_time(r->starved.size).text);
+	PUT(f->fix,
+	    "split %s into smaller tasks, or .prio = LKDF_HIGH for "
+	    "what leads to it",
+	    name);
+}
+
+static void idle_of_unknown_cause(struct report *r)
+{
+	const struct kind *k = most(r, blame_starved);
+	struct finding *f =
+		find_add(r, "idle", FINDING_COST, find_share(r, TIME_STARVED));
+
+	f->at = r->starved.at;
+	PUT(f->title, "Workers are idle");
+	PUT(f->why,
+	    "%s of worker time is between bodies, most of it while %s ran "
+	    "elsewhere; the longest gap is %s. This recording does not say "
+	    "since when tasks were ready, so the cause stays open.",
+	    words_time(r->time[TIME_STARVED]).text, name_of(r, k),
+	    words_time(r->starved.size).text);
+	PUT(f->fix, "record again with this version of the library");
+}
+
+static void find_starved(struct report *r)
+{
+	uint64_t starved = r->time[TIME_STARVED];
+
+	if (find_share(r, TIME_STARVED) < LEAST_IDLE)
+		return;
+	if (!r->has.ready && !r->has.edges)
+		idle_of_unknown_cause(r);
+	else if (r->nr_outside * 10 > r->nr_slices * 3ull &&
+		 r->starved_before_last * 2 > starved)
+		submission_is_slow(r);
+	else
+		little_to_do(r);
+}
+
+static void find_late(struct report *r)
+{
+	const struct kind *k = most(r, waited);
+	struct finding *f;
+
+	if (find_share(r, TIME_LATE) < LEAST_IDLE)
+		return;
+	f = find_add(r, "late", FINDING_COST, find_share(r, TIME_LATE));
+	PUT(f->title, "Ready tasks lie while workers are idle");
+	PUT(f->why,
+	    "For %s of worker time a worker was idle although a task was "
+	    "ready. %s waits longest: %s in the middle, 1 %% of them %s and "
+	    "more.",
+	    words_time(r->time[TIME_LATE]).text, name_of(r, k),
+	    words_time(k ? k->waited50 : 0).text,
+	    words_time(k ? k->waited99 : 0).text);
+	PUT(f->fix, "%s",
+	    r->nr_nodes > 1
+		    ? "tasks bound to one node: bind fewer, or "
+		      "LKDF_FAR_STEALS=yes; else LKDF_SPIN_US=200"
+		    : "workers that sleep wake late: LKDF_SPIN_US=200; tasks "
+		      "held by a limit: lkdf_limit_create() with more tokens");
+	f->at = r->late.at;
+}
+
+static void find_asleep(struct report *r)
+{
+	const struct kind *k = most(r, asleep);
+	struct finding *f;
+
+	if (find_share(r, TIME_ASLEEP) < LEAST_TAKEN)
+		return;
+	f = find_add(r, "asleep", FINDING_COST, find_share(r, TIME_ASLEEP));
+	PUT(f->title, "Bodies sleep: %s is not on a CPU all of its time",
+	    name_of(r, k));
+	PUT(f->why,
+	    "%s of worker time was spent asleep within bodies, %s of it in %s "
+	    "(%s in the middle, 1 %% of them %s and more): a lock that others "
+	    "hold, a page fault from disk, or a call that blocks.",
+	    words_time(r->time[TIME_ASLEEP]).text,
+	    words_share(k ? share_of(k->asleep, r->time[TIME_ASLEEP]) : 0).text,
+	    name_of(r, k), words_time(k ? k->p50 : 0).text,
+	    words_time(k ? k->p99 : 0).text);
+	PUT(f->fix,
+	    "lkdf_limit_create() instead of a lock around %s; "
+	    "LKDF_BLOCKING for kinds that block",
+	    name_of(r, k));
+}
+
+static void find_io(struct report *r)
+{
+	const struct kind *k = most(r, op_total);
+	struct finding *f;
+
+	if (find_share(r, TIME_IO) < LEAST_TAKEN)
+		return;
+	f = find_add(r, "io", FINDING_COST, find_share(r, TIME_IO));
+	PUT(f->title, "Workers wait for operations, most of them %s",
+	    name_of(r, k));
+	PUT(f->why,
+	    "For %s of worker time nothing was ready while operations were "
+	    "under way: %.1f on average, %u at most. %s takes %s in the "
+	    "middle, 1 %% of them %s and more.",
+	    words_time(r->time[TIME_IO]).text, r->mean_ops, r->most_ops,
+	    name_of(r, k), words_time(k ? k->op50 : 0).text,
+	    words_time(k ? k->op99 : 0).text);
+	PUT(f->fix,
+	    "keep more operations under way at a time (a larger window, "
+	    "max_tasks of the scope), or use a faster device");
+}
+
+static void find_enter(struct report *r)
+{
+	struct finding *f;
+
+	if (find_share(r, TIME_ENTER) < LEAST_ENTER)
+		return;
+	f = find_add(r, "enter", FINDING_COST, find_share(r, TIME_ENTER));
+	PUT(f->title, "Workers give operations to the kernel for long");
+	PUT(f->why,
+	    "%s of worker time in %s calls of io_uring_enter(2), %s each: "
+	    "operations that the kernel does at once, in the caller.",
+	    words_time(r->time[TIME_ENTER]).text,
+	    words_count(r->nr_enters).text,
+	    words_time(r->time[TIME_ENTER] / (r->nr_enters ? r->nr_enters : 1))
+		    .text);
+	PUT(f->fix, "fewer, larger operations; or LKDF_IO_SQPOLL=1 where a CPU "
+		    "is to spare");
+}
+
+/* Mean number of workers that had a CPU while they had work. */
+static double cpus_had(const struct report *r)
+{
+	uint64_t on = r->time[TIME_BODY] + r->time[TIME_ENTER] +
+		      r->time[TIME_RUNTIME];
+
+	return r->wall ? (double)on / (double)r->wall : 0;
+}
+
+static uint32_t most_taken(const struct report *r)
+{
+	uint32_t i, found = 0;
+
+	for (i = 0; i < r->nr_lanes; i++) {
+		if (r->lane[i].time[TIME_TAKEN] >
+		    r->lane[found].time[TIME_TAKEN])
+			found = i;
+	}
+	return found;
+}
+
+static void place_of_taken(const struct lane *l, struct place *at)
+{
+	uint32_t i, best = 0;
+
+	for (i = 1; i < l->nr_taken; i++) {
+		if (l->taken_share[i] > l->taken_share[best])
+			best = i;
+	}
+	if (l->nr_taken)
+		*at = (struct place){ l->taken[best].begin, l->taken[best].end,
+				      (int32_t)l->executor };
+}
+
+static void find_taken(struct report *r)
+{
+	const struct kind *k = most(r, spread);
+	double had = cpus_had(r);
+	uint32_t lane = most_taken(r), cpus;
+	struct finding *f;
+
+	if (find_share(r, TIME_TAKEN) < LEAST_TAKEN)
+		return;
+	f = find_add(r, "cpu", FINDING_COST, find_share(r, TIME_TAKEN));
+	PUT(f->title, "Workers wait for a CPU while they have work");
+	PUT(f->why,
+	    "%s of worker time in run queues, most on worker %u: %.1f of %u "
+	    "workers had a CPU on average. %s takes %s in the middle, but 1 %% "
+	    "of them %s and more.",
+	    words_time(r->time[TIME_TAKEN]).text, lane, had, r->nr_workers,
+	    name_of(r, k), words_time(k ? k->p50 : 0).text,
+	    words_time(k ? k->p99 : 0).text);
+	cpus = r->cpus > 0 && r->cpus < had + 0.5 ? (uint32_t)(r->cpus + 0.25)
+						  : (uint32_t)(had + 0.5);
+	cpus = cpus ? cpus : 1;
+	if (cpus < r->nr_workers)
+		PUT(f->fix,
+		    "LKDF_WORKERS=%u: as many as there are CPUs for "
+		    "them; or raise the quota (cpu.max)",
+		    cpus);
+	else
+		PUT(f->fix, "other threads run on the CPUs of workers: give "
+			    "workers their own with LKDF_CPUS= or a cpuset");
+	place_of_taken(&r->lane[lane], &f->at);
+}
+
+static void find_runtime(struct report *r)
+{
+	const struct kind *k = most(r, total);
+	struct finding *f;
+
+	if (find_share(r, TIME_RUNTIME) < LEAST_IDLE || !r->nr_slices)
+		return;
+	f = find_add(r, "short", FINDING_COST, find_share(r, TIME_RUNTIME));
+	PUT(f->title, "Tasks are short against what starting one costs");
+	PUT(f->why,
+	    "%s between two bodies on average; %s, which there is most of, "
+	    "takes %s in the middle.",
+	    words_time(r->time[TIME_RUNTIME] / r->nr_slices).text,
+	    name_of(r, k), words_time(k ? k->p50 : 0).text);
+	PUT(f->fix, "more work in each task, lkdf_for() for ranges, or "
+		    "a sealed graph instead of tasks one by one");
+}
+
+static int by_rank(const void *a, const void *b)
+{
+	const struct finding *x = a, *y = b;
+
+	if ((x->sort == FINDING_BOUND) != (y->sort == FINDING_BOUND))
+		return x->sort == FINDING_BOUND ? 1 : -1;
+	return x->rank > y->rank ? -1 : x->rank < y->rank;
+}
+
+void report_find(struct report *r)
+{
+	if (r->nr_workers && r->wall) {
+		find_starved(r);
+		find_late(r);
+		find_asleep(r);
+		find_io(r);
+		find_enter(r);
+		find_taken(r);
+		find_runtime(r);
+		find_remote(r);
+		find_bounds(r);
+	}
+	find_lost(r);
+	qsort(r->finding, r->nr_findings, sizeof(*r->finding), by_rank);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/* Rules that make findings: find.c, find_bytes.c and find_bound.c. */
+#ifndef REPORT_FIND_H
+#define REPORT_FIND_H
+
+#include "report/model.h"
+
+/* A new finding, to be filled in. */
+struct finding *find_add(struct report *r, const char *id,
+			 enum finding_sort sort, double cost);
+double find_share(const struct report *r, enum time_class c);
+
+void find_remote(struct report *r);
+void find_bounds(struct report *r);
+void find_lost(struct report *r);
+
+#endif

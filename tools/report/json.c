@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/* Schema lkdf/report/1, in Documentation/report.rst. Times are ns. */
+#include "report/writers.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void put_size(struct json *j, const char *key, uint64_t v)
+{
+	json_int(j, key, (int64_t)(v < INT64_MAX ? v : INT64_MAX));
+}
+
+static void write_lack(void *u, const char *what)
+{
+	json_text(u, NULL, what);
+}
+
+static void write_about(const struct report *r, struct json *j)
+{
+	uint32_t i;
+
+	json_text(j, "schema", "lkdf/report/1");
+	json_text(j, "file", r->file);
+	json_text(j, "program", r->program[0] ? r->program : NULL);
+	json_int(j, "pid", r->info.header.pid);
+	put_size(j, "wall", r->wall);
+	json_int(j, "workers", r->nr_workers);
+	json_open_flat(j, "nodes", '[');
+	for (i = 0; i < r->nr_nodes; i++)
+		json_int(j, NULL, r->node_of[i]);
+	json_close(j, ']');
+	put_size(j, "tasks", r->nr_slices);
+	put_size(j, "lost", r->info.slices_lost);
+	put_size(j, "counted", r->tasks_counted);
+	json_bool(j, "cut", r->is_cut);
+	put_size(j, "from", r->from);
+	put_size(j, "to", r->to);
+	json_open(j, "lacks", '[');
+	each_lack(r, write_lack, j);
+	json_close(j, ']');
+}
+
+static void write_time(const struct report *r, struct json *j)
+{
+	int c;
+
+	json_open_flat(j, "time", '{');
+	for (c = 0; c < NR_TIME_CLASSES; c++)
+		put_size(j, class_words[c].id, r->time[c]);
+	put_size(j, "all", worker_time(r));
+	json_close(j, '}');
+	json_open(j, "classes", '[');
+	for (c = 0; c < NR_TIME_CLASSES; c++) {
+		json_open_flat(j, NULL, '{');
+		json_text(j, "id", class_words[c].id);
+		json_text(j, "text", class_words[c].text);
+		json_text(j, "lacks", class_lacks(r, c));
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+}
+
+static void write_finding(const struct finding *f, struct json *j)
+{
+	static const char *const sorts[] = {
+		[FINDING_COST] = "cost",
+		[FINDING_BYTES] = "bytes",
+		[FINDING_LOST] = "note",
+		[FINDING_BOUND] = "bound",
+	};
+
+	json_open(j, NULL, '{');
+	json_text(j, "id", f->id);
+	json_text(j, "sort", sorts[f->sort]);
+	if (f->sort == FINDING_COST)
+		json_fixed(j, "cost", f->cost, 6);
+	else
+		json_null(j, "cost");
+	json_bool(j, "estimated", f->is_estimate);
+	json_text(j, "title", f->title);
+	json_text(j, "why", f->why);
+	json_text(j, "fix", f->fix);
+	if (f->at.to > f->at.from) {
+		json_open_flat(j, "at", '[');
+		put_size(j, NULL, f->at.from);
+		put_size(j, NULL, f->at.to);
+		json_int(j, NULL, f->at.lane);
+		json_close(j, ']');
+	} else {
+		json_null(j, "at");
+	}
+	json_close(j, '}');
+}
+
+static void write_kind(const struct report *r, const struct kind *k,
+		       struct json *j)
+{
+	uint32_t i;
+
+	json_open_flat(j, NULL, '{');
+	json_text(j, "name", r->info.name[k->name]);
+	put_size(j, "tasks", k->nr);
+	put_size(j, "total", k->total);
+	put_size(j, "p50", k->p50);
+	put_size(j, "p99", k->p99);
+	put_size(j, "max", k->max);
+	put_size(j, "waited", k->nr_waited);
+	put_size(j, "wait50", k->waited50);
+	put_size(j, "wait99", k->waited99);
+	put_size(j, "chain", k->on_chain);
+	put_size(j, "ops_chain", k->ops_on_chain);
+	put_size(j, "asleep", k->asleep);
+	json_fixed(j, "beside", k->blame, 0);
+	put_size(j, "local", k->local);
+	put_size(j, "remote", k->remote);
+	put_size(j, "ops", k->nr_ops);
+	put_size(j, "op50", k->op50);
+	put_size(j, "op99", k->op99);
+	json_open(j, "hist", '[');
+	for (i = 0; i < NR_HIST; i++)
+		json_int(j, NULL, k->hist[i]);
+	json_close(j, ']');
+	json_close(j, '}');
+}
+
+static int write_kinds(const struct report *r, struct json *j)
+{
+	uint32_t *order = kinds_in_order(r), i;
+
+	if (!order)
+		return -ENOMEM;
+	json_open(j, "kinds", '[');
+	for (i = 0; i < r->nr_kinds; i++)
+		write_kind(r, &r->kind[order[i]], j);
+	json_close(j, ']');
+	free(order);
+	return 0;
+}
+
+static void write_chain(const struct report *r, struct json *j)
+{
+	const struct chain *c = &r->chain;
+
+	json_open_flat(j, "chain", '{');
+	put_size(j, "tasks", c->nr_tasks);
+	put_size(j, "body", c->body);
+	put_size(j, "between", c->wait);
+	put_size(j, "start", c->start);
+	json_bool(j, "inferred", c->is_guessed);
+	json_bool(j, "joins", c->is_joined);
+	json_close(j, '}');
+}
+
+static void write_workers(const struct report *r, struct json *j)
+{
+	const struct lane *l;
+	uint32_t i;
+	int c;
+
+	json_open(j, "worker", '[');
+	for (i = 0; i < r->nr_lanes; i++) {
+		l = &r->lane[i];
+		if (l->kind != LKDF_EXECUTOR_WORKER || !l->has_started)
+			continue;
+		json_open_flat(j, NULL, '{');
+		json_int(j, "worker", i);
+		json_int(j, "cpu", l->cpu);
+		json_int(j, "node", l->node);
+		put_size(j, "tasks", l->nr_slices);
+		put_size(j, "steals", l->steals);
+		for (c = 0; c < NR_TIME_CLASSES; c++)
+			put_size(j, class_words[c].id, l->time[c]);
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+}
+
+static void write_flow(const struct report *r, struct json *j)
+{
+	uint32_t i, k;
+
+	if (!r->has.flow) {
+		json_null(j, "flow");
+		return;
+	}
+	json_open(j, "flow", '[');
+	for (i = 0; i < r->nr_nodes; i++) {
+		json_open_flat(j, NULL, '[');
+		for (k = 0; k < r->nr_nodes; k++)
+			put_size(j, NULL,
+				 r->flow[r->node_of[i]][r->node_of[k]]);
+		json_close(j, ']');
+	}
+	json_close(j, ']');
+}
+
+static void write_curves(const struct report *r, struct json *j)
+{
+	uint32_t i;
+
+	json_open_flat(j, "busy", '[');
+	for (i = 0; i < NR_BINS; i++)
+		json_fixed(j, NULL, r->busy[i], 2);
+	json_close(j, ']');
+	json_open_flat(j, "ready", '[');
+	for (i = 0; i < NR_BINS; i++)
+		json_int(j, NULL, r->ready_max[i]);
+	json_close(j, ']');
+	json_open_flat(j, "ops", '[');
+	for (i = 0; i < NR_BINS; i++)
+		json_int(j, NULL, r->ops_max[i]);
+	json_close(j, ']');
+}
+
+int json_write(const struct report *r, struct json *j, bool is_open)
+{
+	unsigned i;
+	int rc;
+
+	json_open(j, NULL, '{');
+	write_about(r, j);
+	write_time(r, j);
+	json_open(j, "findings", '[');
+	for (i = 0; i < r->nr_findings; i++)
+		write_finding(&r->finding[i], j);
+	json_close(j, ']');
+	rc = write_kinds(r, j);
+	write_chain(r, j);
+	write_workers(r, j);
+	write_flow(r, j);
+	write_curves(r, j);
+	if (!is_open)
+		json_close(j, '}');
+	return rc;
+}

@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/* The last pass: records that touch the window, clipped to it. */
+#include "report/load.h"
+#include "report/words.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Of the window; false: outside. */
+static bool clip(struct load *l, uint64_t begin, uint64_t end, struct span *out)
+{
+	uint64_t b = load_time(l, begin), e = load_time(l, end);
+
+	if (e < l->from || b > l->to || (b == l->to && b != l->from))
+		return false;
+	out->begin = b > l->from ? b - l->from : 0;
+	out->end = (e < l->to ? e : l->to) - l->from;
+	return true;
+}
+
+/* Kinds as they come; where memory ends all further ones are the first. */
+static uint16_t kind_of(struct load *l, uint32_t name)
+{
+	uint32_t cap = l->cap_kinds * 2 + 16;
+	struct report *r = l->r;
+	struct kind *more;
+
+	if (l->kind_of[name])
+		return (uint16_t)(l->kind_of[name] - 1);
+	if (r->nr_kinds == l->cap_kinds) {
+		more = realloc(r->kind, cap * sizeof(*more));
+		if (!more) {
+			l->rc = -ENOMEM;
+			return 0;
+		}
+		r->kind = more;
+		l->cap_kinds = cap;
+	}
+	r->kind[r->nr_kinds] = (struct kind){ .name = name };
+	l->kind_of[name] = (uint16_t)++r->nr_kinds;
+	return (uint16_t)(l->kind_of[name] - 1);
+}
+
+static void keep_executor(void *u, const struct trace_executor *x)
+{
+	struct load *l = u;
+	struct lane *lane = &l->r->lane[x->executor];
+
+	lane->has_started = true;
+	lane->kind = x->kind;
+	lane->cpu = x->cpu;
+	lane->node = x->node;
+}
+
+static uint32_t uid_of(uint64_t number)
+{
+	return number < UINT32_MAX ? (uint32_t)number : 0;
+}
+
+static uint32_t by_of(const struct trace_links *k)
+{
+	if (k->by_executor < 0 || !uid_of(k->by_number))
+		return NO_SLICE;
+	return (uint32_t)k->by_number;
+}
+
+static uint16_t by_lane_of(const struct trace_links *k)
+{
+	return (uint16_t)(k->by_executor < 0 ? 0 : k->by_executor);
+}
+
+/* The ready time may lie before the window: it counts from its start then. */
+static void set_links(struct load *l, struct slice *s,
+		      const struct trace_links *k)
+{
+	struct facts *has = &l->r->has;
+	uint64_t ready;
+
+	has->links |= k->is_known;
+	s->uid = uid_of(k->number);
+	s->by = by_of(k);
+	s->by_lane = by_lane_of(k);
+	if (k->ready) {
+		ready = load_time(l, k->ready);
+		ready = ready > l->from ? ready - l->from : 0;
+		s->ready = ready < s->begin ? ready : s->begin;
+		s->is_outside = k->by_executor < 0;
+		has->ready = true;
+	}
+	if (k->local || k->remote) {
+		double part = (double)k->remote /
+			      ((double)k->local + (double)k->remote);
+		struct kind *kind = &l->r->kind[s->kind];
+
+		s->remote = (uint8_t)(100 * part + 0.5);
+		kind->local += k->local;
+		kind->remote += k->remote;
+		has->bytes = true;
+	}
+	if (k->frame) {
+		struct run *run = run_of(l, k->frame, k->run);
+
+		if (run)
+			s->run = (uint32_t)(run - l->run) + 1;
+	}
+}
+
+static void keep_body(struct load *l, uint32_t lane, const struct slice *body,
+		      const struct trace_links *links)
+{
+	struct lane *to = &l->r->lane[lane];
+	struct slice *s;
+
+	if (to->nr_slices == l->count[lane].slices)
+		return;
+	s = &l->r->slice[to->first + to->nr_slices++];
+	*s = *body;
+	s->lane = (uint16_t)lane;
+	s->ready = NO_TIME;
+	s->by = NO_SLICE;
+	s->remote = 255;
+	set_links(l, s, links);
+}
+
+static void keep_slice(void *u, const struct trace_slice *s)
+{
+	struct load *l = u;
+	struct slice body = { .task = s->task >= 0 && s->task < UINT32_MAX
+					      ? (uint32_t)s->task
+					      : UINT32_MAX };
+	struct span at;
+
+	if (!clip(l, s->begin, s->end, &at))
+		return;
+	body.begin = at.begin;
+	body.end = at.end;
+	body.kind = kind_of(l, s->name);
+	keep_body(l, s->executor, &body, &s->links);
+}
+
+static void keep_op(struct load *l, const struct trace_span *s,
+		    const struct span *at)
+{
+	struct report *r = l->r;
+
+	if (r->nr_ops == l->nr_ops)
+		return;
+	r->op[r->nr_ops++] = (struct op){
+		.begin = at->begin,
+		.end = at->end,
+		.kind = kind_of(l, s->name),
+		.lane = (uint16_t)s->lane,
+		.uid = uid_of(s->links.number),
+		.by = by_of(&s->links),
+		.by_lane = by_lane_of(&s->links),
+	};
+	r->has.ops = true;
+}
+
+static void keep_wait(struct load *l, const struct trace_span *s,
+		      const struct span *at)
+{
+	const struct trace_links *k = &s->links;
+	struct report *r = l->r;
+
+	if (r->nr_waits == l->nr_waits)
+		return;
+	r->wait[r->nr_waits++] = (struct wait){
+		.begin = at->begin,
+		.end = at->end,
+		.by = by_of(k),
+		.by_lane = by_lane_of(k),
+	};
+	r->has.waits = true;
+}
+
+static void keep_span(void *u, const struct trace_span *s)
+{
+	struct load *l = u;
+	struct lane *lane = &l->r->lane[s->lane];
+	struct slice body = { .task = UINT32_MAX };
+	struct span at;
+
+	if (!clip(l, s->begin, s->end, &at))
+		return;
+	switch (s->sort) {
+	case LKDF_SPAN_OPERATION:
+		keep_op(l, s, &at);
+		break;
+	case LKDF_SPAN_WAIT:
+		keep_wait(l, s, &at);
+		break;
+	case LKDF_SPAN_ENTER:
+		if (lane->nr_enters < l->count[s->lane].enters)
+			lane->enter[lane->nr_enters++] = at;
+		l->r->has.enter = true;
+		break;
+	case LKDF_SPAN_KERNEL:
+	case LKDF_SPAN_COPY:
+		body.begin = at.begin;
+		body.end = at.end;
+		body.kind = kind_of(l, s->name);
+		keep_body(l, s->lane, &body, &s->links);
+		break;
+	default:
+		break;
+	}
+}
+
+/* Ends the park that is under way, if one is. */
+static void end_park(struct load *l, uint32_t executor, uint64_t ticks)
+{
+	struct lane *lane = &l->r->lane[executor];
+	uint64_t since = l->park_since[executor];
+	struct span at;
+
+	l->park_since[executor] = NO_TIME;
+	if (since == NO_TIME || !clip(l, since, ticks, &at))
+		return;
+	if (lane->nr_parks < l->count[executor].parks)
+		lane->park[lane->nr_parks++] = at;
+	l->r->has.park = true;
+}
+
+static void keep_event(void *u, const struct trace_event *e)
+{
+	struct load *l = u;
+	const char *name = l->r->info.event[e->event].name;
+	struct run *run;
+
+	if (!strcmp(name, "park")) {
+		l->park_since[e->executor] = e->ticks;
+	} else if (!strcmp(name, "unpark")) {
+		end_park(l, e->executor, e->ticks);
+	} else if (!strcmp(name, "steal")) {
+		l->r->lane[e->executor].steals++;
+	} else if (!strcmp(name, "run_begin") && e->a < UINT32_MAX) {
+		run = run_of(l, (uint32_t)e->a + 1, e->b);
+		if (run) {
+			run->begin = load_time(l, e->ticks);
+			run->begin -=
+				run->begin < l->from ? run->begin : l->from;
+			run->is_outside = l->r->lane[e->executor].kind ==
+					  LKDF_EXECUTOR_OUTSIDE;
+		}
+	}
+}
+
+static void keep_thread(void *u, const struct trace_thread *t)
+{
+	struct load *l = u;
+	struct lane *lane = &l->r->lane[t->executor];
+	uint64_t at = load_time(l, t->ticks);
+	struct cpu_sample *s;
+
+	if (lane->kind != LKDF_EXECUTOR_WORKER ||
+	    lane->nr_samples == l->count[t->executor].samples)
+		return;
+	at = at > l->from ? at - l->from : 0;
+	s = &lane->sample[lane->nr_samples];
+	/* They only grow; a recording that lies is passed over. */
+	if (lane->nr_samples && (at <= s[-1].at || t->cpu_ns < s[-1].cpu_ns ||
+				 t->queue_ns < s[-1].queued_ns))
+		return;
+	*s = (struct cpu_sample){ at, t->cpu_ns, t->queue_ns };
+	lane->nr_samples++;
+	l->r->has.cpu = true;
+}
+
+/* Sums from the start: what came since the row before is of the window. */
+static void keep_bytes(void *u, const struct trace_bytes *b)
+{
+	struct load *l = u;
+	int node = l->r->lane[b->executor].node;
+	uint64_t at = load_time(l, b->ticks), *seen;
+	uint32_t i;
+
+	if (node < 0 || node >= (int)MAX_NODES || at > l->to)
+		return;
+	for (i = 0; i < b->nr_nodes && i < MAX_NODES; i++) {
+		seen = &l->bytes[(size_t)b->executor * MAX_NODES + i];
+		if (at > l->from && b->bytes[i] > *seen) {
+			l->r->flow[node][i] += b->bytes[i] - *seen;
+			l->r->has.flow = true;
+		}
+		*seen = b->bytes[i];
+	}
+}
+
+/* The last sample counts. */
+static void keep_counter(void *u, uint32_t executor, uint32_t counter,
+			 uint64_t value)
+{
+	struct load *l = u;
+
+	if (executor < l->r->nr_lanes &&
+	    !strcmp(l->r->info.counter[counter], "tasks"))
+		l->r->lane[executor].counted = value;
+}
+
+static void keep_lane(void *u, const struct trace_lane *t)
+{
+	struct load *l = u;
+	struct lane *lane = &l->r->lane[t->lane];
+
+	lane->kind = LANE_DEVICE;
+	lane->has_started = true;
+	snprintf(lane->label, sizeof(lane->label), "%s", t->label);
+	words_tame(lane->label);
+}
+
+static void keep_fact(void *u, const char *key, const char *value)
+{
+	struct report *r = ((struct load *)u)->r;
+	double cpus;
+
+	if (!strcmp(key, "program"))
+		snprintf(r->program, sizeof(r->program), "%s", value);
+	words_tame(r->program);
+	if (strcmp(key, "cpus") && strcmp(key, "quota.cpus"))
+		return;
+	cpus = strtod(value, NULL);
+	if (cpus >= 0.01 && cpus < 1e6 && (!(r->cpus > 0) || cpus < r->cpus))
+		r->cpus = cpus;
+}
+
+/* A count is hostile only as far as the file has that many records. */
+static int alloc_lane(struct load *l, uint32_t i, uint64_t *first)
+{
+	const struct counts *c = &l->count[i];
+	struct lane *lane = &l->r->lane[i];
+
+	lane->executor = i;
+	lane->cpu = lane->node = -1;
+	lane->first = (uint32_t)*first;
+	*first += c->slices;
+	lane->enter = calloc(c->enters + 1, sizeof(*lane->enter));
+	lane->park = calloc(c->parks + 1, sizeof(*lane->park));
+	lane->sample = calloc(c->samples + 1, sizeof(*lane->sample));
+	return lane->enter && lane->park && lane->sample ? 0 : -ENOMEM;
+}
+
+static int alloc_lanes(struct load *l)
+{
+	struct report *r = l->r;
+	uint64_t first = 0;
+	uint32_t i;
+	int rc = 0;
+
+	r->nr_lanes = l->nr_lanes;
+	r->lane = calloc(r->nr_lanes, sizeof(*r->lane));
+	for (i = 0; r->lane && i < r->nr_lanes && !rc; i++)
+		rc = alloc_lane(l, i, &first);
+	return r->lane ? rc : -ENOMEM;
+}
+
+/* Pages that are not touched cost nothing: slices are counted, not kept. */
+static int alloc_all(struct load *l)
+{
+	struct report *r = l->r;
+	uint32_t i;
+
+	r->slice = malloc((l->all_slices + 1) * sizeof(*r->slice));
+	r->op = malloc((l->nr_ops + 1) * sizeof(*r->op));
+	r->wait = malloc((l->nr_waits + 1) * sizeof(*r->wait));
+	l->kind_of = calloc(LKDF_MAX_NAMES, sizeof(*l->kind_of));
+	l->bytes = calloc((size_t)l->nr_lanes * MAX_NODES, sizeof(*l->bytes));
+	l->park_since = malloc(l->nr_lanes * sizeof(*l->park_since));
+	if (!r->slice || !r->op || !r->wait || !l->kind_of || !l->bytes ||
+	    !l->park_since)
+		return -ENOMEM;
+	for (i = 0; i < l->nr_lanes; i++)
+		l->park_since[i] = NO_TIME;
+	/* There is one where memory ends. */
+	r->kind = calloc(1, sizeof(*r->kind));
+	l->cap_kinds = 1;
+	return r->kind ? alloc_lanes(l) : -ENOMEM;
+}
+
+int keep_records(struct load *l)
+{
+	const struct trace_sink sink = {
+		.slice = keep_slice,
+		.event = keep_event,
+		.executor = keep_executor,
+		.counter = keep_counter,
+		.span = keep_span,
+		.graph = note_graph,
+		.task = note_task,
+		.thread = keep_thread,
+		.bytes = keep_bytes,
+		.fact = keep_fact,
+		.lane = keep_lane,
+		.u = l,
+	};
+	uint32_t i;
+	int rc = alloc_all(l);
+
+	if (!rc)
+		rc = load_pass(l, &sink);
+	for (i = 0; !rc && i < l->r->nr_kinds; i++)
+		words_tame(l->r->info.name[l->r->kind[i].name]);
+	/* Who sleeps still sleeps to the end. */
+	for (i = 0; !rc && i < l->r->nr_lanes; i++)
+		end_park(l, i, l->last);
+	return rc;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/* The reading of a recording: what load.c, keep.c and link.c share. */
+#ifndef REPORT_LOAD_H
+#define REPORT_LOAD_H
+
+#include "report/model.h"
+#include "trace_clock.h"
+
+/* A number for each pair (frame, run) of graphs: chains in a table. */
+struct run {
+	uint64_t number;
+	uint32_t frame, next;
+	uint32_t graph; /* index, NO_GRAPH */
+	uint64_t begin; /* NO_TIME: not told */
+	bool is_outside; /* a thread of the program started it */
+};
+
+#define NO_GRAPH UINT32_MAX
+
+/* A sealed graph as edges from each task to those it waits for. */
+struct graph {
+	uint32_t number, nr_tasks, nr_told;
+	uint32_t *edge; /* pairs: before, after */
+	uint32_t nr_edges, cap;
+	uint32_t *first, *before; /* of task i: before[first[i]] .. */
+};
+
+struct counts {
+	uint64_t slices, enters, parks, samples;
+};
+
+struct load {
+	struct report *r;
+	FILE *in;
+	struct trace_fault *fault;
+	int rc; /* of a call-back */
+	struct trace_clock clock;
+	struct counts *count; /* by lane */
+	uint32_t nr_lanes; /* one past the last that the file tells of */
+	uint64_t all_slices, nr_slices, nr_ops, nr_waits;
+	uint64_t first, last; /* ticks */
+	int64_t zero; /* CLOCK_MONOTONIC ns of time 0 */
+	uint64_t from, to; /* the window, from time 0 */
+	uint64_t cut; /* where memory ends; NO_TIME */
+	uint64_t pairs[2]; /* ticks of the last two samples of the clock */
+
+	/* While records are kept. */
+	uint32_t cap_kinds;
+	uint16_t *kind_of; /* by name, 1 + index */
+	uint32_t *bucket; /* of runs */
+	struct run *run;
+	uint32_t nr_runs, cap_runs;
+	struct graph *graph;
+	uint32_t nr_graphs, cap_graphs;
+	uint32_t *frame_graph, nr_frames; /* by frame; NO_GRAPH */
+	uint64_t *park_since; /* by lane, ticks; NO_TIME */
+	uint64_t *bytes; /* by lane and node: the last sums */
+};
+
+/* Executors, the outside, rows of devices. */
+static inline uint32_t max_lanes(const struct load *l)
+{
+	return l->r->info.header.nr_executors + 1 + LKDF_MAX_LANES;
+}
+
+/* keep.c: keeps what lies in the window; the counts were made before. */
+int keep_records(struct load *l);
+uint64_t load_time(struct load *l, uint64_t ticks);
+/* Reads the file once. */
+int load_pass(struct load *l, const struct trace_sink *sink);
+
+/* runs.c */
+struct run *run_of(struct load *l, uint32_t frame, uint64_t number);
+void note_graph(void *u, const struct trace_graph *g);
+void note_task(void *u, const struct trace_task *t);
+/* When tasks of graphs became ready, and by whom. */
+int runs_link(struct load *l);
+void runs_fini(struct load *l);
+
+/* link.c: order, who made whom ready, nodes. */
+int link_records(struct load *l);
+
+#endif

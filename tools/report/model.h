@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * What "lkdf report" knows of one recording: first the facts as load.c reads
+ * them, then what sweep.c, kinds.c, chain.c and findings.c make of them. The
+ * three writers text.c, json.c and html.c only read it. All times are ns from
+ * the first sign of work.
+ */
+#ifndef REPORT_MODEL_H
+#define REPORT_MODEL_H
+
+#include "trace_read.h"
+
+#define NO_SLICE UINT32_MAX
+#define NO_TIME UINT64_MAX
+
+/* A gap between two bodies shorter than this is the runtime's own work. */
+#define GAP_NS 2000u
+#define NR_BINS 400u
+#define NR_HIST 24u
+#define MAX_FINDINGS 16u
+#define MAX_NODES 64u
+/* The kind of a lane that is no thread, beside enum lkdf_executor_kind. */
+#define LANE_DEVICE 3u
+
+/* Disjoint; over all workers they add up to workers x wall. */
+enum time_class {
+	TIME_BODY, /* in bodies, on a CPU */
+	TIME_TAKEN, /* with work, waiting for a CPU */
+	TIME_ASLEEP, /* asleep in bodies */
+	TIME_ENTER, /* in io_uring_enter(2) */
+	TIME_LATE, /* idle, though a task was ready */
+	TIME_IO, /* idle, operations were under way */
+	TIME_STARVED, /* idle, nothing was ready */
+	TIME_RUNTIME, /* between two bodies */
+	NR_TIME_CLASSES
+};
+
+/* One body that ran. */
+struct slice {
+	uint64_t begin, end;
+	uint64_t ready; /* NO_TIME: not recorded */
+	uint32_t uid; /* of its lane, grows with begin; 0: none */
+	uint32_t by; /* who made it ready: uid, then number; NO_SLICE */
+	uint16_t by_lane, lane;
+	uint16_t kind;
+	uint8_t remote; /* per cent of its bytes, 255: not recorded */
+	bool is_outside; /* a thread of the program made it ready */
+	uint32_t run, task; /* of a graph: 1 + run, number; run 0: of none */
+};
+
+struct span {
+	uint64_t begin, end;
+};
+
+/* An operation; who made whom ready counts them on from the slices. */
+struct op {
+	uint64_t begin, end;
+	uint32_t uid, by;
+	uint16_t by_lane, lane;
+	uint16_t kind;
+};
+
+/* A wait of a thread of the program, ended by a slice. */
+struct wait {
+	uint64_t begin, end;
+	uint32_t by, by_lane;
+};
+
+/* What the kernel says of a thread, summed from its start. */
+struct cpu_sample {
+	uint64_t at, cpu_ns, queued_ns;
+};
+
+/* One executor. */
+struct lane {
+	uint32_t executor, kind; /* enum lkdf_executor_kind */
+	int32_t cpu, node; /* -1: not bound */
+	bool has_started;
+	uint32_t first, nr_slices; /* in report.slice, by begin */
+	struct span *enter, *park;
+	uint32_t nr_enters, nr_parks;
+	struct cpu_sample *sample;
+	uint32_t nr_samples;
+	struct span *taken; /* samples in which the CPU was taken away */
+	uint8_t *taken_share; /* per cent */
+	uint32_t nr_taken;
+	uint64_t steals, counted, time[NR_TIME_CLASSES];
+	char label[64]; /* of a device's row */
+};
+
+struct kind {
+	uint32_t name;
+	uint64_t nr, total; /* ns, without bodies within bodies */
+	uint64_t p50, p99, max;
+	uint64_t waited50, waited99, nr_waited;
+	uint64_t on_chain, ops_on_chain, asleep;
+	double blame, blame_starved; /* ns of others' idle time beside it */
+	uint64_t local, remote; /* bytes */
+	uint64_t nr_ops, op_total, op50, op99;
+	uint32_t hist[NR_HIST]; /* bodies by length: 64 ns x 2^i */
+};
+
+/* A step of the longest chain; NO_SLICE: across the submitting thread. */
+struct step {
+	uint32_t slice; /* or nr_slices + operation */
+	uint64_t from, to;
+};
+
+struct chain {
+	struct step *step; /* in order of time */
+	uint32_t nr_steps, nr_tasks;
+	uint64_t body, wait, start;
+	bool is_guessed; /* a step across the submitting thread was inferred */
+	bool is_joined; /* a body on it waited for its children */
+};
+
+struct place {
+	uint64_t from, to; /* both 0: nowhere in particular */
+	int32_t lane; /* -1: all */
+};
+
+enum finding_sort {
+	FINDING_COST, /* costs a share of worker time */
+	FINDING_BYTES, /* known in bytes only */
+	FINDING_LOST, /* of the recording itself */
+	FINDING_BOUND, /* what limits the run */
+};
+
+struct finding {
+	const char *id; /* a fixed word, for programs */
+	enum finding_sort sort;
+	double cost; /* 0 .. 1 of worker time */
+	double rank; /* orders findings, as a cost does */
+	bool is_estimate;
+	char title[192], why[512], fix[256];
+	struct place at;
+};
+
+/* The longest idle stretch of a class. */
+struct gap {
+	uint64_t size;
+	struct place at;
+};
+
+/* Which facts the recording has. */
+struct facts {
+	bool links, ready, flow, ops, enter, cpu, bytes, waits, park, edges;
+};
+
+struct report {
+	/* load.c */
+	const char *file;
+	char program[256]; /* "": not recorded */
+	double cpus; /* of the machine or its quota; 0: not recorded */
+	struct trace_info info;
+	struct facts has;
+	struct slice *slice;
+	uint32_t nr_slices;
+	struct lane *lane;
+	uint32_t nr_lanes, nr_workers, nr_blocking;
+	struct op *op; /* by begin */
+	uint32_t nr_ops;
+	struct wait *wait; /* by end */
+	uint32_t nr_waits;
+	struct kind *kind;
+	uint32_t nr_kinds;
+	uint64_t wall, start_ns; /* CLOCK_MONOTONIC of 0 */
+	uint64_t tasks_counted, skipped; /* slices beyond what memory holds */
+	uint64_t from, to; /* the window asked for, from the first work */
+	bool is_cut, has_window; /* read up to a damage; of a window only */
+	int node_of[MAX_NODES]; /* nodes with workers, ascending */
+	uint32_t nr_nodes;
+	uint64_t flow[MAX_NODES][MAX_NODES]; /* bytes: user x owner */
+
+	/* sweep.c */
+	uint64_t time[NR_TIME_CLASSES];
+	double busy[NR_BINS]; /* workers in bodies, mean */
+	uint32_t ready_max[NR_BINS], ops_max[NR_BINS];
+	uint32_t most_ready, most_ops;
+	double mean_ops;
+	struct gap starved, late;
+	uint64_t nr_enters, last_outside, starved_before_last;
+	uint64_t nr_outside; /* tasks made ready by threads of the program */
+	double blame_nobody;
+
+	struct chain chain;
+	struct finding finding[MAX_FINDINGS];
+	uint32_t nr_findings;
+};
+
+static inline const char *kind_name(const struct report *r, uint32_t kind)
+{
+	return r->info.name[r->kind[kind].name];
+}
+
+/* Worker time: workers x wall. */
+static inline uint64_t worker_time(const struct report *r)
+{
+	return r->wall * r->nr_workers;
+}
+
+static inline double share_of(uint64_t part, uint64_t whole)
+{
+	return whole ? (double)part / (double)whole : 0;
+}
+
+struct report_window {
+	uint64_t from, to; /* ns; to is NO_TIME without an end */
+};
+
+/*
+ * Reads the file twice: to count, then to keep. Return: 0; -EBADMSG: damaged
+ * or cut, see fault, r holds what was readable; -EIO; -ENOMEM.
+ */
+int report_load(struct report *r, FILE *f, const struct report_window *w,
+		struct trace_fault *fault);
+void report_unload(struct report *r);
+
+/* In this order. Return: 0; -ENOMEM. */
+int report_sweep(struct report *r);
+int report_kinds(struct report *r);
+int report_chain(struct report *r);
+void report_find(struct report *r);
+
+#endif

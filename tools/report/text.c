@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "cli.h"
+#include "report/words.h"
+#include "report/writers.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WIDTH 78
+#define NAME_WIDTH 16
+
+const struct class_word class_words[NR_TIME_CLASSES] = {
+	[TIME_BODY] = { "body", "in bodies" },
+	[TIME_TAKEN] = { "taken", "with work, waiting for a CPU" },
+	[TIME_ASLEEP] = { "asleep", "asleep in bodies" },
+	[TIME_ENTER] = { "enter", "in io_uring_enter" },
+	[TIME_LATE] = { "late", "idle, though something was ready" },
+	[TIME_IO] = { "io", "idle, operations under way" },
+	[TIME_STARVED] = { "starved", "idle, nothing was ready" },
+	[TIME_RUNTIME] = { "runtime", "the runtime's own" },
+};
+
+const char *class_lacks(const struct report *r, enum time_class c)
+{
+	const struct facts *has = &r->has;
+
+	switch (c) {
+	case TIME_TAKEN:
+	case TIME_ASLEEP:
+		return has->cpu ? NULL : "CPU time of threads";
+	case TIME_ENTER:
+	case TIME_IO:
+		return has->links || has->ops || has->enter ? NULL
+							    : "operations";
+	case TIME_LATE:
+		return has->ready || has->edges ? NULL
+						: "since when tasks were ready";
+	default:
+		return NULL;
+	}
+}
+
+static bool lacks_bytes(const struct report *r)
+{
+	return r->nr_nodes > 1 && !r->has.bytes && !r->has.flow;
+}
+
+void each_lack(const struct report *r, void (*tell)(void *u, const char *what),
+	       void *u)
+{
+	const struct facts *has = &r->has;
+
+	if (!has->ready && !has->edges)
+		tell(u, "since when tasks were ready, and who made them ready: "
+			"idle time is not split, there is no longest chain");
+	if (!has->cpu)
+		tell(u, "CPU time of threads: bodies include the time in which "
+			"they waited for a CPU or slept");
+	if (!has->links)
+		tell(u, "when operations were under way, and calls of "
+			"io_uring_enter");
+	if (lacks_bytes(r))
+		tell(u, "bytes by node: the tasks name no data");
+}
+
+static int by_total(const void *a, const void *b, void *u)
+{
+	const struct report *r = u;
+	const struct kind *x = &r->kind[*(const uint32_t *)a];
+	const struct kind *y = &r->kind[*(const uint32_t *)b];
+
+	if (x->total != y->total)
+		return x->total > y->total ? -1 : 1;
+	return strcmp(r->info.name[x->name], r->info.name[y->name]);
+}
+
+uint32_t *kinds_in_order(const struct report *r)
+{
+	uint32_t *order = malloc((r->nr_kinds + 1ull) * sizeof(*order)), i;
+
+	for (i = 0; order && i < r->nr_kinds; i++)
+		order[i] = i;
+	if (order)
+		qsort_r(order, r->nr_kinds, sizeof(*order), by_total,
+			(void *)(uintptr_t)r);
+	return order;
+}
+
+static void write_head(const struct report *r, FILE *out)
+{
+	uint64_t lost = r->info.slices_lost;
+
+	fprintf(out, "%s, %u worker%s", words_time(r->wall).text, r->nr_workers,
+		r->nr_workers == 1 ? "" : "s");
+	if (r->nr_nodes)
+		fprintf(out, " on %u node%s", r->nr_nodes,
+			r->nr_nodes == 1 ? "" : "s");
+	fprintf(out, ", %s tasks, %s lost\n", words_count(r->nr_slices).text,
+		lost ? words_count(lost).text : "none");
+}
+
+static void write_classes(const struct report *r, FILE *out)
+{
+	uint64_t all = worker_time(r);
+	int c;
+
+	fprintf(out, "\nWhere %s of worker time went\n", words_time(all).text);
+	for (c = 0; c < NR_TIME_CLASSES; c++) {
+		if (class_lacks(r, c)) {
+			fprintf(out,
+				"       -           -  %s (not recorded)\n",
+				class_words[c].text);
+			continue;
+		}
+		fprintf(out, "  %6s  %10s  %s\n",
+			words_share(share_of(r->time[c], all)).text,
+			words_time(r->time[c]).text, class_words[c].text);
+	}
+}
+
+/* Columns of a text of which every character is one wide. */
+static int width_of(const char *text)
+{
+	int n = 0;
+
+	for (; *text; text++)
+		n += (*text & 0xc0) != 0x80;
+	return n;
+}
+
+/* Words of a text, wrapped, each line indented. */
+static void write_wrapped(FILE *out, const char *text, int indent)
+{
+	int at = 0, size;
+	size_t len;
+	char word[512];
+
+	for (; *text; text += len + (text[len] == ' ')) {
+		len = strcspn(text, " ");
+		len = len < sizeof(word) ? len : sizeof(word) - 1;
+		memcpy(word, text, len);
+		word[len] = '\0';
+		size = width_of(word);
+		if (at && at + 1 + size > WIDTH - indent) {
+			fputc('\n', out);
+			at = 0;
+		}
+		at += fprintf(out, "%*s", at ? 1 : indent, "") ? (at != 0) : 0;
+		fputs(word, out);
+		at += size;
+	}
+	fputc('\n', out);
+}
+
+static void write_cost(const struct finding *f, FILE *out)
+{
+	static const char *const words[] = {
+		[FINDING_BYTES] = "bytes",
+		[FINDING_LOST] = "note",
+		[FINDING_BOUND] = "bound",
+	};
+
+	if (f->sort == FINDING_COST)
+		cli_paint(out, CLI_RED, 7, words_share(f->cost).text);
+	else
+		cli_paint(out, CLI_YELLOW, 7, words[f->sort]);
+}
+
+static void write_finding(const struct finding *f, unsigned nr, FILE *out)
+{
+	fprintf(out, "%3u  ", nr);
+	write_cost(f, out);
+	fprintf(out, " %s%s\n", f->title,
+		f->is_estimate ? " (the cost is estimated)" : "");
+	write_wrapped(out, f->why, 13);
+	fprintf(out, "             → ");
+	fprintf(out, "%s\n", f->fix);
+	if (f->at.to > f->at.from)
+		fprintf(out, "             look at %s ..",
+			words_time(f->at.from).text);
+	if (f->at.to > f->at.from)
+		fprintf(out, " %s%s", words_time(f->at.to).text,
+			f->at.lane < 0 ? "\n" : "");
+	if (f->at.to > f->at.from && f->at.lane >= 0)
+		fprintf(out, " on worker %d\n", f->at.lane);
+}
+
+static void write_findings(const struct report *r, FILE *out)
+{
+	unsigned i, nr_costly = 0;
+
+	fprintf(out, "\nWhat costs most\n");
+	for (i = 0; i < r->nr_findings; i++)
+		nr_costly += r->finding[i].sort != FINDING_BOUND;
+	if (!nr_costly)
+		fprintf(out,
+			"  nothing is wrong: no cause takes more than 2 %% "
+			"of worker time\n");
+	for (i = 0; i < r->nr_findings; i++)
+		write_finding(&r->finding[i], i + 1, out);
+}
+
+/* A name, cut to its column; one byte of UTF-8 is one column at least. */
+static void write_name(FILE *out, const char *name, int width)
+{
+	int n = 0;
+
+	for (; *name && n < width; name++) {
+		fputc((unsigned char)*name < 0x20 || *name == 0x7f ? '?'
+								   : *name,
+		      out);
+		n += ((unsigned char)name[1] & 0xc0) != 0x80;
+	}
+	fprintf(out, "%*s", width - n, "");
+}
+
+static void write_cell(FILE *out, int width, const char *text)
+{
+	int pad = width - width_of(text);
+
+	fprintf(out, "%*s%s", pad > 0 ? pad : 0, "", text);
+}
+
+static void write_row(const struct report *r, FILE *out, const struct kind *k,
+		      uint64_t all)
+{
+	uint64_t bytes = k->local + k->remote;
+	bool ready = r->has.ready || r->has.edges;
+
+	fprintf(out, "  ");
+	write_name(out, r->info.name[k->name], NAME_WIDTH);
+	write_cell(out, 11, words_count(k->nr).text);
+	write_cell(out, 9, words_time(k->total).text);
+	write_cell(out, 7, words_share(share_of(k->total, all)).text);
+	write_cell(out, 9, words_time(k->p50).text);
+	write_cell(out, 9, words_time(k->p99).text);
+	write_cell(out, 9, k->nr_waited ? words_time(k->waited50).text : "-");
+	write_cell(out, 9, k->nr_waited ? words_time(k->waited99).text : "-");
+	write_cell(
+		out, 9,
+		ready && r->chain.body
+			? words_share(share_of(k->on_chain, r->chain.body)).text
+			: "-");
+	write_cell(out, 9,
+		   words_share(k->blame /
+			       (double)(worker_time(r) ? worker_time(r) : 1))
+			   .text);
+	write_cell(out, 8,
+		   bytes ? words_share(share_of(k->remote, bytes)).text : "-");
+	fputc('\n', out);
+}
+
+static int write_kinds(const struct report *r, FILE *out, const char *kind)
+{
+	uint32_t *order = kinds_in_order(r), i, nr = 0;
+	uint64_t all = 0;
+
+	if (!order)
+		return -ENOMEM;
+	for (i = 0; i < r->nr_kinds; i++)
+		all += r->kind[i].total;
+	fprintf(out, "\n  %-*s%11s%9s%7s%9s%9s%9s%9s%9s%9s%8s\n", NAME_WIDTH,
+		"kind", "tasks", "total", "share", "p50", "p99", "wait p50",
+		"wait p99", "on chain", "idle by", "remote");
+	for (i = 0; i < r->nr_kinds; i++) {
+		const struct kind *k = &r->kind[order[i]];
+
+		if (!k->nr || (kind && strcmp(kind, r->info.name[k->name])))
+			continue;
+		write_row(r, out, k, all);
+		nr++;
+	}
+	free(order);
+	if (!nr)
+		fprintf(out, "  none\n");
+	return 0;
+}
+
+static int write_chain(const struct report *r, FILE *out)
+{
+	uint32_t *order, i, nr = 0;
+	const struct kind *k;
+
+	if (!r->chain.body)
+		return 0;
+	order = kinds_in_order(r);
+	if (!order)
+		return -ENOMEM;
+	fprintf(out, "\nLongest chain: %s step%s, %s in them, ",
+		words_count(r->chain.nr_tasks).text,
+		r->chain.nr_tasks == 1 ? "" : "s",
+		words_time(r->chain.body).text);
+	fprintf(out, "%s between them%s\n", words_time(r->chain.wait).text,
+		r->chain.is_guessed ? " (in part inferred)" : "");
+	for (i = 0; i < r->nr_kinds && nr < 5; i++) {
+		k = &r->kind[order[i]];
+		if (!k->on_chain || k->on_chain * 200 < r->wall)
+			continue;
+		fprintf(out, "  if %s took half as long: at most %s less\n",
+			r->info.name[k->name],
+			words_share(share_of(k->on_chain / 2, r->wall)).text);
+		nr++;
+	}
+	free(order);
+	return 0;
+}
+
+static uint64_t write_flow_row(const struct report *r, FILE *out, int node)
+{
+	uint64_t sum = 0;
+	uint32_t k;
+
+	for (k = 0; k < MAX_NODES; k++)
+		sum += r->flow[node][k];
+	fprintf(out, "  node %-8d", node);
+	for (k = 0; k < r->nr_nodes; k++) {
+		uint64_t v = r->flow[node][r->node_of[k]];
+
+		write_cell(out, 12, words_bytes(v).text);
+		write_cell(out, 6, words_share(share_of(v, sum)).text);
+	}
+	fputc('\n', out);
+	return sum;
+}
+
+static void write_flow(const struct report *r, FILE *out)
+{
+	uint32_t i;
+
+	if (!r->has.flow || r->nr_nodes < 2)
+		return;
+	fprintf(out, "\n  used by      ");
+	for (i = 0; i < r->nr_nodes; i++)
+		fprintf(out, "  bytes of node %-2d", r->node_of[i]);
+	fputc('\n', out);
+	for (i = 0; i < r->nr_nodes; i++)
+		write_flow_row(r, out, r->node_of[i]);
+}
+
+static void write_lack(void *u, const char *what)
+{
+	write_wrapped(u, what, 4);
+}
+
+static void write_lacks(const struct report *r, FILE *out)
+{
+	if ((r->has.ready || r->has.edges) && r->has.cpu && r->has.links &&
+	    !lacks_bytes(r))
+		return;
+	fprintf(out, "\nThis recording does not say\n");
+	each_lack(r, write_lack, out);
+}
+
+int text_write(const struct report *r, FILE *out, const char *kind)
+{
+	int rc;
+
+	write_head(r, out);
+	if (!kind) {
+		write_classes(r, out);
+		write_findings(r, out);
+	}
+	rc = write_kinds(r, out, kind);
+	if (!rc && !kind)
+		rc = write_chain(r, out);
+	if (!kind) {
+		write_flow(r, out);
+		write_lacks(r, out);
+	}
+	return rc;
+}

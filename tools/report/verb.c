@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/* lkdf report: what a recording says about the time that was lost. */
+#include "cli.h"
+#include "outfile.h"
+#include "report/words.h"
+#include "report/writers.h"
+#include "verbs.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct report_opts {
+	struct cli_common common;
+	const char *html, *kind, *from, *to;
+	bool best_effort;
+};
+
+static const struct cli_row rows[] = {
+	{ "html", 'o', CLI_TEXT, offsetof(struct report_opts, html), "FILE",
+	  "also write a page with a timeline, one file" },
+	{ "kind", 'k', CLI_TEXT, offsetof(struct report_opts, kind), "NAME",
+	  "only the row of that kind of tasks" },
+	{ "from", 0, CLI_TEXT, offsetof(struct report_opts, from), "TIME",
+	  "from that time on: 0.2s, 350ms, 12us, 900ns" },
+	{ "to", 0, CLI_TEXT, offsetof(struct report_opts, to), "TIME",
+	  "up to that time" },
+	{ "best-effort", 'b', CLI_FLAG,
+	  offsetof(struct report_opts, best_effort), NULL,
+	  "what is readable of a damaged or cut file" },
+};
+
+static const struct cli_spec spec = {
+	.verb = "report",
+	.usage = "FILE [--html PAGE] [--json] [--from TIME] [--to TIME]",
+	.help = "Says where the time of the workers went in a program that ran\n"
+		"with LKDF_TRACE=FILE, what costs most, and what to change.",
+	.row = rows,
+	.nr_rows = sizeof(rows) / sizeof(rows[0]),
+	.max_words = 1,
+};
+
+__attribute__((format(printf, 2, 3))) static int refuse(enum cli_exit code,
+							const char *fmt, ...)
+{
+	const struct cli_error e = { "report", code, NULL,
+				     "lkdf report --help" };
+	char text[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	return cli_fail(&e, "%s", text);
+}
+
+/* A number and a unit, seconds without one. */
+static bool parse_time(const char *text, uint64_t *ns)
+{
+	static const struct {
+		const char *name;
+		double ns;
+	} units[] = { { "", 1e9 },   { "s", 1e9 },  { "ms", 1e6 },
+		      { "us", 1e3 }, { "µs", 1e3 }, { "ns", 1 } };
+	char *end;
+	double v = strtod(text, &end);
+	unsigned i;
+
+	if (end == text || !(v >= 0) || v > 1e9)
+		return false;
+	while (*end == ' ')
+		end++;
+	for (i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		if (strcmp(end, units[i].name))
+			continue;
+		*ns = (uint64_t)(v * units[i].ns + 0.5);
+		return true;
+	}
+	return false;
+}
+
+static int parse_window(const struct report_opts *o, struct report_window *w)
+{
+	*w = (struct report_window){ .to = NO_TIME };
+	if (o->from && !parse_time(o->from, &w->from))
+		return refuse(CLI_USAGE, "--from %s is no time", o->from);
+	if (o->to && !parse_time(o->to, &w->to))
+		return refuse(CLI_USAGE, "--to %s is no time", o->to);
+	if (w->to <= w->from)
+		return refuse(CLI_USAGE, "--to %s is not after --from %s",
+			      o->to, o->from ? o->from : "0s");
+	return CLI_OK;
+}
+
+static int analyse(struct report *r)
+{
+	int rc = report_sweep(r);
+
+	if (!rc)
+		rc = report_kinds(r);
+	if (!rc)
+		rc = report_chain(r);
+	if (!rc)
+		report_find(r);
+	return rc;
+}
+
+/* A signal while the page is written takes away what is half written. */
+static char half_written[PATH_MAX];
+
+static void on_signal(int nr)
+{
+	if (half_written[0])
+		unlink(half_written);
+	signal(nr, SIG_DFL);
+	raise(nr);
+}
+
+/* The name is known to on_signal() before a signal can come. */
+static int open_page(struct outfile *out, const char *path)
+{
+	sigset_t set, old;
+	int rc;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigprocmask(SIG_BLOCK, &set, &old);
+	signal(SIGINT, on_signal);
+	signal(SIGTERM, on_signal);
+	rc = outfile_open(out, path);
+	if (!rc)
+		memcpy(half_written, out->temp, sizeof(half_written));
+	sigprocmask(SIG_SETMASK, &old, NULL);
+	return rc;
+}
+
+static int write_page(const struct report *r, const char *path)
+{
+	struct outfile out;
+	int rc = open_page(&out, path);
+
+	if (!rc) {
+		rc = html_write(r, out.f);
+		if (rc)
+			outfile_abort(&out);
+		else
+			rc = outfile_commit(&out);
+		half_written[0] = '\0';
+	}
+	if (rc)
+		return refuse(cli_code_of(rc), "%s: %s", path, strerror(-rc));
+	return CLI_OK;
+}
+
+static int write_all(const struct report *r, const struct report_opts *o)
+{
+	struct json j;
+	int rc, code = CLI_OK;
+
+	if (o->html)
+		code = write_page(r, o->html);
+	if (code)
+		return code;
+	json_init(&j, stdout);
+	if (o->common.is_json)
+		rc = json_write(r, &j, false);
+	else
+		rc = text_write(r, stdout, o->kind);
+	if (!rc && !o->common.is_json && !o->html && !o->common.is_quiet &&
+	    !o->kind)
+		printf("\ntry: lkdf report %s --html report.html\n", r->file);
+	if (!rc && (fflush(stdout) || ferror(stdout)))
+		rc = -(errno ? errno : EIO);
+	return rc ? refuse(cli_code_of(rc), "standard output: %s",
+			   strerror(-rc))
+		  : CLI_OK;
+}
+
+static bool has_kind(const struct report *r, const char *kind)
+{
+	uint32_t i;
+
+	for (i = 0; i < r->nr_kinds; i++) {
+		if (!strcmp(kind, r->info.name[r->kind[i].name]))
+			return true;
+	}
+	return false;
+}
+
+static int report_on(FILE *in, const char *path, const struct report_opts *o,
+		     const struct report_window *w)
+{
+	struct cli_error e = { "report", CLI_DAMAGED, NULL,
+			       "lkdf report --best-effort" };
+	struct report r = { .file = path };
+	struct trace_fault fault = { 0 };
+	int code, rc = report_load(&r, in, w, &fault);
+
+	if (rc == -EBADMSG && (!o->best_effort || !r.nr_lanes)) {
+		if (!r.nr_lanes)
+			e.try = NULL;
+		code = cli_fail(&e, "%s: offset %llu: %s", path,
+				(unsigned long long)fault.offset, fault.why);
+	} else if (rc && rc != -EBADMSG) {
+		code = refuse(cli_code_of(rc), "%s: %s", path, strerror(-rc));
+	} else if ((rc = analyse(&r))) {
+		code = refuse(cli_code_of(rc), "%s: %s", path, strerror(-rc));
+	} else if (o->kind && !has_kind(&r, o->kind)) {
+		code = refuse(CLI_GONE, "%s: no tasks of kind \"%s\"", path,
+			      o->kind);
+	} else {
+		code = write_all(&r, o);
+	}
+	report_unload(&r);
+	return code;
+}
+
+int verb_report(int argc, char **argv)
+{
+	struct report_opts o = { .html = NULL };
+	struct report_window w;
+	FILE *in;
+	int code;
+
+	if (!cli_parse(&spec, argc, argv, &o, &code))
+		return code;
+	if (cli_nr_words(argc, argv) != 1)
+		return refuse(CLI_USAGE, "expected the name of a recording");
+	code = parse_window(&o, &w);
+	if (code)
+		return code;
+	in = fopen(argv[1], "re");
+	if (!in)
+		return refuse(cli_code_of(-errno), "%s: %s", argv[1],
+			      strerror(errno));
+	if (fseek(in, 0, SEEK_END))
+		code = refuse(CLI_ABSENT,
+			      "%s: no regular file: it is read "
+			      "three times",
+			      argv[1]);
+	else
+		code = report_on(in, argv[1], &o, &w);
+	fclose(in);
+	return code;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/* The three outputs of one report. */
+#ifndef REPORT_WRITERS_H
+#define REPORT_WRITERS_H
+
+#include "json.h"
+#include "report/model.h"
+
+struct class_word {
+	const char *id, *text; /* for programs, for people */
+};
+
+extern const struct class_word class_words[NR_TIME_CLASSES];
+
+/* Indices of kinds, longest total first; the caller frees. NULL: no memory. */
+uint32_t *kinds_in_order(const struct report *r);
+
+/* The fact that a class needs; NULL: the recording has it. */
+const char *class_lacks(const struct report *r, enum time_class c);
+
+/* What the recording does not say, fact by fact; calls back for each. */
+void each_lack(const struct report *r, void (*tell)(void *u, const char *what),
+	       void *u);
+
+/* @kind: NULL, or the only kind to show. Return: 0; -ENOMEM. */
+int text_write(const struct report *r, FILE *out, const char *kind);
+
+/* One object; @j is open for members of it afterwards if @is_open. */
+int json_write(const struct report *r, struct json *j, bool is_open);
+
+/* One self-contained file. Return: 0; -ENOMEM; the stream tells of others. */
+int html_write(const struct report *r, FILE *out);
+
+#endif
