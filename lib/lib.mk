@@ -42,6 +42,7 @@ $(LIB_A): $(LIB_OBJ)
 
 # The allocator alone, as the process's malloc: nothing of hwloc, no threads.
 MALLOC_SRC := $(wildcard lib/malloc/*.c) lib/base/lock.c lib/base/futex.c \
+	lib/base/check.c \
 	lib/topo/cpulist.c lib/topo/raw.c $(addprefix lib/mem/,cache.c class.c \
 	depot.c heap.c heap_cache.c heap_leaks.c heap_size.c heap_stat.c \
 	index.c label.c large.c memory.c meta.c os.c registry.c)

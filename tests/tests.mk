@@ -49,14 +49,15 @@ deps: ## install the packages that building and testing need
 	$(Q).ci/deps
 
 # The same programs with a sanitizer, of gcc: clang's do not link with
-# --no-undefined. They go into the one run that counts.
+# --no-undefined. They go into the one run that counts. Their library checks
+# itself, see check() in lib/base/util.h.
 ASAN := -fsanitize=address,undefined -fno-sanitize-recover=all
 ASAN_TESTS = $(patsubst $(BUILD)/%,$(BUILD)/asan/%,$(C_TESTS))
 C_TESTS = $(UNIT_TESTS) $(API_TESTS) $(ORACLE)
 
 check: deps ## all tests, at most 10 minutes on two cores
 	$(Q)$(MAKE) $(JOBS) --no-print-directory CC=gcc BUILD=$(BUILD)/asan \
-		CFLAGS='-O1 -g -fno-omit-frame-pointer $(ASAN)' \
+		CFLAGS='-O1 -g -fno-omit-frame-pointer -DLKDF_DEBUG $(ASAN)' \
 		LDFLAGS='$(ASAN)' check-programs
 	$(Q)$(MAKE) $(JOBS) --no-print-directory ALSO='$(ASAN_TESTS)' check-built
 

@@ -2,11 +2,9 @@
 #include "base/err.h"
 
 #include "base/thread.h"
-#include "base/util.h"
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 int err(int rc, const char *fmt, ...)
 {
@@ -23,11 +21,3 @@ const char *err_text(void)
 {
 	return thread_self()->errmsg;
 }
-
-#ifdef LKDF_DEBUG
-_Noreturn void check_failed(const char *cond, const char *file, int line)
-{
-	fprintf(stderr, "lkdf: %s:%d: check failed: %s\n", file, line, cond);
-	abort();
-}
-#endif

@@ -11,6 +11,8 @@
 #include "base/atomic.h"
 #include "base/util.h"
 
+#include <errno.h>
+#include <pthread.h>
 #include <stdint.h>
 
 /* 0: open; 1: taken; 2: taken and somebody may sleep. */
@@ -30,8 +32,19 @@ static inline void lock_take(struct lock *l)
 		lock_wait(l);
 }
 
+/* Some thread has it: all that the word tells. */
+static inline bool lock_is_held(const struct lock *l)
+{
+	return a_load(&l->word, relaxed) != 0;
+}
+
+/* First line of a function that runs under a lock; of a mutex as well. */
+#define lock_assert_held(l) check(lock_is_held(l))
+#define mutex_assert_held(m) check(pthread_mutex_trylock(m) == EBUSY)
+
 static inline void lock_give(struct lock *l)
 {
+	lock_assert_held(l);
 	/* [lock.give] our writes for the next; pairs with [lock.take]. */
 	if (unlikely(a_xchg(&l->word, 0, release) == 2))
 		lock_wake(l);

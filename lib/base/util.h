@@ -21,13 +21,28 @@
 #define container_of(p, type, member) \
 	((type *)((char *)(p)-offsetof(type, member)))
 
-/* The impossible. On in debug builds and tests, never for input. */
+/*
+ * The impossible. On with LKDF_DEBUG, which make check's sanitizer build
+ * defines; never for input. It ends the process with file, line, condition,
+ * this thread's last error and what check_state() says, where that is linked.
+ */
 #ifdef LKDF_DEBUG
 #define check(cond) ((cond) ? (void)0 : check_failed(#cond, __FILE__, __LINE__))
 _Noreturn void check_failed(const char *cond, const char *file, int line);
+/* The state of this thread's runtime, to a descriptor. */
+__attribute__((weak)) void check_state(int fd);
 #else
-#define check(cond) ((void)0)
+/* Not evaluated. */
+#define check(cond) ((void)sizeof(!(cond)))
 #endif
+
+/*
+ * A state machine's legal moves: table[from] has a bit for each state that may
+ * follow.
+ */
+#define MOVE_TO(state) (1u << (state))
+#define check_move(table, from, to) \
+	check((from) < ARRAY_SIZE(table) && (table)[from] & MOVE_TO(to))
 
 static inline uint64_t min_u64(uint64_t a, uint64_t b)
 {

@@ -56,6 +56,7 @@ void limit_put(struct lkdf_limit *l)
 static bool has_enough(const struct lkdf_limit *l, uint32_t tokens,
 		       bool was_woken)
 {
+	mutex_assert_held((pthread_mutex_t *)&l->lock);
 	return l->nr_free >= tokens && (was_woken || !l->first);
 }
 
@@ -74,6 +75,7 @@ bool limit_take(struct lkdf_limit *l, uint32_t tokens, bool was_woken)
 /* Under lock. */
 static void enqueue(struct lkdf_limit *l, struct limit_waiter *w, bool at_head)
 {
+	mutex_assert_held(&l->lock);
 	w->next = at_head ? l->first : NULL;
 	if (!l->first)
 		l->last = &w->next;

@@ -90,6 +90,7 @@ static struct lkdf *runtime_of(uint64_t id)
 	struct list *l;
 	struct lkdf *rt;
 
+	lock_assert_held(&lock);
 	for (l = runtimes.next; l != &runtimes; l = l->next) {
 		rt = container_of(l, struct lkdf, stocks.all);
 		if (rt->stocks.id == id)
@@ -103,6 +104,7 @@ static void give_back(struct lkdf *rt, struct stock *s)
 {
 	int p;
 
+	lock_assert_held(&lock);
 	for (p = 0; p < NR_POOLS; p++)
 		while (magazine_has(&s->magazine[p]))
 			magazine_put(&rt->stocks.rest[p],

@@ -293,6 +293,7 @@ static int split(struct lkdf_data *d, uint32_t nr, struct var *parts)
 	struct failure *failure = a_load(&dom->whole.failure, relaxed);
 	uint32_t i;
 
+	lock_assert_held(&dom->lock);
 	if (dom->nr_parts)
 		return -EEXIST;
 	if (a_load(&dom->whole.active, relaxed) != VAR_OPEN)

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/lock.h"
 #include "base/thread.h"
 #include "base/util.h"
 
@@ -55,6 +56,7 @@ static void count(_Atomic(int) *nr, int by)
  */
 static bool call_one(struct blocking *b)
 {
+	mutex_assert_held(&b->lock);
 	if (b->is_coming || !b->first)
 		return false;
 	if (b->nr_idle) {
@@ -101,6 +103,7 @@ static void linger(struct blocking *b)
 {
 	int64_t now = clock_now_ns(), end = now + LINGER_NS;
 
+	mutex_assert_held(&b->lock);
 	if (now < a_load(&b->crowded_until, relaxed))
 		return;
 	b->is_coming = true;
@@ -117,6 +120,7 @@ static struct blocking_item *take(struct blocking *b)
 {
 	struct blocking_item *item;
 
+	mutex_assert_held(&b->lock);
 	if (!b->first && !b->is_coming && !b->is_stopping)
 		linger(b);
 	while (!b->first) {
@@ -168,6 +172,7 @@ static int add_thread(struct blocking *b)
 	pthread_attr_t attr;
 	int rc;
 
+	mutex_assert_held(&b->lock);
 	rc = pthread_attr_init(&attr);
 	if (rc)
 		return -rc;

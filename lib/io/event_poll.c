@@ -93,6 +93,7 @@ static int enlist(struct event_any *any)
 /* Under lock. False: it was not in it. */
 static bool unlist(struct event_any *any)
 {
+	lock_assert_held(&any->rt->poll_lock);
 	if (list_is_empty(&any->polled))
 		return false;
 	list_del(&any->polled);

@@ -152,6 +152,7 @@ static struct wave *first(struct io_multi *m)
 {
 	struct list *l = m->waves.next;
 
+	lock_assert_held(&m->lock);
 	if (l == &m->waves)
 		return NULL;
 	list_del(l);
@@ -162,6 +163,7 @@ static struct wave *first(struct io_multi *m)
 /* Under lock: of one that nobody has. */
 static enum step look_at_rest(struct io_multi *m, bool is_wanted)
 {
+	lock_assert_held(&m->lock);
 	if (!is_wanted) {
 		m->state = MULTI_OVER;
 		m->result = m->result ? m->result : -ECANCELED;
@@ -178,6 +180,7 @@ static enum step look(struct io_multi *m, struct wave **v)
 {
 	bool is_wanted = !io_cancelled(multi_req(m));
 
+	lock_assert_held(&m->lock);
 	if (!is_wanted) {
 		*v = first(m);
 		if (*v)

@@ -195,6 +195,7 @@ static inline void flush_batch(struct io_ring *ring)
 /* Under lock: we see the cancel or its kick finds us. */
 static inline void enlist(struct io_ring *ring, struct io_req *r)
 {
+	lock_assert_held(&ring->lock);
 	list_append(&ring->list, &r->list);
 	a_store(&ring->nr_under_way, a_load(&ring->nr_under_way, relaxed) + 1,
 		relaxed);

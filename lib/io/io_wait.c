@@ -49,6 +49,7 @@ static void make_room(struct io_wait *q, size_t nr)
 {
 	struct pollfd *fds;
 
+	mutex_assert_held(&q->lock);
 	if (nr <= q->nr_fds)
 		return;
 	fds = realloc(q->fds, 2 * nr * sizeof(*fds));
@@ -68,6 +69,7 @@ static size_t fill(struct io_wait *q, int64_t *end_ns)
 	struct io_req *r;
 	struct list *l;
 
+	mutex_assert_held(&q->lock);
 	for (l = q->list.next; l != &q->list; l = l->next)
 		nr++;
 	make_room(q, nr);
@@ -96,6 +98,7 @@ static void take_ready(struct io_wait *q, size_t nr, struct list *ready)
 	bool is_ready;
 	size_t i = 1;
 
+	mutex_assert_held(&q->lock);
 	for (; l != &q->list; l = next) {
 		next = l->next;
 		r = req_of(l);
@@ -251,6 +254,7 @@ static int start(struct lkdf *rt, struct io_wait *q)
 	sigset_t all, old;
 	int rc;
 
+	mutex_assert_held(&q->lock);
 	if (!rt->sched.is_serial) {
 		sigfillset(&all);
 		pthread_sigmask(SIG_SETMASK, &all, &old);
@@ -269,6 +273,7 @@ static void wake(struct io_wait *q)
 	uint64_t one = 1;
 	ssize_t n;
 
+	mutex_assert_held(&q->lock);
 	/* Without one who polls looks again soon. */
 	if (q->wake_fd < 0 && q->is_started)
 		q->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

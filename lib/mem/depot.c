@@ -20,6 +20,7 @@ static bool make_room(struct depot *d)
 {
 	struct batch *b = d->batches;
 
+	lock_assert_held(&d->lock);
 	if (b && b->nr < BATCH_MAX)
 		return true;
 	b = meta_alloc(&d->memory->meta, sizeof(*b));
@@ -37,6 +38,7 @@ static unsigned cache_blocks(struct depot *d, void *const *from, unsigned nr)
 	unsigned done = 0, step;
 	struct batch *b;
 
+	lock_assert_held(&d->lock);
 	nr = (unsigned)min_u64(nr, max - d->nr_cached);
 	while (done < nr && make_room(d)) {
 		b = d->batches;
@@ -55,6 +57,7 @@ static unsigned take_cached(struct depot *d, void **to, unsigned nr)
 	unsigned got = 0, step;
 	struct batch *b;
 
+	lock_assert_held(&d->lock);
 	while (got < nr && d->batches) {
 		b = d->batches;
 		step = (unsigned)min_u64(nr - got, b->nr);
@@ -76,6 +79,7 @@ static void give_to_span(struct depot *d, void *block)
 	struct index *x = &d->memory->heap->index;
 	struct span *s = entry_span(index_entry(x, block));
 
+	lock_assert_held(&d->lock);
 	memcpy(block, &s->free, sizeof(s->free));
 	s->free = block;
 	s->nr_free++;
@@ -92,6 +96,7 @@ static void shrink(struct depot *d, uint32_t nr)
 {
 	void *block;
 
+	lock_assert_held(&d->lock);
 	while (d->nr_cached > nr && take_cached(d, &block, 1))
 		give_to_span(d, block);
 	d->low = (uint32_t)min_u64(d->low, d->nr_cached);
@@ -100,6 +105,7 @@ static void shrink(struct depot *d, uint32_t nr)
 /* Under lock. True: it is time to look at the clock. */
 static bool note_op(struct depot *d)
 {
+	lock_assert_held(&d->lock);
 	d->low = (uint32_t)min_u64(d->low, d->nr_cached);
 	return ++d->nr_ops % OPS_PER_LOOK == 0;
 }
@@ -140,6 +146,7 @@ static unsigned take_from_spans(struct depot *d, void **to, unsigned nr,
 {
 	struct span *s;
 
+	lock_assert_held(&d->lock);
 	if (list_is_empty(&d->partial)) {
 		s = memory_span(d->memory, d->class, error);
 		if (!s)

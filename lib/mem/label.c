@@ -22,6 +22,7 @@ static struct label *find(struct labels *l, unsigned hash, const char *text,
 {
 	struct label *i;
 
+	lock_assert_held(&l->lock);
 	for (i = l->hash[hash]; i; i = i->next)
 		if (!strncmp(i->text, text, size) && !i->text[size])
 			return i;
@@ -34,6 +35,7 @@ static struct label *add(struct labels *l, unsigned hash, const char *text,
 {
 	struct label *new = meta_alloc(l->meta, sizeof(*new));
 
+	lock_assert_held(&l->lock);
 	if (!new)
 		return NULL;
 	memcpy(new->text, text, size);

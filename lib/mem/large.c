@@ -33,6 +33,7 @@ static size_t mapped_size(const struct memory *m, size_t size)
 /* Under lock. */
 static void uncache(struct memory *m, struct span *s)
 {
+	lock_assert_held(&m->lock);
 	list_del(&s->list);
 	list_del(&s->age);
 	a_store(&s->is_cached, false, relaxed);
@@ -52,6 +53,7 @@ static void drop_oldest(struct memory *m)
 {
 	struct span *s = container_of(m->large_age.next, struct span, age);
 
+	lock_assert_held(&m->lock);
 	uncache(m, s);
 	m->mapped -= s->size;
 	destroy(m, s);
@@ -76,6 +78,7 @@ static struct span *find_cached(struct memory *m, size_t size, size_t align)
 	struct span *s;
 	int i = 0;
 
+	lock_assert_held(&m->lock);
 	for (l = head->next; l != head && i < LOOK_AT; l = l->next, i++) {
 		s = container_of(l, struct span, list);
 		if ((uintptr_t)s->base % align)
@@ -178,6 +181,7 @@ struct span *memory_large(struct memory *m, size_t size, size_t align,
 static bool may_cache(const struct memory *m, const struct span *s,
 		      bool has_room)
 {
+	lock_assert_held(&m->lock);
 	if (m->policy.is_locked || s->is_huge || s->size > LARGE_CACHED_MAX)
 		return false;
 	return has_room || !m->heap->is_strict;
@@ -188,6 +192,7 @@ static void cache(struct memory *m, struct span *s)
 {
 	struct list *head = &m->large[list_of(s->size)];
 
+	lock_assert_held(&m->lock);
 	s->idle_since_ns = os_coarse_ns();
 	if (s->is_dirty) {
 		list_push(head, &s->list);

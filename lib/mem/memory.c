@@ -77,6 +77,7 @@ static void sort_in(struct memory *m, struct segment *g)
 {
 	unsigned old = g->run;
 
+	lock_assert_held(&m->lock);
 	list_del(&g->bucket);
 	if (old && list_is_empty(&m->bucket[old]))
 		m->bucket_mask &= ~((uint64_t)1 << (old - 1));
@@ -89,6 +90,7 @@ static void sort_in(struct memory *m, struct segment *g)
 /* Under lock. */
 static void segment_unmap(struct memory *m, struct segment *g)
 {
+	lock_assert_held(&m->lock);
 	list_del(&g->bucket);
 	if (list_is_empty(&m->bucket[g->run]))
 		m->bucket_mask &= ~((uint64_t)1 << (g->run - 1));
@@ -106,6 +108,7 @@ static void segment_decommit(struct memory *m, struct segment *g)
 	uint64_t bits = g->free & g->dirty;
 	unsigned first, nr;
 
+	lock_assert_held(&m->lock);
 	m->cached_pages -= (unsigned)__builtin_popcountll(bits);
 	g->dirty &= ~bits;
 	list_del(&g->idle);
@@ -124,6 +127,7 @@ static void trim_segments(struct memory *m, int64_t before_ns)
 {
 	struct segment *g;
 
+	lock_assert_held(&m->lock);
 	while (!list_is_empty(&m->idle)) {
 		g = container_of(m->idle.next, struct segment, idle);
 		if (g->idle_since_ns > before_ns)
@@ -143,6 +147,7 @@ static struct segment *segment_map(struct memory *m, int *error)
 	struct segment *g;
 	int bind_error = 0;
 
+	lock_assert_held(&m->lock);
 	if (!heap_may_map(m, SEGMENT_SIZE, error))
 		return NULL;
 	g = meta_alloc(&m->meta, sizeof(*g));
@@ -179,6 +184,7 @@ static unsigned take_pages(struct memory *m, struct segment *g, unsigned nr)
 	uint64_t at = runs_of(g->free, nr), bits;
 	unsigned first;
 
+	lock_assert_held(&m->lock);
 	first = (unsigned)__builtin_ctzll(at & g->dirty ? at & g->dirty : at);
 	bits = page_bits(first, nr);
 	m->cached_pages -= (unsigned)__builtin_popcountll(bits & g->dirty);
@@ -197,6 +203,7 @@ static struct segment *find_segment(struct memory *m, unsigned nr_pages,
 	uint64_t mask = m->bucket_mask & ~(((uint64_t)1 << (nr_pages - 1)) - 1);
 	unsigned run;
 
+	lock_assert_held(&m->lock);
 	if (!mask)
 		return segment_map(m, error);
 	run = (unsigned)__builtin_ctzll(mask) + 1;
@@ -229,6 +236,7 @@ static void give_pages(struct memory *m, struct span *s)
 	struct segment *g = s->segment;
 	unsigned first = (unsigned)((size_t)(s->base - g->base) / HEAP_PAGE);
 
+	lock_assert_held(&m->lock);
 	g->free |= page_bits(first, s->nr_pages);
 	m->cached_pages += s->nr_pages;
 	list_del(&g->idle);
@@ -313,7 +321,9 @@ void memory_fini(struct memory *m)
 	struct list *l;
 	unsigned i;
 
+	lock_take(&m->lock);
 	memory_drop_idle(m);
+	lock_give(&m->lock);
 	for (l = m->spans.next; l != &m->spans; l = l->next) {
 		s = container_of(l, struct span, all);
 		if (s->class == CLASS_LARGE)

@@ -35,6 +35,7 @@ static bool add_chunk(struct meta *m)
 	struct meta_chunk *c;
 	int error, bind_error;
 
+	lock_assert_held(&m->lock);
 	c = os_map(CHUNK, PAGE, m->policy, &error, &bind_error);
 	if (!c)
 		return false;
@@ -52,6 +53,7 @@ static void *cut(struct meta *m, size_t size)
 {
 	void *record;
 
+	lock_assert_held(&m->lock);
 	if (!m->at || (size_t)(m->end - m->at) < size) {
 		if (!add_chunk(m))
 			return NULL;

@@ -15,6 +15,23 @@
 #include <stdio.h>
 #include <string.h>
 
+static const uint8_t legal[] = {
+	[FRAME_FREE] = MOVE_TO(FRAME_BUSY),
+	[FRAME_BUSY] = MOVE_TO(FRAME_FREE),
+};
+
+/* The one place that moves it. */
+static void frame_move(struct frame *f, enum frame_state to)
+{
+	check_move(legal, a_load(&f->is_busy, relaxed), to);
+	if (to == FRAME_BUSY)
+		a_store(&f->is_busy, FRAME_BUSY, relaxed);
+	else
+		/* [graph.a] the run's end; pairs with [graph.d],
+		 * [frame.free]. */
+		a_store(&f->is_busy, FRAME_FREE, seq_cst);
+}
+
 static void wait_for_frame(struct lkdf_graph *g, struct frame *f)
 {
 	uint32_t ended;
@@ -145,8 +162,7 @@ static void set_free(struct frame *f)
 {
 	struct lkdf_graph *g = f->graph;
 
-	/* [graph.a] the run's end; pairs with [graph.d], [frame.free]. */
-	a_store(&f->is_busy, 0, seq_cst);
+	frame_move(f, FRAME_FREE);
 	/* [graph.b] after is_busy; pairs with [graph.c]. */
 	if (a_load(&g->nr_waiters, seq_cst)) {
 		a_add(&g->nr_ended, 1, seq_cst);
@@ -162,7 +178,8 @@ static int enter(struct frame *f, struct executor *ex)
 {
 	int rc;
 
-	a_store(&f->is_busy, 1, relaxed);
+	mutex_assert_held(&f->graph->lock);
+	frame_move(f, FRAME_BUSY);
 	note_begin(f, ex);
 	/* No executor: what this lets in does not run under our lock. */
 	rc = f->graph->wiring ? values_enter(NULL, f) : 1;

@@ -47,6 +47,12 @@ struct ready_list {
 	struct frame *frame;
 };
 
+/* is_busy, which frame.c alone moves. */
+enum frame_state {
+	FRAME_FREE,
+	FRAME_BUSY,
+};
+
 struct frame {
 	/* In one inbox or deque at most, from start to the last source. */
 	struct link start;
@@ -115,9 +121,22 @@ void frame_fail(struct frame *f, uint32_t task, int returned, const char *why,
 /* The run's last task is decided. Next repetition or the end. */
 void frame_end(struct worker *w, struct frame *f);
 
+/* Of a run under way. */
+static inline bool frame_sane(const struct frame *f)
+{
+	const struct lkdf_graph *g = f->graph;
+
+	return a_load(&f->is_busy, relaxed) == FRAME_BUSY &&
+	       f->index < g->nr_frames && f->recs && f->scope &&
+	       a_load(&f->first_err, relaxed) <= 0 &&
+	       f->next_source <= max_u64(g->nr_sources, g->nr_recs);
+}
+
 /* nr tasks are decided; ends the run with the last one. */
 static inline void frame_decided(struct worker *w, struct frame *f, uint32_t nr)
 {
+	check(nr && a_load(&f->remaining, relaxed) >= nr);
+	check(frame_sane(f));
 	/* [frame.decided] what the tasks did; pairs with itself. */
 	if (a_sub(&f->remaining, nr, acq_rel) == nr)
 		frame_end(w, f);

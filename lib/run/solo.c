@@ -18,6 +18,7 @@ void solo_init(struct solo *s, bool is_possible)
 /* Under lock. */
 static void begin_half(struct solo *s, enum solo_phase phase)
 {
+	lock_assert_held(&s->lock);
 	s->nr_told = s->nr_odd = 0;
 	s->sum = s->max[0] = s->max[1] = 0;
 	a_store(&s->half, a_load(&s->half, relaxed) + 1, relaxed);
@@ -27,6 +28,7 @@ static void begin_half(struct solo *s, enum solo_phase phase)
 /* Under lock. */
 static void hold(struct solo *s, uint32_t nr, uint64_t typical)
 {
+	lock_assert_held(&s->lock);
 	begin_half(s, SOLO_HOLDS);
 	a_store(&s->typical, typical, relaxed);
 	a_store(&s->left, nr, relaxed);
@@ -35,6 +37,7 @@ static void hold(struct solo *s, uint32_t nr, uint64_t typical)
 /* Under lock: as a graph that was never tried. */
 static void hold_shared(struct solo *s)
 {
+	lock_assert_held(&s->lock);
 	a_store(&s->is_solo, 0, relaxed);
 	s->hold = SOLO_HOLD;
 	hold(s, s->hold, 0);
@@ -129,6 +132,7 @@ void solo_begin(struct solo *s, struct solo_run *r)
 /* Under lock: one more of this half, of which some are too long. */
 static void add(struct solo *s, uint64_t ticks)
 {
+	lock_assert_held(&s->lock);
 	if (++s->nr_told <= SOLO_SKIPPED)
 		return;
 	s->sum += ticks;

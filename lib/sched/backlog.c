@@ -4,6 +4,7 @@
 /* Under lock; what was made public is looked at by who goes to sleep. */
 static void set_first(struct backlog *b, struct link *first)
 {
+	lock_assert_held(&b->lock);
 	/* [backlog.first] before we look who sleeps; pairs with
 	 * [backlog.look]. */
 	a_store(&b->first, first, seq_cst);
@@ -58,6 +59,7 @@ static void unlink_behind(struct backlog *b, struct link *before,
 {
 	struct link *next = a_load(&link->next, relaxed);
 
+	lock_assert_held(&b->lock);
 	if (before)
 		a_store(&before->next, next, relaxed);
 	else

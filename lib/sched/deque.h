@@ -110,6 +110,22 @@ static inline uint32_t deque_head(struct deque *d)
 	return a_load(&d->head, relaxed);
 }
 
+/*
+ * Owner only. The ring holds what lies between tail and head; split is between
+ * the two, and exact while nobody else moves it.
+ */
+static inline bool deque_sane(struct deque *d)
+{
+	uint64_t span = a_load(&d->span, relaxed);
+	uint32_t head = deque_head(d), size = d->mask + 1;
+
+	if ((int32_t)(span_split(span) - span_tail(span)) < 0 ||
+	    head - span_tail(span) > size || d->limit - head > size)
+		return false;
+	return a_load(&d->way, relaxed) != DEQUE_PRIVATE ||
+	       (d->split == span_split(span) && head - d->split <= size);
+}
+
 /* Owner only. May be true of what somebody has just made public. */
 static inline bool deque_has_private(struct deque *d)
 {
@@ -156,6 +172,8 @@ static inline void deque_put(struct deque *d, uint64_t item)
 {
 	uint32_t head = deque_head(d);
 
+	check(head != d->limit);
+	check(deque_sane(d));
 	a_store(&d->slot[head & d->mask], item, relaxed);
 	/* [deque.put] the item, and what it is; pairs with [deque.head]. */
 	a_store(&d->head, head + 1, release);
@@ -182,6 +200,7 @@ static inline void deque_share_some(struct deque *d, uint32_t nr)
 	uint64_t span = a_load(&d->span, relaxed);
 	uint32_t head = deque_head(d), split;
 
+	check(deque_sane(d));
 	do {
 		split = span_split(span);
 		split += (uint32_t)min_u64(nr, head - split);
@@ -264,6 +283,7 @@ static inline bool deque_pop(struct deque *d, uint64_t *item)
 {
 	uint32_t head = deque_head(d);
 
+	check(deque_sane(d));
 	if (head == d->split && !deque_reclaim(d))
 		return false;
 	if (unlikely(!deque_lower(d, head - 1)))
@@ -300,6 +320,7 @@ static inline enum deque_result deque_steal_at(struct deque *d, uint64_t span,
 {
 	uint32_t tail = span_tail(span);
 
+	check((int32_t)(span_split(span) - tail) >= 0);
 	if (tail == span_split(span))
 		return DEQUE_EMPTY;
 	/* [deque.steal] the item lies there; pairs with [deque.share]. */

@@ -16,6 +16,49 @@ static uint32_t tokens_of(uint64_t word)
 	return (uint32_t)word;
 }
 
+/*
+ * The moves of park.h, as differences of the word: nothing else may be done to
+ * it. Tokens belong to spinners, so there are never more of them.
+ */
+enum park_move {
+	PARK_SPIN,
+	PARK_ANNOUNCE,
+	PARK_RETRACT,
+	PARK_TAKE,
+	PARK_FOUND,
+	PARK_GIVE,
+	NR_PARK_MOVES,
+};
+
+static const uint64_t park_moves[NR_PARK_MOVES] = {
+	[PARK_SPIN] = SPINNER,
+	[PARK_ANNOUNCE] = SLEEPER - SPINNER,
+	[PARK_RETRACT] = SPINNER - SLEEPER,
+	[PARK_TAKE] = -TOKEN,
+	[PARK_FOUND] = -SPINNER,
+	[PARK_GIVE] = SPINNER - SLEEPER + TOKEN,
+};
+
+static inline bool is_sane(uint64_t word)
+{
+	return tokens_of(word) <= park_spinners(word);
+}
+
+/* The word after nr moves of that sort. */
+static inline uint64_t park_move(uint64_t word, enum park_move move,
+				 uint64_t nr)
+{
+	uint64_t next = word + nr * park_moves[move];
+
+	check(is_sane(word) && is_sane(next));
+	check(move != PARK_FOUND || park_spinners(word));
+	check(move != PARK_ANNOUNCE || park_spinners(word));
+	check(move != PARK_RETRACT || park_sleepers(word));
+	check(move != PARK_GIVE || park_sleepers(word) >= nr);
+	check(move != PARK_TAKE || tokens_of(word));
+	return next;
+}
+
 /* The tokens are the half of the word that the kernel compares. */
 static _Atomic(uint32_t) *futex_of(struct park *p)
 {
@@ -34,13 +77,15 @@ void park_init(struct park *p)
 
 void park_spin(struct park *p)
 {
-	a_add(&p->word, SPINNER, relaxed);
+	park_move(a_add(&p->word, park_moves[PARK_SPIN], relaxed), PARK_SPIN,
+		  1);
 }
 
 void park_announce(struct park *p)
 {
 	/* [park.c] before we look for the last time; pairs with [park.b]. */
-	a_add(&p->word, SLEEPER - SPINNER, seq_cst);
+	park_move(a_add(&p->word, park_moves[PARK_ANNOUNCE], seq_cst),
+		  PARK_ANNOUNCE, 1);
 }
 
 /* Takes a token if there is one. */
@@ -50,7 +95,8 @@ static bool take_token(struct park *p)
 
 	while (tokens_of(word)) {
 		/* [park.token] what the waker did; pairs with [park.wake]. */
-		if (a_cas(&p->word, &word, word - TOKEN, acquire, relaxed))
+		if (a_cas(&p->word, &word, park_move(word, PARK_TAKE, 1),
+			  acquire, relaxed))
 			return true;
 	}
 	return false;
@@ -62,8 +108,8 @@ void park_retract(struct park *p)
 
 	do {
 		/* With a token about, one of us was made a spinner already. */
-		next = tokens_of(word) ? word - TOKEN
-				       : word - SLEEPER + SPINNER;
+		next = park_move(word,
+				 tokens_of(word) ? PARK_TAKE : PARK_RETRACT, 1);
 		/* [park.retract] as [park.token]; pairs with [park.wake]. */
 	} while (!a_cas(&p->word, &word, next, acquire, relaxed));
 }
@@ -130,7 +176,9 @@ bool park_found(struct park *p)
 {
 	/* [park.found] before we look at timers, at what is under way and at
 	 * who watches; pairs with [park.b], [far.word] and [expose.d]. */
-	return !park_spinners(a_sub(&p->word, SPINNER, seq_cst) - SPINNER);
+	uint64_t word = a_add(&p->word, park_moves[PARK_FOUND], seq_cst);
+
+	return !park_spinners(park_move(word, PARK_FOUND, 1));
 }
 
 bool park_wake(struct park *p)
@@ -142,8 +190,8 @@ bool park_wake(struct park *p)
 			return false;
 		/* [park.wake] our work before the token; pairs with
 		 * [park.token] and [park.retract]. */
-	} while (!a_cas(&p->word, &word, word - SLEEPER + SPINNER + TOKEN,
-			seq_cst, relaxed));
+	} while (!a_cas(&p->word, &word, park_move(word, PARK_GIVE, 1), seq_cst,
+			relaxed));
 	if (!futex_wake(futex_of(p), 1))
 		ring_bell(p);
 	return true;
@@ -156,9 +204,8 @@ void park_wake_all(struct park *p)
 	do {
 		nr = park_sleepers(word);
 		/* [park.all] as [park.wake]; pairs with [park.token]. */
-	} while (!a_cas(&p->word, &word,
-			word + nr * (SPINNER + TOKEN - SLEEPER), seq_cst,
-			relaxed));
+	} while (!a_cas(&p->word, &word, park_move(word, PARK_GIVE, nr),
+			seq_cst, relaxed));
 	futex_wake(futex_of(p), INT_MAX);
 	ring_bell(p);
 }

@@ -69,6 +69,8 @@ static void take_out(struct timers *ts, struct timer *t)
 {
 	struct timer *below = merge_all(t->child);
 
+	lock_assert_held(&ts->lock);
+	check(t->is_queued);
 	t->child = NULL;
 	t->is_queued = false;
 	if (t == ts->root) {
@@ -84,6 +86,7 @@ static void publish(struct timers *ts)
 {
 	int64_t earliest = ts->root ? ts->root->end_ns : TIMERS_NONE;
 
+	lock_assert_held(&ts->lock);
 	if (a_load(&ts->earliest, relaxed) != earliest)
 		/* [timers.a] before we look at armed; pairs with [timers.d]. */
 		a_store(&ts->earliest, earliest, seq_cst);

@@ -56,18 +56,66 @@ static _Atomic(uint32_t) *futex_of(struct event *ev)
 	return half;
 }
 
+/*
+ * A slot's life: FREE -> PENDING -> FIRED -> FREE, and PENDING -> FREE where
+ * its last user leaves before. Nothing but the word tells.
+ */
+enum event_state {
+	EVENT_FREE, /* of no generation that anybody has */
+	EVENT_PENDING,
+	EVENT_FIRED,
+};
+
+static const uint8_t legal[] = {
+	[EVENT_FREE] = MOVE_TO(EVENT_PENDING) | MOVE_TO(EVENT_FIRED),
+	[EVENT_PENDING] = MOVE_TO(EVENT_PENDING) | MOVE_TO(EVENT_FIRED) |
+			  MOVE_TO(EVENT_FREE),
+	[EVENT_FIRED] = MOVE_TO(EVENT_FREE),
+};
+
+static enum event_state state_of(uint64_t word)
+{
+	return word_count(word) ? EVENT_PENDING : EVENT_FIRED;
+}
+
+/* One signal less in its life. */
+static uint64_t signalled(uint64_t word, int error)
+{
+	uint64_t next = word_make(word_gen(word), error, word_count(word) - 1);
+
+	check_move(legal, state_of(word), state_of(next));
+	check(!word_error(word) || word_error(next) == word_error(word));
+	return next;
+}
+
+/* The life ends or begins: nobody has a handle of the next generation. */
+static uint64_t next_life(uint64_t word, enum event_state from,
+			  enum event_state to, uint32_t count)
+{
+	uint32_t gen = word_gen(word) + 1;
+
+	(void)from;
+	(void)to;
+	check_move(legal, from, to);
+	check(from == EVENT_FREE || from == state_of(word));
+	gen += !gen;
+	return word_make(gen, 0, count);
+}
+
 int event_create(struct lkdf *rt, struct executor *ex, uint32_t count,
 		 uint32_t nr_refs, struct lkdf_event *out)
 {
 	struct event *ev = runtime_alloc(rt, ex, POOL_EVENT);
-	uint32_t gen;
+	uint64_t word;
 
+	check(count <= EVENT_MAX_COUNT && nr_refs);
 	if (!ev)
 		return err(-EAGAIN, "event: no slot, %llu are in use",
 			   (unsigned long long)pool_nr_objects(
 				   &rt->pool[POOL_EVENT]));
-	gen = word_gen(a_load(&ev->word, relaxed)) + 1;
-	gen += !gen;
+	check(!ev->rt || ev->rt == rt);
+	word = next_life(a_load(&ev->word, relaxed), EVENT_FREE,
+			 count ? EVENT_PENDING : EVENT_FIRED, count);
 	/* Stale handles look at it, so it is written once. */
 	if (!ev->rt)
 		ev->rt = rt;
@@ -79,9 +127,9 @@ int event_create(struct lkdf *rt, struct executor *ex, uint32_t count,
 	ev->any = NULL;
 	/* [event.born] the fields before the generation; pairs with
 	 * [event.look]. */
-	a_store(&ev->word, word_make(gen, 0, count), release);
+	a_store(&ev->word, word, release);
 	out->slot = ev;
-	out->gen = gen;
+	out->gen = word_gen(word);
 	return 0;
 }
 
@@ -131,8 +179,9 @@ static bool drop_any(struct event *ev)
 
 static void drop(struct event *ev)
 {
-	uint32_t gen;
+	uint64_t word;
 
+	check(a_load(&ev->nr_refs, relaxed));
 	if (unlikely(ev->any != NULL)) {
 		if (!drop_any(ev))
 			return;
@@ -143,10 +192,11 @@ static void drop(struct event *ev)
 	}
 	failure_put(ev->failure, &ev->rt->log);
 	ev->failure = NULL;
-	gen = word_gen(a_load(&ev->word, relaxed)) + 1;
-	gen += !gen;
+	check(!a_load(&ev->nr_sleepers, relaxed));
+	word = a_load(&ev->word, relaxed);
 	/* Count 0 in a generation nobody has: stale to everyone. */
-	a_store(&ev->word, word_make(gen, 0, 0), relaxed);
+	a_store(&ev->word, next_life(word, state_of(word), EVENT_FREE, 0),
+		relaxed);
 	runtime_free(ev->rt, runtime_executor(ev->rt), POOL_EVENT, ev);
 }
 
@@ -155,6 +205,8 @@ static void tell(struct event *ev, int error)
 {
 	struct event_waiter *w, *next;
 
+	check(state_of(a_load(&ev->word, relaxed)) == EVENT_FIRED);
+	check(a_load(&ev->nr_refs, relaxed));
 	wait_is_over(ev->rt);
 	/* [event.close] pairs with [event.add]. */
 	w = a_xchg(&ev->waiters, CLOSED, acq_rel);
@@ -181,7 +233,7 @@ static int count_down(struct event *ev, uint64_t gen, int *error)
 		if (word_gen(word) != gen || !word_count(word))
 			return -ESTALE;
 		e = word_error(word) ? word_error(word) : *error;
-		next = word_make((uint32_t)gen, e, word_count(word) - 1);
+		next = signalled(word, e);
 		/* [event.fire] what was done before; pairs with
 		 * [event.look]. seq_cst: before nr_sleepers. */
 	} while (!a_cas(&ev->word, &word, next, seq_cst, relaxed));

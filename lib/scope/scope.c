@@ -265,6 +265,7 @@ static int wait_empty(struct lkdf_scope *s, int64_t timeout_ns)
 /* Under lock: the user is told of an error of the scope. */
 static void forget_later(struct lkdf_scope *s)
 {
+	mutex_assert_held(&s->lock);
 	failure_observe(s->later);
 	failure_put(s->later, &s->rt->log);
 	s->later = NULL;

@@ -22,6 +22,7 @@ static void free_after(struct after *x)
 /* Under lock. */
 static void unlist(struct after *x)
 {
+	lock_assert_held(&x->rt->after_lock);
 	if (!x->prev)
 		return;
 	*x->prev = x->next;

@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "base/futex.h"
+#include "base/lock.h"
 #include "trace/drain.h"
 
 #include <errno.h>
@@ -307,6 +308,7 @@ static uint32_t add_name(struct trace *t, const char *name)
 	char *table, text[TRACE_NAME_SIZE];
 	uint32_t nr, i;
 
+	mutex_assert_held(&t->lock);
 	snprintf(text, sizeof(text), "%s", name);
 	nr = a_load(&t->nr_names, relaxed);
 	for (i = 0; i < nr; i++) {

@@ -10,7 +10,7 @@ import ctext
 
 ATOMIC_H = {'lib/base/atomic.h'}
 # check() says where it failed and stops; that is all it is for.
-ERR_C = {'lib/base/err.c'}
+CHECK_C = {'lib/base/check.c', 'lib/api/check_state.c'}
 # Where glibc's malloc ends the process, ours must, too.
 START_C = {'lib/malloc/start.c'}
 RULES = [
@@ -20,10 +20,10 @@ RULES = [
     (r'atomic_[a-z_]+(?=\s*\()|__atomic_\w+|__sync_\w+', ATOMIC_H,
      'use the a_ names of base/atomic.h'),
     (r'(?:v?f?printf|puts|fputs|putchar|fputc|putc|perror|fwrite|stdout|stderr'
-     r'|psignal|v?syslog|v?dprintf)', ERR_C,
+     r'|psignal|v?syslog|v?dprintf)', CHECK_C,
      'the library prints nothing: log_text() or err()'),
     (r'(?:_?_?exit|_Exit|quick_exit|abort|__builtin_trap|__assert_fail|assert)'
-     r'(?=\s*\()', ERR_C | START_C, 'return an error, or check() the impossible'),
+     r'(?=\s*\()', CHECK_C | START_C, 'return an error, or check() the impossible'),
 ]
 
 report = ctext.Report()

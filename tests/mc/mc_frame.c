@@ -8,6 +8,7 @@
  * What frame.c calls and does not matter here is left empty below; the run
  * loop is replaced by one that does the same to records and frames.
  */
+#include "graph/tell.h"
 #include "run/frame.h"
 
 #include "base/err.h"
@@ -130,6 +131,8 @@ NOT_REACHED(void, failure_tell, struct lkdf_error *e, int error,
 	    const char *why)
 NOT_REACHED(const char *, graph_task_name, const struct lkdf_graph *g,
 	    uint32_t task, char *buf, size_t size)
+NOT_REACHED(void, graph_tell, struct lkdf_graph *g,
+	    uint32_t (*slot)(const struct lkdf_graph *g, uint32_t n))
 NOT_REACHED(int, values_prepare, struct lkdf_graph *g)
 NOT_REACHED(int, values_enter, struct executor *ex, struct frame *f)
 NOT_REACHED(void, values_begin, struct frame *f)
