@@ -372,7 +372,7 @@ int lkdf_graph_set(struct lkdf_graph *g, int32_t task, const void *arg)
 	if ((uint32_t)task >= g->nr_tasks)
 		return no_such_task(g, task, "set");
 	rc = check_add(g, g->recs[graph_index(g, (uint32_t)task)].kind, arg);
-	return rc ? rc : graph_set(g, (uint32_t)task, arg);
+	return rc ? rc : frame_set_arg(g, (uint32_t)task, arg);
 }
 
 int lkdf_graph_dump(const struct lkdf_graph *g, int fd, const char *format)

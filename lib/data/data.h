@@ -158,4 +158,10 @@ int reduction_begin(struct lkdf_data *d, uint32_t part);
 /* All touched copies into the bytes; then none is. 0 or the user's error. */
 int reduction_combine(struct reduction *r);
 
+/* Its bytes follow the tasks of graphs, or are copied for them: follow.h. */
+static inline bool data_follows(const struct lkdf_data *d)
+{
+	return d->replicas || d->flags & LKDF_DATA_MIGRATE;
+}
+
 #endif

@@ -38,7 +38,7 @@ struct control_edge {
 	uint8_t nr_dense;
 };
 
-/* An edge that wire_seal() has made, in the order in which it does. */
+/* An edge that edges_make() has made, in the order in which it does. */
 struct control_data {
 	uint32_t from;
 	bool is_hard;
@@ -88,7 +88,7 @@ void control_free(struct lkdf_graph *g);
 /* e: checked; flags of enum control_flag. 0 or -ENOMEM. */
 int control_add(struct lkdf_graph *g, const struct control_edge *e);
 
-/* wire_seal() has made an edge from this task. 0 or -ENOMEM. */
+/* edges_make() has made an edge from this task. 0 or -ENOMEM. */
 int control_note_data(struct lkdf_graph *g, uint32_t from, bool is_hard);
 
 /* The last such edge from the task is hard after all. */

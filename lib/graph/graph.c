@@ -9,9 +9,6 @@
 #include "graph/control.h"
 #include "graph/wire.h"
 #include "mem/region.h"
-#include "run/frame.h"
-#include "run/planned.h"
-#include "seal/frames.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -107,11 +104,10 @@ static void free_memory(struct lkdf_graph *g)
 	void **chunks = g->args.items;
 	size_t i;
 
-	static_order_free(g);
-	frames_destroy(g);
+	if (g->unseal)
+		g->unseal(g);
 	wire_free(g);
 	control_free(g);
-	planned_free(g->planned);
 	for (i = 0; i < g->args.nr; i++)
 		free(chunks[i]);
 	for (i = 0; i < g->kinds.cap; i++)
@@ -145,6 +141,21 @@ void graph_put(struct lkdf_graph *g)
 	pthread_mutex_destroy(&g->lock);
 	a_sub(&g->rt->nr_handles, 1, relaxed);
 	free(g);
+}
+
+uint32_t graph_wide_nr_in(const struct lkdf_graph *g, uint32_t task)
+{
+	const struct wide_task *wide = g->wide.items;
+	size_t low = 0, high = g->wide.nr, mid;
+
+	while (low + 1 < high) {
+		mid = (low + high) / 2;
+		if (wide[mid].task <= task)
+			low = mid;
+		else
+			high = mid;
+	}
+	return wide[low].nr_in;
 }
 
 int graph_broken(struct lkdf_graph *g, int rc)
@@ -386,36 +397,4 @@ const char *graph_task_name(const struct lkdf_graph *g, uint32_t task,
 		snprintf(buf, size, "%s#%u",
 			 g->recs[graph_index(g, task)].kind->name, task);
 	return buf;
-}
-
-static void set_arg(struct lkdf_graph *g, uint32_t task, const void *arg)
-{
-	uint32_t index = graph_index(g, task), i;
-	struct rec *r = &g->recs[index];
-	struct lkdf_kind *k = r->kind;
-
-	if (k->drop)
-		k->drop(r->arg);
-	if (k->arg_size) {
-		memcpy(r->arg, arg, k->arg_size);
-		return;
-	}
-	for (i = 0; i < g->nr_frames; i++)
-		g->frames[i].recs[index].arg = (void *)(uintptr_t)arg;
-}
-
-int graph_set(struct lkdf_graph *g, uint32_t task, const void *arg)
-{
-	int rc = 0;
-	uint32_t i;
-
-	pthread_mutex_lock(&g->lock);
-	/* [frame.free] the last run's end; pairs with [graph.a]. */
-	for (i = 0; i < g->nr_frames && !rc; i++)
-		if (a_load(&g->frames[i].is_busy, acquire))
-			rc = -EBUSY;
-	if (!rc)
-		set_arg(g, task, arg);
-	pthread_mutex_unlock(&g->lock);
-	return rc ? err(rc, "set: graph %s: runs are under way", g->name) : 0;
 }

@@ -14,8 +14,7 @@
 #include "core/handle.h"
 #include "core/home.h"
 #include "graph/record.h"
-#include "run/solo.h"
-#include "run/static_order.h"
+#include "policy/solo.h"
 #include "task/kind.h"
 
 #include <lkdf/graph.h>
@@ -25,6 +24,7 @@
 
 struct control;
 struct frame;
+struct static_order;
 struct planned;
 struct wiring;
 
@@ -54,6 +54,19 @@ struct task_time {
 struct array {
 	void *items;
 	size_t nr, cap, item_size;
+};
+
+/* Whether and how its runs go by a static order, see static_order.h. */
+struct static_state {
+	/* Set at seal, constant afterwards. */
+	bool is_possible;
+
+	/* Any worker: a race costs a run of the other kind. */
+	_Atomic(uint32_t) left; /* runs until it is tried again */
+	_Atomic(uint32_t) hold;
+
+	/* Made under the graph's lock. */
+	_Atomic(struct static_order *) order; /* NULL: not yet, or refused */
 };
 
 struct lkdf_graph {
@@ -94,6 +107,7 @@ struct lkdf_graph {
 	int broken; /* first refusal while building */
 	char why[200];
 	struct frame *frames;
+	void (*unseal)(struct lkdf_graph *g); /* frees what seal has made */
 
 	struct solo solo; /* whether its runs are shared, see there */
 	struct static_state order; /* how they go where they are not */
@@ -127,8 +141,6 @@ int graph_place(struct lkdf_graph *g, uint32_t task, uint16_t home);
 int graph_profile(struct lkdf_graph *g, uint32_t task);
 int graph_order(struct lkdf_graph *g, uint32_t before, uint32_t after);
 int graph_label(struct lkdf_graph *g, uint32_t task, const char *label);
-/* -EBUSY: runs are under way. */
-int graph_set(struct lkdf_graph *g, uint32_t task, const void *arg);
 int graph_dump(const struct lkdf_graph *g, int fd, const char *format);
 
 /* Remembers the first refusal for seal; returns rc. */
@@ -180,6 +192,12 @@ static inline uint32_t graph_number(const struct lkdf_graph *g, uint32_t index)
 static inline uint32_t graph_index(const struct lkdf_graph *g, uint32_t task)
 {
 	return unlikely(g->is_settled) ? g->indices[task] : task;
+}
+
+/* Its kind has LKDF_ALWAYS. While building or sealing. */
+static inline bool graph_is_always(const struct lkdf_graph *g, uint32_t task)
+{
+	return g->recs[task].kind->flags & LKDF_ALWAYS;
 }
 
 /* What pending is re-armed to. */

@@ -9,9 +9,6 @@
 #include "data/data.h"
 #include "mem/heap.h"
 #include "mem/region.h"
-#include "run/always.h"
-#include "run/brief.h"
-#include "run/follow.h"
 #include "task/uses.h"
 
 #include <errno.h>
@@ -170,6 +167,14 @@ static int check_use(const struct lkdf_graph *g, const struct lkdf_use *u)
 	return rc;
 }
 
+/* A weak use that commutes goes in order, as those of submitted tasks. */
+static uint8_t mode_of(const struct lkdf_graph *g, uint32_t task, uint32_t mode)
+{
+	if (mode & LKDF_WEAK && mode & LKDF_COMMUTE && graph_is_always(g, task))
+		mode = LKDF_RW | LKDF_WEAK;
+	return (uint8_t)mode;
+}
+
 static int add_use(struct lkdf_graph *g, uint32_t task,
 		   const struct lkdf_use *from)
 {
@@ -187,12 +192,12 @@ static int add_use(struct lkdf_graph *g, uint32_t task,
 		return no_memory(g);
 	u->task = task;
 	u->var = var;
-	u->mode = always_mode(g, task, from->mode);
+	u->mode = mode_of(g, task, from->mode);
 	u->flags = (uint8_t)((flags & USE_READS ? WIRE_READS : 0) |
 			     (flags & USE_WRITES ? WIRE_WRITES : 0));
 	wire_var(g->wiring, var)->is_used = true;
 	g->wiring->has_maybe |= (from->mode & LKDF_MAYBE) != 0;
-	g->wiring->has_moves |= follow_wants(from->data);
+	g->wiring->has_moves |= data_follows(from->data);
 	if (wire_var(g->wiring, var)->is_brief)
 		u->flags |= WIRE_BRIEF;
 	return 0;
@@ -225,7 +230,6 @@ void wire_free(struct lkdf_graph *g)
 			data_put(v->data);
 	}
 	region_free(w->map, w->map_size * sizeof(*w->map));
-	brief_free(w);
 	wire_forget_tokens(w, g->rt);
 	free(w->tokens);
 	free(w->claimed);
@@ -239,31 +243,6 @@ void wire_free(struct lkdf_graph *g)
 }
 
 /* ---- tokens ------------------------------------------------------------ */
-
-/* For each var with uses that commute. False: no memory. */
-static bool make_tokens(struct lkdf_graph *g)
-{
-	struct wiring *w = g->wiring;
-	const struct wire_use *u = w->uses.items;
-	struct wire_var *v;
-	uint32_t i;
-
-	for (i = 0; i < w->uses.nr; i++)
-		w->nr_tokens += (u[i].flags & WIRE_TOKEN) != 0;
-	if (!w->nr_tokens)
-		return true;
-	/* Two uses at least have one. */
-	w->tokens = calloc(w->nr_tokens / 2, sizeof(*w->tokens));
-	w->nr_tokens = 0;
-	for (i = 0; w->tokens && i < w->uses.nr; i++) {
-		v = wire_var(w, u[i].var);
-		if (!(u[i].flags & WIRE_TOKEN) || v->token)
-			continue;
-		v->token = &w->tokens[w->nr_tokens++];
-		domain_init(v->token, g->rt, v->data, NULL);
-	}
-	return w->tokens != NULL;
-}
 
 void wire_forget_tokens(struct wiring *w, struct lkdf *rt)
 {
@@ -311,68 +290,6 @@ void wire_number_claims(struct wiring *w)
 			v->claim = w->nr_claims++;
 		}
 	}
-}
-
-/* ---- after seal: by index ---------------------------------------------- */
-
-/* A stable sort: by counting. */
-static int sort_uses(struct lkdf_graph *g)
-{
-	struct wiring *w = g->wiring;
-	size_t nr = w->uses.nr, size = nr * sizeof(struct wire_use), i;
-	struct wire_use *u = w->uses.items, *copy;
-	uint32_t *next;
-
-	copy = region_alloc(size);
-	next = region_alloc(w->nr_indices * sizeof(*next));
-	if (copy && next) {
-		memcpy(copy, u, size);
-		memcpy(next, w->first, w->nr_indices * sizeof(*next));
-		for (i = 0; i < nr; i++)
-			u[next[copy[i].task]++] = copy[i];
-	}
-	region_free(next, w->nr_indices * sizeof(*next));
-	region_free(copy, size);
-	return copy && next ? 0 : no_memory(g);
-}
-
-/* Claims were numbered in the order of the vars that have them. */
-static bool index_claims(struct wiring *w)
-{
-	uint32_t i, nr = 0;
-
-	w->claimed = calloc(w->nr_claims + 1ul, sizeof(*w->claimed));
-	for (i = 0; w->claimed && nr < w->nr_claims; i++)
-		if (wire_var(w, i)->claim == nr)
-			w->claimed[nr++] = i;
-	return w->claimed != NULL;
-}
-
-int wire_index(struct lkdf_graph *g)
-{
-	struct wiring *w = g->wiring;
-	struct wire_use *u = w->uses.items;
-	uint32_t i, sum = 0, count;
-
-	w->nr_indices = g->nr_recs;
-	w->first = region_alloc((g->nr_recs + 1ul) * sizeof(*w->first));
-	if (!w->first || !make_tokens(g) || !index_claims(w))
-		return no_memory(g);
-	for (i = 0; i < w->uses.nr; i++) {
-		u[i].task = graph_index(g, u[i].task);
-		w->first[u[i].task]++;
-	}
-	for (i = 0; i <= w->nr_indices; i++) {
-		count = i < w->nr_indices ? w->first[i] : 0;
-		w->first[i] = sum;
-		sum += count;
-	}
-	wire_index_pairs(g);
-	always_index(g);
-	if (g->is_settled && sort_uses(g))
-		return -ENOMEM;
-	follow_index(w);
-	return brief_index(g) ? no_memory(g) : 0;
 }
 
 const struct wire_use *wire_main(const struct wiring *w,

@@ -108,29 +108,13 @@ struct wiring {
 int wire_add(struct lkdf_graph *g, uint32_t task, const struct lkdf_use *use,
 	     unsigned nr);
 
-/* First thing of seal: edges, tasks that combine. */
-int wire_seal(struct lkdf_graph *g, struct lkdf_diag *why);
-
-/* Later: kinds that see to bytes, where uses ask for them. */
-int wire_change_kinds(struct lkdf_graph *g);
-
 /* What failed in the run before is no matter any more. */
 void wire_forget_tokens(struct wiring *w, struct lkdf *rt);
 
 /* One use of a run's claim for the whole, or for each part that is used. */
 void wire_number_claims(struct wiring *w);
 
-/* Last thing of seal, when records have their index. */
-int wire_index(struct lkdf_graph *g);
-
 void wire_free(struct lkdf_graph *g);
-
-/* The pairs of an edge; *end behind the last. By index. */
-const struct wire_pair *wire_pairs(const struct wiring *w, uint32_t from,
-				   uint32_t to, const struct wire_pair **end);
-
-/* Tasks have their index now. */
-void wire_index_pairs(struct lkdf_graph *g);
 
 /* The use of the same task that stands for this one: itself, or another. */
 const struct wire_use *wire_main(const struct wiring *w,

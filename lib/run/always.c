@@ -1,35 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "run/always.h"
 
-#include "seal/edges.h"
+#include "graph/pairs.h"
 #include "task/task.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- at seal ------------------------------------------------------------ */
-
-uint8_t always_mode(const struct lkdf_graph *g, uint32_t task, uint32_t mode)
-{
-	if (mode & LKDF_WEAK && mode & LKDF_COMMUTE && always_is(g, task))
-		mode = LKDF_RW | LKDF_WEAK;
-	return (uint8_t)mode;
-}
-
-void always_note(struct wirer *r, const struct wire_use *u, uint32_t var)
-{
-	const struct wire_var *v = wire_var(r->w, var);
-	struct wire_pair *p;
-
-	if (v->writer == NO_TASK || v->writer == u->task || r->rc ||
-	    !(v->carries || always_is(r->g, u->task)))
-		return;
-	p = array_add(&r->w->inputs);
-	if (p)
-		*p = (struct wire_pair){ v->writer, u->task, u->var, var };
-	else
-		edge_no_memory(r);
-}
 
 static int compare_inputs(const void *a, const void *b)
 {
@@ -42,7 +20,7 @@ static int compare_inputs(const void *a, const void *b)
 
 void always_index(struct lkdf_graph *g)
 {
-	soft_index(g, &g->wiring->inputs, compare_inputs);
+	pairs_index(g, &g->wiring->inputs, compare_inputs);
 }
 
 /* The first pair that is not before the key. */

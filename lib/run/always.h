@@ -18,29 +18,6 @@
 
 struct domain;
 struct task;
-struct wirer;
-
-static inline bool always_is(const struct lkdf_graph *g, uint32_t task)
-{
-	return g->recs[task].kind->flags & LKDF_ALWAYS;
-}
-
-/*
- * How such a task uses it: weak uses that commute go in order, as those of
- * tasks that are submitted.
- */
-uint8_t always_mode(const struct lkdf_graph *g, uint32_t task, uint32_t mode);
-
-/* At seal: the use may leave what it was given as bad as it was. */
-static inline bool always_carries_error(const struct lkdf_graph *g,
-					const struct wire_use *u)
-{
-	return u->mode & (LKDF_MAYBE | LKDF_WEAK) && u->flags & WIRE_READS &&
-	       always_is(g, u->task);
-}
-
-/* At seal: the use reads what the writer of the var writes. */
-void always_note(struct wirer *r, const struct wire_use *u, uint32_t var);
 
 /* Last thing of seal, when tasks have their index. */
 void always_index(struct lkdf_graph *g);

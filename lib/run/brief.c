@@ -54,7 +54,7 @@ static bool is_plain(const struct wiring *w, const struct wire_use *u,
 
 	for (; is && u < end; u++)
 		is = !(u->mode & (LKDF_REDUCE | LKDF_WEAK)) &&
-		     !(w->has_moves && follow_wants(wire_var(w, u->var)->data));
+		     !(w->has_moves && data_follows(wire_var(w, u->var)->data));
 	return is;
 }
 

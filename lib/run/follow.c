@@ -97,7 +97,7 @@ static void follow_use(struct executor *ex, struct frame *f,
 	int before;
 
 	/* Children touch what is WEAK, and see to it themselves. */
-	if (!follow_wants(v->data) || u->flags & WIRE_MERGED ||
+	if (!data_follows(v->data) || u->flags & WIRE_MERGED ||
 	    u->mode & LKDF_WEAK)
 		return;
 	init_use(&use, v, u);

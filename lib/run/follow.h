@@ -23,12 +23,6 @@ struct wiring;
 /* In the mode of a use, next to the user's: it may read a copy. */
 #define FOLLOW_COPIED 64
 
-/* Do tasks that use it need such a kind? */
-static inline bool follow_wants(const struct lkdf_data *d)
-{
-	return d->replicas || d->flags & LKDF_DATA_MIGRATE;
-}
-
 /* At the end of seal, when uses are in order: which of them. */
 void follow_index(struct wiring *w);
 

@@ -413,3 +413,35 @@ void frame_end(struct worker *w, struct frame *f)
 	if (pass_on(w, f))
 		sources_start(f->graph->rt, w, f);
 }
+
+static void set_arg(struct lkdf_graph *g, uint32_t task, const void *arg)
+{
+	uint32_t index = graph_index(g, task), i;
+	struct rec *r = &g->recs[index];
+	struct lkdf_kind *k = r->kind;
+
+	if (k->drop)
+		k->drop(r->arg);
+	if (k->arg_size) {
+		memcpy(r->arg, arg, k->arg_size);
+		return;
+	}
+	for (i = 0; i < g->nr_frames; i++)
+		g->frames[i].recs[index].arg = (void *)(uintptr_t)arg;
+}
+
+int frame_set_arg(struct lkdf_graph *g, uint32_t task, const void *arg)
+{
+	int rc = 0;
+	uint32_t i;
+
+	pthread_mutex_lock(&g->lock);
+	/* [frame.free] the last run's end; pairs with [graph.a]. */
+	for (i = 0; i < g->nr_frames && !rc; i++)
+		if (a_load(&g->frames[i].is_busy, acquire))
+			rc = -EBUSY;
+	if (!rc)
+		set_arg(g, task, arg);
+	pthread_mutex_unlock(&g->lock);
+	return rc ? err(rc, "set: graph %s: runs are under way", g->name) : 0;
+}

@@ -158,6 +158,9 @@ static inline int frame_error(const struct frame *f)
 	return rc ? rc : -ECANCELED;
 }
 
+/* See lkdf_graph_set(). -EBUSY: runs are under way. */
+int frame_set_arg(struct lkdf_graph *g, uint32_t task, const void *arg);
+
 /* The item of a task; skip: ITEM_SKIP or 0. */
 static inline uint64_t item_make(const struct frame *f, uint32_t index,
 				 uint32_t skip)

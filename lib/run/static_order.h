@@ -15,13 +15,12 @@
 #ifndef RUN_STATIC_ORDER_H
 #define RUN_STATIC_ORDER_H
 
-#include "base/atomic.h"
+#include "graph/graph.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
 struct heap;
-struct lkdf_graph;
 
 /*
  * After a second one in a row that has left it so many runs do not go by it:
@@ -59,19 +58,6 @@ struct static_frame {
 	_Atomic(void *) *bytes; /* by cell; of a block NULL: a value has it */
 	int node; /* the blocks are of this one */
 	bool is_full; /* no block is missing */
-};
-
-/* Of one graph. */
-struct static_state {
-	/* Set at seal, constant afterwards. */
-	bool is_possible;
-
-	/* Any worker: a race costs a run of the other kind. */
-	_Atomic(uint32_t) left; /* runs until it is tried again */
-	_Atomic(uint32_t) hold;
-
-	/* Made under the graph's lock. */
-	_Atomic(struct static_order *) order; /* NULL: not yet, or refused */
 };
 
 /* Last thing of seal. */

@@ -14,6 +14,7 @@
 #define RUN_STATIC_RUN_H
 
 #include "run/burst.h"
+#include "run/static_order.h"
 
 /* Steps until others have their turn, and between looks whether any wait. */
 #define STATIC_TURN 256

@@ -6,6 +6,7 @@
  */
 #include "run/values.h"
 
+#include "graph/pairs.h"
 #include "graph/wire.h"
 #include "run/frame.h"
 
@@ -86,7 +87,7 @@ bool values_pass_failure(const struct frame *f, uint32_t from, uint32_t to)
 {
 	const struct wire_pair *p, *end;
 
-	p = wire_pairs(f->graph->wiring, from, to, &end);
+	p = pairs_find(f->graph->wiring, from, to, &end);
 	if (p == end)
 		return true;
 	for (; p < end; p++)

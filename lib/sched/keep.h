@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * A worker may keep its work for a while, where to hand it over costs more than
- * it brings (run/solo.h). What it has is public as ever, one item at least,
+ * it brings (policy/solo.h). What it has is public as ever, one item at least,
  * but until a time that the worker says thieves leave alone what is NORMAL or
  * below, and nobody is woken for it. Whoever finds no more than that sleeps for
  * a while only, so once the time is over somebody comes. Those that slept

@@ -17,7 +17,6 @@
 #include "data/data.h"
 #include "graph/control.h"
 #include "mem/region.h"
-#include "run/always.h"
 #include "run/values.h"
 
 #include <errno.h>
@@ -65,6 +64,28 @@ void edge_add(struct wirer *r, uint32_t from, uint32_t to, uint32_t why)
 	}
 }
 
+/* It may leave what it was given as bad as it was. */
+static bool carries_error(const struct lkdf_graph *g, const struct wire_use *u)
+{
+	return u->mode & (LKDF_MAYBE | LKDF_WEAK) && u->flags & WIRE_READS &&
+	       graph_is_always(g, u->task);
+}
+
+void edge_note_input(struct wirer *r, const struct wire_use *u, uint32_t var)
+{
+	const struct wire_var *v = wire_var(r->w, var);
+	struct wire_pair *p;
+
+	if (v->writer == NO_TASK || v->writer == u->task || r->rc ||
+	    !(v->carries || graph_is_always(r->g, u->task)))
+		return;
+	p = array_add(&r->w->inputs);
+	if (p)
+		*p = (struct wire_pair){ v->writer, u->task, u->var, var };
+	else
+		edge_no_memory(r);
+}
+
 /* After who has written it: what he leaves untouched does not fail. */
 static void edge_from_writer(struct wirer *r, uint32_t var,
 			     const struct wire_use *to)
@@ -72,7 +93,7 @@ static void edge_from_writer(struct wirer *r, uint32_t var,
 	const struct wire_var *v = wire_var(r->w, var);
 
 	edge_add(r, v->writer, to->task, v->is_maybe ? var : WHY_HARD);
-	always_note(r, to, var);
+	edge_note_input(r, to, var);
 }
 
 static void edges_from_list(struct wirer *r, uint32_t use, uint32_t to,
@@ -95,7 +116,7 @@ static void note_writer(struct wirer *r, const struct wire_use *u)
 	}
 	v->writer = u->task;
 	v->is_maybe = u->mode & LKDF_MAYBE;
-	v->carries = always_carries_error(r->g, u);
+	v->carries = carries_error(r->g, u);
 	v->reader = NO_TASK;
 	v->nr_writers++;
 	v->nr_rewritten = 0;
@@ -206,7 +227,7 @@ static struct wire_use *add_task(struct wirer *r, uint32_t var, bool is_reduce)
 static bool has_always(struct wirer *r, uint32_t use)
 {
 	for (; use != NO_TASK; use = r->next[use])
-		if (always_is(r->g, use_at(r, use)->task))
+		if (graph_is_always(r->g, use_at(r, use)->task))
 			return true;
 	return false;
 }
@@ -417,7 +438,7 @@ static void mark_last(struct wirer *r)
 	}
 }
 
-int wire_seal(struct lkdf_graph *g, struct lkdf_diag *why)
+int edges_make(struct lkdf_graph *g, struct lkdf_diag *why)
 {
 	uint32_t nr_uses = (uint32_t)g->wiring->uses.nr;
 	struct wirer r = { .g = g, .w = g->wiring };

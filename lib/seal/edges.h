@@ -33,12 +33,21 @@ static inline struct wire_use *use_at(struct wirer *r, uint32_t i)
 	return (struct wire_use *)r->w->uses.items + i;
 }
 
+/* First thing of seal: edges, tasks that combine. */
+int edges_make(struct lkdf_graph *g, struct lkdf_diag *why);
+
+/* Later, wrap.c: kinds that see to bytes, where uses ask for them. */
+int wrap_kinds(struct lkdf_graph *g);
+
 void edge_no_memory(struct wirer *r);
 
 #define STAMP_HARD (1u << 31)
 
 /* One task after the other: to is the same until the next one's turn. */
 void edge_add(struct wirer *r, uint32_t from, uint32_t to, uint32_t why);
+
+/* The use reads what the writer of the var writes. */
+void edge_note_input(struct wirer *r, const struct wire_use *u, uint32_t var);
 
 /* First who produces what, or that two do; later the edges. */
 void once_find_producers(struct wirer *r, struct lkdf_diag *why);
@@ -50,9 +59,5 @@ void soft_collect(struct wirer *r);
 /* One more reason of an edge; it is hard after all. */
 void soft_note(struct wirer *r, uint32_t from, uint32_t to, uint32_t why);
 void soft_forget(struct wirer *r, uint32_t from, uint32_t to);
-
-/* After seal: pairs, struct wire_pair each, by index, and in order. */
-void soft_index(const struct lkdf_graph *g, struct array *a,
-		int (*compare)(const void *a, const void *b));
 
 #endif

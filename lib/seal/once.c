@@ -7,7 +7,6 @@
 
 #include "base/err.h"
 #include "data/data.h"
-#include "run/always.h"
 
 #include <errno.h>
 
@@ -91,7 +90,7 @@ void once_wire(struct wirer *r, struct lkdf_diag *why)
 		v->nr_readers++;
 		if (v->writer != NO_TASK) {
 			edge_add(r, v->writer, u->task, WHY_HARD);
-			always_note(r, u, u->var);
+			edge_note_input(r, u, u->var);
 			continue;
 		}
 		v->reads = v->reads_first = true;

@@ -9,9 +9,14 @@
 #include "graph/wire.h"
 #include "io/io_chain.h"
 #include "mem/region.h"
+#include "run/brief.h"
 #include "run/frame.h"
+#include "run/planned.h"
+#include "run/static_order.h"
 #include "seal/assign.h"
+#include "seal/edges.h"
 #include "seal/frames.h"
+#include "seal/index.h"
 #include "seal/loops.h"
 
 #include <errno.h>
@@ -213,21 +218,6 @@ static int arm(struct lkdf_graph *g, uint32_t t, uint32_t nr_in)
 	return 0;
 }
 
-uint32_t graph_wide_nr_in(const struct lkdf_graph *g, uint32_t task)
-{
-	const struct wide_task *wide = g->wide.items;
-	size_t low = 0, high = g->wide.nr, mid;
-
-	while (low + 1 < high) {
-		mid = (low + high) / 2;
-		if (wide[mid].task <= task)
-			low = mid;
-		else
-			high = mid;
-	}
-	return wide[low].nr_in;
-}
-
 static int arm_all(struct lkdf_graph *g)
 {
 	uint32_t t, n = 0, nr_in;
@@ -295,6 +285,16 @@ static int make_times(struct lkdf_graph *g)
 	return 0;
 }
 
+/* What a seal has made, or begun to make. */
+static void free_sealed(struct lkdf_graph *g)
+{
+	static_order_free(g);
+	frames_destroy(g);
+	if (g->wiring)
+		brief_free(g->wiring);
+	planned_free(g->planned);
+}
+
 static int seal(struct lkdf_graph *g, struct lkdf_diag *why)
 {
 	int rc;
@@ -303,7 +303,8 @@ static int seal(struct lkdf_graph *g, struct lkdf_diag *why)
 		return err(-EROFS, "graph %s is sealed already", g->name);
 	if (g->broken)
 		return err(g->broken, "%s", g->why);
-	rc = g->wiring ? wire_seal(g, why) : 0;
+	g->unseal = free_sealed;
+	rc = g->wiring ? edges_make(g, why) : 0;
 	if (!rc && g->control)
 		rc = control_order(g);
 	if (!rc)
@@ -313,7 +314,7 @@ static int seal(struct lkdf_graph *g, struct lkdf_diag *why)
 	if (!rc && g->control)
 		rc = loops_seal(g, why);
 	if (!rc && g->wiring)
-		rc = wire_change_kinds(g);
+		rc = wrap_kinds(g);
 	if (!rc)
 		rc = assign_plan(g);
 	if (rc)
@@ -330,7 +331,7 @@ static int seal(struct lkdf_graph *g, struct lkdf_diag *why)
 	if (!rc && g->control)
 		rc = control_index(g);
 	if (!rc && g->wiring)
-		rc = wire_index(g);
+		rc = index_uses(g);
 	if (!rc)
 		rc = make_times(g);
 	if (rc)

@@ -7,16 +7,9 @@
  */
 #include "seal/edges.h"
 
+#include "graph/pairs.h"
+
 #include <stdlib.h>
-
-static int compare_pairs(const void *a, const void *b)
-{
-	const struct wire_pair *x = a, *y = b;
-
-	if (x->from != y->from)
-		return x->from < y->from ? -1 : 1;
-	return x->to < y->to ? -1 : x->to > y->to;
-}
 
 /* ---- what is hard ------------------------------------------------------- */
 
@@ -70,7 +63,7 @@ void soft_collect(struct wirer *r)
 	}
 	if (r->hard.nr)
 		qsort(r->hard.items, r->hard.nr, sizeof(struct wire_pair),
-		      compare_pairs);
+		      pairs_compare);
 }
 
 /* ---- what is not ---------------------------------------------------------
@@ -87,7 +80,7 @@ void soft_note(struct wirer *r, uint32_t from, uint32_t to, uint32_t why)
 	struct wire_pair *p;
 
 	if (hard->nr &&
-	    bsearch(&key, hard->items, hard->nr, sizeof(key), compare_pairs))
+	    bsearch(&key, hard->items, hard->nr, sizeof(key), pairs_compare))
 		return;
 	p = array_add(&r->w->soft);
 	if (p)
@@ -106,46 +99,4 @@ void soft_forget(struct wirer *r, uint32_t from, uint32_t to)
 	for (i = a->nr; i && p[i - 1].to == to; i--)
 		if (p[i - 1].from == from)
 			p[i - 1] = p[--a->nr];
-}
-
-/* ---- after seal: by index ----------------------------------------------- */
-
-void soft_index(const struct lkdf_graph *g, struct array *a,
-		int (*compare)(const void *a, const void *b))
-{
-	struct wire_pair *p = a->items;
-	size_t i;
-
-	for (i = 0; i < a->nr; i++) {
-		p[i].from = graph_index(g, p[i].from);
-		p[i].to = graph_index(g, p[i].to);
-	}
-	if (a->nr)
-		qsort(p, a->nr, sizeof(*p), compare);
-}
-
-void wire_index_pairs(struct lkdf_graph *g)
-{
-	soft_index(g, &g->wiring->soft, compare_pairs);
-}
-
-const struct wire_pair *wire_pairs(const struct wiring *w, uint32_t from,
-				   uint32_t to, const struct wire_pair **end)
-{
-	const struct wire_pair key = { .from = from, .to = to },
-			       *p = w->soft.items;
-	size_t low = 0, high = w->soft.nr, mid;
-
-	while (low < high) {
-		mid = (low + high) / 2;
-		if (compare_pairs(&p[mid], &key) < 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	for (high = low; high < w->soft.nr; high++)
-		if (compare_pairs(&p[high], &key))
-			break;
-	*end = p + high;
-	return p + low;
 }

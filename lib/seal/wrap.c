@@ -14,7 +14,7 @@
 static struct lkdf_kind *change_follow(struct wirer *r, struct lkdf_kind *k,
 				       const struct wire_use *u)
 {
-	if (k->follows || !follow_wants(wire_var(r->w, u->var)->data))
+	if (k->follows || !data_follows(wire_var(r->w, u->var)->data))
 		return k;
 	return kind_following(k, follow_body);
 }
@@ -67,7 +67,7 @@ static void change_kinds(struct wirer *r)
 	change_by(r, change_token);
 }
 
-int wire_change_kinds(struct lkdf_graph *g)
+int wrap_kinds(struct lkdf_graph *g)
 {
 	struct wirer r = { .g = g, .w = g->wiring };
 

@@ -11,6 +11,7 @@ export PYTHONDONTWRITEBYTECODE=1 LC_ALL=C.UTF-8
 # Name of the script and the fact that it states.
 checks='
 ranks.sh	includes in lib go down the ranks, own header first
+declared.py	functions of lib are declared in the folder that defines them
 foreign.sh	each foreign library is used in one place only
 public.sh	tools and API tests include public headers only
 headers.sh	each public header compiles alone in C and C++

@@ -25,19 +25,7 @@ ranks='
 14	api malloc
 '
 
-# Upward includes that are left: file, header. The list only shrinks.
-except='
-graph/graph.c run/frame.h
-graph/graph.c run/planned.h
-graph/graph.c seal/frames.h
-graph/graph.h run/solo.h
-graph/graph.h run/static_order.h
-graph/wire.c run/always.h
-graph/wire.c run/brief.h
-graph/wire.c run/follow.h
-run/always.c seal/edges.h
-'
-export ranks except
+export ranks
 # shellcheck disable=SC2016
 tests/lint/files.sh lib | grep '^lib/.*\.[ch]$' | tr '\n' '\0' |
 	xargs -0 -r awk '
@@ -48,11 +36,7 @@ BEGIN {
 		for (j = 2; j <= nr_folders; j++)
 			rank[word[j]] = word[1]
 	}
-	nr = split(ENVIRON["except"], line, "\n")
-	for (i = 1; i <= nr; i++)
-		if (split(line[i], word, "[ \t]+") == 2)
-			excepted[word[1], word[2]] = 1
-	bad = nr_left = 0
+	bad = 0
 }
 function say(text)
 {
@@ -91,11 +75,7 @@ function check_rank(inc,    to)
 		return
 	if (!(to in rank))
 		say("\"" inc "\": " to "/ is no folder with a rank")
-	else if (rank[to] + 0 < rank[folder] + 0)
-		return
-	else if ((base, inc) in excepted)
-		nr_left += excepted[base, inc]--
-	else
+	else if (rank[to] + 0 >= rank[folder] + 0)
 		say("rank " rank[folder] " (" folder ") must not see rank " \
 		    rank[to] " (" to "): pass a function pointer down, or " \
 		    "move what is shared to a lower rank")
@@ -123,16 +103,4 @@ folder == base || !(folder in rank) {
 	if (inc ~ /^"/)
 		check_rank(substr(inc, 2, length(inc) - 2))
 }
-END {
-	for (e in excepted) {
-		split(e, word, SUBSEP)
-		if (excepted[e] && exists("lib/" word[1])) {
-			print "lib/" word[1] ": " word[2] " is no exception " \
-			      "any more: take it from the list in ranks.sh"
-			bad = 1
-		}
-	}
-	if (nr_left)
-		print nr_left " upward includes are excepted"
-	exit bad
-}'
+END { exit bad }'

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /* How a graph's runs go, shared or solo, after the times that they took. */
-#include "run/solo.h"
+#include "policy/solo.h"
 
 #include "tests/tap.h"
 

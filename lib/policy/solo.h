@@ -18,8 +18,8 @@
  * Bodies that meet in a lock may make shared runs several times slower, and the
  * first of them are as dear as all others: see SOLO_ALARM.
  */
-#ifndef RUN_SOLO_H
-#define RUN_SOLO_H
+#ifndef POLICY_SOLO_H
+#define POLICY_SOLO_H
 
 #include "base/atomic.h"
 #include "base/lock.h"

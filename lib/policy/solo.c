@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-#include "run/solo.h"
+#include "policy/solo.h"
 
 #include "base/clock.h"
 
