@@ -14,6 +14,7 @@
 #include "base/err.h"
 #include "base/futex.h"
 #include "core/runtime.h"
+#include "graph/tell.h"
 #include "mc.h"
 #include "run/decide.h"
 #include "run/planned.h"
@@ -127,6 +128,8 @@ NOT_REACHED(void, event_finish, struct lkdf_event e, int error,
 NOT_REACHED(void, event_put, struct lkdf_event e)
 NOT_REACHED(struct failure *, failure_create, const struct lkdf_error *e,
 	    const char *kind)
+NOT_REACHED(void, graph_tell, struct lkdf_graph *g,
+	    uint32_t (*slot_of)(const struct lkdf_graph *g, uint32_t n))
 NOT_REACHED(void, failure_tell, struct lkdf_error *e, int error,
 	    const char *why)
 NOT_REACHED(const char *, graph_task_name, const struct lkdf_graph *g,
