@@ -92,6 +92,7 @@ static int create(struct task *t, const struct lkdf_io *io)
 	r->head = NULL;
 	r->item.run = io_run_in_pool;
 	r->multi = NULL;
+	r->ring = NULL;
 	a_store(&r->is_stopping, false, relaxed);
 	t->away.io = r;
 	t->link.flags |= TASK_AWAY;

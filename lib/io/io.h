@@ -34,6 +34,8 @@ struct io_req {
 	struct io_multi *multi; /* see io_multi.h; NULL: it comes once */
 	_Atomic(bool) is_stopping; /* not wanted, whatever its scope says */
 
+	struct io_ring *ring; /* the last that had it; NULL: none */
+
 	/* Under the ring's lock, while it is under way there: slots; < 0. */
 	int8_t fixed[IO_NR_FIXED];
 

@@ -81,6 +81,7 @@ static struct io_req *make_one(struct task *leads, uint32_t index)
 	r->end_ns = -1;
 	r->item.run = io_run_in_pool;
 	r->multi = NULL;
+	r->ring = NULL;
 	a_store(&r->is_stopping, false, relaxed);
 	list_init(&r->list);
 	r->behind = NULL;

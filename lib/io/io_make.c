@@ -179,6 +179,10 @@ struct io_ring *io_ring_make(struct worker *w)
 
 	if (w->io_has_failed)
 		return NULL;
+	if (io_ring_error(rt)) {
+		w->io_has_failed = true;
+		return NULL;
+	}
 	ring = region_map(sizeof(*ring));
 	rc = ring ? open_ring(w, ring) : -ENOMEM;
 	if (rc) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "io/io_multi.h"
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "graph/graph.h"
 #include "io/io_ring.h"
@@ -10,6 +11,7 @@
 #include "task/then.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -21,6 +23,7 @@ enum step {
 	STEP_START,
 	STEP_DROP,
 	STEP_ARM,
+	STEP_GUARD,
 	STEP_END,
 	STEP_SLEEP,
 };
@@ -124,6 +127,64 @@ void io_multi_run(struct executor *ex, struct io_req *r)
 	io_multi_came(ex, r, res);
 }
 
+/* ---- looked after ------------------------------------------------------- */
+
+static void guard_fires(struct timer *t)
+{
+	struct io_multi *m = container_of(t, struct io_multi, guard);
+	bool is_woken;
+
+	lock_take(&m->lock);
+	m->is_due = true;
+	is_woken = multi_wakes(m);
+	lock_give(&m->lock);
+	if (is_woken)
+		then_leave(runtime_executor(multi_rt(m)), m->task);
+}
+
+static void add_guard(struct io_multi *m, uint64_t nr_waves)
+{
+	m->guard_ns *= 2;
+	if (!m->is_guarded || m->seen_waves != nr_waves)
+		m->guard_ns = GUARD_NS;
+	if (m->guard_ns > GUARD_MAX_NS)
+		m->guard_ns = GUARD_MAX_NS;
+	m->is_guarded = true;
+	m->seen_waves = nr_waves;
+	m->guard.fire = guard_fires;
+	m->guard.end_ns = clock_now_ns() + m->guard_ns;
+	sched_add_timer(&multi_rt(m)->sched, &m->guard);
+}
+
+static bool has_something(const struct io_req *r)
+{
+	short events = POLLIN | POLLRDHUP;
+	struct pollfd p = { .fd = r->op.io.fd, .events = events };
+
+	return poll(&p, 1, 0) > 0 && !(p.revents & POLLNVAL);
+}
+
+/* It has been silent for a while, or has just come to rest. */
+static void look_after(struct io_multi *m)
+{
+	struct io_req *r = multi_req(m);
+	uint64_t nr_waves;
+	bool is_armed;
+
+	lock_take(&m->lock);
+	m->is_due = false;
+	is_armed = m->state == MULTI_ARMED;
+	nr_waves = m->nr_waves;
+	lock_give(&m->lock);
+	if (!is_armed) {
+		m->is_guarded = false;
+		return;
+	}
+	if (nr_waves == m->seen_waves && has_something(r))
+		io_ring_stir(r);
+	add_guard(m, nr_waves);
+}
+
 static void arm(struct lkdf_ctx *c, struct io_req *r)
 {
 	struct lkdf_io *io = &r->op.io;
@@ -139,6 +200,8 @@ static void arm(struct lkdf_ctx *c, struct io_req *r)
 	if (w &&
 	    (io->op == LKDF_IO_ACCEPT || io_ring_has_buffers(w, io->len))) {
 		io_issue(w, r);
+		if (!r->multi->is_guarded)
+			add_guard(r->multi, 0);
 		return;
 	}
 	r->op.is_waiting = false;
@@ -181,6 +244,8 @@ static enum step look(struct io_multi *m, struct wave **v)
 	bool is_wanted = !io_cancelled(multi_req(m));
 
 	lock_assert_held(&m->lock);
+	if (m->is_due)
+		return STEP_GUARD;
 	if (!is_wanted) {
 		*v = first(m);
 		if (*v)
@@ -219,6 +284,8 @@ static void destroy(struct io_multi *m)
 
 	if (m->timer.fire)
 		sched_del_timer(&rt->sched, &m->timer);
+	if (m->guard.fire)
+		sched_del_timer(&rt->sched, &m->guard);
 	multi_free(rt, m->room);
 	multi_free(rt, m);
 }
@@ -252,6 +319,9 @@ int io_multi_go_on(struct lkdf_ctx *c, void *arg)
 			break;
 		case STEP_ARM:
 			arm(c, multi_req(m));
+			break;
+		case STEP_GUARD:
+			look_after(m);
 			break;
 		case STEP_END:
 			return end(c, m);

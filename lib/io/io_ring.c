@@ -196,6 +196,7 @@ static inline void flush_batch(struct io_ring *ring)
 static inline void enlist(struct io_ring *ring, struct io_req *r)
 {
 	lock_assert_held(&ring->lock);
+	r->ring = ring;
 	list_append(&ring->list, &r->list);
 	a_store(&ring->nr_under_way, a_load(&ring->nr_under_way, relaxed) + 1,
 		relaxed);
@@ -461,6 +462,12 @@ bool io_ring_poll(struct worker *w)
 		flush(w->io);
 	w->io_waits = uring_nr_waiting(&w->io->u) || w->io->later;
 	return has_some;
+}
+
+void io_ring_stir(struct io_req *r)
+{
+	if (r->ring)
+		uring_cancel(&r->ring->u, (uint64_t)(uintptr_t)r);
 }
 
 /* ---- all of them -------------------------------------------------------- */

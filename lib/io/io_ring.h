@@ -139,6 +139,9 @@ static inline bool io_ring_has_news(const struct io_ring *ring)
 	       ring->later || ring->is_unguarded;
 }
 
+/* What it has is to come back soon, if it is under way. Any thread. */
+void io_ring_stir(struct io_req *r);
+
 /*
  * Cancels what is under way in cancelled scopes. Any thread. True: some was not
  * to be found, so try again soon.

@@ -27,6 +27,10 @@ struct io_multi {
 	char *room;
 
 	/* The task's body. */
+	bool is_guarded; /* guard is queued, or has fired and is_due */
+	int64_t guard_ns; /* its time */
+	uint64_t seen_waves; /* that had come when it was added */
+	struct timer guard; /* silent for so long; as the other one */
 	int error; /* why a wave could not start */
 	int64_t again_ns;
 	struct timer timer; /* its end; fires under the timers' lock */
@@ -41,6 +45,7 @@ struct io_multi {
 	bool is_asleep; /* the task, until somebody wakes it, once */
 	bool is_stalled; /* a wave could not start */
 	bool must_poll; /* before it is tried again */
+	bool is_due; /* to be looked after */
 };
 
 struct wave {
@@ -90,6 +95,15 @@ bool wave_is_one(const struct io_req *r, int64_t res);
 
 /* Starts its run or its task; nr_runs counts it. On the operation's task. */
 void wave_start(struct lkdf_ctx *c, struct io_multi *m, struct wave *v);
+
+/*
+ * In rings that several threads enter the kernel (6.1 to 6.18 at least) now and
+ * then forgets to tell an operation that its stream has ended. So what has been
+ * silent for so long, and longer each time, is looked after: what has something
+ * to be taken is cancelled, and begins anew.
+ */
+#define GUARD_NS 5000000
+#define GUARD_MAX_NS 1000000000
 
 /* A wave that could not start is tried again after, and at most after. */
 #define WAVE_AGAIN_NS 500000
