@@ -8,7 +8,10 @@
 /* Lines of the report at close. */
 #define MAX_LEAKS 16
 
-/* The number of a text; this thread remembers the last one. */
+/*
+ * The number of a text, with a reference; this thread remembers the last one,
+ * and has one to it.
+ */
 static uint32_t label_number_of(struct heap *h, struct cache *c,
 				const char *label)
 {
@@ -17,13 +20,15 @@ static uint32_t label_number_of(struct heap *h, struct cache *c,
 	if (!label || !label[0])
 		return 0;
 	if (!c)
-		return label_number(&h->labels, label);
-	if (c->label_number && !strncmp(c->label_text, label, LABEL_MAX))
-		return c->label_number;
-	c->label_number = label_number(&h->labels, label);
-	size = strnlen(label, LABEL_MAX);
-	memcpy(c->label_text, label, size);
-	c->label_text[size] = '\0';
+		return label_take(&h->labels, label);
+	if (!c->label_number || strncmp(c->label_text, label, LABEL_MAX)) {
+		label_put(&h->labels, c->label_number);
+		c->label_number = label_take(&h->labels, label);
+		size = strnlen(label, LABEL_MAX);
+		memcpy(c->label_text, label, size);
+		c->label_text[size] = '\0';
+	}
+	label_hold(&h->labels, c->label_number);
 	return c->label_number;
 }
 
@@ -57,7 +62,7 @@ void block_find(struct heap *h, const void *p, struct block *out)
 	out->offset = (size_t)((const char *)p - s->base);
 	if (s->class != CLASS_LARGE)
 		out->offset -= (size_t)i * s->block_size;
-	out->label = label_text(&h->labels, label_get(s, i));
+	label_text(&h->labels, label_get(s, i), out->label);
 	block_memory_text(h, entry_memory(entry), out->where);
 }
 
@@ -75,7 +80,7 @@ void block_memory_text(const struct heap *h, unsigned memory,
 
 struct leak {
 	unsigned memory;
-	const char *label;
+	char label[LABEL_MAX + 1];
 	uint64_t nr, bytes;
 };
 
@@ -89,10 +94,11 @@ struct leaks {
 static void note_leak(void *u, unsigned memory, const char *label, uint64_t nr,
 		      uint64_t bytes)
 {
-	struct leak new = { memory, label, nr, bytes };
+	struct leak new = { .memory = memory, .nr = nr, .bytes = bytes };
 	struct leaks *k = u;
 	unsigned i = k->nr;
 
+	snprintf(new.label, sizeof(new.label), "%s", label);
 	if (i == MAX_LEAKS) {
 		i--;
 		k->nr_more++;
@@ -128,7 +134,7 @@ void block_report_leaks(struct heap *h, const struct log *log)
 	struct leaks k = { .nr = 0 };
 	unsigned i;
 
-	if (!log->fn)
+	if (log->level < LKDF_LOG_INFO)
 		return;
 	heap_leaks(h, note_leak, &k);
 	for (i = 0; i < k.nr; i++)

@@ -18,7 +18,7 @@ void block_memory_text(const struct heap *h, unsigned memory,
 struct block {
 	bool is_ours; /* else all others are 0 */
 	size_t size, offset; /* of the block, in the block */
-	const char *label; /* "" if none */
+	char label[LABEL_MAX + 1]; /* "" if none */
 	char where[BLOCK_WHERE];
 };
 

@@ -57,6 +57,7 @@ void heap_cache_destroy(struct cache *c)
 		return;
 	h = c->heap;
 	cache_flush(c);
+	label_put(&h->labels, c->label_number);
 	lock_take(&h->lock);
 	list_del(&c->list);
 	lock_give(&h->lock);

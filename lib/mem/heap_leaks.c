@@ -66,6 +66,7 @@ void heap_leaks(struct heap *h,
 			   .nr_labels = a_load(&h->labels.nr, relaxed) };
 	size_t size = (k.nr_labels + 1) * sizeof(*k.leak);
 	unsigned memory;
+	char text[LABEL_MAX + 1];
 	uint32_t i;
 
 	k.leak = meta_alloc(&h->meta, size);
@@ -75,10 +76,12 @@ void heap_leaks(struct heap *h,
 	heap_trim(h, true);
 	for (memory = 0; memory < h->nr_memories; memory++) {
 		look_at_memory(&k, h->memory[memory]);
-		for (i = 0; i <= k.nr_labels; i++)
-			if (k.leak[i].nr)
-				fn(u, memory, label_text(&h->labels, i),
-				   k.leak[i].nr, k.leak[i].bytes);
+		for (i = 0; i <= k.nr_labels; i++) {
+			if (!k.leak[i].nr)
+				continue;
+			label_text(&h->labels, i, text);
+			fn(u, memory, text, k.leak[i].nr, k.leak[i].bytes);
+		}
 	}
 	meta_free(&h->meta, k.leak, size);
 }

@@ -198,7 +198,7 @@ static void name(struct heap *h, void *p, const char *text)
 
 	if (s->block_size)
 		i = (uint32_t)((char *)p - s->base) / s->block_size;
-	label_set(s, i, label_number(&h->labels, text));
+	label_set(s, i, label_take(&h->labels, text));
 }
 
 static uint32_t label_of(struct heap *h, void *p)
@@ -211,11 +211,101 @@ static uint32_t label_of(struct heap *h, void *p)
 	return label_get(s, i);
 }
 
+/* A text ends with its last block: a number is given on. */
+static void labels_are_given_back(void)
+{
+	struct heap *h = plain_heap();
+	struct cache *c = heap_cache_create(h, 0);
+	void *small = take(h, c, 1, 100), *large = take(h, c, 1, 3 * MIB);
+	char text[LABEL_MAX + 1];
+	uint32_t number;
+	int i;
+
+	for (i = 0; i < 100000; i++) {
+		snprintf(text, sizeof(text), "unique %d", i);
+		name(h, i % 2 ? large : small, text);
+	}
+	ok(a_load(&h->labels.nr, relaxed) <= 3, "%u numbers for 100000 names",
+	   a_load(&h->labels.nr, relaxed));
+	is(h->labels.nr_used, 2, "two texts are kept");
+	label_text(&h->labels, label_of(h, small), text);
+	has(text, "unique 99998", "the small block's");
+	label_text(&h->labels, label_of(h, large), text);
+	has(text, "unique 99999", "and the large one's");
+	number = label_take(&h->labels, "unique 99998");
+	is(number, label_of(h, small), "which is found");
+	name(h, small, NULL);
+	is(h->labels.nr_used, 2, "whoever has a reference keeps the text");
+	label_put(&h->labels, number);
+	heap_free(h, c, large);
+	heap_free(h, c, small);
+	heap_cache_destroy(c);
+	heap_trim(h, true);
+	ok(h->labels.nr_used <= 1, "no block: a span that is kept at most");
+	heap_destroy(h);
+}
+
+/* The text of a number, until the next call. */
+static const char *text_of(struct heap *h, uint32_t number)
+{
+	static char text[LABEL_MAX + 1];
+
+	label_text(&h->labels, number, text);
+	return text;
+}
+
+static uint32_t next_label(struct labels *l, uint32_t number)
+{
+	uint32_t i = number - 1, k = 0;
+
+	while (i >= (uint32_t)LABEL_FIRST << k)
+		i -= (uint32_t)LABEL_FIRST << k++;
+	return a_load(&l->chunk[k], relaxed)[i].next;
+}
+
+/* Many at a time: the table grows with them, numbers stay what they are. */
+static void many_labels_are_found_at_once(void)
+{
+	struct heap *h = plain_heap();
+	struct labels *l = &h->labels;
+	uint32_t *number = calloc(20000, sizeof(*number)), deep = 0, nr, i, at;
+	char text[LABEL_MAX + 1], want[LABEL_MAX + 1];
+	int bad = 0;
+
+	for (i = 0; i < 20000; i++) {
+		snprintf(text, sizeof(text), "unique %u", i);
+		number[i] = label_take(l, text);
+	}
+	ok(l->hash_size >= l->nr_used,
+	   "the table is as large as they are many");
+	for (i = 0; i < l->hash_size; i++) {
+		nr = 0;
+		for (at = l->hash[i]; at; nr++)
+			at = next_label(l, at);
+		deep = nr > deep ? nr : deep;
+	}
+	ok(deep < 16, "at most %u of one hash", deep);
+	for (i = 0; i < 20000; i++) {
+		snprintf(want, sizeof(want), "unique %u", i);
+		label_text(l, number[i], text);
+		bad += strcmp(text, want) != 0;
+		label_put(l, number[i]);
+	}
+	is(bad, 0, "each number has its text");
+	is(l->nr_used, 0, "all are given back");
+	number[0] = label_take(l, "again");
+	ok(number[0] <= 20000, "and given on");
+	label_put(l, number[0]);
+	free(number);
+	heap_destroy(h);
+}
+
 static void leaks_by_label(void)
 {
 	struct heap *h = plain_heap();
 	struct cache *c = heap_cache_create(h, 0);
 	struct found f = { .others = 0 };
+	uint32_t mesh;
 	void *p[20];
 	int i;
 
@@ -225,8 +315,9 @@ static void leaks_by_label(void)
 	}
 	for (i = 0; i < 10; i++)
 		heap_free(h, c, p[i]);
-	is(label_of(h, p[3]), label_number(&h->labels, "mesh"),
-	   "a freed block keeps its label");
+	mesh = label_take(&h->labels, "mesh");
+	is(label_of(h, p[3]), mesh, "a freed block keeps its label");
+	label_put(&h->labels, mesh);
 	heap_leaks(h, found_one, &f);
 	is(f.nr[0], 5, "five of a small label are out");
 	is(f.bytes[0], 5 * 112, "and their bytes");
@@ -246,23 +337,22 @@ static void labels_are_texts(void)
 {
 	struct heap *h = plain_heap();
 	char text[200];
-	uint32_t first = label_number(&h->labels, "a"), i;
+	uint32_t first = label_take(&h->labels, "a"), i;
 	int bad = 0;
 
-	is(label_number(&h->labels, "a"), first, "a text has one number");
-	is(label_number(&h->labels, ""), 0, "no text has none");
-	is(label_number(&h->labels, NULL), 0, "NULL has none");
+	is(label_take(&h->labels, "a"), first, "a text has one number");
+	is(label_take(&h->labels, ""), 0, "no text has none");
+	is(label_take(&h->labels, NULL), 0, "NULL has none");
 	for (i = 0; i < 1000; i++) {
 		snprintf(text, sizeof(text), "label %u", i);
-		bad += strcmp(label_text(&h->labels,
-					 label_number(&h->labels, text)),
-			      text) != 0;
+		bad += strcmp(text_of(h, label_take(&h->labels, text)), text) !=
+		       0;
 	}
 	is(bad, 0, "a thousand texts are kept");
 	memset(text, 'x', sizeof(text) - 1);
 	text[sizeof(text) - 1] = 0;
-	is(strlen(label_text(&h->labels, label_number(&h->labels, text))),
-	   LABEL_MAX, "a long one is cut");
+	is(strlen(text_of(h, label_take(&h->labels, text))), LABEL_MAX,
+	   "a long one is cut");
 	heap_destroy(h);
 }
 
@@ -278,6 +368,8 @@ int main(void)
 	inside_is_refused(false);
 	never_handed_out(true);
 	never_handed_out(false);
+	labels_are_given_back();
+	many_labels_are_found_at_once();
 	leaks_by_label();
 	labels_are_texts();
 	return tap_end();

@@ -95,8 +95,8 @@ int lkdf_place_id(const struct lkdf_place *p);
  * @m:     which memory
  * @bytes: 1 .. 2^46
  * @align: power of two up to 2^30; at least 64 is given, 0: 64
- * @label: what the block is called in reports, at most 63 bytes are kept, and
- *         a text is kept until close; NULL or "": nothing
+ * @label: what the block is called in reports, copied, at most 63 bytes; NULL
+ *         or "": nothing
  * @out:   the block, not zeroed; lkdf_free() takes it back
  *
  * Where a node has no memory left another one serves, nearest first, unless
