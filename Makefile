@@ -41,6 +41,9 @@ CFLAGS ?= -O2 -g
 CPPFLAGS += -Ilib/include -Ilib -Ikmod/uapi -Ibpf/uapi -D_GNU_SOURCE
 LKDF_CFLAGS := -std=c11 $(WARN) $(HARDEN) $(CFLAGS) -fexceptions
 
+# In a call of a function a backslash before it would stay.
+HASH := \#
+
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
 .PHONY: all run clean help
@@ -60,7 +63,7 @@ all: $(LIB_SO) $(LIB_A) $(MALLOC_SO) $(LKDF_BIN) $(EXAMPLES)
 DIR ?= /usr/share
 run: ## install what is missing, build, find duplicates in DIR=/usr/share
 	$(Q).ci/deps build
-	$(Q)$(MAKE) $(JOBS) --no-print-directory all
+	$(Q)$(MAKE) $(JOBS) --no-print-directory all $(BUILD)/examples/dupes
 	$(Q)$(BUILD)/examples/dupes $(DIR)
 	@echo
 	@echo 'More: $(BUILD)/examples/dupes --help, $(BUILD)/lkdf --help,'

@@ -13,7 +13,7 @@ BPF_MACHINE := $(patsubst aarch64,arm64,$(patsubst x86_64,x86,$(shell uname -m))
 # BPF=0 builds without.
 BPF ?= $(shell $(BPF_CLANG) --print-targets 2>/dev/null | grep -q bpf && \
 	$(BPFTOOL) version >/dev/null 2>&1 && \
-	echo '\#include <bpf/libbpf.h>' | $(CC) -E - >/dev/null 2>&1 && echo 1 || echo 0)
+	echo '$(HASH)include <bpf/libbpf.h>' | $(CC) -E - >/dev/null 2>&1 && echo 1 || echo 0)
 BPF := $(BPF)
 BPF_CFLAGS := -g -O2 -Wall -Werror -target bpf -mcpu=v3 \
 	-D__TARGET_ARCH_$(BPF_MACHINE) -Ibpf/uapi \

@@ -64,7 +64,19 @@ check: deps ## all tests, at most 10 minutes on two cores
 check-long: ## all that make check takes a part of, and more, hours
 	$(Q).ci/run long
 
-.PHONY: check-programs check-long
+# With few packages: what is left out is named, and the core works.
+FEW := $(BUILD)/few
+FEW_TESTS := $(addprefix $(FEW)/tests/,$(addprefix api/test_,cancel data_order \
+	deadline error event_any graph io io_faults join limit loop many place \
+	record scope spawn static then) $(addprefix unit/test_,deque heap_free \
+	option park plan topo))
+check-few: ## build and core tests with hwloc, libnuma and liburing alone
+	$(Q)mkdir -p $(FEW)
+	$(Q)printf '#!/bin/sh\nexec tests/few.sh %s\n' '$(FEW_TESTS)' >$(FEW)/few
+	$(Q)chmod +x $(FEW)/few
+	$(Q)BUILD=$(FEW) tests/run.sh $(FEW)/few $(FEW_TESTS)
+
+.PHONY: check-few check-programs check-long
 check-programs: $(C_TESTS)
 
 # What finds the same in every build is run with one: the rules of the tree, the

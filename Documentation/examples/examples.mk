@@ -3,8 +3,13 @@
 # link the shared library. tests/api/test_examples.sh compiles them too.
 
 EXAMPLE_DIR := Documentation/examples
-EXAMPLES := $(addprefix $(BUILD)/examples/,hello dupes cholesky engine \
-	engine_demo server convoy)
+# dupes hashes with xxhash, which nothing else of lkdf needs: without the header
+# it is left out. XXHASH=0 leaves it out, too.
+XXHASH ?= $(shell echo '$(HASH)include <xxhash.h>' | \
+	$(CC) $(CFLAGS) -E - >/dev/null 2>&1 && echo 1 || echo 0)
+XXHASH := $(XXHASH)
+EXAMPLES := $(addprefix $(BUILD)/examples/,hello cholesky engine engine_demo server convoy \
+	$(if $(filter 1,$(XXHASH)),dupes))
 DUPES_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard $(EXAMPLE_DIR)/dupes/*.c))
 ENGINE_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard $(EXAMPLE_DIR)/engine/*.c))
 SERVER_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard $(EXAMPLE_DIR)/server/*.c))
@@ -59,5 +64,12 @@ $(BUILD)/examples/server: $(SERVER_OBJ) $(LIB_SO)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $(SERVER_OBJ) $(EXAMPLE_LIBS)
 
-.PHONY: examples
+ifneq ($(XXHASH),1)
+all: dupes-absent
+endif
+
+.PHONY: examples dupes-absent
+dupes-absent:
+	@echo '  absent  examples/dupes: no xxhash.h, see libxxhash-dev'
+
 examples: $(EXAMPLES) ## the programs of Documentation/examples
