@@ -26,7 +26,7 @@ static const char *const io_backends[] = {
 
 #ifdef IO_BUSY
 /* Serial mode has no workers. */
-#define IO_EACH(i) for (i = 0; i < 4; i++)
+#define IO_EACH(i) for (i = 0; i < 2; i++)
 #else
 #define IO_EACH(i) \
 	for (i = 0; i < sizeof(io_backends) / sizeof(io_backends[0]); i++)
