@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 # Every test is a program that speaks TAP; tests/run.sh runs and counts them.
 
-UNIT_TESTS := $(patsubst tests/%.c,$(BUILD)/tests/%,\
-	$(wildcard tests/unit/test_*.c))
-API_TESTS := $(patsubst tests/%.c,$(BUILD)/tests/%,\
-	$(wildcard tests/api/test_*.c))
+# A test_*.c of tests/unit or tests/api, or of a folder below one of them, is
+# found by its name. The folders are the rooms of lib that the tests are about.
+find_tests = $(patsubst tests/%.c,$(BUILD)/tests/%,\
+	$(wildcard tests/$1/test_*.c tests/$1/*/test_*.c))
+UNIT_TESTS := $(call find_tests,unit)
+API_TESTS := $(call find_tests,api)
 # Scripts that use the library as a user would.
 API_SH_TESTS := $(wildcard tests/api/test_*.sh)
 
@@ -24,7 +26,7 @@ REPORT_OBJ = $(filter-out %/verb.o,$(filter $(BUILD)/tool/tools/report/%, \
 	$(TOOLS_OBJ))) $(PAGE_C:.c=.o) $(addprefix $(BUILD)/tool/tools/, \
 	cli.o json.o trace_bytes.o trace_clock.o trace_facts.o trace_get.o \
 	trace_links.o trace_read.o utf8.o)
-$(BUILD)/tests/unit/test_report_%: tests/unit/test_report_%.c $(REPORT_OBJ)
+$(BUILD)/tests/unit/trace/test_report_%: tests/unit/trace/test_report_%.c $(REPORT_OBJ)
 	$(call say,CCLD)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -I. -Itools $(CPPFLAGS) $(LKDF_CFLAGS) -MMD -MP -o $@ $< \
@@ -35,7 +37,8 @@ $(BUILD)/tests/api/%: tests/api/%.c $(LIB_SO)
 	$(call say,CCLD)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -I. -Ilib/include -D_GNU_SOURCE $(LKDF_CFLAGS) -MMD -MP \
-		-o $@ $< -L$(BUILD) -llkdf -lpthread -Wl,-rpath,'$$ORIGIN/../..'
+		-o $@ $< -L$(BUILD) -llkdf -lpthread \
+		-Wl,-rpath,'$$ORIGIN/../..:$$ORIGIN/../../..'
 
 include tests/mc/mc.mk
 include tests/oracle/oracle.mk

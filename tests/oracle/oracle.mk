@@ -32,7 +32,7 @@ oracle-selftest: $(ORACLE_SELFTEST) ## bugs that the oracle must find
 	$(Q)BUILD=$(BUILD) tests/run.sh $<
 
 LONG_SECONDS ?= 600
-FLAT := $(BUILD)/tests/api/test_flat
+FLAT := $(BUILD)/tests/api/graph/test_flat
 check-oracle-long: $(ORACLE) $(SOAK) $(FLAT)
 	$(Q)printf '#!/bin/sh\nexec %s --programs 100000000 --seconds %s --base %s\n' \
 		$(ORACLE) $(LONG_SECONDS) $$(date +%s) >$(ORACLE)_long

@@ -12,10 +12,11 @@ build=${BUILD:-build}
 here=tests/vm
 [ -z "${VM_KERNEL-}" ] || set -- "$@" --kernel "$VM_KERNEL"
 
-# Each file under the name of its part: unit/test_deque.
+# Each file under the name of its part, without its room: unit/test_deque.
 guest() {
 	for f in ${VM_GUEST-}; do
 		part=${f#"$build"/tests/}
+		part=${part%%/*}/${part##*/}
 		echo "$f:$part"
 	done
 }

@@ -30,22 +30,21 @@ $(VM_INTERNAL): $(BUILD)/tests/vm/%: tests/vm/%.c $(LIB_INTERNAL)
 
 # What the machines run: machine.sh takes it from here. Left out is what no node
 # can change and what is slow there or needs python3.
-VM_LEFT_OUT := $(addprefix $(BUILD)/tests/,$(addprefix api/test_,after always_left \
-	burst cancel data_children data_deadlock data_failing data_follow \
-	data_graph data_moves \
-	data_order data_parts data_reduce data_replicas data_roaming \
-	data_trees deadline deadline_run dump error event_any event_call \
-	event_faults event_fd faults flat \
-	graph_children graph_commute graph_trees graph_weak io_busy io_doctor \
-	io_faults io_faults_busy io_held io_limits io_signals io_wait_busy \
-	join_bound limit loop loop_faults loop_in many many_end many_faults \
-	many_refused \
-	max_tasks meet move_faults record record_refused reduce serial shape \
-	stat then touch) \
-	bench/test_io_arms $(addprefix unit/test_,board board_kmod deficit \
-	heap_fault heap_threads plan plan_any steal_sim stock trace_read))
-VM_GUEST := $(VM_PROGRAMS) $(filter-out $(VM_LEFT_OUT),\
-	$(UNIT_TESTS) $(API_TESTS))
+VM_LEFT_OUT_API := after always_left burst cancel data_children data_deadlock \
+	data_failing data_follow data_graph data_moves data_order data_parts \
+	data_reduce data_replicas data_roaming data_trees deadline \
+	deadline_run dump error event_any event_call event_faults event_fd \
+	faults flat graph_children graph_commute graph_trees graph_weak \
+	io_busy io_doctor io_faults io_faults_busy io_held io_limits \
+	io_signals io_wait_busy join_bound limit loop loop_faults loop_in \
+	many many_end many_faults many_refused max_tasks meet move_faults \
+	record record_refused reduce serial shape stat then touch
+VM_LEFT_OUT_UNIT := board board_kmod deficit heap_fault heap_threads plan plan_any \
+	steal_sim stock trace_read
+VM_GUEST := $(VM_PROGRAMS) \
+	$(filter-out $(VM_LEFT_OUT_UNIT:%=\%/test_%),$(UNIT_TESTS)) \
+	$(filter-out %/bench/test_io_arms $(VM_LEFT_OUT_API:%=\%/test_%),\
+	$(API_TESTS))
 VM_ENV = BUILD=$(BUILD) VM_GUEST='$(VM_GUEST)'
 
 .PHONY: check-vm check-vm-built check-vm-matrix vm-programs

@@ -4,4 +4,4 @@
  */
 #define IO_BUSY
 
-#include "tests/api/test_io_wait.c"
+#include "tests/api/io/test_io_wait.c"

@@ -4,4 +4,4 @@
  */
 #define IO_BUSY
 
-#include "tests/api/test_io.c"
+#include "tests/api/io/test_io.c"
