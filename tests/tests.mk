@@ -56,7 +56,7 @@ deps: ## install the packages that building and testing need
 # itself, see check() in lib/base/util.h.
 ASAN := -fsanitize=address,undefined -fno-sanitize-recover=all
 ASAN_TESTS = $(patsubst $(BUILD)/%,$(BUILD)/asan/%,$(C_TESTS))
-C_TESTS = $(UNIT_TESTS) $(API_TESTS) $(ORACLE)
+C_TESTS = $(UNIT_TESTS) $(API_TESTS) $(ORACLES)
 
 check: deps ## all tests, at most 10 minutes on two cores
 	$(Q)$(MAKE) $(JOBS) --no-print-directory CC=gcc BUILD=$(BUILD)/asan \
@@ -97,7 +97,7 @@ endif
 ALSO :=
 
 # What only computes runs beside the others.
-ASIDE = $(ONCE_ASIDE) $(filter %/oracle,$(ORACLE) $(ALSO))
+ASIDE = $(ONCE_ASIDE) $(filter %/oracle %/control,$(ORACLES) $(ALSO))
 
 # What a run leaves out is told with the command that runs it.
 LEFT_OUT = $(if $(findstring tests/kernel/machine,$(VM_TESTS)),,the kernel \
@@ -107,7 +107,7 @@ LEFT_OUT = $(if $(findstring tests/kernel/machine,$(VM_TESTS)),,the kernel \
 	$(MC_SHARE): make check-mc)
 
 .PHONY: check-built
-check-built: all $(UNIT_TESTS) $(API_TESTS) $(ORACLE) $(KMOD_NATIVE) \
+check-built: all $(UNIT_TESTS) $(API_TESTS) $(ORACLES) $(KMOD_NATIVE) \
 		$(filter $(BUILD)/%,$(ONCE_ASIDE)) $(if $(VM_TESTS),vm-programs)
 	$(Q)$(VM_ENV) CC=$(CC) DUPES=$(BUILD)/examples/dupes \
 		MC_SHARE=$(MC_SHARE) ASIDE='$(ASIDE)' \

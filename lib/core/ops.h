@@ -84,10 +84,11 @@ struct kind_ops {
 	int (*check_arg)(const void *arg);
 
 	/*
-	 * A kind is made: do its tasks need a thread of the blocking pool
-	 * here? And one task that is ready: does it run there, not on a worker?
+	 * A kind is made: makes the threads that its tasks need here; NULL:
+	 * none. 0 or -EAGAIN. And one task that is ready: does it run on the
+	 * blocking pool, not on a worker?
 	 */
-	bool (*needs_pool)(struct lkdf *rt);
+	int (*prepare)(struct lkdf *rt);
 	bool (*wants_pool)(const struct task *t);
 
 	/*

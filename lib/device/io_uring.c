@@ -195,6 +195,13 @@ static void cut(struct uring *u)
 	}
 }
 
+/* Is it so for good? */
+static bool is_refusal(int rc)
+{
+	return rc < 0 && rc != -EINTR && rc != -EAGAIN && rc != -EBUSY &&
+	       rc != -ENOMEM && rc != -EBADR;
+}
+
 int uring_submit(struct uring *u)
 {
 	uint32_t nr;
@@ -207,11 +214,23 @@ int uring_submit(struct uring *u)
 		if (unlikely(u->has_links))
 			cut(u);
 		rc = enter(u, nr, 0);
+		if (unlikely(is_refusal(rc)))
+			a_store(&u->refused, rc, relaxed);
 		if (rc <= 0 && rc != -EINTR)
-			return rc ? rc : -EAGAIN;
+			return -EAGAIN;
 	}
 	u->has_links = false;
 	return 0;
+}
+
+uint64_t uring_take_back(struct uring *u)
+{
+	if (!uring_nr_waiting(u))
+		return 0;
+	u->tail--;
+	/* [uring.back] nobody has read it; pairs with [uring.fill]. */
+	a_store(u->sq_tail, u->tail, release);
+	return u->sqes[u->tail & u->sq_mask].user_data & ~URING_CUT;
 }
 
 uint32_t uring_take(struct uring *u, struct io_uring_cqe *cqe, uint32_t nr)
@@ -219,8 +238,9 @@ uint32_t uring_take(struct uring *u, struct io_uring_cqe *cqe, uint32_t nr)
 	uint32_t head = a_load(u->cq_head, relaxed), tail, i;
 
 	/* What lies in the kernel until somebody asks. */
-	if (unlikely(a_load(u->sq_flags, relaxed) & URING_MUST_ENTER))
-		enter(u, 0, IORING_ENTER_GETEVENTS);
+	if (unlikely(a_load(u->sq_flags, relaxed) & URING_MUST_ENTER) &&
+	    is_refusal(enter(u, 0, IORING_ENTER_GETEVENTS)))
+		a_store(&u->refused, -EIO, relaxed);
 	/* [uring.take] the completions, which the kernel releases; pairs with
 	 * [uring.give], through the kernel. */
 	tail = a_load(u->cq_tail, acquire);

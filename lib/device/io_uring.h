@@ -4,7 +4,7 @@
  * calls and its mapped rings. All that is shared with the kernel is read and
  * written through base/atomic.h.
  *
- *	sqe, submit   one thread, always the same
+ *	sqe, submit, take_back  one thread, always the same
  *	come, take    one thread at a time
  *	looks_ready, cancel  any thread
  *
@@ -36,6 +36,9 @@ struct uring {
 	const struct io_uring_cqe *cqes;
 	void *rings;
 	size_t rings_size, sqes_size;
+
+	/* Any thread: why the kernel takes no more, -errno; 0: it does. */
+	_Atomic(int) refused;
 
 	/* The submitting thread only. */
 	uint32_t tail; /* of the entries that are filled */
@@ -89,10 +92,16 @@ static inline uint32_t uring_room(const struct uring *u)
 }
 
 /*
- * Gives all filled entries to the kernel. 0; -EAGAIN, -EBUSY: not all, for now;
- * another errno: it takes no more.
+ * Gives all filled entries to the kernel. 0; -EAGAIN: not all, for now, or for
+ * ever if u->refused is set, as behind a filter that came late.
  */
 int uring_submit(struct uring *u);
+
+/*
+ * The last one of the entries that wait is not given after all: its user_data;
+ * 0: none waits.
+ */
+uint64_t uring_take_back(struct uring *u);
 
 /* At most nr completions, copied; the number. */
 uint32_t uring_take(struct uring *u, struct io_uring_cqe *cqe, uint32_t nr);
@@ -106,7 +115,8 @@ static inline bool uring_looks_ready(const struct uring *u)
 	/* [uring.ready] after we have let others take; pairs with
 	 * [ring.taken]. */
 	return a_load(u->cq_tail, seq_cst) != a_load(u->cq_head, relaxed) ||
-	       unlikely(a_load(u->sq_flags, relaxed) & URING_MUST_ENTER);
+	       (unlikely(a_load(u->sq_flags, relaxed) & URING_MUST_ENTER) &&
+		!a_load(&u->refused, relaxed));
 }
 
 #endif

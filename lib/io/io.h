@@ -147,6 +147,9 @@ static inline bool io_cancelled(const struct io_req *r)
 
 void io_wait_init(struct io_wait *q);
 
+/* Makes sure of the thread that polls. -EAGAIN: no thread to be had. */
+int io_wait_require(struct lkdf *rt);
+
 /* -EAGAIN: no thread to be had, and the caller keeps it. */
 int io_wait_add(struct lkdf *rt, struct io_req *r);
 

@@ -170,6 +170,15 @@ static int open_ring(struct worker *w, struct io_ring *ring)
 	return rc;
 }
 
+void io_ring_tell_lack(struct worker *w, int error)
+{
+	struct lkdf *rt = rt_of(w);
+
+	a_store(&rt->io_rings->lacks, w->id << LACKS_SHIFT | -error, relaxed);
+	log_text(&rt->log, LKDF_LOG_INFO, "io: worker %d has no ring: %s",
+		 w->id, uring_why(error));
+}
+
 struct io_ring *io_ring_make(struct worker *w)
 {
 	struct lkdf *rt = rt_of(w);
@@ -188,9 +197,7 @@ struct io_ring *io_ring_make(struct worker *w)
 	if (rc) {
 		region_unmap(ring, sizeof(*ring));
 		w->io_has_failed = true;
-		a_store(&all->lacks, w->id << LACKS_SHIFT | -rc, relaxed);
-		log_text(&rt->log, LKDF_LOG_INFO,
-			 "io: worker %d has no ring: %s", w->id, uring_why(rc));
+		io_ring_tell_lack(w, rc);
 		return NULL;
 	}
 	w->io = ring;
@@ -208,7 +215,7 @@ struct io_ring *io_ring_make(struct worker *w)
 
 bool io_ring_has_buffers(struct worker *w, uint32_t len)
 {
-	struct io_ring *ring = w->io ? w->io : io_ring_make(w);
+	struct io_ring *ring = io_ring_of(w);
 	unsigned class = io_piece_class(len);
 	struct uring_buffers *b;
 	uint32_t nr = IO_BUFFERS / len;

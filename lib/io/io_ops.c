@@ -25,9 +25,15 @@ static int check_op(const void *arg)
 	return io_op_check(arg);
 }
 
-static bool op_needs_pool(struct lkdf *rt)
+/* Without rings: one that does them, and one that polls. */
+static int prepare(struct lkdf *rt)
 {
-	return io_ring_error(rt);
+	int rc;
+
+	if (rt->sched.is_serial || !io_ring_error(rt))
+		return 0;
+	rc = blocking_require(&rt->blocking);
+	return rc ? rc : io_wait_require(rt);
 }
 
 /* Not to go on as the user's function. */
@@ -40,7 +46,7 @@ static bool op_wants_pool(const struct task *t)
 const struct kind_ops io_kinds = {
 	.begin = io_begin,
 	.check_arg = check_op,
-	.needs_pool = op_needs_pool,
+	.prepare = prepare,
 	.wants_pool = op_wants_pool,
 	.ended = io_ended,
 	.goes_home = io_goes_home,

@@ -14,16 +14,6 @@
 /* Taken at a time: others may take the next ones meanwhile. */
 #define NR_TAKE 32
 
-/* One that was not at hand: neither are the next ones, probably. */
-#define NR_BLIND 15
-
-/*
- * What is known of a descriptor is asked again after so many reads, and at once
- * when one brought nothing, or took so long that it may have waited: the
- * descriptor may have been closed and be another file's.
- */
-#define NR_BELIEVED 64
-
 static struct lkdf *rt_of(const struct worker *w)
 {
 	return w->executor->rt;
@@ -117,72 +107,6 @@ static void flush(struct io_ring *ring)
 		io_wait_again(rt_of(ring->w));
 }
 
-static struct io_seen *look_at(struct io_ring *ring, int fd)
-{
-	struct io_seen *seen = &ring->seen[(unsigned)fd % IO_SEEN];
-
-	if (likely(seen->fd == fd && seen->nr_left)) {
-		seen->nr_left--;
-		return seen;
-	}
-	seen->fd = fd;
-	seen->sort = (uint16_t)io_op_sort(fd);
-	seen->nr_left = NR_BELIEVED;
-	return seen;
-}
-
-/* -EAGAIN: it may wait, or nobody has looked. */
-static int64_t peek_quick(struct io_ring *ring, const struct lkdf_io *io,
-			  enum io_quick sort)
-{
-	uint32_t *nr_blind = &ring->nr_blind_quick[sort];
-	int64_t rc;
-
-	if (*nr_blind) {
-		--*nr_blind;
-		return -EAGAIN;
-	}
-	rc = io_op_peek_quick(io);
-	if (rc == -EAGAIN)
-		*nr_blind = NR_BLIND;
-	return rc;
-}
-
-static int64_t peek_read(struct io_ring *ring, const struct lkdf_io *io)
-{
-	struct io_seen *seen;
-	uint64_t start;
-	int64_t rc;
-
-	if (ring->nr_blind) {
-		ring->nr_blind--;
-		return -EAGAIN;
-	}
-	seen = look_at(ring, io->fd);
-	start = clock_ticks();
-	rc = io_op_peek(io, seen->sort);
-	if (unlikely(rc == -EOPNOTSUPP))
-		rc = -EAGAIN;
-	if (rc == -EAGAIN)
-		ring->nr_blind = NR_BLIND;
-	if (rc == -EAGAIN || clock_ticks() - start > ring->long_ticks)
-		seen->nr_left = 0;
-	return rc;
-}
-
-int64_t io_ring_peek(struct worker *w, const struct lkdf_io *io)
-{
-	struct io_ring *ring = w->io;
-	enum io_quick sort;
-
-	if (!ring || uring_nr_waiting(&ring->u))
-		return -EAGAIN;
-	if (io_op_is_small(io))
-		return peek_read(ring, io);
-	sort = io_op_quick(io);
-	return sort == IO_NR_QUICK ? -EAGAIN : peek_quick(ring, io, sort);
-}
-
 /* More may follow: see to the rest before what is no operation runs. */
 static inline void flush_batch(struct io_ring *ring)
 {
@@ -210,7 +134,7 @@ static inline void enlist(struct io_ring *ring, struct io_req *r)
 
 bool io_ring_issue(struct worker *w, struct io_req *r)
 {
-	struct io_ring *ring = w->io ? w->io : io_ring_make(w);
+	struct io_ring *ring = io_ring_of(w);
 
 	if (!ring)
 		return false;
@@ -227,7 +151,7 @@ bool io_ring_issue(struct worker *w, struct io_req *r)
 
 bool io_ring_issue_chain(struct worker *w, struct io_req *head)
 {
-	struct io_ring *ring = w->io ? w->io : io_ring_make(w);
+	struct io_ring *ring = io_ring_of(w);
 	struct io_req *r;
 	uint32_t nr;
 
@@ -419,16 +343,67 @@ static bool take(struct worker *w, struct io_ring *ring)
 	return has_some;
 }
 
+/* ---- refused ------------------------------------------------------------ */
+
+/* What the kernel has not taken, the oldest first. */
+static struct io_req *take_all_back(struct io_ring *ring)
+{
+	struct io_req *all = NULL, *r;
+	uint64_t at;
+
+	while ((r = ring->later)) {
+		ring->later = r->next;
+		r->next = all;
+		all = r;
+	}
+	while ((at = uring_take_back(&ring->u))) {
+		r = (struct io_req *)(uintptr_t)at;
+		r->next = all;
+		all = r;
+	}
+	return all;
+}
+
+/*
+ * The kernel takes no more, as when a filter has come that refuses the call:
+ * threads do what waits, and what follows. What it has it will complete.
+ */
+static void give_up(struct io_ring *ring)
+{
+	struct io_req *r = take_all_back(ring), *next;
+
+	io_ring_tell_lack(ring->w, a_load(&ring->u.refused, relaxed));
+	for (; r; r = next) {
+		next = r->next;
+		lock_take(&ring->lock);
+		list_del(&r->list);
+		a_store(&ring->nr_under_way,
+			a_load(&ring->nr_under_way, relaxed) - 1, relaxed);
+		lock_give(&ring->lock);
+		came(ring->w, r,
+		     r->op.io.op == LKDF_IO_SQE ? -EOPNOTSUPP : -ECANCELED);
+	}
+}
+
+/* Between two tasks. */
+static void flush_all(struct io_ring *ring)
+{
+	flush(ring);
+	if (unlikely(a_load(&ring->u.refused, relaxed)) &&
+	    (ring->later || uring_nr_waiting(&ring->u)))
+		give_up(ring);
+}
+
 void io_ring_look(struct io_ring *ring, bool next_is_io)
 {
 	if (!next_is_io)
-		flush(ring);
+		flush_all(ring);
 	take(ring->w, ring);
 	if (next_is_io)
 		return;
 	/* What goes on as a further operation. */
 	if (uring_nr_waiting(&ring->u))
-		flush(ring);
+		flush_all(ring);
 	ring->is_unguarded = false;
 	io_ring_guard(ring->w);
 }
@@ -446,7 +421,7 @@ bool io_ring_poll(struct worker *w)
 	if (likely(!a_load(&rt->io_rings->nr, relaxed)))
 		return false;
 	if (w->io && io_ring_has_news(w->io))
-		flush(w->io);
+		flush_all(w->io);
 	for (i = 0; i < rt->nr_workers; i++) {
 		ring = io_ring_at(rt->io_rings, i);
 		if (ring && ring->w->node == w->node)
@@ -459,7 +434,7 @@ bool io_ring_poll(struct worker *w)
 	if (!w->io)
 		return has_some;
 	if (uring_nr_waiting(&w->io->u))
-		flush(w->io);
+		flush_all(w->io);
 	w->io_waits = uring_nr_waiting(&w->io->u) || w->io->later;
 	return has_some;
 }

@@ -88,6 +88,17 @@ static inline struct io_ring *io_ring_at(const struct io_rings *all, int worker)
 /* On a worker that has none yet. NULL: it cannot have one. */
 struct io_ring *io_ring_make(struct worker *w);
 
+/* The worker uses threads from now on: why. */
+void io_ring_tell_lack(struct worker *w, int error);
+
+/* On a worker: the ring that takes its operations, or NULL. */
+static inline struct io_ring *io_ring_of(struct worker *w)
+{
+	if (unlikely(!w->io))
+		return io_ring_make(w);
+	return likely(!a_load(&w->io->u.refused, relaxed)) ? w->io : NULL;
+}
+
 /* 0, or why this runtime has no rings; found out once. */
 int io_ring_error(struct lkdf *rt);
 

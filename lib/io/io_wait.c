@@ -267,6 +267,18 @@ static int start(struct lkdf *rt, struct io_wait *q)
 	return 0;
 }
 
+int io_wait_require(struct lkdf *rt)
+{
+	struct io_wait *q = rt->io_wait;
+	int rc = 0;
+
+	pthread_mutex_lock(&q->lock);
+	if (!q->is_started)
+		rc = start(rt, q);
+	pthread_mutex_unlock(&q->lock);
+	return rc ? err(rc, "io: cannot start a thread that polls") : 0;
+}
+
 /* Under lock. */
 static void wake(struct io_wait *q)
 {

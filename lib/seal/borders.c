@@ -405,6 +405,8 @@ int borders_lay_out(struct looper *p)
 	rc = turn_edges(p);
 	turn_backs(p);
 	if (!rc)
+		rc = loops_check_waits(p);
+	if (!rc)
 		rc = add_entries(p);
 	if (!rc)
 		rc = count_arrivals(p);

@@ -56,35 +56,64 @@ static void find_positions(struct looper *p, uint32_t *nr_in, uint32_t *stack)
 /* One loop at a time; marks are the loop's number plus 1. */
 struct search {
 	struct looper *p;
-	uint32_t *leads; /* by task: reaches a BACK edge */
-	uint32_t *reached; /* by task: and the head reaches it */
+	uint32_t *reached; /* by task: the head reaches it */
+	uint32_t *leads; /* by task: and it reaches a BACK edge */
 	uint32_t *stack;
 	uint32_t top, head, mark;
+	int rc;
 };
+
+static void reach(struct search *s, uint32_t t)
+{
+	if (s->reached[t] == s->mark)
+		return;
+	s->reached[t] = s->mark;
+	s->stack[s->top++] = t;
+}
+
+/* Forwards from the head. */
+static void find_reached(struct search *s)
+{
+	uint32_t t, i;
+
+	s->top = 0;
+	reach(s, s->head);
+	while (s->top) {
+		t = s->stack[--s->top];
+		for (i = s->p->first[t]; i < s->p->first[t + 1]; i++)
+			reach(s, s->p->edge[i].to);
+	}
+}
 
 static void lead(struct search *s, uint32_t t)
 {
-	if (s->leads[t] == s->mark ||
-	    s->p->position[t] < s->p->position[s->head])
+	uint32_t *m;
+
+	if (s->leads[t] == s->mark || s->reached[t] != s->mark || s->rc)
 		return;
 	s->leads[t] = s->mark;
 	s->stack[s->top++] = t;
+	m = array_add(&s->p->members);
+	if (m)
+		*m = t;
+	else
+		s->rc = err(-ENOMEM, "graph %s: no memory for loops",
+			    s->p->g->name);
 }
 
 /* A loop that begins here belongs to the loop with all its members. */
 static void lead_all(struct search *s, uint32_t inner)
 {
-	const uint32_t *m = s->p->members.items;
 	uint32_t i;
 
 	if (inner == NO_LOOP || inner >= s->mark - 1)
 		return;
 	for (i = s->p->first_member[inner]; i < s->p->first_member[inner + 1];
 	     i++)
-		lead(s, m[i]);
+		lead(s, ((uint32_t *)s->p->members.items)[i]);
 }
 
-/* Backwards from the BACK edges, no further than the head. */
+/* Backwards from the BACK edges, over what the head reaches only. */
 static void find_leads(struct search *s)
 {
 	const struct control_edge *e = s->p->c->given.items;
@@ -95,44 +124,12 @@ static void find_leads(struct search *s)
 	for (k = 0; k < s->p->c->given.nr; k++)
 		if (e[k].flags & CONTROL_BACK && e[k].to == s->head)
 			lead(s, e[k].from);
-	while (s->top) {
+	while (s->top && !s->rc) {
 		t = s->stack[--s->top];
 		lead_all(s, s->p->loop_at[t]);
 		for (i = s->p->first_in[t]; i < s->p->first_in[t + 1]; i++)
 			lead(s, s->p->pred[i]);
 	}
-}
-
-static int reach(struct search *s, uint32_t t)
-{
-	uint32_t *m;
-
-	if (s->reached[t] == s->mark || s->leads[t] != s->mark)
-		return 0;
-	s->reached[t] = s->mark;
-	s->stack[s->top++] = t;
-	m = array_add(&s->p->members);
-	if (!m)
-		return err(-ENOMEM, "graph %s: no memory for loops",
-			   s->p->g->name);
-	*m = t;
-	return 0;
-}
-
-/* Forwards from the head, over what leads to a BACK edge only. */
-static int find_reached(struct search *s)
-{
-	uint32_t t, i;
-	int rc;
-
-	s->top = 0;
-	rc = reach(s, s->head);
-	while (s->top && !rc) {
-		t = s->stack[--s->top];
-		for (i = s->p->first[t]; i < s->p->first[t + 1] && !rc; i++)
-			rc = reach(s, s->p->edge[i].to);
-	}
-	return rc;
 }
 
 static int check_latches(const struct search *s)
@@ -159,15 +156,13 @@ static int check_latches(const struct search *s)
 
 static int find_members(struct search *s, uint32_t l)
 {
-	int rc;
-
 	s->head = s->p->c->loops[l].head;
 	s->mark = l + 1;
-	find_leads(s);
+	find_reached(s);
 	s->p->first_member[l] = (uint32_t)s->p->members.nr;
-	rc = find_reached(s);
+	find_leads(s);
 	s->p->first_member[l + 1] = (uint32_t)s->p->members.nr;
-	return rc ? rc : check_latches(s);
+	return s->rc ? s->rc : check_latches(s);
 }
 
 /* ---- loops in loops ------------------------------------------------------ */

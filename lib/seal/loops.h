@@ -41,6 +41,9 @@ bool loops_has_inside(const struct lkdf_graph *g, uint32_t task);
 /* loops[] and loop_of[] of the control; 0 or -errno. */
 int loops_find(struct looper *p);
 
+/* Edges that cross borders are turned: no loops wait for each other. */
+int loops_check_waits(struct looper *p);
+
 /* Edges as runs want them; 0 or -errno. */
 int borders_lay_out(struct looper *p);
 

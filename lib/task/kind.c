@@ -107,16 +107,15 @@ static void init_fields(struct lkdf_kind *k, const struct lkdf_kind_attr *a)
 int kind_create_sort(struct lkdf *rt, const struct kind_ops *ops,
 		     const struct lkdf_kind_attr *a, struct lkdf_kind **out)
 {
-	bool needs_pool = a->flags & LKDF_BLOCKING ||
-			  (ops->needs_pool && ops->needs_pool(rt));
 	struct lkdf_kind *k;
-	int rc;
+	int rc = 0;
 
-	if (needs_pool && !rt->sched.is_serial) {
+	if (a->flags & LKDF_BLOCKING && !rt->sched.is_serial)
 		rc = blocking_require(&rt->blocking);
-		if (rc)
-			return rc;
-	}
+	if (!rc && ops->prepare)
+		rc = ops->prepare(rt);
+	if (rc)
+		return rc;
 	k = aligned_alloc(CACHE_LINE, sizeof(*k));
 	if (!k)
 		return err(-ENOMEM, "kind: no memory for \"%s\"", a->name);

@@ -17,7 +17,7 @@ MC_SRC_reduce := $(MC_SRC_claim)
 MC_SRC_clock := lib/base/lock.c lib/sched/park.c lib/sched/timers.c
 MC_SRC_replica := $(MC_SRC_reduce) lib/data/replica.c
 MC_SRC_ring := lib/base/lock.c lib/device/io_uring.c lib/io/io_far.c \
-	lib/io/io_ring.c \
+	lib/io/io_ring.c lib/io/io_ring_peek.c \
 	lib/sched/backlog.c lib/sched/deque.c lib/sched/expose.c \
 	lib/sched/idle.c lib/sched/intake.c \
 	lib/sched/keep.c lib/sched/notify.c \

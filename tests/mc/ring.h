@@ -267,6 +267,7 @@ static void init_ring(void)
 	ring->u.sqes = kernel.sqes;
 	ring->u.cqes = kernel.cqes;
 	list_init(&ring->list);
+	a_store(&ring->u.refused, 0, relaxed);
 	a_store(&ring->is_taken, 0, relaxed);
 	a_store(&ring->lock.word, 0, relaxed);
 	a_store(&ring->nr_under_way, 0, relaxed);

@@ -78,6 +78,13 @@ void io_issue(struct worker *w, struct io_req *r)
 	NOT_REACHED;
 }
 
+void io_ring_tell_lack(struct worker *w, int error)
+{
+	(void)w;
+	(void)error;
+	NOT_REACHED;
+}
+
 /* A thread would try again; here the worker's own try must do. */
 void io_wait_again(struct lkdf *of)
 {

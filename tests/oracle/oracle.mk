@@ -41,3 +41,17 @@ check-oracle-long: $(ORACLE) $(SOAK) $(FLAT)
 	$(Q)chmod +x $(ORACLE)_long $(SOAK)_long $(FLAT)_long
 	$(Q)BUILD=$(BUILD) TEST_TIMEOUT=$$(($(LONG_SECONDS) + 1500)) \
 		tests/run.sh $(ORACLE)_long $(SOAK)_long $(FLAT)_long
+
+# Graphs with branches and loops against a model of their own.
+CONTROL_SRC := $(wildcard tests/oracle/control/*.c)
+CONTROL_ORACLE := $(BUILD)/tests/oracle/control/control
+
+$(CONTROL_ORACLE): $(CONTROL_SRC) $(wildcard tests/oracle/control/*.h) \
+		tests/oracle/random.h tests/tap.h $(LIB_SO)
+	$(call say,CCLD)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -I. -Ilib/include -D_GNU_SOURCE $(LKDF_CFLAGS) -o $@ \
+		$(CONTROL_SRC) $(LDFLAGS) -L$(BUILD) -llkdf -lpthread \
+		-Wl,-rpath,'$$ORIGIN/../../..'
+
+ORACLES := $(ORACLE) $(CONTROL_ORACLE)

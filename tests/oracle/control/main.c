@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Random graphs with branches and loops in the library against the model:
+ *
+ *	control [--programs N] [--seed S] [--base S] [--repeat N]
+ *
+ * --seed runs one program, --repeat times with each number of workers. Graphs
+ * that seal is to refuse are among them: the model says which, and why.
+ */
+#include "tests/oracle/control/program.h"
+#include "tests/oracle/random.h"
+#include "tests/tap.h"
+
+#include <errno.h>
+#include <lkdf/lkdf.h>
+#include <signal.h>
+#include <stdatomic.h>
+
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#define PROGRAMS 4000
+#else
+#define PROGRAMS 20000
+#endif
+
+static const int worker_counts[] = { 1, 2, 4, 0 };
+#define NR_RUNTIMES 4
+
+struct options {
+	uint64_t programs, seed, base, repeat;
+	bool has_seed;
+};
+
+/* One run in flight. */
+struct run {
+	const struct program *p;
+	int number;
+	atomic_int calls[MAX_TASKS];
+};
+
+static struct lkdf *runtimes[NR_RUNTIMES];
+static struct lkdf_kind *kinds[NR_RUNTIMES][8];
+static uint64_t nr_refused, nr_runs, nr_iterations;
+
+static int body(struct lkdf_ctx *c, void *arg)
+{
+	struct run *r = (struct run *)(uintptr_t)lkdf_run_arg(c);
+	int task = (int)(intptr_t)arg;
+	int n = atomic_fetch_add(&r->calls[task], 1);
+
+	return program_value(r->p, r->number, task, n);
+}
+
+static struct {
+	const struct program *p;
+	int workers;
+} at; /* what runs now */
+
+static void on_alarm(int sig)
+{
+	(void)sig;
+	printf("not ok %d - program of seed %llu ends\n", ++tap_nr,
+	       (unsigned long long)at.p->seed);
+	printf("# hangs with %d workers; --seed %llu --repeat 1000\n",
+	       at.workers, (unsigned long long)at.p->seed);
+	program_print(at.p);
+	printf("1..%d\n", tap_nr);
+	fflush(stdout);
+	_exit(1);
+}
+
+static void must(int rc, const char *what)
+{
+	if (rc >= 0)
+		return;
+	printf("not ok %d - %s: %s\n", ++tap_nr, what, lkdf_errmsg());
+	exit(1);
+}
+
+static void open_runtime(int r)
+{
+	struct lkdf_kind_attr a = { .size = sizeof(a),
+				    .name = "t",
+				    .fn = body };
+	char options[64];
+	int i;
+
+	snprintf(options, sizeof(options),
+		 worker_counts[r] ? "workers=%d" : "serial=yes",
+		 worker_counts[r]);
+	must(lkdf_open(options, &runtimes[r]), "open");
+	for (i = 0; i < 8; i++) {
+		a.flags = (i & 1 ? LKDF_ANY : 0) | (i & 2 ? LKDF_ALWAYS : 0) |
+			  (i & 4 ? LKDF_BLOCKING : 0);
+		must(lkdf_kind_create(runtimes[r], &a, &kinds[r][i]), "kind");
+	}
+}
+
+static void close_runtime(int r)
+{
+	int i;
+
+	for (i = 0; i < 8; i++)
+		lkdf_kind_put(kinds[r][i]);
+	is(lkdf_close(runtimes[r]), 0, "a runtime with %d workers closes",
+	   worker_counts[r]);
+}
+
+static struct lkdf_graph *build(int r, const struct program *p)
+{
+	struct lkdf_graph_attr a = {
+		.size = sizeof(a),
+		.inflight = (uint32_t)p->inflight,
+	};
+	const struct edge *e;
+	struct lkdf_graph *g;
+	int t, kind;
+
+	must(lkdf_graph_create(runtimes[r], &a, &g), "graph");
+	for (t = 0; t < p->nr_tasks; t++) {
+		kind = p->is_any[t] + 2 * p->is_always[t] +
+		       4 * p->is_blocking[t];
+		must(lkdf_graph_add(g, kinds[r][kind], (void *)(intptr_t)t,
+				    NULL, 0),
+		     "add");
+	}
+	for (e = p->edge; e < p->edge + p->nr_edges; e++)
+		must(e->is_back ? lkdf_graph_back(g, e->from,
+						  (uint16_t)e->branch, e->to)
+		     : e->branch < 0
+			     ? lkdf_graph_order(g, e->from, e->to)
+			     : lkdf_graph_branch(g, e->from,
+						 (uint16_t)e->branch, e->to),
+		     "edge");
+	return g;
+}
+
+static uint64_t stat_of(int r, const char *name)
+{
+	uint64_t v = 0;
+
+	must(lkdf_stat(runtimes[r], name, &v), name);
+	return v;
+}
+
+static bool compare(const struct program *p, const struct run *run,
+		    const struct story *s, int error)
+{
+	bool good = true;
+	int t;
+
+	for (t = 0; t < p->nr_tasks; t++) {
+		if (run->calls[t] == s->calls[t])
+			continue;
+		printf("# run %d: task %d called %d times, not %d\n",
+		       run->number, t, run->calls[t], s->calls[t]);
+		good = false;
+	}
+	if ((error != 0) != s->has_failed) {
+		printf("# run %d: ends with %d, a task has%s failed\n",
+		       run->number, error, s->has_failed ? "" : " not");
+		good = false;
+	}
+	return good;
+}
+
+static bool run_all(int r, const struct program *p, struct lkdf_graph *g)
+{
+	struct lkdf_run attr = { .size = sizeof(attr) };
+	uint64_t unchosen = stat_of(r, "lkdf.unchosen");
+	uint64_t skipped = stat_of(r, "lkdf.skipped");
+	struct lkdf_event done[8];
+	struct story s;
+	struct run run[8];
+	bool good = true;
+	int i, error;
+
+	memset(run, 0, sizeof(run));
+	for (i = 0; i < p->nr_runs; i++) {
+		run[i].p = p;
+		run[i].number = i;
+		attr.arg = &run[i];
+		must(lkdf_graph_run(g, NULL, &attr, &done[i]), "run");
+	}
+	for (i = 0; i < p->nr_runs; i++) {
+		error = lkdf_event_wait(done[i], -1);
+		model_run(p, i, &s);
+		good &= compare(p, &run[i], &s, error);
+		unchosen += (uint64_t)s.nr_unchosen;
+		skipped += (uint64_t)s.nr_skipped;
+		nr_runs++;
+	}
+	lkdf_scope_wait(runtimes[r], NULL, -1);
+	if (stat_of(r, "lkdf.unchosen") != unchosen ||
+	    stat_of(r, "lkdf.skipped") != skipped) {
+		printf("# %d too many not chosen, %d too many skipped\n",
+		       (int)(stat_of(r, "lkdf.unchosen") - unchosen),
+		       (int)(stat_of(r, "lkdf.skipped") - skipped));
+		good = false;
+	}
+	return good;
+}
+
+static bool try(int r, const struct program *p)
+{
+	struct lkdf_graph *g = build(r, p);
+	struct story s;
+	int want = model_run(p, 0, &s), rc = lkdf_graph_seal(g, NULL);
+	bool good = rc == want;
+
+	at.p = p;
+	at.workers = worker_counts[r];
+	alarm(30);
+	if (!good)
+		printf("# seal returns %d, not %d: %s\n", rc, want,
+		       rc ? lkdf_errmsg() : "");
+	else if (!rc)
+		good = run_all(r, p, g);
+	nr_refused += want != 0;
+	alarm(0);
+	lkdf_graph_put(g);
+	return good;
+}
+
+static bool try_seed(const struct options *o, uint64_t seed, int r)
+{
+	struct program p;
+	uint64_t i;
+
+	program_create(&p, seed);
+	for (i = 0; i < o->repeat; i++) {
+		if (try(r, &p))
+			continue;
+		program_print(&p);
+		printf("# --seed %llu, %d workers\n", (unsigned long long)seed,
+		       worker_counts[r]);
+		return false;
+	}
+	return true;
+}
+
+static void run_programs(const struct options *o)
+{
+	uint64_t i, nr = o->has_seed ? NR_RUNTIMES : o->programs;
+	bool good = true;
+
+	for (i = 0; i < nr && good; i++)
+		good = try_seed(o, o->has_seed ? o->seed : mix(o->base + i),
+				(int)(i % NR_RUNTIMES));
+	ok(good, "%llu graphs with branches and loops do what the model does",
+	   (unsigned long long)i);
+}
+
+static bool parse(struct options *o, const char *name, const char *value)
+{
+	uint64_t v = strtoull(value, NULL, 0);
+
+	if (!strcmp(name, "--programs"))
+		o->programs = v;
+	else if (!strcmp(name, "--seed"))
+		o->seed = v, o->has_seed = true;
+	else if (!strcmp(name, "--base"))
+		o->base = v;
+	else if (!strcmp(name, "--repeat"))
+		o->repeat = v;
+	else
+		return false;
+	return true;
+}
+
+int main(int argc, char **argv)
+{
+	struct options o = { .programs = PROGRAMS, .base = 1, .repeat = 1 };
+	int i, r;
+
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	setenv("LKDF_LOG", "none", 0);
+	signal(SIGALRM, on_alarm);
+	for (i = 1; i < argc; i += 2) {
+		if (i + 1 < argc && parse(&o, argv[i], argv[i + 1]))
+			continue;
+		fprintf(stderr, "control: unknown option %s\n", argv[i]);
+		return 2;
+	}
+	for (r = 0; r < NR_RUNTIMES; r++)
+		open_runtime(r);
+	printf("# base seed %llu\n", (unsigned long long)o.base);
+	run_programs(&o);
+	for (r = 0; r < NR_RUNTIMES; r++)
+		nr_iterations += stat_of(r, "lkdf.iterations");
+	printf("# %llu runs, %llu iterations, %llu graphs refused\n",
+	       (unsigned long long)nr_runs, (unsigned long long)nr_iterations,
+	       (unsigned long long)nr_refused);
+	for (r = 0; r < NR_RUNTIMES; r++)
+		close_runtime(r);
+	return tap_end();
+}

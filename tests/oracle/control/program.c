@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "tests/oracle/control/program.h"
+
+#include "tests/oracle/random.h"
+
+#include <errno.h>
+#include <lkdf/lkdf.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Iterations that a task asks for in one run, so that each run ends. */
+#define MAX_BACKS 4
+
+static void add_edge(struct program *p, int from, int to, int branch,
+		     bool is_back)
+{
+	if (p->nr_edges == MAX_EDGES)
+		return;
+	p->edge[p->nr_edges++] = (struct edge){ from, to, branch, is_back };
+}
+
+/* An old branch of the task, or a new one. */
+static int branch_of(struct program *p, struct rng *r, int task)
+{
+	int nr = p->nr_branches[task];
+	int branch = (int)rng_range(r, 0, (uint32_t)nr);
+
+	if (branch == nr)
+		p->nr_branches[task]++;
+	return branch;
+}
+
+static void add_loops(struct program *p, struct rng *r)
+{
+	int nr = (int)rng_range(r, 0, 3), head, latch;
+
+	while (nr--) {
+		head = (int)rng_range(r, 0, (uint32_t)p->nr_tasks - 1);
+		latch = (int)rng_range(r, (uint32_t)head,
+				       (uint32_t)p->nr_tasks - 1);
+		if (latch > head + 1 && rng_one_in(r, 2))
+			latch = head + 1;
+		if (latch > head)
+			add_edge(p, head, latch, -1, false);
+		add_edge(p, latch, head, branch_of(p, r, latch), true);
+	}
+}
+
+void program_create(struct program *p, uint64_t seed)
+{
+	struct rng r = { seed };
+	uint32_t density;
+	int u, v;
+
+	memset(p, 0, sizeof(*p));
+	p->seed = seed;
+	p->nr_tasks = (int)rng_range(&r, 2, MAX_TASKS);
+	p->inflight = (int)rng_range(&r, 1, 3);
+	p->nr_runs = (int)rng_range(&r, 1, 4);
+	density = rng_range(&r, 2, 8);
+	for (u = 0; u < p->nr_tasks; u++) {
+		p->is_any[u] = rng_one_in(&r, 8);
+		p->is_always[u] = rng_one_in(&r, 10);
+		p->is_blocking[u] = rng_one_in(&r, 40);
+		for (v = u + 1; v < p->nr_tasks; v++)
+			if (rng_one_in(&r, density))
+				add_edge(p, u, v,
+					 rng_one_in(&r, 2) ? branch_of(p, &r, u)
+							   : -1,
+					 false);
+	}
+	add_loops(p, &r);
+}
+
+void program_print(const struct program *p)
+{
+	const struct edge *e;
+	int i;
+
+	printf("# %d tasks, %d runs, %d in flight\n", p->nr_tasks, p->nr_runs,
+	       p->inflight);
+	for (i = 0; i < p->nr_tasks; i++)
+		printf("# task %d%s%s%s, %d branches\n", i,
+		       p->is_any[i] ? " ANY" : "",
+		       p->is_always[i] ? " ALWAYS" : "",
+		       p->is_blocking[i] ? " BLOCKING" : "", p->nr_branches[i]);
+	for (e = p->edge; e < p->edge + p->nr_edges; e++)
+		printf("# %s %d -> %d, branch %d\n",
+		       e->is_back ? "back" : "edge", e->from, e->to, e->branch);
+}
+
+/* BACK edges that the value takes are too many by now. */
+static bool goes_back(const struct program *p, int task, int value, int n)
+{
+	int i;
+
+	for (i = 0; i < p->nr_edges && n >= MAX_BACKS; i++)
+		if (p->edge[i].is_back && p->edge[i].from == task &&
+		    (p->edge[i].branch == value ||
+		     (value >= 0x20000000 && value < LKDF_NO_BRANCH)))
+			return true;
+	return false;
+}
+
+int program_value(const struct program *p, int run, int task, int n)
+{
+	uint64_t h = mix(p->seed + mix((uint64_t)run * 1000003u +
+				       (uint64_t)task * 1009u + (uint64_t)n));
+	int nr = p->nr_branches[task], value;
+
+	if (h % 37 == 0)
+		return -EIO;
+	if (!nr)
+		return (int)(h >> 8 & 3);
+	value = (int)((h >> 8) % (unsigned)nr);
+	if ((h >> 20) % 11 == 0)
+		value = LKDF_NO_BRANCH;
+	else if ((h >> 28) % 7 == 0 && nr < 20)
+		value = LKDF_BRANCHES((int)(h >> 32 & ((1u << nr) - 1)));
+	return goes_back(p, task, value, n) ? LKDF_NO_BRANCH : value;
+}

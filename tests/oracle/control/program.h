@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Random graphs with branches and loops, and what one run of such a graph is
+ * to do. The model works from definitions: reachability as a matrix, members
+ * of loops by a fixed point, one task decided after the other. It shares no
+ * line with the library.
+ */
+#ifndef TESTS_ORACLE_CONTROL_PROGRAM_H
+#define TESTS_ORACLE_CONTROL_PROGRAM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define MAX_TASKS 14
+#define MAX_EDGES 64
+#define NO_BRANCH_YET -1
+
+struct edge {
+	int from, to;
+	int branch; /* -1: a plain edge */
+	bool is_back;
+};
+
+struct program {
+	uint64_t seed;
+	int nr_tasks, nr_edges;
+	struct edge edge[MAX_EDGES];
+	bool is_any[MAX_TASKS], is_always[MAX_TASKS], is_blocking[MAX_TASKS];
+	int nr_branches[MAX_TASKS]; /* numbers 0 .. nr - 1 */
+	int inflight, nr_runs;
+};
+
+/* What one run leaves. */
+struct story {
+	int calls[MAX_TASKS];
+	int nr_unchosen, nr_skipped;
+	bool has_failed;
+};
+
+void program_create(struct program *p, uint64_t seed);
+void program_print(const struct program *p);
+
+/* What the n'th call of a task returns in the run, n from 0. */
+int program_value(const struct program *p, int run, int task, int n);
+
+/* 0: the story of the run; or the errno that seal returns. */
+int model_run(const struct program *p, int run, struct story *s);
+
+#endif
