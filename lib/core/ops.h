@@ -70,6 +70,10 @@ struct owner_ops {
 
 	/* A body of a task with LKDF_PROFILE took so many ticks. */
 	void (*took)(const struct frame *f, uint32_t index, uint64_t ticks);
+
+	/* What the task is called; its kind's name. */
+	const char *(*name)(const struct frame *f, uint32_t index, char *name,
+			    size_t size);
 };
 
 struct kind_ops {

@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "base/lock.h"
 #include "base/thread.h"
+#include "base/thrown.h"
 #include "base/util.h"
 
 #include <errno.h>
@@ -148,6 +149,7 @@ static void *thread_main(void *arg)
 	char name[16];
 	void *with;
 
+	THROWN_ENDS_HERE;
 	snprintf(name, sizeof(name), "lkdf/b%d", t->id);
 	pthread_setname_np(pthread_self(), name);
 	with = b->attr.start(b->attr.u, t->id);

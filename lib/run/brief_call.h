@@ -8,6 +8,7 @@
 
 #include "mem/heap.h"
 #include "run/frame.h"
+#include "task/body.h"
 #include "task/ctx.h"
 
 /* Whatever the bytes are. */
@@ -75,7 +76,7 @@ brief_call(struct lkdf_ctx *c, const struct brief_task *t, lkdf_fn body,
 		at[i] = var[u[i].var].bytes;
 	} while (++i < nr);
 	c->nr_bytes = nr;
-	rc = body(c, arg);
+	rc = body_call(body, c, arg);
 	c->nr_bytes = 0;
 	return rc;
 }

@@ -11,6 +11,7 @@
 #include "run/burst.h"
 #include "run/decide.h"
 #include "sched/tick.h"
+#include "task/body.h"
 #include "task/kind.h"
 
 /* What chain_before() says. */
@@ -89,7 +90,7 @@ chain_call(struct burst *b, const struct rec *r, enum before how,
 		if (*is_quick)
 			return brief_call(c, t, k->body, r->arg);
 	}
-	return k->fn(c, r->arg);
+	return body_call(k->fn, c, r->arg);
 }
 
 /* A line on, and a chain of tasks takes a third longer. */

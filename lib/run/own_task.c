@@ -132,6 +132,13 @@ static void took(const struct frame *f, uint32_t index, uint64_t ticks)
 		continue;
 }
 
+static const char *name_task(const struct frame *f, uint32_t index, char *name,
+			     size_t size)
+{
+	graph_task_name(f->graph, graph_number(f->graph, index), name, size);
+	return f->recs[index].kind->name;
+}
+
 const struct owner_ops own_task_ops = {
 	.create = create_for_body,
 	.scope = scope_of_body,
@@ -143,4 +150,5 @@ const struct owner_ops own_task_ops = {
 	.ended = own_task_ended,
 	.took = took,
 	.describe = describe_slice,
+	.name = name_task,
 };

@@ -10,6 +10,7 @@
 #include "run/static_leave.h"
 #include "sched/keep.h"
 #include "sched/tick.h"
+#include "task/body.h"
 #include "task/kind.h"
 
 #include <sched.h>
@@ -261,7 +262,7 @@ run_steps(struct burst *b, uint32_t at, uint32_t end, bool is_guarded)
 			break;
 		c->nr_bytes = nr;
 		c->index = s->index;
-		rc = likely(!slow) ? fn(c, r->arg)
+		rc = likely(!slow) ? body_call(fn, c, r->arg)
 				   : kind_call_timed(k, c, fn, r->arg);
 		if (unlikely((rc | c->after) < 0))
 			break;

@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/thread.h"
+#include "base/thrown.h"
 #include "mem/os.h"
 #include "mem/region.h"
 #include "sched/notify.h"
@@ -282,6 +283,7 @@ static void *worker_main(void *arg)
 	struct worker *w = arg;
 	char name[16];
 
+	THROWN_ENDS_HERE;
 	block_signals();
 	snprintf(name, sizeof(name), "lkdf/%d.%d", w->executor->node, w->id);
 	pthread_setname_np(pthread_self(), name);
@@ -441,6 +443,7 @@ void sched_drain(struct sched *s)
 	void *executor = t->executor;
 	uint32_t nr;
 
+	THROWN_ENDS_HERE;
 	/* Inside a body the drain is further up this thread's stack. */
 	if (!s->is_serial || executor == s->workers[0].executor)
 		return;

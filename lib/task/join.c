@@ -20,6 +20,7 @@
 #include "data/claim.h"
 #include "sched/expose.h"
 #include "sched/tick.h"
+#include "task/body.h"
 #include "task/step.h"
 
 #include <errno.h>
@@ -140,7 +141,7 @@ static inline void run_plain_child(struct worker *w, struct task *t,
 	int rc;
 
 	c->task = t;
-	rc = t->kind->fn(c, t->arg);
+	rc = body_call(t->kind->fn, c, t->arg);
 	c->has_spawned = false;
 	if (unlikely((rc | c->after) < 0)) {
 		if (task_after(c, rc) == TASK_COMPLETE)

@@ -9,6 +9,7 @@
 #include "core/signals.h"
 #include "mem/region.h"
 #include "scope/scope.h"
+#include "task/body.h"
 #include "task/ctx.h"
 #include "task/task.h"
 #include "task/traced.h"
@@ -342,7 +343,7 @@ static int call_noted(const struct lkdf_kind *k, struct lkdf_ctx *c, lkdf_fn fn,
 	int rc;
 
 	workers_note(b, c->ex->id, k->trace_name);
-	rc = fn(c, arg);
+	rc = body_call(fn, c, arg);
 	workers_note(b, c->ex->id, outer);
 	return rc;
 }
@@ -352,7 +353,7 @@ static int call_body(const struct lkdf_kind *k, struct lkdf_ctx *c, lkdf_fn fn,
 {
 	if (unlikely(a_load(&k->slow, relaxed) & SLOW_NOTED))
 		return call_noted(k, c, fn, arg);
-	return fn(c, arg);
+	return body_call(fn, c, arg);
 }
 
 int kind_call(struct lkdf_kind *k, struct lkdf_ctx *c, lkdf_fn fn, void *arg)

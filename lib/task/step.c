@@ -12,6 +12,7 @@
 #include "core/runtime.h"
 #include "sched/tick.h"
 #include "task/after.h"
+#include "task/body.h"
 #include "task/complete.h"
 #include "task/then.h"
 #include "task/traced.h"
@@ -167,7 +168,7 @@ static enum task_end step_with_uses(struct lkdf_ctx *c, struct task *t)
 	/* It may wait for one that lies behind it. */
 	if (likely(c->ex->worker != NULL))
 		worker_offer(c->ex->worker, false, 0);
-	rc = t->kind->fn(c, t->arg);
+	rc = body_call(t->kind->fn, c, t->arg);
 	counter_add(c->ex->counters, COUNTER_TASKS, 1);
 	if (rc >= 0 && !c->leaves)
 		uses_end_body(c->ex, t);
@@ -205,7 +206,7 @@ enum task_end task_step_slowly(struct lkdf_ctx *c, struct task *t)
 	if (c->ex->worker && (a_load(&k->slow, relaxed) &
 			      ~(SLOW_SAMPLED | SLOW_NOTED)) != SLOW_TRACED)
 		worker_offer(c->ex->worker, false, 0);
-	rc = is_timed(t) ? call_timed(c, t, fn) : fn(c, t->arg);
+	rc = is_timed(t) ? call_timed(c, t, fn) : body_call(fn, c, t->arg);
 	complete_end(t);
 	counter_add(c->ex->counters, COUNTER_TASKS, 1);
 	if (!c->ex->worker)

@@ -8,6 +8,7 @@
 
 #include "sched/worker.h"
 #include "scope/scope.h"
+#include "task/body.h"
 #include "task/task.h"
 
 /* Limits, cancelled scopes, continuations, kinds not known to be short. */
@@ -53,7 +54,7 @@ static inline enum task_end task_step(struct executor *ex, struct task *t)
 
 	if (unlikely(!task_is_plain(t)))
 		return task_step_slowly(&c, t);
-	rc = t->kind->fn(&c, t->arg);
+	rc = body_call(t->kind->fn, &c, t->arg);
 	counter_add(ex->counters, COUNTER_TASKS, 1);
 	if (unlikely((rc | c.after) < 0))
 		return task_after(&c, rc);

@@ -12,7 +12,7 @@ ATOMIC_H = {'lib/base/atomic.h'}
 # check() says where it failed and stops; that is all it is for.
 CHECK_C = {'lib/base/check.c', 'lib/api/check_state.c'}
 # Where glibc's malloc ends the process, ours must, too.
-START_C = {'lib/malloc/start.c'}
+START_C = {'lib/malloc/start.c', 'lib/base/thrown.c'}
 RULES = [
     (r'atomic_(?:thread|signal)_fence|__sync_synchronize'
      r'|__atomic_(?:thread|signal)_fence|_mm_[lms]fence|__builtin_ia32_[lms]fence'

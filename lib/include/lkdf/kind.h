@@ -19,6 +19,11 @@ extern "C" {
  * LKDF_EDGE_BRANCH or LKDF_EDGE_BACK leave the task, the value chooses among
  * them: a branch number, LKDF_BRANCHES() or LKDF_NO_BRANCH; the task fails with
  * -ERANGE if no edge has that number.
+ *
+ * A C++ exception must not leave a body: it cannot become an error of the task
+ * in C, so the process ends by SIGABRT and says on standard error which task,
+ * of which kind, it was. That holds on every thread and below every handler of
+ * the program. longjmp() and pthread_exit() out of a body are undefined.
  */
 typedef int (*lkdf_fn)(struct lkdf_ctx *c, void *arg);
 
