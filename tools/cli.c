@@ -216,6 +216,11 @@ bool cli_parse(const struct cli_spec *spec, int argc, char **argv, void *opts,
 	for (i = 1; i < argc; i++) {
 		if (!is_over && !strcmp(argv[i], "--")) {
 			is_over = true;
+		} else if (spec->has_command &&
+			   (is_over || argv[i][0] != '-')) {
+			memmove(argv + 1, argv + i,
+				(size_t)(argc - i + 1) * sizeof(*argv));
+			return true;
 		} else if (is_over || argv[i][0] != '-' || !argv[i][1]) {
 			if (nr == spec->max_words) {
 				*code = refuse(spec, "too many words at",

@@ -19,6 +19,13 @@ enum cli_exit {
 	CLI_ABSENT = 4, /* not available here */
 	CLI_GONE = 5, /* no such target, or it went away */
 	CLI_DAMAGED = 6, /* damaged input */
+
+	/* Of verbs that run a command, as timeout(1) and env(1) have them. */
+	CLI_TIMEOUT = 124,
+	CLI_FAILED = 125, /* lkdf itself */
+	CLI_NO_EXEC = 126,
+	CLI_NOT_FOUND = 127,
+	CLI_SIGNAL = 128, /* plus its number */
 };
 
 /* First member of every verb's options. */
@@ -54,6 +61,7 @@ struct cli_spec {
 	const struct cli_row *row;
 	unsigned nr_rows, max_words; /* words that are no options */
 	unsigned without; /* enum cli_without */
+	bool has_command; /* the first word that is no option, and all after */
 };
 
 /* A verb, or a word that follows one: "trace check". */
@@ -82,7 +90,10 @@ int cli_dispatch(const struct cli_family *family, int argc, char **argv);
 bool cli_parse(const struct cli_spec *spec, int argc, char **argv, void *opts,
 	       int *code);
 
-/* The words that are no options, moved to argv[1] .. by cli_parse(). */
+/*
+ * The words that are no options, or the command, moved to argv[1] .. by
+ * cli_parse(); NULL follows them.
+ */
 int cli_nr_words(int argc, char **argv);
 
 /* The nearest word of a list that ends with NULL, or NULL if none is near. */

@@ -16,6 +16,8 @@ static const struct cli_verb verbs[] = {
 	  verb_doctor },
 	{ "bench", "compare with a floor and with peers, in ratios",
 	  verb_bench },
+	{ "run", "a command with options, a trace, a time limit", verb_run },
+	{ "stat", "counters of a process, or of a command", verb_stat },
 	{ "trace", "convert or check what LKDF_TRACE=FILE recorded",
 	  verb_trace },
 	{ "report", "what costs most in a recording, and what to change",

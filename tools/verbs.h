@@ -11,5 +11,7 @@ int verb_report(int argc, char **argv);
 int verb_pages(int argc, char **argv);
 int verb_probe(int argc, char **argv);
 int verb_futex(int argc, char **argv);
+int verb_stat(int argc, char **argv);
+int verb_run(int argc, char **argv);
 
 #endif

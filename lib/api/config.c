@@ -189,6 +189,11 @@ static const struct option_row rows[] = {
 	  AT(trace),
 	  .help = "record every body into this file, one a runtime: %p is "
 		  "the process, %n a number" },
+	{ .name = "socket",
+	  .type = OPTION_TEXT,
+	  AT(socket),
+	  .help = "a tool listens on this abstract socket: it is sent the "
+		  "memfd of the counters; set by lkdf run and lkdf stat" },
 	{ .name = "final",
 	  .type = OPTION_BOOL,
 	  AT(is_final),

@@ -18,6 +18,7 @@ struct config {
 		rehome, solo_runs, static_runs, spawn_inline;
 	char cpus[OPTION_TEXT_SIZE];
 	char trace[OPTION_TEXT_SIZE];
+	char socket[OPTION_TEXT_SIZE];
 	char probe[OPTION_TEXT_SIZE];
 	char topology[OPTION_TEXT_SIZE];
 };

@@ -13,6 +13,7 @@
 #include "task/loop.h"
 #include "task/move.h"
 #include "topo/topo.h"
+#include "trace/announce.h"
 
 #include <sched.h>
 #include <stdlib.h>
@@ -90,6 +91,8 @@ static int start(struct lkdf *rt, const struct config *c)
 		rc = runtime_open(rt, &a);
 	if (rc)
 		topo_close(rt->topo);
+	else
+		trace_announce(&rt->trace, c->socket);
 	return rc;
 }
 

@@ -139,6 +139,13 @@ struct lkdf_stats_slice {
 	uint64_t value; /* body: local, remote << 32, in 64 bytes */
 };
 
+/* What a runtime sends to a tool together with its memfd. */
+struct lkdf_stats_hello {
+	uint64_t magic; /* LKDF_STATS_MAGIC */
+	uint32_t version;
+	uint32_t pid;
+};
+
 /* At offset 0 of a file. */
 struct lkdf_file_header {
 	uint64_t magic;
@@ -250,6 +257,7 @@ LKDF_ASSERT_LAYOUT(offsetof(struct lkdf_stats_event, b) == 16);
 LKDF_ASSERT_LAYOUT(sizeof(struct lkdf_stats_slice) == 64);
 LKDF_ASSERT_LAYOUT(offsetof(struct lkdf_stats_slice, ready) == 32);
 LKDF_ASSERT_LAYOUT(offsetof(struct lkdf_stats_slice, name) == 24);
+LKDF_ASSERT_LAYOUT(sizeof(struct lkdf_stats_hello) == 16);
 LKDF_ASSERT_LAYOUT(sizeof(struct lkdf_file_header) == 64);
 LKDF_ASSERT_LAYOUT(offsetof(struct lkdf_file_header, start_ticks) == 24);
 LKDF_ASSERT_LAYOUT(offsetof(struct lkdf_file_header, crc) == 60);

@@ -1,0 +1,150 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+# lkdf run and lkdf stat: commands and processes with runtimes, and without.
+set -u
+build=${BUILD:-build}
+lkdf=$build/lkdf
+hello=$build/examples/hello
+nr=0
+failed=0
+target=
+tmp=$(mktemp -d)
+trap '[ -z "$target" ] || kill $target 2>/dev/null; rm -rf "$tmp"' EXIT
+trap 'exit 1' HUP INT TERM
+
+# ok STATUS SENTENCE
+ok() {
+	nr=$((nr + 1))
+	if [ "$1" -eq 0 ]; then
+		printf 'ok %d - %s\n' "$nr" "$2"
+	else
+		failed=$((failed + 1))
+		printf 'not ok %d - %s\n' "$nr" "$2"
+		sed 's/^/# /' "$tmp/out" "$tmp/err"
+	fi
+}
+
+# is GOT WANT SENTENCE
+is() {
+	[ "$1" = "$2" ]
+	ok $? "$3"
+	[ "$1" = "$2" ] || printf '# got %s, expected %s\n' "$1" "$2"
+}
+
+# try STATUS SENTENCE COMMAND...
+try() {
+	want=$1
+	what=$2
+	shift 2
+	"$@" >"$tmp/out" 2>"$tmp/err"
+	is $? "$want" "$what"
+}
+
+holds() {
+	grep -q -e "$1" "$tmp/out" "$tmp/err"
+	ok $? "it says $1"
+}
+
+: >"$tmp/out"
+: >"$tmp/err"
+try 0 'run runs a command' "$lkdf" run -w 1 -- "$hello"
+holds '^hello from worker 0'
+holds '^lkdf: [0-9.]* s, 1 workers, 2 tasks'
+try 0 'run -q says nothing itself' "$lkdf" run -q "$hello"
+is "$(wc -c <"$tmp/err")" 0 'on standard error'
+try 7 'its status is the command'\''s' "$lkdf" run sh -c 'exit 7'
+holds 'no lkdf runtime'
+# shellcheck disable=SC2016
+try 137 'a signal is 128 more' "$lkdf" run sh -c 'kill -9 $$'
+try 127 'no such command' "$lkdf" run "$tmp/none"
+holds "none: No such file"
+try 126 'no command at all' "$lkdf" run "$tmp"
+try 2 'no words' "$lkdf" run
+try 2 'options that are none' "$lkdf" run -o workers "$hello"
+# shellcheck disable=SC2016
+try 0 'options of the command are its own' "$lkdf" run sh -c 'echo "$1"' x -w
+holds '^-w$'
+try 0 'options reach the runtime' "$lkdf" run -o 'serial=1' "$hello"
+try 1 'and are refused there' "$lkdf" run -o 'workers=-3' "$hello"
+
+try 0 'run records' "$lkdf" run -t "$tmp/a.lkdf" "$hello"
+"$lkdf" trace check "$tmp/a.lkdf" >"$tmp/out" 2>"$tmp/err"
+ok $? 'into a file that is whole'
+holds ' 2 slices (0 lost)'
+
+# Killed while it records: the file gets its end from outside.
+cat >"$tmp/kill.sh" <<'EOT'
+"$1" "$2" >/dev/null &
+for _ in $(seq 200); do
+	[ -s "$3" ] && break
+	sleep 0.05
+done
+kill -9 $!
+wait $!
+EOT
+try 137 'a program is killed' "$lkdf" run -t "$tmp/k.lkdf" \
+	sh "$tmp/kill.sh" "$build/examples/dupes" /usr "$tmp/k.lkdf"
+"$lkdf" trace check "$tmp/k.lkdf" >"$tmp/out" 2>"$tmp/err"
+ok $? 'its recording is whole'
+
+if command -v python3 >/dev/null; then
+	cat >"$tmp/open.py" <<'EOT'
+import ctypes, sys, time
+lib = ctypes.CDLL(sys.argv[1])
+rt = ctypes.c_void_p()
+assert lib.lkdf_open(b"workers=2", ctypes.byref(rt)) == 0
+print("up", flush=True)
+time.sleep(600)
+EOT
+	try 124 'what does not end is ended' "$lkdf" run -T 1 \
+		python3 "$tmp/open.py" "$build/liblkdf.so"
+	holds 'not over after 1 s'
+	holds '^  worker 0: 0 tasks, '
+	holds '^  worker 1: 0 tasks, '
+
+	python3 "$tmp/open.py" "$build/liblkdf.so" >"$tmp/up" &
+	target=$!
+	for _ in $(seq 200); do
+		[ -s "$tmp/up" ] && break
+		sleep 0.05
+	done
+	try 0 'stat looks at a process' "$lkdf" stat -p $target
+	holds "^process $target python3: 1 runtime, 2 workers"
+	try 0 'as JSON' "$lkdf" stat -p $target --json
+	python3 -c '
+import json, sys
+s = json.load(open(sys.argv[1]))
+assert s["schema"] == "lkdf/stat/1" and s["workers"] == 2
+assert s["counters"]["tasks"] == 0 and len(s["counters"]) > 20' "$tmp/out"
+	ok $? 'which holds the counters'
+	try 0 'in intervals' "$lkdf" stat -p $target -I 20 -n 3 -x,
+	is "$(grep -c ',tasks,0,tasks$' "$tmp/out")" 3 'three times'
+	try 2 'JSON in intervals is refused' "$lkdf" stat -p $target -I 5 --json
+	try 0 'for Prometheus' "$lkdf" stat -p $target -m "$tmp/m.prom"
+	python3 - "$tmp/m.prom" $target <<'EOT'
+import re, sys
+lines = open(sys.argv[1]).read().splitlines()
+assert lines[-1] == "# EOF"
+types = [l.split()[2] for l in lines if l.startswith("# TYPE")]
+helps = [l.split()[2] for l in lines if l.startswith("# HELP")]
+values = [l for l in lines if not l.startswith("#")]
+assert types == helps and len(values) == len(types) > 20
+for t, v in zip(types, values):
+    assert re.fullmatch(r'%s_total\{pid="%s",command="python3"\} \d+'
+                        % (t, sys.argv[2]), v), v
+    assert re.fullmatch(r'[a-zA-Z_][a-zA-Z0-9_]*', t)
+EOT
+	ok $? 'which reads it'
+	kill -INT $target
+else
+	printf 'ok %d - processes # SKIP no python3\n' $((nr += 1))
+fi
+try 5 'stat of a process without a runtime' "$lkdf" stat -p $$
+holds 'has no lkdf runtime'
+try 5 'stat of nobody' "$lkdf" stat -p 999999999
+try 2 'stat of what?' "$lkdf" stat
+try 0 'stat runs a command' "$lkdf" stat -x, "$hello"
+holds '^tasks,2,tasks$'
+try 3 'whose status it passes on' "$lkdf" stat sh -c 'exit 3'
+printf '1..%d\n' "$nr"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/* lkdf run: a command with options of its runtimes, a trace, a time limit. */
+#include "child.h"
+#include "cli.h"
+#include "trace_finish.h"
+#include "verbs.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char verb[] = "run";
+
+/* From SIGTERM to SIGKILL. */
+#define GRACE_MS 2000
+
+struct run_opts {
+	struct cli_common common;
+	const char *trace, *workers, *cpus, *options;
+	long timeout;
+};
+
+static const struct cli_row rows[] = {
+	{ "trace", 't', CLI_TEXT, offsetof(struct run_opts, trace), "FILE",
+	  "record into FILE, as LKDF_TRACE; whole even after a crash" },
+	{ "workers", 'w', CLI_TEXT, offsetof(struct run_opts, workers), "N",
+	  "so many workers, as LKDF_WORKERS" },
+	{ "cpus", 'c', CLI_TEXT, offsetof(struct run_opts, cpus), "LIST",
+	  "on these CPUs, as LKDF_CPUS" },
+	{ "options", 'o', CLI_TEXT, offsetof(struct run_opts, options), "LIST",
+	  "more options of the runtime, as name=value,..." },
+	{ "timeout", 'T', CLI_INT, offsetof(struct run_opts, timeout), "S",
+	  "after S seconds say what the workers do, and end it" },
+};
+
+static const struct cli_spec spec = {
+	.verb = verb,
+	.usage = "[options] [--] COMMAND ...",
+	.help = "Runs a command whose lkdf runtimes get these options. When it "
+		"has ended\none line on standard error says how it went. The "
+		"exit status is its own;\n124 after --timeout, 125 where lkdf "
+		"failed, 126 and 127 as env(1), 128\nplus the signal.",
+	.row = rows,
+	.nr_rows = sizeof(rows) / sizeof(rows[0]),
+	.without = CLI_NO_JSON,
+	.has_command = true,
+};
+
+static int fail(const char *what, const char *value)
+{
+	struct cli_error e = { verb, CLI_USAGE, NULL, "lkdf run --help" };
+
+	return cli_fail(&e, what, value);
+}
+
+/* "name=value,..." becomes LKDF_NAME. 0 or an exit code. */
+static int set_options(const char *list)
+{
+	char *copy = strdup(list), *at, *rest = NULL, *value;
+	char name[64];
+	size_t i;
+
+	for (at = copy ? strtok_r(copy, ",", &rest) : NULL; at;
+	     at = strtok_r(NULL, ",", &rest)) {
+		value = strchr(at, '=');
+		if (!value || value == at || value - at > 48) {
+			free(copy);
+			return fail("--options \"%s\": expected name=value,...",
+				    list);
+		}
+		*value = '\0';
+		snprintf(name, sizeof(name), "LKDF_%s", at);
+		for (i = 5; name[i]; i++)
+			name[i] = (char)toupper((unsigned char)name[i]);
+		setenv(name, value + 1, 1);
+	}
+	free(copy);
+	return 0;
+}
+
+static int set_environment(const struct run_opts *o)
+{
+	if (o->trace)
+		setenv("LKDF_TRACE", o->trace, 1);
+	if (o->workers)
+		setenv("LKDF_WORKERS", o->workers, 1);
+	if (o->cpus)
+		setenv("LKDF_CPUS", o->cpus, 1);
+	return o->options ? set_options(o->options) : 0;
+}
+
+static uint64_t sum_of(const struct child *c, const char *name)
+{
+	uint64_t sum = 0;
+	unsigned r;
+	uint32_t i;
+
+	for (r = 0; r < c->nr_stats; r++) {
+		i = stats_counter_find(&c->stats[r], name);
+		if (i < c->stats[r].h.nr_counters)
+			sum += stats_sum(&c->stats[r], i);
+	}
+	return sum;
+}
+
+static uint32_t count_workers(const struct child *c)
+{
+	uint32_t sum = 0;
+	unsigned r;
+
+	for (r = 0; r < c->nr_stats; r++)
+		sum += stats_nr_workers(&c->stats[r]);
+	return sum;
+}
+
+static void tell_end(const struct child *c, const struct run_opts *o)
+{
+	double seconds = (double)(c->end_ns - c->start_ns) / 1e9;
+	uint32_t nr = count_workers(c);
+
+	fprintf(stderr, "lkdf: %.2f s, ", seconds);
+	if (!c->nr_stats)
+		fprintf(stderr, "no lkdf runtime");
+	else
+		fprintf(stderr, "%u workers, %" PRIu64 " tasks", nr,
+			sum_of(c, "tasks"));
+	if (nr && sum_of(c, "failed"))
+		fprintf(stderr, ", %" PRIu64 " failed", sum_of(c, "failed"));
+	if (nr)
+		fprintf(stderr, ", %.1f s idle",
+			(double)sum_of(c, "idle_ns") / 1e9);
+	if (o->trace)
+		fprintf(stderr, ", trace %s", o->trace);
+	fputc('\n', stderr);
+}
+
+/* ---- what a program does that does not end ------------------------------ */
+
+/* Is a worker asleep? By the newest of its events that says so. */
+static const char *state_of(const struct stats *s, uint32_t executor)
+{
+	const struct lkdf_stats_block *b = stats_block(s, executor);
+	uint32_t parks = stats_counter_find(s, "parks");
+
+	if (!b->start_seq)
+		return NULL;
+	if (parks < s->h.nr_counters && stats_is_parked(s, executor))
+		return "asleep, nothing is ready";
+	return "in a body, or looking for work";
+}
+
+static void tell_workers(const struct stats *s)
+{
+	const char *state;
+	uint32_t e, tasks = stats_counter_find(s, "tasks");
+	uint64_t nr;
+
+	fprintf(stderr, "lkdf run: runtime of process %u\n", s->h.pid);
+	for (e = 0; e < s->h.nr_executors; e++) {
+		state = state_of(s, e);
+		if (!state)
+			continue;
+		nr = tasks < s->h.nr_counters ? stats_counter(s, e, tasks) : 0;
+		fprintf(stderr, "  %s %u: %" PRIu64 " tasks, %s\n",
+			stats_block(s, e)->kind == LKDF_EXECUTOR_WORKER
+				? "worker"
+				: "blocking",
+			e, nr, state);
+	}
+}
+
+static void end_it(struct child *c, const struct run_opts *o)
+{
+	unsigned r;
+
+	fprintf(stderr, "lkdf run: not over after %ld s\n", o->timeout);
+	for (r = 0; r < c->nr_stats; r++)
+		tell_workers(&c->stats[r]);
+	if (!c->nr_stats)
+		fprintf(stderr, "  it has no lkdf runtime\n");
+	kill(c->pid, SIGTERM);
+	if (child_wait(c, GRACE_MS)) {
+		kill(c->pid, SIGKILL);
+		child_wait(c, -1);
+	}
+}
+
+/* ---- a trace that its program could not end ----------------------------- */
+
+static uint64_t count_begun(const struct child *c)
+{
+	const struct lkdf_stats_block *b;
+	const struct stats *s;
+	uint64_t sum = 0;
+	unsigned r;
+	uint32_t e;
+
+	for (r = 0; r < c->nr_stats; r++) {
+		s = &c->stats[r];
+		for (e = 0; e <= s->h.nr_executors; e++) {
+			b = stats_block(s, e);
+			sum += b->slice_head + b->slice_lost;
+		}
+	}
+	return sum;
+}
+
+static void finish_trace(const struct child *c, const struct run_opts *o)
+{
+	int rc;
+
+	if (!o->trace || !c->nr_stats || strchr(o->trace, '%'))
+		return;
+	rc = trace_finish(o->trace, count_begun(c));
+	if (rc > 0 && !o->common.is_quiet)
+		fprintf(stderr,
+			"lkdf run: %s was cut, it ends with its last whole "
+			"piece\n",
+			o->trace);
+	if (rc < 0)
+		fprintf(stderr, "lkdf run: %s: %s\n", o->trace, strerror(-rc));
+}
+
+int verb_run(int argc, char **argv)
+{
+	struct run_opts o = { .trace = NULL };
+	struct child c;
+	int code;
+
+	if (!cli_parse(&spec, argc, argv, &o, &code))
+		return code;
+	if (!cli_nr_words(argc, argv))
+		return fail("%s", "which command?");
+	if (o.timeout < 0 || o.timeout > INT_MAX / 1000)
+		return fail("%s", "--timeout: 1 or more seconds");
+	code = set_environment(&o);
+	if (!code)
+		code = child_start(&c, verb, argv + 1);
+	if (code)
+		return code;
+	code = child_wait(&c, o.timeout ? o.timeout * 1000 : -1);
+	if (code)
+		end_it(&c, &o);
+	code = code ? (int)CLI_TIMEOUT : child_code(&c);
+	finish_trace(&c, &o);
+	if (!o.common.is_quiet)
+		tell_end(&c, &o);
+	child_fini(&c);
+	return code;
+}

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "stats.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* nr pieces of size bytes at offset lie within the mapping. */
+static bool fits(const struct stats *s, uint64_t offset, uint64_t nr,
+		 uint64_t size)
+{
+	uint64_t bytes;
+
+	return !__builtin_mul_overflow(nr, size, &bytes) && offset <= s->size &&
+	       bytes <= s->size - offset && offset % 8 == 0;
+}
+
+static bool is_sane(const struct stats *s)
+{
+	const struct lkdf_stats_header *h = &s->h;
+
+	return h->magic == LKDF_STATS_MAGIC &&
+	       h->version == LKDF_STATS_VERSION &&
+	       h->nr_executors <= LKDF_MAX_EXECUTORS &&
+	       h->nr_counters <= LKDF_MAX_COUNTERS &&
+	       h->counter_desc_size >= sizeof(struct lkdf_stats_counter) &&
+	       h->ticks_per_1024ns && h->block_size % 8 == 0 &&
+	       h->counters_offset % 8 == 0 &&
+	       h->block_size >= sizeof(struct lkdf_stats_block) &&
+	       h->counters_offset <= h->block_size &&
+	       h->nr_counters * 8ull <= h->block_size - h->counters_offset &&
+	       fits(s, h->counter_table_offset, h->nr_counters,
+		    h->counter_desc_size) &&
+	       fits(s, h->blocks_offset, h->nr_executors + 1ull, h->block_size);
+}
+
+int stats_map(struct stats *s, int fd)
+{
+	struct stat st;
+	void *base;
+
+	memset(s, 0, sizeof(*s));
+	if (fstat(fd, &st))
+		return -errno;
+	if (st.st_size < (off_t)sizeof(s->h))
+		return -EBADMSG;
+	s->size = (uint64_t)st.st_size;
+	/* Whoever could make it shorter could end us: it has to be sealed. */
+	if (!(fcntl(fd, F_GET_SEALS) & F_SEAL_SHRINK))
+		return -EBADMSG;
+	base = mmap(NULL, s->size, PROT_READ, MAP_SHARED, fd, 0);
+	if (base == MAP_FAILED)
+		return -errno;
+	s->base = base;
+	memcpy(&s->h, s->base, sizeof(s->h));
+	if (is_sane(s))
+		return 0;
+	stats_unmap(s);
+	return -EBADMSG;
+}
+
+void stats_unmap(struct stats *s)
+{
+	if (s->base)
+		munmap((void *)(uintptr_t)s->base, s->size);
+	s->base = NULL;
+}
+
+static int map_link(int pid, const char *number, struct stats *s)
+{
+	static const char name[] = "/memfd:" LKDF_STATS_NAME;
+	char path[64], link[64];
+	ssize_t n;
+	int fd, rc;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd/%.10s", pid, number);
+	n = readlink(path, link, sizeof(link) - 1);
+	if (n < (ssize_t)sizeof(name) - 1 ||
+	    strncmp(link, name, sizeof(name) - 1) != 0)
+		return -ENOENT;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	rc = stats_map(s, fd);
+	close(fd);
+	/* A child that was forked has its parent's. */
+	if (!rc && s->h.pid != (uint32_t)pid) {
+		stats_unmap(s);
+		rc = -ENOENT;
+	}
+	return rc;
+}
+
+int stats_find(int pid, struct stats *s, unsigned max)
+{
+	char path[64];
+	struct dirent *d;
+	int nr = 0;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
+	dir = opendir(path);
+	if (!dir)
+		return errno == ENOENT ? -ESRCH : -errno;
+	while (nr < (int)max && (d = readdir(dir)))
+		if (isdigit((unsigned char)d->d_name[0]) &&
+		    !map_link(pid, d->d_name, &s[nr]))
+			nr++;
+	closedir(dir);
+	return nr;
+}
+
+static const struct lkdf_stats_counter *row(const struct stats *s, uint32_t i)
+{
+	return (const void *)(s->base + s->h.counter_table_offset +
+			      (uint64_t)i * s->h.counter_desc_size);
+}
+
+/* Tables are constant; the last byte is 0 in what the library writes. */
+const char *stats_counter_name(const struct stats *s, uint32_t i)
+{
+	const char *name = row(s, i)->name;
+
+	return memchr(name, 0, sizeof(row(s, i)->name)) ? name : "?";
+}
+
+const char *stats_counter_unit(const struct stats *s, uint32_t i)
+{
+	const char *unit = row(s, i)->unit;
+
+	return memchr(unit, 0, sizeof(row(s, i)->unit)) ? unit : "?";
+}
+
+const char *stats_counter_help(const struct stats *s, uint32_t i)
+{
+	const char *help = row(s, i)->help;
+
+	return memchr(help, 0, sizeof(row(s, i)->help)) ? help : "?";
+}
+
+const struct lkdf_stats_block *stats_block(const struct stats *s,
+					   uint32_t executor)
+{
+	return (const void *)(s->base + s->h.blocks_offset +
+			      executor * s->h.block_size);
+}
+
+uint64_t stats_counter(const struct stats *s, uint32_t executor, uint32_t i)
+{
+	const uint8_t *block = (const void *)stats_block(s, executor);
+	const void *word = block + s->h.counters_offset + i * 8ull;
+
+	return atomic_load_explicit((const _Atomic(uint64_t) *)word,
+				    memory_order_relaxed);
+}
+
+uint64_t stats_sum(const struct stats *s, uint32_t i)
+{
+	uint64_t sum = 0;
+	uint32_t e;
+
+	for (e = 0; e <= s->h.nr_executors; e++)
+		sum += stats_counter(s, e, i);
+	return sum;
+}
+
+uint32_t stats_counter_find(const struct stats *s, const char *name)
+{
+	uint32_t i;
+
+	for (i = 0; i < s->h.nr_counters; i++)
+		if (!strcmp(stats_counter_name(s, i), name))
+			break;
+	return i;
+}
+
+static const char *event_name(const struct stats *s, uint32_t i)
+{
+	const struct lkdf_stats_event_desc *d =
+		(const void *)(s->base + s->h.event_table_offset +
+			       (uint64_t)i * s->h.event_desc_size);
+
+	return memchr(d->name, 0, sizeof(d->name)) ? d->name : "";
+}
+
+static bool has_events(const struct stats *s)
+{
+	const struct lkdf_stats_header *h = &s->h;
+
+	return h->nr_events <= LKDF_MAX_EVENTS && h->event_records &&
+	       !(h->event_records & (h->event_records - 1)) &&
+	       h->event_desc_size >= sizeof(struct lkdf_stats_event_desc) &&
+	       h->event_size == sizeof(struct lkdf_stats_event) &&
+	       h->events_offset % 8 == 0 && h->events_offset <= h->block_size &&
+	       (uint64_t)h->event_records * h->event_size <=
+		       h->block_size - h->events_offset &&
+	       fits(s, h->event_table_offset, h->nr_events, h->event_desc_size);
+}
+
+bool stats_is_parked(const struct stats *s, uint32_t executor)
+{
+	const struct lkdf_stats_block *b = stats_block(s, executor);
+	const struct lkdf_stats_event *e;
+	uint64_t head = b->event_head, i;
+	const char *name;
+
+	if (!has_events(s))
+		return false;
+	for (i = 1; i < s->h.event_records && i <= head; i++) {
+		e = (const void *)((const uint8_t *)b + s->h.events_offset +
+				   ((head - i) & (s->h.event_records - 1)) *
+					   s->h.event_size);
+		name = e->event < s->h.nr_events ? event_name(s, e->event) : "";
+		if (!strcmp(name, "park"))
+			return true;
+		if (!strcmp(name, "unpark"))
+			return false;
+	}
+	return false;
+}
+
+uint32_t stats_nr_workers(const struct stats *s)
+{
+	const struct lkdf_stats_block *b;
+	uint32_t e, nr = 0;
+
+	for (e = 0; e < s->h.nr_executors; e++) {
+		b = stats_block(s, e);
+		nr += b->start_seq && b->kind == LKDF_EXECUTOR_WORKER;
+	}
+	return nr;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * The memfd "lkdf:stats" of a runtime, mapped for reading. Every number in it
+ * is taken as hostile: sizes and offsets are compared with the mapping once,
+ * counters are read as they are.
+ */
+#ifndef TOOLS_STATS_H
+#define TOOLS_STATS_H
+
+#include <lkdf/format.h>
+#include <stdbool.h>
+
+#define STATS_MAX 64 /* runtimes of one process */
+
+struct stats {
+	struct lkdf_stats_header h; /* a copy that nobody changes */
+	const uint8_t *base;
+	uint64_t size;
+};
+
+/* fd stays the caller's. 0; -EBADMSG: it is none; -errno. */
+int stats_map(struct stats *s, int fd);
+void stats_unmap(struct stats *s);
+
+/* Maps those of a process. How many; -errno: it is gone or not ours. */
+int stats_find(int pid, struct stats *s, unsigned max);
+
+const char *stats_counter_name(const struct stats *s, uint32_t i);
+const char *stats_counter_unit(const struct stats *s, uint32_t i);
+const char *stats_counter_help(const struct stats *s, uint32_t i);
+
+/* Executor nr_executors is the outside. */
+const struct lkdf_stats_block *stats_block(const struct stats *s,
+					   uint32_t executor);
+uint64_t stats_counter(const struct stats *s, uint32_t executor, uint32_t i);
+
+/* Over all executors. */
+uint64_t stats_sum(const struct stats *s, uint32_t i);
+
+/* The number of a counter's name, or nr_counters. */
+uint32_t stats_counter_find(const struct stats *s, const char *name);
+
+/* Does its newest event of either sort say that it sleeps? */
+bool stats_is_parked(const struct stats *s, uint32_t executor);
+
+/* Workers that have started; slices and records of theirs, lost ones too. */
+uint32_t stats_nr_workers(const struct stats *s);
+
+#endif
