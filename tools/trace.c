@@ -6,6 +6,7 @@
 static const struct cli_verb words[] = {
 	{ "check", "is a file whole, and what is in it", trace_check },
 	{ "convert", "a file for a viewer", trace_convert },
+	{ "diff", "two files side by side, and a gate for CI", trace_diff },
 };
 
 static const struct cli_family family = {

@@ -8,6 +8,7 @@
 
 int trace_check(int argc, char **argv);
 int trace_convert(int argc, char **argv);
+int trace_diff(int argc, char **argv);
 
 /* A file to be read. NULL: said why, and the exit code is in *code. */
 FILE *trace_input(const char *verb, const char *path, int *code);

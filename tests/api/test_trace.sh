@@ -180,6 +180,42 @@ ok $? 'check -v tells what there is'
 [ ! -s "$tmp/out" ]
 ok $? 'check -q says nothing of a whole one'
 
+# Two recordings side by side
+LKDF_TRACE=$tmp/again.lkdf "$hello" >/dev/null
+"$lkdf" trace diff "$tmp/run.lkdf" "$tmp/again.lkdf" >"$tmp/out"
+is $? 0 'two recordings are compared'
+grep -q '^  count  *2  *2  *+0.0 %' "$tmp/out"
+ok $? 'each kind has a block'
+"$lkdf" trace diff -q "$tmp/run.lkdf" "$tmp/again.lkdf" \
+	--fail-on 'count:say>+0%,count:*<-1%,lost>0,p99:say>1s' >"$tmp/out"
+is $? 0 'no condition holds'
+[ ! -s "$tmp/out" ]
+ok $? '-q prints nothing then'
+"$lkdf" trace diff "$tmp/run.lkdf" "$tmp/again.lkdf" \
+	--fail-on 'max:say<0,count:say<3' >/dev/null 2>"$tmp/err"
+is $? 1 'a condition holds'
+grep -q 'count say: 2, was 2: count:say<3' "$tmp/err"
+ok $? 'and is named with both values'
+is "$(wc -l <"$tmp/err")" 1 'alone'
+for bad in p98:say\>1 p99\>1 lost:say\>1 p99:say\>10% p99:say\>x \
+	count:say\>1ms p99:nobody\>1ms p99:say=1; do
+	"$lkdf" trace diff "$tmp/run.lkdf" "$tmp/again.lkdf" \
+		--fail-on "$bad" >/dev/null 2>&1
+	is $? 2 "the condition $bad is refused"
+done
+"$lkdf" trace diff --json "$tmp/run.lkdf" "$tmp/again.lkdf" >"$tmp/out"
+python3 - "$tmp/out" <<'EOT'
+import json, sys
+d = json.load(open(sys.argv[1]))
+assert d["schema"] == "lkdf/trace-diff/1" and d["failed"] is False
+say = [k for k in d["kinds"] if k["kind"] == "say"]
+assert len(say) == 1 and say[0]["count"] == [2, 2]
+assert say[0]["p50"][0] <= say[0]["max"][0] <= say[0]["total"][0]
+EOT
+ok $? 'as JSON, too'
+"$lkdf" trace diff "$tmp/run.lkdf" "$tmp/cut.lkdf" >/dev/null 2>&1
+is $? 6 'a cut one is damaged input'
+
 "$lkdf" trace check "$lkdf" 2>/dev/null
 is $? 6 'another sort of file is damaged input'
 "$lkdf" trace check "$tmp/none" 2>/dev/null
