@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-#include <lkdf/graph.h>
+#include "api/graph.h"
 
-#include "api/border.h"
 #include "core/home.h"
 #include "core/ops.h"
 #include "data/place.h"
-#include "graph/control.h"
 #include "graph/graph.h"
 #include "graph/recording.h"
 #include "graph/wire.h"
@@ -42,15 +40,6 @@ int lkdf_graph_create(struct lkdf *rt, const struct lkdf_graph_attr *attr,
 	if (!rc)
 		handle_add(rt, &(*out)->handle, HANDLE_GRAPH);
 	return rc;
-}
-
-static int check_open(struct lkdf_graph *g, const char *what)
-{
-	if (unlikely(!g))
-		return err(-EINVAL, "%s: the graph is NULL", what);
-	if (unlikely(g->is_sealed))
-		return err(-EROFS, "%s: graph %s is sealed", what, g->name);
-	return 0;
 }
 
 static int check_add(struct lkdf_graph *g, const struct lkdf_kind *k,
@@ -94,7 +83,7 @@ static __attribute__((noinline)) int add_uses(struct lkdf_graph *g, int task,
 int lkdf_graph_add(struct lkdf_graph *g, struct lkdf_kind *k, const void *arg,
 		   const struct lkdf_use *use, unsigned nr)
 {
-	int rc = check_open(g, "add");
+	int rc = graph_check_open(g, "add");
 
 	if (unlikely(rc))
 		return rc;
@@ -138,7 +127,7 @@ static int add_task(struct lkdf_graph *g, const struct lkdf_task *t)
 int lkdf_graph_add_task(struct lkdf_graph *g, const struct lkdf_task *task)
 {
 	struct lkdf_task room;
-	int rc = check_open(g, "add_task");
+	int rc = graph_check_open(g, "add_task");
 
 	if (rc)
 		return rc;
@@ -148,7 +137,7 @@ int lkdf_graph_add_task(struct lkdf_graph *g, const struct lkdf_task *task)
 
 int lkdf_graph_record(struct lkdf_graph *g, struct lkdf_scope *s)
 {
-	int rc = check_open(g, "record");
+	int rc = graph_check_open(g, "record");
 
 	if (rc)
 		return rc;
@@ -189,8 +178,8 @@ int border_record(struct lkdf_scope *s, const struct lkdf_task *task,
 	return 1;
 }
 
-static int no_such_task(const struct lkdf_graph *g, int32_t task,
-			const char *what)
+int graph_no_such_task(const struct lkdf_graph *g, int32_t task,
+		       const char *what)
 {
 	return err(-EINVAL, "%s: graph %s has no task %d, it has %u", what,
 		   g->name, task, g->nr_tasks);
@@ -198,12 +187,12 @@ static int no_such_task(const struct lkdf_graph *g, int32_t task,
 
 int lkdf_graph_label(struct lkdf_graph *g, int32_t task, const char *label)
 {
-	int rc = check_open(g, "label");
+	int rc = graph_check_open(g, "label");
 
 	if (rc)
 		return rc;
 	if ((uint32_t)task >= g->nr_tasks)
-		return no_such_task(g, task, "label");
+		return graph_no_such_task(g, task, "label");
 	if (!label)
 		return err(-EINVAL, "label: graph %s: label is NULL", g->name);
 	return graph_label(g, (uint32_t)task, label);
@@ -211,104 +200,20 @@ int lkdf_graph_label(struct lkdf_graph *g, int32_t task, const char *label)
 
 int lkdf_graph_order(struct lkdf_graph *g, int32_t before, int32_t after)
 {
-	int rc = check_open(g, "order");
+	int rc = graph_check_open(g, "order");
 
 	if (unlikely(rc))
 		return rc;
 	if (unlikely((uint32_t)before >= g->nr_tasks))
-		return graph_broken(g, no_such_task(g, before, "order"));
+		return graph_broken(g, graph_no_such_task(g, before, "order"));
 	if (unlikely((uint32_t)after >= g->nr_tasks))
-		return graph_broken(g, no_such_task(g, after, "order"));
+		return graph_broken(g, graph_no_such_task(g, after, "order"));
 	if (unlikely(before == after))
 		return graph_broken(
 			g, err(-EINVAL, "order: graph %s: task %d after itself",
 			       g->name, after));
 	rc = graph_order(g, (uint32_t)before, (uint32_t)after);
 	return likely(!rc) ? 0 : graph_broken(g, rc);
-}
-
-/* The fields that the flags give a meaning to, and no others. */
-static int check_edge(const struct lkdf_graph *g, const struct lkdf_edge *e)
-{
-	const uint32_t all = LKDF_EDGE_PORT | LKDF_EDGE_BRANCH |
-			     LKDF_EDGE_BACK | LKDF_EDGE_NEXT;
-
-	if (e->flags & ~all)
-		return err(-EINVAL, "edge: unknown flags %#x", e->flags & ~all);
-	if (e->flags & LKDF_EDGE_PORT || e->out || e->in)
-		return border_unbuilt("edge: PORT");
-	if (e->flags & LKDF_EDGE_NEXT || e->init)
-		return border_unbuilt("edge: NEXT");
-	if (e->pad)
-		return err(-EINVAL, "edge: pad is %u, not 0", e->pad);
-	if (e->branch && !(e->flags & (LKDF_EDGE_BRANCH | LKDF_EDGE_BACK)))
-		return err(-EINVAL, "edge: branch %u without BRANCH or BACK",
-			   e->branch);
-	if ((uint32_t)e->from >= g->nr_tasks)
-		return no_such_task(g, e->from, "edge");
-	if ((uint32_t)e->to >= g->nr_tasks)
-		return no_such_task(g, e->to, "edge");
-	if (e->from == e->to && !(e->flags & LKDF_EDGE_BACK))
-		return err(-EINVAL, "edge: graph %s: task %d after itself",
-			   g->name, e->to);
-	return 0;
-}
-
-static int add_edge(struct lkdf_graph *g, const struct lkdf_edge *e)
-{
-	const struct control_edge c = {
-		.from = (uint32_t)e->from,
-		.to = (uint32_t)e->to,
-		.branch = e->branch,
-		.flags = e->flags & LKDF_EDGE_BACK ? CONTROL_BACK
-						   : CONTROL_BRANCH,
-	};
-	int rc = check_edge(g, e);
-
-	if (!rc && !e->flags)
-		rc = graph_order(g, c.from, c.to);
-	else if (!rc)
-		rc = control_add(g, &c);
-	return rc ? graph_broken(g, rc) : 0;
-}
-
-int lkdf_graph_edge(struct lkdf_graph *g, const struct lkdf_edge *edge)
-{
-	struct lkdf_edge e;
-	int rc = check_open(g, "edge");
-
-	if (rc)
-		return rc;
-	if (!edge)
-		return err(-EINVAL, "edge: it is NULL");
-	rc = border_copy(edge, &e, sizeof(e), "lkdf_edge");
-	return rc ? graph_broken(g, rc) : add_edge(g, &e);
-}
-
-static int short_edge(struct lkdf_graph *g, int32_t from, uint16_t branch,
-		      int32_t to, uint32_t flags)
-{
-	const struct lkdf_edge e = {
-		.flags = flags,
-		.from = from,
-		.to = to,
-		.branch = branch,
-	};
-	int rc = check_open(g, flags & LKDF_EDGE_BACK ? "back" : "branch");
-
-	return rc ? rc : add_edge(g, &e);
-}
-
-int lkdf_graph_branch(struct lkdf_graph *g, int32_t from, uint16_t branch,
-		      int32_t to)
-{
-	return short_edge(g, from, branch, to, LKDF_EDGE_BRANCH);
-}
-
-int lkdf_graph_back(struct lkdf_graph *g, int32_t from, uint16_t branch,
-		    int32_t to)
-{
-	return short_edge(g, from, branch, to, LKDF_EDGE_BACK);
 }
 
 int lkdf_graph_seal(struct lkdf_graph *g, struct lkdf_diag *why)
@@ -370,7 +275,7 @@ int lkdf_graph_set(struct lkdf_graph *g, int32_t task, const void *arg)
 	if (!g->is_sealed)
 		return err(-EBADFD, "set: graph %s is not sealed", g->name);
 	if ((uint32_t)task >= g->nr_tasks)
-		return no_such_task(g, task, "set");
+		return graph_no_such_task(g, task, "set");
 	rc = check_add(g, g->recs[graph_index(g, (uint32_t)task)].kind, arg);
 	return rc ? rc : frame_set_arg(g, (uint32_t)task, arg);
 }

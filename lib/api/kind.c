@@ -12,8 +12,6 @@
 
 static int check_unbuilt(const struct lkdf_kind_attr *a)
 {
-	if (a->nr_in || a->nr_out || a->in_size || a->out_size)
-		return border_unbuilt("kind: ports (nr_in, nr_out)");
 	if (a->nr_impl || a->impl)
 		return border_unbuilt("kind: impl");
 	if (a->flags & LKDF_ORDERED)
@@ -25,6 +23,37 @@ static int check_unbuilt(const struct lkdf_kind_attr *a)
 	if (a->flags & LKDF_AT_END)
 		return border_unbuilt("kind: AT_END");
 	return 0;
+}
+
+static int check_sizes(const struct lkdf_kind_attr *a, const char *what,
+		       unsigned nr, const uint32_t *size)
+{
+	unsigned i;
+
+	if (nr > LKDF_MAX_PORTS)
+		return err(-EINVAL, "kind %s: %u %s ports, at most %d", a->name,
+			   nr, what, LKDF_MAX_PORTS);
+	if (nr && !size)
+		return err(-EINVAL, "kind %s: %s_size is NULL", a->name, what);
+	for (i = 0; i < nr; i++)
+		if (!size[i] || size[i] > LKDF_MAX_VALUE)
+			return err(-EINVAL,
+				   "kind %s: values of %u bytes at %s port %u, "
+				   "1 to %d are possible",
+				   a->name, size[i], what, i, LKDF_MAX_VALUE);
+	return 0;
+}
+
+static int check_ports(const struct lkdf_kind_attr *a)
+{
+	int rc = check_sizes(a, "in", a->nr_in, a->in_size);
+
+	if (!rc)
+		rc = check_sizes(a, "out", a->nr_out, a->out_size);
+	if (!rc && a->out_drop && !a->nr_out)
+		rc = err(-EINVAL, "kind %s: out_drop without out ports",
+			 a->name);
+	return rc;
 }
 
 static int check_limits(const struct lkdf *rt, const struct lkdf_kind_attr *a)
@@ -63,6 +92,8 @@ static int check_limits(const struct lkdf *rt, const struct lkdf_kind_attr *a)
 
 static int check_fields(const struct lkdf *rt, const struct lkdf_kind_attr *a)
 {
+	int rc;
+
 	if (!a->name || !a->name[0])
 		return err(-EINVAL, "kind: name is NULL or empty");
 	if (a->flags & ~FLAGS)
@@ -82,7 +113,8 @@ static int check_fields(const struct lkdf *rt, const struct lkdf_kind_attr *a)
 	if (a->width && !(a->flags & LKDF_SHARED))
 		return err(-EINVAL, "kind %s: width %u without SHARED", a->name,
 			   a->width);
-	return check_limits(rt, a);
+	rc = check_ports(a);
+	return rc ? rc : check_limits(rt, a);
 }
 
 static int copy_attr(const struct lkdf *rt, const struct lkdf_kind_attr *attr,

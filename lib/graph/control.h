@@ -24,11 +24,13 @@ enum control_flag {
 	CONTROL_DATA = 4, /* passes what was not chosen: orders two uses only */
 	CONTROL_BACK = 8, /* goes round a loop again */
 	CONTROL_EXIT = 16, /* leaves a loop, which tells it: to is the exit */
+	CONTROL_PORT = 32, /* carries a value: live says whether it is there */
 };
 
 struct control_edge {
 	uint32_t from, to; /* task numbers; after seal indices */
 	uint32_t loop; /* BACK: it; EXIT: the outermost that the edge leaves */
+	uint32_t live; /* PORT: the edge's byte in the frame, see port.h */
 	uint16_t branch;
 	uint8_t flags;
 	/*
@@ -70,7 +72,8 @@ struct control {
 	struct control_edge *exits; /* by loop; from: the member, or its exit */
 	struct graph_loop *loops;
 	uint32_t *loop_of; /* by index: the innermost, or NO_LOOP */
-	uint32_t nr_out, nr_exits, nr_loops, nr_indices;
+	uint32_t nr_out, nr_exits, nr_loops;
+	bool has_back_ports; /* BACK edges with PORT */
 };
 
 /* How a task is decided: the value its body has returned, or one of these. */

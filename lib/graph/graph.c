@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "core/runtime.h"
 #include "graph/control.h"
+#include "graph/port.h"
 #include "graph/wire.h"
 #include "mem/region.h"
 
@@ -108,6 +109,7 @@ static void free_memory(struct lkdf_graph *g)
 		g->unseal(g);
 	wire_free(g);
 	control_free(g);
+	ports_free(g);
 	for (i = 0; i < g->args.nr; i++)
 		free(chunks[i]);
 	for (i = 0; i < g->kinds.cap; i++)
@@ -284,8 +286,9 @@ int graph_add(struct lkdf_graph *g, struct lkdf_kind *k, const void *arg,
 				   g->name);
 	}
 	r->flags = (uint8_t)kind_class(k, prio);
-	if (unlikely(k->flags & LKDF_ANY) && !control_of(g))
-		return err(-ENOMEM, "graph %s: no memory for branches",
+	if (unlikely((k->flags & LKDF_ANY && !control_of(g)) ||
+		     (k->ports && !ports_of(g))))
+		return err(-ENOMEM, "graph %s: no memory for branches or ports",
 			   g->name);
 	return (int)g->nr_tasks++;
 }

@@ -26,6 +26,7 @@ struct control;
 struct frame;
 struct static_order;
 struct planned;
+struct ports;
 struct wiring;
 
 #define NO_TASK UINT32_MAX
@@ -86,6 +87,7 @@ struct lkdf_graph {
 	uint32_t *numbers, *indices; /* of tasks, by index; the other way */
 	struct wiring *wiring; /* data uses; NULL: none */
 	struct control *control; /* branches and loops; NULL: none */
+	struct ports *ports; /* NULL: no task has any */
 	struct planned *planned; /* see there; NULL: it is not */
 	uint32_t nr_recs; /* tasks, and what lies between them */
 	bool is_settled;

@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "core/item.h"
+#include "graph/port.h"
 #include "graph/wire.h"
 #include "run/always.h"
 #include "run/decide.h"
@@ -109,6 +110,15 @@ void control_leave(struct frame *f, const struct control_edge *e)
 	}
 }
 
+void control_tell_back(struct frame *f, const struct control_edge *e,
+		       bool is_taken)
+{
+	if (is_taken)
+		a_store(&f->control.loops[e->loop].goes_back, 1, relaxed);
+	if (e->flags & CONTROL_PORT)
+		port_tell(&f->port, e->live, is_taken);
+}
+
 bool control_close(struct frame *f, uint32_t l, uint32_t nr)
 {
 	struct loop_run *r = &f->control.loops[l];
@@ -155,6 +165,9 @@ static bool tell_exits(struct worker *w, struct frame *f,
 
 	for (; i < end; i++) {
 		verdict = exit_verdict(f, &c->exits[i], i, how);
+		if (c->exits[i].flags & CONTROL_PORT)
+			port_tell(&f->port, c->exits[i].live,
+				  verdict == VERDICT_LIVE);
 		if (!(c->exits[i].flags & CONTROL_BACK)) {
 			arrive(w, f, c->exits[i].to, c->exits[i].flags,
 			       verdict);
@@ -186,6 +199,18 @@ static bool goes_again(struct worker *w, struct frame *f, struct loop_run *r)
 	       !is_cancelled(w, f, r);
 }
 
+/* Its next entry has no value that came round. */
+static void forget_values(struct frame *f, uint32_t l)
+{
+	const struct control_edge *e = f->graph->control->out;
+	const struct control_edge *end = e + f->graph->control->nr_out;
+
+	for (; e < end; e++)
+		if (e->flags & CONTROL_BACK && e->flags & CONTROL_PORT &&
+		    !(e->flags & CONTROL_EXIT) && e->loop == l)
+			port_tell(&f->port, e->live, false);
+}
+
 /* The loop is over: its failure is that of the loop around it. */
 static bool leave_loop(struct worker *w, struct frame *f, uint32_t l,
 		       uint32_t *nr)
@@ -200,6 +225,8 @@ static bool leave_loop(struct worker *w, struct frame *f, uint32_t l,
 		a_store(&f->control.loops[loop->parent].has_failed, 1, relaxed);
 	/* With the last exit the loop may be entered anew. */
 	arm_loop(loop, r);
+	if (unlikely(f->graph->control->has_back_ports))
+		forget_values(f, l);
 	if (loop->parent == NO_LOOP && f->recs[loop->head].flags & REC_TOKEN)
 		decide_pass_token(w, f, loop->head);
 	return tell_exits(w, f, loop, how);
@@ -256,6 +283,14 @@ static int edge_verdict(struct frame *f, const struct control_edge *e,
 	return verdict;
 }
 
+static void tell_edge(struct worker *w, struct frame *f,
+		      const struct control_edge *e, int verdict)
+{
+	if (e->flags & CONTROL_PORT)
+		port_tell(&f->port, e->live, verdict >= 0);
+	arrive(w, f, e->to, e->flags, verdict);
+}
+
 /* Edges of a task with REC_CONTROL; the number of those that close its loop. */
 static uint32_t tell_edges(struct worker *w, struct frame *f,
 			   const struct rec *r, int verdict)
@@ -272,13 +307,10 @@ static uint32_t tell_edges(struct worker *w, struct frame *f,
 			if (is_taken)
 				control_leave(f, e);
 		} else if (e->flags & CONTROL_BACK) {
-			if (is_taken)
-				a_store(&f->control.loops[e->loop].goes_back, 1,
-					relaxed);
+			control_tell_back(f, e, is_taken);
 			nr_closed++;
 		} else {
-			arrive(w, f, e->to, e->flags,
-			       edge_verdict(f, e, verdict));
+			tell_edge(w, f, e, edge_verdict(f, e, verdict));
 		}
 	}
 	return nr_closed;
@@ -305,6 +337,8 @@ uint32_t control_decide(struct worker *w, struct frame *f, uint32_t index,
 	bool is_member = r->flags & REC_MEMBER;
 	uint32_t nr = !is_member, nr_closed = 0, l, head;
 
+	if (f->graph->ports && f->graph->ports->has_hooks)
+		port_decided(f, index, verdict >= 0);
 	if (is_member)
 		note_member(f, index, verdict);
 	if (r->nr_succ == REC_CONTROL)

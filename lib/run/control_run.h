@@ -54,6 +54,10 @@ uint32_t control_end_loop(struct worker *w, struct frame *f, uint32_t l,
 /* The task chooses an edge that leaves its loop, before it tells others. */
 void control_leave(struct frame *f, const struct control_edge *e);
 
+/* A BACK edge is decided, of a member to its own loop. */
+void control_tell_back(struct frame *f, const struct control_edge *e,
+		       bool is_taken);
+
 /* The task has decided nr edges that close loop l. True: they are the last. */
 bool control_close(struct frame *f, uint32_t l, uint32_t nr);
 

@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "base/futex.h"
 #include "core/runtime.h"
+#include "graph/port.h"
 #include "graph/tell.h"
 #include "run/decide.h"
 #include "run/planned.h"
@@ -402,6 +403,8 @@ void frame_end(struct worker *w, struct frame *f)
 	do {
 		if (f->graph->planned)
 			planned_end(f);
+		if (f->graph->ports)
+			port_end(f);
 		rc = report(f);
 		if (!goes_on(f, &rc)) {
 			free_frame(w, f, rc);

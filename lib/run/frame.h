@@ -15,6 +15,7 @@
 #include "graph/graph.h"
 #include "run/control_run.h"
 #include "run/guard.h"
+#include "run/port_run.h"
 #include "run/values.h"
 #include "sched/inbox.h"
 #include "scope/event.h"
@@ -102,6 +103,9 @@ struct frame {
 
 	/* See there; nothing in it without loops. */
 	struct control_run control;
+
+	/* See there; nothing in it without ports. */
+	struct port_run port;
 
 	/* Any worker, on errors only. */
 	_Atomic(int32_t) first_err;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "run/run_control.h"
 
+#include "graph/port.h"
 #include "run/chain.h"
 #include "run/control_run.h"
 
@@ -57,16 +58,15 @@ fire_edges(struct burst *b, const struct rec *r, int value)
 			if (is_taken)
 				control_leave(b->f, e);
 		} else if (e->flags & CONTROL_BACK) {
-			if (is_taken)
-				a_store(&b->f->control.loops[e->loop].goes_back,
-					1, relaxed);
+			control_tell_back(b->f, e, is_taken);
 			loop = e->loop;
 			nr_closed++;
 		} else {
+			is_taken |= !(e->flags & CONTROL_BRANCH);
+			if (unlikely(e->flags & CONTROL_PORT))
+				port_tell(&b->f->port, e->live, is_taken);
 			next = tell(b, e->to, e->flags,
-				    is_taken || !(e->flags & CONTROL_BRANCH)
-					    ? VERDICT_LIVE
-					    : VERDICT_UNCHOSEN,
+				    is_taken ? VERDICT_LIVE : VERDICT_UNCHOSEN,
 				    next);
 		}
 	}
@@ -117,6 +117,8 @@ HOT_LOOP uint64_t run_control(struct burst *b, uint32_t index)
 {
 	const uint32_t plain_item = (uint32_t)item_make(b->f, 0, 0);
 	struct lkdf_ctx *c = &b->ctx;
+	const struct ports *p = b->graph->ports;
+	bool has_hooks = p && p->has_hooks;
 	struct worker *w = b->w;
 	uint32_t nr_run = 0;
 	bool is_quick, is_member, has_token;
@@ -145,6 +147,8 @@ HOT_LOOP uint64_t run_control(struct burst *b, uint32_t index)
 		if (is_quick)
 			brief_called(c, &b->quick[index]);
 		nr_run++;
+		if (unlikely(has_hooks))
+			port_decided(b->f, index, true);
 		is_member = r->flags & REC_MEMBER;
 		has_token = r->flags & REC_TOKEN && !is_member;
 		b->nr_decided += !is_member;

@@ -87,6 +87,7 @@ static void turn_back(struct looper *p, struct control_edge *e)
 
 	e->loop = l;
 	c->loops[l].nr_backs++;
+	c->has_back_ports |= (e->flags & CONTROL_PORT) != 0;
 	if (in == l)
 		return;
 	e->flags |= CONTROL_EXIT;

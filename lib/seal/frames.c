@@ -129,6 +129,8 @@ static int init_frame(struct lkdf_graph *g, uint32_t i, bool spill_next)
 		slot = values_create(f);
 	if (!slot && g->control)
 		slot = control_run_create(f);
+	if (!slot && g->ports)
+		slot = port_run_create(f);
 	return slot ? slot : copy_records(g, f, spill_next);
 }
 
@@ -176,6 +178,7 @@ void frames_destroy(struct lkdf_graph *g)
 			region_free(f->planned, planned_size(g));
 		values_destroy(f);
 		control_run_destroy(f);
+		port_run_destroy(f);
 	}
 	region_free(g->frames, g->nr_frames * sizeof(*g->frames));
 	g->frames = NULL;

@@ -77,8 +77,9 @@ static void tell_edges(struct looper *p, uint32_t *next)
 			continue;
 		to = &p->edge[next[e[k].from]++];
 		check(to->to == e[k].to);
-		to->flags = CONTROL_BRANCH;
+		to->flags = e[k].flags;
 		to->branch = e[k].branch;
+		to->live = e[k].live;
 	}
 }
 

@@ -5,6 +5,7 @@
 #include "core/runtime.h"
 #include "graph/control.h"
 #include "graph/graph.h"
+#include "graph/port.h"
 #include "graph/settle.h"
 #include "graph/wire.h"
 #include "io/io_chain.h"
@@ -305,6 +306,8 @@ static int seal(struct lkdf_graph *g, struct lkdf_diag *why)
 		return err(g->broken, "%s", g->why);
 	g->unseal = free_sealed;
 	rc = g->wiring ? edges_make(g, why) : 0;
+	if (!rc && g->ports)
+		rc = ports_order(g, why);
 	if (!rc && g->control)
 		rc = control_order(g);
 	if (!rc)
@@ -330,6 +333,8 @@ static int seal(struct lkdf_graph *g, struct lkdf_diag *why)
 	rc = g->homes ? settle(g) : 0;
 	if (!rc && g->control)
 		rc = control_index(g);
+	if (!rc && g->ports)
+		rc = ports_index(g);
 	if (!rc && g->wiring)
 		rc = index_uses(g);
 	if (!rc)

@@ -105,6 +105,25 @@ static void init_fields(struct lkdf_kind *k, const struct lkdf_kind_attr *a)
 	a_store(&k->nr_refs, 1, relaxed);
 }
 
+static bool copy_ports(struct lkdf_kind *k, const struct lkdf_kind_attr *a)
+{
+	struct kind_ports *p = calloc(1, sizeof(*p));
+	uint16_t i;
+
+	k->ports = p;
+	if (!p)
+		return false;
+	p->nr_in = a->nr_in;
+	p->nr_out = a->nr_out;
+	for (i = 0; i < p->nr_in; i++)
+		p->in_size[i] = (uint16_t)a->in_size[i];
+	for (i = 0; i < p->nr_out; i++)
+		p->out_size[i] = (uint16_t)a->out_size[i];
+	for (i = 0; a->out_drop && i < p->nr_out; i++)
+		p->out_drop[i] = a->out_drop[i];
+	return true;
+}
+
 int kind_create_sort(struct lkdf *rt, const struct kind_ops *ops,
 		     const struct lkdf_kind_attr *a, struct lkdf_kind **out)
 {
@@ -125,6 +144,11 @@ int kind_create_sort(struct lkdf *rt, const struct kind_ops *ops,
 	k->ops = ops;
 	k->is_away = ops->begin != NULL;
 	k->spin_ticks = rt->spin_ticks;
+	if ((a->nr_in || a->nr_out) && !copy_ports(k, a)) {
+		free(k);
+		return err(-ENOMEM, "kind: no memory for ports of \"%s\"",
+			   a->name);
+	}
 	init_fields(k, a);
 	a_add(&rt->nr_handles, 1, relaxed);
 	*out = k;
@@ -262,6 +286,7 @@ static void free_all(struct lkdf_kind *k)
 		for (i = 0; i < k->nr_limits; i++)
 			limit_put(k->limit[i].limit);
 		free_copies(k);
+		free(k->ports);
 		free(k);
 	}
 }

@@ -22,7 +22,7 @@
 #include "core/handle.h"
 #include "policy/policy.h"
 
-#include <lkdf/kind.h>
+#include <lkdf/port.h>
 
 #define SLOW_UNSAMPLED 1u
 #define SLOW_LONG 2u
@@ -47,6 +47,13 @@ struct lkdf_limit;
 struct kind_limit {
 	struct lkdf_limit *limit;
 	uint32_t tokens;
+};
+
+/* Ports of tasks of a kind; bytes of their values. */
+struct kind_ports {
+	uint16_t nr_in, nr_out;
+	uint16_t in_size[LKDF_MAX_PORTS], out_size[LKDF_MAX_PORTS];
+	lkdf_drop_fn out_drop[LKDF_MAX_PORTS]; /* each or NULL */
 };
 
 struct lkdf_kind {
@@ -84,6 +91,7 @@ struct lkdf_kind {
 	void (*drop)(void *arg);
 	uint32_t scratch_size;
 	uint32_t nr_limits;
+	struct kind_ports *ports; /* NULL: none; of the kind's copies, too */
 	uint32_t trace_name;
 	bool is_ours; /* tasks that the user has not made */
 	struct kind_limit limit[MAX_LIMITS];

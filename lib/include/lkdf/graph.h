@@ -101,18 +101,18 @@ int lkdf_graph_label(struct lkdf_graph *g, int32_t task, const char *label);
 int lkdf_graph_order(struct lkdf_graph *g, int32_t before, int32_t after);
 
 enum lkdf_edge_flag {
-	LKDF_EDGE_PORT = 1, /* carries a value; not built yet */
+	LKDF_EDGE_PORT = 1, /* carries the value of out to in, see port.h */
 	LKDF_EDGE_BRANCH = 2, /* live where from chooses branch */
 	LKDF_EDGE_BACK = 4, /* to is the head of a loop, and from ends it */
-	LKDF_EDGE_NEXT = 8, /* a value for the next run; not built yet */
+	LKDF_EDGE_NEXT = 8, /* with PORT, from == to: for its next call */
 };
 
 struct lkdf_edge {
 	uint32_t size, flags; /* flags 0: one task after another, no more */
 	int32_t from, to; /* task numbers */
-	uint16_t out, in; /* 0 without PORT */
+	uint16_t out, in; /* ports; 0 without PORT */
 	uint16_t branch, pad; /* with BRANCH and BACK; pad: 0 */
-	const void *init; /* NULL without NEXT */
+	const void *init; /* with NEXT: the first value, copied */
 };
 
 /**
@@ -138,11 +138,16 @@ struct lkdf_edge {
  * are decided, a BACK edge was taken, no branch out of the loop was taken, no
  * member has failed and the run is not cancelled. A branch that leaves several
  * loops ends all of them with this iteration. Loops may lie in one another.
+ * An edge with PORT carries a value besides, also with BRANCH or BACK. One with
+ * NEXT leads from a task to itself and is waited for by nobody: the in port has
+ * what the last call of the task that succeeded has put out, in whichever run,
+ * and @init before. Its kind must not be SHARED.
+ *
  * A member with LKDF_REDUCE, LKDF_COMMUTE, LKDF_MAYBE or LKDF_WEAK uses is
  * refused at seal.
  *
- * Return: 0; -EROFS sealed; -EINVAL no such task, flags or fields;
- * -EOPNOTSUPP PORT, NEXT; -ENOMEM. A refusal is also what seal reports. Seal
+ * Return: 0; -EROFS sealed; -EINVAL no such task or port, flags or
+ * fields, sizes that differ; -ENOMEM. A refusal is also what seal reports. Seal
  * adds: -ELOOP a cycle without BACK, a loop with a second way in, loops that
  * overlap or wait for each other; -EINVAL a BACK edge whose head does not reach
  * it, a branch that both stays in a loop and leaves it; -E2BIG more than 511

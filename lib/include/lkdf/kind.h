@@ -27,6 +27,9 @@ extern "C" {
  */
 typedef int (*lkdf_fn)(struct lkdf_ctx *c, void *arg);
 
+/* What a value that nobody owns is given back with, see port.h. */
+typedef void (*lkdf_drop_fn)(void *value);
+
 /* Several branches at once: bit n of mask takes branch n; n is 0 .. 28. */
 #define LKDF_BRANCHES(mask) (0x20000000 | (mask))
 
@@ -79,6 +82,7 @@ struct lkdf_kind_attr {
 	uint32_t nr_impl, nr_limit;
 	void (*on_cancel)(void *arg);
 	void (*drop)(void *arg);
+	const lkdf_drop_fn *out_drop; /* nr_out of them, each or NULL */
 };
 
 /**

@@ -15,6 +15,7 @@
 #include <lkdf/loop.h>
 #include <lkdf/pages.h>
 #include <lkdf/place.h>
+#include <lkdf/port.h>
 #include <lkdf/runtime.h>
 #include <lkdf/scope.h>
 #include <lkdf/signals.h>

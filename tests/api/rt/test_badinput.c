@@ -165,8 +165,7 @@ static void kinds_not_built_are_called_by_name(struct lkdf *rt)
 	for (i = 0; i < sizeof(flags) / sizeof(*flags); i++)
 		refused(K(.flags = flags[i].flag), -EOPNOTSUPP, flags[i].name,
 			flags[i].name);
-	refused(K(.nr_in = 1), -EOPNOTSUPP, "nr_in", "an input port");
-	refused(K(.nr_out = 1), -EOPNOTSUPP, "nr_out", "an output port");
+	refused(K(.nr_in = 1), -EINVAL, "in_size", "a port without a size");
 	refused(K(.nr_impl = 1), -EOPNOTSUPP, "impl", "an implementation");
 	refused(K(.flags = 1 << 20), -EINVAL, "0x100000", "an unknown flag");
 	refused(K(.prio = 9), -EINVAL, "prio 9", "a wild priority");

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * What the calls that build a graph check alike.
+ */
+#ifndef API_GRAPH_H
+#define API_GRAPH_H
+
+#include "api/border.h"
+#include "graph/graph.h"
+
+#include <errno.h>
+
+/* 0; -EINVAL, -EROFS: nothing can be added. */
+static inline int graph_check_open(struct lkdf_graph *g, const char *what)
+{
+	if (unlikely(!g))
+		return err(-EINVAL, "%s: the graph is NULL", what);
+	if (unlikely(g->is_sealed))
+		return err(-EROFS, "%s: graph %s is sealed", what, g->name);
+	return 0;
+}
+
+/* -EINVAL, by name. */
+int graph_no_such_task(const struct lkdf_graph *g, int32_t task,
+		       const char *what);
+
+#endif
