@@ -9,6 +9,7 @@
 #include "io/event_poll.h"
 #include "io/io_ring.h"
 #include "rt/open.h"
+#include "task/fn_kind.h"
 #include "task/kind.h"
 #include "task/loop.h"
 #include "task/move.h"
@@ -18,6 +19,11 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+
+unsigned lkdf_version(void)
+{
+	return LKDF_VERSION_NUMBER;
+}
 
 const char *lkdf_errmsg(void)
 {
@@ -191,6 +197,7 @@ int lkdf_close(struct lkdf *rt)
 		event_poll_close(rt);
 		move_close(rt);
 		loop_close(rt);
+		fn_kind_close(rt);
 		kind_reap(rt);
 		runtime_close(rt);
 	}

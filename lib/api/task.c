@@ -11,6 +11,7 @@
 #include "run/frame.h"
 #include "scope/deadline.h"
 #include "task/after.h"
+#include "task/fn_kind.h"
 #include "task/step.h"
 #include "task/task.h"
 #include "task/uses.h"
@@ -68,6 +69,22 @@ int lkdf_submit(struct lkdf *rt, struct lkdf_scope *s,
 	if (rc)
 		return rc;
 	return task_submit(rt, s ? s : rt->root, task, done);
+}
+
+int lkdf_submit_fn(struct lkdf *rt, struct lkdf_scope *s, const char *name,
+		   lkdf_fn fn, const void *arg, struct lkdf_event *done)
+{
+	struct lkdf_task t = { .size = sizeof(t), .arg = arg };
+	int rc = border_runtime(rt);
+
+	if (rc)
+		return rc;
+	if (!name || !name[0])
+		return err(-EINVAL, "submit_fn: the name is NULL or empty");
+	if (!fn)
+		return err(-EINVAL, "submit_fn: %s: fn is NULL", name);
+	rc = fn_kind_find(rt, name, fn, &t.kind);
+	return rc ? rc : lkdf_submit(rt, s, &t, done);
 }
 
 /* Puts before this thread's text which of several tasks it is about. */

@@ -18,6 +18,8 @@
 #include "signal/workers.h"
 #include "trace/trace.h"
 
+#define FN_KINDS 64 /* buckets */
+
 /* Frames of sealed graphs are found by number: two levels of 256. */
 #define FRAME_CHUNK 256
 
@@ -25,6 +27,7 @@ struct after;
 struct board;
 struct completion_ops;
 struct event_shard;
+struct fn_kind;
 struct frame;
 struct io_rings;
 struct io_wait;
@@ -124,6 +127,9 @@ struct lkdf {
 	uint32_t free_frame; /* first free slot + 1 */
 	struct lkdf_kind *dead_kinds; /* see kind_put() */
 	struct lkdf_kind *loop_kind; /* of pieces; made by the first loop */
+
+	/* Changed under lock; any thread looks: see task/fn_kind.h. */
+	_Atomic(struct fn_kind *) fn_kinds[FN_KINDS];
 
 	/* Slots are set under lock before anybody knows their number. */
 	struct frame **frames[FRAME_CHUNK];

@@ -20,6 +20,7 @@
 #include "scope/event_tap.h"
 #include "scope/scope.h"
 #include "task/after.h"
+#include "task/fn_kind.h"
 #include "task/kind.h"
 #include "task/loop.h"
 #include "task/move.h"
@@ -365,6 +366,7 @@ void runtime_abandon(struct lkdf *rt)
 	facts_close(rt, true);
 	io_abandon(rt);
 	loop_close(rt);
+	fn_kind_close(rt);
 	sched_abandon(&rt->sched);
 	io_rings_fini(rt);
 	blocking_abandon(&rt->blocking);

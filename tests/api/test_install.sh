@@ -84,6 +84,12 @@ ok "the device's manual is there" cmp Documentation/lkdf.4 \
 	"$root$prefix/share/man/man4/lkdf.4"
 ok 'others may read what is installed' test -z \
 	"$(find "$root$prefix" -type f ! -perm -444)"
+# of MAJOR, MINOR or PATCH
+of() {
+	sed -n "s/^#define LKDF_VERSION_$1 //p" lib/include/lkdf/base.h
+}
+ok 'the header knows the version' test "$(of MAJOR).$(of MINOR).$(of PATCH)" = \
+	"$(sed -n 's/^VERSION := //p' Makefile)"
 if command -v pkg-config >/dev/null; then
 	ok 'pkg-config knows the version' test "$(pc --modversion lkdf)" = \
 		"$(sed -n 's/^VERSION := //p' Makefile)"

@@ -39,6 +39,39 @@ struct lkdf_event {
 	uint64_t gen;
 };
 
+/*
+ * No event: for calls that take one or none, and before an event is made.
+ */
+#ifdef __cplusplus
+#define LKDF_EVENT_NONE (lkdf_event())
+#else
+#define LKDF_EVENT_NONE ((struct lkdf_event){ NULL, 0 })
+#endif
+
+/*
+ * The address of a struct of type T that lives until the end of the block, with
+ * its size set and the fields given as designated initialisers; all others are
+ * 0. C only: LKDF_ATTR(lkdf_graph_attr, .name = "sums", .inflight = 2).
+ */
+#define LKDF_ATTR(T, ...) (&(struct T){ .size = sizeof(struct T), __VA_ARGS__ })
+
+/* Of this header; lkdf_version() is that of the library in use. */
+#define LKDF_VERSION_MAJOR 0
+#define LKDF_VERSION_MINOR 1
+#define LKDF_VERSION_PATCH 0
+#define LKDF_VERSION_NUMBER                                   \
+	(LKDF_VERSION_MAJOR << 16 | LKDF_VERSION_MINOR << 8 | \
+	 LKDF_VERSION_PATCH)
+
+/**
+ * lkdf_version() - the version of the library in use
+ *
+ * Context: any thread, without a runtime.
+ * Return: major << 16 | minor << 8 | patch, as LKDF_VERSION_NUMBER was when the
+ * library was built.
+ */
+unsigned lkdf_version(void);
+
 /**
  * lkdf_errmsg() - why the last call of this thread failed
  *

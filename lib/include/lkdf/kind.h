@@ -85,6 +85,9 @@ struct lkdf_kind_attr {
 	const lkdf_drop_fn *out_drop; /* nr_out of them, each or NULL */
 };
 
+/* Attributes for one call, in C: LKDF_KIND(.name = "sum", .fn = sum). */
+#define LKDF_KIND(...) LKDF_ATTR(lkdf_kind_attr, __VA_ARGS__)
+
 /**
  * lkdf_kind_create() - make a sort of task
  * @rt:  runtime, borrowed; must outlive the kind

@@ -2,6 +2,10 @@
 /*
  * lkdf: tasks and dataflow graphs on NUMA-pinned, work-stealing workers.
  * This header includes all of the public interface.
+ *
+ * The headers compile as C11 and C++17. "lkdf" names a struct, so it cannot
+ * name a namespace as well: the C++ interface of the library lives in namespace
+ * lk, and a program leaves that name to it.
  */
 #ifndef LKDF_H
 #define LKDF_H

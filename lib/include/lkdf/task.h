@@ -32,6 +32,9 @@ struct lkdf_use {
 	uint32_t mode, part; /* part 0: the whole */
 };
 
+/* A task for one call, in C: LKDF_TASK(.kind = k, .arg = &x). */
+#define LKDF_TASK(...) LKDF_ATTR(lkdf_task, __VA_ARGS__)
+
 #define LKDF_MAX_USES 1024 /* of one task */
 #define LKDF_MAX_AFTER 1024 /* events before one task */
 
@@ -98,6 +101,26 @@ struct lkdf_task {
  */
 int lkdf_submit(struct lkdf *rt, struct lkdf_scope *s,
 		const struct lkdf_task *t, struct lkdf_event *done);
+
+/**
+ * lkdf_submit_fn() - start a task that calls a function
+ * @rt:   runtime
+ * @s:    scope the task belongs to, NULL for the root
+ * @name: what reports and traces call tasks of @fn, such as "sum"; copied
+ * @fn:   body
+ * @arg:  argument of @fn, borrowed until the task has ended
+ * @done: as lkdf_submit()
+ *
+ * The short form of lkdf_kind_create() and lkdf_submit(): the runtime makes a
+ * kind of @name and @fn with the first call, and keeps it until it closes. A
+ * task with copied arguments, uses, a priority or a place needs a kind of the
+ * program's own.
+ *
+ * Context: as lkdf_submit().
+ * Return: as lkdf_submit(); -EINVAL no @name or no @fn.
+ */
+int lkdf_submit_fn(struct lkdf *rt, struct lkdf_scope *s, const char *name,
+		   lkdf_fn fn, const void *arg, struct lkdf_event *done);
 
 #define LKDF_MAX_MANY (1 << 20) /* tasks of one call */
 
