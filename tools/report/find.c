@@ -320,17 +320,18 @@ static void find_taken(struct report *r)
 	    words_time(r->time[TIME_TAKEN]).text, lane, had, r->nr_workers,
 	    name_of(r, k), words_time(k ? k->p50 : 0).text,
 	    words_time(k ? k->p99 : 0).text);
-	cpus = r->cpus > 0 && r->cpus < had + 0.5 ? (uint32_t)(r->cpus + 0.25)
-						  : (uint32_t)(had + 0.5);
+	cpus = r->cpus > 0 && !r->is_made_up ? (uint32_t)(r->cpus + 0.25)
+					     : (uint32_t)(had + 0.5);
 	cpus = cpus ? cpus : 1;
 	if (cpus < r->nr_workers)
 		PUT(f->fix,
-		    "LKDF_WORKERS=%u: as many as there are CPUs for "
-		    "them; or raise the quota (cpu.max)",
+		    "LKDF_WORKERS=%u: as many as there are CPUs for them; or "
+		    "raise the quota (cpu.max)",
 		    cpus);
 	else
-		PUT(f->fix, "other threads run on the CPUs of workers: give "
-			    "workers their own with LKDF_CPUS= or a cpuset");
+		PUT(f->fix, "other threads run on the CPUs of workers: stop "
+			    "them, or give workers their own with LKDF_CPUS= "
+			    "or a cpuset");
 	place_of_taken(&r->lane[lane], &f->at);
 }
 

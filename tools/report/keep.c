@@ -313,14 +313,17 @@ static void keep_lane(void *u, const struct trace_lane *t)
 static void keep_fact(void *u, const char *key, const char *value)
 {
 	struct report *r = ((struct load *)u)->r;
-	double cpus;
+	double cpus = strtod(value, NULL);
 
 	if (!strcmp(key, "program"))
 		snprintf(r->program, sizeof(r->program), "%s", value);
 	words_tame(r->program);
-	if (strcmp(key, "cpus") && strcmp(key, "quota.cpus"))
+	if (!strcmp(key, "synthetic"))
+		r->is_made_up = cpus > 0;
+	if (!strcmp(key, "quota.milli"))
+		cpus /= 1000;
+	else if (strcmp(key, "cpus"))
 		return;
-	cpus = strtod(value, NULL);
 	if (cpus >= 0.01 && cpus < 1e6 && (!(r->cpus > 0) || cpus < r->cpus))
 		r->cpus = cpus;
 }

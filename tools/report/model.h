@@ -152,6 +152,7 @@ struct report {
 	const char *file;
 	char program[256]; /* "": not recorded */
 	double cpus; /* of the machine or its quota; 0: not recorded */
+	bool is_made_up; /* the topology, and with it the number of CPUs */
 	struct trace_info info;
 	struct facts has;
 	struct slice *slice;

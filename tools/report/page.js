@@ -339,7 +339,7 @@ function chainPart() {
 			el("span", {}, share(k.chain / 2 / D.wall)));
 	}
 	box.append(el("h2", {}, "The longest chain"), bar, el("ul",
-		{ class: "legend" }, ...parts.filter(x => x[0]).slice(0, 8)
+		{ class: "legend" }, ...parts.filter(x => x[0]).sort((a, b) => b[0] - a[0]).slice(0, 10)
 			.map(x => el("li", {}, swatch(x[1]), x[2] + " " + time(x[0])))),
 	el("p", { class: "dim" }, count(c.tasks) + (c.tasks === 1 ? " step"
 		: " steps, each made ready by the one before") + (c.inferred ? ", in part inferred" : "") +

@@ -136,6 +136,31 @@ static void blame_sleep(struct samples *s, struct lane *l)
 	}
 }
 
+/*
+ * The kernel counts a wait for a CPU when it ends, and a running thread at its
+ * next tick: what is more than a sample's time came in those before it.
+ */
+static void settle(struct lane *l)
+{
+	struct cpu_sample *a, *b;
+	uint64_t size, used, over;
+	uint32_t i;
+
+	for (i = l->nr_samples; i-- > 1;) {
+		a = &l->sample[i - 1];
+		b = &l->sample[i];
+		size = b->at - a->at;
+		used = b->cpu_ns - a->cpu_ns;
+		if (used > size) {
+			a->cpu_ns += used - size;
+			used = size;
+		}
+		over = used + (b->queued_ns - a->queued_ns);
+		if (over > size)
+			a->queued_ns += over - size;
+	}
+}
+
 int samples_finish(struct samples *s, struct lane *l)
 {
 	uint32_t i, c, at = 0;
@@ -144,6 +169,7 @@ int samples_finish(struct samples *s, struct lane *l)
 	l->taken_share = calloc(l->nr_samples + 1ull, 1);
 	if (s->has_failed || !l->taken || !l->taken_share)
 		return -ENOMEM;
+	settle(l);
 	for (i = 1; i < l->nr_samples; i++)
 		correct(s, l, i, &at);
 	for (i = 0; i <= l->nr_samples; i++) {

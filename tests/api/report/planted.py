@@ -92,7 +92,7 @@ def quota():
     machine = Machine(trace, 8)
     rng = random.Random(1)
     trace.fact('cpus', '8')
-    trace.fact('quota.cpus', '2')
+    trace.fact('quota.milli', '2000')
     for _ in range(4000):
         slow = rng.random() < 0.05
         machine.run('step', (4000 if slow else 150) * US, 0)

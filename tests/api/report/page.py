@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+"""
+page.py FACT BASE: does the page BASE.html, as the browser's BASE.dom has it,
+agree with BASE.txt and BASE.json? Exit status 0: yes.
+"""
+import base64
+import hashlib
+import html
+import json
+import re
+import sys
+from html.parser import HTMLParser
+
+
+class Tree(HTMLParser):
+    """Text by element; attributes of all."""
+
+    def __init__(self, text):
+        super().__init__(convert_charrefs=True)
+        self.tags, self.rows, self.items, self.heads = [], [], {}, []
+        self.key, self.titles = None, []
+        self.in_title = self.in_cell = False
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        a = dict(attrs)
+        self.tags.append((tag, a))
+        if tag == 'tr':
+            self.rows.append([])
+        elif tag == 'td' and self.rows:
+            self.rows[-1].append('')
+            self.in_cell = True
+        elif tag == 'li':
+            self.key = a.get('data-class')
+            if self.key:
+                self.items[self.key] = ''
+        self.in_title = self.in_title or tag == 'h3'
+        if tag == 'h3':
+            self.titles.append('')
+
+    def handle_endtag(self, tag):
+        if tag == 'td':
+            self.in_cell = False
+        if tag == 'li':
+            self.key = None
+        if tag == 'h3':
+            self.in_title = False
+
+    def handle_data(self, data):
+        if self.in_cell:
+            self.rows[-1][-1] += data
+        if self.key:
+            self.items[self.key] += data
+        if self.in_title:
+            self.titles[-1] += data
+
+
+def read(end):
+    with open(sys.argv[2] + end, encoding='utf-8') as f:
+        return f.read()
+
+
+def embedded():
+    return json.loads(re.search(
+        r'<script type="application/json" id="data">(.*?)</script>',
+        read('.html'), re.S).group(1))
+
+
+def tree():
+    dom = read('.dom')
+    # What scripts and data hold is no element.
+    return Tree(re.sub(r'(<script[^>]*>).*?</script>', r'\1</script>', dom,
+                       flags=re.S))
+
+
+def data():
+    found, want = embedded(), json.loads(read('.json'))
+    return all(found[k] == v for k, v in want.items()) and 'lanes' in found
+
+
+def text():
+    pre = re.search('<pre>(.*?)</pre>', read('.html'), re.S).group(1)
+    return html.unescape(pre) == read('.txt')
+
+
+def table():
+    """Each row of the page has the words of the text's row."""
+    want = []
+    lines = read('.txt').split('\n')
+    start = [i for i, x in enumerate(lines) if x.startswith('  kind ')][0]
+    for line in lines[start + 1:]:
+        if not line.strip():
+            break
+        want.append(line[2:18].rstrip() + '|' +
+                    re.sub(r'\s+', ' ', line[18:]).strip())
+    got = [r for r in tree().rows if r]
+    print(want, got)
+    if len(want) != len(got):
+        return False
+    for row, line in zip(got, want):
+        name, numbers = line.rsplit('|', 1)
+        cells = [re.sub(r'\s+', ' ', c).strip() for c in row[1:]]
+        shown = ' '.join(c for c in cells if c not in ('', '-'))
+        if shown != ' '.join(x for x in numbers.split(' ') if x != '-') or \
+                not row[0].strip().startswith(name.strip()):
+            return False
+    return True
+
+
+def classes():
+    lines, items = read('.txt').split('\n'), tree().items
+    for c in json.loads(read('.json'))['classes']:
+        line = [x for x in lines if ('  ' + c['text']) in x][0]
+        got = re.sub(r'\s+', ' ', items[c['id']])
+        words = ['not recorded'] if c['lacks'] else \
+            re.split(r'\s{2,}', line.strip())[:2]
+        print(got, words)
+        if not all(w in got for w in words):
+            return False
+    return True
+
+
+def findings():
+    report, titles = json.loads(read('.json')), tree().titles
+    want = [f'{i + 1}  {f["title"]}' for i, f in enumerate(report['findings'])]
+    print(want, titles)
+    return want == [x for x in titles if x != 'Nothing is wrong']
+
+
+def draws():
+    a = [a for tag, a in tree().tags if tag == 'html'][0]
+    print(a)
+    return 0 < int(a['data-draws']) <= int(a['data-cells'])
+
+
+def names():
+    tags = tree().tags
+    bad = [t for t in tags if t[0] in ('img', 'iframe', 'object', 'link') or
+           any(k.startswith('on') for k in t[1])]
+    print(bad)
+    return not bad and sum(t[0] == 'script' for t in tags) == 2 and \
+        '\u202e' not in read('.html')
+
+
+def policy():
+    page = read('.html')
+    allowed = re.search(r'Content-Security-Policy" content="([^"]*)"',
+                        page).group(1)
+    style = re.search('<style>(.*?)</style>', page, re.S).group(1)
+    script = re.findall('<script>(.*?)</script>', page, re.S)
+    want = [base64.b64encode(hashlib.sha256(x.encode()).digest()).decode()
+            for x in (style, script[0])]
+    print(allowed, want)
+    return allowed == (f"default-src 'none'; style-src 'sha256-{want[0]}'; "
+                       f"script-src 'sha256-{want[1]}'; img-src data:") and \
+        len(script) == 1 and 'http:' not in page.replace(
+            'http://www.w3.org/2000/svg', '') and 'https:' not in page
+
+
+sys.exit(not {f.__name__: f for f in (
+    data, text, table, classes, findings, draws, names,
+    policy)}[sys.argv[1]]())

@@ -1,0 +1,56 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+# The page of lkdf report in a browser without a window: it says nothing on its
+# console, shows the numbers of the text, and no name of a kind becomes markup.
+# shellcheck source=tests/api/tap.sh
+. "$(dirname "$0")/tap.sh"
+export PYTHONDONTWRITEBYTECODE=1
+lkdf=$build/lkdf
+log=$dir/log
+browser=
+for name in chromium chromium-browser google-chrome; do
+	[ -n "$browser" ] || browser=$(command -v $name)
+done
+if [ -z "$browser" ] || ! command -v python3 >/dev/null; then
+	echo '1..0 # SKIP chromium or python3 is not installed'
+	exit 0
+fi
+
+# page NAME: writes $dir/NAME.{html,txt,json,dom,console}
+page() {
+	python3 tests/api/report/planted.py "$1" "$dir/$1.lkdf" &&
+		"$lkdf" report -q "$dir/$1.lkdf" --html "$dir/$1.html" \
+			>"$dir/$1.txt" &&
+		"$lkdf" report --json "$dir/$1.lkdf" >"$dir/$1.json" || return
+	timeout 120 "$browser" --headless=new --no-sandbox --disable-gpu \
+		--no-first-run --disable-background-networking \
+		--disable-component-update --disable-sync \
+		--user-data-dir="$dir/profile" --window-size=1280,1600 \
+		--enable-logging=stderr --dump-dom "file://$dir/$1.html" \
+		>"$dir/$1.dom" 2>"$dir/$1.err"
+	grep CONSOLE "$dir/$1.err" >"$dir/$1.console"
+	true
+}
+
+# holds NAME FACT FUNCTION: of tests/api/report/page.py
+holds() {
+	python3 tests/api/report/page.py "$3" "$dir/$1" >"$log" 2>&1
+	ok $? "$1: $2"
+}
+
+for name in small remote critical two old graph hostile; do
+	page "$name"
+	[ -s "$dir/$name.dom" ] && [ ! -s "$dir/$name.console" ]
+	ok $? "$name: the browser has nothing to say" "$dir/$name.err"
+	holds "$name" 'its data are the JSON' data
+	holds "$name" 'without scripts it shows the text' text
+	holds "$name" 'the table has the numbers of the text' table
+	holds "$name" 'so have the classes of time' classes
+	holds "$name" 'so have the findings' findings
+	holds "$name" 'at most one draw for each column and lane' draws
+	holds "$name" 'names are text' names
+	holds "$name" 'the policy allows nothing else' policy
+done
+
+echo "1..$nr"
+[ "$failed" -eq 0 ]
