@@ -64,10 +64,20 @@ DIR ?= /usr/share
 run: ## install what is missing, build, find duplicates in DIR=/usr/share
 	$(Q).ci/deps build
 	$(Q)$(MAKE) $(JOBS) --no-print-directory all $(BUILD)/examples/dupes
-	$(Q)$(BUILD)/examples/dupes $(DIR)
+	$(Q)LKDF_TRACE=$(BUILD)/run.lkdf $(BUILD)/examples/dupes $(DIR)
+	$(Q)$(BUILD)/lkdf report $(BUILD)/run.lkdf \
+		--html $(BUILD)/report.html >$(BUILD)/report.txt
+	@echo
+	@echo 'What cost most (the whole report: $(BUILD)/report.html):'
+	$(Q)tools/report/first.sh $(BUILD)/report.txt
 	@echo
 	@echo 'More: $(BUILD)/examples/dupes --help, $(BUILD)/lkdf --help,'
 	@echo '      $(BUILD)/lkdf doctor, make check, README.md'
+
+.PHONY: tour
+tour: ## three programs with something to find, and what lkdf report says
+	$(Q)$(MAKE) $(JOBS) --no-print-directory all
+	$(Q)tools/report/tour.sh $(BUILD)
 
 clean:
 	$(Q)rm -rf $(BUILD)

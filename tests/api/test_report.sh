@@ -154,6 +154,18 @@ ok $? 'a cut file is damaged, and --best-effort is named'
 	grep -q 'ends in the middle' "$log"
 ok $? 'which reports on what is there, and says so'
 
+# The targets run and tour of the Makefile
+"$lkdf" report "$dir/two.lkdf" >"$dir/text"
+tools/report/first.sh "$dir/text" >"$log"
+grep -q '^  1  30 %' "$log" && ! grep -q '^  2' "$log" &&
+	grep -q 'lkdf_limit_create' "$log"
+ok $? 'the first finding of a text can be told'
+DISPLAY='' WAYLAND_DISPLAY='' tools/report/tour.sh "$build" "$dir/tour" \
+	>"$log" 2>&1 && [ -s "$dir/tour/cholesky.html" ] &&
+	[ -s "$dir/tour/remote.html" ] && [ -s "$dir/tour/lock.html" ] &&
+	grep -q 'Bodies sleep: node\|wait for a CPU' "$dir/tour/lock.txt"
+ok $? 'the tour writes three pages'
+
 # A signal at any time: a whole page or none, and no half of one.
 mkdir "$dir/pages"
 timeout 60 python3 - "$lkdf" "$dir/remote.lkdf" "$dir/pages" >"$log" 2>&1 <<'END'

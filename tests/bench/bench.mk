@@ -130,6 +130,10 @@ bench-alloc: $(MALLOC_SO) $(addprefix $(BENCH_DIR)/,alloc alloc_purity \
 		--out $(BUILD)/bench-alloc.json $(abspath $(BUILD))
 
 .PHONY: bench bench-peers $(addprefix bench-,$(BENCH_SUITES))
+.PHONY: bench-report
+bench-report: $(LKDF_BIN) ## time of a report, size of a page
+	$(Q)python3 tests/bench/report.py $(LKDF_BIN)
+
 bench-peers: $(LKDF_BIN) $(BENCH_PEERS)
 
 # Each suite prints its table and writes build/bench-<suite>.json.

@@ -90,7 +90,7 @@ static double total(const struct kind *k)
 /* How far lengths spread, weighted by how much of it there is. */
 static double spread(const struct kind *k)
 {
-	return k->p50 ? (double)k->p99 / (double)k->p50 * (double)k->nr : 0;
+	return k->p50 ? (double)k->p99 / (double)k->p50 * (double)k->total : 0;
 }
 
 static void submission_is_slow(struct report *r)
