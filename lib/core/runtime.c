@@ -3,9 +3,27 @@
 
 #include "sched/guest.h"
 
+void runtime_has_woken(struct lkdf *rt, struct executor *ex)
+{
+	struct trace_ring *outside = trace_outside(&rt->trace);
+
+	if (ex && ex->worker) {
+		worker_has_woken(ex->worker);
+	} else if (ex) {
+		counter_add(ex->counters, COUNTER_WAKES, 1);
+		trace_event(ex->ring, EVENT_WAKE, 0, 0);
+	} else {
+		trace_count_outside(outside, COUNTER_WAKES, 1);
+		trace_event_outside(outside, EVENT_WAKE, 0, 0);
+	}
+}
+
 void runtime_push(struct lkdf *rt, struct executor *ex, struct link *link)
 {
+	int node = ex ? ex->node : sched_home(&rt->sched);
+
 	if (!ex)
 		guest_comes(&rt->sched);
-	sched_push(&rt->sched, ex ? ex->node : sched_home(&rt->sched), link);
+	if (sched_push(&rt->sched, node, link))
+		runtime_has_woken(rt, ex);
 }

@@ -177,6 +177,9 @@ static inline void runtime_note_error(struct lkdf *rt, int executor, int error,
 	trace_event(ring, EVENT_ERROR, (uint32_t)-error, task);
 }
 
+/* This thread has woken a worker; ex may be NULL. */
+void runtime_has_woken(struct lkdf *rt, struct executor *ex);
+
 /* New work from outside a worker, or from a full deque. */
 void runtime_push(struct lkdf *rt, struct executor *ex, struct link *link);
 

@@ -412,7 +412,8 @@ bool io_goes_home(struct executor *ex, struct task *t)
 	if (t->io_home == HOME_NONE || !count_home(ex, node))
 		return false;
 	t->link.type = LINK_TASK_DONE;
-	sched_push(&rt->sched, node, &t->link);
+	if (sched_push(&rt->sched, node, &t->link))
+		runtime_has_woken(rt, ex);
 	return true;
 }
 

@@ -15,13 +15,16 @@ static struct ready_list *list_of(struct frame *f, uint16_t home)
 static void send_list(struct worker *w, struct ready_list *l)
 {
 	struct sched *s = w->sched;
+	bool has_woken;
 
 	if (l->home == HOME_NONE)
-		sched_push(s, w->executor->node, &l->link);
+		has_woken = sched_push(s, w->executor->node, &l->link);
 	else if (home_is_bound(l->home))
-		sched_push_bound(s, home_node(l->home), &l->link);
+		has_woken = sched_push_bound(s, home_node(l->home), &l->link);
 	else
-		sched_push(s, home_node(l->home), &l->link);
+		has_woken = sched_push(s, home_node(l->home), &l->link);
+	if (has_woken)
+		worker_has_woken(w);
 }
 
 static void add_to_list(struct worker *w, struct ready_list *l, uint32_t index,

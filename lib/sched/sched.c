@@ -412,16 +412,16 @@ void sched_abandon(struct sched *s)
 	free_workers(s);
 }
 
-void sched_push(struct sched *s, int node, struct link *link)
+bool sched_push(struct sched *s, int node, struct link *link)
 {
 	inbox_push(&s->nodes[node].inbox, link);
-	notify_any(s, &s->nodes[node]);
+	return notify_any(s, &s->nodes[node]);
 }
 
-void sched_push_bound(struct sched *s, int node, struct link *link)
+bool sched_push_bound(struct sched *s, int node, struct link *link)
 {
 	inbox_push(&s->nodes[node].bound, link);
-	notify_bound(&s->nodes[node]);
+	return notify_bound(&s->nodes[node]);
 }
 
 int sched_home(struct sched *s)

@@ -103,13 +103,13 @@ void sched_stop(struct sched *s);
 void sched_abandon(struct sched *s);
 
 /*
- * Any thread. To the inbox of a node and a wake-up if all sleep. In serial
- * mode call sched_drain() afterwards.
+ * Any thread. To the inbox of a node and a wake-up if all sleep: true, which
+ * the caller counts. In serial mode call sched_drain() afterwards.
  */
-void sched_push(struct sched *s, int node, struct link *link);
+bool sched_push(struct sched *s, int node, struct link *link);
 
 /* The same for work that only workers of the node may take; it has some. */
-void sched_push_bound(struct sched *s, int node, struct link *link);
+bool sched_push_bound(struct sched *s, int node, struct link *link);
 
 /* Where work of a thread of the user goes: its node, or the nearest one. */
 int sched_home(struct sched *s);

@@ -126,7 +126,7 @@ static void put_back(struct worker *w, unsigned deque, uint64_t item)
 	if (item & ITEM_OF_FRAME)
 		w->sched->ops.spill(w, item);
 	else if (deque == DEQUE_BOUND)
-		sched_push_bound(w->sched, w->executor->node, link);
+		(void)sched_push_bound(w->sched, w->executor->node, link);
 	else
 		runtime_push(rt, w->executor, link);
 }

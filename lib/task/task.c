@@ -145,14 +145,15 @@ push_placed(struct lkdf *rt, struct executor *ex, struct task *t)
 	int node = home_node(t->home);
 	bool is_bound = home_is_bound(t->home);
 	bool is_home = w && (ex->node == node || rt->sched.is_serial);
+	bool has_woken;
 
 	if (is_home && worker_push(w, is_bound ? DEQUE_BOUND : t->link.class,
 				   link_item(&t->link)))
 		return;
-	if (is_bound)
-		sched_push_bound(&rt->sched, node, &t->link);
-	else
-		sched_push(&rt->sched, node, &t->link);
+	has_woken = is_bound ? sched_push_bound(&rt->sched, node, &t->link)
+			     : sched_push(&rt->sched, node, &t->link);
+	if (has_woken)
+		runtime_has_woken(rt, ex);
 }
 
 /*
