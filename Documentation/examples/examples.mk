@@ -9,7 +9,7 @@ XXHASH ?= $(shell echo '$(HASH)include <xxhash.h>' | \
 	$(CC) $(CFLAGS) -E - >/dev/null 2>&1 && echo 1 || echo 0)
 XXHASH := $(XXHASH)
 EXAMPLES := $(addprefix $(BUILD)/examples/,hello cholesky engine engine_demo server convoy \
-	$(if $(filter 1,$(XXHASH)),dupes))
+	$(if $(filter 1,$(XXHASH)),dupes) hooks_count.so)
 DUPES_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard $(EXAMPLE_DIR)/dupes/*.c))
 ENGINE_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard $(EXAMPLE_DIR)/engine/*.c))
 SERVER_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard $(EXAMPLE_DIR)/server/*.c))
@@ -31,6 +31,12 @@ $(BUILD)/examples/hello: $(BUILD)/$(EXAMPLE_DIR)/hello.o $(LIB_SO)
 	$(call say,LD)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $< $(EXAMPLE_LIBS)
+
+$(BUILD)/examples/hooks_count.so: $(EXAMPLE_DIR)/hooks/count.c
+	$(call say,CCLD)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -Ilib/include -D_GNU_SOURCE $(LKDF_CFLAGS) -fPIC -shared \
+		$(LDFLAGS) -o $@ $<
 
 $(BUILD)/examples/dupes: $(DUPES_OBJ) $(LIB_SO)
 	$(call say,LD)

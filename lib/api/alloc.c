@@ -163,7 +163,12 @@ static __attribute__((noinline)) int alloc_any(struct lkdf_place *p,
 	r.want.memory = memory_of(p, m);
 	r.want.size = bytes;
 	r.want.align = max_u64(align, HEAP_ALIGN);
-	return alloc_slow(&r, out);
+	rc = alloc_slow(&r, out);
+	if (!rc && p->rt->hooks.table && p->rt->hooks.table->alloc)
+		p->rt->hooks.table->alloc(
+			p->rt->hooks.u, *out, bytes,
+			m == LKDF_MEM_INTERLEAVED ? -1 : p->node, label);
+	return rc;
 }
 
 /* Sizes and alignments that a class of multiples of 64 serves. */
@@ -179,7 +184,7 @@ int lkdf_alloc(struct lkdf_place *p, enum lkdf_mem_kind m, uint64_t bytes,
 	void *block;
 
 	if (unlikely(!p || !out || m != LKDF_MEM_OWN ||
-		     !is_plain(bytes, align)))
+		     !is_plain(bytes, align) || p->is_hooked))
 		return alloc_any(p, m, bytes, align, label, out);
 	c = heap_known_cache(p->heap);
 	if (unlikely(!c))
@@ -226,6 +231,8 @@ static __attribute__((noinline)) void free_any(struct lkdf *rt, void *p)
 		err(-EINVAL, "free: the runtime is NULL");
 		return;
 	}
+	if (rt->hooks.table && rt->hooks.table->free)
+		rt->hooks.table->free(rt->hooks.u, p);
 	rc = heap_free(rt->heap, heap_thread_cache(rt->heap), p);
 	if (rc)
 		report(rt, p, rc);
@@ -233,7 +240,9 @@ static __attribute__((noinline)) void free_any(struct lkdf *rt, void *p)
 
 void lkdf_free(struct lkdf *rt, void *p)
 {
-	struct cache *c = likely(rt && p) ? heap_known_cache(rt->heap) : NULL;
+	struct cache *c = likely(rt && p && !rt->hooks.table)
+				  ? heap_known_cache(rt->heap)
+				  : NULL;
 
 	/* What is refused is asked once more, for the reason. */
 	if (unlikely(!c || heap_free(rt->heap, c, p)))

@@ -194,6 +194,11 @@ static const struct option_row rows[] = {
 	  AT(socket),
 	  .help = "a tool listens on this abstract socket: it is sent the "
 		  "memfd of the counters; set by lkdf run and lkdf stat" },
+	{ .name = "hooks",
+	  .type = OPTION_TEXT,
+	  AT(hooks),
+	  .help = "a library with the object lkdf_hooks is told of loops, "
+		  "blocks and copies, see lkdf/hooks.h" },
 	{ .name = "final",
 	  .type = OPTION_BOOL,
 	  AT(is_final),

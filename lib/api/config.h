@@ -19,6 +19,7 @@ struct config {
 	char cpus[OPTION_TEXT_SIZE];
 	char trace[OPTION_TEXT_SIZE];
 	char socket[OPTION_TEXT_SIZE];
+	char hooks[OPTION_TEXT_SIZE];
 	char probe[OPTION_TEXT_SIZE];
 	char topology[OPTION_TEXT_SIZE];
 };

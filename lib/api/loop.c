@@ -98,6 +98,7 @@ static int for_with(struct lkdf *rt, struct lkdf_ctx *c,
 	if (c && a.scope)
 		return err(-EINVAL, "%s: it runs in the scope of the body",
 			   what);
+	l.label = a.name ? a.name : what;
 	l.range = a.range;
 	l.fn = a.fn;
 	l.u = a.u;
@@ -210,11 +211,14 @@ static int check_reduce(const struct lkdf *rt, const struct lkdf_reduce_attr *a)
 	return check_scope("reduce", rt, a->scope);
 }
 
-static int run_reduce(struct lkdf *rt, struct lkdf_ctx *c, struct reduce *r)
+static int run_reduce(struct lkdf *rt, struct lkdf_ctx *c, struct reduce *r,
+		      const char *label)
 {
-	struct loop l = {
-		.rt = rt, .what = "reduce: blocks", .fn = reduce_blocks, .u = r
-	};
+	struct loop l = { .rt = rt,
+			  .what = "reduce: blocks",
+			  .label = label,
+			  .fn = reduce_blocks,
+			  .u = r };
 	int rc;
 
 	if (r->a.range.begin == r->a.range.end)
@@ -252,7 +256,7 @@ static int reduce(struct lkdf *rt, struct lkdf_ctx *c,
 	if (c && r.a.scope)
 		return err(-EINVAL, "%s: it runs in the scope of the body",
 			   what);
-	return run_reduce(rt, c, &r);
+	return run_reduce(rt, c, &r, r.a.name ? r.a.name : what);
 }
 
 int lkdf_reduce(struct lkdf *rt, const struct lkdf_reduce_attr *a)

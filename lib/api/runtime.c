@@ -3,6 +3,7 @@
 
 #include "api/border.h"
 #include "api/config.h"
+#include "api/hooks.h"
 #include "data/data.h"
 #include "data/facts.h"
 #include "data/place.h"
@@ -94,7 +95,12 @@ static int start(struct lkdf *rt, const struct config *c)
 		rc = err(-EINVAL, "open: %d workers on all nodes, at most %d",
 			 a.nr_workers, TOPO_MAX_WORKERS);
 	if (!rc)
+		rc = hooks_open(&rt->hooks, c->hooks);
+	if (!rc) {
 		rc = runtime_open(rt, &a);
+		if (rc)
+			hooks_close(&rt->hooks, false);
+	}
 	if (rc)
 		topo_close(rt->topo);
 	else
@@ -187,6 +193,7 @@ int lkdf_close(struct lkdf *rt)
 		return rc;
 	if (!a_load(rt->is_alive, relaxed)) {
 		runtime_abandon(rt);
+		hooks_close(&rt->hooks, true);
 	} else {
 		rc = check_idle(rt);
 		if (rc)
@@ -200,6 +207,7 @@ int lkdf_close(struct lkdf *rt)
 		fn_kind_close(rt);
 		kind_reap(rt);
 		runtime_close(rt);
+		hooks_close(&rt->hooks, false);
 	}
 	topo_close(rt->topo);
 	free(rt->config);

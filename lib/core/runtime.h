@@ -10,6 +10,7 @@
 #include "base/lock.h"
 #include "base/log.h"
 #include "base/thread.h"
+#include "core/hooks.h"
 #include "core/stock.h"
 #include "device/blocking.h"
 #include "mem/pool.h"
@@ -72,6 +73,7 @@ struct lkdf {
 	int bind_error; /* why memory cannot be bound to nodes, or 0 */
 	struct executor *executors; /* workers, then the blocking pool */
 	struct trace trace;
+	struct hooks hooks;
 	struct runtime_parts *parts; /* what these point into: rt/open.c */
 	struct lkdf_scope *root;
 	struct lkdf_scope *fds; /* see event_poll.h */

@@ -76,6 +76,7 @@ int place_open(struct lkdf *rt, const struct runtime_attr *a)
 	for (i = 0; i < nr; i++) {
 		rt->places[i].rt = rt;
 		rt->places[i].heap = rt->heap;
+		rt->places[i].is_hooked = rt->hooks.table != NULL;
 		rt->places[i].node = i;
 		rt->places[i].memory = (unsigned)i;
 		rt->places[i].den = 1;

@@ -23,6 +23,7 @@ struct lkdf_place {
 	int node; /* index in topo and heap */
 	unsigned memory; /* the node's own, in the heap */
 	unsigned num, den; /* 0, 1: the whole node */
+	bool is_hooked; /* a tool is told of blocks, see lkdf/hooks.h */
 
 	/* Under the runtime's lock. */
 	struct lkdf_place *parts; /* of a whole node */

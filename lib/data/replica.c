@@ -66,12 +66,15 @@ static bool copy(struct executor *ex, struct lkdf_data *d, int node)
 {
 	_Atomic(void *) *at = &d->replicas->node[node].at;
 	void *p = data_block(d, node);
+	uint64_t id;
 
 	if (!p) {
 		a_store(at, REFUSED, relaxed);
 		return false;
 	}
+	id = hooks_copy_begin(&d->rt->hooks, "copy", node, d->bytes);
 	memcpy(p, a_load(&d->domain.at, relaxed), d->bytes);
+	hooks_copy_end(&d->rt->hooks, id);
 	counter_add(ex->counters, COUNTER_REPLICATED, d->bytes);
 	/* [replica.made] the bytes; pairs with [replica.look]. */
 	a_store(at, p, release);

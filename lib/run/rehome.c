@@ -38,11 +38,16 @@ static void move_pages_of(struct executor *ex, struct frame *f, uint32_t var,
 {
 	const struct wire_var *v = wire_var(f->graph->wiring, var);
 	struct heap *h = f->graph->rt->heap;
+	struct hooks *hooks = &f->graph->rt->hooks;
 	int64_t moved = 0;
+	uint64_t id;
 
-	if (h->is_bound)
+	if (h->is_bound) {
+		id = hooks_copy_begin(hooks, "move", node, size_of(f, var));
 		moved = os_move(f->values.var[var].bytes, size_of(f, var),
 				h->os_node[node]);
+		hooks_copy_end(hooks, id);
+	}
 	if (moved > 0)
 		counter_add(ex->counters, COUNTER_MIGRATED, (uint64_t)moved);
 	trace_event(ex->ring, EVENT_REHOME, (uint32_t)node, size_of(f, var));

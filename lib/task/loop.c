@@ -448,16 +448,21 @@ static int prepare(struct loop *l)
 
 int loop_run(struct loop *l, struct lkdf_scope *s)
 {
+	uint64_t id = hooks_loop_begin(&l->rt->hooks, l->label, l->range.begin,
+				       l->range.end);
 	int rc = prepare(l);
 
 	if (!rc)
 		rc = run_outside(l, s);
 	free((void *)l->is_taken);
+	hooks_loop_end(&l->rt->hooks, id);
 	return rc;
 }
 
 int loop_run_in(struct loop *l, struct lkdf_ctx *c)
 {
+	uint64_t id = hooks_loop_begin(&l->rt->hooks, l->label, l->range.begin,
+				       l->range.end);
 	int rc = task_may_join(c);
 
 	if (!rc)
@@ -465,5 +470,6 @@ int loop_run_in(struct loop *l, struct lkdf_ctx *c)
 	if (!rc)
 		rc = run_inside(l, c);
 	free((void *)l->is_taken);
+	hooks_loop_end(&l->rt->hooks, id);
 	return rc;
 }

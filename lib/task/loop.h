@@ -31,6 +31,7 @@ struct loop {
 	/* Set by the user, constant afterwards. */
 	struct lkdf *rt;
 	const char *what; /* goes over, for error texts */
+	const char *label; /* for hooks: its name, or the function called */
 	struct lkdf_range range; /* not empty */
 	lkdf_for_fn fn;
 	void *u;

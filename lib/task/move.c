@@ -114,6 +114,7 @@ static void move_pages_of(struct executor *ex, struct lkdf_data *d,
 	struct heap *h = d->rt->heap;
 	int os = h->os_node[node];
 	int64_t moved;
+	uint64_t id;
 	bool is_all;
 
 	/* The nodes of a made-up machine are not the kernel's. */
@@ -122,7 +123,9 @@ static void move_pages_of(struct executor *ex, struct lkdf_data *d,
 	/* Pages of our own are ours to their end. */
 	if (d->is_mapped && (!part || part == d->domain.nr_parts))
 		size = round_up(bytes, PAGE);
+	id = hooks_copy_begin(&d->rt->hooks, "move", node, size);
 	moved = os_move(at, size, os);
+	hooks_copy_end(&d->rt->hooks, id);
 	if (moved <= 0)
 		return;
 	counter_add(ex->counters, COUNTER_MIGRATED, (uint64_t)moved);
@@ -136,13 +139,16 @@ static void move_block(struct executor *ex, struct lkdf_data *d, int node,
 		       bool keeps)
 {
 	void *old = a_load(&d->domain.at, relaxed), *p = data_block(d, node);
+	uint64_t id;
 
 	if (!p)
 		return;
 	facts_forget(d);
+	id = hooks_copy_begin(&d->rt->hooks, "move", node, d->bytes);
 	if (keeps)
 		memcpy(p, old, d->bytes);
-	else if (d->drop)
+	hooks_copy_end(&d->rt->hooks, id);
+	if (!keeps && d->drop)
 		d->drop(old);
 	note_node(d, 0, node);
 	/* [data.at] as in data_bytes(). */

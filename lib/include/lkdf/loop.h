@@ -53,6 +53,7 @@ struct lkdf_for_attr {
 	void *u;
 	struct lkdf_data *data; /* may be NULL */
 	struct lkdf_scope *scope; /* that it runs in; NULL: the root */
+	const char *name; /* for hooks (lkdf/hooks.h), borrowed; may be NULL */
 };
 
 /*
@@ -68,6 +69,7 @@ struct lkdf_reduce_attr {
 	void *acc; /* in: the neutral value; out: the result */
 	uint64_t acc_bytes;
 	struct lkdf_scope *scope; /* that it runs in; NULL: the root */
+	const char *name; /* for hooks, as above: the loop goes over blocks */
 };
 
 /**

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * A library for LKDF_HOOKS: counts loops, blocks and copies of a runtime, and
+ * prints the counts when it is closed.
+ *
+ *	LKDF_HOOKS=build/examples/hooks_count.so program
+ */
+#include <inttypes.h>
+#include <lkdf/hooks.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct counts {
+	_Atomic(uint64_t) loops, iterations, open; /* open: not ended yet */
+	_Atomic(uint64_t) blocks, bytes, freed;
+	_Atomic(uint64_t) copies, copied;
+};
+
+static void *count_open(void)
+{
+	return calloc(1, sizeof(struct counts));
+}
+
+static void count_close(void *u)
+{
+	struct counts *c = u;
+
+	if (!c)
+		return;
+	fprintf(stderr,
+		"hooks: %" PRIu64 " loops over %" PRIu64 " iterations, %" PRIu64
+		" not ended\n"
+		"hooks: %" PRIu64 " blocks of %" PRIu64 " bytes, %" PRIu64
+		" freed\n"
+		"hooks: %" PRIu64 " copies of %" PRIu64 " bytes\n",
+		c->loops, c->iterations, c->open, c->blocks, c->bytes, c->freed,
+		c->copies, c->copied);
+	free(c);
+}
+
+static void count_loop(void *u, const char *label, uint64_t id, uint64_t begin,
+		       uint64_t end)
+{
+	struct counts *c = u;
+
+	if (!c)
+		return;
+	if (getenv("HOOKS_VERBOSE"))
+		fprintf(stderr, "hooks: loop %" PRIu64 " %s\n", id, label);
+	c->loops++;
+	c->open++;
+	c->iterations += end - begin;
+}
+
+static void count_end(void *u, uint64_t id)
+{
+	struct counts *c = u;
+
+	(void)id;
+	if (c)
+		c->open--;
+}
+
+static void count_alloc(void *u, const void *p, uint64_t bytes, int node,
+			const char *label)
+{
+	struct counts *c = u;
+
+	(void)p;
+	if (!c)
+		return;
+	if (label && getenv("HOOKS_VERBOSE"))
+		fprintf(stderr, "hooks: block %s on node %d\n", label, node);
+	c->blocks++;
+	c->bytes += bytes;
+}
+
+static void count_free(void *u, const void *p)
+{
+	struct counts *c = u;
+
+	(void)p;
+	if (c)
+		c->freed++;
+}
+
+static void count_copy(void *u, const char *label, uint64_t id, int node,
+		       uint64_t bytes)
+{
+	struct counts *c = u;
+
+	(void)label;
+	(void)id;
+	(void)node;
+	if (!c)
+		return;
+	c->copies++;
+	c->copied += bytes;
+}
+
+extern const struct lkdf_hooks lkdf_hooks;
+__attribute__((visibility("default"))) const struct lkdf_hooks lkdf_hooks = {
+	.size = sizeof(struct lkdf_hooks),
+	.version = LKDF_HOOKS_VERSION,
+	.open = count_open,
+	.close = count_close,
+	.loop_begin = count_loop,
+	.loop_end = count_end,
+	.alloc = count_alloc,
+	.free = count_free,
+	.copy_begin = count_copy,
+};

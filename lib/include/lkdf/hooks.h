@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * A table of functions in a library of a tool: the option hooks (LKDF_HOOKS)
+ * names the library, which exports the table as the object lkdf_hooks. A
+ * runtime calls them at the begin and the end of loops, for blocks of memory
+ * and for copies that it makes on its own. The variable is ignored in programs
+ * that run with the rights of somebody else (AT_SECURE).
+ *
+ * A function runs on the thread that does the thing, inside the call: it has
+ * to be short and may not call lkdf. lkdf waits for nothing because of a hook:
+ * what was started goes on while it runs, and there are no fences around it.
+ * A function that is NULL is not called. The idea and its rows are those of
+ * the Kokkos tools, without their fences.
+ */
+#ifndef LKDF_HOOKS_H
+#define LKDF_HOOKS_H
+
+#include <lkdf/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define LKDF_HOOKS_VERSION 1u
+
+/**
+ * struct lkdf_hooks - what a tool wants to be told
+ * @size:       sizeof(struct lkdf_hooks) as the tool was compiled
+ * @version:    LKDF_HOOKS_VERSION; another one is refused when a runtime opens
+ * @open:       a runtime opens; what it returns is u of the others
+ * @close:      the runtime is closed; the last call with this u
+ * @loop_begin: lkdf_for(), lkdf_reduce() and their kin: label as the loop's
+ *              name or the function called, id used once in the runtime, the
+ *              iterations begin .. end - 1
+ * @loop_end:   the loop with this id has ended, well or not
+ * @alloc:      lkdf_alloc(): bytes as asked for at p, node of the place (-1:
+ *              all nodes in turn), label or NULL
+ * @free:       lkdf_free(), before the block is gone
+ * @copy_begin: bytes of data go to a node, which is -1 where nobody knows it:
+ *              "move" (they go along) or "copy" (for readers there)
+ * @copy_end:   the copy with this id is made
+ * @reserved:   0; for kernels of devices
+ *
+ * Texts are borrowed until the function returns. All functions but open and
+ * close may be called by several threads at a time.
+ */
+struct lkdf_hooks {
+	uint32_t size, version;
+	void *(*open)(void);
+	void (*close)(void *u);
+	void (*loop_begin)(void *u, const char *label, uint64_t id,
+			   uint64_t begin, uint64_t end);
+	void (*loop_end)(void *u, uint64_t id);
+	void (*alloc)(void *u, const void *p, uint64_t bytes, int node,
+		      const char *label);
+	void (*free)(void *u, const void *p);
+	void (*copy_begin)(void *u, const char *label, uint64_t id, int node,
+			   uint64_t bytes);
+	void (*copy_end)(void *u, uint64_t id);
+	void (*reserved[8])(void);
+};
+
+#ifdef __cplusplus
+}
+#endif
+#endif

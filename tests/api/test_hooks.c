@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/* A library of a tool is told of loops, blocks and copies; see lkdf/hooks.h. */
+#include "tests/api/api.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+
+static char said[4096];
+
+/* Standard error goes to a file until take_stderr(). */
+static int redirect(FILE *f)
+{
+	int old = dup(STDERR_FILENO);
+
+	fflush(stderr);
+	dup2(fileno(f), STDERR_FILENO);
+	return old;
+}
+
+static void take_stderr(FILE *f, int old)
+{
+	fflush(stderr);
+	dup2(old, STDERR_FILENO);
+	close(old);
+	rewind(f);
+	said[fread(said, 1, sizeof(said) - 1, f)] = '\0';
+	fclose(f);
+}
+
+static int block(uint64_t begin, uint64_t end, void *u)
+{
+	atomic_fetch_add((atomic_ulong *)u, end - begin);
+	return 0;
+}
+
+static int add(uint64_t begin, uint64_t end, void *acc, void *u)
+{
+	(void)u;
+	*(uint64_t *)acc += end - begin;
+	return 0;
+}
+
+static int join(void *acc, const void *x, void *u)
+{
+	(void)u;
+	*(uint64_t *)acc += *(const uint64_t *)x;
+	return 0;
+}
+
+static int inside(struct lkdf_ctx *c, void *arg)
+{
+	return lkdf_for_in(c, ATTR(lkdf_for_attr, .range = { 0, 50, 0 },
+				   .fn = block, .u = *(void **)arg,
+				   .name = "inner"));
+}
+
+static void run_loops(struct lkdf *rt)
+{
+	struct lkdf_range r = { .end = 1000 };
+	atomic_ulong sum = 0;
+	void *at = &sum;
+	uint64_t acc = 0;
+	struct lkdf_kind *k = api_kind(rt, "inside", inside, sizeof(at), 0);
+
+	must(lkdf_for(rt, r, block, &sum));
+	must(lkdf_for_with(rt, ATTR(lkdf_for_attr, .range = r, .fn = block,
+				    .u = &sum, .name = "named")));
+	must(lkdf_reduce(rt, ATTR(lkdf_reduce_attr, .range = { 0, 100, 10 },
+				  .fn = add, .join = join, .acc = &acc,
+				  .acc_bytes = sizeof(acc), .name = "sum")));
+	must(lkdf_submit(rt, NULL, ATTR(lkdf_task, .kind = k, .arg = &at),
+			 NULL));
+	must(lkdf_scope_wait(rt, NULL, -1));
+	is(atomic_load(&sum), 2050, "the loops do what they do");
+	is(acc, 100, "and the reduction");
+	lkdf_kind_put(k);
+}
+
+static void run_blocks(struct lkdf *rt)
+{
+	struct lkdf_place *p = lkdf_place_node(rt, 0);
+	void *a, *b;
+
+	must(lkdf_alloc(p, LKDF_MEM_OWN, 100, 0, "small", &a));
+	must(lkdf_alloc(p, LKDF_MEM_INTERLEAVED, 1 << 20, 0, "large", &b));
+	lkdf_free(rt, a);
+	lkdf_free(rt, b);
+}
+
+static void a_tool_is_told(const char *library, const char *options)
+{
+	char text[600];
+	struct lkdf *rt;
+	FILE *f = tmpfile();
+	int old;
+
+	snprintf(text, sizeof(text), "%s,hooks=%s", options, library);
+	rt = api_open(text);
+	old = redirect(f);
+	run_loops(rt);
+	run_blocks(rt);
+	is(lkdf_close(rt), 0, "%s: the runtime closes", options);
+	take_stderr(f, old);
+	ok(strstr(said, "hooks: 4 loops over 2060 iterations, 0 not ended"),
+	   "it was told of each loop, begin and end");
+	ok(strstr(said, "lkdf_for\n") && strstr(said, "named\n") &&
+		   strstr(said, "sum\n") && strstr(said, "inner\n"),
+	   "by name, or by the function called");
+	ok(strstr(said, "hooks: 2 blocks of 1048676 bytes, 2 freed"),
+	   "and of each block");
+	ok(strstr(said, "block small on node 0") &&
+		   strstr(said, "block large on node -1"),
+	   "with label and place");
+}
+
+static void what_is_no_tool_is_refused(const char *build)
+{
+	struct lkdf *rt = NULL;
+	char text[600];
+
+	is(lkdf_open("workers=1,hooks=/nonexistent.so", &rt), -ENOENT,
+	   "a library that is not there is refused");
+	ok(strstr(lkdf_errmsg(), "/nonexistent.so"), "by name: %s",
+	   lkdf_errmsg());
+	snprintf(text, sizeof(text), "workers=1,hooks=%s/liblkdf.so", build);
+	is(lkdf_open(text, &rt), -EINVAL, "so is one without a table");
+	ok(strstr(lkdf_errmsg(), "lkdf_hooks"), "which says so: %s",
+	   lkdf_errmsg());
+	ok(!rt, "no runtime is made");
+}
+
+int main(void)
+{
+	const char *build = getenv("BUILD") ? getenv("BUILD") : "build";
+	char library[512];
+
+	tap_start(60);
+	snprintf(library, sizeof(library), "%s/examples/hooks_count.so", build);
+	setenv("HOOKS_VERBOSE", "1", 1);
+	a_tool_is_told(library, "workers=1");
+	a_tool_is_told(library, "workers=2");
+	a_tool_is_told(library, "serial");
+	what_is_no_tool_is_refused(build);
+	return tap_end();
+}
