@@ -35,8 +35,9 @@ static const struct cli_row rows[] = {
 
 static const struct cli_spec spec = {
 	.verb = "bench",
-	.usage = "graph|forkjoin|loop|submit|data|io|idle|wake|placement\n"
-		 "                  [--quick] [--out FILE] [--file FILE]",
+	.usage =
+		"graph|forkjoin|loop|submit|data|io|idle|wake|placement|policy\n"
+		"                  [--quick] [--out FILE] [--file FILE]",
 	.help = "Compares lkdf with a floor loop and with other runtimes in\n"
 		"the same run, in ratios, each against its bar.\n\n"
 		"  graph      dataflow graphs: run, build, memory, METG\n"
@@ -47,7 +48,8 @@ static const struct cli_spec spec = {
 		"  io         reads as tasks: page cache, O_DIRECT, tmpfs\n"
 		"  idle       what parked workers cost, alone and beside work\n"
 		"  wake       from submit to start; liveness\n"
-		"  placement  where pages are: /dev/lkdf, move_pages, numa_maps\n\n"
+		"  placement  where pages are: /dev/lkdf, move_pages, numa_maps\n"
+		"  policy     contention: what facts win, what they cost\n\n"
 		"Exit status 1 if a bar is missed; a bar that could not be\n"
 		"resolved (CPUs not delivered, peer absent) is null.",
 	.row = rows,
@@ -66,6 +68,7 @@ static const struct bench_suite suites[] = {
 	{ "idle", NULL, bench_idle_steps, bench_idle },
 	{ "wake", NULL, bench_wake_steps, bench_wake },
 	{ "placement", NULL, bench_placement_steps, bench_placement },
+	{ "policy", NULL, bench_policy_steps, bench_policy },
 };
 #define NR_SUITES (sizeof(suites) / sizeof(suites[0]))
 
@@ -161,7 +164,7 @@ static const struct bench_suite *find_suite(const char *name, int *code)
 	*code = name ? cli_fail(&e, "unknown suite \"%s\"", name)
 		     : cli_fail(&e, "which suite? "
 				    "graph, forkjoin, loop, submit, data, "
-				    "io, idle, wake or placement");
+				    "io, idle, wake, placement or policy");
 	return NULL;
 }
 
