@@ -21,7 +21,8 @@ INSTALL_EXAMPLES := $(sort $(wildcard Documentation/examples/*.c))
 
 LIB_NAMES := $(notdir $(LIB_SO)) $(LIB_SONAME) liblkdf.so liblkdf.a
 PC_SED := -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' \
-	-e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' -e 's|@VERSION@|$(VERSION)|'
+	-e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' -e 's|@VERSION@|$(VERSION)|' \
+	-e 's|@URING@|$(URING_LIBS:-l%=lib%)|'
 
 .PHONY: install uninstall
 install: $(LIB_SO) $(LIB_A) $(INSTALL_BIN) ## to $(DESTDIR)$(PREFIX)

@@ -4,13 +4,28 @@
 LIB_DIRS := base mem topo trace device signal policy sched \
 	core scope data task graph run io seal rt api
 LIB_SRC := $(foreach d,$(LIB_DIRS),$(wildcard lib/$d/*.c))
+# Rings of io_uring need liburing 2.3; HAVE_LIBURING=0 builds without.
+HAVE_LIBURING ?= $(shell echo \
+	'struct io_uring_sync_cancel_reg r; void *f = io_uring_buf_ring_add;' | \
+	$(CC) -D_GNU_SOURCE -include liburing.h -x c -fsyntax-only - \
+	2>/dev/null && echo 1)
+HAVE_LIBURING := $(HAVE_LIBURING)
+ifeq ($(HAVE_LIBURING),1)
+LIB_SRC := $(filter-out lib/device/io_absent.c,$(LIB_SRC))
+URING_LIBS := -luring
+else
+LIB_SRC := $(filter-out $(addprefix lib/device/io_,setup.c tables.c \
+	buffers.c fill.c),$(LIB_SRC))
+URING_LIBS :=
+$(info liburing 2.3 is missing: operations run on threads, not on rings)
+endif
 LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o)
 LIB_SO := $(BUILD)/liblkdf.so.$(VERSION)
 LIB_SONAME := liblkdf.so.$(SOVERSION)
 LIB_A := $(BUILD)/liblkdf.a
 # The internals visible: for unit tests, the model checker and sanitizers.
 LIB_INTERNAL := $(BUILD)/liblkdf-internal.a
-LIB_LIBS := -lhwloc -lnuma -lpthread
+LIB_LIBS := -lhwloc -lnuma $(URING_LIBS) -lpthread
 
 LIB_CFLAGS := -fPIC -fvisibility=hidden -fcf-protection
 

@@ -129,6 +129,9 @@ static void say_fix(struct finding *f, const char *why)
 		finding_fix(f, "a higher limit of open files: ulimit -n");
 	else if (!strncmp(why, "ENOMEM", 6))
 		finding_fix(f, "a higher limit of locked memory: ulimit -l");
+	else if (!strncmp(why, "EOPNOTSUPP", 10))
+		finding_fix(f, "install liburing-dev 2.3 or later and build "
+			       "again");
 	else if (!strncmp(why, "EINVAL", 6))
 		finding_fix(f, "boot a kernel of 6.1 or later");
 }

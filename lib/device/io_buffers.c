@@ -2,10 +2,8 @@
 #include "device/io_buffers.h"
 
 #include <errno.h>
-#include <string.h>
+#include <liburing.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 /* Memory of this thread's node, in whole pages. */
 static void *map(size_t size)
@@ -19,16 +17,13 @@ static void *map(size_t size)
 static int tell(const struct uring *u, const struct uring_buffers *b,
 		uint16_t id)
 {
-	struct io_uring_buf_reg reg;
-	long rc;
+	struct io_uring_buf_reg reg = {
+		.ring_addr = (uint64_t)(uintptr_t)b->ring,
+		.ring_entries = b->nr,
+		.bgid = id,
+	};
 
-	memset(&reg, 0, sizeof(reg));
-	reg.ring_addr = (uint64_t)(uintptr_t)b->ring;
-	reg.ring_entries = b->nr;
-	reg.bgid = id;
-	rc = syscall(SYS_io_uring_register, u->fd, IORING_REGISTER_PBUF_RING,
-		     &reg, 1);
-	return rc < 0 ? -errno : 0;
+	return io_uring_register_buf_ring(u->made, &reg, 0);
 }
 
 int uring_buffers_open(struct uring_buffers *b, const struct uring *u,
@@ -69,13 +64,8 @@ void uring_buffers_close(struct uring_buffers *b)
 
 void uring_buffers_lend(struct uring_buffers *b, uint16_t at)
 {
-	struct io_uring_buf *entry = (struct io_uring_buf *)b->ring;
-
-	/* The ring's tail lies in what the first one leaves. */
-	entry += b->tail & (b->nr - 1);
-	entry->addr = (uint64_t)(uintptr_t)uring_buffer(b, at);
-	entry->len = b->size;
-	entry->bid = at;
+	io_uring_buf_ring_add(b->ring, (char *)(uintptr_t)uring_buffer(b, at),
+			      b->size, at, io_uring_buf_ring_mask(b->nr), 0);
 	b->tail++;
 	/* [uring.lend] the entry before it, and that its bytes were read; the
 	 * kernel acquires it; pairs with itself. */

@@ -346,3 +346,45 @@ bool io_op_is_all(const struct io_op *op, int64_t res)
 	return io_op_breaks_link(&op->io) && res >= 0 &&
 	       !has_more(op, (uint64_t)res);
 }
+
+/* ---- entries of a ring -------------------------------------------------- */
+
+bool io_op_has_file(const struct lkdf_io *io)
+{
+	switch ((enum lkdf_io_op)io->op) {
+	case LKDF_IO_READ:
+	case LKDF_IO_WRITE:
+	case LKDF_IO_READV:
+	case LKDF_IO_WRITEV:
+	case LKDF_IO_FSYNC:
+	case LKDF_IO_FALLOCATE:
+	case LKDF_IO_POLL:
+	case LKDF_IO_ACCEPT:
+	case LKDF_IO_CONNECT:
+	case LKDF_IO_RECV:
+	case LKDF_IO_SEND:
+		return true;
+	default:
+		return false;
+	}
+}
+
+bool io_op_has_bytes(const struct lkdf_io *io)
+{
+	return io->op == LKDF_IO_READ || io->op == LKDF_IO_WRITE;
+}
+
+void io_op_fix(struct io_uring_sqe *sqe, int file, int buffer)
+{
+	bool is_read = sqe->opcode == IORING_OP_READ;
+
+	if (file >= 0) {
+		sqe->fd = file;
+		sqe->flags |= IOSQE_FIXED_FILE;
+	}
+	if (buffer >= 0 && (is_read || sqe->opcode == IORING_OP_WRITE)) {
+		sqe->opcode =
+			is_read ? IORING_OP_READ_FIXED : IORING_OP_WRITE_FIXED;
+		sqe->buf_index = (uint16_t)buffer;
+	}
+}

@@ -3,137 +3,17 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 /* In user_data: see uring_link(). */
 #define URING_CUT ((uint64_t)1)
 
-static int enter(const struct uring *u, uint32_t nr, uint32_t flags)
+int uring_enter(const struct uring *u, uint32_t nr, uint32_t flags)
 {
 	long rc = syscall(SYS_io_uring_enter, u->fd, nr, 0, flags, NULL, 0);
 
 	return rc < 0 ? -errno : (int)rc;
-}
-
-static int tell(int fd, unsigned what, void *arg, unsigned nr)
-{
-	long rc = syscall(SYS_io_uring_register, fd, what, arg, nr);
-
-	return rc < 0 ? -errno : (int)rc;
-}
-
-static void *map(int fd, size_t size, off_t offset)
-{
-	return mmap(NULL, size, PROT_READ | PROT_WRITE,
-		    MAP_SHARED | MAP_POPULATE, fd, offset);
-}
-
-static void set_rings(struct uring *u, const struct io_uring_params *p)
-{
-	char *at = u->rings;
-	uint32_t *array = (uint32_t *)(void *)(at + p->sq_off.array), i;
-
-	u->sq_head = (_Atomic(uint32_t) *)(void *)(at + p->sq_off.head);
-	u->sq_tail = (_Atomic(uint32_t) *)(void *)(at + p->sq_off.tail);
-	u->sq_flags = (_Atomic(uint32_t) *)(void *)(at + p->sq_off.flags);
-	u->cq_head = (_Atomic(uint32_t) *)(void *)(at + p->cq_off.head);
-	u->cq_tail = (_Atomic(uint32_t) *)(void *)(at + p->cq_off.tail);
-	u->cqes = (struct io_uring_cqe *)(void *)(at + p->cq_off.cqes);
-	u->sq_mask = p->sq_entries - 1;
-	u->cq_mask = p->cq_entries - 1;
-	u->tail = a_load(u->sq_tail, relaxed);
-	/* Entries go in order: the array stays as it is. */
-	for (i = 0; i < p->sq_entries; i++)
-		array[i] = i;
-}
-
-static int map_rings(struct uring *u, const struct io_uring_params *p)
-{
-	size_t sq = p->sq_off.array + p->sq_entries * sizeof(uint32_t);
-	size_t cq =
-		p->cq_off.cqes + p->cq_entries * sizeof(struct io_uring_cqe);
-
-	u->rings_size = sq > cq ? sq : cq;
-	u->sqes_size = p->sq_entries * sizeof(struct io_uring_sqe);
-	u->rings = map(u->fd, u->rings_size, IORING_OFF_SQ_RING);
-	if (u->rings == MAP_FAILED) {
-		u->rings = NULL;
-		return -errno;
-	}
-	u->sqes = map(u->fd, u->sqes_size, IORING_OFF_SQES);
-	if (u->sqes == MAP_FAILED) {
-		u->sqes = NULL;
-		return -errno;
-	}
-	set_rings(u, p);
-	return 0;
-}
-
-/* A descriptor, or -errno. */
-static int set_up(const struct uring_attr *a, struct io_uring_params *p)
-{
-	int fd;
-
-	memset(p, 0, sizeof(*p));
-	p->flags = IORING_SETUP_SUBMIT_ALL | IORING_SETUP_CQSIZE;
-	p->cq_entries = a->nr_cq;
-	fd = (int)syscall(SYS_io_uring_setup, a->nr_sq, p);
-	return fd < 0 ? -errno : fd;
-}
-
-int uring_open(struct uring *u, const struct uring_attr *a)
-{
-	const uint32_t needs = IORING_FEAT_SINGLE_MMAP | IORING_FEAT_NODROP;
-	struct io_uring_params p;
-	int rc = 0;
-
-	memset(u, 0, sizeof(*u));
-	u->fd = set_up(a, &p);
-	if (u->fd < 0)
-		return u->fd;
-	if ((p.features & needs) != needs)
-		rc = -EINVAL;
-	if (!rc)
-		rc = map_rings(u, &p);
-	/* Nothing has this user_data: says whether there is such a call. */
-	if (!rc)
-		rc = uring_cancel(u, UINT64_MAX);
-	if (rc == -ENOENT)
-		rc = 0;
-	if (!rc && a->wake_fd >= 0)
-		rc = tell(u->fd, IORING_REGISTER_EVENTFD,
-			  (void *)(uintptr_t)&a->wake_fd, 1);
-	if (rc)
-		uring_close(u);
-	return rc;
-}
-
-void uring_close(struct uring *u)
-{
-	if (u->fd < 0)
-		return;
-	if (u->sqes)
-		munmap(u->sqes, u->sqes_size);
-	if (u->rings)
-		munmap(u->rings, u->rings_size);
-	close(u->fd);
-	u->fd = -1;
-}
-
-int uring_probe(void)
-{
-	const struct uring_attr a = { .nr_sq = 4, .nr_cq = 8, .wake_fd = -1 };
-	struct uring u;
-	int rc;
-
-	rc = uring_open(&u, &a);
-	/* A filter may have refused that one only. */
-	if (!rc)
-		rc = enter(&u, 0, 0);
-	uring_close(&u);
-	return rc;
 }
 
 const char *uring_why(int error)
@@ -151,6 +31,8 @@ const char *uring_why(int error)
 		return "EMFILE: the limit of open files";
 	case EINVAL:
 		return "EINVAL: the kernel is older than 6.0";
+	case EOPNOTSUPP:
+		return "EOPNOTSUPP: built without liburing";
 	default:
 		return strerror(-error);
 	}
@@ -213,7 +95,7 @@ int uring_submit(struct uring *u)
 	while ((nr = uring_nr_waiting(u))) {
 		if (unlikely(u->has_links))
 			cut(u);
-		rc = enter(u, nr, 0);
+		rc = uring_enter(u, nr, 0);
 		if (unlikely(is_refusal(rc)))
 			a_store(&u->refused, rc, relaxed);
 		if (rc <= 0 && rc != -EINTR)
@@ -239,7 +121,7 @@ uint32_t uring_take(struct uring *u, struct io_uring_cqe *cqe, uint32_t nr)
 
 	/* What lies in the kernel until somebody asks. */
 	if (unlikely(a_load(u->sq_flags, relaxed) & URING_MUST_ENTER) &&
-	    is_refusal(enter(u, 0, IORING_ENTER_GETEVENTS)))
+	    is_refusal(uring_enter(u, 0, IORING_ENTER_GETEVENTS)))
 		a_store(&u->refused, -EIO, relaxed);
 	/* [uring.take] the completions, which the kernel releases; pairs with
 	 * [uring.give], through the kernel. */
@@ -263,26 +145,13 @@ uint32_t uring_take(struct uring *u, struct io_uring_cqe *cqe, uint32_t nr)
 int uring_cancel(const struct uring *u, uint64_t user_data)
 {
 	struct io_uring_sync_cancel_reg reg;
+	long rc;
 
 	memset(&reg, 0, sizeof(reg));
 	reg.addr = user_data;
 	reg.fd = -1;
 	/* One attempt, without waiting for what comes of it. */
-	return tell(u->fd, IORING_REGISTER_SYNC_CANCEL, &reg, 1);
-}
-
-int uring_limit_threads(const struct uring *u, uint32_t nr_bounded,
-			uint32_t nr_unbounded)
-{
-	uint32_t nr[2] = { nr_bounded, nr_unbounded };
-
-	return tell(u->fd, IORING_REGISTER_IOWQ_MAX_WORKERS, nr, 2);
-}
-
-int uring_bind_threads(const struct uring *u, const void *cpus, size_t nr_bytes)
-{
-	if (!cpus)
-		return tell(u->fd, IORING_UNREGISTER_IOWQ_AFF, NULL, 0);
-	return tell(u->fd, IORING_REGISTER_IOWQ_AFF, (void *)(uintptr_t)cpus,
-		    (unsigned)nr_bytes);
+	rc = syscall(SYS_io_uring_register, u->fd, IORING_REGISTER_SYNC_CANCEL,
+		     &reg, 1);
+	return rc < 0 ? -errno : (int)rc;
 }

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * One io_uring (Axboe, "Efficient IO with io_uring", 2019), by its system
- * calls and its mapped rings. All that is shared with the kernel is read and
- * written through base/atomic.h.
+ * One io_uring (Axboe, "Efficient IO with io_uring", 2019). liburing sets it
+ * up (io_setup.c), registers what belongs to it (io_tables.c, io_buffers.c) and
+ * fills its entries (io_fill.c). The heads and tails that are shared with the
+ * kernel are read and written here, through base/atomic.h, and here the kernel
+ * is entered: that is what the model checker runs. A build without liburing has
+ * io_absent.c instead of those four, and no ring opens.
  *
  *	sqe, submit, take_back  one thread, always the same
  *	come, take    one thread at a time
@@ -34,8 +37,7 @@ struct uring {
 	_Atomic(uint32_t) *cq_head, *cq_tail;
 	struct io_uring_sqe *sqes;
 	const struct io_uring_cqe *cqes;
-	void *rings;
-	size_t rings_size, sqes_size;
+	struct io_uring *made; /* liburing's; NULL: not open */
 
 	/* Any thread: why the kernel takes no more, -errno; 0: it does. */
 	_Atomic(int) refused;
@@ -48,7 +50,7 @@ struct uring {
 /* 0; -errno, and nothing is open. */
 int uring_open(struct uring *u, const struct uring_attr *a);
 
-/* Accepts what is not open: fd -1. */
+/* Accepts what is not open: made NULL. */
 void uring_close(struct uring *u);
 
 /* 0; or why this process has no ring that works: an errno. */
@@ -64,6 +66,9 @@ int uring_limit_threads(const struct uring *u, uint32_t nr_bounded,
 			uint32_t nr_unbounded);
 int uring_bind_threads(const struct uring *u, const void *cpus,
 		       size_t nr_bytes);
+
+/* The system call: entries taken, or -errno. */
+int uring_enter(const struct uring *u, uint32_t nr, uint32_t flags);
 
 /* What such an errno means, with what there is to do about it. */
 const char *uring_why(int error);

@@ -176,12 +176,4 @@ struct io_req *io_chain_came(struct io_req *r, int res)
 	NOT_REACHED;
 }
 
-/* Nothing is recorded. */
-void trace_slice(struct trace_ring *r, const struct lkdf_stats_slice *s)
-{
-	(void)r;
-	(void)s;
-	NOT_REACHED;
-}
-
 #endif

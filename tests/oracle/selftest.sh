@@ -34,7 +34,7 @@ link() {
 	# shellcheck disable=SC2086
 	$CC -shared $LDFLAGS -Wl,-soname,liblkdf.so.0 \
 		-Wl,--version-script=lib/lkdf.map \
-		-o "$top/liblkdf.so.0" $objects -lhwloc -lnuma -lpthread
+		-o "$top/liblkdf.so.0" $objects -lhwloc -lnuma -luring -lpthread
 }
 
 # try_oracle WATCHDOG OPTIONS...

@@ -73,7 +73,7 @@ int main(void)
 	end = strrchr(self, '/');
 	if (end)
 		*end = '\0';
-	snprintf(lkdf, sizeof(lkdf), "%s/../../lkdf", self);
+	snprintf(lkdf, sizeof(lkdf), "%s/../../../lkdf", self);
 	tap_start(60);
 	if (access(lkdf, X_OK))
 		skip("doctor says why", "lkdf is not built here");

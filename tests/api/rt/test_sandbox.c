@@ -196,7 +196,7 @@ int main(void)
 	end = strrchr(self, '/');
 	if (end)
 		*end = '\0';
-	snprintf(lkdf, sizeof(lkdf), "%s/../../lkdf", self);
+	snprintf(lkdf, sizeof(lkdf), "%s/../../../lkdf", self);
 	tap_start(100);
 	pages_in_child(without_sys);
 	pages_in_child(with_an_empty_directory_of_cpus);

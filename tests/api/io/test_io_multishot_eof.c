@@ -28,6 +28,7 @@ static int nr_rings(void)
 }
 
 struct stream {
+	struct lkdf_io_feed feed;
 	struct tally t;
 	struct lkdf_event done;
 	int64_t result;
@@ -38,10 +39,13 @@ static void start(struct lkdf *rt, struct lkdf_graph *g, struct stream *s)
 {
 	memset(s, 0, sizeof(*s));
 	must(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, s->fd));
+	s->feed = (struct lkdf_io_feed){ .size = sizeof(s->feed),
+					 .graph = g,
+					 .u = &s->t,
+					 .nr_runs = 1,
+					 .nr_waiting = 2 };
 	begin(rt, NULL,
-	      MULTI(.op = LKDF_IO_RECV, .fd = s->fd[0],
-		    .buf = FEED(.graph = g, .u = &s->t, .nr_runs = 1,
-				.nr_waiting = 2)),
+	      MULTI(.op = LKDF_IO_RECV, .fd = s->fd[0], .buf = &s->feed),
 	      &s->result, &s->done);
 }
 
