@@ -136,6 +136,7 @@ Timeline.prototype.pick = function(i) {
 	const p = this.pieces;
 
 	this.picked = i;
+	this.lit = new Set(i < 0 ? [] : this.ancestry(i, 200));
 	if (i >= 0 && (p.begin[i] + p.size[i] < this.from ||
 		       p.begin[i] > this.to))
 		this.goTo(i);

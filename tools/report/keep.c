@@ -268,24 +268,46 @@ static void keep_thread(void *u, const struct trace_thread *t)
 	l->r->has.cpu = true;
 }
 
-/* Sums from the start: what came since the row before is of the window. */
+/* What has come since the row before: rows are sums from the start. */
+static uint64_t since_last(uint64_t now, uint64_t *last, bool counts)
+{
+	uint64_t more = counts && now > *last ? now - *last : 0;
+
+	*last = now;
+	return more;
+}
+
 static void keep_bytes(void *u, const struct trace_bytes *b)
 {
 	struct load *l = u;
-	int node = l->r->lane[b->executor].node;
-	uint64_t at = load_time(l, b->ticks), *seen;
+	struct report *r = l->r;
+	int node = r->lane[b->executor].node;
+	uint64_t at = load_time(l, b->ticks), more, *seen;
 	uint32_t i;
 
 	if (node < 0 || node >= (int)MAX_NODES || at > l->to)
 		return;
+	seen = &l->bytes[(size_t)b->executor * (MAX_NODES + 1)];
 	for (i = 0; i < b->nr_nodes && i < MAX_NODES; i++) {
-		seen = &l->bytes[(size_t)b->executor * MAX_NODES + i];
-		if (at > l->from && b->bytes[i] > *seen) {
-			l->r->flow[node][i] += b->bytes[i] - *seen;
-			l->r->has.flow = true;
-		}
-		*seen = b->bytes[i];
+		more = since_last(b->bytes[i], &seen[i], at > l->from);
+		r->flow[node][i] += more;
+		r->flow_known += more;
 	}
+	r->flow_unknown +=
+		since_last(b->unknown, &seen[MAX_NODES], at > l->from);
+}
+
+/* Few bytes of which the node is known say nothing of all the others. */
+static void judge_bytes(struct report *r)
+{
+	uint32_t i;
+
+	r->has.flow = r->flow_known > 0;
+	if (r->flow_unknown / 9 <= r->flow_known)
+		return;
+	r->has.flow = r->has.bytes = false;
+	for (i = 0; i < r->nr_kinds; i++)
+		r->kind[i].local = r->kind[i].remote = 0;
 }
 
 /* The last sample counts. */
@@ -368,7 +390,8 @@ static int alloc_all(struct load *l)
 	r->op = malloc((l->nr_ops + 1) * sizeof(*r->op));
 	r->wait = malloc((l->nr_waits + 1) * sizeof(*r->wait));
 	l->kind_of = calloc(LKDF_MAX_NAMES, sizeof(*l->kind_of));
-	l->bytes = calloc((size_t)l->nr_lanes * MAX_NODES, sizeof(*l->bytes));
+	l->bytes = calloc((size_t)l->nr_lanes * (MAX_NODES + 1),
+			  sizeof(*l->bytes));
 	l->park_since = malloc(l->nr_lanes * sizeof(*l->park_since));
 	if (!r->slice || !r->op || !r->wait || !l->kind_of || !l->bytes ||
 	    !l->park_since)
@@ -402,6 +425,8 @@ int keep_records(struct load *l)
 
 	if (!rc)
 		rc = load_pass(l, &sink);
+	if (!rc)
+		judge_bytes(l->r);
 	for (i = 0; !rc && i < l->r->nr_kinds; i++)
 		words_tame(l->r->info.name[l->r->kind[i].name]);
 	/* Who sleeps still sleeps to the end. */

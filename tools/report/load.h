@@ -54,7 +54,7 @@ struct load {
 	uint32_t nr_graphs, cap_graphs;
 	uint32_t *frame_graph, nr_frames; /* by frame; NO_GRAPH */
 	uint64_t *park_since; /* by lane, ticks; NO_TIME */
-	uint64_t *bytes; /* by lane and node: the last sums */
+	uint64_t *bytes; /* by lane and node, unknown last: the last sums */
 };
 
 /* Executors, the outside, rows of devices. */

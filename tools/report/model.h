@@ -172,6 +172,7 @@ struct report {
 	int node_of[MAX_NODES]; /* nodes with workers, ascending */
 	uint32_t nr_nodes;
 	uint64_t flow[MAX_NODES][MAX_NODES]; /* bytes: user x owner */
+	uint64_t flow_known, flow_unknown; /* bytes whose owner nobody knows */
 
 	/* sweep.c */
 	uint64_t time[NR_TIME_CLASSES];

@@ -373,11 +373,11 @@ function nodePart() {
 	return box;
 }
 function nodeCell(svg, x, y, size, c) {
-	const ink = c.heat > 0.55 ? "#fff" : "#123";
+	const ink = c.heat > 0.55 ? "#fff" : "currentColor";
 
 	svg.append(shape("rect", { x: x + 1, y: y + 1, width: size - 3,
 		height: size - 3, rx: 3,
-		fill: `hsl(${212 - 30 * c.heat} 58% ${92 - 54 * c.heat}%)`,
+		fill: "hsl(187 62% 36%)", "fill-opacity": 0.1 + 0.9 * c.heat,
 		stroke: c.isFar ? "var(--bad)" : "none", "stroke-width": 2.5 }));
 	if (size < 36)
 		return;

@@ -61,7 +61,10 @@ void each_lack(const struct report *r, void (*tell)(void *u, const char *what),
 		tell(u, "when operations were under way, and calls of "
 			"io_uring_enter");
 	if (lacks_bytes(r))
-		tell(u, "bytes by node: the tasks name no data");
+		tell(u, r->flow_unknown ? "bytes by node: on which one most "
+					  "of them are, nobody knows"
+					: "bytes by node: the tasks name no "
+					  "data");
 }
 
 static int by_total(const void *a, const void *b, void *u)

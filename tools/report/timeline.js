@@ -129,6 +129,7 @@ class Timeline {
 		this.isOpen = false; /* blocking threads each have a row */
 		this.showsChain = this.showsRemote = false;
 		this.picked = -1;
+		this.lit = new Set(); /* the picked one and what led to it */
 		this.canvas = document.createElement("canvas");
 		this.canvas.tabIndex = 0;
 		this.canvas.setAttribute("role", "img");
@@ -452,6 +453,8 @@ class Timeline {
 	alpha(i) {
 		const p = this.pieces;
 
+		if (this.lit.has(i))
+			return 1;
 		return (this.only >= 0 && p.kind[i] !== this.only) ||
 			(this.showsChain && !p.chain[i]) ? 0.16 : 1;
 	}
