@@ -133,6 +133,9 @@ int task_spawn_with(struct lkdf_ctx *c, const struct lkdf_task *a,
 
 	if (!parent)
 		return -ENOMEM;
+	rc = task_may_have_child(parent, a->kind);
+	if (rc)
+		return rc;
 	t = task_create(ex->rt, ex, a->kind, a->arg, a->prio);
 	if (!t)
 		return -ENOMEM;

@@ -277,6 +277,44 @@ struct task *task_of_ctx(struct lkdf_ctx *c)
 	return c->task;
 }
 
+/* How many tokens of a limit the task and those above it hold. */
+static uint64_t tokens_held(const struct task *t, const struct lkdf_limit *l)
+{
+	const struct lkdf_kind *k;
+	uint64_t nr = 0;
+	uint32_t i;
+
+	for (; t; t = a_load(&t->parent, relaxed)) {
+		k = t->kind;
+		if (!(t->link.flags & TASK_GENERAL) || !t->nr_limits_held)
+			continue;
+		for (i = 0; i < k->nr_limits; i++)
+			if (k->limit[i].limit == l)
+				nr += k->limit[i].tokens;
+	}
+	return nr;
+}
+
+int task_may_have_child(const struct task *parent, const struct lkdf_kind *k)
+{
+	uint64_t held;
+	uint32_t i;
+
+	for (i = 0; i < k->nr_limits; i++) {
+		held = tokens_held(parent, k->limit[i].limit);
+		if (held + k->limit[i].tokens <= k->limit[i].limit->nr_tokens)
+			continue;
+		return err(-EDEADLK,
+			   "spawn: a child of kind %s needs %u of the %u "
+			   "tokens of a limit, of which task %s and those "
+			   "above it hold %llu until the child has ended",
+			   k->name, k->limit[i].tokens,
+			   k->limit[i].limit->nr_tokens, parent->kind->name,
+			   (unsigned long long)held);
+	}
+	return 0;
+}
+
 /* First child of a graph's task, a kind with extras, no room, no worker. */
 static __attribute__((noinline)) int
 spawn_slowly(struct lkdf_ctx *c, struct lkdf_kind *k, const void *arg)
@@ -291,6 +329,9 @@ spawn_slowly(struct lkdf_ctx *c, struct lkdf_kind *k, const void *arg)
 	parent = task_of_ctx(c);
 	if (!parent)
 		return -ENOMEM;
+	rc = task_may_have_child(parent, k);
+	if (rc)
+		return rc;
 	t = task_create(ex->rt, ex, k, arg, 0);
 	if (!t)
 		return -ENOMEM;

@@ -197,6 +197,12 @@ int task_then(struct lkdf_ctx *c, lkdf_fn fn, struct lkdf_event on);
 struct task *task_of_ctx(struct lkdf_ctx *c);
 
 /*
+ * 0; -EDEADLK: a child of that kind needs tokens that its parents hold until it
+ * has ended.
+ */
+int task_may_have_child(const struct task *parent, const struct lkdf_kind *k);
+
+/*
  * A worker that is crowded runs a child at once, on top of its parent's body;
  * it may be gone then. False: it is to be queued.
  */

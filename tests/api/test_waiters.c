@@ -190,6 +190,54 @@ static void newcomers_do_not_overtake(void)
 	is(lkdf_close(rt), 0, "the runtime closes");
 }
 
+static struct lkdf_kind *child_kind, *middle_kind;
+static int spawned;
+
+static int spawn_child(struct lkdf_ctx *c, void *arg)
+{
+	spawned = lkdf_spawn(c, child_kind, arg);
+	if (spawned == -EDEADLK && !strstr(lkdf_errmsg(), "tokens"))
+		return -EPROTO;
+	return lkdf_join(c);
+}
+
+static int spawn_middle(struct lkdf_ctx *c, void *arg)
+{
+	must(lkdf_spawn(c, middle_kind, arg));
+	return lkdf_join(c);
+}
+
+/* Neither would end: a task holds its tokens until its children have ended. */
+static void a_child_that_waits_for_its_parents_is_refused(void)
+{
+	struct lkdf *rt = api_open_workers(2);
+	struct lkdf_kind *parent, *above;
+	struct lkdf_limit *l = NULL;
+	atomic_int ran = 0;
+
+	must(lkdf_limit_create(rt, 3, &l));
+	parent = limited(rt, "parent", spawn_child, 0, l, 2);
+	above = limited(rt, "above", spawn_middle, 0, l, 2);
+	middle_kind = api_kind(rt, "middle", spawn_child, 0, 0);
+	child_kind = limited(rt, "child", api_count, 0, l, 1);
+	is(api_call(rt, parent, &ran), 0,
+	   "a child takes what its parent leaves");
+	ok(!spawned && ran == 1, "and runs");
+	lkdf_kind_put(child_kind);
+	child_kind = limited(rt, "child", api_count, 0, l, 2);
+	is(api_call(rt, parent, &ran), 0, "a child that needs more");
+	is(spawned, -EDEADLK, "is refused, with the reason");
+	is(api_call(rt, above, &ran), 0, "and one further below");
+	is(spawned, -EDEADLK, "too");
+	is(ran, 1, "none of them ran");
+	lkdf_kind_put(parent);
+	lkdf_kind_put(above);
+	lkdf_kind_put(middle_kind);
+	lkdf_kind_put(child_kind);
+	lkdf_limit_put(l);
+	is(lkdf_close(rt), 0, "the runtime closes");
+}
+
 /* ---- wake-ups ----------------------------------------------------------- */
 
 /* A worker that has said that it sleeps may find the task before it does. */
@@ -224,6 +272,7 @@ int main(void)
 	all_waiters_of_a_graph_go_on(rt);
 	is(lkdf_close(rt), 0, "the runtime closes");
 	newcomers_do_not_overtake();
+	a_child_that_waits_for_its_parents_is_refused();
 	wakes_from_outside_are_counted();
 	return tap_end();
 }

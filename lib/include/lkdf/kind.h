@@ -119,7 +119,8 @@ void lkdf_kind_put(struct lkdf_kind *k);
  *
  * A task whose kind uses the limit starts only when its tokens are there, and
  * gives them back when it is complete, on every exit: success, error or
- * cancel. What it waits for in a join must not need the same tokens.
+ * cancel. It is not complete before its children are, so a child that needs
+ * more tokens than it leaves is refused by the spawn.
  *
  * Return: 0; -EINVAL; -ENOMEM.
  */

@@ -152,7 +152,8 @@ int lkdf_submit_many(struct lkdf *rt, struct lkdf_scope *s,
  * 256 of them in each other. Who waits in the body for a child that was only
  * spawned, or holds a lock that the child wants, sets spawn_inline=0.
  *
- * Return: 0; -EINVAL; -ENOMEM.
+ * Return: 0; -EINVAL; -ENOMEM; -EDEADLK the child needs more tokens of a limit
+ * than this task and its parents leave, which keep theirs until it has ended.
  */
 int lkdf_spawn(struct lkdf_ctx *c, struct lkdf_kind *k, const void *arg);
 
