@@ -66,7 +66,8 @@ struct static_state {
 	_Atomic(uint32_t) left; /* runs until it is tried again */
 	_Atomic(uint32_t) hold;
 
-	/* Made under the graph's lock. */
+	/* Written under the graph's lock. */
+	_Atomic(bool) is_tried; /* to make it */
 	_Atomic(struct static_order *) order; /* NULL: not yet, or refused */
 };
 

@@ -304,26 +304,63 @@ static struct static_order *make(const struct lkdf_graph *g)
 	return is_made ? m.o : NULL;
 }
 
-struct static_order *static_order_of(struct lkdf_graph *g)
+static void *new_block(struct heap *h, int node, unsigned class)
+{
+	struct heap_want w = { heap_near_memory(h, node), h->class[class].size,
+			       HEAP_ALIGN, false };
+	bool is_zero;
+	int error;
+
+	return heap_alloc_slow(h, heap_thread_cache(h), &w, &is_zero, &error);
+}
+
+void static_order_fill(const struct static_order *o, struct heap *h,
+		       struct static_frame *s, int node)
+{
+	bool is_far = s->node != node;
+	uint32_t i;
+	void *p;
+
+	s->node = node;
+	s->is_full = true;
+	for (i = 0; i < o->nr_blocks && s->is_full; i++) {
+		p = a_load(&s->bytes[i], relaxed);
+		if (p && is_far) {
+			heap_free(h, heap_thread_cache(h), p);
+			p = NULL;
+		}
+		if (!p)
+			p = new_block(h, node, o->class[i]);
+		a_store(&s->bytes[i], p, relaxed);
+		s->is_full = p != NULL;
+	}
+}
+
+/* Blocks of all frames, so that no later run takes memory. */
+static void fill_frames(const struct lkdf_graph *g,
+			const struct static_order *o, int node)
+{
+	uint32_t i;
+
+	for (i = 0; i < g->nr_frames; i++)
+		static_order_fill(o, g->rt->heap, &o->frame[i], node);
+}
+
+void static_order_make(struct lkdf_graph *g, int node)
 {
 	struct static_state *s = &g->order;
-	/* [static.look] its contents; pairs with [static.made]. */
-	struct static_order *o = a_load(&s->order, acquire);
+	struct static_order *o;
 
-	if (likely(o != NULL))
-		return o;
 	pthread_mutex_lock(&g->lock);
-	o = a_load(&s->order, relaxed);
-	if (!o) {
+	if (!a_load(&s->is_tried, relaxed)) {
+		a_store(&s->is_tried, true, relaxed);
 		o = make(g);
-		/* As good as never again. */
-		if (!o)
-			a_store(&s->left, UINT32_MAX, relaxed);
+		if (o)
+			fill_frames(g, o, node);
 		/* [static.made] its contents; pairs with [static.look]. */
 		a_store(&s->order, o, release);
 	}
 	pthread_mutex_unlock(&g->lock);
-	return o;
 }
 
 void static_order_free(struct lkdf_graph *g)

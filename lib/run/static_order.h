@@ -63,8 +63,22 @@ struct static_frame {
 /* Last thing of seal. */
 void static_order_init(struct lkdf_graph *g);
 
-/* Made now where it is not there; NULL: there is none. */
-struct static_order *static_order_of(struct lkdf_graph *g);
+/*
+ * Makes it, unless somebody has tried before, with the blocks of all frames on
+ * that node: no run behind it takes memory.
+ */
+void static_order_make(struct lkdf_graph *g, int node);
+
+/* Whoever runs the frame: brings its blocks, if they are not there, to node. */
+void static_order_fill(const struct static_order *o, struct heap *h,
+		       struct static_frame *s, int node);
+
+/* NULL: there is none. */
+static inline struct static_order *static_order_see(const struct lkdf_graph *g)
+{
+	/* [static.look] its contents; pairs with [static.made]. */
+	return a_load(&g->order.order, acquire);
+}
 
 /* No run is under way. */
 void static_order_free(struct lkdf_graph *g);

@@ -20,43 +20,6 @@
 
 /* ---- a run begins ------------------------------------------------------- */
 
-static void *new_block(const struct executor *ex, struct heap *h,
-		       unsigned class)
-{
-	struct heap_want w = { heap_near_memory(h, ex->node),
-			       h->class[class].size, HEAP_ALIGN, false };
-	bool is_zero;
-	int error;
-
-	return heap_alloc_slow(h, heap_thread_cache(h), &w, &is_zero, &error);
-}
-
-/* Blocks of this node, as many as there are to be. */
-static bool fill_blocks(const struct executor *ex, struct frame *f,
-			struct static_frame *s)
-{
-	const struct static_order *o = static_order_in(f);
-	struct heap *h = f->values.heap;
-	bool is_far = s->node != ex->node;
-	uint32_t i;
-	void *p;
-
-	s->node = ex->node;
-	for (i = 0; i < o->nr_blocks; i++) {
-		p = a_load(&s->bytes[i], relaxed);
-		if (p && is_far) {
-			heap_free(h, heap_thread_cache(h), p);
-			p = NULL;
-		}
-		if (!p)
-			p = new_block(ex, h, o->class[i]);
-		a_store(&s->bytes[i], p, relaxed);
-		if (!p)
-			return false;
-	}
-	return true;
-}
-
 static bool fill_cells(const struct executor *ex, struct frame *f)
 {
 	const struct static_order *o = static_order_in(f);
@@ -64,7 +27,7 @@ static bool fill_cells(const struct executor *ex, struct frame *f)
 	uint32_t i;
 
 	if (unlikely(!s->is_full || s->node != ex->node))
-		s->is_full = fill_blocks(ex, f, s);
+		static_order_fill(o, f->values.heap, s, ex->node);
 	for (i = o->nr_blocks; i < o->nr_cells; i++)
 		a_store(&s->bytes[i],
 			f->values.var[o->var[i - o->nr_blocks]].bytes, relaxed);
@@ -78,20 +41,33 @@ static bool is_alone(const struct worker *w, const struct frame *f)
 	       (f->solo.is_solo && f->graph->rt->has_membarrier);
 }
 
+/* The same, of runs to come. */
+static bool may_be_alone(const struct worker *w, const struct frame *f)
+{
+	return worker_is_alone(w) ||
+	       (f->graph->solo.is_possible && f->graph->rt->has_membarrier);
+}
+
 void static_run_begin(struct worker *w, struct frame *f)
 {
 	struct static_state *s = &f->graph->order;
 	uint32_t left;
 
 	f->is_static = false;
-	if (!s->is_possible || !is_alone(w, f))
+	if (!s->is_possible)
+		return;
+	/* The first run may be the only one, and the third one is warm. */
+	if (unlikely(!a_load(&s->is_tried, relaxed)) && f->seq &&
+	    may_be_alone(w, f))
+		static_order_make(f->graph, w->executor->node);
+	if (!is_alone(w, f))
 		return;
 	left = a_load(&s->left, relaxed);
 	if (left) {
 		a_store(&s->left, left - 1, relaxed);
 		return;
 	}
-	f->is_static = static_order_of(f->graph) && !burst_hindered(f) &&
+	f->is_static = static_order_see(f->graph) && !burst_hindered(f) &&
 		       fill_cells(w->executor, f);
 	if (!f->is_static || worker_is_alone(w))
 		return;

@@ -138,7 +138,7 @@ static void inject(int nr)
 }
 
 /* Has the fault come? */
-static bool inject_came(void)
+__attribute__((unused)) static bool inject_came(void)
 {
 	return atomic_load(&inject_nr) >= atomic_load(&inject_at);
 }

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Runs of a graph that is warm take no memory from the system: its first two
+ * runs may, no later one, whatever the library finds out about its runs
+ * meanwhile. A level of tasks writes values, each task of the next one reads
+ * two of them.
+ *
+ * Where there are several workers, one of them may take more tasks at a time
+ * than ever before, and its cache a first chunk for their values: once each.
+ */
+#include "tests/api/using.h"
+#include "tests/faults/inject.h"
+
+#include <limits.h>
+#include <sched.h>
+#include <stdatomic.h>
+
+#define NR_LEVELS 40
+#define NR_WIDE 8
+#define NR_COLD 2
+#define NR_RUNS 400
+#define MAX_INFLIGHT 2
+#define MAX_WORKERS 2
+
+struct mesh {
+	struct lkdf *rt;
+	struct lkdf_kind *kind;
+	struct lkdf_graph *graph;
+	struct lkdf_data *data[NR_LEVELS][NR_WIDE];
+};
+
+static int nothing(struct lkdf_ctx *c, void *arg)
+{
+	(void)c;
+	(void)arg;
+	return 0;
+}
+
+static void add_level(struct mesh *m, int level)
+{
+	struct lkdf_use use[3];
+	int i, nr;
+
+	for (i = 0; i < NR_WIDE; i++) {
+		nr = 0;
+		m->data[level][i] =
+			DATA(m->rt, .bytes = 512, .flags = LKDF_DATA_ONCE);
+		use[nr++] = ON(m->data[level][i], LKDF_WRITE);
+		if (level) {
+			use[nr++] = ON(m->data[level - 1][i], LKDF_READ);
+			use[nr++] = ON(m->data[level - 1][(i + 1) % NR_WIDE],
+				       LKDF_READ);
+		}
+		must(lkdf_graph_add(m->graph, m->kind, NULL, use,
+				    (unsigned)nr));
+	}
+}
+
+static void run_graph(struct lkdf_graph *g)
+{
+	struct lkdf_event done;
+
+	must(lkdf_graph_run(g, NULL, NULL, &done));
+	must(lkdf_event_wait(done, -1));
+}
+
+static atomic_int nr_here;
+
+static int meet(struct lkdf_ctx *c, void *arg)
+{
+	int nr = (int)(intptr_t)arg;
+
+	(void)c;
+	atomic_fetch_add(&nr_here, 1);
+	while (atomic_load(&nr_here) % nr)
+		sched_yield();
+	return 0;
+}
+
+/* Each worker has written a value once, so it has what a thread needs. */
+static void warm_workers(struct lkdf *rt, int nr)
+{
+	struct lkdf_kind *k = api_kind(rt, "meet", meet, 0, 0);
+	struct lkdf_graph *g = api_graph(rt, 1);
+	struct lkdf_data *data[MAX_WORKERS];
+	struct lkdf_use use;
+	int i;
+
+	for (i = 0; i < nr; i++) {
+		data[i] = DATA(rt, .bytes = 512, .flags = LKDF_DATA_ONCE);
+		use = ON(data[i], LKDF_WRITE);
+		must(lkdf_graph_add(g, k, (void *)(intptr_t)nr, &use, 1));
+	}
+	must(lkdf_graph_seal(g, NULL));
+	run_graph(g);
+	lkdf_graph_put(g);
+	for (i = 0; i < nr; i++)
+		lkdf_data_put(data[i]);
+	lkdf_kind_put(k);
+}
+
+/* How often the library asks for memory in the runs of a warm graph. */
+static int count_calls(int nr_workers, unsigned inflight)
+{
+	struct mesh m = { .rt = api_open_workers(nr_workers) };
+	unsigned i;
+	int nr;
+
+	warm_workers(m.rt, nr_workers);
+	m.kind = api_kind(m.rt, "level", nothing, 0, 0);
+	m.graph = api_graph(m.rt, inflight);
+	for (i = 0; i < NR_LEVELS; i++)
+		add_level(&m, (int)i);
+	must(lkdf_graph_seal(m.graph, NULL));
+	for (i = 0; i < NR_COLD * inflight; i++)
+		run_graph(m.graph);
+	inject(INT_MAX);
+	for (i = 0; i < NR_RUNS; i++)
+		run_graph(m.graph);
+	nr = atomic_load(&inject_nr);
+	inject(0);
+	lkdf_graph_put(m.graph);
+	for (i = 0; i < NR_LEVELS * NR_WIDE; i++)
+		lkdf_data_put(m.data[i / NR_WIDE][i % NR_WIDE]);
+	lkdf_kind_put(m.kind);
+	must(lkdf_close(m.rt));
+	return nr;
+}
+
+int main(void)
+{
+	unsigned k;
+	int i, nr;
+
+	tap_start(120);
+	if (!inject_init((void *)(uintptr_t)lkdf_open)) {
+		printf("1..0 # SKIP calls of malloc cannot be counted here\n");
+		return 0;
+	}
+	for (i = 1; i <= MAX_WORKERS; i++) {
+		for (k = 1; k <= MAX_INFLIGHT; k++) {
+			nr = count_calls(i, k);
+			ok(i == 1 ? !nr : nr <= i,
+			   "%d workers, %u frames: warm runs take no memory", i,
+			   k);
+		}
+	}
+	return tap_end();
+}
