@@ -176,6 +176,31 @@ static enum task_end step_with_uses(struct lkdf_ctx *c, struct task *t)
 					     : task_end_body(t);
 }
 
+/* A plain task of a short kind that is recorded. */
+static bool is_traced_only(const struct task *t)
+{
+	const uint32_t flags = TASK_GENERAL | TASK_CONTINUES | TASK_OWNED |
+			       TASK_HAS_DATA | TASK_EXTRA;
+
+	return !(t->link.flags & flags) &&
+	       a_load(&t->kind->slow, relaxed) == SLOW_TRACED &&
+	       !scope_cancelled(t->scope);
+}
+
+static enum task_end step_traced(struct lkdf_ctx *c, struct task *t)
+{
+	uint64_t number = traced_begin(c->ex), begin = clock_ticks(), end;
+	int rc = body_call(t->kind->fn, c, t->arg);
+
+	end = clock_ticks();
+	if (unlikely(end - begin >= t->kind->spin_ticks))
+		sample(c, t->kind, end - begin);
+	traced_task(c, t, number, begin, end);
+	counter_add(c->ex->counters, COUNTER_TASKS, 1);
+	return unlikely((rc | c->after) < 0) ? task_after(c, rc)
+					     : task_end_body(t);
+}
+
 enum task_end task_step_slowly(struct lkdf_ctx *c, struct task *t)
 {
 	bool continues = t->link.flags & TASK_CONTINUES;
@@ -186,6 +211,8 @@ enum task_end task_step_slowly(struct lkdf_ctx *c, struct task *t)
 
 	if (has_uses_only(t))
 		return step_with_uses(c, t);
+	if (is_traced_only(t))
+		return step_traced(c, t);
 	sched_tick(&k->rt->sched, k->rt);
 	may_go = complete_may_go(t);
 	if (may_go && !complete_take_limits(c->ex, t))
