@@ -26,7 +26,8 @@ static const struct cli_row rows[] = {
 	{ "dir", 0, CLI_TEXT, offsetof(struct probe_opts, dir), "DIR",
 	  "where to pin, and to mount a bpffs (" LKDF_PROBE_DIR ")" },
 	{ "group", 0, CLI_TEXT, offsetof(struct probe_opts, group), "NAME",
-	  "who may be seen and look, besides root (lkdf, if there is one)" },
+	  "who may be seen and look, besides root, by name or number (lkdf, "
+	  "if there is one)" },
 	{ "hz", 0, CLI_INT, offsetof(struct probe_opts, hz), "N",
 	  "looks a second at each CPU, 10 .. 1000 (250)" },
 	{ "slots", 0, CLI_INT, offsetof(struct probe_opts, nr_slots), "N",

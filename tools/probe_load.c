@@ -15,6 +15,7 @@
 #include <linux/magic.h>
 #include <linux/perf_event.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,10 +95,17 @@ static int find_group(struct loader *l)
 {
 	const char *name = l->want->group ? l->want->group : "lkdf";
 	struct group *g = getgrnam(name);
+	unsigned long number;
+	char *end;
 
 	l->group = g ? g->gr_gid : 0;
 	if (g || !l->want->group)
 		return 0;
+	number = strtoul(name, &end, 10);
+	if (*name >= '0' && *name <= '9' && !*end && number < UINT32_MAX) {
+		l->group = (gid_t)number;
+		return 0;
+	}
 	snprintf(l->got->why, sizeof(l->got->why), "there is no group \"%s\"",
 		 name);
 	return -EINVAL;
@@ -437,60 +445,5 @@ int probe_unload(const char *dir, char *why, size_t size)
 	}
 	remove_dir(dir);
 	return 0;
-}
-
-/* ---- what they cost ------------------------------------------------------ */
-
-/* The link's program: its statistics until now. */
-static int read_cost(const char *dir, const char *pin, struct probe_cost *c)
-{
-	struct bpf_link_info link = { 0 };
-	struct bpf_prog_info prog = { 0 };
-	uint32_t size = sizeof(link);
-	int fd = pins_get(dir, pin), rc;
-
-	if (fd < 0)
-		return fd;
-	rc = bpf_obj_get_info_by_fd(fd, &link, &size);
-	close(fd);
-	if (rc)
-		return -errno;
-	fd = bpf_prog_get_fd_by_id(link.prog_id);
-	if (fd < 0)
-		return -errno;
-	size = sizeof(prog);
-	rc = bpf_obj_get_info_by_fd(fd, &prog, &size);
-	close(fd);
-	if (rc)
-		return -errno;
-	snprintf(c->name, sizeof(c->name), "%s", prog.name);
-	c->nr_runs = prog.run_cnt;
-	c->ns = prog.run_time_ns;
-	return 0;
-}
-
-int probe_costs(const char *dir, int64_t ms, struct probe_cost *cost, int max)
-{
-	static const char *const pins[] = { "link_switch", "link_sample_0",
-					    "link_moved", "link_exit" };
-	struct timespec t = { ms / 1000, ms % 1000 * 1000000 };
-	struct probe_cost now;
-	int fd = bpf_enable_stats(BPF_STATS_RUN_TIME), nr = 0, i;
-	bool has[4];
-
-	if (fd < 0)
-		return -errno;
-	for (i = 0; i < 4 && i < max; i++)
-		has[i] = !read_cost(dir, pins[i], &cost[i]);
-	nanosleep(&t, NULL);
-	for (i = 0; i < 4 && i < max; i++) {
-		if (!has[i] || read_cost(dir, pins[i], &now))
-			continue;
-		now.nr_runs -= cost[i].nr_runs;
-		now.ns -= cost[i].ns;
-		cost[nr++] = now;
-	}
-	close(fd);
-	return nr;
 }
 #endif

@@ -12,7 +12,7 @@ LKDF_BIN := $(BUILD)/lkdf
 BENCH_CFLAGS := -std=c11 $(WARN) -O2 -g
 BENCH_CPPFLAGS := -I. -Ilib/include -Ibpf/uapi -D_GNU_SOURCE
 
-$(BUILD)/tool/tools/probe.o $(BUILD)/tool/tools/probe_load.o: \
+$(addprefix $(BUILD)/tool/tools/,probe.o probe_load.o probe_cost.o): \
 	BENCH_CPPFLAGS += $(BPF_CPPFLAGS)
 $(BUILD)/tool/tools/probe_load.o: $(if $(filter 1,$(BPF)),$(BPF_SKEL))
 

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 
 /* The pins are in dir/bpf. */
-static char probe_dir[64], probe_tool[PATH_MAX];
+static char probe_dir[64], probe_tool[PATH_MAX + 16];
 
 static bool probe_run(const char *words)
 {
@@ -27,8 +27,11 @@ static bool probe_start(const char *self, const char *words)
 	char path[PATH_MAX], start[128];
 
 	snprintf(path, sizeof(path), "%s", self);
-	snprintf(probe_tool, sizeof(probe_tool), "%s/../../lkdf",
-		 dirname(path));
+	/* In a machine of tests/vm it is one up. */
+	dirname(path);
+	snprintf(probe_tool, sizeof(probe_tool), "%s/../../lkdf", path);
+	if (access(probe_tool, X_OK))
+		snprintf(probe_tool, sizeof(probe_tool), "%s/../lkdf", path);
 	snprintf(probe_dir, sizeof(probe_dir), "/tmp/lkdf-probe-XXXXXX");
 	snprintf(start, sizeof(start), "start %s", words);
 	return !geteuid() && mkdtemp(probe_dir) && !chmod(probe_dir, 0755) &&

@@ -298,7 +298,7 @@ static bool start(const char *self)
 	int fd;
 	void *p;
 
-	if (!probe_start(self, "--group nogroup --slots 8"))
+	if (!probe_start(self, "--group 65534 --slots 8"))
 		return false;
 	program = get("register");
 	fd = get("slots");
