@@ -360,7 +360,8 @@ static void close_all(struct io_bench *x)
 
 double bench_io_steps(const struct bench *b)
 {
-	return (double)NR_PARTS * rounds_of(b) + io_late_steps(b);
+	return (double)NR_PARTS * rounds_of(b) + io_chain_steps(b) +
+	       io_late_steps(b);
 }
 
 int bench_io(struct bench *b)
@@ -377,5 +378,7 @@ int bench_io(struct bench *b)
 	for (i = 0; i < NR_PARTS && !rc; i++)
 		rc = do_part(b, x, i);
 	close_all(x);
+	if (!rc)
+		rc = io_chain(b);
 	return rc ? rc : io_late(b);
 }

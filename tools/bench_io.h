@@ -103,4 +103,10 @@ double io_fio_run(const struct io_load *l);
 int io_late(struct bench *b);
 double io_late_steps(const struct bench *b);
 
+/* ---- bench_io_chain.c --------------------------------------------------- */
+
+/* Rows of writes in chains. */
+int io_chain(struct bench *b);
+double io_chain_steps(const struct bench *b);
+
 #endif
