@@ -29,6 +29,7 @@ shell.sh	shellcheck finds nothing
 shape.py	functions and files are small
 words.sh	no words of unfinished work, no machine paths
 options.py	options and counters have help and are documented
+subjects.py	sentences of headers and first pages have nouns as subjects
 rst.py	docutils reads each page without a warning, links lead somewhere
 '
 out=$(mktemp)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * What every other public header needs: the opaque nouns, the event value and
+ * All other public headers need this one: the opaque nouns, the event value and
  * the error text.
  *
  * Conventions of the whole interface: 0 or a count on success, -errno on
@@ -33,7 +33,7 @@ struct lkdf_place;
 struct lkdf_limit;
 struct lkdf_ctx;
 
-/* One completion that has happened or will; 16 bytes, passed by value. */
+/* A completion that has happened or will; 16 bytes, passed by value. */
 struct lkdf_event {
 	void *slot;
 	uint64_t gen;

@@ -235,7 +235,8 @@ void *const *lkdf_ptrs(struct lkdf_ctx *c, unsigned nr, void *room[]);
  *
  * The next use may start once the children that use the data are complete,
  * too. In a task of a sealed graph the tasks behind it still wait for its end.
- * What is untouched is not poisoned when the task fails after it.
+ * A failure of the task after that does not poison data that it has left
+ * untouched.
  *
  * Return: 0; -EINVAL no such use, or @untouched without MAYBE; -EALREADY given
  * on before; -ENOMEM.

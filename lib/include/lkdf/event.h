@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * One completion that has happened or will. A value of 16 bytes: a slot and
- * the generation in it, so a stale one is recognised, never followed.
+ * An event is a completion that has happened or will. It is a value of 16
+ * bytes, a slot and the generation in it: the library recognises a stale event
+ * and never follows it.
  */
 #ifndef LKDF_EVENT_H
 #define LKDF_EVENT_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * The two layouts that outlive a process: the memfd "lkdf:stats", in the byte
- * order of the machine, and the file *.lkdf, little-endian. What the fields
- * mean and what a reader may rely on stands in Documentation/trace-format.rst.
+ * order of the machine, and the file *.lkdf, little-endian. Documentation/
+ * trace-format.rst tells what the fields mean and what a reader may rely on.
  * Take every number found there as hostile. This header declares no functions.
  */
 #ifndef LKDF_FORMAT_H
@@ -81,14 +81,14 @@ struct lkdf_stats_header {
 	uint8_t reserved2[48];
 };
 
-/* One row of the counter table. */
+/* A row of the counter table. */
 struct lkdf_stats_counter {
 	char name[32]; /* "steals.near" */
 	char unit[16];
 	char help[80];
 };
 
-/* One row of the event table; "" for an argument not used. */
+/* A row of the event table; "" for an argument not used. */
 struct lkdf_stats_event_desc {
 	char name[24];
 	char a[20];
@@ -139,7 +139,7 @@ struct lkdf_stats_slice {
 	uint64_t value; /* body: local, remote << 32, in 64 bytes */
 };
 
-/* What a runtime sends to a tool together with its memfd. */
+/* A runtime sends this to a tool together with its memfd. */
 struct lkdf_stats_hello {
 	uint64_t magic; /* LKDF_STATS_MAGIC */
 	uint32_t version;

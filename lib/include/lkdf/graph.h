@@ -138,10 +138,10 @@ struct lkdf_edge {
  * are decided, a BACK edge was taken, no branch out of the loop was taken, no
  * member has failed and the run is not cancelled. A branch that leaves several
  * loops ends all of them with this iteration. Loops may lie in one another.
- * An edge with PORT carries a value besides, also with BRANCH or BACK. One with
- * NEXT leads from a task to itself and is waited for by nobody: the in port has
- * what the last call of the task that succeeded has put out, in whichever run,
- * and @init before. Its kind must not be SHARED.
+ * An edge with PORT carries a value besides, also with BRANCH or BACK. An edge
+ * with NEXT leads from a task to itself and is waited for by nobody: the in
+ * port has what the last call of the task that succeeded has put out, in
+ * whichever run, and @init before. Its kind must not be SHARED.
  *
  * A member with LKDF_REDUCE, LKDF_COMMUTE, LKDF_MAYBE or LKDF_WEAK uses is
  * refused at seal.
@@ -219,11 +219,11 @@ int lkdf_graph_seal(struct lkdf_graph *g, struct lkdf_diag *why);
  * one another inside one call's frame, and an error ends them.
  *
  * A task with LKDF_ALWAYS runs once all it comes after has ended, was skipped
- * or cancelled, in each repetition that is begun. What comes after it runs if
- * it succeeds and nothing else stands against it. The run keeps its first
+ * or cancelled, in each repetition that is begun. A task after it runs if
+ * it succeeds and nothing else stands against that. The run keeps its first
  * error; where tasks were cancelled that is the cancel's, whatever such a task
- * returns afterwards. What is not there when the run starts, and is read by
- * any task, is an error of the run.
+ * returns afterwards. A data that a task reads and that has no bytes when
+ * the run starts is an error of the run.
  *
  * Past its deadline the run, with all its repetitions, is cancelled with
  * -ETIME: as lkdf_scope_cancel(), for this run alone. Its scope is told.

@@ -5,7 +5,7 @@
  * kind's function runs with its result, and then the task ends.
  *
  * The argument of such a task is a struct lkdf_io, copied like any argument.
- * What each operation takes, beside op and size:
+ * Each operation takes these fields, beside op and size:
  *
  *	READ, WRITE    fd, buf, len bytes, off (-1: the file's own position)
  *	READV, WRITEV  fd, buf: len struct iovec, off
@@ -30,7 +30,8 @@
  *
  * READ, WRITE, READV, WRITEV and SEND go on until all is done or the end of
  * the file, unless SOME is set; RECV ends with what came first, unless how has
- * MSG_WAITALL. What was interrupted or would block is tried again.
+ * MSG_WAITALL. The library repeats a call that was interrupted or
+ * would block.
  *
  * In a graph a task that reads, writes or closes, whose kind has no function,
  * goes to a ring together with the one task that comes after it, if that waits
@@ -80,7 +81,7 @@ enum lkdf_io_op {
 	LKDF_IO_SQE,
 };
 
-/* What comes from elsewhere; ports are not built yet. */
+/* Fields whose values come from elsewhere; ports are not built yet. */
 enum lkdf_io_from {
 	LKDF_IO_FD_PORT = 1,
 	LKDF_IO_OFF_PORT = 2,
@@ -95,8 +96,9 @@ enum lkdf_io_flag {
 };
 
 /*
- * What it points to stays the kernel's until the task has ended, cancelled or
- * not. A kind with a larger arg_size has more behind it, for its function.
+ * The memory it points to stays the kernel's until the task has ended,
+ * cancelled or not. A kind with a larger arg_size has more behind it, for its
+ * function.
  */
 struct lkdf_io {
 	uint32_t size, flags;
@@ -110,13 +112,13 @@ struct lkdf_io {
 };
 
 /*
- * What an operation with LKDF_IO_MULTI feeds; its buf points to one, copied
- * when the task starts. Each thing that comes is a wave: it starts a run of
- * graph, whose lkdf_run_arg() it is, or a task of kind, whose argument it is.
- * Waves start in the order in which they came, in the scope of the operation's
- * task and within its deadline, nr_runs of them at a time. What comes meanwhile
- * waits; when nr_waiting wait the operation rests, so that the rest stays in
- * the kernel, until half of them have started.
+ * An operation with LKDF_IO_MULTI feeds this; its buf points to a feed, which
+ * the library copies when the task starts. Each thing that comes is a wave: it
+ * starts a run of graph, whose lkdf_run_arg() it is, or a task of kind, whose
+ * argument it is. Waves start in the order in which they came, in the scope of
+ * the operation's task and within its deadline, nr_runs of them at a time. A
+ * wave that comes meanwhile waits; when nr_waiting wait the operation rests, so
+ * that the rest stays in the kernel, until half of them have started.
  *
  * A RECV has pieces of at most len bytes, a power of two from 256 to 65536 (0:
  * 4096), and how is 0: of a stream as they come, of datagrams one each, cut to
@@ -124,10 +126,10 @@ struct lkdf_io {
  * -EMFILE; what it has not accepted is still there for the next one.
  *
  * The operation's task ends when the operation is over, or cancelled, and all
- * that it started has ended. What came and was not started when the scope is
- * cancelled is dropped: its descriptors are closed. An error of a wave is the
- * scope's, and stops nothing. A wave that cannot start ends the operation with
- * why, but for -EAGAIN, after which it is tried again.
+ * that it started has ended. When the scope is cancelled the library drops
+ * waves that have not started, and closes their descriptors. An error of a wave
+ * is the scope's, and stops nothing. A wave that cannot start ends the
+ * operation with why, but for -EAGAIN, after which it is tried again.
  *
  * Without a ring, a descriptor that others accept from as well must be
  * O_NONBLOCK, but for such operations of the same runtime.
@@ -141,7 +143,7 @@ struct lkdf_io_feed {
 	uint32_t nr_waiting; /* 0: 64 */
 };
 
-/* One of them; until its run or task has ended. */
+/* A wave; until its run or task has ended. */
 struct lkdf_io_wave {
 	uint64_t seq; /* from 0 */
 	int64_t result; /* ACCEPT: the descriptor; RECV: bytes at buf */
@@ -199,12 +201,12 @@ int lkdf_io_take(const struct lkdf_io_wave *w);
  * @fd: a descriptor that is open, and stays so until it is unregistered
  *
  * Rings keep the file (io_uring's registered files), so that the kernel does
- * not look it up for each operation. What an operation does is the same, and
- * without rings nothing is kept and all calls below still succeed. The file is
- * open as long as it is registered: its last close, and what the other end of a
- * pipe or a socket sees of it, come after lkdf_io_unregister_file(), up to a
- * second on Linux 6.1. Closed before that, the number goes on to mean the old
- * file.
+ * not look it up for each operation. An operation does what it does without
+ * that, and where there are no rings nothing is kept and all calls below still
+ * succeed. The file is open as long as it is registered: its last close, and
+ * what the other end of a pipe or a socket sees of it, come after
+ * lkdf_io_unregister_file(), up to a second on Linux 6.1. Closed before that,
+ * the number goes on to mean the old file.
  *
  * At most 64 at a time. lkdf_stat() counts in "lkdf.io.fixed" the operations
  * that made use of it.

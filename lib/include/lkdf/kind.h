@@ -24,10 +24,14 @@ extern "C" {
  * in C, so the process ends by SIGABRT and says on standard error which task,
  * of which kind, it was. That holds on every thread and below every handler of
  * the program. longjmp() and pthread_exit() out of a body are undefined.
+ *
+ * A child process that a body forks has none of the runtime's threads: calls on
+ * the runtime give -EOWNERDEAD there, and the child leaves with exec or _exit,
+ * not by returning from the body. It may open a runtime of its own.
  */
 typedef int (*lkdf_fn)(struct lkdf_ctx *c, void *arg);
 
-/* What a value that nobody owns is given back with, see port.h. */
+/* Gives back a value that no task owns, see port.h. */
 typedef void (*lkdf_drop_fn)(void *value);
 
 /* Several branches at once: bit n of mask takes branch n; n is 0 .. 28. */

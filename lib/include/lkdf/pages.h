@@ -23,7 +23,7 @@ enum lkdf_mapping_flag {
 	LKDF_MAPPING_HUGETLB = 8, /* pages of a hugetlb pool */
 };
 
-/* Who answered. */
+/* The source of an answer. */
 enum lkdf_pages_source {
 	LKDF_PAGES_MOVE = 1, /* asked page by page */
 	LKDF_PAGES_NUMA_MAPS = 2, /* numa_maps, exact for a whole mapping */
@@ -32,7 +32,7 @@ enum lkdf_pages_source {
 };
 
 /*
- * One mapping, or the part of it that lies in the range. The bytes on nodes,
+ * A mapping, or the part of it that lies in the range. The bytes on nodes,
  * absent and unknown add up to bytes.
  */
 struct lkdf_mapping {

@@ -62,7 +62,7 @@ struct lkdf_place *lkdf_place_node(struct lkdf *rt, int node);
  * @num: 0 .. @den - 1: which one
  * @den: 1 .. 1024: how many
  * @out: the part, with the same memory; belongs to the runtime and lives until
- *       it closes. The same part of the same place is the same pointer
+ *       it closes. Equal parts of a place are one pointer
  *
  * Context: any thread, does not block.
  * Return: 0; -EINVAL; -ERANGE parts of parts too small to be told apart;
@@ -116,8 +116,9 @@ int lkdf_alloc(struct lkdf_place *p, enum lkdf_mem_kind m, uint64_t bytes,
  * @rt: runtime it was allocated in
  * @p:  what lkdf_alloc() gave, or NULL
  *
- * What is not such a block, or is free already, is not followed: it is
- * reported to the log callback as an error, and to lkdf_errmsg(). Blocks that
+ * An address that is no such block, or whose block is free already, is not
+ * followed: the library reports it to the log as an error, and in
+ * lkdf_errmsg(). Blocks that
  * are not freed are reported, by label, when the runtime closes; their memory
  * goes then.
  *

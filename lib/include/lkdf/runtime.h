@@ -19,7 +19,7 @@ enum lkdf_log_level {
 	LKDF_LOG_DEBUG,
 };
 
-/* What is present now; "lkdf doctor" says why the others are not. */
+/* Present now; "lkdf doctor" says why the others are not. */
 enum lkdf_cap {
 	LKDF_CAP_PINNED = 1 << 0, /* workers are bound to one CPU each */
 	LKDF_CAP_NODES = 1 << 1, /* more than one NUMA node is in use */

@@ -29,10 +29,10 @@ struct lkdf_scope_attr {
  *
  * At most max_tasks live in it and below it at a time: submitted tasks, each
  * of lkdf_submit_many() until all of the call are complete, and runs; what a
- * task spawns is part of it. Who submits waits for room; a body, which must
- * not wait, is told -EAGAIN. A cancel ends the wait. With a max_tasks of 64 and
- * more who waits is woken when a quarter is free, or after 100 us with the
- * first room there is.
+ * task spawns is part of it. A thread that submits waits for room; a body,
+ * which must not wait, is told -EAGAIN. A cancel ends the wait. With a
+ * max_tasks of 64 and more the library wakes a waiting thread when a quarter is
+ * free, or after 100 us with the first room there is.
  *
  * Past its deadline it is cancelled with -ETIME, unless it was cancelled
  * before. The wait that returns after that clears both.

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * What the kernel knows of the workers, each fact with its source and its age.
+ * Facts that the kernel knows of the workers, each with its source and its age.
  * Without any rights the threads tell of themselves; with "lkdf probe start"
- * BPF programs tell what no thread can know of itself. What each fact means and
- * cannot see stands in Documentation/signals.rst.
+ * BPF programs tell what no thread can know of itself.
+ * Documentation/signals.rst tells what each fact means and cannot see.
  */
 #ifndef LKDF_SIGNALS_H
 #define LKDF_SIGNALS_H
@@ -58,7 +58,7 @@ struct lkdf_facts {
 	struct lkdf_fact futex_ppm; /* futex_samples of samples, millionths */
 	struct lkdf_fact word; /* address of the last futex word; 0 */
 
-	/* What the policy made of it; 0 in this version. */
+	/* The policy's verdict; 0 in this version. */
 	uint32_t active_workers, nr_narrow;
 };
 

@@ -26,7 +26,7 @@ enum lkdf_mode {
 	LKDF_MAYBE = 32,
 };
 
-/* What a task does with a data, see <lkdf/data.h>. */
+/* A task's use of a data, see <lkdf/data.h>. */
 struct lkdf_use {
 	struct lkdf_data *data;
 	uint32_t mode, part; /* part 0: the whole */
@@ -146,11 +146,11 @@ int lkdf_submit_many(struct lkdf *rt, struct lkdf_scope *s,
  * @arg: copied where the kind has an arg_size, borrowed otherwise
  *
  * The child is queued, and starts elsewhere while this body goes on, if another
- * worker is idle. One exception: where this worker has as many tasks queued as
+ * worker is idle. Exception: where this worker has as many tasks queued as
  * the option spawn_inline says, 65536 by default, a child that neither may
  * block nor has limits, a place or uses runs before this call returns, up to
- * 256 of them in each other. Who waits in the body for a child that was only
- * spawned, or holds a lock that the child wants, sets spawn_inline=0.
+ * 256 of them in each other. A body that waits for a child which was
+ * only spawned, or holds a lock that the child wants, needs spawn_inline=0.
  *
  * Return: 0; -EINVAL; -ENOMEM; -EDEADLK the child needs more tokens of a limit
  * than this task and its parents leave, which keep theirs until it has ended.
@@ -178,7 +178,7 @@ int lkdf_spawn_task(struct lkdf_ctx *c, const struct lkdf_task *t,
  * @c: context of the body, on the body's own thread
  *
  * Runs own descendants meanwhile, nothing else. Behind children that block
- * use lkdf_then(), which keeps no stack. One exception: tasks that are pinned
+ * use lkdf_then(), which keeps no stack. Exception: tasks that are pinned
  * to this worker's node, while it would otherwise sleep here, because all
  * workers that may run them could be in such a wait. Not so in a task that
  * holds limits, for what is nested might wait for them: below such a join
