@@ -128,8 +128,6 @@ NOT_REACHED(void, event_finish, struct lkdf_event e, int error,
 NOT_REACHED(void, event_put, struct lkdf_event e)
 NOT_REACHED(struct failure *, failure_create, const struct lkdf_error *e,
 	    const char *kind)
-NOT_REACHED(void, graph_tell, struct lkdf_graph *g,
-	    uint32_t (*slot_of)(const struct lkdf_graph *g, uint32_t n))
 NOT_REACHED(void, failure_tell, struct lkdf_error *e, int error,
 	    const char *why)
 NOT_REACHED(const char *, graph_task_name, const struct lkdf_graph *g,
@@ -142,6 +140,7 @@ NOT_REACHED(void, values_begin, struct frame *f)
 NOT_REACHED(void, values_leave, struct executor *ex, struct frame *f, int error,
 	    struct failure *failure)
 NOT_REACHED(void, planned_end, struct frame *f)
+NOT_REACHED(void, port_end, struct frame *f)
 NOT_REACHED(bool, values_are_wanted, const struct frame *f)
 NOT_REACHED(void, values_count, struct frame *f)
 NOT_REACHED(void, decide_pass_tokens, struct worker *w, struct frame *f)
