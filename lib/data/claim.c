@@ -24,6 +24,7 @@ static void unlock_all(struct claim *c)
 	struct domain *d = NULL, *next;
 	struct use *u;
 
+	check(c->first);
 	for (u = c->first; u; u = u->after) {
 		next = u->domain;
 		if (d && next != d)
@@ -95,6 +96,7 @@ static void leave(struct use *u, struct news *n)
 
 static void put_claim(struct claim *c, uint32_t nr)
 {
+	check(nr && a_load(&c->nr_in, relaxed) >= nr);
 	/* [claim.put] all uses of it before the free; pairs with itself. If no
 	 * other is in, none comes. */
 	if (a_load(&c->nr_in, acquire) == nr ||
@@ -142,6 +144,7 @@ static void leave_late(struct use *u, struct news *n)
 static bool use_finish(struct use *u, int error, struct failure *failure,
 		       struct news *n)
 {
+	check(error <= 0 && u->domain);
 	if (u->below) {
 		u->fails = error != 0;
 		/* [domain.put] as above. */
@@ -189,6 +192,7 @@ static void left_before(struct use *u, struct news *n)
  */
 static void arrive(struct claim *c, struct news *n)
 {
+	check(a_load(&c->pending, relaxed) > 0);
 	/* [claim.last] what all before it did; pairs with itself. */
 	if (a_sub(&c->pending, 1, acq_rel) == 1)
 		news_ready(n, c);
@@ -243,6 +247,7 @@ int claim_enter(struct executor *ex, struct claim *c, struct use **why)
 	struct news n = { 0 };
 	struct use *u;
 
+	check(claim_sane(c));
 	if (c->nr_all > c->nr)
 		count_parts(c);
 	c->error = 0;
@@ -289,6 +294,7 @@ bool claim_take(struct executor *ex, struct claim *c)
 	struct news n = { 0 };
 	bool is_ours = claim_take_tokens(c, &n);
 
+	check(claim_sane(c));
 	deliver(ex, &n);
 	return is_ours;
 }
@@ -299,6 +305,7 @@ void use_leave(struct executor *ex, struct use *u, int error,
 	struct news n = { 0 };
 	struct claim *c = use_claim(u);
 
+	check(error <= 0);
 	u->is_given = true;
 	if (use_finish(u, error, failure, &n))
 		put_claim(c, 1);
@@ -312,6 +319,8 @@ void claim_leave(struct executor *ex, struct claim *c, int error,
 	struct news n = { 0 };
 	uint32_t nr = 1;
 
+	check(claim_sane(c));
+	check(error <= 0);
 	if (error) {
 		c->error = error;
 		c->failure = var_failure_get(failure);
@@ -329,6 +338,7 @@ void claim_leave(struct executor *ex, struct claim *c, int error,
 /* As a use that leaves: somebody waits, so OPEN is not there. */
 static void end_combine(struct var *v, struct news *n)
 {
+	lock_assert_held(&v->domain->lock);
 	if (a_sub(&v->active, 1, relaxed) == 1)
 		var_advance(v, n);
 }

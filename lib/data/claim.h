@@ -54,6 +54,17 @@ struct claim {
 
 _Static_assert(sizeof(struct claim) == 64, "one cache line");
 
+/*
+ * Entered: places in queues are some of the uses, the user's among them; a
+ * claim with uses has somebody to tell.
+ */
+static inline bool claim_sane(const struct claim *c)
+{
+	return c->nr <= c->nr_all && c->nr_queued <= c->nr_all &&
+	       (!c->nr_queued || c->first) && c->ops && c->ops->ready &&
+	       c->ops->free;
+}
+
 /* Of a use that stands for itself. */
 static inline struct claim *use_claim(struct use *u)
 {

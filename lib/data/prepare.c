@@ -195,6 +195,8 @@ int claim_prepare(struct claim *c)
 	struct use *u, *main = NULL, *hidden = NULL, **at;
 	int rc = 0;
 
+	check(c->nr);
+	check(c->ops);
 	if (likely(c->nr && is_usual(c))) {
 		prepare_usual(c);
 		return 0;

@@ -48,6 +48,7 @@ static bool keep_below(struct domain *d)
 
 static void grant(struct use *u, struct news *n)
 {
+	lock_assert_held(&u->domain->lock);
 	u->is_granted = true;
 	if (!(u->flags & USE_WEAK)) {
 		u->next = n->granted;
@@ -63,6 +64,8 @@ static void grant(struct use *u, struct news *n)
 
 static void append(struct var *v, struct use *u)
 {
+	lock_assert_held(&v->domain->lock);
+	check(u->domain == v->domain);
 	u->next = NULL;
 	if (var_first(v))
 		v->last->next = u;
@@ -116,6 +119,7 @@ static bool combine(struct var *v, struct news *n)
 	uint32_t nr = 0, i;
 	struct var *part;
 
+	lock_assert_held(&v->domain->lock);
 	if (v->turn == TURN_REDUCE)
 		nr = combine_one(v, COMBINE_OWN, var_first(v), n);
 	for (i = 0; v->turn == TURN_PARTS && i < d->nr_parts; i++) {
@@ -151,6 +155,7 @@ void var_advance(struct var *v, struct news *n)
 	struct use *u = var_first(v), *next;
 	uint32_t nr = 0;
 
+	lock_assert_held(&v->domain->lock);
 	if (must_combine(v) && combine(v, n))
 		return;
 	v->turn = u->turn;
@@ -177,6 +182,7 @@ bool var_enter(struct var *v, struct use *u, struct news *n)
 {
 	uint32_t active;
 
+	lock_assert_held(&v->domain->lock);
 	if (var_first(v)) {
 		append(v, u);
 		return false;
@@ -206,6 +212,7 @@ bool var_is_written(struct domain *d, const struct var *v)
 {
 	uint32_t i;
 
+	lock_assert_held(&d->lock);
 	if (d->above || d->whole.is_written || v->is_written)
 		return true;
 	if (v != &d->whole || !d->nr_parts)
@@ -249,6 +256,7 @@ void var_fail(struct var *v, int error, struct failure *failure)
 {
 	int32_t none = 0;
 
+	check(error < 0);
 	if (!a_cas(&v->error, &none, error, relaxed, relaxed))
 		return;
 	/* [var.fail] its text; pairs with [var.error]. */
@@ -290,6 +298,7 @@ static bool is_as_before(const struct use *u, const struct var *v)
 static void publish_var(const struct use *u, struct var *v, int error,
 			struct failure *failure)
 {
+	check(error <= 0);
 	if (error) {
 		var_fail(v, error, failure);
 	} else if (u->turn != TURN_REDUCE && !is_as_before(u, v)) {

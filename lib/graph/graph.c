@@ -84,6 +84,7 @@ int graph_create(struct lkdf *rt, const struct lkdf_graph_attr *a,
 
 void graph_get(struct lkdf_graph *g)
 {
+	check(a_load(&g->nr_refs, relaxed));
 	a_add(&g->nr_refs, 1, relaxed);
 }
 
@@ -135,6 +136,7 @@ static void free_memory(struct lkdf_graph *g)
 
 void graph_put(struct lkdf_graph *g)
 {
+	check(a_load(&g->nr_refs, relaxed));
 	/* [graph.put] all uses before the free; pairs with itself. */
 	if (!g || a_sub(&g->nr_refs, 1, acq_rel) != 1)
 		return;
@@ -150,6 +152,7 @@ uint32_t graph_wide_nr_in(const struct lkdf_graph *g, uint32_t task)
 	const struct wide_task *wide = g->wide.items;
 	size_t low = 0, high = g->wide.nr, mid;
 
+	check(graph_has(g, task));
 	while (low + 1 < high) {
 		mid = (low + high) / 2;
 		if (wide[mid].task <= task)
@@ -297,6 +300,8 @@ int graph_profile(struct lkdf_graph *g, uint32_t task)
 {
 	struct lkdf_kind *k = kind_profiled(g->recs[task].kind);
 
+	check(graph_has(g, task));
+	check(!g->is_sealed);
 	if (!k)
 		return err(-ENOMEM, "graph %s: no memory for a profile",
 			   g->name);
@@ -309,6 +314,8 @@ int graph_place(struct lkdf_graph *g, uint32_t task, uint16_t home)
 {
 	uint16_t *homes;
 
+	check(graph_has(g, task));
+	check(!g->is_sealed);
 	if (task >= g->cap_homes) {
 		homes = region_resize(g->homes, g->cap_homes * sizeof(*homes),
 				      g->cap_tasks * sizeof(*homes));
@@ -351,6 +358,7 @@ int graph_label(struct lkdf_graph *g, uint32_t task, const char *text)
 {
 	struct task_label *l = array_add(&g->labels);
 
+	check(graph_has(g, task));
 	if (!l)
 		return err(-ENOMEM, "graph %s: no memory for a label", g->name);
 	l->task = task;

@@ -129,6 +129,12 @@ struct lkdf_graph {
 	struct handle handle; /* the user's */
 };
 
+/* Is it a number that graph_add() gave? */
+static inline bool graph_has(const struct lkdf_graph *g, uint32_t task)
+{
+	return task < g->nr_tasks;
+}
+
 int graph_create(struct lkdf *rt, const struct lkdf_graph_attr *a,
 		 struct lkdf_graph **out);
 void graph_get(struct lkdf_graph *g);

@@ -172,6 +172,7 @@ uint16_t settle_home(const struct lkdf_graph *g, uint32_t index)
 {
 	unsigned low = 0, high = nr_homes(g), mid;
 
+	check(index < g->nr_recs);
 	/* The last home that begins at or before it. */
 	while (low + 1 < high) {
 		mid = (low + high) / 2;

@@ -209,6 +209,8 @@ int wire_add(struct lkdf_graph *g, uint32_t task, const struct lkdf_use *use,
 	unsigned i;
 	int rc = 0;
 
+	check(graph_has(g, task));
+	check(nr);
 	if (!wiring_of(g))
 		return no_memory(g);
 	for (i = 0; i < nr && !rc; i++)

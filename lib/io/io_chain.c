@@ -191,6 +191,7 @@ static struct io_req *take_ahead(struct frame *f, uint32_t index)
 {
 	struct io_req **at, *r;
 
+	check(frame_has(f, index));
 	lock_take(&f->ahead_lock);
 	for (at = &f->ahead; (r = *at) && r->index != index; at = &r->behind)
 		;
@@ -204,6 +205,7 @@ bool io_chain_is_ahead(struct frame *f, uint32_t index)
 {
 	struct io_req *r;
 
+	check(frame_has(f, index));
 	lock_take(&f->ahead_lock);
 	for (r = f->ahead; r && r->index != index; r = r->behind)
 		;
@@ -227,6 +229,7 @@ void io_chain_forget(struct frame *f, uint32_t index)
 	struct heap *h = f->graph->rt->heap;
 	struct io_req *r = take_ahead(f, index);
 
+	check(frame_has(f, index));
 	if (!r)
 		return;
 	io_op_fini(&r->op);

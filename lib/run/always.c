@@ -88,6 +88,7 @@ bool always_is_bad(const struct frame *f, uint32_t from, uint32_t to)
 {
 	const struct wire_pair key = { .to = to }, *p, *end;
 
+	check(frame_has(f, from) && frame_has(f, to));
 	for (p = find_input(f->graph->wiring, &key, &end);
 	     p < end && p->to == to; p++)
 		if (p->from == from && is_bad(f, p))
@@ -167,6 +168,7 @@ void always_end(struct task *t)
 	struct frame *f = t->frame;
 	uint32_t claim;
 
+	check(t->frame);
 	if (likely(!f->values.bad) || !(t->kind->flags & LKDF_ALWAYS))
 		return;
 	first = wire_uses(f->graph->wiring, t->index, &end);

@@ -280,6 +280,8 @@ void brief_used(struct frame *f, uint32_t index)
 {
 	const struct brief_use *u, *end;
 
+	check(frame_has(f, index));
+	check(f->graph->wiring);
 	u = brief_uses(f->graph->wiring, index, &end);
 	/* On whichever thread: counts with the others. */
 	used(f, heap_known_cache(f->graph->rt->heap), NO_MAKER - 1, u, end);

@@ -43,6 +43,7 @@ static bool is_hindered(const struct burst *b, uint32_t index)
 /* A run that we owe nothing may end, see burst_leave_frame(). */
 static void decided(struct burst *b, uint32_t index, int verdict)
 {
+	check(frame_has(b->f, index));
 	b->nr_decided += decide_task(b->w, b->f, index, verdict);
 	if (unlikely(!b->nr_decided))
 		b->slot = NO_SLOT;
@@ -55,6 +56,7 @@ static void skip(struct burst *b, uint32_t index)
 	struct frame *f = b->f;
 	bool counts = is_cancelled || !f->recs[index].kind->is_ours;
 
+	check(frame_has(b->f, index));
 	counter_add(b->w->executor->counters,
 		    is_cancelled ? COUNTER_CANCELLED : COUNTER_SKIPPED, counts);
 	a_add(is_cancelled ? &f->nr_cancelled : &f->nr_skipped, counts,
@@ -104,17 +106,20 @@ static void start(struct burst *b, uint32_t index, bool is_dead)
 {
 	struct task *t = create(b, index, is_dead);
 
+	check(frame_has(b->f, index));
 	if (t)
 		task_start(b->rt, b->w->executor, t);
 }
 
 void burst_start(struct burst *b, uint32_t index)
 {
+	check(frame_has(b->f, index));
 	start(b, index, false);
 }
 
 bool burst_hinder(struct burst *b, uint32_t index)
 {
+	check(frame_has(b->f, index));
 	if (is_always(b, index))
 		start(b, index, false);
 	else if (is_hindered(b, index))
@@ -126,6 +131,7 @@ bool burst_hinder(struct burst *b, uint32_t index)
 
 void burst_dead(struct burst *b, uint32_t index)
 {
+	check(frame_has(b->f, index));
 	if (unlikely(is_unchosen(b, index))) {
 		pass_over(b, index);
 		return;
@@ -143,6 +149,7 @@ void burst_run_one(struct burst *b, uint32_t index, bool is_dead)
 {
 	struct task *t;
 
+	check(frame_has(b->f, index));
 	if (is_dead && unlikely(is_unchosen(b, index))) {
 		pass_over(b, index);
 		return;
@@ -161,6 +168,7 @@ bool burst_after(struct burst *b, uint32_t index, int rc)
 	struct lkdf_ctx *c = &b->ctx;
 	bool has_why = c->has_why;
 
+	check(frame_has(b->f, index));
 	c->after = 0;
 	c->has_why = false;
 	c->has_spawned = false;

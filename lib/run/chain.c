@@ -8,6 +8,7 @@ enum before chain_before(struct burst *b, uint32_t index)
 	bool is_short = !(slow & ~SLOW_BUT_SHORT);
 	struct worker *w = b->w;
 
+	check(frame_has(b->f, index));
 	if (a_load(&w->attn, relaxed) & ATTN_LOOK) {
 		/* [run.look] the news; pairs with [sched.look]. */
 		a_and(&w->attn, ~ATTN_LOOK, seq_cst);

@@ -163,6 +163,7 @@ static void set_free(struct frame *f)
 {
 	struct lkdf_graph *g = f->graph;
 
+	check(a_load(&f->is_busy, relaxed) == FRAME_BUSY);
 	frame_move(f, FRAME_FREE);
 	/* [graph.b] after is_busy; pairs with [graph.c]. */
 	if (a_load(&g->nr_waiters, seq_cst)) {
@@ -193,6 +194,7 @@ static int enter(struct frame *f, struct executor *ex)
 
 static void begin(struct frame *f, struct executor *ex)
 {
+	check(frame_sane(f));
 	if (f->graph->wiring)
 		values_begin(f);
 	if (f->graph->nr_tasks)
@@ -253,6 +255,8 @@ void frame_fail(struct frame *f, uint32_t task, int returned, const char *why,
 	int32_t zero = 0;
 	int error;
 
+	check(returned < 0);
+	check(frame_sane(f));
 	/* It says that it was cancelled, and with what knows the scope. */
 	if (returned == -ECANCELED && frame_cancelled(f)) {
 		a_add(&f->nr_cancelled, 1, relaxed);
@@ -398,6 +402,8 @@ void frame_end(struct worker *w, struct frame *f)
 {
 	int rc;
 
+	check(!a_load(&f->remaining, relaxed));
+	check(frame_sane(f));
 	if (f->graph->solo.is_possible)
 		sources_end(w, f);
 	do {

@@ -131,9 +131,15 @@ static inline bool frame_sane(const struct frame *f)
 	const struct lkdf_graph *g = f->graph;
 
 	return a_load(&f->is_busy, relaxed) == FRAME_BUSY &&
-	       f->index < g->nr_frames && f->recs && f->scope &&
-	       a_load(&f->first_err, relaxed) <= 0 &&
+	       f->index < g->nr_frames && (f->recs || !g->nr_recs) &&
+	       f->scope && a_load(&f->first_err, relaxed) <= 0 &&
 	       f->next_source <= max_u64(g->nr_sources, g->nr_recs);
+}
+
+/* Is it one of its records? */
+static inline bool frame_has(const struct frame *f, uint32_t index)
+{
+	return index < f->graph->nr_recs;
 }
 
 /* nr tasks are decided; ends the run with the last one. */

@@ -52,6 +52,7 @@ struct guard {
 /* Whoever holds the link, before others may have it. */
 static inline void guard_begin(struct guard *g, uint32_t step)
 {
+	check(a_load(&g->way, relaxed) == GUARD_WAITS || !g->is_on);
 	a_store(&g->step, step, relaxed);
 	/* Relaxed: the link is told afterwards. */
 	a_store(&g->way, GUARD_RUNS, relaxed);
@@ -113,6 +114,7 @@ static inline uint32_t guard_look(struct guard *g)
 /* The thief: the run has left its order, with that step in doubt. */
 static inline void guard_leave(struct guard *g, uint32_t step)
 {
+	check(a_load(&g->way, relaxed) == GUARD_TAKEN);
 	g->left_at = step;
 	/* [guard.left] what leaving did; pairs with [guard.wait]. */
 	a_store(&g->way, GUARD_LEFT, release);

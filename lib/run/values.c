@@ -149,6 +149,7 @@ static void note_poison(struct frame *f, struct use *u)
 	int error = uses_error(u, &failure);
 	int32_t zero = 0;
 
+	check(u->domain);
 	f->values.error[u - f->values.claim->use] = error;
 	if (!error)
 		return;
@@ -301,6 +302,7 @@ bool values_are_missing(const struct frame *f, uint32_t index)
 	const struct wire_use *u, *end;
 	uint32_t claim;
 
+	check(frame_has(f, index));
 	for (u = wire_uses(w, index, &end); u < end; u++) {
 		claim = wire_var(w, u->var)->claim;
 		if (u->flags & WIRE_FIRST && claim != NO_CLAIM &&
@@ -318,6 +320,8 @@ void values_dead(struct frame *f, uint32_t index)
 	struct reduction *r;
 	uint32_t claim;
 
+	check(frame_has(f, index));
+	check(f->graph->wiring);
 	for (u = wire_uses(w, index, &end); u < end; u++) {
 		v = wire_var(w, u->var);
 		always_dead(f, u);

@@ -12,6 +12,8 @@ static void set_first(struct backlog *b, struct link *first)
 
 void backlog_append(struct backlog *b, struct link *first, struct link *last)
 {
+	check(first && last);
+	check(!a_load(&last->next, relaxed));
 	a_store(&last->next, NULL, relaxed);
 	lock_take(&b->lock);
 	if (a_load(&b->first, relaxed))

@@ -96,6 +96,7 @@ bool timers_add(struct timers *ts, struct timer *t)
 {
 	bool is_first;
 
+	check(!t->is_queued);
 	lock_take(&ts->lock);
 	t->child = t->next = t->prev = NULL;
 	t->is_queued = true;

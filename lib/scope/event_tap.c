@@ -88,6 +88,7 @@ void event_tap_fire(struct event *ev, int error)
 	struct event_shard *s = shard_of(ev->rt, ev);
 	struct event_tap *t, *first, *next;
 
+	check(event_look(ev, &error) || error >= 0);
 	lock_take(&s->lock);
 	first = a_load(&ev->taps, relaxed);
 	for (t = first; t; t = t->next) {

@@ -52,6 +52,7 @@ static void give_one(struct lkdf_scope *s, uint32_t nr)
 
 void room_give(struct lkdf_scope *s, uint32_t nr)
 {
+	check(nr);
 	for (; s && s->is_limited; s = s->parent)
 		give_one(s, nr);
 }
@@ -140,6 +141,7 @@ int room_take(struct lkdf_scope *s, uint32_t nr, bool may_wait)
 	struct lkdf_scope *full;
 	int rc;
 
+	check(nr);
 	while ((full = take(s, nr))) {
 		rc = scope_refuse(s);
 		if (!rc)

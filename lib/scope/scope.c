@@ -38,6 +38,7 @@ void scope_fini(struct lkdf_scope *s)
 
 static void add_child(struct lkdf_scope *parent, struct lkdf_scope *s)
 {
+	mutex_assert_held(&s->rt->scope_lock);
 	s->next = parent->children;
 	s->prev = &parent->children;
 	if (s->next)
@@ -47,6 +48,7 @@ static void add_child(struct lkdf_scope *parent, struct lkdf_scope *s)
 
 static void del_child(struct lkdf_scope *s)
 {
+	mutex_assert_held(&s->rt->scope_lock);
 	*s->prev = s->next;
 	if (s->next)
 		s->next->prev = s->prev;
@@ -162,6 +164,8 @@ int scope_enter(struct lkdf_scope *s, uint32_t nr, bool may_wait)
 	int rc = unlikely(s->is_limited) ? room_take(s, nr, may_wait)
 					 : scope_refuse(s);
 
+	check(nr);
+	check(s->rt);
 	if (rc)
 		return rc;
 	for (; s->parent; s = s->parent)
@@ -226,6 +230,7 @@ void scope_leave(struct lkdf_scope *s, uint32_t nr)
 	struct lkdf_scope *at;
 	unsigned depth, i, last = s->depth;
 
+	check(nr);
 	if (unlikely(s->is_limited))
 		room_give(s, nr);
 	for (at = s; at->parent;)
@@ -341,6 +346,7 @@ static void cancel(struct lkdf_scope *s, int error, bool is_first)
 
 void scope_cancel(struct lkdf_scope *s, int error)
 {
+	check(error < 0);
 	cancel(s, error, false);
 	sched_look(&s->rt->sched);
 }
@@ -409,6 +415,7 @@ void scope_fail(struct lkdf_scope *s, int error, struct failure *f)
 	bool is_kept = false;
 	int32_t zero;
 
+	check(error < 0);
 	while (asked->is_own)
 		asked = asked->parent;
 	for (; s; s = s->parent) {

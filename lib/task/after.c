@@ -46,6 +46,7 @@ static void put(struct after *x)
 
 void after_arrive(struct executor *ex, struct task *t)
 {
+	check(t->after);
 	/* [after.arrive] pairs with itself: the second sees the first. */
 	if (a_add(&t->after->nr_arrivals, 1, acq_rel) == 1)
 		task_start(t->kind->rt, ex, t);
@@ -145,6 +146,7 @@ void after_destroy(struct task *t)
 
 void after_end(struct task *t)
 {
+	check(t->after);
 	put(t->after);
 }
 
@@ -216,6 +218,7 @@ int after_begin(struct task *t, struct failure **failure)
 
 int after_error(const struct task *t, unsigned index)
 {
+	check(t->after);
 	return index < t->after->nr ? t->after->input[index].error : 0;
 }
 

@@ -55,6 +55,7 @@ static void give_limits(struct executor *ex, struct task *t)
 	bool has = t->nr_limits_held != 0;
 	uint32_t i;
 
+	check(t->kind);
 	t->nr_limits_held = 0;
 	for (i = 0; i < k->nr_limits; i++)
 		give_limit(ex, k->limit[i].limit, has ? k->limit[i].tokens : 0);
@@ -186,6 +187,8 @@ void task_complete(struct executor *ex, struct task *t)
 	bool go_up;
 	int error;
 
+	check(t->kind && t->scope);
+	check(a_load(&t->live, relaxed) == 0);
 	for (; t; t = parent) {
 		parent = a_load(&t->parent, relaxed);
 		error = complete_error(t);
@@ -240,6 +243,7 @@ static struct failure *late(const struct task *t, int worker)
 
 enum task_end complete_cancelled(struct executor *ex, struct task *t, int error)
 {
+	check(error < 0);
 	counter_add(ex->counters, COUNTER_CANCELLED, 1);
 	t->link.flags |= TASK_FAILED | TASK_CANCELLED;
 	t->error = error;
@@ -252,6 +256,7 @@ enum task_end complete_cancelled(struct executor *ex, struct task *t, int error)
 void complete_skipped(struct executor *ex, struct task *t, int error,
 		      struct failure *failure)
 {
+	check(error < 0);
 	counter_add(ex->counters, COUNTER_SKIPPED, 1);
 	t->link.flags |= TASK_FAILED | TASK_SKIPPED;
 	t->error = error;
@@ -270,6 +275,7 @@ static int cancelled_with(const struct task *t)
 
 static void add_kickable(struct lkdf *rt, struct task *t)
 {
+	mutex_assert_held(&rt->kick_lock);
 	t->kick_next = rt->kickable;
 	t->kick_prev = &rt->kickable;
 	if (t->kick_next)
@@ -305,6 +311,7 @@ void complete_end(struct task *t)
 {
 	struct lkdf *rt = rt_of(t);
 
+	check(t->kind);
 	if (!t->kind->on_cancel)
 		return;
 	pthread_mutex_lock(&rt->kick_lock);

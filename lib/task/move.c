@@ -369,6 +369,7 @@ void move_uses(struct executor *ex, struct task *t)
 {
 	struct use *u;
 
+	check(t->claim);
 	if (t->kind->fn == move_body)
 		return;
 	for (u = t->claim->first; u; u = u->after)

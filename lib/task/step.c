@@ -30,6 +30,7 @@ void task_fail(struct task *t, int returned, const char *why, int worker)
 	};
 	int error;
 
+	check(returned < 0);
 	if (t->link.flags & TASK_FAILED)
 		return;
 	/* It says that it was cancelled, and with what knows the scope. */
@@ -209,6 +210,7 @@ enum task_end task_step_slowly(struct lkdf_ctx *c, struct task *t)
 	int cancelled, rc;
 	bool may_go;
 
+	check(t->kind);
 	if (has_uses_only(t))
 		return step_with_uses(c, t);
 	if (is_traced_only(t))
@@ -245,6 +247,7 @@ enum task_end task_step_slowly(struct lkdf_ctx *c, struct task *t)
 
 void task_run(struct executor *ex, struct task *t)
 {
+	check(t->kind);
 	if (task_step(ex, t) == TASK_COMPLETE)
 		task_complete(ex, t);
 }

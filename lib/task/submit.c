@@ -46,6 +46,7 @@ static void undo_extra(struct task *t)
 
 void task_undo(struct lkdf *rt, struct executor *ex, struct task *t)
 {
+	check(t->kind);
 	if (t->link.flags & TASK_EXTRA)
 		undo_extra(t);
 	if (t->link.flags & TASK_HAS_DATA)
@@ -120,6 +121,7 @@ start_in_turn(struct lkdf *rt, struct executor *ex, struct task *t)
 
 int task_start_in_turn(struct lkdf *rt, struct executor *ex, struct task *t)
 {
+	check(t->kind && t->scope);
 	return start_in_turn(rt, ex, t);
 }
 

@@ -133,6 +133,7 @@ struct task *task_create_group(struct lkdf *rt, struct executor *ex,
 
 void task_destroy(struct lkdf *rt, struct executor *ex, struct task *t)
 {
+	check(t->kind);
 	task_free_arg(t);
 	runtime_free(rt, ex, POOL_TASK, t);
 }
@@ -215,6 +216,7 @@ start_slowly(struct lkdf *rt, struct executor *ex, struct task *t)
 
 void task_start(struct lkdf *rt, struct executor *ex, struct task *t)
 {
+	check(t->kind && t->scope);
 	if (likely(!a_load(&t->kind->starts_slowly, relaxed)))
 		push(rt, ex, t);
 	else

@@ -50,6 +50,7 @@ static void hold_fired(struct event_tap *tap, int error)
 
 void then_arm_hold(struct task *t)
 {
+	check(t->kind);
 	if (!(t->link.flags & TASK_HOLDS))
 		return;
 	t->link.flags &= (uint16_t)~TASK_HOLDS;
@@ -85,6 +86,7 @@ static void go_on(struct executor *ex, struct task *t)
 {
 	bool is_over = t->link.flags & TASK_AWAY && t->kind->ops->ended(ex, t);
 
+	check(t->then_fn);
 	if (!is_over && !(t->link.flags & TASK_FAILED)) {
 		then_continue(ex, t);
 		return;

@@ -66,6 +66,7 @@ static void ready(struct executor *ex, struct claim *c)
 {
 	struct task *t = c->holder;
 
+	check(c->holder);
 	homes_find(c->rt, t);
 	task_has_data(c->rt, ex, t);
 }
@@ -192,6 +193,7 @@ int uses_create(struct task *t, struct task *parent, const struct lkdf_use *use,
 	struct claim *c = heap_new(h, cache, size);
 	int rc = 0;
 
+	check(nr);
 	if (!c)
 		return err(-ENOMEM, "task: no memory for %u uses", nr);
 	if (likely(cache && nr_all <= 2))
@@ -218,6 +220,7 @@ int uses_create(struct task *t, struct task *parent, const struct lkdf_use *use,
 
 void uses_destroy(struct task *t)
 {
+	check(t->claim);
 	heap_free(rt_of(t)->heap, heap_thread_cache(rt_of(t)->heap), t->claim);
 	t->link.flags &= (uint16_t)~TASK_HAS_DATA;
 }
@@ -236,6 +239,7 @@ int uses_enter(struct executor *ex, struct task *t)
 	struct use *why;
 	int rc = claim_enter(ex, t->claim, &why);
 
+	check(t->claim);
 	if (rc > 0)
 		homes_find(rt_of(t), t);
 	if (unlikely(rc < 0))
@@ -347,6 +351,7 @@ int uses_begin(struct executor *ex, struct task *t, struct failure **failure)
 	struct use *u;
 	int rc = 0;
 
+	check(t->claim);
 	*failure = NULL;
 	for (u = t->claim->first; u && !rc; u = u->after) {
 		use_expect_next(u);
@@ -364,6 +369,7 @@ void uses_end_body(struct executor *ex, struct task *t)
 {
 	struct use *u, *after;
 
+	check(t->claim);
 	if (likely(!t->claim->has_weak))
 		return;
 	for (u = t->claim->first; u; u = after) {
