@@ -22,6 +22,8 @@
 #define DEFICIT_TASKS 2
 /* Patience: so often the loss and this part of the task itself. */
 #define DEFICIT_PATIENCE 4
+/* After so many times its patience a worker takes whatever there is. */
+#define DEFICIT_PATIENCE_END 16
 #define DEFICIT_PATIENCE_TASK 0.5
 /* A queue is one when it holds the loss and this part of the task. */
 #define DEFICIT_QUEUE_TASK 0.5
@@ -125,15 +127,34 @@ static inline bool deficit_is_patient(double wait, double idle,
 			       (t->loss + DEFICIT_PATIENCE_TASK * t->time);
 }
 
-/* May a worker of the thief, idle for so long, take the task? */
+/* Why a worker of the thief, idle for so long, may take the task, if it may. */
+enum deficit_why {
+	DEFICIT_NO,
+	DEFICIT_BEHIND, /* the victim is far enough behind */
+	DEFICIT_WAITED, /* patience, or so long that any task will do */
+};
+
+static inline enum deficit_why deficit_why(const struct deficit_node *thief,
+					   const struct deficit_node *victim,
+					   double idle,
+					   const struct deficit_task *t)
+{
+	double left = deficit_left(victim);
+
+	if (deficit_is_behind(left, left - deficit_left(thief), t))
+		return DEFICIT_BEHIND;
+	return deficit_is_patient(deficit_wait(victim), idle, t) ||
+			       idle >= DEFICIT_PATIENCE_END * DEFICIT_PATIENCE *
+					       (t->time + t->loss)
+		       ? DEFICIT_WAITED
+		       : DEFICIT_NO;
+}
+
 static inline bool deficit_allows(const struct deficit_node *thief,
 				  const struct deficit_node *victim,
 				  double idle, const struct deficit_task *t)
 {
-	double left = deficit_left(victim);
-
-	return deficit_is_behind(left, left - deficit_left(thief), t) ||
-	       deficit_is_patient(deficit_wait(victim), idle, t);
+	return deficit_why(thief, victim, idle, t) != DEFICIT_NO;
 }
 
 /*

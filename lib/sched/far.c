@@ -8,9 +8,6 @@
 #include "base/clock.h"
 #include "sched/sched.h"
 
-/* After so many times its patience a worker takes whatever there is. */
-#define PATIENCE_END 16
-
 #define MIN_NAP_NS 50000
 #define MAX_NAP_NS 5000000
 
@@ -69,7 +66,7 @@ bool far_allows(const struct worker *w, const struct sched_node *victim)
 	int i = (int)(victim - s->nodes);
 	const struct deficit_node *v = &w->far->node[i];
 	struct deficit_task t;
-	double left;
+	enum deficit_why why;
 
 	if (victim == w->node || !load_is_planned(&victim->load))
 		return true;
@@ -77,14 +74,9 @@ bool far_allows(const struct worker *w, const struct sched_node *victim)
 	if (s->keeps_planned || !(v->mean_task > 0))
 		return false;
 	t = mean_task(w, i);
-	left = deficit_left(v);
-	w->far->why = STEAL_BEHIND;
-	if (deficit_is_behind(left, left - deficit_left(own), &t))
-		return true;
-	w->far->why = STEAL_PATIENT;
-	return deficit_is_patient(deficit_wait(v), w->far->idle, &t) ||
-	       w->far->idle >=
-		       PATIENCE_END * DEFICIT_PATIENCE * (t.time + t.loss);
+	why = deficit_why(own, v, w->far->idle, &t);
+	w->far->why = why == DEFICIT_BEHIND ? STEAL_BEHIND : STEAL_PATIENT;
+	return why != DEFICIT_NO;
 }
 
 int64_t far_nap(const struct worker *w, int64_t timeout_ns)

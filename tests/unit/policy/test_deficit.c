@@ -104,10 +104,12 @@ static void patience_is_for_queues(void)
 	ok(!deficit_allows(&thief, &victim, 59, &t), "not yet");
 	ok(deficit_allows(&thief, &victim, 60, &t), "after its patience");
 	victim.nr_ready = 1;
-	ok(!deficit_allows(&thief, &victim, 1e9, &t), "never a short queue");
+	ok(!deficit_allows(&thief, &victim, 1599, &t), "no short queue");
+	ok(deficit_allows(&thief, &victim, 1600, &t),
+	   "until 16 times 4 * (20 + 5) are over");
 	victim.nr_ready = 2;
 	t.loss = 20;
-	ok(!deficit_allows(&thief, &victim, 1e9, &t), "nor at a great loss");
+	ok(!deficit_allows(&thief, &victim, 2559, &t), "nor at a great loss");
 }
 
 static void the_least_loss_is_taken(void)
