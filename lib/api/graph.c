@@ -9,6 +9,7 @@
 #include "graph/wire.h"
 #include "io/io.h"
 #include "run/frame.h"
+#include "run/stream.h"
 #include "seal/seal.h"
 #include "task/uses_check.h"
 
@@ -250,9 +251,10 @@ int lkdf_graph_run(struct lkdf_graph *g, struct lkdf_scope *s,
 		if (rc)
 			return rc;
 	}
-	if (r.flags & LKDF_RUN_STREAM)
-		return border_unbuilt("run: STREAM");
-	rc = border_flags("run", r.flags, LKDF_RUN_NOWAIT);
+	rc = border_flags("run", r.flags,
+			  LKDF_RUN_NOWAIT | LKDF_RUN_STREAM | LKDF_RUN_GO_ON);
+	if (!rc && r.flags & LKDF_RUN_GO_ON && !(r.flags & LKDF_RUN_STREAM))
+		rc = err(-EINVAL, "run: GO_ON without STREAM");
 	if (!rc)
 		rc = border_deadline("run", r.deadline_ns);
 	if (rc)
@@ -260,6 +262,8 @@ int lkdf_graph_run(struct lkdf_graph *g, struct lkdf_scope *s,
 	if (s && s->rt != g->rt)
 		return err(-EINVAL, "run: scope %s is of another runtime",
 			   s->name);
+	if (r.flags & LKDF_RUN_STREAM)
+		return stream_start(g, s ? s : g->rt->root, &r, done);
 	return frame_start(g, s ? s : g->rt->root, &r, done);
 }
 

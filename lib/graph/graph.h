@@ -25,6 +25,7 @@
 struct control;
 struct frame;
 struct static_order;
+struct stream;
 struct planned;
 struct ports;
 struct wiring;
@@ -112,6 +113,7 @@ struct lkdf_graph {
 	struct frame *frames;
 	void (*unseal)(struct lkdf_graph *g); /* frees what seal has made */
 
+	struct stream *stream; /* of several frames; the one under way */
 	struct solo solo; /* whether its runs are shared, see there */
 	struct static_state order; /* how they go where they are not */
 

@@ -8,6 +8,7 @@
 #include "run/decide.h"
 #include "run/inner.h"
 #include "run/own_task.h"
+#include "run/stream.h"
 #include "sched/keep.h"
 #include "task/kind.h"
 #include "task/task.h"
@@ -68,14 +69,17 @@ static void skip(struct burst *b, uint32_t index)
 /* No branch has chosen it: that is no failure. */
 static void pass_over(struct burst *b, uint32_t index)
 {
-	counter_add(b->w->executor->counters, COUNTER_UNCHOSEN, 1);
-	a_add(&b->f->nr_unchosen, 1, relaxed);
+	bool counts = !b->f->is_dropped;
+
+	counter_add(b->w->executor->counters, COUNTER_UNCHOSEN, counts);
+	a_add(&b->f->nr_unchosen, counts, relaxed);
 	decided(b, index, VERDICT_UNCHOSEN);
 }
 
 static bool is_unchosen(const struct burst *b, uint32_t index)
 {
-	return b->graph->control && control_is_unchosen(b->f, index);
+	return (b->graph->control && control_is_unchosen(b->f, index)) ||
+	       (b->f->stream && b->f->is_dropped);
 }
 
 /* A task of its own, with its tokens. NULL: it waits for them, or failed. */
@@ -143,6 +147,16 @@ void burst_dead(struct burst *b, uint32_t index)
 	start(b, index, true);
 	/* Somebody else may decide it and end the run. */
 	burst_leave_frame(b);
+}
+
+bool burst_end_stream(struct burst *b, uint32_t index)
+{
+	if (!b->f->stream || b->ctx.after < 0)
+		return false;
+	stream_end(b->f);
+	burst_count(b, 1);
+	decided(b, index, VERDICT_UNCHOSEN);
+	return true;
 }
 
 void burst_run_one(struct burst *b, uint32_t index, bool is_dead)

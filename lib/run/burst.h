@@ -84,6 +84,9 @@ void burst_dead(struct burst *b, uint32_t index);
  */
 bool burst_after(struct burst *b, uint32_t index, int rc);
 
+/* A body has returned LKDF_END. True: it is decided, its wave is dropped. */
+bool burst_end_stream(struct burst *b, uint32_t index);
+
 /* This task, dead or not, and none that follows: it is over afterwards. */
 void burst_run_one(struct burst *b, uint32_t index, bool is_dead);
 

@@ -8,6 +8,7 @@
 #include "run/always.h"
 #include "run/decide.h"
 #include "run/frame.h"
+#include "run/stream.h"
 #include "sched/worker.h"
 
 #include <errno.h>
@@ -90,7 +91,18 @@ static void arrive(struct worker *w, struct frame *f, uint32_t to,
 
 void control_token(struct worker *w, struct frame *f, uint32_t index)
 {
-	arrive(w, f, index, 0, VERDICT_LIVE);
+	struct rec *r = &f->recs[index];
+	uint32_t all;
+	int verdict;
+
+	/* A task with a token has two arrivals at least. */
+	if (!rec_arrive_control(r, 0, &all))
+		return;
+	rec_rearm(r, graph_nr_in(f->graph, r, index));
+	verdict = control_verdict(r, all);
+	if (unlikely(f->stream) && stream_drops(f, index))
+		verdict = VERDICT_UNCHOSEN;
+	control_push(w, f, index, verdict);
 }
 
 /* ---- loops -----------------------------------------------------------------

@@ -4,6 +4,7 @@
 #include "run/always.h"
 #include "run/control_run.h"
 #include "run/planned.h"
+#include "run/stream.h"
 #include "task/kind.h"
 
 static struct ready_list *list_of(struct frame *f, uint16_t home)
@@ -168,6 +169,8 @@ void decide_arrived(struct worker *w, struct frame *f, uint32_t index,
 	if (a == ARRIVAL_EARLY)
 		return;
 	rec_rearm(r, graph_nr_in(f->graph, r, index));
+	if (unlikely(f->stream) && stream_drops(f, index))
+		a = ARRIVAL_DEAD;
 	decide_push(w, f, index, a == ARRIVAL_DEAD ? ITEM_SKIP : 0);
 }
 

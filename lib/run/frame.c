@@ -9,6 +9,7 @@
 #include "run/decide.h"
 #include "run/planned.h"
 #include "run/sources.h"
+#include "run/stream.h"
 #include "scope/deadline.h"
 
 #include <errno.h>
@@ -69,6 +70,18 @@ static struct frame *take_frame(struct lkdf_graph *g, bool may_wait)
 	return f;
 }
 
+void frame_init_counts(struct frame *f, uint64_t seq)
+{
+	f->seq = seq;
+	a_store(&f->first_err, 0, relaxed);
+	a_store(&f->failure, NULL, relaxed);
+	a_store(&f->nr_failed, 0, relaxed);
+	a_store(&f->nr_skipped, 0, relaxed);
+	a_store(&f->nr_cancelled, 0, relaxed);
+	a_store(&f->nr_unchosen, 0, relaxed);
+	a_store(&f->is_late, 0, relaxed);
+}
+
 static void init_run(struct frame *f, struct lkdf_scope *s,
 		     const struct lkdf_run *r)
 {
@@ -78,15 +91,18 @@ static void init_run(struct frame *f, struct lkdf_scope *s,
 	f->until = r->until;
 	f->until_arg = r->u;
 	f->repeats = f->times > 1;
-	f->seq = a_add(&f->graph->next_seq, 1, relaxed);
-	a_store(&f->first_err, 0, relaxed);
-	a_store(&f->failure, NULL, relaxed);
-	a_store(&f->nr_failed, 0, relaxed);
-	a_store(&f->nr_skipped, 0, relaxed);
-	a_store(&f->nr_cancelled, 0, relaxed);
-	a_store(&f->nr_unchosen, 0, relaxed);
-	a_store(&f->is_late, 0, relaxed);
 	f->done = (struct lkdf_event){ 0 };
+	frame_init_counts(f, a_add(&f->graph->next_seq, 1, relaxed));
+}
+
+void frame_init_wave(struct frame *f, struct lkdf_scope *s,
+		     const struct lkdf_run *r, uint64_t seq)
+{
+	f->scope = s;
+	f->arg = r->arg;
+	f->repeats = false;
+	f->done = (struct lkdf_event){ 0 };
+	frame_init_counts(f, seq);
 }
 
 /* s may be the run's own, see deadline.h. */
@@ -95,9 +111,9 @@ static void leave_scope(struct lkdf_scope *s)
 	scope_leave(s->is_own ? deadline_leave(s) : s, 1);
 }
 
-/* What the run holds until its end; undone by let_go(). */
-static int hold(struct lkdf_graph *g, const struct lkdf_run *r,
-		struct lkdf_scope **s, struct lkdf_event *done)
+/* What the run holds until its end; undone by frame_let_go(). */
+int frame_hold(struct lkdf_graph *g, const struct lkdf_run *r,
+	       struct lkdf_scope **s, struct lkdf_event *done)
 {
 	bool may_wait = scope_may_wait() && !(r->flags & LKDF_RUN_NOWAIT);
 	int rc = scope_enter(*s, 1, may_wait);
@@ -115,8 +131,14 @@ static int hold(struct lkdf_graph *g, const struct lkdf_run *r,
 	return rc;
 }
 
-static void let_go(struct lkdf_graph *g, struct lkdf_scope *s,
-		   struct lkdf_event *done)
+void frame_release(struct lkdf_graph *g, struct lkdf_scope *s)
+{
+	graph_put(g);
+	leave_scope(s);
+}
+
+void frame_let_go(struct lkdf_graph *g, struct lkdf_scope *s,
+		  struct lkdf_event *done)
 {
 	if (done) {
 		event_put(*done);
@@ -158,8 +180,7 @@ static void note_end(struct frame *f, struct worker *w, int error)
 	}
 }
 
-/* The frame is nobody's any more. */
-static void set_free(struct frame *f)
+void frame_set_free(struct frame *f)
 {
 	struct lkdf_graph *g = f->graph;
 
@@ -187,7 +208,7 @@ static int enter(struct frame *f, struct executor *ex)
 	rc = f->graph->wiring ? values_enter(NULL, f) : 1;
 	if (rc < 0) {
 		note_end(f, NULL, rc);
-		set_free(f);
+		frame_set_free(f);
 	}
 	return rc;
 }
@@ -214,12 +235,12 @@ int frame_start(struct lkdf_graph *g, struct lkdf_scope *s,
 
 	rc = g->wiring ? values_prepare(g) : 0;
 	if (!rc)
-		rc = hold(g, r, &s, done ? &event : NULL);
+		rc = frame_hold(g, r, &s, done ? &event : NULL);
 	if (rc)
 		return rc;
 	f = take_frame(g, may_wait);
 	if (!f) {
-		let_go(g, s, done ? &event : NULL);
+		frame_let_go(g, s, done ? &event : NULL);
 		return err(-EAGAIN, "graph %s: %u runs are under way", g->name,
 			   g->nr_frames);
 	}
@@ -230,7 +251,7 @@ int frame_start(struct lkdf_graph *g, struct lkdf_scope *s,
 	g->nr_runs += rc >= 0;
 	pthread_mutex_unlock(&g->lock);
 	if (rc < 0) {
-		let_go(g, s, done ? &event : NULL);
+		frame_let_go(g, s, done ? &event : NULL);
 		return rc;
 	}
 	if (done)
@@ -293,8 +314,7 @@ static void forget_late(struct frame *f)
 	a_store(&f->first_err, 0, relaxed);
 }
 
-/* The counts and the error of one repetition, upwards. */
-static int report(struct frame *f)
+int frame_report(struct frame *f)
 {
 	uint32_t nr_skipped = a_load(&f->nr_skipped, relaxed);
 	uint32_t nr_cancelled = a_load(&f->nr_cancelled, relaxed);
@@ -321,8 +341,7 @@ static int report(struct frame *f)
 	return rc;
 }
 
-/* Its own deadline is over, of which the user's scope does not know. */
-static struct failure *tell_late(struct frame *f)
+struct failure *frame_tell_late(struct frame *f)
 {
 	struct lkdf_error e = {
 		.seq = f->seq,
@@ -351,7 +370,7 @@ static void free_frame(struct worker *w, struct frame *f, int error)
 	struct lkdf *rt = g->rt;
 
 	if (error && !failure && deadline_hit(s))
-		failure = tell_late(f);
+		failure = frame_tell_late(f);
 
 	if (g->wiring)
 		values_leave(w ? w->executor : NULL, f, error, failure);
@@ -359,9 +378,8 @@ static void free_frame(struct worker *w, struct frame *f, int error)
 		decide_pass_tokens(w, f);
 	a_store(&f->failure, NULL, relaxed);
 	note_end(f, w, error);
-	set_free(f);
-	graph_put(g);
-	leave_scope(s);
+	frame_set_free(f);
+	frame_release(g, s);
 	/* The event last: who waits for it may close the runtime. */
 	if (done.slot)
 		event_finish(done, error, failure);
@@ -404,6 +422,10 @@ void frame_end(struct worker *w, struct frame *f)
 
 	check(!a_load(&f->remaining, relaxed));
 	check(frame_sane(f));
+	if (unlikely(f->stream)) {
+		stream_wave_ended(w, f);
+		return;
+	}
 	if (f->graph->solo.is_possible)
 		sources_end(w, f);
 	do {
@@ -411,7 +433,7 @@ void frame_end(struct worker *w, struct frame *f)
 			planned_end(f);
 		if (f->graph->ports)
 			port_end(f);
-		rc = report(f);
+		rc = frame_report(f);
 		if (!goes_on(f, &rc)) {
 			free_frame(w, f, rc);
 			return;

@@ -27,6 +27,7 @@
 struct failure;
 struct io_req;
 struct planned_part;
+struct stream;
 struct worker;
 
 /* Sources a worker takes at a time. */
@@ -74,9 +75,12 @@ struct frame {
 	void *until_arg;
 	struct lkdf_event done; /* slot NULL: not wanted */
 	bool repeats; /* times or until */
+	struct stream *stream; /* NULL: no wave of one */
 
 	/* Whoever handles start, or ends the run: one at a time. */
 	uint32_t next_source;
+	uint64_t wave; /* of a stream, from 0 */
+	bool is_dropped; /* the wave: the stream has ended before it */
 	uint64_t seq;
 	struct solo_run solo; /* where that is possible */
 	struct workers_mark mark; /* before the first, see solo_alarm() */
@@ -117,6 +121,27 @@ struct frame {
 /* Takes the next frame and starts. See lkdf_graph_run(). */
 int frame_start(struct lkdf_graph *g, struct lkdf_scope *s,
 		const struct lkdf_run *r, struct lkdf_event *done);
+
+/* For stream.c: what a call holds until its end, undone by one of these two. */
+int frame_hold(struct lkdf_graph *g, const struct lkdf_run *r,
+	       struct lkdf_scope **s, struct lkdf_event *done);
+void frame_let_go(struct lkdf_graph *g, struct lkdf_scope *s,
+		  struct lkdf_event *done);
+void frame_release(struct lkdf_graph *g, struct lkdf_scope *s);
+
+/* For stream.c: a wave begins, the first in the frame or a later one. */
+void frame_init_wave(struct frame *f, struct lkdf_scope *s,
+		     const struct lkdf_run *r, uint64_t seq);
+void frame_init_counts(struct frame *f, uint64_t seq);
+
+/* The counts and the error of one repetition or wave, upwards. */
+int frame_report(struct frame *f);
+
+/* Its own deadline is over, of which the user's scope does not know. */
+struct failure *frame_tell_late(struct frame *f);
+
+/* The frame is nobody's any more. */
+void frame_set_free(struct frame *f);
 
 /* A task of the frame failed. why may be NULL. */
 void frame_fail(struct frame *f, uint32_t task, int returned, const char *why,

@@ -8,6 +8,7 @@
 #include "run/decide.h"
 #include "run/inner.h"
 #include "run/static_run.h"
+#include "run/stream.h"
 #include "sched/keep.h"
 #include "task/complete.h"
 
@@ -57,7 +58,8 @@ static struct lkdf_scope *scope_of_body(const struct lkdf_ctx *c)
 static int own_task_returned(struct lkdf_ctx *c, int rc)
 {
 	struct task *t = c->task;
-	int error = t->frame->graph->control
+	int error = t->frame->graph->control &&
+				    !(rc == LKDF_END && t->frame->stream)
 			    ? control_check(t->frame, t->index, rc)
 			    : 0;
 
@@ -97,6 +99,11 @@ void own_task_decide(struct worker *w, struct task *t)
 	}
 	complete_put_failures(t->kind->rt, t);
 	runtime_free(t->kind->rt, w->executor, POOL_TASK, t);
+	if (!error && branch == LKDF_END && f->stream) {
+		stream_end(f);
+		decide_and_tell(w, f, index, VERDICT_UNCHOSEN);
+		return;
+	}
 	decide_and_tell(w, f, index, error ? VERDICT_FAILED : branch);
 }
 

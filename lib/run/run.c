@@ -128,6 +128,11 @@ run_chain(struct burst *b, uint32_t index, const int chain)
 				break;
 		}
 		rc = chain_call(b, r, how, chain, &is_quick);
+		if (chain & CHAIN_TOKENS && unlikely(rc == LKDF_END) &&
+		    burst_end_stream(b, index)) {
+			is_away = true;
+			break;
+		}
 		is_away = unlikely((rc | c->after) < 0) &&
 			  !burst_after(b, index, rc);
 		if (unlikely(is_away))

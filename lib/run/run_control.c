@@ -138,6 +138,10 @@ HOT_LOOP uint64_t run_control(struct burst *b, uint32_t index)
 		}
 		rc = chain_call(b, r, how, CHAIN_QUICK | CHAIN_CONTROL,
 				&is_quick);
+		if (unlikely(rc == LKDF_END) && burst_end_stream(b, index)) {
+			how = BEFORE_TAKEN;
+			break;
+		}
 		rc = check_value(b, r, index, rc);
 		if (unlikely((rc | c->after) < 0) &&
 		    !burst_after(b, index, rc)) {

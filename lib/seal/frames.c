@@ -9,8 +9,10 @@
 #include "run/frame.h"
 #include "run/planned.h"
 #include "run/slots.h"
+#include "run/stream.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* May spilled tasks be linked by pending? Not where a run may be two ahead. */
@@ -144,6 +146,10 @@ int frames_create(struct lkdf_graph *g)
 	if (!g->frames)
 		return err(-ENOMEM, "graph %s: no memory for %u frames",
 			   g->name, g->nr_frames);
+	if (g->nr_frames > 1)
+		g->stream = calloc(1, sizeof(*g->stream));
+	if (g->nr_frames > 1 && !g->stream)
+		return err(-ENOMEM, "graph %s: no memory for streams", g->name);
 	for (i = 0; i < g->nr_frames; i++)
 		g->frames[i].slot = UINT32_MAX;
 	for (i = 0; i < g->nr_frames && !rc; i++)
@@ -182,4 +188,6 @@ void frames_destroy(struct lkdf_graph *g)
 	}
 	region_free(g->frames, g->nr_frames * sizeof(*g->frames));
 	g->frames = NULL;
+	free(g->stream);
+	g->stream = NULL;
 }

@@ -30,7 +30,8 @@ struct lkdf_diag {
 
 enum lkdf_run_flag {
 	LKDF_RUN_NOWAIT = 1, /* -EAGAIN when inflight runs are under way */
-	LKDF_RUN_STREAM = 2,
+	LKDF_RUN_STREAM = 2, /* waves side by side, see lkdf_graph_run() */
+	LKDF_RUN_GO_ON = 4, /* STREAM: a failure ends its wave only */
 };
 
 struct lkdf_run {
@@ -228,10 +229,23 @@ int lkdf_graph_seal(struct lkdf_graph *g, struct lkdf_diag *why);
  * Past its deadline the run, with all its repetitions, is cancelled with
  * -ETIME: as lkdf_scope_cancel(), for this run alone. Its scope is told.
  *
+ * LKDF_RUN_STREAM keeps up to inflight repetitions, called waves, under way at
+ * a time: each frame of the graph starts its next wave as soon as its last one
+ * has ended. Waves begin in order and end in any. A task that is not SHARED
+ * takes the waves in order, also behind a SHARED one. The graph has one source,
+ * which is not SHARED, and inflight of at least 2. The stream ends when the
+ * body of the source returns LKDF_END (its wave is dropped and counts for
+ * nothing), after times waves, when until returns true (asked before each wave
+ * but the first, in order), after a failure unless LKDF_RUN_GO_ON is set, or
+ * with a cancel; waves under way end first. The event then has the first error,
+ * and counts of all waves. lkdf_seq() counts waves.
+ *
  * Context: any thread; waits while inflight runs are under way, or for room in
  * a scope with max_tasks, but in a body or with NOWAIT.
  * Return: 0; -EAGAIN instead of waiting; -EBADFD not sealed; -EINVAL;
- * -EOPNOTSUPP; -ECANCELED the scope is cancelled; -ENOMEM.
+ * -EBUSY a stream while other runs are under way; -EOPNOTSUPP a stream whose
+ * tasks use data that is not LKDF_DATA_ONCE; -ECANCELED the scope is cancelled;
+ * -ENOMEM.
  */
 int lkdf_graph_run(struct lkdf_graph *g, struct lkdf_scope *s,
 		   const struct lkdf_run *r, struct lkdf_event *done);

@@ -40,6 +40,9 @@ typedef void (*lkdf_drop_fn)(void *value);
 /* No branch is taken; in a loop this ends the loop after its iteration. */
 #define LKDF_NO_BRANCH 0x40000000
 
+/* The source of a stream has no more: its wave is dropped, see graph.h. */
+#define LKDF_END 0x40000002
+
 enum lkdf_kind_flag {
 	LKDF_SHARED =
 		1 << 0, /* may overlap itself, up to width (0: no limit) */

@@ -211,7 +211,7 @@ static void tasks_not_built_are_called_by_name(struct lkdf *rt)
 	must(lkdf_graph_seal(g, NULL));
 	refused(lkdf_graph_run(g, NULL,
 			       ATTR(lkdf_run, .flags = LKDF_RUN_STREAM), NULL),
-		-EOPNOTSUPP, "STREAM", "STREAM");
+		-EINVAL, "inflight 1", "a stream of one frame");
 	refused(lkdf_graph_run(g, NULL, ATTR(lkdf_run, .flags = 64), NULL),
 		-EINVAL, "0x40", "an unknown run flag");
 	refused(lkdf_graph_run(g, NULL, ATTR(lkdf_run, .deadline_ns = -5),

@@ -287,7 +287,7 @@ static void tell(struct model *m, int i, int verdict)
 static bool takes(int value, int branch)
 {
 	if (value >= 0x20000000 && value < LKDF_NO_BRANCH)
-		return branch < 29 && value >> branch & 1;
+		return branch >= 0 && branch < 29 && value >> branch & 1;
 	return value == branch;
 }
 

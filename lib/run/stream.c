@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "run/stream.h"
+
+#include "base/err.h"
+#include "core/failure.h"
+#include "core/runtime.h"
+#include "graph/port.h"
+#include "graph/wire.h"
+#include "run/frame.h"
+#include "run/planned.h"
+#include "run/sources.h"
+#include "scope/deadline.h"
+
+#include <errno.h>
+
+/* ---- what can be one
+ * ---------------------------------------------------------- */
+
+static int refuse(const struct lkdf_graph *g)
+{
+	const struct lkdf_kind *k;
+	char name[NAME_SIZE];
+
+	if (g->nr_frames < 2)
+		return err(-EINVAL,
+			   "run: STREAM: graph %s has inflight 1, so no waves "
+			   "side by side; use times or until",
+			   g->name);
+	if (g->nr_sources != 1)
+		return err(-EINVAL,
+			   "run: STREAM: graph %s has %u sources, a stream has "
+			   "one",
+			   g->name, g->nr_sources);
+	k = g->recs[g->sources[0]].kind;
+	if (!(g->recs[g->sources[0]].flags & REC_TOKEN) || k->width != 1)
+		return err(
+			-EINVAL,
+			"run: STREAM: source %s is SHARED, so its calls have "
+			"no order",
+			graph_task_name(g, graph_number(g, g->sources[0]), name,
+					sizeof(name)));
+	if (g->wiring && g->wiring->nr_claims)
+		return err(
+			-EOPNOTSUPP,
+			"run: STREAM: tasks of graph %s use data that is not "
+			"LKDF_DATA_ONCE; values of ports with NEXT are a "
+			"stage's own",
+			g->name);
+	return 0;
+}
+
+/* ---- start
+ * -------------------------------------------------------------------- */
+
+/* Under the graph's lock. */
+static bool is_idle(const struct lkdf_graph *g)
+{
+	uint32_t i;
+
+	for (i = 0; i < g->nr_frames; i++)
+		/* [frame.free] the last run's end; pairs with [graph.a]. */
+		if (a_load(&g->frames[i].is_busy, acquire))
+			return false;
+	return true;
+}
+
+static void init(struct lkdf_graph *g, struct lkdf_scope *scope,
+		 const struct lkdf_run *r, struct lkdf_event done)
+{
+	struct stream *s = g->stream;
+	uint32_t nr;
+
+	s->scope = scope;
+	s->times = r->times ? r->times : UINT64_MAX;
+	s->until = r->until;
+	s->until_arg = r->u;
+	s->goes_on = r->flags & LKDF_RUN_GO_ON;
+	s->done = done;
+	s->first_seq = a_load(&g->next_seq, relaxed);
+	nr = (uint32_t)min_u64(s->times, g->nr_frames);
+	a_store(&s->has_ended, 0, relaxed);
+	a_store(&s->is_cut, 0, relaxed);
+	a_store(&s->nr_running, nr, relaxed);
+	a_store(&s->nr_waves, 0, relaxed);
+	a_store(&s->error, 0, relaxed);
+	a_store(&s->failure, NULL, relaxed);
+	a_store(&s->nr_failed, 0, relaxed);
+	a_store(&s->nr_skipped, 0, relaxed);
+	a_store(&s->nr_cancelled, 0, relaxed);
+}
+
+/* Before any of them starts: who ends the last wave looks at all. */
+static uint32_t take_frames(struct lkdf_graph *g, const struct lkdf_run *r)
+{
+	uint32_t i, first = (uint32_t)(g->nr_runs % g->nr_frames);
+	struct frame *f;
+
+	for (i = 0; i < g->nr_frames; i++) {
+		f = &g->frames[(first + i) % g->nr_frames];
+		a_store(&f->is_busy, 1, relaxed);
+		f->stream = g->stream;
+		f->wave = i;
+		f->is_dropped = false;
+		frame_init_wave(f, g->stream->scope, r,
+				g->stream->first_seq + i);
+	}
+	return first;
+}
+
+int stream_start(struct lkdf_graph *g, struct lkdf_scope *s,
+		 const struct lkdf_run *r, struct lkdf_event *done)
+{
+	uint32_t i, nr, first;
+	struct lkdf_event event = { 0 };
+	int rc = refuse(g);
+
+	if (!rc)
+		rc = frame_hold(g, r, &s, done ? &event : NULL);
+	if (rc)
+		return rc;
+	pthread_mutex_lock(&g->lock);
+	if (!is_idle(g)) {
+		pthread_mutex_unlock(&g->lock);
+		frame_let_go(g, s, done ? &event : NULL);
+		return err(-EBUSY,
+			   "run: STREAM: other runs of graph %s are under way",
+			   g->name);
+	}
+	init(g, s, r, event);
+	first = take_frames(g, r);
+	nr = a_load(&g->stream->nr_running, relaxed);
+	pthread_mutex_unlock(&g->lock);
+	if (done)
+		*done = event;
+	/* Frames of a short stream stay where they are: it may be over. */
+	for (i = 0; i < nr; i++)
+		sources_start(g->rt, NULL,
+			      &g->frames[(first + i) % g->nr_frames]);
+	sched_drain(&g->rt->sched);
+	return 0;
+}
+
+/* ---- waves
+ * -------------------------------------------------------------------- */
+
+void stream_end(struct frame *f)
+{
+	f->is_dropped = true;
+	a_store(&f->stream->has_ended, 1, relaxed);
+}
+
+/* In the order of waves: the source of one gets ready after that before. */
+bool stream_drops(struct frame *f, uint32_t index)
+{
+	struct stream *s = f->stream;
+
+	if (index != f->graph->sources[0])
+		return false;
+	if (frame_cancelled(f))
+		a_store(&s->is_cut, 1, relaxed);
+	if (a_load(&s->has_ended, relaxed) || a_load(&s->is_cut, relaxed) ||
+	    (f->wave && s->until && s->until(s->until_arg)))
+		stream_end(f);
+	return f->is_dropped;
+}
+
+/* The frame's own counts and error go up. */
+static void collect(struct frame *f)
+{
+	struct stream *s = f->stream;
+	struct failure *failure = a_load(&f->failure, relaxed), *none = NULL;
+	int rc = frame_report(f);
+	int32_t zero = 0;
+
+	a_add(&s->nr_failed, a_load(&f->nr_failed, relaxed), relaxed);
+	a_add(&s->nr_skipped, a_load(&f->nr_skipped, relaxed), relaxed);
+	a_add(&s->nr_cancelled, a_load(&f->nr_cancelled, relaxed), relaxed);
+	failure = a_load(&f->failure, relaxed);
+	if (rc && a_cas(&s->error, &zero, rc, relaxed, relaxed) && failure &&
+	    a_cas(&s->failure, &none, failure, relaxed, relaxed))
+		failure = NULL;
+	failure_put(failure, &f->graph->rt->log);
+	a_store(&f->failure, NULL, relaxed);
+	if (rc && !s->goes_on)
+		a_store(&s->has_ended, 1, relaxed);
+}
+
+/* The last frame has stopped. */
+static void finish(struct worker *w, struct lkdf_graph *g)
+{
+	struct stream *s = g->stream;
+	struct failure *failure = a_load(&s->failure, relaxed);
+	uint64_t nr_waves = a_load(&s->nr_waves, relaxed);
+	int error = a_load(&s->error, relaxed);
+	struct lkdf_scope *scope = s->scope;
+	struct lkdf_event done = s->done;
+	struct lkdf *rt = g->rt;
+	uint32_t i;
+
+	if (!error &&
+	    (a_load(&s->is_cut, relaxed) || a_load(&s->nr_cancelled, relaxed)))
+		error = scope_cancelled(scope);
+	if (error && !failure && deadline_hit(scope))
+		failure = frame_tell_late(&g->frames[0]);
+	if (failure) {
+		failure->error.nr_failed = a_load(&s->nr_failed, relaxed);
+		failure->error.nr_skipped = a_load(&s->nr_skipped, relaxed);
+		failure->error.nr_cancelled = a_load(&s->nr_cancelled, relaxed);
+	}
+	pthread_mutex_lock(&g->lock);
+	a_add(&g->next_seq, nr_waves, relaxed);
+	g->nr_runs += nr_waves;
+	for (i = 0; i < g->nr_frames; i++) {
+		g->frames[i].stream = NULL;
+		frame_set_free(&g->frames[i]);
+	}
+	pthread_mutex_unlock(&g->lock);
+	counter_add(w->executor->counters, COUNTER_RUNS, nr_waves);
+	frame_release(g, scope);
+	/* The event last: who waits for it may close the runtime. */
+	if (done.slot)
+		event_finish(done, error, failure);
+	failure_put(failure, &rt->log);
+}
+
+void stream_wave_ended(struct worker *w, struct frame *f)
+{
+	struct lkdf_graph *g = f->graph;
+	struct stream *s = f->stream;
+	bool stops;
+
+	if (g->planned)
+		planned_end(f);
+	if (g->ports)
+		port_end(f);
+	collect(f);
+	if (g->wiring)
+		values_count(f);
+	a_add(&s->nr_waves, 1, relaxed);
+	stops = f->is_dropped || f->wave + g->nr_frames >= s->times;
+	if (!stops) {
+		f->wave += g->nr_frames;
+		frame_init_counts(f, f->seq + g->nr_frames);
+		if (g->wiring)
+			values_begin(f);
+		sources_start(g->rt, w, f);
+		return;
+	}
+	/* [stream.stop] what all waves did; pairs with itself. */
+	if (a_sub(&s->nr_running, 1, acq_rel) == 1)
+		finish(w, g);
+}

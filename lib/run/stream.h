@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * A stream: one call that keeps all frames of a graph busy. Wave n is the n'th
+ * run of the stream; it lies in frame n % nr_frames, counted from where the
+ * stream began, and a frame whose wave has ended starts the wave nr_frames
+ * later by itself. Tokens keep the order: a task that is not SHARED takes the
+ * waves one after another, so the graph's source is asked in order, though
+ * waves end in any.
+ *
+ * The end is found where the source of a wave gets ready, in order: from the
+ * first wave on that comes after it waves are dropped, their tasks are passed
+ * over, and a frame stops with its first dropped wave. So the waves that were
+ * under way stand side by side, without a gap, and tokens lie where the graph's
+ * next run looks for them.
+ */
+#ifndef RUN_STREAM_H
+#define RUN_STREAM_H
+
+#include "base/atomic.h"
+
+#include <lkdf/event.h>
+#include <lkdf/graph.h>
+
+struct failure;
+struct frame;
+struct lkdf_scope;
+struct worker;
+
+/* Of a graph with several frames; one stream at a time. */
+struct stream {
+	/* Set by stream_start(), constant during the stream. */
+	struct lkdf_scope *scope;
+	uint64_t times; /* waves at most */
+	uint64_t first_seq;
+	bool (*until)(void *u);
+	void *until_arg;
+	bool goes_on; /* after a failure */
+	struct lkdf_event done; /* slot NULL: not wanted */
+
+	/* Any worker. */
+	_Atomic(uint8_t) has_ended; /* set, never cleared */
+	_Atomic(uint8_t) is_cut; /* the same: a cancel has ended it */
+	_Atomic(uint32_t) nr_running; /* frames that have not stopped */
+	_Atomic(uint64_t) nr_waves; /* ended, dropped ones too */
+	_Atomic(int32_t) error; /* the first */
+	_Atomic(struct failure *) failure; /* of error */
+	_Atomic(uint64_t) nr_failed, nr_skipped, nr_cancelled;
+};
+
+/* See lkdf_graph_run() with LKDF_RUN_STREAM; r is checked. */
+int stream_start(struct lkdf_graph *g, struct lkdf_scope *s,
+		 const struct lkdf_run *r, struct lkdf_event *done);
+
+/* A task of a stream's frame is ready: is it the source of a dropped wave? */
+bool stream_drops(struct frame *f, uint32_t index);
+
+/* The source has returned LKDF_END: its wave is the first that is dropped. */
+void stream_end(struct frame *f);
+
+/* All tasks of the frame's wave are decided. */
+void stream_wave_ended(struct worker *w, struct frame *f);
+
+#endif
