@@ -98,6 +98,7 @@ static void init_run(struct frame *f, struct lkdf_scope *s,
 void frame_init_wave(struct frame *f, struct lkdf_scope *s,
 		     const struct lkdf_run *r, uint64_t seq)
 {
+	frame_move(f, FRAME_BUSY);
 	f->scope = s;
 	f->arg = r->arg;
 	f->repeats = false;

@@ -97,7 +97,6 @@ static uint32_t take_frames(struct lkdf_graph *g, const struct lkdf_run *r)
 
 	for (i = 0; i < g->nr_frames; i++) {
 		f = &g->frames[(first + i) % g->nr_frames];
-		a_store(&f->is_busy, 1, relaxed);
 		f->stream = g->stream;
 		f->wave = i;
 		f->is_dropped = false;

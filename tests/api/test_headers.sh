@@ -21,13 +21,16 @@ say() {
 sed 's|/\*[^*]*\*/||g' lib/include/lkdf/*.h | awk '
 /^struct lkdf_[a-z_]* \{$/ { s = $2; next }
 /^\};?$/ { s = "" }
-!s || !/;/ { next }
-/\(\*/ {
+# Parameters of a function on lines of their own.
+rest { rest = !/;/; next }
+s && /\(\*/ {
+	rest = !/;/
 	sub(/.*\(\*/, "")
 	sub(/\).*/, "")
 	print s, $0
 	next
 }
+!s || !/;/ { next }
 {
 	gsub(/\[[^]]*\]/, "")
 	sub(/;.*/, "")
