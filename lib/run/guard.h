@@ -25,6 +25,7 @@
 
 #include "base/atomic.h"
 #include "base/membarrier.h"
+#include "base/util.h"
 
 #include <stdbool.h>
 #include <stdint.h>

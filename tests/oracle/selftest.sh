@@ -102,7 +102,7 @@ plant "a dead arrival is one off" lib/graph/record.h \
 	's/(pending & ~REC_DEAD) == 1 ? ARRIVAL_DEAD/(pending \& ~REC_DEAD) == 2 ? ARRIVAL_DEAD/' \
 	$decide
 plant "a task of its own is not told to the frame" $decide \
-	'/^void decide_and_tell/,/^}/s/frame_decided(w, f, 1);//' $decide
+	'/^void decide_and_tell/,/^}/s/frame_decided(w, f, nr);/;/' $decide
 plant "tokens of a limit are kept after an error" $complete \
 	's/if (flags & TASK_GENERAL)/if (flags \& TASK_GENERAL \&\& !error)/' \
 	$complete
@@ -124,7 +124,7 @@ plant "a skipped task counts twice" $burst \
 plant "a burst counts a body too many" lib/run/burst.h \
 	's/COUNTER_TASKS, nr)/COUNTER_TASKS, nr + (nr > 1))/' "$run $burst"
 plant "workers of another node steal bound tasks" $idle \
-	's/is_near ? DEQUE_BOUND : NR_CLASSES - 1/DEQUE_BOUND/' $idle
+	's/is_near ? DEQUE_BOUND : DEQUE_BOUND - 1/DEQUE_BOUND/' $idle
 plant "sorted records keep their old successors" $settle \
 	's/rename_tasks(g, recs\[i\].succ, recs\[i\].nr_succ);/;/' $settle
 plant "a list of a node goes to anybody" $decide \
@@ -134,7 +134,7 @@ plant "other workers than the first lose the text of an error" $burst \
 plant "a run that leaves its order forgets arrivals" $leave \
 	'/^static void redo_arrivals/,/^}/s/- 1,$/- 0,/' $leave
 plant "a step of the static order is called twice" $static \
-	's/rc = likely(!slow) ? fn(c, r->arg)/rc = likely(!slow) ? fn(c, r->arg) + 0 * fn(c, r->arg)/' $static
+	's/rc = likely(!slow) ? body_call(fn, c, r->arg)/rc = likely(!slow) ? body_call(fn, c, r->arg) + 0 * fn(c, r->arg)/' $static
 
 # Of programs with data.
 var=lib/data/var.c
