@@ -16,12 +16,14 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 /* Slots of one user, of whom root is none. */
 const volatile __u32 max_user_slots = 256;
 
-/* Numbers of free slots. */
+/* By slot: 1, it is somebody's. No queue: Linux 6.1 has none for a program that
+ * may sleep, as one that is called is. */
 struct {
-	__uint(type, BPF_MAP_TYPE_QUEUE);
+	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1024);
+	__type(key, __u32);
 	__type(value, __u32);
-} unused SEC(".maps");
+} taken SEC(".maps");
 
 /* How many slots a user has. */
 struct {
@@ -52,7 +54,7 @@ static void give_back(struct task_struct *task)
 {
 	struct thread *t = bpf_task_storage_get(&threads, task, 0, 0);
 	struct lkdf_probe_slot *s;
-	__u32 slot;
+	__u32 slot, *mark;
 
 	if (!t || t->slot == LKDF_NO_SLOT)
 		return;
@@ -64,7 +66,28 @@ static void give_back(struct task_struct *task)
 	s->state = LKDF_PROBE_FREE;
 	s->tgid = s->tid = 0;
 	count_user(t->uid, -1);
-	bpf_map_push_elem(&unused, &slot, 0);
+	mark = bpf_map_lookup_elem(&taken, &slot);
+	if (mark)
+		__sync_val_compare_and_swap(mark, 1, 0);
+}
+
+struct search {
+	__u32 slot, found;
+};
+
+/* Ends with the first that is free. */
+static long try_slot(__u32 slot, void *ctx)
+{
+	__u32 *mark = bpf_map_lookup_elem(&taken, &slot);
+	struct search *s = ctx;
+
+	if (!mark)
+		return 1;
+	if (__sync_val_compare_and_swap(mark, 0, 1))
+		return 0;
+	s->slot = slot;
+	s->found = 1;
+	return 1;
 }
 
 /* A slot for the thread; its old facts are gone. */
@@ -73,6 +96,7 @@ static int take_slot(struct thread *t)
 	__u64 id = bpf_get_current_pid_tgid();
 	struct lkdf_probe_slot *s, fresh = {};
 	struct lkdf_probe_head *h = get_head();
+	struct search found = {};
 	__u32 slot;
 
 	t->uid = (__u32)bpf_get_current_uid_gid();
@@ -81,7 +105,10 @@ static int take_slot(struct thread *t)
 			__sync_fetch_and_add(&h->refused, 1);
 		return -EDQUOT;
 	}
-	if (bpf_map_pop_elem(&unused, &slot)) {
+	if (h)
+		bpf_loop(h->nr_slots, try_slot, &found, 0);
+	slot = found.slot;
+	if (!found.found) {
 		count_user(t->uid, -1);
 		if (h)
 			__sync_fetch_and_add(&h->refused, 1);

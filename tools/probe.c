@@ -112,7 +112,7 @@ static int check_numbers(const struct probe_opts *o)
 static int start(const struct probe_opts *o)
 {
 	struct probe_want w = { dir_of(o), o->group, (uint32_t)o->hz,
-				(uint32_t)o->nr_slots };
+				(uint32_t)o->nr_slots, o->common.is_verbose };
 	struct probe_got got;
 	char why[256];
 	struct pins p;

@@ -36,6 +36,7 @@ bool pins_are_live(const struct pins *p);
 struct probe_want {
 	const char *dir, *group;
 	uint32_t hz, nr_slots;
+	bool is_verbose; /* what libbpf and the kernel say goes to stderr */
 };
 
 struct probe_got {

@@ -184,7 +184,7 @@ static int load_with(struct loader *l, uint32_t hooks)
 	if (!s)
 		return -errno;
 	bpf_map__set_max_entries(s->maps.slots, l->want->nr_slots);
-	bpf_map__set_max_entries(s->maps.unused, l->want->nr_slots);
+	bpf_map__set_max_entries(s->maps.taken, l->want->nr_slots);
 	bpf_map__set_max_entries(s->maps.words, NR_WORDS);
 	s->rodata->max_user_slots = (l->want->nr_slots + 3) / 4;
 	choose(s, hooks);
@@ -215,7 +215,10 @@ static int load(struct loader *l)
 		if (!rc || rc == -EPERM || rc == -ENOMEM)
 			break;
 	}
-	return rc ? fail(l, rc, "loading the programs") : 0;
+	/* A kernel that knows something of it not, whatever it calls that. */
+	if (rc == -EINVAL)
+		rc = -EOPNOTSUPP;
+	return rc ? fail(l, rc, "loading the programs (-v says more)") : 0;
 }
 
 static void lacks(struct loader *l, const char *hook, int rc)
@@ -340,20 +343,16 @@ static int fill(struct loader *l)
 		.hooks = l->got->hooks,
 		.nr_cpus = l->got->nr_cpus,
 	};
-	uint32_t zero = 0, i;
+	uint32_t zero = 0;
 	struct timespec t;
-	int rc = 0;
+	int rc;
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	head.started_ns = (uint64_t)t.tv_sec * 1000000000u;
 	head.started_ns += (uint64_t)t.tv_nsec;
 	head.beat_ns = head.started_ns;
-	for (i = 0; i < l->want->nr_slots && !rc; i++)
-		rc = bpf_map_update_elem(bpf_map__fd(l->skel->maps.unused),
-					 NULL, &i, 0);
-	if (!rc)
-		rc = bpf_map_update_elem(bpf_map__fd(l->skel->maps.head), &zero,
-					 &head, 0);
+	rc = bpf_map_update_elem(bpf_map__fd(l->skel->maps.head), &zero, &head,
+				 0);
 	return rc ? fail(l, rc, "filling the maps") : 0;
 }
 
@@ -392,7 +391,8 @@ int probe_load(const struct probe_want *w, struct probe_got *got)
 	int rc;
 
 	memset(got, 0, sizeof(*got));
-	libbpf_set_print(say_nothing);
+	if (!w->is_verbose)
+		libbpf_set_print(say_nothing);
 	rc = find_group(&l);
 	if (!rc)
 		rc = load(&l);
