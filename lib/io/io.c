@@ -471,14 +471,20 @@ int io_init(struct lkdf *rt, int mode)
 	return io_rings_init(rt, mode);
 }
 
+void io_stop(struct lkdf *rt)
+{
+	io_wait_stop(rt->io_wait, !rt->sched.is_serial);
+}
+
 void io_fini(struct lkdf *rt)
 {
-	io_wait_fini(rt->io_wait, !rt->sched.is_serial);
+	io_wait_fini(rt->io_wait);
 }
 
 void io_abandon(struct lkdf *rt)
 {
 	/* Whoever held it at the fork is not here. */
 	pthread_mutex_init(&rt->io_wait->lock, NULL);
-	io_wait_fini(rt->io_wait, false);
+	io_wait_stop(rt->io_wait, false);
+	io_wait_fini(rt->io_wait);
 }

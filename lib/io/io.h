@@ -130,6 +130,9 @@ extern const struct completion_ops io_completions;
 int io_init(struct lkdf *rt, int mode);
 
 /* Joins the thread; nothing is under way. */
+void io_stop(struct lkdf *rt);
+
+/* After it, when no worker is left that could wake the thread. */
 void io_fini(struct lkdf *rt);
 
 /* In a forked child. */
@@ -167,6 +170,10 @@ void io_wait_wake(struct io_wait *q);
  */
 void io_wait_poll(struct io_wait *q, int64_t timeout_ns, struct list *ready);
 
-void io_wait_fini(struct io_wait *q, bool has_thread);
+/* The thread ends; whoever wakes it later wakes nobody. */
+void io_wait_stop(struct io_wait *q, bool has_thread);
+
+/* After it; no other thread knows of q any more. */
+void io_wait_fini(struct io_wait *q);
 
 #endif

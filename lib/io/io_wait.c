@@ -311,7 +311,7 @@ void io_wait_again(struct lkdf *rt)
 	int rc = 0, i;
 
 	pthread_mutex_lock(&q->lock);
-	if (!q->is_started)
+	if (!q->is_started && !q->is_stopping)
 		rc = start(rt, q);
 	q->has_missed = true;
 	wake(q);
@@ -339,7 +339,7 @@ int io_wait_add(struct lkdf *rt, struct io_req *r)
 	return rc;
 }
 
-void io_wait_fini(struct io_wait *q, bool has_thread)
+void io_wait_stop(struct io_wait *q, bool has_thread)
 {
 	bool is_started;
 
@@ -350,6 +350,10 @@ void io_wait_fini(struct io_wait *q, bool has_thread)
 	pthread_mutex_unlock(&q->lock);
 	if (is_started && has_thread)
 		pthread_join(q->thread, NULL);
+}
+
+void io_wait_fini(struct io_wait *q)
+{
 	if (q->wake_fd >= 0)
 		close(q->wake_fd);
 	free(q->fds);

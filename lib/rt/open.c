@@ -313,6 +313,7 @@ undo_facts:
 undo_place:
 	place_close(rt);
 undo_io:
+	io_stop(rt);
 	io_fini(rt);
 	io_rings_fini(rt);
 	unmark_alive(rt);
@@ -344,10 +345,12 @@ void runtime_close(struct lkdf *rt)
 {
 	/* First: their threads may still be about to wake a worker. */
 	facts_quiet(rt);
-	io_fini(rt);
+	io_stop(rt);
 	blocking_stop(&rt->blocking);
 	sched_stop(&rt->sched);
 	blocking_fini(&rt->blocking);
+	/* Until here a worker may ask who polls to look again. */
+	io_fini(rt);
 	io_rings_fini(rt);
 	after_close(rt);
 	/* Who left a scope last may have had it until its thread ended. */
