@@ -19,6 +19,7 @@
 #include "run/decide.h"
 #include "run/planned.h"
 #include "run/sources.h"
+#include "run/stream.h"
 #include "scope/deadline.h"
 
 #include <string.h>
@@ -30,6 +31,7 @@
 static struct lkdf rt;
 static struct lkdf_graph graph;
 static struct lkdf_scope scope;
+static struct lkdf_kind plain_kind;
 static struct frame frames[NR_FRAMES];
 static struct rec recs[NR_FRAMES][NR_TASKS];
 static struct inbox inbox;
@@ -141,6 +143,7 @@ NOT_REACHED(void, values_leave, struct executor *ex, struct frame *f, int error,
 	    struct failure *failure)
 NOT_REACHED(void, planned_end, struct frame *f)
 NOT_REACHED(void, port_end, struct frame *f)
+NOT_REACHED(void, stream_wave_ended, struct worker *w, struct frame *f)
 NOT_REACHED(bool, values_are_wanted, const struct frame *f)
 NOT_REACHED(void, values_count, struct frame *f)
 NOT_REACHED(void, decide_pass_tokens, struct worker *w, struct frame *f)
@@ -151,7 +154,11 @@ NOT_REACHED(void, scope_fail, struct lkdf_scope *s, int error,
 NOT_REACHED(int, deadline_create, struct lkdf_scope *parent, int64_t ns,
 	    struct lkdf_scope **out)
 NOT_REACHED(struct lkdf_scope *, deadline_leave, struct lkdf_scope *own)
-NOT_REACHED(int, err, int rc, const char *fmt, ...)
+
+int err(int rc, const char *fmt, ...)
+{
+	return rc;
+}
 
 #pragma GCC diagnostic pop
 
@@ -218,7 +225,7 @@ static void work_until(uint32_t nr)
 		}
 	}
 	/* All runs have ended: whatever they did lies behind us. */
-	for (i = 0; i < NR_FRAMES; i++)
+	for (i = 0; i < NR_FRAMES && i < nr_runs; i++)
 		mc_assert(plain_load(&is_told[i]) == 1);
 }
 
@@ -231,6 +238,7 @@ static void init_frame(uint32_t i)
 	f->index = i;
 	f->recs = recs[i];
 	memset(recs[i], 0, sizeof(recs[i]));
+	recs[i][0].kind = &plain_kind;
 	recs[i][0].nr_in = 1;
 	recs[i][T].nr_in = 2;
 	recs[i][T].flags = REC_TOKEN;
@@ -249,6 +257,7 @@ static void init_graph(void)
 	graph.rt = &rt;
 	graph.nr_frames = NR_FRAMES;
 	graph.frames = frames;
+	graph.recs = recs[0];
 	graph.nr_tasks = NR_TASKS;
 	graph.has_tokens = true;
 	for (i = 0; i < NR_FRAMES; i++)
@@ -263,6 +272,12 @@ static void init_graph(void)
 	mc_name(&recs[0][T].pending, "T0");
 	mc_name(&recs[1][T].pending, "T1");
 	mc_name(&inbox.head, "inbox");
+}
+
+static void init_one(void)
+{
+	nr_runs = 1;
+	init_graph();
 }
 
 static void init_two(void)
@@ -317,6 +332,24 @@ static void two_start(int id)
 		work_until(2);
 }
 
+/* An argument is set between runs, or it is refused. */
+static void start_and_set(int id)
+{
+	int rc;
+
+	start_and_work(id);
+	if (id)
+		return;
+	rc = frame_set_arg(&graph, 0, NULL);
+	if (rc) {
+		mc_see("a run is under way");
+		mc_assert(rc == -EBUSY);
+		return;
+	}
+	mc_see("the argument is set");
+	mc_assert(plain_load(&is_told[0]) == 1);
+}
+
 static void as_it_began(void)
 {
 	uint32_t i, next = (uint32_t)nr_runs % NR_FRAMES;
@@ -340,6 +373,8 @@ static const struct mc_scenario table[] = {
 	{ ROW("each worker has its run", 2, -1, init_started, work_on_own) },
 	{ ROW("two runs, two workers", 3, 1, init_two, start_and_work) },
 	{ ROW("two threads start runs", 3, 1, init_two, two_start) },
+	{ ROW("an argument is set after a run", 2, 2, init_one, start_and_set),
+	  .must_see = { "a run is under way", "the argument is set" } },
 };
 
 MC_MAIN(table)
