@@ -36,6 +36,9 @@ __attribute__((weak)) void check_state(int fd);
 #define check(cond) ((void)sizeof(!(cond)))
 #endif
 
+/* What only check() uses. */
+#define CHECK_ONLY __attribute__((unused))
+
 /*
  * A state machine's legal moves: table[from] has a bit for each state that may
  * follow.

@@ -126,7 +126,7 @@ void solo_begin(struct solo *s, struct solo_run *r)
 	r->is_measured = is_looked_at(s);
 	r->is_first = !r->half;
 	r->began =
-		r->is_measured | r->is_solo | r->is_first ? clock_ticks() : 0;
+		r->is_measured || r->is_solo || r->is_first ? clock_ticks() : 0;
 }
 
 /* Under lock: one more of this half, of which some are too long. */

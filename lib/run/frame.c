@@ -17,7 +17,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const uint8_t legal[] = {
+CHECK_ONLY static const uint8_t legal[] = {
 	[FRAME_FREE] = MOVE_TO(FRAME_BUSY),
 	[FRAME_BUSY] = MOVE_TO(FRAME_FREE),
 };

@@ -39,7 +39,7 @@ static const uint64_t park_moves[NR_PARK_MOVES] = {
 	[PARK_GIVE] = SPINNER - SLEEPER + TOKEN,
 };
 
-static inline bool is_sane(uint64_t word)
+CHECK_ONLY static inline bool is_sane(uint64_t word)
 {
 	return tokens_of(word) <= park_spinners(word);
 }

@@ -66,7 +66,7 @@ enum event_state {
 	EVENT_FIRED,
 };
 
-static const uint8_t legal[] = {
+CHECK_ONLY static const uint8_t legal[] = {
 	[EVENT_FREE] = MOVE_TO(EVENT_PENDING) | MOVE_TO(EVENT_FIRED),
 	[EVENT_PENDING] = MOVE_TO(EVENT_PENDING) | MOVE_TO(EVENT_FIRED) |
 			  MOVE_TO(EVENT_FREE),

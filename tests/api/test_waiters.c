@@ -124,7 +124,7 @@ static void all_waiters_of_a_graph_go_on(struct lkdf *rt)
 
 #define NR_SMALL 20
 
-static atomic_int nr_small, nr_before_large;
+static atomic_int nr_small, nr_plain, nr_before_large;
 
 static int run_large(struct lkdf_ctx *c, void *arg)
 {
@@ -176,7 +176,7 @@ static void newcomers_do_not_overtake(void)
 	for (i = 0; i < NR_SMALL; i++)
 		submit(rt, small, &nr_small);
 	/* The worker takes the oldest first: it has tried them all then. */
-	must(api_call(rt, plain, &(atomic_int){ 0 }));
+	must(api_call(rt, plain, &nr_plain));
 	is(nr_small, 0, "who needs few waits behind who needs many");
 	atomic_store(&gate.open, 1);
 	is(lkdf_scope_wait(rt, NULL, -1), 0, "all get their tokens");

@@ -223,6 +223,22 @@ static uint32_t some_size(struct rng *r, uint32_t max_tasks)
 	return nr < max_tasks ? nr : max_tasks;
 }
 
+/*
+ * A cancel lets go bodies that wait for an event of the program, which is then
+ * signalled later or never: those have tests of their own (test_then_cancel).
+ */
+static void wait_for_no_events(struct program *p)
+{
+	uint32_t i;
+
+	for (i = 0; i < p->nr_nodes; i++) {
+		p->node[i].again = false;
+		if (p->node[i].mode == MODE_THEN_EVENT ||
+		    p->node[i].mode == MODE_HOLD)
+			p->node[i].mode = MODE_THEN;
+	}
+}
+
 void program_create(struct program *p, uint64_t seed, uint32_t max_tasks)
 {
 	struct builder b = { .p = p };
@@ -243,6 +259,8 @@ void program_create(struct program *p, uint64_t seed, uint32_t max_tasks)
 	make_kinds(p, &r);
 	shape_create(p, &r);
 	make_nodes(&b);
+	if (p->cancels)
+		wait_for_no_events(p);
 	index_edges(p);
 	p->cancel_at = rng_range(&r, 0, p->nr_nodes * 2 + 1);
 }
