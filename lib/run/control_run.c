@@ -23,7 +23,7 @@ static void arm_loop(const struct graph_loop *l, struct loop_run *r)
 	a_store(&r->goes_back, 0, relaxed);
 	a_store(&r->leaves, 0, relaxed);
 	a_store(&r->has_failed, 0, relaxed);
-	r->entry = VERDICT_LIVE;
+	plain_store(&r->entry, VERDICT_LIVE);
 	/* Relaxed: those who come next come after what we tell. */
 	a_store(&r->nr_backs, l->nr_backs, relaxed);
 }
@@ -144,8 +144,8 @@ bool control_close(struct frame *f, uint32_t l, uint32_t nr)
 /* How the loop has ended, for what leaves it. */
 static int loop_verdict(const struct loop_run *r)
 {
-	if (r->entry != VERDICT_LIVE)
-		return r->entry;
+	if (plain_load(&r->entry) != VERDICT_LIVE)
+		return plain_load(&r->entry);
 	return a_load(&r->has_failed, relaxed) ? VERDICT_FAILED : VERDICT_LIVE;
 }
 
@@ -207,8 +207,8 @@ static bool is_cancelled(struct worker *w, struct frame *f, struct loop_run *r)
 static bool goes_again(struct worker *w, struct frame *f, struct loop_run *r)
 {
 	return a_load(&r->goes_back, relaxed) && !a_load(&r->leaves, relaxed) &&
-	       !a_load(&r->has_failed, relaxed) && r->entry == VERDICT_LIVE &&
-	       !is_cancelled(w, f, r);
+	       !a_load(&r->has_failed, relaxed) &&
+	       plain_load(&r->entry) == VERDICT_LIVE && !is_cancelled(w, f, r);
 }
 
 /* Its next entry has no value that came round. */
@@ -274,7 +274,7 @@ static void note_member(struct frame *f, uint32_t index, int verdict)
 	if (verdict >= 0)
 		return;
 	if (f->graph->control->loops[l].head == index)
-		r->entry = (int8_t)verdict;
+		plain_store(&r->entry, (int8_t)verdict);
 	if (verdict == VERDICT_FAILED)
 		a_store(&r->has_failed, 1, relaxed);
 }

@@ -12,6 +12,7 @@ MC_SRC_far = $(MC_SRC_ring)
 MC_SRC_frame := lib/run/frame.c
 MC_SRC_inbox := lib/base/lock.c lib/sched/backlog.c
 MC_SRC_lock := lib/base/lock.c
+MC_SRC_loop := lib/run/control_run.c
 MC_SRC_park := lib/sched/deque.c lib/sched/park.c
 MC_SRC_reduce := $(MC_SRC_claim)
 MC_SRC_clock := lib/base/lock.c lib/sched/park.c lib/sched/timers.c

@@ -1,0 +1,449 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Loops of a graph: control_run.c as it is shipped. An iteration begins after
+ * all members of the one before are decided, the last latch decides by what all
+ * members did, a loop is armed again before anybody comes back to it, and
+ * whatever a run did lies behind its end.
+ *
+ * Deques and bodies are replaced: a ready task is a bit in a box, a body
+ * returns what the scenario's table says.
+ */
+#include "run/control_run.h"
+
+#include "base/err.h"
+#include "graph/port.h"
+#include "loop_graph.h"
+#include "mc.h"
+#include "run/decide.h"
+#include "run/frame.h"
+#include "run/stream.h"
+#include "sched/worker.h"
+
+#define NR_ROUNDS 3 /* that a task's values differ in */
+#define NR_THREADS 2
+#define DONE (1u << 31)
+
+#define FAIL VERDICT_FAILED
+#define NONE ((int)LKDF_NO_BRANCH)
+#define ANY 1 /* verdict */
+
+static struct lkdf_scope scope;
+static struct frame frame;
+static struct worker workers[NR_THREADS];
+static struct executor executors[NR_THREADS];
+static struct counters counters[NR_THREADS];
+static _Atomic(uint32_t) box[NR_THREADS];
+static bool is_shared; /* box[0] is both threads' */
+
+/* plain: the protocol must order them */
+static int count[MAX_NR]; /* how often the task was decided */
+static int stamp[2]; /* by loop: its head writes, its members read */
+static int values[MAX_NR][NR_ROUNDS];
+/* As the scenario has it; 0: as it comes. */
+static int nr_iterations[2]; /* of each loop */
+static int expected; /* how the task behind the loop is decided */
+
+/* ---- what control_run.c calls -------------------------------------------- */
+
+/* Box and order of the deques: whoever takes a task sees who pushed it. */
+void decide_push(struct worker *w, struct frame *f, uint32_t index,
+		 uint32_t skip)
+{
+	int i = is_shared ? 0 : (int)index % NR_THREADS;
+
+	(void)w;
+	(void)f;
+	a_or(&box[i], (skip ? 256u : 1u) << index, release);
+}
+
+void frame_end(struct worker *w, struct frame *f)
+{
+	uint32_t i;
+
+	(void)w;
+	mc_assert(plain_load(&count[graph.nr_tasks - 1]) == 1);
+	/* The frame is as the next run wants it. */
+	for (i = 0; i < control.nr_loops; i++) {
+		mc_assert(!nr_iterations[i] ||
+			  plain_load(&count[loops[i].head]) ==
+				  nr_iterations[i]);
+		mc_assert(a_load(&f->control.loops[i].nr_backs, relaxed) ==
+			  loops[i].nr_backs);
+		mc_assert(!a_load(&f->control.loops[i].goes_back, relaxed));
+		mc_assert(!a_load(&f->control.loops[i].leaves, relaxed));
+		mc_assert(!a_load(&f->control.loops[i].has_failed, relaxed));
+	}
+	for (i = 0; i < control.nr_exits; i++)
+		mc_assert(!a_load(&f->control.taken[i], relaxed));
+	for (i = 0; i < graph.nr_tasks; i++)
+		mc_assert(a_load(&recs[i].pending, relaxed) == recs[i].nr_in);
+	/* Nobody touches the run any more. */
+	mc_free(f->control.loops);
+	mc_free(f->control.taken);
+	for (i = 0; i < NR_THREADS; i++)
+		a_or(&box[i], DONE, release);
+}
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
+#define NOT_REACHED(type, name, ...)                        \
+	type name(__VA_ARGS__)                              \
+	{                                                   \
+		mc_fail("control_run.c has called " #name); \
+	}
+
+NOT_REACHED(int, err, int rc, const char *fmt, ...)
+NOT_REACHED(bool, stream_drops, struct frame *f, uint32_t index)
+NOT_REACHED(void, port_decided, struct frame *f, uint32_t index, bool is_live)
+NOT_REACHED(void, decide_pass_token, struct worker *w, struct frame *f,
+	    uint32_t index)
+NOT_REACHED(bool, decide_is_dead, const struct frame *f, uint32_t from,
+	    uint32_t to, bool live)
+NOT_REACHED(uint32_t, graph_wide_nr_in, const struct lkdf_graph *g,
+	    uint32_t task)
+NOT_REACHED(const char *, graph_task_name, const struct lkdf_graph *g,
+	    uint32_t task, char *buf, size_t size)
+
+#pragma GCC diagnostic pop
+
+/* ---- bodies -------------------------------------------------------------- */
+
+/* Each of the loop's own tasks was decided as often as its head. */
+static void loop_is_even(uint32_t l)
+{
+	uint32_t i;
+
+	for (i = 0; i < graph.nr_tasks; i++)
+		if (loop_of[i] == l)
+			mc_assert(plain_load(&count[i]) ==
+				  plain_load(&count[loops[l].head]));
+}
+
+/* No iteration overlaps another: the head's write is no race. */
+static void enter_loop(uint32_t l)
+{
+	uint32_t i;
+
+	for (i = 0; i < control.nr_loops; i++)
+		if (i == l || loops[i].parent == l)
+			loop_is_even(i);
+	plain_store(&stamp[l], plain_load(&stamp[l]) + 1);
+}
+
+static void be_member(uint32_t index, uint32_t l)
+{
+	mc_assert(plain_load(&count[loops[l].head]) ==
+		  plain_load(&count[index]) + 1);
+	for (; l != NO_LOOP; l = loops[l].parent)
+		mc_assert(plain_load(&stamp[l]) ==
+			  plain_load(&count[loops[l].head]));
+}
+
+static void come_after(void)
+{
+	uint32_t i;
+
+	for (i = 0; i < control.nr_loops; i++)
+		loop_is_even(i);
+}
+
+static int body(uint32_t index, bool is_skipped)
+{
+	int n = plain_load(&count[index]), verdict;
+	uint32_t l = loop_of[index];
+
+	verdict = values[index][n < NR_ROUNDS ? n : NR_ROUNDS - 1];
+	if (frame_cancelled(&frame))
+		verdict = VERDICT_FAILED;
+	if (is_skipped)
+		verdict = control_is_unchosen(&frame, index) ? VERDICT_UNCHOSEN
+							     : VERDICT_FAILED;
+	if (l == NO_LOOP)
+		come_after();
+	else if (loops[l].head == index)
+		enter_loop(l);
+	else
+		be_member(index, l);
+	plain_store(&count[index], n + 1);
+	return verdict;
+}
+
+static void run(int id, uint32_t bit)
+{
+	uint32_t index = bit % 8, nr;
+	int verdict = body(index, bit >= 8);
+
+	if (loop_of[index] == NO_LOOP && expected != ANY)
+		mc_assert(verdict == expected);
+	else if (loop_of[index] == NO_LOOP)
+		mc_see(verdict == VERDICT_LIVE ? "the loop is left"
+					       : "the loop is cancelled");
+	nr = control_decide(&workers[id], &frame, index, verdict);
+	if (nr)
+		frame_decided(&workers[id], &frame, nr);
+}
+
+/* One thread begins with the first tasks, the other with the last. */
+static void work(int id)
+{
+	_Atomic(uint32_t) *b = &box[is_shared ? 0 : id];
+	uint32_t ready, bit;
+
+	for (;;) {
+		ready = a_load(b, relaxed);
+		if (ready == DONE)
+			return;
+		if (!ready) {
+			a_pause();
+			continue;
+		}
+		bit = id ? 31u - (uint32_t)__builtin_clz(ready)
+			 : (uint32_t)__builtin_ctz(ready);
+		if (a_and(b, ~(1u << bit), acquire) & 1u << bit)
+			run(id, bit);
+	}
+}
+
+/* ---- graphs -------------------------------------------------------------- */
+
+/* shared: any thread takes any task; otherwise each its own. */
+static void begin_run(bool shared)
+{
+	uint32_t i;
+
+	memset(&frame, 0, sizeof(frame));
+	frame.graph = &graph;
+	frame.recs = recs;
+	frame.scope = &scope;
+	frame.control.loops =
+		mc_alloc(control.nr_loops * sizeof(*frame.control.loops));
+	frame.control.taken =
+		mc_alloc(control.nr_exits * sizeof(*frame.control.taken));
+	for (i = 0; i < control.nr_loops; i++) {
+		plain_store(&stamp[i], 0);
+		a_store(&frame.control.loops[i].goes_back, 0, relaxed);
+		a_store(&frame.control.loops[i].leaves, 0, relaxed);
+		a_store(&frame.control.loops[i].has_failed, 0, relaxed);
+		plain_store(&frame.control.loops[i].entry, VERDICT_LIVE);
+		a_store(&frame.control.loops[i].nr_backs, loops[i].nr_backs,
+			relaxed);
+	}
+	for (i = 0; i < control.nr_exits; i++)
+		a_store(&frame.control.taken[i], 0, relaxed);
+	for (i = 0; i < MAX_NR; i++)
+		plain_store(&count[i], 0);
+	for (i = 0; i < NR_THREADS; i++) {
+		executors[i].counters = &counters[i];
+		workers[i].executor = &executors[i];
+		a_store(&box[i], 0, relaxed);
+		mc_name(&box[i], "box");
+	}
+	a_store(&frame.remaining, graph.nr_tasks, relaxed);
+	a_store(&frame.nr_cancelled, 0, relaxed);
+	a_store(&scope.cancel_err, 0, relaxed);
+	mc_name(&frame.remaining, "remaining");
+	mc_name(&frame.control.loops[0].nr_backs, "nr_backs0");
+	mc_name(&frame.control.loops[0].goes_back, "goes_back0");
+	mc_name(&frame.control.loops[0].leaves, "leaves0");
+	mc_name(&frame.control.loops[0].has_failed, "has_failed0");
+	if (control.nr_loops > 1)
+		mc_name(&frame.control.loops[1].nr_backs, "nr_backs1");
+	is_shared = shared;
+	decide_push(&workers[0], &frame, 0, 0);
+}
+
+static void expect(int outer, int inner)
+{
+	nr_iterations[0] = outer;
+	nr_iterations[1] = inner;
+	expected = VERDICT_LIVE;
+	memset(values, 0, sizeof(values));
+}
+
+static void give(uint32_t index, int first, int second, int third)
+{
+	values[index][0] = first;
+	values[index][1] = second;
+	values[index][2] = third;
+}
+
+static void two_latches(int nr)
+{
+	add_two_latches();
+	expect(nr, 0);
+	/* What one latch tells the other goes through nr_backs alone. */
+	begin_run(false);
+}
+
+static void four_members(int nr)
+{
+	add_four_members();
+	expect(nr, 0);
+	begin_run(true);
+}
+
+static void nested(int outer, int inner)
+{
+	add_nested();
+	expect(outer, inner);
+	begin_run(true);
+}
+
+static void nested_continue(int outer, int inner)
+{
+	add_nested_continue();
+	expect(outer, inner);
+	begin_run(true);
+}
+
+/* ---- scenarios ----------------------------------------------------------- */
+
+static void back_then_leave(void)
+{
+	two_latches(2);
+	give(1, BACK, OUT, 0);
+	give(2, BACK, OUT, 0);
+}
+
+static void back_or_none(void)
+{
+	two_latches(3);
+	give(1, BACK, NONE, OUT);
+	give(2, NONE, BACK, NONE);
+}
+
+/* A branch that leaves wins over one that goes back. */
+static void back_against_leave(void)
+{
+	two_latches(2);
+	give(1, BACK, BACK, 0);
+	give(2, BACK, OUT, 0);
+}
+
+static void back_against_failure(void)
+{
+	two_latches(1);
+	give(1, BACK, 0, 0);
+	give(2, FAIL, 0, 0);
+	expected = VERDICT_FAILED;
+}
+
+static void leave_against_failure(void)
+{
+	two_latches(2);
+	give(1, BACK, OUT, 0);
+	give(2, BACK, FAIL, 0);
+	expected = VERDICT_FAILED;
+}
+
+static void nobody_chooses(void)
+{
+	two_latches(2);
+	give(1, BACK, NONE, 0);
+	give(2, NONE, NONE, 0);
+	expected = VERDICT_UNCHOSEN;
+}
+
+static void head_fails_later(void)
+{
+	two_latches(2);
+	give(0, 0, FAIL, 0);
+	expected = VERDICT_FAILED;
+}
+
+static void back_against_cancel(void)
+{
+	two_latches(0);
+	give(1, BACK, BACK, OUT);
+	give(2, BACK, BACK, OUT);
+	expected = ANY;
+}
+
+static void members_go_again(void)
+{
+	four_members(2);
+	give(3, BACK, OUT, 0);
+	give(4, NONE, OUT, 0);
+}
+
+static void member_fails(void)
+{
+	four_members(2);
+	give(2, 0, FAIL, 0);
+	expected = VERDICT_FAILED;
+}
+
+/* The inner loop runs twice, then once. */
+static void outer_goes_again(void)
+{
+	nested(2, 3);
+	give(2, BACK, NONE, NONE);
+	give(3, NONE, NONE, NONE);
+	give(4, BACK, OUT, 0);
+	give(5, NONE, NONE, 0);
+}
+
+static void inner_fails(void)
+{
+	nested(2, 2);
+	give(2, NONE, NONE, 0);
+	give(3, NONE, FAIL, 0);
+	give(4, BACK, OUT, 0);
+	give(5, BACK, OUT, 0);
+	expected = VERDICT_FAILED;
+}
+
+static void inner_continues(void)
+{
+	nested_continue(2, 2);
+	give(2, NONE, NONE, 0);
+	give(3, OUT, NONE, 0);
+	give(4, NONE, OUT, 0);
+}
+
+/* A branch that leaves the outer loop wins over a continue of the inner. */
+static void continue_against_leave(void)
+{
+	nested_continue(2, 3);
+	give(2, BACK, NONE, NONE);
+	give(3, BACK, OUT, OUT);
+	give(4, BACK, OUT, 0);
+}
+
+static void work_or_cancel(int id)
+{
+	if (id < NR_THREADS)
+		work(id);
+	else
+		a_store(&scope.cancel_err, -ECANCELED, relaxed);
+}
+
+#define ROW(text, b, before)                                            \
+	.name = text, .nr_threads = NR_THREADS, .bound = b, .stale = 2, \
+	.init = before, .thread = work
+
+static const struct mc_scenario table[] = {
+	{ ROW("both go back, both leave", 2, back_then_leave) },
+	{ ROW("one goes back, the other chooses none", 1, back_or_none) },
+	{ ROW("back against leave", 2, back_against_leave) },
+	{ ROW("back against failure", 2, back_against_failure) },
+	{ ROW("leave against failure", 2, leave_against_failure) },
+	{ ROW("nobody chooses", 2, nobody_chooses) },
+	{ ROW("the head fails in the second iteration", 2, head_fails_later) },
+	{ .name = "back against cancel",
+	  .nr_threads = NR_THREADS + 1,
+	  .bound = 1,
+	  .stale = 2,
+	  .init = back_against_cancel,
+	  .thread = work_or_cancel,
+	  .must_see = { "the loop is left", "the loop is cancelled" } },
+	{ ROW("members with two arrivals go again", 1, members_go_again) },
+	{ ROW("a member fails in the second iteration", 1, member_fails) },
+	{ ROW("a loop in a loop", 1, outer_goes_again) },
+	{ ROW("a member of the inner loop fails", 1, inner_fails) },
+	{ ROW("the inner loop continues the outer", 1, inner_continues) },
+	{ ROW("continue against leave", 1, continue_against_leave) },
+};
+
+MC_MAIN(table)
