@@ -34,7 +34,7 @@ VM_LEFT_OUT_API := after always_left burst cancel data_children data_deadlock \
 	data_failing data_follow data_graph data_moves data_order data_parts \
 	data_reduce data_replicas data_roaming data_trees deadline \
 	deadline_run dump error event_any event_call event_faults event_fd \
-	faults flat graph_children graph_commute graph_trees graph_weak \
+	faults flat hooks graph_children graph_commute graph_trees graph_weak \
 	io_busy io_doctor io_faults io_faults_busy io_held io_limits \
 	io_signals io_wait_busy join_bound limit loop loop_faults loop_in \
 	many many_end many_faults many_refused max_tasks meet move_faults \

@@ -62,7 +62,8 @@ static void a_recording_ends_at_the_limit(void)
 	/* What we say may go to a file, too. */
 	limit_files(RLIM_INFINITY);
 	is(rc, -EFBIG, "a recording without room for its header is refused");
-	has(lkdf_errmsg(), path, "the file is named");
+	/* Where another process had the name first, ours has a number. */
+	has(lkdf_errmsg(), "/tmp/lkdf-starved", "the file is named");
 	ok(access(path, F_OK), "and not there");
 }
 
