@@ -6,6 +6,7 @@ BINDIR ?= $(PREFIX)/bin
 INCLUDEDIR ?= $(PREFIX)/include
 LIBEXECDIR ?= $(PREFIX)/libexec
 PKGCONFIGDIR ?= $(LIBDIR)/pkgconfig
+CMAKEDIR ?= $(LIBDIR)/cmake/lkdf
 DOCDIR ?= $(PREFIX)/share/doc/lkdf
 MANDIR ?= $(PREFIX)/share/man
 INSTALL ?= install
@@ -24,6 +25,14 @@ PC_SED := -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' \
 	-e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' -e 's|@VERSION@|$(VERSION)|' \
 	-e 's|@URING@|$(URING_LIBS:-l%=lib%)|'
 
+# From CMAKEDIR to the others, so that an installed tree may be moved.
+from_cmake = $(shell realpath -m --relative-to=$(CMAKEDIR) $1)
+CMAKE_SED = -e 's|@LIBDIR@|$(call from_cmake,$(LIBDIR))|' \
+	-e 's|@INCLUDEDIR@|$(call from_cmake,$(INCLUDEDIR))|' \
+	-e 's|@SO@|$(notdir $(LIB_SO))|' -e 's|@SONAME@|$(LIB_SONAME)|' \
+	-e 's|@VERSION@|$(VERSION)|' -e 's|@URING@|$(URING_LIBS:-l%=%)|'
+CMAKE_FILES := lkdfConfig.cmake lkdfConfigVersion.cmake
+
 .PHONY: install uninstall
 install: $(LIB_SO) $(LIB_A) $(INSTALL_BIN) ## to $(DESTDIR)$(PREFIX)
 	$(Q)$(INSTALL) -d $(DESTDIR)$(LIBDIR) $(DESTDIR)$(PKGCONFIGDIR) \
@@ -35,6 +44,11 @@ install: $(LIB_SO) $(LIB_A) $(INSTALL_BIN) ## to $(DESTDIR)$(PREFIX)
 	$(Q)$(INSTALL) -m 644 $(INSTALL_HEADERS) $(DESTDIR)$(INCLUDEDIR)/lkdf
 	$(Q)sed $(PC_SED) lib/lkdf.pc.in >$(DESTDIR)$(PKGCONFIGDIR)/lkdf.pc
 	$(Q)chmod 644 $(DESTDIR)$(PKGCONFIGDIR)/lkdf.pc
+	$(Q)$(INSTALL) -d $(DESTDIR)$(CMAKEDIR)
+	$(Q)for f in $(CMAKE_FILES); do \
+		sed $(CMAKE_SED) lib/$$f.in >$(DESTDIR)$(CMAKEDIR)/$$f && \
+		chmod 644 $(DESTDIR)$(CMAKEDIR)/$$f || exit 1; \
+	done
 	$(call install_some,755,$(INSTALL_BIN),$(BINDIR))
 	$(call install_some,755,$(wildcard $(INSTALL_PEERS)),$(LIBEXECDIR)/lkdf)
 	$(call install_some,644,$(INSTALL_EXAMPLES),$(DOCDIR)/examples)
@@ -48,6 +62,7 @@ install_some = $(if $2,$(Q)$(INSTALL) -d $(DESTDIR)$3 && \
 uninstall: ## what install has put there
 	$(Q)rm -f $(addprefix $(DESTDIR)$(LIBDIR)/,$(LIB_NAMES)) \
 		$(DESTDIR)$(PKGCONFIGDIR)/lkdf.pc \
+		$(addprefix $(DESTDIR)$(CMAKEDIR)/,$(CMAKE_FILES)) \
 		$(addprefix $(DESTDIR)$(INCLUDEDIR)/lkdf/,\
 			$(notdir $(INSTALL_HEADERS))) \
 		$(addprefix $(DESTDIR)$(BINDIR)/,$(notdir $(INSTALL_BIN))) \
@@ -56,7 +71,7 @@ uninstall: ## what install has put there
 		$(addprefix $(DESTDIR)$(DOCDIR)/examples/,\
 			$(notdir $(INSTALL_EXAMPLES))) \
 		$(addprefix $(DESTDIR)$(MANDIR)/man4/,$(notdir $(INSTALL_MAN4)))
-	$(Q)for d in $(INCLUDEDIR)/lkdf $(LIBEXECDIR)/lkdf \
+	$(Q)for d in $(CMAKEDIR) $(INCLUDEDIR)/lkdf $(LIBEXECDIR)/lkdf \
 		$(DOCDIR)/examples $(DOCDIR); do \
 		[ ! -d $(DESTDIR)$$d ] || \
 			rmdir --ignore-fail-on-non-empty $(DESTDIR)$$d; \

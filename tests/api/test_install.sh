@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
-# What a user does after make install: build a program with pkg-config in C
-# and C++, shared and static, run it; then make uninstall leaves nothing.
+# What a user does after make install: build a program with pkg-config and CMake
+# in C and C++, shared and static, run it; then make uninstall leaves nothing.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES GNUMAKEFLAGS
@@ -105,6 +105,40 @@ if command -v pkg-config >/dev/null; then
 else
 	skip 'a program builds and runs' 'pkg-config is not installed'
 fi
+# by_cmake TARGET SUFFIX STANDARD VERSION: the program builds and runs
+by_cmake() {
+	src=$dir/cmake-$2
+	mkdir "$src" && cp "$dir/a.c" "$src/a.$2" || return
+	case $2 in c) lang=C ;; *) lang=CXX ;; esac
+	cat >"$src/CMakeLists.txt" <<END
+cmake_minimum_required(VERSION 3.13)
+project(a $lang)
+set(CMAKE_${lang}_STANDARD $3)
+find_package(lkdf $4 REQUIRED)
+add_executable(a a.$2)
+target_link_libraries(a $1)
+END
+	CC=${CC:-gcc} CXX=${CXX:-g++} cmake -S "$src" -B "$src/b" \
+		-Dlkdf_DIR="$root$prefix/lib/here/cmake/lkdf" &&
+		cmake --build "$src/b" && "$src/b/a"
+}
+
+# It asks for a version that is not there.
+too_new() {
+	! by_cmake lkdf::lkdf cc 17 9.0 && grep -q 'version: *[0-9]' "$dir/log"
+}
+
+version=$(sed -n 's/^VERSION := //p' Makefile)
+if command -v cmake >/dev/null && command -v g++ >/dev/null; then
+	ok 'CMake finds the library for C' by_cmake lkdf::lkdf c 11 "$version"
+	ok 'CMake finds the archive for C++' by_cmake lkdf::static cxx 17 \
+		"$version"
+	ok 'the archive needs no shared library' test -z \
+		"$(ldd "$dir/cmake-cxx/b/a" | grep liblkdf)"
+	ok 'CMake refuses a version that is too new' too_new
+else
+	skip 'CMake finds the library' 'cmake is not installed'
+fi
 if [ -f "$root$prefix/bin/lkdf" ]; then
 	ok 'the installed lkdf runs' env LD_LIBRARY_PATH="$root$prefix/lib/here" \
 		"$root$prefix/bin/lkdf" --help
@@ -113,6 +147,6 @@ ok 'make uninstall works' do_make uninstall
 ok 'no file is left behind' test -z "$(find "$root" ! -type d)"
 ok 'no folder of ours is left behind' test -z \
 	"$(find "$root" -depth -path "*/lkdf/lkdf" -o -path '*/include/lkdf' \
-		-o -path '*/doc/lkdf')"
+		-o -path '*/doc/lkdf' -o -path '*/cmake/lkdf')"
 echo "1..$nr"
 [ "$failed" -eq 0 ]
