@@ -4,16 +4,24 @@
 Finds the C code of a page in the programs below a directory, function by
 function and line by line. quotes.py PAGE DIRECTORY; exit status 1 where one is
 not found, or where the page has none. A block without a semicolon is no code.
+In Markdown a block is fenced, and is C by its first line.
 """
 import pathlib
 import re
 import sys
 
 
-def pieces(page):
-    """Functions of the literal blocks, each without the tab in front."""
+def blocks(page):
+    """Literal blocks, each without the tab in front, and fenced ones."""
     for m in re.finditer(r'::\n\n((?:\t.*\n|\n(?=\n*\t))+)', page):
-        block = re.sub(r'^\t', '', m.group(1), flags=re.M)
+        yield re.sub(r'^\t', '', m.group(1), flags=re.M)
+    for m in re.finditer(r'^```c\n(.*?)^```$', page, flags=re.M | re.S):
+        yield m.group(1)
+
+
+def pieces(page):
+    """Functions of the blocks."""
+    for block in blocks(page):
         if ';' in block:
             yield from re.split(r'(?<=\n}\n)\n+', block)
 

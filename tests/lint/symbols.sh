@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 # The functions that the public headers declare are those that lib/lkdf.map
-# names, and README.md, if there is one, says of each what it is for. Until
+# names, and the page of calls, if there is one, says what each is for. Until
 # lib/api exists and while the map names nothing, there is nothing to compare.
 set -u
 dir=$(mktemp -d)
@@ -26,11 +26,12 @@ for f in $(comm -13 "$dir/declared" "$dir/map"); do
 	bad=1
 done
 cp "$dir/map" "$dir/told"
-[ ! -f README.md ] ||
-	grep -oE '\blkdf_[a-z0-9_]+' README.md | sort -u >"$dir/told"
+page=Documentation/calls.rst
+[ ! -f $page ] ||
+	grep -oE '\blkdf_[a-z0-9_]+' $page | sort -u >"$dir/told"
 for f in $(comm -13 "$dir/told" "$dir/map"); do
 	line=$(grep -nw "$f" lib/lkdf.map | head -n 1 | cut -d : -f 1)
-	echo "lib/lkdf.map:$line: $f is not in README.md: say there what for"
+	echo "lib/lkdf.map:$line: $f is not in $page: say there what for"
 	bad=1
 done
 exit $bad
