@@ -192,10 +192,12 @@ static void put_field(struct text *f, const char *name, const char *text)
 static int write_topo(struct lkdf *rt, struct text *f, bool is_json)
 {
 	int *worker = calloc((size_t)rt->nr_workers, sizeof(*worker));
-	const struct topo *t = rt->topo;
+	struct topo now = *rt->topo, *t = &now;
+	uint32_t seats = a_load(&rt->sched.quota.seats, relaxed);
 	char *text;
 	int rc, i, j;
 
+	topo_set_quota(t, a_load(&rt->sched.quota.milli, relaxed));
 	if (!worker)
 		return err(-ENOMEM, "describe: no memory");
 	for (i = 0; rt->sched.is_pinned && i < rt->nr_workers; i++) {
@@ -212,6 +214,9 @@ static int write_topo(struct lkdf *rt, struct text *f, bool is_json)
 		return rc;
 	put(f, "%s", text);
 	free(text);
+	if (!is_json && seats && (int)seats < rt->nr_workers)
+		put(f, "%u of %d workers run: there are no more CPUs\n", seats,
+		    rt->nr_workers);
 	return 0;
 }
 

@@ -67,10 +67,8 @@ static void fill_attr(const struct lkdf *rt, const struct config *c,
 		.is_soloing = c->solo_runs != 0,
 		.static_runs = (uint32_t)c->static_runs,
 		.spawn_inline = (uint32_t)c->spawn_inline,
+		.follows_quota = !c->workers,
 	};
-	/* With less than two CPUs of quota a spinner takes from the worker. */
-	if (rt->topo->quota_milli && rt->topo->quota_milli < 2000)
-		a->spin_us = 0;
 	if (a->is_serial)
 		a->nr_workers = 1;
 	else if (!a->nr_workers)

@@ -54,6 +54,15 @@ void completion_leave(struct worker *w)
 		(*row)->leave(w);
 }
 
+bool completion_stays(struct worker *w)
+{
+	const struct completions *c = w->completions;
+
+	while (c && !c->ops->stays(c))
+		c = c->next;
+	return c != NULL;
+}
+
 bool completion_wait(struct worker *w)
 {
 	const struct completion_ops *const *row;

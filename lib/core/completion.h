@@ -37,6 +37,9 @@ bool completion_poll(struct worker *w);
  */
 int64_t completion_nap(struct worker *w);
 
+/* On a worker: has one of its own sources something under way? */
+bool completion_stays(struct worker *w);
+
 /* On a worker that has found work and said that it looks for none any more. */
 void completion_leave(struct worker *w);
 

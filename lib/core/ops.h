@@ -131,6 +131,7 @@ struct completion_ops {
 	/* The worker, between two of its tasks. */
 	bool (*has_news)(const struct completions *c);
 	void (*look)(struct completions *c, uint64_t next);
+	bool (*stays)(const struct completions *c); /* some are under way */
 
 	/* Any worker. */
 	void (*guard)(struct worker *w);

@@ -55,6 +55,8 @@ struct runtime_attr {
 	int signal; /* enum board_wish */
 	uint64_t signal_bytes; /* data that is watched, at least */
 	const char *probe; /* the directory of its pins */
+	bool follows_quota; /* fewer CPUs: fewer workers run, see quota.h */
+	const char *proc_root, *cgroup_root; /* for tests; else NULL */
 };
 
 struct lkdf {

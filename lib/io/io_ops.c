@@ -110,6 +110,14 @@ static bool has_news(const struct completions *c)
 	return io_ring_has_news(container_of(c, struct io_ring, completions));
 }
 
+static bool stays(const struct completions *c)
+{
+	const struct io_ring *ring =
+		container_of(c, struct io_ring, completions);
+
+	return a_load(&ring->nr_under_way, relaxed) || has_news(c);
+}
+
 static void look(struct completions *c, uint64_t next)
 {
 	struct io_ring *ring = container_of(c, struct io_ring, completions);
@@ -120,6 +128,7 @@ static void look(struct completions *c, uint64_t next)
 const struct completion_ops io_completions = {
 	.has_news = has_news,
 	.look = look,
+	.stays = stays,
 	.guard = io_ring_guard,
 	.poll = io_ring_poll,
 	.nap = io_far_look,

@@ -174,6 +174,9 @@ static int start_threads(struct lkdf *rt, const struct runtime_attr *a)
 		.keeps_planned = a->keeps_planned,
 		.has_membarrier = rt->has_membarrier,
 		.spawn_inline = a->spawn_inline,
+		.follows_quota = a->follows_quota,
+		.proc_root = a->proc_root,
+		.cgroup_root = a->cgroup_root,
 	};
 	int rc;
 

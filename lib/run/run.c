@@ -17,6 +17,7 @@
 #include "run/sources.h"
 #include "run/static_run.h"
 #include "sched/keep.h"
+#include "sched/quota.h"
 #include "sched/tick.h"
 #include "task/kind.h"
 #include "task/task.h"
@@ -317,6 +318,9 @@ static bool pick(struct worker *w, uint64_t *item)
 	if (worker_should_look(w)) {
 		keep_look(w);
 		signals_look(w);
+		quota_look(w);
+		if (unlikely(quota_must_leave(w)))
+			return false;
 		worker_take_home(w);
 		if (worker_pop_old(w, item))
 			return true;
@@ -385,4 +389,5 @@ const struct sched_ops run_ops = {
 	.tick = task_tick,
 	.doze = completion_nap,
 	.leave = completion_leave,
+	.stays = completion_stays,
 };

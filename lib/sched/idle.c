@@ -8,6 +8,7 @@
 #include "sched/intake.h"
 #include "sched/keep.h"
 #include "sched/notify.h"
+#include "sched/quota.h"
 #include "sched/sched.h"
 #include "sched/tick.h"
 #include "sched/want.h"
@@ -187,9 +188,11 @@ static bool is_stopping(struct worker *w)
 static uint64_t sleep_once(struct worker *w)
 {
 	struct sched *s = w->sched;
-	uint64_t ticks = s->spin_ticks;
+	uint64_t ticks;
 	int64_t left, armed;
 
+	quota_look(w);
+	ticks = quota_spin(&s->quota);
 	/* Asleep it has nothing to keep. */
 	a_store(&w->keeps_until, 0, relaxed);
 	announce(w);
@@ -241,12 +244,10 @@ static bool spin(struct worker *w, uint64_t ticks, uint64_t *item)
 {
 	struct sched *s = w->sched;
 	uint64_t start = clock_ticks(), idle = 0, aside = s->aside_ticks;
-	uint64_t expose = s->expose_ticks;
+	uint64_t expose = s->expose_ticks, far = quota_spin(&s->quota);
 
 	do {
-		if (look_once(w,
-			      w->nr_near == 0 ||
-				      policy_steal_far(idle, s->spin_ticks),
+		if (look_once(w, w->nr_near == 0 || policy_steal_far(idle, far),
 			      item))
 			return true;
 		/* What a timer starts may come to our own deque. */
@@ -271,7 +272,7 @@ static bool spin(struct worker *w, uint64_t ticks, uint64_t *item)
 bool idle_find(struct worker *w, uint64_t *item)
 {
 	struct sched *s = w->sched;
-	uint64_t start = clock_ticks(), ticks = s->spin_ticks, ns;
+	uint64_t start = clock_ticks(), ticks = quota_spin(&s->quota), ns;
 	bool found;
 
 	w->idle_since = start;
@@ -292,6 +293,8 @@ bool idle_find(struct worker *w, uint64_t *item)
 	/* The woken wakes the next, if there is more than it took. */
 	if (park_found(&w->node->park) && found && notify_has_sleeper(s))
 		worker_notify(w, public_for(w));
+	if (found)
+		quota_found(&s->quota);
 	expose_leave(w, found);
 	if (found && s->nr_worker_nodes > 1 && s->ops.leave)
 		s->ops.leave(w);

@@ -13,6 +13,7 @@
 #include "mem/os.h"
 #include "mem/region.h"
 #include "sched/notify.h"
+#include "sched/quota.h"
 #include "topo/topo.h"
 #include "trace/trace.h"
 
@@ -23,6 +24,8 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #define NORMAL_RING 8192
 #define OTHER_RING 1024
@@ -284,6 +287,7 @@ static void *worker_main(void *arg)
 	char name[16];
 
 	THROWN_ENDS_HERE;
+	a_store(&w->tid, (int)syscall(SYS_gettid), relaxed);
 	block_signals();
 	snprintf(name, sizeof(name), "lkdf/%d.%d", w->executor->node, w->id);
 	pthread_setname_np(pthread_self(), name);
@@ -348,6 +352,7 @@ static void join_workers(struct sched *s)
 	/* [sched.stop] before the wake-up; pairs with [sched.stopping]. */
 	a_store(&s->is_stopping, 1, seq_cst);
 	notify_all(s);
+	quota_stir(&s->quota);
 	for (i = 0; i < s->nr_started; i++)
 		pthread_join(s->workers[i].thread, NULL);
 	s->nr_started = 0;
@@ -392,10 +397,14 @@ int sched_start(struct sched *s, const struct sched_attr *a)
 			 s->nr_workers);
 	else
 		rc = init_workers(s, a);
-	if (!rc)
+	if (!rc) {
+		quota_init(s, a);
 		rc = start_workers(s, a);
+	}
 	if (rc)
 		sched_stop(s);
+	else
+		quota_start(s);
 	return rc;
 }
 

@@ -10,6 +10,7 @@
 #ifndef SCHED_SCHED_H
 #define SCHED_SCHED_H
 
+#include "sched/quota.h"
 #include "sched/timers.h"
 #include "sched/worker.h"
 
@@ -38,6 +39,11 @@ struct sched_ops {
 	 */
 	int64_t (*doze)(struct worker *w);
 	void (*leave)(struct worker *w);
+	/*
+	 * One that has no seat any more: is something under way that only it
+	 * sees to the end? May be NULL: no.
+	 */
+	bool (*stays)(struct worker *w);
 };
 
 struct sched_attr {
@@ -54,6 +60,8 @@ struct sched_attr {
 	bool is_pinned, is_serial, is_per_node, keeps_planned;
 	bool has_membarrier;
 	uint32_t spawn_inline; /* queued children a worker; 0: never */
+	bool follows_quota; /* fewer CPUs: fewer workers run */
+	const char *proc_root, *cgroup_root; /* NULL: the system's */
 };
 
 struct sched {
@@ -68,7 +76,7 @@ struct sched {
 	bool is_pinned, is_serial;
 	bool keeps_planned; /* planned work never leaves its node */
 	uint32_t ticks_per_1024ns;
-	uint64_t spin_ticks; /* how long an idle worker spins */
+	uint64_t spin_ticks; /* an idle worker's, see quota.h */
 	uint64_t wake_ticks; /* what a wake-up costs the waker, about */
 	uint64_t aside_ticks; /* after so long a guest may have the CPU */
 	uint64_t crowded_ticks; /* see step_aside() */
@@ -76,6 +84,9 @@ struct sched {
 
 	/* Any thread. */
 	struct timers timers;
+
+	/* Any thread: how many CPUs there are for the workers. */
+	struct quota quota;
 
 	/* Any thread: where threads of the user submit; see guest.h. */
 	_Atomic(uint64_t) guests;

@@ -11,6 +11,7 @@
 #include "sched/intake.h"
 #include "sched/keep.h"
 #include "sched/notify.h"
+#include "sched/quota.h"
 #include "sched/sched.h"
 #include "sched/want.h"
 
@@ -213,6 +214,8 @@ void worker_run(struct worker *w)
 	uint64_t item;
 
 	for (;;) {
+		if (unlikely(quota_must_leave(w)))
+			quota_sit(w);
 		worker_take_home(w);
 		if (!worker_pop(w, &item) && !idle_find(w, &item))
 			return;

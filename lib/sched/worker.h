@@ -93,10 +93,12 @@ struct worker {
 	struct sched *sched;
 	struct sched_node *node;
 	int id, cpu; /* cpu -1: not pinned */
+	uint32_t seat; /* see quota.h */
 	int *victims; /* the others, nearest first */
 	int nr_near;
 	struct far *far; /* what it points to is this worker's only */
 	pthread_t thread;
+	_Atomic(int) tid; /* 0 until the thread runs */
 	struct stack stack;
 	uint32_t spawn_inline; /* see worker_is_crowded() */
 

@@ -261,9 +261,8 @@ int topo_open(const struct topo_attr *a, struct topo **out)
 		return rc;
 	}
 	if (!t->is_synthetic)
-		t->quota_milli =
-			topo_read_quota_milli(a->proc_root, a->cgroup_root);
-	t->quota = t->quota_milli / 1000 + (t->quota_milli % 1000 != 0);
+		topo_set_quota(t, topo_read_quota_milli(a->proc_root,
+							a->cgroup_root));
 	*out = t;
 	return 0;
 }

@@ -125,6 +125,13 @@ int topo_describe(const struct topo *t, const char *format, const int *worker,
  */
 int topo_read_quota_milli(const char *proc_root, const char *cgroup_root);
 
+/* Of a topology that nobody else reads yet. */
+static inline void topo_set_quota(struct topo *t, int milli)
+{
+	t->quota_milli = milli;
+	t->quota = milli / 1000 + (milli % 1000 != 0);
+}
+
 /* The same in whole CPUs, rounded up. */
 int topo_read_quota(const char *proc_root, const char *cgroup_root);
 

@@ -20,6 +20,9 @@
 	  "made public behind a body of another worker that went on")          \
 	X(PARKS, "parks", "times", "went to sleep, there was no work")         \
 	X(WAKES, "wakes", "times", "woke another worker")                      \
+	X(QUOTA, "quota", "times", "saw other CPUs or another quota")          \
+	X(BENCHED, "benched", "times",                                         \
+	  "stopped, as there were fewer CPUs than workers")                    \
 	X(IDLE_NS, "idle_ns", "ns", "time spent looking for work or asleep")   \
 	X(RUNS, "runs", "runs", "runs of graphs that have ended")              \
 	X(SOLO, "runs.solo", "runs", "of these, kept by one worker")           \

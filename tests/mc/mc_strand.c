@@ -6,6 +6,7 @@
  * not hear that the runtime stops.
  */
 #include "mc.h"
+#include "quota_below.h"
 #include "sched/expose.h"
 #include "sched/far.h"
 #include "sched/notify.h"

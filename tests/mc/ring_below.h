@@ -12,6 +12,7 @@
 
 #define NOT_REACHED mc_fail("%s", __func__)
 
+#include "quota_below.h"
 #include "ring_multi.h"
 
 /* No threads of the blocking pool want a CPU here. */

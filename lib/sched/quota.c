@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "sched/quota.h"
+
+#include "base/clock.h"
+#include "base/futex.h"
+#include "base/log.h"
+#include "sched/keep.h"
+#include "sched/sched.h"
+#include "topo/topo.h"
+#include "trace/trace.h"
+
+#include <limits.h>
+#include <lkdf/runtime.h>
+#include <sched.h>
+
+/* With less than two CPUs of quota a spinner takes from the worker. */
+#define SPIN_MILLI 2000
+
+/* By rank within the node first, then by node. */
+static uint32_t seat_of(const struct sched *s, const struct worker *w)
+{
+	const struct worker *first = w;
+	uint32_t seat = 0, rank, nr;
+	int i;
+
+	while (first > s->workers && first[-1].node == w->node)
+		first--;
+	rank = (uint32_t)(w - first);
+	for (i = 0; i < s->nr_nodes; i++) {
+		nr = (uint32_t)s->nodes[i].nr_workers;
+		seat += nr < rank ? nr : rank;
+		if (&s->nodes[i] < w->node && nr > rank)
+			seat++;
+	}
+	return seat;
+}
+
+void quota_init(struct sched *s, const struct sched_attr *a)
+{
+	struct quota *q = &s->quota;
+	int i;
+
+	q->log = a->log;
+	q->proc_root = a->proc_root;
+	q->cgroup_root = a->cgroup_root;
+	q->has_bench = a->follows_quota;
+	q->look_ticks = (uint64_t)QUOTA_LOOK_NS / 1024 * s->ticks_per_1024ns;
+	q->spin_ticks = s->spin_ticks;
+	a_store(&q->look_at, UINT64_MAX, relaxed);
+	a_store(&q->spin, s->spin_ticks, relaxed);
+	a_store(&q->milli, s->topo->quota_milli, relaxed);
+	a_store(&q->cpus, s->nr_workers, relaxed);
+	for (i = 0; i < s->nr_workers; i++)
+		s->workers[i].seat = seat_of(s, &s->workers[i]);
+}
+
+/* By number once it runs: it may have ended, and be joined. */
+static int read_cpus(const struct worker *w, cpu_set_t *set)
+{
+	int tid = a_load(&w->tid, relaxed);
+
+	return tid ? sched_getaffinity(tid, sizeof(*set), set)
+		   : pthread_getaffinity_np(w->thread, sizeof(*set), set);
+}
+
+/*
+ * CPUs that any worker's thread may run on. The kernel gives a thread whose CPU
+ * leaves the cpuset all that are left. What cannot be read does not limit.
+ */
+static int count_cpus(const struct sched *s)
+{
+	cpu_set_t all, own;
+	int i;
+
+	CPU_ZERO(&all);
+	for (i = 0; i < s->nr_workers; i++) {
+		if (read_cpus(&s->workers[i], &own))
+			return s->nr_workers;
+		CPU_OR(&all, &all, &own);
+	}
+	i = CPU_COUNT(&all);
+	return i < s->nr_workers ? i : s->nr_workers;
+}
+
+/* True: it was another number before. */
+static bool replace(_Atomic(int) *old, int value)
+{
+	bool is_new = a_load(old, relaxed) != value;
+
+	if (is_new)
+		a_store(old, value, relaxed);
+	return is_new;
+}
+
+/* True: there is news, and the workers go by it. */
+static bool look(struct sched *s)
+{
+	int nr = s->nr_workers, milli, cpus, least, seats;
+	struct quota *q = &s->quota;
+	bool is_new;
+
+	milli = topo_read_quota_milli(q->proc_root, q->cgroup_root);
+	cpus = s->topo->is_synthetic ? nr : count_cpus(s);
+	is_new = replace(&q->milli, milli);
+	is_new |= replace(&q->cpus, cpus);
+	least = milli / 1000 + (milli % 1000 != 0);
+	if (!milli || cpus < least)
+		least = cpus;
+	a_store(&q->spin,
+		least < nr || (milli && milli < SPIN_MILLI) ? 0 : q->spin_ticks,
+		relaxed);
+	seats = least < s->nr_worker_nodes ? s->nr_worker_nodes : least;
+	if (q->has_bench)
+		a_store(&q->seats, (uint32_t)seats, relaxed);
+	return is_new;
+}
+
+void quota_start(struct sched *s)
+{
+	struct quota *q = &s->quota;
+
+	if (s->is_serial || (s->topo->is_synthetic && !q->cgroup_root))
+		return;
+	look(s);
+	/* [quota.on] all threads are there; pairs with [quota.turn]. */
+	a_store(&q->look_at, clock_ticks() + q->look_ticks, release);
+}
+
+void quota_stir(struct quota *q)
+{
+	a_store(&q->is_deep, 0, relaxed);
+	/* [quota.stir] after the news; pairs with [quota.word]. */
+	a_add(&q->word, 1, seq_cst);
+	futex_wake(&q->word, INT_MAX);
+}
+
+static void tell(const struct sched *s)
+{
+	const struct quota *q = &s->quota;
+	uint32_t seats = a_load(&q->seats, relaxed);
+	uint32_t nr = (uint32_t)s->nr_workers;
+	int milli = a_load(&q->milli, relaxed);
+
+	log_text(q->log, LKDF_LOG_INFO,
+		 "quota: %d.%03d CPUs%s, threads of workers may use %d, "
+		 "%u of %u workers run, %s",
+		 milli / 1000, milli % 1000, milli ? "" : " (none)",
+		 a_load(&q->cpus, relaxed), seats && seats < nr ? seats : nr,
+		 nr, quota_spin(q) ? "idle ones spin" : "no spinning");
+}
+
+void quota_look(struct worker *w)
+{
+	struct quota *q = &w->sched->quota;
+	uint64_t at = a_load(&q->look_at, relaxed), now = clock_ticks();
+
+	if (likely(now < at))
+		return;
+	/* [quota.turn] one looks, at threads that are there; pairs with
+	 * [quota.on]. */
+	if (!a_cas(&q->look_at, &at, now + q->look_ticks, acquire, relaxed))
+		return;
+	if (!look(w->sched))
+		return;
+	counter_add(w->executor->counters, COUNTER_QUOTA, 1);
+	tell(w->sched);
+	quota_stir(q);
+}
+
+static bool has_seat(const struct worker *w)
+{
+	uint32_t seats = a_load(&w->sched->quota.seats, relaxed);
+
+	return likely(!seats || w->seat < seats);
+}
+
+bool quota_must_leave(struct worker *w)
+{
+	struct sched *s = w->sched;
+
+	return !has_seat(w) && !(s->ops.stays && s->ops.stays(w));
+}
+
+/* Of those that are not on the bench. */
+static bool all_sleep(struct sched *s)
+{
+	uint32_t nr = a_load(&s->quota.nr_benched, relaxed);
+	int i;
+
+	for (i = 0; i < s->nr_nodes; i++)
+		/* [quota.d] after is_deep; pairs with [park.found]. */
+		nr += park_sleepers(a_load(&s->nodes[i].park.word, seq_cst));
+	return nr == (uint32_t)s->nr_workers;
+}
+
+/* Until there is news, or it is time to look. */
+static void wait(struct sched *s, uint32_t word)
+{
+	struct quota *q = &s->quota;
+	int64_t nap_ns = -1;
+
+	/* [quota.c] before we look at the others; pairs with [quota.b]. */
+	a_store(&q->is_deep, 1, seq_cst);
+	if (!all_sleep(s)) {
+		/* Those that sleep for ever are stirred by us, if need be. */
+		a_store(&q->is_deep, 0, relaxed);
+		nap_ns = QUOTA_LOOK_NS;
+	}
+	futex_wait(&q->word, word, nap_ns);
+}
+
+void quota_sit(struct worker *w)
+{
+	struct sched *s = w->sched;
+	struct quota *q = &s->quota;
+	uint32_t word;
+
+	keep_end(w);
+	worker_share_all(w);
+	counter_add(w->executor->counters, COUNTER_BENCHED, 1);
+	trace_event(w->executor->ring, EVENT_PARK, 0, 0);
+	a_add(&q->nr_benched, 1, relaxed);
+	for (;;) {
+		/* [quota.word] before we look; pairs with [quota.stir]. */
+		word = a_load(&q->word, seq_cst);
+		/* [sched.stopping] after the word; pairs with [sched.stop]. */
+		if (has_seat(w) || a_load(&s->is_stopping, seq_cst))
+			break;
+		wait(s, word);
+		quota_look(w);
+	}
+	a_sub(&q->nr_benched, 1, relaxed);
+	trace_event(w->executor->ring, EVENT_UNPARK, 0, 0);
+}

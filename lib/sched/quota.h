@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * The CPUs that this process may use can get fewer while it runs: its cgroup's
+ * quota or cpuset is changed, or its threads' affinity. A worker that comes by
+ * or goes to sleep looks, not more often than every QUOTA_LOOK_NS. Each worker
+ * has a seat, numbered so that the first seats are one on every node. With
+ * fewer CPUs than workers nobody spins, and workers whose seat is not below
+ * the number of CPUs leave what they have to the others, where they come
+ * between two bodies, and sit on the bench.
+ *
+ * To all others a worker on the bench is one in a body that does not end: its
+ * deques are public, it counts neither as spinner nor as sleeper, so nobody
+ * wakes it for work. While the others are at work those on the bench come back
+ * every QUOTA_LOOK_NS to look, so that a rise is seen though all bodies are
+ * long. When all are asleep they sleep for ever, and the first that finds work
+ * stirs them:
+ *
+ *	finds work                       sits on the bench
+ *	(A) leaves the spinners          (C) is_deep = 1
+ *	(B) looks at is_deep             (D) looks whether all sleep
+ *
+ * All four are seq_cst: B sees C, or D sees A.
+ */
+#ifndef SCHED_QUOTA_H
+#define SCHED_QUOTA_H
+
+#include "base/atomic.h"
+#include "base/util.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define QUOTA_LOOK_NS 100000000
+
+struct log;
+struct sched;
+struct sched_attr;
+struct worker;
+
+struct quota {
+	/* Set at start, constant afterwards. */
+	_Alignas(CACHE_LINE) const struct log *log;
+	const char *proc_root, *cgroup_root; /* NULL: the system's */
+	bool has_bench; /* else the user has said how many workers run */
+	uint64_t look_ticks; /* between two looks */
+	uint64_t spin_ticks; /* where there are CPUs enough */
+
+	/* Any thread reads, the worker that moves look_at writes. */
+	_Atomic(uint64_t) look_at; /* ticks; UINT64_MAX: never */
+	_Atomic(uint64_t) spin; /* how long an idle worker spins now */
+	_Atomic(uint32_t) seats; /* those with a lower seat run; 0: all */
+	_Atomic(int) milli; /* the quota, 1/1000 CPU; 0: none */
+	_Atomic(int) cpus; /* for all workers, at most one each */
+
+	/* Any thread. */
+	_Alignas(CACHE_LINE) _Atomic(uint32_t) word; /* the bench's futex */
+	_Atomic(uint32_t) nr_benched;
+	_Atomic(uint32_t) is_deep; /* some may sleep there for ever */
+};
+
+/* Before the workers start; the roots are borrowed for as long as s lives. */
+void quota_init(struct sched *s, const struct sched_attr *a);
+
+/* When all have started: the first look, and from now on workers look. */
+void quota_start(struct sched *s);
+
+/* Those on the bench look again: the sched stops, or work was found. */
+void quota_stir(struct quota *q);
+
+/* This worker only: looks if it is time, which is one load and the clock. */
+void quota_look(struct worker *w);
+
+/* This worker only: it has no seat, and nothing that keeps it from leaving. */
+bool quota_must_leave(struct worker *w);
+
+/* This worker only, outside of all bodies: until it has a seat. */
+void quota_sit(struct worker *w);
+
+static inline uint64_t quota_spin(const struct quota *q)
+{
+	return a_load(&q->spin, relaxed);
+}
+
+/* A worker has found work and left the spinners. */
+static inline void quota_found(struct quota *q)
+{
+	/* [quota.b] after we left the spinners; pairs with [quota.c]. */
+	if (unlikely(a_load(&q->is_deep, seq_cst)))
+		quota_stir(q);
+}
+
+#endif

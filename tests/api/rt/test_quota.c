@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * CPUs are taken from the workers' threads while they run, as taskset -a and a
+ * cpuset do, and given back: no task is lost, and the runtime says what it saw.
+ * The quota of a cgroup is unit/sched/test_seats.c.
+ */
+#include "tests/api/api.h"
+
+#include <sched.h>
+#include <string.h>
+
+#define NR_TASKS 500
+#define MAX_WORKERS 64
+
+static struct {
+	struct lkdf *rt;
+	struct lkdf_kind *kind;
+	atomic_int nr_ran;
+	int nr_submitted;
+	pid_t tid[MAX_WORKERS];
+	cpu_set_t own[MAX_WORKERS];
+	int nr;
+} job;
+
+static int work(struct lkdf_ctx *c, void *arg)
+{
+	int i;
+
+	(void)c;
+	(void)arg;
+	for (i = 0; i < 20000; i++)
+		__asm__ volatile("" ::: "memory");
+	atomic_fetch_add(&job.nr_ran, 1);
+	return 0;
+}
+
+static void run_some(void)
+{
+	int i;
+
+	for (i = 0; i < NR_TASKS; i++)
+		must(lkdf_submit(job.rt, NULL,
+				 ATTR(lkdf_task, .kind = job.kind), NULL));
+	job.nr_submitted += NR_TASKS;
+	must(lkdf_scope_wait(job.rt, NULL, -1));
+}
+
+/* The counter; ends the program where there is none of this name. */
+static uint64_t stat_of(const char *name)
+{
+	uint64_t value = 0;
+
+	must(lkdf_stat(job.rt, name, &value));
+	return value;
+}
+
+static void run_until_above(const char *name, uint64_t value)
+{
+	while (stat_of(name) <= value)
+		run_some();
+}
+
+/* Threads that are called lkdf/NODE.WORKER. */
+static void find_workers(void)
+{
+	DIR *dir = opendir("/proc/self/task");
+	char path[300], name[32];
+	struct dirent *d;
+	FILE *f;
+
+	while (dir && (d = readdir(dir)) && job.nr < MAX_WORKERS) {
+		snprintf(path, sizeof(path), "/proc/self/task/%s/comm",
+			 d->d_name);
+		f = fopen(path, "re");
+		if (!f)
+			continue;
+		if (fgets(name, sizeof(name), f) &&
+		    !strncmp(name, "lkdf/", 5) && strchr(name, '.'))
+			job.tid[job.nr++] = (pid_t)atoi(d->d_name);
+		fclose(f);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+static void take_cpus(void)
+{
+	int i;
+
+	for (i = 0; i < job.nr; i++)
+		sched_getaffinity(job.tid[i], sizeof(job.own[i]), &job.own[i]);
+	for (i = 1; i < job.nr; i++)
+		must(sched_setaffinity(job.tid[i], sizeof(job.own[0]),
+				       &job.own[0]));
+}
+
+static void give_cpus(void)
+{
+	int i;
+
+	for (i = 0; i < job.nr; i++)
+		must(sched_setaffinity(job.tid[i], sizeof(job.own[i]),
+				       &job.own[i]));
+}
+
+static void workers_follow_their_cpus(void)
+{
+	uint64_t was;
+	int round;
+
+	for (round = 0; round < 3; round++) {
+		was = stat_of("lkdf.benched");
+		take_cpus();
+		run_until_above("lkdf.benched", was);
+		is(atomic_load(&job.nr_ran), job.nr_submitted,
+		   "all tasks have run, with fewer CPUs");
+		was = stat_of("lkdf.quota");
+		give_cpus();
+		run_until_above("lkdf.quota", was);
+		is(atomic_load(&job.nr_ran), job.nr_submitted,
+		   "all tasks have run, with all CPUs again");
+	}
+}
+
+int main(void)
+{
+	tap_start(100);
+	job.rt = api_open("");
+	job.kind = api_kind(job.rt, "work", work, 0, 0);
+	run_some();
+	find_workers();
+	is(stat_of("lkdf.benched"), 0, "at first nobody is on the bench");
+	if (lkdf_nr_workers(job.rt) < 2 || job.nr != lkdf_nr_workers(job.rt))
+		skip("workers follow their CPUs", "there is one worker only");
+	else
+		workers_follow_their_cpus();
+	lkdf_kind_put(job.kind);
+	is(lkdf_close(job.rt), 0, "it closes");
+	return tap_end();
+}

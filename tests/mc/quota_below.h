@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * For programs with idle.c and worker.c: the number of CPUs stays as it is, so
+ * that nobody sits on the bench of sched/quota.c.
+ */
+#ifndef MC_QUOTA_BELOW_H
+#define MC_QUOTA_BELOW_H
+
+#include "sched/quota.h"
+
+void quota_look(struct worker *w)
+{
+	(void)w;
+}
+
+bool quota_must_leave(struct worker *w)
+{
+	(void)w;
+	return false;
+}
+
+void quota_sit(struct worker *w)
+{
+	(void)w;
+	mc_fail("%s", __func__);
+}
+
+void quota_stir(struct quota *q)
+{
+	(void)q;
+	mc_fail("%s", __func__);
+}
+
+#endif

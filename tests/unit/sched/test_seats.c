@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * A quota that changes while the runtime is open. The cgroup is a directory of
+ * this test, the machine is made up.
+ */
+#include "core/runtime.h"
+#include "rt/open.h"
+#include "tests/api/api.h"
+#include "tests/fixtures/topo/tree.h"
+#include "topo/topo.h"
+
+#include <sched.h>
+
+#define NR_TASKS 500
+#define NR_WORKERS 4
+#define NR_NODES 2
+
+static struct {
+	struct lkdf *rt;
+	struct tree tree;
+	char proc[PATH_MAX], group[PATH_MAX];
+	atomic_int nr_ran;
+	int nr_submitted;
+} job;
+
+static void set_quota(const char *text)
+{
+	tree_write(&job.tree, "cg/cpu.max", text);
+}
+
+static struct quota *quota(void)
+{
+	return &job.rt->sched.quota;
+}
+
+static void open_runtime(bool follows_quota)
+{
+	struct topo_attr topo = { .synthetic = "numa:2 core:2" };
+	struct runtime_attr a = {
+		.nr_workers = NR_WORKERS,
+		.nr_blocking = 1,
+		.spin_us = 40,
+		.max_events = 1 << 20,
+		.max_tasks = UINT64_MAX,
+		.trace_file = "",
+		.probe = "",
+		.follows_quota = follows_quota,
+		.proc_root = job.proc,
+		.cgroup_root = job.group,
+	};
+
+	set_quota("max 100000");
+	job.rt = aligned_alloc(CACHE_LINE, sizeof(*job.rt));
+	memset((void *)job.rt, 0, sizeof(*job.rt));
+	job.rt->log.level = LKDF_LOG_ERROR;
+	must(topo_open(&topo, &job.rt->topo));
+	must(runtime_open(job.rt, &a));
+	job.nr_submitted = 0;
+	atomic_store(&job.nr_ran, 0);
+}
+
+static int work(struct lkdf_ctx *c, void *arg)
+{
+	int i;
+
+	(void)c;
+	(void)arg;
+	for (i = 0; i < 20000; i++)
+		__asm__ volatile("" ::: "memory");
+	atomic_fetch_add(&job.nr_ran, 1);
+	return 0;
+}
+
+static void submit_some(void)
+{
+	int i;
+
+	for (i = 0; i < NR_TASKS; i++)
+		must(lkdf_submit_fn(job.rt, NULL, "work", work, NULL, NULL));
+	job.nr_submitted += NR_TASKS;
+}
+
+static void run_some(void)
+{
+	submit_some();
+	must(lkdf_scope_wait(job.rt, NULL, -1));
+}
+
+static uint64_t stat_of(const char *name)
+{
+	uint64_t value = 0;
+
+	must(lkdf_stat(job.rt, name, &value));
+	return value;
+}
+
+static void run_until_benched(uint32_t nr)
+{
+	while (a_load(&quota()->nr_benched, relaxed) != nr)
+		run_some();
+}
+
+static void bound_tasks_run(struct lkdf_kind *k)
+{
+	struct lkdf_event done[NR_NODES];
+	int node;
+
+	for (node = 0; node < NR_NODES; node++)
+		must(lkdf_submit(job.rt, NULL,
+				 ATTR(lkdf_task, .kind = k,
+				      .flags = LKDF_PINNED,
+				      .place = lkdf_place_node(job.rt, node)),
+				 &done[node]));
+	for (node = 0; node < NR_NODES; node++)
+		is(lkdf_event_wait(done[node], -1), 0,
+		   "what is bound to node %d runs", node);
+	job.nr_submitted += NR_NODES;
+}
+
+static bool describes(const char *part)
+{
+	FILE *f = tmpfile();
+	char text[8192];
+	size_t n;
+
+	must(lkdf_describe(job.rt, "topo", "text", fileno(f)));
+	rewind(f);
+	n = fread(text, 1, sizeof(text) - 1, f);
+	fclose(f);
+	text[n] = '\0';
+	return strstr(text, part) != NULL;
+}
+
+static void fewer_workers_run(void)
+{
+	struct lkdf_kind *k;
+
+	open_runtime(true);
+	k = api_kind(job.rt, "bound", work, 0, 0);
+	run_some();
+	is(a_load(&quota()->nr_benched, relaxed), 0, "no quota: all run");
+	ok(quota_spin(quota()) > 0, "and idle ones spin");
+	set_quota("100000 100000");
+	run_until_benched(2);
+	is(stat_of("lkdf.benched"), 2, "one CPU: one worker a node runs");
+	ok(stat_of("lkdf.quota") == 1, "the change was counted");
+	is(quota_spin(quota()), 0, "nobody spins");
+	ok(describes("cgroup quota 1.00 CPUs"), "the description tells");
+	ok(describes("2 of 4 workers run"), "and how many run");
+	bound_tasks_run(k);
+	set_quota("300000 100000");
+	run_until_benched(1);
+	bound_tasks_run(k);
+	set_quota("max 100000");
+	run_until_benched(0);
+	ok(quota_spin(quota()) > 0, "without a quota they spin again");
+	is(atomic_load(&job.nr_ran), job.nr_submitted, "all tasks have run");
+	set_quota("100000 100000");
+	run_until_benched(2);
+	lkdf_kind_put(k);
+	is(lkdf_close(job.rt), 0, "it closes with workers on the bench");
+}
+
+static int wait_for_all(struct lkdf_ctx *c, void *arg)
+{
+	(void)c;
+	(void)arg;
+	while (a_load(&quota()->nr_benched, relaxed))
+		sched_yield();
+	return 0;
+}
+
+/* All that may run are in bodies that end when the bench is empty. */
+static void a_rise_is_seen_behind_bodies(void)
+{
+	int i;
+
+	open_runtime(true);
+	set_quota("100000 100000");
+	run_until_benched(2);
+	set_quota("max 100000");
+	for (i = 0; i < NR_WORKERS; i++)
+		must(lkdf_submit_fn(job.rt, NULL, "wait", wait_for_all, NULL,
+				    NULL));
+	is(lkdf_scope_wait(job.rt, NULL, -1), 0,
+	   "the bench itself sees the rise");
+	is(lkdf_close(job.rt), 0, "it closes");
+}
+
+static void idle_for_long(void)
+{
+	open_runtime(true);
+	set_quota("100000 100000");
+	run_until_benched(2);
+	while (!a_load(&quota()->is_deep, relaxed))
+		sched_yield();
+	ok(true, "when all sleep the bench sleeps for ever");
+	set_quota("max 100000");
+	must(lkdf_submit_fn(job.rt, NULL, "wait", wait_for_all, NULL, NULL));
+	is(lkdf_scope_wait(job.rt, NULL, -1), 0,
+	   "the first that finds work stirs it");
+	is(lkdf_close(job.rt), 0, "it closes");
+}
+
+static void up_and_down_under_load(void)
+{
+	static const char *const text[] = { "100000 100000", "max 100000",
+					    "250000 100000", "50000 100000" };
+	uint64_t was;
+	int i;
+
+	open_runtime(true);
+	for (i = 0; i < 12; i++) {
+		was = stat_of("lkdf.quota");
+		set_quota(text[i % 4]);
+		while (stat_of("lkdf.quota") == was)
+			submit_some();
+	}
+	is(lkdf_scope_wait(job.rt, NULL, -1), 0, "all have ended");
+	is(atomic_load(&job.nr_ran), job.nr_submitted, "and were run");
+	ok(stat_of("lkdf.benched") >= 2, "workers came and went");
+	is(lkdf_close(job.rt), 0, "it closes");
+}
+
+static void the_user_has_said_how_many(void)
+{
+	open_runtime(false);
+	set_quota("100000 100000");
+	while (!stat_of("lkdf.quota"))
+		run_some();
+	is(quota_spin(quota()), 0, "workers=4 does not spin below 4 CPUs");
+	run_some();
+	is(stat_of("lkdf.benched"), 0, "but all its workers run");
+	is(lkdf_close(job.rt), 0, "it closes");
+}
+
+int main(void)
+{
+	tap_start(100);
+	tree_init(&job.tree);
+	tree_write(&job.tree, "proc/self/cgroup", "0::/");
+	snprintf(job.proc, sizeof(job.proc), "%s",
+		 tree_path(&job.tree, "proc"));
+	snprintf(job.group, sizeof(job.group), "%s",
+		 tree_path(&job.tree, "cg"));
+	fewer_workers_run();
+	a_rise_is_seen_behind_bodies();
+	idle_for_long();
+	up_and_down_under_load();
+	the_user_has_said_how_many();
+	tree_remove(&job.tree);
+	return tap_end();
+}
