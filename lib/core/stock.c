@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "core/stock.h"
 
+#include "base/err.h"
 #include "base/lock.h"
 #include "base/thread.h"
 #include "core/forked.h"
 #include "core/runtime.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +15,7 @@
 /* One thread and one runtime. */
 struct stock {
 	struct list list; /* under the lock of all stocks */
+	bool is_spare; /* memory of the runtime's; constant */
 	struct magazine magazine[NR_POOLS]; /* the thread only */
 };
 
@@ -52,11 +55,29 @@ static bool is_alive(const struct lkdf *rt)
 	return a_load(rt->is_alive, relaxed) != 0;
 }
 
-void stocks_open(struct lkdf *rt)
+/* So that a thread's first call in a warm runtime allocates nothing. */
+static int make_spares(struct stocks *s)
+{
+	int i;
+
+	list_init(&s->spares);
+	s->memory = calloc(STOCK_SPARES, sizeof(*s->memory));
+	if (!s->memory)
+		return err(-ENOMEM, "runtime: no memory for stocks of threads");
+	for (i = 0; i < STOCK_SPARES; i++) {
+		s->memory[i].is_spare = true;
+		list_push(&s->spares, &s->memory[i].list);
+	}
+	return 0;
+}
+
+int stocks_open(struct lkdf *rt)
 {
 	struct stocks *s = &rt->stocks;
-	int p;
+	int p, rc = make_spares(s);
 
+	if (rc)
+		return rc;
 	for (p = 0; p < NR_POOLS; p++)
 		magazine_init(&s->rest[p], &rt->pool[p]);
 	list_init(&s->threads);
@@ -65,6 +86,13 @@ void stocks_open(struct lkdf *rt)
 	s->id = ++last_id;
 	list_push(&runtimes, &s->all);
 	lock_give(&lock);
+	return 0;
+}
+
+static void free_stock(struct stock *s)
+{
+	if (!s->is_spare)
+		free(s);
 }
 
 void stocks_close(struct lkdf *rt)
@@ -80,8 +108,9 @@ void stocks_close(struct lkdf *rt)
 	/* Now no thread that ends finds them. */
 	for (l = s->threads.next; l != &s->threads; l = next) {
 		next = l->next;
-		free(container_of(l, struct stock, list));
+		free_stock(container_of(l, struct stock, list));
 	}
+	free(s->memory);
 }
 
 /* Under lock. NULL: it has closed. */
@@ -114,6 +143,7 @@ static void give_back(struct lkdf *rt, struct stock *s)
 /* The thread keeps it no longer. */
 static void stock_end(uint64_t id, struct stock *s)
 {
+	bool is_ours = false;
 	struct lkdf *rt;
 
 	lock_take(&lock);
@@ -122,9 +152,13 @@ static void stock_end(uint64_t id, struct stock *s)
 		list_del(&s->list);
 		if (is_alive(rt))
 			give_back(rt, s);
+		if (s->is_spare)
+			list_push(&rt->stocks.spares, &s->list);
+		else
+			is_ours = true;
 	}
 	lock_give(&lock);
-	if (rt)
+	if (is_ours)
 		free(s);
 }
 
@@ -138,10 +172,37 @@ static void thread_end(struct thread *t)
 	memset(t->stock, 0, sizeof(t->stock));
 }
 
+static struct stock *take_spare(struct stocks *all)
+{
+	struct stock *s = NULL;
+	struct list *l;
+
+	lock_take(&lock);
+	l = all->spares.next;
+	if (l != &all->spares) {
+		list_del(l);
+		s = container_of(l, struct stock, list);
+	}
+	lock_give(&lock);
+	return s;
+}
+
+static struct stock *new_stock(struct stocks *all)
+{
+	struct stock *s = take_spare(all);
+
+	if (s)
+		return s;
+	s = malloc(sizeof(*s));
+	if (s)
+		s->is_spare = false;
+	return s;
+}
+
 /* The newest first; a thread of many runtimes loses the oldest. */
 static struct stock *create(struct thread *t, struct lkdf *rt)
 {
-	struct stock *s = malloc(sizeof(*s));
+	struct stock *s = new_stock(&rt->stocks);
 	unsigned last = THREAD_STOCKS - 1;
 	int p;
 

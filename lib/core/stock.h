@@ -12,21 +12,27 @@
 #include "mem/pool.h"
 #include "sched/executor.h"
 
+/* Threads at a time whose stock is there since open; more allocate theirs. */
+#define STOCK_SPARES 32
+
 struct lkdf;
+struct stock;
 
 /* What a runtime has of them. */
 struct stocks {
 	/* Set at open, constant afterwards. */
 	uint64_t id;
+	struct stock *memory; /* STOCK_SPARES of them */
 
 	/* Under the lock of all stocks. */
 	struct list all; /* with those of the other runtimes */
 	struct list threads;
+	struct list spares; /* of memory: those no thread has */
 	struct magazine rest[NR_POOLS]; /* of threads that have ended */
 };
 
-/* After the pools. */
-void stocks_open(struct lkdf *rt);
+/* After the pools. 0; -ENOMEM. */
+int stocks_open(struct lkdf *rt);
 
 /* Before the pools; no thread is in a call. Does nothing if never opened. */
 void stocks_close(struct lkdf *rt);

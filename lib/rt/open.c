@@ -69,13 +69,13 @@ static int mark_alive(struct lkdf *rt)
 	return 0;
 }
 
-static void init_pools(struct lkdf *rt, const struct runtime_attr *a)
+static int init_pools(struct lkdf *rt, const struct runtime_attr *a)
 {
 	pool_init(&rt->pool[POOL_TASK], object_size[POOL_TASK], a->max_tasks,
 		  NULL);
 	pool_init(&rt->pool[POOL_EVENT], object_size[POOL_EVENT], a->max_events,
 		  NULL);
-	stocks_open(rt);
+	return stocks_open(rt);
 }
 
 /* What does not change, for whoever reads a file; "key=value" lines. */
@@ -301,8 +301,9 @@ int runtime_open(struct lkdf *rt, const struct runtime_attr *a)
 	rc = map_executors(rt);
 	if (rc)
 		goto undo_signals;
-	init_pools(rt, a);
-	rc = start_threads(rt, a);
+	rc = init_pools(rt, a);
+	if (!rc)
+		rc = start_threads(rt, a);
 	if (!rc)
 		return 0;
 	close_pools(rt);
