@@ -137,8 +137,6 @@ int border_place(struct lkdf *rt, const struct lkdf_task *t)
 		return err(-EINVAL, "task: place is of another runtime");
 	if (!(t->flags & LKDF_PINNED))
 		return 0;
-	if (p->den != 1)
-		return border_unbuilt("task: pinned to a part of a node");
 	if (t->kind && t->kind->flags & LKDF_BLOCKING)
 		return border_unbuilt("task: pinned, of a kind that blocks");
 	if (!sched_has_worker(&rt->sched, p->node))

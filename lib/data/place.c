@@ -79,7 +79,6 @@ int place_open(struct lkdf *rt, const struct runtime_attr *a)
 		rt->places[i].is_hooked = rt->hooks.table != NULL;
 		rt->places[i].node = i;
 		rt->places[i].memory = (unsigned)i;
-		rt->places[i].den = 1;
 	}
 	return 0;
 }
@@ -91,73 +90,8 @@ void place_report_leaks(struct lkdf *rt)
 
 void place_close(struct lkdf *rt)
 {
-	struct lkdf_place *p, *next;
-	int i;
-
-	for (i = 0; rt->places && i < rt->topo->nr_nodes; i++) {
-		for (p = rt->places[i].parts; p; p = next) {
-			next = p->next;
-			free(p);
-		}
-	}
 	free(rt->places);
 	heap_destroy(rt->heap);
-}
-
-/* Under the runtime's lock. */
-static struct lkdf_place *find_part(const struct lkdf_place *node, unsigned num,
-				    unsigned den)
-{
-	struct lkdf_place *p;
-
-	for (p = node->parts; p; p = p->next)
-		if (p->num == num && p->den == den)
-			return p;
-	return NULL;
-}
-
-/* Under the runtime's lock. */
-static struct lkdf_place *add_part(struct lkdf_place *node, unsigned num,
-				   unsigned den)
-{
-	struct lkdf_place *p = malloc(sizeof(*p));
-
-	if (!p)
-		return NULL;
-	*p = *node;
-	p->num = num;
-	p->den = den;
-	p->parts = NULL;
-	p->next = node->parts;
-	node->parts = p;
-	return p;
-}
-
-int place_part(struct lkdf_place *p, unsigned num, unsigned den,
-	       struct lkdf_place **out)
-{
-	struct lkdf_place *node = &p->rt->places[p->node], *part;
-
-	if (den == 1) {
-		*out = p;
-		return 0;
-	}
-	if (den > PLACE_MAX_PARTS / p->den)
-		return err(-ERANGE,
-			   "place: %u parts of part %u of %u of node %d: at "
-			   "most %u parts of a node",
-			   den, p->num, p->den, place_id(p), PLACE_MAX_PARTS);
-	num += p->num * den;
-	den *= p->den;
-	pthread_mutex_lock(&p->rt->lock);
-	part = find_part(node, num, den);
-	if (!part)
-		part = add_part(node, num, den);
-	pthread_mutex_unlock(&p->rt->lock);
-	if (!part)
-		return err(-ENOMEM, "place: no memory for a part");
-	*out = part;
-	return 0;
 }
 
 int place_id(const struct lkdf_place *p)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * Places of a runtime and the heap behind them. A place is a node, or a part
- * of a node's workers: the range num/den .. (num+1)/den of them. Parts of
- * parts are parts of the node, and equal ones are one place.
+ * Places of a runtime and the heap behind them. A place is a node.
  */
 #ifndef DATA_PLACE_H
 #define DATA_PLACE_H
@@ -14,7 +12,6 @@
 #include <lkdf/task.h>
 
 #define PLACE_MAX_DEN 1024 /* of one call */
-#define PLACE_MAX_PARTS (1u << 20) /* of a node */
 
 struct lkdf_place {
 	/* Set when made, constant afterwards. */
@@ -22,12 +19,7 @@ struct lkdf_place {
 	struct heap *heap;
 	int node; /* index in topo and heap */
 	unsigned memory; /* the node's own, in the heap */
-	unsigned num, den; /* 0, 1: the whole node */
 	bool is_hooked; /* a tool is told of blocks, see lkdf/hooks.h */
-
-	/* Under the runtime's lock. */
-	struct lkdf_place *parts; /* of a whole node */
-	struct lkdf_place *next;
 };
 
 /* The heap and the places of all nodes. 0 or -errno. */
@@ -38,10 +30,6 @@ void place_report_leaks(struct lkdf *rt);
 
 /* Unmaps all memory. After a failed place_open(), too. */
 void place_close(struct lkdf *rt);
-
-/* As lkdf_place_part(). */
-int place_part(struct lkdf_place *p, unsigned num, unsigned den,
-	       struct lkdf_place **out);
 
 /* The system's number of the node. */
 int place_id(const struct lkdf_place *p);

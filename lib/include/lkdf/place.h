@@ -58,15 +58,16 @@ struct lkdf_place *lkdf_place_node(struct lkdf *rt, int node);
 
 /**
  * lkdf_place_part() - one of several equal parts of a place's workers
- * @p:   place, itself a part or not
+ * @p:   place
  * @num: 0 .. @den - 1: which one
- * @den: 1 .. 1024: how many
- * @out: the part, with the same memory; belongs to the runtime and lives until
- *       it closes. Equal parts of a place are one pointer
+ * @den: 1 .. 1024: how many; the library builds only 1 so far
+ * @out: the part, which is @p itself where @den is 1; untouched on failure
+ *
+ * The library queues tasks for each node and not for a part of its workers, so
+ * it refuses to make a part that no task would keep to.
  *
  * Context: any thread, does not block.
- * Return: 0; -EINVAL; -ERANGE parts of parts too small to be told apart;
- * -ENOMEM; -EOWNERDEAD in a forked child.
+ * Return: 0; -EINVAL; -EOPNOTSUPP @den above 1; -EOWNERDEAD in a forked child.
  */
 int lkdf_place_part(struct lkdf_place *p, unsigned num, unsigned den,
 		    struct lkdf_place **out);

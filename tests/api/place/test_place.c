@@ -133,14 +133,12 @@ static void distances_are_those_of_the_machine(void)
 {
 	struct lkdf *rt = api_open(FOUR), *other = api_open("workers=1");
 	struct lkdf_place *p0 = lkdf_place_node(rt, 0), *foreign;
-	struct lkdf_place *p1 = lkdf_place_node(rt, 1), *part;
+	struct lkdf_place *p1 = lkdf_place_node(rt, 1);
 
 	is(lkdf_place_distance(p0, p0), 10, "local");
 	is(lkdf_place_distance(p0, p1), 12, "from 0 to 1");
 	is(lkdf_place_distance(p1, p0), 14, "from 1 to 0 it is another");
 	is(lkdf_place_distance(p1, lkdf_place_node(rt, 3)), 32, "far");
-	must(lkdf_place_part(p1, 1, 2, &part));
-	is(lkdf_place_distance(p0, part), 12, "a part is as far as its node");
 	is(lkdf_place_distance(p0, NULL), -EINVAL, "NULL is refused");
 	must(lkdf_places(other, 0, &foreign, 1));
 	is(lkdf_place_distance(p0, foreign), -EINVAL,
@@ -150,28 +148,14 @@ static void distances_are_those_of_the_machine(void)
 	is(lkdf_close(rt), 0, "the runtime closes");
 }
 
-static void parts_are_places(void)
+static void parts_are_refused(void)
 {
 	struct lkdf *rt = api_open(FOUR);
-	struct lkdf_place *p = lkdf_place_node(rt, 2), *half, *q, *r;
-	void *block;
-	int i;
+	struct lkdf_place *p = lkdf_place_node(rt, 2), *q = NULL;
 
-	must(lkdf_place_part(p, 0, 1, &q));
-	ok(q == p, "all of one part is the place");
-	must(lkdf_place_part(p, 1, 2, &half));
-	must(lkdf_place_part(p, 1, 2, &q));
-	ok(half != p && q == half, "the same part is the same place");
-	must(lkdf_place_part(p, 0, 2, &q));
-	ok(q != half, "another part is another one");
-	must(lkdf_place_part(half, 1, 2, &q));
-	must(lkdf_place_part(p, 3, 4, &r));
-	ok(q == r, "the second half of the second half is the last quarter");
-	is(lkdf_place_id(q), 2, "it is on its node");
-	is(lkdf_alloc(q, LKDF_MEM_OWN, 4096, 0, NULL, &block), 0,
-	   "and has its memory");
-	lkdf_free(rt, block);
-	q = NULL;
+	is(lkdf_place_part(p, 0, 2, &q), -EOPNOTSUPP, "half is not built");
+	has(lkdf_errmsg(), "place_part", "by name");
+	is(lkdf_place_part(p, 1023, 1024, &q), -EOPNOTSUPP, "nor is less");
 	is(lkdf_place_part(p, 2, 2, &q), -EINVAL, "part 2 of 2 is refused");
 	has(lkdf_errmsg(), "part 2 of 2", "by its numbers");
 	is(lkdf_place_part(p, 0, 0, &q), -EINVAL, "so are no parts");
@@ -179,10 +163,8 @@ static void parts_are_places(void)
 	is(lkdf_place_part(NULL, 0, 1, &q), -EINVAL, "and parts of nothing");
 	is(lkdf_place_part(p, 0, 1, NULL), -EINVAL, "and nowhere to put it");
 	ok(!q, "nothing was given");
-	for (i = 0, r = p; i < 2; i++)
-		must(lkdf_place_part(r, 0, 1024, &r));
-	is(lkdf_place_part(r, 0, 2, &q), -ERANGE,
-	   "parts of parts of parts end");
+	must(lkdf_place_part(p, 0, 1, &q));
+	ok(q == p, "all of one part is the place");
 	is(lkdf_close(rt), 0, "the runtime closes");
 }
 
@@ -334,7 +316,7 @@ int main(void)
 	kinds_that_are_not_built_are_named();
 	nodes_go_by_the_systems_numbers();
 	distances_are_those_of_the_machine();
-	parts_are_places();
+	parts_are_refused();
 	bad_requests_are_refused();
 	a_node_without_memory_says_which_has();
 	a_limit_is_told();

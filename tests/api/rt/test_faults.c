@@ -195,14 +195,13 @@ static int do_alloc(struct world *w)
 	static const enum lkdf_mem_kind kinds[] = { LKDF_MEM_OWN,
 						    LKDF_MEM_INTERLEAVED,
 						    LKDF_MEM_HOST_PINNED };
-	struct lkdf_place *p, *part;
+	struct lkdf_place *p;
 	void *v[12] = { NULL };
-	int i, rc;
+	int i, rc = 0;
 
 	lkdf_places(w->rt, 0, &p, 1);
-	rc = lkdf_place_part(p, 1, 3, &part);
 	for (i = 0; i < 12 && !rc; i++)
-		rc = lkdf_alloc(part, kinds[i % 3], i < 6 ? 100 : 3 << 20, 0,
+		rc = lkdf_alloc(p, kinds[i % 3], i < 6 ? 100 : 3 << 20, 0,
 				i % 2 ? "label" : NULL, &v[i]);
 	for (i = 0; i < 12; i++) {
 		if (v[i])

@@ -251,7 +251,6 @@ static void what_cannot_be_is_refused(void)
 	struct lkdf_kind *k = api_kind(rt, "none", body, sizeof(int), 0);
 	struct lkdf_kind *b =
 		api_kind(rt, "blocks", body, sizeof(int), LKDF_BLOCKING);
-	struct lkdf_place *half;
 	int node = 0, rc, i, nr = 0;
 
 	for (i = 0; i < NR_NODES; i++)
@@ -272,11 +271,6 @@ static void what_cannot_be_is_refused(void)
 	place[0] = lkdf_place_node(other, 0);
 	ok(lkdf_submit(rt, NULL, BOUND(k, 0, &node), NULL) == -EINVAL,
 	   "another runtime's place: %s", lkdf_errmsg());
-	place[0] = lkdf_place_node(rt, 0);
-	must(lkdf_place_part(place[0], 0, 2, &half));
-	place[0] = half;
-	ok(lkdf_submit(rt, NULL, BOUND(k, 0, &node), NULL) == -EOPNOTSUPP,
-	   "pinned to half a node: %s", lkdf_errmsg());
 	must(lkdf_scope_wait(rt, NULL, -1));
 	lkdf_kind_put(b);
 	lkdf_kind_put(k);
