@@ -146,12 +146,12 @@ int frames_create(struct lkdf_graph *g)
 	if (!g->frames)
 		return err(-ENOMEM, "graph %s: no memory for %u frames",
 			   g->name, g->nr_frames);
+	for (i = 0; i < g->nr_frames; i++)
+		g->frames[i].slot = UINT32_MAX;
 	if (g->nr_frames > 1)
 		g->stream = calloc(1, sizeof(*g->stream));
 	if (g->nr_frames > 1 && !g->stream)
 		return err(-ENOMEM, "graph %s: no memory for streams", g->name);
-	for (i = 0; i < g->nr_frames; i++)
-		g->frames[i].slot = UINT32_MAX;
 	for (i = 0; i < g->nr_frames && !rc; i++)
 		rc = init_frame(g, i, spill_next);
 	for (i = 0; g->has_tokens && i < g->nr_frames && !rc; i++)
