@@ -187,9 +187,11 @@ int port_own(const struct lkdf_ctx *c, unsigned port)
 	out = out_at(c->frame->graph->ports, s->slot);
 	if (out->state == NO_PORT)
 		return 0;
-	/* [port.own] one of several readers; pairs with itself. */
+	/* [port.own] one of several readers; pairs with itself. Relaxed: the
+	 * value came with the arrival, and the slot's next use comes after this
+	 * body. */
 	if (!a_cas(&c->frame->port.state[out->state], &full, PORT_EMPTY,
-		   acq_rel, relaxed))
+		   relaxed, relaxed))
 		return err(-EBUSY,
 			   "own: another body owns the value of in "
 			   "port %u",

@@ -11,9 +11,8 @@
 #include "graph/tell.h"
 #include "run/frame.h"
 
-#include "base/err.h"
-#include "base/futex.h"
 #include "core/runtime.h"
+#include "frame_below.h"
 #include "graph/tell.h"
 #include "mc.h"
 #include "run/decide.h"
@@ -40,30 +39,12 @@ static int nr_runs;
 static int is_running[NR_FRAMES], is_told[NR_FRAMES], nr_done;
 static _Atomic(uint32_t) nr_left;
 
-/* An inbox for the frames, and two mutexes of spinning. */
+/* An inbox for the frames. */
 void runtime_push(struct lkdf *r, struct executor *ex, struct link *link)
 {
 	(void)r;
 	(void)ex;
 	inbox_push(&inbox, link);
-}
-
-int pthread_mutex_lock(pthread_mutex_t *m)
-{
-	_Atomic(uint32_t) *word = (_Atomic(uint32_t) *)(void *)m;
-	uint32_t zero = 0;
-
-	while (!a_cas(word, &zero, 1, acquire, relaxed)) {
-		zero = 0;
-		a_pause();
-	}
-	return 0;
-}
-
-int pthread_mutex_unlock(pthread_mutex_t *m)
-{
-	a_store((_Atomic(uint32_t) *)(void *)m, 0, release);
-	return 0;
 }
 
 int scope_enter(struct lkdf_scope *s, uint32_t nr, bool may_wait)
@@ -81,29 +62,8 @@ void scope_leave(struct lkdf_scope *s, uint32_t nr)
 	a_add(&nr_left, 1, release);
 }
 
-void deadline_sleep(struct lkdf *r, _Atomic(uint32_t) *word, uint32_t expect,
-		    int64_t timeout_ns)
-{
-	(void)r;
-	futex_wait(word, expect, timeout_ns);
-}
-
-/* What frame.c calls besides: nothing to do here, or not reached. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-parameter"
-
-__thread struct thread *thread_record;
-
-struct thread *thread_record_create(void)
-{
-	static struct thread self;
-
-	return &self;
-}
-
-void graph_get(struct lkdf_graph *g)
-{
-}
 
 void graph_put(struct lkdf_graph *g)
 {
@@ -113,60 +73,23 @@ void failure_put(struct failure *f, const struct log *log)
 {
 }
 
-void sched_drain(struct sched *s)
+void sources_end(struct worker *w, struct frame *f)
 {
 }
-
-#define NOT_REACHED(type, name, ...)                  \
-	type name(__VA_ARGS__)                        \
-	{                                             \
-		mc_fail("frame.c has called " #name); \
-	}
 
 NOT_REACHED(int, event_create, struct lkdf *r, struct executor *ex,
 	    uint32_t count, uint32_t nr_refs, struct lkdf_event *out)
 NOT_REACHED(void, event_finish, struct lkdf_event e, int error,
 	    struct failure *f)
 NOT_REACHED(void, event_put, struct lkdf_event e)
-NOT_REACHED(struct failure *, failure_create, const struct lkdf_error *e,
-	    const char *kind)
-NOT_REACHED(void, failure_tell, struct lkdf_error *e, int error,
-	    const char *why)
-NOT_REACHED(const char *, graph_task_name, const struct lkdf_graph *g,
-	    uint32_t task, char *buf, size_t size)
-NOT_REACHED(void, graph_tell, struct lkdf_graph *g,
-	    uint32_t (*slot)(const struct lkdf_graph *g, uint32_t n))
-NOT_REACHED(int, values_prepare, struct lkdf_graph *g)
-NOT_REACHED(int, values_enter, struct executor *ex, struct frame *f)
-NOT_REACHED(void, values_begin, struct frame *f)
-NOT_REACHED(void, values_leave, struct executor *ex, struct frame *f, int error,
-	    struct failure *failure)
-NOT_REACHED(void, planned_end, struct frame *f)
 NOT_REACHED(void, port_end, struct frame *f)
 NOT_REACHED(void, stream_wave_ended, struct worker *w, struct frame *f)
-NOT_REACHED(bool, values_are_wanted, const struct frame *f)
-NOT_REACHED(void, values_count, struct frame *f)
-NOT_REACHED(void, decide_pass_tokens, struct worker *w, struct frame *f)
 NOT_REACHED(void, scope_count, struct lkdf_scope *s, uint64_t nr_failed,
 	    uint64_t nr_skipped, uint64_t nr_cancelled)
 NOT_REACHED(void, scope_fail, struct lkdf_scope *s, int error,
 	    struct failure *f)
-NOT_REACHED(int, deadline_create, struct lkdf_scope *parent, int64_t ns,
-	    struct lkdf_scope **out)
-NOT_REACHED(struct lkdf_scope *, deadline_leave, struct lkdf_scope *own)
-
-int err(int rc, const char *fmt, ...)
-{
-	return rc;
-}
 
 #pragma GCC diagnostic pop
-
-void sources_end(struct worker *w, struct frame *f)
-{
-	(void)w;
-	(void)f;
-}
 
 /* As sources_start() in run.c, but for the worker's own deque. */
 void sources_start(struct lkdf *r, struct worker *w, struct frame *f)

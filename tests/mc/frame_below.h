@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * What frame.c calls and does not matter to the scenarios of mc_frame.c and
+ * mc_stream.c: mutexes that spin, and functions that do nothing or are not
+ * reached.
+ */
+#ifndef FRAME_BELOW_H
+#define FRAME_BELOW_H
+
+#include "base/err.h"
+#include "base/futex.h"
+#include "core/failure.h"
+#include "core/runtime.h"
+#include "graph/tell.h"
+#include "mc.h"
+#include "run/decide.h"
+#include "run/frame.h"
+#include "run/planned.h"
+#include "run/sources.h"
+#include "run/stream.h"
+#include "scope/deadline.h"
+
+int pthread_mutex_lock(pthread_mutex_t *m)
+{
+	_Atomic(uint32_t) *word = (_Atomic(uint32_t) *)(void *)m;
+	uint32_t zero = 0;
+
+	while (!a_cas(word, &zero, 1, acquire, relaxed)) {
+		zero = 0;
+		a_pause();
+	}
+	return 0;
+}
+
+int pthread_mutex_unlock(pthread_mutex_t *m)
+{
+	a_store((_Atomic(uint32_t) *)(void *)m, 0, release);
+	return 0;
+}
+
+void deadline_sleep(struct lkdf *r, _Atomic(uint32_t) *word, uint32_t expect,
+		    int64_t timeout_ns)
+{
+	(void)r;
+	futex_wait(word, expect, timeout_ns);
+}
+
+/* What frame.c calls besides: nothing to do here, or not reached. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
+__thread struct thread *thread_record;
+
+struct thread *thread_record_create(void)
+{
+	static struct thread self;
+
+	return &self;
+}
+
+void graph_get(struct lkdf_graph *g)
+{
+}
+
+void sched_drain(struct sched *s)
+{
+}
+
+#define NOT_REACHED(type, name, ...)                  \
+	type name(__VA_ARGS__)                        \
+	{                                             \
+		mc_fail("frame.c has called " #name); \
+	}
+
+NOT_REACHED(struct failure *, failure_create, const struct lkdf_error *e,
+	    const char *kind)
+NOT_REACHED(void, failure_tell, struct lkdf_error *e, int error,
+	    const char *why)
+NOT_REACHED(const char *, graph_task_name, const struct lkdf_graph *g,
+	    uint32_t task, char *buf, size_t size)
+NOT_REACHED(void, graph_tell, struct lkdf_graph *g,
+	    uint32_t (*slot)(const struct lkdf_graph *g, uint32_t n))
+NOT_REACHED(int, values_prepare, struct lkdf_graph *g)
+NOT_REACHED(int, values_enter, struct executor *ex, struct frame *f)
+NOT_REACHED(void, values_begin, struct frame *f)
+NOT_REACHED(void, values_leave, struct executor *ex, struct frame *f, int error,
+	    struct failure *failure)
+NOT_REACHED(void, planned_end, struct frame *f)
+NOT_REACHED(bool, values_are_wanted, const struct frame *f)
+NOT_REACHED(void, values_count, struct frame *f)
+NOT_REACHED(void, decide_pass_tokens, struct worker *w, struct frame *f)
+NOT_REACHED(int, deadline_create, struct lkdf_scope *parent, int64_t ns,
+	    struct lkdf_scope **out)
+NOT_REACHED(struct lkdf_scope *, deadline_leave, struct lkdf_scope *own)
+
+int err(int rc, const char *fmt, ...)
+{
+	return rc;
+}
+
+#pragma GCC diagnostic pop
+
+#endif
