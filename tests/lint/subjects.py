@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 """
-Sentences of public headers, README and the two pages that a beginner reads
+Sentences of public headers, README and the pages that a beginner reads
 have a noun as their subject: none begins with Who, What, One or "The same".
 Questions, which end with a question mark, may.
 """
@@ -10,7 +10,9 @@ import os
 import re
 import sys
 
-PAGES = ['README.md', 'Documentation/tutorial.rst', 'Documentation/data.rst']
+PAGES = ['README.md'] + [f'Documentation/{name}.rst' for name in (
+    'calls', 'data', 'data-model', 'dupes', 'figures', 'first-graph',
+    'tutorial', 'troubleshooting')]
 
 # After a full stop or colon, at the start of a comment, or of a paragraph.
 BREAK = r'(?:(?<=[.:;!?])\s[\s*]*|/\*[\s*]*|\n[\s*]*\n[\s*]*|\A[\s*]*)'
