@@ -237,7 +237,9 @@ static void cancel_listed(struct lkdf *rt)
 
 	while (!list_is_empty(&rt->polled)) {
 		any = container_of(rt->polled.next, struct event_any, polled);
+		lock_take(&rt->poll_lock);
 		unlist(any);
+		lock_give(&rt->poll_lock);
 		event_finish(any->tap[0].tap.event, -ECANCELED, NULL);
 	}
 }

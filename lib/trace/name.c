@@ -155,6 +155,9 @@ static uint64_t get_le(const uint8_t *p, int size)
 	return v;
 }
 
+/* When we were started is known in ticks and whole seconds. */
+#define CLOCK_SLACK_S 2
+
 /* Is what lies there to be kept? fd: the file, locked if that went. */
 static bool is_kept(struct search *s, int fd, bool is_locked)
 {
@@ -167,7 +170,7 @@ static bool is_kept(struct search *s, int fd, bool is_locked)
 	    get_le(b, 8) == LKDF_FILE_MAGIC && !fstat(fd, &st)) {
 		start = get_le(b + 32, 8);
 		keeps |= get_le(b + 40, 4) == (uint64_t)getpid() &&
-			 st.st_mtime >= s->self.started;
+			 st.st_mtime + CLOCK_SLACK_S >= s->self.started;
 		keeps |= s->held_since && start > s->held_since;
 	}
 	if (keeps && !s->held_since)

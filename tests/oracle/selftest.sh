@@ -4,7 +4,7 @@
 # by sed, and expects the oracle to fail. A sed that changes nothing is a
 # failure: the line it was made for has moved.
 #
-# BUILD, CC, CFLAGS and LDFLAGS come from make.
+# BUILD, CC, CFLAGS, LDFLAGS and LIBS come from make.
 set -u
 top=$BUILD/selftest
 nr=0

@@ -135,7 +135,7 @@ static void what_nobody_can_ask_for_is_written(void)
 	has(stderr_text(), "failed: late\n", "the next one is written");
 }
 
-static struct lkdf_kind *never_put;
+static struct lkdf_kind *volatile never_put;
 
 static void levels_work_without_a_callback(void)
 {

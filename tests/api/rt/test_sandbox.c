@@ -145,6 +145,10 @@ static void without_both(void)
 
 static void without_affinity(void)
 {
+	if (HAS_SANITIZER) {
+		skip("sched_getaffinity is refused", "the sanitizer asks it");
+		return;
+	}
 	if (forbid_call(SYS_sched_getaffinity, EPERM)) {
 		skip("sched_getaffinity", "no filter can be set here");
 		return;
@@ -155,7 +159,8 @@ static void without_affinity(void)
 
 static void without_affinity_and_sys(void)
 {
-	if (!hide("/sys") || forbid_call(SYS_sched_getaffinity, EINVAL))
+	if (HAS_SANITIZER || !hide("/sys") ||
+	    forbid_call(SYS_sched_getaffinity, EINVAL))
 		return;
 	runtime_works("no hwloc: sched_getaffinity is refused");
 }
