@@ -264,8 +264,8 @@ static void find_enter(struct report *r)
 	    words_count(r->nr_enters).text,
 	    words_time(r->time[TIME_ENTER] / (r->nr_enters ? r->nr_enters : 1))
 		    .text);
-	PUT(f->fix, "fewer, larger operations; or LKDF_IO_SQPOLL=1 where a CPU "
-		    "is to spare");
+	PUT(f->fix, "fewer, larger operations, or more of them under way at a "
+		    "time: one call gives several");
 }
 
 /* Mean number of workers that had a CPU while they had work. */
