@@ -288,7 +288,8 @@ static uint64_t tokens_held(const struct task *t, const struct lkdf_limit *l)
 
 	for (; t; t = a_load(&t->parent, relaxed)) {
 		k = t->kind;
-		if (!(t->link.flags & TASK_GENERAL) || !t->nr_limits_held)
+		/* Not its flags: its own thread may set some meanwhile. */
+		if (!k->nr_limits || !t->nr_limits_held)
 			continue;
 		for (i = 0; i < k->nr_limits; i++)
 			if (k->limit[i].limit == l)
