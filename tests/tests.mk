@@ -69,10 +69,13 @@ check-long: ## all that make check takes a part of, and more, hours
 
 # With few packages: what is left out is named, and the core works.
 FEW := $(BUILD)/few
-FEW_TESTS := $(addprefix $(FEW)/tests/,$(addprefix api/test_,cancel data_order \
-	deadline error event_any graph io io_faults join limit loop many place \
-	record scope spawn static then) $(addprefix unit/test_,deque heap_free \
-	option park plan topo))
+FEW_TESTS := $(addprefix $(FEW)/tests/api/,data/test_data_order \
+	$(addprefix graph/test_,graph record static) \
+	$(addprefix io/test_,io io_faults) place/test_place rt/test_error \
+	$(addprefix scope/test_,cancel deadline event_any scope) \
+	$(addprefix task/test_,join limit loop many spawn then)) \
+	$(addprefix $(FEW)/tests/unit/,base/test_option mem/test_heap_free \
+	policy/test_plan sched/test_deque sched/test_park topo/test_topo)
 check-few: ## build and core tests with hwloc, libnuma and liburing alone
 	$(Q)mkdir -p $(FEW)
 	$(Q)printf '#!/bin/sh\nexec tests/few.sh %s\n' '$(FEW_TESTS)' >$(FEW)/few
