@@ -147,8 +147,7 @@ static struct side *read_side(const char *path, int *code)
 	return NULL;
 }
 
-/* ---- metrics --------------------------------------------------------------
- */
+/* ---- metrics ------------------------------------------------------------ */
 
 enum metric {
 	COUNT,
@@ -278,8 +277,7 @@ static bool holds(const struct condition *c, double a, double b)
 	return c->is_above ? b > bound : b < bound;
 }
 
-/* ---- output ----------------------------------------------------------------
- */
+/* ---- output ------------------------------------------------------------- */
 
 static void put_value(double v, enum metric m)
 {

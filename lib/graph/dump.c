@@ -120,8 +120,7 @@ static void put_edges(struct out *o, const struct lkdf_graph *g, put_edge *edge)
 	put_exits(o, g, edge);
 }
 
-/* ---- branches and loops ---------------------------------------------------
- */
+/* ---- branches and loops ------------------------------------------------- */
 
 static void dot_choices(struct out *o, const struct lkdf_graph *g)
 {

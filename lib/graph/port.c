@@ -67,8 +67,7 @@ int port_add(struct lkdf_graph *g, const struct port_given *given,
 	return 0;
 }
 
-/* ---- at seal: edges ---------------------------------------------------------
- */
+/* ---- at seal: edges ----------------------------------------------------- */
 
 static const struct kind_ports *ports_at(const struct lkdf_graph *g,
 					 uint32_t task)
@@ -229,8 +228,7 @@ int ports_order(struct lkdf_graph *g, struct lkdf_diag *why)
 	return rc;
 }
 
-/* ---- at seal: where values lie
- * ------------------------------------------------ */
+/* ---- at seal: where values lie ------------------------------------------ */
 
 static uint32_t take(uint32_t *used, uint32_t size)
 {

@@ -138,8 +138,7 @@ int always_input_error(const struct task *t, unsigned input)
 	return input == (size_t)(end - u) && t->is_dead ? frame_error(f) : 0;
 }
 
-/* ---- what was left as it was ---------------------------------------------
- */
+/* ---- what was left as it was -------------------------------------------- */
 
 /* Its children have written nothing, or some of its parts only. */
 static bool is_left_below(const struct task *t, unsigned use)

@@ -15,8 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- a run's part ---------------------------------------------------------
- */
+/* ---- a run's part ------------------------------------------------------- */
 
 static void arm_loop(const struct graph_loop *l, struct loop_run *r)
 {
@@ -51,8 +50,7 @@ void control_run_destroy(struct frame *f)
 	free(f->control.taken);
 }
 
-/* ---- arrivals --------------------------------------------------------------
- */
+/* ---- arrivals ----------------------------------------------------------- */
 
 void control_push(struct worker *w, struct frame *f, uint32_t index,
 		  int verdict)
@@ -105,8 +103,7 @@ void control_token(struct worker *w, struct frame *f, uint32_t index)
 	control_push(w, f, index, verdict);
 }
 
-/* ---- loops -----------------------------------------------------------------
- */
+/* ---- loops -------------------------------------------------------------- */
 
 void control_leave(struct frame *f, const struct control_edge *e)
 {
@@ -262,8 +259,7 @@ uint32_t control_end_loop(struct worker *w, struct frame *f, uint32_t l,
 	}
 }
 
-/* ---- one task ---------------------------------------------------------------
- */
+/* ---- one task ----------------------------------------------------------- */
 
 /* Before the task tells others. */
 static void note_member(struct frame *f, uint32_t index, int verdict)
@@ -368,8 +364,7 @@ uint32_t control_decide(struct worker *w, struct frame *f, uint32_t index,
 	return nr;
 }
 
-/* ---- what a body may return -------------------------------------------------
- */
+/* ---- what a body may return --------------------------------------------- */
 
 static bool has_branch(const struct control_edge *e, uint32_t nr, int branch)
 {

@@ -33,8 +33,7 @@ void port_run_destroy(struct frame *f)
 	free(f->port.state);
 }
 
-/* ---- states
- * ------------------------------------------------------------------ */
+/* ---- states ------------------------------------------------------------- */
 
 static void drop(struct frame *f, const struct port_out *out)
 {
@@ -85,8 +84,7 @@ void port_end(struct frame *f)
 			drop(f, &p->out[i]);
 }
 
-/* ---- in a body
- * ---------------------------------------------------------------- */
+/* ---- in a body ---------------------------------------------------------- */
 
 static const struct port_in *find_in(const struct lkdf_ctx *c, unsigned port)
 {

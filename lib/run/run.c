@@ -95,8 +95,7 @@ fire(struct burst *b, struct rec *recs, const struct rec *r, const int chain)
 	return next;
 }
 
-/* ---- without ---------------------------------------------------------------
- */
+/* ---- without ------------------------------------------------------------ */
 
 /*
  * The hot loop: a task, its arrivals at the successors, one of them inline,

@@ -13,8 +13,7 @@
 
 #include <errno.h>
 
-/* ---- what can be one
- * ---------------------------------------------------------- */
+/* ---- what can be one ---------------------------------------------------- */
 
 static int refuse(const struct lkdf_graph *g)
 {
@@ -49,8 +48,7 @@ static int refuse(const struct lkdf_graph *g)
 	return 0;
 }
 
-/* ---- start
- * -------------------------------------------------------------------- */
+/* ---- start -------------------------------------------------------------- */
 
 /* Under the graph's lock. */
 static bool is_idle(const struct lkdf_graph *g)
@@ -139,8 +137,7 @@ int stream_start(struct lkdf_graph *g, struct lkdf_scope *s,
 	return 0;
 }
 
-/* ---- waves
- * -------------------------------------------------------------------- */
+/* ---- waves -------------------------------------------------------------- */
 
 void stream_end(struct frame *f)
 {

@@ -109,8 +109,7 @@ static void turn_backs(struct looper *p)
 	}
 }
 
-/* ---- tasks of a loop that only data leads to ------------------------------
- */
+/* ---- tasks of a loop that only data leads to ---------------------------- */
 
 /* The head of the loop whose iterations the task belongs to, or NO_TASK. */
 static uint32_t head_of(const struct looper *p, uint32_t t)
@@ -149,8 +148,7 @@ static int add_entries(struct looper *p)
 	return 0;
 }
 
-/* ---- what counts, and how many wait for it --------------------------------
- */
+/* ---- what counts, and how many wait for it ------------------------------ */
 
 static int too_many(struct looper *p, uint32_t t, const char *what,
 		    uint32_t max)
@@ -192,8 +190,7 @@ static int count_arrivals(struct looper *p)
 	return rc;
 }
 
-/* ---- exits ----------------------------------------------------------------
- */
+/* ---- exits -------------------------------------------------------------- */
 
 /* From here on to of an edge that leaves is the number of its exit. */
 static int lay_out_exits(struct looper *p)
@@ -228,8 +225,7 @@ static int lay_out_exits(struct looper *p)
 	return 0;
 }
 
-/* ---- by task --------------------------------------------------------------
- */
+/* ---- by task ------------------------------------------------------------ */
 
 /* Told by the task itself, or of use to it when it chooses. */
 static bool is_own(const struct control_edge *e)
@@ -366,8 +362,7 @@ static int lay_out(struct looper *p)
 	return rc;
 }
 
-/* ---- loops as runs see them ------------------------------------------------
- */
+/* ---- loops as runs see them --------------------------------------------- */
 
 static void mark_members(struct looper *p)
 {

@@ -264,8 +264,7 @@ static void close_group(struct wirer *r, uint32_t var)
 	}
 }
 
-/* ---- one use --------------------------------------------------------------
- */
+/* ---- one use ------------------------------------------------------------ */
 
 /* The mode of those it goes together with; 0: nobody. */
 static uint8_t group_mode(const struct wire_use *u)
@@ -336,8 +335,7 @@ static void note(struct wirer *r, uint32_t use)
 	}
 }
 
-/* ---- one task --------------------------------------------------------------
- */
+/* ---- one task ----------------------------------------------------------- */
 
 /* Uses of the same thing: the first of them, or that of the whole, stands. */
 static void merge(struct wirer *r, struct wire_use *into, struct wire_use *u)
@@ -421,8 +419,7 @@ static void close_all_groups(struct wirer *r)
 		close_group(r, var);
 }
 
-/* ---- the run's claim, and what each task does
- * --------------------------------- */
+/* ---- the run's claim, and what each task does --------------------------- */
 
 /* Whose end is the end of the writing. */
 static void mark_last(struct wirer *r)

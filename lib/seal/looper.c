@@ -18,8 +18,7 @@ static int no_memory(const struct lkdf_graph *g)
 	return err(-ENOMEM, "graph %s: no memory for branches", g->name);
 }
 
-/* ---- edges ------------------------------------------------------------------
- */
+/* ---- edges -------------------------------------------------------------- */
 
 static uint32_t count_edges(const struct lkdf_graph *g)
 {
@@ -119,8 +118,7 @@ static int collect(struct looper *p)
 	return 0;
 }
 
-/* ---- data in loops ----------------------------------------------------------
- */
+/* ---- data in loops ------------------------------------------------------ */
 
 static int refuse_use(struct looper *p, const struct wire_use *u)
 {
@@ -174,8 +172,7 @@ static int check_uses(struct looper *p)
 	return 0;
 }
 
-/* ---- all of it
- * --------------------------------------------------------------- */
+/* ---- all of it ---------------------------------------------------------- */
 
 bool loops_has_inside(const struct lkdf_graph *g, uint32_t task)
 {

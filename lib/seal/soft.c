@@ -66,8 +66,7 @@ void soft_collect(struct wirer *r)
 		      pairs_compare);
 }
 
-/* ---- what is not ---------------------------------------------------------
- */
+/* ---- what is not -------------------------------------------------------- */
 
 void soft_note(struct wirer *r, uint32_t from, uint32_t to, uint32_t why)
 {

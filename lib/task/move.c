@@ -28,8 +28,7 @@ struct move {
 	bool copies; /* for readers there */
 };
 
-/* ---- where they are ------------------------------------------------------
- */
+/* ---- where they are ----------------------------------------------------- */
 
 static bool keeps_address(const struct lkdf_data *d)
 {
@@ -103,8 +102,7 @@ static int where(struct lkdf_data *d, uint32_t part)
 	return node;
 }
 
-/* ---- moving: the caller goes alone ---------------------------------------
- */
+/* ---- moving: the caller goes alone -------------------------------------- */
 
 static void move_pages_of(struct executor *ex, struct lkdf_data *d,
 			  uint32_t part, int node)
@@ -168,8 +166,7 @@ static void move_to(struct executor *ex, struct lkdf_data *d, uint32_t part,
 	a_store(&domain_var(&d->domain, part)->foreign, 0, relaxed);
 }
 
-/* ---- by a task of ours ---------------------------------------------------
- */
+/* ---- by a task of ours -------------------------------------------------- */
 
 static int move_body(struct lkdf_ctx *c, void *arg)
 {
@@ -255,8 +252,7 @@ void move_abandon(struct lkdf *rt)
 	rt->dead_kinds = k;
 }
 
-/* ---- before a body -------------------------------------------------------
- */
+/* ---- before a body ------------------------------------------------------ */
 
 /* Nobody above has bytes in hand, or may write them. */
 static bool is_hidden_from_above(const struct use *u)

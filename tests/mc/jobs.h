@@ -228,8 +228,7 @@ static struct domain *below(struct job *j, int i)
 	return d;
 }
 
-/* ---- the last writer of X ---------------------------------------------------
- */
+/* ---- the last writer of X ----------------------------------------------- */
 
 /* As data.c: whoever lets it in frees the data, and the claim with it. */
 static void destroy(struct executor *ex, struct claim *c)
@@ -254,8 +253,7 @@ static void put_data(struct job *j)
 		destroy(NULL, j->claim);
 }
 
-/* ---- running --------------------------------------------------------------
- */
+/* ---- running ------------------------------------------------------------ */
 
 /* As complete.c: the claim goes when the body and the children have ended. */
 static void end(struct job *j)
@@ -347,8 +345,7 @@ static void body_read(struct job *j)
 		(void)plain_load(&value[j->of[i]]);
 }
 
-/* ---- before and after ------------------------------------------------------
- */
+/* ---- before and after --------------------------------------------------- */
 
 static void init_data(void)
 {

@@ -9,8 +9,7 @@
 
 static _Atomic(uint32_t) nr_reading;
 
-/* ---- writers of two data --------------------------------------------------
- */
+/* ---- writers of two data ------------------------------------------------ */
 
 static void init_writers(void)
 {
@@ -98,8 +97,7 @@ static void in_order(void)
 	mc_assert(place_of(1) < place_of(3));
 }
 
-/* ---- readers --------------------------------------------------------------
- */
+/* ---- readers ------------------------------------------------------------ */
 
 static void body_read_slowly(struct job *j)
 {
@@ -178,8 +176,7 @@ static void readers_come(int id)
 	run_ready();
 }
 
-/* ---- those that commute ----------------------------------------------------
- */
+/* ---- those that commute ------------------------------------------------- */
 
 static void init_commute(void)
 {
@@ -232,8 +229,7 @@ static void both_commuted_thrice(void)
 	mc_assert(value[X] == 3 && value[Y] == 3);
 }
 
-/* ---- the last writer -------------------------------------------------------
- */
+/* ---- the last writer ---------------------------------------------------- */
 
 /* Two parts are used by two. */
 static void init_delete_parts(void)

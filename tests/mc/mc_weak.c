@@ -19,8 +19,7 @@
 static int seen;
 static _Atomic(uint32_t) has_looked;
 
-/* ---- weak uses, and children ----------------------------------------------
- */
+/* ---- weak uses, and children -------------------------------------------- */
 
 static void body_spawn(struct job *j)
 {

@@ -140,8 +140,7 @@ static void run_body(struct d_interpreter *x, struct d_view *below,
 		x->run_errors |= end->errors;
 }
 
-/* ---- what it leaves -------------------------------------------------------
- */
+/* ---- what it leaves ----------------------------------------------------- */
 
 static uint16_t errors_of_use(const struct d_eff *u, const struct end *end)
 {

@@ -10,8 +10,7 @@
 
 #define MAX_REPAIRS 20
 
-/* ---- variables --------------------------------------------------------------
- */
+/* ---- variables ---------------------------------------------------------- */
 
 static void make_var(struct d_program *p, struct rng *r, uint32_t i)
 {
@@ -37,8 +36,7 @@ static void make_var(struct d_program *p, struct rng *r, uint32_t i)
 	}
 }
 
-/* ---- operations -------------------------------------------------------------
- */
+/* ---- operations --------------------------------------------------------- */
 
 static struct d_op *new_op(struct d_program *p, uint8_t what)
 {
@@ -163,8 +161,7 @@ static void make_ops(struct d_program *p, struct rng *r, uint32_t nr)
 	new_op(p, D_WAIT);
 }
 
-/* ---- the whole --------------------------------------------------------------
- */
+/* ---- the whole ---------------------------------------------------------- */
 
 static void repair_task(struct d_task *t, uint8_t var)
 {
@@ -258,9 +255,7 @@ void d_program_destroy(struct d_program *p)
 	free(p);
 }
 
-/* ---- telling
- * -----------------------------------------------------------------
- */
+/* ---- telling ------------------------------------------------------------ */
 
 static void print_tasks(const struct d_program *p, uint32_t first, uint32_t nr)
 {

@@ -87,8 +87,7 @@ static uint8_t always_mode(struct rng *r)
 	return rng_one_in(r, 2) ? LKDF_READ : LKDF_WRITE;
 }
 
-/* ---- below a task ----------------------------------------------------------
- */
+/* ---- below a task ------------------------------------------------------- */
 
 /* What was there before is nobody's to read. */
 static bool is_weak_write(uint8_t mode)
@@ -197,8 +196,7 @@ static void make_below(struct d_program *p, struct rng *r, uint32_t node,
 	t->nr_below = p->nr_nodes - first;
 }
 
-/* ---- roots ------------------------------------------------------------------
- */
+/* ---- roots -------------------------------------------------------------- */
 
 static uint8_t some_var(const struct d_program *p, struct rng *r)
 {
@@ -259,9 +257,7 @@ void d_make_strong(struct d_program *p, struct rng *r, uint8_t var)
 	add_use(t, &u);
 }
 
-/* ---- graphs
- * ------------------------------------------------------------------
- */
+/* ---- graphs ------------------------------------------------------------- */
 
 /* In programs with errors each of them uses the whole or the parts. */
 static uint8_t graph_part(const struct d_program *p, struct rng *r, uint8_t var,

@@ -86,8 +86,7 @@ uint32_t d_nr_produced(const struct d_program *p, uint32_t node, bool has_run)
 	return nr;
 }
 
-/* ---- what is written ------------------------------------------------------
- */
+/* ---- what is written ---------------------------------------------------- */
 
 void d_view_cover(struct d_view *below, const struct d_eff *eff, uint32_t nr)
 {
@@ -118,8 +117,7 @@ void d_view_set_written(struct d_view *v, const struct d_eff *u)
 		v->slot[u->var][s].is_written = true;
 }
 
-/* ---- errors ----------------------------------------------------------------
- */
+/* ---- errors ------------------------------------------------------------- */
 
 static uint16_t slot_errors(const struct d_view *v, uint32_t var, uint32_t s)
 {
@@ -189,8 +187,7 @@ void d_view_take(struct d_view *v, const struct d_view *from,
 	}
 }
 
-/* ---- groups ----------------------------------------------------------------
- */
+/* ---- groups ------------------------------------------------------------- */
 
 /* Uses of the whole and of parts wait for each other. */
 void d_view_end_groups(struct d_view *v, const struct d_eff *u)

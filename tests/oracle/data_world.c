@@ -237,8 +237,7 @@ static void init(struct d_world *w, struct lkdf *rt, const struct d_program *p)
 	must(w, "scope", lkdf_scope_create(rt, NULL, &w->scope));
 }
 
-/* ---- operations ------------------------------------------------------------
- */
+/* ---- operations --------------------------------------------------------- */
 
 static bool next_rep(void *u)
 {
@@ -387,8 +386,7 @@ static void run_ops(struct d_world *w, uint32_t first, uint32_t end)
 	}
 }
 
-/* ---- the end ----------------------------------------------------------------
- */
+/* ---- the end ------------------------------------------------------------ */
 
 static void put_all(struct d_world *w)
 {

@@ -252,8 +252,7 @@ static int list(struct lkdf_ctx *c, void *arg)
 	return rc ? rc : look_here(c, v);
 }
 
-/* ---- asking about more names
- * ------------------------------------------------- */
+/* ---- asking about more names -------------------------------------------- */
 
 static int on_look(struct lkdf_ctx *c, void *arg)
 {

@@ -8,8 +8,7 @@
 
 #define NODES 4
 
-/* ---- one graph, some tasks on nodes --------------------------------------
- */
+/* ---- one graph, some tasks on nodes ------------------------------------- */
 
 struct step {
 	struct lkdf_kind *k;
@@ -91,8 +90,7 @@ static struct lkdf_data *data_of(uint32_t flags)
 	return d;
 }
 
-/* ---- MIGRATE --------------------------------------------------------------
- */
+/* ---- MIGRATE ------------------------------------------------------------ */
 
 static void a_writer_brings_the_bytes(void)
 {
@@ -162,8 +160,7 @@ static void readers_have_them_moved_behind_the_run(void)
 	lkdf_data_put(d);
 }
 
-/* ---- REPLICATE ------------------------------------------------------------
- */
+/* ---- REPLICATE ---------------------------------------------------------- */
 
 static void readers_get_a_copy_each(void)
 {
@@ -373,8 +370,7 @@ static void a_writer_frees_them(void)
 	lkdf_kind_put(k);
 }
 
-/* ---- all together ----------------------------------------------------------
- */
+/* ---- all together ------------------------------------------------------- */
 
 #define LONG 120
 #define VARS 4

@@ -6,8 +6,7 @@
  */
 #include "tests/api/moving.h"
 
-/* ---- MIGRATE --------------------------------------------------------------
- */
+/* ---- MIGRATE ------------------------------------------------------------ */
 
 static int nr_dropped;
 static uint64_t dropped_value;
@@ -215,8 +214,7 @@ static void what_is_reduced_onto_is_neutral(void)
 	lkdf_kind_put(k);
 }
 
-/* ---- prefetch -------------------------------------------------------------
- */
+/* ---- prefetch ----------------------------------------------------------- */
 
 static void prefetch_moves(void)
 {
@@ -287,8 +285,7 @@ static void prefetch_is_refused_or_harmless(void)
 	lkdf_kind_put(in);
 }
 
-/* ---- HUGE, interleaved, refusals -------------------------------------------
- */
+/* ---- HUGE, interleaved, refusals ---------------------------------------- */
 
 /* Whether huge pages were asked for at an address; -1: nobody says. */
 static int is_advised(const void *at)

@@ -12,8 +12,7 @@ static void order(struct lkdf_graph *g, int before, int after)
 	must(lkdf_graph_order(g, before, after));
 }
 
-/* ---- without data ---------------------------------------------------------
- */
+/* ---- without data ------------------------------------------------------- */
 
 /*
  * fails -> skipped -> first -> runs -> second
@@ -197,8 +196,7 @@ static void limits_hold(struct kinds *k)
 	lkdf_limit_put(limit);
 }
 
-/* ---- many runs ------------------------------------------------------------
- */
+/* ---- many runs ---------------------------------------------------------- */
 
 /* The argument of a run: whether it fails, and who has seen what. */
 struct of_run {
@@ -294,8 +292,7 @@ static void an_error_ends_the_repetitions(struct kinds *k)
 	lkdf_kind_put(third);
 }
 
-/* ---- cancelled ------------------------------------------------------------
- */
+/* ---- cancelled ---------------------------------------------------------- */
 
 static int cancel_own(struct lkdf_ctx *c, void *arg)
 {

@@ -36,8 +36,7 @@ struct model {
 	int ready[256], verdict[256], nr_ready;
 };
 
-/* ---- which loops there are -------------------------------------------------
- */
+/* ---- which loops there are ---------------------------------------------- */
 
 static void find_reach(struct model *m)
 {
@@ -225,8 +224,7 @@ static int check_loops(const struct model *m)
 	return 0;
 }
 
-/* ---- one run
- * ----------------------------------------------------------------- */
+/* ---- one run ------------------------------------------------------------ */
 
 /* Where an edge counts: at its target, or at the head it enters by. */
 static int target_of(const struct model *m, int i)
