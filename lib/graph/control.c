@@ -34,6 +34,7 @@ void control_free(struct lkdf_graph *g)
 	array_fini(&c->data);
 	free(c->out);
 	free(c->exits);
+	free(c->back_ports);
 	free(c->loops);
 	free(c->loop_of);
 	free(c);

@@ -59,6 +59,7 @@ struct graph_loop {
 	uint32_t nr_members; /* those of loops in it included */
 	uint32_t first_exit, nr_exits;
 	uint32_t nr_backs; /* edges that close it */
+	uint32_t first_back, nr_back_ports; /* in back_ports */
 	bool has_one_latch; /* one member decides all of them */
 };
 
@@ -73,7 +74,7 @@ struct control {
 	struct graph_loop *loops;
 	uint32_t *loop_of; /* by index: the innermost, or NO_LOOP */
 	uint32_t nr_out, nr_exits, nr_loops;
-	bool has_back_ports; /* BACK edges with PORT */
+	uint32_t *back_ports; /* by loop: live of BACK edges with PORT */
 };
 
 /* How a task is decided: the value its body has returned, or one of these. */

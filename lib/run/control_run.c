@@ -209,15 +209,13 @@ static bool goes_again(struct worker *w, struct frame *f, struct loop_run *r)
 }
 
 /* Its next entry has no value that came round. */
-static void forget_values(struct frame *f, uint32_t l)
+static void forget_values(struct frame *f, const struct graph_loop *l)
 {
-	const struct control_edge *e = f->graph->control->out;
-	const struct control_edge *end = e + f->graph->control->nr_out;
+	const uint32_t *live = f->graph->control->back_ports + l->first_back;
+	uint32_t i;
 
-	for (; e < end; e++)
-		if (e->flags & CONTROL_BACK && e->flags & CONTROL_PORT &&
-		    !(e->flags & CONTROL_EXIT) && e->loop == l)
-			port_tell(&f->port, e->live, false);
+	for (i = 0; i < l->nr_back_ports; i++)
+		port_tell(&f->port, live[i], false);
 }
 
 /* The loop is over: its failure is that of the loop around it. */
@@ -234,8 +232,7 @@ static bool leave_loop(struct worker *w, struct frame *f, uint32_t l,
 		a_store(&f->control.loops[loop->parent].has_failed, 1, relaxed);
 	/* With the last exit the loop may be entered anew. */
 	arm_loop(loop, r);
-	if (unlikely(f->graph->control->has_back_ports))
-		forget_values(f, l);
+	forget_values(f, loop);
 	if (loop->parent == NO_LOOP && f->recs[loop->head].flags & REC_TOKEN)
 		decide_pass_token(w, f, loop->head);
 	return tell_exits(w, f, loop, how);

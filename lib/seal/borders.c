@@ -87,7 +87,6 @@ static void turn_back(struct looper *p, struct control_edge *e)
 
 	e->loop = l;
 	c->loops[l].nr_backs++;
-	c->has_back_ports |= (e->flags & CONTROL_PORT) != 0;
 	if (in == l)
 		return;
 	e->flags |= CONTROL_EXIT;
@@ -221,6 +220,39 @@ static int lay_out_exits(struct looper *p)
 		if (e->flags & CONTROL_BACK)
 			exit->loop = c->loops[e->loop].parent;
 		e->to = n;
+	}
+	return 0;
+}
+
+/* Before lay_out_exits(): to is the head of the loop that the edge closes. */
+static bool is_back_port(const struct control_edge *e)
+{
+	return e->flags & CONTROL_BACK && e->flags & CONTROL_PORT;
+}
+
+/* A loop that is over forgets which values came round, see control_run.c. */
+static int lay_out_back_ports(struct looper *p)
+{
+	struct graph_loop *loops = p->c->loops, *l;
+	const struct control_edge *e, *end = p->edge + p->nr_edges;
+	uint32_t i, at = 0;
+
+	for (e = p->edge; e < end; e++)
+		if (is_back_port(e))
+			loops[p->loop_at[e->to]].nr_back_ports++;
+	for (i = 0; i < p->c->nr_loops; i++) {
+		loops[i].first_back = at;
+		at += loops[i].nr_back_ports;
+		loops[i].nr_back_ports = 0;
+	}
+	p->c->back_ports = calloc(at + 1ul, sizeof(*p->c->back_ports));
+	if (!p->c->back_ports)
+		return no_memory(p);
+	for (e = p->edge; e < end; e++) {
+		if (!is_back_port(e))
+			continue;
+		l = &loops[p->loop_at[e->to]];
+		p->c->back_ports[l->first_back + l->nr_back_ports++] = e->live;
 	}
 	return 0;
 }
@@ -408,7 +440,9 @@ int borders_lay_out(struct looper *p)
 		rc = count_arrivals(p);
 	if (!rc) {
 		mark_members(p);
-		rc = lay_out_exits(p);
+		rc = lay_out_back_ports(p);
 	}
+	if (!rc)
+		rc = lay_out_exits(p);
 	return rc ? rc : lay_out(p);
 }

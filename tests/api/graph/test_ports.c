@@ -157,6 +157,12 @@ static void a_value_is_there_in_the_next_call(struct lkdf *rt,
 	lkdf_graph_put(g);
 }
 
+static int no_values(struct lkdf_ctx *c, struct node *n)
+{
+	(void)c;
+	return n->returns;
+}
+
 static int half(struct lkdf_ctx *c, struct node *n)
 {
 	long x = *(const long *)lkdf_in(c, 0);
@@ -196,6 +202,47 @@ static void a_value_goes_round_a_loop(struct lkdf *rt)
 		ok(n[1].calls == 9 && n[2].x == 1, "nine times: %d, %ld",
 		   n[1].calls, n[2].x);
 	}
+	lkdf_graph_put(g);
+}
+
+/*
+ * Task 3 closes the loop of task 1 with a value while task 2 leaves that loop:
+ * the loop ends. The next run's first iteration has the value of task 0. With
+ * nested, task 3 is a loop of its own in that loop.
+ */
+static void a_value_of_a_loop_that_ended_is_forgotten(struct lkdf *rt,
+						      bool nested)
+{
+	struct node n[5] = { { .fn = give, .x = 5 },
+			     { .fn = take },
+			     { .fn = no_values, .returns = 7 },
+			     { .fn = give, .x = 1000, .returns = 1 },
+			     { .fn = no_values } };
+	struct lkdf_graph *g = api_graph(rt, 1);
+	int i;
+
+	add(g, kind(rt, "give", 0, 1, 0), &n[0]);
+	add(g, kind(rt, "head", 1, 0, 0), &n[1]);
+	add(g, kind(rt, "leaves", 0, 0, 0), &n[2]);
+	add(g, kind(rt, "latch", 0, 1, 0), &n[3]);
+	add(g, kind(rt, "after", 0, 0, 0), &n[4]);
+	must(lkdf_graph_edge(g, ATTR(lkdf_edge,
+				     .flags = LKDF_EDGE_PORT | LKDF_EDGE_BACK,
+				     .from = 3, .to = 1, .branch = 1)));
+	must(lkdf_graph_port(g, 0, 0, 1, 0));
+	must(lkdf_graph_order(g, 1, 2));
+	must(lkdf_graph_order(g, 2, 3));
+	must(lkdf_graph_branch(g, 2, 7, 4));
+	if (nested)
+		must(lkdf_graph_back(g, 3, 2, 3));
+	must(lkdf_graph_seal(g, NULL));
+	for (i = 0; i < 3; i++) {
+		is(run(rt, g, 1), 0, "%s loop is left, run %d",
+		   nested ? "a nested" : "a", i);
+		is(n[1].x, 5, "its head has the value of its entry");
+	}
+	is(n[1].calls, 3, "it ran once a run");
+	is(n[4].calls, 3, "what follows the loop, too");
 	lkdf_graph_put(g);
 }
 
@@ -345,6 +392,8 @@ static void all(int nr)
 	a_value_is_there_in_the_next_call(rt, 4, 1);
 	a_value_is_there_in_the_next_call(rt, 2, 10);
 	a_value_goes_round_a_loop(rt);
+	a_value_of_a_loop_that_ended_is_forgotten(rt, false);
+	a_value_of_a_loop_that_ended_is_forgotten(rt, true);
 	functions_are_tasks(rt);
 	what_does_not_fit_is_refused(rt);
 	bodies_without_ports_have_none(rt);
