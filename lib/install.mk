@@ -17,6 +17,8 @@ INSTALL_BIN ?= $(LKDF_BIN)
 INSTALL_PEERS ?= $(BENCH_PEERS)
 INSTALL_HEADERS := $(sort $(wildcard lib/include/lkdf/*.h \
 	lib/include/lkdf/*.hpp)) kmod/uapi/lkdf_kmod.h
+# Written by the tool that was built: empty, if this machine cannot run it.
+INSTALL_MAN1 ?= $(MAN1)
 INSTALL_MAN4 := Documentation/lkdf.4
 INSTALL_EXAMPLES := $(sort $(wildcard Documentation/examples/*.c))
 
@@ -34,7 +36,7 @@ CMAKE_SED = -e 's|@LIBDIR@|$(call from_cmake,$(LIBDIR))|' \
 CMAKE_FILES := lkdfConfig.cmake lkdfConfigVersion.cmake
 
 .PHONY: install uninstall
-install: $(LIB_SO) $(LIB_A) $(INSTALL_BIN) ## to $(DESTDIR)$(PREFIX)
+install: $(LIB_SO) $(LIB_A) $(INSTALL_BIN) $(INSTALL_MAN1) ## to $(DESTDIR)$(PREFIX)
 	$(Q)$(INSTALL) -d $(DESTDIR)$(LIBDIR) $(DESTDIR)$(PKGCONFIGDIR) \
 		$(DESTDIR)$(INCLUDEDIR)/lkdf
 	$(Q)$(INSTALL) -m 755 $(LIB_SO) $(DESTDIR)$(LIBDIR)
@@ -52,6 +54,7 @@ install: $(LIB_SO) $(LIB_A) $(INSTALL_BIN) ## to $(DESTDIR)$(PREFIX)
 	$(call install_some,755,$(INSTALL_BIN),$(BINDIR))
 	$(call install_some,755,$(wildcard $(INSTALL_PEERS)),$(LIBEXECDIR)/lkdf)
 	$(call install_some,644,$(INSTALL_EXAMPLES),$(DOCDIR)/examples)
+	$(call install_some,644,$(INSTALL_MAN1),$(MANDIR)/man1)
 	$(call install_some,644,$(INSTALL_MAN4),$(MANDIR)/man4)
 
 # $(call install_some,mode,files,folder): nothing where there are no files
@@ -70,6 +73,7 @@ uninstall: ## what install has put there
 			$(notdir $(INSTALL_PEERS))) \
 		$(addprefix $(DESTDIR)$(DOCDIR)/examples/,\
 			$(notdir $(INSTALL_EXAMPLES))) \
+		$(addprefix $(DESTDIR)$(MANDIR)/man1/,$(notdir $(INSTALL_MAN1))) \
 		$(addprefix $(DESTDIR)$(MANDIR)/man4/,$(notdir $(INSTALL_MAN4)))
 	$(Q)for d in $(CMAKEDIR) $(INCLUDEDIR)/lkdf $(LIBEXECDIR)/lkdf \
 		$(DOCDIR)/examples $(DOCDIR); do \

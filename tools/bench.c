@@ -20,6 +20,8 @@ struct bench_opts {
 	const char *workers, *out, *file, *dir;
 };
 
+static const char *suite_name(const void *u, unsigned i);
+
 static const struct cli_row rows[] = {
 	{ "quick", 0, CLI_FLAG, offsetof(struct bench_opts, is_quick), NULL,
 	  "fewer rounds, below 40 s; leaves the large graphs out" },
@@ -33,7 +35,7 @@ static const struct cli_row rows[] = {
 	  "io: where its own file is made (/var/tmp)" },
 };
 
-static const struct cli_spec spec = {
+const struct cli_spec bench_spec = {
 	.verb = "bench",
 	.usage =
 		"graph|forkjoin|loop|submit|data|io|idle|wake|placement|policy\n"
@@ -56,6 +58,7 @@ static const struct cli_spec spec = {
 	.nr_rows = sizeof(rows) / sizeof(rows[0]),
 	.max_words = 1,
 	.without = CLI_NO_VERBOSE,
+	.choice = suite_name,
 };
 
 static const struct bench_suite suites[] = {
@@ -223,7 +226,7 @@ int verb_bench(int argc, char **argv)
 	struct bench b = { .rounds = 21 };
 	int code;
 
-	if (!cli_parse(&spec, argc, argv, &o, &code))
+	if (!cli_parse(&bench_spec, argc, argv, &o, &code))
 		return code;
 	suite = find_suite(argv[1], &code);
 	if (!suite)

@@ -29,8 +29,7 @@ static const struct {
 };
 #define NR_COMMON (sizeof(common) / sizeof(common[0]))
 
-/* NULL: there is none with that number. */
-static const struct cli_row *row_at(const struct cli_spec *spec, unsigned i)
+const struct cli_row *cli_row_at(const struct cli_spec *spec, unsigned i)
 {
 	unsigned j;
 
@@ -57,14 +56,14 @@ static void print_row(const struct cli_row *row)
 	printf("  %-24s %s\n", left, row->help);
 }
 
-static void print_help(const struct cli_spec *spec)
+void cli_print_help(const struct cli_spec *spec)
 {
 	const struct cli_row *row;
 	unsigned i;
 
 	printf("usage: lkdf %s %s\n\n%s\n\noptions:\n", spec->verb, spec->usage,
 	       spec->help);
-	for (i = 0; (row = row_at(spec, i)); i++)
+	for (i = 0; (row = cli_row_at(spec, i)); i++)
 		print_row(row);
 	printf("  %-24s %s\n", "-h,  --help", "this text");
 }
@@ -115,7 +114,7 @@ const char *cli_nearest(const char *word,
 
 static const char *row_name(const void *u, unsigned i)
 {
-	const struct cli_row *row = row_at(u, i);
+	const struct cli_row *row = cli_row_at(u, i);
 
 	return row ? row->name : NULL;
 }
@@ -134,15 +133,15 @@ static int refuse(const struct cli_spec *spec, const char *what,
 	return cli_fail(&e, "%s \"%s\"", what, word);
 }
 
-static const struct cli_row *find_row(const struct cli_spec *spec,
-				      const char *arg, const char **value)
+const struct cli_row *cli_find_row(const struct cli_spec *spec, const char *arg,
+				   const char **value)
 {
 	const struct cli_row *row;
 	size_t len;
 	unsigned i;
 
 	*value = NULL;
-	for (i = 0; (row = row_at(spec, i)); i++) {
+	for (i = 0; (row = cli_row_at(spec, i)); i++) {
 		if (arg[1] != '-') {
 			if (row->letter != arg[1] ||
 			    (arg[2] && row->type == CLI_FLAG))
@@ -191,7 +190,7 @@ static int parse_option(const struct cli_spec *spec, char **argv, int *i,
 			void *opts)
 {
 	const char *value, *wrong, *arg = argv[*i];
-	const struct cli_row *row = find_row(spec, arg, &value);
+	const struct cli_row *row = cli_find_row(spec, arg, &value);
 
 	if (!row)
 		return refuse(spec, "unknown option", arg,
@@ -230,7 +229,7 @@ bool cli_parse(const struct cli_spec *spec, int argc, char **argv, void *opts,
 			argv[1 + nr++] = argv[i];
 		} else if (!strcmp(argv[i], "--help") ||
 			   !strcmp(argv[i], "-h")) {
-			print_help(spec);
+			cli_print_help(spec);
 			*code = CLI_OK;
 			return false;
 		} else {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * What all verbs of lkdf share: one table of options per verb, from which
- * both the parser and --help are made, errors that say what, why and what to
- * do, and the exit codes.
+ * What all verbs of lkdf share: one table of options per verb, from which the
+ * parser, --help, the manual page and the completion are made, errors that say
+ * what, why and what to do, and the exit codes.
  */
 #ifndef TOOLS_CLI_H
 #define TOOLS_CLI_H
@@ -44,7 +44,8 @@ struct cli_row {
 	char letter; /* 0: none */
 	enum cli_type type;
 	size_t offset; /* of a bool, long or const char * */
-	const char *value; /* what --help calls the value */
+	/* What --help calls the value; FILE, DIR and PID|NAME are completed. */
+	const char *value;
 	const char *help;
 };
 
@@ -62,33 +63,66 @@ struct cli_spec {
 	unsigned nr_rows, max_words; /* words that are no options */
 	unsigned without; /* enum cli_without */
 	bool has_command; /* the first word that is no option, and all after */
+	bool has_files; /* the words that are no options name files */
+
+	/* What the option of that name takes; NULL: the first word. */
+	const char *choice_of;
+	const char *(*choice)(const void *u, unsigned i); /* as cli_nearest() */
 };
 
 /* A verb, or a word that follows one: "trace check". */
 struct cli_verb {
 	const char *name, *help;
 	int (*fn)(int argc, char **argv);
+	const struct cli_spec *spec;
+	/* A verb with further words has these, and neither fn nor spec. */
+	const struct cli_family *words;
 };
 
 /* The verbs of lkdf, or of one of its verbs. */
 struct cli_family {
 	const char *parent; /* "trace"; NULL: lkdf itself */
-	const char *end; /* what --help says below the table; may be NULL */
+	const char *help;
+	const char *end; /* a sentence below the table; may be NULL */
 	const struct cli_verb *verb;
 	unsigned nr;
 	/* A word that is no verb; NULL: it is refused. */
 	void (*other)(char **argv);
 };
 
+/* A row of the exit codes that all verbs share; help is NULL in the last. */
+struct cli_status {
+	enum cli_exit code;
+	const char *help;
+};
+extern const struct cli_status cli_statuses[];
+
 /*
  * Calls the verb that argv[1] names, with argv from there on. Answers --help,
- * "help" and "help VERB ..." itself. The exit code.
+ * "help", "help VERB ..." and "help --man VERB ..." itself. The exit code.
  */
 int cli_dispatch(const struct cli_family *family, int argc, char **argv);
 
 /* Parsed, answered (--help), or refused; then the exit code is in *code. */
 bool cli_parse(const struct cli_spec *spec, int argc, char **argv, void *opts,
 	       int *code);
+
+/* The verb of that name, or NULL. */
+const struct cli_verb *cli_find_verb(const struct cli_family *f,
+				     const char *name);
+
+/* Option i of a verb, its own first; NULL: there is none with that number. */
+const struct cli_row *cli_row_at(const struct cli_spec *spec, unsigned i);
+
+/* The option that arg is, and the value that is part of arg, or NULL. */
+const struct cli_row *cli_find_row(const struct cli_spec *spec, const char *arg,
+				   const char **value);
+
+void cli_print_help(const struct cli_spec *spec);
+
+/* The manual page of a verb, or of a family, as roff on standard output. */
+void cli_man_verb(const struct cli_verb *verb);
+void cli_man_family(const struct cli_family *f);
 
 /*
  * The words that are no options, or the command, moved to argv[1] .. by

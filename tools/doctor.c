@@ -20,7 +20,7 @@ struct doctor_opts {
 	struct cli_common common;
 };
 
-static const struct cli_spec spec = {
+const struct cli_spec doctor_spec = {
 	.verb = "doctor",
 	.usage = "[--json]",
 	.help = "Looks at what lkdf can use here. ok: present; warn: works,\n"
@@ -223,7 +223,7 @@ int verb_doctor(int argc, char **argv)
 	struct doctor_opts o = { { false, false, false } };
 	int code;
 
-	if (!cli_parse(&spec, argc, argv, &o, &code))
+	if (!cli_parse(&doctor_spec, argc, argv, &o, &code))
 		return code;
 	return examine(&o);
 }

@@ -29,7 +29,7 @@ static const struct cli_row rows[] = {
 	  "where lkdf probe start has pinned (" LKDF_PROBE_DIR ")" },
 };
 
-static const struct cli_spec spec = {
+const struct cli_spec futex_spec = {
 	.verb = "futex",
 	.usage = "-p PID|NAME [-d S] [--top N] [--json]",
 	.help = "Names the futex words in which the workers of an lkdf program\n"
@@ -102,7 +102,7 @@ int verb_futex(int argc, char **argv)
 	struct futex_view *v;
 	int code, pid;
 
-	if (!cli_parse(&spec, argc, argv, &o, &code))
+	if (!cli_parse(&futex_spec, argc, argv, &o, &code))
 		return code;
 	if (o.seconds < 0 || o.seconds > 86400 || o.top < 1)
 		return usage("-d: 1 .. 86400 seconds; --top: 1 or more");

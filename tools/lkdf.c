@@ -11,21 +11,24 @@
 
 static const struct cli_verb verbs[] = {
 	{ "topo", "nodes, caches and CPUs, and which workers sit there",
-	  verb_topo },
+	  verb_topo, &topo_spec, NULL },
 	{ "doctor", "what this machine lacks, why, and how to fix it",
-	  verb_doctor },
-	{ "bench", "compare with a floor and with peers, in ratios",
-	  verb_bench },
-	{ "run", "a command with options, a trace, a time limit", verb_run },
-	{ "stat", "counters of a process, or of a command", verb_stat },
-	{ "trace", "convert or check what LKDF_TRACE=FILE recorded",
-	  verb_trace },
+	  verb_doctor, &doctor_spec, NULL },
+	{ "bench", "compare with a floor and with peers, in ratios", verb_bench,
+	  &bench_spec, NULL },
+	{ "run", "a command with options, a trace, a time limit", verb_run,
+	  &run_spec, NULL },
+	{ "stat", "counters of a process, or of a command", verb_stat,
+	  &stat_spec, NULL },
+	{ "trace", NULL, NULL, NULL, &trace_family },
 	{ "report", "what costs most in a recording, and what to change",
-	  verb_report },
-	{ "pages", "on which nodes the memory of a process is", verb_pages },
+	  verb_report, &report_spec, NULL },
+	{ "pages", "on which nodes the memory of a process is", verb_pages,
+	  &pages_spec, NULL },
 	{ "probe", "loads and ends the BPF programs that see workers",
-	  verb_probe },
-	{ "futex", "in which lock the workers of a process meet", verb_futex },
+	  verb_probe, &probe_spec, NULL },
+	{ "futex", "in which lock the workers of a process meet", verb_futex,
+	  &futex_spec, NULL },
 };
 
 /* A program lkdf-VERB on PATH. */
@@ -39,9 +42,9 @@ static void call_other(char **argv)
 	execvp(program, argv);
 }
 
-static const struct cli_family family = {
-	.end = "Exit status: 0 fine, 1 findings, 2 usage, 3 not permitted,\n"
-	       "4 not available here, 5 no such target, 6 damaged input.\n",
+const struct cli_family lkdf_family = {
+	.help = "runs, measures and explains programs of the lkdf runtime",
+	.end = "Any other VERB is the program lkdf-VERB, looked for in PATH.",
 	.verb = verbs,
 	.nr = sizeof(verbs) / sizeof(verbs[0]),
 	.other = call_other,
@@ -53,7 +56,7 @@ static int run(int argc, char **argv)
 		printf("lkdf %s\n", LKDF_VERSION);
 		return CLI_OK;
 	}
-	return cli_dispatch(&family, argc, argv);
+	return cli_dispatch(&lkdf_family, argc, argv);
 }
 
 int main(int argc, char **argv)

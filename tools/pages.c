@@ -32,7 +32,7 @@ static const struct cli_row rows[] = {
 	  "sums without nodes where nodes are refused" },
 };
 
-static const struct cli_spec spec = {
+const struct cli_spec pages_spec = {
 	.verb = "pages",
 	.usage = "-p PID|NAME [--top N] [--json] [-x,] [ADDR+SIZE ...]",
 	.help = "Shows on which nodes the memory of a process is, by class\n"
@@ -180,7 +180,7 @@ int verb_pages(int argc, char **argv)
 	struct lkdf *rt;
 	int code, rc;
 
-	if (!cli_parse(&spec, argc, argv, &o, &code))
+	if (!cli_parse(&pages_spec, argc, argv, &o, &code))
 		return code;
 	if (o.top < 0) {
 		e.code = CLI_USAGE;

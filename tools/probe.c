@@ -22,6 +22,8 @@ struct probe_opts {
 	bool is_cost;
 };
 
+static const char *word_name(const void *u, unsigned i);
+
 static const struct cli_row rows[] = {
 	{ "dir", 0, CLI_TEXT, offsetof(struct probe_opts, dir), "DIR",
 	  "where to pin, and to mount a bpffs (" LKDF_PROBE_DIR ")" },
@@ -36,7 +38,7 @@ static const struct cli_row rows[] = {
 	  "status: measures for a second what the programs cost" },
 };
 
-static const struct cli_spec spec = {
+const struct cli_spec probe_spec = {
 	.verb = "probe",
 	.usage = "start|stop|status [--hz N] [--group NAME] [--slots N]",
 	.help = "Loads the BPF programs that see the workers of lkdf programs\n"
@@ -47,6 +49,7 @@ static const struct cli_spec spec = {
 	.row = rows,
 	.nr_rows = sizeof(rows) / sizeof(rows[0]),
 	.max_words = 1,
+	.choice = word_name,
 };
 
 static int usage(const char *what)
@@ -291,21 +294,31 @@ static int status(const struct probe_opts *o)
 	return CLI_OK;
 }
 
+static const struct {
+	const char *name;
+	int (*fn)(const struct probe_opts *o);
+} words[] = {
+	{ "start", start },
+	{ "stop", stop },
+	{ "status", status },
+};
+#define NR_WORDS (sizeof(words) / sizeof(words[0]))
+
+static const char *word_name(const void *u, unsigned i)
+{
+	(void)u;
+	return i < NR_WORDS ? words[i].name : NULL;
+}
+
 int verb_probe(int argc, char **argv)
 {
-	static const struct {
-		const char *name;
-		int (*fn)(const struct probe_opts *o);
-	} words[] = { { "start", start },
-		      { "stop", stop },
-		      { "status", status } };
 	struct probe_opts o = { .hz = 250, .nr_slots = 1024 };
 	unsigned i;
 	int code;
 
-	if (!cli_parse(&spec, argc, argv, &o, &code))
+	if (!cli_parse(&probe_spec, argc, argv, &o, &code))
 		return code;
-	for (i = 0; i < 3 && cli_nr_words(argc, argv) == 1; i++)
+	for (i = 0; i < NR_WORDS && cli_nr_words(argc, argv) == 1; i++)
 		if (!strcmp(argv[1], words[i].name))
 			return words[i].fn(&o);
 	return usage("start, stop or status?");

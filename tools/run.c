@@ -39,7 +39,7 @@ static const struct cli_row rows[] = {
 	  "after S seconds say what the workers do, and end it" },
 };
 
-static const struct cli_spec spec = {
+const struct cli_spec run_spec = {
 	.verb = verb,
 	.usage = "[options] [--] COMMAND ...",
 	.help = "Runs a command whose lkdf runtimes get these options. When it "
@@ -233,7 +233,7 @@ int verb_run(int argc, char **argv)
 	struct child c;
 	int code;
 
-	if (!cli_parse(&spec, argc, argv, &o, &code))
+	if (!cli_parse(&run_spec, argc, argv, &o, &code))
 		return code;
 	if (!cli_nr_words(argc, argv))
 		return fail("%s", "which command?");

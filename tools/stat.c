@@ -35,7 +35,7 @@ static const struct cli_row rows[] = {
 	  "FILE", "write OpenMetrics text, replaced as a whole each time" },
 };
 
-static const struct cli_spec spec = {
+const struct cli_spec stat_spec = {
 	.verb = verb,
 	.usage = "[options] -p PID|NAME | [options] [--] COMMAND ...",
 	.help = "Counters of the runtimes in a process; reading costs it "
@@ -231,7 +231,7 @@ int verb_stat(int argc, char **argv)
 	bool has_command;
 	int code;
 
-	if (!cli_parse(&spec, argc, argv, &o, &code))
+	if (!cli_parse(&stat_spec, argc, argv, &o, &code))
 		return code;
 	has_command = cli_nr_words(argc, argv) > 0;
 	if (!has_command && !o.process)

@@ -44,8 +44,22 @@ $(LKDF_BIN): $(TOOLS_OBJ) $(LIB_SO)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $(TOOLS_OBJ) -L$(BUILD) -llkdf -lm \
 		-lpthread $(BPF_LIBS) -Wl,-rpath,'$$ORIGIN:$$ORIGIN/../lib'
 
-.PHONY: tools
+.PHONY: tools man
 tools: $(LKDF_BIN)
+
+# Section 1, made by the tool; a test holds the names against its verbs.
+MAN1 := $(patsubst %,$(BUILD)/man/%.1,lkdf $(addprefix lkdf-,topo doctor \
+	bench run stat trace trace-check trace-convert trace-diff report pages \
+	probe futex))
+# "trace check" of lkdf-trace-check.1
+words_of_page = $(subst -, ,$(patsubst lkdf%,%,$(basename $(@F))))
+
+$(MAN1): $(LKDF_BIN)
+	$(call say,MAN)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(LKDF_BIN) help --man $(words_of_page) >$@
+
+man: $(MAN1) ## the manual pages of lkdf and its verbs, to build/man
 
 all: bpf $(LKDF_BIN)
 

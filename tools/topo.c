@@ -23,7 +23,7 @@ static const struct cli_row rows[] = {
 	  "more options of the runtime, as name=value,..." },
 };
 
-static const struct cli_spec spec = {
+const struct cli_spec topo_spec = {
 	.verb = "topo",
 	.usage = "[--json] [--synthetic S] [--cpus LIST]",
 	.help = "Shows nodes, caches and CPUs, and where the workers of a\n"
@@ -58,7 +58,7 @@ int verb_topo(int argc, char **argv)
 	char text[2048];
 	int code, rc;
 
-	if (!cli_parse(&spec, argc, argv, &o, &code))
+	if (!cli_parse(&topo_spec, argc, argv, &o, &code))
 		return code;
 	if (o.synthetic && !o.synthetic[0])
 		return cli_fail(&e, "--synthetic \"\": no machine is named");

@@ -4,18 +4,17 @@
 #include "verbs.h"
 
 static const struct cli_verb words[] = {
-	{ "check", "is a file whole, and what is in it", trace_check },
-	{ "convert", "a file for a viewer", trace_convert },
-	{ "diff", "two files side by side, and a gate for CI", trace_diff },
+	{ "check", "is a file whole, and what is in it", trace_check,
+	  &trace_check_spec, NULL },
+	{ "convert", "a file for a viewer", trace_convert, &trace_convert_spec,
+	  NULL },
+	{ "diff", "two files side by side, and a gate for CI", trace_diff,
+	  &trace_diff_spec, NULL },
 };
 
-static const struct cli_family family = {
+const struct cli_family trace_family = {
 	.parent = "trace",
+	.help = "convert or check what LKDF_TRACE=FILE recorded",
 	.verb = words,
 	.nr = sizeof(words) / sizeof(words[0]),
 };
-
-int verb_trace(int argc, char **argv)
-{
-	return cli_dispatch(&family, argc, argv);
-}

@@ -8,13 +8,14 @@
 
 static const char verb[] = "trace check";
 
-static const struct cli_spec spec = {
+const struct cli_spec trace_check_spec = {
 	.verb = verb,
 	.usage = "FILE [--json] [-q|-v]",
 	.help = "Reads a recording from end to end: checksums, numbers, order.\n"
 		"-v also tells how many records of each sort it holds, and its\n"
 		"facts. Exit status 6: it is damaged or was cut, and where.",
 	.max_words = 1,
+	.has_files = true,
 };
 
 enum count {
@@ -220,7 +221,7 @@ int trace_check(int argc, char **argv)
 	FILE *in;
 	int code;
 
-	if (!cli_parse(&spec, argc, argv, &o, &code))
+	if (!cli_parse(&trace_check_spec, argc, argv, &o, &code))
 		return code;
 	if (!cli_nr_words(argc, argv))
 		return cli_fail(&e, "which file?");

@@ -16,6 +16,8 @@ struct convert_opts {
 	bool is_best_effort;
 };
 
+static const char *format_name(const void *u, unsigned i);
+
 static const struct cli_row rows[] = {
 	{ "to", 't', CLI_TEXT, offsetof(struct convert_opts, to), "FORMAT",
 	  "chrome (JSON, the default), perfetto (protobuf, with arrows), csv" },
@@ -26,7 +28,7 @@ static const struct cli_row rows[] = {
 	  "what is readable of a damaged or cut file" },
 };
 
-static const struct cli_spec spec = {
+const struct cli_spec trace_convert_spec = {
 	.verb = verb,
 	.usage = "FILE [--to FORMAT] [-o OUT]",
 	.help = "Converts a file recorded with LKDF_TRACE=FILE for a viewer.\n"
@@ -34,7 +36,10 @@ static const struct cli_spec spec = {
 	.row = rows,
 	.nr_rows = sizeof(rows) / sizeof(rows[0]),
 	.max_words = 1,
+	.has_files = true,
 	.without = CLI_NO_JSON | CLI_NO_VERBOSE,
+	.choice_of = "to",
+	.choice = format_name,
 };
 
 struct format {
@@ -123,7 +128,7 @@ int trace_convert(int argc, char **argv)
 	FILE *in;
 	int code;
 
-	if (!cli_parse(&spec, argc, argv, &o, &code))
+	if (!cli_parse(&trace_convert_spec, argc, argv, &o, &code))
 		return code;
 	if (!cli_nr_words(argc, argv))
 		return cli_fail(&e, "which file?");

@@ -25,7 +25,7 @@ static const struct cli_row rows[] = {
 	  "exit status 1 where one holds: p99:KIND>+10%,..." },
 };
 
-static const struct cli_spec spec = {
+const struct cli_spec trace_diff_spec = {
 	.verb = verb,
 	.usage = "A B [--fail-on LIST] [--json]",
 	.help = "Kinds of two recordings: how many bodies, how long they took.\n"
@@ -38,6 +38,7 @@ static const struct cli_spec spec = {
 	.row = rows,
 	.nr_rows = sizeof(rows) / sizeof(rows[0]),
 	.max_words = 2,
+	.has_files = true,
 	.without = CLI_NO_VERBOSE,
 };
 
@@ -456,7 +457,7 @@ int trace_diff(int argc, char **argv)
 	struct side *s[2];
 	int code;
 
-	if (!cli_parse(&spec, argc, argv, &o, &code))
+	if (!cli_parse(&trace_diff_spec, argc, argv, &o, &code))
 		return code;
 	if (cli_nr_words(argc, argv) != 2)
 		return cli_fail(&e, "which two files?");

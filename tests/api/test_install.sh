@@ -82,6 +82,18 @@ ok "the device's header is there" cmp kmod/uapi/lkdf_kmod.h \
 	"$root$prefix/include/lkdf/lkdf_kmod.h"
 ok "the device's manual is there" cmp Documentation/lkdf.4 \
 	"$root$prefix/share/man/man4/lkdf.4"
+# The names of the pages of a tool's verbs, and of the words of trace.
+pages_of() {
+	echo lkdf.1
+	"$1" --help | sed -n '/^verbs:/,/^$/s/^  \([a-z]*\).*/lkdf-\1.1/p'
+	"$1" trace --help |
+		sed -n '/^words:/,/^$/s/^  \([a-z]*\).*/lkdf-trace-\1.1/p'
+}
+pages_of "${BUILD:-build}/lkdf" | sort >"$dir/pages"
+find "$root$prefix/share/man/man1" -type f -size +100c -printf '%f\n' |
+	sort >"$dir/installed"
+ok 'a page is there for each verb, and no other' diff "$dir/pages" \
+	"$dir/installed"
 ok 'others may read what is installed' test -z \
 	"$(find "$root$prefix" -type f ! -perm -444)"
 # of MAJOR, MINOR or PATCH

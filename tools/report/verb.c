@@ -33,7 +33,7 @@ static const struct cli_row rows[] = {
 	  "what is readable of a damaged or cut file" },
 };
 
-static const struct cli_spec spec = {
+const struct cli_spec report_spec = {
 	.verb = "report",
 	.usage = "FILE [--html PAGE] [--json] [--from TIME] [--to TIME]",
 	.help = "Says where the time of the workers went in a program that ran\n"
@@ -41,6 +41,7 @@ static const struct cli_spec spec = {
 	.row = rows,
 	.nr_rows = sizeof(rows) / sizeof(rows[0]),
 	.max_words = 1,
+	.has_files = true,
 };
 
 __attribute__((format(printf, 2, 3))) static int refuse(enum cli_exit code,
@@ -226,7 +227,7 @@ int verb_report(int argc, char **argv)
 	FILE *in;
 	int code;
 
-	if (!cli_parse(&spec, argc, argv, &o, &code))
+	if (!cli_parse(&report_spec, argc, argv, &o, &code))
 		return code;
 	if (cli_nr_words(argc, argv) != 1)
 		return refuse(CLI_USAGE, "expected the name of a recording");

@@ -1,0 +1,111 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+# The manual pages that lkdf help --man writes: formatted without a warning;
+# each verb stands in lkdf(1), each option in the page of its verb, and nothing
+# else. Each check is also given a page with a fault that it must find.
+# shellcheck disable=SC2317
+# shellcheck source=tests/api/tap.sh
+. "$(dirname "$0")/tap.sh"
+lkdf=$build/lkdf
+
+# The first words of the table of verbs, or of words, of a --help.
+table() {
+	sed -n '/^[a-z]*:$/,/^$/s/^  \([a-z]*\).*/\1/p'
+}
+
+# The section of that name of a formatted page.
+section() {
+	awk -v name="$2" '/^[^ ]/ { on = $0 == name; next } on' "$1"
+}
+
+# formats PAGE: the text is in $dir/text.
+formats() {
+	groff -man -ww -Tascii -P-cbou "$1" 2>&1 >"$dir/text" | grep . &&
+		return 1
+	grep -q '^NAME' "$dir/text"
+}
+
+# "-t --to" for each option of --help, or of the page.
+options() {
+	sed -n 's/^ *\(-., *\)\{0,1\}\(--[a-z-]*\).*/\1\2/p' | tr -s ', ' ' ' |
+		sort
+}
+
+# options_agree PAGE VERB...
+options_agree() {
+	formats "$1" || return 1
+	section "$dir/text" OPTIONS | options >"$dir/have"
+	shift
+	"$lkdf" "$@" --help | sed '1,/^options:/d' | options >"$dir/want"
+	[ -s "$dir/want" ] && diff "$dir/want" "$dir/have"
+}
+
+# verbs_agree PAGE NAME-OF-SECTION VERB...
+verbs_agree() {
+	formats "$1" || return 1
+	section "$dir/text" "$2" | sed -n 's/^ \{7\}\([a-z]\+\).*/\1/p' \
+		>"$dir/have"
+	shift 2
+	"$lkdf" "$@" --help | table >"$dir/want"
+	[ -s "$dir/want" ] && diff "$dir/want" "$dir/have"
+}
+
+# check FACT SED-EXPRESSION FUNCTION PAGE ARGUMENT...: so of the page, and not
+# after the change.
+check() {
+	fact=$1
+	change=$2
+	page=$4
+	shift 2
+	"$@" >"$dir/log"
+	ok $? "$fact"
+	sed "$change" "$page" >"$dir/wrong.1"
+	test=$1
+	shift 2
+	if "$test" "$dir/wrong.1" "$@" >"$dir/log"; then false; fi
+	ok $? "$fact: a fault is found"
+}
+
+# page_of VERB...: made as $dir/page.1
+page_of() {
+	"$lkdf" help --man "$@" >"$dir/page.1" 2>"$dir/log"
+	ok $? "lkdf help --man $*"
+}
+
+if ! command -v groff >/dev/null; then
+	echo '1..0 # SKIP no groff'
+	exit 0
+fi
+page_of
+check 'lkdf(1) formats' 's/^\.SH NAME/.SX NAME/' formats "$dir/page.1"
+check 'lkdf(1) has each verb' '/^\\fBtopo/d' verbs_agree "$dir/page.1" VERBS
+page_of trace
+check 'lkdf-trace(1) has each word' '/^\\fBcheck/d' verbs_agree \
+	"$dir/page.1" WORDS trace
+"$lkdf" --help | table | grep -v '^trace$' >"$dir/verbs"
+"$lkdf" trace --help | table | sed 's/^/trace /' >>"$dir/verbs"
+while read -r verb; do
+	# shellcheck disable=SC2086
+	page_of $verb
+	# shellcheck disable=SC2086
+	check "the page has each option of $verb" \
+		's/^\\fB\\-\(h\\fR, .*\)/\\fB\\-x\1/' \
+		options_agree "$dir/page.1" $verb
+	grep -q "^lkdf..$(echo "$verb" | sed 's/ /../') .- [a-z]" "$dir/page.1"
+	ok $? "the page of $verb says what it is" "$dir/page.1"
+done <"$dir/verbs"
+
+# refused STATUS TEXT WORD...
+refused() {
+	want=$1
+	text=$2
+	shift 2
+	"$lkdf" help --man "$@" >"$dir/log" 2>&1
+	[ $? -eq "$want" ] && grep -q -e "$text" "$dir/log"
+	ok $? "lkdf help --man $* is refused: $text"
+}
+refused 2 'lkdf topo' topp
+refused 2 'lkdf trace check' trace check2
+refused 2 'too many words at "doctor"' topo doctor
+echo "1..$nr"
+exit "$failed"
