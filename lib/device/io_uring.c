@@ -110,7 +110,8 @@ uint64_t uring_take_back(struct uring *u)
 	if (!uring_nr_waiting(u))
 		return 0;
 	u->tail--;
-	/* [uring.back] nobody has read it; pairs with [uring.fill]. */
+	/* [uring.back] entries that others filled before; pairs with
+	 * [uring.filled]. */
 	a_store(u->sq_tail, u->tail, release);
 	return u->sqes[u->tail & u->sq_mask].user_data & ~URING_CUT;
 }
