@@ -34,23 +34,30 @@ static void frame_move(struct frame *f, enum frame_state to)
 		a_store(&f->is_busy, FRAME_FREE, seq_cst);
 }
 
+/*
+ * Under the graph's lock, which it gives up to sleep until a run has ended. The
+ * frame's turn is the next until it is free, and then every waiter looks again:
+ * whoever comes second may find the frame after it free.
+ */
 static void wait_for_frame(struct lkdf_graph *g, struct frame *f)
 {
 	uint32_t ended;
+	bool is_busy;
 
+	mutex_assert_held(&g->lock);
 	/* [graph.c] before we look at the frame; pairs with [graph.b]. */
 	a_add(&g->nr_waiters, 1, seq_cst);
-	for (;;) {
-		ended = a_load(&g->nr_ended, seq_cst);
-		/* [graph.d] after nr_waiters; pairs with [graph.a]. */
-		if (!a_load(&f->is_busy, seq_cst))
-			break;
+	ended = a_load(&g->nr_ended, seq_cst);
+	/* [graph.d] after nr_waiters; pairs with [graph.a]. */
+	is_busy = a_load(&f->is_busy, seq_cst);
+	pthread_mutex_unlock(&g->lock);
+	if (is_busy)
 		deadline_sleep(g->rt, &g->nr_ended, ended, -1);
-	}
 	a_sub(&g->nr_waiters, 1, relaxed);
+	pthread_mutex_lock(&g->lock);
 }
 
-/* Under the graph's lock unless NULL: all are busy and we may not wait. */
+/* Takes the graph's lock unless NULL: all are busy and we may not wait. */
 static struct frame *take_frame(struct lkdf_graph *g, bool may_wait)
 {
 	struct frame *f;
@@ -60,14 +67,13 @@ static struct frame *take_frame(struct lkdf_graph *g, bool may_wait)
 		f = &g->frames[g->nr_runs % g->nr_frames];
 		/* [frame.free] the last run's end; pairs with [graph.a]. */
 		if (!a_load(&f->is_busy, acquire))
-			break;
-		pthread_mutex_unlock(&g->lock);
+			return f;
 		if (!may_wait)
-			return NULL;
+			break;
 		wait_for_frame(g, f);
-		pthread_mutex_lock(&g->lock);
 	}
-	return f;
+	pthread_mutex_unlock(&g->lock);
+	return NULL;
 }
 
 void frame_init_counts(struct frame *f, uint64_t seq)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * Several threads that wait for one scope or for a frame of one graph are all
- * let go; whoever needs many tokens of a limit is not overtaken by those that
- * need few; and the counter of wake-ups has those of threads of the program.
+ * Several threads that wait for one scope, for one run or for a frame of one
+ * graph are all let go, and take all the frames that are free; whoever needs
+ * many tokens of a limit is not overtaken by those that need few; and the
+ * counter of wake-ups has those of threads of the program.
  */
 #include "tests/api/heard.h"
 
@@ -17,18 +18,31 @@ struct waiter {
 	struct lkdf *rt;
 	struct lkdf_scope *scope;
 	struct lkdf_graph *graph;
+	struct lkdf_event event;
+	bool is_shared; /* the event is the others' too */
 	pthread_t thread;
 	atomic_int tid;
 	int rc;
 };
+
+static int wait_for(const struct waiter *w)
+{
+	unsigned which;
+
+	if (w->is_shared)
+		return lkdf_event_which(w->event, -1, &which);
+	if (w->event.slot)
+		return lkdf_event_wait(w->event, -1);
+	return w->graph ? lkdf_graph_run(w->graph, NULL, NULL, NULL)
+			: lkdf_scope_wait(w->rt, w->scope, -1);
+}
 
 static void *wait_main(void *arg)
 {
 	struct waiter *w = arg;
 
 	atomic_store(&w->tid, (int)gettid());
-	w->rc = w->graph ? lkdf_graph_run(w->graph, NULL, NULL, NULL)
-			 : lkdf_scope_wait(w->rt, w->scope, -1);
+	w->rc = wait_for(w);
 	return NULL;
 }
 
@@ -116,6 +130,85 @@ static void all_waiters_of_a_graph_go_on(struct lkdf *rt)
 	   NR_THREADS);
 	is(lkdf_scope_wait(rt, NULL, -1), 0, "their runs end");
 	is(gate.entered, NR_THREADS + 1, "each has run");
+	lkdf_graph_put(g);
+	lkdf_kind_put(k);
+}
+
+/* Some ask one event of the run together, each of the others one of its own. */
+static void all_waiters_of_a_run_go_on(struct lkdf *rt)
+{
+	struct lkdf_kind *k = api_kind(rt, "gate", pass_gate, 0, LKDF_BLOCKING);
+	static struct waiter w[NR_THREADS];
+	struct lkdf_graph *g = api_graph(rt, 1);
+	struct lkdf_event done, shared;
+	struct gate gate = { 0 };
+	int i;
+
+	must(lkdf_graph_add(g, k, &gate, NULL, 0));
+	must(lkdf_graph_seal(g, NULL));
+	must(lkdf_graph_run(g, NULL, NULL, &done));
+	must(lkdf_event_any(rt, &done, 1, &shared));
+	for (i = 0; i < NR_THREADS; i++) {
+		w[i] = (struct waiter){ .event = shared, .is_shared = i % 2 };
+		if (i % 2 == 0)
+			must(lkdf_event_any(rt, &done, 1, &w[i].event));
+	}
+	start_all(w);
+	atomic_store(&gate.open, 1);
+	is(nr_back(w), NR_THREADS, "%d threads waited for one run", NR_THREADS);
+	lkdf_event_put(shared);
+	is(lkdf_event_wait(done, -1), 0, "which has ended well");
+	lkdf_graph_put(g);
+	lkdf_kind_put(k);
+}
+
+struct visit {
+	struct gate first, late;
+};
+
+/* The first run stays, so do all from NR_THREADS on. */
+static int visit(struct lkdf_ctx *c, void *arg)
+{
+	struct visit *v = arg;
+
+	if (!lkdf_seq(c))
+		gate_pass(&v->first);
+	else if (lkdf_seq(c) >= NR_THREADS)
+		gate_pass(&v->late);
+	return 0;
+}
+
+/*
+ * The frame whose turn it is is the last that gets free: as many threads as
+ * the graph has frames wait for that one, and all of them may go on with it.
+ */
+static void waiters_of_a_frame_take_all_that_are_free(struct lkdf *rt)
+{
+	struct lkdf_kind *k =
+		api_kind(rt, "visit", visit, 0, LKDF_BLOCKING | LKDF_SHARED);
+	struct lkdf_graph *g = api_graph(rt, NR_THREADS);
+	struct lkdf_event done[NR_THREADS];
+	static struct waiter w[NR_THREADS];
+	struct visit v = { 0 };
+	int i;
+
+	must(lkdf_graph_add(g, k, &v, NULL, 0));
+	must(lkdf_graph_seal(g, NULL));
+	for (i = 0; i < NR_THREADS; i++)
+		must(lkdf_graph_run(g, NULL, NULL, &done[i]));
+	for (i = 1; i < NR_THREADS; i++)
+		must(lkdf_event_wait(done[i], -1));
+	for (i = 0; i < NR_THREADS; i++)
+		w[i] = (struct waiter){ .rt = rt, .graph = g };
+	start_all(w);
+	atomic_store(&v.first.open, 1);
+	for (i = 0; i < 20000 && atomic_load(&v.late.entered) < NR_THREADS; i++)
+		api_nap_ns(1000000);
+	is(v.late.entered, NR_THREADS, "as many runs as frames at a time");
+	atomic_store(&v.late.open, 1);
+	is(nr_back(w), NR_THREADS, "whose threads waited for the first frame");
+	must(lkdf_event_wait(done[0], -1));
+	is(lkdf_scope_wait(rt, NULL, -1), 0, "all of them end");
 	lkdf_graph_put(g);
 	lkdf_kind_put(k);
 }
@@ -270,6 +363,8 @@ int main(void)
 	rt = api_open_workers(2);
 	all_waiters_of_a_scope_go_on(rt);
 	all_waiters_of_a_graph_go_on(rt);
+	all_waiters_of_a_run_go_on(rt);
+	waiters_of_a_frame_take_all_that_are_free(rt);
 	is(lkdf_close(rt), 0, "the runtime closes");
 	newcomers_do_not_overtake();
 	a_child_that_waits_for_its_parents_is_refused();
