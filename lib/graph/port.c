@@ -120,12 +120,43 @@ static int check_ports(struct lkdf_graph *g, const uint32_t *first,
 	return 0;
 }
 
+static bool has_back(const struct lkdf_graph *g)
+{
+	const struct control_edge *c =
+		g->control ? g->control->given.items : NULL;
+	const struct port_given *e = g->ports->given.items;
+	size_t i, nr = g->control ? g->control->given.nr : 0;
+
+	for (i = 0; i < nr; i++)
+		if (c[i].flags & CONTROL_BACK)
+			return true;
+	for (i = 0; i < g->ports->given.nr; i++)
+		if (e[i].flags & CONTROL_BACK)
+			return true;
+	return false;
+}
+
+static bool runs_without(const struct lkdf_graph *g, uint32_t task)
+{
+	return g->recs[task].kind->flags & (LKDF_ANY | LKDF_ALWAYS);
+}
+
+/* Loops whose heads run though an edge is dead that enters at a member. */
+static bool has_lenient_heads(const struct lkdf_graph *g)
+{
+	uint32_t t;
+
+	for (t = 0; t < g->nr_tasks; t++)
+		if (runs_without(g, t))
+			return has_back(g);
+	return false;
+}
+
 /* May it be dead though its target runs? */
 static bool needs_live(const struct lkdf_graph *g, const struct port_given *e,
 		       uint32_t nr)
 {
-	return nr > 1 || e->flags ||
-	       g->recs[e->to].kind->flags & (LKDF_ANY | LKDF_ALWAYS);
+	return nr > 1 || e->flags || runs_without(g, e->to);
 }
 
 struct pair {
@@ -173,13 +204,15 @@ static int order_edges(struct lkdf_graph *g, const uint32_t *first,
 		       const uint32_t *nr, struct pair *pair)
 {
 	struct port_given *e = g->ports->given.items;
+	bool all_live = has_lenient_heads(g);
 	size_t i, nr_pairs = 0;
 	int rc = 0;
 
 	for (i = 0; i < g->ports->given.nr && !rc; i++) {
 		if (e[i].is_next)
 			g->ports->has_hooks = true;
-		else if (needs_live(g, &e[i], nr[first[e[i].to] + e[i].in]))
+		else if (all_live ||
+			 needs_live(g, &e[i], nr[first[e[i].to] + e[i].in]))
 			rc = add_live(g, &e[i]);
 		else
 			pair[nr_pairs++] = (struct pair){ e[i].from, e[i].to };

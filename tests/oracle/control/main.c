@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * Random graphs with branches and loops in the library against the model:
+ * Random graphs with branches, loops and values in the library against the
+ *model:
  *
  *	control [--programs N] [--seed S] [--base S] [--repeat N]
  *
@@ -24,6 +25,7 @@
 
 static const int worker_counts[] = { 1, 2, 4, 0 };
 #define NR_RUNTIMES 4
+#define NR_KINDS 16
 
 struct options {
 	uint64_t programs, seed, base, repeat;
@@ -35,10 +37,12 @@ struct run {
 	const struct program *p;
 	int number;
 	atomic_int calls[MAX_TASKS];
+	uint64_t seen[MAX_TASKS]; /* the task's calls, one after another */
 };
 
 static struct lkdf *runtimes[NR_RUNTIMES];
-static struct lkdf_kind *kinds[NR_RUNTIMES][8];
+static struct lkdf_kind *kinds[NR_RUNTIMES][NR_KINDS];
+static const uint32_t value_size = sizeof(uint64_t);
 static uint64_t nr_refused, nr_runs, nr_iterations;
 
 static int body(struct lkdf_ctx *c, void *arg)
@@ -46,6 +50,9 @@ static int body(struct lkdf_ctx *c, void *arg)
 	struct run *r = (struct run *)(uintptr_t)lkdf_run_arg(c);
 	int task = (int)(intptr_t)arg;
 	int n = atomic_fetch_add(&r->calls[task], 1);
+
+	r->seen[task] = program_see(r->seen[task], n, lkdf_in(c, 0));
+	*(uint64_t *)lkdf_out(c, 0) = program_out(r->p, r->number, task, n);
 
 	return program_value(r->p, r->number, task, n);
 }
@@ -80,7 +87,10 @@ static void open_runtime(int r)
 {
 	struct lkdf_kind_attr a = { .size = sizeof(a),
 				    .name = "t",
-				    .fn = body };
+				    .fn = body,
+				    .nr_out = 1,
+				    .in_size = &value_size,
+				    .out_size = &value_size };
 	char options[64];
 	int i;
 
@@ -88,9 +98,10 @@ static void open_runtime(int r)
 		 worker_counts[r] ? "workers=%d" : "serial=yes",
 		 worker_counts[r]);
 	must(lkdf_open(options, &runtimes[r]), "open");
-	for (i = 0; i < 8; i++) {
+	for (i = 0; i < NR_KINDS; i++) {
 		a.flags = (i & 1 ? LKDF_ANY : 0) | (i & 2 ? LKDF_ALWAYS : 0) |
 			  (i & 4 ? LKDF_BLOCKING : 0);
+		a.nr_in = i & 8 ? 1 : 0;
 		must(lkdf_kind_create(runtimes[r], &a, &kinds[r][i]), "kind");
 	}
 }
@@ -99,10 +110,25 @@ static void close_runtime(int r)
 {
 	int i;
 
-	for (i = 0; i < 8; i++)
+	for (i = 0; i < NR_KINDS; i++)
 		lkdf_kind_put(kinds[r][i]);
 	is(lkdf_close(runtimes[r]), 0, "a runtime with %d workers closes",
 	   worker_counts[r]);
+}
+
+static int add_value(struct lkdf_graph *g, const struct edge *e)
+{
+	struct lkdf_edge a = {
+		.size = sizeof(a),
+		.flags = LKDF_EDGE_PORT | (e->is_back	   ? LKDF_EDGE_BACK
+					   : e->branch < 0 ? 0
+							   : LKDF_EDGE_BRANCH),
+		.from = e->from,
+		.to = e->to,
+		.branch = (uint16_t)(e->branch < 0 ? 0 : e->branch),
+	};
+
+	return lkdf_graph_edge(g, &a);
 }
 
 static struct lkdf_graph *build(int r, const struct program *p)
@@ -118,14 +144,15 @@ static struct lkdf_graph *build(int r, const struct program *p)
 	must(lkdf_graph_create(runtimes[r], &a, &g), "graph");
 	for (t = 0; t < p->nr_tasks; t++) {
 		kind = p->is_any[t] + 2 * p->is_always[t] +
-		       4 * p->is_blocking[t];
+		       4 * p->is_blocking[t] + 8 * p->has_in[t];
 		must(lkdf_graph_add(g, kinds[r][kind], (void *)(intptr_t)t,
 				    NULL, 0),
 		     "add");
 	}
 	for (e = p->edge; e < p->edge + p->nr_edges; e++)
-		must(e->is_back ? lkdf_graph_back(g, e->from,
-						  (uint16_t)e->branch, e->to)
+		must(e->has_value ? add_value(g, e)
+		     : e->is_back ? lkdf_graph_back(g, e->from,
+						    (uint16_t)e->branch, e->to)
 		     : e->branch < 0
 			     ? lkdf_graph_order(g, e->from, e->to)
 			     : lkdf_graph_branch(g, e->from,
@@ -149,10 +176,14 @@ static bool compare(const struct program *p, const struct run *run,
 	int t;
 
 	for (t = 0; t < p->nr_tasks; t++) {
-		if (run->calls[t] == s->calls[t])
+		if (run->calls[t] != s->calls[t])
+			printf("# run %d: task %d called %d times, not %d\n",
+			       run->number, t, run->calls[t], s->calls[t]);
+		else if (run->seen[t] != s->seen[t])
+			printf("# run %d: task %d has seen other values\n",
+			       run->number, t);
+		else
 			continue;
-		printf("# run %d: task %d called %d times, not %d\n",
-		       run->number, t, run->calls[t], s->calls[t]);
 		good = false;
 	}
 	if ((error != 0) != s->has_failed) {
@@ -169,6 +200,7 @@ static bool run_all(int r, const struct program *p, struct lkdf_graph *g)
 	uint64_t unchosen = stat_of(r, "lkdf.unchosen");
 	uint64_t skipped = stat_of(r, "lkdf.skipped");
 	struct lkdf_event done[8];
+	uint64_t out[3][MAX_TASKS] = { 0 };
 	struct story s;
 	struct run run[8];
 	bool good = true;
@@ -183,7 +215,7 @@ static bool run_all(int r, const struct program *p, struct lkdf_graph *g)
 	}
 	for (i = 0; i < p->nr_runs; i++) {
 		error = lkdf_event_wait(done[i], -1);
-		model_run(p, i, &s);
+		model_run(p, i, out[i % p->inflight], &s);
 		good &= compare(p, &run[i], &s, error);
 		unchosen += (uint64_t)s.nr_unchosen;
 		skipped += (uint64_t)s.nr_skipped;
@@ -203,8 +235,9 @@ static bool run_all(int r, const struct program *p, struct lkdf_graph *g)
 static bool try(int r, const struct program *p)
 {
 	struct lkdf_graph *g = build(r, p);
+	uint64_t out[MAX_TASKS] = { 0 };
 	struct story s;
-	int want = model_run(p, 0, &s), rc = lkdf_graph_seal(g, NULL);
+	int want = model_run(p, 0, out, &s), rc = lkdf_graph_seal(g, NULL);
 	bool good = rc == want;
 
 	at.p = p;

@@ -31,6 +31,8 @@ struct model {
 	bool back[MAX_LOOPS], leaves[MAX_LOOPS], bad[MAX_LOOPS];
 	bool is_decided[MAX_TASKS]; /* in this iteration */
 	bool was_taken[MAX_EDGES];
+	bool is_live[MAX_EDGES]; /* for those who read its value */
+	uint64_t *out;
 	struct story *story;
 	int run;
 	int ready[256], verdict[256], nr_ready;
@@ -279,6 +281,7 @@ static void decide(struct model *m, int t)
 static void tell(struct model *m, int i, int verdict)
 {
 	m->told[i] = verdict;
+	m->is_live[i] = verdict == LIVE;
 	decide(m, target_of(m, i));
 }
 
@@ -330,6 +333,9 @@ static void end_loop(struct model *m, int l)
 	}
 	if (parent != OUTSIDE)
 		m->bad[parent] |= bad;
+	for (i = 0; i < m->p->nr_edges; i++)
+		m->is_live[i] &= !m->p->edge[i].is_back ||
+				 m->p->edge[i].to != m->loop[l].head;
 	memcpy(taken, m->was_taken, sizeof(taken));
 	for (i = 0; i < m->p->nr_edges; i++) {
 		const struct edge *e = &m->p->edge[i];
@@ -341,6 +347,7 @@ static void end_loop(struct model *m, int l)
 			  : bad				? FAILED
 			  : e->branch >= 0 && !taken[i] ? UNCHOSEN
 							: LIVE;
+		m->is_live[i] = verdict == LIVE;
 		if (e->is_back)
 			m->back[parent] |= verdict == LIVE;
 		else
@@ -348,6 +355,20 @@ static void end_loop(struct model *m, int l)
 	}
 	if (parent != OUTSIDE && all_decided(m, parent))
 		end_loop(m, parent);
+}
+
+/* The first live value, and one of its own. */
+static void call(struct model *m, int t)
+{
+	const struct edge *e = m->p->edge;
+	const uint64_t *in = NULL;
+	int n = m->story->calls[t], i;
+
+	for (i = 0; i < m->p->nr_edges && !in; i++)
+		if (e[i].to == t && e[i].has_value && m->is_live[i])
+			in = &m->out[e[i].from];
+	m->story->seen[t] = program_see(m->story->seen[t], n, in);
+	m->out[t] = program_out(m->p, m->run, t, n);
 }
 
 static void finish(struct model *m, int t, int verdict)
@@ -360,6 +381,7 @@ static void finish(struct model *m, int t, int verdict)
 	m->story->nr_unchosen += !runs && verdict == UNCHOSEN;
 	m->story->nr_skipped += !runs && verdict == FAILED;
 	if (runs) {
+		call(m, t);
 		value = program_value(m->p, m->run, t, m->story->calls[t]++);
 		out = value < 0 ? FAILED : LIVE;
 		m->story->has_failed |= value < 0;
@@ -384,6 +406,7 @@ static void finish(struct model *m, int t, int verdict)
 						!m->loop[k].has[e->to];
 		} else if (e->is_back) {
 			m->back[l] |= taken;
+			m->is_live[i] = taken;
 		} else {
 			tell(m, i,
 			     out != LIVE	      ? out
@@ -395,7 +418,7 @@ static void finish(struct model *m, int t, int verdict)
 		end_loop(m, l);
 }
 
-int model_run(const struct program *p, int run, struct story *s)
+int model_run(const struct program *p, int run, uint64_t *out, struct story *s)
 {
 	static struct model m;
 	int rc, t, i;
@@ -405,6 +428,7 @@ int model_run(const struct program *p, int run, struct story *s)
 	m.p = p;
 	m.run = run;
 	m.story = s;
+	m.out = out;
 	find_reach(&m);
 	find_heads(&m);
 	find_members(&m);

@@ -16,7 +16,12 @@ static void add_edge(struct program *p, int from, int to, int branch,
 {
 	if (p->nr_edges == MAX_EDGES)
 		return;
-	p->edge[p->nr_edges++] = (struct edge){ from, to, branch, is_back };
+	p->edge[p->nr_edges++] = (struct edge){
+		.from = from,
+		.to = to,
+		.branch = branch,
+		.is_back = is_back,
+	};
 }
 
 /* An old branch of the task, or a new one. */
@@ -46,6 +51,20 @@ static void add_loops(struct program *p, struct rng *r)
 	}
 }
 
+/* In one program of two. */
+static void add_values(struct program *p, struct rng *r)
+{
+	uint32_t density = rng_range(r, 1, 6);
+	struct edge *e;
+
+	if (rng_one_in(r, 2))
+		return;
+	for (e = p->edge; e < p->edge + p->nr_edges; e++) {
+		e->has_value = rng_one_in(r, density);
+		p->has_in[e->to] |= e->has_value;
+	}
+}
+
 void program_create(struct program *p, uint64_t seed)
 {
 	struct rng r = { seed };
@@ -70,6 +89,7 @@ void program_create(struct program *p, uint64_t seed)
 					 false);
 	}
 	add_loops(p, &r);
+	add_values(p, &r);
 }
 
 void program_print(const struct program *p)
@@ -85,8 +105,9 @@ void program_print(const struct program *p)
 		       p->is_always[i] ? " ALWAYS" : "",
 		       p->is_blocking[i] ? " BLOCKING" : "", p->nr_branches[i]);
 	for (e = p->edge; e < p->edge + p->nr_edges; e++)
-		printf("# %s %d -> %d, branch %d\n",
-		       e->is_back ? "back" : "edge", e->from, e->to, e->branch);
+		printf("# %s %d -> %d, branch %d%s\n",
+		       e->is_back ? "back" : "edge", e->from, e->to, e->branch,
+		       e->has_value ? ", value" : "");
 }
 
 /* BACK edges that the value takes are too many by now. */
@@ -118,4 +139,15 @@ int program_value(const struct program *p, int run, int task, int n)
 	else if ((h >> 28) % 7 == 0 && nr < 20)
 		value = LKDF_BRANCHES((int)(h >> 32 & ((1u << nr) - 1)));
 	return goes_back(p, task, value, n) ? LKDF_NO_BRANCH : value;
+}
+
+uint64_t program_out(const struct program *p, int run, int task, int n)
+{
+	return mix(p->seed ^ mix((uint64_t)run << 32 | (uint64_t)task << 16 |
+				 (uint64_t)n));
+}
+
+uint64_t program_see(uint64_t seen, int n, const uint64_t *value)
+{
+	return mix(seen + mix((uint64_t)n + (value ? *value : 1)));
 }

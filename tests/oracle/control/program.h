@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * Random graphs with branches and loops, and what one run of such a graph is
- * to do. The model works from definitions: reachability as a matrix, members
- * of loops by a fixed point, one task decided after the other. It shares no
- * line with the library.
+ * Random graphs with branches, loops and values, and what one run of such a
+ * graph is to do. The model works from definitions: reachability as a matrix,
+ * members of loops by a fixed point, one task decided after the other. It
+ * shares no line with the library.
  */
 #ifndef TESTS_ORACLE_CONTROL_PROGRAM_H
 #define TESTS_ORACLE_CONTROL_PROGRAM_H
@@ -19,6 +19,7 @@ struct edge {
 	int from, to;
 	int branch; /* -1: a plain edge */
 	bool is_back;
+	bool has_value; /* from out port 0 to in port 0 */
 };
 
 struct program {
@@ -26,6 +27,7 @@ struct program {
 	int nr_tasks, nr_edges;
 	struct edge edge[MAX_EDGES];
 	bool is_any[MAX_TASKS], is_always[MAX_TASKS], is_blocking[MAX_TASKS];
+	bool has_in[MAX_TASKS]; /* an edge to it has a value */
 	int nr_branches[MAX_TASKS]; /* numbers 0 .. nr - 1 */
 	int inflight, nr_runs;
 };
@@ -33,6 +35,7 @@ struct program {
 /* What one run leaves. */
 struct story {
 	int calls[MAX_TASKS];
+	uint64_t seen[MAX_TASKS]; /* program_see() of all calls */
 	int nr_unchosen, nr_skipped;
 	bool has_failed;
 };
@@ -43,7 +46,16 @@ void program_print(const struct program *p);
 /* What the n'th call of a task returns in the run, n from 0. */
 int program_value(const struct program *p, int run, int task, int n);
 
-/* 0: the story of the run; or the errno that seal returns. */
-int model_run(const struct program *p, int run, struct story *s);
+/* What that call leaves at its out port. */
+uint64_t program_out(const struct program *p, int run, int task, int n);
+
+/* The call has seen this value; NULL: none. */
+uint64_t program_see(uint64_t seen, int n, const uint64_t *value);
+
+/*
+ * 0: the story of the run; or the errno that seal returns. out: by task, what
+ * lies at its out port; left by the run before that had this run's place.
+ */
+int model_run(const struct program *p, int run, uint64_t *out, struct story *s);
 
 #endif
