@@ -38,13 +38,14 @@ static const struct cli_row rows[] = {
 const struct cli_spec bench_spec = {
 	.verb = "bench",
 	.usage =
-		"graph|forkjoin|loop|submit|data|io|idle|wake|placement|policy\n"
-		"                  [--quick] [--out FILE] [--file FILE]",
+		"graph|forkjoin|loop|flow|submit|data|io|idle|wake|placement|\n"
+		"                  policy [--quick] [--out FILE] [--file FILE]",
 	.help = "Compares lkdf with a floor loop and with other runtimes in\n"
 		"the same run, in ratios, each against its bar.\n\n"
 		"  graph      dataflow graphs: run, build, memory, METG\n"
 		"  forkjoin   spawn and join: fib\n"
 		"  loop       parallel loops, short and long\n"
+		"  flow       loops and branches in graphs, pipelines\n"
 		"  submit     tasks that name their data, one at a time\n"
 		"  data       blocks passed on: time, memory; Cholesky, LU\n"
 		"  io         reads as tasks: page cache, O_DIRECT, tmpfs\n"
@@ -65,6 +66,7 @@ static const struct bench_suite suites[] = {
 	{ "graph", NULL, bench_graph_steps, bench_graph },
 	{ "forkjoin", NULL, bench_forkjoin_steps, bench_forkjoin },
 	{ "loop", NULL, bench_loop_steps, bench_loop },
+	{ "flow", NULL, bench_flow_steps, bench_flow },
 	{ "submit", NULL, bench_submit_steps, bench_submit },
 	{ "data", NULL, bench_data_steps, bench_data },
 	{ "io", NULL, bench_io_steps, bench_io },
@@ -166,8 +168,9 @@ static const struct bench_suite *find_suite(const char *name, int *code)
 	}
 	*code = name ? cli_fail(&e, "unknown suite \"%s\"", name)
 		     : cli_fail(&e, "which suite? "
-				    "graph, forkjoin, loop, submit, data, "
-				    "io, idle, wake, placement or policy");
+				    "graph, forkjoin, loop, flow, submit, "
+				    "data, io, idle, wake, placement or "
+				    "policy");
 	return NULL;
 }
 

@@ -41,6 +41,8 @@ int bench_forkjoin(struct bench *b);
 double bench_forkjoin_steps(const struct bench *b);
 int bench_loop(struct bench *b);
 double bench_loop_steps(const struct bench *b);
+int bench_flow(struct bench *b);
+double bench_flow_steps(const struct bench *b);
 int bench_submit(struct bench *b);
 double bench_submit_steps(const struct bench *b);
 int bench_data(struct bench *b);

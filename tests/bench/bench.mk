@@ -5,10 +5,11 @@
 BENCH_DIR := $(BUILD)/tests/bench
 BENCH_SHAPES := $(BUILD)/tool/tests/bench/shapes.o
 BENCH_PEERS := $(addprefix $(BENCH_DIR)/,peer_lkdf peer_tbb peer_omp_gcc \
-	peer_omp_clang peer_taskflow peer_starpu peer_flow)
+	peer_omp_clang peer_taskflow peer_starpu peer_flow peer_tbb_control \
+	peer_taskflow_control)
 # What the peers that submit link.
 BENCH_SUBMIT := $(addprefix $(BUILD)/tool/tests/bench/,plan.o tiles.o shapes.o)
-BENCH_SUITES := graph forkjoin loop submit data io idle wake \
+BENCH_SUITES := graph forkjoin loop flow submit data io idle wake \
 	placement policy
 BENCH_ARGS ?=
 # Where taskflow/taskflow.hpp lies, if the compiler does not find it.
@@ -18,7 +19,8 @@ TASKFLOW_INCLUDE ?=
 API_TESTS += $(BENCH_DIR)/test_programs
 $(BENCH_DIR)/test_programs: $(addprefix $(BUILD)/tool/tests/bench/,\
 		test_programs.o plan.o lkdf_plan.o flow.o lkdf_flow.o tiles.o \
-		lkdf_tiles.o lkdf_graph.o shapes.o) $(LIB_SO)
+		lkdf_tiles.o lkdf_graph.o shapes.o control.o lkdf_control.o) \
+		$(LIB_SO)
 	$(call say,LD)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) -L$(BUILD) -llkdf -lm \
@@ -79,6 +81,22 @@ $(BENCH_DIR)/peer_taskflow: tests/bench/peer_taskflow.cc $(BENCH_HEADERS) \
 	$(call try,$(BENCH_CXX) -std=c++20 $(BENCH_CXXFLAGS) -I. \
 		$(addprefix -isystem ,$(TASKFLOW_INCLUDE)) -o $@ $< \
 		$(BENCH_SHAPES) -lpthread,no taskflow headers)
+
+# Loops, branches and streams: what lkdf bench flow compares with.
+BENCH_CONTROL := $(BUILD)/tool/tests/bench/control.o
+
+$(BENCH_DIR)/peer_tbb_control: tests/bench/peer_tbb_control.cc \
+		$(BENCH_HEADERS) $(BENCH_CONTROL)
+	$(call say,CXX)
+	$(call try,$(BENCH_CXX) -std=c++17 $(BENCH_CXXFLAGS) -I. -o $@ $< \
+		$(BENCH_CONTROL) -ltbb,no libtbb-dev)
+
+$(BENCH_DIR)/peer_taskflow_control: tests/bench/peer_taskflow_control.cc \
+		$(BENCH_HEADERS) $(BENCH_CONTROL)
+	$(call say,CXX)
+	$(call try,$(BENCH_CXX) -std=c++20 $(BENCH_CXXFLAGS) -I. \
+		$(addprefix -isystem ,$(TASKFLOW_INCLUDE)) -o $@ $< \
+		$(BENCH_CONTROL) -lpthread,no taskflow headers)
 
 $(BENCH_DIR)/peer_omp_gcc: tests/bench/peer_omp.c $(BENCH_HEADERS) \
 		$(BENCH_SUBMIT)

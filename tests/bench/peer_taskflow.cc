@@ -1,23 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /* Taskflow, where its headers are found: the questions of peer_graph.h. */
+#include "tests/bench/peer_executor.h"
 #include "tests/bench/peer_graph.h"
 
-#include <taskflow/taskflow.hpp>
-
 #include <vector>
-
-static tf::Executor &executor_of(int workers)
-{
-	static std::unique_ptr<tf::Executor> executor;
-	static int now;
-
-	if (now != workers) {
-		now = workers;
-		executor.reset();
-		executor.reset(new tf::Executor((size_t)workers));
-	}
-	return *executor;
-}
 
 template <class Body> struct contest {
 	tf::Executor &executor;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * The programs of lkdf bench submit and data at small sizes: that lkdf's
+ * The programs of lkdf bench submit, data and flow at small sizes: that lkdf's
  * contestants do what the serial programs do, and that the checks notice what
  * is wrong.
  */
+#include "tests/bench/lkdf_control.h"
 #include "tests/bench/lkdf_flow.h"
 #include "tests/bench/lkdf_graph.h"
 #include "tests/bench/lkdf_plan.h"
@@ -202,6 +203,102 @@ static void tiles_run(struct lkdf *rt, const char *name)
 	tiles_fini(&serial);
 }
 
+static void a_wrong_iteration_is_noticed(const char *shape)
+{
+	struct control c;
+
+	ok(!control_init(&c, shape, 9), "%s is drawn", shape);
+	control_serial(&c);
+	ok(control_is_right(&c), "%s: the serial program is right", shape);
+	c.step[1].sum++;
+	ok(!control_is_right(&c), "%s: a wrong order is noticed", shape);
+	c.step[1].sum--;
+	control_do(&c.step[0]);
+	ok(!control_is_right(&c), "%s: a body too many is noticed", shape);
+	ok(!control_init(&c, shape, 8), "%s is drawn again", shape);
+	control_serial(&c);
+	c.nr = 9;
+	ok(!control_is_right(&c), "%s: a lost iteration is noticed", shape);
+}
+
+/* The bodies of two tokens, those of the second before those of the first. */
+static void a_wrong_token_is_noticed(const char *stages, unsigned from)
+{
+	struct stream s;
+	unsigned i;
+
+	ok(!stream_init(&s, stages, 2, 0), "%s is drawn", stages);
+	stream_serial(&s);
+	ok(stream_is_right(&s), "%s: the serial program is right", stages);
+	ok(!stream_init(&s, stages, 2, 0), "%s is drawn again", stages);
+	for (i = 0; i < 2 * STREAM_STAGES; i++)
+		stream_do(&s, i / 2, i / 2 < from ? i % 2 : 1 - i % 2);
+	is(stream_is_right(&s), 0, "%s: a wrong order from stage %u on", stages,
+	   from);
+	ok(!stream_init(&s, stages, 2, 0), "%s is drawn again", stages);
+	for (i = 0; i < 2 * STREAM_STAGES; i++)
+		if (i != 3)
+			stream_do(&s, i / 2, i % 2);
+	ok(!stream_is_right(&s), "%s: a lost body is noticed", stages);
+}
+
+static void flow_is_checked(void)
+{
+	const char *shape;
+	struct control c;
+	struct stream s;
+	unsigned i;
+
+	for (i = 0; (shape = control_name(i)); i++)
+		a_wrong_iteration_is_noticed(shape);
+	a_wrong_token_is_noticed("SPPS", 0);
+	a_wrong_token_is_noticed("SPPS", 3);
+	a_wrong_token_is_noticed("SSSS", 1);
+	ok(control_init(&c, "knot", 1) < 0, "an unknown shape is refused");
+	ok(stream_init(&s, "PPPS", 1, 0) < 0, "a parallel source is refused");
+	ok(stream_init(&s, "SPS", 1, 0) < 0, "three stages are refused");
+}
+
+static void controls_run(struct lkdf *rt, const char *shape)
+{
+	struct lkdf_graph *g = NULL;
+	struct control c;
+	uint64_t nr;
+	int rc = control_init(&c, shape, 1);
+
+	if (!rc)
+		rc = lkdf_control_open(rt, &c, &g);
+	is(rc, 0, "%s is built: %s", shape, rc ? lkdf_errmsg() : "no error");
+	for (nr = 1; nr < 2000 && !rc; nr *= 3) {
+		rc = control_init(&c, shape, nr);
+		if (!rc)
+			rc = lkdf_control_run(&c, g);
+		is(rc, 0, "%s with %lu iterations", shape, nr);
+		ok(control_is_right(&c), "%s: as the serial program", shape);
+	}
+	lkdf_graph_put(g);
+}
+
+static void streams_run(struct lkdf *rt, const char *stages)
+{
+	struct lkdf_stream l = { .graph = NULL };
+	struct stream s;
+	uint64_t nr;
+	int rc = stream_init(&s, stages, 1, 0);
+
+	if (!rc)
+		rc = lkdf_stream_open(&l, rt, &s);
+	is(rc, 0, "%s is built: %s", stages, rc ? lkdf_errmsg() : "no error");
+	for (nr = 1; nr < 4000 && !rc; nr *= 3) {
+		rc = stream_init(&s, stages, nr, 10);
+		if (!rc)
+			rc = lkdf_stream_run(&l);
+		is(rc, 0, "%s with %lu tokens", stages, nr);
+		ok(stream_is_right(&s), "%s: as the serial program", stages);
+	}
+	lkdf_stream_close(&l);
+}
+
 static void lkdf_runs_them(const char *options)
 {
 	static const char *const plans[] = {
@@ -210,6 +307,7 @@ static void lkdf_runs_them(const char *options)
 	};
 	static const char *const flows[] = { "chain", "tree", "wave",
 					     "random" };
+	const char *shape;
 	struct lkdf *rt;
 	unsigned i;
 
@@ -224,6 +322,10 @@ static void lkdf_runs_them(const char *options)
 	flows_run(rt, "chain", 2 * 1024 * 1024);
 	tiles_run(rt, "cholesky");
 	tiles_run(rt, "lu");
+	for (i = 0; (shape = control_name(i)); i++)
+		controls_run(rt, shape);
+	streams_run(rt, "SPPS");
+	streams_run(rt, "SSSS");
 	is(lkdf_close(rt), 0, "%s: nothing is left", options);
 }
 
@@ -233,6 +335,7 @@ int main(void)
 	a_wrong_run_is_noticed();
 	uses_are_disjoint();
 	a_flow_is_checked();
+	flow_is_checked();
 	factors_are_checked("cholesky");
 	factors_are_checked("lu");
 	lkdf_runs_them("workers=1");

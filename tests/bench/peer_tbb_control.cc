@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * oneTBB as packaged: loops and branches by flow_graph, whose bodies put the
+ * message that chooses; streams by parallel_pipeline. The questions of
+ * peer_control.h.
+ */
+#include "tests/bench/peer_control.h"
+
+#include <tbb/flow_graph.h>
+#include <tbb/global_control.h>
+#include <tbb/parallel_pipeline.h>
+#include <tbb/task_arena.h>
+
+#include <vector>
+
+using message = tbb::flow::continue_msg;
+using node = tbb::flow::continue_node<message>;
+
+/* Of one number of workers at a time. */
+struct arena {
+	tbb::global_control control;
+	tbb::task_arena tasks;
+
+	explicit arena(int workers)
+	    : control(tbb::global_control::max_allowed_parallelism,
+		      (size_t)workers),
+	      tasks(workers)
+	{
+	}
+};
+
+static tbb::task_arena &arena_of(int workers)
+{
+	static std::unique_ptr<arena> now;
+	static int nr;
+
+	if (nr != workers) {
+		nr = workers;
+		now.reset();
+		now.reset(new arena(workers));
+	}
+	return now->tasks;
+}
+
+struct loops : contest {
+	tbb::task_arena &tasks;
+	struct control &of = the_control;
+	std::unique_ptr<tbb::flow::graph> graph;
+	std::vector<std::unique_ptr<node>> nodes;
+
+	explicit loops(int workers) : tasks(arena_of(workers))
+	{
+		tasks.execute([&] { build(); });
+	}
+
+	~loops() override
+	{
+		tasks.execute([&] {
+			nodes.clear();
+			graph.reset();
+		});
+	}
+
+	void build()
+	{
+		uint32_t i, last = of.nr_steps - 1;
+
+		graph.reset(new tbb::flow::graph);
+		for (i = 0; i <= last; i++)
+			nodes.emplace_back(new node(*graph, [this, i](message) {
+				control_do(&of.step[i]);
+				choose(i);
+				return message();
+			}));
+		if (of.shape == CONTROL_LOOP)
+			tbb::flow::make_edge(*nodes[0], *nodes[1]);
+		for (i = 1; of.shape == CONTROL_FORK && i < last; i++) {
+			tbb::flow::make_edge(*nodes[0], *nodes[i]);
+			tbb::flow::make_edge(*nodes[i], *nodes[last]);
+		}
+	}
+
+	void put(uint32_t i)
+	{
+		nodes[i]->try_put(message());
+	}
+
+	void choose(uint32_t i)
+	{
+		bool is_last = control_is_last(&of, i);
+
+		if (control_is_choice(&of, i))
+			put(1 + control_arm(&of.step[0]));
+		else if (control_is_choice(&of, 0) && i < 3)
+			put(3);
+		else if (is_last && control_again(&of.step[i]))
+			put(0);
+	}
+
+	void run() override
+	{
+		uint64_t i, times = of.shape == CONTROL_RUNS ? of.nr : 1;
+
+		tasks.execute([&] {
+			for (i = 0; i < times; i++) {
+				put(0);
+				graph->wait_for_all();
+			}
+		});
+	}
+};
+
+static tbb::filter_mode mode_of(const struct stream &s, unsigned i)
+{
+	return s.stage[i].is_serial ? tbb::filter_mode::serial_in_order
+				    : tbb::filter_mode::parallel;
+}
+
+struct line : contest {
+	using middle = tbb::filter<uint64_t, uint64_t>;
+
+	tbb::task_arena &tasks;
+	struct stream &of = the_stream;
+	tbb::filter<void, void> filters;
+
+	explicit line(int workers)
+	    : tasks(arena_of(workers)),
+	      filters(source() & stage(1) & stage(2) & sink())
+	{
+	}
+
+	tbb::filter<void, uint64_t> source()
+	{
+		struct stream *s = &of;
+
+		return tbb::make_filter<void, uint64_t>(
+			mode_of(of, 0), [s](tbb::flow_control &control) {
+				uint64_t token = s->stage[0].calls;
+
+				if (token == s->nr)
+					control.stop();
+				else
+					stream_do(s, 0, token);
+				return token;
+			});
+	}
+
+	middle stage(unsigned i)
+	{
+		struct stream *s = &of;
+
+		return tbb::make_filter<uint64_t, uint64_t>(
+			mode_of(of, i), [s, i](uint64_t token) {
+				stream_do(s, i, token);
+				return token;
+			});
+	}
+
+	tbb::filter<uint64_t, void> sink()
+	{
+		struct stream *s = &of;
+
+		return tbb::make_filter<uint64_t, void>(
+			mode_of(of, 3),
+			[s](uint64_t token) { stream_do(s, 3, token); });
+	}
+
+	void run() override
+	{
+		tasks.execute([&] {
+			tbb::parallel_pipeline(STREAM_TOKENS, filters);
+		});
+	}
+};
+
+static int peer_answer(struct question *q)
+{
+	return answer_flow<loops, line>(q);
+}
+
+int main()
+{
+	return peer_loop();
+}
