@@ -9,6 +9,9 @@ PKGCONFIGDIR ?= $(LIBDIR)/pkgconfig
 CMAKEDIR ?= $(LIBDIR)/cmake/lkdf
 DOCDIR ?= $(PREFIX)/share/doc/lkdf
 MANDIR ?= $(PREFIX)/share/man
+# Where the two shells look for what belongs to a command.
+BASHCOMPDIR ?= $(PREFIX)/share/bash-completion/completions
+ZSHCOMPDIR ?= $(PREFIX)/share/zsh/site-functions
 INSTALL ?= install
 
 # Programs of all: they are built before they are installed.
@@ -56,6 +59,10 @@ install: $(LIB_SO) $(LIB_A) $(INSTALL_BIN) $(INSTALL_MAN1) ## to $(DESTDIR)$(PRE
 	$(call install_some,644,$(INSTALL_EXAMPLES),$(DOCDIR)/examples)
 	$(call install_some,644,$(INSTALL_MAN1),$(MANDIR)/man1)
 	$(call install_some,644,$(INSTALL_MAN4),$(MANDIR)/man4)
+	$(Q)$(INSTALL) -D -m 644 tools/completion.bash \
+		$(DESTDIR)$(BASHCOMPDIR)/lkdf
+	$(Q)$(INSTALL) -D -m 644 tools/completion.zsh \
+		$(DESTDIR)$(ZSHCOMPDIR)/_lkdf
 
 # $(call install_some,mode,files,folder): nothing where there are no files
 install_some = $(if $2,$(Q)$(INSTALL) -d $(DESTDIR)$3 && \
@@ -74,7 +81,8 @@ uninstall: ## what install has put there
 		$(addprefix $(DESTDIR)$(DOCDIR)/examples/,\
 			$(notdir $(INSTALL_EXAMPLES))) \
 		$(addprefix $(DESTDIR)$(MANDIR)/man1/,$(notdir $(INSTALL_MAN1))) \
-		$(addprefix $(DESTDIR)$(MANDIR)/man4/,$(notdir $(INSTALL_MAN4)))
+		$(addprefix $(DESTDIR)$(MANDIR)/man4/,$(notdir $(INSTALL_MAN4))) \
+		$(DESTDIR)$(BASHCOMPDIR)/lkdf $(DESTDIR)$(ZSHCOMPDIR)/_lkdf
 	$(Q)for d in $(CMAKEDIR) $(INCLUDEDIR)/lkdf $(LIBEXECDIR)/lkdf \
 		$(DOCDIR)/examples $(DOCDIR); do \
 		[ ! -d $(DESTDIR)$$d ] || \

@@ -65,7 +65,7 @@ void cli_print_help(const struct cli_spec *spec)
 	       spec->help);
 	for (i = 0; (row = cli_row_at(spec, i)); i++)
 		print_row(row);
-	printf("  %-24s %s\n", "-h,  --help", "this text");
+	printf("  %-24s %s\n", "-h, --help", "this text");
 }
 
 /* Levenshtein distance over two rows; long words are far from everything. */

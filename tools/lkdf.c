@@ -29,6 +29,8 @@ static const struct cli_verb verbs[] = {
 	  verb_probe, &probe_spec, NULL },
 	{ "futex", "in which lock the workers of a process meet", verb_futex,
 	  &futex_spec, NULL },
+	{ "completion", "for bash and zsh: verbs, options and their values",
+	  verb_completion, &completion_spec, NULL },
 };
 
 /* A program lkdf-VERB on PATH. */

@@ -36,34 +36,43 @@ void target_name(int pid, char *to, size_t size)
 	fclose(f);
 }
 
-/* Adds processes of this name to *nr; the last of them. */
-static int find_by_name(const char *name, int *nr)
+void target_each(void (*fn)(void *u, int pid, const char *name), void *u)
 {
 	DIR *dir = opendir("/proc");
 	struct dirent *d;
-	char command[64];
-	int pid = 0;
+	char name[64];
 
 	while (dir && (d = readdir(dir))) {
 		if (!isdigit((unsigned char)d->d_name[0]))
 			continue;
-		target_name(atoi(d->d_name), command, sizeof(command));
-		if (!strcmp(command, name)) {
-			pid = atoi(d->d_name);
-			++*nr;
-		}
+		target_name(atoi(d->d_name), name, sizeof(name));
+		fn(u, atoi(d->d_name), name);
 	}
 	if (dir)
 		closedir(dir);
-	return pid;
+}
+
+struct named {
+	const char *name;
+	int nr, pid; /* how many have the name, the last of them */
+};
+
+static void count_named(void *u, int pid, const char *name)
+{
+	struct named *n = u;
+
+	if (strcmp(name, n->name))
+		return;
+	n->pid = pid;
+	n->nr++;
 }
 
 int target_find(const char *verb, const char *name, int *pid)
 {
 	struct cli_error e = { verb, CLI_GONE, NULL, NULL };
+	struct named n = { .name = name };
 	char *end;
 	long number;
-	int nr = 0;
 
 	if (!name)
 		return refuse(verb, "which process? -p PID|NAME", NULL);
@@ -75,10 +84,11 @@ int target_find(const char *verb, const char *name, int *pid)
 		*pid = (int)number;
 		return 0;
 	}
-	*pid = find_by_name(name, &nr);
-	if (nr == 1)
+	target_each(count_named, &n);
+	*pid = n.pid;
+	if (n.nr == 1)
 		return 0;
-	if (nr > 1)
+	if (n.nr > 1)
 		return refuse(verb,
 			      "several processes have the name, give the PID "
 			      "of one:",

@@ -9,6 +9,9 @@
  * and then it has been said why. */
 int target_find(const char *verb, const char *name, int *pid);
 
+/* Calls fn for each process, with the name of its command. */
+void target_each(void (*fn)(void *u, int pid, const char *name), void *u);
+
 /* The name of its command, "?" where it is gone. */
 void target_name(int pid, char *to, size_t size);
 

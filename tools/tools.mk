@@ -7,7 +7,11 @@ TOOLS_SRC := $(wildcard tools/*.c tools/report/*.c) $(addprefix tests/bench/,sha
 	control.c lkdf_control.c)
 # The page of lkdf report, as a C file.
 PAGE_C := $(BUILD)/tool/report_page.c
-TOOLS_OBJ := $(TOOLS_SRC:%.c=$(BUILD)/tool/%.o) $(PAGE_C:.c=.o)
+# What lkdf completion prints, as a C file.
+COMPLETION := tools/completion.bash tools/completion.zsh
+COMPLETION_C := $(BUILD)/tool/completion_scripts.c
+TOOLS_OBJ := $(TOOLS_SRC:%.c=$(BUILD)/tool/%.o) $(PAGE_C:.c=.o) \
+	$(COMPLETION_C:.c=.o)
 LKDF_BIN := $(BUILD)/lkdf
 # Contestants are compiled alike: -O2, no hardening, no -march.
 BENCH_CFLAGS := -std=c11 $(WARN) -O2 -g
@@ -31,7 +35,17 @@ $(PAGE_C): tools/report/embed.sh $(addprefix tools/report/,page.html \
 	$(Q)mkdir -p $(@D)
 	$(Q)tools/report/embed.sh >$@
 
-$(PAGE_C:.c=.o): $(PAGE_C)
+$(COMPLETION_C): $(COMPLETION)
+	$(call say,EMBED)
+	$(Q)mkdir -p $(@D)
+	$(Q)for f in $(COMPLETION); do \
+		echo "extern const char completion_$${f##*.}[];" && \
+		echo "const char completion_$${f##*.}[] =" && \
+		sed -e 's/[\\"]/\\&/g' -e 's/.*/"&\\n"/' $$f && \
+		echo ';' || exit 1; \
+	done >$@
+
+$(PAGE_C:.c=.o) $(COMPLETION_C:.c=.o): %.o: %.c
 	$(call say,CC)
 	$(Q)$(CC) -Itools $(BENCH_CPPFLAGS) $(LKDF_CFLAGS) -MMD -MP -c -o $@ $<
 
@@ -51,7 +65,7 @@ tools: $(LKDF_BIN)
 # Section 1, made by the tool; a test holds the names against its verbs.
 MAN1 := $(patsubst %,$(BUILD)/man/%.1,lkdf $(addprefix lkdf-,topo doctor \
 	bench run stat trace trace-check trace-convert trace-diff report pages \
-	probe futex))
+	probe futex completion))
 # "trace check" of lkdf-trace-check.1
 words_of_page = $(subst -, ,$(patsubst lkdf%,%,$(basename $(@F))))
 

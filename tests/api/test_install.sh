@@ -94,6 +94,10 @@ find "$root$prefix/share/man/man1" -type f -size +100c -printf '%f\n' |
 	sort >"$dir/installed"
 ok 'a page is there for each verb, and no other' diff "$dir/pages" \
 	"$dir/installed"
+ok 'the completion of bash is there' cmp tools/completion.bash \
+	"$root$prefix/share/bash-completion/completions/lkdf"
+ok 'the completion of zsh is there' cmp tools/completion.zsh \
+	"$root$prefix/share/zsh/site-functions/_lkdf"
 ok 'others may read what is installed' test -z \
 	"$(find "$root$prefix" -type f ! -perm -444)"
 # of MAJOR, MINOR or PATCH

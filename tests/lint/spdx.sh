@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
-# The first line (the second after #!) states the licence that belongs to the
+# The first line (the second after #! or #compdef, which must be first) states the licence that belongs to the
 # folder, and LICENSES has the text of every licence named. Files that cannot
 # hold comments are left out by their ends, version scripts of the linker too.
 set -u
@@ -30,7 +30,7 @@ BEGIN { bad = 0 }
 	getline first < path
 	getline second < path
 	close(path)
-	got = first ~ /^#!/ ? second : first
+	got = first ~ /^#(!|compdef )/ ? second : first
 	if (got !~ /SPDX-License-Identifier: /) {
 		printf "%s:1: first line: SPDX-License-Identifier: %s\n", \
 			path, $2
