@@ -56,38 +56,41 @@ static int check_ports(const struct lkdf_kind_attr *a)
 	return rc;
 }
 
+/* The i'th use of a limit, after those before it. */
+static int check_limit(const struct lkdf *rt, const struct lkdf_kind_attr *a,
+		       uint32_t i)
+{
+	const struct lkdf_limit_use *use = &a->limit[i];
+	uint32_t j;
+
+	if (!use->limit)
+		return err(-EINVAL, "kind %s: limit %u is NULL", a->name, i);
+	if (use->limit->rt != rt)
+		return err(-EINVAL, "kind %s: %s is of another runtime",
+			   a->name, use->limit->text);
+	if (!use->tokens || use->tokens > use->limit->nr_tokens)
+		return err(-EINVAL, "kind %s: takes %llu tokens of %s", a->name,
+			   (unsigned long long)use->tokens, use->limit->text);
+	for (j = 0; j < i; j++)
+		if (a->limit[j].limit == use->limit)
+			return err(-EINVAL, "kind %s: %s is used twice",
+				   a->name, use->limit->text);
+	return 0;
+}
+
 static int check_limits(const struct lkdf *rt, const struct lkdf_kind_attr *a)
 {
-	uint32_t i, j;
+	uint32_t i;
+	int rc = 0;
 
 	if (a->nr_limit > MAX_LIMITS)
 		return err(-EINVAL, "kind %s: %u limits, at most %d", a->name,
 			   a->nr_limit, MAX_LIMITS);
 	if (a->nr_limit && !a->limit)
 		return err(-EINVAL, "kind %s: limit is NULL", a->name);
-	for (i = 0; i < a->nr_limit; i++) {
-		if (!a->limit[i].limit)
-			return err(-EINVAL, "kind %s: limit %u is NULL",
-				   a->name, i);
-		if (a->limit[i].limit->rt != rt)
-			return err(-EINVAL,
-				   "kind %s: limit %u is of another runtime",
-				   a->name, i);
-		if (!a->limit[i].tokens ||
-		    a->limit[i].tokens > a->limit[i].limit->nr_tokens)
-			return err(
-				-EINVAL,
-				"kind %s: %llu tokens of limit %u, it has %u",
-				a->name, (unsigned long long)a->limit[i].tokens,
-				i, a->limit[i].limit->nr_tokens);
-		for (j = 0; j < i; j++) {
-			if (a->limit[j].limit == a->limit[i].limit)
-				return err(-EINVAL,
-					   "kind %s: limit %u named twice",
-					   a->name, i);
-		}
-	}
-	return 0;
+	for (i = 0; i < a->nr_limit && !rc; i++)
+		rc = check_limit(rt, a, i);
+	return rc;
 }
 
 static int check_fields(const struct lkdf *rt, const struct lkdf_kind_attr *a)
@@ -187,21 +190,38 @@ void lkdf_kind_put(struct lkdf_kind *k)
 		kind_put(k);
 }
 
-int lkdf_limit_create(struct lkdf *rt, uint64_t tokens, struct lkdf_limit **out)
+int lkdf_limit_create_with(struct lkdf *rt, const struct lkdf_limit_attr *attr,
+			   struct lkdf_limit **out)
 {
+	struct lkdf_limit_attr a;
 	int rc = border_runtime(rt);
 
 	if (rc)
 		return rc;
-	if (!out)
-		return err(-EINVAL, "limit: out is NULL");
-	if (!tokens || tokens > UINT32_MAX)
-		return err(-EINVAL, "limit: %llu tokens, expected 1 .. %u",
-			   (unsigned long long)tokens, UINT32_MAX);
-	rc = limit_create(rt, (uint32_t)tokens, out);
+	if (!attr || !out)
+		return err(-EINVAL, "limit: attributes or out is NULL");
+	rc = border_copy(attr, &a, sizeof(a), "lkdf_limit_attr");
+	if (!rc)
+		rc = border_flags("limit", a.flags, 0);
+	if (rc)
+		return rc;
+	if (!a.tokens || a.tokens > UINT32_MAX)
+		return err(-EINVAL,
+			   "limit%s%.31s: %llu tokens, expected 1 .. %u",
+			   a.name && a.name[0] ? " " : "", a.name ? a.name : "",
+			   (unsigned long long)a.tokens, UINT32_MAX);
+	rc = limit_create(rt, a.name, (uint32_t)a.tokens, out);
 	if (!rc)
 		handle_add(rt, &(*out)->handle, HANDLE_LIMIT);
 	return rc;
+}
+
+int lkdf_limit_create(struct lkdf *rt, uint64_t tokens, struct lkdf_limit **out)
+{
+	const struct lkdf_limit_attr a = { .size = sizeof(a),
+					   .tokens = tokens };
+
+	return lkdf_limit_create_with(rt, &a, out);
 }
 
 void lkdf_limit_put(struct lkdf_limit *l)

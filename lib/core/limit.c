@@ -6,9 +6,21 @@
 #include "core/runtime.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
-int limit_create(struct lkdf *rt, uint32_t tokens, struct lkdf_limit **out)
+static void describe(struct lkdf_limit *l, const char *name)
+{
+	bool has_name = name && name[0];
+
+	snprintf(l->text, sizeof(l->text), "limit %s%.31s%sof %u token%s",
+		 has_name ? "\"" : "", has_name ? name : "",
+		 has_name ? "\" " : "", l->nr_tokens,
+		 l->nr_tokens == 1 ? "" : "s");
+}
+
+int limit_create(struct lkdf *rt, const char *name, uint32_t tokens,
+		 struct lkdf_limit **out)
 {
 	struct lkdf_limit *l = calloc(1, sizeof(*l));
 
@@ -16,6 +28,7 @@ int limit_create(struct lkdf *rt, uint32_t tokens, struct lkdf_limit **out)
 		return err(-ENOMEM, "limit: no memory");
 	l->rt = rt;
 	l->nr_tokens = l->nr_free = tokens;
+	describe(l, name);
 	l->last = &l->first;
 	a_store(&l->nr_refs, 1, relaxed);
 	pthread_mutex_init(&l->lock, NULL);

@@ -30,6 +30,7 @@ struct lkdf_limit {
 	/* Set at create, constant afterwards. */
 	struct lkdf *rt;
 	uint32_t nr_tokens;
+	char text[80]; /* limit "NAME" of N tokens, for messages */
 
 	/* Any thread. */
 	_Atomic(uint32_t) nr_refs;
@@ -45,7 +46,9 @@ struct lkdf_limit {
 	struct handle handle; /* the user's */
 };
 
-int limit_create(struct lkdf *rt, uint32_t tokens, struct lkdf_limit **out);
+/* name may be NULL or empty; it is copied. */
+int limit_create(struct lkdf *rt, const char *name, uint32_t tokens,
+		 struct lkdf_limit **out);
 void limit_get(struct lkdf_limit *l);
 void limit_put(struct lkdf_limit *l);
 

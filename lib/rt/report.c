@@ -30,8 +30,8 @@ static void handle_text(struct handle *h, char *to, size_t size)
 			 container_of(h, struct lkdf_scope, handle)->name);
 		break;
 	case HANDLE_LIMIT:
-		snprintf(to, size, "limit of %u tokens",
-			 container_of(h, struct lkdf_limit, handle)->nr_tokens);
+		snprintf(to, size, "%s",
+			 container_of(h, struct lkdf_limit, handle)->text);
 		break;
 	}
 }

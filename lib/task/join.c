@@ -368,17 +368,25 @@ static bool has_bound(struct worker *w)
 	return false;
 }
 
+/* The first limit that the task or one above it holds tokens of. */
+static const char *held_limit(const struct task *t)
+{
+	for (; t; t = a_load(&t->parent, relaxed))
+		if (t->kind->nr_limits && t->nr_limits_held)
+			return t->kind->limit[0].limit->text;
+	return "a limit";
+}
+
 /* See run_bound(): this may be for ever, and then nobody would know why. */
 static void tell_of_bound(struct worker *w, const struct task *t)
 {
 	if (!w || !w->nr_holding || !has_bound(w))
 		return;
-	log_text(
-		&t->kind->rt->log, LKDF_LOG_ERROR,
-		"join: \"%s\" has waited for a second below tokens of a limit, "
-		"and tasks pinned to node %d wait for its worker; a body that "
-		"holds limits goes on with lkdf_then()",
-		t->kind->name, w->executor->node);
+	log_text(&t->kind->rt->log, LKDF_LOG_ERROR,
+		 "join: \"%s\" has waited for a second below tokens of %s, "
+		 "and tasks pinned to node %d wait for its worker; a body that "
+		 "holds limits goes on with lkdf_then()",
+		 t->kind->name, held_limit(t), w->executor->node);
 }
 
 /*

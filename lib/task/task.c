@@ -308,12 +308,11 @@ int task_may_have_child(const struct task *parent, const struct lkdf_kind *k)
 		if (held + k->limit[i].tokens <= k->limit[i].limit->nr_tokens)
 			continue;
 		return err(-EDEADLK,
-			   "spawn: a child of kind %s needs %u of the %u "
-			   "tokens of a limit, of which task %s and those "
-			   "above it hold %llu until the child has ended",
-			   k->name, k->limit[i].tokens,
-			   k->limit[i].limit->nr_tokens, parent->kind->name,
-			   (unsigned long long)held);
+			   "spawn: a child of kind %s needs %u tokens of %s, "
+			   "of which task %s and those above it hold %llu "
+			   "until the child has ended",
+			   k->name, k->limit[i].tokens, k->limit[i].limit->text,
+			   parent->kind->name, (unsigned long long)held);
 	}
 	return 0;
 }

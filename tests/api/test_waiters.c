@@ -289,7 +289,8 @@ static int spawned;
 static int spawn_child(struct lkdf_ctx *c, void *arg)
 {
 	spawned = lkdf_spawn(c, child_kind, arg);
-	if (spawned == -EDEADLK && !strstr(lkdf_errmsg(), "tokens"))
+	if (spawned == -EDEADLK &&
+	    !strstr(lkdf_errmsg(), "limit \"beds\" of 3 tokens"))
 		return -EPROTO;
 	return lkdf_join(c);
 }
@@ -308,7 +309,8 @@ static void a_child_that_waits_for_its_parents_is_refused(void)
 	struct lkdf_limit *l = NULL;
 	atomic_int ran = 0;
 
-	must(lkdf_limit_create(rt, 3, &l));
+	must(lkdf_limit_create_with(rt, LKDF_LIMIT(.name = "beds", .tokens = 3),
+				    &l));
 	parent = limited(rt, "parent", spawn_child, 0, l, 2);
 	above = limited(rt, "above", spawn_middle, 0, l, 2);
 	middle_kind = api_kind(rt, "middle", spawn_child, 0, 0);

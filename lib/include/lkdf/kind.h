@@ -118,8 +118,18 @@ int lkdf_kind_create(struct lkdf *rt, const struct lkdf_kind_attr *a,
  */
 void lkdf_kind_put(struct lkdf_kind *k);
 
+/* Attributes of lkdf_limit_create_with(). */
+struct lkdf_limit_attr {
+	uint32_t size, flags; /* flags: 0 */
+	const char *name; /* copied, 31 bytes of it; NULL or "": none */
+	uint64_t tokens; /* 1 .. 2^32-1 */
+};
+
+/* Attributes for one call, in C: LKDF_LIMIT(.name = "files", .tokens = 64). */
+#define LKDF_LIMIT(...) LKDF_ATTR(lkdf_limit_attr, __VA_ARGS__)
+
 /**
- * lkdf_limit_create() - a named number of tokens that bodies hold
+ * lkdf_limit_create() - a number of tokens that bodies hold
  * @rt:     runtime, borrowed; must outlive the limit
  * @tokens: 1 .. 2^32-1
  * @out:    new limit, owned by the caller
@@ -133,6 +143,21 @@ void lkdf_kind_put(struct lkdf_kind *k);
  */
 int lkdf_limit_create(struct lkdf *rt, uint64_t tokens,
 		      struct lkdf_limit **out);
+
+/**
+ * lkdf_limit_create_with() - lkdf_limit_create() of a limit that has a name
+ * @rt:  runtime, borrowed; must outlive the limit
+ * @a:   name, tokens
+ * @out: new limit, owned by the caller; untouched on failure
+ *
+ * Errors and log lines that tell of the limit call it by name and tokens:
+ * limit "files" of 64 tokens. Two limits may have one name.
+ *
+ * Return: 0; -EINVAL @a or @out is NULL, or a field, named in lkdf_errmsg();
+ * -ENOMEM.
+ */
+int lkdf_limit_create_with(struct lkdf *rt, const struct lkdf_limit_attr *a,
+			   struct lkdf_limit **out);
 
 /**
  * lkdf_limit_put() - give a limit back

@@ -11,7 +11,7 @@
 static struct lkdf_kind *kind;
 static struct lkdf_graph *graph;
 static struct lkdf_scope *scope;
-static struct lkdf_limit *limit;
+static struct lkdf_limit *limit, *named;
 static struct lkdf_data *data;
 
 static bool was_said(const char *part)
@@ -85,6 +85,8 @@ static void what_was_not_put_has_names(void)
 	must(lkdf_scope_create(rt, ATTR(lkdf_scope_attr, .name = "left scope"),
 			       &scope));
 	must(lkdf_limit_create(rt, 4711, &limit));
+	must(lkdf_limit_create_with(
+		rt, LKDF_LIMIT(.name = "left limit", .tokens = 1), &named));
 	data = number(rt, "left data", NULL);
 	for (i = 0; i < 3; i++)
 		must(lkdf_event_create(rt, 1, 0, &e));
@@ -96,6 +98,8 @@ static void what_was_not_put_has_names(void)
 	ok(was_said("not put: graph \"left graph\""), "the graph");
 	ok(was_said("not put: scope \"left scope\""), "the scope");
 	ok(was_said("not put: limit of 4711 tokens"), "the limit");
+	ok(was_said("not put: limit \"left limit\" of 1 token"),
+	   "and the one with a name");
 	ok(was_said("data not put: \"left data\""), "the data");
 	ok(was_said("not put: 4 events, 3 of them"), "events are counted");
 	ok(!was_said("put kind"), "what was put is not named");

@@ -61,7 +61,8 @@ static void tell(struct lkdf *rt, bool is_pinned)
 	int i;
 
 	s.child = api_kind(rt, "holds", hold, sizeof(at), 0);
-	must(lkdf_limit_create(rt, 1, &use.limit));
+	must(lkdf_limit_create_with(
+		rt, LKDF_LIMIT(.name = "seats", .tokens = 1), &use.limit));
 	must(lkdf_kind_create(rt, &a, &t.kind));
 	must(lkdf_submit(rt, NULL, &t, NULL));
 	api_until(&s.is_held);
@@ -76,6 +77,8 @@ static void tell(struct lkdf *rt, bool is_pinned)
 	is(nr_said(), is_pinned, "lines in the log");
 	ok(!is_pinned || strstr(line(0), "\"joins\" has waited"),
 	   "says who waits: %s", line(0));
+	ok(!is_pinned || strstr(line(0), "limit \"seats\" of 1 token,"),
+	   "and below which limit");
 	is(s.nr_pinned, 0, "nothing pinned ran above the limit");
 	must(lkdf_event_signal(s.gate, 0));
 	is(lkdf_scope_wait(rt, NULL, -1), 0, "all end");

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * Limits: never more bodies than tokens, all tokens come back however a task
- * ends, and several of them have no deadlock.
+ * ends, several of them have no deadlock, and errors call a limit by its name.
  */
 #include "tests/api/api.h"
+
+#include <string.h>
 
 static const int worker_counts[] = { 1, 2, 8 };
 
@@ -246,6 +248,85 @@ static void strangers_keep_no_tokens(struct lkdf *rt, uint32_t flags)
 	lkdf_limit_put(l);
 }
 
+static struct lkdf_limit *named(struct lkdf *rt, const char *name,
+				uint64_t tokens)
+{
+	struct lkdf_limit *l = NULL;
+
+	must(lkdf_limit_create_with(
+		rt, LKDF_LIMIT(.name = name, .tokens = tokens), &l));
+	return l;
+}
+
+static void kind_is_refused(struct lkdf *rt, struct lkdf_limit *l,
+			    uint64_t tokens, struct lkdf_limit *l2,
+			    const char *text)
+{
+	struct lkdf_limit_use use[] = { { l, tokens }, { l2, 1 } };
+	struct lkdf_kind *k;
+
+	is(lkdf_kind_create(rt,
+			    ATTR(lkdf_kind_attr, .name = "kind",
+				 .fn = api_nothing, .limit = use,
+				 .nr_limit = l2 ? 2 : 1),
+			    &k),
+	   -EINVAL, "a kind is refused");
+	ok(strstr(lkdf_errmsg(), text), "it says: %s", lkdf_errmsg());
+}
+
+static void errors_call_a_limit_by_its_name(struct lkdf *rt)
+{
+	struct lkdf_limit *files = named(rt, "files", 64);
+	struct lkdf_limit *one = named(rt, "", 1);
+	struct lkdf_limit *lengthy = named(
+		rt, "0123456789012345678901234567890123456789", UINT32_MAX);
+	struct lkdf *other = api_open_workers(1);
+
+	kind_is_refused(rt, files, 65, NULL,
+			"takes 65 tokens of limit \"files\" of 64 tokens");
+	kind_is_refused(rt, files, 1, files,
+			"limit \"files\" of 64 tokens is used twice");
+	kind_is_refused(other, files, 1, NULL,
+			"limit \"files\" of 64 tokens is of another runtime");
+	kind_is_refused(rt, one, 2, NULL, "2 tokens of limit of 1 token");
+	kind_is_refused(rt, lengthy, 0, NULL,
+			"limit \"0123456789012345678901234567890\" of "
+			"4294967295 tokens");
+	is(lkdf_close(other), 0, "the other runtime closes");
+	lkdf_limit_put(files);
+	lkdf_limit_put(one);
+	lkdf_limit_put(lengthy);
+}
+
+static void limit_is_refused(struct lkdf *rt, const struct lkdf_limit_attr *a,
+			     const char *text)
+{
+	struct lkdf_limit *l = NULL;
+
+	is(lkdf_limit_create_with(rt, a, &l), -EINVAL, "a limit is refused");
+	ok(!l && strstr(lkdf_errmsg(), text), "it says: %s", lkdf_errmsg());
+}
+
+static void bad_attributes_are_refused(struct lkdf *rt)
+{
+	struct {
+		struct lkdf_limit_attr a;
+		uint64_t later;
+	} longer = { .a = { .size = sizeof(longer), .tokens = 1 } };
+	struct lkdf_limit *l = NULL;
+
+	limit_is_refused(rt, NULL, "NULL");
+	limit_is_refused(rt, LKDF_LIMIT(.name = "none"), "limit none: 0");
+	limit_is_refused(rt, LKDF_LIMIT(.tokens = 1ull << 32), "4294967296");
+	limit_is_refused(rt, LKDF_LIMIT(.flags = 2, .tokens = 1), "0x2");
+	limit_is_refused(rt, &(struct lkdf_limit_attr){ .tokens = 1 }, "size");
+	is(lkdf_limit_create_with(rt, &longer.a, &l), 0,
+	   "a longer one of a later library is taken");
+	lkdf_limit_put(l);
+	longer.later = 1;
+	limit_is_refused(rt, &longer.a, "lkdf_limit_attr");
+}
+
 int main(void)
 {
 	struct lkdf *rt;
@@ -267,6 +348,8 @@ int main(void)
 		children_take_limits(rt, LKDF_BLOCKING);
 		strangers_keep_no_tokens(rt, 0);
 		strangers_keep_no_tokens(rt, LKDF_BLOCKING);
+		errors_call_a_limit_by_its_name(rt);
+		bad_attributes_are_refused(rt);
 		is(lkdf_close(rt), 0, "the runtime closes");
 	}
 	return tap_end();
