@@ -30,7 +30,7 @@ void scope_init(struct lkdf_scope *s, struct lkdf *rt,
 
 void scope_fini(struct lkdf_scope *s)
 {
-	failure_put(a_load(&s->failure, relaxed), &s->rt->log);
+	failure_put(plain_load(&s->failure), &s->rt->log);
 	failure_put(s->told, &s->rt->log);
 	failure_put(s->later, &s->rt->log);
 	pthread_mutex_destroy(&s->lock);
@@ -182,7 +182,8 @@ static inline bool has_waiters(struct lkdf_scope *s)
 
 static void wake_waiters(struct lkdf_scope *s)
 {
-	a_add(&s->epoch, 1, seq_cst);
+	/* [scope.woken] that nothing lives; pairs with [scope.epoch]. */
+	a_add(&s->epoch, 1, release);
 	futex_wake(&s->epoch, INT_MAX);
 }
 
@@ -254,7 +255,9 @@ static int wait_empty(struct lkdf_scope *s, int64_t timeout_ns)
 	/* [scope.c] before we look at live; pairs with [scope.b]. */
 	a_add(&s->nr_waiters, 1, seq_cst);
 	for (;;) {
-		epoch = a_load(&s->epoch, seq_cst);
+		/* [scope.epoch] before we look at live; pairs with
+		 * [scope.woken]. */
+		epoch = a_load(&s->epoch, acquire);
 		if (!scope_live(s))
 			break;
 		if (clock_is_over(end, &left)) {
@@ -280,21 +283,24 @@ int scope_wait(struct lkdf_scope *s, int64_t timeout_ns)
 {
 	bool is_live = scope_live(s);
 	uint64_t begin = is_live ? wait_begins(s->rt) : 0;
-	struct failure *f;
 	int rc = is_live && wait_empty(s, timeout_ns);
+	struct failure *f;
+	int cancelled;
 
 	wait_ended(s->rt, "lkdf_scope_wait", begin);
 	if (rc)
 		return 1;
 	sched_tick(&s->rt->sched, s->rt);
 	pthread_mutex_lock(&s->lock);
-	/* [scope.take] the failure's text; pairs with [scope.fail]. */
-	f = a_xchg(&s->failure, NULL, acquire);
+	f = plain_load(&s->failure);
+	plain_store(&s->failure, NULL);
 	rc = a_xchg(&s->first_err, 0, relaxed);
-	if (!rc)
-		rc = scope_cancelled(s);
-	if (a_xchg(&s->cancel_err, 0, relaxed) == -ETIME)
+	/* A cancel that comes now is cleared and told, or neither. */
+	cancelled = a_xchg(&s->cancel_err, 0, relaxed);
+	if (cancelled == -ETIME)
 		a_store(&s->end_ns, 0, relaxed);
+	if (!rc)
+		rc = cancelled;
 	if (rc) {
 		failure_observe(f);
 		failure_put(s->told, &s->rt->log);
@@ -364,8 +370,7 @@ int scope_error(struct lkdf_scope *s, struct lkdf_error *out)
 
 	pthread_mutex_lock(&s->lock);
 	error = a_load(&s->first_err, relaxed);
-	/* [scope.look] the failure's text; pairs with [scope.fail]. */
-	f = error ? a_load(&s->failure, acquire) : s->told;
+	f = error ? plain_load(&s->failure) : s->told;
 	if (f) {
 		failure_observe(f);
 		e = f->error;
@@ -397,8 +402,7 @@ static bool stands_for_one_more(struct failure *f)
 static void keep_aside(struct lkdf_scope *s, struct failure *f)
 {
 	pthread_mutex_lock(&s->lock);
-	/* [scope.look] as above; under lock nobody takes it. */
-	if (stands_for_one_more(a_load(&s->failure, acquire)) ||
+	if (stands_for_one_more(plain_load(&s->failure)) ||
 	    stands_for_one_more(s->later)) {
 		failure_observe(f);
 	} else {
@@ -408,30 +412,34 @@ static void keep_aside(struct lkdf_scope *s, struct failure *f)
 	pthread_mutex_unlock(&s->lock);
 }
 
+/* Both under the lock: a wait takes both or none. True: this is the first. */
+static bool keep_first(struct lkdf_scope *s, int error, struct failure *f)
+{
+	bool is_first;
+
+	if (a_load(&s->first_err, relaxed))
+		return false;
+	pthread_mutex_lock(&s->lock);
+	is_first = !a_load(&s->first_err, relaxed);
+	if (is_first) {
+		a_store(&s->first_err, error, relaxed);
+		plain_store(&s->failure, failure_get(f));
+	}
+	pthread_mutex_unlock(&s->lock);
+	return is_first;
+}
+
 void scope_fail(struct lkdf_scope *s, int error, struct failure *f)
 {
 	struct lkdf_scope *asked = s;
-	struct failure *none;
 	bool is_kept = false;
-	int32_t zero;
 
 	check(error < 0);
 	while (asked->is_own)
 		asked = asked->parent;
-	for (; s; s = s->parent) {
-		zero = 0;
-		none = NULL;
-		/* The text of the first error or none, not that of a later. */
-		if (!a_cas(&s->first_err, &zero, error, relaxed, relaxed) || !f)
-			continue;
-		failure_get(f);
-		/* [scope.fail] the text before the pointer; pairs with
-		 * [scope.take] and [scope.look]. */
-		if (a_cas(&s->failure, &none, f, release, relaxed))
+	for (; s; s = s->parent)
+		if (keep_first(s, error, f))
 			is_kept |= !s->is_own; /* of which nobody can ask */
-		else
-			failure_put(f, &s->rt->log);
-	}
 	if (f && !is_kept)
 		keep_aside(asked, f);
 }

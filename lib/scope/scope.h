@@ -46,8 +46,7 @@ struct lkdf_scope {
 
 	/* Any thread; read by every task, written on errors only. */
 	_Alignas(CACHE_LINE) _Atomic(int32_t) cancel_err;
-	_Atomic(struct failure *) failure;
-	_Atomic(int32_t) first_err;
+	_Atomic(int32_t) first_err; /* written under lock */
 	_Atomic(uint64_t) nr_failed, nr_skipped, nr_cancelled;
 	_Atomic(int64_t) end_ns; /* see deadline.h; 0: none, or waited for */
 
@@ -74,9 +73,10 @@ struct lkdf_scope {
 	/* Under the runtime's scope lock. */
 	struct lkdf_scope *children, *next, **prev;
 
-	/* Any thread, under lock: what was told last. */
+	/* Any thread, under lock. */
 	pthread_mutex_t lock;
-	struct failure *told;
+	struct failure *failure; /* of first_err; NULL: no text */
+	struct failure *told; /* what was told last */
 	struct failure *later; /* as told: one it has not kept */
 	int told_err;
 
