@@ -7,7 +7,6 @@
 #define MC_EVENT_BELOW_H
 
 #include "base/clock.h"
-#include "base/err.h"
 #include "base/futex.h"
 #include "core/completion.h"
 #include "core/failure.h"
@@ -15,6 +14,7 @@
 #include "mc.h"
 #include "mem/heap.h"
 #include "scope/deadline.h"
+#include "thread_below.h"
 
 #include <errno.h>
 
@@ -80,20 +80,6 @@ void deadline_sleep(struct lkdf *r, _Atomic(uint32_t) *word, uint32_t expect,
 /* What they call besides: nothing to do here, or not reached. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-parameter"
-
-__thread struct thread *thread_record;
-
-struct thread *thread_record_create(void)
-{
-	static struct thread self;
-
-	return &self;
-}
-
-int err(int rc, const char *fmt, ...)
-{
-	return rc;
-}
 
 void failure_observe(struct failure *f)
 {

@@ -7,36 +7,19 @@
 #ifndef FRAME_BELOW_H
 #define FRAME_BELOW_H
 
-#include "base/err.h"
 #include "base/futex.h"
 #include "core/failure.h"
 #include "core/runtime.h"
 #include "graph/tell.h"
 #include "mc.h"
+#include "mutex_below.h"
 #include "run/decide.h"
 #include "run/frame.h"
 #include "run/planned.h"
 #include "run/sources.h"
 #include "run/stream.h"
 #include "scope/deadline.h"
-
-int pthread_mutex_lock(pthread_mutex_t *m)
-{
-	_Atomic(uint32_t) *word = (_Atomic(uint32_t) *)(void *)m;
-	uint32_t zero = 0;
-
-	while (!a_cas(word, &zero, 1, acquire, relaxed)) {
-		zero = 0;
-		a_pause();
-	}
-	return 0;
-}
-
-int pthread_mutex_unlock(pthread_mutex_t *m)
-{
-	a_store((_Atomic(uint32_t) *)(void *)m, 0, release);
-	return 0;
-}
+#include "thread_below.h"
 
 void deadline_sleep(struct lkdf *r, _Atomic(uint32_t) *word, uint32_t expect,
 		    int64_t timeout_ns)
@@ -48,15 +31,6 @@ void deadline_sleep(struct lkdf *r, _Atomic(uint32_t) *word, uint32_t expect,
 /* What frame.c calls besides: nothing to do here, or not reached. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-parameter"
-
-__thread struct thread *thread_record;
-
-struct thread *thread_record_create(void)
-{
-	static struct thread self;
-
-	return &self;
-}
 
 void graph_get(struct lkdf_graph *g)
 {
@@ -92,11 +66,6 @@ NOT_REACHED(void, decide_pass_tokens, struct worker *w, struct frame *f)
 NOT_REACHED(int, deadline_create, struct lkdf_scope *parent, int64_t ns,
 	    struct lkdf_scope **out)
 NOT_REACHED(struct lkdf_scope *, deadline_leave, struct lkdf_scope *own)
-
-int err(int rc, const char *fmt, ...)
-{
-	return rc;
-}
 
 #pragma GCC diagnostic pop
 

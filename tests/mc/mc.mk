@@ -3,6 +3,7 @@
 #
 # tests/mc/mc_NAME.c is a program; MC_SRC_NAME names the sources it checks.
 
+MC_SRC_cancel = $(MC_SRC_scope)
 MC_SRC_claim := lib/base/lock.c lib/data/claim.c lib/data/prepare.c \
 	lib/data/token.c lib/data/var.c
 MC_SRC_deque := lib/sched/deque.c
@@ -24,6 +25,7 @@ MC_SRC_ring := lib/base/lock.c lib/device/io_uring.c lib/io/io_far.c \
 	lib/sched/keep.c lib/sched/notify.c \
 	lib/sched/park.c lib/sched/tick.c lib/sched/timers.c lib/sched/worker.c
 MC_SRC_room := lib/scope/room.c
+MC_SRC_scope := lib/scope/scope.c lib/scope/deadline.c lib/scope/room.c
 MC_SRC_stream := lib/run/frame.c lib/run/port_run.c lib/run/stream.c
 MC_SRC_strand := lib/base/lock.c lib/sched/backlog.c lib/sched/deque.c \
 	lib/sched/expose.c lib/sched/idle.c \
@@ -59,7 +61,13 @@ $(BUILD)/mc/lib/base/lock.o: MC_CFLAGS += -DLOCK_SPINS=1
 $(BUILD)/mc/lib/scope/room.o: MC_CFLAGS += -DROOM_MANY=8
 
 # So that the checker knows this memory.
+$(BUILD)/mc/lib/scope/scope.o: MC_CFLAGS += -Daligned_alloc=mc_aligned_alloc \
+	-Dfree=mc_free
 $(BUILD)/mc/lib/data/var.o: MC_CFLAGS += -Dcalloc=mc_calloc
+
+# So that the time is the scenario's.
+$(BUILD)/mc/lib/scope/scope.o $(BUILD)/mc/lib/scope/deadline.o: MC_CFLAGS += \
+	-Dclock_gettime=mc_clock_gettime
 
 # So that the kernel is the scenario's.
 $(BUILD)/mc/lib/device/io_uring.o: MC_CFLAGS += -Dsyscall=mc_syscall
