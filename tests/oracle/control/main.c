@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * Random graphs with branches, loops and values in the library against the
- *model:
+ * Random graphs with branches, loops, values and waves in the library against
+ * the model:
  *
  *	control [--programs N] [--seed S] [--base S] [--repeat N]
  *
@@ -47,7 +47,7 @@ static uint64_t nr_refused, nr_runs, nr_iterations;
 
 static int body(struct lkdf_ctx *c, void *arg)
 {
-	struct run *r = (struct run *)(uintptr_t)lkdf_run_arg(c);
+	struct run *r = (struct run *)(uintptr_t)lkdf_run_arg(c) + lkdf_seq(c);
 	int task = (int)(intptr_t)arg;
 	int n = atomic_fetch_add(&r->calls[task], 1);
 
@@ -169,8 +169,18 @@ static uint64_t stat_of(int r, const char *name)
 	return v;
 }
 
+/* Of a run, or of a stream with its last wave. */
+static bool compare_error(int run, int error, bool has_failed)
+{
+	if ((error != 0) == has_failed)
+		return true;
+	printf("# run %d: ends with %d, a task has%s failed\n", run, error,
+	       has_failed ? "" : " not");
+	return false;
+}
+
 static bool compare(const struct program *p, const struct run *run,
-		    const struct story *s, int error)
+		    const struct story *s)
 {
 	bool good = true;
 	int t;
@@ -186,17 +196,26 @@ static bool compare(const struct program *p, const struct run *run,
 			continue;
 		good = false;
 	}
-	if ((error != 0) != s->has_failed) {
-		printf("# run %d: ends with %d, a task has%s failed\n",
-		       run->number, error, s->has_failed ? "" : " not");
-		good = false;
-	}
 	return good;
+}
+
+/* A run each; or a stream, with one event. */
+static void start(const struct program *p, struct lkdf_graph *g,
+		  struct run *run, struct lkdf_event *done)
+{
+	struct lkdf_run attr = { .size = sizeof(attr), .arg = run };
+	int i;
+
+	if (p->is_stream) {
+		attr.flags = LKDF_RUN_STREAM | LKDF_RUN_GO_ON;
+		attr.times = (uint64_t)p->nr_runs;
+	}
+	for (i = 0; i < (p->is_stream ? 1 : p->nr_runs); i++)
+		must(lkdf_graph_run(g, NULL, &attr, &done[i]), "run");
 }
 
 static bool run_all(int r, const struct program *p, struct lkdf_graph *g)
 {
-	struct lkdf_run attr = { .size = sizeof(attr) };
 	uint64_t unchosen = stat_of(r, "lkdf.unchosen");
 	uint64_t skipped = stat_of(r, "lkdf.skipped");
 	struct lkdf_event done[8];
@@ -204,19 +223,25 @@ static bool run_all(int r, const struct program *p, struct lkdf_graph *g)
 	struct story s;
 	struct run run[8];
 	bool good = true;
-	int i, error;
+	bool has_failed = false;
+	int i, error = 0;
 
 	memset(run, 0, sizeof(run));
 	for (i = 0; i < p->nr_runs; i++) {
 		run[i].p = p;
 		run[i].number = i;
-		attr.arg = &run[i];
-		must(lkdf_graph_run(g, NULL, &attr, &done[i]), "run");
 	}
+	start(p, g, run, done);
 	for (i = 0; i < p->nr_runs; i++) {
-		error = lkdf_event_wait(done[i], -1);
+		if (!p->is_stream || !i)
+			error = lkdf_event_wait(done[i], -1);
 		model_run(p, i, out[i % p->inflight], &s);
-		good &= compare(p, &run[i], &s, error);
+		good &= compare(p, &run[i], &s);
+		has_failed |= s.has_failed;
+		if (!p->is_stream || i + 1 == p->nr_runs) {
+			good &= compare_error(i, error, has_failed);
+			has_failed = false;
+		}
 		unchosen += (uint64_t)s.nr_unchosen;
 		skipped += (uint64_t)s.nr_skipped;
 		nr_runs++;
@@ -279,7 +304,7 @@ static void run_programs(const struct options *o)
 	for (i = 0; i < nr && good; i++)
 		good = try_seed(o, o->has_seed ? o->seed : mix(o->base + i),
 				(int)(i % NR_RUNTIMES));
-	ok(good, "%llu graphs with branches and loops do what the model does",
+	ok(good, "%llu graphs with control flow do what the model does",
 	   (unsigned long long)i);
 }
 

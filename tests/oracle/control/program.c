@@ -51,6 +51,24 @@ static void add_loops(struct program *p, struct rng *r)
 	}
 }
 
+/* In one program of four: task 0 comes before all, inflight is more than 1. */
+static void make_stream(struct program *p, struct rng *r)
+{
+	bool has_edge[MAX_TASKS] = { false };
+	int i;
+
+	if (!rng_one_in(r, 4))
+		return;
+	p->is_stream = true;
+	p->inflight = (int)rng_range(r, 2, 3);
+	p->nr_runs = (int)rng_range(r, 1, 8);
+	for (i = 0; i < p->nr_edges; i++)
+		has_edge[p->edge[i].to] |= !p->edge[i].is_back;
+	for (i = 1; i < p->nr_tasks; i++)
+		if (!has_edge[i])
+			add_edge(p, 0, i, -1, false);
+}
+
 /* In one program of two. */
 static void add_values(struct program *p, struct rng *r)
 {
@@ -89,6 +107,7 @@ void program_create(struct program *p, uint64_t seed)
 					 false);
 	}
 	add_loops(p, &r);
+	make_stream(p, &r);
 	add_values(p, &r);
 }
 
@@ -97,8 +116,8 @@ void program_print(const struct program *p)
 	const struct edge *e;
 	int i;
 
-	printf("# %d tasks, %d runs, %d in flight\n", p->nr_tasks, p->nr_runs,
-	       p->inflight);
+	printf("# %d tasks, %d %s, %d in flight\n", p->nr_tasks, p->nr_runs,
+	       p->is_stream ? "waves" : "runs", p->inflight);
 	for (i = 0; i < p->nr_tasks; i++)
 		printf("# task %d%s%s%s, %d branches\n", i,
 		       p->is_any[i] ? " ANY" : "",

@@ -29,6 +29,7 @@ struct program {
 	bool is_any[MAX_TASKS], is_always[MAX_TASKS], is_blocking[MAX_TASKS];
 	bool has_in[MAX_TASKS]; /* an edge to it has a value */
 	int nr_branches[MAX_TASKS]; /* numbers 0 .. nr - 1 */
+	bool is_stream; /* the runs are waves of one stream */
 	int inflight, nr_runs;
 };
 
