@@ -41,6 +41,11 @@ static const struct option_row rows[] = {
 	  .type = OPTION_BOOL,
 	  AT(workers_per_node),
 	  .help = "workers is a number for each NUMA node" },
+	{ .name = "reserve_workers",
+	  .type = OPTION_BOOL,
+	  AT(reserve_workers),
+	  .help = "with workers=0: one per allowed core though the quota is "
+		  "less; those beyond it wait until the quota is raised" },
 	{ .name = "cpus",
 	  .type = OPTION_TEXT,
 	  AT(cpus),

@@ -15,7 +15,7 @@ struct config {
 	int64_t blocking, events, log_words, is_final;
 	int64_t io, signal, signal_kib;
 	int64_t memory_limit, memory_strict, memory_huge, placement, far_steals,
-		rehome, solo_runs, static_runs, spawn_inline;
+		rehome, solo_runs, static_runs, spawn_inline, reserve_workers;
 	char cpus[OPTION_TEXT_SIZE];
 	char trace[OPTION_TEXT_SIZE];
 	char socket[OPTION_TEXT_SIZE];

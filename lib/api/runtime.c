@@ -72,7 +72,8 @@ static void fill_attr(const struct lkdf *rt, const struct config *c,
 	if (a->is_serial)
 		a->nr_workers = 1;
 	else if (!a->nr_workers)
-		a->nr_workers = topo_default_workers(rt->topo);
+		a->nr_workers =
+			topo_default_workers(rt->topo, c->reserve_workers != 0);
 	else if (a->is_per_node)
 		a->nr_workers *= nodes;
 }

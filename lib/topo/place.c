@@ -17,11 +17,11 @@ int topo_cpu_nodes(const struct topo *t)
 	return n;
 }
 
-int topo_default_workers(const struct topo *t)
+int topo_default_workers(const struct topo *t, bool reserves)
 {
 	int n = t->nr_cores;
 
-	if (t->quota > 0 && t->quota < n)
+	if (!reserves && t->quota > 0 && t->quota < n)
 		n = t->quota;
 	if (n > TOPO_MAX_WORKERS)
 		n = TOPO_MAX_WORKERS;

@@ -94,10 +94,10 @@ int topo_cpu_nodes(const struct topo *t);
 #define TOPO_MAX_WORKERS 1024
 
 /*
- * One worker per core, but not more than the quota and TOPO_MAX_WORKERS; at
- * least 1.
+ * One worker per core, but not more than TOPO_MAX_WORKERS and, unless some are
+ * reserved for a quota that is raised, than the quota; at least 1.
  */
-int topo_default_workers(const struct topo *t);
+int topo_default_workers(const struct topo *t, bool reserves);
 
 /*
  * Deals nr_workers >= 1 workers to CPUs: cpu_index[w] is an index into cpu,

@@ -97,7 +97,9 @@ uint64_t lkdf_caps(const struct lkdf *rt);
  * @rt: runtime
  *
  * Threads of the blocking pool are no workers, see lkdf_nr_executors(). With
- * serial=yes the count is 1.
+ * serial=yes the count is 1. It does not change until close: where the CPU
+ * quota falls, or workers are in reserve for a higher one (option
+ * reserve_workers), fewer of them run.
  *
  * Context: any thread, does not block.
  * Return: a count >= 1; -EINVAL @rt is NULL.

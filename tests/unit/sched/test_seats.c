@@ -33,11 +33,10 @@ static struct quota *quota(void)
 	return &job.rt->sched.quota;
 }
 
-static void open_runtime(bool follows_quota)
+static void open_below(const char *quota, int milli, bool follows_quota)
 {
 	struct topo_attr topo = { .synthetic = "numa:2 core:2" };
 	struct runtime_attr a = {
-		.nr_workers = NR_WORKERS,
 		.nr_blocking = 1,
 		.spin_us = 40,
 		.max_events = 1 << 20,
@@ -49,14 +48,21 @@ static void open_runtime(bool follows_quota)
 		.cgroup_root = job.group,
 	};
 
-	set_quota("max 100000");
+	set_quota(quota);
 	job.rt = aligned_alloc(CACHE_LINE, sizeof(*job.rt));
 	memset((void *)job.rt, 0, sizeof(*job.rt));
 	job.rt->log.level = LKDF_LOG_ERROR;
 	must(topo_open(&topo, &job.rt->topo));
+	topo_set_quota(job.rt->topo, milli);
+	a.nr_workers = topo_default_workers(job.rt->topo, true);
 	must(runtime_open(job.rt, &a));
 	job.nr_submitted = 0;
 	atomic_store(&job.nr_ran, 0);
+}
+
+static void open_runtime(bool follows_quota)
+{
+	open_below("max 100000", 0, follows_quota);
 }
 
 static int work(struct lkdf_ctx *c, void *arg)
@@ -222,6 +228,37 @@ static void up_and_down_under_load(void)
 	is(lkdf_close(job.rt), 0, "it closes");
 }
 
+/* They meet only where each has a worker. */
+static int meet(struct lkdf_ctx *c, void *arg)
+{
+	atomic_int *nr = arg;
+
+	(void)c;
+	atomic_fetch_add(nr, 1);
+	while (atomic_load(nr) < NR_WORKERS)
+		sched_yield();
+	return 0;
+}
+
+static void a_small_quota_at_open_is_raised(void)
+{
+	atomic_int nr = 0;
+	int i;
+
+	open_below("50000 100000", 500, true);
+	is(lkdf_nr_workers(job.rt), NR_WORKERS, "half a CPU: four workers");
+	run_until_benched(2);
+	is(quota_spin(quota()), 0, "of which one a node runs, and none spins");
+	set_quota("400000 100000");
+	run_until_benched(0);
+	for (i = 0; i < NR_WORKERS; i++)
+		must(lkdf_submit_fn(job.rt, NULL, "meet", meet, &nr, NULL));
+	is(lkdf_scope_wait(job.rt, NULL, -1), 0, "four CPUs: all run at once");
+	ok(quota_spin(quota()) > 0, "and idle ones spin");
+	is(lkdf_nr_workers(job.rt), NR_WORKERS, "their number is as before");
+	is(lkdf_close(job.rt), 0, "it closes");
+}
+
 static void the_user_has_said_how_many(void)
 {
 	open_runtime(false);
@@ -247,6 +284,7 @@ int main(void)
 	a_rise_is_seen_behind_bodies();
 	idle_for_long();
 	up_and_down_under_load();
+	a_small_quota_at_open_is_raised();
 	the_user_has_said_how_many();
 	tree_remove(&job.tree);
 	return tap_end();

@@ -181,11 +181,12 @@ static void workers_follow_cores_and_quota(void)
 {
 	struct topo *t = must_open("numa:2 core:4 pu:2", NULL);
 
-	is(topo_default_workers(t), 8, "one per core");
+	is(topo_default_workers(t, false), 8, "one per core");
 	t->quota = 3;
-	is(topo_default_workers(t), 3, "the quota limits");
+	is(topo_default_workers(t, false), 3, "the quota limits");
+	is(topo_default_workers(t, true), 8, "not those in reserve");
 	t->quota = 100;
-	is(topo_default_workers(t), 8, "a large one does not");
+	is(topo_default_workers(t, false), 8, "a large one does not");
 	topo_close(t);
 }
 
@@ -346,7 +347,7 @@ static void affinity_is_obeyed(void)
 	t = must_open(NULL, NULL);
 	is(t->nr_cpus, 1, "one CPU is found");
 	is(t->cpu[0].os_cpu, cpu, "the right one");
-	is(topo_default_workers(t), 1, "for one worker");
+	is(topo_default_workers(t, false), 1, "for one worker");
 	topo_close(t);
 	snprintf(list, sizeof(list), "%d", other);
 	is(refused(NULL, list), -EINVAL, "the other one is refused");
@@ -371,7 +372,7 @@ static void the_quota_is_taken_over(void)
 	is(topo_open(&a, &t), 0, "with a quota of a fifth of a CPU");
 	is(t->quota, 1, "rounded up to a CPU");
 	is(t->quota_milli, 200, "exact in thousandths");
-	is(topo_default_workers(t), 1, "for one worker");
+	is(topo_default_workers(t, false), 1, "for one worker");
 	topo_close(t);
 	topo_close(NULL);
 	tree_remove(&tree);

@@ -67,7 +67,7 @@ static void first_threads_of_a_node_come_first(void)
 	is(t->node[1].first_cpu, 4, "node 1 begins behind node 0");
 	is(t->node[1].nr_cores, 2, "node 1 has two cores");
 	is(topo_distance(t, 0, 1), 21, "distance as the firmware says");
-	is(topo_default_workers(t), 4, "one worker per core");
+	is(topo_default_workers(t, false), 4, "one worker per core");
 	close_tree(&tree, t);
 }
 
