@@ -19,6 +19,13 @@ LIB_SRC := $(filter-out $(addprefix lib/device/io_,setup.c tables.c \
 URING_LIBS :=
 $(info liburing 2.3 is missing: operations run on threads, not on rings)
 endif
+# Probes for bpftrace, perf and gdb; HAVE_USDT=0 builds without.
+HAVE_USDT ?= $(shell echo '$(HASH)include <sys/sdt.h>' | \
+	$(CC) -x c -fsyntax-only - 2>/dev/null && echo 1)
+HAVE_USDT := $(HAVE_USDT)
+ifneq ($(HAVE_USDT),1)
+$(info no sys/sdt.h: the library is built without probes for bpftrace)
+endif
 LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o)
 LIB_SO := $(BUILD)/liblkdf.so.$(VERSION)
 LIB_SONAME := liblkdf.so.$(SOVERSION)
@@ -27,7 +34,8 @@ LIB_A := $(BUILD)/liblkdf.a
 LIB_INTERNAL := $(BUILD)/liblkdf-internal.a
 LIB_LIBS := -lhwloc -lnuma $(URING_LIBS) -lpthread
 
-LIB_CFLAGS := -fPIC -fvisibility=hidden -fcf-protection
+LIB_CFLAGS := -fPIC -fvisibility=hidden -fcf-protection \
+	$(if $(filter 1,$(HAVE_USDT)),-DHAVE_USDT)
 
 $(BUILD)/lib/%.o: lib/%.c
 	$(call say,CC)

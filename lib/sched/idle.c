@@ -12,6 +12,7 @@
 #include "sched/sched.h"
 #include "sched/tick.h"
 #include "sched/want.h"
+#include "trace/usdt.h"
 
 /*
  * An only item may be one that its owner is about to take: a body that spawns
@@ -71,6 +72,7 @@ static bool steal_from(struct worker *w, int i, uint64_t *item)
 			trace_event(w->executor->ring, EVENT_STEAL,
 				    (uint32_t)victim->id,
 				    far_why(w, is_near, *item));
+			usdt_3(steal, w->id, victim->id, !is_near);
 			return true;
 		}
 	}
@@ -209,9 +211,11 @@ static uint64_t sleep_once(struct worker *w)
 	} else {
 		counter_add(w->executor->counters, COUNTER_PARKS, 1);
 		trace_event(w->executor->ring, EVENT_PARK, 0, 0);
+		usdt_1(park, w->id);
 		if (park_sleep(&w->node->park, far_nap(w, left)))
 			ticks = 0;
 		trace_event(w->executor->ring, EVENT_UNPARK, 0, 0);
+		usdt_1(unpark, w->id);
 	}
 	timers_disarm(&s->timers, armed);
 	return ticks;

@@ -8,6 +8,7 @@
 #include "sched/sched.h"
 #include "topo/topo.h"
 #include "trace/trace.h"
+#include "trace/usdt.h"
 
 #include <limits.h>
 #include <lkdf/runtime.h>
@@ -219,6 +220,7 @@ void quota_sit(struct worker *w)
 	worker_share_all(w);
 	counter_add(w->executor->counters, COUNTER_BENCHED, 1);
 	trace_event(w->executor->ring, EVENT_PARK, 0, 0);
+	usdt_1(park, w->id);
 	a_add(&q->nr_benched, 1, relaxed);
 	for (;;) {
 		/* [quota.word] before we look; pairs with [quota.stir]. */
@@ -231,4 +233,5 @@ void quota_sit(struct worker *w)
 	}
 	a_sub(&q->nr_benched, 1, relaxed);
 	trace_event(w->executor->ring, EVENT_UNPARK, 0, 0);
+	usdt_1(unpark, w->id);
 }

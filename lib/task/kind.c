@@ -406,7 +406,7 @@ int kind_call_timed(struct lkdf_kind *k, struct lkdf_ctx *c, lkdf_fn fn,
 
 	if (kind_is_noted_only(k))
 		return call_noted(k, c, fn, arg);
-	number = is_traced ? traced_begin(c->ex) : 0;
+	number = is_traced ? traced_begin_body(c->ex, k) : 0;
 	start = clock_ticks();
 	rc = kind_call(k, c, fn, arg);
 	end = clock_ticks();

@@ -99,7 +99,7 @@ static int call_timed(struct lkdf_ctx *c, struct task *t, lkdf_fn fn)
 {
 	struct lkdf_kind *k = t->kind;
 	bool is_traced = a_load(&k->slow, relaxed) & SLOW_TRACED;
-	uint64_t number = is_traced ? traced_begin(c->ex) : 0;
+	uint64_t number = is_traced ? traced_begin_body(c->ex, k) : 0;
 	uint64_t start = clock_ticks(), end;
 	int rc = kind_call(k, c, fn, t->arg);
 
@@ -190,7 +190,8 @@ static bool is_traced_only(const struct task *t)
 
 static enum task_end step_traced(struct lkdf_ctx *c, struct task *t)
 {
-	uint64_t number = traced_begin(c->ex), begin = clock_ticks(), end;
+	uint64_t number = traced_begin_body(c->ex, t->kind);
+	uint64_t begin = clock_ticks(), end;
 	int rc = body_call(t->kind->fn, c, t->arg);
 
 	end = clock_ticks();

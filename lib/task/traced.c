@@ -70,6 +70,7 @@ void traced_task(struct lkdf_ctx *c, const struct task *t, uint64_t number,
 	/* A body within it, in a join, was the last one to begin. */
 	c->ex->now = LKDF_UID((uint32_t)c->ex->id, number);
 	trace_slice(c->ex->ring, &s);
+	usdt_3(body__end, &t->kind->name[0], c->ex->now, end - begin);
 }
 
 void traced_record(struct lkdf_ctx *c, const struct lkdf_kind *k,
@@ -85,4 +86,5 @@ void traced_record(struct lkdf_ctx *c, const struct lkdf_kind *k,
 	c->owner->describe(c->frame, c->index, &s);
 	c->ex->now = LKDF_UID((uint32_t)c->ex->id, number);
 	trace_slice(c->ex->ring, &s);
+	usdt_3(body__end, &k->name[0], c->ex->now, end - begin);
 }

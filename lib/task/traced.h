@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "task/task.h"
+#include "trace/usdt.h"
 
 /* What the executor begins now is this from here on; its number. */
 static inline uint64_t traced_begin(struct executor *ex)
@@ -19,6 +20,16 @@ static inline uint64_t traced_begin(struct executor *ex)
 	uint64_t number = ++ex->nr_begun;
 
 	ex->now = LKDF_UID((uint32_t)ex->id, number);
+	return number;
+}
+
+/* The same of a body. */
+static inline uint64_t traced_begin_body(struct executor *ex,
+					 const struct lkdf_kind *k)
+{
+	uint64_t number = traced_begin(ex);
+
+	usdt_2(body__begin, &k->name[0], ex->now);
 	return number;
 }
 
