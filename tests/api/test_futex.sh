@@ -141,10 +141,15 @@ until futex 0 -p $pid --dir "$pins" -d 1 || [ $i -gt 20 ]; do
 	i=$((i + 1))
 done
 grep -q 'convoy (' "$dir/log" && grep -q 'kinds' "$dir/log"
-ok $? 'the text says the same'
+ok $? 'the text names the program and its kinds'
 "$lkdf" futex -p $pid --dir "$pins" -d 3 >"$dir/out" 2>&1 &
 look=$!
-sleep 0.5
+# It has the probe's maps open once it looks.
+i=0
+until ls -l "/proc/$look/fd" 2>/dev/null | grep -q bpf-map || [ $i -gt 100 ]; do
+	sleep 0.1
+	i=$((i + 1))
+done
 "$lkdf" probe stop --dir "$pins" >"$dir/log" 2>&1
 wait $look
 [ $? -eq 5 ] && grep -q 'was stopped' "$dir/out"
