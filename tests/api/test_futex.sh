@@ -144,9 +144,9 @@ grep -q 'convoy (' "$dir/log" && grep -q 'kinds' "$dir/log"
 ok $? 'the text names the program and its kinds'
 "$lkdf" futex -p $pid --dir "$pins" -d 3 >"$dir/out" 2>&1 &
 look=$!
-# It has the probe's maps open once it looks.
+# It sleeps once it has read the first counts.
 i=0
-until ls -l "/proc/$look/fd" 2>/dev/null | grep -q bpf-map || [ $i -gt 100 ]; do
+until grep -q nanosleep "/proc/$look/wchan" || [ $i -gt 100 ]; do
 	sleep 0.1
 	i=$((i + 1))
 done
