@@ -60,8 +60,10 @@ int heap_free_slow(struct heap *h, struct cache *c, void *p)
 	return 0;
 }
 
+int mc_clock_gettime(clockid_t id, struct timespec *ts);
+
 /* One look and the time to spin is over. */
-int clock_gettime(clockid_t id, struct timespec *ts)
+int mc_clock_gettime(clockid_t id, struct timespec *ts)
 {
 	static long now;
 

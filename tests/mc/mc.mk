@@ -66,8 +66,7 @@ $(BUILD)/mc/lib/scope/scope.o: MC_CFLAGS += -Daligned_alloc=mc_aligned_alloc \
 $(BUILD)/mc/lib/data/var.o: MC_CFLAGS += -Dcalloc=mc_calloc
 
 # So that the time is the scenario's.
-$(BUILD)/mc/lib/scope/scope.o $(BUILD)/mc/lib/scope/deadline.o: MC_CFLAGS += \
-	-Dclock_gettime=mc_clock_gettime
+$(BUILD)/mc/lib/scope/%.o: MC_CFLAGS += -Dclock_gettime=mc_clock_gettime
 
 # So that the kernel is the scenario's.
 $(BUILD)/mc/lib/device/io_uring.o: MC_CFLAGS += -Dsyscall=mc_syscall
