@@ -121,7 +121,9 @@ static int add_task(struct lkdf_graph *g, const struct lkdf_task *t)
 	}
 	if (nr < 0 || home == HOME_NONE)
 		return nr;
-	rc = graph_place(g, (uint32_t)nr, home);
+	rc = home_is_part(home) ? graph_place_on_part(g, (uint32_t)nr, home,
+						      t->place->node)
+				: graph_place(g, (uint32_t)nr, home);
 	return rc ? graph_broken(g, rc) : nr;
 }
 

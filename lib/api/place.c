@@ -91,10 +91,7 @@ int lkdf_place_part(struct lkdf_place *p, unsigned num, unsigned den,
 			   "place: part %u of %u: expected 1 .. %d parts, from "
 			   "0 on",
 			   num, den, PLACE_MAX_DEN);
-	if (den != 1)
-		return border_unbuilt("place_part: a part of a node's workers");
-	*out = p;
-	return 0;
+	return place_part(p, num, den, out);
 }
 
 int lkdf_place_distance(const struct lkdf_place *a, const struct lkdf_place *b)

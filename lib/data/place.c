@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "data/block.h"
+#include "sched/part.h"
 #include "topo/raw.h"
 #include "topo/topo.h"
 
@@ -79,8 +80,75 @@ int place_open(struct lkdf *rt, const struct runtime_attr *a)
 		rt->places[i].is_hooked = rt->hooks.table != NULL;
 		rt->places[i].node = i;
 		rt->places[i].memory = (unsigned)i;
+		rt->places[i].home = home_make(i, false);
 	}
 	return 0;
+}
+
+/* The first worker of a place; how many there are in *nr. */
+static int first_worker(const struct lkdf_place *p, int *nr)
+{
+	const struct sched *s = &p->rt->sched;
+	int i = 0;
+
+	if (p->part) {
+		*nr = p->part->nr;
+		return p->part->first;
+	}
+	*nr = s->nodes[p->node].nr_workers;
+	while (i < s->nr_workers && s->workers[i].executor->node != p->node)
+		i++;
+	return i;
+}
+
+/* Under the runtime's lock. */
+static int find_part(struct lkdf_place *p, int first, int nr,
+		     struct lkdf_place **out)
+{
+	struct lkdf *rt = p->rt;
+	struct lkdf_place *q;
+	struct part *part;
+	int rc;
+
+	for (q = rt->part_places; q; q = q->next)
+		if (q->part->first == first && q->part->nr == nr) {
+			*out = q;
+			return 0;
+		}
+	q = malloc(sizeof(*q));
+	if (!q)
+		return err(-ENOMEM, "place: no memory for a part");
+	rc = part_get(&rt->sched, first, nr, &part);
+	if (rc) {
+		free(q);
+		return rc;
+	}
+	*q = rt->places[p->node];
+	q->part = part;
+	q->home = home_make_part(part->id, false);
+	q->next = rt->part_places;
+	rt->part_places = q;
+	*out = q;
+	return 0;
+}
+
+int place_part(struct lkdf_place *p, unsigned num, unsigned den,
+	       struct lkdf_place **out)
+{
+	int all, first = first_worker(p, &all), begin, end, rc;
+
+	begin = (int)((uint64_t)num * (unsigned)all / den);
+	end = (int)(((uint64_t)num + 1) * (unsigned)all / den);
+	end = end > begin ? end : begin + 1;
+	/* In serial mode a node may have none, and its part is the node. */
+	if (end - begin >= all) {
+		*out = p;
+		return 0;
+	}
+	pthread_mutex_lock(&p->rt->lock);
+	rc = find_part(p, first + begin, end - begin, out);
+	pthread_mutex_unlock(&p->rt->lock);
+	return rc;
 }
 
 void place_report_leaks(struct lkdf *rt)
@@ -90,6 +158,12 @@ void place_report_leaks(struct lkdf *rt)
 
 void place_close(struct lkdf *rt)
 {
+	struct lkdf_place *p, *next;
+
+	for (p = rt->part_places; p; p = next) {
+		next = p->next;
+		free(p);
+	}
 	free(rt->places);
 	heap_destroy(rt->heap);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * Places of a runtime and the heap behind them. A place is a node.
+ * Places of a runtime and the heap behind them. A place is a node, or a part of
+ * its workers, whose memory is the node's.
  */
 #ifndef DATA_PLACE_H
 #define DATA_PLACE_H
@@ -18,6 +19,9 @@ struct lkdf_place {
 	struct lkdf *rt;
 	struct heap *heap;
 	int node; /* index in topo and heap */
+	uint16_t home; /* of what prefers it */
+	const struct part *part; /* NULL: the node */
+	struct lkdf_place *next; /* part; of the runtime */
 	unsigned memory; /* the node's own, in the heap */
 	bool is_hooked; /* a tool is told of blocks, see lkdf/hooks.h */
 };
@@ -30,6 +34,14 @@ void place_report_leaks(struct lkdf *rt);
 
 /* Unmaps all memory. After a failed place_open(), too. */
 void place_close(struct lkdf *rt);
+
+/*
+ * Part num of den of the place's workers: as many of its first workers lie
+ * before it as parts do, rounded down, and it has one at least. The same each
+ * time; the place itself where it has all of its workers. -ENOMEM; -ENOSPC.
+ */
+int place_part(struct lkdf_place *p, unsigned num, unsigned den,
+	       struct lkdf_place **out);
 
 /* The system's number of the node. */
 int place_id(const struct lkdf_place *p);
@@ -47,7 +59,7 @@ static inline uint16_t home_of(const struct lkdf_task *t)
 
 	if (likely(!p) || !sched_has_worker(&p->rt->sched, p->node))
 		return HOME_NONE;
-	return home_make(p->node, t->flags & LKDF_PINNED);
+	return p->home | (t->flags & LKDF_PINNED ? 1 : 0);
 }
 
 #endif

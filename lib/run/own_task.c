@@ -33,7 +33,9 @@ struct task *own_task_create(struct executor *ex, struct frame *f,
 	t->io_home = HOME_NONE;
 	if (r->flags & REC_PLACED) {
 		t->link.flags |= TASK_PLACED;
-		t->home = settle_home(f->graph, index);
+		t->home = r->kind->home != HOME_NONE
+				  ? r->kind->home
+				  : settle_home(f->graph, index);
 	}
 	return t;
 }

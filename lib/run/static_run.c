@@ -9,6 +9,7 @@
 #include "run/decide.h"
 #include "run/static_leave.h"
 #include "sched/keep.h"
+#include "sched/part.h"
 #include "sched/tick.h"
 #include "task/body.h"
 #include "task/kind.h"
@@ -268,7 +269,8 @@ run_guarded(struct burst *b, uint32_t at, uint32_t end)
 static bool has_news(struct worker *w)
 {
 	return w->other_classes || !inbox_is_empty(&w->node->inbox) ||
-	       !inbox_is_empty(&w->node->bound) || completion_has_news(w);
+	       !inbox_is_empty(&w->node->bound) || completion_has_news(w) ||
+	       part_has_news(w);
 }
 
 /* The steps of a turn; *end where it was to end by what has come meanwhile. */

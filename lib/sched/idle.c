@@ -8,6 +8,7 @@
 #include "sched/intake.h"
 #include "sched/keep.h"
 #include "sched/notify.h"
+#include "sched/part.h"
 #include "sched/quota.h"
 #include "sched/sched.h"
 #include "sched/tick.h"
@@ -97,7 +98,9 @@ static bool look_once(struct worker *w, bool far, uint64_t *item)
 			return true;
 	for (i = 0; far && i < s->nr_nodes; i++) {
 		if (far_allows(w, &s->nodes[i]) &&
-		    intake_any(w, &s->nodes[i]) && worker_pop(w, item))
+		    (intake_any(w, &s->nodes[i]) ||
+		     intake_parts(w, &s->nodes[i])) &&
+		    worker_pop(w, item))
 			return true;
 	}
 	return false;
@@ -116,7 +119,7 @@ static unsigned waiting_at(struct sched_node *node, bool is_home)
 {
 	unsigned found = 0, i;
 
-	if (!inbox_is_empty(&node->inbox))
+	if (!inbox_is_empty(&node->inbox) || part_has_come(node))
 		found |= 1u << CLASS_NORMAL;
 	if (is_home && !inbox_is_empty(&node->bound))
 		found |= 1u << DEQUE_BOUND;
@@ -197,6 +200,7 @@ static uint64_t sleep_once(struct worker *w)
 	ticks = quota_spin(&s->quota);
 	/* Asleep it has nothing to keep. */
 	a_store(&w->keeps_until, 0, relaxed);
+	part_doze(w);
 	announce(w);
 	left = timers_arm(&s->timers, &armed);
 	left = (int64_t)min_u64((uint64_t)left, (uint64_t)keep_nap(w));
@@ -206,17 +210,19 @@ static uint64_t sleep_once(struct worker *w)
 	if (s->nr_worker_nodes > 1 && s->ops.doze)
 		left = (int64_t)min_u64((uint64_t)left,
 					(uint64_t)s->ops.doze(w));
-	if (public_for(w) || is_stopping(w) || !left) {
+	if (public_for(w) || part_has_bound(w) || is_stopping(w) || !left) {
 		park_retract(&w->node->park);
 	} else {
 		counter_add(w->executor->counters, COUNTER_PARKS, 1);
 		trace_event(w->executor->ring, EVENT_PARK, 0, 0);
 		usdt_1(park, w->id);
-		if (park_sleep(&w->node->park, far_nap(w, left)))
+		if (park_sleep_uncalled(&w->node->park, far_nap(w, left),
+					&w->is_drowsy))
 			ticks = 0;
 		trace_event(w->executor->ring, EVENT_UNPARK, 0, 0);
 		usdt_1(unpark, w->id);
 	}
+	part_rise(w);
 	timers_disarm(&s->timers, armed);
 	return ticks;
 }
@@ -234,7 +240,7 @@ static void step_aside(struct worker *w)
 	if (!guest_is_here(s) || start - w->crowded_at < s->crowded_ticks)
 		return;
 	announce(w);
-	if (!public_for(w) && !is_stopping(w)) {
+	if (!public_for(w) && !part_has_bound(w) && !is_stopping(w)) {
 		guest_forget(s);
 		sched_yield();
 		if (clock_ticks() - start > s->wake_ticks && !guest_was_here(s))

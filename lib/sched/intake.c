@@ -2,6 +2,7 @@
 #include "sched/intake.h"
 
 #include "sched/notify.h"
+#include "sched/part.h"
 #include "sched/sched.h"
 
 /* What the deques of a worker refused, what came last first. */
@@ -80,11 +81,10 @@ static void take_links(struct worker *w, struct link *link, bool is_bound,
  * What has come. We pop the oldest first; of_join: the youngest, which are
  * children of the body that joins, before those of bodies below it.
  */
-static bool take_inbox(struct worker *w, struct sched_node *node, bool is_bound,
-		       bool of_join)
+static bool take_from(struct worker *w, struct sched_node *node,
+		      struct inbox *in, bool is_bound, bool of_join)
 {
-	struct link *link =
-		inbox_take_all(is_bound ? &node->bound : &node->inbox);
+	struct link *link = inbox_take_all(in);
 	struct overflow o;
 
 	if (!link)
@@ -95,6 +95,62 @@ static bool take_inbox(struct worker *w, struct sched_node *node, bool is_bound,
 	if (unlikely(o.deques))
 		overflow_leave(w, node, &o);
 	return true;
+}
+
+static bool take_inbox(struct worker *w, struct sched_node *node, bool is_bound,
+		       bool of_join)
+{
+	return take_from(w, node, is_bound ? &node->bound : &node->inbox,
+			 is_bound, of_join);
+}
+
+/*
+ * Of the worker's parts: what prefers them, and the worker hears of what is
+ * bound to them. False: there is neither.
+ */
+static __attribute__((noinline)) bool take_parts(struct worker *w, bool of_join)
+{
+	bool has_some = false;
+	struct part *p;
+
+	for (p = part_first(w->node); p; p = p->next)
+		if (part_has(p, w))
+			has_some |= take_from(w, w->node, &p->inbox, false,
+					      of_join);
+	if (!part_has_bound(w))
+		return has_some;
+	w->other_classes |= 1u << DEQUE_PART;
+	return true;
+}
+
+static inline bool has_parts(const struct worker *w)
+{
+	return unlikely(a_load(&w->node->parts, relaxed) != NULL);
+}
+
+static bool take_parts_of(struct worker *w, struct sched_node *node,
+			  bool of_join)
+{
+	bool has_some = false;
+	struct part *p;
+
+	for (p = part_first(node); p; p = p->next)
+		has_some |= take_from(w, node, &p->inbox, false, of_join);
+	return has_some;
+}
+
+bool intake_parts(struct worker *w, struct sched_node *node)
+{
+	return take_parts_of(w, node, false);
+}
+
+void worker_take_parts(struct worker *w)
+{
+	struct sched *s = w->sched;
+	int i;
+
+	for (i = 0; s->parts && i < s->nr_nodes; i++)
+		take_parts_of(w, &s->nodes[i], true);
 }
 
 /* Not more than fits: what is in a backlog stays there until it can go. */
@@ -137,11 +193,15 @@ bool worker_take_new(struct worker *w)
 {
 	bool has_bound = take_inbox(w, w->node, true, true);
 
+	if (has_parts(w))
+		has_bound |= take_parts(w, true);
 	return take_inbox(w, w->node, false, true) || has_bound;
 }
 
 bool worker_take_home(struct worker *w)
 {
+	bool has_some = has_parts(w) && take_parts(w, false);
+
 	w->look_at = w->nr_picks + INBOX_EVERY;
-	return intake_all(w, w->node);
+	return intake_all(w, w->node) || has_some;
 }

@@ -8,17 +8,20 @@
 #include <limits.h>
 
 #define TOKEN 1ull
+#define CALL (1ull << 16)
+#define CALLS (0xffffull << 16)
 #define SLEEPER (1ull << 32)
 #define SPINNER (1ull << 48)
 
 static uint32_t tokens_of(uint64_t word)
 {
-	return (uint32_t)word;
+	return (uint32_t)word & 0xffff;
 }
 
 /*
- * The moves of park.h, as differences of the word: nothing else may be done to
- * it. Tokens belong to spinners, so there are never more of them.
+ * The moves of park.h, as differences of the word: but for calls nothing else
+ * may be done to it. Tokens belong to spinners, so there are never more of
+ * them.
  */
 enum park_move {
 	PARK_SPIN,
@@ -59,7 +62,7 @@ static inline uint64_t park_move(uint64_t word, enum park_move move,
 	return next;
 }
 
-/* The tokens are the half of the word that the kernel compares. */
+/* Tokens and calls are the half of the word that the kernel compares. */
 static _Atomic(uint32_t) *futex_of(struct park *p)
 {
 	_Atomic(uint32_t) *half = (_Atomic(uint32_t) *)(void *)&p->word;
@@ -140,12 +143,21 @@ static bool watch(struct park *p)
 	return a_cas(&p->is_watched, &nobody, 1, seq_cst, seq_cst);
 }
 
-static int sleep_on_bell(struct park *p, int64_t timeout_ns)
+/* NULL: nobody calls it. */
+static bool is_called(const _Atomic(uint32_t) *uncalled)
+{
+	/* [park.called] after the word, or is_watched; pairs with
+	 * [park.call] and [park.ring]. */
+	return unlikely(uncalled && !a_load(uncalled, seq_cst));
+}
+
+static int sleep_on_bell(struct park *p, int64_t timeout_ns,
+			 const _Atomic(uint32_t) *uncalled)
 {
 	int rc = 0;
 
 	/* [park.tokens] after is_watched; pairs with [park.wake]. */
-	if (!tokens_of(a_load(&p->word, seq_cst)))
+	if (!tokens_of(a_load(&p->word, seq_cst)) && !is_called(uncalled))
 		rc = bell_wait(park_bell(p), timeout_ns);
 	park_retract(p);
 	/* [park.unwatch] after we are a spinner; pairs with [park.watch]. */
@@ -153,23 +165,48 @@ static int sleep_on_bell(struct park *p, int64_t timeout_ns)
 	return rc;
 }
 
-int park_sleep(struct park *p, int64_t timeout_ns)
+int park_sleep_uncalled(struct park *p, int64_t timeout_ns,
+			const _Atomic(uint32_t) *uncalled)
 {
 	bool is_over = false;
+	uint32_t half;
 
 	if (unlikely(watch(p)))
-		return sleep_on_bell(p, timeout_ns);
+		return sleep_on_bell(p, timeout_ns, uncalled);
 	while (!take_token(p)) {
+		/* [park.half] before we look whether we are called; pairs with
+		 * [park.call]. */
+		half = (uint32_t)a_load(&p->word, seq_cst);
+		if (is_called(uncalled)) {
+			park_retract(p);
+			return 0;
+		}
 		if (is_over) {
 			park_retract(p);
 			return -ETIMEDOUT;
 		}
+		if (tokens_of(half))
+			continue;
 		/* What is left of the time is not known here. */
-		is_over =
-			futex_wait(futex_of(p), 0, timeout_ns) == -ETIMEDOUT ||
-			timeout_ns >= 0;
+		is_over = futex_wait(futex_of(p), half, timeout_ns) ==
+				  -ETIMEDOUT ||
+			  timeout_ns >= 0;
 	}
 	return 0;
+}
+
+void park_call(struct park *p)
+{
+	uint64_t word = a_load(&p->word, relaxed), next;
+
+	do {
+		/* Modulo 2^16, for the sleepers are above. */
+		next = (word & ~CALLS) | ((word + CALL) & CALLS);
+		/* [park.call] after the callee's word; pairs with [park.half]
+		 * and [park.called]. */
+	} while (!a_cas(&p->word, &word, next, seq_cst, relaxed));
+	futex_wake(futex_of(p), INT_MAX);
+	ring_bell(p);
 }
 
 bool park_found(struct park *p)

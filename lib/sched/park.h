@@ -2,9 +2,10 @@
 /*
  * Who spins, who sleeps, and the one futex on which all sleepers sleep.
  *
- * One 64-bit word holds three counts, so every move is one compare-and-swap:
+ * One 64-bit word holds four counts, so every move is one compare-and-swap:
  *
- *	tokens    wake-ups given and not yet taken; the futex word
+ *	tokens    wake-ups given and not yet taken
+ *	calls     of park_call(), modulo 2^16; with tokens the futex word
  *	sleepers  workers that have said they sleep
  *	spinners  workers that look for work
  *
@@ -22,6 +23,11 @@
  * A woken worker counts as a spinner from the moment it is given the token, so
  * a burst of work wakes one at a time, and the one that finds work wakes the
  * next (park_found).
+ *
+ * Who takes a token is left to chance. A certain sleeper is called: it says in
+ * a word of its own that it may sleep on, the caller clears that, counts a call
+ * and wakes all. The others sleep on at once. The callee reads the futex word
+ * before its own, so a call that it did not see keeps it from sleeping.
  */
 #ifndef SCHED_PARK_H
 #define SCHED_PARK_H
@@ -82,10 +88,20 @@ static inline bool park_is_watched(struct park *p)
 }
 
 /*
- * Sleeper -> spinner by the bell, by a token or, with a timeout >= 0,
- * -ETIMEDOUT, which may come early.
+ * Sleeper -> spinner by the bell, by a token, once *uncalled is 0, see
+ * park_call(), or, with a timeout >= 0, -ETIMEDOUT, which may come early.
  */
-int park_sleep(struct park *p, int64_t timeout_ns);
+int park_sleep_uncalled(struct park *p, int64_t timeout_ns,
+			const _Atomic(uint32_t) *uncalled);
+
+/* Of a sleeper that nobody calls. */
+static inline int park_sleep(struct park *p, int64_t timeout_ns)
+{
+	return park_sleep_uncalled(p, timeout_ns, NULL);
+}
+
+/* Sleepers whose words the caller has cleared wake. */
+void park_call(struct park *p);
 
 /*
  * Spinner -> busy. True: nobody of these looks for work any more; if there is

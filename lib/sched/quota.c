@@ -172,7 +172,8 @@ static bool has_seat(const struct worker *w)
 {
 	uint32_t seats = a_load(&w->sched->quota.seats, relaxed);
 
-	return likely(!seats || w->seat < seats);
+	return likely(!seats || w->seat < seats) ||
+	       a_load(&w->keeps_seat, relaxed);
 }
 
 bool quota_must_leave(struct worker *w)

@@ -6,7 +6,8 @@
  * has a seat, numbered so that the first seats are one on every node. With
  * fewer CPUs than workers nobody spins, and workers whose seat is not below
  * the number of CPUs leave what they have to the others, where they come
- * between two bodies, and sit on the bench.
+ * between two bodies, and sit on the bench. Of a part's workers one stays, see
+ * part.h.
  *
  * To all others a worker on the bench is one in a body that does not end: its
  * deques are public, it counts neither as spinner nor as sleeper, so nobody

@@ -13,6 +13,7 @@
 #include "mem/os.h"
 #include "mem/region.h"
 #include "sched/notify.h"
+#include "sched/part.h"
 #include "sched/quota.h"
 #include "topo/topo.h"
 #include "trace/trace.h"
@@ -128,6 +129,7 @@ static void free_workers(struct sched *s)
 {
 	int i;
 
+	part_free_all(s);
 	/* The rings of the lowest class lie first in the region. */
 	for (i = 0; s->workers && i < s->nr_workers; i++) {
 		region_free((void *)(uintptr_t)s->workers[i].deque[0].slot,

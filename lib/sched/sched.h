@@ -99,6 +99,10 @@ struct sched {
 
 	/* Any thread. */
 	_Atomic(uint32_t) is_stopping;
+
+	/* Whoever makes a part, one at a time; see part.h. */
+	struct part **parts;
+	unsigned nr_parts;
 };
 
 /*

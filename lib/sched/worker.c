@@ -11,6 +11,7 @@
 #include "sched/intake.h"
 #include "sched/keep.h"
 #include "sched/notify.h"
+#include "sched/part.h"
 #include "sched/quota.h"
 #include "sched/sched.h"
 #include "sched/want.h"
@@ -21,7 +22,9 @@ bool worker_pop_class(struct worker *w, uint64_t *item)
 
 	while (mask) {
 		from = policy_deque(mask, w->nr_picks);
-		if (deque_pop(&w->deque[from], item))
+		if (unlikely(from == DEQUE_PART)
+			    ? part_pop(w, item)
+			    : deque_pop(&w->deque[from], item))
 			return true;
 		mask &= ~(1u << from);
 		w->other_classes &= mask;

@@ -39,6 +39,7 @@
 
 struct completions;
 struct io_ring;
+struct part;
 struct sched;
 
 /*
@@ -51,6 +52,9 @@ struct sched;
 #define DEQUE_BOUND (NR_CLASSES + 1)
 #define NR_DEQUES (NR_CLASSES + 2)
 
+/* No deque: what is bound to a part of the node's workers, see part.h. */
+#define DEQUE_PART NR_DEQUES
+
 /* Workers on one node and the work pushed there. */
 struct sched_node {
 	_Alignas(REGION_PAGE) struct inbox inbox; /* the node's come first */
@@ -62,6 +66,9 @@ struct sched_node {
 	/* Set at start, constant afterwards. */
 	_Alignas(CACHE_LINE) int *near; /* nodes with workers, nearest first */
 	int nr_workers;
+
+	/* Any thread: parts of its workers, the youngest first. */
+	_Atomic(struct part *) parts;
 };
 
 /* What an idle worker knows of the nodes, see far.h. */
@@ -87,6 +94,12 @@ struct worker {
 
 	/* This worker sets, others read; see keep.h. */
 	_Atomic(uint64_t) keeps_until;
+
+	/* This worker sets, whoever wakes it clears; see part.h. */
+	_Atomic(uint32_t) is_drowsy;
+
+	/* Whoever makes a part: a quota does not send it to the bench. */
+	_Atomic(uint32_t) keeps_seat;
 
 	/* Set before the thread starts, constant afterwards. */
 	struct executor *executor;
@@ -206,7 +219,11 @@ static inline void worker_look_soon(struct worker *w)
  */
 bool worker_take_new(struct worker *w);
 
-/* The same, and from the backlog what has room. False: nothing came. */
+/* The same of the inboxes of all parts, before a join naps. */
+void worker_take_parts(struct worker *w);
+
+/* As worker_take_new(), and from the backlog what has room. False: nothing
+ * came. */
 bool worker_take_home(struct worker *w);
 
 /*

@@ -19,6 +19,7 @@
 #include "core/runtime.h"
 #include "data/claim.h"
 #include "sched/expose.h"
+#include "sched/part.h"
 #include "sched/tick.h"
 #include "task/body.h"
 #include "task/step.h"
@@ -295,7 +296,7 @@ static bool run_bound(struct worker *w)
 
 	if (w->nr_holding)
 		return false;
-	if (deque_pop(&w->deque[DEQUE_BOUND], &item)) {
+	if (deque_pop(&w->deque[DEQUE_BOUND], &item) || part_pop(w, &item)) {
 		s->ops.run_one(w, item);
 		return true;
 	}
@@ -322,22 +323,20 @@ static bool dig_backlog(struct worker *w, struct task *parent, uint32_t nr,
 			bool turns)
 {
 	struct sched *s = w->sched;
+	struct link *link = part_dig(w, nr, turns, is_mine_too, parent);
 	struct sched_node *node;
-	struct link *link;
 	int i;
 
-	for (i = 0; i < s->nr_nodes * NR_DEQUES; i++) {
+	for (i = 0; !link && i < s->nr_nodes * NR_DEQUES; i++) {
 		node = &s->nodes[i / NR_DEQUES];
 		if (node != w->node && i % NR_DEQUES == DEQUE_BOUND)
 			continue;
 		link = backlog_dig(&node->backlog[i % NR_DEQUES], nr, turns,
 				   is_mine_too, parent);
-		if (!link)
-			continue;
-		task_run_child(w->executor, task_of(link), parent);
-		return true;
 	}
-	return false;
+	if (link)
+		task_run_child(w->executor, task_of(link), parent);
+	return link != NULL;
 }
 
 static bool turn_backlog(struct worker *w, struct task *parent)
@@ -359,7 +358,7 @@ static bool has_bound(struct worker *w)
 	if (!inbox_is_empty(&n->bound) ||
 	    !backlog_is_empty(&n->backlog[DEQUE_BOUND]) ||
 	    deque_has_private(&w->deque[DEQUE_BOUND]) ||
-	    deque_has_public(&w->deque[DEQUE_BOUND]))
+	    deque_has_public(&w->deque[DEQUE_BOUND]) || part_has_bound(w))
 		return true;
 	for (i = 0; i < w->nr_near; i++)
 		if (deque_has_public(&w->sched->workers[w->victims[i]]
@@ -398,6 +397,7 @@ static bool dig_descendant(struct worker *w, struct task *parent)
 	uint64_t item;
 	int level;
 
+	worker_take_parts(w);
 	for (level = NR_DEQUES - 1; level >= 0; level--) {
 		if (!deque_dig(&w->deque[level], parent, &item))
 			continue;

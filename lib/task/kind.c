@@ -253,6 +253,26 @@ struct lkdf_kind *kind_profiled(struct lkdf_kind *k)
 	return p;
 }
 
+struct lkdf_kind *kind_on_part(struct lkdf_kind *k, uint16_t home)
+{
+	struct lkdf_kind *p;
+
+	pthread_mutex_lock(&k->rt->lock);
+	for (p = k->on_parts; p && p->home != home; p = p->next_on_part)
+		continue;
+	if (!p) {
+		p = copy_kind(k, -1);
+		if (p) {
+			p->home = home;
+			a_or(&p->slow, SLOW_GENERAL, relaxed);
+			p->next_on_part = k->on_parts;
+			k->on_parts = p;
+		}
+	}
+	pthread_mutex_unlock(&k->rt->lock);
+	return p;
+}
+
 static void free_copies(struct lkdf_kind *k);
 
 static void free_variant(struct lkdf_kind *k)
@@ -265,6 +285,7 @@ static void free_variant(struct lkdf_kind *k)
 
 static void free_copies(struct lkdf_kind *k)
 {
+	struct lkdf_kind *p, *next;
 	int i;
 
 	for (i = 0; k->copies && i < k->rt->topo->nr_nodes; i++)
@@ -274,6 +295,10 @@ static void free_copies(struct lkdf_kind *k)
 	free_variant(k->commuting);
 	free_variant(k->following);
 	free_variant(k->profiled);
+	for (p = k->on_parts; p; p = next) {
+		next = p->next_on_part;
+		free_variant(p);
+	}
 }
 
 static void free_all(struct lkdf_kind *k)

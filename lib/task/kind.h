@@ -12,7 +12,8 @@
  *	SLOW_PROFILED   the graph counts how long its task took, nothing else
  *	                changes
  *	SLOW_NOTED      the worker says what kind it runs, nothing else changes
- *	SLOW_GENERAL    blocking, limits, on_cancel: runs as a task of its own
+ *	SLOW_GENERAL    blocking, limits, on_cancel, placed on a part: runs as a
+ *	                task of its own
  */
 #ifndef TASK_KIND_H
 #define TASK_KIND_H
@@ -94,6 +95,7 @@ struct lkdf_kind {
 	struct kind_ports *ports; /* NULL: none; of the kind's copies, too */
 	uint32_t trace_name;
 	bool is_ours; /* tasks that the user has not made */
+	uint16_t home; /* of a kind_on_part(); else HOME_NONE */
 	struct kind_limit limit[MAX_LIMITS];
 	char name[NAME_SIZE];
 
@@ -106,6 +108,8 @@ struct lkdf_kind {
 	struct lkdf_kind *commuting; /* see kind_commuting() */
 	struct lkdf_kind *following; /* see kind_following() */
 	struct lkdf_kind *profiled; /* see kind_profiled() */
+	struct lkdf_kind *on_parts; /* see kind_on_part(), the youngest */
+	struct lkdf_kind *next_on_part; /* of one of those */
 	struct lkdf_kind *next_dead; /* once nr_refs is 0 */
 
 	struct handle handle; /* the user's */
@@ -153,6 +157,12 @@ struct lkdf_kind *kind_following(struct lkdf_kind *k, lkdf_fn fn);
 
 /* The same, for tasks of graphs with LKDF_PROFILE. */
 struct lkdf_kind *kind_profiled(struct lkdf_kind *k);
+
+/*
+ * The same, for tasks of graphs with a place that is a part: they run as tasks
+ * of their own, which have that home. The same each time for a home.
+ */
+struct lkdf_kind *kind_on_part(struct lkdf_kind *k, uint16_t home);
 
 /* A body took so long: is the kind short? */
 void kind_sample(struct lkdf_kind *k, uint64_t body_ticks);

@@ -12,6 +12,7 @@
 #include "core/ops.h"
 #include "core/runtime.h"
 #include "mem/heap.h"
+#include "sched/part.h"
 #include "task/complete.h"
 #include "task/step.h"
 #include "task/traced.h"
@@ -138,6 +139,20 @@ void task_destroy(struct lkdf *rt, struct executor *ex, struct task *t)
 	runtime_free(rt, ex, POOL_TASK, t);
 }
 
+/* To its part, first or always. */
+static void push_to_part(struct lkdf *rt, struct executor *ex, struct task *t)
+{
+	struct worker *w = ex ? ex->worker : NULL;
+	bool is_bound = home_is_bound(t->home);
+	unsigned part = home_part(t->home);
+
+	if (w && !is_bound && part_has(rt->sched.parts[part], w) &&
+	    worker_push(w, t->link.class, link_item(&t->link)))
+		return;
+	if (part_push(&rt->sched, part, w, &t->link, is_bound))
+		runtime_has_woken(rt, ex);
+}
+
 /* To its own node, first or always. */
 static __attribute__((noinline)) void
 push_placed(struct lkdf *rt, struct executor *ex, struct task *t)
@@ -148,6 +163,10 @@ push_placed(struct lkdf *rt, struct executor *ex, struct task *t)
 	bool is_home = w && (ex->node == node || rt->sched.is_serial);
 	bool has_woken;
 
+	if (unlikely(home_is_part(t->home))) {
+		push_to_part(rt, ex, t);
+		return;
+	}
 	if (is_home && worker_push(w, is_bound ? DEQUE_BOUND : t->link.class,
 				   link_item(&t->link)))
 		return;

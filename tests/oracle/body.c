@@ -178,14 +178,13 @@ static void cancel_in_time(struct world *w)
 static void look_at_place(struct me *me, int worker)
 {
 	struct world *w = me->w;
-	int want = me->n->place % w->nr_places, is;
+	int place = me->n->place % w->nr_places;
 
 	if (!me->n->place || !me->n->is_pinned || !w->nr_workers)
 		return;
-	is = worker * w->nr_places / w->nr_workers;
-	if (is != want)
+	if (worker < w->first[place] || worker >= w->end[place])
 		wrong(w, "node %u: pinned to place %d, runs on worker %d",
-		      me->node, want, worker);
+		      me->node, place, worker);
 }
 
 static void begin(struct me *me, struct lkdf_ctx *c)

@@ -94,7 +94,7 @@ static void fill_node(struct builder *b, uint32_t i, const struct above *above)
 		n->kind = 0;
 	n->prio = rng_one_in(r, 4) ? (uint8_t)rng_range(r, 1, 4) : 0;
 	if (b->p->has_places && rng_one_in(r, 2)) {
-		n->place = (uint8_t)rng_range(r, 1, 4);
+		n->place = (uint8_t)rng_range(r, 1, 6);
 		/* See lkdf_join(): two workers might wait for each other. */
 		n->is_pinned = !b->p->kind[n->kind].is_blocking &&
 			       !above->is_joined_with_limits &&

@@ -139,14 +139,38 @@ uint32_t world_task_flags(const struct node *n)
 	return n->place && n->is_pinned ? LKDF_PINNED : 0;
 }
 
+/* Of a node with so many workers, from first on; of one: both are the node. */
+static void find_halves(struct world *w, int node, int first, int nr)
+{
+	int i, at;
+
+	for (i = 0; i < 2; i++) {
+		at = w->nr_places++;
+		w->first[at] = first + i * nr / 2;
+		w->end[at] = nr == 1 ? first + 1 : first + (i + 1) * nr / 2;
+		if (nr == 1)
+			w->first[at] = first;
+		must(w, "part",
+		     lkdf_place_part(w->place[node], (unsigned)i, 2,
+				     &w->place[at]));
+	}
+}
+
 /* The workers are dealt evenly: with one there is one node. */
 static void find_places(struct world *w)
 {
-	int nr = lkdf_places(w->rt, LKDF_PLACE_NODE, w->place, MAX_PLACES);
+	int nr = lkdf_places(w->rt, LKDF_PLACE_NODE, w->place, MAX_NODES), i;
 
-	if (nr < 1 || nr > MAX_PLACES)
+	if (nr < 1 || nr > MAX_NODES)
 		wrong(w, "places: %d %s", nr, lkdf_errmsg());
-	w->nr_places = w->nr_workers == 1 ? 1 : nr;
+	nr = w->nr_workers == 1 ? 1 : nr;
+	w->nr_places = nr;
+	for (i = 0; i < nr; i++) {
+		w->first[i] = i * w->nr_workers / nr;
+		w->end[i] = (i + 1) * w->nr_workers / nr;
+	}
+	for (i = 0; i < nr && w->nr_workers; i++)
+		find_halves(w, i, w->first[i], w->end[i] - w->first[i]);
 }
 
 static void add_task(struct world *w, uint32_t i)

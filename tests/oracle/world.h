@@ -53,7 +53,8 @@ struct run {
 /* Counters that one program adds to. */
 #define NR_COUNTED 5
 
-#define MAX_PLACES 2
+#define MAX_NODES 2
+#define MAX_PLACES (3 * MAX_NODES) /* with the halves of each node */
 
 struct world {
 	const struct program *p;
@@ -68,7 +69,8 @@ struct world {
 	uint32_t phase;
 	bool is_serial;
 	int nr_workers; /* serial mode: 0 */
-	struct lkdf_place *place[MAX_PLACES]; /* nodes with workers */
+	struct lkdf_place *place[MAX_PLACES]; /* nodes with workers, halves */
+	int first[MAX_PLACES], end[MAX_PLACES]; /* their workers */
 	int nr_places;
 	struct lkdf_error scope_error;
 	uint64_t counted[NR_COUNTED];

@@ -58,16 +58,32 @@ struct lkdf_place *lkdf_place_node(struct lkdf *rt, int node);
 
 /**
  * lkdf_place_part() - one of several equal parts of a place's workers
- * @p:   place
+ * @p:   node or part
  * @num: 0 .. @den - 1: which one
- * @den: 1 .. 1024: how many; the library builds only 1 so far
- * @out: the part, which is @p itself where @den is 1; untouched on failure
+ * @den: 1 .. 1024: how many
+ * @out: the part; untouched on failure
  *
- * The library queues tasks for each node and not for a part of its workers, so
- * it refuses to make a part that no task would keep to.
+ * Of n workers, in the order of their CPUs, part @num has those from
+ * floor(@num n / @den) up to the one before floor((@num + 1) n / @den), and one
+ * worker at least: with more parts than workers several parts have one and the
+ * same worker. A part with all workers of @p is @p itself, which a place of one
+ * worker or of none always is; two parts with equal workers are one place. A
+ * part's memory, number and distance are its node's. lkdf_places() lists no
+ * parts. A part belongs to the runtime and lives until it closes.
+ *
+ * A task with LKDF_PINNED runs on workers of the part only. Such tasks wait in
+ * one queue for each part, in the order in which they got ready, whatever
+ * their priority, and a worker takes one at a time. A task without LKDF_PINNED
+ * is queued for the part's workers, and idle workers elsewhere may take it. In
+ * a graph a task that is placed on a part takes memory for each run, as one of
+ * a kind with a limit does.
+ *
+ * While the process has fewer CPUs than workers, each part keeps one worker
+ * that goes on running.
  *
  * Context: any thread, does not block.
- * Return: 0; -EINVAL; -EOPNOTSUPP @den above 1; -EOWNERDEAD in a forked child.
+ * Return: 0; -EINVAL; -ENOMEM; -ENOSPC 4096 parts of different workers exist
+ * in the runtime; -EOWNERDEAD in a forked child.
  */
 int lkdf_place_part(struct lkdf_place *p, unsigned num, unsigned den,
 		    struct lkdf_place **out);

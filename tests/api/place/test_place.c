@@ -148,14 +148,11 @@ static void distances_are_those_of_the_machine(void)
 	is(lkdf_close(rt), 0, "the runtime closes");
 }
 
-static void parts_are_refused(void)
+static void bad_parts_are_refused(void)
 {
 	struct lkdf *rt = api_open(FOUR);
 	struct lkdf_place *p = lkdf_place_node(rt, 2), *q = NULL;
 
-	is(lkdf_place_part(p, 0, 2, &q), -EOPNOTSUPP, "half is not built");
-	has(lkdf_errmsg(), "place_part", "by name");
-	is(lkdf_place_part(p, 1023, 1024, &q), -EOPNOTSUPP, "nor is less");
 	is(lkdf_place_part(p, 2, 2, &q), -EINVAL, "part 2 of 2 is refused");
 	has(lkdf_errmsg(), "part 2 of 2", "by its numbers");
 	is(lkdf_place_part(p, 0, 0, &q), -EINVAL, "so are no parts");
@@ -316,7 +313,7 @@ int main(void)
 	kinds_that_are_not_built_are_named();
 	nodes_go_by_the_systems_numbers();
 	distances_are_those_of_the_machine();
-	parts_are_refused();
+	bad_parts_are_refused();
 	bad_requests_are_refused();
 	a_node_without_memory_says_which_has();
 	a_limit_is_told();

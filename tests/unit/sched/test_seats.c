@@ -123,6 +123,26 @@ static void bound_tasks_run(struct lkdf_kind *k)
 	job.nr_submitted += NR_NODES;
 }
 
+/* Of workers whose seat is gone: the part has nobody else. */
+static void tasks_bound_to_parts_run(struct lkdf_kind *k)
+{
+	struct lkdf_place *part;
+	struct lkdf_event done;
+	unsigned i;
+
+	for (i = 0; i < NR_WORKERS; i++) {
+		must(lkdf_place_part(lkdf_place_node(job.rt, (int)i / 2), i % 2,
+				     2, &part));
+		must(lkdf_submit(job.rt, NULL,
+				 ATTR(lkdf_task, .kind = k,
+				      .flags = LKDF_PINNED, .place = part),
+				 &done));
+		is(lkdf_event_wait(done, -1), 0,
+		   "what is bound to worker %u runs", i);
+	}
+	job.nr_submitted += NR_WORKERS;
+}
+
 static bool describes(const char *part)
 {
 	FILE *f = tmpfile();
@@ -165,6 +185,22 @@ static void fewer_workers_run(void)
 	run_until_benched(2);
 	lkdf_kind_put(k);
 	is(lkdf_close(job.rt), 0, "it closes with workers on the bench");
+}
+
+static void a_part_keeps_a_worker(void)
+{
+	struct lkdf_kind *k;
+
+	open_runtime(true);
+	k = api_kind(job.rt, "bound", work, 0, 0);
+	set_quota("100000 100000");
+	run_until_benched(2);
+	tasks_bound_to_parts_run(k);
+	run_until_benched(0);
+	is(atomic_load(&job.nr_ran), job.nr_submitted,
+	   "with a part for each worker all come back from the bench");
+	lkdf_kind_put(k);
+	is(lkdf_close(job.rt), 0, "it closes");
 }
 
 static int wait_for_all(struct lkdf_ctx *c, void *arg)
@@ -281,6 +317,7 @@ int main(void)
 	snprintf(job.group, sizeof(job.group), "%s",
 		 tree_path(&job.tree, "cg"));
 	fewer_workers_run();
+	a_part_keeps_a_worker();
 	a_rise_is_seen_behind_bodies();
 	idle_for_long();
 	up_and_down_under_load();

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "sched/part.h"
+
+#include "sched/notify.h"
+
+static bool call(struct sched *s, const struct part *p)
+{
+	bool is_drowsy = false;
+	struct worker *w;
+	int i;
+
+	for (i = p->first; i < p->first + p->nr; i++) {
+		w = &s->workers[i];
+		/* [part.b] after the link is public; pairs with [part.c].
+		 * A worker is called once for each time that it sleeps. */
+		if (a_load(&w->is_drowsy, seq_cst))
+			is_drowsy |= a_xchg(&w->is_drowsy, 0, seq_cst) != 0;
+	}
+	if (is_drowsy)
+		park_call(&p->node->park);
+	return is_drowsy;
+}
+
+bool part_push(struct sched *s, unsigned id, struct worker *from,
+	       struct link *link, bool is_bound)
+{
+	struct part *p = s->parts[id];
+
+	if (!is_bound) {
+		inbox_push(&p->inbox, link);
+		return call(s, p) || notify_any(s, p->node);
+	}
+	a_store(&link->next, NULL, relaxed);
+	backlog_append(&p->bound, link, link);
+	if (from && part_has(p, from))
+		from->other_classes |= 1u << DEQUE_PART;
+	return call(s, p);
+}
+
+bool part_pop(struct worker *w, uint64_t *item)
+{
+	struct link *link;
+	struct part *p;
+
+	for (p = part_first(w->node); p; p = p->next) {
+		if (!part_has(p, w) || !a_load(&p->bound.first, relaxed))
+			continue;
+		link = backlog_take(&p->bound, 1);
+		if (!link)
+			continue;
+		*item = link_item(link);
+		return true;
+	}
+	return false;
+}
+
+struct link *part_dig(struct worker *w, uint32_t nr, bool turns,
+		      bool (*fits)(const struct link *link, const void *u),
+		      const void *u)
+{
+	struct link *link = NULL;
+	struct part *p;
+
+	for (p = part_first(w->node); p && !link; p = p->next)
+		if (part_has(p, w))
+			link = backlog_dig(&p->bound, nr, turns, fits, u);
+	return link;
+}
+
+bool part_asks(struct worker *w, bool has_to_be_bound)
+{
+	struct part *p;
+
+	for (p = part_first(w->node); p; p = p->next) {
+		if (!part_has(p, w))
+			continue;
+		if (!backlog_is_empty(&p->bound) ||
+		    (!has_to_be_bound && !inbox_is_empty(&p->inbox)))
+			return true;
+	}
+	return false;
+}
+
+bool part_has_come(struct sched_node *node)
+{
+	struct part *p;
+
+	for (p = part_first(node); p; p = p->next)
+		if (!inbox_is_empty(&p->inbox))
+			return true;
+	return false;
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * A part: some of a node's workers, one after the other by number, and the
+ * work that was placed on them. Parts may overlap. What only prefers the part
+ * comes into its inbox, from where its workers take it into their deques; an
+ * idle worker elsewhere takes it, too, after all else. What is bound to the
+ * part waits in one queue, oldest first, from which its workers take one link
+ * at a time to run it at once: in a deque others of the node would steal it.
+ *
+ * All sleepers of a node sleep on one futex, and a spinner there need not be
+ * of the part. So each worker says that it is about to sleep, and who has
+ * pushed to a part calls those of its workers that have said so, see park.h:
+ *
+ *	pushes                           sleeps
+ *	(A) makes the link public        (C) is_drowsy = 1
+ *	(B) looks at is_drowsy           (D) looks at its parts
+ *
+ * All four are seq_cst: either B sees C, or D sees A. A spinner or a worker
+ * in a body comes by in any case before it sleeps.
+ */
+#ifndef SCHED_PART_H
+#define SCHED_PART_H
+
+#include "sched/sched.h"
+
+#define MAX_PARTS 4096 /* of a runtime */
+
+struct part {
+	/* Any thread pushes; the workers of the part take all, idle ones of
+	 * all nodes what is not bound. */
+	struct inbox inbox;
+	struct backlog bound;
+
+	/* Set when made, constant afterwards. */
+	_Alignas(CACHE_LINE) struct part *next; /* of the node */
+	struct sched_node *node;
+	int first, nr; /* workers */
+	unsigned id; /* in sched->parts */
+};
+
+/*
+ * The part with these workers, which are of one node; the same each time. One
+ * thread at a time. -ENOMEM; -ENOSPC: there are MAX_PARTS.
+ */
+int part_get(struct sched *s, int first, int nr, struct part **out);
+
+/* With all its parts; nobody runs any more. */
+void part_free_all(struct sched *s);
+
+static inline bool part_has(const struct part *p, const struct worker *w)
+{
+	return w->id >= p->first && w->id < p->first + p->nr;
+}
+
+/*
+ * Any thread; from: its worker, or NULL. Of a link that is not bound a worker
+ * of the part should have tried its deque before. True: it woke somebody,
+ * which the caller counts.
+ */
+bool part_push(struct sched *s, unsigned id, struct worker *from,
+	       struct link *link, bool is_bound);
+
+/* This worker only. The oldest that is bound to a part of its; false: none. */
+bool part_pop(struct worker *w, uint64_t *item);
+
+/*
+ * For a join: as backlog_dig(), of what is bound to the parts of the worker.
+ */
+struct link *part_dig(struct worker *w, uint32_t nr, bool turns,
+		      bool (*fits)(const struct link *link, const void *u),
+		      const void *u);
+
+/* Is there something in the inbox of any part of the node? */
+bool part_has_come(struct sched_node *node);
+
+static inline struct part *part_first(struct sched_node *node)
+{
+	/* [part.first] what it is; pairs with [part.made]. */
+	return a_load(&node->parts, acquire);
+}
+
+/*
+ * Is there something that is bound to one of the worker's parts? Or that
+ * prefers one of them?
+ */
+bool part_asks(struct worker *w, bool has_to_be_bound);
+
+static inline bool part_has_bound(struct worker *w)
+{
+	return unlikely(part_first(w->node) != NULL) && part_asks(w, true);
+}
+
+static inline bool part_has_news(struct worker *w)
+{
+	return unlikely(part_first(w->node) != NULL) && part_asks(w, false);
+}
+
+/* This worker only: from now on it may sleep, or it is awake again. */
+static inline void part_doze(struct worker *w)
+{
+	/* [part.c] before we look; pairs with [part.b]. */
+	a_store(&w->is_drowsy, 1, seq_cst);
+}
+
+static inline void part_rise(struct worker *w)
+{
+	a_store(&w->is_drowsy, 0, relaxed);
+}
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Making parts while the workers run: a part is added to its node's list and to
+ * the table of all, and stays in both until the workers are gone.
+ */
+#include "sched/part.h"
+
+#include "base/err.h"
+#include "mem/region.h"
+#include "sched/quota.h"
+
+#include <errno.h>
+
+static size_t table_size(void)
+{
+	return MAX_PARTS * sizeof(struct part *);
+}
+
+static struct part *find(struct sched_node *node, int first, int nr)
+{
+	struct part *p;
+
+	for (p = part_first(node); p; p = p->next)
+		if (p->first == first && p->nr == nr)
+			return p;
+	return NULL;
+}
+
+/*
+ * The last of its workers that a quota would send to the bench stays, for
+ * nobody else runs what is bound to the part.
+ */
+static void keep_seat(struct sched *s, const struct part *p)
+{
+	struct worker *least = &s->workers[p->first];
+	int i;
+
+	for (i = p->first; i < p->first + p->nr; i++)
+		if (s->workers[i].seat < least->seat)
+			least = &s->workers[i];
+	a_store(&least->keeps_seat, 1, relaxed);
+	quota_stir(&s->quota);
+}
+
+static int create(struct sched *s, int first, int nr, struct part **out)
+{
+	struct part *p;
+
+	if (s->nr_parts == MAX_PARTS)
+		return err(-ENOSPC, "place: there are %d parts already",
+			   MAX_PARTS);
+	if (!s->parts)
+		s->parts = region_alloc(table_size());
+	p = s->parts ? region_alloc(sizeof(*p)) : NULL;
+	if (!p)
+		return err(-ENOMEM, "place: no memory for a part of %d workers",
+			   nr);
+	p->node = s->workers[first].node;
+	p->first = first;
+	p->nr = nr;
+	p->id = s->nr_parts;
+	p->next = part_first(p->node);
+	s->parts[s->nr_parts++] = p;
+	/* [part.made] all of it; pairs with [part.first]. */
+	a_store(&p->node->parts, p, release);
+	keep_seat(s, p);
+	*out = p;
+	return 0;
+}
+
+int part_get(struct sched *s, int first, int nr, struct part **out)
+{
+	struct part *p = find(s->workers[first].node, first, nr);
+
+	check(nr > 0 && first + nr <= s->nr_workers);
+	if (!p)
+		return create(s, first, nr, out);
+	*out = p;
+	return 0;
+}
+
+void part_free_all(struct sched *s)
+{
+	unsigned i;
+
+	for (i = 0; i < s->nr_parts; i++)
+		region_free(s->parts[i], sizeof(*s->parts[i]));
+	region_free(s->parts, table_size());
+	s->parts = NULL;
+	s->nr_parts = 0;
+}
