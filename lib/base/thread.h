@@ -2,8 +2,9 @@
 /*
  * One record per thread behind exactly one 8-byte initial-exec TLS pointer, so
  * that a dlopen'ed library works too. It holds the error text and who this
- * thread is to a runtime. It is released through one pthread key; a static
- * record stands in when memory is out.
+ * thread is to a runtime. It is released through one pthread key. The first
+ * threads at a time have static ones, so that no call of theirs allocates it;
+ * one that is shared stands in when memory is out.
  */
 #ifndef BASE_THREAD_H
 #define BASE_THREAD_H
