@@ -22,6 +22,7 @@ INSTALL_HEADERS := $(sort $(wildcard lib/include/lkdf/*.h \
 	lib/include/lkdf/*.hpp)) kmod/uapi/lkdf_kmod.h
 # Written by the tool that was built: empty, if this machine cannot run it.
 INSTALL_MAN1 ?= $(MAN1)
+INSTALL_MAN3 := $(MAN3)
 INSTALL_MAN4 := Documentation/lkdf.4
 INSTALL_EXAMPLES := $(sort $(wildcard Documentation/examples/*.c))
 
@@ -39,7 +40,8 @@ CMAKE_SED = -e 's|@LIBDIR@|$(call from_cmake,$(LIBDIR))|' \
 CMAKE_FILES := lkdfConfig.cmake lkdfConfigVersion.cmake
 
 .PHONY: install uninstall
-install: $(LIB_SO) $(LIB_A) $(INSTALL_BIN) $(INSTALL_MAN1) ## to $(DESTDIR)$(PREFIX)
+install: $(LIB_SO) $(LIB_A) $(INSTALL_BIN) $(INSTALL_MAN1) \
+		$(INSTALL_MAN3) ## to $(DESTDIR)$(PREFIX)
 	$(Q)$(INSTALL) -d $(DESTDIR)$(LIBDIR) $(DESTDIR)$(PKGCONFIGDIR) \
 		$(DESTDIR)$(INCLUDEDIR)/lkdf
 	$(Q)$(INSTALL) -m 755 $(LIB_SO) $(DESTDIR)$(LIBDIR)
@@ -58,6 +60,7 @@ install: $(LIB_SO) $(LIB_A) $(INSTALL_BIN) $(INSTALL_MAN1) ## to $(DESTDIR)$(PRE
 	$(call install_some,755,$(wildcard $(INSTALL_PEERS)),$(LIBEXECDIR)/lkdf)
 	$(call install_some,644,$(INSTALL_EXAMPLES),$(DOCDIR)/examples)
 	$(call install_some,644,$(INSTALL_MAN1),$(MANDIR)/man1)
+	$(call install_some,644,$(INSTALL_MAN3),$(MANDIR)/man3)
 	$(call install_some,644,$(INSTALL_MAN4),$(MANDIR)/man4)
 	$(Q)$(INSTALL) -D -m 644 tools/completion.bash \
 		$(DESTDIR)$(BASHCOMPDIR)/lkdf
@@ -81,6 +84,7 @@ uninstall: ## what install has put there
 		$(addprefix $(DESTDIR)$(DOCDIR)/examples/,\
 			$(notdir $(INSTALL_EXAMPLES))) \
 		$(addprefix $(DESTDIR)$(MANDIR)/man1/,$(notdir $(INSTALL_MAN1))) \
+		$(addprefix $(DESTDIR)$(MANDIR)/man3/,$(notdir $(INSTALL_MAN3))) \
 		$(addprefix $(DESTDIR)$(MANDIR)/man4/,$(notdir $(INSTALL_MAN4))) \
 		$(DESTDIR)$(BASHCOMPDIR)/lkdf $(DESTDIR)$(ZSHCOMPDIR)/_lkdf
 	$(Q)for d in $(CMAKEDIR) $(INCLUDEDIR)/lkdf $(LIBEXECDIR)/lkdf \

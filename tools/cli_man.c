@@ -248,4 +248,6 @@ void cli_man_family(const struct cli_family *f)
 	}
 	if (f->parent)
 		put_see(NULL);
+	else
+		puts(".BR lkdf (3)\n.BR lkdf (4)");
 }

@@ -74,7 +74,14 @@ $(MAN1): $(LKDF_BIN)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(LKDF_BIN) help --man $(words_of_page) >$@
 
-man: $(MAN1) ## the manual pages of lkdf and its verbs, to build/man
+# Functions by header, with the first lines of their comments.
+MAN3 := $(BUILD)/man/lkdf.3
+$(MAN3): lib/man3.sh $(sort $(wildcard lib/include/lkdf/*.h))
+	$(call say,MAN)
+	$(Q)mkdir -p $(@D)
+	$(Q)lib/man3.sh $(VERSION) $(filter %.h,$^) >$@
+
+man: $(MAN1) $(MAN3) ## manual pages of tool and library, to build/man
 
 all: bpf $(LKDF_BIN)
 

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
-# The manual pages that lkdf help --man writes: formatted without a warning;
-# each verb stands in lkdf(1), each option in the page of its verb, and nothing
-# else. Each check is also given a page with a fault that it must find.
+# The manual pages that lkdf help --man and lib/man3.sh write: formatted without
+# a warning; each verb stands in lkdf(1), each option in the page of its verb,
+# each function in lkdf(3), and nothing else. Each check is also given a page with a fault that it must find.
 # shellcheck disable=SC2317
 # shellcheck source=tests/api/tap.sh
 . "$(dirname "$0")/tap.sh"
@@ -50,6 +50,16 @@ verbs_agree() {
 	[ -s "$dir/want" ] && diff "$dir/want" "$dir/have"
 }
 
+# functions_agree PAGE: with what the headers declare and the map exports.
+functions_agree() {
+	formats "$1" || return 1
+	sed -n 's/^ \{7\}\(lkdf_[a-z0-9_]*\)()$/\1/p' "$dir/text" | sort -u \
+		>"$dir/have"
+	tests/lint/functions.py | cut -f 1 | sort -u >"$dir/want"
+	tests/lint/mapped.sh | diff - "$dir/want" &&
+		diff "$dir/want" "$dir/have"
+}
+
 # check FACT SED-EXPRESSION FUNCTION PAGE ARGUMENT...: so of the page, and not
 # after the change.
 check() {
@@ -94,6 +104,11 @@ while read -r verb; do
 	grep -q "^lkdf..$(echo "$verb" | sed 's/ /../') .- [a-z]" "$dir/page.1"
 	ok $? "the page of $verb says what it is" "$dir/page.1"
 done <"$dir/verbs"
+
+lib/man3.sh 0.1.0 lib/include/lkdf/*.h >"$dir/page.1" 2>"$dir/log"
+ok $? 'lib/man3.sh'
+check 'lkdf(3) has each function' '/^\.BR lkdf_scope_wait/d' functions_agree \
+	"$dir/page.1"
 
 # refused STATUS TEXT WORD...
 refused() {
