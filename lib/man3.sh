@@ -38,16 +38,17 @@ FNR == 1 {
 	is_first = is_told = 1
 	next
 }
-/^\/\*/ { comment = 1; next }
+/^\/\*/ { comment = 1; is_head = /^\/\*\*$/; next }
 !comment { next }
 /\*\// { comment = is_first = has_text = 0; next }
 { sub(/^ \*[ \t]?/, "") }
 is_first && /^$/ { is_told = name == "base.h"; if (is_told) print ".PP"; next }
 is_first && is_told { print roff($0); next }
-match($0, /^lkdf_[a-z0-9_]+\(\) - /) {
+is_head && match($0, /^lkdf_[a-z0-9_]+\(\) - /) {
 	print ".TP\n.BR " substr($0, 1, RLENGTH - 5) " ()"
 	print roff(substr($0, RLENGTH + 1))
 	has_text = 1
+	is_head = 0
 	next
 }
 # A line that goes on; arguments are next, or an empty line.
