@@ -97,10 +97,10 @@ static bool look_once(struct worker *w, bool far, uint64_t *item)
 		if (steal_from(w, i, item))
 			return true;
 	for (i = 0; far && i < s->nr_nodes; i++) {
-		if (far_allows(w, &s->nodes[i]) &&
-		    (intake_any(w, &s->nodes[i]) ||
-		     intake_parts(w, &s->nodes[i])) &&
-		    worker_pop(w, item))
+		if (!far_allows(w, &s->nodes[i]))
+			continue;
+		if ((intake_any(w, &s->nodes[i]) && worker_pop(w, item)) ||
+		    part_help(&s->nodes[i], item))
 			return true;
 	}
 	return false;
@@ -119,7 +119,7 @@ static unsigned waiting_at(struct sched_node *node, bool is_home)
 {
 	unsigned found = 0, i;
 
-	if (!inbox_is_empty(&node->inbox) || part_has_come(node))
+	if (!inbox_is_empty(&node->inbox) || part_has_wish(node))
 		found |= 1u << CLASS_NORMAL;
 	if (is_home && !inbox_is_empty(&node->bound))
 		found |= 1u << DEQUE_BOUND;

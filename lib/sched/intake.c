@@ -81,10 +81,11 @@ static void take_links(struct worker *w, struct link *link, bool is_bound,
  * What has come. We pop the oldest first; of_join: the youngest, which are
  * children of the body that joins, before those of bodies below it.
  */
-static bool take_from(struct worker *w, struct sched_node *node,
-		      struct inbox *in, bool is_bound, bool of_join)
+static bool take_inbox(struct worker *w, struct sched_node *node, bool is_bound,
+		       bool of_join)
 {
-	struct link *link = inbox_take_all(in);
+	struct link *link =
+		inbox_take_all(is_bound ? &node->bound : &node->inbox);
 	struct overflow o;
 
 	if (!link)
@@ -95,62 +96,6 @@ static bool take_from(struct worker *w, struct sched_node *node,
 	if (unlikely(o.deques))
 		overflow_leave(w, node, &o);
 	return true;
-}
-
-static bool take_inbox(struct worker *w, struct sched_node *node, bool is_bound,
-		       bool of_join)
-{
-	return take_from(w, node, is_bound ? &node->bound : &node->inbox,
-			 is_bound, of_join);
-}
-
-/*
- * Of the worker's parts: what prefers them, and the worker hears of what is
- * bound to them. False: there is neither.
- */
-static __attribute__((noinline)) bool take_parts(struct worker *w, bool of_join)
-{
-	bool has_some = false;
-	struct part *p;
-
-	for (p = part_first(w->node); p; p = p->next)
-		if (part_has(p, w))
-			has_some |= take_from(w, w->node, &p->inbox, false,
-					      of_join);
-	if (!part_has_bound(w))
-		return has_some;
-	w->other_classes |= 1u << DEQUE_PART;
-	return true;
-}
-
-static inline bool has_parts(const struct worker *w)
-{
-	return unlikely(a_load(&w->node->parts, relaxed) != NULL);
-}
-
-static bool take_parts_of(struct worker *w, struct sched_node *node,
-			  bool of_join)
-{
-	bool has_some = false;
-	struct part *p;
-
-	for (p = part_first(node); p; p = p->next)
-		has_some |= take_from(w, node, &p->inbox, false, of_join);
-	return has_some;
-}
-
-bool intake_parts(struct worker *w, struct sched_node *node)
-{
-	return take_parts_of(w, node, false);
-}
-
-void worker_take_parts(struct worker *w)
-{
-	struct sched *s = w->sched;
-	int i;
-
-	for (i = 0; s->parts && i < s->nr_nodes; i++)
-		take_parts_of(w, &s->nodes[i], true);
 }
 
 /* Not more than fits: what is in a backlog stays there until it can go. */
@@ -193,15 +138,16 @@ bool worker_take_new(struct worker *w)
 {
 	bool has_bound = take_inbox(w, w->node, true, true);
 
-	if (has_parts(w))
-		has_bound |= take_parts(w, true);
 	return take_inbox(w, w->node, false, true) || has_bound;
 }
 
 bool worker_take_home(struct worker *w)
 {
-	bool has_some = has_parts(w) && take_parts(w, false);
+	bool has_some = part_has_news(w);
 
+	/* It stays where it is until this worker pops it. */
+	if (has_some)
+		w->other_classes |= 1u << DEQUE_PART;
 	w->look_at = w->nr_picks + INBOX_EVERY;
 	return intake_all(w, w->node) || has_some;
 }

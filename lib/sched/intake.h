@@ -11,9 +11,6 @@
 /* What is bound to no node, of any. False: nothing came. */
 bool intake_any(struct worker *w, struct sched_node *node);
 
-/* What prefers a part of the node, though the worker is not of that part. */
-bool intake_parts(struct worker *w, struct sched_node *node);
-
 /* All, of the own node. */
 bool intake_all(struct worker *w, struct sched_node *node);
 

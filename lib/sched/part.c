@@ -26,44 +26,74 @@ bool part_push(struct sched *s, unsigned id, struct worker *from,
 {
 	struct part *p = s->parts[id];
 
-	if (!is_bound) {
-		inbox_push(&p->inbox, link);
-		return call(s, p) || notify_any(s, p->node);
-	}
 	a_store(&link->next, NULL, relaxed);
-	backlog_append(&p->bound, link, link);
+	backlog_append(is_bound ? &p->bound : &p->wish, link, link);
 	if (from && part_has(p, from))
 		from->other_classes |= 1u << DEQUE_PART;
-	return call(s, p);
+	return call(s, p) || (!is_bound && notify_any(s, p->node));
 }
 
-bool part_pop(struct worker *w, uint64_t *item)
+static bool take(struct backlog *b, uint64_t *item)
 {
-	struct link *link;
+	struct link *link = backlog_take(b, 1);
+
+	if (link)
+		*item = link_item(link);
+	return link != NULL;
+}
+
+bool part_pop(struct worker *w, bool has_to_be_bound, uint64_t *item)
+{
 	struct part *p;
 
 	for (p = part_first(w->node); p; p = p->next) {
-		if (!part_has(p, w) || !a_load(&p->bound.first, relaxed))
+		if (!part_has(p, w))
 			continue;
-		link = backlog_take(&p->bound, 1);
-		if (!link)
-			continue;
-		*item = link_item(link);
-		return true;
+		if (take(&p->bound, item) ||
+		    (!has_to_be_bound && take(&p->wish, item)))
+			return true;
 	}
 	return false;
+}
+
+bool part_help(struct sched_node *node, uint64_t *item)
+{
+	struct part *p;
+
+	for (p = part_first(node); p; p = p->next)
+		if (take(&p->wish, item))
+			return true;
+	return false;
+}
+
+/* Of a node's parts, what the worker may run. */
+static struct link *dig(struct worker *w, struct sched_node *node, uint32_t nr,
+			bool turns,
+			bool (*fits)(const struct link *link, const void *u),
+			const void *u)
+{
+	struct link *link = NULL;
+	struct part *p;
+
+	for (p = part_first(node); p && !link; p = p->next) {
+		if (node == w->node && part_has(p, w))
+			link = backlog_dig(&p->bound, nr, turns, fits, u);
+		if (!link)
+			link = backlog_dig(&p->wish, nr, turns, fits, u);
+	}
+	return link;
 }
 
 struct link *part_dig(struct worker *w, uint32_t nr, bool turns,
 		      bool (*fits)(const struct link *link, const void *u),
 		      const void *u)
 {
+	struct sched *s = w->sched;
 	struct link *link = NULL;
-	struct part *p;
+	int i;
 
-	for (p = part_first(w->node); p && !link; p = p->next)
-		if (part_has(p, w))
-			link = backlog_dig(&p->bound, nr, turns, fits, u);
+	for (i = 0; i < s->nr_nodes && !link; i++)
+		link = dig(w, &s->nodes[i], nr, turns, fits, u);
 	return link;
 }
 
@@ -75,18 +105,18 @@ bool part_asks(struct worker *w, bool has_to_be_bound)
 		if (!part_has(p, w))
 			continue;
 		if (!backlog_is_empty(&p->bound) ||
-		    (!has_to_be_bound && !inbox_is_empty(&p->inbox)))
+		    (!has_to_be_bound && !backlog_is_empty(&p->wish)))
 			return true;
 	}
 	return false;
 }
 
-bool part_has_come(struct sched_node *node)
+bool part_has_wish(struct sched_node *node)
 {
 	struct part *p;
 
 	for (p = part_first(node); p; p = p->next)
-		if (!inbox_is_empty(&p->inbox))
+		if (!backlog_is_empty(&p->wish))
 			return true;
 	return false;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * A part: some of a node's workers, one after the other by number, and the
- * work that was placed on them. Parts may overlap. What only prefers the part
- * comes into its inbox, from where its workers take it into their deques; an
- * idle worker elsewhere takes it, too, after all else. What is bound to the
- * part waits in one queue, oldest first, from which its workers take one link
- * at a time to run it at once: in a deque others of the node would steal it.
+ * work that was placed on them. Parts may overlap. Their work waits in two
+ * queues, oldest first: what is bound to the part and what only prefers it.
+ * Its workers take one link at a time from either, to run it at once: in a
+ * deque others of the node would steal it, and a long body would bury it. An
+ * idle worker elsewhere takes from the second one, too, after all else.
  *
  * All sleepers of a node sleep on one futex, and a spinner there need not be
  * of the part. So each worker says that it is about to sleep, and who has
@@ -26,10 +26,11 @@
 #define MAX_PARTS 4096 /* of a runtime */
 
 struct part {
-	/* Any thread pushes; the workers of the part take all, idle ones of
-	 * all nodes what is not bound. */
-	struct inbox inbox;
+	/* Any thread pushes, the workers of the part take. */
 	struct backlog bound;
+
+	/* The same, and idle workers of all nodes take. */
+	struct backlog wish;
 
 	/* Set when made, constant afterwards. */
 	_Alignas(CACHE_LINE) struct part *next; /* of the node */
@@ -60,18 +61,24 @@ static inline bool part_has(const struct part *p, const struct worker *w)
 bool part_push(struct sched *s, unsigned id, struct worker *from,
 	       struct link *link, bool is_bound);
 
-/* This worker only. The oldest that is bound to a part of its; false: none. */
-bool part_pop(struct worker *w, uint64_t *item);
+/*
+ * This worker only. The oldest of one of its parts, what is bound to the part
+ * first; false: none.
+ */
+bool part_pop(struct worker *w, bool has_to_be_bound, uint64_t *item);
+
+/* An idle worker: the oldest that prefers a part of the node; false: none. */
+bool part_help(struct sched_node *node, uint64_t *item);
 
 /*
- * For a join: as backlog_dig(), of what is bound to the parts of the worker.
+ * For a join: as backlog_dig(), of what the worker may run of all parts.
  */
 struct link *part_dig(struct worker *w, uint32_t nr, bool turns,
 		      bool (*fits)(const struct link *link, const void *u),
 		      const void *u);
 
-/* Is there something in the inbox of any part of the node? */
-bool part_has_come(struct sched_node *node);
+/* Is there something that prefers any part of the node? */
+bool part_has_wish(struct sched_node *node);
 
 static inline struct part *part_first(struct sched_node *node)
 {

@@ -23,7 +23,7 @@ bool worker_pop_class(struct worker *w, uint64_t *item)
 	while (mask) {
 		from = policy_deque(mask, w->nr_picks);
 		if (unlikely(from == DEQUE_PART)
-			    ? part_pop(w, item)
+			    ? part_pop(w, false, item)
 			    : deque_pop(&w->deque[from], item))
 			return true;
 		mask &= ~(1u << from);

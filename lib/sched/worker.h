@@ -219,9 +219,6 @@ static inline void worker_look_soon(struct worker *w)
  */
 bool worker_take_new(struct worker *w);
 
-/* The same of the inboxes of all parts, before a join naps. */
-void worker_take_parts(struct worker *w);
-
 /* As worker_take_new(), and from the backlog what has room. False: nothing
  * came. */
 bool worker_take_home(struct worker *w);

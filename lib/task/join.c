@@ -296,7 +296,8 @@ static bool run_bound(struct worker *w)
 
 	if (w->nr_holding)
 		return false;
-	if (deque_pop(&w->deque[DEQUE_BOUND], &item) || part_pop(w, &item)) {
+	if (deque_pop(&w->deque[DEQUE_BOUND], &item) ||
+	    part_pop(w, true, &item)) {
 		s->ops.run_one(w, item);
 		return true;
 	}
@@ -397,7 +398,6 @@ static bool dig_descendant(struct worker *w, struct task *parent)
 	uint64_t item;
 	int level;
 
-	worker_take_parts(w);
 	for (level = NR_DEQUES - 1; level >= 0; level--) {
 		if (!deque_dig(&w->deque[level], parent, &item))
 			continue;

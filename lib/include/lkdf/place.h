@@ -71,10 +71,10 @@ struct lkdf_place *lkdf_place_node(struct lkdf *rt, int node);
  * part's memory, number and distance are its node's. lkdf_places() lists no
  * parts. A part belongs to the runtime and lives until it closes.
  *
- * A task with LKDF_PINNED runs on workers of the part only. Such tasks wait in
- * one queue for each part, in the order in which they got ready, whatever
- * their priority, and a worker takes one at a time. A task without LKDF_PINNED
- * is queued for the part's workers, and idle workers elsewhere may take it. In
+ * A task with LKDF_PINNED runs on workers of the part only; one without runs
+ * there first, and idle workers elsewhere may take it. Such tasks wait in two
+ * queues for each part, in the order in which they got ready, whatever their
+ * priority, and a worker takes one at a time. In
  * a graph a task that is placed on a part takes memory for each run, as one of
  * a kind with a limit does.
  *
