@@ -53,6 +53,13 @@ int border_uses(const struct lkdf *rt, const struct lkdf_task *task,
 /* -EDEADLK on a worker or a thread of the blocking pool. */
 int border_may_wait(const char *what);
 
+/*
+ * Around a call that may start what waits: that may be the last that lives, and
+ * close waits for us.
+ */
+void border_guest(struct lkdf *rt);
+void border_guest_leaves(struct lkdf *rt);
+
 /* -EOPNOTSUPP naming what is not built. */
 int border_unbuilt(const char *what);
 

@@ -44,13 +44,9 @@ int lkdf_event_signal(struct lkdf_event e, int error)
 	rc = border_runtime(rt);
 	if (rc)
 		return rc;
-	/* What we signal may be the last that lives: close waits for us. */
-	a_add(&rt->nr_guests, 1, relaxed);
+	border_guest(rt);
 	rc = event_signal(e, error);
-	runtime_show(runtime_executor(rt));
-	sched_drain(&rt->sched);
-	/* [guest.out] our last use; pairs with [guest.none]. */
-	a_sub(&rt->nr_guests, 1, release);
+	border_guest_leaves(rt);
 	return rc;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * What the user has created and has to put: kinds, graphs, scopes and limits.
+ * What the user has created and has to put: kinds, graphs, scopes, limits and
+ * channels.
  * A runtime lists them, so that close names those that were not put. They stay
  * in memory then, and a put that comes after close is told, not followed.
  */
@@ -18,6 +19,7 @@ enum handle_sort {
 	HANDLE_GRAPH,
 	HANDLE_SCOPE,
 	HANDLE_LIMIT,
+	HANDLE_CHANNEL,
 };
 
 /* Embedded in each. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "rt/report.h"
 
+#include "channel/channel.h"
 #include "core/failure.h"
 #include "core/limit.h"
 #include "core/runtime.h"
@@ -33,6 +34,10 @@ static void handle_text(struct handle *h, char *to, size_t size)
 		snprintf(to, size, "%s",
 			 container_of(h, struct lkdf_limit, handle)->text);
 		break;
+	case HANDLE_CHANNEL:
+		snprintf(to, size, "channel \"%s\"",
+			 container_of(h, struct lkdf_channel, handle)->name);
+		break;
 	}
 }
 
@@ -53,13 +58,13 @@ void report_handles(struct lkdf *rt)
 	}
 	if (nr > MAX_NAMED)
 		log_text(&rt->log, LKDF_LOG_INFO,
-			 "close: not put: %llu kinds, graphs, scopes and "
-			 "limits more",
+			 "close: not put: %llu kinds, graphs, scopes, "
+			 "limits and channels more",
 			 (unsigned long long)(nr - MAX_NAMED));
 	if (all > nr)
 		log_text(&rt->log, LKDF_LOG_INFO,
 			 "close: held by what was not put: %llu kinds, graphs, "
-			 "scopes or limits",
+			 "scopes, limits or channels",
 			 (unsigned long long)(all - nr));
 }
 

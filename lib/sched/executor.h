@@ -34,6 +34,7 @@ struct executor {
 	struct magazine magazine[NR_POOLS];
 	struct counters *counters;
 	void *scratch; /* of the layer above */
+	const void *scope; /* whose cancel ends waits of the body; or NULL */
 	uint64_t nr_begun; /* bodies and operations that were recorded */
 	uint64_t now; /* uid of the last of them, see task/traced.h */
 };

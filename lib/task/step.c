@@ -236,11 +236,15 @@ enum task_end task_step_slowly(struct lkdf_ctx *c, struct task *t)
 	if (c->ex->worker && (a_load(&k->slow, relaxed) &
 			      ~(SLOW_SAMPLED | SLOW_NOTED)) != SLOW_TRACED)
 		worker_offer(c->ex->worker, false, 0);
+	if (!c->ex->worker)
+		c->ex->scope = t->kind->flags & LKDF_ALWAYS ? NULL : t->scope;
 	rc = is_timed(t) ? call_timed(c, t, fn) : body_call(fn, c, t->arg);
 	complete_end(t);
 	counter_add(c->ex->counters, COUNTER_TASKS, 1);
-	if (!c->ex->worker)
+	if (!c->ex->worker) {
+		c->ex->scope = NULL;
 		counter_add(c->ex->counters, COUNTER_BLOCKING, 1);
+	}
 	if (t->link.flags & TASK_HAS_DATA && rc >= 0 && !c->leaves)
 		uses_end_body(c->ex, t);
 	return task_after(c, rc);

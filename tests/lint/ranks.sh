@@ -15,7 +15,7 @@ ranks='
 4	sched
 5	core
 6	scope
-7	data
+7	channel data
 8	task
 9	graph
 10	run

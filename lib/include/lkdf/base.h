@@ -31,6 +31,7 @@ struct lkdf_data;
 struct lkdf_scope;
 struct lkdf_place;
 struct lkdf_limit;
+struct lkdf_channel;
 struct lkdf_ctx;
 
 /* A completion that has happened or will; 16 bytes, passed by value. */

@@ -11,6 +11,7 @@
 #define LKDF_H
 
 #include <lkdf/base.h>
+#include <lkdf/channel.h>
 #include <lkdf/data.h>
 #include <lkdf/event.h>
 #include <lkdf/graph.h>

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * A channel is a bounded queue of values of one size: a ring under one lock.
+ * Each value is copied in by its sender and copied out by one receiver.
+ *
+ * A receiver that finds no value, or a sender that finds no room, adds a waiter
+ * to the list of that side, under the lock that it looked under, so nothing
+ * moves in between. A waiter is an event of scope/event.h and its place in the
+ * list: threads sleep on the event, tasks leave by it as lkdf_then() does, and
+ * the channel has no way of its own to wake anybody. Whoever brings one value,
+ * or takes one, takes the oldest waiter of the other side out of its list and
+ * fires its event when the lock is given back.
+ *
+ * Who was woken tries again beside newcomers, and may come too late. Who was
+ * woken and does not try (its time is up, its scope is cancelled) wakes the
+ * next by channel_pass(), or a value could lie beside a receiver that sleeps.
+ *
+ * Values are no reason to sleep longer for the sake of a batch: who waits for
+ * room is woken by the first value that is taken, since nobody knows whether
+ * there will be a second.
+ */
+#ifndef CHANNEL_CHANNEL_H
+#define CHANNEL_CHANNEL_H
+
+#include "base/list.h"
+#include "base/lock.h"
+#include "core/handle.h"
+#include "scope/event.h"
+
+#include <lkdf/channel.h>
+
+#define CHANNEL_NAME 32
+
+enum channel_side {
+	CHANNEL_VALUES, /* receivers wait for them */
+	CHANNEL_ROOM, /* senders wait for it */
+	NR_CHANNEL_SIDES,
+};
+
+/* Embedded in what waits. */
+struct channel_waiter {
+	struct list list; /* under the channel's lock */
+
+	/*
+	 * Set before it is added, constant until it is out. One signal to come,
+	 * whose reference is the waker's, and one reference of who waits.
+	 */
+	struct lkdf_event event;
+};
+
+struct lkdf_channel {
+	/* Set at create, constant afterwards. */
+	struct lkdf *rt;
+	uint32_t value_size, depth;
+	bool is_latest;
+	lkdf_drop_fn drop; /* or NULL */
+	char name[CHANNEL_NAME];
+
+	/* Any thread. */
+	_Atomic(uint32_t) nr_refs; /* the user, waits, threads inside */
+
+	/* Under lock; the values are the last reference's at the end. */
+	struct lock lock;
+	uint32_t first, nr; /* the oldest value, and how many there are */
+	bool has_ended;
+	int error; /* it has ended with, or 0 */
+	struct list waiting[NR_CHANNEL_SIDES]; /* oldest first */
+	char *values; /* depth of them */
+
+	struct handle handle; /* the user's */
+};
+
+/* a: as checked by lkdf_channel_create(). 0 or -ENOMEM. */
+int channel_create(struct lkdf *rt, const struct lkdf_channel_attr *a,
+		   struct lkdf_channel **out);
+void channel_get(struct lkdf_channel *ch);
+
+/* With the last reference its values are dropped. */
+void channel_put(struct lkdf_channel *ch);
+
+/* 0; -EAGAIN full, without a text; -EPIPE it has ended. */
+int channel_send(struct lkdf_channel *ch, const void *value);
+
+/* 0; -EAGAIN empty, without a text; at its end -ENODATA or its error. */
+int channel_recv(struct lkdf_channel *ch, void *value);
+
+/* All who wait go on. -EPIPE: it has ended before. */
+int channel_end(struct lkdf_channel *ch, int error);
+
+uint32_t channel_count(struct lkdf_channel *ch);
+
+/* False: there is what it would wait for, or the channel has ended. */
+bool channel_add(struct lkdf_channel *ch, enum channel_side side,
+		 struct channel_waiter *w);
+
+/*
+ * True: it was in the list, is out now, and the waker's reference is the
+ * caller's. False: somebody fires its event, or has.
+ */
+bool channel_del(struct lkdf_channel *ch, struct channel_waiter *w);
+
+/* Who was woken does not try: the next one does. */
+void channel_pass(struct lkdf_channel *ch, enum channel_side side);
+
+#endif

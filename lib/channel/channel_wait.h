@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Threads that wait at a channel: those of the program, and those of the
+ * blocking pool whose body's scope may be cancelled meanwhile.
+ */
+#ifndef CHANNEL_CHANNEL_WAIT_H
+#define CHANNEL_CHANNEL_WAIT_H
+
+#include "channel/channel.h"
+
+struct lkdf_scope;
+
+/*
+ * As channel_send() and channel_recv(), and instead of -EAGAIN: 1 the time is
+ * up; -ECANCELED the scope is cancelled (NULL: none); -ENOMEM.
+ */
+int channel_send_for(struct lkdf_channel *ch, const void *value,
+		     int64_t timeout_ns, const struct lkdf_scope *s);
+int channel_recv_for(struct lkdf_channel *ch, void *value, int64_t timeout_ns,
+		     const struct lkdf_scope *s);
+
+#endif
