@@ -66,8 +66,7 @@ static void skip(struct burst *b, uint32_t index)
 	decided(b, index, VERDICT_FAILED);
 }
 
-/* No branch has chosen it: that is no failure. */
-static void pass_over(struct burst *b, uint32_t index)
+void burst_pass_over(struct burst *b, uint32_t index)
 {
 	bool counts = !b->f->is_dropped;
 
@@ -137,7 +136,7 @@ void burst_dead(struct burst *b, uint32_t index)
 {
 	check(frame_has(b->f, index));
 	if (unlikely(is_unchosen(b, index))) {
-		pass_over(b, index);
+		burst_pass_over(b, index);
 		return;
 	}
 	if (likely(!is_always(b, index))) {
@@ -165,7 +164,7 @@ void burst_run_one(struct burst *b, uint32_t index, bool is_dead)
 
 	check(frame_has(b->f, index));
 	if (is_dead && unlikely(is_unchosen(b, index))) {
-		pass_over(b, index);
+		burst_pass_over(b, index);
 		return;
 	}
 	if (!is_always(b, index) && (is_dead || is_hindered(b, index))) {

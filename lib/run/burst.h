@@ -75,6 +75,12 @@ void burst_start(struct burst *b, uint32_t index);
 /* Of a frame that is hindered. True: it does not run here. */
 bool burst_hinder(struct burst *b, uint32_t index);
 
+/*
+ * No branch has chosen it: that is no failure. Tells its successors, and the
+ * run may be over then, see burst_leave_frame().
+ */
+void burst_pass_over(struct burst *b, uint32_t index);
+
 /* An input failed or was skipped. */
 void burst_dead(struct burst *b, uint32_t index);
 

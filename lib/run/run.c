@@ -10,8 +10,8 @@
 #include "data/facts.h"
 #include "graph/control.h"
 #include "run/chain.h"
+#include "run/enter.h"
 #include "run/own_task.h"
-#include "run/planned.h"
 #include "run/run_control.h"
 #include "run/slots.h"
 #include "run/sources.h"
@@ -24,49 +24,6 @@
 #include "task/tick.h"
 
 #include <errno.h>
-
-static void enter_placed(struct burst *b, struct frame *f)
-{
-	const uint32_t *starts = f->graph->starts;
-	int node = b->w->executor->node;
-
-	b->home_first = starts[home_make(node, false)];
-	b->nr_home = starts[home_make(node, true) + 1] - b->home_first;
-	/* Where bytes have moved, see planned_home(). */
-	if (unlikely(planned_has_moved(f->graph)))
-		b->nr_home = 0;
-	if (unlikely(b->w->sched->is_serial)) {
-		b->home_first = 0;
-		b->nr_home = UINT32_MAX;
-	}
-}
-
-/* Worth a cache, which takes a page or two. */
-static void enter_quick(struct burst *b, struct frame *f)
-{
-	struct executor *ex = b->w->executor;
-
-	if (unlikely(!ex->cache))
-		ex->cache = heap_thread_keep(b->rt->heap, &ex->record);
-	if (likely(ex->cache && b->ctx.bytes))
-		b->quick = f->values.brief_task;
-}
-
-static void enter_frame(struct burst *b, struct frame *f)
-{
-	burst_flush(b);
-	b->f = f;
-	b->recs = f->recs;
-	b->graph = f->graph;
-	b->slot = f->slot;
-	b->ctx.frame = f;
-	b->hindered = burst_hindered(f);
-	b->quick = NULL;
-	if (f->values.brief_task)
-		enter_quick(b, f);
-	if (unlikely(f->placed))
-		enter_placed(b, f);
-}
 
 /* Live arrivals at all successors of r. Returns the one to run next. */
 static inline __attribute__((always_inline)) uint32_t

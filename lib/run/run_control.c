@@ -4,12 +4,17 @@
 #include "graph/port.h"
 #include "run/chain.h"
 #include "run/control_run.h"
+#include "run/enter.h"
 
 #include <errno.h>
 
-/* An edge to the task is decided. Returns the task to run next. */
+/*
+ * An edge to the task is decided. Returns the task to run next. *passed: a task
+ * that no branch has chosen, or NO_TASK; the others of them are pushed.
+ */
 static inline __attribute__((always_inline)) uint32_t
-tell(struct burst *b, uint32_t to, uint8_t flags, int verdict, uint32_t next)
+tell(struct burst *b, uint32_t to, uint8_t flags, int verdict, uint32_t next,
+     uint32_t *passed)
 {
 	struct rec *m = &b->recs[to];
 	uint32_t all;
@@ -23,7 +28,10 @@ tell(struct burst *b, uint32_t to, uint8_t flags, int verdict, uint32_t next)
 	}
 	if (likely(verdict >= 0))
 		return chain_take_or_push(b, m, to, next);
-	control_push(b->w, b->f, to, verdict);
+	if (verdict == VERDICT_UNCHOSEN && *passed == NO_TASK)
+		*passed = to;
+	else
+		control_push(b->w, b->f, to, verdict);
 	return next;
 }
 
@@ -49,7 +57,7 @@ fire_edges(struct burst *b, const struct rec *r, int value)
 	const struct control *c = b->graph->control;
 	const struct control_edge *e = c->out + r->succ[0];
 	const struct control_edge *end = e + r->succ[1];
-	uint32_t next = NO_TASK, nr_closed = 0, loop = 0;
+	uint32_t next = NO_TASK, nr_closed = 0, loop = 0, passed = NO_TASK;
 	bool is_taken;
 
 	for (; e < end; e++) {
@@ -67,9 +75,12 @@ fire_edges(struct burst *b, const struct rec *r, int value)
 				port_tell(&b->f->port, e->live, is_taken);
 			next = tell(b, e->to, e->flags,
 				    is_taken ? VERDICT_LIVE : VERDICT_UNCHOSEN,
-				    next);
+				    next, &passed);
 		}
 	}
+	/* It may close the loop, which all our edges have been told of. */
+	if (passed != NO_TASK)
+		burst_pass_over(b, passed);
 	return nr_closed ? close_loop(b, loop, nr_closed, next) : next;
 }
 
@@ -77,14 +88,16 @@ fire_edges(struct burst *b, const struct rec *r, int value)
 static inline __attribute__((always_inline)) uint32_t
 fire_control(struct burst *b, const struct rec *r, int value)
 {
-	uint32_t next = NO_TASK, nr, i;
+	uint32_t next = NO_TASK, nr, i, passed = NO_TASK;
 	const uint32_t *succ;
 
 	if (r->nr_succ == REC_CONTROL)
 		return fire_edges(b, r, value);
 	succ = graph_succ(b->graph, r, &nr);
 	for (i = 0; i < nr; i++)
-		next = tell(b, succ[i], 0, VERDICT_LIVE, next);
+		next = tell(b, succ[i], 0, VERDICT_LIVE, next, &passed);
+	if (unlikely(passed != NO_TASK))
+		burst_pass_over(b, passed);
 	return next;
 }
 
@@ -105,6 +118,11 @@ check_value(struct burst *b, const struct rec *r, uint32_t index, int value)
 	return -ERANGE;
 }
 
+static inline bool enter_hooks(const struct burst *b)
+{
+	return b->graph->ports && b->graph->ports->has_hooks;
+}
+
 /* Tasks that one follows without a look at what else there is. */
 #define CONTROL_TURNS 64
 
@@ -117,8 +135,7 @@ HOT_LOOP uint64_t run_control(struct burst *b, uint32_t index)
 {
 	const uint32_t plain_item = (uint32_t)item_make(b->f, 0, 0);
 	struct lkdf_ctx *c = &b->ctx;
-	const struct ports *p = b->graph->ports;
-	bool has_hooks = p && p->has_hooks;
+	bool has_hooks = enter_hooks(b);
 	struct worker *w = b->w;
 	uint32_t nr_run = 0;
 	bool is_quick, is_member, has_token;
@@ -165,14 +182,20 @@ HOT_LOOP uint64_t run_control(struct burst *b, uint32_t index)
 			decide_push(w, b->f, index, 0);
 			break;
 		}
-		if (!b->nr_decided || worker_should_look(w) ||
-		    w->other_classes ||
+		if (worker_should_look(w) || w->other_classes ||
 		    !deque_pop(&w->deque[CLASS_NORMAL], &item))
 			break;
 		w->nr_picks++;
 		index = item_index(item);
 		if (unlikely((uint32_t)item != plain_item))
 			break;
+		/* In this slot may be another frame by now. */
+		if (!b->nr_decided) {
+			enter_frame(b, slots_frame(b->rt, item_slot(item)));
+			if (unlikely(!b->graph->control))
+				break;
+			has_hooks = enter_hooks(b);
+		}
 		item = 0;
 	}
 	burst_count(b, nr_run);
