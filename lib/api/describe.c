@@ -9,9 +9,11 @@
 #include "api/config.h"
 #include "api/memstat.h"
 #include "base/quote.h"
+#include "base/text.h"
 #include "data/facts.h"
 #include "data/place.h"
 #include "io/io_ring.h"
+#include "rt/why.h"
 #include "topo/topo.h"
 
 #include <inttypes.h>
@@ -39,49 +41,6 @@ static const struct cap_row {
 	{ LKDF_CAP_KMOD, "kmod", "the kernel module tells when they move" },
 	{ LKDF_CAP_PROBE, "probe", "futex words and preemption are seen" },
 };
-
-/* Grows; once there is no memory it stays as it is. */
-struct text {
-	char *buf;
-	size_t used, size;
-	bool has_failed;
-};
-
-static bool make_room(struct text *t, size_t more)
-{
-	size_t size = t->size ? t->size : 4096;
-	char *buf;
-
-	while (size - t->used <= more)
-		size *= 2;
-	if (size == t->size)
-		return true;
-	buf = realloc(t->buf, size);
-	if (!buf) {
-		t->has_failed = true;
-		return false;
-	}
-	t->buf = buf;
-	t->size = size;
-	return true;
-}
-
-__attribute__((format(printf, 2, 3))) static void put(struct text *t,
-						      const char *fmt, ...)
-{
-	va_list ap;
-	int n;
-
-	va_start(ap, fmt);
-	n = vsnprintf(NULL, 0, fmt, ap);
-	va_end(ap);
-	if (t->has_failed || n < 0 || !make_room(t, (size_t)n))
-		return;
-	va_start(ap, fmt);
-	vsnprintf(t->buf + t->used, t->size - t->used, fmt, ap);
-	va_end(ap);
-	t->used += (size_t)n;
-}
 
 static uint64_t read_counter(const struct lkdf *rt, int executor, size_t i)
 {
@@ -177,15 +136,15 @@ static void put_json_text(struct text *f, const char *s)
 {
 	char c[QUOTE_SIZE];
 
-	put(f, "\"");
+	text_put(f, "\"");
 	while ((s = quote_next(s, c)))
-		put(f, "%s", c);
-	put(f, "\"");
+		text_put(f, "%s", c);
+	text_put(f, "\"");
 }
 
 static void put_field(struct text *f, const char *name, const char *text)
 {
-	put(f, "\"%s\":", name);
+	text_put(f, "\"%s\":", name);
 	put_json_text(f, text ? text : "");
 }
 
@@ -212,11 +171,11 @@ static int write_topo(struct lkdf *rt, struct text *f, bool is_json)
 	free(worker);
 	if (rc)
 		return rc;
-	put(f, "%s", text);
+	text_put(f, "%s", text);
 	free(text);
 	if (!is_json && seats && (int)seats < rt->nr_workers)
-		put(f, "%u of %d workers run: there are no more CPUs\n", seats,
-		    rt->nr_workers);
+		text_put(f, "%u of %d workers run: there are no more CPUs\n",
+			 seats, rt->nr_workers);
 	return 0;
 }
 
@@ -256,27 +215,28 @@ static int write_caps(struct lkdf *rt, struct text *f, bool is_json)
 	const char *why;
 	size_t i;
 
-	put(f, "%s", is_json ? "{\"caps\":[" : "");
+	text_put(f, "%s", is_json ? "{\"caps\":[" : "");
 	for (i = 0; i < ARRAY_SIZE(cap_rows); i++) {
 		row = &cap_rows[i];
 		why = why_not(rt, row->cap);
 		how(rt, row->cap, detail, sizeof(detail));
 		if (!is_json) {
-			put(f, "%-8s %-3s  %s%s%s%s\n", row->name,
-			    caps & row->cap ? "yes" : "no", row->help,
-			    *why || *detail ? ": " : "", why, detail);
+			text_put(f, "%-8s %-3s  %s%s%s%s\n", row->name,
+				 caps & row->cap ? "yes" : "no", row->help,
+				 *why || *detail ? ": " : "", why, detail);
 			continue;
 		}
-		put(f, "%s\n{\"name\":\"%s\",\"present\":%s,", i ? "," : "",
-		    row->name, caps & row->cap ? "true" : "false");
+		text_put(f, "%s\n{\"name\":\"%s\",\"present\":%s,",
+			 i ? "," : "", row->name,
+			 caps & row->cap ? "true" : "false");
 		put_field(f, "help", row->help);
-		put(f, ",");
+		text_put(f, ",");
 		put_field(f, "why", why);
-		put(f, ",");
+		text_put(f, ",");
 		put_field(f, "how", detail);
-		put(f, "%s", "}");
+		text_put(f, "%s", "}");
 	}
-	put(f, "%s", is_json ? "]}\n" : "");
+	text_put(f, "%s", is_json ? "]}\n" : "");
 	return 0;
 }
 
@@ -312,29 +272,29 @@ static int write_options(struct lkdf *rt, struct text *f, bool is_json)
 	size_t nr, i;
 
 	row = config_rows(&nr);
-	put(f, "%s", is_json ? "{\"options\":[" : "");
+	text_put(f, "%s", is_json ? "{\"options\":[" : "");
 	for (i = 0; i < nr; i++, row++) {
 		option_text(row, rt->config, value, sizeof(value));
 		range_text(row, range, sizeof(range));
 		if (!is_json) {
-			put(f, "%s=%s%s%s (%s)\n\t%s\n", row->name, value,
-			    row->unit ? " " : "", row->unit ? row->unit : "",
-			    range, row->help);
+			text_put(f, "%s=%s%s%s (%s)\n\t%s\n", row->name, value,
+				 row->unit ? " " : "",
+				 row->unit ? row->unit : "", range, row->help);
 			continue;
 		}
-		put(f, "%s\n{", i ? "," : "");
+		text_put(f, "%s\n{", i ? "," : "");
 		put_field(f, "name", row->name);
-		put(f, ",");
+		text_put(f, ",");
 		put_field(f, "value", value);
-		put(f, ",");
+		text_put(f, ",");
 		put_field(f, "unit", row->unit);
-		put(f, ",");
+		text_put(f, ",");
 		put_field(f, "range", range);
-		put(f, ",");
+		text_put(f, ",");
 		put_field(f, "help", row->help);
-		put(f, "}");
+		text_put(f, "}");
 	}
-	put(f, "%s", is_json ? "]}\n" : "");
+	text_put(f, "%s", is_json ? "]}\n" : "");
 	return 0;
 }
 
@@ -344,9 +304,10 @@ static void put_stat(struct text *f, bool is_json, const char *name, uint64_t v)
 	bool is_first = f->used <= 1;
 
 	if (is_json)
-		put(f, "%s\n\"%s\":%" PRIu64, is_first ? "" : ",", name, v);
+		text_put(f, "%s\n\"%s\":%" PRIu64, is_first ? "" : ",", name,
+			 v);
 	else
-		put(f, "%s %" PRIu64 "\n", name, v);
+		text_put(f, "%s %" PRIu64 "\n", name, v);
 }
 
 struct stats_out {
@@ -368,7 +329,7 @@ static int write_stats(struct lkdf *rt, struct text *f, bool is_json)
 	int executor;
 	size_t i;
 
-	put(f, "%s", is_json ? "{" : "");
+	text_put(f, "%s", is_json ? "{" : "");
 	put_stat(f, is_json, "lkdf.workers", (uint64_t)rt->nr_workers);
 	for (i = 0; i < NR_COUNTERS; i++) {
 		snprintf(name, sizeof(name), "lkdf.%s", counter_rows[i].name);
@@ -392,7 +353,7 @@ static int write_stats(struct lkdf *rt, struct text *f, bool is_json)
 				 read_counter(rt, executor, i));
 		}
 	}
-	put(f, "%s", is_json ? "}\n" : "");
+	text_put(f, "%s", is_json ? "}\n" : "");
 	return 0;
 }
 
@@ -406,7 +367,7 @@ static const struct subject {
 	{ "stats", write_stats },
 };
 
-static int write_all(int fd, const char *text, size_t size)
+static int write_all(int fd, const char *text, size_t size, const char *what)
 {
 	ssize_t n;
 
@@ -415,7 +376,7 @@ static int write_all(int fd, const char *text, size_t size)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
-			return err(-errno, "describe: %s", strerror(errno));
+			return err(-errno, "%s: %s", what, strerror(errno));
 		text += n;
 		size -= (size_t)n;
 	}
@@ -431,7 +392,37 @@ static int describe(struct lkdf *rt, const struct subject *s, bool is_json,
 	if (!rc && text.has_failed)
 		rc = err(-ENOMEM, "describe: no memory");
 	if (!rc)
-		rc = write_all(fd, text.buf, text.used);
+		rc = write_all(fd, text.buf, text.used, "describe");
+	free(text.buf);
+	return rc;
+}
+
+/* 0 or -EINVAL. */
+static int read_format(const char *what, const char *format, bool *is_json)
+{
+	*is_json = !strcmp(format, "json");
+	if (*is_json || !strcmp(format, "text"))
+		return 0;
+	return err(-EINVAL, "%s: format=%s: expected text or json", what,
+		   format);
+}
+
+int lkdf_why(struct lkdf *rt, const char *format, int fd)
+{
+	struct text text = { 0 };
+	int rc = border_runtime(rt);
+	bool is_json;
+
+	if (rc)
+		return rc;
+	if (!format)
+		return err(-EINVAL, "why: format is NULL");
+	rc = read_format("why", format, &is_json);
+	if (rc)
+		return rc;
+	rc = why_tell(rt, is_json, &text);
+	if (!rc)
+		rc = write_all(fd, text.buf, text.used, "why");
 	free(text.buf);
 	return rc;
 }
@@ -446,11 +437,9 @@ int lkdf_describe(struct lkdf *rt, const char *what, const char *format, int fd)
 		return rc;
 	if (!what || !format)
 		return err(-EINVAL, "describe: what or format is NULL");
-	is_json = !strcmp(format, "json");
-	if (!is_json && strcmp(format, "text"))
-		return err(-EINVAL,
-			   "describe: format=%s: expected text or json",
-			   format);
+	rc = read_format("describe", format, &is_json);
+	if (rc)
+		return rc;
 	for (i = 0; i < ARRAY_SIZE(subjects); i++) {
 		if (!strcmp(what, subjects[i].name))
 			return describe(rt, &subjects[i], is_json, fd);

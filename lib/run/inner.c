@@ -40,6 +40,11 @@ static void ready(struct executor *ex, struct claim *c)
 
 static const struct claim_ops ops = { ready, free_inner };
 
+bool inner_has(const struct claim *c)
+{
+	return c->ops == &ops;
+}
+
 static uint8_t turn_of(uint8_t mode)
 {
 	if (mode & LKDF_REDUCE)

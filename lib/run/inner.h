@@ -14,6 +14,7 @@
 
 #include <stdbool.h>
 
+struct claim;
 struct executor;
 struct failure;
 struct lkdf_ctx;
@@ -30,6 +31,9 @@ int inner_open_ctx(struct lkdf_ctx *c);
  * those of this run. 1; 0: it is started later; -ENOMEM.
  */
 int inner_enter(struct executor *ex, struct task *t);
+
+/* Is it such a claim? Then its holder is the task. */
+bool inner_has(const struct claim *c);
 
 /* Before its body: 0; > 0: another one has failed before, see uses_begin(). */
 int inner_begin(const struct task *t, struct failure **failure);

@@ -33,6 +33,11 @@ static void keep_claim(struct claim *c)
 
 static const struct claim_ops ops = { claim_ready, keep_claim };
 
+bool values_has(const struct claim *c)
+{
+	return c->ops == &ops;
+}
+
 /* The var that has the use of the claim for its own, not for its whole. */
 static struct wire_var *claimed(const struct wiring *w, uint32_t claim)
 {

@@ -62,6 +62,9 @@ void values_destroy(struct frame *f);
 /* Bytes for what has none yet, before a run. 0 or -ENOMEM. */
 int values_prepare(struct lkdf_graph *g);
 
+/* Is it the claim of a run? Then its holder is the frame. */
+bool values_has(const struct claim *c);
+
 /* 1: the run may start; 0: it is started later; -ENODATA. */
 int values_enter(struct executor *ex, struct frame *f);
 

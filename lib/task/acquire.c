@@ -38,6 +38,22 @@ static void acquired(struct executor *ex, struct claim *c)
 
 static const struct claim_ops ops = { acquired, free_acquisition };
 
+bool acquire_has(const struct claim *c)
+{
+	return c->ops == &ops;
+}
+
+bool acquire_is_held(const struct lkdf_data *d)
+{
+	const struct acquisition *a;
+
+	mutex_assert_held(&d->rt->data_lock);
+	for (a = d->acquisitions; a; a = a->next)
+		if (a_load(&a->is_there, relaxed) == IS_THERE)
+			return true;
+	return false;
+}
+
 static struct acquisition *create(struct lkdf_data *d, uint32_t mode)
 {
 	struct acquisition *a = calloc(1, sizeof(*a) + sizeof(struct use));

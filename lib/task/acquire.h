@@ -6,9 +6,17 @@
 #ifndef TASK_ACQUIRE_H
 #define TASK_ACQUIRE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
+struct claim;
 struct lkdf_data;
+
+/* Is it the claim of a thread? */
+bool acquire_has(const struct claim *c);
+
+/* Under the runtime's data_lock: has some thread's turn come? */
+bool acquire_is_held(const struct lkdf_data *d);
 
 /* See lkdf_data_acquire() and lkdf_data_release(). */
 int data_acquire(struct lkdf_data *d, uint32_t mode, int64_t timeout_ns,

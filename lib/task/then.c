@@ -98,7 +98,8 @@ static void go_on(struct executor *ex, struct task *t)
 
 enum task_end then_leave(struct executor *ex, struct task *t)
 {
-	/* [then.arrive] pairs with itself: the second sees the first. */
+	/* [then.arrive] pairs with [then.left] and itself: the second sees
+	 * the first. */
 	if (a_add(&t->then_arrivals, 1, acq_rel) == 1)
 		go_on(ex, t);
 	return TASK_PENDING;
@@ -111,6 +112,19 @@ static void then_fired(struct event_tap *tap, int error)
 	event_put(tap->event);
 	t->then_err = error;
 	then_leave(runtime_executor(rt_of(t)), t);
+}
+
+const struct task *then_of_tap(const struct event_tap *tap, bool *is_hold)
+{
+	const struct task *t = container_of(tap, const struct task, tap);
+
+	*is_hold = tap->fn == hold_fired;
+	if (*is_hold)
+		return t;
+	/* [then.left] what the body did; pairs with [then.arrive]. */
+	return tap->fn == then_fired && a_load(&t->then_arrivals, acquire)
+		       ? t
+		       : NULL;
 }
 
 /* From here on it may be fired. -ESTALE: the caller's reference is gone. */

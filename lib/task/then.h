@@ -18,6 +18,10 @@ enum task_end then_leave(struct executor *ex, struct task *t);
 /* The last body ends: from here on a held event counts like a child. */
 void then_arm_hold(struct task *t);
 
+/* Whose tap it is, under the shard's lock; NULL: no task's, or its body still
+ * runs. */
+const struct task *then_of_tap(const struct event_tap *tap, bool *is_hold);
+
 /* Children gone or event fired: the task is ready again, as then_fn. */
 void then_continue(struct executor *ex, struct task *t);
 

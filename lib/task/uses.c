@@ -73,6 +73,11 @@ static void ready(struct executor *ex, struct claim *c)
 
 static const struct claim_ops ops = { ready, free_claim };
 
+bool uses_has(const struct claim *c)
+{
+	return c->ops == &ops;
+}
+
 /* A task's use may do what the other mode asks for. */
 static bool covers(uint8_t mode, uint32_t asked)
 {

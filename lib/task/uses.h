@@ -34,6 +34,9 @@ int uses_expect(struct task **t, unsigned nr);
 /* Says that nobody has written what it reads; -ENODATA. */
 int uses_read_nothing(const struct task *t, const struct use *u);
 
+/* Is it the claim of a task? Then that is its holder. */
+bool uses_has(const struct claim *c);
+
 /* 1: it may start; 0: it will be started; -ENODATA. */
 int uses_enter(struct executor *ex, struct task *t);
 

@@ -1,0 +1,462 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "rt/why.h"
+
+#include "core/limit.h"
+#include "core/ops.h"
+#include "core/runtime.h"
+#include "io/io_ring.h"
+#include "run/frame.h"
+#include "run/own_task.h"
+#include "run/slots.h"
+#include "scope/event_any.h"
+#include "scope/event_tap.h"
+#include "scope/scope.h"
+#include "task/after.h"
+#include "task/kind.h"
+#include "task/then.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Parents that are named. */
+#define NR_ABOVE 3
+
+/* ---- rows --------------------------------------------------------------- */
+
+struct why_row *why_add(struct why *y, enum why_cause cause)
+{
+	struct why_row *r = &y->row[y->nr];
+
+	if (y->nr == WHY_ROWS) {
+		y->nr_more++;
+		return NULL;
+	}
+	y->nr++;
+	*r = (struct why_row){ .cause = cause };
+	return r;
+}
+
+void why_says(struct why_row *r, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(r->what, sizeof(r->what), fmt, ap);
+	va_end(ap);
+}
+
+__attribute__((format(printf, 3, 4))) static void append(char *to, size_t size,
+							 const char *fmt, ...)
+{
+	size_t used = strlen(to);
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(to + used, size - used, fmt, ap);
+	va_end(ap);
+}
+
+static void add_frame(struct why_row *r, const struct frame *f)
+{
+	r->frame = f;
+	r->graph = f->graph;
+	r->nr_behind += a_load(&f->remaining, relaxed);
+}
+
+struct why_row *why_add_run(struct why *y, enum why_cause cause,
+			    const struct frame *f)
+{
+	struct why_row *r = why_add(y, cause);
+
+	if (!r)
+		return NULL;
+	r->key = f;
+	add_frame(r, f);
+	snprintf(r->who, sizeof(r->who), "a run of graph \"%s\"",
+		 f->graph->name);
+	return r;
+}
+
+/* What it stands below, and which limits those hold until it has ended. */
+static void add_above(struct why_row *r, const struct task *t)
+{
+	const struct task *up = a_load(&t->parent, relaxed);
+	const struct lkdf_kind *k;
+	uint32_t nr = 0, i;
+
+	for (; up; up = a_load(&up->parent, relaxed)) {
+		k = up->kind;
+		r->nr_behind++;
+		if (nr++ == NR_ABOVE)
+			append(r->who, sizeof(r->who), ", below others");
+		if (nr > NR_ABOVE)
+			continue;
+		append(r->who, sizeof(r->who), ", below \"%s\"", k->name);
+		for (i = 0; i < k->nr_limits && up->nr_limits_held; i++)
+			append(r->who, sizeof(r->who), "%s %s%s",
+			       i ? "," : " (holds", k->limit[i].limit->text,
+			       i + 1 == k->nr_limits ? ")" : "");
+	}
+}
+
+struct why_row *why_add_task(struct why *y, enum why_cause cause,
+			     const struct task *t)
+{
+	struct why_row *r = why_add(y, cause);
+	char name[NAME_SIZE];
+
+	if (!r)
+		return NULL;
+	r->key = t;
+	if (t->link.flags & TASK_OWNED) {
+		t->owner->name(t->frame, t->index, name, sizeof(name));
+		snprintf(r->who, sizeof(r->who), "task \"%s\" of graph \"%s\"",
+			 name, t->frame->graph->name);
+		add_frame(r, t->frame);
+	} else {
+		snprintf(r->who, sizeof(r->who), "task \"%s\"", t->kind->name);
+	}
+	add_above(r, t);
+	if (cause != WHY_DATA && t->link.flags & TASK_HAS_DATA)
+		why_add_followers(r, t);
+	return r;
+}
+
+/* ---- limits ------------------------------------------------------------- */
+
+static uint32_t tokens_asked(const struct task *t, const struct lkdf_limit *l)
+{
+	const struct lkdf_kind *k = t->kind;
+	uint32_t i;
+
+	for (i = 0; i < k->nr_limits; i++)
+		if (k->limit[i].limit == l)
+			return k->limit[i].tokens;
+	return 0;
+}
+
+/* Under the runtime's lock: it stays. */
+static void look_at_limit(struct why *y, struct lkdf_limit *l)
+{
+	struct limit_waiter *w;
+	const struct task *t;
+	struct why_row *r;
+	unsigned nr = 0;
+
+	pthread_mutex_lock(&l->lock);
+	for (w = l->first; w && nr < WHY_LOOK; w = w->next) {
+		if (nr++ >= WHY_PER_QUEUE) {
+			y->nr_more++;
+			continue;
+		}
+		t = container_of(w, struct task, limit_waiter);
+		r = why_add_task(y, WHY_TOKEN, t);
+		if (r)
+			why_says(r, "for %u of %s, of which %u %s free",
+				 tokens_asked(t, l), l->text, l->nr_free,
+				 l->nr_free == 1 ? "is" : "are");
+	}
+	pthread_mutex_unlock(&l->lock);
+}
+
+static void look_at_limits(struct why *y)
+{
+	struct lkdf *rt = y->rt;
+	struct lkdf_limit *l;
+
+	pthread_mutex_lock(&rt->lock);
+	for (l = rt->limits; l; l = l->next)
+		look_at_limit(y, l);
+	pthread_mutex_unlock(&rt->lock);
+}
+
+/* ---- events ------------------------------------------------------------- */
+
+/* Of a task or run: that one is told of, not who waits for its end. */
+static bool is_leaf(struct lkdf_event e)
+{
+	const struct event *ev = event_of(e);
+
+	return ev->any || a_load(&ev->is_users, relaxed);
+}
+
+static void says_event(struct why_row *r, const char *how, struct lkdf_event e)
+{
+	const struct event *ev = event_of(e);
+	const struct event_any *any = ev->any;
+	uint32_t nr;
+
+	if (any && any->leave) {
+		why_says(r, "%s until descriptor %d is ready", how, any->fd);
+	} else if (any) {
+		why_says(r, "%s for the first of %u events", how, any->nr);
+	} else {
+		nr = a_load(&ev->word, relaxed) & EVENT_MAX_COUNT;
+		why_says(r,
+			 "%s for an event that the program fires, %u signal%s "
+			 "to come",
+			 how, nr, nr == 1 ? "" : "s");
+	}
+}
+
+/* Under after_lock: it has not been told that its events are over. */
+static void look_at_after(struct why *y, const struct after *x)
+{
+	struct why_row *r;
+	uint32_t i;
+
+	for (i = 0; i < x->nr; i++) {
+		if (event_has_fired(x->input[i].event) ||
+		    !is_leaf(x->input[i].event))
+			continue;
+		r = why_add_task(y, WHY_EVENT, x->task);
+		if (r)
+			says_event(r, "before it starts,", x->input[i].event);
+		return;
+	}
+}
+
+static void look_at_afters(struct why *y)
+{
+	struct lkdf *rt = y->rt;
+	unsigned nr = 0;
+	struct after *x;
+
+	lock_take(&rt->after_lock);
+	for (x = rt->waiting; x && nr < WHY_LOOK; x = x->next, nr++)
+		if (!x->is_over)
+			look_at_after(y, x);
+	lock_give(&rt->after_lock);
+}
+
+static void look_at_tap(struct why *y, const struct event_tap *tap)
+{
+	const struct task *t;
+	struct why_row *r;
+	bool is_hold;
+
+	t = then_of_tap(tap, &is_hold);
+	r = t ? why_add_task(y, WHY_EVENT, t) : NULL;
+	if (r)
+		says_event(r,
+			   is_hold ? "to end, by lkdf_hold(),"
+				   : "to go on, by lkdf_then(),",
+			   tap->event);
+}
+
+static void look_at_taps(struct why *y)
+{
+	struct event_shard *s;
+	struct list *l;
+	unsigned nr;
+	int i;
+
+	for (i = 0; i < EVENT_SHARDS; i++) {
+		s = &y->rt->event_shards[i];
+		nr = 0;
+		lock_take(&s->lock);
+		for (l = s->waiting.next; l != &s->waiting && nr < WHY_LOOK;
+		     l = l->next, nr++)
+			look_at_tap(y,
+				    container_of(l, struct event_tap, peers));
+		lock_give(&s->lock);
+	}
+}
+
+/* ---- operations --------------------------------------------------------- */
+
+static void look_at_req(struct why *y, const struct io_req *q)
+{
+	const struct lkdf_io *io = &q->op.io;
+	const char *name = io_op_name(io->op);
+	struct why_row *r;
+
+	/* One of a chain may have no task yet; a descriptor that is polled is
+	 * told of by who waits for it. */
+	if (!q->task || q->task->kind == a_load(&y->rt->poll_kind, relaxed))
+		return;
+	r = why_add_task(y, WHY_IO, q->task);
+	if (r && io->op == LKDF_IO_TIMEOUT)
+		why_says(r, "for the time of its operation timeout");
+	else if (r)
+		why_says(r, "for its operation %s on descriptor %d",
+			 name ? name : "?", io->fd);
+}
+
+static void look_at_reqs(struct why *y, const struct list *list)
+{
+	const struct list *l;
+	unsigned nr = 0;
+
+	for (l = list->next; l != list && nr < WHY_LOOK; l = l->next)
+		if (nr++ < WHY_PER_QUEUE)
+			look_at_req(y, container_of(l, struct io_req, list));
+		else
+			y->nr_more++;
+}
+
+static void look_at_io(struct why *y)
+{
+	struct lkdf *rt = y->rt;
+	struct io_ring *ring;
+	int i;
+
+	for (i = 0; i < rt->nr_workers; i++) {
+		ring = io_ring_at(rt->io_rings, i);
+		if (!ring)
+			continue;
+		lock_take(&ring->lock);
+		look_at_reqs(y, &ring->list);
+		lock_give(&ring->lock);
+	}
+	pthread_mutex_lock(&rt->io_wait->lock);
+	look_at_reqs(y, &rt->io_wait->list);
+	pthread_mutex_unlock(&rt->io_wait->lock);
+}
+
+/* ---- scopes ------------------------------------------------------------- */
+
+static void look_at_room(struct why *y, const struct lkdf_scope *s)
+{
+	uint64_t asked = a_load(&s->room_asked, relaxed);
+	struct why_row *r;
+
+	if (!asked || a_load(&s->nr_taken, relaxed) < asked)
+		return;
+	r = why_add(y, WHY_ROOM);
+	if (!r)
+		return;
+	snprintf(r->who, sizeof(r->who), "a thread that submits");
+	why_says(r, "for room in scope \"%s\", which has its %llu tasks",
+		 s->name, (unsigned long long)s->max_tasks);
+}
+
+/* All below the root, without recursion: as a cancel goes. */
+static void look_at_scopes(struct why *y)
+{
+	struct lkdf *rt = y->rt;
+	const struct lkdf_scope *top = rt->root, *s = top;
+
+	pthread_mutex_lock(&rt->scope_lock);
+	for (;;) {
+		look_at_room(y, s);
+		if (s->children) {
+			s = s->children;
+			continue;
+		}
+		while (s != top && !s->next)
+			s = s->parent;
+		if (s == top)
+			break;
+		s = s->next;
+	}
+	pthread_mutex_unlock(&rt->scope_lock);
+}
+
+/* ---- runs --------------------------------------------------------------- */
+
+static bool has_row(const struct why *y, const struct frame *f)
+{
+	unsigned i;
+
+	for (i = 0; i < y->nr; i++)
+		if (y->row[i].frame == f)
+			return true;
+	return false;
+}
+
+/* Under the runtime's lock: another run of its graph has something to tell. */
+static bool has_peer(const struct why *y, const struct frame *f)
+{
+	unsigned i;
+
+	for (i = 0; i < y->nr; i++)
+		if (y->row[i].graph == f->graph && y->row[i].frame != f &&
+		    y->row[i].cause != WHY_RUN)
+			return true;
+	return false;
+}
+
+/* Under the runtime's lock: its memory stays. */
+static void look_at_frame(struct why *y, const struct frame *f)
+{
+	struct why_row *r;
+
+	if (a_load(&f->is_busy, relaxed) != FRAME_BUSY || has_row(y, f))
+		return;
+	r = why_add_run(y, WHY_RUN, f);
+	if (!r)
+		return;
+	if (has_peer(y, f))
+		why_says(r, "for tokens of another run of its graph, or for "
+			    "bodies and children of its own tasks");
+	else
+		why_says(r, "for bodies, children or queued tasks of its own; "
+			    "none was seen to wait");
+}
+
+static void look_at_frames(struct why *y)
+{
+	struct lkdf *rt = y->rt;
+	struct frame *f;
+	uint32_t i;
+
+	pthread_mutex_lock(&rt->lock);
+	for (i = 0; i < rt->nr_frames; i++) {
+		f = slots_frame(rt, i);
+		/* A free slot holds a number. */
+		if ((uintptr_t)f > MAX_FRAMES)
+			look_at_frame(y, f);
+	}
+	pthread_mutex_unlock(&rt->lock);
+}
+
+/* ---- all ---------------------------------------------------------------- */
+
+static bool is_first_of(const struct why *y, unsigned i)
+{
+	unsigned j;
+
+	for (j = 0; j < i; j++)
+		if (y->row[j].key == y->row[i].key)
+			return false;
+	return true;
+}
+
+/* Of a run, the undecided but those that have a row themselves. */
+static void leave_out_rows(struct why *y)
+{
+	struct why_row *r;
+	unsigned i, j;
+
+	for (i = 0; i < y->nr; i++) {
+		r = &y->row[i];
+		for (j = 0; r->frame && j < y->nr; j++)
+			if (y->row[j].frame == r->frame &&
+			    y->row[j].key != r->frame && r->nr_behind &&
+			    is_first_of(y, j))
+				r->nr_behind--;
+	}
+}
+
+void why_look(struct why *y)
+{
+	struct lkdf *rt = y->rt;
+	int i;
+
+	y->nr_live = scope_live(rt->root);
+	y->nr_running = a_load(&rt->blocking.nr_running, relaxed);
+	y->nr_queued = a_load(&rt->blocking.nr_queued, relaxed);
+	for (i = 0; i < rt->sched.nr_nodes; i++)
+		y->nr_asleep += park_sleepers(
+			a_load(&rt->sched.nodes[i].park.word, relaxed));
+	look_at_limits(y);
+	look_at_afters(y);
+	look_at_taps(y);
+	why_look_at_data(y);
+	look_at_io(y);
+	look_at_scopes(y);
+	look_at_frames(y);
+	leave_out_rows(y);
+}

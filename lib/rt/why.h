@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * What waits in a runtime, and for what: a look at all places where something
+ * that waits can be found without any work done for it before:
+ *
+ *	limits        the queues for their tokens
+ *	after, then   tasks that wait for events which the program signals, for
+ *	and hold      the first of several, or for descriptors
+ *	data          first in the queue of each data and part
+ *	rings         operations under way, and those that poll() waits for
+ *	scopes        threads that wait for room
+ *	frames        runs under way in which nothing of the above was found
+ *
+ * Each place is looked at under its own lock, one after the other, so the whole
+ * is no moment's truth. Nothing is written while a lock is held, and a long
+ * queue is only looked at from its head.
+ *
+ * Not seen: bodies that run, what is queued for a worker, ALWAYS tasks that
+ * wait for events, what waits for the end of another task, and children that
+ * wait for data among themselves.
+ */
+#ifndef RT_WHY_H
+#define RT_WHY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define WHY_ROWS 128
+#define WHY_PER_QUEUE 8 /* rows for one queue */
+#define WHY_LOOK 1024 /* entries of one queue that are counted */
+#define WHY_TEXT 224
+
+struct frame;
+struct lkdf;
+struct lkdf_graph;
+struct task;
+struct text;
+
+enum why_cause {
+	WHY_TOKEN,
+	WHY_EVENT,
+	WHY_DATA,
+	WHY_IO,
+	WHY_ROOM,
+	WHY_RUN,
+};
+
+struct why_row {
+	enum why_cause cause;
+	const void *key; /* of a task or run, compared only; NULL: a thread */
+	const struct frame *frame; /* compared only; NULL: of no graph */
+	const struct lkdf_graph *graph; /* as frame */
+	uint64_t nr_behind; /* undecided tasks */
+	char who[WHY_TEXT], what[WHY_TEXT];
+	char next[WHY_TEXT]; /* one of those behind; "": none is known */
+};
+
+struct why {
+	struct lkdf *rt;
+	uint64_t nr_live; /* submitted tasks and runs that are not over */
+	uint64_t nr_more; /* that wait and have no row */
+	uint32_t nr_asleep; /* workers */
+	int nr_running, nr_queued; /* of the blocking pool */
+	unsigned nr;
+	struct why_row row[WHY_ROWS];
+};
+
+/* A row for a thread, its who empty; NULL: there is no more room. */
+struct why_row *why_add(struct why *y, enum why_cause cause);
+
+/* The same for a task, or a run, that the caller keeps from ending. */
+struct why_row *why_add_task(struct why *y, enum why_cause cause,
+			     const struct task *t);
+struct why_row *why_add_run(struct why *y, enum why_cause cause,
+			    const struct frame *f);
+
+/* What the row waits for. */
+__attribute__((format(printf, 2, 3))) void why_says(struct why_row *r,
+						    const char *fmt, ...);
+
+/* Looks at all of them; y is zeroed but for its runtime. */
+void why_look(struct why *y);
+
+/*
+ * Those that wait for data that the task uses. The caller keeps it from
+ * going on, and holds the lock of no data.
+ */
+void why_add_followers(struct why_row *r, const struct task *t);
+
+/* See why_data.c. */
+void why_look_at_data(struct why *y);
+
+/*
+ * All of it as text or JSON, behind what t holds. Any thread; it holds no lock
+ * of the runtime. 0 or -ENOMEM.
+ */
+int why_tell(struct lkdf *rt, bool is_json, struct text *t);
+
+#endif

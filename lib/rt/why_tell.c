@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/* What was seen to wait, as text or JSON. */
+#include "rt/why.h"
+
+#include "base/err.h"
+#include "base/text.h"
+#include "core/runtime.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+static const char *const cause_words[] = {
+	[WHY_TOKEN] = "token", [WHY_EVENT] = "event", [WHY_DATA] = "data",
+	[WHY_IO] = "io",       [WHY_ROOM] = "room",   [WHY_RUN] = "run",
+};
+
+static const char *plural(uint64_t nr)
+{
+	return nr == 1 ? "" : "s";
+}
+
+static void write_text(const struct why *y, struct text *t)
+{
+	const struct why_row *r;
+	unsigned i;
+
+	text_put(t,
+		 "as seen: %" PRIu64 " submitted task%s and runs under way, "
+		 "%u of %d workers asleep, %d bod%s and %d queued in the "
+		 "blocking pool\n",
+		 y->nr_live, plural(y->nr_live), y->nr_asleep,
+		 y->rt->nr_workers, y->nr_running,
+		 y->nr_running == 1 ? "y" : "ies", y->nr_queued);
+	for (i = 0; i < y->nr; i++) {
+		r = &y->row[i];
+		text_put(t, "%s waits %s", r->who, r->what);
+		if (r->nr_behind)
+			text_put(t, "; %" PRIu64 " undecided task%s behind",
+				 r->nr_behind, plural(r->nr_behind));
+		if (r->next[0])
+			text_put(t, ", as is %s", r->next);
+		text_put(t, "\n");
+	}
+	if (y->nr_more)
+		text_put(t, "%" PRIu64 " more wait in the same places\n",
+			 y->nr_more);
+	if (!y->nr)
+		text_put(t, y->nr_live ? "nothing was seen to wait: bodies "
+					 "run, or tasks are queued\n"
+				       : "nothing waits\n");
+}
+
+static void write_json(const struct why *y, struct text *t)
+{
+	const struct why_row *r;
+	unsigned i;
+
+	text_put(t,
+		 "{\"schema\":\"lkdf/why/1\",\"under_way\":%" PRIu64
+		 ",\"workers\":%d,\"asleep\":%u,\"blocking\":%d,\"queued\":%d,"
+		 "\"more\":%" PRIu64 ",\"waits\":[",
+		 y->nr_live, y->rt->nr_workers, y->nr_asleep, y->nr_running,
+		 y->nr_queued, y->nr_more);
+	for (i = 0; i < y->nr; i++) {
+		r = &y->row[i];
+		text_put(t, "%s{\"cause\":\"%s\",\"who\":", i ? "," : "",
+			 cause_words[r->cause]);
+		text_put_quoted(t, r->who);
+		text_put(t, ",\"waits\":");
+		text_put_quoted(t, r->what);
+		text_put(t, ",\"behind\":%" PRIu64 ",\"next\":", r->nr_behind);
+		text_put_quoted(t, r->next);
+		text_put(t, "}");
+	}
+	text_put(t, "]}\n");
+}
+
+int why_tell(struct lkdf *rt, bool is_json, struct text *t)
+{
+	struct why *y = calloc(1, sizeof(*y));
+
+	if (!y)
+		return err(-ENOMEM, "why: no memory");
+	y->rt = rt;
+	why_look(y);
+	if (is_json)
+		write_json(y, t);
+	else
+		write_text(y, t);
+	free(y);
+	return t->has_failed ? err(-ENOMEM, "why: no memory") : 0;
+}
