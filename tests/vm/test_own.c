@@ -20,7 +20,7 @@ static struct lkdf *rt;
 static void *scratch_of[VM_MAX_CPUS]; /* by worker; NULL: ran no body yet */
 
 /* Touched pages, over all workers. */
-enum part {
+enum piece {
 	STACK,
 	DEQUES,
 	WORKER,
@@ -29,9 +29,9 @@ enum part {
 	NR_PARTS
 };
 
-static const char *const part_name[NR_PARTS] = { "stacks", "deques", "workers",
-						 "executors", "scratch" };
-static struct mem_pages part[NR_PARTS];
+static const char *const piece_name[NR_PARTS] = { "stacks", "deques", "workers",
+						  "executors", "scratch" };
+static struct mem_pages piece[NR_PARTS];
 
 static int os_node_of(const struct worker *w)
 {
@@ -43,18 +43,18 @@ static void count_worker(struct worker *w)
 	int node = os_node_of(w), i;
 	struct deque *d;
 
-	mem_count(&part[STACK], stack_base(&w->stack), stack_size(&w->stack), 1,
-		  node);
+	mem_count(&piece[STACK], stack_base(&w->stack), stack_size(&w->stack),
+		  1, node);
 	for (i = 0; i < NR_DEQUES; i++) {
 		d = &w->deque[i];
-		mem_count(&part[DEQUES], (void *)(uintptr_t)d->slot,
+		mem_count(&piece[DEQUES], (void *)(uintptr_t)d->slot,
 			  ((uint64_t)d->mask + 1) * sizeof(d->slot[0]), 1,
 			  node);
 	}
-	mem_count(&part[WORKER], w, sizeof(*w), 1, node);
-	mem_count(&part[EXECUTOR], w->executor, sizeof(*w->executor), 1, node);
+	mem_count(&piece[WORKER], w, sizeof(*w), 1, node);
+	mem_count(&piece[EXECUTOR], w->executor, sizeof(*w->executor), 1, node);
 	if (scratch_of[w->id])
-		mem_count(&part[SCRATCH], scratch_of[w->id], SCRATCH_SIZE, 1,
+		mem_count(&piece[SCRATCH], scratch_of[w->id], SCRATCH_SIZE, 1,
 			  node);
 }
 
@@ -130,8 +130,8 @@ static void what_workers_own_is_on_their_node(void)
 	}
 	ok(nr > 1, "%d workers are on nodes with memory", nr);
 	for (i = 0; i < NR_PARTS; i++)
-		tell_share(&part[i], part_name[i]);
-	ok(part[SCRATCH].right >= (uint64_t)nr * (SCRATCH_SIZE / MEM_PAGE),
+		tell_share(&piece[i], piece_name[i]);
+	ok(piece[SCRATCH].right >= (uint64_t)nr * (SCRATCH_SIZE / MEM_PAGE),
 	   "each of them has scratch");
 }
 
