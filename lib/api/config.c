@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define AT(field) .offset = offsetof(struct config, field)
+#define AT(field) .offset = offsetof(struct options, field)
 
 enum log_word {
 	WORD_AUTO,
@@ -184,7 +184,7 @@ static const struct option_row rows[] = {
 	  .help = "no threads: run everything on the caller's, for debugging" },
 	{ .name = "log",
 	  .type = OPTION_WORD,
-	  AT(log_words),
+	  AT(log),
 	  .words = log_words,
 	  .help = "least important level that is told to the log callback, or "
 		  "without one to standard error; auto: info to a callback, "
@@ -206,7 +206,7 @@ static const struct option_row rows[] = {
 		  "blocks and copies, see lkdf/hooks.h" },
 	{ .name = "final",
 	  .type = OPTION_BOOL,
-	  AT(is_final),
+	  AT(final),
 	  .help = "LKDF_* variables do not change these options" },
 };
 
@@ -217,7 +217,7 @@ const struct option_row *config_rows(size_t *nr)
 }
 
 /* LKDF_WORKERS for workers. */
-static int read_variable(const struct option_row *row, struct config *c)
+static int read_variable(const struct option_row *row, struct options *o)
 {
 	char name[64];
 	const char *value;
@@ -227,24 +227,24 @@ static int read_variable(const struct option_row *row, struct config *c)
 	for (i = 0; name[i]; i++)
 		name[i] = (char)toupper((unsigned char)name[i]);
 	value = secure_getenv(name);
-	return value ? option_set(row, value, c, name) : 0;
+	return value ? option_set(row, value, o, name) : 0;
 }
 
-int config_log_level(const struct config *c, bool has_callback)
+int config_log_level(const struct options *o, bool has_callback)
 {
-	if (c->log_words == WORD_AUTO)
+	if (o->log == WORD_AUTO)
 		return has_callback ? LKDF_LOG_INFO : LKDF_LOG_ERROR;
-	return (int)c->log_words - WORD_ERROR;
+	return (int)o->log - WORD_ERROR;
 }
 
-int config_read(const char *options, struct config *c)
+int config_read(const char *text, struct options *o)
 {
 	size_t i;
 	int rc;
 
-	option_defaults(rows, ARRAY_SIZE(rows), c);
-	rc = option_parse(rows, ARRAY_SIZE(rows), options, c);
-	for (i = 0; i < ARRAY_SIZE(rows) && !rc && !c->is_final; i++)
-		rc = read_variable(&rows[i], c);
+	option_defaults(rows, ARRAY_SIZE(rows), o);
+	rc = option_parse(rows, ARRAY_SIZE(rows), text, o);
+	for (i = 0; i < ARRAY_SIZE(rows) && !rc && !o->final; i++)
+		rc = read_variable(&rows[i], o);
 	return rc;
 }

@@ -6,29 +6,15 @@
 #ifndef API_CONFIG_H
 #define API_CONFIG_H
 
-#include "base/option.h"
+#include "base/options.h"
 
 #include <stdbool.h>
 
-struct config {
-	int64_t workers, workers_per_node, pin, spin_us, stack_kib, serial;
-	int64_t blocking, events, log_words, is_final;
-	int64_t io, signal, signal_kib;
-	int64_t memory_limit, memory_strict, memory_huge, placement, far_steals,
-		rehome, solo_runs, static_runs, spawn_inline, reserve_workers;
-	char cpus[OPTION_TEXT_SIZE];
-	char trace[OPTION_TEXT_SIZE];
-	char socket[OPTION_TEXT_SIZE];
-	char hooks[OPTION_TEXT_SIZE];
-	char probe[OPTION_TEXT_SIZE];
-	char topology[OPTION_TEXT_SIZE];
-};
-
-/* options may be NULL. */
-int config_read(const char *options, struct config *c);
+/* From text, which may be NULL, and the environment. */
+int config_read(const char *text, struct options *o);
 
 /* The least important level that is told, or LOG_NONE. */
-int config_log_level(const struct config *c, bool has_callback);
+int config_log_level(const struct options *o, bool has_callback);
 
 /* The table, for descriptions. */
 const struct option_row *config_rows(size_t *nr);

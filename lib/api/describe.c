@@ -274,7 +274,7 @@ static int write_options(struct lkdf *rt, struct text *f, bool is_json)
 	row = config_rows(&nr);
 	text_put(f, "%s", is_json ? "{\"options\":[" : "");
 	for (i = 0; i < nr; i++, row++) {
-		option_text(row, rt->config, value, sizeof(value));
+		option_text(row, rt->options, value, sizeof(value));
 		range_text(row, range, sizeof(range));
 		if (!is_json) {
 			text_put(f, "%s=%s%s%s (%s)\n\t%s\n", row->name, value,

@@ -31,79 +31,36 @@ const char *lkdf_errmsg(void)
 	return err_text();
 }
 
-static int open_topo(struct lkdf *rt, const struct config *c)
+static int open_topo(struct lkdf *rt, const struct options *o)
 {
-	struct topo_attr a = { .synthetic = c->topology, .cpus = c->cpus };
+	struct topo_attr a = { .synthetic = o->topology, .cpus = o->cpus };
 
 	return topo_open(&a, &rt->topo);
 }
 
-static void fill_attr(const struct lkdf *rt, const struct config *c,
-		      struct runtime_attr *a)
+/* Everything below log and options; undone on failure. */
+static int start(struct lkdf *rt)
 {
-	int nodes = topo_cpu_nodes(rt->topo);
-
-	*a = (struct runtime_attr){
-		.nr_workers = (int)c->workers,
-		.nr_blocking = (int)c->blocking,
-		.spin_us = (int)c->spin_us,
-		.stack_kib = (int)c->stack_kib,
-		.max_events = (uint64_t)c->events,
-		.max_tasks = UINT64_MAX,
-		.is_pinned = c->pin != 0,
-		.is_serial = c->serial != 0,
-		.is_per_node = c->workers_per_node != 0,
-		.trace_file = c->trace,
-		.memory_limit = (uint64_t)c->memory_limit << 20,
-		.is_memory_strict = c->memory_strict != 0,
-		.memory_huge = (int)c->memory_huge,
-		.is_placing = c->placement != 0,
-		.io = (int)c->io,
-		.signal = (int)c->signal,
-		.signal_bytes = (uint64_t)c->signal_kib << 10,
-		.probe = c->probe,
-		.keeps_planned = !c->far_steals,
-		.is_rehoming = c->rehome != 0,
-		.is_soloing = c->solo_runs != 0,
-		.static_runs = (uint32_t)c->static_runs,
-		.spawn_inline = (uint32_t)c->spawn_inline,
-		.follows_quota = !c->workers,
-	};
-	if (a->is_serial)
-		a->nr_workers = 1;
-	else if (!a->nr_workers)
-		a->nr_workers =
-			topo_default_workers(rt->topo, c->reserve_workers != 0);
-	else if (a->is_per_node)
-		a->nr_workers *= nodes;
-}
-
-/* Everything below log and config; undone on failure. */
-static int start(struct lkdf *rt, const struct config *c)
-{
-	struct runtime_attr a;
+	const struct options *o = rt->options;
 	int rc;
 
-	rc = open_topo(rt, c);
+	rc = open_topo(rt, o);
 	if (rc)
 		return rc;
 	if (!strncmp(rt->topo->source, TOPO_PLAIN, strlen(TOPO_PLAIN)))
 		log_text(&rt->log, LKDF_LOG_INFO, "topo: %s", rt->topo->source);
-	fill_attr(rt, c, &a);
-	if (a.nr_workers > TOPO_MAX_WORKERS)
-		rc = err(-EINVAL, "open: %d workers on all nodes, at most %d",
-			 a.nr_workers, TOPO_MAX_WORKERS);
-	if (!rc)
-		rc = hooks_open(&rt->hooks, c->hooks);
-	if (!rc) {
-		rc = runtime_open(rt, &a);
-		if (rc)
-			hooks_close(&rt->hooks, false);
-	}
+	rc = hooks_open(&rt->hooks, o->hooks);
 	if (rc)
-		topo_close(rt->topo);
-	else
-		trace_announce(&rt->trace, c->socket);
+		goto undo_topo;
+	rc = runtime_open(rt);
+	if (rc)
+		goto undo_hooks;
+	trace_announce(&rt->trace, o->socket);
+	return 0;
+undo_hooks:
+	hooks_close(&rt->hooks, false);
+undo_topo:
+	topo_close(rt->topo);
 	return rc;
 }
 
@@ -114,8 +71,8 @@ static struct lkdf *allocate(void)
 	if (!rt)
 		return NULL;
 	memset(rt, 0, sizeof(*rt));
-	rt->config = malloc(sizeof(struct config));
-	if (!rt->config) {
+	rt->options = calloc(1, sizeof(*rt->options));
+	if (!rt->options) {
 		free(rt);
 		return NULL;
 	}
@@ -125,7 +82,6 @@ static struct lkdf *allocate(void)
 int lkdf_open_with(const struct lkdf_open_attr *attr, struct lkdf **out)
 {
 	struct lkdf_open_attr a;
-	struct config *c;
 	struct lkdf *rt;
 	int rc;
 
@@ -142,15 +98,14 @@ int lkdf_open_with(const struct lkdf_open_attr *attr, struct lkdf **out)
 	rt = allocate();
 	if (!rt)
 		return err(-ENOMEM, "open: no memory");
-	c = rt->config;
-	rc = config_read(a.options, c);
+	rc = config_read(a.options, rt->options);
 	rt->log.fn = a.log;
 	rt->log.u = a.u;
-	rt->log.level = config_log_level(c, a.log != NULL);
+	rt->log.level = config_log_level(rt->options, a.log != NULL);
 	if (!rc)
-		rc = start(rt, c);
+		rc = start(rt);
 	if (rc) {
-		free(c);
+		free(rt->options);
 		free(rt);
 		return rc;
 	}
@@ -209,7 +164,7 @@ int lkdf_close(struct lkdf *rt)
 		hooks_close(&rt->hooks, false);
 	}
 	topo_close(rt->topo);
-	free(rt->config);
+	free(rt->options);
 	free(rt);
 	return 0;
 }

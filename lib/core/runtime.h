@@ -9,6 +9,7 @@
 #include "base/list.h"
 #include "base/lock.h"
 #include "base/log.h"
+#include "base/options.h"
 #include "base/thread.h"
 #include "core/hooks.h"
 #include "core/stock.h"
@@ -40,38 +41,16 @@ struct lkdf_scope;
 struct runtime_parts;
 struct task;
 
-struct runtime_attr {
-	int nr_workers, nr_blocking, spin_us, stack_kib;
-	uint64_t max_events, max_tasks;
-	bool is_pinned, is_serial, is_per_node;
-	const char *trace_file; /* "": none */
-	uint64_t memory_limit; /* bytes per node; 0: none */
-	bool is_memory_strict;
-	bool is_placing, keeps_planned, is_rehoming, is_soloing;
-	uint32_t static_runs;
-	uint32_t spawn_inline;
-	int memory_huge; /* enum os_huge */
-	int io; /* enum io_mode */
-	int signal; /* enum board_wish */
-	uint64_t signal_bytes; /* data that is watched, at least */
-	const char *probe; /* the directory of its pins */
-	bool follows_quota; /* fewer CPUs: fewer workers run, see quota.h */
-	const char *proc_root, *cgroup_root; /* for tests; else NULL */
-};
-
 struct lkdf {
 	/* Set at open, constant afterwards. */
 	struct log log;
+	struct options *options; /* constant too; of lib/api */
 	struct topo *topo;
 	struct heap *heap;
 	struct board *board; /* where bytes are, see facts.h */
 	struct lkdf_place *places; /* by node */
-	bool is_placing; /* tasks run where their bytes are */
-	bool is_rehoming; /* see rehome.h */
-	bool is_soloing; /* see solo.h */
 	const struct completion_ops *const *completions; /* NULL ends it */
 	bool has_membarrier; /* where there are several workers */
-	uint32_t static_runs; /* runs until then; 0: none, see static_order.h */
 	int bind_error; /* why memory cannot be bound to nodes, or 0 */
 	struct executor *executors; /* workers, then the blocking pool */
 	struct trace trace;
@@ -84,7 +63,6 @@ struct lkdf {
 	struct io_rings *io_rings;
 	int nr_executors, nr_workers, nr_blocking;
 	uint32_t spin_ticks; /* a body shorter than this is short */
-	void *config; /* of the layer above, for lkdf_describe() */
 	/* 1; the kernel makes it 0 in a forked child. */
 	_Atomic(uint32_t) *is_alive;
 

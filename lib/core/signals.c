@@ -3,12 +3,13 @@
 
 #include "signal/src_bpf.h"
 
-int signals_open(struct lkdf *rt, const struct runtime_attr *a)
+int signals_open(struct lkdf *rt)
 {
+	const struct options *o = rt->options;
 	struct workers_attr attr = {
-		.wish = a->is_serial ? BOARD_OFF : (enum board_wish)a->signal,
+		.wish = o->serial ? BOARD_OFF : (enum board_wish)o->signal,
 		.nr = rt->nr_executors,
-		.pins = a->probe,
+		.pins = o->probe,
 	};
 	int rc = workers_open(&attr, &rt->signals);
 

@@ -10,7 +10,7 @@
 #include "core/runtime.h"
 
 /* After the trace. 0 or -ENOMEM. */
-int signals_open(struct lkdf *rt, const struct runtime_attr *a);
+int signals_open(struct lkdf *rt);
 
 /* On the thread of an executor, when it starts. */
 void signals_enter(struct executor *ex);

@@ -13,11 +13,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
-int facts_open(struct lkdf *rt, const struct runtime_attr *a)
+int facts_open(struct lkdf *rt)
 {
 	struct board_attr attr = {
-		.wish = (enum board_wish)a->signal,
-		.min_bytes = a->signal_bytes,
+		.wish = (enum board_wish)rt->options->signal,
+		.min_bytes = (uint64_t)rt->options->signal_kib << 10,
 		.nr_nodes = rt->topo->nr_nodes,
 		.os_node = rt->heap->os_node,
 	};

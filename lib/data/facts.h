@@ -16,12 +16,11 @@
 #include "signal/board.h"
 
 struct frame;
-struct runtime_attr;
 struct seen;
 struct worker;
 
 /* After the heap. 0 or -ENOMEM. */
-int facts_open(struct lkdf *rt, const struct runtime_attr *a);
+int facts_open(struct lkdf *rt);
 void facts_close(struct lkdf *rt, bool is_child);
 
 /* Nobody runs any more, but workers are there: they are left in peace. */

@@ -32,16 +32,17 @@ static void probe_bind(struct lkdf *rt)
 			 strerror(bind_error));
 }
 
-static int create_heap(struct lkdf *rt, const struct runtime_attr *a)
+static int create_heap(struct lkdf *rt)
 {
+	const struct options *o = rt->options;
 	const struct topo *t = rt->topo;
 	struct heap_attr attr = {
 		.nr_nodes = t->nr_nodes,
 		.distance = t->distance,
-		.limit = a->memory_limit,
-		.is_strict = a->is_memory_strict,
+		.limit = (uint64_t)o->memory_limit << 20,
+		.is_strict = o->memory_strict != 0,
 		.is_bound = !t->is_synthetic && t->nr_nodes > 1,
-		.huge = (enum os_huge)a->memory_huge,
+		.huge = (enum os_huge)o->memory_huge,
 		.node_free = topo_raw_node_free,
 	};
 	struct heap_node *node;
@@ -63,11 +64,11 @@ static int create_heap(struct lkdf *rt, const struct runtime_attr *a)
 	return 0;
 }
 
-int place_open(struct lkdf *rt, const struct runtime_attr *a)
+int place_open(struct lkdf *rt)
 {
 	int i, nr = rt->topo->nr_nodes, rc;
 
-	rc = create_heap(rt, a);
+	rc = create_heap(rt);
 	if (rc)
 		return rc;
 	probe_bind(rt);

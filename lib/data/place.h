@@ -27,7 +27,7 @@ struct lkdf_place {
 };
 
 /* The heap and the places of all nodes. 0 or -errno. */
-int place_open(struct lkdf *rt, const struct runtime_attr *a);
+int place_open(struct lkdf *rt);
 
 /* Reports blocks that were not freed: no thread allocates any more. */
 void place_report_leaks(struct lkdf *rt);

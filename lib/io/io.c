@@ -222,7 +222,7 @@ static uint16_t home_of_bytes(const struct task *t, const struct io_op *op)
 	int node;
 
 	if (rt->sched.nr_worker_nodes < 2 || rt->sched.is_serial ||
-	    !rt->is_placing || op->result < HOME_MIN_BYTES ||
+	    !rt->options->placement || op->result < HOME_MIN_BYTES ||
 	    t->link.flags & TASK_PLACED ||
 	    (op->io.op != LKDF_IO_READ && op->io.op != LKDF_IO_RECV))
 		return HOME_NONE;

@@ -69,46 +69,46 @@ static int mark_alive(struct lkdf *rt)
 	return 0;
 }
 
-static int init_pools(struct lkdf *rt, const struct runtime_attr *a)
+static int init_pools(struct lkdf *rt)
 {
-	pool_init(&rt->pool[POOL_TASK], object_size[POOL_TASK], a->max_tasks,
+	pool_init(&rt->pool[POOL_TASK], object_size[POOL_TASK], UINT64_MAX,
 		  NULL);
-	pool_init(&rt->pool[POOL_EVENT], object_size[POOL_EVENT], a->max_events,
-		  NULL);
+	pool_init(&rt->pool[POOL_EVENT], object_size[POOL_EVENT],
+		  (uint64_t)rt->options->events, NULL);
 	return stocks_open(rt);
 }
 
 /* What does not change, for whoever reads a file; "key=value" lines. */
-static void write_facts(const struct lkdf *rt, const struct runtime_attr *a,
-			char *to, size_t size)
+static void write_facts(const struct lkdf *rt, char *to, size_t size)
 {
+	const struct options *o = rt->options;
 	const struct topo *t = rt->topo;
 
 	snprintf(to, size,
 		 "program=%s\nworkers=%d\nblocking=%d\ncpus=%d\ncores=%d\n"
 		 "nodes=%d\nquota.milli=%d\nsynthetic=%d\npinned=%d\n"
 		 "serial=%d\nspin.us=%d\nplacement=%d\nfar.steals=%d\n"
-		 "rehome=%d\nsolo.runs=%d\nstatic.runs=%u\nio=%d\n",
+		 "rehome=%d\nsolo.runs=%d\nstatic.runs=%d\nio=%d\n",
 		 program_invocation_short_name, rt->nr_workers, rt->nr_blocking,
 		 t->nr_cpus, t->nr_cores, t->nr_nodes, t->quota_milli,
-		 t->is_synthetic, a->is_pinned, a->is_serial, a->spin_us,
-		 a->is_placing, !a->keeps_planned, a->is_rehoming,
-		 a->is_soloing, a->static_runs, a->io);
+		 t->is_synthetic, (int)o->pin, (int)o->serial, (int)o->spin_us,
+		 (int)o->placement, (int)o->far_steals, (int)o->rehome,
+		 (int)o->solo_runs, (int)o->static_runs, (int)o->io);
 }
 
-static int open_trace(struct lkdf *rt, const struct runtime_attr *a)
+static int open_trace(struct lkdf *rt)
 {
 	char facts[1024];
 	struct trace_attr trace = {
 		.nr_executors = rt->nr_executors,
 		.nr_nodes = rt->topo->nr_nodes,
 		.ticks_per_1024ns = clock_ticks_per_1024ns(),
-		.file = a->trace_file,
+		.file = rt->options->trace,
 		.facts = facts,
 		.log = &rt->log,
 	};
 
-	write_facts(rt, a, facts, sizeof(facts));
+	write_facts(rt, facts, sizeof(facts));
 	return trace_open(&rt->trace, &trace);
 }
 
@@ -150,13 +150,13 @@ static void *blocking_start(void *u, int thread)
 	return ex;
 }
 
-static int start_threads(struct lkdf *rt, const struct runtime_attr *a)
+static int start_threads(struct lkdf *rt)
 {
 	struct blocking_attr blocking = {
 		.start = blocking_start,
 		.u = rt,
-		.max = a->nr_blocking,
-		.stack_kib = a->stack_kib,
+		.max = rt->nr_blocking,
+		.stack_kib = (int)rt->options->stack_kib,
 	};
 	struct sched_attr sched = {
 		.topo = rt->topo,
@@ -165,18 +165,9 @@ static int start_threads(struct lkdf *rt, const struct runtime_attr *a)
 		.executors = rt->executors,
 		.init_executor = init_executor,
 		.u = rt,
-		.nr_workers = a->nr_workers,
-		.spin_us = a->spin_us,
-		.stack_kib = a->stack_kib,
-		.is_pinned = a->is_pinned,
-		.is_serial = a->is_serial,
-		.is_per_node = a->is_per_node,
-		.keeps_planned = a->keeps_planned,
+		.nr_workers = rt->nr_workers,
 		.has_membarrier = rt->has_membarrier,
-		.spawn_inline = a->spawn_inline,
-		.follows_quota = a->follows_quota,
-		.proc_root = a->proc_root,
-		.cgroup_root = a->cgroup_root,
+		.options = rt->options,
 	};
 	int rc;
 
@@ -220,17 +211,31 @@ static void close_parts(struct lkdf *rt)
 	free(rt->parts);
 }
 
-static void init_fields(struct lkdf *rt, const struct runtime_attr *a)
+static int count_workers(const struct lkdf *rt)
+{
+	const struct options *o = rt->options;
+	int64_t nr = o->workers;
+
+	if (o->serial)
+		return 1;
+	if (!nr)
+		return topo_default_workers(rt->topo, o->reserve_workers != 0);
+	if (o->workers_per_node)
+		nr *= topo_cpu_nodes(rt->topo);
+	return nr <= TOPO_MAX_WORKERS
+		       ? (int)nr
+		       : err(-EINVAL,
+			     "open: %d workers on all nodes, at most %d",
+			     (int)nr, TOPO_MAX_WORKERS);
+}
+
+static void init_fields(struct lkdf *rt, int nr_workers)
 {
 	rt->completions = completions;
-	rt->nr_workers = a->nr_workers;
-	rt->nr_blocking = a->nr_blocking;
-	rt->is_placing = a->is_placing;
-	rt->is_rehoming = a->is_rehoming;
-	rt->is_soloing = a->is_soloing;
-	rt->static_runs = a->static_runs;
-	rt->has_membarrier = a->nr_workers > 1 && membarrier_register();
-	rt->nr_executors = a->nr_workers + a->nr_blocking;
+	rt->nr_workers = nr_workers;
+	rt->nr_blocking = (int)rt->options->blocking;
+	rt->has_membarrier = nr_workers > 1 && membarrier_register();
+	rt->nr_executors = nr_workers + rt->nr_blocking;
 	pthread_mutex_init(&rt->lock, NULL);
 	pthread_mutex_init(&rt->scope_lock, NULL);
 	pthread_mutex_init(&rt->kick_lock, NULL);
@@ -272,38 +277,40 @@ static void unmark_alive(struct lkdf *rt)
 	munmap((void *)rt->is_alive, PAGE);
 }
 
-int runtime_open(struct lkdf *rt, const struct runtime_attr *a)
+int runtime_open(struct lkdf *rt)
 {
-	int rc;
+	int rc = count_workers(rt);
 
-	init_fields(rt, a);
+	if (rc < 0)
+		return rc;
+	init_fields(rt, rc);
 	rc = open_parts(rt);
 	if (rc)
 		goto undo_locks;
 	rc = mark_alive(rt);
 	if (rc)
 		goto undo_parts;
-	rc = io_init(rt, a->io);
+	rc = io_init(rt, (int)rt->options->io);
 	if (rc)
 		goto undo_io;
-	rc = place_open(rt, a);
+	rc = place_open(rt);
 	if (rc)
 		goto undo_place;
-	rc = facts_open(rt, a);
+	rc = facts_open(rt);
 	if (rc)
 		goto undo_facts;
-	rc = open_trace(rt, a);
+	rc = open_trace(rt);
 	if (rc)
 		goto undo_trace;
-	rc = signals_open(rt, a);
+	rc = signals_open(rt);
 	if (rc)
 		goto undo_signals;
 	rc = map_executors(rt);
 	if (rc)
 		goto undo_signals;
-	rc = init_pools(rt, a);
+	rc = init_pools(rt);
 	if (!rc)
-		rc = start_threads(rt, a);
+		rc = start_threads(rt);
 	if (!rc)
 		return 0;
 	close_pools(rt);

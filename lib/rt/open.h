@@ -7,7 +7,8 @@
 
 #include "core/runtime.h"
 
-int runtime_open(struct lkdf *rt, const struct runtime_attr *a);
+/* Of its options; log, topology and hooks are there. */
+int runtime_open(struct lkdf *rt);
 
 /* Joins the workers; the root is empty. */
 void runtime_close(struct lkdf *rt);

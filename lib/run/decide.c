@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "run/decide.h"
 
+#include "base/options.h"
 #include "run/always.h"
 #include "run/control_run.h"
 #include "run/planned.h"
@@ -157,7 +158,7 @@ void decide_listed(struct worker *w, struct ready_list *l)
 			home_node(l->home) != w->executor->node &&
 			!s->is_serial;
 
-	take_listed(w, l, !is_thief ? UINT32_MAX : !s->keeps_planned);
+	take_listed(w, l, !is_thief ? UINT32_MAX : s->options->far_steals != 0);
 }
 
 /* The task is the last to arrive at r: ready, or to be skipped. */

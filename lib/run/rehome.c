@@ -74,7 +74,7 @@ void rehome(struct executor *ex, struct frame *f, uint32_t var)
 	const struct far *far;
 	struct deficit_block b = { .remaining = 0 };
 
-	if (!f->graph->rt->is_rehoming || !ex->worker || from < 0 ||
+	if (!f->graph->rt->options->rehome || !ex->worker || from < 0 ||
 	    !is_movable(f, var))
 		return;
 	far = ex->worker->far;

@@ -37,7 +37,7 @@ static bool are_plain_tasks(const struct lkdf_graph *g)
 void static_order_init(struct lkdf_graph *g)
 {
 	struct static_state *s = &g->order;
-	uint32_t first = g->rt->static_runs;
+	uint32_t first = (uint32_t)g->rt->options->static_runs;
 
 	s->is_possible = first && !g->rt->sched.is_serial && g->nr_tasks > 1 &&
 			 !g->homes && !g->planned && !g->has_tokens &&

@@ -6,6 +6,7 @@
 #include "sched/far.h"
 
 #include "base/clock.h"
+#include "base/options.h"
 #include "sched/sched.h"
 
 #define MIN_NAP_NS 50000
@@ -71,7 +72,7 @@ bool far_allows(const struct worker *w, const struct sched_node *victim)
 	if (victim == w->node || !load_is_planned(&victim->load))
 		return true;
 	/* What has just come was not there when we looked. */
-	if (s->keeps_planned || !(v->mean_task > 0))
+	if (!s->options->far_steals || !(v->mean_task > 0))
 		return false;
 	t = mean_task(w, i);
 	why = deficit_why(own, v, w->far->idle, &t);

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/futex.h"
 #include "base/log.h"
+#include "base/options.h"
 #include "sched/keep.h"
 #include "sched/sched.h"
 #include "topo/topo.h"
@@ -42,9 +43,9 @@ void quota_init(struct sched *s, const struct sched_attr *a)
 	int i;
 
 	q->log = a->log;
-	q->proc_root = a->proc_root;
-	q->cgroup_root = a->cgroup_root;
-	q->has_bench = a->follows_quota;
+	q->proc_root = a->options->proc_root;
+	q->cgroup_root = a->options->cgroup_root;
+	q->has_bench = !a->options->workers;
 	q->look_ticks = (uint64_t)QUOTA_LOOK_NS / 1024 * s->ticks_per_1024ns;
 	q->spin_ticks = s->spin_ticks;
 	a_store(&q->look_at, UINT64_MAX, relaxed);

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/log.h"
+#include "base/options.h"
 #include "base/thread.h"
 #include "base/thrown.h"
 #include "mem/os.h"
@@ -210,7 +211,7 @@ static void init_worker(struct sched *s, const struct sched_attr *a, int i,
 	prefer_node(s, &a->executors[i], sizeof(a->executors[i]), cpu->node);
 	a->init_executor(a->u, i);
 	w->id = i;
-	w->spawn_inline = a->spawn_inline;
+	w->spawn_inline = (uint32_t)a->options->spawn_inline;
 	w->sched = s;
 	w->executor = &a->executors[i];
 	w->executor->worker = w;
@@ -232,8 +233,8 @@ static int init_workers(struct sched *s, const struct sched_attr *a)
 	if (!cpu_index)
 		return err(-ENOMEM, "sched: no memory for %d workers",
 			   s->nr_workers);
-	if (!topo_place_workers(s->topo, s->nr_workers, a->is_per_node,
-				cpu_index)) {
+	if (!topo_place_workers(s->topo, s->nr_workers,
+				a->options->workers_per_node != 0, cpu_index)) {
 		s->is_pinned = false;
 		log_text(
 			a->log, LKDF_LOG_INFO,
@@ -365,7 +366,7 @@ static int start_workers(struct sched *s, const struct sched_attr *a)
 	int rc = 0, i;
 
 	for (i = 0; i < s->nr_workers && !s->is_serial && !rc; i++) {
-		rc = start_worker(&s->workers[i], a->stack_kib);
+		rc = start_worker(&s->workers[i], (int)a->options->stack_kib);
 		if (!rc)
 			s->nr_started++;
 	}
@@ -374,6 +375,7 @@ static int start_workers(struct sched *s, const struct sched_attr *a)
 
 int sched_start(struct sched *s, const struct sched_attr *a)
 {
+	const struct options *o = a->options;
 	int rc;
 
 	memset(s, 0, sizeof(*s));
@@ -382,11 +384,11 @@ int sched_start(struct sched *s, const struct sched_attr *a)
 	s->topo = a->topo;
 	s->nr_workers = a->nr_workers;
 	s->nr_nodes = a->topo->nr_nodes;
-	s->is_serial = a->is_serial;
-	s->keeps_planned = a->keeps_planned;
-	s->is_pinned = a->is_pinned && !a->topo->is_synthetic && !a->is_serial;
+	s->options = o;
+	s->is_serial = o->serial != 0;
+	s->is_pinned = o->pin && !a->topo->is_synthetic && !s->is_serial;
 	s->ticks_per_1024ns = clock_ticks_per_1024ns();
-	s->spin_ticks = ns_to_ticks(s, (uint64_t)a->spin_us * 1000);
+	s->spin_ticks = ns_to_ticks(s, (uint64_t)o->spin_us * 1000);
 	s->wake_ticks = ns_to_ticks(s, WAKE_NS);
 	s->aside_ticks = ns_to_ticks(s, ASIDE_NS);
 	s->crowded_ticks = ns_to_ticks(s, CROWDED_NS);

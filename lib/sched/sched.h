@@ -15,6 +15,7 @@
 #include "sched/worker.h"
 
 struct log;
+struct options;
 struct topo;
 
 struct sched_ops {
@@ -55,26 +56,21 @@ struct sched_attr {
 	void (*init_executor)(void *u, int i);
 	void *u;
 	int nr_workers;
-	int spin_us;
-	int stack_kib; /* 0: the system's default */
-	bool is_pinned, is_serial, is_per_node, keeps_planned;
 	bool has_membarrier;
-	uint32_t spawn_inline; /* queued children a worker; 0: never */
-	bool follows_quota; /* fewer CPUs: fewer workers run */
-	const char *proc_root, *cgroup_root; /* NULL: the system's */
+	const struct options *options; /* outlives it */
 };
 
 struct sched {
 	/* Set at start, constant afterwards. */
 	struct sched_ops ops;
 	const struct topo *topo;
+	const struct options *options;
 	struct worker *workers;
 	struct sched_node *nodes;
 	int nr_workers, nr_nodes;
 	int nr_worker_nodes; /* nodes that have workers */
 	int nr_started;
 	bool is_pinned, is_serial;
-	bool keeps_planned; /* planned work never leaves its node */
 	uint32_t ticks_per_1024ns;
 	uint64_t spin_ticks; /* an idle worker's, see quota.h */
 	uint64_t wake_ticks; /* what a wake-up costs the waker, about */

@@ -39,7 +39,7 @@ static bool is_wanted(const struct lkdf_graph *g)
 	const struct lkdf *rt = g->rt;
 
 	/* Nothing is planned that may run never, or many times. */
-	return g->wiring && !g->control && rt->is_placing &&
+	return g->wiring && !g->control && rt->options->placement &&
 	       rt->sched.nr_worker_nodes > 1 && !rt->sched.is_serial &&
 	       g->nr_tasks;
 }

@@ -252,9 +252,9 @@ static bool may_go_solo(const struct lkdf_graph *g)
 {
 	const struct sched *s = &g->rt->sched;
 
-	return g->rt->is_soloing && !s->is_serial && s->nr_workers > 1 &&
-	       g->nr_tasks > 1 && !g->homes && !g->planned && !g->has_tokens &&
-	       !g->control;
+	return g->rt->options->solo_runs && !s->is_serial &&
+	       s->nr_workers > 1 && g->nr_tasks > 1 && !g->homes &&
+	       !g->planned && !g->has_tokens && !g->control;
 }
 
 /* Exactly as many records as tasks; a failure to shrink keeps the surplus. */

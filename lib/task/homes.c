@@ -45,7 +45,7 @@ static __attribute__((noinline)) void find_home(struct task *t)
 
 void homes_find(const struct lkdf *rt, struct task *t)
 {
-	if (rt->sched.nr_worker_nodes > 1 && rt->is_placing &&
+	if (rt->sched.nr_worker_nodes > 1 && rt->options->placement &&
 	    !(t->link.flags & TASK_PLACED || t->kind->flags & LKDF_BLOCKING))
 		find_home(t);
 }

@@ -52,7 +52,7 @@ static void wait_for_help(struct lkdf_ctx *c, const struct cell *cell)
 	if (job.rt->executors[lkdf_worker(c)].node == 0) {
 		sem_wait(&job.helped);
 		sem_post(&job.helped);
-	} else if (!job.rt->is_rehoming || planned_has_moved(*cell->g)) {
+	} else if (!job.rt->options->rehome || planned_has_moved(*cell->g)) {
 		sem_post(&job.helped);
 	}
 }

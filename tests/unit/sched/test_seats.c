@@ -36,14 +36,13 @@ static struct quota *quota(void)
 static void open_below(const char *quota, int milli, bool follows_quota)
 {
 	struct topo_attr topo = { .synthetic = "numa:2 core:2" };
-	struct runtime_attr a = {
-		.nr_blocking = 1,
+	struct options *o = calloc(1, sizeof(*o));
+
+	*o = (struct options){
+		.reserve_workers = 1,
+		.blocking = 1,
 		.spin_us = 40,
-		.max_events = 1 << 20,
-		.max_tasks = UINT64_MAX,
-		.trace_file = "",
-		.probe = "",
-		.follows_quota = follows_quota,
+		.events = 1 << 20,
 		.proc_root = job.proc,
 		.cgroup_root = job.group,
 	};
@@ -54,8 +53,10 @@ static void open_below(const char *quota, int milli, bool follows_quota)
 	job.rt->log.level = LKDF_LOG_ERROR;
 	must(topo_open(&topo, &job.rt->topo));
 	topo_set_quota(job.rt->topo, milli);
-	a.nr_workers = topo_default_workers(job.rt->topo, true);
-	must(runtime_open(job.rt, &a));
+	if (!follows_quota)
+		o->workers = topo_default_workers(job.rt->topo, true);
+	job.rt->options = o;
+	must(runtime_open(job.rt));
 	job.nr_submitted = 0;
 	atomic_store(&job.nr_ran, 0);
 }

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * The values of a runtime's options. api/config.c reads them once when the
+ * runtime opens; from then on they are constant, and whoever needs one reads it
+ * here. A field has the name of its row in the table of api/config.c, which
+ * says its range, its unit and what it means; a BOOL is 0 or 1.
+ */
+#ifndef BASE_OPTIONS_H
+#define BASE_OPTIONS_H
+
+#include "base/option.h"
+
+struct options {
+	int64_t workers, workers_per_node, reserve_workers, pin, spin_us;
+	int64_t blocking, events, stack_kib, serial, spawn_inline;
+	int64_t memory_limit, memory_strict, memory_huge; /* enum os_huge */
+	int64_t placement, far_steals, rehome, solo_runs, static_runs;
+	int64_t io; /* enum io_mode */
+	int64_t signal, signal_kib; /* enum board_wish */
+	int64_t log, final;
+	char cpus[OPTION_TEXT_SIZE];
+	char topology[OPTION_TEXT_SIZE];
+	char probe[OPTION_TEXT_SIZE]; /* the directory of its pins */
+	char trace[OPTION_TEXT_SIZE];
+	char socket[OPTION_TEXT_SIZE];
+	char hooks[OPTION_TEXT_SIZE];
+
+	/* Without a row, for tests: where /proc and cgroups are; or NULL. */
+	const char *proc_root, *cgroup_root;
+};
+
+#endif
