@@ -21,6 +21,18 @@ $(BUILD)/tests/unit/%: tests/unit/%.c $(LIB_INTERNAL)
 	$(Q)$(CC) -I. $(CPPFLAGS) $(LKDF_CFLAGS) -MMD -MP -o $@ $< \
 		$(LIB_INTERNAL) $(LIB_LIBS)
 
+# What is checked against the CUDA toolkit: that of nvcc, of CUDA_HOME or where
+# it usually lies. CUDA_HOME= builds without.
+CUDA_HOME ?= $(firstword $(wildcard \
+	$(patsubst %/bin/nvcc,%,$(realpath $(shell command -v nvcc))) \
+	/usr/local/cuda /opt/cuda))
+CUDA_HOME := $(CUDA_HOME)
+HAVE_CUDA_OCCUPANCY := $(if $(CUDA_HOME),$(wildcard \
+	$(CUDA_HOME)/include/cuda_occupancy.h))
+$(BUILD)/tests/unit/policy/test_block_size_cuda: CPPFLAGS += \
+	$(if $(HAVE_CUDA_OCCUPANCY),-DHAVE_CUDA_OCCUPANCY -isystem \
+	$(CUDA_HOME)/include)
+
 # The analysis of lkdf report, without its verb.
 REPORT_OBJ = $(filter-out %/verb.o,$(filter $(BUILD)/tool/tools/report/%, \
 	$(TOOLS_OBJ))) $(PAGE_C:.c=.o) $(addprefix $(BUILD)/tool/tools/, \
