@@ -66,8 +66,32 @@ static int read_cpus(const struct worker *w, cpu_set_t *set)
 }
 
 /*
- * CPUs that any worker's thread may run on. The kernel gives a thread whose CPU
- * leaves the cpuset all that are left. What cannot be read does not limit.
+ * The kernel lets a thread run on all CPUs that are left when its own one goes,
+ * and Linux 6.1 does so with each thread when a cpuset changes at all. Once its
+ * CPU is one of several again, the worker goes back to that.
+ */
+static void go_home(const struct sched *s, const struct worker *w,
+		    const cpu_set_t *own)
+{
+	int tid = a_load(&w->tid, relaxed);
+	cpu_set_t home;
+
+	if (w->cpu < 0 || w->cpu >= CPU_SETSIZE || !CPU_ISSET(w->cpu, own) ||
+	    CPU_COUNT(own) == 1)
+		return;
+	/* Numbers of threads that have ended are given on. */
+	if (!tid || a_load(&s->is_stopping, relaxed))
+		return;
+	CPU_ZERO(&home);
+	CPU_SET(w->cpu, &home);
+	if (!sched_setaffinity(tid, sizeof(home), &home))
+		log_text(s->quota.log, LKDF_LOG_INFO,
+			 "quota: worker %d is back on CPU %d", w->id, w->cpu);
+}
+
+/*
+ * CPUs that any worker's thread may run on. What cannot be read does not
+ * limit.
  */
 static int count_cpus(const struct sched *s)
 {
@@ -79,6 +103,7 @@ static int count_cpus(const struct sched *s)
 		if (read_cpus(&s->workers[i], &own))
 			return s->nr_workers;
 		CPU_OR(&all, &all, &own);
+		go_home(s, &s->workers[i], &own);
 	}
 	i = CPU_COUNT(&all);
 	return i < s->nr_workers ? i : s->nr_workers;

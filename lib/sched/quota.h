@@ -7,7 +7,8 @@
  * fewer CPUs than workers nobody spins, and workers whose seat is not below
  * the number of CPUs leave what they have to the others, where they come
  * between two bodies, and sit on the bench. Of a part's workers one stays, see
- * part.h.
+ * part.h. A pinned worker whose CPU went away and has come back is pinned to it
+ * again.
  *
  * To all others a worker on the bench is one in a body that does not end: its
  * deques are public, it counts neither as spinner nor as sleeper, so nobody

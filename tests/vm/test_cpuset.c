@@ -205,6 +205,102 @@ static void a_quota_makes_fewer_workers(void)
 	vm_write(GROUP "/cpu.max", "max 100000");
 }
 
+/* True: the description of the machine has these words. */
+static bool describes(struct lkdf *rt, const char *words)
+{
+	static char text[1 << 16];
+	int fd = memfd_create("topo", MFD_CLOEXEC);
+	ssize_t n;
+
+	must(lkdf_describe(rt, "topo", "text", fd));
+	n = pread(fd, text, sizeof(text) - 1, 0);
+	text[n > 0 ? n : 0] = '\0';
+	close(fd);
+	return strstr(text, words) != NULL;
+}
+
+/* So many workers go on until CPUs are taken or given; one stays on a node. */
+static void run_until_some_work(struct load *l, struct lkdf *rt, int nr)
+{
+	char words[40];
+
+	snprintf(words, sizeof(words), "%d of %d workers run", nr,
+		 lkdf_nr_workers(rt));
+	if (nr == lkdf_nr_workers(rt))
+		while (describes(rt, "workers run"))
+			load_goes_on(l, 1);
+	else
+		while (!describes(rt, words))
+			load_goes_on(l, 1);
+	ok(true, "%d of %d workers run", nr, lkdf_nr_workers(rt));
+}
+
+/* Opened below a quota of one CPU, with workers for all. */
+static void workers_in_reserve_come(void)
+{
+	struct load load;
+	struct lkdf *rt;
+	int round;
+
+	set_group(GROUP, everything, all_mems);
+	vm_write(GROUP "/cpu.max", "100000 100000");
+	join_group(GROUP);
+	rt = api_open("reserve_workers=yes");
+	is(lkdf_nr_workers(rt), vm.nr_cpus, "a worker for each CPU");
+	load_start(&load, rt);
+	run_until_some_work(&load, rt, vm.nr_cpu_nodes);
+	for (round = 0; round < 2; round++) {
+		vm_write(GROUP "/cpu.max", "max 100000");
+		run_until_some_work(&load, rt, vm.nr_cpus);
+		vm_write(GROUP "/cpu.max", "100000 100000");
+		run_until_some_work(&load, rt, vm.nr_cpu_nodes);
+	}
+	load_stop(&load);
+	is(lkdf_close(rt), 0, "it closes");
+	join_group(ROOT);
+	vm_write(GROUP "/cpu.max", "max 100000");
+}
+
+static int count_at_home(const cpu_set_t *home, int nr)
+{
+	struct vm_worker w[VM_MAX_CPUS];
+	int found = vm_workers(w, nr), i, at_home = 0;
+
+	for (i = 0; i < found; i++)
+		at_home += CPU_EQUAL(&w[i].cpus, &home[i]);
+	return at_home;
+}
+
+/* CPUs that a cpuset gives again are used by their workers, and by no other. */
+static void workers_come_back_to_their_cpus(void)
+{
+	struct vm_worker w[VM_MAX_CPUS];
+	cpu_set_t home[VM_MAX_CPUS];
+	struct load load;
+	struct lkdf *rt;
+	int nr, i, round;
+
+	set_group(GROUP, everything, all_mems);
+	join_group(GROUP);
+	rt = api_open(NULL);
+	nr = vm_workers(w, vm_nr_workers(rt));
+	for (i = 0; i < nr; i++)
+		home[i] = w[i].cpus;
+	load_start(&load, rt);
+	for (round = 0; round < 2; round++) {
+		set_group(GROUP, "0", all_mems);
+		run_until_some_work(&load, rt, vm.nr_cpu_nodes);
+		set_group(GROUP, everything, all_mems);
+		run_until_some_work(&load, rt, nr);
+		while (count_at_home(home, nr) < nr)
+			load_goes_on(&load, 1);
+		ok(true, "each worker is on its CPU again");
+	}
+	load_stop(&load);
+	is(lkdf_close(rt), 0, "it closes");
+	join_group(ROOT);
+}
+
 static void make_group(void)
 {
 	int n;
@@ -244,6 +340,8 @@ int main(void)
 	}
 	one_cpu_is_enough();
 	a_quota_makes_fewer_workers();
+	workers_in_reserve_come();
+	workers_come_back_to_their_cpus();
 	the_group_moves_while_it_works();
 	the_process_moves_while_it_works();
 	the_group_is_left();

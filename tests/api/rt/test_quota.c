@@ -20,6 +20,7 @@ static struct {
 	pid_t tid[MAX_WORKERS];
 	cpu_set_t own[MAX_WORKERS];
 	int nr;
+	uint64_t nodes; /* a bit each */
 } job;
 
 static int work(struct lkdf_ctx *c, void *arg)
@@ -60,11 +61,20 @@ static void run_until_above(const char *name, uint64_t value)
 		run_some();
 }
 
+/* With fewer CPUs. One worker stays on each node: elsewhere none leaves. */
+static void run_until_followed(uint64_t quota, uint64_t benched)
+{
+	run_until_above("lkdf.quota", quota);
+	if (job.nr > __builtin_popcountll(job.nodes))
+		run_until_above("lkdf.benched", benched);
+}
+
 /* Threads that are called lkdf/NODE.WORKER. */
 static void find_workers(void)
 {
 	DIR *dir = opendir("/proc/self/task");
 	char path[300], name[32];
+	int node, id;
 	struct dirent *d;
 	FILE *f;
 
@@ -75,8 +85,10 @@ static void find_workers(void)
 		if (!f)
 			continue;
 		if (fgets(name, sizeof(name), f) &&
-		    !strncmp(name, "lkdf/", 5) && strchr(name, '.'))
+		    sscanf(name, "lkdf/%d.%d", &node, &id) == 2) {
 			job.tid[job.nr++] = (pid_t)atoi(d->d_name);
+			job.nodes |= 1ull << (node % 64);
+		}
 		fclose(f);
 	}
 	if (dir)
@@ -105,13 +117,14 @@ static void give_cpus(void)
 
 static void workers_follow_their_cpus(void)
 {
-	uint64_t was;
+	uint64_t was, benched;
 	int round;
 
 	for (round = 0; round < 3; round++) {
-		was = stat_of("lkdf.benched");
+		was = stat_of("lkdf.quota");
+		benched = stat_of("lkdf.benched");
 		take_cpus();
-		run_until_above("lkdf.benched", was);
+		run_until_followed(was, benched);
 		is(atomic_load(&job.nr_ran), job.nr_submitted,
 		   "all tasks have run, with fewer CPUs");
 		was = stat_of("lkdf.quota");
