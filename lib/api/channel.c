@@ -3,6 +3,7 @@
 
 #include "api/border.h"
 #include "channel/channel_wait.h"
+#include "task/again.h"
 
 static int check_init(const struct lkdf_channel_attr *a)
 {
@@ -81,8 +82,9 @@ static int check_wait(const char *what, int64_t timeout_ns)
 
 	if (timeout_ns && ex && ex->worker)
 		return err(-EDEADLK,
-			   "%s: waiting in a body on a worker; use timeout 0, "
-			   "or a kind with LKDF_BLOCKING",
+			   "%s: waiting in a body on a worker; use lkdf_send "
+			   "or lkdf_recv and return LKDF_AGAIN, or a kind with "
+			   "LKDF_BLOCKING",
 			   what);
 	if (timeout_ns && thread_self()->nr_loops)
 		return border_may_wait(what);
@@ -172,4 +174,37 @@ void lkdf_channel_put(struct lkdf_channel *ch)
 	channel_end(ch, 0);
 	channel_put(ch);
 	border_guest_leaves(rt);
+}
+
+static int check_body(const char *what, const struct lkdf_ctx *c,
+		      const struct lkdf_channel *ch, const void *value)
+{
+	int rc = check_value(what, ch, value);
+
+	if (!rc && ch->rt != c->ex->rt)
+		rc = err(-EINVAL, "%s: channel %s is of another runtime", what,
+			 ch->name);
+	return rc;
+}
+
+int lkdf_send(struct lkdf_ctx *c, struct lkdf_channel *ch, const void *value)
+{
+	int rc = check_body("lkdf_send", c, ch, value);
+
+	if (rc)
+		return rc;
+	rc = again_tried(c, ch, CHANNEL_ROOM, channel_send(ch, value));
+	runtime_show(c->ex);
+	return rc;
+}
+
+int lkdf_recv(struct lkdf_ctx *c, struct lkdf_channel *ch, void *value)
+{
+	int rc = check_body("lkdf_recv", c, ch, value);
+
+	if (rc)
+		return rc;
+	rc = again_tried(c, ch, CHANNEL_VALUES, channel_recv(ch, value));
+	runtime_show(c->ex);
+	return rc;
 }

@@ -11,6 +11,7 @@
 #include "run/frame.h"
 #include "scope/deadline.h"
 #include "task/after.h"
+#include "task/again.h"
 #include "task/fn_kind.h"
 #include "task/step.h"
 #include "task/task.h"
@@ -194,7 +195,7 @@ int lkdf_input_error(const struct lkdf_ctx *c, unsigned input)
 	struct failure *failure;
 	struct use *u;
 
-	if (!t || t->link.flags & TASK_CONTINUES)
+	if (!t || (t->link.flags & TASK_CONTINUES && !again_is_first(t)))
 		return input == 0 ? c->input_err : 0;
 	if (t->link.flags & TASK_OWNED && t->kind->flags & LKDF_ALWAYS)
 		return always_input_error(t, input);

@@ -10,6 +10,7 @@
 #include "run/own_task.h"
 #include "run/stream.h"
 #include "sched/keep.h"
+#include "task/again.h"
 #include "task/kind.h"
 #include "task/task.h"
 
@@ -179,9 +180,12 @@ void burst_run_one(struct burst *b, uint32_t index, bool is_dead)
 bool burst_after(struct burst *b, uint32_t index, int rc)
 {
 	struct lkdf_ctx *c = &b->ctx;
-	bool has_why = c->has_why;
+	bool has_why;
 
 	check(frame_has(b->f, index));
+	if (unlikely(rc == LKDF_AGAIN && !c->task))
+		rc = again_refuse(c);
+	has_why = c->has_why;
 	c->after = 0;
 	c->has_why = false;
 	c->has_spawned = false;

@@ -65,8 +65,10 @@ static int keep_tokens(struct lkdf_ctx *c, const struct wire_use *first,
 	if (likely(!inner_open(c->task)))
 		return rc;
 	give_tokens(c, first, end, -ENOMEM);
-	c->has_why |= rc >= 0;
-	return rc < 0 ? rc : -ENOMEM;
+	if (rc < 0 && rc != LKDF_AGAIN)
+		return rc;
+	c->has_why = true;
+	return -ENOMEM;
 }
 
 int commute_body(struct lkdf_ctx *c, void *arg)

@@ -34,6 +34,7 @@ struct lkdf_ctx {
 	bool has_spawned; /* or left, or holds: has a task of its own */
 	bool in_order; /* of a run that goes by its static order */
 	bool put_off; /* not started: somebody else has its tokens */
+	bool is_told; /* by a channel that it must wait, see again.h */
 	bool has_why; /* the thread's error text says why it failed */
 };
 

@@ -12,6 +12,7 @@
 #include "core/runtime.h"
 #include "sched/tick.h"
 #include "task/after.h"
+#include "task/again.h"
 #include "task/body.h"
 #include "task/complete.h"
 #include "task/then.h"
@@ -59,6 +60,8 @@ enum task_end task_after(struct lkdf_ctx *c, int rc)
 	struct task *t = c->task;
 	enum task_end end;
 
+	if (unlikely(again_looks(c, rc)) && again_ended(c, &rc))
+		return then_leave(c->ex, t);
 	if (t->link.flags & TASK_OWNED && rc >= 0 && !c->leaves)
 		rc = t->owner->returned(c, rc);
 	if (rc < 0)

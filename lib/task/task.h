@@ -31,6 +31,7 @@
 #include <stddef.h>
 
 struct after;
+struct again;
 struct claim;
 struct failure;
 struct frame;
@@ -123,6 +124,7 @@ struct task {
 	struct task *kick_next, **kick_prev;
 	union { /* the work, until it is over; by the sort of its kind */
 		struct io_req *io;
+		struct again *again; /* while called again, see again.h */
 	} away;
 	int64_t io_result;
 	uint64_t ready_ticks, ready_by; /* while recording, see traced.h */

@@ -127,34 +127,37 @@ const struct task *then_of_tap(const struct event_tap *tap, bool *is_hold)
 		       : NULL;
 }
 
-/* From here on it may be fired. -ESTALE: the caller's reference is gone. */
-static int wait_for(struct task *t, struct lkdf_event on)
+static void set_next(struct task *t, lkdf_fn fn, bool on_event)
 {
-	if (!event_is_valid(on))
-		return err(-ESTALE, "then: the event's slot was given on");
+	t->then_fn = fn;
+	t->then_err = 0;
+	t->then_on_event = on_event;
+}
+
+void then_wait(struct task *t, lkdf_fn fn, struct lkdf_event on)
+{
+	set_next(t, fn, true);
 	a_store(&t->then_arrivals, 0, relaxed);
 	t->tap.event = on;
 	t->tap.fn = then_fired;
+	/* From here on it may be fired. */
 	event_tap_add_in(&t->tap, scope_of(t, on));
-	return 0;
 }
 
 int task_then(struct lkdf_ctx *c, lkdf_fn fn, struct lkdf_event on)
 {
 	struct task *t = task_of_ctx(c);
-	int rc = 0;
 
 	if (!t)
 		return -ENOMEM;
 	if (c->leaves)
 		return err(-EBUSY, "then: called twice in one body");
-	t->then_fn = fn;
-	t->then_err = 0;
-	t->then_on_event = on.slot != NULL;
+	if (on.slot && !event_is_valid(on))
+		return err(-ESTALE, "then: the event's slot was given on");
 	if (on.slot)
-		rc = wait_for(t, on);
-	if (rc)
-		return rc;
+		then_wait(t, fn, on);
+	else
+		set_next(t, fn, false);
 	c->leaves = true;
 	c->after = AFTER_LOOK;
 	return 0;

@@ -15,6 +15,12 @@
 /* The body left to go on when its event fires; the second of both goes on. */
 enum task_end then_leave(struct executor *ex, struct task *t);
 
+/*
+ * The same for a body that is still running: it leaves to go on as fn when the
+ * event fires. Takes over the caller's reference. Then then_leave() is its end.
+ */
+void then_wait(struct task *t, lkdf_fn fn, struct lkdf_event on);
+
 /* The last body ends: from here on a held event counts like a child. */
 void then_arm_hold(struct task *t);
 

@@ -20,4 +20,51 @@ channel_of(struct lkdf *rt, uint32_t value_size, uint32_t depth, uint32_t flags)
 	return ch;
 }
 
+/* What bodies know of a channel and tell of themselves. */
+struct pipe {
+	struct lkdf_channel *ch;
+	atomic_int nr_begun, nr_calls, nr_again;
+	_Atomic(uint64_t) sum, nr_values;
+};
+
+__attribute__((unused)) static struct lkdf_kind *
+pipe_kind(struct lkdf *rt, const char *name, lkdf_fn fn, uint32_t flags)
+{
+	return api_kind(rt, name, fn, sizeof(struct pipe *), flags);
+}
+
+__attribute__((unused)) static void pipe_submit(struct lkdf *rt,
+						struct lkdf_scope *s,
+						struct lkdf_kind *k,
+						struct pipe *p)
+{
+	must(lkdf_submit(rt, s, ATTR(lkdf_task, .kind = k, .arg = &p), NULL));
+}
+
+/* So many bodies have found nothing, and are about to wait or do. */
+__attribute__((unused)) static void pipe_until(struct pipe *p, int nr_again)
+{
+	while (p->nr_again < nr_again)
+		api_nap_ns(10000);
+}
+
+__attribute__((unused)) static int pipe_receive_one(struct lkdf_ctx *c,
+						    void *arg)
+{
+	struct pipe *p = *(struct pipe **)arg;
+	uint64_t v;
+	int rc = lkdf_recv(c, p->ch, &v);
+
+	atomic_fetch_add(&p->nr_calls, 1);
+	if (rc == -EAGAIN) {
+		atomic_fetch_add(&p->nr_again, 1);
+		return LKDF_AGAIN;
+	}
+	if (rc)
+		return rc;
+	atomic_fetch_add(&p->sum, v);
+	atomic_fetch_add(&p->nr_values, 1);
+	return 0;
+}
+
 #endif

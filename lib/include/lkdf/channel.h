@@ -62,7 +62,8 @@ int lkdf_channel_create(struct lkdf *rt, const struct lkdf_channel_attr *a,
  *
  * The channel ends as by lkdf_channel_end(@ch, 0), unless it has ended. Those
  * who wait at the channel hold references: the last of them drops what is left.
- * No call on the channel may begin after the put.
+ * No call on the channel may begin after the put, except by a body that waited
+ * at it and is called again.
  */
 void lkdf_channel_put(struct lkdf_channel *ch);
 
@@ -74,7 +75,8 @@ void lkdf_channel_put(struct lkdf_channel *ch);
  *
  * Context: any thread with @timeout_ns 0. A body of a kind with LKDF_BLOCKING
  * may wait, too, and holds its thread of the blocking pool meanwhile; a cancel
- * of its scope ends that wait unless its kind is LKDF_ALWAYS.
+ * of its scope ends that wait unless its kind is LKDF_ALWAYS. Other bodies use
+ * lkdf_send().
  * Return: 0; 1 the time is up; -EPIPE the channel has ended; -EINVAL; -EDEADLK
  * the caller is a body on a worker, or a loop's function, and would wait;
  * -ECANCELED the body's scope is cancelled; -ENOMEM nothing to wait by.
@@ -88,7 +90,7 @@ int lkdf_channel_send(struct lkdf_channel *ch, const void *value,
  * @value:      room for value_size bytes; untouched unless 0 is returned
  * @timeout_ns: how long the thread waits for a value; 0 tries, -1 is for ever
  *
- * Context: as lkdf_channel_send().
+ * Context: as lkdf_channel_send(); bodies that must not wait use lkdf_recv().
  * Return: 0; 1 the time is up; once the channel has ended and is empty -ENODATA
  * or the error that it was ended with; -EINVAL; -EDEADLK; -ECANCELED; -ENOMEM.
  */
@@ -115,6 +117,44 @@ int lkdf_channel_end(struct lkdf_channel *ch, int err);
  * NULL; -EOWNERDEAD.
  */
 int lkdf_channel_count(const struct lkdf_channel *ch);
+
+/**
+ * lkdf_send() - send a value from a body
+ * @c:     context of the running body
+ * @ch:    channel of the body's runtime
+ * @value: value_size bytes, copied
+ *
+ * The call never waits. After -EAGAIN the body may return LKDF_AGAIN: its task
+ * waits, without a worker, until the channel of the last -EAGAIN has moved, and
+ * then the runtime calls the body again from its start, with argument and
+ * ports as the body has left them. A body that went on by lkdf_then() is called
+ * again as that function. LKDF_AGAIN is no error, and the task keeps its
+ * children, data, limits and, in a stream, its turn.
+ *
+ * A cancel of the task's scope ends the waiting, and the body is not called
+ * again; with LKDF_ALWAYS it waits for the channel alone. The body fails with
+ * -EINVAL if it returns LKDF_AGAIN without an -EAGAIN of this call, or after
+ * lkdf_then(). A body that is called again begins with the call that returned
+ * -EAGAIN: if it does not, others that wait at the channel go on only when the
+ * body ends.
+ *
+ * Return: 0; -EAGAIN there is no room; -EPIPE the channel has ended; -EINVAL;
+ * -ENOMEM.
+ */
+int lkdf_send(struct lkdf_ctx *c, struct lkdf_channel *ch, const void *value);
+
+/**
+ * lkdf_recv() - receive a value in a body
+ * @c:     context of the running body
+ * @ch:    channel of the body's runtime
+ * @value: room for value_size bytes; untouched unless 0 is returned
+ *
+ * As lkdf_send(), for the oldest value.
+ *
+ * Return: 0; -EAGAIN there is no value yet; once the channel has ended and is
+ * empty -ENODATA or the error that it was ended with; -EINVAL; -ENOMEM.
+ */
+int lkdf_recv(struct lkdf_ctx *c, struct lkdf_channel *ch, void *value);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

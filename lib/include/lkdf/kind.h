@@ -15,10 +15,11 @@ extern "C" {
 
 /*
  * A body. A negative return value is an errno (-ERANGE for one below -4095):
- * the task has failed. Any other value: the task is done. Where edges with
- * LKDF_EDGE_BRANCH or LKDF_EDGE_BACK leave the task, the value chooses among
- * them: a branch number, LKDF_BRANCHES() or LKDF_NO_BRANCH; the task fails with
- * -ERANGE if no edge has that number.
+ * the task has failed. LKDF_AGAIN: the task waits, see channel.h. Any other
+ * value: the task is done.
+ * Where edges with LKDF_EDGE_BRANCH or LKDF_EDGE_BACK leave the task, the value
+ * chooses among them: a branch number, LKDF_BRANCHES() or LKDF_NO_BRANCH; the
+ * task fails with -ERANGE if no edge has that number.
  *
  * A C++ exception must not leave a body: it cannot become an error of the task
  * in C, so the process ends by SIGABRT and says on standard error which task,
@@ -39,6 +40,12 @@ typedef void (*lkdf_drop_fn)(void *value);
 
 /* No branch is taken; in a loop this ends the loop after its iteration. */
 #define LKDF_NO_BRANCH 0x40000000
+
+/*
+ * A channel has given this body -EAGAIN, see lkdf_recv() of channel.h: the body
+ * is called again when the channel moves. Less than any errno.
+ */
+#define LKDF_AGAIN (-0x40000001)
 
 /* The source of a stream has no more: its wave is dropped, see graph.h. */
 #define LKDF_END 0x40000002

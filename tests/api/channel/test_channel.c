@@ -349,7 +349,7 @@ static int wait_on_worker(struct lkdf_ctx *c, void *arg)
 	    !strstr(lkdf_errmsg(), "lkdf_channel_recv"))
 		return lkdf_fail(c, -EBADMSG, "recv: %s", lkdf_errmsg());
 	if (lkdf_channel_send(ch, &v, -1) != -EDEADLK ||
-	    !strstr(lkdf_errmsg(), "LKDF_BLOCKING"))
+	    !strstr(lkdf_errmsg(), "LKDF_AGAIN"))
 		return lkdf_fail(c, -EBADMSG, "send: %s", lkdf_errmsg());
 	return 0;
 }

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "task/again.h"
+
+#include "base/err.h"
+#include "core/runtime.h"
+#include "mem/heap.h"
+#include "scope/scope.h"
+#include "task/then.h"
+
+#include <errno.h>
+#include <string.h>
+
+static void let_go(struct again_at *at)
+{
+	if (at->ch)
+		channel_put(at->ch);
+	at->ch = NULL;
+}
+
+/* It does not try: another one does. */
+static void pass_on(struct again_at *at)
+{
+	if (at->ch)
+		channel_pass(at->ch, at->side);
+	let_go(at);
+}
+
+static bool is_at(const struct again_at *at, const struct lkdf_channel *ch,
+		  enum channel_side side)
+{
+	return at->ch == ch && at->side == side;
+}
+
+static struct again *again_of(const struct lkdf_ctx *c)
+{
+	return c->is_told ? c->task->away.again : NULL;
+}
+
+/* The body's task has one from now on. */
+static struct again *create(struct lkdf_ctx *c)
+{
+	struct task *t = task_of_ctx(c);
+	struct lkdf *rt = c->ex->rt;
+	struct again *a;
+
+	if (!t)
+		return NULL;
+	a = heap_new(rt->heap, heap_thread_cache(rt->heap), sizeof(*a));
+	if (!a)
+		return NULL;
+	memset(a, 0, sizeof(*a));
+	t->away.again = a;
+	c->is_told = true;
+	c->after = AFTER_LOOK;
+	return a;
+}
+
+static int told(struct lkdf_ctx *c, struct lkdf_channel *ch,
+		enum channel_side side)
+{
+	struct again *a = again_of(c);
+
+	if (!a)
+		a = create(c);
+	if (!a)
+		return err(-ENOMEM, "channel %s: no memory to wait by",
+			   ch->name);
+	channel_get(ch);
+	let_go(&a->told);
+	a->told = (struct again_at){ ch, side };
+	return err(-EAGAIN, "channel %s is %s", ch->name,
+		   side == CHANNEL_ROOM ? "full" : "empty");
+}
+
+int again_tried(struct lkdf_ctx *c, struct lkdf_channel *ch,
+		enum channel_side side, int rc)
+{
+	struct again *a = again_of(c);
+
+	if (a && is_at(&a->woken, ch, side))
+		let_go(&a->woken);
+	return likely(rc != -EAGAIN) ? rc : told(c, ch, side);
+}
+
+/* ---- called again ------------------------------------------------------- */
+
+static int called(struct lkdf_ctx *c, void *arg)
+{
+	struct task *t = c->task;
+	struct again *a = t->away.again;
+
+	/* Still in the list: a cancel was first, and nobody has woken it. */
+	if (channel_del(a->woken.ch, &a->waiter)) {
+		event_put(a->waiter.event);
+		let_go(&a->woken);
+	}
+	c->is_told = true;
+	c->after = AFTER_LOOK;
+	c->input_err = a->input_err;
+	if (scope_cancelled(t->scope) && !(t->kind->flags & LKDF_ALWAYS))
+		return -ECANCELED;
+	return a->fn(c, arg);
+}
+
+bool again_is_first(const struct task *t)
+{
+	return t->then_fn == called && t->away.again->is_first;
+}
+
+/* The user's own, within what the runtime has put around it. */
+static lkdf_fn body_of(const struct lkdf_kind *k)
+{
+	if (k->is_away)
+		return k->later;
+	if (k->follows)
+		return k->follows;
+	if (k->body)
+		return k->body;
+	return k->commutes ? k->commutes : k->fn;
+}
+
+/* What has returned LKDF_AGAIN; nothing new where it was called again. */
+static void note_body(struct again *a, const struct task *t,
+		      const struct lkdf_ctx *c)
+{
+	bool goes_on = t->link.flags & TASK_CONTINUES;
+
+	if (goes_on && t->then_fn == called)
+		return;
+	a->fn = goes_on ? t->then_fn : body_of(t->kind);
+	a->is_first = !goes_on;
+	a->input_err = c->input_err;
+}
+
+/* 0: it waits, though it may be woken already. */
+static int wait_at(struct lkdf_ctx *c, struct again *a)
+{
+	struct task *t = c->task;
+	struct lkdf *rt = c->ex->rt;
+
+	if (event_create(rt, c->ex, 1, 2, &a->waiter.event))
+		return -ENOMEM;
+	/* A cancel lets it go, see scope_of() of then.c. */
+	a_store(&event_of(a->waiter.event)->is_users, true, relaxed);
+	note_body(a, t, c);
+	pass_on(&a->woken);
+	a->woken = a->told;
+	a->told.ch = NULL;
+	then_wait(t, called, a->waiter.event);
+	if (!channel_add(a->woken.ch, a->woken.side, &a->waiter))
+		event_finish(a->waiter.event, 0, NULL);
+	return 0;
+}
+
+/* ---- after a body ------------------------------------------------------- */
+
+static int refuse(struct lkdf_ctx *c, const char *why)
+{
+	c->has_why = true;
+	return err(-EINVAL, "the body has returned LKDF_AGAIN %s", why);
+}
+
+int again_refuse(struct lkdf_ctx *c)
+{
+	return refuse(c, "and no channel has given it -EAGAIN");
+}
+
+static void destroy(struct again *a, struct lkdf *rt)
+{
+	pass_on(&a->woken);
+	let_go(&a->told);
+	heap_free(rt->heap, heap_thread_cache(rt->heap), a);
+}
+
+static int try_to_wait(struct lkdf_ctx *c, struct again *a)
+{
+	int rc;
+
+	if (!a || !a->told.ch)
+		return again_refuse(c);
+	if (c->leaves)
+		return refuse(c, "after lkdf_then()");
+	rc = wait_at(c, a);
+	c->has_why |= rc < 0;
+	return rc;
+}
+
+bool again_ended(struct lkdf_ctx *c, int *rc)
+{
+	struct again *a = again_of(c);
+
+	c->is_told = false;
+	if (*rc == LKDF_AGAIN) {
+		*rc = try_to_wait(c, a);
+		if (!*rc)
+			return true;
+	}
+	if (a)
+		destroy(a, c->ex->rt);
+	return false;
+}
