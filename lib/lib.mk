@@ -7,7 +7,7 @@ LIB_SRC := $(foreach d,$(LIB_DIRS),$(wildcard lib/$d/*.c))
 # Rings of io_uring need liburing 2.3; HAVE_LIBURING=0 builds without.
 HAVE_LIBURING ?= $(shell echo \
 	'struct io_uring_sync_cancel_reg r; void *f = io_uring_buf_ring_add;' | \
-	$(CC) -D_GNU_SOURCE -include liburing.h -x c -fsyntax-only - \
+	$(CC) $(CFLAGS) -D_GNU_SOURCE -include liburing.h -x c -fsyntax-only - \
 	2>/dev/null && echo 1)
 HAVE_LIBURING := $(HAVE_LIBURING)
 ifeq ($(HAVE_LIBURING),1)
@@ -21,7 +21,7 @@ $(info liburing 2.3 is missing: operations run on threads, not on rings)
 endif
 # Probes for bpftrace, perf and gdb; HAVE_USDT=0 builds without.
 HAVE_USDT ?= $(shell echo '$(HASH)include <sys/sdt.h>' | \
-	$(CC) -x c -fsyntax-only - 2>/dev/null && echo 1)
+	$(CC) $(CFLAGS) -x c -fsyntax-only - 2>/dev/null && echo 1)
 HAVE_USDT := $(HAVE_USDT)
 ifneq ($(HAVE_USDT),1)
 $(info no sys/sdt.h: the library is built without probes for bpftrace)
