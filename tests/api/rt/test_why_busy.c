@@ -37,7 +37,6 @@ static int signal_held(struct lkdf_ctx *c, void *arg)
 	(void)arg;
 	must(lkdf_hold(c, &e));
 	must(lkdf_event_signal(e, 0));
-	lkdf_event_put(e);
 	return 0;
 }
 
