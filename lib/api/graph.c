@@ -8,9 +8,11 @@
 #include "graph/recording.h"
 #include "graph/wire.h"
 #include "io/io.h"
+#include "run/child_run.h"
 #include "run/frame.h"
 #include "run/stream.h"
 #include "seal/seal.h"
+#include "task/ctx.h"
 #include "task/uses_check.h"
 
 int lkdf_graph_create(struct lkdf *rt, const struct lkdf_graph_attr *attr,
@@ -235,10 +237,10 @@ int lkdf_graph_seal(struct lkdf_graph *g, struct lkdf_diag *why)
 	return graph_seal(g, why);
 }
 
-int lkdf_graph_run(struct lkdf_graph *g, struct lkdf_scope *s,
-		   const struct lkdf_run *run, struct lkdf_event *done)
+/* The graph and the attributes of a run of it, copied; r is zeroed. */
+static int check_run(const struct lkdf_graph *g, const struct lkdf_run *run,
+		     struct lkdf_run *r)
 {
-	struct lkdf_run r = { 0 };
 	int rc;
 
 	if (!g)
@@ -249,16 +251,23 @@ int lkdf_graph_run(struct lkdf_graph *g, struct lkdf_scope *s,
 	if (!g->is_sealed)
 		return err(-EBADFD, "run: graph %s is not sealed", g->name);
 	if (run) {
-		rc = border_copy(run, &r, sizeof(r), "lkdf_run");
+		rc = border_copy(run, r, sizeof(*r), "lkdf_run");
 		if (rc)
 			return rc;
 	}
-	rc = border_flags("run", r.flags,
+	rc = border_flags("run", r->flags,
 			  LKDF_RUN_NOWAIT | LKDF_RUN_STREAM | LKDF_RUN_GO_ON);
-	if (!rc && r.flags & LKDF_RUN_GO_ON && !(r.flags & LKDF_RUN_STREAM))
+	if (!rc && r->flags & LKDF_RUN_GO_ON && !(r->flags & LKDF_RUN_STREAM))
 		rc = err(-EINVAL, "run: GO_ON without STREAM");
-	if (!rc)
-		rc = border_deadline("run", r.deadline_ns);
+	return rc ? rc : border_deadline("run", r->deadline_ns);
+}
+
+int lkdf_graph_run(struct lkdf_graph *g, struct lkdf_scope *s,
+		   const struct lkdf_run *run, struct lkdf_event *done)
+{
+	struct lkdf_run r = { 0 };
+	int rc = check_run(g, run, &r);
+
 	if (rc)
 		return rc;
 	if (s && s->rt != g->rt)
@@ -266,7 +275,26 @@ int lkdf_graph_run(struct lkdf_graph *g, struct lkdf_scope *s,
 			   s->name);
 	if (r.flags & LKDF_RUN_STREAM)
 		return stream_start(g, s ? s : g->rt->root, &r, done);
-	return frame_start(g, s ? s : g->rt->root, &r, done);
+	return frame_start(g, s ? s : g->rt->root, &r, NULL, done);
+}
+
+int lkdf_spawn_graph(struct lkdf_ctx *c, struct lkdf_graph *g,
+		     const struct lkdf_run *run)
+{
+	struct lkdf_run r = { 0 };
+	int rc = check_run(g, run, &r);
+
+	if (rc)
+		return rc;
+	if (g->rt != c->ex->rt)
+		return err(-EINVAL,
+			   "spawn_graph: graph %s is of another runtime",
+			   g->name);
+	if (r.flags & LKDF_RUN_STREAM)
+		return err(-EINVAL,
+			   "spawn_graph: graph %s: a child run is no STREAM",
+			   g->name);
+	return child_run_start(c, g, &r);
 }
 
 int lkdf_graph_set(struct lkdf_graph *g, int32_t task, const void *arg)

@@ -154,7 +154,7 @@ static int begin(struct io_multi *m, struct wave *v, struct lkdf_event *done)
 
 	run.deadline_ns = t.deadline_ns = ns;
 	if (m->feed.graph)
-		return frame_start(m->feed.graph, s, &run, done);
+		return frame_start(m->feed.graph, s, &run, NULL, done);
 	return task_submit(multi_rt(m), s, &t, done);
 }
 

@@ -11,6 +11,7 @@
 #include "run/sources.h"
 #include "run/stream.h"
 #include "scope/deadline.h"
+#include "task/task.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -35,11 +36,30 @@ static void frame_move(struct frame *f, enum frame_state to)
 }
 
 /*
+ * Under the graph's lock: the next frame of the ring, and where runs pass no
+ * tokens, so have no order, any. NULL: it is busy, or all are.
+ */
+static struct frame *find_free(struct lkdf_graph *g)
+{
+	uint32_t nr = g->has_tokens ? 1 : g->nr_frames, i;
+	struct frame *f;
+
+	for (i = 0; i < nr; i++) {
+		f = &g->frames[(g->nr_runs + i) % g->nr_frames];
+		/* [graph.d] after nr_waiters; pairs with [graph.a].
+		 * [frame.free] the last run's end; pairs with [graph.a]. */
+		if (!a_load(&f->is_busy, seq_cst))
+			return f;
+	}
+	return NULL;
+}
+
+/*
  * Under the graph's lock, which it gives up to sleep until a run has ended. The
  * frame's turn is the next until it is free, and then every waiter looks again:
  * whoever comes second may find the frame after it free.
  */
-static void wait_for_frame(struct lkdf_graph *g, struct frame *f)
+static void wait_for_frame(struct lkdf_graph *g)
 {
 	uint32_t ended;
 	bool is_busy;
@@ -48,8 +68,7 @@ static void wait_for_frame(struct lkdf_graph *g, struct frame *f)
 	/* [graph.c] before we look at the frame; pairs with [graph.b]. */
 	a_add(&g->nr_waiters, 1, seq_cst);
 	ended = a_load(&g->nr_ended, seq_cst);
-	/* [graph.d] after nr_waiters; pairs with [graph.a]. */
-	is_busy = a_load(&f->is_busy, seq_cst);
+	is_busy = !find_free(g);
 	pthread_mutex_unlock(&g->lock);
 	if (is_busy)
 		deadline_sleep(g->rt, &g->nr_ended, ended, -1);
@@ -64,13 +83,12 @@ static struct frame *take_frame(struct lkdf_graph *g, bool may_wait)
 
 	pthread_mutex_lock(&g->lock);
 	for (;;) {
-		f = &g->frames[g->nr_runs % g->nr_frames];
-		/* [frame.free] the last run's end; pairs with [graph.a]. */
-		if (!a_load(&f->is_busy, acquire))
+		f = find_free(g);
+		if (f)
 			return f;
 		if (!may_wait)
 			break;
-		wait_for_frame(g, f);
+		wait_for_frame(g);
 	}
 	pthread_mutex_unlock(&g->lock);
 	return NULL;
@@ -89,9 +107,10 @@ void frame_init_counts(struct frame *f, uint64_t seq)
 }
 
 static void init_run(struct frame *f, struct lkdf_scope *s,
-		     const struct lkdf_run *r)
+		     const struct lkdf_run *r, struct task *parent)
 {
 	f->scope = s;
+	f->parent = parent;
 	f->arg = r->arg;
 	f->times = r->times ? r->times : r->until ? UINT64_MAX : 1;
 	f->until = r->until;
@@ -106,24 +125,32 @@ void frame_init_wave(struct frame *f, struct lkdf_scope *s,
 {
 	frame_move(f, FRAME_BUSY);
 	f->scope = s;
+	f->parent = NULL;
 	f->arg = r->arg;
 	f->repeats = false;
 	f->done = (struct lkdf_event){ 0 };
 	frame_init_counts(f, seq);
 }
 
-/* s may be the run's own, see deadline.h. */
-static void leave_scope(struct lkdf_scope *s)
+/*
+ * s may be the run's own, see deadline.h. A child run lives in the scope of its
+ * parent, which counts there for both.
+ */
+static void leave_scope(struct lkdf_scope *s, const struct task *parent)
 {
-	scope_leave(s->is_own ? deadline_leave(s) : s, 1);
+	if (s->is_own && !(parent && s == parent->scope))
+		s = deadline_leave(s);
+	if (!parent)
+		scope_leave(s, 1);
 }
 
 /* What the run holds until its end; undone by frame_let_go(). */
 int frame_hold(struct lkdf_graph *g, const struct lkdf_run *r,
-	       struct lkdf_scope **s, struct lkdf_event *done)
+	       const struct task *parent, struct lkdf_scope **s,
+	       struct lkdf_event *done)
 {
 	bool may_wait = scope_may_wait() && !(r->flags & LKDF_RUN_NOWAIT);
-	int rc = scope_enter(*s, 1, may_wait);
+	int rc = parent ? scope_refuse(*s) : scope_enter(*s, 1, may_wait);
 
 	if (rc)
 		return rc;
@@ -132,27 +159,27 @@ int frame_hold(struct lkdf_graph *g, const struct lkdf_run *r,
 	if (!rc && done)
 		rc = event_create(g->rt, runtime_executor(g->rt), 1, 2, done);
 	if (rc)
-		leave_scope(*s);
+		leave_scope(*s, parent);
 	else
 		graph_get(g);
 	return rc;
 }
 
-void frame_release(struct lkdf_graph *g, struct lkdf_scope *s)
+void frame_release(struct lkdf_graph *g, const struct task *parent,
+		   struct lkdf_scope *s)
 {
 	graph_put(g);
-	leave_scope(s);
+	leave_scope(s, parent);
 }
 
-void frame_let_go(struct lkdf_graph *g, struct lkdf_scope *s,
-		  struct lkdf_event *done)
+void frame_let_go(struct lkdf_graph *g, const struct task *parent,
+		  struct lkdf_scope *s, struct lkdf_event *done)
 {
 	if (done) {
 		event_put(*done);
 		event_put(*done);
 	}
-	leave_scope(s);
-	graph_put(g);
+	frame_release(g, parent, s);
 }
 
 static uint32_t slot_of(const struct lkdf_graph *g, uint32_t n)
@@ -232,7 +259,8 @@ static void begin(struct frame *f, struct executor *ex)
 }
 
 int frame_start(struct lkdf_graph *g, struct lkdf_scope *s,
-		const struct lkdf_run *r, struct lkdf_event *done)
+		const struct lkdf_run *r, struct task *parent,
+		struct lkdf_event *done)
 {
 	struct executor *ex = runtime_executor(g->rt);
 	bool may_wait = !ex && !(r->flags & LKDF_RUN_NOWAIT);
@@ -242,23 +270,23 @@ int frame_start(struct lkdf_graph *g, struct lkdf_scope *s,
 
 	rc = g->wiring ? values_prepare(g) : 0;
 	if (!rc)
-		rc = frame_hold(g, r, &s, done ? &event : NULL);
+		rc = frame_hold(g, r, parent, &s, done ? &event : NULL);
 	if (rc)
 		return rc;
 	f = take_frame(g, may_wait);
 	if (!f) {
-		frame_let_go(g, s, done ? &event : NULL);
+		frame_let_go(g, parent, s, done ? &event : NULL);
 		return err(-EAGAIN, "graph %s: %u runs are under way", g->name,
 			   g->nr_frames);
 	}
-	init_run(f, s, r);
+	init_run(f, s, r, parent);
 	if (done)
 		f->done = event;
 	rc = enter(f, ex);
 	g->nr_runs += rc >= 0;
 	pthread_mutex_unlock(&g->lock);
 	if (rc < 0) {
-		frame_let_go(g, s, done ? &event : NULL);
+		frame_let_go(g, parent, s, done ? &event : NULL);
 		return rc;
 	}
 	if (done)
@@ -269,109 +297,12 @@ int frame_start(struct lkdf_graph *g, struct lkdf_scope *s,
 	return 0;
 }
 
-void frame_fail(struct frame *f, uint32_t task, int returned, const char *why,
-		int worker)
-{
-	struct lkdf_error e = {
-		.seq = f->seq,
-		.worker = worker,
-		.nr_failed = 1,
-	};
-	const struct lkdf_kind *kind = f->recs[task].kind;
-	bool is_always = kind->flags & LKDF_ALWAYS;
-	struct failure *failure, *none = NULL;
-	int32_t zero = 0;
-	int error;
-
-	check(returned < 0);
-	check(frame_sane(f));
-	/* It says that it was cancelled, and with what knows the scope. */
-	if (returned == -ECANCELED && frame_cancelled(f)) {
-		a_add(&f->nr_cancelled, 1, relaxed);
-		counter_add(f->graph->rt->executors[worker].counters,
-			    COUNTER_CANCELLED, 1);
-		return;
-	}
-	task = graph_number(f->graph, task);
-	e.id = (int32_t)task;
-	error = failure_errno(returned);
-	a_add(&f->nr_failed, 1, relaxed);
-	runtime_note_error(f->graph->rt, worker, error, task);
-	if (!a_cas(&f->first_err, &zero, error, relaxed, relaxed))
-		return;
-	if (is_always && frame_cancelled(f))
-		a_store(&f->is_late, 1, relaxed);
-	snprintf(e.graph, sizeof(e.graph), "%s", f->graph->name);
-	graph_task_name(f->graph, task, e.task, sizeof(e.task));
-	failure_tell(&e, returned, why);
-	failure = failure_create(&e, kind->name);
-	/* [frame.fail] pairs with [frame.decided]. */
-	if (!a_cas(&f->failure, &none, failure, release, relaxed))
-		failure_put(failure, &f->graph->rt->log);
-}
-
-/*
- * The cancel came first: what a task that runs always has made of it is told to
- * the log, and counts.
- */
-static void forget_late(struct frame *f)
-{
-	failure_put(a_load(&f->failure, relaxed), &f->graph->rt->log);
-	a_store(&f->failure, NULL, relaxed);
-	a_store(&f->first_err, 0, relaxed);
-}
-
-int frame_report(struct frame *f)
-{
-	uint32_t nr_skipped = a_load(&f->nr_skipped, relaxed);
-	uint32_t nr_cancelled = a_load(&f->nr_cancelled, relaxed);
-	struct failure *failure;
-	int rc;
-
-	if (unlikely(a_load(&f->is_late, relaxed)) && nr_cancelled)
-		forget_late(f);
-	failure = a_load(&f->failure, relaxed);
-	rc = a_load(&f->first_err, relaxed);
-	if (failure) {
-		failure->error.nr_failed = a_load(&f->nr_failed, relaxed);
-		failure->error.nr_skipped = nr_skipped;
-		failure->error.nr_cancelled = nr_cancelled;
-		failure->error.nr_unchosen = a_load(&f->nr_unchosen, relaxed);
-	}
-	if (rc)
-		scope_fail(f->scope, rc, failure);
-	if (rc || nr_skipped || nr_cancelled)
-		scope_count(f->scope, a_load(&f->nr_failed, relaxed),
-			    nr_skipped, nr_cancelled);
-	if (!rc && nr_cancelled)
-		rc = frame_cancelled(f);
-	return rc;
-}
-
-struct failure *frame_tell_late(struct frame *f)
-{
-	struct lkdf_error e = {
-		.seq = f->seq,
-		.err = -ETIME,
-		.id = -1,
-		.worker = -1,
-		.nr_cancelled = a_load(&f->nr_cancelled, relaxed),
-	};
-	struct failure *failure;
-
-	snprintf(e.graph, sizeof(e.graph), "%s", f->graph->name);
-	snprintf(e.why, sizeof(e.why), "graph %s: the run's deadline is over",
-		 e.graph);
-	failure = failure_create(&e, "");
-	scope_fail(f->scope, -ETIME, failure);
-	return failure;
-}
-
 /* After the run has let go of it the frame may be anybody's. */
 static void free_frame(struct worker *w, struct frame *f, int error)
 {
 	struct failure *failure = a_load(&f->failure, relaxed);
 	struct lkdf_graph *g = f->graph;
+	struct task *parent = f->parent;
 	struct lkdf_scope *s = f->scope;
 	struct lkdf_event done = f->done;
 	struct lkdf *rt = g->rt;
@@ -386,10 +317,12 @@ static void free_frame(struct worker *w, struct frame *f, int error)
 	a_store(&f->failure, NULL, relaxed);
 	note_end(f, w, error);
 	frame_set_free(f);
-	frame_release(g, s);
+	frame_release(g, parent, s);
 	/* The event last: who waits for it may close the runtime. */
 	if (done.slot)
 		event_finish(done, error, failure);
+	if (parent)
+		task_child_ended(runtime_executor(rt), parent, error, failure);
 	failure_put(failure, &rt->log);
 }
 

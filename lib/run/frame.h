@@ -28,6 +28,7 @@ struct failure;
 struct io_req;
 struct planned_part;
 struct stream;
+struct task;
 struct worker;
 
 /* Sources a worker takes at a time. */
@@ -74,6 +75,7 @@ struct frame {
 	bool (*until)(void *u);
 	void *until_arg;
 	struct lkdf_event done; /* slot NULL: not wanted */
+	struct task *parent; /* whose child it is; NULL: nobody's */
 	bool repeats; /* times or until */
 	struct stream *stream; /* NULL: no wave of one */
 
@@ -118,16 +120,22 @@ struct frame {
 	_Atomic(uint32_t) is_late; /* failed first after the cancel */
 };
 
-/* Takes the next frame and starts. See lkdf_graph_run(). */
+/*
+ * Takes the next frame and starts. See lkdf_graph_run(); with a parent, which
+ * has counted it, lkdf_spawn_graph().
+ */
 int frame_start(struct lkdf_graph *g, struct lkdf_scope *s,
-		const struct lkdf_run *r, struct lkdf_event *done);
+		const struct lkdf_run *r, struct task *parent,
+		struct lkdf_event *done);
 
 /* For stream.c: what a call holds until its end, undone by one of these two. */
 int frame_hold(struct lkdf_graph *g, const struct lkdf_run *r,
-	       struct lkdf_scope **s, struct lkdf_event *done);
-void frame_let_go(struct lkdf_graph *g, struct lkdf_scope *s,
-		  struct lkdf_event *done);
-void frame_release(struct lkdf_graph *g, struct lkdf_scope *s);
+	       const struct task *parent, struct lkdf_scope **s,
+	       struct lkdf_event *done);
+void frame_let_go(struct lkdf_graph *g, const struct task *parent,
+		  struct lkdf_scope *s, struct lkdf_event *done);
+void frame_release(struct lkdf_graph *g, const struct task *parent,
+		   struct lkdf_scope *s);
 
 /* For stream.c: a wave begins, the first in the frame or a later one. */
 void frame_init_wave(struct frame *f, struct lkdf_scope *s,

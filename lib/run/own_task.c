@@ -25,6 +25,9 @@ struct task *own_task_create(struct executor *ex, struct frame *f,
 	t->link.class = r->flags & REC_CLASS;
 	t->owner = &own_task_ops;
 	t->scope = f->scope;
+	if (unlikely(f->parent != NULL))
+		/* A join above knows it by that; nobody counts it. */
+		task_set_parent(t, f->parent);
 	t->arg = r->arg;
 	t->frame = f;
 	t->index = index;

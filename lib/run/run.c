@@ -335,10 +335,32 @@ static void run_one(struct worker *w, uint64_t item)
 	burst_flush(&b);
 }
 
+static struct link *above(uint64_t item, void *rt)
+{
+	const struct frame *f = NULL;
+	struct link *link;
+
+	if (item & ITEM_OF_FRAME) {
+		f = slots_frame(rt, item_slot(item));
+	} else {
+		link = link_of_item(item);
+		if (LINK_TYPE(item) == LINK_FRAME_START)
+			f = container_of(link, const struct frame, start);
+		else if (LINK_TYPE(item) == LINK_FRAME_READY ||
+			 LINK_TYPE(item) == LINK_FRAME_PLANNED)
+			f = container_of(link, const struct ready_list, link)
+				    ->frame;
+		else if (LINK_TYPE(item) == LINK_TASK_DONE)
+			f = task_of(link)->frame;
+	}
+	return f && f->parent ? &f->parent->link : NULL;
+}
+
 const struct sched_ops run_ops = {
 	.start = signals_enter_worker,
 	.run = run,
 	.run_one = run_one,
+	.above = above,
 	.spill = spill_item,
 	.poll = facts_idle,
 	.wait = completion_wait,

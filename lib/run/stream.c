@@ -112,13 +112,13 @@ int stream_start(struct lkdf_graph *g, struct lkdf_scope *s,
 	int rc = refuse(g);
 
 	if (!rc)
-		rc = frame_hold(g, r, &s, done ? &event : NULL);
+		rc = frame_hold(g, r, NULL, &s, done ? &event : NULL);
 	if (rc)
 		return rc;
 	pthread_mutex_lock(&g->lock);
 	if (!is_idle(g)) {
 		pthread_mutex_unlock(&g->lock);
-		frame_let_go(g, s, done ? &event : NULL);
+		frame_let_go(g, NULL, s, done ? &event : NULL);
 		return err(-EBUSY,
 			   "run: STREAM: other runs of graph %s are under way",
 			   g->name);
@@ -212,7 +212,7 @@ static void finish(struct worker *w, struct lkdf_graph *g)
 	}
 	pthread_mutex_unlock(&g->lock);
 	counter_add(w->executor->counters, COUNTER_RUNS, nr_waves);
-	frame_release(g, scope);
+	frame_release(g, NULL, scope);
 	/* The event last: who waits for it may close the runtime. */
 	if (done.slot)
 		event_finish(done, error, failure);

@@ -25,6 +25,11 @@ struct sched_ops {
 	void (*run)(struct worker *w, uint64_t item);
 	/* This item and nothing else; it may be a list, which only moves. */
 	void (*run_one)(struct worker *w, uint64_t item);
+	/*
+	 * Of an item that nobody else can take: the link of the task below
+	 * which a run is that the item is of. NULL: it is of none such.
+	 */
+	struct link *(*above)(uint64_t item, void *rt);
 	/* An item that is no link, and that no deque has room for. */
 	void (*spill)(struct worker *w, uint64_t item);
 	/* An idle worker: did something come from outside? May be NULL. */

@@ -226,6 +226,17 @@ void task_complete(struct executor *ex, struct task *t)
 	}
 }
 
+void task_child_ended(struct executor *ex, struct task *parent, int error,
+		      struct failure *f)
+{
+	if (!complete_child(parent, error, f))
+		return;
+	if (parent->link.flags & TASK_AFTER_CHILDREN)
+		then_continue(ex, parent);
+	else
+		task_complete(ex, parent);
+}
+
 /* Its own deadline is over. */
 static struct failure *late(const struct task *t, int worker)
 {

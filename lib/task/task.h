@@ -222,6 +222,10 @@ enum task_end task_after(struct lkdf_ctx *c, int rc);
 /* Body ended and children gone: tells everybody, upwards as far as it goes. */
 void task_complete(struct executor *ex, struct task *t);
 
+/* A child that is no task, a run, has ended; f is borrowed. */
+void task_child_ended(struct executor *ex, struct task *parent, int error,
+		      struct failure *f);
+
 /*
  * Kicks running bodies whose scope was cancelled: those that were not yet, or
  * all. In on_cancel it only makes the kicking thread look once more.
@@ -242,13 +246,19 @@ void task_wake_join(struct task *t);
 /* Is t below parent? Both may be looked at by a thief: see above. */
 bool task_is_below(struct task *t, const struct task *parent);
 
-/* t becomes a child of the running body's task. */
-static inline void task_adopt(struct task *parent, struct task *t)
+/* What stands above it, for joins, limits and reports. */
+static inline void task_set_parent(struct task *t, struct task *parent)
 {
 	a_store(&t->link.depth, a_load(&parent->link.depth, relaxed) + 1,
 		relaxed);
-	t->scope = parent->scope;
 	a_store(&t->parent, parent, relaxed);
+}
+
+/* t becomes a child of the running body's task. */
+static inline void task_adopt(struct task *parent, struct task *t)
+{
+	task_set_parent(t, parent);
+	t->scope = parent->scope;
 	parent->nr_spawned++;
 }
 

@@ -19,6 +19,7 @@
 #include "run/sources.h"
 #include "run/stream.h"
 #include "scope/deadline.h"
+#include "task/task.h"
 #include "thread_below.h"
 
 void deadline_sleep(struct lkdf *r, _Atomic(uint32_t) *word, uint32_t expect,
@@ -63,6 +64,9 @@ NOT_REACHED(void, planned_end, struct frame *f)
 NOT_REACHED(bool, values_are_wanted, const struct frame *f)
 NOT_REACHED(void, values_count, struct frame *f)
 NOT_REACHED(void, decide_pass_tokens, struct worker *w, struct frame *f)
+NOT_REACHED(int, scope_refuse, const struct lkdf_scope *s)
+NOT_REACHED(void, task_child_ended, struct executor *ex, struct task *parent,
+	    int error, struct failure *f)
 NOT_REACHED(int, deadline_create, struct lkdf_scope *parent, int64_t ns,
 	    struct lkdf_scope **out)
 NOT_REACHED(struct lkdf_scope *, deadline_leave, struct lkdf_scope *own)

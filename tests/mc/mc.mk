@@ -10,7 +10,7 @@ MC_SRC_deque := lib/sched/deque.c
 MC_SRC_event := lib/base/lock.c lib/scope/event.c lib/scope/event_any.c \
 	lib/scope/event_tap.c lib/mem/class.c
 MC_SRC_far = $(MC_SRC_ring)
-MC_SRC_frame := lib/run/frame.c
+MC_SRC_frame := lib/run/frame.c lib/run/frame_error.c
 MC_SRC_inbox := lib/base/lock.c lib/sched/backlog.c
 MC_SRC_lock := lib/base/lock.c
 MC_SRC_loop := lib/run/control_run.c
@@ -26,7 +26,8 @@ MC_SRC_ring := lib/base/lock.c lib/device/io_uring.c lib/io/io_far.c \
 	lib/sched/park.c lib/sched/tick.c lib/sched/timers.c lib/sched/worker.c
 MC_SRC_room := lib/scope/room.c
 MC_SRC_scope := lib/scope/scope.c lib/scope/deadline.c lib/scope/room.c
-MC_SRC_stream := lib/run/frame.c lib/run/port_run.c lib/run/stream.c
+MC_SRC_stream := lib/run/frame.c lib/run/frame_error.c lib/run/port_run.c \
+	lib/run/stream.c
 MC_SRC_strand := lib/base/lock.c lib/sched/backlog.c lib/sched/deque.c \
 	lib/sched/expose.c lib/sched/idle.c \
 	lib/sched/intake.c lib/sched/keep.c lib/sched/notify.c lib/sched/part.c \

@@ -223,7 +223,7 @@ static void init_started(void)
 
 	init_two();
 	for (i = 0; i < nr_runs; i++)
-		mc_assert(frame_start(&graph, &scope, &run, NULL) == 0);
+		mc_assert(frame_start(&graph, &scope, &run, NULL, NULL) == 0);
 	inbox_take_all(&inbox);
 }
 
@@ -239,7 +239,7 @@ static void start_and_work(int id)
 	int i;
 
 	for (i = 0; id == 0 && i < nr_runs; i++)
-		mc_assert(frame_start(&graph, &scope, &run, NULL) == 0);
+		mc_assert(frame_start(&graph, &scope, &run, NULL, NULL) == 0);
 	if (id)
 		work_until((uint32_t)nr_runs);
 }
@@ -250,7 +250,7 @@ static void two_start(int id)
 	const struct lkdf_run run = { .size = sizeof(run) };
 
 	if (id < 2)
-		mc_assert(frame_start(&graph, &scope, &run, NULL) == 0);
+		mc_assert(frame_start(&graph, &scope, &run, NULL, NULL) == 0);
 	else
 		work_until(2);
 }
@@ -271,6 +271,58 @@ static void start_and_set(int id)
 	}
 	mc_see("the argument is set");
 	mc_assert(plain_load(&is_told[0]) == 1);
+}
+
+/*
+ * Without tokens any free frame does: while the first run is held the others
+ * take the other frame in turn, and one that finds none waits for whichever
+ * ends first.
+ */
+static void init_without_tokens(void)
+{
+	const struct lkdf_run run = { .size = sizeof(run) };
+	uint32_t i;
+
+	nr_runs = 3;
+	init_graph();
+	graph.has_tokens = false;
+	graph.nr_tasks = 1;
+	for (i = 0; i < NR_FRAMES; i++)
+		recs[i][T] = (struct rec){ 0 };
+	mc_assert(frame_start(&graph, &scope, &run, NULL, NULL) == 0);
+	inbox_take_all(&inbox);
+}
+
+static void take_any(int id)
+{
+	const struct lkdf_run run = { .size = sizeof(run) };
+	struct link *link;
+	int nr = 0;
+
+	if (id == 0) {
+		mc_assert(frame_start(&graph, &scope, &run, NULL, NULL) == 0);
+		mc_assert(frame_start(&graph, &scope, &run, NULL, NULL) == 0);
+		return;
+	}
+	while (nr < 2) {
+		link = inbox_take_all(&inbox);
+		if (!link) {
+			a_pause();
+			continue;
+		}
+		mc_assert(container_of(link, struct frame, start) ==
+			  &frames[1]);
+		plain_store(&is_told[1], 1);
+		frame_decided(NULL, &frames[1], 1);
+		nr++;
+	}
+}
+
+static void first_is_held(void)
+{
+	mc_assert(a_load(&frames[0].is_busy, relaxed) == FRAME_BUSY);
+	mc_assert(a_load(&frames[1].is_busy, relaxed) == FRAME_FREE);
+	mc_assert(a_load(&nr_left, relaxed) == 2);
 }
 
 static void as_it_began(void)
@@ -296,6 +348,14 @@ static const struct mc_scenario table[] = {
 	{ ROW("each worker has its run", 2, -1, init_started, work_on_own) },
 	{ ROW("two runs, two workers", 3, 1, init_two, start_and_work) },
 	{ ROW("two threads start runs", 3, 1, init_two, two_start) },
+	{ .name = "runs without order take any frame",
+	  .nr_threads = 2,
+	  .bound = 3,
+	  .stale = 2,
+	  .timeouts = -1,
+	  .init = init_without_tokens,
+	  .thread = take_any,
+	  .final = first_is_held },
 	{ ROW("an argument is set after a run", 2, 2, init_one, start_and_set),
 	  .must_see = { "a run is under way", "the argument is set" } },
 };

@@ -447,7 +447,7 @@ static void one_run(void)
 	const struct lkdf_run r = { .size = sizeof(r) };
 
 	init();
-	mc_assert(frame_start(&graph, &scope, &r, NULL) == 0);
+	mc_assert(frame_start(&graph, &scope, &r, NULL, NULL) == 0);
 }
 
 /* A stream waits for no run; what the last one did lies behind it. */

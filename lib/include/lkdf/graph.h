@@ -251,6 +251,38 @@ int lkdf_graph_run(struct lkdf_graph *g, struct lkdf_scope *s,
 		   const struct lkdf_run *r, struct lkdf_event *done);
 
 /**
+ * lkdf_spawn_graph() - start a run of a graph as a child of the running body
+ * @c: context of the body, on the body's own thread
+ * @g: graph, sealed; the body's own graph, too
+ * @r: NULL: once; flags LKDF_RUN_NOWAIT or 0
+ *
+ * So a coarse task refines itself into a graph while it runs, at any depth. The
+ * run is in the scope of the body, whose cancel and deadline end it.
+ * lkdf_join() waits for the run, lkdf_then() with { 0 } goes on after it, and
+ * the task of the body is not complete before the run has ended. The run's
+ * error is that of a child: lkdf_join() returns it, and if the body does not
+ * join the task ends with it. Arguments and the arg of @r are borrowed until
+ * then.
+ *
+ * Runs of graphs whose kinds are all LKDF_SHARED take any frame that is free,
+ * so the runs of one graph below each other are as many as its inflight. With
+ * -EAGAIN a body does the work itself, or joins and tries again.
+ *
+ * A join runs what its children ask for on the worker's own stack, so a child
+ * run must not wait for what stands outside of it. A graph with inflight above
+ * 1 is refused if a kind is not LKDF_SHARED, as are uses of data that is not
+ * LKDF_DATA_ONCE, and kinds that need more tokens of a limit than the body and
+ * its parents leave.
+ *
+ * Context: a body; does not block.
+ * Return: 0; -EAGAIN inflight runs of @g are under way; -EBADFD not sealed;
+ * -EINVAL, -EOPNOTSUPP a graph as above; -EDEADLK a limit; -ECANCELED the scope
+ * is cancelled; -ENOMEM.
+ */
+int lkdf_spawn_graph(struct lkdf_ctx *c, struct lkdf_graph *g,
+		     const struct lkdf_run *r);
+
+/**
  * lkdf_graph_set() - change a task's argument from the next run on
  * @g:    graph, sealed, no run under way
  * @task: its number

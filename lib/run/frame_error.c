@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * The error of a run: its first one, and whom it is told to.
+ */
+#include "run/frame.h"
+
+#include "base/err.h"
+#include "core/failure.h"
+#include "core/runtime.h"
+#include "scope/deadline.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+void frame_fail(struct frame *f, uint32_t task, int returned, const char *why,
+		int worker)
+{
+	struct lkdf_error e = {
+		.seq = f->seq,
+		.worker = worker,
+		.nr_failed = 1,
+	};
+	const struct lkdf_kind *kind = f->recs[task].kind;
+	bool is_always = kind->flags & LKDF_ALWAYS;
+	struct failure *failure, *none = NULL;
+	int32_t zero = 0;
+	int error;
+
+	check(returned < 0);
+	check(frame_sane(f));
+	/* It says that it was cancelled, and with what knows the scope. */
+	if (returned == -ECANCELED && frame_cancelled(f)) {
+		a_add(&f->nr_cancelled, 1, relaxed);
+		counter_add(f->graph->rt->executors[worker].counters,
+			    COUNTER_CANCELLED, 1);
+		return;
+	}
+	task = graph_number(f->graph, task);
+	e.id = (int32_t)task;
+	error = failure_errno(returned);
+	a_add(&f->nr_failed, 1, relaxed);
+	runtime_note_error(f->graph->rt, worker, error, task);
+	if (!a_cas(&f->first_err, &zero, error, relaxed, relaxed))
+		return;
+	if (is_always && frame_cancelled(f))
+		a_store(&f->is_late, 1, relaxed);
+	snprintf(e.graph, sizeof(e.graph), "%s", f->graph->name);
+	graph_task_name(f->graph, task, e.task, sizeof(e.task));
+	failure_tell(&e, returned, why);
+	failure = failure_create(&e, kind->name);
+	/* [frame.fail] pairs with [frame.decided]. */
+	if (!a_cas(&f->failure, &none, failure, release, relaxed))
+		failure_put(failure, &f->graph->rt->log);
+}
+
+/*
+ * The cancel came first: what a task that runs always has made of it is told to
+ * the log, and counts.
+ */
+static void forget_late(struct frame *f)
+{
+	failure_put(a_load(&f->failure, relaxed), &f->graph->rt->log);
+	a_store(&f->failure, NULL, relaxed);
+	a_store(&f->first_err, 0, relaxed);
+}
+
+int frame_report(struct frame *f)
+{
+	uint32_t nr_skipped = a_load(&f->nr_skipped, relaxed);
+	uint32_t nr_cancelled = a_load(&f->nr_cancelled, relaxed);
+	struct failure *failure;
+	int rc;
+
+	if (unlikely(a_load(&f->is_late, relaxed)) && nr_cancelled)
+		forget_late(f);
+	failure = a_load(&f->failure, relaxed);
+	rc = a_load(&f->first_err, relaxed);
+	if (failure) {
+		failure->error.nr_failed = a_load(&f->nr_failed, relaxed);
+		failure->error.nr_skipped = nr_skipped;
+		failure->error.nr_cancelled = nr_cancelled;
+		failure->error.nr_unchosen = a_load(&f->nr_unchosen, relaxed);
+	}
+	/* The parent of a child run is told when the run ends. */
+	if (rc && !f->parent)
+		scope_fail(f->scope, rc, failure);
+	if (rc || nr_skipped || nr_cancelled)
+		scope_count(f->scope, a_load(&f->nr_failed, relaxed),
+			    nr_skipped, nr_cancelled);
+	if (!rc && nr_cancelled)
+		rc = frame_cancelled(f);
+	return rc;
+}
+
+struct failure *frame_tell_late(struct frame *f)
+{
+	struct lkdf_error e = {
+		.seq = f->seq,
+		.err = -ETIME,
+		.id = -1,
+		.worker = -1,
+		.nr_cancelled = a_load(&f->nr_cancelled, relaxed),
+	};
+	struct failure *failure;
+
+	snprintf(e.graph, sizeof(e.graph), "%s", f->graph->name);
+	snprintf(e.why, sizeof(e.why), "graph %s: the run's deadline is over",
+		 e.graph);
+	failure = failure_create(&e, "");
+	if (!f->parent)
+		scope_fail(f->scope, -ETIME, failure);
+	return failure;
+}
