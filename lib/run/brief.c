@@ -344,7 +344,7 @@ int brief_body(struct lkdf_ctx *c, void *arg)
 {
 	const struct frame *f = c->frame;
 	const struct brief_task *t = f->values.brief_task;
-	lkdf_fn body = f->recs[c->index].kind->body;
+	lkdf_fn body = f->recs[c->index].kind->inner[AROUND_BYTES];
 	int rc;
 
 	if (!t || !t[c->index].nr || !c->bytes || !c->ex->cache)

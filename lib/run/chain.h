@@ -88,7 +88,7 @@ chain_call(struct burst *b, const struct rec *r, enum before how,
 		t = &b->quick[c->index];
 		*is_quick = likely(t->nr);
 		if (*is_quick)
-			return brief_call(c, t, k->body, r->arg);
+			return brief_call(c, t, k->inner[AROUND_BYTES], r->arg);
 	}
 	return body_call(k->fn, c, r->arg);
 }

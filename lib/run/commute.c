@@ -75,7 +75,7 @@ int commute_body(struct lkdf_ctx *c, void *arg)
 {
 	const struct wire_use *first, *end;
 	struct frame *f = c->frame;
-	lkdf_fn body = f->recs[c->index].kind->commutes;
+	lkdf_fn body = f->recs[c->index].kind->inner[AROUND_TOKENS];
 	int rc;
 
 	/* Its claim has taken them. */

@@ -10,7 +10,7 @@
 
 struct lkdf_ctx;
 
-/* The function of its kind, see kind_commuting(). */
+/* The function of its kind, see kind_around(). */
 int commute_body(struct lkdf_ctx *c, void *arg);
 
 #endif

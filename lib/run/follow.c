@@ -115,7 +115,7 @@ int follow_body(struct lkdf_ctx *c, void *arg)
 
 	for (u = wire_uses(f->graph->wiring, c->index, &end); u < end; u++)
 		follow_use(c->ex, f, u);
-	return f->recs[c->index].kind->follows(c, arg);
+	return f->recs[c->index].kind->inner[AROUND_MOVE](c, arg);
 }
 
 /* Of a use that another one stands for: its own part. */

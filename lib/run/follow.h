@@ -29,7 +29,7 @@ void follow_index(struct wiring *w);
 /* Room for which copies a run reads. False: no memory. */
 bool follow_create(struct values *v, const struct wiring *w);
 
-/* The function of such a kind, see kind_following(). */
+/* The function of such a kind, see kind_around(). */
 int follow_body(struct lkdf_ctx *c, void *arg);
 
 /* The bytes of a use with FOLLOW_COPIED. */

@@ -172,7 +172,7 @@ int inner_open_ctx(struct lkdf_ctx *c)
 
 int inner_enter(struct executor *ex, struct task *t)
 {
-	int rc = t->kind->commutes ? inner_open(t) : 1;
+	int rc = t->kind->inner[AROUND_TOKENS] ? inner_open(t) : 1;
 
 	return rc ? rc : claim_take(ex, t->claim);
 }

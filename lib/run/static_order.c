@@ -19,7 +19,8 @@ static bool has_plain_data(const struct lkdf_graph *g)
 
 static bool is_plain_kind(const struct lkdf_kind *k)
 {
-	return !k->is_ours && !k->commutes && !k->follows &&
+	return !k->is_ours && !k->inner[AROUND_TOKENS] &&
+	       !k->inner[AROUND_MOVE] &&
 	       !(a_load(&k->slow, relaxed) & SLOW_GENERAL);
 }
 

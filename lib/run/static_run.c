@@ -226,7 +226,7 @@ run_steps(struct burst *b, uint32_t at, uint32_t end, bool is_guarded)
 		fn = k->fn;
 		nr = s[1].first - s->first;
 		if (nr) {
-			fn = k->body;
+			fn = k->inner[AROUND_BYTES];
 			for (i = 0; i < nr; i++)
 				c->bytes[i] = a_load(&bytes[cell[s->first + i]],
 						     relaxed);

@@ -196,8 +196,8 @@ static int apply_task(struct planner *p, uint32_t t)
 	if (p->task[t] < 0 || r->flags & REC_PLACED)
 		return 0;
 	rc = graph_place(g, t, home_make(p->task[t], false));
-	if (!rc && !k->body)
-		k = kind_wrap(k, brief_body);
+	if (!rc && !k->inner[AROUND_BYTES])
+		k = kind_around(k, AROUND_BYTES, brief_body);
 	if (rc || !k)
 		return -ENOMEM;
 	r->kind = k;

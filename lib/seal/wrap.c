@@ -10,36 +10,30 @@
 #include "run/follow.h"
 #include "run/values.h"
 
-/* The kind with what this use asks for around it; NULL: no memory. */
-static struct lkdf_kind *change_follow(struct wirer *r, struct lkdf_kind *k,
-				       const struct wire_use *u)
+static const lkdf_fn around[] = {
+	[AROUND_MOVE] = follow_body,
+	[AROUND_BYTES] = brief_body,
+	[AROUND_TOKENS] = commute_body,
+};
+
+/* Does the use ask for the step? */
+static bool asks_for(const struct wiring *w, const struct wire_use *u,
+		     enum kind_step step)
 {
-	if (k->follows || !data_follows(wire_var(r->w, u->var)->data))
-		return k;
-	return kind_following(k, follow_body);
+	switch (step) {
+	case AROUND_MOVE:
+		return w->has_moves && data_follows(wire_var(w, u->var)->data);
+	case AROUND_BYTES:
+		return u->flags & WIRE_BRIEF;
+	case AROUND_TOKENS:
+		return u->flags & WIRE_TOKEN;
+	default:
+		return false;
+	}
 }
 
-static struct lkdf_kind *change_brief(struct wirer *r, struct lkdf_kind *k,
-				      const struct wire_use *u)
-{
-	(void)r;
-	return k->body || !(u->flags & WIRE_BRIEF) ? k
-						   : kind_wrap(k, brief_body);
-}
-
-static struct lkdf_kind *change_token(struct wirer *r, struct lkdf_kind *k,
-				      const struct wire_use *u)
-{
-	(void)r;
-	return k->commutes || !(u->flags & WIRE_TOKEN)
-		       ? k
-		       : kind_commuting(k, commute_body);
-}
-
-static void change_by(struct wirer *r,
-		      struct lkdf_kind *(*change)(struct wirer *r,
-						  struct lkdf_kind *k,
-						  const struct wire_use *u))
+/* Each step around all kinds that ask for it, from the innermost outwards. */
+static void wrap_step(struct wirer *r, enum kind_step step)
 {
 	struct wire_use *u;
 	struct rec *rec;
@@ -48,29 +42,20 @@ static void change_by(struct wirer *r,
 	for (i = 0; i < r->w->uses.nr && !r->rc; i++) {
 		u = use_at(r, i);
 		rec = &r->g->recs[u->task];
-		rec->kind = change(r, rec->kind, u);
+		if (rec->kind->inner[step] || !asks_for(r->w, u, step))
+			continue;
+		rec->kind = kind_around(rec->kind, step, around[step]);
 		if (!rec->kind)
 			edge_no_memory(r);
 	}
 }
 
-/*
- * Tasks that produce or read brief bytes get a kind that sees to them, tasks
- * that take tokens one that does so, and tasks of data that moves one that
- * moves it, within those.
- */
-static void change_kinds(struct wirer *r)
-{
-	if (r->w->has_moves)
-		change_by(r, change_follow);
-	change_by(r, change_brief);
-	change_by(r, change_token);
-}
-
 int wrap_kinds(struct lkdf_graph *g)
 {
 	struct wirer r = { .g = g, .w = g->wiring };
+	int step;
 
-	change_kinds(&r);
+	for (step = 0; step < (int)ARRAY_SIZE(around); step++)
+		wrap_step(&r, (enum kind_step)step);
 	return r.rc;
 }

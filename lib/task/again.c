@@ -107,18 +107,6 @@ bool again_is_first(const struct task *t)
 	return t->then_fn == called && t->away.again->is_first;
 }
 
-/* The user's own, within what the runtime has put around it. */
-static lkdf_fn body_of(const struct lkdf_kind *k)
-{
-	if (k->is_away)
-		return k->later;
-	if (k->follows)
-		return k->follows;
-	if (k->body)
-		return k->body;
-	return k->commutes ? k->commutes : k->fn;
-}
-
 /* What has returned LKDF_AGAIN; nothing new where it was called again. */
 static void note_body(struct again *a, const struct task *t,
 		      const struct lkdf_ctx *c)
@@ -127,7 +115,7 @@ static void note_body(struct again *a, const struct task *t,
 
 	if (goes_on && t->then_fn == called)
 		return;
-	a->fn = goes_on ? t->then_fn : body_of(t->kind);
+	a->fn = goes_on ? t->then_fn : kind_body(t->kind);
 	a->is_first = !goes_on;
 	a->input_err = c->input_err;
 }

@@ -210,47 +210,29 @@ struct lkdf_kind *kind_on(struct lkdf_kind *k, int node)
 	return copy;
 }
 
-/* fn goes around that of the kind, which is in *inner then. */
-static struct lkdf_kind *variant(struct lkdf_kind *k, struct lkdf_kind **made,
-				 size_t inner, lkdf_fn fn)
+struct lkdf_kind *kind_around(struct lkdf_kind *k, enum kind_step step,
+			      lkdf_fn fn)
 {
+	struct lkdf_kind *made;
+
 	pthread_mutex_lock(&k->rt->lock);
-	if (!*made) {
-		*made = copy_kind(k, -1);
-		if (*made) {
-			(*made)->fn = fn;
-			memcpy((char *)*made + inner, &k->fn, sizeof(k->fn));
-		}
+	made = k->around[step];
+	if (!made)
+		made = copy_kind(k, -1);
+	if (made && !k->around[step]) {
+		made->fn = fn;
+		made->inner[step] = k->fn;
+		if (step == AROUND_PROFILE)
+			a_or(&made->slow, SLOW_PROFILED, relaxed);
+		k->around[step] = made;
 	}
 	pthread_mutex_unlock(&k->rt->lock);
-	return *made;
-}
-
-struct lkdf_kind *kind_wrap(struct lkdf_kind *k, lkdf_fn fn)
-{
-	return variant(k, &k->wrapped, offsetof(struct lkdf_kind, body), fn);
-}
-
-struct lkdf_kind *kind_commuting(struct lkdf_kind *k, lkdf_fn fn)
-{
-	return variant(k, &k->commuting, offsetof(struct lkdf_kind, commutes),
-		       fn);
-}
-
-struct lkdf_kind *kind_following(struct lkdf_kind *k, lkdf_fn fn)
-{
-	return variant(k, &k->following, offsetof(struct lkdf_kind, follows),
-		       fn);
+	return made;
 }
 
 struct lkdf_kind *kind_profiled(struct lkdf_kind *k)
 {
-	struct lkdf_kind *p =
-		variant(k, &k->profiled, offsetof(struct lkdf_kind, fn), k->fn);
-
-	if (p)
-		a_or(&p->slow, SLOW_PROFILED, relaxed);
-	return p;
+	return kind_around(k, AROUND_PROFILE, k->fn);
 }
 
 struct lkdf_kind *kind_on_part(struct lkdf_kind *k, uint16_t home)
@@ -291,10 +273,8 @@ static void free_copies(struct lkdf_kind *k)
 	for (i = 0; k->copies && i < k->rt->topo->nr_nodes; i++)
 		region_unmap(k->copies[i], sizeof(*k));
 	free(k->copies);
-	free_variant(k->wrapped);
-	free_variant(k->commuting);
-	free_variant(k->following);
-	free_variant(k->profiled);
+	for (i = 0; i < NR_STEPS; i++)
+		free_variant(k->around[i]);
 	for (p = k->on_parts; p; p = next) {
 		next = p->next_on_part;
 		free_variant(p);

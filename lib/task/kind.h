@@ -50,6 +50,18 @@ struct kind_limit {
 	uint32_t tokens;
 };
 
+/*
+ * What is done around a body, the innermost first. A kind that does one of them
+ * is a copy of the kind without: its fn does it, and calls inner[step].
+ */
+enum kind_step {
+	AROUND_MOVE, /* bytes follow the task, see run/follow.h */
+	AROUND_BYTES, /* bytes come and go, see run/brief.h */
+	AROUND_TOKENS, /* tokens are taken and given, see run/commute.h */
+	AROUND_PROFILE, /* LKDF_PROFILE: fn is the body, which is measured */
+	NR_STEPS
+};
+
 /* Ports of tasks of a kind; bytes of their values. */
 struct kind_ports {
 	uint16_t nr_in, nr_out;
@@ -83,11 +95,9 @@ struct lkdf_kind {
 	/* Set at create, constant afterwards. */
 	struct lkdf *rt;
 	uint32_t spin_ticks; /* the runtime's */
-	lkdf_fn body; /* where fn is wrapped around it; else NULL */
+	lkdf_fn inner[NR_STEPS]; /* NULL: fn does not do it */
 	const struct kind_ops *ops; /* of its sort */
 	lkdf_fn later; /* where is_away: goes on as; may be NULL */
-	lkdf_fn commutes; /* the same, around that: fn takes tokens before */
-	lkdf_fn follows; /* the same, within both: see follow.h */
 	void (*on_cancel)(void *arg);
 	void (*drop)(void *arg);
 	uint32_t scratch_size;
@@ -104,10 +114,7 @@ struct lkdf_kind {
 
 	/* Under the runtime's lock. */
 	struct lkdf_kind **copies; /* by node, see kind_on(); NULL: none */
-	struct lkdf_kind *wrapped; /* see kind_wrap() */
-	struct lkdf_kind *commuting; /* see kind_commuting() */
-	struct lkdf_kind *following; /* see kind_following() */
-	struct lkdf_kind *profiled; /* see kind_profiled() */
+	struct lkdf_kind *around[NR_STEPS]; /* see kind_around() */
 	struct lkdf_kind *on_parts; /* see kind_on_part(), the youngest */
 	struct lkdf_kind *next_on_part; /* of one of those */
 	struct lkdf_kind *next_dead; /* once nr_refs is 0 */
@@ -144,23 +151,20 @@ void kind_abandon(struct lkdf *rt);
 struct lkdf_kind *kind_on(struct lkdf_kind *k, int node);
 
 /*
- * The kind with another function around its own, which is in body then; every
- * time the same. It goes with the kind. NULL: no memory.
+ * The kind whose fn does the step around the kind's own, which is in
+ * inner[step] then. All calls for a kind and a step return one kind, which goes
+ * with k. NULL: no memory.
  */
-struct lkdf_kind *kind_wrap(struct lkdf_kind *k, lkdf_fn fn);
+struct lkdf_kind *kind_around(struct lkdf_kind *k, enum kind_step step,
+			      lkdf_fn fn);
 
-/* The same, around a kind that may be wrapped; its fn is in commutes then. */
-struct lkdf_kind *kind_commuting(struct lkdf_kind *k, lkdf_fn fn);
-
-/* The same, around one that is neither; its fn is in follows then. */
-struct lkdf_kind *kind_following(struct lkdf_kind *k, lkdf_fn fn);
-
-/* The same, for tasks of graphs with LKDF_PROFILE. */
+/* The kind for tasks of graphs with LKDF_PROFILE. NULL: no memory. */
 struct lkdf_kind *kind_profiled(struct lkdf_kind *k);
 
 /*
- * The same, for tasks of graphs with a place that is a part: they run as tasks
- * of their own, which have that home. The same each time for a home.
+ * The kind for tasks of graphs with a place that is a part: they run as tasks
+ * of their own, which have that home. All calls for a kind and a home return
+ * one kind. NULL: no memory.
  */
 struct lkdf_kind *kind_on_part(struct lkdf_kind *k, uint16_t home);
 
@@ -172,6 +176,18 @@ void kind_sample_again(struct lkdf_kind *k);
 
 /* Calls a body that may be long: its worker knows meanwhile. */
 int kind_call(struct lkdf_kind *k, struct lkdf_ctx *c, lkdf_fn fn, void *arg);
+
+/* The user's function, within all that is done around it. */
+static inline lkdf_fn kind_body(const struct lkdf_kind *k)
+{
+	int step = 0;
+
+	if (k->is_away)
+		return k->later;
+	while (step < NR_STEPS && !k->inner[step])
+		step++;
+	return step < NR_STEPS ? k->inner[step] : k->fn;
+}
 
 /* Its bodies need not be measured. */
 static inline bool kind_is_noted_only(const struct lkdf_kind *k)
