@@ -13,6 +13,7 @@ EXAMPLES := $(addprefix $(BUILD)/examples/,hello cholesky engine engine_demo ser
 DUPES_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard $(EXAMPLE_DIR)/dupes/*.c))
 ENGINE_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard $(EXAMPLE_DIR)/engine/*.c))
 SERVER_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard $(EXAMPLE_DIR)/server/*.c))
+FLOW := $(BUILD)/examples/ports/main
 EXAMPLE_LIBS := -L$(BUILD) -llkdf -Wl,-rpath,'$$ORIGIN/..'
 
 $(BUILD)/$(EXAMPLE_DIR)/%.o: $(EXAMPLE_DIR)/%.c
@@ -70,6 +71,12 @@ $(BUILD)/examples/server: $(SERVER_OBJ) $(LIB_SO)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $(SERVER_OBJ) $(EXAMPLE_LIBS)
 
+$(BUILD)/examples/ports/%: $(BUILD)/$(EXAMPLE_DIR)/ports/%.o $(LIB_SO)
+	$(call say,LDXX)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CXX) $(LDFLAGS) -o $@ $< -L$(BUILD) -llkdf \
+		-Wl,-rpath,'$$ORIGIN/../..'
+
 ifneq ($(XXHASH),1)
 all: dupes-absent
 endif
@@ -78,4 +85,4 @@ endif
 dupes-absent:
 	@echo '  absent  examples/dupes: no xxhash.h, see libxxhash-dev'
 
-examples: $(EXAMPLES) ## the programs of Documentation/examples
+examples: $(EXAMPLES) $(FLOW) ## the programs of Documentation/examples

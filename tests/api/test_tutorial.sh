@@ -25,7 +25,7 @@ if command -v python3 >/dev/null; then
 	quotes Documentation/data.rst Documentation/examples/data
 	quotes Documentation/loops.rst Documentation/examples/tutorial
 	quotes Documentation/control-flow.rst Documentation/examples/tutorial
-	quotes Documentation/ports.rst Documentation/examples/tutorial
+	quotes Documentation/ports.rst Documentation/examples
 else
 	skip "pages show code that their programs have" "no python3"
 fi

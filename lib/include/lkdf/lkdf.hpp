@@ -58,6 +58,7 @@ struct branch {
 	int value;
 };
 inline constexpr branch no_branch{ LKDF_NO_BRANCH };
+inline constexpr branch end{ LKDF_END };
 
 namespace detail
 {
@@ -232,13 +233,11 @@ class graph
 				f(value<std::tuple_element_t<N, I>>(c, N)...));
 		}
 	}
-	template <class F, class I, class O>
-	static int body(struct lkdf_ctx *c, void *arg) noexcept
+	// What f() gives, or the error of its exception.
+	template <class F> static int guard(struct lkdf_ctx *c, F f) noexcept
 	{
 		try {
-			return call<F, I, O>(c, *static_cast<F *>(arg),
-					     std::make_index_sequence<
-						     std::tuple_size_v<I>>{});
+			return f();
 		} catch (const std::system_error &e) {
 			int code = e.code().value();
 
@@ -250,6 +249,20 @@ class graph
 			return lkdf_fail(c, -ECANCELED,
 					 "an exception of an unknown type");
 		}
+	}
+	template <class F, class I, class O>
+	static int body(struct lkdf_ctx *c, void *arg) noexcept
+	{
+		return guard(c, [=] {
+			return call<F, I, O>(c, *static_cast<F *>(arg),
+					     std::make_index_sequence<
+						     std::tuple_size_v<I>>{});
+		});
+	}
+	template <class F>
+	static int own_body(struct lkdf_ctx *c, void *arg) noexcept
+	{
+		return guard(c, [=] { return (*static_cast<F *>(arg))(c); });
 	}
 	template <class F> static void destroy(void *arg)
 	{
@@ -284,26 +297,16 @@ class graph
 		using S = detail::signature<F>;
 		using I = typename S::args;
 		using O = typename detail::outs<typename S::result>::type;
-		auto copy = std::make_unique<F>(std::move(f));
-		struct lkdf_kind_attr a = {};
-		struct lkdf_kind *k;
-		int id;
 
-		a.size = sizeof(a);
-		a.name = name;
-		a.flags = flags;
-		a.fn = body<F, I, O>;
-		a.drop = destroy<F>;
-		a.nr_in = std::tuple_size_v<I>;
-		a.nr_out = std::tuple_size_v<O>;
-		a.in_size = detail::sizes<I>::v.data();
-		a.out_size = detail::sizes<O>::v.data();
-		must(lkdf_kind_create(rt_, &a, &k));
-		id = lkdf_graph_add(get(), k, copy.get(), nullptr, 0);
-		lkdf_kind_put(k);
-		if (must(id) >= 0)
-			copy.release();
-		return task<I, O>{ id };
+		return insert<I, O>(name, std::move(f), body<F, I, O>, flags);
+	}
+	// A task that is not strict: f is called as int f(struct lkdf_ctx *),
+	// returns as an lkdf_fn does, and asks lkdf_in() and lkdf_out() for the
+	// ports that it wants; I and O are std::tuple of their types.
+	template <class I, class O, class F>
+	auto add_body(const char *name, F f, uint32_t flags = 0)
+	{
+		return insert<I, O>(name, std::move(f), own_body<F>, flags);
 	}
 	// As add(); calls of different runs may overlap.
 	template <class F> auto shared(const char *name, F f)
@@ -360,18 +363,52 @@ class graph
 	// Starts times repetitions; runtime::wait() waits for them.
 	void start(uint64_t times = 1)
 	{
-		must(launch(times, nullptr));
+		must(launch(times, 0, nullptr));
 	}
 	// The same, and waits; throws the run's error.
 	void run(uint64_t times = 1)
 	{
 		struct lkdf_event done;
 
-		must(launch(times, &done));
+		must(launch(times, 0, &done));
+		must(lkdf_event_wait(done, -1));
+	}
+	// Runs waves side by side, up to inflight of them, until the source
+	// returns lk::end or there were times of them, 0: any number; waits,
+	// and throws the stream's error.
+	void stream(uint64_t times = 0)
+	{
+		struct lkdf_event done;
+
+		must(launch(times, LKDF_RUN_STREAM, &done));
 		must(lkdf_event_wait(done, -1));
 	}
 
       private:
+	template <class I, class O, class F>
+	task<I, O> insert(const char *name, F f, lkdf_fn fn, uint32_t flags)
+	{
+		auto copy = std::make_unique<F>(std::move(f));
+		struct lkdf_kind_attr a = {};
+		struct lkdf_kind *k;
+		int id;
+
+		a.size = sizeof(a);
+		a.name = name;
+		a.flags = flags;
+		a.fn = fn;
+		a.drop = destroy<F>;
+		a.nr_in = std::tuple_size_v<I>;
+		a.nr_out = std::tuple_size_v<O>;
+		a.in_size = detail::sizes<I>::v.data();
+		a.out_size = detail::sizes<O>::v.data();
+		must(lkdf_kind_create(rt_, &a, &k));
+		id = lkdf_graph_add(get(), k, copy.get(), nullptr, 0);
+		lkdf_kind_put(k);
+		if (must(id) >= 0)
+			copy.release();
+		return task<I, O>{ id };
+	}
 	template <class T>
 	int edge(uint32_t flags, out_port<T> from, in_port<T> to,
 		 uint16_t number, const void *init)
@@ -388,11 +425,12 @@ class graph
 		e.init = init;
 		return lkdf_graph_edge(get(), &e);
 	}
-	int launch(uint64_t times, struct lkdf_event *done)
+	int launch(uint64_t times, uint32_t flags, struct lkdf_event *done)
 	{
 		struct lkdf_run r = {};
 
 		r.size = sizeof(r);
+		r.flags = flags;
 		r.times = times;
 		return lkdf_graph_run(get(), nullptr, &r, done);
 	}

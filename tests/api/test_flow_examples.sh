@@ -1,0 +1,30 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+# The engines of Documentation/ports.rst print what their first comment says.
+# The reusable engine of the ports takes no memory from its second run on.
+# shellcheck source=tests/api/tap.sh
+. "$(dirname "$0")/tap.sh"
+# shellcheck source=tests/api/example.sh
+. tests/api/example.sh
+examples=Documentation/examples
+
+for f in Documentation/examples/ports/main.cc tests/api/hpp.cc; do
+	as_it_says "$f"
+	[ -x "$dir/program" ] || continue
+	run "$(basename "$f") prints that with four workers" LKDF_WORKERS=4
+	run "$(basename "$f") prints that on one thread" LKDF_SERIAL=yes
+done
+
+wanted tests/api/counted.cc >"$dir/want"
+CFLAGS="${CFLAGS:-} -I$examples/ports" compile tests/api/counted.cc
+ok $? "counted.cc compiles without a warning"
+for workers in 1 2 4; do
+	fact="no run of the reusable engine takes memory, $workers workers"
+	if LKDF_WORKERS=$workers "$dir/program" | grep -q SKIP; then
+		skip "$fact" "calls of malloc cannot be counted here"
+	else
+		run "$fact" LKDF_WORKERS=$workers LKDF_TRACE=
+	fi
+done
+echo "1..$nr"
+[ "$failed" -eq 0 ]
