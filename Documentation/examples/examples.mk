@@ -13,7 +13,10 @@ EXAMPLES := $(addprefix $(BUILD)/examples/,hello cholesky engine engine_demo ser
 DUPES_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard $(EXAMPLE_DIR)/dupes/*.c))
 ENGINE_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard $(EXAMPLE_DIR)/engine/*.c))
 SERVER_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard $(EXAMPLE_DIR)/server/*.c))
-FLOW := $(BUILD)/examples/ports/main
+# The programs of Documentation/patterns.rst and ports.rst
+FLOW := $(patsubst $(EXAMPLE_DIR)/%,$(BUILD)/examples/%,$(basename \
+	$(wildcard $(EXAMPLE_DIR)/flow/*.c $(EXAMPLE_DIR)/flow/*.cc))) \
+	$(BUILD)/examples/ports/main
 EXAMPLE_LIBS := -L$(BUILD) -llkdf -Wl,-rpath,'$$ORIGIN/..'
 
 $(BUILD)/$(EXAMPLE_DIR)/%.o: $(EXAMPLE_DIR)/%.c
@@ -70,6 +73,12 @@ $(BUILD)/examples/server: $(SERVER_OBJ) $(LIB_SO)
 	$(call say,LD)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $(SERVER_OBJ) $(EXAMPLE_LIBS)
+
+$(BUILD)/examples/flow/%: $(BUILD)/$(EXAMPLE_DIR)/flow/%.o $(LIB_SO)
+	$(call say,LDXX)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CXX) $(LDFLAGS) -o $@ $< -L$(BUILD) -llkdf -lm \
+		-Wl,-rpath,'$$ORIGIN/../..'
 
 $(BUILD)/examples/ports/%: $(BUILD)/$(EXAMPLE_DIR)/ports/%.o $(LIB_SO)
 	$(call say,LDXX)

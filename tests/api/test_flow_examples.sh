@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
-# The engines of Documentation/ports.rst print what their first comment says.
+# The programs of Documentation/patterns.rst and ports.rst: each checks its
+# result against a serial computation, and prints what its first comment says.
 # The reusable engine of the ports takes no memory from its second run on.
 # shellcheck source=tests/api/tap.sh
 . "$(dirname "$0")/tap.sh"
@@ -8,7 +9,8 @@
 . tests/api/example.sh
 examples=Documentation/examples
 
-for f in Documentation/examples/ports/main.cc tests/api/hpp.cc; do
+for f in Documentation/examples/flow/*.c Documentation/examples/flow/*.cc \
+	Documentation/examples/ports/main.cc tests/api/hpp.cc; do
 	as_it_says "$f"
 	[ -x "$dir/program" ] || continue
 	run "$(basename "$f") prints that with four workers" LKDF_WORKERS=4
@@ -26,5 +28,10 @@ for workers in 1 2 4; do
 		run "$fact" LKDF_WORKERS=$workers LKDF_TRACE=
 	fi
 done
+if command -v python3 >/dev/null; then
+	quotes Documentation/patterns.rst $examples/flow
+else
+	skip "pages show code that their programs have" "no python3"
+fi
 echo "1..$nr"
 [ "$failed" -eq 0 ]

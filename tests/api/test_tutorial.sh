@@ -24,7 +24,7 @@ if command -v python3 >/dev/null; then
 	quotes Documentation/tutorial.rst Documentation/examples
 	quotes Documentation/data.rst Documentation/examples/data
 	quotes Documentation/loops.rst Documentation/examples/tutorial
-	quotes Documentation/control-flow.rst Documentation/examples/tutorial
+	quotes Documentation/control-flow.rst Documentation/examples
 	quotes Documentation/ports.rst Documentation/examples
 else
 	skip "pages show code that their programs have" "no python3"
