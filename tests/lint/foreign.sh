@@ -27,6 +27,8 @@ only 'moving memory' '^lib/mem/' \
 only hwloc '^lib/topo/' "${inc}hwloc|\<hwloc_[a-z_]+"
 only /sys '^lib/topo/' '"[^"]*/sys/(devices|fs|class|bus|block|kernel|firmware|module)'
 only CUDA '^lib/cuda/' "${inc}(cuda|nvml|cublas)|\<cu(da)?(Init|Malloc|Launch|Mem|Stream|Ctx|Device|Event)[A-Za-z]* *\("
+only OpenCL '^lib/opencl/' \
+	"${inc}CL/|\<cl(Get|Create|Release|Enqueue|Set|Build|Flush|Finish)[A-Za-z]* *\("
 only 'bpf(2)' '^lib/signal/' "${inc}linux/bpf\.h|SYS_bpf|__NR_bpf"
 only 'the kernel module interface' '^lib/signal/' "${inc}.*lkdf_kmod\.h"
 only libbpf '^tools/' "${inc}(bpf/(libbpf|bpf)\.h|.*\.skel\.h)" '^lib/'

@@ -11,7 +11,7 @@ ranks='
 0	base
 1	topo trace
 2	mem
-3	device signal policy
+3	device signal policy opencl
 4	sched
 5	core
 6	scope

@@ -39,7 +39,8 @@ VM_LEFT_OUT_API := after always_left burst cancel data_children data_deadlock \
 	io_signals io_wait_busy join_bound limit loop loop_faults loop_in \
 	many many_end many_faults many_refused max_tasks meet move_faults \
 	record record_refused reduce serial shape stat then touch
-VM_LEFT_OUT_UNIT := board board_kmod deficit heap_fault heap_threads membarrier \
+VM_LEFT_OUT_UNIT := abi block_size block_size_cuda board board_kmod deficit \
+	heap_fault heap_threads loop_cuda loop_opencl loop_text membarrier \
 	plan plan_any report_lies steal_sim stock trace_read
 VM_GUEST := $(VM_PROGRAMS) \
 	$(filter-out $(VM_LEFT_OUT_UNIT:%=\%/test_%),$(UNIT_TESTS)) \
