@@ -103,7 +103,7 @@ static int refuse_node(const struct request *r, const char *where)
 		   r->want.size, where);
 }
 
-static int refuse(const struct request *r, int error)
+static int refuse_request(const struct request *r, int error)
 {
 	const struct heap *h = r->p->heap;
 	char where[BLOCK_WHERE];
@@ -141,7 +141,7 @@ static int alloc_slow(struct request *r, void **out)
 		return refuse_empty_node(r->p);
 	block = heap_alloc_slow(h, c, &r->want, &is_zero, &error);
 	if (!block)
-		return refuse(r, error);
+		return refuse_request(r, error);
 	if (needs_label(h, r->label))
 		block_set_label(h, c, block, r->label);
 	*out = block;

@@ -383,8 +383,8 @@ static int write_all(int fd, const char *text, size_t size, const char *what)
 	return 0;
 }
 
-static int describe(struct lkdf *rt, const struct subject *s, bool is_json,
-		    int fd)
+static int describe_subject(struct lkdf *rt, const struct subject *s,
+			    bool is_json, int fd)
 {
 	struct text text = { 0 };
 	int rc = s->fn(rt, &text, is_json);
@@ -442,7 +442,7 @@ int lkdf_describe(struct lkdf *rt, const char *what, const char *format, int fd)
 		return rc;
 	for (i = 0; i < ARRAY_SIZE(subjects); i++) {
 		if (!strcmp(what, subjects[i].name))
-			return describe(rt, &subjects[i], is_json, fd);
+			return describe_subject(rt, &subjects[i], is_json, fd);
 	}
 	return err(-EINVAL,
 		   "describe: what=%s: expected topo, caps, options or stats",

@@ -60,8 +60,8 @@ static int check_add(struct lkdf_graph *g, const struct lkdf_kind *k,
 	return unlikely(k->is_away) ? k->ops->check_arg(arg) : 0;
 }
 
-static int add(struct lkdf_graph *g, struct lkdf_kind *k, const void *arg,
-	       int prio)
+static int add_to_graph(struct lkdf_graph *g, struct lkdf_kind *k,
+			const void *arg, int prio)
 {
 	int rc = check_add(g, k, arg);
 
@@ -90,7 +90,7 @@ int lkdf_graph_add(struct lkdf_graph *g, struct lkdf_kind *k, const void *arg,
 
 	if (unlikely(rc))
 		return rc;
-	rc = add(g, k, arg, LKDF_PRIO_DEFAULT);
+	rc = add_to_graph(g, k, arg, LKDF_PRIO_DEFAULT);
 	return likely(!nr) || rc < 0 ? rc : add_uses(g, rc, use, nr);
 }
 
@@ -113,7 +113,7 @@ static int add_task(struct lkdf_graph *g, const struct lkdf_task *t)
 	if (rc)
 		return graph_broken(g, rc);
 	home = home_of(t);
-	nr = add(g, t->kind, t->arg, t->prio);
+	nr = add_to_graph(g, t->kind, t->arg, t->prio);
 	if (nr >= 0 && t->nr_use)
 		nr = add_uses(g, nr, t->use, t->nr_use);
 	if (nr >= 0 && t->flags & LKDF_PROFILE) {

@@ -54,7 +54,7 @@ static int may_begin(struct lkdf *rt, const struct lkdf_ctx *c,
 		       : 0;
 }
 
-static int run(struct loop *l, struct lkdf_ctx *c, struct lkdf_scope *s)
+static int run_loop(struct loop *l, struct lkdf_ctx *c, struct lkdf_scope *s)
 {
 	if (l->range.begin == l->range.end)
 		return 0;
@@ -104,7 +104,7 @@ static int for_with(struct lkdf *rt, struct lkdf_ctx *c,
 	l.u = a.u;
 	l.data = a.data;
 	l.is_static = a.schedule == LKDF_SCHEDULE_STATIC;
-	return run(&l, c, a.scope);
+	return run_loop(&l, c, a.scope);
 }
 
 int lkdf_for(struct lkdf *rt, struct lkdf_range r, lkdf_for_fn fn, void *u)
@@ -161,7 +161,7 @@ static int reduce_blocks(uint64_t begin, uint64_t end, void *u)
 }
 
 /* Nothing that differs from machine to machine may count. */
-static void cut(struct reduce *r)
+static void cut_range(struct reduce *r)
 {
 	uint64_t nr = r->a.range.end - r->a.range.begin, blocks;
 
@@ -223,7 +223,7 @@ static int run_reduce(struct lkdf *rt, struct lkdf_ctx *c, struct reduce *r,
 
 	if (r->a.range.begin == r->a.range.end)
 		return 0;
-	cut(r);
+	cut_range(r);
 	l.range.end = r->nr_blocks;
 	r->acc = aligned_alloc(CACHE_LINE, r->nr_blocks * r->stride);
 	if (!r->acc)
@@ -231,7 +231,7 @@ static int run_reduce(struct lkdf *rt, struct lkdf_ctx *c, struct reduce *r,
 			   "reduce: no memory for %llu blocks of %llu bytes",
 			   (unsigned long long)r->nr_blocks,
 			   (unsigned long long)r->stride);
-	rc = run(&l, c, r->a.scope);
+	rc = run_loop(&l, c, r->a.scope);
 	if (!rc)
 		rc = join(r);
 	free(r->acc);

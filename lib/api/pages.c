@@ -37,7 +37,8 @@ static int fill_attr(struct lkdf *rt, int32_t pid, const void *addr,
 }
 
 /* As pages_walk(), with what we have bound ourselves. */
-static int walk(struct lkdf *rt, struct pages_attr *a, pages_fn fn, void *u)
+static int walk_pages(struct lkdf *rt, struct pages_attr *a, pages_fn fn,
+		      void *u)
 {
 	struct pages_own *own = NULL;
 	int rc = 0;
@@ -87,7 +88,7 @@ int lkdf_pages(struct lkdf *rt, int32_t pid, const void *addr, uint64_t bytes,
 		return err(-EINVAL, "pages: bytes_on_node is NULL");
 	if (nr)
 		memset(bytes_on_node, 0, nr * sizeof(*bytes_on_node));
-	rc = walk(rt, &a, add_mapping, &sum);
+	rc = walk_pages(rt, &a, add_mapping, &sum);
 	return rc ? rc : (int)sum.needed;
 }
 
@@ -104,5 +105,5 @@ int lkdf_pages_walk(struct lkdf *rt, int32_t pid, const void *addr,
 	if (!fn)
 		return err(-EINVAL, "pages: fn is NULL");
 	a.want_kinds = true;
-	return walk(rt, &a, fn, u);
+	return walk_pages(rt, &a, fn, u);
 }

@@ -39,7 +39,7 @@ static int open_topo(struct lkdf *rt, const struct options *o)
 }
 
 /* Everything below log and options; undone on failure. */
-static int start(struct lkdf *rt)
+static int start_runtime(struct lkdf *rt)
 {
 	const struct options *o = rt->options;
 	int rc;
@@ -64,7 +64,7 @@ undo_topo:
 	return rc;
 }
 
-static struct lkdf *allocate(void)
+static struct lkdf *allocate_runtime(void)
 {
 	struct lkdf *rt = aligned_alloc(CACHE_LINE, sizeof(*rt));
 
@@ -95,7 +95,7 @@ int lkdf_open_with(const struct lkdf_open_attr *attr, struct lkdf **out)
 		rc = border_may_wait("lkdf_open");
 	if (rc)
 		return rc;
-	rt = allocate();
+	rt = allocate_runtime();
 	if (!rt)
 		return err(-ENOMEM, "open: no memory");
 	rc = config_read(a.options, rt->options);
@@ -103,7 +103,7 @@ int lkdf_open_with(const struct lkdf_open_attr *attr, struct lkdf **out)
 	rt->log.u = a.u;
 	rt->log.level = config_log_level(rt->options, a.log != NULL);
 	if (!rc)
-		rc = start(rt);
+		rc = start_runtime(rt);
 	if (rc) {
 		free(rt->options);
 		free(rt);

@@ -124,7 +124,7 @@ static int submit_all(const struct touch *t)
 	return rc;
 }
 
-static int run(struct touch *t)
+static int run_touch(struct touch *t)
 {
 	struct lkdf_scope_attr scope = { .size = sizeof(scope),
 					 .name = "first_touch" };
@@ -178,5 +178,5 @@ int lkdf_first_touch(struct lkdf *rt, void *p, uint64_t bytes, uint64_t grain,
 			"first_touch: %llu bytes in pieces of %llu: expected "
 			"at most 2^47",
 			(unsigned long long)bytes, (unsigned long long)grain);
-	return bytes ? run(&t) : 0;
+	return bytes ? run_touch(&t) : 0;
 }

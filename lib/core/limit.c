@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static void describe(struct lkdf_limit *l, const char *name)
+static void describe_limit(struct lkdf_limit *l, const char *name)
 {
 	bool has_name = name && name[0];
 
@@ -28,7 +28,7 @@ int limit_create(struct lkdf *rt, const char *name, uint32_t tokens,
 		return err(-ENOMEM, "limit: no memory");
 	l->rt = rt;
 	l->nr_tokens = l->nr_free = tokens;
-	describe(l, name);
+	describe_limit(l, name);
 	l->last = &l->first;
 	a_store(&l->nr_refs, 1, relaxed);
 	pthread_mutex_init(&l->lock, NULL);

@@ -200,7 +200,7 @@ static struct stock *new_stock(struct stocks *all)
 }
 
 /* The newest first; a thread of many runtimes loses the oldest. */
-static struct stock *create(struct thread *t, struct lkdf *rt)
+static struct stock *create_stock(struct thread *t, struct lkdf *rt)
 {
 	struct stock *s = new_stock(&rt->stocks);
 	unsigned last = THREAD_STOCKS - 1;
@@ -232,7 +232,7 @@ static __attribute__((noinline)) struct stock *find(struct thread *t,
 	for (i = 1; i < THREAD_STOCKS; i++)
 		if (t->stock[i].id == rt->stocks.id)
 			return t->stock[i].stock;
-	return create(t, rt);
+	return create_stock(t, rt);
 }
 
 /* This thread's; NULL: no memory for one. */

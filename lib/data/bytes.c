@@ -64,7 +64,7 @@ void data_free_block(struct lkdf_data *d, void *p)
 }
 
 /* Calling thread's node where node is -1. */
-static void *allocate(struct lkdf_data *d, int node)
+static void *allocate_bytes(struct lkdf_data *d, int node)
 {
 	struct heap *h = d->rt->heap;
 	struct cache *c = heap_thread_cache(h);
@@ -100,10 +100,11 @@ void *data_bytes(struct lkdf_data *d, int node)
 	lock_take(&d->domain.lock);
 	p = a_load(&d->domain.at, relaxed);
 	if (!p) {
-		p = allocate(d, d->home >= 0 ? d->home : node);
+		p = allocate_bytes(d, d->home >= 0 ? d->home : node);
 		if (p)
 			facts_watch(d, p, false);
-		/* [data.at] what allocate() noted; pairs with [data.look]. */
+		/* [data.at] what allocate_bytes() noted; pairs with
+		 * [data.look]. */
 		a_store(&d->domain.at, p, release);
 	}
 	lock_give(&d->domain.lock);

@@ -80,7 +80,7 @@ static void put_below(struct use *u, struct news *n)
 		leave_late(u, n);
 }
 
-static void leave(struct use *u, struct news *n)
+static void leave_use(struct use *u, struct news *n)
 {
 	/* Who has left the var may find that the data is gone. */
 	struct use *above = use_above(u);
@@ -136,7 +136,7 @@ static void leave_late(struct use *u, struct news *n)
 		failure = c->failure;
 	}
 	use_publish(u, error, failure);
-	leave(u, n);
+	leave_use(u, n);
 	put_claim(c, 1);
 }
 
@@ -159,7 +159,7 @@ static bool use_finish(struct use *u, int error, struct failure *failure,
 	if (u->below && u->flags & USE_WEAK && !error)
 		error = var_error(u->below, &u->below->whole, &failure);
 	use_publish(u, error, failure);
-	leave(u, n);
+	leave_use(u, n);
 	return true;
 }
 
@@ -182,7 +182,7 @@ static void left_before(struct use *u, struct news *n)
 	struct claim *c = use_claim(u);
 
 	use_publish(u, u->fails ? c->error : 0, u->fails ? c->failure : NULL);
-	leave(u, n);
+	leave_use(u, n);
 	put_claim(c, 1);
 }
 
@@ -190,7 +190,7 @@ static void left_before(struct use *u, struct news *n)
  * One thing less that the claim waits for. We hold no lock: whoever is let in
  * may free the domain.
  */
-static void arrive(struct claim *c, struct news *n)
+static void arrive_at(struct claim *c, struct news *n)
 {
 	check(a_load(&c->pending, relaxed) > 0);
 	/* [claim.last] what all before it did; pairs with itself. */
@@ -207,7 +207,7 @@ static void deliver(struct executor *ex, struct news *n)
 	for (;;) {
 		if ((u = n->granted)) {
 			n->granted = u->next;
-			arrive(use_claim(u), n);
+			arrive_at(use_claim(u), n);
 		} else if ((u = n->opened)) {
 			n->opened = u->next;
 			open_below(u, n);

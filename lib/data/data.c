@@ -57,7 +57,7 @@ static int add_name(struct lkdf_data *d)
 }
 
 /* Into the list of all, under its name. */
-static int publish(struct lkdf_data *d)
+static int publish_name(struct lkdf_data *d)
 {
 	struct lkdf *rt = d->rt;
 	int rc;
@@ -158,7 +158,7 @@ static void empty(struct lkdf_data *d)
 	free(d->last);
 }
 
-static void destroy(struct lkdf_data *d)
+static void destroy_data(struct lkdf_data *d)
 {
 	empty(d);
 	free(d);
@@ -170,7 +170,7 @@ static void last_ready(struct executor *ex, struct claim *c)
 
 	(void)ex;
 	withdraw(d);
-	destroy(d);
+	destroy_data(d);
 }
 
 /* What the user gave at create. */
@@ -246,10 +246,10 @@ int data_create(struct lkdf *rt, const struct lkdf_data_attr *a,
 	if (!rc)
 		rc = set_bytes(d, a);
 	if (!rc)
-		rc = publish(d);
+		rc = publish_name(d);
 	if (rc) {
 		d->drop = NULL;
-		destroy(d);
+		destroy_data(d);
 		return rc;
 	}
 	*out = d;
@@ -416,7 +416,7 @@ void data_abandon(struct lkdf *rt)
 	forget_names(rt);
 	while ((d = take_first(rt))) {
 		d->drop = NULL;
-		destroy(d);
+		destroy_data(d);
 	}
 }
 

@@ -116,8 +116,8 @@ void facts_forget(struct lkdf_data *d)
 /* ---- where they are ----------------------------------------------------- */
 
 /* False: they are not watched, or there are none. */
-static bool find(const struct lkdf_data *d, uint32_t part, int *id,
-		 struct board_span *s)
+static bool find_span(const struct lkdf_data *d, uint32_t part, int *id,
+		      struct board_span *s)
 {
 	const char *at;
 
@@ -137,7 +137,7 @@ int facts_node(const struct lkdf_data *d, uint32_t part)
 	struct board_span s;
 	int id;
 
-	if (!find(d, part, &id, &s))
+	if (!find_span(d, part, &id, &s))
 		return -1;
 	return board_most(d->rt->board, s);
 }
@@ -147,7 +147,7 @@ int facts_fact(const struct lkdf_data *d, uint32_t part)
 	struct board_span s;
 	int id, node;
 
-	if (!find(d, part, &id, &s))
+	if (!find_span(d, part, &id, &s))
 		return -1;
 	node = board_fact(d->rt->board, id, s);
 	return node == BOARD_SPREAD ? d->rt->topo->nr_nodes : node;
@@ -160,7 +160,7 @@ bool facts_see(struct seen *s, const struct lkdf_data *d, uint32_t part)
 	unsigned nr, i;
 	int id;
 
-	if (!find(d, part, &id, &span))
+	if (!find_span(d, part, &id, &span))
 		return false;
 	/* Not more often than a pass may be. */
 	if (unlikely(board_is_stale(d->rt->board, span)))

@@ -36,7 +36,7 @@ static struct use *sort_few(struct claim *c)
 }
 
 /* A list merge sort. */
-static struct use *merge(struct use *a, struct use *b)
+static struct use *merge_uses(struct use *a, struct use *b)
 {
 	struct use *first = NULL, **end = &first;
 
@@ -62,7 +62,7 @@ static struct use *sort(struct use *u, unsigned nr)
 		u->after = NULL;
 		return u;
 	}
-	return merge(sort(u, half), sort(u + half, nr - half));
+	return merge_uses(sort(u, half), sort(u + half, nr - half));
 }
 
 /*

@@ -25,7 +25,7 @@ static void run_call(struct executor *ex, struct link_call *call)
 }
 
 /* Under lock. */
-static struct reduction *create(struct lkdf_data *d, uint32_t part)
+static struct reduction *create_reduction(struct lkdf_data *d, uint32_t part)
 {
 	uint32_t nr = (uint32_t)d->rt->nr_executors;
 	struct reduction *r;
@@ -52,7 +52,7 @@ int reduction_prepare(struct lkdf_data *d, uint32_t part)
 
 	lock_take(&d->domain.lock);
 	if (!v->reduction)
-		v->reduction = create(d, part);
+		v->reduction = create_reduction(d, part);
 	is_there = v->reduction != NULL;
 	d->domain.has_reductions |= is_there;
 	lock_give(&d->domain.lock);

@@ -25,7 +25,7 @@ struct out {
 	char buf[8192];
 };
 
-static void flush(struct out *o)
+static void flush_text(struct out *o)
 {
 	size_t done = 0;
 	ssize_t n;
@@ -48,7 +48,7 @@ __attribute__((format(printf, 2, 3))) static void put(struct out *o,
 	int n;
 
 	if (sizeof(o->buf) - o->used < 1024)
-		flush(o);
+		flush_text(o);
 	va_start(ap, fmt);
 	n = vsnprintf(o->buf + o->used, sizeof(o->buf) - o->used, fmt, ap);
 	va_end(ap);
@@ -267,6 +267,6 @@ int graph_dump(const struct lkdf_graph *g, int fd, const char *format)
 	else
 		return err(-EINVAL, "dump: format \"%s\": expected dot or json",
 			   format);
-	flush(&o);
+	flush_text(&o);
 	return o.rc;
 }

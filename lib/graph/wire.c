@@ -39,8 +39,8 @@ static struct wiring *wiring_of(struct lkdf_graph *g)
 
 /* ---- data to var: a hash ---------------------------------------------- */
 
-static uint32_t *find(const struct wiring *w, uint32_t *map, size_t size,
-		      const struct lkdf_data *d)
+static uint32_t *find_slot(const struct wiring *w, uint32_t *map, size_t size,
+			   const struct lkdf_data *d)
 {
 	size_t i = (uintptr_t)d / CACHE_LINE * 0x9e3779b97f4a7c15ull >> 20;
 
@@ -66,7 +66,8 @@ static bool grow_map(struct wiring *w)
 	for (i = 0; i < w->map_size; i++) {
 		var = w->map[i];
 		if (var)
-			*find(w, map, size, wire_var(w, var - 1)->data) = var;
+			*find_slot(w, map, size, wire_var(w, var - 1)->data) =
+				var;
 	}
 	region_free(w->map, w->map_size * sizeof(*map));
 	w->map = map;
@@ -110,7 +111,7 @@ static int add_vars(struct wiring *w, struct lkdf_data *d, uint32_t *first)
 		w->vars.nr = *first;
 		return -ENOMEM;
 	}
-	*find(w, w->map, w->map_size, d) = *first + 1;
+	*find_slot(w, w->map, w->map_size, d) = *first + 1;
 	data_get(d);
 	return 0;
 }
@@ -124,7 +125,7 @@ static int var_of(struct lkdf_graph *g, struct lkdf_data *d, uint32_t part,
 
 	if (d != w->last_data) {
 		if (w->map_size)
-			at = find(w, w->map, w->map_size, d);
+			at = find_slot(w, w->map, w->map_size, d);
 		if (at && *at)
 			w->last_var = *at - 1;
 		else

@@ -75,7 +75,7 @@ static int start_task(struct event_any *any)
 /* ---- serial mode -------------------------------------------------------- */
 
 /* The same without a task. */
-static int enlist(struct event_any *any)
+static int enlist_poll(struct event_any *any)
 {
 	struct lkdf_event *done = &any->tap[0].tap.event;
 	struct lkdf *rt = any->rt;
@@ -91,7 +91,7 @@ static int enlist(struct event_any *any)
 }
 
 /* Under lock. False: it was not in it. */
-static bool unlist(struct event_any *any)
+static bool unlist_poll(struct event_any *any)
 {
 	lock_assert_held(&any->rt->poll_lock);
 	if (list_is_empty(&any->polled))
@@ -108,7 +108,7 @@ struct polling {
 };
 
 /* The first of the list, which are the last then. */
-static void fill(struct lkdf *rt, struct polling *p)
+static void fill_poll(struct lkdf *rt, struct polling *p)
 {
 	struct event_any *any;
 	struct list *l;
@@ -159,7 +159,7 @@ static void take_out(struct lkdf *rt, struct polling *p, struct polling *ready)
 		next = l->next;
 		any = container_of(l, struct event_any, polled);
 		if (take_ready(p, any, ready))
-			unlist(any);
+			unlist_poll(any);
 	}
 	lock_give(&rt->poll_lock);
 }
@@ -173,7 +173,7 @@ void event_poll_for(struct lkdf *rt, int64_t timeout_ns)
 	if (timeout_ns < 0 || timeout_ns > SLICE_NS)
 		timeout_ns = SLICE_NS;
 	ts = (struct timespec){ .tv_nsec = timeout_ns };
-	fill(rt, &p);
+	fill_poll(rt, &p);
 	if (ppoll(p.fd, p.nr, &ts, NULL) <= 0)
 		return;
 	take_out(rt, &p, &ready);
@@ -197,7 +197,7 @@ static void leave_poll(struct event_any *any)
 		return;
 	}
 	lock_take(&rt->poll_lock);
-	was_listed = unlist(any);
+	was_listed = unlist_poll(any);
 	lock_give(&rt->poll_lock);
 	/* It would have been dropped when it fired. */
 	if (was_listed)
@@ -217,7 +217,7 @@ int event_poll(struct lkdf *rt, int fd, short events, struct lkdf_event *out)
 	any->leave = leave_poll;
 	any->fd = fd;
 	any->poll_events = events;
-	rc = rt->sched.is_serial ? enlist(any) : start_task(any);
+	rc = rt->sched.is_serial ? enlist_poll(any) : start_task(any);
 	if (rc)
 		goto destroy;
 	rc = event_any_arm(any, out);
@@ -238,7 +238,7 @@ static void cancel_listed(struct lkdf *rt)
 	while (!list_is_empty(&rt->polled)) {
 		any = container_of(rt->polled.next, struct event_any, polled);
 		lock_take(&rt->poll_lock);
-		unlist(any);
+		unlist_poll(any);
 		lock_give(&rt->poll_lock);
 		event_finish(any->tap[0].tap.event, -ECANCELED, NULL);
 	}

@@ -78,7 +78,7 @@ static int take_arg(struct lkdf_ctx *c, const void *arg, struct lkdf_io *io)
 	return rc ? rc : take_buffer(c, io);
 }
 
-static int create(struct task *t, const struct lkdf_io *io)
+static int create_request(struct task *t, const struct lkdf_io *io)
 {
 	struct heap *h = rt_of(t)->heap;
 	struct io_req *r = heap_new(h, heap_thread_cache(h), sizeof(*r));
@@ -100,7 +100,7 @@ static int create(struct task *t, const struct lkdf_io *io)
 }
 
 /* Keeps what came of it. */
-static void destroy(struct task *t)
+static void destroy_request(struct task *t)
 {
 	struct heap *h = rt_of(t)->heap;
 
@@ -204,14 +204,14 @@ int io_leave(struct lkdf_ctx *c)
 	return 0;
 }
 
-static int finish(struct lkdf_ctx *c, void *arg)
+static int finish_operation(struct lkdf_ctx *c, void *arg)
 {
 	return c->task->kind->later(c, arg);
 }
 
 void io_is_over(struct task *t)
 {
-	t->then_fn = finish;
+	t->then_fn = finish_operation;
 	a_store(&t->then_arrivals, 1, relaxed);
 }
 
@@ -246,7 +246,7 @@ static bool run_at_once(struct lkdf_ctx *c, struct task *t)
 	if (goes_on && !t->kind->later)
 		t->io_home = home_of_bytes(t, &t->away.io->op);
 	if (goes_on)
-		destroy(t);
+		destroy_request(t);
 	else
 		a_store(&t->then_arrivals, 1, relaxed);
 	return goes_on;
@@ -263,7 +263,7 @@ static bool is_over(const struct lkdf_io *io, int64_t nr)
 	return nr == io->len || nr == 0 || (nr > 0 && io->flags & LKDF_IO_SOME);
 }
 
-static void tell(const struct lkdf_io *io, int error, char *why)
+static void tell_refusal(const struct lkdf_io *io, int error, char *why)
 {
 	if (io->path)
 		snprintf(why, ERRMSG_SIZE, "%s %s: %s", io_op_name(io->op),
@@ -284,13 +284,13 @@ static int go_on(struct lkdf_ctx *c, void *arg, const struct lkdf_io *io)
 		return fn(c, arg);
 	if (nr >= 0)
 		return 0;
-	tell(io, (int)nr, why);
+	tell_refusal(io, (int)nr, why);
 	c->has_why = true;
 	return err((int)nr, "%s", why);
 }
 
 /* The second of body and operation goes on. */
-static void begin(struct executor *ex, struct task *t)
+static void begin_operation(struct executor *ex, struct task *t)
 {
 	struct io_req *r = t->away.io;
 
@@ -299,7 +299,7 @@ static void begin(struct executor *ex, struct task *t)
 		r->begin_ticks = clock_ticks();
 		r->begin_by = ex->now;
 	}
-	t->then_fn = finish;
+	t->then_fn = finish_operation;
 	t->then_err = 0;
 	t->then_on_event = true;
 	/* 1: the operation is over already. */
@@ -314,11 +314,11 @@ static int begin_ahead(struct lkdf_ctx *c, void *arg)
 	struct lkdf_io io = r->op.io;
 
 	if (r->how == IO_OVER) {
-		destroy(t);
+		destroy_request(t);
 		return go_on(c, arg, &io);
 	}
 	r->op.is_waiting = r->how == IO_WAIT;
-	begin(c->ex, t);
+	begin_operation(c->ex, t);
 	io_issue(c->ex->worker, r);
 	return io_leave(c);
 }
@@ -339,11 +339,11 @@ static int begin_multi(struct lkdf_ctx *c)
 {
 	int rc;
 
-	begin(c->ex, c->task);
+	begin_operation(c->ex, c->task);
 	rc = io_multi_create(c->task);
 	if (!rc)
 		return io_multi_go_on(c, NULL);
-	destroy(c->task);
+	destroy_request(c->task);
 	c->has_why = true;
 	return rc;
 }
@@ -366,14 +366,14 @@ int io_begin(struct lkdf_ctx *c, void *arg)
 		return go_on(c, arg, &io);
 	}
 	if (!rc)
-		rc = create(t, &io);
+		rc = create_request(t, &io);
 	if (!rc && io.flags & LKDF_IO_MULTI)
 		return begin_multi(c);
 	if (rc) {
 		c->has_why = true;
 		return rc;
 	}
-	begin(c->ex, t);
+	begin_operation(c->ex, t);
 	/* The rest of what was at hand; an error comes again. */
 	if (nr > 0)
 		io_op_came(&t->away.io->op, nr);
@@ -391,7 +391,7 @@ static void fail(struct executor *ex, struct task *t, const struct lkdf_io *io,
 {
 	char why[ERRMSG_SIZE];
 
-	tell(io, error, why);
+	tell_refusal(io, error, why);
 	task_fail(t, error, why, ex->id);
 }
 
@@ -449,7 +449,7 @@ bool io_ended(struct executor *ex, struct task *t)
 	if (unlikely(t->away.io->begin_ticks))
 		note_end(ex, t);
 	t->io_home = home_of_bytes(t, &t->away.io->op);
-	destroy(t);
+	destroy_request(t);
 	if (t->io_home != HOME_NONE && t->kind->later) {
 		count_home(ex, home_node(t->io_home));
 		t->home = t->io_home;

@@ -117,7 +117,7 @@ uint32_t io_chain_make(struct io_req *head)
 
 /* ---- from the kernel ---------------------------------------------------- */
 
-static void destroy(struct io_req *r)
+static void destroy_request(struct io_req *r)
 {
 	struct heap *h = r->task->kind->rt->heap;
 
@@ -150,7 +150,7 @@ static bool was_given_up(const struct io_req *head, const struct io_req *r)
  * All have come. Those behind one that has not done all were not begun, or in
  * vain: their entries were wrong.
  */
-static void settle(struct io_req *head)
+static void settle_chain(struct io_req *head)
 {
 	bool goes_on = io_op_is_all(&head->op, head->came);
 	struct io_req *r = head->behind, *next;
@@ -162,7 +162,7 @@ static void settle(struct io_req *head)
 		was_begun = goes_on && !was_given_up(head, r);
 		goes_on = was_begun && io_op_is_all(&r->op, r->came);
 		if (!was_begun) {
-			destroy(r);
+			destroy_request(r);
 			continue;
 		}
 		r->how = io_op_came(&r->op, r->came);
@@ -180,7 +180,7 @@ struct io_req *io_chain_came(struct io_req *r, int res)
 	/* [chain.come] what came of each; pairs with itself. */
 	if (a_sub(&head->nr_to_come, 1, acq_rel) != 1)
 		return NULL;
-	settle(head);
+	settle_chain(head);
 	return head;
 }
 

@@ -62,7 +62,7 @@ static bool is_left(struct lkdf *rt, struct sched_node *n)
 	       has_some_under_way(rt, n);
 }
 
-static void tell(struct lkdf *rt, struct sched_node *n)
+static void tell_node(struct lkdf *rt, struct sched_node *n)
 {
 	/* [far.tell] what is under way, and before we look who sleeps; pairs
 	 * with [far.look] and [far.left]. */
@@ -84,7 +84,7 @@ void io_ring_wake_watcher(struct worker *w)
 	 * [park.found]. */
 	word = a_add(&p->word, 0, release);
 	if (!park_spinners(word) && !park_sleepers(word))
-		tell(rt, w->node);
+		tell_node(rt, w->node);
 }
 
 /* True: it is looked after by this worker from now on, or still. */
@@ -183,6 +183,6 @@ void io_far_leave(struct worker *w)
 		/* [far.hand] as [far.drop]; pairs with [far.tell]. */
 		a_xchg(&l->mark, 0, acquire);
 		if (is_left(rt_of(w), &s->nodes[i]))
-			tell(rt_of(w), &s->nodes[i]);
+			tell_node(rt_of(w), &s->nodes[i]);
 	}
 }

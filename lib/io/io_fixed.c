@@ -38,8 +38,8 @@ static bool has_part(const struct io_fixed *f, int slot, uint64_t start,
 }
 
 /* The slot that has all of it, or a part; < 0: none. */
-static int find(const struct io_fixed *f, uint64_t start, uint64_t size,
-		bool is_all)
+static int find_fixed(const struct io_fixed *f, uint64_t start, uint64_t size,
+		      bool is_all)
 {
 	uint64_t left;
 	int i;
@@ -53,7 +53,8 @@ static int find(const struct io_fixed *f, uint64_t start, uint64_t size,
 	return -1;
 }
 
-static void put(struct io_fixed *f, int slot, uint64_t start, uint64_t size)
+static void put_fixed(struct io_fixed *f, int slot, uint64_t start,
+		      uint64_t size)
 {
 	f->slot[slot].start = start;
 	f->slot[slot].size = size;
@@ -73,24 +74,24 @@ static struct io_ring *next_ring(struct lkdf *rt, int *i)
 	return NULL;
 }
 
-static int add(struct lkdf *rt, enum io_fixed_sort sort, uint64_t start,
-	       uint64_t size)
+static int add_fixed(struct lkdf *rt, enum io_fixed_sort sort, uint64_t start,
+		     uint64_t size)
 {
 	struct io_fixed *f = &rt->io_rings->fixed[sort];
 	struct io_ring *ring;
 	int slot, i = 0;
 
-	if (find(f, start, size, false) >= 0)
+	if (find_fixed(f, start, size, false) >= 0)
 		return err(-EEXIST, "io: that %s is registered already",
 			   sorts[sort]);
 	if (f->taken == UINT64_MAX)
 		return err(-ENOSPC, "io: %s: all %d slots are taken",
 			   sorts[sort], URING_NR_SLOTS);
 	slot = __builtin_ctzll(~f->taken);
-	put(f, slot, start, size);
+	put_fixed(f, slot, start, size);
 	while ((ring = next_ring(rt, &i))) {
 		lock_take(&ring->lock);
-		put(&ring->fixed[sort].known, slot, start, size);
+		put_fixed(&ring->fixed[sort].known, slot, start, size);
 		lock_give(&ring->lock);
 	}
 	return 0;
@@ -102,7 +103,7 @@ int io_fixed_add(struct lkdf *rt, enum io_fixed_sort sort, uint64_t start,
 	int rc;
 
 	pthread_mutex_lock(&rt->lock);
-	rc = add(rt, sort, start, size);
+	rc = add_fixed(rt, sort, start, size);
 	pthread_mutex_unlock(&rt->lock);
 	return rc;
 }
@@ -126,7 +127,7 @@ static bool hide(struct lkdf *rt, enum io_fixed_sort sort, int slot)
 	return is_busy;
 }
 
-static void show(struct lkdf *rt, enum io_fixed_sort sort, int slot)
+static void show_fixed(struct lkdf *rt, enum io_fixed_sort sort, int slot)
 {
 	struct io_ring *ring;
 	int i = 0;
@@ -171,7 +172,7 @@ static int take_out(struct lkdf *rt, enum io_fixed_sort sort, int slot)
 		lock_give(&ring->lock);
 	}
 	if (rc)
-		show(rt, sort, slot);
+		show_fixed(rt, sort, slot);
 	else
 		rt->io_rings->fixed[sort].taken &= ~bit_of(slot);
 	return rc;
@@ -183,7 +184,7 @@ int io_fixed_remove(struct lkdf *rt, enum io_fixed_sort sort, uint64_t start)
 	int slot, rc;
 
 	pthread_mutex_lock(&rt->lock);
-	slot = find(f, start, 1, true);
+	slot = find_fixed(f, start, 1, true);
 	if (slot < 0 || f->slot[slot].start != start)
 		rc = err(-ENOENT, "io: no such %s is registered", sorts[sort]);
 	else
@@ -231,7 +232,7 @@ static int8_t slot_of(struct io_ring *ring, enum io_fixed_sort sort,
 		      uint64_t start, uint64_t size)
 {
 	struct io_fixed_copy *f = &ring->fixed[sort];
-	int slot = find(&f->known, start, size, true);
+	int slot = find_fixed(&f->known, start, size, true);
 
 	if (slot < 0 || f->is_refused & bit_of(slot) ||
 	    (!(f->is_set & bit_of(slot)) && !set(ring, sort, slot)))

@@ -185,7 +185,7 @@ static void look_after(struct io_multi *m)
 	add_guard(m, nr_waves);
 }
 
-static void arm(struct lkdf_ctx *c, struct io_req *r)
+static void arm_multi(struct lkdf_ctx *c, struct io_req *r)
 {
 	struct lkdf_io *io = &r->op.io;
 	struct worker *w = c->ex->worker;
@@ -239,7 +239,7 @@ static enum step look_at_rest(struct io_multi *m, bool is_wanted)
 }
 
 /* Under lock. */
-static enum step look(struct io_multi *m, struct wave **v)
+static enum step look_for_wave(struct io_multi *m, struct wave **v)
 {
 	bool is_wanted = !io_cancelled(multi_req(m));
 
@@ -268,7 +268,7 @@ static enum step next_step(struct io_multi *m, struct wave **v)
 	enum step step;
 
 	lock_take(&m->lock);
-	step = look(m, v);
+	step = look_for_wave(m, v);
 	if (step == STEP_SLEEP) {
 		/* Whoever wakes it, and its body. */
 		a_store(&m->task->then_arrivals, 0, relaxed);
@@ -278,7 +278,7 @@ static enum step next_step(struct io_multi *m, struct wave **v)
 	return step;
 }
 
-static void destroy(struct io_multi *m)
+static void destroy_multi(struct io_multi *m)
 {
 	struct lkdf *rt = multi_rt(m);
 
@@ -290,7 +290,7 @@ static void destroy(struct io_multi *m)
 	multi_free(rt, m);
 }
 
-static int end(struct lkdf_ctx *c, struct io_multi *m)
+static int end_multi(struct lkdf_ctx *c, struct io_multi *m)
 {
 	struct io_req *r = multi_req(m);
 
@@ -298,7 +298,7 @@ static int end(struct lkdf_ctx *c, struct io_multi *m)
 	if (m->error)
 		r->op.result = m->error;
 	r->multi = NULL;
-	destroy(m);
+	destroy_multi(m);
 	io_is_over(c->task);
 	return io_leave(c);
 }
@@ -318,13 +318,13 @@ int io_multi_go_on(struct lkdf_ctx *c, void *arg)
 			wave_drop(multi_rt(m), v);
 			break;
 		case STEP_ARM:
-			arm(c, multi_req(m));
+			arm_multi(c, multi_req(m));
 			break;
 		case STEP_GUARD:
 			look_after(m);
 			break;
 		case STEP_END:
-			return end(c, m);
+			return end_multi(c, m);
 		case STEP_SLEEP:
 			return io_leave(c);
 		}

@@ -26,7 +26,7 @@ static int check_op(const void *arg)
 }
 
 /* Without rings: one that does them, and one that polls. */
-static int prepare(struct lkdf *rt)
+static int prepare_rings(struct lkdf *rt)
 {
 	int rc;
 
@@ -46,7 +46,7 @@ static bool op_wants_pool(const struct task *t)
 const struct kind_ops io_kinds = {
 	.begin = io_begin,
 	.check_arg = check_op,
-	.prepare = prepare,
+	.prepare = prepare_rings,
 	.wants_pool = op_wants_pool,
 	.ended = io_ended,
 	.goes_home = io_goes_home,
@@ -118,7 +118,7 @@ static bool stays(const struct completions *c)
 	return a_load(&ring->nr_under_way, relaxed) || has_news(c);
 }
 
-static void look(struct completions *c, uint64_t next)
+static void look_at_ring(struct completions *c, uint64_t next)
 {
 	struct io_ring *ring = container_of(c, struct io_ring, completions);
 
@@ -127,7 +127,7 @@ static void look(struct completions *c, uint64_t next)
 
 const struct completion_ops io_completions = {
 	.has_news = has_news,
-	.look = look,
+	.look = look_at_ring,
 	.stays = stays,
 	.guard = io_ring_guard,
 	.poll = io_ring_poll,

@@ -21,7 +21,7 @@ static struct lkdf *rt_of(const struct worker *w)
 
 /* ---- giving ------------------------------------------------------------- */
 
-static bool fill(struct io_ring *ring, struct io_req *r)
+static bool fill_entry(struct io_ring *ring, struct io_req *r)
 {
 	struct io_uring_sqe *sqe = uring_sqe(&ring->u);
 
@@ -81,7 +81,7 @@ static __attribute__((noinline)) int submit_told(struct io_ring *ring,
 }
 
 /* What it does not take now it is given again. */
-static int submit(struct io_ring *ring)
+static int submit_ring(struct io_ring *ring)
 {
 	uint32_t nr = uring_nr_waiting(&ring->u);
 
@@ -92,14 +92,14 @@ static int submit(struct io_ring *ring)
 		       : uring_submit(&ring->u);
 }
 
-static void flush(struct io_ring *ring)
+static void flush_ring(struct io_ring *ring)
 {
 	struct io_req *r;
 
 	do {
-		while ((r = ring->later) && fill(ring, r))
+		while ((r = ring->later) && fill_entry(ring, r))
 			ring->later = r->next;
-		if (submit(ring))
+		if (submit_ring(ring))
 			break;
 	} while (ring->later);
 	/* [ring.again] after we have submitted; pairs with [ring.cancel]. */
@@ -112,12 +112,12 @@ static inline void flush_batch(struct io_ring *ring)
 {
 	if (likely(uring_nr_waiting(&ring->u) < IO_BATCH))
 		return;
-	flush(ring);
+	flush_ring(ring);
 	ring->is_unguarded = true;
 }
 
 /* Under lock: we see the cancel or its kick finds us. */
-static inline void enlist(struct io_ring *ring, struct io_req *r)
+static inline void enlist_request(struct io_ring *ring, struct io_req *r)
 {
 	lock_assert_held(&ring->lock);
 	r->ring = ring;
@@ -139,9 +139,9 @@ bool io_ring_issue(struct worker *w, struct io_req *r)
 	if (!ring)
 		return false;
 	lock_take(&ring->lock);
-	enlist(ring, r);
+	enlist_request(ring, r);
 	lock_give(&ring->lock);
-	if (ring->later || !fill(ring, r)) {
+	if (ring->later || !fill_entry(ring, r)) {
 		r->next = ring->later;
 		ring->later = r;
 	}
@@ -163,10 +163,10 @@ bool io_ring_issue_chain(struct worker *w, struct io_req *head)
 		return false;
 	lock_take(&ring->lock);
 	for (r = head; r; r = r->behind)
-		enlist(ring, r);
+		enlist_request(ring, r);
 	lock_give(&ring->lock);
 	for (r = head; r; r = r->behind)
-		fill(ring, r);
+		fill_entry(ring, r);
 	flush_batch(ring);
 	counter_add(w->executor->counters, COUNTER_LINKED, nr - 1);
 	return true;
@@ -325,7 +325,7 @@ static void came(struct worker *w, struct io_req *r, int res)
 	io_issue(w, r);
 }
 
-static bool take(struct worker *w, struct io_ring *ring)
+static bool take_ring(struct worker *w, struct io_ring *ring)
 {
 	struct io_uring_cqe cqe[NR_TAKE];
 	bool has_some = false;
@@ -388,7 +388,7 @@ static void give_up(struct io_ring *ring)
 /* Between two tasks. */
 static void flush_all(struct io_ring *ring)
 {
-	flush(ring);
+	flush_ring(ring);
 	if (unlikely(a_load(&ring->u.refused, relaxed)) &&
 	    (ring->later || uring_nr_waiting(&ring->u)))
 		give_up(ring);
@@ -398,7 +398,7 @@ void io_ring_look(struct io_ring *ring, bool next_is_io)
 {
 	if (!next_is_io)
 		flush_all(ring);
-	take(ring->w, ring);
+	take_ring(ring->w, ring);
 	if (next_is_io)
 		return;
 	/* What goes on as a further operation. */
@@ -425,10 +425,10 @@ bool io_ring_poll(struct worker *w)
 	for (i = 0; i < rt->nr_workers; i++) {
 		ring = io_ring_at(rt->io_rings, i);
 		if (ring && ring->w->node == w->node)
-			has_some |= take(w, ring);
+			has_some |= take_ring(w, ring);
 	}
 	if (unlikely(w->io_far != NULL)) {
-		has_some |= take(w, w->io_far);
+		has_some |= take_ring(w, w->io_far);
 		w->io_far = NULL;
 	}
 	if (!w->io)

@@ -63,7 +63,7 @@ static void make_room(struct io_wait *q, size_t nr)
  * Under lock: the list as poll() wants it, without those that wait for a time;
  * those for which there is room.
  */
-static size_t fill(struct io_wait *q, int64_t *end_ns)
+static size_t fill_fds(struct io_wait *q, int64_t *end_ns)
 {
 	size_t nr = 1;
 	struct io_req *r;
@@ -132,8 +132,8 @@ static void poll_parts(struct pollfd *fds, size_t nr, int64_t timeout_ns)
 	ppoll(fds, part, &ts, NULL);
 }
 
-static void rest(int64_t timeout_ns, int64_t end_ns, struct pollfd *fds,
-		 size_t nr)
+static void rest_until(int64_t timeout_ns, int64_t end_ns, struct pollfd *fds,
+		       size_t nr)
 {
 	int64_t left = end_ns < 0 ? -1 : end_ns - clock_now_ns();
 	struct timespec ts;
@@ -156,13 +156,13 @@ void io_wait_poll(struct io_wait *q, int64_t timeout_ns, struct list *ready)
 	size_t nr;
 
 	pthread_mutex_lock(&q->lock);
-	nr = fill(q, &end_ns);
+	nr = fill_fds(q, &end_ns);
 	/* Without memory or a descriptor: a pause, then another look. */
 	if ((!nr || q->fds[0].fd < 0) &&
 	    (timeout_ns < 0 || timeout_ns > PAUSE_NS))
 		timeout_ns = PAUSE_NS;
 	pthread_mutex_unlock(&q->lock);
-	rest(timeout_ns, end_ns, q->fds, nr);
+	rest_until(timeout_ns, end_ns, q->fds, nr);
 	if (nr && q->fds[0].revents) {
 		rc = read(q->fds[0].fd, &count, sizeof(count));
 		(void)rc;
@@ -249,7 +249,7 @@ static void *poll_main(void *arg)
 }
 
 /* Under lock. The new thread starts with all signals blocked. */
-static int start(struct lkdf *rt, struct io_wait *q)
+static int start_poller(struct lkdf *rt, struct io_wait *q)
 {
 	sigset_t all, old;
 	int rc;
@@ -274,13 +274,13 @@ int io_wait_require(struct lkdf *rt)
 
 	pthread_mutex_lock(&q->lock);
 	if (!q->is_started)
-		rc = start(rt, q);
+		rc = start_poller(rt, q);
 	pthread_mutex_unlock(&q->lock);
 	return rc ? err(rc, "io: cannot start a thread that polls") : 0;
 }
 
 /* Under lock. */
-static void wake(struct io_wait *q)
+static void wake_poller(struct io_wait *q)
 {
 	uint64_t one = 1;
 	ssize_t n;
@@ -299,7 +299,7 @@ static void wake(struct io_wait *q)
 void io_wait_wake(struct io_wait *q)
 {
 	pthread_mutex_lock(&q->lock);
-	wake(q);
+	wake_poller(q);
 	pthread_mutex_unlock(&q->lock);
 }
 
@@ -312,9 +312,9 @@ void io_wait_again(struct lkdf *rt)
 
 	pthread_mutex_lock(&q->lock);
 	if (!q->is_started && !q->is_stopping)
-		rc = start(rt, q);
+		rc = start_poller(rt, q);
 	q->has_missed = true;
-	wake(q);
+	wake_poller(q);
 	pthread_mutex_unlock(&q->lock);
 	for (i = 0; rc && i < NR_AGAIN && io_ring_kick(rt); i++)
 		nanosleep(&ts, NULL);
@@ -330,11 +330,11 @@ int io_wait_add(struct lkdf *rt, struct io_req *r)
 			    : r->end_ns;
 	pthread_mutex_lock(&q->lock);
 	if (!q->is_started)
-		rc = start(rt, q);
+		rc = start_poller(rt, q);
 	if (!rc)
 		list_append(&q->list, &r->list);
 	if (!rc)
-		wake(q);
+		wake_poller(q);
 	pthread_mutex_unlock(&q->lock);
 	return rc;
 }
@@ -346,7 +346,7 @@ void io_wait_stop(struct io_wait *q, bool has_thread)
 	pthread_mutex_lock(&q->lock);
 	is_started = q->is_started;
 	q->is_stopping = true;
-	wake(q);
+	wake_poller(q);
 	pthread_mutex_unlock(&q->lock);
 	if (is_started && has_thread)
 		pthread_join(q->thread, NULL);

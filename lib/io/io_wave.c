@@ -29,7 +29,8 @@ void wave_drop(struct lkdf *rt, struct wave *v)
 }
 
 /* NULL: no memory. */
-static struct wave *make(const struct io_req *r, int64_t res, const void *bytes)
+static struct wave *make_wave(const struct io_req *r, int64_t res,
+			      const void *bytes)
 {
 	size_t size = bytes ? (size_t)res : 0;
 	struct wave *v =
@@ -85,7 +86,7 @@ enum io_piece io_multi_piece(struct io_req *r, int res, const void *bytes,
 
 	if (!wave_is_one(r, res))
 		return IO_PIECE_KEPT;
-	v = make(r, res, bytes);
+	v = make_wave(r, res, bytes);
 	if (!v) {
 		lose(r, res);
 		return IO_PIECE_FULL;
@@ -141,7 +142,8 @@ static struct lkdf_scope *scope_of(const struct task *t, int64_t *ns)
 	return s;
 }
 
-static int begin(struct io_multi *m, struct wave *v, struct lkdf_event *done)
+static int begin_wave(struct io_multi *m, struct wave *v,
+		      struct lkdf_event *done)
 {
 	struct lkdf_run run = { .size = sizeof(run),
 				.arg = &v->wave,
@@ -158,7 +160,7 @@ static int begin(struct io_multi *m, struct wave *v, struct lkdf_event *done)
 	return task_submit(multi_rt(m), s, &t, done);
 }
 
-static void fire(struct timer *t)
+static void fire_again(struct timer *t)
 {
 	struct io_multi *m = container_of(t, struct io_multi, timer);
 	bool is_woken;
@@ -186,7 +188,7 @@ static void put_back(struct io_multi *m, struct wave *v)
 		sched_del_timer(s, &m->timer);
 	m->again_ns = m->again_ns * 2 < WAVE_AGAIN_MAX_NS ? m->again_ns * 2
 							  : WAVE_AGAIN_MAX_NS;
-	m->timer.fire = fire;
+	m->timer.fire = fire_again;
 	m->timer.end_ns = clock_now_ns() + m->again_ns;
 	sched_add_timer(s, &m->timer);
 }
@@ -208,7 +210,7 @@ static void give_up(struct io_multi *m, struct wave *v, int error)
 void wave_start(struct lkdf_ctx *c, struct io_multi *m, struct wave *v)
 {
 	struct lkdf_event done;
-	int rc = begin(m, v, &done);
+	int rc = begin_wave(m, v, &done);
 
 	if (rc == -EAGAIN) {
 		put_back(m, v);

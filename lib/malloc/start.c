@@ -169,7 +169,7 @@ static struct wishes read_wishes(const char *list)
 	return w;
 }
 
-static void create(void)
+static void create_runtime(void)
 {
 	struct wishes w = read_wishes(secure_getenv("LKDF_MALLOC"));
 	struct heap_node node[MAX_NODES];
@@ -197,7 +197,7 @@ struct heap *start_heap(void)
 		return global.heap;
 	if (state == NEW &&
 	    a_cas(&global.state, &state, STARTING, relaxed, relaxed)) {
-		create();
+		create_runtime();
 		/* [malloc.made] pairs with [malloc.seen]. */
 		a_store(&global.state, READY, release);
 		return global.heap;

@@ -36,7 +36,7 @@ static bool meet_memory(struct cache *c, unsigned memory)
 }
 
 /* Doubles the bin's room, as far as its class and the thread may. */
-static uint32_t grow(struct cache *c, struct bins *b, unsigned class)
+static uint32_t grow_bins(struct cache *c, struct bins *b, unsigned class)
 {
 	const struct size_class *k = &c->heap->class[class];
 	uint64_t max = 0, more = BIN_START;
@@ -64,7 +64,7 @@ void *cache_refill(struct cache *c, unsigned memory, unsigned class, int *error)
 
 	if (meet_memory(c, memory)) {
 		b = cache_bins(c, memory);
-		max = grow(c, b, class);
+		max = grow_bins(c, b, class);
 	}
 	if (max < 2)
 		return depot_take(d, &block, 1, error) ? block : NULL;
@@ -89,7 +89,7 @@ void cache_spill(struct cache *c, const struct span *s, uint64_t *block,
 
 	if (meet_memory(c, memory)) {
 		b = cache_bins(c, memory);
-		max = grow(c, b, class);
+		max = grow_bins(c, b, class);
 	}
 	if (!max) {
 		block[1] = mark;

@@ -15,7 +15,7 @@ struct leaks {
 	struct leak *leak; /* by label */
 };
 
-static void add(struct leaks *k, uint32_t label, uint64_t bytes)
+static void add_leak(struct leaks *k, uint32_t label, uint64_t bytes)
 {
 	struct leak *l = &k->leak[label <= k->nr_labels ? label : 0];
 
@@ -30,13 +30,13 @@ static void look_at_span(struct leaks *k, struct span *s)
 	uint32_t i;
 
 	if (s->class == CLASS_LARGE) {
-		add(k, label_get(s, 0), s->size);
+		add_leak(k, label_get(s, 0), s->size);
 		return;
 	}
 	for (i = 0; i < s->nr_blocks - s->nr_fresh; i++) {
 		p = (uint64_t *)(void *)(s->base + (size_t)i * s->block_size);
 		if (p[1] != heap_mark(k->heap, p))
-			add(k, label_get(s, i), s->block_size);
+			add_leak(k, label_get(s, i), s->block_size);
 	}
 }
 

@@ -10,8 +10,8 @@ struct ranges {
 	size_t nr, room;
 };
 
-static void add(struct ranges *r, const struct memory *m, const char *base,
-		size_t size)
+static void add_range(struct ranges *r, const struct memory *m,
+		      const char *base, size_t size)
 {
 	uint64_t start = max_u64((uintptr_t)base, r->start);
 	uint64_t end = min_u64((uintptr_t)base + size, r->end);
@@ -37,12 +37,13 @@ static void add_memory(struct ranges *r, struct memory *m)
 	lock_take(&m->lock);
 	for (i = 0; i <= SEGMENT_PAGES; i++)
 		for (l = m->bucket[i].next; l != &m->bucket[i]; l = l->next)
-			add(r, m, container_of(l, struct segment, bucket)->base,
-			    SEGMENT_SIZE);
+			add_range(r, m,
+				  container_of(l, struct segment, bucket)->base,
+				  SEGMENT_SIZE);
 	for (l = m->spans.next; l != &m->spans; l = l->next) {
 		s = container_of(l, struct span, all);
 		if (s->class == CLASS_LARGE)
-			add(r, m, s->base, s->size);
+			add_range(r, m, s->base, s->size);
 	}
 	lock_give(&m->lock);
 }

@@ -31,7 +31,7 @@ static void remember(struct thread *t, struct heap *h, struct cache *c)
 	t->memory_end = thread_end;
 }
 
-static struct cache *find(struct thread *t, uint64_t id)
+static struct cache *find_cache(struct thread *t, uint64_t id)
 {
 	unsigned i;
 
@@ -50,7 +50,7 @@ struct cache *heap_thread_cache(struct heap *h)
 		return t->memory[0].cache;
 	if (thread_is_shared(t))
 		return NULL;
-	c = find(t, h->id);
+	c = find_cache(t, h->id);
 	if (c)
 		return c;
 	c = heap_cache_create(h, heap_current_node(h));

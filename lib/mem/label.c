@@ -43,7 +43,7 @@ static uint32_t *bucket_of(struct labels *l, const char *text, size_t size)
 }
 
 /* Under lock. 0: there is none. */
-static uint32_t find(struct labels *l, const char *text, size_t size)
+static uint32_t find_label(struct labels *l, const char *text, size_t size)
 {
 	struct label *i;
 	uint32_t number;
@@ -70,7 +70,7 @@ static void link_in(struct labels *l, uint32_t number)
 }
 
 /* Under lock. False: there is no table, and no memory for one. */
-static bool grow(struct labels *l)
+static bool grow_table(struct labels *l)
 {
 	uint32_t size = l->hash ? 2 * l->hash_size : LABEL_FIRST,
 		 *old = l->hash;
@@ -117,13 +117,13 @@ static uint32_t take_free(struct labels *l)
 }
 
 /* Under lock. */
-static uint32_t add(struct labels *l, const char *text, size_t size)
+static uint32_t add_label(struct labels *l, const char *text, size_t size)
 {
 	struct label *new;
 	uint32_t number;
 
 	lock_assert_held(&l->lock);
-	if (l->nr_used >= l->hash_size && !grow(l))
+	if (l->nr_used >= l->hash_size && !grow_table(l))
 		return 0;
 	number = take_free(l);
 	if (!number)
@@ -146,9 +146,9 @@ uint32_t label_take(struct labels *l, const char *text)
 		return 0;
 	size = strnlen(text, LABEL_MAX);
 	lock_take(&l->lock);
-	number = find(l, text, size);
+	number = find_label(l, text, size);
 	if (!number)
-		number = add(l, text, size);
+		number = add_label(l, text, size);
 	if (number)
 		a_add(&label_of(l, number)->nr_refs, 1, relaxed);
 	lock_give(&l->lock);
@@ -162,7 +162,7 @@ void label_hold(struct labels *l, uint32_t number)
 }
 
 /* Under lock. Its number is somebody's next. */
-static void end(struct labels *l, uint32_t number)
+static void end_label(struct labels *l, uint32_t number)
 {
 	struct label *i = label_of(l, number);
 	uint32_t *at = bucket_of(l, i->text, strlen(i->text));
@@ -190,7 +190,7 @@ void label_put(struct labels *l, uint32_t number)
 	lock_take(&l->lock);
 	/* Somebody may have found it since, or ended it in our place. */
 	if (i->is_used && !a_load(&i->nr_refs, relaxed))
-		end(l, number);
+		end_label(l, number);
 	lock_give(&l->lock);
 }
 

@@ -41,7 +41,7 @@ static void uncache(struct memory *m, struct span *s)
 }
 
 /* Not cached, in no list. */
-static void destroy(struct memory *m, struct span *s)
+static void destroy_span(struct memory *m, struct span *s)
 {
 	index_del(&m->heap->index, s->base, 1);
 	os_unmap(s->base, s->size);
@@ -56,7 +56,7 @@ static void drop_oldest(struct memory *m)
 	lock_assert_held(&m->lock);
 	uncache(m, s);
 	m->mapped -= s->size;
-	destroy(m, s);
+	destroy_span(m, s);
 }
 
 void large_trim(struct memory *m, int64_t before_ns)
@@ -223,7 +223,7 @@ int memory_large_free(struct memory *m, struct span *s, bool is_remote)
 	if (!may_cache(m, s, has_room)) {
 		m->mapped -= s->size;
 		lock_give(&m->lock);
-		destroy(m, s);
+		destroy_span(m, s);
 		return 0;
 	}
 	a_store(&s->is_cached, true, relaxed);

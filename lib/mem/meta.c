@@ -49,7 +49,7 @@ static bool add_chunk(struct meta *m)
 }
 
 /* Under lock. */
-static void *cut(struct meta *m, size_t size)
+static void *cut_block(struct meta *m, size_t size)
 {
 	void *record;
 
@@ -85,7 +85,7 @@ void *meta_alloc(struct meta *m, size_t size)
 	if (f)
 		m->free[i] = f->next;
 	else
-		f = cut(m, size);
+		f = cut_block(m, size);
 	lock_give(&m->lock);
 	return f ? memset(f, 0, size) : NULL;
 }

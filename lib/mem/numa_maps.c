@@ -147,7 +147,7 @@ static int take_head(struct line *l)
 }
 
 /* Pages to bytes. */
-static int finish(struct numa_maps *m, struct line *l)
+static int finish_line(struct numa_maps *m, struct line *l)
 {
 	const uint64_t max = UINT64_MAX >> 1;
 	struct numa_share *share;
@@ -178,7 +178,7 @@ static int take_line(struct numa_maps *m, const char *text, struct line *l)
 		return -EBADMSG;
 	while (!rc && next_word(l))
 		rc = take_word(m, l);
-	return rc ? rc : finish(m, l);
+	return rc ? rc : finish_line(m, l);
 }
 
 int numa_maps_add(struct numa_maps *m, const char *line)

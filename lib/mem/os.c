@@ -14,7 +14,7 @@
 #define PAGE 4096
 #define HUGE_PAGE ((size_t)2 << 20)
 
-static void *map(size_t size)
+static void *map_pages(size_t size)
 {
 	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE,
 		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -25,14 +25,14 @@ static void *map(size_t size)
 /* The kernel often gives the next range below the last: try without slack. */
 static void *map_aligned(size_t size, size_t align)
 {
-	char *p = map(size), *at;
+	char *p = map_pages(size), *at;
 
 	if (!p || (uintptr_t)p % align == 0)
 		return p;
 	munmap(p, size);
 	if (size + align < size)
 		return NULL;
-	p = map(size + align);
+	p = map_pages(size + align);
 	if (!p)
 		return NULL;
 	at = (char *)round_up((uintptr_t)p, align);

@@ -130,7 +130,7 @@ static void spread(struct walk *w, struct part *p)
 	p->m.sources |= LKDF_PAGES_NUMA_MAPS;
 }
 
-static int refuse(const struct walk *w)
+static int refuse_walk(const struct walk *w)
 {
 	bool is_denied = w->ask.refused != ENOSYS || w->numa_rc == -EACCES ||
 			 w->numa_rc == -EPERM;
@@ -144,7 +144,7 @@ static int refuse(const struct walk *w)
 static int settle_without(struct walk *w, struct part *p)
 {
 	if (w->ask.refused && w->numa_rc && !w->a->nr_own)
-		return refuse(w);
+		return refuse_walk(w);
 	if (w->ask.pagemap >= 0) {
 		w->t.hidden += w->t.vague;
 	} else {
@@ -155,7 +155,7 @@ static int settle_without(struct walk *w, struct part *p)
 	return 0;
 }
 
-static int settle(struct walk *w, struct part *p)
+static int settle_part(struct walk *w, struct part *p)
 {
 	int rc;
 
@@ -182,7 +182,7 @@ static int settle(struct walk *w, struct part *p)
 }
 
 /* Takes the bytes of a page that are not of the part away again. */
-static bool cut(struct walk *w, uint64_t page, uint64_t bytes)
+static bool cut_part(struct walk *w, uint64_t page, uint64_t bytes)
 {
 	const struct pages_attr *a = w->a;
 	uint64_t *from = &w->t.absent;
@@ -212,14 +212,14 @@ static bool query(struct walk *w, struct part *p)
 
 	memset(&w->t, 0, sizeof(w->t));
 	if (!a->query || a->query(a->query_u, start, end, &w->t) ||
-	    !cut(w, start, p->m.addr - start) ||
-	    !cut(w, end - size, end - p->m.addr - p->m.bytes))
+	    !cut_part(w, start, p->m.addr - start) ||
+	    !cut_part(w, end - size, end - p->m.addr - p->m.bytes))
 		return false;
 	p->m.sources |= LKDF_PAGES_KMOD;
 	return true;
 }
 
-static int count(struct walk *w, struct part *p)
+static int count_bytes(struct walk *w, struct part *p)
 {
 	int rc;
 
@@ -240,7 +240,7 @@ static int count(struct walk *w, struct part *p)
 		p->m.sources |= LKDF_PAGES_MOVE;
 	if (w->t.is_sampled)
 		p->m.flags |= LKDF_MAPPING_SAMPLED;
-	return w->t.hidden || w->t.vague ? settle(w, p) : 0;
+	return w->t.hidden || w->t.vague ? settle_part(w, p) : 0;
 }
 
 static int report(struct walk *w, struct part *p)
@@ -273,7 +273,7 @@ static int walk_part(struct walk *w, const struct vma *v,
 		.bytes = end - start,
 		.name = w->vmas.names + v->name,
 	};
-	rc = count(w, &p);
+	rc = count_bytes(w, &p);
 	return rc ? rc : report(w, &p);
 }
 

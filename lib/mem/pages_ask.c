@@ -141,7 +141,7 @@ static void tally(struct pages_tally *t, int status, uint64_t bytes)
 		t->vague += bytes;
 }
 
-static int flush(struct pages_ask *a, struct pages_tally *t)
+static int flush_pages(struct pages_ask *a, struct pages_tally *t)
 {
 	struct pages_batch *b = &a->batch;
 	unsigned i;
@@ -165,13 +165,13 @@ static int ask_full(struct pages_ask *a, uint64_t start, uint64_t end,
 		to = min_u64(end, page + a->page_size);
 		add_page(&a->batch, page, to - max_u64(start, page));
 		if (a->batch.nr == PAGES_BATCH)
-			rc = flush(a, t);
+			rc = flush_pages(a, t);
 	}
-	return rc ? rc : flush(a, t);
+	return rc ? rc : flush_pages(a, t);
 }
 
 /* The same page each time, not at the same place in each block. */
-static uint64_t pick(uint64_t from, uint64_t pages)
+static uint64_t pick_page(uint64_t from, uint64_t pages)
 {
 	uint64_t state = from * 0x9e3779b97f4a7c15ull + 1;
 
@@ -190,7 +190,7 @@ static void add_probes(struct pages_ask *a, uint64_t start, uint64_t end)
 		from = first + nr * i / NR_PROBES;
 		pages = first + nr * (i + 1) / NR_PROBES - from;
 		if (pages)
-			from += pick(from, pages);
+			from += pick_page(from, pages);
 		add_page(&a->probe, from * a->page_size,
 			 (end - start) * (i + 1) / NR_PROBES -
 				 (end - start) * i / NR_PROBES);

@@ -117,7 +117,7 @@ static void link_batch(const struct pool *p, char *at, unsigned nr)
 }
 
 /* Under lock. Cuts a new chunk into full batches. */
-static bool grow(struct pool *p)
+static bool grow_pool(struct pool *p)
 {
 	size_t size = chunk_size(p);
 	uint64_t nr = size / p->object_size - 1;
@@ -160,7 +160,7 @@ bool magazine_fill(struct magazine *m)
 	struct pool_batch *b;
 
 	lock(p);
-	if (p->full || grow(p)) {
+	if (p->full || grow_pool(p)) {
 		b = p->full;
 		p->full = *batch_next(p, b);
 		m->free = &b->first;

@@ -40,12 +40,12 @@ static void each_lock(void (*fn)(struct lock *l))
 	}
 }
 
-static void take(struct lock *l)
+static void take_lock(struct lock *l)
 {
 	lock_take(l);
 }
 
-static void give(struct lock *l)
+static void give_lock(struct lock *l)
 {
 	lock_give(l);
 }
@@ -53,12 +53,12 @@ static void give(struct lock *l)
 static void before_fork(void)
 {
 	lock_take(&lock);
-	each_lock(take);
+	each_lock(take_lock);
 }
 
 static void after_fork(void)
 {
-	each_lock(give);
+	each_lock(give_lock);
 	lock_give(&lock);
 }
 

@@ -59,7 +59,7 @@ int vma_parse(const char *line, struct vma *out, const char **name)
 	return 0;
 }
 
-static void *grow(void *v, size_t *room, size_t need, size_t size)
+static void *grow_room(void *v, size_t *room, size_t need, size_t size)
 {
 	size_t more = *room ? *room : 64;
 	void *grown;
@@ -79,15 +79,15 @@ int vma_add(struct vma_list *list, uint64_t start, uint64_t end,
 	void *grown;
 
 	if (list->nr == list->room) {
-		grown = grow(list->v, &list->room, list->nr + 1,
-			     sizeof(*list->v));
+		grown = grow_room(list->v, &list->room, list->nr + 1,
+				  sizeof(*list->v));
 		if (!grown)
 			return -ENOMEM;
 		list->v = grown;
 	}
 	if (list->names_room - list->names_used < len) {
-		grown = grow(list->names, &list->names_room,
-			     list->names_used + len, 1);
+		grown = grow_room(list->names, &list->names_room,
+				  list->names_used + len, 1);
 		if (!grown)
 			return -ENOMEM;
 		list->names = grown;

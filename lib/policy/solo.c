@@ -130,7 +130,7 @@ void solo_begin(struct solo *s, struct solo_run *r)
 }
 
 /* Under lock: one more of this half, of which some are too long. */
-static void add(struct solo *s, uint64_t ticks)
+static void add_sample(struct solo *s, uint64_t ticks)
 {
 	lock_assert_held(&s->lock);
 	if (++s->nr_told <= SOLO_SKIPPED)
@@ -218,7 +218,7 @@ static void tell_hold(struct solo *s, uint64_t ticks)
 	hold_shared(s);
 }
 
-static void tell(struct solo *s, const struct solo_run *r, uint64_t ticks)
+static void tell_run(struct solo *s, const struct solo_run *r, uint64_t ticks)
 {
 	lock_take(&s->lock);
 	/* One that began in another half says nothing of this one. */
@@ -231,12 +231,12 @@ static void tell(struct solo *s, const struct solo_run *r, uint64_t ticks)
 			s->nr_told++;
 			break;
 		case SOLO_HERE:
-			add(s, ticks);
+			add_sample(s, ticks);
 			if (s->nr_told == SOLO_RUNS)
 				end_here(s);
 			break;
 		case SOLO_THERE:
-			add(s, ticks);
+			add_sample(s, ticks);
 			tell_there(s);
 			break;
 		}
@@ -250,7 +250,7 @@ void solo_end_at(struct solo *s, const struct solo_run *r, uint64_t now)
 	uint64_t from = max_u64(r->began, a_load(&s->last_end, relaxed));
 
 	a_store(&s->last_end, now, relaxed);
-	tell(s, r, now > from ? now - from : 0);
+	tell_run(s, r, now > from ? now - from : 0);
 }
 
 void solo_end(struct solo *s, const struct solo_run *r)

@@ -83,7 +83,7 @@ static bool is_unchosen(const struct burst *b, uint32_t index)
 }
 
 /* A task of its own, with its tokens. NULL: it waits for them, or failed. */
-static struct task *create(struct burst *b, uint32_t index, bool is_dead)
+static struct task *create_task(struct burst *b, uint32_t index, bool is_dead)
 {
 	struct executor *ex = b->w->executor;
 	struct task *t = own_task_create(ex, b->f, index);
@@ -106,9 +106,9 @@ static struct task *create(struct burst *b, uint32_t index, bool is_dead)
 	return NULL;
 }
 
-static void start(struct burst *b, uint32_t index, bool is_dead)
+static void start_task(struct burst *b, uint32_t index, bool is_dead)
 {
-	struct task *t = create(b, index, is_dead);
+	struct task *t = create_task(b, index, is_dead);
 
 	check(frame_has(b->f, index));
 	if (t)
@@ -118,14 +118,14 @@ static void start(struct burst *b, uint32_t index, bool is_dead)
 void burst_start(struct burst *b, uint32_t index)
 {
 	check(frame_has(b->f, index));
-	start(b, index, false);
+	start_task(b, index, false);
 }
 
 bool burst_hinder(struct burst *b, uint32_t index)
 {
 	check(frame_has(b->f, index));
 	if (is_always(b, index))
-		start(b, index, false);
+		start_task(b, index, false);
 	else if (is_hindered(b, index))
 		skip(b, index);
 	else
@@ -144,7 +144,7 @@ void burst_dead(struct burst *b, uint32_t index)
 		skip(b, index);
 		return;
 	}
-	start(b, index, true);
+	start_task(b, index, true);
 	/* Somebody else may decide it and end the run. */
 	burst_leave_frame(b);
 }
@@ -172,7 +172,7 @@ void burst_run_one(struct burst *b, uint32_t index, bool is_dead)
 		skip(b, index);
 		return;
 	}
-	t = create(b, index, is_dead);
+	t = create_task(b, index, is_dead);
 	if (t)
 		task_run(b->w->executor, t);
 }

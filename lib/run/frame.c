@@ -247,7 +247,7 @@ static int enter(struct frame *f, struct executor *ex)
 	return rc;
 }
 
-static void begin(struct frame *f, struct executor *ex)
+static void begin_run(struct frame *f, struct executor *ex)
 {
 	check(frame_sane(f));
 	if (f->graph->wiring)
@@ -292,7 +292,7 @@ int frame_start(struct lkdf_graph *g, struct lkdf_scope *s,
 	if (done)
 		*done = event;
 	if (rc)
-		begin(f, ex);
+		begin_run(f, ex);
 	sched_drain(&g->rt->sched);
 	return 0;
 }

@@ -33,12 +33,12 @@ static void free_inner(struct claim *c)
 }
 
 /* It has its tokens. */
-static void ready(struct executor *ex, struct claim *c)
+static void start_granted(struct executor *ex, struct claim *c)
 {
 	task_start(c->rt, ex, c->holder);
 }
 
-static const struct claim_ops ops = { ready, free_inner };
+static const struct claim_ops ops = { start_granted, free_inner };
 
 bool inner_has(const struct claim *c)
 {

@@ -18,7 +18,7 @@
 /* Whoever writes a block counts a little more than its readers. */
 #define OWN_PERCENT 101
 
-static bool allocate(struct planned *p, size_t nr_tasks)
+static bool allocate_tasks(struct planned *p, size_t nr_tasks)
 {
 	size_t nr_nodes = (size_t)p->nr_nodes, nr_vars = p->nr_vars;
 
@@ -45,7 +45,7 @@ struct planned *planned_create(const struct lkdf_graph *g,
 		return NULL;
 	p->nr_vars = (uint32_t)g->wiring->vars.nr;
 	p->nr_nodes = g->rt->sched.nr_nodes;
-	if (!allocate(p, g->nr_tasks)) {
+	if (!allocate_tasks(p, g->nr_tasks)) {
 		planned_free(p);
 		return NULL;
 	}
@@ -73,7 +73,7 @@ void planned_free(struct planned *p)
 	free(p);
 }
 
-static void add(struct work *w, int64_t bytes)
+static void add_bytes(struct work *w, int64_t bytes)
 {
 	w->bytes += bytes;
 	w->nr_tasks++;
@@ -84,11 +84,11 @@ void planned_add(struct planned *p, uint32_t task, int node, uint64_t bytes)
 	uint64_t kib = max_u64(1, min_u64(bytes / 1024, UINT32_MAX));
 
 	p->kib[task] = (uint32_t)kib;
-	add(&p->node[node], (int64_t)kib * 1024);
+	add_bytes(&p->node[node], (int64_t)kib * 1024);
 	if (p->own[task] == PLAN_NO_BLOCK)
-		add(&p->reader[node], (int64_t)kib * 1024);
+		add_bytes(&p->reader[node], (int64_t)kib * 1024);
 	else
-		add(&p->var[p->own[task]], (int64_t)kib * 1024);
+		add_bytes(&p->var[p->own[task]], (int64_t)kib * 1024);
 }
 
 /* ---- accounts ----------------------------------------------------------- */

@@ -269,7 +269,7 @@ static void look_at_completions(struct burst *b, uint64_t item)
 	completion_look(b->w, item);
 }
 
-static bool pick(struct worker *w, uint64_t *item)
+static bool pick_item(struct worker *w, uint64_t *item)
 {
 	if (worker_should_look(w)) {
 		keep_look(w);
@@ -284,7 +284,7 @@ static bool pick(struct worker *w, uint64_t *item)
 	return worker_pop(w, item);
 }
 
-static void run(struct worker *w, uint64_t item)
+static void run_items(struct worker *w, uint64_t item)
 {
 	void *bytes[CTX_NR_BYTES];
 	struct burst b = {
@@ -305,7 +305,7 @@ static void run(struct worker *w, uint64_t item)
 			item = run_item(&b, item);
 		if (item)
 			run_link(&b, item);
-	} while (pick(w, &item));
+	} while (pick_item(w, &item));
 	burst_flush(&b);
 }
 
@@ -358,7 +358,7 @@ static struct link *above(uint64_t item, void *rt)
 
 const struct sched_ops run_ops = {
 	.start = signals_enter_worker,
-	.run = run,
+	.run = run_items,
 	.run_one = run_one,
 	.above = above,
 	.spill = spill_item,

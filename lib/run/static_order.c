@@ -276,7 +276,7 @@ static bool make_frames(const struct lkdf_graph *g, struct static_order *o)
 	return true;
 }
 
-static bool fill(struct maker *m)
+static bool fill_order(struct maker *m)
 {
 	const struct lkdf_graph *g = m->g;
 
@@ -290,7 +290,7 @@ static bool fill(struct maker *m)
 	return (!g->wiring || make_bytes(m)) && make_frames(g, m->o);
 }
 
-static struct static_order *make(const struct lkdf_graph *g)
+static struct static_order *make_order(const struct lkdf_graph *g)
 {
 	struct maker m = { .g = g };
 	bool is_made;
@@ -298,7 +298,7 @@ static struct static_order *make(const struct lkdf_graph *g)
 	m.o = region_alloc(sizeof(*m.o));
 	if (!m.o)
 		return NULL;
-	is_made = fill(&m);
+	is_made = fill_order(&m);
 	free_maker(&m);
 	if (!is_made)
 		free_order(g, m.o);
@@ -355,7 +355,7 @@ void static_order_make(struct lkdf_graph *g, int node)
 	pthread_mutex_lock(&g->lock);
 	if (!a_load(&s->is_tried, relaxed)) {
 		a_store(&s->is_tried, true, relaxed);
-		o = make(g);
+		o = make_order(g);
 		if (o)
 			fill_frames(g, o, node);
 		/* [static.made] its contents; pairs with [static.look]. */

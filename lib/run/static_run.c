@@ -98,8 +98,8 @@ static uint32_t wait_until_left(struct frame *f)
  * The owner has done nr steps; the body of the next one is under way or not.
  * False: somebody has taken the run, and has left the order for us.
  */
-static bool leave(struct worker *w, struct frame *f, uint32_t nr,
-		  bool is_in_body)
+static bool leave_order(struct worker *w, struct frame *f, uint32_t nr,
+			bool is_in_body)
 {
 	if (f->guard.is_on) {
 		if (!guard_stop(&f->guard, GUARD_ENDED))
@@ -121,7 +121,7 @@ void static_run_leave_ctx(struct lkdf_ctx *c)
 	while (o->step[step].index != c->index)
 		step++;
 	c->in_order = false;
-	if (!leave(c->ex->worker, c->frame, step, true))
+	if (!leave_order(c->ex->worker, c->frame, step, true))
 		wait_until_left(c->frame);
 }
 
@@ -134,7 +134,7 @@ static void end_step(struct burst *b, uint32_t step, int rc)
 	struct frame *f = b->f;
 	uint32_t index = b->ctx.index;
 
-	if (b->ctx.in_order && !leave(b->w, f, step, true))
+	if (b->ctx.in_order && !leave_order(b->w, f, step, true))
 		wait_until_left(f);
 	if (burst_after(b, index, rc)) {
 		burst_count(b, 1);
@@ -323,7 +323,7 @@ static void go_on_alone(struct burst *b, uint32_t end, uint32_t nr_steps)
 	if (at == NO_TASK)
 		return;
 	if (at < end) {
-		leave(b->w, f, at, false);
+		leave_order(b->w, f, at, false);
 	} else if (at == nr_steps) {
 		count_run(b);
 	} else {
@@ -348,7 +348,7 @@ static void go_on_guarded(struct burst *b, uint32_t end, uint32_t nr_steps)
 	if (at == NO_TASK)
 		return;
 	if (at < end) {
-		is_ours = leave(b->w, f, at, false);
+		is_ours = leave_order(b->w, f, at, false);
 	} else {
 		f->next_source = at;
 		is_ours = guard_stop(&f->guard, at == nr_steps ? GUARD_ENDED
@@ -390,7 +390,7 @@ void static_run(struct burst *b)
 		return;
 	}
 	if (!b->ctx.bytes) {
-		leave(b->w, f, f->next_source, false);
+		leave_order(b->w, f, f->next_source, false);
 		return;
 	}
 	end = (uint32_t)min_u64(f->next_source + STATIC_TURN, o->nr_steps);

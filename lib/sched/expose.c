@@ -52,7 +52,7 @@ static bool find_at(struct worker *w, int victim, struct covered *c)
 }
 
 /* Another one than before comes first, so that each has its turn. */
-static void find(struct worker *w, struct covered *c)
+static void find_covered(struct worker *w, struct covered *c)
 {
 	int nr = w->sched->nr_workers - 1, from = c->victim + 1, i;
 
@@ -74,7 +74,7 @@ bool expose_look(struct worker *w)
 		nr = deque_expose(&w->sched->workers[w->victims[c->victim]]
 					   .deque[c->level]);
 	counter_add(w->executor->counters, COUNTER_EXPOSED, nr);
-	find(w, c);
+	find_covered(w, c);
 	return nr != 0;
 }
 

@@ -4,7 +4,7 @@
 #include "sched/far.h"
 #include "sched/sched.h"
 
-static uint64_t look(struct sched_node *node)
+static uint64_t look_at_node(struct sched_node *node)
 {
 	/* [park.b] after the work is public; pairs with [park.c]. */
 	return a_load(&node->park.word, seq_cst);
@@ -25,7 +25,7 @@ static inline bool wake_nearest(struct sched *s, struct sched_node *node,
 	for (i = 0; i < nr; i++) {
 		if (&nodes[node->near[i]] == but)
 			continue;
-		word = look(&nodes[node->near[i]]);
+		word = look_at_node(&nodes[node->near[i]]);
 		if (park_spinners(word))
 			return false;
 		is_asleep |= park_sleepers(word) != 0;
@@ -65,7 +65,7 @@ bool notify_has_sleeper(struct sched *s)
 	int nr = s->nr_nodes, i;
 
 	for (i = 0; i < nr; i++)
-		if (park_sleepers(look(&nodes[i])))
+		if (park_sleepers(look_at_node(&nodes[i])))
 			return true;
 	return false;
 }
@@ -76,7 +76,7 @@ bool notify_has_spinner(struct sched *s)
 	int nr = s->nr_nodes, i;
 
 	for (i = 0; i < nr; i++)
-		if (park_spinners(look(&nodes[i])))
+		if (park_spinners(look_at_node(&nodes[i])))
 			return true;
 	return false;
 }

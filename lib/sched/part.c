@@ -3,7 +3,7 @@
 
 #include "sched/notify.h"
 
-static bool call(struct sched *s, const struct part *p)
+static bool call_part(struct sched *s, const struct part *p)
 {
 	bool is_drowsy = false;
 	struct worker *w;
@@ -30,10 +30,10 @@ bool part_push(struct sched *s, unsigned id, struct worker *from,
 	backlog_append(is_bound ? &p->bound : &p->wish, link, link);
 	if (from && part_has(p, from))
 		from->other_classes |= 1u << DEQUE_PART;
-	return call(s, p) || (!is_bound && notify_any(s, p->node));
+	return call_part(s, p) || (!is_bound && notify_any(s, p->node));
 }
 
-static bool take(struct backlog *b, uint64_t *item)
+static bool take_item(struct backlog *b, uint64_t *item)
 {
 	struct link *link = backlog_take(b, 1);
 
@@ -49,8 +49,8 @@ bool part_pop(struct worker *w, bool has_to_be_bound, uint64_t *item)
 	for (p = part_first(w->node); p; p = p->next) {
 		if (!part_has(p, w))
 			continue;
-		if (take(&p->bound, item) ||
-		    (!has_to_be_bound && take(&p->wish, item)))
+		if (take_item(&p->bound, item) ||
+		    (!has_to_be_bound && take_item(&p->wish, item)))
 			return true;
 	}
 	return false;
@@ -61,7 +61,7 @@ bool part_help(struct sched_node *node, uint64_t *item)
 	struct part *p;
 
 	for (p = part_first(node); p; p = p->next)
-		if (take(&p->wish, item))
+		if (take_item(&p->wish, item))
 			return true;
 	return false;
 }

@@ -16,7 +16,7 @@ static size_t table_size(void)
 	return MAX_PARTS * sizeof(struct part *);
 }
 
-static struct part *find(struct sched_node *node, int first, int nr)
+static struct part *find_part(struct sched_node *node, int first, int nr)
 {
 	struct part *p;
 
@@ -42,7 +42,7 @@ static void keep_seat(struct sched *s, const struct part *p)
 	quota_stir(&s->quota);
 }
 
-static int create(struct sched *s, int first, int nr, struct part **out)
+static int create_part(struct sched *s, int first, int nr, struct part **out)
 {
 	struct part *p;
 
@@ -70,11 +70,11 @@ static int create(struct sched *s, int first, int nr, struct part **out)
 
 int part_get(struct sched *s, int first, int nr, struct part **out)
 {
-	struct part *p = find(s->workers[first].node, first, nr);
+	struct part *p = find_part(s->workers[first].node, first, nr);
 
 	check(nr > 0 && first + nr <= s->nr_workers);
 	if (!p)
-		return create(s, first, nr, out);
+		return create_part(s, first, nr, out);
 	*out = p;
 	return 0;
 }

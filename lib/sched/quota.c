@@ -120,7 +120,7 @@ static bool replace(_Atomic(int) *old, int value)
 }
 
 /* True: there is news, and the workers go by it. */
-static bool look(struct sched *s)
+static bool look_at_quota(struct sched *s)
 {
 	int nr = s->nr_workers, milli, cpus, least, seats;
 	struct quota *q = &s->quota;
@@ -148,7 +148,7 @@ void quota_start(struct sched *s)
 
 	if (s->is_serial || (s->topo->is_synthetic && !q->cgroup_root))
 		return;
-	look(s);
+	look_at_quota(s);
 	/* [quota.on] all threads are there; pairs with [quota.turn]. */
 	a_store(&q->look_at, clock_ticks() + q->look_ticks, release);
 }
@@ -161,7 +161,7 @@ void quota_stir(struct quota *q)
 	futex_wake(&q->word, INT_MAX);
 }
 
-static void tell(const struct sched *s)
+static void tell_quota(const struct sched *s)
 {
 	const struct quota *q = &s->quota;
 	uint32_t seats = a_load(&q->seats, relaxed);
@@ -187,10 +187,10 @@ void quota_look(struct worker *w)
 	 * [quota.on]. */
 	if (!a_cas(&q->look_at, &at, now + q->look_ticks, acquire, relaxed))
 		return;
-	if (!look(w->sched))
+	if (!look_at_quota(w->sched))
 		return;
 	counter_add(w->executor->counters, COUNTER_QUOTA, 1);
-	tell(w->sched);
+	tell_quota(w->sched);
 	quota_stir(q);
 }
 
@@ -222,7 +222,7 @@ static bool all_sleep(struct sched *s)
 }
 
 /* Until there is news, or it is time to look. */
-static void wait(struct sched *s, uint32_t word)
+static void wait_for_change(struct sched *s, uint32_t word)
 {
 	struct quota *q = &s->quota;
 	int64_t nap_ns = -1;
@@ -255,7 +255,7 @@ void quota_sit(struct worker *w)
 		/* [sched.stopping] after the word; pairs with [sched.stop]. */
 		if (has_seat(w) || a_load(&s->is_stopping, seq_cst))
 			break;
-		wait(s, word);
+		wait_for_change(s, word);
 		quota_look(w);
 	}
 	a_sub(&q->nr_benched, 1, relaxed);

@@ -10,7 +10,7 @@ void timers_init(struct timers *ts)
 }
 
 /* Two heaps, or NULL, become one: the later root is the other's first child. */
-static struct timer *merge(struct timer *a, struct timer *b)
+static struct timer *merge_heaps(struct timer *a, struct timer *b)
 {
 	struct timer *late;
 
@@ -40,7 +40,7 @@ static struct timer *merge_all(struct timer *t)
 		t->next = NULL;
 		if (second)
 			second->next = NULL;
-		t = merge(t, second);
+		t = merge_heaps(t, second);
 		t->next = pairs;
 		pairs = t;
 		t = next;
@@ -48,7 +48,7 @@ static struct timer *merge_all(struct timer *t)
 	for (t = NULL; pairs; pairs = next) {
 		next = pairs->next;
 		pairs->next = NULL;
-		t = merge(t, pairs);
+		t = merge_heaps(t, pairs);
 	}
 	return t;
 }
@@ -77,12 +77,12 @@ static void take_out(struct timers *ts, struct timer *t)
 		ts->root = below;
 	} else {
 		unlink_child(t);
-		ts->root = merge(ts->root, below);
+		ts->root = merge_heaps(ts->root, below);
 	}
 }
 
 /* Under lock. */
-static void publish(struct timers *ts)
+static void publish_earliest(struct timers *ts)
 {
 	int64_t earliest = ts->root ? ts->root->end_ns : TIMERS_NONE;
 
@@ -100,9 +100,9 @@ bool timers_add(struct timers *ts, struct timer *t)
 	lock_take(&ts->lock);
 	t->child = t->next = t->prev = NULL;
 	t->is_queued = true;
-	ts->root = merge(ts->root, t);
+	ts->root = merge_heaps(ts->root, t);
 	is_first = ts->root == t;
-	publish(ts);
+	publish_earliest(ts);
 	lock_give(&ts->lock);
 	return is_first;
 }
@@ -112,7 +112,7 @@ void timers_del(struct timers *ts, struct timer *t)
 	lock_take(&ts->lock);
 	if (t->is_queued) {
 		take_out(ts, t);
-		publish(ts);
+		publish_earliest(ts);
 	}
 	lock_give(&ts->lock);
 }
@@ -130,7 +130,7 @@ unsigned timers_fire(struct timers *ts)
 		t->fire(t);
 		nr++;
 	}
-	publish(ts);
+	publish_earliest(ts);
 	lock_give(&ts->lock);
 	return nr;
 }

@@ -42,7 +42,7 @@ void worker_has_woken(struct worker *w)
  * Before a body that may be long all is shared: who comes for what is private
  * would ask in vain until it ends. Else half, where nothing is public.
  */
-static bool share(struct deque *d, bool is_short)
+static bool share_deque(struct deque *d, bool is_short)
 {
 	bool is_new = !deque_has_public(d);
 
@@ -67,7 +67,7 @@ static unsigned share_all(struct worker *w, bool is_short, bool *is_new)
 	for (i = 0; i < NR_DEQUES; i++) {
 		if (!(mask & 1u << i))
 			continue;
-		*is_new |= share(&w->deque[i], is_short);
+		*is_new |= share_deque(&w->deque[i], is_short);
 		if (deque_has_public(&w->deque[i]))
 			shared |= 1u << i;
 	}

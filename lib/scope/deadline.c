@@ -10,7 +10,7 @@
 
 #include <errno.h>
 
-static void fire(struct timer *t)
+static void fire_deadline(struct timer *t)
 {
 	scope_expire(container_of(t, struct lkdf_scope, timer));
 }
@@ -23,7 +23,7 @@ void deadline_set(struct lkdf_scope *s, int64_t ns)
 		return;
 	a_store(&s->end_ns, end, relaxed);
 	s->timer.end_ns = end;
-	s->timer.fire = fire;
+	s->timer.fire = fire_deadline;
 	sched_add_timer(&s->rt->sched, &s->timer);
 }
 

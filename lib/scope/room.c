@@ -71,7 +71,7 @@ static bool take_one(struct lkdf_scope *s, uint32_t nr)
 }
 
 /* All or none; the scope that has none. */
-static struct lkdf_scope *take(struct lkdf_scope *s, uint32_t nr)
+static struct lkdf_scope *take_room(struct lkdf_scope *s, uint32_t nr)
 {
 	struct lkdf_scope *at, *back;
 
@@ -85,7 +85,8 @@ static struct lkdf_scope *take(struct lkdf_scope *s, uint32_t nr)
 	return NULL;
 }
 
-static int refuse(const struct lkdf_scope *full, uint32_t nr, bool may_wait)
+static int refuse_room(const struct lkdf_scope *full, uint32_t nr,
+		       bool may_wait)
 {
 	if (nr > full->max_tasks)
 		return err(-E2BIG, "scope: %u tasks, \"%s\" has room for %llu",
@@ -113,8 +114,8 @@ static void ask(struct lkdf_scope *s, uint64_t below)
  * Until there may be room for nr in full, or s is cancelled. False: nothing
  * has come in its time, so do not wait for more than there must be.
  */
-static bool wait(struct lkdf_scope *s, struct lkdf_scope *full, uint32_t nr,
-		 bool is_patient)
+static bool wait_for_room(struct lkdf_scope *s, struct lkdf_scope *full,
+			  uint32_t nr, bool is_patient)
 {
 	uint64_t fits = full->max_tasks - nr, at = fits;
 	uint32_t epoch;
@@ -142,13 +143,13 @@ int room_take(struct lkdf_scope *s, uint32_t nr, bool may_wait)
 	int rc;
 
 	check(nr);
-	while ((full = take(s, nr))) {
+	while ((full = take_room(s, nr))) {
 		rc = scope_refuse(s);
 		if (!rc)
-			rc = refuse(full, nr, may_wait);
+			rc = refuse_room(full, nr, may_wait);
 		if (rc)
 			return rc;
-		is_patient = wait(s, full, nr, is_patient);
+		is_patient = wait_for_room(s, full, nr, is_patient);
 	}
 	/* The room may be that of a task that was cancelled with us. */
 	rc = scope_refuse(s);

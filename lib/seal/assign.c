@@ -55,7 +55,7 @@ static uint32_t count_succ(const struct lkdf_graph *g)
 	return sum;
 }
 
-static bool allocate(struct planner *p)
+static bool allocate_plan(struct planner *p)
 {
 	p->first_succ = calloc(p->nr_tasks + 1ul, sizeof(*p->first_succ));
 	p->succ = calloc(p->nr_succ + 1ul, sizeof(*p->succ));
@@ -261,7 +261,7 @@ int assign_plan(struct lkdf_graph *g)
 	p.nr_vars = (uint32_t)g->wiring->vars.nr;
 	p.nr_uses = (uint32_t)g->wiring->uses.nr;
 	p.nr_succ = count_succ(g);
-	rc = allocate(&p) ? plan(&p) : -ENOMEM;
+	rc = allocate_plan(&p) ? plan(&p) : -ENOMEM;
 	release(&p);
 	if (rc)
 		return err(rc, "graph %s: no memory to plan %u tasks", g->name,

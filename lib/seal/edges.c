@@ -338,7 +338,8 @@ static void note(struct wirer *r, uint32_t use)
 /* ---- one task ----------------------------------------------------------- */
 
 /* Uses of the same thing: the first of them, or that of the whole, stands. */
-static void merge(struct wirer *r, struct wire_use *into, struct wire_use *u)
+static void merge_use(struct wirer *r, struct wire_use *into,
+		      struct wire_use *u)
 {
 	unsigned weak;
 
@@ -364,7 +365,7 @@ static void merge_uses(struct wirer *r, uint32_t first, uint32_t end)
 			b = use_at(r, j);
 			if (i != j && !((a->flags | b->flags) & WIRE_MERGED) &&
 			    wire_is_same(r->w, a, b))
-				merge(r, a, b);
+				merge_use(r, a, b);
 		}
 	}
 }

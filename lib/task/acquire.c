@@ -54,7 +54,8 @@ bool acquire_is_held(const struct lkdf_data *d)
 	return false;
 }
 
-static struct acquisition *create(struct lkdf_data *d, uint32_t mode)
+static struct acquisition *create_acquisition(struct lkdf_data *d,
+					      uint32_t mode)
 {
 	struct acquisition *a = calloc(1, sizeof(*a) + sizeof(struct use));
 	struct use *u;
@@ -74,7 +75,7 @@ static struct acquisition *create(struct lkdf_data *d, uint32_t mode)
 }
 
 /* This thread's; taken out of the list if told so. NULL: it has none. */
-static struct acquisition *find(struct lkdf_data *d, bool takes)
+static struct acquisition *find_acquisition(struct lkdf_data *d, bool takes)
 {
 	const void *self = thread_self();
 	struct acquisition **at, *a;
@@ -89,7 +90,7 @@ static struct acquisition *find(struct lkdf_data *d, bool takes)
 	return a;
 }
 
-static void add(struct lkdf_data *d, struct acquisition *a)
+static void add_acquisition(struct lkdf_data *d, struct acquisition *a)
 {
 	pthread_mutex_lock(&d->rt->data_lock);
 	a->next = d->acquisitions;
@@ -97,9 +98,10 @@ static void add(struct lkdf_data *d, struct acquisition *a)
 	pthread_mutex_unlock(&d->rt->data_lock);
 }
 
-static int begin(struct lkdf_data *d, uint32_t mode, struct acquisition **out)
+static int begin_acquisition(struct lkdf_data *d, uint32_t mode,
+			     struct acquisition **out)
 {
-	struct acquisition *a = create(d, mode);
+	struct acquisition *a = create_acquisition(d, mode);
 	char text[DATA_TEXT];
 	struct use *why;
 	int rc;
@@ -115,7 +117,7 @@ static int begin(struct lkdf_data *d, uint32_t mode, struct acquisition **out)
 	}
 	if (rc)
 		a_store(&a->is_there, IS_THERE, relaxed);
-	add(d, a);
+	add_acquisition(d, a);
 	*out = a;
 	return 0;
 }
@@ -135,7 +137,7 @@ static int wait_for(struct acquisition *a, int64_t timeout_ns)
 }
 
 /* It is our turn. The error of a writer before us, which is observed now. */
-static int look(struct lkdf_data *d, const struct acquisition *a)
+static int look_at_claim(struct lkdf_data *d, const struct acquisition *a)
 {
 	const struct use *u = &a->claim.use[0];
 	struct failure *failure;
@@ -152,7 +154,8 @@ static int look(struct lkdf_data *d, const struct acquisition *a)
 		   failure ? failure->error.why : strerror(-error));
 }
 
-static void end(struct lkdf_data *d, struct acquisition *a, int error)
+static void end_acquisition(struct lkdf_data *d, struct acquisition *a,
+			    int error)
 {
 	struct use *u = &a->claim.use[0];
 	struct lkdf *rt = d->rt;
@@ -168,7 +171,7 @@ static void end(struct lkdf_data *d, struct acquisition *a, int error)
 int data_acquire(struct lkdf_data *d, uint32_t mode, int64_t timeout_ns,
 		 void **out)
 {
-	struct acquisition *a = find(d, false);
+	struct acquisition *a = find_acquisition(d, false);
 	char text[DATA_TEXT];
 	void *bytes;
 	int rc;
@@ -181,19 +184,19 @@ int data_acquire(struct lkdf_data *d, uint32_t mode, int64_t timeout_ns,
 			   "acquire: this thread waits for %s with mode %u, "
 			   "not %u",
 			   text, a->mode, mode);
-	rc = a ? 0 : begin(d, mode, &a);
+	rc = a ? 0 : begin_acquisition(d, mode, &a);
 	if (rc)
 		return rc;
 	sched_drain(&d->rt->sched);
 	if (wait_for(a, timeout_ns))
 		return 1;
-	rc = look(d, a);
+	rc = look_at_claim(d, a);
 	bytes = rc ? NULL : data_bytes(d, -1);
 	if (!rc && !bytes)
 		rc = -ENOMEM;
 	if (rc) {
-		find(d, true);
-		end(d, a, rc);
+		find_acquisition(d, true);
+		end_acquisition(d, a, rc);
 		return rc;
 	}
 	if (mode & LKDF_WRITE)
@@ -206,7 +209,7 @@ int data_acquire(struct lkdf_data *d, uint32_t mode, int64_t timeout_ns,
 
 int data_release(struct lkdf_data *d)
 {
-	struct acquisition *a = find(d, true);
+	struct acquisition *a = find_acquisition(d, true);
 	uint32_t state = WAITS;
 	char text[DATA_TEXT];
 
@@ -216,6 +219,6 @@ int data_release(struct lkdf_data *d)
 	/* [acquire.there] as above: one of us lets go. */
 	if (a_cas(&a->is_there, &state, GIVEN_UP, acq_rel, acquire))
 		return 0;
-	end(d, a, !a->is_held);
+	end_acquisition(d, a, !a->is_held);
 	return 0;
 }

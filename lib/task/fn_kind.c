@@ -23,8 +23,8 @@ static _Atomic(struct fn_kind *) *bucket_of(struct lkdf *rt, lkdf_fn fn)
 			     FN_KINDS];
 }
 
-static struct lkdf_kind *find(_Atomic(struct fn_kind *) *bucket,
-			      const char *name, lkdf_fn fn)
+static struct lkdf_kind *find_in_bucket(_Atomic(struct fn_kind *) *bucket,
+					const char *name, lkdf_fn fn)
 {
 	struct fn_kind *k;
 
@@ -35,8 +35,8 @@ static struct lkdf_kind *find(_Atomic(struct fn_kind *) *bucket,
 	return NULL;
 }
 
-static int create(struct lkdf *rt, const char *name, lkdf_fn fn,
-		  struct fn_kind **out)
+static int create_kind(struct lkdf *rt, const char *name, lkdf_fn fn,
+		       struct fn_kind **out)
 {
 	struct lkdf_kind_attr a = {
 		.size = sizeof(a),
@@ -65,14 +65,14 @@ int fn_kind_find(struct lkdf *rt, const char *name, lkdf_fn fn,
 	struct fn_kind *new = NULL;
 	int rc;
 
-	*out = find(bucket, name, fn);
+	*out = find_in_bucket(bucket, name, fn);
 	if (likely(*out != NULL))
 		return 0;
-	rc = create(rt, name, fn, &new);
+	rc = create_kind(rt, name, fn, &new);
 	if (rc)
 		return rc;
 	pthread_mutex_lock(&rt->lock);
-	*out = find(bucket, name, fn);
+	*out = find_in_bucket(bucket, name, fn);
 	if (!*out) {
 		*out = new->kind;
 		new->next = a_load(bucket, relaxed);

@@ -72,7 +72,7 @@ static void nap(struct task *t)
 }
 
 /* In serial mode nobody else waits for what is under way. */
-static void rest(struct worker *w, struct task *t)
+static void rest_in_join(struct worker *w, struct task *t)
 {
 	if (!w || !w->sched->is_serial || !w->sched->ops.wait(w))
 		nap(t);
@@ -190,7 +190,7 @@ int task_join(struct lkdf_ctx *c)
 			 (!w || !descend_slowly(w, t))) {
 			if (unlikely(++nr_naps == NAPS_TOLD))
 				descend_tell(w, t);
-			rest(w, t);
+			rest_in_join(w, t);
 		}
 	}
 	if (unlikely(is_holding))

@@ -155,7 +155,7 @@ static void run_piece(struct lkdf_ctx *c, const struct lkdf_scope *s,
 	}
 }
 
-static bool take(struct loop *l, int worker)
+static bool take_block(struct loop *l, int worker)
 {
 	/* Relaxed: who takes is all that counts. */
 	return !a_xchg(&l->is_taken[worker], 1, relaxed);
@@ -166,10 +166,10 @@ static int take_part(struct loop *l, const struct executor *ex)
 {
 	int i;
 
-	if (take(l, ex->id))
+	if (take_block(l, ex->id))
 		return ex->id;
 	for (i = 0; i < l->rt->nr_workers; i++)
-		if (l->rt->executors[i].node == ex->node && take(l, i))
+		if (l->rt->executors[i].node == ex->node && take_block(l, i))
 			return i;
 	return -1;
 }
@@ -254,7 +254,7 @@ void loop_close(struct lkdf *rt)
 	rt->loop_kind = NULL;
 }
 
-static int start(struct loop *l)
+static int start_pieces(struct loop *l)
 {
 	const struct sched *s = &l->rt->sched;
 	uint64_t nr = l->range.end - l->range.begin;
@@ -433,9 +433,9 @@ static int run_inside(struct loop *l, struct lkdf_ctx *c)
 	return rc ? rc : result(l, i);
 }
 
-static int prepare(struct loop *l)
+static int prepare_pieces(struct loop *l)
 {
-	int rc = start(l);
+	int rc = start_pieces(l);
 
 	if (rc || !l->is_static)
 		return rc;
@@ -450,7 +450,7 @@ int loop_run(struct loop *l, struct lkdf_scope *s)
 {
 	uint64_t id = hooks_loop_begin(&l->rt->hooks, l->label, l->range.begin,
 				       l->range.end);
-	int rc = prepare(l);
+	int rc = prepare_pieces(l);
 
 	if (!rc)
 		rc = run_outside(l, s);
@@ -466,7 +466,7 @@ int loop_run_in(struct loop *l, struct lkdf_ctx *c)
 	int rc = task_may_join(c);
 
 	if (!rc)
-		rc = prepare(l);
+		rc = prepare_pieces(l);
 	if (!rc)
 		rc = run_inside(l, c);
 	free((void *)l->is_taken);

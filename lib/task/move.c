@@ -211,7 +211,7 @@ static struct lkdf_kind *find_kind(struct lkdf *rt)
 }
 
 /* Readers are disturbed only where the address changes. */
-static int submit(struct move m, struct lkdf_event *done)
+static int submit_move(struct move m, struct lkdf_event *done)
 {
 	struct lkdf *rt = m.data->rt;
 	struct lkdf_use use = { m.data, LKDF_READ, m.part };
@@ -232,8 +232,8 @@ static int submit(struct move m, struct lkdf_event *done)
 int move_prefetch(struct lkdf_data *d, const struct lkdf_place *p,
 		  struct lkdf_event *done)
 {
-	return submit((struct move){ d, 0, p->node, d->replicas != NULL },
-		      done);
+	return submit_move((struct move){ d, 0, p->node, d->replicas != NULL },
+			   done);
 }
 
 void move_close(struct lkdf *rt)
@@ -331,7 +331,7 @@ static void migrate(struct executor *ex, struct lkdf_data *d, struct use *u)
 	else if (u->turn == TURN_WRITE && is_time(v, node))
 		move_to(ex, d, u->part, node, true);
 	else if (u->turn == TURN_READ && is_time(v, node) &&
-		 submit((struct move){ d, u->part, node, false }, NULL))
+		 submit_move((struct move){ d, u->part, node, false }, NULL))
 		a_store(&v->foreign, 0, relaxed);
 }
 

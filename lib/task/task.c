@@ -194,7 +194,7 @@ static __attribute__((noinline)) void push_over(struct executor *ex,
 }
 
 /* To a deque, or where there is none to the node's inbox. */
-static void push(struct lkdf *rt, struct executor *ex, struct task *t)
+static void push_task(struct lkdf *rt, struct executor *ex, struct task *t)
 {
 	if (unlikely(t->link.flags & TASK_PLACED))
 		push_placed(rt, ex, t);
@@ -226,7 +226,7 @@ start_slowly(struct lkdf *rt, struct executor *ex, struct task *t)
 	if (a_load(&t->kind->slow, relaxed) & SLOW_TRACED)
 		traced_ready(ex, t);
 	if (!wants_pool(rt, t)) {
-		push(rt, ex, t);
+		push_task(rt, ex, t);
 	} else if (complete_take_limits(ex, t)) {
 		t->blocking_item.run = run_in_pool;
 		blocking_push(&rt->blocking, &t->blocking_item);
@@ -237,7 +237,7 @@ void task_start(struct lkdf *rt, struct executor *ex, struct task *t)
 {
 	check(t->kind && t->scope);
 	if (likely(!a_load(&t->kind->starts_slowly, relaxed)))
-		push(rt, ex, t);
+		push_task(rt, ex, t);
 	else
 		start_slowly(rt, ex, t);
 }

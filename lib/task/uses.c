@@ -62,7 +62,7 @@ static void free_claim(struct claim *c)
 }
 
 /* All it waited for is there. */
-static void ready(struct executor *ex, struct claim *c)
+static void start_granted(struct executor *ex, struct claim *c)
 {
 	struct task *t = c->holder;
 
@@ -71,7 +71,7 @@ static void ready(struct executor *ex, struct claim *c)
 	task_has_data(c->rt, ex, t);
 }
 
-static const struct claim_ops ops = { ready, free_claim };
+static const struct claim_ops ops = { start_granted, free_claim };
 
 bool uses_has(const struct claim *c)
 {

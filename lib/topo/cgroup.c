@@ -74,7 +74,7 @@ static int read_v1(const char *dir)
 	return to_milli(strtoll(quota, NULL, 10), strtoll(period, NULL, 10));
 }
 
-static int least(int a, int b)
+static int least_quota(int a, int b)
 {
 	if (!a || !b)
 		return a + b;
@@ -110,8 +110,8 @@ static bool level_up(struct level *l)
 	return true;
 }
 
-static int walk(const char *root, const char *sub, const char *group,
-		int (*read_dir)(const char *dir))
+static int walk_groups(const char *root, const char *sub, const char *group,
+		       int (*read_dir)(const char *dir))
 {
 	struct level l;
 	int milli = 0;
@@ -119,7 +119,7 @@ static int walk(const char *root, const char *sub, const char *group,
 	if (!level_init(&l, root, sub, group))
 		return 0;
 	do
-		milli = least(milli, read_dir(l.path));
+		milli = least_quota(milli, read_dir(l.path));
 	while (level_up(&l));
 	return milli;
 }
@@ -153,13 +153,14 @@ static int read_hierarchy(char *line, const char *root)
 	controllers++;
 	*group++ = '\0';
 	if (!*controllers) {
-		milli = walk(root, "", group, read_v2);
-		return least(milli, walk(root, "unified", group, read_v2));
+		milli = walk_groups(root, "", group, read_v2);
+		return least_quota(milli, walk_groups(root, "unified", group,
+						      read_v2));
 	}
 	if (!has_cpu(controllers))
 		return 0;
-	milli = walk(root, controllers, group, read_v1);
-	return milli ? milli : walk(root, "cpu", group, read_v1);
+	milli = walk_groups(root, controllers, group, read_v1);
+	return milli ? milli : walk_groups(root, "cpu", group, read_v1);
 }
 
 int topo_read_quota_milli(const char *proc_root, const char *cgroup_root)
@@ -175,10 +176,10 @@ int topo_read_quota_milli(const char *proc_root, const char *cgroup_root)
 	if (!f)
 		return 0;
 	while (fgets(line, sizeof(line), f))
-		milli = least(milli,
-			      read_hierarchy(line, cgroup_root
-							   ? cgroup_root
-							   : "/sys/fs/cgroup"));
+		milli = least_quota(
+			milli,
+			read_hierarchy(line, cgroup_root ? cgroup_root
+							 : "/sys/fs/cgroup"));
 	fclose(f);
 	return milli;
 }

@@ -44,7 +44,7 @@ static const char *skip_space(const char *s)
 	return s;
 }
 
-static int fault(const char *text, const char *s, size_t *at)
+static int fault_at(const char *text, const char *s, size_t *at)
 {
 	if (at)
 		*at = (size_t)(s - text);
@@ -61,7 +61,7 @@ int cpulist_parse(const char *text, cpulist_fn fn, void *u, size_t *at)
 	for (;;) {
 		next = take_range(&s, &first, &last);
 		if (!next)
-			return fault(text, s, at);
+			return fault_at(text, s, at);
 		rc = fn(u, first, last);
 		if (rc)
 			return rc;
@@ -70,7 +70,7 @@ int cpulist_parse(const char *text, cpulist_fn fn, void *u, size_t *at)
 		s = next + 1;
 	}
 	s = skip_space(next);
-	return *s ? fault(text, s, at) : 0;
+	return *s ? fault_at(text, s, at) : 0;
 }
 
 const char *cpulist_text(const int *v, int nr, char *buf, size_t size)

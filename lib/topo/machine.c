@@ -32,7 +32,7 @@ static const char *const unwanted[] = {
 	"x86", "pci", "gl", "opencl", "cuda", "nvml", "rsmi", "levelzero",
 };
 
-static int fault(const char *what)
+static int machine_fault(const char *what)
 {
 	if (errno == ENOMEM)
 		return err(-ENOMEM, "topo: hwloc: %s: out of memory", what);
@@ -67,7 +67,7 @@ static int configure(hwloc_topology_t hw)
 	size_t i;
 
 	if (hwloc_topology_set_flags(hw, flags))
-		return fault("configuration");
+		return machine_fault("configuration");
 	/* One that is not there is no fault. */
 	for (i = 0; i < sizeof(unwanted) / sizeof(unwanted[0]); i++)
 		hwloc_topology_set_components(
@@ -76,7 +76,7 @@ static int configure(hwloc_topology_t hw)
 	return 0;
 }
 
-static int load(const char *synthetic, hwloc_topology_t *out)
+static int load_machine(const char *synthetic, hwloc_topology_t *out)
 {
 	hwloc_topology_t hw;
 	int rc;
@@ -88,7 +88,7 @@ static int load(const char *synthetic, hwloc_topology_t *out)
 	if (!rc && synthetic)
 		rc = set_source(hw, synthetic);
 	if (!rc && hwloc_topology_load(hw))
-		rc = fault("load");
+		rc = machine_fault("load");
 	if (rc) {
 		hwloc_topology_destroy(hw);
 		return rc;
@@ -373,7 +373,7 @@ int machine_load(const struct topo_attr *a, const char *synthetic,
 		return no_memory();
 	if (why)
 		return load_plain(a, why, m);
-	rc = load(synthetic, &hw);
+	rc = load_machine(synthetic, &hw);
 	if (rc)
 		return rc;
 	version = hwloc_obj_get_info_by_name(hwloc_get_root_obj(hw),

@@ -29,7 +29,7 @@ int topo_default_workers(const struct topo *t, bool reserves)
 }
 
 /* What falls to the weights before .. before + own - 1 of sum. */
-static int share(int total, int before, int own, int sum)
+static int share_of(int total, int before, int own, int sum)
 {
 	int64_t end = (int64_t)total * (before + own) + sum - 1;
 	int64_t start = (int64_t)total * before + sum - 1;
@@ -49,10 +49,12 @@ static int proportional(const struct topo *t, int n, int nr_workers)
 		cpus += t->node[i].nr_cpus;
 	}
 	if (left <= t->nr_cores)
-		return whole + share(left, cores, node->nr_cores, t->nr_cores);
+		return whole +
+		       share_of(left, cores, node->nr_cores, t->nr_cores);
 	return whole + node->nr_cores +
-	       share(left - t->nr_cores, cpus - cores,
-		     node->nr_cpus - node->nr_cores, t->nr_cpus - t->nr_cores);
+	       share_of(left - t->nr_cores, cpus - cores,
+			node->nr_cpus - node->nr_cores,
+			t->nr_cpus - t->nr_cores);
 }
 
 /* Workers of node n when every node with CPUs gets the same number. */
@@ -62,8 +64,8 @@ static int equal(const struct topo *t, int n, int nr_workers)
 
 	for (i = 0; i < n; i++)
 		before += t->node[i].nr_cpus > 0;
-	return share(nr_workers, before, t->node[n].nr_cpus > 0,
-		     topo_cpu_nodes(t));
+	return share_of(nr_workers, before, t->node[n].nr_cpus > 0,
+			topo_cpu_nodes(t));
 }
 
 bool topo_place_workers(const struct topo *t, int nr_workers, bool is_per_node,

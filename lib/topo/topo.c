@@ -214,7 +214,8 @@ static int build(struct topo *t, struct machine *m)
 	return 0;
 }
 
-static int load(const struct topo_attr *a, struct topo *t, struct machine *m)
+static int load_topo(const struct topo_attr *a, struct topo *t,
+		     struct machine *m)
 {
 	const char *matrix = NULL;
 	char hw_text[1024];
@@ -252,7 +253,7 @@ int topo_open(const struct topo_attr *a, struct topo **out)
 	t = calloc(1, sizeof(*t));
 	if (!t)
 		return no_memory();
-	rc = load(a, t, &m);
+	rc = load_topo(a, t, &m);
 	if (!rc)
 		rc = build(t, &m);
 	machine_fini(&m);

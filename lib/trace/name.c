@@ -115,8 +115,8 @@ static int put_next(const char *pattern, size_t *i, int n, char *to,
 	}
 }
 
-static int make(const char *pattern, int n, bool is_forked, char *to,
-		size_t size)
+static int make_path(const char *pattern, int n, bool is_forked, char *to,
+		     size_t size)
 {
 	const size_t stem = stem_size(pattern);
 	const bool adds_pid = is_forked && !has_word(pattern, 'p');
@@ -143,7 +143,7 @@ static int make(const char *pattern, int n, bool is_forked, char *to,
 
 int file_name_make(const char *pattern, int n, char *to, size_t size)
 {
-	return make(pattern, n, look_at_self().is_forked, to, size);
+	return make_path(pattern, n, look_at_self().is_forked, to, size);
 }
 
 static uint64_t get_le(const uint8_t *p, int size)
@@ -229,7 +229,7 @@ int file_name_take(const char *pattern, const char *temp, char *to, size_t size)
 	int n, rc = 1;
 
 	for (n = 0; rc == 1 && n < MAX_FILES; n++) {
-		rc = make(pattern, n, s.self.is_forked, to, size);
+		rc = make_path(pattern, n, s.self.is_forked, to, size);
 		if (!rc)
 			rc = try_name(&s, temp, to);
 	}

@@ -82,8 +82,8 @@ static struct thread_row *row_of(struct threads *t, uint32_t tid)
 	return r;
 }
 
-static void tell(const struct thread_row *r, struct trace_file *f,
-		 uint64_t ticks)
+static void tell_thread(const struct thread_row *r, struct trace_file *f,
+			uint64_t ticks)
 {
 	chunk_begin(f, LKDF_CHUNK_THREADS);
 	chunk_number(f, r->executor);
@@ -117,7 +117,7 @@ static void sample_one(struct threads *t, struct trace_file *f, uint64_t ticks,
 	r->cpu_ns = cpu;
 	r->queue_ns = queue;
 	r->times = times;
-	tell(r, f, ticks);
+	tell_thread(r, f, ticks);
 }
 
 /* A number that is used again is another thread's. */

@@ -103,7 +103,7 @@ static int open_memfd(size_t size)
 	return rc;
 }
 
-static void *map(size_t size, int fd)
+static void *map_memfd(size_t size, int fd)
 {
 	int flags = fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED;
 	void *base = mmap(NULL, size, PROT_READ | PROT_WRITE,
@@ -118,11 +118,11 @@ static int map_memory(struct trace *t, const struct lkdf_stats_header *h)
 
 	t->size = h->total_size;
 	t->fd = open_memfd(t->size);
-	t->base = map(t->size, t->fd);
+	t->base = map_memfd(t->size, t->fd);
 	if (!t->base && t->fd >= 0) {
 		close(t->fd);
 		t->fd = -ENOMEM;
-		t->base = map(t->size, -1);
+		t->base = map_memfd(t->size, -1);
 	}
 	if (t->fd < 0)
 		log_text(t->log, LKDF_LOG_INFO, "trace: no memfd: %s",
