@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "core/runtime.h"
 
-#include "sched/guest.h"
+#include "sched/client.h"
 
 void runtime_has_woken(struct lkdf *rt, struct executor *ex)
 {
@@ -23,7 +23,7 @@ void runtime_push(struct lkdf *rt, struct executor *ex, struct link *link)
 	int node = ex ? ex->node : sched_home(&rt->sched);
 
 	if (!ex)
-		guest_comes(&rt->sched);
+		client_comes(&rt->sched);
 	if (sched_push(&rt->sched, node, link))
 		runtime_has_woken(rt, ex);
 }

@@ -50,7 +50,7 @@ bool solo_try(struct solo *s)
 	lock_take(&s->lock);
 	is_due = solo_is_due(s);
 	if (is_due)
-		begin_half(s, SOLO_ASKS);
+		begin_half(s, SOLO_SAMPLES);
 	lock_give(&s->lock);
 	return is_due;
 }
@@ -61,7 +61,7 @@ void solo_answer(struct solo *s, uint64_t serial_ticks)
 	if (solo_asks(s) && s->nr_told >= SOLO_ASKED) {
 		s->serial = serial_ticks;
 		if (serial_ticks)
-			begin_half(s, SOLO_HERE);
+			begin_half(s, SOLO_INCUMBENT);
 		else
 			hold_shared(s);
 	}
@@ -93,7 +93,7 @@ bool solo_alarm(struct solo *s, const struct solo_run *r, uint64_t now,
 		s->is_early = true;
 		a_store(&s->typical, ticks, relaxed);
 		a_store(&s->is_solo, 1, relaxed);
-		begin_half(s, SOLO_THERE);
+		begin_half(s, SOLO_CHALLENGER);
 	}
 	lock_give(&s->lock);
 	return begins;
@@ -161,7 +161,7 @@ static void end_here(struct solo *s)
 	s->here = summed(s);
 	a_store(&s->typical, typical, relaxed);
 	a_store(&s->is_solo, !a_load(&s->is_solo, relaxed), relaxed);
-	begin_half(s, SOLO_THERE);
+	begin_half(s, SOLO_CHALLENGER);
 }
 
 /* There it is faster by so much that it is worth to change. */
@@ -179,14 +179,14 @@ static void change(struct solo *s)
  */
 static void stay(struct solo *s)
 {
-	uint64_t typical = s->here / NR_SUMMED + 1, dear;
+	uint64_t typical = s->here / NR_SUMMED + 1, cost;
 	uint32_t nr = s->nr_told - SOLO_SKIPPED - 2;
 
 	s->is_early = false;
-	dear = (summed(s) / nr + typical / 2) / typical;
-	dear = min_u64(max_u64(dear, 1), SOLO_DEAR_MAX);
+	cost = (summed(s) / nr + typical / 2) / typical;
+	cost = min_u64(max_u64(cost, 1), SOLO_COSTLY_MAX);
 	a_store(&s->is_solo, !a_load(&s->is_solo, relaxed), relaxed);
-	hold(s, s->hold * (uint32_t)dear, typical);
+	hold(s, s->hold * (uint32_t)cost, typical);
 	s->hold = (uint32_t)min_u64(s->hold * 2, SOLO_HOLD_MAX);
 }
 
@@ -227,15 +227,15 @@ static void tell_run(struct solo *s, const struct solo_run *r, uint64_t ticks)
 		case SOLO_HOLDS:
 			tell_hold(s, ticks);
 			break;
-		case SOLO_ASKS:
+		case SOLO_SAMPLES:
 			s->nr_told++;
 			break;
-		case SOLO_HERE:
+		case SOLO_INCUMBENT:
 			add_sample(s, ticks);
 			if (s->nr_told == SOLO_RUNS)
 				end_here(s);
 			break;
-		case SOLO_THERE:
+		case SOLO_CHALLENGER:
 			add_sample(s, ticks);
 			tell_there(s);
 			break;

@@ -6,14 +6,14 @@
  * machine; so both ways are tried, and runs go the faster one for a while. A
  * run that goes solo is kept by the worker that starts it, see sched/keep.h.
  *
- *	HOLDS -> ASKS -> HERE -> THERE -> HOLDS
+ *	HOLDS -> SAMPLES -> INCUMBENT -> CHALLENGER -> HOLDS
  *
- * ASKS samples the bodies, HERE measures the way in which runs go, THERE the
- * other one. Runs that are shared and take less than their bodies in a row are
- * left alone: that pays. A trial is repeated the later the more often nothing
- *changed, and at once if runs take another time than they did. Only graphs
- *whose bodies are all known to be short are tried: that is what model.md, rule
- *6, allows.
+ * SAMPLES samples the bodies, INCUMBENT measures the way in which runs go, and
+ * CHALLENGER the other one. Runs that are shared and take less than their
+ * bodies in a row are left alone: that pays. A trial is repeated the later the
+ * more often nothing changed, and at once if runs take another time than they
+ * did. Only graphs whose bodies are all known to be short are tried: a body
+ * that is not ends a solo run, so what is ready starts while others are idle.
  *
  * Bodies that meet in a lock may make shared runs several times slower, and the
  * first of them are as dear as all others: see SOLO_ALARM.
@@ -42,10 +42,10 @@
  */
 #define SOLO_ALARM 150
 
-/* Runs between two trials; the longer ones where the wrong way is dear. */
+/* Runs between two trials; the longer ones where the wrong way costs more. */
 #define SOLO_HOLD 64
 #define SOLO_HOLD_MAX 1024
-#define SOLO_DEAR_MAX 16
+#define SOLO_COSTLY_MAX 16
 
 /* In a hold every so many runs is measured, or each where it takes long. */
 #define SOLO_LOOK_EVERY 16
@@ -59,9 +59,9 @@
 
 enum solo_phase {
 	SOLO_HOLDS,
-	SOLO_ASKS,
-	SOLO_HERE,
-	SOLO_THERE
+	SOLO_SAMPLES,
+	SOLO_INCUMBENT,
+	SOLO_CHALLENGER
 };
 
 struct solo {
@@ -115,7 +115,7 @@ bool solo_try(struct solo *s);
  */
 static inline bool solo_asks(const struct solo *s)
 {
-	return a_load(&s->phase, relaxed) == SOLO_ASKS;
+	return a_load(&s->phase, relaxed) == SOLO_SAMPLES;
 }
 
 void solo_answer(struct solo *s, uint64_t serial_ticks);

@@ -68,7 +68,7 @@ chain_take_or_push(struct burst *b, const struct rec *m, uint32_t index,
 		return index;
 	if (unlikely(!worker_push(b->w, CLASS_NORMAL,
 				  item_make(b->f, index, 0))))
-		decide_spill(b->w, b->f, index, 0);
+		decide_overflow(b->w, b->f, index, 0);
 	return next;
 }
 

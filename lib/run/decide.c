@@ -37,26 +37,26 @@ static void add_to_list(struct worker *w, struct ready_list *l, uint32_t index,
 	uint32_t head = a_load(&l->head, relaxed);
 
 	do {
-		if (f->spill_next)
-			f->spill_next[index] = head;
+		if (f->overflow_next)
+			f->overflow_next[index] = head;
 		else
 			a_store(&f->recs[index].pending, head, relaxed);
-		/* [spill.push] the link before the head; pairs with
-		 * [spill.take]. */
+		/* [overflow.push] the link before the head; pairs with
+		 * [overflow.take]. */
 	} while (!a_cas(&l->head, &head, entry, release, relaxed));
-	if (head == NO_SPILL)
+	if (head == NO_OVERFLOW)
 		send_list(w, l);
 }
 
-void decide_spill(struct worker *w, struct frame *f, uint32_t index,
-		  uint32_t skip)
+void decide_overflow(struct worker *w, struct frame *f, uint32_t index,
+		     uint32_t skip)
 {
 	uint16_t home = HOME_NONE;
 
 	counter_add(w->executor->counters, COUNTER_OVERFLOWS, 1);
 	if (unlikely(f->recs[index].flags & REC_PLACED))
 		home = settle_home(f->graph, index);
-	add_to_list(w, home_is_bound(home) ? list_of(f, home) : &f->spill,
+	add_to_list(w, home_is_bound(home) ? list_of(f, home) : &f->overflow,
 		    index, skip);
 }
 
@@ -92,7 +92,7 @@ void decide_push(struct worker *w, struct frame *f, uint32_t index,
 		add_to_list(w, list_of(f, planned_home(f, index)), index, skip);
 	else if (unlikely(!worker_push(w, deque_of(f, index),
 				       item_make(f, index, skip))))
-		decide_spill(w, f, index, skip);
+		decide_overflow(w, f, index, skip);
 }
 
 /* The entry below; before it is taken, for pending may be the link. */
@@ -100,8 +100,8 @@ static uint32_t list_below(struct frame *f, uint32_t entry)
 {
 	uint32_t index = entry >> 1;
 
-	return f->spill_next ? f->spill_next[index]
-			     : a_load(&f->recs[index].pending, relaxed);
+	return f->overflow_next ? f->overflow_next[index]
+				: a_load(&f->recs[index].pending, relaxed);
 }
 
 /*
@@ -111,12 +111,12 @@ static uint32_t list_below(struct frame *f, uint32_t entry)
  */
 static uint32_t take_entry(struct ready_list *l, uint32_t *below)
 {
-	/* [spill.take] the links; pairs with [spill.push]. */
+	/* [overflow.take] the links; pairs with [overflow.push]. */
 	uint32_t entry = a_load(&l->head, acquire);
 
 	do {
 		*below = list_below(l->frame, entry);
-		/* [spill.take] as above. */
+		/* [overflow.take] as above. */
 	} while (!a_cas(&l->head, &entry, *below, acquire, acquire));
 	return entry;
 }
@@ -126,12 +126,12 @@ static bool push_entry(struct worker *w, struct frame *f, uint32_t entry)
 {
 	uint32_t index = entry >> 1, skip = entry & 1 ? ITEM_SKIP : 0;
 
-	if (!f->spill_next)
+	if (!f->overflow_next)
 		rec_rearm(&f->recs[index],
 			  graph_nr_in(f->graph, &f->recs[index], index));
 	if (worker_push(w, deque_of(f, index), item_make(f, index, skip)))
 		return true;
-	decide_spill(w, f, index, skip);
+	decide_overflow(w, f, index, skip);
 	return false;
 }
 
@@ -142,12 +142,12 @@ static void take_listed(struct worker *w, struct ready_list *l, uint32_t max)
 	struct frame *f = l->frame;
 	bool has_room = true;
 
-	while (has_room && below != NO_SPILL && max--) {
+	while (has_room && below != NO_OVERFLOW && max--) {
 		entry = take_entry(l, &below);
 		has_room = push_entry(w, f, entry);
 	}
 	/* With the last entry the link went too, and maybe the frame. */
-	if (below != NO_SPILL)
+	if (below != NO_OVERFLOW)
 		send_list(w, l);
 }
 

@@ -20,8 +20,8 @@ void decide_push(struct worker *w, struct frame *f, uint32_t index,
 		 uint32_t skip);
 
 /* No deque has room for it. */
-void decide_spill(struct worker *w, struct frame *f, uint32_t index,
-		  uint32_t skip);
+void decide_overflow(struct worker *w, struct frame *f, uint32_t index,
+		     uint32_t skip);
 
 /*
  * What waits in a list, as much as there is room for now; of what was planned

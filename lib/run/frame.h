@@ -34,7 +34,7 @@ struct worker;
 /* Sources a worker takes at a time. */
 #define SOURCE_CHUNK 64
 
-#define NO_SPILL UINT32_MAX
+#define NO_OVERFLOW UINT32_MAX
 
 /*
  * Ready tasks of a frame on their way to a worker: those no deque had room
@@ -63,7 +63,7 @@ struct frame {
 	/* Set at seal, constant afterwards. */
 	struct lkdf_graph *graph;
 	struct rec *recs;
-	uint32_t *spill_next; /* NULL: pending links spilled tasks */
+	uint32_t *overflow_next; /* NULL: pending links spilled tasks */
 	uint32_t slot; /* in the runtime's table of frames */
 	uint32_t item; /* what all its items have in common */
 	uint32_t index; /* in the graph's ring */
@@ -95,7 +95,7 @@ struct frame {
 	_Atomic(uint32_t) is_busy;
 
 	/* Any worker. */
-	struct ready_list spill;
+	struct ready_list overflow;
 	struct ready_list *placed; /* two a node, by home; NULL: no places */
 
 	struct planned_part *planned; /* by node; NULL: it is not */

@@ -310,7 +310,7 @@ static void run_items(struct worker *w, uint64_t item)
 }
 
 /* No deque has room for the item. */
-static void spill_item(struct worker *w, uint64_t item)
+static void overflow_item(struct worker *w, uint64_t item)
 {
 	decide_push(w, slots_frame(w->executor->rt, item_slot(item)),
 		    item_index(item), (uint32_t)item & ITEM_SKIP);
@@ -361,7 +361,7 @@ const struct sched_ops run_ops = {
 	.run = run_items,
 	.run_one = run_one,
 	.above = above,
-	.spill = spill_item,
+	.overflow = overflow_item,
 	.poll = facts_idle,
 	.wait = completion_wait,
 	.tick = task_tick,

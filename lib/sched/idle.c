@@ -2,9 +2,9 @@
 #include "sched/idle.h"
 
 #include "base/clock.h"
+#include "sched/client.h"
 #include "sched/expose.h"
 #include "sched/far.h"
-#include "sched/guest.h"
 #include "sched/intake.h"
 #include "sched/keep.h"
 #include "sched/notify.h"
@@ -237,13 +237,14 @@ static void step_aside(struct worker *w)
 	struct sched *s = w->sched;
 	uint64_t start = clock_ticks();
 
-	if (!guest_is_here(s) || start - w->crowded_at < s->crowded_ticks)
+	if (!client_is_here(s) || start - w->crowded_at < s->crowded_ticks)
 		return;
 	announce(w);
 	if (!public_for(w) && !part_has_bound(w) && !is_stopping(w)) {
-		guest_forget(s);
+		client_forget(s);
 		sched_yield();
-		if (clock_ticks() - start > s->wake_ticks && !guest_was_here(s))
+		if (clock_ticks() - start > s->wake_ticks &&
+		    !client_was_here(s))
 			w->crowded_at = start;
 	}
 	park_retract(&w->node->park);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * A worker may keep its work for a while, where to hand it over costs more than
- * it brings (policy/solo.h). What it has is public as ever, one item at least,
- * but until a time that the worker says thieves leave alone what is NORMAL or
- * below, and nobody is woken for it. Whoever finds no more than that sleeps for
- * a while only, so once the time is over somebody comes. Those that slept
- *before are told by the worker, which looks at the time whenever it looks at
- *the inbox.
+ * it brings (policy/solo.h). Its work is public as ever, one item at least, but
+ * until a time that the worker names no thief takes an item of class NORMAL or
+ * below, and nobody is woken for it. An idle worker that finds no other work
+ * sleeps for a limited time, so that it comes back once the time is over. Those
+ * that slept before are woken by the worker, which looks at the time whenever
+ * it looks at the inbox.
  *
  *	0            keeps nothing, and has not since it last slept
  *	KEPT_LATELY  keeps nothing now

@@ -31,7 +31,7 @@ struct sched_ops {
 	 */
 	struct link *(*above)(uint64_t item, void *rt);
 	/* An item that is no link, and that no deque has room for. */
-	void (*spill)(struct worker *w, uint64_t item);
+	void (*overflow)(struct worker *w, uint64_t item);
 	/* An idle worker: did something come from outside? May be NULL. */
 	bool (*poll)(struct worker *w);
 	/* Serial mode: waits for what is under way; false: nothing is. */
@@ -79,7 +79,7 @@ struct sched {
 	uint32_t ticks_per_1024ns;
 	uint64_t spin_ticks; /* an idle worker's, see quota.h */
 	uint64_t wake_ticks; /* what a wake-up costs the waker, about */
-	uint64_t aside_ticks; /* after so long a guest may have the CPU */
+	uint64_t aside_ticks; /* after so long a client may have the CPU */
 	uint64_t crowded_ticks; /* see step_aside() */
 	uint64_t expose_ticks; /* between two looks of expose.h; 0: none */
 
@@ -89,8 +89,8 @@ struct sched {
 	/* Any thread: how many CPUs there are for the workers. */
 	struct quota quota;
 
-	/* Any thread: where threads of the user submit; see guest.h. */
-	_Atomic(uint64_t) guests;
+	/* Any thread: where threads of the user submit; see client.h. */
+	_Atomic(uint64_t) clients;
 
 	/* Any thread; serial mode: who asked for a drain, and the drainer. */
 	_Atomic(uint32_t) nr_drains;

@@ -5,7 +5,7 @@
 #include "base/futex.h"
 #include "core/completion.h"
 #include "core/runtime.h"
-#include "sched/guest.h"
+#include "sched/client.h"
 #include "sched/tick.h"
 
 #include <errno.h>
@@ -85,7 +85,7 @@ void deadline_sleep(struct lkdf *rt, _Atomic(uint32_t) *word, uint32_t expect,
 	struct sched *s = &rt->sched;
 
 	if (likely(!s->is_serial)) {
-		guest_waits(s);
+		client_waits(s);
 		futex_wait(word, expect, timeout_ns);
 		return;
 	}

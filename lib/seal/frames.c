@@ -16,7 +16,7 @@
 #include <string.h>
 
 /* May spilled tasks be linked by pending? Not where a run may be two ahead. */
-static bool needs_spill_next(const struct lkdf_graph *g)
+static bool needs_overflow_next(const struct lkdf_graph *g)
 {
 	uint32_t i;
 
@@ -30,7 +30,8 @@ static bool needs_spill_next(const struct lkdf_graph *g)
 	return false;
 }
 
-static int copy_records(struct lkdf_graph *g, struct frame *f, bool spill_next)
+static int copy_records(struct lkdf_graph *g, struct frame *f,
+			bool overflow_next)
 {
 	if (f->index == 0)
 		f->recs = g->recs;
@@ -38,10 +39,10 @@ static int copy_records(struct lkdf_graph *g, struct frame *f, bool spill_next)
 		f->recs = settle_map(g);
 	else
 		f->recs = region_alloc(g->nr_recs * sizeof(*f->recs));
-	if (spill_next)
-		f->spill_next =
-			region_alloc(g->nr_recs * sizeof(*f->spill_next));
-	if ((!f->recs || (spill_next && !f->spill_next)) && g->nr_tasks)
+	if (overflow_next)
+		f->overflow_next =
+			region_alloc(g->nr_recs * sizeof(*f->overflow_next));
+	if ((!f->recs || (overflow_next && !f->overflow_next)) && g->nr_tasks)
 		return err(-ENOMEM, "graph %s: no memory for frame %u", g->name,
 			   f->index);
 	if (f->index && g->nr_tasks)
@@ -71,7 +72,7 @@ static void init_list(struct frame *f, struct ready_list *l, uint16_t home)
 	l->link.class = CLASS_NORMAL;
 	l->home = home;
 	l->frame = f;
-	a_store(&l->head, NO_SPILL, relaxed);
+	a_store(&l->head, NO_OVERFLOW, relaxed);
 }
 
 static size_t placed_size(const struct lkdf_graph *g)
@@ -109,7 +110,7 @@ static int init_planned(struct lkdf_graph *g, struct frame *f)
 				g->name);
 }
 
-static int init_frame(struct lkdf_graph *g, uint32_t i, bool spill_next)
+static int init_frame(struct lkdf_graph *g, uint32_t i, bool overflow_next)
 {
 	struct frame *f = &g->frames[i];
 	int slot;
@@ -118,7 +119,7 @@ static int init_frame(struct lkdf_graph *g, uint32_t i, bool spill_next)
 	f->index = i;
 	f->start.type = LINK_FRAME_START;
 	f->start.class = CLASS_NORMAL;
-	init_list(f, &f->spill, HOME_NONE);
+	init_list(f, &f->overflow, HOME_NONE);
 	slot = slots_add(g->rt, f);
 	if (slot < 0)
 		return slot;
@@ -133,12 +134,12 @@ static int init_frame(struct lkdf_graph *g, uint32_t i, bool spill_next)
 		slot = control_run_create(f);
 	if (!slot && g->ports)
 		slot = port_run_create(f);
-	return slot ? slot : copy_records(g, f, spill_next);
+	return slot ? slot : copy_records(g, f, overflow_next);
 }
 
 int frames_create(struct lkdf_graph *g)
 {
-	bool spill_next = needs_spill_next(g);
+	bool overflow_next = needs_overflow_next(g);
 	uint32_t i;
 	int rc = 0;
 
@@ -153,7 +154,7 @@ int frames_create(struct lkdf_graph *g)
 	if (g->nr_frames > 1 && !g->stream)
 		return err(-ENOMEM, "graph %s: no memory for streams", g->name);
 	for (i = 0; i < g->nr_frames && !rc; i++)
-		rc = init_frame(g, i, spill_next);
+		rc = init_frame(g, i, overflow_next);
 	for (i = 0; g->has_tokens && i < g->nr_frames && !rc; i++)
 		give_first_tokens(g, &g->frames[i]);
 	return rc;
@@ -178,7 +179,8 @@ void frames_destroy(struct lkdf_graph *g)
 			slots_del(g->rt, f->slot);
 		if (i)
 			frame_free_recs(g, f->recs);
-		region_free(f->spill_next, g->nr_recs * sizeof(*f->spill_next));
+		region_free(f->overflow_next,
+			    g->nr_recs * sizeof(*f->overflow_next));
 		region_free(f->placed, placed_size(g));
 		if (g->planned)
 			region_free(f->planned, planned_size(g));

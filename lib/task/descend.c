@@ -71,7 +71,7 @@ static void put_back(struct worker *w, unsigned deque, uint64_t item)
 	if (worker_push(w, deque, item))
 		return;
 	if (item & ITEM_OF_FRAME)
-		w->sched->ops.spill(w, item);
+		w->sched->ops.overflow(w, item);
 	else if (deque == DEQUE_BOUND)
 		(void)sched_push_bound(w->sched, w->executor->node, link);
 	else

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /* Guests: who submits on which CPU, as workers of that CPU see it. */
-#include "sched/guest.h"
+#include "sched/client.h"
 
 #include "tests/tap.h"
 
@@ -25,19 +25,19 @@ static int first_of(const cpu_set_t *set, int from)
 
 static void on_its_cpu(struct sched *s)
 {
-	ok(!guest_is_here(s) && !guest_was_here(s), "nobody has come");
-	guest_waits(s);
-	ok(!guest_is_here(s), "who waits has not come by that");
-	guest_comes(s);
-	ok(guest_is_here(s) && guest_was_here(s), "one has come");
-	guest_waits(s);
-	ok(!guest_is_here(s) && guest_was_here(s), "it waits: it was here");
-	guest_comes(s);
-	guest_comes(s);
-	ok(guest_is_here(s), "and comes again");
-	guest_forget(s);
-	ok(!guest_is_here(s) && !guest_was_here(s), "forgotten");
-	guest_comes(s);
+	ok(!client_is_here(s) && !client_was_here(s), "nobody has come");
+	client_waits(s);
+	ok(!client_is_here(s), "who waits has not come by that");
+	client_comes(s);
+	ok(client_is_here(s) && client_was_here(s), "one has come");
+	client_waits(s);
+	ok(!client_is_here(s) && client_was_here(s), "it waits: it was here");
+	client_comes(s);
+	client_comes(s);
+	ok(client_is_here(s), "and comes again");
+	client_forget(s);
+	ok(!client_is_here(s) && !client_was_here(s), "forgotten");
+	client_comes(s);
 }
 
 int main(void)
@@ -58,10 +58,10 @@ int main(void)
 		return tap_end();
 	}
 	pin_to(other);
-	ok(!guest_is_here(&s) && !guest_was_here(&s), "not on another CPU");
-	guest_waits(&s);
-	guest_forget(&s);
+	ok(!client_is_here(&s) && !client_was_here(&s), "not on another CPU");
+	client_waits(&s);
+	client_forget(&s);
 	pin_to(one);
-	ok(guest_is_here(&s) && guest_was_here(&s), "whose news are its own");
+	ok(client_is_here(&s) && client_was_here(&s), "whose news are its own");
 	return tap_end();
 }

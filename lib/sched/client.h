@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * A client is a thread of the user's that submits. Where every CPU has a worker
+ * it shares one with a worker, which may be looking for the very work that the
+ * client would submit if it had the CPU. So clients say on which CPU they are,
+ * and a worker that finds nothing there steps aside (worker.c). Hints only:
+ * CPUs share bits, and a client that waits elsewhere than in a call is not
+ * seen.
+ */
+#ifndef SCHED_CLIENT_H
+#define SCHED_CLIENT_H
+
+#include "sched/sched.h"
+
+#include <sched.h>
+
+/* Of this CPU: a client has submitted here, and waits for nothing. */
+static inline uint64_t client_bit(void)
+{
+	return (uint64_t)1 << ((unsigned)sched_getcpu() & 31);
+}
+
+/* The same, whether it waits by now or not. */
+static inline uint64_t client_trace(uint64_t bit)
+{
+	return bit << 32;
+}
+
+/* A client submits. */
+static inline void client_comes(struct sched *s)
+{
+	uint64_t bit = client_bit(), both = bit | client_trace(bit);
+
+	if ((a_load(&s->clients, relaxed) & both) != both)
+		a_or(&s->clients, both, relaxed);
+}
+
+/* A client waits, and needs no CPU. */
+static inline void client_waits(struct sched *s)
+{
+	uint64_t bit = client_bit();
+
+	if (a_load(&s->clients, relaxed) & bit)
+		a_and(&s->clients, ~bit, relaxed);
+}
+
+/* Does one want this CPU? */
+static inline bool client_is_here(const struct sched *s)
+{
+	return a_load(&s->clients, relaxed) & client_bit();
+}
+
+/* client_was_here() asks from now on. */
+static inline void client_forget(struct sched *s)
+{
+	uint64_t bit = client_bit();
+
+	a_and(&s->clients, ~(bit | client_trace(bit)), relaxed);
+}
+
+static inline bool client_was_here(const struct sched *s)
+{
+	return a_load(&s->clients, relaxed) & client_trace(client_bit());
+}
+
+#endif
