@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 """
 Sentences of public headers, README and the pages that a beginner reads
-have a noun as their subject: none begins with Who, What, One or "The same".
-Questions, which end with a question mark, may.
+have a noun as their subject: none begins with Who, What, One or "The
+same", nor with the verb that tells what a call does. Questions, which end with
+a question mark, may.
 """
 import glob
 import os
@@ -16,7 +17,8 @@ PAGES = ['README.md'] + [f'Documentation/{name}.rst' for name in (
 
 # After a full stop or colon, at the start of a comment, or of a paragraph.
 BREAK = r'(?:(?<=[.:;!?])\s[\s*]*|/\*[\s*]*|\n[\s*]*\n[\s*]*|\A[\s*]*)'
-SENTENCE = re.compile(BREAK + r'(Who|What|One|The same)(?![-\w])([^.?]*[.?]?)')
+SENTENCE = re.compile(BREAK + r'(Who|What|One|The same|'
+                      r'Does|Gives|Looks|Takes|Waits)(?![-\w])([^.?]*[.?]?)')
 
 
 def check(path):

@@ -60,8 +60,8 @@ int lkdf_channel_create(struct lkdf *rt, const struct lkdf_channel_attr *a,
  * lkdf_channel_put() - give a channel back
  * @ch: channel, or NULL
  *
- * The channel ends as by lkdf_channel_end(@ch, 0), unless it has ended. Those
- * who wait at the channel hold references: the last of them drops what is left.
+ * The channel ends as by lkdf_channel_end(@ch, 0), unless it has ended. Tasks
+ * that wait at the channel hold references: the last one drops what is left.
  * No call on the channel may begin after the put, except by a body that waited
  * at it and is called again.
  */

@@ -14,10 +14,11 @@
  *	         the task need not wait for it
  *	MAYBE    or'ed to RW: may turn out untouched, see lkdf_use_end()
  *
- * A failed task poisons what it should have written: tasks that read it are
- * skipped, with the first failure as their error, and poison theirs; the next
- * successful write heals. Kinds with LKDF_ALWAYS run nevertheless, and heal
- * what they write, but for LKDF_REDUCE.
+ * A failed task poisons the data that it should have written: the library skips
+ * tasks that read it, with the first failure as their error, and they poison
+ * the data that they write; the next successful write heals a data. Tasks of
+ * kinds with LKDF_ALWAYS run nevertheless, and heal the data that they write,
+ * but for LKDF_REDUCE.
  */
 #ifndef LKDF_DATA_H
 #define LKDF_DATA_H
@@ -30,21 +31,26 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 enum lkdf_data_flag {
-	/* Dataflow variable of sealed graphs: one producer or an initial
-	 * value, added in any order; bytes from the producer's start to the
-	 * last reader's end, small ones at times to the next run's. */
+	/*
+	 * Dataflow variable of sealed graphs: one producer or an initial value,
+	 * added in any order. The library allocates the bytes when the producer
+	 * starts and frees them when the last reader has ended; it may keep
+	 * small ones until the producer starts in the next run.
+	 */
 	LKDF_DATA_ONCE = 1,
 	/* With ONCE: the bytes stay after the run, for lkdf_data_acquire(). */
 	LKDF_DATA_KEEP = 2,
 	/* Own bytes above 2 MiB: huge pages are asked for. Fewer bytes: no
 	 * effect. */
 	LKDF_DATA_HUGE = 4,
-	/* The bytes follow tasks that use them on another node, submitted or in
-	 * a sealed graph: a WRITE gets new bytes on its node, what was there is
-	 * dropped; with the second READ or RW in a row from one node they are
-	 * moved. Own bytes change their address so. Where it is split the whole
-	 * pages of parts follow, unless it has own bytes and a home. Not with
-	 * ONCE. */
+	/*
+	 * The bytes follow tasks that use them on another node, submitted or in
+	 * a sealed graph: a WRITE gets new bytes on its node, and the old ones
+	 * are freed; the second READ or RW in a row from one node moves the
+	 * bytes there. Bytes that lkdf has allocated change their address then.
+	 * In a split data the whole pages of a part follow, unless lkdf has
+	 * allocated the bytes and the data has a home. Not with ONCE.
+	 */
 	LKDF_DATA_MIGRATE = 8,
 	/* From 4096 bytes on: tasks that read the whole on other nodes,
 	 * submitted or in a sealed graph, get a copy there, one for each
@@ -94,8 +100,8 @@ int lkdf_data_find(struct lkdf *rt, const char *name, struct lkdf_data **out);
  * @addr: any address
  * @out:  the data with one more reference, the caller's
  *
- * Looks through all data: for reports and debuggers, not for hot paths. Bytes
- * that live only for a run are not found.
+ * The call looks through all data: it is for reports and debuggers, not for hot
+ * paths. It does not find bytes that live only for a run.
  *
  * Return: 0; -ENOENT no data has bytes there now.
  */
@@ -126,8 +132,8 @@ struct lkdf_data *lkdf_data_get(struct lkdf_data *d);
  * lkdf_data_put() - drop a reference
  * @d: NULL: nothing
  *
- * With the last one it is deleted after the uses already submitted, as if by a
- * last writer. Does not wait.
+ * Once a data has no reference left the library deletes it after the uses
+ * already submitted, as if by a last writer. The call does not wait.
  */
 void lkdf_data_put(struct lkdf_data *d);
 
@@ -138,10 +144,10 @@ void lkdf_data_put(struct lkdf_data *d);
  * @timeout_ns: -1 for ever; 0 looks once
  * @out:        the bytes; may be NULL
  *
- * Takes its place in the order of uses, as a task submitted now would. A
- * thread has one acquisition of a data at a time. Where it is still pending at
- * the timeout, a further call of the same thread goes on waiting, and
- * lkdf_data_release() gives up.
+ * The acquisition takes its place in the order of uses, as a task submitted now
+ * would. A thread has one acquisition of a data at a time. If the acquisition
+ * is still pending at the timeout, a further call of the same thread goes on
+ * waiting, and lkdf_data_release() gives up.
  *
  * Return: 0; 1 still pending; -EDEADLK in a body, or held by this thread;
  * -ENODATA nobody has written it; the error of a failed writer, which is then
@@ -186,13 +192,14 @@ int lkdf_data_where(struct lkdf_data *d, uint64_t *bytes_on_node, unsigned nr);
  * @p:    place; of a part, its node
  * @done: signalled when that is over; NULL: not wanted
  *
- * Takes its place in the order of uses, as a task of the root scope that is
- * submitted now, and does not wait: after the writers before it the bytes are
- * moved, or with LKDF_DATA_REPLICATE copied. Writers wait meanwhile, and where
- * own bytes are moved, which changes their address, it waits for readers, and
- * they for it. Of wrapped bytes only whole pages are moved. A wish: it is done
- * also where nothing could be moved, or a writer before it has failed;
- * lkdf_data_where() tells.
+ * The prefetch takes its place in the order of uses, as a task of the root
+ * scope that is submitted now, and the call does not wait. After the writers
+ * before it the library moves the bytes, or with LKDF_DATA_REPLICATE copies
+ * them; writers wait meanwhile. A move of bytes that lkdf has allocated changes
+ * their address, so it waits for readers, and later readers wait for it. Of
+ * wrapped bytes the library moves whole pages only. The prefetch is a wish:
+ * @done fires also where no bytes could be moved, or a writer before it has
+ * failed; lkdf_data_where() tells where they are.
  *
  * Context: any thread, also in a body; does not block.
  * Return: 0; -ENODATA nobody has written it; -EINVAL; -ENOMEM; -ECANCELED the

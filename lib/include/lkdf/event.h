@@ -80,10 +80,11 @@ int lkdf_event_error(struct lkdf_event e, struct lkdf_error *out);
  * @out: event with one reference, dropped by lkdf_event_wait() or
  *       lkdf_event_put(); untouched on failure
  *
- * It fires with the error of that one, whose story lkdf_event_error() tells;
- * of those that have fired already the first in order. Then it lets go of the
- * others, and so it does when its last reference is dropped before: an event
- * that lives long may be one of many such, one after the other.
+ * The new event fires when the first event of @v fires, and has that event's
+ * error, of which lkdf_event_error() tells the details; of several events that
+ * have fired before the call the first in @v counts. When the new event fires,
+ * or loses its last reference, it lets go of the others: an event that lives
+ * long may be in the lists of many short-lived ones.
  *
  * Context: any thread, bodies included, does not block.
  * Return: 0; -ESTALE one has no reference left; -EINVAL; -E2BIG too many, or
@@ -112,8 +113,8 @@ int lkdf_event_which(struct lkdf_event e, int64_t timeout_ns, unsigned *which);
  * @fn: called once with u and the event's error
  * @u:  the caller's; must live until then
  *
- * The call keeps a reference until fn has returned: a copy of e is good in fn.
- * fn is not called if the runtime closes first.
+ * The library keeps a reference until @fn has returned, so @fn may use a copy
+ * of @e. The library does not call @fn if the runtime closes first.
  *
  * Context: any thread, bodies included. fn runs on the thread that makes the
  * event fire: a worker or another thread of the runtime, or one in a call such
@@ -129,13 +130,15 @@ int lkdf_event_call(struct lkdf_event e, void (*fn)(void *u, int err), void *u);
  * lkdf_event_fd() - a descriptor for poll and epoll
  * @e: event, the caller keeps its reference
  *
- * Once the event has fired it is readable and stays so: EPOLLIN, and with it
- * EPOLLHUP; a read gives 0. So it does when the runtime closes first. Closing
- * it before is no harm, epoll included. It is not kept over exec. A second one
- * is taken until the event fires.
+ * The descriptor becomes readable when the event fires, or when the runtime
+ * closes first, and stays readable: poll(2) reports EPOLLIN and EPOLLHUP, and a
+ * read returns 0. The program may close the descriptor at any time, also while
+ * epoll watches it. An exec closes it. The library has a second descriptor open
+ * until the event fires.
  *
- * Context: any thread, bodies included. The event fires without being waited
- * for; with serial=yes only while a thread is in a call of the library.
+ * Context: any thread, bodies included. The event fires though no thread waits
+ * for it; with serial=yes it fires only while a thread is in a call of the
+ * library.
  * Return: descriptor, the caller's to close; -EMFILE, -ENFILE; -ESTALE no such
  * event; -EINVAL; -ENOMEM.
  */
@@ -150,10 +153,10 @@ int lkdf_event_fd(struct lkdf_event e);
  * @out:         event with one reference, dropped by lkdf_event_wait() or
  *               lkdf_event_put(); untouched on failure
  *
- * It fires once, with 0 also where the other side has hung up: a read tells.
- * Its scope is none of the user's: nobody waits for it but who waits for the
- * event. Dropping the last reference ends the polling. lkdf_close() does too:
- * then it fires with -ECANCELED.
+ * The event fires once, with error 0 also where the other side has hung up,
+ * which a read tells then. The polling lives in no scope of the program: only a
+ * wait for the event waits for it. The polling ends when the event has no
+ * reference left, or with lkdf_close(): then the event fires with -ECANCELED.
  *
  * Context: any thread, bodies included, does not block; may create threads.
  * With serial=yes the descriptor is looked at while a thread waits in a call

@@ -187,15 +187,15 @@ int lkdf_graph_back(struct lkdf_graph *g, int32_t from, uint16_t branch,
  *
  * Until @g is sealed lkdf_submit() to @s adds the task to @g, as
  * lkdf_graph_add_task() does, instead of starting it, and returns its number;
- * done must be NULL. Any thread may submit, one after another. So what was
- * written as a sequence of tasks is analysed once and run again and again.
+ * done must be NULL. Any thread may submit, one after another. So the library
+ * analyses a sequence of tasks once, and the program runs it again and again.
  *
  * Return: 0; -EINVAL; -EROFS sealed; -EBUSY one of both records already.
  */
 int lkdf_graph_record(struct lkdf_graph *g, struct lkdf_scope *s);
 
 /**
- * lkdf_graph_seal() - check it and make it fast; no change afterwards
+ * lkdf_graph_seal() - check a graph and make it fast; it is constant afterwards
  * @g:   graph
  * @why: NULL, or size set by the caller: what was refused, with the numbers
  *       of the tasks on the path; also tells what an earlier add or order was
@@ -208,7 +208,7 @@ int lkdf_graph_record(struct lkdf_graph *g, struct lkdf_scope *s);
 int lkdf_graph_seal(struct lkdf_graph *g, struct lkdf_diag *why);
 
 /**
- * lkdf_graph_run() - run it
+ * lkdf_graph_run() - run a sealed graph
  * @g:    graph, sealed
  * @s:    scope the run belongs to, NULL for the root
  * @r:    NULL: once
@@ -219,15 +219,16 @@ int lkdf_graph_seal(struct lkdf_graph *g, struct lkdf_diag *why);
  * SHARED is taken in run order. With times or until the repetitions follow
  * one another inside one call's frame, and an error ends them.
  *
- * A task with LKDF_ALWAYS runs once all it comes after has ended, was skipped
- * or cancelled, in each repetition that is begun. A task after it runs if
- * it succeeds and nothing else stands against that. The run keeps its first
- * error; where tasks were cancelled that is the cancel's, whatever such a task
- * returns afterwards. A data that a task reads and that has no bytes when
- * the run starts is an error of the run.
+ * A task with LKDF_ALWAYS runs, in each repetition that has begun, once all
+ * tasks before it have ended, were skipped or were cancelled. If it succeeds, a
+ * task after it runs unless another edge to that one is dead. The run keeps its
+ * first error; where tasks were cancelled, that is the error of the cancel,
+ * whatever a task with LKDF_ALWAYS returns afterwards. A data that a task reads
+ * and that has no bytes when the run starts is an error of the run.
  *
- * Past its deadline the run, with all its repetitions, is cancelled with
- * -ETIME: as lkdf_scope_cancel(), for this run alone. Its scope is told.
+ * Past its deadline the library cancels the run, with all its repetitions, with
+ * -ETIME, as lkdf_scope_cancel() does, but this run alone. The run's scope gets
+ * the error.
  *
  * LKDF_RUN_STREAM keeps up to inflight repetitions, called waves, under way at
  * a time: each frame of the graph starts its next wave as soon as its last one
@@ -240,8 +241,8 @@ int lkdf_graph_seal(struct lkdf_graph *g, struct lkdf_diag *why);
  * with a cancel; waves under way end first. The event then has the first error,
  * and counts of all waves. lkdf_seq() counts waves.
  *
- * Context: any thread; waits while inflight runs are under way, or for room in
- * a scope with max_tasks, but in a body or with NOWAIT.
+ * Context: any thread; the call waits while inflight runs are under way, or for
+ * room in a scope with max_tasks, but not in a body and not with NOWAIT.
  * Return: 0; -EAGAIN instead of waiting; -EBADFD not sealed; -EINVAL;
  * -EBUSY a stream while other runs are under way; -EOPNOTSUPP a stream whose
  * tasks use data that is not LKDF_DATA_ONCE; -ECANCELED the scope is cancelled;

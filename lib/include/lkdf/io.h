@@ -36,18 +36,18 @@
  * In a graph a task that reads, writes or closes, whose kind has no function,
  * goes to a ring together with the one task that comes after it, if that waits
  * for nothing else, and is such a task, or an FSYNC, FALLOCATE, STATX, RENAMEAT
- * or UNLINKAT; and so on, up to eight. The kernel goes from one to the next by
- * itself; what comes of it is the same. Both have neither uses, limits,
- * LKDF_ALWAYS nor a width less than the graph's runs in flight, and the graph
- * has no places.
+ * or UNLINKAT; and so on, up to eight. The kernel goes from one operation to
+ * the next by itself; results and errors are those of operations one by one. A
+ * task of such a chain has no uses, no limits, no LKDF_ALWAYS and no width less
+ * than the graph's runs in flight, and the graph has no places.
  *
  * With LKDF_IO_MULTI an ACCEPT or a RECV goes on and on, and each descriptor,
  * or piece of bytes, starts a run of a graph or a task: struct lkdf_io_feed.
  *
- * A worker does at once what cannot wait: reads of little that is in memory,
- * and of paths whose names are in memory an OPENAT that says O_NONBLOCK or
- * O_PATH and makes nothing, and a STATX that says AT_STATX_DONT_SYNC and
- * AT_NO_AUTOMOUNT, and a CLOSE where the file system has nothing to flush.
+ * A worker does an operation that cannot wait at once: a small read whose bytes
+ * are in memory; of a path whose names are in memory an OPENAT with O_NONBLOCK
+ * or O_PATH that creates no file, and a STATX with AT_STATX_DONT_SYNC and
+ * AT_NO_AUTOMOUNT; and a CLOSE where the file system has nothing to flush.
  */
 #ifndef LKDF_IO_H
 #define LKDF_IO_H
@@ -96,9 +96,9 @@ enum lkdf_io_flag {
 };
 
 /*
- * The memory it points to stays the kernel's until the task has ended,
- * cancelled or not. A kind with a larger arg_size has more behind it, for its
- * function.
+ * The kernel uses the memory that the struct points to until the task has
+ * ended, cancelled or not. A kind with a larger arg_size has bytes for its
+ * function behind the struct.
  */
 struct lkdf_io {
 	uint32_t size, flags;
@@ -205,8 +205,9 @@ int lkdf_io_take(const struct lkdf_io_wave *w);
  * that, and where there are no rings nothing is kept and all calls below still
  * succeed. The file is open as long as it is registered: its last close, and
  * what the other end of a pipe or a socket sees of it, come after
- * lkdf_io_unregister_file(), up to a second on Linux 6.1. Closed before that,
- * the number goes on to mean the old file.
+ * lkdf_io_unregister_file(), up to a second on Linux 6.1. If the program closes
+ * the descriptor before that, operations on its number go on to reach the old
+ * file.
  *
  * At most 64 at a time. lkdf_stat() counts in "lkdf.io.fixed" the operations
  * that made use of it.
@@ -224,11 +225,12 @@ int lkdf_io_register_file(struct lkdf *rt, int fd);
  *         borrowed
  * @bytes: 1 to 2^30
  *
- * READ and WRITE between a file and a part of it spare the kernel to pin its
- * pages each time, which counts with O_DIRECT. A ring pins all of it with the
- * first such operation of its worker: then it counts against RLIMIT_MEMLOCK,
- * once for each such worker, and the pages stay on their nodes. A ring that may
- * not do so says why in the log (LKDF_LOG_INFO) and works as without.
+ * For a READ or a WRITE between a file and registered memory the kernel need
+ * not pin the pages each time, which counts with O_DIRECT. A ring pins all of
+ * the memory with the first such operation of its worker: then the memory
+ * counts against RLIMIT_MEMLOCK, once for each such worker, and its pages stay
+ * on their nodes. A ring that may not pin it says why in the log
+ * (LKDF_LOG_INFO) and works without registration.
  *
  * At most 64 at a time; they do not overlap.
  *

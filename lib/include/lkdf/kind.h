@@ -32,7 +32,7 @@ extern "C" {
  */
 typedef int (*lkdf_fn)(struct lkdf_ctx *c, void *arg);
 
-/* Gives back a value that no task owns, see port.h. */
+/* A function that gives back a value that no task owns, see port.h. */
 typedef void (*lkdf_drop_fn)(void *value);
 
 /* Several branches at once: bit n of mask takes branch n; n is 0 .. 28. */
@@ -142,9 +142,9 @@ struct lkdf_limit_attr {
  * @out:    new limit, owned by the caller
  *
  * A task whose kind uses the limit starts only when its tokens are there, and
- * gives them back when it is complete, on every exit: success, error or
- * cancel. It is not complete before its children are, so a child that needs
- * more tokens than it leaves is refused by the spawn.
+ * gives them back when it is complete, on every exit: success, error or cancel.
+ * A task is not complete before its children are, so the spawn refuses a child
+ * that needs more tokens than its parents leave.
  *
  * Return: 0; -EINVAL; -ENOMEM.
  */

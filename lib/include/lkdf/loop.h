@@ -42,9 +42,10 @@ enum lkdf_schedule {
 };
 
 /*
- * With data the range goes evenly over its bytes, and a block begins on the
- * node where the runtime has put them (those of its part where it is split). It
- * is looked at only: that the bytes may be used is the caller's business.
+ * With data the library spreads the range evenly over its bytes, and a block
+ * begins on the node where the runtime has put the bytes of the data, or of the
+ * part. The loop only looks where they are: the caller sees to it that its
+ * function may use them.
  */
 struct lkdf_for_attr {
 	uint32_t size, schedule;

@@ -57,11 +57,12 @@ struct lkdf_mapping {
  *                 may be NULL if nr is 0
  * @nr:            entries of bytes_on_node; all are written on success
  *
- * Exact for ranges up to 128 MiB and for whole mappings unless one of the
- * sources is refused; else some pages stand for their neighbours. With the
- * kernel module (LKDF_CAP_KMOD) exact for all ranges of this process.
- * lkdf_pages_walk() tells which it was, and what is absent. Pages may move
- * while they are counted. It reads files in /proc: microseconds at best.
+ * The counts are exact for ranges up to 128 MiB and for whole mappings, unless
+ * one of the sources is refused; otherwise some pages stand for their
+ * neighbours. With the kernel module (LKDF_CAP_KMOD) they are exact for all
+ * ranges of this process. lkdf_pages_walk() tells how far an answer can be
+ * trusted, and how many bytes are absent. Pages may move while the call counts
+ * them. The call reads files in /proc, which takes microseconds at best.
  *
  * Context: any thread, also in a body; does not wait for tasks.
  * Return: how many entries all nodes need, which may be more than nr: numbers
@@ -73,7 +74,7 @@ int lkdf_pages(struct lkdf *rt, int32_t pid, const void *addr, uint64_t bytes,
 	       uint64_t *bytes_on_node, unsigned nr);
 
 /**
- * lkdf_pages_walk() - the same for each mapping in a range, with all details
+ * lkdf_pages_walk() - count the bytes of each mapping in a range
  * @rt:    runtime
  * @pid:   process, or 0 for this one
  * @addr:  first byte

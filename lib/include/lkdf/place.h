@@ -116,9 +116,10 @@ int lkdf_place_id(const struct lkdf_place *p);
  *         or "": nothing
  * @out:   the block, not zeroed; lkdf_free() takes it back
  *
- * Where a node has no memory left another one serves, nearest first, unless
- * the option memory_strict is set. memory_limit bounds each node. Pinned
- * memory is locked in steps of 4 MiB; in a forked child it is not locked.
+ * Where a node has no memory left the nearest node that has some serves, unless
+ * the option memory_strict is set. The option memory_limit bounds each node.
+ * Pinned memory is locked in steps of 4 MiB; in a forked child it is not
+ * locked.
  *
  * Context: any thread; may map memory.
  * Return: 0; -EINVAL; -EOPNOTSUPP LKDF_MEM_MANAGED; -ENOMEM no memory, the
@@ -133,11 +134,10 @@ int lkdf_alloc(struct lkdf_place *p, enum lkdf_mem_kind m, uint64_t bytes,
  * @rt: runtime it was allocated in
  * @p:  what lkdf_alloc() gave, or NULL
  *
- * An address that is no such block, or whose block is free already, is not
- * followed: the library reports it to the log as an error, and in
- * lkdf_errmsg(). Blocks that
- * are not freed are reported, by label, when the runtime closes; their memory
- * goes then.
+ * The library does not follow an address that is no such block, or whose block
+ * is free already: it reports the address to the log as an error, and in
+ * lkdf_errmsg(). When the runtime closes, the library reports blocks that are
+ * not freed, by label, and frees their memory.
  *
  * Context: any thread.
  */

@@ -27,15 +27,16 @@ struct lkdf_scope_attr {
  * @a:   NULL: unnamed, below the root, no limit, no deadline
  * @out: new scope, owned by the caller
  *
- * At most max_tasks live in it and below it at a time: submitted tasks, each
- * of lkdf_submit_many() until all of the call are complete, and runs; what a
- * task spawns is part of it. A thread that submits waits for room; a body,
- * which must not wait, is told -EAGAIN. A cancel ends the wait. With a
+ * At most max_tasks tasks and runs live in the scope and below it at a time. A
+ * task of lkdf_submit_many() counts until all tasks of that call are complete;
+ * children are part of their parent. A thread that submits waits for room; a
+ * body, which must not wait, gets -EAGAIN. A cancel ends the wait. With a
  * max_tasks of 64 and more the library wakes a waiting thread when a quarter is
  * free, or after 100 us with the first room there is.
  *
- * Past its deadline it is cancelled with -ETIME, unless it was cancelled
- * before. The wait that returns after that clears both.
+ * Past its deadline the library cancels the scope with -ETIME, unless the scope
+ * is cancelled already. The lkdf_scope_wait() that returns after that clears
+ * the cancel and the deadline.
  *
  * Return: 0; -EINVAL; -ECANCELED the parent is cancelled; -ENOMEM.
  */
@@ -43,7 +44,7 @@ int lkdf_scope_create(struct lkdf *rt, const struct lkdf_scope_attr *a,
 		      struct lkdf_scope **out);
 
 /**
- * lkdf_scope_wait() - wait until nothing lives in it or below it
+ * lkdf_scope_wait() - wait until no task or run lives in a scope and below it
  * @rt:         runtime
  * @s:          scope, NULL for the root
  * @timeout_ns: >= 0, or -1 for ever
@@ -56,7 +57,7 @@ int lkdf_scope_create(struct lkdf *rt, const struct lkdf_scope_attr *a,
 int lkdf_scope_wait(struct lkdf *rt, struct lkdf_scope *s, int64_t timeout_ns);
 
 /**
- * lkdf_scope_cancel() - what has not started in it does not start
+ * lkdf_scope_cancel() - let no further task of a scope start
  * @rt:  runtime
  * @s:   scope, NULL for the root
  * @err: negative errno that its tasks end with

@@ -73,31 +73,32 @@ struct lkdf_task {
  * @done: NULL: not wanted; else receives one reference, dropped by
  *        lkdf_event_wait() or lkdf_event_put()
  *
- * A task with uses starts once what was submitted before it allows. It takes
- * its place on all its data at once, so any number of threads may submit.
+ * A task with uses starts once the uses of tasks submitted before it allow. It
+ * takes its place on all its data at once, so any number of threads may submit.
  *
- * It starts after the events of after have fired; the caller keeps its
- * references to them. The first that has an error, by number, makes the task
- * skipped with that error; kinds with LKDF_ALWAYS run, and see it with
- * lkdf_input_error(). It takes its place on its data before that.
+ * The task starts after the events of @t->after have fired; the caller keeps
+ * its references to them. If events have errors, the library skips the task
+ * with the error of the first of them, by number; a task of a kind with
+ * LKDF_ALWAYS runs, and its body reads the error with lkdf_input_error(). The
+ * task takes its place on its data before the events fire.
  *
- * Past its deadline it is not started any more, and ends with -ETIME, which
- * its scope is told, too. Its body, if it has started, sees -ETIME with
- * lkdf_cancelled(), and on_cancel kicks it; what it returns counts. Its
- * children are under the same deadline. A kind with LKDF_ALWAYS runs. Workers
- * look at the clock when they are idle and between bodies; in serial mode the
- * threads that run tasks and wait do.
+ * Past its deadline a task does not start any more: it ends with -ETIME, and
+ * its scope gets that error, too. A body that has started sees -ETIME with
+ * lkdf_cancelled(), on_cancel kicks it, and its return value counts. The
+ * deadline holds for the task's children. A task of a kind with LKDF_ALWAYS
+ * starts all the same. Workers look at the clock when they are idle and between
+ * bodies; in serial mode the threads that run tasks and wait do.
  *
  * A cancelled task, by its scope or its deadline, does not wait for events.
  *
- * Context: any thread, bodies included; does not block, but for room in a
- * scope with max_tasks, and then not in a body.
+ * Context: any thread, bodies included; the call waits only for room in a scope
+ * with max_tasks, and never in a body.
  * Return: 0, or the task's number while a graph records @s; -EINVAL;
  * -EOPNOTSUPP; -ECANCELED the scope is cancelled; -ENOMEM; -EAGAIN more events
  * live than the runtime has slots, or there is no room in the scope; -ENODATA
- * it reads what nobody has written; -ERANGE a part there is not; -E2BIG too
- * many uses or events, or more tasks than the scope has room for; -ESTALE an
- * event of after is gone.
+ * the task reads a data that nobody has written; -ERANGE a use names a part
+ * that does not exist; -E2BIG too many uses or events, or more tasks than the
+ * scope has room for; -ESTALE an event of after is gone.
  */
 int lkdf_submit(struct lkdf *rt, struct lkdf_scope *s,
 		const struct lkdf_task *t, struct lkdf_event *done);
@@ -177,13 +178,14 @@ int lkdf_spawn_task(struct lkdf_ctx *c, const struct lkdf_task *t,
  * lkdf_join() - wait for all children spawned so far
  * @c: context of the body, on the body's own thread
  *
- * Runs own descendants meanwhile, nothing else. Behind children that block
- * use lkdf_then(), which keeps no stack. Exception: tasks that are pinned
- * to this worker's node, while it would otherwise sleep here, because all
- * workers that may run them could be in such a wait. Not so in a task that
- * holds limits, for what is nested might wait for them: below such a join
- * nothing may be pinned to another node, or two workers wait for each other.
- * There, too, use lkdf_then().
+ * The worker runs descendants of this task meanwhile, and no other tasks. A
+ * body with children that block calls lkdf_then() instead, which keeps no
+ * stack. Exception: a worker that would sleep in the join runs tasks that are
+ * pinned to its node, because all workers that may run them could be in such a
+ * wait. In a task that holds limits the worker does not, because a nested task
+ * might wait for these limits: no task below such a join may be pinned to
+ * another node, or two workers wait for each other. A body of such a task calls
+ * lkdf_then(), too.
  *
  * Joins nest on the worker's stack until a quarter of it is left (option
  * stack_kib). A join in a task with LKDF_WEAK uses is refused, whatever its
@@ -192,7 +194,8 @@ int lkdf_spawn_task(struct lkdf_ctx *c, const struct lkdf_task *t,
  *
  * Return: 0, or the first error of a child, which is then observed; -EOVERFLOW
  * less than a quarter of the stack is left; -EDEADLK the task has WEAK uses.
- * After both the children go on, and the task ends when they have ended.
+ * After either error the children go on, and the task ends when they have
+ * ended.
  */
 int lkdf_join(struct lkdf_ctx *c);
 
@@ -204,8 +207,8 @@ int lkdf_join(struct lkdf_ctx *c);
  *
  * A cancel of the scope or of the run ends the task with the cancel's error,
  * whether @e has fired or not; a later signal does nothing. A task of kind
- * ALWAYS waits for @e all the same: so does a body whose argument or data
- * other hands use until they signal.
+ * ALWAYS waits for @e all the same: a body is of such a kind if others use its
+ * argument or data until they signal.
  *
  * Return: 0; -EAGAIN no event slot; -ENOMEM; -EBUSY the body holds one already.
  */
@@ -223,9 +226,9 @@ int lkdf_hold(struct lkdf_ctx *c, struct lkdf_event *e);
  *
  * Where @on is an event of lkdf_event_create(), of lkdf_event_any() or of a
  * descriptor, a cancel of the scope or of the run calls @fn at once; the error
- * of @on is then the cancel's. The event of a task or of a run is waited for,
- * for that one may use memory of this task until its end. A task of kind ALWAYS
- * waits for any event.
+ * of @on is then the cancel's. The task waits for the event of a task or of a
+ * run all the same, because that task or run may use memory of this one until
+ * its end. A task of kind ALWAYS waits for any event.
  *
  * Return: 0; -EINVAL; -EBUSY called twice; -ESTALE the event is gone; -ENOMEM.
  */
@@ -239,8 +242,8 @@ int lkdf_then(struct lkdf_ctx *c, lkdf_fn fn, struct lkdf_event on);
  *         all tasks it comes after; after lkdf_then(): 0 is the event or the
  *         children
  *
- * In a graph what a task of the same run has failed to write has the first
- * error of that run, or of its cancel.
+ * In a graph an input that a task of the same run has failed to write has the
+ * first error of that run, or the error of its cancel.
  *
  * Return: 0 or the error.
  */
