@@ -124,3 +124,20 @@ int control_index(struct lkdf_graph *g)
 		c->loops[t].head = graph_index(g, c->loops[t].head);
 	return 0;
 }
+
+bool control_judge(struct control *c)
+{
+	struct graph_loop *outer = NULL;
+	uint32_t l;
+
+	for (l = 0; l < c->nr_loops; l++) {
+		if (c->loops[l].parent != NO_LOOP)
+			continue;
+		if (outer)
+			return false;
+		outer = &c->loops[l];
+	}
+	if (outer)
+		outer->is_judged = true;
+	return true;
+}

@@ -61,6 +61,7 @@ struct graph_loop {
 	uint32_t nr_backs; /* edges that close it */
 	uint32_t first_back, nr_back_ports; /* in back_ports */
 	bool has_one_latch; /* one member decides all of them */
+	bool is_judged; /* its iterations may go solo, see run/sources.h */
 };
 
 struct control {
@@ -103,6 +104,12 @@ int control_order(struct lkdf_graph *g);
 
 /* At seal, when records have their index. 0 or -ENOMEM. */
 int control_index(struct lkdf_graph *g);
+
+/*
+ * At seal, where runs may go solo: what is judged, if not whole runs. False: a
+ * loop may be long, and others run beside it.
+ */
+bool control_judge(struct control *c);
 
 /* What the last arrival at r has found; all: see rec_arrive_control(). */
 static inline int control_verdict(const struct rec *r, uint32_t all)

@@ -8,6 +8,7 @@
 #include "run/always.h"
 #include "run/decide.h"
 #include "run/frame.h"
+#include "run/sources.h"
 #include "run/stream.h"
 #include "sched/worker.h"
 
@@ -248,6 +249,8 @@ uint32_t control_end_loop(struct worker *w, struct frame *f, uint32_t l,
 			arm_loop(&c->loops[l], &f->control.loops[l]);
 			counter_add(w->executor->counters, COUNTER_ITERATIONS,
 				    1);
+			if (c->loops[l].is_judged)
+				sources_turn(w, f);
 			return c->loops[l].head;
 		}
 		if (!leave_loop(w, f, l, nr))

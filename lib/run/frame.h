@@ -85,6 +85,7 @@ struct frame {
 	bool is_dropped; /* the wave: the stream has ended before it */
 	uint64_t seq;
 	struct solo_run solo; /* where that is possible */
+	uint32_t nr_turns; /* iterations of the loop that is judged */
 	struct workers_mark mark; /* before the first, see solo_alarm() */
 	bool has_mark;
 	bool is_static; /* by the static order; next_source is the step */

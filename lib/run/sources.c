@@ -76,24 +76,43 @@ static void look_for_alarm(struct worker *w, struct frame *f)
 		    share.permille);
 }
 
-void sources_end(struct worker *w, struct frame *f)
+static void judge(struct worker *w, struct frame *f)
 {
 	struct solo *s = &f->graph->solo;
 
 	if (unlikely(f->solo.is_first))
 		look_for_alarm(w, f);
-
-	if (f->solo.is_solo) {
-		keep_end(w);
-		counter_add(w->executor->counters, COUNTER_SOLO, 1);
-	}
 	solo_end(s, &f->solo);
 	if (unlikely(solo_asks(s)))
 		solo_answer(s, serial_ticks(f->graph));
 }
 
+void sources_end(struct worker *w, struct frame *f)
+{
+	bool is_one = f->nr_turns < SOURCES_TURNS;
+
+	if (f->solo.is_solo) {
+		keep_end(w);
+		counter_add(w->executor->counters, COUNTER_SOLO, is_one);
+	}
+	if (likely(is_one))
+		judge(w, f);
+}
+
+void sources_turn(struct worker *w, struct frame *f)
+{
+	if (++f->nr_turns % SOURCES_TURNS)
+		return;
+	if (f->solo.is_solo)
+		counter_add(w->executor->counters, COUNTER_SOLO_TURNS,
+			    SOURCES_TURNS);
+	judge(w, f);
+	begin(w, f);
+}
+
 void sources_begin(struct worker *w, struct frame *f)
 {
+	f->nr_turns = 0;
 	if (f->graph->solo.is_possible)
 		begin(w, f);
 	static_run_begin(w, f);

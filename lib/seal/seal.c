@@ -254,7 +254,8 @@ static bool may_go_solo(const struct lkdf_graph *g)
 
 	return g->rt->options->solo_runs && !s->is_serial &&
 	       s->nr_workers > 1 && g->nr_tasks > 1 && !g->homes &&
-	       !g->planned && !g->has_tokens && !g->control;
+	       !g->planned && !g->has_tokens &&
+	       (!g->control || control_judge(g->control));
 }
 
 /* Exactly as many records as tasks; a failure to shrink keeps the surplus. */

@@ -34,6 +34,8 @@
 	X(UNCHOSEN, "unchosen", "tasks", "not called, no branch chose them")   \
 	X(ITERATIONS, "iterations", "iterations",                              \
 	  "of loops in graphs, but for the first of each")                     \
+	X(SOLO_TURNS, "iterations.solo", "iterations",                         \
+	  "of these, kept by one worker")                                      \
 	X(CANCELLED, "cancelled", "tasks", "not called, cancelled before")     \
 	X(BLOCKING, "blocking", "tasks", "bodies called in the blocking pool") \
 	X(OVERFLOWS, "overflows", "tasks",                                     \

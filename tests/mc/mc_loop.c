@@ -9,6 +9,7 @@
  * returns what the scenario's table says.
  */
 #include "run/control_run.h"
+#include "run/sources.h"
 
 #include "base/err.h"
 #include "graph/port.h"
@@ -93,6 +94,7 @@ void frame_end(struct worker *w, struct frame *f)
 		mc_fail("control_run.c has called " #name); \
 	}
 
+NOT_REACHED(void, sources_turn, struct worker *w, struct frame *f)
 NOT_REACHED(int, err, int rc, const char *fmt, ...)
 NOT_REACHED(bool, stream_drops, struct frame *f, uint32_t index)
 NOT_REACHED(void, port_decided, struct frame *f, uint32_t index, bool is_live)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * Graphs of very short bodies that run again and again: whether runs are shared
- * or one worker keeps them, the order holds, nothing is lost, and who keeps a
- * run that takes too long does not keep it for itself.
+ * Graphs of very short bodies that run again and again, and loops of them:
+ * whether runs and iterations are shared or one worker keeps them, the order
+ * holds, nothing is lost, and who keeps a run that takes too long does not keep
+ * it for itself.
  */
 #include "tests/api/api.h"
 
@@ -34,10 +35,12 @@ static int cell(struct lkdf_ctx *c, void *arg)
 	if ((p->x && grid.cell[p->y][p->x - 1] != n) ||
 	    (p->y && grid.cell[p->y - 1][p->x] != n))
 		grid.nr_wrong++;
-	return 0;
+	/* The last one's branch: 0 goes round. */
+	return n % NR_RUNS ? 0 : LKDF_NO_BRANCH;
 }
 
-static struct lkdf_graph *make_grid(struct lkdf *rt, struct lkdf_kind *k)
+static struct lkdf_graph *make_grid(struct lkdf *rt, struct lkdf_kind *k,
+				    bool is_loop)
 {
 	struct lkdf_graph *g = api_graph(rt, 1);
 	struct place p;
@@ -54,15 +57,18 @@ static struct lkdf_graph *make_grid(struct lkdf *rt, struct lkdf_kind *k)
 						      (uint32_t)t));
 		}
 	}
+	if (is_loop)
+		must(lkdf_graph_back(g, NR_CELLS - 1, 0, 0));
 	must(lkdf_graph_seal(g, NULL));
 	return g;
 }
 
-static uint64_t nr_solo(struct lkdf *rt)
+static uint64_t nr_solo(struct lkdf *rt, bool is_loop)
 {
 	uint64_t nr = 0;
 
-	must(lkdf_stat(rt, "lkdf.runs.solo", &nr));
+	must(lkdf_stat(rt, is_loop ? "lkdf.iterations.solo" : "lkdf.runs.solo",
+		       &nr));
 	return nr;
 }
 
@@ -85,18 +91,38 @@ static void order_holds(int workers, bool may_be_solo)
 
 	rt = open_with(workers, may_be_solo);
 	k = api_kind(rt, "cell", cell, sizeof(struct place), 0);
-	g = make_grid(rt, k);
+	g = make_grid(rt, k, false);
 	memset(&grid, 0, sizeof(grid));
 	must(api_run(g, NULL, ATTR(lkdf_run, .times = NR_RUNS)));
 	for (i = 0; i < NR_RUNS / 10; i++)
 		must(api_run(g, NULL, NULL));
-	nr = nr_solo(rt);
+	nr = nr_solo(rt, false);
 	is(grid.nr_wrong, 0, "%d workers: in order, %llu runs of %d solo",
 	   workers, (unsigned long long)nr, NR_RUNS + NR_RUNS / 10);
 	is((int)grid.cell[SIDE - 1][SIDE - 1], NR_RUNS + NR_RUNS / 10,
 	   "and all ran");
 	if (!may_be_solo)
 		is((int)nr, 0, "none solo where that is not wanted");
+	lkdf_graph_put(g);
+	lkdf_kind_put(k);
+	must(lkdf_close(rt));
+}
+
+static void order_holds_in_a_loop(int workers)
+{
+	struct lkdf *rt = open_with(workers, true);
+	struct lkdf_kind *k =
+		api_kind(rt, "cell", cell, sizeof(struct place), 0);
+	struct lkdf_graph *g = make_grid(rt, k, true);
+	int i;
+
+	memset(&grid, 0, sizeof(grid));
+	for (i = 0; i < 3; i++)
+		must(api_run(g, NULL, NULL));
+	is(grid.nr_wrong, 0, "%d workers: in order in a loop", workers);
+	is((int)grid.cell[SIDE - 1][SIDE - 1], 3 * NR_RUNS,
+	   "and as many iterations as asked for");
+	ok(nr_solo(rt, true) > 0, "one worker alone has been tried");
 	lkdf_graph_put(g);
 	lkdf_kind_put(k);
 	must(lkdf_close(rt));
@@ -157,7 +183,7 @@ static void several_at_a_time(void)
 		pthread_join(thread[i], NULL);
 	is(atomic_load(&sum), NR_THREADS * 600 * NR_WIDE,
 	   "three runs at a time: all tasks, %llu runs solo",
-	   (unsigned long long)nr_solo(rt));
+	   (unsigned long long)nr_solo(rt, false));
 	lkdf_graph_put(g);
 	lkdf_kind_put(k);
 	must(lkdf_close(rt));
@@ -180,10 +206,58 @@ static void turns_long(bool may_be_solo)
 		atomic_store(&is_long, 0);
 		ok(both_seen(),
 		   "both workers run what takes long, %llu runs solo before",
-		   (unsigned long long)nr_solo(rt));
+		   (unsigned long long)nr_solo(rt, false));
 	}
 	lkdf_graph_put(g);
 	lkdf_kind_put(k);
+	must(lkdf_close(rt));
+}
+
+#define TURNS_SHORT 2000
+
+/* Closes the loop, which turns long after so many iterations for one more. */
+static int close_loop(struct lkdf_ctx *c, void *arg)
+{
+	atomic_int *nr = *(atomic_int **)arg;
+	int n = atomic_fetch_add(nr, 1) + 1;
+
+	(void)c;
+	if (n == TURNS_SHORT) {
+		atomic_store(&seen[0], 0);
+		atomic_store(&seen[1], 0);
+		atomic_store(&is_long, 1);
+	}
+	return n > TURNS_SHORT ? LKDF_NO_BRANCH : 0;
+}
+
+static void a_loop_turns_long(bool may_be_solo)
+{
+	struct lkdf *rt = open_with(2, may_be_solo);
+	struct lkdf_kind *k = api_kind(rt, "one", add_one, 0, 0);
+	atomic_int nr = 0, *at = &nr;
+	struct lkdf_kind *closes =
+		api_kind(rt, "closes", close_loop, sizeof(at), 0);
+	struct lkdf_graph *g = api_graph(rt, 1);
+	int i, last, head;
+
+	head = must(lkdf_graph_add(g, k, NULL, NULL, 0));
+	last = must(lkdf_graph_add(g, closes, &at, NULL, 0));
+	for (i = 0; i < NR_WIDE; i++) {
+		int t = must(lkdf_graph_add(g, k, NULL, NULL, 0));
+
+		must(lkdf_graph_order(g, head, t));
+		must(lkdf_graph_order(g, t, last));
+	}
+	must(lkdf_graph_back(g, last, 0, head));
+	must(lkdf_graph_seal(g, NULL));
+	must(api_run(g, NULL, NULL));
+	atomic_store(&is_long, 0);
+	ok(both_seen(), "both workers run an iteration that takes long");
+	is(atomic_load(&nr), TURNS_SHORT + 1, "after %d short ones",
+	   TURNS_SHORT);
+	lkdf_graph_put(g);
+	lkdf_kind_put(k);
+	lkdf_kind_put(closes);
 	must(lkdf_close(rt));
 }
 
@@ -222,7 +296,7 @@ static void child_starts_elsewhere(bool may_be_solo)
 		must(api_run(g, NULL, NULL));
 	}
 	ok(true, "a child starts on the other worker, %llu runs solo before",
-	   (unsigned long long)nr_solo(rt));
+	   (unsigned long long)nr_solo(rt, false));
 	lkdf_graph_put(g);
 	lkdf_kind_put(k);
 	lkdf_kind_put(spawns);
@@ -235,9 +309,13 @@ int main(void)
 	order_holds(2, true);
 	order_holds(2, false);
 	order_holds(4, true);
+	order_holds_in_a_loop(2);
+	order_holds_in_a_loop(4);
 	several_at_a_time();
 	turns_long(false);
 	turns_long(true);
+	a_loop_turns_long(false);
+	a_loop_turns_long(true);
 	child_starts_elsewhere(false);
 	child_starts_elsewhere(true);
 	return tap_end();
