@@ -146,9 +146,8 @@ static bool watch(struct park *p)
 /* NULL: nobody calls it. */
 static bool is_called(const _Atomic(uint32_t) *uncalled)
 {
-	/* [park.called] after the word, or is_watched; pairs with
-	 * [park.call] and [park.ring]. */
-	return unlikely(uncalled && !a_load(uncalled, seq_cst));
+	/* After the word, which [park.half] or [park.tokens] acquires. */
+	return unlikely(uncalled && !a_load(uncalled, relaxed));
 }
 
 static int sleep_on_bell(struct park *p, int64_t timeout_ns,
@@ -156,7 +155,8 @@ static int sleep_on_bell(struct park *p, int64_t timeout_ns,
 {
 	int rc = 0;
 
-	/* [park.tokens] after is_watched; pairs with [park.wake]. */
+	/* [park.tokens] after is_watched; pairs with [park.wake] and
+	 * [park.call]. */
 	if (!tokens_of(a_load(&p->word, seq_cst)) && !is_called(uncalled))
 		rc = bell_wait(park_bell(p), timeout_ns);
 	park_retract(p);
@@ -174,9 +174,9 @@ int park_sleep_uncalled(struct park *p, int64_t timeout_ns,
 	if (unlikely(watch(p)))
 		return sleep_on_bell(p, timeout_ns, uncalled);
 	while (!take_token(p)) {
-		/* [park.half] before we look whether we are called; pairs with
-		 * [park.call]. */
-		half = (uint32_t)a_load(&p->word, seq_cst);
+		/* [park.half] that we are called, or the kernel sees another
+		 * word; pairs with [park.call]. */
+		half = (uint32_t)a_load(&p->word, acquire);
 		if (is_called(uncalled)) {
 			park_retract(p);
 			return 0;
@@ -203,7 +203,7 @@ void park_call(struct park *p)
 		/* Modulo 2^16, for the sleepers are above. */
 		next = (word & ~CALLS) | ((word + CALL) & CALLS);
 		/* [park.call] after the callee's word; pairs with [park.half]
-		 * and [park.called]. */
+		 * and [park.tokens]. */
 	} while (!a_cas(&p->word, &word, next, seq_cst, relaxed));
 	futex_wake(futex_of(p), INT_MAX);
 	ring_bell(p);

@@ -14,7 +14,7 @@ static bool call_part(struct sched *s, const struct part *p)
 		/* [part.b] after the link is public; pairs with [part.c].
 		 * A worker is called once for each time that it sleeps. */
 		if (a_load(&w->is_drowsy, seq_cst))
-			is_drowsy |= a_xchg(&w->is_drowsy, 0, seq_cst) != 0;
+			is_drowsy |= a_xchg(&w->is_drowsy, 0, relaxed) != 0;
 	}
 	if (is_drowsy)
 		park_call(&p->node->park);

@@ -82,8 +82,9 @@ bool part_has_wish(struct sched_node *node);
 
 static inline struct part *part_first(struct sched_node *node)
 {
-	/* [part.first] what it is; pairs with [part.made]. */
-	return a_load(&node->parts, acquire);
+	/* [part.first] what it is, and after is_drowsy: a part that is new is
+	 * of what (D) looks at; pairs with [part.made]. */
+	return a_load(&node->parts, seq_cst);
 }
 
 /*

@@ -61,8 +61,9 @@ static int create_part(struct sched *s, int first, int nr, struct part **out)
 	p->id = s->nr_parts;
 	p->next = part_first(p->node);
 	s->parts[s->nr_parts++] = p;
-	/* [part.made] all of it; pairs with [part.first]. */
-	a_store(&p->node->parts, p, release);
+	/* [part.made] all of it, before its first push looks at is_drowsy;
+	 * pairs with [part.first]. */
+	a_store(&p->node->parts, p, seq_cst);
 	keep_seat(s, p);
 	*out = p;
 	return 0;

@@ -14,6 +14,7 @@ MC_SRC_frame := lib/run/frame.c lib/run/frame_error.c
 MC_SRC_inbox := lib/base/lock.c lib/sched/backlog.c
 MC_SRC_lock := lib/base/lock.c
 MC_SRC_loop := lib/run/control_run.c
+MC_SRC_part = $(MC_SRC_strand)
 MC_SRC_park := lib/sched/deque.c lib/sched/park.c
 MC_SRC_reduce := $(MC_SRC_claim)
 MC_SRC_clock := lib/base/lock.c lib/sched/park.c lib/sched/timers.c
@@ -86,7 +87,7 @@ $(foreach n,$(MC_NAMES),$(eval $(call mc_program,$n)))
 
 # A test program that weakens each access in turn and runs all the others.
 # The slow ones come last: they need not look at what others kill.
-MC_SLOW := $(addprefix $(BUILD)/tests/mc/mc_,strand ring far)
+MC_SLOW := $(addprefix $(BUILD)/tests/mc/mc_,part strand ring far)
 MC_MUTATED := $(filter-out %/mc_litmus $(MC_SLOW),$(MC_PROGRAMS)) $(MC_SLOW)
 $(BUILD)/tests/mc/mutants: $(MC_PROGRAMS) tests/mc/mc.mk
 	$(Q)printf '#!/bin/sh\nexec tests/mc/mutate.sh%s\n' \

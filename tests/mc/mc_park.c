@@ -198,6 +198,22 @@ static void work_when_called(void)
 	park_found(&park);
 }
 
+static void call(void)
+{
+	inbox_push(&inbox, &link[0]);
+	if (a_load(&is_drowsy, seq_cst) && a_xchg(&is_drowsy, 0, relaxed))
+		park_call(&park);
+}
+
+/* Nothing but the call wakes it. */
+static void a_call_is_enough(int id)
+{
+	if (id)
+		work_when_called();
+	else
+		call();
+}
+
 static void a_call_wakes_its_worker(int id)
 {
 	if (id == 1) {
@@ -211,9 +227,7 @@ static void a_call_wakes_its_worker(int id)
 		park_found(&park);
 		return;
 	}
-	inbox_push(&inbox, &link[0]);
-	if (a_load(&is_drowsy, seq_cst) && a_xchg(&is_drowsy, 0, seq_cst))
-		park_call(&park);
+	call();
 	park_wake_all(&park);
 }
 
@@ -302,6 +316,22 @@ static const struct mc_scenario table[] = {
 	  .timeouts = 1,
 	  .init = init_with_bell,
 	  .thread = a_call_wakes_its_worker,
+	  .final = counts_are_even,
+	  .must_see = { "called", "retracted" } },
+	{ .name = "a call is enough",
+	  .nr_threads = 2,
+	  .bound = -1,
+	  .timeouts = -1,
+	  .init = init,
+	  .thread = a_call_is_enough,
+	  .final = counts_are_even,
+	  .must_see = { "called", "retracted" } },
+	{ .name = "a call is enough on the bell",
+	  .nr_threads = 2,
+	  .bound = -1,
+	  .timeouts = -1,
+	  .init = init_with_bell,
+	  .thread = a_call_is_enough,
 	  .final = counts_are_even,
 	  .must_see = { "called", "retracted" } },
 	{ .name = "a token carries what was done",

@@ -5,57 +5,12 @@
  * that strands while all others sleep is a deadlock; so is a worker that does
  * not hear that the runtime stops.
  */
-#include "mc.h"
-#include "quota_below.h"
 #include "sched/expose.h"
-#include "sched/far.h"
-#include "sched/notify.h"
-#include "sched/sched.h"
+#include "strand.h"
 
-#include <string.h>
-
-#define NR_WORKERS 3
 #define NR_BURST 3
 
-static struct sched sched;
-static struct sched_node nodes[NR_WORKERS];
-static int near[NR_WORKERS][NR_WORKERS];
-static struct worker workers[NR_WORKERS];
-static struct executor executors[NR_WORKERS];
-static struct counters counters[NR_WORKERS];
-static _Atomic(uint64_t) slots[NR_WORKERS][NR_DEQUES][4];
-static int victims[NR_WORKERS][NR_WORKERS];
-static _Alignas(LINK_ALIGN) struct link child, burst[NR_BURST];
-static int payload;
-static _Atomic(uint32_t) nr_started;
-
-static bool is_kept; /* node 0's work is not for others */
-
-static void stop(void);
-
-/* Instead of far.c: who may not take it may not do so ever, nor is it told. */
-void far_look(struct worker *w, uint64_t idle_ticks)
-{
-	(void)w;
-	(void)idle_ticks;
-}
-
-bool far_allows(const struct worker *w, const struct sched_node *victim)
-{
-	return !is_kept || w->node == victim || victim != &nodes[0];
-}
-
-int64_t far_nap(const struct worker *w, int64_t timeout_ns)
-{
-	(void)w;
-	return timeout_ns;
-}
-
-bool far_may_wake(struct sched_node *node)
-{
-	(void)node;
-	return false;
-}
+static _Alignas(LINK_ALIGN) struct link burst[NR_BURST];
 
 /* The first body waits for another one; the last one ends it. */
 static void run_one_of_burst(void)
@@ -84,87 +39,6 @@ static void run(struct worker *w, uint64_t item)
 	mc_assert(plain_load(&payload) == 1);
 	mc_assert(!is_kept || w->node == &nodes[0]);
 	a_add(&nr_started, 1, relaxed);
-}
-
-/* All on node 0, or each on a node of its own. */
-static void init_worker(int id, int nr, bool is_spread)
-{
-	struct worker *w = &workers[id];
-	int i;
-
-	a_store(&w->attn, 0, relaxed);
-	w->executor = &executors[id];
-	w->executor->worker = w;
-	w->executor->counters = &counters[id];
-	memset(&counters[id], 0, sizeof(counters[id]));
-	w->sched = &sched;
-	w->node = &nodes[is_spread ? id : 0];
-	w->id = id;
-	w->victims = victims[id];
-	w->nr_near = is_spread ? 0 : nr - 1;
-	w->other_classes = 0;
-	w->nr_picks = 0;
-	w->look_at = INBOX_EVERY;
-	for (i = 0; i < nr - 1; i++)
-		victims[id][i] = (id + 1 + i) % nr;
-	for (i = 0; i < NR_DEQUES; i++)
-		deque_init(&w->deque[i], slots[id][i], 3);
-	w->behind_ticks = w->offered_at = 0;
-	w->watch_nap_ns = 0;
-	w->is_watching = w->covered.is_set = false;
-	w->covered.victim = 0;
-}
-
-static void init_node(int id, int nr)
-{
-	struct sched_node *n = &nodes[id];
-	int i;
-
-	park_init(&n->park);
-	a_store(&n->inbox.head, NULL, relaxed);
-	a_store(&n->bound.head, NULL, relaxed);
-	for (i = 0; i < NR_DEQUES; i++) {
-		a_store(&n->backlog[i].first, NULL, relaxed);
-		a_store(&n->backlog[i].lock.word, 0, relaxed);
-		plain_store(&n->backlog[i].last, NULL);
-	}
-	n->nr_workers = 0;
-	n->near = near[id];
-	for (i = 0; i < nr; i++)
-		near[id][i] = (id + i) % nr;
-}
-
-static void init_with(int nr, bool is_spread)
-{
-	int i;
-
-	sched.ops.run = run;
-	sched.workers = workers;
-	sched.nodes = nodes;
-	sched.nr_workers = nr;
-	sched.nr_nodes = sched.nr_worker_nodes = is_spread ? nr : 1;
-	sched.ticks_per_1024ns = 1;
-	sched.wake_ticks = sched.expose_ticks = 0;
-	a_store(&sched.is_stopping, 0, relaxed);
-	a_store(&sched.nr_watching, 0, relaxed);
-	timers_init(&sched.timers);
-	for (i = 0; i < sched.nr_nodes; i++)
-		init_node(i, sched.nr_nodes);
-	for (i = 0; i < nr; i++)
-		init_worker(i, nr, is_spread);
-	for (i = 0; i < NR_WORKERS; i++)
-		a_store(&nodes[i].load.nr_tasks, 0, relaxed);
-	is_kept = false;
-	child.type = 0;
-	a_store(&nr_started, 0, relaxed);
-	plain_store(&payload, 0);
-	mc_name(&nodes[0].park.word, "park");
-	mc_name(&nodes[0].inbox.head, "inbox");
-	mc_name(&nodes[1].park.word, "park1");
-	mc_name(&nodes[1].bound.head, "bound1");
-	mc_name(&workers[0].deque[CLASS_NORMAL].span, "span0");
-	mc_name(&nr_started, "nr_started");
-	mc_name(&sched.is_stopping, "is_stopping");
 }
 
 static void init_two(void)
@@ -262,19 +136,6 @@ static void push_child(struct worker *w)
 		if (notify_any(&sched, w->node))
 			mc_see("woken");
 	}
-}
-
-static void spin_until_started(void)
-{
-	while (!a_load(&nr_started, relaxed))
-		a_pause();
-}
-
-/* As join_workers() in sched.c. */
-static void stop(void)
-{
-	a_store(&sched.is_stopping, 1, seq_cst);
-	notify_all(&sched);
 }
 
 static void deque_and_body(int id)
@@ -415,11 +276,6 @@ static void only_run(int id)
 static void ran_all(void)
 {
 	mc_assert(a_load(&nr_started, relaxed) == NR_BURST);
-}
-
-static void ran_once(void)
-{
-	mc_assert(a_load(&nr_started, relaxed) == 1);
 }
 
 static void ran_exposed(void)
