@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * A runtime of a few events for the scenarios of mc_event.c and mc_then.c, and
- * what event.c, event_tap.c and event_any.c call besides.
+ * A runtime of a few events for the scenarios of mc_event.c, mc_then.c and
+ * mc_channel.c, and what event.c, event_tap.c and event_any.c call besides.
  */
 #ifndef MC_EVENT_BELOW_H
 #define MC_EVENT_BELOW_H
@@ -18,14 +18,16 @@
 
 #include <errno.h>
 
-#define NR_EVENTS 4
+#ifndef NR_SLOTS
+#define NR_SLOTS 4
+#endif
 
 static struct lkdf rt;
 static struct event_shard shards[EVENT_SHARDS];
 static struct heap heap;
-static struct event slots[NR_EVENTS];
+static struct event slots[NR_SLOTS];
 static _Atomic(uint32_t) nr_taken, nr_given, nr_blocks, nr_calls;
-static int used[NR_EVENTS]; /* plain: the protocol must order them */
+static int used[NR_SLOTS]; /* plain: the protocol must order them */
 
 /* Slots that are never used again in an execution. */
 void *stock_get(struct lkdf *r, enum executor_pool pool)
@@ -131,7 +133,7 @@ static void begin_events_anew(void)
 	event_shards_init(shards);
 	for (i = 0; i < EVENT_SHARDS; i++)
 		a_store(&rt.event_shards[i].lock.word, 0, relaxed);
-	for (i = 0; i < NR_EVENTS; i++) {
+	for (i = 0; i < NR_SLOTS; i++) {
 		a_store(&slots[i].word, 0, relaxed);
 		a_store(&slots[i].nr_sleepers, 0, relaxed);
 		mc_name(&slots[i].word, "word");

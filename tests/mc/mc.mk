@@ -4,6 +4,8 @@
 # tests/mc/mc_NAME.c is a program; MC_SRC_NAME names the sources it checks.
 
 MC_SRC_cancel = $(MC_SRC_scope)
+MC_SRC_channel = $(MC_SRC_event) lib/channel/channel.c \
+	lib/channel/channel_wait.c lib/task/again.c
 MC_SRC_claim := lib/base/lock.c lib/data/claim.c lib/data/prepare.c \
 	lib/data/token.c lib/data/var.c
 MC_SRC_deque := lib/sched/deque.c
@@ -66,6 +68,9 @@ $(BUILD)/mc/lib/scope/room.o: MC_CFLAGS += -DROOM_MANY=8
 $(BUILD)/mc/lib/scope/scope.o: MC_CFLAGS += -Daligned_alloc=mc_aligned_alloc \
 	-Dfree=mc_free
 $(BUILD)/mc/lib/data/var.o: MC_CFLAGS += -Dcalloc=mc_calloc
+
+$(BUILD)/mc/lib/channel/channel.o: MC_CFLAGS += -Dcalloc=mc_calloc \
+	-Dfree=mc_free
 
 # So that the time is the scenario's.
 $(BUILD)/mc/lib/scope/%.o: MC_CFLAGS += -Dclock_gettime=mc_clock_gettime
