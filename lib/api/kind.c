@@ -8,20 +8,14 @@
 
 #define MAX_ARG (1u << 20)
 #define MAX_SCRATCH (1u << 30)
-#define FLAGS ((uint32_t)(LKDF_AT_END << 1) - 1)
+#define FLAGS (LKDF_SHARED | LKDF_ANY | LKDF_ALWAYS | LKDF_BLOCKING | LKDF_TEAM)
 
 static int check_unbuilt(const struct lkdf_kind_attr *a)
 {
 	if (a->nr_impl || a->impl)
 		return border_unbuilt("kind: impl");
-	if (a->flags & LKDF_ORDERED)
-		return border_unbuilt("kind: ORDERED");
-	if (a->flags & LKDF_MERGE)
-		return border_unbuilt("kind: MERGE");
 	if (a->flags & LKDF_TEAM)
 		return border_unbuilt("kind: TEAM");
-	if (a->flags & LKDF_AT_END)
-		return border_unbuilt("kind: AT_END");
 	return 0;
 }
 

@@ -113,7 +113,7 @@ static int check_multi(const struct lkdf_io *io)
 }
 
 #define FLAGS (uint32_t)(LKDF_IO_SOME | LKDF_IO_MULTI)
-#define FROM ((uint32_t)(LKDF_IO_BUF_USE << 1) - 1)
+#define FROM LKDF_IO_BUF_USE
 
 /* Most of them, with all they may need. */
 static inline bool is_usual(const struct lkdf_io *io)
@@ -142,11 +142,6 @@ static __attribute__((noinline)) int check_all(const struct lkdf_io *io)
 			   io->from & ~FROM);
 	if (io->flags & LKDF_IO_MULTI)
 		return check_multi(io);
-	if (io->from & ~(uint32_t)LKDF_IO_BUF_USE)
-		return err(-EOPNOTSUPP,
-			   "io %s: ports (from %#x) are not built "
-			   "yet",
-			   name, io->from);
 	if (io->from && !(rows[io->op].traits & HAS_BYTES))
 		return err(-EINVAL,
 			   "io %s: BUF_USE goes with read, write, "

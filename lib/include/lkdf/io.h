@@ -81,12 +81,8 @@ enum lkdf_io_op {
 	LKDF_IO_SQE,
 };
 
-/* Fields whose values come from elsewhere; ports are not built yet. */
+/* Fields whose values come from elsewhere. */
 enum lkdf_io_from {
-	LKDF_IO_FD_PORT = 1,
-	LKDF_IO_OFF_PORT = 2,
-	LKDF_IO_LEN_PORT = 4,
-	LKDF_IO_BUF_PORT = 8,
 	LKDF_IO_BUF_USE = 16, /* buf: the bytes of the task's use 0 */
 };
 

@@ -53,13 +53,10 @@ typedef void (*lkdf_drop_fn)(void *value);
 enum lkdf_kind_flag {
 	LKDF_SHARED =
 		1 << 0, /* may overlap itself, up to width (0: no limit) */
-	LKDF_ORDERED = 1 << 1, /* SHARED, but tokens leave in order */
 	LKDF_ANY = 1 << 2, /* runs if one edge to it is live, see graph.h */
-	LKDF_MERGE = 1 << 3, /* fires once for every token on any input */
 	LKDF_ALWAYS = 1 << 4, /* runs though an input failed or was cancelled */
 	LKDF_BLOCKING = 1 << 5, /* may block: runs on the blocking pool */
 	LKDF_TEAM = 1 << 6, /* makes threads: gets its node's CPU mask */
-	LKDF_AT_END = 1 << 7, /* streams: fired once more at the end */
 };
 
 enum lkdf_prio {

@@ -157,9 +157,9 @@ static void wrong_arguments_are_refused(struct lkdf *rt, const char *how)
 	is(lkdf_submit(rt, NULL, ATTR(lkdf_task, .kind = k, .arg = &io), NULL),
 	   -EOPNOTSUPP, "%s: an unknown operation", how);
 	has(lkdf_errmsg(), "77", "%s: is named", how);
-	io = *IO(.op = LKDF_IO_READ, .from = LKDF_IO_FD_PORT, .buf = &byte);
+	io = *IO(.op = LKDF_IO_READ, .from = 1, .buf = &byte);
 	is(lkdf_submit(rt, NULL, ATTR(lkdf_task, .kind = k, .arg = &io), NULL),
-	   -EOPNOTSUPP, "%s: ports are not built", how);
+	   -EINVAL, "%s: an unknown source of a field", how);
 	io = *IO(.op = LKDF_IO_READ, .len = 1);
 	is(lkdf_submit(rt, NULL, ATTR(lkdf_task, .kind = k, .arg = &io), NULL),
 	   -EINVAL, "%s: no buffer", how);
