@@ -3,8 +3,7 @@
  * LKDF_AGAIN in graphs: runs that are repeated, streams that a channel links,
  * branches, data of all sorts; the run waits, and no worker does.
  */
-#include "tests/api/channel.h"
-#include "tests/api/port.h"
+#include "tests/api/channel_stream.h"
 #include "tests/api/using.h"
 
 static const char *const all_options[] = { "workers=1", "workers=2",
@@ -152,45 +151,19 @@ static int check_sink(struct lkdf_ctx *c, void *arg)
 	return 0;
 }
 
-/* Those between the ends run beside each other. */
-static int with_ports(struct lkdf *rt, struct lkdf_graph *g, lkdf_fn fn,
-		      unsigned in, unsigned out, void *arg)
-{
-	uint32_t flags = in && out ? LKDF_SHARED : 0;
-	struct lkdf_kind *k;
-	int task;
-
-	must(lkdf_kind_create(rt,
-			      ATTR(lkdf_kind_attr, .name = "stage", .fn = fn,
-				   .nr_in = (uint16_t)in,
-				   .nr_out = (uint16_t)out, .in_size = of_long,
-				   .out_size = of_long, .flags = flags),
-			      &k));
-	task = must(lkdf_graph_add(g, k, arg, NULL, 0));
-	lkdf_kind_put(k);
-	return task;
-}
-
 static struct lkdf_graph *line_of(struct lkdf *rt, lkdf_fn source, lkdf_fn sink,
 				  struct flow *f)
 {
 	struct lkdf_graph *g = api_graph(rt, 8);
-	int a = with_ports(rt, g, source, 0, 1, f);
-	int b = with_ports(rt, g, square, 1, 1, f);
-	int c = with_ports(rt, g, sink, 1, 0, f);
+	int a = STAGE(rt, g, f, .name = "source", .fn = source, .nr_out = 1);
+	int b = STAGE(rt, g, f, .name = "square", .fn = square, .nr_in = 1,
+		      .nr_out = 1, .flags = LKDF_SHARED);
+	int c = STAGE(rt, g, f, .name = "sink", .fn = sink, .nr_in = 1);
 
 	must(lkdf_graph_port(g, a, 0, b, 0));
 	must(lkdf_graph_port(g, b, 0, c, 0));
 	must(lkdf_graph_seal(g, NULL));
 	return g;
-}
-
-static void start_stream(struct lkdf_graph *g, struct lkdf_event *done)
-{
-	must(lkdf_graph_run(g, NULL,
-			    ATTR(lkdf_run, .flags = LKDF_RUN_STREAM,
-				 .times = UINT64_MAX),
-			    done));
 }
 
 static void a_channel_links_streams(struct lkdf *rt, uint32_t depth)
@@ -201,8 +174,8 @@ static void a_channel_links_streams(struct lkdf *rt, uint32_t depth)
 	struct lkdf_graph *g2 = line_of(rt, channel_source, check_sink, &f2);
 	struct lkdf_event done1, done2;
 
-	start_stream(g2, &done2);
-	start_stream(g1, &done1);
+	stream_start(g2, NULL, &done2);
+	stream_start(g1, NULL, &done1);
 	is(lkdf_event_wait(done1, -1), 0, "the first stream ends");
 	must(lkdf_channel_end(ch, 0));
 	is(lkdf_event_wait(done2, -1), 0, "and the second, depth %u", depth);
@@ -225,14 +198,8 @@ static void a_cancel_ends_streams(struct lkdf *rt)
 	int rc;
 
 	must(lkdf_scope_create(rt, NULL, &s));
-	must(lkdf_graph_run(g1, s,
-			    ATTR(lkdf_run, .flags = LKDF_RUN_STREAM,
-				 .times = UINT64_MAX),
-			    NULL));
-	must(lkdf_graph_run(g2, s,
-			    ATTR(lkdf_run, .flags = LKDF_RUN_STREAM,
-				 .times = UINT64_MAX),
-			    NULL));
+	stream_start(g1, s, NULL);
+	stream_start(g2, s, NULL);
 	is(lkdf_scope_wait(rt, s, 2000000), 1, "streams wait at channels");
 	must(lkdf_scope_cancel(rt, s, -EINTR));
 	rc = lkdf_scope_wait(rt, s, -1);
