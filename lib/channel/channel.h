@@ -37,9 +37,21 @@ enum channel_side {
 	NR_CHANNEL_SIDES,
 };
 
+enum channel_who {
+	CHANNEL_THREAD, /* of the program */
+	CHANNEL_BODY, /* on its thread of the blocking pool */
+	CHANNEL_TASK, /* and no thread */
+};
+
+struct task;
+
 /* Embedded in what waits. */
 struct channel_waiter {
 	struct list list; /* under the channel's lock */
+
+	/* Set before it is added, constant until it is out; for rt/why.c. */
+	enum channel_who who;
+	const struct task *task; /* a TASK that no cancel lets go; else NULL */
 
 	/*
 	 * Set before it is added, constant until it is out. One signal to come,

@@ -93,9 +93,11 @@ static int refuse(const struct wait *x)
 static int wait_once(struct wait *x)
 {
 	struct lkdf *rt = x->ch->rt;
+	struct executor *ex = runtime_executor(rt);
 	int rc;
 
-	if (event_create(rt, runtime_executor(rt), 1, 2, &x->waiter.event))
+	x->waiter.who = ex ? CHANNEL_BODY : CHANNEL_THREAD;
+	if (event_create(rt, ex, 1, 2, &x->waiter.event))
 		return -ENOMEM;
 	if (!channel_add(x->ch, x->side, &x->waiter)) {
 		event_put(x->waiter.event);

@@ -12,6 +12,7 @@
 #include "scope/event_tap.h"
 #include "scope/scope.h"
 #include "task/after.h"
+#include "task/again.h"
 #include "task/kind.h"
 #include "task/then.h"
 
@@ -233,12 +234,16 @@ static void look_at_afters(struct why *y)
 static void look_at_tap(struct why *y, const struct event_tap *tap)
 {
 	const struct task *t;
+	const struct again_at *at;
 	struct why_row *r;
 	bool is_hold;
 
 	t = then_of_tap(tap, &is_hold);
-	r = t ? why_add_task(y, WHY_EVENT, t) : NULL;
-	if (r)
+	at = t && !is_hold ? again_waits_at(t) : NULL;
+	r = t ? why_add_task(y, at ? WHY_CHANNEL : WHY_EVENT, t) : NULL;
+	if (r && at)
+		why_says_channel(r, at);
+	else if (r)
 		says_event(r,
 			   is_hold ? "to end, by lkdf_hold(),"
 				   : "to go on, by lkdf_then(),",
@@ -454,6 +459,7 @@ void why_look(struct why *y)
 	look_at_limits(y);
 	look_at_afters(y);
 	look_at_taps(y);
+	why_look_at_channels(y);
 	why_look_at_data(y);
 	look_at_io(y);
 	look_at_scopes(y);

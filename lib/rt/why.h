@@ -6,6 +6,7 @@
  *	limits        the queues for their tokens
  *	after, then   tasks that wait for events which the program signals, for
  *	and hold      the first of several, or for descriptors
+ *	channels      tasks and threads that wait for a value or for room
  *	data          first in the queue of each data and part
  *	rings         operations under way, and those that poll() waits for
  *	scopes        threads that wait for room
@@ -30,6 +31,7 @@
 #define WHY_LOOK 1024 /* entries of one queue that are counted */
 #define WHY_TEXT 224
 
+struct again_at;
 struct frame;
 struct lkdf;
 struct lkdf_graph;
@@ -39,6 +41,7 @@ struct text;
 enum why_cause {
 	WHY_TOKEN,
 	WHY_EVENT,
+	WHY_CHANNEL,
 	WHY_DATA,
 	WHY_IO,
 	WHY_ROOM,
@@ -89,6 +92,13 @@ void why_add_followers(struct why_row *r, const struct task *t);
 
 /* See why_data.c. */
 void why_look_at_data(struct why *y);
+
+/*
+ * Those at channels that are not found by a tap; what a task that is found so
+ * waits for.
+ */
+void why_look_at_channels(struct why *y);
+void why_says_channel(struct why_row *r, const struct again_at *at);
 
 /*
  * All of it as text or JSON, behind what t holds. Any thread; it holds no lock

@@ -11,8 +11,9 @@
 #include <stdlib.h>
 
 static const char *const cause_words[] = {
-	[WHY_TOKEN] = "token", [WHY_EVENT] = "event", [WHY_DATA] = "data",
-	[WHY_IO] = "io",       [WHY_ROOM] = "room",   [WHY_RUN] = "run",
+	[WHY_TOKEN] = "token", [WHY_EVENT] = "event", [WHY_CHANNEL] = "channel",
+	[WHY_DATA] = "data",   [WHY_IO] = "io",	      [WHY_ROOM] = "room",
+	[WHY_RUN] = "run",
 };
 
 static const char *plural(uint64_t nr)

@@ -107,6 +107,11 @@ bool again_is_first(const struct task *t)
 	return t->then_fn == called && t->away.again->is_first;
 }
 
+const struct again_at *again_waits_at(const struct task *t)
+{
+	return t->then_fn == called ? &t->away.again->woken : NULL;
+}
+
 /* What has returned LKDF_AGAIN; nothing new where it was called again. */
 static void note_body(struct again *a, const struct task *t,
 		      const struct lkdf_ctx *c)
@@ -130,6 +135,8 @@ static int wait_at(struct lkdf_ctx *c, struct again *a)
 		return -ENOMEM;
 	/* A cancel lets it go, see scope_of() of then.c. */
 	a_store(&event_of(a->waiter.event)->is_users, true, relaxed);
+	a->waiter.who = CHANNEL_TASK;
+	a->waiter.task = t->kind->flags & LKDF_ALWAYS ? t : NULL;
 	note_body(a, t, c);
 	pass_on(&a->woken);
 	a->woken = a->told;

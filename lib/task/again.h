@@ -52,6 +52,12 @@ int again_refuse(struct lkdf_ctx *c);
 /* The body runs as for the first time: its inputs are those of its task. */
 bool again_is_first(const struct task *t);
 
+/*
+ * What it waits for, if that is a channel; else NULL. The caller keeps the tap
+ * of the task, which has left, on its event.
+ */
+const struct again_at *again_waits_at(const struct task *t);
+
 /* Is there something to do after the body? */
 static inline bool again_looks(const struct lkdf_ctx *c, int rc)
 {

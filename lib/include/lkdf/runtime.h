@@ -138,19 +138,20 @@ int lkdf_describe(struct lkdf *rt, const char *what, const char *format,
  * @fd:     open for writing
  *
  * The text has one line for each task, run or thread that was seen to wait: for
- * tokens of a limit, an event, data, an operation, or room in a scope; the line
- * names what the task stands below, the limits of which those hold tokens, and
- * how many undecided tasks stand behind it. A run in which no such task was
- * seen has a line as well. The JSON object of schema "lkdf/why/1" has the
- * lines as array "waits" of {cause, who, waits, behind, next}; a cause is
- * "token", "event", "data", "io", "room" or "run".
+ * tokens of a limit, an event, a value of a channel or room in it, data, an
+ * operation, or room in a scope; the line names what the task stands below, the
+ * limits of which those hold tokens, and how many undecided tasks stand behind
+ * it. A run in which no such task was seen has a line as well. The JSON object
+ * of schema "lkdf/why/1" has the lines as array "waits" of {cause, who, waits,
+ * behind, next}; a cause is "token", "event", "channel", "data", "io", "room"
+ * or "run".
  *
  * The call looks at one place after the other while the workers go on, so the
  * text is no moment's truth: a line may be over before it is written. Bodies
  * that run, queued tasks, tasks that wait for the end of another task, tasks of
  * kinds with LKDF_ALWAYS that wait for events, and children that wait for data
  * among themselves have no line. There are at most 128 lines, and 8 of one
- * limit or ring; the text tells how many more wait.
+ * limit, ring or side of a channel; the text tells how many more wait.
  *
  * Context: any thread, bodies included; the call waits for no body, and
  * allocates memory that it frees again.
