@@ -20,6 +20,8 @@ static const struct cli_verb verbs[] = {
 	  &run_spec, NULL },
 	{ "stat", "counters of a process, or of a command", verb_stat,
 	  &stat_spec, NULL },
+	{ "top", "what the workers of a process do, as it runs", verb_top,
+	  &top_spec, NULL },
 	{ "trace", NULL, NULL, NULL, &trace_family },
 	{ "report", "what costs most in a recording, and what to change",
 	  verb_report, &report_spec, NULL },

@@ -190,40 +190,137 @@ static const char *event_name(const struct stats *s, uint32_t i)
 	return memchr(d->name, 0, sizeof(d->name)) ? d->name : "";
 }
 
+/* A ring of so many records lies within a block. */
+static bool has_ring(const struct stats *s, uint32_t records, uint32_t size,
+		     uint32_t offset)
+{
+	return records && !(records & (records - 1)) && offset % 8 == 0 &&
+	       offset <= s->h.block_size &&
+	       (uint64_t)records * size <= s->h.block_size - offset;
+}
+
 static bool has_events(const struct stats *s)
 {
 	const struct lkdf_stats_header *h = &s->h;
 
-	return h->nr_events <= LKDF_MAX_EVENTS && h->event_records &&
-	       !(h->event_records & (h->event_records - 1)) &&
+	return h->nr_events <= LKDF_MAX_EVENTS &&
 	       h->event_desc_size >= sizeof(struct lkdf_stats_event_desc) &&
 	       h->event_size == sizeof(struct lkdf_stats_event) &&
-	       h->events_offset % 8 == 0 && h->events_offset <= h->block_size &&
-	       (uint64_t)h->event_records * h->event_size <=
-		       h->block_size - h->events_offset &&
+	       has_ring(s, h->event_records, h->event_size, h->events_offset) &&
 	       fits(s, h->event_table_offset, h->nr_events, h->event_desc_size);
+}
+
+uint32_t stats_event_find(const struct stats *s, const char *name)
+{
+	uint32_t i;
+
+	if (!has_events(s))
+		return UINT32_MAX;
+	for (i = 0; i < s->h.nr_events; i++)
+		if (!strcmp(event_name(s, i), name))
+			return i;
+	return UINT32_MAX;
+}
+
+static uint64_t load(const uint64_t *word)
+{
+	return atomic_load_explicit(
+		(const _Atomic(uint64_t) *)(const void *)word,
+		memory_order_acquire);
+}
+
+uint64_t stats_event_head(const struct stats *s, uint32_t executor)
+{
+	return load(&stats_block(s, executor)->event_head);
+}
+
+bool stats_event(const struct stats *s, uint32_t executor, uint64_t i,
+		 struct lkdf_stats_event *to)
+{
+	const struct lkdf_stats_block *b = stats_block(s, executor);
+	const struct lkdf_stats_event *e =
+		(const void *)((const uint8_t *)b + s->h.events_offset);
+	const uint64_t *word;
+	uint64_t v;
+
+	word = (const void *)&e[i & (s->h.event_records - 1)];
+	to->ticks = load(&word[0]);
+	v = load(&word[1]);
+	to->event = (uint32_t)v;
+	to->a = (uint32_t)(v >> 32);
+	to->b = load(&word[2]);
+	return load(&b->event_head) - i < s->h.event_records;
 }
 
 bool stats_is_parked(const struct stats *s, uint32_t executor)
 {
-	const struct lkdf_stats_block *b = stats_block(s, executor);
-	const struct lkdf_stats_event *e;
-	uint64_t head = b->event_head, i;
-	const char *name;
+	uint32_t park = stats_event_find(s, "park");
+	uint32_t unpark = stats_event_find(s, "unpark");
+	uint64_t head, i;
+	struct lkdf_stats_event e;
 
-	if (!has_events(s))
+	if (park == UINT32_MAX)
 		return false;
+	head = stats_event_head(s, executor);
 	for (i = 1; i < s->h.event_records && i <= head; i++) {
-		e = (const void *)((const uint8_t *)b + s->h.events_offset +
-				   ((head - i) & (s->h.event_records - 1)) *
-					   s->h.event_size);
-		name = e->event < s->h.nr_events ? event_name(s, e->event) : "";
-		if (!strcmp(name, "park"))
-			return true;
-		if (!strcmp(name, "unpark"))
+		if (!stats_event(s, executor, head - i, &e))
 			return false;
+		if (e.event == park || e.event == unpark)
+			return e.event == park;
 	}
 	return false;
+}
+
+bool stats_is_recording(const struct stats *s)
+{
+	const struct lkdf_stats_header *live = (const void *)s->base;
+
+	return atomic_load_explicit((const _Atomic(uint32_t)
+					     *)(const void *)&live->recording,
+				    memory_order_relaxed) != 0;
+}
+
+bool stats_has_slices(const struct stats *s)
+{
+	const struct lkdf_stats_header *h = &s->h;
+
+	return h->slice_size == sizeof(struct lkdf_stats_slice) &&
+	       has_ring(s, h->slice_records, h->slice_size, h->slices_offset);
+}
+
+uint64_t stats_slice_head(const struct stats *s, uint32_t executor)
+{
+	return load(&stats_block(s, executor)->slice_head);
+}
+
+bool stats_slice(const struct stats *s, uint32_t executor, uint64_t i,
+		 struct lkdf_stats_slice *to)
+{
+	const struct lkdf_stats_block *b = stats_block(s, executor);
+	const struct lkdf_stats_slice *from =
+		(const void *)((const uint8_t *)b + s->h.slices_offset);
+	uint64_t word[sizeof(*to) / 8];
+	size_t w;
+
+	from += i & (s->h.slice_records - 1);
+	for (w = 0; w < sizeof(*to) / 8; w++)
+		word[w] = load((const uint64_t *)(const void *)from + w);
+	memcpy(to, word, sizeof(*to));
+	return load(&b->slice_head) - i < s->h.slice_records;
+}
+
+void stats_name(const struct stats *s, uint32_t nr, char *to, size_t size)
+{
+	const struct lkdf_stats_header *h = &s->h;
+	size_t known = h->name_size < size ? h->name_size : size;
+
+	snprintf(to, size, "?");
+	if (!known || nr >= h->name_cap || h->name_size > LKDF_MAX_TEXT + 1 ||
+	    !fits(s, h->name_table_offset, h->name_cap, h->name_size))
+		return;
+	memcpy(to, s->base + h->name_table_offset + (size_t)nr * h->name_size,
+	       known);
+	to[known - 1] = '\0';
 }
 
 uint32_t stats_nr_workers(const struct stats *s)

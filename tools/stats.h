@@ -40,10 +40,33 @@ uint64_t stats_sum(const struct stats *s, uint32_t i);
 /* The number of a counter's name, or nr_counters. */
 uint32_t stats_counter_find(const struct stats *s, const char *name);
 
+/* The number of a sort of event; UINT32_MAX: there is none of that name. */
+uint32_t stats_event_find(const struct stats *s, const char *name);
+
+/*
+ * How many events an executor ever wrote, and a copy of event i below that.
+ * Only where stats_event_find() has found one. False: it was overwritten.
+ */
+uint64_t stats_event_head(const struct stats *s, uint32_t executor);
+bool stats_event(const struct stats *s, uint32_t executor, uint64_t i,
+		 struct lkdf_stats_event *to);
+
 /* Does its newest event of either sort say that it sleeps? */
 bool stats_is_parked(const struct stats *s, uint32_t executor);
 
-/* Workers that have started; slices and records of theirs, lost ones too. */
+/* Slices are taken now. */
+bool stats_is_recording(const struct stats *s);
+
+/* The same of slices, which there are while something is recorded. */
+bool stats_has_slices(const struct stats *s);
+uint64_t stats_slice_head(const struct stats *s, uint32_t executor);
+bool stats_slice(const struct stats *s, uint32_t executor, uint64_t i,
+		 struct lkdf_stats_slice *to);
+
+/* A name that slices and events speak of, "?" where there is none. */
+void stats_name(const struct stats *s, uint32_t nr, char *to, size_t size);
+
+/* Workers that have started. */
 uint32_t stats_nr_workers(const struct stats *s);
 
 #endif

@@ -21,6 +21,19 @@ $(addprefix $(BUILD)/tool/tools/,probe.o probe_load.o probe_cost.o): \
 	BENCH_CPPFLAGS += $(BPF_CPPFLAGS)
 $(BUILD)/tool/tools/probe_load.o: $(if $(filter 1,$(BPF)),$(BPF_SKEL))
 
+# The screen of lkdf top; HAVE_CURSES=0 builds without.
+HAVE_CURSES ?= $(shell echo 'int main(void) { return !newterm(0, 0, 0); }' | \
+	$(CC) $(CFLAGS) -D_GNU_SOURCE -include curses.h -x c - -lncursesw \
+	-o /dev/null 2>/dev/null && echo 1)
+HAVE_CURSES := $(HAVE_CURSES)
+ifeq ($(HAVE_CURSES),1)
+CURSES_LIBS := -lncursesw
+$(BUILD)/tool/tools/top_screen.o: BENCH_CPPFLAGS += -DHAVE_CURSES
+else
+CURSES_LIBS :=
+$(info no ncursesw: lkdf top has no screen, only --batch)
+endif
+
 $(BUILD)/tool/tools/report/%.o: BENCH_CPPFLAGS += -Itools
 
 $(BUILD)/tool/tools/%.o: tools/%.c
@@ -57,14 +70,15 @@ $(BUILD)/tool/tests/%.o: tests/%.c
 $(LKDF_BIN): $(TOOLS_OBJ) $(LIB_SO)
 	$(call say,LD)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $(TOOLS_OBJ) -L$(BUILD) -llkdf -lm \
-		-lpthread $(BPF_LIBS) -Wl,-rpath,'$$ORIGIN:$$ORIGIN/../lib'
+		-lpthread $(BPF_LIBS) $(CURSES_LIBS) \
+		-Wl,-rpath,'$$ORIGIN:$$ORIGIN/../lib'
 
 .PHONY: tools man
 tools: $(LKDF_BIN)
 
 # Section 1, made by the tool; a test holds the names against its verbs.
 MAN1 := $(patsubst %,$(BUILD)/man/%.1,lkdf $(addprefix lkdf-,topo doctor \
-	bench run stat trace trace-check trace-convert trace-diff report pages \
+	bench run stat top trace trace-check trace-convert trace-diff report pages \
 	probe futex completion))
 # "trace check" of lkdf-trace-check.1
 words_of_page = $(subst -, ,$(patsubst lkdf%,%,$(basename $(@F))))

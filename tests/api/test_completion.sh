@@ -126,7 +126,7 @@ is 'bash: a process with a runtime, by name' lkdf-seen stat -p lkdf-se
 is 'bash: no hostile name' '' stat -p '$'
 
 for shell in bash zsh; do
-	tab $shell 'lkdf top^--js^' '<lkdf><topo><--json>'
+	tab $shell 'lkdf doc^--js^' '<lkdf><doctor><--json>'
 	tab $shell 'lkdf trace conv^--to=per^' \
 		'<lkdf><trace><convert><--to=perfetto>'
 	tab $shell 'lkdf trace convert --to ch^' \
