@@ -2,6 +2,7 @@
 #include <lkdf/signals.h>
 
 #include "api/border.h"
+#include "data/facts.h"
 #include "signal/workers.h"
 
 #include <string.h>
@@ -24,6 +25,7 @@ int lkdf_signals(struct lkdf *rt, int worker, struct lkdf_facts *out)
 			   rt->nr_executors);
 	size = out->size;
 	workers_read(&rt->signals, worker, &s);
+	facts_tell(rt, worker, &s);
 	s.size = size;
 	/* A caller of a later version finds that nobody knows the rest. */
 	memset(out, 0, size);

@@ -11,11 +11,15 @@ int signals_open(struct lkdf *rt)
 		.nr = rt->nr_executors,
 		.pins = o->probe,
 	};
+	struct board_news news;
 	int rc = workers_open(&attr, &rt->signals);
 
-	if (!rc)
-		trace_probe_key(&rt->trace, src_bpf_key(&rt->signals));
-	return rc;
+	if (rc)
+		return rc;
+	trace_probe_key(&rt->trace, src_bpf_key(&rt->signals));
+	if (src_bpf_news(&rt->signals, &news))
+		board_told_by(rt->board, &news);
+	return 0;
 }
 
 /* Where workers sleep, and what hangs off the runtime. */

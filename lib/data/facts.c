@@ -47,8 +47,11 @@ const char *facts_tier(const struct lkdf *rt)
 
 	if (!b->source)
 		return b->why;
-	return b->source->tier == BOARD_T2 ? "T2, /dev/lkdf"
-					   : "T0, samples by move_pages";
+	if (b->source->tier == BOARD_T2)
+		return "T2, /dev/lkdf";
+	return b->news.nr && b->news.is_live(b->news.u)
+		       ? "T1, samples by move_pages when lkdf probe tells"
+		       : "T0, samples by move_pages";
 }
 
 const char *facts_why(const struct lkdf *rt)
@@ -185,6 +188,38 @@ int facts_home(const struct lkdf *rt, int node)
 			     topo_distance(rt->topo, best, node)))
 			best = i;
 	return best;
+}
+
+static struct lkdf_fact fact_of(const struct board *b, uint64_t value,
+				int64_t at, int64_t now)
+{
+	bool is_told = b->source->tier == BOARD_T2;
+
+	return (struct lkdf_fact){
+		.value = value,
+		.age_ns = is_told || at > now ? 0 : (uint64_t)(now - at),
+		.source = is_told ? LKDF_SIGNAL_KMOD : LKDF_SIGNAL_PROC,
+	};
+}
+
+void facts_tell(const struct lkdf *rt, int executor, struct lkdf_facts *out)
+{
+	const struct board *b = rt->board;
+	int64_t now = clock_now_ns();
+	struct board_sum sum;
+	int node = -1;
+
+	if (!b->source || executor >= rt->nr_workers)
+		return;
+	if (executor >= 0)
+		node = rt->executors[executor].node;
+	board_read(b, node, &sum);
+	if (!sum.at_ns)
+		return;
+	out->node_bytes = fact_of(b, sum.bytes, sum.at_ns, now);
+	out->unsettled_bytes = fact_of(b, sum.unsettled, sum.at_ns, now);
+	if (executor < 0)
+		out->nr_moves = fact_of(b, board_changes(b), sum.at_ns, now);
 }
 
 /* ---- looking ------------------------------------------------------------ */

@@ -15,6 +15,8 @@
 #include "data/data.h"
 #include "signal/board.h"
 
+#include <lkdf/signals.h>
+
 struct frame;
 struct seen;
 struct worker;
@@ -47,6 +49,9 @@ int facts_home(const struct lkdf *rt, int node);
 /* Of lkdf_describe(): which tier it is; why there is no better one, or "". */
 const char *facts_tier(const struct lkdf *rt);
 const char *facts_why(const struct lkdf *rt);
+
+/* Adds to what is known of a worker, or of all (-1): watched bytes. */
+void facts_tell(const struct lkdf *rt, int executor, struct lkdf_facts *out);
 
 /* What idle workers do beside looking for work. */
 bool facts_idle(struct worker *w);

@@ -88,6 +88,12 @@ void board_close(struct board *b, bool is_child)
 	b->nr_words = 0;
 }
 
+void board_told_by(struct board *b, const struct board_news *n)
+{
+	if (b->source && b->source->tier == BOARD_T0)
+		b->news = *n;
+}
+
 /* ---- ranges -------------------------------------------------------------- */
 
 static unsigned shift_of(uint64_t bytes)
@@ -104,12 +110,13 @@ static void look_first(struct board *b, unsigned id, uint64_t bytes,
 {
 	struct board_range *r = &b->range[id];
 
-	r->bytes = bytes;
+	a_store(&r->bytes, bytes, relaxed);
+	a_store(&r->at_ns, 0, relaxed);
 	r->look_ns = 0;
 	r->pause_ms = MIN_PAUSE_MS;
 	r->is_stale = true;
-	if (is_there)
-		b->source->look(b, id);
+	if (is_there && b->source->look(b, id))
+		a_store(&r->at_ns, clock_now_ns(), relaxed);
 	a_add(&b->nr_ranges, 1, relaxed);
 }
 
@@ -169,6 +176,9 @@ bool board_is_stale(const struct board *b, struct board_span s)
 {
 	uint32_t nr = s.nr < BOARD_LOOKS ? s.nr : BOARD_LOOKS, i;
 
+	if (b->news.nr &&
+	    a_load(b->news.nr, relaxed) != a_load(&b->nr_news, relaxed))
+		return true;
 	for (i = 0; i < nr; i++)
 		if (board_load(b,
 			       s.first + (uint32_t)((uint64_t)s.nr * i / nr)) &
@@ -236,6 +246,45 @@ int board_fact(const struct board *b, int id, struct board_span s)
 	return node;
 }
 
+static void read_range(const struct board *b, const struct board_range *r,
+		       int node, struct board_sum *sum)
+{
+	uint32_t first = a_load(&r->first, relaxed);
+	uint32_t nr = a_load(&r->nr, relaxed), i;
+	uint64_t left = a_load(&r->bytes, relaxed), size;
+	unsigned shift = a_load(&r->shift, relaxed);
+	uint16_t word;
+	int at;
+
+	for (i = 0; i < nr; i++, left -= size) {
+		size = min_u64(left, (uint64_t)1 << shift);
+		word = board_load(b, first + i);
+		at = word & LKDF_BLOCK_EMPTY
+			     ? BOARD_NOWHERE
+			     : b->node_of[word & LKDF_BLOCK_NODE];
+		if (node >= 0 && at != node)
+			continue;
+		sum->bytes += at < 0 ? 0 : size;
+		sum->unsettled += word & LKDF_BLOCK_UNSETTLED ? size : 0;
+	}
+}
+
+void board_read(const struct board *b, int node, struct board_sum *sum)
+{
+	const struct board_range *r;
+	int64_t at;
+
+	*sum = (struct board_sum){ 0 };
+	for (r = b->range; r < b->range + BOARD_RANGES; r++) {
+		at = a_load(&r->at_ns, relaxed);
+		if (!b->source || !a_load(&r->nr, relaxed) || !at)
+			continue;
+		if (!sum->at_ns || at < sum->at_ns)
+			sum->at_ns = at;
+		read_range(b, r, node, sum);
+	}
+}
+
 int board_count(void *board, uint64_t start, uint64_t end,
 		struct pages_tally *t)
 {
@@ -274,6 +323,8 @@ static bool is_settled(const struct board *b, const struct board_range *r)
 static void set_pause(struct board *b, struct board_range *r, bool is_done,
 		      int64_t now)
 {
+	if (is_done)
+		a_store(&r->at_ns, now, relaxed);
 	if (is_done && is_settled(b, r))
 		r->pause_ms = MAX_PAUSE_MS;
 	r->look_ns = b->source->is_exact && is_done && is_settled(b, r)

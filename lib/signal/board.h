@@ -56,9 +56,10 @@ struct board_range {
 	_Atomic(uint32_t) nr; /* blocks; 0: nobody watches it */
 	_Atomic(uint32_t) first; /* word */
 	_Atomic(uint8_t) shift;
+	_Atomic(uint64_t) bytes;
+	_Atomic(int64_t) at_ns; /* of the last look; 0: there was none */
 
 	/* Under lock. */
-	uint64_t bytes;
 	int64_t look_ns; /* not to be looked at before, unless stale */
 	uint32_t pause_ms;
 	bool is_stale; /* T0: something has moved since the last look */
@@ -86,6 +87,16 @@ struct board_source {
 	void (*close)(struct board *b, bool is_child);
 };
 
+/*
+ * Somebody counts pages that move, on the whole machine: who reads it needs no
+ * file. All of it is borrowed.
+ */
+struct board_news {
+	const _Atomic(uint64_t) *nr; /* NULL: nobody does */
+	bool (*is_live)(const void *u); /* false: it has ended */
+	const void *u;
+};
+
 struct board_attr {
 	enum board_wish wish;
 	uint64_t min_bytes; /* of what is watched */
@@ -108,6 +119,7 @@ struct board {
 	bool (*where)(void *const *page, unsigned nr, int *node);
 	int (*call)(int fd, unsigned long request, void *arg);
 	char why[128]; /* there is no better tier */
+	struct board_news news; /* T0 only */
 
 	/* Any thread. */
 	_Atomic(uint32_t) nr_ranges;
@@ -116,6 +128,7 @@ struct board {
 	_Atomic(int64_t) next_ns[2]; /* no pass before; by enum board_pass */
 	_Atomic(uint32_t) next_id; /* where the last one had to stop */
 	_Atomic(uint64_t) nr_refused; /* ranges there was no room for */
+	_Atomic(uint64_t) nr_news; /* of the news when the last pass began */
 
 	struct board_range range[BOARD_RANGES];
 
@@ -131,6 +144,12 @@ int board_open(const struct board_attr *a, struct board *b);
 void board_off(struct board *b, const char *why);
 /* is_child: in a forked one, which has the memory but not the mapping. */
 void board_close(struct board *b, bool is_child);
+
+/*
+ * Before there are ranges: from then on the source looks again as soon as the
+ * count has grown. A source that is told by the kernel itself needs none.
+ */
+void board_told_by(struct board *b, const struct board_news *n);
 
 /*
  * Watches its whole pages: its number; -1: it is not watched. is_there: the
@@ -185,7 +204,7 @@ struct board_span board_span(const struct board *b, int id, const void *at,
 unsigned board_nodes(const struct board *b, struct board_span s,
 		     int16_t node[BOARD_LOOKS]);
 
-/* The kernel has told that pages of those have moved. */
+/* The kernel has told that pages have moved, of those or, by news, any. */
 bool board_is_stale(const struct board *b, struct board_span s);
 
 /* The node of most of those; BOARD_NOWHERE: nothing is known. */
@@ -196,6 +215,18 @@ int board_most(const struct board *b, struct board_span s);
  * where it is not certain.
  */
 int board_fact(const struct board *b, int id, struct board_span s);
+
+/* Of all ranges, by blocks; a block counts for the node it was found on. */
+struct board_sum {
+	uint64_t bytes, unsettled; /* unsettled: to be looked at again */
+	int64_t at_ns; /* of the oldest look; 0: there are no ranges */
+};
+
+/*
+ * Sums what is on a node; -1: on any, and unsettled counts what nobody has
+ * found yet, too. Loads each word once, 65,536 at most.
+ */
+void board_read(const struct board *b, int node, struct board_sum *sum);
 
 /* Grows when a look finds that a block has another node than before. */
 static inline uint32_t board_changes(const struct board *b)

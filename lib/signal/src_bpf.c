@@ -298,12 +298,45 @@ bool src_bpf_read(const struct workers *b, int executor, uint64_t age,
 		put(&out->nr_migrate, word_of(s->nr_migrate), age);
 		put(&out->nr_xnode, word_of(s->nr_xnode), age);
 	}
+	if (h->hooks & LKDF_PROBE_PLACE)
+		put(&out->moved_pages, word_of(s->moved_pages), age);
 	if (h->hooks & LKDF_PROBE_SAMPLE) {
 		put(&out->samples, word_of(s->samples), age);
 		put(&out->futex_samples, word_of(s->futex), age);
 		put(&out->word, show(b->bpf, word_of(s->last_word)), age);
 	}
 	return true;
+}
+
+void src_bpf_moved(const struct workers *b, uint64_t age, struct lkdf_fact *f)
+{
+	const struct lkdf_probe_head *h = b->bpf->head.at;
+
+	memset(f, 0, sizeof(*f));
+	if (h->hooks & LKDF_PROBE_PLACE)
+		put(f, word_of(h->moved_pages), age);
+}
+
+static bool is_live(const void *u)
+{
+	uint64_t age;
+
+	return src_bpf_is_live(u, clock_now_ns(), &age);
+}
+
+bool src_bpf_news(const struct workers *b, struct board_news *out)
+{
+	const struct lkdf_probe_head *h;
+
+	if (!b->bpf)
+		return false;
+	h = b->bpf->head.at;
+	*out = (struct board_news){
+		.nr = (const _Atomic(uint64_t) *)(const void *)&h->moved_pages,
+		.is_live = is_live,
+		.u = b,
+	};
+	return h->hooks & LKDF_PROBE_PLACE;
 }
 
 static bool is_ours(const struct workers *b, uint32_t slot, uint32_t gen)

@@ -53,6 +53,18 @@ static bool read_moved(struct proc *p, uint64_t *nr)
 	return at != NULL;
 }
 
+/* By those who count in memory, else by the file. */
+static bool read_news(struct board *b, uint64_t *nr)
+{
+	const struct board_news *n = &b->news;
+
+	if (!n->nr)
+		return read_moved(b->own, nr);
+	*nr = a_load(n->nr, relaxed);
+	a_store(&b->nr_news, *nr, relaxed);
+	return n->is_live(n->u) || read_moved(b->own, nr);
+}
+
 static void forget_maps(struct proc *p)
 {
 	numa_maps_fini(&p->maps);
@@ -66,7 +78,7 @@ static void proc_begin(struct board *b)
 	unsigned i;
 
 	forget_maps(p);
-	if (!read_moved(p, &nr) || nr == p->nr_moved)
+	if (!read_news(b, &nr) || nr == p->nr_moved)
 		return;
 	p->nr_moved = nr;
 	for (i = 0; i < BOARD_RANGES; i++)
@@ -85,11 +97,12 @@ static void pages_of(const struct board_range *r, void **page)
 {
 	uint64_t start = a_load(&r->start, relaxed), from, to;
 	unsigned shift = a_load(&r->shift, relaxed);
+	uint64_t bytes = a_load(&r->bytes, relaxed);
 	uint32_t nr = a_load(&r->nr, relaxed), i;
 
 	for (i = 0; i < nr; i++) {
 		from = (uint64_t)i << shift;
-		to = min_u64(r->bytes, from + ((uint64_t)1 << shift));
+		to = min_u64(bytes, from + ((uint64_t)1 << shift));
 		page[i] = (void *)(uintptr_t)(start +
 					      (from + to) / 2 / PAGE * PAGE);
 	}

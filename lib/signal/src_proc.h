@@ -2,8 +2,9 @@
 /*
  * Tier T0 of the board, which any process may use: one page of each block is
  * asked for its node with move_pages(2). Nobody tells when pages move, but
- * /proc/vmstat counts pages that did, anywhere on the machine; when it has
- * counted none, only a look each second is due. Where move_pages(2) is refused,
+ * /proc/vmstat counts pages that did, anywhere on the machine, and lkdf probe
+ * does in mapped memory, which is tier T1; when nobody has counted any, only a
+ * look each second is due. Where move_pages(2) is refused,
  * numa_maps says where whole mappings are.
  *
  * Linux 6.1 says of pages that wait for a hint of AutoNUMA that they are not

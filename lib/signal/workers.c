@@ -174,6 +174,8 @@ void workers_read(const struct workers *b, int executor, struct lkdf_facts *out)
 	memset(&out->state_ns, 0, sizeof(out->state_ns));
 	if (is_live && out->word.source)
 		out->word.value = src_bpf_hottest(b);
+	if (is_live)
+		src_bpf_moved(b, age, &out->moved_pages);
 }
 
 bool workers_have_probe(const struct workers *b)

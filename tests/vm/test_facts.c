@@ -5,17 +5,21 @@
  * a body finds on another node than its own. Idle workers do not take planned
  * work here, so that the share is that of the placement.
  */
+#include "tests/api/probe.h"
 #include "tests/vm/mem.h"
 
 #include <lkdf/data.h>
 #include <lkdf/graph.h>
 #include <lkdf/pages.h>
+#include <lkdf/signals.h>
 #include <sys/mman.h>
 
 #define NR_BLOCKS 16
 #define NR_SWEEPS 3
 #define BYTES ((uint64_t)128 << 10)
 #define NR_PAGES (BYTES / MEM_PAGE)
+
+#define OPTIONS "final,far_steals=no,memory_huge=never,signal_kib=128"
 
 /* Runs that they may take; and a body asks for so many pages of its block. */
 #define NR_RUNS 2
@@ -171,6 +175,50 @@ static void stop(void)
 
 /* ---- what is to be seen -------------------------------------------------- */
 
+static struct lkdf_facts facts_of(int worker)
+{
+	struct lkdf_facts f = { .size = sizeof(f) };
+
+	must(lkdf_signals(rt, worker, &f));
+	return f;
+}
+
+/* Workers of a node see what is there: one of each node, together, all. */
+static void bytes_are_told(uint32_t source, const char *what)
+{
+	struct vm_worker w[VM_MAX_CPUS];
+	int nr = vm_workers(w, vm_nr_workers(rt)), i;
+	uint64_t sum = 0, known = facts_of(-1).node_bytes.value;
+
+	for (i = 0; i < nr; i++)
+		if (i == 0 || w[i].node != w[i - 1].node)
+			sum += facts_of(i).node_bytes.value;
+	is((long long)sum, (long long)known,
+	   "%s: nodes' bytes are those of all", what);
+	ok(known >= NR_BLOCKS * BYTES / 2 && known <= NR_BLOCKS * 2 * BYTES,
+	   "%s: %llu KiB of %llu are known", what,
+	   (unsigned long long)known >> 10,
+	   (unsigned long long)(NR_BLOCKS * BYTES) >> 10);
+	is(facts_of(-1).node_bytes.source, source, "%s: by whom", what);
+}
+
+/* Who asked before the pages were moved is told that they did. */
+static void moves_are_told(const struct lkdf_facts *was, bool by_probe)
+{
+	struct lkdf_facts f = facts_of(-1);
+
+	ok(f.nr_moves.value > was->nr_moves.value,
+	   "looks that found another node: %llu",
+	   (unsigned long long)f.nr_moves.value);
+	if (!by_probe)
+		return;
+	is(f.moved_pages.source, LKDF_SIGNAL_BPF, "the probe counts pages");
+	ok(f.moved_pages.value - was->moved_pages.value >=
+		   NR_BLOCKS * NR_PAGES / 2,
+	   "%llu pages were moved",
+	   (unsigned long long)(f.moved_pages.value - was->moved_pages.value));
+}
+
 static void tasks_follow(bool follows, unsigned before, const char *what)
 {
 	unsigned after = 100, i;
@@ -233,9 +281,46 @@ static void wrapped_bytes_are_known(const char *options, bool follows)
 /* The first run makes them. */
 static void own_bytes_are_known(const char *options, bool follows)
 {
+	struct lkdf_facts was;
+
 	start(options, NULL);
 	run(0);
+	was = facts_of(-1);
+	if (follows)
+		bytes_are_told(lkdf_caps(rt) & LKDF_CAP_KMOD ? LKDF_SIGNAL_KMOD
+							     : LKDF_SIGNAL_PROC,
+			       options);
 	tasks_follow(follows, run(0), options);
+	if (follows)
+		moves_are_told(&was, false);
+	else
+		is(facts_of(-1).node_bytes.source, LKDF_SIGNAL_NONE,
+		   "nobody knows where bytes are");
+	stop();
+}
+
+/* The probe tells of pages that move, and tasks follow them. */
+static void the_probe_tells(const char *self)
+{
+	struct lkdf_facts was;
+	char options[192];
+
+	if (!probe_start(self, "")) {
+		skip("the probe tells", "there is no probe to be had");
+		probe_end();
+		return;
+	}
+	snprintf(options, sizeof(options), OPTIONS ",probe=%s/bpf", probe_dir);
+	start(options, NULL);
+	run(0);
+	bytes_are_told(LKDF_SIGNAL_PROC, "with the probe");
+	was = facts_of(-1);
+	tasks_follow(true, run(0), "with the probe");
+	moves_are_told(&was, true);
+	probe_end();
+	is(facts_of(-1).moved_pages.source, LKDF_SIGNAL_NONE,
+	   "stopped, it tells nothing");
+	tasks_follow(true, run(0), "the probe is stopped");
 	stop();
 }
 
@@ -280,10 +365,9 @@ static void large_ranges_are_counted(void)
 	munmap(p, size);
 }
 
-#define OPTIONS "final,far_steals=no,memory_huge=never,signal_kib=128"
-
-int main(void)
+int main(int argc, char **argv)
 {
+	(void)argc;
 	mem_start(120);
 	/* AutoNUMA would bring pages to the tasks. */
 	vm_try_write("/proc/sys/kernel/numa_balancing", "0");
@@ -294,6 +378,8 @@ int main(void)
 		large_ranges_are_counted();
 		own_bytes_are_known(OPTIONS ",signal=proc", true);
 		wrapped_bytes_are_known(OPTIONS ",signal=proc", true);
+	} else {
+		the_probe_tells(argv[0]);
 	}
 	own_bytes_are_known(OPTIONS ",signal=off", false);
 	wrapped_bytes_are_known(OPTIONS ",signal=off", false);

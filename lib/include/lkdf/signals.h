@@ -19,6 +19,8 @@ enum lkdf_signal_source {
 	LKDF_SIGNAL_NONE = 0, /* nobody knows: the fact's value is 0 */
 	LKDF_SIGNAL_SELF = 1, /* the thread itself, without rights */
 	LKDF_SIGNAL_BPF = 2, /* the programs of "lkdf probe start" */
+	LKDF_SIGNAL_KMOD = 3, /* the kernel module, of each page and at once */
+	LKDF_SIGNAL_PROC = 4, /* the kernel when asked, of a page per block */
 };
 
 enum lkdf_worker_state {
@@ -60,6 +62,15 @@ struct lkdf_facts {
 
 	/* The policy's verdict; 0 in this version. */
 	uint32_t active_workers, nr_narrow;
+
+	/* KMOD or PROC: of data that are watched (option signal_kib), blocks of
+	 * 64 KiB and more count whole. Of all: on any node. */
+	struct lkdf_fact node_bytes; /* pages on the worker's node */
+	struct lkdf_fact unsettled_bytes; /* moved, or new; of all: not found */
+	struct lkdf_fact nr_moves; /* looks that found another node; of all */
+	/* BPF */
+	struct lkdf_fact moved_pages; /* the thread moved them, as AutoNUMA lets
+				       * it; of all: whoever, on the machine */
 };
 
 /**
@@ -70,7 +81,8 @@ struct lkdf_facts {
  *
  * Facts are copied from memory that their sources write: no system call is
  * made, and facts of one worker need not be of one moment. The word of all
- * workers is the one with most samples.
+ * workers is the one with most samples. Each call counts the blocks of watched
+ * data, 65,536 loads at most.
  *
  * Context: any thread, does not block.
  * Return: 0; -EINVAL NULL or size; -ENOENT no such worker; -EOWNERDEAD in a

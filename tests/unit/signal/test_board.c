@@ -234,6 +234,96 @@ static void moved_pages_are_found(void)
 	board_close(&board, false);
 }
 
+/* ---- somebody who counts in memory --------------------------------------- */
+
+static _Atomic(uint64_t) nr_told;
+static bool is_telling;
+
+static bool tells(const void *u)
+{
+	(void)u;
+	return is_telling;
+}
+
+static bool is_stale(int id)
+{
+	return board_is_stale(&board,
+			      board_span(&board, id, (void *)BASE, MIB));
+}
+
+/* Until a pass has asked for pages. */
+static void pass_that_asks(void)
+{
+	a_store(&nr_asked, 0, relaxed);
+	while (!a_load(&nr_asked, relaxed))
+		board_pass(&board, BOARD_NOW);
+}
+
+static void news_are_heard_at_once(void)
+{
+	const struct board_news news = { &nr_told, tells, NULL };
+	int id;
+
+	start(BOARD_PROC);
+	is_telling = true;
+	board_told_by(&board, &news);
+	put_all(0, NR_BLOCKS, 0);
+	id = board_add(&board, (void *)BASE, MIB, true);
+	pass_that_asks();
+	ok(!is_stale(id), "no news: nothing is stale");
+	put_all(0, NR_BLOCKS, 5);
+	a_add(&nr_told, 17, relaxed);
+	ok(is_stale(id), "pages have moved: all is stale at once");
+	is(after_passes(id, MIB, 2), 2, "a pass finds them, without vmstat");
+	ok(!is_stale(id), "and then nothing is stale");
+	is_telling = false;
+	a_add(&nr_told, 1, relaxed);
+	put_all(0, NR_BLOCKS, 2);
+	have_moved(23);
+	is(after_passes(id, MIB, 1), 1, "nobody tells any more: vmstat does");
+	ok(!is_stale(id), "and the last news are not stale for ever");
+	board_del(&board, id);
+	board_close(&board, false);
+}
+
+/* ---- sums ---------------------------------------------------------------- */
+
+static void sum_is(int node, uint64_t bytes, uint64_t unsettled,
+		   const char *what)
+{
+	struct board_sum sum;
+
+	board_read(&board, node, &sum);
+	is((long long)sum.bytes, (long long)bytes, "%s: bytes", what);
+	is((long long)sum.unsettled, (long long)unsettled, "%s: unsettled",
+	   what);
+}
+
+static void bytes_are_summed(void)
+{
+	struct board_sum sum;
+	int id, other;
+
+	start(BOARD_PROC);
+	sum_is(-1, 0, 0, "no ranges");
+	put_all(0, 4, 0);
+	put_all(4, 10, 5);
+	id = board_add(&board, (void *)BASE, 16 * BLOCK - 4096, true);
+	sum_is(-1, 10 * BLOCK, 6 * BLOCK - 4096, "all");
+	sum_is(0, 4 * BLOCK, 0, "the first node");
+	sum_is(1, 0, 0, "the second");
+	sum_is(2, 6 * BLOCK, 0, "the third");
+	put_all(20, 24, 2);
+	other = board_add(&board, (void *)(BASE + 20 * BLOCK), 4 * BLOCK, true);
+	sum_is(1, 4 * BLOCK, 0, "another range");
+	board_read(&board, -1, &sum);
+	ok(sum.at_ns > 0, "it was looked at some time");
+	board_del(&board, id);
+	sum_is(-1, 4 * BLOCK, 0, "what is gone does not count");
+	board_del(&board, other);
+	board_close(&board, false);
+}
+
 static void passes_are_rare(void)
 {
 	unsigned calls;
@@ -380,6 +470,8 @@ int main(void)
 	bytes_need_not_begin_a_page();
 	large_ranges_have_large_blocks();
 	moved_pages_are_found();
+	news_are_heard_at_once();
+	bytes_are_summed();
 	passes_are_rare();
 	without_move_pages_numa_maps_says();
 	there_is_an_end_of_ranges();
