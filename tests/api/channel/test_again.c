@@ -186,7 +186,7 @@ static void an_error_reaches_the_body(struct lkdf *rt)
 
 static void a_cancel_ends_the_waiting(struct lkdf *rt)
 {
-	struct pipe p = { .ch = channel_of(rt, 8, 1, 0) };
+	struct pipe p = { .ch = channel_of(rt, 8, 1, 0) }, *in = &p;
 	struct lkdf_kind *k = pipe_kind(rt, "receive", pipe_receive_one, 0);
 	struct lkdf_scope *s;
 	int i, rc;
@@ -203,7 +203,8 @@ static void a_cancel_ends_the_waiting(struct lkdf *rt)
 
 	must(lkdf_scope_create(
 		rt, ATTR(lkdf_scope_attr, .deadline_ns = 3000000), &s));
-	pipe_submit(rt, s, k, &p);
+	rc = lkdf_submit(rt, s, ATTR(lkdf_task, .kind = k, .arg = &in), NULL);
+	ok(!rc || rc == -ECANCELED, "submitted, or the deadline is over");
 	is(lkdf_scope_wait(rt, s, -1), -ETIME, "nor after a deadline");
 	lkdf_scope_put(s);
 	lkdf_kind_put(k);
