@@ -15,7 +15,8 @@ ENGINE_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard $(EXAMPLE_DIR)/engine/*.c))
 SERVER_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard $(EXAMPLE_DIR)/server/*.c))
 # The programs of Documentation/patterns.rst and ports.rst
 FLOW := $(patsubst $(EXAMPLE_DIR)/%,$(BUILD)/examples/%,$(basename \
-	$(wildcard $(EXAMPLE_DIR)/flow/*.c $(EXAMPLE_DIR)/flow/*.cc))) \
+	$(wildcard $(EXAMPLE_DIR)/flow/*.c $(EXAMPLE_DIR)/flow/*.cc \
+	$(EXAMPLE_DIR)/guide/*.c))) \
 	$(BUILD)/examples/ports/main
 EXAMPLE_LIBS := -L$(BUILD) -llkdf -Wl,-rpath,'$$ORIGIN/..'
 
@@ -75,6 +76,12 @@ $(BUILD)/examples/server: $(SERVER_OBJ) $(LIB_SO)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $(SERVER_OBJ) $(EXAMPLE_LIBS)
 
 $(BUILD)/examples/flow/%: $(BUILD)/$(EXAMPLE_DIR)/flow/%.o $(LIB_SO)
+	$(call say,LDXX)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CXX) $(LDFLAGS) -o $@ $< -L$(BUILD) -llkdf -lm \
+		-Wl,-rpath,'$$ORIGIN/../..'
+
+$(BUILD)/examples/guide/%: $(BUILD)/$(EXAMPLE_DIR)/guide/%.o $(LIB_SO)
 	$(call say,LDXX)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CXX) $(LDFLAGS) -o $@ $< -L$(BUILD) -llkdf -lm \

@@ -10,7 +10,8 @@
 examples=Documentation/examples
 
 for f in Documentation/examples/flow/*.c Documentation/examples/flow/*.cc \
-	Documentation/examples/ports/main.cc tests/api/hpp.cc; do
+	Documentation/examples/ports/main.cc tests/api/hpp.cc \
+	Documentation/examples/guide/sums.c; do
 	as_it_says "$f"
 	[ -x "$dir/program" ] || continue
 	run "$(basename "$f") prints that with four workers" LKDF_WORKERS=4
@@ -28,8 +29,19 @@ for workers in 1 2 4; do
 		run "$fact" LKDF_WORKERS=$workers LKDF_TRACE=
 	fi
 done
+
+compile $examples/guide/stuck.c
+ok $? "stuck.c compiles without a warning"
+timeout -k 5 60 "$dir/program" >"$dir/got" 2>&1
+ok $? "stuck.c ends where nobody says --for-ever" "$dir/got"
+grep -qxF 'task "count" waits before it starts, for an event that the program '\
+'fires, 1 signal to come' "$dir/got"
+ok $? "it prints what debugging.rst says" "$dir/got"
 if command -v python3 >/dev/null; then
 	quotes Documentation/patterns.rst $examples/flow
+	for page in choosing debugging migrating ownership service tuning; do
+		quotes Documentation/$page.rst $examples
+	done
 else
 	skip "pages show code that their programs have" "no python3"
 fi
