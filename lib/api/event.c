@@ -6,6 +6,7 @@
 #include "io/event_poll.h"
 #include "scope/event_any.h"
 #include "scope/event_call.h"
+#include "scope/event_pulse.h"
 
 int lkdf_event_create(struct lkdf *rt, uint32_t count, uint32_t flags,
 		      struct lkdf_event *out)
@@ -16,14 +17,19 @@ int lkdf_event_create(struct lkdf *rt, uint32_t count, uint32_t flags,
 		return rc;
 	if (!out)
 		return err(-EINVAL, "event: out is NULL");
-	if (flags & LKDF_EVENT_PULSE)
-		return border_unbuilt("event: PULSE");
-	rc = border_flags("event", flags, 0);
+	rc = border_flags("event", flags, LKDF_EVENT_PULSE);
 	if (rc)
 		return rc;
 	if (count > EVENT_MAX_COUNT)
 		return err(-EINVAL, "event: count %u, at most %u", count,
 			   EVENT_MAX_COUNT);
+	if (flags & LKDF_EVENT_PULSE && count > 1)
+		return err(-EINVAL,
+			   "event: count %u: each signal of a PULSE event "
+			   "counts alone",
+			   count);
+	if (flags & LKDF_EVENT_PULSE)
+		return event_pulse_create(rt, runtime_executor(rt), out);
 	rc = event_create(rt, runtime_executor(rt), count ? count : 1, 2, out);
 	if (!rc)
 		a_store(&event_of(*out)->is_users, true, relaxed);
@@ -72,7 +78,43 @@ int lkdf_event_wait(struct lkdf_event e, int64_t timeout_ns)
 		rc = border_timeout("lkdf_event_wait", timeout_ns);
 	if (!rc)
 		rc = check_event(e);
-	return rc ? rc : event_wait(e, timeout_ns);
+	if (rc)
+		return rc;
+	return event_is_pulse(e)
+		       ? event_pulse_wait(e, event_pulses(e), timeout_ns)
+		       : event_wait(e, timeout_ns);
+}
+
+static int check_pulse(struct lkdf_event e)
+{
+	int rc = check_event(e);
+
+	if (!rc && !event_is_pulse(e))
+		rc = err(-EINVAL, "event: it was not created with PULSE");
+	return rc;
+}
+
+int lkdf_event_pulses(struct lkdf_event e, uint64_t *nr)
+{
+	int rc = check_pulse(e);
+
+	if (rc)
+		return rc;
+	if (!nr)
+		return err(-EINVAL, "event: nr is NULL");
+	*nr = event_pulses(e);
+	return 0;
+}
+
+int lkdf_event_next(struct lkdf_event e, uint64_t seen, int64_t timeout_ns)
+{
+	int rc = timeout_ns ? border_may_wait("lkdf_event_next") : 0;
+
+	if (!rc)
+		rc = border_timeout("lkdf_event_next", timeout_ns);
+	if (!rc)
+		rc = check_pulse(e);
+	return rc ? rc : event_pulse_wait(e, seen, timeout_ns);
 }
 
 int lkdf_event_error(struct lkdf_event e, struct lkdf_error *out)

@@ -82,7 +82,7 @@ static void look_at_event(void *u, void *object)
 		return;
 	lost->nr++;
 	lost->nr_users += a_load(&ev->is_users, relaxed);
-	failure_put(ev->failure, &lost->rt->log);
+	failure_put(event_failure(ev), &lost->rt->log);
 	ev->failure = NULL;
 }
 

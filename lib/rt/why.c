@@ -192,6 +192,12 @@ static void says_event(struct why_row *r, const char *how, struct lkdf_event e)
 		why_says(r, "%s until descriptor %d is ready", how, any->fd);
 	} else if (any) {
 		why_says(r, "%s for the first of %u events", how, any->nr);
+	} else if (a_load(&ev->is_pulse, relaxed)) {
+		why_says(r,
+			 "%s for the next signal of a PULSE event, which has "
+			 "had %llu",
+			 how,
+			 (unsigned long long)a_load(&ev->nr_pulses, relaxed));
 	} else {
 		nr = a_load(&ev->word, relaxed) & EVENT_MAX_COUNT;
 		why_says(r,

@@ -10,6 +10,7 @@
 #include "core/waits.h"
 #include "scope/deadline.h"
 #include "scope/event_any.h"
+#include "scope/event_pulse.h"
 #include "scope/event_tap.h"
 
 #include <errno.h>
@@ -20,9 +21,6 @@
 #define WAIT_SPIN_NS 20000
 
 #define COUNT_MASK EVENT_MAX_COUNT
-
-/* The stack of waiters of an event that has fired. */
-#define CLOSED ((struct event_waiter *)1)
 
 static uint32_t word_gen(uint64_t word)
 {
@@ -121,6 +119,7 @@ int event_create(struct lkdf *rt, struct executor *ex, uint32_t count,
 		ev->rt = rt;
 	ev->failure = NULL;
 	a_store(&ev->is_users, false, relaxed);
+	a_store(&ev->is_pulse, false, relaxed);
 	a_store(&ev->nr_refs, nr_refs, relaxed);
 	a_store(&ev->waiters, NULL, relaxed);
 	a_store(&ev->taps, NULL, relaxed);
@@ -190,7 +189,7 @@ static void drop(struct event *ev)
 	} else if (a_sub(&ev->nr_refs, 1, acq_rel) != 1) {
 		return;
 	}
-	failure_put(ev->failure, &ev->rt->log);
+	failure_put(event_failure(ev), &ev->rt->log);
 	ev->failure = NULL;
 	check(!a_load(&ev->nr_sleepers, relaxed));
 	word = a_load(&ev->word, relaxed);
@@ -209,15 +208,19 @@ static void tell(struct event *ev, int error)
 	check(a_load(&ev->nr_refs, relaxed));
 	wait_is_over(ev->rt);
 	/* [event.close] pairs with [event.add]. */
-	w = a_xchg(&ev->waiters, CLOSED, acq_rel);
+	w = a_xchg(&ev->waiters, EVENT_CLOSED, acq_rel);
 	for (; w; w = next) {
 		next = w->next;
 		w->fn(w, error);
 		drop(ev);
 	}
 	/* [tap.b] after the word; pairs with [tap.c]. */
-	if (unlikely(a_load(&ev->taps, seq_cst) != NULL))
-		event_tap_fire(ev, error);
+	if (unlikely(a_load(&ev->taps, seq_cst) != NULL)) {
+		if (a_load(&ev->is_pulse, relaxed))
+			event_tap_pulse(ev, error);
+		else
+			event_tap_fire(ev, error);
+	}
 	/* [event.b] after the word; pairs with [event.c]. */
 	if (a_load(&ev->nr_sleepers, seq_cst))
 		futex_wake(futex_of(ev), INT_MAX);
@@ -241,6 +244,18 @@ static int count_down(struct event *ev, uint64_t gen, int *error)
 	return word_count(next) == 0;
 }
 
+int event_fire(struct lkdf_event e, int error)
+{
+	struct event *ev = event_of(e);
+	int rc = count_down(ev, e.gen, &error);
+
+	if (rc < 0)
+		return err(-ESTALE, "event: it has fired already");
+	if (rc)
+		tell(ev, error);
+	return rc;
+}
+
 int event_signal(struct lkdf_event e, int error)
 {
 	struct event *ev = event_of(e);
@@ -253,14 +268,12 @@ int event_signal(struct lkdf_event e, int error)
 	if (!a_load(&ev->is_users, relaxed) && event_is_valid(e))
 		return err(-EPERM, "event: it belongs to a task, a run or "
 				   "what it waits for");
-	rc = count_down(ev, e.gen, &error);
-	if (rc < 0)
-		return err(-ESTALE, "event: it has fired already");
-	if (rc) {
-		tell(ev, error);
+	if (a_load(&ev->is_pulse, relaxed))
+		return event_pulse(e, error);
+	rc = event_fire(e, error);
+	if (rc > 0)
 		drop(ev);
-	}
-	return 0;
+	return rc < 0 ? rc : 0;
 }
 
 void event_finish(struct lkdf_event e, int error, struct failure *f)
@@ -330,15 +343,16 @@ int event_wait(struct lkdf_event e, int64_t timeout_ns)
 	struct event *ev = event_of(e);
 	uint64_t begin = event_has_fired(e) ? 0 : wait_begins(ev->rt);
 	int rc = event_look_for(e, timeout_ns);
+	struct failure *f;
 
 	wait_ended(ev->rt, "lkdf_event_wait", begin);
 	if (rc)
 		return 1;
 	rc = word_error(look(e));
 	if (rc) {
-		failure_observe(ev->failure);
-		err(rc, "%s",
-		    ev->failure ? ev->failure->error.why : strerror(-rc));
+		f = event_failure(ev);
+		failure_observe(f);
+		err(rc, "%s", f ? f->error.why : strerror(-rc));
 	}
 	drop(ev);
 	return rc;
@@ -348,13 +362,15 @@ int event_error(struct lkdf_event e, struct lkdf_error *out)
 {
 	struct lkdf_error none = { .size = sizeof(none), .id = -1 };
 	struct event *ev = event_of(e);
+	struct failure *f;
 
 	if (!event_has_fired(e))
 		return 1;
-	failure_observe(ev->failure);
+	f = event_failure(ev);
+	failure_observe(f);
 	none.err = word_error(look(e));
 	none.worker = -1;
-	return failure_copy(ev->failure ? &ev->failure->error : &none, out);
+	return failure_copy(f ? &f->error : &none, out);
 }
 
 bool event_get(struct lkdf_event e)
@@ -381,7 +397,7 @@ int event_call_give(struct lkdf_event e, struct event_waiter *w)
 	 * [event.close]. */
 	head = a_load(&ev->waiters, acquire);
 	do {
-		if (head == CLOSED) {
+		if (head == EVENT_CLOSED) {
 			w->fn(w, word_error(look(e)));
 			drop(ev);
 			return 0;

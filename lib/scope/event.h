@@ -33,6 +33,9 @@ struct lkdf;
 #define EVENT_MAX_COUNT ((1u << EVENT_COUNT_BITS) - 1)
 #define EVENT_MAX_ERR 4095
 
+/* The stack of waiters of an event that has fired. */
+#define EVENT_CLOSED ((struct event_waiter *)1)
+
 /* Embedded in whatever goes on when the event fires. */
 struct event_waiter {
 	struct event_waiter *next;
@@ -57,12 +60,16 @@ struct event {
 	_Atomic(uint32_t) nr_sleepers;
 	_Atomic(struct event_waiter *) waiters;
 
-	/* Written before it fires, read after. */
-	struct failure *failure;
+	union {
+		/* Written before it fires, read after; see event_failure(). */
+		struct failure *failure;
+		_Atomic(uint64_t) nr_pulses; /* any thread: with is_pulse */
+	};
 
 	/* Set at create, constant until the last reference; stale handles look
 	 * at it too. */
 	_Atomic(bool) is_users; /* lkdf_event_signal() may fire it */
+	_Atomic(bool) is_pulse; /* again and again, see event_pulse.h */
 
 	/* Set before anybody knows of it; pool, as above. */
 	union {
@@ -82,6 +89,12 @@ int event_create(struct lkdf *rt, struct executor *ex, uint32_t count,
 
 /* -ESTALE: fired already, or another life. Drops no reference. */
 int event_signal(struct lkdf_event e, int error);
+
+/*
+ * It fires, with the last signal; the caller holds a reference. 1: by us, 0:
+ * not yet, -ESTALE: it has already, or it is another life.
+ */
+int event_fire(struct lkdf_event e, int error);
 
 /* Signals for a task or run that failed with f (borrowed), then drops one. */
 void event_finish(struct lkdf_event e, int error, struct failure *f);
@@ -112,6 +125,12 @@ bool event_look(struct event *ev, int *error);
 static inline struct event *event_of(struct lkdf_event e)
 {
 	return e.slot;
+}
+
+/* Of one that has fired: the story of its error; NULL: none. */
+static inline struct failure *event_failure(const struct event *ev)
+{
+	return a_load(&ev->is_pulse, relaxed) ? NULL : ev->failure;
 }
 
 #endif

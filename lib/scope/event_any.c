@@ -86,7 +86,7 @@ static void fired(struct event_tap *t, int error)
 
 	/* [any.first] what was done before it; pairs with [any.which]. */
 	if (a_cas(&any->first, &none, i, release, relaxed)) {
-		event_finish(any->event, error, event_of(e)->failure);
+		event_finish(any->event, error, event_failure(event_of(e)));
 		take_off(any);
 	}
 	event_put(e);

@@ -4,13 +4,14 @@
 #include "base/err.h"
 #include "core/runtime.h"
 #include "mem/heap.h"
+#include "scope/event_pulse.h"
 #include "scope/event_tap.h"
 
 #include <errno.h>
 
 struct call {
 	struct event_hook hook;
-	struct event_tap tap;
+	struct event_stay stay;
 	struct lkdf *rt;
 	void (*fn)(void *u, int error);
 	void *u;
@@ -25,11 +26,16 @@ static void free_call(struct call *c)
 
 static void fired(struct event_tap *t, int error)
 {
-	struct call *c = container_of(t, struct call, tap);
+	struct call *c = container_of(t, struct call, stay.tap);
 	void (*fn)(void *u, int error) = c->fn;
 	struct lkdf_event e = t->event;
 	void *u = c->u;
 
+	/* The next signal calls again. */
+	if (t->stays && !error) {
+		fn(u, 0);
+		return;
+	}
 	event_hook_del(c->rt, &c->hook);
 	free_call(c);
 	fn(u, error);
@@ -56,12 +62,15 @@ int event_call(struct lkdf_event e, void (*fn)(void *u, int error), void *u)
 		return err(-ESTALE, "event: its last reference is gone");
 	}
 	c->hook.close = close_call;
-	c->tap.event = e;
-	c->tap.fn = fired;
+	c->stay.tap.event = e;
+	c->stay.tap.fn = fired;
 	c->rt = rt;
 	c->fn = fn;
 	c->u = u;
 	event_hook_add(rt, &c->hook);
-	event_tap_add(&c->tap);
+	if (event_is_pulse(e))
+		event_stay_add(&c->stay);
+	else
+		event_tap_add(&c->stay.tap);
 	return 0;
 }

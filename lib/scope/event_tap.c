@@ -37,7 +37,7 @@ static void unlink_tap(struct event *ev, struct event_tap *t)
 	list_del(&t->peers);
 }
 
-void event_tap_add_in(struct event_tap *t, const struct lkdf_scope *scope)
+static void add(struct event_tap *t, const struct lkdf_scope *scope)
 {
 	struct event *ev = event_of(t->event);
 	struct event_shard *s = shard_of(ev->rt, ev);
@@ -64,9 +64,23 @@ void event_tap_add_in(struct event_tap *t, const struct lkdf_scope *scope)
 		t->fn(t, error);
 }
 
+void event_tap_add_in(struct event_tap *t, const struct lkdf_scope *scope)
+{
+	t->stays = false;
+	add(t, scope);
+}
+
 void event_tap_add(struct event_tap *t)
 {
 	event_tap_add_in(t, NULL);
+}
+
+void event_stay_add(struct event_stay *s)
+{
+	s->tap.stays = true;
+	s->nr_due = 0;
+	s->error = 0;
+	add(&s->tap, NULL);
 }
 
 bool event_tap_del(struct event_tap *t)
@@ -100,6 +114,68 @@ void event_tap_fire(struct event *ev, int error)
 	for (t = first; t; t = next) {
 		next = t->next;
 		t->fn(t, error);
+	}
+}
+
+static struct event_stay *stay_of(struct event_tap *t)
+{
+	return container_of(t, struct event_stay, tap);
+}
+
+/* Under lock: one call more is due. True: the caller is to call. */
+static bool is_due(struct event_stay *s, int error)
+{
+	s->error = error;
+	return !s->nr_due++;
+}
+
+/* Until none is due. With the last call of an event that has ended it is gone.
+ */
+static void call_due(struct event_shard *shard, struct event_stay *s)
+{
+	uint32_t nr_due;
+	int error;
+
+	do {
+		lock_take(&shard->lock);
+		error = s->nr_due == 1 ? s->error : 0;
+		lock_give(&shard->lock);
+		s->tap.fn(&s->tap, error);
+		if (error)
+			return;
+		lock_take(&shard->lock);
+		nr_due = --s->nr_due;
+		lock_give(&shard->lock);
+	} while (nr_due);
+}
+
+void event_tap_pulse(struct event *ev, int error)
+{
+	struct event_shard *s = shard_of(ev->rt, ev);
+	struct event_tap *t, *next, *first = NULL;
+	struct event_stay *due = NULL, *stay;
+
+	lock_take(&s->lock);
+	for (t = a_load(&ev->taps, relaxed); t; t = next) {
+		next = t->next;
+		if (error || !t->stays)
+			unlink_tap(ev, t);
+		if (!t->stays) {
+			t->next = first;
+			first = t;
+		} else if (is_due(stay_of(t), error)) {
+			stay_of(t)->next = due;
+			due = stay_of(t);
+		}
+	}
+	lock_give(&s->lock);
+	for (t = first; t; t = next) {
+		next = t->next;
+		t->fn(t, error);
+	}
+	for (; due; due = stay) {
+		stay = due->next;
+		call_due(s, due);
 	}
 }
 

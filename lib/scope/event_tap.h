@@ -40,6 +40,7 @@ struct event_tap {
 	/* Under the shard's lock. */
 	struct event_tap *next, *prev;
 	bool is_in;
+	bool stays; /* constant while it is in: it is a struct event_stay */
 	struct list peers; /* of the shard, with a scope */
 
 	/* Set before it is added, constant afterwards. */
@@ -47,6 +48,21 @@ struct event_tap {
 	/* On the signalling thread, once; the tap is its own then. */
 	void (*fn)(struct event_tap *t, int error);
 	const struct lkdf_scope *scope; /* see above; NULL: none */
+};
+
+/*
+ * A tap that stays at an event with LKDF_EVENT_PULSE: its fn is called once for
+ * each signal, one call at a time, and for the last time with the error that
+ * ends the event. The thread that finds none due calls for all who come
+ * meanwhile.
+ */
+struct event_stay {
+	struct event_tap tap;
+
+	/* Under the shard's lock. */
+	uint32_t nr_due; /* calls to come, the one under way too */
+	int error; /* of the last of them, once the event has ended */
+	struct event_stay *next; /* of whoever calls */
 };
 
 struct event_hook {
@@ -64,9 +80,12 @@ struct event_shard {
 /* t->fn is called when t->event fires, at once if it has. */
 void event_tap_add(struct event_tap *t);
 
+/* The same of a tap that stays, at a pulse event. */
+void event_stay_add(struct event_stay *s);
+
 /*
- * The same for who waits in a scope: if that is cancelled before, t->fn is
- * called with the cancel's error.
+ * As event_tap_add() for who waits in a scope: if that is cancelled before,
+ * t->fn is called with the cancel's error.
  */
 void event_tap_add_in(struct event_tap *t, const struct lkdf_scope *s);
 
@@ -78,6 +97,9 @@ bool event_tap_del(struct event_tap *t);
 
 /* It has fired: calls all of them. The caller holds a reference. */
 void event_tap_fire(struct event *ev, int error);
+
+/* The same of a pulse event, with each signal; error: it has ended. */
+void event_tap_pulse(struct event *ev, int error);
 
 void event_hook_add(struct lkdf *rt, struct event_hook *h);
 void event_hook_del(struct lkdf *rt, struct event_hook *h);

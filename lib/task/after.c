@@ -82,7 +82,7 @@ static void fired(struct event_waiter *w, int error)
 
 	in->error = error;
 	if (error)
-		in->failure = failure_get(event_of(in->event)->failure);
+		in->failure = failure_get(event_failure(event_of(in->event)));
 	count_down(in->after);
 }
 

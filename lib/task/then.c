@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "core/ops.h"
 #include "core/runtime.h"
+#include "scope/event_pulse.h"
 #include "task/complete.h"
 #include "task/step.h"
 
@@ -154,6 +155,9 @@ int task_then(struct lkdf_ctx *c, lkdf_fn fn, struct lkdf_event on)
 		return err(-EBUSY, "then: called twice in one body");
 	if (on.slot && !event_is_valid(on))
 		return err(-ESTALE, "then: the event's slot was given on");
+	/* The caller's reference is for the next signal, too. */
+	if (on.slot && event_is_pulse(on) && !event_get(on))
+		return err(-ESTALE, "then: the event's last reference is gone");
 	if (on.slot)
 		then_wait(t, fn, on);
 	else

@@ -14,6 +14,7 @@
 #include "mc.h"
 #include "mem/heap.h"
 #include "scope/deadline.h"
+#include "scope/event_tap.h"
 #include "thread_below.h"
 
 #include <errno.h>

@@ -10,7 +10,8 @@ MC_SRC_claim := lib/base/lock.c lib/data/claim.c lib/data/prepare.c \
 	lib/data/token.c lib/data/var.c
 MC_SRC_deque := lib/sched/deque.c
 MC_SRC_event := lib/base/lock.c lib/scope/event.c lib/scope/event_any.c \
-	lib/scope/event_tap.c lib/mem/class.c
+	lib/scope/event_pulse.c lib/scope/event_tap.c lib/mem/class.c
+MC_SRC_pulse = $(MC_SRC_event)
 MC_SRC_far = $(MC_SRC_ring)
 MC_SRC_frame := lib/run/frame.c lib/run/frame_error.c
 MC_SRC_inbox := lib/base/lock.c lib/sched/backlog.c

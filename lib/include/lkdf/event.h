@@ -24,18 +24,31 @@ struct lkdf_error {
 };
 
 enum lkdf_event_flag {
-	LKDF_EVENT_PULSE = 1, /* may be signalled again and again */
+	LKDF_EVENT_PULSE = 1, /* may be signalled again and again, see below */
 };
 
 /**
  * lkdf_event_create() - an event that user code signals
  * @rt:    runtime, borrowed; must outlive the event
  * @count: fires at the count'th signal; 0 is taken as 1
- * @flags: 0
+ * @flags: 0 or LKDF_EVENT_PULSE
  * @out:   event with two references: one that lkdf_event_wait() or
- *         lkdf_event_put() drops, one that the last signal drops
+ *         lkdf_event_put() drops, one that the last signal drops; with PULSE
+ *         one, that lkdf_event_put() drops
  *
- * Return: 0; -EAGAIN all slots are in use; -EOPNOTSUPP PULSE; -ENOMEM.
+ * An event with PULSE is a signal. lkdf_event_signal() with error 0 lets all go
+ * on that wait for the event at that moment: threads in lkdf_event_wait() and
+ * lkdf_event_next(), tasks that start after the event or left with lkdf_then(),
+ * lkdf_event_any() and lkdf_event_fd(). Waiters that come later wait for the
+ * next signal. Functions of lkdf_event_call() stay: the runtime calls each of
+ * them once for each signal. No signal allocates memory. An error ends the
+ * event: it fires for good, as other events do.
+ *
+ * A wait and lkdf_then() keep the caller's reference of a PULSE event. Whoever
+ * signals holds a reference, or the call returns -ESTALE.
+ *
+ * Return: 0; -EAGAIN all slots are in use; -EINVAL unknown flags, @count is
+ * above 2^20 - 1, with PULSE above 1; -ENOMEM.
  */
 int lkdf_event_create(struct lkdf *rt, uint32_t count, uint32_t flags,
 		      struct lkdf_event *out);
@@ -52,9 +65,41 @@ int lkdf_event_create(struct lkdf *rt, uint32_t count, uint32_t flags,
 int lkdf_event_signal(struct lkdf_event e, int err);
 
 /**
+ * lkdf_event_pulses() - how often a PULSE event was signalled
+ * @e:  event with LKDF_EVENT_PULSE
+ * @nr: signals so far; the one that has ended it counts, too
+ *
+ * A body that leaves with lkdf_then() and asks afterwards misses no signal: one
+ * that came before lkdf_then() has counted, a later one calls the continuation.
+ *
+ * Context: any thread, bodies included, does not block.
+ * Return: 0; -EINVAL @nr is NULL, or the event has no PULSE; -ESTALE no such
+ * event.
+ */
+int lkdf_event_pulses(struct lkdf_event e, uint64_t *nr);
+
+/**
+ * lkdf_event_next() - wait for a signal after those that were seen
+ * @e:          event with LKDF_EVENT_PULSE, the caller keeps its reference
+ * @seen:       signals that the caller knows of, as lkdf_event_pulses() counts
+ * @timeout_ns: >= 0, or -1 for ever
+ *
+ * The call returns at once if there were more than @seen, so no signal between
+ * two calls is lost, whereas lkdf_event_wait() waits for one that comes later.
+ *
+ * Context: any thread that is not in a body; with @timeout_ns 0 bodies as well.
+ * Return: 0 there were more; 1 the time is up; the error that has ended the
+ * event; -EDEADLK in a body; -ESTALE no such event; -EINVAL.
+ */
+int lkdf_event_next(struct lkdf_event e, uint64_t seen, int64_t timeout_ns);
+
+/**
  * lkdf_event_wait() - wait until it has fired and drop the reference
  * @e:          event
  * @timeout_ns: >= 0, or -1 for ever
+ *
+ * Of an event with LKDF_EVENT_PULSE the call waits for the next signal, and the
+ * caller keeps the reference whatever comes.
  *
  * Context: any thread that is not in a body.
  * Return: 0 or the event's error, reference dropped; 1 still pending,
@@ -114,7 +159,10 @@ int lkdf_event_which(struct lkdf_event e, int64_t timeout_ns, unsigned *which);
  * @u:  the caller's; must live until then
  *
  * The library keeps a reference until @fn has returned, so @fn may use a copy
- * of @e. The library does not call @fn if the runtime closes first.
+ * of @e. The library does not call @fn if the runtime closes first. With
+ * LKDF_EVENT_PULSE the library calls @fn for each signal, one call at a time,
+ * and for the last time with the error that ends the event, which drops the
+ * reference.
  *
  * Context: any thread, bodies included. fn runs on the thread that makes the
  * event fire: a worker or another thread of the runtime, or one in a call such

@@ -219,7 +219,8 @@ int lkdf_hold(struct lkdf_ctx *c, struct lkdf_event *e);
  * @c:  context of the body
  * @fn: continues with the same argument, children, scope and scratch kind
  * @on: goes on when this has fired; { 0 }: when all children spawned so far
- *      are complete. Its reference is taken over
+ *      are complete. Its reference is taken over, but of an event with
+ *      LKDF_EVENT_PULSE
  *
  * The body must return after it. A negative return value wins: @fn is not
  * called then. fn reads an error of @on with lkdf_input_error(c, 0).

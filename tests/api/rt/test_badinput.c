@@ -189,8 +189,8 @@ static void tasks_not_built_are_called_by_name(struct lkdf *rt)
 		"a deadline in the past");
 	refused(T(.flags = 4), -EINVAL, "flags 0x4", "a task flag");
 	refused(T(.prio = 7), -EINVAL, "prio 7", "a wild priority");
-	refused(lkdf_event_create(rt, 1, LKDF_EVENT_PULSE, &e), -EOPNOTSUPP,
-		"PULSE", "PULSE");
+	refused(lkdf_event_create(rt, 2, LKDF_EVENT_PULSE, &e), -EINVAL,
+		"PULSE", "a count of PULSE");
 	refused(lkdf_event_create(rt, 1, 64, &e), -EINVAL, "0x40",
 		"an unknown event flag");
 	refused(lkdf_scope_create(rt, ATTR(lkdf_scope_attr, .flags = 1), &s),
