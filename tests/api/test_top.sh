@@ -84,10 +84,18 @@ ok $? 'bars in a UTF-8 locale'
 top -w workers
 [ "$(grep -c ' asleep ' "$dir/log")" = 128 ]
 ok $? 'half of the workers are asleep'
-"$lkdf" top -b -n 1 -I 300 -p $pid -w kinds >"$dir/log" 2>&1
+# Until the process has had a CPU between two looks.
+i=0
+until top -I 300 -w kinds && grep -q '^gemm ' "$dir/log" || [ $i -gt 40 ]; do
+	i=$((i + 1))
+done
 holds '^gemm .* 100  *25.0 %'
 holds '^a?\[2Jb?'
-try 0 'one look as JSON' "$lkdf" top --json -I 200 -p $pid
+i=0
+until [ $i -gt 40 ] || { "$lkdf" top --json -I 200 -p $pid >"$dir/log" &&
+	grep -q gemm "$dir/log"; }; do
+	i=$((i + 1))
+done
 python3 - "$dir/log" >"$dir/why" 2>&1 <<'END'
 import json, sys
 t = json.load(open(sys.argv[1]))

@@ -42,7 +42,7 @@ $(BENCH_DIR)/test_io_arms: $(BUILD)/tool/tests/bench/test_io_arms.o \
 	$(call say,LD)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) -L$(BUILD) -llkdf -lm \
-		-lpthread $(BPF_LIBS) -Wl,-rpath,'$$ORIGIN/../..'
+		-lpthread $(BPF_LIBS) $(CURSES_LIBS) -Wl,-rpath,'$$ORIGIN/../..'
 
 BENCH_CXX ?= g++
 BENCH_CXXFLAGS := -O2 -g -Wall -Wextra
