@@ -37,6 +37,17 @@ static void count_word(struct thread *t, struct lkdf_probe_slot *s,
 	}
 }
 
+/* A CPU that has been offline has lost its clock, which nobody gives back. */
+SEC("?tp_btf/cpuhp_enter")
+int BPF_PROG(lkdf_cpus)
+{
+	struct lkdf_probe_head *h = get_head();
+
+	if (h)
+		h->cpus_ns = bpf_ktime_get_ns();
+	return 0;
+}
+
 SEC("perf_event")
 int lkdf_sample(struct bpf_perf_event_data *ctx)
 {

@@ -85,11 +85,38 @@ static uint32_t count_words(const struct pins *p)
 /* ---- start and stop ------------------------------------------------------ */
 
 #ifdef LKDF_HAVE_BPF
+/* "integrity" or "confidentiality"; NULL: the kernel is not locked down. */
+static const char *read_lockdown(char *to, size_t size)
+{
+	FILE *f = fopen("/sys/kernel/security/lockdown", "re");
+	char text[80] = "", *from = NULL, *end = NULL;
+
+	if (f && fgets(text, sizeof(text), f))
+		from = strchr(text, '[');
+	if (f)
+		fclose(f);
+	if (from)
+		end = strchr(from, ']');
+	if (!end || !strncmp(from, "[none]", 6))
+		return NULL;
+	snprintf(to, size, "%.*s", (int)(end - from) - 1, from + 1);
+	return to;
+}
+
 static int refuse(int rc, const char *why)
 {
 	struct cli_error e = { "probe", cli_code_of(rc), NULL, NULL };
+	char mode[32], needs[128];
 
-	if (rc == -EPERM || rc == -EACCES) {
+	/* Which helpers a program may call goes by it, too. */
+	if ((rc == -EPERM || rc == -EOPNOTSUPP) &&
+	    read_lockdown(mode, sizeof(mode))) {
+		snprintf(needs, sizeof(needs),
+			 "a kernel that is not locked down: lockdown is \"%s\"",
+			 mode);
+		e.needs = needs;
+		e.try = "a boot without lockdown=, or without Secure Boot";
+	} else if (rc == -EPERM || rc == -EACCES) {
 		e.needs = "root, or CAP_BPF, CAP_PERFMON and CAP_SYS_ADMIN";
 		e.try = "sudo lkdf probe start";
 	} else if (rc == -EINVAL) {
@@ -212,6 +239,9 @@ static void print_status(const struct pins *p, const char *dir)
 		printf("%ld CPUs came later and are not sampled: "
 		       "lkdf probe stop, then start\n",
 		       nr_cpus - (long)h->nr_cpus);
+	else if (h->cpus_ns && h->hooks & LKDF_PROBE_SAMPLE)
+		printf("CPUs that were offline are not sampled: "
+		       "lkdf probe stop, then start\n");
 }
 
 static void print_costs(const struct probe_cost *c, int nr)
@@ -241,6 +271,7 @@ static void write_status(const struct pins *p, const char *dir,
 	json_bool(&j, "place", h->hooks & LKDF_PROBE_PLACE);
 	json_int(&j, "sample_hz", h->sample_hz);
 	json_int(&j, "sampled_cpus", h->nr_cpus);
+	json_bool(&j, "cpus_changed", h->cpus_ns != 0);
 	json_int(&j, "slots", p->nr_slots);
 	json_int(&j, "slots_used", count_used(p));
 	json_int(&j, "refused", (int64_t)h->refused);

@@ -174,6 +174,7 @@ static void choose(struct lkdf_probe *s, uint32_t hooks)
 				  hooks & LKDF_PROBE_SAMPLE);
 	bpf_program__set_autoload(s->progs.lkdf_moved,
 				  hooks & LKDF_PROBE_PLACE);
+	bpf_program__set_autoload(s->progs.lkdf_cpus, hooks & LKDF_PROBE_CPUS);
 }
 
 static int load_with(struct loader *l, uint32_t hooks)
@@ -202,6 +203,8 @@ static int load_with(struct loader *l, uint32_t hooks)
 static int load(struct loader *l)
 {
 	static const uint32_t sets[] = {
+		LKDF_PROBE_SWITCH | LKDF_PROBE_SAMPLE | LKDF_PROBE_PLACE |
+			LKDF_PROBE_CPUS,
 		LKDF_PROBE_SWITCH | LKDF_PROBE_SAMPLE | LKDF_PROBE_PLACE,
 		LKDF_PROBE_SWITCH | LKDF_PROBE_SAMPLE,
 		LKDF_PROBE_SAMPLE,
@@ -326,7 +329,13 @@ static int attach_all(struct loader *l)
 		 l->tried & LKDF_PROBE_PLACE
 			 ? attach(l, s->progs.lkdf_moved, "link_moved")
 			 : -EOPNOTSUPP);
-	return l->got->hooks ? 0 : fail(l, -EOPNOTSUPP, "no hook can be had");
+	/* A kernel without hotplug has no such event, and needs none. */
+	if (l->tried & LKDF_PROBE_CPUS &&
+	    !attach(l, s->progs.lkdf_cpus, "link_cpus"))
+		l->got->hooks |= LKDF_PROBE_CPUS;
+	return l->got->hooks & ~LKDF_PROBE_CPUS
+		       ? 0
+		       : fail(l, -EOPNOTSUPP, "no hook can be had");
 }
 
 /* ---- maps ---------------------------------------------------------------- */

@@ -24,7 +24,7 @@
 #define LKDF_PROBE_DIR "/run/lkdf/bpf"
 #define LKDF_PROBE_MAGIC 0x626f727066646b6cull /* "lkdfprob" */
 #define LKDF_PROBE_ABI_MAJOR 1
-#define LKDF_PROBE_ABI_MINOR 0
+#define LKDF_PROBE_ABI_MINOR 1
 
 /* Of one lkdf_probe_register: ranges of its own words. */
 #define LKDF_PROBE_OWN 2
@@ -36,6 +36,7 @@
 #define LKDF_PROBE_SWITCH 1u /* states, blocked time, CPUs */
 #define LKDF_PROBE_SAMPLE 2u /* words inside futex(2) */
 #define LKDF_PROBE_PLACE 4u /* pages that move */
+#define LKDF_PROBE_CPUS 8u /* CPUs that go offline and come */
 
 struct lkdf_probe_head {
 	/* Set before the maps are frozen, constant afterwards. */
@@ -53,7 +54,8 @@ struct lkdf_probe_head {
 	__u64 lost; /* words there was no room for */
 	__u64 refused; /* threads there was no slot for */
 	__u64 moved_pages; /* on the whole machine */
-	__u64 reserved2[3];
+	__u64 cpus_ns; /* a CPU went or came, which is not sampled then; 0 */
+	__u64 reserved2[2];
 };
 
 enum lkdf_probe_state {

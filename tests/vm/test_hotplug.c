@@ -3,7 +3,10 @@
  * CPUs are taken offline before a runtime opens and while it works. A worker
  * whose CPU has gone is moved by the kernel and goes on elsewhere.
  */
+#include "tests/api/probe.h"
 #include "tests/vm/load.h"
+
+#include <lkdf/signals.h>
 
 /* CPUs of a node but CPU 0, which stays. Return: how many have changed. */
 static int set_node_online(int node, bool is_online)
@@ -114,10 +117,78 @@ static void cpus_go_while_it_sleeps(void)
 		vm_set_online(cpu, true);
 }
 
-int main(void)
+static struct lkdf_facts facts_of(struct lkdf *rt, int worker)
+{
+	struct lkdf_facts f = { .size = sizeof(f) };
+
+	must(lkdf_signals(rt, worker, &f));
+	return f;
+}
+
+static bool status_says(const char *words)
+{
+	char line[256];
+
+	if (!probe_run("status"))
+		return false;
+	snprintf(line, sizeof(line), "grep -q '%s' %s/log", words, probe_dir);
+	return system(line) == 0;
+}
+
+/* Each worker's thread is known, and has been on its CPU. */
+static void until_seen(struct lkdf *rt, struct load *l)
+{
+	int i = 0, nr = lkdf_nr_workers(rt);
+
+	while (i < nr)
+		if (facts_of(rt, i).samples.value)
+			i++;
+		else
+			load_goes_on(l, 1);
+}
+
+static void the_probe_tells_what_it_does_not_see(const char *self)
+{
+	struct lkdf_facts was, f;
+	char options[128];
+	struct load load;
+	struct lkdf *rt;
+	int last = vm.nr_cpus - 1;
+
+	if (last < 1 || !probe_start(self, "--hz 1000")) {
+		skip("the probe", "one CPU, or there is none to be had");
+		probe_end();
+		return;
+	}
+	snprintf(options, sizeof(options), "probe=%s/bpf", probe_dir);
+	rt = api_open(options);
+	load_start(&load, rt);
+	until_seen(rt, &load);
+	ok(!status_says("not sampled"), "all CPUs are sampled");
+	was = facts_of(rt, last);
+	vm_set_online(last, false);
+	do {
+		load_goes_on(&load, 1);
+		f = facts_of(rt, last);
+	} while (f.nr_migrate.value == was.nr_migrate.value);
+	ok(true, "a worker's CPU went offline: it was moved, and that is told");
+	vm_set_online(last, true);
+	load_goes_on(&load, 4);
+	ok(lkdf_caps(rt) & LKDF_CAP_PROBE, "the probe is alive");
+	ok(status_says("not sampled"), "a CPU that came back is not sampled");
+	load_stop(&load);
+	is(lkdf_close(rt), 0, "it closes");
+	ok(probe_run("stop") && probe_run("start"), "the probe starts again");
+	ok(!status_says("not sampled"), "and samples all CPUs");
+	probe_end();
+}
+
+int main(int argc, char **argv)
 {
 	cpu_set_t online;
 	int node;
+
+	(void)argc;
 
 	vm_start(120);
 	an_offline_cpu_gets_no_worker();
@@ -128,6 +199,7 @@ int main(void)
 	cpus_go_while_it_works();
 	all_but_one_go_while_it_works();
 	cpus_go_while_it_sleeps();
+	the_probe_tells_what_it_does_not_see(argv[0]);
 	online = vm_online_cpus();
 	workers_are_on(&online, "in the end");
 	return tap_end();

@@ -12,8 +12,9 @@ VM_SHARED := $(filter-out $(VM_INTERNAL),$(VM_PROGRAMS))
 # one with VM_SIZE=eight.
 VM_SIZES := one two four eight
 VM_SIZE ?= $(shell tests/turn.sh 1 four $(VM_SIZES))
-VM_TESTS = tests/vm/machine_$(VM_SIZE).sh
-VM_MATRIX := $(VM_SIZES:%=tests/vm/machine_%.sh)
+# Besides, a small machine that is locked down.
+VM_TESTS = tests/vm/machine_$(VM_SIZE).sh tests/vm/machine_lockdown.sh
+VM_MATRIX := $(VM_SIZES:%=tests/vm/machine_%.sh) tests/vm/machine_lockdown.sh
 
 $(VM_SHARED): $(BUILD)/tests/vm/%: tests/vm/%.c $(LIB_SO)
 	$(call say,CCLD)
