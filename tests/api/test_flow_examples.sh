@@ -11,7 +11,7 @@ examples=Documentation/examples
 
 for f in Documentation/examples/flow/*.c Documentation/examples/flow/*.cc \
 	Documentation/examples/ports/main.cc tests/api/hpp.cc \
-	Documentation/examples/guide/sums.c; do
+	tests/api/hpp_channel.cc Documentation/examples/guide/sums.c; do
 	as_it_says "$f"
 	[ -x "$dir/program" ] || continue
 	run "$(basename "$f") prints that with four workers" LKDF_WORKERS=4
