@@ -2,11 +2,12 @@
 /*
  * lkdf bench flow: what loops, branches and streams cost. A loop of two tasks,
  * a loop with four tasks side by side, if/else/join in a loop and in runs of
- * its own, and streams of tokens through four stages; against Taskflow's
- * condition tasks and tf::Pipeline and oneTBB's flow_graph and
- * parallel_pipeline. The floor calls the same bodies in a plain loop on one
- * thread. Every contestant's result is compared with the serial program's after
- * every batch.
+ * its own, streams of tokens through four stages, and a source whose messages
+ * go through a bounded queue to two parallel stages and a sink; against
+ * Taskflow's condition tasks and tf::Pipeline and oneTBB's flow_graph,
+ * parallel_pipeline and limiter_node. The floor calls the same bodies in a
+ * plain loop on one thread. Every contestant's result is compared with the
+ * serial program's after every batch.
  */
 #include "bench_arms.h"
 #include "bench_peer.h"
@@ -39,6 +40,7 @@ static const struct bars fork_bars = { { 0.6 }, { 1 } };
 static const struct bars if_bars = { { 0.8 }, { 0.8 } };
 static const struct bars spps_bars = { { 1.5, 1 }, { 0, 1.2 } };
 static const struct bars ssss_bars = { { 1.5, 1 }, { 0, 1 } };
+static const struct bars fed_bars = { { 0, 1 }, { 0, 1 } };
 static const struct bars long_bars = { { 1.5, 1 }, { 1.05, 1.05 } };
 
 struct part {
@@ -55,6 +57,7 @@ static const struct part parts[] = {
 	{ "runs", "runs", NULL, 20000, 0, &if_bars },
 	{ "SPPS", NULL, "SPPS", 50000, 0, &spps_bars },
 	{ "SSSS", NULL, "SSSS", 50000, 0, &ssss_bars },
+	{ "CPPS", NULL, "CPPS", 50000, 0, &fed_bars },
 	{ "SPPS/500ns", NULL, "SPPS", 3000, 500, &spps_bars },
 	{ "SSSS/500ns", NULL, "SSSS", 3000, 500, &ssss_bars },
 	{ "SPPS/2us", NULL, "SPPS", 1000, 2000, &long_bars },

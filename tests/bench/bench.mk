@@ -19,7 +19,8 @@ TASKFLOW_INCLUDE ?=
 API_TESTS += $(BENCH_DIR)/test_programs
 $(BENCH_DIR)/test_programs: $(addprefix $(BUILD)/tool/tests/bench/,\
 		test_programs.o plan.o lkdf_plan.o flow.o lkdf_flow.o tiles.o \
-		lkdf_tiles.o lkdf_graph.o shapes.o control.o lkdf_control.o) \
+		lkdf_tiles.o lkdf_graph.o shapes.o control.o lkdf_control.o \
+		lkdf_feed.o) \
 		$(LIB_SO)
 	$(call say,LD)
 	$(Q)mkdir -p $(@D)

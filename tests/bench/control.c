@@ -106,16 +106,33 @@ int stream_init(struct stream *s, const char *stages, uint64_t nr,
 {
 	unsigned i;
 
-	if (strlen(stages) != STREAM_STAGES || stages[0] != 'S' ||
+	if (strlen(stages) != STREAM_STAGES || !strchr("SC", stages[0]) ||
 	    stages[STREAM_STAGES - 1] != 'S' ||
-	    strspn(stages, "SP") != STREAM_STAGES || !nr)
+	    strspn(stages + 1, "SP") != STREAM_STAGES - 1 || !nr)
 		return -EINVAL;
 	memset(s, 0, sizeof(*s));
 	s->nr = nr;
 	s->units = units;
+	s->is_fed = stages[0] == 'C';
 	for (i = 0; i < STREAM_STAGES; i++)
-		s->stage[i].is_serial = stages[i] == 'S';
+		s->stage[i].is_serial = stages[i] != 'P';
 	return 0;
+}
+
+static void serial_fed(struct stream *s)
+{
+	struct packet (*body)(struct stream *, unsigned, struct packet) =
+		stream_pass;
+	struct packet m = { 0 };
+	uint64_t token;
+	unsigned i;
+
+	__asm__ volatile("" : "+r"(body));
+	for (token = 0; token < s->nr; token++) {
+		m.token = token;
+		for (i = 0; i < STREAM_STAGES; i++)
+			m = body(s, i, m);
+	}
 }
 
 void stream_serial(struct stream *s)
@@ -124,6 +141,10 @@ void stream_serial(struct stream *s)
 	uint64_t token;
 	unsigned i;
 
+	if (s->is_fed) {
+		serial_fed(s);
+		return;
+	}
 	__asm__ volatile("" : "+r"(body));
 	for (token = 0; token < s->nr; token++)
 		for (i = 0; i < STREAM_STAGES; i++)
@@ -132,7 +153,7 @@ void stream_serial(struct stream *s)
 
 bool stream_is_right(const struct stream *s)
 {
-	struct stream want = { .nr = s->nr };
+	struct stream want = { .nr = s->nr, .is_fed = s->is_fed };
 	unsigned i;
 
 	for (i = 0; i < STREAM_STAGES; i++)

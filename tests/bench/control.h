@@ -109,10 +109,20 @@ struct stream {
 	struct slot slot[STREAM_TOKENS];
 	uint64_t nr; /* tokens of one run */
 	uint32_t units; /* of work in each body */
+	bool is_fed; /* the first stage is C */
 };
 
-/* Stages as letters: S serial and in order, P parallel; the first and the last
- * are serial. 0 or -EINVAL. */
+/* What goes from stage to stage where one is C. */
+struct packet {
+	uint64_t token, value;
+};
+
+/*
+ * Stages as letters: S serial and in order, P parallel; the first and the last
+ * are serial. C, the first only: a source apart, serial, whose messages go
+ * through a bounded queue; then the last stage is serial in any order. 0 or
+ * -EINVAL.
+ */
 int stream_init(struct stream *s, const char *stages, uint64_t nr,
 		uint32_t units);
 void stream_serial(struct stream *s);
@@ -131,6 +141,21 @@ static inline void stream_do(struct stream *s, unsigned stage, uint64_t token)
 		return;
 	at->calls++;
 	at->sum = at->sum * 3 + *value;
+}
+
+/* The same of a stream that is fed; of the source m has the token alone. */
+static inline struct packet stream_pass(struct stream *s, unsigned stage,
+					struct packet m)
+{
+	struct stage *at = &s->stage[stage];
+
+	work_for(s->units);
+	m.value = stage ? m.value * 5 + stage : m.token;
+	if (at->is_serial) {
+		at->calls++;
+		at->sum += m.value * (m.token + 1);
+	}
+	return m;
 }
 
 #ifdef __cplusplus

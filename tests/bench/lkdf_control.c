@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "tests/bench/lkdf_control.h"
+#include "tests/bench/lkdf_feed.h"
 #include "tests/bench/lkdf_graph.h"
 
 #define AGAIN 0
@@ -151,6 +152,8 @@ int lkdf_stream_open(struct lkdf_stream *l, struct lkdf *rt, struct stream *s)
 	int rc;
 
 	*l = (struct lkdf_stream){ .stream = s };
+	if (s->is_fed)
+		return lkdf_feed_open(rt, s, &l->feed);
 	rc = lkdf_graph_create(rt, &a, &l->graph);
 	if (rc)
 		return rc;
@@ -167,13 +170,18 @@ void lkdf_stream_close(struct lkdf_stream *l)
 {
 	lkdf_graph_put(l->graph);
 	l->graph = NULL;
+	lkdf_feed_close(l->feed);
+	l->feed = NULL;
 }
 
 int lkdf_stream_run(struct lkdf_stream *l)
 {
 	struct lkdf_run r = { .size = sizeof(r), .flags = LKDF_RUN_STREAM };
 	struct lkdf_event done;
-	int rc = lkdf_graph_run(l->graph, NULL, &r, &done);
+	int rc;
 
+	if (l->feed)
+		return lkdf_feed_run(l->feed);
+	rc = lkdf_graph_run(l->graph, NULL, &r, &done);
 	return rc ? rc : lkdf_event_wait(done, -1);
 }

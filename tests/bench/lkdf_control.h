@@ -24,6 +24,7 @@ struct lkdf_stream {
 	struct lkdf_graph *graph;
 	uint64_t first; /* lkdf_seq() of token 0 */
 	struct lkdf_stream_stage arg[STREAM_STAGES];
+	struct lkdf_feed *feed; /* of a stream that is fed */
 };
 
 int lkdf_stream_open(struct lkdf_stream *l, struct lkdf *rt, struct stream *s);

@@ -3,8 +3,9 @@
  * C++: what the peers of lkdf bench flow share, which answer:
  * control SHAPE NR WORKERS          ns of a run of NR iterations
  * stream STAGES NR UNITS WORKERS    ns of NR tokens
- * by answer_flow<loops, line>(), with two classes made of a number of workers,
- * of which at most one object lives at a time.
+ * by answer_flow<loops, line, fed>(), with classes made of a number of workers,
+ * of which at most one object lives at a time; fed is for streams that are fed
+ * through a bounded queue, and a peer that has none leaves it out.
  */
 #ifndef TESTS_BENCH_PEER_CONTROL_H
 #define TESTS_BENCH_PEER_CONTROL_H
@@ -14,6 +15,7 @@
 
 #include <memory>
 #include <string>
+#include <type_traits>
 
 static struct control the_control;
 static struct stream the_stream;
@@ -57,24 +59,32 @@ template <class Loops> static int answer_control(struct question *q)
 					      : peer_refuse(q, "wrong result");
 }
 
-template <class Line> static int answer_stream(struct question *q)
+template <class Line, class Fed> static int answer_stream(struct question *q)
 {
+	int workers = (int)peer_number(q, 4);
+
 	if (stream_init(&the_stream, q->word[1], peer_number(q, 2),
 			peer_number(q, 3)))
 		return peer_refuse(q, "no such stream");
-	q->out[0] = timed_run<Line>(q->word[1], (int)peer_number(q, 4));
+	if (!the_stream.is_fed)
+		q->out[0] = timed_run<Line>(q->word[1], workers);
+	else if constexpr (std::is_void_v<Fed>)
+		return peer_refuse(q, "has no bounded queue");
+	else
+		q->out[0] = timed_run<Fed>(q->word[1], workers);
 	return stream_is_right(&the_stream) ? 1
 					    : peer_refuse(q, "wrong result");
 }
 
-template <class Loops, class Line> static int answer_flow(struct question *q)
+template <class Loops, class Line, class Fed = void>
+static int answer_flow(struct question *q)
 {
 	if (q->nr < 4)
 		return peer_refuse(q, "too few words");
 	if (peer_is(q, "control"))
 		return answer_control<Loops>(q);
 	if (peer_is(q, "stream") && q->nr > 4)
-		return answer_stream<Line>(q);
+		return answer_stream<Line, Fed>(q);
 	return peer_refuse(q, "unknown question");
 }
 

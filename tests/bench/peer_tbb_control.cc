@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * oneTBB as packaged: loops and branches by flow_graph, whose bodies put the
- * message that chooses; streams by parallel_pipeline. The questions of
- * peer_control.h.
+ * message that chooses; streams by parallel_pipeline, and those that are fed by
+ * flow_graph with a limiter_node. The questions of peer_control.h.
  */
 #include "tests/bench/peer_control.h"
 
@@ -173,9 +173,95 @@ struct line : contest {
 	}
 };
 
+/* The limiter lets as many messages by as lkdf has waves. */
+struct fed : contest {
+	using source_node = tbb::flow::input_node<struct packet>;
+	using stage_node =
+		tbb::flow::function_node<struct packet, struct packet>;
+	using sink_node = tbb::flow::function_node<struct packet, message>;
+
+	tbb::task_arena &tasks;
+	struct stream &of = the_stream;
+	std::unique_ptr<tbb::flow::graph> graph;
+	std::unique_ptr<source_node> source;
+	std::unique_ptr<tbb::flow::limiter_node<struct packet>> limiter;
+	std::unique_ptr<stage_node> first, second;
+	std::unique_ptr<sink_node> sink;
+
+	explicit fed(int workers) : tasks(arena_of(workers))
+	{
+		tasks.execute([&] { build(); });
+	}
+
+	~fed() override
+	{
+		tasks.execute([&] {
+			sink.reset();
+			second.reset();
+			first.reset();
+			limiter.reset();
+			source.reset();
+			graph.reset();
+		});
+	}
+
+	std::unique_ptr<stage_node> stage(unsigned i)
+	{
+		struct stream *s = &of;
+		size_t beside = s->stage[i].is_serial ? tbb::flow::serial
+						      : tbb::flow::unlimited;
+
+		return std::make_unique<stage_node>(
+			*graph, beside, [s, i](struct packet m) {
+				return stream_pass(s, i, m);
+			});
+	}
+
+	void build()
+	{
+		struct stream *s = &of;
+
+		graph = std::make_unique<tbb::flow::graph>();
+		source = std::make_unique<source_node>(
+			*graph, [s](tbb::flow_control &control) {
+				struct packet m = { s->stage[0].calls, 0 };
+
+				if (m.token == s->nr)
+					control.stop();
+				else
+					m = stream_pass(s, 0, m);
+				return m;
+			});
+		limiter = std::make_unique<
+			tbb::flow::limiter_node<struct packet>>(*graph,
+								STREAM_TOKENS);
+		first = stage(1);
+		second = stage(2);
+		sink = std::make_unique<sink_node>(*graph, tbb::flow::serial,
+						   [s](struct packet m) {
+							   stream_pass(s, 3, m);
+							   return message();
+						   });
+		tbb::flow::make_edge(*source, *limiter);
+		tbb::flow::make_edge(*limiter, *first);
+		tbb::flow::make_edge(*first, *second);
+		tbb::flow::make_edge(*second, *sink);
+		tbb::flow::make_edge(*sink, limiter->decrementer());
+	}
+
+	void run() override
+	{
+		tasks.execute([&] {
+			graph->reset();
+			source->activate();
+			graph->wait_for_all();
+		});
+	}
+};
+
 static int peer_answer(struct question *q)
 {
-	return answer_flow<loops, line>(q);
+	return answer_flow<loops, line, fed>(q);
 }
 
 int main()

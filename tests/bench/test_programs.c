@@ -242,6 +242,27 @@ static void a_wrong_token_is_noticed(const char *stages, unsigned from)
 	ok(!stream_is_right(&s), "%s: a lost body is noticed", stages);
 }
 
+static void a_wrong_message_is_noticed(const char *stages)
+{
+	struct packet m;
+	struct stream s;
+	unsigned i;
+
+	ok(!stream_init(&s, stages, 2, 0), "%s is drawn", stages);
+	stream_serial(&s);
+	ok(stream_is_right(&s), "%s: the serial program is right", stages);
+	m = (struct packet){ 1, 5 };
+	stream_pass(&s, 3, m);
+	ok(!stream_is_right(&s), "%s: a body too many is noticed", stages);
+	ok(!stream_init(&s, stages, 2, 0), "%s is drawn again", stages);
+	for (i = 0; i < 2 * STREAM_STAGES; i++) {
+		m.token = i / STREAM_STAGES;
+		if (i != 2)
+			m = stream_pass(&s, i % STREAM_STAGES, m);
+	}
+	ok(!stream_is_right(&s), "%s: a lost body is noticed", stages);
+}
+
 static void flow_is_checked(void)
 {
 	const char *shape;
@@ -254,9 +275,11 @@ static void flow_is_checked(void)
 	a_wrong_token_is_noticed("SPPS", 0);
 	a_wrong_token_is_noticed("SPPS", 3);
 	a_wrong_token_is_noticed("SSSS", 1);
+	a_wrong_message_is_noticed("CPPS");
 	ok(control_init(&c, "knot", 1) < 0, "an unknown shape is refused");
 	ok(stream_init(&s, "PPPS", 1, 0) < 0, "a parallel source is refused");
 	ok(stream_init(&s, "SPS", 1, 0) < 0, "three stages are refused");
+	ok(stream_init(&s, "SCPS", 1, 0) < 0, "a queue behind is refused");
 }
 
 static void controls_run(struct lkdf *rt, const char *shape)
@@ -326,6 +349,8 @@ static void lkdf_runs_them(const char *options)
 		controls_run(rt, shape);
 	streams_run(rt, "SPPS");
 	streams_run(rt, "SSSS");
+	streams_run(rt, "CPPS");
+	streams_run(rt, "CSPS");
 	is(lkdf_close(rt), 0, "%s: nothing is left", options);
 }
 
