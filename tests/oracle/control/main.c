@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * Random graphs with branches, loops, values and waves in the library against
- * the model:
+ * Random graphs with branches, loops, values, waves and channels in the library
+ * against the model:
  *
  *	control [--programs N] [--seed S] [--base S] [--repeat N]
  *
  * --seed runs one program, --repeat times with each number of workers. Graphs
  * that seal is to refuse are among them: the model says which, and why.
  */
+#include "tests/oracle/control/channels.h"
 #include "tests/oracle/control/program.h"
 #include "tests/oracle/random.h"
 #include "tests/tap.h"
@@ -35,7 +36,9 @@ struct options {
 /* One run in flight. */
 struct run {
 	const struct program *p;
+	struct channels *channels;
 	int number;
+	struct exchange exchange;
 	atomic_int calls[MAX_TASKS];
 	uint64_t seen[MAX_TASKS]; /* the task's calls, one after another */
 };
@@ -43,14 +46,20 @@ struct run {
 static struct lkdf *runtimes[NR_RUNTIMES];
 static struct lkdf_kind *kinds[NR_RUNTIMES][NR_KINDS];
 static const uint32_t value_size = sizeof(uint64_t);
-static uint64_t nr_refused, nr_runs, nr_iterations;
+static uint64_t nr_refused, nr_runs, nr_iterations, nr_again;
 
 static int body(struct lkdf_ctx *c, void *arg)
 {
 	struct run *r = (struct run *)(uintptr_t)lkdf_run_arg(c) + lkdf_seq(c);
 	int task = (int)(intptr_t)arg;
-	int n = atomic_fetch_add(&r->calls[task], 1);
+	int n = atomic_load(&r->calls[task]), rc;
 
+	/* Where it waits it is called again, and that is no call. */
+	rc = channels_exchange(r->channels, c, &r->exchange, r->p, task,
+			       program_out(r->p, r->number, task, n));
+	if (rc)
+		return rc;
+	atomic_fetch_add(&r->calls[task], 1);
 	r->seen[task] = program_see(r->seen[task], n, lkdf_in(c, 0));
 	*(uint64_t *)lkdf_out(c, 0) = program_out(r->p, r->number, task, n);
 
@@ -220,6 +229,7 @@ static bool run_all(int r, const struct program *p, struct lkdf_graph *g)
 	uint64_t skipped = stat_of(r, "lkdf.skipped");
 	struct lkdf_event done[8];
 	uint64_t out[3][MAX_TASKS] = { 0 };
+	struct channels channels;
 	struct story s;
 	struct run run[8];
 	bool good = true;
@@ -227,8 +237,10 @@ static bool run_all(int r, const struct program *p, struct lkdf_graph *g)
 	int i, error = 0;
 
 	memset(run, 0, sizeof(run));
+	channels_open(&channels, runtimes[r], p);
 	for (i = 0; i < p->nr_runs; i++) {
 		run[i].p = p;
+		run[i].channels = &channels;
 		run[i].number = i;
 	}
 	start(p, g, run, done);
@@ -237,6 +249,7 @@ static bool run_all(int r, const struct program *p, struct lkdf_graph *g)
 			error = lkdf_event_wait(done[i], -1);
 		model_run(p, i, out[i % p->inflight], &s);
 		good &= compare(p, &run[i], &s);
+		channels_expect(&channels, p, i, &s);
 		has_failed |= s.has_failed;
 		if (!p->is_stream || i + 1 == p->nr_runs) {
 			good &= compare_error(i, error, has_failed);
@@ -246,6 +259,8 @@ static bool run_all(int r, const struct program *p, struct lkdf_graph *g)
 		skipped += (uint64_t)s.nr_skipped;
 		nr_runs++;
 	}
+	good &= channels_close(&channels, runtimes[r]);
+	nr_again += channels.nr_again;
 	lkdf_scope_wait(runtimes[r], NULL, -1);
 	if (stat_of(r, "lkdf.unchosen") != unchosen ||
 	    stat_of(r, "lkdf.skipped") != skipped) {
@@ -345,9 +360,10 @@ int main(int argc, char **argv)
 	run_programs(&o);
 	for (r = 0; r < NR_RUNTIMES; r++)
 		nr_iterations += stat_of(r, "lkdf.iterations");
-	printf("# %llu runs, %llu iterations, %llu graphs refused\n",
+	printf("# %llu runs, %llu iterations, %llu graphs refused, %llu bodies "
+	       "called again\n",
 	       (unsigned long long)nr_runs, (unsigned long long)nr_iterations,
-	       (unsigned long long)nr_refused);
+	       (unsigned long long)nr_refused, (unsigned long long)nr_again);
 	for (r = 0; r < NR_RUNTIMES; r++)
 		close_runtime(r);
 	return tap_end();

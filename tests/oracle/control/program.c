@@ -83,6 +83,21 @@ static void add_values(struct program *p, struct rng *r)
 	}
 }
 
+/* In one program of three. */
+static void add_channels(struct program *p, struct rng *r)
+{
+	uint32_t last = (uint32_t)p->nr_tasks - 1;
+
+	p->receiver = p->sender = -1;
+	if (!rng_one_in(r, 3))
+		return;
+	p->depth = (int)rng_range(r, 1, 3);
+	if (!rng_one_in(r, 3))
+		p->receiver = (int)rng_range(r, 0, last);
+	if (!rng_one_in(r, 3))
+		p->sender = (int)rng_range(r, 0, last);
+}
+
 void program_create(struct program *p, uint64_t seed)
 {
 	struct rng r = { seed };
@@ -109,6 +124,7 @@ void program_create(struct program *p, uint64_t seed)
 	add_loops(p, &r);
 	make_stream(p, &r);
 	add_values(p, &r);
+	add_channels(p, &r);
 }
 
 void program_print(const struct program *p)
@@ -119,10 +135,14 @@ void program_print(const struct program *p)
 	printf("# %d tasks, %d %s, %d in flight\n", p->nr_tasks, p->nr_runs,
 	       p->is_stream ? "waves" : "runs", p->inflight);
 	for (i = 0; i < p->nr_tasks; i++)
-		printf("# task %d%s%s%s, %d branches\n", i,
+		printf("# task %d%s%s%s%s%s, %d branches\n", i,
 		       p->is_any[i] ? " ANY" : "",
 		       p->is_always[i] ? " ALWAYS" : "",
-		       p->is_blocking[i] ? " BLOCKING" : "", p->nr_branches[i]);
+		       p->is_blocking[i] ? " BLOCKING" : "",
+		       p->receiver == i ? " receives" : "",
+		       p->sender == i ? " sends" : "", p->nr_branches[i]);
+	if (p->depth)
+		printf("# channels of %d values\n", p->depth);
 	for (e = p->edge; e < p->edge + p->nr_edges; e++)
 		printf("# %s %d -> %d, branch %d%s\n",
 		       e->is_back ? "back" : "edge", e->from, e->to, e->branch,
@@ -164,6 +184,11 @@ uint64_t program_out(const struct program *p, int run, int task, int n)
 {
 	return mix(p->seed ^ mix((uint64_t)run << 32 | (uint64_t)task << 16 |
 				 (uint64_t)n));
+}
+
+uint64_t program_fed(const struct program *p, uint64_t n)
+{
+	return mix(p->seed * 3 + n);
 }
 
 uint64_t program_see(uint64_t seen, int n, const uint64_t *value)

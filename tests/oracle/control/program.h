@@ -31,6 +31,8 @@ struct program {
 	int nr_branches[MAX_TASKS]; /* numbers 0 .. nr - 1 */
 	bool is_stream; /* the runs are waves of one stream */
 	int inflight, nr_runs;
+	int receiver, sender; /* tasks: a value each call; -1: none */
+	int depth; /* of their channels */
 };
 
 /* What one run leaves. */
@@ -49,6 +51,9 @@ int program_value(const struct program *p, int run, int task, int n);
 
 /* What that call leaves at its out port. */
 uint64_t program_out(const struct program *p, int run, int task, int n);
+
+/* The n'th value that the receiver receives, over all runs. */
+uint64_t program_fed(const struct program *p, uint64_t n);
 
 /* The call has seen this value; NULL: none. */
 uint64_t program_see(uint64_t seen, int n, const uint64_t *value);
