@@ -270,6 +270,72 @@ static void a_deadline_ends_the_waiting(struct lkdf *rt)
 	lkdf_channel_put(l.ch);
 }
 
+/* ---- the blocking pool, and loops --------------------------------------- */
+
+static int wait_in_pool(struct lkdf_ctx *c, void *arg)
+{
+	struct pipe *p = *(struct pipe **)arg;
+	uint64_t v = 0;
+	int rc;
+
+	(void)c;
+	atomic_fetch_add(&p->nr_begun, 1);
+	rc = p->nr_begun % 2 ? lkdf_channel_recv(p->ch, &v, -1)
+			     : lkdf_channel_send(p->ch, &v, -1);
+	atomic_fetch_add(&p->nr_calls, rc < 0);
+	return rc;
+}
+
+/* One waits for a value of an empty channel, one for room in a full one. */
+static void a_deadline_lets_the_pool_go(struct lkdf *rt)
+{
+	struct pipe in = { .ch = channel_of(rt, 8, 1, 0) };
+	struct pipe out = { .ch = channel_of(rt, 8, 1, 0), .nr_begun = 1 };
+	struct lkdf_kind *k =
+		pipe_kind(rt, "pool", wait_in_pool, LKDF_BLOCKING);
+	struct lkdf_scope *s;
+	uint64_t v = 1;
+
+	must(lkdf_channel_send(out.ch, &v, -1));
+	must(lkdf_scope_create(
+		rt, ATTR(lkdf_scope_attr, .deadline_ns = SECOND / 5), &s));
+	pipe_submit(rt, s, k, &in);
+	pipe_submit(rt, s, k, &out);
+	is(lkdf_scope_wait(rt, s, -1), -ETIME, "a deadline ends both waits");
+	is(in.nr_calls, in.nr_begun, "one for a value");
+	is(out.nr_calls, out.nr_begun - 1, "one for room");
+	is(lkdf_channel_count(out.ch), 1, "nothing was sent");
+	lkdf_scope_put(s);
+	lkdf_kind_put(k);
+	lkdf_channel_put(in.ch);
+	lkdf_channel_put(out.ch);
+}
+
+static int wait_in_loop(uint64_t begin, uint64_t end, void *user)
+{
+	struct pipe *p = user;
+	uint64_t v;
+
+	(void)begin;
+	(void)end;
+	if (lkdf_channel_recv(p->ch, &v, SECOND) == -EDEADLK)
+		atomic_fetch_add(&p->nr_again, 1);
+	atomic_fetch_add(&p->nr_calls, 1);
+	return 0;
+}
+
+static void a_loop_must_not_wait(struct lkdf *rt)
+{
+	struct pipe p = { .ch = channel_of(rt, 8, 1, 0) };
+
+	must(lkdf_for_with(rt, ATTR(lkdf_for_attr,
+				    .range = { .end = 40, .grain = 10 },
+				    .fn = wait_in_loop, .u = &p)));
+	ok(p.nr_calls > 0, "the loop's function has tried");
+	is(p.nr_again, p.nr_calls, "and was refused, on any thread");
+	lkdf_channel_put(p.ch);
+}
+
 /* ---- what a waiting body keeps ------------------------------------------ */
 
 static void always_waits_for_the_channel_alone(struct lkdf *rt)
@@ -390,6 +456,10 @@ int main(void)
 		its_error_is_the_streams(rt);
 		a_send_after_the_end_fails(rt);
 		a_deadline_ends_the_waiting(rt);
+		/* In serial mode there is no pool. */
+		if (!strstr(all_options[i], "serial"))
+			a_deadline_lets_the_pool_go(rt);
+		a_loop_must_not_wait(rt);
 		always_waits_for_the_channel_alone(rt);
 		a_limit_is_kept(rt);
 		children_are_kept(rt);
