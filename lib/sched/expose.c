@@ -3,6 +3,7 @@
 
 #include "sched/far.h"
 #include "sched/keep.h"
+#include "sched/nap.h"
 
 #define NAP_MIN_NS 1000000
 #define NAP_MIN_NODES_NS 16000000
@@ -118,7 +119,6 @@ int64_t expose_nap(struct worker *w)
 {
 	struct sched *s = w->sched;
 	bool has_nodes = s->nr_worker_nodes > 1;
-	uint64_t least;
 
 	if (!s->expose_ticks || worker_is_alone(w))
 		return -1;
@@ -128,10 +128,8 @@ int64_t expose_nap(struct worker *w)
 			return -1;
 	}
 	expose_watch(w);
-	least = has_nodes ? NAP_MIN_NODES_NS : NAP_MIN_NS;
-	w->watch_nap_ns = (int64_t)min_u64(
-		max_u64((uint64_t)w->watch_nap_ns * 4, least), NAP_MAX_NS);
-	return w->watch_nap_ns;
+	return nap_grow(&w->watch_nap_ns, 4,
+			has_nodes ? NAP_MIN_NODES_NS : NAP_MIN_NS, NAP_MAX_NS);
 }
 
 void expose_leave(struct worker *w, bool has_work)

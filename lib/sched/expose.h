@@ -40,7 +40,7 @@ bool expose_look(struct worker *w);
  */
 void expose_watch(struct worker *w);
 
-/* A worker that has said so: for how many ns at most; -1: ever. */
+/* A worker that has said so: see nap.h. */
 int64_t expose_nap(struct worker *w);
 
 /* It does not sleep any more; has_work: because there is work for it. */

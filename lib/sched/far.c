@@ -80,7 +80,7 @@ bool far_allows(const struct worker *w, const struct sched_node *victim)
 	return why != DEFICIT_NO;
 }
 
-int64_t far_nap(const struct worker *w, int64_t timeout_ns)
+int64_t far_nap(struct worker *w)
 {
 	const struct sched *s = w->sched;
 	double ticks, least = -1;
@@ -99,10 +99,9 @@ int64_t far_nap(const struct worker *w, int64_t timeout_ns)
 			least = ticks;
 	}
 	if (least < 0)
-		return timeout_ns;
+		return -1;
 	ns = (uint64_t)least * 1024 / s->ticks_per_1024ns;
-	ns = min_u64(max_u64(ns, MIN_NAP_NS), MAX_NAP_NS);
-	return (int64_t)min_u64(ns, (uint64_t)timeout_ns);
+	return (int64_t)min_u64(max_u64(ns, MIN_NAP_NS), MAX_NAP_NS);
 }
 
 bool far_may_wake(struct sched_node *node)

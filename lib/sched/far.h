@@ -24,8 +24,8 @@ static inline enum steal_why far_why(const struct worker *w, bool is_near,
 	return item_is_planned(item) ? w->far->why : STEAL_FAR;
 }
 
-/* How long to sleep at most, in ns: -1 is for ever, or until it is allowed. */
-int64_t far_nap(const struct worker *w, int64_t timeout_ns);
+/* How long to sleep at most until some of it is allowed, see nap.h. */
+int64_t far_nap(struct worker *w);
 
 /*
  * Planned work was made public: is it time to wake other nodes as well? No

@@ -7,6 +7,7 @@
 #include "sched/far.h"
 #include "sched/intake.h"
 #include "sched/keep.h"
+#include "sched/nap.h"
 #include "sched/notify.h"
 #include "sched/part.h"
 #include "sched/quota.h"
@@ -186,6 +187,28 @@ static bool is_stopping(struct worker *w)
 	return a_load(&w->sched->is_stopping, seq_cst) != 0;
 }
 
+/* The kernel would not take all operations: it is asked again. */
+static int64_t retry_nap(struct worker *w)
+{
+	return unlikely(w->io_waits) ? IO_RETRY_NS : -1;
+}
+
+/* The layer above: what idle workers do for others beside taking work. */
+static int64_t duty_nap(struct worker *w)
+{
+	const struct sched *s = w->sched;
+
+	return s->nr_worker_nodes > 1 && s->ops.doze ? s->ops.doze(w) : -1;
+}
+
+/* Why a sleeper comes back by itself, but for timers: see nap.h. */
+static int64_t (*const naps[])(struct worker *w) = {
+	keep_nap, /* another worker keeps its work for a while */
+	expose_nap, /* a body may go on and on before private work */
+	far_nap, /* planned work of another node becomes late */
+	retry_nap,  duty_nap, /* the last one: it may say 0, not at all */
+};
+
 /*
  * Spinner on entry and on return. For how many ticks it is worth to spin then:
  * whoever slept its time has no reason to expect more than what it was for.
@@ -195,6 +218,7 @@ static uint64_t sleep_once(struct worker *w)
 	struct sched *s = w->sched;
 	uint64_t ticks;
 	int64_t left, armed;
+	size_t i;
 
 	quota_look(w);
 	ticks = quota_spin(&s->quota);
@@ -203,21 +227,15 @@ static uint64_t sleep_once(struct worker *w)
 	part_doze(w);
 	announce(w);
 	left = timers_arm(&s->timers, &armed);
-	left = (int64_t)min_u64((uint64_t)left, (uint64_t)keep_nap(w));
-	left = (int64_t)min_u64((uint64_t)left, (uint64_t)expose_nap(w));
-	if (unlikely(w->io_waits))
-		left = (int64_t)min_u64((uint64_t)left, IO_RETRY_NS);
-	if (s->nr_worker_nodes > 1 && s->ops.doze)
-		left = (int64_t)min_u64((uint64_t)left,
-					(uint64_t)s->ops.doze(w));
+	for (i = 0; i < ARRAY_SIZE(naps); i++)
+		left = nap_min(left, naps[i](w));
 	if (public_for(w) || part_has_bound(w) || is_stopping(w) || !left) {
 		park_retract(&w->node->park);
 	} else {
 		counter_add(w->executor->counters, COUNTER_PARKS, 1);
 		trace_event(w->executor->ring, EVENT_PARK, 0, 0);
 		usdt_1(park, w->id);
-		if (park_sleep_uncalled(&w->node->park, far_nap(w, left),
-					&w->is_drowsy))
+		if (park_sleep_uncalled(&w->node->park, left, &w->is_drowsy))
 			ticks = 0;
 		trace_event(w->executor->ring, EVENT_UNPARK, 0, 0);
 		usdt_1(unpark, w->id);

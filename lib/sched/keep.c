@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "sched/keep.h"
 
+#include "sched/nap.h"
 #include "sched/sched.h"
 
 void keep_stop(struct worker *w)
@@ -59,8 +60,5 @@ int64_t keep_nap(struct worker *w)
 	/* Who kept its work a moment ago may do so again. */
 	if (!last || (last == KEPT_LATELY && w->keep_nap_ns >= KEEP_NAP_MAX_NS))
 		return -1;
-	w->keep_nap_ns = (int64_t)min_u64(max_u64((uint64_t)w->keep_nap_ns * 2,
-						  KEEP_NAP_MIN_NS),
-					  KEEP_NAP_MAX_NS);
-	return w->keep_nap_ns;
+	return nap_grow(&w->keep_nap_ns, 2, KEEP_NAP_MIN_NS, KEEP_NAP_MAX_NS);
 }

@@ -66,7 +66,7 @@ bool keep_push(struct worker *w, uint64_t item);
  */
 bool keep_answers(struct worker *w, bool is_short);
 
-/* Before it sleeps, of what others keep: for how many ns at most; -1: ever. */
+/* Before it sleeps, of what others keep: see nap.h. */
 int64_t keep_nap(struct worker *w);
 
 #endif

@@ -137,10 +137,10 @@ bool far_allows(const struct worker *w, const struct sched_node *victim)
 	return true;
 }
 
-int64_t far_nap(const struct worker *w, int64_t timeout_ns)
+int64_t far_nap(struct worker *w)
 {
 	(void)w;
-	return timeout_ns;
+	return -1;
 }
 
 bool far_may_wake(struct sched_node *n)
