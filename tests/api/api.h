@@ -107,6 +107,25 @@ __attribute__((unused)) static struct lkdf *api_open(const char *options)
 	return rt;
 }
 
+/* Most tests of data and graphs go through these runtimes. */
+__attribute__((unused)) static const char *const api_options[] = {
+	"workers=1", "workers=2", "workers=4", "workers=8", "serial=yes",
+};
+
+__attribute__((unused)) static void api_each(void (*tests)(struct lkdf *rt,
+							   const char *options))
+{
+	struct lkdf *rt;
+	size_t i;
+
+	for (i = 0; i < sizeof(api_options) / sizeof(*api_options); i++) {
+		printf("# %s\n", api_options[i]);
+		rt = api_open(api_options[i]);
+		tests(rt, api_options[i]);
+		is(lkdf_close(rt), 0, "the runtime closes");
+	}
+}
+
 __attribute__((unused)) static struct lkdf *api_open_workers(int nr)
 {
 	char options[64];

@@ -157,6 +157,25 @@ __attribute__((unused)) static void world_check_order(struct world *w)
 			check_part_order(w, d, part);
 }
 
+/* After so many runs of all steps that have no errors. */
+__attribute__((unused)) static void
+world_check_runs(struct world *w, struct state *st, uint32_t nr_runs)
+{
+	uint32_t i;
+
+	if (lkdf_scope_wait(w->rt, NULL, -1))
+		wrong(w, "scope: %s", lkdf_errmsg());
+	for (i = 0; i < w->p->nr_steps; i++) {
+		if (w->mark[i].nr_ran != nr_runs)
+			wrong(w, "step %u ran %u times in %u runs", i,
+			      w->mark[i].nr_ran, nr_runs);
+		w->mark[i].nr_ran = 1;
+	}
+	world_check_marks(w, st);
+	world_check_order(w);
+	world_check_data(w, st);
+}
+
 /* All checks; says the program if one fails. Return: how much went wrong. */
 __attribute__((unused)) static int
 world_check(struct world *w, const struct state *st, bool has_versions)

@@ -335,40 +335,30 @@ static void what_is_given_on_waits_for_children(struct lkdf *rt)
 	lkdf_kind_put(f->child);
 }
 
+static void all_tests(struct lkdf *rt, const char *options)
+{
+	errors_of_children_poison(rt, LKDF_RW);
+	errors_of_children_poison(rt, LKDF_RW | LKDF_WEAK);
+	children_do_not_see_old_poison(rt, write_then_child, LKDF_WRITE);
+	children_do_not_see_old_poison(rt, two_children, LKDF_RW | LKDF_WEAK);
+	children_see_parts_as_they_are(rt, 1);
+	children_see_parts_as_they_are(rt, 2);
+	who_looks_at_an_error_heals_nothing(rt);
+	children_of_commuters_never_overlap(rt, LKDF_COMMUTE, 0);
+	children_of_commuters_never_overlap(rt, LKDF_COMMUTE, LKDF_WEAK);
+	children_of_commuters_never_overlap(rt, LKDF_RW, LKDF_WEAK);
+	/* Here bodies wait for this thread, or for each other. */
+	if (strcmp(options, "serial=yes")) {
+		a_use_is_given_on_early(rt);
+		a_part_is_given_on_early(rt, 1);
+		a_part_is_given_on_early(rt, 0);
+		what_is_given_on_waits_for_children(rt);
+	}
+}
+
 int main(void)
 {
-	static const char *const options[] = {
-		"workers=1", "workers=2",  "workers=4",
-		"workers=8", "serial=yes",
-	};
-	struct lkdf *rt;
-	size_t i;
-
 	tap_start(120);
-	for (i = 0; i < LENGTH(options); i++) {
-		printf("# %s\n", options[i]);
-		rt = api_open(options[i]);
-		errors_of_children_poison(rt, LKDF_RW);
-		errors_of_children_poison(rt, LKDF_RW | LKDF_WEAK);
-		children_do_not_see_old_poison(rt, write_then_child,
-					       LKDF_WRITE);
-		children_do_not_see_old_poison(rt, two_children,
-					       LKDF_RW | LKDF_WEAK);
-		children_see_parts_as_they_are(rt, 1);
-		children_see_parts_as_they_are(rt, 2);
-		who_looks_at_an_error_heals_nothing(rt);
-		children_of_commuters_never_overlap(rt, LKDF_COMMUTE, 0);
-		children_of_commuters_never_overlap(rt, LKDF_COMMUTE,
-						    LKDF_WEAK);
-		children_of_commuters_never_overlap(rt, LKDF_RW, LKDF_WEAK);
-		/* Here bodies wait for this thread, or for each other. */
-		if (strcmp(options[i], "serial=yes")) {
-			a_use_is_given_on_early(rt);
-			a_part_is_given_on_early(rt, 1);
-			a_part_is_given_on_early(rt, 0);
-			what_is_given_on_waits_for_children(rt);
-		}
-		is(lkdf_close(rt), 0, "the runtime closes");
-	}
+	api_each(all_tests);
 	return tap_end();
 }

@@ -106,17 +106,7 @@ static void run_at_once(struct trial *t)
 	}
 	if (w->p->seed % 2)
 		world_check_data(w, t->st);
-	if (lkdf_scope_wait(w->rt, NULL, -1))
-		wrong(w, "scope: %s", lkdf_errmsg());
-	for (i = 0; i < w->p->nr_steps; i++) {
-		if (w->mark[i].nr_ran != NR_RUNS)
-			wrong(w, "step %u ran %u times in %d runs", i,
-			      w->mark[i].nr_ran, NR_RUNS);
-		w->mark[i].nr_ran = 1;
-	}
-	world_check_marks(w, t->st);
-	world_check_order(w);
-	world_check_data(w, t->st);
+	world_check_runs(w, t->st, NR_RUNS);
 }
 
 static int run_graph(struct lkdf *rt, struct lkdf_kind *k,

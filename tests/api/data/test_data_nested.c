@@ -332,31 +332,24 @@ static void a_body_submits_behind_itself(struct lkdf *rt)
 	lkdf_kind_put(f.child);
 }
 
+static void all_tests(struct lkdf *rt, const char *options)
+{
+	a_parent_covers_its_children(rt);
+	children_go_in_order_before_the_next(rt);
+	a_join_sees_what_children_write(rt);
+	a_weak_parent_does_not_join(rt);
+	a_body_submits_behind_itself(rt);
+	/* Here bodies wait for this thread, or for each other. */
+	if (strcmp(options, "serial=yes")) {
+		the_next_waits_for_children(rt, LKDF_RW);
+		the_next_waits_for_children(rt, LKDF_RW | LKDF_WEAK);
+		weak_parents_start_at_once(rt);
+	}
+}
+
 int main(void)
 {
-	static const char *const options[] = {
-		"workers=1", "workers=2",  "workers=4",
-		"workers=8", "serial=yes",
-	};
-	struct lkdf *rt;
-	size_t i;
-
 	tap_start(120);
-	for (i = 0; i < LENGTH(options); i++) {
-		printf("# %s\n", options[i]);
-		rt = api_open(options[i]);
-		a_parent_covers_its_children(rt);
-		children_go_in_order_before_the_next(rt);
-		a_join_sees_what_children_write(rt);
-		a_weak_parent_does_not_join(rt);
-		a_body_submits_behind_itself(rt);
-		/* Here bodies wait for this thread, or for each other. */
-		if (strcmp(options[i], "serial=yes")) {
-			the_next_waits_for_children(rt, LKDF_RW);
-			the_next_waits_for_children(rt, LKDF_RW | LKDF_WEAK);
-			weak_parents_start_at_once(rt);
-		}
-		is(lkdf_close(rt), 0, "the runtime closes");
-	}
+	api_each(all_tests);
 	return tap_end();
 }

@@ -388,32 +388,26 @@ static void adding_is_checked(struct lkdf *rt)
 	lkdf_close(rt2);
 }
 
+static void all_tests(struct lkdf *rt, const char *options)
+{
+	(void)options;
+	readers_may_come_before_the_producer(rt, 1);
+	readers_may_come_before_the_producer(rt, 2 << 20 >> 3);
+	runs_do_not_share_values(rt, 1);
+	runs_do_not_share_values(rt, 4);
+	a_first_value_stays_over_runs(rt, 0);
+	a_first_value_stays_over_runs(rt, LKDF_DATA_ONCE);
+	large_values_live_shortly(rt, 300);
+	a_lazy_producer_hangs_nobody(rt);
+	kept_values_can_be_acquired(rt);
+	producers_are_checked(rt);
+	cycles_through_data_are_refused(rt);
+	adding_is_checked(rt);
+}
+
 int main(void)
 {
-	static const char *const options[] = {
-		"workers=1", "workers=2",  "workers=4",
-		"workers=8", "serial=yes",
-	};
-	struct lkdf *rt;
-	size_t i;
-
 	tap_start(120);
-	for (i = 0; i < LENGTH(options); i++) {
-		printf("# %s\n", options[i]);
-		rt = api_open(options[i]);
-		readers_may_come_before_the_producer(rt, 1);
-		readers_may_come_before_the_producer(rt, 2 << 20 >> 3);
-		runs_do_not_share_values(rt, 1);
-		runs_do_not_share_values(rt, 4);
-		a_first_value_stays_over_runs(rt, 0);
-		a_first_value_stays_over_runs(rt, LKDF_DATA_ONCE);
-		large_values_live_shortly(rt, 300);
-		a_lazy_producer_hangs_nobody(rt);
-		kept_values_can_be_acquired(rt);
-		producers_are_checked(rt);
-		cycles_through_data_are_refused(rt);
-		adding_is_checked(rt);
-		is(lkdf_close(rt), 0, "the runtime closes");
-	}
+	api_each(all_tests);
 	return tap_end();
 }

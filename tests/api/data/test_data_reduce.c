@@ -182,23 +182,19 @@ static void reductions_are_combined_in_a_join(const char *options)
 	is(lkdf_close(rt), 0, "the runtime closes");
 }
 
+static void all_tests(struct lkdf *rt, const char *options)
+{
+	(void)options;
+	children_reduce_in_all_ways(rt);
+}
+
 int main(void)
 {
-	static const char *const options[] = {
-		"workers=1", "workers=2",  "workers=4",
-		"workers=8", "serial=yes",
-	};
-	struct lkdf *rt;
 	size_t i;
 
 	tap_start(120);
-	for (i = 0; i < LENGTH(options); i++) {
-		printf("# %s\n", options[i]);
-		rt = api_open(options[i]);
-		children_reduce_in_all_ways(rt);
-		is(lkdf_close(rt), 0, "the runtime closes");
-	}
-	for (i = 0; i < LENGTH(options); i++)
-		reductions_are_combined_in_a_join(options[i]);
+	api_each(all_tests);
+	for (i = 0; i < LENGTH(api_options); i++)
+		reductions_are_combined_in_a_join(api_options[i]);
 	return tap_end();
 }

@@ -371,37 +371,30 @@ static void an_error_that_was_looked_at(struct lkdf *rt, uint32_t mode)
 	lkdf_kind_put(f->child);
 }
 
+static void all_tests(struct lkdf *rt, const char *options)
+{
+	a_task_covers_its_children(rt);
+	children_have_the_bytes_of_their_run(rt, false, 0);
+	children_have_the_bytes_of_their_run(rt, true, 0);
+	children_have_the_bytes_of_their_run(rt, false, LKDF_DATA_KEEP);
+	bytes_of_a_run_are_not_reduced(rt);
+	errors_of_children_poison(rt, LKDF_RW, false);
+	errors_of_children_poison(rt, LKDF_RW, true);
+	errors_of_children_poison(rt, LKDF_RW | LKDF_WEAK, false);
+	an_error_that_was_looked_at(rt, LKDF_RW);
+	an_error_that_was_looked_at(rt, LKDF_RW | LKDF_WEAK);
+	/* Here bodies wait for this thread, or for each other. */
+	if (strcmp(options, "serial=yes")) {
+		the_next_waits_for_children(rt, LKDF_RW, 0);
+		the_next_waits_for_children(rt, LKDF_COMMUTE, 0);
+		the_next_waits_for_children(rt, LKDF_RW | LKDF_WEAK, 0);
+		the_next_waits_for_children(rt, LKDF_RW, LKDF_BLOCKING);
+	}
+}
+
 int main(void)
 {
-	static const char *const options[] = {
-		"workers=1", "workers=2",  "workers=4",
-		"workers=8", "serial=yes",
-	};
-	struct lkdf *rt;
-	size_t i;
-
 	tap_start(120);
-	for (i = 0; i < LENGTH(options); i++) {
-		printf("# %s\n", options[i]);
-		rt = api_open(options[i]);
-		a_task_covers_its_children(rt);
-		children_have_the_bytes_of_their_run(rt, false, 0);
-		children_have_the_bytes_of_their_run(rt, true, 0);
-		children_have_the_bytes_of_their_run(rt, false, LKDF_DATA_KEEP);
-		bytes_of_a_run_are_not_reduced(rt);
-		errors_of_children_poison(rt, LKDF_RW, false);
-		errors_of_children_poison(rt, LKDF_RW, true);
-		errors_of_children_poison(rt, LKDF_RW | LKDF_WEAK, false);
-		an_error_that_was_looked_at(rt, LKDF_RW);
-		an_error_that_was_looked_at(rt, LKDF_RW | LKDF_WEAK);
-		/* Here bodies wait for this thread, or for each other. */
-		if (strcmp(options[i], "serial=yes")) {
-			the_next_waits_for_children(rt, LKDF_RW, 0);
-			the_next_waits_for_children(rt, LKDF_COMMUTE, 0);
-			the_next_waits_for_children(rt, LKDF_RW | LKDF_WEAK, 0);
-			the_next_waits_for_children(rt, LKDF_RW, LKDF_BLOCKING);
-		}
-		is(lkdf_close(rt), 0, "the runtime closes");
-	}
+	api_each(all_tests);
 	return tap_end();
 }

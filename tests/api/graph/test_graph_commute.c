@@ -374,32 +374,26 @@ static void with_a_variable_and_a_limit(struct lkdf *rt, uint32_t flags)
 	lkdf_limit_put(limit);
 }
 
+static void all_tests(struct lkdf *rt, const char *options)
+{
+	uint64_t seed;
+
+	the_program_may_order_them(rt);
+	for (seed = 1; seed <= 4; seed++)
+		a_crowd_commutes(rt, seed, seed % 2);
+	after_a_failure_others_are_skipped(rt);
+	with_a_variable_and_a_limit(rt, 0);
+	with_a_variable_and_a_limit(rt, LKDF_BLOCKING);
+	/* Here bodies wait for this thread. */
+	if (strcmp(options, "serial=yes")) {
+		who_is_ready_goes_first(rt);
+		a_run_that_waits_is_cancelled(rt);
+	}
+}
+
 int main(void)
 {
-	static const char *const options[] = {
-		"workers=1", "workers=2",  "workers=4",
-		"workers=8", "serial=yes",
-	};
-	struct lkdf *rt;
-	uint64_t seed;
-	size_t i;
-
 	tap_start(120);
-	for (i = 0; i < LENGTH(options); i++) {
-		printf("# %s\n", options[i]);
-		rt = api_open(options[i]);
-		the_program_may_order_them(rt);
-		for (seed = 1; seed <= 4; seed++)
-			a_crowd_commutes(rt, seed, seed % 2);
-		after_a_failure_others_are_skipped(rt);
-		with_a_variable_and_a_limit(rt, 0);
-		with_a_variable_and_a_limit(rt, LKDF_BLOCKING);
-		/* Here bodies wait for this thread. */
-		if (strcmp(options[i], "serial=yes")) {
-			who_is_ready_goes_first(rt);
-			a_run_that_waits_is_cancelled(rt);
-		}
-		is(lkdf_close(rt), 0, "the runtime closes");
-	}
+	api_each(all_tests);
 	return tap_end();
 }

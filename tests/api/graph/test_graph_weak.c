@@ -356,30 +356,24 @@ static void all_ways_to_leave_untouched(struct lkdf *rt)
 	untouched_is_said_of_each_use(rt);
 }
 
-int main(void)
+static void all_tests(struct lkdf *rt, const char *options)
 {
-	static const char *const options[] = {
-		"workers=1", "workers=2",  "workers=4",
-		"workers=8", "serial=yes",
-	};
-	struct lkdf *rt;
-	size_t i;
 	int why;
 
+	children_of_weak_tasks_go_in_order(rt);
+	uses_are_ended(rt);
+	all_ways_to_leave_untouched(rt);
+	for (why = 0; why < NR_REASONS; why++)
+		a_hard_reason_wins(rt, (enum reason)why);
+	a_whole_and_its_part_are_reduced(rt);
+	/* Here a body waits for this thread. */
+	if (strcmp(options, "serial=yes"))
+		a_weak_use_orders_like_a_strong_one(rt);
+}
+
+int main(void)
+{
 	tap_start(120);
-	for (i = 0; i < LENGTH(options); i++) {
-		printf("# %s\n", options[i]);
-		rt = api_open(options[i]);
-		children_of_weak_tasks_go_in_order(rt);
-		uses_are_ended(rt);
-		all_ways_to_leave_untouched(rt);
-		for (why = 0; why < NR_REASONS; why++)
-			a_hard_reason_wins(rt, (enum reason)why);
-		a_whole_and_its_part_are_reduced(rt);
-		/* Here a body waits for this thread. */
-		if (strcmp(options[i], "serial=yes"))
-			a_weak_use_orders_like_a_strong_one(rt);
-		is(lkdf_close(rt), 0, "the runtime closes");
-	}
+	api_each(all_tests);
 	return tap_end();
 }
