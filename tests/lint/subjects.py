@@ -12,8 +12,8 @@ import re
 import sys
 
 PAGES = ['README.md'] + [f'Documentation/{name}.rst' for name in (
-    'calls', 'data', 'data-model', 'dupes', 'figures', 'first-graph',
-    'tutorial', 'troubleshooting')]
+    'architecture', 'calls', 'data', 'data-model', 'dupes', 'figures',
+    'first-graph', 'tutorial', 'troubleshooting')]
 
 # After a full stop or colon, at the start of a comment, or of a paragraph.
 BREAK = r'(?:(?<=[.:;!?])\s[\s*]*|/\*[\s*]*|\n[\s*]*\n[\s*]*|\A[\s*]*)'
