@@ -2,7 +2,7 @@
 # liblkdf: shared with a symbol map, static with its internals localised.
 
 LIB_DIRS := base mem topo trace device opencl signal policy sched \
-	core scope channel data task graph run io seal rt api
+	core scope channel data task graph run io kernel seal rt api
 LIB_SRC := $(foreach d,$(LIB_DIRS),$(wildcard lib/$d/*.c))
 # Rings of io_uring need liburing 2.3; HAVE_LIBURING=0 builds without.
 HAVE_LIBURING ?= $(shell echo \

@@ -4,6 +4,7 @@
 #include "core/forked.h"
 #include "data/data.h"
 #include "data/place.h"
+#include "kernel/kernel.h"
 #include "task/kind.h"
 #include "task/uses_check.h"
 #include "topo/topo.h"
@@ -140,6 +141,18 @@ int border_task(const struct lkdf_task **task, struct lkdf_task *room)
 	return 0;
 }
 
+/* On a device only kernels run, and those that it can. */
+static int check_device(const struct lkdf_task *t)
+{
+	const struct lkdf_kind *k = t->kind;
+
+	if (!k || !k->kernel)
+		return err(-EINVAL,
+			   "task: place is device %s, and kind %s is no kernel",
+			   t->place->device->name, k ? k->name : "NULL");
+	return kernel_check_device(k->kernel, t->place->device);
+}
+
 int border_place(struct lkdf *rt, const struct lkdf_task *t)
 {
 	const struct lkdf_place *p = t->place;
@@ -148,6 +161,12 @@ int border_place(struct lkdf *rt, const struct lkdf_task *t)
 		return 0;
 	if (p->rt != rt)
 		return err(-EINVAL, "task: place is of another runtime");
+	if (p->device)
+		return check_device(t);
+	if (t->kind && t->kind->kernel && !t->kind->later)
+		return err(-EINVAL,
+			   "task: kernel %s has no fn to run on a node",
+			   t->kind->name);
 	if (!(t->flags & LKDF_PINNED))
 		return 0;
 	if (t->kind && t->kind->flags & LKDF_BLOCKING)
@@ -208,5 +227,7 @@ int border_uses(const struct lkdf *rt, const struct lkdf_task *t, bool is_child)
 
 	if (!rc && !is_child && unlikely(flags & LKDF_DATA_ONCE))
 		return refuse_once(t);
+	if (!rc && unlikely(t->kind->kernel != NULL))
+		rc = kernel_check_uses(t->kind->kernel, t->use, t->nr_use);
 	return rc;
 }

@@ -178,6 +178,21 @@ static const struct option_row rows[] = {
 		  "the spawn, if its kind neither blocks nor has limits, nor "
 		  "the child a place or uses; fewer than 8192 count as 8192; "
 		  "0: never" },
+	{ .name = "device_queues",
+	  .type = OPTION_INT,
+	  AT(device_queues),
+	  .min = 1,
+	  .max = 64,
+	  .init = 4,
+	  .unit = "queues",
+	  .help = "most queues for kernels on each device, fewer where the "
+		  "device says so; a device is given four kernels for each" },
+	{ .name = "device_memory",
+	  .type = OPTION_INT,
+	  AT(device_memory),
+	  .max = 1 << 26,
+	  .unit = "MiB",
+	  .help = "most memory taken on each device; 0: all that it has" },
 	{ .name = "serial",
 	  .type = OPTION_BOOL,
 	  AT(serial),

@@ -3,16 +3,17 @@
 
 #include "core/home.h"
 #include "core/ops.h"
-#include "data/place.h"
 #include "graph/graph.h"
 #include "graph/recording.h"
 #include "graph/wire.h"
 #include "io/io.h"
+#include "kernel/kernel.h"
 #include "run/child_run.h"
 #include "run/frame.h"
 #include "run/stream.h"
 #include "seal/seal.h"
 #include "task/ctx.h"
+#include "task/homes.h"
 #include "task/uses_check.h"
 
 int lkdf_graph_create(struct lkdf *rt, const struct lkdf_graph_attr *attr,
@@ -76,8 +77,11 @@ static __attribute__((noinline)) int add_uses(struct lkdf_graph *g, int task,
 					      unsigned nr)
 {
 	uint32_t flags;
+	const struct kernel *k = g->recs[task].kind->kernel;
 	int rc = uses_check(g->rt, use, nr, &flags);
 
+	if (!rc && unlikely(k != NULL))
+		rc = kernel_check_uses(k, use, nr);
 	if (!rc)
 		rc = wire_add(g, (uint32_t)task, use, nr);
 	return rc ? graph_broken(g, rc) : task;
@@ -123,9 +127,10 @@ static int add_task(struct lkdf_graph *g, const struct lkdf_task *t)
 	}
 	if (nr < 0 || home == HOME_NONE)
 		return nr;
-	rc = home_is_part(home) ? graph_place_on_part(g, (uint32_t)nr, home,
-						      t->place->node)
-				: graph_place(g, (uint32_t)nr, home);
+	if (home_is_part(home) || t->kind->kernel)
+		rc = graph_place_at(g, (uint32_t)nr, home, t->place->node);
+	else
+		rc = graph_place(g, (uint32_t)nr, home);
 	return rc ? graph_broken(g, rc) : nr;
 }
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include <lkdf/device.h>
 #include <lkdf/io.h>
 
 #include "api/border.h"
 #include "core/limit.h"
 #include "io/io.h"
+#include "kernel/kernel.h"
 #include "task/kind.h"
 
 #define MAX_ARG (1u << 20)
@@ -176,6 +178,52 @@ int lkdf_kind_create_io(struct lkdf *rt, const struct lkdf_kind_attr *attr,
 	if (!rc)
 		rc = check_io(&a);
 	return rc ? rc : kind_create_sort(rt, &io_kinds, &a, out);
+}
+
+static int create_kernel(struct lkdf *rt, const struct lkdf_kernel_attr *a,
+			 struct lkdf_kind **out)
+{
+	struct lkdf_kind_attr kind;
+	struct kernel *kernel;
+	int rc = copy_attr(rt, a->kind, &kind);
+
+	if (!rc && (kind.on_cancel || kind.flags & LKDF_BLOCKING))
+		rc = err(-EINVAL,
+			 "kind %s: on_cancel and BLOCKING are not for kernels",
+			 kind.name);
+	if (!rc && (kind.nr_in || kind.nr_out))
+		rc = border_unbuilt("kind: ports of a kernel");
+	if (!rc)
+		rc = kernel_create(rt, a, &kind, &kernel);
+	if (rc)
+		return rc;
+	rc = kind_create_sort(rt, &kernel_kinds, &kind, out);
+	if (rc)
+		kernel_free(kernel);
+	else
+		(*out)->kernel = kernel;
+	return rc;
+}
+
+int lkdf_kind_create_kernel(struct lkdf *rt,
+			    const struct lkdf_kernel_attr *attr,
+			    struct lkdf_kind **out)
+{
+	struct lkdf_kernel_attr a;
+	int rc = border_runtime(rt);
+
+	if (rc)
+		return rc;
+	if (!attr || !out)
+		return err(-EINVAL, "kernel: attributes or out is NULL");
+	rc = border_copy(attr, &a, sizeof(a), "lkdf_kernel_attr");
+	if (!rc && !a.kind)
+		rc = err(-EINVAL, "kernel: kind is NULL");
+	if (!rc)
+		rc = create_kernel(rt, &a, out);
+	if (!rc)
+		handle_add(rt, &(*out)->handle, HANDLE_KIND);
+	return rc;
 }
 
 void lkdf_kind_put(struct lkdf_kind *k)

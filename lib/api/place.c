@@ -3,28 +3,20 @@
 
 #include "api/border.h"
 #include "data/place.h"
+#include "kernel/devices.h"
 #include "mem/os.h"
 #include "topo/cpulist.h"
 #include "topo/topo.h"
 
 #include <string.h>
 
+#define KINDS (LKDF_PLACE_NODE | LKDF_PLACE_GPU | LKDF_PLACE_USER)
+
 static int check_kinds(uint32_t kinds)
 {
-	static const struct {
-		uint32_t kind;
-		const char *name;
-	} unbuilt[] = {
-		{ LKDF_PLACE_IO, "places: LKDF_PLACE_IO" },
-		{ LKDF_PLACE_GPU, "places: LKDF_PLACE_GPU" },
-		{ LKDF_PLACE_USER, "places: LKDF_PLACE_USER" },
-	};
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(unbuilt); i++)
-		if (kinds & unbuilt[i].kind)
-			return border_unbuilt(unbuilt[i].name);
-	if (kinds & ~(uint32_t)LKDF_PLACE_NODE)
+	if (kinds & LKDF_PLACE_IO)
+		return border_unbuilt("places: LKDF_PLACE_IO");
+	if (kinds & ~(uint32_t)KINDS)
 		return err(-EINVAL, "places: kinds 0x%x: unknown bits", kinds);
 	return 0;
 }
@@ -32,7 +24,8 @@ static int check_kinds(uint32_t kinds)
 int lkdf_places(struct lkdf *rt, uint32_t kinds, struct lkdf_place **v,
 		unsigned nr)
 {
-	unsigned i, have;
+	unsigned i, nr_nodes, nr_devices, have = 0;
+	struct lkdf_place *p;
 	int rc;
 
 	if (!rt)
@@ -42,9 +35,17 @@ int lkdf_places(struct lkdf *rt, uint32_t kinds, struct lkdf_place **v,
 	rc = check_kinds(kinds);
 	if (rc)
 		return rc;
-	have = (unsigned)rt->topo->nr_nodes;
-	for (i = 0; i < nr && i < have; i++)
-		v[i] = &rt->places[i];
+	nr_nodes = (unsigned)rt->topo->nr_nodes;
+	nr_devices = devices_nr(rt);
+	for (i = 0; i < nr_nodes + nr_devices; i++) {
+		p = i < nr_nodes ? &rt->places[i]
+				 : rt->devices->place[i - nr_nodes];
+		if (kinds && !(p->kind & kinds))
+			continue;
+		if (have < nr)
+			v[have] = p;
+		have++;
+	}
 	return (int)have;
 }
 
@@ -86,6 +87,8 @@ int lkdf_place_part(struct lkdf_place *p, unsigned num, unsigned den,
 	rc = border_runtime(p->rt);
 	if (rc)
 		return rc;
+	if (p->device)
+		return border_unbuilt("place: a part of a device");
 	if (!den || den > PLACE_MAX_DEN || num >= den)
 		return err(-EINVAL,
 			   "place: part %u of %u: expected 1 .. %d parts, from "

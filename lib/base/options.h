@@ -16,6 +16,7 @@ struct options {
 	int64_t memory_limit, memory_strict, memory_huge; /* enum os_huge */
 	int64_t placement, far_steals, rehome, solo_runs, static_runs;
 	int64_t io; /* enum io_mode */
+	int64_t device_queues, device_memory;
 	int64_t signal, signal_kib; /* enum board_wish */
 	int64_t log, final;
 	char cpus[OPTION_TEXT_SIZE];

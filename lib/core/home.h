@@ -14,6 +14,14 @@
 /* Of a part, whose number takes the place of the node's; see sched/part.h. */
 #define HOME_PART 0x8000u
 
+/* Of a kernel: that device, whose number takes the place of the node's. */
+#define HOME_DEVICE 0x4000u
+
+/* Of a kernel: the node or part was asked for, and not made a guess at. */
+#define HOME_HOST 0x2000u
+
+#define HOME_NUMBER 0x1ffeu
+
 /*
  * A task's way to another node costs some microseconds: as much as so many
  * bytes from there.
@@ -37,13 +45,28 @@ static inline bool home_is_part(uint16_t home)
 
 static inline unsigned home_part(uint16_t home)
 {
-	return (home & ~HOME_PART) >> 1;
+	return (home & HOME_NUMBER) >> 1;
 }
 
-/* Of a home that is no part. */
+static inline uint16_t home_make_device(unsigned device)
+{
+	return (uint16_t)(HOME_DEVICE | device << 1);
+}
+
+static inline bool home_is_device(uint16_t home)
+{
+	return home & HOME_DEVICE;
+}
+
+static inline unsigned home_device(uint16_t home)
+{
+	return (home & HOME_NUMBER) >> 1;
+}
+
+/* Of a home that is neither part nor device. */
 static inline int home_node(uint16_t home)
 {
-	return (home >> 1) - 1;
+	return ((home & HOME_NUMBER) >> 1) - 1;
 }
 
 static inline bool home_is_bound(uint16_t home)

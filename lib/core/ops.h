@@ -10,13 +10,13 @@
  *	kind_ops    the sorts of kinds. A plain kind's work is its body. The
  *	            work of the others is done elsewhere: their tasks begin it
  *	            and leave, as lkdf_then() does. The rows are plain kinds
- *	            (task/kind.c) and operations of the system (io/io.c); a
- *	            kernel of a device is one more row.
+ *	            (task/kind.c), operations of the system (io/io.c) and
+ *	            kernels of devices (kernel/kernel.c).
  *	completion_ops
- *	            where completions come from. The row is the rings of the
- *	            workers (io/io_ring.c). A device whose thread pushes what is
- *	            over to a node's inbox, as a link of type LINK_CALL, needs
- *	            no row; one whose queue the workers look at is one more.
+ *	            where completions come from. The rows are the rings of the
+ *	            workers (io/io_ring.c) and devices (kernel/devices.c), whose
+ *	            launchers end tasks themselves and need a row for serial
+ *	            mode and cancels only.
  */
 #ifndef CORE_OPS_H
 #define CORE_OPS_H
@@ -89,11 +89,19 @@ struct kind_ops {
 
 	/*
 	 * A kind is made: makes the threads that its tasks need here; NULL:
-	 * none. 0 or -EAGAIN. And one task that is ready: does it run on the
-	 * blocking pool, not on a worker?
+	 * none. 0 or -EAGAIN. And a kind is gone; NULL: it has nothing.
 	 */
 	int (*prepare)(struct lkdf *rt);
-	bool (*wants_pool)(const struct task *t);
+	void (*free)(struct lkdf_kind *k);
+
+	/*
+	 * One task that is ready: does it run on another thread than a worker?
+	 * Then push queues it there; NULL: on the blocking pool.
+	 */
+	bool (*wants_pool)(struct task *t);
+	void (*push)(struct task *t);
+
+	uint32_t told; /* enum lkdf_kind_told, of a recording; see trace.h */
 
 	/*
 	 * The body has left and the work, which TASK_AWAY tells of, is over;

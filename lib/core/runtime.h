@@ -28,6 +28,7 @@
 struct after;
 struct board;
 struct completion_ops;
+struct devices;
 struct event_shard;
 struct fn_kind;
 struct frame;
@@ -61,6 +62,7 @@ struct lkdf {
 	struct event_shard *event_shards; /* EVENT_SHARDS */
 	struct io_wait *io_wait;
 	struct io_rings *io_rings;
+	struct devices *devices; /* see kernel/devices.h */
 	int nr_executors, nr_workers, nr_blocking;
 	uint32_t spin_ticks; /* a body shorter than this is short */
 	/* 1; the kernel makes it 0 in a forked child. */

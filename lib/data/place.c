@@ -79,6 +79,7 @@ int place_open(struct lkdf *rt)
 		rt->places[i].rt = rt;
 		rt->places[i].heap = rt->heap;
 		rt->places[i].is_hooked = rt->hooks.table != NULL;
+		rt->places[i].kind = LKDF_PLACE_NODE;
 		rt->places[i].node = i;
 		rt->places[i].memory = (unsigned)i;
 		rt->places[i].home = home_make(i, false);
@@ -171,7 +172,8 @@ void place_close(struct lkdf *rt)
 
 int place_id(const struct lkdf_place *p)
 {
-	return p->heap->os_node[p->node];
+	return p->device ? (int)home_device(p->home)
+			 : p->heap->os_node[p->node];
 }
 
 const char *place_unbound_text(const struct lkdf *rt)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * Places of a runtime and the heap behind them. A place is a node, or a part of
- * its workers, whose memory is the node's.
+ * its workers, whose memory is the node's, or a device (kernel/devices.h).
  */
 #ifndef DATA_PLACE_H
 #define DATA_PLACE_H
@@ -10,15 +10,18 @@
 #include "core/runtime.h"
 
 #include <lkdf/place.h>
-#include <lkdf/task.h>
 
 #define PLACE_MAX_DEN 1024 /* of one call */
+
+struct device;
 
 struct lkdf_place {
 	/* Set when made, constant afterwards. */
 	struct lkdf *rt;
 	struct heap *heap;
-	int node; /* index in topo and heap */
+	uint32_t kind; /* enum lkdf_place_kind */
+	int node; /* index in topo and heap; of a device one with workers */
+	struct device *device; /* NULL: the node, or part */
 	uint16_t home; /* of what prefers it */
 	const struct part *part; /* NULL: the node */
 	struct lkdf_place *next; /* part; of the runtime */
@@ -43,23 +46,10 @@ void place_close(struct lkdf *rt);
 int place_part(struct lkdf_place *p, unsigned num, unsigned den,
 	       struct lkdf_place **out);
 
-/* The system's number of the node. */
+/* The system's number of the node; of a device that of the library. */
 int place_id(const struct lkdf_place *p);
 
 /* Why memory is not bound to its node; NULL: it is. */
 const char *place_unbound_text(const struct lkdf *rt);
-
-/*
- * The home of a task, by the place that it asks for. The border has checked
- * that a strict place has workers; without, another place is no place.
- */
-static inline uint16_t home_of(const struct lkdf_task *t)
-{
-	const struct lkdf_place *p = t->place;
-
-	if (likely(!p) || !sched_has_worker(&p->rt->sched, p->node))
-		return HOME_NONE;
-	return p->home | (t->flags & LKDF_PINNED ? 1 : 0);
-}
 
 #endif

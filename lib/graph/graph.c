@@ -310,15 +310,14 @@ int graph_profile(struct lkdf_graph *g, uint32_t task)
 	return 0;
 }
 
-int graph_place_on_part(struct lkdf_graph *g, uint32_t task, uint16_t home,
-			int node)
+int graph_place_at(struct lkdf_graph *g, uint32_t task, uint16_t home, int node)
 {
-	struct lkdf_kind *k = kind_on_part(g->recs[task].kind, home);
+	struct lkdf_kind *k = kind_at(g->recs[task].kind, home);
 
 	check(graph_has(g, task));
 	check(!g->is_sealed);
 	if (!k)
-		return err(-ENOMEM, "graph %s: no memory for a part", g->name);
+		return err(-ENOMEM, "graph %s: no memory for a place", g->name);
 	g->recs[task].kind = k;
 	return graph_place(g, task, home_make(node, false));
 }

@@ -149,9 +149,13 @@ int graph_add(struct lkdf_graph *g, struct lkdf_kind *k, const void *arg,
 /* The task runs there. */
 int graph_place(struct lkdf_graph *g, uint32_t task, uint16_t home);
 
-/* The same with the home of a part of that node, which its record is on. */
-int graph_place_on_part(struct lkdf_graph *g, uint32_t task, uint16_t home,
-			int node);
+/*
+ * The same with the home of a part of that node, which its record is on, or one
+ * of a kernel.
+ */
+int graph_place_at(struct lkdf_graph *g, uint32_t task, uint16_t home,
+		   int node);
+
 /* It counts how long the task's bodies take. */
 int graph_profile(struct lkdf_graph *g, uint32_t task);
 int graph_order(struct lkdf_graph *g, uint32_t before, uint32_t after);

@@ -196,14 +196,6 @@ void io_issue_call(struct executor *ex, struct io_req *r)
 	then_leave(ex, r->task);
 }
 
-/* As lkdf_then(): the second of body and operation goes on. */
-int io_leave(struct lkdf_ctx *c)
-{
-	c->leaves = true;
-	c->after = AFTER_LOOK;
-	return 0;
-}
-
 static int finish_operation(struct lkdf_ctx *c, void *arg)
 {
 	return c->task->kind->later(c, arg);
@@ -299,11 +291,7 @@ static void begin_operation(struct executor *ex, struct task *t)
 		r->begin_ticks = clock_ticks();
 		r->begin_by = ex->now;
 	}
-	t->then_fn = finish_operation;
-	t->then_err = 0;
-	t->then_on_event = true;
-	/* 1: the operation is over already. */
-	a_store(&t->then_arrivals, 0, relaxed);
+	then_begin_away(t, finish_operation);
 }
 
 /* It went with the one before it, as far as it came. */
@@ -320,7 +308,7 @@ static int begin_ahead(struct lkdf_ctx *c, void *arg)
 	r->op.is_waiting = r->how == IO_WAIT;
 	begin_operation(c->ex, t);
 	io_issue(c->ex->worker, r);
-	return io_leave(c);
+	return then_stay_away(c);
 }
 
 /* With those that may go with it. */
@@ -381,7 +369,7 @@ int io_begin(struct lkdf_ctx *c, void *arg)
 		issue(c->ex->worker, t->away.io);
 	else if (run_at_once(c, t))
 		return go_on(c, arg, &io);
-	return io_leave(c);
+	return then_stay_away(c);
 }
 
 /* ---- how it ends -------------------------------------------------------- */

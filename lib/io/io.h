@@ -117,9 +117,6 @@ int io_begin(struct lkdf_ctx *c, void *arg);
 bool io_ended(struct executor *ex, struct task *t);
 bool io_goes_home(struct executor *ex, struct task *t);
 
-/* The body leaves until the operation is over. */
-int io_leave(struct lkdf_ctx *c);
-
 /* The operation is over, with op.result: the task goes on when it leaves. */
 void io_is_over(struct task *t);
 

@@ -300,7 +300,7 @@ static int end_multi(struct lkdf_ctx *c, struct io_multi *m)
 	r->multi = NULL;
 	destroy_multi(m);
 	io_is_over(c->task);
-	return io_leave(c);
+	return then_stay_away(c);
 }
 
 int io_multi_go_on(struct lkdf_ctx *c, void *arg)
@@ -326,7 +326,7 @@ int io_multi_go_on(struct lkdf_ctx *c, void *arg)
 		case STEP_END:
 			return end_multi(c, m);
 		case STEP_SLEEP:
-			return io_leave(c);
+			return then_stay_away(c);
 		}
 	}
 }

@@ -37,7 +37,7 @@ static int prepare_rings(struct lkdf *rt)
 }
 
 /* Not to go on as the user's function. */
-static bool op_wants_pool(const struct task *t)
+static bool op_wants_pool(struct task *t)
 {
 	return a_load(&t->kind->rt->io_rings->error, relaxed) &&
 	       !(t->link.flags & TASK_CONTINUES);
@@ -48,6 +48,7 @@ const struct kind_ops io_kinds = {
 	.check_arg = check_op,
 	.prepare = prepare_rings,
 	.wants_pool = op_wants_pool,
+	.told = LKDF_KIND_IS_IO,
 	.ended = io_ended,
 	.goes_home = io_goes_home,
 	.is_ahead = io_chain_is_ahead,

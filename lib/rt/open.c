@@ -11,6 +11,7 @@
 #include "data/place.h"
 #include "io/event_poll.h"
 #include "io/io_ring.h"
+#include "kernel/devices.h"
 #include "mem/region.h"
 #include "rt/report.h"
 #include "run/frame.h"
@@ -43,10 +44,12 @@ struct runtime_parts {
 	struct event_shard event_shards[EVENT_SHARDS];
 	struct io_wait io_wait;
 	struct io_rings io_rings;
+	struct devices devices;
 };
 
 static const struct completion_ops *const completions[] = {
 	&io_completions,
+	&device_completions,
 	NULL,
 };
 
@@ -198,6 +201,7 @@ static int open_parts(struct lkdf *rt)
 	rt->event_shards = parts->event_shards;
 	rt->io_wait = &parts->io_wait;
 	rt->io_rings = &parts->io_rings;
+	rt->devices = &parts->devices;
 	event_shards_init(rt->event_shards);
 	scope_init(rt->root, rt, NULL, "root");
 	scope_init(rt->fds, rt, NULL, "descriptors");
@@ -287,6 +291,7 @@ int runtime_open(struct lkdf *rt)
 	rc = open_parts(rt);
 	if (rc)
 		goto undo_locks;
+	devices_init(rt);
 	rc = mark_alive(rt);
 	if (rc)
 		goto undo_parts;
@@ -329,6 +334,7 @@ undo_io:
 	io_rings_fini(rt);
 	unmark_alive(rt);
 undo_parts:
+	devices_fini(rt, false);
 	close_parts(rt);
 undo_locks:
 	destroy_locks(rt);
@@ -356,6 +362,7 @@ void runtime_close(struct lkdf *rt)
 {
 	/* First: their threads may still be about to wake a worker. */
 	facts_quiet(rt);
+	devices_stop(rt);
 	io_stop(rt);
 	blocking_stop(&rt->blocking);
 	sched_stop(&rt->sched);
@@ -364,6 +371,7 @@ void runtime_close(struct lkdf *rt)
 	io_fini(rt);
 	io_rings_fini(rt);
 	after_close(rt);
+	devices_fini(rt, false);
 	/* Who left a scope last may have had it until its thread ended. */
 	report_handles(rt);
 	event_shards_close(rt->event_shards, false);
@@ -378,6 +386,7 @@ void runtime_abandon(struct lkdf *rt)
 	/* Whoever held it at the fork is not here. */
 	pthread_mutex_init(&rt->lock, NULL);
 	facts_close(rt, true);
+	devices_fini(rt, true);
 	io_abandon(rt);
 	loop_close(rt);
 	fn_kind_close(rt);

@@ -21,7 +21,7 @@
 #include <string.h>
 
 /* Asked of kinds with LKDF_BLOCKING only. */
-static bool plain_wants_pool(const struct task *t)
+static bool plain_wants_pool(struct task *t)
 {
 	(void)t;
 	return true;
@@ -54,7 +54,7 @@ static uint32_t tell_kind(const struct lkdf_kind *k,
 	};
 
 	told.flags |= a->flags & LKDF_BLOCKING ? LKDF_KIND_IS_BLOCKING : 0;
-	told.flags |= k->is_away ? LKDF_KIND_IS_IO : 0;
+	told.flags |= k->ops->told;
 	told.flags |= a->flags & LKDF_SHARED ? LKDF_KIND_IS_SHARED : 0;
 	told.flags |= k->nr_limits ? LKDF_KIND_IS_LIMITED : 0;
 	return trace_kind(&k->rt->trace, k->name, &told);
@@ -235,7 +235,7 @@ struct lkdf_kind *kind_profiled(struct lkdf_kind *k)
 	return kind_around(k, AROUND_PROFILE, k->fn);
 }
 
-struct lkdf_kind *kind_on_part(struct lkdf_kind *k, uint16_t home)
+struct lkdf_kind *kind_at(struct lkdf_kind *k, uint16_t home)
 {
 	struct lkdf_kind *p;
 
@@ -292,6 +292,8 @@ static void free_all(struct lkdf_kind *k)
 			limit_put(k->limit[i].limit);
 		free_copies(k);
 		free(k->ports);
+		if (k->ops->free)
+			k->ops->free(k);
 		free(k);
 	}
 }

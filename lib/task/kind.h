@@ -42,6 +42,7 @@
 /* Short bodies in a row until a kind counts as short. */
 #define SAMPLES 8
 
+struct kernel;
 struct kind_ops;
 struct lkdf_limit;
 
@@ -103,9 +104,10 @@ struct lkdf_kind {
 	uint32_t scratch_size;
 	uint32_t nr_limits;
 	struct kind_ports *ports; /* NULL: none; of the kind's copies, too */
+	struct kernel *kernel; /* the same; NULL: it is none */
 	uint32_t trace_name;
 	bool is_ours; /* tasks that the user has not made */
-	uint16_t home; /* of a kind_on_part(); else HOME_NONE */
+	uint16_t home; /* of a kind_at(); else HOME_NONE */
 	struct kind_limit limit[MAX_LIMITS];
 	char name[NAME_SIZE];
 
@@ -115,7 +117,7 @@ struct lkdf_kind {
 	/* Under the runtime's lock. */
 	struct lkdf_kind **copies; /* by node, see kind_on(); NULL: none */
 	struct lkdf_kind *around[NR_STEPS]; /* see kind_around() */
-	struct lkdf_kind *on_parts; /* see kind_on_part(), the youngest */
+	struct lkdf_kind *on_parts; /* see kind_at(), the youngest */
 	struct lkdf_kind *next_on_part; /* of one of those */
 	struct lkdf_kind *next_dead; /* once nr_refs is 0 */
 
@@ -162,11 +164,11 @@ struct lkdf_kind *kind_around(struct lkdf_kind *k, enum kind_step step,
 struct lkdf_kind *kind_profiled(struct lkdf_kind *k);
 
 /*
- * The kind for tasks of graphs with a place that is a part: they run as tasks
- * of their own, which have that home. All calls for a kind and a home return
- * one kind. NULL: no memory.
+ * The kind for tasks of graphs with a place that is a part, or of a kernel:
+ * they run as tasks of their own, which have that home. All calls for a kind
+ * and a home return one kind. NULL: no memory.
  */
-struct lkdf_kind *kind_on_part(struct lkdf_kind *k, uint16_t home);
+struct lkdf_kind *kind_at(struct lkdf_kind *k, uint16_t home);
 
 /* A body took so long: is the kind short? */
 void kind_sample(struct lkdf_kind *k, uint64_t body_ticks);

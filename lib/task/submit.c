@@ -5,11 +5,10 @@
  */
 #include "task/task.h"
 
-#include "core/home.h"
 #include "core/runtime.h"
-#include "data/place.h"
 #include "scope/deadline.h"
 #include "task/after.h"
+#include "task/homes.h"
 #include "task/uses.h"
 
 static void set_home(struct task *t, const struct lkdf_task *a)

@@ -167,6 +167,11 @@ push_placed(struct lkdf *rt, struct executor *ex, struct task *t)
 		push_to_part(rt, ex, t);
 		return;
 	}
+	/* Serial mode; or the device has no launcher, which the task tells. */
+	if (unlikely(home_is_device(t->home))) {
+		runtime_push(rt, ex, &t->link);
+		return;
+	}
 	if (is_home && worker_push(w, is_bound ? DEQUE_BOUND : t->link.class,
 				   link_item(&t->link)))
 		return;
@@ -206,7 +211,7 @@ static void push_task(struct lkdf *rt, struct executor *ex, struct task *t)
 }
 
 /* Its body, or its work elsewhere, may block. */
-static bool wants_pool(const struct lkdf *rt, const struct task *t)
+static bool wants_pool(const struct lkdf *rt, struct task *t)
 {
 	const struct lkdf_kind *k = t->kind;
 
@@ -229,7 +234,10 @@ start_slowly(struct lkdf *rt, struct executor *ex, struct task *t)
 		push_task(rt, ex, t);
 	} else if (complete_take_limits(ex, t)) {
 		t->blocking_item.run = run_in_pool;
-		blocking_push(&rt->blocking, &t->blocking_item);
+		if (t->kind->ops->push)
+			t->kind->ops->push(t);
+		else
+			blocking_push(&rt->blocking, &t->blocking_item);
 	}
 }
 

@@ -36,6 +36,7 @@ struct claim;
 struct failure;
 struct frame;
 struct io_req;
+struct kernel_req;
 struct lkdf_scope;
 struct worker;
 
@@ -125,6 +126,7 @@ struct task {
 	union { /* the work, until it is over; by the sort of its kind */
 		struct io_req *io;
 		struct again *again; /* while called again, see again.h */
+		struct kernel_req *kernel;
 	} away;
 	int64_t io_result;
 	uint64_t ready_ticks, ready_by; /* while recording, see traced.h */

@@ -106,6 +106,22 @@ enum task_end then_leave(struct executor *ex, struct task *t)
 	return TASK_PENDING;
 }
 
+void then_begin_away(struct task *t, lkdf_fn fn)
+{
+	t->then_fn = fn;
+	t->then_err = 0;
+	t->then_on_event = true;
+	/* 1: it is over already. */
+	a_store(&t->then_arrivals, 0, relaxed);
+}
+
+int then_stay_away(struct lkdf_ctx *c)
+{
+	c->leaves = true;
+	c->after = AFTER_LOOK;
+	return 0;
+}
+
 static void then_fired(struct event_tap *tap, int error)
 {
 	struct task *t = container_of(tap, struct task, tap);

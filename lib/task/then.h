@@ -21,6 +21,14 @@ enum task_end then_leave(struct executor *ex, struct task *t);
  */
 void then_wait(struct task *t, lkdf_fn fn, struct lkdf_event on);
 
+/*
+ * The work of the task's kind begins elsewhere; fn: as what the task goes on.
+ * then_leave() is to be called once when it is over. And the body leaves until
+ * then.
+ */
+void then_begin_away(struct task *t, lkdf_fn fn);
+int then_stay_away(struct lkdf_ctx *c);
+
 /* The last body ends: from here on a held event counts like a child. */
 void then_arm_hold(struct task *t);
 

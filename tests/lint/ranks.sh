@@ -19,7 +19,7 @@ ranks='
 8	task
 9	graph
 10	run
-11	io
+11	io kernel
 12	seal
 13	rt
 14	api malloc

@@ -13,6 +13,7 @@
 #include <lkdf/base.h>
 #include <lkdf/channel.h>
 #include <lkdf/data.h>
+#include <lkdf/device.h>
 #include <lkdf/event.h>
 #include <lkdf/graph.h>
 #include <lkdf/io.h>

@@ -18,9 +18,9 @@ extern "C" {
 
 enum lkdf_place_kind {
 	LKDF_PLACE_NODE = 1, /* a NUMA node */
-	LKDF_PLACE_IO = 2,
-	LKDF_PLACE_GPU = 4,
-	LKDF_PLACE_USER = 8,
+	LKDF_PLACE_IO = 2, /* not built yet */
+	LKDF_PLACE_GPU = 4, /* a device that a back end of the library brings */
+	LKDF_PLACE_USER = 8, /* a device of the user's, see device.h */
 };
 
 enum lkdf_mem_kind {
@@ -33,7 +33,8 @@ enum lkdf_mem_kind {
 /**
  * lkdf_places() - list places
  * @rt:    runtime
- * @kinds: LKDF_PLACE_* bits; 0: all kinds that are built
+ * @kinds: LKDF_PLACE_* bits; 0: all kinds that are built. Nodes come first,
+ *         then devices in the order in which they were registered
  * @v:     receives up to @nr places; may be NULL where @nr is 0
  * @nr:    room in @v
  *
@@ -91,7 +92,7 @@ int lkdf_place_part(struct lkdf_place *p, unsigned num, unsigned den,
 /**
  * lkdf_place_distance() - how far memory is, as the firmware says
  * @a: place whose CPUs read
- * @b: place whose memory is read
+ * @b: place whose memory is read; a device counts as its node
  *
  * Return: 10 is local, 20 costs about twice as much; not always symmetric;
  * -EINVAL NULL, or places of different runtimes.
@@ -101,6 +102,8 @@ int lkdf_place_distance(const struct lkdf_place *a, const struct lkdf_place *b);
 /**
  * lkdf_place_id() - the system's number of the node or device
  * @p: place
+ *
+ * Devices are numbered from 0 on in the order in which they were registered.
  *
  * Return: number >= 0; -EINVAL @p is NULL.
  */

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include <lkdf/device.h>
+
+#include "api/border.h"
+#include "kernel/devices.h"
+
+#include <string.h>
+
+static int lacks(const struct lkdf_device_ops *o, const char *what)
+{
+	return err(-EINVAL, "place_register: %s: %s is NULL", o->name, what);
+}
+
+static int check_memory(const struct lkdf_device_ops *o)
+{
+	if (o->flags & LKDF_DEVICE_HOST_MEMORY)
+		return 0;
+	if (!o->alloc)
+		return lacks(o, "alloc");
+	if (!o->free)
+		return lacks(o, "free");
+	if (!o->upload)
+		return lacks(o, "upload");
+	return o->fetch ? 0 : lacks(o, "fetch");
+}
+
+static int check_ops(const struct lkdf_device_ops *o)
+{
+	if (!o->name || !o->name[0])
+		return err(-EINVAL, "place_register: name is NULL or empty");
+	if (strlen(o->name) >= sizeof(((struct device *)NULL)->name))
+		return err(-EINVAL,
+			   "place_register: name %.16s... has more than %zu "
+			   "bytes",
+			   o->name, sizeof(((struct device *)NULL)->name) - 1);
+	if (!o->info)
+		return lacks(o, "info");
+	if (!o->launch)
+		return lacks(o, "launch");
+	if (!o->stop)
+		return lacks(o, "stop");
+	if (!o->queue != !o->mark)
+		return err(-EINVAL,
+			   "place_register: %s: queue and mark go together",
+			   o->name);
+	return check_memory(o);
+}
+
+int lkdf_place_register(struct lkdf *rt, const struct lkdf_device_ops *ops,
+			void *dev, struct lkdf_place **out)
+{
+	struct lkdf_device_ops o;
+	int rc = border_runtime(rt);
+
+	if (rc)
+		return rc;
+	if (!ops || !out)
+		return err(-EINVAL, "place_register: ops or out is NULL");
+	rc = border_copy(ops, &o, sizeof(o), "lkdf_device_ops");
+	if (!rc)
+		rc = border_flags("place_register", o.flags,
+				  LKDF_DEVICE_RANGES | LKDF_DEVICE_HOST_MEMORY);
+	if (!rc)
+		rc = check_ops(&o);
+	return rc ? rc : devices_add(rt, LKDF_PLACE_USER, &o, dev, out);
+}
+
+int lkdf_place_info(const struct lkdf_place *p, struct lkdf_device_info *out)
+{
+	uint32_t size;
+
+	if (!p || !out)
+		return err(-EINVAL, "place_info: place or out is NULL");
+	if (!p->device)
+		return err(-EINVAL, "place_info: node %d is not a device",
+			   place_id(p));
+	size = out->size;
+	if (size < 2 * sizeof(uint32_t))
+		return err(-EINVAL, "place_info: size %u is not set", size);
+	if (a_load(&p->device->is_lost, relaxed))
+		return err(-ENODEV, "place_info: device %s is lost",
+			   p->device->name);
+	memset(out, 0, size);
+	memcpy(out, &p->device->info,
+	       size < sizeof(*out) ? size : sizeof(*out));
+	out->size = size;
+	return 0;
+}
+
+int lkdf_device_done(struct lkdf_device_op op, int error)
+{
+	return device_done(op, error);
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "device/code.h"
+
+#include "base/util.h"
+#include "device/request.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void build(struct device *d, struct device_code *c,
+		  const struct device_req *r)
+{
+	struct device_built *b = &c->on[d->attr.index];
+	char log[2048] = "";
+
+	b->is_known = true;
+	if (c->code.function) {
+		b->function = c->code.function;
+		return;
+	}
+	b->error = d->ops.build(d->dev, &c->code, &r->launch, &b->function, log,
+				sizeof(log));
+	log[sizeof(log) - 1] = 0;
+	if (b->error < 0) {
+		b->log = log[0] ? strdup(log) : NULL;
+		return;
+	}
+	b->error = 0;
+	b->is_listed = true;
+	list_push(&d->codes, &b->list);
+}
+
+void code_find(struct device *d, struct device_req *r)
+{
+	struct device_code *c = r->code;
+	struct device_built *b = &c->on[d->attr.index];
+
+	if (!b->is_known)
+		build(d, c, r);
+	if (b->error && b->log)
+		request_fail(r, b->error, "kernel %s on %s: %s", c->kind,
+			     d->name, b->log);
+	else if (b->error)
+		request_fail_call(r, "build", b->error);
+	r->launch.function = b->function;
+}
+
+static void drop(struct device *d, struct device_built *b)
+{
+	list_del(&b->list);
+	b->is_listed = false;
+	if (d->ops.drop && !a_load(&d->is_lost, relaxed))
+		d->ops.drop(d->dev, b->function);
+}
+
+static void forget_next(struct device_code *c);
+
+static void forget_here(void *executor, struct blocking_item *item)
+{
+	struct device_code *c = container_of(item, struct device_code, forget);
+	struct device *d = c->devices[c->next_device];
+
+	(void)executor;
+	if (c->on[c->next_device].is_listed)
+		drop(d, &c->on[c->next_device]);
+	c->next_device++;
+	forget_next(c);
+}
+
+static void forget_next(struct device_code *c)
+{
+	unsigned i;
+
+	for (i = c->next_device; i < LKDF_MAX_DEVICES; i++) {
+		if (!c->on[i].is_listed)
+			continue;
+		c->next_device = i;
+		c->forget.run = forget_here;
+		device_push(c->devices[i], 0, &c->forget);
+		return;
+	}
+	for (i = 0; i < LKDF_MAX_DEVICES; i++)
+		free(c->on[i].log);
+	c->freed(c);
+}
+
+void code_forget(struct device_code *c)
+{
+	c->next_device = 0;
+	forget_next(c);
+}
+
+void code_drop_all(struct device *d)
+{
+	while (!list_is_empty(&d->codes))
+		drop(d, container_of(d->codes.next, struct device_built, list));
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * One device: its functions, what waits for it by class, and what it was given
+ * and has not done yet. Any thread puts items into its queues; one thread, its
+ * launcher (launcher.h), takes them and makes all calls of the device, so a
+ * request, a copy and a function of the device have one writer and no lock.
+ *
+ * What a device is given has a slot. A slot's generation is odd while the
+ * device has it; lkdf_device_done() makes it even, once, on any thread, and
+ * hands the slot to the launcher. Slots are never freed before the device is,
+ * so a stale op is recognised and not followed.
+ *
+ *	push, done, ring   any thread
+ *	all else           the launcher
+ */
+#ifndef DEVICE_DEVICE_H
+#define DEVICE_DEVICE_H
+
+#include "base/list.h"
+#include "base/lock.h"
+#include "device/blocking.h"
+
+#include <lkdf/device.h>
+#include <sched.h>
+
+#define DEVICE_CLASSES 4 /* the last is the most urgent */
+#define DEVICE_WHY 224
+
+struct device_req;
+
+struct device_slot {
+	/* Any thread. */
+	_Atomic(uint64_t) generation;
+
+	/* Whoever makes the generation even, then the launcher. */
+	int error;
+	struct device_slot *next;
+
+	/* Set when made, constant afterwards. */
+	struct device *device;
+
+	/* The launcher; NULL: nobody wants to know. */
+	struct device_req *req;
+};
+
+#define DEVICE_SLOTS 64 /* of one chunk */
+
+struct device_chunk {
+	struct device_chunk *next;
+	struct device_slot slot[DEVICE_SLOTS];
+};
+
+struct device_attr {
+	struct blocking *blocking; /* its launcher takes a number there */
+	const _Atomic(uint32_t) *is_alive; /* 0: we are a forked child */
+	_Atomic(uint32_t) *bell; /* serial mode: of all devices; else NULL */
+	cpu_set_t cpus; /* of the launcher */
+	bool is_bound; /* cpus is set */
+	unsigned index; /* among the devices of the runtime */
+	unsigned nr_queues; /* for kernels, at most; 0: as the device says */
+	uint64_t memory; /* bytes at most; 0: what the device has */
+};
+
+struct device {
+	/* Set at create, constant afterwards. */
+	struct lkdf_device_ops ops; /* name is ours */
+	void *dev;
+	struct lkdf_device_info info;
+	struct device_attr attr;
+	char name[64];
+	unsigned nr_queues; /* for kernels */
+	unsigned max_under_way; /* requests */
+	uint64_t capacity; /* bytes; 0: it has no memory of its own */
+	_Atomic(uint32_t) *bell; /* 1: the launcher sleeps; a futex */
+
+	/* Any thread. */
+	_Atomic(bool) is_started, is_lost;
+	_Atomic(uint32_t) load; /* tasks that wait or are under way; a guess */
+	_Atomic(uint32_t) own_bell;
+
+	/* Under lock. */
+	struct lock lock;
+	struct blocking_item *first[DEVICE_CLASSES], **last[DEVICE_CLASSES];
+	struct device_slot *done;
+	bool is_stopping, is_rung;
+
+	/* Under start_lock. */
+	pthread_mutex_t start_lock;
+	pthread_t thread;
+	int thread_id; /* of the blocking pool's numbers; < 0: none yet */
+
+	/* The launcher. */
+	struct device_chunk *chunks;
+	struct device_slot *free_slots;
+	struct list under_way; /* requests that were begun */
+	struct device_req *starving; /* waits for room; NULL: nobody does */
+	unsigned nr_under_way;
+	unsigned next_queue;
+	uint64_t used; /* bytes that are allocated */
+	bool has_begun; /* ops.start was called */
+	bool has_gone; /* a function has said so: it is lost soon */
+	int start_error;
+	struct list codes; /* built here, see device_code */
+	uint32_t nr_idle_polls;
+	int64_t idle_since;
+};
+
+/* info() is asked; name and functions are copied. 0 or -errno. */
+int device_create(const struct lkdf_device_ops *ops, void *dev,
+		  const struct device_attr *a, struct device **out);
+
+/* Without a launcher. stops: ops.stop() is called. */
+void device_destroy(struct device *d, bool stops);
+
+/* Any thread: makes sure of the launcher. -EAGAIN: no thread to be had. */
+int device_require(struct device *d);
+
+/* Any thread, after device_require(). class: below DEVICE_CLASSES. */
+void device_push(struct device *d, unsigned class, struct blocking_item *item);
+
+/* Any thread: the launcher looks around. */
+void device_ring(struct device *d);
+
+/* The queues are empty and nothing is under way: joins the launcher. */
+void device_stop(struct device *d);
+
+/* As lkdf_device_done(). */
+int device_done(struct lkdf_device_op op, int error);
+
+/* ---- the launcher ------------------------------------------------------- */
+
+/* A new op of the request. NULL: no memory. */
+struct device_slot *device_give(struct device *d, struct device_req *r,
+				struct lkdf_device_op *op);
+
+/* The device has refused the op. False: it has said done all the same. */
+bool device_revoke(struct device *d, struct device_slot *s);
+
+/* It is done, or nobody wants it. */
+void device_free_slot(struct device *d, struct device_slot *s);
+
+/* All slots that are done; linked by next, the first to be done first. */
+struct device_slot *device_take_done(struct device *d);
+
+/* The most urgent item, of those the oldest; NULL: there is none. */
+struct blocking_item *device_take(struct device *d);
+
+/* Nobody of its slots wants to be told any more. */
+void device_forget_slots(struct device *d);
+
+static inline bool device_has(const struct device *d, uint32_t flag)
+{
+	return d->ops.flags & flag;
+}
+
+#endif

@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "device/request.h"
+
+#include "base/util.h"
+#include "device/code.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define UPLOAD_QUEUE 0
+#define FETCH_QUEUE 1
+#define FIRST_QUEUE 2
+
+#define OPERAND_ALIGN 256
+
+/* ---- failing ------------------------------------------------------------ */
+
+/* The first error of a request stays. */
+void request_fail(struct device_req *r, int error, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (r->error)
+		return;
+	r->error = error;
+	va_start(ap, fmt);
+	vsnprintf(r->why, sizeof(r->why), fmt, ap);
+	va_end(ap);
+}
+
+void request_fail_call(struct device_req *r, const char *what, int error)
+{
+	request_fail(r, error, "kernel %s: %s on %s: %s", r->launch.name, what,
+		     r->device->name, strerror(-error));
+}
+
+static void end(struct device *d, void *executor, struct device_req *r)
+{
+	list_del(&r->list);
+	d->nr_under_way--;
+	a_sub(&d->load, 1, relaxed);
+	if (d->starving == r)
+		d->starving = NULL;
+	r->ops->over(executor, r);
+}
+
+static void tell_lost(struct device_req *r)
+{
+	request_fail(r, -ENODEV, "kernel %s: device %s is lost", r->launch.name,
+		     r->device->name);
+}
+
+/* All that it holds is gone, and it is called for nothing but to stop. */
+void request_lose_all(struct device *d, void *executor)
+{
+	struct device_req *r;
+
+	if (a_load(&d->is_lost, relaxed))
+		return;
+	a_store(&d->is_lost, true, relaxed);
+	device_forget_slots(d);
+	while (!list_is_empty(&d->under_way)) {
+		r = container_of(d->under_way.next, struct device_req, list);
+		r->nr_ops = 0;
+		tell_lost(r);
+		end(d, executor, r);
+	}
+}
+
+/* ---- giving work to the device ------------------------------------------ */
+
+typedef int (*give_fn)(struct device *d, struct device_req *r, void *u,
+		       struct lkdf_device_op op);
+
+/* One op of the request: what names it in an error. */
+static void give(struct device_req *r, const char *what, give_fn fn, void *u)
+{
+	struct device *d = r->device;
+	struct lkdf_device_op op;
+	struct device_slot *s = device_give(d, r, &op);
+	int rc;
+
+	if (!s) {
+		request_fail_call(r, what, -ENOMEM);
+		return;
+	}
+	r->nr_ops++;
+	rc = fn(d, r, u, op);
+	if (rc >= 0)
+		return;
+	request_fail_call(r, what, rc);
+	d->has_gone |= rc == -ENODEV;
+	if (device_revoke(d, s))
+		r->nr_ops--;
+}
+
+static int give_upload(struct device *d, struct device_req *r, void *u,
+		       struct lkdf_device_op op)
+{
+	const struct device_operand *o = u;
+	const struct lkdf_transfer t = { o->host, o->there, 0, o->bytes };
+
+	(void)r;
+	return d->ops.upload(d->dev, UPLOAD_QUEUE, &t, op);
+}
+
+static int give_fetch(struct device *d, struct device_req *r, void *u,
+		      struct lkdf_device_op op)
+{
+	const struct device_operand *o = u;
+	const struct lkdf_transfer t = { o->host, o->there, 0, o->bytes };
+
+	(void)r;
+	return d->ops.fetch(d->dev, FETCH_QUEUE, &t, op);
+}
+
+static int give_launch(struct device *d, struct device_req *r, void *u,
+		       struct lkdf_device_op op)
+{
+	return d->ops.launch(d->dev, *(unsigned *)u, &r->launch, op);
+}
+
+static int give_mark(struct device *d, struct device_req *r, void *u,
+		     struct lkdf_device_op op)
+{
+	(void)r;
+	return d->ops.mark(d->dev, *(unsigned *)u, op);
+}
+
+/* ---- room --------------------------------------------------------------- */
+
+static void free_room(struct device *d, struct device_req *r, uint32_t nr)
+{
+	struct device_operand *o = r->operand;
+
+	for (; nr--; o++) {
+		d->ops.free(d->dev, o->there);
+		d->used -= o->bytes;
+	}
+}
+
+/* -EAGAIN: others have it. */
+static int find_room(struct device *d, struct device_req *r)
+{
+	struct device_operand *o;
+	uint64_t sum = 0;
+	uint32_t i;
+	int rc = 0;
+
+	for (i = 0; i < r->nr_operand; i++)
+		sum += r->operand[i].bytes;
+	if (sum > d->capacity) {
+		request_fail(
+			r, -ENOMEM,
+			"kernel %s: its uses have %llu bytes, device %s has %llu",
+			r->launch.name, (unsigned long long)sum, d->name,
+			(unsigned long long)d->capacity);
+		return -ENOMEM;
+	}
+	if (d->used + sum > d->capacity)
+		return -EAGAIN;
+	for (i = 0; i < r->nr_operand && !rc; i++) {
+		o = &r->operand[i];
+		rc = d->ops.alloc(d->dev, LKDF_MEM_OWN, o->bytes, OPERAND_ALIGN,
+				  &o->there);
+		if (!rc)
+			d->used += o->bytes;
+	}
+	if (rc)
+		free_room(d, r, i - 1);
+	if (rc == -ENOMEM && d->nr_under_way > 1)
+		return -EAGAIN;
+	if (rc)
+		request_fail_call(r, "memory", rc);
+	return rc;
+}
+
+/* All operands or none. -EAGAIN: it waits for others. */
+static int reserve(struct device *d, struct device_req *r)
+{
+	uint32_t i;
+	int rc;
+
+	if (device_has(d, LKDF_DEVICE_HOST_MEMORY)) {
+		for (i = 0; i < r->nr_operand; i++)
+			r->operand[i].there = r->operand[i].host;
+		return 0;
+	}
+	rc = find_room(d, r);
+	r->is_reserved = !rc;
+	return rc;
+}
+
+static void give_back(struct device *d, struct device_req *r)
+{
+	if (r->is_reserved)
+		free_room(d, r, r->nr_operand);
+	r->is_reserved = false;
+}
+
+/* ---- the way of a request ----------------------------------------------- */
+
+static void upload(struct device_req *r)
+{
+	uint32_t i;
+
+	for (i = 0; r->is_reserved && i < r->nr_operand && !r->error; i++)
+		if (r->operand[i].mode & LKDF_READ)
+			give(r, "upload", give_upload, &r->operand[i]);
+}
+
+static void set_addresses(struct device_req *r)
+{
+	uint32_t i;
+
+	for (i = 0; i < r->launch.nr_arg; i++)
+		if (r->arg[i].sort == LKDF_ARG_MEMORY)
+			r->arg[i].value = r->operand[r->operand_of[i]].there;
+}
+
+static void run(struct device *d, void *executor, struct device_req *r)
+{
+	unsigned queue = FIRST_QUEUE + d->next_queue;
+	int rc;
+
+	if (r->error)
+		return;
+	if (r->ops->is_cancelled(r)) {
+		request_fail(r, -ECANCELED, "kernel %s: cancelled",
+			     r->launch.name);
+		return;
+	}
+	d->next_queue = (d->next_queue + 1) % d->nr_queues;
+	if (r->code) {
+		set_addresses(r);
+		code_find(d, r);
+		if (!r->error)
+			give(r, "launch", give_launch, &queue);
+		return;
+	}
+	rc = r->ops->enqueue(executor, r, d->ops.queue(d->dev, queue));
+	d->has_gone |= rc == -ENODEV;
+	if (rc < 0 && r->why[0])
+		r->error = rc;
+	else if (rc < 0)
+		request_fail_call(r, "enqueue", rc);
+	/* Also of a part: it uses the operands. */
+	give(r, "mark", give_mark, &queue);
+}
+
+static void fetch(struct device_req *r)
+{
+	uint32_t i;
+
+	for (i = 0; r->is_reserved && i < r->nr_operand && !r->error; i++)
+		if (r->operand[i].mode & LKDF_WRITE)
+			give(r, "fetch", give_fetch, &r->operand[i]);
+}
+
+/* Begins its state and those after it, up to one that the device is at. */
+static void go_on(struct device *d, void *executor, struct device_req *r)
+{
+	int rc;
+
+	do {
+		switch (r->state) {
+		case DEVICE_RESERVE:
+			rc = r->error ? 0 : reserve(d, r);
+			if (rc == -EAGAIN) {
+				d->starving = r;
+				return;
+			}
+			d->starving = NULL;
+			upload(r);
+			break;
+		case DEVICE_UPLOAD:
+			run(d, executor, r);
+			break;
+		case DEVICE_RUN:
+			fetch(r);
+			break;
+		case DEVICE_FETCH:
+			give_back(d, r);
+			end(d, executor, r);
+			return;
+		}
+		r->state++;
+	} while (!r->nr_ops);
+}
+
+void request_op_done(struct device *d, void *executor, struct device_slot *s)
+{
+	struct device_req *r = s->req;
+	int error = s->error;
+
+	device_free_slot(d, s);
+	if (error == -ENODEV)
+		request_lose_all(d, executor);
+	if (!r || a_load(&d->is_lost, relaxed))
+		return;
+	if (error)
+		request_fail_call(r,
+				  r->state == DEVICE_UPLOAD ? "upload"
+				  : r->state == DEVICE_RUN  ? "run"
+							    : "fetch",
+				  error);
+	if (!--r->nr_ops)
+		go_on(d, executor, r);
+}
+
+static bool begin_device(struct device *d)
+{
+	if (!d->has_begun && d->ops.start)
+		d->start_error =
+			d->ops.start(d->dev, FIRST_QUEUE + d->nr_queues);
+	d->has_begun = true;
+	return d->start_error >= 0;
+}
+
+void request_begin(struct device *d, void *executor, struct device_req *r)
+{
+	r->state = DEVICE_RESERVE;
+	r->nr_ops = 0;
+	r->error = 0;
+	r->is_reserved = false;
+	r->why[0] = 0;
+	list_append(&d->under_way, &r->list);
+	d->nr_under_way++;
+	a_add(&d->load, 1, relaxed);
+	if (a_load(&d->is_lost, relaxed)) {
+		tell_lost(r);
+		end(d, executor, r);
+		return;
+	}
+	if (!begin_device(d))
+		request_fail_call(r, "start", d->start_error);
+	go_on(d, executor, r);
+}
+
+static void begin_item(void *executor, struct blocking_item *item)
+{
+	struct device_req *r = container_of(item, struct device_req, item);
+
+	request_begin(r->device, executor, r);
+}
+
+void request_hand_over(struct device *d, struct device_req *r)
+{
+	r->item.run = begin_item;
+	device_push(d, r->class, &r->item);
+}
+
+bool request_feed(struct device *d, void *executor)
+{
+	struct device_req *r = d->starving;
+
+	if (!r)
+		return false;
+	if (r->ops->is_cancelled(r))
+		request_fail(r, -ECANCELED, "kernel %s: cancelled",
+			     r->launch.name);
+	go_on(d, executor, r);
+	return d->starving != r;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * A request: what a kernel needs on its device. The launcher brings it from
+ * room on the device to its end.
+ *
+ *	RESERVE -> UPLOAD -> RUN -> FETCH -> over
+ *
+ * A request goes on when all that the device was given for it is done. One that
+ * fails or is cancelled skips what is left and gives back what it has. One at a
+ * time may wait for room (starving), and then no other is begun: it waits only
+ * for those that have all they need, so it comes to its turn.
+ */
+#ifndef DEVICE_REQUEST_H
+#define DEVICE_REQUEST_H
+
+#include "device/device.h"
+
+struct device_code;
+
+/* Bytes that a request uses. */
+struct device_operand {
+	/* Set by whoever makes the request. */
+	char *host;
+	uint64_t bytes;
+	uint32_t mode; /* LKDF_READ, LKDF_WRITE or both */
+
+	/* The launcher. */
+	void *there;
+};
+
+enum device_state {
+	DEVICE_RESERVE,
+	DEVICE_UPLOAD,
+	DEVICE_RUN,
+	DEVICE_FETCH,
+};
+
+/* Of the layer above. executor: as the launcher's items are run with. */
+struct device_req_ops {
+	bool (*is_cancelled)(const struct device_req *r);
+
+	/* The operands lie there: gives work to the queue. 0 or -errno. */
+	int (*enqueue)(void *executor, struct device_req *r, void *queue);
+
+	/* With error and why; the request is the layer's again. */
+	void (*over)(void *executor, struct device_req *r);
+};
+
+struct device_req {
+	/* Set by whoever makes it, constant afterwards. */
+	const struct device_req_ops *ops;
+	struct device *device;
+	struct device_code *code; /* NULL: it is enqueued */
+	struct device_operand *operand;
+	uint32_t nr_operand;
+	struct lkdf_launch launch; /* but for function and addresses */
+	struct lkdf_arg *arg;
+	uint32_t *operand_of; /* by arg: where it is memory */
+	unsigned class;
+
+	/* While it waits in a queue of another launcher. */
+	struct blocking_item item;
+
+	/* The launcher. */
+	struct list list; /* of those under way */
+	enum device_state state;
+	uint32_t nr_ops; /* that the device has not done */
+	bool is_reserved;
+	int error;
+	char why[DEVICE_WHY];
+};
+
+/* Its way begins; or, on any thread, in the launcher's queue. */
+void request_begin(struct device *d, void *executor, struct device_req *r);
+void request_hand_over(struct device *d, struct device_req *r);
+
+/* What it was given is done. */
+void request_op_done(struct device *d, void *executor, struct device_slot *s);
+
+/* Tries the one that waits for room again. True: it does so no longer. */
+bool request_feed(struct device *d, void *executor);
+
+/* The first error of a request stays. */
+void request_fail(struct device_req *r, int error, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+void request_fail_call(struct device_req *r, const char *what, int error);
+
+/* All that it holds is gone, and it is called for nothing but to stop. */
+void request_lose_all(struct device *d, void *executor);
+
+#endif

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Devices: whatever works beside the CPUs and says when it is done. A kind may
+ * be a kernel: the library launches its tasks on a device, no thread waits for
+ * them, and the library carries the bytes of their data there and back.
+ *
+ * A device is a table of functions, lkdf_place_register(). It is a place of
+ * kind LKDF_PLACE_USER. Each device has one thread of the library, its
+ * launcher, which the first task for the device makes; a launcher with nothing
+ * to do sleeps.
+ */
+#ifndef LKDF_DEVICE_H
+#define LKDF_DEVICE_H
+
+#include <lkdf/data.h>
+#include <lkdf/event.h>
+#include <lkdf/place.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
+
+#define LKDF_MAX_DEVICES 64 /* of one runtime */
+
+/* ---- kernels ------------------------------------------------------------ */
+
+#define LKDF_MAX_CODES 16 /* of one kind */
+#define LKDF_MAX_PARAMS 64
+#define LKDF_MAX_PARAM_BYTES 65536 /* all values of one launch */
+
+/*
+ * Code for one sort of device. lkdf_kind_create_kernel() copies the texts and
+ * the image; function stays the user's.
+ */
+struct lkdf_code {
+	const char *device; /* the name in the ops of the devices it is for */
+	const void
+		*image; /* text, PTX, cubin, fatbin: the device knows which */
+	uint64_t bytes; /* of image; 0: a text that ends with a 0 */
+	const char *entry; /* in image; NULL: the device's default */
+	const char *options; /* of the compiler; NULL: none */
+	void *function; /* instead of image: CUfunction, cl_kernel, the user's
+			 */
+};
+
+enum lkdf_param_from {
+	LKDF_PARAM_VALUE, /* bytes at value, copied: one value for all tasks */
+	LKDF_PARAM_TASK, /* bytes of the task's argument, from first on; bytes
+			  * 0: all that follow */
+	LKDF_PARAM_USE, /* where uses first .. first + nr - 1 lie there, one
+			 * parameter each; nr 0: 1 */
+	LKDF_PARAM_PORT, /* not built yet: tokens of inputs */
+	LKDF_PARAM_LOCAL, /* memory of a block: bytes of it */
+};
+
+struct lkdf_param {
+	uint32_t from; /* enum lkdf_param_from */
+	uint16_t first, nr;
+	uint32_t bytes, pad;
+	const void *value;
+};
+
+enum lkdf_range_from {
+	LKDF_RANGE_NONE, /* the kernel has no range */
+	LKDF_RANGE_VALUE, /* range */
+	LKDF_RANGE_TASK, /* three uint64_t in the task's argument, at byte
+			  * range_at */
+	LKDF_RANGE_USE, /* three uint64_t, the first bytes of use range_at */
+	LKDF_RANGE_PORT, /* not built yet: a token of an input */
+};
+
+enum lkdf_kernel_flag {
+	LKDF_KERNEL_SERIAL = 1, /* not built yet: one thread of one block */
+	LKDF_KERNEL_LOOP = 2, /* not built yet: code is the body of a loop */
+};
+
+struct lkdf_kernel_attr {
+	uint32_t size, flags; /* flags: enum lkdf_kernel_flag */
+	const struct lkdf_kind_attr *kind; /* fn: the CPU version, or NULL */
+
+	/* Either nr_code codes, at most one for each name of a device, */
+	const struct lkdf_code *code;
+	/*
+	 * or a function that gives work to the queue of a device and returns
+	 * (CUstream, cl_command_queue, the user's). lkdf_ptr() gives it the
+	 * addresses of uses there. The launcher calls it, so it neither spawns,
+	 * joins, holds nor leaves; < 0: the task fails with that.
+	 */
+	int (*enqueue)(struct lkdf_ctx *c, void *arg, void *queue);
+	uint32_t nr_code;
+
+	uint32_t nr_param; /* with param */
+	const struct lkdf_param *param; /* NULL: all uses in order, then the
+					 * whole argument of the task, if it has
+					 * one */
+	uint32_t range_from, range_at; /* enum lkdf_range_from */
+	uint64_t range[3]; /* items; a 0 among them: no launch, the task is
+			    * done. A kernel of fewer dimensions has 1 there */
+	uint32_t block[3]; /* threads of a block; 0: the device chooses */
+	uint32_t min_blocks; /* not built yet */
+	uint32_t shared_bytes; /* of a block, beside LKDF_PARAM_LOCAL */
+	uint32_t pad;
+
+	/*
+	 * Chooses among the nr devices that can run the kernel: an index in v;
+	 * < 0: the task fails with that. The library calls it once for each
+	 * task without a place, on a launcher.
+	 */
+	int (*choose)(struct lkdf_ctx *c, struct lkdf_place *const *v,
+		      unsigned nr);
+};
+
+/* Attributes for one call, in C: LKDF_KERNEL(.kind = &k, .code = code). */
+#define LKDF_KERNEL(...) LKDF_ATTR(lkdf_kernel_attr, __VA_ARGS__)
+
+/**
+ * lkdf_kind_create_kernel() - make a sort of task that devices run
+ * @rt:  runtime, borrowed; must outlive the kind
+ * @a:   kind as in lkdf_kind_create(), whose fn may be NULL; no on_cancel, not
+ *       BLOCKING; code or enqueue
+ * @out: new kind, owned by the caller
+ *
+ * The place of a task says where the task runs: on a device; on a node, and
+ * then fn runs there; with a NULL place choose() chooses a device, or else the
+ * library takes the one with the fewest tasks, or fn on a CPU where no device
+ * can run the kernel. A device can run a kernel that has code for the device's
+ * name, or enqueue where the device has queues to give.
+ *
+ * Uses of such tasks are READ, WRITE, RW or COMMUTE, which counts as RW. A task
+ * ends when the device is done. The device compiles the code before the first
+ * launch; what the compiler says is the error of the task.
+ *
+ * The task fails, by name, with -EINVAL a block too large, a range that the
+ * device cannot have, too much memory of a block; -E2BIG parameters of more
+ * bytes than one launch takes; -ENOMEM the device has less memory than its
+ * uses; -ENOEXEC the code does not compile; -ENODEV the device is lost; and
+ * what the device's functions return.
+ *
+ * Context: any thread, does not block.
+ * Return: 0; -EINVAL a field, named in lkdf_errmsg(); -EOPNOTSUPP what is not
+ * built yet; -E2BIG too many parameters or codes; -ENOMEM.
+ */
+int lkdf_kind_create_kernel(struct lkdf *rt, const struct lkdf_kernel_attr *a,
+			    struct lkdf_kind **out);
+
+/* ---- devices as places -------------------------------------------------- */
+
+/* A field of 0, but node and memory, says that the device sets no limit. */
+struct lkdf_device_info {
+	uint32_t size, flags; /* flags: 0 */
+	char name[64]; /* what people call it */
+	uint64_t memory; /* bytes; with LKDF_DEVICE_HOST_MEMORY 0 */
+	uint32_t nr_queues; /* for kernels, that make sense; 0: 1 */
+	uint32_t units, warp; /* multiprocessors, threads in step */
+	uint32_t max_block, max_unit_threads, max_unit_blocks;
+	uint32_t unit_registers, register_grain;
+	uint32_t unit_shared, block_shared, shared_grain; /* bytes */
+	uint32_t max_value_bytes; /* of all values of one launch */
+	uint32_t max_grid[3]; /* blocks */
+	int32_t node; /* the system's number of its NUMA node; -1: unknown */
+	uint32_t pad;
+};
+
+/**
+ * lkdf_place_info() - what a device is
+ * @p:   place of a device
+ * @out: size set by the caller
+ *
+ * The library asks the device once, at register.
+ *
+ * Context: any thread, does not block.
+ * Return: 0; -EINVAL not a place of a device, or size; -ENODEV it is lost.
+ */
+int lkdf_place_info(const struct lkdf_place *p, struct lkdf_device_info *out);
+
+/* ---- a user's device ---------------------------------------------------- */
+
+/*
+ * An op stands for one thing that a device was given. The library recognises
+ * an op that is done and does not follow it, until the runtime is closed.
+ */
+struct lkdf_device_op {
+	void *slot;
+	uint64_t generation;
+};
+
+/**
+ * lkdf_device_done() - the device has done it
+ * @op:  as the function of the device was given it
+ * @err: 0 or a negative errno; -ENODEV: the device is lost with all it holds
+ *
+ * A lost device does not touch the host's memory any more, and the library
+ * calls nothing of it but stop().
+ *
+ * Context: any thread, also inside a function of the device; no signal handler.
+ * Return: 0; -ESTALE it was done before; -EINVAL the slot is NULL, or err
+ * positive; -EOWNERDEAD in a forked child.
+ */
+int lkdf_device_done(struct lkdf_device_op op, int err);
+
+enum lkdf_device_flag {
+	LKDF_DEVICE_RANGES = 1, /* kernels have ranges */
+	LKDF_DEVICE_HOST_MEMORY = 2, /* works on the host's bytes: the library
+				      * does not use alloc, upload and fetch */
+};
+
+enum lkdf_arg_sort {
+	LKDF_ARG_BYTES,
+	LKDF_ARG_MEMORY,
+	LKDF_ARG_LOCAL
+};
+
+struct lkdf_arg {
+	uint32_t sort; /* enum lkdf_arg_sort */
+	uint32_t mode; /* MEMORY: of the use: LKDF_READ, WRITE or RW */
+	const void *value; /* BYTES: these; MEMORY: as alloc gave it, or with
+			    * LKDF_DEVICE_HOST_MEMORY the host's bytes */
+	uint64_t offset; /* MEMORY: from value on */
+	uint64_t bytes; /* of the value, the memory, the local memory */
+};
+
+struct lkdf_launch {
+	uint32_t size, flags; /* flags: 0 */
+	void *function; /* as build made it, or as the code has it */
+	uint64_t range[3]; /* of LKDF_RANGE_NONE all 0 */
+	uint32_t block[3], shared_bytes;
+	uint32_t nr_arg, pad;
+	const struct lkdf_arg *arg; /* until launch has returned */
+	const char *name; /* of the kind */
+};
+
+/* Bytes that go to the device, or come from there. */
+struct lkdf_transfer {
+	void *host; /* upload only reads them; until the op is done */
+	void *there; /* as alloc gave it */
+	uint64_t offset; /* in there */
+	uint64_t bytes;
+};
+
+/*
+ * The functions of a device. Those that return int return 0 or a negative
+ * errno; one that was given an op and returns an error does not call
+ * lkdf_device_done() for it, and with -ENODEV it says that the device is lost.
+ * The launcher of the device makes the calls, one at
+ * a time, but where a function says otherwise; in serial mode (option serial)
+ * the threads that run tasks do, one at a time. Queue 0 is for upload, queue 1
+ * for fetch, queues 2 to 1 + nr_queues are for kernels. All functions may be
+ * NULL but info, launch and stop; a device without LKDF_DEVICE_HOST_MEMORY has
+ * alloc, free, upload and fetch, too. The library gives an op only after all
+ * ops that it depends on are done, so a device need not keep any order.
+ */
+struct lkdf_device_ops {
+	uint32_t size, flags; /* enum lkdf_device_flag */
+	const char
+		*name; /* of the sort of device, copied: see struct lkdf_code */
+
+	/* The thread that registers, before lkdf_place_register() returns;
+	 * out is zeroed, with size and a node of -1. */
+	int (*info)(void *dev, struct lkdf_device_info *out);
+	/* Before the first of all others; nr_queues: with the first two. */
+	int (*start)(void *dev, unsigned nr_queues);
+	/* The last call, by lkdf_close(), also where start was not called; then
+	 * dev is the user's again. Nothing is under way but on a lost device.
+	 */
+	void (*stop)(void *dev);
+
+	/* mem: LKDF_MEM_OWN. align is a power of two. -ENOMEM: the library
+	 * frees what it can do without and tries again, once others are done.
+	 */
+	int (*alloc)(void *dev, enum lkdf_mem_kind mem, uint64_t bytes,
+		     uint64_t align, void **there);
+	void (*free)(void *dev, void *there);
+
+	/* Once for each kind, before its first launch; like is that launch.
+	 * log receives what the compiler says, with a 0 at its end. */
+	int (*build)(void *dev, const struct lkdf_code *c,
+		     const struct lkdf_launch *like, void **function, char *log,
+		     uint32_t log_size);
+	void (*drop)(void *dev, void *function);
+
+	/* The bytes of t to the device, and back. */
+	int (*upload)(void *dev, unsigned queue, const struct lkdf_transfer *t,
+		      struct lkdf_device_op op);
+	int (*fetch)(void *dev, unsigned queue, const struct lkdf_transfer *t,
+		     struct lkdf_device_op op);
+	int (*launch)(void *dev, unsigned queue, const struct lkdf_launch *l,
+		      struct lkdf_device_op op);
+
+	/* For enqueue(): what it is handed, and an op that is done when all is
+	 * done that was given to that queue so far. */
+	void *(*queue)(void *dev, unsigned queue);
+	int (*mark)(void *dev, unsigned queue, struct lkdf_device_op op);
+
+	/* For a device that does not call by itself: calls lkdf_device_done()
+	 * for what is done. < 0: the device is lost. */
+	int (*poll)(void *dev);
+	/* With poll, where nothing has come for a while: calls wake(u) once,
+	 * from any thread, when there is something. NULL: the launcher polls,
+	 * ever more rarely, while something is under way. */
+	int (*arm)(void *dev, void (*wake)(void *u), void *u);
+};
+
+/**
+ * lkdf_place_register() - add a device
+ * @rt:  runtime
+ * @ops: copied; name, and info, launch and stop at least
+ * @dev: handed to the functions; the runtime's until stop()
+ * @out: place of the device, which belongs to the runtime and lives until it
+ *       closes
+ *
+ * The call makes no thread and does not call start: the first task for the
+ * device does both. The option device_queues bounds the queues for kernels. A
+ * launcher takes one of the threads that the option blocking allows.
+ *
+ * Context: any thread; calls info().
+ * Return: 0; -EINVAL a function is missing, by name; -EEXIST dev is registered
+ * under that name; -ENOSPC LKDF_MAX_DEVICES; what info returned; -ENOMEM;
+ * -EOWNERDEAD in a forked child.
+ */
+int lkdf_place_register(struct lkdf *rt, const struct lkdf_device_ops *ops,
+			void *dev, struct lkdf_place **out);
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
+#endif

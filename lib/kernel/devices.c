@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "kernel/devices.h"
+
+#include "base/err.h"
+#include "base/futex.h"
+#include "core/home.h"
+#include "core/ops.h"
+#include "sched/tick.h"
+#include "topo/topo.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* How long the draining thread sleeps before it looks at its inboxes again. */
+#define SERIAL_NS 1000000
+
+void devices_init(struct lkdf *rt)
+{
+	pthread_mutex_init(&rt->devices->lock, NULL);
+}
+
+void devices_stop(struct lkdf *rt)
+{
+	unsigned i, nr = devices_nr(rt);
+
+	for (i = 0; i < nr; i++)
+		device_stop(rt->devices->device[i]);
+}
+
+void devices_fini(struct lkdf *rt, bool is_child)
+{
+	struct devices *all = rt->devices;
+	unsigned i, nr = devices_nr(rt);
+
+	for (i = 0; i < nr; i++) {
+		device_destroy(all->device[i], !is_child);
+		free(all->place[i]);
+	}
+	a_store(&all->nr, 0, relaxed);
+	if (!is_child)
+		pthread_mutex_destroy(&all->lock);
+}
+
+/* ---- adding ------------------------------------------------------------- */
+
+/* The index of its node, or of another one that has workers. */
+static int node_of(const struct lkdf *rt, int os_node)
+{
+	const struct topo *t = rt->topo;
+	int i;
+
+	for (i = 0; i < t->nr_nodes; i++)
+		if (t->node[i].os_node == os_node &&
+		    sched_has_worker(&rt->sched, i))
+			return i;
+	for (i = 0; i < t->nr_nodes; i++)
+		if (sched_has_worker(&rt->sched, i))
+			return i;
+	return 0;
+}
+
+/* The launcher may run on all CPUs of the node. */
+static void bind(struct device *d, const struct topo *t, int node)
+{
+	const struct topo_cpu *cpu = &t->cpu[t->node[node].first_cpu];
+	int i;
+
+	CPU_ZERO(&d->attr.cpus);
+	for (i = 0; i < t->node[node].nr_cpus; i++)
+		if (cpu[i].os_cpu < CPU_SETSIZE)
+			CPU_SET(cpu[i].os_cpu, &d->attr.cpus);
+	d->attr.is_bound = CPU_COUNT(&d->attr.cpus) != 0;
+}
+
+static struct lkdf_place *
+create_place(struct lkdf *rt, enum lkdf_place_kind kind, struct device *d)
+{
+	struct lkdf_place *p = calloc(1, sizeof(*p));
+	int node = node_of(rt, d->info.node);
+
+	if (!p)
+		return NULL;
+	*p = rt->places[node];
+	p->kind = kind;
+	p->device = d;
+	p->home = home_make_device(d->attr.index);
+	if (rt->sched.is_pinned)
+		bind(d, rt->topo, node);
+	return p;
+}
+
+/* Under lock. */
+static int check_new(const struct devices *all,
+		     const struct lkdf_device_ops *ops, const void *dev)
+{
+	unsigned i, nr = a_load(&all->nr, relaxed);
+
+	for (i = 0; i < nr; i++)
+		if (all->device[i]->dev == dev &&
+		    !strcmp(all->device[i]->name, ops->name))
+			return err(-EEXIST,
+				   "place_register: this device is registered "
+				   "as %s",
+				   ops->name);
+	if (nr == LKDF_MAX_DEVICES)
+		return err(-ENOSPC, "place_register: %s: there are %d devices",
+			   ops->name, LKDF_MAX_DEVICES);
+	return 0;
+}
+
+/* Under lock. */
+static int add(struct lkdf *rt, enum lkdf_place_kind kind,
+	       const struct lkdf_device_ops *ops, void *dev)
+{
+	struct devices *all = rt->devices;
+	unsigned nr = a_load(&all->nr, relaxed);
+	const struct device_attr attr = {
+		.blocking = &rt->blocking,
+		.is_alive = rt->is_alive,
+		.bell = rt->sched.is_serial ? &all->bell : NULL,
+		.index = nr,
+		.nr_queues = (unsigned)rt->options->device_queues,
+		.memory = (uint64_t)rt->options->device_memory << 20,
+	};
+	struct device *d;
+	int rc = check_new(all, ops, dev);
+
+	if (!rc)
+		rc = device_create(ops, dev, &attr, &d);
+	if (rc)
+		return rc;
+	all->place[nr] = create_place(rt, kind, d);
+	if (!all->place[nr]) {
+		device_destroy(d, false);
+		return err(-ENOMEM, "place_register: %s: no memory", ops->name);
+	}
+	all->device[nr] = d;
+	/* [devices.nr] as above. */
+	a_store(&all->nr, nr + 1, release);
+	return 0;
+}
+
+int devices_add(struct lkdf *rt, enum lkdf_place_kind kind,
+		const struct lkdf_device_ops *ops, void *dev,
+		struct lkdf_place **out)
+{
+	struct devices *all = rt->devices;
+	int rc;
+
+	pthread_mutex_lock(&all->lock);
+	rc = add(rt, kind, ops, dev);
+	if (!rc)
+		*out = all->place[a_load(&all->nr, relaxed) - 1];
+	pthread_mutex_unlock(&all->lock);
+	return rc;
+}
+
+/* ---- completions -------------------------------------------------------- */
+
+static bool has_no_news(const struct completions *c)
+{
+	(void)c;
+	return false;
+}
+
+static void look_at_nothing(struct completions *c, uint64_t next)
+{
+	(void)c;
+	(void)next;
+}
+
+static void do_nothing(struct worker *w)
+{
+	(void)w;
+}
+
+static bool find_nothing(struct worker *w)
+{
+	(void)w;
+	return false;
+}
+
+static int64_t nap_for_ever(struct worker *w)
+{
+	(void)w;
+	return -1;
+}
+
+static bool sleep_for_nothing(struct lkdf *rt, int64_t timeout_ns)
+{
+	(void)rt;
+	(void)timeout_ns;
+	return false;
+}
+
+static bool step_all(struct lkdf *rt, struct executor *ex, bool *is_busy)
+{
+	unsigned i, nr = devices_nr(rt);
+	struct device *d;
+	bool has_moved = false;
+
+	*is_busy = false;
+	for (i = 0; i < nr; i++) {
+		d = rt->devices->device[i];
+		if (!a_load(&d->is_started, relaxed))
+			continue;
+		has_moved |= launcher_step(d, ex);
+		*is_busy |= launcher_is_busy(d);
+	}
+	return has_moved;
+}
+
+static bool wait_serial(struct worker *w)
+{
+	struct lkdf *rt = w->executor->rt;
+	_Atomic(uint32_t) *bell = &rt->devices->bell;
+	bool is_busy;
+
+	if (step_all(rt, w->executor, &is_busy))
+		return true;
+	if (!is_busy)
+		return false;
+	/* [device.sleep] as in the launcher. */
+	a_store(bell, 1, relaxed);
+	if (!step_all(rt, w->executor, &is_busy))
+		futex_wait(bell, 1, SERIAL_NS);
+	a_store(bell, 0, relaxed);
+	/* Nobody else looks at the clock. */
+	sched_tick(&rt->sched, rt);
+	return true;
+}
+
+/* What waits for room may be cancelled. */
+static void kick_all(struct lkdf *rt)
+{
+	unsigned i, nr = devices_nr(rt);
+
+	for (i = 0; i < nr; i++)
+		if (a_load(&rt->devices->device[i]->is_started, relaxed))
+			device_ring(rt->devices->device[i]);
+}
+
+const struct completion_ops device_completions = {
+	.has_news = has_no_news,
+	.look = look_at_nothing,
+	.stays = has_no_news,
+	.guard = do_nothing,
+	.poll = find_nothing,
+	.nap = nap_for_ever,
+	.leave = do_nothing,
+	.wait = wait_serial,
+	.sleep = sleep_for_nothing,
+	.kick = kick_all,
+};

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * The devices of a runtime, which are places: registered by the user, or by a
+ * back end of the library. They stay until the runtime closes.
+ */
+#ifndef KERNEL_DEVICES_H
+#define KERNEL_DEVICES_H
+
+#include "base/options.h"
+#include "core/runtime.h"
+#include "data/place.h"
+#include "device/launcher.h"
+
+struct devices {
+	/* Any thread looks, in serial mode: somebody sleeps. */
+	_Atomic(uint32_t) bell;
+
+	/* Under lock; any thread looks at those below nr. */
+	pthread_mutex_t lock;
+	_Atomic(unsigned) nr;
+	struct device *device[LKDF_MAX_DEVICES];
+	struct lkdf_place *place[LKDF_MAX_DEVICES];
+};
+
+void devices_init(struct lkdf *rt);
+
+/* Joins the launchers: no task lives, and workers are still there. */
+void devices_stop(struct lkdf *rt);
+
+/* After it, or in a forked child, where no device is called. */
+void devices_fini(struct lkdf *rt, bool is_child);
+
+/*
+ * A new place of the kind, for checked functions of full size. 0; -EEXIST; what
+ * info() returned; -ENOSPC; -ENOMEM.
+ */
+int devices_add(struct lkdf *rt, enum lkdf_place_kind kind,
+		const struct lkdf_device_ops *ops, void *dev,
+		struct lkdf_place **out);
+
+/* Serial mode, cancels. */
+extern const struct completion_ops device_completions;
+
+static inline unsigned devices_nr(const struct lkdf *rt)
+{
+	/* [devices.nr] those below it are there; pairs with itself. */
+	return a_load(&rt->devices->nr, acquire);
+}
+
+#endif

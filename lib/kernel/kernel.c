@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "kernel/kernel.h"
+
+#include "base/err.h"
+#include "core/home.h"
+#include "core/ops.h"
+#include "task/body.h"
+#include "task/then.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+static struct lkdf *rt_of(const struct task *t)
+{
+	return t->kind->rt;
+}
+
+/* ---- which device ------------------------------------------------------- */
+
+struct device_code *kernel_code(const struct kernel *k, const struct device *d)
+{
+	uint32_t i;
+
+	for (i = 0; i < k->attr.nr_code; i++)
+		if (!strcmp(k->code[i]->code.device, d->name))
+			return k->code[i];
+	return NULL;
+}
+
+/* NULL: it can; else why not. */
+static const char *why_not(const struct kernel *k, const struct device *d)
+{
+	const struct device_code *c = kernel_code(k, d);
+
+	if (k->attr.enqueue)
+		return d->ops.queue && d->ops.mark
+			       ? NULL
+			       : "the device has no queue and mark";
+	if (!c)
+		return "the kernel has no code for it";
+	if (!c->code.function && !d->ops.build)
+		return "the device has no build, and the code no function";
+	return NULL;
+}
+
+int kernel_check_device(const struct kernel *k, const struct device *d)
+{
+	const char *why = why_not(k, d);
+
+	if (a_load(&d->is_lost, relaxed))
+		return err(-ENODEV, "kernel %s: device %s is lost", k->name,
+			   d->name);
+	if (why)
+		return err(-ENODEV, "kernel %s on device %s: %s", k->name,
+			   d->name, why);
+	if (k->attr.range_from != LKDF_RANGE_NONE &&
+	    !device_has(d, LKDF_DEVICE_RANGES))
+		return err(-EINVAL,
+			   "kernel %s has a range, device %s has not "
+			   "LKDF_DEVICE_RANGES",
+			   k->name, d->name);
+	return 0;
+}
+
+/* Without a word: for a choice among many. */
+static bool can_run(const struct kernel *k, const struct device *d)
+{
+	return !a_load(&d->is_lost, relaxed) && !why_not(k, d) &&
+	       (k->attr.range_from == LKDF_RANGE_NONE ||
+		device_has(d, LKDF_DEVICE_RANGES));
+}
+
+/* Of those that can run it the one with the fewest tasks; NULL: none can. */
+static struct device *least_loaded(const struct kernel *k)
+{
+	struct device *d, *best = NULL;
+	unsigned i, nr = devices_nr(k->rt);
+
+	for (i = 0; i < nr; i++) {
+		d = k->rt->devices->device[i];
+		if (can_run(k, d) &&
+		    (!best ||
+		     a_load(&d->load, relaxed) < a_load(&best->load, relaxed)))
+			best = d;
+	}
+	return best;
+}
+
+/* Has it to run on a CPU? */
+static bool is_on_host(const struct task *t)
+{
+	return t->link.flags & TASK_PLACED && t->home & HOME_HOST;
+}
+
+static bool has_device(const struct task *t)
+{
+	return t->link.flags & TASK_PLACED && home_is_device(t->home);
+}
+
+static struct device *device_of(const struct task *t)
+{
+	return rt_of(t)->devices->device[home_device(t->home)];
+}
+
+/*
+ * What is known of the device before the body runs is in the task's home: of
+ * one that chooses in its body, where that is called.
+ */
+static struct device *find_device(struct task *t)
+{
+	const struct kernel *k = t->kind->kernel;
+	struct device *d;
+
+	if (is_on_host(t))
+		return NULL;
+	if (has_device(t))
+		return device_of(t);
+	d = least_loaded(k);
+	if (!d)
+		return NULL;
+	t->home = home_make_device(d->attr.index);
+	t->link.flags &= (uint16_t)~TASK_PLACED;
+	if (!k->attr.choose)
+		t->link.flags |= TASK_PLACED;
+	return d;
+}
+
+static bool wants_launcher(struct task *t)
+{
+	struct device *d;
+
+	if (t->link.flags & TASK_CONTINUES)
+		return false;
+	d = find_device(t);
+	return d && !device_require(d);
+}
+
+static void run_on_launcher(void *executor, struct blocking_item *item)
+{
+	task_run(executor, container_of(item, struct task, blocking_item));
+}
+
+static void push_to_device(struct task *t)
+{
+	t->blocking_item.run = run_on_launcher;
+	device_push(device_of(t), t->link.class, &t->blocking_item);
+}
+
+/* The user's function says which: once for each task. */
+static int choose(struct lkdf_ctx *c, struct device **out)
+{
+	const struct kernel *k = c->task->kind->kernel;
+	struct devices *all = k->rt->devices;
+	struct lkdf_place *v[LKDF_MAX_DEVICES];
+	unsigned i, nr = 0, end = devices_nr(k->rt);
+	int rc;
+
+	for (i = 0; i < end; i++)
+		if (can_run(k, all->device[i]))
+			v[nr++] = all->place[i];
+	if (!nr) {
+		*out = NULL;
+		return 0;
+	}
+	rc = k->attr.choose(c, v, nr);
+	if (rc < 0 && c->has_why)
+		return rc;
+	if (rc < 0)
+		return err(rc, "kernel %s: choose", k->name);
+	if ((unsigned)rc >= nr)
+		return err(-EINVAL, "kernel %s: choose: %d of %u devices",
+			   k->name, rc, nr);
+	*out = v[rc]->device;
+	return 0;
+}
+
+/* The device of the running body's task; NULL: a CPU. */
+static int find_target(struct lkdf_ctx *c, struct device **out)
+{
+	struct task *t = c->task;
+	const struct kernel *k = t->kind->kernel;
+	int rc = 0;
+
+	*out = NULL;
+	if (has_device(t))
+		*out = device_of(t);
+	else if (!is_on_host(t) && k->attr.choose)
+		rc = choose(c, out);
+	else if (!is_on_host(t))
+		*out = least_loaded(k);
+	if (!rc && !*out && !t->kind->later)
+		rc = err(-ENODEV,
+			 is_on_host(t) ? "kernel %s has no fn, which would run "
+					 "on the place of the task"
+				       : "kernel %s has no fn, and no device "
+					 "can run it",
+			 k->name);
+	return rc;
+}
+
+/* ---- its way ------------------------------------------------------------ */
+
+static bool is_launcher(const struct executor *ex, const struct device *d)
+{
+	const struct lkdf *rt = ex->rt;
+
+	return !ex->worker && ex->id == rt->nr_workers + d->thread_id;
+}
+
+static int launch(struct lkdf_ctx *c, void *arg, struct device *d)
+{
+	struct task *t = c->task;
+	struct kernel_req *r = NULL;
+	int rc = device_require(d);
+
+	if (!rc)
+		rc = kernel_request(c, arg, d, &r);
+	if (rc || !r)
+		return rc;
+	t->away.kernel = r;
+	t->link.flags |= TASK_AWAY;
+	then_begin_away(t, t->kind->fn);
+	then_stay_away(c);
+	if (is_launcher(c->ex, d))
+		request_begin(d, c->ex, &r->req);
+	else
+		request_hand_over(d, &r->req);
+	return 0;
+}
+
+static int begin(struct lkdf_ctx *c, void *arg)
+{
+	struct device *d;
+	int rc = find_target(c, &d);
+
+	if (!rc && !d)
+		return c->task->kind->later(c, arg);
+	if (!rc)
+		rc = launch(c, arg, d);
+	if (rc < 0)
+		c->has_why = true;
+	return rc;
+}
+
+static bool ended(struct executor *ex, struct task *t)
+{
+	struct kernel_req *r = t->away.kernel;
+
+	t->link.flags &= (uint16_t)~TASK_AWAY;
+	t->away.kernel = NULL;
+	if (r->req.error)
+		task_fail(t, r->req.error, r->req.why, ex->id);
+	kernel_free_request(rt_of(t), r);
+	return true;
+}
+
+static int check_no_arg(const void *arg)
+{
+	(void)arg;
+	return 0;
+}
+
+static bool stays_here(struct executor *ex, struct task *t)
+{
+	(void)ex;
+	(void)t;
+	return false;
+}
+
+static void free_kind(struct lkdf_kind *k)
+{
+	kernel_free(k->kernel);
+}
+
+const struct kind_ops kernel_kinds = {
+	.begin = begin,
+	.check_arg = check_no_arg,
+	.free = free_kind,
+	.wants_pool = wants_launcher,
+	.push = push_to_device,
+	.ended = ended,
+	.goes_home = stays_here,
+};

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Kinds whose tasks are kernels. A task that is ready goes to the queue of its
+ * device at once, whatever the workers are at (kernel_push()). On the launcher
+ * its body makes a request (request.c), begins it and leaves, as lkdf_then()
+ * does; when the request is over the task ends there. Where the user has asked
+ * for a node, or no device can run it, the body is the kind's function, on a
+ * worker.
+ */
+#ifndef KERNEL_KERNEL_H
+#define KERNEL_KERNEL_H
+
+#include "device/code.h"
+#include "device/request.h"
+#include "kernel/devices.h"
+#include "task/task.h"
+
+struct kernel {
+	/* Set at create, constant afterwards; pointers are ours. */
+	struct lkdf *rt;
+	struct lkdf_kernel_attr attr; /* but kind and code */
+	struct device_code *code[LKDF_MAX_CODES]; /* attr.nr_code */
+	struct lkdf_param *param; /* attr.nr_param */
+	uint32_t arg_size; /* of the kind; 0: borrowed */
+	char name[NAME_SIZE];
+};
+
+/* A use of a task. */
+struct kernel_use {
+	char *at; /* on the host */
+	uint64_t bytes;
+	uint32_t mode; /* LKDF_READ, LKDF_WRITE or both */
+	uint32_t main; /* the use that stands for it, or itself */
+	uint32_t operand; /* of a main one: its index + 1; 0: none */
+};
+
+/* One task on its way. */
+struct kernel_req {
+	struct device_req req;
+	struct task *task;
+	uint32_t nr_use;
+	struct kernel_use *use;
+	void **there; /* by use; for enqueue() */
+};
+
+extern const struct kind_ops kernel_kinds;
+
+/* Checks and copies all that is not of the kind. 0 or -errno. */
+int kernel_create(struct lkdf *rt, const struct lkdf_kernel_attr *a,
+		  const struct lkdf_kind_attr *kind, struct kernel **out);
+
+/* No task uses it any more. */
+void kernel_free(struct kernel *k);
+
+/* Does it have code for the device? NULL: no, or it is enqueued. */
+struct device_code *kernel_code(const struct kernel *k, const struct device *d);
+
+/* 0, or why the device cannot run it: -ENODEV, -EINVAL. */
+int kernel_check_device(const struct kernel *k, const struct device *d);
+
+/* Modes of uses. 0; -EOPNOTSUPP by name. */
+int kernel_check_uses(const struct kernel *k, const struct lkdf_use *use,
+		      unsigned nr);
+
+/*
+ * The request of the running body's task, for that device; *out NULL: there is
+ * nothing to do. 0 or -errno.
+ */
+int kernel_request(struct lkdf_ctx *c, void *arg, struct device *d,
+		   struct kernel_req **out);
+void kernel_free_request(struct lkdf *rt, struct kernel_req *r);
+
+#endif

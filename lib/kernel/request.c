@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * From a task to a request of its device: what the launch is given, where its
+ * bytes are on the host, and whether the device can do it at all. Uses that
+ * stand for the same bytes are one operand.
+ */
+#include "kernel/kernel.h"
+
+#include "base/err.h"
+#include "data/data.h"
+#include "graph/wire.h"
+#include "mem/heap.h"
+#include "run/follow.h"
+#include "run/frame.h"
+#include "task/body.h"
+#include "task/then.h"
+#include "task/uses.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+/* While a request is made. */
+struct maker {
+	struct lkdf_ctx *c;
+	const struct kernel *k;
+	struct device *d;
+	char *arg; /* of the task */
+	struct kernel_req *r;
+	uint64_t value_bytes, local_bytes;
+};
+
+/* ---- uses --------------------------------------------------------------- */
+
+static uint32_t mode_of(uint32_t mode)
+{
+	return mode & LKDF_COMMUTE ? LKDF_RW : mode & LKDF_RW;
+}
+
+static uint32_t count_uses(struct lkdf_ctx *c)
+{
+	const struct wiring *w = c->frame ? c->frame->graph->wiring : NULL;
+	const struct wire_use *first, *end;
+
+	if (!c->frame)
+		return c->task->link.flags & TASK_HAS_DATA ? c->task->claim->nr
+							   : 0;
+	if (!w)
+		return 0;
+	first = wire_uses(w, c->index, &end);
+	return (uint32_t)(end - first);
+}
+
+static void view_wired(struct lkdf_ctx *c, uint32_t i, struct kernel_use *v)
+{
+	const struct wiring *w = c->frame->graph->wiring;
+	const struct wire_use *first, *end;
+	const struct wire_var *var;
+
+	first = wire_uses(w, c->index, &end);
+	var = wire_var(w, first[i].var);
+	v->at = values_ptr(c, i);
+	v->bytes = data_size(var->data, var->part);
+	v->mode = mode_of(first[i].mode);
+	v->main = (uint32_t)(wire_main(w, &first[i]) - first);
+}
+
+static void view_claimed(struct lkdf_ctx *c, uint32_t i, struct kernel_use *v)
+{
+	const struct use *u = &c->task->claim->use[i];
+
+	v->at = uses_ptr(c->ex, c->task, i);
+	v->bytes = data_size(u->domain->data, u->part);
+	v->mode = mode_of(u->mode);
+	v->main = u->stands_for;
+}
+
+static int view_uses(struct maker *m)
+{
+	struct kernel_use *v;
+	uint32_t i;
+
+	for (i = 0; i < m->r->nr_use; i++) {
+		v = &m->r->use[i];
+		if (m->c->frame)
+			view_wired(m->c, i, v);
+		else
+			view_claimed(m->c, i, v);
+		if (!v->at)
+			return err(-ENODATA, "kernel %s: use %u has no bytes",
+				   m->k->name, i);
+	}
+	return 0;
+}
+
+/* ---- operands and arguments --------------------------------------------- */
+
+static uint32_t add_operand(struct maker *m, uint32_t use)
+{
+	const struct kernel_use *v = &m->r->use[use];
+	struct device_req *r = &m->r->req;
+	struct device_operand *o;
+	uint32_t main = v->main;
+
+	if (!m->r->use[main].operand) {
+		o = &r->operand[r->nr_operand];
+		o->host = m->r->use[main].at;
+		o->bytes = m->r->use[main].bytes;
+		m->r->use[main].operand = ++r->nr_operand;
+	}
+	main = m->r->use[main].operand - 1;
+	r->operand[main].mode |= v->mode;
+	return main;
+}
+
+static void add_memory(struct maker *m, uint32_t use)
+{
+	const struct kernel_use *v = &m->r->use[use];
+	struct device_req *r = &m->r->req;
+	uint32_t i = r->launch.nr_arg++;
+
+	r->operand_of[i] = add_operand(m, use);
+	r->arg[i] = (struct lkdf_arg){
+		.sort = LKDF_ARG_MEMORY,
+		.mode = v->mode,
+		.offset = (uint64_t)(v->at - m->r->use[v->main].at),
+		.bytes = v->bytes,
+	};
+}
+
+static void add_bytes(struct maker *m, const void *value, uint64_t bytes)
+{
+	struct device_req *r = &m->r->req;
+
+	r->arg[r->launch.nr_arg++] = (struct lkdf_arg){
+		.sort = LKDF_ARG_BYTES,
+		.value = value,
+		.bytes = bytes,
+	};
+	m->value_bytes += bytes;
+}
+
+static void add_local(struct maker *m, uint64_t bytes)
+{
+	struct device_req *r = &m->r->req;
+
+	r->arg[r->launch.nr_arg++] = (struct lkdf_arg){
+		.sort = LKDF_ARG_LOCAL,
+		.bytes = bytes,
+	};
+	m->local_bytes += bytes;
+}
+
+static int add_uses(struct maker *m, const struct lkdf_param *p, uint32_t i)
+{
+	uint32_t nr = p->nr ? p->nr : 1, u;
+
+	if ((uint32_t)p->first + nr > m->r->nr_use)
+		return err(-EINVAL,
+			   "kernel %s: parameter %u is use %u, the task has %u",
+			   m->k->name, i, p->first + nr - 1, m->r->nr_use);
+	for (u = p->first; u < p->first + nr; u++)
+		add_memory(m, u);
+	return 0;
+}
+
+static int add_param(struct maker *m, uint32_t i)
+{
+	const struct lkdf_param *p = &m->k->param[i];
+
+	switch (p->from) {
+	case LKDF_PARAM_USE:
+		return add_uses(m, p, i);
+	case LKDF_PARAM_VALUE:
+		add_bytes(m, p->value, p->bytes);
+		break;
+	case LKDF_PARAM_TASK:
+		add_bytes(m, m->arg + p->first,
+			  p->bytes ? p->bytes : m->k->arg_size - p->first);
+		break;
+	case LKDF_PARAM_LOCAL:
+		add_local(m, p->bytes);
+		break;
+	}
+	return 0;
+}
+
+static int add_args(struct maker *m)
+{
+	uint32_t i;
+	int rc = 0;
+
+	if (m->k->attr.enqueue) {
+		for (i = 0; i < m->r->nr_use; i++)
+			add_operand(m, i);
+		return 0;
+	}
+	for (i = 0; i < m->k->attr.nr_param && !rc; i++)
+		rc = add_param(m, i);
+	if (m->k->param || rc)
+		return rc;
+	for (i = 0; i < m->r->nr_use; i++)
+		add_memory(m, i);
+	if (m->k->arg_size)
+		add_bytes(m, m->arg, m->k->arg_size);
+	return 0;
+}
+
+/* ---- limits ------------------------------------------------------------- */
+
+static int check_bytes(const struct maker *m)
+{
+	const struct lkdf_device_info *info = &m->d->info;
+	uint64_t shared = m->local_bytes + m->k->attr.shared_bytes;
+
+	if (info->max_value_bytes && m->value_bytes > info->max_value_bytes)
+		return err(-E2BIG,
+			   "kernel %s: parameters of %llu bytes, device %s "
+			   "takes %u",
+			   m->k->name, (unsigned long long)m->value_bytes,
+			   m->d->name, info->max_value_bytes);
+	if (info->block_shared && shared > info->block_shared)
+		return err(-EINVAL,
+			   "kernel %s: a block has %llu bytes of memory of its "
+			   "own, on device %s at most %u",
+			   m->k->name, (unsigned long long)shared, m->d->name,
+			   info->block_shared);
+	return 0;
+}
+
+static int check_block(const struct maker *m)
+{
+	const struct lkdf_device_info *info = &m->d->info;
+	const uint32_t *block = m->k->attr.block;
+	const uint64_t *range = m->r->req.launch.range;
+	uint64_t threads = block[0], blocks;
+	unsigned i;
+
+	for (i = 1; i < 3 && info->max_block && threads <= info->max_block; i++)
+		threads *= block[i];
+	if (info->max_block && threads > info->max_block)
+		return err(-EINVAL,
+			   "kernel %s: a block of %u x %u x %u threads, device "
+			   "%s has at most %u",
+			   m->k->name, block[0], block[1], block[2], m->d->name,
+			   info->max_block);
+	for (i = 0; i < 3 && block[0] && info->max_grid[i]; i++) {
+		blocks = range[i] / block[i] + (range[i] % block[i] != 0);
+		if (blocks > info->max_grid[i])
+			return err(-EINVAL,
+				   "kernel %s: %llu blocks, device %s has at "
+				   "most %u",
+				   m->k->name, (unsigned long long)blocks,
+				   m->d->name, info->max_grid[i]);
+	}
+	return 0;
+}
+
+/* ---- the whole ---------------------------------------------------------- */
+
+static int find_range(const struct maker *m, uint64_t range[3])
+{
+	const struct lkdf_kernel_attr *a = &m->k->attr;
+	const size_t size = sizeof(a->range);
+
+	memset(range, 0, size);
+	switch (a->range_from) {
+	case LKDF_RANGE_VALUE:
+		memcpy(range, a->range, size);
+		break;
+	case LKDF_RANGE_TASK:
+		memcpy(range, m->arg + a->range_at, size);
+		break;
+	case LKDF_RANGE_USE:
+		if (a->range_at >= m->r->nr_use)
+			return err(-EINVAL,
+				   "kernel %s: the range is use %u, the task "
+				   "has %u",
+				   m->k->name, a->range_at, m->r->nr_use);
+		if (m->r->use[a->range_at].bytes < size)
+			return err(-EINVAL,
+				   "kernel %s: the range is use %u of %llu "
+				   "bytes: expected three uint64_t",
+				   m->k->name, a->range_at,
+				   (unsigned long long)m->r->use[a->range_at]
+					   .bytes);
+		memcpy(range, m->r->use[a->range_at].at, size);
+		break;
+	}
+	return 0;
+}
+
+/* Arguments, where each of a use is one. */
+static uint32_t count_args(const struct maker *m, uint32_t nr_use)
+{
+	const struct lkdf_param *p = m->k->param;
+	uint32_t nr = 0, i;
+
+	if (m->k->attr.enqueue)
+		return 0;
+	if (!p)
+		return nr_use + 1;
+	for (i = 0; i < m->k->attr.nr_param; i++)
+		nr += p[i].from == LKDF_PARAM_USE && p[i].nr ? p[i].nr : 1;
+	return nr;
+}
+
+/* One block: the request, and its arrays behind it. */
+static int allocate(struct maker *m, uint32_t nr_use)
+{
+	struct heap *h = m->k->rt->heap;
+	size_t nr_arg = count_args(m, nr_use), size;
+	struct kernel_req *r;
+
+	size = sizeof(*r) + nr_use * sizeof(*r->req.operand) +
+	       nr_arg * sizeof(*r->req.arg) +
+	       nr_use * (sizeof(*r->use) + sizeof(*r->there)) +
+	       nr_arg * sizeof(*r->req.operand_of);
+	r = heap_new(h, heap_thread_cache(h), size);
+	if (!r)
+		return err(-ENOMEM, "kernel %s: no memory", m->k->name);
+	memset((void *)r, 0, size);
+	r->req.operand = (struct device_operand *)(r + 1);
+	r->req.arg = (struct lkdf_arg *)(r->req.operand + nr_use);
+	r->use = (struct kernel_use *)(r->req.arg + nr_arg);
+	r->there = (void **)(r->use + nr_use);
+	r->req.operand_of = (uint32_t *)(r->there + nr_use);
+	r->task = m->c->task;
+	r->nr_use = nr_use;
+	m->r = r;
+	return 0;
+}
+
+static bool is_cancelled(const struct device_req *req)
+{
+	const struct task *t =
+		container_of(req, const struct kernel_req, req)->task;
+
+	return !(t->kind->flags & LKDF_ALWAYS) && scope_cancelled(t->scope);
+}
+
+static int enqueue(void *executor, struct device_req *req, void *queue)
+{
+	struct kernel_req *r = container_of(req, struct kernel_req, req);
+	struct task *t = r->task;
+	struct lkdf_ctx c = {
+		.ex = executor,
+		.task = t,
+		.bytes = r->there,
+		.nr_bytes = r->nr_use,
+	};
+	const struct kernel_use *u, *main;
+	uint32_t i;
+	int rc;
+
+	if (t->link.flags & TASK_OWNED) {
+		c.owner = t->owner;
+		c.frame = t->frame;
+		c.index = t->index;
+	}
+	for (i = 0; i < r->nr_use; i++) {
+		u = &r->use[i];
+		main = &r->use[u->main];
+		r->there[i] = (char *)req->operand[main->operand - 1].there +
+			      (u->at - main->at);
+	}
+	rc = t->kind->kernel->attr.enqueue(&c, t->arg, queue);
+	if (rc < 0 && c.has_why)
+		snprintf(req->why, sizeof(req->why), "%s", err_text());
+	return rc;
+}
+
+static void over(void *executor, struct device_req *req)
+{
+	then_leave(executor, container_of(req, struct kernel_req, req)->task);
+}
+
+static const struct device_req_ops req_ops = {
+	.is_cancelled = is_cancelled,
+	.enqueue = enqueue,
+	.over = over,
+};
+
+static void fill(struct maker *m, struct kernel_req *r)
+{
+	const struct lkdf_kernel_attr *a = &m->k->attr;
+	struct lkdf_launch *l = &r->req.launch;
+
+	r->req.ops = &req_ops;
+	r->req.device = m->d;
+	r->req.code = kernel_code(m->k, m->d);
+	r->req.class = r->task->link.class;
+	l->size = sizeof(*l);
+	memcpy(l->block, a->block, sizeof(l->block));
+	l->shared_bytes = a->shared_bytes;
+	l->arg = r->req.arg;
+	l->name = m->k->name;
+}
+
+void kernel_free_request(struct lkdf *rt, struct kernel_req *r)
+{
+	heap_free(rt->heap, heap_thread_cache(rt->heap), r);
+}
+
+static int make(struct maker *m)
+{
+	int rc = view_uses(m);
+
+	if (!rc)
+		rc = find_range(m, m->r->req.launch.range);
+	if (!rc)
+		rc = add_args(m);
+	if (!rc)
+		rc = check_bytes(m);
+	return rc ? rc : check_block(m);
+}
+
+static bool is_empty(const struct maker *m)
+{
+	const uint64_t *range = m->r->req.launch.range;
+
+	return m->k->attr.range_from != LKDF_RANGE_NONE &&
+	       !(range[0] && range[1] && range[2]);
+}
+
+int kernel_request(struct lkdf_ctx *c, void *arg, struct device *d,
+		   struct kernel_req **out)
+{
+	struct maker m = {
+		.c = c,
+		.k = c->task->kind->kernel,
+		.d = d,
+		.arg = arg,
+	};
+	int rc = kernel_check_device(m.k, d);
+
+	if (!rc)
+		rc = allocate(&m, count_uses(c));
+	if (rc)
+		return rc;
+	fill(&m, m.r);
+	rc = make(&m);
+	if (rc || is_empty(&m))
+		kernel_free_request(m.k->rt, m.r);
+	else
+		*out = m.r;
+	return rc;
+}
