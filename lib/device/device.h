@@ -78,11 +78,15 @@ struct device {
 	_Atomic(uint32_t) load; /* tasks that wait or are under way; a guess */
 	_Atomic(uint32_t) own_bell;
 
+	/* The launcher; any thread looks. */
+	_Atomic(uint64_t) used; /* bytes that are allocated */
+
 	/* Under lock. */
 	struct lock lock;
 	struct blocking_item *first[DEVICE_CLASSES], **last[DEVICE_CLASSES];
 	struct device_slot *done;
 	bool is_stopping, is_rung;
+	struct list under_way; /* requests that were begun; the launcher adds */
 
 	/* Under start_lock. */
 	pthread_mutex_t start_lock;
@@ -92,11 +96,9 @@ struct device {
 	/* The launcher. */
 	struct device_chunk *chunks;
 	struct device_slot *free_slots;
-	struct list under_way; /* requests that were begun */
 	struct device_req *starving; /* waits for room; NULL: nobody does */
 	unsigned nr_under_way;
 	unsigned next_queue;
-	uint64_t used; /* bytes that are allocated */
 	bool has_begun; /* ops.start was called */
 	bool has_gone; /* a function has said so: it is lost soon */
 	int start_error;

@@ -38,7 +38,9 @@ void request_fail_call(struct device_req *r, const char *what, int error)
 
 static void end(struct device *d, void *executor, struct device_req *r)
 {
+	lock_take(&d->lock);
 	list_del(&r->list);
+	lock_give(&d->lock);
 	d->nr_under_way--;
 	a_sub(&d->load, 1, relaxed);
 	if (d->starving == r)
@@ -137,7 +139,7 @@ static void free_room(struct device *d, struct device_req *r, uint32_t nr)
 
 	for (; nr--; o++) {
 		d->ops.free(d->dev, o->there);
-		d->used -= o->bytes;
+		a_sub(&d->used, o->bytes, relaxed);
 	}
 }
 
@@ -159,14 +161,14 @@ static int find_room(struct device *d, struct device_req *r)
 			(unsigned long long)d->capacity);
 		return -ENOMEM;
 	}
-	if (d->used + sum > d->capacity)
+	if (a_load(&d->used, relaxed) + sum > d->capacity)
 		return -EAGAIN;
 	for (i = 0; i < r->nr_operand && !rc; i++) {
 		o = &r->operand[i];
 		rc = d->ops.alloc(d->dev, LKDF_MEM_OWN, o->bytes, OPERAND_ALIGN,
 				  &o->there);
 		if (!rc)
-			d->used += o->bytes;
+			a_add(&d->used, o->bytes, relaxed);
 	}
 	if (rc)
 		free_room(d, r, i - 1);
@@ -206,9 +208,12 @@ static void upload(struct device_req *r)
 {
 	uint32_t i;
 
-	for (i = 0; r->is_reserved && i < r->nr_operand && !r->error; i++)
-		if (r->operand[i].mode & LKDF_READ)
-			give(r, "upload", give_upload, &r->operand[i]);
+	for (i = 0; r->is_reserved && i < r->nr_operand && !r->error; i++) {
+		if (!(r->operand[i].mode & LKDF_READ))
+			continue;
+		r->bytes_up += r->operand[i].bytes;
+		give(r, "upload", give_upload, &r->operand[i]);
+	}
 }
 
 static void set_addresses(struct device_req *r)
@@ -254,9 +259,12 @@ static void fetch(struct device_req *r)
 {
 	uint32_t i;
 
-	for (i = 0; r->is_reserved && i < r->nr_operand && !r->error; i++)
-		if (r->operand[i].mode & LKDF_WRITE)
-			give(r, "fetch", give_fetch, &r->operand[i]);
+	for (i = 0; r->is_reserved && i < r->nr_operand && !r->error; i++) {
+		if (!(r->operand[i].mode & LKDF_WRITE))
+			continue;
+		r->bytes_down += r->operand[i].bytes;
+		give(r, "fetch", give_fetch, &r->operand[i]);
+	}
 }
 
 /* Begins its state and those after it, up to one that the device is at. */
@@ -265,7 +273,7 @@ static void go_on(struct device *d, void *executor, struct device_req *r)
 	int rc;
 
 	do {
-		switch (r->state) {
+		switch ((enum device_state)a_load(&r->state, relaxed)) {
 		case DEVICE_RESERVE:
 			rc = r->error ? 0 : reserve(d, r);
 			if (rc == -EAGAIN) {
@@ -286,9 +294,16 @@ static void go_on(struct device *d, void *executor, struct device_req *r)
 			end(d, executor, r);
 			return;
 		}
-		r->state++;
+		a_add(&r->state, 1, relaxed);
 	} while (!r->nr_ops);
 }
+
+static const char *const doing[] = {
+	[DEVICE_RESERVE] = "memory",
+	[DEVICE_UPLOAD] = "upload",
+	[DEVICE_RUN] = "run",
+	[DEVICE_FETCH] = "fetch",
+};
 
 void request_op_done(struct device *d, void *executor, struct device_slot *s)
 {
@@ -301,11 +316,7 @@ void request_op_done(struct device *d, void *executor, struct device_slot *s)
 	if (!r || a_load(&d->is_lost, relaxed))
 		return;
 	if (error)
-		request_fail_call(r,
-				  r->state == DEVICE_UPLOAD ? "upload"
-				  : r->state == DEVICE_RUN  ? "run"
-							    : "fetch",
-				  error);
+		request_fail_call(r, doing[a_load(&r->state, relaxed)], error);
 	if (!--r->nr_ops)
 		go_on(d, executor, r);
 }
@@ -321,12 +332,15 @@ static bool begin_device(struct device *d)
 
 void request_begin(struct device *d, void *executor, struct device_req *r)
 {
-	r->state = DEVICE_RESERVE;
+	a_store(&r->state, DEVICE_RESERVE, relaxed);
 	r->nr_ops = 0;
 	r->error = 0;
 	r->is_reserved = false;
+	r->bytes_up = r->bytes_down = 0;
 	r->why[0] = 0;
+	lock_take(&d->lock);
 	list_append(&d->under_way, &r->list);
+	lock_give(&d->lock);
 	d->nr_under_way++;
 	a_add(&d->load, 1, relaxed);
 	if (a_load(&d->is_lost, relaxed)) {

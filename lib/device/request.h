@@ -61,10 +61,15 @@ struct device_req {
 	/* While it waits in a queue of another launcher. */
 	struct blocking_item item;
 
-	/* The launcher. */
+	/* The launcher; any thread looks at one that is in the list. */
+	_Atomic(uint32_t) state; /* enum device_state */
+
+	/* The launcher, under the device's lock. */
 	struct list list; /* of those under way */
-	enum device_state state;
+
+	/* The launcher. */
 	uint32_t nr_ops; /* that the device has not done */
+	uint64_t bytes_up, bytes_down;
 	bool is_reserved;
 	int error;
 	char why[DEVICE_WHY];
@@ -74,7 +79,7 @@ struct device_req {
 void request_begin(struct device *d, void *executor, struct device_req *r);
 void request_hand_over(struct device *d, struct device_req *r);
 
-/* What it was given is done. */
+/* An op of a request is done. */
 void request_op_done(struct device *d, void *executor, struct device_slot *s);
 
 /* Tries the one that waits for room again. True: it does so no longer. */

@@ -248,6 +248,9 @@ static bool ended(struct executor *ex, struct task *t)
 
 	t->link.flags &= (uint16_t)~TASK_AWAY;
 	t->away.kernel = NULL;
+	counter_add(ex->counters, COUNTER_KERNELS, 1);
+	counter_add(ex->counters, COUNTER_UPLOADED, r->req.bytes_up);
+	counter_add(ex->counters, COUNTER_FETCHED, r->req.bytes_down);
 	if (r->req.error)
 		task_fail(t, r->req.error, r->req.why, ex->id);
 	kernel_free_request(rt_of(t), r);

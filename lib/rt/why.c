@@ -468,6 +468,7 @@ void why_look(struct why *y)
 	why_look_at_channels(y);
 	why_look_at_data(y);
 	look_at_io(y);
+	why_look_at_devices(y);
 	look_at_scopes(y);
 	look_at_frames(y);
 	leave_out_rows(y);

@@ -9,6 +9,7 @@
  *	channels      tasks and threads that wait for a value or for room
  *	data          first in the queue of each data and part
  *	rings         operations under way, and those that poll() waits for
+ *	devices       kernels under way, and the one that waits for room
  *	scopes        threads that wait for room
  *	frames        runs under way in which nothing of the above was found
  *
@@ -44,6 +45,7 @@ enum why_cause {
 	WHY_CHANNEL,
 	WHY_DATA,
 	WHY_IO,
+	WHY_DEVICE,
 	WHY_ROOM,
 	WHY_RUN,
 };
@@ -90,8 +92,9 @@ void why_look(struct why *y);
  */
 void why_add_followers(struct why_row *r, const struct task *t);
 
-/* See why_data.c. */
+/* See why_data.c and why_device.c. */
 void why_look_at_data(struct why *y);
+void why_look_at_devices(struct why *y);
 
 /*
  * Those at channels that are not found by a tap; what a task that is found so

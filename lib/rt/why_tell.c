@@ -12,8 +12,8 @@
 
 static const char *const cause_words[] = {
 	[WHY_TOKEN] = "token", [WHY_EVENT] = "event", [WHY_CHANNEL] = "channel",
-	[WHY_DATA] = "data",   [WHY_IO] = "io",	      [WHY_ROOM] = "room",
-	[WHY_RUN] = "run",
+	[WHY_DATA] = "data",   [WHY_IO] = "io",	      [WHY_DEVICE] = "device",
+	[WHY_ROOM] = "room",   [WHY_RUN] = "run",
 };
 
 static const char *plural(uint64_t nr)

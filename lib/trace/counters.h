@@ -52,6 +52,12 @@
 	  "given to a ring that knew their file or memory")                    \
 	X(HOMED, "io.homed", "operations",                                     \
 	  "that go on at another node, which has the bytes they read")         \
+	X(KERNELS, "device.kernels", "kernels",                                \
+	  "that devices have run, or failed to")                               \
+	X(UPLOADED, "device.uploaded_bytes", "bytes",                          \
+	  "that kernels read, copied to a device")                             \
+	X(FETCHED, "device.fetched_bytes", "bytes",                            \
+	  "that kernels wrote, copied from a device")                          \
 	X(MIGRATED, "data.migrated_bytes", "bytes",                            \
 	  "of data, moved to another node")                                    \
 	X(REPLICATED, "data.replicated_bytes", "bytes",                        \

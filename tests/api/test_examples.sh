@@ -54,6 +54,7 @@ if [ -x "$dir/program" ]; then
 fi
 
 as_it_says $examples/engine/engine_demo.cc
+as_it_says $examples/device/saxpy.c
 
 compile $examples/cholesky.c
 ok $? "cholesky compiles without a warning"

@@ -139,12 +139,12 @@ int lkdf_describe(struct lkdf *rt, const char *what, const char *format,
  *
  * The text has one line for each task, run or thread that was seen to wait: for
  * tokens of a limit, an event, a value of a channel or room in it, data, an
- * operation, or room in a scope; the line names what the task stands below, the
- * limits of which those hold tokens, and how many undecided tasks stand behind
- * it. A run in which no such task was seen has a line as well. The JSON object
- * of schema "lkdf/why/1" has the lines as array "waits" of {cause, who, waits,
- * behind, next}; a cause is "token", "event", "channel", "data", "io", "room"
- * or "run".
+ * operation, a device, or room in a scope; the line names what the task stands
+ * below, the limits of which those hold tokens, and how many undecided tasks
+ * stand behind it. A run in which no such task was seen has a line as well. The
+ * JSON object of schema "lkdf/why/1" has the lines as array "waits" of {cause,
+ * who, waits, behind, next}; a cause is "token", "event", "channel", "data",
+ * "io", "device", "room" or "run".
  *
  * The call looks at one place after the other while the workers go on, so the
  * text is no moment's truth: a line may be over before it is written. Bodies

@@ -317,6 +317,28 @@ static void uses_that_kernels_cannot_have(struct lkdf *rt, struct lkdf_place *p)
 	lkdf_kind_put(k);
 }
 
+static void a_range_needs_a_device_with_ranges(struct lkdf *rt)
+{
+	struct lkdf_kind *k =
+		make(rt,
+		     (struct lkdf_kernel_attr){ .range_from = LKDF_RANGE_VALUE,
+						.range = { 1, 1, 1 } },
+		     0);
+	struct lkdf_device_ops ops;
+	struct lkdf_place *p = NULL;
+	static struct emu e;
+
+	emu_init(&e, 0, kernels);
+	ops = emu_ops(&e);
+	ops.flags &= ~(uint32_t)LKDF_DEVICE_RANGES;
+	must(lkdf_place_register(rt, &ops, &e, &p));
+	is(lkdf_submit(rt, NULL, LKDF_TASK(.kind = k, .place = p), NULL),
+	   -EINVAL, "a range on a device without ranges is refused");
+	has(lkdf_errmsg(), "kernel see has a range, device emu has not",
+	    "by name");
+	lkdf_kind_put(k);
+}
+
 int main(void)
 {
 	struct lkdf_place *p;
@@ -337,6 +359,7 @@ int main(void)
 	limits_of_the_device_are_kept(rt, p);
 	bad_kinds_are_refused(rt);
 	uses_that_kernels_cannot_have(rt, p);
+	a_range_needs_a_device_with_ranges(rt);
 	is(device_close(rt), 0, "close");
 	emu_check(&e, "own");
 	return tap_end();

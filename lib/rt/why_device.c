@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "rt/why.h"
+
+#include "kernel/kernel.h"
+
+/* Under the device's lock: the request stays, and so does its task. */
+static void tell(struct why *y, const struct device *d,
+		 const struct device_req *q)
+{
+	const struct kernel_req *r =
+		container_of(q, const struct kernel_req, req);
+	struct why_row *row = why_add_task(y, WHY_DEVICE, r->task);
+	uint64_t sum = 0;
+	uint32_t i;
+
+	if (!row)
+		return;
+	for (i = 0; i < q->nr_operand; i++)
+		sum += q->operand[i].bytes;
+	switch ((enum device_state)a_load(&q->state, relaxed)) {
+	case DEVICE_RESERVE:
+		why_says(row,
+			 "for %llu bytes on device %s: %llu of its %llu are in "
+			 "use",
+			 (unsigned long long)sum, d->name,
+			 (unsigned long long)a_load(&d->used, relaxed),
+			 (unsigned long long)d->capacity);
+		break;
+	case DEVICE_UPLOAD:
+		why_says(row, "for its bytes to come to device %s", d->name);
+		break;
+	case DEVICE_RUN:
+		why_says(row, "for device %s to have run it", d->name);
+		break;
+	case DEVICE_FETCH:
+		why_says(row, "for its bytes to come from device %s", d->name);
+		break;
+	}
+}
+
+static void look_at_device(struct why *y, struct device *d)
+{
+	const struct list *l;
+	unsigned nr = 0;
+
+	lock_take(&d->lock);
+	for (l = d->under_way.next; l != &d->under_way && nr < WHY_LOOK;
+	     l = l->next) {
+		if (nr++ >= WHY_PER_QUEUE)
+			y->nr_more++;
+		else
+			tell(y, d,
+			     container_of(l, const struct device_req, list));
+	}
+	lock_give(&d->lock);
+}
+
+void why_look_at_devices(struct why *y)
+{
+	unsigned i, nr = devices_nr(y->rt);
+
+	for (i = 0; i < nr; i++)
+		look_at_device(y, y->rt->devices->device[i]);
+}
