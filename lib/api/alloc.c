@@ -8,6 +8,7 @@
 #include "api/border.h"
 #include "data/block.h"
 #include "data/place.h"
+#include "device/device.h"
 
 #include <lkdf/runtime.h>
 #include <string.h>
@@ -28,6 +29,8 @@ static int check_request(const struct lkdf_place *p, enum lkdf_mem_kind m,
 {
 	if (!p)
 		return err(-EINVAL, "alloc: the place is NULL");
+	if (p->device && !device_has(p->device, LKDF_DEVICE_HOST_MEMORY))
+		return border_unbuilt("alloc: memory of a device");
 	if (m == LKDF_MEM_MANAGED)
 		return border_unbuilt("alloc: LKDF_MEM_MANAGED");
 	if (m != LKDF_MEM_OWN && m != LKDF_MEM_HOST_PINNED &&

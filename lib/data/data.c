@@ -7,6 +7,7 @@
 #include "data/facts.h"
 #include "data/place.h"
 #include "data/replica.h"
+#include "device/copies.h"
 #include "mem/heap.h"
 #include "topo/topo.h"
 
@@ -152,6 +153,7 @@ static void free_vars(struct domain *d)
 /* All but the struct. */
 static void empty(struct lkdf_data *d)
 {
+	copies_forget(a_load(&d->copies, relaxed));
 	replicas_destroy(d);
 	data_free_bytes(d);
 	free_vars(&d->domain);

@@ -26,6 +26,7 @@
 
 #define DATA_MOVES (LKDF_DATA_MIGRATE | LKDF_DATA_REPLICATE)
 
+struct copies;
 struct executor;
 struct lkdf;
 struct replicas;
@@ -85,6 +86,7 @@ struct lkdf_data {
 
 	/* Any thread. */
 	_Atomic(uint32_t) nr_refs;
+	_Atomic(struct copies *) copies; /* on devices; NULL: there were none */
 
 	/* Under the runtime's data lock. */
 	struct list all;

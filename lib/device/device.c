@@ -73,6 +73,7 @@ int device_create(const struct lkdf_device_ops *ops, void *dev,
 	d->thread_id = -1;
 	list_init(&d->under_way);
 	list_init(&d->codes);
+	list_init(&d->lru);
 	pthread_mutex_init(&d->start_lock, NULL);
 	*out = d;
 	return 0;

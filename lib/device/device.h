@@ -25,7 +25,9 @@
 
 #define DEVICE_CLASSES 4 /* the last is the most urgent */
 #define DEVICE_WHY 224
+#define DEVICE_BUCKETS 256 /* for copies of data */
 
+struct device_copy;
 struct device_req;
 
 struct device_slot {
@@ -103,6 +105,8 @@ struct device {
 	bool has_gone; /* a function has said so: it is lost soon */
 	int start_error;
 	struct list codes; /* built here, see device_code */
+	struct device_copy *copy[DEVICE_BUCKETS]; /* see copies.h */
+	struct list lru; /* the same, the last one used first */
 	uint32_t nr_idle_polls;
 	int64_t idle_since;
 };

@@ -8,6 +8,7 @@
 #include "base/thrown.h"
 #include "base/util.h"
 #include "device/code.h"
+#include "device/copies.h"
 #include "device/request.h"
 
 #include <errno.h>
@@ -146,6 +147,7 @@ void launcher_end(struct device *d)
 	while (launcher_step(d, NULL))
 		continue;
 	code_drop_all(d);
+	copies_drop_all(d);
 }
 
 static void *launcher_main(void *arg)

@@ -3,6 +3,7 @@
 
 #include "base/util.h"
 #include "device/code.h"
+#include "device/copies.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -12,8 +13,6 @@
 #define UPLOAD_QUEUE 0
 #define FETCH_QUEUE 1
 #define FIRST_QUEUE 2
-
-#define OPERAND_ALIGN 256
 
 /* ---- failing ------------------------------------------------------------ */
 
@@ -133,48 +132,78 @@ static int give_mark(struct device *d, struct device_req *r, void *u,
 
 /* ---- room --------------------------------------------------------------- */
 
-static void free_room(struct device *d, struct device_req *r, uint32_t nr)
+/* version: of copies that the request has changed, see copies_unpin(). */
+static void give_back(struct device *d, struct device_req *r)
 {
-	struct device_operand *o = r->operand;
+	struct device_operand *o;
+	bool writes;
 
-	for (; nr--; o++) {
-		d->ops.free(d->dev, o->there);
-		a_sub(&d->used, o->bytes, relaxed);
+	while (r->nr_reserved) {
+		o = &r->operand[--r->nr_reserved];
+		writes = o->mode & LKDF_WRITE;
+		if (!o->copy)
+			copies_free(d, o->bytes, o->there);
+		else
+			copies_unpin(d, o,
+				     r->error ? 0 : o->version + 1 + writes);
 	}
+}
+
+/* Nothing was done with what it has got. */
+static void undo_room(struct device *d, struct device_req *r)
+{
+	struct device_operand *o;
+
+	while (r->nr_reserved) {
+		o = &r->operand[--r->nr_reserved];
+		if (!o->copy)
+			copies_free(d, o->bytes, o->there);
+		else
+			copies_unpin(d, o, o->copy->version);
+	}
+}
+
+static int reserve_one(struct device *d, struct device_operand *o)
+{
+	return o->copies ? copies_pin(d, o)
+			 : copies_alloc(d, o->bytes, &o->there);
+}
+
+static int reserve_all(struct device *d, struct device_req *r)
+{
+	int rc = 0;
+
+	while (!rc && r->nr_reserved < r->nr_operand) {
+		rc = reserve_one(d, &r->operand[r->nr_reserved]);
+		r->nr_reserved += !rc;
+	}
+	if (rc)
+		undo_room(d, r);
+	return rc;
 }
 
 /* -EAGAIN: others have it. */
 static int find_room(struct device *d, struct device_req *r)
 {
-	struct device_operand *o;
 	uint64_t sum = 0;
 	uint32_t i;
-	int rc = 0;
+	int rc;
 
 	for (i = 0; i < r->nr_operand; i++)
 		sum += r->operand[i].bytes;
 	if (sum > d->capacity) {
-		request_fail(
-			r, -ENOMEM,
-			"kernel %s: its uses have %llu bytes, device %s has %llu",
-			r->launch.name, (unsigned long long)sum, d->name,
-			(unsigned long long)d->capacity);
+		request_fail(r, -ENOMEM,
+			     "kernel %s: its uses have %llu bytes, device %s "
+			     "has %llu",
+			     r->launch.name, (unsigned long long)sum, d->name,
+			     (unsigned long long)d->capacity);
 		return -ENOMEM;
 	}
-	if (a_load(&d->used, relaxed) + sum > d->capacity)
-		return -EAGAIN;
-	for (i = 0; i < r->nr_operand && !rc; i++) {
-		o = &r->operand[i];
-		rc = d->ops.alloc(d->dev, LKDF_MEM_OWN, o->bytes, OPERAND_ALIGN,
-				  &o->there);
-		if (!rc)
-			a_add(&d->used, o->bytes, relaxed);
-	}
-	if (rc)
-		free_room(d, r, i - 1);
-	if (rc == -ENOMEM && d->nr_under_way > 1)
-		return -EAGAIN;
-	if (rc)
+	rc = reserve_all(d, r);
+	/* All is free, but in pieces between copies of its own. */
+	if (rc == -ENOMEM && copies_drop_unused(d))
+		rc = reserve_all(d, r);
+	if (rc && rc != -EAGAIN)
 		request_fail_call(r, "memory", rc);
 	return rc;
 }
@@ -183,23 +212,13 @@ static int find_room(struct device *d, struct device_req *r)
 static int reserve(struct device *d, struct device_req *r)
 {
 	uint32_t i;
-	int rc;
 
 	if (device_has(d, LKDF_DEVICE_HOST_MEMORY)) {
 		for (i = 0; i < r->nr_operand; i++)
 			r->operand[i].there = r->operand[i].host;
 		return 0;
 	}
-	rc = find_room(d, r);
-	r->is_reserved = !rc;
-	return rc;
-}
-
-static void give_back(struct device *d, struct device_req *r)
-{
-	if (r->is_reserved)
-		free_room(d, r, r->nr_operand);
-	r->is_reserved = false;
+	return find_room(d, r);
 }
 
 /* ---- the way of a request ----------------------------------------------- */
@@ -208,8 +227,9 @@ static void upload(struct device_req *r)
 {
 	uint32_t i;
 
-	for (i = 0; r->is_reserved && i < r->nr_operand && !r->error; i++) {
-		if (!(r->operand[i].mode & LKDF_READ))
+	for (i = 0; i < r->nr_reserved && !r->error; i++) {
+		if (!(r->operand[i].mode & LKDF_READ) ||
+		    r->operand[i].is_filled)
 			continue;
 		r->bytes_up += r->operand[i].bytes;
 		give(r, "upload", give_upload, &r->operand[i]);
@@ -259,7 +279,7 @@ static void fetch(struct device_req *r)
 {
 	uint32_t i;
 
-	for (i = 0; r->is_reserved && i < r->nr_operand && !r->error; i++) {
+	for (i = 0; i < r->nr_reserved && !r->error; i++) {
 		if (!(r->operand[i].mode & LKDF_WRITE))
 			continue;
 		r->bytes_down += r->operand[i].bytes;
@@ -267,7 +287,13 @@ static void fetch(struct device_req *r)
 	}
 }
 
-/* Begins its state and those after it, up to one that the device is at. */
+/* Before its first op: lkdf_why() tells of it. */
+static void enter(struct device_req *r, enum device_state state)
+{
+	a_store(&r->state, state, relaxed);
+}
+
+/* What comes after its state, up to one that the device is at. */
 static void go_on(struct device *d, void *executor, struct device_req *r)
 {
 	int rc;
@@ -281,12 +307,15 @@ static void go_on(struct device *d, void *executor, struct device_req *r)
 				return;
 			}
 			d->starving = NULL;
+			enter(r, DEVICE_UPLOAD);
 			upload(r);
 			break;
 		case DEVICE_UPLOAD:
+			enter(r, DEVICE_RUN);
 			run(d, executor, r);
 			break;
 		case DEVICE_RUN:
+			enter(r, DEVICE_FETCH);
 			fetch(r);
 			break;
 		case DEVICE_FETCH:
@@ -294,7 +323,6 @@ static void go_on(struct device *d, void *executor, struct device_req *r)
 			end(d, executor, r);
 			return;
 		}
-		a_add(&r->state, 1, relaxed);
 	} while (!r->nr_ops);
 }
 
@@ -335,7 +363,7 @@ void request_begin(struct device *d, void *executor, struct device_req *r)
 	a_store(&r->state, DEVICE_RESERVE, relaxed);
 	r->nr_ops = 0;
 	r->error = 0;
-	r->is_reserved = false;
+	r->nr_reserved = 0;
 	r->bytes_up = r->bytes_down = 0;
 	r->why[0] = 0;
 	lock_take(&d->lock);

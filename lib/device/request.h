@@ -15,6 +15,8 @@
 
 #include "device/device.h"
 
+struct copies;
+struct device_copy;
 struct device_code;
 
 /* Bytes that a request uses. */
@@ -23,9 +25,14 @@ struct device_operand {
 	char *host;
 	uint64_t bytes;
 	uint32_t mode; /* LKDF_READ, LKDF_WRITE or both */
+	uint32_t part;
+	struct copies *copies; /* of its data; NULL: no copy stays */
+	uint64_t version; /* of the data, when the task has got it */
 
 	/* The launcher. */
 	void *there;
+	struct device_copy *copy; /* pinned */
+	bool is_filled; /* the copy has the bytes already */
 };
 
 enum device_state {
@@ -70,7 +77,7 @@ struct device_req {
 	/* The launcher. */
 	uint32_t nr_ops; /* that the device has not done */
 	uint64_t bytes_up, bytes_down;
-	bool is_reserved;
+	uint32_t nr_reserved; /* operands that have memory there */
 	int error;
 	char why[DEVICE_WHY];
 };

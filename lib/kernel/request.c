@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "data/data.h"
+#include "device/copies.h"
 #include "graph/wire.h"
 #include "mem/heap.h"
 #include "run/follow.h"
@@ -94,6 +95,45 @@ static int view_uses(struct maker *m)
 
 /* ---- operands and arguments --------------------------------------------- */
 
+/* What devices have of a data, made with the first kernel that uses it. */
+static struct copies *copies_of(const struct kernel *k, struct lkdf_data *d)
+{
+	/* [copies.made] pairs with itself. */
+	struct copies *c = a_load(&d->copies, acquire), *made;
+
+	if (c)
+		return c;
+	made = copies_create(k->rt->devices->device, k->rt->is_alive);
+	if (!made)
+		return NULL;
+	/* [copies.made] as above. */
+	if (a_cas(&d->copies, &c, made, acq_rel, acquire))
+		return made;
+	copies_forget(made);
+	return c;
+}
+
+/*
+ * The operand's copy stays on the device, if the version of its data tells
+ * whether the copy is still right: whoever writes a data that was submitted for
+ * makes a new one when he is done. Within a run, and below a task, bytes change
+ * without that.
+ */
+static void keep_copy(struct maker *m, uint32_t main, struct device_operand *o)
+{
+	const struct use *u;
+
+	if (m->c->frame || m->c->task->kind->flags & LKDF_ALWAYS ||
+	    device_has(m->d, LKDF_DEVICE_HOST_MEMORY))
+		return;
+	u = &m->c->task->claim->use[main];
+	if (u->domain->above || u->domain->bytes)
+		return;
+	o->part = u->part;
+	o->version = a_load(&u->domain->version, relaxed);
+	o->copies = copies_of(m->k, u->domain->data);
+}
+
 static uint32_t add_operand(struct maker *m, uint32_t use)
 {
 	const struct kernel_use *v = &m->r->use[use];
@@ -105,6 +145,7 @@ static uint32_t add_operand(struct maker *m, uint32_t use)
 		o = &r->operand[r->nr_operand];
 		o->host = m->r->use[main].at;
 		o->bytes = m->r->use[main].bytes;
+		keep_copy(m, main, o);
 		m->r->use[main].operand = ++r->nr_operand;
 	}
 	main = m->r->use[main].operand - 1;

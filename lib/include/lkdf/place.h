@@ -125,9 +125,9 @@ int lkdf_place_id(const struct lkdf_place *p);
  * locked.
  *
  * Context: any thread; may map memory.
- * Return: 0; -EINVAL; -EOPNOTSUPP LKDF_MEM_MANAGED; -ENOMEM no memory, the
- * limit, or a node without memory; -EPERM pinned memory is not allowed to this
- * process.
+ * Return: 0; -EINVAL; -EOPNOTSUPP LKDF_MEM_MANAGED, or a device with memory of
+ * its own; -ENOMEM no memory, the limit, or a node without memory; -EPERM
+ * pinned memory is not allowed to this process.
  */
 int lkdf_alloc(struct lkdf_place *p, enum lkdf_mem_kind m, uint64_t bytes,
 	       uint64_t align, const char *label, void **out);
