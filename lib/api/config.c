@@ -23,6 +23,9 @@ static const char *const log_words[] = { "auto", "none",  "error",
 /* As enum os_huge. */
 static const char *const huge_words[] = { "default", "always", "never", NULL };
 
+/* As enum backend. */
+static const char *const devices_words[] = { "none", "opencl", NULL };
+
 /* As enum io_mode. */
 static const char *const io_words[] = { "steal", "threads", NULL };
 
@@ -178,6 +181,17 @@ static const struct option_row rows[] = {
 		  "the spawn, if its kind neither blocks nor has limits, nor "
 		  "the child a place or uses; fewer than 8192 count as 8192; "
 		  "0: never" },
+	{ .name = "devices",
+	  .type = OPTION_WORD,
+	  AT(devices),
+	  .words = devices_words,
+	  .help = "devices of the library that become places: opencl, those "
+		  "of all OpenCL drivers; none" },
+	{ .name = "opencl_library",
+	  .type = OPTION_TEXT,
+	  AT(opencl_library),
+	  .help = "the OpenCL library where devices=opencl; default: "
+		  "libOpenCL.so.1" },
 	{ .name = "device_queues",
 	  .type = OPTION_INT,
 	  AT(device_queues),

@@ -46,6 +46,8 @@ int lkdf_places(struct lkdf *rt, uint32_t kinds, struct lkdf_place **v,
 			v[have] = p;
 		have++;
 	}
+	if (!have && kinds & LKDF_PLACE_GPU)
+		err(0, "places: %s", rt->devices->why);
 	return (int)have;
 }
 

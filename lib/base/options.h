@@ -16,6 +16,7 @@ struct options {
 	int64_t memory_limit, memory_strict, memory_huge; /* enum os_huge */
 	int64_t placement, far_steals, rehome, solo_runs, static_runs;
 	int64_t io; /* enum io_mode */
+	int64_t devices; /* enum backend */
 	int64_t device_queues, device_memory;
 	int64_t signal, signal_kib; /* enum board_wish */
 	int64_t log, final;
@@ -25,6 +26,7 @@ struct options {
 	char trace[OPTION_TEXT_SIZE];
 	char socket[OPTION_TEXT_SIZE];
 	char hooks[OPTION_TEXT_SIZE];
+	char opencl_library[OPTION_TEXT_SIZE]; /* "": the usual one */
 
 	/* Without a row, for tests: where /proc and cgroups are; or NULL. */
 	const char *proc_root, *cgroup_root;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "device/request.h"
 
+#include "base/err.h"
 #include "base/util.h"
 #include "device/code.h"
 #include "device/copies.h"
@@ -27,6 +28,15 @@ void request_fail(struct device_req *r, int error, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(r->why, sizeof(r->why), fmt, ap);
 	va_end(ap);
+}
+
+/* What the function of the device has said by err(), or the error's name. */
+static void fail_said(struct device_req *r, const char *what, int error)
+{
+	const char *said = err_text();
+
+	request_fail(r, error, "kernel %s: %s on %s: %s", r->launch.name, what,
+		     r->device->name, said[0] ? said : strerror(-error));
 }
 
 void request_fail_call(struct device_req *r, const char *what, int error)
@@ -88,10 +98,11 @@ static void give(struct device_req *r, const char *what, give_fn fn, void *u)
 		return;
 	}
 	r->nr_ops++;
+	err(0, "%s", "");
 	rc = fn(d, r, u, op);
 	if (rc >= 0)
 		return;
-	request_fail_call(r, what, rc);
+	fail_said(r, what, rc);
 	d->has_gone |= rc == -ENODEV;
 	if (device_revoke(d, s))
 		r->nr_ops--;
@@ -376,8 +387,9 @@ void request_begin(struct device *d, void *executor, struct device_req *r)
 		end(d, executor, r);
 		return;
 	}
+	err(0, "%s", "");
 	if (!begin_device(d))
-		request_fail_call(r, "start", d->start_error);
+		fail_said(r, "start", d->start_error);
 	go_on(d, executor, r);
 }
 

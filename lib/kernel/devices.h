@@ -12,6 +12,9 @@
 #include "device/launcher.h"
 
 struct devices {
+	/* Set at open: why none of the library is a place. */
+	char why[256];
+
 	/* Any thread looks, in serial mode: somebody sleeps. */
 	_Atomic(uint32_t) bell;
 

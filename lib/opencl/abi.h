@@ -56,8 +56,10 @@ enum ocl_number {
 	OCL_DEVICE_GLOBAL_MEM_SIZE = 0x101f,
 	OCL_DEVICE_LOCAL_MEM_SIZE = 0x1023,
 	OCL_DEVICE_NAME = 0x102b,
-	OCL_PROGRAM_BUILD_LOG = 0x1183,
+	OCL_QUEUE_CONTEXT = 0x1090,
+	OCL_QUEUE_DEVICE = 0x1091,
 	OCL_PROGRAM_KERNEL_NAMES = 0x1168,
+	OCL_PROGRAM_BUILD_LOG = 0x1183,
 	OCL_KERNEL_WORK_GROUP_SIZE = 0x11b0,
 	OCL_BUFFER_CREATE_TYPE_REGION = 0x1220,
 	OCL_MEM_READ_WRITE = 1,
@@ -71,124 +73,61 @@ struct ocl_region {
 };
 
 /* What each call gives back, its name and what it takes. */
-#define OPENCL_CALLS(call)                                                                                  \
-	call(int32_t, clGetPlatformIDs, uint32_t, ocl_platform *, uint32_t *) call(                         \
-		int32_t, clGetPlatformInfo, ocl_platform, uint32_t, size_t,                                 \
-		void *,                                                                                     \
-		size_t *) call(int32_t, clGetDeviceIDs, ocl_platform,                                       \
-			       uint64_t, uint32_t, ocl_device *,                                            \
-			       uint32_t                                                                     \
-				       *) call(int32_t, clGetDeviceInfo,                                    \
-					       ocl_device, uint32_t, size_t,                                \
-					       void *,                                                      \
-					       size_t *) call(ocl_context,                                  \
-							      clCreateContext,                              \
-							      const intptr_t                                \
-								      *,                                    \
-							      uint32_t,                                     \
-							      const ocl_device                              \
-								      *,                                    \
-							      ocl_context_fn,                               \
-							      void *,                                       \
-							      int32_t *)                                    \
-		call(int32_t, clReleaseContext, ocl_context) call(                                          \
-			ocl_queue, clCreateCommandQueueWithProperties,                                      \
-			ocl_context, ocl_device, const uint64_t *,                                          \
-			int32_t *) call(int32_t, clReleaseCommandQueue,                                     \
-					ocl_queue) call(ocl_mem,                                            \
-							clCreateBuffer,                                     \
-							ocl_context, uint64_t,                              \
-							size_t, void *,                                     \
-							int32_t *) call(ocl_mem,                            \
-									clCreateSubBuffer,                  \
-									ocl_mem,                            \
-									uint64_t,                           \
-									uint32_t,                           \
-									const void                          \
-										*,                          \
-									int32_t *)                          \
-			call(int32_t, clReleaseMemObject, ocl_mem) call(                                    \
-				ocl_program, clCreateProgramWithSource,                                     \
-				ocl_context, uint32_t, const char **,                                       \
-				const size_t *,                                                             \
-				int32_t *) call(int32_t, clBuildProgram,                                    \
-						ocl_program, uint32_t,                                      \
-						const ocl_device *,                                         \
-						const char *, ocl_build_fn,                                 \
-						void *) call(int32_t,                                       \
-							     clGetProgramBuildInfo,                         \
-							     ocl_program,                                   \
-							     ocl_device,                                    \
-							     uint32_t, size_t,                              \
-							     void *, size_t *)                              \
-				call(int32_t, clGetProgramInfo, ocl_program,                                \
-				     uint32_t, size_t, void *,                                              \
-				     size_t *) call(int32_t, clReleaseProgram,                              \
-						    ocl_program) call(ocl_kernel,                           \
-								      clCreateKernel,                       \
-								      ocl_program,                          \
-								      const char                            \
-									      *,                            \
-								      int32_t *)                            \
-					call(int32_t, clReleaseKernel, ocl_kernel) call(                    \
-						int32_t, clSetKernelArg,                                    \
-						ocl_kernel, uint32_t, size_t,                               \
-						const void *) call(int32_t,                                 \
-								   clGetKernelWorkGroupInfo,                \
-								   ocl_kernel,                              \
-								   ocl_device,                              \
-								   uint32_t,                                \
-								   size_t,                                  \
-								   void                                     \
-									   *,                               \
-								   size_t *)                                \
-						call(int32_t,                                               \
-						     clEnqueueWriteBuffer,                                  \
-						     ocl_queue,                                             \
-						     ocl_mem,                                               \
-						     uint32_t, size_t, size_t,                              \
-						     const void *, uint32_t,                                \
-						     const ocl_event                                        \
-							     *,                                             \
-						     ocl_event *) call(int32_t,                             \
-								       clEnqueueReadBuffer,                 \
-								       ocl_queue,                           \
-								       ocl_mem,                             \
-								       uint32_t, size_t,                    \
-								       size_t,                              \
-								       void *,                              \
-								       uint32_t, const ocl_event *,         \
-								       ocl_event *)                         \
-							call(int32_t,                                       \
-							     clEnqueueNDRangeKernel,                        \
-							     ocl_queue,                                     \
-							     ocl_kernel,                                    \
-							     uint32_t,                                      \
-							     const size_t *,                                \
-							     const size_t *,                                \
-							     const size_t *,                                \
-							     uint32_t,                                      \
-							     const ocl_event                                \
-								     *,                                     \
-							     ocl_event *) call(int32_t,                     \
-									       clEnqueueMarkerWithWaitList, \
-									       ocl_queue,                   \
-									       uint32_t, const ocl_event *, \
-									       ocl_event *)                 \
-								call(int32_t,                               \
-								     clSetEventCallback,                    \
-								     ocl_event,                             \
-								     int32_t,                               \
-								     ocl_event_fn,                          \
-								     void *) call(int32_t,                  \
-										  clReleaseEvent,           \
-										  ocl_event)                \
-									call(int32_t,                       \
-									     clFlush,                       \
-									     ocl_queue)                     \
-										call(int32_t,               \
-										     clFinish,              \
-										     ocl_queue)
+/* clang-format off */
+#define OPENCL_CALLS(call) \
+	call(int32_t, clGetPlatformIDs, uint32_t, ocl_platform *, uint32_t *) \
+	call(int32_t, clGetPlatformInfo, ocl_platform, uint32_t, size_t, \
+	     void *, size_t *) \
+	call(int32_t, clGetDeviceIDs, ocl_platform, uint64_t, uint32_t, \
+	     ocl_device *, uint32_t *) \
+	call(int32_t, clGetDeviceInfo, ocl_device, uint32_t, size_t, void *, \
+	     size_t *) \
+	call(ocl_context, clCreateContext, const intptr_t *, uint32_t, \
+	     const ocl_device *, ocl_context_fn, void *, int32_t *) \
+	call(int32_t, clReleaseContext, ocl_context) \
+	call(ocl_queue, clCreateCommandQueueWithProperties, ocl_context, \
+	     ocl_device, const uint64_t *, int32_t *) \
+	call(int32_t, clGetCommandQueueInfo, ocl_queue, uint32_t, size_t, \
+	     void *, size_t *) \
+	call(int32_t, clReleaseCommandQueue, ocl_queue) \
+	call(ocl_mem, clCreateBuffer, ocl_context, uint64_t, size_t, void *, \
+	     int32_t *) \
+	call(ocl_mem, clCreateSubBuffer, ocl_mem, uint64_t, uint32_t, \
+	     const void *, int32_t *) \
+	call(int32_t, clReleaseMemObject, ocl_mem) \
+	call(ocl_program, clCreateProgramWithSource, ocl_context, uint32_t, \
+	     const char **, const size_t *, int32_t *) \
+	call(int32_t, clBuildProgram, ocl_program, uint32_t, \
+	     const ocl_device *, const char *, ocl_build_fn, void *) \
+	call(int32_t, clGetProgramBuildInfo, ocl_program, ocl_device, \
+	     uint32_t, size_t, void *, size_t *) \
+	call(int32_t, clGetProgramInfo, ocl_program, uint32_t, size_t, \
+	     void *, size_t *) \
+	call(int32_t, clReleaseProgram, ocl_program) \
+	call(ocl_kernel, clCreateKernel, ocl_program, const char *, \
+	     int32_t *) \
+	call(int32_t, clReleaseKernel, ocl_kernel) \
+	call(int32_t, clSetKernelArg, ocl_kernel, uint32_t, size_t, \
+	     const void *) \
+	call(int32_t, clGetKernelWorkGroupInfo, ocl_kernel, ocl_device, \
+	     uint32_t, size_t, void *, size_t *) \
+	call(int32_t, clEnqueueWriteBuffer, ocl_queue, ocl_mem, uint32_t, \
+	     size_t, size_t, const void *, uint32_t, const ocl_event *, \
+	     ocl_event *) \
+	call(int32_t, clEnqueueReadBuffer, ocl_queue, ocl_mem, uint32_t, \
+	     size_t, size_t, void *, uint32_t, const ocl_event *, \
+	     ocl_event *) \
+	call(int32_t, clEnqueueNDRangeKernel, ocl_queue, ocl_kernel, \
+	     uint32_t, const size_t *, const size_t *, const size_t *, \
+	     uint32_t, const ocl_event *, ocl_event *) \
+	call(int32_t, clEnqueueMarkerWithWaitList, ocl_queue, uint32_t, \
+	     const ocl_event *, ocl_event *) \
+	call(int32_t, clSetEventCallback, ocl_event, int32_t, ocl_event_fn, \
+	     void *) \
+	call(int32_t, clReleaseEvent, ocl_event) \
+	call(int32_t, clFlush, ocl_queue) \
+	call(int32_t, clFinish, ocl_queue)
+/* clang-format on */
 
 /* The calls of one library, under their names. */
 struct opencl {

@@ -11,6 +11,7 @@
 #include "data/place.h"
 #include "io/event_poll.h"
 #include "io/io_ring.h"
+#include "kernel/backend.h"
 #include "kernel/devices.h"
 #include "mem/region.h"
 #include "rt/report.h"
@@ -316,8 +317,10 @@ int runtime_open(struct lkdf *rt)
 	rc = init_pools(rt);
 	if (!rc)
 		rc = start_threads(rt);
-	if (!rc)
+	if (!rc) {
+		backend_open(rt);
 		return 0;
+	}
 	close_pools(rt);
 	unmap_executors(rt);
 undo_signals:

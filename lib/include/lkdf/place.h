@@ -39,8 +39,9 @@ enum lkdf_mem_kind {
  * @nr:    room in @v
  *
  * Context: any thread, does not block.
- * Return: how many there are, which may be more than @nr; -EINVAL; -EOPNOTSUPP
- * a kind that is not built, by name.
+ * Return: how many there are, which may be more than @nr; 0 with
+ * LKDF_PLACE_GPU: lkdf_errmsg() says why; -EINVAL; -EOPNOTSUPP a kind that is
+ * not built, by name.
  */
 int lkdf_places(struct lkdf *rt, uint32_t kinds, struct lkdf_place **v,
 		unsigned nr);

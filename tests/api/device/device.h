@@ -7,6 +7,9 @@
 #define TESTS_API_DEVICE_DEVICE_H
 
 #include "tests/emu/emu.h"
+#include "tests/opencl.h"
+
+#define NR 64 /* uint64_t of a data that kernels of OpenCL use */
 
 /* x[i] += value, for all items of the range. */
 __attribute__((unused)) static void device_add(struct emu *e,
@@ -48,18 +51,39 @@ static const struct emu_kernel device_kernels[] = {
 	{ NULL, NULL },
 };
 
+/* The same kernels for OpenCL. */
+static const char device_text[] =
+	"kernel void do_add(global ulong *x, ulong by)\n"
+	"{\n\tx[get_global_id(0)] += by;\n}\n"
+	"kernel void do_step(global ulong *x, ulong by)\n"
+	"{\n\tx[get_global_id(0)] = 3 * x[get_global_id(0)] + by;\n}\n"
+	"kernel void do_copy(global const ulong *from, global ulong *to, ulong by)\n"
+	"{\n\tto[get_global_id(0)] = from[get_global_id(0)] + by;\n}\n";
+
+/* Of the test that runs: its device is one of OpenCL. */
+static bool device_is_opencl;
+
 /* All uses, then a uint64_t. */
 __attribute__((unused)) static struct lkdf_kind *
 device_kind_with(struct lkdf *rt, const char *name, lkdf_fn fn)
 {
-	const struct lkdf_code code = { .device = "emu", .image = name };
+	char entry[16];
+	const struct lkdf_code code[] = {
+		{ .device = "emu", .image = name },
+		{ .device = "opencl", .image = device_text, .entry = entry },
+	};
 	struct lkdf_kind *k = NULL;
 
+	/* step() is a function of OpenCL C. */
+	snprintf(entry, sizeof(entry), "do_%s", name);
 	must(lkdf_kind_create_kernel(
 		rt,
 		LKDF_KERNEL(.kind = LKDF_KIND(.name = name, .fn = fn,
 					      .arg_size = sizeof(uint64_t)),
-			    .code = &code, .nr_code = 1),
+			    .code = code, .nr_code = 2,
+			    .range_from = device_is_opencl ? LKDF_RANGE_VALUE
+							   : LKDF_RANGE_NONE,
+			    .range = { NR, 1, 1 }),
 		&k));
 	return k;
 }
@@ -152,6 +176,28 @@ static const struct device_sort device_sorts[] = {
 	{ "serial polls", EMU_OWN | EMU_POLLS, "serial=yes" },
 };
 
+/* On the first of OpenCL's devices and on the last of three. */
+__attribute__((unused)) static void device_opencl(
+	void (*test)(struct lkdf *rt, struct lkdf_place *p, const char *how),
+	const char *options, unsigned at)
+{
+	struct lkdf_place *p[3];
+	char how[64];
+	struct lkdf *rt;
+
+	opencl_env("pthread basic basic");
+	rt = api_open(options);
+	snprintf(how, sizeof(how), "opencl %u, %s", at, options);
+	if (lkdf_places(rt, LKDF_PLACE_GPU, p, 3) >= (int)at + 1) {
+		device_is_opencl = true;
+		test(rt, p[at], how);
+		device_is_opencl = false;
+	} else {
+		skip(how, lkdf_errmsg());
+	}
+	is(device_close(rt), 0, "%s: close", how);
+}
+
 /* On each sort of device and with each sort of threads. */
 __attribute__((unused)) static void device_each(
 	void (*test)(struct lkdf *rt, struct lkdf_place *p, const char *how))
@@ -169,6 +215,9 @@ __attribute__((unused)) static void device_each(
 		is(device_close(rt), 0, "%s: close", device_sorts[i].name);
 		emu_check(&e, device_sorts[i].name);
 	}
+	device_opencl(test, "workers=2,devices=opencl", 0);
+	device_opencl(test, "workers=2,devices=opencl", 2);
+	device_opencl(test, "serial=yes,devices=opencl", 1);
 }
 
 #endif

@@ -6,8 +6,6 @@
  */
 #include "tests/api/device/device.h"
 
-#define NR 64
-
 /* 3 x + i, for i from 0 on. */
 static uint64_t after_steps(uint64_t x, uint64_t nr)
 {
@@ -32,12 +30,11 @@ static void a_kernel_runs(struct lkdf *rt, struct lkdf_place *p,
 			  const char *how)
 {
 	struct lkdf_kind *k = device_kind(rt, "add");
-	struct lkdf_data *d = device_data(rt, 1000, 5);
+	struct lkdf_data *d = device_data(rt, NR, 5);
 	uint64_t arg = 7;
 
 	is(device_call(rt, k, p, d, &arg), 0, "%s: a kernel ends well", how);
-	is(device_first_wrong(d, 1000, 12), -1, "%s: it has added 7 to all",
-	   how);
+	is(device_first_wrong(d, NR, 12), -1, "%s: it has added 7 to all", how);
 	lkdf_data_put(d);
 	lkdf_kind_put(k);
 }

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "kernel/backend.h"
+
+#include "base/err.h"
+#include "kernel/devices.h"
+#include "opencl/device.h"
+
+#include <stdio.h>
+
+static void keep_why(struct lkdf *rt, const char *why)
+{
+	snprintf(rt->devices->why, sizeof(rt->devices->why), "%s", why);
+}
+
+static void add_opencl(struct lkdf *rt)
+{
+	const char *library = rt->options->opencl_library;
+	struct opencl_device *v[LKDF_MAX_DEVICES];
+	struct lkdf_place *place;
+	int i, nr;
+
+	nr = opencl_devices(library[0] ? library : OPENCL_LIBRARY, v,
+			    LKDF_MAX_DEVICES);
+	if (nr <= 0) {
+		keep_why(rt, err_text());
+		return;
+	}
+	for (i = 0; i < nr; i++) {
+		if (!devices_add(rt, LKDF_PLACE_GPU, &opencl_ops, v[i], &place))
+			continue;
+		keep_why(rt, err_text());
+		opencl_ops.stop(v[i]);
+	}
+}
+
+void backend_open(struct lkdf *rt)
+{
+	keep_why(rt, "the option devices is none");
+	if (rt->options->devices == BACKEND_OPENCL)
+		add_opencl(rt);
+}

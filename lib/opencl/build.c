@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "opencl/device.h"
+
+#include "base/err.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What the compiler says, as much as fits. */
+static void get_log(struct opencl_device *d, ocl_program p, char *log,
+		    uint32_t log_size)
+{
+	size_t size = 0;
+	char *all;
+
+	if (!log_size ||
+	    d->cl.clGetProgramBuildInfo(p, d->id, OCL_PROGRAM_BUILD_LOG, 0,
+					NULL, &size))
+		return;
+	all = calloc(1, size + 1);
+	if (!all)
+		return;
+	if (!d->cl.clGetProgramBuildInfo(p, d->id, OCL_PROGRAM_BUILD_LOG, size,
+					 all, NULL))
+		snprintf(log, log_size, "%s", all);
+	free(all);
+}
+
+/* The only kernel of the program, in name; 0, or an error that log explains. */
+static int find_only(struct opencl_device *d, ocl_program p, char *name,
+		     size_t size, char *log, uint32_t log_size)
+{
+	int32_t error = d->cl.clGetProgramInfo(p, OCL_PROGRAM_KERNEL_NAMES,
+					       size, name, NULL);
+
+	if (!error && name[0] && !strchr(name, ';'))
+		return 0;
+	snprintf(log, log_size,
+		 "opencl: entry is NULL, which needs a text with one kernel");
+	return -EINVAL;
+}
+
+static int make_kernel(struct opencl_device *d, ocl_program p,
+		       const char *entry, ocl_kernel *out, char *log,
+		       uint32_t log_size)
+{
+	char name[256] = "";
+	int32_t error;
+	int rc = 0;
+
+	if (!entry) {
+		rc = find_only(d, p, name, sizeof(name), log, log_size);
+		entry = name;
+	}
+	if (rc)
+		return rc;
+	*out = d->cl.clCreateKernel(p, entry, &error);
+	if (!error)
+		return 0;
+	if (error == OCL_INVALID_KERNEL_NAME)
+		snprintf(log, log_size, "opencl: the text has no kernel %s",
+			 entry);
+	else
+		snprintf(log, log_size, "opencl: clCreateKernel: %s (%d)",
+			 opencl_error(error), error);
+	return opencl_errno(error);
+}
+
+int opencl_build(void *dev, const struct lkdf_code *c,
+		 const struct lkdf_launch *like, void **function, char *log,
+		 uint32_t log_size)
+{
+	struct opencl_device *d = dev;
+	const char *text = c->image;
+	size_t bytes = c->bytes;
+	ocl_kernel kernel = NULL;
+	ocl_program p;
+	int32_t error;
+	int rc;
+
+	(void)like;
+	p = d->cl.clCreateProgramWithSource(d->context, 1, &text,
+					    bytes ? &bytes : NULL, &error);
+	if (error)
+		return opencl_failed("clCreateProgramWithSource", error);
+	error = d->cl.clBuildProgram(p, 1, &d->id, c->options ? c->options : "",
+				     NULL, NULL);
+	if (error) {
+		get_log(d, p, log, log_size);
+		if (log_size && !log[0])
+			snprintf(log, log_size, "opencl: clBuildProgram: %s",
+				 opencl_error(error));
+		rc = opencl_errno(error);
+	} else {
+		rc = make_kernel(d, p, c->entry, &kernel, log, log_size);
+	}
+	/* A kernel keeps its program. */
+	d->cl.clReleaseProgram(p);
+	if (!rc)
+		*function = kernel;
+	return rc;
+}
+
+void opencl_drop(void *dev, void *function)
+{
+	struct opencl_device *d = dev;
+
+	d->cl.clReleaseKernel(function);
+}

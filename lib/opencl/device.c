@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "opencl/device.h"
+
+#include "base/err.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Kernels of one device that may well run side by side. */
+#define NR_QUEUES 4
+
+int opencl_failed(const char *call, int32_t error)
+{
+	return err(opencl_errno(error), "opencl: %s: %s (%d)", call,
+		   opencl_error(error), error);
+}
+
+static uint64_t number(const struct opencl_device *d, uint32_t what)
+{
+	uint64_t v = 0;
+
+	if (d->cl.clGetDeviceInfo(d->id, what, sizeof(v), &v, NULL))
+		return 0;
+	return v;
+}
+
+static uint32_t small(const struct opencl_device *d, uint32_t what)
+{
+	uint64_t v = number(d, what);
+
+	return v > UINT32_MAX ? UINT32_MAX : (uint32_t)v;
+}
+
+static int get_info(void *dev, struct lkdf_device_info *out)
+{
+	struct opencl_device *d = dev;
+	int32_t error;
+
+	error = d->cl.clGetDeviceInfo(d->id, OCL_DEVICE_NAME, sizeof(out->name),
+				      out->name, NULL);
+	/* A longer name does not fit: it is not told at all. */
+	if (error == OCL_INVALID_VALUE)
+		strcpy(out->name, "OpenCL device");
+	else if (error)
+		return opencl_failed("clGetDeviceInfo", error);
+	out->name[sizeof(out->name) - 1] = 0;
+	out->memory = number(d, OCL_DEVICE_GLOBAL_MEM_SIZE);
+	out->nr_queues = d->given ? 1 : NR_QUEUES;
+	out->units = small(d, OCL_DEVICE_MAX_COMPUTE_UNITS);
+	out->max_block = small(d, OCL_DEVICE_MAX_WORK_GROUP_SIZE);
+	out->block_shared = small(d, OCL_DEVICE_LOCAL_MEM_SIZE);
+	out->unit_shared = out->block_shared;
+	out->max_value_bytes = small(d, OCL_DEVICE_MAX_PARAMETER_SIZE);
+	return 0;
+}
+
+static int start_given(struct opencl_device *d, unsigned nr_queues)
+{
+	unsigned i;
+	int32_t error;
+
+	error = d->cl.clGetCommandQueueInfo(d->given, OCL_QUEUE_CONTEXT,
+					    sizeof(d->context), &d->context,
+					    NULL);
+	if (error)
+		return opencl_failed("clGetCommandQueueInfo", error);
+	for (i = 0; i < nr_queues; i++)
+		d->queue[i] = d->given;
+	d->nr_queues = nr_queues;
+	return 0;
+}
+
+static int start(void *dev, unsigned nr_queues)
+{
+	struct opencl_device *d = dev;
+	int32_t error;
+
+	if (nr_queues > OPENCL_MAX_QUEUES)
+		return err(-EINVAL, "opencl: %u queues, at most %d", nr_queues,
+			   OPENCL_MAX_QUEUES);
+	if (d->given)
+		return start_given(d, nr_queues);
+	d->context = d->cl.clCreateContext(NULL, 1, &d->id, NULL, NULL, &error);
+	if (error) {
+		d->context = NULL;
+		return opencl_failed("clCreateContext", error);
+	}
+	while (d->nr_queues < nr_queues) {
+		d->queue[d->nr_queues] =
+			d->cl.clCreateCommandQueueWithProperties(
+				d->context, d->id, NULL, &error);
+		if (error)
+			return opencl_failed(
+				"clCreateCommandQueueWithProperties", error);
+		d->nr_queues++;
+	}
+	return 0;
+}
+
+/* Also after a start that failed half way. */
+static void stop(void *dev)
+{
+	struct opencl_device *d = dev;
+
+	while (!d->given && d->nr_queues) {
+		d->nr_queues--;
+		d->cl.clFinish(d->queue[d->nr_queues]);
+		d->cl.clReleaseCommandQueue(d->queue[d->nr_queues]);
+	}
+	if (!d->given && d->context)
+		d->cl.clReleaseContext(d->context);
+	free(d);
+}
+
+/* The driver aligns memory for its largest type, 128 bytes. */
+static int alloc(void *dev, enum lkdf_mem_kind mem, uint64_t bytes,
+		 uint64_t align, void **there)
+{
+	struct opencl_device *d = dev;
+	int32_t error;
+	ocl_mem m;
+
+	(void)align;
+	if (mem != LKDF_MEM_OWN)
+		return err(-EOPNOTSUPP, "opencl: memory of kind %d", (int)mem);
+	m = d->cl.clCreateBuffer(d->context, OCL_MEM_READ_WRITE, bytes, NULL,
+				 &error);
+	if (error)
+		return opencl_failed("clCreateBuffer", error);
+	*there = m;
+	return 0;
+}
+
+static void release(void *dev, void *there)
+{
+	struct opencl_device *d = dev;
+
+	d->cl.clReleaseMemObject(there);
+}
+
+static void *queue_of(void *dev, unsigned queue)
+{
+	struct opencl_device *d = dev;
+
+	return d->queue[queue];
+}
+
+const struct lkdf_device_ops opencl_ops = {
+	.size = sizeof(struct lkdf_device_ops),
+	.flags = LKDF_DEVICE_RANGES,
+	.name = "opencl",
+	.info = get_info,
+	.start = start,
+	.stop = stop,
+	.alloc = alloc,
+	.free = release,
+	.build = opencl_build,
+	.drop = opencl_drop,
+	.upload = opencl_upload,
+	.fetch = opencl_fetch,
+	.launch = opencl_launch,
+	.queue = queue_of,
+	.mark = opencl_mark,
+};

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * OpenCL's devices as struct lkdf_device_ops: one context and some queues for
+ * each, made by start(); what is done is told by callbacks of events, on
+ * threads of the driver. Memory there is a cl_mem, a function a cl_kernel, a
+ * queue a cl_command_queue, which is what users of OpenCL know.
+ *
+ * A device is its owner's until it is registered; stop() frees it.
+ */
+#ifndef OPENCL_DEVICE_H
+#define OPENCL_DEVICE_H
+
+#include "opencl/load.h"
+
+#include <lkdf/device.h>
+
+#define OPENCL_MAX_QUEUES 66 /* the first two, and those for kernels */
+
+struct opencl_device {
+	/* Set when found, constant afterwards. */
+	struct opencl cl;
+	ocl_device id;
+	ocl_queue given; /* the user's; NULL: we make queues */
+
+	/* start() to stop(), its launcher's. */
+	ocl_context context;
+	ocl_queue queue[OPENCL_MAX_QUEUES];
+	unsigned nr_queues;
+};
+
+extern const struct lkdf_device_ops opencl_ops;
+
+/*
+ * The devices of all drivers, at most max; each goes to stop() in the end.
+ * Their number; 0 with a text: the loader has no driver; what opencl_load()
+ * returns; -ENOMEM.
+ */
+int opencl_devices(const char *library, struct opencl_device **v, unsigned max);
+
+/* Another device on the same hardware whose one queue is the user's. */
+int opencl_device_on(const struct opencl_device *d, ocl_queue queue,
+		     struct opencl_device **out);
+
+/* Calls the function once, on a thread of the driver, when the event has ended.
+ */
+int opencl_when(const struct opencl_device *d, ocl_event e,
+		void (*ended)(void *arg, int error), void *arg);
+
+/* err() with the name of the call and of its error. */
+int opencl_failed(const char *call, int32_t error);
+
+/* ---- functions of the table --------------------------------------------- */
+
+int opencl_build(void *dev, const struct lkdf_code *c,
+		 const struct lkdf_launch *like, void **function, char *log,
+		 uint32_t log_size);
+void opencl_drop(void *dev, void *function);
+int opencl_upload(void *dev, unsigned queue, const struct lkdf_transfer *t,
+		  struct lkdf_device_op op);
+int opencl_fetch(void *dev, unsigned queue, const struct lkdf_transfer *t,
+		 struct lkdf_device_op op);
+int opencl_launch(void *dev, unsigned queue, const struct lkdf_launch *l,
+		  struct lkdf_device_op op);
+int opencl_mark(void *dev, unsigned queue, struct lkdf_device_op op);
+
+#endif

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "opencl/device.h"
+
+#include "base/err.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_PLATFORMS 16
+
+static int make(const struct opencl *cl, ocl_device id, ocl_queue given,
+		struct opencl_device **out)
+{
+	struct opencl_device *d = calloc(1, sizeof(*d));
+
+	if (!d)
+		return err(-ENOMEM, "opencl: no memory");
+	d->cl = *cl;
+	d->id = id;
+	d->given = given;
+	*out = d;
+	return 0;
+}
+
+/* How many more there are now, or -errno. */
+static int add_platform(const struct opencl *cl, ocl_platform p,
+			struct opencl_device **v, unsigned max)
+{
+	ocl_device id[LKDF_MAX_DEVICES];
+	uint32_t nr = 0, i;
+	int rc = 0;
+
+	if (cl->clGetDeviceIDs(p, OCL_DEVICE_TYPE_ALL, LKDF_MAX_DEVICES, id,
+			       &nr))
+		return 0;
+	if (nr > LKDF_MAX_DEVICES)
+		nr = LKDF_MAX_DEVICES;
+	for (i = 0; i < nr && i < max; i++) {
+		rc = make(cl, id[i], NULL, &v[i]);
+		if (rc)
+			break;
+	}
+	return i ? (int)i : rc;
+}
+
+static int find(const struct opencl *cl, struct opencl_device **v, unsigned max)
+{
+	ocl_platform platform[MAX_PLATFORMS];
+	uint32_t nr = 0, i;
+	unsigned found = 0;
+	int32_t error;
+	int rc;
+
+	error = cl->clGetPlatformIDs(MAX_PLATFORMS, platform, &nr);
+	if (error == OCL_PLATFORM_NOT_FOUND || (!error && !nr))
+		return err(0, "opencl: no OpenCL driver is installed");
+	if (error)
+		return opencl_failed("clGetPlatformIDs", error);
+	for (i = 0; i < nr && i < MAX_PLATFORMS; i++) {
+		rc = add_platform(cl, platform[i], v + found, max - found);
+		if (rc < 0 && !found)
+			return rc;
+		found += rc > 0 ? (unsigned)rc : 0;
+	}
+	if (!found)
+		return err(0, "opencl: %u drivers, none has a device", nr);
+	return (int)found;
+}
+
+int opencl_devices(const char *library, struct opencl_device **v, unsigned max)
+{
+	sigset_t all, old;
+	struct opencl cl;
+	int rc;
+
+	/* Threads of drivers take no signal of the user's. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	rc = opencl_load(library, &cl);
+	if (!rc)
+		rc = find(&cl, v, max);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return rc;
+}
+
+int opencl_device_on(const struct opencl_device *d, ocl_queue queue,
+		     struct opencl_device **out)
+{
+	ocl_device id = NULL;
+	int32_t error;
+
+	error = d->cl.clGetCommandQueueInfo(queue, OCL_QUEUE_DEVICE, sizeof(id),
+					    &id, NULL);
+	if (error)
+		return opencl_failed("clGetCommandQueueInfo", error);
+	if (id != d->id)
+		return err(-EINVAL, "opencl: the queue is of another device");
+	return make(&d->cl, d->id, queue, out);
+}

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * What queues are given. Each command has an event whose callback says that it
+ * is done; the callback touches nothing of ours afterwards, for the device may
+ * be stopped then.
+ */
+#include "opencl/device.h"
+
+#include "base/err.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct pending {
+	int32_t (*release)(ocl_event e);
+	struct lkdf_device_op op;
+
+	/* opencl_when() */
+	void (*ended)(void *arg, int error);
+	void *arg;
+};
+
+static void on_end(ocl_event e, int32_t status, void *arg)
+{
+	struct pending p = *(struct pending *)arg;
+	int error = status < 0 ? opencl_errno(status) : 0;
+
+	free(arg);
+	if (p.release)
+		p.release(e);
+	if (p.ended)
+		p.ended(p.arg, error);
+	else
+		lkdf_device_done(p.op, error);
+}
+
+static struct pending *prepare(struct opencl_device *d,
+			       struct lkdf_device_op op)
+{
+	struct pending *p = malloc(sizeof(*p));
+
+	if (p)
+		*p = (struct pending){ .release = d->cl.clReleaseEvent,
+				       .op = op };
+	else
+		err(-ENOMEM, "opencl: no memory");
+	return p;
+}
+
+/* The command is under way with event e, or error says why it is not. */
+static int send(struct opencl_device *d, unsigned queue, const char *call,
+		int32_t error, ocl_event e, struct pending *p)
+{
+	struct lkdf_device_op op = p->op;
+
+	if (error) {
+		free(p);
+		return opencl_failed(call, error);
+	}
+	error = d->cl.clSetEventCallback(e, OCL_COMPLETE, on_end, p);
+	if (error) {
+		/* It cannot be taken back: it is waited for. */
+		d->cl.clFinish(d->queue[queue]);
+		d->cl.clReleaseEvent(e);
+		free(p);
+		lkdf_device_done(op,
+				 opencl_failed("clSetEventCallback", error));
+		return 0;
+	}
+	d->cl.clFlush(d->queue[queue]);
+	return 0;
+}
+
+int opencl_upload(void *dev, unsigned queue, const struct lkdf_transfer *t,
+		  struct lkdf_device_op op)
+{
+	struct opencl_device *d = dev;
+	struct pending *p = prepare(d, op);
+	ocl_event e = NULL;
+	int32_t error;
+
+	if (!p)
+		return -ENOMEM;
+	error = d->cl.clEnqueueWriteBuffer(d->queue[queue], t->there, 0,
+					   t->offset, t->bytes, t->host, 0,
+					   NULL, &e);
+	return send(d, queue, "clEnqueueWriteBuffer", error, e, p);
+}
+
+int opencl_fetch(void *dev, unsigned queue, const struct lkdf_transfer *t,
+		 struct lkdf_device_op op)
+{
+	struct opencl_device *d = dev;
+	struct pending *p = prepare(d, op);
+	ocl_event e = NULL;
+	int32_t error;
+
+	if (!p)
+		return -ENOMEM;
+	error = d->cl.clEnqueueReadBuffer(d->queue[queue], t->there, 0,
+					  t->offset, t->bytes, t->host, 0, NULL,
+					  &e);
+	return send(d, queue, "clEnqueueReadBuffer", error, e, p);
+}
+
+int opencl_mark(void *dev, unsigned queue, struct lkdf_device_op op)
+{
+	struct opencl_device *d = dev;
+	struct pending *p = prepare(d, op);
+	ocl_event e = NULL;
+	int32_t error;
+
+	if (!p)
+		return -ENOMEM;
+	error = d->cl.clEnqueueMarkerWithWaitList(d->queue[queue], 0, NULL, &e);
+	return send(d, queue, "clEnqueueMarkerWithWaitList", error, e, p);
+}
+
+/* A part of memory as an argument: the command keeps what we give back. */
+static int set_part(struct opencl_device *d, const struct lkdf_launch *l,
+		    uint32_t i)
+{
+	const struct lkdf_arg *a = &l->arg[i];
+	struct ocl_region r = { a->offset, a->bytes };
+	int32_t error;
+	ocl_mem part;
+
+	part = d->cl.clCreateSubBuffer((ocl_mem)a->value, OCL_MEM_READ_WRITE,
+				       OCL_BUFFER_CREATE_TYPE_REGION, &r,
+				       &error);
+	if (error)
+		return opencl_failed("clCreateSubBuffer", error);
+	error = d->cl.clSetKernelArg(l->function, i, sizeof(part), &part);
+	d->cl.clReleaseMemObject(part);
+	return error ? opencl_failed("clSetKernelArg", error) : 0;
+}
+
+static int set_arg(struct opencl_device *d, const struct lkdf_launch *l,
+		   uint32_t i)
+{
+	const struct lkdf_arg *a = &l->arg[i];
+	const void *value = a->value;
+	size_t bytes = a->bytes;
+	int32_t error;
+
+	if (a->sort == LKDF_ARG_MEMORY && a->offset)
+		return set_part(d, l, i);
+	if (a->sort == LKDF_ARG_MEMORY) {
+		value = &a->value;
+		bytes = sizeof(ocl_mem);
+	} else if (a->sort == LKDF_ARG_LOCAL) {
+		value = NULL;
+	}
+	error = d->cl.clSetKernelArg(l->function, i, bytes, value);
+	if (error == OCL_INVALID_ARG_INDEX)
+		return err(
+			-EINVAL,
+			"opencl: kernel %s has no parameter %u, %u are given",
+			l->name, i, l->nr_arg);
+	if (error == OCL_INVALID_ARG_SIZE)
+		return err(
+			-EINVAL,
+			"opencl: kernel %s: parameter %u is not of %zu bytes",
+			l->name, i, bytes);
+	return error ? opencl_failed("clSetKernelArg", error) : 0;
+}
+
+/*
+ * With a block that is given the items are rounded up to whole blocks, so the
+ * kernel compares; else the driver chooses one that divides them.
+ */
+static uint32_t set_sizes(const struct lkdf_launch *l, size_t *items,
+			  size_t *block)
+{
+	uint32_t d, nr_dims = 1;
+
+	for (d = 0; d < 3; d++) {
+		items[d] = l->range[d] ? l->range[d] : 1;
+		block[d] = l->block[d] ? l->block[d] : 1;
+		if (l->block[0] && items[d] % block[d])
+			items[d] += block[d] - items[d] % block[d];
+		if (items[d] > 1 || block[d] > 1)
+			nr_dims = d + 1;
+	}
+	return nr_dims;
+}
+
+int opencl_launch(void *dev, unsigned queue, const struct lkdf_launch *l,
+		  struct lkdf_device_op op)
+{
+	struct opencl_device *d = dev;
+	size_t items[3], block[3];
+	uint32_t i, nr_dims = set_sizes(l, items, block);
+	struct pending *p;
+	ocl_event e = NULL;
+	int32_t error;
+	int rc = 0;
+
+	if (l->shared_bytes)
+		return err(-EINVAL,
+			   "opencl: kernel %s: shared_bytes: in OpenCL memory "
+			   "of a block is a parameter, LKDF_PARAM_LOCAL",
+			   l->name);
+	for (i = 0; i < l->nr_arg && !rc; i++)
+		rc = set_arg(d, l, i);
+	if (rc)
+		return rc;
+	p = prepare(d, op);
+	if (!p)
+		return -ENOMEM;
+	error = d->cl.clEnqueueNDRangeKernel(d->queue[queue], l->function,
+					     nr_dims, NULL, items,
+					     l->block[0] ? block : NULL, 0,
+					     NULL, &e);
+	return send(d, queue, "clEnqueueNDRangeKernel", error, e, p);
+}
+
+int opencl_when(const struct opencl_device *d, ocl_event e,
+		void (*ended)(void *arg, int error), void *arg)
+{
+	struct pending *p = malloc(sizeof(*p));
+	int32_t error;
+
+	if (!p)
+		return err(-ENOMEM, "opencl: no memory");
+	*p = (struct pending){ .ended = ended, .arg = arg };
+	error = d->cl.clSetEventCallback(e, OCL_COMPLETE, on_end, p);
+	if (!error)
+		return 0;
+	free(p);
+	return opencl_failed("clSetEventCallback", error);
+}
