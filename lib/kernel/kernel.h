@@ -41,6 +41,7 @@ struct kernel_req {
 	uint32_t nr_use;
 	struct kernel_use *use;
 	void **there; /* by use; for enqueue() */
+	uint64_t items[3]; /* of a loop */
 };
 
 extern const struct kind_ops kernel_kinds;
@@ -48,6 +49,11 @@ extern const struct kind_ops kernel_kinds;
 /* Checks and copies all that is not of the kind. 0 or -errno. */
 int kernel_create(struct lkdf *rt, const struct lkdf_kernel_attr *a,
 		  const struct lkdf_kind_attr *kind, struct kernel **out);
+
+/* LKDF_KERNEL_LOOP: fields; texts of the copied codes; dimensions. */
+int kernel_check_loop(const struct kernel *k);
+int kernel_make_loops(struct kernel *k);
+uint32_t kernel_loop_dims(const struct kernel *k);
 
 /* No task uses it any more. */
 void kernel_free(struct kernel *k);

@@ -24,12 +24,10 @@ static int check_unbuilt(const struct kernel *k)
 	const struct lkdf_kernel_attr *a = &k->attr;
 	uint32_t i;
 
-	if (a->flags & LKDF_KERNEL_SERIAL)
-		return unbuilt(k, "LKDF_KERNEL_SERIAL");
-	if (a->flags & LKDF_KERNEL_LOOP)
-		return unbuilt(k, "LKDF_KERNEL_LOOP");
-	if (a->min_blocks)
-		return unbuilt(k, "min_blocks");
+	if (a->flags == LKDF_KERNEL_SERIAL)
+		return unbuilt(k, "LKDF_KERNEL_SERIAL without a loop");
+	if (a->min_blocks && !(a->flags & LKDF_KERNEL_LOOP))
+		return unbuilt(k, "min_blocks without a loop");
 	if (a->range_from == LKDF_RANGE_PORT)
 		return unbuilt(k, "LKDF_RANGE_PORT");
 	for (i = 0; i < a->nr_param; i++)
@@ -162,9 +160,9 @@ static int check_shape(const struct kernel *k)
 	if (!a->block[0] && (a->block[1] || a->block[2]))
 		return err(-EINVAL, "kernel %s: block is 0, %u, %u", k->name,
 			   a->block[1], a->block[2]);
-	if (a->pad)
-		return err(-EINVAL, "kernel %s: pad is %u, not 0", k->name,
-			   a->pad);
+	if (a->pad || a->pad2)
+		return err(-EINVAL, "kernel %s: pad is %u, pad2 %u, not 0",
+			   k->name, a->pad, a->pad2);
 	if (a->flags & ~(uint32_t)(LKDF_KERNEL_SERIAL | LKDF_KERNEL_LOOP))
 		return err(-EINVAL, "kernel %s: unknown flags %#x", k->name,
 			   a->flags);
@@ -179,6 +177,8 @@ static int check_all(const struct kernel *k)
 		rc = check_params(k);
 	if (!rc)
 		rc = check_shape(k);
+	if (!rc)
+		rc = kernel_check_loop(k);
 	return rc ? rc : check_unbuilt(k);
 }
 
@@ -290,13 +290,20 @@ static bool copy_all(struct kernel *k)
 		if (!k->code[i])
 			return false;
 	}
-	k->attr.kind = NULL;
-	k->attr.code = NULL;
-	k->attr.param = k->param;
 	for (i = 1; i < 3 && k->attr.block[0]; i++)
 		if (!k->attr.block[i])
 			k->attr.block[i] = 1;
 	return true;
+}
+
+/* What was copied, or is not needed any more. */
+static void forget_users(struct kernel *k)
+{
+	k->attr.kind = NULL;
+	k->attr.code = NULL;
+	k->attr.type = NULL;
+	k->attr.top = NULL;
+	k->attr.param = k->param;
 }
 
 int kernel_create(struct lkdf *rt, const struct lkdf_kernel_attr *a,
@@ -316,10 +323,13 @@ int kernel_create(struct lkdf *rt, const struct lkdf_kernel_attr *a,
 		free(k);
 		return rc;
 	}
-	if (!copy_all(k)) {
+	rc = copy_all(k) ? kernel_make_loops(k)
+			 : err(-ENOMEM, "kernel %s: no memory", kind->name);
+	if (rc) {
 		kernel_free(k);
-		return err(-ENOMEM, "kernel %s: no memory", kind->name);
+		return rc;
 	}
+	forget_users(k);
 	*out = k;
 	return 0;
 }

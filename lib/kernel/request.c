@@ -225,7 +225,23 @@ static int add_param(struct maker *m, uint32_t i)
 	return 0;
 }
 
-static int add_args(struct maker *m)
+/* The last arguments of a loop: where each dimension begins, and its items. */
+static void add_loop(struct maker *m)
+{
+	uint64_t *range = m->r->req.launch.range, one = 1;
+	uint32_t i, nr = kernel_loop_dims(m->k);
+
+	memcpy(m->r->items, range, sizeof(m->r->items));
+	for (i = 0; i < nr; i++) {
+		add_bytes(m, &m->k->attr.begin[i], sizeof(one));
+		add_bytes(m, &m->r->items[i], sizeof(one));
+	}
+	for (i = 0; i < 3 && m->k->attr.flags & LKDF_KERNEL_SERIAL; i++)
+		if (range[0] && range[1] && range[2])
+			range[i] = 1;
+}
+
+static int add_params(struct maker *m)
 {
 	uint32_t i;
 	int rc = 0;
@@ -244,6 +260,15 @@ static int add_args(struct maker *m)
 	if (m->k->arg_size)
 		add_bytes(m, m->arg, m->k->arg_size);
 	return 0;
+}
+
+static int add_args(struct maker *m)
+{
+	int rc = add_params(m);
+
+	if (!rc && m->k->attr.flags & LKDF_KERNEL_LOOP)
+		add_loop(m);
+	return rc;
 }
 
 /* ---- limits ------------------------------------------------------------- */
@@ -338,8 +363,10 @@ static uint32_t count_args(const struct maker *m, uint32_t nr_use)
 
 	if (m->k->attr.enqueue)
 		return 0;
+	if (m->k->attr.flags & LKDF_KERNEL_LOOP)
+		nr = 2 * kernel_loop_dims(m->k);
 	if (!p)
-		return nr_use + 1;
+		return nr + nr_use + 1;
 	for (i = 0; i < m->k->attr.nr_param; i++)
 		nr += p[i].from == LKDF_PARAM_USE && p[i].nr ? p[i].nr : 1;
 	return nr;
@@ -431,7 +458,8 @@ static void fill(struct maker *m, struct kernel_req *r)
 	r->req.code = kernel_code(m->k, m->d);
 	r->req.class = r->task->link.class;
 	l->size = sizeof(*l);
-	memcpy(l->block, a->block, sizeof(l->block));
+	if (!(a->flags & LKDF_KERNEL_SERIAL))
+		memcpy(l->block, a->block, sizeof(l->block));
 	l->shared_bytes = a->shared_bytes;
 	l->arg = r->req.arg;
 	l->name = m->k->name;

@@ -71,8 +71,9 @@ enum lkdf_range_from {
 };
 
 enum lkdf_kernel_flag {
-	LKDF_KERNEL_SERIAL = 1, /* not built yet: one thread of one block */
-	LKDF_KERNEL_LOOP = 2, /* not built yet: code is the body of a loop */
+	LKDF_KERNEL_SERIAL = 1, /* with LOOP: one thread of one block takes all
+				 * items in their order, for debugging */
+	LKDF_KERNEL_LOOP = 2, /* code is the body of a loop, see below */
 };
 
 struct lkdf_kernel_attr {
@@ -98,7 +99,8 @@ struct lkdf_kernel_attr {
 	uint64_t range[3]; /* items; a 0 among them: no launch, the task is
 			    * done. A kernel of fewer dimensions has 1 there */
 	uint32_t block[3]; /* threads of a block; 0: the device chooses */
-	uint32_t min_blocks; /* not built yet */
+	uint32_t min_blocks; /* with LOOP: of a multiprocessor at a time, where
+			      * the device's language can say so */
 	uint32_t shared_bytes; /* of a block, beside LKDF_PARAM_LOCAL */
 	uint32_t pad;
 
@@ -109,6 +111,20 @@ struct lkdf_kernel_attr {
 	 */
 	int (*choose)(struct lkdf_ctx *c, struct lkdf_place *const *v,
 		      unsigned nr);
+
+	/*
+	 * LKDF_KERNEL_LOOP: each code is the body of a loop over the range, for
+	 * "opencl" or "cuda", one text for both. The body sees the parameters
+	 * as p0, p1 ... and the item as i, j, k (unsigned long, from begin on);
+	 * a return in it ends the item. Types and top may use GLOBAL (memory of
+	 * uses) and DEVICE (before a function). A grid of any size covers the
+	 * range. The compiler names lines of the body as "entry:line".
+	 */
+	const char *const *type; /* nr_type: "float", "GLOBAL const float *" */
+	const char *top; /* functions and types for the body; NULL: none */
+	uint64_t begin[3]; /* the first item of each dimension */
+	uint32_t nr_type; /* one for each parameter, and each use of one */
+	uint32_t pad2;
 };
 
 /* Attributes for one call, in C: LKDF_KERNEL(.kind = &k, .code = code). */

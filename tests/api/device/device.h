@@ -9,7 +9,7 @@
 #include "tests/emu/emu.h"
 #include "tests/opencl.h"
 
-#define NR 64 /* uint64_t of a data that kernels of OpenCL use */
+#define DEVICE_NR 64 /* uint64_t of a data that kernels of OpenCL use */
 
 /* x[i] += value, for all items of the range. */
 __attribute__((unused)) static void device_add(struct emu *e,
@@ -83,7 +83,7 @@ device_kind_with(struct lkdf *rt, const char *name, lkdf_fn fn)
 			    .code = code, .nr_code = 2,
 			    .range_from = device_is_opencl ? LKDF_RANGE_VALUE
 							   : LKDF_RANGE_NONE,
-			    .range = { NR, 1, 1 }),
+			    .range = { DEVICE_NR, 1, 1 }),
 		&k));
 	return k;
 }

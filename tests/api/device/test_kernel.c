@@ -6,6 +6,8 @@
  */
 #include "tests/api/device/device.h"
 
+#define NR DEVICE_NR
+
 /* 3 x + i, for i from 0 on. */
 static uint64_t after_steps(uint64_t x, uint64_t nr)
 {

@@ -269,8 +269,10 @@ static void bad_kinds_are_refused(struct lkdf *rt)
 		"param is NULL");
 	refused(rt, (struct lkdf_kernel_attr){ .nr_param = 65 }, -E2BIG,
 		"65 parameters, at most 64");
-	refused(rt, (struct lkdf_kernel_attr){ .flags = LKDF_KERNEL_LOOP },
-		-EOPNOTSUPP, "LKDF_KERNEL_LOOP is not built yet");
+	refused(rt, (struct lkdf_kernel_attr){ .flags = LKDF_KERNEL_SERIAL },
+		-EOPNOTSUPP, "LKDF_KERNEL_SERIAL without a loop");
+	refused(rt, (struct lkdf_kernel_attr){ .min_blocks = 2 }, -EOPNOTSUPP,
+		"min_blocks without a loop");
 	refused(rt, (struct lkdf_kernel_attr){ .flags = 64 }, -EINVAL,
 		"unknown flags 0x40");
 	refused(rt, (struct lkdf_kernel_attr){ .block = { 0, 2 } }, -EINVAL,

@@ -7,6 +7,8 @@
  */
 #include "tests/api/device/device.h"
 
+#define NR DEVICE_NR
+
 static struct lkdf *rt;
 static struct lkdf_place *place;
 static bool is_limited; /* to 1 GiB, as POCL was told */
