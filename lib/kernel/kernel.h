@@ -55,6 +55,15 @@ int kernel_check_loop(const struct kernel *k);
 int kernel_make_loops(struct kernel *k);
 uint32_t kernel_loop_dims(const struct kernel *k);
 
+/*
+ * Bytes of all parameters, and of those that are memory of a block; blocks of
+ * that range. 0; -E2BIG, -EINVAL: more than the device has.
+ */
+int kernel_check_bytes(const struct kernel *k, const struct device *d,
+		       uint64_t value_bytes, uint64_t local_bytes);
+int kernel_check_block(const struct kernel *k, const struct device *d,
+		       const uint64_t range[3]);
+
 /* No task uses it any more. */
 void kernel_free(struct kernel *k);
 

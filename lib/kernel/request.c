@@ -271,56 +271,6 @@ static int add_args(struct maker *m)
 	return rc;
 }
 
-/* ---- limits ------------------------------------------------------------- */
-
-static int check_bytes(const struct maker *m)
-{
-	const struct lkdf_device_info *info = &m->d->info;
-	uint64_t shared = m->local_bytes + m->k->attr.shared_bytes;
-
-	if (info->max_value_bytes && m->value_bytes > info->max_value_bytes)
-		return err(-E2BIG,
-			   "kernel %s: parameters of %llu bytes, device %s "
-			   "takes %u",
-			   m->k->name, (unsigned long long)m->value_bytes,
-			   m->d->name, info->max_value_bytes);
-	if (info->block_shared && shared > info->block_shared)
-		return err(-EINVAL,
-			   "kernel %s: a block has %llu bytes of memory of its "
-			   "own, on device %s at most %u",
-			   m->k->name, (unsigned long long)shared, m->d->name,
-			   info->block_shared);
-	return 0;
-}
-
-static int check_block(const struct maker *m)
-{
-	const struct lkdf_device_info *info = &m->d->info;
-	const uint32_t *block = m->k->attr.block;
-	const uint64_t *range = m->r->req.launch.range;
-	uint64_t threads = block[0], blocks;
-	unsigned i;
-
-	for (i = 1; i < 3 && info->max_block && threads <= info->max_block; i++)
-		threads *= block[i];
-	if (info->max_block && threads > info->max_block)
-		return err(-EINVAL,
-			   "kernel %s: a block of %u x %u x %u threads, device "
-			   "%s has at most %u",
-			   m->k->name, block[0], block[1], block[2], m->d->name,
-			   info->max_block);
-	for (i = 0; i < 3 && block[0] && info->max_grid[i]; i++) {
-		blocks = range[i] / block[i] + (range[i] % block[i] != 0);
-		if (blocks > info->max_grid[i])
-			return err(-EINVAL,
-				   "kernel %s: %llu blocks, device %s has at "
-				   "most %u",
-				   m->k->name, (unsigned long long)blocks,
-				   m->d->name, info->max_grid[i]);
-	}
-	return 0;
-}
-
 /* ---- the whole ---------------------------------------------------------- */
 
 static int find_range(const struct maker *m, uint64_t range[3])
@@ -479,8 +429,9 @@ static int make(struct maker *m)
 	if (!rc)
 		rc = add_args(m);
 	if (!rc)
-		rc = check_bytes(m);
-	return rc ? rc : check_block(m);
+		rc = kernel_check_bytes(m->k, m->d, m->value_bytes,
+					m->local_bytes);
+	return rc ? rc : kernel_check_block(m->k, m->d, m->r->req.launch.range);
 }
 
 static bool is_empty(const struct maker *m)
