@@ -63,23 +63,6 @@ static void tell_lost(struct device_req *r)
 		     r->device->name);
 }
 
-/* All that it holds is gone, and it is called for nothing but to stop. */
-void request_lose_all(struct device *d, void *executor)
-{
-	struct device_req *r;
-
-	if (a_load(&d->is_lost, relaxed))
-		return;
-	a_store(&d->is_lost, true, relaxed);
-	device_forget_slots(d);
-	while (!list_is_empty(&d->under_way)) {
-		r = container_of(d->under_way.next, struct device_req, list);
-		r->nr_ops = 0;
-		tell_lost(r);
-		end(d, executor, r);
-	}
-}
-
 /* ---- giving work to the device ------------------------------------------ */
 
 typedef int (*give_fn)(struct device *d, struct device_req *r, void *u,
@@ -157,6 +140,24 @@ static void give_back(struct device *d, struct device_req *r)
 		else
 			copies_unpin(d, o,
 				     r->error ? 0 : o->version + 1 + writes);
+	}
+}
+
+/* All that it holds is gone, and it is called for nothing but to stop. */
+void request_lose_all(struct device *d, void *executor)
+{
+	struct device_req *r;
+
+	if (a_load(&d->is_lost, relaxed))
+		return;
+	a_store(&d->is_lost, true, relaxed);
+	device_forget_slots(d);
+	while (!list_is_empty(&d->under_way)) {
+		r = container_of(d->under_way.next, struct device_req, list);
+		r->nr_ops = 0;
+		tell_lost(r);
+		give_back(d, r);
+		end(d, executor, r);
 	}
 }
 

@@ -328,7 +328,10 @@ __attribute__((unused)) static struct lkdf_place *emu_register(struct lkdf *rt,
 	return p;
 }
 
-/* After lkdf_close(): nothing was left over, and no two calls met. */
+/*
+ * After lkdf_close(): nothing was left over, and no two calls met. Of a lost
+ * device memory is not freed, and what it says of its ops comes too late.
+ */
 __attribute__((unused)) static void emu_check(struct emu *e, const char *how)
 {
 	is(atomic_load(&e->nr[EMU_STOP]), 1, "%s: the device is stopped once",
@@ -336,7 +339,8 @@ __attribute__((unused)) static void emu_check(struct emu *e, const char *how)
 	is(e->is_lost ? 0 : e->nr_blocks, 0, "%s: all its memory is free", how);
 	is(atomic_load(&e->nr_overlaps), 0, "%s: calls come one at a time",
 	   how);
-	is(atomic_load(&e->nr_stale), 0, "%s: each op is done once", how);
+	is(e->is_lost ? 0 : atomic_load(&e->nr_stale), 0,
+	   "%s: each op is done once", how);
 	pthread_mutex_destroy(&e->lock);
 	pthread_cond_destroy(&e->wake);
 }

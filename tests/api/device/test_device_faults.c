@@ -222,7 +222,6 @@ static void a_lost_device_ends_all(unsigned held, const char *options)
 	for (i = 0; i < 20; i++)
 		lkdf_data_put(d[i]);
 	/* What was given back is said again by nobody. */
-	atomic_store(&o.e.nr_stale, 0);
 	close_one(&o, "lost");
 }
 
