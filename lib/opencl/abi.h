@@ -56,8 +56,6 @@ enum ocl_number {
 	OCL_DEVICE_GLOBAL_MEM_SIZE = 0x101f,
 	OCL_DEVICE_LOCAL_MEM_SIZE = 0x1023,
 	OCL_DEVICE_NAME = 0x102b,
-	OCL_QUEUE_CONTEXT = 0x1090,
-	OCL_QUEUE_DEVICE = 0x1091,
 	OCL_PROGRAM_KERNEL_NAMES = 0x1168,
 	OCL_PROGRAM_BUILD_LOG = 0x1183,
 	OCL_KERNEL_WORK_GROUP_SIZE = 0x11b0,
@@ -87,8 +85,6 @@ struct ocl_region {
 	call(int32_t, clReleaseContext, ocl_context) \
 	call(ocl_queue, clCreateCommandQueueWithProperties, ocl_context, \
 	     ocl_device, const uint64_t *, int32_t *) \
-	call(int32_t, clGetCommandQueueInfo, ocl_queue, uint32_t, size_t, \
-	     void *, size_t *) \
 	call(int32_t, clReleaseCommandQueue, ocl_queue) \
 	call(ocl_mem, clCreateBuffer, ocl_context, uint64_t, size_t, void *, \
 	     int32_t *) \

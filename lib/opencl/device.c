@@ -46,28 +46,12 @@ static int get_info(void *dev, struct lkdf_device_info *out)
 		return opencl_failed("clGetDeviceInfo", error);
 	out->name[sizeof(out->name) - 1] = 0;
 	out->memory = number(d, OCL_DEVICE_GLOBAL_MEM_SIZE);
-	out->nr_queues = d->given ? 1 : NR_QUEUES;
+	out->nr_queues = NR_QUEUES;
 	out->units = small(d, OCL_DEVICE_MAX_COMPUTE_UNITS);
 	out->max_block = small(d, OCL_DEVICE_MAX_WORK_GROUP_SIZE);
 	out->block_shared = small(d, OCL_DEVICE_LOCAL_MEM_SIZE);
 	out->unit_shared = out->block_shared;
 	out->max_value_bytes = small(d, OCL_DEVICE_MAX_PARAMETER_SIZE);
-	return 0;
-}
-
-static int start_given(struct opencl_device *d, unsigned nr_queues)
-{
-	unsigned i;
-	int32_t error;
-
-	error = d->cl.clGetCommandQueueInfo(d->given, OCL_QUEUE_CONTEXT,
-					    sizeof(d->context), &d->context,
-					    NULL);
-	if (error)
-		return opencl_failed("clGetCommandQueueInfo", error);
-	for (i = 0; i < nr_queues; i++)
-		d->queue[i] = d->given;
-	d->nr_queues = nr_queues;
 	return 0;
 }
 
@@ -79,8 +63,6 @@ static int start(void *dev, unsigned nr_queues)
 	if (nr_queues > OPENCL_MAX_QUEUES)
 		return err(-EINVAL, "opencl: %u queues, at most %d", nr_queues,
 			   OPENCL_MAX_QUEUES);
-	if (d->given)
-		return start_given(d, nr_queues);
 	d->context = d->cl.clCreateContext(NULL, 1, &d->id, NULL, NULL, &error);
 	if (error) {
 		d->context = NULL;
@@ -103,12 +85,12 @@ static void stop(void *dev)
 {
 	struct opencl_device *d = dev;
 
-	while (!d->given && d->nr_queues) {
+	while (d->nr_queues) {
 		d->nr_queues--;
 		d->cl.clFinish(d->queue[d->nr_queues]);
 		d->cl.clReleaseCommandQueue(d->queue[d->nr_queues]);
 	}
-	if (!d->given && d->context)
+	if (d->context)
 		d->cl.clReleaseContext(d->context);
 	free(d);
 }

@@ -20,7 +20,6 @@ struct opencl_device {
 	/* Set when found, constant afterwards. */
 	struct opencl cl;
 	ocl_device id;
-	ocl_queue given; /* the user's; NULL: we make queues */
 
 	/* start() to stop(), its launcher's. */
 	ocl_context context;
@@ -36,15 +35,6 @@ extern const struct lkdf_device_ops opencl_ops;
  * returns; -ENOMEM.
  */
 int opencl_devices(const char *library, struct opencl_device **v, unsigned max);
-
-/* Another device on the same hardware whose one queue is the user's. */
-int opencl_device_on(const struct opencl_device *d, ocl_queue queue,
-		     struct opencl_device **out);
-
-/* Calls the function once, on a thread of the driver, when the event has ended.
- */
-int opencl_when(const struct opencl_device *d, ocl_event e,
-		void (*ended)(void *arg, int error), void *arg);
 
 /* err() with the name of the call and of its error. */
 int opencl_failed(const char *call, int32_t error);

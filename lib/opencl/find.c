@@ -10,7 +10,7 @@
 
 #define MAX_PLATFORMS 16
 
-static int make(const struct opencl *cl, ocl_device id, ocl_queue given,
+static int make(const struct opencl *cl, ocl_device id,
 		struct opencl_device **out)
 {
 	struct opencl_device *d = calloc(1, sizeof(*d));
@@ -19,7 +19,6 @@ static int make(const struct opencl *cl, ocl_device id, ocl_queue given,
 		return err(-ENOMEM, "opencl: no memory");
 	d->cl = *cl;
 	d->id = id;
-	d->given = given;
 	*out = d;
 	return 0;
 }
@@ -38,7 +37,7 @@ static int add_platform(const struct opencl *cl, ocl_platform p,
 	if (nr > LKDF_MAX_DEVICES)
 		nr = LKDF_MAX_DEVICES;
 	for (i = 0; i < nr && i < max; i++) {
-		rc = make(cl, id[i], NULL, &v[i]);
+		rc = make(cl, id[i], &v[i]);
 		if (rc)
 			break;
 	}
@@ -83,19 +82,4 @@ int opencl_devices(const char *library, struct opencl_device **v, unsigned max)
 		rc = find(&cl, v, max);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	return rc;
-}
-
-int opencl_device_on(const struct opencl_device *d, ocl_queue queue,
-		     struct opencl_device **out)
-{
-	ocl_device id = NULL;
-	int32_t error;
-
-	error = d->cl.clGetCommandQueueInfo(queue, OCL_QUEUE_DEVICE, sizeof(id),
-					    &id, NULL);
-	if (error)
-		return opencl_failed("clGetCommandQueueInfo", error);
-	if (id != d->id)
-		return err(-EINVAL, "opencl: the queue is of another device");
-	return make(&d->cl, d->id, queue, out);
 }

@@ -15,10 +15,6 @@
 struct pending {
 	int32_t (*release)(ocl_event e);
 	struct lkdf_device_op op;
-
-	/* opencl_when() */
-	void (*ended)(void *arg, int error);
-	void *arg;
 };
 
 static void on_end(ocl_event e, int32_t status, void *arg)
@@ -27,12 +23,8 @@ static void on_end(ocl_event e, int32_t status, void *arg)
 	int error = status < 0 ? opencl_errno(status) : 0;
 
 	free(arg);
-	if (p.release)
-		p.release(e);
-	if (p.ended)
-		p.ended(p.arg, error);
-	else
-		lkdf_device_done(p.op, error);
+	p.release(e);
+	lkdf_device_done(p.op, error);
 }
 
 static struct pending *prepare(struct opencl_device *d,
@@ -214,20 +206,4 @@ int opencl_launch(void *dev, unsigned queue, const struct lkdf_launch *l,
 					     l->block[0] ? block : NULL, 0,
 					     NULL, &e);
 	return send(d, queue, "clEnqueueNDRangeKernel", error, e, p);
-}
-
-int opencl_when(const struct opencl_device *d, ocl_event e,
-		void (*ended)(void *arg, int error), void *arg)
-{
-	struct pending *p = malloc(sizeof(*p));
-	int32_t error;
-
-	if (!p)
-		return err(-ENOMEM, "opencl: no memory");
-	*p = (struct pending){ .ended = ended, .arg = arg };
-	error = d->cl.clSetEventCallback(e, OCL_COMPLETE, on_end, p);
-	if (!error)
-		return 0;
-	free(p);
-	return opencl_failed("clSetEventCallback", error);
 }
