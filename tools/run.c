@@ -13,6 +13,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const char verb[] = "run";
@@ -211,11 +212,25 @@ static uint64_t count_begun(const struct child *c)
 	return sum;
 }
 
-static void finish_trace(const struct child *c, const struct run_opts *o)
+/* Is the file what it was before? Then no runtime of the command wrote it. */
+static bool is_untouched(const struct run_opts *o, const struct stat *before)
+{
+	struct stat now;
+
+	return stat(o->trace, &now) ||
+	       (now.st_ino == before->st_ino &&
+		now.st_size == before->st_size &&
+		now.st_mtim.tv_sec == before->st_mtim.tv_sec &&
+		now.st_mtim.tv_nsec == before->st_mtim.tv_nsec);
+}
+
+/* A runtime that was killed at once may not have been seen. */
+static void finish_trace(const struct child *c, const struct run_opts *o,
+			 const struct stat *before)
 {
 	int rc;
 
-	if (!o->trace || !c->nr_stats || strchr(o->trace, '%'))
+	if (!o->trace || strchr(o->trace, '%') || is_untouched(o, before))
 		return;
 	rc = trace_finish(o->trace, count_begun(c));
 	if (rc > 0 && !o->common.is_quiet)
@@ -224,12 +239,16 @@ static void finish_trace(const struct child *c, const struct run_opts *o)
 			"piece\n",
 			o->trace);
 	if (rc < 0)
-		fprintf(stderr, "lkdf run: %s: %s\n", o->trace, strerror(-rc));
+		fprintf(stderr, "lkdf run: %s: %s\n", o->trace,
+			rc == -EBADMSG ? "damaged, or it ends before its first "
+					 "whole piece"
+				       : strerror(-rc));
 }
 
 int verb_run(int argc, char **argv)
 {
 	struct run_opts o = { .trace = NULL };
+	struct stat before = { .st_ino = 0 };
 	struct child c;
 	int code;
 
@@ -239,6 +258,8 @@ int verb_run(int argc, char **argv)
 		return fail("%s", "which command?");
 	if (o.timeout < 0 || o.timeout > INT_MAX / 1000)
 		return fail("%s", "--timeout: 1 or more seconds");
+	if (o.trace)
+		stat(o.trace, &before);
 	code = set_environment(&o);
 	if (!code)
 		code = child_start(&c, verb, argv + 1);
@@ -248,7 +269,7 @@ int verb_run(int argc, char **argv)
 	if (code)
 		end_it(&c, &o);
 	code = code ? (int)CLI_TIMEOUT : child_code(&c);
-	finish_trace(&c, &o);
+	finish_trace(&c, &o, &before);
 	if (!o.common.is_quiet)
 		tell_end(&c, &o);
 	child_fini(&c);

@@ -29,23 +29,29 @@ static void on_event(void *u, const struct trace_event *e)
 	((struct counts *)u)->events++;
 }
 
-/* How many whole chunks there are before the offset, and where they end. */
-static uint32_t count_chunks(FILE *f, uint64_t limit, uint64_t *end)
+struct whole {
+	uint32_t nr; /* chunks */
+	uint64_t end; /* of the last one, in the file */
+	uint64_t links; /* where it begins, if it is LINKS; else 0 */
+};
+
+/* The whole chunks before the offset. */
+static struct whole find_whole(FILE *f, uint64_t limit)
 {
 	uint8_t head[sizeof(struct lkdf_file_chunk)];
-	uint64_t at = sizeof(struct lkdf_file_header), size;
-	uint32_t nr = 0;
+	struct whole w = { .end = sizeof(struct lkdf_file_header) };
+	uint64_t size;
 
-	for (;; nr++, at += size) {
-		if (fseeko(f, (off_t)at, SEEK_SET) ||
+	for (;; w.nr++, w.end += size) {
+		if (fseeko(f, (off_t)w.end, SEEK_SET) ||
 		    fread(head, 1, sizeof(head), f) != sizeof(head))
 			break;
 		size = sizeof(head) + trace_le(head + 4, 4);
-		if (at + size > limit)
+		if (w.end + size > limit)
 			break;
+		w.links = trace_le(head, 4) == LKDF_CHUNK_LINKS ? w.end : 0;
 	}
-	*end = at;
-	return nr;
+	return w;
 }
 
 static void put_le(uint8_t *to, uint64_t v, int size)
@@ -99,8 +105,8 @@ static int finish(FILE *f, uint64_t begun)
 	};
 	struct trace_fault fault;
 	struct trace_info info;
-	uint64_t end, there;
-	uint32_t nr;
+	struct whole w;
+	uint64_t there;
 	int rc;
 
 	rc = trace_read(f, &sink, &info, &fault);
@@ -109,12 +115,17 @@ static int finish(FILE *f, uint64_t begun)
 		return rc;
 	if (fault.offset < sizeof(struct lkdf_file_header))
 		return rc;
-	nr = count_chunks(f, fault.offset, &end);
-	/* A fault within a chunk is no cut. */
-	if (end != fault.offset)
+	w = find_whole(f, fault.offset);
+	/* A fault within a chunk is no cut; the first one cannot be missed. */
+	if (w.end != fault.offset || !w.nr)
 		return rc;
+	/* The records of these links are cut off. */
+	if (w.links) {
+		w.end = w.links;
+		w.nr--;
+	}
 	there = c.slices + c.spans;
-	return write_end(f, end, nr, &c, begun > there ? begun - there : 0);
+	return write_end(f, w.end, w.nr, &c, begun > there ? begun - there : 0);
 }
 
 int trace_finish(const char *path, uint64_t begun)

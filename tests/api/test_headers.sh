@@ -18,14 +18,14 @@ say() {
 
 # Each struct's members, as "struct member"; function pointers by their name.
 # Comments go first, they may hold anything.
-sed 's|/\*[^*]*\*/||g' lib/include/lkdf/*.h | awk '
+sed -Ez 's,/\*([^*]|\*+[^*/])*\*+/,,g' lib/include/lkdf/*.h | awk '
 /^struct lkdf_[a-z_]* \{$/ { s = $2; next }
 /^\};?$/ { s = "" }
 # Parameters of a function on lines of their own.
 rest { rest = !/;/; next }
 s && /\(\*/ {
 	rest = !/;/
-	sub(/.*\(\*/, "")
+	sub(/^[^(]*\(\*/, "")
 	sub(/\).*/, "")
 	print s, $0
 	next

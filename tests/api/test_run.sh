@@ -87,6 +87,29 @@ try 137 'a program is killed' "$lkdf" run -t "$tmp/k.lkdf" \
 "$lkdf" trace check "$tmp/k.lkdf" >"$tmp/out" 2>"$tmp/err"
 ok $? 'its recording is whole'
 
+# As cut at each place by a kill that comes before the runtime was seen.
+LKDF_TRACE=$tmp/all.lkdf "$build/examples/hello" >/dev/null
+nr_whole=0
+nr_none=0
+size=$(stat -c %s "$tmp/all.lkdf")
+cut=7
+while [ $cut -lt "$size" ]; do
+	"$lkdf" run -q -t "$tmp/cut.lkdf" \
+		sh -c "head -c $cut $tmp/all.lkdf >$tmp/cut.lkdf" 2>"$tmp/err"
+	if "$lkdf" trace check "$tmp/cut.lkdf" >"$tmp/out" 2>>"$tmp/err"; then
+		nr_whole=$((nr_whole + 1))
+	elif grep -q 'before its first whole piece' "$tmp/err"; then
+		nr_none=$((nr_none + 1))
+	else
+		break
+	fi
+	cut=$((cut + 7))
+done
+[ $cut -ge "$size" ]
+ok $? "wherever it is cut"
+[ $nr_whole -gt $((nr_none / 4)) ]
+ok $? "from the description on it can be read"
+
 if command -v python3 >/dev/null; then
 	cat >"$tmp/open.py" <<'EOT'
 import ctypes, sys, time

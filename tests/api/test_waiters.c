@@ -179,20 +179,24 @@ static int visit(struct lkdf_ctx *c, void *arg)
 }
 
 /*
- * The frame whose turn it is is the last that gets free: as many threads as
- * the graph has frames wait for that one, and all of them may go on with it.
+ * Runs that pass tokens take frames in turn, and the frame whose turn it is is
+ * the last that gets free: as many threads as the graph has frames wait for
+ * that one, and all of them may go on with it.
  */
 static void waiters_of_a_frame_take_all_that_are_free(struct lkdf *rt)
 {
 	struct lkdf_kind *k =
 		api_kind(rt, "visit", visit, 0, LKDF_BLOCKING | LKDF_SHARED);
+	struct lkdf_kind *serial = api_kind(rt, "serial", api_nothing, 0, 0);
 	struct lkdf_graph *g = api_graph(rt, NR_THREADS);
 	struct lkdf_event done[NR_THREADS];
 	static struct waiter w[NR_THREADS];
 	struct visit v = { 0 };
 	int i;
 
+	must(lkdf_graph_add(g, serial, NULL, NULL, 0));
 	must(lkdf_graph_add(g, k, &v, NULL, 0));
+	must(lkdf_graph_order(g, 0, 1));
 	must(lkdf_graph_seal(g, NULL));
 	for (i = 0; i < NR_THREADS; i++)
 		must(lkdf_graph_run(g, NULL, NULL, &done[i]));
@@ -211,6 +215,7 @@ static void waiters_of_a_frame_take_all_that_are_free(struct lkdf *rt)
 	is(lkdf_scope_wait(rt, NULL, -1), 0, "all of them end");
 	lkdf_graph_put(g);
 	lkdf_kind_put(k);
+	lkdf_kind_put(serial);
 }
 
 /* ---- limits ------------------------------------------------------------- */

@@ -21,6 +21,8 @@ static _Atomic(uint32_t) nr_done, is_stopping, is_drowsy;
 static void init(void)
 {
 	park_init(&park);
+	a_store(&park.bell, 0, relaxed);
+	a_store(&park.is_watched, 0, relaxed);
 	a_store(&inbox.head, NULL, relaxed);
 	deque_init(&deque, slot, 3);
 	a_store(&nr_done, 0, relaxed);
@@ -36,7 +38,6 @@ static void init_with_bell(void)
 	init();
 	mc_bell_init();
 	park_set_bell(&park, 0);
-	a_store(&park.is_watched, 0, relaxed);
 	mc_name(&park.is_watched, "is_watched");
 }
 

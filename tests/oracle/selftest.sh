@@ -115,7 +115,7 @@ plant "a chain remembers that a body left" $burst \
 plant "a token goes on by the width" lib/graph/graph.h \
 	's/g->nr_frames % stride)/0)/' "$decide lib/run/frame.c"
 plant "a join looks at the top only" $join \
-	's/!dig_descendant(w, t)/1/' $join
+	's/!descend_slowly(w, t)/1/' $join
 plant "a join forgets the error" $join \
 	'/^int task_join/,/^}/s/return task_forget/return 0 * task_forget/' \
 	$join
