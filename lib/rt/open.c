@@ -13,6 +13,7 @@
 #include "io/io_ring.h"
 #include "kernel/backend.h"
 #include "kernel/devices.h"
+#include "mem/heap.h"
 #include "mem/region.h"
 #include "rt/report.h"
 #include "run/frame.h"
@@ -114,6 +115,26 @@ static int open_trace(struct lkdf *rt)
 
 	write_facts(rt, facts, sizeof(facts));
 	return trace_open(&rt->trace, &trace);
+}
+
+/* Other processes can see the memfd, and blocks with labels in it. */
+static void open_listing(struct lkdf *rt)
+{
+	struct listing *l = &rt->heap->labels.listing;
+	struct trace *t = &rt->trace;
+
+	if (t->fd < 0)
+		return;
+	l->row = (void *)(t->labels + TRACE_LABELS * sizeof(uint64_t));
+	l->nr = TRACE_LABELS;
+	l->left_out = t->labels_left_out;
+	l->address = (void *)t->labels;
+}
+
+static void close_trace(struct lkdf *rt)
+{
+	rt->heap->labels.listing.address = NULL;
+	trace_close(&rt->trace);
 }
 
 static int map_executors(struct lkdf *rt)
@@ -308,6 +329,7 @@ int runtime_open(struct lkdf *rt)
 	rc = open_trace(rt);
 	if (rc)
 		goto undo_trace;
+	open_listing(rt);
 	rc = signals_open(rt);
 	if (rc)
 		goto undo_signals;
@@ -326,7 +348,7 @@ int runtime_open(struct lkdf *rt)
 undo_signals:
 	workers_close(&rt->signals);
 undo_trace:
-	trace_close(&rt->trace);
+	close_trace(rt);
 undo_facts:
 	facts_close(rt, false);
 undo_place:
@@ -352,7 +374,7 @@ static void free_memory(struct lkdf *rt)
 	close_pools(rt);
 	slots_fini(rt);
 	unmap_executors(rt);
-	trace_close(&rt->trace);
+	close_trace(rt);
 	workers_close(&rt->signals);
 	facts_close(rt, false);
 	place_close(rt);
