@@ -16,6 +16,7 @@
 #include "mem/heap.h"
 #include "mem/region.h"
 #include "rt/report.h"
+#include "rt/watch.h"
 #include "run/frame.h"
 #include "run/run.h"
 #include "run/slots.h"
@@ -196,23 +197,38 @@ static int start_threads(struct lkdf *rt)
 	};
 	int rc;
 
-	rc = blocking_init(&rt->blocking, &blocking);
+	rc = watch_start(rt);
 	if (rc)
 		return rc;
+	rc = blocking_init(&rt->blocking, &blocking);
+	if (rc)
+		goto undo_watch;
 	/* Short is what ends within the time that idle workers spin. */
 	rt->spin_ticks =
 		(uint32_t)((uint64_t)20000 * clock_ticks_per_1024ns() / 1024);
 	rc = sched_start(&rt->sched, &sched);
-	if (rc)
-		blocking_fini(&rt->blocking);
+	if (!rc)
+		return 0;
+	blocking_fini(&rt->blocking);
+undo_watch:
+	watch_stop(rt);
 	return rc;
 }
 
 /* ---- up ----------------------------------------------------------------- */
 
+static void close_parts(struct lkdf *rt)
+{
+	watch_fini(rt);
+	scope_fini(rt->fds);
+	scope_fini(rt->root);
+	free(rt->parts);
+}
+
 static int open_parts(struct lkdf *rt)
 {
 	struct runtime_parts *parts = aligned_alloc(CACHE_LINE, sizeof(*parts));
+	int rc;
 
 	if (!parts)
 		return err(-ENOMEM, "runtime: no memory");
@@ -227,14 +243,10 @@ static int open_parts(struct lkdf *rt)
 	event_shards_init(rt->event_shards);
 	scope_init(rt->root, rt, NULL, "root");
 	scope_init(rt->fds, rt, NULL, "descriptors");
-	return 0;
-}
-
-static void close_parts(struct lkdf *rt)
-{
-	scope_fini(rt->fds);
-	scope_fini(rt->root);
-	free(rt->parts);
+	rc = watch_init(rt);
+	if (rc)
+		close_parts(rt);
+	return rc;
 }
 
 static int count_workers(const struct lkdf *rt)
@@ -385,6 +397,7 @@ static void free_memory(struct lkdf *rt)
 
 void runtime_close(struct lkdf *rt)
 {
+	watch_stop(rt);
 	/* First: their threads may still be about to wake a worker. */
 	facts_quiet(rt);
 	devices_stop(rt);

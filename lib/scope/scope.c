@@ -6,6 +6,7 @@
 #include "base/futex.h"
 #include "core/runtime.h"
 #include "core/waits.h"
+#include "core/watch.h"
 #include "sched/tick.h"
 #include "scope/deadline.h"
 #include "scope/room.h"
@@ -159,18 +160,40 @@ int scope_refuse(const struct lkdf_scope *s)
 				 s->name, strerror(-rc));
 }
 
-int scope_enter(struct lkdf_scope *s, uint32_t nr, bool may_wait)
+static inline void count_one(struct lkdf_scope *s)
 {
-	int rc = unlikely(s->is_limited) ? room_take(s, nr, may_wait)
-					 : scope_refuse(s);
-
-	check(nr);
-	check(s->rt);
-	if (rc)
-		return rc;
 	for (; s->parent; s = s->parent)
 		a_add(&s->count, SCOPE_LIVE + SCOPE_REF, relaxed);
 	a_add(&s->came, 1, relaxed);
+}
+
+/* It or one above has max_tasks, or the runtime is watched. */
+static __attribute__((noinline)) int enter_limited(struct lkdf_scope *s,
+						   uint32_t nr, bool may_wait)
+{
+	struct watch *w = s->rt->watch;
+	int rc = room_take(s, nr, may_wait);
+
+	if (rc)
+		return rc;
+	count_one(s);
+	if (w)
+		watch_opened(w);
+	return 0;
+}
+
+int scope_enter(struct lkdf_scope *s, uint32_t nr, bool may_wait)
+{
+	int rc;
+
+	check(nr);
+	check(s->rt);
+	if (unlikely(s->is_limited))
+		return enter_limited(s, nr, may_wait);
+	rc = scope_refuse(s);
+	if (rc)
+		return rc;
+	count_one(s);
 	return 0;
 }
 

@@ -58,7 +58,7 @@ struct lkdf_scope {
 	struct lkdf_scope *parent;
 	unsigned depth; /* 0: the root */
 	bool is_own; /* of one task or run, see deadline.h */
-	bool is_limited; /* it or one above has max_tasks */
+	bool is_limited; /* it or one above has max_tasks, or core/watch.h */
 	uint64_t max_tasks; /* 0: any number */
 	char name[32];
 
