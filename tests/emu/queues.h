@@ -32,6 +32,7 @@ enum emu_entry {
 	EMU_MARK,
 	EMU_POLL,
 	EMU_ARM,
+	EMU_NEEDS,
 	EMU_NR_ENTRIES,
 };
 
@@ -80,6 +81,7 @@ struct emu {
 	uint64_t memory; /* bytes */
 	const struct emu_kernel *kernels; /* ends with a NULL name */
 	struct lkdf_device_info info; /* what else it says */
+	struct lkdf_kernel_needs needs; /* size 0: it cannot say */
 	uint32_t ops_flags;
 	const char *name;
 
