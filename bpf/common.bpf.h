@@ -9,7 +9,6 @@
 #define LKDF_COMMON_BPF_H
 
 #include <linux/bpf.h>
-#include <linux/bpf_perf_event.h>
 #include <stdbool.h>
 
 typedef int pid_t;
@@ -33,6 +32,16 @@ struct pt_regs___lkdf {
 #endif
 } LKDF_VIEW;
 
+/* Those of an interrupt, as every kernel of the machine hands them out. Not
+ * from <asm/ptrace.h>: who compiles may have another machine. */
+struct user_regs {
+#if defined(__TARGET_ARCH_x86)
+	unsigned long long rest[17], cs;
+#else
+	unsigned long long rest[33], pstate;
+#endif
+};
+
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
@@ -43,13 +52,13 @@ struct pt_regs___lkdf {
 #define LKDF_SYSCALL_NR(r) ((long)(r)->orig_ax)
 #define LKDF_SYSCALL_ARG0(r) ((r)->di)
 #define LKDF_SYSCALL_ARG1(r) ((r)->si)
-#define LKDF_FROM_USER(regs) ((regs)->cs & 3)
+#define LKDF_FROM_USER(r) ((r)->cs & 3)
 #define LKDF_NR_FUTEX 202
 #else
 #define LKDF_SYSCALL_NR(r) ((long)(r)->syscallno)
 #define LKDF_SYSCALL_ARG0(r) ((r)->orig_x0)
 #define LKDF_SYSCALL_ARG1(r) ((r)->regs[1])
-#define LKDF_FROM_USER(regs) (((regs)->pstate & 0xf) == 0)
+#define LKDF_FROM_USER(r) (((r)->pstate & 0xf) == 0)
 #define LKDF_NR_FUTEX 98
 #endif
 /* The same on every machine. waitv has a vector of words: none is named. */

@@ -49,7 +49,7 @@ int BPF_PROG(lkdf_cpus)
 }
 
 SEC("perf_event")
-int lkdf_sample(struct bpf_perf_event_data *ctx)
+int lkdf_sample(struct user_regs *ctx)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	__u64 now = bpf_ktime_get_ns();
@@ -65,7 +65,7 @@ int lkdf_sample(struct bpf_perf_event_data *ctx)
 		return 0;
 	s->samples++;
 	/* There, what the registers say of a system call is of an old one. */
-	if (LKDF_FROM_USER(&ctx->regs)) {
+	if (LKDF_FROM_USER(ctx)) {
 		s->user++;
 		return 0;
 	}

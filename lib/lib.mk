@@ -34,7 +34,12 @@ LIB_A := $(BUILD)/liblkdf.a
 LIB_INTERNAL := $(BUILD)/liblkdf-internal.a
 LIB_LIBS := -lhwloc -lnuma $(URING_LIBS) -lpthread
 
-LIB_CFLAGS := -fPIC -fvisibility=hidden -fcf-protection \
+# Calls and returns are checked by the CPU where it can: each machine has its
+# own name for that.
+LIB_PROTECT := $(firstword $(foreach flag,-fcf-protection \
+	-mbranch-protection=standard,$(shell $(CC) -Werror $(flag) \
+	-fsyntax-only -x c /dev/null 2>/dev/null && echo '$(flag)')))
+LIB_CFLAGS := -fPIC -fvisibility=hidden $(LIB_PROTECT) \
 	$(if $(filter 1,$(HAVE_USDT)),-DHAVE_USDT)
 
 $(BUILD)/lib/%.o: lib/%.c
