@@ -197,16 +197,40 @@ static void large_block_is_on_its_node(int node, uint64_t bytes)
 	lkdf_free(rt, again);
 }
 
-static void large_blocks_are_on_their_nodes(void)
+/*
+ * A full node hands over to the next one, test_exhaust is about that: here each
+ * must have room, and above it what the kernel holds back, and its lists of
+ * each CPU.
+ */
+static void large_blocks_are_on_their_nodes(void *u)
 {
-	static const uint64_t mib[] = { 4, 9, 24, 64 };
-	unsigned s;
-	int i;
+	uint64_t bytes = *(const uint64_t *)u;
+	int64_t want = (int64_t)(bytes / MEM_MIB) + 24;
+	int i, node;
 
-	for (s = 0; s < sizeof(mib) / sizeof(*mib); s++)
-		for (i = 0; i < nr_mem_nodes; i++)
-			large_block_is_on_its_node(mem_node[i],
-						   mib[s] * MEM_MIB);
+	for (i = 0; i < nr_mem_nodes; i++) {
+		node = mem_node[i];
+		ok(mem_free_mib(node) >= want,
+		   "node %d has room: %lld MiB, %lld wanted", node,
+		   (long long)mem_free_mib(node), (long long)want);
+		large_block_is_on_its_node(node, bytes);
+	}
+}
+
+/* Where it may run when it opens tells a runtime its nodes: not one of them. */
+static void large_blocks_of_all_sizes(void)
+{
+	static uint64_t bytes[] = { 4 * MEM_MIB, 9 * MEM_MIB, 24 * MEM_MIB,
+				    64 * MEM_MIB };
+	unsigned s;
+
+	/* What was freed stays with a runtime, and takes up its node. */
+	for (s = 0; s < sizeof(bytes) / sizeof(*bytes); s++) {
+		rt = api_open("workers=1");
+		mem_on_node(mem_cpu_node[0], large_blocks_are_on_their_nodes,
+			    &bytes[s]);
+		must(lkdf_close(rt));
+	}
 }
 
 /* Most and least pages of a node; no node without memory has any. */
@@ -333,10 +357,9 @@ static void huge_pages_are_as_asked_for(void)
 int main(void)
 {
 	mem_start(90);
-	/* Where it may run when it opens tells the runtime its nodes. */
+	large_blocks_of_all_sizes();
 	rt = api_open("workers=1");
 	mem_run_on(mem_cpu_node[0]);
-	large_blocks_are_on_their_nodes();
 	pinned_memory_is_there();
 	remote_frees_are_counted();
 	blocks_freed_elsewhere_never_change_their_node();
