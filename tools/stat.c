@@ -118,7 +118,8 @@ static int watch(struct stat_look *l, const struct stat_opts *o)
 	sigaction(SIGINT, &stop, NULL);
 	sigaction(SIGTERM, &stop, NULL);
 	stat_look(l);
-	for (i = 0; !code && (!o->times || i < o->times); i++) {
+	for (i = 0; !code && !ferror(stdout) && (!o->times || i < o->times);
+	     i++) {
 		*before = *l;
 		next += o->interval_ms * 1000000;
 		if (!nap(next))

@@ -191,7 +191,9 @@ static int batch(struct top *t, struct top_page *p, const struct top_opts *o)
 		code = top_fail(CLI_ABSENT, "no memory", NULL);
 	if (p->view == TOP_FUTEXES)
 		top_look_words(t);
-	for (i = 0; !code && !why && (!o->times || i < o->times); i++) {
+	for (i = 0;
+	     !code && !why && !ferror(stdout) && (!o->times || i < o->times);
+	     i++) {
 		next += o->interval_ms * 1000000;
 		why = wait_until(pidfd, t->pid, next);
 		if (why <= 0)

@@ -75,6 +75,7 @@ int verb_topo(int argc, char **argv)
 			   STDOUT_FILENO);
 	if (rc) {
 		e.code = cli_code_of(rc);
+		e.try = "give it more room, or a pipe";
 		code = cli_fail(&e, "cannot write the topology: %s",
 				lkdf_errmsg());
 	} else {

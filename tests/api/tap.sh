@@ -29,3 +29,15 @@ skip() {
 	nr=$((nr + 1))
 	echo "ok $nr - $1 # SKIP $2"
 }
+
+# full REASON FACT COMMAND...: a verb of lkdf whose standard output takes nothing.
+full() {
+	reason=$1
+	fact=$2
+	shift 2
+	timeout -k 5 60 "$@" >/dev/full 2>"$dir/log"
+	rc=$?
+	[ $rc -eq 4 ] && grep -q "^lkdf.*: .*$reason" "$dir/log" &&
+		grep -q 'try:   give it more room' "$dir/log"
+	ok $? "$fact > /dev/full: exit status 4, and why"
+}

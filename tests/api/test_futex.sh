@@ -142,6 +142,7 @@ until futex 0 -p $pid --dir "$pins" -d 1 || [ $i -gt 20 ]; do
 done
 grep -q 'convoy (' "$dir/log" && grep -q 'kinds' "$dir/log"
 ok $? 'the text names the program and its kinds'
+full 'standard output is not complete' 'the text' "$lkdf" futex -p $pid --dir "$pins" -d 1
 "$lkdf" futex -p $pid --dir "$pins" -d 3 >"$dir/out" 2>&1 &
 look=$!
 # It sleeps once it has read the first counts.

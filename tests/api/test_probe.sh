@@ -67,6 +67,9 @@ ok $? 'status in JSON'
 	grep -q '"live": true' "$dir/json"
 ok $? 'with both hooks, alive' "$dir/json"
 
+full 'standard output is not complete' status "$lkdf" probe status --dir "$pins"
+full 'standard output is not complete' 'status --json' "$lkdf" probe status --json --dir "$pins"
+
 # Costs, by the kernel's own statistics; nobody here is registered.
 ns() {
 	sed -n "s/.*\"$1\", \"runs\": \([0-9]*\), \"ns\": \([0-9]*\).*/\1 \2/p" \

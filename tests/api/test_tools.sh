@@ -91,30 +91,6 @@ holds 4095
 say $? "doctor looks at this machine"
 holds 'failures'
 
-# full TEXT COMMAND...: a standard output that takes nothing is an error.
-full() {
-	what=$1
-	shift
-	"$@" >/dev/full 2>"$dir/err"
-	rc=$?
-	: >"$dir/out"
-	[ $rc -eq 4 ] && grep -q 'No space left on device' "$dir/err"
-	say $? "$what > /dev/full: exit status 4, and why"
-}
-
-full "help" "$lkdf" --help
-full "version" "$lkdf" --version
-for verb in topo doctor bench trace pages; do
-	full "$verb --help" "$lkdf" "$verb" --help
-done
-full "topo" "$lkdf" topo
-full "topo --json" "$lkdf" topo --json
-full "doctor" "$lkdf" doctor
-full "doctor --json" "$lkdf" doctor --json
-full "pages" "$lkdf" pages -p $$
-full "pages --json" "$lkdf" pages --json -p $$
-full "pages of all ranges" "$lkdf" pages --top 1000000 -p $$
-
 # A process to look at; it ends with this script.
 sleep 600 &
 target=$!
