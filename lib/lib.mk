@@ -73,7 +73,7 @@ MALLOC_SRC := $(wildcard lib/malloc/*.c) lib/base/lock.c lib/base/futex.c \
 	lib/base/check.c \
 	lib/topo/cpulist.c lib/topo/raw.c $(addprefix lib/mem/,cache.c class.c \
 	depot.c heap.c heap_cache.c heap_leaks.c heap_size.c heap_stat.c \
-	index.c label.c large.c memory.c meta.c os.c registry.c)
+	index.c label.c large.c listing.c memory.c meta.c os.c registry.c)
 MALLOC_OBJ := $(MALLOC_SRC:%.c=$(BUILD)/%.o)
 MALLOC_SO := $(BUILD)/liblkdf-malloc.so
 

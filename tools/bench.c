@@ -39,7 +39,7 @@ const struct cli_spec bench_spec = {
 	.verb = "bench",
 	.usage =
 		"graph|forkjoin|loop|flow|submit|data|io|idle|wake|placement|\n"
-		"                  policy [--quick] [--out FILE] [--file FILE]",
+		"                  policy|device [--quick] [--out FILE] [--file FILE]",
 	.help = "Compares lkdf with a floor loop and with other runtimes in\n"
 		"the same run, in ratios, each against its bar.\n\n"
 		"  graph      dataflow graphs: run, build, memory, METG\n"
@@ -52,7 +52,8 @@ const struct cli_spec bench_spec = {
 		"  idle       what parked workers cost, alone and beside work\n"
 		"  wake       from submit to start; liveness\n"
 		"  placement  where pages are: /dev/lkdf, move_pages, numa_maps\n"
-		"  policy     contention: what facts win, what they cost\n\n"
+		"  policy     contention: what facts win, what they cost\n"
+		"  device     kernels on an OpenCL device\n\n"
 		"Exit status 1 if a bar is missed; a bar that could not be\n"
 		"resolved (CPUs not delivered, peer absent) is null.",
 	.row = rows,
@@ -74,6 +75,7 @@ static const struct bench_suite suites[] = {
 	{ "wake", NULL, bench_wake_steps, bench_wake },
 	{ "placement", NULL, bench_placement_steps, bench_placement },
 	{ "policy", NULL, bench_policy_steps, bench_policy },
+	{ "device", NULL, bench_device_steps, bench_device },
 };
 #define NR_SUITES (sizeof(suites) / sizeof(suites[0]))
 
@@ -169,8 +171,8 @@ static const struct bench_suite *find_suite(const char *name, int *code)
 	*code = name ? cli_fail(&e, "unknown suite \"%s\"", name)
 		     : cli_fail(&e, "which suite? "
 				    "graph, forkjoin, loop, flow, submit, "
-				    "data, io, idle, wake, placement or "
-				    "policy");
+				    "data, io, idle, wake, placement, "
+				    "policy or device");
 	return NULL;
 }
 

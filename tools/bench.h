@@ -57,6 +57,8 @@ int bench_placement(struct bench *b);
 double bench_placement_steps(const struct bench *b);
 int bench_policy(struct bench *b);
 double bench_policy_steps(const struct bench *b);
+int bench_device(struct bench *b);
+double bench_device_steps(const struct bench *b);
 
 /* Before each round: waits for the CPUs and counts whether they came. */
 void bench_round(struct bench *b, const char *what);

@@ -105,6 +105,11 @@ static void write_where(struct json *j, const struct where *w)
 	json_text(j, "where", where_text(w, text, sizeof(text)));
 	json_text(j, "object", w->object);
 	json_int(j, "offset", (int64_t)w->offset);
+	if (w->label[0]) {
+		json_text(j, "label", w->label);
+		json_int(j, "block_bytes", (int64_t)w->block_bytes);
+		json_int(j, "block_offset", (int64_t)w->block_offset);
+	}
 	if (w->has_symbol) {
 		json_text(j, "symbol", w->symbol.name);
 		json_text(j, "source", w->symbol.source);

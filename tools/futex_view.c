@@ -57,8 +57,9 @@ static bool is_seen(const struct futex_view *v, uint32_t slot, uint32_t gen)
 	return false;
 }
 
-/* Threads may have come since; those that have gone stay, and add nothing. */
-static int add_threads(struct futex_view *v, uint32_t runtime)
+/* Threads may have come since, and all that they count is new then; those that
+ * have gone stay, and add nothing. */
+static int add_threads(struct futex_view *v, uint32_t runtime, bool is_first)
 {
 	const struct stats_map *m = &v->runtime[runtime];
 	struct lkdf_stats_block b;
@@ -78,18 +79,21 @@ static int add_threads(struct futex_view *v, uint32_t runtime)
 		s[v->nr_seen].slot = b.probe_slot - 1;
 		s[v->nr_seen].gen = b.probe_gen;
 		s[v->nr_seen].runtime = runtime;
-		s[v->nr_seen++].before = v->pins.slot[b.probe_slot - 1];
+		memset(&s[v->nr_seen].before, 0, sizeof(s->before));
+		if (is_first)
+			s[v->nr_seen].before = v->pins.slot[b.probe_slot - 1];
+		v->nr_seen++;
 	}
 	return 0;
 }
 
-static int find_threads(struct futex_view *v)
+static int find_threads(struct futex_view *v, bool is_first)
 {
 	uint32_t i;
 	int rc = 0;
 
 	for (i = 0; i < v->nr_runtimes && !rc; i++)
-		rc = add_threads(v, i);
+		rc = add_threads(v, i, is_first);
 	return rc;
 }
 
@@ -131,7 +135,7 @@ static int first_look(struct futex_view *v, struct futex_error *e)
 	size_t bytes = v->pins.nr_words * sizeof(*v->before);
 
 	v->before = malloc(bytes);
-	if (!v->before || find_threads(v))
+	if (!v->before || find_threads(v, true))
 		return fail(e, CLI_ABSENT, "no memory", NULL);
 	if (!v->nr_seen)
 		return fail(e, CLI_ABSENT, "the probe does not see its workers",
@@ -333,6 +337,17 @@ static void sort_words(struct futex_report *r)
 		      sizeof(r->word[i].kind[0]), by_kind);
 }
 
+static void name_word(const struct futex_view *v, struct futex_word *w)
+{
+	struct stats_label l;
+	uint32_t i;
+
+	where_find(v->pid, w->address, &w->where);
+	for (i = 0; i < v->nr_runtimes && !w->where.offset; i++)
+		if (stats_map_label(&v->runtime[i], w->address, &l))
+			where_in_block(&w->where, w->address, &l);
+}
+
 int futex_look(struct futex_view *v, struct futex_report *r,
 	       struct futex_error *e)
 {
@@ -344,6 +359,9 @@ int futex_look(struct futex_view *v, struct futex_report *r,
 		return fail(e, CLI_GONE, "the process has ended", NULL);
 	if (!pins_are_live(&v->pins))
 		return fail(e, CLI_GONE, "the probe was stopped", NULL);
+	/* Words belong to those who met them first, whenever they came. */
+	if (find_threads(v, false))
+		return fail(e, CLI_ABSENT, "no memory", NULL);
 	memset(r, 0, sizeof(*r));
 	r->pid = v->pid;
 	target_name(v->pid, r->command, sizeof(r->command));
@@ -359,6 +377,6 @@ int futex_look(struct futex_view *v, struct futex_report *r,
 	count_asleep(v, r);
 	sort_words(r);
 	for (i = 0; i < r->nr_words; i++)
-		where_find(v->pid, r->word[i].address, &r->word[i].where);
-	return find_threads(v) ? fail(e, CLI_ABSENT, "no memory", NULL) : 0;
+		name_word(v, &r->word[i]);
+	return 0;
 }

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -27,6 +28,20 @@ static int is_sane(const struct lkdf_stats_header *h, size_t bytes)
 		       bytes - h->name_table_offset;
 }
 
+/* Older ones have none: 0 rows. */
+static int has_sane_labels(const struct lkdf_stats_header *h, size_t bytes)
+{
+	uint64_t row = h->label_size + sizeof(uint64_t);
+
+	return !h->label_cap ||
+	       (h->label_cap <= LKDF_MAX_LABELS &&
+		h->label_size >= sizeof(struct lkdf_stats_label) &&
+		h->label_size <= LKDF_MAX_TEXT && h->label_size % 8 == 0 &&
+		h->label_table_offset % 8 == 0 &&
+		h->label_table_offset <= bytes &&
+		h->label_cap * row <= bytes - h->label_table_offset);
+}
+
 static int map_file(const char *path, struct stats_map *m)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -46,7 +61,8 @@ static int map_file(const char *path, struct stats_map *m)
 		return -errno;
 	m->base = p;
 	memcpy(&m->header, p, sizeof(m->header));
-	if (is_sane(&m->header, m->bytes))
+	if (is_sane(&m->header, m->bytes) &&
+	    has_sane_labels(&m->header, m->bytes))
 		return 0;
 	stats_map_close(m);
 	return -EBADMSG;
@@ -108,6 +124,56 @@ void stats_map_block(const struct stats_map *m, uint32_t executor,
 	       sizeof(*b));
 }
 
+static void make_printable(char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text < ' ' || *text == 0x7f)
+			*text = '?';
+}
+
+static uint64_t load(const _Atomic(uint64_t) *word)
+{
+	return atomic_load_explicit(word, memory_order_acquire);
+}
+
+/* False: its writer is at it, or it is nobody's. */
+static bool read_row(const struct stats_map *m, uint32_t i,
+		     struct stats_label *l)
+{
+	const struct lkdf_stats_header *h = &m->header;
+	const char *table = m->base + h->label_table_offset;
+	const _Atomic(uint64_t) *address = (const void *)table;
+	const _Atomic(uint64_t) *word =
+		(const void *)(table + h->label_cap * sizeof(uint64_t) +
+			       (uint64_t)i * h->label_size);
+	struct lkdf_stats_label row;
+	uint64_t copy[sizeof(row) / 8];
+	size_t k;
+
+	l->address = load(&address[i]);
+	if (l->address <= 1)
+		return false;
+	for (k = 0; k < sizeof(row) / 8; k++)
+		copy[k] = load(&word[k]);
+	memcpy(&row, copy, sizeof(row));
+	l->bytes = row.bytes;
+	snprintf(l->text, sizeof(l->text), "%.63s", row.text);
+	make_printable(l->text);
+	return l->text[0] && load(&address[i]) == l->address;
+}
+
+bool stats_map_label(const struct stats_map *m, uint64_t address,
+		     struct stats_label *l)
+{
+	uint32_t i;
+
+	for (i = 0; i < m->header.label_cap; i++)
+		if (read_row(m, i, l) && address >= l->address &&
+		    address - l->address < l->bytes)
+			return true;
+	return false;
+}
+
 void stats_map_name(const struct stats_map *m, uint32_t nr, char *to,
 		    size_t size)
 {
@@ -121,7 +187,5 @@ void stats_map_name(const struct stats_map *m, uint32_t nr, char *to,
 		       (size_t)nr * m->header.name_size,
 	       known);
 	to[known - 1] = '\0';
-	for (; *to; to++)
-		if ((unsigned char)*to < ' ' || *to == 0x7f)
-			*to = '?';
+	make_printable(to);
 }

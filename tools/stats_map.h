@@ -9,6 +9,7 @@
 
 #include <lkdf/format.h>
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct stats_map {
@@ -27,6 +28,16 @@ void stats_map_close(struct stats_map *m);
 /* A copy of the block of an executor. */
 void stats_map_block(const struct stats_map *m, uint32_t executor,
 		     struct lkdf_stats_block *b);
+
+/* A block with a label; the text is fit to be printed. */
+struct stats_label {
+	uint64_t address, bytes;
+	char text[64];
+};
+
+/* The block in which the address lies; false: in none that is listed. */
+bool stats_map_label(const struct stats_map *m, uint64_t address,
+		     struct stats_label *l);
 
 /* The name with that number, "?" where there is none. */
 void stats_map_name(const struct stats_map *m, uint32_t nr, char *to,

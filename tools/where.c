@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "where.h"
 
+#include "stats_map.h"
+
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -111,7 +113,8 @@ static void name_memory(const struct mapping *m, uint64_t address,
 
 	if (!strncmp(m->path, "[stack", 6))
 		what = "stack";
-	else if (m->path[0] && strcmp(m->path, "[heap]"))
+	else if (m->path[0] && strcmp(m->path, "[heap]") &&
+		 strncmp(m->path, "[anon:lkdf", 10))
 		what = last_of(m->path);
 	else if (!m->path[0] && m->from % ARENA_ALIGN == 0 &&
 		 address - m->from < ARENA_BYTES)
@@ -141,11 +144,26 @@ void where_find(int pid, uint64_t address, struct where *w)
 	free(m);
 }
 
+void where_in_block(struct where *w, uint64_t address,
+		    const struct stats_label *l)
+{
+	snprintf(w->object, sizeof(w->object), "heap");
+	snprintf(w->label, sizeof(w->label), "%s", l->text);
+	w->block = l->address;
+	w->block_bytes = l->bytes;
+	w->block_offset = address - l->address;
+}
+
 const char *where_text(const struct where *w, char *to, size_t size)
 {
 	const struct elf_symbol *s = &w->symbol;
 	char offset[32] = "";
 
+	if (w->label[0]) {
+		snprintf(to, size, "block \"%s\"+0x%" PRIx64 " in %s", w->label,
+			 w->block_offset, w->object);
+		return to;
+	}
 	if (!w->has_symbol && !w->offset) {
 		snprintf(to, size, "%s", w->object);
 		return to;

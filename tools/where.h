@@ -15,11 +15,20 @@ struct where {
 	uint64_t offset; /* in the file as it is loaded; 0 outside of files */
 	bool has_symbol;
 	struct elf_symbol symbol;
+	/* The block of lkdf_alloc() that holds it; "": none with a label. */
+	char label[64];
+	uint64_t block, block_bytes, block_offset;
 };
 
 void where_find(int pid, uint64_t address, struct where *w);
 
-/* "lock (random.c) in libc.so.6", "libc.so.6+0x1d2a (near random)". */
+/* It lies in that block. */
+struct stats_label;
+void where_in_block(struct where *w, uint64_t address,
+		    const struct stats_label *l);
+
+/* "lock (random.c) in libc.so.6", "libc.so.6+0x1d2a (near random)", and
+ * "block "table"+0x40 in heap". */
 const char *where_text(const struct where *w, char *to, size_t size);
 
 #endif

@@ -18,10 +18,12 @@
 
 #define LEVELS 12
 #define CALLS 64
+#define LOCK_AT 320 /* bytes into the block */
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static sem_t semaphore;
 static atomic_flag spin = ATOMIC_FLAG_INIT;
+static pthread_mutex_t *in_block; /* of memory with or without a label */
 static struct lkdf_kind *node;
 
 static void compute(unsigned steps)
@@ -47,6 +49,13 @@ static void call_mutex(void)
 	pthread_mutex_lock(&mutex);
 	compute(5);
 	pthread_mutex_unlock(&mutex);
+}
+
+static void call_block(void)
+{
+	pthread_mutex_lock(in_block);
+	compute(5);
+	pthread_mutex_unlock(in_block);
 }
 
 static void call_sem(void)
@@ -84,10 +93,12 @@ static const struct {
 	{ "none", call_none },	   { "random", call_random },
 	{ "mutex", call_mutex },   { "sem", call_sem },
 	{ "malloc", call_malloc }, { "stdio", call_stdio },
-	{ "spin", call_spin },
+	{ "spin", call_spin },	   { "block", call_block },
+	{ "heap", call_block },
 };
 
 static void (*lock_call)(void) = call_random;
+static const char *label; /* of the block */
 
 /* Its argument is its level: above the leaves it has two children. */
 static int visit(struct lkdf_ctx *c, void *arg)
@@ -120,6 +131,21 @@ static double now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
+/* The lock is in the middle of a block, as where a table has one in a row. */
+static int make_block(struct lkdf *rt)
+{
+	void *block;
+	int rc;
+
+	rc = lkdf_alloc(lkdf_place_node(rt, 0), LKDF_MEM_OWN, 4096, 0, label,
+			&block);
+	if (rc)
+		return rc;
+	in_block = (pthread_mutex_t *)((char *)block + LOCK_AT);
+	pthread_mutex_init(in_block, NULL);
+	return 0;
+}
+
 static int run(double seconds)
 {
 	struct lkdf_kind_attr attr = { .size = sizeof(attr) };
@@ -134,12 +160,15 @@ static int run(double seconds)
 	attr.fn = visit;
 	attr.arg_size = sizeof(int);
 	rc = lkdf_kind_create(rt, &attr, &node);
+	if (!rc)
+		rc = make_block(rt);
 	while (!rc && now() < start + seconds) {
 		rc = run_tree(rt);
 		nr++;
 	}
 	fprintf(stderr, "%d trees, %.2f ms each\n", nr,
 		(now() - start) * 1000 / (nr ? nr : 1));
+	lkdf_free(rt, in_block ? (char *)in_block - LOCK_AT : NULL);
 	lkdf_kind_put(node);
 	lkdf_close(rt);
 	return rc;
@@ -164,6 +193,7 @@ static int choose(const char *name)
 		if (strcmp(name, locks[i].name))
 			continue;
 		lock_call = locks[i].fn;
+		label = strcmp(name, "block") ? NULL : "lock table";
 		return 0;
 	}
 	return 1;

@@ -218,6 +218,14 @@ static const struct option_row rows[] = {
 	  .help = "least important level that is told to the log callback, or "
 		  "without one to standard error; auto: info to a callback, "
 		  "error to standard error" },
+	{ .name = "stall",
+	  .type = OPTION_INT,
+	  AT(stall),
+	  .max = 86400,
+	  .unit = "s",
+	  .help = "when no body, task or run has ended for so long although "
+		  "some are under way, the log is told once what lkdf_why() "
+		  "says, as errors; 0: nobody watches" },
 	{ .name = "trace",
 	  .type = OPTION_TEXT,
 	  AT(trace),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include <lkdf/device.h>
 #include <lkdf/io.h>
+#include <lkdf/kernel.h>
 
 #include "api/border.h"
 #include "core/limit.h"
@@ -180,7 +181,9 @@ int lkdf_kind_create_io(struct lkdf *rt, const struct lkdf_kind_attr *attr,
 	return rc ? rc : kind_create_sort(rt, &io_kinds, &a, out);
 }
 
+/* fold: what else is asked for, or NULL. */
 static int create_kernel(struct lkdf *rt, const struct lkdf_kernel_attr *a,
+			 const struct lkdf_fold_attr *fold,
 			 struct lkdf_kind **out)
 {
 	struct lkdf_kind_attr kind;
@@ -194,7 +197,8 @@ static int create_kernel(struct lkdf *rt, const struct lkdf_kernel_attr *a,
 	if (!rc && (kind.nr_in || kind.nr_out))
 		rc = border_unbuilt("kind: ports of a kernel");
 	if (!rc)
-		rc = kernel_create(rt, a, &kind, &kernel);
+		rc = fold ? kernel_create_fold(rt, fold, a, &kind, &kernel)
+			  : kernel_create(rt, a, &kind, &kernel);
 	if (rc)
 		return rc;
 	rc = kind_create_sort(rt, &kernel_kinds, &kind, out);
@@ -205,25 +209,46 @@ static int create_kernel(struct lkdf *rt, const struct lkdf_kernel_attr *a,
 	return rc;
 }
 
-int lkdf_kind_create_kernel(struct lkdf *rt,
-			    const struct lkdf_kernel_attr *attr,
-			    struct lkdf_kind **out)
+static int create_copied(struct lkdf *rt, const struct lkdf_kernel_attr *attr,
+			 const struct lkdf_fold_attr *fold,
+			 struct lkdf_kind **out)
 {
 	struct lkdf_kernel_attr a;
-	int rc = border_runtime(rt);
+	int rc;
 
-	if (rc)
-		return rc;
 	if (!attr || !out)
 		return err(-EINVAL, "kernel: attributes or out is NULL");
 	rc = border_copy(attr, &a, sizeof(a), "lkdf_kernel_attr");
 	if (!rc && !a.kind)
 		rc = err(-EINVAL, "kernel: kind is NULL");
 	if (!rc)
-		rc = create_kernel(rt, &a, out);
+		rc = create_kernel(rt, &a, fold, out);
 	if (!rc)
 		handle_add(rt, &(*out)->handle, HANDLE_KIND);
 	return rc;
+}
+
+int lkdf_kind_create_kernel(struct lkdf *rt,
+			    const struct lkdf_kernel_attr *attr,
+			    struct lkdf_kind **out)
+{
+	int rc = border_runtime(rt);
+
+	return rc ? rc : create_copied(rt, attr, NULL, out);
+}
+
+int lkdf_kind_create_fold(struct lkdf *rt, const struct lkdf_fold_attr *attr,
+			  struct lkdf_kind **out)
+{
+	struct lkdf_fold_attr a;
+	int rc = border_runtime(rt);
+
+	if (rc)
+		return rc;
+	if (!attr)
+		return err(-EINVAL, "fold: attributes are NULL");
+	rc = border_copy(attr, &a, sizeof(a), "lkdf_fold_attr");
+	return rc ? rc : create_copied(rt, a.kernel, &a, out);
 }
 
 void lkdf_kind_put(struct lkdf_kind *k)

@@ -41,6 +41,7 @@ struct lkdf_place;
 struct lkdf_scope;
 struct runtime_parts;
 struct task;
+struct watch;
 
 struct lkdf {
 	/* Set at open, constant afterwards. */
@@ -63,6 +64,7 @@ struct lkdf {
 	struct io_wait *io_wait;
 	struct io_rings *io_rings;
 	struct devices *devices; /* see kernel/devices.h */
+	struct watch *watch; /* see core/watch.h; NULL: nobody watches */
 	int nr_executors, nr_workers, nr_blocking;
 	uint32_t spin_ticks; /* a body shorter than this is short */
 	/* 1; the kernel makes it 0 in a forked child. */

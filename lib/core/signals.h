@@ -19,7 +19,7 @@ void signals_enter_worker(struct worker *w);
 /* Is somebody interested in the kind of the body that runs? */
 static inline bool signals_want_kinds(const struct lkdf *rt)
 {
-	return workers_want_kinds(&rt->signals);
+	return workers_want_kinds(&rt->signals) || rt->watch;
 }
 
 /* A worker comes by, every so many items. */

@@ -23,6 +23,7 @@ struct device_code {
 		int error;
 		bool is_known; /* function or error is set */
 		bool is_listed; /* the device has something to drop */
+		uint32_t block; /* of the layer above; 0: not known yet */
 		char *log; /* why not; NULL: nothing more is known */
 	} on[LKDF_MAX_DEVICES];
 

@@ -144,6 +144,9 @@ static void put_bounds(const struct loop_text *l, struct text *out)
 {
 	uint64_t threads = (uint64_t)l->block[0] * l->block[1] * l->block[2];
 
+	if (!threads && l->head.language == LOOP_OPENCL)
+		return;
+	threads = threads ? threads : l->max_block;
 	if (!threads)
 		return;
 	if (l->head.language == LOOP_OPENCL)

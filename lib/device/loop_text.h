@@ -46,6 +46,7 @@ struct loop_text {
 	const char *body; /* statements */
 	uint32_t nr_dims; /* 1 .. 3; k and j are 0 without */
 	uint32_t block[3]; /* threads, known before; 0: not */
+	uint32_t max_block; /* threads of a block that is not known; 0: any */
 	uint32_t min_blocks; /* on a unit at a time, CUDA; 0: no matter */
 };
 

@@ -274,6 +274,8 @@ static void run(struct device *d, void *executor, struct device_req *r)
 		set_addresses(r);
 		code_find(d, r);
 		if (!r->error)
+			r->ops->shape(r);
+		if (!r->error)
 			give(r, "launch", give_launch, &queue);
 		return;
 	}
@@ -327,6 +329,10 @@ static void go_on(struct device *d, void *executor, struct device_req *r)
 			run(d, executor, r);
 			break;
 		case DEVICE_RUN:
+			if (!r->error && r->ops->next(r)) {
+				run(d, executor, r);
+				break;
+			}
 			enter(r, DEVICE_FETCH);
 			fetch(r);
 			break;

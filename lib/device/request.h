@@ -49,6 +49,12 @@ struct device_req_ops {
 	/* The operands lie there: gives work to the queue. 0 or -errno. */
 	int (*enqueue)(void *executor, struct device_req *r, void *queue);
 
+	/* The function of the launch is known: block and range, or an error. */
+	void (*shape)(struct device_req *r);
+
+	/* A launch is done: the next one is set. False: it was the last. */
+	bool (*next)(struct device_req *r);
+
 	/* With error and why; the request is the layer's again. */
 	void (*over)(void *executor, struct device_req *r);
 };
@@ -57,13 +63,15 @@ struct device_req {
 	/* Set by whoever makes it, constant afterwards. */
 	const struct device_req_ops *ops;
 	struct device *device;
-	struct device_code *code; /* NULL: it is enqueued */
 	struct device_operand *operand;
 	uint32_t nr_operand;
+	unsigned class;
+
+	/* The same, and set again by next(). */
+	struct device_code *code; /* NULL: it is enqueued */
 	struct lkdf_launch launch; /* but for function and addresses */
 	struct lkdf_arg *arg;
 	uint32_t *operand_of; /* by arg: where it is memory */
-	unsigned class;
 
 	/* While it waits in a queue of another launcher. */
 	struct blocking_item item;

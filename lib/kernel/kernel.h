@@ -15,12 +15,28 @@
 #include "kernel/devices.h"
 #include "task/task.h"
 
+#include <lkdf/kernel.h>
+
+#define KERNEL_STEPS 3 /* launches of a fold, at most */
+#define KERNEL_LANGUAGES 2 /* of loops and folds: OpenCL C, CUDA C */
+
+/* What lkdf_kind_create_fold() asks for. */
+struct kernel_fold {
+	const struct lkdf_fold_attr *attr; /* while the kind is made */
+	uint32_t sort; /* enum lkdf_fold_sort */
+	uint32_t block; /* threads; 0: it is no fold */
+	uint32_t value_size, result;
+};
+
 struct kernel {
 	/* Set at create, constant afterwards; pointers are ours. */
 	struct lkdf *rt;
 	struct lkdf_kernel_attr attr; /* but kind and code */
-	struct device_code *code[LKDF_MAX_CODES]; /* attr.nr_code */
+	/* attr.nr_code; of a fold KERNEL_LANGUAGES for each step. */
+	struct device_code *code[LKDF_MAX_CODES];
 	struct lkdf_param *param; /* attr.nr_param */
+	struct kernel_fold fold;
+	struct copies *constants; /* LKDF_PARAM_MEMORY on devices, or NULL */
 	uint32_t arg_size; /* of the kind; 0: borrowed */
 	char name[NAME_SIZE];
 };
@@ -34,6 +50,12 @@ struct kernel_use {
 	uint32_t operand; /* of a main one: its index + 1; 0: none */
 };
 
+/* A launch of several. */
+struct kernel_step {
+	uint32_t first_arg, nr_arg;
+	uint64_t items;
+};
+
 /* One task on its way. */
 struct kernel_req {
 	struct device_req req;
@@ -41,7 +63,15 @@ struct kernel_req {
 	uint32_t nr_use;
 	struct kernel_use *use;
 	void **there; /* by use; for enqueue() */
-	uint64_t items[3]; /* of a loop */
+	uint64_t items[3]; /* of a loop, and of a fold with its piece */
+	uint32_t nr_parts; /* of a fold */
+
+	/* The launches of a fold; the launcher counts. */
+	struct kernel_step step[KERNEL_STEPS];
+	uint32_t nr_steps, at_step;
+
+	void *memory[LKDF_MAX_PARAMS + 1]; /* of the host, ours */
+	uint32_t nr_memory;
 };
 
 extern const struct kind_ops kernel_kinds;
@@ -49,6 +79,25 @@ extern const struct kind_ops kernel_kinds;
 /* Checks and copies all that is not of the kind. 0 or -errno. */
 int kernel_create(struct lkdf *rt, const struct lkdf_kernel_attr *a,
 		  const struct lkdf_kind_attr *kind, struct kernel **out);
+int kernel_create_fold(struct lkdf *rt, const struct lkdf_fold_attr *f,
+		       const struct lkdf_kernel_attr *a,
+		       const struct lkdf_kind_attr *kind, struct kernel **out);
+
+/* As kernel_create(); fold.attr: what else is asked for, or NULL. */
+int kernel_make(struct lkdf *rt, const struct lkdf_kernel_attr *a,
+		const struct kernel_fold *fold,
+		const struct lkdf_kind_attr *kind, struct kernel **out);
+
+/* A copy that is ours; NULL: no memory. */
+struct device_code *kernel_copy_code(const struct kernel *k,
+				     const struct lkdf_code *from);
+
+/* Of parameters: the type of each, and the bytes where they are known. */
+struct loop_param;
+void kernel_loop_params(const struct kernel *k, struct loop_param *to);
+
+/* The texts of a fold, in place of the first codes, and the others. */
+int kernel_make_folds(struct kernel *k);
 
 /* LKDF_KERNEL_LOOP: fields; texts of the copied codes; dimensions. */
 int kernel_check_loop(const struct kernel *k);
@@ -63,6 +112,9 @@ int kernel_check_bytes(const struct kernel *k, const struct device *d,
 		       uint64_t value_bytes, uint64_t local_bytes);
 int kernel_check_block(const struct kernel *k, const struct device *d,
 		       const uint64_t range[3]);
+
+/* The function of the launch is known: its block. */
+void kernel_shape(struct device_req *req);
 
 /* No task uses it any more. */
 void kernel_free(struct kernel *k);

@@ -43,6 +43,9 @@ int kernel_check_block(const struct kernel *k, const struct device *d,
 			   "%s has at most %u",
 			   k->name, block[0], block[1], block[2], d->name,
 			   info->max_block);
+	/* A loop covers its range with any grid. */
+	if (k->attr.flags & LKDF_KERNEL_LOOP)
+		return 0;
 	for (i = 0; i < 3 && block[0] && info->max_grid[i]; i++) {
 		blocks = range[i] / block[i] + (range[i] % block[i] != 0);
 		if (blocks > info->max_grid[i])

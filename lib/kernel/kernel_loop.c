@@ -76,7 +76,7 @@ uint32_t kernel_loop_dims(const struct kernel *k)
 }
 
 /* Parameter by parameter: the type, and the bytes where they are known. */
-static void set_params(const struct kernel *k, struct loop_param *to)
+void kernel_loop_params(const struct kernel *k, struct loop_param *to)
 {
 	const struct lkdf_kernel_attr *a = &k->attr;
 	uint32_t i, u, nr = 0;
@@ -128,6 +128,7 @@ int kernel_make_loops(struct kernel *k)
 	const struct lkdf_kernel_attr *a = &k->attr;
 	struct loop_param param[LOOP_MAX_PARAMS];
 	struct loop_text l = { .nr_dims = kernel_loop_dims(k),
+			       .max_block = a->max_block,
 			       .min_blocks = a->min_blocks };
 	uint32_t i;
 	int rc = 0;
@@ -137,7 +138,9 @@ int kernel_make_loops(struct kernel *k)
 	if (a->nr_type > LOOP_MAX_PARAMS)
 		return err(-E2BIG, "kernel %s: %u types, at most %d", k->name,
 			   a->nr_type, LOOP_MAX_PARAMS);
-	set_params(k, param);
+	kernel_loop_params(k, param);
+	if (k->fold.block)
+		return kernel_make_folds(k);
 	l.head.top = a->top;
 	l.head.param = param;
 	l.head.nr_param = a->nr_type;

@@ -6,6 +6,7 @@
 #include "kernel/kernel.h"
 
 #include "base/err.h"
+#include "device/copies.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -28,6 +29,11 @@ static int check_unbuilt(const struct kernel *k)
 		return unbuilt(k, "LKDF_KERNEL_SERIAL without a loop");
 	if (a->min_blocks && !(a->flags & LKDF_KERNEL_LOOP))
 		return unbuilt(k, "min_blocks without a loop");
+	if (a->max_block && (!(a->flags & LKDF_KERNEL_LOOP) || a->block[0]))
+		return err(-EINVAL,
+			   "kernel %s: max_block is for LKDF_KERNEL_LOOP whose "
+			   "block is 0",
+			   k->name);
 	if (a->range_from == LKDF_RANGE_PORT)
 		return unbuilt(k, "LKDF_RANGE_PORT");
 	for (i = 0; i < a->nr_param; i++)
@@ -88,13 +94,15 @@ static int check_param(const struct kernel *k, uint32_t i)
 			   k->name, i, p->pad);
 	switch (p->from) {
 	case LKDF_PARAM_VALUE:
+	case LKDF_PARAM_MEMORY:
 		if (p->value && p->bytes)
 			return 0;
 		return err(-EINVAL,
-			   "kernel %s: parameter %u: a VALUE has value and "
-			   "bytes",
+			   "kernel %s: parameter %u: VALUE and MEMORY have "
+			   "value and bytes",
 			   k->name, i);
 	case LKDF_PARAM_TASK:
+	case LKDF_PARAM_TASK_MEMORY:
 		if (!k->arg_size && p->bytes)
 			return 0;
 		if (k->arg_size &&
@@ -109,9 +117,12 @@ static int check_param(const struct kernel *k, uint32_t i)
 	case LKDF_PARAM_PORT:
 		return 0;
 	case LKDF_PARAM_LOCAL:
+	case LKDF_PARAM_SCRATCH:
+	case LKDF_PARAM_ZEROED:
 		if (p->bytes)
 			return 0;
-		return err(-EINVAL, "kernel %s: parameter %u: LOCAL of 0 bytes",
+		return err(-EINVAL,
+			   "kernel %s: parameter %u: memory of 0 bytes",
 			   k->name, i);
 	}
 	return err(-EINVAL, "kernel %s: parameter %u: from %u is unknown",
@@ -160,9 +171,9 @@ static int check_shape(const struct kernel *k)
 	if (!a->block[0] && (a->block[1] || a->block[2]))
 		return err(-EINVAL, "kernel %s: block is 0, %u, %u", k->name,
 			   a->block[1], a->block[2]);
-	if (a->pad || a->pad2)
-		return err(-EINVAL, "kernel %s: pad is %u, pad2 %u, not 0",
-			   k->name, a->pad, a->pad2);
+	if (a->pad2)
+		return err(-EINVAL, "kernel %s: pad2 is %u, not 0", k->name,
+			   a->pad2);
 	if (a->flags & ~(uint32_t)(LKDF_KERNEL_SERIAL | LKDF_KERNEL_LOOP))
 		return err(-EINVAL, "kernel %s: unknown flags %#x", k->name,
 			   a->flags);
@@ -227,7 +238,7 @@ static bool copy_text(const char **to)
 	return *to != NULL;
 }
 
-static struct device_code *copy_code(const struct kernel *k,
+struct device_code *kernel_copy_code(const struct kernel *k,
 				     const struct lkdf_code *from)
 {
 	struct device_code *c = calloc(1, sizeof(*c));
@@ -256,6 +267,19 @@ static struct device_code *copy_code(const struct kernel *k,
 	return NULL;
 }
 
+static bool has_value(const struct lkdf_param *p)
+{
+	return p->from == LKDF_PARAM_VALUE || p->from == LKDF_PARAM_MEMORY ||
+	       p->from == LKDF_PARAM_ZEROED;
+}
+
+static void *copy_value(const struct lkdf_param *p)
+{
+	if (p->from == LKDF_PARAM_ZEROED)
+		return calloc(1, p->bytes);
+	return has_value(p) ? copy_bytes(p->value, p->bytes) : NULL;
+}
+
 static bool copy_params(struct kernel *k)
 {
 	const struct lkdf_kernel_attr *a = &k->attr;
@@ -270,10 +294,14 @@ static bool copy_params(struct kernel *k)
 	for (i = 0; i < a->nr_param; i++) {
 		p = &k->param[i];
 		*p = a->param[i];
-		p->value = NULL;
-		if (p->from == LKDF_PARAM_VALUE)
-			p->value = copy_bytes(a->param[i].value, p->bytes);
-		if (p->from == LKDF_PARAM_VALUE && !p->value)
+		p->value = copy_value(&a->param[i]);
+		if (has_value(p) && !p->value)
+			return false;
+		if (p->from != LKDF_PARAM_MEMORY || k->constants)
+			continue;
+		k->constants =
+			copies_create(k->rt->devices->device, k->rt->is_alive);
+		if (!k->constants)
 			return false;
 	}
 	return true;
@@ -286,7 +314,7 @@ static bool copy_all(struct kernel *k)
 	if (!copy_params(k))
 		return false;
 	for (i = 0; i < k->attr.nr_code; i++) {
-		k->code[i] = copy_code(k, &k->attr.code[i]);
+		k->code[i] = kernel_copy_code(k, &k->attr.code[i]);
 		if (!k->code[i])
 			return false;
 	}
@@ -306,8 +334,9 @@ static void forget_users(struct kernel *k)
 	k->attr.param = k->param;
 }
 
-int kernel_create(struct lkdf *rt, const struct lkdf_kernel_attr *a,
-		  const struct lkdf_kind_attr *kind, struct kernel **out)
+int kernel_make(struct lkdf *rt, const struct lkdf_kernel_attr *a,
+		const struct kernel_fold *fold,
+		const struct lkdf_kind_attr *kind, struct kernel **out)
 {
 	struct kernel *k = calloc(1, sizeof(*k));
 	int rc;
@@ -316,6 +345,8 @@ int kernel_create(struct lkdf *rt, const struct lkdf_kernel_attr *a,
 		return err(-ENOMEM, "kernel %s: no memory", kind->name);
 	k->rt = rt;
 	k->attr = *a;
+	if (fold)
+		k->fold = *fold;
 	k->arg_size = kind->arg_size;
 	snprintf(k->name, sizeof(k->name), "%s", kind->name);
 	rc = check_all(k);
@@ -332,6 +363,12 @@ int kernel_create(struct lkdf *rt, const struct lkdf_kernel_attr *a,
 	forget_users(k);
 	*out = k;
 	return 0;
+}
+
+int kernel_create(struct lkdf *rt, const struct lkdf_kernel_attr *a,
+		  const struct lkdf_kind_attr *kind, struct kernel **out)
+{
+	return kernel_make(rt, a, NULL, kind, out);
 }
 
 void kernel_free(struct kernel *k)
@@ -351,5 +388,6 @@ void kernel_free(struct kernel *k)
 	for (i = 0; k->param && i < k->attr.nr_param; i++)
 		free((void *)(uintptr_t)k->param[i].value);
 	free(k->param);
+	copies_forget(k->constants);
 	free(k);
 }

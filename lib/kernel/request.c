@@ -4,7 +4,7 @@
  * bytes are on the host, and whether the device can do it at all. Uses that
  * stand for the same bytes are one operand.
  */
-#include "kernel/kernel.h"
+#include "kernel/maker.h"
 
 #include "base/err.h"
 #include "data/data.h"
@@ -19,16 +19,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-
-/* While a request is made. */
-struct maker {
-	struct lkdf_ctx *c;
-	const struct kernel *k;
-	struct device *d;
-	char *arg; /* of the task */
-	struct kernel_req *r;
-	uint64_t value_bytes, local_bytes;
-};
 
 /* ---- uses --------------------------------------------------------------- */
 
@@ -153,7 +143,7 @@ static uint32_t add_operand(struct maker *m, uint32_t use)
 	return main;
 }
 
-static void add_memory(struct maker *m, uint32_t use)
+void maker_add_use(struct maker *m, uint32_t use)
 {
 	const struct kernel_use *v = &m->r->use[use];
 	struct device_req *r = &m->r->req;
@@ -168,7 +158,7 @@ static void add_memory(struct maker *m, uint32_t use)
 	};
 }
 
-static void add_bytes(struct maker *m, const void *value, uint64_t bytes)
+void maker_add_bytes(struct maker *m, const void *value, uint64_t bytes)
 {
 	struct device_req *r = &m->r->req;
 
@@ -200,7 +190,7 @@ static int add_uses(struct maker *m, const struct lkdf_param *p, uint32_t i)
 			   "kernel %s: parameter %u is use %u, the task has %u",
 			   m->k->name, i, p->first + nr - 1, m->r->nr_use);
 	for (u = p->first; u < p->first + nr; u++)
-		add_memory(m, u);
+		maker_add_use(m, u);
 	return 0;
 }
 
@@ -212,15 +202,18 @@ static int add_param(struct maker *m, uint32_t i)
 	case LKDF_PARAM_USE:
 		return add_uses(m, p, i);
 	case LKDF_PARAM_VALUE:
-		add_bytes(m, p->value, p->bytes);
+		maker_add_bytes(m, p->value, p->bytes);
 		break;
 	case LKDF_PARAM_TASK:
-		add_bytes(m, m->arg + p->first,
-			  p->bytes ? p->bytes : m->k->arg_size - p->first);
+		maker_add_bytes(m, m->arg + p->first,
+				p->bytes ? p->bytes
+					 : m->k->arg_size - p->first);
 		break;
 	case LKDF_PARAM_LOCAL:
 		add_local(m, p->bytes);
 		break;
+	default:
+		return maker_add_memory(m, i);
 	}
 	return 0;
 }
@@ -233,15 +226,15 @@ static void add_loop(struct maker *m)
 
 	memcpy(m->r->items, range, sizeof(m->r->items));
 	for (i = 0; i < nr; i++) {
-		add_bytes(m, &m->k->attr.begin[i], sizeof(one));
-		add_bytes(m, &m->r->items[i], sizeof(one));
+		maker_add_bytes(m, &m->k->attr.begin[i], sizeof(one));
+		maker_add_bytes(m, &m->r->items[i], sizeof(one));
 	}
 	for (i = 0; i < 3 && m->k->attr.flags & LKDF_KERNEL_SERIAL; i++)
 		if (range[0] && range[1] && range[2])
 			range[i] = 1;
 }
 
-static int add_params(struct maker *m)
+int maker_add_params(struct maker *m)
 {
 	uint32_t i;
 	int rc = 0;
@@ -256,16 +249,20 @@ static int add_params(struct maker *m)
 	if (m->k->param || rc)
 		return rc;
 	for (i = 0; i < m->r->nr_use; i++)
-		add_memory(m, i);
+		if (!m->k->fold.block || i != m->k->fold.result)
+			maker_add_use(m, i);
 	if (m->k->arg_size)
-		add_bytes(m, m->arg, m->k->arg_size);
+		maker_add_bytes(m, m->arg, m->k->arg_size);
 	return 0;
 }
 
 static int add_args(struct maker *m)
 {
-	int rc = add_params(m);
+	int rc;
 
+	if (m->k->fold.block)
+		return maker_add_fold(m);
+	rc = maker_add_params(m);
 	if (!rc && m->k->attr.flags & LKDF_KERNEL_LOOP)
 		add_loop(m);
 	return rc;
@@ -306,19 +303,28 @@ static int find_range(const struct maker *m, uint64_t range[3])
 }
 
 /* Arguments, where each of a use is one. */
-static uint32_t count_args(const struct maker *m, uint32_t nr_use)
+static uint32_t count_params(const struct maker *m, uint32_t nr_use)
 {
 	const struct lkdf_param *p = m->k->param;
 	uint32_t nr = 0, i;
 
-	if (m->k->attr.enqueue)
-		return 0;
-	if (m->k->attr.flags & LKDF_KERNEL_LOOP)
-		nr = 2 * kernel_loop_dims(m->k);
 	if (!p)
-		return nr + nr_use + 1;
+		return nr_use + 1;
 	for (i = 0; i < m->k->attr.nr_param; i++)
 		nr += p[i].from == LKDF_PARAM_USE && p[i].nr ? p[i].nr : 1;
+	return nr;
+}
+
+static uint32_t count_args(const struct maker *m, uint32_t nr_use)
+{
+	uint32_t nr = count_params(m, nr_use);
+
+	if (m->k->attr.enqueue)
+		return 0;
+	if (m->k->fold.block)
+		return maker_count_fold(nr);
+	if (m->k->attr.flags & LKDF_KERNEL_LOOP)
+		nr += 2 * kernel_loop_dims(m->k);
 	return nr;
 }
 
@@ -327,9 +333,10 @@ static int allocate(struct maker *m, uint32_t nr_use)
 {
 	struct heap *h = m->k->rt->heap;
 	size_t nr_arg = count_args(m, nr_use), size;
+	size_t nr_operand = nr_use + maker_count_memory(m->k);
 	struct kernel_req *r;
 
-	size = sizeof(*r) + nr_use * sizeof(*r->req.operand) +
+	size = sizeof(*r) + nr_operand * sizeof(*r->req.operand) +
 	       nr_arg * sizeof(*r->req.arg) +
 	       nr_use * (sizeof(*r->use) + sizeof(*r->there)) +
 	       nr_arg * sizeof(*r->req.operand_of);
@@ -338,7 +345,7 @@ static int allocate(struct maker *m, uint32_t nr_use)
 		return err(-ENOMEM, "kernel %s: no memory", m->k->name);
 	memset((void *)r, 0, size);
 	r->req.operand = (struct device_operand *)(r + 1);
-	r->req.arg = (struct lkdf_arg *)(r->req.operand + nr_use);
+	r->req.arg = (struct lkdf_arg *)(r->req.operand + nr_operand);
 	r->use = (struct kernel_use *)(r->req.arg + nr_arg);
 	r->there = (void **)(r->use + nr_use);
 	r->req.operand_of = (uint32_t *)(r->there + nr_use);
@@ -395,6 +402,8 @@ static void over(void *executor, struct device_req *req)
 static const struct device_req_ops req_ops = {
 	.is_cancelled = is_cancelled,
 	.enqueue = enqueue,
+	.shape = kernel_shape,
+	.next = fold_next,
 	.over = over,
 };
 
@@ -417,7 +426,11 @@ static void fill(struct maker *m, struct kernel_req *r)
 
 void kernel_free_request(struct lkdf *rt, struct kernel_req *r)
 {
-	heap_free(rt->heap, heap_thread_cache(rt->heap), r);
+	struct cache *c = heap_thread_cache(rt->heap);
+
+	while (r->nr_memory)
+		heap_free(rt->heap, c, r->memory[--r->nr_memory]);
+	heap_free(rt->heap, c, r);
 }
 
 static int make(struct maker *m)
@@ -439,6 +452,7 @@ static bool is_empty(const struct maker *m)
 	const uint64_t *range = m->r->req.launch.range;
 
 	return m->k->attr.range_from != LKDF_RANGE_NONE &&
+	       (!m->k->fold.block || !m->r->nr_steps) &&
 	       !(range[0] && range[1] && range[2]);
 }
 

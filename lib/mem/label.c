@@ -228,6 +228,30 @@ static _Atomic(uint32_t) *numbers(struct span *s)
 	return other;
 }
 
+/* The block's owner has a reference to number. */
+static void list_block(struct labels *l, const struct span *s, uint32_t i,
+		       uint32_t number)
+{
+	bool is_large = s->class == CLASS_LARGE;
+	const char *at = s->base + (size_t)i * s->block_size;
+
+	if (number)
+		listing_set(&l->listing, at, is_large ? s->size : s->block_size,
+			    label_of(l, number)->text);
+	else
+		listing_drop(&l->listing, at);
+}
+
+static void set_large(struct labels *l, struct span *s, uint32_t number)
+{
+	uint32_t old = a_load(&s->large_label, relaxed);
+
+	if (number || old)
+		list_block(l, s, 0, number);
+	a_store(&s->large_label, number, relaxed);
+	label_put(l, old);
+}
+
 void label_set(struct span *s, uint32_t i, uint32_t number)
 {
 	struct labels *l = &s->memory->heap->labels;
@@ -235,9 +259,7 @@ void label_set(struct span *s, uint32_t i, uint32_t number)
 	uint32_t old;
 
 	if (s->class == CLASS_LARGE) {
-		old = a_load(&s->large_label, relaxed);
-		a_store(&s->large_label, number, relaxed);
-		label_put(l, old);
+		set_large(l, s, number);
 		return;
 	}
 	/* [label.peek] its zeroes; pairs with [label.new]. */
@@ -245,6 +267,8 @@ void label_set(struct span *s, uint32_t i, uint32_t number)
 		return;
 	v = numbers(s);
 	old = v ? a_load(&v[i], relaxed) : number;
+	if (old != number)
+		list_block(l, s, i, number);
 	if (v)
 		a_store(&v[i], number, relaxed);
 	label_put(l, old);
@@ -268,9 +292,12 @@ void label_forget(struct span *s)
 	uint32_t i;
 
 	if (s->class == CLASS_LARGE)
-		label_put(l, a_load(&s->large_label, relaxed));
-	for (i = 0; v && i < s->nr_blocks; i++)
+		set_large(l, s, 0);
+	for (i = 0; v && i < s->nr_blocks; i++) {
+		if (a_load(&v[i], relaxed))
+			list_block(l, s, i, 0);
 		label_put(l, a_load(&v[i], relaxed));
+	}
 	if (v)
 		meta_free(&s->memory->meta, (void *)(uintptr_t)v,
 			  array_size(s));

@@ -13,6 +13,7 @@
 #define MEM_LABEL_H
 
 #include "base/lock.h"
+#include "mem/listing.h"
 #include "mem/meta.h"
 
 #define LABEL_MAX 63 /* bytes kept of a text */
@@ -40,6 +41,9 @@ struct labels {
 	uint32_t *hash; /* numbers, hash_size of them; NULL: none yet */
 	uint32_t hash_size, nr_used, free;
 	struct meta *meta;
+
+	/* Set before there are labels, cleared when no thread runs. */
+	struct listing listing; /* for other processes */
 };
 
 /* The number of the text with one reference; 0: NULL, empty, or no memory. */

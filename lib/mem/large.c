@@ -44,6 +44,7 @@ static void uncache(struct memory *m, struct span *s)
 static void destroy_span(struct memory *m, struct span *s)
 {
 	index_del(&m->heap->index, s->base, 1);
+	label_forget(s);
 	os_unmap(s->base, s->size);
 	meta_free(&m->meta, s, sizeof(*s));
 }

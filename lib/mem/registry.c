@@ -78,11 +78,16 @@ static void empty_caches(struct heap *h)
 
 static void after_fork_child(void)
 {
+	struct heap *h;
 	struct list *l;
 
 	after_fork();
-	for (l = heaps.next; l != &heaps; l = l->next)
-		empty_caches(container_of(l, struct heap, all));
+	for (l = heaps.next; l != &heaps; l = l->next) {
+		h = container_of(l, struct heap, all);
+		/* What is listed there are the parent's. */
+		h->labels.listing.address = NULL;
+		empty_caches(h);
+	}
 }
 
 static void watch_fork(void)

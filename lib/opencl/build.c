@@ -109,3 +109,22 @@ void opencl_drop(void *dev, void *function)
 
 	d->cl.clReleaseKernel(function);
 }
+
+static uint32_t of_kernel(struct opencl_device *d, ocl_kernel k, uint32_t what)
+{
+	uint64_t v = 0;
+
+	if (d->cl.clGetKernelWorkGroupInfo(k, d->id, what, sizeof(v), &v, NULL))
+		return 0;
+	return v > UINT32_MAX ? UINT32_MAX : (uint32_t)v;
+}
+
+/* OpenCL does not tell of registers: the largest block has them in it. */
+int opencl_needs(void *dev, void *function, struct lkdf_kernel_needs *out)
+{
+	struct opencl_device *d = dev;
+
+	out->max_block = of_kernel(d, function, OCL_KERNEL_WORK_GROUP_SIZE);
+	out->shared = of_kernel(d, function, OCL_KERNEL_LOCAL_MEM_SIZE);
+	return 0;
+}

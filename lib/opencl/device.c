@@ -144,4 +144,5 @@ const struct lkdf_device_ops opencl_ops = {
 	.launch = opencl_launch,
 	.queue = queue_of,
 	.mark = opencl_mark,
+	.needs = opencl_needs,
 };

@@ -45,6 +45,7 @@ int opencl_build(void *dev, const struct lkdf_code *c,
 		 const struct lkdf_launch *like, void **function, char *log,
 		 uint32_t log_size);
 void opencl_drop(void *dev, void *function);
+int opencl_needs(void *dev, void *function, struct lkdf_kernel_needs *out);
 int opencl_upload(void *dev, unsigned queue, const struct lkdf_transfer *t,
 		  struct lkdf_device_op op);
 int opencl_fetch(void *dev, unsigned queue, const struct lkdf_transfer *t,

@@ -13,8 +13,10 @@
 #include "io/io_ring.h"
 #include "kernel/backend.h"
 #include "kernel/devices.h"
+#include "mem/heap.h"
 #include "mem/region.h"
 #include "rt/report.h"
+#include "rt/watch.h"
 #include "run/frame.h"
 #include "run/run.h"
 #include "run/slots.h"
@@ -116,6 +118,26 @@ static int open_trace(struct lkdf *rt)
 	return trace_open(&rt->trace, &trace);
 }
 
+/* Other processes can see the memfd, and blocks with labels in it. */
+static void open_listing(struct lkdf *rt)
+{
+	struct listing *l = &rt->heap->labels.listing;
+	struct trace *t = &rt->trace;
+
+	if (t->fd < 0)
+		return;
+	l->row = (void *)(t->labels + TRACE_LABELS * sizeof(uint64_t));
+	l->nr = TRACE_LABELS;
+	l->left_out = t->labels_left_out;
+	l->address = (void *)t->labels;
+}
+
+static void close_trace(struct lkdf *rt)
+{
+	rt->heap->labels.listing.address = NULL;
+	trace_close(&rt->trace);
+}
+
 static int map_executors(struct lkdf *rt)
 {
 	size_t nr = (size_t)rt->nr_executors;
@@ -175,23 +197,38 @@ static int start_threads(struct lkdf *rt)
 	};
 	int rc;
 
-	rc = blocking_init(&rt->blocking, &blocking);
+	rc = watch_start(rt);
 	if (rc)
 		return rc;
+	rc = blocking_init(&rt->blocking, &blocking);
+	if (rc)
+		goto undo_watch;
 	/* Short is what ends within the time that idle workers spin. */
 	rt->spin_ticks =
 		(uint32_t)((uint64_t)20000 * clock_ticks_per_1024ns() / 1024);
 	rc = sched_start(&rt->sched, &sched);
-	if (rc)
-		blocking_fini(&rt->blocking);
+	if (!rc)
+		return 0;
+	blocking_fini(&rt->blocking);
+undo_watch:
+	watch_stop(rt);
 	return rc;
 }
 
 /* ---- up ----------------------------------------------------------------- */
 
+static void close_parts(struct lkdf *rt)
+{
+	watch_fini(rt);
+	scope_fini(rt->fds);
+	scope_fini(rt->root);
+	free(rt->parts);
+}
+
 static int open_parts(struct lkdf *rt)
 {
 	struct runtime_parts *parts = aligned_alloc(CACHE_LINE, sizeof(*parts));
+	int rc;
 
 	if (!parts)
 		return err(-ENOMEM, "runtime: no memory");
@@ -206,14 +243,10 @@ static int open_parts(struct lkdf *rt)
 	event_shards_init(rt->event_shards);
 	scope_init(rt->root, rt, NULL, "root");
 	scope_init(rt->fds, rt, NULL, "descriptors");
-	return 0;
-}
-
-static void close_parts(struct lkdf *rt)
-{
-	scope_fini(rt->fds);
-	scope_fini(rt->root);
-	free(rt->parts);
+	rc = watch_init(rt);
+	if (rc)
+		close_parts(rt);
+	return rc;
 }
 
 static int count_workers(const struct lkdf *rt)
@@ -308,6 +341,7 @@ int runtime_open(struct lkdf *rt)
 	rc = open_trace(rt);
 	if (rc)
 		goto undo_trace;
+	open_listing(rt);
 	rc = signals_open(rt);
 	if (rc)
 		goto undo_signals;
@@ -326,7 +360,7 @@ int runtime_open(struct lkdf *rt)
 undo_signals:
 	workers_close(&rt->signals);
 undo_trace:
-	trace_close(&rt->trace);
+	close_trace(rt);
 undo_facts:
 	facts_close(rt, false);
 undo_place:
@@ -352,7 +386,7 @@ static void free_memory(struct lkdf *rt)
 	close_pools(rt);
 	slots_fini(rt);
 	unmap_executors(rt);
-	trace_close(&rt->trace);
+	close_trace(rt);
 	workers_close(&rt->signals);
 	facts_close(rt, false);
 	place_close(rt);
@@ -363,6 +397,7 @@ static void free_memory(struct lkdf *rt)
 
 void runtime_close(struct lkdf *rt)
 {
+	watch_stop(rt);
 	/* First: their threads may still be about to wake a worker. */
 	facts_quiet(rt);
 	devices_stop(rt);

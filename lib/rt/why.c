@@ -471,5 +471,6 @@ void why_look(struct why *y)
 	why_look_at_devices(y);
 	look_at_scopes(y);
 	look_at_frames(y);
+	why_look_at_bodies(y);
 	leave_out_rows(y);
 }

@@ -17,9 +17,9 @@
  * is no moment's truth. Nothing is written while a lock is held, and a long
  * queue is only looked at from its head.
  *
- * Not seen: bodies that run, what is queued for a worker, ALWAYS tasks that
- * wait for events, what waits for the end of another task, and children that
- * wait for data among themselves.
+ * Not seen: what is queued for a worker, ALWAYS tasks that wait for events,
+ * what waits for the end of another task, and children that wait for data among
+ * themselves. Bodies that run are seen with option stall, see core/watch.h.
  */
 #ifndef RT_WHY_H
 #define RT_WHY_H
@@ -31,6 +31,8 @@
 #define WHY_PER_QUEUE 8 /* rows for one queue */
 #define WHY_LOOK 1024 /* entries of one queue that are counted */
 #define WHY_TEXT 224
+#define WHY_BODIES 64
+#define WHY_NAME 64 /* of a kind */
 
 struct again_at;
 struct frame;
@@ -60,14 +62,22 @@ struct why_row {
 	char next[WHY_TEXT]; /* one of those behind; "": none is known */
 };
 
+/* A body that runs; seen with option stall only. */
+struct why_body {
+	int executor;
+	uint64_t ns; /* since it began */
+	char kind[WHY_NAME];
+};
+
 struct why {
 	struct lkdf *rt;
 	uint64_t nr_live; /* submitted tasks and runs that are not over */
 	uint64_t nr_more; /* that wait and have no row */
 	uint32_t nr_asleep; /* workers */
 	int nr_running, nr_queued; /* of the blocking pool */
-	unsigned nr;
+	unsigned nr, nr_bodies; /* rows; bodies, of which WHY_BODIES are here */
 	struct why_row row[WHY_ROWS];
+	struct why_body body[WHY_BODIES];
 };
 
 /* A row for a thread, its who empty; NULL: there is no more room. */
@@ -92,9 +102,10 @@ void why_look(struct why *y);
  */
 void why_add_followers(struct why_row *r, const struct task *t);
 
-/* See why_data.c and why_device.c. */
+/* See why_data.c, why_device.c and why_body.c. */
 void why_look_at_data(struct why *y);
 void why_look_at_devices(struct why *y);
+void why_look_at_bodies(struct why *y);
 
 /*
  * Those at channels that are not found by a tap; what a task that is found so

@@ -21,6 +21,26 @@ static const char *plural(uint64_t nr)
 	return nr == 1 ? "" : "s";
 }
 
+static void write_bodies(const struct why *y, struct text *t)
+{
+	const struct why_body *b;
+	unsigned i;
+
+	for (i = 0; i < y->nr_bodies && i < WHY_BODIES; i++) {
+		b = &y->body[i];
+		text_put(t,
+			 "a body of \"%s\" has run for %" PRIu64 " ms on %s "
+			 "%d\n",
+			 b->kind, b->ns / 1000000,
+			 b->executor < y->rt->nr_workers
+				 ? "worker"
+				 : "the blocking pool's executor",
+			 b->executor);
+	}
+	if (y->nr_bodies > i)
+		text_put(t, "%u more bodies run\n", y->nr_bodies - i);
+}
+
 static void write_text(const struct why *y, struct text *t)
 {
 	const struct why_row *r;
@@ -46,7 +66,8 @@ static void write_text(const struct why *y, struct text *t)
 	if (y->nr_more)
 		text_put(t, "%" PRIu64 " more wait in the same places\n",
 			 y->nr_more);
-	if (!y->nr)
+	write_bodies(y, t);
+	if (!y->nr && !y->nr_bodies)
 		text_put(t, y->nr_live ? "nothing was seen to wait: bodies "
 					 "run, or tasks are queued\n"
 				       : "nothing waits\n");
@@ -55,6 +76,7 @@ static void write_text(const struct why *y, struct text *t)
 static void write_json(const struct why *y, struct text *t)
 {
 	const struct why_row *r;
+	const struct why_body *b;
 	unsigned i;
 
 	text_put(t,
@@ -73,6 +95,14 @@ static void write_json(const struct why *y, struct text *t)
 		text_put(t, ",\"behind\":%" PRIu64 ",\"next\":", r->nr_behind);
 		text_put_quoted(t, r->next);
 		text_put(t, "}");
+	}
+	text_put(t, "],\"bodies\":[");
+	for (i = 0; i < y->nr_bodies && i < WHY_BODIES; i++) {
+		b = &y->body[i];
+		text_put(t, "%s{\"kind\":", i ? "," : "");
+		text_put_quoted(t, b->kind);
+		text_put(t, ",\"executor\":%d,\"ns\":%" PRIu64 "}", b->executor,
+			 b->ns);
 	}
 	text_put(t, "]}\n");
 }

@@ -71,8 +71,9 @@ bool control_is_unchosen(struct frame *f, uint32_t index)
 	return true;
 }
 
-void control_arrive(struct worker *w, struct frame *f, uint32_t to,
-		    uint8_t flags, int verdict)
+/* An edge to the task is decided: live for any verdict of 0 and more. */
+static void arrive(struct worker *w, struct frame *f, uint32_t to,
+		   uint8_t flags, int verdict)
 {
 	struct rec *r = &f->recs[to];
 	uint32_t all;
@@ -84,9 +85,23 @@ void control_arrive(struct worker *w, struct frame *f, uint32_t to,
 		rec_rearm(r, graph_nr_in(f->graph, r, to));
 		verdict = control_verdict(r, all);
 	}
-	if (unlikely(f->stream) && stream_drops(f, to))
-		verdict = VERDICT_UNCHOSEN;
 	control_push(w, f, to, verdict);
+}
+
+void control_token(struct worker *w, struct frame *f, uint32_t index)
+{
+	struct rec *r = &f->recs[index];
+	uint32_t all;
+	int verdict;
+
+	/* A task with a token has two arrivals at least. */
+	if (!rec_arrive_control(r, 0, &all))
+		return;
+	rec_rearm(r, graph_nr_in(f->graph, r, index));
+	verdict = control_verdict(r, all);
+	if (unlikely(f->stream) && stream_drops(f, index))
+		verdict = VERDICT_UNCHOSEN;
+	control_push(w, f, index, verdict);
 }
 
 /* ---- loops -------------------------------------------------------------- */
@@ -138,7 +153,12 @@ static int exit_verdict(struct frame *f, const struct control_edge *e,
 	bool is_taken = a_load(&f->control.taken[exit], relaxed);
 
 	a_store(&f->control.taken[exit], 0, relaxed);
-	return control_passes(e->flags, verdict, is_taken);
+	if (verdict == VERDICT_LIVE && !is_taken &&
+	    e->flags & (CONTROL_BRANCH | CONTROL_BACK))
+		verdict = VERDICT_UNCHOSEN;
+	if (verdict == VERDICT_UNCHOSEN && e->flags & CONTROL_DATA)
+		verdict = VERDICT_LIVE;
+	return verdict;
 }
 
 /*
@@ -159,8 +179,8 @@ static bool tell_exits(struct worker *w, struct frame *f,
 			port_tell(&f->port, c->exits[i].live,
 				  verdict == VERDICT_LIVE);
 		if (!(c->exits[i].flags & CONTROL_BACK)) {
-			control_arrive(w, f, c->exits[i].to, c->exits[i].flags,
-				       verdict);
+			arrive(w, f, c->exits[i].to, c->exits[i].flags,
+			       verdict);
 			continue;
 		}
 		if (verdict == VERDICT_LIVE)
@@ -176,7 +196,8 @@ static bool is_cancelled(struct worker *w, struct frame *f, struct loop_run *r)
 {
 	if (likely(!frame_cancelled(f)))
 		return false;
-	frame_count(f, w->executor->counters, ENDED_CANCELLED);
+	counter_add(w->executor->counters, COUNTER_CANCELLED, 1);
+	a_add(&f->nr_cancelled, 1, relaxed);
 	a_store(&r->has_failed, 1, relaxed);
 	return true;
 }
@@ -250,18 +271,32 @@ static void note_member(struct frame *f, uint32_t index, int verdict)
 		return;
 	if (f->graph->control->loops[l].head == index)
 		plain_store(&r->entry, (int8_t)verdict);
-	if (verdict_row(verdict)->fails_loop)
+	if (verdict == VERDICT_FAILED)
 		a_store(&r->has_failed, 1, relaxed);
 }
 
-static void tell_edge(struct worker *w, struct frame *f,
-		      const struct control_edge *e, int verdict, bool is_taken)
+/* With data, a failure does not pass all edges, and a success may be one. */
+static int edge_verdict(struct frame *f, const struct control_edge *e,
+			int verdict)
 {
-	verdict = control_passes(e->flags, verdict, is_taken);
-	verdict = decide_passes(f, e->from, e->to, verdict);
+	if (verdict >= 0 && e->flags & CONTROL_BRANCH &&
+	    !control_takes(verdict, e->branch))
+		verdict = VERDICT_UNCHOSEN;
+	if (verdict == VERDICT_UNCHOSEN && e->flags & CONTROL_DATA)
+		verdict = VERDICT_LIVE;
+	if (unlikely(f->graph->wiring) && verdict != VERDICT_UNCHOSEN)
+		verdict = decide_is_dead(f, e->from, e->to, verdict >= 0)
+				  ? VERDICT_FAILED
+				  : VERDICT_LIVE;
+	return verdict;
+}
+
+static void tell_edge(struct worker *w, struct frame *f,
+		      const struct control_edge *e, int verdict)
+{
 	if (e->flags & CONTROL_PORT)
 		port_tell(&f->port, e->live, verdict >= 0);
-	control_arrive(w, f, e->to, e->flags, verdict);
+	arrive(w, f, e->to, e->flags, verdict);
 }
 
 /* Edges of a task with REC_CONTROL; the number of those that close its loop. */
@@ -283,7 +318,7 @@ static uint32_t tell_edges(struct worker *w, struct frame *f,
 			control_tell_back(f, e, is_taken);
 			nr_closed++;
 		} else {
-			tell_edge(w, f, e, verdict, is_taken);
+			tell_edge(w, f, e, edge_verdict(f, e, verdict));
 		}
 	}
 	return nr_closed;
@@ -292,13 +327,15 @@ static uint32_t tell_edges(struct worker *w, struct frame *f,
 static void tell_successors(struct worker *w, struct frame *f, uint32_t index,
 			    int verdict)
 {
+	struct control_edge e = { .from = index };
 	const uint32_t *succ;
 	uint32_t nr, i;
 
 	succ = graph_succ(f->graph, &f->recs[index], &nr);
-	for (i = 0; i < nr; i++)
-		control_arrive(w, f, succ[i], 0,
-			       decide_passes(f, index, succ[i], verdict));
+	for (i = 0; i < nr; i++) {
+		e.to = succ[i];
+		arrive(w, f, e.to, 0, edge_verdict(f, &e, verdict));
+	}
 }
 
 uint32_t control_decide(struct worker *w, struct frame *f, uint32_t index,

@@ -82,7 +82,9 @@ static void init(struct lkdf_graph *g, struct lkdf_scope *scope,
 	a_store(&s->nr_waves, 0, relaxed);
 	a_store(&s->error, 0, relaxed);
 	a_store(&s->failure, NULL, relaxed);
-	tally_clear(&s->tally);
+	a_store(&s->nr_failed, 0, relaxed);
+	a_store(&s->nr_skipped, 0, relaxed);
+	a_store(&s->nr_cancelled, 0, relaxed);
 }
 
 /* Before any of them starts: who ends the last wave looks at all. */
@@ -166,7 +168,9 @@ static void collect(struct frame *f)
 	int rc = frame_report(f);
 	int32_t zero = 0;
 
-	tally_add(&s->tally, &f->tally);
+	a_add(&s->nr_failed, a_load(&f->nr_failed, relaxed), relaxed);
+	a_add(&s->nr_skipped, a_load(&f->nr_skipped, relaxed), relaxed);
+	a_add(&s->nr_cancelled, a_load(&f->nr_cancelled, relaxed), relaxed);
 	failure = a_load(&f->failure, relaxed);
 	if (rc && a_cas(&s->error, &zero, rc, relaxed, relaxed) && failure &&
 	    a_cas(&s->failure, &none, failure, relaxed, relaxed))
@@ -189,13 +193,16 @@ static void finish(struct worker *w, struct lkdf_graph *g)
 	struct lkdf *rt = g->rt;
 	uint32_t i;
 
-	if (!error && (a_load(&s->is_cut, relaxed) ||
-		       a_load(&s->tally.nr[ENDED_CANCELLED], relaxed)))
+	if (!error &&
+	    (a_load(&s->is_cut, relaxed) || a_load(&s->nr_cancelled, relaxed)))
 		error = scope_cancelled(scope);
 	if (error && !failure && deadline_hit(scope))
 		failure = frame_tell_late(&g->frames[0]);
-	if (failure)
-		tally_tell(&s->tally, &failure->error);
+	if (failure) {
+		failure->error.nr_failed = a_load(&s->nr_failed, relaxed);
+		failure->error.nr_skipped = a_load(&s->nr_skipped, relaxed);
+		failure->error.nr_cancelled = a_load(&s->nr_cancelled, relaxed);
+	}
 	pthread_mutex_lock(&g->lock);
 	a_add(&g->next_seq, nr_waves, relaxed);
 	g->nr_runs += nr_waves;

@@ -138,7 +138,6 @@ struct worker {
 	int64_t watch_nap_ns; /* see expose.h */
 	bool is_watching;
 	struct covered covered;
-	unsigned nr_holding; /* joins on this stack whose tasks hold limits */
 
 	/* This worker pushes and pops, the others steal. */
 	struct deque deque[NR_DEQUES];

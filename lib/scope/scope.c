@@ -6,6 +6,7 @@
 #include "base/futex.h"
 #include "core/runtime.h"
 #include "core/waits.h"
+#include "core/watch.h"
 #include "sched/tick.h"
 #include "scope/deadline.h"
 #include "scope/room.h"
@@ -159,18 +160,40 @@ int scope_refuse(const struct lkdf_scope *s)
 				 s->name, strerror(-rc));
 }
 
-int scope_enter(struct lkdf_scope *s, uint32_t nr, bool may_wait)
+static inline void count_one(struct lkdf_scope *s)
 {
-	int rc = unlikely(s->is_limited) ? room_take(s, nr, may_wait)
-					 : scope_refuse(s);
-
-	check(nr);
-	check(s->rt);
-	if (rc)
-		return rc;
 	for (; s->parent; s = s->parent)
 		a_add(&s->count, SCOPE_LIVE + SCOPE_REF, relaxed);
 	a_add(&s->came, 1, relaxed);
+}
+
+/* It or one above has max_tasks, or the runtime is watched. */
+static __attribute__((noinline)) int enter_limited(struct lkdf_scope *s,
+						   uint32_t nr, bool may_wait)
+{
+	struct watch *w = s->rt->watch;
+	int rc = room_take(s, nr, may_wait);
+
+	if (rc)
+		return rc;
+	count_one(s);
+	if (w)
+		watch_opened(w);
+	return 0;
+}
+
+int scope_enter(struct lkdf_scope *s, uint32_t nr, bool may_wait)
+{
+	int rc;
+
+	check(nr);
+	check(s->rt);
+	if (unlikely(s->is_limited))
+		return enter_limited(s, nr, may_wait);
+	rc = scope_refuse(s);
+	if (rc)
+		return rc;
+	count_one(s);
 	return 0;
 }
 
@@ -376,7 +399,9 @@ int scope_error(struct lkdf_scope *s, struct lkdf_error *out)
 		e = f->error;
 	}
 	e.err = error ? error : s->told_err;
-	tally_tell(&s->tally, &e);
+	e.nr_failed = a_load(&s->nr_failed, relaxed);
+	e.nr_skipped = a_load(&s->nr_skipped, relaxed);
+	e.nr_cancelled = a_load(&s->nr_cancelled, relaxed);
 	rc = failure_copy(&e, out);
 	forget_later(s);
 	pthread_mutex_unlock(&s->lock);
@@ -442,8 +467,15 @@ void scope_fail(struct lkdf_scope *s, int error, struct failure *f)
 		keep_aside(asked, f);
 }
 
-void scope_count(struct lkdf_scope *s, const struct tally *t)
+void scope_count(struct lkdf_scope *s, uint64_t nr_failed, uint64_t nr_skipped,
+		 uint64_t nr_cancelled)
 {
-	for (; s; s = s->parent)
-		tally_add(&s->tally, t);
+	for (; s; s = s->parent) {
+		if (nr_failed)
+			a_add(&s->nr_failed, nr_failed, relaxed);
+		if (nr_skipped)
+			a_add(&s->nr_skipped, nr_skipped, relaxed);
+		if (nr_cancelled)
+			a_add(&s->nr_cancelled, nr_cancelled, relaxed);
+	}
 }

@@ -26,7 +26,6 @@
 #include "base/util.h"
 #include "core/failure.h"
 #include "core/handle.h"
-#include "core/verdict.h"
 #include "sched/timers.h"
 
 #include <lkdf/scope.h>
@@ -48,7 +47,7 @@ struct lkdf_scope {
 	/* Any thread; read by every task, written on errors only. */
 	_Alignas(CACHE_LINE) _Atomic(int32_t) cancel_err;
 	_Atomic(int32_t) first_err; /* written under lock */
-	struct tally tally;
+	_Atomic(uint64_t) nr_failed, nr_skipped, nr_cancelled;
 	_Atomic(int64_t) end_ns; /* see deadline.h; 0: none, or waited for */
 
 	/* Set under lock; read by every submission. */
@@ -59,7 +58,7 @@ struct lkdf_scope {
 	struct lkdf_scope *parent;
 	unsigned depth; /* 0: the root */
 	bool is_own; /* of one task or run, see deadline.h */
-	bool is_limited; /* it or one above has max_tasks */
+	bool is_limited; /* it or one above has max_tasks, or core/watch.h */
 	uint64_t max_tasks; /* 0: any number */
 	char name[32];
 
@@ -143,6 +142,7 @@ static inline int scope_cancelled(const struct lkdf_scope *s)
 void scope_fail(struct lkdf_scope *s, int err, struct failure *f);
 
 /* Counts what failed or did not run, here and above. */
-void scope_count(struct lkdf_scope *s, const struct tally *t);
+void scope_count(struct lkdf_scope *s, uint64_t nr_failed, uint64_t nr_skipped,
+		 uint64_t nr_cancelled);
 
 #endif

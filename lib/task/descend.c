@@ -172,19 +172,28 @@ static bool dig_limits(struct worker *w, struct task *parent)
 	return true;
 }
 
+/* The task or the first above it that holds tokens of limits, else NULL. */
+static const struct task *holder_of(const struct task *t)
+{
+	while (t && !(t->kind->nr_limits && t->nr_limits_held))
+		t = a_load(&t->parent, relaxed);
+	return t;
+}
+
 /*
  * Work that is bound to this node while all its workers wait in joins: nobody
  * else may run it, and their children may wait for it. This alone nests
- * foreign work on the stack of a join; not above a task that holds limits, for
- * what is nested might wait for those.
+ * foreign work on the stack of a join; not above a task that holds limits or
+ * that lies below one, wherever that waits: what is nested might wait for those
+ * tokens, or for another worker that waits for what is below the nested.
  */
-static bool run_bound(struct worker *w)
+static bool run_bound(struct worker *w, const struct task *parent)
 {
 	struct sched *s = w->sched;
 	uint64_t item;
 	int i;
 
-	if (w->nr_holding)
+	if (holder_of(parent))
 		return false;
 	if (deque_pop(&w->deque[DEQUE_BOUND], &item) ||
 	    part_pop(w, true, &item)) {
@@ -258,25 +267,19 @@ static bool has_bound(struct worker *w)
 	return false;
 }
 
-/* The first limit that the task or one above it holds tokens of. */
-static const char *held_limit(const struct task *t)
-{
-	for (; t; t = a_load(&t->parent, relaxed))
-		if (t->kind->nr_limits && t->nr_limits_held)
-			return t->kind->limit[0].limit->text;
-	return "a limit";
-}
-
 /* See run_bound(): this may be for ever, and then nobody would know why. */
 void descend_tell(struct worker *w, const struct task *t)
 {
-	if (!w || !w->nr_holding || !has_bound(w))
+	const struct task *holder = w ? holder_of(t) : NULL;
+
+	if (!holder || !has_bound(w))
 		return;
 	log_text(&t->kind->rt->log, LKDF_LOG_ERROR,
 		 "join: \"%s\" has waited for a second below tokens of %s, "
 		 "and tasks pinned to node %d wait for its worker; a body that "
 		 "holds limits goes on with lkdf_then()",
-		 t->kind->name, held_limit(t), w->executor->node);
+		 t->kind->name, holder->kind->limit[0].limit->text,
+		 w->executor->node);
 }
 
 bool descend_slowly(struct worker *w, struct task *parent)
@@ -291,7 +294,7 @@ bool descend_slowly(struct worker *w, struct task *parent)
 		return true;
 	}
 	if (steal_descendant(w, parent, true) || turn_backlog(w, parent) ||
-	    dig_limits(w, parent) || run_bound(w))
+	    dig_limits(w, parent) || run_bound(w, parent))
 		return true;
 	if (expose_look(w) && steal_descendant(w, parent, true))
 		return true;

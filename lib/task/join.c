@@ -166,15 +166,11 @@ int task_join(struct lkdf_ctx *c)
 	struct task *t = c->task;
 	uint32_t nr_run = 0;
 	unsigned spins = 0, nr_naps = 0;
-	bool is_holding;
 
 	if (!t)
 		return 0;
 	if (w && worker_has_clock(w))
 		worker_tick_rarely(w);
-	is_holding = w && t->link.flags & TASK_GENERAL && t->nr_limits_held;
-	if (unlikely(is_holding))
-		w->nr_holding++;
 	while (has_children(t)) {
 		if (w && (pop_child(w, t, &child, &nr_run) || descend(w, t))) {
 			spins = 0;
@@ -193,8 +189,6 @@ int task_join(struct lkdf_ctx *c)
 			rest_in_join(w, t);
 		}
 	}
-	if (unlikely(is_holding))
-		w->nr_holding--;
 	/* Those that ran here, counted together. */
 	counter_add(c->ex->counters, COUNTER_TASKS, nr_run);
 	if (unlikely(a_load(&t->child_err, relaxed)))

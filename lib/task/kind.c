@@ -7,6 +7,7 @@
 #include "core/ops.h"
 #include "core/runtime.h"
 #include "core/signals.h"
+#include "core/watch.h"
 #include "mem/region.h"
 #include "scope/scope.h"
 #include "task/body.h"
@@ -367,16 +368,35 @@ void kind_sample(struct lkdf_kind *k, uint64_t body_ticks)
 }
 
 /* The probe looks there. A join runs other bodies within this one. */
-static int call_noted(const struct lkdf_kind *k, struct lkdf_ctx *c, lkdf_fn fn,
-		      void *arg)
+static int call_probed(const struct lkdf_kind *k, struct lkdf_ctx *c,
+		       lkdf_fn fn, void *arg)
 {
 	struct workers *b = &k->rt->signals;
-	uint32_t outer = workers_noted(b, c->ex->id);
+	uint32_t outer;
 	int rc;
 
+	if (!workers_want_kinds(b))
+		return body_call(fn, c, arg);
+	outer = workers_noted(b, c->ex->id);
 	workers_note(b, c->ex->id, k->trace_name);
 	rc = body_call(fn, c, arg);
 	workers_note(b, c->ex->id, outer);
+	return rc;
+}
+
+/* The same of who watches. */
+static int call_noted(const struct lkdf_kind *k, struct lkdf_ctx *c, lkdf_fn fn,
+		      void *arg)
+{
+	struct watch *w = k->rt->watch;
+	struct watch_body outer;
+	int rc;
+
+	if (!w)
+		return call_probed(k, c, fn, arg);
+	outer = watch_begin(w, c->ex->id, k);
+	rc = call_probed(k, c, fn, arg);
+	watch_end(w, c->ex->id, outer);
 	return rc;
 }
 

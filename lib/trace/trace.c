@@ -52,6 +52,8 @@ static void lay_out(struct lkdf_stats_header *h, const struct trace *t,
 		.event_desc_size = sizeof(struct lkdf_stats_event_desc),
 		.name_size = TRACE_NAME_SIZE,
 		.name_cap = MAX_NAMES,
+		.label_cap = TRACE_LABELS,
+		.label_size = sizeof(struct lkdf_stats_label),
 		.runtime = "lkdf",
 		.recording = records,
 	};
@@ -61,6 +63,8 @@ static void lay_out(struct lkdf_stats_header *h, const struct trace *t,
 	at += sizeof(event_rows);
 	h->name_table_offset = at;
 	at += MAX_NAMES * TRACE_NAME_SIZE;
+	h->label_table_offset = at = round_up(at, CACHE_LINE);
+	at += TRACE_LABELS * (sizeof(uint64_t) + h->label_size);
 	h->blocks_offset = round_up(at, PAGE);
 	block = sizeof(struct lkdf_stats_block);
 	h->counters_offset = (uint32_t)block;
@@ -134,6 +138,9 @@ static int map_memory(struct trace *t, const struct lkdf_stats_header *h)
 	       sizeof(counter_rows));
 	memcpy(base + h->event_table_offset, event_rows, sizeof(event_rows));
 	memcpy(base, h, sizeof(*h));
+	t->labels = base + h->label_table_offset;
+	t->labels_left_out = trace_word(
+		&((struct lkdf_stats_header *)t->base)->labels_left_out);
 	return 0;
 }
 

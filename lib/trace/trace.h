@@ -14,6 +14,7 @@
 
 #define MAX_NAMES 1024
 #define TRACE_NAME_SIZE 64
+#define TRACE_LABELS 4096 /* rows of the table of labels */
 
 struct trace_drain;
 
@@ -47,6 +48,8 @@ struct trace {
 	void *base; /* the memfd */
 	size_t size;
 	int fd; /* < 0: anonymous memory, and why: -errno */
+	char *labels; /* the table of labels */
+	_Atomic(uint64_t) *labels_left_out;
 	const struct log *log;
 	struct trace_drain *drain; /* NULL: not recording */
 	char *facts;

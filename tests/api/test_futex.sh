@@ -124,6 +124,13 @@ named mutex 'mutex \(convoy\.c\) in convoy'
 named sem 'semaphore \(convoy\.c\) in convoy'
 named malloc "$libc"
 named stdio "$libc"
+named block 'block "lock table"\+0x140 in heap'
+grep -q '"label": "lock table"' "$dir/json" &&
+	grep -q '"block_bytes": 4096' "$dir/json"
+ok $? 'with its block in JSON' "$dir/json"
+named heap 'node heap$'
+! grep -q '"label"' "$dir/json"
+ok $? 'without a label it is the heap, and no more'
 for lock in none spin; do
 	look $lock
 	awk '{ exit !($4 < 0.05) }' "$dir/line"

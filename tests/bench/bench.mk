@@ -5,12 +5,13 @@
 BENCH_DIR := $(BUILD)/tests/bench
 BENCH_SHAPES := $(BUILD)/tool/tests/bench/shapes.o
 BENCH_PEERS := $(addprefix $(BENCH_DIR)/,peer_lkdf peer_tbb peer_omp_gcc \
-	peer_omp_clang peer_taskflow peer_starpu peer_flow peer_tbb_control \
+	peer_omp_clang peer_taskflow peer_starpu peer_starpu_cl peer_flow \
+	peer_tbb_control \
 	peer_taskflow_control)
 # What the peers that submit link.
 BENCH_SUBMIT := $(addprefix $(BUILD)/tool/tests/bench/,plan.o tiles.o shapes.o)
 BENCH_SUITES := graph forkjoin loop flow submit data io idle wake \
-	placement policy
+	placement policy device
 BENCH_ARGS ?=
 # Where taskflow/taskflow.hpp lies, if the compiler does not find it.
 TASKFLOW_INCLUDE ?=
@@ -20,7 +21,7 @@ API_TESTS += $(BENCH_DIR)/test_programs
 $(BENCH_DIR)/test_programs: $(addprefix $(BUILD)/tool/tests/bench/,\
 		test_programs.o plan.o lkdf_plan.o flow.o lkdf_flow.o tiles.o \
 		lkdf_tiles.o lkdf_graph.o shapes.o control.o lkdf_control.o \
-		lkdf_feed.o) \
+		lkdf_feed.o raw_cl.o) \
 		$(LIB_SO)
 	$(call say,LD)
 	$(Q)mkdir -p $(@D)
@@ -119,6 +120,13 @@ $(BENCH_DIR)/peer_starpu: tests/bench/peer_starpu.c $(BENCH_HEADERS) \
 		$(BENCH_SUBMIT) $$(pkg-config --cflags starpu-1.3 | \
 		sed 's/-I/-isystem /g') -lstarpu-1.3 -lm -lpthread,\
 		no libstarpu-dev)
+
+$(BENCH_DIR)/peer_starpu_cl: tests/bench/peer_starpu_cl.c $(BENCH_HEADERS)
+	$(call say,CC)
+	$(call try,gcc $(BENCH_CFLAGS) $(BENCH_CPPFLAGS) -o $@ $< \
+		$$(pkg-config --cflags starpu-1.3 | \
+		sed 's/-I/-isystem /g') -lstarpu-1.3 -l:libOpenCL.so.1 -lm \
+		-lpthread,no libstarpu-dev or opencl-headers)
 
 # The allocators: a program for any malloc, and the one that compares.
 $(BENCH_DIR)/alloc: $(BUILD)/tool/tests/bench/alloc.o

@@ -6,6 +6,7 @@
  * has at most STARPU_MAXCPUS workers.
  */
 #include "tests/bench/peer_submit.h"
+#include "tests/bench/starpu_home.h"
 
 #include <semaphore.h>
 #include <starpu.h>
@@ -29,26 +30,6 @@ static void forget_data(void)
 {
 	unregister(&words, &nr_words);
 	unregister(&tiles, &nr_tiles);
-}
-
-/* Its files of measured buses go beside this program, not into the user's
- * home directory. */
-static void set_directory(void)
-{
-	static const char *const names[] = { "STARPU_HOME",
-					     "STARPU_PERF_MODEL_DIR",
-					     "STARPU_PERF_MODEL_PATH" };
-	char dir[4096];
-	ssize_t len = readlink("/proc/self/exe", dir, sizeof(dir) - 8);
-	unsigned i;
-
-	if (len < 0)
-		return;
-	memcpy(dir + len, ".home", sizeof(".home"));
-	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		setenv(names[i], dir, 1);
-	setenv("STARPU_SILENT", "1", 1);
-	setenv("STARPU_CATCH_SIGNALS", "0", 1);
 }
 
 static int start_workers(struct question *q, int workers)
@@ -275,7 +256,7 @@ int main(void)
 
 	if (sem_init(&plug, 0, 0) || sem_init(&plugged, 0, 0))
 		return 1;
-	set_directory();
+	starpu_home();
 	rc = peer_loop();
 	forget_data();
 	if (nr_workers)

@@ -9,6 +9,8 @@
 #include "tests/bench/lkdf_graph.h"
 #include "tests/bench/lkdf_plan.h"
 #include "tests/bench/lkdf_tiles.h"
+#include "tests/bench/raw_cl.h"
+#include "tests/opencl.h"
 #include "tests/tap.h"
 
 #include <math.h>
@@ -354,9 +356,27 @@ static void lkdf_runs_them(const char *options)
 	is(lkdf_close(rt), 0, "%s: nothing is left", options);
 }
 
+static void a_queue_by_hand_is_checked(void)
+{
+	char why[96];
+	struct raw_cl *r;
+
+	opencl_env(NULL);
+	r = raw_cl_open(why, sizeof(why));
+	if (!r) {
+		skip("a queue by hand", why);
+		return;
+	}
+	ok(raw_cl_chain(r, 10) > 0, "a chain of kernels by hand is right");
+	ok(raw_cl_side_by_side(r, 10) > 0, "kernels that do nothing, too");
+	ok(raw_cl_pairs(r, 10) > 0, "and pairs of a kernel and the host");
+	raw_cl_close(r);
+}
+
 int main(void)
 {
-	tap_start(60);
+	tap_start(120);
+	a_queue_by_hand_is_checked();
 	a_wrong_run_is_noticed();
 	uses_are_disjoint();
 	a_flow_is_checked();

@@ -277,6 +277,16 @@ static int emu_arm(void *dev, void (*wake)(void *u), void *u)
 	return emu_leave(e, rc);
 }
 
+static int emu_needs(void *dev, void *function, struct lkdf_kernel_needs *out)
+{
+	struct emu *e = dev;
+	int rc = emu_enter(e, EMU_NEEDS);
+
+	(void)function;
+	*out = e->needs;
+	return emu_leave(e, rc);
+}
+
 /* Its functions, for a test that takes some away. */
 __attribute__((unused)) static struct lkdf_device_ops
 emu_ops(const struct emu *e)
@@ -302,6 +312,7 @@ emu_ops(const struct emu *e)
 		.mark = emu_mark,
 		.poll = e->flags & EMU_POLLS ? emu_poll : NULL,
 		.arm = e->flags & EMU_ARMS ? emu_arm : NULL,
+		.needs = e->needs.size ? emu_needs : NULL,
 	};
 }
 

@@ -32,6 +32,7 @@ enum emu_entry {
 	EMU_MARK,
 	EMU_POLL,
 	EMU_ARM,
+	EMU_NEEDS,
 	EMU_NR_ENTRIES,
 };
 
@@ -80,6 +81,7 @@ struct emu {
 	uint64_t memory; /* bytes */
 	const struct emu_kernel *kernels; /* ends with a NULL name */
 	struct lkdf_device_info info; /* what else it says */
+	struct lkdf_kernel_needs needs; /* size 0: it cannot say */
 	uint32_t ops_flags;
 	const char *name;
 
@@ -96,7 +98,7 @@ struct emu {
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
 	struct emu_queue queue[EMU_QUEUES];
-	unsigned nr_threads;
+	unsigned nr_threads, nr_busy; /* commands that run */
 	bool is_stopping, is_lost;
 	struct emu_command *done; /* of one that is polled */
 	void (*wake_fn)(void *u);
@@ -169,11 +171,16 @@ static void emu_end(struct emu *e, struct emu_command *c)
 	free(c);
 }
 
+/* A command that emu_pick() or emu_push() has counted. */
 static void emu_run(struct emu *e, struct emu_command *c)
 {
 	if (!c->error && c->run)
 		c->run(e, c);
 	atomic_fetch_add(&e->nr_run, 1);
+	pthread_mutex_lock(&e->lock);
+	if (!--e->nr_busy)
+		pthread_cond_broadcast(&e->wake);
+	pthread_mutex_unlock(&e->lock);
 }
 
 /* Under lock: the next of the queue; a mark is behind what was before it. */
@@ -190,8 +197,10 @@ static struct emu_command *emu_pick(struct emu *e, struct emu_queue *q)
 	       (*at)->next->has_op && (*at)->next->run)
 		at = &(*at)->next;
 	c = *at;
-	if (c)
-		*at = c->next;
+	if (!c)
+		return NULL;
+	*at = c->next;
+	e->nr_busy++;
 	return c;
 }
 
@@ -231,8 +240,11 @@ static int emu_push(struct emu *e, unsigned queue, struct emu_command *c)
 	bool is_early;
 
 	pthread_mutex_lock(&e->lock);
+	if (e->is_lost)
+		c->error = -ENODEV;
 	is_early = e->flags & EMU_WILD && !*at && c->has_op && c->run &&
 		   !atomic_load(&e->is_held) && !(rand_r(&q->seed) % 8);
+	e->nr_busy += is_early;
 	if (!is_early) {
 		while (*at)
 			at = &(*at)->next;
@@ -294,7 +306,7 @@ __attribute__((unused)) static void emu_until_held(struct emu *e, int nr)
 		api_nap_ns(50000);
 }
 
-/* All that it holds is gone; one op says so. */
+/* All that it holds is gone; ops say so when no command touches the host. */
 __attribute__((unused)) static void emu_lose(struct emu *e)
 {
 	struct emu_command *c, *all = NULL;
@@ -308,6 +320,8 @@ __attribute__((unused)) static void emu_lose(struct emu *e)
 			c->next = all;
 			all = c;
 		}
+	while (e->nr_busy)
+		pthread_cond_wait(&e->wake, &e->lock);
 	pthread_mutex_unlock(&e->lock);
 	while ((c = all)) {
 		all = c->next;

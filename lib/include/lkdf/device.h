@@ -52,6 +52,13 @@ enum lkdf_param_from {
 			 * parameter each; nr 0: 1 */
 	LKDF_PARAM_PORT, /* not built yet: tokens of inputs */
 	LKDF_PARAM_LOCAL, /* memory of a block: bytes of it */
+	LKDF_PARAM_MEMORY, /* bytes at value, copied, as memory that the kernel
+			    * reads: it goes to a device once and stays */
+	LKDF_PARAM_TASK_MEMORY, /* as LKDF_PARAM_TASK, as memory that the kernel
+				 * reads: for more than a launch takes */
+	LKDF_PARAM_SCRATCH, /* bytes of memory for the time of the task; what is
+			     * in it is unknown */
+	LKDF_PARAM_ZEROED, /* the same, all 0 */
 };
 
 struct lkdf_param {
@@ -98,11 +105,15 @@ struct lkdf_kernel_attr {
 	uint32_t range_from, range_at; /* enum lkdf_range_from */
 	uint64_t range[3]; /* items; a 0 among them: no launch, the task is
 			    * done. A kernel of fewer dimensions has 1 there */
-	uint32_t block[3]; /* threads of a block; 0: the device chooses */
+	/* Threads of a block; 0: of a LOOP the library chooses what keeps most
+	 * threads on a multiprocessor, where the device has needs; else the
+	 * device chooses. */
+	uint32_t block[3];
 	uint32_t min_blocks; /* with LOOP: of a multiprocessor at a time, where
 			      * the device's language can say so */
 	uint32_t shared_bytes; /* of a block, beside LKDF_PARAM_LOCAL */
-	uint32_t pad;
+	uint32_t max_block; /* with LOOP, block 0: at most so many threads of a
+			     * block; 0: what the device has */
 
 	/*
 	 * Chooses among the nr devices that can run the kernel: an index in v;
@@ -246,6 +257,13 @@ struct lkdf_launch {
 	const char *name; /* of the kind */
 };
 
+/* Needs of a function on its device. A field of 0 is unknown, or nothing. */
+struct lkdf_kernel_needs {
+	uint32_t size, max_block; /* threads of a block, at most */
+	uint32_t registers; /* of a thread, of 32 bits */
+	uint32_t shared; /* bytes of a block, in the code */
+};
+
 /* Bytes that go to the device, or come from there. */
 struct lkdf_transfer {
 	void *host; /* upload only reads them; until the op is done */
@@ -315,6 +333,10 @@ struct lkdf_device_ops {
 	 * from any thread, when there is something. NULL: the launcher polls,
 	 * ever more rarely, while something is under way. */
 	int (*arm)(void *dev, void (*wake)(void *u), void *u);
+
+	/* Tells what a function of build's needs; out is zeroed, with size.
+	 * Once for each function of a loop whose block is not given. */
+	int (*needs)(void *dev, void *function, struct lkdf_kernel_needs *out);
 };
 
 /**

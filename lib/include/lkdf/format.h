@@ -32,6 +32,8 @@ extern "C" {
 #define LKDF_MAX_CHUNK (1u << 20) /* bytes of payload */
 #define LKDF_MAX_LANES 4096u /* rows of devices, after the executors */
 #define LKDF_MAX_NODES 1024u
+#define LKDF_MAX_LABELS (1u << 20) /* rows of the table of labels */
+#define LKDF_LABEL_LINE 8u /* places in which a block may lie */
 #define LKDF_MAX_GRAPHS (1u << 20)
 #define LKDF_MAX_FRAMES (1u << 24) /* of all graphs together */
 
@@ -72,13 +74,25 @@ struct lkdf_stats_header {
 	uint64_t blocks_offset;
 	uint64_t block_size;
 	char runtime[32];
-	uint8_t reserved[16];
+	uint64_t label_table_offset;
+	uint32_t label_cap; /* 0: there is none */
+	uint32_t label_size;
 
 	/* The library writes at any time. */
 	uint32_t nr_names; /* release */
 	uint32_t recording; /* slices are being taken */
 	uint64_t probe_key; /* hides futex words; 0: the probe is not there */
-	uint8_t reserved2[48];
+	uint64_t labels_left_out; /* blocks that found no place */
+	uint8_t reserved2[40];
+};
+
+/*
+ * A row of the table of labels. Before the rows are label_cap addresses, 64
+ * bits each: 0 nobody's, 1 being written, else where the block begins.
+ */
+struct lkdf_stats_label {
+	uint64_t bytes;
+	char text[64]; /* "" is none */
 };
 
 /* A row of the counter table. */
@@ -248,6 +262,8 @@ LKDF_ASSERT_LAYOUT(offsetof(struct lkdf_stats_header, name_cap) == 88);
 LKDF_ASSERT_LAYOUT(offsetof(struct lkdf_stats_header, slices_offset) == 100);
 LKDF_ASSERT_LAYOUT(offsetof(struct lkdf_stats_header, block_size) == 136);
 LKDF_ASSERT_LAYOUT(offsetof(struct lkdf_stats_header, nr_names) == 192);
+LKDF_ASSERT_LAYOUT(offsetof(struct lkdf_stats_header, label_cap) == 184);
+LKDF_ASSERT_LAYOUT(sizeof(struct lkdf_stats_label) == 72);
 LKDF_ASSERT_LAYOUT(sizeof(struct lkdf_stats_counter) == 128);
 LKDF_ASSERT_LAYOUT(sizeof(struct lkdf_stats_event_desc) == 64);
 LKDF_ASSERT_LAYOUT(sizeof(struct lkdf_stats_block) == 128);

@@ -146,12 +146,17 @@ int lkdf_describe(struct lkdf *rt, const char *what, const char *format,
  * who, waits, behind, next}; a cause is "token", "event", "channel", "data",
  * "io", "device", "room" or "run".
  *
+ * In a runtime with option stall each body that runs has a line as well, with
+ * its kind, its executor and for how long it has run; in JSON the array
+ * "bodies" of {kind, executor, ns}, which is empty without the option.
+ *
  * The call looks at one place after the other while the workers go on, so the
- * text is no moment's truth: a line may be over before it is written. Bodies
- * that run, queued tasks, tasks that wait for the end of another task, tasks of
- * kinds with LKDF_ALWAYS that wait for events, and children that wait for data
- * among themselves have no line. There are at most 128 lines, and 8 of one
- * limit, ring or side of a channel; the text tells how many more wait.
+ * text is no moment's truth: a line may be over before it is written. Queued
+ * tasks, tasks that wait for the end of another task, tasks of kinds with
+ * LKDF_ALWAYS that wait for events, and children that wait for data among
+ * themselves have no line. There are at most 128 lines, and 8 of one limit,
+ * ring or side of a channel, and 64 of bodies; the text tells how many more
+ * wait.
  *
  * Context: any thread, bodies included; the call waits for no body, and
  * allocates memory that it frees again.

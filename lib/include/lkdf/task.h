@@ -182,10 +182,10 @@ int lkdf_spawn_task(struct lkdf_ctx *c, const struct lkdf_task *t,
  * body with children that block calls lkdf_then() instead, which keeps no
  * stack. Exception: a worker that would sleep in the join runs tasks that are
  * pinned to its node, because all workers that may run them could be in such a
- * wait. In a task that holds limits the worker does not, because a nested task
- * might wait for these limits: no task below such a join may be pinned to
- * another node, or two workers wait for each other. A body of such a task calls
- * lkdf_then(), too.
+ * wait. In a task that holds limits, or below one, the worker does not, because
+ * a nested task might wait for these limits: no task below such a join may be
+ * pinned to another node, or two workers wait for each other. A body of such a
+ * task calls lkdf_then(), too.
  *
  * Joins nest on the worker's stack until a quarter of it is left (option
  * stack_kib). A join in a task with LKDF_WEAK uses is refused, whatever its

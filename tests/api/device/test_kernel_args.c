@@ -262,7 +262,7 @@ static void bad_kinds_are_refused(struct lkdf *rt)
 	refused(rt, (struct lkdf_kernel_attr){ .param = &port, .nr_param = 1 },
 		-EOPNOTSUPP, "LKDF_PARAM_PORT is not built yet");
 	refused(rt, (struct lkdf_kernel_attr){ .param = &value, .nr_param = 1 },
-		-EINVAL, "a VALUE has value and bytes");
+		-EINVAL, "VALUE and MEMORY have value and bytes");
 	refused(rt, (struct lkdf_kernel_attr){ .param = &odd, .nr_param = 1 },
 		-EINVAL, "from 77 is unknown");
 	refused(rt, (struct lkdf_kernel_attr){ .nr_param = 1 }, -EINVAL,

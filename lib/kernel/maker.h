@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/* What a request has while it is made (request.c): its arguments, in order. */
+#ifndef KERNEL_MAKER_H
+#define KERNEL_MAKER_H
+
+#include "kernel/kernel.h"
+
+struct maker {
+	struct lkdf_ctx *c;
+	const struct kernel *k;
+	struct device *d;
+	char *arg; /* of the task */
+	struct kernel_req *r;
+	uint64_t value_bytes, local_bytes; /* of one launch */
+	uint64_t most_bytes; /* value_bytes of the launches before */
+};
+
+/* ---- request.c ---------------------------------------------------------- */
+
+/* A use; a value, which the request borrows; all parameters of the user. */
+void maker_add_use(struct maker *m, uint32_t use);
+void maker_add_bytes(struct maker *m, const void *value, uint64_t bytes);
+int maker_add_params(struct maker *m);
+
+/* ---- memory.c ----------------------------------------------------------- */
+
+/* Operands that are no uses. */
+uint32_t maker_count_memory(const struct kernel *k);
+
+/* A parameter that is such an operand. 0 or -ENOMEM. */
+int maker_add_memory(struct maker *m, uint32_t param);
+
+/* Memory of so many bytes for the time of the task: the operand's number. */
+int maker_add_scratch(struct maker *m, uint64_t bytes, uint32_t *operand);
+
+/* An argument that is an operand which there is. */
+void maker_add_operand(struct maker *m, uint32_t operand);
+
+/* ---- fold.c ------------------------------------------------------------- */
+
+/* All launches of a fold; the first one is set. */
+int maker_add_fold(struct maker *m);
+uint32_t maker_count_fold(uint32_t nr_params);
+
+/* The next launch of the request. False: there is none. */
+bool fold_next(struct device_req *req);
+
+#endif

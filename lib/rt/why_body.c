@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/* Bodies that run, of which executors tell where a runtime is watched. */
+#include "rt/why.h"
+
+#include "core/runtime.h"
+#include "core/watch.h"
+#include "task/kind.h"
+
+#include <stdio.h>
+
+_Static_assert(WHY_NAME == NAME_SIZE, "a kind's name fits");
+
+/* Under the runtime's lock: no kind goes of which a body runs. */
+static void look_at_seat(struct why *y, const struct watch_seat *s,
+			 int executor, uint64_t now)
+{
+	const struct lkdf_kind *k = a_load(&s->kind, relaxed);
+	uint64_t begin = a_load(&s->begin, relaxed);
+	struct why_body *b;
+
+	if (!k)
+		return;
+	if (y->nr_bodies++ >= WHY_BODIES)
+		return;
+	b = &y->body[y->nr_bodies - 1];
+	b->executor = executor;
+	b->ns = now > begin ? (uint64_t)((double)(now - begin) * 1024 /
+					 y->rt->sched.ticks_per_1024ns)
+			    : 0;
+	snprintf(b->kind, sizeof(b->kind), "%s", k->name);
+}
+
+void why_look_at_bodies(struct why *y)
+{
+	struct lkdf *rt = y->rt;
+	struct watch *w = rt->watch;
+	uint64_t now = clock_ticks();
+	int i;
+
+	if (!w)
+		return;
+	pthread_mutex_lock(&rt->lock);
+	for (i = 0; i < w->nr_seats; i++)
+		look_at_seat(y, &w->seat[i], i, now);
+	pthread_mutex_unlock(&rt->lock);
+}
