@@ -16,6 +16,7 @@
 #ifndef GRAPH_CONTROL_H
 #define GRAPH_CONTROL_H
 
+#include "core/verdict.h"
 #include "graph/graph.h"
 
 enum control_flag {
@@ -78,12 +79,45 @@ struct control {
 	uint32_t *back_ports; /* by loop: live of BACK edges with PORT */
 };
 
-/* How a task is decided: the value its body has returned, or one of these. */
-enum verdict {
-	VERDICT_LIVE = 0,
-	VERDICT_FAILED = -1,
-	VERDICT_UNCHOSEN = -2,
+/* What a verdict passes over an edge, and to the loop around its task. */
+struct verdict_row {
+	uint32_t arrival[2]; /* adds to its target's pending; [1]: COUNTS */
+	int8_t ordered; /* the verdict that an edge with DATA passes on */
+	bool fails_loop;
 };
+
+static const struct verdict_row verdict_rows[] = {
+	[-VERDICT_LIVE] = { { 0, REC_ONE_LIVE }, VERDICT_LIVE, false },
+	[-VERDICT_FAILED] = { { REC_DEAD, REC_LOST }, VERDICT_FAILED, true },
+	[-VERDICT_UNCHOSEN] = { { REC_UNCHOSEN, 0 }, VERDICT_LIVE, false },
+};
+
+static inline const struct verdict_row *verdict_row(int verdict)
+{
+	return &verdict_rows[verdict < 0 ? -verdict : -VERDICT_LIVE];
+}
+
+/* What an edge that is decided so adds to its target's pending. */
+static inline uint32_t control_arrival(uint8_t flags, int verdict)
+{
+	bool counts = flags & CONTROL_COUNTS;
+
+	/* Hot loops come here: two constants, not a load. */
+	if (likely(verdict >= 0))
+		return counts ? verdict_rows[-VERDICT_LIVE].arrival[1]
+			      : verdict_rows[-VERDICT_LIVE].arrival[0];
+	return verdict_rows[-verdict].arrival[counts];
+}
+
+/* The verdict that an edge passes on; is_taken: it is live if its task is. */
+static inline int control_passes(uint8_t flags, int verdict, bool is_taken)
+{
+	if (verdict >= 0)
+		verdict = is_taken || !(flags & (CONTROL_BRANCH | CONTROL_BACK))
+				  ? VERDICT_LIVE
+				  : VERDICT_UNCHOSEN;
+	return flags & CONTROL_DATA ? verdict_row(verdict)->ordered : verdict;
+}
 
 /* The graph's, made when the first edge or kind asks for it. NULL: no memory.
  */

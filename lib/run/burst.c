@@ -51,29 +51,30 @@ static void decided(struct burst *b, uint32_t index, int verdict)
 		b->slot = NO_SLOT;
 }
 
+static inline void pass_over(struct burst *b, uint32_t index,
+			     enum ending ending, bool counts)
+{
+	check(frame_has(b->f, index));
+	if (counts)
+		frame_count(b->f, b->w->executor->counters, ending);
+	decided(b, index, ending_rows[ending].verdict);
+}
+
 /* An input failed, or the run is cancelled. */
 static void skip(struct burst *b, uint32_t index)
 {
-	bool is_cancelled = b->hindered & HINDERED_ALL;
-	struct frame *f = b->f;
-	bool counts = is_cancelled || !f->recs[index].kind->is_ours;
+	bool is_ours = b->recs[index].kind->is_ours;
 
-	check(frame_has(b->f, index));
-	counter_add(b->w->executor->counters,
-		    is_cancelled ? COUNTER_CANCELLED : COUNTER_SKIPPED, counts);
-	a_add(is_cancelled ? &f->nr_cancelled : &f->nr_skipped, counts,
-	      relaxed);
-	forget_ahead(f, index);
-	decided(b, index, VERDICT_FAILED);
+	forget_ahead(b->f, index);
+	if (b->hindered & HINDERED_ALL)
+		pass_over(b, index, ENDED_CANCELLED, true);
+	else
+		pass_over(b, index, ENDED_SKIPPED, !is_ours);
 }
 
 void burst_pass_over(struct burst *b, uint32_t index)
 {
-	bool counts = !b->f->is_dropped;
-
-	counter_add(b->w->executor->counters, COUNTER_UNCHOSEN, counts);
-	a_add(&b->f->nr_unchosen, counts, relaxed);
-	decided(b, index, VERDICT_UNCHOSEN);
+	pass_over(b, index, ENDED_UNCHOSEN, !b->f->is_dropped);
 }
 
 static bool is_unchosen(const struct burst *b, uint32_t index)

@@ -71,9 +71,8 @@ bool control_is_unchosen(struct frame *f, uint32_t index)
 	return true;
 }
 
-/* An edge to the task is decided: live for any verdict of 0 and more. */
-static void arrive(struct worker *w, struct frame *f, uint32_t to,
-		   uint8_t flags, int verdict)
+void control_arrive(struct worker *w, struct frame *f, uint32_t to,
+		    uint8_t flags, int verdict)
 {
 	struct rec *r = &f->recs[to];
 	uint32_t all;
@@ -85,23 +84,9 @@ static void arrive(struct worker *w, struct frame *f, uint32_t to,
 		rec_rearm(r, graph_nr_in(f->graph, r, to));
 		verdict = control_verdict(r, all);
 	}
-	control_push(w, f, to, verdict);
-}
-
-void control_token(struct worker *w, struct frame *f, uint32_t index)
-{
-	struct rec *r = &f->recs[index];
-	uint32_t all;
-	int verdict;
-
-	/* A task with a token has two arrivals at least. */
-	if (!rec_arrive_control(r, 0, &all))
-		return;
-	rec_rearm(r, graph_nr_in(f->graph, r, index));
-	verdict = control_verdict(r, all);
-	if (unlikely(f->stream) && stream_drops(f, index))
+	if (unlikely(f->stream) && stream_drops(f, to))
 		verdict = VERDICT_UNCHOSEN;
-	control_push(w, f, index, verdict);
+	control_push(w, f, to, verdict);
 }
 
 /* ---- loops -------------------------------------------------------------- */
@@ -153,12 +138,7 @@ static int exit_verdict(struct frame *f, const struct control_edge *e,
 	bool is_taken = a_load(&f->control.taken[exit], relaxed);
 
 	a_store(&f->control.taken[exit], 0, relaxed);
-	if (verdict == VERDICT_LIVE && !is_taken &&
-	    e->flags & (CONTROL_BRANCH | CONTROL_BACK))
-		verdict = VERDICT_UNCHOSEN;
-	if (verdict == VERDICT_UNCHOSEN && e->flags & CONTROL_DATA)
-		verdict = VERDICT_LIVE;
-	return verdict;
+	return control_passes(e->flags, verdict, is_taken);
 }
 
 /*
@@ -179,8 +159,8 @@ static bool tell_exits(struct worker *w, struct frame *f,
 			port_tell(&f->port, c->exits[i].live,
 				  verdict == VERDICT_LIVE);
 		if (!(c->exits[i].flags & CONTROL_BACK)) {
-			arrive(w, f, c->exits[i].to, c->exits[i].flags,
-			       verdict);
+			control_arrive(w, f, c->exits[i].to, c->exits[i].flags,
+				       verdict);
 			continue;
 		}
 		if (verdict == VERDICT_LIVE)
@@ -196,8 +176,7 @@ static bool is_cancelled(struct worker *w, struct frame *f, struct loop_run *r)
 {
 	if (likely(!frame_cancelled(f)))
 		return false;
-	counter_add(w->executor->counters, COUNTER_CANCELLED, 1);
-	a_add(&f->nr_cancelled, 1, relaxed);
+	frame_count(f, w->executor->counters, ENDED_CANCELLED);
 	a_store(&r->has_failed, 1, relaxed);
 	return true;
 }
@@ -271,32 +250,18 @@ static void note_member(struct frame *f, uint32_t index, int verdict)
 		return;
 	if (f->graph->control->loops[l].head == index)
 		plain_store(&r->entry, (int8_t)verdict);
-	if (verdict == VERDICT_FAILED)
+	if (verdict_row(verdict)->fails_loop)
 		a_store(&r->has_failed, 1, relaxed);
 }
 
-/* With data, a failure does not pass all edges, and a success may be one. */
-static int edge_verdict(struct frame *f, const struct control_edge *e,
-			int verdict)
-{
-	if (verdict >= 0 && e->flags & CONTROL_BRANCH &&
-	    !control_takes(verdict, e->branch))
-		verdict = VERDICT_UNCHOSEN;
-	if (verdict == VERDICT_UNCHOSEN && e->flags & CONTROL_DATA)
-		verdict = VERDICT_LIVE;
-	if (unlikely(f->graph->wiring) && verdict != VERDICT_UNCHOSEN)
-		verdict = decide_is_dead(f, e->from, e->to, verdict >= 0)
-				  ? VERDICT_FAILED
-				  : VERDICT_LIVE;
-	return verdict;
-}
-
 static void tell_edge(struct worker *w, struct frame *f,
-		      const struct control_edge *e, int verdict)
+		      const struct control_edge *e, int verdict, bool is_taken)
 {
+	verdict = control_passes(e->flags, verdict, is_taken);
+	verdict = decide_passes(f, e->from, e->to, verdict);
 	if (e->flags & CONTROL_PORT)
 		port_tell(&f->port, e->live, verdict >= 0);
-	arrive(w, f, e->to, e->flags, verdict);
+	control_arrive(w, f, e->to, e->flags, verdict);
 }
 
 /* Edges of a task with REC_CONTROL; the number of those that close its loop. */
@@ -318,7 +283,7 @@ static uint32_t tell_edges(struct worker *w, struct frame *f,
 			control_tell_back(f, e, is_taken);
 			nr_closed++;
 		} else {
-			tell_edge(w, f, e, edge_verdict(f, e, verdict));
+			tell_edge(w, f, e, verdict, is_taken);
 		}
 	}
 	return nr_closed;
@@ -327,15 +292,13 @@ static uint32_t tell_edges(struct worker *w, struct frame *f,
 static void tell_successors(struct worker *w, struct frame *f, uint32_t index,
 			    int verdict)
 {
-	struct control_edge e = { .from = index };
 	const uint32_t *succ;
 	uint32_t nr, i;
 
 	succ = graph_succ(f->graph, &f->recs[index], &nr);
-	for (i = 0; i < nr; i++) {
-		e.to = succ[i];
-		arrive(w, f, e.to, 0, edge_verdict(f, &e, verdict));
-	}
+	for (i = 0; i < nr; i++)
+		control_arrive(w, f, succ[i], 0,
+			       decide_passes(f, index, succ[i], verdict));
 }
 
 uint32_t control_decide(struct worker *w, struct frame *f, uint32_t index,

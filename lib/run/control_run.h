@@ -61,8 +61,9 @@ void control_tell_back(struct frame *f, const struct control_edge *e,
 /* The task has decided nr edges that close loop l. True: they are the last. */
 bool control_close(struct frame *f, uint32_t l, uint32_t nr);
 
-/* A live arrival that comes of no edge: of the run before, or the start. */
-void control_token(struct worker *w, struct frame *f, uint32_t index);
+/* An edge to the task is decided; flags: the edge's. */
+void control_arrive(struct worker *w, struct frame *f, uint32_t to,
+		    uint8_t flags, int verdict);
 
 /* A task is ready, or to be skipped for the reason that pending keeps. */
 void control_push(struct worker *w, struct frame *f, uint32_t index,
@@ -73,17 +74,5 @@ bool control_is_unchosen(struct frame *f, uint32_t index);
 
 /* 0, or -ERANGE: no branch of the task has this value; err() says which do. */
 int control_check(const struct frame *f, uint32_t index, int value);
-
-/* What an edge that is decided so adds to its target's pending. */
-static inline uint32_t control_arrival(uint8_t flags, int verdict)
-{
-	bool counts = flags & CONTROL_COUNTS;
-
-	if (likely(verdict >= 0))
-		return counts ? REC_ONE_LIVE : 0;
-	if (verdict == VERDICT_FAILED)
-		return counts ? REC_LOST : REC_DEAD;
-	return counts ? 0 : REC_UNCHOSEN;
-}
 
 #endif

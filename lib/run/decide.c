@@ -2,7 +2,6 @@
 #include "run/decide.h"
 
 #include "base/options.h"
-#include "run/always.h"
 #include "run/control_run.h"
 #include "run/planned.h"
 #include "run/stream.h"
@@ -161,26 +160,29 @@ void decide_listed(struct worker *w, struct ready_list *l)
 	take_listed(w, l, !is_thief ? UINT32_MAX : s->options->far_steals != 0);
 }
 
-/* The task is the last to arrive at r: ready, or to be skipped. */
-void decide_arrived(struct worker *w, struct frame *f, uint32_t index,
-		    enum arrival a)
+static inline void arrive(struct worker *w, struct frame *f, uint32_t index,
+			  int verdict)
 {
 	struct rec *r = &f->recs[index];
+	enum arrival a = verdict < 0 ? ARRIVAL_DEAD : ARRIVAL_LIVE;
 
-	if (a == ARRIVAL_EARLY)
-		return;
-	rec_rearm(r, graph_nr_in(f->graph, r, index));
+	if (r->nr_in != 1) {
+		a = verdict < 0 ? rec_arrive_dead(r) : rec_arrive(r);
+		if (a == ARRIVAL_EARLY)
+			return;
+		rec_rearm(r, graph_nr_in(f->graph, r, index));
+	}
 	if (unlikely(f->stream) && stream_drops(f, index))
 		a = ARRIVAL_DEAD;
 	decide_push(w, f, index, a == ARRIVAL_DEAD ? ITEM_SKIP : 0);
 }
 
-static void give_token(struct worker *w, struct frame *f, uint32_t index)
+void decide_give_token(struct worker *w, struct frame *f, uint32_t index)
 {
 	if (unlikely(f->graph->control))
-		control_token(w, f, index);
+		control_arrive(w, f, index, 0, VERDICT_LIVE);
 	else
-		decide_arrived(w, f, index, rec_arrive(&f->recs[index]));
+		arrive(w, f, index, VERDICT_LIVE);
 }
 
 /* The instance of the next run may go, as far as we are concerned. */
@@ -194,7 +196,7 @@ void decide_pass_token(struct worker *w, struct frame *f, uint32_t index)
 		return;
 	}
 	to = (f->index + graph_stride(g, f->recs[index].kind)) % g->nr_frames;
-	give_token(w, &g->frames[to], index);
+	decide_give_token(w, &g->frames[to], index);
 }
 
 void decide_pass_tokens(struct worker *w, struct frame *f)
@@ -210,52 +212,20 @@ void decide_pass_tokens(struct worker *w, struct frame *f)
 		/* Our own arrival of the last repetition moves on. */
 		a_add(&r->pending, 1, relaxed);
 		to = (f->index + graph_stride(g, r->kind)) % g->nr_frames;
-		give_token(w, &g->frames[to], i);
+		decide_give_token(w, &g->frames[to], i);
 	}
 }
 
-static void arrive_dead(struct worker *w, struct frame *f, uint32_t index)
-{
-	struct rec *r = &f->recs[index];
-
-	if (r->nr_in == 1)
-		decide_push(w, f, index, ITEM_SKIP);
-	else
-		decide_arrived(w, f, index, rec_arrive_dead(r));
-}
-
-static void arrive_live(struct worker *w, struct frame *f, uint32_t index)
-{
-	struct rec *r = &f->recs[index];
-
-	if (r->nr_in == 1)
-		decide_push(w, f, index, 0);
-	else
-		decide_arrived(w, f, index, rec_arrive(r));
-}
-
-bool decide_is_dead(const struct frame *f, uint32_t from, uint32_t to,
-		    bool live)
-{
-	if (!f->graph->wiring)
-		return !live;
-	return (!live && values_pass_failure(f, from, to)) ||
-	       always_passes_error(f, from, to);
-}
-
 static void tell_successors(struct worker *w, struct frame *f, uint32_t index,
-			    bool live)
+			    int verdict)
 {
 	const uint32_t *succ;
 	uint32_t nr, i;
 
 	succ = graph_succ(f->graph, &f->recs[index], &nr);
-	for (i = 0; i < nr; i++) {
-		if (decide_is_dead(f, index, succ[i], live))
-			arrive_dead(w, f, succ[i]);
-		else
-			arrive_live(w, f, succ[i]);
-	}
+	for (i = 0; i < nr; i++)
+		arrive(w, f, succ[i],
+		       decide_passes(f, index, succ[i], verdict));
 }
 
 uint32_t decide_task(struct worker *w, struct frame *f, uint32_t index,
@@ -273,7 +243,7 @@ uint32_t decide_task(struct worker *w, struct frame *f, uint32_t index,
 	if (unlikely(f->graph->control))
 		nr = control_decide(w, f, index, verdict);
 	else
-		tell_successors(w, f, index, verdict >= 0);
+		tell_successors(w, f, index, verdict);
 	if (has_data)
 		values_forget_untouched(f, index);
 	if (f->recs[index].flags & REC_TOKEN)

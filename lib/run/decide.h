@@ -29,9 +29,8 @@ void decide_overflow(struct worker *w, struct frame *f, uint32_t index,
  */
 void decide_listed(struct worker *w, struct ready_list *l);
 
-/* What came of an arrival at the task: nothing, ready, or to be skipped. */
-void decide_arrived(struct worker *w, struct frame *f, uint32_t index,
-		    enum arrival a);
+/* One of two arrivals that are no edges: the run before, and the start. */
+void decide_give_token(struct worker *w, struct frame *f, uint32_t index);
 
 /* The instance of the next run may go, as far as this one is concerned. */
 void decide_pass_token(struct worker *w, struct frame *f, uint32_t index);
@@ -39,12 +38,13 @@ void decide_pass_token(struct worker *w, struct frame *f, uint32_t index);
 /* Gives the tokens of a call that repeated to the next frame. */
 void decide_pass_tokens(struct worker *w, struct frame *f);
 
-/*
- * Is the edge dead, after from has run or not? With data it may keep two uses
- * apart and nothing more; and what is read over it may be as bad as before.
- */
-bool decide_is_dead(const struct frame *f, uint32_t from, uint32_t to,
-		    bool live);
+/* The verdict that passes an edge, which with data may be another. */
+static inline int decide_passes(const struct frame *f, uint32_t from,
+				uint32_t to, int verdict)
+{
+	return likely(!f->graph->wiring) ? verdict
+					 : values_passes(f, from, to, verdict);
+}
 
 /*
  * Tells successors, loops and the next run. verdict: enum verdict, or what the

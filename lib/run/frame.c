@@ -99,10 +99,7 @@ void frame_init_counts(struct frame *f, uint64_t seq)
 	f->seq = seq;
 	a_store(&f->first_err, 0, relaxed);
 	a_store(&f->failure, NULL, relaxed);
-	a_store(&f->nr_failed, 0, relaxed);
-	a_store(&f->nr_skipped, 0, relaxed);
-	a_store(&f->nr_cancelled, 0, relaxed);
-	a_store(&f->nr_unchosen, 0, relaxed);
+	tally_clear(&f->tally);
 	a_store(&f->is_late, 0, relaxed);
 }
 

@@ -12,6 +12,7 @@
 
 #include "base/lock.h"
 #include "core/item.h"
+#include "core/verdict.h"
 #include "graph/graph.h"
 #include "run/control_run.h"
 #include "run/guard.h"
@@ -117,7 +118,7 @@ struct frame {
 	/* Any worker, on errors only. */
 	_Atomic(int32_t) first_err;
 	_Atomic(struct failure *) failure;
-	_Atomic(uint32_t) nr_failed, nr_skipped, nr_cancelled, nr_unchosen;
+	struct tally tally;
 	_Atomic(uint32_t) is_late; /* failed first after the cancel */
 };
 
@@ -151,6 +152,14 @@ struct failure *frame_tell_late(struct frame *f);
 
 /* The frame is nobody's any more. */
 void frame_set_free(struct frame *f);
+
+/* A task of the frame ends so, and was not called or gave up. */
+static inline void frame_count(struct frame *f, struct counters *c,
+			       enum ending ending)
+{
+	counter_add(c, ending_rows[ending].counter, 1);
+	a_add(&f->tally.nr[ending], 1, relaxed);
+}
 
 /* A task of the frame failed. why may be NULL. */
 void frame_fail(struct frame *f, uint32_t task, int returned, const char *why,

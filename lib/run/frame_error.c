@@ -30,15 +30,14 @@ void frame_fail(struct frame *f, uint32_t task, int returned, const char *why,
 	check(frame_sane(f));
 	/* It says that it was cancelled, and with what knows the scope. */
 	if (returned == -ECANCELED && frame_cancelled(f)) {
-		a_add(&f->nr_cancelled, 1, relaxed);
-		counter_add(f->graph->rt->executors[worker].counters,
-			    COUNTER_CANCELLED, 1);
+		frame_count(f, f->graph->rt->executors[worker].counters,
+			    ENDED_CANCELLED);
 		return;
 	}
 	task = graph_number(f->graph, task);
 	e.id = (int32_t)task;
 	error = failure_errno(returned);
-	a_add(&f->nr_failed, 1, relaxed);
+	a_add(&f->tally.nr[ENDED_FAILED], 1, relaxed);
 	runtime_note_error(f->graph->rt, worker, error, task);
 	if (!a_cas(&f->first_err, &zero, error, relaxed, relaxed))
 		return;
@@ -66,8 +65,8 @@ static void forget_late(struct frame *f)
 
 int frame_report(struct frame *f)
 {
-	uint32_t nr_skipped = a_load(&f->nr_skipped, relaxed);
-	uint32_t nr_cancelled = a_load(&f->nr_cancelled, relaxed);
+	uint64_t nr_skipped = a_load(&f->tally.nr[ENDED_SKIPPED], relaxed);
+	uint64_t nr_cancelled = a_load(&f->tally.nr[ENDED_CANCELLED], relaxed);
 	struct failure *failure;
 	int rc;
 
@@ -75,18 +74,13 @@ int frame_report(struct frame *f)
 		forget_late(f);
 	failure = a_load(&f->failure, relaxed);
 	rc = a_load(&f->first_err, relaxed);
-	if (failure) {
-		failure->error.nr_failed = a_load(&f->nr_failed, relaxed);
-		failure->error.nr_skipped = nr_skipped;
-		failure->error.nr_cancelled = nr_cancelled;
-		failure->error.nr_unchosen = a_load(&f->nr_unchosen, relaxed);
-	}
+	if (failure)
+		tally_tell(&f->tally, &failure->error);
 	/* The parent of a child run is told when the run ends. */
 	if (rc && !f->parent)
 		scope_fail(f->scope, rc, failure);
 	if (rc || nr_skipped || nr_cancelled)
-		scope_count(f->scope, a_load(&f->nr_failed, relaxed),
-			    nr_skipped, nr_cancelled);
+		scope_count(f->scope, &f->tally);
 	if (!rc && nr_cancelled)
 		rc = frame_cancelled(f);
 	return rc;
@@ -99,10 +93,10 @@ struct failure *frame_tell_late(struct frame *f)
 		.err = -ETIME,
 		.id = -1,
 		.worker = -1,
-		.nr_cancelled = a_load(&f->nr_cancelled, relaxed),
 	};
 	struct failure *failure;
 
+	tally_tell(&f->tally, &e);
 	snprintf(e.graph, sizeof(e.graph), "%s", f->graph->name);
 	snprintf(e.why, sizeof(e.why), "graph %s: the run's deadline is over",
 		 e.graph);

@@ -86,14 +86,13 @@ void own_task_decide(struct worker *w, struct task *t)
 	struct frame *f = t->frame;
 	uint32_t index = t->index;
 	int error = complete_error(t), branch = t->branch;
-	bool was_cancelled = t->link.flags & TASK_CANCELLED;
+	enum ending ending = complete_ending(t);
 	struct failure *failure = complete_failure(t);
 
-	if (was_cancelled)
-		a_add(&f->nr_cancelled, 1, relaxed);
-	else if (t->link.flags & TASK_SKIPPED)
-		a_add(&f->nr_skipped, 1, relaxed);
-	else if (error && !(t->link.flags & TASK_FAILED))
+	/* A body that has failed was counted at once. */
+	if (ending < ENDED_WELL && ending != ENDED_FAILED)
+		a_add(&f->tally.nr[ending], 1, relaxed);
+	else if (error && ending == ENDED_WELL)
 		frame_fail(f, index, error, failure ? failure->error.why : NULL,
 			   w->id);
 	failure_observe(failure);
@@ -106,8 +105,7 @@ void own_task_decide(struct worker *w, struct task *t)
 	runtime_free(t->kind->rt, w->executor, POOL_TASK, t);
 	if (!error && branch == LKDF_END && f->stream) {
 		stream_end(f);
-		decide_and_tell(w, f, index, VERDICT_UNCHOSEN);
-		return;
+		branch = VERDICT_UNCHOSEN;
 	}
 	decide_and_tell(w, f, index, error ? VERDICT_FAILED : branch);
 }

@@ -123,7 +123,6 @@ void sources_take(struct worker *w, struct frame *f)
 {
 	const struct lkdf_graph *g = f->graph;
 	uint32_t first = f->next_source, end, source;
-	enum arrival a;
 
 	end = (uint32_t)min_u64(first + SOURCE_CHUNK, g->nr_sources);
 	f->next_source = end;
@@ -138,9 +137,7 @@ void sources_take(struct worker *w, struct frame *f)
 		}
 		/* Where the token is still to come the run may end elsewhere
 		 * from here on, and the graph with it. */
-		a = rec_arrive(&f->recs[source]);
-		if (a != ARRIVAL_EARLY)
-			decide_arrived(w, f, source, a);
+		decide_give_token(w, f, source);
 	}
 }
 

@@ -82,9 +82,7 @@ static void init(struct lkdf_graph *g, struct lkdf_scope *scope,
 	a_store(&s->nr_waves, 0, relaxed);
 	a_store(&s->error, 0, relaxed);
 	a_store(&s->failure, NULL, relaxed);
-	a_store(&s->nr_failed, 0, relaxed);
-	a_store(&s->nr_skipped, 0, relaxed);
-	a_store(&s->nr_cancelled, 0, relaxed);
+	tally_clear(&s->tally);
 }
 
 /* Before any of them starts: who ends the last wave looks at all. */
@@ -168,9 +166,7 @@ static void collect(struct frame *f)
 	int rc = frame_report(f);
 	int32_t zero = 0;
 
-	a_add(&s->nr_failed, a_load(&f->nr_failed, relaxed), relaxed);
-	a_add(&s->nr_skipped, a_load(&f->nr_skipped, relaxed), relaxed);
-	a_add(&s->nr_cancelled, a_load(&f->nr_cancelled, relaxed), relaxed);
+	tally_add(&s->tally, &f->tally);
 	failure = a_load(&f->failure, relaxed);
 	if (rc && a_cas(&s->error, &zero, rc, relaxed, relaxed) && failure &&
 	    a_cas(&s->failure, &none, failure, relaxed, relaxed))
@@ -193,16 +189,13 @@ static void finish(struct worker *w, struct lkdf_graph *g)
 	struct lkdf *rt = g->rt;
 	uint32_t i;
 
-	if (!error &&
-	    (a_load(&s->is_cut, relaxed) || a_load(&s->nr_cancelled, relaxed)))
+	if (!error && (a_load(&s->is_cut, relaxed) ||
+		       a_load(&s->tally.nr[ENDED_CANCELLED], relaxed)))
 		error = scope_cancelled(scope);
 	if (error && !failure && deadline_hit(scope))
 		failure = frame_tell_late(&g->frames[0]);
-	if (failure) {
-		failure->error.nr_failed = a_load(&s->nr_failed, relaxed);
-		failure->error.nr_skipped = a_load(&s->nr_skipped, relaxed);
-		failure->error.nr_cancelled = a_load(&s->nr_cancelled, relaxed);
-	}
+	if (failure)
+		tally_tell(&s->tally, &failure->error);
 	pthread_mutex_lock(&g->lock);
 	a_add(&g->next_seq, nr_waves, relaxed);
 	g->nr_runs += nr_waves;

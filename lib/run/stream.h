@@ -17,6 +17,7 @@
 #define RUN_STREAM_H
 
 #include "base/atomic.h"
+#include "core/verdict.h"
 
 #include <lkdf/event.h>
 #include <lkdf/graph.h>
@@ -44,7 +45,7 @@ struct stream {
 	_Atomic(uint64_t) nr_waves; /* ended, dropped ones too */
 	_Atomic(int32_t) error; /* the first */
 	_Atomic(struct failure *) failure; /* of error */
-	_Atomic(uint64_t) nr_failed, nr_skipped, nr_cancelled;
+	struct tally tally; /* of all waves */
 };
 
 /* See lkdf_graph_run() with LKDF_RUN_STREAM; r is checked. */

@@ -8,6 +8,7 @@
 
 #include "graph/pairs.h"
 #include "graph/wire.h"
+#include "run/always.h"
 #include "run/frame.h"
 
 static uint8_t *mark_of(const struct frame *f, const struct wire_use *u)
@@ -83,7 +84,7 @@ static bool has_left(const struct frame *f, uint32_t index, uint32_t var)
 	return false;
 }
 
-bool values_pass_failure(const struct frame *f, uint32_t from, uint32_t to)
+static bool passes_failure(const struct frame *f, uint32_t from, uint32_t to)
 {
 	const struct wire_pair *p, *end;
 
@@ -94,4 +95,15 @@ bool values_pass_failure(const struct frame *f, uint32_t from, uint32_t to)
 		if (p->var != NO_VAR && !has_left(f, from, p->var))
 			return true;
 	return false;
+}
+
+int values_passes(const struct frame *f, uint32_t from, uint32_t to,
+		  int verdict)
+{
+	if (verdict == VERDICT_UNCHOSEN)
+		return verdict;
+	return (verdict < 0 && passes_failure(f, from, to)) ||
+			       always_passes_error(f, from, to)
+		       ? VERDICT_FAILED
+		       : VERDICT_LIVE;
 }

@@ -97,8 +97,12 @@ bool values_is_untouched(const struct frame *f, const struct wire_use *u);
 /* The body is over: what it has left untouched is no write. */
 void values_count_untouched(struct frame *f, uint32_t index);
 
-/* Does its failure pass over this edge? */
-bool values_pass_failure(const struct frame *f, uint32_t from, uint32_t to);
+/*
+ * The verdict that passes the edge, which may keep two uses apart and nothing
+ * more; and what is read over it may be as bad as before.
+ */
+int values_passes(const struct frame *f, uint32_t from, uint32_t to,
+		  int verdict);
 
 /* Its successors are told. */
 void values_forget_untouched(struct frame *f, uint32_t index);

@@ -399,9 +399,7 @@ int scope_error(struct lkdf_scope *s, struct lkdf_error *out)
 		e = f->error;
 	}
 	e.err = error ? error : s->told_err;
-	e.nr_failed = a_load(&s->nr_failed, relaxed);
-	e.nr_skipped = a_load(&s->nr_skipped, relaxed);
-	e.nr_cancelled = a_load(&s->nr_cancelled, relaxed);
+	tally_tell(&s->tally, &e);
 	rc = failure_copy(&e, out);
 	forget_later(s);
 	pthread_mutex_unlock(&s->lock);
@@ -467,15 +465,8 @@ void scope_fail(struct lkdf_scope *s, int error, struct failure *f)
 		keep_aside(asked, f);
 }
 
-void scope_count(struct lkdf_scope *s, uint64_t nr_failed, uint64_t nr_skipped,
-		 uint64_t nr_cancelled)
+void scope_count(struct lkdf_scope *s, const struct tally *t)
 {
-	for (; s; s = s->parent) {
-		if (nr_failed)
-			a_add(&s->nr_failed, nr_failed, relaxed);
-		if (nr_skipped)
-			a_add(&s->nr_skipped, nr_skipped, relaxed);
-		if (nr_cancelled)
-			a_add(&s->nr_cancelled, nr_cancelled, relaxed);
-	}
+	for (; s; s = s->parent)
+		tally_add(&s->tally, t);
 }

@@ -26,6 +26,7 @@
 #include "base/util.h"
 #include "core/failure.h"
 #include "core/handle.h"
+#include "core/verdict.h"
 #include "sched/timers.h"
 
 #include <lkdf/scope.h>
@@ -47,7 +48,7 @@ struct lkdf_scope {
 	/* Any thread; read by every task, written on errors only. */
 	_Alignas(CACHE_LINE) _Atomic(int32_t) cancel_err;
 	_Atomic(int32_t) first_err; /* written under lock */
-	_Atomic(uint64_t) nr_failed, nr_skipped, nr_cancelled;
+	struct tally tally;
 	_Atomic(int64_t) end_ns; /* see deadline.h; 0: none, or waited for */
 
 	/* Set under lock; read by every submission. */
@@ -142,7 +143,6 @@ static inline int scope_cancelled(const struct lkdf_scope *s)
 void scope_fail(struct lkdf_scope *s, int err, struct failure *f);
 
 /* Counts what failed or did not run, here and above. */
-void scope_count(struct lkdf_scope *s, uint64_t nr_failed, uint64_t nr_skipped,
-		 uint64_t nr_cancelled);
+void scope_count(struct lkdf_scope *s, const struct tally *t);
 
 #endif

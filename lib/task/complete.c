@@ -21,6 +21,21 @@ static struct lkdf *rt_of(const struct task *t)
 	return t->kind->rt;
 }
 
+enum ending complete_ending(const struct task *t)
+{
+	return t->link.flags & TASK_FAILED ? t->ending : ENDED_WELL;
+}
+
+void complete_failed(struct task *t, enum ending ending, int error,
+		     struct failure *failure)
+{
+	check(error < 0);
+	t->link.flags |= TASK_FAILED;
+	t->ending = ending;
+	t->error = error;
+	t->failure = failure;
+}
+
 int complete_error(struct task *t)
 {
 	return t->link.flags & TASK_FAILED ? t->error
@@ -99,16 +114,16 @@ bool complete_take_limits(struct executor *ex, struct task *t)
 
 static void tell_scope(struct task *t, int error, struct failure *f)
 {
-	if (t->link.flags & TASK_CANCELLED) {
-		scope_count(t->scope, 0, 0, 1);
-		/* Of its scope's cancel that scope knows. */
-		if (deadline_hit(t->scope) && t->link.flags & TASK_SCOPED)
-			scope_fail(t->scope, error, f);
-		return;
+	enum ending ending = complete_ending(t);
+	struct tally tally = { 0 };
+
+	if (ending != ENDED_WELL) {
+		a_store(&tally.nr[ending], 1, relaxed);
+		scope_count(t->scope, &tally);
 	}
-	if (t->link.flags & TASK_SKIPPED)
-		scope_count(t->scope, 0, 1, 0);
-	if (error && t->link.flags & TASK_SCOPED)
+	/* Of its scope's cancel that scope knows. */
+	if (error && t->link.flags & TASK_SCOPED &&
+	    (ending != ENDED_CANCELLED || deadline_hit(t->scope)))
 		scope_fail(t->scope, error, f);
 }
 
@@ -254,24 +269,13 @@ static struct failure *late(const struct task *t, int worker)
 
 enum task_end complete_cancelled(struct executor *ex, struct task *t, int error)
 {
-	check(error < 0);
-	counter_add(ex->counters, COUNTER_CANCELLED, 1);
-	t->link.flags |= TASK_FAILED | TASK_CANCELLED;
-	t->error = error;
-	t->failure = NULL;
-	if (deadline_hit(t->scope) && !(t->link.flags & TASK_OWNED))
-		t->failure = late(t, ex->id);
-	return TASK_COMPLETE;
-}
+	struct failure *failure = NULL;
 
-void complete_skipped(struct executor *ex, struct task *t, int error,
-		      struct failure *failure)
-{
-	check(error < 0);
-	counter_add(ex->counters, COUNTER_SKIPPED, 1);
-	t->link.flags |= TASK_FAILED | TASK_SKIPPED;
-	t->error = error;
-	t->failure = failure_get(failure);
+	if (deadline_hit(t->scope) && !(t->link.flags & TASK_OWNED))
+		failure = late(t, ex->id);
+	counter_add(ex->counters, COUNTER_CANCELLED, 1);
+	complete_failed(t, ENDED_CANCELLED, error, failure);
+	return TASK_COMPLETE;
 }
 
 /* 0, or why it should not start. */

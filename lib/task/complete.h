@@ -6,6 +6,7 @@
 #ifndef TASK_COMPLETE_H
 #define TASK_COMPLETE_H
 
+#include "core/verdict.h"
 #include "task/task.h"
 
 /*
@@ -21,9 +22,9 @@ bool complete_child(struct task *parent, int error, struct failure *f);
 enum task_end complete_cancelled(struct executor *ex, struct task *t,
 				 int error);
 
-/* Never started: an input is not there, and failure (borrowed) says why. */
-void complete_skipped(struct executor *ex, struct task *t, int error,
-		      struct failure *failure);
+/* The task has ended so; failure, which may be NULL, is the task's now. */
+void complete_failed(struct task *t, enum ending ending, int error,
+		     struct failure *failure);
 
 /* It is not cancelled, or starts all the same. */
 bool complete_may_go(const struct task *t);
@@ -34,6 +35,9 @@ bool complete_may_go(const struct task *t);
  */
 int complete_begin(struct task *t);
 void complete_end(struct task *t);
+
+/* How the task itself has ended, whatever its children have. */
+enum ending complete_ending(const struct task *t);
 
 /* 0, its own error, or that of a child nobody joined; and its story. */
 int complete_error(struct task *t);

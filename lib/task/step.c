@@ -41,15 +41,12 @@ void task_fail(struct task *t, int returned, const char *why, int worker)
 		return;
 	}
 	error = failure_errno(returned);
-	t->link.flags |= TASK_FAILED;
-	t->error = error;
-	t->failure = NULL;
+	complete_failed(t, ENDED_FAILED, error, NULL);
 	if (t->link.flags & TASK_OWNED) {
 		t->owner->failed(t, returned, why, worker);
 		return;
 	}
 	runtime_note_error(t->kind->rt, worker, error, NO_TASK_NUMBER);
-	scope_count(t->scope, 1, 0, 0);
 	snprintf(e.task, sizeof(e.task), "%s", t->kind->name);
 	failure_tell(&e, returned, why);
 	t->failure = failure_create(&e, t->kind->name);
@@ -125,10 +122,12 @@ static __attribute__((noinline)) void lacks_inputs(struct lkdf_ctx *c,
 						   struct task *t, int rc,
 						   struct failure *failure)
 {
-	if (rc > 0)
-		complete_skipped(c->ex, t, -rc, failure);
-	else
+	if (rc < 0) {
 		task_fail(t, rc, err_text(), c->ex->id);
+		return;
+	}
+	counter_add(c->ex->counters, COUNTER_SKIPPED, 1);
+	complete_failed(t, ENDED_SKIPPED, -rc, failure_get(failure));
 }
 
 /* 0: the inputs are there. Else it fails, or does not start. */

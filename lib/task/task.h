@@ -51,12 +51,10 @@ enum task_flag {
 	TASK_FAR_ARG = 32, /* the copied argument is of the heap */
 	TASK_AFTER_CHILDREN = 64, /* goes on when live is 0 */
 	TASK_CONTINUES = 128, /* the body is then_fn now */
-	TASK_FAILED = 256, /* error is set */
-	TASK_CANCELLED = 512, /* and never started, or gave up */
+	TASK_FAILED = 256, /* error and ending are set */
 	TASK_HOLDS = 1024, /* hold is to be waited for when the body ends */
 	TASK_PLACED = 2048, /* home is set */
 	TASK_HAS_DATA = 4096, /* claim is set */
-	TASK_SKIPPED = 8192, /* and never started: an input failed */
 	TASK_EXTRA = 16384, /* own, after and is_profiled are set */
 	TASK_AWAY = 32768, /* its work is under way elsewhere, see away */
 };
@@ -101,6 +99,7 @@ struct task {
 	bool is_profiled; /* its bodies are told, recording or not */
 	bool then_on_event;
 	bool is_kicked;
+	uint8_t ending; /* enum ending: why it has an error */
 	uint16_t io_home; /* of an operation: where its bytes came, or none */
 	struct frame *frame;
 	const struct owner_ops *owner;

@@ -84,8 +84,7 @@ NOT_REACHED(void, event_finish, struct lkdf_event e, int error,
 NOT_REACHED(void, event_put, struct lkdf_event e)
 NOT_REACHED(void, port_end, struct frame *f)
 NOT_REACHED(void, stream_wave_ended, struct worker *w, struct frame *f)
-NOT_REACHED(void, scope_count, struct lkdf_scope *s, uint64_t nr_failed,
-	    uint64_t nr_skipped, uint64_t nr_cancelled)
+NOT_REACHED(void, scope_count, struct lkdf_scope *s, const struct tally *t)
 NOT_REACHED(void, scope_fail, struct lkdf_scope *s, int error,
 	    struct failure *f)
 

@@ -98,10 +98,10 @@ NOT_REACHED(void, sources_turn, struct worker *w, struct frame *f)
 NOT_REACHED(int, err, int rc, const char *fmt, ...)
 NOT_REACHED(bool, stream_drops, struct frame *f, uint32_t index)
 NOT_REACHED(void, port_decided, struct frame *f, uint32_t index, bool is_live)
+NOT_REACHED(int, values_passes, const struct frame *f, uint32_t from,
+	    uint32_t to, int verdict)
 NOT_REACHED(void, decide_pass_token, struct worker *w, struct frame *f,
 	    uint32_t index)
-NOT_REACHED(bool, decide_is_dead, const struct frame *f, uint32_t from,
-	    uint32_t to, bool live)
 NOT_REACHED(uint32_t, graph_wide_nr_in, const struct lkdf_graph *g,
 	    uint32_t task)
 NOT_REACHED(const char *, graph_task_name, const struct lkdf_graph *g,
@@ -242,7 +242,7 @@ static void begin_run(bool shared)
 		mc_name(&box[i], "box");
 	}
 	a_store(&frame.remaining, graph.nr_tasks, relaxed);
-	a_store(&frame.nr_cancelled, 0, relaxed);
+	tally_clear(&frame.tally);
 	a_store(&scope.cancel_err, 0, relaxed);
 	mc_name(&frame.remaining, "remaining");
 	mc_name(&frame.control.loops[0].nr_backs, "nr_backs0");

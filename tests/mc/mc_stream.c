@@ -56,8 +56,7 @@ void scope_leave(struct lkdf_scope *s, uint32_t nr)
 	a_add(&nr_left, nr, relaxed);
 }
 
-void scope_count(struct lkdf_scope *s, uint64_t nr_failed, uint64_t nr_skipped,
-		 uint64_t nr_cancelled)
+void scope_count(struct lkdf_scope *s, const struct tally *t)
 {
 }
 
@@ -122,7 +121,7 @@ static void push(struct frame *f, uint32_t task, bool is_skipped)
 	     release);
 }
 
-/* As decide_arrived(). */
+/* As decide_give_token(). */
 static void arrive_s(struct frame *f)
 {
 	struct rec *r = &f->recs[S];
@@ -155,8 +154,8 @@ static bool may_run(struct frame *f, bool is_skipped)
 {
 	if (!is_skipped && !frame_cancelled(f))
 		return true;
-	a_add(is_skipped ? &f->nr_skipped : &f->nr_cancelled, !f->is_dropped,
-	      relaxed);
+	a_add(&f->tally.nr[is_skipped ? ENDED_SKIPPED : ENDED_CANCELLED],
+	      !f->is_dropped, relaxed);
 	return false;
 }
 
@@ -198,7 +197,7 @@ static void fail(struct frame *f)
 {
 	struct failure *failure = &failures[f->wave];
 
-	a_add(&f->nr_failed, 1, relaxed);
+	a_add(&f->tally.nr[ENDED_FAILED], 1, relaxed);
 	plain_store(&failed[f->wave], 1);
 	a_store(&failure->nr_refs, 1, relaxed);
 	a_store(&f->first_err, -EIO, relaxed);
