@@ -8,7 +8,8 @@
  * it, and a run with failures notes which uses have left their vars bad. Graphs
  * without such tasks have nothing of it.
  *
- * A whole that was bad in one part, and is left as it was, is bad.
+ * A whole that was bad in one part, and is left as it was, is bad to who comes
+ * later in the run.
  */
 #ifndef RUN_ALWAYS_H
 #define RUN_ALWAYS_H

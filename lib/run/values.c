@@ -281,7 +281,8 @@ void values_leave(struct executor *ex, struct frame *f, int error,
 		return;
 	for (i = 0; i < c->nr; i++) {
 		u = &c->use[i];
-		if (!a_load(&v->is_dead[i], relaxed))
+		/* What all have left as it was is as bad as it was. */
+		if (!a_load(&v->is_dead[i], relaxed) || u->is_untouched)
 			continue;
 		use_publish(u, error ? error : -ECANCELED, failure);
 		u->is_untouched = true;

@@ -162,7 +162,8 @@ void d_check_data(struct d_world *w)
 		v = &w->p->var[var];
 		if (v->is_once && !v->is_kept)
 			continue;
-		check_version(w, var);
+		/* A weak write counts when what is before it is combined. */
 		check_value(w, var);
+		check_version(w, var);
 	}
 }

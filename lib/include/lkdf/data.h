@@ -171,7 +171,9 @@ int lkdf_data_release(struct lkdf_data *d);
  *
  * Return: 0, or 1 where it has an initial value or wraps bytes, plus one for
  * each successful write of the whole or of a part. A sealed graph counts its
- * writes at the end of each run.
+ * writes at the end of each run. A write of a use with LKDF_WEAK counts when
+ * what was asked for before it has ended and reductions are combined, which may
+ * be after the end of its task.
  */
 uint64_t lkdf_data_version(const struct lkdf_data *d);
 
