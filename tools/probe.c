@@ -103,6 +103,36 @@ static const char *read_lockdown(char *to, size_t size)
 	return to;
 }
 
+/* CAP_BPF and CAP_PERFMON, without which programs are refused in many ways, and
+ * what mount(2) needs. */
+static bool has_capabilities(void)
+{
+	const uint64_t all = 1ull << 39 | 1ull << 38 | 1ull << 21;
+	FILE *f = fopen("/proc/self/status", "re");
+	uint64_t has = 0;
+	char line[128];
+
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "CapEff: %" SCNx64, &has) == 1)
+			break;
+	if (f)
+		fclose(f);
+	return (has & all) == all;
+}
+
+static void say_needs(int rc, struct cli_error *e)
+{
+	if (rc != -ENOSYS && !has_capabilities()) {
+		e->code = CLI_DENIED;
+		e->needs = "root, or CAP_BPF, CAP_PERFMON and CAP_SYS_ADMIN";
+		e->try = "sudo lkdf probe start";
+	} else if (rc != -EOPNOTSUPP) {
+		e->needs = "bpf(2), perf_event_open(2) and mount(2), which the "
+			   "seccomp profile of a container may forbid";
+		e->try = "lkdf probe start outside of it";
+	}
+}
+
 static int refuse(int rc, const char *why)
 {
 	struct cli_error e = { "probe", cli_code_of(rc), NULL, NULL };
@@ -116,9 +146,11 @@ static int refuse(int rc, const char *why)
 			 mode);
 		e.needs = needs;
 		e.try = "a boot without lockdown=, or without Secure Boot";
-	} else if (rc == -EPERM || rc == -EACCES) {
-		e.needs = "root, or CAP_BPF, CAP_PERFMON and CAP_SYS_ADMIN";
-		e.try = "sudo lkdf probe start";
+	} else if (rc == -EPERM || rc == -EACCES || rc == -ENOSYS ||
+		   rc == -EOPNOTSUPP) {
+		say_needs(rc, &e);
+	} else if (rc == -ENOTDIR) {
+		e.try = "lkdf probe start --dir DIR, where a directory can be";
 	} else if (rc == -EINVAL) {
 		e.code = CLI_USAGE;
 		e.try = "groupadd -r lkdf";

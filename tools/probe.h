@@ -58,4 +58,7 @@ struct probe_cost {
 /* What the programs cost during a time; how many, or -errno. */
 int probe_costs(const char *dir, int64_t ms, struct probe_cost *cost, int max);
 
+/* A program at sched_switch that does nothing: what the statistics cost. */
+int probe_empty_cost(int64_t ms, struct probe_cost *cost);
+
 #endif

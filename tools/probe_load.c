@@ -36,6 +36,7 @@ struct loader {
 	struct lkdf_probe *skel;
 	gid_t group;
 	uint32_t tried; /* hooks */
+	size_t kept; /* so much of want->dir was there before */
 };
 
 static int fail(struct loader *l, int rc, const char *what)
@@ -64,15 +65,58 @@ static bool is_bpffs(const char *dir)
 	return !statfs(dir, &s) && s.f_type == BPF_FS_MAGIC;
 }
 
-static void make_parents(const char *dir)
+/* What begins with a mount of ours: not a bpffs of somebody else. */
+static bool is_mount_of_ours(const char *dir)
+{
+	FILE *f = fopen("/proc/self/mountinfo", "re");
+	char line[PATH_MAX + 256], at[PATH_MAX + 64], real[PATH_MAX];
+	bool is_ours = false;
+
+	if (!realpath(dir, real))
+		snprintf(real, sizeof(real), "%s", dir);
+	snprintf(at, sizeof(at), " %s ", real);
+	while (f && !is_ours && fgets(line, sizeof(line), f))
+		is_ours = strstr(line, at) && strstr(line, " - bpf lkdf ");
+	if (f)
+		fclose(f);
+	return is_ours;
+}
+
+/* The mount goes, if it is ours, and then the directory. */
+static void remove_dir(const char *dir)
+{
+	if (is_mount_of_ours(dir) && !umount2(dir, 0))
+		rmdir(dir);
+	else if (!is_bpffs(dir))
+		rmdir(dir);
+}
+
+/* What make_dir() has made, but for what others have put there. */
+static void undo_dir(const struct loader *l)
 {
 	char path[PATH_MAX], *slash;
 
-	snprintf(path, sizeof(path), "%s", dir);
+	remove_dir(l->want->dir);
+	snprintf(path, sizeof(path), "%s", l->want->dir);
+	for (slash = strrchr(path, '/');
+	     slash && (size_t)(slash - path) > l->kept;
+	     slash = strrchr(path, '/')) {
+		*slash = '\0';
+		rmdir(path);
+	}
+}
+
+static void make_parents(struct loader *l)
+{
+	char path[PATH_MAX], *slash;
+
+	snprintf(path, sizeof(path), "%s", l->want->dir);
+	l->kept = strlen(path);
 	for (slash = strchr(path + 1, '/'); slash;
 	     slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
-		mkdir(path, 0755);
+		if (!mkdir(path, 0755) && l->kept == strlen(l->want->dir))
+			l->kept = (size_t)(strrchr(path, '/') - path);
 		*slash = '/';
 	}
 }
@@ -81,9 +125,9 @@ static int make_dir(struct loader *l)
 {
 	const char *dir = l->want->dir;
 
-	make_parents(dir);
+	make_parents(l);
 	if (mkdir(dir, DIR_MODE) && errno != EEXIST)
-		return fail(l, -errno, dir);
+		return fail(l, errno == EACCES ? -EACCES : -ENOTDIR, dir);
 	if (!is_bpffs(dir) &&
 	    mount("lkdf", dir, "bpf", MS_NOSUID | MS_NODEV | MS_NOEXEC,
 		  "mode=0700"))
@@ -155,13 +199,6 @@ static int unpin(const char *dir)
 	if (f)
 		closedir(f);
 	return nr;
-}
-
-/* The mount goes, too; in a folder of somebody else's that is refused. */
-static void remove_dir(const char *dir)
-{
-	umount2(dir, 0);
-	rmdir(dir);
 }
 
 /* ---- programs ------------------------------------------------------------ */
@@ -420,7 +457,7 @@ int probe_load(const struct probe_want *w, struct probe_got *got)
 	lkdf_probe__destroy(l.skel);
 	if (rc) {
 		unpin(w->dir);
-		remove_dir(w->dir);
+		undo_dir(&l);
 	}
 	return rc;
 }

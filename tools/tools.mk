@@ -17,7 +17,8 @@ LKDF_BIN := $(BUILD)/lkdf
 BENCH_CFLAGS := -std=c11 $(WARN) -O2 -g
 BENCH_CPPFLAGS := -I. -Ilib/include -Ibpf/uapi -D_GNU_SOURCE
 
-$(addprefix $(BUILD)/tool/tools/,probe.o probe_load.o probe_cost.o): \
+$(addprefix $(BUILD)/tool/tools/,probe.o probe_load.o probe_cost.o \
+	bench_policy_probe.o): \
 	BENCH_CPPFLAGS += $(BPF_CPPFLAGS)
 $(BUILD)/tool/tools/probe_load.o: $(if $(filter 1,$(BPF)),$(BPF_SKEL))
 

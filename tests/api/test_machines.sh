@@ -46,6 +46,11 @@ else
 	else
 		skip 'futex has its number' 'there is no llvm-objdump'
 	fi
+	readelf -SW "$dir/x86/bpf/lkdf_probe.bpf.o" >"$dir/log" 2>&1
+	grep -q 'tp_btf/sched_switch' "$dir/log" &&
+		! grep -qE 'sys_(enter|exit)|k(ret)?(probe|syscall)|fentry|fexit' \
+			"$dir/log"
+	ok $? 'no program hooks system calls or functions of the kernel'
 	! bpf s390 && grep -q 'say here where this machine' "$dir/log"
 	ok $? 'for another machine: which lines are missing'
 fi

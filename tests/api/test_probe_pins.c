@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <grp.h>
 #include <linux/bpf.h>
+#include <linux/sched.h>
 #include <signal.h>
 #include <stdint.h>
 #include <sys/mman.h>
@@ -293,6 +294,61 @@ static void another_program(void)
 	close(fd[0]);
 }
 
+static pid_t fork_as(pid_t pid)
+{
+	struct clone_args a = {
+		.exit_signal = SIGCHLD,
+		.set_tid = (uintptr_t)&pid,
+		.set_tid_size = 1,
+	};
+
+	return (pid_t)syscall(SYS_clone3, &a, sizeof(a));
+}
+
+/* What the one before has left: 0, it is a thread like any other. */
+static int begin_again(uint32_t old_gen)
+{
+	struct lkdf_probe_register r;
+
+	if (nr_used())
+		return 1;
+	if (enter(&r) || slots[r.slot].tid != (uint32_t)getpid())
+		return 2;
+	return r.gen == old_gen ? 3 : 0;
+}
+
+static uint32_t gen_of(pid_t pid)
+{
+	int i;
+
+	for (i = 0; i < NR_SLOTS; i++)
+		if (slots[i].tid == (uint32_t)pid)
+			return slots[i].gen;
+	return 0;
+}
+
+static void a_number_that_is_given_again(void)
+{
+	int rc, status = -1;
+	uint32_t gen;
+	pid_t pid = holder(&rc, false), again;
+
+	gen = gen_of(pid);
+	end(pid);
+	ok(!rc && gen, "a process with a slot is killed");
+	again = fork_as(pid);
+	if (!again)
+		_exit(begin_again(gen));
+	if (again != pid) {
+		skip("another has its number", "clone3 does not give it");
+		end(again);
+		return;
+	}
+	waitpid(again, &status, 0);
+	is(status, 0, "another has its number: not its slot, nor generation");
+	is(nr_used(), 0, "and is gone when it ends");
+}
+
 static bool start(const char *self)
 {
 	int fd;
@@ -318,6 +374,7 @@ static void tests(void)
 	is(as_nobody(fork_in_it), 0,
 	   "a forked child has no slot of its parent");
 	another_program();
+	a_number_that_is_given_again();
 	slots_run_out(true, NR_OF_USER, -EDQUOT, "a user");
 	slots_run_out(false, NR_SLOTS, -ENOSPC, "root");
 	many_that_are_killed();

@@ -1,0 +1,86 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+# lkdf probe where something is forbidden or lacking: capabilities, bpf(2), a
+# place for the pins. Each time one line says what, with the fix; nothing is left
+# behind, nothing of others is taken away, and programs run as without it.
+# shellcheck source=tests/api/tap.sh
+. "${0%/*}/tap.sh"
+lkdf=$build/lkdf
+convoy=$build/examples/convoy
+pins=$dir/a/b/bpf
+export LKDF_WORKERS=2
+
+# refused RC PATTERN COMMAND...: it ends with RC, says such a line and leaves
+# nothing behind.
+refused() {
+	want=$1
+	say=$2
+	shift 2
+	"$@" >"$dir/log" 2>&1
+	[ $? -eq "$want" ] && grep -qE "$say" "$dir/log" && [ ! -e "$dir/a" ]
+}
+
+"$lkdf" probe start --dir "$pins" >"$dir/log" 2>&1 || {
+	skip 'what is forbidden is told' "$(head -n 1 "$dir/log")"
+	echo "1..$nr"
+	exit "$failed"
+}
+"$lkdf" probe stop --dir "$pins" >/dev/null
+rm -r "$dir/a"
+trap '"$lkdf" probe stop --dir "$pins" >/dev/null 2>&1
+	"$lkdf" probe stop --dir "$dir/own" >/dev/null 2>&1
+	umount "$dir/own" 2>/dev/null
+	rm -rf "$dir"' EXIT
+
+# cap_39: CAP_BPF, cap_38: CAP_PERFMON; they are in CAP_SYS_ADMIN, too.
+for less in sys_admin sys_admin,-cap_39 sys_admin,-cap_38; do
+	refused 3 'needs: .*CAP_PERFMON' setpriv --bounding-set=-$less \
+		"$lkdf" probe start --dir "$pins"
+	ok $? "without $less: which capabilities it needs"
+done
+for file in /proc/lkdf /dev/null; do
+	refused 4 'try: .*--dir' "$lkdf" probe start --dir $file
+	ok $? "$file is no place for pins"
+done
+
+mkdir "$dir/own"
+if mount -t bpf none "$dir/own" 2>"$dir/log"; then
+	setpriv --bounding-set=-sys_admin "$lkdf" probe start \
+		--dir "$dir/own" >"$dir/log" 2>&1
+	ok $? 'a bpffs that is there needs no right to mount'
+	setpriv --bounding-set=-sys_admin,-cap_39 "$lkdf" probe stop \
+		--dir "$dir/own" >"$dir/log" 2>&1
+	[ ! -e "$dir/own/head" ]
+	ok $? 'pins go without any right but to the directory'
+	"$lkdf" probe start --dir "$dir/own" >/dev/null 2>&1
+	"$lkdf" probe stop --dir "$dir/own" >"$dir/log" 2>&1
+	ok $? 'it starts and stops there again'
+	mountpoint -q "$dir/own"
+	ok $? 'and the bpffs of somebody else stays'
+	umount "$dir/own"
+else
+	skip 'a bpffs that is there' 'it cannot be mounted'
+fi
+
+no_bpf=$dir/no_bpf
+"${CC:-cc}" -std=c11 -D_GNU_SOURCE -o "$no_bpf" tests/api/no_bpf.c \
+	>"$dir/log" 2>&1
+ok $? 'a command without bpf(2)'
+"$lkdf" probe start --dir "$pins" >"$dir/log" 2>&1
+for errno in 1 38; do
+	want=$([ $errno = 1 ] && echo 3 || echo 4)
+	"$no_bpf" $errno "$lkdf" probe start --dir "$dir/c" >"$dir/log" 2>&1
+	[ $? -eq "$want" ] && grep -q 'needs: .*seccomp' "$dir/log" &&
+		[ ! -e "$dir/c" ]
+	ok $? "seccomp says $errno: start names it"
+	LKDF_PROBE=$pins "$no_bpf" $errno "$convoy" --seconds 0.3 \
+		>/dev/null 2>"$dir/log"
+	ok $? 'a program runs'
+	[ "$(wc -l <"$dir/log")" -eq 1 ]
+	ok $? 'and says nothing of it'
+	"$no_bpf" $errno "$lkdf" doctor >"$dir/log" 2>&1
+	grep -A 1 'probe: ' "$dir/log" | grep -q "fix: .*seccomp"
+	ok $? 'doctor tells the fix'
+done
+echo "1..$nr"
+exit "$failed"
