@@ -3,6 +3,7 @@
 
 #include "api/graph.h"
 #include "graph/control.h"
+#include "graph/include.h"
 #include "graph/port.h"
 
 static const struct kind_ports *ports_of_task(const struct lkdf_graph *g,
@@ -111,13 +112,18 @@ static int add_port(struct lkdf_graph *g, const struct lkdf_edge *e)
 static int add_edge(struct lkdf_graph *g, const struct lkdf_edge *e)
 {
 	const struct control_edge c = {
-		.from = (uint32_t)e->from,
+		.from = include_from(g, (uint32_t)e->from),
 		.to = (uint32_t)e->to,
 		.branch = e->branch,
 		.flags = control_flags(e),
 	};
 	int rc = check_edge(g, e);
 
+	if (!rc && c.flags && c.from != (uint32_t)e->from)
+		rc = err(-EINVAL,
+			 "edge: graph %s: task %d is an included graph, which "
+			 "chooses no branch",
+			 g->name, e->from);
 	if (!rc && e->flags & LKDF_EDGE_PORT)
 		rc = add_port(g, e);
 	else if (!rc && !e->flags)

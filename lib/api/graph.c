@@ -4,6 +4,7 @@
 #include "core/home.h"
 #include "core/ops.h"
 #include "graph/graph.h"
+#include "graph/include.h"
 #include "graph/recording.h"
 #include "graph/wire.h"
 #include "io/io.h"
@@ -222,8 +223,44 @@ int lkdf_graph_order(struct lkdf_graph *g, int32_t before, int32_t after)
 		return graph_broken(
 			g, err(-EINVAL, "order: graph %s: task %d after itself",
 			       g->name, after));
-	rc = graph_order(g, (uint32_t)before, (uint32_t)after);
+	rc = graph_order(g, include_from(g, (uint32_t)before), (uint32_t)after);
 	return likely(!rc) ? 0 : graph_broken(g, rc);
+}
+
+static int check_include(const struct lkdf_graph *g,
+			 const struct lkdf_graph *part)
+{
+	if (!part)
+		return err(-EINVAL, "include: graph %s: part is NULL", g->name);
+	if (part == g)
+		return err(-EINVAL,
+			   "include: graph %s into itself; a body runs it "
+			   "again, see lkdf_spawn_graph()",
+			   g->name);
+	if (part->rt != g->rt)
+		return err(-EINVAL, "include: graph %s is of another runtime",
+			   part->name);
+	if (part->is_sealed)
+		return err(-EROFS,
+			   "include: graph %s is sealed; it is included while "
+			   "tasks may be added to it",
+			   part->name);
+	if (part->broken)
+		return err(part->broken, "include: graph %s: %s", part->name,
+			   part->why);
+	return 0;
+}
+
+int lkdf_graph_include(struct lkdf_graph *g, struct lkdf_graph *part)
+{
+	int rc = graph_check_open(g, "include");
+
+	if (rc)
+		return rc;
+	rc = check_include(g, part);
+	if (!rc)
+		rc = graph_include(g, part);
+	return rc >= 0 ? rc : graph_broken(g, rc);
 }
 
 int lkdf_graph_seal(struct lkdf_graph *g, struct lkdf_diag *why)
@@ -304,6 +341,7 @@ int lkdf_spawn_graph(struct lkdf_ctx *c, struct lkdf_graph *g,
 
 int lkdf_graph_set(struct lkdf_graph *g, int32_t task, const void *arg)
 {
+	const struct lkdf_kind *k;
 	int rc;
 
 	if (!g)
@@ -315,7 +353,13 @@ int lkdf_graph_set(struct lkdf_graph *g, int32_t task, const void *arg)
 		return err(-EBADFD, "set: graph %s is not sealed", g->name);
 	if ((uint32_t)task >= g->nr_tasks)
 		return graph_no_such_task(g, task, "set");
-	rc = check_add(g, g->recs[graph_index(g, (uint32_t)task)].kind, arg);
+	k = g->recs[graph_index(g, (uint32_t)task)].kind;
+	if (k->drop && include_around(g, (uint32_t)task))
+		return err(-EOPNOTSUPP,
+			   "set: graph %s: task %d is of an included graph, "
+			   "which keeps the arguments of kind %s",
+			   g->name, task, k->name);
+	rc = check_add(g, k, arg);
 	return rc ? rc : frame_set_arg(g, (uint32_t)task, arg);
 }
 

@@ -26,6 +26,7 @@ enum control_flag {
 	CONTROL_BACK = 8, /* goes round a loop again */
 	CONTROL_EXIT = 16, /* leaves a loop, which tells it: to is the exit */
 	CONTROL_PORT = 32, /* carries a value: live says whether it is there */
+	CONTROL_ENTRY = 64, /* of include.h: counts at no task */
 };
 
 struct control_edge {

@@ -91,6 +91,23 @@ static void put_exits(struct out *o, const struct lkdf_graph *g, put_edge *edge)
 			     graph_number(g, c->exits[i].to));
 }
 
+static bool is_choice(const struct control_edge *e)
+{
+	return e->flags & (CONTROL_BRANCH | CONTROL_BACK);
+}
+
+/* Seal makes successors of them. */
+static void put_given(struct out *o, const struct lkdf_graph *g, put_edge *edge)
+{
+	const struct control *c = g->control;
+	const struct control_edge *e = c ? c->given.items : NULL;
+	size_t i;
+
+	for (i = 0; c && i < c->given.nr; i++)
+		if (!is_choice(&e[i]))
+			edge(o, e[i].from, e[i].to);
+}
+
 static void put_edges(struct out *o, const struct lkdf_graph *g, put_edge *edge)
 {
 	const struct spilled_edge *e = g->edges.items;
@@ -117,6 +134,8 @@ static void put_edges(struct out *o, const struct lkdf_graph *g, put_edge *edge)
 	}
 	for (j = 0; j < g->edges.nr; j++)
 		edge(o, e[j].from, e[j].to);
+	if (!g->is_sealed)
+		put_given(o, g, edge);
 	put_exits(o, g, edge);
 }
 
@@ -127,11 +146,14 @@ static void dot_choices(struct out *o, const struct lkdf_graph *g)
 	const struct control_edge *e = g->control->given.items;
 	size_t i;
 
-	for (i = 0; i < g->control->given.nr; i++)
+	for (i = 0; i < g->control->given.nr; i++) {
+		if (!is_choice(&e[i]))
+			continue;
 		put(o, "\tt%u -> t%u [label=\"%u\", style=%s];\n", e[i].from,
 		    e[i].to, e[i].branch,
 		    e[i].flags & CONTROL_BACK ? "bold, constraint=false"
 					      : "dashed");
+	}
 }
 
 /* Members of the loop, those of loops in it left out, then these. */

@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "core/runtime.h"
 #include "graph/control.h"
+#include "graph/include.h"
 #include "graph/port.h"
 #include "graph/wire.h"
 #include "mem/region.h"
@@ -69,6 +70,7 @@ int graph_create(struct lkdf *rt, const struct lkdf_graph_attr *a,
 	g->edges.item_size = sizeof(struct spilled_edge);
 	g->wide.item_size = sizeof(struct wide_task);
 	g->labels.item_size = sizeof(struct task_label);
+	g->includes.item_size = sizeof(struct graph_include);
 	g->kinds.item_size = sizeof(struct lkdf_kind *);
 	g->args.item_size = sizeof(void *);
 	a_store(&g->nr_refs, 1, relaxed);
@@ -95,7 +97,7 @@ static void drop_args(struct lkdf_graph *g)
 
 	for (t = 0; t < g->nr_tasks; t++) {
 		r = &g->recs[graph_index(g, t)];
-		if (r->kind->drop)
+		if (r->kind->drop && !include_around(g, t))
 			r->kind->drop(r->arg);
 	}
 }
@@ -108,6 +110,7 @@ static void free_memory(struct lkdf_graph *g)
 
 	if (g->unseal)
 		g->unseal(g);
+	include_free(g);
 	wire_free(g);
 	control_free(g);
 	ports_free(g);
@@ -209,7 +212,7 @@ static int grow_kinds(struct lkdf_graph *g)
 }
 
 /* The graph holds one reference to each of its kinds. */
-static int keep_kind(struct lkdf_graph *g, struct lkdf_kind *k)
+int graph_keep_kind(struct lkdf_graph *g, struct lkdf_kind *k)
 {
 	struct lkdf_kind **at;
 	int rc;
@@ -230,7 +233,7 @@ static int keep_kind(struct lkdf_graph *g, struct lkdf_kind *k)
 }
 
 /* Copies of arguments lie in chunks; one larger than a chunk has its own. */
-static void *copy_arg(struct lkdf_graph *g, const void *arg, size_t size)
+void *graph_copy_arg(struct lkdf_graph *g, const void *arg, size_t size)
 {
 	size_t need = round_up(size, 16);
 	void **chunks = g->args.items, **chunk;
@@ -253,6 +256,18 @@ static void *copy_arg(struct lkdf_graph *g, const void *arg, size_t size)
 	return at;
 }
 
+int graph_reserve(struct lkdf_graph *g, uint32_t nr)
+{
+	uint32_t cap = g->cap_tasks;
+
+	if (nr > MAX_TASKS / 2 - g->nr_tasks)
+		return err(-EOVERFLOW, "graph %s: %u tasks and %u, at most %u",
+			   g->name, g->nr_tasks, nr, MAX_TASKS / 2);
+	while (cap < g->nr_tasks + nr)
+		cap *= 2;
+	return cap == g->cap_tasks ? 0 : grow_tasks(g, cap);
+}
+
 static int prepare_add(struct lkdf_graph *g, struct lkdf_kind *k)
 {
 	int rc;
@@ -265,7 +280,7 @@ static int prepare_add(struct lkdf_graph *g, struct lkdf_kind *k)
 		if (rc)
 			return rc;
 	}
-	return k == g->last_kind ? 0 : keep_kind(g, k);
+	return k == g->last_kind ? 0 : graph_keep_kind(g, k);
 }
 
 int graph_add(struct lkdf_graph *g, struct lkdf_kind *k, const void *arg,
@@ -283,7 +298,7 @@ int graph_add(struct lkdf_graph *g, struct lkdf_kind *k, const void *arg,
 	r->kind = k;
 	r->arg = (void *)(uintptr_t)arg;
 	if (k->arg_size) {
-		r->arg = copy_arg(g, arg, k->arg_size);
+		r->arg = graph_copy_arg(g, arg, k->arg_size);
 		if (!r->arg)
 			return err(-ENOMEM, "graph %s: no memory for argument",
 				   g->name);
@@ -412,12 +427,24 @@ const char *graph_task_label(const struct lkdf_graph *g, uint32_t task)
 const char *graph_task_name(const struct lkdf_graph *g, uint32_t task,
 			    char *buf, size_t size)
 {
+	const char *kind = g->recs[graph_index(g, task)].kind->name;
 	const char *label = graph_task_label(g, task);
+	const struct graph_include *x = NULL;
 
 	if (label[0])
 		snprintf(buf, size, "%s", label);
+	else if (unlikely((x = include_around(g, task)) != NULL))
+		snprintf(buf, size, "%s/%s#%u", x->name, kind,
+			 task - x->begin - 1);
 	else
-		snprintf(buf, size, "%s#%u",
-			 g->recs[graph_index(g, task)].kind->name, task);
+		snprintf(buf, size, "%s#%u", kind, task);
 	return buf;
+}
+
+void graph_join_names(char to[NAME_SIZE], const char *a, const char *b)
+{
+	int used = snprintf(to, NAME_SIZE, "%s/", a);
+
+	if (used < NAME_SIZE)
+		snprintf(to + used, NAME_SIZE - (size_t)used, "%s", b);
 }

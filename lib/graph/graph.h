@@ -96,10 +96,11 @@ struct lkdf_graph {
 	struct array edges; /* struct spilled_edge, until seal */
 	struct array wide; /* struct wide_task, by task */
 	struct array labels; /* struct task_label, by task after seal */
+	struct array includes; /* struct graph_include */
 	struct array kinds; /* struct lkdf_kind *, a hash set */
 	struct array args; /* copied arguments: struct arg_chunk * */
 	size_t args_used; /* in the last chunk */
-	struct lkdf_kind *last_kind;
+	struct lkdf_kind *last_kind, *empty_kind; /* the latter: of include.h */
 	uint32_t *spill; /* successors of tasks with more than two */
 	uint32_t *sources;
 	uint32_t nr_spill, nr_sources;
@@ -161,6 +162,18 @@ int graph_profile(struct lkdf_graph *g, uint32_t task);
 int graph_order(struct lkdf_graph *g, uint32_t before, uint32_t after);
 int graph_label(struct lkdf_graph *g, uint32_t task, const char *label);
 int graph_dump(const struct lkdf_graph *g, int fd, const char *format);
+
+/* Room for so many more tasks. -EOVERFLOW: there are never so many. */
+int graph_reserve(struct lkdf_graph *g, uint32_t nr);
+
+/* One reference for the graph, whatever the tasks of the kind. */
+int graph_keep_kind(struct lkdf_graph *g, struct lkdf_kind *k);
+
+/* In memory of the graph's; NULL: there is none. */
+void *graph_copy_arg(struct lkdf_graph *g, const void *arg, size_t size);
+
+/* "a/b", as much as fits. */
+void graph_join_names(char to[NAME_SIZE], const char *a, const char *b);
 
 /* Remembers the first refusal for seal; returns rc. */
 int graph_broken(struct lkdf_graph *g, int rc);

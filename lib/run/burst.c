@@ -74,7 +74,9 @@ static void skip(struct burst *b, uint32_t index)
 
 void burst_pass_over(struct burst *b, uint32_t index)
 {
-	pass_over(b, index, ENDED_UNCHOSEN, !b->f->is_dropped);
+	bool is_ours = b->recs[index].kind->is_ours;
+
+	pass_over(b, index, ENDED_UNCHOSEN, !b->f->is_dropped && !is_ours);
 }
 
 static bool is_unchosen(const struct burst *b, uint32_t index)

@@ -19,7 +19,7 @@ static bool has_plain_data(const struct lkdf_graph *g)
 
 static bool is_plain_kind(const struct lkdf_kind *k)
 {
-	return !k->is_ours && !k->inner[AROUND_TOKENS] &&
+	return (!k->is_ours || k->is_empty) && !k->inner[AROUND_TOKENS] &&
 	       !k->inner[AROUND_MOVE] &&
 	       !(a_load(&k->slow, relaxed) & SLOW_GENERAL);
 }

@@ -158,6 +158,13 @@ static int too_many(struct looper *p, uint32_t t, const char *what,
 		   max, what, loops_name(p, t).text);
 }
 
+static bool counts(const struct rec *recs, const struct control_edge *e)
+{
+	return e->flags & CONTROL_BRANCH ||
+	       (recs[e->to].kind->flags & LKDF_ANY &&
+		!(e->flags & CONTROL_ENTRY));
+}
+
 static int count_arrivals(struct looper *p)
 {
 	uint32_t *nr_live = calloc(p->nr_tasks + 1ul, sizeof(*nr_live)), i, t;
@@ -173,8 +180,7 @@ static int count_arrivals(struct looper *p)
 		e = &p->edge[i];
 		if (e->flags & CONTROL_BACK)
 			continue;
-		if (e->flags & CONTROL_BRANCH ||
-		    recs[e->to].kind->flags & LKDF_ANY) {
+		if (counts(recs, e)) {
 			e->flags |= CONTROL_COUNTS;
 			recs[e->to].flags |= REC_CHOSEN;
 			if (++nr_live[e->to] > CONTROL_MAX_LIVE)

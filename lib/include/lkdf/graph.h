@@ -181,6 +181,36 @@ int lkdf_graph_back(struct lkdf_graph *g, int32_t from, uint16_t branch,
 		    int32_t to);
 
 /**
+ * lkdf_graph_include() - add the tasks of another graph, as one task
+ * @g:    graph, not sealed
+ * @part: another graph of the runtime, not sealed; copied as it is now
+ *
+ * All that @part has becomes part of @g: tasks with their arguments, priorities
+ * and places, edges of any sort, uses of data, loops, graphs that it has
+ * included. Sealed and run it is one flat graph, and each copy has loops and
+ * values of its own. @part stays as it is: more may be added to it, it may be
+ * included again, sealed and run.
+ *
+ * The number that the call returns stands for the whole. All its tasks wait for
+ * the tasks that @g orders before it, and a branch that leads to it chooses all
+ * of them or none. An edge from it is live once all its tasks are decided,
+ * unless one of those that nothing in @part comes after has failed; it passes
+ * those that were not chosen. It chooses no branch itself. Task number t of
+ * @part has the number of the whole + 1 + t, so that edges, ports and loops of
+ * @g may lead to single tasks, too. The whole takes two numbers more than
+ * @part has tasks: before the first and behind the last.
+ *
+ * Names of the tasks begin with the name of @part: "part/label", "part/kind#t".
+ * Where a kind has drop, @part keeps the arguments, and itself, until @g has
+ * ended, and lkdf_graph_set() refuses such a task with -EOPNOTSUPP.
+ *
+ * Return: its number; -EROFS one of both is sealed; -EINVAL @part is @g or of
+ * another runtime; what an add to @part was refused for; -EOVERFLOW too many
+ * tasks; -ENOMEM. A refusal is also what seal of @g reports.
+ */
+int lkdf_graph_include(struct lkdf_graph *g, struct lkdf_graph *part);
+
+/**
  * lkdf_graph_record() - store what is submitted to a scope
  * @g: graph, not sealed
  * @s: scope, not the root

@@ -46,7 +46,8 @@ struct run {
 static struct lkdf *runtimes[NR_RUNTIMES];
 static struct lkdf_kind *kinds[NR_RUNTIMES][NR_KINDS];
 static const uint32_t value_size = sizeof(uint64_t);
-static uint64_t nr_refused, nr_runs, nr_iterations, nr_again;
+static struct lkdf_kind *gates[NR_RUNTIMES];
+static uint64_t nr_refused, nr_runs, nr_iterations, nr_again, nr_included;
 
 static int body(struct lkdf_ctx *c, void *arg)
 {
@@ -64,6 +65,13 @@ static int body(struct lkdf_ctx *c, void *arg)
 	*(uint64_t *)lkdf_out(c, 0) = program_out(r->p, r->number, task, n);
 
 	return program_value(r->p, r->number, task, n);
+}
+
+static int gate(struct lkdf_ctx *c, void *arg)
+{
+	(void)c;
+	(void)arg;
+	return 0;
 }
 
 static struct {
@@ -100,6 +108,9 @@ static void open_runtime(int r)
 				    .nr_out = 1,
 				    .in_size = &value_size,
 				    .out_size = &value_size };
+	struct lkdf_kind_attr g = { .size = sizeof(g),
+				    .name = "gate",
+				    .fn = gate };
 	char options[64];
 	int i;
 
@@ -107,6 +118,7 @@ static void open_runtime(int r)
 		 worker_counts[r] ? "workers=%d" : "serial=yes",
 		 worker_counts[r]);
 	must(lkdf_open(options, &runtimes[r]), "open");
+	must(lkdf_kind_create(runtimes[r], &g, &gates[r]), "kind");
 	for (i = 0; i < NR_KINDS; i++) {
 		a.flags = (i & 1 ? LKDF_ANY : 0) | (i & 2 ? LKDF_ALWAYS : 0) |
 			  (i & 4 ? LKDF_BLOCKING : 0);
@@ -121,6 +133,7 @@ static void close_runtime(int r)
 
 	for (i = 0; i < NR_KINDS; i++)
 		lkdf_kind_put(kinds[r][i]);
+	lkdf_kind_put(gates[r]);
 	is(lkdf_close(runtimes[r]), 0, "a runtime with %d workers closes",
 	   worker_counts[r]);
 }
@@ -138,6 +151,28 @@ static int add_value(struct lkdf_graph *g, const struct edge *e)
 	};
 
 	return lkdf_graph_edge(g, &a);
+}
+
+/* The same as part of another graph; a stream has one source in each. */
+static struct lkdf_graph *include(int r, const struct program *p,
+				  struct lkdf_graph *part)
+{
+	struct lkdf_graph_attr a = {
+		.size = sizeof(a),
+		.inflight = (uint32_t)p->inflight,
+	};
+	struct lkdf_graph *g;
+	int before, whole;
+
+	must(lkdf_graph_create(runtimes[r], &a, &g), "graph");
+	before = lkdf_graph_add(g, gates[r], NULL, NULL, 0);
+	must(before, "add");
+	whole = lkdf_graph_include(g, part);
+	must(whole, "include");
+	must(lkdf_graph_order(g, before, whole), "order");
+	lkdf_graph_put(part);
+	nr_included++;
+	return g;
 }
 
 static struct lkdf_graph *build(int r, const struct program *p)
@@ -167,7 +202,7 @@ static struct lkdf_graph *build(int r, const struct program *p)
 			     : lkdf_graph_branch(g, e->from,
 						 (uint16_t)e->branch, e->to),
 		     "edge");
-	return g;
+	return p->seed % 4 ? g : include(r, p, g);
 }
 
 static uint64_t stat_of(int r, const char *name)
@@ -361,9 +396,10 @@ int main(int argc, char **argv)
 	for (r = 0; r < NR_RUNTIMES; r++)
 		nr_iterations += stat_of(r, "lkdf.iterations");
 	printf("# %llu runs, %llu iterations, %llu graphs refused, %llu bodies "
-	       "called again\n",
+	       "called again, %llu graphs included\n",
 	       (unsigned long long)nr_runs, (unsigned long long)nr_iterations,
-	       (unsigned long long)nr_refused, (unsigned long long)nr_again);
+	       (unsigned long long)nr_refused, (unsigned long long)nr_again,
+	       (unsigned long long)nr_included);
 	for (r = 0; r < NR_RUNTIMES; r++)
 		close_runtime(r);
 	return tap_end();
