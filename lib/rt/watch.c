@@ -43,7 +43,7 @@ static void tell_stall(struct lkdf *rt)
 	int rc = why_tell(rt, false, &text);
 
 	log_text(&rt->log, LKDF_LOG_ERROR,
-		 "stall: nothing has ended for %d s; lkdf_why() says:",
+		 "stall: nothing has ended for %d s, lkdf_why() says:",
 		 (int)rt->options->stall);
 	if (rc)
 		log_text(&rt->log, LKDF_LOG_ERROR, "stall: %s", err_text());

@@ -210,7 +210,7 @@ static void a_deadlock_is_named(const char *options)
 	ok(has_heard("stall: task \"client\" waits for a value of channel "
 		     "\"back\"\n"),
 	   "so is the other one");
-	ok(has_heard(HEAD "1 s; lkdf_why() says:\nstall: as seen: 2 submitted "
+	ok(has_heard(HEAD "1 s, lkdf_why() says:\nstall: as seen: 2 submitted "
 			  "tasks"),
 	   "behind a line that says since when");
 	api_nap_ns(1600000000);
