@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /* lkdf run: a command with options of its runtimes, a trace, a time limit. */
+#include "ask.h"
 #include "child.h"
 #include "cli.h"
 #include "trace_finish.h"
@@ -176,13 +177,27 @@ static void tell_workers(const struct stats *s)
 	}
 }
 
+/* Where it answers. */
+static void tell_waits(const struct stats *s)
+{
+	struct lkdf_answer a;
+	char *text;
+
+	if (ask_why(s, (int)s->h.pid, false, &text, &a))
+		return;
+	fputs(text, stderr);
+	free(text);
+}
+
 static void end_it(struct child *c, const struct run_opts *o)
 {
 	unsigned r;
 
 	fprintf(stderr, "lkdf run: not over after %ld s\n", o->timeout);
-	for (r = 0; r < c->nr_stats; r++)
+	for (r = 0; r < c->nr_stats; r++) {
 		tell_workers(&c->stats[r]);
+		tell_waits(&c->stats[r]);
+	}
 	if (!c->nr_stats)
 		fprintf(stderr, "  it has no lkdf runtime\n");
 	kill(c->pid, SIGTERM);

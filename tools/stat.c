@@ -135,18 +135,6 @@ static int watch(struct stat_look *l, const struct stat_opts *o)
 	return code;
 }
 
-static int no_runtime(int pid, int rc)
-{
-	struct cli_error e = { verb, CLI_GONE, NULL, NULL };
-
-	if (!rc)
-		return cli_fail(&e, "process %d has no lkdf runtime", pid);
-	e.code = cli_code_of(rc);
-	if (e.code == CLI_DENIED)
-		e.needs = "the same user, or CAP_SYS_PTRACE";
-	return cli_fail(&e, "process %d: %s", pid, strerror(-rc));
-}
-
 static int stat_process(const struct stat_opts *o)
 {
 	static const double ns = 1e-9;
@@ -158,7 +146,7 @@ static int stat_process(const struct stat_opts *o)
 		return code;
 	rc = stats_find(l.pid, stats, STATS_MAX);
 	if (rc <= 0)
-		return no_runtime(l.pid, rc);
+		return target_refuse(verb, l.pid, rc);
 	l.nr_stats = (unsigned)rc;
 	target_name(l.pid, l.command, sizeof(l.command));
 	if (o->interval_ms) {

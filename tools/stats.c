@@ -280,6 +280,20 @@ bool stats_is_recording(const struct stats *s)
 				    memory_order_relaxed) != 0;
 }
 
+void stats_ask_name(const struct stats *s, char *to)
+{
+	const struct lkdf_stats_header *live = (const void *)s->base;
+	size_t i;
+
+	/* The first byte comes last. */
+	to[0] = atomic_load_explicit(
+		(const _Atomic(char) *)(const void *)live->ask,
+		memory_order_acquire);
+	for (i = 1; i < sizeof(live->ask); i++)
+		to[i] = ((const volatile char *)live->ask)[i];
+	to[i - 1] = '\0';
+}
+
 bool stats_has_slices(const struct stats *s)
 {
 	const struct lkdf_stats_header *h = &s->h;

@@ -63,6 +63,9 @@ uint64_t stats_slice_head(const struct stats *s, uint32_t executor);
 bool stats_slice(const struct stats *s, uint32_t executor, uint64_t i,
 		 struct lkdf_stats_slice *to);
 
+/* Where the runtime answers, as ask in the header; "": nowhere. */
+void stats_ask_name(const struct stats *s, char *to);
+
 /* A name that slices and events speak of, "?" where there is none. */
 void stats_name(const struct stats *s, uint32_t nr, char *to, size_t size);
 

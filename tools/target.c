@@ -52,6 +52,18 @@ void target_each(void (*fn)(void *u, int pid, const char *name), void *u)
 		closedir(dir);
 }
 
+int target_refuse(const char *verb, int pid, int rc)
+{
+	struct cli_error e = { verb, CLI_GONE, NULL, NULL };
+
+	if (!rc)
+		return cli_fail(&e, "process %d has no lkdf runtime", pid);
+	e.code = cli_code_of(rc);
+	if (e.code == CLI_DENIED)
+		e.needs = "the same user, or CAP_SYS_PTRACE";
+	return cli_fail(&e, "process %d: %s", pid, strerror(-rc));
+}
+
 struct named {
 	const char *name;
 	int nr, pid; /* how many have the name, the last of them */

@@ -9,6 +9,12 @@
  * and then it has been said why. */
 int target_find(const char *verb, const char *name, int *pid);
 
+/*
+ * Says why nothing of its runtimes is to be seen: rc is 0 where it has none, or
+ * what refused them, -errno. An exit code.
+ */
+int target_refuse(const char *verb, int pid, int rc);
+
 /* Calls fn for each process, with the name of its command. */
 void target_each(void (*fn)(void *u, int pid, const char *name), void *u);
 

@@ -102,18 +102,6 @@ static int find_process(const struct top_opts *o, int *pid)
 	return top_fail(CLI_USAGE, text, "lkdf top -p PID");
 }
 
-static int no_runtime(int pid, int rc)
-{
-	struct cli_error e = { verb, CLI_GONE, NULL, NULL };
-
-	if (!rc)
-		return cli_fail(&e, "process %d has no lkdf runtime", pid);
-	e.code = cli_code_of(rc);
-	if (e.code == CLI_DENIED)
-		e.needs = "the same user, or CAP_SYS_PTRACE";
-	return cli_fail(&e, "process %d: %s", pid, strerror(-rc));
-}
-
 /* ---- lines on standard output -------------------------------------------- */
 
 static void on_signal(int signal)
@@ -251,7 +239,7 @@ int verb_top(int argc, char **argv)
 	t.pins = o.dir;
 	rc = top_open(&t);
 	if (rc <= 0)
-		code = no_runtime(t.pid, rc);
+		code = target_refuse(verb, t.pid, rc);
 	else if (o.is_batch)
 		code = batch(&t, &page, &o);
 	else

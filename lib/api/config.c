@@ -236,6 +236,12 @@ static const struct option_row rows[] = {
 	  AT(socket),
 	  .help = "a tool listens on this abstract socket: it is sent the "
 		  "memfd of the counters; set by lkdf run and lkdf stat" },
+	{ .name = "ask",
+	  .type = OPTION_BOOL,
+	  AT(ask),
+	  .init = 1,
+	  .help = "a thread that sleeps until a tool of the same user or of "
+		  "root asks, as lkdf why -p does; serial=yes has none" },
 	{ .name = "hooks",
 	  .type = OPTION_TEXT,
 	  AT(hooks),

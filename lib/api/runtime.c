@@ -9,6 +9,7 @@
 #include "data/place.h"
 #include "io/event_poll.h"
 #include "io/io_ring.h"
+#include "rt/ask.h"
 #include "rt/open.h"
 #include "task/fn_kind.h"
 #include "task/kind.h"
@@ -55,6 +56,7 @@ static int start_runtime(struct lkdf *rt)
 	rc = runtime_open(rt);
 	if (rc)
 		goto undo_hooks;
+	ask_open(rt);
 	trace_announce(&rt->trace, o->socket);
 	return 0;
 undo_hooks:
@@ -155,6 +157,7 @@ int lkdf_close(struct lkdf *rt)
 		/* [guest.none] pairs with [guest.out]. */
 		while (a_load(&rt->nr_guests, acquire))
 			sched_yield();
+		ask_close(rt);
 		event_poll_close(rt);
 		move_close(rt);
 		loop_close(rt);

@@ -19,7 +19,7 @@ struct options {
 	int64_t devices; /* enum backend */
 	int64_t device_queues, device_memory;
 	int64_t signal, signal_kib; /* enum board_wish */
-	int64_t log, final;
+	int64_t ask, log, final;
 	int64_t stall;
 	char cpus[OPTION_TEXT_SIZE];
 	char topology[OPTION_TEXT_SIZE];

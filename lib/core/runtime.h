@@ -26,6 +26,7 @@
 #define FRAME_CHUNK 256
 
 struct after;
+struct ask;
 struct board;
 struct completion_ops;
 struct devices;
@@ -65,6 +66,7 @@ struct lkdf {
 	struct io_rings *io_rings;
 	struct devices *devices; /* see kernel/devices.h */
 	struct watch *watch; /* see core/watch.h; NULL: nobody watches */
+	struct ask *ask; /* see rt/ask.h; NULL: nobody answers */
 	int nr_executors, nr_workers, nr_blocking;
 	uint32_t spin_ticks; /* a body shorter than this is short */
 	/* 1; the kernel makes it 0 in a forked child. */

@@ -15,6 +15,7 @@
 #include "kernel/devices.h"
 #include "mem/heap.h"
 #include "mem/region.h"
+#include "rt/ask.h"
 #include "rt/report.h"
 #include "rt/watch.h"
 #include "run/frame.h"
@@ -423,6 +424,7 @@ void runtime_abandon(struct lkdf *rt)
 {
 	/* Whoever held it at the fork is not here. */
 	pthread_mutex_init(&rt->lock, NULL);
+	ask_abandon(rt);
 	facts_close(rt, true);
 	devices_fini(rt, true);
 	io_abandon(rt);

@@ -300,6 +300,15 @@ void trace_probe_key(struct trace *t, uint64_t key)
 	a_store(trace_word(&h->probe_key), key, relaxed);
 }
 
+void trace_ask(struct trace *t, const char *name)
+{
+	struct lkdf_stats_header *h = t->base;
+
+	snprintf(h->ask + 1, sizeof(h->ask) - 1, "%s", name + 1);
+	/* [trace.ask] the others: a tool reads; pairs with itself */
+	a_store((_Atomic(char) *)(void *)h->ask, name[0], release);
+}
+
 void trace_probe_slot(struct trace_ring *r, uint64_t slot)
 {
 	a_store((_Atomic(uint32_t) *)(void *)&r->block->probe_gen,

@@ -91,6 +91,9 @@ void trace_start(struct trace_ring *r, enum lkdf_executor_kind kind, int cpu,
 void trace_probe_key(struct trace *t, uint64_t key);
 void trace_probe_slot(struct trace_ring *r, uint64_t slot);
 
+/* For tools: the name of the socket at which somebody answers. */
+void trace_ask(struct trace *t, const char *name);
+
 /* The number that stands for a name; 0: the table is full. */
 uint32_t trace_name(struct trace *t, const char *name);
 

@@ -124,6 +124,7 @@ EOT
 	holds 'not over after 1 s'
 	holds '^  worker 0: 0 tasks, '
 	holds '^  worker 1: 0 tasks, '
+	holds '^as seen: 0 submitted tasks'
 
 	python3 "$tmp/open.py" "$build/liblkdf.so" >"$tmp/up" &
 	target=$!

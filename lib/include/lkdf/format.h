@@ -83,7 +83,8 @@ struct lkdf_stats_header {
 	uint32_t recording; /* slices are being taken */
 	uint64_t probe_key; /* hides futex words; 0: the probe is not there */
 	uint64_t labels_left_out; /* blocks that found no place */
-	uint8_t reserved2[40];
+	char ask[32]; /* abstract socket for struct lkdf_ask; "": none */
+	uint8_t reserved2[8];
 };
 
 /*
@@ -158,6 +159,28 @@ struct lkdf_stats_hello {
 	uint64_t magic; /* LKDF_STATS_MAGIC */
 	uint32_t version;
 	uint32_t pid;
+};
+
+/* Words of tools, see trace-format.rst. */
+enum lkdf_ask_word {
+	LKDF_ASK_WHY_TEXT = 1, /* lkdf_why(), answered with a memfd of it */
+	LKDF_ASK_WHY_JSON = 2,
+};
+
+/* A tool sends this to the socket that the header names. */
+struct lkdf_ask {
+	uint64_t magic; /* LKDF_STATS_MAGIC */
+	uint32_t version;
+	uint32_t word; /* enum lkdf_ask_word */
+};
+
+/* A runtime answers with this. */
+struct lkdf_answer {
+	uint64_t magic; /* LKDF_STATS_MAGIC */
+	uint32_t version;
+	int32_t error; /* 0 or -errno, and then text says why */
+	uint8_t reserved[16];
+	char text[224]; /* ends with a NUL */
 };
 
 /* At offset 0 of a file. */
@@ -273,7 +296,10 @@ LKDF_ASSERT_LAYOUT(offsetof(struct lkdf_stats_event, b) == 16);
 LKDF_ASSERT_LAYOUT(sizeof(struct lkdf_stats_slice) == 64);
 LKDF_ASSERT_LAYOUT(offsetof(struct lkdf_stats_slice, ready) == 32);
 LKDF_ASSERT_LAYOUT(offsetof(struct lkdf_stats_slice, name) == 24);
+LKDF_ASSERT_LAYOUT(offsetof(struct lkdf_stats_header, ask) == 216);
 LKDF_ASSERT_LAYOUT(sizeof(struct lkdf_stats_hello) == 16);
+LKDF_ASSERT_LAYOUT(sizeof(struct lkdf_ask) == 16);
+LKDF_ASSERT_LAYOUT(sizeof(struct lkdf_answer) == 256);
 LKDF_ASSERT_LAYOUT(sizeof(struct lkdf_file_header) == 64);
 LKDF_ASSERT_LAYOUT(offsetof(struct lkdf_file_header, start_ticks) == 24);
 LKDF_ASSERT_LAYOUT(offsetof(struct lkdf_file_header, crc) == 60);

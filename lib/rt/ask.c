@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "rt/ask.h"
+
+#include "base/clock.h"
+#include "base/thread.h"
+#include "core/runtime.h"
+#include "rt/ask_peer.h"
+
+#include <errno.h>
+#include <lkdf/runtime.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+/* That talk at a time; others wait. */
+#define NR_PEERS 8
+/* Whoever has connected asks so soon, or is hung up on. */
+#define PATIENCE_NS 5000000000
+/* Before the next one, when there was no descriptor for one or no memory. */
+#define LACK_MS 1000
+/* Before the next one, when one was a stranger. */
+#define STRANGER_MS 1
+
+struct ask {
+	/* Set at open, constant afterwards. */
+	struct lkdf *rt;
+	int socket, stop_fd;
+	pthread_t thread;
+
+	/* The thread only. */
+	unsigned nr;
+	struct peer {
+		int fd;
+		int64_t end_ns; /* of our patience */
+	} peer[NR_PEERS];
+};
+
+/* ---- the thread --------------------------------------------------------- */
+
+/* False: it is to stop, or it may not even poll. */
+static bool pause_for(const struct ask *a, int timeout_ms)
+{
+	struct pollfd fd = { .fd = a->stop_fd, .events = POLLIN };
+
+	return !poll(&fd, 1, timeout_ms);
+}
+
+static void hang_up(struct ask *a, unsigned i)
+{
+	int fd = a->peer[i].fd;
+
+	a->peer[i] = a->peer[--a->nr];
+	/* A forked child may have it, too. */
+	shutdown(fd, SHUT_RDWR);
+	close(fd);
+}
+
+/* False: nobody can be let in any more. */
+static bool let_in(struct ask *a)
+{
+	int fd = accept4(a->socket, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+	if (fd < 0) {
+		if (errno == EAGAIN || errno == ECONNABORTED)
+			return true;
+		return (errno == EMFILE || errno == ENFILE ||
+			errno == ENOBUFS || errno == ENOMEM) &&
+		       pause_for(a, LACK_MS);
+	}
+	if (!peer_is_trusted(fd)) {
+		close(fd);
+		return pause_for(a, STRANGER_MS);
+	}
+	a->peer[a->nr++] = (struct peer){
+		.fd = fd,
+		.end_ns = clock_now_ns() + PATIENCE_NS,
+	};
+	return true;
+}
+
+/* Until the first one is hung up on; -1: there is none. */
+static int patience_ms(const struct ask *a)
+{
+	int64_t end = INT64_MAX;
+	unsigned i;
+
+	for (i = 0; i < a->nr; i++)
+		if (a->peer[i].end_ns < end)
+			end = a->peer[i].end_ns;
+	if (!a->nr)
+		return -1;
+	end -= clock_now_ns();
+	return end > 0 ? (int)(end / 1000000) + 1 : 0;
+}
+
+/* One request each; whoever has more to ask connects again. */
+static void hear_peers(struct ask *a, const struct pollfd *fd)
+{
+	int64_t now = clock_now_ns();
+	unsigned i;
+
+	/* Backwards: whoever is hung up on is replaced by the last one. */
+	for (i = a->nr; i--;) {
+		if (fd[i].revents)
+			peer_answer(a->rt, a->peer[i].fd);
+		if (fd[i].revents || now >= a->peer[i].end_ns)
+			hang_up(a, i);
+	}
+}
+
+/* False: it is to stop, or can hear nobody any more. */
+static bool hear(struct ask *a)
+{
+	struct pollfd fd[2 + NR_PEERS] = {
+		{ .fd = a->stop_fd, .events = POLLIN },
+		{ .fd = a->nr < NR_PEERS ? a->socket : -1, .events = POLLIN },
+	};
+	unsigned i;
+
+	for (i = 0; i < a->nr; i++) {
+		fd[2 + i].fd = a->peer[i].fd;
+		fd[2 + i].events = POLLIN;
+	}
+	/* All signals are blocked: it is memory that there was none of. */
+	if (poll(fd, 2 + a->nr, patience_ms(a)) < 0)
+		return pause_for(a, LACK_MS);
+	if (fd[0].revents)
+		return false;
+	hear_peers(a, fd + 2);
+	return !fd[1].revents || let_in(a);
+}
+
+static void *ask_main(void *arg)
+{
+	struct ask *a = arg;
+
+	pthread_setname_np(pthread_self(), "lkdf/ask");
+	while (hear(a))
+		continue;
+	while (a->nr)
+		hang_up(a, 0);
+	/* Nobody waits for an answer that does not come; a forked child may
+	 * have the socket, too. */
+	shutdown(a->socket, SHUT_RDWR);
+	close(a->socket);
+	a->socket = -1;
+	thread_retire();
+	return NULL;
+}
+
+/* ---- up and down -------------------------------------------------------- */
+
+/* A name that nobody else has. 0 or -errno. */
+static int listen_somewhere(struct ask *a, char *name, size_t size)
+{
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	socklen_t used = offsetof(struct sockaddr_un, sun_path) + 1;
+
+	snprintf(name, size, "lkdf-%x-%llx", (unsigned)getpid(),
+		 (unsigned long long)(clock_ticks() ^ (uintptr_t)a));
+	memcpy(at.sun_path + 1, name, strlen(name));
+	used += (socklen_t)strlen(name);
+	a->socket = socket(AF_UNIX,
+			   SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (a->socket < 0 || bind(a->socket, (struct sockaddr *)&at, used) ||
+	    listen(a->socket, NR_PEERS))
+		return -errno;
+	a->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	return a->stop_fd < 0 ? -errno : 0;
+}
+
+/* The new thread starts with all signals blocked. */
+static int start_thread(struct ask *a)
+{
+	sigset_t all, old;
+	int rc;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	rc = pthread_create(&a->thread, NULL, ask_main, a);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return -rc;
+}
+
+static void destroy(struct ask *a)
+{
+	if (a->socket >= 0)
+		close(a->socket);
+	if (a->stop_fd >= 0)
+		close(a->stop_fd);
+	free(a);
+}
+
+static int create(struct lkdf *rt, char *name, size_t size)
+{
+	struct ask *a = calloc(1, sizeof(*a));
+	int rc;
+
+	if (!a)
+		return -ENOMEM;
+	a->rt = rt;
+	a->socket = a->stop_fd = -1;
+	rc = listen_somewhere(a, name, size);
+	if (!rc)
+		rc = start_thread(a);
+	if (rc)
+		destroy(a);
+	else
+		rt->ask = a;
+	return rc;
+}
+
+void ask_open(struct lkdf *rt)
+{
+	char name[sizeof(((struct lkdf_stats_header *)0)->ask)];
+	int rc;
+
+	if (!rt->options->ask || rt->sched.is_serial || rt->trace.fd < 0)
+		return;
+	rc = create(rt, name, sizeof(name));
+	if (!rc)
+		trace_ask(&rt->trace, name);
+	else
+		log_text(&rt->log, LKDF_LOG_INFO,
+			 "ask: nobody answers lkdf why -p: %s", strerror(-rc));
+}
+
+void ask_close(struct lkdf *rt)
+{
+	struct ask *a = rt->ask;
+	uint64_t one = 1;
+	ssize_t rc;
+
+	if (!a)
+		return;
+	rc = write(a->stop_fd, &one, sizeof(one));
+	(void)rc;
+	pthread_join(a->thread, NULL);
+	destroy(a);
+	rt->ask = NULL;
+}
+
+void ask_abandon(struct lkdf *rt)
+{
+	struct ask *a = rt->ask;
+	unsigned i;
+
+	if (!a)
+		return;
+	for (i = 0; i < a->nr && i < NR_PEERS; i++)
+		close(a->peer[i].fd);
+	destroy(a);
+	rt->ask = NULL;
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "rt/ask_peer.h"
+
+#include "base/err.h"
+#include "base/text.h"
+#include "core/runtime.h"
+#include "rt/why.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <lkdf/format.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* The kernel has room for a second descriptor where we expect one at most. */
+union control {
+	struct cmsghdr align;
+	char bytes[CMSG_SPACE(sizeof(int))];
+};
+
+bool peer_is_trusted(int fd)
+{
+	struct ucred who;
+	socklen_t size = sizeof(who);
+
+	return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) &&
+	       (who.uid == geteuid() || !who.uid);
+}
+
+/* Nobody has asked for descriptors. */
+static void close_given(struct msghdr *m)
+{
+	struct cmsghdr *c;
+	size_t at;
+	int fd;
+
+	for (c = CMSG_FIRSTHDR(m); c; c = CMSG_NXTHDR(m, c)) {
+		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+			continue;
+		for (at = CMSG_LEN(0); at + sizeof(fd) <= c->cmsg_len;
+		     at += sizeof(fd)) {
+			memcpy(&fd, (char *)c + at, sizeof(fd));
+			close(fd);
+		}
+	}
+}
+
+/* False: it is no request of ours. */
+static bool read_request(int fd, struct lkdf_ask *ask)
+{
+	union control control;
+	struct iovec part = { ask, sizeof(*ask) };
+	struct msghdr m = {
+		.msg_iov = &part,
+		.msg_iovlen = 1,
+		.msg_control = control.bytes,
+		.msg_controllen = sizeof(control.bytes),
+	};
+	ssize_t n = recvmsg(fd, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+
+	if (n < 0)
+		return false;
+	close_given(&m);
+	return n == sizeof(*ask) && !(m.msg_flags & MSG_TRUNC) &&
+	       ask->magic == LKDF_STATS_MAGIC &&
+	       ask->version == LKDF_STATS_VERSION;
+}
+
+/* With a descriptor, or -1. It is gone if there is no room for it. */
+static void send_answer(int to, struct lkdf_answer *answer, int fd)
+{
+	union control control = { .bytes = { 0 } };
+	struct iovec part = { answer, sizeof(*answer) };
+	struct msghdr m = {
+		.msg_iov = &part,
+		.msg_iovlen = 1,
+	};
+
+	answer->magic = LKDF_STATS_MAGIC;
+	answer->version = LKDF_STATS_VERSION;
+	if (fd >= 0) {
+		m.msg_control = control.bytes;
+		m.msg_controllen = CMSG_SPACE(sizeof(int));
+		control.align.cmsg_level = SOL_SOCKET;
+		control.align.cmsg_type = SCM_RIGHTS;
+		control.align.cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(&control.align), &fd, sizeof(fd));
+	}
+	sendmsg(to, &m, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+/* A memfd that holds the text and does not change; -errno. */
+static int store_text(const struct text *t)
+{
+	int fd = memfd_create("lkdf:answer", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	int rc;
+
+	if (fd < 0)
+		return err(-errno, "ask: no memfd: %s", strerror(errno));
+	if (write(fd, t->buf, t->used) == (ssize_t)t->used &&
+	    !fcntl(fd, F_ADD_SEALS,
+		   F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL))
+		return fd;
+	rc = err(-ENOMEM, "ask: no room for %zu bytes", t->used);
+	close(fd);
+	return rc;
+}
+
+static void answer_why(struct lkdf *rt, int to, bool is_json)
+{
+	struct lkdf_answer answer = { .error = 0 };
+	struct text text = { 0 };
+	int fd = why_tell(rt, is_json, &text);
+
+	if (!fd)
+		fd = store_text(&text);
+	free(text.buf);
+	if (fd < 0) {
+		answer.error = fd;
+		snprintf(answer.text, sizeof(answer.text), "%s", err_text());
+	}
+	send_answer(to, &answer, fd);
+	if (fd >= 0)
+		close(fd);
+}
+
+static void refuse(int to, uint32_t word)
+{
+	struct lkdf_answer answer = { .error = -EOPNOTSUPP };
+
+	snprintf(answer.text, sizeof(answer.text),
+		 "ask: word %u is unknown to lkdf %u.%u.%u", word,
+		 LKDF_VERSION_MAJOR, LKDF_VERSION_MINOR, LKDF_VERSION_PATCH);
+	send_answer(to, &answer, -1);
+}
+
+void peer_answer(struct lkdf *rt, int fd)
+{
+	struct lkdf_ask ask;
+
+	if (!read_request(fd, &ask))
+		return;
+	switch (ask.word) {
+	case LKDF_ASK_WHY_TEXT:
+		answer_why(rt, fd, false);
+		break;
+	case LKDF_ASK_WHY_JSON:
+		answer_why(rt, fd, true);
+		break;
+	default:
+		refuse(fd, ask.word);
+	}
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * The other end of a connection to the thread "lkdf/ask": a tool, or whoever
+ * says so. Nothing here waits. The thread only.
+ */
+#ifndef RT_ASK_PEER_H
+#define RT_ASK_PEER_H
+
+#include <stdbool.h>
+
+struct lkdf;
+
+/* The user of the process, or root. */
+bool peer_is_trusted(int fd);
+
+/* Reads one request and answers it; what is no request has no answer. */
+void peer_answer(struct lkdf *rt, int fd);
+
+#endif

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * A process that is asked, for test_ask.sh:
+ *
+ *	ask_target stuck RUNTIMES	a task waits for an event, in each
+ *	ask_target locked		a body on each worker waits for a lock
+ *	ask_target fork			its child, which it names, has its fds
+ *	ask_target serial
+ *
+ * It says "up" and ends with the process that has started it.
+ */
+#include <lkdf/lkdf.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static int take_lock(struct lkdf_ctx *c, void *arg)
+{
+	(void)c;
+	(void)arg;
+	return pthread_mutex_lock(&lock);
+}
+
+static struct lkdf *open_one(const char *options)
+{
+	struct lkdf *rt;
+
+	if (lkdf_open(options, &rt)) {
+		fprintf(stderr, "%s\n", lkdf_errmsg());
+		exit(1);
+	}
+	return rt;
+}
+
+static void start(struct lkdf *rt, const char *name, struct lkdf_event *after)
+{
+	struct lkdf_kind *k;
+
+	if (lkdf_kind_create(rt, LKDF_KIND(.name = name, .fn = take_lock),
+			     &k) ||
+	    lkdf_submit(rt, NULL,
+			LKDF_TASK(.kind = k, .after = after,
+				  .nr_after = after ? 1 : 0),
+			NULL)) {
+		fprintf(stderr, "%s\n", lkdf_errmsg());
+		exit(1);
+	}
+}
+
+static void be_stuck(int nr)
+{
+	static const char *const name[] = { "first", "second", "third" };
+	struct lkdf_event go;
+	struct lkdf *rt;
+	int i;
+
+	for (i = 0; i < nr && i < 3; i++) {
+		rt = open_one("workers=1");
+		if (lkdf_event_create(rt, 1, 0, &go))
+			exit(1);
+		start(rt, name[i], &go);
+	}
+}
+
+/* And the runtime's own locks are free. */
+static void be_locked(void)
+{
+	struct lkdf *rt = open_one("workers=2");
+	int i;
+
+	pthread_mutex_lock(&lock);
+	for (i = 0; i < 4; i++)
+		start(rt, "locked", NULL);
+}
+
+int main(int argc, char **argv)
+{
+	const char *how = argc > 1 ? argv[1] : "stuck";
+	pid_t child = 0;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (!strcmp(how, "stuck"))
+		be_stuck(argc > 2 ? atoi(argv[2]) : 1);
+	else if (!strcmp(how, "locked"))
+		be_locked();
+	else if (!strcmp(how, "serial"))
+		open_one("serial=1");
+	else
+		open_one("workers=1");
+	if (!strcmp(how, "fork")) {
+		child = fork();
+		if (!child) {
+			prctl(PR_SET_PDEATHSIG, SIGHUP);
+			signal(SIGHUP, SIG_IGN);
+			alarm(300);
+		}
+	}
+	if (child || strcmp(how, "fork")) {
+		printf("up %d\n", (int)child);
+		fflush(stdout);
+	}
+	for (;;)
+		pause();
+}
