@@ -7,6 +7,7 @@
 struct writer {
 	struct json json;
 	struct trace_timed timed;
+	int64_t nr_waits; /* for limits: the pairs of each have a number */
 };
 
 /* Microseconds from the start. */
@@ -87,28 +88,37 @@ static void write_event(void *u, const struct trace_event *e)
 	close_event(w);
 }
 
-/* Operations overlap: asynchronous pairs. All else lies on its thread. */
+/*
+ * Operations and waits for limits overlap: asynchronous pairs. All else lies on
+ * its thread.
+ */
 static void write_span(void *u, const struct trace_span *s)
 {
 	struct writer *w = u;
 	const char *name = s->sort == LKDF_SPAN_ENTER
 				   ? "io_uring_enter"
 				   : w->timed.info.name[s->name];
-	bool is_async = s->sort == LKDF_SPAN_OPERATION;
+	bool is_limit = s->sort == LKDF_SPAN_LIMIT;
+	bool is_async = s->sort == LKDF_SPAN_OPERATION || is_limit;
+	int64_t id = is_limit ? w->nr_waits++ : (int64_t)s->links.number;
 	int end;
 
 	for (end = 0; end <= is_async; end++) {
 		open_event(w, !is_async ? "X" : end ? "e" : "b", name, s->lane);
-		json_text(&w->json, "cat", "span");
+		json_text(&w->json, "cat", is_limit ? "limit" : "span");
 		json_fixed(&w->json, "ts", us_of(w, end ? s->end : s->begin),
 			   3);
 		if (is_async)
-			json_int(&w->json, "id", (int64_t)s->links.number);
+			json_int(&w->json, "id", id);
 		else
 			json_fixed(&w->json, "dur",
 				   us_of(w, s->end) - us_of(w, s->begin), 3);
 		json_open(&w->json, "args", '{');
-		json_int(&w->json, "value", s->value);
+		if (is_limit)
+			json_text(&w->json, "kind",
+				  w->timed.info.name[s->value]);
+		else
+			json_int(&w->json, "value", s->value);
 		close_event(w);
 	}
 }

@@ -29,6 +29,9 @@ static int read_span(struct reader *r, struct trace_span *s)
 	s->value = (int64_t)value;
 	if (s->end < s->begin)
 		return reader_damaged(r, at, "a span ends before it begins");
+	if (s->sort == LKDF_SPAN_LIMIT &&
+	    (value >= LKDF_MAX_NAMES || !r->info->name[value]))
+		return reader_damaged(r, at, "a kind that was not told waits");
 	return 0;
 }
 

@@ -226,6 +226,9 @@ static void on_span(void *u, const struct trace_span *s)
 	} else if (s->sort == LKDF_SPAN_OPERATION) {
 		i.track = make_track(w, SPAN_UUID(w->nr_spans++), i.track,
 				     "operations");
+	} else if (s->sort == LKDF_SPAN_LIMIT) {
+		i.track = make_track(w, SPAN_UUID(w->nr_spans++), i.track,
+				     "limits");
 	}
 	put_interval(w, &i);
 }

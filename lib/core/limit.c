@@ -29,6 +29,8 @@ int limit_create(struct lkdf *rt, const char *name, uint32_t tokens,
 	l->rt = rt;
 	l->nr_tokens = l->nr_free = tokens;
 	describe_limit(l, name);
+	if (trace_is_recording(&rt->trace))
+		l->trace_name = trace_name(&rt->trace, l->text);
 	l->last = &l->first;
 	a_store(&l->nr_refs, 1, relaxed);
 	pthread_mutex_init(&l->lock, NULL);

@@ -24,12 +24,15 @@
 struct limit_waiter {
 	struct limit_waiter *next;
 	uint32_t tokens;
+	uint32_t name; /* of the limit, in a recording */
+	uint64_t since; /* ticks; 0: nobody records */
 };
 
 struct lkdf_limit {
 	/* Set at create, constant afterwards. */
 	struct lkdf *rt;
 	uint32_t nr_tokens;
+	uint32_t trace_name; /* 0: nobody records */
 	char text[80]; /* limit "NAME" of N tokens, for messages */
 
 	/* Any thread. */

@@ -10,6 +10,7 @@
 #include "task/after.h"
 #include "task/step.h"
 #include "task/then.h"
+#include "task/traced.h"
 #include "task/uses.h"
 
 #include <errno.h>
@@ -89,6 +90,36 @@ static uint32_t take_some(const struct lkdf_kind *k, bool was_woken)
 	return i;
 }
 
+/* Its wait for tokens is over: they were given when it became ready again. */
+static __attribute__((noinline)) void tell_wait(struct executor *ex,
+						struct task *t)
+{
+	struct trace *trace = &rt_of(t)->trace;
+	const struct lkdf_stats_slice s = {
+		.begin = t->limit_waiter.since,
+		.end = max_u64(t->limit_waiter.since, t->ready_ticks),
+		.task = NO_SLICE_TASK,
+		.name = t->limit_waiter.name,
+		.by = t->ready_by,
+		.number = (uint64_t)LKDF_SPAN_LIMIT << 48,
+		.value = t->kind->trace_name,
+	};
+
+	t->limit_waiter.since = 0;
+	if (ex)
+		trace_slice(ex->ring, &s);
+	else
+		trace_slice_outside(trace_outside(trace), &s);
+}
+
+/* Before it waits: who wakes it may run it at once. */
+static void note_wait(struct task *t, const struct lkdf_limit *l)
+{
+	t->limit_waiter.name = l->trace_name;
+	t->limit_waiter.since =
+		unlikely(trace_is_recording(&l->rt->trace)) ? clock_ticks() : 0;
+}
+
 bool complete_take_limits(struct executor *ex, struct task *t)
 {
 	const struct lkdf_kind *k = t->kind;
@@ -97,6 +128,8 @@ bool complete_take_limits(struct executor *ex, struct task *t)
 
 	if (!(t->link.flags & TASK_GENERAL))
 		return true;
+	if (unlikely(was_woken && !t->nr_limits_held && t->limit_waiter.since))
+		tell_wait(ex, t);
 	while (t->nr_limits_held < k->nr_limits) {
 		nr = take_some(k, was_woken);
 		if (nr == k->nr_limits) {
@@ -105,6 +138,7 @@ bool complete_take_limits(struct executor *ex, struct task *t)
 		}
 		for (i = 0; i < nr; i++)
 			give_limit(ex, k->limit[i].limit, k->limit[i].tokens);
+		note_wait(t, k->limit[nr].limit);
 		if (limit_wait(k->limit[nr].limit, &t->limit_waiter,
 			       k->limit[nr].tokens, was_woken))
 			return false;

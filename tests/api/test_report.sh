@@ -82,6 +82,16 @@ ok $? 'more workers than the quota has CPUs is finding 1'
 told io 'f[0]["id"] == "io" and "under way" in f[0]["fix"] and
 	"read" in f[0]["title"]'
 ok $? 'too few operations under way is finding 1'
+told limit 'f[0]["id"] == "limit" and "\"disk\" of 1 token" in f[0]["title"]
+	and 0.7 < f[0]["cost"] < 0.76 and "store" in f[0]["why"]'
+ok $? 'a limit that all wait for is finding 1, by its name'
+told limit 'r["limits"] == [{"name": "limit \"disk\" of 1 token",
+	"kind": "store", "waits": 99, "total": r["limits"][0]["total"],
+	"max": max(x["at"][1] for x in f if x["id"] == "limit")}]'
+ok $? 'and the kinds that waited for it are a table'
+"$lkdf" report "$dir/limit.lkdf" >"$log"
+grep -q '^  store  .* 99  .*  limit "disk" of 1 token$' "$log"
+ok $? 'in the text, too'
 for name in clean pipeline; do
 	told "$name" 'not cost'
 	ok $? "$name: no cause takes 2 %"

@@ -171,6 +171,8 @@ static void find_starved(struct report *r)
 		return;
 	if (!r->has.ready && !r->has.edges)
 		idle_of_unknown_cause(r);
+	else if (r->starved_held * 2 > starved)
+		find_held(r);
 	else if (r->nr_outside * 10 > r->nr_slices * 3ull &&
 		 r->starved_before_last * 2 > starved)
 		submission_is_slow(r);
@@ -195,11 +197,9 @@ static void find_late(struct report *r)
 	    words_time(k ? k->waited50 : 0).text,
 	    words_time(k ? k->waited99 : 0).text);
 	PUT(f->fix, "%s",
-	    r->nr_nodes > 1
-		    ? "tasks bound to one node: bind fewer, or "
-		      "LKDF_FAR_STEALS=yes; else LKDF_SPIN_US=200"
-		    : "workers that sleep wake late: LKDF_SPIN_US=200; tasks "
-		      "held by a limit: lkdf_limit_create() with more tokens");
+	    r->nr_nodes > 1 ? "tasks bound to one node: bind fewer, or "
+			      "LKDF_FAR_STEALS=yes; else LKDF_SPIN_US=200"
+			    : "workers that sleep wake late: LKDF_SPIN_US=200");
 	f->at = r->late.at;
 }
 

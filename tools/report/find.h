@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-/* Rules that make findings: find.c, find_bytes.c and find_bound.c. */
+/* Rules that make findings: find.c, find_bytes.c, find_bound.c, limits.c. */
 #ifndef REPORT_FIND_H
 #define REPORT_FIND_H
 
@@ -13,5 +13,6 @@ double find_share(const struct report *r, enum time_class c);
 void find_remote(struct report *r);
 void find_bounds(struct report *r);
 void find_lost(struct report *r);
+void find_held(struct report *r);
 
 #endif

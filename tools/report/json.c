@@ -138,6 +138,23 @@ static int write_kinds(const struct report *r, struct json *j)
 	return 0;
 }
 
+static void write_limits(const struct report *r, struct json *j)
+{
+	const struct limit *l;
+
+	json_open(j, "limits", '[');
+	for (l = r->limit; l < r->limit + r->nr_limits; l++) {
+		json_open_flat(j, NULL, '{');
+		json_text(j, "name", r->info.name[l->name]);
+		json_text(j, "kind", kind_name(r, l->kind));
+		put_size(j, "waits", l->nr);
+		put_size(j, "total", l->total);
+		put_size(j, "max", l->max);
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+}
+
 static void write_chain(const struct report *r, struct json *j)
 {
 	const struct chain *c = &r->chain;
@@ -226,6 +243,7 @@ int json_write(const struct report *r, struct json *j, bool is_open)
 		write_finding(&r->finding[i], j);
 	json_close(j, ']');
 	rc = write_kinds(r, j);
+	write_limits(r, j);
 	write_chain(r, j);
 	write_workers(r, j);
 	write_flow(r, j);

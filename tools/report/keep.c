@@ -175,6 +175,20 @@ static void keep_wait(struct load *l, const struct trace_span *s,
 	r->has.waits = true;
 }
 
+static void keep_held(struct load *l, const struct trace_span *s,
+		      const struct span *at)
+{
+	struct report *r = l->r;
+
+	if (r->nr_held < l->nr_held)
+		r->held[r->nr_held++] = (struct held){
+			.begin = at->begin,
+			.end = at->end,
+			.limit = s->name,
+			.kind = kind_of(l, (uint32_t)s->value),
+		};
+}
+
 static void keep_span(void *u, const struct trace_span *s)
 {
 	struct load *l = u;
@@ -190,6 +204,9 @@ static void keep_span(void *u, const struct trace_span *s)
 		break;
 	case LKDF_SPAN_WAIT:
 		keep_wait(l, s, &at);
+		break;
+	case LKDF_SPAN_LIMIT:
+		keep_held(l, s, &at);
 		break;
 	case LKDF_SPAN_ENTER:
 		if (lane->nr_enters < l->count[s->lane].enters)
@@ -389,12 +406,13 @@ static int alloc_all(struct load *l)
 	r->slice = malloc((l->all_slices + 1) * sizeof(*r->slice));
 	r->op = malloc((l->nr_ops + 1) * sizeof(*r->op));
 	r->wait = malloc((l->nr_waits + 1) * sizeof(*r->wait));
+	r->held = malloc((l->nr_held + 1) * sizeof(*r->held));
 	l->kind_of = calloc(LKDF_MAX_NAMES, sizeof(*l->kind_of));
 	l->bytes = calloc((size_t)l->nr_lanes * (MAX_NODES + 1),
 			  sizeof(*l->bytes));
 	l->park_since = malloc(l->nr_lanes * sizeof(*l->park_since));
-	if (!r->slice || !r->op || !r->wait || !l->kind_of || !l->bytes ||
-	    !l->park_since)
+	if (!r->slice || !r->op || !r->wait || !r->held || !l->kind_of ||
+	    !l->bytes || !l->park_since)
 		return -ENOMEM;
 	for (i = 0; i < l->nr_lanes; i++)
 		l->park_since[i] = NO_TIME;

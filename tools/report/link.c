@@ -35,6 +35,13 @@ static int op_by_begin(const void *a, const void *b)
 	return x->end < y->end ? -1 : x->end > y->end;
 }
 
+static int held_by_begin(const void *a, const void *b)
+{
+	const struct held *x = a, *y = b;
+
+	return x->begin < y->begin ? -1 : x->begin > y->begin;
+}
+
 static int wait_by_end(const void *a, const void *b)
 {
 	const struct wait *x = a, *y = b;
@@ -230,6 +237,7 @@ int link_records(struct load *l)
 		sort_enters(&r->lane[i]);
 	sort_slices(r);
 	qsort(r->op, r->nr_ops, sizeof(*r->op), op_by_begin);
+	qsort(r->held, r->nr_held, sizeof(*r->held), held_by_begin);
 	count_lanes(r);
 	sort_nodes(r);
 	rc = link_all(r);

@@ -93,6 +93,7 @@ static void see_span(void *u, const struct trace_span *s)
 		see_times(l, s->begin, s->end);
 	l->nr_ops += s->sort == LKDF_SPAN_OPERATION;
 	l->nr_waits += s->sort == LKDF_SPAN_WAIT;
+	l->nr_held += s->sort == LKDF_SPAN_LIMIT;
 	if (!c)
 		return;
 	c->enters += s->sort == LKDF_SPAN_ENTER;
@@ -273,6 +274,8 @@ void report_unload(struct report *r)
 	free(r->slice);
 	free(r->op);
 	free(r->wait);
+	free(r->held);
+	free(r->limit);
 	free(r->kind);
 	free(r->chain.step);
 	trace_info_fini(&r->info);

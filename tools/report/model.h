@@ -66,6 +66,26 @@ struct wait {
 	uint32_t by, by_lane;
 };
 
+struct place {
+	uint64_t from, to; /* both 0: nowhere in particular */
+	int32_t lane; /* -1: all */
+};
+
+/* A task's wait for tokens of a limit. */
+struct held {
+	uint64_t begin, end;
+	uint32_t limit; /* its name */
+	uint16_t kind;
+};
+
+/* All such waits of tasks of one kind. */
+struct limit {
+	uint32_t name;
+	uint16_t kind;
+	uint64_t nr, total, max;
+	struct place at; /* the longest */
+};
+
 /* What the kernel says of a thread, summed from its start. */
 struct cpu_sample {
 	uint64_t at, cpu_ns, queued_ns;
@@ -114,11 +134,6 @@ struct chain {
 	bool is_joined; /* a body on it waited for its children */
 };
 
-struct place {
-	uint64_t from, to; /* both 0: nowhere in particular */
-	int32_t lane; /* -1: all */
-};
-
 enum finding_sort {
 	FINDING_COST, /* costs a share of worker time */
 	FINDING_BYTES, /* known in bytes only */
@@ -163,6 +178,8 @@ struct report {
 	uint32_t nr_ops;
 	struct wait *wait; /* by end */
 	uint32_t nr_waits;
+	struct held *held; /* by begin, and from limits.c on by limit */
+	uint32_t nr_held;
 	struct kind *kind;
 	uint32_t nr_kinds;
 	uint64_t wall, start_ns; /* CLOCK_MONOTONIC of 0 */
@@ -182,8 +199,13 @@ struct report {
 	double mean_ops;
 	struct gap starved, late;
 	uint64_t nr_enters, last_outside, starved_before_last;
+	uint64_t starved_held; /* while tasks waited for limits */
 	uint64_t nr_outside; /* tasks made ready by threads of the program */
 	double blame_nobody;
+
+	/* limits.c, the longest total first */
+	struct limit *limit;
+	uint32_t nr_limits;
 
 	struct chain chain;
 	struct finding finding[MAX_FINDINGS];
@@ -220,6 +242,7 @@ void report_unload(struct report *r);
 
 /* In this order. Return: 0; -ENOMEM. */
 int report_sweep(struct report *r);
+int report_limits(struct report *r);
 int report_kinds(struct report *r);
 int report_chain(struct report *r);
 void report_find(struct report *r);

@@ -37,6 +37,8 @@ struct sweep {
 	uint32_t *heap, nr_heap; /* workers by the end of their span */
 	uint64_t *ready, nr_ready, next_ready;
 	uint64_t *op_end, next_op, next_op_end;
+	uint64_t *edge; /* tasks begin to wait for limits, and none does */
+	uint32_t nr_edges, next_edge; /* odd: some do */
 	uint32_t nr_ready_now, nr_ops_now, nr_busy, nr_idle;
 	double ops_area;
 };
@@ -108,6 +110,8 @@ static void advance(struct sweep *s, uint64_t t)
 		s->now.blame_starved += blame;
 		if (t <= r->last_outside)
 			r->starved_before_last += dt * s->nr_idle;
+		if (s->next_edge % 2)
+			r->starved_held += dt * s->nr_idle;
 	}
 	s->ops_area += (double)dt * s->nr_ops_now;
 	s->at = t;
@@ -212,6 +216,8 @@ static uint64_t earliest(const struct sweep *s)
 		t = s->r->op[s->next_op].begin;
 	if (s->next_op_end < s->r->nr_ops && s->op_end[s->next_op_end] < t)
 		t = s->op_end[s->next_op_end];
+	if (s->next_edge < s->nr_edges && s->edge[s->next_edge] < t)
+		t = s->edge[s->next_edge];
 	return t;
 }
 
@@ -228,6 +234,8 @@ static void change_counts(struct sweep *s)
 	for (; s->next_op_end < r->nr_ops && s->op_end[s->next_op_end] <= s->at;
 	     s->next_op_end++)
 		s->nr_ops_now--;
+	while (s->next_edge < s->nr_edges && s->edge[s->next_edge] <= s->at)
+		s->next_edge++;
 	if (s->nr_ready_now > r->most_ready)
 		r->most_ready = s->nr_ready_now;
 	if (s->nr_ops_now > r->most_ops)
@@ -297,6 +305,28 @@ static int gather_ops(struct sweep *s)
 	return spare && s->op_end ? 0 : -ENOMEM;
 }
 
+/* The waits overlap: as one where they do. */
+static int gather_held(struct sweep *s)
+{
+	struct report *r = s->r;
+	const struct held *h;
+	uint64_t *last;
+
+	s->edge = malloc((2ull * r->nr_held + 1) * sizeof(*s->edge));
+	if (!s->edge)
+		return -ENOMEM;
+	for (h = r->held; h < r->held + r->nr_held; h++) {
+		last = s->nr_edges ? &s->edge[s->nr_edges - 1] : NULL;
+		if (last && h->begin <= *last) {
+			*last = h->end > *last ? h->end : *last;
+			continue;
+		}
+		s->edge[s->nr_edges++] = h->begin;
+		s->edge[s->nr_edges++] = h->end;
+	}
+	return 0;
+}
+
 static int start_workers(struct sweep *s)
 {
 	struct report *r = s->r;
@@ -345,6 +375,8 @@ int report_sweep(struct report *r)
 	if (!rc)
 		rc = gather_ops(&s);
 	if (!rc)
+		rc = gather_held(&s);
+	if (!rc)
 		rc = start_workers(&s);
 	if (!rc)
 		rc = sweep_all(&s);
@@ -358,5 +390,6 @@ int report_sweep(struct report *r)
 	free(s.heap);
 	free(s.ready);
 	free(s.op_end);
+	free(s.edge);
 	return rc;
 }

@@ -280,6 +280,23 @@ static int write_kinds(const struct report *r, FILE *out, const char *kind)
 	return 0;
 }
 
+static void write_limits(const struct report *r, FILE *out)
+{
+	const struct limit *l;
+
+	if (r->nr_limits)
+		fprintf(out, "\n  %-*s%11s%9s%9s  %s\n", NAME_WIDTH, "kind",
+			"waits", "total", "longest", "for tokens of");
+	for (l = r->limit; l < r->limit + r->nr_limits; l++) {
+		fprintf(out, "  ");
+		write_name(out, kind_name(r, l->kind), NAME_WIDTH);
+		write_cell(out, 11, words_count(l->nr).text);
+		write_cell(out, 9, words_time(l->total).text);
+		write_cell(out, 9, words_time(l->max).text);
+		fprintf(out, "  %s\n", r->info.name[l->name]);
+	}
+}
+
 static int write_chain(const struct report *r, FILE *out)
 {
 	uint32_t *order, i, nr = 0;
@@ -365,8 +382,10 @@ int text_write(const struct report *r, FILE *out, const char *kind)
 		write_findings(r, out);
 	}
 	rc = write_kinds(r, out, kind);
-	if (!rc && !kind)
+	if (!rc && !kind) {
+		write_limits(r, out);
 		rc = write_chain(r, out);
+	}
 	if (!kind) {
 		write_flow(r, out);
 		write_lacks(r, out);

@@ -101,6 +101,8 @@ static int analyse(struct report *r)
 	int rc = report_sweep(r);
 
 	if (!rc)
+		rc = report_limits(r);
+	if (!rc)
 		rc = report_kinds(r);
 	if (!rc)
 		rc = report_chain(r);

@@ -253,6 +253,7 @@ enum lkdf_span_sort {
 	LKDF_SPAN_WAIT = 3, /* a thread of the program; value: its tid */
 	LKDF_SPAN_KERNEL = 4, /* on a lane: a device's kernel; name: kind */
 	LKDF_SPAN_COPY = 5, /* on a lane: a copy; value: bytes */
+	LKDF_SPAN_LIMIT = 6, /* a task waited; name: limit; value: kind */
 };
 
 /* Flags of a kind in KINDS. */

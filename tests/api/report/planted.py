@@ -7,8 +7,8 @@ clean one. planted.py --list names them.
 import random
 import sys
 
-from trace import BLOCKING, ENTER, KERNEL, OPERATION, RUN_BEGIN, STEAL, WAIT, \
-    Machine, Trace
+from trace import BLOCKING, ENTER, KERNEL, LIMIT, OPERATION, RUN_BEGIN, \
+    STEAL, WAIT, Machine, Trace
 
 MS, US = 1000000, 1000
 
@@ -112,6 +112,20 @@ def io():
                         by=parsed[k])
         trace.span(k, ENTER, begin, begin + 3 * US)
         parsed[k], ready[k] = machine.run('parse', 150 * US, begin + 2 * MS, op)
+    fair_samples(trace, machine, max(machine.free))
+    return trace
+
+
+def limit():
+    """One token, and four workers that could each take one."""
+    trace = Trace(4)
+    machine = Machine(trace, 4)
+    ready, by = 0, None
+    for i in range(100):
+        if i:
+            trace.span(0, LIMIT, 0, ready, 'limit "disk" of 1 token',
+                       trace.name('store'), by=by)
+        by, ready = machine.run('store', 1 * MS, ready, by)
     fair_samples(trace, machine, max(machine.free))
     return trace
 
@@ -244,7 +258,7 @@ def hostile():
 
 
 PLANTED = {f.__name__: f for f in (
-    remote, convoy, critical, quota, io, clean, pipeline, two, old, small,
+    remote, convoy, critical, quota, io, limit, clean, pipeline, two, old, small,
     graph, joins, hostile)}
 
 if __name__ == '__main__':

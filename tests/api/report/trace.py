@@ -10,7 +10,7 @@ EVENTS = [('steal', 'victim', 'why'), ('park', '', ''), ('unpark', '', ''),
           ('wake', '', ''), ('run_begin', 'frame', 'run'),
           ('run_end', 'frame', 'errno')]
 STEAL, PARK, UNPARK, WAKE, RUN_BEGIN, RUN_END = range(len(EVENTS))
-OPERATION, ENTER, WAIT, KERNEL, COPY = range(1, 6)
+OPERATION, ENTER, WAIT, KERNEL, COPY, LIMIT = range(1, 7)
 WORKER, BLOCKING, OUTSIDE = range(3)
 START = 1000000
 
@@ -64,7 +64,7 @@ class Trace:
         return uid
 
     def span(self, lane, sort, begin, end, kind='', value=0, **links):
-        number = self.number(lane) if sort not in (WAIT, ENTER) else 0
+        number = self.number(lane) if sort not in (WAIT, ENTER, LIMIT) else 0
         name = self.name(kind) if kind else 0
         self.spans.setdefault(lane, []).append(
             (end, begin, sort, name, value, number, links))

@@ -2,6 +2,8 @@
 /* What a recording says of tasks: who made them ready, when, and on what. */
 #include "tests/unit/trace_file.h"
 
+#include <stdatomic.h>
+
 #define NR_LEAVES 300
 
 static char path[] = "/tmp/lkdf-test-XXXXXX";
@@ -222,6 +224,87 @@ static void operations_and_waits_are_told(const char *options)
 	recorded_free(&r);
 }
 
+#define NR_HELD 5
+
+static atomic_int is_open;
+
+static int hold_token(struct lkdf_ctx *c, void *arg)
+{
+	(void)c;
+	(void)arg;
+	while (!atomic_load(&is_open))
+		usleep(100);
+	return 0;
+}
+
+static struct lkdf_kind *limited_kind(struct lkdf *rt, const char *name,
+				      lkdf_fn fn, uint32_t flags,
+				      struct lkdf_limit *l)
+{
+	const struct lkdf_limit_use use = { .limit = l, .tokens = 1 };
+	struct lkdf_kind *k = NULL;
+
+	lkdf_kind_create(rt,
+			 ATTR(lkdf_kind_attr, .name = name, .fn = fn,
+			      .flags = flags, .limit = &use, .nr_limit = 1),
+			 &k);
+	return k;
+}
+
+/* One task holds the only token until all the others have tried. */
+static void run_held(const char *options)
+{
+	struct lkdf *rt = open_recording(options);
+	struct lkdf_kind *holder, *writer, *plain;
+	struct lkdf_limit *l;
+	struct lkdf_event done;
+	int i;
+
+	lkdf_limit_create_with(
+		rt, ATTR(lkdf_limit_attr, .name = "disk", .tokens = 1), &l);
+	holder = limited_kind(rt, "holder", hold_token, LKDF_BLOCKING, l);
+	writer = limited_kind(rt, "writer", nothing, 0, l);
+	plain = make_kind(rt, "plain", nothing, 0);
+	lkdf_submit(rt, NULL, ATTR(lkdf_task, .kind = holder), NULL);
+	for (i = 0; i < NR_HELD; i++)
+		lkdf_submit(rt, NULL, ATTR(lkdf_task, .kind = writer), NULL);
+	/* The worker takes the oldest first. */
+	lkdf_submit(rt, NULL, ATTR(lkdf_task, .kind = plain), &done);
+	lkdf_event_wait(done, -1);
+	atomic_store(&is_open, 1);
+	is(lkdf_scope_wait(rt, NULL, -1), 0, "all get their token");
+	lkdf_kind_put(holder);
+	lkdf_kind_put(writer);
+	lkdf_kind_put(plain);
+	lkdf_limit_put(l);
+	lkdf_close(rt);
+}
+
+static void waits_for_limits_are_told(const char *options)
+{
+	int nr = 0, nr_named = 0, nr_linked = 0;
+	const struct trace_span *s;
+	struct recorded r;
+	size_t i;
+
+	run_held(options);
+	is(recorded_read(&r, path), 0, "the file is whole");
+	for (i = 0; i < r.nr_spans; i++) {
+		s = &r.span[i];
+		if (s->sort != LKDF_SPAN_LIMIT)
+			continue;
+		nr++;
+		nr_named += !strcmp(r.info.name[s->name],
+				    "limit \"disk\" of 1 token") &&
+			    !strcmp(r.info.name[s->value], "writer");
+		nr_linked += s->end > s->begin && s->links.by_executor >= 0;
+	}
+	is(nr, NR_HELD, "each task that waited for tokens is told");
+	is(nr_named, NR_HELD, "with its kind and the limit by name");
+	is(nr_linked, NR_HELD, "for how long, and who gave the token");
+	recorded_free(&r);
+}
+
 int main(void)
 {
 	int fd;
@@ -248,6 +331,8 @@ int main(void)
 	operations_and_waits_are_told("workers=1");
 	unlink(path);
 	operations_and_waits_are_told("workers=1,io=threads");
+	unlink(path);
+	waits_for_limits_are_told("workers=1");
 	unlink(path);
 	return tap_end();
 }

@@ -118,6 +118,7 @@ static void write_links(struct trace_file *f)
 	chunk_begin(f, LKDF_CHUNK_LINKS);
 	numbers(f, 2, N(3), N(1000));
 	link_record(f, LKDF_BY_OTHER << 1, 8, 0);
+	link_record(f, 0, 0, 0);
 	chunk_end(f);
 	chunk_begin(f, LKDF_CHUNK_SPANS);
 	numbers(f, 2, N(3), N(3000));
@@ -125,6 +126,10 @@ static void write_links(struct trace_file *f)
 	chunk_signed(f, -5);
 	numbers(f, 2, N(50), N(4));
 	chunk_signed(f, -22);
+	chunk_number(f, LKDF_SPAN_LIMIT);
+	chunk_signed(f, 5);
+	numbers(f, 2, N(9), N(4));
+	chunk_signed(f, 3);
 	chunk_end(f);
 }
 
@@ -238,6 +243,8 @@ static const char expected[] = "executor 1 0 7 -1 4242\n"
 			       "lane 3 1 1 queue 0\n"
 			       "span 3 sort 4 st?re -22 2995 3045\n"
 			       " number 1 by 0 8 ready 0 run 0 0 bytes 0 0\n"
+			       "span 3 sort 6 st?re 3 3050 3059\n"
+			       " number 2 by -1 0 ready 0 run 0 0 bytes 0 0\n"
 			       "kind load 2 prio 2 width 1 limits 0\n"
 			       "kind st?re 0 prio 0 width 8 limits 3\n"
 			       "graph 77 tiles 2 2 frames 1 2\n"
