@@ -119,10 +119,12 @@ struct kind_ops {
 
 	/*
 	 * A graph's task with REC_FOLLOWS, whose work may have been given
-	 * together with that of the task before it. Is it begun or done? The
-	 * new task takes it over; or nobody wants it. All three on a worker.
+	 * together with that of the task before it. Is it begun or done? True:
+	 * it is decided with that, without an object; NULL: never. The new task
+	 * takes it over; or nobody wants it. All four on a worker.
 	 */
 	bool (*is_ahead)(struct frame *f, uint32_t index);
+	bool (*joins)(struct executor *ex, struct frame *f, uint32_t index);
 	void (*adopt)(struct task *t);
 	void (*forget)(struct frame *f, uint32_t index);
 };

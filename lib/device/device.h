@@ -99,7 +99,7 @@ struct device {
 	struct device_chunk *chunks;
 	struct device_slot *free_slots;
 	struct device_req *starving; /* waits for room; NULL: nobody does */
-	unsigned nr_under_way;
+	unsigned nr_under_way; /* requests; a region counts as one */
 	unsigned next_queue;
 	bool has_begun; /* ops.start was called */
 	bool has_gone; /* a function has said so: it is lost soon */

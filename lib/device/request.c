@@ -5,6 +5,7 @@
 #include "base/util.h"
 #include "device/code.h"
 #include "device/copies.h"
+#include "device/region.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -45,13 +46,18 @@ void request_fail_call(struct device_req *r, const char *what, int error)
 		     r->device->name, strerror(-error));
 }
 
-static void end(struct device *d, void *executor, struct device_req *r)
+void request_leave(struct device *d, struct device_req *r)
 {
 	lock_take(&d->lock);
 	list_del(&r->list);
 	lock_give(&d->lock);
-	d->nr_under_way--;
 	a_sub(&d->load, 1, relaxed);
+}
+
+static void end(struct device *d, void *executor, struct device_req *r)
+{
+	request_leave(d, r);
+	d->nr_under_way--;
 	if (d->starving == r)
 		d->starving = NULL;
 	r->ops->over(executor, r);
@@ -156,6 +162,10 @@ void request_lose_all(struct device *d, void *executor)
 		r = container_of(d->under_way.next, struct device_req, list);
 		r->nr_ops = 0;
 		tell_lost(r);
+		if (r->region) {
+			region_end(executor, r);
+			continue;
+		}
 		give_back(d, r);
 		end(d, executor, r);
 	}
@@ -235,11 +245,11 @@ static int reserve(struct device *d, struct device_req *r)
 
 /* ---- the way of a request ----------------------------------------------- */
 
-static void upload(struct device_req *r)
+void request_upload(struct device_req *r, uint32_t first)
 {
 	uint32_t i;
 
-	for (i = 0; i < r->nr_reserved && !r->error; i++) {
+	for (i = first; i < r->nr_reserved && !r->error; i++) {
 		if (!(r->operand[i].mode & LKDF_READ) ||
 		    r->operand[i].is_filled)
 			continue;
@@ -257,9 +267,9 @@ static void set_addresses(struct device_req *r)
 			r->arg[i].value = r->operand[r->operand_of[i]].there;
 }
 
-static void run(struct device *d, void *executor, struct device_req *r)
+void request_run(void *executor, struct device_req *r, unsigned queue)
 {
-	unsigned queue = FIRST_QUEUE + d->next_queue;
+	struct device *d = r->device;
 	int rc;
 
 	if (r->error)
@@ -269,7 +279,6 @@ static void run(struct device *d, void *executor, struct device_req *r)
 			     r->launch.name);
 		return;
 	}
-	d->next_queue = (d->next_queue + 1) % d->nr_queues;
 	if (r->code) {
 		set_addresses(r);
 		code_find(d, r);
@@ -289,20 +298,31 @@ static void run(struct device *d, void *executor, struct device_req *r)
 	give(r, "mark", give_mark, &queue);
 }
 
-static void fetch(struct device_req *r)
+unsigned request_queue(struct device *d)
+{
+	unsigned queue = FIRST_QUEUE + d->next_queue;
+
+	d->next_queue = (d->next_queue + 1) % d->nr_queues;
+	return queue;
+}
+
+void request_fetch(struct device_req *r, struct device_operand *o)
+{
+	r->bytes_down += o->bytes;
+	give(r, "fetch", give_fetch, o);
+}
+
+static void fetch_all(struct device_req *r)
 {
 	uint32_t i;
 
-	for (i = 0; i < r->nr_reserved && !r->error; i++) {
-		if (!(r->operand[i].mode & LKDF_WRITE))
-			continue;
-		r->bytes_down += r->operand[i].bytes;
-		give(r, "fetch", give_fetch, &r->operand[i]);
-	}
+	for (i = 0; i < r->nr_reserved && !r->error; i++)
+		if (r->operand[i].mode & LKDF_WRITE)
+			request_fetch(r, &r->operand[i]);
 }
 
 /* Before its first op: lkdf_why() tells of it. */
-static void enter(struct device_req *r, enum device_state state)
+void request_move(struct device_req *r, enum device_state state)
 {
 	a_store(&r->state, state, relaxed);
 }
@@ -321,20 +341,22 @@ static void go_on(struct device *d, void *executor, struct device_req *r)
 				return;
 			}
 			d->starving = NULL;
-			enter(r, DEVICE_UPLOAD);
-			upload(r);
+			if (r->leads && !r->error && region_begin(executor, r))
+				return;
+			request_move(r, DEVICE_UPLOAD);
+			request_upload(r, 0);
 			break;
 		case DEVICE_UPLOAD:
-			enter(r, DEVICE_RUN);
-			run(d, executor, r);
+			request_move(r, DEVICE_RUN);
+			request_run(executor, r, request_queue(d));
 			break;
 		case DEVICE_RUN:
 			if (!r->error && r->ops->next(r)) {
-				run(d, executor, r);
+				request_run(executor, r, request_queue(d));
 				break;
 			}
-			enter(r, DEVICE_FETCH);
-			fetch(r);
+			request_move(r, DEVICE_FETCH);
+			fetch_all(r);
 			break;
 		case DEVICE_FETCH:
 			give_back(d, r);
@@ -363,7 +385,11 @@ void request_op_done(struct device *d, void *executor, struct device_slot *s)
 		return;
 	if (error)
 		request_fail_call(r, doing[a_load(&r->state, relaxed)], error);
-	if (!--r->nr_ops)
+	if (--r->nr_ops)
+		return;
+	if (r->region)
+		region_go_on(executor, r);
+	else
 		go_on(d, executor, r);
 }
 
@@ -376,7 +402,7 @@ static bool begin_device(struct device *d)
 	return d->start_error >= 0;
 }
 
-void request_begin(struct device *d, void *executor, struct device_req *r)
+void request_enter(struct device *d, struct device_req *r)
 {
 	a_store(&r->state, DEVICE_RESERVE, relaxed);
 	r->nr_ops = 0;
@@ -384,11 +410,19 @@ void request_begin(struct device *d, void *executor, struct device_req *r)
 	r->nr_reserved = 0;
 	r->bytes_up = r->bytes_down = 0;
 	r->why[0] = 0;
+	r->region = NULL;
+	r->behind = NULL;
+	r->has_run = false;
 	lock_take(&d->lock);
 	list_append(&d->under_way, &r->list);
 	lock_give(&d->lock);
-	d->nr_under_way++;
 	a_add(&d->load, 1, relaxed);
+}
+
+void request_begin(struct device *d, void *executor, struct device_req *r)
+{
+	request_enter(d, r);
+	d->nr_under_way++;
 	if (a_load(&d->is_lost, relaxed)) {
 		tell_lost(r);
 		end(d, executor, r);

@@ -18,6 +18,8 @@
 struct copies;
 struct device_copy;
 struct device_code;
+struct device_region;
+struct region_memory;
 
 /* Bytes that a request uses. */
 struct device_operand {
@@ -32,6 +34,8 @@ struct device_operand {
 	/* The launcher. */
 	void *there;
 	struct device_copy *copy; /* pinned */
+	struct region_memory *shared; /* of a region */
+	bool is_fetching; /* the same */
 	bool is_filled; /* the copy has the bytes already */
 };
 
@@ -57,6 +61,13 @@ struct device_req_ops {
 
 	/* With error and why; the request is the layer's again. */
 	void (*over)(void *executor, struct device_req *r);
+
+	/*
+	 * Of one that leads, see region.h: there is room in its region; it has
+	 * failed, and so have those that depend on it.
+	 */
+	void (*extend)(void *executor, struct device_region *g);
+	void (*failed)(struct device_req *r);
 };
 
 struct device_req {
@@ -72,6 +83,7 @@ struct device_req {
 	struct lkdf_launch launch; /* but for function and addresses */
 	struct lkdf_arg *arg;
 	uint32_t *operand_of; /* by arg: where it is memory */
+	bool leads; /* others may go with it */
 
 	/* While it waits in a queue of another launcher. */
 	struct blocking_item item;
@@ -86,6 +98,9 @@ struct device_req {
 	uint32_t nr_ops; /* that the device has not done */
 	uint64_t bytes_up, bytes_down;
 	uint32_t nr_reserved; /* operands that have memory there */
+	struct device_region *region; /* NULL: alone */
+	struct device_req *behind; /* of the region, in order */
+	bool has_run; /* the same: its launch is done */
 	int error;
 	char why[DEVICE_WHY];
 };
@@ -93,6 +108,25 @@ struct device_req {
 /* Its way begins; or, on any thread, in the launcher's queue. */
 void request_begin(struct device *d, void *executor, struct device_req *r);
 void request_hand_over(struct device *d, struct device_req *r);
+
+/* ---- for region.c ------------------------------------------------------- */
+
+/* Zero, and in the device's list. */
+void request_enter(struct device *d, struct device_req *r);
+void request_move(struct device_req *r, enum device_state state);
+
+/* Their ops, of operands from first on. */
+void request_upload(struct device_req *r, uint32_t first);
+void request_run(void *executor, struct device_req *r, unsigned queue);
+void request_fetch(struct device_req *r, struct device_operand *o);
+
+/* The kernels' queue whose turn it is. */
+unsigned request_queue(struct device *d);
+
+/* In no list of the device's any more. */
+void request_leave(struct device *d, struct device_req *r);
+
+/* ---- the rest ----------------------------------------------------------- */
 
 /* An op of a request is done. */
 void request_op_done(struct device *d, void *executor, struct device_slot *s);

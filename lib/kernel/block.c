@@ -89,7 +89,7 @@ static void cut_range(const struct device *d, struct lkdf_launch *l)
 void kernel_shape(struct device_req *req)
 {
 	struct kernel_req *r = container_of(req, struct kernel_req, req);
-	const struct kernel *k = r->task->kind->kernel;
+	const struct kernel *k = r->kernel;
 	struct device *d = req->device;
 	uint32_t *block = &req->code->on[d->attr.index].block;
 

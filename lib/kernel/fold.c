@@ -285,9 +285,8 @@ static void skip_part(struct maker *m)
 	r->req.arg += r->step[1].first_arg;
 	r->req.operand_of += r->step[1].first_arg;
 	r->at_step = 1;
-	r->req.code =
-		r->task->kind->kernel->code[KERNEL_LANGUAGES +
-					    !!strcmp(m->d->name, "opencl")];
+	r->req.code = r->kernel->code[KERNEL_LANGUAGES +
+				      !!strcmp(m->d->name, "opencl")];
 }
 
 int maker_add_fold(struct maker *m)
@@ -322,7 +321,7 @@ int maker_add_fold(struct maker *m)
 bool fold_next(struct device_req *req)
 {
 	struct kernel_req *r = container_of(req, struct kernel_req, req);
-	const struct kernel *k = r->task->kind->kernel;
+	const struct kernel *k = r->kernel;
 	uint32_t by;
 
 	if (r->at_step + 1 >= r->nr_steps)

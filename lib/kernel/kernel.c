@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "core/home.h"
 #include "core/ops.h"
+#include "kernel/ahead.h"
 #include "task/body.h"
 #include "task/then.h"
 
@@ -242,15 +243,20 @@ static int begin(struct lkdf_ctx *c, void *arg)
 	return rc;
 }
 
+void kernel_count(struct executor *ex, const struct kernel_req *r)
+{
+	counter_add(ex->counters, COUNTER_KERNELS, 1);
+	counter_add(ex->counters, COUNTER_UPLOADED, r->req.bytes_up);
+	counter_add(ex->counters, COUNTER_FETCHED, r->req.bytes_down);
+}
+
 static bool ended(struct executor *ex, struct task *t)
 {
 	struct kernel_req *r = t->away.kernel;
 
 	t->link.flags &= (uint16_t)~TASK_AWAY;
 	t->away.kernel = NULL;
-	counter_add(ex->counters, COUNTER_KERNELS, 1);
-	counter_add(ex->counters, COUNTER_UPLOADED, r->req.bytes_up);
-	counter_add(ex->counters, COUNTER_FETCHED, r->req.bytes_down);
+	kernel_count(ex, r);
 	if (r->req.error)
 		task_fail(t, r->req.error, r->req.why, ex->id);
 	kernel_free_request(rt_of(t), r);
@@ -270,6 +276,12 @@ static bool stays_here(struct executor *ex, struct task *t)
 	return false;
 }
 
+/* Tasks whose kernel was given ahead have no object. */
+static void adopt_nothing(struct task *t)
+{
+	(void)t;
+}
+
 static void free_kind(struct lkdf_kind *k)
 {
 	kernel_free(k->kernel);
@@ -283,4 +295,8 @@ const struct kind_ops kernel_kinds = {
 	.push = push_to_device,
 	.ended = ended,
 	.goes_home = stays_here,
+	.is_ahead = ahead_is_given,
+	.joins = ahead_joins,
+	.adopt = adopt_nothing,
+	.forget = ahead_forget,
 };

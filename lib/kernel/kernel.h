@@ -10,6 +10,7 @@
 #ifndef KERNEL_KERNEL_H
 #define KERNEL_KERNEL_H
 
+#include "core/item.h"
 #include "device/code.h"
 #include "device/request.h"
 #include "kernel/devices.h"
@@ -59,7 +60,14 @@ struct kernel_step {
 /* One task on its way. */
 struct kernel_req {
 	struct device_req req;
-	struct task *task;
+	const struct kernel *kernel;
+	struct task *task; /* NULL: ahead of it, see ahead.h */
+	struct frame *frame; /* the rest of these: of such a one */
+	uint32_t index;
+	struct device_region *counted; /* its edges, see ahead.h */
+	_Atomic(uint32_t) nr_arrived; /* its end, and its task's turn */
+	_Alignas(LINK_ALIGN) struct link_call call;
+
 	uint32_t nr_use;
 	struct kernel_use *use;
 	void **there; /* by use; for enqueue() */
@@ -136,5 +144,8 @@ int kernel_check_uses(const struct kernel *k, const struct lkdf_use *use,
 int kernel_request(struct lkdf_ctx *c, void *arg, struct device *d,
 		   struct kernel_req **out);
 void kernel_free_request(struct lkdf *rt, struct kernel_req *r);
+
+/* It is over: the counters have it. */
+void kernel_count(struct executor *ex, const struct kernel_req *r);
 
 #endif

@@ -10,6 +10,7 @@
 #include "data/data.h"
 #include "device/copies.h"
 #include "graph/wire.h"
+#include "kernel/ahead.h"
 #include "mem/heap.h"
 #include "run/follow.h"
 #include "run/frame.h"
@@ -349,7 +350,10 @@ static int allocate(struct maker *m, uint32_t nr_use)
 	r->use = (struct kernel_use *)(r->req.arg + nr_arg);
 	r->there = (void **)(r->use + nr_use);
 	r->req.operand_of = (uint32_t *)(r->there + nr_use);
+	r->kernel = m->k;
 	r->task = m->c->task;
+	r->frame = m->c->frame;
+	r->index = m->c->index;
 	r->nr_use = nr_use;
 	m->r = r;
 	return 0;
@@ -357,9 +361,12 @@ static int allocate(struct maker *m, uint32_t nr_use)
 
 static bool is_cancelled(const struct device_req *req)
 {
-	const struct task *t =
-		container_of(req, const struct kernel_req, req)->task;
+	const struct kernel_req *r =
+		container_of(req, const struct kernel_req, req);
+	const struct task *t = r->task;
 
+	if (!t)
+		return frame_cancelled(r->frame);
 	return !(t->kind->flags & LKDF_ALWAYS) && scope_cancelled(t->scope);
 }
 
@@ -396,7 +403,10 @@ static int enqueue(void *executor, struct device_req *req, void *queue)
 
 static void over(void *executor, struct device_req *req)
 {
-	then_leave(executor, container_of(req, struct kernel_req, req)->task);
+	struct kernel_req *r = container_of(req, struct kernel_req, req);
+
+	if (!ahead_over(executor, r))
+		then_leave(executor, r->task);
 }
 
 static const struct device_req_ops req_ops = {
@@ -405,6 +415,8 @@ static const struct device_req_ops req_ops = {
 	.shape = kernel_shape,
 	.next = fold_next,
 	.over = over,
+	.extend = ahead_extend,
+	.failed = ahead_failed,
 };
 
 static void fill(struct maker *m, struct kernel_req *r)
@@ -415,7 +427,10 @@ static void fill(struct maker *m, struct kernel_req *r)
 	r->req.ops = &req_ops;
 	r->req.device = m->d;
 	r->req.code = kernel_code(m->k, m->d);
-	r->req.class = r->task->link.class;
+	r->req.leads = ahead_leads(m->c);
+	r->req.class =
+		r->task ? r->task->link.class
+			: m->c->frame->recs[m->c->index].flags & REC_CLASS;
 	l->size = sizeof(*l);
 	if (!(a->flags & LKDF_KERNEL_SERIAL))
 		memcpy(l->block, a->block, sizeof(l->block));
@@ -461,7 +476,8 @@ int kernel_request(struct lkdf_ctx *c, void *arg, struct device *d,
 {
 	struct maker m = {
 		.c = c,
-		.k = c->task->kind->kernel,
+		.k = c->task ? c->task->kind->kernel
+			     : c->frame->recs[c->index].kind->kernel,
 		.d = d,
 		.arg = arg,
 	};

@@ -101,6 +101,22 @@ static void add_above(struct why_row *r, const struct task *t)
 	}
 }
 
+struct why_row *why_add_index(struct why *y, enum why_cause cause,
+			      const struct frame *f, uint32_t index)
+{
+	struct why_row *r = why_add(y, cause);
+	char name[NAME_SIZE];
+
+	if (!r)
+		return NULL;
+	graph_task_name(f->graph, graph_number(f->graph, index), name,
+			sizeof(name));
+	snprintf(r->who, sizeof(r->who), "task \"%s\" of graph \"%s\"", name,
+		 f->graph->name);
+	add_frame(r, f);
+	return r;
+}
+
 struct why_row *why_add_task(struct why *y, enum why_cause cause,
 			     const struct task *t)
 {

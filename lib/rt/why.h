@@ -86,6 +86,8 @@ struct why_row *why_add(struct why *y, enum why_cause cause);
 /* The same for a task, or a run, that the caller keeps from ending. */
 struct why_row *why_add_task(struct why *y, enum why_cause cause,
 			     const struct task *t);
+struct why_row *why_add_index(struct why *y, enum why_cause cause,
+			      const struct frame *f, uint32_t index);
 struct why_row *why_add_run(struct why *y, enum why_cause cause,
 			    const struct frame *f);
 

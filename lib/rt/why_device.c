@@ -9,7 +9,9 @@ static void tell(struct why *y, const struct device *d,
 {
 	const struct kernel_req *r =
 		container_of(q, const struct kernel_req, req);
-	struct why_row *row = why_add_task(y, WHY_DEVICE, r->task);
+	struct why_row *row =
+		r->task ? why_add_task(y, WHY_DEVICE, r->task)
+			: why_add_index(y, WHY_DEVICE, r->frame, r->index);
 	uint64_t sum = 0;
 	uint32_t i;
 

@@ -109,11 +109,23 @@ static struct task *create_task(struct burst *b, uint32_t index, bool is_dead)
 	return NULL;
 }
 
+/* Its work is under way, or done, and decides it. */
+static bool joins_ahead(struct burst *b, uint32_t index)
+{
+	const struct kind_ops *ops = b->recs[index].kind->ops;
+
+	return unlikely(b->recs[index].flags & REC_FOLLOWS) && ops->joins &&
+	       ops->joins(b->w->executor, b->f, index);
+}
+
 static void start_task(struct burst *b, uint32_t index, bool is_dead)
 {
-	struct task *t = create_task(b, index, is_dead);
+	struct task *t;
 
 	check(frame_has(b->f, index));
+	if (joins_ahead(b, index))
+		return;
+	t = create_task(b, index, is_dead);
 	if (t)
 		task_start(b->rt, b->w->executor, t);
 }
@@ -175,6 +187,8 @@ void burst_run_one(struct burst *b, uint32_t index, bool is_dead)
 		skip(b, index);
 		return;
 	}
+	if (joins_ahead(b, index))
+		return;
 	t = create_task(b, index, is_dead);
 	if (t)
 		task_run(b->w->executor, t);

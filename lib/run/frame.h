@@ -27,6 +27,7 @@
 
 struct failure;
 struct io_req;
+struct kernel_ahead;
 struct planned_part;
 struct stream;
 struct task;
@@ -105,6 +106,9 @@ struct frame {
 	/* Under lock: operations done before their tasks, see io_chain.h. */
 	struct lock ahead_lock;
 	struct io_req *ahead;
+
+	/* By index, see kernel/ahead.h; NULL: no kernel leads. */
+	struct kernel_ahead *kernels;
 
 	/* See there; nothing in it without data uses. */
 	struct values values;

@@ -5,6 +5,7 @@
 #include "core/item.h"
 #include "core/runtime.h"
 #include "graph/settle.h"
+#include "kernel/ahead.h"
 #include "mem/region.h"
 #include "run/frame.h"
 #include "run/planned.h"
@@ -134,6 +135,8 @@ static int init_frame(struct lkdf_graph *g, uint32_t i, bool overflow_next)
 		slot = control_run_create(f);
 	if (!slot && g->ports)
 		slot = port_run_create(f);
+	if (!slot)
+		slot = ahead_create(f);
 	return slot ? slot : copy_records(g, f, overflow_next);
 }
 
@@ -187,6 +190,7 @@ void frames_destroy(struct lkdf_graph *g)
 		values_destroy(f);
 		control_run_destroy(f);
 		port_run_destroy(f);
+		ahead_destroy(f);
 	}
 	region_free(g->frames, g->nr_frames * sizeof(*g->frames));
 	g->frames = NULL;

@@ -9,6 +9,7 @@
 #include "graph/settle.h"
 #include "graph/wire.h"
 #include "io/io_chain.h"
+#include "kernel/ahead.h"
 #include "mem/region.h"
 #include "run/brief.h"
 #include "run/frame.h"
@@ -344,6 +345,7 @@ static int seal(struct lkdf_graph *g, struct lkdf_diag *why)
 		return rc;
 	if (!g->control)
 		io_chain_seal(g);
+	ahead_seal(g);
 	rc = frames_create(g);
 	if (rc)
 		return rc;

@@ -54,6 +54,8 @@
 	  "that go on at another node, which has the bytes they read")         \
 	X(KERNELS, "device.kernels", "kernels",                                \
 	  "that devices have run, or failed to")                               \
+	X(AHEAD, "device.ahead", "kernels",                                    \
+	  "given to a device while one before it in a graph was under way")    \
 	X(UPLOADED, "device.uploaded_bytes", "bytes",                          \
 	  "that kernels read, copied to a device")                             \
 	X(FETCHED, "device.fetched_bytes", "bytes",                            \

@@ -56,6 +56,7 @@ static int emu_start(void *dev, unsigned nr_queues)
 	for (i = 0; i < e->nr_threads; i++) {
 		e->queue[i].e = e;
 		e->queue[i].seed = e->seed + i;
+		e->queue[i].is_ordered = e->flags & EMU_ORDERED && i >= 2;
 		if (pthread_create(&e->queue[i].thread, NULL, emu_thread,
 				   &e->queue[i]))
 			abort();
@@ -296,7 +297,8 @@ emu_ops(const struct emu *e)
 	return (struct lkdf_device_ops){
 		.size = sizeof(struct lkdf_device_ops),
 		.flags = LKDF_DEVICE_RANGES |
-			 (is_own ? 0 : LKDF_DEVICE_HOST_MEMORY),
+			 (is_own ? 0 : LKDF_DEVICE_HOST_MEMORY) |
+			 (e->flags & EMU_ORDERED ? LKDF_DEVICE_ORDERED : 0),
 		.name = e->name ? e->name : "emu",
 		.info = emu_info,
 		.start = emu_start,

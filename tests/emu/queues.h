@@ -41,6 +41,8 @@ enum emu_flag {
 	EMU_POLLS = 2, /* does not call by itself */
 	EMU_ARMS = 4, /* and can be armed */
 	EMU_WILD = 8, /* seeded order, delays, and early ends */
+	EMU_ORDERED = 16, /* keeps the order within queues for kernels, though
+			   * it may say late that something is done */
 };
 
 struct emu;
@@ -72,7 +74,10 @@ struct emu_queue {
 	struct emu *e;
 	pthread_t thread;
 	struct emu_command *first; /* under lock */
-	unsigned seed, nr_running;
+	unsigned seed;
+	bool is_ordered;
+	bool is_running; /* under lock */
+	struct emu_command *late; /* the thread's: done, and not said */
 };
 
 struct emu {
@@ -93,6 +98,7 @@ struct emu {
 	atomic_int nr[EMU_NR_ENTRIES]; /* calls */
 	atomic_int nr_inside; /* more than 1: two calls at a time */
 	atomic_int nr_overlaps, nr_run, is_held, nr_held, nr_stale;
+	atomic_int nr_let; /* commands that may begin though it is held */
 	atomic_ullong bytes_up, bytes_down;
 
 	pthread_mutex_t lock;
@@ -189,19 +195,37 @@ static struct emu_command *emu_pick(struct emu *e, struct emu_queue *q)
 	struct emu_command **at = &q->first, *c;
 	unsigned skip = 0;
 
-	if (atomic_load(&e->is_held) && !e->is_lost)
-		return NULL;
-	if (e->flags & EMU_WILD)
+	if (atomic_load(&e->is_held) && !e->is_lost) {
+		if (!q->first || !atomic_load(&e->nr_let))
+			return NULL;
+		atomic_fetch_sub(&e->nr_let, 1);
+	}
+	if (e->flags & EMU_WILD && !q->is_ordered)
 		skip = (unsigned)rand_r(&q->seed) % 3;
 	while (skip-- && *at && (*at)->has_op && (*at)->next &&
 	       (*at)->next->has_op && (*at)->next->run)
 		at = &(*at)->next;
 	c = *at;
+	q->is_running = c;
 	if (!c)
 		return NULL;
 	*at = c->next;
 	e->nr_busy++;
 	return c;
+}
+
+/* Of an ordered queue some ends are told after the next one's. */
+static void emu_tell(struct emu *e, struct emu_queue *q, struct emu_command *c)
+{
+	struct emu_command *late = q->late;
+	bool is_late = c && q->is_ordered && e->flags & EMU_WILD && !late &&
+		       !(rand_r(&q->seed) % 3);
+
+	q->late = is_late ? c : NULL;
+	if (c && !is_late)
+		emu_end(e, c);
+	if (late)
+		emu_end(e, late);
 }
 
 static void *emu_thread(void *arg)
@@ -214,6 +238,12 @@ static void *emu_thread(void *arg)
 	pthread_mutex_lock(&e->lock);
 	for (;;) {
 		c = emu_pick(e, q);
+		if (!c && q->late) {
+			pthread_mutex_unlock(&e->lock);
+			emu_tell(e, q, NULL);
+			pthread_mutex_lock(&e->lock);
+			continue;
+		}
 		if (!c && e->is_stopping)
 			break;
 		if (!c) {
@@ -226,7 +256,7 @@ static void *emu_thread(void *arg)
 		     i; i--)
 			sched_yield();
 		emu_run(e, c);
-		emu_end(e, c);
+		emu_tell(e, q, c);
 		pthread_mutex_lock(&e->lock);
 	}
 	pthread_mutex_unlock(&e->lock);
@@ -243,6 +273,7 @@ static int emu_push(struct emu *e, unsigned queue, struct emu_command *c)
 	if (e->is_lost)
 		c->error = -ENODEV;
 	is_early = e->flags & EMU_WILD && !*at && c->has_op && c->run &&
+		   !(q->is_ordered && (q->is_running || q->late)) &&
 		   !atomic_load(&e->is_held) && !(rand_r(&q->seed) % 8);
 	e->nr_busy += is_early;
 	if (!is_early) {
@@ -295,6 +326,15 @@ __attribute__((unused)) static void emu_release(struct emu *e)
 {
 	pthread_mutex_lock(&e->lock);
 	atomic_store(&e->is_held, 0);
+	pthread_cond_broadcast(&e->wake);
+	pthread_mutex_unlock(&e->lock);
+}
+
+/* So many of those that are held back may begin. */
+__attribute__((unused)) static void emu_let(struct emu *e, int nr)
+{
+	pthread_mutex_lock(&e->lock);
+	atomic_fetch_add(&e->nr_let, nr);
 	pthread_cond_broadcast(&e->wake);
 	pthread_mutex_unlock(&e->lock);
 }

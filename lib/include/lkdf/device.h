@@ -230,6 +230,9 @@ enum lkdf_device_flag {
 	LKDF_DEVICE_RANGES = 1, /* kernels have ranges */
 	LKDF_DEVICE_HOST_MEMORY = 2, /* works on the host's bytes: the library
 				      * does not use alloc, upload and fetch */
+	LKDF_DEVICE_ORDERED = 4, /* what one queue for kernels is given is done
+				  * in that order, each with all that it
+				  * writes before the next one begins */
 };
 
 enum lkdf_arg_sort {
@@ -282,7 +285,9 @@ struct lkdf_transfer {
  * for fetch, queues 2 to 1 + nr_queues are for kernels. All functions may be
  * NULL but info, launch and stop; a device without LKDF_DEVICE_HOST_MEMORY has
  * alloc, free, upload and fetch, too. The library gives an op only after all
- * ops that it depends on are done, so a device need not keep any order.
+ * ops that it depends on are done, so a device need not keep any order. To one
+ * with LKDF_DEVICE_ORDERED it gives kernels of graphs that depend on each other
+ * one behind the other, in one queue.
  */
 struct lkdf_device_ops {
 	uint32_t size, flags; /* enum lkdf_device_flag */

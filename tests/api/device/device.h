@@ -174,6 +174,9 @@ static const struct device_sort device_sorts[] = {
 	{ "own arms", EMU_OWN | EMU_POLLS | EMU_ARMS | EMU_WILD, "workers=1" },
 	{ "serial own", EMU_OWN | EMU_WILD, "serial=yes" },
 	{ "serial polls", EMU_OWN | EMU_POLLS, "serial=yes" },
+	{ "own ordered", EMU_OWN | EMU_ORDERED | EMU_WILD, "workers=2" },
+	{ "host ordered", EMU_ORDERED | EMU_WILD, "workers=2" },
+	{ "serial ordered", EMU_OWN | EMU_ORDERED | EMU_WILD, "serial=yes" },
 };
 
 /* On the first of OpenCL's devices and on the last of three. */

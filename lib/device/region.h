@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * A region: requests that depend on each other and lie in one queue of a device
+ * that keeps its order (LKDF_DEVICE_ORDERED), so that the host does not stand
+ * between them. One leads: it has got its room and begins as ever; the layer
+ * above adds those that wait for nothing but requests of the region. They
+ * share its memory. Each ends by itself, as soon as its launch is done and what
+ * the host needs of it has come.
+ *
+ *	added -> UPLOAD -> RUN, in order -> FETCH -> over
+ *
+ * A request is added only if its memory is there at once, so it never waits for
+ * room. Bytes that a later one of the region writes are not fetched before:
+ * whoever reads them in between is of the region, for else the later one could
+ * not have been added.
+ *
+ * What depends on one that has failed is not run, or its bytes are not fetched.
+ * The failed ones are over when nothing else of the region is under way, the
+ * last one first, so that what depends on one is over before it.
+ */
+#ifndef DEVICE_REGION_H
+#define DEVICE_REGION_H
+
+#include "device/request.h"
+
+#define REGION_AHEAD 32 /* requests in the queue, at most */
+
+/* Bytes on the device, while some request of the region uses them. */
+struct region_memory {
+	struct list list;
+	char *host;
+	uint64_t bytes;
+	void *there;
+	uint32_t nr_users; /* requests that are not over */
+	uint32_t nr_writers; /* of these: whose launch is not done */
+	uint32_t nr_fetches; /* under way */
+	bool is_spoilt; /* whoever was to bring the bytes has not */
+};
+
+/* The launcher's alone. */
+struct device_region {
+	struct device *device;
+	const struct device_req_ops *ops; /* of the one that leads */
+	unsigned queue;
+	struct device_req *first; /* in order, whose launches are not done */
+	struct device_req **end;
+	struct device_req *next; /* of these, to be launched; NULL: none */
+	uint32_t nr_first; /* how many these are */
+	uint32_t nr_open; /* not over, but for failed ones */
+	uint32_t nr_holds; /* calls that are in it */
+	struct device_req *failed; /* the last one first */
+	struct list memory;
+};
+
+/* The one that leads has its memory. False: it goes on alone. */
+bool region_begin(void *executor, struct device_req *r);
+
+/*
+ * For extend(): the request goes behind all others of the region. False: it has
+ * no room, or something of the region is in its way.
+ */
+bool region_add(struct device_region *g, struct device_req *r);
+
+static inline bool region_has_room(const struct device_region *g)
+{
+	return g->nr_first < REGION_AHEAD && !g->failed && !g->device->starving;
+}
+
+/* All ops of the request are done; it is to end whatever it is at. */
+void region_go_on(void *executor, struct device_req *r);
+void region_end(void *executor, struct device_req *r);
+
+#endif
