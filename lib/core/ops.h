@@ -101,6 +101,12 @@ struct kind_ops {
 	bool (*wants_pool)(struct task *t);
 	void (*push)(struct task *t);
 
+	/*
+	 * Does the host read the bytes of that use before the body? NULL: of
+	 * all uses the body may, see data/away.h.
+	 */
+	bool (*reads_use)(const struct task *t, unsigned use);
+
 	uint32_t told; /* enum lkdf_kind_told, of a recording; see trace.h */
 
 	/*

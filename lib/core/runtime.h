@@ -85,6 +85,7 @@ struct lkdf {
 	_Atomic(struct lkdf_kind *) move_kind; /* see task/move.h */
 	_Atomic(struct lkdf_kind *) poll_kind; /* see io/event_poll.h */
 	_Atomic(uint32_t) nr_polled; /* serial mode; under poll_lock */
+	_Atomic(bool) has_copies; /* a kernel has used data, see data/away.h */
 
 	/* Under scope_lock: the tree of scopes. */
 	pthread_mutex_t scope_lock;

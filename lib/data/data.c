@@ -4,10 +4,10 @@
 #include "base/err.h"
 #include "core/handle.h"
 #include "core/runtime.h"
+#include "data/away.h"
 #include "data/facts.h"
 #include "data/place.h"
 #include "data/replica.h"
-#include "device/copies.h"
 #include "mem/heap.h"
 #include "topo/topo.h"
 
@@ -150,20 +150,27 @@ static void free_vars(struct domain *d)
 	free(d->parts);
 }
 
-/* All but the struct. */
-static void empty(struct lkdf_data *d)
+/* All but the struct; no device has anything of it any more. */
+static void empty(void *u)
 {
-	copies_forget(a_load(&d->copies, relaxed));
+	struct lkdf_data *d = u;
+
 	replicas_destroy(d);
 	data_free_bytes(d);
 	free_vars(&d->domain);
 	free(d->last);
 }
 
+static void free_data(void *u)
+{
+	empty(u);
+	free(u);
+}
+
+/* Now, or when devices have let go of it. */
 static void destroy_data(struct lkdf_data *d)
 {
-	empty(d);
-	free(d);
+	copies_forget(data_copies(d), free_data, d);
 }
 
 static void last_ready(struct executor *ex, struct claim *c)
@@ -288,8 +295,9 @@ void data_put(struct lkdf_data *d)
 		last_ready(NULL, c);
 }
 
-/* Under lock. */
-static int split(struct lkdf_data *d, uint32_t nr, struct var *parts)
+/* Under lock. away: taken where devices know the data already. */
+static int split(struct lkdf_data *d, uint32_t nr, struct var *parts,
+		 struct away **away)
 {
 	struct domain *dom = &d->domain;
 	struct failure *failure = a_load(&dom->whole.failure, relaxed);
@@ -300,6 +308,10 @@ static int split(struct lkdf_data *d, uint32_t nr, struct var *parts)
 		return -EEXIST;
 	if (a_load(&dom->whole.active, relaxed) != VAR_OPEN)
 		return -EBUSY;
+	if (data_copies(d)) {
+		copies_split(data_copies(d), nr, *away);
+		*away = NULL;
+	}
 	for (i = 0; i < nr; i++) {
 		var_init(&parts[i], dom);
 		a_store(&parts[i].error, a_load(&dom->whole.error, relaxed),
@@ -320,19 +332,23 @@ static int split(struct lkdf_data *d, uint32_t nr, struct var *parts)
 int data_split(struct lkdf_data *d, uint32_t nr, uint64_t stride)
 {
 	struct var *parts = calloc(nr, sizeof(*parts));
+	struct away *away = calloc(nr, sizeof(*away));
 	char text[DATA_TEXT];
-	int rc;
+	int rc = -ENOMEM;
 
-	if (!parts)
-		return err(-ENOMEM, "split: no memory for %u parts", nr);
-	lock_take(&d->domain.lock);
-	rc = split(d, nr, parts);
-	if (!rc)
-		d->stride = stride;
-	lock_give(&d->domain.lock);
+	if (parts && away) {
+		lock_take(&d->domain.lock);
+		rc = split(d, nr, parts, &away);
+		if (!rc)
+			d->stride = stride;
+		lock_give(&d->domain.lock);
+	}
+	free(away);
 	if (!rc)
 		return 0;
 	free(parts);
+	if (rc == -ENOMEM)
+		return err(rc, "split: no memory for %u parts", nr);
 	data_text(d, 0, text);
 	if (rc == -EEXIST)
 		return err(rc, "split: %s has %u parts already", text,
@@ -376,7 +392,7 @@ void data_report_leaks(struct lkdf *rt)
 			log_text(&rt->log, LKDF_LOG_INFO,
 				 "close: data not put: \"%s\", %llu bytes",
 				 d->name, (unsigned long long)d->bytes);
-		empty(d);
+		copies_forget(data_copies(d), empty, d);
 		d->rt = NULL;
 	}
 	if (nr > MAX_LEAKS)

@@ -15,6 +15,7 @@
 #include "core/failure.h"
 #include "core/item.h"
 #include "data/claim.h"
+#include "device/blocking.h"
 #include "sched/inbox.h"
 
 #include <lkdf/data.h>
@@ -54,6 +55,7 @@ struct acquisition {
 	const void *thread;
 	uint32_t mode;
 	bool is_held; /* the thread has been told */
+	struct blocking_item bytes; /* while they come home, see away.h */
 	_Atomic(uint32_t) is_there; /* futex; given up: the last one frees */
 	struct claim claim; /* one use */
 };

@@ -49,47 +49,153 @@ static void drop(struct device *d, struct device_copy *c)
 	free(c);
 }
 
-/* The one that was not used for longest. False: all are in use. */
-static bool drop_oldest(struct device *d)
+/* The one that was not used for longest, of those; NULL: all are in use. */
+static struct device_copy *oldest(struct device *d, bool is_dirty)
 {
 	struct list *l;
 	struct device_copy *c;
 
 	for (l = d->lru.prev; l != &d->lru; l = l->prev) {
 		c = container_of(l, struct device_copy, lru);
-		if (c->nr_pins)
-			continue;
-		drop(d, c);
-		return true;
+		if (!c->nr_pins && !c->is_leaving && c->is_dirty == is_dirty)
+			return c;
 	}
-	return false;
+	return NULL;
+}
+
+static void begin_return(struct device *d, struct device_copy *c);
+
+/*
+ * So many bytes are to be free: clean copies go first, dirty ones have a way to
+ * go. 0: there are more than before; -EAGAIN: there will be.
+ */
+static int make_room(struct device *d, uint64_t need)
+{
+	struct device_copy *c = oldest(d, false);
+
+	while (!c && d->leaving < need && (c = oldest(d, true))) {
+		begin_return(d, c);
+		/* It was refused, and its bytes are lost. */
+		c = c->is_leaving ? NULL : c;
+	}
+	if (!c)
+		return -EAGAIN;
+	drop(d, c);
+	return 0;
 }
 
 bool copies_drop_unused(struct device *d)
 {
-	bool has_dropped = false;
+	struct device_copy *c;
+	bool has_some = d->leaving != 0;
 
-	while (drop_oldest(d))
-		has_dropped = true;
-	return has_dropped;
+	while ((c = oldest(d, true))) {
+		begin_return(d, c);
+		has_some = true;
+	}
+	while ((c = oldest(d, false))) {
+		drop(d, c);
+		has_some = true;
+	}
+	return has_some;
 }
 
 int copies_alloc(struct device *d, uint64_t bytes, void **there)
 {
+	uint64_t used;
 	int rc;
 
-	while (a_load(&d->used, relaxed) + bytes > d->capacity)
-		if (!drop_oldest(d))
+	while ((used = a_load(&d->used, relaxed) + bytes) > d->capacity)
+		if (make_room(d, used - d->capacity))
 			return -EAGAIN;
 	do
 		rc = d->ops.alloc(d->dev, LKDF_MEM_OWN, bytes, COPY_ALIGN,
 				  there);
-	while (rc == -ENOMEM && drop_oldest(d));
-	if (rc == -ENOMEM && d->nr_under_way > 1)
+	while (rc == -ENOMEM && !make_room(d, 1));
+	if (rc == -ENOMEM && (d->nr_under_way > 1 || d->leaving))
 		return -EAGAIN;
 	if (rc >= 0)
 		a_add(&d->used, bytes, relaxed);
 	return rc < 0 ? rc : 0;
+}
+
+/* ---- on their way home -------------------------------------------------- */
+
+void copies_returned(struct device *d, struct device_copy *c, int error)
+{
+	struct copies *of = c->of;
+
+	d->leaving -= c->bytes;
+	c->is_leaving = c->is_dirty = false;
+	if (error)
+		c->version = 0;
+	else if (d->attr.count_fetched)
+		d->attr.count_fetched(d->executor, c->bytes);
+	away_end(d, of, c->part, error);
+	if (c->is_forgotten)
+		device_push(d, DEVICE_NOW, &of->forget);
+	c->is_forgotten = false;
+}
+
+/* The device may be done with it, or have refused it, when we return. */
+static void begin_return(struct device *d, struct device_copy *c)
+{
+	const struct lkdf_transfer t = { c->host, c->there, 0, c->bytes };
+	struct lkdf_device_op op;
+	struct device_slot *s = device_give(d, NULL, &op);
+	int rc = -ENOMEM;
+
+	c->is_leaving = true;
+	d->leaving += c->bytes;
+	if (s) {
+		s->copy = c;
+		rc = d->ops.fetch(d->dev, DEVICE_FETCH_QUEUE, &t, op);
+		d->has_gone |= rc == -ENODEV;
+	}
+	if (rc < 0 && (!s || device_revoke(d, s)))
+		copies_returned(d, c, rc);
+}
+
+void copies_return(struct device *d, struct copies *of, uint32_t part)
+{
+	struct device_copy *c = find(d, of, part);
+
+	check(c && (c->is_dirty || c->is_leaving));
+	if (!c->is_leaving)
+		begin_return(d, c);
+}
+
+void copies_lose(struct device *d)
+{
+	struct device_copy *c;
+	struct list *l;
+
+	for (l = d->lru.next; l != &d->lru; l = l->next) {
+		c = container_of(l, struct device_copy, lru);
+		if (!c->is_dirty)
+			continue;
+		d->leaving += c->is_leaving ? 0 : c->bytes;
+		copies_returned(d, c, -ENODEV);
+	}
+}
+
+bool copies_drop(struct device *d, const struct copies *of)
+{
+	struct list *l, *next;
+	struct device_copy *c;
+	bool all = true;
+
+	for (l = d->lru.next; l != &d->lru; l = next) {
+		next = l->next;
+		c = container_of(l, struct device_copy, lru);
+		if (c->of != of)
+			continue;
+		if (!c->is_leaving)
+			drop(d, c);
+		else if (all)
+			all = !(c->is_forgotten = true);
+	}
+	return all;
 }
 
 /* ---- copies ------------------------------------------------------------- */
@@ -125,7 +231,7 @@ int copies_pin(struct device *d, struct device_operand *o)
 	int rc = 0;
 
 	/* One that reads it as well waits until its bytes are there. */
-	if (c && c->is_changing)
+	if (c && (c->is_changing || (c->is_leaving && o->mode & LKDF_WRITE)))
 		return -EAGAIN;
 	if (!c)
 		rc = add(d, o, &c);
@@ -134,21 +240,30 @@ int copies_pin(struct device *d, struct device_operand *o)
 	c->nr_pins++;
 	o->copy = c;
 	o->there = c->there;
-	o->is_filled = c->version == o->version + 1;
+	c->host = o->host;
+	o->is_filled = c->version == away_version(o->copies, o->part);
 	c->is_changing = o->mode & LKDF_WRITE || !o->is_filled;
 	return 0;
 }
 
-void copies_unpin(struct device *d, struct device_operand *o, uint64_t version)
+void copies_unpin(struct device *d, struct device_operand *o, enum copy_end end)
 {
 	struct device_copy *c = o->copy;
+	bool writes = o->mode & LKDF_WRITE && end >= COPY_WRITTEN;
 
 	check(c->nr_pins);
 	c->nr_pins--;
-	if (o->mode & LKDF_WRITE || !o->is_filled) {
-		c->version = version;
-		c->is_changing = false;
+	if (writes) {
+		c->is_dirty = end == COPY_WRITTEN && !o->is_through;
+		c->version = away_publish(d, o->copies, o->part, !c->is_dirty);
+	} else if (!o->is_filled) {
+		c->version = away_version(o->copies, o->part);
 	}
+	if (writes ? end == COPY_SPOILT
+		   : end == COPY_UNTOUCHED && !o->is_filled)
+		c->version = 0;
+	if (o->mode & LKDF_WRITE || !o->is_filled)
+		c->is_changing = false;
 	list_del(&c->lru);
 	list_push(&d->lru, &c->lru);
 	o->copy = NULL;
@@ -164,57 +279,4 @@ void copies_drop_all(struct device *d)
 		a_and(&c->of->on, ~((uint64_t)1 << d->attr.index), relaxed);
 		drop(d, c);
 	}
-}
-
-/* ---- a data that is gone ------------------------------------------------ */
-
-struct copies *copies_create(struct device *const *devices,
-			     const _Atomic(uint32_t) *is_alive)
-{
-	struct copies *c = calloc(1, sizeof(*c));
-
-	if (!c)
-		return NULL;
-	c->devices = devices;
-	c->is_alive = is_alive;
-	return c;
-}
-
-static void forget_next(struct copies *c);
-
-static void forget_here(void *executor, struct blocking_item *item)
-{
-	struct copies *c = container_of(item, struct copies, forget);
-	struct device *d = c->devices[c->next_device];
-	struct list *l, *next;
-	struct device_copy *own;
-
-	(void)executor;
-	for (l = d->lru.next; l != &d->lru; l = next) {
-		next = l->next;
-		own = container_of(l, struct device_copy, lru);
-		if (own->of == c)
-			drop(d, own);
-	}
-	a_and(&c->on, ~((uint64_t)1 << d->attr.index), relaxed);
-	forget_next(c);
-}
-
-static void forget_next(struct copies *c)
-{
-	uint64_t on = a_load(&c->on, relaxed);
-
-	if (!on || !a_load(c->is_alive, relaxed)) {
-		free(c);
-		return;
-	}
-	c->next_device = (unsigned)__builtin_ctzll(on);
-	c->forget.run = forget_here;
-	device_push(c->devices[c->next_device], 0, &c->forget);
-}
-
-void copies_forget(struct copies *c)
-{
-	if (c)
-		forget_next(c);
 }

@@ -226,6 +226,7 @@ void device_free_slot(struct device *d, struct device_slot *s)
 {
 	check(!(a_load(&s->generation, relaxed) & 1));
 	s->req = NULL;
+	s->copy = NULL;
 	s->next = d->free_slots;
 	d->free_slots = s;
 }
@@ -258,13 +259,13 @@ struct device_slot *device_take_done(struct device *d)
 	return first;
 }
 
-struct blocking_item *device_take(struct device *d)
+struct blocking_item *device_take(struct device *d, unsigned lowest)
 {
 	struct blocking_item *item = NULL;
 	unsigned class = DEVICE_CLASSES;
 
 	lock_take(&d->lock);
-	while (!item && class --) {
+	while (!item && class -- > lowest) {
 		item = d->first[class];
 		if (!item)
 			continue;
@@ -285,10 +286,11 @@ void device_forget_slots(struct device *d)
 
 	for (c = d->chunks; c; c = c->next)
 		for (i = 0; i < DEVICE_SLOTS; i++) {
-			if (!c->slot[i].req)
+			if (!c->slot[i].req && !c->slot[i].copy)
 				continue;
 			/* One that was done meanwhile comes by itself. */
 			c->slot[i].req = NULL;
+			c->slot[i].copy = NULL;
 			device_revoke(d, &c->slot[i]);
 		}
 }

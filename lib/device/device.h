@@ -23,9 +23,15 @@
 #include <lkdf/device.h>
 #include <sched.h>
 
-#define DEVICE_CLASSES 4 /* the last is the most urgent */
+#define DEVICE_CLASSES 5 /* the last is the most urgent */
+#define DEVICE_NOW 4 /* no request: needs no room */
 #define DEVICE_WHY 224
 #define DEVICE_BUCKETS 256 /* for copies of data */
+
+/* Queues of a device; those for kernels follow. */
+#define DEVICE_UPLOAD_QUEUE 0
+#define DEVICE_FETCH_QUEUE 1
+#define DEVICE_KERNEL_QUEUE 2
 
 struct device_copy;
 struct device_req;
@@ -41,8 +47,9 @@ struct device_slot {
 	/* Set when made, constant afterwards. */
 	struct device *device;
 
-	/* The launcher; NULL: nobody wants to know. */
+	/* The launcher; both NULL: nobody wants to know. */
 	struct device_req *req;
+	struct device_copy *copy; /* that is carried back */
 };
 
 #define DEVICE_SLOTS 64 /* of one chunk */
@@ -61,6 +68,8 @@ struct device_attr {
 	unsigned index; /* among the devices of the runtime */
 	unsigned nr_queues; /* for kernels, at most; 0: as the device says */
 	uint64_t memory; /* bytes at most; 0: what the device has */
+	/* What copies carry back; executor: as items are run with, or NULL. */
+	void (*count_fetched)(void *executor, uint64_t bytes);
 };
 
 struct device {
@@ -100,6 +109,8 @@ struct device {
 	struct device_slot *free_slots;
 	struct device_req *starving; /* waits for room; NULL: nobody does */
 	unsigned nr_under_way; /* requests; a region counts as one */
+	uint64_t leaving; /* bytes of copies that are carried back */
+	void *executor; /* of the step */
 	unsigned next_queue;
 	bool has_begun; /* ops.start was called */
 	bool has_gone; /* a function has said so: it is lost soon */
@@ -135,7 +146,7 @@ int device_done(struct lkdf_device_op op, int error);
 
 /* ---- the launcher ------------------------------------------------------- */
 
-/* A new op of the request. NULL: no memory. */
+/* A new op of the request, or of a copy. NULL: no memory. */
 struct device_slot *device_give(struct device *d, struct device_req *r,
 				struct lkdf_device_op *op);
 
@@ -148,8 +159,8 @@ void device_free_slot(struct device *d, struct device_slot *s);
 /* All slots that are done; linked by next, the first to be done first. */
 struct device_slot *device_take_done(struct device *d);
 
-/* The most urgent item, of those the oldest; NULL: there is none. */
-struct blocking_item *device_take(struct device *d);
+/* The most urgent item of that class at least, of those the oldest; or NULL. */
+struct blocking_item *device_take(struct device *d, unsigned lowest);
 
 /* Nobody of its slots wants to be told any more. */
 void device_forget_slots(struct device *d);

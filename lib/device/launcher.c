@@ -27,9 +27,14 @@ static bool has_room(const struct device *d)
 	return !d->starving && d->nr_under_way < d->max_under_way;
 }
 
+static bool is_at_work(const struct device *d)
+{
+	return d->nr_under_way || d->leaving;
+}
+
 static bool poll_device(struct device *d, void *executor)
 {
-	if (!d->ops.poll || !d->nr_under_way || a_load(&d->is_lost, relaxed))
+	if (!d->ops.poll || !is_at_work(d) || a_load(&d->is_lost, relaxed))
 		return false;
 	if (d->ops.poll(d->dev) >= 0)
 		return false;
@@ -39,17 +44,20 @@ static bool poll_device(struct device *d, void *executor)
 
 bool launcher_step(struct device *d, void *executor)
 {
-	bool has_moved = poll_device(d, executor);
-	struct device_slot *s = device_take_done(d), *next;
+	struct device_slot *s, *next;
 	struct blocking_item *item;
+	bool has_moved;
 
+	d->executor = executor;
+	has_moved = poll_device(d, executor);
+	s = device_take_done(d);
 	for (; s; s = next) {
 		next = s->next;
 		has_moved = true;
 		request_op_done(d, executor, s);
 	}
 	has_moved |= request_feed(d, executor);
-	item = has_room(d) ? device_take(d) : NULL;
+	item = device_take(d, has_room(d) ? 0 : DEVICE_NOW);
 	if (item)
 		item->run(executor, item);
 	if (d->has_gone)
@@ -72,7 +80,7 @@ bool launcher_is_busy(struct device *d)
 	bool is_busy;
 
 	lock_take(&d->lock);
-	is_busy = d->nr_under_way || d->done || has_items(d);
+	is_busy = is_at_work(d) || d->done || has_items(d);
 	lock_give(&d->lock);
 	return is_busy;
 }
@@ -82,7 +90,7 @@ static bool has_news(const struct device *d)
 {
 	lock_assert_held(&d->lock);
 	return d->done || d->is_rung || d->is_stopping ||
-	       (has_room(d) && has_items(d));
+	       d->first[DEVICE_NOW] || (has_room(d) && has_items(d));
 }
 
 static void sleep_for(struct device *d, int64_t ns)
@@ -126,7 +134,7 @@ static void rest_polling(struct device *d)
 
 static void rest(struct device *d)
 {
-	if (d->ops.poll && d->nr_under_way && !a_load(&d->is_lost, relaxed))
+	if (d->ops.poll && is_at_work(d) && !a_load(&d->is_lost, relaxed))
 		rest_polling(d);
 	else
 		sleep_for(d, -1);
@@ -139,7 +147,7 @@ static bool must_end(struct device *d)
 	lock_take(&d->lock);
 	is_stopping = d->is_stopping && !has_items(d);
 	lock_give(&d->lock);
-	return is_stopping && !d->nr_under_way;
+	return is_stopping && !is_at_work(d);
 }
 
 void launcher_end(struct device *d)

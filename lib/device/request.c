@@ -12,10 +12,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define UPLOAD_QUEUE 0
-#define FETCH_QUEUE 1
-#define FIRST_QUEUE 2
-
 /* ---- failing ------------------------------------------------------------ */
 
 /* The first error of a request stays. */
@@ -104,7 +100,7 @@ static int give_upload(struct device *d, struct device_req *r, void *u,
 	const struct lkdf_transfer t = { o->host, o->there, 0, o->bytes };
 
 	(void)r;
-	return d->ops.upload(d->dev, UPLOAD_QUEUE, &t, op);
+	return d->ops.upload(d->dev, DEVICE_UPLOAD_QUEUE, &t, op);
 }
 
 static int give_fetch(struct device *d, struct device_req *r, void *u,
@@ -114,7 +110,7 @@ static int give_fetch(struct device *d, struct device_req *r, void *u,
 	const struct lkdf_transfer t = { o->host, o->there, 0, o->bytes };
 
 	(void)r;
-	return d->ops.fetch(d->dev, FETCH_QUEUE, &t, op);
+	return d->ops.fetch(d->dev, DEVICE_FETCH_QUEUE, &t, op);
 }
 
 static int give_launch(struct device *d, struct device_req *r, void *u,
@@ -132,21 +128,25 @@ static int give_mark(struct device *d, struct device_req *r, void *u,
 
 /* ---- room --------------------------------------------------------------- */
 
-/* version: of copies that the request has changed, see copies_unpin(). */
-static void give_back(struct device *d, struct device_req *r)
+static void give_back(struct device *d, struct device_req *r, enum copy_end end)
 {
 	struct device_operand *o;
-	bool writes;
 
 	while (r->nr_reserved) {
 		o = &r->operand[--r->nr_reserved];
-		writes = o->mode & LKDF_WRITE;
 		if (!o->copy)
 			copies_free(d, o->bytes, o->there);
 		else
-			copies_unpin(d, o,
-				     r->error ? 0 : o->version + 1 + writes);
+			copies_unpin(d, o, end);
 	}
+}
+
+/* What it has done to its copies. */
+static enum copy_end end_of(const struct device_req *r)
+{
+	if (!r->error)
+		return COPY_WRITTEN;
+	return r->has_launched ? COPY_SPOILT : COPY_UNTOUCHED;
 }
 
 /* All that it holds is gone, and it is called for nothing but to stop. */
@@ -166,29 +166,16 @@ void request_lose_all(struct device *d, void *executor)
 			region_end(executor, r);
 			continue;
 		}
-		give_back(d, r);
+		give_back(d, r, end_of(r));
 		end(d, executor, r);
 	}
-}
-
-/* Nothing was done with what it has got. */
-static void undo_room(struct device *d, struct device_req *r)
-{
-	struct device_operand *o;
-
-	while (r->nr_reserved) {
-		o = &r->operand[--r->nr_reserved];
-		if (!o->copy)
-			copies_free(d, o->bytes, o->there);
-		else
-			copies_unpin(d, o, o->copy->version);
-	}
+	copies_lose(d);
 }
 
 static int reserve_one(struct device *d, struct device_operand *o)
 {
-	return o->copies ? copies_pin(d, o)
-			 : copies_alloc(d, o->bytes, &o->there);
+	return o->is_kept ? copies_pin(d, o)
+			  : copies_alloc(d, o->bytes, &o->there);
 }
 
 static int reserve_all(struct device *d, struct device_req *r)
@@ -200,7 +187,7 @@ static int reserve_all(struct device *d, struct device_req *r)
 		r->nr_reserved += !rc;
 	}
 	if (rc)
-		undo_room(d, r);
+		give_back(d, r, COPY_UNTOUCHED);
 	return rc;
 }
 
@@ -282,12 +269,14 @@ void request_run(void *executor, struct device_req *r, unsigned queue)
 	if (r->code) {
 		set_addresses(r);
 		code_find(d, r);
+		r->has_launched |= !r->error;
 		if (!r->error)
 			r->ops->shape(r);
 		if (!r->error)
 			give(r, "launch", give_launch, &queue);
 		return;
 	}
+	r->has_launched = true;
 	rc = r->ops->enqueue(executor, r, d->ops.queue(d->dev, queue));
 	d->has_gone |= rc == -ENODEV;
 	if (rc < 0 && r->why[0])
@@ -300,7 +289,7 @@ void request_run(void *executor, struct device_req *r, unsigned queue)
 
 unsigned request_queue(struct device *d)
 {
-	unsigned queue = FIRST_QUEUE + d->next_queue;
+	unsigned queue = DEVICE_KERNEL_QUEUE + d->next_queue;
 
 	d->next_queue = (d->next_queue + 1) % d->nr_queues;
 	return queue;
@@ -317,7 +306,8 @@ static void fetch_all(struct device_req *r)
 	uint32_t i;
 
 	for (i = 0; i < r->nr_reserved && !r->error; i++)
-		if (r->operand[i].mode & LKDF_WRITE)
+		if (r->operand[i].mode & LKDF_WRITE &&
+		    (!r->operand[i].is_kept || r->operand[i].is_through))
 			request_fetch(r, &r->operand[i]);
 }
 
@@ -359,7 +349,7 @@ static void go_on(struct device *d, void *executor, struct device_req *r)
 			fetch_all(r);
 			break;
 		case DEVICE_FETCH:
-			give_back(d, r);
+			give_back(d, r, end_of(r));
 			end(d, executor, r);
 			return;
 		}
@@ -376,11 +366,14 @@ static const char *const doing[] = {
 void request_op_done(struct device *d, void *executor, struct device_slot *s)
 {
 	struct device_req *r = s->req;
+	struct device_copy *c = s->copy;
 	int error = s->error;
 
 	device_free_slot(d, s);
 	if (error == -ENODEV)
 		request_lose_all(d, executor);
+	if (c && !a_load(&d->is_lost, relaxed))
+		copies_returned(d, c, error);
 	if (!r || a_load(&d->is_lost, relaxed))
 		return;
 	if (error)
@@ -396,8 +389,8 @@ void request_op_done(struct device *d, void *executor, struct device_slot *s)
 static bool begin_device(struct device *d)
 {
 	if (!d->has_begun && d->ops.start)
-		d->start_error =
-			d->ops.start(d->dev, FIRST_QUEUE + d->nr_queues);
+		d->start_error = d->ops.start(d->dev, DEVICE_KERNEL_QUEUE +
+							      d->nr_queues);
 	d->has_begun = true;
 	return d->start_error >= 0;
 }
@@ -408,6 +401,7 @@ void request_enter(struct device *d, struct device_req *r)
 	r->nr_ops = 0;
 	r->error = 0;
 	r->nr_reserved = 0;
+	r->has_launched = false;
 	r->bytes_up = r->bytes_down = 0;
 	r->why[0] = 0;
 	r->region = NULL;

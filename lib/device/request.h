@@ -28,8 +28,9 @@ struct device_operand {
 	uint64_t bytes;
 	uint32_t mode; /* LKDF_READ, LKDF_WRITE or both */
 	uint32_t part;
-	struct copies *copies; /* of its data; NULL: no copy stays */
-	uint64_t version; /* of the data, when the task has got it */
+	struct copies *copies; /* of its data; NULL: it is not asked for */
+	bool is_kept; /* the copy stays on the device */
+	bool is_through; /* what is written comes home at once */
 
 	/* The launcher. */
 	void *there;
@@ -101,6 +102,7 @@ struct device_req {
 	struct device_region *region; /* NULL: alone */
 	struct device_req *behind; /* of the region, in order */
 	bool has_run; /* the same: its launch is done */
+	bool has_launched;
 	int error;
 	char why[DEVICE_WHY];
 };

@@ -109,6 +109,14 @@ static int check_new(const struct devices *all,
 	return 0;
 }
 
+static void count_fetched(void *executor, uint64_t bytes)
+{
+	struct executor *ex = executor;
+
+	if (ex)
+		counter_add(ex->counters, COUNTER_FETCHED, bytes);
+}
+
 /* Under lock. */
 static int add(struct lkdf *rt, enum lkdf_place_kind kind,
 	       const struct lkdf_device_ops *ops, void *dev)
@@ -122,6 +130,7 @@ static int add(struct lkdf *rt, enum lkdf_place_kind kind,
 		.index = nr,
 		.nr_queues = (unsigned)rt->options->device_queues,
 		.memory = (uint64_t)rt->options->device_memory << 20,
+		.count_fetched = count_fetched,
 	};
 	struct device *d;
 	int rc = check_new(all, ops, dev);

@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "core/home.h"
 #include "core/ops.h"
+#include "data/away.h"
 #include "kernel/ahead.h"
 #include "task/body.h"
 #include "task/then.h"
@@ -208,6 +209,29 @@ static bool is_launcher(const struct executor *ex, const struct device *d)
 	return !ex->worker && ex->id == rt->nr_workers + d->thread_id;
 }
 
+/*
+ * Once its bytes are home, or where it goes. has_room: its launcher has taken
+ * it, and none of its requests waits for room.
+ */
+static void go(struct executor *ex, struct kernel_req *r, bool has_room)
+{
+	struct device *d = r->req.device;
+
+	if (kernel_waits(r))
+		return;
+	if (r->req.error)
+		then_leave(ex, r->task);
+	else if (has_room)
+		request_begin(d, ex, &r->req);
+	else
+		request_hand_over(d, &r->req);
+}
+
+static void bytes_came(void *executor, struct blocking_item *item)
+{
+	go(executor, container_of(item, struct kernel_req, bytes), false);
+}
+
 static int launch(struct lkdf_ctx *c, void *arg, struct device *d)
 {
 	struct task *t = c->task;
@@ -222,11 +246,34 @@ static int launch(struct lkdf_ctx *c, void *arg, struct device *d)
 	t->link.flags |= TASK_AWAY;
 	then_begin_away(t, t->kind->fn);
 	then_stay_away(c);
-	if (is_launcher(c->ex, d))
-		request_begin(d, c->ex, &r->req);
-	else
-		request_hand_over(d, &r->req);
+	r->bytes.run = bytes_came;
+	go(c->ex, r, is_launcher(c->ex, d));
 	return 0;
+}
+
+static void came_here(void *executor, struct blocking_item *item)
+{
+	then_leave(executor, container_of(item, struct task, blocking_item));
+}
+
+static int run_here(struct lkdf_ctx *c, void *arg)
+{
+	away_begin_all(c->task->claim);
+	return c->task->kind->later(c, arg);
+}
+
+/* On a CPU, once its bytes are home. */
+static int begin_here(struct lkdf_ctx *c, void *arg)
+{
+	struct task *t = c->task;
+
+	if (c->frame || !(t->link.flags & TASK_HAS_DATA) ||
+	    !away_is_possible(c->ex->rt))
+		return t->kind->later(c, arg);
+	then_begin_away(t, run_here);
+	t->blocking_item.run = came_here;
+	return away_claim_waits(t->claim, &t->blocking_item) ? then_stay_away(c)
+							     : run_here(c, arg);
 }
 
 static int begin(struct lkdf_ctx *c, void *arg)
@@ -235,7 +282,7 @@ static int begin(struct lkdf_ctx *c, void *arg)
 	int rc = find_target(c, &d);
 
 	if (!rc && !d)
-		return c->task->kind->later(c, arg);
+		return begin_here(c, arg);
 	if (!rc)
 		rc = launch(c, arg, d);
 	if (rc < 0)
@@ -282,6 +329,16 @@ static void adopt_nothing(struct task *t)
 	(void)t;
 }
 
+/* The range is found before the request is made. */
+static bool reads_use(const struct task *t, unsigned use)
+{
+	const struct kernel *k = t->kind->kernel;
+
+	return k->attr.range_from == LKDF_RANGE_USE &&
+	       k->attr.range_at < t->claim->nr &&
+	       t->claim->use[k->attr.range_at].stands_for == use;
+}
+
 static void free_kind(struct lkdf_kind *k)
 {
 	kernel_free(k->kernel);
@@ -299,4 +356,5 @@ const struct kind_ops kernel_kinds = {
 	.joins = ahead_joins,
 	.adopt = adopt_nothing,
 	.forget = ahead_forget,
+	.reads_use = reads_use,
 };

@@ -71,6 +71,7 @@ struct kernel_req {
 	uint32_t nr_use;
 	struct kernel_use *use;
 	void **there; /* by use; for enqueue() */
+	struct blocking_item bytes; /* while some come home, see data/away.h */
 	uint64_t items[3]; /* of a loop, and of a fold with its piece */
 	uint32_t nr_parts; /* of a fold */
 
@@ -136,6 +137,12 @@ int kernel_check_device(const struct kernel *k, const struct device *d);
 /* Modes of uses. 0; -EOPNOTSUPP by name. */
 int kernel_check_uses(const struct kernel *k, const struct lkdf_use *use,
 		      unsigned nr);
+
+/*
+ * Bytes that are elsewhere are to come home first: true, and the item bytes is
+ * run when they may be; then ask again. False: it may begin, or has an error.
+ */
+bool kernel_waits(struct kernel_req *r);
 
 /*
  * The request of the running body's task, for that device; *out NULL: there is

@@ -6,7 +6,7 @@
 #include "kernel/kernel.h"
 
 #include "base/err.h"
-#include "device/copies.h"
+#include "device/away.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -299,8 +299,8 @@ static bool copy_params(struct kernel *k)
 			return false;
 		if (p->from != LKDF_PARAM_MEMORY || k->constants)
 			continue;
-		k->constants =
-			copies_create(k->rt->devices->device, k->rt->is_alive);
+		k->constants = copies_create(k->rt->devices->device,
+					     k->rt->is_alive, LKDF_MAX_PARAMS);
 		if (!k->constants)
 			return false;
 	}
@@ -371,6 +371,11 @@ int kernel_create(struct lkdf *rt, const struct lkdf_kernel_attr *a,
 	return kernel_make(rt, a, NULL, kind, out);
 }
 
+static void do_nothing(void *u)
+{
+	(void)u;
+}
+
 void kernel_free(struct kernel *k)
 {
 	uint32_t i, d;
@@ -388,6 +393,6 @@ void kernel_free(struct kernel *k)
 	for (i = 0; k->param && i < k->attr.nr_param; i++)
 		free((void *)(uintptr_t)k->param[i].value);
 	free(k->param);
-	copies_forget(k->constants);
+	copies_forget(k->constants, do_nothing, NULL);
 	free(k);
 }

@@ -7,7 +7,7 @@
 #include "kernel/maker.h"
 
 #include "base/err.h"
-#include "device/copies.h"
+#include "device/away.h"
 #include "mem/heap.h"
 
 #include <errno.h>
@@ -110,6 +110,7 @@ static void add_read(struct maker *m, const void *bytes, uint64_t nr,
 	o->mode = LKDF_READ;
 	if (!is_on_host(m)) {
 		o->copies = copies;
+		o->is_kept = copies != NULL;
 		o->part = part;
 	}
 	maker_add_operand(m, r->nr_operand++);

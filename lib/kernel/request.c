@@ -7,8 +7,7 @@
 #include "kernel/maker.h"
 
 #include "base/err.h"
-#include "data/data.h"
-#include "device/copies.h"
+#include "data/away.h"
 #include "graph/wire.h"
 #include "kernel/ahead.h"
 #include "mem/heap.h"
@@ -86,43 +85,42 @@ static int view_uses(struct maker *m)
 
 /* ---- operands and arguments --------------------------------------------- */
 
-/* What devices have of a data, made with the first kernel that uses it. */
-static struct copies *copies_of(const struct kernel *k, struct lkdf_data *d)
+/* Its bytes come home at once: the program, or another copy, may ask. */
+static bool is_through(const struct lkdf_data *d)
 {
-	/* [copies.made] pairs with itself. */
-	struct copies *c = a_load(&d->copies, acquire), *made;
-
-	if (c)
-		return c;
-	made = copies_create(k->rt->devices->device, k->rt->is_alive);
-	if (!made)
-		return NULL;
-	/* [copies.made] as above. */
-	if (a_cas(&d->copies, &c, made, acq_rel, acquire))
-		return made;
-	copies_forget(made);
-	return c;
+	return d->is_wrapped || d->flags & DATA_MOVES;
 }
 
 /*
- * The operand's copy stays on the device, if the version of its data tells
- * whether the copy is still right: whoever writes a data that was submitted for
- * makes a new one when he is done. Within a run, and below a task, bytes change
- * without that.
+ * The operand's copy stays on the device, if versions tell whether it is still
+ * right: those of all who claim the data do. Within a run, and below a task,
+ * bytes change without that.
  */
-static void keep_copy(struct maker *m, uint32_t main, struct device_operand *o)
+static bool may_keep(const struct maker *m, const struct use *u)
+{
+	return !(m->c->task->kind->flags & LKDF_ALWAYS) && !u->domain->above &&
+	       !device_has(m->d, LKDF_DEVICE_HOST_MEMORY);
+}
+
+static void find_copies(struct maker *m, uint32_t main,
+			struct device_operand *o)
 {
 	const struct use *u;
+	struct lkdf_data *d;
+	bool keeps;
 
-	if (m->c->frame || m->c->task->kind->flags & LKDF_ALWAYS ||
-	    device_has(m->d, LKDF_DEVICE_HOST_MEMORY))
+	if (m->c->frame)
 		return;
 	u = &m->c->task->claim->use[main];
-	if (u->domain->above || u->domain->bytes)
+	d = u->domain->data;
+	if (u->domain->bytes)
 		return;
+	keeps = may_keep(m, u);
 	o->part = u->part;
-	o->version = a_load(&u->domain->version, relaxed);
-	o->copies = copies_of(m->k, u->domain->data);
+	o->is_through = is_through(d);
+	o->copies = keeps ? data_make_copies(d, m->k->rt->devices->device)
+			  : data_copies(d);
+	o->is_kept = keeps && o->copies;
 }
 
 static uint32_t add_operand(struct maker *m, uint32_t use)
@@ -136,7 +134,7 @@ static uint32_t add_operand(struct maker *m, uint32_t use)
 		o = &r->operand[r->nr_operand];
 		o->host = m->r->use[main].at;
 		o->bytes = m->r->use[main].bytes;
-		keep_copy(m, main, o);
+		find_copies(m, main, o);
 		m->r->use[main].operand = ++r->nr_operand;
 	}
 	main = m->r->use[main].operand - 1;

@@ -3,7 +3,7 @@
 
 #include "base/err.h"
 #include "core/runtime.h"
-#include "data/data.h"
+#include "data/away.h"
 #include "data/replica.h"
 #include "graph/wire.h"
 #include "run/always.h"
@@ -18,12 +18,30 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void bytes_came(void *executor, struct blocking_item *item);
+
+static bool waits_for_bytes(struct frame *f)
+{
+	f->values.bytes.run = bytes_came;
+	return away_is_possible(f->graph->rt) &&
+	       away_claim_waits(f->values.claim, &f->values.bytes);
+}
+
 static void claim_ready(struct executor *ex, struct claim *c)
 {
 	struct frame *f = c->holder;
 
+	if (waits_for_bytes(f))
+		return;
 	values_begin(f);
 	sources_start(f->graph->rt, ex ? ex->worker : NULL, f);
+}
+
+static void bytes_came(void *executor, struct blocking_item *item)
+{
+	struct frame *f = container_of(item, struct frame, values.bytes);
+
+	claim_ready(executor, f->values.claim);
 }
 
 static void keep_claim(struct claim *c)
@@ -144,7 +162,7 @@ int values_enter(struct executor *ex, struct frame *f)
 		err(rc, "graph %s: nobody has written %s, which it reads",
 		    f->graph->name,
 		    data_text(why->domain->data, why->part, text));
-	return rc;
+	return rc > 0 && waits_for_bytes(f) ? 0 : rc;
 }
 
 /* An input is not there when the run starts: its error is the run's. */
@@ -180,6 +198,8 @@ void values_begin(struct frame *f)
 	wire_forget_tokens(f->graph->wiring, f->graph->rt);
 	always_begin(val, w);
 	val->is_poisoned = val->heals = false;
+	if (away_is_possible(f->graph->rt))
+		away_begin_all(val->claim);
 	for (i = 0; i < val->claim->nr; i++) {
 		a_store(&val->is_dead[i], 0, relaxed);
 		a_store(&val->nr_untouched[i], 0, relaxed);

@@ -11,6 +11,7 @@
 #define RUN_VALUES_H
 
 #include "data/claim.h"
+#include "device/blocking.h"
 #include "graph/graph.h"
 #include "run/brief.h"
 
@@ -35,6 +36,9 @@ struct values {
 	/* The wiring's, by index; NULL: there are none. */
 	const struct brief_task *brief_task;
 	const struct brief_use *brief; /* the same, by use */
+
+	/* When the claim is there, while bytes come home: see data/away.h. */
+	struct blocking_item bytes;
 
 	/* When the claim is there. */
 	bool is_poisoned; /* some input is not there: see error */

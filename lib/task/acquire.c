@@ -6,7 +6,7 @@
 #include "base/futex.h"
 #include "base/thread.h"
 #include "core/runtime.h"
-#include "data/data.h"
+#include "data/away.h"
 #include "data/replica.h"
 
 #include <errno.h>
@@ -22,11 +22,22 @@ static void free_acquisition(struct claim *c)
 	free(container_of(c, struct acquisition, claim));
 }
 
+static void bytes_came(void *executor, struct blocking_item *item);
+
+static bool waits_for_bytes(struct acquisition *a)
+{
+	a->bytes.run = bytes_came;
+	return away_is_possible(a->claim.use[0].domain->rt) &&
+	       away_claim_waits(&a->claim, &a->bytes);
+}
+
 static void acquired(struct executor *ex, struct claim *c)
 {
 	struct acquisition *a = container_of(c, struct acquisition, claim);
 	uint32_t state = WAITS;
 
+	if (waits_for_bytes(a))
+		return;
 	/* [acquire.there] what all before did; pairs with [acquire.look]. */
 	if (a_cas(&a->is_there, &state, IS_THERE, acq_rel, acquire)) {
 		futex_wake(&a->is_there, 1);
@@ -34,6 +45,12 @@ static void acquired(struct executor *ex, struct claim *c)
 	}
 	c->use[0].flags &= (uint8_t)~USE_WRITES;
 	claim_leave(ex, c, 0, NULL);
+}
+
+static void bytes_came(void *executor, struct blocking_item *item)
+{
+	acquired(executor,
+		 &container_of(item, struct acquisition, bytes)->claim);
 }
 
 static const struct claim_ops ops = { acquired, free_acquisition };
@@ -115,7 +132,7 @@ static int begin_acquisition(struct lkdf_data *d, uint32_t mode,
 		return err(rc, "acquire: nobody has written %s",
 			   data_text(d, 0, text));
 	}
-	if (rc)
+	if (rc && !waits_for_bytes(a))
 		a_store(&a->is_there, IS_THERE, relaxed);
 	add_acquisition(d, a);
 	*out = a;
@@ -144,6 +161,7 @@ static int look_at_claim(struct lkdf_data *d, const struct acquisition *a)
 	char text[DATA_TEXT];
 	int error;
 
+	away_begin(u, false);
 	if (!(u->flags & USE_READS))
 		return 0;
 	error = var_error(&d->domain, u->var, &failure);
@@ -201,6 +219,7 @@ int data_acquire(struct lkdf_data *d, uint32_t mode, int64_t timeout_ns,
 	}
 	if (mode & LKDF_WRITE)
 		data_will_write(d);
+	away_begin(&a->claim.use[0], true);
 	a->is_held = true;
 	if (out)
 		*out = bytes;

@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "core/ops.h"
 #include "core/runtime.h"
+#include "data/away.h"
 #include "data/replica.h"
 #include "mem/heap.h"
 #include "task/homes.h"
@@ -61,14 +62,45 @@ static void free_claim(struct claim *c)
 	heap_free(rt->heap, heap_thread_cache(rt->heap), c);
 }
 
+static void bytes_came(void *executor, struct blocking_item *item);
+
+/*
+ * Its bytes are to come home first: of a task that a device will run those only
+ * that the host looks at before.
+ */
+static __attribute__((noinline)) bool waits_for_bytes(struct task *t)
+{
+	bool (*is_read)(const struct task *, unsigned) =
+		t->kind->ops->reads_use;
+	const struct claim *c = t->claim;
+	const struct use *u;
+
+	t->blocking_item.run = bytes_came;
+	if (!is_read)
+		return away_claim_waits(c, &t->blocking_item);
+	for (u = c->first; u; u = u->after)
+		if (is_read(t, u->stands_for) &&
+		    away_use_waits(u, &t->blocking_item))
+			return true;
+	return false;
+}
+
 /* All it waited for is there. */
 static void start_granted(struct executor *ex, struct claim *c)
 {
 	struct task *t = c->holder;
 
 	check(c->holder);
+	if (away_is_possible(c->rt) && waits_for_bytes(t))
+		return;
 	homes_find(c->rt, t);
 	task_has_data(c->rt, ex, t);
+}
+
+static void bytes_came(void *executor, struct blocking_item *item)
+{
+	start_granted(executor,
+		      container_of(item, struct task, blocking_item)->claim);
 }
 
 static const struct claim_ops ops = { start_granted, free_claim };
@@ -245,6 +277,8 @@ int uses_enter(struct executor *ex, struct task *t)
 	int rc = claim_enter(ex, t->claim, &why);
 
 	check(t->claim);
+	if (rc > 0 && away_is_possible(rt_of(t)) && waits_for_bytes(t))
+		return 0;
 	if (rc > 0)
 		homes_find(rt_of(t), t);
 	if (unlikely(rc < 0))
@@ -362,6 +396,8 @@ int uses_begin(struct executor *ex, struct task *t, struct failure **failure)
 		use_expect_next(u);
 		if (u->flags & (USE_WEAK | USE_HIDDEN) || is_ready(u))
 			continue;
+		if (away_is_possible(rt_of(t)))
+			away_begin(u, !t->kind->ops->reads_use);
 		rc = begin_use(ex, u, always, failure);
 		flags |= u->domain->data->flags;
 	}

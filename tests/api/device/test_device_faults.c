@@ -63,16 +63,21 @@ static int call_in(struct one *o, struct lkdf_data *d, struct lkdf_error *e)
 static void a_function_fails(enum emu_entry entry, const char *what, bool late,
 			     const char *options)
 {
+	static uint64_t x[NR];
 	struct lkdf_data *d, *other;
 	struct lkdf_error e;
 	struct one o;
-	uint64_t arg = 1;
+	uint64_t arg = 1, i;
 
 	open_one(&o, EMU_OWN | EMU_WILD, options);
 	o.e.fails_late = late;
 	o.e.fail_error[entry] = -ENOLINK;
 	atomic_store(&o.e.fail_at[entry], 1);
-	d = device_data(o.rt, NR, 1);
+	/* Bytes of the program come home with the kernel. */
+	for (i = 0; i < NR; i++)
+		x[i] = 1;
+	must(lkdf_data_create(
+		o.rt, ATTR(lkdf_data_attr, .bytes = sizeof(x), .wrap = x), &d));
 	other = device_data(o.rt, NR, 1);
 	is(call_in(&o, d, &e), -ENOLINK, "%s fails%s: so does the task", what,
 	   late ? " late" : "");
@@ -411,6 +416,7 @@ static void why_tells_of_kernels(void)
 	close(fd);
 	emu_release(&o.e);
 	must(lkdf_event_wait(done, -1));
+	is(device_first_wrong(d, NR, 2), -1, "it has run");
 	lkdf_data_put(d);
 	must(lkdf_stat(o.rt, "lkdf.device.kernels", &nr));
 	is(nr, 1, "a counter tells of the kernel");
