@@ -42,7 +42,8 @@ const struct cli_spec bench_spec = {
 		"                  policy|device [--quick] [--out FILE] [--file FILE]",
 	.help = "Compares lkdf with a floor loop and with other runtimes in\n"
 		"the same run, in ratios, each against its bar.\n\n"
-		"  graph      dataflow graphs: run, build, memory, METG\n"
+		"  graph      dataflow graphs: run, build, memory, METG,\n"
+		"             speed-up with short bodies\n"
 		"  forkjoin   spawn and join: fib\n"
 		"  loop       parallel loops, short and long\n"
 		"  flow       loops and branches in graphs, pipelines\n"

@@ -335,7 +335,7 @@ static const struct bench_arms shapes = {
 double bench_graph_steps(const struct bench *b)
 {
 	return bench_arms_steps(b, &shapes, NR_SHAPES) + bench_build_steps(b) +
-	       bench_metg_steps(b);
+	       bench_metg_steps(b) + bench_grain_steps(b);
 }
 
 int bench_graph(struct bench *b)
@@ -344,5 +344,7 @@ int bench_graph(struct bench *b)
 
 	if (!rc)
 		rc = bench_build(b);
-	return rc ? rc : bench_metg(b);
+	if (!rc)
+		rc = bench_metg(b);
+	return rc ? rc : bench_grain(b);
 }

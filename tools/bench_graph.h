@@ -15,4 +15,8 @@ double bench_build_steps(const struct bench *b);
 int bench_metg(struct bench *b);
 double bench_metg_steps(const struct bench *b);
 
+/* Speed-up with bodies of 0.1 to 2 us. */
+int bench_grain(struct bench *b);
+double bench_grain_steps(const struct bench *b);
+
 #endif

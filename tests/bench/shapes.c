@@ -9,6 +9,7 @@
 
 #define COLUMNS 8
 #define RANDOM_PREDS 4
+#define MAX_PREDS 5
 
 /* What a rule may look at: the square's side and its own random numbers. */
 struct drawing {
@@ -16,7 +17,7 @@ struct drawing {
 	uint64_t random;
 };
 
-/* Writes at most RANDOM_PREDS predecessors; returns how many. */
+/* Writes at most MAX_PREDS predecessors; returns how many. */
 typedef unsigned (*shape_rule)(struct drawing *d, uint32_t task, uint32_t *out);
 
 static unsigned chain_preds(struct drawing *d, uint32_t task, uint32_t *out)
@@ -58,34 +59,68 @@ static bool is_listed(const uint32_t *list, unsigned nr, uint32_t what)
 	return false;
 }
 
-static unsigned random_preds(struct drawing *d, uint32_t task, uint32_t *out)
+/* So many of the row before, which is @width wide. */
+static unsigned pick_preds(struct drawing *d, uint32_t task, uint32_t width,
+			   unsigned wanted, uint32_t *out)
 {
 	unsigned nr = 0;
-	uint32_t row = task / d->side, pick;
+	uint32_t row = task / width, pick;
 
 	if (!row)
 		return 0;
-	while (nr < RANDOM_PREDS && nr < d->side) {
-		pick = (row - 1) * d->side + next_random(d) % d->side;
+	while (nr < wanted && nr < width) {
+		pick = (row - 1) * width + next_random(d) % width;
 		if (!is_listed(out, nr, pick))
 			out[nr++] = pick;
 	}
 	return nr;
 }
 
+static unsigned random_preds(struct drawing *d, uint32_t task, uint32_t *out)
+{
+	return pick_preds(d, task, d->side, RANDOM_PREDS, out);
+}
+
+static unsigned random_3_preds(struct drawing *d, uint32_t task, uint32_t *out)
+{
+	return pick_preds(d, task, COLUMNS, 3, out);
+}
+
+/* Those of the row before that are at most @reach columns away. */
+static unsigned near_preds(uint32_t task, uint32_t reach, uint32_t *out)
+{
+	uint32_t column = task % COLUMNS, i;
+	unsigned nr = 0;
+
+	if (task < COLUMNS)
+		return 0;
+	for (i = 0; i < COLUMNS; i++)
+		if (i + reach >= column && i <= column + reach)
+			out[nr++] = task - COLUMNS - column + i;
+	return nr;
+}
+
 static unsigned stencil_preds(struct drawing *d, uint32_t task, uint32_t *out)
 {
-	uint32_t column = task % COLUMNS;
+	(void)d;
+	return near_preds(task, 1, out);
+}
+
+static unsigned nearest_preds(struct drawing *d, uint32_t task, uint32_t *out)
+{
+	(void)d;
+	return near_preds(task, 2, out);
+}
+
+static unsigned front_preds(struct drawing *d, uint32_t task, uint32_t *out)
+{
 	unsigned nr = 0;
 
 	(void)d;
-	if (task < COLUMNS)
-		return 0;
-	if (column)
-		out[nr++] = task - COLUMNS - 1;
-	out[nr++] = task - COLUMNS;
-	if (column < COLUMNS - 1)
-		out[nr++] = task - COLUMNS + 1;
+	if (task >= COLUMNS)
+		out[nr++] = task - COLUMNS;
+	if (task % COLUMNS)
+		out[nr++] = task - 1;
 	return nr;
 }
 
@@ -123,6 +158,9 @@ static const struct {
 	{ "stencil_1d", SIZE_COLUMNS, 3, stencil_preds },
 	{ "no_comm", SIZE_COLUMNS, 1, no_comm_preds },
 	{ "bcast_tree", SIZE_COLUMNS, 1, bcast_preds },
+	{ "nearest", SIZE_COLUMNS, 5, nearest_preds },
+	{ "random_3", SIZE_COLUMNS, 3, random_3_preds },
+	{ "wavefront", SIZE_COLUMNS, 2, front_preds },
 };
 
 static uint32_t side_of(uint32_t nr)
@@ -196,7 +234,7 @@ int shape_init(struct shape *s, const char *name, uint32_t nr)
 	s->nr_tasks = tasks_of(shapes[i].size, nr);
 	if (!s->nr_tasks)
 		return -EINVAL;
-	edges = (uint64_t)s->nr_tasks * shapes[i].max_preds + RANDOM_PREDS;
+	edges = (uint64_t)s->nr_tasks * shapes[i].max_preds + MAX_PREDS;
 	s->pred_at = words((uint64_t)s->nr_tasks + 1);
 	s->pred = words(edges);
 	s->succ_at = words((uint64_t)s->nr_tasks + 2);

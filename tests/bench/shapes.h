@@ -25,6 +25,7 @@ struct shape {
 /*
  * chain; tree (binary, the deepest whole one of at most @nr tasks); wave and
  * random (square; random has 4 predecessors in the row before); stencil_1d,
+ * nearest (5 columns of the row before), random_3 (3 of them), wavefront,
  * no_comm and bcast_tree (8 columns). 0, -EINVAL no such shape, -ENOMEM.
  */
 int shape_init(struct shape *s, const char *name, uint32_t nr);

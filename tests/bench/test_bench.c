@@ -57,7 +57,8 @@ static void shapes_have_their_edges(void)
 		{ "chain", 1000, 1000, 999 },  { "tree", 65536, 65535, 65534 },
 		{ "wave", 256, 256, 480 },     { "random", 256, 256, 960 },
 		{ "stencil_1d", 80, 80, 198 }, { "no_comm", 80, 80, 72 },
-		{ "bcast_tree", 80, 80, 72 },
+		{ "bcast_tree", 80, 80, 72 },  { "nearest", 80, 80, 306 },
+		{ "random_3", 80, 80, 216 },   { "wavefront", 80, 80, 142 },
 	};
 	struct shape s;
 	unsigned i;
