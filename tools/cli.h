@@ -44,7 +44,8 @@ struct cli_row {
 	char letter; /* 0: none */
 	enum cli_type type;
 	size_t offset; /* of a bool, long or const char * */
-	/* What --help calls the value; FILE, DIR and PID|NAME are completed. */
+	/* What --help calls the value; FILE, DIR, PID|NAME, CPUS and OPTIONS
+	 * are completed. */
 	const char *value;
 	const char *help;
 };

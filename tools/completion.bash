@@ -38,6 +38,8 @@ _lkdf() {
 		;;
 	*)
 		mapfile -t COMPREPLY < <(compgen -W "${COMPREPLY[*]}" -- "$cur")
+		# The value of a runtime's option comes next.
+		[[ ${COMPREPLY[0]-} != *= ]] || compopt -o nospace 2>/dev/null
 		;;
 	esac
 }

@@ -5,6 +5,8 @@
  * gets a line for each word that may stand where the cursor is, so that both
  * shells offer what the tables of this very binary hold.
  */
+#include "completion.h"
+
 #include "stats_map.h"
 #include "target.h"
 #include "verbs.h"
@@ -43,7 +45,7 @@ const struct cli_spec completion_spec = {
 	.choice = shell_name,
 };
 
-static void offer(const char *word, const char *help)
+void completion_offer(const char *word, const char *help)
 {
 	printf("%s\t%s\n", word, help);
 }
@@ -56,17 +58,17 @@ static void offer_verbs(const struct cli_family *f, bool is_help,
 
 	if (*typed == '-') {
 		if (is_help)
-			offer("--man", "the manual page, as roff");
+			completion_offer("--man", "the manual page, as roff");
 		else
-			offer("--help", "the table of all");
+			completion_offer("--help", "the table of all");
 		if (!is_help && !f->parent)
-			offer("--version", "of the tool");
+			completion_offer("--version", "of the tool");
 		return;
 	}
 	for (v = f->verb; v < f->verb + f->nr; v++)
-		offer(v->name, v->words ? v->words->help : v->help);
+		completion_offer(v->name, v->words ? v->words->help : v->help);
 	if (!is_help)
-		offer("help", "the options of each");
+		completion_offer("help", "the options of each");
 }
 
 static void offer_options(const struct cli_spec *spec)
@@ -77,9 +79,9 @@ static void offer_options(const struct cli_spec *spec)
 
 	for (i = 0; (row = cli_row_at(spec, i)); i++) {
 		snprintf(word, sizeof(word), "--%s", row->name);
-		offer(word, row->help);
+		completion_offer(word, row->help);
 	}
-	offer("--help", "these options");
+	completion_offer("--help", "these options");
 }
 
 static void offer_choices(const struct cli_spec *spec)
@@ -88,7 +90,7 @@ static void offer_choices(const struct cli_spec *spec)
 	unsigned i;
 
 	for (i = 0; (word = spec->choice(NULL, i)); i++)
-		offer(word, "");
+		completion_offer(word, "");
 }
 
 /* A process may call itself anything: nothing that a shell would act upon. */
@@ -112,9 +114,9 @@ static void offer_process(void *u, int pid, const char *name)
 	stats_map_close(&m);
 	snprintf(number, sizeof(number), "%d", pid);
 	if (*typed && !isdigit((unsigned char)*typed))
-		offer(name, number);
+		completion_offer(name, number);
 	else
-		offer(number, name);
+		completion_offer(number, name);
 }
 
 static void offer_value(const struct cli_spec *spec, const struct cli_row *row,
@@ -128,6 +130,48 @@ static void offer_value(const struct cli_spec *spec, const struct cli_row *row,
 		puts(":dir");
 	else if (!strcmp(row->value, "PID|NAME"))
 		target_each(offer_process, typed);
+	else if (!strcmp(row->value, "CPUS"))
+		completion_cpus();
+}
+
+/*
+ * The value of an option as far as it is typed: bash cuts "name=value" at each
+ * "=", and that one behind the option's own name is no part of it.
+ */
+struct typed {
+	char text[1024];
+	unsigned nr; /* words of it */
+};
+
+static void type_word(struct typed *t, const char *word)
+{
+	size_t used = strlen(t->text);
+
+	if (t->nr++ || strcmp(word, "="))
+		snprintf(t->text + used, sizeof(t->text) - used, "%s", word);
+}
+
+/* Is word, behind the one before, still of the value? */
+static bool goes_on(const struct cli_row *row, const struct typed *t,
+		    const char *before, const char *word)
+{
+	if (!t->nr || (t->nr == 1 && !t->text[0]))
+		return true;
+	return !strcmp(row->value, "OPTIONS") &&
+	       (!strcmp(word, "=") || !strcmp(before, "="));
+}
+
+/* The last word of it may be the "=" that bash has cut off. */
+static void offer_typed(const struct cli_spec *spec, const struct cli_row *row,
+			struct typed *t, char *last)
+{
+	char *token = strcmp(last, "=") ? last : "";
+
+	type_word(t, last);
+	if (strcmp(row->value, "OPTIONS"))
+		offer_value(spec, row, token);
+	else
+		completion_options(t->text, token);
 }
 
 /* A word of the line that is neither an option nor the value of one. */
@@ -148,15 +192,18 @@ static void offer_word(const struct cli_spec *spec, unsigned nr_words)
 static void next_of_verb(const struct cli_spec *spec, char **words, int i)
 {
 	const struct cli_row *row = NULL;
+	struct typed typed;
 	bool is_over = false;
 	unsigned nr_words = 0;
 	const char *value;
 
 	for (; words[i + 1]; i++) {
-		if (row) {
-			if (strcmp(words[i], "="))
-				row = NULL;
-		} else if (is_over || words[i][0] != '-') {
+		if (row && goes_on(row, &typed, words[i - 1], words[i])) {
+			type_word(&typed, words[i]);
+			continue;
+		}
+		row = NULL;
+		if (is_over || words[i][0] != '-') {
 			if (spec->has_command && !spec->choice)
 				break;
 			nr_words++;
@@ -166,10 +213,13 @@ static void next_of_verb(const struct cli_spec *spec, char **words, int i)
 			row = cli_find_row(spec, words[i], &value);
 			if (row && (row->type == CLI_FLAG || value))
 				row = NULL;
+			typed = (struct typed){ .nr = 0 };
 		}
 	}
+	if (row && !goes_on(row, &typed, words[i - 1], words[i]))
+		row = NULL;
 	if (row)
-		offer_value(spec, row, strcmp(words[i], "=") ? words[i] : "");
+		offer_typed(spec, row, &typed, words[i]);
 	else if (words[i][0] == '-' && !is_over)
 		offer_options(spec);
 	else if (spec->has_command && !spec->choice)

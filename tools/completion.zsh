@@ -4,7 +4,7 @@
 
 _lkdf() {
 	local cur=$words[CURRENT] line kind
-	local -a before said found
+	local -a before said found more
 	integer first
 
 	before=("${(@Q)words[2,CURRENT-1]}")
@@ -30,7 +30,11 @@ _lkdf() {
 		((CURRENT -= first))
 		_normal
 		;;
-	*) _describe -t words 'lkdf' found ;;
+	*)
+		# The value of a runtime's option comes next.
+		[[ $found[1] != *=:* ]] || more=(-S '')
+		_describe -t words 'lkdf' found "${(@)more}"
+		;;
 	esac
 }
 

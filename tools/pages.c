@@ -3,21 +3,26 @@
 #include "pages.h"
 
 #include "cli.h"
+#include "pages_move.h"
 #include "target.h"
 #include "verbs.h"
 
 #include <ctype.h>
 #include <errno.h>
+#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define MAX_RANGES 64
 
 struct pages_opts {
 	struct cli_common common;
 	const char *process, *separator;
+	const char *node, *label; /* of --move */
 	long top;
-	bool is_best_effort;
+	bool is_best_effort, is_dry;
 };
 
 static const struct cli_row rows[] = {
@@ -30,14 +35,26 @@ static const struct cli_row rows[] = {
 	{ "best-effort", 0, CLI_FLAG,
 	  offsetof(struct pages_opts, is_best_effort), NULL,
 	  "sums without nodes where nodes are refused" },
+	{ "move", 'm', CLI_TEXT, offsetof(struct pages_opts, node), "NODE",
+	  "moves the pages to that node, and tells which did not go and why" },
+	{ "label", 'l', CLI_TEXT, offsetof(struct pages_opts, label), "NAME",
+	  "those of the blocks of lkdf_alloc() with that label" },
+	{ "dry-run", 'n', CLI_FLAG, offsetof(struct pages_opts, is_dry), NULL,
+	  "with --move: only tells what would be moved" },
 };
 
 const struct cli_spec pages_spec = {
 	.verb = "pages",
-	.usage = "-p PID|NAME [--top N] [--json] [-x,] [ADDR+SIZE ...]",
+	.usage = "-p PID|NAME [--top N] [--json] [-x,] [ADDR+SIZE ...]\n"
+		 "-p PID|NAME --move NODE [--dry-run] [--label NAME] "
+		 "[ADDR+SIZE ...]",
 	.help = "Shows on which nodes the memory of a process is, by class\n"
 		"and for its largest ranges; with ADDR+SIZE (7f2c00000000+64G)\n"
-		"only that part of it. Nothing is brought in or moved.",
+		"only that part of it. Nothing is brought in. With --move its\n"
+		"pages, those of the ranges, or of blocks with a label, go to a\n"
+		"node once: they may go back where the kernel balances, and\n"
+		"what is touched later is placed as before. Exit 1: some of\n"
+		"them were refused.",
 	.row = rows,
 	.nr_rows = sizeof(rows) / sizeof(rows[0]),
 	.max_words = MAX_RANGES,
@@ -172,6 +189,110 @@ static int report(struct lkdf *rt, const struct request *q)
 	return rc ? fail(q, rc) : CLI_OK;
 }
 
+/* ---- --move -------------------------------------------------------------- */
+
+/* Whose process it is: it is refused by that name. */
+static void name_owner(int pid, char *to, size_t size)
+{
+	char path[32], command[64];
+	struct passwd *who;
+	struct stat st;
+
+	target_name(pid, command, sizeof(command));
+	snprintf(path, sizeof(path), "/proc/%d", pid);
+	if (stat(path, &st)) {
+		snprintf(to, size, "%d", pid);
+		return;
+	}
+	who = getpwuid(st.st_uid);
+	if (who)
+		snprintf(to, size, "%d (%s), of user %s", pid, command,
+			 who->pw_name);
+	else
+		snprintf(to, size, "%d (%s), of user %u", pid, command,
+			 (unsigned)st.st_uid);
+}
+
+static int fail_move(const struct request *q, const struct pages_move *m,
+		     int rc)
+{
+	struct cli_error e = { .verb = "pages", .code = cli_code_of(rc) };
+	char owner[160], why[160];
+
+	name_owner(q->pid, owner, sizeof(owner));
+	snprintf(why, sizeof(why), "%s", strerror(-rc));
+	if (rc == -EPERM) {
+		e.needs = "the same user, or CAP_SYS_NICE and CAP_SYS_PTRACE";
+		e.try = "sudo lkdf pages --move, with the same words";
+	} else if (rc == -ENODEV || rc == -EACCES) {
+		e.code = CLI_USAGE;
+		snprintf(why, sizeof(why),
+			 rc == -ENODEV ? "there is no node %d with memory"
+				       : "its cpuset has no node %d",
+			 m->node);
+		e.try = "lkdf topo";
+	} else if (rc == -ENOENT) {
+		e.code = CLI_GONE;
+		snprintf(why, sizeof(why), "no block with the label \"%.60s\"",
+			 q->o->label);
+	} else if (rc == -EFAULT) {
+		e.code = CLI_GONE;
+		snprintf(why, sizeof(why), "nothing is mapped there");
+	}
+	return cli_fail(&e, "cannot move pages of %s: %s", owner, why);
+}
+
+static int move_all(struct lkdf *rt, const struct request *q,
+		    struct pages_move *m)
+{
+	int i, rc = 0;
+
+	if (q->o->label)
+		return pages_move_label(m, rt, q->o->label);
+	for (i = 0; !rc && i < q->nr_ranges; i++)
+		rc = pages_move_range(m, rt, q->range[i].addr,
+				      q->range[i].addr + q->range[i].bytes);
+	return rc;
+}
+
+static bool is_node(int node)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/sys/devices/system/node/node%d", node);
+	return !access(path, F_OK);
+}
+
+static int move(struct lkdf *rt, const struct request *q)
+{
+	struct pages_move m = { .pid = q->pid, .is_dry = q->o->is_dry };
+	char *end;
+	long node = strtol(q->o->node, &end, 10);
+	int rc;
+
+	if (!isdigit((unsigned char)q->o->node[0]) || *end ||
+	    node >= MOVE_NODES)
+		return usage("--move: the number of a node, not", q->o->node);
+	m.node = (int)node;
+	rc = is_node(m.node) ? move_all(rt, q, &m) : -ENODEV;
+	if (rc)
+		return fail_move(q, &m, rc);
+	if (q->o->common.is_json)
+		pages_move_json(&m);
+	else
+		pages_move_text(&m);
+	return m.refused ? CLI_FINDINGS : CLI_OK;
+}
+
+static int check_words(const struct pages_opts *o, int nr_words)
+{
+	if (!o->node && (o->is_dry || o->label))
+		return usage("--dry-run and --label go with --move", NULL);
+	if (o->label && nr_words)
+		return usage("--label, or ranges", NULL);
+	return 0;
+}
+
 int verb_pages(int argc, char **argv)
 {
 	struct cli_error e = { "pages", CLI_ABSENT, NULL, "lkdf doctor" };
@@ -190,6 +311,8 @@ int verb_pages(int argc, char **argv)
 	code = target_find("pages", o.process, &q.pid);
 	if (!code)
 		code = read_ranges(&q, argc, argv);
+	if (!code)
+		code = check_words(&o, cli_nr_words(argc, argv));
 	if (code)
 		return code;
 	rc = lkdf_open("workers=1,pin=no", &rt);
@@ -197,7 +320,7 @@ int verb_pages(int argc, char **argv)
 		e.code = cli_code_of(rc);
 		return cli_fail(&e, "cannot open a runtime: %s", lkdf_errmsg());
 	}
-	code = report(rt, &q);
+	code = o.node ? move(rt, &q) : report(rt, &q);
 	lkdf_close(rt);
 	return code;
 }

@@ -33,10 +33,10 @@ static const struct cli_row rows[] = {
 	  "record into FILE, as LKDF_TRACE; whole even after a crash" },
 	{ "workers", 'w', CLI_TEXT, offsetof(struct run_opts, workers), "N",
 	  "so many workers, as LKDF_WORKERS" },
-	{ "cpus", 'c', CLI_TEXT, offsetof(struct run_opts, cpus), "LIST",
+	{ "cpus", 'c', CLI_TEXT, offsetof(struct run_opts, cpus), "CPUS",
 	  "on these CPUs, as LKDF_CPUS" },
-	{ "options", 'o', CLI_TEXT, offsetof(struct run_opts, options), "LIST",
-	  "more options of the runtime, as name=value,..." },
+	{ "options", 'o', CLI_TEXT, offsetof(struct run_opts, options),
+	  "OPTIONS", "more options of the runtime, as name=value,..." },
 	{ "timeout", 'T', CLI_INT, offsetof(struct run_opts, timeout), "S",
 	  "after S seconds say what the workers do, and end it" },
 };

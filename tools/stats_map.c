@@ -137,8 +137,7 @@ static uint64_t load(const _Atomic(uint64_t) *word)
 }
 
 /* False: its writer is at it, or it is nobody's. */
-static bool read_row(const struct stats_map *m, uint32_t i,
-		     struct stats_label *l)
+bool stats_map_row(const struct stats_map *m, uint32_t i, struct stats_label *l)
 {
 	const struct lkdf_stats_header *h = &m->header;
 	const char *table = m->base + h->label_table_offset;
@@ -168,7 +167,7 @@ bool stats_map_label(const struct stats_map *m, uint64_t address,
 	uint32_t i;
 
 	for (i = 0; i < m->header.label_cap; i++)
-		if (read_row(m, i, l) && address >= l->address &&
+		if (stats_map_row(m, i, l) && address >= l->address &&
 		    address - l->address < l->bytes)
 			return true;
 	return false;

@@ -35,6 +35,10 @@ struct stats_label {
 	char text[64];
 };
 
+/* Row i of the table, below header.label_cap; false: it is nobody's. */
+bool stats_map_row(const struct stats_map *m, uint32_t i,
+		   struct stats_label *l);
+
 /* The block in which the address lies; false: in none that is listed. */
 bool stats_map_label(const struct stats_map *m, uint64_t address,
 		     struct stats_label *l);

@@ -74,6 +74,23 @@ is 'bash: what a command is given' README.md stat -- cat README.m
 is 'bash: nothing where anything may stand' '' pages --csv ''
 is 'bash: nothing of a verb that is none' '' topp --js
 
+# Options of the runtime: names from its table, values where they are words.
+offered run -o '' | sort >"$dir/have"
+sed -n 's/^	{ \.name = "\([a-z_]*\)",$/\1=/p' lib/api/config.c | sort |
+	diff - "$dir/have" >"$dir/log" && [ -s "$dir/have" ]
+ok $? 'bash: all options of the runtime'
+is 'bash: one of them' blocking= run -o blocki
+is 'bash: another behind a comma' 'no,blocking=' run -o pin = no,blocki
+is 'bash: a value of it' 'no yes' run -o pin = ''
+is 'bash: that of the second' 'threads' run -o pin = no,io = thr
+is 'bash: nothing where it is a number' '' run -o workers =
+is 'bash: behind the long name' 'blocking=' run --options = blocki
+is 'bash: a value behind the long name' 'yes' run --options = pin = y
+is 'bash: the command after it' printf run -o pin = no printf
+LKDF_WORKERS=nonsense is 'bash: whatever the environment says' 'no yes' \
+	run -o pin =
+is 'bash: CPUs' "$(cat /sys/devices/system/cpu/online)" run --cpus ''
+
 # A process with a runtime, one without, and one with a name that a shell would
 # act upon.
 cat >"$dir/open.py" <<'EOT'
@@ -135,6 +152,11 @@ for shell in bash zsh; do
 	tab $shell 'lkdf bench --out=READ^' '<lkdf><bench><--out=README.md>'
 	tab $shell 'lkdf run -T 5 -- base64 READ^' \
 		'<lkdf><run><-T><5><--><base64><README.md>'
+	tab $shell 'lkdf run -o pi^ye^ true' '<lkdf><run><-o><pin=yes><true>'
+	tab $shell 'lkdf run --options=pin=no,blocki^2 true' \
+		'<lkdf><run><--options=pin=no,blocking=2><true>'
+	tab $shell 'lkdf run -o pin=no,memory_stri^y^ true' \
+		'<lkdf><run><-o><pin=no,memory_strict=yes><true>'
 	tab $shell 'lkdf stat -p lkdf-se^' '<lkdf><stat><-p><lkdf-seen>'
 	lkdf completion $shell | diff - tools/completion.$shell >"$dir/log"
 	ok $? "lkdf completion $shell is what is installed"
