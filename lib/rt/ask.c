@@ -136,6 +136,28 @@ static bool hear(struct ask *a)
 	return !fd[1].revents || let_in(a);
 }
 
+/*
+ * Nobody waits for an answer that does not come. A forked child may have the
+ * socket, too: who has connected and was not let in would wait there.
+ */
+static void turn_away(struct ask *a)
+{
+	unsigned nr;
+	int fd;
+
+	/* As many as the kernel keeps for us, and no more: others may come. */
+	for (nr = 0; nr <= NR_PEERS; nr++) {
+		fd = accept4(a->socket, NULL, NULL, SOCK_CLOEXEC);
+		if (fd < 0)
+			break;
+		shutdown(fd, SHUT_RDWR);
+		close(fd);
+	}
+	shutdown(a->socket, SHUT_RDWR);
+	close(a->socket);
+	a->socket = -1;
+}
+
 static void *ask_main(void *arg)
 {
 	struct ask *a = arg;
@@ -145,11 +167,7 @@ static void *ask_main(void *arg)
 		continue;
 	while (a->nr)
 		hang_up(a, 0);
-	/* Nobody waits for an answer that does not come; a forked child may
-	 * have the socket, too. */
-	shutdown(a->socket, SHUT_RDWR);
-	close(a->socket);
-	a->socket = -1;
+	turn_away(a);
 	thread_retire();
 	return NULL;
 }
