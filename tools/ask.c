@@ -88,15 +88,29 @@ int ask_connect(const struct stats *s, int pid)
 
 /* ---- questions and answers ---------------------------------------------- */
 
-int ask_send(int fd, enum lkdf_ask_word word)
+int ask_send(int fd, enum lkdf_ask_word word, int give)
 {
-	const struct lkdf_ask ask = {
+	struct lkdf_ask ask = {
 		.magic = LKDF_STATS_MAGIC,
 		.version = LKDF_STATS_VERSION,
 		.word = word,
 	};
+	union {
+		struct cmsghdr head;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control = { .bytes = { 0 } };
+	struct iovec part = { &ask, sizeof(ask) };
+	struct msghdr m = { .msg_iov = &part, .msg_iovlen = 1 };
 
-	if (send(fd, &ask, sizeof(ask), MSG_NOSIGNAL) == sizeof(ask))
+	if (give >= 0) {
+		m.msg_control = control.bytes;
+		m.msg_controllen = sizeof(control.bytes);
+		control.head.cmsg_level = SOL_SOCKET;
+		control.head.cmsg_type = SCM_RIGHTS;
+		control.head.cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(&control.head), &give, sizeof(give));
+	}
+	if (sendmsg(fd, &m, MSG_NOSIGNAL) == sizeof(ask))
 		return 0;
 	return errno == EPIPE ? -ECONNRESET : -errno;
 }
@@ -222,7 +236,7 @@ int ask_why(const struct stats *s, int pid, bool is_json, char **text,
 	a->error = 0;
 	if (fd < 0)
 		return fd;
-	rc = ask_send(fd, is_json ? LKDF_ASK_WHY_JSON : LKDF_ASK_WHY_TEXT);
+	rc = ask_send(fd, is_json ? LKDF_ASK_WHY_JSON : LKDF_ASK_WHY_TEXT, -1);
 	if (!rc)
 		rc = ask_receive(fd, a, &given);
 	if (!rc)

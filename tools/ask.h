@@ -19,8 +19,8 @@
  */
 int ask_connect(const struct stats *s, int pid);
 
-/* 0 or -errno. */
-int ask_send(int fd, enum lkdf_ask_word word);
+/* With a descriptor, or -1. 0 or -errno. */
+int ask_send(int fd, enum lkdf_ask_word word, int give);
 
 /*
  * The answer, and the descriptor that came with it, the caller's, or -1.

@@ -79,8 +79,8 @@ tools: $(LKDF_BIN)
 
 # Section 1, made by the tool; a test holds the names against its verbs.
 MAN1 := $(patsubst %,$(BUILD)/man/%.1,lkdf $(addprefix lkdf-,topo doctor \
-	bench run stat top trace trace-check trace-convert trace-diff report pages \
-	probe futex completion))
+	bench run stat top why trace trace-check trace-convert trace-diff \
+	trace-record report pages probe futex completion))
 # "trace check" of lkdf-trace-check.1
 words_of_page = $(subst -, ,$(patsubst lkdf%,%,$(basename $(@F))))
 

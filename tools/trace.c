@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-/* lkdf trace: files that LKDF_TRACE=FILE has made. */
+/* lkdf trace: files of recordings. */
 #include "trace_verbs.h"
 #include "verbs.h"
 
 static const struct cli_verb words[] = {
+	{ "record", "what a process does that runs already, into a file",
+	  trace_record, &trace_record_spec, NULL },
 	{ "check", "is a file whole, and what is in it", trace_check,
 	  &trace_check_spec, NULL },
 	{ "convert", "a file for a viewer", trace_convert, &trace_convert_spec,
@@ -14,7 +16,7 @@ static const struct cli_verb words[] = {
 
 const struct cli_family trace_family = {
 	.parent = "trace",
-	.help = "convert or check what LKDF_TRACE=FILE recorded",
+	.help = "record a process; check, compare, convert a recording",
 	.verb = words,
 	.nr = sizeof(words) / sizeof(words[0]),
 };

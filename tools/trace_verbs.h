@@ -9,9 +9,10 @@
 int trace_check(int argc, char **argv);
 int trace_convert(int argc, char **argv);
 int trace_diff(int argc, char **argv);
+int trace_record(int argc, char **argv);
 
 extern const struct cli_spec trace_check_spec, trace_convert_spec,
-	trace_diff_spec;
+	trace_diff_spec, trace_record_spec;
 
 /* A file to be read. NULL: said why, and the exit code is in *code. */
 FILE *trace_input(const char *verb, const char *path, int *code);

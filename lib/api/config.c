@@ -241,7 +241,8 @@ static const struct option_row rows[] = {
 	  AT(ask),
 	  .init = 1,
 	  .help = "a thread that sleeps until a tool of the same user or of "
-		  "root asks, as lkdf why -p does; serial=yes has none" },
+		  "root asks, as lkdf why -p and lkdf trace record -p do; "
+		  "serial=yes has none" },
 	{ .name = "hooks",
 	  .type = OPTION_TEXT,
 	  AT(hooks),

@@ -115,6 +115,7 @@ struct lkdf {
 	uint32_t nr_frames; /* slots ever used */
 	uint32_t free_frame; /* first free slot + 1 */
 	struct lkdf_place *part_places; /* all parts; they stay until close */
+	struct list kinds; /* all that tasks may have, the library's too */
 	struct lkdf_kind *dead_kinds; /* see kind_put() */
 	struct lkdf_kind *loop_kind; /* of pieces; made by the first loop */
 

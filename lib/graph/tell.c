@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* The chunk becomes a note; where there is no memory it is left out. */
-static void give(struct trace *t, struct trace_file *f,
+static void give(struct lkdf_graph *g, struct trace_file *f,
 		 enum lkdf_chunk_type type)
 {
 	const uint32_t head = sizeof(struct lkdf_file_chunk);
@@ -17,10 +17,11 @@ static void give(struct trace *t, struct trace_file *f,
 
 	if (!n)
 		return;
+	n->recording = a_load(&g->told, relaxed);
 	n->type = type;
 	n->size = size;
 	memcpy(n->payload, f->buf + head, size);
-	trace_note_give(t, n);
+	trace_note_give(&g->rt->trace, n);
 }
 
 static uint64_t count_edges(const struct lkdf_graph *g)
@@ -49,7 +50,7 @@ static void tell_graph(struct lkdf_graph *g, struct trace_file *f,
 	chunk_number(f, g->nr_frames);
 	for (i = 0; i < g->nr_frames; i++)
 		chunk_number(f, slot(g, i));
-	give(&g->rt->trace, f, LKDF_CHUNK_GRAPH);
+	give(g, f, LKDF_CHUNK_GRAPH);
 }
 
 static void begin_tasks(struct trace_file *f, uint32_t number, uint32_t first)
@@ -87,7 +88,6 @@ static uint32_t tell_task(const struct lkdf_graph *g, struct trace_file *f,
 static void tell_tasks(struct lkdf_graph *g, struct trace_file *f,
 		       uint32_t number)
 {
-	struct trace *t = &g->rt->trace;
 	uint32_t task = 0, from = 0;
 
 	while (task < g->nr_tasks) {
@@ -96,7 +96,7 @@ static void tell_tasks(struct lkdf_graph *g, struct trace_file *f,
 			from = tell_task(g, f, task, from);
 			task += !from;
 		} while (!from && task < g->nr_tasks && !chunk_is_full(f));
-		give(t, f, LKDF_CHUNK_TASKS);
+		give(g, f, LKDF_CHUNK_TASKS);
 	}
 }
 
@@ -106,7 +106,7 @@ void graph_tell(struct lkdf_graph *g,
 	uint32_t recording = trace_recording(&g->rt->trace), number;
 	struct trace_file *f;
 
-	if (a_xchg(&g->told, recording, relaxed) == recording)
+	if (!recording || a_xchg(&g->told, recording, relaxed) == recording)
 		return;
 	number = trace_graph_number(&g->rt->trace);
 	f = number < LKDF_MAX_GRAPHS ? calloc(1, sizeof(*f)) : NULL;

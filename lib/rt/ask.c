@@ -38,6 +38,7 @@ struct ask {
 	struct peer {
 		int fd;
 		int64_t end_ns; /* of our patience */
+		bool records;
 	} peer[NR_PEERS];
 };
 
@@ -55,6 +56,8 @@ static void hang_up(struct ask *a, unsigned i)
 {
 	int fd = a->peer[i].fd;
 
+	if (a->peer[i].records)
+		peer_stop(a->rt, fd);
 	a->peer[i] = a->peer[--a->nr];
 	/* A forked child may have it, too. */
 	shutdown(fd, SHUT_RDWR);
@@ -93,13 +96,25 @@ static int patience_ms(const struct ask *a)
 	for (i = 0; i < a->nr; i++)
 		if (a->peer[i].end_ns < end)
 			end = a->peer[i].end_ns;
-	if (!a->nr)
+	if (end == INT64_MAX)
 		return -1;
 	end -= clock_now_ns();
 	return end > 0 ? (int)(end / 1000000) + 1 : 0;
 }
 
 /* One request each; whoever has more to ask connects again. */
+static void hear_peer(struct ask *a, unsigned i)
+{
+	struct peer *p = &a->peer[i];
+
+	if (!p->records && peer_answer(a->rt, p->fd)) {
+		p->records = true;
+		p->end_ns = INT64_MAX;
+	} else {
+		hang_up(a, i);
+	}
+}
+
 static void hear_peers(struct ask *a, const struct pollfd *fd)
 {
 	int64_t now = clock_now_ns();
@@ -108,8 +123,8 @@ static void hear_peers(struct ask *a, const struct pollfd *fd)
 	/* Backwards: whoever is hung up on is replaced by the last one. */
 	for (i = a->nr; i--;) {
 		if (fd[i].revents)
-			peer_answer(a->rt, a->peer[i].fd);
-		if (fd[i].revents || now >= a->peer[i].end_ns)
+			hear_peer(a, i);
+		else if (now >= a->peer[i].end_ns)
 			hang_up(a, i);
 	}
 }

@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "base/text.h"
 #include "core/runtime.h"
+#include "rt/record.h"
 #include "rt/why.h"
 
 #include <errno.h>
@@ -31,8 +32,8 @@ bool peer_is_trusted(int fd)
 	       (who.uid == geteuid() || !who.uid);
 }
 
-/* Nobody has asked for descriptors. */
-static void close_given(struct msghdr *m)
+/* The first one is the caller's. */
+static void take_given(struct msghdr *m, int *given)
 {
 	struct cmsghdr *c;
 	size_t at;
@@ -44,13 +45,16 @@ static void close_given(struct msghdr *m)
 		for (at = CMSG_LEN(0); at + sizeof(fd) <= c->cmsg_len;
 		     at += sizeof(fd)) {
 			memcpy(&fd, (char *)c + at, sizeof(fd));
-			close(fd);
+			if (*given < 0)
+				*given = fd;
+			else
+				close(fd);
 		}
 	}
 }
 
-/* False: it is no request of ours. */
-static bool read_request(int fd, struct lkdf_ask *ask)
+/* False: it is no request of ours. The caller closes what is given. */
+static bool read_request(int fd, struct lkdf_ask *ask, int *given)
 {
 	union control control;
 	struct iovec part = { ask, sizeof(*ask) };
@@ -62,9 +66,10 @@ static bool read_request(int fd, struct lkdf_ask *ask)
 	};
 	ssize_t n = recvmsg(fd, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 
+	*given = -1;
 	if (n < 0)
 		return false;
-	close_given(&m);
+	take_given(&m, given);
 	return n == sizeof(*ask) && !(m.msg_flags & MSG_TRUNC) &&
 	       ask->magic == LKDF_STATS_MAGIC &&
 	       ask->version == LKDF_STATS_VERSION;
@@ -110,6 +115,12 @@ static int store_text(const struct text *t)
 	return rc;
 }
 
+static void set_error(struct lkdf_answer *a, int error)
+{
+	a->error = error;
+	snprintf(a->text, sizeof(a->text), "%s", err_text());
+}
+
 static void answer_why(struct lkdf *rt, int to, bool is_json)
 {
 	struct lkdf_answer answer = { .error = 0 };
@@ -119,13 +130,22 @@ static void answer_why(struct lkdf *rt, int to, bool is_json)
 	if (!fd)
 		fd = store_text(&text);
 	free(text.buf);
-	if (fd < 0) {
-		answer.error = fd;
-		snprintf(answer.text, sizeof(answer.text), "%s", err_text());
-	}
+	if (fd < 0)
+		set_error(&answer, fd);
 	send_answer(to, &answer, fd);
 	if (fd >= 0)
 		close(fd);
+}
+
+static bool answer_record(struct lkdf *rt, int to, int fd)
+{
+	struct lkdf_answer answer = { .error = 0 };
+	int rc = record_start(rt, fd);
+
+	if (rc)
+		set_error(&answer, rc);
+	send_answer(to, &answer, -1);
+	return !rc;
 }
 
 static void refuse(int to, uint32_t word)
@@ -138,20 +158,45 @@ static void refuse(int to, uint32_t word)
 	send_answer(to, &answer, -1);
 }
 
-void peer_answer(struct lkdf *rt, int fd)
+bool peer_answer(struct lkdf *rt, int fd)
 {
 	struct lkdf_ask ask;
+	bool records = false;
+	int given;
 
-	if (!read_request(fd, &ask))
-		return;
-	switch (ask.word) {
-	case LKDF_ASK_WHY_TEXT:
+	if (!read_request(fd, &ask, &given)) {
+		ask.word = 0;
+	} else if (ask.word == LKDF_ASK_WHY_TEXT) {
 		answer_why(rt, fd, false);
-		break;
-	case LKDF_ASK_WHY_JSON:
+	} else if (ask.word == LKDF_ASK_WHY_JSON) {
 		answer_why(rt, fd, true);
-		break;
-	default:
+	} else if (ask.word == LKDF_ASK_RECORD) {
+		records = answer_record(rt, fd, given);
+		given = -1;
+	} else {
 		refuse(fd, ask.word);
 	}
+	if (given >= 0)
+		close(given);
+	return records;
+}
+
+void peer_stop(struct lkdf *rt, int fd)
+{
+	struct lkdf_answer answer = { .error = 0 };
+	struct trace_sum sum = { .slices = 0 };
+	struct lkdf_ask ask;
+	int given;
+
+	read_request(fd, &ask, &given);
+	if (given >= 0)
+		close(given);
+	record_stop(rt, &sum);
+	answer.slices = sum.slices;
+	answer.lost = sum.lost;
+	if (sum.error)
+		set_error(&answer,
+			  err(sum.error, "record: the file ends early: %s",
+			      strerror(-sum.error)));
+	send_answer(fd, &answer, -1);
 }

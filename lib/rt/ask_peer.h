@@ -13,7 +13,13 @@ struct lkdf;
 /* The user of the process, or root. */
 bool peer_is_trusted(int fd);
 
-/* Reads one request and answers it; what is no request has no answer. */
-void peer_answer(struct lkdf *rt, int fd);
+/*
+ * Reads one request and answers it; what is no request has no answer. True: it
+ * records from now on, until peer_stop() is called.
+ */
+bool peer_answer(struct lkdf *rt, int fd);
+
+/* It has said something, or is gone, or the runtime closes. */
+void peer_stop(struct lkdf *rt, int fd);
 
 #endif

@@ -110,6 +110,7 @@ static int open_trace(struct lkdf *rt)
 		.nr_executors = rt->nr_executors,
 		.nr_nodes = rt->topo->nr_nodes,
 		.ticks_per_1024ns = clock_ticks_per_1024ns(),
+		.spin_ns = (uint32_t)rt->options->spin_us * 1000,
 		.file = rt->options->trace,
 		.facts = facts,
 		.log = &rt->log,
@@ -281,6 +282,7 @@ static void init_fields(struct lkdf *rt, int nr_workers)
 	pthread_mutex_init(&rt->data_lock, NULL);
 	list_init(&rt->all_data);
 	list_init(&rt->handles);
+	list_init(&rt->kinds);
 	list_init(&rt->polled);
 }
 

@@ -184,6 +184,11 @@ static uint32_t slot_of(const struct lkdf_graph *g, uint32_t n)
 	return g->frames[n].slot;
 }
 
+void frame_tell_graph(struct frame *f)
+{
+	graph_tell(f->graph, slot_of);
+}
+
 static void note_begin(struct frame *f, struct executor *ex)
 {
 	if (unlikely(trace_is_recording(&f->graph->rt->trace)))

@@ -143,6 +143,9 @@ void frame_let_go(struct lkdf_graph *g, const struct task *parent,
 void frame_release(struct lkdf_graph *g, const struct task *parent,
 		   struct lkdf_scope *s);
 
+/* A recording has begun while the frame is busy. Under the runtime's lock. */
+void frame_tell_graph(struct frame *f);
+
 /* For stream.c: a wave begins, the first in the frame or a later one. */
 void frame_init_wave(struct frame *f, struct lkdf_scope *s,
 		     const struct lkdf_run *r, uint64_t seq);

@@ -61,15 +61,6 @@ static uint32_t tell_kind(const struct lkdf_kind *k,
 	return trace_kind(&k->rt->trace, k->name, &told);
 }
 
-/* The short ways are for those that nobody traces. */
-static void set_paths(struct lkdf_kind *k, uint32_t slow)
-{
-	bool is_traced = slow & SLOW_TRACED;
-
-	a_store(&k->is_plain, k->is_child && !is_traced, relaxed);
-	a_store(&k->starts_slowly, k->may_block || is_traced, relaxed);
-}
-
 static void init_fields(struct lkdf_kind *k, const struct lkdf_kind_attr *a)
 {
 	uint32_t slow = SLOW_UNSAMPLED, i;
@@ -91,8 +82,6 @@ static void init_fields(struct lkdf_kind *k, const struct lkdf_kind_attr *a)
 	if (a->flags & LKDF_BLOCKING || a->nr_limit || a->on_cancel ||
 	    k->is_away)
 		slow = SLOW_GENERAL;
-	if (trace_is_recording(&k->rt->trace))
-		slow |= SLOW_TRACED;
 	if (signals_want_kinds(k->rt))
 		slow |= SLOW_NOTED;
 	k->trace_name = tell_kind(k, a);
@@ -102,7 +91,7 @@ static void init_fields(struct lkdf_kind *k, const struct lkdf_kind_attr *a)
 		      k->arg_size <= INLINE_ARG;
 	k->may_block = a->flags & LKDF_BLOCKING || k->is_away;
 	a_store(&k->slow, slow, relaxed);
-	set_paths(k, slow);
+	kind_set_paths(k, slow);
 	a_store(&k->nr_refs, 1, relaxed);
 }
 
@@ -151,6 +140,7 @@ int kind_create_sort(struct lkdf *rt, const struct kind_ops *ops,
 			   a->name);
 	}
 	init_fields(k, a);
+	kind_enlist(k);
 	a_add(&rt->nr_handles, 1, relaxed);
 	*out = k;
 	return 0;
@@ -307,13 +297,15 @@ void kind_abandon(struct lkdf *rt)
 
 void kind_reap(struct lkdf *rt)
 {
-	struct lkdf_kind *k = NULL;
+	struct lkdf_kind *k = NULL, *p;
 
 	pthread_mutex_lock(&rt->lock);
 	/* Under lock: whatever has one of those kinds was started before. */
 	if (!scope_live(rt->root)) {
 		k = rt->dead_kinds;
 		rt->dead_kinds = NULL;
+		for (p = k; p; p = p->next_dead)
+			list_del(&p->all);
 	}
 	pthread_mutex_unlock(&rt->lock);
 	free_all(k);

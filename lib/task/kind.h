@@ -121,6 +121,7 @@ struct lkdf_kind {
 	struct lkdf_kind *on_parts; /* see kind_at(), the youngest */
 	struct lkdf_kind *next_on_part; /* of one of those */
 	struct lkdf_kind *next_dead; /* once nr_refs is 0 */
+	struct list all; /* of the runtime, dead ones too */
 
 	struct handle handle; /* the user's */
 };
@@ -139,6 +140,15 @@ void kind_get(struct lkdf_kind *k);
  * been started hold no reference: that would be two locked operations each.
  */
 void kind_put(struct lkdf_kind *k);
+
+/* A new kind is one of the runtime's, and recorded if others are. */
+void kind_enlist(struct lkdf_kind *k);
+
+/* The short ways are for those of which nobody records bodies. */
+void kind_set_paths(struct lkdf_kind *k, uint32_t slow);
+
+/* Bodies of all kinds are recorded from now on, or not any more. */
+void kind_trace_all(struct lkdf *rt, bool is_traced);
 
 /* Frees the dead ones if nothing lives. */
 void kind_reap(struct lkdf *rt);

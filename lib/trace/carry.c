@@ -12,6 +12,13 @@ static bool is_body(const struct lkdf_stats_slice *s)
 	return !(s->number >> 48);
 }
 
+/* Of that sort, and not begun in a recording before this one. */
+static bool belongs(const struct carry *c, const struct lkdf_stats_slice *s,
+		    bool to_bodies)
+{
+	return s->begin >= c->since && is_body(s) == to_bodies;
+}
+
 static const struct lkdf_stats_slice *
 slice_at(const struct lkdf_stats_slice *ring, uint64_t i)
 {
@@ -105,7 +112,7 @@ static uint32_t write_links(const struct carry *c,
 
 	for (; from != to; from++) {
 		s = slice_at(ring, from);
-		if (is_body(s) != of_bodies)
+		if (!belongs(c, s, of_bodies))
 			continue;
 		if (!nr++) {
 			l.ready = s->begin;
@@ -146,7 +153,7 @@ static void write_bodies(const struct carry *c,
 	chunk_number(f, 0);
 	for (; from != to; from++) {
 		s = slice_at(ring, from);
-		if (!is_body(s))
+		if (!belongs(c, s, true))
 			continue;
 		next = s->task == NO_SLICE_TASK ? -1 : (int64_t)s->task;
 		chunk_signed(f, (int64_t)(s->begin - at));
@@ -172,7 +179,7 @@ static void write_spans(const struct carry *c,
 	chunk_number(f, at);
 	for (; from != to; from++) {
 		s = slice_at(ring, from);
-		if (is_body(s))
+		if (!belongs(c, s, false))
 			continue;
 		chunk_number(f, s->number >> 48);
 		chunk_signed(f, (int64_t)(s->begin - at));

@@ -4,7 +4,10 @@
 #include "base/err.h"
 #include "base/futex.h"
 #include "base/util.h"
+#include "trace/about.h"
+#include "trace/before.h"
 #include "trace/carry.h"
+#include "trace/edges.h"
 #include "trace/file.h"
 #include "trace/threads.h"
 #include "trace/trace.h"
@@ -15,9 +18,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Rests between two rounds, unless a ring gets half full. */
 #define REST_NS 2000000
+/* The least, where events fill their rings in less. */
+#define LEAST_REST_NS 125000
 /* Counters, clocks and threads are sampled so often. */
 #define SAMPLE_NS 50000000
 
@@ -25,63 +31,22 @@ struct trace_drain {
 	/* Set at start, constant afterwards. */
 	struct trace *t;
 	pthread_t thread;
+	uint64_t start_ticks, start_ns; /* of the recording */
+	struct before before;
+	struct edges edges;
+	uint64_t stop_ticks; /* set before is_stopping */
 
-	/* Any thread: futex. */
-	_Atomic(uint32_t) bell;
+	/* Any thread. */
 	_Atomic(uint32_t) is_stopping;
 
 	/* The drain thread only. */
 	uint32_t nr_names; /* in the file */
+	uint64_t rest_ns; /* before the next round */
+	uint64_t most_events; /* of one ring, in this round */
 	bool has_complained;
 	struct threads threads;
 	struct trace_file file;
 };
-
-#define COUNTER_ROW(name, text, unit, help) { text, unit },
-static const struct {
-	const char *name, *unit;
-} counter_rows[] = { COUNTER_TABLE(COUNTER_ROW) };
-
-#define EVENT_ROW(name, text, a, b, help) { text, a, b },
-static const struct {
-	const char *name, *a, *b;
-} event_rows[] = { EVENT_TABLE(EVENT_ROW) };
-
-static void write_about(struct trace_file *f)
-{
-	size_t i;
-
-	chunk_begin(f, LKDF_CHUNK_ABOUT);
-	chunk_text(f, "lkdf");
-	chunk_number(f, NR_COUNTERS);
-	for (i = 0; i < NR_COUNTERS; i++) {
-		chunk_text(f, counter_rows[i].name);
-		chunk_text(f, counter_rows[i].unit);
-	}
-	chunk_number(f, NR_EVENTS);
-	for (i = 0; i < NR_EVENTS; i++) {
-		chunk_text(f, event_rows[i].name);
-		chunk_text(f, event_rows[i].a);
-		chunk_text(f, event_rows[i].b);
-	}
-	chunk_end(f);
-}
-
-/* Lines "key=value". */
-static void write_facts(struct trace_file *f, const char *text)
-{
-	char key[64], value[LKDF_MAX_TEXT + 1];
-	int n;
-
-	chunk_begin(f, LKDF_CHUNK_FACTS);
-	while (!chunk_is_full(f) &&
-	       sscanf(text, "%63[^=\n]=%255[^\n]%n", key, value, &n) == 2) {
-		chunk_text(f, key);
-		chunk_text(f, value);
-		text += n + (text[n] == '\n');
-	}
-	chunk_end_if_any(f);
-}
 
 static void write_executor(struct trace_drain *d, int i)
 {
@@ -180,7 +145,7 @@ static void write_slices(struct trace_drain *d, int i)
 	struct carry c = {
 		.file = &d->file,
 		.executor = (uint32_t)i,
-		.since = d->t->start_ticks,
+		.since = d->start_ticks,
 	};
 
 	if (tail == head)
@@ -189,7 +154,8 @@ static void write_slices(struct trace_drain *d, int i)
 	c.nr_names = d->nr_names;
 	for (; tail != head; tail = next) {
 		next = tail + min_u64(head - tail, CARRY_BATCH);
-		r->nr_slices += carry_slices(&c, r->slices, tail, next);
+		r->nr_slices += carry_slices(&c, a_load(&r->slices, relaxed),
+					     tail, next);
 		/* [trace.tail] the slots are free; pairs with [trace.room]. */
 		a_store(&r->slice_tail, next, release);
 	}
@@ -213,7 +179,7 @@ static void write_some_events(struct trace_drain *d, int i, uint64_t head)
 {
 	struct trace_ring *r = &d->t->rings[i];
 	struct trace_file *f = &d->file;
-	uint64_t word[3], at = d->t->start_ticks;
+	uint64_t word[3], at = d->start_ticks;
 
 	chunk_begin(f, LKDF_CHUNK_EVENTS);
 	chunk_number(f, (uint64_t)i);
@@ -238,7 +204,11 @@ static void write_events(struct trace_drain *d, int i)
 	struct trace_ring *r = &d->t->rings[i];
 	/* [trace.read] the words; pairs with [trace.head]. */
 	uint64_t head = a_load(&r->event_head, acquire);
+	uint64_t nr =
+		(head - r->event_tail) * EVENT_RECORDS / (r->event_mask + 1);
 
+	if (nr > d->most_events)
+		d->most_events = nr;
 	while (r->event_tail != head)
 		write_some_events(d, i, head);
 }
@@ -246,7 +216,7 @@ static void write_events(struct trace_drain *d, int i)
 static void write_lost(struct trace_drain *d, int i)
 {
 	struct trace_ring *r = &d->t->rings[i];
-	uint64_t slices = a_load(&r->slice_lost, relaxed);
+	uint64_t slices = a_load(&r->slice_lost, relaxed) - r->lost_before;
 
 	if (slices + r->events_lost == r->told_lost)
 		return;
@@ -263,6 +233,8 @@ static void write_lost(struct trace_drain *d, int i)
 static void write_bytes(struct trace_drain *d, int i, uint64_t ticks)
 {
 	struct trace_ring *r = &d->t->rings[i];
+	const uint64_t *before =
+		&d->before.bytes[(size_t)i * (r->nr_nodes + 1)];
 	uint64_t sum = 0;
 	uint32_t node;
 
@@ -274,13 +246,15 @@ static void write_bytes(struct trace_drain *d, int i, uint64_t ticks)
 	chunk_begin(&d->file, LKDF_CHUNK_BYTES);
 	chunk_number(&d->file, (uint64_t)i);
 	chunk_number(&d->file, ticks);
-	chunk_number(&d->file, a_load(&r->bytes[r->nr_nodes], relaxed));
+	node = r->nr_nodes;
+	chunk_number(&d->file, a_load(&r->bytes[node], relaxed) - before[node]);
 	for (node = 0; node < r->nr_nodes; node++)
-		chunk_number(&d->file, a_load(&r->bytes[node], relaxed));
+		chunk_number(&d->file,
+			     a_load(&r->bytes[node], relaxed) - before[node]);
 	chunk_end(&d->file);
 }
 
-static void write_sample(struct trace_drain *d)
+static void write_sample(struct trace_drain *d, bool is_last)
 {
 	uint64_t ticks = clock_ticks();
 	struct trace_file *f = &d->file;
@@ -299,11 +273,15 @@ static void write_sample(struct trace_drain *d)
 		chunk_number(f, (uint64_t)i);
 		chunk_number(f, ticks);
 		for (c = 0; c < NR_COUNTERS; c++)
-			chunk_number(f, a_load(&r->counters->v[c], relaxed));
+			chunk_number(
+				f,
+				a_load(&r->counters->v[c], relaxed) -
+					d->before.counted[i * NR_COUNTERS + c]);
 		chunk_end(f);
 		write_bytes(d, i, ticks);
 	}
-	threads_sample(&d->threads, f, ticks);
+	/* Who has slept since the last time has, too. */
+	threads_sample(&d->threads, f, ticks, is_last);
 }
 
 static void write_end(struct trace_drain *d)
@@ -315,7 +293,7 @@ static void write_end(struct trace_drain *d)
 	for (i = 0; i <= d->t->nr_executors; i++) {
 		r = &d->t->rings[i];
 		sum[0] += r->nr_slices;
-		sum[1] += a_load(&r->slice_lost, relaxed);
+		sum[1] += a_load(&r->slice_lost, relaxed) - r->lost_before;
 		sum[2] += r->nr_events;
 		sum[3] += r->events_lost;
 	}
@@ -329,8 +307,13 @@ static void write_round(struct trace_drain *d)
 {
 	int i;
 
+	d->most_events = 0;
 	for (i = 0; i <= d->t->nr_executors; i++) {
 		write_executor(d, i);
+		if (unlikely(d->edges.state && d->edges.state[i])) {
+			write_words(d);
+			edges_look(&d->edges, i);
+		}
 		write_slices(d, i);
 		write_events(d, i);
 		write_lost(d, i);
@@ -341,6 +324,10 @@ static void write_round(struct trace_drain *d)
 			 "trace: the file ends here: %s",
 			 strerror(-d->file.error));
 	}
+	if (d->most_events > EVENT_RECORDS / 4)
+		d->rest_ns = max_u64(d->rest_ns / 2, LEAST_REST_NS);
+	else
+		d->rest_ns = min_u64(d->rest_ns * 2, REST_NS);
 }
 
 static void *drain_main(void *arg)
@@ -348,11 +335,12 @@ static void *drain_main(void *arg)
 	struct trace_drain *d = arg;
 	int64_t next_sample = 0, now;
 	uint32_t is_stopping, bell;
+	int i;
 
 	pthread_setname_np(pthread_self(), "lkdf/drain");
 	do {
 		/* [trace.woken] what rang it; pairs with [trace.bell]. */
-		bell = a_load(&d->bell, acquire);
+		bell = a_load(&d->t->bell, acquire);
 		/* [trace.stopping] all that was written before; pairs with
 		 * [trace.stop]. */
 		is_stopping = a_load(&d->is_stopping, acquire);
@@ -360,13 +348,15 @@ static void *drain_main(void *arg)
 		now = clock_now_ns();
 		if (now >= next_sample) {
 			next_sample = now + SAMPLE_NS;
-			write_sample(d);
+			write_sample(d, false);
 		}
 		if (!is_stopping)
-			futex_wait(&d->bell, bell, REST_NS);
+			futex_wait(&d->t->bell, bell, (int64_t)d->rest_ns);
 	} while (!is_stopping);
 	write_words(d);
-	write_sample(d);
+	for (i = 0; i < d->t->nr_executors; i++)
+		edges_end(&d->edges, i, d->stop_ticks);
+	write_sample(d, true);
 	write_end(d);
 	return NULL;
 }
@@ -384,33 +374,67 @@ static int start_thread(struct trace_drain *d)
 		  : 0;
 }
 
-int drain_start(struct trace *t, const char *file, struct trace_drain **out)
+/* The first one began when the runtime did. */
+static void note_time(struct trace_drain *d, const struct trace *t,
+		      bool is_late)
 {
-	const struct lkdf_stats_header *s = t->base;
+	d->start_ticks = is_late ? clock_ticks() : t->start_ticks;
+	d->start_ns = is_late ? (uint64_t)clock_now_ns() : t->start_ns;
+}
+
+static int open_file(struct trace_drain *d, const char *file, int fd)
+{
+	const struct lkdf_stats_header *s = d->t->base;
 	struct lkdf_file_header h = {
-		.ticks_per_1024ns = t->ticks_per_1024ns,
-		.nr_executors = (uint32_t)t->nr_executors,
-		.start_ticks = t->start_ticks,
-		.start_ns = t->start_ns,
+		.ticks_per_1024ns = d->t->ticks_per_1024ns,
+		.nr_executors = (uint32_t)d->t->nr_executors,
+		.start_ticks = d->start_ticks,
+		.start_ns = d->start_ns,
 		.pid = s->pid,
 	};
-	struct trace_drain *d = calloc(1, sizeof(*d));
-	int rc, i;
 
-	if (!d)
-		return err(-ENOMEM, "trace: no memory for the file");
-	d->t = t;
-	rc = trace_file_open(&d->file, file, &h);
-	if (rc) {
+	return file ? trace_file_open(&d->file, file, &h)
+		    : trace_file_take(&d->file, fd, &h);
+}
+
+static int undo_file(struct trace_drain *d)
+{
+	trace_file_close(&d->file);
+	return err(-ENOMEM, "trace: no memory for the file");
+}
+
+static void free_drain(struct trace_drain *d)
+{
+	before_fini(&d->before);
+	edges_fini(&d->edges);
+	free(d);
+}
+
+int drain_start(struct trace *t, const char *file, int fd,
+		struct trace_drain **out)
+{
+	struct trace_drain *d = calloc(1, sizeof(*d));
+	int rc;
+
+	if (!d || !before_init(&d->before, t)) {
 		free(d);
+		if (fd >= 0)
+			close(fd);
+		return err(-ENOMEM, "trace: no memory for the file");
+	}
+	d->t = t;
+	d->rest_ns = REST_NS;
+	note_time(d, t, !file);
+	rc = open_file(d, file, fd);
+	if (!rc && !file && !edges_init(&d->edges, t, &d->file, d->start_ticks))
+		rc = undo_file(d);
+	if (rc) {
+		free_drain(d);
 		return rc;
 	}
 	log_text(t->log, LKDF_LOG_INFO, "trace: file %s", d->file.path);
-	write_about(&d->file);
-	write_facts(&d->file, t->facts);
+	about_write(&d->file, t->facts);
 	threads_init(&d->threads, t);
-	for (i = 0; i <= t->nr_executors; i++)
-		t->rings[i].bell = &d->bell;
 	rc = start_thread(d);
 	if (rc) {
 		drain_abandon(d);
@@ -420,15 +444,34 @@ int drain_start(struct trace *t, const char *file, struct trace_drain **out)
 	return 0;
 }
 
-void drain_stop(struct trace_drain *d)
+const char *drain_path(const struct trace_drain *d)
 {
-	if (!d)
-		return;
+	return d->file.path;
+}
+
+static void sum_up(const struct trace_drain *d, struct trace_sum *sum)
+{
+	const struct trace_ring *r;
+	int i;
+
+	*sum = (struct trace_sum){ .error = d->file.error };
+	for (i = 0; i <= d->t->nr_executors; i++) {
+		r = &d->t->rings[i];
+		sum->slices += r->nr_slices;
+		sum->lost += a_load(&r->slice_lost, relaxed) - r->lost_before;
+	}
+}
+
+void drain_stop(struct trace_drain *d, struct trace_sum *sum)
+{
+	d->stop_ticks = clock_ticks();
 	/* [trace.stop] pairs with [trace.stopping]. */
 	a_store(&d->is_stopping, 1, release);
-	a_add(&d->bell, 1, release);
-	futex_wake(&d->bell, 1);
+	a_add(&d->t->bell, 1, release);
+	futex_wake(&d->t->bell, 1);
 	pthread_join(d->thread, NULL);
+	if (sum)
+		sum_up(d, sum);
 	drain_abandon(d);
 }
 
@@ -438,5 +481,5 @@ void drain_abandon(struct trace_drain *d)
 		return;
 	trace_file_close(&d->file);
 	threads_fini(&d->threads);
-	free(d);
+	free_drain(d);
 }

@@ -8,12 +8,21 @@
 
 struct trace;
 struct trace_drain;
+struct trace_sum;
 
-/* -EEXIST, -EPERM, -errno: the file is refused; -EAGAIN no thread. */
-int drain_start(struct trace *t, const char *file, struct trace_drain **out);
+/*
+ * Into a file by name, or into fd, an empty one that is taken over in any case.
+ * What was written before is left out. -EEXIST, -EPERM, -errno: the file is
+ * refused; -EAGAIN no thread.
+ */
+int drain_start(struct trace *t, const char *file, int fd,
+		struct trace_drain **out);
 
-/* Writes what is left and the end. Accepts NULL. */
-void drain_stop(struct trace_drain *d);
+/* Which file, for people. */
+const char *drain_path(const struct trace_drain *d);
+
+/* Writes what is left and the end; sum may be NULL. */
+void drain_stop(struct trace_drain *d, struct trace_sum *sum);
 
 /* In a forked child. Accepts NULL. */
 void drain_abandon(struct trace_drain *d);

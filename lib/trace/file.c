@@ -90,17 +90,35 @@ static int make_temp(struct trace_file *f, const char *pattern, char *temp,
 	return 0;
 }
 
+static void init_fields(struct trace_file *f)
+{
+	f->error = 0;
+	f->size = 0;
+	f->seq = 0;
+	f->used = 0;
+	crc_init(&f->crc);
+}
+
+int trace_file_take(struct trace_file *f, int fd, struct lkdf_file_header *h)
+{
+	init_fields(f);
+	f->fd = fd;
+	snprintf(f->path, sizeof(f->path), "of lkdf trace record");
+	write_header(f, h);
+	if (!f->error)
+		return 0;
+	close(fd);
+	return err(f->error, "trace: the file that was given: %s",
+		   strerror(-f->error));
+}
+
 int trace_file_open(struct trace_file *f, const char *pattern,
 		    struct lkdf_file_header *h)
 {
 	char temp[PATH_MAX];
 	int rc;
 
-	f->error = 0;
-	f->size = 0;
-	f->seq = 0;
-	f->used = 0;
-	crc_init(&f->crc);
+	init_fields(f);
 	rc = make_temp(f, pattern, temp, sizeof(temp));
 	if (rc)
 		return rc;

@@ -34,6 +34,9 @@ struct trace_file {
  */
 int trace_file_open(struct trace_file *f, const char *pattern,
 		    struct lkdf_file_header *h);
+
+/* The same into an empty file that is there; takes over fd in any case. */
+int trace_file_take(struct trace_file *f, int fd, struct lkdf_file_header *h);
 void trace_file_close(struct trace_file *f);
 
 /* A chunk of at most CHUNK_FULL + CHUNK_ROOM bytes. */

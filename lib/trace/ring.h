@@ -58,9 +58,11 @@ struct trace_ring {
 	_Alignas(CACHE_LINE) struct lkdf_stats_block *block;
 	struct counters *counters;
 	_Atomic(uint64_t) *events; /* three words each */
-	struct lkdf_stats_slice *slices; /* NULL: not recording */
 	uint64_t event_mask;
-	_Atomic(uint32_t) *bell; /* of the drain thread; NULL: none */
+	_Atomic(uint32_t) *bell; /* of the drain thread */
+
+	/* Set by the first recording, constant afterwards; NULL before. */
+	_Atomic(struct lkdf_stats_slice *) slices;
 
 	/* The executor writes, the drain thread reads. */
 	_Atomic(uint64_t) event_head, slice_head, slice_lost;
@@ -73,6 +75,7 @@ struct trace_ring {
 	/* The drain thread only. */
 	uint64_t event_tail;
 	uint64_t nr_events, nr_slices, events_lost;
+	uint64_t lost_before; /* slices, in recordings before this one */
 	uint64_t told_lost, told_bytes; /* as the file says */
 	uint32_t seen_seq;
 

@@ -97,7 +97,7 @@ static void tell_thread(const struct thread_row *r, struct trace_file *f,
 }
 
 static void sample_one(struct threads *t, struct trace_file *f, uint64_t ticks,
-		       uint32_t tid)
+		       uint32_t tid, bool all)
 {
 	unsigned long long cpu, queue, times;
 	struct thread_row *r = row_of(t, tid);
@@ -109,7 +109,8 @@ static void sample_one(struct threads *t, struct trace_file *f, uint64_t ticks,
 	if (!read_file(tid, "schedstat", text, sizeof(text)) ||
 	    sscanf(text, "%llu %llu %llu", &cpu, &queue, &times) != 3)
 		return;
-	if (cpu == r->cpu_ns && queue == r->queue_ns && times == r->times)
+	if (!all && cpu == r->cpu_ns && queue == r->queue_ns &&
+	    times == r->times)
 		return;
 	/* It may have been seen before it said which one it is. */
 	if (r->executor == (uint32_t)t->t->nr_executors)
@@ -131,7 +132,8 @@ static void forget_gone(struct threads *t)
 	t->nr = nr;
 }
 
-void threads_sample(struct threads *t, struct trace_file *f, uint64_t ticks)
+void threads_sample(struct threads *t, struct trace_file *f, uint64_t ticks,
+		    bool all)
 {
 	DIR *dir = t->rows ? opendir("/proc/self/task") : NULL;
 	struct dirent *d;
@@ -143,7 +145,7 @@ void threads_sample(struct threads *t, struct trace_file *f, uint64_t ticks)
 	while ((d = readdir(dir))) {
 		tid = strtoul(d->d_name, NULL, 10);
 		if (tid)
-			sample_one(t, f, ticks, (uint32_t)tid);
+			sample_one(t, f, ticks, (uint32_t)tid, all);
 	}
 	closedir(dir);
 	forget_gone(t);

@@ -30,7 +30,8 @@ struct threads {
 void threads_init(struct threads *t, const struct trace *trace);
 void threads_fini(struct threads *t);
 
-/* Tells those that have run since the last time. */
-void threads_sample(struct threads *t, struct trace_file *f, uint64_t ticks);
+/* Tells those that have run since the last time, or all of them. */
+void threads_sample(struct threads *t, struct trace_file *f, uint64_t ticks,
+		    bool all);
 
 #endif

@@ -5,6 +5,7 @@
 #include "base/futex.h"
 #include "base/lock.h"
 #include "trace/drain.h"
+#include "trace/record.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -180,8 +181,10 @@ static int init_rings(struct trace *t, const struct lkdf_stats_header *h)
 		r->counters = (void *)(block + h->counters_offset);
 		r->events = (void *)(block + h->events_offset);
 		r->event_mask = h->event_records - 1;
+		r->bell = &t->bell;
 		if (h->slice_records)
-			r->slices = (void *)(block + h->slices_offset);
+			a_store(&r->slices, (void *)(block + h->slices_offset),
+				relaxed);
 		pthread_mutex_init(&r->lock, NULL);
 	}
 	return 0;
@@ -206,6 +209,7 @@ int trace_open(struct trace *t, const struct trace_attr *a)
 	t->fd = -1;
 	t->nr_executors = a->nr_executors;
 	t->ticks_per_1024ns = a->ticks_per_1024ns;
+	t->spin_ns = a->spin_ns;
 	t->start_ticks = clock_ticks();
 	t->start_ns = (uint64_t)clock_now_ns();
 	t->log = a->log;
@@ -226,17 +230,12 @@ int trace_open(struct trace *t, const struct trace_attr *a)
 		return rc;
 	trace_name(t, "(more)");
 	trace_start(trace_outside(t), LKDF_EXECUTOR_OUTSIDE, -1, -1);
-	return records ? drain_start(t, a->file, &t->drain) : 0;
+	return records ? record_open(t, a->file) : 0;
 }
 
 static void free_all(struct trace *t)
 {
-	struct trace_note *n;
-
-	while ((n = t->notes)) {
-		t->notes = n->next;
-		free(n);
-	}
+	record_fini(t);
 	free(t->kinds);
 	free(t->facts);
 	free((void *)t->bytes);
@@ -256,7 +255,7 @@ void trace_close(struct trace *t)
 	/* A zeroed struct was never open. */
 	if (!t->nr_executors)
 		return;
-	drain_stop(t->drain);
+	trace_record_end(t, NULL);
 	free_all(t);
 }
 
@@ -383,16 +382,18 @@ void trace_note_give(struct trace *t, struct trace_note *n)
 {
 	n->next = NULL;
 	pthread_mutex_lock(&t->lock);
-	*t->notes_end = n;
-	t->notes_end = &n->next;
+	if (n->recording == a_load(&t->recording, relaxed)) {
+		*t->notes_end = n;
+		t->notes_end = &n->next;
+		n = NULL;
+	}
 	pthread_mutex_unlock(&t->lock);
+	free(n);
 }
 
 /* Cold: the file is behind. */
 static __attribute__((noinline)) void ring_bell(struct trace_ring *r)
 {
-	if (!r->bell)
-		return;
 	/* [trace.bell] the slices; pairs with [trace.woken]. */
 	a_add(r->bell, 1, release);
 	futex_wake(r->bell, 1);
@@ -408,9 +409,10 @@ static __attribute__((noinline)) void lose(struct trace_ring *r)
 
 void trace_slice(struct trace_ring *r, const struct lkdf_stats_slice *s)
 {
+	struct lkdf_stats_slice *slices = a_load(&r->slices, relaxed);
 	uint64_t head = a_load(&r->slice_head, relaxed), used;
 
-	if (!r->slices)
+	if (!slices)
 		return;
 	/* [trace.room] the slot was read; pairs with [trace.tail]. */
 	used = head - a_load(&r->slice_tail, acquire);
@@ -418,7 +420,7 @@ void trace_slice(struct trace_ring *r, const struct lkdf_stats_slice *s)
 		lose(r);
 		return;
 	}
-	r->slices[head & (SLICE_RECORDS - 1)] = *s;
+	slices[head & (SLICE_RECORDS - 1)] = *s;
 	/* [trace.slice] the slot; pairs with [trace.take]. */
 	a_store(&r->slice_head, head + 1, release);
 	a_store(trace_word(&r->block->slice_head), head + 1, release);

@@ -21,6 +21,7 @@ struct trace_drain;
 struct trace_attr {
 	int nr_executors, nr_nodes;
 	uint32_t ticks_per_1024ns;
+	uint32_t spin_ns; /* how long a worker looks for work */
 	const char *file; /* NULL or "": no slices */
 	const char *facts; /* lines "key=value", copied; NULL: none */
 	const struct log *log;
@@ -35,6 +36,7 @@ struct trace_kind {
 /* A chunk that is ready to be written. */
 struct trace_note {
 	struct trace_note *next;
+	uint32_t recording; /* that it is for */
 	uint32_t type, size;
 	uint8_t payload[];
 };
@@ -42,7 +44,7 @@ struct trace_note {
 struct trace {
 	/* Set at open, constant afterwards. */
 	int nr_executors;
-	uint32_t ticks_per_1024ns;
+	uint32_t ticks_per_1024ns, spin_ns;
 	uint64_t start_ticks, start_ns;
 	struct trace_ring *rings; /* executors, then the outside */
 	void *base; /* the memfd */
@@ -51,7 +53,6 @@ struct trace {
 	char *labels; /* the table of labels */
 	_Atomic(uint64_t) *labels_left_out;
 	const struct log *log;
-	struct trace_drain *drain; /* NULL: not recording */
 	char *facts;
 	_Atomic(uint64_t) *bytes; /* of all rings, lines of their own */
 
@@ -63,6 +64,18 @@ struct trace {
 	struct trace_note *notes, **notes_end;
 	uint32_t nr_graphs; /* told so far */
 
+	/* Of the recording under way, from 1; 0: there is none. Set under lock
+	 * by whoever starts and ends it; any thread looks. */
+	_Atomic(uint32_t) recording;
+
+	/* Whoever starts and ends recordings, one thread at a time. */
+	struct trace_drain *drain; /* NULL: not recording */
+	uint32_t nr_recordings;
+	void *late; /* rings beside the memfd; NULL: none so far */
+
+	/* Any thread: wakes the drain thread. */
+	_Atomic(uint32_t) bell;
+
 	/* Any thread: the uid of whoever woke a thread of the program last. */
 	_Atomic(uint64_t) waker;
 };
@@ -73,11 +86,25 @@ struct trace {
  */
 int trace_open(struct trace *t, const struct trace_attr *a);
 
-/* Ends the file. No executor writes any more. Accepts a zeroed struct. */
 /* Why there is no memfd; NULL: there is one. */
 const char *trace_why(const struct trace *t);
 
+/* Ends the file. No executor writes any more. Accepts a zeroed struct. */
 void trace_close(struct trace *t);
+
+/* What a recording had come to when it ended. */
+struct trace_sum {
+	uint64_t slices, lost; /* bodies and spans that found no room */
+	int error; /* 0, or -errno of write(2): the file ends before */
+};
+
+/*
+ * Starts a recording while the executors run. It takes over fd, an empty file,
+ * in any case. Kinds are the caller's to switch, before it ends as well.
+ * -EBUSY: there is one; -ENOMEM; -EAGAIN: no thread; -errno of write(2).
+ */
+int trace_record(struct trace *t, int fd);
+void trace_record_end(struct trace *t, struct trace_sum *sum);
 
 /* In a forked child: lets go of memory, writes nothing. */
 void trace_abandon(struct trace *t);
@@ -101,7 +128,8 @@ uint32_t trace_name(struct trace *t, const char *name);
 uint32_t trace_kind(struct trace *t, const char *name,
 		    const struct trace_kind *k);
 
-/* Takes over n, which is written after all names so far. */
+/* Takes over n, which is written after all names so far, or is for a recording
+ * that is over. */
 void trace_note_give(struct trace *t, struct trace_note *n);
 
 static inline struct trace_ring *trace_outside(const struct trace *t)
@@ -111,14 +139,13 @@ static inline struct trace_ring *trace_outside(const struct trace *t)
 
 static inline bool trace_is_recording(const struct trace *t)
 {
-	return t->drain != NULL;
+	return a_load(&t->recording, relaxed) != 0;
 }
 
-/* Which recording it is, from 1. */
+/* Which recording it is, from 1; 0: none. */
 static inline uint32_t trace_recording(const struct trace *t)
 {
-	(void)t;
-	return 1;
+	return a_load(&t->recording, relaxed);
 }
 
 /* Of a graph that is told now; used once. */

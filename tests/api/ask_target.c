@@ -6,6 +6,7 @@
  *	ask_target locked		a body on each worker waits for a lock
  *	ask_target fork			its child, which it names, has its fds
  *	ask_target serial
+ *	ask_target busy RUNTIMES	graphs, tasks, waits, until SIGUSR1
  *
  * It says "up" and ends with the process that has started it.
  */
@@ -79,12 +80,96 @@ static void be_locked(void)
 		start(rt, "locked", NULL);
 }
 
+/* ---- busy --------------------------------------------------------------- */
+
+static volatile sig_atomic_t is_over;
+
+static void end_it(int signal)
+{
+	(void)signal;
+	is_over = 1;
+}
+
+static int compute(struct lkdf_ctx *c, void *arg)
+{
+	volatile int i;
+
+	(void)c;
+	(void)arg;
+	for (i = 0; i < 3000; i++)
+		continue;
+	return 0;
+}
+
+struct work {
+	struct lkdf *rt;
+	struct lkdf_kind *kind;
+	struct lkdf_graph *graph;
+};
+
+static int begin_work(struct work *w)
+{
+	int rc, i;
+
+	w->rt = open_one("workers=2");
+	rc = lkdf_kind_create(
+		w->rt, LKDF_KIND(.name = "compute", .fn = compute), &w->kind);
+	if (!rc)
+		rc = lkdf_graph_create(
+			w->rt,
+			&(struct lkdf_graph_attr){
+				.size = sizeof(struct lkdf_graph_attr),
+				.name = "row" },
+			&w->graph);
+	for (i = 0; !rc && i < 5; i++) {
+		rc = lkdf_graph_add(w->graph, w->kind, NULL, NULL, 0);
+		if (rc > 0)
+			rc = lkdf_graph_order(w->graph, rc - 1, rc);
+	}
+	return rc ? rc : lkdf_graph_seal(w->graph, NULL);
+}
+
+static int work_once(struct work *w)
+{
+	int i, rc = lkdf_graph_run(w->graph, NULL, NULL, NULL);
+
+	for (i = 0; !rc && i < 20; i++)
+		rc = lkdf_submit(w->rt, NULL, LKDF_TASK(.kind = w->kind), NULL);
+	return rc ? rc : lkdf_scope_wait(w->rt, NULL, -1);
+}
+
+/* Until it is told to end: then the runtimes close. */
+static int be_busy(int nr)
+{
+	struct work work[3];
+	int i, rc = 0;
+
+	signal(SIGUSR1, end_it);
+	for (i = 0; !rc && i < nr && i < 3; i++)
+		rc = begin_work(&work[i]);
+	printf("up 0\n");
+	fflush(stdout);
+	while (!rc && !is_over)
+		for (i = 0; !rc && i < nr; i++)
+			rc = work_once(&work[i]);
+	for (i = 0; i < nr; i++) {
+		lkdf_graph_put(work[i].graph);
+		lkdf_kind_put(work[i].kind);
+		rc = rc ? rc : lkdf_close(work[i].rt);
+	}
+	if (rc)
+		fprintf(stderr, "%s\n", lkdf_errmsg());
+	return rc != 0;
+}
+
 int main(int argc, char **argv)
 {
 	const char *how = argc > 1 ? argv[1] : "stuck";
 	pid_t child = 0;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (!strcmp(how, "busy"))
+		return be_busy(argc > 2 ? atoi(argv[2]) : 1);
 	if (!strcmp(how, "stuck"))
 		be_stuck(argc > 2 ? atoi(argv[2]) : 1);
 	else if (!strcmp(how, "locked"))

@@ -165,6 +165,8 @@ struct lkdf_stats_hello {
 enum lkdf_ask_word {
 	LKDF_ASK_WHY_TEXT = 1, /* lkdf_why(), answered with a memfd of it */
 	LKDF_ASK_WHY_JSON = 2,
+	LKDF_ASK_RECORD = 3, /* with a descriptor: an empty file */
+	LKDF_ASK_STOP = 4, /* on the connection that has said RECORD */
 };
 
 /* A tool sends this to the socket that the header names. */
@@ -179,7 +181,8 @@ struct lkdf_answer {
 	uint64_t magic; /* LKDF_STATS_MAGIC */
 	uint32_t version;
 	int32_t error; /* 0 or -errno, and then text says why */
-	uint8_t reserved[16];
+	uint64_t slices; /* of a recording that has ended, */
+	uint64_t lost; /* and bodies and spans that found no room */
 	char text[224]; /* ends with a NUL */
 };
 

@@ -122,7 +122,7 @@ static void the_event_ring_keeps_the_newest(void)
 
 static void a_full_slice_ring_drops_and_counts(void)
 {
-	struct lkdf_stats_slice s = { .name = 1 };
+	struct lkdf_stats_slice s = { .name = 1 }, *slices;
 	_Atomic(uint32_t) bell = 0;
 	struct trace_ring *r;
 	struct trace t;
@@ -133,7 +133,8 @@ static void a_full_slice_ring_drops_and_counts(void)
 	trace_slice(r, &s);
 	is(a_load(&r->slice_head, relaxed), 0,
 	   "without a file nothing is taken");
-	r->slices = calloc(SLICE_RECORDS, sizeof(*r->slices));
+	slices = calloc(SLICE_RECORDS, sizeof(*slices));
+	a_store(&r->slices, slices, relaxed);
 	r->bell = &bell;
 	for (i = 0; i < SLICE_RECORDS / 2; i++, s.task++)
 		trace_slice(r, &s);
@@ -144,13 +145,76 @@ static void a_full_slice_ring_drops_and_counts(void)
 	is(a_load(&r->slice_head, relaxed), SLICE_RECORDS, "the ring is full");
 	is(a_load(&r->slice_lost, relaxed), 5, "what found no room is counted");
 	is(r->block->slice_lost, 5, "for all to see");
-	is(r->slices[0].task, 0, "the oldest is not overwritten");
+	is(slices[0].task, 0, "the oldest is not overwritten");
 	a_store(&r->slice_tail, 1, relaxed);
 	s.task = 99;
 	trace_slice(r, &s);
-	is(r->slices[0].task, 99, "a slot that was read is used again");
-	free(r->slices);
+	is(slices[0].task, 99, "a slot that was read is used again");
+	free(slices);
 	trace_close(&t);
+}
+
+static void tell_some(struct trace_ring *r, unsigned nr, uint64_t begin)
+{
+	struct lkdf_stats_slice s = { .name = 1, .begin = begin };
+
+	for (; nr; nr--) {
+		s.end = s.begin + 10;
+		s.number++;
+		trace_slice(r, &s);
+		s.begin = s.end;
+	}
+}
+
+static int empty_file(void)
+{
+	return memfd_create("file", MFD_CLOEXEC);
+}
+
+/* And end, any number of times. */
+static void recordings_may_begin_late(void)
+{
+	struct trace_sum sum = { .slices = 99 };
+	struct trace_ring *r;
+	uint64_t before;
+	struct trace t;
+	struct stat st;
+	int fd, second;
+
+	open_trace(&t, 1, NULL);
+	r = &t.rings[0];
+	counter_add(r->counters, COUNTER_TASKS, 70);
+	tell_some(r, 3, clock_ticks());
+	before = clock_ticks();
+	fd = empty_file();
+	is(trace_record(&t, dup(fd)), 0, "a recording begins late");
+	ok(trace_is_recording(&t), "it is one");
+	is(((struct lkdf_stats_header *)t.base)->recording, 1,
+	   "all may see it");
+	second = empty_file();
+	is(trace_record(&t, second), -EBUSY, "a second one does not");
+	is(fcntl(second, F_GETFD), -1, "its file is closed");
+	tell_some(r, 5, clock_ticks());
+	tell_some(r, 2, before - 1000);
+	trace_record_end(&t, &sum);
+	is(sum.slices, 5, "it has what began since, and nothing from before");
+	is(sum.lost, 0, "nothing is lost");
+	is(sum.error, 0, "the file took it");
+	ok(!trace_is_recording(&t), "it is over");
+	ok(!fstat(fd, &st) && st.st_size > 64, "the file has it");
+	close(fd);
+	tell_some(r, SLICE_RECORDS + 7, clock_ticks());
+	is(trace_record(&t, empty_file()), 0, "the next one begins");
+	tell_some(r, 4, clock_ticks());
+	trace_record_end(&t, &sum);
+	is(sum.slices, 4, "and does not have what came between them");
+	is(sum.lost, 0, "nor what was lost then");
+	is(trace_record(&t, open("/dev/full", O_WRONLY | O_CLOEXEC)), -ENOSPC,
+	   "a file without room is refused");
+	ok(!trace_is_recording(&t), "nothing is recorded then");
+	is(trace_record(&t, empty_file()), 0, "one that is under way");
+	trace_close(&t);
+	ok(!t.base, "ends with the trace");
 }
 
 static void only_files_of_ours_are_replaced(void)
@@ -193,6 +257,7 @@ int main(void)
 	names_are_numbered_once();
 	the_event_ring_keeps_the_newest();
 	a_full_slice_ring_drops_and_counts();
+	recordings_may_begin_late();
 	only_files_of_ours_are_replaced();
 	return tap_end();
 }
