@@ -77,7 +77,7 @@ struct emu_queue {
 	unsigned seed;
 	bool is_ordered;
 	bool is_running; /* under lock */
-	struct emu_command *late; /* the thread's: done, and not said */
+	struct emu_command *late; /* done, and not said */
 };
 
 struct emu {
@@ -217,11 +217,15 @@ static struct emu_command *emu_pick(struct emu *e, struct emu_queue *q)
 /* Of an ordered queue some ends are told after the next one's. */
 static void emu_tell(struct emu *e, struct emu_queue *q, struct emu_command *c)
 {
-	struct emu_command *late = q->late;
-	bool is_late = c && q->is_ordered && e->flags & EMU_WILD && !late &&
-		       !(rand_r(&q->seed) % 3);
+	struct emu_command *late;
+	bool is_late;
 
+	pthread_mutex_lock(&e->lock);
+	late = q->late;
+	is_late = c && q->is_ordered && e->flags & EMU_WILD && !late &&
+		  !(rand_r(&q->seed) % 3);
 	q->late = is_late ? c : NULL;
+	pthread_mutex_unlock(&e->lock);
 	if (c && !is_late)
 		emu_end(e, c);
 	if (late)
@@ -250,10 +254,9 @@ static void *emu_thread(void *arg)
 			pthread_cond_wait(&e->wake, &e->lock);
 			continue;
 		}
+		i = e->flags & EMU_WILD ? (unsigned)rand_r(&q->seed) % 4 : 0;
 		pthread_mutex_unlock(&e->lock);
-		for (i = e->flags & EMU_WILD ? (unsigned)rand_r(&q->seed) % 4
-					     : 0;
-		     i; i--)
+		for (; i; i--)
 			sched_yield();
 		emu_run(e, c);
 		emu_tell(e, q, c);
