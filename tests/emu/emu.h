@@ -60,6 +60,8 @@ static int emu_start(void *dev, unsigned nr_queues)
 		if (pthread_create(&e->queue[i].thread, NULL, emu_thread,
 				   &e->queue[i]))
 			abort();
+		/* Else they have the launcher's name. */
+		pthread_setname_np(e->queue[i].thread, "emu");
 	}
 	return emu_leave(e, 0);
 }

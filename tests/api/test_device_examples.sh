@@ -1,0 +1,54 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+# streaming_node and the engine of Documentation/examples on emulated devices and
+# on a driver of OpenCL: programs in C++, with the emulated device in C beside
+# them.
+# shellcheck source=tests/api/tap.sh
+. "$(dirname "$0")/tap.sh"
+# shellcheck source=tests/api/example.sh
+. tests/api/example.sh
+
+# The device is compiled as C, so the program takes it as an object.
+emu=$dir/emu_device.o
+# shellcheck disable=SC2086
+"${CC:-gcc}" -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -O2 ${CFLAGS:-} -I. \
+	-Ilib/include -c -o "$emu" tests/api/emu_device.c >"$dir/log" 2>&1
+ok $? "the emulated device compiles without a warning"
+
+# on_opencl FACT: as run(), where there is a driver with a device
+on_opencl() {
+	fact=$1
+	POCL_CACHE_DIR=$build/pocl.cache POCL_MAX_PTHREAD_COUNT=2 \
+		POCL_DEVICES="pthread basic" timeout -k 5 120 \
+		"$dir/program" opencl >"$dir/got" 2>&1
+	rc=$?
+	if grep -q SKIP "$dir/got"; then
+		skip "$fact" "$(cat "$dir/got")"
+		return
+	fi
+	diff "$dir/want" "$dir/got" >"$dir/log" && [ "$rc" -eq 0 ]
+	ok $? "$fact" "$dir/log"
+}
+
+for name in streaming engine_devices; do
+	wanted tests/api/$name.cc >"$dir/want"
+	[ -s "$dir/want" ]
+	ok $? "$name.cc says what it prints" tests/api/$name.cc
+	CFLAGS="${CFLAGS:-} -I." compile tests/api/$name.cc "$emu"
+	ok $? "$name.cc compiles without a warning"
+	[ -x "$dir/program" ] || continue
+	run "$name prints that" LKDF_TRACE=
+	run "$name prints that with one worker" LKDF_WORKERS=1
+	run "$name prints that on one thread" LKDF_SERIAL=yes
+	on_opencl "$name prints that on OpenCL's devices"
+done
+
+if command -v clang++ >/dev/null; then
+	CXX=clang++ CFLAGS="${CFLAGS:-} -I." compile tests/api/streaming.cc \
+		"$emu"
+	ok $? "streaming.cc compiles with clang++, too"
+else
+	skip "streaming.cc compiles with clang++, too" "no clang++"
+fi
+echo "1..$nr"
+[ "$failed" -eq 0 ]
