@@ -17,7 +17,7 @@
  *   queueing: 10000 messages of two threads, each meets its partner
  *   key_matching: 10000 messages in two random orders, each does so
  */
-#include "Documentation/examples/device_factory.hpp"
+#include "device_factory.hpp"
 
 #include <algorithm>
 #include <atomic>

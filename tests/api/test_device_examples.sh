@@ -7,6 +7,8 @@
 . "$(dirname "$0")/tap.sh"
 # shellcheck source=tests/api/example.sh
 . tests/api/example.sh
+examples=Documentation/examples
+include="-I$examples -I$examples/engine"
 
 # The device is compiled as C, so the program takes it as an object.
 emu=$dir/emu_device.o
@@ -34,7 +36,7 @@ for name in streaming engine_devices; do
 	wanted tests/api/$name.cc >"$dir/want"
 	[ -s "$dir/want" ]
 	ok $? "$name.cc says what it prints" tests/api/$name.cc
-	CFLAGS="${CFLAGS:-} -I." compile tests/api/$name.cc "$emu"
+	CFLAGS="${CFLAGS:-} $include" compile tests/api/$name.cc "$emu"
 	ok $? "$name.cc compiles without a warning"
 	[ -x "$dir/program" ] || continue
 	run "$name prints that" LKDF_TRACE=
@@ -44,7 +46,7 @@ for name in streaming engine_devices; do
 done
 
 if command -v clang++ >/dev/null; then
-	CXX=clang++ CFLAGS="${CFLAGS:-} -I." compile tests/api/streaming.cc \
+	CXX=clang++ CFLAGS="${CFLAGS:-} $include" compile tests/api/streaming.cc \
 		"$emu"
 	ok $? "streaming.cc compiles with clang++, too"
 else

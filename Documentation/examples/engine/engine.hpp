@@ -14,8 +14,9 @@
 #ifndef ENGINE_HPP
 #define ENGINE_HPP
 
-#include <lkdf/lkdf.h>
+#include "registry.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
@@ -32,8 +33,6 @@
 namespace engine
 {
 
-using VarHandle = lkdf_data *;
-
 /* An error of lkdf where there is nothing to return it with. */
 inline void Check(int rc)
 {
@@ -45,10 +44,16 @@ inline void Check(int rc)
 /* Where and how one push runs. */
 struct ExecContext {
 	enum Type {
-		kCompute,
+		kCPU_COMMON,
 		kIO, /* may block: runs on a thread for that */
+		kGPU_COMMON, /* gives work to a queue of the device */
+		kIO_CPU_to_GPU, /* may block: on an IO thread of the device */
+		kIO_GPU_to_CPU, /* likewise */
 	};
-	Type type = kCompute;
+	Type type = kCPU_COMMON;
+	int device_id = 0; /* of the engine's gpu_ids */
+	/* kGPU_COMMON, set for the body: CUstream, cl_command_queue ... */
+	void *queue = nullptr;
 	int node = -1; /* NUMA node that is wished for; -1: any */
 	lkdf_prio priority = LKDF_PRIO_DEFAULT; /* launchers: LKDF_URGENT */
 };
@@ -65,7 +70,11 @@ using AsyncFn = std::function<void(ExecContext, Completion)>;
 struct Fn {
 	AsyncFn body;
 	std::vector<lkdf_use> uses;
-	lkdf_kind *kind[2] = {}; /* by ExecContext::Type */
+	std::string name;
+	/* By ExecContext::Type, up to kGPU_COMMON; then for IO of each device.
+	 * Made with the first push, so that a type costs nothing before. */
+	std::vector<lkdf_kind *> kind;
+	std::mutex lock; /* of kind */
 	std::atomic<uint64_t> nr_profiled{ 0 }, profiled_ns{ 0 };
 
 	Fn() = default;
@@ -75,15 +84,17 @@ struct Fn {
 	{
 		for (const lkdf_use &u : uses)
 			lkdf_data_put(u.data);
-		lkdf_kind_put(kind[0]);
-		lkdf_kind_put(kind[1]);
+		for (lkdf_kind *k : kind)
+			lkdf_kind_put(k);
 	}
 };
 
 /*
  * Ends the push when called, with 0 or a negative errno; -EALREADY: it was
  * called before. Copies are one. If none of them was called when the last one
- * goes, the push has failed with -ECANCELED, so that nothing hangs.
+ * goes, the push has failed with -ECANCELED, so that nothing hangs. A push of
+ * type kGPU_COMMON calls it before its body returns, and ends when the device
+ * has done what its queue was given.
  */
 class Completion
 {
@@ -93,6 +104,8 @@ class Completion
 		lkdf_event event{};
 		Clock::time_point start;
 		std::atomic<bool> has_ended{ true }; /* not begun, too */
+		bool is_on_device = false; /* its queue ends the push */
+		int error = 0;
 
 		~State()
 		{
@@ -108,6 +121,7 @@ class Completion
 		{
 			if (has_ended.exchange(true))
 				return -EALREADY;
+			error = err;
 			std::chrono::nanoseconds t = Clock::now() - start;
 			if (fn) {
 				fn->nr_profiled++;
@@ -115,7 +129,7 @@ class Completion
 			}
 			/* The engine may close once the event has fired */
 			fn.reset();
-			return lkdf_event_signal(event, err);
+			return is_on_device ? 0 : lkdf_event_signal(event, err);
 		}
 	};
 	std::shared_ptr<State> state = std::make_shared<State>();
@@ -135,63 +149,6 @@ struct Push {
 	Completion done;
 };
 
-/* Names of variables. It owns them; a handle lives until its Delete(). */
-class VarRegistry
-{
-	lkdf *rt;
-	std::mutex lock;
-	std::unordered_map<std::string, VarHandle> vars;
-
-      public:
-	explicit VarRegistry(lkdf *runtime) : rt(runtime)
-	{
-	}
-	VarRegistry(const VarRegistry &) = delete;
-	VarRegistry &operator=(const VarRegistry &) = delete;
-	~VarRegistry()
-	{
-		for (auto &v : vars)
-			lkdf_data_put(v.second);
-	}
-
-	/* nullptr: the name is taken, or no memory. */
-	VarHandle Register(const char *name)
-	{
-		std::lock_guard<std::mutex> guard(lock);
-		lkdf_data_attr a{};
-		a.size = sizeof(a);
-		a.name = name;
-		/* A byte with a value, so that it may be read at once */
-		a.bytes = 1;
-		a.init = "";
-		VarHandle v;
-		if (lkdf_data_create(rt, &a, &v))
-			return nullptr;
-		vars[name] = v;
-		return v;
-	}
-
-	/* nullptr: there is none of that name. */
-	VarHandle Lookup(const char *name)
-	{
-		std::lock_guard<std::mutex> guard(lock);
-		auto it = vars.find(name);
-		return it == vars.end() ? nullptr : it->second;
-	}
-
-	/* Goes after the pushes that use it; does not wait. */
-	int Delete(const char *name)
-	{
-		std::lock_guard<std::mutex> guard(lock);
-		auto it = vars.find(name);
-		if (it == vars.end())
-			return -ENOENT;
-		lkdf_data_put(it->second);
-		vars.erase(it);
-		return 0;
-	}
-};
-
 using FnHandle = Fn *;
 
 class ComputeEngine
@@ -209,12 +166,23 @@ class ComputeEngine
 	std::mutex lock;
 	std::unordered_map<FnHandle, std::shared_ptr<Fn>> fns;
 	VarRegistry registry;
+	/* Of each device: how many of its IO threads are free */
+	const std::vector<int> gpus;
+	std::vector<lkdf_limit *> io_threads;
 
-	static lkdf *Open(int num_cpus)
+	/* Threads that may block: the launchers and IO threads besides others
+	 */
+	static lkdf *Open(int num_cpus, const std::vector<int> &gpu_ids,
+			  int num_io, std::string o)
 	{
-		std::string o;
+		auto add = [&o](const char *name, size_t value) {
+			o += (o.empty() ? "" : ",") + std::string(name) + "=" +
+			     std::to_string(value);
+		};
 		if (num_cpus)
-			o = "workers=" + std::to_string(num_cpus);
+			add("workers", num_cpus);
+		if (!gpu_ids.empty())
+			add("blocking", 16 + gpu_ids.size() * (num_io + 1));
 		lkdf *out = nullptr;
 		Check(lkdf_open(o.c_str(), &out));
 		return out;
@@ -248,16 +216,95 @@ class ComputeEngine
 		return rc;
 	}
 
-	void MakeKinds(Fn *f, const char *name)
+	/* The body of kGPU_COMMON: on the device's launcher, with a queue. */
+	static int Give(lkdf_ctx *c, void *arg, void *queue)
 	{
+		Push *p = static_cast<Push *>(arg);
+		Completion done = std::move(p->done);
+		ExecContext ctx = p->ctx;
+		ctx.queue = queue;
+		done.state->is_on_device = true;
+		done.state->Begin({});
+		try {
+			p->fn->body(ctx, done);
+		} catch (const std::exception &x) {
+			return lkdf_fail(c, -EIO, "%s", x.what());
+		} catch (...) {
+			return lkdf_fail(c, -EIO, "an exception");
+		}
+		done(-ECANCELED);
+		return done.state->error;
+	}
+
+	static constexpr size_t kFirstIo = ExecContext::kGPU_COMMON + 1;
+
+	int MakeKernel(const lkdf_kind_attr &a, lkdf_kind **out)
+	{
+		lkdf_kernel_attr k{};
+		k.size = sizeof(k);
+		k.kind = &a;
+		k.enqueue = Give;
+		return lkdf_kind_create_kernel(rt.get(), &k, out);
+	}
+
+	/* The kind of that number of a function: made when it is first asked.
+	 */
+	int Kind(Fn *f, size_t nr, lkdf_kind **out)
+	{
+		std::lock_guard<std::mutex> guard(f->lock);
 		lkdf_kind_attr a{};
+		lkdf_limit_use use{};
+		int rc = 0;
 		a.size = sizeof(a);
-		a.name = name;
-		a.fn = Run;
+		a.name = f->name.c_str();
 		a.drop = Drop;
-		Check(lkdf_kind_create(rt.get(), &a, &f->kind[0]));
-		a.flags = LKDF_BLOCKING;
-		Check(lkdf_kind_create(rt.get(), &a, &f->kind[1]));
+		if (nr == ExecContext::kIO || nr >= kFirstIo)
+			a.flags = LKDF_BLOCKING;
+		if (nr >= kFirstIo) {
+			use = { io_threads[nr - kFirstIo], 1 };
+			a.limit = &use;
+			a.nr_limit = 1;
+		}
+		if (nr != ExecContext::kGPU_COMMON)
+			a.fn = Run;
+		if (!f->kind[nr])
+			rc = a.fn ? lkdf_kind_create(rt.get(), &a, &f->kind[nr])
+				  : MakeKernel(a, &f->kind[nr]);
+		*out = f->kind[nr];
+		return rc;
+	}
+
+	/* Device @id: those of the library first, then those registered. */
+	lkdf_place *Device(int id)
+	{
+		lkdf_place *v[LKDF_MAX_DEVICES];
+		for (auto kind : { LKDF_PLACE_GPU, LKDF_PLACE_USER }) {
+			int nr = lkdf_places(rt.get(), kind, v,
+					     LKDF_MAX_DEVICES);
+			if (id < nr)
+				return v[id];
+			id -= nr > 0 ? nr : 0;
+		}
+		return nullptr;
+	}
+
+	/* Which queue a push goes to: its kind, and its place. */
+	int Route(const ExecContext &ctx, Fn *f, lkdf_task *t)
+	{
+		size_t nr = ctx.type;
+		auto at = std::find(gpus.begin(), gpus.end(), ctx.device_id);
+		if (ctx.type >= ExecContext::kGPU_COMMON && at == gpus.end())
+			return -ENODEV;
+		if (ctx.type == ExecContext::kGPU_COMMON)
+			t->place = Device(ctx.device_id);
+		else if (ctx.type > ExecContext::kGPU_COMMON)
+			nr = kFirstIo + (at - gpus.begin());
+		else if (ctx.node >= 0)
+			t->place = lkdf_place_node(rt.get(), ctx.node);
+		if (!t->place && (ctx.type == ExecContext::kGPU_COMMON ||
+				  (nr < kFirstIo && ctx.node >= 0)))
+			return -ENODEV;
+		return Kind(f, nr, &t->kind);
 	}
 
 	static void AddUses(Fn *f, const std::vector<VarHandle> &vars,
@@ -268,15 +315,36 @@ class ComputeEngine
 	}
 
       public:
-	/* @num_cpus: workers; 0: one for each CPU there is. */
-	explicit ComputeEngine(int num_cpus = 0)
-	    : rt(Open(num_cpus)), registry(rt.get())
+	/*
+	 * @num_cpus: workers; 0: one for each CPU there is.
+	 * @gpu_ids: devices that pushes may name, by their order in the system
+	 * @num_gpu_io_thread_per_device: pushes of the types kIO_CPU_to_GPU and
+	 * kIO_GPU_to_CPU that run at a time, for each device
+	 * @options: more of the runtime, "devices=opencl"
+	 *
+	 * A device has one thread that gives it work, and as many for IO; no
+	 * thread is made before the first push that needs it.
+	 */
+	explicit ComputeEngine(int num_cpus = 0, std::vector<int> gpu_ids = {},
+			       int num_gpu_io_thread_per_device = 1,
+			       const char *options = "")
+	    : rt(Open(num_cpus, gpu_ids, num_gpu_io_thread_per_device,
+		      options)),
+	      registry(rt.get()), gpus(std::move(gpu_ids))
 	{
+		for (size_t i = 0; i < gpus.size(); i++) {
+			io_threads.push_back(nullptr);
+			Check(lkdf_limit_create(rt.get(),
+						num_gpu_io_thread_per_device,
+						&io_threads.back()));
+		}
 	}
 	/* An error that nobody has asked for is lost here. */
 	~ComputeEngine()
 	{
 		WaitForAll();
+		for (lkdf_limit *l : io_threads)
+			lkdf_limit_put(l);
 	}
 
 	static ComputeEngine &Global()
@@ -307,7 +375,11 @@ class ComputeEngine
 		f->uses.reserve(read_vars.size() + write_vars.size());
 		AddUses(f.get(), read_vars, LKDF_READ);
 		AddUses(f.get(), write_vars, LKDF_RW);
-		MakeKinds(f.get(), name);
+		f->name = name;
+		f->kind.resize(kFirstIo + gpus.size());
+		/* A name that will not do is told here */
+		lkdf_kind *k;
+		Check(Kind(f.get(), ExecContext::kCPU_COMMON, &k));
 		std::lock_guard<std::mutex> guard(lock);
 		fns[f.get()] = f;
 		return f.get();
@@ -323,17 +395,14 @@ class ComputeEngine
 			p->done.state->fn = p->fn;
 		lkdf_task t{};
 		t.size = sizeof(t);
-		t.kind = p->fn->kind[ctx.type];
+		int rc = Route(ctx, p->fn.get(), &t);
+		if (rc)
+			return rc;
 		t.arg = p.get();
 		t.use = p->fn->uses.data();
 		t.nr_use = static_cast<uint32_t>(p->fn->uses.size());
 		t.prio = ctx.priority;
-		if (ctx.node >= 0) {
-			t.place = lkdf_place_node(rt.get(), ctx.node);
-			if (!t.place)
-				return -ENODEV;
-		}
-		int rc = lkdf_submit(rt.get(), nullptr, &t, nullptr);
+		rc = lkdf_submit(rt.get(), nullptr, &t, nullptr);
 		/* From here on it is the task's */
 		if (!rc)
 			p.release();

@@ -298,7 +298,7 @@ static void Context(ComputeEngine &e)
 
 	auto make = [&](int i) {
 		ExecContext ctx;
-		ctx.type = i % 2 ? ExecContext::kIO : ExecContext::kCompute;
+		ctx.type = i % 2 ? ExecContext::kIO : ExecContext::kCPU_COMMON;
 		ctx.node = i % 3 ? first_node : -1;
 		ctx.priority = static_cast<lkdf_prio>(LKDF_IDLE + i % 4);
 		return ctx;
