@@ -194,8 +194,6 @@ static int create_kernel(struct lkdf *rt, const struct lkdf_kernel_attr *a,
 		rc = err(-EINVAL,
 			 "kind %s: on_cancel and BLOCKING are not for kernels",
 			 kind.name);
-	if (!rc && (kind.nr_in || kind.nr_out))
-		rc = border_unbuilt("kind: ports of a kernel");
 	if (!rc)
 		rc = fold ? kernel_create_fold(rt, fold, a, &kind, &kernel)
 			  : kernel_create(rt, a, &kind, &kernel);

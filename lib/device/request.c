@@ -254,6 +254,20 @@ static void set_addresses(struct device_req *r)
 			r->arg[i].value = r->operand[r->operand_of[i]].there;
 }
 
+/* The launch is given: it need not be hurried. */
+static void finalize(struct device *d, struct device_req *r, unsigned queue)
+{
+	int rc;
+
+	if (r->error || !r->is_last || !d->ops.finalize)
+		return;
+	err(0, "%s", "");
+	rc = d->ops.finalize(d->dev, queue);
+	d->has_gone |= rc == -ENODEV;
+	if (rc < 0)
+		fail_said(r, "finalize", rc);
+}
+
 void request_run(void *executor, struct device_req *r, unsigned queue)
 {
 	struct device *d = r->device;
@@ -274,6 +288,7 @@ void request_run(void *executor, struct device_req *r, unsigned queue)
 			r->ops->shape(r);
 		if (!r->error)
 			give(r, "launch", give_launch, &queue);
+		finalize(d, r, queue);
 		return;
 	}
 	r->has_launched = true;

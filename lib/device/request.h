@@ -78,6 +78,7 @@ struct device_req {
 	struct device_operand *operand;
 	uint32_t nr_operand;
 	unsigned class;
+	bool is_last; /* nobody takes what it writes */
 
 	/* The same, and set again by next(). */
 	struct device_code *code; /* NULL: it is enqueued */

@@ -108,6 +108,18 @@ void kernel_loop_params(const struct kernel *k, struct loop_param *to);
 /* The texts of a fold, in place of the first codes, and the others. */
 int kernel_make_folds(struct kernel *k);
 
+/* What a kernel's ports are for. 0; -EINVAL by name. */
+int kernel_check_ports(const struct kernel *k, const struct lkdf_kind_attr *a);
+
+/* Arguments that a parameter stands for. */
+static inline uint32_t kernel_nr_params(const struct lkdf_param *p)
+{
+	return (p->from == LKDF_PARAM_USE || p->from == LKDF_PARAM_PORT) &&
+			       p->nr
+		       ? p->nr
+		       : 1;
+}
+
 /* LKDF_KERNEL_LOOP: fields; texts of the copied codes; dimensions. */
 int kernel_check_loop(const struct kernel *k);
 int kernel_make_loops(struct kernel *k);

@@ -52,9 +52,7 @@ int kernel_check_loop(const struct kernel *k)
 	if (a->nr_type && !a->type)
 		return refuse(k, "nr_type types, but type is NULL");
 	for (i = 0; i < a->nr_param; i++)
-		nr += a->param[i].from == LKDF_PARAM_USE && a->param[i].nr
-			      ? a->param[i].nr
-			      : 1;
+		nr += kernel_nr_params(&a->param[i]);
 	if (a->param && nr != a->nr_type)
 		return err(-EINVAL,
 			   "kernel %s: LKDF_KERNEL_LOOP: %u types for %u "
@@ -84,9 +82,7 @@ void kernel_loop_params(const struct kernel *k, struct loop_param *to)
 	for (i = 0; i < a->nr_type; i++)
 		to[i] = (struct loop_param){ a->type[i], 0 };
 	for (i = 0; i < a->nr_param; i++) {
-		u = a->param[i].from == LKDF_PARAM_USE && a->param[i].nr
-			    ? a->param[i].nr
-			    : 1;
+		u = kernel_nr_params(&a->param[i]);
 		if (a->param[i].from == LKDF_PARAM_VALUE ||
 		    a->param[i].from == LKDF_PARAM_TASK)
 			to[nr].bytes = a->param[i].bytes;

@@ -23,7 +23,6 @@ static int unbuilt(const struct kernel *k, const char *what)
 static int check_unbuilt(const struct kernel *k)
 {
 	const struct lkdf_kernel_attr *a = &k->attr;
-	uint32_t i;
 
 	if (a->flags == LKDF_KERNEL_SERIAL)
 		return unbuilt(k, "LKDF_KERNEL_SERIAL without a loop");
@@ -34,11 +33,6 @@ static int check_unbuilt(const struct kernel *k)
 			   "kernel %s: max_block is for LKDF_KERNEL_LOOP whose "
 			   "block is 0",
 			   k->name);
-	if (a->range_from == LKDF_RANGE_PORT)
-		return unbuilt(k, "LKDF_RANGE_PORT");
-	for (i = 0; i < a->nr_param; i++)
-		if (a->param[i].from == LKDF_PARAM_PORT)
-			return unbuilt(k, "LKDF_PARAM_PORT");
 	return 0;
 }
 
@@ -188,6 +182,8 @@ static int check_all(const struct kernel *k)
 		rc = check_params(k);
 	if (!rc)
 		rc = check_shape(k);
+	if (!rc)
+		rc = kernel_check_ports(k, k->attr.kind);
 	if (!rc)
 		rc = kernel_check_loop(k);
 	return rc ? rc : check_unbuilt(k);
@@ -345,6 +341,7 @@ int kernel_make(struct lkdf *rt, const struct lkdf_kernel_attr *a,
 		return err(-ENOMEM, "kernel %s: no memory", kind->name);
 	k->rt = rt;
 	k->attr = *a;
+	k->attr.kind = kind;
 	if (fold)
 		k->fold = *fold;
 	k->arg_size = kind->arg_size;

@@ -36,6 +36,20 @@ int maker_add_scratch(struct maker *m, uint64_t bytes, uint32_t *operand);
 /* An argument that is an operand which there is. */
 void maker_add_operand(struct maker *m, uint32_t operand);
 
+/* ---- range.c ------------------------------------------------------------ */
+
+/* The items of the launch. 0; -EINVAL by name; as maker_port_range(). */
+int maker_find_range(const struct maker *m, uint64_t range[3]);
+
+/* ---- ports.c ------------------------------------------------------------ */
+
+/* Values at in ports as parameters and as the range. 0; -ENODATA by name. */
+int maker_add_ports(struct maker *m, const struct lkdf_param *p);
+int maker_port_range(const struct maker *m, uint64_t range[3]);
+
+/* What came is handed on. 0; as lkdf_pass(). */
+int maker_pass_ports(const struct maker *m);
+
 /* ---- fold.c ------------------------------------------------------------- */
 
 /* All launches of a fold; the first one is set. */

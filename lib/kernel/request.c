@@ -200,6 +200,8 @@ static int add_param(struct maker *m, uint32_t i)
 	switch (p->from) {
 	case LKDF_PARAM_USE:
 		return add_uses(m, p, i);
+	case LKDF_PARAM_PORT:
+		return maker_add_ports(m, p);
 	case LKDF_PARAM_VALUE:
 		maker_add_bytes(m, p->value, p->bytes);
 		break;
@@ -269,38 +271,6 @@ static int add_args(struct maker *m)
 
 /* ---- the whole ---------------------------------------------------------- */
 
-static int find_range(const struct maker *m, uint64_t range[3])
-{
-	const struct lkdf_kernel_attr *a = &m->k->attr;
-	const size_t size = sizeof(a->range);
-
-	memset(range, 0, size);
-	switch (a->range_from) {
-	case LKDF_RANGE_VALUE:
-		memcpy(range, a->range, size);
-		break;
-	case LKDF_RANGE_TASK:
-		memcpy(range, m->arg + a->range_at, size);
-		break;
-	case LKDF_RANGE_USE:
-		if (a->range_at >= m->r->nr_use)
-			return err(-EINVAL,
-				   "kernel %s: the range is use %u, the task "
-				   "has %u",
-				   m->k->name, a->range_at, m->r->nr_use);
-		if (m->r->use[a->range_at].bytes < size)
-			return err(-EINVAL,
-				   "kernel %s: the range is use %u of %llu "
-				   "bytes: expected three uint64_t",
-				   m->k->name, a->range_at,
-				   (unsigned long long)m->r->use[a->range_at]
-					   .bytes);
-		memcpy(range, m->r->use[a->range_at].at, size);
-		break;
-	}
-	return 0;
-}
-
 /* Arguments, where each of a use is one. */
 static uint32_t count_params(const struct maker *m, uint32_t nr_use)
 {
@@ -310,7 +280,7 @@ static uint32_t count_params(const struct maker *m, uint32_t nr_use)
 	if (!p)
 		return nr_use + 1;
 	for (i = 0; i < m->k->attr.nr_param; i++)
-		nr += p[i].from == LKDF_PARAM_USE && p[i].nr ? p[i].nr : 1;
+		nr += kernel_nr_params(&p[i]);
 	return nr;
 }
 
@@ -417,6 +387,17 @@ static const struct device_req_ops req_ops = {
 	.failed = ahead_failed,
 };
 
+/* Does no task of its graph come after it? */
+static bool is_last(const struct lkdf_ctx *c)
+{
+	const struct lkdf_graph *g = c->frame ? c->frame->graph : NULL;
+	uint32_t nr = 1;
+
+	if (g)
+		graph_succ(g, &g->recs[c->index], &nr);
+	return !nr;
+}
+
 static void fill(struct maker *m, struct kernel_req *r)
 {
 	const struct lkdf_kernel_attr *a = &m->k->attr;
@@ -429,6 +410,7 @@ static void fill(struct maker *m, struct kernel_req *r)
 	r->req.class =
 		r->task ? r->task->link.class
 			: m->c->frame->recs[m->c->index].flags & REC_CLASS;
+	r->req.is_last = is_last(m->c);
 	l->size = sizeof(*l);
 	if (!(a->flags & LKDF_KERNEL_SERIAL))
 		memcpy(l->block, a->block, sizeof(l->block));
@@ -451,7 +433,7 @@ static int make(struct maker *m)
 	int rc = view_uses(m);
 
 	if (!rc)
-		rc = find_range(m, m->r->req.launch.range);
+		rc = maker_find_range(m, m->r->req.launch.range);
 	if (!rc)
 		rc = add_args(m);
 	if (!rc)
@@ -487,6 +469,8 @@ int kernel_request(struct lkdf_ctx *c, void *arg, struct device *d,
 		return rc;
 	fill(&m, m.r);
 	rc = make(&m);
+	if (!rc)
+		rc = maker_pass_ports(&m);
 	if (rc || is_empty(&m))
 		kernel_free_request(m.k->rt, m.r);
 	else

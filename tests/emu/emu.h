@@ -290,6 +290,16 @@ static int emu_needs(void *dev, void *function, struct lkdf_kernel_needs *out)
 	return emu_leave(e, rc);
 }
 
+static int emu_finalize(void *dev, unsigned queue)
+{
+	struct emu *e = dev;
+	int rc = emu_enter(e, EMU_FINALIZE);
+
+	if (queue < 2)
+		abort();
+	return emu_leave(e, rc);
+}
+
 /* Its functions, for a test that takes some away. */
 __attribute__((unused)) static struct lkdf_device_ops
 emu_ops(const struct emu *e)
@@ -317,6 +327,7 @@ emu_ops(const struct emu *e)
 		.poll = e->flags & EMU_POLLS ? emu_poll : NULL,
 		.arm = e->flags & EMU_ARMS ? emu_arm : NULL,
 		.needs = e->needs.size ? emu_needs : NULL,
+		.finalize = emu_finalize,
 	};
 }
 

@@ -33,6 +33,7 @@ enum emu_entry {
 	EMU_POLL,
 	EMU_ARM,
 	EMU_NEEDS,
+	EMU_FINALIZE,
 	EMU_NR_ENTRIES,
 };
 

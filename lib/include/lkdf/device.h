@@ -50,7 +50,8 @@ enum lkdf_param_from {
 			  * 0: all that follow */
 	LKDF_PARAM_USE, /* where uses first .. first + nr - 1 lie there, one
 			 * parameter each; nr 0: 1 */
-	LKDF_PARAM_PORT, /* not built yet: tokens of inputs */
+	LKDF_PARAM_PORT, /* the values at in ports first .. first + nr - 1, one
+			  * parameter each; nr 0: 1 */
 	LKDF_PARAM_LOCAL, /* memory of a block: bytes of it */
 	LKDF_PARAM_MEMORY, /* bytes at value, copied, as memory that the kernel
 			    * reads: it goes to a device once and stays */
@@ -74,7 +75,7 @@ enum lkdf_range_from {
 	LKDF_RANGE_TASK, /* three uint64_t in the task's argument, at byte
 			  * range_at */
 	LKDF_RANGE_USE, /* three uint64_t, the first bytes of use range_at */
-	LKDF_RANGE_PORT, /* not built yet: a token of an input */
+	LKDF_RANGE_PORT, /* three uint64_t, the value at in port range_at */
 };
 
 enum lkdf_kernel_flag {
@@ -153,6 +154,9 @@ struct lkdf_kernel_attr {
  * library takes the one with the fewest tasks, or fn on a CPU where no device
  * can run the kernel. A device can run a kernel that has code for the device's
  * name, or enqueue where the device has queues to give.
+ *
+ * In graphs a kernel may have in ports; each out port passes on the value that
+ * came to the in port of its number, which has the same size.
  *
  * Uses of such tasks are READ, WRITE, RW or COMMUTE, which counts as RW. A task
  * ends when the device is done. The device compiles the code before the first
@@ -338,6 +342,11 @@ struct lkdf_device_ops {
 	 * from any thread, when there is something. NULL: the launcher polls,
 	 * ever more rarely, while something is under way. */
 	int (*arm)(void *dev, void (*wake)(void *u), void *u);
+
+	/* The launch that the queue was given last has results that nobody
+	 * takes, of a graph's task that no other comes after: it may be done
+	 * late, but it is done. */
+	int (*finalize)(void *dev, unsigned queue);
 
 	/* Tells what a function of build's needs; out is zeroed, with size.
 	 * Once for each function of a loop whose block is not given. */

@@ -260,7 +260,7 @@ static void bad_kinds_are_refused(struct lkdf *rt)
 	refused(rt, (struct lkdf_kernel_attr){ .param = &task, .nr_param = 1 },
 		-EINVAL, "bytes 9 to 17 of an argument with arg_size 16");
 	refused(rt, (struct lkdf_kernel_attr){ .param = &port, .nr_param = 1 },
-		-EOPNOTSUPP, "LKDF_PARAM_PORT is not built yet");
+		-EINVAL, "parameter 0 is in port 0, the kind has 0");
 	refused(rt, (struct lkdf_kernel_attr){ .param = &value, .nr_param = 1 },
 		-EINVAL, "VALUE and MEMORY have value and bytes");
 	refused(rt, (struct lkdf_kernel_attr){ .param = &odd, .nr_param = 1 },
