@@ -52,6 +52,16 @@ $(BUILD)/tests/api/%: tests/api/%.c $(LIB_SO)
 		-o $@ $< -L$(BUILD) -llkdf -lpthread \
 		-Wl,-rpath,'$$ORIGIN/../..:$$ORIGIN/../../..'
 
+# A library of OpenMP, as programs have it; HAVE_OMP=0 tests without.
+HAVE_OMP ?= $(shell echo 'int omp_get_max_threads(void); \
+	int main(void) { return omp_get_max_threads() < 1; }' | \
+	$(CC) $(CFLAGS) -fopenmp -x c - -o /dev/null 2>/dev/null && echo 1)
+HAVE_OMP := $(HAVE_OMP)
+$(BUILD)/tests/api/task/test_team: \
+	LKDF_CFLAGS += $(if $(filter 1,$(HAVE_OMP)),-fopenmp)
+# The library looks for functions of the program by name.
+$(BUILD)/tests/api/task/test_team_blas: LKDF_CFLAGS += -rdynamic
+
 include tests/mc/mc.mk
 include tests/oracle/oracle.mk
 include tests/vm/vm.mk

@@ -181,6 +181,13 @@ static const struct option_row rows[] = {
 		  "the spawn, if its kind neither blocks nor has limits, nor "
 		  "the child a place or uses; fewer than 8192 count as 8192; "
 		  "0: never" },
+	{ .name = "omp",
+	  .type = OPTION_BOOL,
+	  AT(omp),
+	  .init = 1,
+	  .help = "threads that run bodies tell OpenMP that they have one "
+		  "thread, bodies with LKDF_TEAM as many as they own CPUs; "
+		  "OpenBLAS, where it makes threads itself, gets one for all" },
 	{ .name = "devices",
 	  .type = OPTION_WORD,
 	  AT(devices),

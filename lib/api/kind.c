@@ -9,6 +9,8 @@
 #include "kernel/kernel.h"
 #include "task/kind.h"
 
+#include <limits.h>
+
 #define MAX_ARG (1u << 20)
 #define MAX_SCRATCH (1u << 30)
 #define FLAGS (LKDF_SHARED | LKDF_ANY | LKDF_ALWAYS | LKDF_BLOCKING | LKDF_TEAM)
@@ -17,9 +19,34 @@ static int check_unbuilt(const struct lkdf_kind_attr *a)
 {
 	if (a->nr_impl || a->impl)
 		return border_unbuilt("kind: impl");
-	if (a->flags & LKDF_TEAM)
-		return border_unbuilt("kind: TEAM");
 	return 0;
+}
+
+static int check_team(const struct lkdf_kind_attr *a)
+{
+	if (a->reserved)
+		return err(-EINVAL, "kind %s: reserved is %u, not 0", a->name,
+			   a->reserved);
+	if (a->nr_cpus && !(a->flags & LKDF_TEAM))
+		return err(-EINVAL, "kind %s: nr_cpus %u without TEAM", a->name,
+			   a->nr_cpus);
+	if (a->nr_cpus > INT_MAX)
+		return err(-EINVAL, "kind %s: nr_cpus %u, at most %d", a->name,
+			   a->nr_cpus, INT_MAX);
+	if (a->flags & LKDF_TEAM && a->flags & LKDF_BLOCKING)
+		return err(-EINVAL,
+			   "kind %s: TEAM and BLOCKING: a thread of the "
+			   "blocking pool has no CPU to begin with",
+			   a->name);
+	return 0;
+}
+
+/* Whose work is done elsewhere. */
+static int check_no_team(const struct lkdf_kind_attr *a, const char *what)
+{
+	if (!(a->flags & LKDF_TEAM))
+		return 0;
+	return err(-EINVAL, "kind %s: TEAM is not for %s", a->name, what);
 }
 
 static int check_sizes(const struct lkdf_kind_attr *a, const char *what,
@@ -114,6 +141,8 @@ static int check_fields(const struct lkdf *rt, const struct lkdf_kind_attr *a)
 		return err(-EINVAL, "kind %s: width %u without SHARED", a->name,
 			   a->width);
 	rc = check_ports(a);
+	if (!rc)
+		rc = check_team(a);
 	return rc ? rc : check_limits(rt, a);
 }
 
@@ -161,7 +190,7 @@ static int check_io(struct lkdf_kind_attr *a)
 			   "kind %s: on_cancel and BLOCKING are not for "
 			   "operations",
 			   a->name);
-	return 0;
+	return check_no_team(a, "operations");
 }
 
 int lkdf_kind_create_io(struct lkdf *rt, const struct lkdf_kind_attr *attr,
@@ -194,6 +223,8 @@ static int create_kernel(struct lkdf *rt, const struct lkdf_kernel_attr *a,
 		rc = err(-EINVAL,
 			 "kind %s: on_cancel and BLOCKING are not for kernels",
 			 kind.name);
+	if (!rc)
+		rc = check_no_team(&kind, "kernels");
 	if (!rc)
 		rc = fold ? kernel_create_fold(rt, fold, a, &kind, &kernel)
 			  : kernel_create(rt, a, &kind, &kernel);

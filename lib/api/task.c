@@ -9,6 +9,7 @@
 #include "io/io_multi.h"
 #include "run/always.h"
 #include "run/frame.h"
+#include "sched/team.h"
 #include "scope/deadline.h"
 #include "task/after.h"
 #include "task/again.h"
@@ -275,6 +276,11 @@ int lkdf_io_take(const struct lkdf_io_wave *w)
 int lkdf_worker(const struct lkdf_ctx *c)
 {
 	return c->ex->id;
+}
+
+int lkdf_team_size(const struct lkdf_ctx *c)
+{
+	return c->ex->worker ? team_size(c->ex->worker) : 1;
 }
 
 int lkdf_where(const struct lkdf_ctx *c, int *cpu, int *node)

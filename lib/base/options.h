@@ -20,7 +20,7 @@ struct options {
 	int64_t device_queues, device_memory;
 	int64_t signal, signal_kib; /* enum board_wish */
 	int64_t ask, log, final;
-	int64_t stall;
+	int64_t stall, omp;
 	char cpus[OPTION_TEXT_SIZE];
 	char topology[OPTION_TEXT_SIZE];
 	char probe[OPTION_TEXT_SIZE]; /* the directory of its pins */

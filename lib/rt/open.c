@@ -175,6 +175,7 @@ static void *blocking_start(void *u, int thread)
 	ex->record.executor = ex;
 	trace_start(ex->ring, LKDF_EXECUTOR_BLOCKING, -1, -1);
 	signals_enter(ex);
+	foreign_threads(&rt->sched.foreign, 1);
 	return ex;
 }
 

@@ -12,6 +12,7 @@
 #include "sched/part.h"
 #include "sched/quota.h"
 #include "sched/sched.h"
+#include "sched/team.h"
 #include "sched/tick.h"
 #include "sched/want.h"
 #include "trace/usdt.h"
@@ -209,6 +210,21 @@ static int64_t (*const naps[])(struct worker *w) = {
 	retry_nap,  duty_nap, /* the last one: it may say 0, not at all */
 };
 
+/* Its CPU is somebody else's for a while. */
+static inline bool has_lent(struct worker *w)
+{
+	return team_has(w) && quota_must_leave(w);
+}
+
+/* The same, where that is so: until it is not. */
+static void sit(struct worker *w)
+{
+	if (park_found(&w->node->park) && notify_has_sleeper(w->sched))
+		worker_notify(w, public_for(w));
+	quota_sit(w);
+	park_spin(&w->node->park);
+}
+
 /*
  * Spinner on entry and on return. For how many ticks it is worth to spin then:
  * whoever slept its time has no reason to expect more than what it was for.
@@ -222,6 +238,10 @@ static uint64_t sleep_once(struct worker *w)
 
 	quota_look(w);
 	ticks = quota_spin(&s->quota);
+	if (has_lent(w)) {
+		sit(w);
+		return ticks;
+	}
 	/* Asleep it has nothing to keep. */
 	a_store(&w->keeps_until, 0, relaxed);
 	part_doze(w);
@@ -229,7 +249,8 @@ static uint64_t sleep_once(struct worker *w)
 	left = timers_arm(&s->timers, &armed);
 	for (i = 0; i < ARRAY_SIZE(naps); i++)
 		left = nap_min(left, naps[i](w));
-	if (public_for(w) || part_has_bound(w) || is_stopping(w) || !left) {
+	if (public_for(w) || part_has_bound(w) || is_stopping(w) ||
+	    has_lent(w) || !left) {
 		park_retract(&w->node->park);
 	} else {
 		counter_add(w->executor->counters, COUNTER_PARKS, 1);
@@ -275,6 +296,8 @@ static bool spin(struct worker *w, uint64_t ticks, uint64_t *item)
 	uint64_t start = clock_ticks(), idle = 0, aside = s->aside_ticks;
 	uint64_t expose = s->expose_ticks, far = quota_spin(&s->quota);
 
+	if (has_lent(w))
+		return false;
 	do {
 		if (look_once(w, w->nr_near == 0 || policy_steal_far(idle, far),
 			      item))
@@ -293,7 +316,9 @@ static bool spin(struct worker *w, uint64_t ticks, uint64_t *item)
 			expose_look(w);
 			expose = idle + s->expose_ticks;
 		}
-	} while (idle < ticks && !is_stopping(w));
+	} while (idle < ticks && !is_stopping(w) && !has_lent(w));
+	if (has_lent(w))
+		return false;
 	expose_look(w);
 	return look_once(w, true, item);
 }

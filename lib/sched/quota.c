@@ -7,6 +7,7 @@
 #include "base/options.h"
 #include "sched/keep.h"
 #include "sched/sched.h"
+#include "sched/team.h"
 #include "topo/topo.h"
 #include "trace/trace.h"
 #include "trace/usdt.h"
@@ -77,7 +78,7 @@ static void go_home(const struct sched *s, const struct worker *w,
 	cpu_set_t home;
 
 	if (w->cpu < 0 || w->cpu >= CPU_SETSIZE || !CPU_ISSET(w->cpu, own) ||
-	    CPU_COUNT(own) == 1)
+	    CPU_COUNT(own) == 1 || w->team_depth)
 		return;
 	/* Numbers of threads that have ended are given on. */
 	if (!tid || a_load(&s->is_stopping, relaxed))
@@ -198,15 +199,24 @@ static bool has_seat(const struct worker *w)
 {
 	uint32_t seats = a_load(&w->sched->quota.seats, relaxed);
 
-	return likely(!seats || w->seat < seats) ||
-	       a_load(&w->keeps_seat, relaxed);
+	return !team_has(w) && (likely(!seats || w->seat < seats) ||
+				a_load(&w->keeps_seat, relaxed));
 }
 
 bool quota_must_leave(struct worker *w)
 {
 	struct sched *s = w->sched;
 
-	return !has_seat(w) && !(s->ops.stays && s->ops.stays(w));
+	if (has_seat(w) && likely(!a_load(&w->is_away, relaxed)))
+		return false;
+	/* It has lent its CPU, and went on. */
+	team_back(w);
+	if (has_seat(w))
+		return false;
+	if (!s->ops.stays || !s->ops.stays(w))
+		return true;
+	team_away(w);
+	return false;
 }
 
 /* Of those that are not on the bench. */
@@ -237,11 +247,26 @@ static void wait_for_change(struct sched *s, uint32_t word)
 	futex_wait(&q->word, word, nap_ns);
 }
 
-void quota_sit(struct worker *w)
+/* Until it has a seat, or the sched stops. */
+static void wait_for_seat(struct worker *w)
 {
 	struct sched *s = w->sched;
-	struct quota *q = &s->quota;
 	uint32_t word;
+
+	for (;;) {
+		/* [quota.word] before we look; pairs with [quota.stir]. */
+		word = a_load(&s->quota.word, seq_cst);
+		/* [sched.stopping] after the word; pairs with [sched.stop]. */
+		if (has_seat(w) || a_load(&s->is_stopping, seq_cst))
+			break;
+		wait_for_change(s, word);
+		quota_look(w);
+	}
+}
+
+void quota_sit(struct worker *w)
+{
+	struct quota *q = &w->sched->quota;
 
 	keep_end(w);
 	worker_share_all(w);
@@ -249,15 +274,11 @@ void quota_sit(struct worker *w)
 	trace_event(w->executor->ring, EVENT_PARK, 0, 0);
 	usdt_1(park, w->id);
 	a_add(&q->nr_benched, 1, relaxed);
-	for (;;) {
-		/* [quota.word] before we look; pairs with [quota.stir]. */
-		word = a_load(&q->word, seq_cst);
-		/* [sched.stopping] after the word; pairs with [sched.stop]. */
-		if (has_seat(w) || a_load(&s->is_stopping, seq_cst))
-			break;
-		wait_for_change(s, word);
-		quota_look(w);
-	}
+	do {
+		team_away(w);
+		wait_for_seat(w);
+		team_back(w);
+	} while (team_has(w));
 	a_sub(&q->nr_benched, 1, relaxed);
 	trace_event(w->executor->ring, EVENT_UNPARK, 0, 0);
 	usdt_1(unpark, w->id);

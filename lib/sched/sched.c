@@ -300,6 +300,7 @@ static void *worker_main(void *arg)
 		    w->executor->node);
 	if (w->sched->ops.start)
 		w->sched->ops.start(w);
+	foreign_threads(&w->sched->foreign, 1);
 	touch_rings(w);
 	depth_set(&w->depth, stack_base(&w->stack), stack_size(&w->stack));
 	worker_run(w);
@@ -388,6 +389,8 @@ int sched_start(struct sched *s, const struct sched_attr *a)
 	s->is_serial = o->serial != 0;
 	s->is_pinned = o->pin && !a->topo->is_synthetic && !s->is_serial;
 	s->ticks_per_1024ns = clock_ticks_per_1024ns();
+	if (o->omp)
+		foreign_find(&s->foreign);
 	s->spin_ticks = ns_to_ticks(s, (uint64_t)o->spin_us * 1000);
 	s->wake_ticks = ns_to_ticks(s, WAKE_NS);
 	s->aside_ticks = ns_to_ticks(s, ASIDE_NS);

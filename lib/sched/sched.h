@@ -10,6 +10,7 @@
 #ifndef SCHED_SCHED_H
 #define SCHED_SCHED_H
 
+#include "base/foreign.h"
 #include "sched/quota.h"
 #include "sched/timers.h"
 #include "sched/worker.h"
@@ -82,6 +83,7 @@ struct sched {
 	uint64_t aside_ticks; /* after so long a client may have the CPU */
 	uint64_t crowded_ticks; /* see step_aside() */
 	uint64_t expose_ticks; /* between two looks of expose.h; 0: none */
+	struct foreign foreign; /* what workers tell other libraries */
 
 	/* Any thread. */
 	struct timers timers;

@@ -13,6 +13,7 @@
 #ifndef SCHED_WORKER_H
 #define SCHED_WORKER_H
 
+#include "base/lock.h"
 #include "mem/region.h"
 #include "mem/stack.h"
 #include "policy/policy.h"
@@ -67,6 +68,10 @@ struct sched_node {
 	_Alignas(CACHE_LINE) int *near; /* nodes with workers, nearest first */
 	int nr_workers;
 
+	/* Workers that begin or end a team, see team.h. */
+	struct lock team_lock;
+	_Atomic(uint32_t) team_word; /* futex: one has ended */
+
 	/* Any thread: parts of its workers, the youngest first. */
 	_Atomic(struct part *) parts;
 };
@@ -100,6 +105,12 @@ struct worker {
 
 	/* Whoever makes a part: a quota does not send it to the bench. */
 	_Atomic(uint32_t) keeps_seat;
+
+	/* A leader sets, under the node's team_lock: its number + 1; 0. */
+	_Atomic(uint32_t) lent_to;
+
+	/* This worker sets: in no body, or in a join that rests; a futex. */
+	_Atomic(uint32_t) is_away;
 
 	/* Set before the thread starts, constant afterwards. */
 	struct executor *executor;
@@ -138,6 +149,10 @@ struct worker {
 	int64_t watch_nap_ns; /* see expose.h */
 	bool is_watching;
 	struct covered covered;
+
+	/* This worker only, the depth under the node's team_lock, where others
+	 * read it: bodies of teams on this stack. */
+	int team_depth, team_size;
 
 	/* This worker pushes and pops, the others steal. */
 	struct deque deque[NR_DEQUES];

@@ -17,6 +17,7 @@
 #include "core/forked.h"
 #include "core/runtime.h"
 #include "data/claim.h"
+#include "sched/team.h"
 #include "sched/tick.h"
 #include "task/body.h"
 #include "task/descend.h"
@@ -74,7 +75,9 @@ static void nap(struct task *t)
 /* In serial mode nobody else waits for what is under way. */
 static void rest_in_join(struct worker *w, struct task *t)
 {
-	if (!w || !w->sched->is_serial || !w->sched->ops.wait(w))
+	if (w && team_has(w))
+		team_rest(w);
+	else if (!w || !w->sched->is_serial || !w->sched->ops.wait(w))
 		nap(t);
 }
 

@@ -17,6 +17,7 @@
 #include "topo/topo.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,8 +80,9 @@ static void init_fields(struct lkdf_kind *k, const struct lkdf_kind_attr *a)
 	snprintf(k->name, sizeof(k->name), "%s", a->name);
 	for (i = 0; i < a->nr_limit; i++)
 		add_limit(k, &a->limit[i]);
-	if (a->flags & LKDF_BLOCKING || a->nr_limit || a->on_cancel ||
-	    k->is_away)
+	k->nr_cpus = a->nr_cpus ? (int)a->nr_cpus : INT_MAX;
+	if (a->flags & (LKDF_BLOCKING | LKDF_TEAM) || a->nr_limit ||
+	    a->on_cancel || k->is_away)
 		slow = SLOW_GENERAL;
 	if (signals_want_kinds(k->rt))
 		slow |= SLOW_NOTED;

@@ -102,6 +102,7 @@ struct lkdf_kind {
 	void (*on_cancel)(void *arg);
 	void (*drop)(void *arg);
 	uint32_t scratch_size;
+	int nr_cpus; /* of a body with LKDF_TEAM; INT_MAX: all of its node */
 	uint32_t nr_limits;
 	struct kind_ports *ports; /* NULL: none; of the kind's copies, too */
 	struct kernel *kernel; /* the same; NULL: it is none */

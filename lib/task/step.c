@@ -10,6 +10,7 @@
 #include "core/failure.h"
 #include "core/ops.h"
 #include "core/runtime.h"
+#include "sched/team.h"
 #include "sched/tick.h"
 #include "task/after.h"
 #include "task/again.h"
@@ -116,6 +117,26 @@ static int call_timed(struct lkdf_ctx *c, struct task *t, lkdf_fn fn)
 			    (end - start) * 1024 /
 				    k->rt->sched.ticks_per_1024ns);
 	return rc;
+}
+
+/* With the CPUs that its kind wants. */
+static int call_team(struct lkdf_ctx *c, struct task *t, lkdf_fn fn)
+{
+	struct worker *w = c->ex->worker;
+	int rc;
+
+	check(w);
+	team_begin(w, t->kind->nr_cpus);
+	rc = call_timed(c, t, fn);
+	team_end(w);
+	return rc;
+}
+
+static int call_any(struct lkdf_ctx *c, struct task *t, lkdf_fn fn)
+{
+	if (unlikely(t->kind->flags & LKDF_TEAM))
+		return call_team(c, t, fn);
+	return is_timed(t) ? call_timed(c, t, fn) : body_call(fn, c, t->arg);
 }
 
 static __attribute__((noinline)) void lacks_inputs(struct lkdf_ctx *c,
@@ -240,7 +261,7 @@ enum task_end task_step_slowly(struct lkdf_ctx *c, struct task *t)
 		worker_offer(c->ex->worker, false, 0);
 	if (!c->ex->worker)
 		c->ex->scope = t->kind->flags & LKDF_ALWAYS ? NULL : t->scope;
-	rc = is_timed(t) ? call_timed(c, t, fn) : body_call(fn, c, t->arg);
+	rc = call_any(c, t, fn);
 	complete_end(t);
 	counter_add(c->ex->counters, COUNTER_TASKS, 1);
 	if (!c->ex->worker) {

@@ -56,7 +56,7 @@ enum lkdf_kind_flag {
 	LKDF_ANY = 1 << 2, /* runs if one edge to it is live, see graph.h */
 	LKDF_ALWAYS = 1 << 4, /* runs though an input failed or was cancelled */
 	LKDF_BLOCKING = 1 << 5, /* may block: runs on the blocking pool */
-	LKDF_TEAM = 1 << 6, /* makes threads: gets its node's CPU mask */
+	LKDF_TEAM = 1 << 6, /* makes threads: owns CPUs of its node */
 };
 
 enum lkdf_prio {
@@ -94,6 +94,8 @@ struct lkdf_kind_attr {
 	void (*on_cancel)(void *arg);
 	void (*drop)(void *arg);
 	const lkdf_drop_fn *out_drop; /* nr_out of them, each or NULL */
+	uint32_t nr_cpus; /* with TEAM: of its node; 0: all it has workers on */
+	uint32_t reserved; /* 0 */
 };
 
 /* Attributes for one call, in C: LKDF_KIND(.name = "sum", .fn = sum). */
@@ -108,6 +110,17 @@ struct lkdf_kind_attr {
  *       it and must not cancel anything itself; drop runs once per task, run
  *       or not, after the last use of its argument
  * @out: new kind, owned by the caller
+ *
+ * LKDF_TEAM is for bodies that make threads of their own, as with OpenMP. Such
+ * a body owns @nr_cpus CPUs of its node, or as many as there are workers there:
+ * it begins once so many workers less one have ended their bodies, which then
+ * run nothing until it returns. Meanwhile its thread may run on the CPUs of all
+ * workers of the node, as may threads that it makes, and OpenMP is told of that
+ * many threads; lkdf_team_size() says how many. Bodies without LKDF_TEAM, on
+ * workers and in the blocking pool, get one thread of OpenMP; option omp=no
+ * leaves that alone. A body must not wait, but by a join, for one with
+ * LKDF_TEAM to begin. LKDF_TEAM goes neither with LKDF_BLOCKING nor with
+ * operations and kernels.
  *
  * Context: any thread, does not block.
  * Return: 0; -EINVAL a field, named in lkdf_errmsg(); -EOPNOTSUPP a field or

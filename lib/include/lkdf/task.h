@@ -319,6 +319,17 @@ struct lkdf *lkdf_runtime(const struct lkdf_ctx *c);
 int lkdf_worker(const struct lkdf_ctx *c);
 
 /**
+ * lkdf_team_size() - CPUs that this body owns
+ * @c: context of the body
+ *
+ * A child that a join of a body with LKDF_TEAM runs has those of that body.
+ *
+ * Return: 1; with LKDF_TEAM as many as its kind asks for, at most as many as
+ * its node has workers.
+ */
+int lkdf_team_size(const struct lkdf_ctx *c);
+
+/**
  * lkdf_where() - CPU and node this body runs on now
  * @c:    context of the body
  * @cpu:  may be NULL

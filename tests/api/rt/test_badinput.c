@@ -151,7 +151,7 @@ static int make_kind(struct lkdf *rt, struct lkdf_kind_attr a)
 
 static void kinds_not_built_are_called_by_name(struct lkdf *rt)
 {
-	refused(K(.flags = LKDF_TEAM), -EOPNOTSUPP, "TEAM", "TEAM");
+	refused(K(.nr_cpus = 1), -EINVAL, "nr_cpus", "CPUs without TEAM");
 	/* Bits that had a name before there were streams and channels. */
 	refused(K(.flags = 1 << 1), -EINVAL, "0x2", "an unknown flag");
 	refused(K(.flags = 1 << 3), -EINVAL, "0x8", "another");

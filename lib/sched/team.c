@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "sched/team.h"
+
+#include "base/futex.h"
+#include "sched/keep.h"
+#include "sched/quota.h"
+#include "sched/sched.h"
+
+#include <limits.h>
+#include <sched.h>
+
+/* ---- away --------------------------------------------------------------- */
+
+void team_away(struct worker *w)
+{
+	/* [team.away] before we look whether we are lent; pairs with
+	 * [team.a]. */
+	a_store(&w->is_away, 1, seq_cst);
+	if (team_has(w))
+		futex_wake(&w->is_away, INT_MAX);
+}
+
+/* Others run its children, or it does when the team is over. */
+void team_rest(struct worker *w)
+{
+	struct sched_node *node = w->node;
+	uint32_t word;
+
+	keep_end(w);
+	worker_share_all(w);
+	do {
+		team_away(w);
+		for (;;) {
+			/* [team.word] before we look; pairs with
+			 * [team.over]. */
+			word = a_load(&node->team_word, acquire);
+			if (!team_has(w))
+				break;
+			futex_wait(&node->team_word, word, -1);
+		}
+		team_back(w);
+	} while (team_has(w));
+}
+
+static void wait_for(struct worker *v)
+{
+	/* [team.b] after lent_to; pairs with [team.c]. */
+	while (!a_load(&v->is_away, seq_cst))
+		futex_wait(&v->is_away, 0, -1);
+}
+
+/* ---- who lends ---------------------------------------------------------- */
+
+static struct worker *first_of(const struct worker *w)
+{
+	struct worker *first = &w->sched->workers[w->id];
+
+	while (first > w->sched->workers && first[-1].node == w->node)
+		first--;
+	return first;
+}
+
+/* The others of the node, in a circle from the next one on; i from 1. */
+static struct worker *other(const struct worker *w, struct worker *first, int i)
+{
+	return first + (w - first + i) % w->node->nr_workers;
+}
+
+static bool may_lend(const struct worker *v)
+{
+	return !a_load(&v->keeps_seat, relaxed);
+}
+
+static bool can_lend(const struct worker *v)
+{
+	return may_lend(v) && !v->team_depth && !a_load(&v->lent_to, relaxed);
+}
+
+static int count_others(const struct worker *w,
+			bool (*is)(const struct worker *v))
+{
+	struct worker *first = first_of(w);
+	int i, nr = 0;
+
+	for (i = 1; i < w->node->nr_workers; i++)
+		nr += is(other(w, first, i));
+	return nr;
+}
+
+static void lend(struct worker *w, int nr)
+{
+	struct worker *first = first_of(w), *v;
+	int i;
+
+	for (i = 1; nr; i++) {
+		v = other(w, first, i);
+		if (!can_lend(v))
+			continue;
+		/* [team.a] before we look whether it is away; pairs with
+		 * [team.d], [team.away]. */
+		a_store(&v->lent_to, (uint32_t)w->id + 1, seq_cst);
+		nr--;
+	}
+}
+
+/* All of them or none; false: not yet. */
+static bool try_to_lead(struct worker *w, int nr)
+{
+	struct sched_node *node = w->node;
+	int most;
+	bool leads;
+
+	lock_take(&node->team_lock);
+	most = count_others(w, may_lend) + 1;
+	if (nr > most)
+		nr = most;
+	leads = !a_load(&w->lent_to, relaxed) &&
+		count_others(w, can_lend) >= nr - 1;
+	if (leads) {
+		lend(w, nr - 1);
+		w->team_size = nr;
+		w->team_depth = 1;
+	}
+	lock_give(&node->team_lock);
+	return leads;
+}
+
+static bool is_lent_to(const struct worker *v, const struct worker *w)
+{
+	return a_load(&v->lent_to, relaxed) == (uint32_t)w->id + 1;
+}
+
+/* Those that sleep hear of it: by name, as one token is like another. */
+static void call_all(struct worker *w)
+{
+	struct worker *first = first_of(w), *v;
+	bool is_drowsy = false;
+	int i;
+
+	for (i = 1; i < w->node->nr_workers; i++) {
+		v = other(w, first, i);
+		/* [team.call] after lent_to; pairs with [part.c]. */
+		if (is_lent_to(v, w) && a_load(&v->is_drowsy, seq_cst))
+			is_drowsy |= a_xchg(&v->is_drowsy, 0, relaxed) != 0;
+	}
+	if (is_drowsy)
+		park_call(&w->node->park);
+}
+
+static void wait_for_all(struct worker *w)
+{
+	struct worker *first = first_of(w), *v;
+	int i;
+
+	for (i = 1; i < w->node->nr_workers; i++) {
+		v = other(w, first, i);
+		if (is_lent_to(v, w))
+			wait_for(v);
+	}
+}
+
+static void lead(struct worker *w, int nr)
+{
+	struct sched_node *node = w->node;
+	uint32_t word;
+
+	keep_end(w);
+	worker_share_all(w);
+	team_away(w);
+	for (;;) {
+		/* [team.word] before we try; pairs with [team.over]. */
+		word = a_load(&node->team_word, acquire);
+		if (try_to_lead(w, nr))
+			break;
+		futex_wait(&node->team_word, word, -1);
+	}
+	/* Nobody lends one that leads. */
+	team_back(w);
+	if (w->team_size > 1) {
+		call_all(w);
+		wait_for_all(w);
+	}
+}
+
+static void give_back(struct worker *w)
+{
+	struct sched_node *node = w->node;
+	struct worker *first = first_of(w), *v;
+	int i;
+
+	lock_take(&node->team_lock);
+	for (i = 1; i < node->nr_workers; i++) {
+		v = other(w, first, i);
+		if (is_lent_to(v, w))
+			a_store(&v->lent_to, 0, relaxed);
+	}
+	w->team_depth = 0;
+	lock_give(&node->team_lock);
+	/* [team.over] they are free; pairs with [team.word]. */
+	a_add(&node->team_word, 1, release);
+	futex_wake(&node->team_word, INT_MAX);
+	quota_stir(&w->sched->quota);
+}
+
+/* ---- CPUs --------------------------------------------------------------- */
+
+/* The workers' of the node, or its own alone; nothing if it is not pinned. */
+static void run_on(const struct worker *w, bool is_all)
+{
+	struct worker *first = first_of(w);
+	cpu_set_t set;
+	int i;
+
+	CPU_ZERO(&set);
+	for (i = 0; i < w->node->nr_workers; i++) {
+		if (first[i].cpu < 0 || first[i].cpu >= CPU_SETSIZE)
+			return;
+		if (is_all || &first[i] == w)
+			CPU_SET(first[i].cpu, &set);
+	}
+	sched_setaffinity(0, sizeof(set), &set);
+}
+
+int team_begin(struct worker *w, int nr)
+{
+	if (w->team_depth) {
+		w->team_depth++;
+		return w->team_size;
+	}
+	if (w->sched->is_serial || w->node->nr_workers == 1) {
+		w->team_size = w->team_depth = 1;
+		return 1;
+	}
+	lead(w, nr);
+	if (w->team_size > 1)
+		run_on(w, true);
+	foreign_threads(&w->sched->foreign, w->team_size);
+	return w->team_size;
+}
+
+void team_end(struct worker *w)
+{
+	if (w->team_depth > 1 || w->sched->is_serial ||
+	    w->node->nr_workers == 1) {
+		w->team_depth--;
+		return;
+	}
+	foreign_threads(&w->sched->foreign, 1);
+	if (w->team_size > 1)
+		run_on(w, false);
+	give_back(w);
+}

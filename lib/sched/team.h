@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * CPUs for a body that makes threads of its own. Its worker leads a team: other
+ * workers of the node lend their CPUs to it, that is, they leave what they have
+ * to others between two bodies, or in a join that finds nothing, and sit on the
+ * bench (quota.h) until the body has ended. The body begins once they have.
+ *
+ *	leader                           a worker
+ *	(A) lent_to = its number         (C) is_away = 0, or is_drowsy = 1
+ *	(B) looks at is_away, at those   (D) looks at lent_to
+ *	    that sleep, and waits
+ *
+ * All seq_cst: either B sees C and waits, or wakes the sleeper, or D sees A and
+ * the worker goes away, and says so. All of a team's workers are lent at once,
+ *under the node's lock, by a leader that is away itself meanwhile: so no leader
+ *has some and waits for others, and none of them waits for a worker that waits
+ *for it.
+ *
+ * A worker that has operations under way which it alone sees to the end says
+ * that it is away, and goes on. The only one of a part that a quota leaves is
+ * never lent.
+ */
+#ifndef SCHED_TEAM_H
+#define SCHED_TEAM_H
+
+#include "sched/worker.h"
+
+/*
+ * This worker only, before a body. How many CPUs it has until team_end(): nr,
+ * or as many as its node has workers. Within a team it has those of the team.
+ */
+int team_begin(struct worker *w, int nr);
+void team_end(struct worker *w);
+
+/* CPUs of the body that runs on this worker. */
+static inline int team_size(const struct worker *w)
+{
+	return w->team_depth ? w->team_size : 1;
+}
+
+/* This worker only. Is its CPU somebody else's? */
+static inline bool team_has(const struct worker *w)
+{
+	/* [team.d] after is_away, or is_drowsy; pairs with [team.a]. */
+	return unlikely(a_load(&w->lent_to, seq_cst) != 0);
+}
+
+/* This worker only, outside of bodies or in a join. */
+void team_away(struct worker *w);
+
+/* This worker only, in a join: until its CPU is its own. */
+void team_rest(struct worker *w);
+
+static inline void team_back(struct worker *w)
+{
+	/* [team.c] before we look whether we are lent; pairs with [team.b]. */
+	a_store(&w->is_away, 0, seq_cst);
+}
+
+#endif
