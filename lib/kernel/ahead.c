@@ -103,7 +103,9 @@ int ahead_create(struct frame *f)
 
 void ahead_destroy(struct frame *f)
 {
-	region_free(f->kernels, size_of(f->graph));
+	/* A frame that was never made has no graph. */
+	if (f->kernels)
+		region_free(f->kernels, size_of(f->graph));
 }
 
 bool ahead_leads(const struct lkdf_ctx *c)
