@@ -11,10 +11,9 @@
  *	    that sleep, and waits
  *
  * All seq_cst: either B sees C and waits, or wakes the sleeper, or D sees A and
- * the worker goes away, and says so. All of a team's workers are lent at once,
- *under the node's lock, by a leader that is away itself meanwhile: so no leader
- *has some and waits for others, and none of them waits for a worker that waits
- *for it.
+ * the worker goes away, and says so. A leader is away itself until all of its
+ * workers are lent at once, under the node's lock. So no leader has some and
+ * waits for others, and none of them waits for a worker that waits for it.
  *
  * A worker that has operations under way which it alone sees to the end says
  * that it is away, and goes on. The only one of a part that a quota leaves is

@@ -20,6 +20,17 @@ channel_of(struct lkdf *rt, uint32_t value_size, uint32_t depth, uint32_t flags)
 	return ch;
 }
 
+__attribute__((unused)) static struct lkdf_channel *
+named(struct lkdf *rt, const char *name, uint32_t depth)
+{
+	struct lkdf_channel *ch = NULL;
+
+	must(lkdf_channel_create(
+		rt, LKDF_CHANNEL(.name = name, .value_size = 8, .depth = depth),
+		&ch));
+	return ch;
+}
+
 /* What bodies know of a channel and tell of themselves. */
 struct pipe {
 	struct lkdf_channel *ch;
@@ -39,6 +50,35 @@ __attribute__((unused)) static void pipe_submit(struct lkdf *rt,
 						struct pipe *p)
 {
 	must(lkdf_submit(rt, s, ATTR(lkdf_task, .kind = k, .arg = &p), NULL));
+}
+
+/* A task between two channels. */
+struct side {
+	struct lkdf_channel *from, *to;
+	bool has_value;
+};
+
+/* What it has received it sends on. */
+__attribute__((unused)) static int hand_on(struct lkdf_ctx *c, void *arg)
+{
+	struct side *s = *(struct side **)arg;
+	uint64_t v = 1;
+	int rc = s->has_value ? 0 : lkdf_recv(c, s->from, &v);
+
+	s->has_value |= !rc;
+	if (!rc)
+		rc = lkdf_send(c, s->to, &v);
+	return rc == -EAGAIN ? LKDF_AGAIN : rc;
+}
+
+__attribute__((unused)) static void
+submit_side(struct lkdf *rt, const char *name, struct side *s)
+{
+	struct lkdf_kind *k = api_kind(rt, name, hand_on, sizeof(s), 0);
+
+	must(lkdf_submit(rt, NULL, ATTR(lkdf_task, .kind = k, .arg = &s),
+			 NULL));
+	lkdf_kind_put(k);
 }
 
 /* So many bodies have found nothing, and are about to wait or do. */

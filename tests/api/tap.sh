@@ -30,6 +30,16 @@ skip() {
 	echo "ok $nr - $1 # SKIP $2"
 }
 
+# await COMMAND...: until it succeeds, for 20 seconds at most.
+await() {
+	i=0
+	until "$@"; do
+		i=$((i + 1))
+		[ $i -lt 400 ] || return 1
+		sleep 0.05
+	done
+}
+
 # full REASON FACT COMMAND...: a verb of lkdf whose standard output takes nothing.
 full() {
 	reason=$1

@@ -3,48 +3,15 @@
 # lkdf why -p: processes that hang, in any way, and processes that do not answer.
 # shellcheck source=tests/api/tap.sh
 . "$(dirname "$0")/tap.sh"
+# shellcheck source=tests/api/target.sh
+. tests/api/target.sh
 lkdf=$build/lkdf
 target=$dir/ask_target
 pid=
 child=
 trap 'kill -9 $pid $child 2>/dev/null; rm -rf "$dir"' EXIT
 
-# try STATUS FACT COMMAND...: its output is in $dir/log.
-try() {
-	want=$1
-	fact=$2
-	shift 2
-	timeout 60 "$@" >"$dir/log" 2>&1 </dev/null
-	[ $? -eq "$want" ]
-	ok $? "$fact"
-}
-
-holds() {
-	grep -q -e "$1" "$dir/log"
-	ok $? "it says $1"
-}
-
-# start COMMAND...: $pid is such a process, $child the child that it names.
-start() {
-	rm -f "$dir/up"
-	"$@" >"$dir/up" 2>"$dir/log" &
-	pid=$!
-	i=0
-	while ! grep -qs up "$dir/up" && [ $i -lt 400 ]; do
-		sleep 0.05
-		i=$((i + 1))
-	done
-}
-
-stop() {
-	kill -9 "$pid"
-	wait "$pid" 2>/dev/null
-	pid=
-}
-
-"${CC:-cc}" -std=c11 -D_GNU_SOURCE -O1 -Ilib/include -o "$target" \
-	tests/api/ask_target.c -L"$build" -llkdf -lpthread \
-	-Wl,-rpath,"$build" >"$dir/log" 2>&1
+ask_target
 ok $? 'a process to be asked'
 
 try 2 'which process?' "$lkdf" why
@@ -52,7 +19,7 @@ try 5 'no such process' "$lkdf" why -p no-such-command-here
 try 5 'a process without a runtime' "$lkdf" why -p $$
 holds 'has no lkdf runtime'
 
-start "$target" stuck 1
+start_target "$target" stuck 1
 try 0 'a process in which a task waits' "$lkdf" why -p "$pid"
 holds '^as seen: 1 submitted task'
 holds '^task "first" waits before it starts, for an event'
@@ -70,9 +37,9 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 else
 	skip 'a process that is not ours' 'only root has another user'
 fi
-stop
+stop_target KILL
 
-start "$target" stuck 3
+start_target "$target" stuck 3
 try 0 'three runtimes in a process' "$lkdf" why -p "$pid"
 holds '^runtime 1 of 3$'
 holds '^runtime 3 of 3$'
@@ -90,34 +57,34 @@ assert who == ['task "first"', 'task "second"', 'task "third"'], who
 assert all(r["schema"] == "lkdf/why/1" for r in t["runtimes"])
 END
 ok $? 'with an object of each' "$dir/why"
-stop
+stop_target KILL
 
-start "$target" locked
+start_target "$target" locked
 try 0 'workers that hang in bodies' "$lkdf" why -p "$pid"
 holds '^as seen: 4 submitted tasks'
 holds 'nothing was seen to wait: bodies run'
-stop
+stop_target KILL
 
-start "$target" fork
+start_target "$target" fork
 child=$(sed -n 's/^up //p' "$dir/up")
 try 0 'a process that has forked' "$lkdf" why -p "$pid"
 try 5 'its child does not answer for it' "$lkdf" why -p "$child"
 holds 'has no lkdf runtime'
-stop
+stop_target KILL
 try 5 'nor when it is gone' "$lkdf" why -p "$child"
 kill -9 "$child"
 child=
 
-start "$target" serial
+start_target "$target" serial
 try 4 'serial=yes has no thread that answers' "$lkdf" why -p "$pid"
 holds 'answers nobody'
-stop
-start env LKDF_ASK=0 "$target" stuck 1
+stop_target KILL
+start_target env LKDF_ASK=0 "$target" stuck 1
 try 4 'ask=no, too' "$lkdf" why -p "$pid"
-stop
+stop_target KILL
 
 if unshare -n true 2>/dev/null; then
-	start unshare -n "$target" stuck 1
+	start_target unshare -n "$target" stuck 1
 	try 0 'another network namespace' "$lkdf" why -p "$pid"
 	holds '^task "first" waits'
 	if command -v setpriv >/dev/null; then
@@ -126,7 +93,7 @@ if unshare -n true 2>/dev/null; then
 			"$lkdf" why -p "$pid"
 		holds 'network namespace of its own'
 	fi
-	stop
+	stop_target KILL
 else
 	skip 'another network namespace' 'none to be had'
 fi

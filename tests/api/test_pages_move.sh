@@ -64,12 +64,7 @@ ok $? 'no process'
 LKDF_WORKERS=1 "$build/examples/convoy" --lock block --seconds 600 \
 	>/dev/null 2>&1 &
 convoy=$!
-i=0
-until move 0 'moved' $convoy --move "$node" --label 'lock table' --json ||
-	[ $i -gt 200 ]; do
-	sleep 0.1
-	i=$((i + 1))
-done
+await move 0 'moved' $convoy --move "$node" --label 'lock table' --json
 python3 - "$dir/log" >"$dir/why" 2>&1 <<'EOT'
 import json, sys
 p = json.load(open(sys.argv[1]))

@@ -5,6 +5,8 @@
 # whole, and tells no time for which nobody was there.
 # shellcheck source=tests/api/tap.sh
 . "$(dirname "$0")/tap.sh"
+# shellcheck source=tests/api/target.sh
+. tests/api/target.sh
 lkdf=$build/lkdf
 target=$dir/ask_target
 pid=
@@ -13,49 +15,19 @@ full=
 trap 'kill -9 $pid $tool 2>/dev/null; [ -z "$full" ] || umount "$full"
 	rm -rf "$dir"' EXIT
 
-# try STATUS FACT COMMAND...: its output is in $dir/log.
-try() {
-	want=$1
-	fact=$2
-	shift 2
-	timeout 100 "$@" >"$dir/log" 2>&1 </dev/null
-	[ $? -eq "$want" ]
-	ok $? "$fact"
+# More than what stands before the slices.
+# shellcheck disable=SC2317
+has_slices() {
+	[ "$(stat -c %s "$1" 2>/dev/null || echo 0)" -gt 65536 ]
 }
 
-holds() {
-	grep -q -e "$1" "$dir/log"
-	ok $? "it says $1"
-}
-
-# start ARGUMENT...: $pid is such a process.
-start() {
-	rm -f "$dir/up"
-	"$target" "$@" >"$dir/up" 2>"$dir/err" &
-	pid=$!
-	i=0
-	while ! grep -qs up "$dir/up" && [ $i -lt 400 ]; do
-		sleep 0.05
-		i=$((i + 1))
-	done
-}
-
-stop() {
-	kill -9 "$pid"
-	wait "$pid" 2>/dev/null
-	pid=
-}
-
-# record FILE: $tool does, until it is ended, and has begun.
+# record FILE [FILE]...: $tool does, until it is ended, and has slices in all.
 record() {
 	"$lkdf" trace record -p "$pid" -o "$1" >"$dir/log" 2>&1 &
 	tool=$!
-	i=0
-	while [ ! -s "$1" ] && [ $i -lt 400 ]; do
-		sleep 0.05
-		i=$((i + 1))
+	for file; do
+		await has_slices "$file"
 	done
-	sleep 0.3
 }
 
 # The tool has ended by itself.
@@ -66,20 +38,19 @@ ended() {
 	tool=
 }
 
+# shellcheck disable=SC2317
+check() {
+	"$lkdf" trace check "$1" >"$dir/check" 2>&1
+}
+
 # whole FILE: it is, when the runtime has ended it.
 whole() {
-	i=0
-	until "$lkdf" trace check "$1" >"$dir/check" 2>&1 || [ $i -gt 200 ]; do
-		sleep 0.05
-		i=$((i + 1))
-	done
+	await check "$1"
 	grep -q 'whole, [1-9]' "$dir/check"
 	ok $? "$(basename "$1") is whole and holds slices" "$dir/check"
 }
 
-"${CC:-cc}" -std=c11 -D_GNU_SOURCE -O1 -Ilib/include -o "$target" \
-	tests/api/ask_target.c -L"$build" -llkdf -lpthread \
-	-Wl,-rpath,"$build" >"$dir/log" 2>&1
+ask_target
 ok $? 'a process to be recorded'
 
 try 2 'into which file?' "$lkdf" trace record -p $$
@@ -88,7 +59,7 @@ try 5 'a process without a runtime' "$lkdf" trace record -p $$ -o "$dir/x"
 [ ! -e "$dir/x" ]
 ok $? 'no file is made for it'
 
-start busy 2
+start_target "$target" busy 2
 try 0 'two runtimes for a second' \
 	"$lkdf" trace record -p "$pid" -o "$dir/a.lkdf" -d 1
 holds 'a.lkdf: [1-9][0-9]* slices, [0-9]* lost$'
@@ -137,7 +108,7 @@ kill -INT $tool
 ended 0 'SIGINT ends it'
 whole "$dir/b.lkdf"
 
-record "$dir/d.lkdf"
+record "$dir/d.lkdf" "$dir/d.1.lkdf"
 kill -9 $tool
 wait $tool 2>/dev/null
 tool=
@@ -157,14 +128,14 @@ whole "$dir/f.lkdf"
 grep -q 'f.lkdf: [1-9][0-9]* slices' "$dir/log"
 ok $? 'which the runtime has ended'
 
-start busy 2
-record "$dir/g.lkdf"
-stop
+start_target "$target" busy 2
+record "$dir/g.lkdf" "$dir/g.1.lkdf"
+stop_target KILL
 ended 0 'a process that is killed ends the recording'
 whole "$dir/g.lkdf"
 whole "$dir/g.1.lkdf"
 
-start locked
+start_target "$target" locked
 try 0 'bodies that run all the time' \
 	"$lkdf" trace record -p "$pid" -o "$dir/h.lkdf" -d 1
 try 0 'a report of that' "$lkdf" report "$dir/h.lkdf"
@@ -178,12 +149,12 @@ time = t["time"]
 assert time["asleep"] > 0.9 * time["all"] > 0, time
 END
 ok $? 'and that they sleep' "$dir/why"
-stop
+stop_target KILL
 
 if [ "$(id -u)" = 0 ] && mkdir "$dir/full" &&
 	mount -t tmpfs -o size=64k none "$dir/full" 2>/dev/null; then
 	full=$dir/full
-	start busy 1
+	start_target "$target" busy 1
 	try 4 'a full disk is told' \
 		"$lkdf" trace record -p "$pid" -o "$full/a.lkdf" -d 2
 	holds 'No space left'
@@ -191,7 +162,7 @@ if [ "$(id -u)" = 0 ] && mkdir "$dir/full" &&
 	try 0 'and hurts nobody' \
 		"$lkdf" trace record -p "$pid" -o "$dir/i.lkdf" -d 1
 	whole "$dir/i.lkdf"
-	stop
+	stop_target KILL
 	umount "$full" && full=
 else
 	skip 'a full disk is told' 'no disk to be had that can be filled'

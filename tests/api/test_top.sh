@@ -5,6 +5,8 @@
 # runtime of 256 workers has it, tame or with whatever in it.
 # shellcheck source=tests/api/tap.sh
 . "$(dirname "$0")/tap.sh"
+# shellcheck source=tests/api/target.sh
+. tests/api/target.sh
 lkdf=$build/lkdf
 fake=$dir/fake
 mux=
@@ -14,39 +16,6 @@ trap '[ -z "$pid" ] || kill "$pid" 2>/dev/null
 	[ -z "$mux" ] || $mux kill-server 2>/dev/null; rm -rf "$dir"' EXIT
 export COLUMNS=80 LC_ALL=C
 unset NO_COLOR LKDF_PROBE
-
-# try STATUS FACT COMMAND...: its output is in $dir/log.
-try() {
-	want=$1
-	fact=$2
-	shift 2
-	"$@" >"$dir/log" 2>&1 </dev/null
-	[ $? -eq "$want" ]
-	ok $? "$fact"
-}
-
-holds() {
-	grep -q -e "$1" "$dir/log"
-	ok $? "it says $1"
-}
-
-# start ARGUMENT...: $pid is such a process.
-start() {
-	rm -f "$dir/up"
-	"$fake" "$@" >"$dir/up" 2>"$dir/log" &
-	pid=$!
-	i=0
-	while ! grep -qs up "$dir/up" && [ $i -lt 400 ]; do
-		sleep 0.05
-		i=$((i + 1))
-	done
-}
-
-stop() {
-	kill "$pid"
-	wait "$pid" 2>/dev/null
-	pid=
-}
 
 top() {
 	"$lkdf" top -b -n 1 -I 20 -p "$pid" "$@" >"$dir/log" 2>&1
@@ -62,7 +31,7 @@ holds 'has no lkdf runtime'
 try 2 'no such view' "$lkdf" top -b -p $$ -w none
 try 2 'no such interval' "$lkdf" top -b -p $$ -I 1
 
-start 256 record device
+start_target "$fake" 256 record device
 for view in nodes workers kinds futexes devices pages; do
 	top -w $view
 	ok $? "the view $view"
@@ -123,23 +92,19 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 else
 	skip 'a process that is not ours' 'needs root and setpriv'
 fi
-stop
+stop_target TERM
 
-start 64 wild record
+start_target "$fake" 64 wild record
 try 0 'whatever a process writes there' "$lkdf" top -b -n 30 -I 10 -p $pid \
 	-w workers
 try 0 'kinds, too' "$lkdf" top -b -n 30 -I 10 -p $pid -w kinds
-stop
+stop_target TERM
 
-start 2
+start_target "$fake" 2
 "$lkdf" top -b -I 20 -p $pid >"$dir/log" 2>&1 &
 top=$!
-i=0
-until [ -s "$dir/log" ] || [ $i -gt 400 ]; do
-	sleep 0.05
-	i=$((i + 1))
-done
-stop
+await [ -s "$dir/log" ]
+stop_target TERM
 wait $top
 [ $? -eq 5 ] && grep -q 'has ended' "$dir/log"
 ok $? 'a process that ends: 5, and said'
@@ -148,11 +113,11 @@ ok $? 'a process that ends: 5, and said'
 
 "$build/examples/convoy" --lock none --seconds 100 >/dev/null 2>&1 &
 pid=$!
-i=0
-until "$lkdf" top -b -n 1 -I 50 -p $pid >"$dir/log" 2>&1 || [ $i -gt 100 ]; do
-	sleep 0.05
-	i=$((i + 1))
-done
+# shellcheck disable=SC2317
+looks() {
+	"$lkdf" top -b -n 1 -I 50 -p "$pid" >"$dir/log" 2>&1
+}
+await looks
 grep -qE 'workers  [0-9.]+ % busy  [0-9.]+[kM]? tasks/s' "$dir/log"
 ok $? 'a program that works'
 kill $pid
@@ -164,16 +129,16 @@ finish() {
 	echo "1..$nr"
 	exit $failed
 }
-start 256 record device fail
+start_target "$fake" 256 record device fail
 try 2 'without a terminal' "$lkdf" top -p $pid
 if ! ldd "$lkdf" | grep -q ncursesw; then
-	stop
+	stop_target TERM
 	skip 'screens' 'lkdf was built without ncursesw'
 	finish
 fi
 holds 'try:   lkdf top --batch'
 if ! command -v tmux >/dev/null; then
-	stop
+	stop_target TERM
 	skip 'screens' 'there is no tmux'
 	finish
 fi
@@ -276,7 +241,7 @@ shows 'failed tasks' 'failed/s'
 $mux capture-pane -p -e >"$dir/log"
 ! grep -q '\[[0-9;]*3[0-7]m' "$dir/log"
 ok $? 'in no colour with NO_COLOR'
-stop
+stop_target TERM
 shows 'a process that ends: 5' '^it ended: 5 icanon'
 shows 'and said' 'has ended'
 over

@@ -4,17 +4,7 @@
  * uses them: a body, a run of a graph, a child, a thread, a kernel elsewhere.
  * They come home once, and no thread waits for that on its stack.
  */
-#include "tests/api/device/device.h"
-
-#define NR DEVICE_NR
-
-static uint64_t fetched(struct lkdf *rt)
-{
-	uint64_t nr;
-
-	must(lkdf_stat(rt, "lkdf.device.fetched_bytes", &nr));
-	return nr / (NR * sizeof(uint64_t));
-}
+#include "tests/api/device/away.h"
 
 static uint64_t uploaded(struct lkdf *rt)
 {
@@ -28,42 +18,6 @@ static uint64_t uploaded(struct lkdf *rt)
 static bool carries(const char *how)
 {
 	return !strstr(how, "host");
-}
-
-/* Use 0 is all of one value, the argument. */
-static int expect_all(struct lkdf_ctx *c, void *arg)
-{
-	const uint64_t *x = lkdf_ptr(c, 0);
-	uint64_t i;
-
-	for (i = 0; i < NR; i++)
-		if (x[i] != *(uint64_t *)arg)
-			return lkdf_fail(c, -EBADMSG, "[%llu] is %llu",
-					 (unsigned long long)i,
-					 (unsigned long long)x[i]);
-	return 0;
-}
-
-static int add_here(struct lkdf_ctx *c, void *arg)
-{
-	uint64_t *x = lkdf_ptr(c, 0), i;
-
-	for (i = 0; i < NR; i++)
-		x[i] += *(uint64_t *)arg;
-	return 0;
-}
-
-static int call(struct lkdf *rt, struct lkdf_kind *k, struct lkdf_place *p,
-		struct lkdf_data *d, uint32_t mode, uint64_t arg)
-{
-	const struct lkdf_use use = { d, mode, 0 };
-	struct lkdf_event done;
-
-	must(lkdf_submit(rt, NULL,
-			 LKDF_TASK(.kind = k, .arg = &arg, .place = p,
-				   .use = &use, .nr_use = 1),
-			 &done));
-	return lkdf_event_wait(done, -1);
 }
 
 static void a_body_brings_them_home(struct lkdf *rt, struct lkdf_place *p,

@@ -4,53 +4,7 @@
  * devices in turn, a device that keeps them back or loses them, and one with
  * room for a single task.
  */
-#include "tests/api/device/device.h"
-
-#define NR DEVICE_NR
-
-static uint64_t fetched(struct lkdf *rt)
-{
-	uint64_t nr;
-
-	must(lkdf_stat(rt, "lkdf.device.fetched_bytes", &nr));
-	return nr / (NR * sizeof(uint64_t));
-}
-
-/* Use 0 is all of one value, the argument. */
-static int expect_all(struct lkdf_ctx *c, void *arg)
-{
-	const uint64_t *x = lkdf_ptr(c, 0);
-	uint64_t i;
-
-	for (i = 0; i < NR; i++)
-		if (x[i] != *(uint64_t *)arg)
-			return lkdf_fail(c, -EBADMSG, "[%llu] is %llu",
-					 (unsigned long long)i,
-					 (unsigned long long)x[i]);
-	return 0;
-}
-
-static int add_here(struct lkdf_ctx *c, void *arg)
-{
-	uint64_t *x = lkdf_ptr(c, 0), i;
-
-	for (i = 0; i < NR; i++)
-		x[i] += *(uint64_t *)arg;
-	return 0;
-}
-
-static int call(struct lkdf *rt, struct lkdf_kind *k, struct lkdf_place *p,
-		struct lkdf_data *d, uint32_t mode, uint64_t arg)
-{
-	const struct lkdf_use use = { d, mode, 0 };
-	struct lkdf_event done;
-
-	must(lkdf_submit(rt, NULL,
-			 LKDF_TASK(.kind = k, .arg = &arg, .place = p,
-				   .use = &use, .nr_use = 1),
-			 &done));
-	return lkdf_event_wait(done, -1);
-}
+#include "tests/api/device/away.h"
 
 static void two_devices_have_it_in_turn(const char *options)
 {

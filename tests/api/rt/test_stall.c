@@ -155,48 +155,12 @@ static void idle_ones_are_left_alone(const char *options)
 
 /* ---- what waits --------------------------------------------------------- */
 
-struct side {
-	struct lkdf_channel *from, *to;
-	bool has_value;
-};
-
-static int hand_on(struct lkdf_ctx *c, void *arg)
-{
-	struct side *s = *(struct side **)arg;
-	uint64_t v = 1;
-	int rc = s->has_value ? 0 : lkdf_recv(c, s->from, &v);
-
-	s->has_value |= !rc;
-	if (!rc)
-		rc = lkdf_send(c, s->to, &v);
-	return rc == -EAGAIN ? LKDF_AGAIN : rc;
-}
-
-static struct lkdf_channel *named(struct lkdf *rt, const char *name)
-{
-	struct lkdf_channel *ch = NULL;
-
-	must(lkdf_channel_create(
-		rt, LKDF_CHANNEL(.name = name, .value_size = 8, .depth = 4),
-		&ch));
-	return ch;
-}
-
-static void submit_side(struct lkdf *rt, const char *name, struct side *s)
-{
-	struct lkdf_kind *k = api_kind(rt, name, hand_on, sizeof(s), 0);
-
-	must(lkdf_submit(rt, NULL, ATTR(lkdf_task, .kind = k, .arg = &s),
-			 NULL));
-	lkdf_kind_put(k);
-}
-
 /* Told once, and once more when something has ended since. */
 static void a_deadlock_is_named(const char *options)
 {
 	struct lkdf *rt = open_heard(options);
-	struct lkdf_channel *there = named(rt, "there");
-	struct lkdf_channel *back = named(rt, "back");
+	struct lkdf_channel *there = named(rt, "there", 4);
+	struct lkdf_channel *back = named(rt, "back", 4);
 	struct lkdf_kind *k = api_kind(rt, "plain", api_nothing, 0, 0);
 	struct side a = { .from = back, .to = there };
 	struct side b = { .from = there, .to = back };

@@ -7,17 +7,6 @@
 #include "tests/api/channel_stream.h"
 #include "tests/api/why.h"
 
-static struct lkdf_channel *named(struct lkdf *rt, const char *name,
-				  uint32_t depth)
-{
-	struct lkdf_channel *ch = NULL;
-
-	must(lkdf_channel_create(
-		rt, LKDF_CHANNEL(.name = name, .value_size = 8, .depth = depth),
-		&ch));
-	return ch;
-}
-
 static void nothing_waits(struct lkdf *rt, const char *after)
 {
 	must(lkdf_scope_wait(rt, NULL, -1));
@@ -26,33 +15,6 @@ static void nothing_waits(struct lkdf *rt, const char *after)
 }
 
 /* ---- tasks -------------------------------------------------------------- */
-
-struct side {
-	struct lkdf_channel *from, *to;
-	bool has_value;
-};
-
-/* What it has received it sends on. */
-static int hand_on(struct lkdf_ctx *c, void *arg)
-{
-	struct side *s = *(struct side **)arg;
-	uint64_t v = 1;
-	int rc = s->has_value ? 0 : lkdf_recv(c, s->from, &v);
-
-	s->has_value |= !rc;
-	if (!rc)
-		rc = lkdf_send(c, s->to, &v);
-	return rc == -EAGAIN ? LKDF_AGAIN : rc;
-}
-
-static void submit_side(struct lkdf *rt, const char *name, struct side *s)
-{
-	struct lkdf_kind *k = api_kind(rt, name, hand_on, sizeof(s), 0);
-
-	must(lkdf_submit(rt, NULL, ATTR(lkdf_task, .kind = k, .arg = &s),
-			 NULL));
-	lkdf_kind_put(k);
-}
 
 static void two_wait_for_each_other(struct lkdf *rt)
 {

@@ -2,6 +2,7 @@
 /* What a recording says of tasks: who made them ready, when, and on what. */
 #include "tests/unit/trace_file.h"
 
+#include <semaphore.h>
 #include <stdatomic.h>
 
 #define NR_LEAVES 300
@@ -226,15 +227,13 @@ static void operations_and_waits_are_told(const char *options)
 
 #define NR_HELD 5
 
-static atomic_int is_open;
+static sem_t is_open;
 
 static int hold_token(struct lkdf_ctx *c, void *arg)
 {
 	(void)c;
 	(void)arg;
-	while (!atomic_load(&is_open))
-		usleep(100);
-	return 0;
+	return sem_wait(&is_open);
 }
 
 static struct lkdf_kind *limited_kind(struct lkdf *rt, const char *name,
@@ -260,6 +259,7 @@ static void run_held(const char *options)
 	struct lkdf_event done;
 	int i;
 
+	sem_init(&is_open, 0, 0);
 	lkdf_limit_create_with(
 		rt, ATTR(lkdf_limit_attr, .name = "disk", .tokens = 1), &l);
 	holder = limited_kind(rt, "holder", hold_token, LKDF_BLOCKING, l);
@@ -271,7 +271,7 @@ static void run_held(const char *options)
 	/* The worker takes the oldest first. */
 	lkdf_submit(rt, NULL, ATTR(lkdf_task, .kind = plain), &done);
 	lkdf_event_wait(done, -1);
-	atomic_store(&is_open, 1);
+	sem_post(&is_open);
 	is(lkdf_scope_wait(rt, NULL, -1), 0, "all get their token");
 	lkdf_kind_put(holder);
 	lkdf_kind_put(writer);
