@@ -53,11 +53,23 @@ static bool read_option(FILE *f, char *line, char *help, int size,
 	return true;
 }
 
+/* A word behind the kept bytes of what is typed; none is longer than this. */
+static void offer(int kept, const char *token, const char *word,
+		  const char *end, const char *help)
+{
+	char text[256];
+	int nr = snprintf(text, sizeof(text), "%.*s%s%s", kept, token, word,
+			  end);
+
+	if ((size_t)nr < sizeof(text))
+		completion_offer(text, help);
+}
+
 /* The words of "yes or no", "auto rings threads"; a number and a text have
  * none. */
 static void offer_words(const struct option *o, int kept, const char *token)
 {
-	char word[256], *at, *rest = NULL;
+	char *at, *rest = NULL;
 
 	if (strstr(o->range, " .. ") || !strcmp(o->range, "text"))
 		return;
@@ -65,8 +77,7 @@ static void offer_words(const struct option *o, int kept, const char *token)
 	     at = strtok_r(NULL, " ", &rest)) {
 		if (!strcmp(at, "or"))
 			continue;
-		snprintf(word, sizeof(word), "%.*s%s", kept, token, at);
-		completion_offer(word, o->help);
+		offer(kept, token, at, "", o->help);
 	}
 }
 
@@ -85,15 +96,13 @@ void completion_options(const char *typed, const char *token)
 	size_t name = strcspn(item, "=");
 	bool has_name = item[name] == '=';
 	int kept = (int)(behind_last(token, has_name ? "=," : ",") - token);
-	char line[1024], help[1024], word[256];
+	char line[1024], help[1024];
 	FILE *f = open_table();
 	struct option o;
 
 	while (f && read_option(f, line, help, sizeof(line), &o)) {
 		if (!has_name) {
-			snprintf(word, sizeof(word), "%.*s%s=", kept, token,
-				 o.name);
-			completion_offer(word, o.help);
+			offer(kept, token, o.name, "=", o.help);
 		} else if (strlen(o.name) == name &&
 			   !strncmp(o.name, item, name)) {
 			offer_words(&o, kept, token);

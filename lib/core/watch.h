@@ -84,8 +84,15 @@ static inline void watch_end(struct watch *w, int executor,
 static inline void watch_opened(struct watch *w)
 {
 	/* [watch.open] the count; pairs with [watch.look]. */
-	if (!(a_or(&w->word, WATCH_OPEN, acq_rel) & WATCH_OPEN))
+	if (!(a_or(&w->word, WATCH_OPEN, release) & WATCH_OPEN))
 		futex_wake(&w->word, 1);
+}
+
+/* The watcher: it is to look at the count, then may sleep on what it gets. */
+static inline uint32_t watch_clear(struct watch *w)
+{
+	/* [watch.look] before the count; pairs with [watch.open]. */
+	return a_and(&w->word, ~WATCH_OPEN, acquire) & ~WATCH_OPEN;
 }
 
 #endif

@@ -82,8 +82,7 @@ static void look(struct watch *w, struct seen *seen)
 /* False: nothing is open, and it has slept until something was, or STOP. */
 static bool has_open(struct watch *w)
 {
-	/* [watch.look] before the count; pairs with [watch.open]. */
-	uint32_t word = a_and(&w->word, ~WATCH_OPEN, acq_rel) & ~WATCH_OPEN;
+	uint32_t word = watch_clear(w);
 
 	if (scope_live(w->rt->root))
 		return true;

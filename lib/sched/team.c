@@ -168,8 +168,9 @@ static void lead(struct worker *w, int nr)
 	worker_share_all(w);
 	team_away(w);
 	for (;;) {
-		/* [team.word] before we try; pairs with [team.over]. */
-		word = a_load(&node->team_word, acquire);
+		/* Before we try: whoever has counted since has given the lock
+		 * before it did. */
+		word = a_load(&node->team_word, relaxed);
 		if (try_to_lead(w, nr))
 			break;
 		futex_wait(&node->team_word, word, -1);

@@ -37,7 +37,9 @@ MC_SRC_strand := lib/base/lock.c lib/sched/backlog.c lib/sched/deque.c \
 	lib/sched/intake.c lib/sched/keep.c lib/sched/notify.c lib/sched/part.c \
 	lib/sched/park.c lib/sched/tick.c lib/sched/timers.c \
 	lib/sched/worker.c
+MC_SRC_team := lib/base/lock.c lib/sched/park.c lib/sched/team.c
 MC_SRC_then := $(MC_SRC_event)
+MC_SRC_watch :=
 MC_SRC_tick := lib/base/lock.c lib/sched/park.c lib/sched/tick.c \
 	lib/sched/timers.c
 MC_SRC_weak := $(MC_SRC_claim)

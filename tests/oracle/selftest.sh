@@ -122,7 +122,7 @@ plant "a join forgets the error" $join \
 plant "a joined child is not dropped" $join \
 	's/ || t->link.flags & TASK_ENDS_SLOWLY)) {/)) {/' $join
 plant "a skipped task counts twice" $burst \
-	's/&f->nr_skipped, counts,/\&f->nr_skipped, 2 * counts,/' $burst
+	's/frame_count(b->f, b->w->executor->counters, ending);/{ & & }/' $burst
 plant "a burst counts a body too many" lib/run/burst.h \
 	's/COUNTER_TASKS, nr)/COUNTER_TASKS, nr + (nr > 1))/' "$run $burst"
 plant "workers of another node steal bound tasks" $idle \

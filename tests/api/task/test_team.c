@@ -401,6 +401,8 @@ static void bad_kinds_are_refused(void)
 int main(void)
 {
 	tap_start(120);
+	/* LLVM's OpenMP: see Documentation/teams.rst. */
+	setenv("KMP_AFFINITY", "disabled", 1);
 	it_has_what_it_asks_for();
 	a_team_is_alone("workers=2");
 	a_team_is_alone("workers=4,pin=no");
