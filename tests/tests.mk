@@ -121,8 +121,13 @@ endif
 # ALSO: programs of other builds, run with ours.
 ALSO :=
 
-# What only computes runs beside the others.
-ASIDE = $(ONCE_ASIDE) $(filter %/oracle %/control,$(ORACLES) $(ALSO))
+# What looks at nothing but its own process runs two at a time: what computes and
+# what sleeps share the CPUs. Scripts, what takes CPUs away, and what loads BPF
+# programs come one after the other.
+ALONE := $(addprefix %/test_,cpuset quota seats probe_pins probe_signals)
+ASIDE = $(ONCE_ASIDE) $(filter %/oracle %/control,$(ORACLES) $(ALSO)) \
+	$(filter-out $(ALONE) %/oracle %/control, \
+	$(UNIT_TESTS) $(API_TESTS) $(ALSO))
 
 # What a run leaves out is told with the command that runs it.
 LEFT_OUT = $(if $(findstring tests/kernel/machine,$(VM_TESTS)),,the kernel \

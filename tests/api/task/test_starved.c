@@ -53,12 +53,14 @@ static void the_limit_of_file_sizes_is_survived(void)
 
 static void a_recording_ends_at_the_limit(void)
 {
-	static const char path[] = "/tmp/lkdf-starved.lkdf";
+	char path[64], options[96];
 	struct lkdf *rt;
 	int rc;
 
+	snprintf(path, sizeof(path), "/tmp/lkdf-starved-%d.lkdf", getpid());
+	snprintf(options, sizeof(options), "workers=1,trace=%s", path);
 	limit_files(16);
-	rc = lkdf_open("workers=1,trace=/tmp/lkdf-starved.lkdf", &rt);
+	rc = lkdf_open(options, &rt);
 	/* What we say may go to a file, too. */
 	limit_files(RLIM_INFINITY);
 	is(rc, -EFBIG, "a recording without room for its header is refused");
