@@ -39,9 +39,11 @@ static void tell_runs(struct lkdf *rt)
 	pthread_mutex_lock(&rt->lock);
 	for (i = 0; i < rt->nr_frames; i++) {
 		f = slots_frame(rt, i);
-		/* A free slot holds a number. */
+		/* A free slot holds a number.
+		 * [frame.look] its graph is sealed; pairs with
+		 * [frame.busy]. */
 		if ((uintptr_t)f > MAX_FRAMES &&
-		    a_load(&f->is_busy, relaxed) == FRAME_BUSY)
+		    a_load(&f->is_busy, acquire) == FRAME_BUSY)
 			frame_tell_graph(f);
 	}
 	pthread_mutex_unlock(&rt->lock);

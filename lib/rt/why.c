@@ -410,7 +410,8 @@ static void look_at_frame(struct why *y, const struct frame *f)
 {
 	struct why_row *r;
 
-	if (a_load(&f->is_busy, relaxed) != FRAME_BUSY || has_row(y, f))
+	/* [frame.look] its graph is sealed; pairs with [frame.busy]. */
+	if (a_load(&f->is_busy, acquire) != FRAME_BUSY || has_row(y, f))
 		return;
 	r = why_add_run(y, WHY_RUN, f);
 	if (!r)

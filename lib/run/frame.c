@@ -28,7 +28,8 @@ static void frame_move(struct frame *f, enum frame_state to)
 {
 	check_move(legal, a_load(&f->is_busy, relaxed), to);
 	if (to == FRAME_BUSY)
-		a_store(&f->is_busy, FRAME_BUSY, relaxed);
+		/* [frame.busy] what seal has made; pairs with [frame.look]. */
+		a_store(&f->is_busy, FRAME_BUSY, release);
 	else
 		/* [graph.a] the run's end; pairs with [graph.d],
 		 * [frame.free]. */

@@ -73,7 +73,7 @@ static bool may_lend(const struct worker *v)
 
 static bool can_lend(const struct worker *v)
 {
-	return may_lend(v) && !v->team_depth && !a_load(&v->lent_to, relaxed);
+	return may_lend(v) && !v->is_leader && !a_load(&v->lent_to, relaxed);
 }
 
 static int count_others(const struct worker *w,
@@ -118,10 +118,13 @@ static bool try_to_lead(struct worker *w, int nr)
 		count_others(w, can_lend) >= nr - 1;
 	if (leads) {
 		lend(w, nr - 1);
+		w->is_leader = true;
+	}
+	lock_give(&node->team_lock);
+	if (leads) {
 		w->team_size = nr;
 		w->team_depth = 1;
 	}
-	lock_give(&node->team_lock);
 	return leads;
 }
 
@@ -195,8 +198,9 @@ static void give_back(struct worker *w)
 		if (is_lent_to(v, w))
 			a_store(&v->lent_to, 0, relaxed);
 	}
-	w->team_depth = 0;
+	w->is_leader = false;
 	lock_give(&node->team_lock);
+	w->team_depth = 0;
 	/* [team.over] they are free; pairs with [team.word]. */
 	a_add(&node->team_word, 1, release);
 	futex_wake(&node->team_word, INT_MAX);

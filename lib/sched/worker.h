@@ -150,9 +150,11 @@ struct worker {
 	bool is_watching;
 	struct covered covered;
 
-	/* This worker only, the depth under the node's team_lock, where others
-	 * read it: bodies of teams on this stack. */
+	/* This worker only: bodies of teams on this stack. */
 	int team_depth, team_size;
+
+	/* This worker sets, under the node's team_lock. */
+	bool is_leader;
 
 	/* This worker pushes and pops, the others steal. */
 	struct deque deque[NR_DEQUES];

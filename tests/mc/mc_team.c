@@ -63,6 +63,7 @@ static void init(void)
 		workers[i].id = i;
 		workers[i].cpu = -1;
 		workers[i].team_depth = workers[i].team_size = 0;
+		workers[i].is_leader = false;
 		a_store(&workers[i].lent_to, 0, relaxed);
 		a_store(&workers[i].is_away, 0, relaxed);
 		a_store(&workers[i].is_drowsy, 0, relaxed);

@@ -374,13 +374,13 @@ int main(void)
 	tap_start(120);
 	bad_times_are_refused();
 	nobody_watches_without();
-	for (i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
-		idle_ones_are_left_alone(options[i]);
-		a_deadlock_is_named(options[i]);
-		a_task_that_never_starts_is_named(options[i]);
+	/* A stall takes a second at least: what workers change twice. */
+	idle_ones_are_left_alone(options[0]);
+	a_deadlock_is_named(options[1]);
+	a_task_that_never_starts_is_named(options[1]);
+	for (i = 0; i < sizeof(options) / sizeof(options[0]); i++)
 		long_bodies_are_named(options[i]);
-		long_bodies_of_graphs_are_named(options[i]);
-	}
+	long_bodies_of_graphs_are_named(options[0]);
 	a_task_that_never_starts_is_named("serial=yes,stall=1");
 	a_long_run_is_no_stall();
 	return tap_end();

@@ -248,8 +248,9 @@ static void it_has_what_it_asks_for(void)
 #ifdef _OPENMP
 #define MOST 64
 
+/* ThreadSanitizer does not see the barriers of OpenMP. */
 static struct {
-	int nr_threads, cpu[MOST], nr_cpus[MOST], most;
+	atomic_int nr_threads, cpu[MOST], nr_cpus[MOST], most;
 	int before, after;
 } omp;
 

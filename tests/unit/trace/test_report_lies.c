@@ -11,6 +11,13 @@
 #include <errno.h>
 #include <string.h>
 
+/* With a sanitizer each takes ten times as long: one value for most bytes. */
+#ifdef __SANITIZE_ADDRESS__
+#define STRIDE 4
+#else
+#define STRIDE 1
+#endif
+
 static FILE *nowhere;
 
 static bool sums_hold(const struct report *r)
@@ -93,7 +100,7 @@ static void lies(const uint8_t *bytes, size_t size)
 
 	for (at = 64; at < size; at += 16 + payload) {
 		payload = trace_le(bytes + at + 4, 4);
-		for (i = 0; i < payload * sizeof(values); i++) {
+		for (i = 0; i < payload * sizeof(values); i += STRIDE) {
 			memcpy(copy, bytes, size);
 			copy[at + 16 + i / sizeof(values)] =
 				values[i % sizeof(values)];
@@ -105,7 +112,7 @@ static void lies(const uint8_t *bytes, size_t size)
 	}
 	free(copy);
 	is(nr_bad, 0, "lies with a right checksum: the sums hold");
-	ok(nr_good > 100, "%zu of them cannot be seen", nr_good);
+	ok(nr_good > 100 / STRIDE, "%zu of them cannot be seen", nr_good);
 }
 
 static void try_file(const char *name, bool lies_too)
