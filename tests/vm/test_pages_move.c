@@ -124,6 +124,7 @@ static void a_label_moves(void)
 {
 	struct lkdf *rt = api_open("workers=1");
 	void *block, *other;
+	int nr;
 
 	must(lkdf_alloc(lkdf_place_node(rt, 0), LKDF_MEM_OWN, 8 * MEM_PAGE, 0,
 			"table", &block));
@@ -131,9 +132,11 @@ static void a_label_moves(void)
 			"other", &other));
 	memset(block, 1, 8 * MEM_PAGE);
 	memset(other, 1, 8 * MEM_PAGE);
+	/* Where node 0 is full the kernel has taken them from the next one. */
+	nr = (int)nr_on(other, 8, mem_node[1]);
 	is(move(mem_node[1], "--label table"), 0, "blocks with a label move");
 	is(nr_on(block, 8, mem_node[1]), 8, "all pages of it");
-	is(nr_on(other, 8, mem_node[1]), 0, "and none of another");
+	is(nr_on(other, 8, mem_node[1]), nr, "and none of another");
 	lkdf_free(rt, block);
 	lkdf_free(rt, other);
 	is(lkdf_close(rt), 0, "it closes");

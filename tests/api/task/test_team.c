@@ -164,6 +164,37 @@ static int count_beside(struct lkdf_ctx *c, void *arg)
 	return 0;
 }
 
+static atomic_int size_seen;
+
+static int see_size(struct lkdf_ctx *c, void *arg)
+{
+	(void)arg;
+	atomic_store(&size_seen, lkdf_team_size(c));
+	return 0;
+}
+
+static int size_with(struct lkdf *rt, struct lkdf_kind *k)
+{
+	must(api_call(rt, k, NULL));
+	lkdf_kind_put(k);
+	return atomic_load(&size_seen);
+}
+
+/* All workers on one node: a machine may have a node for each. */
+static struct lkdf *open_together(const char *options)
+{
+	struct lkdf *rt = api_open(options);
+	int nr = lkdf_nr_workers(rt);
+	char text[64];
+
+	if (size_with(rt, team_kind(rt, "all", see_size, 0)) == nr)
+		return rt;
+	must(lkdf_close(rt));
+	snprintf(text, sizeof(text), "workers=%d,topology=\"numa:1 core:%d\"",
+		 nr, nr);
+	return api_open(text);
+}
+
 /* Others would have a while to begin beside it. */
 static int last(struct lkdf_ctx *c, void *arg)
 {
@@ -179,7 +210,7 @@ static int last(struct lkdf_ctx *c, void *arg)
 /* Of all workers: one that runs is waited for, others do not begin. */
 static void a_team_is_alone(const char *options)
 {
-	struct lkdf *rt = api_open(options);
+	struct lkdf *rt = open_together(options);
 	struct lkdf_kind *k = api_kind(rt, "hold on", hold_on, 0, 0);
 	struct lkdf_kind *beside =
 		api_kind(rt, "beside", count_beside, 0, LKDF_SHARED);
@@ -207,22 +238,6 @@ static void a_team_is_alone(const char *options)
 	lkdf_kind_put(beside);
 	lkdf_kind_put(all);
 	must(lkdf_close(rt));
-}
-
-static atomic_int size_seen;
-
-static int see_size(struct lkdf_ctx *c, void *arg)
-{
-	(void)arg;
-	atomic_store(&size_seen, lkdf_team_size(c));
-	return 0;
-}
-
-static int size_with(struct lkdf *rt, struct lkdf_kind *k)
-{
-	must(api_call(rt, k, NULL));
-	lkdf_kind_put(k);
-	return atomic_load(&size_seen);
 }
 
 static void it_has_what_it_asks_for(void)
@@ -291,7 +306,7 @@ static int look_after(struct lkdf_ctx *c, void *arg)
 
 static void threads_are_counted(const char *options)
 {
-	struct lkdf *rt = api_open(options);
+	struct lkdf *rt = open_together(options);
 	struct lkdf_kind *plain = api_kind(rt, "plain", run_omp, 0, 0);
 	struct lkdf_kind *two = team_kind(rt, "two", run_omp, 2);
 	struct lkdf_kind *after = api_kind(rt, "after", look_after, 0, 0);
