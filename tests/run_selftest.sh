@@ -142,5 +142,26 @@ else
 	echo "not ok $nr - what is left out is told: $got"
 	failed=1
 fi
+# A test of the kernel's interfaces that hangs says in what.
+if command -v "${CC:-cc}" >/dev/null; then
+	printf '%s\n' '#include "harness.h"' 'TEST_LIMIT(it_hangs, 1)' '{' \
+		'	pause();' '}' >"$dir/hang.c"
+	"${CC:-cc}" -D_GNU_SOURCE -I "$(dirname "$run")/kernel" -o "$dir/hang" \
+		"$dir/hang.c"
+	got=$(LKDF_TIME_SCALE=1 "$dir/hang")
+	nr=$((nr + 1))
+	if echo "$got" | grep -q '^# hangs: ' &&
+		echo "$got" | grep -q '^# thread [0-9]*: comm: hang$' &&
+		echo "$got" | grep -q '^not ok 1 it hangs$'; then
+		echo "ok $nr - a test of the kernel says where it hangs"
+	else
+		echo "not ok $nr - a test of the kernel says where it hangs"
+		printf '%s\n' "$got" | sed 's/^/# /'
+		failed=1
+	fi
+else
+	nr=$((nr + 1))
+	echo "ok $nr - a test of the kernel says where it hangs # SKIP no cc"
+fi
 echo "1..$nr"
 exit "$failed"

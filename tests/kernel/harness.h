@@ -2,14 +2,18 @@
 /*
  * Tests of kernel interfaces: TEST(a_fact_in_the_present) { ... } and a main()
  * that is here already. Each test runs in a child of its own, which an alarm
- * ends; output is TAP 13. Inside: EXPECT notes a failure and goes on, ASSERT
- * ends the test, SKIP ends it as skipped. Exit status: 0 passed, 1 failed, 4
- * all skipped. Arguments: only tests whose name contains one of them.
+ * ends, and says where its threads were; output is TAP 13. Inside: EXPECT notes
+ * a failure and goes on, ASSERT ends the test, SKIP ends it as skipped. Exit
+ * status: 0 passed, 1 failed, 4 all skipped. Arguments: only tests whose name
+ * contains one of them.
  */
 #ifndef LKDF_TESTS_KERNEL_HARNESS_H
 #define LKDF_TESTS_KERNEL_HARNESS_H
 
+#include <dirent.h>
 #include <errno.h>
+#include <execinfo.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -104,13 +108,65 @@ static inline int harness_equal(long long a, long long b, int is_last,
 	harness_equal((call) < 0 ? errno : 0, code, 0, __FILE__, __LINE__, \
 		      #call)
 
+/*
+ * A file of /proc/self/task/TID: the name, the function and the system call in
+ * which the kernel has it, and as root its stack there.
+ */
+static inline void harness_tell_file(const char *tid, const char *file)
+{
+	char path[64], text[1024];
+	ssize_t size;
+	char *line, *rest = NULL;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%.12s/%s", tid, file);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	size = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	if (fd >= 0)
+		close(fd);
+	text[size > 0 ? size : 0] = 0;
+	for (line = strtok_r(text, "\n", &rest); line;
+	     line = strtok_r(NULL, "\n", &rest))
+		printf("# thread %s: %s: %s\n", tid, file, line);
+}
+
+/* More than a handler may do; a second alarm ends it then. */
+static inline void harness_on_alarm(int sig)
+{
+	static const char *const file[] = { "comm", "wchan", "syscall",
+					    "stack" };
+	void *frame[20];
+	DIR *dir = opendir("/proc/self/task");
+	struct dirent *d;
+	size_t i;
+
+	alarm(10);
+	printf("# hangs: the time of the test is over, in\n");
+	fflush(stdout);
+	backtrace_symbols_fd(frame, backtrace(frame, 20), 1);
+	while (dir && (d = readdir(dir)))
+		for (i = 0; d->d_name[0] != '.' && i < 4; i++)
+			harness_tell_file(d->d_name, file[i]);
+	fflush(stdout);
+	raise(sig);
+}
+
+static inline void harness_watch(unsigned long seconds)
+{
+	struct sigaction sa = { .sa_handler = harness_on_alarm,
+				.sa_flags = (int)(SA_RESETHAND | SA_NODEFER) };
+
+	sigaction(SIGALRM, &sa, NULL);
+	alarm((unsigned)seconds);
+}
+
 /* LKDF_TIME_SCALE: slow machines get so many times the time. */
 static inline void harness_run(const struct harness_test *test)
 {
 	const char *scale = getenv("LKDF_TIME_SCALE");
 
 	setpgid(0, 0);
-	alarm(test->seconds * (scale ? strtoul(scale, NULL, 10) : 1));
+	harness_watch(test->seconds * (scale ? strtoul(scale, NULL, 10) : 1));
 	test->fn();
 	fflush(stdout);
 	_exit(harness_failed);

@@ -63,6 +63,7 @@ int main(void)
 	size_t i;
 	int fails;
 
+	tap_start(60);
 	for (i = 0; i < LENGTH(options); i++) {
 		rt = api_open(options[i]);
 		for (fails = 0; fails <= 3; fails++)

@@ -422,6 +422,7 @@ static void test(const char *options)
 
 int main(void)
 {
+	tap_start(200);
 	test("workers=1");
 	test("workers=2");
 	test("workers=8");

@@ -488,6 +488,7 @@ static void test(const char *options, unsigned nr_shapes)
 
 int main(void)
 {
+	tap_start(200);
 	test("workers=1", 1);
 	test("workers=2", LENGTH(shapes));
 	test("workers=8", 1);

@@ -83,6 +83,7 @@ static void test(const char *options)
 
 int main(void)
 {
+	tap_start(100);
 	test("workers=1");
 	test("workers=2");
 	test("serial=yes");

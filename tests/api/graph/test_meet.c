@@ -207,7 +207,7 @@ int main(void)
 {
 	int nr, how;
 
-	alarm(100);
+	tap_start(100);
 	workers_meet(2);
 	workers_meet(3);
 	workers_meet(4);

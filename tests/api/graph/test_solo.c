@@ -305,7 +305,7 @@ static void child_starts_elsewhere(bool may_be_solo)
 
 int main(void)
 {
-	alarm(60);
+	tap_start(60);
 	order_holds(2, true);
 	order_holds(2, false);
 	order_holds(4, true);

@@ -191,8 +191,8 @@ int main(void)
 {
 	int i;
 
+	tap_start(200);
 	io_begin();
-	alarm(200);
 	others_take_it("topology=numa:2 core:1", 1, 1);
 	others_take_it("topology=numa:2 core:1", NR_BATCH, 1);
 	others_take_it("topology=numa:3 core:1", 2, 2);

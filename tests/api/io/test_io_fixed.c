@@ -487,6 +487,7 @@ int main(void)
 {
 	size_t i;
 
+	tap_start(200);
 	io_begin();
 	no_right_to_pin();
 	IO_EACH(i)

@@ -110,8 +110,8 @@ int main(int argc, char **argv)
 {
 	int nr = argc > 1 ? atoi(argv[1]) : 25;
 
+	tap_start(300);
 	io_begin();
-	alarm(300);
 	each_stream_ends("workers=2,io=threads", nr);
 	each_stream_ends("workers=4", nr);
 	each_stream_ends("workers=2", nr);

@@ -255,8 +255,8 @@ static void no_memory(const char *options)
 
 int main(void)
 {
+	tap_start(300);
 	io_begin();
-	alarm(300);
 	/* While one is held up the other one, of its node, takes what comes. */
 	no_memory("topology=numa:1 core:2");
 	no_memory("workers=2,io=threads");

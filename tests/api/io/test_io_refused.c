@@ -245,8 +245,8 @@ static void with_two_threads(void)
 
 int main(void)
 {
+	tap_start(200);
 	io_begin();
-	alarm(200);
 	pages_in_child(a_filter_of_one_call_is_found_at_open);
 	pages_in_child(a_late_filter_of_one_call);
 	pages_in_child(a_late_filter_of_all_calls);

@@ -164,6 +164,7 @@ int main(void)
 {
 	struct lkdf *rt = open_heard("workers=1");
 
+	tap_start(60);
 	tell(rt, false);
 	tell(rt, true);
 	is(lkdf_close(rt), 0, "the runtime closes");

@@ -162,6 +162,7 @@ static void a_target_makes_of_two_edges_what_the_page_says(void)
 
 int main(void)
 {
+	tap_start(30);
 	each_ending_has_a_verdict_and_a_counter();
 	a_tally_adds_up_and_tells_each_count();
 	each_sort_of_edge_passes_what_the_page_says();

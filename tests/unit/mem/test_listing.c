@@ -216,6 +216,7 @@ static void a_reader_believes_no_number(void)
 
 int main(void)
 {
+	tap_start(60);
 	a_block_is_found_by_what_lies_in_it();
 	what_is_full_leaves_out();
 	rows_end_with_their_memory();

@@ -238,6 +238,7 @@ static void check_help(const char *options, bool moves)
 
 int main(void)
 {
+	tap_start(100);
 	check_ends();
 	check_cancel();
 	check_stay();

@@ -164,6 +164,7 @@ static void a_graph_counts_what_is_profiled(const char *options)
 
 int main(void)
 {
+	tap_start(60);
 	a_graph_counts_what_is_profiled("workers=1");
 	a_graph_counts_what_is_profiled("workers=2");
 	a_graph_counts_what_is_profiled("serial");
