@@ -44,7 +44,7 @@ bpf-absent:
 
 # What is to be done then stands in Documentation/signals.rst.
 install-probe: ## unit, group and directory of lkdf probe
-	$(Q)mkdir -p $(DESTDIR)/usr/lib/systemd/system
+	$(Q)install -d -m 755 $(DESTDIR)/usr/lib/systemd/system
 	$(Q)sed 's|@BINDIR@|$(BINDIR)|' bpf/etc/lkdf-probe.service \
 		>$(DESTDIR)/usr/lib/systemd/system/lkdf-probe.service
 	$(Q)chmod 644 $(DESTDIR)/usr/lib/systemd/system/lkdf-probe.service

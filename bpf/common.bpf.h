@@ -122,6 +122,25 @@ static inline struct lkdf_probe_head *get_head(void)
 	return bpf_map_lookup_elem(&head, &zero);
 }
 
+/* Some tens of ms, whatever the kernel's HZ is. */
+#define BEAT_JIFFIES 16
+
+extern __u64 beat_turn;
+
+/* Whatever hook comes by: a load and a look at the jiffies in most cases. */
+static inline void beat(void)
+{
+	__u64 turn = bpf_jiffies64() / BEAT_JIFFIES;
+	struct lkdf_probe_head *h;
+
+	if (turn == beat_turn)
+		return;
+	beat_turn = turn;
+	h = get_head();
+	if (h)
+		h->beat_ns = bpf_ktime_get_ns();
+}
+
 static inline struct lkdf_probe_slot *get_slot(const struct thread *t)
 {
 	__u32 slot = t->slot;

@@ -7,16 +7,6 @@
  */
 #include "words.bpf.h"
 
-#define BEAT_NS 250000000
-
-static void beat(__u64 now)
-{
-	struct lkdf_probe_head *h = get_head();
-
-	if (h && now - h->beat_ns > BEAT_NS)
-		h->beat_ns = now;
-}
-
 static void count_word(struct thread *t, struct lkdf_probe_slot *s,
 		       const struct futex_call *c, __u32 kind, __u64 now)
 {
@@ -52,13 +42,12 @@ SEC("perf_event")
 int lkdf_sample(struct user_regs *ctx)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	__u64 now = bpf_ktime_get_ns();
 	struct lkdf_probe_slot *s;
 	struct futex_call c;
 	struct thread *t;
 	__u32 kind;
 
-	beat(now);
+	beat();
 	t = bpf_task_storage_get(&threads, task, 0, 0);
 	s = t ? get_slot(t) : 0;
 	if (!s)
@@ -76,6 +65,6 @@ int lkdf_sample(struct user_regs *ctx)
 	if (is_own(t, c.word, kind))
 		s->own++;
 	else
-		count_word(t, s, &c, kind, now);
+		count_word(t, s, &c, kind, bpf_ktime_get_ns());
 	return 0;
 }

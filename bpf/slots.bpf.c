@@ -16,6 +16,9 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 /* Slots of one user, of whom root is none. */
 const volatile __u32 max_user_slots = 256;
 
+/* Of the last beat, in BEAT_JIFFIES. */
+__u64 beat_turn;
+
 /* By slot: 1, it is somebody's. No queue: Linux 6.1 has none for a program that
  * may sleep, as one that is called is. */
 struct {
@@ -33,10 +36,13 @@ struct {
 	__type(value, __s32);
 } users SEC(".maps");
 
-/* One slot more or less. False: that would be too many. */
+/*
+ * One slot more or less. False: that would be too many. Threads register at a
+ * time: counted first and given back, so that two do not see the same number.
+ */
 static bool count_user(__u32 uid, __s32 by)
 {
-	__s32 zero = 0, *nr;
+	__s32 zero = 0, *nr, was;
 
 	if (!uid)
 		return true;
@@ -44,10 +50,11 @@ static bool count_user(__u32 uid, __s32 by)
 	nr = bpf_map_lookup_elem(&users, &uid);
 	if (!nr)
 		return false;
-	if (by > 0 && *nr >= (__s32)max_user_slots)
-		return false;
-	__sync_fetch_and_add(nr, by);
-	return true;
+	was = __sync_fetch_and_add(nr, by);
+	if (by < 0 || was < (__s32)max_user_slots)
+		return true;
+	__sync_fetch_and_add(nr, -by);
+	return false;
 }
 
 static void give_back(struct task_struct *task)

@@ -82,6 +82,7 @@ int BPF_PROG(lkdf_switch, bool preempt, struct task_struct *prev,
 {
 	struct thread *t;
 
+	beat();
 	t = bpf_task_storage_get(&threads, prev, 0, 0);
 	if (t)
 		leave(t, prev, preempt || !prev_state);

@@ -80,17 +80,39 @@ void probe_bpf(struct finding *f)
 	}
 }
 
-/* What lkdf probe start has pinned: may this user be seen by it? */
+/* Not in the group of the pins, or they are root's. */
+static void fix_group(struct finding *f, const char *dir)
+{
+	char group[64];
+
+	if (pins_group(dir, group, sizeof(group)))
+		finding_fix(f, "usermod -aG %s USER, and log in again", group);
+	else
+		finding_fix(f, "as root: lkdf probe stop, then start "
+			       "--group GROUP");
+}
+
+/*
+ * What lkdf probe start has pinned: may this user be seen by it? Where the
+ * library looks, see option probe.
+ */
 void probe_pins(struct finding *f)
 {
+	const char *dir = getenv("LKDF_PROBE");
 	struct pins p;
 	char why[192];
-	int rc = pins_open(NULL, &p, why, sizeof(why));
+	int rc;
 
+	dir = dir ? dir : LKDF_PROBE_DIR;
+	if (!*dir) {
+		finding_say(f, DOCTOR_NONE, "probe: LKDF_PROBE is empty");
+		return;
+	}
+	rc = pins_open(dir, &p, why, sizeof(why));
 	if (!rc) {
 		finding_say(f, pins_are_live(&p) ? DOCTOR_OK : DOCTOR_WARN,
-			    "probe: %s in " LKDF_PROBE_DIR,
-			    pins_are_live(&p) ? "runs" : "does not beat");
+			    "probe: %s in %s",
+			    pins_are_live(&p) ? "runs" : "does not beat", dir);
 		if (!pins_are_live(&p))
 			finding_fix(f, "as root: lkdf probe stop, then start");
 		pins_close(&p);
@@ -102,7 +124,7 @@ void probe_pins(struct finding *f)
 		finding_fix(f, "as root: lkdf probe start; in a container also "
 			       "-v " LKDF_PROBE_DIR ":" LKDF_PROBE_DIR);
 	else if (rc == -EACCES)
-		finding_fix(f, "usermod -aG lkdf USER, and log in again");
+		fix_group(f, dir);
 	else if (rc == -EPERM || rc == -ENOSYS)
 		finding_fix(f, "allow bpf in the container's seccomp profile");
 	else

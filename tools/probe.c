@@ -149,6 +149,10 @@ static int refuse(int rc, const char *why)
 	} else if (rc == -EPERM || rc == -EACCES || rc == -ENOSYS ||
 		   rc == -EOPNOTSUPP) {
 		say_needs(rc, &e);
+	} else if (rc == -EPROTO) {
+		e.try = "lkdf probe stop, which takes them away, then start";
+	} else if (rc == -EBUSY) {
+		e.try = "the same once more";
 	} else if (rc == -ENOTDIR) {
 		e.try = "lkdf probe start --dir DIR, where a directory can be";
 	} else if (rc == -EINVAL) {
@@ -183,14 +187,15 @@ static int start(const struct probe_opts *o)
 	if (rc)
 		return rc;
 	rc = pins_open(w.dir, &p, why, sizeof(why));
-	if (!rc) {
+	if (!rc)
 		pins_close(&p);
+	else if (rc != -ENOENT && rc != -EACCES)
+		return refuse(rc, why);
+	rc = rc ? probe_load(&w, &got) : -EEXIST;
+	if (rc == -EEXIST) {
 		printf("runs already in %s\n", w.dir);
 		return CLI_OK;
 	}
-	if (rc != -ENOENT && rc != -EACCES)
-		return refuse(rc, why);
-	rc = probe_load(&w, &got);
 	if (rc)
 		return refuse(rc, got.why);
 	printf("runs in %s: %u CPUs %u times a second, %u slots\n", w.dir,
@@ -327,14 +332,19 @@ static int status(const struct probe_opts *o)
 {
 	struct cli_error e = { "probe", CLI_ABSENT, NULL, "lkdf probe start" };
 	struct probe_cost cost[MAX_COSTS];
-	char why[256];
+	char why[256], group[64], needs[128] = "root";
 	struct pins p;
 	int rc = pins_open(dir_of(o), &p, why, sizeof(why)), nr = 0;
 
 	if (rc == -EACCES || rc == -EPERM) {
+		if (pins_group(dir_of(o), group, sizeof(group)))
+			snprintf(needs, sizeof(needs),
+				 "root, or a member of the group %s", group);
 		e.code = CLI_DENIED;
-		e.needs = "root, or a member of the group it was started for";
+		e.needs = needs;
 		e.try = NULL;
+	} else if (rc == -EPROTO) {
+		e.try = "lkdf probe stop, which takes them away, then start";
 	}
 	if (rc)
 		return cli_fail(&e, "%s", why);

@@ -45,9 +45,16 @@ struct probe_got {
 	char missing[256]; /* hooks that could not be had, and why; or "" */
 };
 
-/* 0 or -errno; nothing is left behind then. */
+/*
+ * 0; -EEXIST: it runs already, by somebody who was faster; -EBUSY: somebody is
+ * starting or stopping it; -EPROTO as pins_open(); -errno. Nothing is left
+ * behind then.
+ */
 int probe_load(const struct probe_want *w, struct probe_got *got);
-/* 0; -ENOENT: it does not run. */
+/* Who the pins are for, as usermod(8) takes it; false: root only. */
+bool pins_group(const char *dir, char *to, size_t size);
+
+/* 0; -ENOENT: it does not run; -EBUSY. */
 int probe_unload(const char *dir, char *why, size_t size);
 
 struct probe_cost {

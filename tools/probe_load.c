@@ -3,6 +3,8 @@
  */
 #include "probe.h"
 
+#include "probe_dir.h"
+
 #ifdef LKDF_HAVE_BPF
 #include "lkdf_probe.skel.h"
 
@@ -12,22 +14,18 @@
 #include <errno.h>
 #include <grp.h>
 #include <limits.h>
-#include <linux/magic.h>
 #include <linux/perf_event.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
 #define NR_WORDS 4096
-#define DIR_MODE 0750
 #define PIN_MODE 0660
 
 struct loader {
@@ -36,7 +34,7 @@ struct loader {
 	struct lkdf_probe *skel;
 	gid_t group;
 	uint32_t tried; /* hooks */
-	size_t kept; /* so much of want->dir was there before */
+	struct probe_dir dir;
 };
 
 static int fail(struct loader *l, int rc, const char *what)
@@ -56,84 +54,7 @@ static int say_nothing(enum libbpf_print_level level, const char *fmt,
 	return 0;
 }
 
-/* ---- the directory ------------------------------------------------------- */
-
-static bool is_bpffs(const char *dir)
-{
-	struct statfs s;
-
-	return !statfs(dir, &s) && s.f_type == BPF_FS_MAGIC;
-}
-
-/* What begins with a mount of ours: not a bpffs of somebody else. */
-static bool is_mount_of_ours(const char *dir)
-{
-	FILE *f = fopen("/proc/self/mountinfo", "re");
-	char line[PATH_MAX + 256], at[PATH_MAX + 64], real[PATH_MAX];
-	bool is_ours = false;
-
-	if (!realpath(dir, real))
-		snprintf(real, sizeof(real), "%s", dir);
-	snprintf(at, sizeof(at), " %s ", real);
-	while (f && !is_ours && fgets(line, sizeof(line), f))
-		is_ours = strstr(line, at) && strstr(line, " - bpf lkdf ");
-	if (f)
-		fclose(f);
-	return is_ours;
-}
-
-/* The mount goes, if it is ours, and then the directory. */
-static void remove_dir(const char *dir)
-{
-	if (is_mount_of_ours(dir) && !umount2(dir, 0))
-		rmdir(dir);
-	else if (!is_bpffs(dir))
-		rmdir(dir);
-}
-
-/* What make_dir() has made, but for what others have put there. */
-static void undo_dir(const struct loader *l)
-{
-	char path[PATH_MAX], *slash;
-
-	remove_dir(l->want->dir);
-	snprintf(path, sizeof(path), "%s", l->want->dir);
-	for (slash = strrchr(path, '/');
-	     slash && (size_t)(slash - path) > l->kept;
-	     slash = strrchr(path, '/')) {
-		*slash = '\0';
-		rmdir(path);
-	}
-}
-
-static void make_parents(struct loader *l)
-{
-	char path[PATH_MAX], *slash;
-
-	snprintf(path, sizeof(path), "%s", l->want->dir);
-	l->kept = strlen(path);
-	for (slash = strchr(path + 1, '/'); slash;
-	     slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		if (!mkdir(path, 0755) && l->kept == strlen(l->want->dir))
-			l->kept = (size_t)(strrchr(path, '/') - path);
-		*slash = '/';
-	}
-}
-
-static int make_dir(struct loader *l)
-{
-	const char *dir = l->want->dir;
-
-	make_parents(l);
-	if (mkdir(dir, DIR_MODE) && errno != EEXIST)
-		return fail(l, errno == EACCES ? -EACCES : -ENOTDIR, dir);
-	if (!is_bpffs(dir) &&
-	    mount("lkdf", dir, "bpf", MS_NOSUID | MS_NODEV | MS_NOEXEC,
-		  "mode=0700"))
-		return fail(l, -errno, "mounting a bpffs");
-	return 0;
-}
+/* ---- pins ---------------------------------------------------------------- */
 
 static int find_group(struct loader *l)
 {
@@ -187,7 +108,7 @@ static int unpin(const char *dir)
 	int nr = 0;
 	DIR *f;
 
-	if (!is_bpffs(dir))
+	if (!probe_dir_is_bpffs(dir))
 		return 0;
 	f = opendir(dir);
 	while (f && (d = readdir(f))) {
@@ -425,9 +346,62 @@ static int show_all(struct loader *l)
 		rc = show(l, s->maps.words, "words");
 	if (!rc)
 		rc = show(l, s->maps.head, "head");
-	if (!rc &&
-	    (chown(l->want->dir, 0, l->group) || chmod(l->want->dir, DIR_MODE)))
+	if (!rc && (chown(l->want->dir, 0, l->group) ||
+		    chmod(l->want->dir, PROBE_DIR_MODE)))
 		rc = fail(l, -errno, l->want->dir);
+	return rc;
+}
+
+/* Somebody may have been faster than we were. */
+static int look_for_other(struct loader *l)
+{
+	struct pins p;
+	int rc = pins_open(l->want->dir, &p, l->got->why, sizeof(l->got->why));
+
+	if (!rc)
+		pins_close(&p);
+	if (rc == -ENOENT || rc == -EACCES)
+		return 0;
+	return rc ? rc : -EEXIST;
+}
+
+static int take_dir(struct loader *l)
+{
+	int rc = probe_dir_lock(&l->dir, true);
+
+	if (rc)
+		return fail(l, rc, "another lkdf probe is at it");
+	rc = look_for_other(l);
+	if (rc) {
+		probe_dir_unlock(&l->dir);
+		return rc;
+	}
+	rc = probe_dir_make(&l->dir);
+	if (rc) {
+		fail(l, rc,
+		     rc == -EACCES || rc == -ENOTDIR ? l->want->dir
+						     : "mounting a bpffs");
+		probe_dir_undo(&l->dir);
+	}
+	return rc;
+}
+
+/* In a directory of ours. */
+static int pin_all(struct loader *l)
+{
+	int rc;
+
+	/* Pins without a head are of one that was killed. */
+	unpin(l->want->dir);
+	rc = attach_all(l);
+	if (!rc)
+		rc = fill(l);
+	if (!rc)
+		rc = show_all(l);
+	if (rc) {
+		unpin(l->want->dir);
+		probe_dir_undo(&l->dir);
+	}
 	return rc;
 }
 
@@ -437,6 +411,7 @@ int probe_load(const struct probe_want *w, struct probe_got *got)
 	int rc;
 
 	memset(got, 0, sizeof(*got));
+	probe_dir_init(&l.dir, w->dir);
 	if (!w->is_verbose)
 		libbpf_set_print(say_nothing);
 	rc = find_group(&l);
@@ -444,21 +419,11 @@ int probe_load(const struct probe_want *w, struct probe_got *got)
 		rc = load(&l);
 	if (rc)
 		return rc;
-	rc = make_dir(&l);
-	/* Pins without a head are of one that was killed. */
-	if (!rc) {
-		unpin(w->dir);
-		rc = attach_all(&l);
-	}
+	rc = take_dir(&l);
 	if (!rc)
-		rc = fill(&l);
-	if (!rc)
-		rc = show_all(&l);
+		rc = pin_all(&l);
 	lkdf_probe__destroy(l.skel);
-	if (rc) {
-		unpin(w->dir);
-		undo_dir(&l);
-	}
+	probe_dir_unlock(&l.dir);
 	return rc;
 }
 
@@ -474,14 +439,13 @@ static void tell_end(const char *dir)
 	close(fd);
 }
 
-int probe_unload(const char *dir, char *why, size_t size)
+static int unload(const char *dir, char *why, size_t size)
 {
 	int nr;
 
-	libbpf_set_print(say_nothing);
 	tell_end(dir);
 	nr = unpin(dir);
-	if (!nr && is_bpffs(dir) && access(dir, W_OK)) {
+	if (!nr && probe_dir_is_bpffs(dir) && access(dir, W_OK)) {
 		snprintf(why, size, "%s: %s", dir, strerror(errno));
 		return -errno;
 	}
@@ -489,7 +453,25 @@ int probe_unload(const char *dir, char *why, size_t size)
 		snprintf(why, size, "%s: the probe does not run", dir);
 		return -ENOENT;
 	}
-	remove_dir(dir);
+	probe_dir_remove(dir);
 	return 0;
+}
+
+int probe_unload(const char *dir, char *why, size_t size)
+{
+	struct probe_dir d;
+	int rc;
+
+	probe_dir_init(&d, dir);
+	libbpf_set_print(say_nothing);
+	rc = probe_dir_lock(&d, false);
+	if (rc) {
+		snprintf(why, size, "%s: another lkdf probe is at it: %s", dir,
+			 strerror(-rc));
+		return rc;
+	}
+	rc = unload(dir, why, size);
+	probe_dir_unlock(&d);
+	return rc;
 }
 #endif

@@ -2,16 +2,16 @@
 #include "probe.h"
 
 #include <errno.h>
+#include <grp.h>
 #include <limits.h>
 #include <linux/bpf.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
-
-#define LIVE_NS 2000000000ull
 
 static long call(int cmd, union bpf_attr *attr)
 {
@@ -136,6 +136,21 @@ int pins_open(const char *dir, struct pins *p, char *why, size_t size)
 	return rc;
 }
 
+bool pins_group(const char *dir, char *to, size_t size)
+{
+	const struct group *g;
+	struct stat s;
+
+	if (stat(dir ? dir : LKDF_PROBE_DIR, &s) || !s.st_gid)
+		return false;
+	g = getgrgid(s.st_gid);
+	if (g)
+		snprintf(to, size, "%s", g->gr_name);
+	else
+		snprintf(to, size, "%u", s.st_gid);
+	return true;
+}
+
 void pins_close(struct pins *p)
 {
 	if (p->head)
@@ -153,7 +168,7 @@ bool pins_are_live(const struct pins *p)
 	struct timespec t;
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
-	return !h->stopped_ns &&
-	       (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec <
-		       h->beat_ns + LIVE_NS;
+	return lkdf_probe_is_live(h->hooks, h->stopped_ns, h->beat_ns,
+				  (uint64_t)t.tv_sec * 1000000000u +
+					  (uint64_t)t.tv_nsec);
 }

@@ -82,6 +82,9 @@ static int map_link(int pid, const char *number, struct stats *s)
 
 	snprintf(path, sizeof(path), "/proc/%d/fd/%.10s", pid, number);
 	n = readlink(path, link, sizeof(link) - 1);
+	/* Of another group its links may not be read, though the list may. */
+	if (n < 0 && (errno == EACCES || errno == EPERM))
+		return -errno;
 	if (n < (ssize_t)sizeof(name) - 1 ||
 	    strncmp(link, name, sizeof(name) - 1) != 0)
 		return -ENOENT;
@@ -102,19 +105,23 @@ int stats_find(int pid, struct stats *s, unsigned max)
 {
 	char path[64];
 	struct dirent *d;
-	int nr = 0;
+	int nr = 0, refused = 0, rc;
 	DIR *dir;
 
 	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
 	dir = opendir(path);
 	if (!dir)
 		return errno == ENOENT ? -ESRCH : -errno;
-	while (nr < (int)max && (d = readdir(dir)))
-		if (isdigit((unsigned char)d->d_name[0]) &&
-		    !map_link(pid, d->d_name, &s[nr]))
-			nr++;
+	while (nr < (int)max && (d = readdir(dir))) {
+		if (!isdigit((unsigned char)d->d_name[0]))
+			continue;
+		rc = map_link(pid, d->d_name, &s[nr]);
+		nr += !rc;
+		if (rc == -EACCES || rc == -EPERM)
+			refused = rc;
+	}
 	closedir(dir);
-	return nr;
+	return nr ? nr : refused;
 }
 
 static const struct lkdf_stats_counter *row(const struct stats *s, uint32_t i)

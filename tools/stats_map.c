@@ -77,8 +77,9 @@ static int try(int pid, const char *fd, struct stats_map *m)
 
 	snprintf(path, sizeof(path), "/proc/%d/fd/%s", pid, fd);
 	n = readlink(path, link, sizeof(link) - 1);
+	/* Of another group its links may not be read, though the list may. */
 	if (n < 0)
-		return 0;
+		return errno == EACCES || errno == EPERM ? -errno : 0;
 	link[n] = '\0';
 	if (strncmp(link, LINK, strlen(LINK)))
 		return 0;

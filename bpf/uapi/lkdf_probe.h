@@ -49,7 +49,7 @@ struct lkdf_probe_head {
 	__u64 reserved[3];
 
 	/* Programs write. */
-	__u64 beat_ns; /* some CPU was sampled; four times a second at most */
+	__u64 beat_ns; /* a thread was switched or sampled; see below */
 	__u64 stopped_ns; /* "lkdf probe stop" came; 0: not yet */
 	__u64 lost; /* words there was no room for */
 	__u64 refused; /* threads there was no slot for */
@@ -136,6 +136,21 @@ static inline __u64 lkdf_probe_show(__u64 id, __u64 key)
 
 	x = (x ^ x >> 32) * LKDF_PROBE_INV;
 	return x ^ key;
+}
+
+/* Switches have not been seen for so long: the programs are gone. */
+#define LKDF_PROBE_LIVE_NS 2000000000ull
+
+/*
+ * Is a probe alive that has these hooks? Whoever asks has come to its CPU by a
+ * switch. Without that hook silence tells nothing: idle CPUs are not sampled,
+ * and pages need not move.
+ */
+static inline int lkdf_probe_is_live(__u32 hooks, __u64 stopped_ns,
+				     __u64 beat_ns, __u64 now_ns)
+{
+	return !stopped_ns && (!(hooks & LKDF_PROBE_SWITCH) ||
+			       now_ns < beat_ns + LKDF_PROBE_LIVE_NS);
 }
 
 #ifdef __cplusplus

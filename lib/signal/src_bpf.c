@@ -15,9 +15,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Programs that have not been seen for so long are gone. */
-#define LIVE_NS 2000000000
-
 struct mapped {
 	void *at;
 	size_t bytes;
@@ -241,7 +238,8 @@ bool src_bpf_is_live(const struct workers *b, int64_t now, uint64_t *age)
 	h = b->bpf->head.at;
 	beat = word_of(h->beat_ns);
 	*age = (uint64_t)now > beat ? (uint64_t)now - beat : 0;
-	return !word_of(h->stopped_ns) && *age < LIVE_NS;
+	return lkdf_probe_is_live(h->hooks, word_of(h->stopped_ns), beat,
+				  (uint64_t)now);
 }
 
 /* Its slot, if that is still its own. */

@@ -5,6 +5,8 @@
 
 #include "tests/tap.h"
 
+#include <fcntl.h>
+#include <inttypes.h>
 #include <libgen.h>
 #include <limits.h>
 #include <sys/stat.h>
@@ -36,6 +38,67 @@ static bool probe_start(const char *self, const char *words)
 	snprintf(start, sizeof(start), "start %s", words);
 	return !geteuid() && mkdtemp(probe_dir) && !chmod(probe_dir, 0755) &&
 	       probe_run(start);
+}
+
+/* A number of /proc/self/status, written to the base. */
+static uint64_t probe_own(const char *key, int base)
+{
+	FILE *f = fopen("/proc/self/status", "re");
+	size_t n = strlen(key);
+	uint64_t value = 0;
+	char line[256];
+
+	while (f && fgets(line, sizeof(line), f))
+		if (!strncmp(line, key, n) && line[n] == ':')
+			value = strtoull(line + n + 1, NULL, base);
+	if (f)
+		fclose(f);
+	return value;
+}
+
+static bool probe_says(const char *path, const char *word)
+{
+	FILE *f = fopen(path, "re");
+	char text[4096] = "";
+
+	if (f && fread(text, 1, sizeof(text) - 1, f) == 0)
+		text[0] = '\0';
+	if (f)
+		fclose(f);
+	return strstr(text, word) != NULL;
+}
+
+/* CAP_BPF, CAP_PERFMON and CAP_SYS_ADMIN, as bits. */
+#define PROBE_CAPS (1ull << 39 | 1ull << 38 | 1ull << 21)
+
+/* All that it needs is there: then it has to load. */
+static bool probe_must_load(void)
+{
+	char log[128];
+
+	snprintf(log, sizeof(log), "%s/log", probe_dir);
+	return !geteuid() && !access(probe_tool, X_OK) &&
+	       !access("/sys/kernel/btf/vmlinux", R_OK) &&
+	       (probe_own("CapEff", 16) & PROBE_CAPS) == PROBE_CAPS &&
+	       !probe_own("Seccomp", 10) &&
+	       !probe_says("/sys/kernel/security/lockdown",
+			   "[confidentiality]") &&
+	       !probe_says(log, "built without BPF");
+}
+
+/* Instead of tests: skipped where it may be absent, else it has failed. */
+static void probe_absent(const char *what)
+{
+	char line[128];
+
+	if (!probe_must_load()) {
+		skip(what, "needs root, BPF and the programs built in");
+		return;
+	}
+	ok(false, "%s: the probe loads where nothing is missing", what);
+	snprintf(line, sizeof(line), "sed 's/^/# /' %s/log", probe_dir);
+	if (system(line))
+		printf("# it says nothing\n");
 }
 
 static void probe_end(void)

@@ -62,25 +62,42 @@ else
 	skip 'a bpffs that is there' 'it cannot be mounted'
 fi
 
-no_bpf=$dir/no_bpf
-"${CC:-cc}" -std=c11 -D_GNU_SOURCE -o "$no_bpf" tests/api/no_bpf.c \
+no_call=$dir/no_call
+"${CC:-cc}" -std=c11 -D_GNU_SOURCE -o "$no_call" tests/api/no_call.c \
 	>"$dir/log" 2>&1
-ok $? 'a command without bpf(2)'
+ok $? 'a command without a system call'
 "$lkdf" probe start --dir "$pins" >"$dir/log" 2>&1
 for errno in 1 38; do
 	want=$([ $errno = 1 ] && echo 3 || echo 4)
-	"$no_bpf" $errno "$lkdf" probe start --dir "$dir/c" >"$dir/log" 2>&1
+	"$no_call" bpf $errno "$lkdf" probe start --dir "$dir/c" >"$dir/log" 2>&1
 	[ $? -eq "$want" ] && grep -q 'needs: .*seccomp' "$dir/log" &&
 		[ ! -e "$dir/c" ]
 	ok $? "seccomp says $errno: start names it"
-	LKDF_PROBE=$pins "$no_bpf" $errno "$convoy" --seconds 0.3 \
+	LKDF_PROBE=$pins "$no_call" bpf $errno "$convoy" --seconds 0.3 \
 		>/dev/null 2>"$dir/log"
 	ok $? 'a program runs'
 	[ "$(wc -l <"$dir/log")" -eq 1 ]
 	ok $? 'and says nothing of it'
-	"$no_bpf" $errno "$lkdf" doctor >"$dir/log" 2>&1
+	"$no_call" bpf $errno "$lkdf" doctor >"$dir/log" 2>&1
 	grep -A 1 'probe: ' "$dir/log" | grep -q "fix: .*seccomp"
 	ok $? 'doctor tells the fix'
 done
+"$lkdf" probe stop --dir "$pins" >"$dir/log" 2>&1
+
+# Without a clock of CPUs switches still beat, long after the start.
+"$no_call" perf_event_open 1 "$lkdf" probe start --dir "$pins" >"$dir/log" 2>&1
+ok $? 'seccomp forbids perf_event_open: it starts' "$dir/log"
+grep -q 'without .*cpu-clock' "$dir/log"
+ok $? 'and says what is missing' "$dir/log"
+LKDF_PROBE=$pins "$convoy" --lock sem --seconds 30 >/dev/null 2>&1 &
+pid=$!
+sleep 3
+"$lkdf" probe status --dir "$pins" --json >"$dir/json"
+grep -q '"live": true' "$dir/json" && grep -q '"sample": false' "$dir/json"
+ok $? 'three seconds later it is alive' "$dir/json"
+"$lkdf" futex -p $pid --dir "$pins" -d 1 >"$dir/log" 2>&1
+ok $? 'and lkdf futex looks at it' "$dir/log"
+kill $pid
+wait $pid 2>/dev/null
 echo "1..$nr"
 exit "$failed"

@@ -11,7 +11,10 @@
 #include <grp.h>
 #include <linux/bpf.h>
 #include <linux/sched.h>
+#include <pthread.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -23,6 +26,8 @@
 /* In a machine of tests/vm each of them takes long. */
 #define NR_SHORT (getenv("LKDF_VM_NODES") ? 200 : 2000)
 #define NR_FUZZ 2000
+#define NR_AT_ONCE 2
+#define NR_ROUNDS (getenv("LKDF_VM_NODES") ? 40 : 1000)
 
 static const struct lkdf_probe_slot *slots;
 static int program = -1;
@@ -364,6 +369,57 @@ static bool start(const char *self)
 	return program >= 0 && p != MAP_FAILED;
 }
 
+/* ---- at once ------------------------------------------------------------- */
+
+static atomic_int nr_there, nr_good;
+
+static void *enter_at_once(void *u)
+{
+	struct lkdf_probe_register r;
+
+	(void)u;
+	atomic_fetch_add(&nr_there, 1);
+	while (atomic_load(&nr_there) < NR_AT_ONCE)
+		;
+	if (!enter(&r))
+		atomic_fetch_add(&nr_good, 1);
+	/* It keeps the slot until all have asked. */
+	atomic_fetch_add(&nr_there, 1);
+	while (atomic_load(&nr_there) < 2 * NR_AT_ONCE)
+		sched_yield();
+	return NULL;
+}
+
+/* One slot is left for them: how many got it. */
+static int several_at_once(void)
+{
+	struct lkdf_probe_register r;
+	pthread_t thread[NR_AT_ONCE];
+	int i;
+
+	if (enter(&r))
+		return 100;
+
+	for (i = 0; i < NR_AT_ONCE; i++)
+		if (pthread_create(&thread[i], NULL, enter_at_once, NULL))
+			abort();
+	for (i = 0; i < NR_AT_ONCE; i++)
+		pthread_join(thread[i], NULL);
+	return atomic_load(&nr_good);
+}
+
+/* Each that registers meets the number that the others have made. */
+static void a_user_asks_at_once(void)
+{
+	int i, nr_bad = 0;
+
+	for (i = 0; i < NR_ROUNDS; i++)
+		nr_bad += as_nobody(several_at_once) != 1;
+	is(nr_bad, 0, "%d threads at once, the user's last slot, %d times",
+	   NR_AT_ONCE, NR_ROUNDS);
+	is(nr_used(), 0, "and all come back");
+}
+
 static void tests(void)
 {
 	is(as_nobody(register_once), 0, "a thread registers itself, by group");
@@ -375,6 +431,7 @@ static void tests(void)
 	   "a forked child has no slot of its parent");
 	another_program();
 	a_number_that_is_given_again();
+	a_user_asks_at_once();
 	slots_run_out(true, NR_OF_USER, -EDQUOT, "a user");
 	slots_run_out(false, NR_SLOTS, -ENOSPC, "root");
 	many_that_are_killed();
@@ -387,7 +444,7 @@ int main(int argc, char **argv)
 	if (start(argv[0]))
 		tests();
 	else
-		skip("pins", "needs root, BPF and the programs built in");
+		probe_absent("pins");
 	probe_end();
 	return tap_end();
 }

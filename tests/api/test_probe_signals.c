@@ -6,8 +6,12 @@
  */
 #include "tests/api/api.h"
 #include "tests/api/probe.h"
+#include "tests/api/seccomp.h"
 
+#include <bpf/uapi/lkdf_probe.h>
+#include <errno.h>
 #include <pthread.h>
+#include <sys/wait.h>
 
 #define NR_BODIES 64
 #define NR_LOCKS 2000
@@ -174,17 +178,74 @@ static void stopped_in_the_middle(void)
 	must(lkdf_close(rt));
 }
 
+/* ---- without a hook ------------------------------------------------------ */
+
+static bool start_without_clock(void)
+{
+	int status = 1;
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(seccomp_refuse(SYS_perf_event_open, EPERM) &&
+				      probe_run("start")
+			      ? 0
+			      : 1);
+	if (pid > 0)
+		waitpid(pid, &status, 0);
+	return !status;
+}
+
+/* Nobody samples a CPU: what switches tell is taken for true all the same. */
+static void switches_are_enough(void)
+{
+	struct lkdf_facts f;
+	struct lkdf *rt;
+
+	probe_run("stop");
+	ok(start_without_clock(), "a probe without a clock of CPUs");
+	rt = open_probed(1);
+	until_seen(rt, "tells of states");
+	api_nap_ns(5 * SECOND / 2);
+	f = facts_of(rt, 0);
+	is(f.state.source, LKDF_SIGNAL_BPF, "so it does long after its start");
+	ok(f.state.age_ns < SECOND, "by a beat of less than a second");
+	is(f.samples.source, LKDF_SIGNAL_NONE, "there are no samples");
+	ok(lkdf_caps(rt) & LKDF_CAP_PROBE, "and caps say that it is there");
+	must(lkdf_close(rt));
+}
+
+/* What each set of hooks makes of silence, at a second of CLOCK_MONOTONIC. */
+static void silence_is_judged_by_hooks(void)
+{
+	const uint64_t now = 100 * SECOND, old = 97 * SECOND;
+	const uint32_t idle = LKDF_PROBE_SAMPLE | LKDF_PROBE_PLACE;
+	const uint32_t all = idle | LKDF_PROBE_SWITCH;
+
+	ok(lkdf_probe_is_live(all, 0, now, now), "a beat: it is alive");
+	ok(!lkdf_probe_is_live(all, 0, old, now),
+	   "no switch for three seconds: it is gone");
+	ok(lkdf_probe_is_live(idle, 0, old, now),
+	   "no sample for three seconds: CPUs may be idle");
+	ok(lkdf_probe_is_live(LKDF_PROBE_PLACE, 0, old, now),
+	   "no page has moved: it is alive");
+	ok(!lkdf_probe_is_live(idle, old, now, now) &&
+		   !lkdf_probe_is_live(all, old, now, now),
+	   "stopped it is not");
+}
+
 int main(int argc, char **argv)
 {
 	(void)argc;
 	tap_start(60);
+	silence_is_judged_by_hooks();
 	if (!probe_start(argv[0], "--hz 1000")) {
-		skip("signals", "needs root, BPF and the programs built in");
+		probe_absent("signals");
 	} else {
 		a_sleep_is_seen();
 		the_word_is_told();
 		two_runtimes();
 		stopped_in_the_middle();
+		switches_are_enough();
 	}
 	probe_end();
 	return tap_end();

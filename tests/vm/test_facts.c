@@ -315,7 +315,7 @@ static void the_probe_tells(const char *self)
 	char options[192];
 
 	if (!probe_start(self, "")) {
-		skip("the probe tells", "there is no probe to be had");
+		probe_absent("the probe tells");
 		probe_end();
 		return;
 	}
