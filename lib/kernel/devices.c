@@ -14,6 +14,8 @@
 
 /* How long the draining thread sleeps before it looks at its inboxes again. */
 #define SERIAL_NS 1000000
+/* As a launcher naps beside a device that it polls. */
+#define SERIAL_POLL_NS 20000
 
 void devices_init(struct lkdf *rt)
 {
@@ -203,19 +205,25 @@ static bool sleep_for_nothing(struct lkdf *rt, int64_t timeout_ns)
 	return false;
 }
 
-static bool step_all(struct lkdf *rt, struct executor *ex, bool *is_busy)
+/* *nap_ns: how long nobody needs to look again; 0: none is busy. */
+static bool step_all(struct lkdf *rt, struct executor *ex, int64_t *nap_ns)
 {
 	unsigned i, nr = devices_nr(rt);
 	struct device *d;
 	bool has_moved = false;
+	int64_t nap;
 
-	*is_busy = false;
+	*nap_ns = 0;
 	for (i = 0; i < nr; i++) {
 		d = rt->devices->device[i];
 		if (!a_load(&d->is_started, relaxed))
 			continue;
 		has_moved |= launcher_step(d, ex);
-		*is_busy |= launcher_is_busy(d);
+		if (!launcher_is_busy(d))
+			continue;
+		nap = d->ops.poll ? SERIAL_POLL_NS : SERIAL_NS;
+		if (!*nap_ns || nap < *nap_ns)
+			*nap_ns = nap;
 	}
 	return has_moved;
 }
@@ -224,16 +232,16 @@ static bool wait_serial(struct worker *w)
 {
 	struct lkdf *rt = w->executor->rt;
 	_Atomic(uint32_t) *bell = &rt->devices->bell;
-	bool is_busy;
+	int64_t nap_ns;
 
-	if (step_all(rt, w->executor, &is_busy))
+	if (step_all(rt, w->executor, &nap_ns))
 		return true;
-	if (!is_busy)
+	if (!nap_ns)
 		return false;
 	/* [device.sleep] as in the launcher. */
 	a_store(bell, 1, relaxed);
-	if (!step_all(rt, w->executor, &is_busy))
-		futex_wait(bell, 1, SERIAL_NS);
+	if (!step_all(rt, w->executor, &nap_ns))
+		futex_wait(bell, 1, nap_ns ? nap_ns : SERIAL_NS);
 	a_store(bell, 0, relaxed);
 	/* Nobody else looks at the clock. */
 	sched_tick(&rt->sched, rt);

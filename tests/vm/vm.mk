@@ -42,8 +42,9 @@ VM_LEFT_OUT_API := after always_left burst cancel data_children data_deadlock \
 	record record_refused reduce serial shape stat then touch
 # Nodes change little of these, which take a third of the time: with VM_ALL only.
 VM_ALL ?=
-VM_SLOW_API := channel channel_stream data_brief data_left io_fixed_busy \
-	join_nested kernel solo static static_taken why_busy
+VM_SLOW_API := away away_emulated channel channel_stream copies data_brief \
+	data_left io_fixed_busy join_nested kernel region region_faults solo \
+	stall static static_taken why_busy
 VM_LEFT_OUT_API += $(if $(VM_ALL),,$(VM_SLOW_API))
 VM_LEFT_OUT_UNIT := abi block_size block_size_cuda board board_kmod deficit \
 	heap_fault heap_threads loop_cuda loop_opencl loop_text membarrier \
