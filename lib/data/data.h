@@ -85,6 +85,7 @@ struct lkdf_data {
 	_Atomic(int32_t) node; /* of the bytes; -1: unknown */
 	_Atomic(bool) has_strays; /* pages that are not where the heap knows */
 	_Atomic(int32_t) watch; /* 1 + its range on the board; 0: none */
+	_Atomic(int32_t) told; /* 1 + node in the last event of it; 0: none */
 
 	/* Any thread. */
 	_Atomic(uint32_t) nr_refs;

@@ -190,6 +190,46 @@ int facts_home(const struct lkdf *rt, int node)
 	return best;
 }
 
+enum lkdf_signal_source facts_source(const struct lkdf *rt)
+{
+	return rt->board->source->tier == BOARD_T2 ? LKDF_SIGNAL_KMOD
+						   : LKDF_SIGNAL_PROC;
+}
+
+static void count(struct executor *ex, const struct lkdf_data *d,
+		  enum counter c)
+{
+	if (ex)
+		counter_add(ex->counters, c, 1);
+	else
+		trace_count_outside(trace_outside(&d->rt->trace), c, 1);
+}
+
+static void tell_home(struct executor *ex, struct lkdf_data *d, int node)
+{
+	a_store(&d->told, node + 1, relaxed);
+	if (ex)
+		trace_event(ex->ring, EVENT_SIGNAL_HOME, facts_source(d->rt),
+			    (uint64_t)node);
+	else
+		trace_event_outside(trace_outside(&d->rt->trace),
+				    EVENT_SIGNAL_HOME, facts_source(d->rt),
+				    (uint64_t)node);
+}
+
+void facts_placed(struct executor *ex, struct lkdf_data *d, int node)
+{
+	count(ex, d, COUNTER_PLACED);
+	if (unlikely(a_load(&d->told, relaxed) != node + 1))
+		tell_home(ex, d, node);
+}
+
+void facts_followed(struct executor *ex, struct lkdf_data *d, int node)
+{
+	count(ex, d, COUNTER_FOLLOWED);
+	tell_home(ex, d, node);
+}
+
 static struct lkdf_fact fact_of(const struct board *b, uint64_t value,
 				int64_t at, int64_t now)
 {

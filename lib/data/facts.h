@@ -17,6 +17,7 @@
 
 #include <lkdf/signals.h>
 
+struct executor;
 struct frame;
 struct seen;
 struct worker;
@@ -45,6 +46,18 @@ bool facts_see(struct seen *s, const struct lkdf_data *d, uint32_t part);
 
 /* The node, or the nearest one that has workers. */
 int facts_home(const struct lkdf *rt, int node);
+
+/* Who says so. */
+enum lkdf_signal_source facts_source(const struct lkdf *rt);
+
+/*
+ * A task goes to the node as a fact says that this data is there: counted, and
+ * told where the one before went to another. ex: or NULL.
+ */
+void facts_placed(struct executor *ex, struct lkdf_data *d, int node);
+
+/* So with a block of a planned graph, each time. */
+void facts_followed(struct executor *ex, struct lkdf_data *d, int node);
 
 /* Of lkdf_describe(): which tier it is; why there is no better one, or "". */
 const char *facts_tier(const struct lkdf *rt);

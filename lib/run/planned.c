@@ -120,7 +120,7 @@ static void begin_var(struct frame *f, uint32_t var)
 }
 
 /* What the kernel has moved meanwhile has its home there. */
-static void follow_board(struct lkdf_graph *g)
+static void follow_board(struct lkdf_graph *g, struct executor *ex)
 {
 	struct planned *p = g->planned;
 	const struct wire_var *v;
@@ -142,12 +142,14 @@ static void follow_board(struct lkdf_graph *g)
 		if (home >= 0 &&
 		    heap_near_memory(g->rt->heap, home) == (unsigned)node)
 			continue;
-		a_store(&p->home[i], facts_home(g->rt, node), relaxed);
+		node = facts_home(g->rt, node);
+		a_store(&p->home[i], node, relaxed);
 		a_store(&p->has_moved, 1, relaxed);
+		facts_followed(ex, v->data, node);
 	}
 }
 
-void planned_begin(struct frame *f)
+void planned_begin(struct frame *f, struct executor *ex)
 {
 	struct planned *p = f->graph->planned;
 	const struct work *w;
@@ -155,7 +157,7 @@ void planned_begin(struct frame *f)
 	uint32_t i;
 	int node;
 
-	follow_board(f->graph);
+	follow_board(f->graph, ex);
 	has_moved = a_load(&p->has_moved, relaxed);
 	w = has_moved ? p->reader : p->node;
 	for (node = 0; node < p->nr_nodes; node++)

@@ -57,8 +57,8 @@ void planned_free(struct planned *p);
 /* At seal: the task goes to the node of the plan. */
 void planned_add(struct planned *p, uint32_t task, int node, uint64_t bytes);
 
-/* A run begins and ends. */
-void planned_begin(struct frame *f);
+/* A run begins and ends. ex: or NULL. */
+void planned_begin(struct frame *f, struct executor *ex);
 void planned_end(struct frame *f);
 
 /* Where a task with REC_PLACED should run, as home_make(). */

@@ -146,7 +146,7 @@ void sources_start(struct lkdf *rt, struct worker *w, struct frame *f)
 	f->next_source = 0;
 	f->guard.is_on = false;
 	if (f->graph->planned)
-		planned_begin(f);
+		planned_begin(f, w ? w->executor : NULL);
 	a_store(&f->remaining, f->graph->nr_tasks, relaxed);
 	if (w && worker_push(w, CLASS_NORMAL, link_item(&f->start)))
 		return;

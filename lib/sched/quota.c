@@ -14,6 +14,7 @@
 
 #include <limits.h>
 #include <lkdf/runtime.h>
+#include <lkdf/signals.h>
 #include <sched.h>
 
 /* With less than two CPUs of quota a spinner takes from the worker. */
@@ -174,19 +175,25 @@ void quota_stir(struct quota *q)
 	futex_wake(&q->word, INT_MAX);
 }
 
+static uint32_t nr_seats(const struct sched *s)
+{
+	uint32_t seats = a_load(&s->quota.seats, relaxed);
+	uint32_t nr = (uint32_t)s->nr_workers;
+
+	return seats && seats < nr ? seats : nr;
+}
+
 static void tell_quota(const struct sched *s)
 {
 	const struct quota *q = &s->quota;
-	uint32_t seats = a_load(&q->seats, relaxed);
-	uint32_t nr = (uint32_t)s->nr_workers;
 	int milli = a_load(&q->milli, relaxed);
 
 	log_text(q->log, LKDF_LOG_INFO,
 		 "quota: %d.%03d CPUs%s, threads of workers may use %d, "
-		 "%u of %u workers run, %s",
+		 "%u of %d workers run, %s",
 		 milli / 1000, milli % 1000, milli ? "" : " (none)",
-		 a_load(&q->cpus, relaxed), seats && seats < nr ? seats : nr,
-		 nr, quota_spin(q) ? "idle ones spin" : "no spinning");
+		 a_load(&q->cpus, relaxed), nr_seats(s), s->nr_workers,
+		 quota_spin(q) ? "idle ones spin" : "no spinning");
 }
 
 void quota_look(struct worker *w)
@@ -203,6 +210,8 @@ void quota_look(struct worker *w)
 	if (!look_at_quota(w->sched))
 		return;
 	counter_add(w->executor->counters, COUNTER_QUOTA, 1);
+	trace_event(w->executor->ring, EVENT_SIGNAL_SEATS, LKDF_SIGNAL_SELF,
+		    nr_seats(w->sched));
 	tell_quota(w->sched);
 	quota_stir(q);
 }

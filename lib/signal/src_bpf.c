@@ -371,7 +371,7 @@ void src_bpf_mark(const struct workers *b, struct workers_mark *m)
 	uint64_t age;
 	int i;
 
-	m->samples = m->futex = 0;
+	m->samples = m->futex = m->own = 0;
 	if (!src_bpf_is_live(b, clock_now_ns(), &age))
 		return;
 	for (i = 0; i < b->nr; i++) {
@@ -380,6 +380,7 @@ void src_bpf_mark(const struct workers *b, struct workers_mark *m)
 			continue;
 		m->samples += word_of(s->samples);
 		m->futex += word_of(s->futex);
+		m->own += word_of(s->own);
 	}
 }
 

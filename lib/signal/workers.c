@@ -204,25 +204,51 @@ static uint64_t without_faults(uint64_t system_ns, uint64_t nr_faults)
 	return system_ns > faults ? system_ns - faults : 0;
 }
 
+/* Thousandths of CPU time, but for faults; 0: too short to tell. */
+static uint32_t system_share(const struct workers_mark *from,
+			     const struct workers_mark *to)
+{
+	uint64_t user = to->user_ns - from->user_ns;
+	uint64_t system = to->system_ns - from->system_ns, all = user + system;
+
+	if (all < MIN_CPU_NS)
+		return 0;
+	system = without_faults(system, to->nr_faults - from->nr_faults);
+	return (uint32_t)(system * 1000 / all);
+}
+
+/* The probe may have been stopped, or threads be gone. */
+static bool has_samples(const struct workers_mark *from,
+			const struct workers_mark *to)
+{
+	return to->samples >= from->samples + MIN_SAMPLES &&
+	       to->futex >= from->futex && to->own >= from->own;
+}
+
+/*
+ * The probe knows futexes, and which of them are our own; the system's time is
+ * known without it, and futexes are in that. The larger one counts.
+ */
 struct workers_share workers_share(const struct workers_mark *from,
 				   const struct workers_mark *to)
 {
+	bool is_long =
+		to->user_ns - from->user_ns + to->system_ns - from->system_ns >=
+		MIN_CPU_NS;
+	struct workers_share s = { system_share(from, to),
+				   is_long ? LKDF_SIGNAL_SELF
+					   : LKDF_SIGNAL_NONE };
 	uint64_t samples = to->samples - from->samples;
-	uint64_t user = to->user_ns - from->user_ns;
-	uint64_t system = to->system_ns - from->system_ns;
-	struct workers_share s = { 0, LKDF_SIGNAL_NONE };
+	uint32_t futex, own;
 
-	/* The probe may have been stopped, or threads be gone. */
-	if (to->samples > from->samples && samples >= MIN_SAMPLES &&
-	    to->futex >= from->futex) {
-		s.permille =
-			(uint32_t)((to->futex - from->futex) * 1000 / samples);
+	if (!has_samples(from, to))
+		return s;
+	futex = (uint32_t)((to->futex - from->futex) * 1000 / samples);
+	own = (uint32_t)((to->own - from->own) * 1000 / samples);
+	s.permille = s.permille > own ? s.permille - own : 0;
+	if (futex >= s.permille) {
+		s.permille = futex;
 		s.source = LKDF_SIGNAL_BPF;
-	} else if (user + system >= MIN_CPU_NS) {
-		system =
-			without_faults(system, to->nr_faults - from->nr_faults);
-		s.permille = (uint32_t)(system * 1000 / (user + system));
-		s.source = LKDF_SIGNAL_SELF;
 	}
 	return s;
 }

@@ -43,7 +43,7 @@ struct worker_facts {
 /* Time of all, between two marks. */
 struct workers_mark {
 	uint64_t user_ns, system_ns, nr_faults; /* of the process */
-	uint64_t samples, futex; /* of the probe */
+	uint64_t samples, futex, own; /* of the probe; own: the runtime's */
 };
 
 /* What part of it went to futexes or the system, and who says so. */

@@ -19,18 +19,23 @@ static int node_of_use(const struct use *u)
 		      relaxed);
 }
 
-static __attribute__((noinline)) void find_home(struct task *t)
+static __attribute__((noinline)) void find_home(struct executor *ex,
+						struct task *t)
 {
 	const struct lkdf *rt = t->kind->rt;
 	struct seen s = { .nr = 0 };
+	struct lkdf_data *by = NULL;
 	const struct use *u;
 	unsigned best;
 	int node;
 
 	for (u = t->claim->first; u; u = u->after) {
-		if (u->flags & (USE_WEAK | USE_HIDDEN) ||
-		    facts_see(&s, u->domain->data, u->part))
+		if (u->flags & (USE_WEAK | USE_HIDDEN))
 			continue;
+		if (facts_see(&s, u->domain->data, u->part)) {
+			by = u->domain->data;
+			continue;
+		}
 		node = node_of_use(u);
 		if (node >= 0 && node < rt->topo->nr_nodes)
 			seen_add(&s, node, data_size(u->domain->data, u->part));
@@ -41,11 +46,15 @@ static __attribute__((noinline)) void find_home(struct task *t)
 		return;
 	t->home = home_make(s.node[best], false);
 	t->link.flags |= TASK_PLACED;
+	if (by)
+		facts_placed(ex, by, s.node[best]);
 }
 
-void homes_find(const struct lkdf *rt, struct task *t)
+void homes_find(struct executor *ex, struct task *t)
 {
+	const struct lkdf *rt = t->kind->rt;
+
 	if (rt->sched.nr_worker_nodes > 1 && rt->options->placement &&
 	    !(t->link.flags & TASK_PLACED || t->kind->flags & LKDF_BLOCKING))
-		find_home(t);
+		find_home(ex, t);
 }

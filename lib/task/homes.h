@@ -12,11 +12,12 @@
 
 #include <lkdf/task.h>
 
-struct lkdf;
+struct executor;
 struct task;
 
-/* Gives a task a home, if its data says so and the user did not. */
-void homes_find(const struct lkdf *rt, struct task *t);
+/* Gives a task a home, if its data says so and the user did not. ex: or NULL.
+ */
+void homes_find(struct executor *ex, struct task *t);
 
 /*
  * The home of a task, by the place that it asks for. The border has checked

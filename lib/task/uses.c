@@ -93,7 +93,7 @@ static void start_granted(struct executor *ex, struct claim *c)
 	check(c->holder);
 	if (away_is_possible(c->rt) && waits_for_bytes(t))
 		return;
-	homes_find(c->rt, t);
+	homes_find(ex, t);
 	task_has_data(c->rt, ex, t);
 }
 
@@ -280,7 +280,7 @@ int uses_enter(struct executor *ex, struct task *t)
 	if (rc > 0 && away_is_possible(rt_of(t)) && waits_for_bytes(t))
 		return 0;
 	if (rc > 0)
-		homes_find(rt_of(t), t);
+		homes_find(ex, t);
 	if (unlikely(rc < 0))
 		uses_read_nothing(t, why);
 	return rc;

@@ -60,6 +60,10 @@
 	  "that kernels read, copied to a device")                             \
 	X(FETCHED, "device.fetched_bytes", "bytes",                            \
 	  "that kernels wrote, copied from a device")                          \
+	X(PLACED, "data.placed", "tasks",                                      \
+	  "sent to the node where a fact says that their pages are")           \
+	X(FOLLOWED, "data.followed", "blocks",                                 \
+	  "of planned graphs, their tasks follow pages that have moved")       \
 	X(MIGRATED, "data.migrated_bytes", "bytes",                            \
 	  "of data, moved to another node")                                    \
 	X(REPLICATED, "data.replicated_bytes", "bytes",                        \

@@ -28,7 +28,11 @@
 	X(ERROR, "error", "errno", "task", "a task has failed")              \
 	X(TASK, "task", "kind", "ns", "a profiled body has ended")           \
 	X(REHOME, "rehome", "node", "bytes", "a block moves to a thief")     \
-	X(SIGNAL, "signal", "source", "permille", "a share starts a trial")
+	X(SIGNAL, "signal", "source", "permille", "a share starts a trial")  \
+	X(SIGNAL_HOME, "signal_home", "source", "node",                      \
+	  "work goes to another node, where its pages are")                  \
+	X(SIGNAL_SEATS, "signal_seats", "source", "workers",                 \
+	  "so many run, by the quota and their CPUs")
 
 #define EVENT_ENUM(name, text, a, b, help) EVENT_##name,
 enum trace_event {

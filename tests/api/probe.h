@@ -23,10 +23,10 @@ static bool probe_run(const char *words)
 	return system(line) == 0;
 }
 
-/* self is argv[0]. False: there are no rights, or no programs. */
-static bool probe_start(const char *self, const char *words)
+/* Where the tool is. self is argv[0]. */
+static void probe_find(const char *self)
 {
-	char path[PATH_MAX], start[128];
+	char path[PATH_MAX];
 
 	snprintf(path, sizeof(path), "%s", self);
 	/* In a machine of tests/vm it is one up. */
@@ -34,6 +34,14 @@ static bool probe_start(const char *self, const char *words)
 	snprintf(probe_tool, sizeof(probe_tool), "%s/../../lkdf", path);
 	if (access(probe_tool, X_OK))
 		snprintf(probe_tool, sizeof(probe_tool), "%s/../lkdf", path);
+}
+
+/* False: there are no rights, or no programs. */
+static bool probe_start(const char *self, const char *words)
+{
+	char start[128];
+
+	probe_find(self);
 	snprintf(probe_dir, sizeof(probe_dir), "/tmp/lkdf-probe-XXXXXX");
 	snprintf(start, sizeof(start), "start %s", words);
 	return !geteuid() && mkdtemp(probe_dir) && !chmod(probe_dir, 0755) &&

@@ -5,7 +5,7 @@
 set -u
 build=${BUILD:-build}
 here=$(dirname "$0")
-KMOD_GUEST=
+KMOD_GUEST="$build/lkdf:lkdf"
 for t in facts listen moves data pages; do
 	KMOD_GUEST="$KMOD_GUEST $build/tests/vm/test_$t:vm/test_$t"
 done

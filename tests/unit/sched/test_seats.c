@@ -9,6 +9,7 @@
 #include "tests/fixtures/topo/tree.h"
 #include "topo/topo.h"
 
+#include <lkdf/signals.h>
 #include <sched.h>
 
 #define NR_TASKS 500
@@ -107,6 +108,26 @@ static void run_until_benched(uint32_t nr)
 		run_some();
 }
 
+/* Events that say so many seats, from that source. */
+static int nr_told(uint32_t source, uint64_t seats)
+{
+	const struct trace_ring *r;
+	uint64_t i, head, word;
+	int e, nr = 0;
+
+	for (e = 0; e < job.rt->nr_workers; e++) {
+		r = job.rt->executors[e].ring;
+		head = a_load(&r->event_head, relaxed);
+		for (i = 0; i < head && i < EVENT_RECORDS; i++) {
+			word = a_load(&r->events[3 * i + 1], relaxed);
+			nr += (uint32_t)word == EVENT_SIGNAL_SEATS &&
+			      word >> 32 == source &&
+			      a_load(&r->events[3 * i + 2], relaxed) == seats;
+		}
+	}
+	return nr;
+}
+
 static void bound_tasks_run(struct lkdf_kind *k)
 {
 	struct lkdf_event done[NR_NODES];
@@ -171,6 +192,8 @@ static void fewer_workers_run(void)
 	run_until_benched(2);
 	is(stat_of("lkdf.benched"), 2, "one CPU: one worker a node runs");
 	ok(stat_of("lkdf.quota") == 1, "the change was counted");
+	is(nr_told(LKDF_SIGNAL_SELF, 2), 1,
+	   "and told, with the source and how many run");
 	is(quota_spin(quota()), 0, "nobody spins");
 	ok(describes("cgroup quota 1.00 CPUs"), "the description tells");
 	ok(describes("2 of 4 workers run"), "and how many run");
