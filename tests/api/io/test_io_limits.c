@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 
 #define NR_FILES 10000
+#define NR_QUIET 50
 #define NR_WAITING 300
 #define FEW_FILES 100
 
@@ -26,13 +27,25 @@ static void limit(int what, rlim_t nr, struct rlimit *old)
 	must(setrlimit(what, &l));
 }
 
-/* Copies of a descriptor until there is no room for more. Their number. */
+/*
+ * Copies of a descriptor until there is no room for more. Their number. The
+ * library opens files of /proc and of cgroups for a moment now and then: the
+ * descriptor of such a file is taken once it is free.
+ */
 static int use_up(int *fds, int fd)
 {
-	int nr = 0;
+	int nr = 0, nr_quiet = 0;
 
-	while (nr < NR_FILES && (fds[nr] = dup(fd)) >= 0)
-		nr++;
+	while (nr < NR_FILES && nr_quiet < NR_QUIET) {
+		fds[nr] = dup(fd);
+		if (fds[nr] >= 0) {
+			nr++;
+			nr_quiet = 0;
+		} else {
+			nr_quiet++;
+			api_nap_ns(2000000);
+		}
+	}
 	return nr;
 }
 
