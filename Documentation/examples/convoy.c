@@ -2,7 +2,8 @@
 /*
  * A program with a hidden lock, to be looked at with lkdf futex: a tree of
  * tasks that all call something which takes one, again and again. With --lock
- * none they compute as long and take none.
+ * none they compute as long and take none, with --lock long they sleep in it,
+ * and with --kinds 2 the leaves are of another kind.
  *
  *   cc convoy.c -llkdf -lpthread -o convoy
  */
@@ -24,7 +25,8 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static sem_t semaphore;
 static atomic_flag spin = ATOMIC_FLAG_INIT;
 static pthread_mutex_t *in_block; /* of memory with or without a label */
-static struct lkdf_kind *node;
+static struct lkdf_kind *node, *leaf;
+static int nr_kinds = 1;
 
 static void compute(unsigned steps)
 {
@@ -48,6 +50,16 @@ static void call_mutex(void)
 {
 	pthread_mutex_lock(&mutex);
 	compute(5);
+	pthread_mutex_unlock(&mutex);
+}
+
+/* Others wait for as long, asleep. */
+static void call_long(void)
+{
+	struct timespec t = { 0, 1000000 };
+
+	pthread_mutex_lock(&mutex);
+	nanosleep(&t, NULL);
 	pthread_mutex_unlock(&mutex);
 }
 
@@ -94,7 +106,7 @@ static const struct {
 	{ "mutex", call_mutex },   { "sem", call_sem },
 	{ "malloc", call_malloc }, { "stdio", call_stdio },
 	{ "spin", call_spin },	   { "block", call_block },
-	{ "heap", call_block },
+	{ "heap", call_block },	   { "long", call_long },
 };
 
 static void (*lock_call)(void) = call_random;
@@ -104,9 +116,10 @@ static const char *label; /* of the block */
 static int visit(struct lkdf_ctx *c, void *arg)
 {
 	int level = *(const int *)arg - 1, i, rc = 0;
+	struct lkdf_kind *below = level > 1 ? node : leaf;
 
 	for (i = 0; i < 2 && level > 0 && !rc; i++)
-		rc = lkdf_spawn(c, node, &level);
+		rc = lkdf_spawn(c, below, &level);
 	for (i = 0; i < CALLS; i++)
 		lock_call();
 	return rc;
@@ -160,6 +173,10 @@ static int run(double seconds)
 	attr.fn = visit;
 	attr.arg_size = sizeof(int);
 	rc = lkdf_kind_create(rt, &attr, &node);
+	if (nr_kinds > 1)
+		attr.name = "leaf";
+	if (!rc)
+		rc = lkdf_kind_create(rt, &attr, &leaf);
 	if (!rc)
 		rc = make_block(rt);
 	while (!rc && now() < start + seconds) {
@@ -169,6 +186,7 @@ static int run(double seconds)
 	fprintf(stderr, "%d trees, %.2f ms each\n", nr,
 		(now() - start) * 1000 / (nr ? nr : 1));
 	lkdf_free(rt, in_block ? (char *)in_block - LOCK_AT : NULL);
+	lkdf_kind_put(leaf);
 	lkdf_kind_put(node);
 	lkdf_close(rt);
 	return rc;
@@ -178,7 +196,8 @@ static int usage(FILE *f)
 {
 	unsigned i;
 
-	fprintf(f, "usage: convoy [--lock NAME] [--seconds S]\nlocks:");
+	fprintf(f, "usage: convoy [--lock NAME] [--kinds N] [--seconds S]\n"
+		   "locks:");
 	for (i = 0; i < sizeof(locks) / sizeof(locks[0]); i++)
 		fprintf(f, " %s", locks[i].name);
 	fprintf(f, "\n");
@@ -211,6 +230,8 @@ int main(int argc, char **argv)
 			return usage(stderr);
 		if (!strcmp(argv[i], "--seconds"))
 			seconds = atof(argv[i + 1]);
+		else if (!strcmp(argv[i], "--kinds"))
+			nr_kinds = atoi(argv[i + 1]);
 		else if (strcmp(argv[i], "--lock") || choose(argv[i + 1]))
 			return usage(stderr);
 	}

@@ -139,6 +139,68 @@ for lock in none spin; do
 	ok $? 'no word of the program is named' "$dir/json"
 done
 
+# Facts that are not samples, and words without a symbol. Again where the CPUs
+# were not there.
+cat >"$dir/more.py" <<'END'
+import json, sys
+r = json.load(open(sys.argv[1]))
+w = r['words'][0] if r['words'] else {'asleep': 0, 'kinds': [], 'where': '-'}
+print(w['asleep'], ' '.join(sorted(k['name'] for k in w['kinds'])) or '-')
+print(w['where'])
+END
+
+# more PATTERN ENV... -- WORDS...: two lines of that program have the pattern
+more() {
+	pattern=$1
+	shift
+	tries=0
+	while [ $tries -lt 8 ]; do
+		env "$@" --seconds 60 >/dev/null 2>&1 &
+		pid=$!
+		i=0
+		until futex 0 -p $pid --dir "$pins" -d 1 --json ||
+			[ $i -gt 20 ]; do
+			sleep 0.1
+			i=$((i + 1))
+		done
+		cp "$dir/log" "$dir/json"
+		kill $pid
+		wait $pid 2>/dev/null
+		python3 "$dir/more.py" "$dir/json" >"$dir/line" 2>&1
+		grep -qE "$pattern" "$dir/line" && return
+		tries=$((tries + 1))
+	done
+	return 1
+}
+
+# Of four workers three wait for the one that sleeps with the lock.
+more '^[123] node$' LKDF_WORKERS=4 "$convoy" --lock long
+ok $? 'who is asleep now is counted' "$dir/json"
+grep -qF 'mutex (convoy.c) in convoy' "$dir/line"
+ok $? 'at the word that has no samples, but sleeps' "$dir/line"
+more '^[0-9]* leaf node$' "$convoy" --lock mutex --kinds 2
+ok $? 'two kinds meet at one word' "$dir/json"
+
+# Of a library without symbols but those that others use
+cat >"$dir/stripped.c" <<'END'
+#include <pthread.h>
+int near_to_it = 1;
+static pthread_mutex_t hidden[8] = { PTHREAD_MUTEX_INITIALIZER };
+long random(void)
+{
+	pthread_mutex_lock(&hidden[0]);
+	near_to_it++;
+	pthread_mutex_unlock(&hidden[0]);
+	return 0;
+}
+END
+"${CC:-cc}" -O1 -shared -fPIC -s -Wl,--build-id=none \
+	-o "$dir/libstripped.so" "$dir/stripped.c" -lpthread 2>"$dir/log"
+ok $? 'a library without symbols'
+more '^libstripped\.so\+0x[0-9a-f]+ \(near near_to_it\)$' \
+	LD_PRELOAD="$dir/libstripped.so" "$convoy" --lock random
+ok $? 'its lock: library, offset and the nearest symbol' "$dir/line"
+
 # The text, for people
 "$convoy" --lock mutex --seconds 60 >/dev/null 2>&1 &
 pid=$!

@@ -11,10 +11,12 @@
 #include <bpf/uapi/lkdf_probe.h>
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <sys/wait.h>
 
 #define NR_BODIES 64
 #define NR_LOCKS 2000
+#define NR_SPINS 1000000
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
@@ -141,6 +143,68 @@ static void the_word_is_told(void)
 	must(lkdf_close(rt));
 }
 
+static int spin(struct lkdf_ctx *c, void *arg)
+{
+	volatile uint32_t x = 1;
+	int i;
+
+	(void)c;
+	(void)arg;
+	for (i = 0; i < NR_SPINS; i++)
+		x = x * 5 + 1;
+	return 0;
+}
+
+static bool keep_two_cpus(cpu_set_t *old)
+{
+	cpu_set_t two;
+	int cpu, nr = 0;
+
+	sched_getaffinity(0, sizeof(*old), old);
+	CPU_ZERO(&two);
+	for (cpu = 0; cpu < CPU_SETSIZE && nr < 2; cpu++)
+		if (CPU_ISSET(cpu, old)) {
+			CPU_SET(cpu, &two);
+			nr++;
+		}
+	return !sched_setaffinity(0, sizeof(two), &two);
+}
+
+/* Four workers that compute on two CPUs take these from one another. */
+static void who_is_preempted_is_told(void)
+{
+	struct lkdf_facts f, all;
+	struct lkdf_kind *k;
+	bool is_seen = false;
+	struct lkdf *rt;
+	cpu_set_t old;
+	int i;
+
+	ok(keep_two_cpus(&old), "two CPUs, or one");
+	rt = open_probed(4);
+	k = api_kind(rt, "spin", spin, 0, 0);
+	do {
+		for (i = 0; i < 4 * NR_BODIES; i++)
+			must(lkdf_submit(rt, NULL, ATTR(lkdf_task, .kind = k),
+					 NULL));
+		for (i = 0; i < 1000; i++) {
+			f = facts_of(rt, i % 4);
+			is_seen |= f.state.value == LKDF_STATE_PREEMPTED;
+		}
+		must(lkdf_scope_wait(rt, NULL, -1));
+		all = facts_of(rt, -1);
+	} while (!is_seen || !all.nr_preempt.value || !all.preempt_ns.value);
+	ok(true, "a worker was seen preempted");
+	is(all.nr_preempt.source, LKDF_SIGNAL_BPF, "the probe has counted it");
+	ok(all.preempt_ns.value / all.nr_preempt.value > 1000,
+	   "%llu times, %llu us each", (unsigned long long)all.nr_preempt.value,
+	   (unsigned long long)(all.preempt_ns.value / all.nr_preempt.value /
+				1000));
+	lkdf_kind_put(k);
+	must(lkdf_close(rt));
+	sched_setaffinity(0, sizeof(old), &old);
+}
+
 static void two_runtimes(void)
 {
 	struct lkdf *one = open_probed(1), *other = open_probed(1);
@@ -243,6 +307,7 @@ int main(int argc, char **argv)
 	} else {
 		a_sleep_is_seen();
 		the_word_is_told();
+		who_is_preempted_is_told();
 		two_runtimes();
 		stopped_in_the_middle();
 		switches_are_enough();
