@@ -156,18 +156,25 @@ static int copy_attr(const struct lkdf *rt, const struct lkdf_kind_attr *attr,
 	return rc ? rc : check_unbuilt(a);
 }
 
-int lkdf_kind_create(struct lkdf *rt, const struct lkdf_kind_attr *attr,
-		     struct lkdf_kind **out)
+/* For a call that creates a kind: the arguments are checked, too. */
+static int take_attr(const struct lkdf *rt, const struct lkdf_kind_attr *attr,
+		     struct lkdf_kind *const *out, struct lkdf_kind_attr *a)
 {
-	struct lkdf_kind_attr a;
-	int rc;
+	int rc = border_runtime(rt);
 
-	rc = border_runtime(rt);
 	if (rc)
 		return rc;
 	if (!attr || !out)
 		return err(-EINVAL, "kind: attributes or out is NULL");
-	rc = copy_attr(rt, attr, &a);
+	return copy_attr(rt, attr, a);
+}
+
+int lkdf_kind_create(struct lkdf *rt, const struct lkdf_kind_attr *attr,
+		     struct lkdf_kind **out)
+{
+	struct lkdf_kind_attr a;
+	int rc = take_attr(rt, attr, out, &a);
+
 	if (!rc && !a.fn)
 		rc = err(-EINVAL, "kind %s: fn is NULL", a.name);
 	if (!rc)
@@ -197,14 +204,8 @@ int lkdf_kind_create_io(struct lkdf *rt, const struct lkdf_kind_attr *attr,
 			struct lkdf_kind **out)
 {
 	struct lkdf_kind_attr a;
-	int rc;
+	int rc = take_attr(rt, attr, out, &a);
 
-	rc = border_runtime(rt);
-	if (rc)
-		return rc;
-	if (!attr || !out)
-		return err(-EINVAL, "kind: attributes or out is NULL");
-	rc = copy_attr(rt, attr, &a);
 	if (!rc)
 		rc = check_io(&a);
 	return rc ? rc : kind_create_sort(rt, &io_kinds, &a, out);

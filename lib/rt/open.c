@@ -319,6 +319,25 @@ static void unmark_alive(struct lkdf *rt)
 	munmap((void *)rt->is_alive, PAGE);
 }
 
+/* Executors, what they allocate from, and their threads. */
+static int open_executors(struct lkdf *rt)
+{
+	int rc = map_executors(rt);
+
+	if (rc)
+		return rc;
+	rc = init_pools(rt);
+	if (!rc)
+		rc = start_threads(rt);
+	if (!rc) {
+		backend_open(rt);
+		return 0;
+	}
+	close_pools(rt);
+	unmap_executors(rt);
+	return rc;
+}
+
 int runtime_open(struct lkdf *rt)
 {
 	int rc = count_workers(rt);
@@ -347,21 +366,10 @@ int runtime_open(struct lkdf *rt)
 		goto undo_trace;
 	open_listing(rt);
 	rc = signals_open(rt);
-	if (rc)
-		goto undo_signals;
-	rc = map_executors(rt);
-	if (rc)
-		goto undo_signals;
-	rc = init_pools(rt);
 	if (!rc)
-		rc = start_threads(rt);
-	if (!rc) {
-		backend_open(rt);
+		rc = open_executors(rt);
+	if (!rc)
 		return 0;
-	}
-	close_pools(rt);
-	unmap_executors(rt);
-undo_signals:
 	workers_close(&rt->signals);
 undo_trace:
 	close_trace(rt);

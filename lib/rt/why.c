@@ -359,25 +359,14 @@ static void look_at_room(struct why *y, const struct lkdf_scope *s)
 		 s->name, (unsigned long long)s->max_tasks);
 }
 
-/* All below the root, without recursion: as a cancel goes. */
 static void look_at_scopes(struct why *y)
 {
 	struct lkdf *rt = y->rt;
-	const struct lkdf_scope *top = rt->root, *s = top;
+	const struct lkdf_scope *s;
 
 	pthread_mutex_lock(&rt->scope_lock);
-	for (;;) {
+	for (s = rt->root; s; s = scope_below(rt->root, s))
 		look_at_room(y, s);
-		if (s->children) {
-			s = s->children;
-			continue;
-		}
-		while (s != top && !s->next)
-			s = s->parent;
-		if (s == top)
-			break;
-		s = s->next;
-	}
 	pthread_mutex_unlock(&rt->scope_lock);
 }
 

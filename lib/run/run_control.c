@@ -118,9 +118,79 @@ check_value(struct burst *b, const struct rec *r, uint32_t index, int value)
 	return -ERANGE;
 }
 
-static inline bool enter_hooks(const struct burst *b)
+static inline bool has_hooks(const struct burst *b)
 {
 	return b->graph->ports && b->graph->ports->has_hooks;
+}
+
+/* Tasks that one follows without a look at what else there is. */
+#define CONTROL_TURNS 64
+
+/* The body; false: the task is decided, or somebody else's now. */
+static inline __attribute__((always_inline)) bool
+call_body(struct burst *b, const struct rec *r, uint32_t index, int *value)
+{
+	enum before how = BEFORE_RUN;
+	struct lkdf_ctx *c = &b->ctx;
+	bool is_quick;
+	int rc;
+
+	c->index = index;
+	if (unlikely(chain_needs_look(b, r->kind))) {
+		how = chain_before(b, index);
+		if (how == BEFORE_TAKEN)
+			return false;
+	}
+	rc = chain_call(b, r, how, CHAIN_QUICK | CHAIN_CONTROL, &is_quick);
+	if (unlikely(rc == LKDF_END) && burst_end_stream(b, index))
+		return false;
+	rc = check_value(b, r, index, rc);
+	if (unlikely((rc | c->after) < 0) && !burst_after(b, index, rc))
+		return false;
+	if (is_quick)
+		brief_called(c, &b->quick[index]);
+	*value = rc;
+	return true;
+}
+
+/* The task is decided: its token is passed on. Returns the task to run next. */
+static inline __attribute__((always_inline)) uint32_t
+tell_others(struct burst *b, const struct rec *r, int value)
+{
+	bool is_member = r->flags & REC_MEMBER;
+	bool has_token = r->flags & REC_TOKEN && !is_member;
+	uint32_t next;
+
+	b->nr_decided += !is_member;
+	next = fire_control(b, r, value);
+	if (unlikely(has_token))
+		decide_pass_token(b->w, b->f, b->ctx.index);
+	return next;
+}
+
+/*
+ * The task of the same frame that our deque has on top; NO_TASK: there is none,
+ * or *item is to be run next.
+ */
+static inline __attribute__((always_inline)) uint32_t pop_task(struct burst *b,
+							       uint64_t *item)
+{
+	const uint32_t plain_item = (uint32_t)item_make(b->f, 0, 0);
+	struct worker *w = b->w;
+
+	if (worker_should_look(w) || w->other_classes ||
+	    !deque_pop(&w->deque[CLASS_NORMAL], item))
+		return NO_TASK;
+	w->nr_picks++;
+	if (unlikely((uint32_t)*item != plain_item))
+		return NO_TASK;
+	/* In this slot may be another frame by now. */
+	if (!b->nr_decided) {
+		enter_frame(b, slots_frame(b->rt, item_slot(*item)));
+		if (unlikely(!b->graph->control))
+			return NO_TASK;
+	}
+	return item_index(*item);
 }
 
 /* Tasks that one follows without a look at what else there is. */
@@ -133,73 +203,34 @@ static inline bool enter_hooks(const struct burst *b)
  */
 HOT_LOOP uint64_t run_control(struct burst *b, uint32_t index)
 {
-	const uint32_t plain_item = (uint32_t)item_make(b->f, 0, 0);
-	struct lkdf_ctx *c = &b->ctx;
-	bool has_hooks = enter_hooks(b);
-	struct worker *w = b->w;
+	bool is_away = false;
 	uint32_t nr_run = 0;
-	bool is_quick, is_member, has_token;
-	enum before how;
 	uint64_t item = 0;
 	struct rec *r;
-	int rc;
+	int value;
 
 	for (;;) {
 		r = &b->recs[index];
-		c->index = index;
-		how = BEFORE_RUN;
-		if (unlikely(chain_needs_look(b, r->kind))) {
-			how = chain_before(b, index);
-			if (how == BEFORE_TAKEN)
-				break;
-		}
-		rc = chain_call(b, r, how, CHAIN_QUICK | CHAIN_CONTROL,
-				&is_quick);
-		if (unlikely(rc == LKDF_END) && burst_end_stream(b, index)) {
-			how = BEFORE_TAKEN;
+		is_away = !call_body(b, r, index, &value);
+		if (unlikely(is_away))
 			break;
-		}
-		rc = check_value(b, r, index, rc);
-		if (unlikely((rc | c->after) < 0) &&
-		    !burst_after(b, index, rc)) {
-			how = BEFORE_TAKEN;
-			break;
-		}
-		if (is_quick)
-			brief_called(c, &b->quick[index]);
 		nr_run++;
-		if (unlikely(has_hooks))
+		if (unlikely(has_hooks(b)))
 			port_decided(b->f, index, true);
-		is_member = r->flags & REC_MEMBER;
-		has_token = r->flags & REC_TOKEN && !is_member;
-		b->nr_decided += !is_member;
-		index = fire_control(b, r, rc);
-		if (unlikely(has_token))
-			decide_pass_token(w, b->f, c->index);
-		if (index != NO_TASK && likely(nr_run % CONTROL_TURNS))
-			continue;
+		index = tell_others(b, r, value);
 		if (index != NO_TASK) {
-			decide_push(w, b->f, index, 0);
+			if (likely(nr_run % CONTROL_TURNS))
+				continue;
+			decide_push(b->w, b->f, index, 0);
 			break;
 		}
-		if (worker_should_look(w) || w->other_classes ||
-		    !deque_pop(&w->deque[CLASS_NORMAL], &item))
+		index = pop_task(b, &item);
+		if (index == NO_TASK)
 			break;
-		w->nr_picks++;
-		index = item_index(item);
-		if (unlikely((uint32_t)item != plain_item))
-			break;
-		/* In this slot may be another frame by now. */
-		if (!b->nr_decided) {
-			enter_frame(b, slots_frame(b->rt, item_slot(item)));
-			if (unlikely(!b->graph->control))
-				break;
-			has_hooks = enter_hooks(b);
-		}
 		item = 0;
 	}
 	burst_count(b, nr_run);
-	if (how == BEFORE_TAKEN || !b->nr_decided)
+	if (is_away || !b->nr_decided)
 		burst_leave_frame(b);
 	return item;
 }

@@ -337,26 +337,26 @@ int scope_wait(struct lkdf_scope *s, int64_t timeout_ns)
 		  : 0;
 }
 
-/* Depth first without recursion: children, then next, then up. */
+struct lkdf_scope *scope_below(const struct lkdf_scope *top,
+			       const struct lkdf_scope *s)
+{
+	if (s->children)
+		return s->children;
+	while (s != top && !s->next)
+		s = s->parent;
+	return s == top ? NULL : s->next;
+}
+
 static void cancel_below(struct lkdf_scope *top, int error, bool is_first)
 {
-	struct lkdf_scope *s = top;
+	struct lkdf_scope *s;
 
-	for (;;) {
+	for (s = top; s; s = scope_below(top, s)) {
 		if (!is_first || !scope_cancelled(s))
 			/* [scope.cancel] before workers look; pairs with
 			 * [run.look], [room.e], [then.cancel]. */
 			a_store(&s->cancel_err, error, seq_cst);
 		room_wake(s);
-		if (s->children) {
-			s = s->children;
-			continue;
-		}
-		while (s != top && !s->next)
-			s = s->parent;
-		if (s == top)
-			return;
-		s = s->next;
 	}
 }
 

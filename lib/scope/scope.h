@@ -117,6 +117,13 @@ void scope_leave(struct lkdf_scope *s, uint32_t nr);
 int scope_wait(struct lkdf_scope *s, int64_t timeout_ns);
 void scope_cancel(struct lkdf_scope *s, int err);
 
+/*
+ * The scope that comes after s among top and all below it, depth first; NULL:
+ * s was the last. The caller holds the runtime's scope_lock.
+ */
+struct lkdf_scope *scope_below(const struct lkdf_scope *top,
+			       const struct lkdf_scope *s);
+
 /* With -ETIME, but for scopes that are cancelled already. */
 void scope_expire(struct lkdf_scope *s);
 int scope_error(struct lkdf_scope *s, struct lkdf_error *out);

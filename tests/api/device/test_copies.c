@@ -32,76 +32,115 @@ static int fail_here(struct lkdf_ctx *c, void *arg)
 	return -EIO;
 }
 
-static void bytes_go_there_once(unsigned flags, const char *options)
-{
-	struct lkdf *rt = api_open(options);
-	struct lkdf_kind *k, *copy, *here, *bad;
+/* What bytes_go_there_once() has, on a device with these flags. */
+struct copies {
+	const char *options;
+	struct lkdf *rt;
+	struct lkdf_kind *k, *copy;
 	struct lkdf_data *d, *to;
-	struct lkdf_event done;
 	struct lkdf_place *p;
-	uint64_t arg = 1, i;
 	struct emu e;
+	uint64_t arg;
+};
+
+static void open_copies(struct copies *c, unsigned flags)
+{
+	c->rt = api_open(c->options);
+	emu_init(&c->e, flags, device_kernels);
+	c->p = emu_register(c->rt, &c->e);
+	c->k = device_kind(c->rt, "step");
+	c->copy = device_kind(c->rt, "copy");
+	c->d = device_data(c->rt, NR, 0);
+	c->to = device_data(c->rt, NR, 0);
+	c->arg = 1;
+}
+
+static void close_copies(struct copies *c)
+{
+	lkdf_data_put(c->d);
+	lkdf_data_put(c->to);
+	lkdf_kind_put(c->k);
+	lkdf_kind_put(c->copy);
+	is(device_close(c->rt), 0, "%s: close", c->options);
+	emu_check(&c->e, c->options);
+}
+
+static void step_there(struct copies *c, const char *what)
+{
+	is(device_call(c->rt, c->k, c->p, c->d, &c->arg), 0, "%s: %s",
+	   c->options, what);
+}
+
+static void copy_there(struct copies *c, struct lkdf_data *from,
+		       struct lkdf_data *to, uint64_t arg, const char *what)
+{
+	const struct lkdf_use use[] = { { from, LKDF_READ, 0 },
+					{ to, LKDF_WRITE, 0 } };
+	struct lkdf_event done;
+
+	must(lkdf_submit(c->rt, NULL,
+			 LKDF_TASK(.kind = c->copy, .arg = &arg, .place = c->p,
+				   .use = use, .nr_use = 2),
+			 &done));
+	is(lkdf_event_wait(done, -1), 0, "%s: %s", c->options, what);
+}
+
+static void host_writes(struct copies *c)
+{
+	struct lkdf_kind *here =
+		api_kind(c->rt, "here", add_here, sizeof(c->arg), 0);
+	uint64_t i;
 	void *x;
 
-	emu_init(&e, flags, device_kernels);
-	p = emu_register(rt, &e);
-	k = device_kind(rt, "step");
-	copy = device_kind(rt, "copy");
-	here = api_kind(rt, "here", add_here, sizeof(arg), 0);
-	bad = api_kind(rt, "bad", fail_here, sizeof(arg), 0);
-	d = device_data(rt, NR, 0);
-	for (i = 0; i < 10; i++)
-		is(device_call(rt, k, p, d, &arg), 0, "%s: a kernel", options);
-	is(uploaded(rt), 1, "%s: ten kernels in a row carry bytes once",
-	   options);
-	is(device_first_wrong(d, NR, 29524), -1, "%s: the host has them",
-	   options);
-	is(device_call(rt, here, NULL, d, &arg), 0, "%s: a body", options);
-	is(device_call(rt, k, p, d, &arg), 0, "%s: and a kernel", options);
-	is(uploaded(rt), 2, "%s: what a body wrote is carried", options);
-	is(device_first_wrong(d, NR, 9 * 29524 + 4), -1, "%s: right", options);
-	must(lkdf_data_acquire(d, LKDF_RW, -1, &x));
+	is(device_call(c->rt, here, NULL, c->d, &c->arg), 0, "%s: a body",
+	   c->options);
+	lkdf_kind_put(here);
+	step_there(c, "and a kernel");
+	is(uploaded(c->rt), 2, "%s: what a body wrote is carried", c->options);
+	is(device_first_wrong(c->d, NR, 9 * 29524 + 4), -1, "%s: right",
+	   c->options);
+	must(lkdf_data_acquire(c->d, LKDF_RW, -1, &x));
 	for (i = 0; i < NR; i++)
 		((uint64_t *)x)[i] = 7;
-	lkdf_data_release(d);
-	is(device_call(rt, k, p, d, &arg), 0, "%s: a kernel", options);
-	is(uploaded(rt), 3, "%s: what a thread wrote is carried", options);
-	is(device_first_wrong(d, NR, 22), -1, "%s: right", options);
-	to = device_data(rt, NR, 0);
-	for (i = 0; i < 3; i++) {
-		const struct lkdf_use use[] = { { d, LKDF_READ, 0 },
-						{ to, LKDF_WRITE, 0 } };
+	lkdf_data_release(c->d);
+	step_there(c, "a kernel");
+	is(uploaded(c->rt), 3, "%s: what a thread wrote is carried",
+	   c->options);
+	is(device_first_wrong(c->d, NR, 22), -1, "%s: right", c->options);
+}
 
-		must(lkdf_submit(rt, NULL,
-				 LKDF_TASK(.kind = copy, .arg = &i, .place = p,
-					   .use = use, .nr_use = 2),
-				 &done));
-		is(lkdf_event_wait(done, -1), 0, "%s: it is read", options);
-	}
-	is(uploaded(rt), 3, "%s: what is read or only written is not carried",
-	   options);
-	is(device_first_wrong(to, NR, 24), -1, "%s: right", options);
-	is(device_call(rt, bad, NULL, d, &arg), -EIO, "%s: a body fails",
-	   options);
-	{
-		const struct lkdf_use use[] = { { to, LKDF_READ, 0 },
-						{ d, LKDF_WRITE, 0 } };
+static void body_fails(struct copies *c)
+{
+	struct lkdf_kind *bad =
+		api_kind(c->rt, "bad", fail_here, sizeof(c->arg), 0);
 
-		must(lkdf_submit(rt, NULL,
-				 LKDF_TASK(.kind = copy, .arg = &arg,
-					   .place = p, .use = use, .nr_use = 2),
-				 &done));
-		is(lkdf_event_wait(done, -1), 0, "%s: a kernel heals", options);
-	}
-	is(device_first_wrong(d, NR, 25), -1, "%s: right", options);
-	lkdf_data_put(d);
-	lkdf_data_put(to);
-	lkdf_kind_put(k);
-	lkdf_kind_put(copy);
-	lkdf_kind_put(here);
+	is(device_call(c->rt, bad, NULL, c->d, &c->arg), -EIO,
+	   "%s: a body fails", c->options);
 	lkdf_kind_put(bad);
-	is(device_close(rt), 0, "%s: close", options);
-	emu_check(&e, options);
+	copy_there(c, c->to, c->d, c->arg, "a kernel heals");
+	is(device_first_wrong(c->d, NR, 25), -1, "%s: right", c->options);
+}
+
+static void bytes_go_there_once(unsigned flags, const char *options)
+{
+	struct copies c = { .options = options };
+	uint64_t i;
+
+	open_copies(&c, flags);
+	for (i = 0; i < 10; i++)
+		step_there(&c, "a kernel");
+	is(uploaded(c.rt), 1, "%s: ten kernels in a row carry bytes once",
+	   options);
+	is(device_first_wrong(c.d, NR, 29524), -1, "%s: the host has them",
+	   options);
+	host_writes(&c);
+	for (i = 0; i < 3; i++)
+		copy_there(&c, c.d, c.to, i, "it is read");
+	is(uploaded(c.rt), 3, "%s: what is read or only written is not carried",
+	   options);
+	is(device_first_wrong(c.to, NR, 24), -1, "%s: right", options);
+	body_fails(&c);
+	close_copies(&c);
 }
 
 /* The launcher drops what a put data had, when it comes to it. */
