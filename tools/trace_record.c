@@ -52,8 +52,8 @@ const struct cli_spec trace_record_spec = {
 		"LKDF_TRACE=FILE\nhas it from the start. The file is whole "
 		"whatever ends the recording: the\ntime, SIGINT, the end of "
 		"the program or of this command. Bodies that run\nwhen it "
-		"begins or ends are told as such. It takes 8 MiB of the "
-		"program's\nmemory for each worker meanwhile.",
+		"begins or ends are told as such. It takes up to 32 MiB of "
+		"the\nprogram's memory for each worker meanwhile.",
 	.row = rows,
 	.nr_rows = sizeof(rows) / sizeof(rows[0]),
 	.without = CLI_NO_VERBOSE,

@@ -199,7 +199,7 @@ uint32_t carry_slices(const struct carry *c,
 
 	if (nr)
 		write_bodies(c, ring, from, to);
-	if (write_links(c, ring, from, to, false))
+	if (nr != to - from && write_links(c, ring, from, to, false))
 		write_spans(c, ring, from, to);
 	return nr;
 }

@@ -20,7 +20,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Rests between two rounds, unless a ring gets half full. */
+/* Rests between two rounds, unless a ring fills. */
 #define REST_NS 2000000
 /* The least, where events fill their rings in less. */
 #define LEAST_REST_NS 125000
@@ -43,6 +43,7 @@ struct trace_drain {
 	uint32_t nr_names; /* in the file */
 	uint64_t rest_ns; /* before the next round */
 	uint64_t most_events; /* of one ring, in this round */
+	uint64_t most_slices; /* the same */
 	bool has_complained;
 	struct threads threads;
 	struct trace_file file;
@@ -150,6 +151,7 @@ static void write_slices(struct trace_drain *d, int i)
 
 	if (tail == head)
 		return;
+	d->most_slices = max_u64(d->most_slices, head - tail);
 	write_words(d);
 	c.nr_names = d->nr_names;
 	for (; tail != head; tail = next) {
@@ -308,6 +310,7 @@ static void write_round(struct trace_drain *d)
 	int i;
 
 	d->most_events = 0;
+	d->most_slices = 0;
 	for (i = 0; i <= d->t->nr_executors; i++) {
 		write_executor(d, i);
 		if (unlikely(d->edges.state && d->edges.state[i])) {
@@ -350,7 +353,8 @@ static void *drain_main(void *arg)
 			next_sample = now + SAMPLE_NS;
 			write_sample(d, false);
 		}
-		if (!is_stopping)
+		/* A ring that was filled meanwhile rings no bell. */
+		if (!is_stopping && d->most_slices < SLICE_BELL)
 			futex_wait(&d->t->bell, bell, (int64_t)d->rest_ns);
 	} while (!is_stopping);
 	write_words(d);

@@ -147,18 +147,6 @@ void chunk_begin(struct trace_file *f, enum lkdf_chunk_type type)
 	f->used = sizeof(struct lkdf_file_chunk);
 }
 
-void chunk_number(struct trace_file *f, uint64_t v)
-{
-	for (; v >= 0x80; v >>= 7)
-		f->buf[f->used++] = (uint8_t)(v | 0x80);
-	f->buf[f->used++] = (uint8_t)v;
-}
-
-void chunk_signed(struct trace_file *f, int64_t v)
-{
-	chunk_number(f, v < 0 ? ~((uint64_t)v << 1) : (uint64_t)v << 1);
-}
-
 void chunk_text(struct trace_file *f, const char *text)
 {
 	size_t size = strnlen(text, LKDF_MAX_TEXT);

@@ -41,13 +41,23 @@ void trace_file_close(struct trace_file *f);
 
 /* A chunk of at most CHUNK_FULL + CHUNK_ROOM bytes. */
 void chunk_begin(struct trace_file *f, enum lkdf_chunk_type type);
-void chunk_number(struct trace_file *f, uint64_t v);
-void chunk_signed(struct trace_file *f, int64_t v);
 void chunk_text(struct trace_file *f, const char *text);
 void chunk_bytes(struct trace_file *f, const void *bytes, uint32_t size);
 void chunk_end(struct trace_file *f);
 /* A chunk without a payload is not written. */
 void chunk_end_if_any(struct trace_file *f);
+
+static inline void chunk_number(struct trace_file *f, uint64_t v)
+{
+	for (; v >= 0x80; v >>= 7)
+		f->buf[f->used++] = (uint8_t)(v | 0x80);
+	f->buf[f->used++] = (uint8_t)v;
+}
+
+static inline void chunk_signed(struct trace_file *f, int64_t v)
+{
+	chunk_number(f, v < 0 ? ~((uint64_t)v << 1) : (uint64_t)v << 1);
+}
 
 static inline bool chunk_is_full(const struct trace_file *f)
 {

@@ -51,7 +51,9 @@ enum steal_why {
 /* Of the flight recorder, and while a file is written. */
 #define EVENT_RECORDS 1024u
 #define EVENT_RECORDS_FILE 16384u
-#define SLICE_RECORDS 131072u
+#define SLICE_RECORDS 524288u
+/* So many that are not carried yet wake the drain thread. */
+#define SLICE_BELL 65536u
 
 /* A task that has no number in a graph, in an event and in a slice. */
 #define NO_TASK_NUMBER UINT64_MAX
@@ -169,7 +171,7 @@ static inline void trace_count_outside(struct trace_ring *r, enum counter i,
 
 /*
  * A body ran, or a span is over; nothing is done when not recording. The drain
- * thread is woken where the ring is half full.
+ * thread is woken where the ring fills.
  */
 void trace_slice(struct trace_ring *r, const struct lkdf_stats_slice *s);
 void trace_slice_outside(struct trace_ring *r,

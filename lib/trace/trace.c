@@ -424,7 +424,7 @@ void trace_slice(struct trace_ring *r, const struct lkdf_stats_slice *s)
 	/* [trace.slice] the slot; pairs with [trace.take]. */
 	a_store(&r->slice_head, head + 1, release);
 	a_store(trace_word(&r->block->slice_head), head + 1, release);
-	if (unlikely(used == SLICE_RECORDS / 2))
+	if (unlikely(used == SLICE_BELL))
 		ring_bell(r);
 }
 
