@@ -2,7 +2,7 @@
 /*
  * A feed of a stream ends with the stream, each time: with several workers,
  * too, where the kernel now and then does not tell a ring; and without rings
- * none is made.
+ * none is made. A stream of which the kernel never tells a ring ends as well.
  */
 #include "tests/api/io_feed.h"
 
@@ -106,12 +106,72 @@ static void each_stream_ends(const char *options, int nr_runs)
 	is(io_close(rt), 0, "%s: closed", options);
 }
 
+/* Until the operation has given so many waves: it goes on then. */
+static void await_waves(const struct stream *s, int nr)
+{
+	while (atomic_load(&s->t.nr) < nr)
+		api_nap_ns(100000);
+}
+
+/* Another stream takes the descriptor, with bytes and an end. */
+static int replace_stream(const struct stream *s)
+{
+	int fd[2], first;
+
+	must(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fd));
+	must(first = fcntl(s->fd[0], F_DUPFD_CLOEXEC, 0));
+	must(dup2(fd[0], s->fd[0]));
+	close(fd[0]);
+	if (write(fd[1], "untold", 6) != 6)
+		exit(1);
+	close(fd[1]);
+	return first;
+}
+
+/*
+ * The kernel looks at a descriptor when the operation is given. Once the
+ * descriptor is another stream, the operation stays with the first one, which
+ * says nothing any more, and no completion tells of bytes, and then of the end.
+ */
+static void an_untold_end_is_found(const char *options)
+{
+	struct lkdf *rt = api_open(options);
+	struct lkdf_graph *g = graph_of(rt, just_count, 8, LKDF_SHARED);
+	int first = -1, has_ended;
+	struct stream s;
+
+	start(rt, g, &s);
+	if (write(s.fd[1], "piece", 5) != 5)
+		exit(1);
+	await_waves(&s, 1);
+	if (nr_rings())
+		first = replace_stream(&s);
+	else
+		skip("a stream of which no completion tells", "no rings here");
+	if (first < 0)
+		close(s.fd[1]);
+	has_ended = ends(&s);
+	if (first >= 0) {
+		ok(has_ended, "%s: a stream ends that is not told of", options);
+		is(atomic_load(&s.t.nr), 2, "%s: nor are bytes lost", options);
+		close(first);
+		close(s.fd[1]);
+	}
+	/* Nothing that it needs may go away. */
+	if (!has_ended)
+		exit(1);
+	lkdf_graph_put(g);
+	is(io_close(rt), 0, "%s: closed", options);
+}
+
 int main(int argc, char **argv)
 {
 	int nr = argc > 1 ? atoi(argv[1]) : 25;
 
 	tap_start(300);
 	io_begin();
+	an_untold_end_is_found("workers=1");
+	an_untold_end_is_found("workers=2");
 	each_stream_ends("workers=2,io=threads", nr);
 	each_stream_ends("workers=4", nr);
 	each_stream_ends("workers=2", nr);
