@@ -67,21 +67,6 @@ static inline enum arrival rec_arrive(struct rec *r)
 	return pending == 1 ? ARRIVAL_LIVE : ARRIVAL_DEAD;
 }
 
-/*
- * The same, of the only worker there is: all arrivals are workers', so nobody
- * else touches the counter.
- */
-static inline enum arrival rec_arrive_alone(struct rec *r)
-{
-	uint32_t pending = a_load(&r->pending, relaxed);
-
-	if (pending == 1)
-		return ARRIVAL_LIVE;
-	a_store(&r->pending, pending - 1, relaxed);
-	return likely((pending & ~REC_DEAD) != 1) ? ARRIVAL_EARLY
-						  : ARRIVAL_DEAD;
-}
-
 /* One dead arrival at a record with a counter; does not re-arm. */
 static inline enum arrival rec_arrive_dead(struct rec *r)
 {

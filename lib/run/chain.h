@@ -24,9 +24,8 @@ enum before {
 /* What is special in a run, constant where run_chain() is inlined. */
 enum {
 	CHAIN_TOKENS = 1, /* the graph has some */
-	CHAIN_ALONE = 2, /* there is one worker */
-	CHAIN_QUICK = 4, /* some tasks are, see struct brief_task */
-	CHAIN_CONTROL = 8, /* it has branches; all others may be, too */
+	CHAIN_QUICK = 2, /* some tasks are, see struct brief_task */
+	CHAIN_CONTROL = 4, /* it has branches; all others may be, too */
 };
 
 /* Everything that is not the plain case; once per task at most. */

@@ -27,7 +27,7 @@
 
 /* Live arrivals at all successors of r. Returns the one to run next. */
 static inline __attribute__((always_inline)) uint32_t
-fire(struct burst *b, struct rec *recs, const struct rec *r, const int chain)
+fire(struct burst *b, struct rec *recs, const struct rec *r)
 {
 	uint32_t next = NO_TASK, nr, i;
 	const uint32_t *succ = graph_succ(b->graph, r, &nr);
@@ -37,8 +37,7 @@ fire(struct burst *b, struct rec *recs, const struct rec *r, const int chain)
 	for (i = 0; i < nr; i++) {
 		m = &recs[succ[i]];
 		if (m->nr_in != 1) {
-			a = chain & CHAIN_ALONE ? rec_arrive_alone(m)
-						: rec_arrive(m);
+			a = rec_arrive(m);
 			if (a == ARRIVAL_EARLY)
 				continue;
 			rec_rearm(m, graph_nr_in(b->graph, m, succ[i]));
@@ -97,7 +96,7 @@ run_chain(struct burst *b, uint32_t index, const int chain)
 		if (is_quick)
 			brief_called(c, &b->quick[c->index]);
 		nr_decided++;
-		index = fire(b, recs, r, chain);
+		index = fire(b, recs, r);
 		if (chain & CHAIN_TOKENS && r->flags & REC_TOKEN)
 			decide_pass_token(w, b->f, (uint32_t)(r - recs));
 		if (index != NO_TASK)
@@ -124,11 +123,6 @@ static HOT_LOOP uint64_t run_plain(struct burst *b, uint32_t index)
 	return run_chain(b, index, 0);
 }
 
-static HOT_LOOP uint64_t run_alone(struct burst *b, uint32_t index)
-{
-	return run_chain(b, index, CHAIN_ALONE);
-}
-
 static HOT_LOOP uint64_t run_tokens(struct burst *b, uint32_t index)
 {
 	return run_chain(b, index, CHAIN_TOKENS);
@@ -137,11 +131,6 @@ static HOT_LOOP uint64_t run_tokens(struct burst *b, uint32_t index)
 static HOT_LOOP uint64_t run_quick(struct burst *b, uint32_t index)
 {
 	return run_chain(b, index, CHAIN_QUICK);
-}
-
-static HOT_LOOP uint64_t run_quick_alone(struct burst *b, uint32_t index)
-{
-	return run_chain(b, index, CHAIN_QUICK | CHAIN_ALONE);
 }
 
 /* Returns an item that was taken and is to be run next, or 0. */
@@ -157,9 +146,6 @@ static uint64_t run_item(struct burst *b, uint64_t item)
 		return run_control(b, index);
 	else if (unlikely(b->graph->has_tokens))
 		return run_tokens(b, index);
-	else if (worker_is_alone(b->w))
-		return b->quick ? run_quick_alone(b, index)
-				: run_alone(b, index);
 	else
 		return b->quick ? run_quick(b, index) : run_plain(b, index);
 	return 0;
