@@ -107,7 +107,7 @@ int control_index(struct lkdf_graph *g)
 	struct control *c = g->control;
 	uint32_t *loop_of, t;
 
-	if (!g->is_settled)
+	if (!g->is_renumbered)
 		return 0;
 	loop_of = calloc(g->nr_recs + 1ul, sizeof(*loop_of));
 	if (!loop_of)

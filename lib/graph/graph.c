@@ -118,7 +118,7 @@ static void free_memory(struct lkdf_graph *g)
 		free(chunks[i]);
 	for (i = 0; i < g->kinds.cap; i++)
 		kind_put(kinds[i]);
-	if (g->is_settled)
+	if (g->is_renumbered)
 		region_unmap(g->recs, g->cap_tasks * sizeof(*g->recs));
 	else
 		region_free(g->recs, g->cap_tasks * sizeof(*g->recs));

@@ -84,7 +84,7 @@ struct lkdf_graph {
 	struct rec *recs; /* frame 0 */
 	uint16_t *homes; /* by task, see home_make(); NULL: none has one */
 	uint32_t cap_homes;
-	/* Of a graph with places, once it is settled; see settle.c. */
+	/* Of a graph with places, once it is renumbered; see renumber.c. */
 	uint32_t *starts; /* by home: the index where its records begin */
 	uint32_t *numbers, *indices; /* of tasks, by index; the other way */
 	struct wiring *wiring; /* data uses; NULL: none */
@@ -92,7 +92,7 @@ struct lkdf_graph {
 	struct ports *ports; /* NULL: no task has any */
 	struct planned *planned; /* see there; NULL: it is not */
 	uint32_t nr_recs; /* tasks, and what lies between them */
-	bool is_settled;
+	bool is_renumbered;
 	struct array edges; /* struct spilled_edge, until seal */
 	struct array wide; /* struct wide_task, by task */
 	struct array labels; /* struct task_label, by task after seal */
@@ -214,17 +214,17 @@ static inline uint32_t graph_stride(const struct lkdf_graph *g,
 }
 
 /* Of a task with REC_PLACED, by the index of its record. */
-uint16_t settle_home(const struct lkdf_graph *g, uint32_t index);
+uint16_t renumber_home(const struct lkdf_graph *g, uint32_t index);
 
 /* The user's number of a task, and the index of its record. */
 static inline uint32_t graph_number(const struct lkdf_graph *g, uint32_t index)
 {
-	return unlikely(g->is_settled) ? g->numbers[index] : index;
+	return unlikely(g->is_renumbered) ? g->numbers[index] : index;
 }
 
 static inline uint32_t graph_index(const struct lkdf_graph *g, uint32_t task)
 {
-	return unlikely(g->is_settled) ? g->indices[task] : task;
+	return unlikely(g->is_renumbered) ? g->indices[task] : task;
 }
 
 /* Its kind has LKDF_ALWAYS. While building or sealing. */

@@ -150,7 +150,7 @@ static bool was_given_up(const struct io_req *head, const struct io_req *r)
  * All have come. Those behind one that has not done all were not begun, or in
  * vain: their entries were wrong.
  */
-static void settle_chain(struct io_req *head)
+static void finish_chain(struct io_req *head)
 {
 	bool goes_on = io_op_is_all(&head->op, head->came);
 	struct io_req *r = head->behind, *next;
@@ -180,7 +180,7 @@ struct io_req *io_chain_came(struct io_req *r, int res)
 	/* [chain.come] what came of each; pairs with itself. */
 	if (a_sub(&head->nr_to_come, 1, acq_rel) != 1)
 		return NULL;
-	settle_chain(head);
+	finish_chain(head);
 	return head;
 }
 

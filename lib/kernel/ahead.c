@@ -41,7 +41,7 @@ static bool is_plain(const struct lkdf_graph *g, uint32_t index)
 	const struct rec *r = &g->recs[index];
 	const struct lkdf_kind *k = r->kind;
 
-	/* Not what lies between records, see settle.c. */
+	/* Not what lies between records, see renumber.c. */
 	return k && k->ops == &kernel_kinds && k->fn == k->ops->begin &&
 	       home_is_device(k->home) &&
 	       device_has(device_of(k), LKDF_DEVICE_ORDERED) &&

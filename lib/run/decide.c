@@ -54,7 +54,7 @@ void decide_overflow(struct worker *w, struct frame *f, uint32_t index,
 
 	counter_add(w->executor->counters, COUNTER_OVERFLOWS, 1);
 	if (unlikely(f->recs[index].flags & REC_PLACED))
-		home = settle_home(f->graph, index);
+		home = renumber_home(f->graph, index);
 	add_to_list(w, home_is_bound(home) ? list_of(f, home) : &f->overflow,
 		    index, skip);
 }
@@ -65,7 +65,7 @@ static unsigned deque_of(const struct frame *f, uint32_t index)
 	uint8_t flags = f->recs[index].flags;
 
 	if (unlikely(flags & REC_PLACED) &&
-	    home_is_bound(settle_home(f->graph, index)))
+	    home_is_bound(renumber_home(f->graph, index)))
 		return DEQUE_BOUND;
 	return flags & REC_CLASS;
 }

@@ -38,7 +38,7 @@ struct task *own_task_create(struct executor *ex, struct frame *f,
 		t->link.flags |= TASK_PLACED;
 		t->home = r->kind->home != HOME_NONE
 				  ? r->kind->home
-				  : settle_home(f->graph, index);
+				  : renumber_home(f->graph, index);
 	}
 	return t;
 }

@@ -210,7 +210,7 @@ static void see_use(struct seen *s, const struct lkdf_graph *g,
 uint16_t planned_home(const struct frame *f, uint32_t index)
 {
 	const struct lkdf_graph *g = f->graph;
-	uint16_t home = settle_home(g, index);
+	uint16_t home = renumber_home(g, index);
 	const struct wire_use *u, *end;
 	struct seen s = { .nr = 0 };
 	unsigned best;
@@ -264,7 +264,7 @@ static int account_of(const struct frame *f, uint32_t index, uint32_t own)
 			   ? -1
 			   : a_load(&f->graph->planned->home[own], relaxed);
 
-	return node < 0 ? home_node(settle_home(f->graph, index)) : node;
+	return node < 0 ? home_node(renumber_home(f->graph, index)) : node;
 }
 
 int planned_call(struct lkdf_ctx *c, lkdf_fn body, void *arg)

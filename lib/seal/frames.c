@@ -4,7 +4,7 @@
 #include "base/err.h"
 #include "core/item.h"
 #include "core/runtime.h"
-#include "graph/settle.h"
+#include "graph/renumber.h"
 #include "kernel/ahead.h"
 #include "mem/region.h"
 #include "run/frame.h"
@@ -36,8 +36,8 @@ static int copy_records(struct lkdf_graph *g, struct frame *f,
 {
 	if (f->index == 0)
 		f->recs = g->recs;
-	else if (g->is_settled)
-		f->recs = settle_map(g);
+	else if (g->is_renumbered)
+		f->recs = renumber_map(g);
 	else
 		f->recs = region_alloc(g->nr_recs * sizeof(*f->recs));
 	if (overflow_next)
@@ -165,7 +165,7 @@ int frames_create(struct lkdf_graph *g)
 
 static void frame_free_recs(struct lkdf_graph *g, struct rec *recs)
 {
-	if (g->is_settled)
+	if (g->is_renumbered)
 		region_unmap(recs, g->nr_recs * sizeof(*recs));
 	else
 		region_free(recs, g->nr_recs * sizeof(*recs));

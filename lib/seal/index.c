@@ -99,7 +99,7 @@ int index_uses(struct lkdf_graph *g)
 	}
 	pairs_index(g, &w->soft, pairs_compare);
 	always_index(g);
-	if (g->is_settled && sort_uses(g))
+	if (g->is_renumbered && sort_uses(g))
 		return -ENOMEM;
 	follow_index(w);
 	return brief_index(g) ? no_memory(g) : 0;

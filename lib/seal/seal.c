@@ -6,7 +6,7 @@
 #include "graph/control.h"
 #include "graph/graph.h"
 #include "graph/port.h"
-#include "graph/settle.h"
+#include "graph/renumber.h"
 #include "graph/wire.h"
 #include "io/io_chain.h"
 #include "kernel/ahead.h"
@@ -332,7 +332,7 @@ static int seal(struct lkdf_graph *g, struct lkdf_diag *why)
 		qsort(g->labels.items, g->labels.nr, sizeof(struct task_label),
 		      compare_labels);
 	g->nr_recs = g->nr_tasks;
-	rc = g->homes ? settle(g) : 0;
+	rc = g->homes ? renumber(g) : 0;
 	if (!rc && g->control)
 		rc = control_index(g);
 	if (!rc && g->ports)

@@ -86,7 +86,7 @@ leave=lib/run/static_leave.c
 static=lib/run/static_run.c
 join=lib/task/join.c
 complete=lib/task/complete.c
-settle=lib/graph/settle.c
+renumber=lib/graph/renumber.c
 idle=lib/sched/idle.c
 claim=lib/data/claim.c
 
@@ -127,8 +127,8 @@ plant "a burst counts a body too many" lib/run/burst.h \
 	's/COUNTER_TASKS, nr)/COUNTER_TASKS, nr + (nr > 1))/' "$run $burst"
 plant "workers of another node steal bound tasks" $idle \
 	's/is_near ? DEQUE_BOUND : DEQUE_BOUND - 1/DEQUE_BOUND/' $idle
-plant "sorted records keep their old successors" $settle \
-	's/rename_tasks(g, recs\[i\].succ, recs\[i\].nr_succ);/;/' $settle
+plant "sorted records keep their old successors" $renumber \
+	's/rename_tasks(g, recs\[i\].succ, recs\[i\].nr_succ);/;/' $renumber
 plant "a list of a node goes to anybody" $decide \
 	's/else if (home_is_bound(l->home))/else if (0)/' $decide
 plant "other workers than the first lose the text of an error" $burst \

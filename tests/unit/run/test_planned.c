@@ -38,7 +38,7 @@ static struct {
 
 static int node_of(const struct lkdf_graph *g, int task)
 {
-	return home_node(settle_home(g, graph_index(g, (uint32_t)task)));
+	return home_node(renumber_home(g, graph_index(g, (uint32_t)task)));
 }
 
 /*

@@ -5,7 +5,7 @@
  * task has two numbers: the user's, and the index of its record. Between the
  * nodes' parts lie records that nobody uses.
  */
-#include "graph/settle.h"
+#include "graph/renumber.h"
 
 #include "base/err.h"
 #include "core/runtime.h"
@@ -125,7 +125,7 @@ static int move_records(struct lkdf_graph *g, struct rec *recs)
 	return 0;
 }
 
-struct rec *settle_map(const struct lkdf_graph *g)
+struct rec *renumber_map(const struct lkdf_graph *g)
 {
 	struct rec *recs = region_map(g->nr_recs * sizeof(*recs));
 	const struct topo *topo = g->rt->topo;
@@ -143,7 +143,7 @@ struct rec *settle_map(const struct lkdf_graph *g)
 	return recs;
 }
 
-int settle(struct lkdf_graph *g)
+int renumber(struct lkdf_graph *g)
 {
 	struct rec *recs = NULL;
 	int rc;
@@ -152,7 +152,7 @@ int settle(struct lkdf_graph *g)
 	if (!rc)
 		rc = number_records(g);
 	if (!rc) {
-		recs = settle_map(g);
+		recs = renumber_map(g);
 		rc = recs ? move_records(g, recs) : -ENOMEM;
 	}
 	if (rc) {
@@ -164,11 +164,11 @@ int settle(struct lkdf_graph *g)
 	region_free(g->recs, g->cap_tasks * sizeof(*g->recs));
 	g->recs = recs;
 	g->cap_tasks = g->nr_recs;
-	g->is_settled = true;
+	g->is_renumbered = true;
 	return 0;
 }
 
-uint16_t settle_home(const struct lkdf_graph *g, uint32_t index)
+uint16_t renumber_home(const struct lkdf_graph *g, uint32_t index)
 {
 	unsigned low = 0, high = nr_homes(g), mid;
 

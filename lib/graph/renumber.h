@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * Records by node, for graphs in which tasks have places. See settle.c.
+ * Records by node, for graphs in which tasks have places. See renumber.c.
  */
-#ifndef GRAPH_SETTLE_H
-#define GRAPH_SETTLE_H
+#ifndef GRAPH_RENUMBER_H
+#define GRAPH_RENUMBER_H
 
 #include "graph/graph.h"
 
 /* Once, by seal, after everything else is laid out. 0 or -ENOMEM. */
-int settle(struct lkdf_graph *g);
+int renumber(struct lkdf_graph *g);
 
 /* Records of a further frame: nothing in them, on the right pages. */
-struct rec *settle_map(const struct lkdf_graph *g);
+struct rec *renumber_map(const struct lkdf_graph *g);
 
 #endif
