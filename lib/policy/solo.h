@@ -4,7 +4,7 @@
  * it may not: handing one to another CPU costs more than running it. No number
  * tells beforehand, for it depends on the shape, the bodies, the data and the
  * machine; so both ways are tried, and runs go the faster one for a while. A
- * run that goes solo is kept by the worker that starts it, see sched/keep.h.
+ * run that goes solo is kept by the worker that starts it, see sched/holdoff.h.
  *
  *	HOLDS -> SAMPLES -> INCUMBENT -> CHALLENGER -> HOLDS
  *

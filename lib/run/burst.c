@@ -9,7 +9,7 @@
 #include "run/inner.h"
 #include "run/own_task.h"
 #include "run/stream.h"
-#include "sched/keep.h"
+#include "sched/holdoff.h"
 #include "task/again.h"
 #include "task/kind.h"
 #include "task/task.h"
@@ -92,7 +92,7 @@ static struct task *create_task(struct burst *b, uint32_t index, bool is_dead)
 	struct task *t = own_task_create(ex, b->f, index);
 	int rc = -ENOMEM;
 
-	keep_end(b->w);
+	holdoff_end(b->w);
 	if (t) {
 		t->is_dead = is_dead;
 		rc = inner_enter(ex, t);

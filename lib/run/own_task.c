@@ -9,7 +9,7 @@
 #include "run/inner.h"
 #include "run/static_run.h"
 #include "run/stream.h"
-#include "sched/keep.h"
+#include "sched/holdoff.h"
 #include "task/complete.h"
 
 struct task *own_task_create(struct executor *ex, struct frame *f,
@@ -50,7 +50,7 @@ static struct task *create_for_body(struct lkdf_ctx *c)
 		static_run_leave_ctx(c);
 	/* What comes of it is not what the run was measured with. */
 	if (c->ex->worker)
-		keep_end(c->ex->worker);
+		holdoff_end(c->ex->worker);
 	return own_task_create(c->ex, c->frame, c->index);
 }
 

@@ -16,7 +16,7 @@
 #include "run/slots.h"
 #include "run/sources.h"
 #include "run/static_run.h"
-#include "sched/keep.h"
+#include "sched/holdoff.h"
 #include "sched/quota.h"
 #include "sched/tick.h"
 #include "task/kind.h"
@@ -225,7 +225,7 @@ static void run_link(struct burst *b, uint64_t item)
 	burst_leave_frame(b);
 	switch ((enum link_type)LINK_TYPE(item)) {
 	case LINK_TASK:
-		keep_end(b->w);
+		holdoff_end(b->w);
 		if (unlikely(a_load(&b->w->attn, relaxed) & ~ATTN_LOOK))
 			look_around(b->w, task_of(link)->kind);
 		expect_tasks(b->w);
@@ -258,7 +258,7 @@ static void look_at_completions(struct burst *b, uint64_t item)
 static bool pick_item(struct worker *w, uint64_t *item)
 {
 	if (worker_should_look(w)) {
-		keep_look(w);
+		holdoff_look(w);
 		signals_look(w);
 		quota_look(w);
 		if (unlikely(quota_must_leave(w)))

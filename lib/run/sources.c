@@ -7,7 +7,7 @@
 #include "run/planned.h"
 #include "run/static_run.h"
 #include "sched/expose.h"
-#include "sched/keep.h"
+#include "sched/holdoff.h"
 
 /* What all bodies take one after the other; 0: some are not known short. */
 static uint64_t serial_ticks(const struct lkdf_graph *g)
@@ -50,10 +50,11 @@ static void begin(struct worker *w, struct frame *f)
 		f->has_mark = true;
 	}
 	if (!f->solo.is_solo) {
-		keep_end(w);
+		holdoff_end(w);
 		return;
 	}
-	keep_begin(w, f->solo.began + solo_patience(s, w->sched->wake_ticks));
+	holdoff_begin(w,
+		      f->solo.began + solo_patience(s, w->sched->wake_ticks));
 	expose_ask(w);
 }
 
@@ -92,7 +93,7 @@ void sources_end(struct worker *w, struct frame *f)
 	bool is_one = f->nr_turns < SOURCES_TURNS;
 
 	if (f->solo.is_solo) {
-		keep_end(w);
+		holdoff_end(w);
 		counter_add(w->executor->counters, COUNTER_SOLO, is_one);
 	}
 	if (likely(is_one))

@@ -8,7 +8,7 @@
 #include "run/brief.h"
 #include "run/decide.h"
 #include "run/static_leave.h"
-#include "sched/keep.h"
+#include "sched/holdoff.h"
 #include "sched/part.h"
 #include "sched/tick.h"
 #include "task/body.h"
@@ -194,7 +194,7 @@ static __attribute__((noinline)) bool must_leave(struct burst *b, uint32_t slow,
 
 	if (attn & ATTN_CLOCK)
 		attn = worker_look(w, true);
-	if (attn == ATTN_WANT && keep_is_on(w) && keep_answers(w, true))
+	if (attn == ATTN_WANT && holdoff_is_on(w) && holdoff_answers(w, true))
 		attn = 0;
 	return attn | (slow & ~SLOW_BUT_SHORT) | b->hindered | is_taken;
 }
@@ -384,7 +384,7 @@ void static_run(struct burst *b)
 	bool is_guarded = f->guard.is_on;
 	uint32_t end;
 
-	if (is_guarded && (!b->ctx.bytes || !keep_is_on(b->w) ||
+	if (is_guarded && (!b->ctx.bytes || !holdoff_is_on(b->w) ||
 			   guard_see(&f->guard) != GUARD_WAITS)) {
 		end_guarded(b);
 		return;

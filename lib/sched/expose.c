@@ -2,7 +2,7 @@
 #include "sched/expose.h"
 
 #include "sched/far.h"
-#include "sched/keep.h"
+#include "sched/holdoff.h"
 #include "sched/nap.h"
 
 #define NAP_MIN_NS 1000000
@@ -17,7 +17,7 @@ static struct deque *next_deque(struct worker *w, int victim, int *level)
 {
 	struct worker *v = &w->sched->workers[w->victims[victim]];
 	int highest = victim < w->nr_near ? DEQUE_BOUND : DEQUE_BOUND - 1;
-	int lowest = keep_holds(v) ? CLASS_NORMAL + 1 : 0;
+	int lowest = holdoff_holds(v) ? CLASS_NORMAL + 1 : 0;
 
 	if (*level < 0)
 		*level = highest + 1;
@@ -31,7 +31,8 @@ static bool has_stayed(struct worker *w, struct covered *c)
 	uint32_t head;
 
 	return c->is_set && deque_is_covered(&v->deque[c->level], &head) &&
-	       head == c->head && !(c->level <= CLASS_NORMAL && keep_holds(v));
+	       head == c->head &&
+	       !(c->level <= CLASS_NORMAL && holdoff_holds(v));
 }
 
 static bool find_at(struct worker *w, int victim, struct covered *c)

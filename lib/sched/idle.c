@@ -5,8 +5,8 @@
 #include "sched/client.h"
 #include "sched/expose.h"
 #include "sched/far.h"
+#include "sched/holdoff.h"
 #include "sched/intake.h"
-#include "sched/keep.h"
 #include "sched/nap.h"
 #include "sched/notify.h"
 #include "sched/part.h"
@@ -57,7 +57,7 @@ static bool steal_from(struct worker *w, int i, uint64_t *item)
 	struct worker *victim = &w->sched->workers[w->victims[i]];
 	bool is_near = i < w->nr_near;
 	int level = is_near ? DEQUE_BOUND : DEQUE_BOUND - 1;
-	int lowest = keep_holds(victim) ? CLASS_NORMAL + 1 : 0;
+	int lowest = holdoff_holds(victim) ? CLASS_NORMAL + 1 : 0;
 	enum deque_result rc;
 
 	for (; level >= lowest; level--) {
@@ -137,7 +137,7 @@ static bool is_kept(struct worker *w, struct worker *victim, int level)
 {
 	uint64_t item;
 
-	if (level <= CLASS_NORMAL && keep_holds(victim))
+	if (level <= CLASS_NORMAL && holdoff_holds(victim))
 		return true;
 	return deque_peek(&victim->deque[level], &item) &&
 	       item_is_planned(item) && !far_allows(w, victim->node);
@@ -204,10 +204,10 @@ static int64_t duty_nap(struct worker *w)
 
 /* Why a sleeper comes back by itself, but for timers: see nap.h. */
 static int64_t (*const naps[])(struct worker *w) = {
-	keep_nap, /* another worker keeps its work for a while */
+	holdoff_nap, /* another worker keeps its work for a while */
 	expose_nap, /* a body may go on and on before private work */
 	far_nap, /* planned work of another node becomes late */
-	retry_nap,  duty_nap, /* the last one: it may say 0, not at all */
+	retry_nap,   duty_nap, /* the last one: it may say 0, not at all */
 };
 
 /* Its CPU is somebody else's for a while. */
@@ -243,7 +243,7 @@ static uint64_t sleep_once(struct worker *w)
 		return ticks;
 	}
 	/* Asleep it has nothing to keep. */
-	a_store(&w->keeps_until, 0, relaxed);
+	a_store(&w->holdoff_until, 0, relaxed);
 	part_doze(w);
 	announce(w);
 	left = timers_arm(&s->timers, &armed);
@@ -353,7 +353,7 @@ bool idle_find(struct worker *w, uint64_t *item)
 	if (found && s->nr_worker_nodes > 1 && s->ops.leave)
 		s->ops.leave(w);
 	if (found) {
-		w->keep_nap_ns = 0;
+		w->holdoff_nap_ns = 0;
 		worker_pass_time(w);
 	}
 	return found;

@@ -5,7 +5,7 @@
 #include "base/futex.h"
 #include "base/log.h"
 #include "base/options.h"
-#include "sched/keep.h"
+#include "sched/holdoff.h"
 #include "sched/sched.h"
 #include "sched/team.h"
 #include "topo/topo.h"
@@ -289,7 +289,7 @@ void quota_sit(struct worker *w)
 {
 	struct quota *q = &w->sched->quota;
 
-	keep_end(w);
+	holdoff_end(w);
 	worker_share_all(w);
 	counter_add(w->executor->counters, COUNTER_BENCHED, 1);
 	trace_event(w->executor->ring, EVENT_PARK, 0, 0);

@@ -2,7 +2,7 @@
 #include "sched/team.h"
 
 #include "base/futex.h"
-#include "sched/keep.h"
+#include "sched/holdoff.h"
 #include "sched/quota.h"
 #include "sched/sched.h"
 
@@ -26,7 +26,7 @@ void team_rest(struct worker *w)
 	struct sched_node *node = w->node;
 	uint32_t word;
 
-	keep_end(w);
+	holdoff_end(w);
 	worker_share_all(w);
 	do {
 		team_away(w);
@@ -167,7 +167,7 @@ static void lead(struct worker *w, int nr)
 	struct sched_node *node = w->node;
 	uint32_t word;
 
-	keep_end(w);
+	holdoff_end(w);
 	worker_share_all(w);
 	team_away(w);
 	for (;;) {

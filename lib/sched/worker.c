@@ -7,9 +7,9 @@
 
 #include "base/clock.h"
 #include "sched/expose.h"
+#include "sched/holdoff.h"
 #include "sched/idle.h"
 #include "sched/intake.h"
-#include "sched/keep.h"
 #include "sched/notify.h"
 #include "sched/part.h"
 #include "sched/quota.h"
@@ -129,7 +129,7 @@ void worker_offer(struct worker *w, bool is_short, uint64_t body_ticks)
 	/* There is nobody else. */
 	if (unlikely(worker_is_alone(w)))
 		return;
-	if (unlikely(keep_is_on(w)) && keep_answers(w, is_short))
+	if (unlikely(holdoff_is_on(w)) && holdoff_answers(w, is_short))
 		return;
 	shared = share_all(w, is_short, &is_new);
 	/* Old news are told, and nobody has asked since. */
@@ -188,8 +188,8 @@ void worker_put_off(struct worker *w)
 
 bool worker_push_wanted(struct worker *w, unsigned deque, uint64_t item)
 {
-	if (deque == CLASS_NORMAL && keep_is_on(w))
-		return keep_push(w, item);
+	if (deque == CLASS_NORMAL && holdoff_is_on(w))
+		return holdoff_push(w, item);
 	w->is_wanted = false;
 	a_or(&w->attn, ATTN_WANT, relaxed);
 	return deque_push(&w->deque[deque], item);

@@ -98,7 +98,7 @@ struct worker {
 	_Alignas(REGION_PAGE) _Atomic(uint32_t) attn;
 
 	/* This worker sets, others read; see keep.h. */
-	_Atomic(uint64_t) keeps_until;
+	_Atomic(uint64_t) holdoff_until;
 
 	/* This worker sets, whoever wakes it clears; see part.h. */
 	_Atomic(uint32_t) is_drowsy;
@@ -145,7 +145,7 @@ struct worker {
 	struct io_ring *io_far; /* of another node, to be taken from; or NULL */
 	uint64_t idle_since; /* ticks; while it looks for work */
 	uint64_t crowded_at; /* ticks; when others kept its CPU, see idle.c */
-	int64_t keep_nap_ns; /* beside others that keep their work */
+	int64_t holdoff_nap_ns; /* beside others that keep their work */
 	int64_t watch_nap_ns; /* see expose.h */
 	bool is_watching;
 	struct covered covered;

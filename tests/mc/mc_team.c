@@ -5,7 +5,7 @@
  * one; the leader is not kept waiting for ever, nor is who has lent.
  */
 #include "mc.h"
-#include "sched/keep.h"
+#include "sched/holdoff.h"
 #include "sched/part.h"
 #include "sched/quota.h"
 #include "sched/sched.h"
@@ -26,7 +26,7 @@ void worker_share_all(struct worker *w)
 	(void)w;
 }
 
-void keep_stop(struct worker *w)
+void holdoff_stop(struct worker *w)
 {
 	(void)w;
 	mc_fail("%s", __func__);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /* A worker that keeps its work: what others may see, and when they may come. */
-#include "sched/keep.h"
+#include "sched/holdoff.h"
 
 #include "sched/sched.h"
 #include "tests/tap.h"
@@ -61,9 +61,9 @@ static void one_is_public(void)
 	uint64_t item;
 
 	start();
-	ok(!keep_is_on(owner) && !keep_holds(owner), "nothing is kept");
-	keep_begin(owner, FOR_EVER);
-	ok(keep_is_on(owner) && keep_holds(owner), "it keeps its work");
+	ok(!holdoff_is_on(owner) && !holdoff_holds(owner), "nothing is kept");
+	holdoff_begin(owner, FOR_EVER);
+	ok(holdoff_is_on(owner) && holdoff_holds(owner), "it keeps its work");
 	worker_push(owner, CLASS_NORMAL, 1);
 	ok(is_public(CLASS_NORMAL), "what comes first is public");
 	worker_push(owner, CLASS_NORMAL, 2);
@@ -87,7 +87,7 @@ static void who_asks_is_put_off(void)
 	start();
 	worker_push(owner, CLASS_NORMAL, 1);
 	worker_push(owner, CLASS_NORMAL, 2);
-	keep_begin(owner, FOR_EVER);
+	holdoff_begin(owner, FOR_EVER);
 	a_or(&owner->attn, ATTN_WANT, relaxed);
 	ok(!is_public(CLASS_NORMAL), "what it had before is not public");
 	worker_offer(owner, true, 0);
@@ -100,28 +100,28 @@ static void who_asks_is_put_off(void)
 	worker_push(owner, CLASS_HIGH, 3);
 	ok(worker_is_wanted(owner), "what is urgent is not kept");
 	worker_offer(owner, true, 0);
-	ok(is_public(CLASS_HIGH) && !keep_is_on(owner),
+	ok(is_public(CLASS_HIGH) && !holdoff_is_on(owner),
 	   "it is shared, and the rest with it");
 }
 
 static void it_ends(void)
 {
 	start();
-	keep_begin(owner, FOR_EVER);
+	holdoff_begin(owner, FOR_EVER);
 	worker_push(owner, CLASS_NORMAL, 1);
 	worker_push(owner, CLASS_NORMAL, 2);
-	keep_look(owner);
-	ok(keep_is_on(owner), "not before its time");
+	holdoff_look(owner);
+	ok(holdoff_is_on(owner), "not before its time");
 	a_or(&owner->attn, ATTN_WANT, relaxed);
 	worker_offer(owner, false, 0);
-	ok(!keep_is_on(owner) &&
+	ok(!holdoff_is_on(owner) &&
 		   !deque_has_private(&owner->deque[CLASS_NORMAL]),
 	   "before a body that may be long all is shared");
 	start();
-	keep_begin(owner, KEPT_LATELY + 1);
-	ok(keep_is_on(owner) && !keep_holds(owner), "its time is over");
-	keep_look(owner);
-	ok(!keep_is_on(owner), "it sees that");
+	holdoff_begin(owner, HELD_OFF_LATELY + 1);
+	ok(holdoff_is_on(owner) && !holdoff_holds(owner), "its time is over");
+	holdoff_look(owner);
+	ok(!holdoff_is_on(owner), "it sees that");
 }
 
 static void sleepers_are_told(void)
@@ -129,7 +129,7 @@ static void sleepers_are_told(void)
 	uint64_t wakes;
 
 	start();
-	keep_begin(owner, FOR_EVER);
+	holdoff_begin(owner, FOR_EVER);
 	worker_push(owner, CLASS_NORMAL, 1);
 	park_spin(&node.park);
 	park_announce(&node.park);
@@ -137,10 +137,10 @@ static void sleepers_are_told(void)
 	worker_offer(owner, true, 0);
 	is(a_load(&counters[0].v[COUNTER_WAKES], relaxed), wakes,
 	   "nobody is woken for what is kept");
-	keep_end(owner);
+	holdoff_end(owner);
 	is(a_load(&counters[0].v[COUNTER_WAKES], relaxed), wakes + 1,
 	   "at the end somebody is");
-	keep_end(owner);
+	holdoff_end(owner);
 	is(a_load(&counters[0].v[COUNTER_WAKES], relaxed), wakes + 1, "once");
 }
 
@@ -150,20 +150,20 @@ static void sleepers_come_back(void)
 	int nr = 0;
 
 	start();
-	is(keep_nap(thief), -1, "nobody keeps anything");
-	keep_begin(owner, FOR_EVER);
-	is(keep_nap(thief), KEEP_NAP_MIN_NS, "a short nap");
-	is(keep_nap(thief), 2 * KEEP_NAP_MIN_NS, "a longer one");
+	is(holdoff_nap(thief), -1, "nobody keeps anything");
+	holdoff_begin(owner, FOR_EVER);
+	is(holdoff_nap(thief), HOLDOFF_NAP_MIN_NS, "a short nap");
+	is(holdoff_nap(thief), 2 * HOLDOFF_NAP_MIN_NS, "a longer one");
 	for (nr = 0; nr < 10; nr++)
-		ns = keep_nap(thief);
-	is(ns, KEEP_NAP_MAX_NS, "but not for ever");
-	thief->keep_nap_ns = 0;
-	keep_end(owner);
-	for (nr = 0; nr < 20 && (ns = keep_nap(thief)) >= 0; nr++)
+		ns = holdoff_nap(thief);
+	is(ns, HOLDOFF_NAP_MAX_NS, "but not for ever");
+	thief->holdoff_nap_ns = 0;
+	holdoff_end(owner);
+	for (nr = 0; nr < 20 && (ns = holdoff_nap(thief)) >= 0; nr++)
 		sum += ns;
-	ok(nr > 1 && nr < 20 && sum >= KEEP_NAP_MAX_NS,
+	ok(nr > 1 && nr < 20 && sum >= HOLDOFF_NAP_MAX_NS,
 	   "who kept its work lately is looked at %d times more", nr);
-	is(keep_nap(owner), -1, "oneself does not count");
+	is(holdoff_nap(owner), -1, "oneself does not count");
 }
 
 int main(void)

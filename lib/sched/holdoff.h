@@ -9,64 +9,64 @@
  * it looks at the inbox.
  *
  *	0            keeps nothing, and has not since it last slept
- *	KEPT_LATELY  keeps nothing now
+ *	HELD_OFF_LATELY  keeps nothing now
  *	else         ticks: keeps its work until then
  */
-#ifndef SCHED_KEEP_H
-#define SCHED_KEEP_H
+#ifndef SCHED_HOLDOFF_H
+#define SCHED_HOLDOFF_H
 
 #include "base/clock.h"
 #include "sched/worker.h"
 
-#define KEPT_LATELY 1
+#define HELD_OFF_LATELY 1
 
 /* How long somebody sleeps beside a worker that keeps its work. */
-#define KEEP_NAP_MIN_NS 1000000
-#define KEEP_NAP_MAX_NS 64000000
+#define HOLDOFF_NAP_MIN_NS 1000000
+#define HOLDOFF_NAP_MAX_NS 64000000
 
 /* This worker only. */
-static inline bool keep_is_on(struct worker *w)
+static inline bool holdoff_is_on(struct worker *w)
 {
-	return a_load(&w->keeps_until, relaxed) > KEPT_LATELY;
+	return a_load(&w->holdoff_until, relaxed) > HELD_OFF_LATELY;
 }
 
 /* This worker only. */
-static inline void keep_begin(struct worker *w, uint64_t until)
+static inline void holdoff_begin(struct worker *w, uint64_t until)
 {
-	a_store(&w->keeps_until, until, relaxed);
+	a_store(&w->holdoff_until, until, relaxed);
 	/* So that what is pushed next is public. */
 	w->is_wanted = true;
 }
 
 /* Any thread: is this victim's work to be left alone? */
-static inline bool keep_holds(struct worker *victim)
+static inline bool holdoff_holds(struct worker *victim)
 {
-	uint64_t until = a_load(&victim->keeps_until, relaxed);
+	uint64_t until = a_load(&victim->holdoff_until, relaxed);
 
-	return unlikely(until > KEPT_LATELY) && clock_ticks() < until;
+	return unlikely(until > HELD_OFF_LATELY) && clock_ticks() < until;
 }
 
 /* This worker only: from now on it has its work as others do; tells them. */
-void keep_stop(struct worker *w);
+void holdoff_stop(struct worker *w);
 
-static inline void keep_end(struct worker *w)
+static inline void holdoff_end(struct worker *w)
 {
-	if (unlikely(keep_is_on(w)))
-		keep_stop(w);
+	if (unlikely(holdoff_is_on(w)))
+		holdoff_stop(w);
 }
 
 /* This worker only, now and then. */
-void keep_look(struct worker *w);
+void holdoff_look(struct worker *w);
 
 /* Of NORMAL work while it is kept: sees to it that one item is public. */
-bool keep_push(struct worker *w, uint64_t item);
+bool holdoff_push(struct worker *w, uint64_t item);
 
 /*
  * Somebody asks for work, and the next body is short. True: there is an answer.
  */
-bool keep_answers(struct worker *w, bool is_short);
+bool holdoff_answers(struct worker *w, bool is_short);
 
 /* Before it sleeps, of what others keep: see nap.h. */
-int64_t keep_nap(struct worker *w);
+int64_t holdoff_nap(struct worker *w);
 
 #endif
