@@ -171,7 +171,7 @@ static inline bool deficit_is_better(const struct deficit_task *a,
 	return loss_a < loss_b || (!(loss_a > loss_b) && ahead_a > ahead_b);
 }
 
-/* A block, with its twin if that lies there too and is written again. */
+/* A block, with its partner if that lies there too and is written again. */
 struct deficit_block {
 	double remaining; /* bytes of tasks not started that write it */
 	double ahead; /* the same of runs to come, which gain by it, too */

@@ -347,8 +347,8 @@ static void describe_plan(struct plan_work *w, struct plan *p)
 		p->task[t] = (int16_t)(w->own[t] == PLAN_NO_BLOCK
 					       ? node_of_reads(w, t)
 					       : w->runs[w->home[w->own[t]]]);
-	if (p->twin)
-		plan_find_twins(w, p->twin);
+	if (p->partner)
+		plan_find_partners(w, p->partner);
 	if (p->own)
 		memcpy(p->own, w->own, g->nr_tasks * sizeof(*p->own));
 	if (p->est)

@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #define PLAN_NONE (-1) /* no node: unknown, anywhere */
-#define PLAN_NO_BLOCK UINT32_MAX /* no twin; the task only reads */
+#define PLAN_NO_BLOCK UINT32_MAX /* no partner; the task only reads */
 
 /* The part of a body's time that it waits for memory. */
 #define PLAN_MEMORY_SHARE 0.6
@@ -52,7 +52,7 @@ struct plan {
 	int16_t *block; /* node; PLAN_NONE: no task has it, and not fixed */
 	int16_t *task; /* node with workers; PLAN_NONE: it has no accesses */
 	/* Each NULL: not wanted. */
-	uint32_t *twin; /* by block */
+	uint32_t *partner; /* by block */
 	uint32_t *own; /* by task: the block it writes most of */
 	double *est; /* by task: bytes it touches */
 	double objective; /* of the model, in bytes; after the last pass */
@@ -73,7 +73,7 @@ int plan_levels(uint32_t nr, const uint32_t *first_succ, const uint32_t *succ,
  * node has no workers, the nearest that has; of a task that only reads, where
  * most of its bytes are.
  *
- * Twins are two blocks that share with each other more than half of what
+ * Partners are two blocks that share with each other more than half of what
  * each shares with any, as the two buffers of a sweep do; PLAN_NO_BLOCK: none.
  *
  * Time and memory: O(tasks + (blocks * (nodes + partners) + accesses)

@@ -66,6 +66,6 @@ void plan_refine(struct plan_work *w, int passes);
 /* Of the model, for where the blocks lie now; after plan_refine(). */
 double plan_objective(struct plan_work *w);
 
-void plan_find_twins(const struct plan_work *w, uint32_t *twin);
+void plan_find_partners(const struct plan_work *w, uint32_t *partner);
 
 #endif

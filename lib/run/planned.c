@@ -24,15 +24,15 @@ static bool allocate_tasks(struct planned *p, size_t nr_tasks)
 
 	p->kib = calloc(nr_tasks, sizeof(*p->kib));
 	p->own = calloc(nr_tasks, sizeof(*p->own));
-	p->twin = calloc(nr_vars, sizeof(*p->twin));
+	p->partner = calloc(nr_vars, sizeof(*p->partner));
 	p->plan = calloc(nr_vars, sizeof(*p->plan));
 	p->node = calloc(nr_nodes, sizeof(*p->node));
 	p->reader = calloc(nr_nodes, sizeof(*p->reader));
 	p->var = calloc(nr_vars, sizeof(*p->var));
 	p->home = calloc(nr_vars, sizeof(*p->home));
 	p->left = calloc(nr_vars, sizeof(*p->left));
-	return p->kib && p->own && p->twin && p->plan && p->node && p->reader &&
-	       p->var && p->home && p->left;
+	return p->kib && p->own && p->partner && p->plan && p->node &&
+	       p->reader && p->var && p->home && p->left;
 }
 
 struct planned *planned_create(const struct lkdf_graph *g,
@@ -50,7 +50,7 @@ struct planned *planned_create(const struct lkdf_graph *g,
 		return NULL;
 	}
 	memcpy(p->own, plan->own, g->nr_tasks * sizeof(*p->own));
-	memcpy(p->twin, plan->twin, p->nr_vars * sizeof(*p->twin));
+	memcpy(p->partner, plan->partner, p->nr_vars * sizeof(*p->partner));
 	memcpy(p->plan, plan->block, p->nr_vars * sizeof(*p->plan));
 	for (i = 0; i < p->nr_vars; i++)
 		a_store(&p->home[i], p->plan[i], relaxed);
@@ -63,7 +63,7 @@ void planned_free(struct planned *p)
 		return;
 	free(p->kib);
 	free(p->own);
-	free(p->twin);
+	free(p->partner);
 	free(p->plan);
 	free(p->node);
 	free(p->reader);

@@ -30,7 +30,7 @@ struct planned {
 	int nr_nodes;
 	uint32_t *kib; /* by task: what it touches; 0: it is not planned */
 	uint32_t *own; /* by task: the var it writes most of, or none */
-	uint32_t *twin; /* by var: its other copy, or none */
+	uint32_t *partner; /* by var: its other copy, or none */
 	int16_t *plan; /* by var: node */
 	struct work *node; /* of one run, while nothing has moved */
 	struct work *reader; /* by node: of tasks that own no var */

@@ -70,7 +70,7 @@ void rehome(struct executor *ex, struct frame *f, uint32_t var)
 {
 	const struct planned *p = f->graph->planned;
 	int node = ex->node, from = a_load(&p->home[var], relaxed);
-	uint32_t twin = p->twin[var];
+	uint32_t partner = p->partner[var];
 	const struct far *far;
 	struct deficit_block b = { .remaining = 0 };
 
@@ -78,16 +78,17 @@ void rehome(struct executor *ex, struct frame *f, uint32_t var)
 	    !is_movable(f, var))
 		return;
 	far = ex->worker->far;
-	if (twin != PLAN_NO_BLOCK &&
-	    (a_load(&p->home[twin], relaxed) != from || !is_movable(f, twin)))
-		twin = PLAN_NO_BLOCK;
+	if (partner != PLAN_NO_BLOCK &&
+	    (a_load(&p->home[partner], relaxed) != from ||
+	     !is_movable(f, partner)))
+		partner = PLAN_NO_BLOCK;
 	add_block(&b, f, var);
-	if (twin != PLAN_NO_BLOCK)
-		add_block(&b, f, twin);
+	if (partner != PLAN_NO_BLOCK)
+		add_block(&b, f, partner);
 	b.extra = far->extra[from];
 	if (!deficit_moves(&far->node[node], &far->node[from], &b))
 		return;
 	move_pages_of(ex, f, var, node);
-	if (twin != PLAN_NO_BLOCK)
-		move_pages_of(ex, f, twin, node);
+	if (partner != PLAN_NO_BLOCK)
+		move_pages_of(ex, f, partner, node);
 }

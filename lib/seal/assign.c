@@ -31,7 +31,7 @@ struct planner {
 	struct plan_access *access;
 	uint64_t *bytes;
 	int16_t *fixed, *block, *task;
-	uint32_t *own, *twin;
+	uint32_t *own, *partner;
 };
 
 static bool is_wanted(const struct lkdf_graph *g)
@@ -67,11 +67,11 @@ static bool allocate_plan(struct planner *p)
 	p->block = calloc(p->nr_vars, sizeof(*p->block));
 	p->task = calloc(p->nr_tasks, sizeof(*p->task));
 	p->own = calloc(p->nr_tasks, sizeof(*p->own));
-	p->twin = calloc(p->nr_vars, sizeof(*p->twin));
+	p->partner = calloc(p->nr_vars, sizeof(*p->partner));
 	p->nr_workers = calloc((size_t)p->machine.nr_nodes, sizeof(int));
 	return p->first_succ && p->succ && p->level && p->first_access &&
 	       p->access && p->bytes && p->fixed && p->block && p->task &&
-	       p->own && p->twin && p->nr_workers;
+	       p->own && p->partner && p->nr_workers;
 }
 
 static void release(struct planner *p)
@@ -86,7 +86,7 @@ static void release(struct planner *p)
 	free(p->block);
 	free(p->task);
 	free(p->own);
-	free(p->twin);
+	free(p->partner);
 	free(p->nr_workers);
 }
 
@@ -235,7 +235,7 @@ static int plan(struct planner *p)
 	struct plan out = { .block = p->block,
 			    .task = p->task,
 			    .own = p->own,
-			    .twin = p->twin };
+			    .partner = p->partner };
 	int rc;
 
 	describe_machine(p);

@@ -53,7 +53,7 @@ static void result_fini(struct result *r)
 {
 	free(r->plan.block);
 	free(r->plan.task);
-	free(r->plan.twin);
+	free(r->plan.partner);
 	free(r->plan.own);
 	free(r->plan.est);
 }
@@ -65,10 +65,10 @@ static struct result plan_it(const struct plan_machine *m,
 
 	r.plan.block = malloc((p->g.nr_blocks + 1) * sizeof(*r.plan.block));
 	r.plan.task = malloc((p->g.nr_tasks + 1) * sizeof(*r.plan.task));
-	r.plan.twin = malloc((p->g.nr_blocks + 1) * sizeof(*r.plan.twin));
+	r.plan.partner = malloc((p->g.nr_blocks + 1) * sizeof(*r.plan.partner));
 	r.plan.own = malloc((p->g.nr_tasks + 1) * sizeof(*r.plan.own));
 	r.plan.est = malloc((p->g.nr_tasks + 1) * sizeof(*r.plan.est));
-	if (!r.plan.block || !r.plan.task || !r.plan.twin || !r.plan.own ||
+	if (!r.plan.block || !r.plan.task || !r.plan.partner || !r.plan.own ||
 	    !r.plan.est || plan_make(m, &p->g, passes, &r.plan))
 		exit(99);
 	account(m, p, &r);

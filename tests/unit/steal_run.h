@@ -121,7 +121,7 @@ static void sim_init_tasks(struct sim *s)
 	s->home = sim_alloc(blocks, sizeof(*s->home));
 	s->left = sim_alloc(blocks, sizeof(*s->left));
 	plan->block = sim_alloc(blocks, sizeof(*plan->block));
-	plan->twin = sim_alloc(blocks, sizeof(*plan->twin));
+	plan->partner = sim_alloc(blocks, sizeof(*plan->partner));
 	plan->task = sim_alloc(nr, sizeof(*plan->task));
 	plan->own = sim_alloc(nr, sizeof(*plan->own));
 	plan->est = sim_alloc(nr, sizeof(*plan->est));
@@ -165,7 +165,7 @@ static void sim_fini(struct sim *s)
 	free(s->left);
 	free(s->plan.block);
 	free(s->plan.task);
-	free(s->plan.twin);
+	free(s->plan.partner);
 	free(s->plan.own);
 	free(s->plan.est);
 	free(s);

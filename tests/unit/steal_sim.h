@@ -255,31 +255,31 @@ static void sim_look(struct sim *s, const struct deficit_node *sum, int worker,
 static void sim_rehome(struct sim *s, const struct deficit_node *sum,
 		       int victim, int thief, uint32_t t)
 {
-	uint32_t own = s->plan.own[t], twin, i;
+	uint32_t own = s->plan.own[t], partner, i;
 	struct deficit_block b;
 
 	if (own == PLAN_NO_BLOCK || s->home[own] != victim)
 		return;
-	twin = s->plan.twin[own];
-	if (twin != PLAN_NO_BLOCK &&
-	    (s->home[twin] != victim || !(s->left[twin] > 0)))
-		twin = PLAN_NO_BLOCK;
+	partner = s->plan.partner[own];
+	if (partner != PLAN_NO_BLOCK &&
+	    (s->home[partner] != victim || !(s->left[partner] > 0)))
+		partner = PLAN_NO_BLOCK;
 	b = (struct deficit_block){ s->left[own], 0, (double)s->p->bytes[own],
 				    s->node[victim].extra[thief] };
-	if (twin != PLAN_NO_BLOCK) {
-		b.remaining += s->left[twin];
-		b.bytes += (double)s->p->bytes[twin];
+	if (partner != PLAN_NO_BLOCK) {
+		b.remaining += s->left[partner];
+		b.bytes += (double)s->p->bytes[partner];
 	}
 	if (!deficit_moves(&sum[thief], &sum[victim], &b))
 		return;
 	s->home[own] = thief;
-	if (twin != PLAN_NO_BLOCK)
-		s->home[twin] = thief;
+	if (partner != PLAN_NO_BLOCK)
+		s->home[partner] = thief;
 	s->moved += b.bytes;
 	for (i = 0; i < s->p->g.nr_tasks; i++)
 		if (!s->started[i] && s->acct[i] == victim &&
 		    (s->plan.own[i] == own ||
-		     (twin != PLAN_NO_BLOCK && s->plan.own[i] == twin)))
+		     (partner != PLAN_NO_BLOCK && s->plan.own[i] == partner)))
 			sim_account(s, i, thief);
 }
 

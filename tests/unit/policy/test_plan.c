@@ -138,21 +138,22 @@ static void fixed_blocks_draw_their_tasks(void)
 	program_free(p);
 }
 
-static void buffers_of_sweeps_are_twins(void)
+static void buffers_of_sweeps_are_partners(void)
 {
 	struct program *p = program_stencil(64, 20);
 	struct result r = plan_it(&four, p, PLAN_PASSES);
 	uint32_t i, nr = 0;
 
 	for (i = 0; i < 64; i++)
-		nr += r.plan.twin[i] == i + 64 && r.plan.twin[i + 64] == i;
-	is(nr, 64, "the two buffers of each block are twins");
+		nr += r.plan.partner[i] == i + 64 &&
+		      r.plan.partner[i + 64] == i;
+	is(nr, 64, "the two buffers of each block are partners");
 	result_fini(&r);
 	program_free(p);
 	p = program_reduction(128);
 	r = plan_it(&four, p, PLAN_PASSES);
 	for (i = nr = 0; i < 128; i++)
-		nr += r.plan.twin[i] != PLAN_NO_BLOCK;
+		nr += r.plan.partner[i] != PLAN_NO_BLOCK;
 	is(nr, 0, "leaves that are combined are not");
 	result_fini(&r);
 	program_free(p);
@@ -223,7 +224,7 @@ int main(void)
 	other_programs_are_local_and_balanced();
 	independent_tasks_go_where_workers_are();
 	fixed_blocks_draw_their_tasks();
-	buffers_of_sweeps_are_twins();
+	buffers_of_sweeps_are_partners();
 	extremes_are_planned();
 	a_level_is_the_longest_path();
 	a_penalty_grows_with_the_distance();

@@ -221,8 +221,8 @@ static bool same_plan(const struct program *p, const struct result *a,
 		       blocks * sizeof(*a->plan.block)) &&
 	       !memcmp(a->plan.task, b->plan.task,
 		       tasks * sizeof(*a->plan.task)) &&
-	       !memcmp(a->plan.twin, b->plan.twin,
-		       blocks * sizeof(*a->plan.twin)) &&
+	       !memcmp(a->plan.partner, b->plan.partner,
+		       blocks * sizeof(*a->plan.partner)) &&
 	       !memcmp(&a->plan.objective, &b->plan.objective,
 		       sizeof(a->plan.objective));
 }
@@ -230,7 +230,7 @@ static bool same_plan(const struct program *p, const struct result *a,
 static void any_program_gets_a_sound_plan(uint64_t seed)
 {
 	uint32_t nr = 300, i, b, misplaced = 0, worse = 0, other = 0, odd = 0;
-	uint32_t nr_moved = 0, twin, wrong = 0, t, mistaken = 0;
+	uint32_t nr_moved = 0, partner, wrong = 0, t, mistaken = 0;
 	struct result r, again, chunks;
 	struct any a;
 	double slow;
@@ -249,9 +249,9 @@ static void any_program_gets_a_sound_plan(uint64_t seed)
 		slow = slow_objective(&a.m, a.p, &r);
 		wrong += !within(r.plan.objective, slow, slow * 1e-5);
 		for (b = 0; b < a.p->g.nr_blocks; b++) {
-			twin = r.plan.twin[b];
-			odd += twin != PLAN_NO_BLOCK &&
-			       (twin == b || r.plan.twin[twin] != b);
+			partner = r.plan.partner[b];
+			odd += partner != PLAN_NO_BLOCK &&
+			       (partner == b || r.plan.partner[partner] != b);
 		}
 		for (t = 0; t < a.p->g.nr_tasks; t++) {
 			mistaken += r.plan.own[t] != own_block(a.p, t);
@@ -267,7 +267,7 @@ static void any_program_gets_a_sound_plan(uint64_t seed)
 	is(worse, 0, "refinement never makes the model's time longer");
 	is(wrong, 0, "and the time is what the model says");
 	is(other, 0, "the same graph gets the same plan");
-	is(odd, 0, "twins are pairs");
+	is(odd, 0, "partners are pairs");
 	is(mistaken, 0, "tasks' own blocks and bytes are told");
 	ok(nr_moved > nr / 2, "refinement moves something in most of them");
 }
