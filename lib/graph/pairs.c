@@ -30,8 +30,8 @@ const struct wire_pair *pairs_find(const struct wiring *w, uint32_t from,
 				   uint32_t to, const struct wire_pair **end)
 {
 	const struct wire_pair key = { .from = from, .to = to },
-			       *p = w->soft.items;
-	size_t low = 0, high = w->soft.nr, mid;
+			       *p = w->order_only.items;
+	size_t low = 0, high = w->order_only.nr, mid;
 
 	while (low < high) {
 		mid = (low + high) / 2;
@@ -40,7 +40,7 @@ const struct wire_pair *pairs_find(const struct wiring *w, uint32_t from,
 		else
 			high = mid;
 	}
-	for (high = low; high < w->soft.nr; high++)
+	for (high = low; high < w->order_only.nr; high++)
 		if (pairs_compare(&p[high], &key))
 			break;
 	*end = p + high;

@@ -31,7 +31,7 @@ static struct wiring *wiring_of(struct lkdf_graph *g)
 		return NULL;
 	w->uses.item_size = sizeof(struct wire_use);
 	w->vars.item_size = sizeof(struct wire_var);
-	w->soft.item_size = sizeof(struct wire_pair);
+	w->order_only.item_size = sizeof(struct wire_pair);
 	w->inputs.item_size = sizeof(struct wire_pair);
 	g->wiring = w;
 	return w;
@@ -239,7 +239,7 @@ void wire_free(struct lkdf_graph *g)
 	region_free(w->first, (w->nr_indices + 1ul) * sizeof(*w->first));
 	array_fini(&w->uses);
 	array_fini(&w->vars);
-	array_fini(&w->soft);
+	array_fini(&w->order_only);
 	array_fini(&w->inputs);
 	free(w);
 	g->wiring = NULL;

@@ -83,7 +83,7 @@ struct wire_pair {
 struct wiring {
 	struct array uses; /* struct wire_use */
 	struct array vars; /* struct wire_var: the whole, then its parts */
-	struct array soft; /* struct wire_pair, sorted after seal */
+	struct array order_only; /* struct wire_pair, sorted after seal */
 	struct array inputs; /* the same, see always.h */
 	uint32_t *map; /* hash of data: first var + 1 */
 	size_t map_size;

@@ -58,9 +58,9 @@ void edge_add(struct wirer *r, uint32_t from, uint32_t to, uint32_t why)
 	if (why == WHY_HARD) {
 		*stamp |= STAMP_HARD;
 		if (is_known)
-			soft_forget(r, from, to);
-	} else if (!is_known || why != WHY_SOFT) {
-		soft_note(r, from, to, why);
+			order_only_forget(r, from, to);
+	} else if (!is_known || why != WHY_ORDER_ONLY) {
+		order_only_note(r, from, to, why);
 	}
 }
 
@@ -295,8 +295,8 @@ static void after_readers_of(struct wirer *r, uint32_t var, uint32_t to)
 	struct wire_var *v = wire_var(r->w, var);
 
 	if (v->reader == NO_TASK)
-		edge_add(r, v->writer, to, WHY_SOFT);
-	edges_from_list(r, v->reader, to, WHY_SOFT);
+		edge_add(r, v->writer, to, WHY_ORDER_ONLY);
+	edges_from_list(r, v->reader, to, WHY_ORDER_ONLY);
 }
 
 static void after_readers(struct wirer *r, const struct wire_use *u)
@@ -449,7 +449,7 @@ int edges_make(struct lkdf_graph *g, struct lkdf_diag *why)
 	for_tasks(&r, nr_uses, merge_uses);
 	once_find_producers(&r, why);
 	if (!r.rc)
-		soft_collect(&r);
+		order_only_collect(&r);
 	for_tasks(&r, nr_uses, wire_task);
 	close_all_groups(&r);
 	once_wire(&r, why);

@@ -26,7 +26,7 @@ struct wirer {
 
 /* Or else the var of which it may be left untouched. */
 #define WHY_HARD (UINT32_MAX - 1)
-#define WHY_SOFT UINT32_MAX
+#define WHY_ORDER_ONLY UINT32_MAX
 
 static inline struct wire_use *use_at(struct wirer *r, uint32_t i)
 {
@@ -54,10 +54,10 @@ void once_find_producers(struct wirer *r, struct lkdf_diag *why);
 void once_wire(struct wirer *r, struct lkdf_diag *why);
 
 /* Which edges are hard, whatever else they are. */
-void soft_collect(struct wirer *r);
+void order_only_collect(struct wirer *r);
 
 /* One more reason of an edge; it is hard after all. */
-void soft_note(struct wirer *r, uint32_t from, uint32_t to, uint32_t why);
-void soft_forget(struct wirer *r, uint32_t from, uint32_t to);
+void order_only_note(struct wirer *r, uint32_t from, uint32_t to, uint32_t why);
+void order_only_forget(struct wirer *r, uint32_t from, uint32_t to);
 
 #endif

@@ -97,7 +97,7 @@ int index_uses(struct lkdf_graph *g)
 		w->first[i] = sum;
 		sum += count;
 	}
-	pairs_index(g, &w->soft, pairs_compare);
+	pairs_index(g, &w->order_only, pairs_compare);
 	always_index(g);
 	if (g->is_renumbered && sort_uses(g))
 		return -ENOMEM;

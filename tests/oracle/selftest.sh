@@ -162,8 +162,8 @@ plant "what was not touched counts as written" $var \
 	'/if (u->is_untouched)/,/return;/d' $var
 plant "writers of a graph do not wait for readers" $edges \
 	'/^static void after_readers_of/,/^}/s/edges_from_list(/if (0) edges_from_list(/' $edges
-plant "an edge that keeps uses apart skips" lib/seal/soft.c \
-	'/^void soft_note/,/^}/s/if (hard->nr &&/if (!hard->nr ||/' lib/seal/soft.c
+plant "an edge that keeps uses apart skips" lib/seal/order_only.c \
+	'/^void order_only_note/,/^}/s/if (hard->nr &&/if (!hard->nr ||/' lib/seal/order_only.c
 plant "a run does not say which outputs are dead" $values \
 	'/^void values_leave/,/^}/s/if (!a_load(&v->is_dead/if (a_load(\&v->is_dead/' $values
 plant "a run begins in spite of its inputs" $values \

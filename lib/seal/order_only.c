@@ -46,7 +46,7 @@ static void collect_given(struct wirer *r)
 			add_hard(r, e[j].from, e[j].to);
 }
 
-void soft_collect(struct wirer *r)
+void order_only_collect(struct wirer *r)
 {
 	const struct wire_use *u;
 	const struct wire_var *v;
@@ -68,12 +68,12 @@ void soft_collect(struct wirer *r)
 
 /* ---- what is not -------------------------------------------------------- */
 
-void soft_note(struct wirer *r, uint32_t from, uint32_t to, uint32_t why)
+void order_only_note(struct wirer *r, uint32_t from, uint32_t to, uint32_t why)
 {
 	struct wire_pair key = {
 		.from = from,
 		.to = to,
-		.var = why == WHY_SOFT ? NO_VAR : why,
+		.var = why == WHY_ORDER_ONLY ? NO_VAR : why,
 	};
 	const struct array *hard = &r->hard;
 	struct wire_pair *p;
@@ -81,7 +81,7 @@ void soft_note(struct wirer *r, uint32_t from, uint32_t to, uint32_t why)
 	if (hard->nr &&
 	    bsearch(&key, hard->items, hard->nr, sizeof(key), pairs_compare))
 		return;
-	p = array_add(&r->w->soft);
+	p = array_add(&r->w->order_only);
 	if (p)
 		*p = key;
 	else
@@ -89,9 +89,9 @@ void soft_note(struct wirer *r, uint32_t from, uint32_t to, uint32_t why)
 }
 
 /* All of one task lie together. */
-void soft_forget(struct wirer *r, uint32_t from, uint32_t to)
+void order_only_forget(struct wirer *r, uint32_t from, uint32_t to)
 {
-	struct array *a = &r->w->soft;
+	struct array *a = &r->w->order_only;
 	struct wire_pair *p = a->items;
 	size_t i;
 
