@@ -55,17 +55,17 @@ int border_may_wait(const char *what)
 	return 0;
 }
 
-void border_guest(struct lkdf *rt)
+void border_caller(struct lkdf *rt)
 {
-	a_add(&rt->nr_guests, 1, relaxed);
+	a_add(&rt->nr_callers, 1, relaxed);
 }
 
-void border_guest_leaves(struct lkdf *rt)
+void border_caller_leaves(struct lkdf *rt)
 {
 	runtime_show(runtime_executor(rt));
 	sched_drain(&rt->sched);
-	/* [guest.out] our last use; pairs with [guest.none]. */
-	a_sub(&rt->nr_guests, 1, release);
+	/* [caller.out] our last use; pairs with [caller.none]. */
+	a_sub(&rt->nr_callers, 1, release);
 }
 
 int border_unbuilt(const char *what)

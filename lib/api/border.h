@@ -57,8 +57,8 @@ int border_may_wait(const char *what);
  * Around a call that may start what waits: that may be the last that lives, and
  * close waits for us.
  */
-void border_guest(struct lkdf *rt);
-void border_guest_leaves(struct lkdf *rt);
+void border_caller(struct lkdf *rt);
+void border_caller_leaves(struct lkdf *rt);
 
 /* -EOPNOTSUPP naming what is not built. */
 int border_unbuilt(const char *what);

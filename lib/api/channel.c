@@ -110,9 +110,9 @@ int lkdf_channel_send(struct lkdf_channel *ch, const void *value,
 	if (rc)
 		return rc;
 	rt = ch->rt;
-	border_guest(rt);
+	border_caller(rt);
 	rc = channel_send_for(ch, value, timeout_ns, scope_here());
-	border_guest_leaves(rt);
+	border_caller_leaves(rt);
 	return rc;
 }
 
@@ -126,9 +126,9 @@ int lkdf_channel_recv(struct lkdf_channel *ch, void *value, int64_t timeout_ns)
 	if (rc)
 		return rc;
 	rt = ch->rt;
-	border_guest(rt);
+	border_caller(rt);
 	rc = channel_recv_for(ch, value, timeout_ns, scope_here());
-	border_guest_leaves(rt);
+	border_caller_leaves(rt);
 	return rc;
 }
 
@@ -146,9 +146,9 @@ int lkdf_channel_end(struct lkdf_channel *ch, int error)
 			   "or -errno, not -EAGAIN",
 			   ch->name, error);
 	rt = ch->rt;
-	border_guest(rt);
+	border_caller(rt);
 	rc = channel_end(ch, error);
-	border_guest_leaves(rt);
+	border_caller_leaves(rt);
 	return rc;
 }
 
@@ -170,10 +170,10 @@ void lkdf_channel_put(struct lkdf_channel *ch)
 		channel_put(ch);
 		return;
 	}
-	border_guest(rt);
+	border_caller(rt);
 	channel_end(ch, 0);
 	channel_put(ch);
-	border_guest_leaves(rt);
+	border_caller_leaves(rt);
 }
 
 static int check_body(const char *what, const struct lkdf_ctx *c,

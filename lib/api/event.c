@@ -50,9 +50,9 @@ int lkdf_event_signal(struct lkdf_event e, int error)
 	rc = border_runtime(rt);
 	if (rc)
 		return rc;
-	border_guest(rt);
+	border_caller(rt);
 	rc = event_signal(e, error);
-	border_guest_leaves(rt);
+	border_caller_leaves(rt);
 	return rc;
 }
 

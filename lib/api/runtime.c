@@ -154,8 +154,8 @@ int lkdf_close(struct lkdf *rt)
 		rc = check_idle(rt);
 		if (rc)
 			return rc;
-		/* [guest.none] pairs with [guest.out]. */
-		while (a_load(&rt->nr_guests, acquire))
+		/* [caller.none] pairs with [caller.out]. */
+		while (a_load(&rt->nr_callers, acquire))
 			sched_yield();
 		ask_close(rt);
 		event_poll_close(rt);

@@ -80,7 +80,7 @@ struct lkdf {
 	struct pool pool[NR_POOLS];
 	struct stocks stocks; /* for threads of the user */
 	_Atomic(uint64_t) nr_handles;
-	_Atomic(uint32_t) nr_guests; /* user threads inside a signal */
+	_Atomic(uint32_t) nr_callers; /* user threads inside a signal */
 	_Atomic(uint32_t) next_spread; /* nodes of first values, in turn */
 	_Atomic(struct lkdf_kind *) move_kind; /* see task/move.h */
 	_Atomic(struct lkdf_kind *) poll_kind; /* see io/event_poll.h */

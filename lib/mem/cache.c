@@ -76,8 +76,8 @@ void *cache_refill(struct cache *c, unsigned memory, unsigned class, int *error)
 	return b->slot[class][got - 1];
 }
 
-void cache_spill(struct cache *c, const struct span *s, uint64_t *block,
-		 uint64_t mark)
+void cache_overflow(struct cache *c, const struct span *s, uint64_t *block,
+		    uint64_t mark)
 {
 	unsigned memory = s->memory_index, class = s->class;
 	struct memory *m = s->memory;

@@ -64,8 +64,8 @@ void *cache_refill(struct cache *c, unsigned memory, unsigned class,
 		   int *error);
 
 /* A block for a thread whose bin is full. */
-void cache_spill(struct cache *c, const struct span *s, uint64_t *block,
-		 uint64_t mark);
+void cache_overflow(struct cache *c, const struct span *s, uint64_t *block,
+		    uint64_t mark);
 
 /* Gives all blocks back. */
 void cache_flush(struct cache *c);

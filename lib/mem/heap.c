@@ -322,7 +322,7 @@ int heap_free_slow(struct heap *h, struct cache *c, void *p)
 	if (words[1] == heap_mark(h, p))
 		return -EALREADY;
 	if (c) {
-		cache_spill(c, s, p, heap_mark(h, p));
+		cache_overflow(c, s, p, heap_mark(h, p));
 	} else {
 		words[1] = heap_mark(h, p);
 		depot_give(&s->memory->depot[s->class], &p, 1, false);

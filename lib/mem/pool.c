@@ -170,7 +170,7 @@ bool magazine_fill(struct magazine *m)
 	return m->free != NULL;
 }
 
-void magazine_spill(struct magazine *m)
+void magazine_overflow(struct magazine *m)
 {
 	struct pool *p = m->pool;
 	struct pool_batch *b = (struct pool_batch *)m->free;
@@ -191,7 +191,7 @@ void magazine_spill(struct magazine *m)
 void magazine_fini(struct magazine *m)
 {
 	while (m->nr >= POOL_BATCH)
-		magazine_spill(m);
+		magazine_overflow(m);
 	/* Less than a batch stays in its chunk until the pool ends. */
 	m->free = NULL;
 	m->nr = 0;

@@ -59,7 +59,7 @@ void magazine_fini(struct magazine *m);
 
 /* The slow halves: a batch in, a batch out. False: no memory or the cap. */
 bool magazine_fill(struct magazine *m);
-void magazine_spill(struct magazine *m);
+void magazine_overflow(struct magazine *m);
 
 /* The two halves of magazine_get(), for who must not call anything. */
 static inline bool magazine_has(const struct magazine *m)
@@ -91,7 +91,7 @@ static inline void magazine_put(struct magazine *m, void *object)
 	a_store(&f->next, m->free, relaxed);
 	m->free = f;
 	if (unlikely(++m->nr >= 2 * POOL_BATCH))
-		magazine_spill(m);
+		magazine_overflow(m);
 }
 
 #endif

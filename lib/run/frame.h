@@ -65,7 +65,7 @@ struct frame {
 	/* Set at seal, constant afterwards. */
 	struct lkdf_graph *graph;
 	struct rec *recs;
-	uint32_t *overflow_next; /* NULL: pending links spilled tasks */
+	uint32_t *overflow_next; /* NULL: pending links them */
 	uint32_t slot; /* in the runtime's table of frames */
 	uint32_t item; /* what all its items have in common */
 	uint32_t index; /* in the graph's ring */

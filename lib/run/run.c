@@ -351,7 +351,7 @@ const struct sched_ops run_ops = {
 	.poll = facts_idle,
 	.wait = completion_wait,
 	.tick = task_tick,
-	.doze = completion_nap,
+	.nap = completion_nap,
 	.leave = completion_leave,
 	.stays = completion_stays,
 };

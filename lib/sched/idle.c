@@ -199,7 +199,7 @@ static int64_t duty_nap(struct worker *w)
 {
 	const struct sched *s = w->sched;
 
-	return s->nr_worker_nodes > 1 && s->ops.doze ? s->ops.doze(w) : -1;
+	return s->nr_worker_nodes > 1 && s->ops.nap ? s->ops.nap(w) : -1;
 }
 
 /* Why a sleeper comes back by itself, but for timers: see nap.h. */
@@ -244,7 +244,7 @@ static uint64_t sleep_once(struct worker *w)
 	}
 	/* Asleep it has nothing to keep. */
 	a_store(&w->holdoff_until, 0, relaxed);
-	part_doze(w);
+	part_nap(w);
 	announce(w);
 	left = timers_arm(&s->timers, &armed);
 	for (i = 0; i < ARRAY_SIZE(naps); i++)

@@ -104,7 +104,7 @@ static inline bool part_has_news(struct worker *w)
 }
 
 /* This worker only: from now on it may sleep, or it is awake again. */
-static inline void part_doze(struct worker *w)
+static inline void part_nap(struct worker *w)
 {
 	/* [part.c] before we look; pairs with [part.b]. */
 	a_store(&w->is_drowsy, 1, seq_cst);

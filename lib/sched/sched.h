@@ -44,7 +44,7 @@ struct sched_ops {
 	 * for how many ns at most, -1: for ever, 0: not at all. And one that
 	 * has found work. Both may be NULL.
 	 */
-	int64_t (*doze)(struct worker *w);
+	int64_t (*nap)(struct worker *w);
 	void (*leave)(struct worker *w);
 	/*
 	 * One that has no seat any more: is something under way that only it

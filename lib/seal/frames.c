@@ -16,7 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* May spilled tasks be linked by pending? Not where a run may be two ahead. */
+/* May tasks without room be linked by pending? Not where a run may be two
+ * ahead. */
 static bool needs_overflow_next(const struct lkdf_graph *g)
 {
 	uint32_t i;

@@ -116,7 +116,7 @@ unsigned heap_near_memory(const struct heap *h, int node)
 	}
 
 NOT_REACHED(bool, magazine_fill, struct magazine *m)
-NOT_REACHED(void, magazine_spill, struct magazine *m)
+NOT_REACHED(void, magazine_overflow, struct magazine *m)
 NOT_REACHED(uint64_t, pool_nr_objects, struct pool *p)
 NOT_REACHED(int, failure_copy, const struct lkdf_error *e,
 	    struct lkdf_error *out)

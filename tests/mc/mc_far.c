@@ -10,7 +10,7 @@
 static void (*be_idle)(struct worker *w);
 
 /* As idle_find(), with no more than its looks and sleeps. */
-static void look_and_doze(struct worker *w)
+static void look_and_nap(struct worker *w)
 {
 	uint64_t item;
 	int64_t nap;
@@ -44,9 +44,9 @@ static void init_far(uint32_t nr)
 	rt.sched.ops.run = run;
 	rt.sched.ops.poll = io_ring_poll;
 	rt.sched.nr_nodes = rt.sched.nr_worker_nodes = NR_NODES;
-	rt.sched.ops.doze = io_far_look;
+	rt.sched.ops.nap = io_far_look;
 	rt.sched.ops.leave = io_far_leave;
-	be_idle = look_and_doze;
+	be_idle = look_and_nap;
 	for (i = 0; i < NR_WORKERS; i++)
 		if (i != 1)
 			workers[i].node = &nodes[1];

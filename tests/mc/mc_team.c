@@ -113,7 +113,7 @@ static void run_body(struct worker *w)
 /* As sleep_once(), of a worker that nobody wakes but who wants its CPU. */
 static void sleep_once(struct worker *w)
 {
-	part_doze(w);
+	part_nap(w);
 	park_announce(&node.park);
 	if (team_has(w) || a_load(&has_ended, seq_cst)) {
 		park_retract(&node.park);
