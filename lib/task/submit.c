@@ -144,7 +144,7 @@ int task_spawn_with(struct lkdf_ctx *c, const struct lkdf_task *a,
 	event = t->done;
 	if (!rc) {
 		task_adopt(parent, t);
-		if (a->nr_use | a->nr_after || !task_runs_inline(ex, t, parent))
+		if (!task_runs_inline(ex, t, parent))
 			rc = task_start_in_turn(ex->rt, ex, t);
 		parent->nr_spawned -= rc != 0;
 	}

@@ -105,18 +105,25 @@ static void a_search_ends(struct lkdf *rt, int nr_nodes, unsigned seed,
 static struct lkdf_kind *deep;
 static atomic_int nr_deep, has_why;
 static char why[512];
+static long refused_at; /* bytes of stack */
+static _Thread_local char *top; /* the highest frame */
 
 static int go_down(struct lkdf_ctx *c, void *arg)
 {
+	char *here = __builtin_frame_address(0);
 	int left = *(int *)arg - 1, rc;
 
+	if (here > top)
+		top = here;
 	atomic_fetch_add(&nr_deep, 1);
 	if (!left)
 		return 0;
 	must(lkdf_spawn(c, deep, &left));
 	rc = lkdf_join(c);
-	if (rc && !atomic_exchange(&has_why, 1))
+	if (rc && !atomic_exchange(&has_why, 1)) {
 		snprintf(why, sizeof(why), "%s", lkdf_errmsg());
+		refused_at = top - here;
+	}
 	return rc;
 }
 
@@ -153,6 +160,8 @@ joins_are_bounded_by_the_stack(int nr_workers)
 	rc = how_deep(rt, DEPTH);
 	is(rc, -EOVERFLOW, "a stack of 512 KiB does not hold them");
 	ok(strstr(why, "512 KiB"), "which is said (%s)", why);
+	ok(labs(refused_at - (384 << 10)) < 16 << 10,
+	   "a quarter of it is left then (%ld bytes are used)", refused_at);
 	is(how_deep(rt, 50), 0, "fewer are fine afterwards");
 	must(lkdf_close(rt));
 
@@ -171,117 +180,6 @@ __attribute__((unused)) static void serial_joins_are_bounded(void)
 
 	ok(!rc || rc == -EOVERFLOW, "nor is this thread's (%d)", rc);
 	is(how_deep(rt, 50), 0, "which goes on");
-	must(lkdf_close(rt));
-}
-
-/* ---- children that run inside the spawn --------------------------------- */
-
-#define NR_MANY 9000
-#define QUEUE 8192 /* what a worker's queue holds */
-
-static struct {
-	struct lkdf_kind *kind;
-	atomic_int nr_run, depth, max_depth;
-	int nr_inside; /* had run when the body ended */
-} many;
-
-static int count_one(struct lkdf_ctx *c, void *arg)
-{
-	(void)c;
-	(void)arg;
-	atomic_fetch_add(&many.nr_run, 1);
-	return 0;
-}
-
-static int spawn_many(struct lkdf_ctx *c, void *arg)
-{
-	int i;
-
-	(void)arg;
-	for (i = 0; i < NR_MANY; i++)
-		must(lkdf_spawn(c, many.kind, NULL));
-	many.nr_inside = many.nr_run;
-	return 0;
-}
-
-static void run_many(struct lkdf *rt, uint32_t flags)
-{
-	struct lkdf_kind *k = api_kind(rt, "many", spawn_many, 0, 0);
-
-	many.kind = api_kind(rt, "one", count_one, 0, flags);
-	atomic_store(&many.nr_run, 0);
-	must(api_call(rt, k, NULL));
-	is(many.nr_run, NR_MANY, "%d children run", NR_MANY);
-	lkdf_kind_put(k);
-	lkdf_kind_put(many.kind);
-}
-
-static void a_crowded_worker_runs_children_at_once(void)
-{
-	struct lkdf *rt = api_open("workers=1,spawn_inline=100");
-	uint64_t nr = 0;
-
-	run_many(rt, 0);
-	is(many.nr_inside, NR_MANY - QUEUE,
-	   "what the queue does not hold runs in the spawn");
-	must(lkdf_stat(rt, "lkdf.inlined", &nr));
-	is((int)nr, NR_MANY - QUEUE, "and is counted");
-	run_many(rt, LKDF_BLOCKING);
-	must(lkdf_stat(rt, "lkdf.inlined", &nr));
-	is((int)nr, NR_MANY - QUEUE, "not children that may block");
-	must(lkdf_close(rt));
-
-	rt = api_open("workers=1");
-	run_many(rt, 0);
-	is(many.nr_inside, 0, "nor without the option, for they are too few");
-	must(lkdf_close(rt));
-	rt = api_open("workers=1,spawn_inline=0");
-	run_many(rt, 0);
-	is(many.nr_inside, 0, "nor with 0");
-	must(lkdf_close(rt));
-}
-
-/* Each child spawns one, which does so, too. */
-static int spawn_below(struct lkdf_ctx *c, void *arg)
-{
-	int depth = atomic_fetch_add(&many.depth, 1) + 1;
-
-	(void)arg;
-	if (depth > many.max_depth)
-		many.max_depth = depth;
-	if (atomic_fetch_add(&many.nr_run, 1) < 5000)
-		must(lkdf_spawn(c, many.kind, NULL));
-	atomic_fetch_sub(&many.depth, 1);
-	return 0;
-}
-
-static int fill_then_go_down(struct lkdf_ctx *c, void *arg)
-{
-	struct lkdf_kind *k = arg;
-	int i;
-
-	for (i = 0; i < QUEUE; i++)
-		must(lkdf_spawn(c, k, NULL));
-	return lkdf_spawn(c, many.kind, NULL);
-}
-
-static void they_nest_256_times_at_most(void)
-{
-	struct lkdf *rt = api_open("workers=1,spawn_inline=1");
-	struct lkdf_kind *k = api_kind(rt, "fills", fill_then_go_down, 0, 0);
-	struct lkdf_kind *one = api_kind(rt, "one", count_one, 0, 0);
-
-	many.kind = api_kind(rt, "below", spawn_below, 0, 0);
-	atomic_store(&many.nr_run, 0);
-	atomic_store(&many.depth, 0);
-	many.max_depth = 0;
-	must(api_call(rt, k, one));
-	ok(many.max_depth > 1 && many.max_depth <= 257,
-	   "children run in each other's spawn, up to 256 (%d)",
-	   many.max_depth);
-	lkdf_kind_put(many.kind);
-	lkdf_kind_put(one);
-	lkdf_kind_put(k);
 	must(lkdf_close(rt));
 }
 
@@ -310,7 +208,5 @@ int main(void)
 	joins_are_bounded_by_the_stack(2);
 	serial_joins_are_bounded();
 #endif
-	a_crowded_worker_runs_children_at_once();
-	they_nest_256_times_at_most();
 	return tap_end();
 }
