@@ -34,6 +34,23 @@ static void close_event(struct writer *w)
 	json_close(&w->json, '}');
 }
 
+static void write_row(struct writer *w, uint32_t number, const char *name)
+{
+	open_event(w, "M", "thread_name", number);
+	json_open(&w->json, "args", '{');
+	json_text(&w->json, "name", name);
+	close_event(w);
+	open_event(w, "M", "thread_sort_index", number);
+	json_open(&w->json, "args", '{');
+	json_int(&w->json, "sort_index", number);
+	close_event(w);
+}
+
+static void write_lane(void *u, const struct trace_lane *l)
+{
+	write_row(u, l->lane, l->label);
+}
+
 static void write_executor(void *u, const struct trace_executor *x)
 {
 	static const char *const kinds[] = { "worker", "blocking", "outside" };
@@ -48,14 +65,7 @@ static void write_executor(void *u, const struct trace_executor *x)
 	else
 		snprintf(name, sizeof(name), "%s %u", kinds[x->kind],
 			 x->executor);
-	open_event(w, "M", "thread_name", x->executor);
-	json_open(&w->json, "args", '{');
-	json_text(&w->json, "name", name);
-	close_event(w);
-	open_event(w, "M", "thread_sort_index", x->executor);
-	json_open(&w->json, "args", '{');
-	json_int(&w->json, "sort_index", x->executor);
-	close_event(w);
+	write_row(w, x->executor, name);
 }
 
 static void write_slice(void *u, const struct trace_slice *s)
@@ -88,6 +98,18 @@ static void write_event(void *u, const struct trace_event *e)
 	close_event(w);
 }
 
+static const char *category_of(uint32_t sort)
+{
+	static const char *const words[] = {
+		[LKDF_SPAN_KERNEL] = "kernel",
+		[LKDF_SPAN_COPY] = "copy",
+		[LKDF_SPAN_LIMIT] = "limit",
+		[LKDF_SPAN_ROOM] = "room",
+	};
+
+	return sort <= LKDF_SPAN_ROOM && words[sort] ? words[sort] : "span";
+}
+
 /*
  * Operations and waits for limits overlap: asynchronous pairs. All else lies on
  * its thread.
@@ -99,13 +121,14 @@ static void write_span(void *u, const struct trace_span *s)
 				   ? "io_uring_enter"
 				   : w->timed.info.name[s->name];
 	bool is_limit = s->sort == LKDF_SPAN_LIMIT;
+	bool is_copy = s->sort == LKDF_SPAN_COPY || s->sort == LKDF_SPAN_ROOM;
 	bool is_async = s->sort == LKDF_SPAN_OPERATION || is_limit;
 	int64_t id = is_limit ? w->nr_waits++ : (int64_t)s->links.number;
 	int end;
 
 	for (end = 0; end <= is_async; end++) {
 		open_event(w, !is_async ? "X" : end ? "e" : "b", name, s->lane);
-		json_text(&w->json, "cat", is_limit ? "limit" : "span");
+		json_text(&w->json, "cat", category_of(s->sort));
 		json_fixed(&w->json, "ts", us_of(w, end ? s->end : s->begin),
 			   3);
 		if (is_async)
@@ -117,8 +140,12 @@ static void write_span(void *u, const struct trace_span *s)
 		if (is_limit)
 			json_text(&w->json, "kind",
 				  w->timed.info.name[s->value]);
-		else
-			json_int(&w->json, "value", s->value);
+		else if (s->sort != LKDF_SPAN_KERNEL || s->value >= 0)
+			json_int(&w->json,
+				 is_copy		       ? "bytes"
+				 : s->sort == LKDF_SPAN_KERNEL ? "task"
+							       : "value",
+				 s->value);
 		close_event(w);
 	}
 }
@@ -131,6 +158,7 @@ int trace_to_chrome(FILE *in, FILE *out, struct trace_fault *fault)
 		.span = write_span,
 		.event = write_event,
 		.executor = write_executor,
+		.lane = write_lane,
 		.u = &w,
 	};
 	int rc;

@@ -173,21 +173,25 @@ static void put_interval(struct writer *w, const struct interval *i)
 	put_event(w, ns(w, i->end), &m);
 }
 
+static bool has_arrow(const struct trace_links *l)
+{
+	return l->by_executor >= 0 && l->ready && l->number;
+}
+
 static void on_slice(void *u, const struct trace_slice *s)
 {
 	const struct trace_links *l = &s->links;
-	bool has_arrow = l->by_executor >= 0 && l->ready && l->number;
 	struct writer *w = u;
 	const struct interval i = {
 		.track = LANE_UUID(s->executor),
 		.begin = s->begin,
 		.end = s->end,
-		.flow = has_arrow ? flow_of(s->executor, l->number) : 0,
+		.flow = has_arrow(l) ? flow_of(s->executor, l->number) : 0,
 		.name = trace_timed_name(&w->timed, s->name),
 		.category = "body",
 	};
 
-	if (has_arrow)
+	if (has_arrow(l))
 		put_ready(w, s->executor, l);
 	put_interval(w, &i);
 }
@@ -219,6 +223,17 @@ static void on_span(void *u, const struct trace_span *s)
 
 	if (s->sort == LKDF_SPAN_ENTER) {
 		i.name = "io_uring_enter";
+	} else if (s->sort == LKDF_SPAN_KERNEL) {
+		i.category = "kernel";
+		i.flow = has_arrow(&s->links)
+				 ? flow_of(s->lane, s->links.number)
+				 : 0;
+		if (i.flow)
+			put_ready(w, s->lane, &s->links);
+	} else if (s->sort == LKDF_SPAN_COPY) {
+		i.category = "copy";
+	} else if (s->sort == LKDF_SPAN_ROOM) {
+		i.category = "room";
 	} else if (s->sort == LKDF_SPAN_WAIT) {
 		snprintf(text, sizeof(text), "thread %u", (unsigned)s->value);
 		i.track = make_track(w, WAITER_UUID((uint32_t)s->value),

@@ -129,8 +129,8 @@ void copies_returned(struct device *d, struct device_copy *c, int error)
 	c->is_leaving = c->is_dirty = false;
 	if (error)
 		c->version = 0;
-	else if (d->attr.count_fetched)
-		d->attr.count_fetched(d->executor, c->bytes);
+	else if (d->executor)
+		d->attr.count(d->executor, COUNTER_FETCHED, c->bytes);
 	away_end(d, of, c->part, error);
 	if (c->is_forgotten)
 		device_push(d, DEVICE_NOW, &of->forget);
@@ -149,6 +149,7 @@ static void begin_return(struct device *d, struct device_copy *c)
 	d->leaving += c->bytes;
 	if (s) {
 		s->copy = c;
+		rows_begin(d, s, LKDF_SPAN_COPY, DEVICE_FETCH_QUEUE, c->bytes);
 		rc = d->ops.fetch(d->dev, DEVICE_FETCH_QUEUE, &t, op);
 		d->has_gone |= rc == -ENODEV;
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "device/device.h"
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/futex.h"
 #include "device/launcher.h"
@@ -146,6 +147,7 @@ int device_done(struct lkdf_device_op op, int error)
 		return err(-ESTALE, "device_done: %s: it was done before",
 			   d->name);
 	s->error = error;
+	s->end_ticks = clock_ticks();
 	lock_take(&d->lock);
 	s->next = d->done;
 	d->done = s;
@@ -238,6 +240,7 @@ bool device_revoke(struct device *d, struct device_slot *s)
 	if (!(generation & 1) || !a_cas(&s->generation, &generation,
 					generation + 1, relaxed, relaxed))
 		return false;
+	rows_cancel(d, s);
 	device_free_slot(d, s);
 	return true;
 }

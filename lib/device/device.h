@@ -19,6 +19,8 @@
 #include "base/list.h"
 #include "base/lock.h"
 #include "device/blocking.h"
+#include "device/rows.h"
+#include "trace/counters.h"
 
 #include <lkdf/device.h>
 #include <sched.h>
@@ -35,6 +37,8 @@
 
 struct device_copy;
 struct device_req;
+struct lkdf_stats_slice;
+struct trace;
 
 struct device_slot {
 	/* Any thread. */
@@ -42,6 +46,7 @@ struct device_slot {
 
 	/* Whoever makes the generation even, then the launcher. */
 	int error;
+	uint64_t end_ticks;
 	struct device_slot *next;
 
 	/* Set when made, constant afterwards. */
@@ -50,6 +55,7 @@ struct device_slot {
 	/* The launcher; both NULL: nobody wants to know. */
 	struct device_req *req;
 	struct device_copy *copy; /* that is carried back */
+	struct device_row_op row;
 };
 
 #define DEVICE_SLOTS 64 /* of one chunk */
@@ -68,8 +74,10 @@ struct device_attr {
 	unsigned index; /* among the devices of the runtime */
 	unsigned nr_queues; /* for kernels, at most; 0: as the device says */
 	uint64_t memory; /* bytes at most; 0: what the device has */
-	/* What copies carry back; executor: as items are run with, or NULL. */
-	void (*count_fetched)(void *executor, uint64_t bytes);
+	struct trace *trace;
+	/* The executor is as items are run with; not NULL. */
+	void (*count)(void *executor, enum counter what, uint64_t n);
+	void (*tell)(void *executor, const struct lkdf_stats_slice *s);
 };
 
 struct device {
@@ -120,6 +128,7 @@ struct device {
 	struct list lru; /* the same, the last one used first */
 	uint32_t nr_idle_polls;
 	int64_t idle_since;
+	struct device_rows rows;
 };
 
 /* info() is asked; name and functions are copied. 0 or -errno. */

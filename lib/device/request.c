@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "device/request.h"
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/util.h"
 #include "device/code.h"
@@ -8,39 +9,7 @@
 #include "device/region.h"
 
 #include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
-
-/* ---- failing ------------------------------------------------------------ */
-
-/* The first error of a request stays. */
-void request_fail(struct device_req *r, int error, const char *fmt, ...)
-{
-	va_list ap;
-
-	if (r->error)
-		return;
-	r->error = error;
-	va_start(ap, fmt);
-	vsnprintf(r->why, sizeof(r->why), fmt, ap);
-	va_end(ap);
-}
-
-/* What the function of the device has said by err(), or the error's name. */
-static void fail_said(struct device_req *r, const char *what, int error)
-{
-	const char *said = err_text();
-
-	request_fail(r, error, "kernel %s: %s on %s: %s", r->launch.name, what,
-		     r->device->name, said[0] ? said : strerror(-error));
-}
-
-void request_fail_call(struct device_req *r, const char *what, int error)
-{
-	request_fail(r, error, "kernel %s: %s on %s: %s", r->launch.name, what,
-		     r->device->name, strerror(-error));
-}
 
 void request_leave(struct device *d, struct device_req *r)
 {
@@ -69,29 +38,6 @@ static void tell_lost(struct device_req *r)
 
 typedef int (*give_fn)(struct device *d, struct device_req *r, void *u,
 		       struct lkdf_device_op op);
-
-/* One op of the request: what names it in an error. */
-static void give(struct device_req *r, const char *what, give_fn fn, void *u)
-{
-	struct device *d = r->device;
-	struct lkdf_device_op op;
-	struct device_slot *s = device_give(d, r, &op);
-	int rc;
-
-	if (!s) {
-		request_fail_call(r, what, -ENOMEM);
-		return;
-	}
-	r->nr_ops++;
-	err(0, "%s", "");
-	rc = fn(d, r, u, op);
-	if (rc >= 0)
-		return;
-	fail_said(r, what, rc);
-	d->has_gone |= rc == -ENODEV;
-	if (device_revoke(d, s))
-		r->nr_ops--;
-}
 
 static int give_upload(struct device *d, struct device_req *r, void *u,
 		       struct lkdf_device_op op)
@@ -124,6 +70,60 @@ static int give_mark(struct device *d, struct device_req *r, void *u,
 {
 	(void)r;
 	return d->ops.mark(d->dev, *(unsigned *)u, op);
+}
+
+/* Ways to give it something: what names it in an error. */
+struct way {
+	const char *what;
+	give_fn fn;
+	uint32_t sort; /* of the row */
+	unsigned queue; /* of copies */
+};
+
+static const struct way upload_way = { "upload", give_upload, LKDF_SPAN_COPY,
+				       DEVICE_UPLOAD_QUEUE };
+static const struct way fetch_way = { "fetch", give_fetch, LKDF_SPAN_COPY,
+				      DEVICE_FETCH_QUEUE };
+static const struct way launch_way = { "launch", give_launch, LKDF_SPAN_KERNEL,
+				       0 };
+static const struct way mark_way = { "mark", give_mark, LKDF_SPAN_KERNEL, 0 };
+
+static void begin_row(const struct device_req *r, struct device_slot *s,
+		      const struct way *w, void *u)
+{
+	const struct device_operand *o = u;
+
+	if (w->sort == LKDF_SPAN_COPY)
+		rows_begin(s->device, s, w->sort, w->queue, o->bytes);
+	else
+		rows_begin(s->device, s, w->sort, *(unsigned *)u, 0);
+	/* What a kernel's enqueue() has given began before that. */
+	if (w->fn == give_mark)
+		s->row.begin = r->begun;
+}
+
+/* One op of the request: of an operand, or of a queue. */
+static void give(struct device_req *r, const struct way *w, void *u)
+{
+	struct device *d = r->device;
+	struct lkdf_device_op op;
+	struct device_slot *s = device_give(d, r, &op);
+	int rc;
+
+	if (!s) {
+		request_fail_call(r, w->what, -ENOMEM);
+		return;
+	}
+	r->nr_ops++;
+	err(0, "%s", "");
+	begin_row(r, s, w, u);
+	rc = w->fn(d, r, u, op);
+	if (rc >= 0)
+		return;
+	request_fail_said(r, w->what, rc);
+	d->has_gone |= rc == -ENODEV;
+	if (device_revoke(d, s))
+		r->nr_ops--;
 }
 
 /* ---- room --------------------------------------------------------------- */
@@ -241,7 +241,7 @@ void request_upload(struct device_req *r, uint32_t first)
 		    r->operand[i].is_filled)
 			continue;
 		r->bytes_up += r->operand[i].bytes;
-		give(r, "upload", give_upload, &r->operand[i]);
+		give(r, &upload_way, &r->operand[i]);
 	}
 }
 
@@ -265,7 +265,7 @@ static void finalize(struct device *d, struct device_req *r, unsigned queue)
 	rc = d->ops.finalize(d->dev, queue);
 	d->has_gone |= rc == -ENODEV;
 	if (rc < 0)
-		fail_said(r, "finalize", rc);
+		request_fail_said(r, "finalize", rc);
 }
 
 void request_run(void *executor, struct device_req *r, unsigned queue)
@@ -287,11 +287,12 @@ void request_run(void *executor, struct device_req *r, unsigned queue)
 		if (!r->error)
 			r->ops->shape(r);
 		if (!r->error)
-			give(r, "launch", give_launch, &queue);
+			give(r, &launch_way, &queue);
 		finalize(d, r, queue);
 		return;
 	}
 	r->has_launched = true;
+	r->begun = clock_ticks();
 	rc = r->ops->enqueue(executor, r, d->ops.queue(d->dev, queue));
 	d->has_gone |= rc == -ENODEV;
 	if (rc < 0 && r->why[0])
@@ -299,7 +300,7 @@ void request_run(void *executor, struct device_req *r, unsigned queue)
 	else if (rc < 0)
 		request_fail_call(r, "enqueue", rc);
 	/* Also of a part: it uses the operands. */
-	give(r, "mark", give_mark, &queue);
+	give(r, &mark_way, &queue);
 }
 
 unsigned request_queue(struct device *d)
@@ -313,7 +314,7 @@ unsigned request_queue(struct device *d)
 void request_fetch(struct device_req *r, struct device_operand *o)
 {
 	r->bytes_down += o->bytes;
-	give(r, "fetch", give_fetch, o);
+	give(r, &fetch_way, o);
 }
 
 static void fetch_all(struct device_req *r)
@@ -332,6 +333,20 @@ void request_move(struct device_req *r, enum device_state state)
 	a_store(&r->state, state, relaxed);
 }
 
+static void starve(struct device *d, struct device_req *r)
+{
+	d->starving = r;
+	if (!r->waits_since)
+		r->waits_since = clock_ticks();
+}
+
+static void end_starving(struct device *d, struct device_req *r)
+{
+	d->starving = NULL;
+	if (r->waits_since)
+		rows_waited(d, r);
+}
+
 /* What comes after its state, up to one that the device is at. */
 static void go_on(struct device *d, void *executor, struct device_req *r)
 {
@@ -342,10 +357,10 @@ static void go_on(struct device *d, void *executor, struct device_req *r)
 		case DEVICE_RESERVE:
 			rc = r->error ? 0 : reserve(d, r);
 			if (rc == -EAGAIN) {
-				d->starving = r;
+				starve(d, r);
 				return;
 			}
-			d->starving = NULL;
+			end_starving(d, r);
 			if (r->leads && !r->error && region_begin(executor, r))
 				return;
 			request_move(r, DEVICE_UPLOAD);
@@ -384,6 +399,7 @@ void request_op_done(struct device *d, void *executor, struct device_slot *s)
 	struct device_copy *c = s->copy;
 	int error = s->error;
 
+	rows_end(d, s);
 	device_free_slot(d, s);
 	if (error == -ENODEV)
 		request_lose_all(d, executor);
@@ -417,6 +433,7 @@ void request_enter(struct device *d, struct device_req *r)
 	r->error = 0;
 	r->nr_reserved = 0;
 	r->has_launched = false;
+	r->waits_since = r->uid = 0;
 	r->bytes_up = r->bytes_down = 0;
 	r->why[0] = 0;
 	r->region = NULL;
@@ -439,7 +456,7 @@ void request_begin(struct device *d, void *executor, struct device_req *r)
 	}
 	err(0, "%s", "");
 	if (!begin_device(d))
-		fail_said(r, "start", d->start_error);
+		request_fail_said(r, "start", d->start_error);
 	go_on(d, executor, r);
 }
 

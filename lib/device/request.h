@@ -15,6 +15,8 @@
 
 #include "device/device.h"
 
+#include <lkdf/format.h>
+
 struct copies;
 struct device_copy;
 struct device_code;
@@ -79,6 +81,7 @@ struct device_req {
 	uint32_t nr_operand;
 	unsigned class;
 	bool is_last; /* nobody takes what it writes */
+	struct lkdf_stats_slice told; /* what a recording says of its launch */
 
 	/* The same, and set again by next(). */
 	struct device_code *code; /* NULL: it is enqueued */
@@ -104,6 +107,9 @@ struct device_req {
 	struct device_req *behind; /* of the region, in order */
 	bool has_run; /* the same: its launch is done */
 	bool has_launched;
+	uint64_t waits_since; /* for room, ticks; 0: it does not */
+	uint64_t begun; /* its enqueue(), ticks */
+	uint64_t uid; /* of what was recorded of it last; 0: nothing was */
 	int error;
 	char why[DEVICE_WHY];
 };
@@ -141,6 +147,9 @@ bool request_feed(struct device *d, void *executor);
 void request_fail(struct device_req *r, int error, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 void request_fail_call(struct device_req *r, const char *what, int error);
+
+/* What the function of the device has said by err(), or the error's name. */
+void request_fail_said(struct device_req *r, const char *what, int error);
 
 /* All that it holds is gone, and it is called for nothing but to stop. */
 void request_lose_all(struct device *d, void *executor);

@@ -256,6 +256,7 @@ static void decide(struct executor *ex, struct link_call *call)
 	int error = r->req.error;
 	uint32_t index = r->index;
 	struct frame *f = r->frame;
+	uint64_t now = ex->now;
 
 	check(f->kernels[index].req == r);
 	f->kernels[index].req = NULL;
@@ -268,9 +269,13 @@ static void decide(struct executor *ex, struct link_call *call)
 		frame_fail(f, index, error, r->req.why, ex->id);
 	else if (f->graph->wiring)
 		values_count_untouched(f, index);
+	/* What comes behind it was made ready by it. */
+	if (r->req.uid)
+		ex->now = r->req.uid;
 	kernel_free_request(f->graph->rt, r);
 	decide_and_tell(ex->worker, f, index,
 			error ? VERDICT_FAILED : VERDICT_LIVE);
+	ex->now = now;
 }
 
 /* The second of both sends it to a worker. */

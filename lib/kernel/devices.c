@@ -111,12 +111,22 @@ static int check_new(const struct devices *all,
 	return 0;
 }
 
-static void count_fetched(void *executor, uint64_t bytes)
+static void count(void *executor, enum counter what, uint64_t n)
 {
 	struct executor *ex = executor;
 
-	if (ex)
-		counter_add(ex->counters, COUNTER_FETCHED, bytes);
+	counter_add(ex->counters, what, n);
+}
+
+/* What the launcher makes ready now was made so by it. */
+static void tell(void *executor, const struct lkdf_stats_slice *s)
+{
+	struct executor *ex = executor;
+	const struct lkdf *rt = ex->rt;
+
+	ex->now = LKDF_UID((uint32_t)rt->nr_executors + 1 + s->task,
+			   LKDF_UID_NUMBER(s->number));
+	trace_slice(ex->ring, s);
 }
 
 /* Under lock. */
@@ -132,7 +142,9 @@ static int add(struct lkdf *rt, enum lkdf_place_kind kind,
 		.index = nr,
 		.nr_queues = (unsigned)rt->options->device_queues,
 		.memory = (uint64_t)rt->options->device_memory << 20,
-		.count_fetched = count_fetched,
+		.trace = &rt->trace,
+		.count = count,
+		.tell = tell,
 	};
 	struct device *d;
 	int rc = check_new(all, ops, dev);

@@ -349,6 +349,7 @@ const struct kind_ops kernel_kinds = {
 	.check_arg = check_no_arg,
 	.free = free_kind,
 	.wants_pool = wants_launcher,
+	.told = LKDF_KIND_IS_DEVICE,
 	.push = push_to_device,
 	.ended = ended,
 	.goes_home = stays_here,

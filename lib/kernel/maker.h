@@ -22,6 +22,11 @@ void maker_add_use(struct maker *m, uint32_t use);
 void maker_add_bytes(struct maker *m, const void *value, uint64_t bytes);
 int maker_add_params(struct maker *m);
 
+/* ---- kernel_told.c ------------------------------------------------------ */
+
+/* For a recording: it becomes ready with its task, or behind another one. */
+void maker_fill_told(struct maker *m);
+
 /* ---- memory.c ----------------------------------------------------------- */
 
 /* Operands that are no uses. */

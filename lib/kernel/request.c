@@ -411,6 +411,7 @@ static void fill(struct maker *m, struct kernel_req *r)
 		r->task ? r->task->link.class
 			: m->c->frame->recs[m->c->index].flags & REC_CLASS;
 	r->req.is_last = is_last(m->c);
+	maker_fill_told(m);
 	l->size = sizeof(*l);
 	if (!(a->flags & LKDF_KERNEL_SERIAL))
 		memcpy(l->block, a->block, sizeof(l->block));

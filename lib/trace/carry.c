@@ -12,11 +12,26 @@ static bool is_body(const struct lkdf_stats_slice *s)
 	return !(s->number >> 48);
 }
 
-/* Of that sort, and not begun in a recording before this one. */
+/* Of a device's row, which is a lane of its own. */
+static bool is_of_row(const struct lkdf_stats_slice *s)
+{
+	uint64_t sort = s->number >> 48;
+
+	return sort == LKDF_SPAN_KERNEL || sort == LKDF_SPAN_COPY ||
+	       sort == LKDF_SPAN_ROOM;
+}
+
+static uint32_t lane_of(const struct carry *c, const struct lkdf_stats_slice *s)
+{
+	return is_of_row(s) ? c->nr_executors + 1 + s->task : c->executor;
+}
+
+/* Of that sort and lane, and not begun in a recording before this one. */
 static bool belongs(const struct carry *c, const struct lkdf_stats_slice *s,
 		    bool to_bodies)
 {
-	return s->begin >= c->since && is_body(s) == to_bodies;
+	return s->begin >= c->since && is_body(s) == to_bodies &&
+	       lane_of(c, s) == c->lane;
 }
 
 static const struct lkdf_stats_slice *
@@ -25,14 +40,24 @@ slice_at(const struct lkdf_stats_slice *ring, uint64_t i)
 	return &ring[i & (SLICE_RECORDS - 1)];
 }
 
+/* False: a lane of a device that this recording does not know. */
+static bool is_told(const struct carry *c, uint64_t by)
+{
+	uint32_t lane = LKDF_UID_EXECUTOR(by);
+
+	if (lane <= c->nr_executors)
+		return true;
+	lane -= c->nr_executors + 1;
+	return c->lanes && c->lanes[lane / 8] & 1u << lane % 8;
+}
+
 static unsigned by_of(const struct carry *c, const struct links *l, uint64_t by)
 {
-	if (!by)
+	if (!by || !is_told(c, by))
 		return LKDF_BY_NOBODY;
 	if (by == l->by)
 		return LKDF_BY_LAST;
-	return LKDF_UID_EXECUTOR(by) == c->executor ? LKDF_BY_OWN
-						    : LKDF_BY_OTHER;
+	return LKDF_UID_EXECUTOR(by) == c->lane ? LKDF_BY_OWN : LKDF_BY_OTHER;
 }
 
 static void write_by(const struct carry *c, struct links *l, unsigned how,
@@ -117,7 +142,7 @@ static uint32_t write_links(const struct carry *c,
 		if (!nr++) {
 			l.ready = s->begin;
 			chunk_begin(c->file, LKDF_CHUNK_LINKS);
-			chunk_number(c->file, c->executor);
+			chunk_number(c->file, c->lane);
 			chunk_number(c->file, l.ready);
 		}
 		write_link(c, &l, s);
@@ -175,7 +200,7 @@ static void write_spans(const struct carry *c,
 	uint64_t at = slice_at(ring, from)->begin;
 
 	chunk_begin(f, LKDF_CHUNK_SPANS);
-	chunk_number(f, c->executor);
+	chunk_number(f, c->lane);
 	chunk_number(f, at);
 	for (; from != to; from++) {
 		s = slice_at(ring, from);
@@ -191,15 +216,46 @@ static void write_spans(const struct carry *c,
 	chunk_end(f);
 }
 
-uint32_t carry_slices(const struct carry *c,
+/* The lowest lane above that one; 0: there is none. */
+static uint32_t next_lane(const struct carry *c,
+			  const struct lkdf_stats_slice *ring, uint64_t from,
+			  uint64_t to, uint32_t above)
+{
+	uint32_t lane, lowest = 0;
+
+	for (; from != to; from++) {
+		lane = lane_of(c, slice_at(ring, from));
+		if (lane > c->nr_executors && lane > above &&
+		    (!lowest || lane < lowest))
+			lowest = lane;
+	}
+	return lowest;
+}
+
+static void carry_spans(const struct carry *c,
+			const struct lkdf_stats_slice *ring, uint64_t from,
+			uint64_t to)
+{
+	if (write_links(c, ring, from, to, false))
+		write_spans(c, ring, from, to);
+}
+
+uint32_t carry_slices(const struct carry *own,
 		      const struct lkdf_stats_slice *ring, uint64_t from,
 		      uint64_t to)
 {
-	uint32_t nr = write_links(c, ring, from, to, true);
+	struct carry c = *own;
+	uint32_t nr;
 
+	c.lane = c.executor;
+	nr = write_links(&c, ring, from, to, true);
 	if (nr)
-		write_bodies(c, ring, from, to);
-	if (nr != to - from && write_links(c, ring, from, to, false))
-		write_spans(c, ring, from, to);
+		write_bodies(&c, ring, from, to);
+	if (nr == to - from)
+		return nr;
+	carry_spans(&c, ring, from, to);
+	for (c.lane = c.nr_executors;
+	     (c.lane = next_lane(&c, ring, from, to, c.lane));)
+		carry_spans(&c, ring, from, to);
 	return nr;
 }

@@ -60,6 +60,10 @@
 	  "that kernels read, copied to a device")                             \
 	X(FETCHED, "device.fetched_bytes", "bytes",                            \
 	  "that kernels wrote, copied from a device")                          \
+	X(KERNELS_NS, "device.kernels_ns", "ns",                               \
+	  "in which a device was at kernels, once they are done")              \
+	X(COPIES_NS, "device.copies_ns", "ns",                                 \
+	  "in which a device was at copies, once they are done")               \
 	X(PLACED, "data.placed", "tasks",                                      \
 	  "sent to the node where a fact says that their pages are")           \
 	X(FOLLOWED, "data.followed", "blocks",                                 \

@@ -46,6 +46,7 @@ struct trace_drain {
 	uint64_t most_slices; /* the same */
 	bool has_complained;
 	struct threads threads;
+	uint8_t lanes[LKDF_MAX_LANES / 8]; /* of devices: a bit for each told */
 	struct trace_file file;
 };
 
@@ -121,6 +122,12 @@ static struct trace_note *take_notes(struct trace *t)
 	return n;
 }
 
+static void note_lane(struct trace_drain *d, uint32_t lane)
+{
+	lane -= (uint32_t)d->t->nr_executors + 1;
+	d->lanes[lane / 8] |= (uint8_t)(1u << lane % 8);
+}
+
 /* Names, kinds and graphs come before the slices that speak of them. */
 static void write_words(struct trace_drain *d)
 {
@@ -133,6 +140,8 @@ static void write_words(struct trace_drain *d)
 		chunk_begin(&d->file, (enum lkdf_chunk_type)n->type);
 		chunk_bytes(&d->file, n->payload, n->size);
 		chunk_end(&d->file);
+		if (n->type == LKDF_CHUNK_LANE)
+			note_lane(d, n->lane);
 		free(n);
 	}
 }
@@ -146,6 +155,8 @@ static void write_slices(struct trace_drain *d, int i)
 	struct carry c = {
 		.file = &d->file,
 		.executor = (uint32_t)i,
+		.nr_executors = (uint32_t)d->t->nr_executors,
+		.lanes = d->lanes,
 		.since = d->start_ticks,
 	};
 

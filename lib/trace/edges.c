@@ -93,6 +93,7 @@ static void tell_body(struct edges *e, int i, struct lkdf_stats_slice *s)
 	const struct carry c = {
 		.file = e->file,
 		.executor = (uint32_t)i,
+		.nr_executors = (uint32_t)e->t->nr_executors,
 		.since = e->start_ticks,
 		.nr_names = MAX_NAMES,
 	};

@@ -38,6 +38,7 @@ struct trace_note {
 	struct trace_note *next;
 	uint32_t recording; /* that it is for */
 	uint32_t type, size;
+	uint32_t lane; /* that it tells; of LANE */
 	uint8_t payload[];
 };
 

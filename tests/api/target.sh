@@ -42,3 +42,10 @@ ask_target() {
 		-o "$dir/ask_target" tests/api/ask_target.c -L"$build" -llkdf \
 		-lpthread -Wl,-rpath,"$build" >"$dir/log" 2>&1
 }
+
+# device_target: the same of the program with devices, to $dir/device_target.
+device_target() {
+	"${CC:-cc}" -std=c11 -D_GNU_SOURCE -O1 -I. -Ilib/include \
+		-o "$dir/device_target" tests/api/device_target.c -L"$build" \
+		-llkdf -lpthread -ldl -Wl,-rpath,"$build" >"$dir/log" 2>&1
+}

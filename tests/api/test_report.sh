@@ -101,6 +101,21 @@ for name in clean pipeline; do
 	grep -q 'nothing is wrong' "$log"
 	ok $? "$name: the text says that nothing is wrong"
 done
+told device '[(d["kernels"], d["copies"], d["up"], d["down"]) for d in
+	r["devices"]] == [(2, 2, 1 << 20, 1 << 19)]'
+ok $? 'a device has so many kernels and copies, of so many bytes'
+told device '[(d["busy"], d["copying"], d["both"], d["idle"]) for d in
+	r["devices"]] == [(60000000, 30000000, 10000000, 20000000)]'
+ok $? 'and was at kernels, at copies, at both and at nothing for so long'
+told device '[(d["waits"], d["waited"], d["longest_wait"]) for d in
+	r["devices"]] == [(1, 40000000, 40000000)]'
+ok $? 'and a kernel has waited for its memory'
+told device 'r["tasks"] == 4 and f[0]["id"] == "device" and
+	"gpu, a card" in f[0]["title"]'
+ok $? 'workers that wait for a device are finding 1, by its name'
+"$lkdf" report "$dir/device.lkdf" >"$log"
+grep -q '^  d0  .* 60 %  .* 1.00 MiB  *512 KiB .* 30 % .* gpu, a card$' "$log"
+ok $? 'the text has a row for it'
 told two '[x["id"] for x in cost] == ["asleep", "starved"] and
 	"tail" in cost[1]["fix"]'
 ok $? 'of two causes the costly one is first'

@@ -103,7 +103,7 @@ static void submission_is_slow(struct report *r)
 	    "%s of the tasks were ready the moment they were submitted. Until "
 	    "%s, when the last one came, workers had nothing to do for %s in "
 	    "all.",
-	    words_share(share_of(r->nr_outside, r->nr_slices)).text,
+	    words_share(share_of(r->nr_outside, nr_tasks(r))).text,
 	    words_time(r->last_outside).text,
 	    words_time(r->starved_before_last).text);
 	PUT(f->fix, "lkdf_submit_many(), or record the steps once: "
@@ -173,10 +173,10 @@ static void find_starved(struct report *r)
 		idle_of_unknown_cause(r);
 	else if (r->starved_held * 2 > starved)
 		find_held(r);
-	else if (r->nr_outside * 10 > r->nr_slices * 3ull &&
+	else if (r->nr_outside * 10 > nr_tasks(r) * 3ull &&
 		 r->starved_before_last * 2 > starved)
 		submission_is_slow(r);
-	else
+	else if (!find_device(r))
 		little_to_do(r);
 }
 
@@ -340,15 +340,15 @@ static void find_runtime(struct report *r)
 	const struct kind *k = most(r, total);
 	struct finding *f;
 
-	if (find_share(r, TIME_RUNTIME) < LEAST_IDLE || !r->nr_slices)
+	if (find_share(r, TIME_RUNTIME) < LEAST_IDLE || !nr_tasks(r))
 		return;
 	f = find_add(r, "short", FINDING_COST, find_share(r, TIME_RUNTIME));
 	PUT(f->title, "Tasks are short against what starting one costs");
 	PUT(f->why,
 	    "%s between two bodies on average; %s, which there is most of, "
 	    "takes %s in the middle.",
-	    words_time(r->time[TIME_RUNTIME] / r->nr_slices).text,
-	    name_of(r, k), words_time(k ? k->p50 : 0).text);
+	    words_time(r->time[TIME_RUNTIME] / nr_tasks(r)).text, name_of(r, k),
+	    words_time(k ? k->p50 : 0).text);
 	PUT(f->fix, "more work in each task, lkdf_for() for ranges, or "
 		    "a sealed graph instead of tasks one by one");
 }

@@ -116,7 +116,7 @@ void find_bounds(struct report *r)
 void find_lost(struct report *r)
 {
 	uint64_t lost = r->info.slices_lost;
-	double share = share_of(lost, lost + r->nr_slices + r->skipped);
+	double share = share_of(lost, lost + nr_tasks(r) + r->skipped);
 	struct finding *f;
 
 	if (r->is_cut) {
@@ -147,7 +147,7 @@ void find_lost(struct report *r)
 	    "%s of %s were lost, as rings were full before they could be "
 	    "written; their time counts as idle here.",
 	    words_count(lost).text,
-	    words_count(lost + r->nr_slices + r->skipped).text);
+	    words_count(lost + nr_tasks(r) + r->skipped).text);
 	PUT(f->fix, "record to memory (LKDF_TRACE=/dev/shm/a.lkdf), or leave "
 		    "a CPU to the thread that writes");
 }

@@ -30,7 +30,7 @@ static void write_about(const struct report *r, struct json *j)
 	for (i = 0; i < r->nr_nodes; i++)
 		json_int(j, NULL, r->node_of[i]);
 	json_close(j, ']');
-	put_size(j, "tasks", r->nr_slices);
+	put_size(j, "tasks", nr_tasks(r));
 	put_size(j, "lost", r->info.slices_lost);
 	put_size(j, "counted", r->tasks_counted);
 	json_bool(j, "cut", r->is_cut);
@@ -155,6 +155,31 @@ static void write_limits(const struct report *r, struct json *j)
 	json_close(j, ']');
 }
 
+static void write_devices(const struct report *r, struct json *j)
+{
+	const struct device *d;
+
+	json_open(j, "devices", '[');
+	for (d = r->device; d < r->device + r->nr_devices; d++) {
+		json_open_flat(j, NULL, '{');
+		json_int(j, "device", d->number);
+		json_text(j, "name", d->name);
+		put_size(j, "kernels", d->nr_kernels);
+		put_size(j, "busy", d->busy);
+		put_size(j, "copies", d->nr_copies);
+		put_size(j, "up", d->up);
+		put_size(j, "down", d->down);
+		put_size(j, "copying", d->copying);
+		put_size(j, "both", d->both);
+		put_size(j, "idle", d->idle);
+		put_size(j, "waits", d->room.nr);
+		put_size(j, "waited", d->room.total);
+		put_size(j, "longest_wait", d->room.max);
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+}
+
 static void write_chain(const struct report *r, struct json *j)
 {
 	const struct chain *c = &r->chain;
@@ -244,6 +269,7 @@ int json_write(const struct report *r, struct json *j, bool is_open)
 	json_close(j, ']');
 	rc = write_kinds(r, j);
 	write_limits(r, j);
+	write_devices(r, j);
 	write_chain(r, j);
 	write_workers(r, j);
 	write_flow(r, j);

@@ -123,6 +123,13 @@ static void keep_body(struct load *l, uint32_t lane, const struct slice *body,
 	set_links(l, s, links);
 }
 
+/* A launcher gives a kernel to its device: the task is that kernel. */
+static bool is_launch(const struct load *l, const struct trace_slice *s)
+{
+	return l->is_of_device[s->name] &&
+	       l->r->lane[s->executor].kind == LKDF_EXECUTOR_BLOCKING;
+}
+
 static void keep_slice(void *u, const struct trace_slice *s)
 {
 	struct load *l = u;
@@ -131,7 +138,7 @@ static void keep_slice(void *u, const struct trace_slice *s)
 					      : UINT32_MAX };
 	struct span at;
 
-	if (!clip(l, s->begin, s->end, &at))
+	if (!clip(l, s->begin, s->end, &at) || is_launch(l, s))
 		return;
 	body.begin = at.begin;
 	body.end = at.end;
@@ -189,11 +196,30 @@ static void keep_held(struct load *l, const struct trace_span *s,
 		};
 }
 
+/* A kernel, or a copy. */
+static void keep_work(struct load *l, const struct trace_span *s,
+		      const struct span *at)
+{
+	struct slice body = {
+		.begin = at->begin,
+		.end = at->end,
+		.kind = kind_of(l, s->name),
+		.task = UINT32_MAX,
+	};
+
+	if (s->sort == LKDF_SPAN_COPY) {
+		l->r->lane[s->lane].bytes += (uint64_t)s->value;
+		l->r->nr_copies++;
+	} else if (s->value >= 0 && s->value < UINT32_MAX) {
+		body.task = (uint32_t)s->value;
+	}
+	keep_body(l, s->lane, &body, &s->links);
+}
+
 static void keep_span(void *u, const struct trace_span *s)
 {
 	struct load *l = u;
 	struct lane *lane = &l->r->lane[s->lane];
-	struct slice body = { .task = UINT32_MAX };
 	struct span at;
 
 	if (!clip(l, s->begin, s->end, &at))
@@ -215,10 +241,10 @@ static void keep_span(void *u, const struct trace_span *s)
 		break;
 	case LKDF_SPAN_KERNEL:
 	case LKDF_SPAN_COPY:
-		body.begin = at.begin;
-		body.end = at.end;
-		body.kind = kind_of(l, s->name);
-		keep_body(l, s->lane, &body, &s->links);
+		keep_work(l, s, &at);
+		break;
+	case LKDF_SPAN_ROOM:
+		devices_note_room(lane, &at);
 		break;
 	default:
 		break;
@@ -345,8 +371,17 @@ static void keep_lane(void *u, const struct trace_lane *t)
 
 	lane->kind = LANE_DEVICE;
 	lane->has_started = true;
+	lane->sort = t->sort;
+	lane->device = t->device;
 	snprintf(lane->label, sizeof(lane->label), "%s", t->label);
 	words_tame(lane->label);
+}
+
+static void keep_kind(void *u, const struct trace_kind *k)
+{
+	struct load *l = u;
+
+	l->is_of_device[k->name] = (k->flags & LKDF_KIND_IS_DEVICE) != 0;
 }
 
 static void keep_fact(void *u, const char *key, const char *value)
@@ -357,6 +392,7 @@ static void keep_fact(void *u, const char *key, const char *value)
 	if (!strcmp(key, "program"))
 		snprintf(r->program, sizeof(r->program), "%s", value);
 	words_tame(r->program);
+	devices_note_name(r, key, value);
 	if (!strcmp(key, "synthetic"))
 		r->is_made_up = cpus > 0;
 	if (!strcmp(key, "quota.milli"))
@@ -408,11 +444,12 @@ static int alloc_all(struct load *l)
 	r->wait = malloc((l->nr_waits + 1) * sizeof(*r->wait));
 	r->held = malloc((l->nr_held + 1) * sizeof(*r->held));
 	l->kind_of = calloc(LKDF_MAX_NAMES, sizeof(*l->kind_of));
+	l->is_of_device = calloc(LKDF_MAX_NAMES, 1);
 	l->bytes = calloc((size_t)l->nr_lanes * (MAX_NODES + 1),
 			  sizeof(*l->bytes));
 	l->park_since = malloc(l->nr_lanes * sizeof(*l->park_since));
 	if (!r->slice || !r->op || !r->wait || !r->held || !l->kind_of ||
-	    !l->bytes || !l->park_since)
+	    !l->is_of_device || !l->bytes || !l->park_since)
 		return -ENOMEM;
 	for (i = 0; i < l->nr_lanes; i++)
 		l->park_since[i] = NO_TIME;
@@ -436,6 +473,7 @@ int keep_records(struct load *l)
 		.bytes = keep_bytes,
 		.fact = keep_fact,
 		.lane = keep_lane,
+		.kind = keep_kind,
 		.u = l,
 	};
 	uint32_t i;

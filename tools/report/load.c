@@ -252,6 +252,7 @@ int report_load(struct report *r, FILE *f, const struct report_window *w,
 	trace_clock_fini(&l.clock);
 	free(l.count);
 	free(l.kind_of);
+	free(l.is_of_device);
 	free(l.park_since);
 	free(l.bytes);
 	if (!rc && r->is_cut)
@@ -276,6 +277,7 @@ void report_unload(struct report *r)
 	free(r->wait);
 	free(r->held);
 	free(r->limit);
+	free(r->device);
 	free(r->kind);
 	free(r->chain.step);
 	trace_info_fini(&r->info);

@@ -19,6 +19,7 @@
 #define NR_HIST 24u
 #define MAX_FINDINGS 16u
 #define MAX_NODES 64u
+#define MAX_DEVICES 64u
 /* The kind of a lane that is no thread, beside enum lkdf_executor_kind. */
 #define LANE_DEVICE 3u
 
@@ -86,6 +87,21 @@ struct limit {
 	struct place at; /* the longest */
 };
 
+/* Waits for memory of a device, in its row for them. */
+struct room {
+	uint64_t nr, total, max;
+	struct place at; /* the longest */
+};
+
+/* What a device did, over all of its rows. */
+struct device {
+	uint32_t number;
+	char name[128];
+	uint64_t nr_kernels, nr_copies, up, down; /* the last two: bytes */
+	uint64_t busy, copying, both, idle; /* kernels, copies, neither */
+	struct room room;
+};
+
 /* What the kernel says of a thread, summed from its start. */
 struct cpu_sample {
 	uint64_t at, cpu_ns, queued_ns;
@@ -105,7 +121,10 @@ struct lane {
 	uint8_t *taken_share; /* per cent */
 	uint32_t nr_taken;
 	uint64_t steals, counted, time[NR_TIME_CLASSES];
-	char label[64]; /* of a device's row */
+	char label[64]; /* of a device's row, and: */
+	uint32_t sort, device; /* enum lkdf_lane_sort */
+	uint64_t bytes; /* copied */
+	struct room room;
 };
 
 struct kind {
@@ -172,6 +191,7 @@ struct report {
 	struct facts has;
 	struct slice *slice;
 	uint32_t nr_slices;
+	uint32_t nr_copies; /* of these: of a device, no tasks */
 	struct lane *lane;
 	uint32_t nr_lanes, nr_workers, nr_blocking;
 	struct op *op; /* by begin */
@@ -207,6 +227,11 @@ struct report {
 	struct limit *limit;
 	uint32_t nr_limits;
 
+	/* devices.c, by number */
+	struct device *device;
+	uint32_t nr_devices;
+	char device_name[MAX_DEVICES][96]; /* load.c: by number; "": none */
+
 	struct chain chain;
 	struct finding finding[MAX_FINDINGS];
 	uint32_t nr_findings;
@@ -215,6 +240,12 @@ struct report {
 static inline const char *kind_name(const struct report *r, uint32_t kind)
 {
 	return r->info.name[r->kind[kind].name];
+}
+
+/* Bodies and kernels. */
+static inline uint32_t nr_tasks(const struct report *r)
+{
+	return r->nr_slices - r->nr_copies;
 }
 
 /* Worker time: workers x wall. */
@@ -244,6 +275,11 @@ void report_unload(struct report *r);
 int report_sweep(struct report *r);
 int report_limits(struct report *r);
 int report_kinds(struct report *r);
+int report_devices(struct report *r);
+
+/* load.c: a row waited for memory; FACTS has the name of a device. */
+void devices_note_room(struct lane *l, const struct span *at);
+void devices_note_name(struct report *r, const char *key, const char *value);
 int report_chain(struct report *r);
 void report_find(struct report *r);
 

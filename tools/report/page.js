@@ -410,6 +410,25 @@ function workers() {
 			el("span", {}, share(w.body / (D.wall || 1)))))));
 }
 
+function devices() {
+	const head = ["device", "kernels", "busy", "copies", "up", "down", "copying",
+		"both", "idle", "waits for memory"];
+
+	if (!D.devices.length)
+		return;
+	page.append(el("h2", {}, "Devices"), el("div", { class: "scroll" },
+		el("table", { id: "devices" },
+			el("thead", {}, el("tr", {}, ...head.map(h =>
+				el("th", { scope: "col" }, h)))),
+			el("tbody", {}, ...D.devices.map(d => el("tr", {}, ...[
+				d.device + "  " + d.name, count(d.kernels),
+				share(d.busy / D.wall), count(d.copies), bytes(d.up),
+				bytes(d.down), share(d.copying / D.wall),
+				share(d.both / D.wall), share(d.idle / D.wall),
+				d.waits ? count(d.waits) + ", " + time(d.waited) : "-",
+			].map(x => el("td", {}, x))))))));
+}
+
 function foot() {
 	const link = el("a", { href: "#", download: "report.json" },
 		"the data as JSON");
@@ -442,6 +461,7 @@ whereTimeWent();
 drawTimeline();
 kindTable();
 chainAndNodes();
+devices();
 workers();
 foot();
 timeline.draw();

@@ -43,6 +43,7 @@ static bool grow(struct load *l, void **array, uint32_t *cap, size_t size)
 struct run *run_of(struct load *l, uint32_t frame, uint64_t number)
 {
 	uint32_t b = bucket_of(frame, number), i;
+	struct run *run;
 
 	if (!l->bucket)
 		l->bucket = calloc(NR_BUCKETS, sizeof(*l->bucket));
@@ -51,9 +52,13 @@ struct run *run_of(struct load *l, uint32_t frame, uint64_t number)
 		return NULL;
 	}
 	for (i = l->bucket[b]; i; i = l->run[i - 1].next) {
-		if (l->run[i - 1].frame == frame &&
-		    l->run[i - 1].number == number)
-			return &l->run[i - 1];
+		run = &l->run[i - 1];
+		if (run->frame != frame || run->number != number)
+			continue;
+		/* Its begin may come before its graph. */
+		if (run->graph == NO_GRAPH)
+			run->graph = graph_of_frame(l, frame);
+		return run;
 	}
 	if (l->nr_runs == l->cap_runs &&
 	    !grow(l, (void **)&l->run, &l->cap_runs, sizeof(*l->run)))

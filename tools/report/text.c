@@ -99,7 +99,7 @@ static void write_head(const struct report *r, FILE *out)
 	if (r->nr_nodes)
 		fprintf(out, " on %u node%s", r->nr_nodes,
 			r->nr_nodes == 1 ? "" : "s");
-	fprintf(out, ", %s tasks, %s lost\n", words_count(r->nr_slices).text,
+	fprintf(out, ", %s tasks, %s lost\n", words_count(nr_tasks(r)).text,
 		lost ? words_count(lost).text : "none");
 }
 
@@ -297,6 +297,36 @@ static void write_limits(const struct report *r, FILE *out)
 	}
 }
 
+static void write_device(const struct report *r, FILE *out,
+			 const struct device *d)
+{
+	fprintf(out, "  d%-3u", d->number);
+	write_cell(out, 11, words_count(d->nr_kernels).text);
+	write_cell(out, 9, words_share(share_of(d->busy, r->wall)).text);
+	write_cell(out, 9, words_count(d->nr_copies).text);
+	write_cell(out, 10, words_bytes(d->up).text);
+	write_cell(out, 10, words_bytes(d->down).text);
+	write_cell(out, 9, words_share(share_of(d->copying, r->wall)).text);
+	write_cell(out, 9, words_share(share_of(d->both, r->wall)).text);
+	write_cell(out, 9, words_share(share_of(d->idle, r->wall)).text);
+	write_cell(out, 7, words_count(d->room.nr).text);
+	write_cell(out, 9, d->room.nr ? words_time(d->room.total).text : "-");
+	fprintf(out, "  %s\n", d->name);
+}
+
+static void write_devices(const struct report *r, FILE *out)
+{
+	uint32_t i;
+
+	if (r->nr_devices)
+		fprintf(out, "\n  %-4s%11s%9s%9s%10s%10s%9s%9s%9s%7s%9s  %s\n",
+			"", "kernels", "busy", "copies", "up", "down",
+			"copying", "both", "idle", "waits", "for room",
+			"device");
+	for (i = 0; i < r->nr_devices; i++)
+		write_device(r, out, &r->device[i]);
+}
+
 static int write_chain(const struct report *r, FILE *out)
 {
 	uint32_t *order, i, nr = 0;
@@ -384,6 +414,7 @@ int text_write(const struct report *r, FILE *out, const char *kind)
 	rc = write_kinds(r, out, kind);
 	if (!rc && !kind) {
 		write_limits(r, out);
+		write_devices(r, out);
 		rc = write_chain(r, out);
 	}
 	if (!kind) {

@@ -144,7 +144,7 @@ struct lkdf_stats_event {
 /* A body, or a span. */
 struct lkdf_stats_slice {
 	uint64_t begin, end; /* ticks */
-	uint32_t task; /* of a graph; UINT32_MAX: none */
+	uint32_t task; /* of a graph; UINT32_MAX: none; of a row: its lane */
 	uint32_t run; /* of the graph */
 	uint32_t name;
 	uint32_t frame; /* 1 + that of the run; 0: no task of a graph */
@@ -254,9 +254,10 @@ enum lkdf_span_sort {
 	LKDF_SPAN_OPERATION = 1, /* name: kind; value: result or -errno */
 	LKDF_SPAN_ENTER = 2, /* io_uring_enter; value: given operations */
 	LKDF_SPAN_WAIT = 3, /* a thread of the program; value: its tid */
-	LKDF_SPAN_KERNEL = 4, /* on a lane: a device's kernel; name: kind */
+	LKDF_SPAN_KERNEL = 4, /* on a lane; name: kind; value: task, or -1 */
 	LKDF_SPAN_COPY = 5, /* on a lane: a copy; value: bytes */
 	LKDF_SPAN_LIMIT = 6, /* a task waited; name: limit; value: kind */
+	LKDF_SPAN_ROOM = 7, /* on a lane: waited for memory; value: bytes */
 };
 
 /* Flags of a kind in KINDS. */
@@ -280,6 +281,7 @@ enum lkdf_task_bit {
 enum lkdf_lane_sort {
 	LKDF_LANE_QUEUE = 1, /* kernels of a device */
 	LKDF_LANE_COPIES = 2, /* copies to or from a device */
+	LKDF_LANE_WAITS = 3, /* kernels that wait for memory of a device */
 };
 
 LKDF_ASSERT_LAYOUT(sizeof(struct lkdf_stats_header) == 256);

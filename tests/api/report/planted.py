@@ -7,8 +7,8 @@ clean one. planted.py --list names them.
 import random
 import sys
 
-from trace import BLOCKING, ENTER, KERNEL, LIMIT, OPERATION, RUN_BEGIN, \
-    STEAL, WAIT, Machine, Trace
+from trace import BLOCKING, COPIES, COPY, ENTER, KERNEL, LIMIT, OPERATION, \
+    ROOM, RUN_BEGIN, STEAL, WAIT, WAITS, Machine, Trace
 
 MS, US = 1000000, 1000
 
@@ -244,6 +244,28 @@ def joins():
     return trace
 
 
+def device():
+    """Two workers that wait for a device: 60 ms of kernels in two queues, 30
+    of copies of which 10 lie beside kernels, and one kernel waits for memory.
+    """
+    trace = Trace(2)
+    up = trace.device(0, 'd0 gpu upload', COPIES)
+    down = trace.device(1, 'd0 gpu fetch', COPIES)
+    queue = [trace.device(2 + i, 'd0 gpu queue %d' % i) for i in range(2)]
+    wait = trace.device(63, 'd0 gpu memory', WAITS)
+    trace.fact('device.0', 'gpu, a card')
+    start = trace.slice(0, 'start', 0, 1 * MS, ready=0)
+    trace.span(up, COPY, 1 * MS, 21 * MS, 'upload', 1 << 20)
+    a = trace.span(queue[0], KERNEL, 21 * MS, 61 * MS, 'gemm', -1,
+                   ready=1 * MS, by=start)
+    trace.span(queue[1], KERNEL, 41 * MS, 81 * MS, 'gemm', -1, ready=1 * MS,
+               by=start)
+    trace.span(wait, ROOM, 1 * MS, 41 * MS, 'gemm', 1 << 30)
+    trace.span(down, COPY, 71 * MS, 81 * MS, 'fetch', 1 << 19)
+    trace.slice(0, 'end', 99 * MS, 100 * MS, ready=99 * MS, by=a)
+    return trace
+
+
 def hostile():
     """Names that would run if the page took them for markup."""
     trace = Trace(1)
@@ -259,7 +281,7 @@ def hostile():
 
 PLANTED = {f.__name__: f for f in (
     remote, convoy, critical, quota, io, limit, clean, pipeline, two, old, small,
-    graph, joins, hostile)}
+    graph, joins, device, hostile)}
 
 if __name__ == '__main__':
     if sys.argv[1:] == ['--list']:

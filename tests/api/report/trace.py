@@ -10,7 +10,8 @@ EVENTS = [('steal', 'victim', 'why'), ('park', '', ''), ('unpark', '', ''),
           ('wake', '', ''), ('run_begin', 'frame', 'run'),
           ('run_end', 'frame', 'errno')]
 STEAL, PARK, UNPARK, WAKE, RUN_BEGIN, RUN_END = range(len(EVENTS))
-OPERATION, ENTER, WAIT, KERNEL, COPY, LIMIT = range(1, 7)
+OPERATION, ENTER, WAIT, KERNEL, COPY, LIMIT, ROOM = range(1, 8)
+QUEUE, COPIES, WAITS = range(1, 4)
 WORKER, BLOCKING, OUTSIDE = range(3)
 START = 1000000
 
@@ -89,8 +90,8 @@ class Trace:
     def fact(self, key, value):
         self.rest.append((16, t(key) + t(value)))
 
-    def device(self, lane, label):
-        self.graphs.append((17, u(self.nr + 1 + lane) + u(1) + u(0) +
+    def device(self, lane, label, sort=QUEUE, device=0):
+        self.graphs.append((17, u(self.nr + 1 + lane) + u(sort) + u(device) +
                             t(label)))
         return self.nr + 1 + lane
 

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "device/rows.h"
+
+#include "base/clock.h"
+#include "base/util.h"
+#include "device/request.h"
+#include "trace/file.h"
+#include "trace/trace.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what a recording says of the rows ---------------------------------- */
+
+static void put_number(struct trace_note *n, uint64_t v)
+{
+	for (; v >= 0x80; v >>= 7)
+		n->payload[n->size++] = (uint8_t)(v | 0x80);
+	n->payload[n->size++] = (uint8_t)v;
+}
+
+static void put_text(struct trace_note *n, const char *text)
+{
+	size_t size = strnlen(text, LKDF_MAX_TEXT);
+
+	put_number(n, size);
+	memcpy(n->payload + n->size, text, size);
+	n->size += (uint32_t)size;
+}
+
+/* Room for two texts and three numbers; NULL: it is left out. */
+static struct trace_note *new_note(struct trace *t, enum lkdf_chunk_type type)
+{
+	struct trace_note *n = malloc(sizeof(*n) + 2 * LKDF_MAX_TEXT + 64);
+
+	if (!n)
+		return NULL;
+	n->recording = trace_recording(t);
+	n->type = type;
+	n->size = 0;
+	return n;
+}
+
+static void tell_device(struct device *d)
+{
+	struct trace *t = d->attr.trace;
+	struct trace_note *n = new_note(t, LKDF_CHUNK_FACTS);
+	char text[LKDF_MAX_TEXT + 1];
+
+	d->rows.upload = trace_name(t, "upload");
+	d->rows.fetch = trace_name(t, "fetch");
+	if (!n)
+		return;
+	snprintf(text, sizeof(text), "device.%u", d->attr.index);
+	put_text(n, text);
+	if (d->info.name[0])
+		snprintf(text, sizeof(text), "%s, %s", d->name, d->info.name);
+	else
+		snprintf(text, sizeof(text), "%s", d->name);
+	put_text(n, text);
+	trace_note_give(t, n);
+}
+
+static uint32_t sort_of(unsigned row)
+{
+	if (row == DEVICE_WAIT_ROW)
+		return LKDF_LANE_WAITS;
+	return row < DEVICE_KERNEL_QUEUE ? LKDF_LANE_COPIES : LKDF_LANE_QUEUE;
+}
+
+static void label_row(const struct device *d, unsigned row, char *to,
+		      size_t size)
+{
+	unsigned i = d->attr.index;
+
+	if (row == DEVICE_WAIT_ROW)
+		snprintf(to, size, "d%u %s memory", i, d->name);
+	else if (row >= DEVICE_KERNEL_QUEUE)
+		snprintf(to, size, "d%u %s queue %u", i, d->name,
+			 row - DEVICE_KERNEL_QUEUE);
+	else
+		snprintf(to, size, "d%u %s %s", i, d->name,
+			 row == DEVICE_UPLOAD_QUEUE ? "upload" : "fetch");
+}
+
+/* Among all that a file may have. */
+static uint32_t lane_of(const struct device *d, unsigned row)
+{
+	return d->attr.index * DEVICE_ROWS + row;
+}
+
+static void tell_row(struct device *d, unsigned row)
+{
+	struct trace *t = d->attr.trace;
+	struct trace_note *n = new_note(t, LKDF_CHUNK_LANE);
+	char label[LKDF_MAX_TEXT + 1];
+
+	if (!n)
+		return;
+	n->lane = (uint32_t)t->nr_executors + 1 + lane_of(d, row);
+	put_number(n, n->lane);
+	put_number(n, sort_of(row));
+	put_number(n, d->attr.index);
+	label_row(d, row, label, sizeof(label));
+	put_text(n, label);
+	trace_note_give(t, n);
+}
+
+/* Before the first of its row in this recording. */
+static void tell_names(struct device *d, unsigned row)
+{
+	uint32_t recording = trace_recording(d->attr.trace);
+
+	if (d->rows.told != recording)
+		tell_device(d);
+	d->rows.told = recording;
+	if (d->rows.row[row].told != recording)
+		tell_row(d, row);
+	d->rows.row[row].told = recording;
+}
+
+/* ---- what lasts --------------------------------------------------------- */
+
+/* Not while the last copies are dropped. */
+static bool is_recorded(const struct device *d)
+{
+	return d->executor && trace_is_recording(d->attr.trace);
+}
+
+/* It is the next of its row. */
+static void tell(struct device *d, struct lkdf_stats_slice *s, unsigned row,
+		 uint32_t sort)
+{
+	s->task = lane_of(d, row);
+	s->number = (uint64_t)sort << 48 | ++d->rows.row[row].number;
+	d->attr.tell(d->executor, s);
+}
+
+static uint64_t last_uid(const struct device *d, unsigned row)
+{
+	return LKDF_UID((uint32_t)d->attr.trace->nr_executors + 1 +
+				lane_of(d, row),
+			d->rows.row[row].number);
+}
+
+static void tell_copy(struct device *d, const struct device_row_op *op,
+		      uint64_t begin, uint64_t end)
+{
+	struct lkdf_stats_slice s = {
+		.begin = begin,
+		.end = end,
+		.name = op->row == DEVICE_UPLOAD_QUEUE ? d->rows.upload
+						       : d->rows.fetch,
+		.value = op->value,
+	};
+
+	tell(d, &s, op->row, LKDF_SPAN_COPY);
+}
+
+static void tell_kernel(struct device *d, const struct device_req *r,
+			const struct device_row_op *op, uint64_t begin,
+			uint64_t end)
+{
+	struct device_row *row = &d->rows.row[op->row];
+	struct lkdf_stats_slice s = r->told;
+
+	/* Given ahead: what it waited for is before it in its queue. */
+	if (!s.ready && s.frame && row->number) {
+		s.ready = row->end;
+		s.by = last_uid(d, op->row);
+	}
+	s.begin = begin;
+	s.end = end;
+	s.value = s.frame ? s.task : UINT64_MAX;
+	tell(d, &s, op->row, LKDF_SPAN_KERNEL);
+}
+
+static void tell_op(struct device *d, struct device_slot *s, uint64_t begin,
+		    uint64_t end)
+{
+	tell_names(d, s->row.row);
+	if (s->row.sort == LKDF_SPAN_COPY)
+		tell_copy(d, &s->row, begin, end);
+	else
+		tell_kernel(d, s->req, &s->row, begin, end);
+	if (s->req)
+		s->req->uid = last_uid(d, s->row.row);
+}
+
+void rows_waited(struct device *d, const struct device_req *r)
+{
+	struct lkdf_stats_slice s = r->told;
+	uint32_t i;
+
+	if (!is_recorded(d))
+		return;
+	tell_names(d, DEVICE_WAIT_ROW);
+	s.begin = r->waits_since;
+	s.end = clock_ticks();
+	s.value = 0;
+	for (i = 0; i < r->nr_operand; i++)
+		s.value += r->operand[i].bytes;
+	tell(d, &s, DEVICE_WAIT_ROW, LKDF_SPAN_ROOM);
+}
+
+/* ---- how long it is at them --------------------------------------------- */
+
+static struct device_busy *busy_of(struct device *d, uint32_t sort)
+{
+	return sort == LKDF_SPAN_COPY ? &d->rows.copies : &d->rows.kernels;
+}
+
+static void count_busy(struct device *d, uint32_t sort, uint64_t end)
+{
+	struct device_busy *b = busy_of(d, sort);
+
+	if (--b->nr || !d->executor || end < b->since)
+		return;
+	d->attr.count(
+		d->executor,
+		sort == LKDF_SPAN_COPY ? COUNTER_COPIES_NS : COUNTER_KERNELS_NS,
+		(end - b->since) * 1024 / d->attr.trace->ticks_per_1024ns);
+}
+
+void rows_begin(struct device *d, struct device_slot *s, uint32_t sort,
+		unsigned queue, uint64_t value)
+{
+	struct device_busy *b = busy_of(d, sort);
+
+	s->row = (struct device_row_op){
+		.begin = clock_ticks(),
+		.value = value,
+		.sort = sort,
+		.row = queue < DEVICE_WAIT_ROW ? queue : DEVICE_WAIT_ROW - 1,
+	};
+	if (!b->nr++)
+		b->since = s->row.begin;
+}
+
+void rows_cancel(struct device *d, struct device_slot *s)
+{
+	if (s->row.sort)
+		count_busy(d, s->row.sort, clock_ticks());
+	s->row.sort = 0;
+}
+
+void rows_end(struct device *d, struct device_slot *s)
+{
+	struct device_row *row = &d->rows.row[s->row.row];
+	uint64_t begin, end = s->end_ticks;
+
+	/* Nobody wants to know any more: the device was lost. */
+	if (!s->row.sort)
+		return;
+	count_busy(d, s->row.sort, end);
+	begin = max_u64(s->row.begin, row->end);
+	end = max_u64(begin, end);
+	if (is_recorded(d) && (s->req || s->row.sort == LKDF_SPAN_COPY))
+		tell_op(d, s, begin, end);
+	row->end = end;
+	s->row.sort = 0;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * What a device does, by rows: one for each of its queues, and one for requests
+ * that wait for its memory. A kernel or a copy lasts from the time when the
+ * device was given it, or from the end of the one before in its row, until the
+ * device says that it is done. Counters have how long the device was at
+ * kernels and at copies; a recording has each of them.
+ *
+ * The launcher only.
+ */
+#ifndef DEVICE_ROWS_H
+#define DEVICE_ROWS_H
+
+#include <lkdf/format.h>
+
+struct device;
+struct device_req;
+struct device_slot;
+
+/* Rows of a device in a file: queues by their number, and the last. */
+#define DEVICE_ROWS 64
+#define DEVICE_WAIT_ROW (DEVICE_ROWS - 1)
+
+/* Of what a slot stands for. */
+struct device_row_op {
+	uint64_t begin; /* ticks */
+	uint64_t value; /* as in lkdf_stats_slice */
+	uint32_t sort; /* enum lkdf_span_sort; 0: of no row */
+	uint32_t row;
+};
+
+struct device_row {
+	uint64_t end; /* of the last one in it, ticks */
+	uint64_t number; /* of that one */
+	uint32_t told; /* in the recording of that number; 0: in none */
+};
+
+struct device_busy {
+	uint32_t nr; /* under way */
+	uint64_t since; /* ticks */
+};
+
+struct device_rows {
+	struct device_busy kernels, copies;
+	uint32_t upload, fetch; /* names of copies */
+	uint32_t told; /* the same of the device */
+	struct device_row row[DEVICE_ROWS];
+};
+
+/* The device is about to be given what the slot stands for. */
+void rows_begin(struct device *d, struct device_slot *s, uint32_t sort,
+		unsigned queue, uint64_t value);
+
+/* It was not; or it is done, and the slot has its request still. */
+void rows_cancel(struct device *d, struct device_slot *s);
+void rows_end(struct device *d, struct device_slot *s);
+
+/* A request has waited for memory since those ticks. */
+void rows_waited(struct device *d, const struct device_req *r);
+
+#endif

@@ -1,0 +1,119 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+# What a recording says of devices: a row for each queue, for copies and for
+# kernels that wait for memory; kernels that were given ahead of their tasks;
+# what they made ready; and how the tools show it.
+# shellcheck source=tests/api/tap.sh
+. "$(dirname "$0")/tap.sh"
+# shellcheck source=tests/api/target.sh
+. tests/api/target.sh
+lkdf=$build/lkdf
+pid=
+trap 'kill -9 $pid 2>/dev/null; rm -rf "$dir"' EXIT
+command -v python3 >/dev/null || {
+	echo '1..0 # SKIP python3 is not installed'
+	exit 0
+}
+
+# says FACT EXPRESSION: of rows (dicts of CSV) and r (the report)
+says() {
+	python3 - "$dir/a.csv" "$dir/a.json" "$2" >"$dir/log" 2>&1 <<'END'
+import csv, json, sys
+rows = list(csv.DictReader(open(sys.argv[1])))
+r = json.load(open(sys.argv[2]))
+def of(sort, name=None):
+    return [x for x in rows if x['sort'] == sort and name in (None, x['name'])]
+def span(x):
+    return int(x['begin_ns']), int(x['end_ns'])
+steps, adds = of('kernel', 'step'), of('kernel', 'add')
+good = eval('(' + sys.argv[3] + ')')
+print(len(steps), len(adds), r['devices'])
+sys.exit(not good)
+END
+	ok $? "$1"
+}
+
+# recorded: all that the tools make of $dir/a.lkdf
+recorded() {
+	"$lkdf" trace check "$dir/a.lkdf" >"$dir/log" 2>&1 &&
+		"$lkdf" trace convert --to csv "$dir/a.lkdf" -o "$dir/a.csv" &&
+		"$lkdf" report --json "$dir/a.lkdf" >"$dir/a.json"
+}
+
+device_target
+ok $? 'a program with devices compiles'
+
+LKDF_TRACE=$dir/a.lkdf timeout -k 5 60 "$dir/device_target" whole >"$dir/log" 2>&1
+ok $? 'it runs and is recorded'
+recorded
+ok $? 'the recording is whole'
+says 'each kernel of the graph is there, given ahead or not' \
+	'sorted(int(x["value"]) for x in steps) == list(range(200))'
+says 'in one row, where none overlaps another' 'len(set(x["lane"] for x in
+	steps)) == 1 and all(span(a)[1] <= span(b)[0] for a, b in
+	zip(sorted(steps, key=span), sorted(steps, key=span)[1:]))'
+says 'each made ready by the one before it in its queue' \
+	'all((x["by_lane"], int(x["by_number"]) + 1) ==
+	(x["lane"], int(x["number"])) for x in steps[1:])'
+says 'bytes went to the device once, and came back once' \
+	'[(x["name"], x["value"]) for x in of("copy") if x["value"] == "512"] ==
+	[("upload", "512"), ("fetch", "512")]'
+says 'kernels of tasks have no number in a graph' \
+	'[x["value"] for x in adds] == ["-1", "-1"]'
+says 'they became ready when they were submitted' \
+	'all(0 < int(x["ready_ns"]) <= span(x)[0] for x in adds)'
+says 'one has waited for memory, until the other had gone' \
+	'[x["value"] for x in of("room")] == ["32768"] and
+	span(adds[0])[1] <= span(of("room")[0])[1]'
+says 'the report has both devices, by name' \
+	'[(d["name"], d["kernels"], d["up"], d["down"], d["waits"]) for d in
+	r["devices"]] == [("emu, emulated", 200, 512, 512, 0),
+	("emu, emulated", 2, 65536, 32768, 1)]'
+says 'and their time adds up' 'all(d["busy"] + d["copying"] - d["both"] +
+	d["idle"] == r["wall"] and d["both"] <= min(d["busy"], d["copying"])
+	for d in r["devices"])'
+says 'a kernel is one task' 'r["tasks"] == 203'
+says 'a body behind kernels was made ready by the last one' \
+	'[k["wait50"] <= int(of("body", "see")[0]["begin_ns"]) - max(span(x)[1]
+	for x in steps) + 1 for k in r["kinds"] if k["name"] == "see"] == [True]'
+says 'and the longest chain goes through them' 'r["chain"]["tasks"] >= 200'
+
+"$lkdf" trace convert "$dir/a.lkdf" -o "$dir/chrome" 2>"$dir/log" &&
+	python3 - "$dir/chrome" >"$dir/log" 2>&1 <<'END'
+import json, sys
+e = json.load(open(sys.argv[1]))['traceEvents']
+name = {x['tid']: x['args']['name'] for x in e if x['name'] == 'thread_name'}
+print(name)
+def rows(cat):
+    return sorted(set(name[x['tid']] for x in e if x.get('cat') == cat))
+assert rows('kernel') == ['d0 emu queue 0', 'd1 emu queue 0',
+                          'd1 emu queue 1'], rows('kernel')
+assert rows('copy') == ['d0 emu fetch', 'd0 emu upload', 'd1 emu fetch',
+                        'd1 emu upload'], rows('copy')
+assert rows('room') == ['d1 emu memory']
+assert {x['args']['bytes'] for x in e if x.get('cat') == 'copy'} == \
+    {512, 32768}
+END
+ok $? 'rows have names in Chrome JSON'
+"$lkdf" trace convert --to perfetto "$dir/a.lkdf" -o "$dir/pb" 2>"$dir/log" &&
+	grep -aq 'd0 emu queue 0' "$dir/pb" && grep -aq 'd1 emu memory' "$dir/pb"
+ok $? 'and in protobuf for Perfetto' "$dir/log"
+
+LKDF_SERIAL=yes LKDF_TRACE=$dir/a.lkdf timeout -k 5 60 "$dir/device_target" \
+	serial >"$dir/log" 2>&1 && recorded
+ok $? 'a runtime without threads is recorded, too'
+says 'with all of its kernels' 'len(steps) == 200'
+
+start_target "$dir/device_target" busy
+for time in 1 2; do
+	try 0 "a process that runs is recorded, time $time" "$lkdf" trace record \
+		-p "$pid" -o "$dir/a.lkdf" -d 1
+	await recorded
+	ok $? "the recording is whole, time $time"
+	says "with kernels and copies of both devices, time $time" \
+		'len(r["devices"]) == 2 and all(d["kernels"] and d["name"] ==
+		"emu, emulated" for d in r["devices"])'
+done
+stop_target KILL
+echo "1..$nr"
+[ "$failed" -eq 0 ]
