@@ -87,8 +87,8 @@ static void init_var(struct wire_var *v, struct lkdf_data *d, uint32_t part)
 	v->claim = NO_CLAIM;
 	v->home = -1;
 	v->is_once = once;
-	v->is_brief = once && !(d->flags & LKDF_DATA_KEEP) &&
-		      !d->domain.whole.has_value;
+	v->is_transient = once && !(d->flags & LKDF_DATA_KEEP) &&
+			  !d->domain.whole.has_value;
 	v->offset = data_offset(d, part);
 }
 
@@ -199,8 +199,8 @@ static int add_use(struct lkdf_graph *g, uint32_t task,
 	wire_var(g->wiring, var)->is_used = true;
 	g->wiring->has_maybe |= (from->mode & LKDF_MAYBE) != 0;
 	g->wiring->has_moves |= data_follows(from->data);
-	if (wire_var(g->wiring, var)->is_brief)
-		u->flags |= WIRE_BRIEF;
+	if (wire_var(g->wiring, var)->is_transient)
+		u->flags |= WIRE_TRANSIENT;
 	return 0;
 }
 
@@ -279,7 +279,7 @@ void wire_number_claims(struct wiring *w)
 		if (!v->part)
 			whole = v;
 		/* What nobody can write needs no order. */
-		if (v->is_brief || !is_used(v) ||
+		if (v->is_transient || !is_used(v) ||
 		    (v->is_once && !v->writes &&
 		     !(v->data->flags & LKDF_DATA_KEEP)))
 			continue;

@@ -23,7 +23,7 @@ enum wire_flag {
 	WIRE_WRITES = 2,
 	WIRE_FIRST = 4, /* reads what was there before the run */
 	WIRE_LAST = 8, /* nobody in the graph writes it later */
-	WIRE_BRIEF = 16, /* of bytes that live from producer to readers */
+	WIRE_TRANSIENT = 16, /* of bytes that live from producer to readers */
 	WIRE_MERGED = 32, /* another use of the task stands for it */
 	WIRE_COMBINES = 64, /* copies: the task is one of ours */
 	WIRE_TOKEN = 128, /* commutes with others: takes the var's token */
@@ -64,7 +64,7 @@ struct wire_var {
 	int16_t home; /* where bytes are made; -1: where they are used */
 	uint8_t reads, writes; /* by anybody */
 	bool reads_first; /* before it is written here */
-	bool is_once, is_brief;
+	bool is_once, is_transient;
 	uint64_t offset; /* in the data's bytes */
 };
 
@@ -93,8 +93,8 @@ struct wiring {
 	/* Set at seal, constant afterwards. */
 	uint32_t *first; /* by index: its uses; one more at the end */
 	uint32_t nr_indices; /* of first, less one */
-	struct brief_use *brief; /* by use */
-	struct brief_task *brief_task; /* by index */
+	struct transient_use *transient; /* by use */
+	struct transient_task *transient_task; /* by index */
 	bool has_quick; /* some of these are */
 	struct domain *tokens; /* one run has them at a time */
 	uint32_t nr_tokens;

@@ -25,7 +25,7 @@ static bool has_plain_uses(const struct lkdf_graph *g, uint32_t index)
 		return true;
 	for (u = wire_uses(g->wiring, index, &end); u < end; u++)
 		if (u->mode & (uint8_t)~LKDF_RW ||
-		    u->flags & (WIRE_BRIEF | WIRE_TOKEN | WIRE_COMBINES))
+		    u->flags & (WIRE_TRANSIENT | WIRE_TOKEN | WIRE_COMBINES))
 			return false;
 	return true;
 }

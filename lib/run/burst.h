@@ -28,7 +28,8 @@ struct burst {
 	struct frame *f; /* whose tasks we run; gone once all are told */
 	struct rec *recs; /* f's */
 	const struct lkdf_graph *graph; /* f's */
-	const struct brief_task *quick; /* f's, by index; NULL: has none */
+	const struct transient_task
+		*transient; /* f's, by index; NULL: has none */
 	uint32_t slot; /* of f; NO_SLOT: none */
 	uint32_t nr_decided; /* of f, not yet told */
 	uint8_t hindered; /* f: some of its tasks, or all, are skipped */

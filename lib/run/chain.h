@@ -7,9 +7,9 @@
 #define RUN_CHAIN_H
 
 #include "core/item.h"
-#include "run/brief_call.h"
 #include "run/burst.h"
 #include "run/decide.h"
+#include "run/transient_call.h"
 #include "sched/tick.h"
 #include "task/body.h"
 #include "task/kind.h"
@@ -24,7 +24,7 @@ enum before {
 /* What is special in a run, constant where run_chain() is inlined. */
 enum {
 	CHAIN_TOKENS = 1, /* the graph has some */
-	CHAIN_QUICK = 2, /* some tasks are, see struct brief_task */
+	CHAIN_TRANSIENT = 2, /* some tasks are, see struct transient_task */
 	CHAIN_CONTROL = 4, /* it has branches; all others may be, too */
 };
 
@@ -71,23 +71,25 @@ chain_take_or_push(struct burst *b, const struct rec *m, uint32_t index,
 	return next;
 }
 
-/* The body. *is_quick: brief_called() comes after it. */
+/* The body. *is_transient: transient_called() comes after it. */
 static inline __attribute__((always_inline)) int
 chain_call(struct burst *b, const struct rec *r, enum before how,
-	   const int chain, bool *is_quick)
+	   const int chain, bool *is_transient)
 {
 	struct lkdf_kind *k = r->kind;
 	struct lkdf_ctx *c = &b->ctx;
-	const struct brief_task *t;
+	const struct transient_task *t;
 
-	*is_quick = false;
+	*is_transient = false;
 	if (unlikely(how == BEFORE_TIME))
 		return kind_call_timed(k, c, k->fn, r->arg);
-	if (chain & CHAIN_QUICK && (!(chain & CHAIN_CONTROL) || b->quick)) {
-		t = &b->quick[c->index];
-		*is_quick = likely(t->nr);
-		if (*is_quick)
-			return brief_call(c, t, k->inner[AROUND_BYTES], r->arg);
+	if (chain & CHAIN_TRANSIENT &&
+	    (!(chain & CHAIN_CONTROL) || b->transient)) {
+		t = &b->transient[c->index];
+		*is_transient = likely(t->nr);
+		if (*is_transient)
+			return transient_call(c, t, k->inner[AROUND_BYTES],
+					      r->arg);
 	}
 	return body_call(k->fn, c, r->arg);
 }

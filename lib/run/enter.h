@@ -34,7 +34,7 @@ static inline void enter_quick(struct burst *b, struct frame *f)
 	if (unlikely(!ex->cache))
 		ex->cache = heap_thread_keep(b->rt->heap, &ex->record);
 	if (likely(ex->cache && b->ctx.bytes))
-		b->quick = f->values.brief_task;
+		b->transient = f->values.transient_task;
 }
 
 /* The worker turns to a frame of which it has an item. */
@@ -47,8 +47,8 @@ static inline void enter_frame(struct burst *b, struct frame *f)
 	b->slot = f->slot;
 	b->ctx.frame = f;
 	b->hindered = burst_hindered(f);
-	b->quick = NULL;
-	if (f->values.brief_task)
+	b->transient = NULL;
+	if (f->values.transient_task)
 		enter_quick(b, f);
 	if (unlikely(f->placed))
 		enter_placed(b, f);

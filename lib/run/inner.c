@@ -61,7 +61,7 @@ static void init_use(struct claim *c, unsigned i, const struct frame *f,
 	struct use *u = &c->use[i];
 
 	domain_init(d, c->rt, v->data, NULL);
-	if (v->is_brief)
+	if (v->is_transient)
 		d->bytes = f->values.var[from->var].bytes;
 	a_store(&d->whole.active, VAR_OPEN + 1, relaxed);
 	u->domain = d;
@@ -131,7 +131,7 @@ static void note_bytes(struct task *t)
 
 	first = wire_uses(w, t->index, &end);
 	for (i = 0; c->has_commute && i < c->nr; i++)
-		if (wire_var(w, first[i].var)->is_brief)
+		if (wire_var(w, first[i].var)->is_transient)
 			c->use[i].domain->bytes =
 				t->frame->values.var[first[i].var].bytes;
 }

@@ -97,7 +97,7 @@ void own_task_decide(struct worker *w, struct task *t)
 			   w->id);
 	failure_observe(failure);
 	if (!error && f->graph->wiring) {
-		brief_used(f, index);
+		transient_used(f, index);
 		values_count_untouched(f, index);
 		values_forget_untouched(f, index);
 	}

@@ -114,7 +114,7 @@ static void begin_var(struct frame *f, uint32_t var)
 	if (!w->nr_tasks)
 		return;
 	/* Made anew in each run. */
-	if (wire_var(f->graph->wiring, var)->is_brief)
+	if (wire_var(f->graph->wiring, var)->is_transient)
 		a_store(&p->home[var], p->plan[var], relaxed);
 	put_down(f, a_load(&p->home[var], relaxed), w->bytes, w->nr_tasks);
 }
@@ -134,7 +134,7 @@ static void follow_board(struct lkdf_graph *g, struct executor *ex)
 	a_store(&p->nr_changes, nr, relaxed);
 	for (i = 0; i < p->nr_vars; i++) {
 		v = wire_var(g->wiring, i);
-		node = v->is_brief ? -1 : facts_node(v->data, v->part);
+		node = v->is_transient ? -1 : facts_node(v->data, v->part);
 		if (node < 0)
 			continue;
 		home = a_load(&p->home[i], relaxed);
@@ -194,7 +194,7 @@ static void see_use(struct seen *s, const struct lkdf_graph *g,
 {
 	const struct planned *p = g->planned;
 	const struct wire_var *v = wire_var(g->wiring, u->var);
-	bool is_fresh = u->flags & WIRE_BRIEF && u->flags & WIRE_WRITES;
+	bool is_fresh = u->flags & WIRE_TRANSIENT && u->flags & WIRE_WRITES;
 	int node =
 		is_fresh ? p->plan[u->var] : a_load(&p->home[u->var], relaxed);
 	uint64_t bytes = data_size(v->data, v->part);

@@ -62,7 +62,7 @@ static bool is_movable(const struct frame *f, uint32_t var)
 	const struct wire_var *v = wire_var(f->graph->wiring, var);
 
 	/* What follows its tasks by itself may have another address by then. */
-	return !v->is_brief && !(v->data->flags & LKDF_DATA_MIGRATE) &&
+	return !v->is_transient && !(v->data->flags & LKDF_DATA_MIGRATE) &&
 	       f->values.var[var].bytes;
 }
 

@@ -68,7 +68,7 @@ run_chain(struct burst *b, uint32_t index, const int chain)
 	uint32_t nr_decided = 0;
 	struct lkdf_kind *k;
 	enum before how;
-	bool is_quick, is_away = false;
+	bool is_transient, is_away = false;
 	uint64_t item = 0;
 	int rc;
 
@@ -83,7 +83,7 @@ run_chain(struct burst *b, uint32_t index, const int chain)
 			if (is_away)
 				break;
 		}
-		rc = chain_call(b, r, how, chain, &is_quick);
+		rc = chain_call(b, r, how, chain, &is_transient);
 		if (chain & CHAIN_TOKENS && unlikely(rc == LKDF_END) &&
 		    burst_end_stream(b, index)) {
 			is_away = true;
@@ -93,8 +93,8 @@ run_chain(struct burst *b, uint32_t index, const int chain)
 			  !burst_after(b, index, rc);
 		if (unlikely(is_away))
 			break;
-		if (is_quick)
-			brief_called(c, &b->quick[c->index]);
+		if (is_transient)
+			transient_called(c, &b->transient[c->index]);
 		nr_decided++;
 		index = fire(b, recs, r);
 		if (chain & CHAIN_TOKENS && r->flags & REC_TOKEN)
@@ -128,9 +128,9 @@ static HOT_LOOP uint64_t run_tokens(struct burst *b, uint32_t index)
 	return run_chain(b, index, CHAIN_TOKENS);
 }
 
-static HOT_LOOP uint64_t run_quick(struct burst *b, uint32_t index)
+static HOT_LOOP uint64_t run_transient(struct burst *b, uint32_t index)
 {
-	return run_chain(b, index, CHAIN_QUICK);
+	return run_chain(b, index, CHAIN_TRANSIENT);
 }
 
 /* Returns an item that was taken and is to be run next, or 0. */
@@ -147,7 +147,8 @@ static uint64_t run_item(struct burst *b, uint64_t item)
 	else if (unlikely(b->graph->has_tokens))
 		return run_tokens(b, index);
 	else
-		return b->quick ? run_quick(b, index) : run_plain(b, index);
+		return b->transient ? run_transient(b, index)
+				    : run_plain(b, index);
 	return 0;
 }
 

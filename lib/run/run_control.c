@@ -132,7 +132,7 @@ call_body(struct burst *b, const struct rec *r, uint32_t index, int *value)
 {
 	enum before how = BEFORE_RUN;
 	struct lkdf_ctx *c = &b->ctx;
-	bool is_quick;
+	bool is_transient;
 	int rc;
 
 	c->index = index;
@@ -141,14 +141,15 @@ call_body(struct burst *b, const struct rec *r, uint32_t index, int *value)
 		if (how == BEFORE_TAKEN)
 			return false;
 	}
-	rc = chain_call(b, r, how, CHAIN_QUICK | CHAIN_CONTROL, &is_quick);
+	rc = chain_call(b, r, how, CHAIN_TRANSIENT | CHAIN_CONTROL,
+			&is_transient);
 	if (unlikely(rc == LKDF_END) && burst_end_stream(b, index))
 		return false;
 	rc = check_value(b, r, index, rc);
 	if (unlikely((rc | c->after) < 0) && !burst_after(b, index, rc))
 		return false;
-	if (is_quick)
-		brief_called(c, &b->quick[index]);
+	if (is_transient)
+		transient_called(c, &b->transient[index]);
 	*value = rc;
 	return true;
 }

@@ -3,23 +3,23 @@
 
 #include "core/runtime.h"
 #include "graph/wire.h"
-#include "run/brief_call.h"
 #include "run/decide.h"
 #include "run/static_run.h"
+#include "run/transient_call.h"
 
 static void make_value(struct worker *w, struct frame *f,
-		       const struct brief_use *u, void *bytes)
+		       const struct transient_use *u, void *bytes)
 {
 	struct heap *h = f->values.heap;
 	struct value *v = &f->values.var[u->var];
 
 	if (v->bytes)
-		brief_take_left(f, heap_thread_cache(h), u, v);
+		transient_take_left(f, heap_thread_cache(h), u, v);
 	v->bytes = bytes;
 	v->maker = (uint32_t)w->executor->id << MAKER_SHIFT | CACHE_NO_MEMORY;
 }
 
-static void end_value(struct frame *f, const struct brief_use *u)
+static void end_value(struct frame *f, const struct transient_use *u)
 {
 	struct value *v = &f->values.var[u->var];
 
@@ -36,19 +36,19 @@ static void redo_bytes(struct worker *w, struct frame *f, uint32_t step,
 	const struct static_order *o = static_order_in(f);
 	const struct static_step *s = &o->step[step];
 	_Atomic(void *) *bytes = o->frame[f->index].bytes;
-	const struct brief_use *u;
+	const struct transient_use *u;
 	uint32_t i, nr = s[1].first - s->first;
 
 	if (!nr)
 		return;
-	u = f->values.brief + f->values.brief_task[s->index].first;
+	u = f->values.transient + f->values.transient_task[s->index].first;
 	for (i = 0; i < nr; i++)
-		if (u[i].flags & BRIEF_MAKES)
+		if (u[i].flags & TRANSIENT_MAKES)
 			make_value(w, f, &u[i],
 				   a_load(&bytes[o->cell[s->first + i]],
 					  relaxed));
 	for (i = 0; is_over && i < nr; i++)
-		if (u[i].flags & BRIEF_ENDS)
+		if (u[i].flags & TRANSIENT_ENDS)
 			end_value(f, &u[i]);
 }
 
@@ -58,18 +58,18 @@ static void let_go(struct frame *f, uint32_t step)
 	const struct static_order *o = static_order_in(f);
 	const struct static_step *s = &o->step[step];
 	struct static_frame *sf = &o->frame[f->index];
-	const struct brief_use *u;
+	const struct transient_use *u;
 	uint32_t i, nr = s[1].first - s->first;
 	_Atomic(void *) *at;
 	void *p;
 
 	if (!nr)
 		return;
-	u = f->values.brief + f->values.brief_task[s->index].first;
+	u = f->values.transient + f->values.transient_task[s->index].first;
 	for (i = 0; i < nr; i++) {
 		at = &sf->bytes[o->cell[s->first + i]];
 		p = a_load(at, relaxed);
-		if (!(u[i].flags & BRIEF_MAKES) || !p ||
+		if (!(u[i].flags & TRANSIENT_MAKES) || !p ||
 		    f->values.var[u[i].var].bytes != p)
 			continue;
 		a_store(at, NULL, relaxed);

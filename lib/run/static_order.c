@@ -129,20 +129,20 @@ static uint32_t cell_of_var(struct maker *m, uint32_t var)
 }
 
 /* Before a task's body. False: not so simple. */
-static bool give_cells(struct maker *m, const struct brief_use *u, uint32_t nr,
-		       uint32_t *cell)
+static bool give_cells(struct maker *m, const struct transient_use *u,
+		       uint32_t nr, uint32_t *cell)
 {
 	const struct wiring *w = m->g->wiring;
 	uint32_t i;
 
 	for (i = 0; i < nr; i++) {
-		if (!(u[i].flags & BRIEF_MAKES))
+		if (!(u[i].flags & TRANSIENT_MAKES))
 			continue;
 		m->cell_of[u[i].var] = take_block(m, u[i].class);
 		m->readers[u[i].var] = u[i].nr_readers;
 	}
 	for (i = 0; i < nr; i++) {
-		if (!wire_var(w, u[i].var)->is_brief)
+		if (!wire_var(w, u[i].var)->is_transient)
 			cell_of_var(m, u[i].var);
 		cell[i] = m->cell_of[u[i].var];
 		if (cell[i] == NONE)
@@ -152,13 +152,14 @@ static bool give_cells(struct maker *m, const struct brief_use *u, uint32_t nr,
 }
 
 /* After it. */
-static void take_cells(struct maker *m, const struct brief_use *u, uint32_t nr)
+static void take_cells(struct maker *m, const struct transient_use *u,
+		       uint32_t nr)
 {
 	uint32_t i, var;
 
 	for (i = 0; i < nr; i++) {
 		var = u[i].var;
-		if (!(u[i].flags & BRIEF_ENDS))
+		if (!(u[i].flags & TRANSIENT_ENDS))
 			continue;
 		if (m->readers[var] && --m->readers[var])
 			continue;
@@ -173,7 +174,7 @@ static bool all_last(const struct wiring *w, uint32_t index)
 	const struct wire_use *u, *end;
 
 	for (u = wire_uses(w, index, &end); u < end; u++)
-		if (wire_var(w, u->var)->is_brief || u->mode & LKDF_REDUCE)
+		if (wire_var(w, u->var)->is_transient || u->mode & LKDF_REDUCE)
 			return false;
 	return true;
 }
@@ -182,17 +183,18 @@ static bool give_bytes(struct maker *m)
 {
 	const struct wiring *w = m->g->wiring;
 	struct static_order *o = m->o;
-	const struct brief_task *t;
+	const struct transient_task *t;
 	uint32_t i, nr = 0;
 
 	for (i = 0; i < o->nr_steps; i++) {
-		t = &w->brief_task[o->step[i].index];
+		t = &w->transient_task[o->step[i].index];
 		o->step[i].first = nr;
 		if (!t->nr && !all_last(w, o->step[i].index))
 			return false;
-		if (!give_cells(m, w->brief + t->first, t->nr, o->cell + nr))
+		if (!give_cells(m, w->transient + t->first, t->nr,
+				o->cell + nr))
 			return false;
-		take_cells(m, w->brief + t->first, t->nr);
+		take_cells(m, w->transient + t->first, t->nr);
 		nr += t->nr;
 	}
 	o->step[i].first = nr;

@@ -9,8 +9,8 @@
  * Digital Signal Processing", IEEE Transactions on Computers 1987).
  *
  * A run begins in its static order, or never goes by it. It leaves it for good
- * where something is out of the common, see static_run.h. Bytes that are brief
- * keep their blocks from run to run.
+ * where something is out of the common, see static_run.h. Bytes that are
+ * transient keep their blocks from run to run.
  */
 #ifndef RUN_STATIC_ORDER_H
 #define RUN_STATIC_ORDER_H
@@ -29,7 +29,7 @@ struct heap;
 #define STATIC_HOLD 1
 #define STATIC_HOLD_MAX 1024
 
-/* Brief bytes that are kept; graphs that need more have no static order. */
+/* Transient bytes that are kept; graphs that need more have no static order. */
 #define STATIC_MAX_BYTES (1u << 20)
 
 /* One task. */
@@ -40,7 +40,7 @@ struct static_step {
 
 /*
  * A cell is where a step finds the address of one use's bytes: first come the
- * blocks for brief ones, then the vars whose bytes last, each once.
+ * blocks for transient ones, then the vars whose bytes last, each once.
  */
 struct static_order {
 	/* Set when it is made, constant afterwards. */

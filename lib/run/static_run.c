@@ -5,9 +5,9 @@
 #include "core/completion.h"
 #include "core/runtime.h"
 #include "mem/heap.h"
-#include "run/brief.h"
 #include "run/decide.h"
 #include "run/static_leave.h"
+#include "run/transient.h"
 #include "sched/holdoff.h"
 #include "sched/part.h"
 #include "sched/tick.h"
@@ -139,7 +139,7 @@ static void end_step(struct burst *b, uint32_t step, int rc)
 	if (burst_after(b, index, rc)) {
 		burst_count(b, 1);
 		if (f->graph->wiring)
-			brief_used(f, index);
+			transient_used(f, index);
 		decide_task(b->w, f, index, VERDICT_LIVE);
 		b->nr_decided++;
 	}
@@ -160,7 +160,7 @@ static void give_away(struct burst *b, uint32_t at)
 		/* It was called, and is counted. */
 		check(left_at == at - 1);
 		if (b->graph->wiring)
-			brief_used(b->f, index);
+			transient_used(b->f, index);
 		decide_task(b->w, b->f, index, VERDICT_LIVE);
 	}
 	burst_leave_frame(b);

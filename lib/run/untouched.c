@@ -60,7 +60,7 @@ void values_unchosen(struct frame *f, uint32_t index)
 		    !(u->mode & LKDF_REDUCE) && claim != NO_CLAIM)
 			a_add(&f->values.nr_untouched[claim], 1, relaxed);
 	}
-	brief_used(f, index);
+	transient_used(f, index);
 }
 
 void values_forget_untouched(struct frame *f, uint32_t index)

@@ -100,7 +100,7 @@ int values_create(struct frame *f)
 	v->claim = calloc(1, sizeof(*v->claim) + 2 * nr * sizeof(struct use));
 	if (w->has_maybe)
 		v->untouched = calloc(w->uses.nr, sizeof(*v->untouched));
-	if (!v->var || brief_create(f) || !always_create(v, w) ||
+	if (!v->var || transient_create(f) || !always_create(v, w) ||
 	    !follow_create(v, w) || !v->error || !v->is_dead ||
 	    !v->nr_untouched || !v->claim || (w->has_maybe && !v->untouched))
 		return err(-ENOMEM, "graph %s: no memory for a frame's data",
@@ -113,7 +113,7 @@ void values_destroy(struct frame *f)
 {
 	struct values *v = &f->values;
 
-	brief_destroy(f);
+	transient_destroy(f);
 	free(v->var);
 	free(v->error);
 	free(v->is_dead);
@@ -126,7 +126,7 @@ void values_destroy(struct frame *f)
 
 static bool is_lasting(const struct wire_var *v)
 {
-	return !v->is_brief && v->is_used;
+	return !v->is_transient && v->is_used;
 }
 
 int values_prepare(struct lkdf_graph *g)
@@ -361,7 +361,7 @@ void values_dead(struct frame *f, uint32_t index)
 			a_store(&f->values.is_dead[claim], 1, relaxed);
 	}
 	values_count_untouched(f, index);
-	brief_used(f, index);
+	transient_used(f, index);
 }
 
 /* Of the var that is combined, whatever part of it the use is of. */

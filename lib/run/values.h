@@ -2,7 +2,7 @@
 /*
  * The data of one run: where the bytes of each use are, and the claim on what
  * lies outside of the graph. Bytes of LKDF_DATA_ONCE come and go in each run,
- * see brief.h.
+ * see transient.h.
  *
  * A run whose claim has to wait starts when it is granted. A call that repeats
  * keeps it from run to run while nobody else waits.
@@ -13,7 +13,7 @@
 #include "data/claim.h"
 #include "device/blocking.h"
 #include "graph/graph.h"
-#include "run/brief.h"
+#include "run/transient.h"
 
 struct executor;
 struct failure;
@@ -26,16 +26,16 @@ struct values {
 	/* Set at seal, constant afterwards. */
 	struct claim *claim;
 
-	/* When the claim is there; of brief ones see there. */
+	/* When the claim is there; of transient ones see there. */
 	struct value *var; /* by var */
 	_Atomic(uint32_t)
-		*many; /* by var: readers that have left, see brief.h */
+		*many; /* by var: readers that have left, see transient.h */
 
 	/* Set at seal, constant afterwards. */
 	struct heap *heap; /* the runtime's */
 	/* The wiring's, by index; NULL: there are none. */
-	const struct brief_task *brief_task;
-	const struct brief_use *brief; /* the same, by use */
+	const struct transient_task *transient_task;
+	const struct transient_use *transient; /* the same, by use */
 
 	/* When the claim is there, while bytes come home: see data/away.h. */
 	struct blocking_item bytes;

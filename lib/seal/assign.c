@@ -119,11 +119,11 @@ static void describe_edges(struct planner *p)
 static int fixed_node(const struct wire_var *v)
 {
 	const struct lkdf_data *d = v->data;
-	int node = v->is_brief ? -1 : facts_node(d, v->part);
+	int node = v->is_transient ? -1 : facts_node(d, v->part);
 
 	if (node >= 0)
 		return node;
-	if (v->is_brief || d->is_mapped)
+	if (v->is_transient || d->is_mapped)
 		return PLAN_NONE;
 	if (a_load(&d->domain.at, relaxed))
 		return a_load(&d->node, relaxed);
@@ -197,7 +197,7 @@ static int apply_task(struct planner *p, uint32_t t)
 		return 0;
 	rc = graph_place(g, t, home_make(p->task[t], false));
 	if (!rc && !k->inner[AROUND_BYTES])
-		k = kind_around(k, AROUND_BYTES, brief_body);
+		k = kind_around(k, AROUND_BYTES, transient_body);
 	if (rc || !k)
 		return -ENOMEM;
 	r->kind = k;

@@ -8,8 +8,8 @@
 #include "graph/wire.h"
 #include "mem/region.h"
 #include "run/always.h"
-#include "run/brief.h"
 #include "run/follow.h"
+#include "run/transient.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -102,5 +102,5 @@ int index_uses(struct lkdf_graph *g)
 	if (g->is_renumbered && sort_uses(g))
 		return -ENOMEM;
 	follow_index(w);
-	return brief_index(g) ? no_memory(g) : 0;
+	return transient_index(g) ? no_memory(g) : 0;
 }

@@ -147,11 +147,11 @@ static void keep_crossing(struct looper *p)
 	uint32_t i;
 
 	for (i = 0; i < w->uses.nr; i++)
-		if (u[i].flags & WIRE_BRIEF && crosses(p, &u[i]))
-			wire_var(w, u[i].var)->is_brief = false;
+		if (u[i].flags & WIRE_TRANSIENT && crosses(p, &u[i]))
+			wire_var(w, u[i].var)->is_transient = false;
 	for (i = 0; i < w->uses.nr; i++)
-		if (!wire_var(w, u[i].var)->is_brief)
-			u[i].flags &= (uint8_t)~WIRE_BRIEF;
+		if (!wire_var(w, u[i].var)->is_transient)
+			u[i].flags &= (uint8_t)~WIRE_TRANSIENT;
 }
 
 static int check_uses(struct looper *p)

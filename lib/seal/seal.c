@@ -11,10 +11,10 @@
 #include "io/io_chain.h"
 #include "kernel/ahead.h"
 #include "mem/region.h"
-#include "run/brief.h"
 #include "run/frame.h"
 #include "run/planned.h"
 #include "run/static_order.h"
+#include "run/transient.h"
 #include "seal/assign.h"
 #include "seal/edges.h"
 #include "seal/frames.h"
@@ -294,7 +294,7 @@ static void free_sealed(struct lkdf_graph *g)
 	static_order_free(g);
 	frames_destroy(g);
 	if (g->wiring)
-		brief_free(g->wiring);
+		transient_free(g->wiring);
 	planned_free(g->planned);
 }
 

@@ -12,7 +12,7 @@
 
 static const lkdf_fn around[] = {
 	[AROUND_MOVE] = follow_body,
-	[AROUND_BYTES] = brief_body,
+	[AROUND_BYTES] = transient_body,
 	[AROUND_TOKENS] = commute_body,
 };
 
@@ -24,7 +24,7 @@ static bool asks_for(const struct wiring *w, const struct wire_use *u,
 	case AROUND_MOVE:
 		return w->has_moves && data_follows(wire_var(w, u->var)->data);
 	case AROUND_BYTES:
-		return u->flags & WIRE_BRIEF;
+		return u->flags & WIRE_TRANSIENT;
 	case AROUND_TOKENS:
 		return u->flags & WIRE_TOKEN;
 	default:

@@ -141,7 +141,7 @@ plant "a step of the static order is called twice" $static \
 # Of programs with data.
 var=lib/data/var.c
 values=lib/run/values.c
-brief=lib/run/brief.c
+transient=lib/run/transient.c
 edges=lib/seal/edges.c
 acquire=lib/task/acquire.c
 
@@ -168,8 +168,8 @@ plant "a run does not say which outputs are dead" $values \
 	'/^void values_leave/,/^}/s/if (!a_load(&v->is_dead/if (a_load(\&v->is_dead/' $values
 plant "a run begins in spite of its inputs" $values \
 	's/f->values.is_poisoned = true;/;/' $values
-plant "bytes of a producer go with the first reader" $brief \
-	'/^static inline bool is_over/,/^}/s/if (nr <= 1)/if (1)/' $brief
+plant "bytes of a producer go with the first reader" $transient \
+	'/^static inline bool is_over/,/^}/s/if (nr <= 1)/if (1)/' $transient
 plant "a part does not wait for the whole" $var \
 	's/if (var_first(v)) {/if (var_first(v) \&\& u->turn != TURN_PARTS) {/' $var
 plant "children of a weak parent do not wait" $var \

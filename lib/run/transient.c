@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-#include "run/brief.h"
-#include "run/brief_call.h"
+#include "run/transient.h"
+#include "run/transient_call.h"
 
 #include "base/err.h"
 #include "core/runtime.h"
@@ -20,30 +20,30 @@
 static uint8_t class_of_data(const struct lkdf_data *d)
 {
 	if (d->bytes > CLASS_MAX_SIZE || d->align != HEAP_ALIGN)
-		return BRIEF_LARGE;
+		return TRANSIENT_LARGE;
 	return (uint8_t)class_of(round_up(d->bytes, HEAP_ALIGN));
 }
 
-static struct brief_use brief_of(const struct wiring *w,
-				 const struct wire_use *u)
+static struct transient_use transient_of(const struct wiring *w,
+					 const struct wire_use *u)
 {
 	const struct wire_var *v = wire_var(w, u->var);
-	struct brief_use b = { .var = u->var, .class = BRIEF_LARGE };
+	struct transient_use b = { .var = u->var, .class = TRANSIENT_LARGE };
 
-	if (!(u->flags & WIRE_BRIEF) || u->flags & WIRE_MERGED)
+	if (!(u->flags & WIRE_TRANSIENT) || u->flags & WIRE_MERGED)
 		return b;
 	b.class = class_of_data(v->data);
-	b.nr_readers = BRIEF_MANY;
-	if (v->nr_readers < BRIEF_MANY)
+	b.nr_readers = TRANSIENT_MANY;
+	if (v->nr_readers < TRANSIENT_MANY)
 		b.nr_readers = (uint16_t)v->nr_readers;
 	if (u->flags & WIRE_WRITES)
-		b.flags |= BRIEF_MAKES;
+		b.flags |= TRANSIENT_MAKES;
 	if (!(u->flags & WIRE_WRITES) || !v->nr_readers)
-		b.flags |= BRIEF_ENDS;
+		b.flags |= TRANSIENT_ENDS;
 	if (v->data->drop)
-		b.flags |= BRIEF_DROPS;
-	if (v->data->drop || v->data->bytes > BRIEF_STAYS)
-		b.flags |= BRIEF_EXACT;
+		b.flags |= TRANSIENT_DROPS;
+	if (v->data->drop || v->data->bytes > TRANSIENT_STAYS)
+		b.flags |= TRANSIENT_EXACT;
 	return b;
 }
 
@@ -58,28 +58,28 @@ static bool is_plain(const struct wiring *w, const struct wire_use *u,
 	return is;
 }
 
-/* Of a task whose uses are plain: see struct brief_task. */
-static bool is_quick(const struct brief_use *u, uint32_t nr)
+/* Of a task whose uses are plain: see struct transient_task. */
+static bool is_transient(const struct transient_use *u, uint32_t nr)
 {
 	uint32_t i, nr_makes = 0;
 	bool is = true;
 
 	for (i = 0; i < nr; i++) {
-		is &= !(u[i].flags & BRIEF_EXACT) &&
-		      (u[i].class != BRIEF_LARGE ||
-		       !(u[i].flags & (BRIEF_MAKES | BRIEF_ENDS))) &&
-		      u[i].nr_readers != BRIEF_MANY;
-		nr_makes += (u[i].flags & BRIEF_MAKES) != 0;
+		is &= !(u[i].flags & TRANSIENT_EXACT) &&
+		      (u[i].class != TRANSIENT_LARGE ||
+		       !(u[i].flags & (TRANSIENT_MAKES | TRANSIENT_ENDS))) &&
+		      u[i].nr_readers != TRANSIENT_MANY;
+		nr_makes += (u[i].flags & TRANSIENT_MAKES) != 0;
 	}
 	return is && nr_makes <= 1;
 }
 
-static struct brief_task quick_of(const struct brief_use *u, uint32_t first,
-				  uint32_t nr)
+static struct transient_task quick_of(const struct transient_use *u,
+				      uint32_t first, uint32_t nr)
 {
-	struct brief_task t = { first, (uint16_t)nr, 0 };
+	struct transient_task t = { first, (uint16_t)nr, 0 };
 
-	while (t.makes < nr && !(u[t.makes].flags & BRIEF_MAKES))
+	while (t.makes < nr && !(u[t.makes].flags & TRANSIENT_MAKES))
 		t.makes++;
 	return t;
 }
@@ -89,53 +89,53 @@ static void index_task(struct lkdf_graph *g, uint32_t index)
 	struct wiring *w = g->wiring;
 	const struct wire_use *end, *u = wire_uses(w, index, &end);
 	uint32_t first = w->first[index], nr = (uint32_t)(end - u);
-	struct brief_use *b = w->brief + first;
+	struct transient_use *b = w->transient + first;
 
 	if (!nr || !is_plain(w, u, end))
 		return;
-	b->flags |= BRIEF_PLAIN;
-	if (!g->planned && g->recs[index].kind->fn == brief_body &&
-	    is_quick(b, nr))
-		w->brief_task[index] = quick_of(b, first, nr);
-	w->has_quick |= w->brief_task[index].nr != 0;
+	b->flags |= TRANSIENT_PLAIN;
+	if (!g->planned && g->recs[index].kind->fn == transient_body &&
+	    is_transient(b, nr))
+		w->transient_task[index] = quick_of(b, first, nr);
+	w->has_quick |= w->transient_task[index].nr != 0;
 }
 
-int brief_index(struct lkdf_graph *g)
+int transient_index(struct lkdf_graph *g)
 {
 	struct wiring *w = g->wiring;
 	const struct wire_use *first = w->uses.items;
 	uint32_t i;
 
 	/* Looked at before it is known that a task has no uses. */
-	w->brief = region_alloc((w->uses.nr + 1) * sizeof(*w->brief));
-	w->brief_task =
-		region_alloc((w->nr_indices + 1ul) * sizeof(*w->brief_task));
-	if (!w->brief || !w->brief_task)
+	w->transient = region_alloc((w->uses.nr + 1) * sizeof(*w->transient));
+	w->transient_task = region_alloc((w->nr_indices + 1ul) *
+					 sizeof(*w->transient_task));
+	if (!w->transient || !w->transient_task)
 		return -ENOMEM;
 	for (i = 0; i < w->uses.nr; i++)
-		w->brief[i] = brief_of(w, &first[i]);
+		w->transient[i] = transient_of(w, &first[i]);
 	for (i = 0; i < w->nr_indices; i++)
 		index_task(g, i);
 	return 0;
 }
 
-void brief_free(struct wiring *w)
+void transient_free(struct wiring *w)
 {
-	region_free(w->brief, (w->uses.nr + 1) * sizeof(*w->brief));
-	region_free(w->brief_task,
-		    (w->nr_indices + 1ul) * sizeof(*w->brief_task));
+	region_free(w->transient, (w->uses.nr + 1) * sizeof(*w->transient));
+	region_free(w->transient_task,
+		    (w->nr_indices + 1ul) * sizeof(*w->transient_task));
 }
 
 /* ---- of a frame --------------------------------------------------------- */
 
-int brief_create(struct frame *f)
+int transient_create(struct frame *f)
 {
 	const struct wiring *w = f->graph->wiring;
 	bool has_many = false;
 	uint32_t i;
 
-	f->values.brief_task = w->has_quick ? w->brief_task : NULL;
-	f->values.brief = w->brief;
+	f->values.transient_task = w->has_quick ? w->transient_task : NULL;
+	f->values.transient = w->transient;
 	for (i = 0; i < w->vars.nr; i++) {
 		has_many |= wire_var(w, i)->nr_readers > READERS_MAX;
 		/* Until there are bytes: who reads what was never made. */
@@ -147,7 +147,7 @@ int brief_create(struct frame *f)
 	return has_many && !f->values.many ? -ENOMEM : 0;
 }
 
-void brief_destroy(struct frame *f)
+void transient_destroy(struct frame *f)
 {
 	const struct value *var = f->values.var;
 	const struct wiring *w;
@@ -160,43 +160,44 @@ void brief_destroy(struct frame *f)
 	w = f->graph->wiring;
 	h = f->graph->rt->heap;
 	for (i = 0; i < w->vars.nr; i++)
-		if (wire_var(w, i)->is_brief && var[i].bytes)
+		if (wire_var(w, i)->is_transient && var[i].bytes)
 			heap_free(h, heap_thread_cache(h), var[i].bytes);
 	free((void *)f->values.many);
 }
 
 /* ---- bytes -------------------------------------------------------------- */
 
-void brief_free_slowly(const struct lkdf_graph *g, struct cache *c,
-		       const struct brief_use *u, void *p)
+void transient_free_slowly(const struct lkdf_graph *g, struct cache *c,
+			   const struct transient_use *u, void *p)
 {
-	if (u->flags & BRIEF_DROPS)
+	if (u->flags & TRANSIENT_DROPS)
 		wire_var(g->wiring, u->var)->data->drop(p);
 	heap_free(g->rt->heap, c, p);
 }
 
 static void take_away(struct frame *f, struct cache *c,
-		      const struct brief_use *u, struct value *v)
+		      const struct transient_use *u, struct value *v)
 {
 	void *p = v->bytes;
 
-	if (p && (!c || u->class == BRIEF_LARGE || u->flags & BRIEF_DROPS)) {
+	if (p &&
+	    (!c || u->class == TRANSIENT_LARGE || u->flags & TRANSIENT_DROPS)) {
 		v->bytes = NULL;
-		brief_free_slowly(f->graph, c, u, p);
+		transient_free_slowly(f->graph, c, u, p);
 	} else {
-		brief_take_away(f, c, u, v);
+		transient_take_away(f, c, u, v);
 	}
 }
 
-void brief_take_left(struct frame *f, struct cache *c,
-		     const struct brief_use *u, struct value *v)
+void transient_take_left(struct frame *f, struct cache *c,
+			 const struct transient_use *u, struct value *v)
 {
 	take_away(f, c, u, v);
 	readers_reset(&v->readers);
 }
 
-void *brief_bring_slowly(const struct executor *ex, struct frame *f,
-			 const struct brief_use *u, struct value *v)
+void *transient_bring_slowly(const struct executor *ex, struct frame *f,
+			     const struct transient_use *u, struct value *v)
 {
 	const struct lkdf_data *d = wire_var(f->graph->wiring, u->var)->data;
 	struct heap *h = f->values.heap;
@@ -212,18 +213,18 @@ void *brief_bring_slowly(const struct executor *ex, struct frame *f,
 }
 
 static void *bring(const struct executor *ex, struct frame *f, struct cache *c,
-		   const struct brief_use *u, struct value *v)
+		   const struct transient_use *u, struct value *v)
 {
 	void *p;
 
 	if (v->bytes)
-		brief_take_left(f, c, u, v);
-	if (c && u->class != BRIEF_LARGE)
-		p = brief_bring(ex, f, c, u, v);
+		transient_take_left(f, c, u, v);
+	if (c && u->class != TRANSIENT_LARGE)
+		p = transient_bring(ex, f, c, u, v);
 	else
-		p = brief_bring_slowly(ex, f, u, v);
+		p = transient_bring_slowly(ex, f, u, v);
 	/* Nobody is on the maker's worker. */
-	if (u->flags & BRIEF_EXACT)
+	if (u->flags & TRANSIENT_EXACT)
 		v->maker |= NO_MAKER << MAKER_SHIFT;
 	return p;
 }
@@ -243,14 +244,14 @@ static __attribute__((noinline)) bool is_last_of_many(struct frame *f,
 }
 
 /* One reader less. True: it was the last. */
-static inline bool is_over(struct frame *f, const struct brief_use *u,
+static inline bool is_over(struct frame *f, const struct transient_use *u,
 			   struct value *v, uint32_t executor)
 {
 	uint32_t nr = u->nr_readers;
 
 	if (nr <= 1)
 		return true;
-	if (unlikely(nr == BRIEF_MANY))
+	if (unlikely(nr == TRANSIENT_MANY))
 		return is_last_of_many(f, u->var);
 	return readers_leave(&v->readers, nr,
 			     v->maker >> MAKER_SHIFT == executor);
@@ -258,38 +259,39 @@ static inline bool is_over(struct frame *f, const struct brief_use *u,
 
 static inline __attribute__((always_inline)) void
 used(struct frame *f, struct cache *c, uint32_t executor,
-     const struct brief_use *u, const struct brief_use *end)
+     const struct transient_use *u, const struct transient_use *end)
 {
 	struct value *var = f->values.var, *v;
 
 	for (; u < end; u++) {
 		v = &var[u->var];
-		if (u->flags & BRIEF_ENDS && is_over(f, u, v, executor))
+		if (u->flags & TRANSIENT_ENDS && is_over(f, u, v, executor))
 			take_away(f, c, u, v);
 	}
 }
 
-static inline const struct brief_use *
-brief_uses(const struct wiring *w, uint32_t index, const struct brief_use **end)
+static inline const struct transient_use *
+transient_uses(const struct wiring *w, uint32_t index,
+	       const struct transient_use **end)
 {
-	*end = w->brief + w->first[index + 1];
-	return w->brief + w->first[index];
+	*end = w->transient + w->first[index + 1];
+	return w->transient + w->first[index];
 }
 
-void brief_used(struct frame *f, uint32_t index)
+void transient_used(struct frame *f, uint32_t index)
 {
-	const struct brief_use *u, *end;
+	const struct transient_use *u, *end;
 
 	check(frame_has(f, index));
 	check(f->graph->wiring);
-	u = brief_uses(f->graph->wiring, index, &end);
+	u = transient_uses(f->graph->wiring, index, &end);
 	/* On whichever thread: counts with the others. */
 	used(f, heap_known_cache(f->graph->rt->heap), NO_MAKER - 1, u, end);
 }
 
 /* ---- around a body ------------------------------------------------------ */
 
-int brief_no_bytes(struct lkdf_ctx *c, uint32_t var)
+int transient_no_bytes(struct lkdf_ctx *c, uint32_t var)
 {
 	const struct lkdf_data *d =
 		wire_var(c->frame->graph->wiring, var)->data;
@@ -312,18 +314,18 @@ static int around(struct lkdf_ctx *c, lkdf_fn body, void *arg)
 	struct cache *cache = cache_of(c);
 	bool is_planned = f->graph->planned;
 	struct value *var = f->values.var, *v;
-	const struct brief_use *first, *u, *end;
+	const struct transient_use *first, *u, *end;
 	void **at = c->bytes;
 	int rc;
 
-	first = brief_uses(f->graph->wiring, c->index, &end);
-	if (!(first->flags & BRIEF_PLAIN))
+	first = transient_uses(f->graph->wiring, c->index, &end);
+	if (!(first->flags & TRANSIENT_PLAIN))
 		at = NULL;
 	for (u = first; u < end; u++) {
 		v = &var[u->var];
-		if (u->flags & BRIEF_MAKES) {
+		if (u->flags & TRANSIENT_MAKES) {
 			if (unlikely(!bring(c->ex, f, cache, u, v)))
-				return brief_no_bytes(c, u->var);
+				return transient_no_bytes(c, u->var);
 			if (is_planned)
 				planned_made(f, u->var, c->ex->node);
 		}
@@ -340,18 +342,18 @@ static int around(struct lkdf_ctx *c, lkdf_fn body, void *arg)
 	return rc;
 }
 
-int brief_body(struct lkdf_ctx *c, void *arg)
+int transient_body(struct lkdf_ctx *c, void *arg)
 {
 	const struct frame *f = c->frame;
-	const struct brief_task *t = f->values.brief_task;
+	const struct transient_task *t = f->values.transient_task;
 	lkdf_fn body = f->recs[c->index].kind->inner[AROUND_BYTES];
 	int rc;
 
 	if (!t || !t[c->index].nr || !c->bytes || !c->ex->cache)
 		return around(c, body, arg);
-	rc = brief_call(c, &t[c->index], body, arg);
+	rc = transient_call(c, &t[c->index], body, arg);
 	/* With a task of its own, or dead: at its end. */
 	if (likely(rc >= 0 && !c->task))
-		brief_called(c, &t[c->index]);
+		transient_called(c, &t[c->index]);
 	return rc;
 }
