@@ -3,10 +3,10 @@
 
 #include "core/home.h"
 #include "core/ops.h"
+#include "graph/access.h"
 #include "graph/graph.h"
 #include "graph/include.h"
 #include "graph/recording.h"
-#include "graph/wire.h"
 #include "io/io.h"
 #include "kernel/kernel.h"
 #include "run/child_run.h"
@@ -84,7 +84,7 @@ static __attribute__((noinline)) int add_uses(struct lkdf_graph *g, int task,
 	if (!rc && unlikely(k != NULL))
 		rc = kernel_check_uses(k, use, nr);
 	if (!rc)
-		rc = wire_add(g, (uint32_t)task, use, nr);
+		rc = access_add(g, (uint32_t)task, use, nr);
 	return rc ? graph_broken(g, rc) : task;
 }
 

@@ -6,10 +6,10 @@
 
 #include "base/err.h"
 #include "core/runtime.h"
+#include "graph/access.h"
 #include "graph/control.h"
 #include "graph/include.h"
 #include "graph/port.h"
-#include "graph/wire.h"
 #include "mem/region.h"
 
 #include <errno.h>
@@ -111,7 +111,7 @@ static void free_memory(struct lkdf_graph *g)
 	if (g->unseal)
 		g->unseal(g);
 	include_free(g);
-	wire_free(g);
+	access_free(g);
 	control_free(g);
 	ports_free(g);
 	for (i = 0; i < g->args.nr; i++)

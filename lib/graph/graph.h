@@ -28,7 +28,7 @@ struct static_order;
 struct stream;
 struct planned;
 struct ports;
-struct wiring;
+struct access_table;
 
 #define NO_TASK UINT32_MAX
 
@@ -87,7 +87,7 @@ struct lkdf_graph {
 	/* Of a graph with places, once it is renumbered; see renumber.c. */
 	uint32_t *starts; /* by home: the index where its records begin */
 	uint32_t *numbers, *indices; /* of tasks, by index; the other way */
-	struct wiring *wiring; /* data uses; NULL: none */
+	struct access_table *accesses; /* data uses; NULL: none */
 	struct control *control; /* branches and loops; NULL: none */
 	struct ports *ports; /* NULL: no task has any */
 	struct planned *planned; /* see there; NULL: it is not */

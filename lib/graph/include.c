@@ -2,9 +2,9 @@
 #include "graph/include.h"
 
 #include "base/err.h"
+#include "graph/access.h"
 #include "graph/control.h"
 #include "graph/port.h"
-#include "graph/wire.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -282,19 +282,19 @@ static int copy_ports(struct copier *c)
 
 static int copy_uses(struct copier *c)
 {
-	const struct wiring *w = c->part->wiring;
-	const struct wire_use *u = w ? w->uses.items : NULL;
+	const struct access_table *w = c->part->accesses;
+	const struct access_use *u = w ? w->uses.items : NULL;
 	struct lkdf_use use;
 	size_t i;
 	int rc = 0;
 
 	for (i = 0; w && i < w->uses.nr && !rc; i++) {
 		use = (struct lkdf_use){
-			.data = wire_var(w, u[i].var)->data,
-			.part = wire_var(w, u[i].var)->part,
+			.data = access_var(w, u[i].var)->data,
+			.part = access_var(w, u[i].var)->part,
 			.mode = u[i].mode,
 		};
-		rc = wire_add(c->g, c->first + u[i].task, &use, 1);
+		rc = access_add(c->g, c->first + u[i].task, &use, 1);
 	}
 	return rc;
 }

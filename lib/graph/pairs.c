@@ -5,7 +5,7 @@
 
 int pairs_compare(const void *a, const void *b)
 {
-	const struct wire_pair *x = a, *y = b;
+	const struct access_pair *x = a, *y = b;
 
 	if (x->from != y->from)
 		return x->from < y->from ? -1 : 1;
@@ -15,7 +15,7 @@ int pairs_compare(const void *a, const void *b)
 void pairs_index(const struct lkdf_graph *g, struct array *a,
 		 int (*compare)(const void *a, const void *b))
 {
-	struct wire_pair *p = a->items;
+	struct access_pair *p = a->items;
 	size_t i;
 
 	for (i = 0; i < a->nr; i++) {
@@ -26,11 +26,12 @@ void pairs_index(const struct lkdf_graph *g, struct array *a,
 		qsort(p, a->nr, sizeof(*p), compare);
 }
 
-const struct wire_pair *pairs_find(const struct wiring *w, uint32_t from,
-				   uint32_t to, const struct wire_pair **end)
+const struct access_pair *pairs_find(const struct access_table *w,
+				     uint32_t from, uint32_t to,
+				     const struct access_pair **end)
 {
-	const struct wire_pair key = { .from = from, .to = to },
-			       *p = w->order_only.items;
+	const struct access_pair key = { .from = from, .to = to },
+				 *p = w->order_only.items;
 	size_t low = 0, high = w->order_only.nr, mid;
 
 	while (low < high) {

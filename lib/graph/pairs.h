@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * Pairs of tasks of a graph's wiring, sorted: edges that pass no failure on,
- * and inputs of tasks that are told of failures. See struct wire_pair.
+ * Pairs of tasks of a graph's accesses, sorted: edges that pass no failure on,
+ * and inputs of tasks that are told of failures. See struct access_pair.
  */
 #ifndef GRAPH_PAIRS_H
 #define GRAPH_PAIRS_H
 
-#include "graph/wire.h"
+#include "graph/access.h"
 
 /* By task before, then by task after: for qsort(). */
 int pairs_compare(const void *a, const void *b);
@@ -16,7 +16,8 @@ void pairs_index(const struct lkdf_graph *g, struct array *a,
 		 int (*compare)(const void *a, const void *b));
 
 /* The pairs of an edge; *end behind the last. By index. */
-const struct wire_pair *pairs_find(const struct wiring *w, uint32_t from,
-				   uint32_t to, const struct wire_pair **end);
+const struct access_pair *pairs_find(const struct access_table *w,
+				     uint32_t from, uint32_t to,
+				     const struct access_pair **end);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include "base/err.h"
 #include "core/runtime.h"
-#include "graph/wire.h"
+#include "graph/access.h"
 #include "io/io_multi.h"
 #include "io/io_ring.h"
 #include "mem/heap.h"
@@ -27,9 +27,10 @@ static struct lkdf *rt_of(const struct task *t)
 /* Bytes of the task's use 0; 0: it has none. */
 static uint64_t use_size(struct lkdf_ctx *c)
 {
-	const struct wiring *w = c->frame ? c->frame->graph->wiring : NULL;
-	const struct wire_use *u, *end;
-	const struct wire_var *v;
+	const struct access_table *w =
+		c->frame ? c->frame->graph->accesses : NULL;
+	const struct access_use *u, *end;
+	const struct access_var *v;
 	const struct use *own;
 
 	if (!c->frame) {
@@ -38,10 +39,10 @@ static uint64_t use_size(struct lkdf_ctx *c)
 	}
 	if (!w)
 		return 0;
-	u = wire_uses(w, c->index, &end);
+	u = access_uses(w, c->index, &end);
 	if (u == end)
 		return 0;
-	v = wire_var(w, u->var);
+	v = access_var(w, u->var);
 	return data_size(v->data, v->part);
 }
 

@@ -2,7 +2,7 @@
 #include "io/io_chain.h"
 
 #include "core/runtime.h"
-#include "graph/wire.h"
+#include "graph/access.h"
 #include "mem/heap.h"
 #include "task/kind.h"
 
@@ -15,11 +15,11 @@
  */
 static bool is_plain(const struct lkdf_graph *g, uint32_t t)
 {
-	const struct wire_use *u = NULL, *end = NULL;
+	const struct access_use *u = NULL, *end = NULL;
 	const struct rec *r = &g->recs[t];
 
-	if (g->wiring)
-		u = wire_uses(g->wiring, t, &end);
+	if (g->accesses)
+		u = access_uses(g->accesses, t, &end);
 	return r->kind->ops == &io_kinds && !r->kind->nr_limits &&
 	       !(r->kind->flags & LKDF_ALWAYS) &&
 	       !(r->flags & (REC_TOKEN | REC_PLACED)) && u == end;

@@ -5,8 +5,8 @@
 #include "core/home.h"
 #include "core/ops.h"
 #include "core/runtime.h"
+#include "graph/access.h"
 #include "graph/port.h"
-#include "graph/wire.h"
 #include "kernel/maker.h"
 #include "mem/region.h"
 #include "run/decide.h"
@@ -19,13 +19,14 @@
 
 static bool has_plain_uses(const struct lkdf_graph *g, uint32_t index)
 {
-	const struct wire_use *u, *end;
+	const struct access_use *u, *end;
 
-	if (!g->wiring)
+	if (!g->accesses)
 		return true;
-	for (u = wire_uses(g->wiring, index, &end); u < end; u++)
+	for (u = access_uses(g->accesses, index, &end); u < end; u++)
 		if (u->mode & (uint8_t)~LKDF_RW ||
-		    u->flags & (WIRE_TRANSIENT | WIRE_TOKEN | WIRE_COMBINES))
+		    u->flags &
+			    (ACCESS_TRANSIENT | ACCESS_TOKEN | ACCESS_COMBINES))
 			return false;
 	return true;
 }
@@ -267,7 +268,7 @@ static void decide(struct executor *ex, struct link_call *call)
 		frame_count(f, ex->counters, ENDED_CANCELLED);
 	else if (error)
 		frame_fail(f, index, error, r->req.why, ex->id);
-	else if (f->graph->wiring)
+	else if (f->graph->accesses)
 		values_count_untouched(f, index);
 	/* What comes behind it was made ready by it. */
 	if (r->req.uid)

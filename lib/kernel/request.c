@@ -8,7 +8,7 @@
 
 #include "base/err.h"
 #include "data/away.h"
-#include "graph/wire.h"
+#include "graph/access.h"
 #include "kernel/ahead.h"
 #include "mem/heap.h"
 #include "run/follow.h"
@@ -29,30 +29,31 @@ static uint32_t mode_of(uint32_t mode)
 
 static uint32_t count_uses(struct lkdf_ctx *c)
 {
-	const struct wiring *w = c->frame ? c->frame->graph->wiring : NULL;
-	const struct wire_use *first, *end;
+	const struct access_table *w =
+		c->frame ? c->frame->graph->accesses : NULL;
+	const struct access_use *first, *end;
 
 	if (!c->frame)
 		return c->task->link.flags & TASK_HAS_DATA ? c->task->claim->nr
 							   : 0;
 	if (!w)
 		return 0;
-	first = wire_uses(w, c->index, &end);
+	first = access_uses(w, c->index, &end);
 	return (uint32_t)(end - first);
 }
 
-static void view_wired(struct lkdf_ctx *c, uint32_t i, struct kernel_use *v)
+static void view_access(struct lkdf_ctx *c, uint32_t i, struct kernel_use *v)
 {
-	const struct wiring *w = c->frame->graph->wiring;
-	const struct wire_use *first, *end;
-	const struct wire_var *var;
+	const struct access_table *w = c->frame->graph->accesses;
+	const struct access_use *first, *end;
+	const struct access_var *var;
 
-	first = wire_uses(w, c->index, &end);
-	var = wire_var(w, first[i].var);
+	first = access_uses(w, c->index, &end);
+	var = access_var(w, first[i].var);
 	v->at = values_ptr(c, i);
 	v->bytes = data_size(var->data, var->part);
 	v->mode = mode_of(first[i].mode);
-	v->main = (uint32_t)(wire_main(w, &first[i]) - first);
+	v->main = (uint32_t)(access_main(w, &first[i]) - first);
 }
 
 static void view_claimed(struct lkdf_ctx *c, uint32_t i, struct kernel_use *v)
@@ -73,7 +74,7 @@ static int view_uses(struct maker *m)
 	for (i = 0; i < m->r->nr_use; i++) {
 		v = &m->r->use[i];
 		if (m->c->frame)
-			view_wired(m->c, i, v);
+			view_access(m->c, i, v);
 		else
 			view_claimed(m->c, i, v);
 		if (!v->at)

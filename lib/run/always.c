@@ -11,7 +11,7 @@
 
 static int compare_inputs(const void *a, const void *b)
 {
-	const struct wire_pair *x = a, *y = b;
+	const struct access_pair *x = a, *y = b;
 
 	if (x->to != y->to)
 		return x->to < y->to ? -1 : 1;
@@ -20,15 +20,15 @@ static int compare_inputs(const void *a, const void *b)
 
 void always_index(struct lkdf_graph *g)
 {
-	pairs_index(g, &g->wiring->inputs, compare_inputs);
+	pairs_index(g, &g->accesses->inputs, compare_inputs);
 }
 
 /* The first pair that is not before the key. */
-static const struct wire_pair *find_input(const struct wiring *w,
-					  const struct wire_pair *key,
-					  const struct wire_pair **end)
+static const struct access_pair *find_input(const struct access_table *w,
+					    const struct access_pair *key,
+					    const struct access_pair **end)
 {
-	const struct wire_pair *p = w->inputs.items;
+	const struct access_pair *p = w->inputs.items;
 	size_t low = 0, high = w->inputs.nr, mid;
 
 	*end = p + high;
@@ -44,7 +44,7 @@ static const struct wire_pair *find_input(const struct wiring *w,
 
 /* ---- in a run ------------------------------------------------------------ */
 
-bool always_create(struct values *v, const struct wiring *w)
+bool always_create(struct values *v, const struct access_table *w)
 {
 	if (!w->inputs.nr)
 		return true;
@@ -52,7 +52,7 @@ bool always_create(struct values *v, const struct wiring *w)
 	return v->bad != NULL;
 }
 
-void always_begin(struct values *v, const struct wiring *w)
+void always_begin(struct values *v, const struct access_table *w)
 {
 	if (likely(!a_load(&v->has_bad, relaxed)))
 		return;
@@ -60,25 +60,25 @@ void always_begin(struct values *v, const struct wiring *w)
 	a_store(&v->has_bad, 0, relaxed);
 }
 
-static uint8_t *mark_of(const struct frame *f, const struct wire_use *u)
+static uint8_t *mark_of(const struct frame *f, const struct access_use *u)
 {
-	const struct wire_use *all = f->graph->wiring->uses.items;
+	const struct access_use *all = f->graph->accesses->uses.items;
 
 	return &f->values.bad[u - all];
 }
 
-void always_note_bad(struct frame *f, const struct wire_use *u)
+void always_note_bad(struct frame *f, const struct access_use *u)
 {
 	*mark_of(f, u) = 1;
 	a_store(&f->values.has_bad, 1, relaxed);
 }
 
 /* Has the writer of the pair left bad what is read? */
-static bool is_bad(const struct frame *f, const struct wire_pair *p)
+static bool is_bad(const struct frame *f, const struct access_pair *p)
 {
-	const struct wire_use *u, *end;
+	const struct access_use *u, *end;
 
-	for (u = wire_uses(f->graph->wiring, p->from, &end); u < end; u++)
+	for (u = access_uses(f->graph->accesses, p->from, &end); u < end; u++)
 		if (u->var == p->of && *mark_of(f, u))
 			return true;
 	return false;
@@ -86,10 +86,10 @@ static bool is_bad(const struct frame *f, const struct wire_pair *p)
 
 bool always_is_bad(const struct frame *f, uint32_t from, uint32_t to)
 {
-	const struct wire_pair key = { .to = to }, *p, *end;
+	const struct access_pair key = { .to = to }, *p, *end;
 
 	check(frame_has(f, from) && frame_has(f, to));
-	for (p = find_input(f->graph->wiring, &key, &end);
+	for (p = find_input(f->graph->accesses, &key, &end);
 	     p < end && p->to == to; p++)
 		if (p->from == from && is_bad(f, p))
 			return true;
@@ -97,28 +97,28 @@ bool always_is_bad(const struct frame *f, uint32_t from, uint32_t to)
 }
 
 /* Has one of those failed who write what the use reads? */
-static bool is_unwritten(const struct frame *f, const struct wire_use *u)
+static bool is_unwritten(const struct frame *f, const struct access_use *u)
 {
-	const struct wire_pair key = { .to = u->task, .var = u->var };
-	const struct wire_pair *p, *end;
+	const struct access_pair key = { .to = u->task, .var = u->var };
+	const struct access_pair *p, *end;
 
-	for (p = find_input(f->graph->wiring, &key, &end);
+	for (p = find_input(f->graph->accesses, &key, &end);
 	     p < end && !compare_inputs(p, &key); p++)
 		if (is_bad(f, p))
 			return true;
 	return false;
 }
 
-static int use_error(const struct frame *f, const struct wire_use *u)
+static int use_error(const struct frame *f, const struct access_use *u)
 {
-	const struct wire_var *v = wire_var(f->graph->wiring, u->var);
+	const struct access_var *v = access_var(f->graph->accesses, u->var);
 	int error = 0;
 
-	if (!(u->flags & WIRE_READS))
+	if (!(u->flags & ACCESS_READS))
 		return 0;
-	if (u->flags & WIRE_FIRST && v->claim != NO_CLAIM)
+	if (u->flags & ACCESS_FIRST && v->claim != NO_CLAIM)
 		error = f->values.error[v->claim];
-	if (!error && u->flags & WIRE_TOKEN)
+	if (!error && u->flags & ACCESS_TOKEN)
 		error = a_load(&v->token->whole.error, relaxed);
 	if (!error && is_unwritten(f, u))
 		error = frame_error(f);
@@ -128,13 +128,13 @@ static int use_error(const struct frame *f, const struct wire_use *u)
 int always_input_error(const struct task *t, unsigned input)
 {
 	const struct frame *f = t->frame;
-	const struct wiring *w = f->graph->wiring;
-	const struct wire_use *u = NULL, *end = NULL;
+	const struct access_table *w = f->graph->accesses;
+	const struct access_use *u = NULL, *end = NULL;
 
 	if (w)
-		u = wire_uses(w, t->index, &end);
+		u = access_uses(w, t->index, &end);
 	if (input < (size_t)(end - u))
-		return use_error(f, wire_main(w, &u[input]));
+		return use_error(f, access_main(w, &u[input]));
 	return input == (size_t)(end - u) && t->is_dead ? frame_error(f) : 0;
 }
 
@@ -151,10 +151,10 @@ static bool is_left_below(const struct task *t, unsigned use)
 	return !u->below || !var_has_value(u->below, &u->below->whole);
 }
 
-static bool is_left(const struct task *t, const struct wire_use *first,
-		    const struct wire_use *u)
+static bool is_left(const struct task *t, const struct access_use *first,
+		    const struct access_use *u)
 {
-	if (!(u->flags & WIRE_WRITES) || u->flags & WIRE_MERGED ||
+	if (!(u->flags & ACCESS_WRITES) || u->flags & ACCESS_MERGED ||
 	    u->mode & LKDF_REDUCE)
 		return false;
 	return values_is_untouched(t->frame, u) ||
@@ -163,20 +163,20 @@ static bool is_left(const struct task *t, const struct wire_use *first,
 
 void always_end(struct task *t)
 {
-	const struct wire_use *first, *u, *end;
+	const struct access_use *first, *u, *end;
 	struct frame *f = t->frame;
 	uint32_t claim;
 
 	check(t->frame);
 	if (likely(!f->values.bad) || !(t->kind->flags & LKDF_ALWAYS))
 		return;
-	first = wire_uses(f->graph->wiring, t->index, &end);
+	first = access_uses(f->graph->accesses, t->index, &end);
 	for (u = first; u < end; u++) {
 		if (!is_left(t, first, u) || !use_error(f, u))
 			continue;
 		always_note_bad(f, u);
-		claim = wire_var(f->graph->wiring, u->var)->claim;
-		if (u->flags & WIRE_LAST && claim != NO_CLAIM)
+		claim = access_var(f->graph->accesses, u->var)->claim;
+		if (u->flags & ACCESS_LAST && claim != NO_CLAIM)
 			a_store(&f->values.is_dead[claim], 1, relaxed);
 	}
 }

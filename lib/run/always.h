@@ -14,7 +14,7 @@
 #ifndef RUN_ALWAYS_H
 #define RUN_ALWAYS_H
 
-#include "graph/wire.h"
+#include "graph/access.h"
 #include "run/frame.h"
 
 struct domain;
@@ -24,17 +24,17 @@ struct task;
 void always_index(struct lkdf_graph *g);
 
 /* Room for what a run notes. False: no memory. */
-bool always_create(struct values *v, const struct wiring *w);
+bool always_create(struct values *v, const struct access_table *w);
 
 /* A run begins. */
-void always_begin(struct values *v, const struct wiring *w);
+void always_begin(struct values *v, const struct access_table *w);
 
-void always_note_bad(struct frame *f, const struct wire_use *u);
+void always_note_bad(struct frame *f, const struct access_use *u);
 
 /* The task of the use failed or was skipped. */
-static inline void always_dead(struct frame *f, const struct wire_use *u)
+static inline void always_dead(struct frame *f, const struct access_use *u)
 {
-	if (unlikely(f->values.bad) && u->flags & WIRE_WRITES &&
+	if (unlikely(f->values.bad) && u->flags & ACCESS_WRITES &&
 	    !values_is_untouched(f, u))
 		always_note_bad(f, u);
 }

@@ -3,7 +3,7 @@
 
 #include "base/err.h"
 #include "data/data.h"
-#include "graph/wire.h"
+#include "graph/access.h"
 #include "run/frame.h"
 #include "sched/expose.h"
 #include "sched/worker.h"
@@ -28,8 +28,8 @@ static int refuse_tokens(const struct lkdf_graph *g)
 
 static int refuse_data(const struct lkdf_graph *g)
 {
-	const struct wiring *w = g->wiring;
-	const struct wire_var *v;
+	const struct access_table *w = g->accesses;
+	const struct access_var *v;
 	char text[DATA_TEXT];
 
 	if (!w->nr_claims)
@@ -37,7 +37,7 @@ static int refuse_data(const struct lkdf_graph *g)
 			   "spawn_graph: tasks of graph %s use data with "
 			   "LKDF_COMMUTE, for which runs wait for each other",
 			   g->name);
-	v = wire_var(w, w->claimed[0]);
+	v = access_var(w, w->claimed[0]);
 	return err(-EOPNOTSUPP,
 		   "spawn_graph: tasks of graph %s use %s, which is not "
 		   "LKDF_DATA_ONCE: the run would wait for others, and they "
@@ -61,7 +61,7 @@ static int check_limits(const struct task *parent, const struct lkdf_graph *g)
 int child_run_start(struct lkdf_ctx *c, struct lkdf_graph *g,
 		    const struct lkdf_run *r)
 {
-	const struct wiring *w = g->wiring;
+	const struct access_table *w = g->accesses;
 	bool is_first = !c->task;
 	struct task *parent;
 	int rc;

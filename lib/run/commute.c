@@ -4,7 +4,7 @@
 #include "base/err.h"
 #include "core/failure.h"
 #include "data/claim.h"
-#include "graph/wire.h"
+#include "graph/access.h"
 #include "run/frame.h"
 #include "run/inner.h"
 #include "task/ctx.h"
@@ -12,16 +12,17 @@
 
 #include <errno.h>
 
-static struct var *token_of(const struct wiring *w, const struct wire_use *u)
+static struct var *token_of(const struct access_table *w,
+			    const struct access_use *u)
 {
-	return u->flags & WIRE_TOKEN ? &wire_var(w, u->var)->token->whole
-				     : NULL;
+	return u->flags & ACCESS_TOKEN ? &access_var(w, u->var)->token->whole
+				       : NULL;
 }
 
-static void give_tokens(struct lkdf_ctx *c, const struct wire_use *u,
-			const struct wire_use *end, int error)
+static void give_tokens(struct lkdf_ctx *c, const struct access_use *u,
+			const struct access_use *end, int error)
 {
-	const struct wiring *w = c->frame->graph->wiring;
+	const struct access_table *w = c->frame->graph->accesses;
 	struct var *v;
 
 	for (; u < end; u++) {
@@ -34,11 +35,11 @@ static void give_tokens(struct lkdf_ctx *c, const struct wire_use *u,
 }
 
 /* All or none; none as well where another one has failed. */
-static bool take_tokens(struct lkdf_ctx *c, const struct wire_use *first,
-			const struct wire_use *end)
+static bool take_tokens(struct lkdf_ctx *c, const struct access_use *first,
+			const struct access_use *end)
 {
-	const struct wiring *w = c->frame->graph->wiring;
-	const struct wire_use *u;
+	const struct access_table *w = c->frame->graph->accesses;
+	const struct access_use *u;
 	struct var *v;
 
 	for (u = first; u < end; u++) {
@@ -59,8 +60,8 @@ static bool take_tokens(struct lkdf_ctx *c, const struct wire_use *first,
 }
 
 /* Until its children are gone: the claim has them from here on. */
-static int keep_tokens(struct lkdf_ctx *c, const struct wire_use *first,
-		       const struct wire_use *end, int rc)
+static int keep_tokens(struct lkdf_ctx *c, const struct access_use *first,
+		       const struct access_use *end, int rc)
 {
 	if (likely(!inner_open(c->task)))
 		return rc;
@@ -73,7 +74,7 @@ static int keep_tokens(struct lkdf_ctx *c, const struct wire_use *first,
 
 int commute_body(struct lkdf_ctx *c, void *arg)
 {
-	const struct wire_use *first, *end;
+	const struct access_use *first, *end;
 	struct frame *f = c->frame;
 	lkdf_fn body = f->recs[c->index].kind->inner[AROUND_TOKENS];
 	int rc;
@@ -81,7 +82,7 @@ int commute_body(struct lkdf_ctx *c, void *arg)
 	/* Its claim has taken them. */
 	if (c->task)
 		return body(c, arg);
-	first = wire_uses(f->graph->wiring, c->index, &end);
+	first = access_uses(f->graph->accesses, c->index, &end);
 	if (!take_tokens(c, first, end)) {
 		c->put_off = true;
 		c->after = AFTER_LOOK;

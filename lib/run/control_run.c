@@ -3,8 +3,8 @@
 
 #include "base/err.h"
 #include "core/item.h"
+#include "graph/access.h"
 #include "graph/port.h"
-#include "graph/wire.h"
 #include "run/always.h"
 #include "run/decide.h"
 #include "run/frame.h"

@@ -231,7 +231,7 @@ static void tell_successors(struct worker *w, struct frame *f, uint32_t index,
 uint32_t decide_task(struct worker *w, struct frame *f, uint32_t index,
 		     int verdict)
 {
-	bool has_data = unlikely(verdict < 0 && f->graph->wiring);
+	bool has_data = unlikely(verdict < 0 && f->graph->accesses);
 	uint32_t nr = 1;
 
 	if (has_data && verdict == VERDICT_UNCHOSEN)

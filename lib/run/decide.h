@@ -42,8 +42,9 @@ void decide_pass_tokens(struct worker *w, struct frame *f);
 static inline int decide_passes(const struct frame *f, uint32_t from,
 				uint32_t to, int verdict)
 {
-	return likely(!f->graph->wiring) ? verdict
-					 : values_passes(f, from, to, verdict);
+	return likely(!f->graph->accesses)
+		       ? verdict
+		       : values_passes(f, from, to, verdict);
 }
 
 /*

@@ -17,22 +17,22 @@
 struct frame;
 struct lkdf_ctx;
 struct values;
-struct wire_use;
-struct wiring;
+struct access_use;
+struct access_table;
 
 /* In the mode of a use, next to the user's: it may read a copy. */
 #define FOLLOW_COPIED 64
 
 /* At the end of seal, when uses are in order: which of them. */
-void follow_index(struct wiring *w);
+void follow_index(struct access_table *w);
 
 /* Room for which copies a run reads. False: no memory. */
-bool follow_create(struct values *v, const struct wiring *w);
+bool follow_create(struct values *v, const struct access_table *w);
 
 /* The function of such a kind, see kind_around(). */
 int follow_body(struct lkdf_ctx *c, void *arg);
 
 /* The bytes of a use with FOLLOW_COPIED. */
-void *follow_ptr(const struct frame *f, const struct wire_use *u);
+void *follow_ptr(const struct frame *f, const struct access_use *u);
 
 #endif

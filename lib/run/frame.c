@@ -242,7 +242,7 @@ static int enter(struct frame *f, struct executor *ex)
 	frame_move(f, FRAME_BUSY);
 	note_begin(f, ex);
 	/* No executor: what this lets in does not run under our lock. */
-	rc = f->graph->wiring ? values_enter(NULL, f) : 1;
+	rc = f->graph->accesses ? values_enter(NULL, f) : 1;
 	if (rc < 0) {
 		note_end(f, NULL, rc);
 		frame_set_free(f);
@@ -253,7 +253,7 @@ static int enter(struct frame *f, struct executor *ex)
 static void begin_run(struct frame *f, struct executor *ex)
 {
 	check(frame_sane(f));
-	if (f->graph->wiring)
+	if (f->graph->accesses)
 		values_begin(f);
 	if (f->graph->nr_tasks)
 		sources_start(f->graph->rt, NULL, f);
@@ -271,7 +271,7 @@ int frame_start(struct lkdf_graph *g, struct lkdf_scope *s,
 	struct frame *f;
 	int rc;
 
-	rc = g->wiring ? values_prepare(g) : 0;
+	rc = g->accesses ? values_prepare(g) : 0;
 	if (!rc)
 		rc = frame_hold(g, r, parent, &s, done ? &event : NULL);
 	if (rc)
@@ -313,7 +313,7 @@ static void free_frame(struct worker *w, struct frame *f, int error)
 	if (error && !failure && deadline_hit(s))
 		failure = frame_tell_late(f);
 
-	if (g->wiring)
+	if (g->accesses)
 		values_leave(w ? w->executor : NULL, f, error, failure);
 	if (g->has_tokens && f->repeats)
 		decide_pass_tokens(w, f);
@@ -345,7 +345,7 @@ static bool pass_on(struct worker *w, struct frame *f)
 {
 	struct executor *ex = w ? w->executor : NULL;
 
-	if (!f->graph->wiring)
+	if (!f->graph->accesses)
 		return true;
 	/* Tasks of the next call may wait for our tokens, with the data. */
 	if (!values_are_wanted(f) || f->graph->has_tokens) {

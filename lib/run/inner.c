@@ -3,7 +3,7 @@
 
 #include "base/err.h"
 #include "core/runtime.h"
-#include "graph/wire.h"
+#include "graph/access.h"
 #include "mem/heap.h"
 #include "run/always.h"
 #include "run/frame.h"
@@ -54,9 +54,9 @@ static uint8_t turn_of(uint8_t mode)
 
 /* It goes, alone; nobody will wait behind it. */
 static void init_use(struct claim *c, unsigned i, const struct frame *f,
-		     const struct wire_use *from)
+		     const struct access_use *from)
 {
-	const struct wire_var *v = wire_var(f->graph->wiring, from->var);
+	const struct access_var *v = access_var(f->graph->accesses, from->var);
 	struct domain *d = &domains_of(c)[i];
 	struct use *u = &c->use[i];
 
@@ -73,7 +73,7 @@ static void init_use(struct claim *c, unsigned i, const struct frame *f,
 	if (u->flags & USE_WEAK)
 		u->flags ^= USE_WEAK | USE_UNSEEN;
 	u->is_granted = true;
-	if (!(from->flags & WIRE_TOKEN))
+	if (!(from->flags & ACCESS_TOKEN))
 		return;
 	u->domain = v->token;
 	u->var = &v->token->whole;
@@ -84,9 +84,9 @@ static void init_use(struct claim *c, unsigned i, const struct frame *f,
 }
 
 static void init_claim(struct claim *c, struct task *t,
-		       const struct wire_use *first, unsigned nr)
+		       const struct access_use *first, unsigned nr)
 {
-	const struct wiring *w = t->frame->graph->wiring;
+	const struct access_table *w = t->frame->graph->accesses;
 	struct use **end = &c->first;
 	uint32_t nr_in = 1;
 	unsigned i;
@@ -100,7 +100,7 @@ static void init_claim(struct claim *c, struct task *t,
 		if (first[i].mode & LKDF_WEAK)
 			always_open(t, i, c->use[i].domain);
 		c->use[i].stands_for =
-			(uint16_t)(wire_main(w, &first[i]) - first);
+			(uint16_t)(access_main(w, &first[i]) - first);
 		if (c->use[i].stands_for != i)
 			continue;
 		*end = &c->use[i];
@@ -111,34 +111,34 @@ static void init_claim(struct claim *c, struct task *t,
 }
 
 static unsigned count_uses(const struct frame *f, uint32_t index,
-			   const struct wire_use **first)
+			   const struct access_use **first)
 {
-	const struct wire_use *end;
+	const struct access_use *end;
 
-	if (!f->graph->wiring)
+	if (!f->graph->accesses)
 		return 0;
-	*first = wire_uses(f->graph->wiring, index, &end);
+	*first = access_uses(f->graph->accesses, index, &end);
 	return (unsigned)(end - *first);
 }
 
 /* Bytes of LKDF_DATA_ONCE come after its tokens. */
 static void note_bytes(struct task *t)
 {
-	const struct wiring *w = t->frame->graph->wiring;
-	const struct wire_use *first, *end;
+	const struct access_table *w = t->frame->graph->accesses;
+	const struct access_use *first, *end;
 	struct claim *c = t->claim;
 	unsigned i;
 
-	first = wire_uses(w, t->index, &end);
+	first = access_uses(w, t->index, &end);
 	for (i = 0; c->has_commute && i < c->nr; i++)
-		if (wire_var(w, first[i].var)->is_transient)
+		if (access_var(w, first[i].var)->is_transient)
 			c->use[i].domain->bytes =
 				t->frame->values.var[first[i].var].bytes;
 }
 
 int inner_open(struct task *t)
 {
-	const struct wire_use *first;
+	const struct access_use *first;
 	unsigned nr = count_uses(t->frame, t->index, &first);
 	struct heap *h = t->kind->rt->heap;
 	struct claim *c;
@@ -161,7 +161,7 @@ int inner_open(struct task *t)
 
 int inner_open_ctx(struct lkdf_ctx *c)
 {
-	const struct wire_use *first;
+	const struct access_use *first;
 	struct task *t;
 
 	if (!count_uses(c->frame, c->index, &first))
@@ -193,10 +193,11 @@ int inner_begin(const struct task *t, struct failure **failure)
 bool inner_may_touch(struct lkdf_ctx *c, unsigned use)
 {
 	struct use *u = c->task ? uses_of(c->task, use) : NULL;
-	const struct wire_use *first;
+	const struct access_use *first;
 
 	count_uses(c->frame, c->index, &first);
-	if (wire_main(c->frame->graph->wiring, &first[use])->mode & LKDF_WEAK ||
+	if (access_main(c->frame->graph->accesses, &first[use])->mode &
+		    LKDF_WEAK ||
 	    (u && u->is_given))
 		return false;
 	if (u && u->below)

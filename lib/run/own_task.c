@@ -96,7 +96,7 @@ void own_task_decide(struct worker *w, struct task *t)
 		frame_fail(f, index, error, failure ? failure->error.why : NULL,
 			   w->id);
 	failure_observe(failure);
-	if (!error && f->graph->wiring) {
+	if (!error && f->graph->accesses) {
 		transient_used(f, index);
 		values_count_untouched(f, index);
 		values_forget_untouched(f, index);

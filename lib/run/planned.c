@@ -6,7 +6,7 @@
 #include "core/seen.h"
 #include "data/data.h"
 #include "data/facts.h"
-#include "graph/wire.h"
+#include "graph/access.h"
 #include "mem/heap.h"
 #include "policy/plan.h"
 #include "run/rehome.h"
@@ -43,7 +43,7 @@ struct planned *planned_create(const struct lkdf_graph *g,
 
 	if (!p)
 		return NULL;
-	p->nr_vars = (uint32_t)g->wiring->vars.nr;
+	p->nr_vars = (uint32_t)g->accesses->vars.nr;
 	p->nr_nodes = g->rt->sched.nr_nodes;
 	if (!allocate_tasks(p, g->nr_tasks)) {
 		planned_free(p);
@@ -114,7 +114,7 @@ static void begin_var(struct frame *f, uint32_t var)
 	if (!w->nr_tasks)
 		return;
 	/* Made anew in each run. */
-	if (wire_var(f->graph->wiring, var)->is_transient)
+	if (access_var(f->graph->accesses, var)->is_transient)
 		a_store(&p->home[var], p->plan[var], relaxed);
 	put_down(f, a_load(&p->home[var], relaxed), w->bytes, w->nr_tasks);
 }
@@ -123,7 +123,7 @@ static void begin_var(struct frame *f, uint32_t var)
 static void follow_board(struct lkdf_graph *g, struct executor *ex)
 {
 	struct planned *p = g->planned;
-	const struct wire_var *v;
+	const struct access_var *v;
 	uint32_t i, nr;
 	int node, home;
 
@@ -133,7 +133,7 @@ static void follow_board(struct lkdf_graph *g, struct executor *ex)
 		return;
 	a_store(&p->nr_changes, nr, relaxed);
 	for (i = 0; i < p->nr_vars; i++) {
-		v = wire_var(g->wiring, i);
+		v = access_var(g->accesses, i);
 		node = v->is_transient ? -1 : facts_node(v->data, v->part);
 		if (node < 0)
 			continue;
@@ -190,19 +190,19 @@ void planned_end(struct frame *f)
 
 /* What is not made yet is where the plan will have it. */
 static void see_use(struct seen *s, const struct lkdf_graph *g,
-		    const struct wire_use *u, uint32_t own)
+		    const struct access_use *u, uint32_t own)
 {
 	const struct planned *p = g->planned;
-	const struct wire_var *v = wire_var(g->wiring, u->var);
-	bool is_fresh = u->flags & WIRE_TRANSIENT && u->flags & WIRE_WRITES;
+	const struct access_var *v = access_var(g->accesses, u->var);
+	bool is_fresh = u->flags & ACCESS_TRANSIENT && u->flags & ACCESS_WRITES;
 	int node =
 		is_fresh ? p->plan[u->var] : a_load(&p->home[u->var], relaxed);
 	uint64_t bytes = data_size(v->data, v->part);
 
-	if (u->flags & WIRE_MERGED || node < 0)
+	if (u->flags & ACCESS_MERGED || node < 0)
 		return;
-	if ((u->flags & (WIRE_READS | WIRE_WRITES)) ==
-	    (WIRE_READS | WIRE_WRITES))
+	if ((u->flags & (ACCESS_READS | ACCESS_WRITES)) ==
+	    (ACCESS_READS | ACCESS_WRITES))
 		bytes *= 2;
 	seen_add(s, node, u->var == own ? bytes / 100 * OWN_PERCENT : bytes);
 }
@@ -211,7 +211,7 @@ uint16_t planned_home(const struct frame *f, uint32_t index)
 {
 	const struct lkdf_graph *g = f->graph;
 	uint16_t home = renumber_home(g, index);
-	const struct wire_use *u, *end;
+	const struct access_use *u, *end;
 	struct seen s = { .nr = 0 };
 	unsigned best;
 	uint32_t task;
@@ -223,7 +223,7 @@ uint16_t planned_home(const struct frame *f, uint32_t index)
 		return home;
 	/* Ties to the plan. */
 	seen_add(&s, home_node(home), 0);
-	for (u = wire_uses(g->wiring, index, &end); u < end; u++)
+	for (u = access_uses(g->accesses, index, &end); u < end; u++)
 		see_use(&s, g, u, g->planned->own[task]);
 	best = seen_most(&s);
 	if (!sched_has_worker(&g->rt->sched, s.node[best]))

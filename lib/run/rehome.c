@@ -3,7 +3,7 @@
 
 #include "core/runtime.h"
 #include "data/data.h"
-#include "graph/wire.h"
+#include "graph/access.h"
 #include "mem/heap.h"
 #include "policy/plan.h"
 #include "run/planned.h"
@@ -15,7 +15,7 @@
 static void add_block(struct deficit_block *b, const struct frame *f,
 		      uint32_t var)
 {
-	const struct wire_var *v = wire_var(f->graph->wiring, var);
+	const struct access_var *v = access_var(f->graph->accesses, var);
 	const struct planned *p = f->graph->planned;
 	uint64_t ahead = min_u64(f->times - 1, MAX_RUNS_AHEAD);
 	int64_t left = a_load(&p->left[var], relaxed);
@@ -27,7 +27,7 @@ static void add_block(struct deficit_block *b, const struct frame *f,
 
 static uint64_t size_of(const struct frame *f, uint32_t var)
 {
-	const struct wire_var *v = wire_var(f->graph->wiring, var);
+	const struct access_var *v = access_var(f->graph->accesses, var);
 
 	return data_size(v->data, v->part);
 }
@@ -36,7 +36,7 @@ static uint64_t size_of(const struct frame *f, uint32_t var)
 static void move_pages_of(struct executor *ex, struct frame *f, uint32_t var,
 			  int node)
 {
-	const struct wire_var *v = wire_var(f->graph->wiring, var);
+	const struct access_var *v = access_var(f->graph->accesses, var);
 	struct heap *h = f->graph->rt->heap;
 	struct hooks *hooks = &f->graph->rt->hooks;
 	int64_t moved = 0;
@@ -59,7 +59,7 @@ static void move_pages_of(struct executor *ex, struct frame *f, uint32_t var,
 
 static bool is_movable(const struct frame *f, uint32_t var)
 {
-	const struct wire_var *v = wire_var(f->graph->wiring, var);
+	const struct access_var *v = access_var(f->graph->accesses, var);
 
 	/* What follows its tasks by itself may have another address by then. */
 	return !v->is_transient && !(v->data->flags & LKDF_DATA_MIGRATE) &&

@@ -2,7 +2,7 @@
 #include "run/static_leave.h"
 
 #include "core/runtime.h"
-#include "graph/wire.h"
+#include "graph/access.h"
 #include "run/decide.h"
 #include "run/static_run.h"
 #include "run/transient_call.h"

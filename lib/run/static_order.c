@@ -2,7 +2,7 @@
 #include "run/static_order.h"
 
 #include "core/runtime.h"
-#include "graph/wire.h"
+#include "graph/access.h"
 #include "mem/heap.h"
 #include "run/frame.h"
 
@@ -12,7 +12,7 @@
 
 static bool has_plain_data(const struct lkdf_graph *g)
 {
-	const struct wiring *w = g->wiring;
+	const struct access_table *w = g->accesses;
 
 	return !w || (!w->has_maybe && !w->has_moves && !w->nr_tokens);
 }
@@ -132,7 +132,7 @@ static uint32_t cell_of_var(struct maker *m, uint32_t var)
 static bool give_cells(struct maker *m, const struct transient_use *u,
 		       uint32_t nr, uint32_t *cell)
 {
-	const struct wiring *w = m->g->wiring;
+	const struct access_table *w = m->g->accesses;
 	uint32_t i;
 
 	for (i = 0; i < nr; i++) {
@@ -142,7 +142,7 @@ static bool give_cells(struct maker *m, const struct transient_use *u,
 		m->readers[u[i].var] = u[i].nr_readers;
 	}
 	for (i = 0; i < nr; i++) {
-		if (!wire_var(w, u[i].var)->is_transient)
+		if (!access_var(w, u[i].var)->is_transient)
 			cell_of_var(m, u[i].var);
 		cell[i] = m->cell_of[u[i].var];
 		if (cell[i] == NONE)
@@ -169,19 +169,20 @@ static void take_cells(struct maker *m, const struct transient_use *u,
 }
 
 /* Its uses are looked up by values_ptr(), and all of them last. */
-static bool all_last(const struct wiring *w, uint32_t index)
+static bool all_last(const struct access_table *w, uint32_t index)
 {
-	const struct wire_use *u, *end;
+	const struct access_use *u, *end;
 
-	for (u = wire_uses(w, index, &end); u < end; u++)
-		if (wire_var(w, u->var)->is_transient || u->mode & LKDF_REDUCE)
+	for (u = access_uses(w, index, &end); u < end; u++)
+		if (access_var(w, u->var)->is_transient ||
+		    u->mode & LKDF_REDUCE)
 			return false;
 	return true;
 }
 
 static bool give_bytes(struct maker *m)
 {
-	const struct wiring *w = m->g->wiring;
+	const struct access_table *w = m->g->accesses;
 	struct static_order *o = m->o;
 	const struct transient_task *t;
 	uint32_t i, nr = 0;
@@ -209,12 +210,12 @@ static bool give_bytes(struct maker *m)
 
 static size_t nr_vars(const struct lkdf_graph *g)
 {
-	return g->wiring ? g->wiring->vars.nr : 0;
+	return g->accesses ? g->accesses->vars.nr : 0;
 }
 
 static size_t max_uses(const struct lkdf_graph *g)
 {
-	return g->wiring ? g->wiring->uses.nr : 0;
+	return g->accesses ? g->accesses->uses.nr : 0;
 }
 
 static void free_order(const struct lkdf_graph *g, struct static_order *o)
@@ -289,7 +290,7 @@ static bool fill_order(struct maker *m)
 	if (!m->pending || !m->stack || !m->o->step)
 		return false;
 	put_in_order(m);
-	return (!g->wiring || make_bytes(m)) && make_frames(g, m->o);
+	return (!g->accesses || make_bytes(m)) && make_frames(g, m->o);
 }
 
 static struct static_order *make_order(const struct lkdf_graph *g)

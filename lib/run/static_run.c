@@ -138,7 +138,7 @@ static void end_step(struct burst *b, uint32_t step, int rc)
 		wait_until_left(f);
 	if (burst_after(b, index, rc)) {
 		burst_count(b, 1);
-		if (f->graph->wiring)
+		if (f->graph->accesses)
 			transient_used(f, index);
 		decide_task(b->w, f, index, VERDICT_LIVE);
 		b->nr_decided++;
@@ -159,7 +159,7 @@ static void give_away(struct burst *b, uint32_t at)
 	} else {
 		/* It was called, and is counted. */
 		check(left_at == at - 1);
-		if (b->graph->wiring)
+		if (b->graph->accesses)
 			transient_used(b->f, index);
 		decide_task(b->w, b->f, index, VERDICT_LIVE);
 	}

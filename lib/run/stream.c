@@ -4,8 +4,8 @@
 #include "base/err.h"
 #include "core/failure.h"
 #include "core/runtime.h"
+#include "graph/access.h"
 #include "graph/port.h"
-#include "graph/wire.h"
 #include "run/frame.h"
 #include "run/planned.h"
 #include "run/sources.h"
@@ -38,7 +38,7 @@ static int refuse(const struct lkdf_graph *g)
 			"no order",
 			graph_task_name(g, graph_number(g, g->sources[0]), name,
 					sizeof(name)));
-	if (g->wiring && g->wiring->nr_claims)
+	if (g->accesses && g->accesses->nr_claims)
 		return err(
 			-EOPNOTSUPP,
 			"run: STREAM: tasks of graph %s use data that is not "
@@ -223,14 +223,14 @@ void stream_wave_ended(struct worker *w, struct frame *f)
 	if (g->ports)
 		port_end(f);
 	collect(f);
-	if (g->wiring)
+	if (g->accesses)
 		values_count(f);
 	a_add(&s->nr_waves, 1, relaxed);
 	stops = f->is_dropped || f->wave + g->nr_frames >= s->times;
 	if (!stops) {
 		f->wave += g->nr_frames;
 		frame_init_counts(f, f->seq + g->nr_frames);
-		if (g->wiring)
+		if (g->accesses)
 			values_begin(f);
 		sources_start(g->rt, w, f);
 		return;

@@ -5,7 +5,7 @@
 #include "base/err.h"
 #include "core/runtime.h"
 #include "data/data.h"
-#include "graph/wire.h"
+#include "graph/access.h"
 #include "mem/heap.h"
 #include "run/follow.h"
 #include "run/frame.h"
@@ -24,21 +24,21 @@ static uint8_t class_of_data(const struct lkdf_data *d)
 	return (uint8_t)class_of(round_up(d->bytes, HEAP_ALIGN));
 }
 
-static struct transient_use transient_of(const struct wiring *w,
-					 const struct wire_use *u)
+static struct transient_use transient_of(const struct access_table *w,
+					 const struct access_use *u)
 {
-	const struct wire_var *v = wire_var(w, u->var);
+	const struct access_var *v = access_var(w, u->var);
 	struct transient_use b = { .var = u->var, .class = TRANSIENT_LARGE };
 
-	if (!(u->flags & WIRE_TRANSIENT) || u->flags & WIRE_MERGED)
+	if (!(u->flags & ACCESS_TRANSIENT) || u->flags & ACCESS_MERGED)
 		return b;
 	b.class = class_of_data(v->data);
 	b.nr_readers = TRANSIENT_MANY;
 	if (v->nr_readers < TRANSIENT_MANY)
 		b.nr_readers = (uint16_t)v->nr_readers;
-	if (u->flags & WIRE_WRITES)
+	if (u->flags & ACCESS_WRITES)
 		b.flags |= TRANSIENT_MAKES;
-	if (!(u->flags & WIRE_WRITES) || !v->nr_readers)
+	if (!(u->flags & ACCESS_WRITES) || !v->nr_readers)
 		b.flags |= TRANSIENT_ENDS;
 	if (v->data->drop)
 		b.flags |= TRANSIENT_DROPS;
@@ -47,14 +47,15 @@ static struct transient_use transient_of(const struct wiring *w,
 	return b;
 }
 
-static bool is_plain(const struct wiring *w, const struct wire_use *u,
-		     const struct wire_use *end)
+static bool is_plain(const struct access_table *w, const struct access_use *u,
+		     const struct access_use *end)
 {
 	bool is = end - u <= CTX_NR_BYTES;
 
 	for (; is && u < end; u++)
 		is = !(u->mode & (LKDF_REDUCE | LKDF_WEAK)) &&
-		     !(w->has_moves && data_follows(wire_var(w, u->var)->data));
+		     !(w->has_moves &&
+		       data_follows(access_var(w, u->var)->data));
 	return is;
 }
 
@@ -86,8 +87,8 @@ static struct transient_task quick_of(const struct transient_use *u,
 
 static void index_task(struct lkdf_graph *g, uint32_t index)
 {
-	struct wiring *w = g->wiring;
-	const struct wire_use *end, *u = wire_uses(w, index, &end);
+	struct access_table *w = g->accesses;
+	const struct access_use *end, *u = access_uses(w, index, &end);
 	uint32_t first = w->first[index], nr = (uint32_t)(end - u);
 	struct transient_use *b = w->transient + first;
 
@@ -102,8 +103,8 @@ static void index_task(struct lkdf_graph *g, uint32_t index)
 
 int transient_index(struct lkdf_graph *g)
 {
-	struct wiring *w = g->wiring;
-	const struct wire_use *first = w->uses.items;
+	struct access_table *w = g->accesses;
+	const struct access_use *first = w->uses.items;
 	uint32_t i;
 
 	/* Looked at before it is known that a task has no uses. */
@@ -119,7 +120,7 @@ int transient_index(struct lkdf_graph *g)
 	return 0;
 }
 
-void transient_free(struct wiring *w)
+void transient_free(struct access_table *w)
 {
 	region_free(w->transient, (w->uses.nr + 1) * sizeof(*w->transient));
 	region_free(w->transient_task,
@@ -130,14 +131,14 @@ void transient_free(struct wiring *w)
 
 int transient_create(struct frame *f)
 {
-	const struct wiring *w = f->graph->wiring;
+	const struct access_table *w = f->graph->accesses;
 	bool has_many = false;
 	uint32_t i;
 
 	f->values.transient_task = w->has_quick ? w->transient_task : NULL;
 	f->values.transient = w->transient;
 	for (i = 0; i < w->vars.nr; i++) {
-		has_many |= wire_var(w, i)->nr_readers > READERS_MAX;
+		has_many |= access_var(w, i)->nr_readers > READERS_MAX;
 		/* Until there are bytes: who reads what was never made. */
 		f->values.var[i].maker =
 			NO_MAKER << MAKER_SHIFT | CACHE_NO_MEMORY;
@@ -150,17 +151,17 @@ int transient_create(struct frame *f)
 void transient_destroy(struct frame *f)
 {
 	const struct value *var = f->values.var;
-	const struct wiring *w;
+	const struct access_table *w;
 	struct heap *h;
 	uint32_t i;
 
 	/* A graph without data, or a frame that was never complete. */
 	if (!var)
 		return;
-	w = f->graph->wiring;
+	w = f->graph->accesses;
 	h = f->graph->rt->heap;
 	for (i = 0; i < w->vars.nr; i++)
-		if (wire_var(w, i)->is_transient && var[i].bytes)
+		if (access_var(w, i)->is_transient && var[i].bytes)
 			heap_free(h, heap_thread_cache(h), var[i].bytes);
 	free((void *)f->values.many);
 }
@@ -171,7 +172,7 @@ void transient_free_slowly(const struct lkdf_graph *g, struct cache *c,
 			   const struct transient_use *u, void *p)
 {
 	if (u->flags & TRANSIENT_DROPS)
-		wire_var(g->wiring, u->var)->data->drop(p);
+		access_var(g->accesses, u->var)->data->drop(p);
 	heap_free(g->rt->heap, c, p);
 }
 
@@ -199,7 +200,8 @@ void transient_take_left(struct frame *f, struct cache *c,
 void *transient_bring_slowly(const struct executor *ex, struct frame *f,
 			     const struct transient_use *u, struct value *v)
 {
-	const struct lkdf_data *d = wire_var(f->graph->wiring, u->var)->data;
+	const struct lkdf_data *d =
+		access_var(f->graph->accesses, u->var)->data;
 	struct heap *h = f->values.heap;
 	struct heap_want w = { heap_near_memory(h, ex->node), d->bytes,
 			       d->align, d->flags & LKDF_DATA_HUGE };
@@ -233,7 +235,7 @@ static void *bring(const struct executor *ex, struct frame *f, struct cache *c,
 static __attribute__((noinline)) bool is_last_of_many(struct frame *f,
 						      uint32_t var)
 {
-	uint32_t nr = wire_var(f->graph->wiring, var)->nr_readers;
+	uint32_t nr = access_var(f->graph->accesses, var)->nr_readers;
 	_Atomic(uint32_t) *count = &f->values.many[var];
 
 	/* [values.used] what we read; pairs with itself. */
@@ -271,7 +273,7 @@ used(struct frame *f, struct cache *c, uint32_t executor,
 }
 
 static inline const struct transient_use *
-transient_uses(const struct wiring *w, uint32_t index,
+transient_uses(const struct access_table *w, uint32_t index,
 	       const struct transient_use **end)
 {
 	*end = w->transient + w->first[index + 1];
@@ -283,8 +285,8 @@ void transient_used(struct frame *f, uint32_t index)
 	const struct transient_use *u, *end;
 
 	check(frame_has(f, index));
-	check(f->graph->wiring);
-	u = transient_uses(f->graph->wiring, index, &end);
+	check(f->graph->accesses);
+	u = transient_uses(f->graph->accesses, index, &end);
 	/* On whichever thread: counts with the others. */
 	used(f, heap_known_cache(f->graph->rt->heap), NO_MAKER - 1, u, end);
 }
@@ -294,7 +296,7 @@ void transient_used(struct frame *f, uint32_t index)
 int transient_no_bytes(struct lkdf_ctx *c, uint32_t var)
 {
 	const struct lkdf_data *d =
-		wire_var(c->frame->graph->wiring, var)->data;
+		access_var(c->frame->graph->accesses, var)->data;
 	char text[DATA_TEXT];
 
 	c->has_why = true;
@@ -318,7 +320,7 @@ static int around(struct lkdf_ctx *c, lkdf_fn body, void *arg)
 	void **at = c->bytes;
 	int rc;
 
-	first = transient_uses(f->graph->wiring, c->index, &end);
+	first = transient_uses(f->graph->accesses, c->index, &end);
 	if (!(first->flags & TRANSIENT_PLAIN))
 		at = NULL;
 	for (u = first; u < end; u++) {

@@ -17,7 +17,7 @@
 struct frame;
 struct lkdf_ctx;
 struct lkdf_graph;
-struct wiring;
+struct access_table;
 
 enum transient_flag {
 	TRANSIENT_MAKES = 1, /* bytes come before the body */
@@ -67,7 +67,7 @@ struct value {
 
 /* At the end of seal, when uses are in order. 0 or -ENOMEM. */
 int transient_index(struct lkdf_graph *g);
-void transient_free(struct wiring *w);
+void transient_free(struct access_table *w);
 
 /* A frame's values before its first run, and after its last one. */
 int transient_create(struct frame *f);

@@ -6,41 +6,41 @@
  */
 #include "run/values.h"
 
+#include "graph/access.h"
 #include "graph/pairs.h"
-#include "graph/wire.h"
 #include "run/always.h"
 #include "run/frame.h"
 
-static uint8_t *mark_of(const struct frame *f, const struct wire_use *u)
+static uint8_t *mark_of(const struct frame *f, const struct access_use *u)
 {
-	const struct wire_use *all = f->graph->wiring->uses.items;
+	const struct access_use *all = f->graph->accesses->uses.items;
 
 	return &f->values.untouched[u - all];
 }
 
-bool values_is_untouched(const struct frame *f, const struct wire_use *u)
+bool values_is_untouched(const struct frame *f, const struct access_use *u)
 {
 	return f->values.untouched && *mark_of(f, u);
 }
 
 void values_untouched(struct frame *f, uint32_t index, unsigned use)
 {
-	const struct wire_use *u, *end;
+	const struct access_use *u, *end;
 
-	u = wire_uses(f->graph->wiring, index, &end) + use;
-	*mark_of(f, wire_main(f->graph->wiring, u)) = 1;
+	u = access_uses(f->graph->accesses, index, &end) + use;
+	*mark_of(f, access_main(f->graph->accesses, u)) = 1;
 }
 
 void values_count_untouched(struct frame *f, uint32_t index)
 {
-	const struct wiring *w = f->graph->wiring;
-	const struct wire_use *u, *end;
+	const struct access_table *w = f->graph->accesses;
+	const struct access_use *u, *end;
 	uint32_t claim;
 
 	if (likely(!f->values.untouched))
 		return;
-	for (u = wire_uses(w, index, &end); u < end; u++) {
-		claim = wire_var(w, u->var)->claim;
+	for (u = access_uses(w, index, &end); u < end; u++) {
+		claim = access_var(w, u->var)->claim;
 		if (*mark_of(f, u) && claim != NO_CLAIM)
 			a_add(&f->values.nr_untouched[claim], 1, relaxed);
 	}
@@ -49,14 +49,14 @@ void values_count_untouched(struct frame *f, uint32_t index)
 /* What a loop writes counts as written, whichever iteration does. */
 void values_unchosen(struct frame *f, uint32_t index)
 {
-	const struct wiring *w = f->graph->wiring;
+	const struct access_table *w = f->graph->accesses;
 	bool is_member = f->recs[index].flags & REC_MEMBER;
-	const struct wire_use *u, *end;
+	const struct access_use *u, *end;
 	uint32_t claim;
 
-	for (u = wire_uses(w, index, &end); u < end && !is_member; u++) {
-		claim = wire_var(w, u->var)->claim;
-		if (u->flags & WIRE_WRITES && !(u->flags & WIRE_MERGED) &&
+	for (u = access_uses(w, index, &end); u < end && !is_member; u++) {
+		claim = access_var(w, u->var)->claim;
+		if (u->flags & ACCESS_WRITES && !(u->flags & ACCESS_MERGED) &&
 		    !(u->mode & LKDF_REDUCE) && claim != NO_CLAIM)
 			a_add(&f->values.nr_untouched[claim], 1, relaxed);
 	}
@@ -65,20 +65,20 @@ void values_unchosen(struct frame *f, uint32_t index)
 
 void values_forget_untouched(struct frame *f, uint32_t index)
 {
-	const struct wire_use *u, *end;
+	const struct access_use *u, *end;
 
 	if (likely(!f->values.untouched))
 		return;
-	for (u = wire_uses(f->graph->wiring, index, &end); u < end; u++)
+	for (u = access_uses(f->graph->accesses, index, &end); u < end; u++)
 		*mark_of(f, u) = 0;
 }
 
 /* Has the task left alone what it writes of the var? */
 static bool has_left(const struct frame *f, uint32_t index, uint32_t var)
 {
-	const struct wire_use *u, *end;
+	const struct access_use *u, *end;
 
-	for (u = wire_uses(f->graph->wiring, index, &end); u < end; u++)
+	for (u = access_uses(f->graph->accesses, index, &end); u < end; u++)
 		if (u->var == var && values_is_untouched(f, u))
 			return true;
 	return false;
@@ -86,9 +86,9 @@ static bool has_left(const struct frame *f, uint32_t index, uint32_t var)
 
 static bool passes_failure(const struct frame *f, uint32_t from, uint32_t to)
 {
-	const struct wire_pair *p, *end;
+	const struct access_pair *p, *end;
 
-	p = pairs_find(f->graph->wiring, from, to, &end);
+	p = pairs_find(f->graph->accesses, from, to, &end);
 	if (p == end)
 		return true;
 	for (; p < end; p++)

@@ -5,7 +5,7 @@
 #include "core/runtime.h"
 #include "data/away.h"
 #include "data/replica.h"
-#include "graph/wire.h"
+#include "graph/access.h"
 #include "run/always.h"
 #include "run/follow.h"
 #include "run/frame.h"
@@ -57,16 +57,16 @@ bool values_has(const struct claim *c)
 }
 
 /* The var that has the use of the claim for its own, not for its whole. */
-static struct wire_var *claimed(const struct wiring *w, uint32_t claim)
+static struct access_var *claimed(const struct access_table *w, uint32_t claim)
 {
-	return wire_var(w, w->claimed[claim]);
+	return access_var(w, w->claimed[claim]);
 }
 
 static void fill_claim(struct frame *f)
 {
-	const struct wiring *w = f->graph->wiring;
+	const struct access_table *w = f->graph->accesses;
 	struct claim *c = f->values.claim;
-	struct wire_var *v;
+	struct access_var *v;
 	struct use *u;
 	uint32_t i;
 
@@ -88,7 +88,7 @@ static void fill_claim(struct frame *f)
 
 int values_create(struct frame *f)
 {
-	const struct wiring *w = f->graph->wiring;
+	const struct access_table *w = f->graph->accesses;
 	size_t nr_vars = w->vars.nr, nr = w->nr_claims;
 	struct values *v = &f->values;
 
@@ -124,19 +124,19 @@ void values_destroy(struct frame *f)
 	free(v->claim);
 }
 
-static bool is_lasting(const struct wire_var *v)
+static bool is_lasting(const struct access_var *v)
 {
 	return !v->is_transient && v->is_used;
 }
 
 int values_prepare(struct lkdf_graph *g)
 {
-	const struct wiring *w = g->wiring;
-	struct wire_var *v;
+	const struct access_table *w = g->accesses;
+	struct access_var *v;
 	uint32_t i;
 
 	for (i = 0; i < w->vars.nr; i++) {
-		v = wire_var(w, i);
+		v = access_var(w, i);
 		/* [data.look] pairs with [data.at]. */
 		if (is_lasting(v) && v->writes &&
 		    !a_load(&v->data->domain.at, acquire) &&
@@ -187,15 +187,15 @@ static void note_poison(struct frame *f, struct use *u)
 
 void values_begin(struct frame *f)
 {
-	const struct wiring *w = f->graph->wiring;
+	const struct access_table *w = f->graph->accesses;
 	struct values *val = &f->values;
 	struct failure *failure;
-	struct wire_var *v;
+	struct access_var *v;
 	struct use *u;
 	uint32_t i;
 	char *at;
 
-	wire_forget_tokens(f->graph->wiring, f->graph->rt);
+	access_forget_tokens(f->graph->accesses, f->graph->rt);
 	always_begin(val, w);
 	val->is_poisoned = val->heals = false;
 	if (away_is_possible(f->graph->rt))
@@ -213,7 +213,7 @@ void values_begin(struct frame *f)
 		data_will_write(u->domain->data);
 	}
 	for (i = 0; i < w->vars.nr; i++) {
-		v = wire_var(w, i);
+		v = access_var(w, i);
 		if (!is_lasting(v))
 			continue;
 		/* There are bytes: values_prepare(). */
@@ -226,7 +226,7 @@ void values_begin(struct frame *f)
 }
 
 /* All who might have written it have left it as it was. */
-static bool is_untouched(const struct frame *f, const struct wire_var *v)
+static bool is_untouched(const struct frame *f, const struct access_var *v)
 {
 	uint32_t nr = a_load(&f->values.nr_untouched[v->claim], relaxed);
 
@@ -236,8 +236,8 @@ static bool is_untouched(const struct frame *f, const struct wire_var *v)
 /* More writes than the one that leaving counts. */
 static void count_writes(struct frame *f, bool leaves)
 {
-	const struct wiring *w = f->graph->wiring;
-	struct wire_var *v;
+	const struct access_table *w = f->graph->accesses;
+	struct access_var *v;
 	uint32_t i, nr;
 
 	for (i = 0; i < w->nr_claims; i++) {
@@ -254,7 +254,7 @@ static void count_writes(struct frame *f, bool leaves)
 
 static void note_untouched(struct frame *f)
 {
-	const struct wiring *w = f->graph->wiring;
+	const struct access_table *w = f->graph->accesses;
 	uint32_t i;
 
 	if (!w->has_maybe && !f->graph->control)
@@ -324,14 +324,14 @@ bool values_are_wanted(const struct frame *f)
 
 bool values_are_missing(const struct frame *f, uint32_t index)
 {
-	const struct wiring *w = f->graph->wiring;
-	const struct wire_use *u, *end;
+	const struct access_table *w = f->graph->accesses;
+	const struct access_use *u, *end;
 	uint32_t claim;
 
 	check(frame_has(f, index));
-	for (u = wire_uses(w, index, &end); u < end; u++) {
-		claim = wire_var(w, u->var)->claim;
-		if (u->flags & WIRE_FIRST && claim != NO_CLAIM &&
+	for (u = access_uses(w, index, &end); u < end; u++) {
+		claim = access_var(w, u->var)->claim;
+		if (u->flags & ACCESS_FIRST && claim != NO_CLAIM &&
 		    f->values.error[claim])
 			return true;
 	}
@@ -340,23 +340,23 @@ bool values_are_missing(const struct frame *f, uint32_t index)
 
 void values_dead(struct frame *f, uint32_t index)
 {
-	const struct wiring *w = f->graph->wiring;
-	const struct wire_use *u, *end;
-	const struct wire_var *v;
+	const struct access_table *w = f->graph->accesses;
+	const struct access_use *u, *end;
+	const struct access_var *v;
 	struct reduction *r;
 	uint32_t claim;
 
 	check(frame_has(f, index));
-	check(f->graph->wiring);
-	for (u = wire_uses(w, index, &end); u < end; u++) {
-		v = wire_var(w, u->var);
+	check(f->graph->accesses);
+	for (u = access_uses(w, index, &end); u < end; u++) {
+		v = access_var(w, u->var);
 		always_dead(f, u);
 		/* All who reduced are decided; others may come later. */
-		r = u->flags & WIRE_COMBINES ? f->recs[index].arg : NULL;
+		r = u->flags & ACCESS_COMBINES ? f->recs[index].arg : NULL;
 		if (r)
 			reduction_forget(r);
 		claim = v->claim;
-		if (u->flags & WIRE_LAST && claim != NO_CLAIM &&
+		if (u->flags & ACCESS_LAST && claim != NO_CLAIM &&
 		    !values_is_untouched(f, u))
 			a_store(&f->values.is_dead[claim], 1, relaxed);
 	}
@@ -365,24 +365,24 @@ void values_dead(struct frame *f, uint32_t index)
 }
 
 /* Of the var that is combined, whatever part of it the use is of. */
-static void *copy_of(struct executor *ex, const struct wiring *w,
-		     const struct wire_use *u)
+static void *copy_of(struct executor *ex, const struct access_table *w,
+		     const struct access_use *u)
 {
-	const struct wire_var *v = wire_var(w, wire_main(w, u)->var);
+	const struct access_var *v = access_var(w, access_main(w, u)->var);
 	char *bytes = reduction_copy(ex, v->data, v->part);
 
-	return bytes ? bytes + wire_var(w, u->var)->offset - v->offset : NULL;
+	return bytes ? bytes + access_var(w, u->var)->offset - v->offset : NULL;
 }
 
 void *values_ptr(struct lkdf_ctx *c, unsigned use)
 {
 	struct frame *f = c->frame;
-	const struct wiring *w = f->graph->wiring;
-	const struct wire_use *u, *end;
+	const struct access_table *w = f->graph->accesses;
+	const struct access_use *u, *end;
 
 	if (unlikely(!w))
 		return NULL;
-	u = wire_uses(w, c->index, &end) + use;
+	u = access_uses(w, c->index, &end) + use;
 	if (unlikely(use >= LKDF_MAX_USES || u >= end))
 		return NULL;
 	if (unlikely(u->mode & (LKDF_REDUCE | LKDF_WEAK) || c->task) &&

@@ -19,7 +19,7 @@ struct executor;
 struct failure;
 struct frame;
 struct lkdf_ctx;
-struct wire_use;
+struct access_use;
 
 /* Of one frame. */
 struct values {
@@ -33,7 +33,7 @@ struct values {
 
 	/* Set at seal, constant afterwards. */
 	struct heap *heap; /* the runtime's */
-	/* The wiring's, by index; NULL: there are none. */
+	/* The accesses's, by index; NULL: there are none. */
 	const struct transient_task *transient_task;
 	const struct transient_use *transient; /* the same, by use */
 
@@ -96,7 +96,7 @@ void values_unchosen(struct frame *f, uint32_t index);
 
 /* The body has left the use untouched. */
 void values_untouched(struct frame *f, uint32_t index, unsigned use);
-bool values_is_untouched(const struct frame *f, const struct wire_use *u);
+bool values_is_untouched(const struct frame *f, const struct access_use *u);
 
 /* The body is over: what it has left untouched is no write. */
 void values_count_untouched(struct frame *f, uint32_t index);

@@ -7,7 +7,7 @@
 #include "core/seen.h"
 #include "data/data.h"
 #include "data/facts.h"
-#include "graph/wire.h"
+#include "graph/access.h"
 #include "mem/region.h"
 #include "policy/plan.h"
 #include "run/planned.h"
@@ -39,7 +39,7 @@ static bool is_wanted(const struct lkdf_graph *g)
 	const struct lkdf *rt = g->rt;
 
 	/* Nothing is planned that may run never, or many times. */
-	return g->wiring && !g->control && rt->options->placement &&
+	return g->accesses && !g->control && rt->options->placement &&
 	       rt->sched.nr_worker_nodes > 1 && !rt->sched.is_serial &&
 	       g->nr_tasks;
 }
@@ -116,7 +116,7 @@ static void describe_edges(struct planner *p)
 }
 
 /* Where the bytes are, or will be if the user has said so. */
-static int fixed_node(const struct wire_var *v)
+static int fixed_node(const struct access_var *v)
 {
 	const struct lkdf_data *d = v->data;
 	int node = v->is_transient ? -1 : facts_node(d, v->part);
@@ -132,25 +132,25 @@ static int fixed_node(const struct wire_var *v)
 
 static void describe_data(struct planner *p)
 {
-	const struct wiring *w = p->g->wiring;
-	const struct wire_use *u = w->uses.items;
+	const struct access_table *w = p->g->accesses;
+	const struct access_use *u = w->uses.items;
 	struct plan_access *a = p->access;
-	struct wire_var *v;
+	struct access_var *v;
 	uint32_t i, t = 0;
 
 	for (i = 0; i < p->nr_vars; i++) {
-		v = wire_var(w, i);
+		v = access_var(w, i);
 		p->bytes[i] = data_size(v->data, v->part);
 		p->fixed[i] = (int16_t)fixed_node(v);
 	}
 	for (i = 0; i < p->nr_uses; i++) {
 		while (t <= u[i].task)
 			p->first_access[t++] = (uint32_t)(a - p->access);
-		if (u[i].flags & WIRE_MERGED)
+		if (u[i].flags & ACCESS_MERGED)
 			continue;
 		a->block = u[i].var;
-		a->reads = (u[i].flags & WIRE_READS) != 0;
-		a->writes = (u[i].flags & WIRE_WRITES) != 0;
+		a->reads = (u[i].flags & ACCESS_READS) != 0;
+		a->writes = (u[i].flags & ACCESS_WRITES) != 0;
 		a++;
 	}
 	while (t <= p->nr_tasks)
@@ -215,7 +215,7 @@ static int apply(struct planner *p, const struct plan *plan)
 	if (!g->planned)
 		return -ENOMEM;
 	for (i = 0; i < p->nr_vars; i++)
-		wire_var(g->wiring, i)->home = p->block[i];
+		access_var(g->accesses, i)->home = p->block[i];
 	for (t = 0; t < p->nr_tasks && !rc; t++)
 		rc = apply_task(p, t);
 	return rc;
@@ -258,8 +258,8 @@ int assign_plan(struct lkdf_graph *g)
 		return 0;
 	p.machine.nr_nodes = g->rt->topo->nr_nodes;
 	p.nr_tasks = g->nr_tasks;
-	p.nr_vars = (uint32_t)g->wiring->vars.nr;
-	p.nr_uses = (uint32_t)g->wiring->uses.nr;
+	p.nr_vars = (uint32_t)g->accesses->vars.nr;
+	p.nr_uses = (uint32_t)g->accesses->uses.nr;
 	p.nr_succ = count_succ(g);
 	rc = allocate_plan(&p) ? plan(&p) : -ENOMEM;
 	release(&p);

@@ -8,7 +8,7 @@
 #include "seal/loops.h"
 
 #include "base/err.h"
-#include "graph/wire.h"
+#include "graph/access.h"
 #include "mem/region.h"
 
 #include <errno.h>

@@ -23,21 +23,21 @@
 #include <stdio.h>
 #include <string.h>
 
-void edge_no_memory(struct wirer *r)
+void edge_no_memory(struct edge_maker *r)
 {
 	r->rc = err(-ENOMEM, "graph %s: no memory for edges", r->g->name);
 }
 
 /* Edges of LKDF_DATA_ONCE pass nothing on that was not chosen. */
-static void note_control(struct wirer *r, uint32_t from, bool is_known)
+static void note_control(struct edge_maker *r, uint32_t from, bool is_known)
 {
 	if (!is_known)
-		r->rc = control_note_data(r->g, from, r->wires_once);
-	else if (r->wires_once)
+		r->rc = control_note_data(r->g, from, r->makes_once);
+	else if (r->makes_once)
 		control_harden(r->g, from);
 }
 
-void edge_add(struct wirer *r, uint32_t from, uint32_t to, uint32_t why)
+void edge_add(struct edge_maker *r, uint32_t from, uint32_t to, uint32_t why)
 {
 	uint32_t *stamp;
 	bool is_known;
@@ -65,51 +65,53 @@ void edge_add(struct wirer *r, uint32_t from, uint32_t to, uint32_t why)
 }
 
 /* It may leave what it was given as bad as it was. */
-static bool carries_error(const struct lkdf_graph *g, const struct wire_use *u)
+static bool carries_error(const struct lkdf_graph *g,
+			  const struct access_use *u)
 {
-	return u->mode & (LKDF_MAYBE | LKDF_WEAK) && u->flags & WIRE_READS &&
+	return u->mode & (LKDF_MAYBE | LKDF_WEAK) && u->flags & ACCESS_READS &&
 	       graph_is_always(g, u->task);
 }
 
-void edge_note_input(struct wirer *r, const struct wire_use *u, uint32_t var)
+void edge_note_input(struct edge_maker *r, const struct access_use *u,
+		     uint32_t var)
 {
-	const struct wire_var *v = wire_var(r->w, var);
-	struct wire_pair *p;
+	const struct access_var *v = access_var(r->w, var);
+	struct access_pair *p;
 
 	if (v->writer == NO_TASK || v->writer == u->task || r->rc ||
 	    !(v->carries || graph_is_always(r->g, u->task)))
 		return;
 	p = array_add(&r->w->inputs);
 	if (p)
-		*p = (struct wire_pair){ v->writer, u->task, u->var, var };
+		*p = (struct access_pair){ v->writer, u->task, u->var, var };
 	else
 		edge_no_memory(r);
 }
 
 /* After who has written it: what he leaves untouched does not fail. */
-static void edge_from_writer(struct wirer *r, uint32_t var,
-			     const struct wire_use *to)
+static void edge_from_writer(struct edge_maker *r, uint32_t var,
+			     const struct access_use *to)
 {
-	const struct wire_var *v = wire_var(r->w, var);
+	const struct access_var *v = access_var(r->w, var);
 
 	edge_add(r, v->writer, to->task, v->is_maybe ? var : WHY_HARD);
 	edge_note_input(r, to, var);
 }
 
-static void edges_from_list(struct wirer *r, uint32_t use, uint32_t to,
+static void edges_from_list(struct edge_maker *r, uint32_t use, uint32_t to,
 			    uint32_t why)
 {
 	for (; use != NO_TASK; use = r->next[use])
 		edge_add(r, use_at(r, use)->task, to, why);
 }
 
-static void note_writer(struct wirer *r, const struct wire_use *u)
+static void note_writer(struct edge_maker *r, const struct access_use *u)
 {
-	struct wire_var *v = wire_var(r->w, u->var), *part;
+	struct access_var *v = access_var(r->w, u->var), *part;
 	uint32_t i;
 
 	if (v->part && v->writer == NO_TASK) {
-		part = wire_var(r->w, wire_whole(r->w, u->var));
+		part = access_var(r->w, access_whole(r->w, u->var));
 		/* With all its parts written anew nothing of it is left. */
 		if (++part->nr_rewritten == part->nr_parts)
 			part->writer = NO_TASK;
@@ -121,31 +123,31 @@ static void note_writer(struct wirer *r, const struct wire_use *u)
 	v->nr_writers++;
 	v->nr_rewritten = 0;
 	for (i = 1; !v->part && i <= v->nr_parts; i++) {
-		part = wire_var(r->w, u->var + i);
+		part = access_var(r->w, u->var + i);
 		part->writer = part->reader = NO_TASK;
 	}
 }
 
 /* After those who wrote what it reads. */
-static void after_writers(struct wirer *r, struct wire_use *u)
+static void after_writers(struct edge_maker *r, struct access_use *u)
 {
-	struct wire_var *v = wire_var(r->w, u->var), *whole;
+	struct access_var *v = access_var(r->w, u->var), *whole;
 	bool is_first = v->writer == NO_TASK, misses_part = !v->nr_parts;
 	uint32_t i, writer;
 
 	edge_from_writer(r, u->var, u);
 	if (v->part && is_first) {
-		edge_from_writer(r, wire_whole(r->w, u->var), u);
-		whole = wire_var(r->w, wire_whole(r->w, u->var));
+		edge_from_writer(r, access_whole(r->w, u->var), u);
+		whole = access_var(r->w, access_whole(r->w, u->var));
 		is_first = whole->writer == NO_TASK;
 	}
 	for (i = 1; !v->part && i <= v->nr_parts; i++) {
-		writer = wire_var(r->w, u->var + i)->writer;
+		writer = access_var(r->w, u->var + i)->writer;
 		misses_part |= writer == NO_TASK;
 		edge_from_writer(r, u->var + i, u);
 	}
 	if (is_first && (v->part || misses_part))
-		u->flags |= WIRE_FIRST;
+		u->flags |= ACCESS_FIRST;
 }
 
 /* ---- combining ---------------------------------------------------------- */
@@ -164,7 +166,7 @@ static int meet_body(struct lkdf_ctx *c, void *arg)
 }
 
 /* What a task of our own does. */
-static struct lkdf_kind *group_kind(struct wirer *r, bool is_reduce)
+static struct lkdf_kind *group_kind(struct edge_maker *r, bool is_reduce)
 {
 	struct lkdf_kind **k = is_reduce ? &r->combine : &r->meet;
 	struct lkdf_kind_attr a = {
@@ -182,7 +184,7 @@ static struct lkdf_kind *group_kind(struct wirer *r, bool is_reduce)
 }
 
 /* Room for one more task and its use. */
-static bool make_room(struct wirer *r)
+static bool make_room(struct edge_maker *r)
 {
 	size_t nr = r->nr_stamps;
 	uint32_t *stamp;
@@ -199,11 +201,12 @@ static bool make_room(struct wirer *r)
 }
 
 /* A task of our own that comes after all of the group. NULL: see rc. */
-static struct wire_use *add_task(struct wirer *r, uint32_t var, bool is_reduce)
+static struct access_use *add_task(struct edge_maker *r, uint32_t var,
+				   bool is_reduce)
 {
-	struct wire_var *v = wire_var(r->w, var);
+	struct access_var *v = access_var(r->w, var);
 	struct var *of = domain_var(&v->data->domain, v->part);
-	struct wire_use *u = NULL;
+	struct access_use *u = NULL;
 	int task;
 
 	if (make_room(r) && group_kind(r, is_reduce)) {
@@ -215,16 +218,16 @@ static struct wire_use *add_task(struct wirer *r, uint32_t var, bool is_reduce)
 		edge_no_memory(r);
 		return NULL;
 	}
-	*u = (struct wire_use){
+	*u = (struct access_use){
 		.task = (uint32_t)task,
 		.var = var,
 		.mode = LKDF_RW,
-		.flags = WIRE_READS | WIRE_WRITES | WIRE_COMBINES,
+		.flags = ACCESS_READS | ACCESS_WRITES | ACCESS_COMBINES,
 	};
 	return u;
 }
 
-static bool has_always(struct wirer *r, uint32_t use)
+static bool has_always(struct edge_maker *r, uint32_t use)
 {
 	for (; use != NO_TASK; use = r->next[use])
 		if (graph_is_always(r->g, use_at(r, use)->task))
@@ -233,12 +236,12 @@ static bool has_always(struct wirer *r, uint32_t use)
 }
 
 /* The group is complete. */
-static void close_group(struct wirer *r, uint32_t var)
+static void close_group(struct edge_maker *r, uint32_t var)
 {
-	struct wire_var *v = wire_var(r->w, var);
+	struct access_var *v = access_var(r->w, var);
 	uint32_t use = v->group;
 	bool is_reduce = v->group_mode == LKDF_REDUCE;
-	struct wire_use *u;
+	struct access_use *u;
 
 	if (use == NO_TASK || r->rc)
 		return;
@@ -259,7 +262,7 @@ static void close_group(struct wirer *r, uint32_t var)
 		return;
 	/* Each of them writes, and ours does not. */
 	for (v->nr_writers--; use != NO_TASK; use = r->next[use]) {
-		use_at(r, use)->flags |= WIRE_TOKEN;
+		use_at(r, use)->flags |= ACCESS_TOKEN;
 		v->nr_writers++;
 	}
 }
@@ -267,68 +270,68 @@ static void close_group(struct wirer *r, uint32_t var)
 /* ---- one use ------------------------------------------------------------ */
 
 /* The mode of those it goes together with; 0: nobody. */
-static uint8_t group_mode(const struct wire_use *u)
+static uint8_t group_mode(const struct access_use *u)
 {
 	if (u->mode & LKDF_REDUCE)
 		return LKDF_REDUCE;
 	return u->mode & LKDF_RW ? 0 : u->mode & LKDF_COMMUTE;
 }
 
-static void close_groups(struct wirer *r, uint32_t use)
+static void close_groups(struct edge_maker *r, uint32_t use)
 {
 	uint8_t mode = group_mode(use_at(r, use));
 	uint32_t var = use_at(r, use)->var, i;
-	struct wire_var *v = wire_var(r->w, var);
+	struct access_var *v = access_var(r->w, var);
 	uint32_t nr = v->nr_parts;
 
 	if (mode != v->group_mode)
 		close_group(r, var);
 	if (v->part)
-		close_group(r, wire_whole(r->w, var));
+		close_group(r, access_whole(r->w, var));
 	for (i = 1; !v->part && i <= nr; i++)
 		close_group(r, var + i);
 }
 
 /* What a writer of var comes after, softly. */
-static void after_readers_of(struct wirer *r, uint32_t var, uint32_t to)
+static void after_readers_of(struct edge_maker *r, uint32_t var, uint32_t to)
 {
-	struct wire_var *v = wire_var(r->w, var);
+	struct access_var *v = access_var(r->w, var);
 
 	if (v->reader == NO_TASK)
 		edge_add(r, v->writer, to, WHY_ORDER_ONLY);
 	edges_from_list(r, v->reader, to, WHY_ORDER_ONLY);
 }
 
-static void after_readers(struct wirer *r, const struct wire_use *u)
+static void after_readers(struct edge_maker *r, const struct access_use *u)
 {
-	struct wire_var *v = wire_var(r->w, u->var);
+	struct access_var *v = access_var(r->w, u->var);
 	uint32_t i;
 
 	after_readers_of(r, u->var, u->task);
 	if (v->part)
-		after_readers_of(r, wire_whole(r->w, u->var), u->task);
+		after_readers_of(r, access_whole(r->w, u->var), u->task);
 	for (i = 1; !v->part && i <= v->nr_parts; i++)
 		after_readers_of(r, u->var + i, u->task);
 }
 
-static void add_to_list(struct wirer *r, uint32_t *list, uint32_t use)
+static void add_to_list(struct edge_maker *r, uint32_t *list, uint32_t use)
 {
 	r->next[use] = *list;
 	*list = use;
 }
 
-static void note(struct wirer *r, uint32_t use)
+static void note(struct edge_maker *r, uint32_t use)
 {
-	struct wire_use *u = use_at(r, use);
-	struct wire_var *v = wire_var(r->w, u->var);
+	struct access_use *u = use_at(r, use);
+	struct access_var *v = access_var(r->w, u->var);
 
-	v->reads |= (u->flags & WIRE_READS) != 0;
-	v->writes |= (u->flags & WIRE_WRITES) != 0;
-	v->reads_first |= (u->flags & WIRE_FIRST) != 0;
+	v->reads |= (u->flags & ACCESS_READS) != 0;
+	v->writes |= (u->flags & ACCESS_WRITES) != 0;
+	v->reads_first |= (u->flags & ACCESS_FIRST) != 0;
 	if (group_mode(u)) {
 		v->group_mode = group_mode(u);
 		add_to_list(r, &v->group, use);
-	} else if (u->flags & WIRE_WRITES) {
+	} else if (u->flags & ACCESS_WRITES) {
 		note_writer(r, u);
 	} else {
 		add_to_list(r, &v->reader, use);
@@ -338,8 +341,8 @@ static void note(struct wirer *r, uint32_t use)
 /* ---- one task ----------------------------------------------------------- */
 
 /* Uses of the same thing: the first of them, or that of the whole, stands. */
-static void merge_use(struct wirer *r, struct wire_use *into,
-		      struct wire_use *u)
+static void merge_use(struct edge_maker *r, struct access_use *into,
+		      struct access_use *u)
 {
 	unsigned weak;
 
@@ -348,59 +351,62 @@ static void merge_use(struct wirer *r, struct wire_use *into,
 			    "graph %s: task %u: REDUCE and another mode of "
 			    "one data",
 			    r->g->name, u->task);
-	into->flags |= u->flags & (WIRE_READS | WIRE_WRITES);
+	into->flags |= u->flags & (ACCESS_READS | ACCESS_WRITES);
 	weak = into->mode & u->mode & LKDF_WEAK;
 	into->mode = (uint8_t)(((into->mode | u->mode) & ~LKDF_WEAK) | weak);
-	u->flags |= WIRE_MERGED;
+	u->flags |= ACCESS_MERGED;
 }
 
-static void merge_uses(struct wirer *r, uint32_t first, uint32_t end)
+static void merge_uses(struct edge_maker *r, uint32_t first, uint32_t end)
 {
-	struct wire_use *a, *b;
+	struct access_use *a, *b;
 	uint32_t i, j;
 
 	for (i = first; i < end; i++) {
 		for (j = first; j < end; j++) {
 			a = use_at(r, i);
 			b = use_at(r, j);
-			if (i != j && !((a->flags | b->flags) & WIRE_MERGED) &&
-			    wire_is_same(r->w, a, b))
+			if (i != j &&
+			    !((a->flags | b->flags) & ACCESS_MERGED) &&
+			    access_is_same(r->w, a, b))
 				merge_use(r, a, b);
 		}
 	}
 }
 
-static bool is_wired(struct wirer *r, const struct wire_use *u)
+static bool has_edges(struct edge_maker *r, const struct access_use *u)
 {
-	return !(u->flags & WIRE_MERGED) && !wire_var(r->w, u->var)->is_once;
+	return !(u->flags & ACCESS_MERGED) &&
+	       !access_var(r->w, u->var)->is_once;
 }
 
-static void wire_task(struct wirer *r, uint32_t first, uint32_t end)
+static void task_edges(struct edge_maker *r, uint32_t first, uint32_t end)
 {
-	struct wire_use *u;
+	struct access_use *u;
 	uint32_t i;
 
 	for (i = first; i < end; i++)
-		if (is_wired(r, use_at(r, i)))
+		if (has_edges(r, use_at(r, i)))
 			close_groups(r, i);
 	for (i = first; i < end; i++) {
 		u = use_at(r, i);
-		if (is_wired(r, u) && u->flags & WIRE_READS)
+		if (has_edges(r, u) && u->flags & ACCESS_READS)
 			after_writers(r, u);
 	}
 	for (i = first; i < end; i++) {
 		u = use_at(r, i);
-		if (is_wired(r, u) && u->flags & WIRE_WRITES)
+		if (has_edges(r, u) && u->flags & ACCESS_WRITES)
 			after_readers(r, u);
 	}
 	for (i = first; i < end; i++)
-		if (is_wired(r, use_at(r, i)))
+		if (has_edges(r, use_at(r, i)))
 			note(r, i);
 }
 
 /* Of all tasks, one after the other: what is done to the uses of one. */
-static void for_tasks(struct wirer *r, uint32_t nr_uses,
-		      void (*fn)(struct wirer *r, uint32_t first, uint32_t end))
+static void for_tasks(struct edge_maker *r, uint32_t nr_uses,
+		      void (*fn)(struct edge_maker *r, uint32_t first,
+				 uint32_t end))
 {
 	uint32_t first, end;
 
@@ -412,7 +418,7 @@ static void for_tasks(struct wirer *r, uint32_t nr_uses,
 	}
 }
 
-static void close_all_groups(struct wirer *r)
+static void close_all_groups(struct edge_maker *r)
 {
 	uint32_t var;
 
@@ -423,23 +429,23 @@ static void close_all_groups(struct wirer *r)
 /* ---- the run's claim, and what each task does --------------------------- */
 
 /* Whose end is the end of the writing. */
-static void mark_last(struct wirer *r)
+static void mark_last(struct edge_maker *r)
 {
-	struct wire_use *u;
+	struct access_use *u;
 	uint32_t i;
 
 	for (i = 0; i < r->w->uses.nr; i++) {
 		u = use_at(r, i);
-		if (u->flags & WIRE_WRITES && !(u->mode & LKDF_REDUCE) &&
-		    wire_var(r->w, u->var)->writer == u->task)
-			u->flags |= WIRE_LAST;
+		if (u->flags & ACCESS_WRITES && !(u->mode & LKDF_REDUCE) &&
+		    access_var(r->w, u->var)->writer == u->task)
+			u->flags |= ACCESS_LAST;
 	}
 }
 
 int edges_make(struct lkdf_graph *g, struct lkdf_diag *why)
 {
-	uint32_t nr_uses = (uint32_t)g->wiring->uses.nr;
-	struct wirer r = { .g = g, .w = g->wiring };
+	uint32_t nr_uses = (uint32_t)g->accesses->uses.nr;
+	struct edge_maker r = { .g = g, .w = g->accesses };
 
 	r.nr_stamps = g->nr_tasks + 16;
 	r.next = region_alloc(nr_uses * sizeof(*r.next));
@@ -450,11 +456,11 @@ int edges_make(struct lkdf_graph *g, struct lkdf_diag *why)
 	once_find_producers(&r, why);
 	if (!r.rc)
 		order_only_collect(&r);
-	for_tasks(&r, nr_uses, wire_task);
+	for_tasks(&r, nr_uses, task_edges);
 	close_all_groups(&r);
-	once_wire(&r, why);
+	once_edges(&r, why);
 	if (!r.rc) {
-		wire_number_claims(r.w);
+		access_number_claims(r.w);
 		mark_last(&r);
 	}
 	array_fini(&r.hard);

@@ -9,18 +9,19 @@
 #ifndef SEAL_EDGES_H
 #define SEAL_EDGES_H
 
-#include "graph/wire.h"
+#include "graph/access.h"
 
-struct wirer {
+struct edge_maker {
 	struct lkdf_graph *g;
-	struct wiring *w;
+	struct access_table *w;
 	uint32_t *next; /* lists of uses, by use */
 	/* By task: the last it has an edge to, plus 1, and STAMP_HARD. */
 	uint32_t *stamp;
 	size_t nr_stamps;
-	struct array hard; /* struct wire_pair, sorted: not ours, or of ONCE */
+	struct array
+		hard; /* struct access_pair, sorted: not ours, or of ONCE */
 	struct lkdf_kind *combine, *meet;
-	bool wires_once; /* edges of LKDF_DATA_ONCE are being made */
+	bool makes_once; /* edges of LKDF_DATA_ONCE are being made */
 	int rc;
 };
 
@@ -28,9 +29,9 @@ struct wirer {
 #define WHY_HARD (UINT32_MAX - 1)
 #define WHY_ORDER_ONLY UINT32_MAX
 
-static inline struct wire_use *use_at(struct wirer *r, uint32_t i)
+static inline struct access_use *use_at(struct edge_maker *r, uint32_t i)
 {
-	return (struct wire_use *)r->w->uses.items + i;
+	return (struct access_use *)r->w->uses.items + i;
 }
 
 /* First thing of seal: edges, tasks that combine. */
@@ -39,25 +40,27 @@ int edges_make(struct lkdf_graph *g, struct lkdf_diag *why);
 /* Later, wrap.c: kinds that see to bytes, where uses ask for them. */
 int wrap_kinds(struct lkdf_graph *g);
 
-void edge_no_memory(struct wirer *r);
+void edge_no_memory(struct edge_maker *r);
 
 #define STAMP_HARD (1u << 31)
 
 /* One task after the other: to is the same until the next one's turn. */
-void edge_add(struct wirer *r, uint32_t from, uint32_t to, uint32_t why);
+void edge_add(struct edge_maker *r, uint32_t from, uint32_t to, uint32_t why);
 
 /* The use reads what the writer of the var writes. */
-void edge_note_input(struct wirer *r, const struct wire_use *u, uint32_t var);
+void edge_note_input(struct edge_maker *r, const struct access_use *u,
+		     uint32_t var);
 
 /* First who produces what, or that two do; later the edges. */
-void once_find_producers(struct wirer *r, struct lkdf_diag *why);
-void once_wire(struct wirer *r, struct lkdf_diag *why);
+void once_find_producers(struct edge_maker *r, struct lkdf_diag *why);
+void once_edges(struct edge_maker *r, struct lkdf_diag *why);
 
 /* Which edges are hard, whatever else they are. */
-void order_only_collect(struct wirer *r);
+void order_only_collect(struct edge_maker *r);
 
 /* One more reason of an edge; it is hard after all. */
-void order_only_note(struct wirer *r, uint32_t from, uint32_t to, uint32_t why);
-void order_only_forget(struct wirer *r, uint32_t from, uint32_t to);
+void order_only_note(struct edge_maker *r, uint32_t from, uint32_t to,
+		     uint32_t why);
+void order_only_forget(struct edge_maker *r, uint32_t from, uint32_t to);
 
 #endif

@@ -130,7 +130,7 @@ static int init_frame(struct lkdf_graph *g, uint32_t i, bool overflow_next)
 	slot = init_placed(g, f);
 	if (!slot && g->planned)
 		slot = init_planned(g, f);
-	if (!slot && g->wiring)
+	if (!slot && g->accesses)
 		slot = values_create(f);
 	if (!slot && g->control)
 		slot = control_run_create(f);

@@ -4,8 +4,8 @@
 #include "base/err.h"
 #include "core/runtime.h"
 #include "data/data.h"
+#include "graph/access.h"
 #include "graph/pairs.h"
-#include "graph/wire.h"
 #include "mem/region.h"
 #include "run/always.h"
 #include "run/follow.h"
@@ -23,21 +23,21 @@ static int no_memory(const struct lkdf_graph *g)
 /* For each var with uses that commute. False: no memory. */
 static bool make_tokens(struct lkdf_graph *g)
 {
-	struct wiring *w = g->wiring;
-	const struct wire_use *u = w->uses.items;
-	struct wire_var *v;
+	struct access_table *w = g->accesses;
+	const struct access_use *u = w->uses.items;
+	struct access_var *v;
 	uint32_t i;
 
 	for (i = 0; i < w->uses.nr; i++)
-		w->nr_tokens += (u[i].flags & WIRE_TOKEN) != 0;
+		w->nr_tokens += (u[i].flags & ACCESS_TOKEN) != 0;
 	if (!w->nr_tokens)
 		return true;
 	/* Two uses at least have one. */
 	w->tokens = calloc(w->nr_tokens / 2, sizeof(*w->tokens));
 	w->nr_tokens = 0;
 	for (i = 0; w->tokens && i < w->uses.nr; i++) {
-		v = wire_var(w, u[i].var);
-		if (!(u[i].flags & WIRE_TOKEN) || v->token)
+		v = access_var(w, u[i].var);
+		if (!(u[i].flags & ACCESS_TOKEN) || v->token)
 			continue;
 		v->token = &w->tokens[w->nr_tokens++];
 		domain_init(v->token, g->rt, v->data, NULL);
@@ -48,9 +48,9 @@ static bool make_tokens(struct lkdf_graph *g)
 /* A stable sort: by counting. */
 static int sort_uses(struct lkdf_graph *g)
 {
-	struct wiring *w = g->wiring;
-	size_t nr = w->uses.nr, size = nr * sizeof(struct wire_use), i;
-	struct wire_use *u = w->uses.items, *copy;
+	struct access_table *w = g->accesses;
+	size_t nr = w->uses.nr, size = nr * sizeof(struct access_use), i;
+	struct access_use *u = w->uses.items, *copy;
 	uint32_t *next;
 
 	copy = region_alloc(size);
@@ -67,21 +67,21 @@ static int sort_uses(struct lkdf_graph *g)
 }
 
 /* Claims were numbered in the order of the vars that have them. */
-static bool index_claims(struct wiring *w)
+static bool index_claims(struct access_table *w)
 {
 	uint32_t i, nr = 0;
 
 	w->claimed = calloc(w->nr_claims + 1ul, sizeof(*w->claimed));
 	for (i = 0; w->claimed && nr < w->nr_claims; i++)
-		if (wire_var(w, i)->claim == nr)
+		if (access_var(w, i)->claim == nr)
 			w->claimed[nr++] = i;
 	return w->claimed != NULL;
 }
 
 int index_uses(struct lkdf_graph *g)
 {
-	struct wiring *w = g->wiring;
-	struct wire_use *u = w->uses.items;
+	struct access_table *w = g->accesses;
+	struct access_use *u = w->uses.items;
 	uint32_t i, sum = 0, count;
 
 	w->nr_indices = g->nr_recs;

@@ -7,7 +7,7 @@
 #include "seal/loops.h"
 
 #include "base/err.h"
-#include "graph/wire.h"
+#include "graph/access.h"
 
 #include <errno.h>
 #include <lkdf/data.h>
@@ -120,7 +120,7 @@ static int collect(struct looper *p)
 
 /* ---- data in loops ------------------------------------------------------ */
 
-static int refuse_use(struct looper *p, const struct wire_use *u)
+static int refuse_use(struct looper *p, const struct access_use *u)
 {
 	p->why->path[0] = (int32_t)u->task;
 	p->why->nr = 1;
@@ -131,9 +131,9 @@ static int refuse_use(struct looper *p, const struct wire_use *u)
 }
 
 /* Bytes that all members of one loop use come and go in each iteration. */
-static bool crosses(const struct looper *p, const struct wire_use *u)
+static bool crosses(const struct looper *p, const struct access_use *u)
 {
-	uint32_t writer = wire_var(p->g->wiring, u->var)->writer;
+	uint32_t writer = access_var(p->g->accesses, u->var)->writer;
 
 	return writer == NO_TASK ||
 	       p->c->loop_of[writer] != p->c->loop_of[u->task];
@@ -142,24 +142,24 @@ static bool crosses(const struct looper *p, const struct wire_use *u)
 /* Others live as long as the run. */
 static void keep_crossing(struct looper *p)
 {
-	struct wiring *w = p->g->wiring;
-	struct wire_use *u = w->uses.items;
+	struct access_table *w = p->g->accesses;
+	struct access_use *u = w->uses.items;
 	uint32_t i;
 
 	for (i = 0; i < w->uses.nr; i++)
-		if (u[i].flags & WIRE_TRANSIENT && crosses(p, &u[i]))
-			wire_var(w, u[i].var)->is_transient = false;
+		if (u[i].flags & ACCESS_TRANSIENT && crosses(p, &u[i]))
+			access_var(w, u[i].var)->is_transient = false;
 	for (i = 0; i < w->uses.nr; i++)
-		if (!wire_var(w, u[i].var)->is_transient)
-			u[i].flags &= (uint8_t)~WIRE_TRANSIENT;
+		if (!access_var(w, u[i].var)->is_transient)
+			u[i].flags &= (uint8_t)~ACCESS_TRANSIENT;
 }
 
 static int check_uses(struct looper *p)
 {
 	const unsigned unbuilt =
 		LKDF_REDUCE | LKDF_COMMUTE | LKDF_MAYBE | LKDF_WEAK;
-	const struct wiring *w = p->g->wiring;
-	const struct wire_use *u;
+	const struct access_table *w = p->g->accesses;
+	const struct access_use *u;
 	uint32_t i;
 
 	if (!w || !p->c->nr_loops)

@@ -10,7 +10,7 @@
 
 #include <errno.h>
 
-static void two_producers(struct wirer *r, const struct wire_var *v,
+static void two_producers(struct edge_maker *r, const struct access_var *v,
 			  uint32_t task, struct lkdf_diag *why)
 {
 	char one[NAME_SIZE], two[NAME_SIZE], text[DATA_TEXT];
@@ -24,17 +24,17 @@ static void two_producers(struct wirer *r, const struct wire_var *v,
 		    graph_task_name(r->g, task, two, sizeof(two)));
 }
 
-void once_find_producers(struct wirer *r, struct lkdf_diag *why)
+void once_find_producers(struct edge_maker *r, struct lkdf_diag *why)
 {
 	char name[NAME_SIZE], text[DATA_TEXT];
-	struct wire_use *u;
-	struct wire_var *v;
+	struct access_use *u;
+	struct access_var *v;
 	uint32_t i;
 
 	for (i = 0; i < r->w->uses.nr && !r->rc; i++) {
 		u = use_at(r, i);
-		v = wire_var(r->w, u->var);
-		if (!v->is_once || !(u->flags & WIRE_WRITES))
+		v = access_var(r->w, u->var);
+		if (!v->is_once || !(u->flags & ACCESS_WRITES))
 			continue;
 		if (v->writer != NO_TASK && v->writer != u->task)
 			two_producers(r, v, u->task, why);
@@ -46,7 +46,7 @@ void once_find_producers(struct wirer *r, struct lkdf_diag *why)
 				    r->g->name, data_text(v->data, 0, text),
 				    graph_task_name(r->g, u->task, name,
 						    sizeof(name)));
-		if (u->flags & WIRE_READS && !r->rc)
+		if (u->flags & ACCESS_READS && !r->rc)
 			r->rc = err(-EINVAL,
 				    "graph %s: %s reads %s, which it produces",
 				    r->g->name,
@@ -56,14 +56,14 @@ void once_find_producers(struct wirer *r, struct lkdf_diag *why)
 		v->writer = u->task;
 		v->writes = true;
 		v->nr_writers = 1;
-		u->flags |= WIRE_LAST;
+		u->flags |= ACCESS_LAST;
 	}
 }
 
-static void nobody_produces(struct wirer *r, const struct wire_use *u,
+static void nobody_produces(struct edge_maker *r, const struct access_use *u,
 			    struct lkdf_diag *why)
 {
-	struct wire_var *v = wire_var(r->w, u->var);
+	struct access_var *v = access_var(r->w, u->var);
 	char name[NAME_SIZE], text[DATA_TEXT];
 
 	why->path[0] = (int32_t)u->task;
@@ -75,17 +75,17 @@ static void nobody_produces(struct wirer *r, const struct wire_use *u,
 		    graph_task_name(r->g, u->task, name, sizeof(name)));
 }
 
-void once_wire(struct wirer *r, struct lkdf_diag *why)
+void once_edges(struct edge_maker *r, struct lkdf_diag *why)
 {
-	struct wire_use *u;
-	struct wire_var *v;
+	struct access_use *u;
+	struct access_var *v;
 	uint32_t i;
 
-	r->wires_once = true;
+	r->makes_once = true;
 	for (i = 0; i < r->w->uses.nr && !r->rc; i++) {
 		u = use_at(r, i);
-		v = wire_var(r->w, u->var);
-		if (!v->is_once || u->flags & (WIRE_WRITES | WIRE_MERGED))
+		v = access_var(r->w, u->var);
+		if (!v->is_once || u->flags & (ACCESS_WRITES | ACCESS_MERGED))
 			continue;
 		v->nr_readers++;
 		if (v->writer != NO_TASK) {
@@ -94,7 +94,7 @@ void once_wire(struct wirer *r, struct lkdf_diag *why)
 			continue;
 		}
 		v->reads = v->reads_first = true;
-		u->flags |= WIRE_FIRST;
+		u->flags |= ACCESS_FIRST;
 		if (!v->data->domain.whole.has_value)
 			nobody_produces(r, u, why);
 	}

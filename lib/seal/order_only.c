@@ -13,18 +13,18 @@
 
 /* ---- what is hard ------------------------------------------------------- */
 
-static void add_hard(struct wirer *r, uint32_t from, uint32_t to)
+static void add_hard(struct edge_maker *r, uint32_t from, uint32_t to)
 {
-	struct wire_pair *p = r->rc ? NULL : array_add(&r->hard);
+	struct access_pair *p = r->rc ? NULL : array_add(&r->hard);
 
 	if (p)
-		*p = (struct wire_pair){ .from = from, .to = to };
+		*p = (struct access_pair){ .from = from, .to = to };
 	else
 		edge_no_memory(r);
 }
 
 /* The program's own edges, from tasks that have uses. */
-static void collect_given(struct wirer *r)
+static void collect_given(struct edge_maker *r)
 {
 	const struct spilled_edge *e = r->g->edges.items;
 	const struct rec *rec;
@@ -46,37 +46,38 @@ static void collect_given(struct wirer *r)
 			add_hard(r, e[j].from, e[j].to);
 }
 
-void order_only_collect(struct wirer *r)
+void order_only_collect(struct edge_maker *r)
 {
-	const struct wire_use *u;
-	const struct wire_var *v;
+	const struct access_use *u;
+	const struct access_var *v;
 	uint32_t i;
 
-	r->hard.item_size = sizeof(struct wire_pair);
+	r->hard.item_size = sizeof(struct access_pair);
 	collect_given(r);
 	for (i = 0; i < r->w->uses.nr; i++) {
 		u = use_at(r, i);
-		v = wire_var(r->w, u->var);
+		v = access_var(r->w, u->var);
 		if (v->is_once && v->writer != NO_TASK &&
-		    !(u->flags & WIRE_WRITES))
+		    !(u->flags & ACCESS_WRITES))
 			add_hard(r, v->writer, u->task);
 	}
 	if (r->hard.nr)
-		qsort(r->hard.items, r->hard.nr, sizeof(struct wire_pair),
+		qsort(r->hard.items, r->hard.nr, sizeof(struct access_pair),
 		      pairs_compare);
 }
 
 /* ---- what is not -------------------------------------------------------- */
 
-void order_only_note(struct wirer *r, uint32_t from, uint32_t to, uint32_t why)
+void order_only_note(struct edge_maker *r, uint32_t from, uint32_t to,
+		     uint32_t why)
 {
-	struct wire_pair key = {
+	struct access_pair key = {
 		.from = from,
 		.to = to,
 		.var = why == WHY_ORDER_ONLY ? NO_VAR : why,
 	};
 	const struct array *hard = &r->hard;
-	struct wire_pair *p;
+	struct access_pair *p;
 
 	if (hard->nr &&
 	    bsearch(&key, hard->items, hard->nr, sizeof(key), pairs_compare))
@@ -89,10 +90,10 @@ void order_only_note(struct wirer *r, uint32_t from, uint32_t to, uint32_t why)
 }
 
 /* All of one task lie together. */
-void order_only_forget(struct wirer *r, uint32_t from, uint32_t to)
+void order_only_forget(struct edge_maker *r, uint32_t from, uint32_t to)
 {
 	struct array *a = &r->w->order_only;
-	struct wire_pair *p = a->items;
+	struct access_pair *p = a->items;
 	size_t i;
 
 	for (i = a->nr; i && p[i - 1].to == to; i--)

@@ -3,11 +3,11 @@
 
 #include "base/err.h"
 #include "core/runtime.h"
+#include "graph/access.h"
 #include "graph/control.h"
 #include "graph/graph.h"
 #include "graph/port.h"
 #include "graph/renumber.h"
-#include "graph/wire.h"
 #include "io/io_chain.h"
 #include "kernel/ahead.h"
 #include "mem/region.h"
@@ -293,8 +293,8 @@ static void free_sealed(struct lkdf_graph *g)
 {
 	static_order_free(g);
 	frames_destroy(g);
-	if (g->wiring)
-		transient_free(g->wiring);
+	if (g->accesses)
+		transient_free(g->accesses);
 	planned_free(g->planned);
 }
 
@@ -307,7 +307,7 @@ static int seal(struct lkdf_graph *g, struct lkdf_diag *why)
 	if (g->broken)
 		return err(g->broken, "%s", g->why);
 	g->unseal = free_sealed;
-	rc = g->wiring ? edges_make(g, why) : 0;
+	rc = g->accesses ? edges_make(g, why) : 0;
 	if (!rc && g->ports)
 		rc = ports_order(g, why);
 	if (!rc && g->control)
@@ -318,7 +318,7 @@ static int seal(struct lkdf_graph *g, struct lkdf_diag *why)
 		rc = check_cycles(g, why);
 	if (!rc && g->control)
 		rc = loops_seal(g, why);
-	if (!rc && g->wiring)
+	if (!rc && g->accesses)
 		rc = wrap_kinds(g);
 	if (!rc)
 		rc = assign_plan(g);
@@ -337,7 +337,7 @@ static int seal(struct lkdf_graph *g, struct lkdf_diag *why)
 		rc = control_index(g);
 	if (!rc && g->ports)
 		rc = ports_index(g);
-	if (!rc && g->wiring)
+	if (!rc && g->accesses)
 		rc = index_uses(g);
 	if (!rc)
 		rc = make_times(g);

@@ -17,25 +17,26 @@ static const lkdf_fn around[] = {
 };
 
 /* Does the use ask for the step? */
-static bool asks_for(const struct wiring *w, const struct wire_use *u,
+static bool asks_for(const struct access_table *w, const struct access_use *u,
 		     enum kind_step step)
 {
 	switch (step) {
 	case AROUND_MOVE:
-		return w->has_moves && data_follows(wire_var(w, u->var)->data);
+		return w->has_moves &&
+		       data_follows(access_var(w, u->var)->data);
 	case AROUND_BYTES:
-		return u->flags & WIRE_TRANSIENT;
+		return u->flags & ACCESS_TRANSIENT;
 	case AROUND_TOKENS:
-		return u->flags & WIRE_TOKEN;
+		return u->flags & ACCESS_TOKEN;
 	default:
 		return false;
 	}
 }
 
 /* Each step around all kinds that ask for it, from the innermost outwards. */
-static void wrap_step(struct wirer *r, enum kind_step step)
+static void wrap_step(struct edge_maker *r, enum kind_step step)
 {
-	struct wire_use *u;
+	struct access_use *u;
 	struct rec *rec;
 	uint32_t i;
 
@@ -52,7 +53,7 @@ static void wrap_step(struct wirer *r, enum kind_step step)
 
 int wrap_kinds(struct lkdf_graph *g)
 {
-	struct wirer r = { .g = g, .w = g->wiring };
+	struct edge_maker r = { .g = g, .w = g->accesses };
 	int step;
 
 	for (step = 0; step < (int)ARRAY_SIZE(around); step++)

@@ -187,7 +187,7 @@ plant "what was left bad is good to who comes next" lib/run/always.c \
 	'/^bool always_is_bad/,/^}/s/p->from == from \&\& is_bad(f, p)/0/' \
 	lib/run/always.c
 plant "a run says that what was left bad is good" lib/run/always.c \
-	's/if (u->flags & WIRE_LAST && claim != NO_CLAIM)/if (0)/' \
+	's/if (u->flags & ACCESS_LAST && claim != NO_CLAIM)/if (0)/' \
 	lib/run/always.c
 plant "who acquires to write does not heal" $acquire \
 	's/^\tif (error)$/\tif (error || a->mode == LKDF_WRITE)/' $acquire

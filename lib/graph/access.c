@@ -3,7 +3,7 @@
  * What is known while a graph is built, and what remains of it. The edges
  * themselves are made in edges.c.
  */
-#include "graph/wire.h"
+#include "graph/access.h"
 
 #include "base/err.h"
 #include "data/data.h"
@@ -20,38 +20,38 @@ static int no_memory(const struct lkdf_graph *g)
 	return err(-ENOMEM, "graph %s: no memory for data uses", g->name);
 }
 
-static struct wiring *wiring_of(struct lkdf_graph *g)
+static struct access_table *accesses_of(struct lkdf_graph *g)
 {
-	struct wiring *w = g->wiring;
+	struct access_table *w = g->accesses;
 
 	if (w)
 		return w;
 	w = calloc(1, sizeof(*w));
 	if (!w)
 		return NULL;
-	w->uses.item_size = sizeof(struct wire_use);
-	w->vars.item_size = sizeof(struct wire_var);
-	w->order_only.item_size = sizeof(struct wire_pair);
-	w->inputs.item_size = sizeof(struct wire_pair);
-	g->wiring = w;
+	w->uses.item_size = sizeof(struct access_use);
+	w->vars.item_size = sizeof(struct access_var);
+	w->order_only.item_size = sizeof(struct access_pair);
+	w->inputs.item_size = sizeof(struct access_pair);
+	g->accesses = w;
 	return w;
 }
 
 /* ---- data to var: a hash ---------------------------------------------- */
 
-static uint32_t *find_slot(const struct wiring *w, uint32_t *map, size_t size,
-			   const struct lkdf_data *d)
+static uint32_t *find_slot(const struct access_table *w, uint32_t *map,
+			   size_t size, const struct lkdf_data *d)
 {
 	size_t i = (uintptr_t)d / CACHE_LINE * 0x9e3779b97f4a7c15ull >> 20;
 
 	for (i &= size - 1; map[i]; i = (i + 1) & (size - 1))
-		if (wire_var(w, map[i] - 1)->data == d)
+		if (access_var(w, map[i] - 1)->data == d)
 			break;
 	return &map[i];
 }
 
 /* Twice as large as there can be data. */
-static bool grow_map(struct wiring *w)
+static bool grow_map(struct access_table *w)
 {
 	size_t size = w->map_size ? w->map_size * 2 : 64, i;
 	uint32_t *map, var;
@@ -66,7 +66,7 @@ static bool grow_map(struct wiring *w)
 	for (i = 0; i < w->map_size; i++) {
 		var = w->map[i];
 		if (var)
-			*find_slot(w, map, size, wire_var(w, var - 1)->data) =
+			*find_slot(w, map, size, access_var(w, var - 1)->data) =
 				var;
 	}
 	region_free(w->map, w->map_size * sizeof(*map));
@@ -75,7 +75,7 @@ static bool grow_map(struct wiring *w)
 	return true;
 }
 
-static void init_var(struct wire_var *v, struct lkdf_data *d, uint32_t part)
+static void init_var(struct access_var *v, struct lkdf_data *d, uint32_t part)
 {
 	bool once = d->flags & LKDF_DATA_ONCE;
 
@@ -93,10 +93,11 @@ static void init_var(struct wire_var *v, struct lkdf_data *d, uint32_t part)
 }
 
 /* The whole and its parts, side by side; the graph keeps the data. */
-static int add_vars(struct wiring *w, struct lkdf_data *d, uint32_t *first)
+static int add_vars(struct access_table *w, struct lkdf_data *d,
+		    uint32_t *first)
 {
 	uint32_t part, nr = d->domain.nr_parts;
-	struct wire_var *v;
+	struct access_var *v;
 
 	*first = (uint32_t)w->vars.nr;
 	for (part = 0; part <= nr; part++) {
@@ -119,7 +120,7 @@ static int add_vars(struct wiring *w, struct lkdf_data *d, uint32_t *first)
 static int var_of(struct lkdf_graph *g, struct lkdf_data *d, uint32_t part,
 		  uint32_t *var)
 {
-	struct wiring *w = g->wiring;
+	struct access_table *w = g->accesses;
 	uint32_t *at = NULL;
 	int rc = 0;
 
@@ -134,7 +135,7 @@ static int var_of(struct lkdf_graph *g, struct lkdf_data *d, uint32_t part,
 			return no_memory(g);
 		w->last_data = d;
 	}
-	if (unlikely(part > wire_var(w, w->last_var)->nr_parts))
+	if (unlikely(part > access_var(w, w->last_var)->nr_parts))
 		return err(-EBUSY,
 			   "graph %s: %s was split after the graph saw it",
 			   g->name, d->name);
@@ -180,7 +181,7 @@ static int add_use(struct lkdf_graph *g, uint32_t task,
 		   const struct lkdf_use *from)
 {
 	uint8_t flags = uses_flags(from->mode);
-	struct wire_use *u;
+	struct access_use *u;
 	uint32_t var = 0;
 	int rc = check_use(g, from);
 
@@ -188,52 +189,52 @@ static int add_use(struct lkdf_graph *g, uint32_t task,
 		rc = var_of(g, from->data, from->part, &var);
 	if (rc)
 		return rc;
-	u = array_add(&g->wiring->uses);
+	u = array_add(&g->accesses->uses);
 	if (!u)
 		return no_memory(g);
 	u->task = task;
 	u->var = var;
 	u->mode = mode_of(g, task, from->mode);
-	u->flags = (uint8_t)((flags & USE_READS ? WIRE_READS : 0) |
-			     (flags & USE_WRITES ? WIRE_WRITES : 0));
-	wire_var(g->wiring, var)->is_used = true;
-	g->wiring->has_maybe |= (from->mode & LKDF_MAYBE) != 0;
-	g->wiring->has_moves |= data_follows(from->data);
-	if (wire_var(g->wiring, var)->is_transient)
-		u->flags |= WIRE_TRANSIENT;
+	u->flags = (uint8_t)((flags & USE_READS ? ACCESS_READS : 0) |
+			     (flags & USE_WRITES ? ACCESS_WRITES : 0));
+	access_var(g->accesses, var)->is_used = true;
+	g->accesses->has_maybe |= (from->mode & LKDF_MAYBE) != 0;
+	g->accesses->has_moves |= data_follows(from->data);
+	if (access_var(g->accesses, var)->is_transient)
+		u->flags |= ACCESS_TRANSIENT;
 	return 0;
 }
 
-int wire_add(struct lkdf_graph *g, uint32_t task, const struct lkdf_use *use,
-	     unsigned nr)
+int access_add(struct lkdf_graph *g, uint32_t task, const struct lkdf_use *use,
+	       unsigned nr)
 {
 	unsigned i;
 	int rc = 0;
 
 	check(graph_has(g, task));
 	check(nr);
-	if (!wiring_of(g))
+	if (!accesses_of(g))
 		return no_memory(g);
 	for (i = 0; i < nr && !rc; i++)
 		rc = add_use(g, task, &use[i]);
 	return rc;
 }
 
-void wire_free(struct lkdf_graph *g)
+void access_free(struct lkdf_graph *g)
 {
-	struct wiring *w = g->wiring;
-	struct wire_var *v;
+	struct access_table *w = g->accesses;
+	struct access_var *v;
 	uint32_t i;
 
 	if (!w)
 		return;
 	for (i = 0; i < w->vars.nr; i++) {
-		v = wire_var(w, i);
+		v = access_var(w, i);
 		if (!v->part)
 			data_put(v->data);
 	}
 	region_free(w->map, w->map_size * sizeof(*w->map));
-	wire_forget_tokens(w, g->rt);
+	access_forget_tokens(w, g->rt);
 	free(w->tokens);
 	free(w->claimed);
 	region_free(w->first, (w->nr_indices + 1ul) * sizeof(*w->first));
@@ -242,12 +243,12 @@ void wire_free(struct lkdf_graph *g)
 	array_fini(&w->order_only);
 	array_fini(&w->inputs);
 	free(w);
-	g->wiring = NULL;
+	g->accesses = NULL;
 }
 
 /* ---- tokens ------------------------------------------------------------ */
 
-void wire_forget_tokens(struct wiring *w, struct lkdf *rt)
+void access_forget_tokens(struct access_table *w, struct lkdf *rt)
 {
 	struct var *v;
 	uint32_t i;
@@ -264,18 +265,18 @@ void wire_forget_tokens(struct wiring *w, struct lkdf *rt)
 
 /* ---- the run's claim -------------------------------------------------- */
 
-static bool is_used(const struct wire_var *v)
+static bool is_used(const struct access_var *v)
 {
 	return v->reads || v->writes;
 }
 
-void wire_number_claims(struct wiring *w)
+void access_number_claims(struct access_table *w)
 {
-	struct wire_var *v, *whole = NULL;
+	struct access_var *v, *whole = NULL;
 	uint32_t i;
 
 	for (i = 0; i < w->vars.nr; i++) {
-		v = wire_var(w, i);
+		v = access_var(w, i);
 		if (!v->part)
 			whole = v;
 		/* What nobody can write needs no order. */
@@ -295,15 +296,15 @@ void wire_number_claims(struct wiring *w)
 	}
 }
 
-const struct wire_use *wire_main(const struct wiring *w,
-				 const struct wire_use *u)
+const struct access_use *access_main(const struct access_table *w,
+				     const struct access_use *u)
 {
-	const struct wire_use *m, *end;
+	const struct access_use *m, *end;
 
-	if (likely(!(u->flags & WIRE_MERGED)))
+	if (likely(!(u->flags & ACCESS_MERGED)))
 		return u;
-	for (m = wire_uses(w, u->task, &end); m < end; m++)
-		if (!(m->flags & WIRE_MERGED) && wire_is_same(w, m, u))
+	for (m = access_uses(w, u->task, &end); m < end; m++)
+		if (!(m->flags & ACCESS_MERGED) && access_is_same(w, m, u))
 			return m;
 	return u;
 }

@@ -9,8 +9,8 @@
  * that failed does not skip what overwrites its input. WEAK uses have edges as
  * strong ones.
  */
-#ifndef GRAPH_WIRE_H
-#define GRAPH_WIRE_H
+#ifndef GRAPH_ACCESS_H
+#define GRAPH_ACCESS_H
 
 #include "graph/graph.h"
 
@@ -18,19 +18,19 @@
 
 #define NO_CLAIM UINT32_MAX
 
-enum wire_flag {
-	WIRE_READS = 1,
-	WIRE_WRITES = 2,
-	WIRE_FIRST = 4, /* reads what was there before the run */
-	WIRE_LAST = 8, /* nobody in the graph writes it later */
-	WIRE_TRANSIENT = 16, /* of bytes that live from producer to readers */
-	WIRE_MERGED = 32, /* another use of the task stands for it */
-	WIRE_COMBINES = 64, /* copies: the task is one of ours */
-	WIRE_TOKEN = 128, /* commutes with others: takes the var's token */
+enum access_flag {
+	ACCESS_READS = 1,
+	ACCESS_WRITES = 2,
+	ACCESS_FIRST = 4, /* reads what was there before the run */
+	ACCESS_LAST = 8, /* nobody in the graph writes it later */
+	ACCESS_TRANSIENT = 16, /* of bytes that live from producer to readers */
+	ACCESS_MERGED = 32, /* another use of the task stands for it */
+	ACCESS_COMBINES = 64, /* copies: the task is one of ours */
+	ACCESS_TOKEN = 128, /* commutes with others: takes the var's token */
 };
 
 /* One use of one task; in the order of tasks. */
-struct wire_use {
+struct access_use {
 	uint32_t task; /* until seal its number, then its index */
 	uint32_t var;
 	uint8_t mode; /* enum lkdf_mode, FOLLOW_COPIED */
@@ -38,7 +38,7 @@ struct wire_use {
 };
 
 /* A data, or a part of one, as the graph sees it. */
-struct wire_var {
+struct access_var {
 	/* Set at its first use, constant afterwards. */
 	struct lkdf_data *data;
 	uint32_t part;
@@ -60,7 +60,7 @@ struct wire_var {
 	uint32_t nr_readers, nr_writers;
 	uint32_t claim; /* index in the run's claim; NO_CLAIM */
 	struct domain
-		*token; /* of uses with WIRE_TOKEN; NULL: there are none */
+		*token; /* of uses with ACCESS_TOKEN; NULL: there are none */
 	int16_t home; /* where bytes are made; -1: where they are used */
 	uint8_t reads, writes; /* by anybody */
 	bool reads_first; /* before it is written here */
@@ -72,7 +72,7 @@ struct wire_var {
  * An edge that passes no failure on, and why; one for each reason. Or an input,
  * see always.h.
  */
-struct wire_pair {
+struct access_pair {
 	uint32_t from, to;
 	uint32_t var; /* while it is untouched; NO_VAR: in any case; read */
 	uint32_t of; /* written: the same, its whole, or a part of it */
@@ -80,10 +80,10 @@ struct wire_pair {
 
 #define NO_VAR UINT32_MAX
 
-struct wiring {
-	struct array uses; /* struct wire_use */
-	struct array vars; /* struct wire_var: the whole, then its parts */
-	struct array order_only; /* struct wire_pair, sorted after seal */
+struct access_table {
+	struct array uses; /* struct access_use */
+	struct array vars; /* struct access_var: the whole, then its parts */
+	struct array order_only; /* struct access_pair, sorted after seal */
 	struct array inputs; /* the same, see always.h */
 	uint32_t *map; /* hash of data: first var + 1 */
 	size_t map_size;
@@ -105,48 +105,50 @@ struct wiring {
 };
 
 /* Remembers a task's uses, checked. 0 or -errno. */
-int wire_add(struct lkdf_graph *g, uint32_t task, const struct lkdf_use *use,
-	     unsigned nr);
+int access_add(struct lkdf_graph *g, uint32_t task, const struct lkdf_use *use,
+	       unsigned nr);
 
 /* What failed in the run before is no matter any more. */
-void wire_forget_tokens(struct wiring *w, struct lkdf *rt);
+void access_forget_tokens(struct access_table *w, struct lkdf *rt);
 
 /* One use of a run's claim for the whole, or for each part that is used. */
-void wire_number_claims(struct wiring *w);
+void access_number_claims(struct access_table *w);
 
-void wire_free(struct lkdf_graph *g);
+void access_free(struct lkdf_graph *g);
 
 /* The use of the same task that stands for this one: itself, or another. */
-const struct wire_use *wire_main(const struct wiring *w,
-				 const struct wire_use *u);
+const struct access_use *access_main(const struct access_table *w,
+				     const struct access_use *u);
 
 /* Uses of a task, by index; *end behind the last. */
-static inline const struct wire_use *
-wire_uses(const struct wiring *w, uint32_t index, const struct wire_use **end)
+static inline const struct access_use *
+access_uses(const struct access_table *w, uint32_t index,
+	    const struct access_use **end)
 {
-	const struct wire_use *u = w->uses.items;
+	const struct access_use *u = w->uses.items;
 
 	*end = u + w->first[index + 1];
 	return u + w->first[index];
 }
 
-static inline struct wire_var *wire_var(const struct wiring *w, uint32_t var)
+static inline struct access_var *access_var(const struct access_table *w,
+					    uint32_t var)
 {
-	return (struct wire_var *)w->vars.items + var;
+	return (struct access_var *)w->vars.items + var;
 }
 
-static inline uint32_t wire_whole(const struct wiring *w, uint32_t var)
+static inline uint32_t access_whole(const struct access_table *w, uint32_t var)
 {
-	return var - wire_var(w, var)->part;
+	return var - access_var(w, var)->part;
 }
 
 /* One stands for the other: it is of the same thing, or of the whole. */
-static inline bool wire_is_same(const struct wiring *w,
-				const struct wire_use *a,
-				const struct wire_use *b)
+static inline bool access_is_same(const struct access_table *w,
+				  const struct access_use *a,
+				  const struct access_use *b)
 {
-	return a->var == b->var ||
-	       (!wire_var(w, a->var)->part && wire_whole(w, b->var) == a->var);
+	return a->var == b->var || (!access_var(w, a->var)->part &&
+				    access_whole(w, b->var) == a->var);
 }
 
 #endif
