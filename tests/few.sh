@@ -52,6 +52,12 @@ grep -q 'absent  examples/dupes: no xxhash' "$build/few.log"
 fact $? 'what is left out is named: the example dupes'
 [ ! -e "$build/examples/dupes" ] && [ -x "$build/examples/hello" ]
 fact $? 'the other examples are there'
+grep -q 'BPF *left out: needs clang, bpftool and libbpf-dev' "$build/few.log"
+fact $? 'so are the BPF programs'
+"$build/lkdf" probe start --dir "$build/pins" >"$build/probe.log" 2>&1
+[ $? -eq 4 ] && grep -q 'built without BPF programs' "$build/probe.log" &&
+	[ ! -e "$build/pins" ]
+fact $? 'and the verb that needs them says so'
 for name in $(readelf -d "$build/liblkdf.so" |
 	sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p'); do
 	case " $needed " in

@@ -27,6 +27,9 @@
 
 #define NR_WORDS 4096
 #define PIN_MODE 0660
+#define ALL_HOOKS                                                   \
+	(LKDF_PROBE_SWITCH | LKDF_PROBE_SAMPLE | LKDF_PROBE_PLACE | \
+	 LKDF_PROBE_CPUS)
 
 struct loader {
 	const struct probe_want *want;
@@ -157,24 +160,31 @@ static int load_with(struct loader *l, uint32_t hooks)
 	return 0;
 }
 
+/* Those that this kernel takes, each by itself. */
+static uint32_t find_hooks(struct loader *l)
+{
+	uint32_t hook, found = 0;
+
+	for (hook = 1; hook & ALL_HOOKS; hook <<= 1) {
+		if (load_with(l, hook))
+			continue;
+		lkdf_probe__destroy(l->skel);
+		l->skel = NULL;
+		found |= hook;
+	}
+	return found;
+}
+
 /* With as many hooks as this kernel takes: each can do without the others. */
 static int load(struct loader *l)
 {
-	static const uint32_t sets[] = {
-		LKDF_PROBE_SWITCH | LKDF_PROBE_SAMPLE | LKDF_PROBE_PLACE |
-			LKDF_PROBE_CPUS,
-		LKDF_PROBE_SWITCH | LKDF_PROBE_SAMPLE | LKDF_PROBE_PLACE,
-		LKDF_PROBE_SWITCH | LKDF_PROBE_SAMPLE,
-		LKDF_PROBE_SAMPLE,
-		LKDF_PROBE_SWITCH,
-	};
-	int rc = -EPERM;
-	unsigned i;
+	int rc = load_with(l, ALL_HOOKS);
+	uint32_t hooks;
 
-	for (i = 0; i < sizeof(sets) / sizeof(sets[0]); i++) {
-		rc = load_with(l, sets[i]);
-		if (!rc || rc == -EPERM || rc == -ENOMEM)
-			break;
+	if (rc && rc != -EPERM && rc != -ENOMEM) {
+		hooks = find_hooks(l);
+		if (hooks & ~LKDF_PROBE_CPUS)
+			rc = load_with(l, hooks);
 	}
 	/* A kernel that knows something of it not, whatever it calls that. */
 	if (rc == -EINVAL)

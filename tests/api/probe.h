@@ -76,7 +76,8 @@ static bool probe_says(const char *path, const char *word)
 	return strstr(text, word) != NULL;
 }
 
-/* CAP_BPF, CAP_PERFMON and CAP_SYS_ADMIN, as bits. */
+/* CAP_BPF, CAP_PERFMON and CAP_SYS_ADMIN, as bits: of the first user namespace
+ * only they count. */
 #define PROBE_CAPS (1ull << 39 | 1ull << 38 | 1ull << 21)
 
 /* All that it needs is there: then it has to load. */
@@ -87,6 +88,7 @@ static bool probe_must_load(void)
 	snprintf(log, sizeof(log), "%s/log", probe_dir);
 	return !geteuid() && !access(probe_tool, X_OK) &&
 	       !access("/sys/kernel/btf/vmlinux", R_OK) &&
+	       probe_says("/proc/self/uid_map", "4294967295") &&
 	       (probe_own("CapEff", 16) & PROBE_CAPS) == PROBE_CAPS &&
 	       !probe_own("Seccomp", 10) &&
 	       !probe_says("/sys/kernel/security/lockdown",

@@ -5,6 +5,8 @@
 # the samples. How many there are depends on the CPUs that the machine gives.
 # shellcheck source=tests/api/tap.sh
 . "${0%/*}/tap.sh"
+# shellcheck source=tests/api/probe.sh
+. "${0%/*}/probe.sh"
 lkdf=$build/lkdf
 convoy=$build/examples/convoy
 pins=$dir/bpf
@@ -39,11 +41,8 @@ done
 futex 4 -p $pid --dir "$pins" && grep -q 'lkdf probe start' "$dir/log"
 ok $? 'without a probe: how to start it'
 
-"$lkdf" probe start --dir "$pins" --hz 1000 >"$dir/log" 2>&1 || {
-	skip 'words are named' "$(head -n 1 "$dir/log")"
-	echo "1..$nr"
-	exit "$failed"
-}
+"$lkdf" probe start --dir "$pins" --hz 1000 >"$dir/log" 2>&1 ||
+	probe_absent 'words are named'
 trap 'kill $pid 2>/dev/null; "$lkdf" probe stop --dir "$pins" >/dev/null
 	rm -rf "$dir"' EXIT
 futex 4 -p $pid --dir "$pins" && grep -q 'does not see' "$dir/log"
@@ -205,12 +204,39 @@ ok $? 'its lock: library, offset and the nearest symbol' "$dir/line"
 "$convoy" --lock mutex --seconds 60 >/dev/null 2>&1 &
 pid=$!
 i=0
-until futex 0 -p $pid --dir "$pins" -d 1 || [ $i -gt 20 ]; do
+until futex 0 -p $pid --dir "$pins" && grep -q 'wakers on' "$dir/log" ||
+	[ $i -gt 20 ]; do
 	sleep 0.1
 	i=$((i + 1))
 done
-grep -q 'convoy (' "$dir/log" && grep -q 'kinds' "$dir/log"
-ok $? 'the text names the program and its kinds'
+grep -q 'convoy (.*): 2 workers, 1\.[0-9] s,' "$dir/log"
+ok $? 'the text names the program, after a second'
+grep -q 'kinds node' "$dir/log"
+ok $? 'which kinds meet'
+grep -q '% of it to wait; .* sleeps/s .* asleep now' "$dir/log"
+ok $? 'how many wait'
+grep -q 'word 0x[0-9a-f]*  waiters on node 0.*wakers on node 0' "$dir/log"
+ok $? 'and the nodes of waiters and wakers'
+
+# On a terminal it goes on until it is interrupted.
+if command -v script >/dev/null; then
+	: >"$dir/screen"
+	script -qfec "$lkdf futex -p $pid --dir $pins" "$dir/screen" \
+		</dev/null >/dev/null 2>&1 &
+	screen=$!
+	i=0
+	until [ "$(grep -c 'workers, ' "$dir/screen")" -ge 2 ] ||
+		[ $i -gt 200 ]; do
+		sleep 0.1
+		i=$((i + 1))
+	done
+	[ $i -le 200 ]
+	ok $? 'on a terminal it looks again and again' "$dir/screen"
+	pkill -TERM -P $screen
+	wait $screen
+else
+	skip 'on a terminal it looks again' 'there is no script(1)'
+fi
 full 'standard output is not complete' 'the text' "$lkdf" futex -p $pid --dir "$pins" -d 1
 "$lkdf" futex -p $pid --dir "$pins" -d 3 >"$dir/out" 2>&1 &
 look=$!

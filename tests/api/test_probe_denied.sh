@@ -5,6 +5,8 @@
 # behind, nothing of others is taken away, and programs run as without it.
 # shellcheck source=tests/api/tap.sh
 . "${0%/*}/tap.sh"
+# shellcheck source=tests/api/probe.sh
+. "${0%/*}/probe.sh"
 lkdf=$build/lkdf
 convoy=$build/examples/convoy
 pins=$dir/a/b/bpf
@@ -20,11 +22,8 @@ refused() {
 	[ $? -eq "$want" ] && grep -qE "$say" "$dir/log" && [ ! -e "$dir/a" ]
 }
 
-"$lkdf" probe start --dir "$pins" >"$dir/log" 2>&1 || {
-	skip 'what is forbidden is told' "$(head -n 1 "$dir/log")"
-	echo "1..$nr"
-	exit "$failed"
-}
+"$lkdf" probe start --dir "$pins" >"$dir/log" 2>&1 ||
+	probe_absent 'what is forbidden is told'
 "$lkdf" probe stop --dir "$pins" >/dev/null
 rm -r "$dir/a"
 trap '"$lkdf" probe stop --dir "$pins" >/dev/null 2>&1
@@ -83,6 +82,44 @@ for errno in 1 38; do
 	ok $? 'doctor tells the fix'
 done
 "$lkdf" probe stop --dir "$pins" >"$dir/log" 2>&1
+
+# hooks: those of the status, in one line
+hooks() {
+	"$lkdf" probe status --dir "$pins" --json >"$dir/json"
+	sed -n 's/^ *"\(switch\|sample\|place\)": true.*/\1/p' "$dir/json" |
+		xargs
+}
+
+# A kernel without one of the events has all others.
+no_hook=$dir/no_hook.so
+"${CC:-cc}" -std=c11 -D_GNU_SOURCE -shared -fPIC -o "$no_hook" \
+	tests/api/no_hook.c -ldl >"$dir/log" 2>&1
+ok $? 'a kernel that does not take some program'
+while read -r program name left; do
+	NO_HOOK=lkdf_$program LD_PRELOAD=$no_hook \
+		"$lkdf" probe start --dir "$pins" >"$dir/log" 2>&1
+	ok $? "not lkdf_$program: it starts"
+	if [ "$name" = - ]; then
+		! grep -q '^without' "$dir/log"
+	else
+		grep -q "^without $name: [^;]*$" "$dir/log"
+	fi
+	ok $? 'and says what it is without'
+	[ "$(hooks)" = "$left" ]
+	ok $? "the others are there: $left" "$dir/json"
+	LKDF_PROBE=$pins "$convoy" --seconds 0.3 >"$dir/log" 2>&1
+	ok $? 'and a program runs with them'
+	"$lkdf" probe stop --dir "$pins" >"$dir/log" 2>&1
+done <<END
+switch sched_switch sample place
+sample cpu-clock switch place
+moved mm_migrate_pages switch sample
+cpus - switch sample place
+END
+NO_HOOK=lkdf_register LD_PRELOAD=$no_hook \
+	"$lkdf" probe start --dir "$pins" >"$dir/log" 2>&1
+[ $? -eq 4 ] && ! "$lkdf" probe status --dir "$pins" >"$dir/log.2" 2>&1
+ok $? 'without the program that registers it does not'
 
 # Without a clock of CPUs switches still beat, long after the start.
 "$no_call" perf_event_open 1 "$lkdf" probe start --dir "$pins" >"$dir/log" 2>&1

@@ -5,6 +5,8 @@
 # nothing is called of bpf(2) after their threads have started.
 # shellcheck source=tests/api/tap.sh
 . "${0%/*}/tap.sh"
+# shellcheck source=tests/api/probe.sh
+. "${0%/*}/probe.sh"
 lkdf=$build/lkdf
 convoy=$build/examples/convoy
 pins=$dir/bpf
@@ -12,11 +14,8 @@ export LKDF_PROBE="$pins" LKDF_WORKERS=2
 pid=
 
 "$lkdf" probe start --dir "$pins" --group nogroup --slots 8 \
-	>"$dir/log" 2>&1 || {
-	skip 'programs are seen' "$(head -n 1 "$dir/log")"
-	echo "1..$nr"
-	exit "$failed"
-}
+	>"$dir/log" 2>&1 ||
+	probe_absent 'programs are seen'
 trap '[ -z "$pid" ] || kill $pid 2>/dev/null
 	"$lkdf" probe stop --dir "$pins" >/dev/null; rm -rf "$dir"' EXIT
 chmod 755 "$dir"

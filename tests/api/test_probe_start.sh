@@ -4,16 +4,15 @@
 # a group: one of them runs, and who is told to do something can do that.
 # shellcheck source=tests/api/tap.sh
 . "${0%/*}/tap.sh"
+# shellcheck source=tests/api/probe.sh
+. "${0%/*}/probe.sh"
 lkdf=$build/lkdf
 pins=$dir/new/bpf
 rounds=6
 at_once=4
 
-"$lkdf" probe start --dir "$pins" >"$dir/log" 2>&1 || {
-	skip 'it starts' "$(head -n 1 "$dir/log")"
-	echo "1..$nr"
-	exit "$failed"
-}
+"$lkdf" probe start --dir "$pins" >"$dir/log" 2>&1 ||
+	probe_absent 'it starts'
 trap '"$lkdf" probe stop --dir "$pins" >/dev/null 2>&1; rm -rf "$dir"' EXIT
 chmod 755 "$dir"
 "$lkdf" probe stop --dir "$pins" >"$dir/log" 2>&1

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+# shellcheck shell=sh
+# For scripts that start lkdf probe, after tap.sh: as probe.h is for programs.
+# shellcheck disable=SC2154
+
+# All that it needs is there: then it has to load. CAP_BPF, CAP_PERFMON and
+# CAP_SYS_ADMIN count in the first user namespace only.
+probe_must_load() {
+	caps=$(sed -n 's/^CapEff:[[:space:]]*//p' /proc/self/status)
+	need=$((1 << 39 | 1 << 38 | 1 << 21))
+	[ "$(id -u)" = 0 ] && [ -r /sys/kernel/btf/vmlinux ] &&
+		grep -q 4294967295 /proc/self/uid_map &&
+		[ $((0x$caps & need)) -eq $need ] &&
+		grep -q '^Seccomp:[[:space:]]*0' /proc/self/status &&
+		! grep -q '\[confidentiality]' \
+			/sys/kernel/security/lockdown 2>/dev/null &&
+		! grep -q 'built without BPF' "$dir/log"
+}
+
+# probe_absent FACT: it did not start, $dir/log has why. Skipped where something
+# is missing, else it has failed; this was the last of the script.
+probe_absent() {
+	if probe_must_load; then
+		ok 1 "$1: the probe loads where nothing is missing"
+	else
+		skip "$1" "$(head -n 1 "$dir/log")"
+	fi
+	echo "1..$nr"
+	exit "$failed"
+}
