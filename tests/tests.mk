@@ -140,7 +140,7 @@ LEFT_OUT = $(if $(findstring tests/kernel/machine,$(VM_TESTS)),,the kernel \
 check-built: all $(UNIT_TESTS) $(API_TESTS) $(ORACLES) $(KMOD_NATIVE) \
 		$(filter $(BUILD)/%,$(ONCE_ASIDE)) $(if $(VM_TESTS),vm-programs)
 	$(Q)$(VM_ENV) CC=$(CC) DUPES=$(BUILD)/examples/dupes \
-		MC_SHARE=$(MC_SHARE) ASIDE='$(ASIDE)' \
+		MC_SHARE=$(MC_SHARE) ORACLE_BASE=$(ORACLE_BASE) ASIDE='$(ASIDE)' \
 		LEFT_OUT='$(if $(ONCE),$(strip $(LEFT_OUT)))' tests/run.sh \
 		$(filter-out $(ASIDE),$(ONCE_TESTS) $(UNIT_TESTS) $(API_TESTS) \
 		$(KMOD_NATIVE) $(VM_TESTS) $(ALSO))

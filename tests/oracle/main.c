@@ -6,6 +6,7 @@
  *	       [--tasks MAX] [--repeat N] [--seconds N] [--watchdog N]
  *	       [--shrink 1] [--compare 0] [--data 0|1]
  *
+ * --base is where the seeds begin, else ORACLE_BASE in the environment, else 1.
  * --seed runs one program, --repeat times. 0 workers is the serial mode, in
  * which each program runs once more: both must leave the same.
  * --shrink looks for the smallest number of tasks with which it fails, each
@@ -303,7 +304,7 @@ int main(int argc, char **argv)
 {
 	struct options o = {
 		.programs = PROGRAMS,
-		.base = 1,
+		.base = base_seed(),
 		.tasks = UINT32_MAX,
 		.repeat = 1,
 		.watchdog = 20,

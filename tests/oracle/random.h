@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 struct rng {
 	uint64_t state;
@@ -23,6 +24,14 @@ static inline uint64_t mix(uint64_t x)
 static inline uint64_t rng_next(struct rng *r)
 {
 	return mix(r->state += 0x9e3779b97f4a7c15u);
+}
+
+/* Where the seeds of a run begin: ORACLE_BASE in the environment, else 1. */
+static inline uint64_t base_seed(void)
+{
+	const char *base = getenv("ORACLE_BASE");
+
+	return base ? strtoull(base, NULL, 0) : 1;
 }
 
 /* low .. high, both possible. */

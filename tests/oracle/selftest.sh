@@ -43,7 +43,7 @@ link() {
 try_oracle() {
 	watchdog=$1
 	shift
-	timeout 150 "$top/tests/oracle/oracle" --programs 2000 --workers 2,1,4 \
+	timeout 150 "$top/tests/oracle/oracle" --programs 2000 --base 1 --workers 2,1,4 \
 		--watchdog "$watchdog" "$@" >"$top/log" 2>&1
 }
 

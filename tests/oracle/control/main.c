@@ -5,6 +5,7 @@
  *
  *	control [--programs N] [--seed S] [--base S] [--repeat N]
  *
+ * --base is where the seeds begin, else ORACLE_BASE in the environment, else 1.
  * --seed runs one program, --repeat times with each number of workers. Graphs
  * that seal is to refuse are among them: the model says which, and why.
  */
@@ -377,7 +378,9 @@ static bool parse(struct options *o, const char *name, const char *value)
 
 int main(int argc, char **argv)
 {
-	struct options o = { .programs = PROGRAMS, .base = 1, .repeat = 1 };
+	struct options o = { .programs = PROGRAMS,
+			     .base = base_seed(),
+			     .repeat = 1 };
 	int i, r;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
