@@ -123,9 +123,9 @@ void *guest_arena(size_t size, const char *name)
 	}
 	guest.arena_size += size;
 	if (name && guest.nr_named < MAX_NAMES) {
-		guest.named[caller.nr_named].name = name;
-		guest.named[caller.nr_named].from = at;
-		guest.named[caller.nr_named++].to = at + size;
+		guest.named[guest.nr_named].name = name;
+		guest.named[guest.nr_named].from = at;
+		guest.named[guest.nr_named++].to = at + size;
 	}
 	return p;
 }
