@@ -202,7 +202,7 @@ int lkdf_alloc(struct lkdf_place *p, enum lkdf_mem_kind m, uint64_t bytes,
 	return 0;
 }
 
-/* One line to the log and to this thread's text. */
+/* A line to the log and to this thread's text. */
 static __attribute__((noinline)) void report(struct lkdf *rt, const void *p,
 					     int rc)
 {
@@ -247,7 +247,10 @@ void lkdf_free(struct lkdf *rt, void *p)
 				  ? heap_known_cache(rt->heap)
 				  : NULL;
 
-	/* What is refused is asked once more, for the reason. */
+	/*
+	 * The allocator is asked once more about a block that it refused, for
+	 * the reason.
+	 */
 	if (unlikely(!c || heap_free(rt->heap, c, p)))
 		free_any(rt, p);
 }

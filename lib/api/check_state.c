@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-/* What is told of the runtime when a check() fails; nothing without LKDF_DEBUG.
+/*
+ * The runtime's state as text when a check() fails; empty without LKDF_DEBUG.
  */
 #include <lkdf/runtime.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * What the runtime says of itself. Names of counters come from the table in
+ * The runtime's description of itself. Names of counters come from the table in
  * trace/counters.h, options from the one in config.c.
  */
 #include <lkdf/runtime.h>
@@ -298,7 +298,7 @@ static int write_options(struct lkdf *rt, struct text *f, bool is_json)
 	return 0;
 }
 
-/* One line of the text, or one member of the JSON object. */
+/* A line of the text, or a member of the JSON object. */
 static void put_stat(struct text *f, bool is_json, const char *name, uint64_t v)
 {
 	bool is_first = f->used <= 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * What the calls that build a graph check alike.
+ * Checks that all calls that build a graph have in common.
  */
 #ifndef API_GRAPH_H
 #define API_GRAPH_H

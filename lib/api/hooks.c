@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the tool does not know yet is NULL. */
+/* Members that the tool does not know yet are NULL. */
 static int take_table(struct hooks *h, const struct lkdf_hooks *table,
 		      const char *path)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-/* What a check() that fails says; nothing without LKDF_DEBUG. */
+/* The report of a check() that fails; empty without LKDF_DEBUG. */
 #include "base/util.h"
 
 #ifdef LKDF_DEBUG

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * Doubly linked lists through their members: a circle with the head in it.
- * What is in no list is a circle of its own, so it may be taken out again. The
+ * Doubly linked lists through their members: a circle with the head in it. A
+ * member of no list is a circle of its own, so it may be taken out again. The
  * lock is whoever owns the head's.
  */
 #ifndef BASE_LIST_H

@@ -14,7 +14,7 @@ static const char *const level_name[] = {
 	[LKDF_LOG_DEBUG] = "debug",
 };
 
-/* One line in one write, so that lines of several threads do not mix. */
+/* A line is one write, so that lines of several threads do not mix. */
 static void write_line(int level, const char *text)
 {
 	char line[600];

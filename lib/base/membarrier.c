@@ -13,7 +13,7 @@ bool membarrier_register(void)
 }
 
 /*
- * What is registered fails where the program has got a filter of system calls
+ * A registered barrier fails where the program has got a filter of system calls
  * since. No CPU keeps a store to itself for that long.
  */
 void membarrier_all(void)

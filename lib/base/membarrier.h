@@ -22,7 +22,7 @@ static inline void membarrier_light(void)
 	__asm__ volatile("" ::: "memory");
 }
 
-/* The same for these two alone. */
+/* The compiler keeps these two accesses in order. */
 #define membarrier_between(stored, loaded) \
 	__asm__ volatile("" : "+m"(*(stored)), "+m"(*(loaded)))
 

@@ -41,7 +41,9 @@ void option_defaults(const struct option_row *rows, size_t nr, void *config);
 int option_parse(const struct option_row *rows, size_t nr, const char *text,
 		 void *config);
 
-/* One value; where says where it came from ("option", "LKDF_WORKERS"). */
+/*
+ * Sets one option; where names the value's origin ("option", "LKDF_WORKERS").
+ */
 int option_set(const struct option_row *row, const char *value, void *config,
 	       const char *where);
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * A text of the user's between the quotes of JSON or DOT, one character at a
- * time. What comes out is UTF-8 whatever goes in: a byte that is none becomes
- * U+FFFD.
+ * time. The output is UTF-8 for any input: a byte that is none becomes U+FFFD.
  */
 #ifndef BASE_QUOTE_H
 #define BASE_QUOTE_H

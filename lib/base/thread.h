@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * One record per thread behind exactly one 8-byte initial-exec TLS pointer, so
- * that a dlopen'ed library works too. It holds the error text and who this
+ * Each thread has a record behind exactly one 8-byte initial-exec TLS pointer,
+ * so that a dlopen'ed library works too. It holds the error text and who this
  * thread is to a runtime. It is released through one pthread key. The first
  * threads at a time have static ones, so that no call of theirs allocates it;
  * one that is shared stands in when memory is out.
@@ -30,7 +30,7 @@ struct thread {
 	void (*memory_end)(struct thread *t);
 	bool keeps_first; /* of memory: it stays until the thread ends */
 
-	/* The same for free tasks and events of runtimes, by their id. */
+	/* Stocks of free tasks and events of runtimes, by their id. */
 	struct {
 		uint64_t id;
 		void *stock;

@@ -36,7 +36,7 @@ __attribute__((weak)) void check_state(int fd);
 #define check(cond) ((void)sizeof(!(cond)))
 #endif
 
-/* What only check() uses. */
+/* Names that only check() uses. */
 #define CHECK_ONLY __attribute__((unused))
 
 /*

@@ -196,7 +196,10 @@ int channel_recv(struct lkdf_channel *ch, void *value)
 		   strerror(-error));
 }
 
-/* One at a time: who is out of the list may be gone without the lock. */
+/*
+ * Waiters are woken one at a time: a waiter that is out of the list may be gone
+ * without the lock.
+ */
 static void wake_all(struct lkdf_channel *ch, enum channel_side side)
 {
 	struct lkdf_event e;

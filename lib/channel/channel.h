@@ -7,13 +7,14 @@
  * to the list of that side, under the lock that it looked under, so nothing
  * moves in between. A waiter is an event of scope/event.h and its place in the
  * list: threads sleep on the event, tasks leave by it as lkdf_then() does, and
- * the channel has no way of its own to wake anybody. Whoever brings one value,
- * or takes one, takes the oldest waiter of the other side out of its list and
- * fires its event when the lock is given back.
+ * the channel has no way of its own to wake anybody. A thread that brings one
+ * value, or takes one, takes the oldest waiter of the other side out of its
+ * list and fires its event when the lock is given back.
  *
- * Who was woken tries again beside newcomers, and may come too late. Who was
- * woken and does not try (its time is up, its scope is cancelled) wakes the
- * next by channel_pass(), or a value could lie beside a receiver that sleeps.
+ * A waiter that was woken tries again beside newcomers, and may come too late.
+ * A woken waiter that does not try (its time is up, its scope is cancelled)
+ * wakes the next by channel_pass(), or a value could lie beside a receiver that
+ * sleeps.
  *
  * Values are no reason to sleep longer for the sake of a batch: who waits for
  * room is woken by the first value that is taken, since nobody knows whether
@@ -54,8 +55,8 @@ struct channel_waiter {
 	const struct task *task; /* a TASK that no cancel lets go; else NULL */
 
 	/*
-	 * Set before it is added, constant until it is out. One signal to come,
-	 * whose reference is the waker's, and one reference of who waits.
+	 * Set before it is added, constant until it is out. Counts one signal
+	 * to come; the waker has a reference and the waiter another.
 	 */
 	struct lkdf_event event;
 };
@@ -111,7 +112,7 @@ bool channel_add(struct lkdf_channel *ch, enum channel_side side,
  */
 bool channel_del(struct lkdf_channel *ch, struct channel_waiter *w);
 
-/* Who was woken does not try: the next one does. */
+/* A woken waiter does not try: the next one does. */
 void channel_pass(struct lkdf_channel *ch, enum channel_side side);
 
 #endif

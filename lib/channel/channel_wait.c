@@ -124,7 +124,7 @@ static int try_once(struct wait *x, const void *in, void *out)
 	return in ? channel_send(x->ch, in) : channel_recv(x->ch, out);
 }
 
-/* One of in and out; or both are NULL. */
+/* Either in or out is given, or both are NULL. */
 static int move_for(struct wait *x, const char *call, const void *in, void *out)
 {
 	uint64_t begin;

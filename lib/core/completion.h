@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * What the rooms below io ask all sources of completions of a runtime: the
- * rows are rt->completions, each one of completion_ops (core/ops.h).
+ * Questions of the rooms below io to all sources of completions of a runtime:
+ * the rows are rt->completions, each one of completion_ops (core/ops.h).
  */
 #ifndef CORE_COMPLETION_H
 #define CORE_COMPLETION_H

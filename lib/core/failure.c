@@ -46,7 +46,10 @@ struct failure *failure_get(struct failure *f)
 	return f;
 }
 
-/* What, of which kind, of which graph, and why, which begins with what. */
+/*
+ * The text names the task, its kind and graph, and the reason; that begins with
+ * the task.
+ */
 static void tell_unobserved(const struct failure *f, const struct log *log)
 {
 	const struct lkdf_error *e = &f->error;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * One error with its story: which task, which run, why. Shared by whoever may
- * be asked for it (a scope, an event); when the last of them lets go and
- * nobody has looked, it goes to the log: no error is silent.
+ * An error with its story: which task, which run, why. Shared by whoever may be
+ * asked for it (a scope, an event); when the last of them lets go and nobody
+ * has looked, it goes to the log: no error is silent.
  *
  * Born on error paths only, by malloc. Without memory the errno alone travels.
  */
@@ -27,7 +27,10 @@ struct failure {
 	char kind[48]; /* of the task; "": there is none */
 };
 
-/* One reference; kind: the name of the task's, or "". NULL without memory. */
+/*
+ * The caller owns one reference; kind: the name of the task's, or "". NULL
+ * without memory.
+ */
 struct failure *failure_create(const struct lkdf_error *e, const char *kind);
 
 /* NULL-safe. */
@@ -37,7 +40,7 @@ void failure_put(struct failure *f, const struct log *log);
 /* Somebody was told. NULL-safe. */
 void failure_observe(struct failure *f);
 
-/* What a body returned, as an errno that fits everywhere. */
+/* A body's return value, as an errno that fits everywhere. */
 static inline int failure_errno(int error)
 {
 	return error < -4095 ? -ERANGE : error;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * What the user has created and has to put: kinds, graphs, scopes, limits and
- * channels.
- * A runtime lists them, so that close names those that were not put. They stay
- * in memory then, and a put that comes after close is told, not followed.
+ * Objects that the user has created and has to put: kinds, graphs, scopes,
+ * limits and channels. A runtime lists them, so that close names those that
+ * were not put. They stay in memory then, and a put that comes after close is
+ * told, not followed.
  */
 #ifndef CORE_HANDLE_H
 #define CORE_HANDLE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * What lies in a deque. With bit 0 clear it is a link (link_item() of
- * sched/inbox.h), with bit 0 set a task of a frame:
+ * Items, the contents of deques and inboxes. With bit 0 clear it is a link
+ * (link_item() of sched/inbox.h), with bit 0 set a task of a frame:
  *
  *	index : 32 | slot of the frame : 24 | unused : 5 | planned : 1 |
  *	skip : 1 | 1
@@ -16,7 +16,7 @@
 
 struct executor;
 
-/* What a link that comes out of an inbox is. */
+/* The object around a link that comes out of an inbox. */
 enum link_type {
 	LINK_TASK,
 	LINK_TASK_DONE, /* of a graph, completed outside a worker */
@@ -36,7 +36,7 @@ struct link_call {
 #define ITEM_SKIP 2u
 #define ITEM_SLOT_SHIFT 8
 
-/* What all items of a frame have in common. */
+/* Bits that all items of a frame have in common. */
 static inline uint32_t item_of_frame(uint32_t slot, bool is_planned)
 {
 	return slot << ITEM_SLOT_SHIFT | (is_planned ? ITEM_PLANNED : 0) |

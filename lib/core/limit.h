@@ -5,9 +5,9 @@
  * complete, however it ends. So only what has started holds tokens, and a join
  * that runs nothing but its own descendants never waits for a queued stranger.
  *
- * Whoever finds too few waits in a queue, oldest first. Tokens given back wake
- * as many from its head as they would serve; the woken try again, ahead of
- * newcomers. Who was woken and then takes none passes the chance on, by giving
+ * A task that finds too few waits in a queue, oldest first. Tokens given back
+ * wake as many from its head as they would serve; the woken try again, ahead of
+ * newcomers. A woken task that then takes none passes the chance on, by giving
  * back 0. Several limits are taken in the order of their addresses, all or
  * none.
  */

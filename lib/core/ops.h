@@ -71,7 +71,7 @@ struct owner_ops {
 	/* A body of a task with LKDF_PROFILE took so many ticks. */
 	void (*took)(const struct frame *f, uint32_t index, uint64_t ticks);
 
-	/* What the task is called; its kind's name. */
+	/* The task's name; NULL here means that of its kind. */
 	const char *(*name)(const struct frame *f, uint32_t index, char *name,
 			    size_t size);
 };
@@ -135,7 +135,7 @@ struct kind_ops {
 	void (*forget)(struct frame *f, uint32_t index);
 };
 
-/* What one worker has of a source: in its list once it is made. */
+/* A worker's part of a source: in its list once it is made. */
 struct completions {
 	/* Set by the worker, constant afterwards. */
 	const struct completion_ops *ops;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * What hangs off one runtime. Everything that runs lives in its root scope;
- * everything that a user holds counts in nr_handles.
+ * The runtime: all state hangs off this struct. Everything that runs lives in
+ * its root scope; everything that a user holds counts in nr_handles.
  */
 #ifndef CORE_RUNTIME_H
 #define CORE_RUNTIME_H

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One thread and one runtime. */
+/* A thread's free tasks and events of one runtime. */
 struct stock {
 	struct list list; /* under the lock of all stocks */
 	bool is_spare; /* memory of the runtime's; constant */

@@ -18,7 +18,7 @@
 struct lkdf;
 struct stock;
 
-/* What a runtime has of them. */
+/* The stocks of a runtime. */
 struct stocks {
 	/* Set at open, constant afterwards. */
 	uint64_t id;

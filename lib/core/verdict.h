@@ -14,7 +14,9 @@
 
 #include <lkdf/event.h>
 
-/* What successors are told: the value a body has returned, or one of these. */
+/*
+ * The word that successors get: the value a body has returned, or one of these.
+ */
 enum verdict {
 	VERDICT_LIVE = 0,
 	VERDICT_FAILED = -1,

@@ -28,7 +28,7 @@ struct lkdf_kind;
 #define WATCH_OPEN 1u /* something has been submitted */
 #define WATCH_STOP 2u
 
-/* What one executor runs. */
+/* The body that one executor runs. */
 struct watch_seat {
 	/* Its thread writes; a kind is read under the runtime's lock, where it
 	 * stays while a body of it runs. */
@@ -50,7 +50,9 @@ struct watch {
 	struct watch_seat seat[]; /* by executor */
 };
 
-/* What has begun before, and goes on when a body on top of it has ended. */
+/*
+ * A body that has begun before, and goes on when a body on top of it has ended.
+ */
 struct watch_body {
 	const struct lkdf_kind *kind;
 	uint64_t begin;

@@ -14,7 +14,7 @@
 void block_memory_text(const struct heap *h, unsigned memory,
 		       char text[BLOCK_WHERE]);
 
-/* What is known of an address. */
+/* Facts about an address. */
 struct block {
 	bool is_ours; /* else all others are 0 */
 	size_t size, offset; /* of the block, in the block */

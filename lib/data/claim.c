@@ -82,7 +82,7 @@ static void put_below(struct use *u, struct news *n)
 
 static void leave_use(struct use *u, struct news *n)
 {
-	/* Who has left the var may find that the data is gone. */
+	/* A user that has left the var may find that the data is gone. */
 	struct use *above = use_above(u);
 	struct use *whole = use_whole(u);
 
@@ -187,8 +187,8 @@ static void left_before(struct use *u, struct news *n)
 }
 
 /*
- * One thing less that the claim waits for. We hold no lock: whoever is let in
- * may free the domain.
+ * The claim waits for one thing less. We hold no lock: whoever is let in may
+ * free the domain.
  */
 static void arrive_at(struct claim *c, struct news *n)
 {

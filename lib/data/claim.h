@@ -42,7 +42,7 @@ struct claim {
 	const struct claim_ops *ops;
 
 	union {
-		/* Whoever has made it ready, until it is told. */
+		/* The thread that has made it ready, until it is told. */
 		struct claim *next;
 
 		/* As error: one reference; NULL: there is none, or unknown. */
@@ -108,19 +108,19 @@ void var_combined(struct executor *ex, struct var *v);
  */
 bool claim_take_tokens(struct claim *c, struct news *n);
 
-/* The same, of one that is in no queue. False: ready() will be called. */
+/* Takes a claim that is in no queue. False: ready() will be called. */
 bool claim_take(struct executor *ex, struct claim *c);
 
 /* Back to whoever waits for it. */
 void claim_give_token(struct executor *ex, struct var *v);
 
-/* One token, now or not at all; and back. */
+/* Takes one token, now or not at all; gives one back. */
 bool token_take(struct var *v);
 void token_give(struct var *v, struct news *n);
 
 /*
- * Who waits behind a use will be let in soon, and first of all its claim is
- * looked at, which lies before it. A guess: it may be gone.
+ * The use that waits behind this one will be let in soon, and first of all its
+ * claim is looked at, which lies before it. A guess: it may be gone.
  */
 static inline void use_expect_next(const struct use *u)
 {
@@ -145,7 +145,7 @@ static inline void claim_expect(const struct claim *c)
 		__builtin_prefetch((const char *)c + i, 1);
 }
 
-/* The same of what it uses. */
+/* Fetches the data that the claim uses. */
 static inline void claim_expect_data(const struct claim *c)
 {
 	unsigned i;

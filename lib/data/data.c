@@ -182,7 +182,7 @@ static void last_ready(struct executor *ex, struct claim *c)
 	destroy_data(d);
 }
 
-/* What the user gave at create. */
+/* Bytes that the user gave at create. */
 static int set_bytes(struct lkdf_data *d, const struct lkdf_data_attr *a)
 {
 	int32_t node = -1;
@@ -198,7 +198,7 @@ static int set_bytes(struct lkdf_data *d, const struct lkdf_data_attr *a)
 		facts_watch(d, a->wrap, true);
 		return 0;
 	}
-	/* Whoever uses it first is not known: spread over the nodes. */
+	/* The first user is not known: spread over the nodes. */
 	if (d->home < 0)
 		node = (int32_t)(a_add(&d->rt->next_spread, 1, relaxed) %
 				 (uint32_t)d->rt->topo->nr_nodes);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * A data: a domain (data/var.h) and its bytes. The bytes come with the first
- * task that needs them, on that task's node, or where the user said. Whoever
+ * task that needs them, on that task's node, or where the user said. A use that
  * goes alone may replace them.
  *
  * The last reference sends a last writer down the queue; when its turn comes

@@ -47,7 +47,7 @@ bool facts_see(struct seen *s, const struct lkdf_data *d, uint32_t part);
 /* The node, or the nearest one that has workers. */
 int facts_home(const struct lkdf *rt, int node);
 
-/* Who says so. */
+/* The source of the facts. */
 enum lkdf_signal_source facts_source(const struct lkdf *rt);
 
 /*
@@ -66,7 +66,7 @@ const char *facts_why(const struct lkdf *rt);
 /* Adds to what is known of a worker, or of all (-1): watched bytes. */
 void facts_tell(const struct lkdf *rt, int executor, struct lkdf_facts *out);
 
-/* What idle workers do beside looking for work. */
+/* Work that idle workers do beside looking for work. */
 bool facts_idle(struct worker *w);
 
 #endif

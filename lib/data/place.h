@@ -40,8 +40,9 @@ void place_close(struct lkdf *rt);
 
 /*
  * Part num of den of the place's workers: as many of its first workers lie
- * before it as parts do, rounded down, and it has one at least. The same each
- * time; the place itself where it has all of its workers. -ENOMEM; -ENOSPC.
+ * before it as parts do, rounded down, and it has one at least. Each call gives
+ * the same place; the place itself where it has all of its workers. -ENOMEM;
+ * -ENOSPC.
  */
 int place_part(struct lkdf_place *p, unsigned num, unsigned den,
 	       struct lkdf_place **out);

@@ -156,7 +156,7 @@ static bool is_weak_somewhere(const struct claim *c)
 	return false;
 }
 
-/* One thing or two, wholes, that are read or written. */
+/* Are the uses one or two whole data that are read or written? */
 static inline bool is_usual(const struct claim *c)
 {
 	const struct use *a = c->use, *b = &c->use[c->nr - 1];

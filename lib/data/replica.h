@@ -10,8 +10,8 @@
  * Nobody waits: who finds COPIED or REFUSED reads the original. The queue of
  * the data (data/var.h) keeps readers and writers apart, so a writer finds
  * neither COPIED nor a reader of what it drops, and one version is all that is
- * ever copied. What a body reads is settled before it starts (copy in struct
- * use): it does not change while it runs.
+ * ever copied. The copy that a body reads is chosen before it starts (copy in
+ * struct use): it does not change while it runs.
  *
  * Copied is for reads of the whole. Tasks below one that writes the data read
  * the original, for that one may write at any time. So do those below tasks of

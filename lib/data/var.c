@@ -82,8 +82,8 @@ static bool must_combine(const struct var *v)
 }
 
 /*
- * Nobody looks before it. Whoever waits for the whole may come before the next
- * of a part.
+ * Nobody looks before it. A use that waits for the whole may come before the
+ * next of a part.
  */
 static bool overwrites(const struct use *u)
 {
@@ -91,7 +91,7 @@ static bool overwrites(const struct use *u)
 	       (!u->whole || u[u->whole - u->stands_for].is_granted);
 }
 
-/* Who comes next overwrites them, or they are to be combined: 1. */
+/* The next use overwrites them, or they are to be combined: 1. */
 static uint32_t combine_one(struct var *v, enum combine_for who,
 			    const struct use *next, struct news *n)
 {
@@ -307,7 +307,10 @@ static void publish_var(const struct use *u, struct var *v, int error,
 	}
 }
 
-/* What it has written, or should have, before the next may look. */
+/*
+ * Publishes the bytes that the use has written, or should have, before the next
+ * may look.
+ */
 void use_publish(struct use *u, int error, struct failure *failure)
 {
 	struct domain *d = u->domain;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * Who may use what next. A var is a queue of uses in the order of submission;
- * the uses at its head that go together are its group, and may go now. A task
- * takes its place in all its vars at once, under their locks, which are taken
- * in the order of their addresses: so the union of all orders has no cycle,
- * however many threads submit.
+ * The order of uses: which use of a data may start next. A var is a queue of
+ * uses in the order of submission; the uses at its head that go together are
+ * its group, and may go now. A task takes its place in all its vars at once,
+ * under their locks, which are taken in the order of their addresses: so the
+ * union of all orders has no cycle, however many threads submit.
  *
- * A group is counted in active. While nobody waits behind it there is one
- * OPEN more, so that a use comes and goes with one locked operation each. Who
- * makes active 0 lets the next group in: the first to wait takes OPEN away.
+ * A group is counted in active. While nobody waits behind it there is one OPEN
+ * more, so that a use comes and goes with one locked operation each. The use
+ * that makes active 0 lets the next group in: the first to wait takes OPEN
+ * away.
  *
  *	active   OPEN              nobody uses it, nobody waits
  *		 OPEN + n          n use it, nobody waits
@@ -17,8 +18,8 @@
  *
  * Parts: each part is a var of its own, and all uses of parts are one group
  * (TURN_PARTS) of the whole. A task that uses a part so is in two queues, both
- * under one lock. What the children of a task see of its data is a domain of
- * their own below its use.
+ * under one lock. The view that a task's children have of its data is a domain
+ * of their own below its use.
  */
 #ifndef DATA_VAR_H
 #define DATA_VAR_H
@@ -93,14 +94,14 @@ struct var {
 	/* Under the domain's lock, at the first such use. */
 	struct reduction *reduction; /* that of the data's own var */
 
-	/* Whoever has let nobody in yet. */
+	/* Used by a thread that has let nobody in yet. */
 	struct var *next_combine;
 };
 
 /*
- * A data and its parts, as tasks of one parent see them. Who submits, who runs
- * and who comes next are often on three CPUs: all that a usual use looks at is
- * in the first line, up to the first half of the whole's var.
+ * A data and its parts, as tasks of one parent see them. The submitter, the
+ * runner and the next user are often on three CPUs: all that a usual use looks
+ * at is in the first line, up to the first half of the whole's var.
  */
 struct domain {
 	struct lock lock;
@@ -161,8 +162,8 @@ enum use_flag {
 };
 
 /*
- * One cache line of its claim: whoever lets it in is another thread, and often
- * long after. Indices are of the claim's uses.
+ * A cache line of its claim: the thread that lets it in is another thread, and
+ * often long after. Indices are of the claim's uses.
  */
 struct use {
 	/* Set before it enters, constant afterwards. */
@@ -189,7 +190,7 @@ struct use {
 	/* The claim's holder, before its body: see data/replica.h. */
 	uint16_t copy; /* node + 1 of the copy that it reads; 0: the bytes */
 
-	/* As above until it is granted, then the claim's holder. */
+	/* Constant until the use is granted, then the claim's holder. */
 	uint8_t flags;
 
 	/* The claim's holder. */
@@ -204,7 +205,7 @@ struct use {
 
 _Static_assert(sizeof(struct use) == 64, "one cache line");
 
-/* What a change let in; delivered when no lock is held. */
+/* Uses that a change let in; delivered when no lock is held. */
 struct news {
 	struct use *granted; /* not weak: their claims have one less to wait */
 	struct claim *ready;
@@ -252,8 +253,8 @@ int var_error(const struct domain *d, const struct var *v,
 void var_fail(struct var *v, int error, struct failure *failure);
 
 /*
- * What the use has written, or with an error should have: before it leaves.
- * failure is borrowed.
+ * Publishes what the use has written, or with an error should have: before it
+ * leaves. failure is borrowed.
  */
 void use_publish(struct use *u, int error, struct failure *failure);
 

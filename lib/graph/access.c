@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * What is known while a graph is built, and what remains of it. The edges
+ * The table of accesses while a graph is built, and after seal. The edges
  * themselves are made in edges.c.
  */
 #include "graph/access.h"
@@ -279,7 +279,7 @@ void access_number_claims(struct access_table *w)
 		v = access_var(w, i);
 		if (!v->part)
 			whole = v;
-		/* What nobody can write needs no order. */
+		/* Data that nobody can write needs no order. */
 		if (v->is_transient || !is_used(v) ||
 		    (v->is_once && !v->writes &&
 		     !(v->data->flags & LKDF_DATA_KEEP)))

@@ -2,8 +2,8 @@
 /*
  * Data uses of a graph's tasks become edges when it is sealed: last writer to
  * readers, readers to next writer; of LKDF_DATA_ONCE producer to readers,
- * whatever the order of adding. What lies outside of the graph is claimed once
- * per run, see values.h.
+ * whatever the order of adding. Data outside of the graph is claimed once per
+ * run, see values.h.
  *
  * An edge that only keeps readers and the next writer apart is soft: a task
  * that failed does not skip what overwrites its input. WEAK uses have edges as
@@ -29,7 +29,7 @@ enum access_flag {
 	ACCESS_TOKEN = 128, /* commutes with others: takes the var's token */
 };
 
-/* One use of one task; in the order of tasks. */
+/* A use of one task; in the order of tasks. */
 struct access_use {
 	uint32_t task; /* until seal its number, then its index */
 	uint32_t var;
@@ -108,10 +108,13 @@ struct access_table {
 int access_add(struct lkdf_graph *g, uint32_t task, const struct lkdf_use *use,
 	       unsigned nr);
 
-/* What failed in the run before is no matter any more. */
+/* Failures of the run before do not count any more. */
 void access_forget_tokens(struct access_table *w, struct lkdf *rt);
 
-/* One use of a run's claim for the whole, or for each part that is used. */
+/*
+ * Numbers the uses of a run's claim: one for the whole, or for each part that
+ * is used.
+ */
 void access_number_claims(struct access_table *w);
 
 void access_free(struct lkdf_graph *g);
@@ -142,7 +145,9 @@ static inline uint32_t access_whole(const struct access_table *w, uint32_t var)
 	return var - access_var(w, var)->part;
 }
 
-/* One stands for the other: it is of the same thing, or of the whole. */
+/*
+ * Does one use stand for the other: it is of the same thing, or of the whole.
+ */
 static inline bool access_is_same(const struct access_table *w,
 				  const struct access_use *a,
 				  const struct access_use *b)

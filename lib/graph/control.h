@@ -80,7 +80,9 @@ struct control {
 	uint32_t *back_ports; /* by loop: live of BACK edges with PORT */
 };
 
-/* What a verdict passes over an edge, and to the loop around its task. */
+/*
+ * The news that a verdict passes over an edge, and to the loop around its task.
+ */
 struct verdict_row {
 	uint32_t arrival[2]; /* adds to its target's pending; [1]: COUNTS */
 	int8_t ordered; /* the verdict that an edge with DATA passes on */
@@ -98,7 +100,7 @@ static inline const struct verdict_row *verdict_row(int verdict)
 	return &verdict_rows[verdict < 0 ? -verdict : -VERDICT_LIVE];
 }
 
-/* What an edge that is decided so adds to its target's pending. */
+/* The number that an edge with such a verdict adds to its target's pending. */
 static inline uint32_t control_arrival(uint8_t flags, int verdict)
 {
 	bool counts = flags & CONTROL_COUNTS;
@@ -146,7 +148,10 @@ int control_index(struct lkdf_graph *g);
  */
 bool control_judge(struct control *c);
 
-/* What the last arrival at r has found; all: see rec_arrive_control(). */
+/*
+ * The verdict that the last arrival at r has found; all: see
+ * rec_arrive_control().
+ */
 static inline int control_verdict(const struct rec *r, uint32_t all)
 {
 	bool is_chosen = !(r->flags & REC_CHOSEN) || all & REC_LIVE;

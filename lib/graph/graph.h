@@ -152,8 +152,8 @@ int graph_add(struct lkdf_graph *g, struct lkdf_kind *k, const void *arg,
 int graph_place(struct lkdf_graph *g, uint32_t task, uint16_t home);
 
 /*
- * The same with the home of a part of that node, which its record is on, or one
- * of a kernel.
+ * Places the task with the home of a part of that node, which its record is on,
+ * or one of a kernel.
  */
 int graph_place_at(struct lkdf_graph *g, uint32_t task, uint16_t home,
 		   int node);
@@ -167,7 +167,7 @@ int graph_dump(const struct lkdf_graph *g, int fd, const char *format);
 /* Room for so many more tasks. -EOVERFLOW: there are never so many. */
 int graph_reserve(struct lkdf_graph *g, uint32_t nr);
 
-/* One reference for the graph, whatever the tasks of the kind. */
+/* The graph takes one reference, whatever the tasks of the kind. */
 int graph_keep_kind(struct lkdf_graph *g, struct lkdf_kind *k);
 
 /* In memory of the graph's; NULL: there is none. */
@@ -233,7 +233,7 @@ static inline bool graph_is_always(const struct lkdf_graph *g, uint32_t task)
 	return g->recs[task].kind->flags & LKDF_ALWAYS;
 }
 
-/* What pending is re-armed to. */
+/* The value to which pending is re-armed. */
 uint32_t graph_wide_nr_in(const struct lkdf_graph *g, uint32_t task);
 
 static inline uint32_t graph_nr_in(const struct lkdf_graph *g,

@@ -52,7 +52,7 @@ enum arrival {
 	ARRIVAL_DEAD, /* the last, and an input failed or was skipped */
 };
 
-/* One live arrival at a record with a counter; does not re-arm. */
+/* A live arrival at a record with a counter; does not re-arm. */
 static inline enum arrival rec_arrive(struct rec *r)
 {
 	/* [dep.last] what all predecessors did; pairs with [dep.arrive]. */
@@ -67,7 +67,7 @@ static inline enum arrival rec_arrive(struct rec *r)
 	return pending == 1 ? ARRIVAL_LIVE : ARRIVAL_DEAD;
 }
 
-/* One dead arrival at a record with a counter; does not re-arm. */
+/* A dead arrival at a record with a counter; does not re-arm. */
 static inline enum arrival rec_arrive_dead(struct rec *r)
 {
 	uint32_t pending;
@@ -90,7 +90,7 @@ static inline enum arrival rec_arrive_dead(struct rec *r)
 #define REC_UNCHOSEN (1u << 30)
 
 /*
- * One arrival: how it is, REC_ONE_LIVE or one of the three bits or DEAD or 0,
+ * An arrival: its state, REC_ONE_LIVE or one of the three bits or DEAD or 0,
  * goes into pending. *all: with what has come before. True: it is the last;
  * does not re-arm.
  */

@@ -74,7 +74,7 @@ static int start_task(struct event_any *any)
 
 /* ---- serial mode -------------------------------------------------------- */
 
-/* The same without a task. */
+/* Polls without a task. */
 static int enlist_poll(struct event_any *any)
 {
 	struct lkdf_event *done = &any->tap[0].tap.event;

@@ -472,7 +472,7 @@ void io_fini(struct lkdf *rt)
 
 void io_abandon(struct lkdf *rt)
 {
-	/* Whoever held it at the fork is not here. */
+	/* The thread that held it at the fork is not here. */
 	pthread_mutex_init(&rt->io_wait->lock, NULL);
 	io_wait_stop(rt->io_wait, false);
 	io_wait_fini(rt->io_wait);

@@ -4,10 +4,10 @@
  * leaves, as lkdf_then() does; when the operation is over the second of both
  * (complete.c) goes on: as the user's function, or with the end of the task.
  *
- * Without a ring the operation is tried on a thread of the blocking pool. What
- * would wait long for somebody else (a pipe, a socket, a timeout) lies with
- * one thread that polls, and comes back to the pool when it is ready. In
- * serial mode the thread that drains does all of it.
+ * Without a ring the operation is tried on a thread of the blocking pool. An
+ * operation that would wait long for somebody else (a pipe, a socket, a
+ * timeout) lies with one thread that polls, and comes back to the pool when it
+ * is ready. In serial mode the thread that drains does all of it.
  */
 #ifndef IO_IO_H
 #define IO_IO_H
@@ -105,7 +105,7 @@ extern const struct kind_ops io_kinds;
 /* On a worker: to its ring, else to the pool. */
 void io_issue(struct worker *w, struct io_req *r);
 
-/* The same, to the pool; any thread of the runtime's. */
+/* Gives the operation to the pool; any thread of the runtime's. */
 void io_issue_call(struct executor *ex, struct io_req *r);
 
 /* On a thread of the pool, or the one that drains: as far as it goes. */

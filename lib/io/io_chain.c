@@ -135,8 +135,8 @@ static void put_ahead(struct frame *f, struct io_req *r)
 }
 
 /*
- * One that was to go on had begun, or was about to. Its function hears of a
- * cancel; without one its task is cancelled where it starts.
+ * An operation that was to go on had begun, or was about to. Its function hears
+ * of a cancel; without one its task is cancelled where it starts.
  */
 static bool was_given_up(const struct io_req *head, const struct io_req *r)
 {

@@ -7,8 +7,9 @@
  *
  * The kernel goes on where the leader has failed, but for transfers and CLOSE:
  * these alone lead. Of a chain all is taken before the first task ends; then
- * every other task starts as ever, and finds what came of its operation. What
- * the kernel has left undone, as behind a short read, is done as ever, too.
+ * every other task starts as ever, and finds what came of its operation. Work
+ * that the kernel has left undone, as behind a short read, is done as ever,
+ * too.
  */
 #ifndef IO_IO_CHAIN_H
 #define IO_IO_CHAIN_H
@@ -30,7 +31,8 @@ uint32_t io_chain_make(struct io_req *r);
 
 /*
  * An operation of a chain is over, with res. NULL: others are still to come;
- * else the chain's first one, with its res, and alone again. Whoever takes.
+ * else the chain's first one, with its res, and alone again. Called by the
+ * worker that takes completions.
  */
 struct io_req *io_chain_came(struct io_req *r, int res);
 

@@ -51,8 +51,8 @@ static bool has_some_under_way(struct lkdf *rt, const struct sched_node *n)
 }
 
 /*
- * Something is under way there and nobody of the node is idle. Who has acquired
- * the mark sees what the one who made it has seen; else a guess.
+ * Something is under way there and nobody of the node is idle. A worker that
+ * has acquired the mark sees what the one who made it has seen; else a guess.
  */
 static bool is_left(struct lkdf *rt, struct sched_node *n)
 {

@@ -5,8 +5,8 @@
  * body while something is under way, and finds that nobody else of its node is
  * idle, marks the node as left. An idle worker of another node then looks after
  * it: it sleeps no longer than a millisecond at a time, and takes what has lain
- * there untouched from one look to the next. What a worker of the node would
- * have taken soon stays there.
+ * there untouched from one look to the next. A completion that a worker of the
+ * node would have taken soon stays there.
  *
  *	busy worker of the node          idle worker of another one
  *	(A) something is under way,      (C) sleepers + 1
@@ -29,7 +29,7 @@ struct io_left {
 	/* Any thread: 0 or IO_LEFT, with who looks after it above that. */
 	_Alignas(CACHE_LINE) _Atomic(uint32_t) mark;
 
-	/* Who looks after it; two may think so for a moment. */
+	/* The worker that looks after it; two may think so for a moment. */
 	_Atomic(uint32_t) nr_idle; /* looks that found it in good hands */
 };
 

@@ -28,7 +28,10 @@
 #define NR_BOUNDED 4
 #define NR_UNBOUNDED 64
 
-/* What has lain for so long waits for a worker that is busy; see io_far.h. */
+/*
+ * A completion that has lain for so long waits for a worker that is busy; see
+ * io_far.h.
+ */
 #define LATE_NS 500000
 
 /* In io_rings.lacks: the worker, above the errno. */

@@ -18,7 +18,7 @@
 #define NR_RUNS 16
 #define NR_WAITING 64
 
-/* What the task does next. */
+/* The next step of the task. */
 enum step {
 	STEP_START,
 	STEP_DROP,
@@ -81,7 +81,7 @@ static int64_t try_accept(struct io_req *r)
 	return rc;
 }
 
-/* One try. */
+/* A single try. */
 static int64_t try_here(struct io_req *r)
 {
 	struct io_multi *m = r->multi;
@@ -270,7 +270,7 @@ static enum step next_step(struct io_multi *m, struct wave **v)
 	lock_take(&m->lock);
 	step = look_for_wave(m, v);
 	if (step == STEP_SLEEP) {
-		/* Whoever wakes it, and its body. */
+		/* The counts are for the waker and the body. */
 		a_store(&m->task->then_arrivals, 0, relaxed);
 		m->is_asleep = true;
 	}

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * Operations that come again and again (LKDF_IO_MULTI), and what they feed.
- * Whoever takes what came makes a wave of it, with its bytes, and puts it into
- * the operation's list; the operation's task starts a run or a task for each,
- * a few at a time, and sleeps in between as if it waited for its operation.
+ * Operations that come again and again (LKDF_IO_MULTI), and what they feed. The
+ * worker that takes a completion makes a wave of it, with its bytes, and puts
+ * it into the operation's list; the operation's task starts a run or a task for
+ * each, a few at a time, and sleeps in between as if it waited for its
+ * operation.
  *
  *	RESTS -> ARMED     the task gives it to a ring or a thread
  *	ARMED -> RESTS     enough waits, or it has to be given again
@@ -41,7 +42,7 @@ enum io_piece io_multi_piece(struct io_req *r, int res, const void *bytes,
 /* The task is to look. */
 void io_multi_wake(struct executor *ex, struct io_req *r);
 
-/* What it was given to has done with it. */
+/* The receiver has done with the wave. */
 void io_multi_came(struct executor *ex, struct io_req *r, int64_t res);
 
 /* On a thread of the pool, or the one that drains: as far as it goes. */

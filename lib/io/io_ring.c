@@ -38,9 +38,9 @@ static bool fill_entry(struct io_ring *ring, struct io_req *r)
 /*
  * Says first that there may be some: who submits looks at that afterwards, so
  * either it sees this or we find what it has submitted. True: try again, as
- * long as there are some. What the kernel says of its own success is not
- * enough: in Linux 6.1 an operation that is just woken, finds nothing and waits
- * once more forgets that it was cancelled in between.
+ * long as there are some. The kernel's report of its own success is not enough:
+ * in Linux 6.1 an operation that is just woken, finds nothing and waits once
+ * more forgets that it was cancelled in between.
  */
 static bool cancel_all(struct io_ring *ring)
 {
@@ -80,7 +80,7 @@ static __attribute__((noinline)) int submit_told(struct io_ring *ring,
 	return rc;
 }
 
-/* What it does not take now it is given again. */
+/* Operations that it does not take now it gets again. */
 static int submit_ring(struct io_ring *ring)
 {
 	uint32_t nr = uring_nr_waiting(&ring->u);
@@ -180,9 +180,9 @@ static struct io_req *req_of(const struct io_uring_cqe *cqe)
 }
 
 /*
- * One of many that an operation gives: its buffer is the kernel's again. What
- * has enough for now is asked to stop; if it is not found it gives another one.
- * False: nobody waits for this one.
+ * A piece of many that an operation gives: its buffer is the kernel's again. An
+ * operation that has enough for now is asked to stop; if it is not found it
+ * gives another one. False: nobody waits for this one.
  */
 static bool take_piece(struct io_ring *ring, struct io_req *r,
 		       const struct io_uring_cqe *cqe)
@@ -285,7 +285,7 @@ static bool take_some(struct io_ring *ring, struct io_uring_cqe *cqe,
 
 /*
  * The kernel gives an operation up when it gets no thread for it, as happens
- * while signals come fast. One of ours can do most of them.
+ * while signals come fast. A thread of ours can do most of them.
  */
 static bool is_given_up(const struct io_req *r, int res)
 {
@@ -345,7 +345,7 @@ static bool take_ring(struct worker *w, struct io_ring *ring)
 
 /* ---- refused ------------------------------------------------------------ */
 
-/* What the kernel has not taken, the oldest first. */
+/* Operations that the kernel has not taken, the oldest first. */
 static struct io_req *take_all_back(struct io_ring *ring)
 {
 	struct io_req *all = NULL, *r;
@@ -366,7 +366,8 @@ static struct io_req *take_all_back(struct io_ring *ring)
 
 /*
  * The kernel takes no more, as when a filter has come that refuses the call:
- * threads do what waits, and what follows. What it has it will complete.
+ * threads do what waits, and what follows. Operations that it has it will
+ * complete.
  */
 static void give_up(struct io_ring *ring)
 {
@@ -401,7 +402,7 @@ void io_ring_look(struct io_ring *ring, bool next_is_io)
 	take_ring(ring->w, ring);
 	if (next_is_io)
 		return;
-	/* What goes on as a further operation. */
+	/* The rest goes on as a further operation. */
 	if (uring_nr_waiting(&ring->u))
 		flush_all(ring);
 	ring->is_unguarded = false;

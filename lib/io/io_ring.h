@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * One ring per worker, made by the worker at its first operation, so that its
+ * A ring per worker, made by the worker at its first operation, so that its
  * memory is on the worker's node. Only the worker submits: operations that its
  * tasks start are collected and go to the kernel before anything but the next
  * operation runs. Completions are taken by the worker between tasks, and by
  * idle workers of the node while it computes, one at a time; where there are
  * none, see io_far.h.
  *
- * Who sleeps for all of a node's rings, see sched/park.h: every completion
+ * On the sleeper for all of a node's rings, see sched/park.h: every completion
  * counts in the node's eventfd, and of those that sleep one sleeps on it.
  *
  * A worker whose ring cannot be made uses the blocking pool instead.
@@ -58,7 +58,7 @@ struct io_ring {
 	/* The worker opens them; whoever takes completions lends them. */
 	struct uring_buffers buffers[IO_NR_PIECES]; /* by io_piece_class() */
 
-	/* Whoever takes completions, one at a time. */
+	/* The worker that takes completions, one at a time. */
 	_Alignas(CACHE_LINE) _Atomic(uint32_t) is_taken;
 
 	/* Under lock: what is under way, and see io_fixed.h. */
@@ -72,7 +72,10 @@ struct io_ring {
 	/* A cancel has found one that was not submitted yet, or may find it. */
 	_Atomic(uint32_t) has_cancelled;
 
-	/* Who looks after the node, see io_far.h: what lay here, since when. */
+	/*
+	 * The worker that looks after the node, see io_far.h: what lay here,
+	 * since when.
+	 */
 	_Atomic(uint64_t) far_seen, far_since;
 };
 
@@ -102,7 +105,7 @@ static inline struct io_ring *io_ring_of(struct worker *w)
 /* 0, or why this runtime has no rings; found out once. */
 int io_ring_error(struct lkdf *rt);
 
-/* The same in words; NULL: it has some, or may have. */
+/* The reason in words; NULL: it has some, or may have. */
 const char *io_ring_why(struct lkdf *rt);
 
 /* It has some: in which way, in words. */
@@ -118,14 +121,17 @@ void io_rings_fini(struct lkdf *rt);
 
 /*
  * On a worker that has collected nothing: does at once what cannot wait, see
- * io_op_peek() and io_op_peek_quick(). What the call says, or -EAGAIN.
+ * io_op_peek() and io_op_peek_quick(). The result is the call's, or -EAGAIN.
  */
 int64_t io_ring_peek(struct worker *w, const struct lkdf_io *io);
 
 /* On a worker. False: it has no ring, and cannot have one. */
 bool io_ring_issue(struct worker *w, struct io_req *r);
 
-/* The same with those that io_chain_make() finds. False: there are none. */
+/*
+ * Issues the operation with those that io_chain_make() finds. False: there are
+ * none.
+ */
 bool io_ring_issue_chain(struct worker *w, struct io_req *head);
 
 /* On a worker: has it the buffers of such a RECV? Opens them. */
@@ -150,7 +156,10 @@ static inline bool io_ring_has_news(const struct io_ring *ring)
 	       ring->later || ring->is_unguarded;
 }
 
-/* What it has is to come back soon, if it is under way. Any thread. */
+/*
+ * Completions that it has are to come back soon, if it is under way. Any
+ * thread.
+ */
 void io_ring_stir(struct io_req *r);
 
 /*

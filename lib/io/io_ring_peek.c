@@ -9,11 +9,11 @@
 
 #include <errno.h>
 
-/* One that was not at hand: neither are the next ones, probably. */
+/* After a read that was not at hand: neither are the next ones, probably. */
 #define NR_BLIND 15
 
 /*
- * What is known of a descriptor is asked again after so many reads, and at once
+ * The knowledge of a descriptor is asked again after so many reads, and at once
  * when one brought nothing, or took so long that it may have waited: the
  * descriptor may have been closed and be another file's.
  */

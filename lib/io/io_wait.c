@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * One thread polls for all operations that wait. poll() and not epoll, because
+ * A thread polls for all operations that wait. poll() and not epoll, because
  * several operations may wait for one descriptor, and because descriptors may
  * be closed meanwhile.
  */

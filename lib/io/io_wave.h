@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * What came of an operation that comes again and again, until the run or the
+ * The outcome of an operation that comes again and again, until the run or the
  * task that it starts has ended; and the operation's state.
  */
 #ifndef IO_IO_WAVE_H
@@ -23,7 +23,7 @@ struct io_multi {
 	struct lkdf_io_feed feed;
 	bool has_messages; /* nothing is a message, too */
 
-	/* Who has the operation: a buffer of the pool's. */
+	/* Used by the holder of the operation: a buffer of the pool's. */
 	char *room;
 
 	/* The task's body. */

@@ -102,7 +102,7 @@ static void list_nodes(struct heap_attr *a, struct heap_node *node)
 		nr_with_memory += has_memory[i];
 	}
 	a->node = node;
-	/* One node: there is nothing to bind. */
+	/* With one node there is nothing to bind. */
 	a->is_bound = nr_with_memory > 1;
 }
 
@@ -119,7 +119,7 @@ static void read_distances(struct heap_attr *a)
 	a->distance = distance;
 }
 
-/* What LKDF_MALLOC asks for. */
+/* The wishes in LKDF_MALLOC. */
 struct wishes {
 	bool stats, strict, huge;
 };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * What one thread keeps of a heap: for every memory it has met and every
- * class a bin of free blocks. Blocks lie in the bin of the memory they belong
- * to, whoever frees them, so a thread never gets memory of another node than
- * it asked for. Bins change hands with depots in halves. A bin starts without
- * room and gets more each time it runs empty or full, so a thread keeps much
- * of what it uses much.
+ * A thread's cache of a heap: for every memory it has met and every class a bin
+ * of free blocks. Blocks lie in the bin of the memory they belong to, whoever
+ * frees them, so a thread never gets memory of another node than it asked for.
+ * Bins change hands with depots in halves. A bin starts without room and gets
+ * more each time it runs empty or full, so a thread keeps much of what it uses
+ * much.
  *
  * Owner only, but tops: statistics read them, and the child of a fork empties
  * the bins of threads that it does not have. At each moment a block is in at

@@ -118,7 +118,7 @@ static void *cut_fresh(struct span *s)
 
 	p[1] = heap_mark(s->memory->heap, p);
 	s->nr_fresh--;
-	/* Who frees a block of it got it from who reads this. */
+	/* A thread that frees a block of it got it from who reads this. */
 	a_store(&s->end, end + s->block_size, relaxed);
 	return p;
 }

@@ -2,9 +2,9 @@
 /*
  * The free blocks of one class in one memory, between threads: a stack of
  * addresses in batches, so that blocks change threads without being touched
- * (Bonwick and Adams, "Magazines and vmem", 2001), and below it the spans
- * that have free blocks. What nobody took for a while goes down into the
- * spans, and a span that is complete goes back to the memory.
+ * (Bonwick and Adams, "Magazines and vmem", 2001), and below it the spans that
+ * have free blocks. Blocks that nobody took for a while go down into the spans,
+ * and a span that is complete goes back to the memory.
  */
 #ifndef MEM_DEPOT_H
 #define MEM_DEPOT_H

@@ -254,7 +254,7 @@ static void *alloc_in(struct heap *h, struct cache *c,
 	return s ? s->base : NULL;
 }
 
-/* What the memory has lies free in other sizes, perhaps. */
+/* Perhaps the memory has free bytes in other sizes. */
 static void *alloc_hard(struct heap *h, struct cache *c,
 			const struct heap_want *w, bool *is_zero, int *error)
 {

@@ -105,9 +105,9 @@ unsigned heap_near_memory(const struct heap *h, int node);
 struct cache *heap_thread_cache(struct heap *h);
 
 /*
- * The same for a thread that works with this heap before all others: it has
- * the cache until it ends, however many heaps it meets. NULL: as above, or
- * self is not this thread.
+ * A cache for a thread that works with this heap before all others: it has the
+ * cache until it ends, however many heaps it meets. NULL: as above, or self is
+ * not this thread.
  */
 struct cache *heap_thread_keep(struct heap *h, struct thread *self);
 
@@ -219,7 +219,7 @@ static inline bool heap_free_fast(struct heap *h, struct cache *c, void *p)
 	return cache_push(c, entry_span(entry), p, mark);
 }
 
-/* The same for a block whose memory and class are known. */
+/* Frees a block whose memory and class are known. */
 static inline bool heap_free_known(struct heap *h, struct cache *c,
 				   unsigned memory, unsigned class, void *p)
 {
@@ -255,7 +255,7 @@ static inline void *heap_new(struct heap *h, struct cache *c, size_t size)
 	return likely(p != NULL) ? p : heap_new_slow(h, c, size);
 }
 
-/* What heap_new() gives next for that size is written soon. */
+/* The block that heap_new() gives next for that size is written soon. */
 static inline void heap_expect(struct cache *c, size_t size)
 {
 	struct bins *b = cache_bins(c, c->memory);

@@ -3,7 +3,7 @@
 
 #include <pthread.h>
 
-/* What all bins of a thread may hold. */
+/* Bytes that all bins of a thread may hold. */
 #define CACHE_BYTES ((uint64_t)32 << 20)
 
 int heap_current_node(const struct heap *h)

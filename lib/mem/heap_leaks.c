@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* One label of one memory. */
+/* A label of one memory. */
 struct leak {
 	uint64_t nr, bytes;
 };

@@ -83,7 +83,7 @@ int heap_ranges(struct heap *h, uint64_t start, uint64_t end,
 	r.v = malloc(r.room * sizeof(*r.v));
 	if (!r.v)
 		return -ENOMEM;
-	/* What came meanwhile is left out. */
+	/* Ranges that came meanwhile are left out. */
 	add_all(&r, h);
 	*nr = min_u64(r.nr, r.room);
 	qsort(r.v, *nr, sizeof(*r.v), compare);

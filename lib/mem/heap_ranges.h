@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * What a heap has bound to nodes, as ranges: for whoever asks where pages are
+ * Ranges that a heap has bound to nodes: for a caller that asks where pages are
  * and gets no answer from the kernel.
  */
 #ifndef MEM_HEAP_RANGES_H

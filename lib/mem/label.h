@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * What the user calls a block: a text, kept once, and a number per block. A
+ * The user's name for a block: a text, kept once, and a number per block. A
  * block keeps its number after it was freed, so that freeing it twice can be
  * reported by name, until it is somebody else's or its span ends. A text ends
  * with the last block that has its number, which is given on then. A heap
@@ -49,7 +49,7 @@ struct labels {
 /* The number of the text with one reference; 0: NULL, empty, or no memory. */
 uint32_t label_take(struct labels *l, const char *text);
 
-/* One reference more to one that the caller has; one less. 0: nothing. */
+/* Adds a reference to a label that the caller has; drops one. 0: nothing. */
 void label_hold(struct labels *l, uint32_t number);
 void label_put(struct labels *l, uint32_t number);
 

@@ -31,7 +31,7 @@ static uint32_t take_place(const struct listing *l, uint32_t first,
 	return l->nr;
 }
 
-/* Whoever sees a word of it sees also that its address has gone. */
+/* A reader that sees a word of it sees also that its address has gone. */
 static void write_row(const struct listing *l, uint32_t i, uint64_t bytes,
 		      const char *text)
 {

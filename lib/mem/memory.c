@@ -14,7 +14,7 @@ void memory_init(struct memory *m)
 	const struct os_policy *policy = &m->policy;
 	unsigned i;
 
-	/* What describes pinned blocks need not be pinned. */
+	/* Descriptions of pinned blocks need not be pinned. */
 	if (m->kind == MEMORY_PINNED)
 		policy = &m->heap->memory[m->node]->policy;
 	meta_init(&m->meta, policy);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * One memory: what a heap holds of one kind on one node. It is cut three
- * times. Segments of 4 MiB come from the kernel, bound to the node; spans are
- * runs of their 64 KiB pages; blocks of one size class are parts of a span
- * (tcmalloc's page heap and spans; Ghemawat and Menage, 2007). What is larger
+ * A memory: all bytes that a heap holds of one kind on one node. It is cut
+ * three times. Segments of 4 MiB come from the kernel, bound to the node; spans
+ * are runs of their 64 KiB pages; blocks of one size class are parts of a span
+ * (tcmalloc's page heap and spans; Ghemawat and Menage, 2007). A block larger
  * than 2 MiB is a span with a mapping of its own.
  *
  * Free pages that have been written stay for a second, then they go back to

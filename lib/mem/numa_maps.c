@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One line: its word, and what the words have said so far. */
+/* A line: its word, and the sum of the words so far. */
 struct line {
 	const char *word;
 	size_t len;

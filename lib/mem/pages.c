@@ -105,7 +105,9 @@ static void deal(struct walk *w, const struct part *p, uint64_t sum,
 	}
 }
 
-/* What was not located in the part, by what is missing in the mapping. */
+/*
+ * Pages that were not located in the part, by what is missing in the mapping.
+ */
 static void spread(struct walk *w, struct part *p)
 {
 	uint64_t total = 0, hidden, vague, bytes;

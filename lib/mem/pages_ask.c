@@ -170,7 +170,9 @@ static int ask_full(struct pages_ask *a, uint64_t start, uint64_t end,
 	return rc ? rc : flush_pages(a, t);
 }
 
-/* The same page each time, not at the same place in each block. */
+/*
+ * The choice is the same page each time, not at the same place in each block.
+ */
 static uint64_t pick_page(uint64_t from, uint64_t pages)
 {
 	uint64_t state = from * 0x9e3779b97f4a7c15ull + 1;
@@ -179,7 +181,7 @@ static uint64_t pick_page(uint64_t from, uint64_t pages)
 	return random_next(&state) % pages;
 }
 
-/* One page of each quarter of the block. */
+/* A page of each quarter of the block. */
 static void add_probes(struct pages_ask *a, uint64_t start, uint64_t end)
 {
 	uint64_t first = start / a->page_size, from, pages;

@@ -56,7 +56,7 @@ struct pages_ask {
 	struct pages_batch probe; /* samples of blocks */
 };
 
-/* proc_root NULL: "/proc". What cannot be opened is done without. */
+/* proc_root NULL: "/proc". Files that cannot be opened are done without. */
 void pages_ask_init(struct pages_ask *a, const char *proc_root, int32_t pid);
 void pages_ask_fini(struct pages_ask *a);
 

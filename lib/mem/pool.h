@@ -32,7 +32,7 @@ struct pool {
 	uint64_t nr_objects;
 };
 
-/* One executor only. */
+/* This executor only. */
 struct magazine {
 	struct pool_free *free;
 	uint32_t nr;

@@ -84,7 +84,7 @@ static void after_fork_child(void)
 	after_fork();
 	for (l = heaps.next; l != &heaps; l = l->next) {
 		h = container_of(l, struct heap, all);
-		/* What is listed there are the parent's. */
+		/* The blocks that are listed there are the parent's. */
 		h->labels.listing.address = NULL;
 		empty_caches(h);
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * The mappings of a process from /proc/PID/maps: where each begins and ends,
- * which numa_maps does not say, and its name. What lies in the kernel's half
- * of the address space (vsyscall) is left out: it is no memory of the process.
+ * which numa_maps does not say, and its name. A mapping in the kernel's half of
+ * the address space (vsyscall) is left out: it is no memory of the process.
  */
 #ifndef MEM_VMA_H
 #define MEM_VMA_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * What of OpenCL 2.0 this library calls, by prototypes of its own: neither a
- * header nor a library of OpenCL is needed to build it. The names of calls are
- * those of the specification (Khronos, OpenCL API 3.0); types begin with ocl_.
- * tests/unit/opencl/test_abi.c compares all of it with <CL/cl.h>.
+ * The part of OpenCL 2.0 this library calls, by prototypes of its own: neither
+ * a header nor a library of OpenCL is needed to build it. The names of calls
+ * are those of the specification (Khronos, OpenCL API 3.0); types begin with
+ * ocl_. tests/unit/opencl/test_abi.c compares all of it with <CL/cl.h>.
  */
 #ifndef OPENCL_ABI_H
 #define OPENCL_ABI_H
@@ -71,7 +71,7 @@ struct ocl_region {
 	size_t origin, size;
 };
 
-/* What each call gives back, its name and what it takes. */
+/* Each row has a call's result, its name and its arguments. */
 /* clang-format off */
 #define OPENCL_CALLS(call) \
 	call(int32_t, clGetPlatformIDs, uint32_t, ocl_platform *, uint32_t *) \

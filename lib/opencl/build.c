@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the compiler says, as much as fits. */
+/* The compiler's text, as much as fits. */
 static void get_log(struct opencl_device *d, ocl_program p, char *log,
 		    uint32_t log_size)
 {

@@ -20,7 +20,7 @@ int opencl_load(const char *library, struct opencl *cl);
 /* The specification's name of an error, without CL_; "error" if unknown. */
 const char *opencl_error(int32_t error);
 
-/* The same as a negative errno. */
+/* The error as a negative errno. */
 int opencl_errno(int32_t error);
 
 #endif

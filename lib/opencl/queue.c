@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * What queues are given. Each command has an event whose callback says that it
- * is done; the callback touches nothing of ours afterwards, for the device may
- * be stopped then.
+ * Commands that queues are given. Each command has an event whose callback says
+ * that it is done; the callback touches nothing of ours afterwards, for the
+ * device may be stopped then.
  */
 #include "opencl/device.h"
 

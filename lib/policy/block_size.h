@@ -32,7 +32,7 @@ struct block_device {
 	uint32_t shared_reserved; /* of each block, by the driver */
 };
 
-/* What one kernel needs, and what its author allows. */
+/* Needs of one kernel, and the limits that its author sets. */
 struct block_needs {
 	uint32_t max_block; /* the compiler's; 0: the device's */
 	uint32_t registers; /* of a thread */

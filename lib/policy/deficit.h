@@ -31,7 +31,7 @@
 #define DEFICIT_SCAN 8
 /* Nodes whose rates differ by less than this factor are equally fast. */
 #define DEFICIT_SAME_RATE 2
-/* What one task more counts in a node's rate. */
+/* The weight of one task more in a node's rate. */
 #define DEFICIT_LEARN (1.0 / 32)
 
 /* An access, as the place of a task needs it. */
@@ -68,7 +68,7 @@ static inline double deficit_rate(double measured, double median)
 	return measured > 0 ? measured : median;
 }
 
-/* What a node has measured, after a task that ran on its home. */
+/* The rate that a node has measured, after a task that ran on its home. */
 static inline double deficit_learn(double measured, double time, double bytes)
 {
 	if (!(bytes > 0))

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * One pass over the tasks in the order of their levels collects what the
+ * A pass over the tasks in the order of their levels collects all that the
  * refinement needs, by block: its edges, that is what tasks that write it read
- * elsewhere and the other way round, and its shares, the work of its writers
- * by bucket. A pass over the blocks is then linear in edges and shares.
+ * elsewhere and the other way round, and its shares, the work of its writers by
+ * bucket. A pass over the blocks is then linear in edges and shares.
  *
  * Read-only tasks have no weight in the objective: they follow their data.
  */

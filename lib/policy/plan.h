@@ -85,7 +85,7 @@ int plan_make(const struct plan_machine *m, const struct plan_graph *g,
 /* How much longer an access takes at a distance; 1 at 10, which is local. */
 double plan_penalty(int distance);
 
-/* What of the block's bytes an access touches, each once. */
+/* The part of the block's bytes that an access touches, each once. */
 static inline double plan_part(const struct plan_access *a, uint64_t bytes)
 {
 	double all = bytes ? (double)bytes : 1;
@@ -93,7 +93,7 @@ static inline double plan_part(const struct plan_access *a, uint64_t bytes)
 	return a->share ? all * a->share / 65536 : all;
 }
 
-/* What a task touches of it: the unit of all estimates. */
+/* The bytes of it that a task touches: the unit of all estimates. */
 static inline double plan_touched(const struct plan_access *a, uint64_t bytes)
 {
 	return plan_part(a, bytes) * (a->reads + a->writes);

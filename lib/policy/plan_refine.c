@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * Moves single blocks to where they cost least. What a block costs on a node
- * is what the objective grows by: the square of the node's work in the buckets
+ * Moves single blocks to where they cost least. The cost of a block on a node
+ * is the growth of the objective: the square of the node's work in the buckets
  * in which tasks write the block, and what crosses between the node and the
  * block's neighbours. A pass is linear in edges and shares.
  */
@@ -27,7 +27,7 @@ static void add_load(struct plan_work *w, uint32_t block, int node, double sign)
 		load_of(w, s[i].bucket)[node] += sign * (double)s[i].est;
 }
 
-/* What the block's neighbours cost it on each node. */
+/* The cost of the block's neighbours on each node. */
 static void add_pull(struct plan_work *w, uint32_t block)
 {
 	size_t nr = (size_t)w->m->nr_nodes, column, n;

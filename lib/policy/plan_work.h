@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * What the parts of the planner share while they make one plan.
+ * State that the parts of the planner share while they make one plan.
  */
 #ifndef POLICY_PLAN_WORK_H
 #define POLICY_PLAN_WORK_H
@@ -8,7 +8,7 @@
 #include "base/util.h"
 #include "policy/plan.h"
 
-/* What one block has to do with another. */
+/* An edge between two blocks. */
 struct plan_edge {
 	uint32_t other; /* block, + 1 bit: it is the one that is written */
 	float bytes;

@@ -18,7 +18,7 @@ enum sched_class {
 	NR_CLASSES,
 };
 
-/* What there is to know of a possible victim before the first run. */
+/* Facts about a possible victim before the first run. */
 struct policy_peer {
 	int distance; /* 10 is local */
 	bool shares_cache; /* last-level cache */

@@ -5,7 +5,7 @@
 
 #define NR_COUNTED (SOLO_RUNS - SOLO_SKIPPED)
 
-/* What is left of NR_COUNTED without the two longest, which others caused. */
+/* The rest of NR_COUNTED without the two longest, which others caused. */
 #define NR_SUMMED (NR_COUNTED - 2)
 
 void solo_init(struct solo *s, bool is_possible)
@@ -168,7 +168,9 @@ static void end_here(struct solo *s)
 static void change(struct solo *s)
 {
 	s->hold = SOLO_HOLD;
-	/* One run, which may have been out of the common, was all it had. */
+	/*
+	 * A single run, which may have been out of the common, was all it had.
+	 */
 	hold(s, s->is_early ? SOLO_FIRST : s->hold, summed(s) / NR_SUMMED);
 	s->is_early = false;
 }
@@ -221,7 +223,7 @@ static void tell_hold(struct solo *s, uint64_t ticks)
 static void tell_run(struct solo *s, const struct solo_run *r, uint64_t ticks)
 {
 	lock_take(&s->lock);
-	/* One that began in another half says nothing of this one. */
+	/* A run that began in another half says nothing of this one. */
 	if (r->half == a_load(&s->half, relaxed)) {
 		switch ((enum solo_phase)a_load(&s->phase, relaxed)) {
 		case SOLO_HOLDS:

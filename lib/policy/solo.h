@@ -88,7 +88,7 @@ struct solo {
 	bool is_early; /* the trial is one of solo_alarm() */
 };
 
-/* One run: how it goes, and whether its time is wanted. */
+/* A run: how it goes, and whether its time is wanted. */
 struct solo_run {
 	bool is_solo, is_measured;
 	bool is_first; /* of the first hold: solo_alarm() after its end */
@@ -131,7 +131,7 @@ void solo_end(struct solo *s, const struct solo_run *r);
 bool solo_alarm(struct solo *s, const struct solo_run *r, uint64_t now,
 		uint32_t permille, uint64_t serial_ticks);
 
-/* The same with the clock of the caller. */
+/* Ends a run with the clock of the caller. */
 void solo_end_at(struct solo *s, const struct solo_run *r, uint64_t now);
 
 /* For how many ticks a run that goes solo may do so. */
