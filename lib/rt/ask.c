@@ -20,7 +20,7 @@
 
 /* That talk at a time; others wait. */
 #define NR_PEERS 8
-/* Whoever has connected asks so soon, or is hung up on. */
+/* A peer that has connected asks so soon, or is hung up on. */
 #define PATIENCE_NS 5000000000
 /* Before the next one, when there was no descriptor for one or no memory. */
 #define LACK_MS 1000
@@ -102,7 +102,7 @@ static int patience_ms(const struct ask *a)
 	return end > 0 ? (int)(end / 1000000) + 1 : 0;
 }
 
-/* One request each; whoever has more to ask connects again. */
+/* A peer has one request; a peer that has more to ask connects again. */
 static void hear_peer(struct ask *a, unsigned i)
 {
 	struct peer *p = &a->peer[i];

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * What tools ask a runtime while its program runs, and in particular when it
- * hangs: no worker has a part in it. A thread "lkdf/ask" sleeps in poll(), and
- * is not woken unless somebody asks. It listens at an abstract socket, whose
- * name stands in the header of the memfd "lkdf:stats"; what is said there:
- * Documentation/trace-format.rst.
+ * Questions that tools ask a runtime while its program runs, and in particular
+ * when it hangs: no worker has a part in it. A thread "lkdf/ask" sleeps in
+ * poll(), and is not woken unless somebody asks. It listens at an abstract
+ * socket, whose name stands in the header of the memfd "lkdf:stats"; what is
+ * said there: Documentation/trace-format.rst.
  *
- * Only the user of the process and root get an answer. Whoever they are, they
- * can neither make the thread wait nor grow: requests are of one size, no
- * answer waits for room, so many may talk at a time and each for so long.
+ * Only the user of the process and root get an answer. Those can neither make
+ * the thread wait nor grow: requests are of one size, no answer waits for room,
+ * so many may talk at a time and each for so long.
  */
 #ifndef RT_ASK_H
 #define RT_ASK_H

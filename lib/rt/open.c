@@ -41,7 +41,7 @@
 
 #define PAGE 4096
 
-/* What lies in struct lkdf as pointers, for the rooms below not to see it. */
+/* Parts that struct lkdf has as pointers, for the rooms below not to see it. */
 struct runtime_parts {
 	_Alignas(CACHE_LINE) struct lkdf_scope root;
 	struct lkdf_scope fds;
@@ -85,7 +85,7 @@ static int init_pools(struct lkdf *rt)
 	return stocks_open(rt);
 }
 
-/* What does not change, for whoever reads a file; "key=value" lines. */
+/* Facts that do not change, for the reader of a file; "key=value" lines. */
 static void write_facts(const struct lkdf *rt, char *to, size_t size)
 {
 	const struct options *o = rt->options;
@@ -422,7 +422,10 @@ void runtime_close(struct lkdf *rt)
 	io_rings_fini(rt);
 	after_close(rt);
 	devices_fini(rt, false);
-	/* Who left a scope last may have had it until its thread ended. */
+	/*
+	 * The thread that left a scope last may have had it until its thread
+	 * ended.
+	 */
 	report_handles(rt);
 	event_shards_close(rt->event_shards, false);
 	report_events(rt);
@@ -433,7 +436,7 @@ void runtime_close(struct lkdf *rt)
 
 void runtime_abandon(struct lkdf *rt)
 {
-	/* Whoever held it at the fork is not here. */
+	/* The thread that held it at the fork is not here. */
 	pthread_mutex_init(&rt->lock, NULL);
 	ask_abandon(rt);
 	facts_close(rt, true);

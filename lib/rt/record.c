@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What else might keep whoever writes to it waiting. */
+/* Any other file might keep its writer waiting. */
 static int check_file(int fd)
 {
 	struct stat st;

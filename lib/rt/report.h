@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * What a program has not put when its runtime closes: names for the log. All
- * threads have been joined.
+ * Objects that a program has not put when its runtime closes: names for the
+ * log. All threads have been joined.
  */
 #ifndef RT_REPORT_H
 #define RT_REPORT_H

@@ -18,7 +18,7 @@
 /* It looks so often in the time that all may stand still. */
 #define NR_LOOKS 4
 
-/* What it has seen. */
+/* The state that the last look has seen. */
 struct seen {
 	uint64_t nr_ended;
 	int64_t since_ns; /* it ended, as far as is known */
@@ -128,7 +128,7 @@ int watch_init(struct lkdf *rt)
 	w->nr_seats = rt->nr_executors;
 	w->patience_ns = rt->options->stall * SECOND_NS;
 	rt->watch = w;
-	/* Who submits takes the long way, and comes by. */
+	/* A submitter takes the long way, and comes by. */
 	rt->root->is_limited = true;
 	return 0;
 }

@@ -79,7 +79,9 @@ struct why_row *why_add_run(struct why *y, enum why_cause cause,
 	return r;
 }
 
-/* What it stands below, and which limits those hold until it has ended. */
+/*
+ * Names the tasks above it, and the limits that those hold until it has ended.
+ */
 static void add_above(struct why_row *r, const struct task *t)
 {
 	const struct task *up = a_load(&t->parent, relaxed);
@@ -299,8 +301,10 @@ static void look_at_req(struct why *y, const struct io_req *q)
 	const char *name = io_op_name(io->op);
 	struct why_row *r;
 
-	/* One of a chain may have no task yet; a descriptor that is polled is
-	 * told of by who waits for it. */
+	/*
+	 * An operation of a chain may have no task yet; a descriptor that is
+	 * polled is told of by who waits for it.
+	 */
 	if (!q->task || q->task->kind == a_load(&y->rt->poll_kind, relaxed))
 		return;
 	r = why_add_task(y, WHY_IO, q->task);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * What waits in a runtime, and for what: a look at all places where something
+ * Waiters of a runtime and the reasons: a look at all places where something
  * that waits can be found without any work done for it before:
  *
  *	limits        the queues for their tokens
@@ -83,7 +83,7 @@ struct why {
 /* A row for a thread, its who empty; NULL: there is no more room. */
 struct why_row *why_add(struct why *y, enum why_cause cause);
 
-/* The same for a task, or a run, that the caller keeps from ending. */
+/* Adds a row for a task, or a run, that the caller keeps from ending. */
 struct why_row *why_add_task(struct why *y, enum why_cause cause,
 			     const struct task *t);
 struct why_row *why_add_index(struct why *y, enum why_cause cause,
@@ -91,7 +91,7 @@ struct why_row *why_add_index(struct why *y, enum why_cause cause,
 struct why_row *why_add_run(struct why *y, enum why_cause cause,
 			    const struct frame *f);
 
-/* What the row waits for. */
+/* Adds text on what the row waits for. */
 __attribute__((format(printf, 2, 3))) void why_says(struct why_row *r,
 						    const char *fmt, ...);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * What waits at channels. A task that a cancel lets go is found by the tap of
- * its event, under whose lock it stays; a thread, and a task that no cancel
- * lets go, by the list of its channel, under the lock of that.
+ * Tasks and threads that wait at channels. A task that a cancel lets go is
+ * found by the tap of its event, under whose lock it stays; a thread, and a
+ * task that no cancel lets go, by the list of its channel, under the lock of
+ * that.
  */
 #include "rt/why.h"
 

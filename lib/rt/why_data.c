@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-/* Who waits for data: the first in the queue of each data and part. */
+/* Waiters for data: the first in the queue of each data and part. */
 #include "rt/why.h"
 
 #include "core/runtime.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-/* What was seen to wait, as text or JSON. */
+/* The waiters that were seen, as text or JSON. */
 #include "rt/why.h"
 
 #include "base/err.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * What tasks with LKDF_ALWAYS are told of their inputs in a graph, and what
- * becomes of an input that is bad and that they leave as it was: by a use with
- * LKDF_MAYBE, or a weak one whose children have not written. Arrivals say that
- * something before a task has failed, not what; so for each use of theirs that
- * reads, and each use that reads what they may have left, seal notes who writes
- * it, and a run with failures notes which uses have left their vars bad. Graphs
- * without such tasks have nothing of it.
+ * The errors that tasks with LKDF_ALWAYS are told of their inputs in a graph,
+ * and the fate of an input that is bad and that they leave as it was: by a use
+ * with LKDF_MAYBE, or a weak one whose children have not written. Arrivals say
+ * that something before a task has failed, not what; so for each use of theirs
+ * that reads, and each use that reads what they may have left, seal notes who
+ * writes it, and a run with failures notes which uses have left their vars bad.
+ * Graphs without such tasks have nothing of it.
  *
  * A whole that was bad in one part, and is left as it was, is bad to who comes
  * later in the run.

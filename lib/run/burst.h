@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * One burst of work of one worker, and what it does with the tasks of a frame
- * that do not simply run: those that are skipped, and those that get a task of
- * their own. The hot loop is run.c.
+ * A burst of work of one worker, and how it treats the tasks of a frame that do
+ * not simply run: those that are skipped, and those that get a task of their
+ * own. The hot loop is run.c.
  *
  * A kind with LKDF_ALWAYS runs though an input failed or the run is cancelled,
  * then as a task of its own: that is rare, and the hot loop knows nothing of

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * What the hot loops share: before a body, the body, and where a successor
- * goes that is ready. All of it is inline where it is in the common case.
+ * Steps that the hot loops share: before a body, the body, and where a
+ * successor goes that is ready. All of it is inline where it is in the common
+ * case.
  */
 #ifndef RUN_CHAIN_H
 #define RUN_CHAIN_H
@@ -14,14 +15,14 @@
 #include "task/body.h"
 #include "task/kind.h"
 
-/* What chain_before() says. */
+/* Answers of chain_before(). */
 enum before {
 	BEFORE_RUN,
 	BEFORE_TIME, /* run it and say how long it took */
 	BEFORE_TAKEN, /* it is somebody else's now, or decided */
 };
 
-/* What is special in a run, constant where run_chain() is inlined. */
+/* Special properties of a run, constant where run_chain() is inlined. */
 enum {
 	CHAIN_TOKENS = 1, /* the graph has some */
 	CHAIN_TRANSIENT = 2, /* some tasks are, see struct transient_task */

@@ -142,8 +142,8 @@ static int exit_verdict(struct frame *f, const struct control_edge *e,
 }
 
 /*
- * What leaves the loop is told. The loop around it waits for all of this, so
- * nobody comes back to an exit before. True: that loop has ended, too.
+ * Tells the edges that leave the loop. The loop around it waits for all of
+ * this, so nobody comes back to an exit before. True: that loop has ended, too.
  */
 static bool tell_exits(struct worker *w, struct frame *f,
 		       const struct graph_loop *l, int how)

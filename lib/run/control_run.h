@@ -15,11 +15,11 @@
 struct frame;
 struct worker;
 
-/* One loop in one run. */
+/* A loop in a run. */
 struct loop_run {
 	/* Members, relaxed, before they tell others: set, never cleared. */
 	_Atomic(uint8_t) goes_back, leaves, has_failed;
-	/* Whoever decides the head; enum verdict. */
+	/* The worker that decides the head; enum verdict. */
 	int8_t entry;
 	/* Members with BACK edges; the last one re-arms all of this. */
 	_Atomic(uint32_t) nr_backs;

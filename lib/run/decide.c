@@ -104,9 +104,9 @@ static uint32_t list_below(struct frame *f, uint32_t entry)
 }
 
 /*
- * Takes one entry; *below is what is left then. Whoever has the link is the
- * only one that takes, so a head that is still there has not been away, and
- * its link has not changed.
+ * Takes one entry; *below is what is left then. The holder of the link is the
+ * only one that takes, so a head that is still there has not been away, and its
+ * link has not changed.
  */
 static uint32_t take_entry(struct ready_list *l, uint32_t *below)
 {
@@ -120,7 +120,7 @@ static uint32_t take_entry(struct ready_list *l, uint32_t *below)
 	return entry;
 }
 
-/* One entry into our own deque. True: there was room. */
+/* Pushes an entry into our own deque. True: there was room. */
 static bool push_entry(struct worker *w, struct frame *f, uint32_t entry)
 {
 	uint32_t index = entry >> 1, skip = entry & 1 ? ITEM_SKIP : 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * What follows from a task being decided, outside the hot loop: arrivals at
- * its successors, the token for the next run, and where a ready task goes when
- * no deque has room.
+ * The consequences of a decided task, outside the hot loop: arrivals at its
+ * successors, the token for the next run, and where a ready task goes when no
+ * deque has room.
  *
  * Tasks in lists need no memory: they are linked through their own counters,
  * which are idle while they are ready, and the list lies in a node's inbox
@@ -24,12 +24,12 @@ void decide_overflow(struct worker *w, struct frame *f, uint32_t index,
 		     uint32_t skip);
 
 /*
- * What waits in a list, as much as there is room for now; of what was planned
- * for another node one task only.
+ * Pushes the tasks that wait in a list, as many as there is room for now; of
+ * what was planned for another node one task only.
  */
 void decide_listed(struct worker *w, struct ready_list *l);
 
-/* One of two arrivals that are no edges: the run before, and the start. */
+/* An arrival of the two that are no edges: the run before, and the start. */
 void decide_give_token(struct worker *w, struct frame *f, uint32_t index);
 
 /* The instance of the next run may go, as far as this one is concerned. */

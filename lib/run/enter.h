@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * What a burst knows of the frame whose tasks it runs.
+ * The state that a burst has of the frame whose tasks it runs.
  */
 #ifndef RUN_ENTER_H
 #define RUN_ENTER_H

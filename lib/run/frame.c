@@ -142,7 +142,7 @@ static void leave_scope(struct lkdf_scope *s, const struct task *parent)
 		scope_leave(s, 1);
 }
 
-/* What the run holds until its end; undone by frame_let_go(). */
+/* Takes all that the run holds until its end; undone by frame_let_go(). */
 int frame_hold(struct lkdf_graph *g, const struct lkdf_run *r,
 	       const struct task *parent, struct lkdf_scope **s,
 	       struct lkdf_event *done)

@@ -81,7 +81,7 @@ struct frame {
 	bool repeats; /* times or until */
 	struct stream *stream; /* NULL: no wave of one */
 
-	/* Whoever handles start, or ends the run: one at a time. */
+	/* The worker that handles start, or ends the run: one at a time. */
 	uint32_t next_source;
 	uint64_t wave; /* of a stream, from 0 */
 	bool is_dropped; /* the wave: the stream has ended before it */

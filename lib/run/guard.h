@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * Who has a run that goes by its static order, where there are more workers
- * than one. Its owner goes from step to step and tells nobody, while the run's
- * link lies where others may take it. One that does, because the run takes too
- * long, takes the rest of the run away from the owner, though that may be in a
- * body that does not end before another task of the run has begun.
+ * The owner of a run that goes by its static order, where there are more
+ * workers than one. Its owner goes from step to step and tells nobody, while
+ * the run's link lies where others may take it. A worker that does, because the
+ * run takes too long, takes the rest of the run away from the owner, though
+ * that may be in a body that does not end before another task of the run has
+ * begun.
  *
  *	WAITS -> RUNS    whoever holds the link begins some steps
  *	RUNS  -> WAITS   they are done, there are more
@@ -50,7 +51,7 @@ struct guard {
 	uint32_t left_at; /* the thief, before LEFT: the step in doubt */
 };
 
-/* Whoever holds the link, before others may have it. */
+/* Called by the holder of the link, before others may have it. */
 static inline void guard_begin(struct guard *g, uint32_t step)
 {
 	check(a_load(&g->way, relaxed) == GUARD_WAITS || !g->is_on);
@@ -63,8 +64,10 @@ static inline void guard_begin(struct guard *g, uint32_t step)
 static inline bool guard_at(struct guard *g, uint32_t step)
 {
 #ifdef LKDF_MC
-	/* What the thief's barrier makes of it.
-	 * [guard.at] before we look; pairs with [guard.take]. */
+	/*
+	 * The thief's barrier makes it so. [guard.at] before we look; pairs
+	 * with [guard.take].
+	 */
 	a_store(&g->step, step, seq_cst);
 	/* [guard.at] as above. */
 	return a_load(&g->way, seq_cst) != GUARD_RUNS;
@@ -87,14 +90,17 @@ static inline bool guard_stop(struct guard *g, enum guard_way to)
 	return a_cas(&g->way, &runs, (uint32_t)to, release, relaxed);
 }
 
-/* Whoever has the link now. */
+/* Called by the holder of the link. */
 static inline enum guard_way guard_see(struct guard *g)
 {
 	/* [guard.see] pairs with [guard.stop]. */
 	return (enum guard_way)a_load(&g->way, acquire);
 }
 
-/* Who took the link while it RUNS. False: it does not any more. */
+/*
+ * Called by the thief that took the link while it RUNS. False: it does not any
+ * more.
+ */
 static inline bool guard_take(struct guard *g)
 {
 	uint32_t runs = GUARD_RUNS;

@@ -205,7 +205,10 @@ bool inner_may_touch(struct lkdf_ctx *c, unsigned use)
 	return true;
 }
 
-/* What the children of weak uses have not written, though they should have. */
+/*
+ * The error of bytes that the children of weak uses have not written, though
+ * they should have.
+ */
 static int error_below(struct task *t, struct failure **failure)
 {
 	struct use *u;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * What a body of a graph's task does with its data besides touching it: it has
- * children that use the data, or gives a use on. Then the task gets a claim as
- * a dynamic one has it. Its uses are in no queue, because the graph's edges
- * and the run's claim keep everybody else out: each is alone in a domain of
- * its own, below which the children queue. Those that commute share one, and
- * take its token before they start.
+ * Calls of a graph task's body on its data besides touching it: it has children
+ * that use the data, or gives a use on. Then the task gets a claim as a dynamic
+ * one has it. Its uses are in no queue, because the graph's edges and the run's
+ * claim keep everybody else out: each is alone in a domain of its own, below
+ * which the children queue. Those that commute share one, and take its token
+ * before they start.
  */
 #ifndef RUN_INNER_H
 #define RUN_INNER_H
@@ -23,7 +23,7 @@ struct task;
 /* The claim of a graph's task, if it has uses. 0 or -ENOMEM. */
 int inner_open(struct task *t);
 
-/* The same, where it may have no task of its own yet. */
+/* Opens the claim of a body that may have no task of its own yet. */
 int inner_open_ctx(struct lkdf_ctx *c);
 
 /*

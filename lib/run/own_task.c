@@ -48,7 +48,7 @@ static struct task *create_for_body(struct lkdf_ctx *c)
 {
 	if (unlikely(c->in_order))
 		static_run_leave_ctx(c);
-	/* What comes of it is not what the run was measured with. */
+	/* The run was measured without such tasks. */
 	if (c->ex->worker)
 		holdoff_end(c->ex->worker);
 	return own_task_create(c->ex, c->frame, c->index);

@@ -13,7 +13,7 @@
 
 extern const struct owner_ops own_task_ops;
 
-/* One that is ready to start. NULL: no memory. */
+/* Creates a task that is ready to start. NULL: no memory. */
 struct task *own_task_create(struct executor *ex, struct frame *f,
 			     uint32_t index);
 

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Whoever writes a block counts a little more than its readers. */
+/* The writer of a block counts a little more than its readers. */
 #define OWN_PERCENT 101
 
 static bool allocate_tasks(struct planned *p, size_t nr_tasks)
@@ -119,7 +119,7 @@ static void begin_var(struct frame *f, uint32_t var)
 	put_down(f, a_load(&p->home[var], relaxed), w->bytes, w->nr_tasks);
 }
 
-/* What the kernel has moved meanwhile has its home there. */
+/* A block that the kernel has moved meanwhile has its home there. */
 static void follow_board(struct lkdf_graph *g, struct executor *ex)
 {
 	struct planned *p = g->planned;
@@ -188,7 +188,7 @@ void planned_end(struct frame *f)
 
 /* ---- where blocks are --------------------------------------------------- */
 
-/* What is not made yet is where the plan will have it. */
+/* A block that is not made yet is where the plan will have it. */
 static void see_use(struct seen *s, const struct lkdf_graph *g,
 		    const struct access_use *u, uint32_t own)
 {

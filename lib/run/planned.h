@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * What the runs of a planned graph tell the scheduler: how many bytes its
- * tasks have still to touch on each node, and how long that takes there. From
- * that a node knows whether it may take work from another one.
+ * Numbers that the runs of a planned graph tell the scheduler: how many bytes
+ * its tasks have still to touch on each node, and how long that takes there.
+ * From that a node knows whether it may take work from another one.
  *
  * And where the blocks are: a thief that writes fresh bytes has them on its
  * node, and blocks may get another home while the graph runs (rehome.h), or the

@@ -35,7 +35,7 @@ static inline void readers_reset(struct readers *r)
 }
 
 /*
- * One of nr readers leaves, each once; is_own: it runs on the maker's worker.
+ * A reader of nr leaves, each once; is_own: it runs on the maker's worker.
  * True: it is the last, sees what all others did, and the words are 0.
  */
 static inline bool readers_leave(struct readers *r, uint32_t nr, bool is_own)

@@ -61,7 +61,10 @@ static bool is_movable(const struct frame *f, uint32_t var)
 {
 	const struct access_var *v = access_var(f->graph->accesses, var);
 
-	/* What follows its tasks by itself may have another address by then. */
+	/*
+	 * Bytes that follow their tasks by themselves may have another address
+	 * by then.
+	 */
 	return !v->is_transient && !(v->data->flags & LKDF_DATA_MIGRATE) &&
 	       f->values.var[var].bytes;
 }

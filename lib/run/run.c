@@ -172,9 +172,9 @@ static inline const struct task *task_at(const struct deque *d, uint32_t at)
 }
 
 /*
- * What was submitted lies in the caches of others, if in any. So while a task
- * runs, what those behind it need comes: first the task, then its claim, then
- * its data.
+ * A task that was submitted lies in the caches of others, if in any. So while a
+ * task runs, what those behind it need comes: first the task, then its claim,
+ * then its data.
  */
 static inline void expect_tasks(struct worker *w)
 {
@@ -249,7 +249,7 @@ static void run_link(struct burst *b, uint64_t item)
 	}
 }
 
-/* What it completes may end runs. */
+/* Tasks that it completes may end runs. */
 static void look_at_completions(struct burst *b, uint64_t item)
 {
 	burst_leave_frame(b);

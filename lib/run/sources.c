@@ -9,7 +9,9 @@
 #include "sched/expose.h"
 #include "sched/holdoff.h"
 
-/* What all bodies take one after the other; 0: some are not known short. */
+/*
+ * Ticks that all bodies take one after the other; 0: some are not known short.
+ */
 static uint64_t serial_ticks(const struct lkdf_graph *g)
 {
 	const struct lkdf_kind *k;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * How a run begins: its frame's link goes from worker to worker, and each takes
- * some of the tasks that wait for nobody. One holder at a time.
+ * some of the tasks that wait for nobody. There is one holder at a time.
  */
 #ifndef RUN_SOURCES_H
 #define RUN_SOURCES_H

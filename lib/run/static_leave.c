@@ -29,7 +29,7 @@ static void end_value(struct frame *f, const struct transient_use *u)
 		v->bytes = NULL;
 }
 
-/* What the step has done to values; is_over: its body has ended. */
+/* Does to values what the step has done; is_over: its body has ended. */
 static void redo_bytes(struct worker *w, struct frame *f, uint32_t step,
 		       bool is_over)
 {
@@ -78,8 +78,8 @@ static void let_go(struct frame *f, uint32_t step)
 }
 
 /*
- * What the step has done to counters. Whoever is ready has 0 then, as sources
- * have; whoever has run is armed again.
+ * Does to counters what the step has done. A task that is ready has 0 then, as
+ * sources have; a task that has run is armed again.
  */
 static void redo_arrivals(struct frame *f, uint32_t index)
 {

@@ -32,7 +32,7 @@ struct heap;
 /* Transient bytes that are kept; graphs that need more have no static order. */
 #define STATIC_MAX_BYTES (1u << 20)
 
-/* One task. */
+/* A task. */
 struct static_step {
 	uint32_t index; /* of its record */
 	uint32_t first; /* of its cells */
@@ -53,7 +53,7 @@ struct static_order {
 	_Atomic(void *) *bytes; /* by frame and cell */
 };
 
-/* Whoever runs the frame. */
+/* The worker that runs the frame. */
 struct static_frame {
 	_Atomic(void *) *bytes; /* by cell; of a block NULL: a value has it */
 	int node; /* the blocks are of this one */
@@ -69,7 +69,10 @@ void static_order_init(struct lkdf_graph *g);
  */
 void static_order_make(struct lkdf_graph *g, int node);
 
-/* Whoever runs the frame: brings its blocks, if they are not there, to node. */
+/*
+ * Called by the worker that runs the frame: brings its blocks, if they are not
+ * there, to node.
+ */
 void static_order_fill(const struct static_order *o, struct heap *h,
 		       struct static_frame *s, int node);
 

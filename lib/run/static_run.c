@@ -42,7 +42,7 @@ static bool is_alone(const struct worker *w, const struct frame *f)
 	       (f->solo.is_solo && f->graph->rt->has_membarrier);
 }
 
-/* The same, of runs to come. */
+/* May it have runs to come for itself? */
 static bool may_be_alone(const struct worker *w, const struct frame *f)
 {
 	return worker_is_alone(w) ||
@@ -126,8 +126,8 @@ void static_run_leave_ctx(struct lkdf_ctx *c)
 }
 
 /*
- * The body of a step wants more than to be called. Whatever it is, the run
- * leaves its order.
+ * The body of a step wants more than to be called. In any case the run leaves
+ * its order.
  */
 static void end_step(struct burst *b, uint32_t step, int rc)
 {
@@ -332,7 +332,7 @@ static void go_on_alone(struct burst *b, uint32_t end, uint32_t nr_steps)
 	}
 }
 
-/* The same while others may take it: its link lies there for them. */
+/* Some steps of a run that others may take: its link lies there for them. */
 static void go_on_guarded(struct burst *b, uint32_t end, uint32_t nr_steps)
 {
 	struct deque *d = &b->w->deque[CLASS_NORMAL];

@@ -22,7 +22,7 @@
 
 static inline struct static_order *static_order_in(const struct frame *f)
 {
-	/* Whoever has the frame has seen it: [static.look]. */
+	/* The holder of the frame has seen it: [static.look]. */
 	return a_load(&f->graph->order.order, relaxed);
 }
 

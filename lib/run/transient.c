@@ -231,7 +231,7 @@ static void *bring(const struct executor *ex, struct frame *f, struct cache *c,
 	return p;
 }
 
-/* One of so many that they do not fit in a value. */
+/* A reader of so many that they do not fit in a value. */
 static __attribute__((noinline)) bool is_last_of_many(struct frame *f,
 						      uint32_t var)
 {
@@ -245,7 +245,7 @@ static __attribute__((noinline)) bool is_last_of_many(struct frame *f,
 	return true;
 }
 
-/* One reader less. True: it was the last. */
+/* A reader leaves. True: it was the last. */
 static inline bool is_over(struct frame *f, const struct transient_use *u,
 			   struct value *v, uint32_t executor)
 {

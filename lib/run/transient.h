@@ -31,7 +31,7 @@ enum transient_flag {
 #define TRANSIENT_STAYS (32 << 10) /* bytes that may stay over */
 #define TRANSIENT_MANY UINT16_MAX /* more than READERS_MAX */
 
-/* One use; constant after seal. */
+/* A use; constant after seal. */
 struct transient_use {
 	uint32_t var;
 	uint16_t nr_readers; /* of the var; TRANSIENT_MANY: see it */
@@ -51,7 +51,7 @@ struct transient_task {
 };
 
 /*
- * Who made a value: the executor, above the memory its bytes are of, or
+ * The maker of a value: the executor, above the memory its bytes are of, or
  * CACHE_NO_MEMORY: ask.
  */
 #define MAKER_SHIFT 10

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * What a transient task costs around its body, as part of the hot loop: see
- * struct transient_task. transient_body() is for all tasks and all other
- * callers.
+ * Work of a transient task around its body, as part of the hot loop: see struct
+ * transient_task. transient_body() is for all tasks and all other callers.
  */
 #ifndef RUN_TRANSIENT_CALL_H
 #define RUN_TRANSIENT_CALL_H
@@ -12,7 +11,7 @@
 #include "task/body.h"
 #include "task/ctx.h"
 
-/* Whatever the bytes are. */
+/* For bytes of any sort. */
 void transient_free_slowly(const struct lkdf_graph *g, struct cache *c,
 			   const struct transient_use *u, void *p);
 void *transient_bring_slowly(const struct executor *ex, struct frame *f,

@@ -46,7 +46,7 @@ void values_count_untouched(struct frame *f, uint32_t index)
 	}
 }
 
-/* What a loop writes counts as written, whichever iteration does. */
+/* Data that a loop writes counts as written, whichever iteration does. */
 void values_unchosen(struct frame *f, uint32_t index)
 {
 	const struct access_table *w = f->graph->accesses;

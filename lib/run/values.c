@@ -264,7 +264,7 @@ static void note_untouched(struct frame *f)
 			f->values.claim->use[i].is_untouched = true;
 }
 
-/* What leaving does, but that nobody comes after us. */
+/* Does what leaving does, but nobody comes after us. */
 static void heal(struct frame *f)
 {
 	struct claim *c = f->values.claim;
@@ -301,7 +301,7 @@ void values_leave(struct executor *ex, struct frame *f, int error,
 		return;
 	for (i = 0; i < c->nr; i++) {
 		u = &c->use[i];
-		/* What all have left as it was is as bad as it was. */
+		/* A var that all have left as it was is as bad as it was. */
 		if (!a_load(&v->is_dead[i], relaxed) || u->is_untouched)
 			continue;
 		use_publish(u, error ? error : -ECANCELED, failure);

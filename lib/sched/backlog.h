@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * What came out of an inbox and found the deque full: a queue, oldest first,
- * one for each deque of a node, so that no class waits behind another one.
- * Each link goes through it once at most, however long it gets; that is what
- * it is for. Under a lock, for it is used only where there is more work than
- * fits into a deque.
+ * Links that came out of an inbox and found the deque full: a queue, oldest
+ * first, one for each deque of a node, so that no class waits behind another
+ * one. Each link goes through it once at most, however long it gets; that is
+ * what it is for. Under a lock, for it is used only where there is more work
+ * than fits into a deque.
  *
  *	append prepend take dig   any thread
  */
@@ -29,7 +29,7 @@ struct backlog {
 /* A chain from first to last, the oldest first. */
 void backlog_append(struct backlog *b, struct link *first, struct link *last);
 
-/* The same, before all that is there: for children that a join waits for. */
+/* Puts links before all that are there: for children that a join waits for. */
 void backlog_prepend(struct backlog *b, struct link *first, struct link *last);
 
 /* The oldest, at most nr, linked the youngest first; NULL if there is none. */

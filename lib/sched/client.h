@@ -20,7 +20,7 @@ static inline uint64_t client_bit(void)
 	return (uint64_t)1 << ((unsigned)sched_getcpu() & 31);
 }
 
-/* The same, whether it waits by now or not. */
+/* The bit of a client that may wait by now. */
 static inline uint64_t client_trace(uint64_t bit)
 {
 	return bit << 32;

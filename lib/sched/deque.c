@@ -6,8 +6,10 @@ static bool notice(struct deque *d)
 {
 	uint32_t exposed = DEQUE_EXPOSED;
 
-	/* [deque.notice] split, before we load it; pairs with
-	 * [deque.exposed]. Who moves it again says so again. */
+	/*
+	 * [deque.notice] split, before we load it; pairs with [deque.exposed].
+	 * A thief that moves it again says so again.
+	 */
 	if (!a_cas(&d->way, &exposed, DEQUE_PRIVATE, acquire, relaxed))
 		return exposed == DEQUE_PRIVATE;
 	d->split = span_split(a_load(&d->span, relaxed));

@@ -17,7 +17,7 @@
  * read: nr_read counts finished reads, and the ring wraps only when it has
  * caught up with tail. A full ring refuses; the caller has another place.
  *
- * What is private behind a body that does not end would lie there in vain, so
+ * A private item behind a body that does not end would lie there in vain, so
  * others may make it public on the owner's behalf (deque_expose). The owner
  * lowers head, then looks at way, then takes; the other sets way, has all CPUs
  * pass a barrier, then reads head. Either the owner sees way, or the other sees
@@ -63,7 +63,7 @@ struct deque {
 	uint32_t split; /* too low while way is not PRIVATE, maybe */
 	uint32_t limit; /* positions before it may be written */
 
-	/* Who exposes; the owner back to PRIVATE. */
+	/* The exposer writes it; the owner sets it back to PRIVATE. */
 	_Atomic(uint32_t) way;
 
 	/* Set at init, constant afterwards. */
@@ -248,8 +248,10 @@ static inline bool deque_reclaim(struct deque *d)
 static inline bool deque_lower(struct deque *d, uint32_t head)
 {
 #ifdef LKDF_MC
-	/* What the barrier makes of it. [deque.lower] before we look; pairs
-	 * with [deque.expose]. */
+	/*
+	 * The barrier makes it so. [deque.lower] before we look; pairs with
+	 * [deque.expose].
+	 */
 	a_store(&d->head, head, seq_cst);
 	/* [deque.lower] as above. */
 	return a_load(&d->way, seq_cst) == DEQUE_PRIVATE;
@@ -340,10 +342,10 @@ static inline enum deque_result deque_steal(struct deque *d, uint64_t *item)
 }
 
 /*
- * Any thread. What deque_steal() would take now: a guess, for a thief that
- * wants only some items and looks again at what it got. With the span it takes
- * what it has seen, or nothing, unless the owner has put it back and forth
- * meanwhile.
+ * Any thread. The item that deque_steal() would take now: a guess, for a thief
+ * that wants only some items and looks again at what it got. With the span it
+ * takes what it has seen, or nothing, unless the owner has put it back and
+ * forth meanwhile.
  */
 static inline bool deque_look(struct deque *d, uint64_t *span, uint64_t *item)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * An executor is a thread that runs bodies: a worker, or one of the blocking
- * pool. What it owns alone lies here, so that a body's calls need no lock.
+ * pool. State that it owns alone lies here, so that a body's calls need no
+ * lock.
  */
 #ifndef SCHED_EXECUTOR_H
 #define SCHED_EXECUTOR_H

@@ -21,7 +21,7 @@
  *	(B) looks for who watches        (D) looks for busy ones
  *
  * All four are seq_cst. Either B sees C and wakes it, or D sees A and it
- * watches on. Who watched last and found work itself hands it on.
+ * watches on. A worker that watched last and found work itself hands it on.
  *
  * All of it only where there is membarrier(2).
  */

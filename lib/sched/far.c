@@ -71,7 +71,7 @@ bool far_allows(const struct worker *w, const struct sched_node *victim)
 
 	if (victim == w->node || !load_is_planned(&victim->load))
 		return true;
-	/* What has just come was not there when we looked. */
+	/* An item that has just come was not there when we looked. */
 	if (!s->options->far_steals || !(v->mean_task > 0))
 		return false;
 	t = mean_task(w, i);

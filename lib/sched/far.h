@@ -15,7 +15,7 @@ void far_look(struct worker *w, uint64_t idle_ticks);
 /* After far_look(). True where the node has no planned work. */
 bool far_allows(const struct worker *w, const struct sched_node *victim);
 
-/* What was taken from another worker, after far_allows(). */
+/* The reason why an item was taken from another worker, after far_allows(). */
 static inline enum steal_why far_why(const struct worker *w, bool is_near,
 				     uint64_t item)
 {

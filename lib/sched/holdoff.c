@@ -31,7 +31,7 @@ bool holdoff_push(struct worker *w, uint64_t item)
 
 /*
  * The oldest item is public while it keeps its work, and who asks is put off
- * until that is gone (worker_push). What is not NORMAL is not kept.
+ * until that is gone (worker_push). Only NORMAL items are kept.
  */
 bool holdoff_answers(struct worker *w, bool is_short)
 {
@@ -58,7 +58,7 @@ int64_t holdoff_nap(struct worker *w)
 			       relaxed);
 		last = max_u64(last, until);
 	}
-	/* Who kept its work a moment ago may do so again. */
+	/* A worker that kept its work a moment ago may do so again. */
 	if (!last || (last == HELD_OFF_LATELY &&
 		      w->holdoff_nap_ns >= HOLDOFF_NAP_MAX_NS))
 		return -1;

@@ -19,8 +19,8 @@
 
 /*
  * An only item may be one that its owner is about to take: a body that spawns
- * its successor and ends. Robbing it moves a chain from worker to worker. One
- * that still lies there after a few looks is worth it.
+ * its successor and ends. Robbing it moves a chain from worker to worker. An
+ * item that still lies there after a few looks is worth it.
  */
 static bool is_left(struct deque *d)
 {
@@ -46,7 +46,7 @@ static enum deque_result steal_far(struct worker *w, struct worker *victim,
 
 	if (!deque_look(d, &span, item))
 		return DEQUE_EMPTY;
-	/* Who has seen it sees that there is planned work. */
+	/* A worker that has seen it sees that there is planned work. */
 	if (item_is_planned(*item) && !far_allows(w, victim->node))
 		return DEQUE_EMPTY;
 	return deque_steal_at(d, span, item);
@@ -84,7 +84,7 @@ static bool steal_from(struct worker *w, int i, uint64_t *item)
 	return false;
 }
 
-/* One round over inboxes and victims; far ones only if asked to. */
+/* A round over inboxes and victims; far ones only if asked to. */
 static bool look_once(struct worker *w, bool far, uint64_t *item)
 {
 	struct sched *s = w->sched;
@@ -216,7 +216,7 @@ static inline bool has_lent(struct worker *w)
 	return team_has(w) && quota_must_leave(w);
 }
 
-/* The same, where that is so: until it is not. */
+/* A worker that has lent its CPU waits until it has it back. */
 static void sit(struct worker *w)
 {
 	if (park_found(&w->node->park) && notify_has_sleeper(w->sched))
@@ -302,7 +302,7 @@ static bool spin(struct worker *w, uint64_t ticks, uint64_t *item)
 		if (look_once(w, w->nr_near == 0 || policy_steal_far(idle, far),
 			      item))
 			return true;
-		/* What a timer starts may come to our own deque. */
+		/* A task that a timer starts may come to our own deque. */
 		if (worker_has_clock(w) && worker_tick(w) &&
 		    worker_pop(w, item))
 			return true;

@@ -5,7 +5,7 @@
 #include "sched/part.h"
 #include "sched/sched.h"
 
-/* What the deques of a worker refused, what came last first. */
+/* Links that the deques of a worker refused, the last first. */
 struct overflow {
 	unsigned deques; /* a bit for each that has some */
 	bool is_of_join; /* children may be among it */
@@ -78,8 +78,8 @@ static void take_links(struct worker *w, struct link *link, bool is_bound,
 }
 
 /*
- * What has come. We pop the oldest first; of_join: the youngest, which are
- * children of the body that joins, before those of bodies below it.
+ * Takes all that has come. We pop the oldest first; of_join: the youngest,
+ * which are children of the body that joins, before those of bodies below it.
  */
 static bool take_inbox(struct worker *w, struct sched_node *node, bool is_bound,
 		       bool of_join)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * What a node still has to do of work that was planned for it, and how fast it
- * is: the numbers that decide whether others may take some of it. Whoever
- * starts a run adds its tasks, whoever starts a task takes it away again, on
- * whichever node it runs. Torn or stale values cost time, nothing else.
+ * Work that was planned for a node and is still to be done there, and the
+ * node's speed: the numbers that decide whether others may take some of it. The
+ * worker that starts a run adds its tasks; the worker that starts a task takes
+ * it away again, on any node. Torn or stale values cost time, nothing else.
  */
 #ifndef SCHED_LOAD_H
 #define SCHED_LOAD_H

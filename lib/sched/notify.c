@@ -11,8 +11,8 @@ static uint64_t look_at_node(struct sched_node *node)
 }
 
 /*
- * Nearest to the node first; not on but. What is read of s lies on one node:
- * once, not once for each word.
+ * Nearest to the node first; not on but. The words that are read of s lie on
+ * one node: once, not once for each word.
  */
 static inline bool wake_nearest(struct sched *s, struct sched_node *node,
 				const struct sched_node *but)
@@ -30,7 +30,10 @@ static inline bool wake_nearest(struct sched *s, struct sched_node *node,
 			return false;
 		is_asleep |= park_sleepers(word) != 0;
 	}
-	/* One that has gone meanwhile went to look for work, or found some. */
+	/*
+	 * A sleeper that has gone meanwhile went to look for work, or found
+	 * some.
+	 */
 	for (i = 0; is_asleep && i < nr; i++)
 		if (&nodes[node->near[i]] != but &&
 		    park_notify(&nodes[node->near[i]].park))

@@ -26,7 +26,7 @@ bool notify_any(struct sched *s, struct sched_node *node);
 /* News of a node that all its workers are too busy for: wakes one elsewhere. */
 void notify_others(struct sched *s, struct sched_node *node);
 
-/* The same as notify_any() for work that only workers of the node may take. */
+/* As notify_any(), for work that only workers of the node may take. */
 bool notify_bound(struct sched_node *node);
 
 /* Does anybody sleep? Does anybody look for work? */

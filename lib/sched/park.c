@@ -123,7 +123,7 @@ void park_set_bell(struct park *p, int fd)
 	a_store(&p->bell, fd + 1, release);
 }
 
-/* Who is asleep on the bell does not hear the futex. */
+/* A worker that sleeps on the bell does not hear the futex. */
 static void ring_bell(struct park *p)
 {
 	/* [park.ring] after the token; pairs with [park.watch]. */
@@ -187,7 +187,7 @@ int park_sleep_uncalled(struct park *p, int64_t timeout_ns,
 		}
 		if (tokens_of(half))
 			continue;
-		/* What is left of the time is not known here. */
+		/* The rest of the time is not known here. */
 		is_over = futex_wait(futex_of(p), half, timeout_ns) ==
 				  -ETIMEDOUT ||
 			  timeout_ns >= 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * Who spins, who sleeps, and the one futex on which all sleepers sleep.
+ * Spinners, sleepers, and the one futex on which all sleepers sleep.
  *
- * One 64-bit word holds four counts, so every move is one compare-and-swap:
+ * A 64-bit word holds four counts, so every move is one compare-and-swap:
  *
  *	tokens    wake-ups given and not yet taken
  *	calls     of park_call(), modulo 2^16; with tokens the futex word
@@ -24,10 +24,11 @@
  * a burst of work wakes one at a time, and the one that finds work wakes the
  * next (park_found).
  *
- * Who takes a token is left to chance. A certain sleeper is called: it says in
- * a word of its own that it may sleep on, the caller clears that, counts a call
- * and wakes all. The others sleep on at once. The callee reads the futex word
- * before its own, so a call that it did not see keeps it from sleeping.
+ * Chance decides which worker takes a token. A certain sleeper is called: it
+ * says in a word of its own that it may sleep on, the caller clears that,
+ * counts a call and wakes all. The others sleep on at once. The callee reads
+ * the futex word before its own, so a call that it did not see keeps it from
+ * sleeping.
  */
 #ifndef SCHED_PARK_H
 #define SCHED_PARK_H

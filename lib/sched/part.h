@@ -29,7 +29,7 @@ struct part {
 	/* Any thread pushes, the workers of the part take. */
 	struct backlog bound;
 
-	/* The same, and idle workers of all nodes take. */
+	/* Links that idle workers of all nodes take. */
 	struct backlog wish;
 
 	/* Set when made, constant afterwards. */
@@ -40,8 +40,8 @@ struct part {
 };
 
 /*
- * The part with these workers, which are of one node; the same each time. One
- * thread at a time. -ENOMEM; -ENOSPC: there are MAX_PARTS.
+ * The part with these workers, which are of one node; the same each time.
+ * Called by one thread at a time. -ENOMEM; -ENOSPC: there are MAX_PARTS.
  */
 int part_get(struct sched *s, int first, int nr, struct part **out);
 

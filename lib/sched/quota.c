@@ -104,7 +104,7 @@ static void go_home(const struct sched *s, const struct worker *w,
 }
 
 /*
- * CPUs that any worker's thread may run on. What cannot be read does not
+ * CPUs that any worker's thread may run on. A file that cannot be read does not
  * limit.
  */
 static int count_cpus(const struct sched *s)

@@ -33,7 +33,7 @@
 #define OTHER_RING 1024
 #define CHILDREN_RING 65536 /* touched where it is needed */
 
-/* What waking a sleeper costs the waker: 7 to 10 us on today's machines. */
+/* A waker spends so long on a sleeper: 7 to 10 us on today's machines. */
 #define WAKE_NS 8000
 
 /* Of a worker that looks for work; see step_aside(). */
@@ -463,8 +463,10 @@ void sched_drain(struct sched *s)
 	/* Inside a body the drain is further up this thread's stack. */
 	if (!s->is_serial || executor == s->workers[0].executor)
 		return;
-	/* [sched.drain] what was pushed, or the deque; pairs with itself.
-	 * Whoever drains may wait in a body for us: it does our part too. */
+	/*
+	 * [sched.drain] what was pushed, or the deque; pairs with itself. The
+	 * drainer may wait in a body for us: it does our part too.
+	 */
 	if (a_add(&s->nr_drains, 1, acq_rel))
 		return;
 	t->executor = s->workers[0].executor;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * Who runs what, where, next: all workers of a runtime, their nodes and how
- * they sleep. The layer above hands in one function, called once per burst of
- * work, not once per task.
+ * The scheduler: all workers of a runtime, their nodes and how they sleep. The
+ * layer above hands in one function, called once per burst of work, not once
+ * per task.
  *
  * An item is 64 bits. With bit 0 clear it is a struct link as link_item() makes
  * it, else it means whatever the layer above says.
@@ -103,7 +103,7 @@ struct sched {
 	/* Any thread. */
 	_Atomic(uint32_t) is_stopping;
 
-	/* Whoever makes a part, one at a time; see part.h. */
+	/* Written by the maker of a part, one at a time; see part.h. */
 	struct part **parts;
 	unsigned nr_parts;
 };
@@ -126,7 +126,7 @@ void sched_abandon(struct sched *s);
  */
 bool sched_push(struct sched *s, int node, struct link *link);
 
-/* The same for work that only workers of the node may take; it has some. */
+/* Pushes work that only workers of the node may take; it has some. */
 bool sched_push_bound(struct sched *s, int node, struct link *link);
 
 /* Where work of a thread of the user goes: its node, or the nearest one. */

@@ -34,7 +34,7 @@ static inline bool worker_has_clock(struct worker *w)
 	return unlikely(a_load(&w->attn, relaxed) & ATTN_CLOCK);
 }
 
-/* The same behind a short body. */
+/* Looks at the clock rarely, behind a short body. */
 static inline bool worker_tick_rarely(struct worker *w)
 {
 	return unlikely(++w->nr_ticks % TICK_EVERY == 0) && worker_tick(w);

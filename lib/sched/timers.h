@@ -7,16 +7,16 @@
  *
  * A worker that goes to sleep arms itself: it sleeps until the earliest time,
  * unless another one does so already. armed is the time that somebody sleeps
- * to. Who adds an earlier one than that wakes a sleeper:
+ * to. A thread that adds an earlier one than that wakes a sleeper:
  *
  *	adds a timer                     goes to sleep
  *	(A) earliest = its time          (C) sleepers + 1
  *	(B) looks at armed and sleepers  (D) looks at earliest, arms itself
  *
- * All seq_cst: either B sees C and wakes, or D sees A. Who wakes and turns
- * busy disarms first and then looks at earliest as B does (timers_need), and so
- * does the spinner who finds work: if a time is left, somebody else sleeps to
- * it. Whoever is busy looks at the clock between bodies.
+ * All seq_cst: either B sees C and wakes, or D sees A. A sleeper that wakes and
+ * turns busy disarms first and then looks at earliest as B does (timers_need),
+ * and so does the spinner who finds work: if a time is left, somebody else
+ * sleeps to it. A busy worker looks at the clock between bodies.
  */
 #ifndef SCHED_TIMERS_H
 #define SCHED_TIMERS_H
@@ -76,7 +76,7 @@ static inline bool timers_are_empty(const struct timers *ts)
 	return a_load(&ts->earliest, relaxed) == TIMERS_NONE;
 }
 
-/* Is the earliest over? One load if there is none. */
+/* Is the earliest over? The cost is a load if there is none. */
 static inline bool timers_are_due(const struct timers *ts)
 {
 	int64_t earliest = a_load(&ts->earliest, relaxed);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * Asking busy workers for work. Who asked and fell asleep cannot ask again, so
- * WANT stays set while anybody sleeps; once all are awake the next spinner asks
- * for itself.
+ * Asking busy workers for work. A worker that asked and fell asleep cannot ask
+ * again, so WANT stays set while anybody sleeps; once all are awake the next
+ * spinner asks for itself.
  *
  *	owner                            sleeper
  *	(A) clears WANT                  (C) says that it sleeps

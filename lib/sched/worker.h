@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * One worker: a pinned thread with a deque per priority class. What a thread
- * does here while it runs bodies is inline, because the layer above does it
- * once or more per task; looking for work and sleeping is idle.c.
+ * A worker: a pinned thread with a deque per priority class. Code here that a
+ * thread runs beside bodies is inline, because the layer above does it once or
+ * more per task; looking for work and sleeping is idle.c.
  *
  * Attention is one word per worker that it looks at between any two bodies:
  *
@@ -46,8 +46,8 @@ struct sched;
 /*
  * A worker's deques. Anybody may take from those below DEQUE_BOUND: one per
  * class, and one of children that the NORMAL one had no room for, all of them
- * younger, so that a join finds its own on top of one of both. What is bound to
- * the node has the last one, whatever its class.
+ * younger, so that a join finds its own on top of one of both. Links that are
+ * bound to the node have the last one, whatever its class.
  */
 #define DEQUE_CHILDREN NR_CLASSES
 #define DEQUE_BOUND (NR_CLASSES + 1)
@@ -76,7 +76,7 @@ struct sched_node {
 	_Atomic(struct part *) parts;
 };
 
-/* What an idle worker knows of the nodes, see far.h. */
+/* An idle worker's knowledge of the nodes, see far.h. */
 struct far {
 	double idle; /* ticks */
 	enum steal_why why; /* of what was allowed last */
@@ -103,7 +103,7 @@ struct worker {
 	/* This worker sets, whoever wakes it clears; see part.h. */
 	_Atomic(uint32_t) is_drowsy;
 
-	/* Whoever makes a part: a quota does not send it to the bench. */
+	/* Set by the maker of a part: a quota does not send it to the bench. */
 	_Atomic(uint32_t) keeps_seat;
 
 	/* A leader sets, under the node's team_lock: its number + 1; 0. */
@@ -240,8 +240,8 @@ bool worker_take_new(struct worker *w);
 bool worker_take_home(struct worker *w);
 
 /*
- * After a look, now and then: the oldest item of a deque. Who submits its own
- * successor for ever would bury it. False: not now, or there is none.
+ * After a look, now and then: the oldest item of a deque. A body that submits
+ * its own successor for ever would bury it. False: not now, or there is none.
  */
 bool worker_pop_old(struct worker *w, uint64_t *item);
 
@@ -252,7 +252,7 @@ void worker_share(struct worker *w, unsigned deque);
 void worker_notify(struct worker *w, unsigned shared);
 
 /*
- * A body has made work. One that may go on for long: others see it at once, if
+ * A body has made work. If that may go on for long: others see it at once, if
  * nothing else is public. A short one: somebody comes by, should it go on.
  */
 void worker_show_made(struct worker *w);

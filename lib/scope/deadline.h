@@ -6,7 +6,8 @@
  * enters a scope of its own: its task or run lives in the user's, holds one
  * reference to its own, and lets go of that first.
  *
- * What is over counts as over before its timer has fired: deadline_is_over().
+ * A deadline that is over counts as over before its timer has fired:
+ * deadline_is_over().
  */
 #ifndef SCOPE_DEADLINE_H
 #define SCOPE_DEADLINE_H

@@ -76,7 +76,7 @@ static enum event_state state_of(uint64_t word)
 	return word_count(word) ? EVENT_PENDING : EVENT_FIRED;
 }
 
-/* One signal less in its life. */
+/* A signal less in its life. */
 static uint64_t signalled(uint64_t word, int error)
 {
 	uint64_t next = word_make(word_gen(word), error, word_count(word) - 1);
@@ -158,8 +158,8 @@ bool event_look(struct event *ev, int *error)
 }
 
 /*
- * One less, of an any. When nobody but what it waits for is left, it need not
- * wait. True: it was the last.
+ * Drops a reference of an any. When nobody but what it waits for is left, it
+ * need not wait. True: it was the last.
  */
 static bool drop_any(struct event *ev)
 {
@@ -226,7 +226,7 @@ static void tell(struct event *ev, int error)
 		futex_wake(futex_of(ev), INT_MAX);
 }
 
-/* One signal less to come. 1: fired by us, 0: not yet, -ESTALE. */
+/* Counts a signal that has come. 1: fired by us, 0: not yet, -ESTALE. */
 static int count_down(struct event *ev, uint64_t gen, int *error)
 {
 	uint64_t word = a_load(&ev->word, relaxed), next;
@@ -261,8 +261,10 @@ int event_signal(struct lkdf_event e, int error)
 	struct event *ev = event_of(e);
 	int rc;
 
-	/* What lies in the slot now may be another life: only read is_users
-	 * of ours. */
+	/*
+	 * The event in the slot now may be another life: only read is_users of
+	 * ours.
+	 */
 	if (!event_is_valid(e) || event_has_fired(e))
 		return err(-ESTALE, "event: it has fired already");
 	if (!a_load(&ev->is_users, relaxed) && event_is_valid(e))

@@ -3,7 +3,7 @@
  * Event slots. They are type-stable until the runtime closes, so a stale
  * struct lkdf_event is recognised by its generation, never followed.
  *
- * One word decides everything, by compare-and-swap:
+ * A single word decides everything, by compare-and-swap:
  *
  *	generation : 32 | -errno : 12 | signals still to come : 20
  *
@@ -12,8 +12,8 @@
  * last reference, under a new generation.
  *
  * Waiters are a stack that is closed when the event fires; whoever comes later
- * is told at once. A thread sleeps on the low half of the word. Who may lose
- * interest before is in event_tap.h.
+ * is told at once. A thread sleeps on the low half of the word. Waiters that
+ * may lose interest before are in event_tap.h.
  */
 #ifndef SCOPE_EVENT_H
 #define SCOPE_EVENT_H
@@ -112,14 +112,14 @@ void event_put(struct lkdf_event e);
  */
 int event_call_give(struct lkdf_event e, struct event_waiter *w);
 
-/* One more reference to one that is referenced; false: no such event. */
+/* Takes a reference to an event that has one; false: no such event. */
 bool event_get(struct lkdf_event e);
 
 /* Same life and still referenced? */
 bool event_is_valid(struct lkdf_event e);
 bool event_has_fired(struct lkdf_event e);
 
-/* The same with its error; seq_cst, for who has announced something. */
+/* Tells the error, too; seq_cst, for a caller that has announced something. */
 bool event_look(struct event *ev, int *error);
 
 static inline struct event *event_of(struct lkdf_event e)

@@ -132,7 +132,7 @@ int event_any_arm(struct event_any *any, struct lkdf_event *out)
 	return 0;
 }
 
-/* One reference to each of them; *nr_got: to so many. */
+/* Takes a reference to each of them; *nr_got: to so many. */
 static int get_all(struct event_any *any, const struct lkdf_event *v,
 		   uint32_t *nr_got)
 {

@@ -2,7 +2,7 @@
 /*
  * An event that fires with the first of several, and with its error. The one
  * that wins a compare-and-swap fires it and takes the taps off the others, so
- * that nothing stays at an event that lives long. The same happens when nobody
+ * that nothing stays at an event that lives long. It ends, too, when nobody
  * holds it any more but what it waits for.
  *
  * References of its event: the user's, and one that goes when it has fired or

@@ -19,7 +19,7 @@
 
 #include "scope/event.h"
 
-/* One reference, the user's. -EAGAIN: all slots are in use. */
+/* The user has the one reference. -EAGAIN: all slots are in use. */
 int event_pulse_create(struct lkdf *rt, struct executor *ex,
 		       struct lkdf_event *out);
 

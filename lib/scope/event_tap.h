@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * What goes on when an event fires and may lose interest before: a tap can be
- * taken off again, which the waiters of event.h cannot. An event has a list of
- * them under the lock of a shard, which it shares with others.
+ * Waiters that go on when an event fires and may lose interest before: a tap
+ * can be taken off again, which the waiters of event.h cannot. An event has a
+ * list of them under the lock of a shard, which it shares with others.
  *
  *	signaller                       who adds
  *	(A) the event fires             (C) the tap is in the list
@@ -19,7 +19,7 @@
  *	(F) takes the lock, looks       (H) looks whether it is cancelled
  *	    at the taps
  *
- * Whoever has the lock last sees the other, and calls the tap.
+ * The thread that has the lock last sees the other, and calls the tap.
  *
  * A hook is what a runtime undoes when it closes before the event fired.
  */
@@ -80,7 +80,7 @@ struct event_shard {
 /* t->fn is called when t->event fires, at once if it has. */
 void event_tap_add(struct event_tap *t);
 
-/* The same of a tap that stays, at a pulse event. */
+/* Adds a tap that stays, at a pulse event. */
 void event_stay_add(struct event_stay *s);
 
 /*
@@ -98,7 +98,7 @@ bool event_tap_del(struct event_tap *t);
 /* It has fired: calls all of them. The caller holds a reference. */
 void event_tap_fire(struct event *ev, int error);
 
-/* The same of a pulse event, with each signal; error: it has ended. */
+/* Calls the taps of a pulse event, with each signal; error: it has ended. */
 void event_tap_pulse(struct event *ev, int error);
 
 void event_hook_add(struct lkdf *rt, struct event_hook *h);

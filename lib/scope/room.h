@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * max_tasks of scopes: what is submitted takes room in its scope and in all
- * above it that have a limit, and gives it back at its end. What a task spawns
- * is part of it.
+ * above it that have a limit, and gives it back at its end. Its children are
+ * part of it.
  *
  *	gives                           waits
  *	(A) nr_taken - n                (C) says at which nr_taken to wake it

@@ -367,7 +367,7 @@ static void cancel(struct lkdf_scope *s, int error, bool is_first)
 
 	pthread_mutex_lock(&rt->scope_lock);
 	cancel_below(s, error, is_first);
-	/* Who waits in it for room in one above. */
+	/* Wakes the threads that wait in it for room in one above. */
 	for (s = s->parent; s && s->is_limited; s = s->parent)
 		room_wake(s);
 	pthread_mutex_unlock(&rt->scope_lock);

@@ -3,9 +3,9 @@
  * A scope counts what lives in it or below it, keeps the first error and says
  * whether it is cancelled.
  *
- * count holds two numbers: live (low half) and references (high half). What
- * lives holds one of each, so that the scope cannot go while its last task
- * leaves. A task counts in its scope and in all scopes above.
+ * count holds two numbers: live (low half) and references (high half). Each
+ * object that lives in it holds one of each, so that the scope cannot go while
+ * its last task leaves. A task counts in its scope and in all scopes above.
  *
  *	leaver                          waiter
  *	(A) live - 1                    (C) nr_waiters + 1
@@ -97,7 +97,7 @@ int scope_create_own(struct lkdf_scope *parent, struct lkdf_scope **out);
 void scope_put(struct lkdf_scope *s);
 
 /*
- * One more lives in it, which stands for nr tasks. As scope_refuse(); as
+ * An object enters it, which stands for nr tasks. As scope_refuse(); as
  * room_take().
  */
 int scope_enter(struct lkdf_scope *s, uint32_t nr, bool may_wait);
@@ -111,7 +111,7 @@ static inline bool scope_may_wait(void)
 	return !thread_self()->executor;
 }
 
-/* One less. */
+/* nr objects leave it. */
 void scope_leave(struct lkdf_scope *s, uint32_t nr);
 
 int scope_wait(struct lkdf_scope *s, int64_t timeout_ns);

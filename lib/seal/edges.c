@@ -165,7 +165,7 @@ static int meet_body(struct lkdf_ctx *c, void *arg)
 	return 0;
 }
 
-/* What a task of our own does. */
+/* The kind of a task of our own. */
 static struct lkdf_kind *group_kind(struct edge_maker *r, bool is_reduce)
 {
 	struct lkdf_kind **k = is_reduce ? &r->combine : &r->meet;
@@ -292,7 +292,7 @@ static void close_groups(struct edge_maker *r, uint32_t use)
 		close_group(r, var + i);
 }
 
-/* What a writer of var comes after, softly. */
+/* Readers that a writer of var comes after, by order only. */
 static void after_readers_of(struct edge_maker *r, uint32_t var, uint32_t to)
 {
 	struct access_var *v = access_var(r->w, var);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * What the makers of a graph's edges share while it is sealed.
+ * State that the makers of a graph's edges share while it is sealed.
  *
  * An edge says why it is there, since that decides whether the failure of the
  * one skips the other: hard ones do, soft ones do not, and those of a use with
@@ -44,7 +44,7 @@ void edge_no_memory(struct edge_maker *r);
 
 #define STAMP_HARD (1u << 31)
 
-/* One task after the other: to is the same until the next one's turn. */
+/* Calls go task by task: to is the same until the next one's turn. */
 void edge_add(struct edge_maker *r, uint32_t from, uint32_t to, uint32_t why);
 
 /* The use reads what the writer of the var writes. */
@@ -58,7 +58,7 @@ void once_edges(struct edge_maker *r, struct lkdf_diag *why);
 /* Which edges are hard, whatever else they are. */
 void order_only_collect(struct edge_maker *r);
 
-/* One more reason of an edge; it is hard after all. */
+/* Notes a further reason of an edge; says that it is hard after all. */
 void order_only_note(struct edge_maker *r, uint32_t from, uint32_t to,
 		     uint32_t why);
 void order_only_forget(struct edge_maker *r, uint32_t from, uint32_t to);

@@ -53,7 +53,7 @@ static void find_positions(struct looper *p, uint32_t *nr_in, uint32_t *stack)
 
 /* ---- members ------------------------------------------------------------- */
 
-/* One loop at a time; marks are the loop's number plus 1. */
+/* A search of one loop at a time; marks are the loop's number plus 1. */
 struct search {
 	struct looper *p;
 	uint32_t *reached; /* by task: the head reaches it */

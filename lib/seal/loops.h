@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * What the two passes over the loops of a graph share while it is sealed. The
- * first finds the members of each loop and how loops lie in one another, the
- * second turns the edges that cross a border and lays all edges out.
+ * State that the two passes over the loops of a graph share while it is sealed.
+ * The first finds the members of each loop and how loops lie in one another,
+ * the second turns the edges that cross a border and lays all edges out.
  */
 #ifndef SEAL_LOOPS_H
 #define SEAL_LOOPS_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * Edges over which a failure does not pass, as pairs in an array: they only
- * keep two uses apart, or the use that failed was left untouched. What has a
- * hard reason besides, of the program's own edges or a dataflow variable, is
- * not among them.
+ * keep two uses apart, or the use that failed was left untouched. An edge that
+ * has a hard reason besides, of the program's own edges or a dataflow variable,
+ * is not among them.
  */
 #include "seal/edges.h"
 

@@ -248,7 +248,7 @@ static int compare_labels(const void *a, const void *b)
 	return x->order < y->order ? -1 : 1;
 }
 
-/* Who has a home stays there, and a token is passed to another run. */
+/* A task with a home stays there, and a token is passed to another run. */
 static bool may_go_solo(const struct lkdf_graph *g)
 {
 	const struct sched *s = &g->rt->sched;
@@ -288,7 +288,7 @@ static int make_times(struct lkdf_graph *g)
 	return 0;
 }
 
-/* What a seal has made, or begun to make. */
+/* Frees all that a seal has made, or begun to make. */
 static void free_sealed(struct lkdf_graph *g)
 {
 	static_order_free(g);

@@ -112,7 +112,10 @@ const struct again_at *again_waits_at(const struct task *t)
 	return t->then_fn == called ? &t->away.again->woken : NULL;
 }
 
-/* What has returned LKDF_AGAIN; nothing new where it was called again. */
+/*
+ * Notes a body that has returned LKDF_AGAIN; nothing new where it was called
+ * again.
+ */
 static void note_body(struct again *a, const struct task *t,
 		      const struct lkdf_ctx *c)
 {

@@ -53,8 +53,8 @@ int again_refuse(struct lkdf_ctx *c);
 bool again_is_first(const struct task *t);
 
 /*
- * What it waits for, if that is a channel; else NULL. The caller keeps the tap
- * of the task, which has left, on its event.
+ * The channel that it waits for; else NULL. The caller keeps the tap of the
+ * task, which has left, on its event.
  */
 const struct again_at *again_waits_at(const struct task *t);
 

@@ -389,8 +389,10 @@ void task_kick(struct lkdf *rt, uint32_t how)
 {
 	uint32_t nr;
 
-	/* [kick.ask] the cancel before it; pairs with itself. Whoever kicks
-	 * does our part too, and may be further up this stack. */
+	/*
+	 * [kick.ask] the cancel before it; pairs with itself. The thread that
+	 * kicks does our part too, and may be further up this stack.
+	 */
 	if (a_add(&rt->nr_kicks, how, acq_rel))
 		return;
 	do {

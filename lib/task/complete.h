@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * What comes after a body: telling parent, scope, event and owner, giving
- * limits back, and stopping what is cancelled.
+ * The steps after a body: telling parent, scope, event and owner, giving limits
+ * back, and stopping what is cancelled.
  */
 #ifndef TASK_COMPLETE_H
 #define TASK_COMPLETE_H
@@ -15,7 +15,7 @@
  */
 bool complete_take_limits(struct executor *ex, struct task *t);
 
-/* One child less. True: it was the last, and the parent's body has ended. */
+/* A child has ended. True: it was the last, and the parent's body has ended. */
 bool complete_child(struct task *parent, int error, struct failure *f);
 
 /* Its scope is cancelled: it does not start, or its body says so. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * What a body holds while it runs. It lies on the stack of the run loop: one
+ * The state of a body while it runs. It lies on the stack of the run loop: one
  * for a whole chain of a graph's tasks, one for each dynamic task.
  *
  * after is negative when more than the return value has to be looked at after

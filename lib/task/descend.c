@@ -216,8 +216,8 @@ static bool is_mine_too(const struct link *link, const void *parent)
 }
 
 /*
- * What was more than fits into a deque, of other nodes what may run here; the
- * first nr of each backlog, which come last then if turns.
+ * Links that did not fit into a deque, of other nodes those that may run here;
+ * the first nr of each backlog, which come last then if turns.
  */
 static bool dig_backlog(struct worker *w, struct task *parent, uint32_t nr,
 			bool turns)

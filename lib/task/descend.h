@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * What a join runs while it waits: the descendants of its task, wherever they
- * lie in this worker's deques, in inboxes, backlogs and other workers' deques.
- * Descendants are tasks below the task, and what runs below it ask for: a run
- * that lkdf_spawn_graph() has started stands below the task that spawned it.
+ * Tasks that a join runs while it waits: the descendants of its task, wherever
+ * they lie in this worker's deques, in inboxes, backlogs and other workers'
+ * deques. Descendants are tasks below the task, and what runs below it ask for:
+ * a run that lkdf_spawn_graph() has started stands below the task that spawned
+ * it.
  */
 #ifndef TASK_DESCEND_H
 #define TASK_DESCEND_H
@@ -13,7 +14,7 @@
 
 struct worker;
 
-/* What lies where it is quickly found. True: one was run. */
+/* Looks where tasks are quickly found. True: one was run. */
 bool descend(struct worker *w, struct task *parent);
 
 /*

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * Before several tasks enter, all or none: does each read what was written
- * before, or what an earlier one of them will write? What they will write is
- * kept in a set of our own, so that others see nothing of it. What is written
- * stays so: the answer holds until they enter.
+ * before, or what an earlier one of them will write? The list of what they will
+ * write is kept in a set of our own, so that others see nothing of it. A data
+ * that is written stays so: the answer holds until they enter.
  */
 #include "task/uses.h"
 

@@ -82,8 +82,8 @@ static void rest_in_join(struct worker *w, struct task *t)
 }
 
 /*
- * The same for a plain child that needs nothing before its body. The context
- * is the join's own: its fields come back as they were.
+ * Runs a plain child that needs nothing before its body. The context is the
+ * join's own: its fields come back as they were.
  */
 static inline void run_plain_child(struct worker *w, struct task *t,
 				   struct task *parent, struct lkdf_ctx *c)

@@ -378,7 +378,7 @@ static int call_probed(const struct lkdf_kind *k, struct lkdf_ctx *c,
 	return rc;
 }
 
-/* The same of who watches. */
+/* Calls the body and tells those who watch. */
 static int call_noted(const struct lkdf_kind *k, struct lkdf_ctx *c, lkdf_fn fn,
 		      void *arg)
 {

@@ -52,8 +52,8 @@ struct kind_limit {
 };
 
 /*
- * What is done around a body, the innermost first. A kind that does one of them
- * is a copy of the kind without: its fn does it, and calls inner[step].
+ * Steps around a body, the innermost first. A kind that does one of them is a
+ * copy of the kind without: its fn does it, and calls inner[step].
  */
 enum kind_step {
 	AROUND_MOVE, /* bytes follow the task, see run/follow.h */
@@ -82,7 +82,9 @@ struct lkdf_kind {
 	bool is_child; /* of a shape that is spawned the short way */
 	bool may_block; /* its body, or its operation */
 
-	/* Whoever starts or ends a recording; both steer, so relaxed will do.
+	/*
+	 * Written at the start and end of a recording; both steer, so relaxed
+	 * will do.
 	 */
 	_Atomic(bool) is_plain; /* is_child, and not traced */
 	_Atomic(bool) starts_slowly; /* may_block, or is traced */
@@ -130,7 +132,7 @@ struct lkdf_kind {
 int kind_create(struct lkdf *rt, const struct lkdf_kind_attr *a,
 		struct lkdf_kind **out);
 
-/* The same of another sort than plain. -EAGAIN: no thread to be had. */
+/* Creates a kind of another sort than plain. -EAGAIN: no thread to be had. */
 int kind_create_sort(struct lkdf *rt, const struct kind_ops *ops,
 		     const struct lkdf_kind_attr *a, struct lkdf_kind **out);
 void kind_get(struct lkdf_kind *k);

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a block costs besides its iterations is some 50 ns. */
+/* A block costs some 50 ns besides its iterations. */
 #define BLOCK_NS 5000
 #define MAX_BLOCK (1ull << 40)
 
@@ -279,7 +279,7 @@ static struct piece first_piece(struct loop *l, uint64_t begin, uint64_t end)
 			       .block = l->is_auto ? 0 : l->grain };
 }
 
-/* What is to be started, each with a copy of its piece. */
+/* Tasks that are to be started, each with a copy of its piece. */
 struct batch {
 	struct lkdf_task *task;
 	struct piece *piece;
@@ -349,7 +349,7 @@ static int result(struct loop *l, int rc)
 		   (unsigned long long)(l->bad_end - 1), strerror(-error));
 }
 
-/* One piece: the rest of the range, anywhere. */
+/* A single piece: the rest of the range, anywhere. */
 static int submit_one(struct loop *l, struct lkdf_scope *s, struct piece *p,
 		      struct lkdf_event *done)
 {

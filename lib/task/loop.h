@@ -52,7 +52,7 @@ struct loop {
 	_Atomic(int32_t) error;
 	_Atomic(uint32_t) nr_short; /* blocks in a row; a guess */
 
-	/* Whoever sets error; read when all have ended. */
+	/* Written by the body that sets error; read when all have ended. */
 	uint64_t bad_begin, bad_end;
 };
 

@@ -127,7 +127,7 @@ static void move_pages_of(struct executor *ex, struct lkdf_data *d,
 	if (moved <= 0)
 		return;
 	counter_add(ex->counters, COUNTER_MIGRATED, (uint64_t)moved);
-	/* What is not there yet may come somewhere else. */
+	/* Pages that are not there yet may come somewhere else. */
 	if (os_node_of(at, bytes, &is_all) == os && is_all)
 		note_node(d, part, node);
 }
@@ -277,7 +277,7 @@ static bool only_reads_above(const struct use *u)
 	return d == &d->data->domain;
 }
 
-/* One more use from there. True: the caller brings the bytes. */
+/* A further use from there. True: the caller brings the bytes. */
 static bool is_time(struct var *v, int node)
 {
 	uint32_t old = a_load(&v->foreign, relaxed), next;
@@ -325,7 +325,7 @@ static void migrate(struct executor *ex, struct lkdf_data *d, struct use *u)
 		forget_row(v);
 	if (at < 0 || at == node)
 		return;
-	/* What is reduced onto was neutral, perhaps. */
+	/* The bytes that are reduced onto were neutral, perhaps. */
 	if (u->turn == TURN_WRITE && !(u->flags & USE_READS))
 		move_to(ex, d, u->part, node, d->reduce != NULL);
 	else if (u->turn == TURN_WRITE && is_time(v, node))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * Bytes of a data that follow its tasks (LKDF_DATA_MIGRATE), or go where a
- * prefetch says. Only tasks on workers count. What moves is all of a data that
+ * prefetch says. Only tasks on workers count. A move takes all of a data that
  * is not split, or a part that consists of pages.
  *
  *	WRITE    new bytes on the writer's node, the old ones are freed
@@ -9,11 +9,11 @@
  *	READ     the same, by a task of ours, for readers may not be disturbed
  *
  * Own bytes get another address so; only a use that goes alone may do it, and
- * no parent has seen the bytes (all above are WEAK). Who moves is the only one
+ * no parent has seen the bytes (all above are WEAK). The mover is the only one
  * to touch at and node then, and the queue of the data orders that before all
  * later uses; at is released ([data.at]) for those who only look. Bytes of the
- * user's, and pages that come where they are touched, keep their address:
- * whole pages are moved, asked of the kernel; node is a guess for them.
+ * user's, and pages that come where they are touched, keep their address: whole
+ * pages are moved, asked of the kernel; node is a guess for them.
  *
  * foreign of a var is a guess: users on other nodes count in it, relaxed, and
  * one of them sets it to FOREIGN_PENDING, submits the task, which clears it.
@@ -40,7 +40,7 @@ struct task;
 /* Before the body: copies and moves, for uses that were granted. */
 void move_uses(struct executor *ex, struct task *t);
 
-/* The same of one use, that is not weak, not hidden. */
+/* Moves the bytes of one use that is neither weak nor hidden. */
 void move_use(struct executor *ex, struct use *u);
 
 /* As lkdf_data_prefetch(). */

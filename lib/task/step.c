@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * What is not the plain case: from the inputs of a task to the end of its body.
- * What happens when body and children are gone is complete.c.
+ * All but the plain case: from the inputs of a task to the end of its body. The
+ * steps when body and children are gone are in complete.c.
  */
 #include "task/step.h"
 

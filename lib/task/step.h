@@ -21,8 +21,10 @@ static inline enum task_end task_end_body(struct task *t)
 
 	if (likely(!out))
 		return TASK_COMPLETE;
-	/* What is outstanding goes to live, and who makes it 0 completes.
-	 * [task.end] the body's writes; pairs with [task.child]. */
+	/*
+	 * Outstanding children go to live, and the thread that makes it 0
+	 * completes. [task.end] the body's writes; pairs with [task.child].
+	 */
 	return a_add(&t->live, out, acq_rel) + out == 0 ? TASK_COMPLETE
 							: TASK_PENDING;
 }

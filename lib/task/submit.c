@@ -87,7 +87,7 @@ void task_has_data(struct lkdf *rt, struct executor *ex, struct task *t)
 		task_start(rt, ex, t);
 }
 
-/* The same with a deadline or events; once it is in it may be gone. */
+/* Starts a task with a deadline or events; once it is in it may be gone. */
 static __attribute__((noinline)) int
 start_extra(struct lkdf *rt, struct executor *ex, struct task *t)
 {

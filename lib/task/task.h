@@ -59,7 +59,7 @@ enum task_flag {
 	TASK_AWAY = 32768, /* its work is under way elsewhere, see away */
 };
 
-/* Whatever makes the end of a task more than telling its parent. */
+/* Flags that make the end of a task more than telling its parent. */
 #define TASK_ENDS_SLOWLY                                              \
 	(TASK_SCOPED | TASK_OWNED | TASK_HAS_DONE | TASK_GENERAL |    \
 	 TASK_HAS_DROP | TASK_FAR_ARG | TASK_FAILED | TASK_HAS_DATA | \
@@ -86,8 +86,10 @@ struct task {
 	/* Copy of the argument, if it fits. */
 	_Alignas(CACHE_LINE) char inline_arg[INLINE_ARG];
 
-	/* Set where a flag says so; otherwise left as the last user did. What
-	 * most submitted tasks use comes first. */
+	/*
+	 * Set where a flag says so; otherwise left as the last user did. Fields
+	 * that most submitted tasks use come first.
+	 */
 	struct claim *claim;
 	uint32_t index; /* in frame; else tasks it is in a scope's room */
 	uint16_t home; /* as home_make(): where it runs */
@@ -144,7 +146,10 @@ static inline struct task *task_of(struct link *link)
 	return container_of(link, struct task, link);
 }
 
-/* What stock_expect() brings: its start, and what most submitted tasks use. */
+/*
+ * The lines that stock_expect() brings: its start, and what most submitted
+ * tasks use.
+ */
 _Static_assert(offsetof(struct task, link) / CACHE_LINE == STOCK_FIRST_LINE &&
 		       offsetof(struct task, claim) / CACHE_LINE ==
 			       STOCK_SECOND_LINE,
@@ -235,7 +240,7 @@ void task_child_ended(struct executor *ex, struct task *parent, int error,
 #define KICK_AGAIN (1u << 16)
 void task_kick(struct lkdf *rt, uint32_t how);
 
-/* What a link of type LINK_TASK asks for, or the blocking pool. */
+/* The work that a link of type LINK_TASK asks for, or the blocking pool. */
 void task_run(struct executor *ex, struct task *t);
 
 /* All children are gone: counts from 0 again; their first error. */
@@ -247,7 +252,7 @@ void task_wake_join(struct task *t);
 /* Is t below parent? Both may be looked at by a thief: see above. */
 bool task_is_below(struct task *t, const struct task *parent);
 
-/* What stands above it, for joins, limits and reports. */
+/* The task that stands above it, for joins, limits and reports. */
 static inline void task_set_parent(struct task *t, struct task *parent)
 {
 	a_store(&t->link.depth, a_load(&parent->link.depth, relaxed) + 1,

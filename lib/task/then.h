@@ -16,8 +16,8 @@
 enum task_end then_leave(struct executor *ex, struct task *t);
 
 /*
- * The same for a body that is still running: it leaves to go on as fn when the
- * event fires. Takes over the caller's reference. Then then_leave() is its end.
+ * A body that is still running leaves to go on as fn when the event fires.
+ * Takes over the caller's reference. Then then_leave() is its end.
  */
 void then_wait(struct task *t, lkdf_fn fn, struct lkdf_event on);
 

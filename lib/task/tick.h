@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * What comes of a timer that is due.
+ * The actions of a timer that is due.
  */
 #ifndef TASK_TICK_H
 #define TASK_TICK_H

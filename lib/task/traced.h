@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * What is told of bodies while a file is recorded: kinds have SLOW_TRACED then
- * and are not spawned the short way, so that everything here is off the paths
- * that run when nobody records.
+ * The trace of bodies while a file is recorded: kinds have SLOW_TRACED then and
+ * are not spawned the short way, so that everything here is off the paths that
+ * run when nobody records.
  *
- * Who made a task ready and when is noted in it when it starts; an executor
- * knows which body, or operation, it has begun last.
+ * The task that made another one ready, and the time, are noted in that when it
+ * starts; an executor knows which body, or operation, it has begun last.
  */
 #ifndef TASK_TRACED_H
 #define TASK_TRACED_H
@@ -14,7 +14,7 @@
 #include "task/task.h"
 #include "trace/usdt.h"
 
-/* What the executor begins now is this from here on; its number. */
+/* Gives the number of the body that the executor begins now. */
 static inline uint64_t traced_begin(struct executor *ex)
 {
 	uint64_t number = ++ex->nr_begun;
@@ -23,7 +23,7 @@ static inline uint64_t traced_begin(struct executor *ex)
 	return number;
 }
 
-/* The same of a body. */
+/* As traced_begin(), of a body. */
 static inline uint64_t traced_begin_body(struct executor *ex,
 					 const struct lkdf_kind *k)
 {
@@ -44,7 +44,7 @@ static inline void traced_ready(struct executor *ex, struct task *t)
 void traced_task(struct lkdf_ctx *c, const struct task *t, uint64_t number,
 		 uint64_t begin, uint64_t end);
 
-/* The same of a graph's task without a task of its own. */
+/* As above, of a graph's task without a task of its own. */
 void traced_record(struct lkdf_ctx *c, const struct lkdf_kind *k,
 		   uint64_t number, uint64_t begin, uint64_t end);
 

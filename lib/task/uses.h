@@ -49,7 +49,7 @@ int uses_begin(struct executor *ex, struct task *t, struct failure **failure);
 /* The body has ended and will spawn no more: weak uses are given on. */
 void uses_end_body(struct executor *ex, struct task *t);
 
-/* What its children saw. */
+/* Frees what its children saw. */
 void uses_free_below(struct lkdf *rt, struct use *u);
 
 /* The index'th use of the task; NULL: there is none. */

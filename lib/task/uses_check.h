@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * What the user says a task does with its data, checked when the task is
- * submitted, spawned or added. Whether the task may have these uses together,
- * and a child below its parent, is the claim's business.
+ * Uses that the user names for a task, checked when the task is submitted,
+ * spawned or added. Whether the task may have these uses together, and a child
+ * below its parent, is the claim's business.
  */
 #ifndef TASK_USES_CHECK_H
 #define TASK_USES_CHECK_H

@@ -139,7 +139,7 @@ static bool has_cpu(const char *controllers)
 	return false;
 }
 
-/* One line "id:controllers:path" of /proc/self/cgroup. */
+/* A line "id:controllers:path" of /proc/self/cgroup. */
 static int read_hierarchy(char *line, const char *root)
 {
 	char *controllers, *group;

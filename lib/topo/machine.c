@@ -68,7 +68,7 @@ static int configure(hwloc_topology_t hw)
 
 	if (hwloc_topology_set_flags(hw, flags))
 		return machine_fault("configuration");
-	/* One that is not there is no fault. */
+	/* A type that is not there is no fault. */
 	for (i = 0; i < sizeof(unwanted) / sizeof(unwanted[0]); i++)
 		hwloc_topology_set_components(
 			hw, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST,
@@ -247,7 +247,9 @@ static void fill_cpu(hwloc_topology_t hw, hwloc_obj_t pu,
 	cpu->l3_bytes = l3 ? l3->attr->cache.size : 0;
 }
 
-/* What the cgroup and the affinity of this thread leave; NULL: no memory. */
+/*
+ * CPUs that the cgroup and the affinity of this thread leave; NULL: no memory.
+ */
 static hwloc_bitmap_t read_allowed(const struct machine *m, hwloc_topology_t hw)
 {
 	hwloc_bitmap_t allowed, bound;
@@ -347,7 +349,7 @@ static int load_plain(const struct topo_attr *a, const char *why,
 	return no_memory();
 }
 
-/* What runs has memory, whatever /proc and /sys tell. */
+/* A machine that runs has memory, whatever /proc and /sys tell. */
 static void add_memory(struct machine *m)
 {
 	size_t used = strlen(m->source);

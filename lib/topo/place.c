@@ -28,7 +28,7 @@ int topo_default_workers(const struct topo *t, bool reserves)
 	return n > 0 ? n : 1;
 }
 
-/* What falls to the weights before .. before + own - 1 of sum. */
+/* The share that falls to the weights before .. before + own - 1 of sum. */
 static int share_of(int total, int before, int own, int sum)
 {
 	int64_t end = (int64_t)total * (before + own) + sum - 1;

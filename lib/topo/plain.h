@@ -18,8 +18,9 @@ struct machine;
 int plain_reason(const char *sys_root, const char **why);
 
 /*
- * One node with the memory that sysconf() tells, and the CPUs of this thread's
- * affinity, else those that /sys or sysconf() tell. Return: 0 or -ENOMEM.
+ * Makes one node with the memory that sysconf() tells, and the CPUs of this
+ * thread's affinity, else those that /sys or sysconf() tell. Return: 0 or
+ * -ENOMEM.
  */
 int plain_load(const char *sys_root, struct machine *m);
 

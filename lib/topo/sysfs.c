@@ -124,7 +124,7 @@ int sysfs_core(const char *sys_root, int os_cpu)
 	return lowest;
 }
 
-/* One check in progress: it ends at the first difference. */
+/* A check in progress: it ends at the first difference. */
 struct checker {
 	const struct topo *t;
 	const char *sys_root;

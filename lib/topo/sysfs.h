@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * What the kernel says about nodes in /sys/devices/system/node, without
- * hwloc: for the cross-check, and where hwloc gives one CPU to two nodes.
+ * The kernel's account of nodes in /sys/devices/system/node, without hwloc: for
+ * the cross-check, and where hwloc gives one CPU to two nodes.
  */
 #ifndef TOPO_SYSFS_H
 #define TOPO_SYSFS_H
@@ -15,7 +15,7 @@
  */
 int sysfs_node_cpus(const char *sys_root, int os_node, cpulist_fn fn, void *u);
 
-/* The same for each range of CPUs that are online. */
+/* Calls @fn for each range of CPUs that are online. */
 int sysfs_online_cpus(const char *sys_root, cpulist_fn fn, void *u);
 
 /* The lowest CPU of its core; the CPU itself where the kernel does not tell. */

@@ -7,8 +7,8 @@
  *
  * Only CPUs are listed that the cgroup's cpuset, the affinity of the calling
  * thread and the option all allow. A node is listed when it has such a CPU or
- * memory this process may use. What is scheduled where is not decided here,
- * except the plain dealing of workers to CPUs (place.c).
+ * memory this process may use. The scheduling is not decided here, except the
+ * plain dealing of workers to CPUs (place.c).
  */
 #ifndef TOPO_TOPO_H
 #define TOPO_TOPO_H
@@ -94,8 +94,9 @@ int topo_cpu_nodes(const struct topo *t);
 #define TOPO_MAX_WORKERS 1024
 
 /*
- * One worker per core, but not more than TOPO_MAX_WORKERS and, unless some are
- * reserved for a quota that is raised, than the quota; at least 1.
+ * The default is one worker per core, but not more than TOPO_MAX_WORKERS and,
+ * unless some are reserved for a quota that is raised, than the quota; at least
+ * 1.
  */
 int topo_default_workers(const struct topo *t, bool reserves);
 
@@ -119,9 +120,9 @@ int topo_describe(const struct topo *t, const char *format, const int *worker,
 		  int nr_workers, char **out);
 
 /*
- * CPU quota of the calling process's cgroup, version 1 or 2, the least over
- * its ancestors, in thousandths of a CPU, rounded up; 0: none. What cannot be
- * read does not limit. NULL roots: "/proc", "/sys/fs/cgroup".
+ * CPU quota of the calling process's cgroup, version 1 or 2, the least over its
+ * ancestors, in thousandths of a CPU, rounded up; 0: none. A file that cannot
+ * be read does not limit. NULL roots: "/proc", "/sys/fs/cgroup".
  */
 int topo_read_quota_milli(const char *proc_root, const char *cgroup_root);
 
@@ -132,7 +133,7 @@ static inline void topo_set_quota(struct topo *t, int milli)
 	t->quota = milli / 1000 + (milli % 1000 != 0);
 }
 
-/* The same in whole CPUs, rounded up. */
+/* The quota in whole CPUs, rounded up. */
 int topo_read_quota(const char *proc_root, const char *cgroup_root);
 
 /*
