@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the programs share: views of the kernel's structs with the used fields
- * only, relocated when they are loaded, so that neither a generated header of
- * one kernel nor one per kernel is needed; registers of a system call behind
- * macros; the maps.
+ * Code that the programs share: views of the kernel's structs with the used
+ * fields only, relocated when they are loaded, so that neither a generated
+ * header of one kernel nor one per kernel is needed; registers of a system call
+ * behind macros; the maps.
  */
 #ifndef LKDF_COMMON_BPF_H
 #define LKDF_COMMON_BPF_H
@@ -61,7 +61,10 @@ struct user_regs {
 #define LKDF_FROM_USER(r) (((r)->pstate & 0xf) == 0)
 #define LKDF_NR_FUTEX 98
 #endif
-/* The same on every machine. waitv has a vector of words: none is named. */
+/*
+ * Numbers that are the same on every machine. waitv has a vector of words: none
+ * is named.
+ */
 #define LKDF_NR_FUTEX_WAITV 449
 #define LKDF_NR_FUTEX_WAKE 454
 #define LKDF_NR_FUTEX_WAIT 455
@@ -79,7 +82,7 @@ struct thread {
 	__u64 own[LKDF_PROBE_OWN][2];
 };
 
-/* One definition, in slots.bpf.c. */
+/* The one definition is in slots.bpf.c. */
 #ifndef LKDF_MAP
 #define LKDF_MAP extern
 #endif
@@ -127,7 +130,7 @@ static inline struct lkdf_probe_head *get_head(void)
 
 extern __u64 beat_turn;
 
-/* Whatever hook comes by: a load and a look at the jiffies in most cases. */
+/* Every hook calls it: a load and a look at the jiffies in most cases. */
 static inline void beat(void)
 {
 	__u64 turn = bpf_jiffies64() / BEAT_JIFFIES;
@@ -183,7 +186,7 @@ static inline bool in_futex(const struct pt_regs___lkdf *r,
 	return false;
 }
 
-/* Whatever is met outside of a body is the runtime's own, too. */
+/* A wait outside of a body is the runtime's own, too. */
 static inline bool is_own(const struct thread *t, __u64 word, __u32 kind)
 {
 	return (!kind && t->kind_at) ||

@@ -37,8 +37,9 @@ struct {
 } users SEC(".maps");
 
 /*
- * One slot more or less. False: that would be too many. Threads register at a
- * time: counted first and given back, so that two do not see the same number.
+ * Counts a slot more or less. False: that would be too many. Threads register
+ * at a time: counted first and given back, so that two do not see the same
+ * number.
  */
 static bool count_user(__u32 uid, __s32 by)
 {

@@ -32,7 +32,7 @@ static void leave(struct thread *t, struct task_struct *prev, bool is_forced)
 	s->nr_futex_block++;
 }
 
-/* What the last sleep was, for those that ask about the word. */
+/* The sort of the last sleep, for those that ask about the word. */
 static void end_futex(struct thread *t, struct lkdf_probe_slot *s, __u64 now,
 		      __u64 slept)
 {

@@ -10,7 +10,7 @@
 
 #define LKDF_OLD_NS 60000000000ull
 
-/* Whoever met it is not here any more, or it was a minute ago. */
+/* The thread that met it is not here any more, or it was a minute ago. */
 static bool is_old(const struct lkdf_probe_word *w, __u64 now)
 {
 	struct lkdf_probe_slot *s;

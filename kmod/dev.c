@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Every struct is copied once and the copy is checked: size, flags, reserved
- * words, ranges. What gets past here is true inside. Results are copied back
- * after all locks are dropped.
+ * words, ranges. Values that get past here are true inside. Results are copied
+ * back after all locks are dropped.
  */
 #include "dev.h"
 

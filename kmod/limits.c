@@ -33,7 +33,7 @@ static struct holder *find(struct limits *limits, kuid_t uid)
 	return NULL;
 }
 
-/* One more open file of uid; ERR_PTR(-EDQUOT) if that is too many. */
+/* An open file more of uid; ERR_PTR(-EDQUOT) if that is too many. */
 struct holder *limits_get_file(struct limits *limits, kuid_t uid)
 {
 	struct holder *fresh = kzalloc(sizeof(*fresh), GFP_KERNEL_ACCOUNT);

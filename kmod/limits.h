@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a user may take: numbers from the module's parameters, and who has how
- * much of what is counted for each user. Memory is not counted here, it is
- * charged to RLIMIT_MEMLOCK and to the memory cgroup.
+ * Limits of a user: numbers from the module's parameters, and who has how much
+ * of what is counted for each user. Memory is not counted here, it is charged
+ * to RLIMIT_MEMLOCK and to the memory cgroup.
  */
 #ifndef LKDF_LIMITS_H
 #define LKDF_LIMITS_H
@@ -32,7 +32,7 @@ struct limits {
 	DECLARE_HASHTABLE(users, 6);
 };
 
-/* One user; lives while it has files open. All fields under limits.lock. */
+/* A user; lives while it has files open. All fields under limits.lock. */
 struct holder {
 	struct hlist_node node;
 	kuid_t uid;

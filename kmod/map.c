@@ -238,8 +238,8 @@ void map_mark(struct map_part *part, u32 first, u32 last)
 
 /*
  * Turns all_stale into marks, a piece at a time. An event meanwhile finds
- * all_stale set, and the blocks it would mark are marked in the end. One
- * caller at a time: nobody else may clear marks.
+ * all_stale set, and the blocks it would mark are marked in the end. There is
+ * one caller at a time: nobody else may clear marks.
  */
 void map_spread(struct map_part *part)
 {

@@ -12,7 +12,7 @@
 /* Pages that one look covers: bounds the time under a spinlock. */
 #define PLACE_PAGES 1024
 
-/* What is counted, in the order of struct lkdf_map_desc; nodes follow. */
+/* Counts, in the order of struct lkdf_map_desc; nodes follow. */
 enum place_count {
 	PLACE_PRESENT,
 	PLACE_ABSENT,
@@ -23,7 +23,7 @@ enum place_count {
 	PLACE_NODES,
 };
 
-/* One look at [start, end), or at the hole that it starts with. */
+/* A look at [start, end), or at the hole that it starts with. */
 struct place_look {
 	struct mmu_interval_notifier *mni;
 	unsigned long *pfns; /* PLACE_PAGES of them, the caller's */

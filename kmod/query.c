@@ -40,7 +40,7 @@ static const struct mmu_interval_notifier_ops ops = {
 	.invalidate = invalidate,
 };
 
-/* One look; look->start moves on if it was valid. */
+/* A look; look->start moves on if it was valid. */
 static int step(struct watch *watch, struct place_look *look)
 {
 	int err = place_look(look);
@@ -85,7 +85,7 @@ static int walk(struct watch *watch, struct lkdf_kmod_query *req, ulong left)
 		cond_resched();
 	}
 	req->done = look.start - req->addr;
-	/* What was counted is good; the rest is for another call. */
+	/* Counts so far are good; the rest is for another call. */
 	return err == -EAGAIN && req->done ? 0 : err;
 }
 

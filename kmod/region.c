@@ -153,8 +153,8 @@ static void absorb(struct region *r, const struct place_look *look)
 }
 
 /*
- * One look and its result.
- * Return: where to go on; the start of a block again if pages moved.
+ * A look and its result. Return: where to go on; the start of a block again if
+ * pages moved.
  */
 static unsigned long step(struct region *r, struct place_look *look, int *err)
 {
@@ -253,7 +253,7 @@ int region_refresh(struct region *r, struct lkdf_kmod_refresh *req,
 		left -= nr;
 		req->walked += nr;
 	}
-	/* What was written is good; the rest is for another call. */
+	/* Words that were written are good; the rest is for another call. */
 	if (err == -EAGAIN && req->walked)
 		err = 0;
 	req->gen = READ_ONCE(r->part.desc->gen);

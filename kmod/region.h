@@ -13,7 +13,7 @@
 #include "map.h"
 #include "uapi/lkdf_kmod.h"
 
-/* Who is told about stale regions; part of a session. */
+/* The receivers of news about stale regions; part of a session. */
 struct bell {
 	atomic_t nr_stale; /* regions that have stale blocks */
 	wait_queue_head_t queue;
@@ -33,7 +33,7 @@ struct region {
 	/* Under part.lock: counted in bell->nr_stale. */
 	bool is_stale;
 
-	/* One refresh at a time: counters of the block being counted. */
+	/* Of the one refresh at a time: counters of the block being counted. */
 	u32 *acc;
 };
 

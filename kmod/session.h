@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * One open file of /dev/lkdf: the address space that it describes, its map and
+ * An open file of /dev/lkdf: the address space that it describes, its map and
  * its regions. Arguments are checked by dev.c before they come here.
  */
 #ifndef LKDF_SESSION_H
@@ -21,7 +21,9 @@ struct session {
 
 	struct bell bell;
 
-	/* One call at a time; taken before mmap_lock, never under it. */
+	/*
+	 * Held by one call at a time; taken before mmap_lock, never under it.
+	 */
 	struct mutex lock;
 
 	/* Under lock, set once by session_setup(). */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * Asks a runtime of a running process, at the socket that its memfd names.
- * Whatever it answers is hostile; it may also be stopped and answer nothing.
+ * Asks a runtime of a running process, at the socket that its memfd names. Its
+ * answer is hostile; it may also be stopped and answer nothing.
  */
 #ifndef TOOLS_ASK_H
 #define TOOLS_ASK_H
@@ -33,8 +33,8 @@ int ask_receive(int fd, struct lkdf_answer *a, int *given);
 int ask_fail(const char *verb, int pid, int rc, const struct lkdf_answer *a);
 
 /*
- * What lkdf_why() says there, in memory that the caller frees. 0, or as above;
- * a is for ask_fail() only.
+ * The text of lkdf_why() there, in memory that the caller frees. 0, or as
+ * above; a is for ask_fail() only.
  */
 int ask_why(const struct stats *s, int pid, bool is_json, char **text,
 	    struct lkdf_answer *a);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * What the suites of lkdf bench share. A suite measures its contestants in
- * interleaved rounds, each behind the gate, and adds rows to the report; a
- * row is judged by the ratio of two medians, never by a time.
+ * Declarations that the suites of lkdf bench share. A suite measures its
+ * contestants in interleaved rounds, each behind the gate, and adds rows to the
+ * report; a row is judged by the ratio of two medians, never by a time.
  */
 #ifndef TOOLS_BENCH_H
 #define TOOLS_BENCH_H

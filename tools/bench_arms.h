@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * What most suites do: one arm for each number of workers, and a list of
+ * The frame of most suites: one arm for each number of workers, and a list of
  * parts. A part is built for all arms, measured in interleaved rounds of all
  * arms behind the gate, printed and dropped.
  */
@@ -11,7 +11,7 @@
 
 #include <stddef.h>
 
-/* What returns int: 0 or -errno, why is on stderr. */
+/* Functions that return int: 0 or -errno, the reason is on stderr. */
 struct bench_arms {
 	size_t size; /* of an arm, which is zeros before open() */
 

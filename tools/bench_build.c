@@ -90,7 +90,9 @@ static void measure_builds(struct bench *b, const char *shape)
 		build_row(b, how, shape, &lkdf[how], &tbb[how]);
 }
 
-/* What one graph holds after seal: heap, and mappings that are not heap. */
+/*
+ * Memory that one graph holds after seal: heap, and mappings that are not heap.
+ */
 struct held {
 	double bytes, tasks;
 };
@@ -120,9 +122,9 @@ static void exact_row(struct bench *b, const char *shape, const char *what,
 }
 
 /*
- * What a second frame adds, per task: from the growth between two sizes, so
- * that the few bytes a frame has once do not count. To a tenth of a byte: the
- * mappings behind it come in whole pages.
+ * Bytes that a second frame adds, per task: from the growth between two sizes,
+ * so that the few bytes a frame has once do not count. To a tenth of a byte:
+ * the mappings behind it come in whole pages.
  */
 static void frame_row(struct bench *b, const char *shape,
 		      const struct held *small)

@@ -33,7 +33,7 @@ struct done {
 	struct lkdf_device_op op;
 	atomic_bool is_launched;
 
-	/* What was woken, by lkdf or by hand. */
+	/* The thread that was woken, by lkdf or by hand. */
 	_Atomic int64_t started_ns;
 
 	/* The raw thread. */

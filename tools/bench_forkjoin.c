@@ -38,7 +38,7 @@ struct arm {
 	struct samples by_lkdf, by_serial, by_peer[NR_PEERS];
 };
 
-/* One kind for all runtimes would do, but a kind belongs to one. */
+/* A single kind for all runtimes would do, but a kind belongs to one. */
 static struct lkdf_kind *fib_kind;
 
 static int fib_body(struct lkdf_ctx *c, void *arg)

@@ -34,7 +34,7 @@ static void *spin_main(void *arg)
 	sched_setaffinity(0, sizeof(one), &one);
 	for (last = bench_now_ns(); last < s->start_ns;)
 		last = bench_now_ns();
-	/* Who starts late has lost that time too. */
+	/* An arm that starts late has lost that time too. */
 	if (last - s->start_ns > GAP_NS)
 		s->lost_ns += last - s->start_ns;
 	for (; last < end; last = now) {

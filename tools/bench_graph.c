@@ -44,7 +44,7 @@ struct arm {
 	struct samples by_lkdf, by_floor, by_tbb, by_taskflow, single;
 };
 
-/* What bodies see. */
+/* State that bodies see. */
 static struct {
 	struct shape shape;
 	uint32_t *count;

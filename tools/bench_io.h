@@ -25,7 +25,7 @@ struct io_file {
 	uint64_t *word; /* the first of each page */
 };
 
-/* One measurement. */
+/* A measurement. */
 struct io_load {
 	const struct io_file *file;
 	const uint32_t *page; /* of each read */
@@ -47,13 +47,13 @@ bool io_load_came(const struct io_load *l, uint32_t i, uint32_t slot,
 /* Its own file in dir; gone at the latest when this process is. */
 int io_file_make(struct io_file *f, uint32_t nr_pages, const char *dir);
 
-/* The same in memory only (tmpfs). */
+/* Makes a file in memory only (tmpfs). */
 int io_file_make_memory(struct io_file *f, uint32_t nr_pages);
 
 /* A file of the user's: read only. */
 int io_file_open(struct io_file *f, const char *path);
 
-/* The same file for O_DIRECT. -EINVAL, silent: it cannot. */
+/* Opens the same file for O_DIRECT. -EINVAL, silent: it cannot. */
 int io_file_direct(struct io_file *f, const struct io_file *of);
 
 void io_file_close(struct io_file *f);

@@ -2,7 +2,7 @@
 /*
  * Chains of writes in a graph, which the kernel gets together, against the same
  * graph whose kind has a function that does nothing: its operations go one by
- * one. One chain waits for each of its writes, 64 fill the rings.
+ * one. A single chain waits for each of its writes, 64 fill the rings.
  */
 #include "bench_io.h"
 

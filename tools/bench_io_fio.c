@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * What fio (Axboe, flexible I/O tester) reports for the same file, if it is
+ * The figure of fio (Axboe, flexible I/O tester) for the same file, if it is
  * installed: a second of random reads on a ring, as a figure to compare with.
  * It runs once for each load and not interleaved, so no bar hangs on it.
  */

@@ -67,7 +67,7 @@ static int do_op(struct lkdf_ctx *c, void *arg)
 	return 0;
 }
 
-/* What is submitted last runs first, on this worker: the operation. */
+/* The task that is submitted last runs first, on this worker: the operation. */
 static int do_first(struct lkdf_ctx *c, void *arg)
 {
 	struct late *x = arg;

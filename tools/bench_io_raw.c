@@ -77,7 +77,7 @@ int io_raw_open(struct io_raw *r, bool best)
 	return rc;
 }
 
-/* What cannot be registered (locked memory) is used unregistered. */
+/* Memory that cannot be registered (locked memory) is used unregistered. */
 int io_raw_take(struct io_raw *r, const struct io_load *l)
 {
 	struct iovec iov = { l->buf, (size_t)IO_MAX_QD * IO_PAGE };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * The same reads as tasks: as many streams as reads are under way, and the
- * function of a read submits the stream's next one. Streams share nothing.
+ * Reads as tasks: as many streams as reads are under way, and the function of a
+ * read submits the stream's next one. Streams share nothing.
  */
 #include "bench_io.h"
 
@@ -116,7 +116,7 @@ static int64_t run(struct io_tasks *t, const struct io_load *l,
 	return rc ? rc : ns;
 }
 
-/* What the best ring by hand has registered, this one has, too. */
+/* This ring has registered all that the best ring by hand has. */
 int64_t io_tasks_run(struct io_tasks *t, const struct io_load *l)
 {
 	struct stream *s = calloc(l->qd, sizeof(*s));

@@ -95,7 +95,7 @@ static double run_ns(struct metg *m, enum who who)
 	return out[0] / times / job.shape.nr_tasks;
 }
 
-/* One sweep: the nanoseconds of work at which efficiency passes 50 %. */
+/* A sweep: the nanoseconds of work at which efficiency passes 50 %. */
 static double sweep(struct metg *m, enum who who)
 {
 	double work, ns, good, last_good = 0, last_work = 0, part;

@@ -23,7 +23,7 @@
 #define LOOKUP_UNIT 4096 /* so many bytes apart */
 #define BAR 100
 
-/* What is measured in turns. */
+/* Calls that are measured in turns. */
 enum way {
 	LOOKUP,
 	REFRESH_ALL,
@@ -220,7 +220,7 @@ static void one_turn(struct placement *s)
 	}
 }
 
-/* What cannot be relied on in a row that was measured. */
+/* Notes what cannot be relied on in a row that was measured. */
 static void note_way(const struct placement *s, struct bench_row *row,
 		     enum way way)
 {
@@ -261,8 +261,11 @@ static void add_row(struct bench *b, const struct placement *s, enum way way)
 		 way == LOOKUP ? "1 page" : "move_pages");
 	row->peer_value = samples_median(&s->took[other]) / ways[way].per;
 	row_ratio(row, &s->took[other], &s->took[way]);
-	/* One thread, in turns: a CPU that was not delivered shows in the
-	 * spread of the turns. And an emulated one never is, for the gate. */
+	/*
+	 * The row has one thread, in turns: a CPU that was not delivered shows
+	 * in the spread of the turns. And an emulated one never is, for the
+	 * gate.
+	 */
 	if (way == REFRESH_ONE && s->p.len == MOST_LEN)
 		row_judge(row, BAR_AT_LEAST, BAR, true);
 	if (!row->note[0])

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * What the parts of lkdf bench placement share: a range of memory, and
+ * State that the parts of lkdf bench placement share: a range of memory, and
  * /dev/lkdf with that range watched, as far as this machine has them.
  */
 #ifndef TOOLS_BENCH_PLACEMENT_H
@@ -56,7 +56,9 @@ long place_query(const struct place *p);
 /* Blocks that the map says are mapped by huge pages only. */
 unsigned place_huge_blocks(const struct place *p);
 
-/* What migrating pages of @step bytes costs, the range watched and not. */
+/*
+ * The cost of migrating pages of @step bytes, the range watched and not.
+ */
 void place_mover(struct bench *b, struct place *p, const char *pages,
 		 size_t step);
 double place_mover_steps(const struct bench *b);

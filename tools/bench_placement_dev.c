@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * The memory and the device of lkdf bench placement. One region, blocks of
- * 2 MiB, no more than that: the library's own use of the device is another.
+ * The memory and the device of lkdf bench placement. There is one region, with
+ * blocks of 2 MiB, no more than that: the library's own use of the device is
+ * another.
  */
 #include "bench_placement.h"
 #include "kmod/uapi/lkdf_kmod.h"
@@ -44,8 +45,10 @@ int place_memory(struct place *p, size_t len, int advice)
 			     .len = len,
 			     .page = (size_t)sysconf(_SC_PAGESIZE),
 			     .whole_len = len + 3 * PLACE_BLOCK };
-	/* What is not usable around it keeps the kernel from joining it with
-	 * what others have mapped: numa_maps has a line of its own for it. */
+	/*
+	 * Memory around it that is not usable keeps the kernel from joining it
+	 * with what others have mapped: numa_maps has a line of its own for it.
+	 */
 	p->whole = mmap(NULL, p->whole_len, PROT_NONE,
 			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (p->whole == MAP_FAILED) {

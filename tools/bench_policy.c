@@ -145,7 +145,7 @@ static int tree_build(struct tree *t, int sort)
 		rc = lkdf_graph_create(t->rt, NULL, &t->g);
 	if (rc)
 		return rc;
-	/* What an add or an order refuses, the seal tells. */
+	/* The seal tells what an add or an order refuses. */
 	for (i = 0; i < NR_TASKS; i++)
 		lkdf_graph_add(t->g, t->kind,
 			       t->pages ? t->pages + (size_t)i * 4096 : NULL,
@@ -321,7 +321,7 @@ static int on_and_off(struct bench *b, int sort, const char *on,
 	if (rc)
 		return rc;
 	judge(b, arm, true, name, bar);
-	/* What all programs pay, where runs go on as they do. */
+	/* The cost to all programs, where runs go on as they do. */
 	if (sort == COMPUTE && !strcmp(off, OFF))
 		judge(b, arm, false, "core/run", COST_BAR);
 	return 0;
@@ -339,7 +339,7 @@ static bool has_probe(void)
 	return has;
 }
 
-/* What bodies cost while their kinds are noted, and CPUs sampled. */
+/* The cost of bodies while their kinds are noted, and CPUs sampled. */
 static int probe_cost(struct bench *b)
 {
 	struct bench_row *row;

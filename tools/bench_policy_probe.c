@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * What the probe costs: a context switch of a thread that is not registered and
- * of one that is, a sample, by the kernel's own statistics less those of an
+ * The cost of the probe: a context switch of a thread that is not registered
+ * and of one that is, a sample, by the kernel's own statistics less those of an
  * empty program; and two threads that wake each other, with it and without.
  */
 #include "bench_policy.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * lkdf bench submit, second part: one thread submits while another one
- * submits to other data of the same runtime, or not. The one worker is held,
- * so that two threads are all that run. What two threads cost each other on
+ * lkdf bench submit, second part: one thread submits while another one submits
+ * to other data of the same runtime, or not. The one worker is held, so that
+ * two threads are all that run. The cost that two threads are to each other on
  * this machine anyway is seen from a second submitter in a runtime of its own.
- * And a burst: tasks that waited in a long queue cost no more to run than
- * those of a short one.
+ * And a burst: tasks that waited in a long queue cost no more to run than those
+ * of a short one.
  */
 #include "bench_submit.h"
 
@@ -231,7 +231,7 @@ static void second_row(struct bench *b, const struct samples *by_way)
 	}
 }
 
-/* One side's tasks all wait, then run; nanoseconds per task of the rest. */
+/* A side's tasks all wait, then run; nanoseconds per task of the rest. */
 static int drain_once(struct second *s, struct side *side, struct samples *to)
 {
 	uint32_t nr = side->plan.nr_tasks;

@@ -25,7 +25,7 @@ void plug_close(struct plug *p);
 int plug_hold(struct plug *p);
 void plug_release(struct plug *p);
 
-/* What a second submitter costs the first. */
+/* The cost of a second submitter to the first. */
 int bench_second(struct bench *b);
 double bench_second_steps(const struct bench *b);
 

@@ -274,7 +274,7 @@ static int measure_wakes(struct bench *b, unsigned rounds)
 	return 0;
 }
 
-/* What parent and child of the liveness test share. */
+/* State that parent and child of the liveness test share. */
 struct meeting {
 	struct lkdf_kind *child;
 	atomic_bool has_started;

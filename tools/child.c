@@ -61,7 +61,7 @@ static void run_command(char **argv, int report)
 	_exit(error == ENOENT ? CLI_NOT_FOUND : CLI_NO_EXEC);
 }
 
-/* What exec() said: 0, or its errno. */
+/* The answer of exec(): 0, or its errno. */
 static int read_report(int fd)
 {
 	int error = 0;
@@ -118,7 +118,7 @@ int child_start(struct child *c, const char *verb, char **argv)
 	return 0;
 }
 
-/* One message: a memfd. */
+/* Takes one message: a memfd. */
 static void take_one(struct child *c)
 {
 	struct lkdf_stats_hello hello;

@@ -185,7 +185,7 @@ static const char *store(const struct cli_row *row, void *opts,
 	return NULL;
 }
 
-/* One option at argv[*i]; advances over its value. 0 or an exit code. */
+/* Parses one option at argv[*i]; advances over its value. 0 or an exit code. */
 static int parse_option(const struct cli_spec *spec, char **argv, int *i,
 			void *opts)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * What all verbs of lkdf share: one table of options per verb, from which the
- * parser, --help, the manual page and the completion are made, errors that say
- * what, why and what to do, and the exit codes.
+ * The command line of all verbs of lkdf: one table of options per verb, from
+ * which the parser, --help, the manual page and the completion are made, errors
+ * that say what, why and what to do, and the exit codes.
  */
 #ifndef TOOLS_CLI_H
 #define TOOLS_CLI_H
@@ -44,8 +44,10 @@ struct cli_row {
 	char letter; /* 0: none */
 	enum cli_type type;
 	size_t offset; /* of a bool, long or const char * */
-	/* What --help calls the value; FILE, DIR, PID|NAME, CPUS and OPTIONS
-	 * are completed. */
+	/*
+	 * The name of the value in --help; FILE, DIR, PID|NAME, CPUS and
+	 * OPTIONS are completed.
+	 */
 	const char *value;
 	const char *help;
 };
@@ -57,7 +59,7 @@ enum cli_without {
 	CLI_NO_VERBOSE = 4,
 };
 
-/* One verb's command line; rows of the common options come on top. */
+/* A verb's command line; rows of the common options come on top. */
 struct cli_spec {
 	const char *verb, *usage, *help;
 	const struct cli_row *row;
@@ -66,7 +68,7 @@ struct cli_spec {
 	bool has_command; /* the first word that is no option, and all after */
 	bool has_files; /* the words that are no options name files */
 
-	/* What the option of that name takes; NULL: the first word. */
+	/* Values that the option of that name takes; NULL: the first word. */
 	const char *choice_of;
 	const char *(*choice)(const void *u, unsigned i); /* as cli_nearest() */
 };

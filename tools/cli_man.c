@@ -206,7 +206,7 @@ static void put_verbs(const struct cli_family *f)
 	}
 }
 
-/* What belongs to all verbs. */
+/* Sections that belong to all verbs. */
 static void put_common(void)
 {
 	put_statuses();

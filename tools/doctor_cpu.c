@@ -53,7 +53,7 @@ void probe_topology(struct finding *f)
 	char text[4096], source[160];
 	struct lkdf *rt;
 
-	/* What this says is another finding's. */
+	/* This failure is another finding's. */
 	if (lkdf_open(NULL, &rt)) {
 		finding_say(f, DOCTOR_NONE, "topology: no runtime opens");
 		return;

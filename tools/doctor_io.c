@@ -15,7 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* What may be there: a flag of io_uring_setup(), or an operation. */
+/* Features that may be there: a flag of io_uring_setup(), or an operation. */
 static const struct io_feature {
 	const char *name;
 	unsigned flags, op;
@@ -34,7 +34,7 @@ static const struct io_feature {
 #define NR_FEATURES (sizeof(features) / sizeof(features[0]))
 #define NR_OPS 64
 
-/* What the kernel writes: its head, and a row for each operation. */
+/* The kernel's answer: its head, and a row for each operation. */
 union op_probe {
 	struct io_uring_probe head;
 	unsigned char bytes[sizeof(struct io_uring_probe) +
@@ -142,7 +142,7 @@ void probe_io(struct finding *f)
 	struct lkdf *rt;
 	int has_rings;
 
-	/* What this says is another finding's. */
+	/* This failure is another finding's. */
 	if (lkdf_open(NULL, &rt)) {
 		finding_say(f, DOCTOR_NONE, "operations: no runtime opens");
 		return;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-/* What the running kernel offers, asked by using it, not by its version. */
+/* Features of the running kernel, found by using it, not by its version. */
 #include "doctor.h"
 #include "probe.h"
 
@@ -137,7 +137,7 @@ void probe_memfd(struct finding *f)
 	struct lkdf *rt;
 	uint64_t caps;
 
-	/* What this says is another finding's. */
+	/* This failure is another finding's. */
 	if (lkdf_open(NULL, &rt)) {
 		finding_say(f, DOCTOR_NONE, "memfd: no runtime opens");
 		return;

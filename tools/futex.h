@@ -53,7 +53,7 @@ int futex_open(int pid, const char *dir, struct futex_view **out,
 	       struct futex_error *e);
 void futex_close(struct futex_view *v);
 
-/* What happened since the call before, or since the start. */
+/* Events since the call before, or since the start. */
 int futex_look(struct futex_view *v, struct futex_report *r,
 	       struct futex_error *e);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-/* What is no UTF-8 becomes U+FFFD, a byte at a time. */
+/* A byte that is no UTF-8 becomes U+FFFD. */
 #include "json.h"
 
 #include "utf8.h"

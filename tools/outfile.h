@@ -2,7 +2,7 @@
 /*
  * A file that a verb makes: written beside its name and renamed when it is
  * whole, so that a verb that fails, or that reads the file it is to write,
- * leaves what was there. What is no regular file (a pipe, a terminal,
+ * leaves what was there. A file that is not regular (a pipe, a terminal,
  * /dev/null) is written in place.
  */
 #ifndef TOOLS_OUTFILE_H
@@ -26,7 +26,7 @@ const char *outfile_name(const struct outfile *o);
 /* All was written: 0 and the file has its name; -errno, and it has not. */
 int outfile_commit(struct outfile *o);
 
-/* What was written goes away. */
+/* Removes what was written. */
 void outfile_abort(struct outfile *o);
 
 #endif

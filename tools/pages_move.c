@@ -140,7 +140,7 @@ int pages_move_range(struct pages_move *m, struct lkdf *rt, uint64_t from,
 			       to - from, move_mapping, m);
 }
 
-/* What shares a page with other blocks stays. */
+/* A block that shares a page with other blocks stays. */
 static int move_block(struct pages_move *m, struct lkdf *rt,
 		      const struct stats_label *l)
 {

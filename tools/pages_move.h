@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * lkdf pages --move: pages of a process, those of some ranges or of blocks with
- * a label, go to a node. What was where is asked before and after, so that
- * what is told has happened.
+ * a label, go to a node. The places of pages are asked before and after, so
+ * that what is told has happened.
  */
 #ifndef TOOLS_PAGES_MOVE_H
 #define TOOLS_PAGES_MOVE_H
@@ -16,7 +16,7 @@
 #define MOVE_WHYS 8
 
 struct pages_move {
-	/* What is asked for. */
+	/* The user's request. */
 	int pid, node;
 	bool is_dry; /* nothing is moved */
 

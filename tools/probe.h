@@ -51,7 +51,7 @@ struct probe_got {
  * behind then.
  */
 int probe_load(const struct probe_want *w, struct probe_got *got);
-/* Who the pins are for, as usermod(8) takes it; false: root only. */
+/* The owner of the pins, as usermod(8) takes it; false: root only. */
 bool pins_group(const char *dir, char *to, size_t size);
 
 /* 0; -ENOENT: it does not run; -EBUSY. */
@@ -62,7 +62,7 @@ struct probe_cost {
 	uint64_t nr_runs, ns;
 };
 
-/* What the programs cost during a time; how many, or -errno. */
+/* The cost of the programs during a time; how many, or -errno. */
 int probe_costs(const char *dir, int64_t ms, struct probe_cost *cost, int max);
 
 /* A program at sched_switch that does nothing: what the statistics cost. */

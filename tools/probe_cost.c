@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-/* What the programs cost, by the kernel's own statistics: run_time_ns/run_cnt.
+/*
+ * The cost of the programs, by the kernel's own statistics:
+ * run_time_ns/run_cnt.
  */
 #include "probe.h"
 

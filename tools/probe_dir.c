@@ -31,7 +31,7 @@ bool probe_dir_is_bpffs(const char *path)
 	return !statfs(path, &s) && s.f_type == BPF_FS_MAGIC;
 }
 
-/* What begins with a mount of ours: not a bpffs of somebody else. */
+/* The directory begins with a mount of ours: not a bpffs of somebody else. */
 static bool is_mount_of_ours(const char *dir)
 {
 	FILE *f = fopen("/proc/self/mountinfo", "re");

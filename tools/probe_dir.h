@@ -33,7 +33,10 @@ int probe_dir_make(const struct probe_dir *d);
 /* Mount and directory go, if they are ours. */
 void probe_dir_remove(const char *path);
 
-/* What was made is gone, and the lock, but for what others have put there. */
+/*
+ * Removes what was made, and the lock, but for files that others have put
+ * there.
+ */
 void probe_dir_undo(struct probe_dir *d);
 
 bool probe_dir_is_bpffs(const char *path);

@@ -47,7 +47,7 @@ static int fail(struct loader *l, int rc, const char *what)
 	return rc;
 }
 
-/* What libbpf has to say is too much for a user; the errno is kept. */
+/* The messages of libbpf are too much for a user; the errno is kept. */
 static int say_nothing(enum libbpf_print_level level, const char *fmt,
 		       va_list ap)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * One line on standard error that says how far it is and how long it will
- * take. Nothing is shown unless that is a terminal, nor in the first half
- * second.
+ * A line on standard error that says how far it is and how long it will take.
+ * Nothing is shown unless that is a terminal, nor in the first half second.
  */
 #ifndef TOOLS_PROGRESS_H
 #define TOOLS_PROGRESS_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-/* One look at the counters of a process, and the ways to print it. */
+/* A look at the counters of a process, and the ways to print it. */
 #ifndef TOOLS_STAT_PRINT_H
 #define TOOLS_STAT_PRINT_H
 
@@ -23,7 +23,7 @@ void stat_look(struct stat_look *l);
 void stat_print_text(const struct stat_look *l, bool is_verbose);
 void stat_print_json(const struct stat_look *l);
 
-/* What came since before; separator NULL: columns. */
+/* The growth since before; separator NULL: columns. */
 void stat_print_interval(const struct stat_look *l,
 			 const struct stat_look *before, const char *separator);
 

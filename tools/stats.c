@@ -52,7 +52,10 @@ int stats_map(struct stats *s, int fd)
 	if (st.st_size < (off_t)sizeof(s->h))
 		return -EBADMSG;
 	s->size = (uint64_t)st.st_size;
-	/* Whoever could make it shorter could end us: it has to be sealed. */
+	/*
+	 * A process that could make it shorter could end us: it has to be
+	 * sealed.
+	 */
 	if (!(fcntl(fd, F_GET_SEALS) & F_SEAL_SHRINK))
 		return -EBADMSG;
 	base = mmap(NULL, s->size, PROT_READ, MAP_SHARED, fd, 0);

@@ -57,7 +57,7 @@ bool stats_is_parked(const struct stats *s, uint32_t executor);
 /* Slices are taken now. */
 bool stats_is_recording(const struct stats *s);
 
-/* The same of slices, which there are while something is recorded. */
+/* Are there slices? There are while something is recorded. */
 bool stats_has_slices(const struct stats *s);
 uint64_t stats_slice_head(const struct stats *s, uint32_t executor);
 bool stats_slice(const struct stats *s, uint32_t executor, uint64_t i,

@@ -30,7 +30,7 @@ enum top_counter {
 	NR_TOP_COUNTERS
 };
 
-/* One executor; the last row of a runtime is the outside. */
+/* An executor; the last row of a runtime is the outside. */
 struct top_row {
 	uint32_t runtime, executor, kind; /* enum lkdf_executor_kind */
 	int cpu, node; /* -1: not bound */
@@ -44,7 +44,7 @@ struct top_row {
 	double idle_ns; /* with the sleep under way */
 };
 
-/* What the rows of a node come to; node -1: not bound. */
+/* The sum of a node's rows; node -1: not bound. */
 struct top_node {
 	int node;
 	uint32_t nr_workers, nr_asleep;

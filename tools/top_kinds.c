@@ -56,7 +56,7 @@ static struct top_kind *kind_of(struct top *t, struct keys *keys,
 	return &t->kind[kind];
 }
 
-/* One of so many that are like it. */
+/* Adds one slice of so many that are like it. */
 static void add_slice(const struct top *t, struct top_kind *k,
 		      const struct stats *s, const struct lkdf_stats_slice *b,
 		      double many)

@@ -27,7 +27,7 @@ static const char *const names[NR_TOP_COUNTERS] = {
 	[TOP_IDLE_NS] = "idle_ns",
 };
 
-/* What is alike for all rows of a runtime. */
+/* Values that are alike for all rows of a runtime. */
 struct table {
 	uint32_t counter[NR_TOP_COUNTERS];
 	uint32_t park, unpark;
@@ -299,7 +299,7 @@ static bool is_worker(const struct top_row *row)
 	return row->is_started && row->kind == LKDF_EXECUTOR_WORKER;
 }
 
-/* What all rows, and those of each node, come to. */
+/* The sums of all rows, and of those of each node. */
 static int add_up(struct top *t)
 {
 	struct top_row *row;

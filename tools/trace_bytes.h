@@ -12,7 +12,7 @@ uint32_t trace_crc32(uint32_t crc, const uint8_t *p, size_t size);
 /* A little-endian number of at most 8 bytes. */
 uint64_t trace_le(const uint8_t *p, int size);
 
-/* What is not UTF-8, or is NUL, becomes a question mark. */
+/* A byte that is not UTF-8, or is NUL, becomes a question mark. */
 void trace_clean(char *text, size_t size);
 
 #endif

@@ -179,7 +179,7 @@ static void print_counts(const struct check *c)
 		       (unsigned long long)c->nr[i]);
 }
 
-/* What the end says has to be what is there. */
+/* The sums at the end have to be those of the file. */
 static int compare_end(struct check *c)
 {
 	const struct trace_info *t = &c->info;

@@ -10,8 +10,8 @@
 #include "trace_read.h"
 
 /*
- * Reads in twice: clocks come first. What is readable is written, whatever
- * the return: as trace_read(). What out has not taken is left to the caller.
+ * Reads in twice: clocks come first. Records that are readable are written,
+ * whatever the return: as trace_read(). Errors of out are left to the caller.
  */
 int trace_to_chrome(FILE *in, FILE *out, struct trace_fault *fault);
 

@@ -243,7 +243,7 @@ static const char *read_bound(const char *text, struct condition *c)
 	return "the unit is none of ns, us, ms, s, %";
 }
 
-/* One condition; NULL, or what is wrong with it. */
+/* Reads one condition; NULL, or what is wrong with it. */
 static const char *read_condition(char *text, struct condition *c)
 {
 	char *bound = text + strcspn(text, "<>"), *kind;

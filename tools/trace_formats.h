@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * What a recording is converted to. in is read twice, clocks come first; what
- * is readable is written, whatever the return: as trace_read(). What out has
- * not taken is left to the caller.
+ * Formats that a recording is converted to. in is read twice, clocks come
+ * first; what is readable is written, whatever the return: as trace_read().
+ * Errors of out are left to the caller.
  */
 #ifndef TOOLS_TRACE_FORMATS_H
 #define TOOLS_TRACE_FORMATS_H

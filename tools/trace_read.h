@@ -17,7 +17,7 @@ struct trace_event_info {
 	char name[TRACE_TEXT], a[TRACE_TEXT], b[TRACE_TEXT];
 };
 
-/* What is known of the file so far. */
+/* Facts about the file so far. */
 struct trace_info {
 	struct lkdf_file_header header;
 	char runtime[TRACE_TEXT];
@@ -29,7 +29,7 @@ struct trace_info {
 	uint64_t slices, slices_lost, events, events_lost; /* of the end */
 };
 
-/* What is known of a body or a span beside its time: chunk LINKS. */
+/* Facts about a body or a span beside its time: chunk LINKS. */
 struct trace_links {
 	bool is_known; /* false: the file tells nothing, all below is 0 */
 	uint64_t number; /* with the executor its uid; 0: it has none */
@@ -99,7 +99,7 @@ struct trace_thread {
 	const char *name;
 };
 
-/* What the bodies of an executor were given so far. */
+/* Bytes that the bodies of an executor were given so far. */
 struct trace_bytes {
 	uint32_t executor;
 	uint64_t ticks;

@@ -9,7 +9,7 @@
 
 #include "trace_read.h"
 
-/* What the records of the next chunk are linked with; see trace_links.c. */
+/* Links of the records of the next chunk; see trace_links.c. */
 struct link_state {
 	uint8_t *payload; /* a copy; NULL: none */
 	uint32_t size, at;
@@ -52,7 +52,7 @@ int reader_below(struct reader *r, uint64_t limit, const char *what,
 /* -1 or more. */
 int reader_int32(struct reader *r, const char *what, int32_t *out);
 
-/* What is no text becomes question marks. */
+/* Characters that are no text become question marks. */
 int reader_text(struct reader *r, char to[TRACE_TEXT]);
 
 /* An executor or the outside. */

@@ -59,7 +59,7 @@ const struct cli_spec trace_record_spec = {
 	.without = CLI_NO_VERBOSE,
 };
 
-/* One runtime. */
+/* A runtime. */
 struct recording {
 	char path[PATH_MAX], temp[PATH_MAX + 32];
 	int file, fd; /* of the connection; < 0: it does not record */
@@ -205,7 +205,7 @@ static void finish_file(struct recording *r)
 	r->is_cut = trace_finish(r->path, begun) > 0;
 }
 
-/* What it says when it has ended; a process that is gone says nothing. */
+/* The message when it has ended; a process that is gone says nothing. */
 static int end_one(struct session *s, struct recording *r, bool is_gone)
 {
 	struct timeval now = { .tv_usec = 1000 };

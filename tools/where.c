@@ -82,8 +82,10 @@ static void name_it(int pid, const struct elf_file *f, uint64_t address,
 			elf_find(f, true, address, s);
 }
 
-/* The file is loaded at m: does it hold the address? What is zero at first has
- * no name in the maps. */
+/*
+ * The file is loaded at m: does it hold the address? Memory that is zero at
+ * first has no name in the maps.
+ */
 static bool find_in_file(int pid, const struct mapping *m, uint64_t address,
 			 struct where *w)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * What lies at an address of another process: a symbol of a file that it has
+ * The object at an address of another process: a symbol of a file that it has
  * loaded, or the heap or a stack. Symbols come from the file, else from the
  * debug file of its build id; where neither has one, what is left is the file,
  * the offset in it and the nearest symbol that other files may use.

@@ -34,7 +34,7 @@ const struct cli_spec why_spec = {
 	.without = CLI_NO_QUIET | CLI_NO_VERBOSE,
 };
 
-/* What each runtime says; NULL: it was not to be asked, and code tells. */
+/* The answer of each runtime; NULL: it was not to be asked, and code tells. */
 struct answers {
 	unsigned nr, nr_told;
 	char *text[STATS_MAX];

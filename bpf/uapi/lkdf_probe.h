@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the BPF programs of lkdf tell: three arrays that "lkdf probe start" pins
- * and freezes, so that members of the group map them read-only and nobody but
- * the programs writes them. A thread that wants to be seen registers itself
+ * Facts from the BPF programs of lkdf: three arrays that "lkdf probe start"
+ * pins and freezes, so that members of the group map them read-only and nobody
+ * but the programs writes them. A thread that wants to be seen registers itself
  * with the pinned program "register"; the kernel knows who calls it, so nobody
  * can register anybody else.
  *
@@ -66,7 +66,7 @@ enum lkdf_probe_state {
 	LKDF_PROBE_FUTEX = 4, /* blocked in futex(2) */
 };
 
-/* One registered thread. The CPU on which it is switched or sampled writes. */
+/* A registered thread. The CPU on which it is switched or sampled writes. */
 struct lkdf_probe_slot {
 	__u32 tgid, tid; /* of the first pid namespace; 0: free */
 	__u32 gen; /* grows with each registration */
@@ -104,10 +104,9 @@ struct lkdf_probe_word {
 };
 
 /*
- * What the program "register" is called with, BPF_PROG_RUN's ctx. Its return
- * value is 0; -ENOSPC: no slot is free; -EDQUOT: the user has too many;
- * -EINVAL: size or flags. Once more in a registered thread changes nothing but
- * what is given.
+ * The argument of the program "register", BPF_PROG_RUN's ctx. Its return value
+ * is 0; -ENOSPC: no slot is free; -EDQUOT: the user has too many; -EINVAL: size
+ * or flags. Once more in a registered thread changes nothing but what is given.
  */
 struct lkdf_probe_register {
 	__u32 size, flags; /* flags: 0 */
@@ -142,9 +141,9 @@ static inline __u64 lkdf_probe_show(__u64 id, __u64 key)
 #define LKDF_PROBE_LIVE_NS 2000000000ull
 
 /*
- * Is a probe alive that has these hooks? Whoever asks has come to its CPU by a
- * switch. Without that hook silence tells nothing: idle CPUs are not sampled,
- * and pages need not move.
+ * Is a probe alive that has these hooks? The thread that asks has come to its
+ * CPU by a switch. Without that hook silence tells nothing: idle CPUs are not
+ * sampled, and pages need not move.
  */
 static inline int lkdf_probe_is_live(__u32 hooks, __u64 stopped_ns,
 				     __u64 beat_ns, __u64 now_ns)

@@ -2,12 +2,12 @@
 /*
  * /dev/lkdf: on which NUMA nodes the pages of a process are.
  *
- * One open file describes one address space: the one that called SETUP. The
+ * An open file describes one address space: the one that called SETUP. The
  * owner adds regions; the kernel keeps, for each block of a region, one 16-bit
- * word in a mapping that user space can only read. A word names the node of
- * the block and says whether a page of it moved since. Node numbers are all
- * that can be learned: no frame number, nothing about other processes. No page
- * is pinned and no page is faulted in.
+ * word in a mapping that user space can only read. A word names the node of the
+ * block and says whether a page of it moved since. Node numbers are all that
+ * can be learned: no frame number, nothing about other processes. No page is
+ * pinned and no page is faulted in.
  *
  * ## Calls
  *
@@ -85,11 +85,11 @@
  *	HUGE     all present pages were mapped by huge pages
  *	HINTED   AutoNUMA had taken access away from a page to see who uses it
  *
- * What the kernel does NOT announce: the first touch of a page, and the end of
- * a migration. Therefore EMPTY and PARTIAL are never final: REFRESH always
- * looks at them again, and who wants to know asks again after a pause that
- * grows. A block is settled when it is neither STALE nor EMPTY nor PARTIAL:
- * every page that leaves such a block is announced, by STALE, before it leaves.
+ * The kernel does NOT announce the first touch of a page, and the end of a
+ * migration. Therefore EMPTY and PARTIAL are never final: REFRESH always looks
+ * at them again, and who wants to know asks again after a pause that grows. A
+ * block is settled when it is neither STALE nor EMPTY nor PARTIAL: every page
+ * that leaves such a block is announced, by STALE, before it leaves.
  *
  * An event that covers more than LKDF_MAP_MARK_MAX blocks of a region sets its
  * word all_stale instead of the words of the blocks. So:

@@ -87,7 +87,7 @@ static uint32_t last_slice(const struct report *r)
 	return found;
 }
 
-/* What ended the wait that ended last before that time. */
+/* The record that ended the wait that ended last before that time. */
 static uint32_t waited_for(const struct report *r, uint64_t time)
 {
 	size_t low = 0, high = r->nr_waits, mid;

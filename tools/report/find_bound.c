@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-/* What limits the run as a whole, and what the recording itself lacks. */
+/* Limits of the run as a whole, and gaps of the recording itself. */
 #include "report/find.h"
 #include "report/words.h"
 

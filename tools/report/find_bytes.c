@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * Bytes of other nodes. What they cost is estimated from the recording itself:
+ * Bytes of other nodes. Their cost is estimated from the recording itself:
  * bodies of one kind with near bytes against those with far bytes. Where there
  * are not enough of both, bytes are all that is told.
  */

@@ -311,7 +311,7 @@ static void keep_thread(void *u, const struct trace_thread *t)
 	l->r->has.cpu = true;
 }
 
-/* What has come since the row before: rows are sums from the start. */
+/* The growth since the row before: rows are sums from the start. */
 static uint64_t since_last(uint64_t now, uint64_t *last, bool counts)
 {
 	uint64_t more = counts && now > *last ? now - *last : 0;
@@ -485,7 +485,7 @@ int keep_records(struct load *l)
 		judge_bytes(l->r);
 	for (i = 0; !rc && i < l->r->nr_kinds; i++)
 		words_tame(l->r->info.name[l->r->kind[i].name]);
-	/* Who sleeps still sleeps to the end. */
+	/* A worker that sleeps still sleeps to the end. */
 	for (i = 0; !rc && i < l->r->nr_lanes; i++)
 		end_park(l, i, l->last);
 	return rc;

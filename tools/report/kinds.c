@@ -14,7 +14,7 @@ struct piles {
 	uint32_t *used;
 };
 
-/* What runs outside of workers has its own time without inner bodies. */
+/* A body outside of workers has its own time without inner bodies. */
 static int add_own_time(struct report *r, const struct lane *l)
 {
 	struct walk w;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-/* What was kept is put in order, and records find those that made them ready.
+/*
+ * Records that were kept are put in order, and records find those that made
+ * them ready.
  */
 #include "report/load.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * What "lkdf report" knows of one recording: first the facts as load.c reads
- * them, then what sweep.c, kinds.c, chain.c and findings.c make of them. The
- * three writers text.c, json.c and html.c only read it. All times are ns from
- * the first sign of work.
+ * The model that "lkdf report" has of one recording: first the facts as load.c
+ * reads them, then what sweep.c, kinds.c, chain.c and findings.c make of them.
+ * The three writers text.c, json.c and html.c only read it. All times are ns
+ * from the first sign of work.
  */
 #ifndef REPORT_MODEL_H
 #define REPORT_MODEL_H
@@ -36,7 +36,7 @@ enum time_class {
 	NR_TIME_CLASSES
 };
 
-/* One body that ran. */
+/* A body that ran. */
 struct slice {
 	uint64_t begin, end;
 	uint64_t ready; /* NO_TIME: not recorded */
@@ -102,12 +102,12 @@ struct device {
 	struct room room;
 };
 
-/* What the kernel says of a thread, summed from its start. */
+/* The kernel's account of a thread, summed from its start. */
 struct cpu_sample {
 	uint64_t at, cpu_ns, queued_ns;
 };
 
-/* One executor. */
+/* An executor. */
 struct lane {
 	uint32_t executor, kind; /* enum lkdf_executor_kind */
 	int32_t cpu, node; /* -1: not bound */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-/* What embed.sh makes of page.html, page.css, page.js and timeline.js. */
+/*
+ * The page that embed.sh makes of page.html, page.css, page.js and timeline.js.
+ */
 #ifndef REPORT_PAGE_H
 #define REPORT_PAGE_H
 

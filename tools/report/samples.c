@@ -91,8 +91,7 @@ static void correct(struct samples *s, struct lane *l, uint32_t i, uint32_t *at)
 		return;
 	size = to - a->at;
 	queued = portion(b->queued_ns - a->queued_ns, size, whole);
-	/* What lies outside of the window counts as asleep, if anything does.
-	 */
+	/* Time outside of the window counts as asleep, if anything does. */
 	slept = b->cpu_ns - a->cpu_ns + b->queued_ns - a->queued_ns;
 	slept = slept < whole ? whole - slept : 0;
 	slept = slept > whole - size ? slept - (whole - size) : 0;

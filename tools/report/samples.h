@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * What the kernel counts for a worker's thread, laid over what the worker did.
+ * The kernel's counts of a worker's thread, laid over what the worker did.
  * Between two samples the time in run queues is taken from bodies, from
  * io_uring_enter(2) and from idle time with something ready, in proportion; the
  * time asleep beyond what was idle is taken from bodies. Nothing is taken that

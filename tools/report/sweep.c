@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * One walk over time, all workers together. Between two moments at which
- * anything changes every idle worker is idle for the same reason, so each
- * reason needs one clock only: a worker's part is what the clock shows when
- * its gap ends, less what it showed when the gap began. Blame is shared out
- * likewise: a clock that runs with idle / busy workers gives each body the idle
- * time of others that it was beside (as HPCToolkit's, Tallent and
- * Mellor-Crummey 2009).
+ * A walk over time, all workers together. Between two moments at which anything
+ * changes every idle worker is idle for the same reason, so each reason needs
+ * one clock only: a worker's part is what the clock shows when its gap ends,
+ * less what it showed when the gap began. Blame is shared out likewise: a clock
+ * that runs with idle / busy workers gives each body the idle time of others
+ * that it was beside (as HPCToolkit's, Tallent and Mellor-Crummey 2009).
  */
 #include "report/samples.h"
 #include "report/sort.h"
@@ -16,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the clocks show. */
+/* Readings of the clocks. */
 struct clocks {
 	uint64_t late, io, starved;
 	double blame, blame_starved;

@@ -13,7 +13,10 @@ struct words {
 	char text[32];
 };
 
-/* What would move the cursor or turn text round becomes question marks. */
+/*
+ * Characters that would move the cursor or turn text round become question
+ * marks.
+ */
 void words_tame(char *text);
 
 struct words words_time(uint64_t ns); /* "1.06 s" */

@@ -18,17 +18,17 @@ uint32_t *kinds_in_order(const struct report *r);
 /* The fact that a class needs; NULL: the recording has it. */
 const char *class_lacks(const struct report *r, enum time_class c);
 
-/* What the recording does not say, fact by fact; calls back for each. */
+/* Facts that the recording does not have, fact by fact; calls back for each. */
 void each_lack(const struct report *r, void (*tell)(void *u, const char *what),
 	       void *u);
 
 /* @kind: NULL, or the only kind to show. Return: 0; -ENOMEM. */
 int text_write(const struct report *r, FILE *out, const char *kind);
 
-/* One object; @j is open for members of it afterwards if @is_open. */
+/* An object; @j is open for members of it afterwards if @is_open. */
 int json_write(const struct report *r, struct json *j, bool is_open);
 
-/* One self-contained file. Return: 0; -ENOMEM; the stream tells of others. */
+/* A self-contained file. Return: 0; -ENOMEM; the stream tells of others. */
 int html_write(const struct report *r, FILE *out);
 
 #endif
