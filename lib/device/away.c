@@ -70,7 +70,7 @@ static void forget_here(void *executor, struct blocking_item *item)
 	struct device *d = c->devices[c->next_device];
 
 	(void)executor;
-	/* What is on its way home writes bytes of the data. */
+	/* A fetch on its way home writes bytes of the data. */
 	if (!copies_drop(d, c))
 		return;
 	a_and(&c->on, ~((uint64_t)1 << d->attr.index), relaxed);

@@ -10,10 +10,10 @@
  *	home --- a kernel has written them ---> away
  *	away --- the device has carried them back, or is lost ---> home
  *
- * Who is to touch them on the host asks the device that has them, and is called
- * when they are home; a device also brings bytes home that have to make room.
- * The queue of the data (data/var.h) keeps users apart: nobody writes while
- * somebody else waits for the bytes or uses them.
+ * A user that is to touch them on the host asks the device that has them, and
+ * is called when they are home; a device also brings bytes home that have to
+ * make room. The queue of the data (data/var.h) keeps users apart: nobody
+ * writes while somebody else waits for the bytes or uses them.
  */
 #ifndef DEVICE_AWAY_H
 #define DEVICE_AWAY_H
@@ -32,7 +32,7 @@ struct away {
 	struct blocking_item *waiting;
 };
 
-/* What devices have of one data: its identity for them. */
+/* The copies that devices have of one data: its identity for them. */
 struct copies {
 	/* Set when made, constant afterwards. */
 	struct device *const *devices; /* by index */

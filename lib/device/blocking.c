@@ -17,7 +17,10 @@
 
 #define LINGER_NS 20000
 
-/* Who gets the CPU back as late competes with strangers, and for so long. */
+/*
+ * A thread that gets the CPU back as late competes with strangers, and for so
+ * long.
+ */
 #define CROWDED_NS 1000000
 #define CROWD_LASTS_NS 100000000
 
@@ -51,8 +54,8 @@ static void count(_Atomic(int) *nr, int by)
 }
 
 /*
- * Under lock: another thread for what is queued. One at a time is on its way,
- * and calls the next when it is there: what a thread that is awake does
+ * Under lock: another thread for what is queued. One thread at a time is on its
+ * way, and calls the next when it is there: what a thread that is awake does
  * meanwhile wakes nobody. True: the caller is to wake it, when it has given the
  * lock back, as the first thing it wants is the lock.
  */
@@ -99,7 +102,7 @@ void blocking_make_room(struct blocking *b)
 
 /*
  * Under lock: waits for the next item for a moment awake, since it often
- * follows what this thread has just done. Who does so is on its way.
+ * follows what this thread has just done. A thread that does so is on its way.
  */
 static void linger(struct blocking *b)
 {

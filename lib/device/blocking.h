@@ -17,7 +17,7 @@
 /* Embedded in what is queued. */
 struct blocking_item {
 	struct blocking_item *next;
-	/* Whoever pushes says how it is run; thread: what start() gave. */
+	/* The pusher says how it is run; thread: what start() gave. */
 	void (*run)(void *thread, struct blocking_item *item);
 };
 
@@ -84,8 +84,8 @@ static inline bool blocking_is_busy(const struct blocking *b)
 void blocking_make_room(struct blocking *b);
 
 /*
- * Joins the threads; the queue is empty. Whoever has pushed last may still be
- * about to wake one, until blocking_fini().
+ * Joins the threads; the queue is empty. The thread that has pushed last may
+ * still be about to wake one, until blocking_fini().
  */
 void blocking_stop(struct blocking *b);
 

@@ -231,7 +231,7 @@ int copies_pin(struct device *d, struct device_operand *o)
 	struct device_copy *c = find(d, o->copies, o->part);
 	int rc = 0;
 
-	/* One that reads it as well waits until its bytes are there. */
+	/* A request that reads it as well waits until its bytes are there. */
 	if (c && (c->is_changing || (c->is_leaving && o->mode & LKDF_WRITE)))
 		return -EAGAIN;
 	if (!c)

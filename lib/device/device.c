@@ -291,7 +291,9 @@ void device_forget_slots(struct device *d)
 		for (i = 0; i < DEVICE_SLOTS; i++) {
 			if (!c->slot[i].req && !c->slot[i].copy)
 				continue;
-			/* One that was done meanwhile comes by itself. */
+			/*
+			 * An operation that was done meanwhile comes by itself.
+			 */
 			c->slot[i].req = NULL;
 			c->slot[i].copy = NULL;
 			device_revoke(d, &c->slot[i]);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * One device: its functions, what waits for it by class, and what it was given
+ * A device: its functions, what waits for it by class, and what it was given
  * and has not done yet. Any thread puts items into its queues; one thread, its
  * launcher (launcher.h), takes them and makes all calls of the device, so a
  * request, a copy and a function of the device have one writer and no lock.
  *
- * What a device is given has a slot. A slot's generation is odd while the
- * device has it; lkdf_device_done() makes it even, once, on any thread, and
- * hands the slot to the launcher. Slots are never freed before the device is,
- * so a stale op is recognised and not followed.
+ * An operation that a device is given has a slot. A slot's generation is odd
+ * while the device has it; lkdf_device_done() makes it even, once, on any
+ * thread, and hands the slot to the launcher. Slots are never freed before the
+ * device is, so a stale op is recognised and not followed.
  *
  *	push, done, ring   any thread
  *	all else           the launcher
@@ -44,7 +44,10 @@ struct device_slot {
 	/* Any thread. */
 	_Atomic(uint64_t) generation;
 
-	/* Whoever makes the generation even, then the launcher. */
+	/*
+	 * Written by the thread that makes the generation even, then the
+	 * launcher.
+	 */
 	int error;
 	uint64_t end_ticks;
 	struct device_slot *next;

@@ -110,7 +110,7 @@ static void put_part(const struct fold_text *f, struct text *out)
 		 f->head.entry);
 }
 
-/* One thread has one part, or none. */
+/* Each thread has one part, or none. */
 static void put_last(const struct fold_text *f, struct text *out)
 {
 	const char *name = f->head.entry;

@@ -25,7 +25,7 @@ struct uring_buffers {
 	size_t ring_size;
 	bool has_failed; /* the kernel would not have them */
 
-	/* Who lends. */
+	/* Written by the lender. */
 	uint16_t tail;
 };
 

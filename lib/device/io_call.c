@@ -37,7 +37,7 @@ static int64_t transfer_at(struct io_op *op, off_t off, int flags)
 	return told(pwritev2(io->fd, iov, nr, off, flags));
 }
 
-/* What has no positions takes any, as it does in a ring. */
+/* A file without positions takes any, as it does in a ring. */
 static int64_t transfer(struct io_op *op, int flags)
 {
 	int64_t rc = transfer_at(op, op->io.off, flags);

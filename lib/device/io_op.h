@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * One operation of the system and how far it has come. It is tried by a system
+ * An operation of the system and how far it has come. It is tried by a system
  * call of this thread (io_op_call) or given to a ring (io_op_fill), and what
  * came of that is told to io_op_came(), which says how to go on:
  *
@@ -59,10 +59,10 @@ void io_op_fini(struct io_op *op);
 /* May wait long for somebody else: not files and directories. */
 bool io_op_may_wait(const struct io_op *op);
 
-/* What to poll its descriptor for; 0: nothing, it is a TIMEOUT. */
+/* Events to poll its descriptor for; 0: nothing, it is a TIMEOUT. */
 short io_op_events(const struct io_op *op);
 
-/* On this thread; may block. What the system call says, or -errno. */
+/* On this thread; may block. The result is the system call's, or -errno. */
 int64_t io_op_call(struct io_op *op);
 
 /*
@@ -71,7 +71,7 @@ int64_t io_op_call(struct io_op *op);
  */
 int64_t io_op_try(struct io_op *op);
 
-/* What is known of a descriptor; it may be another file's by now. */
+/* The sort of a descriptor; it may be another file's by now. */
 enum io_sort {
 	IO_OTHER, /* nothing, or that peeks are in vain */
 	IO_CACHED,

@@ -49,7 +49,7 @@ static bool is_quick_open(uint32_t how)
 	       !(how & (O_CREAT | O_TRUNC | __O_TMPFILE));
 }
 
-/* One that asks a server, or mounts something, may wait. */
+/* A statx() that asks a server, or mounts something, may wait. */
 static bool is_quick_statx(uint32_t how)
 {
 	const uint32_t needs = AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT;

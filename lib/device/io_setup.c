@@ -30,7 +30,7 @@ static void share(struct uring *u)
 		array[i] = i;
 }
 
-/* What this library needs of a ring that liburing has set up. */
+/* Features that this library needs of a ring that liburing has set up. */
 static int check_kernel(const struct uring *u, uint32_t features)
 {
 	const uint32_t needs = IORING_FEAT_SINGLE_MMAP | IORING_FEAT_NODROP;

@@ -120,7 +120,7 @@ uint32_t uring_take(struct uring *u, struct io_uring_cqe *cqe, uint32_t nr)
 {
 	uint32_t head = a_load(u->cq_head, relaxed), tail, i;
 
-	/* What lies in the kernel until somebody asks. */
+	/* Completions that lie in the kernel until somebody asks. */
 	if (unlikely(a_load(u->sq_flags, relaxed) & URING_MUST_ENTER) &&
 	    is_refusal(uring_enter(u, 0, IORING_ENTER_GETEVENTS)))
 		a_store(&u->refused, -EIO, relaxed);
@@ -151,7 +151,7 @@ int uring_cancel(const struct uring *u, uint64_t user_data)
 	memset(&reg, 0, sizeof(reg));
 	reg.addr = user_data;
 	reg.fd = -1;
-	/* One attempt, without waiting for what comes of it. */
+	/* A single attempt; its outcome is not waited for. */
 	rc = syscall(SYS_io_uring_register, u->fd, IORING_REGISTER_SYNC_CANCEL,
 		     &reg, 1);
 	return rc < 0 ? -errno : (int)rc;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * One io_uring (Axboe, "Efficient IO with io_uring", 2019). liburing sets it
- * up (io_setup.c), registers what belongs to it (io_tables.c, io_buffers.c) and
+ * An io_uring (Axboe, "Efficient IO with io_uring", 2019). liburing sets it up
+ * (io_setup.c), registers what belongs to it (io_tables.c, io_buffers.c) and
  * fills its entries (io_fill.c). The heads and tails that are shared with the
  * kernel are read and written here, through base/atomic.h, and here the kernel
  * is entered: that is what the model checker runs. A build without liburing has
@@ -70,7 +70,7 @@ int uring_bind_threads(const struct uring *u, const void *cpus,
 /* The system call: entries taken, or -errno. */
 int uring_enter(const struct uring *u, uint32_t nr, uint32_t flags);
 
-/* What such an errno means, with what there is to do about it. */
+/* The meaning of such an errno, with what there is to do about it. */
 const char *uring_why(int error);
 
 /* The next entry, zeroed; NULL: full, submit first. */

@@ -32,7 +32,7 @@ struct loop_param {
 	uint32_t bytes; /* that are handed over; 0: the compiler knows */
 };
 
-/* What loops, reductions and scans have. */
+/* Members that loops, reductions and scans have. */
 struct loop_head {
 	enum loop_language language;
 	const char *entry; /* of the kernel: an identifier */
@@ -58,8 +58,8 @@ struct loop_text {
 int loop_text(const struct loop_text *l, struct text *out);
 
 /*
- * What is written before each kernel of a head: macros, the user's top, and
- * checks of the sizes of parameters. The head is checked first.
+ * The text before each kernel of a head: macros, the user's top, and checks of
+ * the sizes of parameters. The head is checked first.
  */
 int loop_text_begin(const struct loop_head *h, struct text *out);
 

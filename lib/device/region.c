@@ -171,7 +171,7 @@ static struct device_region *create(struct device_req *r)
 	return g;
 }
 
-/* What the one that leads has reserved is the region's. False: no memory. */
+/* Memory that the leader has reserved is the region's. False: no memory. */
 static bool adopt_memory(struct device_region *g, struct device_req *r)
 {
 	struct region_memory *m;
@@ -237,7 +237,7 @@ static void tell_over(void *executor, struct device_req *r)
 	r->ops->over(executor, r);
 }
 
-/* Whoever failed waits until those that depend on it are over. */
+/* A request that failed waits until those that depend on it are over. */
 static void put_region(void *executor, struct device_region *g)
 {
 	struct device_req *r, *next;
@@ -364,7 +364,7 @@ static void launch_next(void *executor, struct device_region *g)
 	}
 }
 
-/* What no later one of the region writes goes to the host. */
+/* Data that no later request of the region writes goes to the host. */
 static void fetch(struct device_req *r)
 {
 	struct device_operand *o;

@@ -2,8 +2,8 @@
 /*
  * A region: requests that depend on each other and lie in one queue of a device
  * that keeps its order (LKDF_DEVICE_ORDERED), so that the host does not stand
- * between them. One leads: it has got its room and begins as ever; the layer
- * above adds those that wait for nothing but requests of the region. They
+ * between them. A request leads: it has got its room and begins as ever; the
+ * layer above adds those that wait for nothing but requests of the region. They
  * share its memory. Each ends by itself, as soon as its launch is done and what
  * the host needs of it has come.
  *
@@ -14,9 +14,9 @@
  * whoever reads them in between is of the region, for else the later one could
  * not have been added.
  *
- * What depends on one that has failed is not run, or its bytes are not fetched.
- * The failed ones are over when nothing else of the region is under way, the
- * last one first, so that what depends on one is over before it.
+ * A request that depends on a failed one is not run, or its bytes are not
+ * fetched. The failed ones are over when nothing else of the region is under
+ * way, the last one first, so that what depends on one is over before it.
  */
 #ifndef DEVICE_REGION_H
 #define DEVICE_REGION_H

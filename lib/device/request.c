@@ -141,7 +141,7 @@ static void give_back(struct device *d, struct device_req *r, enum copy_end end)
 	}
 }
 
-/* What it has done to its copies. */
+/* The end that its copies come to. */
 static enum copy_end end_of(const struct device_req *r)
 {
 	if (!r->error)

@@ -5,10 +5,11 @@
  *
  *	RESERVE -> UPLOAD -> RUN -> FETCH -> over
  *
- * A request goes on when all that the device was given for it is done. One that
- * fails or is cancelled skips what is left and gives back what it has. One at a
- * time may wait for room (starving), and then no other is begun: it waits only
- * for those that have all they need, so it comes to its turn.
+ * A request goes on when all that the device was given for it is done. A
+ * request that fails or is cancelled skips what is left and gives back what it
+ * has. A single request at a time may wait for room (starving), and then no
+ * other is begun: it waits only for those that have all they need, so it comes
+ * to its turn.
  */
 #ifndef DEVICE_REQUEST_H
 #define DEVICE_REQUEST_H
@@ -83,7 +84,7 @@ struct device_req {
 	bool is_last; /* nobody takes what it writes */
 	struct lkdf_stats_slice told; /* what a recording says of its launch */
 
-	/* The same, and set again by next(). */
+	/* Set again by next(). */
 	struct device_code *code; /* NULL: it is enqueued */
 	struct lkdf_launch launch; /* but for function and addresses */
 	struct lkdf_arg *arg;

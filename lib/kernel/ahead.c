@@ -119,7 +119,7 @@ bool ahead_leads(const struct lkdf_ctx *c)
 
 /* ---- giving them -------------------------------------------------------- */
 
-/* One edge more or less from a request of the region. */
+/* Counts an edge more or less from a request of the region. */
 static void count_edge(struct kernel_ahead *a, struct device_region *g, int by)
 {
 	if (!a->nr_before && !a->nr_others)

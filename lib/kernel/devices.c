@@ -260,7 +260,7 @@ static bool wait_serial(struct worker *w)
 	return true;
 }
 
-/* What waits for room may be cancelled. */
+/* A request that waits for room may be cancelled. */
 static void kick_all(struct lkdf *rt)
 {
 	unsigned i, nr = devices_nr(rt);

@@ -105,8 +105,8 @@ static struct device *device_of(const struct task *t)
 }
 
 /*
- * What is known of the device before the body runs is in the task's home: of
- * one that chooses in its body, where that is called.
+ * The device as far as it is known before the body runs, from the task's home:
+ * of a task that chooses in its body, where that is called.
  */
 static struct device *find_device(struct task *t)
 {

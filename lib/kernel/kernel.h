@@ -21,7 +21,7 @@
 #define KERNEL_STEPS 3 /* launches of a fold, at most */
 #define KERNEL_LANGUAGES 2 /* of loops and folds: OpenCL C, CUDA C */
 
-/* What lkdf_kind_create_fold() asks for. */
+/* The wishes given to lkdf_kind_create_fold(). */
 struct kernel_fold {
 	const struct lkdf_fold_attr *attr; /* while the kind is made */
 	uint32_t sort; /* enum lkdf_fold_sort */
@@ -57,7 +57,7 @@ struct kernel_step {
 	uint64_t items;
 };
 
-/* One task on its way. */
+/* A task on its way. */
 struct kernel_req {
 	struct device_req req;
 	const struct kernel *kernel;
@@ -108,7 +108,7 @@ void kernel_loop_params(const struct kernel *k, struct loop_param *to);
 /* The texts of a fold, in place of the first codes, and the others. */
 int kernel_make_folds(struct kernel *k);
 
-/* What a kernel's ports are for. 0; -EINVAL by name. */
+/* Checks the uses of a kernel's ports. 0; -EINVAL by name. */
 int kernel_check_ports(const struct kernel *k, const struct lkdf_kind_attr *a);
 
 /* Arguments that a parameter stands for. */

@@ -320,7 +320,7 @@ static bool copy_all(struct kernel *k)
 	return true;
 }
 
-/* What was copied, or is not needed any more. */
+/* Forgets what was copied, or is not needed any more. */
 static void forget_users(struct kernel *k)
 {
 	k->attr.kind = NULL;

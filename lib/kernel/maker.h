@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-/* What a request has while it is made (request.c): its arguments, in order. */
+/* State of a request while it is made (request.c): its arguments, in order. */
 #ifndef KERNEL_MAKER_H
 #define KERNEL_MAKER_H
 
@@ -52,7 +52,7 @@ int maker_find_range(const struct maker *m, uint64_t range[3]);
 int maker_add_ports(struct maker *m, const struct lkdf_param *p);
 int maker_port_range(const struct maker *m, uint64_t range[3]);
 
-/* What came is handed on. 0; as lkdf_pass(). */
+/* Hands on the values that came. 0; as lkdf_pass(). */
 int maker_pass_ports(const struct maker *m);
 
 /* ---- fold.c ------------------------------------------------------------- */

@@ -298,7 +298,7 @@ static uint32_t count_args(const struct maker *m, uint32_t nr_use)
 	return nr;
 }
 
-/* One block: the request, and its arrays behind it. */
+/* Allocates one block: the request, and its arrays behind it. */
 static int allocate(struct maker *m, uint32_t nr_use)
 {
 	struct heap *h = m->k->rt->heap;

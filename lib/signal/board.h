@@ -3,11 +3,11 @@
  * On which node bytes are, as the kernel has it: one board for each runtime.
  * Ranges of bytes are watched; each is cut into blocks, and each block has a
  * word of two bytes as kmod/uapi/lkdf_kmod.h describes it, whoever writes it:
- * the kernel (src_kmod.h), or we after asking the kernel (src_proc.h). Who asks
- * where a block is loads its word, and that is all.
+ * the kernel (src_kmod.h), or we after asking the kernel (src_proc.h). A thread
+ * that asks where a block is loads its word, and that is all.
  *
- * What it says is a hint: right, or right a moment ago. A fact is more: with
- * the module, that the block is settled.
+ * The word is a hint: right, or right a moment ago. A fact is more: with the
+ * module, that the block is settled.
  *
  * Slots of ranges are never freed before the board, so a reader that comes late
  * reads the words of another range, and is wrong, nothing worse.
@@ -49,7 +49,7 @@ enum board_tier {
 struct board;
 struct pages_tally;
 
-/* One watched range. */
+/* A watched range. */
 struct board_range {
 	/* Under lock; read by any thread that knows the range's number. */
 	_Atomic(uint64_t) start; /* of whole pages */
@@ -160,8 +160,9 @@ void board_del(struct board *b, int id);
 
 /*
  * A pass over what is stale, as far as the time goes, unless there was one just
- * now or somebody is at it. One that somebody waits for takes some percent of
- * the time at most; one of an idle thread keeps it from work for a moment only.
+ * now or somebody is at it. A look that somebody waits for takes some percent
+ * of the time at most; one of an idle thread keeps it from work for a moment
+ * only.
  */
 enum board_pass {
 	BOARD_IDLE,

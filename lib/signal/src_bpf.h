@@ -33,7 +33,7 @@ bool src_bpf_news(const struct workers *b, struct board_news *out);
 
 void src_bpf_mark(const struct workers *b, struct workers_mark *m);
 
-/* What tools need to name words of this runtime. */
+/* The key that tools need to name words of this runtime. */
 uint64_t src_bpf_key(const struct workers *b);
 
 #endif

@@ -32,7 +32,7 @@ struct kmod {
 	uint64_t page_size, max_query; /* bytes */
 };
 
-/* What other threads and the kernel write is read as atomics. */
+/* Words that other threads and the kernel write are read as atomics. */
 struct desc {
 	const _Atomic(uint32_t) *state, *nr_stale, *all_stale;
 	const struct lkdf_map_desc *fixed; /* written before state */

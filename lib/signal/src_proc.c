@@ -28,7 +28,7 @@ struct proc {
 	uint16_t shown[BOARD_RANGES * BOARD_BLOCKS];
 };
 
-/* What readers see of shown; other sources have it mapped. */
+/* Words of shown that readers see; other sources have it mapped. */
 static _Atomic(uint16_t) *words_of(struct proc *p)
 {
 	return (_Atomic(uint16_t) *)p->shown;

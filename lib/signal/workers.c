@@ -17,7 +17,7 @@
 #define MIN_SAMPLES 8
 #define MIN_CPU_NS 2000000
 
-/* What a page that comes costs in the kernel, about. */
+/* The cost of a page that comes, in the kernel, about. */
 #define FAULT_NS 1000
 
 int workers_open(const struct workers_attr *a, struct workers *b)
@@ -82,7 +82,7 @@ void workers_look_now(struct workers *b, int executor, uint64_t ticks)
 	src_self_look(b, executor);
 }
 
-/* One at a time: whoever moves the time on. */
+/* Called by one thread at a time: that which moves the time on. */
 void workers_look_quota(struct workers *b)
 {
 	int64_t at = a_load(&b->quota_at_ns, relaxed), now;

@@ -2,8 +2,8 @@
 /*
  * The board of workers: what is known of each thread that runs bodies. Each
  * fact has one source and one writer: the thread itself (src_self.h), or the
- * kernel's programs (src_bpf.h), whose memory is mapped here. Whoever asks
- * loads words, and nothing else.
+ * kernel's programs (src_bpf.h), whose memory is mapped here. A reader loads
+ * words, and nothing else.
  *
  *	workers_enter, workers_look	the executor's thread
  *	workers_read, workers_mark	any thread
@@ -46,7 +46,7 @@ struct workers_mark {
 	uint64_t samples, futex, own; /* of the probe; own: the runtime's */
 };
 
-/* What part of it went to futexes or the system, and who says so. */
+/* The part of it that went to futexes or the system, and the source. */
 struct workers_share {
 	uint32_t permille;
 	enum lkdf_signal_source source; /* NONE: too short to tell */

@@ -31,7 +31,7 @@ static int connect_to(const char *name)
 	return -(int)size;
 }
 
-/* The same user, or root. */
+/* Is the peer our user, or root? */
 static bool is_trusted(int fd)
 {
 	struct ucred who;

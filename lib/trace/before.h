@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * What a runtime had counted when a recording began: the file tells what came
- * since. Whoever starts the recording, before its drain thread.
+ * Counters of a runtime when a recording began: the file tells what came since.
+ * Called by the thread that starts the recording, before its drain thread.
  */
 #ifndef TRACE_BEFORE_H
 #define TRACE_BEFORE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "trace/carry.h"
 
-/* What the next record of a chunk is told as a difference to. */
+/* Numbers to which the next record of a chunk is a difference. */
 struct links {
 	uint64_t number, by, by_number, ready, local, remote;
 	uint32_t frame, run;

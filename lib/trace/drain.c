@@ -187,7 +187,7 @@ static bool read_event(struct trace_ring *r, uint64_t i, uint64_t word[3])
 	       (uint32_t)word[1] < NR_EVENTS;
 }
 
-/* One chunk of them. */
+/* Writes one chunk of them. */
 static void write_some_events(struct trace_drain *d, int i, uint64_t head)
 {
 	struct trace_ring *r = &d->t->rings[i];
@@ -293,7 +293,7 @@ static void write_sample(struct trace_drain *d, bool is_last)
 		chunk_end(f);
 		write_bytes(d, i, ticks);
 	}
-	/* Who has slept since the last time has, too. */
+	/* A thread that has slept since the last time has, too. */
 	threads_sample(&d->threads, f, ticks, is_last);
 }
 

@@ -12,8 +12,8 @@ struct trace_sum;
 
 /*
  * Into a file by name, or into fd, an empty one that is taken over in any case.
- * What was written before is left out. -EEXIST, -EPERM, -errno: the file is
- * refused; -EAGAIN no thread.
+ * Records that were written before are left out. -EEXIST, -EPERM, -errno: the
+ * file is refused; -EAGAIN no thread.
  */
 int drain_start(struct trace *t, const char *file, int fd,
 		struct trace_drain **out);

@@ -87,7 +87,7 @@ static uint64_t ticks_of(const struct trace *t, uint64_t ns)
 	return ns * t->ticks_per_1024ns / 1024;
 }
 
-/* What is shorter may be the search for work. */
+/* A shorter wait may be the search for work. */
 static void tell_body(struct edges *e, int i, struct lkdf_stats_slice *s)
 {
 	const struct carry c = {

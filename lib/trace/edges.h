@@ -25,7 +25,10 @@ struct edges {
 	uint8_t *state; /* by executor; NULL: they are not told */
 };
 
-/* Whoever starts a recording, once rings have begun anew. False: no memory. */
+/*
+ * Called by the thread that starts a recording, once rings have begun anew.
+ * False: no memory.
+ */
 bool edges_init(struct edges *e, struct trace *t, struct trace_file *f,
 		uint64_t start_ticks);
 void edges_fini(struct edges *e);

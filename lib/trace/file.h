@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * Writes a file *.lkdf chunk by chunk. After the first error of write(2)
- * nothing more is written, and file.error says why. One thread at a time.
+ * nothing more is written, and file.error says why. Called by one thread at a
+ * time.
  */
 #ifndef TRACE_FILE_H
 #define TRACE_FILE_H
@@ -35,7 +36,7 @@ struct trace_file {
 int trace_file_open(struct trace_file *f, const char *pattern,
 		    struct lkdf_file_header *h);
 
-/* The same into an empty file that is there; takes over fd in any case. */
+/* Writes into an empty file that is there; takes over fd in any case. */
 int trace_file_take(struct trace_file *f, int fd, struct lkdf_file_header *h);
 void trace_file_close(struct trace_file *f);
 

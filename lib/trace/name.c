@@ -16,7 +16,7 @@
 
 #define PF_FORKNOEXEC 0x40 /* include/linux/sched.h, shown in stat(5) */
 
-/* What /proc/self/stat tells of this process. */
+/* The facts that /proc/self/stat tells of this process. */
 struct self {
 	bool is_forked; /* and has not called exec since */
 	int64_t started; /* CLOCK_REALTIME, seconds */
@@ -91,7 +91,7 @@ static bool has_word(const char *pattern, char word)
 	return false;
 }
 
-/* One character of the pattern, or a % and a letter; *i goes on. */
+/* Puts one character of the pattern, or a % and a letter; *i goes on. */
 static int put_next(const char *pattern, size_t *i, int n, char *to,
 		    size_t size)
 {
@@ -178,7 +178,7 @@ static bool is_kept(struct search *s, int fd, bool is_locked)
 	return keeps;
 }
 
-/* What lies there may be replaced; *fd holds its lock. Else as below. */
+/* The file there may be replaced; *fd holds its lock. Else as below. */
 static int look_at(struct search *s, const char *path, int *fd)
 {
 	struct stat st, now;

@@ -8,7 +8,10 @@
 
 struct trace;
 
-/* One that lasts until close, in rings of the memfd. As drain_start(). */
+/*
+ * Opens a recording that lasts until close, in rings of the memfd. As
+ * drain_start().
+ */
 int record_open(struct trace *t, const char *file);
 
 /* No recording is under way. */

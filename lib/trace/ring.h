@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * What one executor writes: its block of the memfd "lkdf:stats", and the heads
+ * The area of one executor: its block of the memfd "lkdf:stats", and the heads
  * of its two rings. The library never reads back what it wrote there: others
  * may map it. Layout and rules: Documentation/trace-format.rst.
  *

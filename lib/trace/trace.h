@@ -27,7 +27,7 @@ struct trace_attr {
 	const struct log *log;
 };
 
-/* What is told of the kinds of one name; see trace-format.rst. */
+/* The record of the kinds of one name; see trace-format.rst. */
 struct trace_kind {
 	uint32_t flags, prio, width, limits;
 	bool is_known, is_told;
@@ -69,7 +69,7 @@ struct trace {
 	 * by whoever starts and ends it; any thread looks. */
 	_Atomic(uint32_t) recording;
 
-	/* Whoever starts and ends recordings, one thread at a time. */
+	/* The thread that starts and ends recordings, one thread at a time. */
 	struct trace_drain *drain; /* NULL: not recording */
 	uint32_t nr_recordings;
 	void *late; /* rings beside the memfd; NULL: none so far */
@@ -93,7 +93,7 @@ const char *trace_why(const struct trace *t);
 /* Ends the file. No executor writes any more. Accepts a zeroed struct. */
 void trace_close(struct trace *t);
 
-/* What a recording had come to when it ended. */
+/* The sums of a recording when it ended. */
 struct trace_sum {
 	uint64_t slices, lost; /* bodies and spans that found no room */
 	int error; /* 0, or -errno of write(2): the file ends before */

@@ -44,8 +44,8 @@ enum lkdf_event_flag {
  * them once for each signal. No signal allocates memory. An error ends the
  * event: it fires for good, as other events do.
  *
- * A wait and lkdf_then() keep the caller's reference of a PULSE event. Whoever
- * signals holds a reference, or the call returns -ESTALE.
+ * A wait and lkdf_then() keep the caller's reference of a PULSE event. The
+ * thread that signals holds a reference, or the call returns -ESTALE.
  *
  * Return: 0; -EAGAIN all slots are in use; -EINVAL unknown flags, @count is
  * above 2^20 - 1, with PULSE above 1; -ENOMEM.
