@@ -123,7 +123,7 @@ static int submit_factor(struct cholesky *x)
 	return rc;
 }
 
-/* The same submissions, but stored in a graph; no step runs. */
+/* Stores the submissions in a graph; no step runs. */
 static int record_factor(struct cholesky *x)
 {
 	int rc;

@@ -132,7 +132,7 @@ class device_range
 	}
 };
 
-// One kernel, with code for sorts of devices; copies are one kernel.
+// A kernel, with code for sorts of devices; copies are one kernel.
 class device_kernel
 {
 	struct put {
@@ -199,7 +199,7 @@ class device_factory
 {
 	graph &g_;
 
-	// What a task is made of, argument by argument.
+	// The parts of a task, argument by argument.
 	struct maker {
 		std::vector<struct lkdf_param> param;
 		std::vector<struct lkdf_use> use;

@@ -26,7 +26,7 @@ static int build(struct lkdf *rt, struct lkdf_kind *k, struct lkdf_graph **out)
 	rc = lkdf_graph_create(rt, NULL, out);
 	if (rc)
 		return rc;
-	/* What an add or an order refuses, the seal tells: one check will do */
+	/* The seal tells what an add or an order refuses: one check will do */
 	hello = lkdf_graph_add(*out, k, "hello", NULL, 0);
 	world = lkdf_graph_add(*out, k, "world", NULL, 0);
 	lkdf_graph_order(*out, hello, world);

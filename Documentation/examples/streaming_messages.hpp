@@ -124,7 +124,7 @@ class graph
 		if (!--nr_waits_)
 			changed_.notify_all();
 	}
-	// The same for as long as somebody holds the result.
+	// Runs it for as long as somebody holds the result.
 	std::shared_ptr<void> reserve()
 	{
 		reserve_wait();
@@ -138,7 +138,7 @@ class graph
 		std::unique_lock<std::mutex> guard(lock_);
 		std::exception_ptr failed;
 
-		// What is left may start tasks, which run in a wait if nobody
+		// The rest may start tasks, which run in a wait if nobody
 		// else runs any.
 		do {
 			guard.unlock();

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 //
 // streaming_node: a node of a flow graph that gives a kernel and its data to a
-// device and sends its results on without waiting for them. What a device is,
-// how data get there and how a kernel starts is the Factory's business; here
-// are the node, its messages and its ports, on lkdf.hpp. device_factory.hpp has
-// a Factory for the devices of lkdf.
+// device and sends its results on without waiting for them. The Factory knows
+// the device, how data get there and how a kernel starts; here are
+// the node, its messages and its ports, on lkdf.hpp. device_factory.hpp has a
+// Factory for the devices of lkdf.
 //
 // A Factory F has
 //
@@ -274,7 +274,7 @@ class streaming_node<std::tuple<Ports...>, JP, Factory>
 		return true;
 	}
 
-	// One thread at a time: the order of waves is that of kernels.
+	// Called by one thread at a time: the order of waves is that of kernels.
 	void run_all()
 	{
 		std::unique_lock<std::mutex> guard(lock_);

@@ -44,7 +44,7 @@ static inline void traced_ready(struct executor *ex, struct task *t)
 void traced_task(struct lkdf_ctx *c, const struct task *t, uint64_t number,
 		 uint64_t begin, uint64_t end);
 
-/* As above, of a graph's task without a task of its own. */
+/* Tells a body of a graph's task without a task of its own. */
 void traced_record(struct lkdf_ctx *c, const struct lkdf_kind *k,
 		   uint64_t number, uint64_t begin, uint64_t end);
 

@@ -30,7 +30,7 @@ watched.py	a test that hangs says where
 shape.py	functions and files are small
 words.sh	no words of unfinished work, no machine paths
 options.py	options and counters have help and are documented
-subjects.py	sentences of headers and first pages have nouns as subjects
+subjects.py	sentences of sources and pages have nouns as subjects
 ratios.py	README quotes figures.rst as it is
 rst.py	docutils reads each page without a warning, links lead somewhere
 '

@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 """
-Sentences of public headers, README and the pages that a beginner reads
-have a noun as their subject: none begins with Who, What, One or "The
-same", nor with the verb that tells what a call does. Questions, which end with
-a question mark, may.
+Sentences have a noun as their subject: in sources, pages and examples none
+begins with Who, What, One or "The same". In public headers, README and the pages
+that a beginner reads none begins with the verb that tells what a call does,
+either. Questions, which end with a question mark, headings and the terms of a
+list may.
 """
 import glob
 import os
 import re
 import sys
+
+import ctext
 
 PAGES = ['README.md'] + [f'Documentation/{name}.rst' for name in (
     'architecture', 'calls', 'data', 'data-model', 'dupes', 'figures',
@@ -17,16 +20,32 @@ PAGES = ['README.md'] + [f'Documentation/{name}.rst' for name in (
 
 # After a full stop or colon, at the start of a comment, or of a paragraph.
 BREAK = r'(?:(?<=[.:;!?])\s[\s*]*|/\*[\s*]*|\n[\s*]*\n[\s*]*|\A[\s*]*)'
-SENTENCE = re.compile(BREAK + r'(Who|What|One|The same|'
-                      r'Does|Gives|Looks|Takes|Waits)(?![-\w])([^.?]*[.?]?)')
+WHO = 'Who|Whoever|What|Whatever|One|The same|As above'
+VERBS = 'Does|Gives|Looks|Takes|Waits'
 
 
-def check(path):
+def pattern(words):
+    return re.compile(BREAK + rf'({words})(?![-\w])([^.?]*[.?]?)')
+
+
+def is_title(text, at):
+    """A line above a ruler, or above lines that are farther in."""
+    begin = text.rfind('\n', 0, at) + 1
+    lines = text[begin:].split('\n', 2) + ['', '']
+    margin = len(lines[0]) - len(lines[0].lstrip())
+    return text[begin:at].strip() == '' and (
+        re.match(r'[=~-]{3}', lines[1]) is not None or
+        re.match(rf' {{{margin + 1},}}\S', lines[1]) is not None)
+
+
+def check(path, sentence):
     with open(path, encoding='utf-8') as f:
         text = f.read()
     found = False
-    for m in SENTENCE.finditer(text):
+    for m in sentence.finditer(text):
         if m.group(2).endswith('?'):
+            continue
+        if path.endswith('.rst') and is_title(text, m.start(1)):
             continue
         found = True
         line = text.count('\n', 0, m.start(1)) + 1
@@ -36,9 +55,14 @@ def check(path):
 
 
 def main():
-    paths = sorted(glob.glob('lib/include/lkdf/*.h'))
-    paths += [p for p in PAGES if os.path.exists(p)]
-    return max([check(p) for p in paths], default=False)
+    strict = sorted(glob.glob('lib/include/lkdf/*.h'))
+    strict += [p for p in PAGES if os.path.exists(p)]
+    found = max([check(p, pattern(f'{WHO}|{VERBS}')) for p in strict],
+                default=False)
+    ends = ('.c', '.h', '.cc', '.hpp', '.rst')
+    others = [p for folder in ('lib', 'tools', 'bpf', 'kmod', 'Documentation')
+              for p in ctext.files(folder, ends=ends) if p not in strict]
+    return max([check(p, pattern(WHO)) for p in others], default=found)
 
 
 sys.exit(main())

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * What is refused, and with which error. Prints:
+ * Calls that are refused, and their errors. Prints:
  *
  *   no bytes: Invalid argument
  *   an alignment that is no power of two: Invalid argument

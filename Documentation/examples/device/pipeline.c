@@ -19,7 +19,7 @@
 #define NR_INFLIGHT 4
 #define NR_ITEMS 4096
 
-/* What the stages share; the source and the sink write their own part. */
+/* State that the stages share; the source and the sink write their own part. */
 struct stream {
 	_Atomic(uint32_t) nr_begun, nr_ended;
 	uint32_t most; /* at a time */

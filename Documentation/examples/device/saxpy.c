@@ -28,7 +28,7 @@
 
 typedef void (*toy_kernel)(const struct lkdf_launch *l);
 
-/* One command: a copy, or a kernel with its arguments. */
+/* A command: a copy, or a kernel with its arguments. */
 struct command {
 	struct command *next;
 	struct lkdf_device_op op;

@@ -121,7 +121,7 @@ static int add_set(struct lkdf_ctx *c, struct search *s, struct file **file,
 }
 
 /*
- * One run has been compared: equal files become a set, unequal ones stay for
+ * A run has been compared: equal files become a set, unequal ones stay for
  * another round behind nr. If the first failed, nobody has been compared.
  */
 static int settle_run(struct lkdf_ctx *c, struct class *cl, size_t i,
@@ -192,7 +192,7 @@ static int hash_heads(struct lkdf_ctx *c, struct class *cl)
 	return rc;
 }
 
-/* What is hashed behind the head: two of one sum are not, see class.h. */
+/* Are files hashed behind the head? Two of one sum are not, see class.h. */
 static bool is_hashed(size_t nr)
 {
 	return nr > 2;

@@ -24,7 +24,7 @@ struct set {
 	struct file *file[];
 };
 
-/* What the classes of one search share. */
+/* State that the classes of one search share. */
 struct search {
 	/* Set before the first task. */
 	struct reading reading;

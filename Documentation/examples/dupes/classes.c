@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * All files by size, see class.h. One sort brings together what has the same
- * size and, within, what is the same inode.
+ * All files by size, see class.h. A single sort brings together files of the
+ * same size and, within, names of the same inode.
  */
 #include "class.h"
 #include <errno.h>
@@ -35,7 +35,7 @@ static int fill_array(struct classes *cs, struct tree *t)
 	return 0;
 }
 
-/* One entry for each inode; its other names hang on its link. */
+/* Leaves one entry for each inode; its other names hang on its link. */
 static void merge_links(struct classes *cs)
 {
 	size_t i, nr = 0;

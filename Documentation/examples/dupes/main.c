@@ -5,10 +5,10 @@
  * Two waves of tasks in one scope. The first reads the directories, a task for
  * each (walk.c). Then the files are sorted by size, and the second wave looks
  * into those sizes that several files have, a task for each size (class.c),
- * which hashes and compares by children (hash.c, pair.c). Whatever waits for a
- * disk - open, look, read, close - is an operation of lkdf (open.c, reader.c),
- * during which no thread waits. Two limits bound what is open and in memory
- * (pool.h). Ctrl-C cancels the scope; what is known by then is printed.
+ * which hashes and compares by children (hash.c, pair.c). Each call that waits
+ * for a disk - open, look, read, close - is an operation of lkdf (open.c,
+ * reader.c), during which no thread waits. Two limits bound what is open and in
+ * memory (pool.h). Ctrl-C cancels the scope; what is known by then is printed.
  */
 #include "class.h"
 #include "options.h"

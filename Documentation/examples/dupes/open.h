@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * A path being opened by operations of lkdf (LKDF_IO_OPENAT), and closed. One
- * operation opens it, unless it is longer than PATH_MAX, as paths of deep trees
- * are: then each opens as many directories of it as fit, and its function
- * starts the next one, relative to where the last one has come.
+ * A path being opened by operations of lkdf (LKDF_IO_OPENAT), and closed. A
+ * single operation opens it, unless it is longer than PATH_MAX, as paths of
+ * deep trees are: then each opens as many directories of it as fit, and its
+ * function starts the next one, relative to where the last one has come.
  */
 #ifndef DUPES_OPEN_H
 #define DUPES_OPEN_H

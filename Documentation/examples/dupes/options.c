@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * What the command line asks for, see options.h.
+ * The user's options, see options.h.
  */
 #include "options.h"
 #include <ctype.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * What the command line asks for.
+ * The user's options.
  */
 #ifndef DUPES_OPTIONS_H
 #define DUPES_OPTIONS_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * What the search may have of the machine at a time, as two limits of lkdf:
- * open files, and long buffers. A task starts only when it has its tokens,
- * however many wait, so a tree of any size is searched in the same memory.
+ * The search's share of the machine at a time, as two limits of lkdf: open
+ * files, and long buffers. A task starts only when it has its tokens, however
+ * many wait, so a tree of any size is searched in the same memory.
  *
  * A short buffer, for the head of a file, goes with each token of an open file;
  * a long one, for the pieces behind, with a token of its own.

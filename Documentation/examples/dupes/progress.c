@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * Progress on the terminal, see progress.h. What is left to read is an upper
- * bound that falls whenever files turn out to be different, so the time left
- * is "at most", as long as the disk keeps its speed.
+ * Progress on the terminal, see progress.h. The rest to read is an upper bound
+ * that falls whenever files turn out to be different, so the time left is "at
+ * most", as long as the disk keeps its speed.
  */
 #include "progress.h"
 #include "text.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * One line on the terminal that says how far the search is: nothing in the
- * first half second, nothing at all where stderr is no terminal.
+ * A line on the terminal that says how far the search is: nothing in the first
+ * half second, nothing at all where stderr is no terminal.
  */
 #ifndef DUPES_PROGRESS_H
 #define DUPES_PROGRESS_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * One file being read, see reader.h.
+ * A file being read, see reader.h.
  *
  *   start -> open -> look -> read -> (the task's own function)
  *                             ^          |

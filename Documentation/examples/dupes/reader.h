@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * One file being read, piece by piece, into one buffer. Each step is an
- * operation of lkdf, a child of the task that reads: open, look whether it is
- * the file, read, close. While the system works on it the worker does
- * something else; the function of one operation starts the next, and when a
- * piece is there the task goes on with lkdf_then().
+ * A file being read, piece by piece, into one buffer. Each step is an operation
+ * of lkdf, a child of the task that reads: open, look whether it is the file,
+ * read, close. While the system works on it the worker does something else; the
+ * function of one operation starts the next, and when a piece is there the task
+ * goes on with lkdf_then().
  *
  * A file that is not what the walk has seen any more (another inode, another
  * size, no regular file) ends with ESTALE.
@@ -17,7 +17,7 @@
 #include "tree.h"
 #include <stdatomic.h>
 
-/* What all readers share. */
+/* State that all readers share. */
 struct reading {
 	struct lkdf_kind *open, *look, *read, *close;
 	struct pool *pool;

@@ -68,7 +68,7 @@ static int fill_group(struct group *g, const struct set *set)
 	return rc;
 }
 
-/* What reading the files has added to the walk's errors. */
+/* Counts that reading the files has added to the walk's errors. */
 static void count_errors(struct report *r, const struct tree *t)
 {
 	const struct file *f;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * The result: sets of equal files, the largest waste first, each with its
- * paths in order, and totals. The same for people and as JSON.
+ * The result: sets of equal files, the largest waste first, each with its paths
+ * in order, and totals. Two forms: for people and as JSON.
  *
  * Further names of an inode are listed, but they waste nothing.
  */
@@ -13,7 +13,7 @@
 #include "summary.h"
 #include "trouble.h"
 
-/* One inode: its paths in order. */
+/* An inode: its paths in order. */
 struct copy {
 	char **path;
 	size_t nr;

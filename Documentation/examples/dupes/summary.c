@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * What the runtime says of itself at the end, see summary.h.
+ * The runtime's figures at the end, see summary.h.
  */
 #include "summary.h"
 #include <inttypes.h>

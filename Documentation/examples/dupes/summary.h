@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * What the runtime says of itself at the end.
+ * The runtime's figures at the end.
  */
 #ifndef DUPES_SUMMARY_H
 #define DUPES_SUMMARY_H

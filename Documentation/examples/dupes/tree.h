@@ -23,7 +23,7 @@ struct dir {
 	char name[];
 };
 
-/* One name; names of the same inode hang on the first one's link. */
+/* A name; names of the same inode hang on the first one's link. */
 struct file {
 	struct file *next; /* all files, the latest first */
 	struct file *link;

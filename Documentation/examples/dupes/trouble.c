@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * What could not be read, see trouble.h.
+ * Files that could not be read, see trouble.h.
  */
 #include "trouble.h"
 #include "text.h"

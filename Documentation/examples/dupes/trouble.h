@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * What could not be read, and why: every directory and file of it, in the order
- * of their paths. They are told on stderr and in the JSON object.
+ * Files that could not be read, and the reasons: every directory and file of
+ * it, in the order of their paths. They are told on stderr and in the JSON
+ * object.
  */
 #ifndef DUPES_TROUBLE_H
 #define DUPES_TROUBLE_H

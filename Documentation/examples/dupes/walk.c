@@ -7,8 +7,8 @@
  *                                           | '-> finish -> (close)  |
  *                                           '------------------------'
  *
- * What stands in brackets are children; lkdf_then() goes on behind them. A
- * task gathers what it finds on its own and takes the tree's lock at its end.
+ * The boxes in brackets are children; lkdf_then() goes on behind them. A task
+ * gathers what it finds on its own and takes the tree's lock at its end.
  */
 #include "walk.h"
 #include <dirent.h>
@@ -30,7 +30,7 @@ struct look {
 	int err; /* 0 or an errno */
 };
 
-/* What stays allocated while the directory is open. */
+/* Memory that stays allocated while the directory is open. */
 struct room {
 	struct look look[MAX_LOOKS];
 	char names[LIST_SIZE];
@@ -146,7 +146,7 @@ static bool keep_file(struct visit *v, struct file *f, const struct statx *st)
 	return true;
 }
 
-/* What the system has said of one name. */
+/* The system's answer for one name. */
 static int sort_look(struct lkdf_ctx *c, struct visit *v, struct look *l)
 {
 	struct file *f = l->file;
@@ -288,7 +288,7 @@ static int spawn_looks(struct lkdf_ctx *c, struct visit *v)
 
 /* ---- the task ----------------------------------------------------------- */
 
-/* What was found goes to the tree; struct counts is nothing but uint64_t. */
+/* The findings go to the tree; struct counts is nothing but uint64_t. */
 static void give_found(struct visit *v)
 {
 	const uint64_t *from = (const uint64_t *)&v->counts;

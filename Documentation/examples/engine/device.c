@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-/* One thread that runs jobs in order and knows nothing of lkdf. */
+/* A thread that runs jobs in order and knows nothing of lkdf. */
 #include "device.h"
 
 #include <errno.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * What a device looks like to a launcher: a queue that takes jobs and calls
- * back when one is done. Behind it is a thread; with a GPU it would be a stream
- * and a callback on it.
+ * A device as a launcher sees it: a queue that takes jobs and calls back when
+ * one is done. Behind it is a thread; with a GPU it would be a stream and a
+ * callback on it.
  */
 #ifndef DEVICE_H
 #define DEVICE_H

@@ -2,9 +2,9 @@
 /*
  * A compute engine: variables with names, functions that say once what they
  * read and what they write, pushed again and again without waiting, each push
- * with a context of its own. One thread pushes a plain sequential program;
- * what may run side by side does so. One function is a launcher: it gives work
- * to a device (device.c) and returns, and ends when the device has called back.
+ * with a context of its own. A thread pushes a plain sequential program; what
+ * may run side by side does so. A function is a launcher: it gives work to a
+ * device (device.c) and returns, and ends when the device has called back.
  *
  *   engine [--nr N] [--rounds R] [--help]
  */
@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the functions share. */
+/* State that the functions share. */
 struct vectors {
 	uint64_t nr; /* elements of x, y and z */
 	struct device *device;
@@ -29,7 +29,7 @@ struct func {
 	unsigned nr_use;
 };
 
-/* What may differ from push to push. */
+/* Values that may differ from push to push. */
 struct exec {
 	struct lkdf_place *place; /* where it should run; NULL: anywhere */
 	int prio;
@@ -312,7 +312,7 @@ static int program(struct engine *e, uint64_t rounds, struct lkdf_event *last)
 	return rc;
 }
 
-/* The same program for one element after another. */
+/* Runs the program for one element after another. */
 static double expected(uint64_t nr, uint64_t rounds)
 {
 	double total = 0, x, y;

@@ -58,7 +58,7 @@ struct ExecContext {
 	lkdf_prio priority = LKDF_PRIO_DEFAULT; /* launchers: LKDF_URGENT */
 };
 
-/* What the profiled pushes of a function took, from body to completion. */
+/* Times of the profiled pushes of a function, from body to completion. */
 struct Profile {
 	uint64_t nr, ns;
 };
@@ -142,7 +142,7 @@ class Completion
 	}
 };
 
-/* One push: the argument of its task, deleted with it, run or not. */
+/* A push: the argument of its task, deleted with it, run or not. */
 struct Push {
 	std::shared_ptr<Fn> fn;
 	ExecContext ctx;

@@ -134,7 +134,7 @@ static void Order(ComputeEngine &e)
 	     "order: one thread's pushes read and write as in its program");
 }
 
-/* What a variable stands for, and who is at it now. */
+/* A variable's value, and its users now. */
 struct Cell {
 	VarHandle var;
 	long value = 0; /* of those who write it, one at a time */

@@ -46,7 +46,7 @@ static int add_up(struct lkdf_ctx *c, void *arg)
 	return 0;
 }
 
-/* One round: a task for each part, whose sum goes to to[part]. */
+/* A round: a task for each part, whose sum goes to to[part]. */
 static int submit(struct lkdf *rt, struct lkdf_scope *s, struct lkdf_task *t,
 		  struct lkdf_data *x, uint64_t *to)
 {

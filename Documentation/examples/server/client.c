@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * One client: a line comes in, its request runs, an answer goes out, and then
- * the next line. The socket's side and the run's side meet in this one thread,
- * so there is no lock.
+ * A client: a line comes in, its request runs, an answer goes out, and then the
+ * next line. The socket's side and the run's side meet in this one thread, so
+ * there is no lock.
  *
  *	READING --> WAITING --> RUNNING --> WRITING --> READING
  *
- * A client that goes while its request runs is cancelled. What the run uses
- * stays until it has ended.
+ * A client that goes while its request runs is cancelled. Memory that the run
+ * uses stays until it has ended.
  */
 #include "server.h"
 #include <errno.h>
@@ -251,7 +251,7 @@ static void start(struct client *c)
 
 /* ---- lines -------------------------------------------------------------- */
 
-/* What the server does, without a run. */
+/* Tells the server's state, without a run. */
 static void tell_state(struct client *c)
 {
 	const struct server *s = c->server;
@@ -400,7 +400,9 @@ void client_leave(struct client *c)
 		destroy(c);
 		return;
 	}
-	/* What the run uses stays until its end, which is told as ever. */
+	/*
+	 * Memory that the run uses stays until its end, which is told as ever.
+	 */
 	c->is_gone = true;
 	epoll_ctl(s->epoll, EPOLL_CTL_DEL, c->fd, NULL);
 	lkdf_scope_cancel(s->requests.rt, c->scope, -ECANCELED);

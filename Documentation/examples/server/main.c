@@ -238,7 +238,7 @@ static int server_open(struct server *s)
 	return rc ? rc : server_watch(s, s->signal_fd, EPOLLIN, &s->signals);
 }
 
-/* One at a time: what it does may end what others would tell of. */
+/* Calls one watch at a time: what it does may end what others would tell of. */
 static void server_run(struct server *s)
 {
 	struct epoll_event e;

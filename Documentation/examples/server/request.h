@@ -36,7 +36,7 @@ struct request {
 	int64_t fd, slept, looked; /* results of operations */
 	struct statx status;
 
-	/* What came of it. */
+	/* The outcome. */
 	char *bytes; /* NULL: text is it */
 	int64_t size;
 	uint32_t sum;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * A server of lines. One thread sleeps in epoll, for its sockets and for the
- * ends of runs; each request is a run of one sealed graph.
+ * A server of lines. A thread sleeps in epoll, for its sockets and for the ends
+ * of runs; each request is a run of one sealed graph.
  */
 #ifndef SERVER_H
 #define SERVER_H
@@ -18,7 +18,7 @@ struct options {
 	unsigned max_clients;
 };
 
-/* What epoll tells of: who is called, with EPOLL*. */
+/* A descriptor in epoll: the function that is called, with EPOLL*. */
 struct watch {
 	void (*ready)(struct watch *w, uint32_t events);
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * What is told when a task fails, and when a graph has a cycle. Of the chain
- * first -> second -> third the second fails, so the third is skipped. Prints:
+ * Messages when a task fails, and when a graph has a cycle. Of the chain first
+ * -> second -> third the second fails, so the third is skipped. Prints:
  *
  *   first
  *   run: Input/output error

@@ -48,7 +48,7 @@ static int sum(struct lkdf_ctx *c, void *arg)
 	return 0;
 }
 
-/* One task of a kind of its own; what goes wrong, the seal tells. */
+/* Adds a task of a kind of its own; the seal tells errors. */
 static int add(struct lkdf *rt, struct lkdf_graph *g, const char *name,
 	       lkdf_fn fn, struct numbers *n)
 {

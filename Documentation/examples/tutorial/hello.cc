@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * The same header in C++17. Compound literals with designators are C only:
+ * The header in C++17. Compound literals with designators are C only:
  * fill the struct. A body is a function or a lambda that captures nothing.
  * Prints:
  *

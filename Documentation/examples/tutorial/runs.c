@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * One graph, many runs: each with an argument of its own, up to four at a
- * time, then a hundred times by one call. The kind is not SHARED, so the
- * bodies run one after another in the order of the runs, and "total" needs no
- * lock. Prints:
+ * A graph with many runs: each with an argument of its own, up to four at a
+ * time, then a hundred times by one call. The kind is not SHARED, so the bodies
+ * run one after another in the order of the runs, and "total" needs no lock.
+ * Prints:
  *
  *   four runs: total 10, last run 3
  *   a hundred more: total 110, last run 103

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * A scope is waited for, cancelled and asked as a whole. One body keeps the
- * only worker busy until it is told to stop; the nine tasks behind it never
- * start. Prints:
+ * A scope is waited for, cancelled and asked as a whole. A body keeps the only
+ * worker busy until it is told to stop; the nine tasks behind it never start.
+ * Prints:
  *
  *   not yet: 1
  *   wait: Operation canceled
