@@ -97,12 +97,12 @@ static void begin_row(const struct device_req *r, struct device_slot *s,
 		rows_begin(s->device, s, w->sort, w->queue, o->bytes);
 	else
 		rows_begin(s->device, s, w->sort, *(unsigned *)u, 0);
-	/* What a kernel's enqueue() has given began before that. */
+	/* The work that a kernel's enqueue() has given began before that. */
 	if (w->fn == give_mark)
 		s->row.begin = r->begun;
 }
 
-/* One op of the request: of an operand, or of a queue. */
+/* Gives one op of the request: of an operand, or of a queue. */
 static void give(struct device_req *r, const struct way *w, void *u)
 {
 	struct device *d = r->device;
@@ -347,7 +347,7 @@ static void end_starving(struct device *d, struct device_req *r)
 		rows_waited(d, r);
 }
 
-/* What comes after its state, up to one that the device is at. */
+/* Goes on after its state, up to one that the device is at. */
 static void go_on(struct device *d, void *executor, struct device_req *r)
 {
 	int rc;

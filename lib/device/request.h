@@ -149,7 +149,9 @@ void request_fail(struct device_req *r, int error, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 void request_fail_call(struct device_req *r, const char *what, int error);
 
-/* What the function of the device has said by err(), or the error's name. */
+/*
+ * The text that the device's function has given to err(), or the error's name.
+ */
 void request_fail_said(struct device_req *r, const char *what, int error);
 
 /* All that it holds is gone, and it is called for nothing but to stop. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * What a device does, by rows: one for each of its queues, and one for requests
- * that wait for its memory. A kernel or a copy lasts from the time when the
- * device was given it, or from the end of the one before in its row, until the
- * device says that it is done. Counters have how long the device was at
- * kernels and at copies; a recording has each of them.
+ * The times of a device, by rows: one for each of its queues, and one for
+ * requests that wait for its memory. A kernel or a copy lasts from the time
+ * when the device was given it, or from the end of the one before in its row,
+ * until the device says that it is done. Counters have how long the device was
+ * at kernels and at copies; a recording has each of them.
  *
  * The launcher only.
  */

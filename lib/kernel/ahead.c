@@ -270,7 +270,7 @@ static void decide(struct executor *ex, struct link_call *call)
 		frame_fail(f, index, error, r->req.why, ex->id);
 	else if (f->graph->accesses)
 		values_count_untouched(f, index);
-	/* What comes behind it was made ready by it. */
+	/* The tasks behind it were made ready by it. */
 	if (r->req.uid)
 		ex->now = r->req.uid;
 	kernel_free_request(f->graph->rt, r);

@@ -118,7 +118,7 @@ static void count(void *executor, enum counter what, uint64_t n)
 	counter_add(ex->counters, what, n);
 }
 
-/* What the launcher makes ready now was made so by it. */
+/* The tasks that the launcher makes ready now were made so by it. */
 static void tell(void *executor, const struct lkdf_stats_slice *s)
 {
 	struct executor *ex = executor;

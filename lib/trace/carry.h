@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * Carries the slices of one executor into chunks: bodies as SLICES, all else
- * as SPANS, each with the LINKS before it. What a launcher tells of the rows of
+ * Carries the slices of one executor into chunks: bodies as SLICES, all else as
+ * SPANS, each with the LINKS before it. News of a launcher about the rows of
  * its device goes into chunks of their lanes. The drain thread only.
  */
 #ifndef TRACE_CARRY_H

@@ -93,7 +93,7 @@ struct room {
 	struct place at; /* the longest */
 };
 
-/* What a device did, over all of its rows. */
+/* The work of a device, over all of its rows. */
 struct device {
 	uint32_t number;
 	char name[128];
