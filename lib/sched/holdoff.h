@@ -8,9 +8,15 @@
  * that slept before are woken by the worker, which looks at the time whenever
  * it looks at the inbox.
  *
- *	0            keeps nothing, and has not since it last slept
- *	HELD_OFF_LATELY  keeps nothing now
- *	else         ticks: keeps its work until then
+ *	0                holds nobody off, and has not since it last slept
+ *	HELD_OFF_LATELY  holds nobody off now
+ *	else             ticks: keeps its work until then
+ *
+ * The static order of a run (run/guard.h) does not replace it: a run's link
+ * that thieves may take at once is taken at once. On two workers a task of a
+ * graph of 4,096 empty bodies with four predecessors each takes 2.9 ns at best
+ * and 18 to 27 in the mean with it, and 28 and 140 to 220 where thieves ignore
+ * it. Runs without such an order, loops and graphs with tokens, need it too.
  */
 #ifndef SCHED_HOLDOFF_H
 #define SCHED_HOLDOFF_H
