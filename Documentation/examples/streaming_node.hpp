@@ -274,7 +274,8 @@ class streaming_node<std::tuple<Ports...>, JP, Factory>
 		return true;
 	}
 
-	// Called by one thread at a time: the order of waves is that of kernels.
+	// Called by one thread at a time: the order of waves is that of
+	// kernels.
 	void run_all()
 	{
 		std::unique_lock<std::mutex> guard(lock_);

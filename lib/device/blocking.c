@@ -55,9 +55,9 @@ static void count(_Atomic(int) *nr, int by)
 
 /*
  * Under lock: another thread for what is queued. A single thread is on its way
- * at a time, and calls the next when it is there: what a thread that is awake does
- * meanwhile wakes nobody. True: the caller is to wake it, when it has given the
- * lock back, as the first thing it wants is the lock.
+ * at a time, and calls the next when it is there: what a thread that is awake
+ * does meanwhile wakes nobody. True: the caller is to wake it, when it has
+ * given the lock back, as the first thing it wants is the lock.
  */
 static bool call_one(struct blocking *b)
 {
