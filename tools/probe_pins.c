@@ -90,8 +90,22 @@ static int check_head(const struct pins *p)
 		       : -EPROTO;
 }
 
-static void say_why(int rc, const char *dir, char *why, size_t size)
+/* Of an lkdf that was here before. */
+static bool is_other_version(const struct lkdf_probe_head *h)
 {
+	return h && h->magic == LKDF_PROBE_MAGIC &&
+	       h->abi_major != LKDF_PROBE_ABI_MAJOR;
+}
+
+static void say_why(int rc, const struct pins *p, const char *dir, char *why,
+		    size_t size)
+{
+	if (rc == -EPROTO && is_other_version(p->head)) {
+		snprintf(why, size,
+			 "%s: that probe is version %u, and this lkdf's %d",
+			 dir, p->head->abi_major, LKDF_PROBE_ABI_MAJOR);
+		return;
+	}
 	switch (rc) {
 	case 0:
 		break;
@@ -130,7 +144,7 @@ int pins_open(const char *dir, struct pins *p, char *why, size_t size)
 	/* A file system of its own that is not there, or no bpf(2). */
 	if (rc == -EINVAL || rc == -ENOTDIR)
 		rc = -ENOENT;
-	say_why(rc, dir, why, size);
+	say_why(rc, p, dir, why, size);
 	if (rc)
 		pins_close(p);
 	return rc;

@@ -63,6 +63,28 @@ if command -v bpftool >/dev/null; then
 	"$lkdf" probe stop --dir "$pins" >"$dir/log" 2>&1 &&
 		"$lkdf" probe start --dir "$pins" >"$dir/log" 2>&1
 	ok $? 'which mends it' "$dir/log"
+
+	# A head of another version: its magic, and the number 99.
+	rm "$pins/head"
+	bpftool map create "$pins/head" type array key 4 value 128 entries 1 \
+		name head flags 0x400 2>"$dir/log"
+	# shellcheck disable=SC2046
+	bpftool map update pinned "$pins/head" key 0 0 0 0 value \
+		$(printf lkdfprob | od -An -tu1) 99 0 \
+		$(printf '0 %.0s' $(seq 118)) 2>"$dir/log"
+	ok $? 'a head of another version' "$dir/log"
+	for verb in start status; do
+		"$lkdf" probe $verb --dir "$pins" >"$dir/log" 2>&1
+		[ $? -eq 4 ] && grep -q 'version 99, .* 1$' "$dir/log" &&
+			grep -q 'try: *lkdf probe stop' "$dir/log"
+		ok $? "$verb: it is told, and to stop it" "$dir/log"
+	done
+	LKDF_PROBE=$pins "$lkdf" doctor >"$dir/log" 2>&1
+	grep -A 1 'probe: .*version 99' "$dir/log" | grep -q 'fix: .*probe stop'
+	ok $? 'doctor, too'
+	"$lkdf" probe stop --dir "$pins" >"$dir/log" 2>&1 &&
+		"$lkdf" probe start --dir "$pins" >"$dir/log" 2>&1
+	ok $? 'which mends it' "$dir/log"
 	"$lkdf" probe stop --dir "$pins" >"$dir/log" 2>&1
 else
 	skip 'a map of somebody else' 'there is no bpftool'
