@@ -124,7 +124,7 @@ ALSO :=
 # What looks at nothing but its own process runs two at a time: what computes and
 # what sleeps share the CPUs. Scripts, what takes CPUs away, and what loads BPF
 # programs come one after the other.
-ALONE := $(addprefix %/test_,cpuset quota seats probe_pins probe_signals)
+ALONE := $(addprefix %/test_,alarm cpuset quota seats probe_pins probe_signals)
 ASIDE = $(ONCE_ASIDE) $(filter %/oracle %/control,$(ORACLES) $(ALSO)) \
 	$(filter-out $(ALONE) %/oracle %/control, \
 	$(UNIT_TESTS) $(API_TESTS) $(ALSO))
