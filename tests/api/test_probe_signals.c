@@ -101,12 +101,26 @@ static void a_sleep_is_seen(void)
 	ok(f.state.age_ns < SECOND, "known by a beat of less than a second");
 	is(f.nr_futex_block.source, LKDF_SIGNAL_BPF, "by the probe");
 	ok(f.nr_futex_block.value >= 1, "it is counted");
+	api_nap_ns(SECOND / 100);
+	f = facts_of(rt, 0);
+	ok(f.state_ns.value >= SECOND / 100,
+	   "it has been there for as long as we slept, %llu us",
+	   (unsigned long long)f.state_ns.value / 1000);
+	is(f.state_ns.source, LKDF_SIGNAL_BPF, "says the probe");
 	pthread_mutex_unlock(&gate);
 	must(lkdf_scope_wait(rt, NULL, -1));
 	do {
 		f = facts_of(rt, 0);
 	} while (!f.futex_block_ns.value);
 	ok(true, "and so is its time, when it is over");
+	f = facts_of(rt, 0);
+	ok(f.nr_block.value >= f.nr_futex_block.value,
+	   "sleeps there are sleeps, %llu of %llu",
+	   (unsigned long long)f.nr_futex_block.value,
+	   (unsigned long long)f.nr_block.value);
+	ok(f.futex_block_ns.value >= SECOND / 100 &&
+		   f.block_ns.value >= f.futex_block_ns.value,
+	   "so is their time");
 	is(facts_of(rt, -1).state.source, LKDF_SIGNAL_NONE,
 	   "all workers have no state");
 	lkdf_kind_put(k);
@@ -193,9 +207,11 @@ static void who_is_preempted_is_told(void)
 		}
 		must(lkdf_scope_wait(rt, NULL, -1));
 		all = facts_of(rt, -1);
-	} while (!is_seen || !all.nr_preempt.value || !all.preempt_ns.value);
+	} while (!is_seen || !all.nr_preempt.value || !all.preempt_ns.value ||
+		 !all.nr_forced.value);
 	ok(true, "a worker was seen preempted");
 	is(all.nr_preempt.source, LKDF_SIGNAL_BPF, "the probe has counted it");
+	is(all.nr_forced.source, LKDF_SIGNAL_SELF, "the threads have, too");
 	ok(all.preempt_ns.value / all.nr_preempt.value > 1000,
 	   "%llu times, %llu us each", (unsigned long long)all.nr_preempt.value,
 	   (unsigned long long)(all.preempt_ns.value / all.nr_preempt.value /
@@ -300,7 +316,7 @@ static void silence_is_judged_by_hooks(void)
 int main(int argc, char **argv)
 {
 	(void)argc;
-	tap_start(60);
+	tap_start(90);
 	silence_is_judged_by_hooks();
 	if (!probe_start(argv[0], "--hz 1000")) {
 		probe_absent("signals");

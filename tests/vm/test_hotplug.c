@@ -147,6 +147,24 @@ static void until_seen(struct lkdf *rt, struct load *l)
 			load_goes_on(l, 1);
 }
 
+/* All CPUs of its node go, and the kernel moves it to another one. */
+static void a_move_to_another_node_is_told(struct lkdf *rt, struct load *l,
+					   int last)
+{
+	uint64_t was = facts_of(rt, last).nr_xnode.value;
+
+	if (vm.node_of[last] == vm.node_of[0]) {
+		skip("a move to another node", "there is one node");
+		return;
+	}
+	set_node_online(vm.node_of[last], false);
+	do
+		load_goes_on(l, 1);
+	while (facts_of(rt, last).nr_xnode.value == was);
+	ok(true, "its node went offline: it is on another one, and told");
+	set_node_online(vm.node_of[last], true);
+}
+
 static void the_probe_tells_what_it_does_not_see(const char *self)
 {
 	struct lkdf_facts was, f;
@@ -176,6 +194,7 @@ static void the_probe_tells_what_it_does_not_see(const char *self)
 	load_goes_on(&load, 4);
 	ok(lkdf_caps(rt) & LKDF_CAP_PROBE, "the probe is alive");
 	ok(status_says("not sampled"), "a CPU that came back is not sampled");
+	a_move_to_another_node_is_told(rt, &load, last);
 	load_stop(&load);
 	is(lkdf_close(rt), 0, "it closes");
 	ok(probe_run("stop") && probe_run("start"), "the probe starts again");
