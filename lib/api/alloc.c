@@ -8,7 +8,7 @@
 #include "api/border.h"
 #include "data/block.h"
 #include "data/place.h"
-#include "device/device.h"
+#include "kernel/blocks.h"
 
 #include <lkdf/runtime.h>
 #include <string.h>
@@ -29,12 +29,13 @@ static int check_request(const struct lkdf_place *p, enum lkdf_mem_kind m,
 {
 	if (!p)
 		return err(-EINVAL, "alloc: the place is NULL");
-	if (p->device && !device_has(p->device, LKDF_DEVICE_HOST_MEMORY))
-		return border_unbuilt("alloc: memory of a device");
-	if (m == LKDF_MEM_MANAGED)
-		return border_unbuilt("alloc: LKDF_MEM_MANAGED");
-	if (m != LKDF_MEM_OWN && m != LKDF_MEM_HOST_PINNED &&
-	    m != LKDF_MEM_INTERLEAVED)
+	if (m == LKDF_MEM_MANAGED && !p->device)
+		return err(-EOPNOTSUPP,
+			   "alloc: LKDF_MEM_MANAGED: node %d has none, a "
+			   "device may have",
+			   place_id(p));
+	if (m != LKDF_MEM_OWN && m != LKDF_MEM_MANAGED &&
+	    m != LKDF_MEM_HOST_PINNED && m != LKDF_MEM_INTERLEAVED)
 		return err(-EINVAL, "alloc: memory kind %d is unknown", (int)m);
 	if (!bytes || bytes > HEAP_SIZE_MAX)
 		return err(-EINVAL, "alloc: %llu bytes: expected 1 .. 2^46",
@@ -151,6 +152,15 @@ static int alloc_slow(struct request *r, void **out)
 	return 0;
 }
 
+static int alloc_there(const struct request *r, void **out)
+{
+	int rc = border_runtime(r->p->rt);
+
+	return rc ? rc
+		  : blocks_alloc(r->p, r->kind, r->want.size, r->want.align,
+				 r->label, out);
+}
+
 static __attribute__((noinline)) int alloc_any(struct lkdf_place *p,
 					       enum lkdf_mem_kind m,
 					       uint64_t bytes, uint64_t align,
@@ -166,7 +176,10 @@ static __attribute__((noinline)) int alloc_any(struct lkdf_place *p,
 	r.want.memory = memory_of(p, m);
 	r.want.size = bytes;
 	r.want.align = max_u64(align, HEAP_ALIGN);
-	rc = alloc_slow(&r, out);
+	if (blocks_serve(p, m))
+		rc = alloc_there(&r, out);
+	else
+		rc = alloc_slow(&r, out);
 	if (!rc && p->rt->hooks.table && p->rt->hooks.table->alloc)
 		p->rt->hooks.table->alloc(
 			p->rt->hooks.u, *out, bytes,
@@ -236,6 +249,11 @@ static __attribute__((noinline)) void free_any(struct lkdf *rt, void *p)
 	}
 	if (rt->hooks.table && rt->hooks.table->free)
 		rt->hooks.table->free(rt->hooks.u, p);
+	rc = blocks_free(rt, p);
+	if (rc == -EINVAL)
+		log_text(&rt->log, LKDF_LOG_ERROR, "%s", err_text());
+	if (rc != -ENOENT)
+		return;
 	rc = heap_free(rt->heap, heap_thread_cache(rt->heap), p);
 	if (rc)
 		report(rt, p, rc);

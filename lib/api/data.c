@@ -3,7 +3,7 @@
 
 #include "api/border.h"
 #include "data/place.h"
-#include "device/device.h"
+#include "kernel/prefetch.h"
 #include "run/inner.h"
 #include "run/values.h"
 #include "task/acquire.h"
@@ -212,7 +212,7 @@ int lkdf_data_prefetch(struct lkdf_data *d, struct lkdf_place *p,
 	if (d->flags & LKDF_DATA_ONCE)
 		return err(-EINVAL, "prefetch: %s is LKDF_DATA_ONCE", text);
 	if (p->device && !device_has(p->device, LKDF_DEVICE_HOST_MEMORY))
-		return border_unbuilt("prefetch: to a device");
+		return prefetch_submit(d, p, done);
 	return move_prefetch(d, p, done);
 }
 

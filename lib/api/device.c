@@ -43,6 +43,10 @@ static int check_ops(const struct lkdf_device_ops *o)
 		return err(-EINVAL,
 			   "place_register: %s: queue and mark go together",
 			   o->name);
+	if (!o->pin != !o->unpin)
+		return err(-EINVAL,
+			   "place_register: %s: pin and unpin go together",
+			   o->name);
 	return check_memory(o);
 }
 
@@ -60,7 +64,8 @@ int lkdf_place_register(struct lkdf *rt, const struct lkdf_device_ops *ops,
 	if (!rc)
 		rc = border_flags("place_register", o.flags,
 				  LKDF_DEVICE_RANGES | LKDF_DEVICE_HOST_MEMORY |
-					  LKDF_DEVICE_ORDERED);
+					  LKDF_DEVICE_ORDERED |
+					  LKDF_DEVICE_MANAGED);
 	if (!rc)
 		rc = check_ops(&o);
 	return rc ? rc : devices_add(rt, LKDF_PLACE_USER, &o, dev, out);

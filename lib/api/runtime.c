@@ -9,6 +9,8 @@
 #include "data/place.h"
 #include "io/event_poll.h"
 #include "io/io_ring.h"
+#include "kernel/copy.h"
+#include "kernel/prefetch.h"
 #include "rt/ask.h"
 #include "rt/open.h"
 #include "task/fn_kind.h"
@@ -160,6 +162,8 @@ int lkdf_close(struct lkdf *rt)
 		ask_close(rt);
 		event_poll_close(rt);
 		move_close(rt);
+		copy_close(rt);
+		prefetch_close(rt);
 		loop_close(rt);
 		fn_kind_close(rt);
 		kind_reap(rt);

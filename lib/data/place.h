@@ -26,7 +26,8 @@ struct lkdf_place {
 	const struct part *part; /* NULL: the node */
 	struct lkdf_place *next; /* part; of the runtime */
 	unsigned memory; /* the node's own, in the heap */
-	bool is_hooked; /* a tool is told of blocks, see lkdf/hooks.h */
+	bool is_hooked; /* a tool is told of blocks, see lkdf/hooks.h, or a
+			 * device has them, see kernel/blocks.h */
 };
 
 /* The heap and the places of all nodes. 0 or -errno. */

@@ -7,8 +7,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define COPY_ALIGN 256
-
 static struct device_copy **bucket_of(struct device *d, const struct copies *of,
 				      uint32_t part)
 {
@@ -100,7 +98,8 @@ bool copies_drop_unused(struct device *d)
 	return has_some;
 }
 
-int copies_alloc(struct device *d, uint64_t bytes, void **there)
+int copies_alloc_aligned(struct device *d, uint64_t bytes, uint64_t align,
+			 void **there)
 {
 	uint64_t used;
 	int rc;
@@ -109,14 +108,18 @@ int copies_alloc(struct device *d, uint64_t bytes, void **there)
 		if (make_room(d, used - d->capacity))
 			return -EAGAIN;
 	do
-		rc = d->ops.alloc(d->dev, LKDF_MEM_OWN, bytes, COPY_ALIGN,
-				  there);
+		rc = d->ops.alloc(d->dev, LKDF_MEM_OWN, bytes, align, there);
 	while (rc == -ENOMEM && !make_room(d, 1));
 	if (rc == -ENOMEM && (d->nr_under_way > 1 || d->leaving))
 		return -EAGAIN;
 	if (rc >= 0)
 		a_add(&d->used, bytes, relaxed);
 	return rc < 0 ? rc : 0;
+}
+
+int copies_alloc(struct device *d, uint64_t bytes, void **there)
+{
+	return copies_alloc_aligned(d, bytes, DEVICE_ALIGN, there);
 }
 
 /* ---- on their way home -------------------------------------------------- */

@@ -51,6 +51,8 @@ void copies_unpin(struct device *d, struct device_operand *o,
 
 /* Memory of the device, for which copies are dropped. As copies_pin(). */
 int copies_alloc(struct device *d, uint64_t bytes, void **there);
+int copies_alloc_aligned(struct device *d, uint64_t bytes, uint64_t align,
+			 void **there);
 void copies_free(struct device *d, uint64_t bytes, void *there);
 
 /* All that no request uses, at once or soon. True: there was one. */

@@ -75,6 +75,8 @@ int device_create(const struct lkdf_device_ops *ops, void *dev,
 	list_init(&d->under_way);
 	list_init(&d->codes);
 	list_init(&d->lru);
+	list_init(&d->moves);
+	d->last_hungry = &d->hungry;
 	pthread_mutex_init(&d->start_lock, NULL);
 	*out = d;
 	return 0;
@@ -229,6 +231,7 @@ void device_free_slot(struct device *d, struct device_slot *s)
 	check(!(a_load(&s->generation, relaxed) & 1));
 	s->req = NULL;
 	s->copy = NULL;
+	s->move = NULL;
 	s->next = d->free_slots;
 	d->free_slots = s;
 }
@@ -282,20 +285,32 @@ struct blocking_item *device_take(struct device *d, unsigned lowest)
 	return item;
 }
 
+static void forget_slot(struct device *d, struct device_slot *s)
+{
+	if (!s->req && !s->copy && !s->move)
+		return;
+	/* An operation that was done meanwhile comes by itself. */
+	s->req = NULL;
+	s->copy = NULL;
+	s->move = NULL;
+	device_revoke(d, s);
+}
+
 void device_forget_slots(struct device *d)
 {
 	struct device_chunk *c;
 	unsigned i;
 
 	for (c = d->chunks; c; c = c->next)
-		for (i = 0; i < DEVICE_SLOTS; i++) {
-			if (!c->slot[i].req && !c->slot[i].copy)
-				continue;
-			/*
-			 * An operation that was done meanwhile comes by itself.
-			 */
-			c->slot[i].req = NULL;
-			c->slot[i].copy = NULL;
-			device_revoke(d, &c->slot[i]);
-		}
+		for (i = 0; i < DEVICE_SLOTS; i++)
+			forget_slot(d, &c->slot[i]);
+}
+
+bool device_begin(struct device *d)
+{
+	if (!d->has_begun && d->ops.start)
+		d->start_error = d->ops.start(d->dev, DEVICE_KERNEL_QUEUE +
+							      d->nr_queues);
+	d->has_begun = true;
+	return d->start_error >= 0;
 }

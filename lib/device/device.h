@@ -28,6 +28,7 @@
 #define DEVICE_CLASSES 5 /* the last is the most urgent */
 #define DEVICE_NOW 4 /* no request: needs no room */
 #define DEVICE_WHY 224
+#define DEVICE_ALIGN 256 /* of memory, at least */
 #define DEVICE_BUCKETS 256 /* for copies of data */
 
 /* Queues of a device; those for kernels follow. */
@@ -37,6 +38,8 @@
 
 struct device_copy;
 struct device_req;
+struct held_call;
+struct held_move;
 struct lkdf_stats_slice;
 struct trace;
 
@@ -55,10 +58,11 @@ struct device_slot {
 	/* Set when made, constant afterwards. */
 	struct device *device;
 
-	/* The launcher; both NULL: nobody wants to know. */
+	/* The launcher; all NULL: nobody wants to know. */
 	struct device_req *req;
 	struct device_copy *copy; /* that is carried back */
 	struct device_row_op row;
+	struct held_move *move; /* bytes of held.h */
 };
 
 #define DEVICE_SLOTS 64 /* of one chunk */
@@ -102,6 +106,8 @@ struct device {
 
 	/* The launcher; any thread looks. */
 	_Atomic(uint64_t) used; /* bytes that are allocated */
+	_Atomic(uint64_t) held; /* of these: the program's, see held.h */
+	_Atomic(uint64_t) managed; /* bytes beside them */
 
 	/* Under lock. */
 	struct lock lock;
@@ -119,11 +125,14 @@ struct device {
 	struct device_chunk *chunks;
 	struct device_slot *free_slots;
 	struct device_req *starving; /* waits for room; NULL: nobody does */
+	struct held_call *hungry, **last_hungry; /* wait for it as well */
+	struct list moves; /* under way, see held.h */
 	unsigned nr_under_way; /* requests; a region counts as one */
 	uint64_t leaving; /* bytes of copies that are carried back */
 	void *executor; /* of the step */
 	unsigned next_queue;
 	bool has_begun; /* ops.start was called */
+	bool is_stepping; /* serial mode: a thread is in launcher_step() */
 	bool has_gone; /* a function has said so: it is lost soon */
 	int start_error;
 	struct list codes; /* built here, see device_code */
@@ -157,6 +166,9 @@ void device_stop(struct device *d);
 int device_done(struct lkdf_device_op op, int error);
 
 /* ---- the launcher ------------------------------------------------------- */
+
+/* Has ops.start been called, and well? Else start_error says why not. */
+bool device_begin(struct device *d);
 
 /* A new op of the request, or of a copy. NULL: no memory. */
 struct device_slot *device_give(struct device *d, struct device_req *r,

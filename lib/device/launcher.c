@@ -9,6 +9,7 @@
 #include "base/util.h"
 #include "device/code.h"
 #include "device/copies.h"
+#include "device/held.h"
 #include "device/request.h"
 
 #include <errno.h>
@@ -24,12 +25,12 @@
 
 static bool has_room(const struct device *d)
 {
-	return !d->starving && d->nr_under_way < d->max_under_way;
+	return !d->starving && !d->hungry && d->nr_under_way < d->max_under_way;
 }
 
 static bool is_at_work(const struct device *d)
 {
-	return d->nr_under_way || d->leaving;
+	return d->nr_under_way || d->leaving || !list_is_empty(&d->moves);
 }
 
 static bool poll_device(struct device *d, void *executor)
@@ -49,6 +50,7 @@ bool launcher_step(struct device *d, void *executor)
 	bool has_moved;
 
 	d->executor = executor;
+	d->is_stepping = true;
 	has_moved = poll_device(d, executor);
 	s = device_take_done(d);
 	for (; s; s = next) {
@@ -57,11 +59,13 @@ bool launcher_step(struct device *d, void *executor)
 		request_op_done(d, executor, s);
 	}
 	has_moved |= request_feed(d, executor);
+	has_moved |= held_feed(d);
 	item = device_take(d, has_room(d) ? 0 : DEVICE_NOW);
 	if (item)
 		item->run(executor, item);
 	if (d->has_gone)
 		request_lose_all(d, executor);
+	d->is_stepping = false;
 	return has_moved || item;
 }
 

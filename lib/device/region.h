@@ -63,7 +63,8 @@ bool region_add(struct device_region *g, struct device_req *r);
 
 static inline bool region_has_room(const struct device_region *g)
 {
-	return g->nr_first < REGION_AHEAD && !g->failed && !g->device->starving;
+	return g->nr_first < REGION_AHEAD && !g->failed &&
+	       !g->device->starving && !g->device->hungry;
 }
 
 /* All ops of the request are done; it is to end whatever it is at. */

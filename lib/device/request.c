@@ -6,6 +6,7 @@
 #include "base/util.h"
 #include "device/code.h"
 #include "device/copies.h"
+#include "device/held.h"
 #include "device/region.h"
 
 #include <errno.h>
@@ -170,6 +171,7 @@ void request_lose_all(struct device *d, void *executor)
 		end(d, executor, r);
 	}
 	copies_lose(d);
+	held_lose(d, executor);
 }
 
 static int reserve_one(struct device *d, struct device_operand *o)
@@ -194,18 +196,19 @@ static int reserve_all(struct device *d, struct device_req *r)
 /* -EAGAIN: others have it. */
 static int find_room(struct device *d, struct device_req *r)
 {
-	uint64_t sum = 0;
+	uint64_t sum = 0, held = a_load(&d->held, relaxed);
 	uint32_t i;
 	int rc;
 
 	for (i = 0; i < r->nr_operand; i++)
 		sum += r->operand[i].bytes;
-	if (sum > d->capacity) {
+	if (sum > d->capacity - held) {
 		request_fail(r, -ENOMEM,
 			     "kernel %s: its uses have %llu bytes, device %s "
-			     "has %llu",
+			     "has %llu, of which the program holds %llu",
 			     r->launch.name, (unsigned long long)sum, d->name,
-			     (unsigned long long)d->capacity);
+			     (unsigned long long)d->capacity,
+			     (unsigned long long)held);
 		return -ENOMEM;
 	}
 	rc = reserve_all(d, r);
@@ -280,6 +283,8 @@ void request_run(void *executor, struct device_req *r, unsigned queue)
 			     r->launch.name);
 		return;
 	}
+	if (r->is_empty)
+		return;
 	if (r->code) {
 		set_addresses(r);
 		code_find(d, r);
@@ -397,6 +402,7 @@ void request_op_done(struct device *d, void *executor, struct device_slot *s)
 {
 	struct device_req *r = s->req;
 	struct device_copy *c = s->copy;
+	struct held_move *m = s->move;
 	int error = s->error;
 
 	rows_end(d, s);
@@ -405,6 +411,8 @@ void request_op_done(struct device *d, void *executor, struct device_slot *s)
 		request_lose_all(d, executor);
 	if (c && !a_load(&d->is_lost, relaxed))
 		copies_returned(d, c, error);
+	if (m && !a_load(&d->is_lost, relaxed))
+		held_moved(executor, m, error);
 	if (!r || a_load(&d->is_lost, relaxed))
 		return;
 	if (error)
@@ -415,15 +423,6 @@ void request_op_done(struct device *d, void *executor, struct device_slot *s)
 		region_go_on(executor, r);
 	else
 		go_on(d, executor, r);
-}
-
-static bool begin_device(struct device *d)
-{
-	if (!d->has_begun && d->ops.start)
-		d->start_error = d->ops.start(d->dev, DEVICE_KERNEL_QUEUE +
-							      d->nr_queues);
-	d->has_begun = true;
-	return d->start_error >= 0;
 }
 
 void request_enter(struct device *d, struct device_req *r)
@@ -455,7 +454,7 @@ void request_begin(struct device *d, void *executor, struct device_req *r)
 		return;
 	}
 	err(0, "%s", "");
-	if (!begin_device(d))
+	if (!device_begin(d))
 		request_fail_said(r, "start", d->start_error);
 	go_on(d, executor, r);
 }

@@ -83,6 +83,7 @@ struct device_req {
 	unsigned class;
 	bool is_last; /* nobody takes what it writes */
 	struct lkdf_stats_slice told; /* what a recording says of its launch */
+	bool is_empty; /* its bytes go there, and nothing is launched */
 
 	/* Set again by next(). */
 	struct device_code *code; /* NULL: it is enqueued */

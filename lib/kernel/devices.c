@@ -5,6 +5,7 @@
 #include "base/futex.h"
 #include "core/home.h"
 #include "core/ops.h"
+#include "kernel/blocks.h"
 #include "sched/tick.h"
 #include "topo/topo.h"
 
@@ -20,12 +21,14 @@
 void devices_init(struct lkdf *rt)
 {
 	pthread_mutex_init(&rt->devices->lock, NULL);
+	pthread_mutex_init(&rt->devices->held_lock, NULL);
 }
 
 void devices_stop(struct lkdf *rt)
 {
 	unsigned i, nr = devices_nr(rt);
 
+	blocks_close(rt);
 	for (i = 0; i < nr; i++)
 		device_stop(rt->devices->device[i]);
 }
@@ -40,8 +43,11 @@ void devices_fini(struct lkdf *rt, bool is_child)
 		free(all->place[i]);
 	}
 	a_store(&all->nr, 0, relaxed);
-	if (!is_child)
-		pthread_mutex_destroy(&all->lock);
+	free(all->held);
+	if (is_child)
+		return;
+	pthread_mutex_destroy(&all->held_lock);
+	pthread_mutex_destroy(&all->lock);
 }
 
 /* ---- adding ------------------------------------------------------------- */
@@ -87,6 +93,7 @@ create_place(struct lkdf *rt, enum lkdf_place_kind kind, struct device *d)
 	p->kind = kind;
 	p->device = d;
 	p->home = home_make_device(d->attr.index);
+	p->is_hooked |= !device_has(d, LKDF_DEVICE_HOST_MEMORY);
 	if (rt->sched.is_pinned)
 		bind(d, rt->topo, node);
 	return p;

@@ -23,6 +23,15 @@ struct devices {
 	_Atomic(unsigned) nr;
 	struct device *device[LKDF_MAX_DEVICES];
 	struct lkdf_place *place[LKDF_MAX_DEVICES];
+
+	/* Under held_lock; any thread looks at the number: see blocks.h. */
+	pthread_mutex_t held_lock;
+	struct device_held **held; /* by address */
+	unsigned room_held;
+	_Atomic(unsigned) nr_held;
+
+	/* Any thread; see copy.h and prefetch.h. */
+	_Atomic(struct lkdf_kind *) copy_kind, prefetch_kind;
 };
 
 void devices_init(struct lkdf *rt);

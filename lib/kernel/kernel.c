@@ -34,6 +34,8 @@ static const char *why_not(const struct kernel *k, const struct device *d)
 {
 	const struct device_code *c = kernel_code(k, d);
 
+	if (k->is_prefetch)
+		return NULL;
 	if (k->attr.enqueue)
 		return d->ops.queue && d->ops.mark
 			       ? NULL
@@ -285,6 +287,8 @@ static int begin(struct lkdf_ctx *c, void *arg)
 		return begin_here(c, arg);
 	if (!rc)
 		rc = launch(c, arg, d);
+	if (rc < 0 && c->task->kind->kernel->is_prefetch)
+		return 0;
 	if (rc < 0)
 		c->has_why = true;
 	return rc;
@@ -292,7 +296,7 @@ static int begin(struct lkdf_ctx *c, void *arg)
 
 void kernel_count(struct executor *ex, const struct kernel_req *r)
 {
-	counter_add(ex->counters, COUNTER_KERNELS, 1);
+	counter_add(ex->counters, COUNTER_KERNELS, !r->kernel->is_prefetch);
 	counter_add(ex->counters, COUNTER_UPLOADED, r->req.bytes_up);
 	counter_add(ex->counters, COUNTER_FETCHED, r->req.bytes_down);
 }
@@ -304,7 +308,7 @@ static bool ended(struct executor *ex, struct task *t)
 	t->link.flags &= (uint16_t)~TASK_AWAY;
 	t->away.kernel = NULL;
 	kernel_count(ex, r);
-	if (r->req.error)
+	if (r->req.error && !r->kernel->is_prefetch)
 		task_fail(t, r->req.error, r->req.why, ex->id);
 	kernel_free_request(rt_of(t), r);
 	return true;

@@ -39,6 +39,7 @@ struct kernel {
 	struct kernel_fold fold;
 	struct copies *constants; /* LKDF_PARAM_MEMORY on devices, or NULL */
 	uint32_t arg_size; /* of the kind; 0: borrowed */
+	bool is_prefetch; /* see prefetch.h: a wish, without a launch */
 	char name[NAME_SIZE];
 };
 

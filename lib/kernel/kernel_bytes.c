@@ -9,9 +9,11 @@
 
 static void note_lost(struct kernel_req *r, const struct device_operand *o)
 {
-	int error =
-		o->mode & LKDF_READ ? away_take_error(o->copies, o->part) : 0;
+	int error = 0;
 
+	/* The reader that wants the bytes is told. */
+	if (o->mode & LKDF_READ && !r->kernel->is_prefetch)
+		error = away_take_error(o->copies, o->part);
 	if (error)
 		request_fail(&r->req, error,
 			     "kernel %s: bytes that it reads were lost with "

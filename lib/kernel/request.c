@@ -99,8 +99,9 @@ static bool is_through(const struct lkdf_data *d)
  */
 static bool may_keep(const struct maker *m, const struct use *u)
 {
-	return !(m->c->task->kind->flags & LKDF_ALWAYS) && !u->domain->above &&
-	       !device_has(m->d, LKDF_DEVICE_HOST_MEMORY);
+	return (m->k->is_prefetch ||
+		!(m->c->task->kind->flags & LKDF_ALWAYS)) &&
+	       !u->domain->above && !device_has(m->d, LKDF_DEVICE_HOST_MEMORY);
 }
 
 static void find_copies(struct maker *m, uint32_t main,
@@ -407,6 +408,7 @@ static void fill(struct maker *m, struct kernel_req *r)
 	r->req.ops = &req_ops;
 	r->req.device = m->d;
 	r->req.code = kernel_code(m->k, m->d);
+	r->req.is_empty = m->k->is_prefetch;
 	r->req.leads = ahead_leads(m->c);
 	r->req.class =
 		r->task ? r->task->link.class

@@ -46,6 +46,14 @@ void *region_map(size_t size)
 	return p == MAP_FAILED ? NULL : p;
 }
 
+void *region_reserve(size_t size)
+{
+	void *p = mmap(NULL, mapped_size(size), PROT_NONE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
 void region_unmap(void *region, size_t size)
 {
 	if (region)

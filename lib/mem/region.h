@@ -24,6 +24,9 @@ void region_free(void *region, size_t size);
 void *region_map(size_t size);
 void region_unmap(void *region, size_t size);
 
+/* Addresses and no memory: whoever touches them faults. As region_map(). */
+void *region_reserve(size_t size);
+
 /*
  * Pages not touched yet come from the system's node, if it has any left. Where
  * the kernel refuses they come from wherever they are touched first.

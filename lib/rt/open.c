@@ -12,7 +12,9 @@
 #include "io/event_poll.h"
 #include "io/io_ring.h"
 #include "kernel/backend.h"
+#include "kernel/copy.h"
 #include "kernel/devices.h"
+#include "kernel/prefetch.h"
 #include "mem/heap.h"
 #include "mem/region.h"
 #include "rt/ask.h"
@@ -449,6 +451,8 @@ void runtime_abandon(struct lkdf *rt)
 	blocking_abandon(&rt->blocking);
 	data_abandon(rt);
 	move_abandon(rt);
+	copy_abandon(rt);
+	prefetch_abandon(rt);
 	event_poll_abandon(rt);
 	event_shards_close(rt->event_shards, true);
 	kind_abandon(rt);

@@ -90,6 +90,20 @@ static void emu_stop(void *dev)
 	emu_leave(e, 0);
 }
 
+/* Behind what lies before it. */
+static uint64_t emu_align(uint64_t at, uint64_t align)
+{
+	align = align > EMU_GRAIN ? align : EMU_GRAIN;
+	return (at + align - 1) / align * align;
+}
+
+static int emu_managed(struct emu *e, uint64_t bytes, void **there)
+{
+	*there = aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
+	e->nr_managed++;
+	return emu_leave(e, 0);
+}
+
 /* The first gap; blocks lie in order. */
 static int emu_alloc(void *dev, enum lkdf_mem_kind mem, uint64_t bytes,
 		     uint64_t align, void **there)
@@ -99,11 +113,13 @@ static int emu_alloc(void *dev, enum lkdf_mem_kind mem, uint64_t bytes,
 	unsigned i;
 	int rc = emu_enter(e, EMU_ALLOC);
 
-	if (mem != LKDF_MEM_OWN || align > EMU_GRAIN)
+	if (!rc && mem == LKDF_MEM_MANAGED && e->flags & EMU_MANAGED)
+		return emu_managed(e, bytes, there);
+	if ((mem != LKDF_MEM_OWN && !rc) || align > 4096)
 		abort();
 	bytes = (bytes + EMU_GRAIN - 1) / EMU_GRAIN * EMU_GRAIN;
 	for (i = 0; i < e->nr_blocks && at + bytes > e->block[i].at; i++)
-		at = e->block[i].at + e->block[i].bytes;
+		at = emu_align(e->block[i].at + e->block[i].bytes, align);
 	if (!rc && (at + bytes > e->memory || e->nr_blocks == EMU_BLOCKS))
 		rc = -ENOMEM;
 	if (rc)
@@ -124,6 +140,12 @@ static void emu_free(void *dev, void *there)
 	unsigned i;
 
 	emu_enter(e, EMU_FREE);
+	if (at >= e->memory) {
+		free(there);
+		e->nr_managed--;
+		emu_leave(e, 0);
+		return;
+	}
 	for (i = 0; i < e->nr_blocks && e->block[i].at != at; i++)
 		;
 	if (i == e->nr_blocks)
@@ -300,6 +322,27 @@ static int emu_finalize(void *dev, unsigned queue)
 	return emu_leave(e, rc);
 }
 
+static int emu_pin(void *dev, void *host, uint64_t bytes)
+{
+	struct emu *e = dev;
+	int rc = emu_enter(e, EMU_PIN);
+
+	if ((uintptr_t)host % 4096 || !bytes)
+		abort();
+	e->nr_pinned += !rc;
+	return emu_leave(e, rc);
+}
+
+static void emu_unpin(void *dev, void *host)
+{
+	struct emu *e = dev;
+
+	(void)host;
+	emu_enter(e, EMU_UNPIN);
+	e->nr_pinned--;
+	emu_leave(e, 0);
+}
+
 /* Its functions, for a test that takes some away. */
 __attribute__((unused)) static struct lkdf_device_ops
 emu_ops(const struct emu *e)
@@ -310,7 +353,8 @@ emu_ops(const struct emu *e)
 		.size = sizeof(struct lkdf_device_ops),
 		.flags = LKDF_DEVICE_RANGES |
 			 (is_own ? 0 : LKDF_DEVICE_HOST_MEMORY) |
-			 (e->flags & EMU_ORDERED ? LKDF_DEVICE_ORDERED : 0),
+			 (e->flags & EMU_ORDERED ? LKDF_DEVICE_ORDERED : 0) |
+			 (e->flags & EMU_MANAGED ? LKDF_DEVICE_MANAGED : 0),
 		.name = e->name ? e->name : "emu",
 		.info = emu_info,
 		.start = emu_start,
@@ -328,6 +372,8 @@ emu_ops(const struct emu *e)
 		.arm = e->flags & EMU_ARMS ? emu_arm : NULL,
 		.needs = e->needs.size ? emu_needs : NULL,
 		.finalize = emu_finalize,
+		.pin = e->flags & EMU_PINS ? emu_pin : NULL,
+		.unpin = e->flags & EMU_PINS ? emu_unpin : NULL,
 	};
 }
 
@@ -362,7 +408,8 @@ __attribute__((unused)) static void emu_check(struct emu *e, const char *how)
 {
 	is(atomic_load(&e->nr[EMU_STOP]), 1, "%s: the device is stopped once",
 	   how);
-	is(e->is_lost ? 0 : e->nr_blocks, 0, "%s: all its memory is free", how);
+	is(e->is_lost ? 0 : e->nr_blocks + e->nr_managed + e->nr_pinned, 0,
+	   "%s: all its memory is free", how);
 	is(atomic_load(&e->nr_overlaps), 0, "%s: calls come one at a time",
 	   how);
 	is(e->is_lost ? 0 : atomic_load(&e->nr_stale), 0,

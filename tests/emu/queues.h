@@ -34,6 +34,8 @@ enum emu_entry {
 	EMU_ARM,
 	EMU_NEEDS,
 	EMU_FINALIZE,
+	EMU_PIN,
+	EMU_UNPIN,
 	EMU_NR_ENTRIES,
 };
 
@@ -44,6 +46,8 @@ enum emu_flag {
 	EMU_WILD = 8, /* seeded order, delays, and early ends */
 	EMU_ORDERED = 16, /* keeps the order within queues for kernels, though
 			   * it may say late that something is done */
+	EMU_MANAGED = 32, /* has memory that the host has, too */
+	EMU_PINS = 64, /* wants to know pinned memory of the host */
 };
 
 struct emu;
@@ -116,6 +120,7 @@ struct emu {
 		uint64_t at, bytes;
 	} block[EMU_BLOCKS];
 	unsigned nr_blocks;
+	unsigned nr_managed, nr_pinned;
 };
 
 /* Where a kernel finds argument i. */
@@ -126,6 +131,18 @@ emu_at(struct emu *e, const struct lkdf_launch *l, unsigned i)
 	char *at = (char *)(uintptr_t)a->value + a->offset;
 
 	return e->flags & EMU_OWN ? e->alias + (at - e->base) : at;
+}
+
+/* The same for memory whose address is the value of argument i. */
+__attribute__((unused)) static void *
+emu_value_at(struct emu *e, const struct lkdf_launch *l, unsigned i)
+{
+	char *at;
+
+	memcpy(&at, l->arg[i].value, sizeof(at));
+	return at >= e->base && at < e->base + e->memory
+		       ? e->alias + (at - e->base)
+		       : at;
 }
 
 /* Counts a call: the error that it is to give, or 0. */

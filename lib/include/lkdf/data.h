@@ -189,7 +189,8 @@ uint64_t lkdf_data_version(const struct lkdf_data *d);
 int lkdf_data_where(struct lkdf_data *d, uint64_t *bytes_on_node, unsigned nr);
 
 /**
- * lkdf_data_prefetch() - bring the bytes to a node, before they are used there
+ * lkdf_data_prefetch() - bring the bytes to a node or device, before they are
+ * used there
  * @d:    data, not LKDF_DATA_ONCE
  * @p:    place; of a part, its node
  * @done: signalled when that is over; NULL: not wanted
@@ -199,7 +200,10 @@ int lkdf_data_where(struct lkdf_data *d, uint64_t *bytes_on_node, unsigned nr);
  * before it the library moves the bytes, or with LKDF_DATA_REPLICATE copies
  * them; writers wait meanwhile. A move of bytes that lkdf has allocated changes
  * their address, so it waits for readers, and later readers wait for it. Of
- * wrapped bytes the library moves whole pages only. The prefetch is a wish:
+ * wrapped bytes the library moves whole pages only. A device with memory of its
+ * own gets a copy of all, or where the data is split, in up to 1024 parts, one
+ * of each part; kernels there need no upload then, until somebody writes it or
+ * others need the room. The prefetch is a wish:
  * @done fires also where no bytes could be moved, or a writer before it has
  * failed; lkdf_data_where() tells where they are.
  *

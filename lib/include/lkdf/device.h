@@ -237,6 +237,7 @@ enum lkdf_device_flag {
 	LKDF_DEVICE_ORDERED = 4, /* what one queue for kernels is given is done
 				  * in that order, each with all that it
 				  * writes before the next one begins */
+	LKDF_DEVICE_MANAGED = 8, /* alloc gives LKDF_MEM_MANAGED as well */
 };
 
 enum lkdf_arg_sort {
@@ -308,9 +309,10 @@ struct lkdf_device_ops {
 	 */
 	void (*stop)(void *dev);
 
-	/* mem: LKDF_MEM_OWN. align is a power of two. -ENOMEM: the library
-	 * frees what it can do without and tries again, once others are done.
-	 */
+	/* mem: LKDF_MEM_OWN; with LKDF_DEVICE_MANAGED also LKDF_MEM_MANAGED,
+	 * whose address is one of the host's, too. align is a power of two, at
+	 * most a page. -ENOMEM of memory of its own: the library frees what it
+	 * can do without and tries again, once others are done. */
 	int (*alloc)(void *dev, enum lkdf_mem_kind mem, uint64_t bytes,
 		     uint64_t align, void **there);
 	void (*free)(void *dev, void *there);
@@ -351,6 +353,12 @@ struct lkdf_device_ops {
 	/* Tells what a function of build's needs; out is zeroed, with size.
 	 * Once for each function of a loop whose block is not given. */
 	int (*needs)(void *dev, void *function, struct lkdf_kernel_needs *out);
+
+	/* Whole pages of the host, which the device's driver is to know, so
+	 * that bytes there are carried faster: locked until unpin. They go
+	 * together; NULL: LKDF_MEM_HOST_PINNED is locked, and no more. */
+	int (*pin)(void *dev, void *host, uint64_t bytes);
+	void (*unpin)(void *dev, void *host);
 };
 
 /**
@@ -372,6 +380,33 @@ struct lkdf_device_ops {
  */
 int lkdf_place_register(struct lkdf *rt, const struct lkdf_device_ops *ops,
 			void *dev, struct lkdf_place **out);
+
+/* ---- bytes -------------------------------------------------------------- */
+
+/**
+ * lkdf_copy() - copy between any memories
+ * @rt:    runtime
+ * @s:     scope that the copy is a task of; NULL: the root
+ * @to:    host memory, or within memory of a device (lkdf_alloc())
+ * @from:  likewise; the two do not overlap
+ * @bytes: any number; 0 is done at once
+ * @done:  receives an event; NULL: the call waits
+ *
+ * Between memories of the host, up to the option copy_inline_kib, it is done
+ * when the call returns. Otherwise it is a task with the name "lkdf.copy" that
+ * keeps no thread waiting: nothing orders it but @done and the end of the
+ * scope. Both memories stay until then; of a device's block that lkdf_free()
+ * takes back meanwhile the memory is free when the copy is done. Between two
+ * devices, and within one, the bytes go by way of the host. A cancel of the
+ * scope stops a copy that has not begun, and no other one.
+ *
+ * Context: any thread, in a body with @done or where it is done at once.
+ * Return: 0, or without @done the copy's error; -EINVAL beyond the end of a
+ * block; -EDEADLK in a body without @done; -ENOMEM; -ENODEV the device is lost;
+ * -ECANCELED the scope is; what upload or fetch returned.
+ */
+int lkdf_copy(struct lkdf *rt, struct lkdf_scope *s, void *to, const void *from,
+	      uint64_t bytes, struct lkdf_event *done);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

@@ -24,9 +24,10 @@ enum lkdf_place_kind {
 };
 
 enum lkdf_mem_kind {
-	LKDF_MEM_OWN, /* on the place's node */
-	LKDF_MEM_HOST_PINNED, /* the same, and locked: never paged out */
-	LKDF_MEM_MANAGED,
+	LKDF_MEM_OWN, /* on the place's node, or of the device */
+	LKDF_MEM_HOST_PINNED, /* on the node, and locked: never paged out. Of a
+			       * device with pin: its driver knows it */
+	LKDF_MEM_MANAGED, /* one address for a device and the host */
 	LKDF_MEM_INTERLEAVED, /* page by page over all nodes with memory */
 };
 
@@ -125,10 +126,21 @@ int lkdf_place_id(const struct lkdf_place *p);
  * Pinned memory is locked in steps of 4 MiB; in a forked child it is not
  * locked.
  *
- * Context: any thread; may map memory.
- * Return: 0; -EINVAL; -EOPNOTSUPP LKDF_MEM_MANAGED, or a device with memory of
- * its own; -ENOMEM no memory, the limit, or a node without memory; -EPERM
- * pinned memory is not allowed to this process.
+ * On a device with memory of its own LKDF_MEM_OWN gives an address that is good
+ * for lkdf_copy(), lkdf_block(), lkdf_realloc() and lkdf_free(): the host
+ * faults where it touches it. lkdf_block() says by what the device knows the
+ * block; kernels get that as a value. Copies of data make room for it, and the
+ * call waits for kernels under way where that is not enough. Kernels have the
+ * rest of the device's memory. Managed memory of a device is at most 90 % of
+ * its own. On a device with the host's memory all kinds are that of its node.
+ * @align is at most 4096 on a device.
+ *
+ * Context: any thread; may map memory. On a device not in choose() and
+ * enqueue(), nor in a forked child.
+ * Return: 0; -EINVAL; -EOPNOTSUPP LKDF_MEM_MANAGED on a node, or on a device
+ * that has none; -ENOMEM no memory, the limit, or a node without memory; -EPERM
+ * pinned memory is not allowed to this process; -ENODEV the device is lost;
+ * -EDEADLK in choose() or enqueue(); what alloc or pin of the device returned.
  */
 int lkdf_alloc(struct lkdf_place *p, enum lkdf_mem_kind m, uint64_t bytes,
 	       uint64_t align, const char *label, void **out);
@@ -146,6 +158,46 @@ int lkdf_alloc(struct lkdf_place *p, enum lkdf_mem_kind m, uint64_t bytes,
  * Context: any thread.
  */
 void lkdf_free(struct lkdf *rt, void *p);
+
+struct lkdf_block_info {
+	uint32_t size, mem; /* mem: enum lkdf_mem_kind */
+	struct lkdf_place *place; /* NULL: LKDF_MEM_INTERLEAVED */
+	void *base; /* as lkdf_alloc() gave it */
+	void *there; /* as the device knows it: what its alloc gave, such as a
+		      * cl_mem. Of memory of the host: base */
+	uint64_t bytes; /* asked for; on a node as taken */
+	uint64_t taken; /* what it takes with its rounding */
+	char label[64]; /* "": none */
+};
+
+/**
+ * lkdf_block() - what is known of an address
+ * @rt:  runtime
+ * @p:   in a block of lkdf_alloc(), of whatever place; the library does not
+ *       follow it
+ * @out: size set by the caller
+ *
+ * Context: any thread, does not block.
+ * Return: 0; -ENOENT no block that is in use; -EINVAL.
+ */
+int lkdf_block(struct lkdf *rt, const void *p, struct lkdf_block_info *out);
+
+/**
+ * lkdf_realloc() - a block of another size
+ * @rt:    runtime
+ * @p:     of lkdf_alloc()
+ * @bytes: 1 .. 2^46
+ * @out:   the block, which may have moved, with what both have in common and
+ *         the same label; @p is gone where it differs
+ *
+ * Of a block on a node with an alignment above 64 the new one has 64 at least.
+ * Of a device another block is taken, and the bytes go by way of the host.
+ *
+ * Context: any thread, of a device's own memory not in a body.
+ * Return: 0; -EINVAL; -ENOENT no block; -ENOMEM, @p is as it was;
+ * -EDEADLK in a body, of a device; as lkdf_alloc() and lkdf_copy().
+ */
+int lkdf_realloc(struct lkdf *rt, void *p, uint64_t bytes, void **out);
 
 /**
  * lkdf_first_touch() - initialise a big array, spread over the nodes

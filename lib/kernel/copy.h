@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Copies that a program asks for (lkdf_copy()): between host and host a copy is
+ * a body, else the launchers carry the bytes, piece by piece where they go from
+ * device to device, and the task goes on when they have.
+ */
+#ifndef KERNEL_COPY_H
+#define KERNEL_COPY_H
+
+#include "kernel/blocks.h"
+
+/* A side: where in a block, or NULL of the host. */
+struct copy_side {
+	struct device_held *held;
+	char *at;
+};
+
+/*
+ * As lkdf_copy(), with an event; the sides' users are taken over with success.
+ */
+int copy_submit(struct lkdf *rt, struct lkdf_scope *s,
+		const struct copy_side *to, const struct copy_side *from,
+		uint64_t bytes, struct lkdf_event *done);
+
+/* No task lives. */
+void copy_close(struct lkdf *rt);
+
+/* In a forked child, before the dead kinds go. */
+void copy_abandon(struct lkdf *rt);
+
+#endif

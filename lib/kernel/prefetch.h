@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * lkdf_data_prefetch() to a device: a kernel without a launch reads the data,
+ * or all parts of one that is split, and the copies stay.
+ */
+#ifndef KERNEL_PREFETCH_H
+#define KERNEL_PREFETCH_H
+
+#include "kernel/devices.h"
+
+/* As lkdf_data_prefetch(), on a device with memory of its own. */
+int prefetch_submit(struct lkdf_data *d, const struct lkdf_place *p,
+		    struct lkdf_event *done);
+
+/* No task lives. */
+void prefetch_close(struct lkdf *rt);
+
+/* In a forked child, before the dead kinds go. */
+void prefetch_abandon(struct lkdf *rt);
+
+#endif
