@@ -343,8 +343,19 @@ static struct link *above(uint64_t item, void *rt)
 	return f && f->parent ? &f->parent->link : NULL;
 }
 
+/*
+ * The first task of its own that a worker needs may come late: when another one
+ * takes a run that it has in the static order. Its room is there by then, or is
+ * asked for again.
+ */
+static void enter_worker(struct worker *w)
+{
+	signals_enter_worker(w);
+	magazine_fill(&w->executor->magazine[POOL_TASK]);
+}
+
 const struct sched_ops run_ops = {
-	.start = signals_enter_worker,
+	.start = enter_worker,
 	.run = run_items,
 	.run_one = run_one,
 	.above = above,
