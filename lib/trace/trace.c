@@ -316,33 +316,55 @@ void trace_probe_slot(struct trace_ring *r, uint64_t slot)
 		(uint32_t)slot, relaxed);
 }
 
+/* Under lock. Where the name is, or would be: half of the slots are free. */
+static uint16_t *find_name(struct trace *t, const char *text)
+{
+	uint32_t at = 0, i;
+
+	mutex_assert_held(&t->lock);
+	for (i = 0; text[i]; i++)
+		at = (at ^ (uint8_t)text[i]) * 16777619;
+	at ^= at >> 16;
+	for (;; at++) {
+		i = t->name_at[at % NAME_SLOTS];
+		if (!i || !strcmp(t->names[i - 1], text))
+			return &t->name_at[at % NAME_SLOTS];
+	}
+}
+
+/* Under lock. The text has its number from here on, for all. */
+static void publish_name(struct trace *t, uint32_t i,
+			 const char text[TRACE_NAME_SIZE])
+{
+	struct lkdf_stats_header *h = t->base;
+	char *table = (char *)t->base + sizeof(*h) + sizeof(counter_rows) +
+		      sizeof(event_rows);
+
+	mutex_assert_held(&t->lock);
+	memcpy(t->names[i], text, TRACE_NAME_SIZE);
+	memcpy(table + (size_t)i * TRACE_NAME_SIZE, text, TRACE_NAME_SIZE);
+	/* [trace.name] the text; pairs with [trace.names]. */
+	a_store(&t->nr_names, i + 1, release);
+	a_store((_Atomic(uint32_t) *)(void *)&h->nr_names, i + 1, release);
+}
+
 /* Under lock. */
 static uint32_t add_name(struct trace *t, const char *name)
 {
-	const struct lkdf_stats_header *layout = t->base;
-	char *table, text[TRACE_NAME_SIZE];
-	uint32_t nr, i;
+	uint32_t nr = a_load(&t->nr_names, relaxed);
+	char text[TRACE_NAME_SIZE] = "";
+	uint16_t *at;
 
 	mutex_assert_held(&t->lock);
 	snprintf(text, sizeof(text), "%s", name);
-	nr = a_load(&t->nr_names, relaxed);
-	for (i = 0; i < nr; i++) {
-		if (!strcmp(t->names[i], text))
-			return i;
-	}
-	if (i == MAX_NAMES)
+	at = find_name(t, text);
+	if (*at)
+		return *at - 1u;
+	if (nr == MAX_NAMES)
 		return 0;
-	memcpy(t->names[i], text, sizeof(text));
-	table = (char *)t->base + sizeof(*layout) + sizeof(counter_rows) +
-		sizeof(event_rows);
-	memcpy(table + (size_t)i * TRACE_NAME_SIZE, text, sizeof(text));
-	/* [trace.name] the text; pairs with [trace.names]. */
-	a_store(&t->nr_names, i + 1, release);
-	a_store((_Atomic(uint32_t) *)(void *)&(
-			(struct lkdf_stats_header *)t->base)
-			->nr_names,
-		i + 1, release);
-	return i;
+	*at = (uint16_t)(nr + 1);
+	publish_name(t, nr, text);
+	return nr;
 }
 
 uint32_t trace_name(struct trace *t, const char *name)

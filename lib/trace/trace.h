@@ -13,6 +13,7 @@
 #include <stdbool.h>
 
 #define MAX_NAMES 1024
+#define NAME_SLOTS (2 * MAX_NAMES)
 #define TRACE_NAME_SIZE 64
 #define TRACE_LABELS 4096 /* rows of the table of labels */
 
@@ -61,6 +62,7 @@ struct trace {
 	pthread_mutex_t lock;
 	_Atomic(uint32_t) nr_names; /* the drain thread reads without it */
 	char (*names)[TRACE_NAME_SIZE]; /* ours, not the memfd's */
+	uint16_t name_at[NAME_SLOTS]; /* by hash: a number + 1, or 0 */
 	struct trace_kind *kinds; /* by name */
 	struct trace_note *notes, **notes_end;
 	uint32_t nr_graphs; /* told so far */

@@ -57,6 +57,18 @@ static void the_memfd_tells_its_own_layout(void)
 	ok(!t.base, "closing again does nothing");
 }
 
+/* Slots in a row that a look at a name may have to pass. */
+static uint32_t longest_row(const struct trace *t)
+{
+	uint32_t i, nr = 0, most = 0;
+
+	for (i = 0; i < 2 * NAME_SLOTS; i++) {
+		nr = t->name_at[i % NAME_SLOTS] ? nr + 1 : 0;
+		most = nr > most ? nr : most;
+	}
+	return most;
+}
+
 static void names_are_numbered_once(void)
 {
 	struct trace t;
@@ -74,6 +86,8 @@ static void names_are_numbered_once(void)
 	is(bad, 0, "all numbers are used");
 	is(trace_name(&t, "one too many"), 0, "then names are told as 0");
 	is(trace_name(&t, "name 77"), 77, "older ones are still known");
+	ok(longest_row(&t) < 100, "one is found in a few looks, %u at most",
+	   longest_row(&t));
 	trace_close(&t);
 }
 
