@@ -4,6 +4,7 @@
 #include "trace_verbs.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char verb[] = "trace check";
@@ -12,8 +13,8 @@ const struct cli_spec trace_check_spec = {
 	.verb = verb,
 	.usage = "FILE [--json] [-q|-v]",
 	.help = "Reads a recording from end to end: checksums, numbers, order.\n"
-		"-v also tells how many records of each sort it holds, and its\n"
-		"facts. Exit status 6: it is damaged or was cut, and where.",
+		"-v and --json also tell how many records of each sort it\n"
+		"holds, and its facts. Exit status 6: it is damaged or was cut, and where.",
 	.max_words = 1,
 	.has_files = true,
 };
@@ -41,6 +42,9 @@ static const char *const count_names[] = {
 struct check {
 	uint64_t nr[NR_COUNTS];
 	bool says_facts; /* on standard output */
+	FILE *keep; /* for JSON: keys and values, each with its NUL */
+	char *facts;
+	size_t facts_size;
 	struct trace_info info;
 	struct trace_fault fault;
 };
@@ -114,6 +118,8 @@ static void on_fact(void *u, const char *key, const char *value)
 
 	if (c->says_facts)
 		printf("  %s = %s\n", key, value);
+	if (c->keep)
+		fprintf(c->keep, "%s%c%s%c", key, 0, value, 0);
 }
 
 static int read_all(FILE *in, struct check *c)
@@ -136,6 +142,18 @@ static int read_all(FILE *in, struct check *c)
 	return trace_read(in, &sink, &c->info, &c->fault);
 }
 
+static void print_facts(struct json *j, const struct check *c)
+{
+	const char *key = c->facts, *end = key + c->facts_size, *value;
+
+	json_open(j, "facts", '{');
+	for (; key < end; key = value + strlen(value) + 1) {
+		value = key + strlen(key) + 1;
+		json_text(j, key, value);
+	}
+	json_close(j, '}');
+}
+
 static void print_json(const char *path, const struct check *c, int rc)
 {
 	struct json j;
@@ -152,6 +170,7 @@ static void print_json(const char *path, const struct check *c, int rc)
 	json_int(&j, "events_lost", (int64_t)c->info.events_lost);
 	for (i = 0; i < NR_COUNTS; i++)
 		json_int(&j, count_names[i], (int64_t)c->nr[i]);
+	print_facts(&j, c);
 	if (rc) {
 		json_int(&j, "offset", (int64_t)c->fault.offset);
 		json_text(&j, "why", c->fault.why);
@@ -198,11 +217,18 @@ static int compare_end(struct check *c)
 static int check(const char *path, FILE *in, const struct cli_common *o)
 {
 	struct check c = { .says_facts = o->is_verbose && !o->is_json };
-	int rc;
+	int rc = 0;
 
-	rc = read_all(in, &c);
+	if (o->is_json) {
+		c.keep = open_memstream(&c.facts, &c.facts_size);
+		rc = c.keep ? 0 : -ENOMEM;
+	}
+	if (!rc)
+		rc = read_all(in, &c);
 	if (!rc)
 		rc = compare_end(&c);
+	if (c.keep && fclose(c.keep))
+		rc = -ENOMEM;
 	if (o->is_json && (!rc || rc == -EBADMSG))
 		print_json(path, &c, rc);
 	else if (!rc && !o->is_quiet)
@@ -210,6 +236,7 @@ static int check(const char *path, FILE *in, const struct cli_common *o)
 	if (!rc && o->is_verbose && !o->is_json)
 		print_counts(&c);
 	trace_info_fini(&c.info);
+	free(c.facts);
 	return rc ? trace_refuse(verb, path, rc, &c.fault) : CLI_OK;
 }
 

@@ -135,6 +135,28 @@ cp "$tmp/cut.lkdf" "$tmp/self.lkdf"
 is $? 6 'a damaged one is not'
 cmp -s "$tmp/self.lkdf" "$tmp/cut.lkdf"
 ok $? 'and stays as it was'
+for to in csv perfetto; do
+	cp "$tmp/run.lkdf" "$tmp/self.lkdf"
+	"$lkdf" trace convert "$tmp/run.lkdf" --to $to -o "$tmp/run.$to" &&
+		"$lkdf" trace convert "$tmp/self.lkdf" --to $to \
+			-o "$tmp/self.lkdf" &&
+		cmp -s "$tmp/self.lkdf" "$tmp/run.$to"
+	ok $? "so it is to $to"
+done
+cp "$tmp/cut.lkdf" "$tmp/self.lkdf"
+"$lkdf" trace convert -b "$tmp/self.lkdf" -o "$tmp/self.lkdf" 2>/dev/null &&
+	cmp -s "$tmp/self.lkdf" "$tmp/cut.json"
+ok $? 'and what is readable of a damaged one'
+cp "$tmp/run.lkdf" "$tmp/self.lkdf"
+"$lkdf" report "$tmp/self.lkdf" -o "$tmp/run.html" >/dev/null &&
+	"$lkdf" report "$tmp/self.lkdf" -o "$tmp/self.lkdf" >/dev/null &&
+	cmp -s "$tmp/self.lkdf" "$tmp/run.html"
+ok $? 'a page replaces its recording'
+cp "$tmp/cut.lkdf" "$tmp/self.lkdf"
+"$lkdf" report "$tmp/self.lkdf" -o "$tmp/self.lkdf" >/dev/null 2>&1
+is $? 6 'a damaged one has no page'
+cmp -s "$tmp/self.lkdf" "$tmp/cut.lkdf"
+ok $? 'and is still there'
 cp "$tmp/run.json" "$tmp/before.json"
 "$lkdf" trace convert "$tmp/run.lkdf" -o /dev/full 2>"$tmp/err"
 is $? 4 'a full device takes no file'
@@ -165,6 +187,14 @@ assert c["schema"] == "lkdf/trace-check/1" and c["whole"] is True
 assert c["slices"] == 2 and c["slices_lost"] == 0 and "why" not in c
 EOT
 ok $? 'with the counts'
+"$lkdf" trace check -v "$tmp/run.lkdf" >"$tmp/text"
+python3 - "$tmp/out" "$tmp/text" <<'EOT'
+import json, sys
+facts = dict(line[2:].rstrip("\n").split(" = ", 1)
+             for line in open(sys.argv[2]) if " = " in line)
+assert len(facts) > 5 and json.load(open(sys.argv[1]))["facts"] == facts
+EOT
+ok $? 'and the facts that -v tells'
 "$lkdf" trace check --json "$tmp/cut.lkdf" >"$tmp/out" 2>/dev/null
 is $? 6 'of a damaged file as well'
 python3 - "$tmp/out" <<'EOT'
