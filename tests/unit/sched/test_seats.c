@@ -331,6 +331,29 @@ static void the_user_has_said_how_many(void)
 	is(lkdf_close(job.rt), 0, "it closes");
 }
 
+static void set_quota_v1(const char *text)
+{
+	tree_write(&job.tree, "cg/cpu,cpuacct/cpu.cfs_quota_us", text);
+}
+
+static void version_1_is_followed_too(void)
+{
+	tree_write(&job.tree, "proc/self/cgroup", "2:cpu,cpuacct:/\n0::/");
+	tree_write(&job.tree, "cg/cpu,cpuacct/cpu.cfs_period_us", "100000");
+	set_quota_v1("-1");
+	open_runtime(true);
+	set_quota_v1("50000");
+	run_until_benched(2);
+	is(a_load(&quota()->milli, relaxed), 500, "version 1: half a CPU");
+	set_quota_v1("300000");
+	run_until_benched(1);
+	is(a_load(&quota()->milli, relaxed), 3000, "version 1: three CPUs");
+	set_quota_v1("-1");
+	run_until_benched(0);
+	is(a_load(&quota()->milli, relaxed), 0, "version 1: no quota any more");
+	is(lkdf_close(job.rt), 0, "it closes");
+}
+
 int main(void)
 {
 	tap_start(100);
@@ -347,6 +370,7 @@ int main(void)
 	up_and_down_under_load();
 	a_small_quota_at_open_is_raised();
 	the_user_has_said_how_many();
+	version_1_is_followed_too();
 	tree_remove(&job.tree);
 	return tap_end();
 }
