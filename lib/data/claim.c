@@ -211,8 +211,8 @@ static void deliver(struct executor *ex, struct news *n)
 		} else if ((u = n->opened)) {
 			n->opened = u->next;
 			open_below(u, n);
-		} else if ((u = n->left)) {
-			n->left = u->next;
+		} else if ((u = n->early)) {
+			n->early = u->next;
 			left_before(u, n);
 		} else if ((v = n->combine)) {
 			n->combine = v->next_combine;

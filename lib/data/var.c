@@ -54,8 +54,8 @@ static void grant(struct use *u, struct news *n)
 		u->next = n->granted;
 		n->granted = u;
 	} else if (u->has_left) {
-		u->next = n->left;
-		n->left = u;
+		u->next = n->early;
+		n->early = u;
 	} else if (u->below && keep_below(u->below)) {
 		u->next = n->opened;
 		n->opened = u;

@@ -210,7 +210,7 @@ struct news {
 	struct use *granted; /* not weak: their claims have one less to wait */
 	struct claim *ready;
 	struct use *opened; /* weak ones: their children may go */
-	struct use *left; /* weak ones that had left before */
+	struct use *early; /* weak ones that had left before */
 	struct var *combine; /* copies to be combined first */
 };
 

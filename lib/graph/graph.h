@@ -64,7 +64,7 @@ struct static_state {
 	bool is_possible;
 
 	/* Any worker: a race costs a run of the other kind. */
-	_Atomic(uint32_t) left; /* runs until it is tried again */
+	_Atomic(uint32_t) remaining; /* runs until it is tried again */
 	_Atomic(uint32_t) hold;
 
 	/* Written under the graph's lock. */

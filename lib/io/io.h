@@ -86,8 +86,8 @@ struct io_rings {
 	/* Set at open, constant afterwards. */
 	int mode;
 	_Atomic(struct io_ring *) *ring; /* by worker; NULL: none yet */
-	struct io_left *left; /* by node: see io_far.h */
-	size_t nr_nodes; /* that left has room for */
+	struct io_unattended *unattended; /* by node: see io_far.h */
+	size_t nr_nodes; /* that unattended has room for */
 
 	/* Any thread; set under the runtime's lock. */
 	_Atomic(int) error; /* why there are none, 0, or IO_UNKNOWN */

@@ -18,14 +18,15 @@ static struct lkdf *rt_of(const struct worker *w)
 	return w->executor->rt;
 }
 
-static struct io_left *left_of(struct lkdf *rt, const struct sched_node *n)
+static struct io_unattended *unattended_of(struct lkdf *rt,
+					   const struct sched_node *n)
 {
-	return &rt->io_rings->left[n - rt->sched.nodes];
+	return &rt->io_rings->unattended[n - rt->sched.nodes];
 }
 
 static uint32_t mark_of(const struct worker *w)
 {
-	return (uint32_t)(w->id + 1) << 1 | IO_LEFT;
+	return (uint32_t)(w->id + 1) << 1 | IO_UNATTENDED;
 }
 
 /* NULL: the worker has none, or is of another node. */
@@ -54,7 +55,7 @@ static bool has_some_under_way(struct lkdf *rt, const struct sched_node *n)
  * Something is under way there and nobody of the node is idle. A worker that
  * has acquired the mark sees what the one who made it has seen; else a guess.
  */
-static bool is_left(struct lkdf *rt, struct sched_node *n)
+static bool is_unattended(struct lkdf *rt, struct sched_node *n)
 {
 	uint64_t word = a_load(&n->park.word, relaxed);
 
@@ -66,7 +67,7 @@ static void tell_node(struct lkdf *rt, struct sched_node *n)
 {
 	/* [far.tell] what is under way, and before we look who sleeps; pairs
 	 * with [far.look] and [far.left]. */
-	if (!a_or(&left_of(rt, n)->mark, IO_LEFT, seq_cst))
+	if (!a_or(&unattended_of(rt, n)->mark, IO_UNATTENDED, seq_cst))
 		notify_others(&rt->sched, n);
 }
 
@@ -90,21 +91,22 @@ void io_ring_wake_watcher(struct worker *w)
 /* True: it is looked after by this worker from now on, or still. */
 static bool looks_after(struct worker *w, struct sched_node *n)
 {
-	struct io_left *l = left_of(rt_of(w), n);
+	struct io_unattended *l = unattended_of(rt_of(w), n);
 	/* [far.look] after we have said that we sleep; pairs with [far.tell].
 	 */
 	uint32_t mark = a_load(&l->mark, seq_cst), nr_idle;
 
-	if (!mark || (mark != IO_LEFT && mark != mark_of(w)))
+	if (!mark || (mark != IO_UNATTENDED && mark != mark_of(w)))
 		return false;
-	nr_idle = mark == IO_LEFT ? MOST_IDLE : a_load(&l->nr_idle, relaxed);
-	if (is_left(rt_of(w), n)) {
+	nr_idle = mark == IO_UNATTENDED ? MOST_IDLE
+					: a_load(&l->nr_idle, relaxed);
+	if (is_unattended(rt_of(w), n)) {
 		nr_idle = 0;
 	} else if (nr_idle++ >= MOST_IDLE) {
 		/* [far.drop] what made it; who comes later finds none; pairs
 		 * with [far.tell]. */
 		a_xchg(&l->mark, 0, acquire);
-		if (!is_left(rt_of(w), n))
+		if (!is_unattended(rt_of(w), n))
 			return false;
 		nr_idle = 0;
 	}
@@ -167,22 +169,22 @@ int64_t io_far_look(struct worker *w)
 void io_far_leave(struct worker *w)
 {
 	struct sched *s = w->sched;
-	struct io_left *l;
+	struct io_unattended *l;
 	uint32_t mark;
 	int i;
 
 	for (i = 0; has_marks(rt_of(w)) && i < s->nr_nodes; i++) {
 		if (&s->nodes[i] == w->node)
 			continue;
-		l = left_of(rt_of(w), &s->nodes[i]);
+		l = unattended_of(rt_of(w), &s->nodes[i]);
 		/* [far.left] after we have found work; pairs with
 		 * [far.tell]. */
 		mark = a_load(&l->mark, seq_cst);
-		if (!mark || (mark != IO_LEFT && mark != mark_of(w)))
+		if (!mark || (mark != IO_UNATTENDED && mark != mark_of(w)))
 			continue;
 		/* [far.hand] as [far.drop]; pairs with [far.tell]. */
 		a_xchg(&l->mark, 0, acquire);
-		if (is_left(rt_of(w), &s->nodes[i]))
+		if (is_unattended(rt_of(w), &s->nodes[i]))
 			tell_node(rt_of(w), &s->nodes[i]);
 	}
 }

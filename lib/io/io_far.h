@@ -25,15 +25,16 @@
 #include "sched/worker.h"
 
 /* Of one node. */
-struct io_left {
-	/* Any thread: 0 or IO_LEFT, with who looks after it above that. */
+struct io_unattended {
+	/* Any thread: 0 or IO_UNATTENDED, with who looks after it above that.
+	 */
 	_Alignas(CACHE_LINE) _Atomic(uint32_t) mark;
 
 	/* The worker that looks after it; two may think so for a moment. */
 	_Atomic(uint32_t) nr_idle; /* looks that found it in good hands */
 };
 
-#define IO_LEFT 1u
+#define IO_UNATTENDED 1u
 
 /*
  * On a worker that has said that it sleeps: for how many ns at most; -1: for

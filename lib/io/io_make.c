@@ -248,11 +248,11 @@ int io_rings_init(struct lkdf *rt, int mode)
 	a_store(&all->error, IO_UNKNOWN, relaxed);
 	all->ring = calloc((size_t)rt->nr_workers, sizeof(*all->ring));
 	all->bell = malloc(nr_nodes * sizeof(*all->bell));
-	all->left = region_map(nr_nodes * sizeof(*all->left));
+	all->unattended = region_map(nr_nodes * sizeof(*all->unattended));
 	all->nr_nodes = nr_nodes;
 	if (all->bell)
 		memset(all->bell, -1, nr_nodes * sizeof(*all->bell));
-	if (!all->ring || !all->bell || !all->left)
+	if (!all->ring || !all->bell || !all->unattended)
 		return err(-ENOMEM, "io: no memory");
 	return 0;
 }
@@ -281,8 +281,8 @@ void io_rings_fini(struct lkdf *rt)
 			close(all->bell[i]);
 	free((void *)all->ring);
 	free(all->bell);
-	region_unmap(all->left, all->nr_nodes * sizeof(*all->left));
+	region_unmap(all->unattended, all->nr_nodes * sizeof(*all->unattended));
 	all->ring = NULL;
 	all->bell = NULL;
-	all->left = NULL;
+	all->unattended = NULL;
 }

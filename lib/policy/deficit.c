@@ -52,7 +52,7 @@ double deficit_extra(const struct deficit_use *use, uint32_t nr,
 static int less_loaded(const struct deficit_node *node, int nr, int best,
 		       const double *weight, double bytes)
 {
-	double left, time = deficit_left(&node[best]), least = time;
+	double left, time = deficit_time(&node[best]), least = time;
 	double gap = DEFICIT_GAP * time +
 		     bytes * node[best].rate / node[best].nr_workers;
 	int n, other = best;
@@ -61,7 +61,7 @@ static int less_loaded(const struct deficit_node *node, int nr, int best,
 		if (!node[n].nr_workers ||
 		    weight[n] < NEARLY_MOST * weight[best])
 			continue;
-		left = deficit_left(&node[n]);
+		left = deficit_time(&node[n]);
 		if (time - left > gap && left < least) {
 			least = left;
 			other = n;

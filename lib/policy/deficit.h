@@ -89,7 +89,7 @@ double deficit_extra(const struct deficit_use *use, uint32_t nr,
 		     const double *extra);
 
 /* The time a node still needs. */
-static inline double deficit_left(const struct deficit_node *n)
+static inline double deficit_time(const struct deficit_node *n)
 {
 	return n->remaining * n->rate / n->nr_workers;
 }
@@ -111,11 +111,11 @@ deficit_task(double bytes, double rate, double extra_thief, double extra_victim)
 }
 
 /* ahead: the victim's time left less the thief's. */
-static inline bool deficit_is_behind(double victim_left, double ahead,
+static inline bool deficit_is_behind(double victim_time, double ahead,
 				     const struct deficit_task *t)
 {
 	return ahead >
-	       DEFICIT_GAP * victim_left + DEFICIT_TASKS * (t->time + t->loss);
+	       DEFICIT_GAP * victim_time + DEFICIT_TASKS * (t->time + t->loss);
 }
 
 /* Rent or buy (Karlin et al. 1990); idle: since the thief last had work. */
@@ -139,9 +139,9 @@ static inline enum deficit_why deficit_why(const struct deficit_node *thief,
 					   double idle,
 					   const struct deficit_task *t)
 {
-	double left = deficit_left(victim);
+	double left = deficit_time(victim);
 
-	if (deficit_is_behind(left, left - deficit_left(thief), t))
+	if (deficit_is_behind(left, left - deficit_time(thief), t))
 		return DEFICIT_BEHIND;
 	return deficit_is_patient(deficit_wait(victim), idle, t) ||
 			       idle >= DEFICIT_PATIENCE_END * DEFICIT_PATIENCE *
@@ -184,7 +184,7 @@ static inline bool deficit_moves(const struct deficit_node *thief,
 				 const struct deficit_node *victim,
 				 const struct deficit_block *b)
 {
-	double left = deficit_left(victim), ahead = left - deficit_left(thief);
+	double left = deficit_time(victim), ahead = left - deficit_time(thief);
 	double time = b->remaining * victim->rate / victim->nr_workers;
 
 	return ahead > DEFICIT_GAP * left + 2 * time &&

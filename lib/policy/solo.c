@@ -12,7 +12,7 @@ void solo_init(struct solo *s, bool is_possible)
 {
 	s->is_possible = is_possible;
 	s->hold = SOLO_HOLD;
-	a_store(&s->left, SOLO_FIRST, relaxed);
+	a_store(&s->remaining, SOLO_FIRST, relaxed);
 }
 
 /* Under lock. */
@@ -31,7 +31,7 @@ static void hold(struct solo *s, uint32_t nr, uint64_t typical)
 	lock_assert_held(&s->lock);
 	begin_half(s, SOLO_HOLDS);
 	a_store(&s->typical, typical, relaxed);
-	a_store(&s->left, nr, relaxed);
+	a_store(&s->remaining, nr, relaxed);
 }
 
 /* Under lock: as a graph that was never tried. */
@@ -101,10 +101,10 @@ bool solo_alarm(struct solo *s, const struct solo_run *r, uint64_t now,
 
 static void count_down(struct solo *s)
 {
-	uint32_t left = a_load(&s->left, relaxed);
+	uint32_t remaining = a_load(&s->remaining, relaxed);
 
-	if (left)
-		a_store(&s->left, left - 1, relaxed);
+	if (remaining)
+		a_store(&s->remaining, remaining - 1, relaxed);
 }
 
 static bool is_looked_at(const struct solo *s)
@@ -114,7 +114,7 @@ static bool is_looked_at(const struct solo *s)
 	if (a_load(&s->phase, relaxed) != SOLO_HOLDS)
 		return true;
 	return typical >= SOLO_LONG_TICKS ||
-	       a_load(&s->left, relaxed) % SOLO_LOOK_EVERY == 0;
+	       a_load(&s->remaining, relaxed) % SOLO_LOOK_EVERY == 0;
 }
 
 void solo_begin(struct solo *s, struct solo_run *r)

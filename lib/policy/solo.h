@@ -72,7 +72,7 @@ struct solo {
 	 * Any worker, without the lock: what is lost by a race is a run of the
 	 * other kind, or one that is not counted.
 	 */
-	_Alignas(CACHE_LINE) _Atomic(uint32_t) left; /* runs of the hold */
+	_Alignas(CACHE_LINE) _Atomic(uint32_t) remaining; /* runs of the hold */
 	_Atomic(uint32_t) is_solo; /* as runs go now */
 	_Atomic(uint32_t) phase;
 	_Atomic(uint32_t) half; /* counts halves of trials and holds */
@@ -101,7 +101,7 @@ void solo_init(struct solo *s, bool is_possible);
 /* Is a trial due? */
 static inline bool solo_is_due(const struct solo *s)
 {
-	return !a_load(&s->left, relaxed) &&
+	return !a_load(&s->remaining, relaxed) &&
 	       a_load(&s->phase, relaxed) == SOLO_HOLDS;
 }
 

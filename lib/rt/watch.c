@@ -56,7 +56,7 @@ static void tell_stall(struct lkdf *rt)
 
 static uint64_t count_ended(struct watch *w)
 {
-	uint64_t sum = a_load(&w->rt->root->left, relaxed);
+	uint64_t sum = a_load(&w->rt->root->departed, relaxed);
 	int i;
 
 	for (i = 0; i < w->nr_seats; i++)

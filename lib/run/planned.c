@@ -30,9 +30,9 @@ static bool allocate_tasks(struct planned *p, size_t nr_tasks)
 	p->reader = calloc(nr_nodes, sizeof(*p->reader));
 	p->var = calloc(nr_vars, sizeof(*p->var));
 	p->home = calloc(nr_vars, sizeof(*p->home));
-	p->left = calloc(nr_vars, sizeof(*p->left));
+	p->remaining = calloc(nr_vars, sizeof(*p->remaining));
 	return p->kib && p->own && p->partner && p->plan && p->node &&
-	       p->reader && p->var && p->home && p->left;
+	       p->reader && p->var && p->home && p->remaining;
 }
 
 struct planned *planned_create(const struct lkdf_graph *g,
@@ -69,7 +69,7 @@ void planned_free(struct planned *p)
 	free(p->reader);
 	free(p->var);
 	free((void *)(uintptr_t)p->home);
-	free((void *)(uintptr_t)p->left);
+	free((void *)(uintptr_t)p->remaining);
 	free(p);
 }
 
@@ -164,7 +164,7 @@ void planned_begin(struct frame *f, struct executor *ex)
 		if (w[node].nr_tasks)
 			put_down(f, node, w[node].bytes, w[node].nr_tasks);
 	for (i = 0; i < p->nr_vars; i++) {
-		a_store(&p->left[i], p->var[i].bytes, relaxed);
+		a_store(&p->remaining[i], p->var[i].bytes, relaxed);
 		if (has_moved)
 			begin_var(f, i);
 	}
@@ -244,16 +244,16 @@ void planned_made(const struct frame *f, uint32_t var, int node)
 void planned_move(struct frame *f, uint32_t var, int node)
 {
 	struct planned *p = f->graph->planned;
-	int64_t left = a_load(&p->left[var], relaxed), nr_tasks;
+	int64_t remaining = a_load(&p->remaining[var], relaxed), nr_tasks;
 	int old = a_xchg(&p->home[var], node, relaxed);
 	const struct work *w = &p->var[var];
 
 	a_store(&p->has_moved, 1, relaxed);
-	if (old == node || old < 0 || left <= 0)
+	if (old == node || old < 0 || remaining <= 0)
 		return;
-	nr_tasks = w->nr_tasks * left / w->bytes;
-	put_down(f, old, -left, -nr_tasks);
-	put_down(f, node, left, nr_tasks);
+	nr_tasks = w->nr_tasks * remaining / w->bytes;
+	put_down(f, old, -remaining, -nr_tasks);
+	put_down(f, node, remaining, nr_tasks);
 }
 
 /* ---- tasks -------------------------------------------------------------- */
@@ -282,7 +282,7 @@ int planned_call(struct lkdf_ctx *c, lkdf_fn body, void *arg)
 	node = account_of(f, c->index, own);
 	put_down(f, node, -bytes, -1);
 	if (own != PLAN_NO_BLOCK)
-		a_sub(&p->left[own], bytes, relaxed);
+		a_sub(&p->remaining[own], bytes, relaxed);
 	if (node != c->ex->node && own != PLAN_NO_BLOCK)
 		rehome(c->ex, f, own);
 	start = clock_ticks();

@@ -38,7 +38,7 @@ struct planned {
 
 	/* Any worker. */
 	_Atomic(int32_t) *home; /* by var: node */
-	_Atomic(int64_t) *left; /* by var: bytes, of the latest run */
+	_Atomic(int64_t) *remaining; /* by var: bytes, of the latest run */
 	_Atomic(uint32_t) has_moved; /* some are not where the plan says */
 	_Atomic(uint32_t) nr_changes; /* of the board, when it was looked at */
 };

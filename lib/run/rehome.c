@@ -18,9 +18,9 @@ static void add_block(struct deficit_block *b, const struct frame *f,
 	const struct access_var *v = access_var(f->graph->accesses, var);
 	const struct planned *p = f->graph->planned;
 	uint64_t ahead = min_u64(f->times - 1, MAX_RUNS_AHEAD);
-	int64_t left = a_load(&p->left[var], relaxed);
+	int64_t remaining = a_load(&p->remaining[var], relaxed);
 
-	b->remaining += (double)(left > 0 ? left : 0);
+	b->remaining += (double)(remaining > 0 ? remaining : 0);
 	b->ahead += (double)ahead * (double)p->var[var].bytes;
 	b->bytes += (double)data_size(v->data, v->part);
 }

@@ -134,7 +134,7 @@ void static_leave(struct worker *w, struct frame *f, uint32_t nr,
 	uint32_t i, hold = a_load(&s->hold, relaxed);
 	struct rec *r;
 
-	a_store(&s->left, hold, relaxed);
+	a_store(&s->remaining, hold, relaxed);
 	hold = hold ? hold * 2 : STATIC_HOLD;
 	a_store(&s->hold, (uint32_t)min_u64(hold, STATIC_HOLD_MAX), relaxed);
 	for (i = 0; i < nr; i++) {

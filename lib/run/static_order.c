@@ -44,7 +44,7 @@ void static_order_init(struct lkdf_graph *g)
 			 !g->homes && !g->planned && !g->has_tokens &&
 			 !g->control && has_plain_data(g) && are_plain_tasks(g);
 	/* Runs on one worker of several have been counted: solo.h. */
-	a_store(&s->left, g->rt->sched.nr_workers == 1 ? first - 1 : 0,
+	a_store(&s->remaining, g->rt->sched.nr_workers == 1 ? first - 1 : 0,
 		relaxed);
 }
 

@@ -52,7 +52,7 @@ static bool may_be_alone(const struct worker *w, const struct frame *f)
 void static_run_begin(struct worker *w, struct frame *f)
 {
 	struct static_state *s = &f->graph->order;
-	uint32_t left;
+	uint32_t remaining;
 
 	f->is_static = false;
 	if (!s->is_possible)
@@ -63,9 +63,9 @@ void static_run_begin(struct worker *w, struct frame *f)
 		static_order_make(f->graph, w->executor->node);
 	if (!is_alone(w, f))
 		return;
-	left = a_load(&s->left, relaxed);
-	if (left) {
-		a_store(&s->left, left - 1, relaxed);
+	remaining = a_load(&s->remaining, relaxed);
+	if (remaining) {
+		a_store(&s->remaining, remaining - 1, relaxed);
 		return;
 	}
 	f->is_static = static_order_see(f->graph) && !burst_hindered(f) &&

@@ -22,7 +22,7 @@
  * its successor and ends. Robbing it moves a chain from worker to worker. An
  * item that still lies there after a few looks is worth it.
  */
-static bool is_left(struct deque *d)
+static bool is_stale(struct deque *d)
 {
 	uint64_t span = a_load(&d->span, relaxed);
 	int i;
@@ -61,7 +61,7 @@ static bool steal_from(struct worker *w, int i, uint64_t *item)
 	enum deque_result rc;
 
 	for (; level >= lowest; level--) {
-		if (!is_left(&victim->deque[level]))
+		if (!is_stale(&victim->deque[level]))
 			continue;
 		do {
 			rc = is_near ? deque_steal(&victim->deque[level], item)

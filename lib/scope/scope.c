@@ -223,7 +223,7 @@ static void leave_last(struct lkdf_scope *s)
 static void leave_root(struct lkdf_scope *s)
 {
 	/* [scope.a] what was done before live; pairs with [scope.d]. */
-	a_add(&s->left, 1, seq_cst);
+	a_add(&s->departed, 1, seq_cst);
 	if (unlikely(has_waiters(s)) && !scope_live(s)) {
 		wait_is_over(s->rt);
 		wake_waiters(s);

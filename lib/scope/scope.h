@@ -41,7 +41,7 @@ struct lkdf_scope {
 	_Atomic(uint64_t) came; /* a root's */
 
 	/* Any thread. */
-	_Alignas(CACHE_LINE) _Atomic(uint64_t) left; /* a root's */
+	_Alignas(CACHE_LINE) _Atomic(uint64_t) departed; /* a root's */
 	_Atomic(uint32_t) nr_waiters;
 	_Atomic(uint32_t) epoch; /* futex: bumped when live gets 0 */
 
@@ -130,14 +130,15 @@ int scope_error(struct lkdf_scope *s, struct lkdf_error *out);
 
 static inline uint32_t scope_live(struct lkdf_scope *s)
 {
-	uint64_t left;
+	uint64_t departed;
 
 	if (s->parent)
 		/* [scope.d] after nr_waiters; pairs with [scope.a]. */
 		return (uint32_t)a_load(&s->count, seq_cst);
 	/* [scope.d] the same; and who has left has come. */
-	left = a_load(&s->left, seq_cst);
-	return (uint32_t)min_u64(a_load(&s->came, relaxed) - left, UINT32_MAX);
+	departed = a_load(&s->departed, seq_cst);
+	return (uint32_t)min_u64(a_load(&s->came, relaxed) - departed,
+				 UINT32_MAX);
 }
 
 /* 0, or the error with which it was cancelled. */

@@ -51,7 +51,7 @@ static void init_far(uint32_t nr)
 		if (i != 1)
 			workers[i].node = &nodes[1];
 	mc_name(&nodes[1].park.word, "far park");
-	mc_name(&left[0].mark, "mark");
+	mc_name(&unattended[0].mark, "mark");
 }
 
 static void init_far_one(void)
@@ -144,8 +144,8 @@ static void init_far_found(void)
 static void init_to_be_dropped(void)
 {
 	init_one_found();
-	a_store(&left[0].mark, 3 << 1 | IO_LEFT, relaxed);
-	a_store(&left[0].nr_idle, 1000, relaxed);
+	a_store(&unattended[0].mark, 3 << 1 | IO_UNATTENDED, relaxed);
+	a_store(&unattended[0].nr_idle, 1000, relaxed);
 }
 
 /* By worker 0. */
@@ -153,7 +153,7 @@ static void init_looked_after(void)
 {
 	init_one_found();
 	let_look(0);
-	a_store(&left[0].mark, 1 << 1 | IO_LEFT, relaxed);
+	a_store(&unattended[0].mark, 1 << 1 | IO_UNATTENDED, relaxed);
 }
 
 /* Worker 1 turns to a body. */

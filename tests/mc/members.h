@@ -127,7 +127,7 @@ static bool is_live(struct lkdf_scope *s)
 {
 	return (s->parent ? (uint32_t)a_load(&s->count, relaxed)
 			  : a_load(&s->came, relaxed) -
-				    a_load(&s->left, relaxed)) != 0;
+				    a_load(&s->departed, relaxed)) != 0;
 }
 
 /* What a body has done, then its end. */

@@ -66,7 +66,7 @@ static _Atomic(struct io_ring *) ring_of[NR_WORKERS];
 /* The ring is on the first one. */
 static struct sched_node nodes[NR_NODES];
 static int near[NR_NODES][NR_NODES];
-static struct io_left left[NR_NODES];
+static struct io_unattended unattended[NR_NODES];
 static struct worker workers[NR_WORKERS];
 static struct executor executors[NR_WORKERS];
 static struct counters counters[NR_WORKERS];
@@ -218,8 +218,8 @@ static void init_node(int at)
 	for (i = 0; i < NR_NODES; i++)
 		near[at][i] = (at + i) % NR_NODES;
 	n->near = near[at];
-	a_store(&left[at].mark, 0, relaxed);
-	a_store(&left[at].nr_idle, 0, relaxed);
+	a_store(&unattended[at].mark, 0, relaxed);
+	a_store(&unattended[at].nr_idle, 0, relaxed);
 }
 
 static void init_nodes(void)
@@ -301,7 +301,7 @@ static void init(void)
 	rt.nr_workers = NR_WORKERS;
 	rt.io_rings = &rings;
 	rings.ring = ring_of;
-	rings.left = left;
+	rings.unattended = unattended;
 	a_store(&rings.nr, 1, relaxed);
 	rt.sched.workers = workers;
 	rt.sched.nodes = nodes;

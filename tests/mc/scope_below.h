@@ -176,7 +176,7 @@ static void begin_runtime_anew(void)
 	rt.root = &root;
 	mc_name(&rt.scope_lock, "scope_lock");
 	mc_name(&root.came, "came");
-	mc_name(&root.left, "left");
+	mc_name(&root.departed, "departed");
 }
 
 #endif

@@ -234,7 +234,7 @@ static void sim_look(struct sim *s, const struct deficit_node *sum, int worker,
 	struct sim_choice c = { .victim = victim };
 	uint32_t t;
 
-	c.ahead = deficit_left(&sum[victim]) - deficit_left(&sum[thief]);
+	c.ahead = deficit_time(&sum[victim]) - deficit_time(&sum[thief]);
 	for (c.at = 0; c.at < v->sum.nr_ready && c.at < DEFICIT_SCAN; c.at++) {
 		t = v->ready[c.at].task;
 		c.task = deficit_task(s->plan.est[t], sum[victim].rate,

@@ -76,7 +76,7 @@ static void a_node_in_deficit_takes_at_once(void)
 	/* Gap 350 and two tasks of 20 and 5. */
 	struct deficit_task t = { 20, 5 };
 
-	ok(same(deficit_left(&victim), 1000), "two workers, two a byte");
+	ok(same(deficit_time(&victim), 1000), "two workers, two a byte");
 	ok(deficit_allows(&thief, &victim, 0, &t), "far ahead: at once");
 	thief.remaining = 1000 - 350 - 50 - 1;
 	ok(deficit_allows(&thief, &victim, 0, &t), "just enough ahead");
