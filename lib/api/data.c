@@ -2,6 +2,7 @@
 #include <lkdf/data.h>
 
 #include "api/border.h"
+#include "data/away.h"
 #include "data/place.h"
 #include "kernel/prefetch.h"
 #include "run/inner.h"
@@ -142,10 +143,15 @@ struct lkdf_data *lkdf_data_get(struct lkdf_data *d)
 
 void lkdf_data_put(struct lkdf_data *d)
 {
-	if (d && unlikely(!d->rt))
+	struct lkdf *rt = d ? d->rt : NULL;
+
+	if (d && unlikely(!rt))
 		data_put_orphan(d);
 	else
 		data_put(d);
+	/* In serial mode the devices let go of it on this thread. */
+	if (rt && away_is_possible(rt) && a_load(rt->is_alive, relaxed))
+		sched_drain(&rt->sched);
 }
 
 int lkdf_data_acquire(struct lkdf_data *d, uint32_t mode, int64_t timeout_ns,

@@ -53,6 +53,7 @@ bool away_use_waits(const struct use *u, struct blocking_item *waiter)
 {
 	struct copies *c = copies_of(u);
 
+	/* order: data.waits */
 	return c && away_wait(c, u->part, NULL, waiter);
 }
 
@@ -120,6 +121,7 @@ void away_begin(const struct use *u, bool writes)
 	if (likely(!c))
 		return;
 	note_all_lost(u, c);
+	/* order: data.written */
 	if (writes && u->flags & USE_WRITES)
 		away_written(c, u->part);
 }

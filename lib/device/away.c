@@ -182,9 +182,11 @@ bool away_wait_slowly(struct copies *c, uint32_t part, const struct device *but,
 	uint32_t i;
 
 	lock_take(&c->lock);
+	/* order: away.whole */
 	want(&c->whole, part ? NULL : but, &waiter);
 	if (part)
 		want(away_of(c, part), but, &waiter);
+	/* order: away.parts */
 	for (i = 1; !part && i <= c->last_part; i++)
 		want(away_of(c, i), NULL, &waiter);
 	lock_give(&c->lock);
@@ -201,12 +203,15 @@ static uint64_t make_version(struct copies *c, uint32_t part)
 
 	lock_assert_held(&c->lock);
 	a->error = 0;
+	/* order: away.of_whole: a copy of the whole is stale. */
 	if (part)
 		c->whole.version++;
+	/* order: away.of_parts: and copies of all parts. */
 	for (i = 1; !part && i <= c->last_part; i++) {
 		away_of(c, i)->version++;
 		away_of(c, i)->error = 0;
 	}
+	/* order: away.version */
 	return ++a->version;
 }
 

@@ -55,6 +55,7 @@ static struct device_copy *oldest(struct device *d, bool is_dirty)
 
 	for (l = d->lru.prev; l != &d->lru; l = l->prev) {
 		c = container_of(l, struct device_copy, lru);
+		/* order: copies.pinned: a request uses it. */
 		if (!c->nr_pins && !c->is_leaving && c->is_dirty == is_dirty)
 			return c;
 	}
@@ -234,7 +235,8 @@ int copies_pin(struct device *d, struct device_operand *o)
 	struct device_copy *c = find(d, o->copies, o->part);
 	int rc = 0;
 
-	/* A request that reads it as well waits until its bytes are there. */
+	/* order: copies.changing: a reader waits for its bytes. */
+	/* order: copies.leaving: a writer waits until they have left. */
 	if (c && (c->is_changing || (c->is_leaving && o->mode & LKDF_WRITE)))
 		return -EAGAIN;
 	if (!c)
@@ -245,6 +247,7 @@ int copies_pin(struct device *d, struct device_operand *o)
 	o->copy = c;
 	o->there = c->there;
 	c->host = o->host;
+	/* order: copies.version */
 	o->is_filled = c->version == away_version(o->copies, o->part);
 	c->is_changing = o->mode & LKDF_WRITE || !o->is_filled;
 	return 0;
@@ -258,6 +261,7 @@ void copies_unpin(struct device *d, struct device_operand *o, enum copy_end end)
 	check(c->nr_pins);
 	c->nr_pins--;
 	if (writes) {
+		/* order: copies.dirty: the host has them not. */
 		c->is_dirty = end == COPY_WRITTEN && !o->is_through;
 		c->version = away_publish(d, o->copies, o->part, !c->is_dirty);
 	} else if (!o->is_filled) {

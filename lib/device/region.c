@@ -64,7 +64,7 @@ static bool take_memory(struct device_region *g, struct device_operand *o)
 
 	if (is_odd)
 		return false;
-	/* order: region.fetching: the host gets what was there before. */
+	/* The host gets what was there before. */
 	if (m && m->nr_fetches && is_writing(o))
 		return false;
 	if (!m && copies_alloc(g->device, o->bytes, &there))
@@ -374,7 +374,7 @@ static void fetch(struct device_req *r)
 		o = &r->operand[i];
 		if (!is_writing(o))
 			continue;
-		/* order: region.fetch */
+		/* A later one is to write it, and brings it home. */
 		if (--o->shared->nr_writers || r->error)
 			continue;
 		o->shared->nr_fetches++;

@@ -327,6 +327,7 @@ static void fetch_all(struct device_req *r)
 	uint32_t i;
 
 	for (i = 0; i < r->nr_reserved && !r->error; i++)
+		/* order: request.fetch */
 		if (r->operand[i].mode & LKDF_WRITE &&
 		    (!r->operand[i].is_kept || r->operand[i].is_through))
 			request_fetch(r, &r->operand[i]);
@@ -370,6 +371,7 @@ static void go_on(struct device *d, void *executor, struct device_req *r)
 				return;
 			request_move(r, DEVICE_UPLOAD);
 			request_upload(r, 0);
+			/* order: request.upload: it is done before. */
 			break;
 		case DEVICE_UPLOAD:
 			request_move(r, DEVICE_RUN);

@@ -158,12 +158,10 @@ static bool is_next(const struct frame *f, uint32_t index,
 	const struct kernel_ahead *a = &f->kernels[index];
 	const struct rec *m = &f->recs[index];
 
-	/* order: ahead.region */
 	if (a->req || !a->nr_before || a->nr_others || a->region != g)
 		return false;
 	if (m->nr_in == 1)
 		return true;
-	/* order: ahead.pending */
 	/* [dep.last] what all others did; pairs with [dep.arrive]. */
 	return a_load(&m->pending, acquire) == a->nr_before;
 }

@@ -28,6 +28,7 @@ bool kernel_waits(struct kernel_req *r)
 
 	for (i = 0; i < r->req.nr_operand; i++) {
 		o = &r->req.operand[i];
+		/* order: kernel.waits: unless it finds them there. */
 		if (o->copies &&
 		    away_wait(o->copies, o->part,
 			      o->is_kept ? r->req.device : NULL, &r->bytes))
@@ -37,6 +38,7 @@ bool kernel_waits(struct kernel_req *r)
 		o = &r->req.operand[i];
 		if (o->copies)
 			note_lost(r, o);
+		/* order: kernel.written */
 		if (o->copies && !o->is_kept && o->mode & LKDF_WRITE)
 			away_written(o->copies, o->part);
 	}

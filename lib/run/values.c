@@ -23,6 +23,7 @@ static void bytes_came(void *executor, struct blocking_item *item);
 static bool waits_for_bytes(struct frame *f)
 {
 	f->values.bytes.run = bytes_came;
+	/* order: run.waits */
 	return away_is_possible(f->graph->rt) &&
 	       away_claim_waits(f->values.claim, &f->values.bytes);
 }
@@ -198,6 +199,7 @@ void values_begin(struct frame *f)
 	access_forget_tokens(f->graph->accesses, f->graph->rt);
 	always_begin(val, w);
 	val->is_poisoned = val->heals = false;
+	/* order: run.written */
 	if (away_is_possible(f->graph->rt))
 		away_begin_all(val->claim);
 	for (i = 0; i < val->claim->nr; i++) {

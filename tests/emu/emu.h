@@ -224,7 +224,9 @@ static void emu_call(struct emu *e, struct emu_command *c)
 {
 	const struct emu_kernel *k = c->launch.function;
 
+	emu_error = 0;
 	k->fn(e, &c->launch);
+	c->error = emu_error;
 }
 
 /* Arguments are the library's until the call returns. */

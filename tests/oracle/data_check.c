@@ -79,16 +79,49 @@ static void check_cell(struct d_world *w, uint32_t op, uint32_t rep,
 			(unsigned long long)r->seen);
 }
 
+/* How often the model runs it, in all runs of its graph. */
+static void check_kernel(struct d_world *w, uint32_t node)
+{
+	/* A kernel that was given ahead may run behind one that fails. */
+	bool may_be_more =
+		w->p->node[node].device == D_ORDERED && w->p->has_errors;
+	uint32_t op, rep, first, nr, nr_runs = 0, has_run;
+
+	for (op = 0; op < w->p->nr_ops; op++) {
+		nr = d_op_nodes(w->p, op, &first);
+		for (rep = 0; w->p->op[op].what == D_RUN && node >= first &&
+			      node < first + nr && rep < w->p->op[op].times;
+		     rep++)
+			nr_runs += d_expected(w, op, rep, node)->has_run;
+	}
+	has_run = atomic_load(&w->nr_kernels[node]);
+	if (has_run < nr_runs || (has_run > nr_runs && !may_be_more))
+		d_wrong(w, "kernel %u has run %u times, expected %u", node,
+			has_run, nr_runs);
+}
+
+static bool has_cell(const struct d_world *w, uint32_t op, uint32_t node)
+{
+	const struct d_task *t = &w->p->node[node];
+
+	return !(w->p->op[op].what == D_RUN && t->device && t->is_code);
+}
+
 void d_check_cells(struct d_world *w)
 {
 	uint32_t op, rep, nr_reps, node, first, nr;
+
+	for (node = 0; node < w->p->nr_nodes; node++)
+		if (w->p->node[node].device && w->p->node[node].is_code)
+			check_kernel(w, node);
 
 	for (op = 0; op < w->p->nr_ops; op++) {
 		nr = d_op_nodes(w->p, op, &first);
 		nr_reps = w->p->op[op].what == D_RUN ? w->p->op[op].times : 1;
 		for (rep = 0; rep < nr_reps; rep++) {
 			for (node = first; node < first + nr; node++)
-				check_cell(w, op, rep, node);
+				if (has_cell(w, op, node))
+					check_cell(w, op, rep, node);
 		}
 	}
 }

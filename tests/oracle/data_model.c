@@ -122,7 +122,9 @@ static void run_body(struct d_interpreter *x, struct d_view *below,
 	r->has_run = end->has_run = true;
 	find_bytes(x, t, r, false, &b);
 	r->seen =
-		d_touch(x->p, t, &b, d_begin(x->p, x->op, x->rep, node), false);
+		d_touch(x->p, t, &b,
+			d_begin_task(x->p, x->op, x->rep, node, x->is_of_graph),
+			false);
 	run_children(x, node, below);
 	gives_up = t->wait != D_PLAIN && r->child_errors && !t->swallows;
 	if (t->wait != D_PLAIN && !gives_up) {

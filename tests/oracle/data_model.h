@@ -71,6 +71,18 @@ static inline uint64_t d_begin(const struct d_program *p, uint32_t op,
 	return mix(mix(p->seed + node) ^ (uint64_t)op << 32 ^ rep) | 1;
 }
 
+/* The same, but for what is the same in all runs of a graph. */
+static inline uint64_t d_begin_task(const struct d_program *p, uint32_t op,
+				    uint32_t rep, uint32_t node,
+				    bool is_of_graph)
+{
+	const struct d_task *t = &p->node[node];
+
+	return t->device && t->is_code && is_of_graph
+		       ? d_begin(p, 0, 0, node)
+		       : d_begin(p, op, rep, node);
+}
+
 /* Reads, unless it is blind, and writes; returns what it has mixed. */
 uint64_t d_touch(const struct d_program *p, const struct d_task *t,
 		 const struct d_bytes *b, uint64_t h, bool is_blind);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "tests/oracle/data_program.h"
 
+#include "tests/oracle/data_device.h"
 #include "tests/oracle/data_model.h"
 
 #include <lkdf/data.h>
@@ -221,7 +222,8 @@ static void repair(struct d_program *p)
 	}
 }
 
-struct d_program *d_program_create(uint64_t seed, uint32_t max_ops)
+struct d_program *d_program_create(uint64_t seed, uint32_t max_ops,
+				   bool has_devices)
 {
 	static const uint32_t top[] = { 4, 8, 16, 30 };
 	struct d_program *p = calloc(1, sizeof(*p));
@@ -243,6 +245,9 @@ struct d_program *d_program_create(uint64_t seed, uint32_t max_ops)
 	d_make_graphs(p, &r);
 	make_ops(p, &r, nr);
 	repair(p);
+	p->has_devices = has_devices;
+	if (has_devices)
+		d_place_tasks(p);
 	return p;
 }
 
@@ -266,6 +271,9 @@ static void print_tasks(const struct d_program *p, uint32_t first, uint32_t nr)
 		t = &p->node[i];
 		printf("#   task %u: kind %u below %u wait %u", i, t->kind,
 		       t->nr_below, t->wait);
+		if (t->device)
+			printf(" device %u%s", t->device,
+			       t->is_code ? " code" : "");
 		if (t->error != D_NO_ERROR)
 			printf(" fails %d in %u.%u", model_errno(t->error),
 			       t->fail_op, t->fail_rep);

@@ -23,6 +23,8 @@
 #define D_ORDERS 2
 #define D_NO_ERROR 0xff
 #define D_ANY_OP 0xff
+#define D_DEVICES 4
+#define D_ORDERED 2 /* the one whose queues keep their order */
 
 enum d_start {
 	D_EMPTY,
@@ -66,6 +68,8 @@ struct d_task {
 	uint8_t kind, wait, prio, nr_uses, nr_orders;
 	uint8_t error; /* index of the errno it fails with */
 	uint8_t fail_op, fail_rep; /* of a graph: when, or D_ANY_OP */
+	uint8_t device; /* 0: a CPU; else it is a kernel, there */
+	bool is_code; /* of a kernel: see data_device.h */
 	bool swallows; /* errors of children it waits for */
 	struct d_use use[D_USES];
 	uint8_t order[D_ORDERS]; /* of a graph: after these, from its first */
@@ -99,7 +103,7 @@ struct d_op {
 struct d_program {
 	uint64_t seed;
 	uint32_t nr_vars, nr_graphs, nr_ops, nr_nodes;
-	bool has_errors, has_children;
+	bool has_errors, has_children, has_devices;
 	struct d_var var[D_VARS];
 	struct d_graph graph[D_GRAPHS];
 	struct d_op op[D_OPS];
@@ -112,7 +116,8 @@ static inline bool seed_has_data(uint64_t seed)
 	return mix(seed ^ 0xda7a) % 3 == 0;
 }
 
-struct d_program *d_program_create(uint64_t seed, uint32_t max_ops);
+struct d_program *d_program_create(uint64_t seed, uint32_t max_ops,
+				   bool has_devices);
 void d_program_destroy(struct d_program *p);
 void d_program_print(const struct d_program *p);
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "tests/oracle/data_world.h"
 
+#include "tests/oracle/data_device.h"
+
 #include <errno.h>
 #include <sched.h>
 #include <stdarg.h>
@@ -98,23 +100,32 @@ static void make_data(struct d_world *w, uint32_t i)
 }
 
 /* Those that are used. */
-static void make_kinds(struct d_world *w)
+static void make_kind(struct d_world *w, const struct d_task *t)
 {
 	struct lkdf_kind_attr a = {
 		.size = sizeof(a),
 		.name = "node",
 		.fn = d_body,
+		.flags = (t->kind & D_SHARED ? LKDF_SHARED : 0) |
+			 (t->kind & D_ALWAYS ? LKDF_ALWAYS : 0) |
+			 (t->kind & D_BLOCKING ? LKDF_BLOCKING : 0),
 	};
-	uint32_t i, kind;
+	struct lkdf_kind **kernel = &w->kernel[t->kind][t->is_code];
+
+	if (t->device && !*kernel)
+		must(w, "kernel",
+		     d_device_kind(w->rt, a.flags, t->is_code, kernel));
+	if (!t->device && !w->kind[t->kind])
+		must(w, "kind", lkdf_kind_create(w->rt, &a, &w->kind[t->kind]));
+}
+
+static void make_kinds(struct d_world *w)
+{
+	uint32_t i;
 
 	for (i = 0; i < w->p->nr_nodes; i++) {
-		kind = w->p->node[i].kind;
-		if (w->kind[kind])
-			continue;
-		a.flags = (kind & D_SHARED ? LKDF_SHARED : 0) |
-			  (kind & D_ALWAYS ? LKDF_ALWAYS : 0) |
-			  (kind & D_BLOCKING ? LKDF_BLOCKING : 0);
-		must(w, "kind", lkdf_kind_create(w->rt, &a, &w->kind[kind]));
+		make_kind(w, &w->p->node[i]);
+		w->node_arg[i] = &w->p->node[i];
 	}
 }
 
@@ -135,6 +146,27 @@ static void make_uses(struct d_world *w)
 	}
 }
 
+struct lkdf_task d_task_of(struct d_world *w, uint32_t node,
+			   struct d_cell *cell)
+{
+	const struct d_task *t = &w->p->node[node];
+	struct lkdf_task task = {
+		.size = sizeof(task),
+		.kind = w->kind[t->kind],
+		.arg = cell ? (const void *)cell : t,
+		.use = w->use[node],
+		.nr_use = t->nr_uses,
+		.prio = t->prio,
+	};
+
+	if (!t->device)
+		return task;
+	task.kind = w->kernel[t->kind][t->is_code];
+	task.arg = cell ? (const void *)&cell->self : &w->node_arg[node];
+	task.place = d_device_place(w->rt, t->device);
+	return task;
+}
+
 /* Recorded, or built task by task; the order is another one than ours. */
 static void add_tasks(struct d_world *w, const struct d_graph *g,
 		      struct lkdf_graph *to, struct lkdf_scope *recorded,
@@ -146,10 +178,10 @@ static void add_tasks(struct d_world *w, const struct d_graph *g,
 
 	for (i = 0; i < g->nr; i++) {
 		node = g->first + g->add[i];
-		t = d_task_of(w, node, (void *)(uintptr_t)&w->p->node[node]);
+		t = d_task_of(w, node, NULL);
 		if (recorded)
 			rc = lkdf_submit(w->rt, recorded, &t, NULL);
-		else if (t.prio)
+		else if (t.prio || t.place)
 			rc = lkdf_graph_add_task(to, &t);
 		else
 			rc = lkdf_graph_add(to, t.kind, t.arg, t.use, t.nr_use);
@@ -225,6 +257,7 @@ static void init(struct d_world *w, struct lkdf *rt, const struct d_program *p)
 				cell = &w->run[op].cell[i * nr + j];
 				cell->op = (uint8_t)op;
 				cell->node = first + j;
+				cell->self = cell;
 			}
 		}
 	}
@@ -291,6 +324,7 @@ static void start(struct d_world *w, uint32_t op)
 	struct lkdf_event *done = o->has_done ? &run->done : NULL;
 	int rc, expected = w->expect.op[op].is_refused ? -ENODATA : 0;
 
+	d_prefetch_some(w, op);
 	if (o->what == D_RUN)
 		rc = start_run(w, op, done);
 	else if (o->what == D_MANY)
@@ -396,8 +430,11 @@ static void put_all(struct d_world *w)
 		lkdf_graph_put(w->graph[i]);
 	for (i = 0; i < w->p->nr_vars; i++)
 		lkdf_data_put(w->data[i]);
-	for (i = 0; i < D_KINDS; i++)
+	for (i = 0; i < D_KINDS; i++) {
 		lkdf_kind_put(w->kind[i]);
+		lkdf_kind_put(w->kernel[i][0]);
+		lkdf_kind_put(w->kernel[i][1]);
+	}
 	lkdf_scope_put(w->scope);
 	lkdf_scope_wait(w->rt, NULL, -1);
 }

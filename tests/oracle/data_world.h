@@ -18,6 +18,7 @@ struct d_cell {
 	int child_error;
 	uint32_t node; /* argument of a task that is not of a graph */
 	uint8_t op;
+	void *self; /* argument of a kernel */
 	_Atomic(uint32_t) nr_started, nr_ended;
 };
 
@@ -33,6 +34,9 @@ struct d_world {
 	struct lkdf *rt;
 	struct lkdf_scope *scope;
 	struct lkdf_kind *kind[D_KINDS];
+	struct lkdf_kind *kernel[D_KINDS][2]; /* by is_code */
+	const void *node_arg[D_NODES]; /* of kernels of graphs */
+	_Atomic(uint32_t) nr_kernels[D_NODES]; /* that know no cell */
 	struct lkdf_data *data[D_VARS];
 	struct lkdf_graph *graph[D_GRAPHS];
 	uint64_t wrapped[D_VARS][D_WORDS];
@@ -71,20 +75,9 @@ __attribute__((format(printf, 2, 3))) void d_wrong(struct d_world *w,
 /* Is it one of the errors that are possible? */
 bool d_is_possible(int rc, uint16_t errors);
 
-static inline struct lkdf_task d_task_of(struct d_world *w, uint32_t node,
-					 void *arg)
-{
-	const struct d_task *t = &w->p->node[node];
-
-	return (struct lkdf_task){
-		.size = sizeof(struct lkdf_task),
-		.kind = w->kind[t->kind],
-		.arg = arg,
-		.use = w->use[node],
-		.nr_use = t->nr_uses,
-		.prio = t->prio,
-	};
-}
+/* cell: NULL of a graph. */
+struct lkdf_task d_task_of(struct d_world *w, uint32_t node,
+			   struct d_cell *cell);
 
 static inline struct d_cell *d_cell_of(struct d_world *w, uint32_t op,
 				       uint32_t rep, uint32_t node)

@@ -4,7 +4,7 @@
  *
  *	oracle [--programs N] [--seed S] [--base S] [--workers 1,2,4,8,0]
  *	       [--tasks MAX] [--repeat N] [--seconds N] [--watchdog N]
- *	       [--shrink 1] [--compare 0] [--data 0|1]
+ *	       [--shrink 1] [--compare 0] [--data 0|1] [--devices 0|1]
  *
  * --base is where the seeds begin, else ORACLE_BASE in the environment, else 1.
  * --seed runs one program, --repeat times. 0 workers is the serial mode, in
@@ -12,9 +12,10 @@
  * --shrink looks for the smallest number of tasks with which it fails, each
  * in a process of its own, so it may hang or crash. A third of the seeds make
  * programs with data: there --tasks are operations. --data takes those only, or
- * none of them.
+ * none of them. --devices: some of their tasks are kernels, on emulated
+ *devices. Compiled with ORACLE_DEVICES these two are 1, and --seconds 15.
  */
-#include "tests/oracle/data_world.h"
+#include "tests/oracle/data_device.h"
 #include "tests/oracle/outcome.h"
 #include "tests/tap.h"
 
@@ -22,11 +23,23 @@
 #include <signal.h>
 #include <time.h>
 
+#ifdef ORACLE_DEVICES
+#define DEVICES true
+#define DATA 1
+#define SHARE 4 /* of the programs */
+#define SECONDS 15 /* at most */
+#else
+#define DEVICES false
+#define DATA (-1)
+#define SHARE 1
+#define SECONDS 0
+#endif
+
 /* With a sanitizer each takes several times as long. */
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-#define PROGRAMS 4000
+#define PROGRAMS (4000 / SHARE)
 #else
-#define PROGRAMS 20000
+#define PROGRAMS (20000 / SHARE)
 #endif
 
 #define MAX_RUNTIMES 8
@@ -35,7 +48,7 @@
 struct options {
 	uint64_t programs, seed, base;
 	uint32_t tasks, repeat, seconds, watchdog;
-	bool has_seed, shrinks, compares;
+	bool has_seed, shrinks, compares, devices;
 	int data; /* -1: both sorts of programs */
 	int workers[MAX_RUNTIMES];
 	uint32_t nr_workers;
@@ -87,9 +100,10 @@ static void on_log(void *u, int level, const char *text)
 		wrong(NULL, "%s", text);
 }
 
-static int open_runtime(int workers, struct lkdf **out)
+static int open_runtime(int workers, bool devices, struct lkdf **out)
 {
 	char text[64];
+	int rc;
 
 	/*
 	 * From 2 workers on, a machine of two nodes: programs have places. With
@@ -101,8 +115,11 @@ static int open_runtime(int workers, struct lkdf **out)
 				     : ",static_runs=1");
 	else
 		snprintf(text, sizeof(text), "serial=yes");
-	return lkdf_open_with(
+	rc = lkdf_open_with(
 		ATTR(lkdf_open_attr, .options = text, .log = on_log), out);
+	if (!rc && devices)
+		d_devices_open(*out);
+	return rc;
 }
 
 static void tell_runs(struct lkdf *rt, int workers)
@@ -141,7 +158,7 @@ static bool try_in(struct lkdf *rt, int workers, const struct program *p,
 static bool try_data(struct lkdf **rt, const struct options *o, uint64_t seed,
 		     uint32_t r)
 {
-	struct d_program *p = d_program_create(seed, o->tasks);
+	struct d_program *p = d_program_create(seed, o->tasks, o->devices);
 	bool good;
 
 	at.seed = seed;
@@ -271,6 +288,8 @@ static bool parse_one(struct options *o, const char *name, const char *value)
 		o->compares = number != 0;
 	else if (!strcmp(name, "--data"))
 		o->data = number != 0;
+	else if (!strcmp(name, "--devices"))
+		o->devices = number != 0;
 	else
 		return false;
 	o->has_seed |= !strcmp(name, "--seed");
@@ -307,11 +326,13 @@ int main(int argc, char **argv)
 		.base = base_seed(),
 		.tasks = UINT32_MAX,
 		.repeat = 1,
+		.seconds = SECONDS,
 		.watchdog = 20,
 		.workers = { 1, 2, 4, 8, 0 },
 		.nr_workers = 5,
 		.compares = true,
-		.data = -1,
+		.data = DATA,
+		.devices = DEVICES,
 	};
 	struct lkdf *rt[MAX_RUNTIMES + 1];
 	uint32_t r;
@@ -327,10 +348,11 @@ int main(int argc, char **argv)
 	if (o.shrinks)
 		return shrink(&o, argv[0]);
 	signal(SIGALRM, on_alarm);
-	if (!is(open_runtime(0, &rt[0]), 0, "a runtime opens in serial mode"))
+	if (!is(open_runtime(0, o.devices, &rt[0]), 0,
+		"a runtime opens in serial mode"))
 		return tap_end();
 	for (r = 0; r < o.nr_workers; r++) {
-		if (!is(open_runtime(o.workers[r], &rt[r + 1]), 0,
+		if (!is(open_runtime(o.workers[r], o.devices, &rt[r + 1]), 0,
 			"a runtime opens with %d workers", o.workers[r]))
 			return tap_end();
 	}
@@ -344,6 +366,7 @@ int main(int argc, char **argv)
 		is(lkdf_close(rt[r + 1]), 0, "it closes with %d workers",
 		   o.workers[r]);
 	is(lkdf_close(rt[0]), 0, "it closes in serial mode");
+	d_devices_check();
 	outcome_free(&outcome[0]);
 	outcome_free(&outcome[1]);
 	if (!ok(!wrong_text()[0], "every object was put"))

@@ -6,18 +6,32 @@ ORACLE := $(BUILD)/tests/oracle/oracle
 SOAK := $(BUILD)/tests/stress/soak
 ORACLE_SELFTEST := $(BUILD)/tests/oracle/selftest
 
-$(ORACLE): $(ORACLE_SRC) $(wildcard tests/oracle/*.h) tests/tap.h $(LIB_SO)
+$(ORACLE): $(ORACLE_SRC) $(wildcard tests/oracle/*.h tests/emu/*.h) tests/tap.h \
+		$(LIB_SO)
 	$(call say,CCLD)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -I. -Ilib/include -D_GNU_SOURCE $(LKDF_CFLAGS) -o $@ \
 		$(ORACLE_SRC) $(LDFLAGS) -L$(BUILD) -llkdf -lpthread \
 		-Wl,-rpath,'$$ORIGIN/../..'
 
+# The same with devices: programs with data, some of whose tasks are kernels.
+DEVICE_ORACLE := $(BUILD)/tests/oracle/devices/oracle
+
+$(DEVICE_ORACLE): $(ORACLE_SRC) $(wildcard tests/oracle/*.h tests/emu/*.h) \
+		tests/api/api.h tests/tap.h $(LIB_SO)
+	$(call say,CCLD)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -I. -Ilib/include -D_GNU_SOURCE -DORACLE_DEVICES \
+		$(LKDF_CFLAGS) -o $@ $(ORACLE_SRC) $(LDFLAGS) -L$(BUILD) \
+		-llkdf -lpthread -Wl,-rpath,'$$ORIGIN/../../..'
+
 # A program without arguments, as tests/run.sh wants it.
-$(ORACLE_SELFTEST): tests/oracle/selftest.sh $(ORACLE)
+DEVICE_MUTANTS := $(BUILD)/tests/oracle/device_mutants
+$(ORACLE_SELFTEST) $(DEVICE_MUTANTS): $(BUILD)/%: %.sh tests/oracle/plant.sh \
+		$(ORACLE) $(DEVICE_ORACLE)
 	$(Q)printf '#!/bin/sh\n%s %s %s %s exec %s\n' "BUILD='$(BUILD)'" \
 		"CC='$(CC)'" "CFLAGS='$(CFLAGS)'" "LDFLAGS='$(LDFLAGS)'" \
-		tests/oracle/selftest.sh >$@
+		$< >$@
 	$(Q)chmod +x $@
 
 $(SOAK): tests/stress/soak.c tests/tap.h $(LIB_SO)
@@ -27,20 +41,27 @@ $(SOAK): tests/stress/soak.c tests/tap.h $(LIB_SO)
 		$(LDFLAGS) -L$(BUILD) -llkdf -lpthread \
 		-Wl,-rpath,'$$ORIGIN/../..'
 
-.PHONY: oracle-selftest check-oracle-long
+.PHONY: oracle-selftest device-mutants check-oracle-long
 oracle-selftest: $(ORACLE_SELFTEST) ## bugs that the oracle must find
+	$(Q)BUILD=$(BUILD) tests/run.sh $<
+device-mutants: $(DEVICE_MUTANTS) ## orders of devices that it must find
 	$(Q)BUILD=$(BUILD) tests/run.sh $<
 
 LONG_SECONDS ?= 600
 FLAT := $(BUILD)/tests/api/graph/test_flat
-check-oracle-long: $(ORACLE) $(SOAK) $(FLAT)
+check-oracle-long: $(ORACLE) $(DEVICE_ORACLE) $(SOAK) $(FLAT) \
+		$(DEVICE_MUTANTS)
 	$(Q)printf '#!/bin/sh\nexec %s --programs 100000000 --seconds %s --base %s\n' \
 		$(ORACLE) $(LONG_SECONDS) $$(date +%s) >$(ORACLE)_long
+	$(Q)printf '#!/bin/sh\nexec %s --programs 100000000 --seconds %s --base %s\n' \
+		$(DEVICE_ORACLE) $(LONG_SECONDS) $$(date +%s) >$(DEVICE_ORACLE)_long
 	$(Q)printf '#!/bin/sh\nexec %s %s\n' $(SOAK) $(LONG_SECONDS) >$(SOAK)_long
 	$(Q)printf '#!/bin/sh\nexec %s 100000000\n' $(FLAT) >$(FLAT)_long
-	$(Q)chmod +x $(ORACLE)_long $(SOAK)_long $(FLAT)_long
+	$(Q)chmod +x $(ORACLE)_long $(DEVICE_ORACLE)_long $(SOAK)_long \
+		$(FLAT)_long
 	$(Q)BUILD=$(BUILD) TEST_TIMEOUT=$$(($(LONG_SECONDS) + 1500)) \
-		tests/run.sh $(ORACLE)_long $(SOAK)_long $(FLAT)_long
+		tests/run.sh $(ORACLE)_long $(DEVICE_ORACLE)_long $(SOAK)_long \
+		$(FLAT)_long $(DEVICE_MUTANTS)
 
 # Graphs with branches and loops against a model of their own.
 CONTROL_SRC := $(wildcard tests/oracle/control/*.c)
@@ -54,7 +75,7 @@ $(CONTROL_ORACLE): $(CONTROL_SRC) $(wildcard tests/oracle/control/*.h) \
 		$(CONTROL_SRC) $(LDFLAGS) -L$(BUILD) -llkdf -lpthread \
 		-Wl,-rpath,'$$ORIGIN/../../..'
 
-ORACLES := $(ORACLE) $(CONTROL_ORACLE)
+ORACLES := $(ORACLE) $(DEVICE_ORACLE) $(CONTROL_ORACLE)
 
 # Each commit has programs of its own; without git they are always the same.
 ORACLE_BASE ?= $(shell hex=$$(git rev-parse -q --verify --short=7 HEAD \

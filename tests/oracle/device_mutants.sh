@@ -1,0 +1,52 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+# Would the oracle with devices notice? The lines behind the marks "order: NAME"
+# keep apart what must not meet: each of them is changed in turn.
+set -u
+top=$BUILD/device_mutants
+oracle=tests/oracle/devices/oracle
+# It has as many threads as queues; a slow machine is no bug.
+watch=10
+# shellcheck source=tests/oracle/plant.sh
+. tests/oracle/plant.sh
+
+# mutant NAME FILE SED: of the line behind the mark, or the lines.
+mutant() {
+	plant "$1" "$2" "/order: $1[ :]/{$3}" "$2"
+}
+
+# Copies that stay, and their versions.
+f=lib/device/copies.c
+mutant copies.pinned $f 'n;s/!c->nr_pins && //'
+mutant copies.changing $f 'n;n;s/c->is_changing || //'
+mutant copies.leaving $f 'n;s/c->is_leaving/0/'
+mutant copies.version $f 'n;s/= .*/= c->version != 0;/'
+mutant copies.dirty $f 'n;s/= end/= 0 \&\& end/'
+f=lib/device/away.c
+mutant away.whole $f 'n;s/want/if (0) want/'
+mutant away.parts $f 'n;s/!part/0/'
+mutant away.of_whole $f 'n;s/part/0/'
+mutant away.of_parts $f 'n;s/!part/0/'
+mutant away.version $f 'n;s/++//'
+f=lib/data/away.c
+mutant data.written $f 'n;s/writes/0/'
+mutant data.waits $f 'n;s/return c/return 0/'
+f=lib/device/request.c
+mutant request.upload $f 'n;s/break/__attribute__((fallthrough))/'
+mutant request.fetch $f 'n;n;s/||.*is_through/|| 0/'
+f=lib/kernel/kernel_bytes.c
+mutant kernel.waits $f 'n;n;n;s/NULL/r->req.device/'
+mutant kernel.written $f 'n;s/o->copies/0/'
+f=lib/run/values.c
+mutant run.waits $f 'n;s/return/return 0 \&\&/'
+mutant run.written $f 'n;s/if (/if (0 \&\& /'
+
+# Kernels of graphs that are given ahead.
+f=lib/device/region.c
+mutant region.filled $f 'n;s/= .*/= 0;/'
+mutant region.users $f 'n;s/--m->nr_users/--m->nr_users \&\& 0/'
+mutant region.failed $f 'n;s/g->nr_open ||//'
+mutant region.launch $f 'n;s/ && !r->nr_ops//;n;s/brings_again(r)/0/'
+mutant region.finish $f 'n;s/ && r->has_run//'
+echo "1..$nr"
+exit $failed
