@@ -112,6 +112,7 @@ static int find_part(struct lkdf_place *p, int first, int nr,
 	struct part *part;
 	int rc;
 
+	mutex_assert_held(&rt->lock);
 	for (q = rt->part_places; q; q = q->next)
 		if (q->part->first == first && q->part->nr == nr) {
 			*out = q;

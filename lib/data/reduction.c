@@ -31,6 +31,7 @@ static struct reduction *create_reduction(struct lkdf_data *d, uint32_t part)
 	struct reduction *r;
 	size_t size;
 
+	lock_assert_held(&d->domain.lock);
 	size = round_up(sizeof(*r) + nr * sizeof(r->copy[0]), CACHE_LINE);
 	r = aligned_alloc(CACHE_LINE, size);
 	if (!r)

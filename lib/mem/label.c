@@ -65,6 +65,7 @@ static void link_in(struct labels *l, uint32_t number)
 	struct label *i = label_of(l, number);
 	uint32_t *bucket = bucket_of(l, i->text, strlen(i->text));
 
+	lock_assert_held(&l->lock);
 	i->next = *bucket;
 	*bucket = number;
 }
@@ -77,6 +78,7 @@ static bool grow_table(struct labels *l)
 	size_t old_bytes = l->hash_size * sizeof(*old);
 	uint32_t *hash = meta_alloc(l->meta, size * sizeof(*hash)), i;
 
+	lock_assert_held(&l->lock);
 	if (!hash)
 		return old != NULL;
 	l->hash = hash;
@@ -96,6 +98,7 @@ static uint32_t take_free(struct labels *l)
 	struct label *chunk;
 	unsigned k;
 
+	lock_assert_held(&l->lock);
 	if (number) {
 		l->free = label_of(l, number)->next;
 		return number;

@@ -72,6 +72,7 @@ void solo_answer(struct solo *s, uint64_t serial_ticks)
 static bool may_alarm(const struct solo *s, const struct solo_run *r,
 		      uint64_t ticks, uint64_t serial_ticks)
 {
+	lock_assert_held(&s->lock);
 	return a_load(&s->half, relaxed) == r->half &&
 	       a_load(&s->phase, relaxed) == SOLO_HOLDS && serial_ticks &&
 	       ticks > serial_ticks && ticks <= SOLO_TOO_LONG_TICKS;

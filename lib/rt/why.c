@@ -163,6 +163,7 @@ static void look_at_limit(struct why *y, struct lkdf_limit *l)
 	struct why_row *r;
 	unsigned nr = 0;
 
+	mutex_assert_held(&y->rt->lock);
 	pthread_mutex_lock(&l->lock);
 	for (w = l->first; w && nr < WHY_LOOK; w = w->next) {
 		if (nr++ >= WHY_PER_QUEUE) {
@@ -231,6 +232,7 @@ static void look_at_after(struct why *y, const struct after *x)
 	struct why_row *r;
 	uint32_t i;
 
+	lock_assert_held(&y->rt->after_lock);
 	for (i = 0; i < x->nr; i++) {
 		if (event_has_fired(x->input[i].event) ||
 		    !is_leaf(x->input[i].event))
@@ -391,6 +393,7 @@ static bool has_peer(const struct why *y, const struct frame *f)
 {
 	unsigned i;
 
+	mutex_assert_held(&y->rt->lock);
 	for (i = 0; i < y->nr; i++)
 		if (y->row[i].graph == f->graph && y->row[i].frame != f &&
 		    y->row[i].cause != WHY_RUN)
@@ -403,6 +406,7 @@ static void look_at_frame(struct why *y, const struct frame *f)
 {
 	struct why_row *r;
 
+	mutex_assert_held(&y->rt->lock);
 	/* [frame.look] its graph is sealed; pairs with [frame.busy]. */
 	if (a_load(&f->is_busy, acquire) != FRAME_BUSY || has_row(y, f))
 		return;

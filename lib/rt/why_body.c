@@ -18,6 +18,7 @@ static void look_at_seat(struct why *y, const struct watch_seat *s,
 	uint64_t begin = a_load(&s->begin, relaxed);
 	struct why_body *b;
 
+	mutex_assert_held(&y->rt->lock);
 	if (!k)
 		return;
 	if (y->nr_bodies++ >= WHY_BODIES)

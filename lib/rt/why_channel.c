@@ -49,6 +49,7 @@ static void look_at_side(struct why *y, const struct lkdf_channel *ch,
 	struct why_row *r;
 	unsigned nr = 0, looked = 0;
 
+	lock_assert_held(&ch->lock);
 	for (l = all->next; l != all && looked++ < WHY_LOOK; l = l->next) {
 		w = container_of(l, const struct channel_waiter, list);
 		if (w->who == CHANNEL_TASK && !w->task)

@@ -60,6 +60,7 @@ static void look_at_first(struct why *y, const struct lkdf_data *d,
 	const char *weak = u && u->flags & USE_WEAK ? ", for its children" : "";
 	char text[DATA_TEXT];
 
+	lock_assert_held(&d->domain.lock);
 	if (!r)
 		return;
 	r->nr_behind += nr_behind;
@@ -86,6 +87,7 @@ static void look_at_one(struct why *y, struct lkdf_data *d)
 	struct domain *domain = &d->domain;
 	uint32_t i;
 
+	mutex_assert_held(&y->rt->data_lock);
 	lock_take(&domain->lock);
 	look_at_var(y, d, &domain->whole);
 	for (i = 0; domain->parts && i < domain->nr_parts; i++)

@@ -45,6 +45,7 @@ static struct frame *find_free(struct lkdf_graph *g)
 	uint32_t nr = g->has_tokens ? 1 : g->nr_frames, i;
 	struct frame *f;
 
+	mutex_assert_held(&g->lock);
 	for (i = 0; i < nr; i++) {
 		f = &g->frames[(g->nr_runs + i) % g->nr_frames];
 		/* [graph.d] after nr_waiters; pairs with [graph.a].

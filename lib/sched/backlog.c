@@ -76,6 +76,7 @@ static void turn(struct backlog *b, struct link *last_seen)
 	struct link *first = a_load(&b->first, relaxed);
 	struct link *rest = a_load(&last_seen->next, relaxed);
 
+	lock_assert_held(&b->lock);
 	if (!rest)
 		return;
 	a_store(&plain_load(&b->last)->next, first, relaxed);

@@ -65,6 +65,7 @@ static bool will_be_written(struct domain *d, const struct var *v,
 {
 	uint32_t i;
 
+	lock_assert_held(&d->lock);
 	if (d->above || is_written(d, v, s))
 		return true;
 	if (v != &d->whole || !d->nr_parts)

@@ -181,6 +181,7 @@ static struct lkdf_kind *find_copy(struct lkdf_kind *k, int node)
 	const struct topo *topo = k->rt->topo;
 	size_t nr = (size_t)topo->nr_nodes;
 
+	mutex_assert_held(&k->rt->lock);
 	if (!k->copies)
 		k->copies = calloc(nr, sizeof(*k->copies));
 	if (!k->copies)
