@@ -286,3 +286,18 @@ int away_take_error(struct copies *c, uint32_t part)
 	lock_give(&c->lock);
 	return error;
 }
+
+int away_error(struct copies *c, uint32_t part)
+{
+	uint32_t i;
+	int error;
+
+	if (likely(!a_load(&c->has_lost, relaxed)))
+		return 0;
+	lock_take(&c->lock);
+	error = away_of(c, part)->error;
+	for (i = 1; !part && !error && i <= c->last_part; i++)
+		error = away_of(c, i)->error;
+	lock_give(&c->lock);
+	return error;
+}

@@ -105,6 +105,12 @@ void away_written(struct copies *c, uint32_t part);
  */
 int away_take_error(struct copies *c, uint32_t part);
 
+/*
+ * An error of the part, or for the whole of one of its parts; the next reader
+ * is told as well.
+ */
+int away_error(struct copies *c, uint32_t part);
+
 /* ---- the launcher of d -------------------------------------------------- */
 
 /* Of the bytes now. */

@@ -13,7 +13,7 @@ static void note_lost(struct kernel_req *r, const struct device_operand *o)
 
 	/* The reader that wants the bytes is told. */
 	if (o->mode & LKDF_READ && !r->kernel->is_prefetch)
-		error = away_take_error(o->copies, o->part);
+		error = away_error(o->copies, o->part);
 	if (error)
 		request_fail(&r->req, error,
 			     "kernel %s: bytes that it reads were lost with "

@@ -222,9 +222,67 @@ static void room_for_one_task(unsigned flags, const char *options,
 		emu_check(&e[i], options);
 }
 
+/* The kernels that read it are told, one and all, and a writer heals it. */
+static void each_kernel_that_reads_is_told(const char *options)
+{
+	struct lkdf *rt = api_open(options);
+	struct lkdf_kind *step = device_kind(rt, "step"),
+			 *copy = device_kind(rt, "copy");
+	struct lkdf_data *d = device_data(rt, NR, 1), *to[2];
+	struct lkdf_event done;
+	struct lkdf_place *p[2];
+	struct emu e[2];
+	uint64_t arg = 1;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		emu_init(&e[i], EMU_OWN, device_kernels);
+		p[i] = emu_register(rt, &e[i]);
+		to[i] = device_data(rt, NR, 2);
+	}
+	must(device_call(rt, step, p[0], d, &arg));
+	e[0].fail_error[EMU_FETCH] = -ENOLINK;
+	atomic_store(&e[0].fail_at[EMU_FETCH], 1);
+	for (i = 0; i < 2; i++) {
+		const struct lkdf_use use[] = { { d, LKDF_READ, 0 },
+						{ to[i], LKDF_WRITE, 0 } };
+
+		must(lkdf_submit(rt, NULL,
+				 LKDF_TASK(.kind = copy, .arg = &arg,
+					   .place = p[1], .use = use,
+					   .nr_use = 2),
+				 &done));
+		is(lkdf_event_wait(done, -1), -ENOLINK,
+		   "%s: kernel %d that reads lost bytes is told", options, i);
+	}
+	{
+		const struct lkdf_use use[] = { { to[1], LKDF_WRITE, 0 },
+						{ d, LKDF_WRITE, 0 } };
+
+		must(lkdf_submit(rt, NULL,
+				 LKDF_TASK(.kind = copy, .arg = &arg,
+					   .place = p[1], .use = use,
+					   .nr_use = 2),
+				 &done));
+		is(lkdf_event_wait(done, -1), 0, "%s: a writer", options);
+	}
+	is(device_call(rt, step, p[1], d, &arg), 0, "%s: heals it", options);
+	lkdf_data_put(d);
+	lkdf_data_put(to[0]);
+	lkdf_data_put(to[1]);
+	lkdf_kind_put(step);
+	lkdf_kind_put(copy);
+	lkdf_scope_wait(rt, NULL, -1);
+	is(device_close(rt), 0, "%s: close", options);
+	emu_check(&e[0], options);
+	emu_check(&e[1], options);
+}
+
 int main(void)
 {
 	tap_start(120);
+	each_kernel_that_reads_is_told("workers=1");
+	each_kernel_that_reads_is_told("serial=yes");
 	two_devices_have_it_in_turn("workers=2");
 	two_devices_have_it_in_turn("serial=yes");
 	no_worker_waits();
