@@ -150,6 +150,8 @@ static const struct doctor_row doctor_rows[] = {
 	{ "nofile", probe_nofile },
 	{ "memfd", probe_memfd },
 	{ "runtime", probe_runtime },
+	{ "opencl", probe_opencl },
+	{ "cuda", probe_cuda },
 };
 #define NR_ROWS (sizeof(doctor_rows) / sizeof(doctor_rows[0]))
 

@@ -59,6 +59,10 @@ void probe_numa_balancing(struct finding *f);
 void probe_io_uring(struct finding *f);
 void probe_io(struct finding *f);
 
+/* Devices: probes of doctor_device.c. */
+void probe_opencl(struct finding *f);
+void probe_cuda(struct finding *f);
+
 /* Limits and CPUs: probes of doctor_cpu.c. */
 void probe_cpus(struct finding *f);
 void probe_topology(struct finding *f);

@@ -22,6 +22,8 @@ static const struct cli_verb verbs[] = {
 	  &stat_spec, NULL },
 	{ "top", "what the workers of a process do, as it runs", verb_top,
 	  &top_spec, NULL },
+	{ "device", "devices, their memory, kernels and copies", verb_device,
+	  &device_spec, NULL },
 	{ "why", "what waits in a process that runs, and for what", verb_why,
 	  &why_spec, NULL },
 	{ "trace", NULL, NULL, NULL, &trace_family },

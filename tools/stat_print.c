@@ -34,9 +34,11 @@ static uint32_t nr_workers(const struct stat_look *l)
 	return sum;
 }
 
-static void print_executors(const struct stat_look *l, uint32_t i)
+/* is_all: not of launchers only. */
+static void print_executors(const struct stat_look *l, uint32_t i, bool is_all)
 {
 	const struct stats *s;
+	char name[80];
 	unsigned r;
 	uint32_t e;
 	uint64_t v;
@@ -48,10 +50,17 @@ static void print_executors(const struct stat_look *l, uint32_t i)
 			v = stats_counter(s, e, i);
 			if (v && e == s->h.nr_executors)
 				printf("%20" PRIu64 "    outside\n", v);
-			else if (v)
+			else if (v && stats_launcher(s, e, name, sizeof(name)))
+				printf("%20" PRIu64 "    %s\n", v, name);
+			else if (v && is_all)
 				printf("%20" PRIu64 "    executor %u\n", v, e);
 		}
 	}
+}
+
+static bool is_of_devices(const struct stats *s, uint32_t i)
+{
+	return !strncmp(stats_counter_name(s, i), "device.", 7);
 }
 
 void stat_print_text(const struct stat_look *l, bool is_verbose)
@@ -68,8 +77,30 @@ void stat_print_text(const struct stat_look *l, bool is_verbose)
 		printf("%20" PRIu64 "  %-11s %-20s %s\n", l->value[i],
 		       stats_counter_unit(s, i), stats_counter_name(s, i),
 		       stats_counter_help(s, i));
-		if (is_verbose)
-			print_executors(l, i);
+		if (is_verbose || is_of_devices(s, i))
+			print_executors(l, i, is_verbose);
+	}
+}
+
+/* Each device of one runtime. */
+static void write_devices(struct json *j, const struct stats *s)
+{
+	struct lkdf_stats_device d;
+	uint32_t i, k;
+
+	for (i = 0; stats_device(s, i, &d); i++) {
+		json_open_flat(j, NULL, '{');
+		json_int(j, "device", i);
+		json_text(j, "sort", d.sort);
+		json_text(j, "name", d.name);
+		json_int(j, "used", (int64_t)d.used);
+		for (k = 0; k < s->h.nr_counters; k++)
+			if (is_of_devices(s, k))
+				json_int(j, stats_counter_name(s, k),
+					 (int64_t)stats_device_counter(
+						 s, &d,
+						 stats_counter_name(s, k)));
+		json_close(j, '}');
 	}
 }
 
@@ -77,6 +108,7 @@ void stat_print_json(const struct stat_look *l)
 {
 	struct json j;
 	uint32_t i;
+	unsigned r;
 
 	json_init(&j, stdout);
 	json_open(&j, NULL, '{');
@@ -91,6 +123,10 @@ void stat_print_json(const struct stat_look *l)
 		json_int(&j, stats_counter_name(l->stats, i),
 			 (int64_t)l->value[i]);
 	json_close(&j, '}');
+	json_open(&j, "devices", '[');
+	for (r = 0; r < l->nr_stats; r++)
+		write_devices(&j, &l->stats[r]);
+	json_close(&j, ']');
 	json_close(&j, '}');
 	putchar('\n');
 }

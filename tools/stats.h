@@ -34,6 +34,19 @@ const struct lkdf_stats_block *stats_block(const struct stats *s,
 					   uint32_t executor);
 uint64_t stats_counter(const struct stats *s, uint32_t executor, uint32_t i);
 
+/* Device i of a runtime, as it is now; texts are tame. False: none. */
+bool stats_device(const struct stats *s, uint32_t i,
+		  struct lkdf_stats_device *to);
+
+/* "d0 opencl" where the executor is a device's launcher; else false. */
+bool stats_launcher(const struct stats *s, uint32_t executor, char *to,
+		    size_t size);
+
+/* What a device has counted; 0: nothing, or that is not known of it alone. */
+uint64_t stats_device_counter(const struct stats *s,
+			      const struct lkdf_stats_device *d,
+			      const char *name);
+
 /* Over all executors. */
 uint64_t stats_sum(const struct stats *s, uint32_t i);
 

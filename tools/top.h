@@ -76,6 +76,24 @@ struct top_device {
 
 #define TOP_DEVICE_COUNTERS 64
 
+/* Counters of one device, by name in top_device.c. */
+enum top_unit_counter {
+	UNIT_KERNELS,
+	UNIT_KERNELS_NS,
+	UNIT_COPIES_NS,
+	UNIT_UP,
+	UNIT_DOWN,
+	NR_UNIT_COUNTERS
+};
+
+/* One device. */
+struct top_unit {
+	uint32_t runtime, number;
+	struct lkdf_stats_device d;
+	uint64_t before[NR_UNIT_COUNTERS];
+	double rate[NR_UNIT_COUNTERS]; /* a second */
+};
+
 struct top {
 	int pid;
 	char command[64];
@@ -92,6 +110,8 @@ struct top {
 
 	uint32_t nr_devices;
 	struct top_device device[TOP_DEVICE_COUNTERS];
+	uint32_t nr_units;
+	struct top_unit *unit;
 
 	/* While something is recorded. */
 	bool is_recorded;
@@ -114,6 +134,9 @@ int top_look(struct top *t);
 
 /* Takes the probe's words, too. */
 void top_look_words(struct top *t);
+
+/* Devices since the look before. */
+void top_devices(struct top *t);
 
 /* Kinds of slices since the look before. */
 void top_kinds(struct top *t);

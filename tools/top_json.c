@@ -108,6 +108,38 @@ static void write_devices(struct json *j, const struct top *t)
 	json_close(j, ']');
 }
 
+static void write_units(struct json *j, const struct top *t)
+{
+	static const char *const words[NR_UNIT_COUNTERS] = {
+		[UNIT_KERNELS] = "kernels",
+		[UNIT_KERNELS_NS] = "kernels_ns",
+		[UNIT_COPIES_NS] = "copies_ns",
+		[UNIT_UP] = "uploaded_bytes",
+		[UNIT_DOWN] = "fetched_bytes",
+	};
+	const struct top_unit *u;
+	int i;
+
+	json_open(j, "each_device", '[');
+	for (u = t->unit; u < t->unit + t->nr_units; u++) {
+		json_open_flat(j, NULL, '{');
+		json_int(j, "runtime", u->runtime);
+		json_int(j, "device", u->number);
+		json_text(j, "sort", u->d.sort);
+		json_text(j, "name", u->d.name);
+		json_bool(j, "lost", u->d.is_lost);
+		json_int(j, "tasks", u->d.tasks);
+		json_int(j, "capacity", (int64_t)u->d.capacity);
+		json_int(j, "used", (int64_t)u->d.used);
+		json_open(j, "per_second", '{');
+		for (i = 0; i < NR_UNIT_COUNTERS; i++)
+			json_fixed(j, words[i], u->rate[i], 1);
+		json_close(j, '}');
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+}
+
 void top_print_json(const struct top *t)
 {
 	struct json j;
@@ -126,6 +158,7 @@ void top_print_json(const struct top *t)
 	json_bool(&j, "is_recorded", t->is_recorded);
 	write_kinds(&j, t);
 	write_devices(&j, t);
+	write_units(&j, t);
 	json_close(&j, '}');
 	putchar('\n');
 }

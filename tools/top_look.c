@@ -143,12 +143,15 @@ void top_close(struct top *t)
 	free(t->node);
 	free(t->kind);
 	free(t->words);
+	free(t->unit);
 	if (t->futex)
 		futex_close(t->futex);
 	t->row = NULL;
 	t->node = NULL;
 	t->kind = NULL;
 	t->words = NULL;
+	t->unit = NULL;
+	t->nr_units = 0;
 	t->futex = NULL;
 }
 
@@ -216,52 +219,6 @@ static void look_at_row(const struct top *t, const struct table *table,
 	look_at_events(s, table, row);
 	if (row->kind == LKDF_EXECUTOR_WORKER)
 		look_at_idle(s, row, ticks, t->seconds * 1e9);
-}
-
-/* Counters "device.*" by name, over all runtimes. */
-static struct top_device *device_of(struct top *t, const struct stats *s,
-				    uint32_t i)
-{
-	const char *name = stats_counter_name(s, i);
-	struct top_device *d;
-
-	for (d = t->device; d < t->device + t->nr_devices; d++)
-		if (!strcmp(d->name, name))
-			return d;
-	if (t->nr_devices == TOP_DEVICE_COUNTERS)
-		return NULL;
-	memset(d, 0, sizeof(*d));
-	snprintf(d->name, sizeof(d->name), "%s", name);
-	snprintf(d->unit, sizeof(d->unit), "%s", stats_counter_unit(s, i));
-	t->nr_devices++;
-	return d;
-}
-
-static void look_at_devices(struct top *t)
-{
-	static const char prefix[] = "device.";
-	uint64_t sum[TOP_DEVICE_COUNTERS] = { 0 };
-	const struct stats *s;
-	struct top_device *d;
-	uint32_t i;
-
-	for (s = t->stats; s < t->stats + t->nr_stats; s++)
-		for (i = 0; i < s->h.nr_counters; i++) {
-			if (strncmp(stats_counter_name(s, i), prefix,
-				    sizeof(prefix) - 1))
-				continue;
-			d = device_of(t, s, i);
-			if (d)
-				sum[d - t->device] += stats_sum(s, i);
-		}
-	for (i = 0; i < t->nr_devices; i++) {
-		d = &t->device[i];
-		/* A runtime has gone: what is left began anew. */
-		if (sum[i] < d->before)
-			d->before = sum[i];
-		d->rate = (double)(sum[i] - d->before) / t->seconds;
-		d->before = sum[i];
-	}
 }
 
 static void make_table(const struct stats *s, struct table *table)
@@ -351,7 +308,7 @@ int top_look(struct top *t)
 		make_table(&t->stats[r], &table[r]);
 	for (i = 0; i < t->nr_rows; i++)
 		look_at_row(t, &table[t->row[i].runtime], &t->row[i], ticks);
-	look_at_devices(t);
+	top_devices(t);
 	top_kinds(t);
 	return add_up(t);
 }

@@ -304,6 +304,51 @@ static void fill_futexes(struct top_page *p, const struct top *t)
 
 /* ---- devices and pages --------------------------------------------------- */
 
+static double share_of_ns(double ns_per_second)
+{
+	return ns_per_second < 1e9 ? 100 * ns_per_second / 1e9 : 100;
+}
+
+static void fill_unit(struct top_page *p, const struct top_unit *u)
+{
+	page_line(p, u->d.is_lost ? CLI_RED : CLI_PLAIN);
+	page_cell(p, -5, "d%u", u->number);
+	page_name(p, -10, u->d.sort);
+	page_number(p, 7, u->d.tasks);
+	page_number(p, 10, u->rate[UNIT_KERNELS]);
+	page_cell(p, 7, "%.0f %%", share_of_ns(u->rate[UNIT_KERNELS_NS]));
+	page_cell(p, 9, "%.0f %%", share_of_ns(u->rate[UNIT_COPIES_NS]));
+	page_bytes(p, 8, u->rate[UNIT_UP]);
+	page_bytes(p, 8, u->rate[UNIT_DOWN]);
+	if (u->d.capacity)
+		page_cell(p, 8, "%.0f %%",
+			  100 * (double)u->d.used / (double)u->d.capacity);
+	else
+		page_cell(p, 8, "-");
+	page_cell(p, 2, " ");
+	page_name(p, 0, u->d.is_lost ? "lost" : u->d.name);
+}
+
+/* A row for each device that is known by itself. */
+static void fill_units(struct top_page *p, const struct top *t)
+{
+	const struct top_unit *u;
+
+	if (!t->nr_units)
+		return;
+	page_head(p);
+	page_cell(p, -15, "device");
+	page_cell(p, 7, "tasks");
+	page_cell(p, 10, "kernels/s");
+	page_cell(p, 7, "busy");
+	page_cell(p, 9, "copying");
+	page_cell(p, 8, "up B/s");
+	page_cell(p, 8, "down B/s");
+	page_cell(p, 8, "memory");
+	for (u = t->unit; u < t->unit + t->nr_units; u++)
+		fill_unit(p, u);
+}
+
 static void fill_devices(struct top_page *p, const struct top *t)
 {
 	const struct top_device *d;
@@ -312,6 +357,7 @@ static void fill_devices(struct top_page *p, const struct top *t)
 		page_text(p, "This process counts nothing about devices.");
 		return;
 	}
+	fill_units(p, t);
 	page_head(p);
 	page_cell(p, -32, "counter");
 	page_cell(p, 9, "a second");

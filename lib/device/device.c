@@ -78,6 +78,7 @@ int device_create(const struct lkdf_device_ops *ops, void *dev,
 	list_init(&d->moves);
 	d->last_hungry = &d->hungry;
 	pthread_mutex_init(&d->start_lock, NULL);
+	rows_open(d);
 	*out = d;
 	return 0;
 }

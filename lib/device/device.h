@@ -82,6 +82,8 @@ struct device_attr {
 	unsigned nr_queues; /* for kernels, at most; 0: as the device says */
 	uint64_t memory; /* bytes at most; 0: what the device has */
 	struct trace *trace;
+	struct lkdf_stats_device *told; /* its row in the memfd */
+	uint32_t first_thread; /* executor of number 0 in blocking */
 	/* The executor is as items are run with; not NULL. */
 	void (*count)(void *executor, enum counter what, uint64_t n);
 	void (*tell)(void *executor, const struct lkdf_stats_slice *s);

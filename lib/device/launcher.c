@@ -66,6 +66,7 @@ bool launcher_step(struct device *d, void *executor)
 	if (d->has_gone)
 		request_lose_all(d, executor);
 	d->is_stepping = false;
+	rows_publish(d);
 	return has_moved || item;
 }
 

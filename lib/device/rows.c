@@ -11,6 +11,46 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* ---- what the memfd says of the device ---------------------------------- */
+
+void rows_open(struct device *d)
+{
+	struct lkdf_stats_device *t = d->attr.told;
+	const struct lkdf_device_info *i = &d->info;
+
+	t->node = i->node;
+	t->flags = d->ops.flags;
+	t->queues = d->nr_queues;
+	t->units = i->units;
+	t->warp = i->warp;
+	t->max_block = i->max_block;
+	t->block_shared = i->block_shared;
+	t->max_value_bytes = i->max_value_bytes;
+	t->memory = d->capacity ? i->memory : 0;
+	t->capacity = d->capacity;
+	snprintf(t->sort, sizeof(t->sort), "%s", d->name);
+	snprintf(t->name, sizeof(t->name), "%s", i->name);
+	/* [device.told] the row; a tool reads it; pairs with itself */
+	a_store((_Atomic(uint32_t) *)(void *)&t->is_there, 1, release);
+}
+
+static void publish(uint32_t *word, uint32_t v)
+{
+	a_store((_Atomic(uint32_t) *)(void *)word, v, relaxed);
+}
+
+void rows_publish(struct device *d)
+{
+	struct lkdf_stats_device *t = d->attr.told;
+
+	a_store(trace_word(&t->used), a_load(&d->used, relaxed), relaxed);
+	publish(&t->tasks, a_load(&d->load, relaxed));
+	publish(&t->is_lost, a_load(&d->is_lost, relaxed));
+	if (d->thread_id >= 0)
+		publish(&t->executor,
+			d->attr.first_thread + (uint32_t)d->thread_id + 1);
+}
+
 /* ---- what a recording says of the rows ---------------------------------- */
 
 static void put_number(struct trace_note *n, uint64_t v)

@@ -47,6 +47,12 @@ struct device_rows {
 	struct device_row row[DEVICE_ROWS];
 };
 
+/* The device is there: its row in the memfd is. */
+void rows_open(struct device *d);
+
+/* What of that row changes, after each step. */
+void rows_publish(struct device *d);
+
 /* The device is about to be given what the slot stands for. */
 void rows_begin(struct device *d, struct device_slot *s, uint32_t sort,
 		unsigned queue, uint64_t value);

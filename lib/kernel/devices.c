@@ -150,6 +150,8 @@ static int add(struct lkdf *rt, enum lkdf_place_kind kind,
 		.nr_queues = (unsigned)rt->options->device_queues,
 		.memory = (uint64_t)rt->options->device_memory << 20,
 		.trace = &rt->trace,
+		.told = &rt->trace.devices[nr],
+		.first_thread = (uint32_t)rt->nr_workers,
 		.count = count,
 		.tell = tell,
 	};

@@ -66,6 +66,8 @@ static void lay_out(struct lkdf_stats_header *h, const struct trace *t,
 	at += MAX_NAMES * TRACE_NAME_SIZE;
 	h->label_table_offset = at = round_up(at, CACHE_LINE);
 	at += TRACE_LABELS * (sizeof(uint64_t) + h->label_size);
+	h->device_table_offset = at = round_up(at, CACHE_LINE);
+	at += LKDF_STATS_DEVICES * sizeof(struct lkdf_stats_device);
 	h->blocks_offset = round_up(at, PAGE);
 	block = sizeof(struct lkdf_stats_block);
 	h->counters_offset = (uint32_t)block;
@@ -140,6 +142,7 @@ static int map_memory(struct trace *t, const struct lkdf_stats_header *h)
 	memcpy(base + h->event_table_offset, event_rows, sizeof(event_rows));
 	memcpy(base, h, sizeof(*h));
 	t->labels = base + h->label_table_offset;
+	t->devices = (void *)(base + h->device_table_offset);
 	t->labels_left_out = trace_word(
 		&((struct lkdf_stats_header *)t->base)->labels_left_out);
 	return 0;

@@ -54,6 +54,7 @@ struct trace {
 	int fd; /* < 0: anonymous memory, and why: -errno */
 	char *labels; /* the table of labels */
 	_Atomic(uint64_t) *labels_left_out;
+	struct lkdf_stats_device *devices; /* LKDF_STATS_DEVICES */
 	const struct log *log;
 	char *facts;
 	_Atomic(uint64_t) *bytes; /* of all rings, lines of their own */

@@ -114,6 +114,70 @@ for time in 1 2; do
 		'len(r["devices"]) == 2 and all(d["kernels"] and d["name"] ==
 		"emu, emulated" for d in r["devices"])'
 done
+try 0 'lkdf top has a row for each device' "$lkdf" top -p "$pid" --batch \
+	--view devices -n 2 -I 300
+holds '^d0 *emu .* %'
+holds '^d1 *emu .* %'
+"$lkdf" top --json -p "$pid" -n 2 -I 300 >"$dir/json" 2>"$dir/log" &&
+	python3 - "$dir/json" >"$dir/log" 2>&1 <<'END'
+import json, sys
+t = json.load(open(sys.argv[1]))
+print(t['each_device'])
+assert [d['device'] for d in t['each_device']] == [0, 1]
+assert all(d['per_second']['kernels'] > 0 and d['sort'] == 'emu' and
+           0 < d['used'] <= d['capacity'] for d in t['each_device'])
+END
+ok $? 'with kernels and memory, as JSON'
+try 0 'lkdf stat counts for each device' "$lkdf" stat -p "$pid"
+holds '^ *[0-9][0-9]*    d0 emu$'
+holds '^ *[0-9][0-9]*    d1 emu$'
+"$lkdf" stat --json -p "$pid" >"$dir/json" 2>"$dir/log" &&
+	python3 - "$dir/json" >"$dir/log" 2>&1 <<'END'
+import json, sys
+t = json.load(open(sys.argv[1]))
+d = t['devices']
+print(d)
+assert len(d) == 2 and all(x['device.kernels'] > 0 for x in d)
+assert all(x['used'] > 0 for x in d)
+END
+ok $? 'as JSON, too'
+
+try 0 'lkdf device lists those of a process' "$lkdf" device -p "$pid" -v
+holds '^d0 *emu .* of 1.00 MiB .*  emulated$'
+holds '^d1 *emu .* of 48.0 KiB .*  emulated$'
+holds 'queues that keep their order *yes'
+"$lkdf" device --json -p "$pid" >"$dir/json" 2>"$dir/log" &&
+	python3 - "$dir/json" "$pid" >"$dir/log" 2>&1 <<'END'
+import json, sys
+t = json.load(open(sys.argv[1]))
+print(t)
+assert t['schema'] == 'lkdf/device/1' and t['pid'] == int(sys.argv[2])
+assert [(d['device'], d['sort'], d['queues'], d['lost']) for d in
+        t['devices']] == [(0, 'emu', 1, False), (1, 'emu', 2, False)]
+assert all(d['kernels'] and d['kernels_ns'] and d['used'] <= d['capacity']
+           for d in t['devices'])
+END
+ok $? 'with numbers, as JSON'
 stop_target KILL
+try 5 'a process without a runtime has none' "$lkdf" device -p $$
+try 2 'one of both' "$lkdf" device -p $$ -o devices=opencl
+
+# What this machine has through OpenCL: POCL, or nothing.
+export POCL_CACHE_DIR="$build/pocl.cache" POCL_MAX_PTHREAD_COUNT=2
+try 4 'without an OpenCL library it says why' "$lkdf" device -o \
+	devices=opencl,opencl_library=libno.so
+holds 'there is no device: opencl: no OpenCL library'
+holds 'try:   lkdf doctor'
+"$lkdf" doctor >"$dir/log" 2>&1
+holds '^\(ok\|none\) *opencl: '
+holds '^none *cuda: '
+if grep -q '^ok *opencl: ' "$dir/log"; then
+	try 0 'devices of OpenCL are listed' "$lkdf" device -v
+	holds '^d0 *opencl '
+	holds 'threads of a block  *[1-9]'
+else
+	grep -q 'fix: .*pocl-opencl-icd' "$dir/log"
+	ok $? 'the fix is a package' "$dir/log"
+fi
 echo "1..$nr"
 [ "$failed" -eq 0 ]

@@ -33,6 +33,7 @@ extern "C" {
 #define LKDF_MAX_LANES 4096u /* rows of devices, after the executors */
 #define LKDF_MAX_NODES 1024u
 #define LKDF_MAX_LABELS (1u << 20) /* rows of the table of labels */
+#define LKDF_STATS_DEVICES 64u /* rows of the table of devices */
 #define LKDF_LABEL_LINE 8u /* places in which a block may lie */
 #define LKDF_MAX_GRAPHS (1u << 20)
 #define LKDF_MAX_FRAMES (1u << 24) /* of all graphs together */
@@ -84,7 +85,32 @@ struct lkdf_stats_header {
 	uint64_t probe_key; /* hides futex words; 0: the probe is not there */
 	uint64_t labels_left_out; /* blocks that found no place */
 	char ask[32]; /* abstract socket for struct lkdf_ask; "": none */
-	uint8_t reserved2[8];
+
+	/* Constant as what is above them. */
+	uint64_t device_table_offset; /* 0: there is none */
+};
+
+/* A row of the table of devices. */
+struct lkdf_stats_device {
+	/* Constant from is_there on. */
+	uint32_t is_there; /* release */
+	int32_t node; /* -1: unknown */
+	uint32_t flags; /* enum lkdf_device_flag */
+	uint32_t queues; /* for kernels */
+	uint32_t units, warp; /* as in struct lkdf_device_info */
+	uint32_t max_block, block_shared, max_value_bytes;
+	uint32_t reserved;
+	uint64_t memory; /* bytes; 0: it works on the host's */
+	uint64_t capacity; /* of these: the library takes so many at most */
+	char sort[64]; /* "opencl" */
+	char name[64];
+
+	/* The launcher writes at any time. */
+	uint64_t used; /* bytes that are allocated */
+	uint32_t executor; /* 1 + the launcher's; 0: none so far, or serial */
+	uint32_t tasks; /* that wait or are under way */
+	uint32_t is_lost;
+	uint8_t reserved2[52];
 };
 
 /*
@@ -292,6 +318,10 @@ LKDF_ASSERT_LAYOUT(offsetof(struct lkdf_stats_header, slices_offset) == 100);
 LKDF_ASSERT_LAYOUT(offsetof(struct lkdf_stats_header, block_size) == 136);
 LKDF_ASSERT_LAYOUT(offsetof(struct lkdf_stats_header, nr_names) == 192);
 LKDF_ASSERT_LAYOUT(offsetof(struct lkdf_stats_header, label_cap) == 184);
+LKDF_ASSERT_LAYOUT(offsetof(struct lkdf_stats_header, device_table_offset) ==
+		   248);
+LKDF_ASSERT_LAYOUT(sizeof(struct lkdf_stats_device) == 256);
+LKDF_ASSERT_LAYOUT(offsetof(struct lkdf_stats_device, used) == 184);
 LKDF_ASSERT_LAYOUT(sizeof(struct lkdf_stats_label) == 72);
 LKDF_ASSERT_LAYOUT(sizeof(struct lkdf_stats_counter) == 128);
 LKDF_ASSERT_LAYOUT(sizeof(struct lkdf_stats_event_desc) == 64);
