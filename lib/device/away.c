@@ -193,6 +193,34 @@ bool away_wait_slowly(struct copies *c, uint32_t part, const struct device *but,
 	return !waiter;
 }
 
+static void each_waiting(const struct away *a,
+			 void (*fn)(void *u, const struct device *d,
+				    uint32_t part,
+				    const struct blocking_item *item),
+			 void *u)
+{
+	const struct blocking_item *i;
+
+	lock_assert_held(&a->of->lock);
+	for (i = a->device ? a->waiting : NULL; i; i = i->next)
+		fn(u, a->device, part_of(a), i);
+}
+
+void away_each_waiting(struct copies *c,
+		       void (*fn)(void *u, const struct device *d,
+				  uint32_t part,
+				  const struct blocking_item *item),
+		       void *u)
+{
+	uint32_t i;
+
+	lock_take(&c->lock);
+	each_waiting(&c->whole, fn, u);
+	for (i = 1; i <= c->last_part; i++)
+		each_waiting(away_of(c, i), fn, u);
+	lock_give(&c->lock);
+}
+
 /* ---- versions ----------------------------------------------------------- */
 
 /* Under lock: a write of the part, or of all of them. */

@@ -96,6 +96,16 @@ static inline bool away_wait(struct copies *c, uint32_t part,
 	       away_wait_slowly(c, part, but, waiter);
 }
 
+/*
+ * Calls fn for each item that waits for bytes of c, under its lock; d: which
+ * device brings them, part: of which.
+ */
+void away_each_waiting(struct copies *c,
+		       void (*fn)(void *u, const struct device *d,
+				  uint32_t part,
+				  const struct blocking_item *item),
+		       void *u);
+
 /* They are home, and the caller is about to write them on the host. */
 void away_written(struct copies *c, uint32_t part);
 

@@ -468,6 +468,13 @@ static void begin_item(void *executor, struct blocking_item *item)
 	request_begin(r->device, executor, r);
 }
 
+const struct device_req *request_of_item(const struct blocking_item *item)
+{
+	return item->run == begin_item
+		       ? container_of(item, const struct device_req, item)
+		       : NULL;
+}
+
 void request_hand_over(struct device *d, struct device_req *r)
 {
 	r->item.run = begin_item;

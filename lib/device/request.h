@@ -120,6 +120,9 @@ struct device_req {
 void request_begin(struct device *d, void *executor, struct device_req *r);
 void request_hand_over(struct device *d, struct device_req *r);
 
+/* The request that waits in a queue with that item; NULL: none does. */
+const struct device_req *request_of_item(const struct blocking_item *item);
+
 /* ---- for region.c ------------------------------------------------------- */
 
 /* Zero, and in the device's list. */

@@ -278,6 +278,26 @@ static int begin_here(struct lkdf_ctx *c, void *arg)
 							     : run_here(c, arg);
 }
 
+const struct task *kernel_of_queued(const struct blocking_item *item)
+{
+	const struct device_req *q = request_of_item(item);
+
+	if (q)
+		return container_of(q, const struct kernel_req, req)->task;
+	return item->run == run_on_launcher
+		       ? container_of(item, const struct task, blocking_item)
+		       : NULL;
+}
+
+const struct task *kernel_of_bytes(const struct blocking_item *item)
+{
+	if (item->run == bytes_came)
+		return container_of(item, const struct kernel_req, bytes)->task;
+	return item->run == came_here
+		       ? container_of(item, const struct task, blocking_item)
+		       : NULL;
+}
+
 static int begin(struct lkdf_ctx *c, void *arg)
 {
 	struct device *d;

@@ -138,6 +138,13 @@ int kernel_check_block(const struct kernel *k, const struct device *d,
 /* The function of the launch is known: its block. */
 void kernel_shape(struct device_req *req);
 
+/*
+ * The task that is queued for a device with that item, or waits for bytes with
+ * it; NULL: none is, none does.
+ */
+const struct task *kernel_of_queued(const struct blocking_item *item);
+const struct task *kernel_of_bytes(const struct blocking_item *item);
+
 /* No task uses it any more. */
 void kernel_free(struct kernel *k);
 

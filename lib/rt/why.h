@@ -7,9 +7,11 @@
  *	after, then   tasks that wait for events which the program signals, for
  *	and hold      the first of several, or for descriptors
  *	channels      tasks and threads that wait for a value or for room
- *	data          first in the queue of each data and part
+ *	data          first in the queue of each data and part, and those that
+ *	              wait for bytes to come home from a device
  *	rings         operations under way, and those that poll() waits for
- *	devices       kernels under way, and the one that waits for room
+ *	devices       kernels under way, the one that waits for room, and those
+ *	              in the queue of the launcher
  *	scopes        threads that wait for room
  *	frames        runs under way in which nothing of the above was found
  *

@@ -3,7 +3,9 @@
 #include "rt/why.h"
 
 #include "core/runtime.h"
+#include "data/away.h"
 #include "data/data.h"
+#include "kernel/kernel.h"
 #include "run/inner.h"
 #include "run/values.h"
 #include "task/acquire.h"
@@ -129,13 +131,64 @@ void why_add_followers(struct why_row *r, const struct task *t)
 	}
 }
 
+/* Who waits for bytes of one data to come home. */
+struct home {
+	struct why *y;
+	const struct lkdf_data *d;
+};
+
+/* NULL: there is no room, or nobody of the program's waits. */
+static struct why_row *add_home_row(struct why *y,
+				    const struct blocking_item *item)
+{
+	const struct task *t = uses_of_bytes(item);
+	const struct frame *f = values_of_bytes(item);
+	struct why_row *r;
+
+	if (!t)
+		t = kernel_of_bytes(item);
+	if (t)
+		return why_add_task(y, WHY_DATA, t);
+	if (f)
+		return why_add_run(y, WHY_DATA, f);
+	if (!acquire_wants_bytes(item))
+		return NULL;
+	r = why_add(y, WHY_DATA);
+	if (r)
+		snprintf(r->who, sizeof(r->who),
+			 "a thread in lkdf_data_acquire()");
+	return r;
+}
+
+/* Under the lock of its copies: whoever waits stays. */
+static void look_at_home(void *u, const struct device *dev, uint32_t part,
+			 const struct blocking_item *item)
+{
+	const struct home *h = u;
+	struct why_row *r = add_home_row(h->y, item);
+	char text[DATA_TEXT];
+
+	if (r)
+		why_says(r, "for the bytes of %s to come home from device %s",
+			 data_text(h->d, part, text), dev->name);
+}
+
 void why_look_at_data(struct why *y)
 {
 	struct lkdf *rt = y->rt;
 	struct list *l;
+	struct home h = { .y = y };
+	struct lkdf_data *d;
+	struct copies *c;
 
 	pthread_mutex_lock(&rt->data_lock);
-	for (l = rt->all_data.next; l != &rt->all_data; l = l->next)
-		look_at_one(y, container_of(l, struct lkdf_data, all));
+	for (l = rt->all_data.next; l != &rt->all_data; l = l->next) {
+		d = container_of(l, struct lkdf_data, all);
+		look_at_one(y, d);
+		h.d = d;
+		c = data_copies(d);
+		if (c)
+			away_each_waiting(c, look_at_home, &h);
+	}
 	pthread_mutex_unlock(&rt->data_lock);
 }

@@ -40,6 +40,43 @@ static void tell(struct why *y, const struct device *d,
 	}
 }
 
+/* The same of one that waits in the queue of its launcher. */
+static void tell_queued(struct why *y, const struct device *d,
+			const struct blocking_item *item)
+{
+	const struct task *t = kernel_of_queued(item);
+	struct why_row *row = t ? why_add_task(y, WHY_DEVICE, t) : NULL;
+
+	if (!row)
+		return;
+	if (d->starving)
+		why_says(row,
+			 "for device %s to take it, where kernel %s waits for "
+			 "memory",
+			 d->name, d->starving->launch.name);
+	else
+		why_says(row,
+			 "for device %s to take it, which has %u under way, "
+			 "its most",
+			 d->name, d->max_under_way);
+}
+
+/* Under the device's lock. */
+static void look_at_queues(struct why *y, const struct device *d)
+{
+	const struct blocking_item *i;
+	unsigned class, nr = 0;
+
+	lock_assert_held(&d->lock);
+	for (class = DEVICE_NOW; class -- > 0;)
+		for (i = d->first[class]; i && nr < WHY_LOOK; i = i->next) {
+			if (nr++ >= WHY_PER_QUEUE)
+				y->nr_more++;
+			else
+				tell_queued(y, d, i);
+		}
+}
+
 static void look_at_device(struct why *y, struct device *d)
 {
 	const struct list *l;
@@ -54,6 +91,7 @@ static void look_at_device(struct why *y, struct device *d)
 			tell(y, d,
 			     container_of(l, const struct device_req, list));
 	}
+	look_at_queues(y, d);
 	lock_give(&d->lock);
 }
 

@@ -57,6 +57,13 @@ bool values_has(const struct claim *c)
 	return c->ops == &ops;
 }
 
+const struct frame *values_of_bytes(const struct blocking_item *item)
+{
+	return item->run == bytes_came
+		       ? container_of(item, const struct frame, values.bytes)
+		       : NULL;
+}
+
 /* The var that has the use of the claim for its own, not for its whole. */
 static struct access_var *claimed(const struct access_table *w, uint32_t claim)
 {

@@ -67,6 +67,9 @@ void values_destroy(struct frame *f);
 int values_prepare(struct lkdf_graph *g);
 
 /* Is it the claim of a run? Then its holder is the frame. */
+/* The run that waits for bytes with that item; NULL: none does. */
+const struct frame *values_of_bytes(const struct blocking_item *item);
+
 bool values_has(const struct claim *c);
 
 /* 1: the run may start; 0: it is started later; -ENODATA. */

@@ -60,6 +60,11 @@ bool acquire_has(const struct claim *c)
 	return c->ops == &ops;
 }
 
+bool acquire_wants_bytes(const struct blocking_item *item)
+{
+	return item->run == bytes_came;
+}
+
 bool acquire_is_held(const struct lkdf_data *d)
 {
 	const struct acquisition *a;

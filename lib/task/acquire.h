@@ -9,11 +9,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct blocking_item;
 struct claim;
 struct lkdf_data;
 
 /* Is it the claim of a thread? */
 bool acquire_has(const struct claim *c);
+
+/* Does a thread wait for bytes with that item? */
+bool acquire_wants_bytes(const struct blocking_item *item);
 
 /* Under the runtime's data_lock: has some thread's turn come? */
 bool acquire_is_held(const struct lkdf_data *d);

@@ -110,6 +110,13 @@ bool uses_has(const struct claim *c)
 	return c->ops == &ops;
 }
 
+const struct task *uses_of_bytes(const struct blocking_item *item)
+{
+	return item->run == bytes_came
+		       ? container_of(item, const struct task, blocking_item)
+		       : NULL;
+}
+
 /* A task's use may do what the other mode asks for. */
 static bool covers(uint8_t mode, uint32_t asked)
 {

@@ -8,6 +8,7 @@
 
 #include "data/data.h"
 
+struct blocking_item;
 struct lkdf;
 struct lkdf_ctx;
 struct task;
@@ -36,6 +37,9 @@ int uses_read_nothing(const struct task *t, const struct use *u);
 
 /* Is it the claim of a task? Then that is its holder. */
 bool uses_has(const struct claim *c);
+
+/* The task that waits for bytes with that item; NULL: none does. */
+const struct task *uses_of_bytes(const struct blocking_item *item);
 
 /* 1: it may start; 0: it will be started; -ENODATA. */
 int uses_enter(struct executor *ex, struct task *t);

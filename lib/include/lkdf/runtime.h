@@ -138,8 +138,9 @@ int lkdf_describe(struct lkdf *rt, const char *what, const char *format,
  * @fd:     open for writing
  *
  * The text has one line for each task, run or thread that was seen to wait: for
- * tokens of a limit, an event, a value of a channel or room in it, data, an
- * operation, a device, or room in a scope; the line names what the task stands
+ * tokens of a limit, an event, a value of a channel or room in it, data, also
+ * bytes of it that come home from a device, an operation, a device's memory,
+ * queue or work, or room in a scope; the line names what the task stands
  * below, the limits of which those hold tokens, and how many undecided tasks
  * stand behind it. A run in which no such task was seen has a line as well. The
  * JSON object of schema "lkdf/why/1" has the lines as array "waits" of {cause,
@@ -151,12 +152,12 @@ int lkdf_describe(struct lkdf *rt, const char *what, const char *format,
  * "bodies" of {kind, executor, ns}, which is empty without the option.
  *
  * The call looks at one place after the other while the workers go on, so the
- * text is no moment's truth: a line may be over before it is written. Queued
- * tasks, tasks that wait for the end of another task, tasks of kinds with
- * LKDF_ALWAYS that wait for events, and children that wait for data among
- * themselves have no line. There are at most 128 lines, and 8 of one limit,
- * ring or side of a channel, and 64 of bodies; the text tells how many more
- * wait.
+ * text is no moment's truth: a line may be over before it is written. Tasks
+ * that are queued for workers, tasks that wait for the end of another task,
+ * tasks of kinds with LKDF_ALWAYS that wait for events, and children that wait
+ * for data among themselves have no line. There are at most 128 lines, and 8 of
+ * one limit, ring, device or side of a channel, and 64 of bodies; the text
+ * tells how many more wait.
  *
  * Context: any thread, bodies included; the call waits for no body, and
  * allocates memory that it frees again.
