@@ -74,7 +74,7 @@ static const struct {
 };
 #define NR_COUNTERS (sizeof(counters) / sizeof(counters[0]))
 
-/* What of a device a recording and -v tell. */
+/* Properties of a device, for -v and JSON. */
 static const struct {
 	const char *key, *text;
 	size_t offset;

@@ -42,7 +42,7 @@ bool stats_device(const struct stats *s, uint32_t i,
 bool stats_launcher(const struct stats *s, uint32_t executor, char *to,
 		    size_t size);
 
-/* What a device has counted; 0: nothing, or that is not known of it alone. */
+/* A counter of a device alone; 0: nothing, or its launcher is not known. */
 uint64_t stats_device_counter(const struct stats *s,
 			      const struct lkdf_stats_device *d,
 			      const char *name);

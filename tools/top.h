@@ -86,7 +86,7 @@ enum top_unit_counter {
 	NR_UNIT_COUNTERS
 };
 
-/* One device. */
+/* A device by itself. */
 struct top_unit {
 	uint32_t runtime, number;
 	struct lkdf_stats_device d;

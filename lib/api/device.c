@@ -3,6 +3,7 @@
 
 #include "api/border.h"
 #include "kernel/devices.h"
+#include "kernel/foreign.h"
 
 #include <string.h>
 
@@ -69,6 +70,51 @@ int lkdf_place_register(struct lkdf *rt, const struct lkdf_device_ops *ops,
 	if (!rc)
 		rc = check_ops(&o);
 	return rc ? rc : devices_add(rt, LKDF_PLACE_USER, &o, dev, out);
+}
+
+/* -EINVAL: it is none. what: the call. */
+static int check_device(const char *what, const struct lkdf_place *p)
+{
+	if (!p)
+		return err(-EINVAL, "%s: the place is NULL", what);
+	if (!p->device)
+		return err(-EINVAL, "%s: node %d is not a device", what,
+			   place_id(p));
+	return border_runtime(p->rt);
+}
+
+int lkdf_place_from_queue(struct lkdf_place *p, void *queue,
+			  struct lkdf_place **out)
+{
+	const char *what = "place_from_queue";
+	int rc = check_device(what, p);
+
+	if (rc)
+		return rc;
+	if (!queue || !out)
+		return err(-EINVAL, "%s: queue or out is NULL", what);
+	if (!p->device->ops.adopt)
+		return err(-EOPNOTSUPP,
+			   "%s: device %s takes no queues of the program", what,
+			   p->device->name);
+	return devices_adopt(p, queue, out);
+}
+
+int lkdf_event_from_device(struct lkdf_place *p, void *event,
+			   struct lkdf_event *out)
+{
+	const char *what = "event_from_device";
+	int rc = check_device(what, p);
+
+	if (rc)
+		return rc;
+	if (!event || !out)
+		return err(-EINVAL, "%s: event or out is NULL", what);
+	if (!p->device->ops.watch)
+		return err(-EOPNOTSUPP,
+			   "%s: device %s tells of no events of the program",
+			   what, p->device->name);
+	return foreign_event(p->rt, p->device, event, out);
 }
 
 int lkdf_place_info(const struct lkdf_place *p, struct lkdf_device_info *out)

@@ -10,6 +10,7 @@
 #include "io/event_poll.h"
 #include "io/io_ring.h"
 #include "kernel/copy.h"
+#include "kernel/foreign.h"
 #include "kernel/prefetch.h"
 #include "rt/ask.h"
 #include "rt/open.h"
@@ -161,6 +162,7 @@ int lkdf_close(struct lkdf *rt)
 			sched_yield();
 		ask_close(rt);
 		event_poll_close(rt);
+		foreign_close(rt);
 		move_close(rt);
 		copy_close(rt);
 		prefetch_close(rt);

@@ -50,7 +50,7 @@ struct device_rows {
 /* The device is there: its row in the memfd is. */
 void rows_open(struct device *d);
 
-/* What of that row changes, after each step. */
+/* After each step: fields of that row that change. */
 void rows_publish(struct device *d);
 
 /* The device is about to be given what the slot stands for. */

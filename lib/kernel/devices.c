@@ -10,6 +10,7 @@
 #include "topo/topo.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +23,7 @@ void devices_init(struct lkdf *rt)
 {
 	pthread_mutex_init(&rt->devices->lock, NULL);
 	pthread_mutex_init(&rt->devices->held_lock, NULL);
+	list_init(&rt->devices->foreign);
 }
 
 void devices_stop(struct lkdf *rt)
@@ -185,6 +187,28 @@ int devices_add(struct lkdf *rt, enum lkdf_place_kind kind,
 	if (!rc)
 		*out = all->place[a_load(&all->nr, relaxed) - 1];
 	pthread_mutex_unlock(&all->lock);
+	return rc;
+}
+
+int devices_adopt(const struct lkdf_place *p, void *queue,
+		  struct lkdf_place **out)
+{
+	const struct lkdf_device_ops *ops = &p->device->ops;
+	void *dev = NULL;
+	char why[256];
+	int rc;
+
+	err(0, "%s", "");
+	rc = ops->adopt(p->device->dev, queue, &dev);
+	if (rc < 0) {
+		snprintf(why, sizeof(why), "%s", err_text());
+		return err(rc, "place_from_queue: device %s: %s", ops->name,
+			   why[0] ? why : strerror(-rc));
+	}
+	rc = devices_add(p->rt, p->kind, ops, dev, out);
+	/* Nobody else has it. */
+	if (rc && rc != -EEXIST)
+		ops->stop(dev);
 	return rc;
 }
 

@@ -20,6 +20,7 @@ struct devices {
 
 	/* Under lock; any thread looks at those below nr. */
 	pthread_mutex_t lock;
+	struct list foreign; /* see foreign.h */
 	_Atomic(unsigned) nr;
 	struct device *device[LKDF_MAX_DEVICES];
 	struct lkdf_place *place[LKDF_MAX_DEVICES];
@@ -49,6 +50,11 @@ void devices_fini(struct lkdf *rt, bool is_child);
 int devices_add(struct lkdf *rt, enum lkdf_place_kind kind,
 		const struct lkdf_device_ops *ops, void *dev,
 		struct lkdf_place **out);
+
+/* A place beside p for a queue of the program. As devices_add(), or what the
+ * device's adopt() returned. */
+int devices_adopt(const struct lkdf_place *p, void *queue,
+		  struct lkdf_place **out);
 
 /* Serial mode, cancels. */
 extern const struct completion_ops device_completions;

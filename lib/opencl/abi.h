@@ -61,6 +61,10 @@ enum ocl_number {
 	OCL_KERNEL_WORK_GROUP_SIZE = 0x11b0,
 	OCL_KERNEL_LOCAL_MEM_SIZE = 0x11b2,
 	OCL_BUFFER_CREATE_TYPE_REGION = 0x1220,
+	OCL_QUEUE_CONTEXT = 0x1090,
+	OCL_QUEUE_DEVICE = 0x1091,
+	OCL_QUEUE_PROPERTIES = 0x1093,
+	OCL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE = 1,
 	OCL_MEM_READ_WRITE = 1,
 	OCL_COMPLETE = 0,
 };
@@ -84,6 +88,9 @@ struct ocl_region {
 	call(ocl_context, clCreateContext, const intptr_t *, uint32_t, \
 	     const ocl_device *, ocl_context_fn, void *, int32_t *) \
 	call(int32_t, clReleaseContext, ocl_context) \
+	call(int32_t, clRetainContext, ocl_context) \
+	call(int32_t, clGetCommandQueueInfo, ocl_queue, uint32_t, size_t, \
+	     void *, size_t *) \
 	call(ocl_queue, clCreateCommandQueueWithProperties, ocl_context, \
 	     ocl_device, const uint64_t *, int32_t *) \
 	call(int32_t, clReleaseCommandQueue, ocl_queue) \
@@ -122,6 +129,7 @@ struct ocl_region {
 	call(int32_t, clSetEventCallback, ocl_event, int32_t, ocl_event_fn, \
 	     void *) \
 	call(int32_t, clReleaseEvent, ocl_event) \
+	call(int32_t, clRetainEvent, ocl_event) \
 	call(int32_t, clFlush, ocl_queue) \
 	call(int32_t, clFinish, ocl_queue)
 /* clang-format on */

@@ -9,6 +9,8 @@
 
 /* Kernels of one device that may well run side by side. */
 #define NR_QUEUES 4
+/* Behind the two for copies. */
+#define FIRST_KERNELS 2
 
 int opencl_failed(const char *call, int32_t error)
 {
@@ -46,7 +48,7 @@ static int get_info(void *dev, struct lkdf_device_info *out)
 		return opencl_failed("clGetDeviceInfo", error);
 	out->name[sizeof(out->name) - 1] = 0;
 	out->memory = number(d, OCL_DEVICE_GLOBAL_MEM_SIZE);
-	out->nr_queues = NR_QUEUES;
+	out->nr_queues = d->foreign ? 1 : NR_QUEUES;
 	out->units = small(d, OCL_DEVICE_MAX_COMPUTE_UNITS);
 	out->max_block = small(d, OCL_DEVICE_MAX_WORK_GROUP_SIZE);
 	out->block_shared = small(d, OCL_DEVICE_LOCAL_MEM_SIZE);
@@ -58,17 +60,21 @@ static int get_info(void *dev, struct lkdf_device_info *out)
 static int start(void *dev, unsigned nr_queues)
 {
 	struct opencl_device *d = dev;
-	int32_t error;
+	int32_t error = 0;
 
 	if (nr_queues > OPENCL_MAX_QUEUES)
 		return err(-EINVAL, "opencl: %u queues, at most %d", nr_queues,
 			   OPENCL_MAX_QUEUES);
-	d->context = d->cl.clCreateContext(NULL, 1, &d->id, NULL, NULL, &error);
-	if (error) {
-		d->context = NULL;
+	if (!d->context)
+		d->context = d->cl.clCreateContext(NULL, 1, &d->id, NULL, NULL,
+						   &error);
+	if (!d->context)
 		return opencl_failed("clCreateContext", error);
-	}
 	while (d->nr_queues < nr_queues) {
+		if (d->foreign && d->nr_queues == FIRST_KERNELS) {
+			d->queue[d->nr_queues++] = d->foreign;
+			break;
+		}
 		d->queue[d->nr_queues] =
 			d->cl.clCreateCommandQueueWithProperties(
 				d->context, d->id, NULL, &error);
@@ -87,6 +93,8 @@ static void stop(void *dev)
 
 	while (d->nr_queues) {
 		d->nr_queues--;
+		if (d->queue[d->nr_queues] == d->foreign)
+			continue;
 		d->cl.clFinish(d->queue[d->nr_queues]);
 		d->cl.clReleaseCommandQueue(d->queue[d->nr_queues]);
 	}
@@ -145,4 +153,6 @@ const struct lkdf_device_ops opencl_ops = {
 	.queue = queue_of,
 	.mark = opencl_mark,
 	.needs = opencl_needs,
+	.adopt = opencl_adopt,
+	.watch = opencl_watch,
 };

@@ -20,6 +20,7 @@ struct opencl_device {
 	/* Set when found, constant afterwards. */
 	struct opencl cl;
 	ocl_device id;
+	ocl_queue foreign; /* the program's: all kernels go there; or NULL */
 
 	/* start() to stop(), its launcher's. */
 	ocl_context context;
@@ -52,6 +53,9 @@ int opencl_fetch(void *dev, unsigned queue, const struct lkdf_transfer *t,
 		 struct lkdf_device_op op);
 int opencl_launch(void *dev, unsigned queue, const struct lkdf_launch *l,
 		  struct lkdf_device_op op);
+int opencl_adopt(void *dev, void *queue, void **out);
+int opencl_watch(void *dev, void *event, void (*fired)(void *u, int error),
+		 void *u);
 int opencl_mark(void *dev, unsigned queue, struct lkdf_device_op op);
 
 #endif

@@ -131,7 +131,7 @@ void why_add_followers(struct why_row *r, const struct task *t)
 	}
 }
 
-/* Who waits for bytes of one data to come home. */
+/* A look at those that wait for bytes of a data to come home. */
 struct home {
 	struct why *y;
 	const struct lkdf_data *d;

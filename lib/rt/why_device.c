@@ -40,7 +40,7 @@ static void tell(struct why *y, const struct device *d,
 	}
 }
 
-/* The same of one that waits in the queue of its launcher. */
+/* A row for a task that waits in the queue of the launcher. */
 static void tell_queued(struct why *y, const struct device *d,
 			const struct blocking_item *item)
 {

@@ -359,6 +359,16 @@ struct lkdf_device_ops {
 	 * together; NULL: LKDF_MEM_HOST_PINNED is locked, and no more. */
 	int (*pin)(void *dev, void *host, uint64_t bytes);
 	void (*unpin)(void *dev, void *host);
+
+	/* For lkdf_place_from_queue(): a device of the same sort, with all of
+	 * these functions, whose kernels all go to that queue; info says one
+	 * queue. Any thread. */
+	int (*adopt)(void *dev, void *queue, void **out);
+	/* For lkdf_event_from_device(): calls fired(u, error) once, on any
+	 * thread and perhaps before it returns, when the event has come; error:
+	 * 0 or a negative errno. Any thread. */
+	int (*watch)(void *dev, void *event, void (*fired)(void *u, int error),
+		     void *u);
 };
 
 /**
@@ -407,6 +417,49 @@ int lkdf_place_register(struct lkdf *rt, const struct lkdf_device_ops *ops,
  */
 int lkdf_copy(struct lkdf *rt, struct lkdf_scope *s, void *to, const void *from,
 	      uint64_t bytes, struct lkdf_event *done);
+
+/* ---- queues and events of the program's own ----------------------------- */
+
+/**
+ * lkdf_place_from_queue() - a queue of the program's own as a place
+ * @p:     place of a device
+ * @queue: cl_command_queue, or what the device's adopt takes; the program's
+ *         until lkdf_close(), which it outlives
+ * @out:   place of the same sort of device, whose kernels all go to that queue;
+ *         it belongs to the runtime and lives until it closes
+ *
+ * Kernels of the place come behind all that the program has given the queue
+ * before. The place is a device of its own: it has a launcher, copies of data
+ * and a number, and may take as much memory as @p may. Of OpenCL the queue
+ * keeps its order, and its context is used.
+ *
+ * Context: any thread; calls adopt and info.
+ * Return: 0; -EINVAL @p is no device, or the queue is of another one or does
+ * not keep its order; -EOPNOTSUPP the device has no adopt; as
+ * lkdf_place_register().
+ */
+int lkdf_place_from_queue(struct lkdf_place *p, void *queue,
+			  struct lkdf_place **out);
+
+/**
+ * lkdf_event_from_device() - an event that fires when one of a device has come
+ * @p:     place of a device
+ * @event: cl_event, or what the device's watch takes; the program's, until it
+ *         has come
+ * @out:   event with one reference, dropped by lkdf_event_wait() or
+ *         lkdf_event_put(); untouched on failure
+ *
+ * So tasks start after work that the program has given the device itself. The
+ * event has the error of the device's. When the runtime closes before the
+ * device's event has come, it fires with -ECANCELED.
+ *
+ * Context: any thread, bodies included, does not block; calls watch.
+ * Return: 0; -EINVAL @p is no device, @event or @out is NULL; -EOPNOTSUPP the
+ * device has no watch; what watch returned; -ENOMEM; -EOWNERDEAD in a forked
+ * child.
+ */
+int lkdf_event_from_device(struct lkdf_place *p, void *event,
+			   struct lkdf_event *out);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

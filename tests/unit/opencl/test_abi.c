@@ -55,6 +55,10 @@ same(KERNEL_WORK_GROUP_SIZE);
 same(KERNEL_LOCAL_MEM_SIZE);
 same(BUFFER_CREATE_TYPE_REGION);
 same(MEM_READ_WRITE);
+same(QUEUE_CONTEXT);
+same(QUEUE_DEVICE);
+same(QUEUE_PROPERTIES);
+same(QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
 same(COMPLETE);
 _Static_assert(OCL_DEVICE_TYPE_ALL == CL_DEVICE_TYPE_ALL, "all devices");
 _Static_assert(sizeof(struct ocl_region) == sizeof(cl_buffer_region) &&
