@@ -8,13 +8,17 @@
  * which then factors again and again. Documentation/cholesky.rst goes through
  * it.
  *
- * The bodies are in cholesky_kernels.h.
+ * The bodies are in cholesky_kernels.h. With --device those with most of the
+ * work are kernels, cholesky_device.h, and the same steps run on a device.
  *
- *   cholesky [--n N] [--block B] [--replay TIMES] [--indefinite] [--help]
+ *   cholesky [--n N] [--block B] [--replay TIMES] [--device] [--indefinite]
+ *            [--help]
  */
+#include "cholesky_device.h"
 #include "cholesky_kernels.h"
 
 #include <errno.h>
+#include <lkdf/device.h>
 #include <lkdf/lkdf.h>
 #include <math.h>
 #include <stdio.h>
@@ -41,6 +45,7 @@ struct cholesky {
 	struct lkdf_graph *graph; /* NULL: steps are submitted each time */
 	uint32_t nr_tiles, nr_replays; /* tiles in a row */
 	uint64_t nr_submitted[NR_KINDS];
+	bool has_device; /* --device */
 };
 
 /* Tile (i, j) in the uses of a task. */
@@ -163,6 +168,24 @@ static int submit_check(struct cholesky *x)
 	return rc;
 }
 
+/* The body of a is for a CPU; the kernel has its name. */
+static int make_kernel(struct cholesky *x, int kind,
+		       const struct lkdf_kind_attr *a)
+{
+	const struct lkdf_code code = { .device = "opencl",
+					.image = device_text,
+					.entry = a->name };
+	struct lkdf_kernel_attr k = {
+		.size = sizeof(k), .kind = a, .code = &code, .nr_code = 1
+	};
+
+	k.range_from = LKDF_RANGE_VALUE;
+	k.range[0] = x->step.b;
+	k.range[1] = kind == TRSM ? 1 : x->step.b;
+	k.range[2] = 1;
+	return lkdf_kind_create_kernel(x->rt, &k, &x->kind[kind]);
+}
+
 static int make_kinds(struct cholesky *x)
 {
 	static const struct {
@@ -189,7 +212,10 @@ static int make_kinds(struct cholesky *x)
 		a.scratch_size = 0;
 		if (i == CHECK)
 			a.scratch_size = x->step.b * x->step.b * sizeof(double);
-		rc = lkdf_kind_create(x->rt, &a, &x->kind[i]);
+		if (x->has_device && i >= TRSM && i <= GEMM)
+			rc = make_kernel(x, i, &a);
+		else
+			rc = lkdf_kind_create(x->rt, &a, &x->kind[i]);
 	}
 	return rc;
 }
@@ -275,6 +301,28 @@ static int say_error(struct cholesky *x, int rc)
 	return rc;
 }
 
+static uint64_t counter(const struct cholesky *x, const char *name)
+{
+	uint64_t v = 0;
+
+	lkdf_stat(x->rt, name, &v);
+	return v;
+}
+
+static void say_device(const struct cholesky *x)
+{
+	struct lkdf_device_info info = { .size = sizeof(info) };
+	struct lkdf_place *p;
+
+	if (lkdf_places(x->rt, LKDF_PLACE_GPU, &p, 1) < 1 ||
+	    lkdf_place_info(p, &info))
+		return;
+	printf("%llu kernels on %s, %.1f MiB there, %.1f MiB back\n",
+	       (unsigned long long)counter(x, "lkdf.device.kernels"), info.name,
+	       (double)counter(x, "lkdf.device.uploaded_bytes") / 0x100000,
+	       (double)counter(x, "lkdf.device.fetched_bytes") / 0x100000);
+}
+
 /* Factors, checks and says what came of it. */
 static int run_once(struct cholesky *x)
 {
@@ -293,6 +341,8 @@ static int run_once(struct cholesky *x)
 	       x->step.n, x->step.b, (unsigned long long)nr, took,
 	       n * n * n / 3 / took * 1e-9);
 	printf("residual %.1e, %s\n", norm, norm < 1e-10 ? "right" : "wrong");
+	if (x->has_device)
+		say_device(x);
 	return norm < 1e-10 ? 0 : -EBADMSG;
 }
 
@@ -320,12 +370,13 @@ static int usage(const char *arg)
 	if (arg)
 		fprintf(to, "cholesky: %s: not understood\n", arg);
 	fputs("usage: cholesky [--n N] [--block B] [--replay TIMES] "
-	      "[--indefinite]\n"
+	      "[--device] [--indefinite]\n"
 	      "  --n N         order of the matrix, 1 to 40000 (768)\n"
 	      "  --block B     order of a tile, 1 to 1000 (64); at most 500\n"
 	      "                tiles in a row\n"
 	      "  --replay TIMES  record the steps once, run them so often:\n"
 	      "                1 to 1000000\n"
+	      "  --device      most steps on the first OpenCL device\n"
 	      "  --indefinite  a matrix that has no factor: see it fail\n",
 	      to);
 	return arg ? 2 : 0;
@@ -352,6 +403,8 @@ static int options(struct cholesky *x, int argc, char **argv)
 			exit(usage(NULL));
 		if (!strcmp(argv[i], "--indefinite"))
 			is_indefinite = true;
+		else if (!strcmp(argv[i], "--device"))
+			x->has_device = true;
 		else if (!strcmp(argv[i], "--n"))
 			s->n = v = number(argv[++i], 40000);
 		else if (!strcmp(argv[i], "--block"))
@@ -369,6 +422,20 @@ static int options(struct cholesky *x, int argc, char **argv)
 	return 0;
 }
 
+/* A runtime, with devices if they are asked for: then there is one. */
+static int open_runtime(struct cholesky *x)
+{
+	const char *options = x->has_device ? "devices=opencl" : NULL;
+	int rc = lkdf_open(options, &x->rt);
+
+	if (rc || !x->has_device ||
+	    lkdf_places(x->rt, LKDF_PLACE_GPU, NULL, 0) > 0)
+		return rc;
+	fprintf(stderr, "cholesky: no device: %s\n", lkdf_errmsg());
+	lkdf_close(x->rt);
+	return -ENODEV;
+}
+
 int main(int argc, char **argv)
 {
 	struct cholesky x = { .step = { .n = 768, .b = 64 } };
@@ -378,11 +445,11 @@ int main(int argc, char **argv)
 	if (rc)
 		return rc;
 	x.nr_tiles = (x.step.n + x.step.b - 1) / x.step.b;
-	rc = lkdf_open(NULL, &x.rt);
-	if (rc) {
+	rc = open_runtime(&x);
+	if (rc && rc != -ENODEV)
 		fprintf(stderr, "cholesky: %s (%d)\n", lkdf_errmsg(), rc);
+	if (rc)
 		return 1;
-	}
 	rc = run(&x);
 	lkdf_graph_put(x.graph);
 	lkdf_data_put(x.matrix);

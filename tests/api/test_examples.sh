@@ -106,6 +106,30 @@ definite: 1 failed, 119 skipped" "$dir/got"
 		[ "$rc" -eq 2 ]
 		ok $? "cholesky $bad: exit status 2" "$dir/got"
 	done
+	LKDF_OPENCL_LIBRARY=libno-such.so.1 try --device
+	[ "$rc" -eq 1 ] && grep -q '^cholesky: no device: .*libno-such' \
+		"$dir/got"
+	ok $? "--device without a driver: why" "$dir/got"
+	if "$build/lkdf" device >/dev/null 2>&1; then
+		# nt = 8: 8 potrf, and 112 kernels
+		prints "$right" "tiles on a device, checked on the host" \
+			--device --n 256 --block 32
+		grep -q '^112 kernels on .*, .* MiB there, .* MiB back$' \
+			"$dir/got"
+		ok $? "112 of 120 tasks are kernels" "$dir/got"
+		prints "$right" "a last tile that is not full, on a device" \
+			--device --n 200 --block 48
+		try --device --n 200 --block 24 --replay 3
+		[ "$rc" -eq 0 ] && [ "$(grep -cxE "$right" "$dir/got")" -eq 3 ]
+		ok $? "replayed three times on a device" "$dir/got"
+	else
+		for fact in "tiles on a device, checked on the host" \
+			"112 of 120 tasks are kernels" \
+			"a last tile that is not full, on a device" \
+			"replayed three times on a device"; do
+			skip "$fact" "no OpenCL device"
+		done
+	fi
 	try --n 501 --block 1
 	[ "$rc" -eq 2 ]
 	ok $? "more tiles than a task has uses: exit status 2" "$dir/got"
