@@ -38,7 +38,7 @@ static const struct cli_row rows[] = {
 	{ "move", 'm', CLI_TEXT, offsetof(struct pages_opts, node), "NODE",
 	  "moves the pages to that node, and tells which did not go and why" },
 	{ "label", 'l', CLI_TEXT, offsetof(struct pages_opts, label), "NAME",
-	  "those of the blocks of lkdf_alloc() with that label" },
+	  "those of the blocks of lkdf_alloc() and data of that name" },
 	{ "dry-run", 'n', CLI_FLAG, offsetof(struct pages_opts, is_dry), NULL,
 	  "with --move: only tells what would be moved" },
 };

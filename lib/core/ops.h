@@ -68,6 +68,10 @@ struct owner_ops {
 	void (*describe)(const struct frame *f, uint32_t index,
 			 struct lkdf_stats_slice *s);
 
+	/* Bytes of its data for a slice of a recording, as its value. */
+	uint64_t (*bytes)(struct executor *ex, const struct frame *f,
+			  uint32_t index);
+
 	/* A body of a task with LKDF_PROFILE took so many ticks. */
 	void (*took)(const struct frame *f, uint32_t index, uint64_t ticks);
 

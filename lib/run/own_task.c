@@ -4,6 +4,7 @@
 #include "core/failure.h"
 #include "core/home.h"
 #include "core/runtime.h"
+#include "graph/access.h"
 #include "run/control_run.h"
 #include "run/decide.h"
 #include "run/inner.h"
@@ -11,6 +12,7 @@
 #include "run/stream.h"
 #include "sched/holdoff.h"
 #include "task/complete.h"
+#include "task/traced.h"
 
 struct task *own_task_create(struct executor *ex, struct frame *f,
 			     uint32_t index)
@@ -130,6 +132,26 @@ static void describe_slice(const struct frame *f, uint32_t index,
 	s->frame = f->slot + 1;
 }
 
+/* Bytes of the data that a task of the graph names. */
+static uint64_t bytes_of(struct executor *ex, const struct frame *f,
+			 uint32_t index)
+{
+	const struct access_table *w = f->graph->accesses;
+	struct traced_bytes b = { .local = 0 };
+	const struct access_use *u, *end;
+	const struct access_var *v;
+
+	if (!w)
+		return 0;
+	for (u = access_uses(w, index, &end); u < end; u++) {
+		v = access_var(w, u->var);
+		/* Nobody knows where bytes lie that a run makes for itself. */
+		if (!(u->flags & ACCESS_TRANSIENT))
+			traced_count(&b, ex, v->data, v->part);
+	}
+	return traced_value(&b);
+}
+
 static void took(const struct frame *f, uint32_t index, uint64_t ticks)
 {
 	struct task_time *t = &f->graph->times[graph_number(f->graph, index)];
@@ -160,5 +182,6 @@ const struct owner_ops own_task_ops = {
 	.ended = own_task_ended,
 	.took = took,
 	.describe = describe_slice,
+	.bytes = bytes_of,
 	.name = name_task,
 };

@@ -13,42 +13,44 @@ static uint32_t pieces(uint64_t bytes)
 	return (uint32_t)min_u64((bytes + 63) / 64, UINT32_MAX);
 }
 
-/* Counts one use of a task; -1: nobody knows where it is. */
-static int count_use(struct trace_ring *r, const struct use *u, uint64_t *bytes)
+uint64_t traced_value(const struct traced_bytes *b)
 {
-	const struct lkdf_data *d;
-	int node;
+	return pieces(b->local) | (uint64_t)pieces(b->remote) << 32;
+}
 
-	*bytes = 0;
-	if (!u->domain)
-		return -1;
-	d = container_of(u->domain, struct lkdf_data, domain);
-	*bytes = data_size(d, u->part);
-	node = facts_node(d, u->part);
+/* Bytes of which nobody knows where they are count as near. */
+void traced_count(struct traced_bytes *b, struct executor *ex,
+		  const struct lkdf_data *d, uint32_t part)
+{
+	uint64_t bytes = data_size(d, part);
+	int node = facts_node(d, part);
+
 	if (node < 0)
 		node = a_load(&d->node, relaxed);
-	trace_count_bytes(r, node, *bytes);
-	return node;
+	trace_count_bytes(ex->ring, node, bytes);
+	if (node < 0 || node == ex->node)
+		b->local += bytes;
+	else
+		b->remote += bytes;
 }
 
 /* Of the data that a task was given: as in lkdf_stats_slice. */
 static uint64_t value_of(struct lkdf_ctx *c, const struct task *t)
 {
-	uint64_t local = 0, remote = 0, bytes;
+	struct traced_bytes b = { .local = 0 };
+	const struct use *u;
 	uint32_t i;
-	int node;
 
-	if (!(t->link.flags & TASK_HAS_DATA) || !t->claim ||
-	    t->link.flags & TASK_OWNED)
+	if (t->link.flags & TASK_OWNED)
+		return t->owner->bytes(c->ex, t->frame, t->index);
+	if (!(t->link.flags & TASK_HAS_DATA) || !t->claim)
 		return 0;
 	for (i = 0; i < t->claim->nr; i++) {
-		node = count_use(c->ex->ring, &t->claim->use[i], &bytes);
-		if (node < 0 || node == c->ex->node)
-			local += bytes;
-		else
-			remote += bytes;
+		u = &t->claim->use[i];
+		if (u->domain)
+			traced_count(&b, c->ex, u->domain->data, u->part);
 	}
-	return pieces(local) | (uint64_t)pieces(remote) << 32;
+	return traced_value(&b);
 }
 
 void traced_task(struct lkdf_ctx *c, const struct task *t, uint64_t number,
@@ -84,6 +86,7 @@ void traced_record(struct lkdf_ctx *c, const struct lkdf_kind *k,
 	};
 
 	c->owner->describe(c->frame, c->index, &s);
+	s.value = c->owner->bytes(c->ex, c->frame, c->index);
 	c->ex->now = LKDF_UID((uint32_t)c->ex->id, number);
 	trace_slice(c->ex->ring, &s);
 	usdt_3(body__end, &k->name[0], c->ex->now, end - begin);

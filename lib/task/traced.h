@@ -40,6 +40,18 @@ static inline void traced_ready(struct executor *ex, struct task *t)
 	t->ready_by = ex ? ex->now : 0;
 }
 
+/* Bytes that a body on an executor was given, by where they are. */
+struct traced_bytes {
+	uint64_t local, remote;
+};
+
+/* Counts data, or a part of it: for the executor, too. */
+void traced_count(struct traced_bytes *b, struct executor *ex,
+		  const struct lkdf_data *d, uint32_t part);
+
+/* As the value of a slice, in pieces of 64 bytes. */
+uint64_t traced_value(const struct traced_bytes *b);
+
 /* Tells a body of a task that took so long. */
 void traced_task(struct lkdf_ctx *c, const struct task *t, uint64_t number,
 		 uint64_t begin, uint64_t end);

@@ -159,6 +159,9 @@ assert all(d['kernels'] and d['kernels_ns'] and d['used'] <= d['capacity']
 END
 ok $? 'with numbers, as JSON'
 stop_target KILL
+try 124 'lkdf run --timeout says what waits for a device' "$lkdf" run -T 1 \
+	"$dir/device_target" room
+holds 'waits for 32768 bytes on device emu: 32768 of its 49152 are in use'
 try 5 'a process without a runtime has none' "$lkdf" device -p $$
 try 2 'one of both' "$lkdf" device -p $$ -o devices=opencl
 

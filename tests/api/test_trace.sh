@@ -48,6 +48,22 @@ is "$(grep -c '"name": "run_begin"' "$tmp/run.json")" 1 'and the run'
 grep -q '"name": "worker 0' "$tmp/run.json"
 ok $? 'and the names of threads'
 
+# Tasks of a recorded graph run straight from its records; they have bytes, too.
+LKDF_TRACE=$tmp/graph.lkdf "$build/examples/cholesky" --n 96 --block 32 \
+	--replay 2 >/dev/null
+ok $? 'a recorded graph is replayed with LKDF_TRACE'
+"$lkdf" trace convert --to csv "$tmp/graph.lkdf" -o "$tmp/graph.csv"
+python3 - "$tmp/graph.csv" <<'EOT'
+import csv, sys
+rows = [r for r in csv.DictReader(open(sys.argv[1])) if r['sort'] == 'body']
+uses = {'potrf': 1, 'trsm': 2, 'syrk': 2, 'gemm': 3}
+for name, nr in uses.items():
+    of = [r for r in rows if r['name'] == name]
+    assert of and all(int(r['local_bytes']) + int(r['remote_bytes']) ==
+                      nr * 32 * 32 * 8 for r in of), of
+EOT
+ok $? 'each body has the bytes of its tiles'
+
 # Perfetto's protobuf, taken apart by hand: packets, tracks, slices, arrows
 "$lkdf" trace convert "$tmp/run.lkdf" --to perfetto -o "$tmp/run.pb"
 ok $? 'it is converted to protobuf'
