@@ -35,6 +35,7 @@ void control_free(struct lkdf_graph *g)
 	free(c->out);
 	free(c->exits);
 	free(c->back_ports);
+	free(c->folds);
 	free(c->loops);
 	free(c->loop_of);
 	free(c);
@@ -97,6 +98,7 @@ static void index_edges(const struct lkdf_graph *g, struct control_edge *e,
 
 	for (i = 0; i < nr; i++) {
 		e[i].from = graph_index(g, e[i].from);
+		e[i].task = graph_index(g, e[i].task);
 		if (!has_exits || !(e[i].flags & CONTROL_EXIT))
 			e[i].to = graph_index(g, e[i].to);
 	}
@@ -122,6 +124,8 @@ int control_index(struct lkdf_graph *g)
 	index_edges(g, c->exits, c->nr_exits, false);
 	for (t = 0; t < c->nr_loops; t++)
 		c->loops[t].head = graph_index(g, c->loops[t].head);
+	for (t = 0; t < c->nr_folds; t++)
+		c->folds[t].task = graph_index(g, c->folds[t].task);
 	return 0;
 }
 

@@ -19,6 +19,8 @@
 #include "core/verdict.h"
 #include "graph/graph.h"
 
+struct reduction;
+
 enum control_flag {
 	CONTROL_BRANCH = 1, /* live where its task chooses it */
 	CONTROL_COUNTS = 2, /* its target wants one live of those that count */
@@ -26,11 +28,16 @@ enum control_flag {
 	CONTROL_BACK = 8, /* goes round a loop again */
 	CONTROL_EXIT = 16, /* leaves a loop, which tells it: to is the exit */
 	CONTROL_PORT = 32, /* carries a value: live says whether it is there */
-	CONTROL_ENTRY = 64, /* of include.h: counts at no task */
+	CONTROL_ENTRY = 64, /* of a loop or include.h: counts at no task */
 };
+
+/* Some edges that no use of data asks for; others have none of these. */
+#define CONTROL_GIVEN \
+	(CONTROL_BRANCH | CONTROL_BACK | CONTROL_PORT | CONTROL_ENTRY)
 
 struct control_edge {
 	uint32_t from, to; /* task numbers; after seal indices */
+	uint32_t task; /* that it is for, where to is the head it enters by */
 	uint32_t loop; /* BACK: it; EXIT: the outermost that the edge leaves */
 	uint32_t live; /* PORT: the edge's byte in the frame, see port.h */
 	uint16_t branch;
@@ -62,8 +69,15 @@ struct graph_loop {
 	uint32_t first_exit, nr_exits;
 	uint32_t nr_backs; /* edges that close it */
 	uint32_t first_back, nr_back_ports; /* in back_ports */
+	uint32_t first_fold, nr_folds; /* in folds */
 	bool has_one_latch; /* one member decides all of them */
 	bool is_judged; /* its iterations may go solo, see run/sources.h */
+};
+
+/* Copies that an iteration leaves and the next one may read combined. */
+struct loop_fold {
+	struct reduction *copies;
+	uint32_t task; /* of ours, that combines them when the loop is over */
 };
 
 struct control {
@@ -78,6 +92,8 @@ struct control {
 	uint32_t *loop_of; /* by index: the innermost, or NO_LOOP */
 	uint32_t nr_out, nr_exits, nr_loops;
 	uint32_t *back_ports; /* by loop: live of BACK edges with PORT */
+	struct loop_fold *folds; /* by loop, see lib/seal/folds.c */
+	uint32_t nr_folds;
 };
 
 /*

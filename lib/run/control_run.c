@@ -3,6 +3,8 @@
 
 #include "base/err.h"
 #include "core/item.h"
+#include "data/data.h"
+#include "data/replica.h"
 #include "graph/access.h"
 #include "graph/port.h"
 #include "run/always.h"
@@ -132,13 +134,26 @@ static int loop_verdict(const struct loop_run *r)
 	return a_load(&r->has_failed, relaxed) ? VERDICT_FAILED : VERDICT_LIVE;
 }
 
+/*
+ * The verdict that passes the edge. Between the same two tasks may be another
+ * one, of data, that does not pass a failure on.
+ */
+static int edge_passes(struct frame *f, const struct control_edge *e,
+		       int verdict, bool is_taken)
+{
+	verdict = control_passes(e->flags, verdict, is_taken);
+	return e->flags & CONTROL_GIVEN
+		       ? verdict
+		       : decide_passes(f, e->from, e->task, verdict);
+}
+
 static int exit_verdict(struct frame *f, const struct control_edge *e,
 			uint32_t exit, int verdict)
 {
 	bool is_taken = a_load(&f->control.taken[exit], relaxed);
 
 	a_store(&f->control.taken[exit], 0, relaxed);
-	return control_passes(e->flags, verdict, is_taken);
+	return edge_passes(f, e, verdict, is_taken);
 }
 
 /*
@@ -181,11 +196,38 @@ static bool is_cancelled(struct worker *w, struct frame *f, struct loop_run *r)
 	return true;
 }
 
-static bool goes_again(struct worker *w, struct frame *f, struct loop_run *r)
+/*
+ * All members are decided, and whoever else reduces into these comes before the
+ * loop or after it: we are alone with the copies. False: a function has failed.
+ */
+static bool combine_copies(struct worker *w, struct frame *f, uint32_t l)
 {
+	const struct control *c = f->graph->control;
+	const struct loop_fold *fold = c->folds + c->loops[l].first_fold;
+	const struct loop_fold *end = fold + c->loops[l].nr_folds;
+	int rc = 0;
+
+	for (; fold < end && !rc; fold++) {
+		data_will_write(fold->copies->data);
+		rc = reduction_combine(fold->copies);
+		if (!rc)
+			continue;
+		frame_fail(f, fold->task, rc, NULL, w->id);
+		a_store(&f->control.loops[l].has_failed, 1, relaxed);
+	}
+	return !rc;
+}
+
+static bool goes_again(struct worker *w, struct frame *f, uint32_t l)
+{
+	struct loop_run *r = &f->control.loops[l];
+
 	return a_load(&r->goes_back, relaxed) && !a_load(&r->leaves, relaxed) &&
 	       !a_load(&r->has_failed, relaxed) &&
-	       plain_load(&r->entry) == VERDICT_LIVE && !is_cancelled(w, f, r);
+	       plain_load(&r->entry) == VERDICT_LIVE &&
+	       !is_cancelled(w, f, r) &&
+	       (likely(!f->graph->control->loops[l].nr_folds) ||
+		combine_copies(w, f, l));
 }
 
 /* Its next entry has no value that came round. */
@@ -224,7 +266,7 @@ uint32_t control_end_loop(struct worker *w, struct frame *f, uint32_t l,
 	const struct control *c = f->graph->control;
 
 	for (;;) {
-		if (goes_again(w, f, &f->control.loops[l])) {
+		if (goes_again(w, f, l)) {
 			arm_loop(&c->loops[l], &f->control.loops[l]);
 			counter_add(w->executor->counters, COUNTER_ITERATIONS,
 				    1);
@@ -257,8 +299,7 @@ static void note_member(struct frame *f, uint32_t index, int verdict)
 static void tell_edge(struct worker *w, struct frame *f,
 		      const struct control_edge *e, int verdict, bool is_taken)
 {
-	verdict = control_passes(e->flags, verdict, is_taken);
-	verdict = decide_passes(f, e->from, e->to, verdict);
+	verdict = edge_passes(f, e, verdict, is_taken);
 	if (e->flags & CONTROL_PORT)
 		port_tell(&f->port, e->live, verdict >= 0);
 	control_arrive(w, f, e->to, e->flags, verdict);

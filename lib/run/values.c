@@ -205,6 +205,9 @@ void values_begin(struct frame *f)
 
 	access_forget_tokens(f->graph->accesses, f->graph->rt);
 	always_begin(val, w);
+	/* Members that have failed keep their marks. */
+	if (unlikely(val->untouched && f->graph->control))
+		memset(val->untouched, 0, w->uses.nr * sizeof(*val->untouched));
 	val->is_poisoned = val->heals = false;
 	/* order: run.written */
 	if (away_is_possible(f->graph->rt))

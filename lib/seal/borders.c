@@ -104,6 +104,7 @@ static void turn_backs(struct looper *p)
 			continue;
 		new = &p->edge[p->nr_edges++];
 		*new = e[i];
+		new->task = new->to;
 		turn_back(p, new);
 	}
 }
@@ -119,6 +120,14 @@ static uint32_t head_of(const struct looper *p, uint32_t t)
 	if (l != NO_LOOP && loops[l].head == t)
 		l = loops[l].parent;
 	return l == NO_LOOP ? NO_TASK : loops[l].head;
+}
+
+/* It combines, also what others than members have left. */
+static bool is_combining(const struct looper *p, uint32_t t)
+{
+	const struct lkdf_kind *k = p->g->recs[t].kind;
+
+	return k->is_ours && !k->is_empty;
 }
 
 /*
@@ -137,10 +146,12 @@ static int add_entries(struct looper *p)
 			has_edge[p->edge[i].to] = 1;
 	for (t = 0; t < p->nr_tasks; t++) {
 		head = head_of(p, t);
-		if (head != NO_TASK && !has_edge[t])
+		if (head != NO_TASK && !has_edge[t] && !is_combining(p, t))
 			p->edge[p->nr_edges++] = (struct control_edge){
 				.from = head,
 				.to = t,
+				.task = t,
+				.flags = CONTROL_ENTRY,
 			};
 	}
 	free(has_edge);

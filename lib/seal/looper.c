@@ -48,6 +48,7 @@ static void copy_edges(struct looper *p, uint32_t *nr_plain)
 			p->edge[at++] = (struct control_edge){
 				.from = t,
 				.to = succ[i],
+				.task = succ[i],
 			};
 	}
 	p->first[t] = p->nr_edges = at;
@@ -120,13 +121,18 @@ static int collect(struct looper *p)
 
 /* ---- data in loops ------------------------------------------------------ */
 
+/*
+ * What such a task leaves as bad as it was is noted by use, once a run; another
+ * iteration may make it good.
+ */
 static int refuse_use(struct looper *p, const struct access_use *u)
 {
 	p->why->path[0] = (int32_t)u->task;
 	p->why->nr = 1;
 	return err(-EOPNOTSUPP,
-		   "graph %s: %s is in a loop, and uses data with mode %#x: "
-		   "REDUCE, COMMUTE, MAYBE and WEAK are not built there",
+		   "graph %s: %s is in a loop, has LKDF_ALWAYS, and uses data "
+		   "with mode %#x: errors of what MAYBE and WEAK leave "
+		   "untouched are kept by run, not by iteration; use LKDF_RW",
 		   p->g->name, loops_name(p, u->task).text, u->mode);
 }
 
@@ -154,10 +160,15 @@ static void keep_crossing(struct looper *p)
 			u[i].flags &= (uint8_t)~ACCESS_TRANSIENT;
 }
 
+static bool is_refused(const struct looper *p, const struct access_use *u)
+{
+	return u->mode & (LKDF_MAYBE | LKDF_WEAK) &&
+	       p->c->loop_of[u->task] != NO_LOOP &&
+	       graph_is_always(p->g, u->task);
+}
+
 static int check_uses(struct looper *p)
 {
-	const unsigned unbuilt =
-		LKDF_REDUCE | LKDF_COMMUTE | LKDF_MAYBE | LKDF_WEAK;
 	const struct access_table *w = p->g->accesses;
 	const struct access_use *u;
 	uint32_t i;
@@ -166,10 +177,10 @@ static int check_uses(struct looper *p)
 		return 0;
 	u = w->uses.items;
 	for (i = 0; i < w->uses.nr; i++)
-		if (u[i].mode & unbuilt && p->c->loop_of[u[i].task] != NO_LOOP)
+		if (is_refused(p, &u[i]))
 			return refuse_use(p, &u[i]);
 	keep_crossing(p);
-	return 0;
+	return folds_find(p);
 }
 
 /* ---- all of it ---------------------------------------------------------- */

@@ -41,6 +41,9 @@ bool loops_has_inside(const struct lkdf_graph *g, uint32_t task);
 /* loops[] and loop_of[] of the control; 0 or -errno. */
 int loops_find(struct looper *p);
 
+/* Copies that iterations combine; 0 or -ENOMEM. Edges are not turned yet. */
+int folds_find(struct looper *p);
+
 /* Edges that cross borders are turned: no loops wait for each other. */
 int loops_check_waits(struct looper *p);
 

@@ -307,9 +307,11 @@ static int seal(struct lkdf_graph *g, struct lkdf_diag *why)
 	if (g->broken)
 		return err(g->broken, "%s", g->why);
 	g->unseal = free_sealed;
-	rc = g->accesses ? edges_make(g, why) : 0;
-	if (!rc && g->ports)
-		rc = ports_order(g, why);
+	/* Ports first: control flow that they ask for, and then edges of data
+	 * behind all others. */
+	rc = g->ports ? ports_order(g, why) : 0;
+	if (!rc && g->accesses)
+		rc = edges_make(g, why);
 	if (!rc && g->control)
 		rc = control_order(g);
 	if (!rc)

@@ -9,15 +9,12 @@
  * returns what the scenario's table says.
  */
 #include "run/control_run.h"
-#include "run/sources.h"
 
-#include "base/err.h"
-#include "graph/port.h"
+#include "loop_below.h"
 #include "loop_graph.h"
 #include "mc.h"
 #include "run/decide.h"
 #include "run/frame.h"
-#include "run/stream.h"
 #include "sched/worker.h"
 
 #define NR_ROUNDS 3 /* that a task's values differ in */
@@ -43,6 +40,13 @@ static int values[MAX_NR][NR_ROUNDS];
 /* As the scenario has it; 0: as it comes. */
 static int nr_iterations[2]; /* of each loop */
 static int expected; /* how the task behind the loop is decided */
+
+/* Of the loop of two latches, each of which reduces: plain, too. */
+static struct lkdf_data reduced;
+static struct reduction copies = { .data = &reduced };
+static struct loop_fold fold = { .copies = &copies };
+static bool is_touched[MAX_NR];
+static int combine_rc;
 
 /* ---- what control_run.c calls -------------------------------------------- */
 
@@ -85,29 +89,29 @@ void frame_end(struct worker *w, struct frame *f)
 		a_or(&box[i], DONE, release);
 }
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wunused-parameter"
+/* Between two iterations; whoever does it is alone with what they left. */
+int reduction_combine(struct reduction *r)
+{
+	uint32_t i;
 
-#define NOT_REACHED(type, name, ...)                        \
-	type name(__VA_ARGS__)                              \
-	{                                                   \
-		mc_fail("control_run.c has called " #name); \
+	(void)r;
+	for (i = 1; i < 3; i++) {
+		mc_assert(plain_load(&is_touched[i]));
+		plain_store(&is_touched[i], false);
 	}
+	mc_see("copies are combined");
+	return combine_rc;
+}
 
-NOT_REACHED(void, sources_turn, struct worker *w, struct frame *f)
-NOT_REACHED(int, err, int rc, const char *fmt, ...)
-NOT_REACHED(bool, stream_drops, struct frame *f, uint32_t index)
-NOT_REACHED(void, port_decided, struct frame *f, uint32_t index, bool is_live)
-NOT_REACHED(int, values_passes, const struct frame *f, uint32_t from,
-	    uint32_t to, int verdict)
-NOT_REACHED(void, decide_pass_token, struct worker *w, struct frame *f,
-	    uint32_t index)
-NOT_REACHED(uint32_t, graph_wide_nr_in, const struct lkdf_graph *g,
-	    uint32_t task)
-NOT_REACHED(const char *, graph_task_name, const struct lkdf_graph *g,
-	    uint32_t task, char *buf, size_t size)
-
-#pragma GCC diagnostic pop
+void frame_fail(struct frame *f, uint32_t task, int returned, const char *why,
+		int worker)
+{
+	(void)f;
+	(void)task;
+	(void)why;
+	(void)worker;
+	mc_assert(returned == combine_rc);
+}
 
 /* ---- bodies -------------------------------------------------------------- */
 
@@ -142,6 +146,16 @@ static void be_member(uint32_t index, uint32_t l)
 			  plain_load(&count[loops[l].head]));
 }
 
+/* The head finds that those of the iteration before are combined. */
+static void reduce(uint32_t index, uint32_t l)
+{
+	if (loops[l].head != index)
+		plain_store(&is_touched[index], true);
+	else
+		mc_assert(!plain_load(&is_touched[1]) &&
+			  !plain_load(&is_touched[2]));
+}
+
 static void come_after(void)
 {
 	uint32_t i;
@@ -167,6 +181,8 @@ static int body(uint32_t index, bool is_skipped)
 		enter_loop(l);
 	else
 		be_member(index, l);
+	if (l != NO_LOOP && loops[l].nr_folds)
+		reduce(index, l);
 	plain_store(&count[index], n + 1);
 	return verdict;
 }
@@ -278,6 +294,18 @@ static void two_latches(int nr)
 	begin_run(false);
 }
 
+static void two_reducers(int nr, int rc)
+{
+	uint32_t i;
+
+	two_latches(nr);
+	control.folds = &fold;
+	loops[0].nr_folds = 1;
+	combine_rc = rc;
+	for (i = 0; i < MAX_NR; i++)
+		plain_store(&is_touched[i], false);
+}
+
 static void four_members(int nr)
 {
 	add_four_members();
@@ -306,6 +334,21 @@ static void back_then_leave(void)
 	two_latches(2);
 	give(1, BACK, OUT, 0);
 	give(2, BACK, OUT, 0);
+}
+
+static void copies_between(void)
+{
+	two_reducers(3, 0);
+	give(1, BACK, BACK, OUT);
+	give(2, BACK, NONE, OUT);
+}
+
+static void combining_fails(void)
+{
+	two_reducers(1, -EDOM);
+	give(1, BACK, OUT, 0);
+	give(2, NONE, OUT, 0);
+	expected = VERDICT_FAILED;
 }
 
 static void back_or_none(void)
@@ -428,6 +471,10 @@ static void work_or_cancel(int id)
 static const struct mc_scenario table[] = {
 	{ ROW("both go back, both leave", 2, back_then_leave) },
 	{ ROW("one goes back, the other chooses none", 1, back_or_none) },
+	{ ROW("copies are combined between two iterations", 1, copies_between),
+	  .must_see = { "copies are combined" } },
+	{ ROW("the function that combines fails", 2, combining_fails),
+	  .must_see = { "copies are combined" } },
 	{ ROW("back against leave", 2, back_against_leave) },
 	{ ROW("back against failure", 2, back_against_failure) },
 	{ ROW("leave against failure", 2, leave_against_failure) },

@@ -144,8 +144,15 @@ struct lkdf_edge {
  * port has what the last call of the task that succeeded has put out, in
  * whichever run, and @init before. Its kind must not be SHARED.
  *
- * A member with LKDF_REDUCE, LKDF_COMMUTE, LKDF_MAYBE or LKDF_WEAK uses is
- * refused at seal.
+ * Uses of members take effect iteration by iteration, and in one of them in the
+ * order of adding. Copies of LKDF_REDUCE are combined when somebody else uses
+ * the data: in the iteration, before the next one, or after the loop. Between
+ * two iterations the function that combines runs on a worker, and its error
+ * ends the loop. A use with LKDF_MAYBE counts as a write of the run. An edge
+ * that only keeps a reader and the next writer apart passes no failure at the
+ * border of a loop either. Seal refuses a member with LKDF_ALWAYS and a use
+ * with LKDF_MAYBE or LKDF_WEAK: whether such a use is bad is kept by run, and
+ * another iteration may make it good.
  *
  * Return: 0; -EROFS sealed; -EINVAL no such task or port, flags or
  * fields, sizes that differ; -ENOMEM. A refusal is also what seal reports. Seal

@@ -10,6 +10,7 @@
  * that seal is to refuse are among them: the model says which, and why.
  */
 #include "tests/oracle/control/channels.h"
+#include "tests/oracle/control/data.h"
 #include "tests/oracle/control/program.h"
 #include "tests/oracle/random.h"
 #include "tests/tap.h"
@@ -38,6 +39,8 @@ struct options {
 struct run {
 	const struct program *p;
 	struct channels *channels;
+	const struct variables *variables;
+	struct lkdf_kind *child;
 	int number;
 	struct exchange exchange;
 	atomic_int calls[MAX_TASKS];
@@ -47,8 +50,10 @@ struct run {
 static struct lkdf *runtimes[NR_RUNTIMES];
 static struct lkdf_kind *kinds[NR_RUNTIMES][NR_KINDS];
 static const uint32_t value_size = sizeof(uint64_t);
-static struct lkdf_kind *gates[NR_RUNTIMES];
+static struct lkdf_kind *gates[NR_RUNTIMES], *children[NR_RUNTIMES];
+static struct variables variables[NR_RUNTIMES];
 static uint64_t nr_refused, nr_runs, nr_iterations, nr_again, nr_included;
+static uint64_t nr_with_data;
 
 static int body(struct lkdf_ctx *c, void *arg)
 {
@@ -63,6 +68,9 @@ static int body(struct lkdf_ctx *c, void *arg)
 		return rc;
 	atomic_fetch_add(&r->calls[task], 1);
 	r->seen[task] = program_see(r->seen[task], n, lkdf_in(c, 0));
+	variables_call(c, r->variables, r->child,
+		       &(struct call){ r->p, r->number, task, n },
+		       &r->seen[task]);
 	*(uint64_t *)lkdf_out(c, 0) = program_out(r->p, r->number, task, n);
 
 	return program_value(r->p, r->number, task, n);
@@ -120,6 +128,10 @@ static void open_runtime(int r)
 		 worker_counts[r]);
 	must(lkdf_open(options, &runtimes[r]), "open");
 	must(lkdf_kind_create(runtimes[r], &g, &gates[r]), "kind");
+	g.fn = variables_child;
+	g.arg_size = sizeof(struct addend);
+	must(lkdf_kind_create(runtimes[r], &g, &children[r]), "kind");
+	variables_open(&variables[r], runtimes[r]);
 	for (i = 0; i < NR_KINDS; i++) {
 		a.flags = (i & 1 ? LKDF_ANY : 0) | (i & 2 ? LKDF_ALWAYS : 0) |
 			  (i & 4 ? LKDF_BLOCKING : 0);
@@ -135,6 +147,8 @@ static void close_runtime(int r)
 	for (i = 0; i < NR_KINDS; i++)
 		lkdf_kind_put(kinds[r][i]);
 	lkdf_kind_put(gates[r]);
+	lkdf_kind_put(children[r]);
+	variables_close(&variables[r]);
 	is(lkdf_close(runtimes[r]), 0, "a runtime with %d workers closes",
 	   worker_counts[r]);
 }
@@ -183,15 +197,18 @@ static struct lkdf_graph *build(int r, const struct program *p)
 		.inflight = (uint32_t)p->inflight,
 	};
 	const struct edge *e;
+	struct lkdf_use use[MAX_USES];
 	struct lkdf_graph *g;
+	unsigned nr;
 	int t, kind;
 
 	must(lkdf_graph_create(runtimes[r], &a, &g), "graph");
 	for (t = 0; t < p->nr_tasks; t++) {
 		kind = p->is_any[t] + 2 * p->is_always[t] +
 		       4 * p->is_blocking[t] + 8 * p->has_in[t];
-		must(lkdf_graph_add(g, kinds[r][kind], (void *)(intptr_t)t,
-				    NULL, 0),
+		nr = variables_uses(&variables[r], p, t, use);
+		must(lkdf_graph_add(g, kinds[r][kind], (void *)(intptr_t)t, use,
+				    nr),
 		     "add");
 	}
 	for (e = p->edge; e < p->edge + p->nr_edges; e++)
@@ -244,7 +261,7 @@ static bool compare(const struct program *p, const struct run *run,
 	return good;
 }
 
-/* A run each; or a stream, with one event. */
+/* A run each; or a stream, with one event. With data: one run. */
 static void start(const struct program *p, struct lkdf_graph *g,
 		  struct run *run, struct lkdf_event *done)
 {
@@ -255,7 +272,7 @@ static void start(const struct program *p, struct lkdf_graph *g,
 		attr.flags = LKDF_RUN_STREAM | LKDF_RUN_GO_ON;
 		attr.times = (uint64_t)p->nr_runs;
 	}
-	for (i = 0; i < (p->is_stream ? 1 : p->nr_runs); i++)
+	for (i = 0; i < (p->is_stream || p->has_data ? 1 : p->nr_runs); i++)
 		must(lkdf_graph_run(g, NULL, &attr, &done[i]), "run");
 }
 
@@ -277,14 +294,23 @@ static bool run_all(int r, const struct program *p, struct lkdf_graph *g)
 	for (i = 0; i < p->nr_runs; i++) {
 		run[i].p = p;
 		run[i].channels = &channels;
+		run[i].variables = &variables[r];
+		run[i].child = children[r];
 		run[i].number = i;
 	}
-	start(p, g, run, done);
+	if (!p->has_data)
+		start(p, g, run, done);
 	for (i = 0; i < p->nr_runs; i++) {
+		if (p->has_data) {
+			variables_reset(&variables[r], p);
+			start(p, g, run, &done[i]);
+		}
 		if (!p->is_stream || !i)
 			error = lkdf_event_wait(done[i], -1);
 		model_run(p, i, out[i % p->inflight], &s);
 		good &= compare(p, &run[i], &s);
+		if (p->has_data)
+			good &= variables_compare(&variables[r], &s);
 		channels_expect(&channels, p, i, &s);
 		has_failed |= s.has_failed;
 		if (!p->is_stream || i + 1 == p->nr_runs) {
@@ -325,6 +351,7 @@ static bool try(int r, const struct program *p)
 	else if (!rc)
 		good = run_all(r, p, g);
 	nr_refused += want != 0;
+	nr_with_data += !want && p->has_data;
 	alarm(0);
 	lkdf_graph_put(g);
 	return good;
@@ -399,10 +426,11 @@ int main(int argc, char **argv)
 	for (r = 0; r < NR_RUNTIMES; r++)
 		nr_iterations += stat_of(r, "lkdf.iterations");
 	printf("# %llu runs, %llu iterations, %llu graphs refused, %llu bodies "
-	       "called again, %llu graphs included\n",
+	       "called again, %llu graphs included, %llu with data\n",
 	       (unsigned long long)nr_runs, (unsigned long long)nr_iterations,
 	       (unsigned long long)nr_refused, (unsigned long long)nr_again,
-	       (unsigned long long)nr_included);
+	       (unsigned long long)nr_included,
+	       (unsigned long long)nr_with_data);
 	for (r = 0; r < NR_RUNTIMES; r++)
 		close_runtime(r);
 	return tap_end();

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "tests/oracle/control/program.h"
 
+#include "tests/oracle/control/data.h"
+
 #include <errno.h>
 #include <lkdf/lkdf.h>
 #include <string.h>
@@ -20,7 +22,8 @@ struct region {
 };
 
 struct model {
-	const struct program *p;
+	const struct program *p; /* with_data */
+	struct program with_data; /* and edges that come of data */
 	bool reaches[MAX_TASKS][MAX_TASKS];
 	struct region loop[MAX_LOOPS];
 	int nr_loops;
@@ -35,6 +38,7 @@ struct model {
 	uint64_t *out;
 	struct story *story;
 	int run;
+	bool has_left[MAX_TASKS]; /* has failed, and left its MAYBE as it was */
 	int ready[256], verdict[256], nr_ready;
 };
 
@@ -278,18 +282,24 @@ static void decide(struct model *m, int t)
 	make_ready(m, t, verdict);
 }
 
+/* Over an edge of data. */
+static int passed(const struct model *m, int i, int verdict)
+{
+	const struct edge *e = &m->p->edge[i];
+
+	if (!e->is_data || verdict == LIVE)
+		return verdict;
+	if (verdict == UNCHOSEN || e->is_soft)
+		return LIVE;
+	return e->is_maybe && m->has_left[e->from] ? LIVE : FAILED;
+}
+
 static void tell(struct model *m, int i, int verdict)
 {
+	verdict = passed(m, i, verdict);
 	m->told[i] = verdict;
 	m->is_live[i] = verdict == LIVE;
 	decide(m, target_of(m, i));
-}
-
-static bool takes(int value, int branch)
-{
-	if (value >= 0x20000000 && value < LKDF_NO_BRANCH)
-		return branch >= 0 && branch < 29 && value >> branch & 1;
-	return value == branch;
 }
 
 static bool all_decided(const struct model *m, int l)
@@ -368,6 +378,8 @@ static void call(struct model *m, int t)
 		if (e[i].to == t && e[i].has_value && m->is_live[i])
 			in = &m->out[e[i].from];
 	m->story->seen[t] = program_see(m->story->seen[t], n, in);
+	data_call(&(struct call){ m->p, m->run, t, n }, m->story->word,
+		  &m->story->seen[t]);
 	m->out[t] = program_out(m->p, m->run, t, n);
 }
 
@@ -376,13 +388,17 @@ static void finish(struct model *m, int t, int verdict)
 	bool runs =
 		verdict == LIVE || (verdict == FAILED && m->p->is_always[t]);
 	int l = innermost(m, t, -1), value = 0, i, out = verdict, left, k;
+	struct call now;
 
 	m->is_decided[t] = true;
+	m->has_left[t] = false;
 	m->story->nr_unchosen += !runs && verdict == UNCHOSEN;
 	m->story->nr_skipped += !runs && verdict == FAILED;
 	if (runs) {
 		call(m, t);
-		value = program_value(m->p, m->run, t, m->story->calls[t]++);
+		now = (struct call){ m->p, m->run, t, m->story->calls[t]++ };
+		value = program_value(m->p, m->run, t, now.n);
+		m->has_left[t] = value < 0 && data_leaves(&now);
 		out = value < 0 ? FAILED : LIVE;
 		m->story->has_failed |= value < 0;
 	}
@@ -392,7 +408,7 @@ static void finish(struct model *m, int t, int verdict)
 		m->bad[l] = true;
 	for (i = 0; i < m->p->nr_edges; i++) {
 		const struct edge *e = &m->p->edge[i];
-		bool taken = out == LIVE && takes(value, e->branch);
+		bool taken = out == LIVE && program_takes(value, e->branch);
 
 		if (e->from != t)
 			continue;
@@ -418,24 +434,56 @@ static void finish(struct model *m, int t, int verdict)
 		end_loop(m, l);
 }
 
+/* A member that only data leads to does not begin before its loop. */
+static void add_entries(struct model *m)
+{
+	bool has_edge[MAX_TASKS] = { false };
+	int i, t, l, nr = m->p->nr_edges;
+
+	for (i = 0; i < nr; i++)
+		if (!m->p->edge[i].is_back && !m->p->edge[i].is_data)
+			has_edge[target_of(m, i)] = true;
+	for (t = 0; t < m->p->nr_tasks; t++) {
+		l = innermost(m, t, -1);
+		if (l != OUTSIDE && m->loop[l].head == t)
+			l = parent_of(m, l);
+		if (l != OUTSIDE && !has_edge[t])
+			m->with_data.edge[m->with_data.nr_edges++] =
+				(struct edge){
+					.from = m->loop[l].head,
+					.to = t,
+					.branch = -1,
+				};
+	}
+}
+
+static void start(struct model *m, const struct program *p, int run)
+{
+	memset(m, 0, sizeof(*m));
+	m->with_data = *p;
+	m->p = &m->with_data;
+	m->run = run;
+	data_edges(&m->with_data);
+	find_reach(m);
+	find_heads(m);
+	find_members(m);
+}
+
 int model_run(const struct program *p, int run, uint64_t *out, struct story *s)
 {
 	static struct model m;
 	int rc, t, i;
 
-	memset(&m, 0, sizeof(m));
+	start(&m, p, run);
 	memset(s, 0, sizeof(*s));
-	m.p = p;
-	m.run = run;
+	data_first(p, s->word);
 	m.story = s;
 	m.out = out;
-	find_reach(&m);
-	find_heads(&m);
-	find_members(&m);
 	rc = check_loops(&m);
 	if (rc)
 		return rc;
-	for (i = 0; i < p->nr_edges; i++)
+	add_entries(&m);
+	for (i = 0; i < m.p->nr_edges; i++)
 		m.told[i] = -1;
 	for (t = 0; t < p->nr_tasks; t++)
 		decide(&m, t);

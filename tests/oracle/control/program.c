@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "tests/oracle/control/program.h"
 
+#include "tests/oracle/control/data.h"
 #include "tests/oracle/random.h"
 
 #include <errno.h>
@@ -14,7 +15,7 @@
 static void add_edge(struct program *p, int from, int to, int branch,
 		     bool is_back)
 {
-	if (p->nr_edges == MAX_EDGES)
+	if (p->nr_edges == MAX_GIVEN)
 		return;
 	p->edge[p->nr_edges++] = (struct edge){
 		.from = from,
@@ -125,6 +126,7 @@ void program_create(struct program *p, uint64_t seed)
 	make_stream(p, &r);
 	add_values(p, &r);
 	add_channels(p, &r);
+	data_add(p, &r);
 }
 
 void program_print(const struct program *p)
@@ -141,6 +143,7 @@ void program_print(const struct program *p)
 		       p->is_blocking[i] ? " BLOCKING" : "",
 		       p->receiver == i ? " receives" : "",
 		       p->sender == i ? " sends" : "", p->nr_branches[i]);
+	data_print(p);
 	if (p->depth)
 		printf("# channels of %d values\n", p->depth);
 	for (e = p->edge; e < p->edge + p->nr_edges; e++)
@@ -168,7 +171,7 @@ int program_value(const struct program *p, int run, int task, int n)
 				       (uint64_t)task * 1009u + (uint64_t)n));
 	int nr = p->nr_branches[task], value;
 
-	if (h % 37 == 0)
+	if (h % 37 == 0 && !p->never_fails)
 		return -EIO;
 	if (!nr)
 		return (int)(h >> 8 & 3);
@@ -194,4 +197,11 @@ uint64_t program_fed(const struct program *p, uint64_t n)
 uint64_t program_see(uint64_t seen, int n, const uint64_t *value)
 {
 	return mix(seen + mix((uint64_t)n + (value ? *value : 1)));
+}
+
+bool program_takes(int value, int branch)
+{
+	if (value >= 0x20000000 && value < LKDF_NO_BRANCH)
+		return branch >= 0 && branch < 29 && value >> branch & 1;
+	return value == branch;
 }

@@ -12,7 +12,11 @@
 #include <stdint.h>
 
 #define MAX_TASKS 14
-#define MAX_EDGES 64
+#define MAX_GIVEN 64 /* edges of the program */
+#define MAX_EDGES 512 /* and those of the model */
+#define NR_VARS 3
+#define NR_WORDS 2 /* of a var; each is one of its parts */
+#define MAX_USES 2
 #define NO_BRANCH_YET -1
 
 struct edge {
@@ -20,6 +24,15 @@ struct edge {
 	int branch; /* -1: a plain edge */
 	bool is_back;
 	bool has_value; /* from out port 0 to in port 0 */
+	bool is_data; /* of the model: two uses of one data */
+	bool is_soft; /* the same: it keeps an order, no more */
+	bool is_maybe; /* the same: its task may leave the data as it was */
+};
+
+/* Of one data or a part of it; at most one use of a data in a task. */
+struct use {
+	int var, part; /* part 0: the whole */
+	uint32_t mode;
 };
 
 struct program {
@@ -33,6 +46,9 @@ struct program {
 	int inflight, nr_runs;
 	int receiver, sender; /* tasks: a value each call; -1: none */
 	int depth; /* of their channels */
+	bool has_data, never_fails;
+	int nr_uses[MAX_TASKS];
+	struct use use[MAX_TASKS][MAX_USES];
 };
 
 /* What one run leaves. */
@@ -41,6 +57,7 @@ struct story {
 	uint64_t seen[MAX_TASKS]; /* program_see() of all calls */
 	int nr_unchosen, nr_skipped;
 	bool has_failed;
+	uint64_t word[NR_VARS][NR_WORDS]; /* at the end */
 };
 
 void program_create(struct program *p, uint64_t seed);
@@ -48,6 +65,9 @@ void program_print(const struct program *p);
 
 /* What the n'th call of a task returns in the run, n from 0. */
 int program_value(const struct program *p, int run, int task, int n);
+
+/* Does a task that returns the value take the branch? */
+bool program_takes(int value, int branch);
 
 /* What that call leaves at its out port. */
 uint64_t program_out(const struct program *p, int run, int task, int n);
