@@ -79,14 +79,16 @@ static void add_bytes(struct work *w, int64_t bytes)
 	w->nr_tasks++;
 }
 
-void planned_add(struct planned *p, uint32_t task, int node, uint64_t bytes)
+void planned_add(struct planned *p, uint32_t task, struct planned_task t)
 {
-	uint64_t kib = max_u64(1, min_u64(bytes / 1024, UINT32_MAX));
+	uint64_t kib = max_u64(1, min_u64(t.bytes / 1024, UINT32_MAX));
 
 	p->kib[task] = (uint32_t)kib;
-	add_bytes(&p->node[node], (int64_t)kib * 1024);
+	if (t.is_member)
+		return;
+	add_bytes(&p->node[t.node], (int64_t)kib * 1024);
 	if (p->own[task] == PLAN_NO_BLOCK)
-		add_bytes(&p->reader[node], (int64_t)kib * 1024);
+		add_bytes(&p->reader[t.node], (int64_t)kib * 1024);
 	else
 		add_bytes(&p->var[p->own[task]], (int64_t)kib * 1024);
 }
@@ -277,7 +279,7 @@ int planned_call(struct lkdf_ctx *c, lkdf_fn body, void *arg)
 	uint64_t start;
 	int node, rc;
 
-	if (!bytes)
+	if (!bytes || f->recs[c->index].flags & REC_MEMBER)
 		return body(c, arg);
 	node = account_of(f, c->index, own);
 	put_down(f, node, -bytes, -1);

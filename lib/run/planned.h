@@ -54,8 +54,16 @@ struct planned *planned_create(const struct lkdf_graph *g,
 			       const struct plan *plan);
 void planned_free(struct planned *p);
 
-/* At seal: the task goes to the node of the plan. */
-void planned_add(struct planned *p, uint32_t task, int node, uint64_t bytes);
+/*
+ * At seal: the task goes to the node of the plan. A member of a loop is on no
+ * account, for nobody knows how often it runs.
+ */
+struct planned_task {
+	uint64_t bytes;
+	int node;
+	bool is_member;
+};
+void planned_add(struct planned *p, uint32_t task, struct planned_task t);
 
 /* A run begins and ends. ex: or NULL. */
 void planned_begin(struct frame *f, struct executor *ex);

@@ -8,6 +8,7 @@
 #include "data/data.h"
 #include "data/facts.h"
 #include "graph/access.h"
+#include "graph/control.h"
 #include "mem/region.h"
 #include "policy/plan.h"
 #include "run/planned.h"
@@ -38,22 +39,86 @@ static bool is_wanted(const struct lkdf_graph *g)
 {
 	const struct lkdf *rt = g->rt;
 
-	/* Nothing is planned that may run never, or many times. */
-	return g->accesses && !g->control && rt->options->placement &&
+	return g->accesses && rt->options->placement &&
 	       rt->sched.nr_worker_nodes > 1 && !rt->sched.is_serial &&
 	       g->nr_tasks;
 }
 
-static uint32_t count_succ(const struct lkdf_graph *g)
-{
-	uint32_t t, nr, sum = 0;
+/* ---- edges -------------------------------------------------------------- */
 
-	for (t = 0; t < g->nr_tasks; t++) {
-		graph_succ(g, &g->recs[t], &nr);
-		sum += nr;
-	}
-	return sum;
+typedef void (*edge_fn)(struct planner *p, uint32_t from, uint32_t to);
+
+static void for_plain(struct planner *p, uint32_t t, edge_fn fn)
+{
+	const uint32_t *succ;
+	uint32_t nr, i;
+
+	succ = graph_succ(p->g, &p->g->recs[t], &nr);
+	for (i = 0; i < nr; i++)
+		fn(p, t, succ[i]);
 }
+
+/* What leaves a loop comes after its member here: see for_edges(). */
+static void for_control(struct planner *p, uint32_t t, edge_fn fn)
+{
+	const struct rec *r = &p->g->recs[t];
+	const struct control_edge *e = p->g->control->out + r->succ[0];
+	uint32_t i;
+
+	for (i = 0; i < r->succ[1]; i++)
+		if (!(e[i].flags & (CONTROL_EXIT | CONTROL_BACK)))
+			fn(p, t, e[i].to);
+}
+
+/* Of one iteration of each loop: a task weighs as much as in one call. */
+static void for_edges(struct planner *p, edge_fn fn)
+{
+	const struct control *c = p->g->control;
+	uint32_t i;
+
+	for (i = 0; i < p->nr_tasks; i++)
+		if (p->g->recs[i].nr_succ == REC_CONTROL)
+			for_control(p, i, fn);
+		else
+			for_plain(p, i, fn);
+	for (i = 0; c && i < c->nr_exits; i++)
+		if (!(c->exits[i].flags & CONTROL_BACK))
+			fn(p, c->exits[i].from, c->exits[i].to);
+}
+
+static void count_all(struct planner *p, uint32_t from, uint32_t to)
+{
+	(void)from;
+	(void)to;
+	p->nr_succ++;
+}
+
+static void count_edge(struct planner *p, uint32_t from, uint32_t to)
+{
+	(void)to;
+	p->first_succ[from + 1]++;
+}
+
+/* first_succ[from] moves on to where the next task's begin. */
+static void add_edge(struct planner *p, uint32_t from, uint32_t to)
+{
+	p->succ[p->first_succ[from]++] = to;
+}
+
+static void describe_edges(struct planner *p)
+{
+	uint32_t t;
+
+	for_edges(p, count_edge);
+	for (t = 0; t < p->nr_tasks; t++)
+		p->first_succ[t + 1] += p->first_succ[t];
+	for_edges(p, add_edge);
+	for (t = p->nr_tasks; t; t--)
+		p->first_succ[t] = p->first_succ[t - 1];
+	p->first_succ[0] = 0;
+}
+
+/* ---- memory ------------------------------------------------------------- */
 
 static bool allocate_plan(struct planner *p)
 {
@@ -99,20 +164,6 @@ static void describe_machine(struct planner *p)
 		p->nr_workers[i] = rt->sched.nodes[i].nr_workers;
 	p->machine.nr_workers = p->nr_workers;
 	p->machine.distance = rt->topo->distance;
-}
-
-static void describe_edges(struct planner *p)
-{
-	const uint32_t *succ;
-	uint32_t t, nr, i, at = 0;
-
-	for (t = 0; t < p->nr_tasks; t++) {
-		p->first_succ[t] = at;
-		succ = graph_succ(p->g, &p->g->recs[t], &nr);
-		for (i = 0; i < nr; i++)
-			p->succ[at++] = succ[i];
-	}
-	p->first_succ[p->nr_tasks] = at;
 }
 
 /* Where the bytes are, or will be if the user has said so. */
@@ -201,7 +252,12 @@ static int apply_task(struct planner *p, uint32_t t)
 	if (rc || !k)
 		return -ENOMEM;
 	r->kind = k;
-	planned_add(g->planned, t, p->task[t], bytes_of_task(p, t));
+	planned_add(g->planned, t,
+		    (struct planned_task){
+			    .node = p->task[t],
+			    .bytes = bytes_of_task(p, t),
+			    .is_member = r->flags & REC_MEMBER,
+		    });
 	return 0;
 }
 
@@ -260,7 +316,7 @@ int assign_plan(struct lkdf_graph *g)
 	p.nr_tasks = g->nr_tasks;
 	p.nr_vars = (uint32_t)g->accesses->vars.nr;
 	p.nr_uses = (uint32_t)g->accesses->uses.nr;
-	p.nr_succ = count_succ(g);
+	for_edges(&p, count_all);
 	rc = allocate_plan(&p) ? plan(&p) : -ENOMEM;
 	release(&p);
 	if (rc)
