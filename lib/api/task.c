@@ -216,7 +216,7 @@ static struct lkdf_scope *scope_of(const struct lkdf_ctx *c)
 
 int lkdf_cancelled(const struct lkdf_ctx *c)
 {
-	return deadline_cancelled(scope_of(c));
+	return deadline_look(scope_of(c));
 }
 
 int lkdf_fail(struct lkdf_ctx *c, int error, const char *fmt, ...)

@@ -49,6 +49,24 @@ bool deadline_is_over(const struct lkdf_scope *s)
 	return false;
 }
 
+int deadline_look(struct lkdf_scope *s)
+{
+	struct sched *sched = &s->rt->sched;
+	int rc = deadline_cancelled(s);
+	int64_t now, end;
+
+	if (likely(rc != -ETIME) || scope_cancelled(s))
+		return rc;
+	now = clock_now_ns();
+	for (; s; s = s->parent) {
+		end = a_load(&s->end_ns, relaxed);
+		if (end && now >= end)
+			scope_expire(s);
+	}
+	sched_look(sched);
+	return rc;
+}
+
 int deadline_create(struct lkdf_scope *parent, int64_t ns,
 		    struct lkdf_scope **out)
 {

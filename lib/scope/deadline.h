@@ -37,6 +37,13 @@ static inline int deadline_cancelled(const struct lkdf_scope *s)
 	return rc || likely(!is_over) ? rc : -ETIME;
 }
 
+/*
+ * The same, of a body that gives up then: what is over is cancelled at once, as
+ * by its timer, which a worker looks at between bodies only. So the task counts
+ * as cancelled, and none begins behind it.
+ */
+int deadline_look(struct lkdf_scope *s);
+
 /* A scope of its own below the user's, cancelled if that is; -ENOMEM. */
 int deadline_create(struct lkdf_scope *parent, int64_t ns,
 		    struct lkdf_scope **out);

@@ -151,6 +151,143 @@ static int do_graph(struct world *w)
 	return rc;
 }
 
+/* ---- a graph with all of control flow ----------------------------------- */
+
+static int pass_value(struct lkdf_ctx *c, void *arg)
+{
+	atomic_int *rounds = arg;
+
+	*(long *)lkdf_out(c, 0) = 1;
+	/* Round the loop twice, then out of it. */
+	return rounds && atomic_fetch_add(rounds, 1) % 3 < 2 ? 0 : 1;
+}
+
+static void drop_value(void *value)
+{
+	(void)value;
+}
+
+static int add_up(void *acc, const void *x, uint64_t bytes)
+{
+	(void)bytes;
+	*(uint64_t *)acc += *(const uint64_t *)x;
+	return 0;
+}
+
+struct flow {
+	struct lkdf_kind *kind, *first; /* first: without in ports */
+	struct lkdf_data *d;
+	struct lkdf_graph *g, *part;
+	atomic_int rounds, inner;
+};
+
+static int flow_kinds(struct world *w, struct flow *f)
+{
+	static void (*const drop[])(void *) = { drop_value };
+	static const uint32_t size[] = { sizeof(long) };
+	struct lkdf_kind_attr a = {
+		.size = sizeof(a),
+		.name = "pass",
+		.fn = pass_value,
+		.nr_out = 1,
+		.in_size = size,
+		.out_size = size,
+		.out_drop = drop,
+		.flags = LKDF_ANY,
+	};
+	int rc = lkdf_kind_create(w->rt, &a, &f->first);
+
+	a.nr_in = 1;
+	return rc ? rc : lkdf_kind_create(w->rt, &a, &f->kind);
+}
+
+/* A loop that reads first and reduces into what it reads. */
+static int flow_part(struct world *w, struct flow *f)
+{
+	struct lkdf_use use = { .data = f->d, .mode = LKDF_READ };
+	int rc = lkdf_graph_create(w->rt, NULL, &f->part);
+
+	if (!rc)
+		rc = lkdf_graph_add(f->part, f->first, NULL, &use, 1);
+	use.mode = LKDF_REDUCE;
+	if (rc >= 0)
+		rc = lkdf_graph_add(f->part, f->kind, &f->inner, &use, 1);
+	if (rc >= 0)
+		rc = lkdf_graph_port(f->part, 0, 0, 1, 0);
+	if (!rc)
+		rc = lkdf_graph_add(f->part, f->first, NULL, NULL, 0);
+	if (rc >= 0)
+		rc = lkdf_graph_branch(f->part, 1, 1, 2);
+	return rc ? rc : lkdf_graph_back(f->part, 1, 0, 0);
+}
+
+/* 0, 1 a loop; then the part, as task 2 to 6; branch 1 of 1 chooses it. */
+static int flow_graph(struct world *w, struct flow *f)
+{
+	struct lkdf_edge next = { .size = sizeof(next),
+				  .flags = LKDF_EDGE_PORT | LKDF_EDGE_NEXT };
+	int rc = lkdf_graph_create(w->rt, NULL, &f->g);
+
+	if (!rc)
+		rc = lkdf_graph_add(f->g, f->kind, NULL, NULL, 0);
+	if (rc >= 0)
+		rc = lkdf_graph_add(f->g, f->kind, &f->rounds, NULL, 0);
+	if (rc >= 0)
+		rc = lkdf_graph_include(f->g, f->part);
+	if (rc >= 0)
+		rc = lkdf_graph_edge(f->g, &next);
+	if (!rc)
+		rc = lkdf_graph_port(f->g, 0, 0, 1, 0);
+	if (!rc)
+		rc = lkdf_graph_back(f->g, 1, 0, 0);
+	if (!rc)
+		rc = lkdf_graph_branch(f->g, 1, 1, 2);
+	return rc ? rc : lkdf_graph_seal(f->g, NULL);
+}
+
+static int flow_run(struct world *w, struct flow *f)
+{
+	struct lkdf_event done;
+	int rc = lkdf_graph_run(f->g, NULL, NULL, &done);
+
+	if (!rc)
+		rc = lkdf_event_wait(done, -1);
+	lkdf_scope_wait(w->rt, NULL, -1);
+	return rc;
+}
+
+static int do_flow(struct world *w)
+{
+	const uint64_t zero = 0;
+	struct flow f = { .rounds = 0 };
+	int rc = flow_kinds(w, &f);
+
+	if (!rc)
+		rc = lkdf_data_create(w->rt,
+				      ATTR(lkdf_data_attr, .bytes = 8,
+					   .init = &zero, .reduce = add_up),
+				      &f.d);
+	if (!rc)
+		rc = flow_part(w, &f);
+	if (!rc)
+		rc = flow_graph(w, &f);
+	if (!rc)
+		rc = flow_run(w, &f);
+	if (!rc && (f.rounds != 3 || f.inner != 3))
+		rc = -EPROTO;
+	if (f.g)
+		lkdf_graph_put(f.g);
+	if (f.part)
+		lkdf_graph_put(f.part);
+	if (f.d)
+		lkdf_data_put(f.d);
+	if (f.kind)
+		lkdf_kind_put(f.kind);
+	if (f.first)
+		lkdf_kind_put(f.first);
+	return rc;
+}
+
 static int do_run(struct world *w)
 {
 	struct lkdf_event done;
@@ -312,6 +449,7 @@ int main(void)
 	every_fault_is_clean("kind", do_kind);
 	every_fault_is_clean("scope and limit", do_scope);
 	every_fault_is_clean("graph", do_graph);
+	every_fault_is_clean("a graph with control flow", do_flow);
 	every_fault_is_clean("run", do_run);
 	every_fault_is_clean("submit", do_submit);
 	every_fault_is_clean("spawn", do_spawn);
