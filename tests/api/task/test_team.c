@@ -240,6 +240,33 @@ static void a_team_is_alone(const char *options)
 	must(lkdf_close(rt));
 }
 
+/*
+ * Nobody runs anything: those who sleep and those who still look for work leave
+ * their CPUs to the team, which would not begin before.
+ */
+static void idle_workers_lend_their_cpus(const char *options)
+{
+	struct lkdf *rt = open_together(options);
+	struct lkdf_kind *all = team_kind(rt, "all", see_size, 0);
+	struct lkdf_event done;
+	int round, rc = 0;
+
+	for (round = 0; round < 20 && !rc; round++) {
+		/* Asleep in every other round. */
+		if (round % 2)
+			api_nap_ns(NAP_NS);
+		atomic_store(&size_seen, 0);
+		must(lkdf_submit(rt, NULL, ATTR(lkdf_task, .kind = all),
+				 &done));
+		rc = lkdf_event_wait(done, 20 * SECOND);
+		rc = rc ? rc : size_seen != lkdf_nr_workers(rt);
+	}
+	if (!is(rc, 0, "%s: a team begins beside idle workers", options))
+		exit(tap_end()); /* it would wait for ever */
+	lkdf_kind_put(all);
+	must(lkdf_close(rt));
+}
+
 static void it_has_what_it_asks_for(void)
 {
 	struct lkdf *rt = api_open("workers=4,topology=\"numa:2 core:2\"");
@@ -419,6 +446,8 @@ int main(void)
 	tap_start(120);
 	/* LLVM's OpenMP: see Documentation/teams.rst. */
 	setenv("KMP_AFFINITY", "disabled", 1);
+	idle_workers_lend_their_cpus("workers=2");
+	idle_workers_lend_their_cpus("workers=4");
 	it_has_what_it_asks_for();
 	a_team_is_alone("workers=2");
 	a_team_is_alone("workers=4,pin=no");
