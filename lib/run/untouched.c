@@ -37,7 +37,7 @@ void values_count_untouched(struct frame *f, uint32_t index)
 	const struct access_use *u, *end;
 	uint32_t claim;
 
-	/* What a loop writes counts as written. */
+	/* Members of a loop count as writers. */
 	if (likely(!f->values.untouched) || f->recs[index].flags & REC_MEMBER)
 		return;
 	for (u = access_uses(w, index, &end); u < end; u++) {

@@ -38,7 +38,7 @@ static inline int deadline_cancelled(const struct lkdf_scope *s)
 }
 
 /*
- * The same, of a body that gives up then: what is over is cancelled at once, as
+ * A body asks, and gives up then: a scope that is late is cancelled at once, as
  * by its timer, which a worker looks at between bodies only. So the task counts
  * as cancelled, and none begins behind it.
  */

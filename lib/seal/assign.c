@@ -58,7 +58,7 @@ static void for_plain(struct planner *p, uint32_t t, edge_fn fn)
 		fn(p, t, succ[i]);
 }
 
-/* What leaves a loop comes after its member here: see for_edges(). */
+/* Edges that leave a loop come after its members: see for_edges(). */
 static void for_control(struct planner *p, uint32_t t, edge_fn fn)
 {
 	const struct rec *r = &p->g->recs[t];
