@@ -122,8 +122,8 @@ static int collect(struct looper *p)
 /* ---- data in loops ------------------------------------------------------ */
 
 /*
- * Uses that such a task leaves as bad as they were are noted once a run; another
- * iteration may make them good.
+ * Uses that such a task leaves as bad as they were are noted once a run;
+ * another iteration may make them good.
  */
 static int refuse_use(struct looper *p, const struct access_use *u)
 {

@@ -57,6 +57,7 @@ int main(void)
 	struct lkdf *rt = api_open_workers(1);
 	struct lkdf_kind *k = api_kind(rt, "k", api_nothing, 0, 0);
 
+	tap_start(60);
 	an_include_finds_no_room(rt, k);
 	an_add_finds_no_room(rt, k);
 	lkdf_kind_put(k);

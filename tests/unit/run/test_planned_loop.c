@@ -157,6 +157,7 @@ static void runs(int chosen, int nr_outside)
 
 int main(void)
 {
+	tap_start(60);
 	open_job();
 	is_planned();
 	runs(0, 1);
