@@ -235,8 +235,8 @@ int copies_pin(struct device *d, struct device_operand *o)
 	struct device_copy *c = find(d, o->copies, o->part);
 	int rc = 0;
 
-	/* order: copies.changing: a reader waits for its bytes. */
-	/* order: copies.leaving: a writer waits until they have left. */
+	/* A reader waits for its bytes, which another one brings. */
+	/* A writer waits until they have left. */
 	if (c && (c->is_changing || (c->is_leaving && o->mode & LKDF_WRITE)))
 		return -EAGAIN;
 	if (!c)

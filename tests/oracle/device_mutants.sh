@@ -18,8 +18,6 @@ mutant() {
 # Copies that stay, and their versions.
 f=lib/device/copies.c
 mutant copies.pinned $f 'n;s/!c->nr_pins && //'
-mutant copies.changing $f 'n;n;s/c->is_changing || //'
-mutant copies.leaving $f 'n;s/c->is_leaving/0/'
 mutant copies.version $f 'n;s/= .*/= c->version != 0;/'
 mutant copies.dirty $f 'n;s/= end/= 0 \&\& end/'
 f=lib/device/away.c
