@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "core/failure.h"
 #include "core/runtime.h"
+#include "data/data.h"
 #include "graph/access.h"
 #include "graph/port.h"
 #include "run/frame.h"
@@ -14,6 +15,62 @@
 #include <errno.h>
 
 /* ---- what can be one ---------------------------------------------------- */
+
+static int refuse_data(const struct lkdf_graph *g, const struct access_use *u,
+		       const char *why)
+{
+	const struct access_var *v = access_var(g->accesses, u->var);
+	char name[NAME_SIZE], text[DATA_TEXT];
+
+	return err(-EOPNOTSUPP,
+		   "run: STREAM: graph %s: %s, which %s uses, %s; use "
+		   "LKDF_DATA_ONCE, a port, or a channel",
+		   g->name, data_text(v->data, v->part, text),
+		   graph_task_name(g, graph_number(g, u->task), name,
+				   sizeof(name)),
+		   why);
+}
+
+/* Another task that uses the same bytes, or some of them. */
+static bool is_shared(const struct access_table *w, const struct access_use *u)
+{
+	const struct access_use *all = w->uses.items;
+	uint32_t i;
+
+	for (i = 0; i < w->uses.nr; i++)
+		if (all[i].task != u->task &&
+		    access_whole(w, all[i].var) == access_whole(w, u->var))
+			return true;
+	return false;
+}
+
+/* Written data is one serial stage's own: that takes the waves in order. */
+static int check_data(const struct lkdf_graph *g)
+{
+	const struct access_table *w = g->accesses;
+	const struct access_use *u = w->uses.items;
+	const struct rec *r;
+	uint32_t i;
+
+	for (i = 0; i < w->uses.nr; i++) {
+		r = &g->recs[u[i].task];
+		if (access_var(w, u[i].var)->is_once)
+			continue;
+		if (data_follows(access_var(w, u[i].var)->data))
+			return refuse_data(g, &u[i], "may move or be copied");
+		if (r->kind->is_away)
+			return refuse_data(g, &u[i], "would be on a device");
+		if (!(u[i].flags & ACCESS_WRITES))
+			continue;
+		if (r->kind->width != 1 || r->flags & REC_MEMBER)
+			return refuse_data(g, &u[i],
+					   "has no order there: a stage is not "
+					   "SHARED and not in a loop");
+		if (is_shared(w, &u[i]))
+			return refuse_data(g, &u[i], "is used by others, too");
+	}
+	return 0;
+}
 
 static int refuse(const struct lkdf_graph *g)
 {
@@ -38,14 +95,7 @@ static int refuse(const struct lkdf_graph *g)
 			"no order",
 			graph_task_name(g, graph_number(g, g->sources[0]), name,
 					sizeof(name)));
-	if (g->accesses && g->accesses->nr_claims)
-		return err(
-			-EOPNOTSUPP,
-			"run: STREAM: tasks of graph %s use data that is not "
-			"LKDF_DATA_ONCE; values of ports with NEXT are a "
-			"stage's own",
-			g->name);
-	return 0;
+	return g->accesses && g->accesses->nr_claims ? check_data(g) : 0;
 }
 
 /* ---- start -------------------------------------------------------------- */
@@ -102,13 +152,43 @@ static uint32_t take_frames(struct lkdf_graph *g, const struct lkdf_run *r)
 	return first;
 }
 
+/* Under the graph's lock. */
+static void free_frames(struct lkdf_graph *g)
+{
+	uint32_t i;
+
+	for (i = 0; i < g->nr_frames; i++) {
+		g->frames[i].stream = NULL;
+		frame_set_free(&g->frames[i]);
+	}
+}
+
+void stream_granted(struct executor *ex, struct frame *holder)
+{
+	struct lkdf_graph *g = holder->graph;
+	struct worker *w = ex ? ex->worker : NULL;
+	uint32_t first = holder->index, i, nr;
+
+	/* Frames of a short stream stay where they are: it may be over. */
+	nr = a_load(&g->stream->nr_running, relaxed);
+	if (g->accesses)
+		values_begin(holder);
+	for (i = 1; i < nr && g->accesses; i++)
+		values_begin_wave(&g->frames[(first + i) % g->nr_frames],
+				  holder);
+	for (i = 0; i < nr; i++)
+		sources_start(g->rt, w, &g->frames[(first + i) % g->nr_frames]);
+}
+
 int stream_start(struct lkdf_graph *g, struct lkdf_scope *s,
 		 const struct lkdf_run *r, struct lkdf_event *done)
 {
-	uint32_t i, nr, first;
 	struct lkdf_event event = { 0 };
 	int rc = refuse(g);
+	uint32_t first;
 
+	if (!rc && g->accesses)
+		rc = values_prepare(g);
 	if (!rc)
 		rc = frame_hold(g, r, NULL, &s, done ? &event : NULL);
 	if (rc)
@@ -123,14 +203,19 @@ int stream_start(struct lkdf_graph *g, struct lkdf_scope *s,
 	}
 	init(g, s, r, event);
 	first = take_frames(g, r);
-	nr = a_load(&g->stream->nr_running, relaxed);
+	g->stream->holder = &g->frames[first];
+	rc = g->accesses ? values_enter(NULL, g->stream->holder) : 1;
+	if (rc < 0)
+		free_frames(g);
 	pthread_mutex_unlock(&g->lock);
+	if (rc < 0) {
+		frame_let_go(g, NULL, s, done ? &event : NULL);
+		return rc;
+	}
 	if (done)
 		*done = event;
-	/* Frames of a short stream stay where they are: it may be over. */
-	for (i = 0; i < nr; i++)
-		sources_start(g->rt, NULL,
-			      &g->frames[(first + i) % g->nr_frames]);
+	if (rc)
+		stream_granted(NULL, g->stream->holder);
 	sched_drain(&g->rt->sched);
 	return 0;
 }
@@ -187,7 +272,6 @@ static void finish(struct worker *w, struct lkdf_graph *g)
 	struct lkdf_scope *scope = s->scope;
 	struct lkdf_event done = s->done;
 	struct lkdf *rt = g->rt;
-	uint32_t i;
 
 	if (!error && (a_load(&s->is_cut, relaxed) ||
 		       a_load(&s->tally.nr[ENDED_CANCELLED], relaxed)))
@@ -196,13 +280,14 @@ static void finish(struct worker *w, struct lkdf_graph *g)
 		failure = frame_tell_late(&g->frames[0]);
 	if (failure)
 		tally_tell(&s->tally, &failure->error);
+	if (g->accesses) {
+		values_end_waves(s->holder);
+		values_leave(w->executor, s->holder, error, failure);
+	}
 	pthread_mutex_lock(&g->lock);
 	a_add(&g->next_seq, nr_waves, relaxed);
 	g->nr_runs += nr_waves;
-	for (i = 0; i < g->nr_frames; i++) {
-		g->frames[i].stream = NULL;
-		frame_set_free(&g->frames[i]);
-	}
+	free_frames(g);
 	pthread_mutex_unlock(&g->lock);
 	counter_add(w->executor->counters, COUNTER_RUNS, nr_waves);
 	frame_release(g, NULL, scope);
@@ -224,14 +309,14 @@ void stream_wave_ended(struct worker *w, struct frame *f)
 		port_end(f);
 	collect(f);
 	if (g->accesses)
-		values_count(f);
+		values_end_wave(f, s->holder);
 	a_add(&s->nr_waves, 1, relaxed);
 	stops = f->is_dropped || f->wave + g->nr_frames >= s->times;
 	if (!stops) {
 		f->wave += g->nr_frames;
 		frame_init_counts(f, f->seq + g->nr_frames);
 		if (g->accesses)
-			values_begin(f);
+			values_begin_wave(f, s->holder);
 		sources_start(g->rt, w, f);
 		return;
 	}

@@ -22,6 +22,7 @@
 #include <lkdf/event.h>
 #include <lkdf/graph.h>
 
+struct executor;
 struct failure;
 struct frame;
 struct lkdf_scope;
@@ -37,6 +38,7 @@ struct stream {
 	void *until_arg;
 	bool goes_on; /* after a failure */
 	struct lkdf_event done; /* slot NULL: not wanted */
+	struct frame *holder; /* its claim is that of all waves */
 
 	/* Any worker. */
 	_Atomic(uint8_t) has_ended; /* set, never cleared */
@@ -51,6 +53,9 @@ struct stream {
 /* See lkdf_graph_run() with LKDF_RUN_STREAM; r is checked. */
 int stream_start(struct lkdf_graph *g, struct lkdf_scope *s,
 		 const struct lkdf_run *r, struct lkdf_event *done);
+
+/* The claim is there, for which the stream has waited. */
+void stream_granted(struct executor *ex, struct frame *holder);
 
 /* A task of a stream's frame is ready: is it the source of a dropped wave? */
 bool stream_drops(struct frame *f, uint32_t index);

@@ -11,6 +11,7 @@
 #include "run/frame.h"
 #include "run/inner.h"
 #include "run/sources.h"
+#include "run/stream.h"
 #include "task/ctx.h"
 #include "task/uses.h"
 
@@ -34,6 +35,10 @@ static void claim_ready(struct executor *ex, struct claim *c)
 
 	if (waits_for_bytes(f))
 		return;
+	if (unlikely(f->stream)) {
+		stream_granted(ex, f);
+		return;
+	}
 	values_begin(f);
 	sources_start(f->graph->rt, ex ? ex->worker : NULL, f);
 }
@@ -105,12 +110,15 @@ int values_create(struct frame *f)
 	v->error = calloc(nr + 1, sizeof(*v->error));
 	v->is_dead = calloc(nr + 1, sizeof(*v->is_dead));
 	v->nr_untouched = calloc(nr + 1, sizeof(*v->nr_untouched));
+	v->nr_written = calloc(nr + 1, sizeof(*v->nr_written));
+	v->lost = calloc(nr + 1, sizeof(*v->lost));
 	v->claim = calloc(1, sizeof(*v->claim) + 2 * nr * sizeof(struct use));
 	if (w->has_maybe)
 		v->untouched = calloc(w->uses.nr, sizeof(*v->untouched));
 	if (!v->var || transient_create(f) || !always_create(v, w) ||
 	    !follow_create(v, w) || !v->error || !v->is_dead ||
-	    !v->nr_untouched || !v->claim || (w->has_maybe && !v->untouched))
+	    !v->nr_untouched || !v->nr_written || !v->lost || !v->claim ||
+	    (w->has_maybe && !v->untouched))
 		return err(-ENOMEM, "graph %s: no memory for a frame's data",
 			   f->graph->name);
 	fill_claim(f);
@@ -126,6 +134,8 @@ void values_destroy(struct frame *f)
 	free(v->error);
 	free(v->is_dead);
 	free(v->nr_untouched);
+	free(v->nr_written);
+	free(v->lost);
 	free(v->untouched);
 	free(v->bad);
 	free(v->copy);
@@ -193,37 +203,13 @@ static void note_poison(struct frame *f, struct use *u)
 		failure_put(failure, &f->graph->rt->log);
 }
 
-void values_begin(struct frame *f)
+static void find_bytes(struct frame *f)
 {
 	const struct access_table *w = f->graph->accesses;
-	struct values *val = &f->values;
-	struct failure *failure;
 	struct access_var *v;
-	struct use *u;
 	uint32_t i;
 	char *at;
 
-	access_forget_tokens(f->graph->accesses, f->graph->rt);
-	always_begin(val, w);
-	/* Members that have failed keep their marks. */
-	if (unlikely(val->untouched && f->graph->control))
-		memset(val->untouched, 0, w->uses.nr * sizeof(*val->untouched));
-	val->is_poisoned = val->heals = false;
-	/* order: run.written */
-	if (away_is_possible(f->graph->rt))
-		away_begin_all(val->claim);
-	for (i = 0; i < val->claim->nr; i++) {
-		a_store(&val->is_dead[i], 0, relaxed);
-		a_store(&val->nr_untouched[i], 0, relaxed);
-		val->error[i] = 0;
-		u = &val->claim->use[i];
-		if (u->flags & USE_READS)
-			note_poison(f, u);
-		if (!(u->flags & USE_WRITES))
-			continue;
-		val->heals |= uses_error(u, &failure) != 0;
-		data_will_write(u->domain->data);
-	}
 	for (i = 0; i < w->vars.nr; i++) {
 		v = access_var(w, i);
 		if (!is_lasting(v))
@@ -233,8 +219,53 @@ void values_begin(struct frame *f)
 			reduction_begin(v->data, v->part);
 		/* [data.look] pairs with [data.at]. */
 		at = a_load(&v->data->domain.at, acquire);
-		val->var[i].bytes = at ? at + v->offset : NULL;
+		f->values.var[i].bytes = at ? at + v->offset : NULL;
 	}
+}
+
+/* Nothing is noted so far. */
+static void forget_notes(struct frame *f)
+{
+	const struct access_table *w = f->graph->accesses;
+	struct values *val = &f->values;
+	uint32_t i;
+
+	always_begin(val, w);
+	/* Members that have failed keep their marks. */
+	if (unlikely(val->untouched && f->graph->control))
+		memset(val->untouched, 0, w->uses.nr * sizeof(*val->untouched));
+	for (i = 0; i < w->nr_claims; i++) {
+		a_store(&val->is_dead[i], 0, relaxed);
+		a_store(&val->nr_untouched[i], 0, relaxed);
+	}
+}
+
+void values_begin(struct frame *f)
+{
+	struct values *val = &f->values;
+	struct failure *failure;
+	struct use *u;
+	uint32_t i;
+
+	access_forget_tokens(f->graph->accesses, f->graph->rt);
+	forget_notes(f);
+	val->is_poisoned = val->heals = false;
+	/* order: run.written */
+	if (away_is_possible(f->graph->rt))
+		away_begin_all(val->claim);
+	for (i = 0; i < val->claim->nr; i++) {
+		a_store(&val->nr_written[i], 0, relaxed);
+		a_store(&val->lost[i], 0, relaxed);
+		val->error[i] = 0;
+		u = &val->claim->use[i];
+		if (u->flags & USE_READS)
+			note_poison(f, u);
+		if (!(u->flags & USE_WRITES))
+			continue;
+		val->heals |= uses_error(u, &failure) != 0;
+		data_will_write(u->domain->data);
+	}
+	find_bytes(f);
 }
 
 /* All who might have written it have left it as it was. */
@@ -322,6 +353,55 @@ void values_leave(struct executor *ex, struct frame *f, int error,
 	claim_leave(ex, c, 0, NULL);
 	for (i = 0; i < c->nr; i++)
 		c->use[i].is_untouched = false;
+}
+
+/* ---- waves -------------------------------------------------------------- */
+
+void values_begin_wave(struct frame *f, const struct frame *holder)
+{
+	uint32_t nr = f->graph->accesses->nr_claims;
+
+	forget_notes(f);
+	if (f == holder)
+		return;
+	f->values.heals = false;
+	f->values.is_poisoned = holder->values.is_poisoned;
+	memcpy(f->values.error, holder->values.error,
+	       nr * sizeof(*f->values.error));
+	find_bytes(f);
+}
+
+void values_end_wave(struct frame *f, struct frame *holder)
+{
+	const struct access_table *w = f->graph->accesses;
+	uint32_t i, nr;
+
+	for (i = 0; i < w->nr_claims; i++) {
+		nr = claimed(w, i)->nr_writers -
+		     a_load(&f->values.nr_untouched[i], relaxed);
+		/* Relaxed: [stream.stop] orders them before the last look. */
+		a_add(&holder->values.nr_written[i], nr, relaxed);
+		if (a_load(&f->values.is_dead[i], relaxed))
+			a_store(&holder->values.lost[i], 1, relaxed);
+	}
+}
+
+void values_end_waves(struct frame *holder)
+{
+	const struct access_table *w = holder->graph->accesses;
+	struct values *v = &holder->values;
+	uint64_t nr;
+	uint32_t i;
+
+	for (i = 0; i < w->nr_claims; i++) {
+		nr = a_load(&v->nr_written[i], relaxed);
+		a_store(&v->is_dead[i], a_load(&v->lost[i], relaxed), relaxed);
+		v->claim->use[i].is_untouched = !nr;
+		/* Leaving counts one. */
+		if (nr)
+			a_add(&claimed(w, i)->data->domain.version, nr - 1,
+			      relaxed);
+	}
 }
 
 bool values_are_wanted(const struct frame *f)

@@ -48,6 +48,8 @@ struct values {
 	/* Any worker: tasks that should have written last did not. */
 	_Atomic(uint8_t) *is_dead; /* by use of the claim */
 	_Atomic(uint32_t) *nr_untouched; /* the same: writers that were none */
+	_Atomic(uint64_t) *nr_written; /* of a stream's holder: by all waves */
+	_Atomic(uint8_t) *lost; /* the same: is_dead of some wave */
 
 	_Atomic(uint8_t) has_bad; /* any worker: some use is */
 	uint8_t *bad; /* who ends or decides it; by use, NULL: see always.h */
@@ -77,6 +79,14 @@ int values_enter(struct executor *ex, struct frame *f);
 
 /* The claim is there. */
 void values_begin(struct frame *f);
+
+/*
+ * A wave of a stream begins, in its frame: the holder's claim, which has begun,
+ * is that of all waves. It has ended. All of them have, before values_leave().
+ */
+void values_begin_wave(struct frame *f, const struct frame *holder);
+void values_end_wave(struct frame *f, struct frame *holder);
+void values_end_waves(struct frame *holder);
 
 /* The run is over; error and failure as its own. */
 void values_leave(struct executor *ex, struct frame *f, int error,

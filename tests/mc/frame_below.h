@@ -10,6 +10,7 @@
 #include "base/futex.h"
 #include "core/failure.h"
 #include "core/runtime.h"
+#include "data/data.h"
 #include "graph/tell.h"
 #include "mc.h"
 #include "mutex_below.h"
@@ -63,6 +64,12 @@ NOT_REACHED(void, values_leave, struct executor *ex, struct frame *f, int error,
 NOT_REACHED(void, planned_end, struct frame *f)
 NOT_REACHED(bool, values_are_wanted, const struct frame *f)
 NOT_REACHED(void, values_count, struct frame *f)
+NOT_REACHED(void, values_begin_wave, struct frame *f,
+	    const struct frame *holder)
+NOT_REACHED(void, values_end_wave, struct frame *f, struct frame *holder)
+NOT_REACHED(void, values_end_waves, struct frame *holder)
+NOT_REACHED(const char *, data_text, const struct lkdf_data *d, uint32_t part,
+	    char text[DATA_TEXT])
 NOT_REACHED(void, decide_pass_tokens, struct worker *w, struct frame *f)
 NOT_REACHED(int, scope_refuse, const struct lkdf_scope *s)
 NOT_REACHED(void, task_child_ended, struct executor *ex, struct task *parent,

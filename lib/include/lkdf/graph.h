@@ -276,14 +276,17 @@ int lkdf_graph_seal(struct lkdf_graph *g, struct lkdf_diag *why);
  * nothing), after times waves, when until returns true (asked before each wave
  * but the first, in order), after a failure unless LKDF_RUN_GO_ON is set, or
  * with a cancel; waves under way end first. The event then has the first error,
- * and counts of all waves. lkdf_seq() counts waves.
+ * and counts of all waves. lkdf_seq() counts waves. A stream claims data that
+ * is not LKDF_DATA_ONCE once, for all its waves: a task that is not SHARED and
+ * no member of a loop may write data that no other task of the graph uses, and
+ * all may read data that none of them writes.
  *
  * Context: any thread; the call waits while inflight runs are under way, or for
  * room in a scope with max_tasks, but not in a body and not with NOWAIT.
  * Return: 0; -EAGAIN instead of waiting; -EBADFD not sealed; -EINVAL;
  * -EBUSY a stream while other runs are under way; -EOPNOTSUPP a stream whose
- * tasks use data that is not LKDF_DATA_ONCE; -ECANCELED the scope is cancelled;
- * -ENOMEM.
+ * tasks use other data, or data that may move; -ENODATA nobody has written data
+ * that is read; -ECANCELED the scope is cancelled; -ENOMEM.
  */
 int lkdf_graph_run(struct lkdf_graph *g, struct lkdf_scope *s,
 		   const struct lkdf_run *r, struct lkdf_event *done);
