@@ -38,13 +38,14 @@ holds() {
 	ok $? "$1: $2"
 }
 
-for name in small remote critical two old graph hostile; do
+for name in small remote critical two old graph device hostile; do
 	page "$name"
 	[ -s "$dir/$name.dom" ] && [ ! -s "$dir/$name.console" ]
 	ok $? "$name: the browser has nothing to say" "$dir/$name.err"
 	holds "$name" 'its data are the JSON' data
 	holds "$name" 'without scripts it shows the text' text
 	holds "$name" 'the table has the numbers of the text' table
+	holds "$name" 'so has that of devices' devices
 	holds "$name" 'so have the classes of time' classes
 	holds "$name" 'so have the findings' findings
 	holds "$name" 'at most one draw for each column and lane' draws

@@ -18,7 +18,8 @@ class Tree(HTMLParser):
 
     def __init__(self, text):
         super().__init__(convert_charrefs=True)
-        self.tags, self.rows, self.items, self.heads = [], [], {}, []
+        self.tags, self.tables, self.items, self.heads = [], {}, {}, []
+        self.rows = []
         self.key, self.titles = None, []
         self.in_title = self.in_cell = False
         self.feed(text)
@@ -26,7 +27,9 @@ class Tree(HTMLParser):
     def handle_starttag(self, tag, attrs):
         a = dict(attrs)
         self.tags.append((tag, a))
-        if tag == 'tr':
+        if tag == 'table':
+            self.rows = self.tables.setdefault(a.get('id'), [])
+        elif tag == 'tr':
             self.rows.append([])
         elif tag == 'td' and self.rows:
             self.rows[-1].append('')
@@ -94,7 +97,7 @@ def table():
             break
         want.append(line[2:18].rstrip() + '|' +
                     re.sub(r'\s+', ' ', line[18:]).strip())
-    got = [r for r in tree().rows if r]
+    got = [r for r in tree().tables['kinds'] if r]
     print(want, got)
     if len(want) != len(got):
         return False
@@ -106,6 +109,20 @@ def table():
                 not row[0].strip().startswith(name.strip()):
             return False
     return True
+
+
+def devices():
+    """Each device of the page has the words of the text's row."""
+    lines = read('.txt').split('\n')
+    want = [re.split(r'\s{2,}', x.strip()) for x in lines
+            if re.match(r'  d\d+ ', x)]
+    got = [r for r in tree().tables.get('devices', []) if r]
+    print(want, got)
+    if len(want) != len(got) or \
+            len(want) != len(json.loads(read('.json'))['devices']):
+        return False
+    return all(w[0] == 'd' + g[0].split()[0] and w[-1] == g[0].split('  ')[1]
+               and w[1:9] == g[1:9] for w, g in zip(want, got))
 
 
 def classes():
@@ -159,5 +176,5 @@ def policy():
 
 
 sys.exit(not {f.__name__: f for f in (
-    data, text, table, classes, findings, draws, names,
+    data, text, table, devices, classes, findings, draws, names,
     policy)}[sys.argv[1]]())
