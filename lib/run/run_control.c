@@ -171,12 +171,11 @@ tell_others(struct burst *b, const struct rec *r, int value)
 
 /*
  * The task of the same frame that our deque has on top; NO_TASK: there is none,
- * or *item is to be run next.
+ * or *item is to be run next. plain_item: of that frame, which may be gone.
  */
-static inline __attribute__((always_inline)) uint32_t pop_task(struct burst *b,
-							       uint64_t *item)
+static inline __attribute__((always_inline)) uint32_t
+pop_task(struct burst *b, uint32_t plain_item, uint64_t *item)
 {
-	const uint32_t plain_item = (uint32_t)item_make(b->f, 0, 0);
 	struct worker *w = b->w;
 
 	if (worker_should_look(w) || w->other_classes ||
@@ -204,6 +203,7 @@ static inline __attribute__((always_inline)) uint32_t pop_task(struct burst *b,
  */
 HOT_LOOP uint64_t run_control(struct burst *b, uint32_t index)
 {
+	const uint32_t plain_item = (uint32_t)item_make(b->f, 0, 0);
 	bool is_away = false;
 	uint32_t nr_run = 0;
 	uint64_t item = 0;
@@ -225,7 +225,7 @@ HOT_LOOP uint64_t run_control(struct burst *b, uint32_t index)
 			decide_push(b->w, b->f, index, 0);
 			break;
 		}
-		index = pop_task(b, &item);
+		index = pop_task(b, plain_item, &item);
 		if (index == NO_TASK)
 			break;
 		item = 0;
