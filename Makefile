@@ -79,6 +79,10 @@ tour: ## three programs with something to find, and what lkdf report says
 	$(Q)$(MAKE) $(JOBS) --no-print-directory all
 	$(Q)tools/report/tour.sh $(BUILD)
 
+.PHONY: picture
+picture: all ## Documentation/report.png, the page that README shows
+	$(Q)tools/report/picture.sh $(BUILD) Documentation/report.png
+
 clean:
 	$(Q)rm -rf $(BUILD)
 
