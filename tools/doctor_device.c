@@ -5,8 +5,18 @@
 #include <lkdf/lkdf.h>
 
 #include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define ANSWER_MS 10000 /* of a driver */
 
 /* Names of those that there are, as far as they fit. */
 static void list_devices(struct lkdf *rt, unsigned nr, char *to, size_t size)
@@ -41,7 +51,7 @@ static void say_none(struct finding *f, const char *why)
 		       "the CPUs");
 }
 
-void probe_opencl(struct finding *f)
+static void look_at_opencl(struct finding *f)
 {
 	char names[160];
 	struct lkdf *rt;
@@ -64,6 +74,73 @@ void probe_opencl(struct finding *f)
 		say_none(f, lkdf_errmsg());
 	}
 	lkdf_close(rt);
+}
+
+/* Drivers write to standard error, abort, or never come back. */
+static void answer(int to)
+{
+	struct finding f = { .name = "opencl" };
+	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+	if (null >= 0)
+		dup2(null, 2);
+	look_at_opencl(&f);
+	_exit(write(to, &f, sizeof(f)) == sizeof(f) ? 0 : 1);
+}
+
+static void say_no_answer(struct finding *f, pid_t pid, bool is_late)
+{
+	int status = 0;
+
+	if (is_late)
+		kill(pid, SIGKILL);
+	waitpid(pid, &status, 0);
+	if (is_late)
+		finding_say(f, DOCTOR_WARN,
+			    "opencl: a driver does not answer within %d s",
+			    ANSWER_MS / 1000);
+	else if (WIFSIGNALED(status))
+		finding_say(f, DOCTOR_WARN,
+			    "opencl: a driver ends the process: %s",
+			    strsignal(WTERMSIG(status)));
+	else
+		finding_say(f, DOCTOR_WARN,
+			    "opencl: a driver ends the process, status %d",
+			    WEXITSTATUS(status));
+	finding_fix(f, "devices=none, which is the default, until "
+		       "OCL_ICD_VENDORS or /etc/OpenCL/vendors names others");
+}
+
+/* In a process of its own: a driver that fails is a finding, too. */
+void probe_opencl(struct finding *f)
+{
+	struct pollfd p = { .events = POLLIN };
+	const char *name = f->name;
+	int fd[2], nr;
+	pid_t pid;
+
+	fflush(stdout);
+	if (pipe2(fd, O_CLOEXEC)) {
+		finding_say(f, DOCTOR_WARN, "opencl: cannot look: %s",
+			    strerror(errno));
+		return;
+	}
+	pid = fork();
+	if (!pid)
+		answer(fd[1]);
+	close(fd[1]);
+	p.fd = fd[0];
+	do
+		nr = pid < 0 ? 0 : poll(&p, 1, ANSWER_MS);
+	while (nr < 0 && errno == EINTR);
+	if (pid < 0)
+		finding_say(f, DOCTOR_WARN, "opencl: cannot look: no process");
+	else if (nr > 0 && read(fd[0], f, sizeof(*f)) == sizeof(*f))
+		waitpid(pid, NULL, 0);
+	else
+		say_no_answer(f, pid, nr <= 0);
+	f->name = name;
+	close(fd[0]);
 }
 
 /* The version of the driver, as 12040; 0: it does not tell. */
