@@ -335,9 +335,7 @@ static void plain_kinds_have_no_device(void)
 	struct lkdf_kind *k = api_kind(rt, "plain", api_nothing, 0, 0);
 	struct lkdf_graph *g = api_graph(rt, 1);
 	struct lkdf_place *p, *part;
-	struct lkdf_data *d;
 	struct emu e;
-	void *at;
 
 	emu_init(&e, EMU_OWN, device_kernels);
 	p = emu_register(rt, &e);
@@ -349,12 +347,6 @@ static void plain_kinds_have_no_device(void)
 	   "nor one of a graph");
 	is(lkdf_place_part(p, 0, 2, &part), -EOPNOTSUPP,
 	   "a device has no parts yet");
-	is(lkdf_alloc(p, LKDF_MEM_OWN, 64, 0, NULL, &at), -EOPNOTSUPP,
-	   "nor blocks of its memory");
-	d = device_data(rt, 10, 1);
-	is(lkdf_data_prefetch(d, p, NULL), -EOPNOTSUPP,
-	   "nor is a data brought there ahead");
-	lkdf_data_put(d);
 	lkdf_graph_put(g);
 	lkdf_kind_put(k);
 	is(lkdf_close(rt), 0, "close");
