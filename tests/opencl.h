@@ -21,6 +21,17 @@ __attribute__((unused)) const char *__lsan_default_suppressions(void)
 	       "leak:libhwloc\n";
 }
 
+/*
+ * AddressSanitizer asks for it. What drivers load has variables of its threads,
+ * of which the check for leaks takes addresses that are none: it crashes then.
+ */
+const char *__asan_default_options(void);
+
+__attribute__((unused)) const char *__asan_default_options(void)
+{
+	return "intercept_tls_get_addr=0";
+}
+
 /* First, before any call of OpenCL; devices: as many as words; NULL: one. */
 __attribute__((unused)) static void opencl_env(const char *devices)
 {

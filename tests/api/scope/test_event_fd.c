@@ -68,11 +68,13 @@ static int nr_open_now(void)
 /* Who fires an event tells us first and closes then. Return: their number. */
 static int open_come_to(int want)
 {
-	int i;
+	int i, nr = nr_open();
 
-	for (i = 0; i < 2000 && nr_open() != want; i++)
+	for (i = 0; i < 2000 && nr != want; i++) {
 		api_nap_ns(1000000);
-	return nr_open();
+		nr = nr_open();
+	}
+	return nr;
 }
 
 static void it_is_readable_once_fired(struct lkdf *rt)
