@@ -172,6 +172,7 @@ static int check_use(const struct lkdf_graph *g, const struct lkdf_use *u)
 /* A weak use that commutes goes in order, as those of submitted tasks. */
 static uint8_t mode_of(const struct lkdf_graph *g, uint32_t task, uint32_t mode)
 {
+	check(graph_has(g, task));
 	if (mode & LKDF_WEAK && mode & LKDF_COMMUTE && graph_is_always(g, task))
 		mode = LKDF_RW | LKDF_WEAK;
 	return (uint8_t)mode;
@@ -185,6 +186,7 @@ static int add_use(struct lkdf_graph *g, uint32_t task,
 	uint32_t var = 0;
 	int rc = check_use(g, from);
 
+	check(graph_has(g, task));
 	if (!rc)
 		rc = var_of(g, from->data, from->part, &var);
 	if (rc)
@@ -211,6 +213,7 @@ int access_add(struct lkdf_graph *g, uint32_t task, const struct lkdf_use *use,
 	unsigned i;
 	int rc = 0;
 
+	check(!g->is_sealed);
 	check(graph_has(g, task));
 	check(nr);
 	if (!accesses_of(g))

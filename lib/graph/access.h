@@ -130,6 +130,7 @@ access_uses(const struct access_table *w, uint32_t index,
 {
 	const struct access_use *u = w->uses.items;
 
+	check(index < w->nr_indices);
 	*end = u + w->first[index + 1];
 	return u + w->first[index];
 }
@@ -137,6 +138,7 @@ access_uses(const struct access_table *w, uint32_t index,
 static inline struct access_var *access_var(const struct access_table *w,
 					    uint32_t var)
 {
+	check(var < w->vars.nr);
 	return (struct access_var *)w->vars.items + var;
 }
 

@@ -52,6 +52,7 @@ int control_add(struct lkdf_graph *g, const struct control_edge *e)
 	struct control *c = control_of(g);
 	struct control_edge *new = c ? array_add(&c->given) : NULL;
 
+	check(!g->is_sealed);
 	if (!new)
 		return no_memory(g);
 	*new = *e;
@@ -62,6 +63,7 @@ int control_note_data(struct lkdf_graph *g, uint32_t from, bool is_hard)
 {
 	struct control_data *d = array_add(&g->control->data);
 
+	check(!g->is_sealed);
 	if (!d)
 		return no_memory(g);
 	*d = (struct control_data){ from, is_hard };
@@ -73,6 +75,7 @@ void control_harden(struct lkdf_graph *g, uint32_t from)
 	struct control_data *d = g->control->data.items;
 	size_t i = g->control->data.nr;
 
+	check(!g->is_sealed);
 	while (i && d[i - 1].from != from)
 		i--;
 	if (i)
@@ -85,6 +88,7 @@ int control_order(struct lkdf_graph *g)
 	size_t i, nr = g->control->given.nr;
 	int rc = 0;
 
+	check(!g->is_sealed);
 	for (i = 0; i < nr && !rc; i++)
 		if (!(e[i].flags & CONTROL_BACK))
 			rc = graph_order(g, e[i].from, e[i].to);
@@ -109,6 +113,7 @@ int control_index(struct lkdf_graph *g)
 	struct control *c = g->control;
 	uint32_t *loop_of, t;
 
+	check(!g->is_sealed);
 	if (!g->is_renumbered)
 		return 0;
 	loop_of = calloc(g->nr_recs + 1ul, sizeof(*loop_of));

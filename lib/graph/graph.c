@@ -260,6 +260,7 @@ int graph_reserve(struct lkdf_graph *g, uint32_t nr)
 {
 	uint32_t cap = g->cap_tasks;
 
+	check(!g->is_sealed);
 	if (nr > MAX_TASKS / 2 - g->nr_tasks)
 		return err(-EOVERFLOW, "graph %s: %u tasks and %u, at most %u",
 			   g->name, g->nr_tasks, nr, MAX_TASKS / 2);
@@ -363,6 +364,7 @@ int graph_order(struct lkdf_graph *g, uint32_t before, uint32_t after)
 	struct rec *r = &g->recs[before];
 	struct spilled_edge *e;
 
+	check(!g->is_sealed);
 	if (likely(r->nr_succ < 2)) {
 		r->succ[r->nr_succ++] = after;
 	} else {
@@ -400,6 +402,7 @@ static size_t find_label(const struct lkdf_graph *g, uint32_t task)
 	const struct task_label *l = g->labels.items;
 	size_t low = 0, high = g->labels.nr, mid;
 
+	check(graph_has(g, task));
 	if (!g->is_sealed) {
 		while (high && l[high - 1].task != task)
 			high--;
@@ -420,6 +423,7 @@ const char *graph_task_label(const struct lkdf_graph *g, uint32_t task)
 	const struct task_label *labels = g->labels.items;
 	size_t after = find_label(g, task);
 
+	check(graph_has(g, task));
 	return after && labels[after - 1].task == task ? labels[after - 1].text
 						       : "";
 }

@@ -19,6 +19,7 @@ static size_t count_before(const struct lkdf_graph *g, uint32_t task)
 	const struct graph_include *x = g->includes.items;
 	size_t low = 0, high = g->includes.nr, mid;
 
+	check(graph_has(g, task));
 	while (low < high) {
 		mid = (low + high) / 2;
 		if (x[mid].begin <= task)
@@ -35,6 +36,7 @@ const struct graph_include *include_at(const struct lkdf_graph *g,
 	const struct graph_include *x = g->includes.items;
 	size_t i = count_before(g, task);
 
+	check(graph_has(g, task));
 	return i && x[i - 1].begin == task ? &x[i - 1] : NULL;
 }
 

@@ -55,6 +55,7 @@ int port_add(struct lkdf_graph *g, const struct port_given *given,
 	struct ports *p = ports_of(g);
 	struct port_given *new = p ? array_add(&p->given) : NULL;
 
+	check(!g->is_sealed);
 	if (!new)
 		return no_memory(g);
 	*new = *given;
@@ -75,6 +76,7 @@ static const struct kind_ports *ports_at(const struct lkdf_graph *g,
 	static const struct kind_ports none;
 	const struct kind_ports *k = g->recs[task].kind->ports;
 
+	check(graph_has(g, task));
 	return k ? k : &none;
 }
 
@@ -138,6 +140,7 @@ static bool has_back(const struct lkdf_graph *g)
 
 static bool runs_without(const struct lkdf_graph *g, uint32_t task)
 {
+	check(graph_has(g, task));
 	return g->recs[task].kind->flags & (LKDF_ANY | LKDF_ALWAYS);
 }
 
@@ -242,6 +245,7 @@ int ports_order(struct lkdf_graph *g, struct lkdf_diag *why)
 	size_t i;
 	int rc;
 
+	check(!g->is_sealed);
 	nr = first ? calloc(first[g->nr_tasks] + 1ul, sizeof(*nr)) : NULL;
 	if (nr && pair) {
 		for (i = 0; i < g->ports->given.nr; i++)
@@ -381,6 +385,7 @@ int ports_index(struct lkdf_graph *g)
 	struct ports *p = g->ports;
 	uint32_t nr_next;
 
+	check(!g->is_sealed);
 	p->nr_indices = g->nr_recs;
 	p->first_in = calloc(g->nr_recs + 1ul, sizeof(*p->first_in));
 	p->first_out = calloc(g->nr_recs + 1ul, sizeof(*p->first_out));

@@ -62,6 +62,7 @@ static inline enum arrival rec_arrive(struct rec *r)
 		return ARRIVAL_LIVE;
 	/* [dep.arrive] what we did; pairs with [dep.last] and itself. */
 	pending = a_sub(&r->pending, 1, acq_rel);
+	check(pending & ~REC_DEAD);
 	if (likely((pending & ~REC_DEAD) != 1))
 		return ARRIVAL_EARLY;
 	return pending == 1 ? ARRIVAL_LIVE : ARRIVAL_DEAD;
@@ -75,6 +76,7 @@ static inline enum arrival rec_arrive_dead(struct rec *r)
 	a_or(&r->pending, REC_DEAD, relaxed);
 	/* [dep.dead] what we did and the mark; pairs with [dep.last]. */
 	pending = a_sub(&r->pending, 1, acq_rel);
+	check(pending & ~REC_DEAD);
 	return (pending & ~REC_DEAD) == 1 ? ARRIVAL_DEAD : ARRIVAL_EARLY;
 }
 
@@ -108,6 +110,7 @@ static inline bool rec_arrive_control(struct rec *r, uint32_t how,
 		 * itself. */
 		pending = a_sub(&r->pending, 1 - (how & REC_LIVE), acq_rel);
 	}
+	check(pending & REC_ARRIVALS);
 	*all = (pending | (how & ~REC_LIVE)) + (how & REC_LIVE);
 	return (pending & REC_ARRIVALS) == 1;
 }

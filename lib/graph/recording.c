@@ -9,6 +9,7 @@ int recording_begin(struct lkdf_graph *g, struct lkdf_scope *s)
 {
 	bool is_free;
 
+	check(!g->is_sealed);
 	if (g->recorded)
 		return err(-EBUSY, "record: graph %s records scope \"%s\"",
 			   g->name, g->recorded->name);

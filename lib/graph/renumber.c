@@ -26,6 +26,7 @@ static unsigned nr_homes(const struct lkdf_graph *g)
 
 static uint16_t home_of_task(const struct lkdf_graph *g, uint32_t task)
 {
+	check(graph_has(g, task));
 	return g->recs[task].flags & REC_PLACED ? g->homes[task] : HOME_NONE;
 }
 
@@ -148,6 +149,7 @@ int renumber(struct lkdf_graph *g)
 	struct rec *recs = NULL;
 	int rc;
 
+	check(!g->is_sealed);
 	rc = count_homes(g);
 	if (!rc)
 		rc = number_records(g);

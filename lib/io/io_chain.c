@@ -142,6 +142,7 @@ static bool was_given_up(const struct io_req *head, const struct io_req *r)
 {
 	const struct rec *rec = &head->task->frame->recs[r->index];
 
+	check(frame_has(head->task->frame, r->index));
 	return r->came == -ECANCELED &&
 	       !(io_cancelled(head) && rec->kind->later);
 }
@@ -175,10 +176,13 @@ static void finish_chain(struct io_req *head)
 struct io_req *io_chain_came(struct io_req *r, int res)
 {
 	struct io_req *head = r->head;
+	uint32_t nr;
 
 	r->came = res;
 	/* [chain.come] what came of each; pairs with itself. */
-	if (a_sub(&head->nr_to_come, 1, acq_rel) != 1)
+	nr = a_sub(&head->nr_to_come, 1, acq_rel);
+	check(nr && nr <= IO_CHAIN);
+	if (nr != 1)
 		return NULL;
 	finish_chain(head);
 	return head;
@@ -217,6 +221,7 @@ void io_chain_adopt(struct task *t)
 {
 	struct io_req *r = take_ahead(t->frame, t->index);
 
+	check(frame_has(t->frame, t->index));
 	if (!r)
 		return;
 	r->task = t;

@@ -54,6 +54,7 @@ void io_multi_came(struct executor *ex, struct io_req *r, int64_t res)
 
 	r->op.is_waiting = false;
 	lock_take(&m->lock);
+	check(m->state == MULTI_ARMED);
 	m->must_poll = res == -EAGAIN && !was_waiting;
 	m->state = MULTI_RESTS;
 	if (res < 0 && !is_passing(r, res)) {
@@ -219,6 +220,7 @@ static struct wave *first(struct io_multi *m)
 	if (l == &m->waves)
 		return NULL;
 	list_del(l);
+	check(m->nr_waiting);
 	m->nr_waiting--;
 	return container_of(l, struct wave, list);
 }
@@ -226,6 +228,7 @@ static struct wave *first(struct io_multi *m)
 /* Under lock: of one that nobody has. */
 static enum step look_at_rest(struct io_multi *m, bool is_wanted)
 {
+	check(m->state == MULTI_RESTS);
 	lock_assert_held(&m->lock);
 	if (!is_wanted) {
 		m->state = MULTI_OVER;
@@ -243,6 +246,7 @@ static enum step look_for_wave(struct io_multi *m, struct wave **v)
 {
 	bool is_wanted = !io_cancelled(multi_req(m));
 
+	check(m->nr_runs <= m->feed.nr_runs);
 	lock_assert_held(&m->lock);
 	if (m->is_due)
 		return STEP_GUARD;
@@ -294,6 +298,7 @@ static int end_multi(struct lkdf_ctx *c, struct io_multi *m)
 {
 	struct io_req *r = multi_req(m);
 
+	check(list_is_empty(&m->waves) && !m->nr_runs);
 	r->op.result = m->result ? m->result : (int64_t)m->nr_waves;
 	if (m->error)
 		r->op.result = m->error;
@@ -366,6 +371,7 @@ static void set_bounds(struct lkdf_io_feed *f)
 		f->nr_runs = most;
 	if (!f->nr_waiting)
 		f->nr_waiting = NR_WAITING;
+	check(f->nr_runs);
 }
 
 static bool has_messages(const struct lkdf_io *io)

@@ -109,6 +109,7 @@ struct why_row *why_add_index(struct why *y, enum why_cause cause,
 	struct why_row *r = why_add(y, cause);
 	char name[NAME_SIZE];
 
+	check(frame_has(f, index));
 	if (!r)
 		return NULL;
 	graph_task_name(f->graph, graph_number(f->graph, index), name,

@@ -20,6 +20,7 @@ static int compare_inputs(const void *a, const void *b)
 
 void always_index(struct lkdf_graph *g)
 {
+	check(!g->is_sealed);
 	pairs_index(g, &g->accesses->inputs, compare_inputs);
 }
 

@@ -31,6 +31,7 @@ static bool is_ahead(struct frame *f, uint32_t index)
 /* Else the frame's next run would take it for its own. */
 static void forget_ahead(struct frame *f, uint32_t index)
 {
+	check(frame_has(f, index));
 	if (unlikely(f->recs[index].flags & REC_FOLLOWS))
 		f->recs[index].kind->ops->forget(f, index);
 }
@@ -166,6 +167,7 @@ void burst_dead(struct burst *b, uint32_t index)
 
 bool burst_end_stream(struct burst *b, uint32_t index)
 {
+	check(frame_has(b->f, index));
 	if (!b->f->stream || b->ctx.after < 0)
 		return false;
 	stream_end(b->f);

@@ -28,6 +28,7 @@ enum before chain_before(struct burst *b, uint32_t index)
 uint32_t chain_push_special(struct burst *b, const struct rec *m,
 			    uint32_t index, uint32_t next)
 {
+	check(frame_has(b->f, index));
 	if (next == NO_TASK && (m->flags & REC_CLASS) == CLASS_NORMAL &&
 	    index - b->home_first < b->nr_home)
 		return index;

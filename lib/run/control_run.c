@@ -58,6 +58,7 @@ void control_run_destroy(struct frame *f)
 void control_push(struct worker *w, struct frame *f, uint32_t index,
 		  int verdict)
 {
+	check(frame_has(f, index));
 	if (verdict == VERDICT_UNCHOSEN)
 		a_or(&f->recs[index].pending, REC_UNCHOSEN, relaxed);
 	decide_push(w, f, index, verdict < 0 ? ITEM_SKIP : 0);
@@ -67,6 +68,7 @@ bool control_is_unchosen(struct frame *f, uint32_t index)
 {
 	_Atomic(uint32_t) *pending = &f->recs[index].pending;
 
+	check(frame_has(f, index));
 	if (!(a_load(pending, relaxed) & REC_UNCHOSEN))
 		return false;
 	a_and(pending, ~REC_UNCHOSEN, relaxed);
@@ -120,6 +122,7 @@ bool control_close(struct frame *f, uint32_t l, uint32_t nr)
 {
 	struct loop_run *r = &f->control.loops[l];
 
+	check(l < f->graph->control->nr_loops && nr);
 	if (f->graph->control->loops[l].has_one_latch)
 		return true;
 	/* [loop.latch] what the members have done; pairs with itself. */
@@ -288,6 +291,7 @@ static void note_member(struct frame *f, uint32_t index, int verdict)
 	uint32_t l = f->graph->control->loop_of[index];
 	struct loop_run *r = &f->control.loops[l];
 
+	check(frame_has(f, index));
 	if (verdict >= 0)
 		return;
 	if (f->graph->control->loops[l].head == index)
@@ -349,6 +353,7 @@ uint32_t control_decide(struct worker *w, struct frame *f, uint32_t index,
 	bool is_member = r->flags & REC_MEMBER;
 	uint32_t nr = !is_member, nr_closed = 0, l, head;
 
+	check(frame_has(f, index));
 	if (f->graph->ports && f->graph->ports->has_hooks)
 		port_decided(f, index, verdict >= 0);
 	if (is_member)
@@ -400,6 +405,7 @@ static int refuse(const struct frame *f, uint32_t index,
 	uint32_t i;
 	int last = -1;
 
+	check(frame_has(f, index));
 	for (i = 0; i < nr && used + 8 < sizeof(list); i++) {
 		if (!(e[i].flags & (CONTROL_BRANCH | CONTROL_BACK)) ||
 		    e[i].branch == last)
@@ -420,6 +426,7 @@ int control_check(const struct frame *f, uint32_t index, int value)
 	const struct control_edge *e;
 	uint32_t nr = r->succ[1];
 
+	check(frame_has(f, index));
 	if (r->nr_succ != REC_CONTROL || value == LKDF_NO_BRANCH)
 		return 0;
 	e = f->graph->control->out + r->succ[0];

@@ -52,6 +52,7 @@ void decide_overflow(struct worker *w, struct frame *f, uint32_t index,
 {
 	uint16_t home = HOME_NONE;
 
+	check(frame_has(f, index));
 	counter_add(w->executor->counters, COUNTER_OVERFLOWS, 1);
 	if (unlikely(f->recs[index].flags & REC_PLACED))
 		home = renumber_home(f->graph, index);
@@ -64,6 +65,7 @@ static unsigned deque_of(const struct frame *f, uint32_t index)
 {
 	uint8_t flags = f->recs[index].flags;
 
+	check(frame_has(f, index));
 	if (unlikely(flags & REC_PLACED) &&
 	    home_is_bound(renumber_home(f->graph, index)))
 		return DEQUE_BOUND;
@@ -86,6 +88,7 @@ static bool is_home(struct worker *w, struct frame *f, uint32_t index)
 void decide_push(struct worker *w, struct frame *f, uint32_t index,
 		 uint32_t skip)
 {
+	check(frame_has(f, index));
 	if (unlikely(f->recs[index].flags & REC_PLACED) &&
 	    !is_home(w, f, index))
 		add_to_list(w, list_of(f, planned_home(f, index)), index, skip);
@@ -166,6 +169,7 @@ static inline void arrive(struct worker *w, struct frame *f, uint32_t index,
 	struct rec *r = &f->recs[index];
 	enum arrival a = verdict < 0 ? ARRIVAL_DEAD : ARRIVAL_LIVE;
 
+	check(frame_has(f, index));
 	if (r->nr_in != 1) {
 		a = verdict < 0 ? rec_arrive_dead(r) : rec_arrive(r);
 		if (a == ARRIVAL_EARLY)
@@ -179,6 +183,7 @@ static inline void arrive(struct worker *w, struct frame *f, uint32_t index,
 
 void decide_give_token(struct worker *w, struct frame *f, uint32_t index)
 {
+	check(frame_has(f, index));
 	if (unlikely(f->graph->control))
 		control_arrive(w, f, index, 0, VERDICT_LIVE);
 	else
@@ -191,6 +196,7 @@ void decide_pass_token(struct worker *w, struct frame *f, uint32_t index)
 	struct lkdf_graph *g = f->graph;
 	uint32_t to;
 
+	check(frame_has(f, index));
 	if (f->repeats) {
 		rec_arrive(&f->recs[index]);
 		return;
@@ -234,6 +240,7 @@ uint32_t decide_task(struct worker *w, struct frame *f, uint32_t index,
 	bool has_data = unlikely(verdict < 0 && f->graph->accesses);
 	uint32_t nr = 1;
 
+	check(frame_has(f, index));
 	if (has_data && verdict == VERDICT_UNCHOSEN)
 		values_unchosen(f, index);
 	else if (has_data)
@@ -256,6 +263,7 @@ void decide_and_tell(struct worker *w, struct frame *f, uint32_t index,
 {
 	uint32_t nr = decide_task(w, f, index, verdict);
 
+	check(frame_has(f, index));
 	if (nr)
 		frame_decided(w, f, nr);
 }

@@ -151,6 +151,7 @@ int frame_hold(struct lkdf_graph *g, const struct lkdf_run *r,
 	bool may_wait = scope_may_wait() && !(r->flags & LKDF_RUN_NOWAIT);
 	int rc = parent ? scope_refuse(*s) : scope_enter(*s, 1, may_wait);
 
+	check(g->is_sealed);
 	if (rc)
 		return rc;
 	if (r->deadline_ns)
@@ -272,6 +273,7 @@ int frame_start(struct lkdf_graph *g, struct lkdf_scope *s,
 	struct frame *f;
 	int rc;
 
+	check(g->is_sealed);
 	rc = g->accesses ? values_prepare(g) : 0;
 	if (!rc)
 		rc = frame_hold(g, r, parent, &s, done ? &event : NULL);
@@ -395,6 +397,7 @@ static void set_arg(struct lkdf_graph *g, uint32_t task, const void *arg)
 	struct rec *r = &g->recs[index];
 	struct lkdf_kind *k = r->kind;
 
+	check(graph_has(g, task));
 	if (k->drop)
 		k->drop(r->arg);
 	if (k->arg_size) {
@@ -410,6 +413,7 @@ int frame_set_arg(struct lkdf_graph *g, uint32_t task, const void *arg)
 	int rc = 0;
 	uint32_t i;
 
+	check(g->is_sealed);
 	pthread_mutex_lock(&g->lock);
 	/* [frame.free] the last run's end; pairs with [graph.a]. */
 	for (i = 0; i < g->nr_frames && !rc; i++)

@@ -115,6 +115,7 @@ static unsigned count_uses(const struct frame *f, uint32_t index,
 {
 	const struct access_use *end;
 
+	check(frame_has(f, index));
 	if (!f->graph->accesses)
 		return 0;
 	*first = access_uses(f->graph->accesses, index, &end);

@@ -20,6 +20,7 @@ struct task *own_task_create(struct executor *ex, struct frame *f,
 	const struct rec *r = &f->recs[index];
 	struct task *t = task_create_group(ex->rt, ex, r->kind);
 
+	check(frame_has(f, index));
 	if (!t)
 		return NULL;
 	/* The graph keeps the argument and drops it. */
@@ -127,6 +128,7 @@ static void own_task_ended(struct executor *ex, struct task *t)
 static void describe_slice(const struct frame *f, uint32_t index,
 			   struct lkdf_stats_slice *s)
 {
+	check(frame_has(f, index));
 	s->task = graph_number(f->graph, index);
 	s->run = (uint32_t)f->seq;
 	s->frame = f->slot + 1;

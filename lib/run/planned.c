@@ -41,6 +41,7 @@ struct planned *planned_create(const struct lkdf_graph *g,
 	struct planned *p = calloc(1, sizeof(*p));
 	uint32_t i;
 
+	check(!g->is_sealed);
 	if (!p)
 		return NULL;
 	p->nr_vars = (uint32_t)g->accesses->vars.nr;
@@ -113,6 +114,7 @@ static void begin_var(struct frame *f, uint32_t var)
 	struct planned *p = f->graph->planned;
 	const struct work *w = &p->var[var];
 
+	check(var < f->graph->planned->nr_vars);
 	if (!w->nr_tasks)
 		return;
 	/* Made anew in each run. */
@@ -218,6 +220,7 @@ uint16_t planned_home(const struct frame *f, uint32_t index)
 	unsigned best;
 	uint32_t task;
 
+	check(frame_has(f, index));
 	if (!planned_has_moved(g))
 		return home;
 	task = graph_number(g, index);
@@ -237,6 +240,7 @@ void planned_made(const struct frame *f, uint32_t var, int node)
 {
 	struct planned *p = f->graph->planned;
 
+	check(var < f->graph->planned->nr_vars);
 	if (a_load(&p->home[var], relaxed) == node)
 		return;
 	a_store(&p->home[var], node, relaxed);
@@ -250,6 +254,7 @@ void planned_move(struct frame *f, uint32_t var, int node)
 	int old = a_xchg(&p->home[var], node, relaxed);
 	const struct work *w = &p->var[var];
 
+	check(var < f->graph->planned->nr_vars);
 	a_store(&p->has_moved, 1, relaxed);
 	if (old == node || old < 0 || remaining <= 0)
 		return;

@@ -62,6 +62,7 @@ void port_decided(struct frame *f, uint32_t index, bool is_live)
 	struct ports *p = f->graph->ports;
 	const struct port_out *out, *end;
 
+	check(frame_has(f, index));
 	end = p->out + p->first_out[index + 1];
 	for (out = p->out + p->first_out[index]; out < end; out++) {
 		if (out->state != NO_PORT)

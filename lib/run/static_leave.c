@@ -87,6 +87,7 @@ static void redo_arrivals(struct frame *f, uint32_t index)
 	const uint32_t *succ;
 	uint32_t nr, i;
 
+	check(frame_has(f, index));
 	rec_rearm(r, graph_nr_in(f->graph, r, index));
 	succ = graph_succ(f->graph, r, &nr);
 	for (i = 0; i < nr; i++) {

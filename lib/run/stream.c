@@ -187,6 +187,7 @@ int stream_start(struct lkdf_graph *g, struct lkdf_scope *s,
 	int rc = refuse(g);
 	uint32_t first;
 
+	check(g->is_sealed);
 	if (!rc && g->accesses)
 		rc = values_prepare(g);
 	if (!rc)
@@ -233,6 +234,7 @@ bool stream_drops(struct frame *f, uint32_t index)
 {
 	struct stream *s = f->stream;
 
+	check(frame_has(f, index));
 	if (index != f->graph->sources[0])
 		return false;
 	if (frame_cancelled(f))

@@ -107,6 +107,7 @@ int transient_index(struct lkdf_graph *g)
 	const struct access_use *first = w->uses.items;
 	uint32_t i;
 
+	check(!g->is_sealed);
 	/* Looked at before it is known that a task has no uses. */
 	w->transient = region_alloc((w->uses.nr + 1) * sizeof(*w->transient));
 	w->transient_task = region_alloc((w->nr_indices + 1ul) *

@@ -27,6 +27,7 @@ void values_untouched(struct frame *f, uint32_t index, unsigned use)
 {
 	const struct access_use *u, *end;
 
+	check(frame_has(f, index));
 	u = access_uses(f->graph->accesses, index, &end) + use;
 	*mark_of(f, access_main(f->graph->accesses, u)) = 1;
 }
@@ -37,6 +38,7 @@ void values_count_untouched(struct frame *f, uint32_t index)
 	const struct access_use *u, *end;
 	uint32_t claim;
 
+	check(frame_has(f, index));
 	/* Members of a loop count as writers. */
 	if (likely(!f->values.untouched) || f->recs[index].flags & REC_MEMBER)
 		return;
@@ -55,6 +57,7 @@ void values_unchosen(struct frame *f, uint32_t index)
 	const struct access_use *u, *end;
 	uint32_t claim;
 
+	check(frame_has(f, index));
 	for (u = access_uses(w, index, &end); u < end && !is_member; u++) {
 		claim = access_var(w, u->var)->claim;
 		if (u->flags & ACCESS_WRITES && !(u->flags & ACCESS_MERGED) &&
@@ -68,6 +71,7 @@ void values_forget_untouched(struct frame *f, uint32_t index)
 {
 	const struct access_use *u, *end;
 
+	check(frame_has(f, index));
 	if (likely(!f->values.untouched))
 		return;
 	for (u = access_uses(f->graph->accesses, index, &end); u < end; u++)

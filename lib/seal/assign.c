@@ -95,6 +95,7 @@ static void count_all(struct planner *p, uint32_t from, uint32_t to)
 
 static void count_edge(struct planner *p, uint32_t from, uint32_t to)
 {
+	check(from < p->g->nr_tasks && to < p->g->nr_tasks);
 	(void)to;
 	p->first_succ[from + 1]++;
 }
@@ -102,6 +103,7 @@ static void count_edge(struct planner *p, uint32_t from, uint32_t to)
 /* first_succ[from] moves on to where the next task's begin. */
 static void add_edge(struct planner *p, uint32_t from, uint32_t to)
 {
+	check(from < p->g->nr_tasks && to < p->g->nr_tasks);
 	p->succ[p->first_succ[from]++] = to;
 }
 
@@ -229,6 +231,7 @@ static uint64_t bytes_of_task(const struct planner *p, uint32_t t)
 	uint64_t sum = 0;
 	uint32_t i;
 
+	check(graph_has(p->g, t));
 	for (i = p->first_access[t]; i < p->first_access[t + 1]; i++) {
 		a = &p->access[i];
 		sum += p->bytes[a->block] * (unsigned)(a->reads + a->writes);
@@ -244,6 +247,7 @@ static int apply_task(struct planner *p, uint32_t t)
 	struct lkdf_kind *k = r->kind;
 	int rc;
 
+	check(graph_has(p->g, t));
 	if (p->task[t] < 0 || r->flags & REC_PLACED)
 		return 0;
 	rc = graph_place(g, t, home_make(p->task[t], false));
@@ -310,6 +314,7 @@ int assign_plan(struct lkdf_graph *g)
 	struct planner p = { .g = g };
 	int rc;
 
+	check(!g->is_sealed);
 	if (!is_wanted(g))
 		return 0;
 	p.machine.nr_nodes = g->rt->topo->nr_nodes;

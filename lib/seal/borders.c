@@ -26,6 +26,7 @@ static uint32_t outermost(const struct control *c, uint32_t inner, uint32_t to)
 {
 	uint32_t l = NO_LOOP;
 
+	check(inner == NO_LOOP || inner < c->nr_loops);
 	while (inner != NO_LOOP && !loops_has(c, inner, to)) {
 		l = inner;
 		inner = c->loops[inner].parent;
@@ -85,6 +86,7 @@ static void turn_back(struct looper *p, struct control_edge *e)
 	struct control *c = p->c;
 	uint32_t l = p->loop_at[e->to], in = c->loop_of[e->from];
 
+	check(e->flags & CONTROL_BACK);
 	e->loop = l;
 	c->loops[l].nr_backs++;
 	if (in == l)
@@ -117,6 +119,7 @@ static uint32_t head_of(const struct looper *p, uint32_t t)
 	const struct graph_loop *loops = p->c->loops;
 	uint32_t l = p->c->loop_of[t];
 
+	check(t < p->nr_tasks);
 	if (l != NO_LOOP && loops[l].head == t)
 		l = loops[l].parent;
 	return l == NO_LOOP ? NO_TASK : loops[l].head;
@@ -127,6 +130,7 @@ static bool is_combining(const struct looper *p, uint32_t t)
 {
 	const struct lkdf_kind *k = p->g->recs[t].kind;
 
+	check(t < p->nr_tasks);
 	return k->is_ours && !k->is_empty;
 }
 
@@ -163,6 +167,7 @@ static int add_entries(struct looper *p)
 static int too_many(struct looper *p, uint32_t t, const char *what,
 		    uint32_t max)
 {
+	check(t < p->nr_tasks);
 	p->why->path[0] = (int32_t)t;
 	p->why->nr = 1;
 	return err(-E2BIG, "graph %s: more than %u %s lead to %s", p->g->name,
@@ -375,6 +380,7 @@ static int place_task(struct looper *p, uint32_t t,
 	bool is_plain = true;
 	uint32_t i, own = 0;
 
+	check(t < p->nr_tasks);
 	for (i = 0; i < nr && is_own(&e[i]); i++, own++)
 		is_plain &= !e[i].flags;
 	if (is_plain)

@@ -42,6 +42,7 @@ void edge_add(struct edge_maker *r, uint32_t from, uint32_t to, uint32_t why)
 	uint32_t *stamp;
 	bool is_known;
 
+	check(from != to);
 	if (from == NO_TASK || from == to || r->rc)
 		return;
 	stamp = &r->stamp[from];
@@ -78,6 +79,7 @@ void edge_note_input(struct edge_maker *r, const struct access_use *u,
 	const struct access_var *v = access_var(r->w, var);
 	struct access_pair *p;
 
+	check(var < r->w->vars.nr);
 	if (v->writer == NO_TASK || v->writer == u->task || r->rc ||
 	    !(v->carries || graph_is_always(r->g, u->task)))
 		return;
@@ -94,6 +96,7 @@ static void edge_from_writer(struct edge_maker *r, uint32_t var,
 {
 	const struct access_var *v = access_var(r->w, var);
 
+	check(var < r->w->vars.nr);
 	edge_add(r, v->writer, to->task, v->is_maybe ? var : WHY_HARD);
 	edge_note_input(r, to, var);
 }
@@ -209,6 +212,7 @@ static struct access_use *add_task(struct edge_maker *r, uint32_t var,
 	struct access_use *u = NULL;
 	int task;
 
+	check(var < r->w->vars.nr);
 	if (make_room(r) && group_kind(r, is_reduce)) {
 		task = graph_add(r->g, group_kind(r, is_reduce),
 				 is_reduce ? of->reduction : NULL, 0);
@@ -243,6 +247,7 @@ static void close_group(struct edge_maker *r, uint32_t var)
 	bool is_reduce = v->group_mode == LKDF_REDUCE;
 	struct access_use *u;
 
+	check(var < r->w->vars.nr);
 	if (use == NO_TASK || r->rc)
 		return;
 	v->group = NO_TASK;
@@ -297,6 +302,7 @@ static void after_readers_of(struct edge_maker *r, uint32_t var, uint32_t to)
 {
 	struct access_var *v = access_var(r->w, var);
 
+	check(var < r->w->vars.nr);
 	if (v->reader == NO_TASK)
 		edge_add(r, v->writer, to, WHY_ORDER_ONLY);
 	edges_from_list(r, v->reader, to, WHY_ORDER_ONLY);
@@ -346,6 +352,7 @@ static void merge_use(struct edge_maker *r, struct access_use *into,
 {
 	unsigned weak;
 
+	check(into->task == u->task);
 	if ((into->mode ^ u->mode) & LKDF_REDUCE)
 		r->rc = err(-EINVAL,
 			    "graph %s: task %u: REDUCE and another mode of "
@@ -362,6 +369,7 @@ static void merge_uses(struct edge_maker *r, uint32_t first, uint32_t end)
 	struct access_use *a, *b;
 	uint32_t i, j;
 
+	check(first <= end && end <= r->w->uses.nr);
 	for (i = first; i < end; i++) {
 		for (j = first; j < end; j++) {
 			a = use_at(r, i);
@@ -385,6 +393,7 @@ static void task_edges(struct edge_maker *r, uint32_t first, uint32_t end)
 	struct access_use *u;
 	uint32_t i;
 
+	check(first < end && end <= r->w->uses.nr);
 	for (i = first; i < end; i++)
 		if (has_edges(r, use_at(r, i)))
 			close_groups(r, i);
@@ -447,6 +456,7 @@ int edges_make(struct lkdf_graph *g, struct lkdf_diag *why)
 	uint32_t nr_uses = (uint32_t)g->accesses->uses.nr;
 	struct edge_maker r = { .g = g, .w = g->accesses };
 
+	check(!g->is_sealed);
 	r.nr_stamps = g->nr_tasks + 16;
 	r.next = region_alloc(nr_uses * sizeof(*r.next));
 	r.stamp = region_alloc(r.nr_stamps * sizeof(*r.stamp));

@@ -31,6 +31,7 @@ struct edge_maker {
 
 static inline struct access_use *use_at(struct edge_maker *r, uint32_t i)
 {
+	check(i < r->w->uses.nr);
 	return (struct access_use *)r->w->uses.items + i;
 }
 

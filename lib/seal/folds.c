@@ -57,6 +57,7 @@ static void list_uses(struct folder *d)
 /* Is there a byte in both? */
 static bool overlaps(const struct access_table *w, uint32_t a, uint32_t b)
 {
+	check(a < w->vars.nr && b < w->vars.nr);
 	return a == b || access_whole(w, a) == b || access_whole(w, b) == a;
 }
 
@@ -102,6 +103,7 @@ static bool is_found(const struct folder *d, uint32_t l, uint32_t task)
 	const struct found_fold *f = d->found.items;
 	size_t i;
 
+	check(l < d->p->c->nr_loops);
 	for (i = 0; i < d->found.nr; i++)
 		if (f[i].loop == l && f[i].fold.task == task)
 			return true;
@@ -112,6 +114,7 @@ static int add_fold(struct folder *d, uint32_t l, uint32_t task)
 {
 	struct found_fold *f;
 
+	check(l < d->p->c->nr_loops);
 	if (is_found(d, l, task))
 		return 0;
 	f = array_add(&d->found);

@@ -117,6 +117,7 @@ static int init_frame(struct lkdf_graph *g, uint32_t i, bool overflow_next)
 	struct frame *f = &g->frames[i];
 	int slot;
 
+	check(i < g->nr_frames);
 	f->graph = g;
 	f->index = i;
 	f->start.type = LINK_FRAME_START;
@@ -147,6 +148,7 @@ int frames_create(struct lkdf_graph *g)
 	uint32_t i;
 	int rc = 0;
 
+	check(!g->is_sealed);
 	g->frames = region_alloc(g->nr_frames * sizeof(*g->frames));
 	if (!g->frames)
 		return err(-ENOMEM, "graph %s: no memory for %u frames",

@@ -84,6 +84,7 @@ int index_uses(struct lkdf_graph *g)
 	struct access_use *u = w->uses.items;
 	uint32_t i, sum = 0, count;
 
+	check(!g->is_sealed);
 	w->nr_indices = g->nr_recs;
 	w->first = region_alloc((g->nr_recs + 1ul) * sizeof(*w->first));
 	if (!w->first || !make_tokens(g) || !index_claims(w))

@@ -190,6 +190,7 @@ bool loops_has_inside(const struct lkdf_graph *g, uint32_t task)
 	const struct control *c = g->control;
 	uint32_t l = c && c->loop_of ? c->loop_of[task] : NO_LOOP;
 
+	check(graph_has(g, task));
 	return l != NO_LOOP &&
 	       (c->loops[l].head != task || c->loops[l].parent != NO_LOOP);
 }
@@ -205,6 +206,7 @@ int loops_seal(struct lkdf_graph *g, struct lkdf_diag *why)
 	};
 	int rc = collect(&p);
 
+	check(!g->is_sealed && g->control);
 	if (!rc)
 		rc = loops_find(&p);
 	if (!rc)

@@ -19,6 +19,7 @@ struct loop_name loops_name(const struct looper *p, uint32_t task)
 {
 	struct loop_name name;
 
+	check(task < p->nr_tasks);
 	graph_task_name(p->g, task, name.text, sizeof(name.text));
 	return name;
 }
@@ -65,6 +66,7 @@ struct search {
 
 static void reach(struct search *s, uint32_t t)
 {
+	check(t < s->p->nr_tasks);
 	if (s->reached[t] == s->mark)
 		return;
 	s->reached[t] = s->mark;
@@ -89,6 +91,7 @@ static void lead(struct search *s, uint32_t t)
 {
 	uint32_t *m;
 
+	check(t < s->p->nr_tasks);
 	if (s->leads[t] == s->mark || s->reached[t] != s->mark || s->rc)
 		return;
 	s->leads[t] = s->mark;
@@ -156,6 +159,7 @@ static int check_latches(const struct search *s)
 
 static int find_members(struct search *s, uint32_t l)
 {
+	check(l < s->p->c->nr_loops);
 	s->head = s->p->c->loops[l].head;
 	s->mark = l + 1;
 	find_reached(s);
@@ -191,6 +195,7 @@ static int nest(struct looper *p, uint32_t l)
 	const uint32_t *m = p->members.items;
 	uint32_t parent = c->loop_of[c->loops[l].head], i;
 
+	check(l < p->c->nr_loops);
 	for (i = p->first_member[l]; i < p->first_member[l + 1]; i++)
 		if (c->loop_of[m[i]] != parent)
 			return refuse_overlap(

@@ -15,6 +15,7 @@ static void two_producers(struct edge_maker *r, const struct access_var *v,
 {
 	char one[NAME_SIZE], two[NAME_SIZE], text[DATA_TEXT];
 
+	check(v->is_once);
 	why->path[0] = (int32_t)v->writer;
 	why->path[1] = (int32_t)task;
 	why->nr = 2;

@@ -79,6 +79,7 @@ void order_only_note(struct edge_maker *r, uint32_t from, uint32_t to,
 	const struct array *hard = &r->hard;
 	struct access_pair *p;
 
+	check(from != to);
 	if (hard->nr &&
 	    bsearch(&key, hard->items, hard->nr, sizeof(key), pairs_compare))
 		return;
@@ -96,6 +97,7 @@ void order_only_forget(struct edge_maker *r, uint32_t from, uint32_t to)
 	struct access_pair *p = a->items;
 	size_t i;
 
+	check(from != to);
 	for (i = a->nr; i && p[i - 1].to == to; i--)
 		if (p[i - 1].from == from)
 			p[i - 1] = p[--a->nr];

@@ -202,6 +202,7 @@ static int arm(struct lkdf_graph *g, uint32_t t, uint32_t nr_in)
 	struct rec *r = &g->recs[t];
 	struct wide_task *wide;
 
+	check(graph_has(g, t));
 	if (has_token(g, r->kind) && !loops_has_inside(g, t)) {
 		r->flags |= REC_TOKEN;
 		g->has_tokens = true;

@@ -52,6 +52,7 @@ static void for_arcs(struct waits *w,
 
 static void count_arc(struct waits *w, uint32_t from, uint32_t to)
 {
+	check(from < w->nr_nodes && to < w->nr_nodes);
 	w->first[from + 1]++;
 	w->nr_in[to]++;
 }
@@ -59,11 +60,13 @@ static void count_arc(struct waits *w, uint32_t from, uint32_t to)
 /* first[from] moves on to where the next node's arcs begin. */
 static void add_arc(struct waits *w, uint32_t from, uint32_t to)
 {
+	check(from < w->nr_nodes && to < w->nr_nodes);
 	w->to[w->first[from]++] = to;
 }
 
 static uint32_t begin_of(const struct waits *w, uint32_t node)
 {
+	check(node < w->nr_nodes);
 	return node ? w->first[node - 1] : 0;
 }
 

@@ -56,6 +56,7 @@ int wrap_kinds(struct lkdf_graph *g)
 	struct edge_maker r = { .g = g, .w = g->accesses };
 	int step;
 
+	check(!g->is_sealed);
 	for (step = 0; step < (int)ARRAY_SIZE(around); step++)
 		wrap_step(&r, (enum kind_step)step);
 	return r.rc;

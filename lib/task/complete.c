@@ -71,6 +71,7 @@ static void give_limits(struct executor *ex, struct task *t)
 	bool has = t->nr_limits_held != 0;
 	uint32_t i;
 
+	check(!has || t->nr_limits_held == k->nr_limits);
 	check(t->kind);
 	t->nr_limits_held = 0;
 	for (i = 0; i < k->nr_limits; i++)
