@@ -175,7 +175,10 @@ static uint32_t find_hooks(struct loader *l)
 	return found;
 }
 
-/* With as many hooks as this kernel takes: each can do without the others. */
+/*
+ * With as many hooks as this kernel takes: each can do without the others, but
+ * counts of pages alone are no probe. A kernel that is locked down has no more.
+ */
 static int load(struct loader *l)
 {
 	int rc = load_with(l, ALL_HOOKS);
@@ -183,7 +186,7 @@ static int load(struct loader *l)
 
 	if (rc && rc != -EPERM && rc != -ENOMEM) {
 		hooks = find_hooks(l);
-		if (hooks & ~LKDF_PROBE_CPUS)
+		if (hooks & (LKDF_PROBE_SWITCH | LKDF_PROBE_SAMPLE))
 			rc = load_with(l, hooks);
 	}
 	/* A kernel that knows something of it not, whatever it calls that. */
