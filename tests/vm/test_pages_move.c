@@ -8,6 +8,7 @@
 #include <libgen.h>
 #include <limits.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 
 #define NR_PAGES 64
@@ -120,12 +121,15 @@ static void shared_pages_are_refused(void)
 	munmap(p, NR_PAGES * MEM_PAGE);
 }
 
+/* Both blocks may lie in one huge page, which moves as a whole. */
 static void a_label_moves(void)
 {
+	int off = prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
 	struct lkdf *rt = api_open("workers=1");
 	void *block, *other;
 	int nr;
 
+	is(off, 0, "without huge pages");
 	must(lkdf_alloc(lkdf_place_node(rt, 0), LKDF_MEM_OWN, 8 * MEM_PAGE, 0,
 			"table", &block));
 	must(lkdf_alloc(lkdf_place_node(rt, 0), LKDF_MEM_OWN, 8 * MEM_PAGE, 0,
