@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -201,24 +202,46 @@ static int ping(struct pair *p, struct samples *to)
 	return 0;
 }
 
-static int pingpong(struct bench *b, struct pair *p)
+/* Without the probe and with it. */
+static int both_pings(struct bench *b, struct pair *p, struct samples *off,
+		      struct samples *on)
 {
 	unsigned i, nr = b->is_quick ? QUICK_ROUNDS : ROUNDS;
-	static struct samples on, off;
-	struct bench_row *row;
 	int rc = 0;
 
-	on.nr = off.nr = 0;
-	gate_reset(&b->gate);
 	for (i = 0; i < nr && !rc; i++) {
 		bench_round(b, "ping-pong");
-		rc = ping(p, &off);
+		rc = ping(p, off);
 		if (!rc && !start(p))
 			rc = bench_fail(-EPERM, "policy: no probe");
 		if (!rc)
-			rc = ping(p, &on);
+			rc = ping(p, on);
 		stop(p);
 	}
+	return rc;
+}
+
+/*
+ * Both threads share a CPU, so each wake-up is a switch. Where the kernel may
+ * choose, they are on one CPU in some rounds and on two in others, which takes
+ * ten times as long, with the probe and without.
+ */
+static int pingpong(struct bench *b, struct pair *p)
+{
+	static struct samples on, off;
+	struct bench_row *row;
+	cpu_set_t all, one;
+	int rc;
+
+	on.nr = off.nr = 0;
+	CPU_ZERO(&one);
+	CPU_SET((size_t)sched_getcpu(), &one);
+	if (sched_getaffinity(0, sizeof(all), &all) ||
+	    sched_setaffinity(0, sizeof(one), &one))
+		return bench_fail(-errno, "policy: cannot choose a CPU");
+	gate_reset(&b->gate);
+	rc = both_pings(b, p, &off, &on);
+	sched_setaffinity(0, sizeof(all), &all);
 	if (rc)
 		return rc;
 	row = report_add(&b->report, 2, "ns", "probe/ping-pong");
