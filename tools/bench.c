@@ -39,7 +39,8 @@ const struct cli_spec bench_spec = {
 	.verb = "bench",
 	.usage =
 		"graph|forkjoin|loop|flow|submit|data|io|idle|wake|placement|\n"
-		"                  policy|device [--quick] [--out FILE] [--file FILE]",
+		"                  policy|device|trace [--quick] [--out FILE]\n"
+		"                  [--file FILE]",
 	.help = "Compares lkdf with a floor loop and with other runtimes in\n"
 		"the same run, in ratios, each against its bar.\n\n"
 		"  graph      dataflow graphs: run, build, memory, METG,\n"
@@ -54,7 +55,8 @@ const struct cli_spec bench_spec = {
 		"  wake       from submit to start; liveness\n"
 		"  placement  where pages are: /dev/lkdf, move_pages, numa_maps\n"
 		"  policy     contention: what facts win, what they cost\n"
-		"  device     kernels on an OpenCL device\n\n"
+		"  device     kernels on an OpenCL device\n"
+		"  trace      what a recording costs, and what it loses\n\n"
 		"Exit status 1 if a bar is missed; a bar that could not be\n"
 		"resolved (CPUs not delivered, peer absent) is null.",
 	.row = rows,
@@ -77,6 +79,7 @@ static const struct bench_suite suites[] = {
 	{ "placement", NULL, bench_placement_steps, bench_placement },
 	{ "policy", NULL, bench_policy_steps, bench_policy },
 	{ "device", NULL, bench_device_steps, bench_device },
+	{ "trace", NULL, bench_recorded_steps, bench_recorded },
 };
 #define NR_SUITES (sizeof(suites) / sizeof(suites[0]))
 
@@ -173,7 +176,7 @@ static const struct bench_suite *find_suite(const char *name, int *code)
 		     : cli_fail(&e, "which suite? "
 				    "graph, forkjoin, loop, flow, submit, "
 				    "data, io, idle, wake, placement, "
-				    "policy or device");
+				    "policy, device or trace");
 	return NULL;
 }
 

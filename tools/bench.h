@@ -51,6 +51,8 @@ int bench_io(struct bench *b);
 double bench_io_steps(const struct bench *b);
 int bench_idle(struct bench *b);
 double bench_idle_steps(const struct bench *b);
+int bench_recorded(struct bench *b);
+double bench_recorded_steps(const struct bench *b);
 int bench_wake(struct bench *b);
 double bench_wake_steps(const struct bench *b);
 int bench_placement(struct bench *b);

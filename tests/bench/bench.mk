@@ -11,7 +11,7 @@ BENCH_PEERS := $(addprefix $(BENCH_DIR)/,peer_lkdf peer_tbb peer_omp_gcc \
 # What the peers that submit link.
 BENCH_SUBMIT := $(addprefix $(BUILD)/tool/tests/bench/,plan.o tiles.o shapes.o)
 BENCH_SUITES := graph forkjoin loop flow submit data io idle wake \
-	placement policy device
+	placement policy device trace
 BENCH_ARGS ?=
 # Where taskflow/taskflow.hpp lies, if the compiler does not find it.
 TASKFLOW_INCLUDE ?=
