@@ -292,9 +292,11 @@ void claim_give_token(struct executor *ex, struct var *v)
 bool claim_take(struct executor *ex, struct claim *c)
 {
 	struct news n = { 0 };
-	bool is_ours = claim_take_tokens(c, &n);
+	bool is_ours;
 
 	check(claim_sane(c));
+	/* False: another thread may have freed it by now. */
+	is_ours = claim_take_tokens(c, &n);
 	deliver(ex, &n);
 	return is_ours;
 }
