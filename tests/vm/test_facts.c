@@ -24,6 +24,8 @@
 /* Runs that they may take; and a body asks for so many pages of its block. */
 #define NR_RUNS 2
 #define NR_LOOKS 2
+/* Runs until half of the bytes are known, at most. */
+#define NR_RUNS_TO_KNOW 20
 
 /* Per cent of remote bytes after that, with facts and without. */
 #define FOLLOW_BAR 10
@@ -188,6 +190,19 @@ static struct lkdf_facts facts_of(int worker)
 	return f;
 }
 
+/* The library looks at a part of the blocks in each run, as time allows. */
+static uint64_t known_bytes(void)
+{
+	uint64_t known = facts_of(-1).node_bytes.value;
+	int i;
+
+	for (i = 0; i < NR_RUNS_TO_KNOW && known < NR_BLOCKS * BYTES / 2; i++) {
+		run(0);
+		known = facts_of(-1).node_bytes.value;
+	}
+	return known;
+}
+
 /*
  * Workers of a node see what is there: one of each node, together, all, unless
  * some is on a node without workers.
@@ -196,7 +211,7 @@ static void bytes_are_told(uint32_t source, const char *what)
 {
 	struct vm_worker w[VM_MAX_CPUS];
 	int nr = vm_workers(w, vm_nr_workers(rt)), nr_nodes = 0, i;
-	uint64_t sum = 0, known = facts_of(-1).node_bytes.value;
+	uint64_t sum = 0, known = known_bytes();
 
 	for (i = 0; i < nr; i++) {
 		if (i && w[i].node == w[i - 1].node)

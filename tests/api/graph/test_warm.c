@@ -6,6 +6,11 @@
  * two of them. With several workers one may take a run from another, which
  * needs a task of its own then, and more values may be alive than ever before,
  * for which the heap has pages that nobody has touched: no call, but a fault.
+ *
+ * A thread maps its bins of a memory once, when it first takes or frees a block
+ * there (Documentation/memory.rst). With several nodes a worker frees a value
+ * of another node only when it has taken a run from there, so it meets all
+ * nodes' memories before.
  */
 #include "tests/api/using.h"
 #include "tests/faults/inject.h"
@@ -65,11 +70,25 @@ static void run_graph(struct lkdf_graph *g)
 
 static atomic_int nr_here;
 
+#define MAX_NODES 64
+
+static void meet_memories(struct lkdf *rt)
+{
+	struct lkdf_place *place[MAX_NODES];
+	int nr = lkdf_places(rt, LKDF_PLACE_NODE, place, MAX_NODES), i;
+	void *p;
+
+	for (i = 0; i < nr && i < MAX_NODES; i++) {
+		must(lkdf_alloc(place[i], LKDF_MEM_OWN, 64, 0, "met", &p));
+		lkdf_free(rt, p);
+	}
+}
+
 static int meet(struct lkdf_ctx *c, void *arg)
 {
 	int nr = (int)(intptr_t)arg;
 
-	(void)c;
+	meet_memories(lkdf_runtime(c));
 	atomic_fetch_add(&nr_here, 1);
 	while (atomic_load(&nr_here) % nr)
 		sched_yield();
