@@ -346,6 +346,16 @@ static bool brings_again(struct device_req *r)
 	return r->nr_ops;
 }
 
+/* It goes to the device: what it writes, nobody is to bring. */
+static void replace(struct device_req *r)
+{
+	uint32_t i;
+
+	for (i = 0; i < r->nr_reserved; i++)
+		if (is_writing(&r->operand[i]))
+			r->operand[i].shared->is_spoilt = false;
+}
+
 /* In their order, each once its bytes are there. */
 static void launch_next(void *executor, struct device_region *g)
 {
@@ -357,6 +367,8 @@ static void launch_next(void *executor, struct device_region *g)
 			break;
 		if (r->error)
 			spoil(r);
+		else
+			replace(r);
 		g->next = r->behind;
 		request_move(r, DEVICE_RUN);
 		request_run(executor, r, g->queue);

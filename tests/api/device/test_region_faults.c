@@ -36,6 +36,33 @@ static void a_failure_ends_what_is_behind(unsigned flags, bool is_late,
 	held_close(&h, how);
 }
 
+/* The bytes of the first do not come; the third writes all of them anew. */
+static void who_writes_anew_is_not_undone(unsigned flags, const char *how)
+{
+	struct lkdf_event done;
+	struct held h;
+
+	held_open(&h, EMU_OWN | flags, 0);
+	add_step(&h, 0);
+	add_copy(&h, 0, 1);
+	add_copy(&h, 2, 0);
+	add_step(&h, 0);
+	must(lkdf_graph_seal(h.g, NULL));
+	h.e.fails_late = true;
+	h.e.fail_error[EMU_UPLOAD] = -EIO;
+	atomic_store(&h.e.fail_at[EMU_UPLOAD], 1);
+	emu_hold(&h.e);
+	must(lkdf_graph_run(h.g, NULL, NULL, &done));
+	emu_until_held(&h.e, 2);
+	emu_release(&h.e);
+	is(lkdf_event_wait(done, -1), -EIO, "%s: the first fails", how);
+	is(device_first_wrong(h.d[0], DEVICE_NR, 4), -1,
+	   "%s: what was written anew stays", how);
+	is(atomic_load(&h.e.nr[EMU_UPLOAD]), 3,
+	   "%s: only the second brings the bytes again", how);
+	held_close(&h, how);
+}
+
 /* Each upload, launch and fetch in turn: no run hangs or loses memory. */
 static void each_entry_fails(enum emu_entry entry, bool is_late)
 {
@@ -124,6 +151,8 @@ int main(void)
 	each_entry_fails(EMU_LAUNCH, true);
 	each_entry_fails(EMU_FETCH, false);
 	each_entry_fails(EMU_FETCH, true);
+	who_writes_anew_is_not_undone(0, "anew");
+	who_writes_anew_is_not_undone(EMU_WILD, "anew, wild");
 	a_cancel_ends_the_region();
 	a_lost_device_ends_it(0);
 	a_lost_device_ends_it(EMU_OWN);
