@@ -50,10 +50,10 @@ chain_needs_look(struct burst *b, struct lkdf_kind *k)
 		if (!(attn | slow | b->hindered))
 			return false;
 	}
-	if (attn != ATTN_WANT || slow || b->hindered ||
+	if (attn != ATTN_STEAL || slow || b->hindered ||
 	    worker_has_private(b->w))
 		return true;
-	worker_put_off(b->w);
+	worker_defer_request(b->w);
 	return false;
 }
 

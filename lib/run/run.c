@@ -157,7 +157,7 @@ static __attribute__((noinline)) void look_around(struct worker *w,
 {
 	if (worker_has_clock(w))
 		worker_look(w, !(a_load(&k->slow, relaxed) & ~SLOW_BUT_SHORT));
-	if (worker_is_wanted(w) && worker_has_private(w))
+	if (worker_has_request(w) && worker_has_private(w))
 		worker_offer(w, false, 0);
 }
 

@@ -194,7 +194,7 @@ static __attribute__((noinline)) bool must_leave(struct burst *b, uint32_t slow,
 
 	if (attn & ATTN_CLOCK)
 		attn = worker_look(w, true);
-	if (attn == ATTN_WANT && holdoff_is_on(w) && holdoff_answers(w, true))
+	if (attn == ATTN_STEAL && holdoff_is_on(w) && holdoff_answers(w, true))
 		attn = 0;
 	return attn | (slow & ~SLOW_BUT_SHORT) | b->hindered | is_taken;
 }

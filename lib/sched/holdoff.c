@@ -43,7 +43,7 @@ bool holdoff_answers(struct worker *w, bool is_short)
 	}
 	if (deque_has_private(d) && !deque_has_public(d))
 		deque_share_some(d, 1);
-	worker_put_off(w);
+	worker_defer_request(w);
 	return true;
 }
 

@@ -41,7 +41,7 @@ static inline void holdoff_begin(struct worker *w, uint64_t until)
 {
 	a_store(&w->holdoff_until, until, relaxed);
 	/* So that what is pushed next is public. */
-	w->is_wanted = true;
+	w->has_deferred = true;
 }
 
 /* Any thread: is this victim's work to be left alone? */

@@ -12,9 +12,9 @@
 #include "sched/part.h"
 #include "sched/quota.h"
 #include "sched/sched.h"
+#include "sched/steal_request.h"
 #include "sched/team.h"
 #include "sched/tick.h"
-#include "sched/want.h"
 #include "trace/usdt.h"
 
 /*
@@ -80,7 +80,7 @@ static bool steal_from(struct worker *w, int i, uint64_t *item)
 		}
 	}
 	if (!lowest)
-		want_ask(victim);
+		steal_request_send(victim);
 	return false;
 }
 
@@ -178,7 +178,7 @@ static void announce(struct worker *w)
 	expose_watch(w);
 	park_announce(&w->node->park);
 	for (i = 0; i < s->nr_workers - 1; i++)
-		want_ask(&s->workers[w->victims[i]]);
+		steal_request_send(&s->workers[w->victims[i]]);
 }
 
 static bool is_stopping(struct worker *w)
@@ -343,7 +343,7 @@ bool idle_find(struct worker *w, uint64_t *item)
 	 * up what it had asked for.
 	 */
 	if (found && notify_has_sleeper(s))
-		want_ask(w);
+		steal_request_send(w);
 	/* The woken wakes the next, if there is more than it took. */
 	if (park_found(&w->node->park) && found && notify_has_sleeper(s))
 		worker_notify(w, public_for(w));

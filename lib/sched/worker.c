@@ -14,7 +14,7 @@
 #include "sched/part.h"
 #include "sched/quota.h"
 #include "sched/sched.h"
-#include "sched/want.h"
+#include "sched/steal_request.h"
 
 bool worker_pop_class(struct worker *w, uint64_t *item)
 {
@@ -133,9 +133,9 @@ void worker_offer(struct worker *w, bool is_short, uint64_t body_ticks)
 		return;
 	shared = share_all(w, is_short, &is_new);
 	/* Old news are told, and nobody has asked since. */
-	if (!shared || (!is_new && !worker_is_wanted(w)))
+	if (!shared || (!is_new && !worker_has_request(w)))
 		return;
-	if (!notify_has_sleeper(s) && want_forget(w)) {
+	if (!notify_has_sleeper(s) && steal_request_clear(w)) {
 		w->behind_ticks = w->offered_at = 0;
 		return;
 	}
@@ -179,19 +179,19 @@ void worker_share_all(struct worker *w)
 		worker_notify(w, shared);
 }
 
-void worker_put_off(struct worker *w)
+void worker_defer_request(struct worker *w)
 {
-	w->is_wanted = true;
+	w->has_deferred = true;
 	w->offered_at = 0;
-	a_and(&w->attn, ~ATTN_WANT, relaxed);
+	a_and(&w->attn, ~ATTN_STEAL, relaxed);
 }
 
-bool worker_push_wanted(struct worker *w, unsigned deque, uint64_t item)
+bool worker_push_deferred(struct worker *w, unsigned deque, uint64_t item)
 {
 	if (deque == CLASS_NORMAL && holdoff_is_on(w))
 		return holdoff_push(w, item);
-	w->is_wanted = false;
-	a_or(&w->attn, ATTN_WANT, relaxed);
+	w->has_deferred = false;
+	a_or(&w->attn, ATTN_STEAL, relaxed);
 	return deque_push(&w->deque[deque], item);
 }
 

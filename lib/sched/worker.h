@@ -6,7 +6,7 @@
  *
  * Attention is one word per worker that it looks at between any two bodies:
  *
- *	ATTN_WANT  somebody idle asks for work: share what is private
+ *	ATTN_STEAL somebody idle asks for work: share what is private
  *	ATTN_LOOK  something changed (cancel, recording): leave the fast path
  *	ATTN_CLOCK there are timers: look at the clock now and then
  */
@@ -27,7 +27,7 @@
 
 #include <pthread.h>
 
-#define ATTN_WANT 1u
+#define ATTN_STEAL 1u
 #define ATTN_LOOK 2u
 #define ATTN_CLOCK 4u
 
@@ -134,7 +134,7 @@ struct worker {
 	uint32_t nr_looks;
 	uint32_t nr_ticks; /* see tick.h */
 	bool may_be_long; /* the body that runs; see worker_show() */
-	bool is_wanted; /* WANT, put off until there is something to share */
+	bool has_deferred; /* a steal request, until there is work to share */
 	uint64_t behind_ticks; /* work lay so long behind short bodies */
 	uint64_t offered_at; /* ticks: and does since then; 0: not now */
 	uint64_t rng;
@@ -169,27 +169,30 @@ static inline bool worker_has_private(struct worker *w)
 	       unlikely(w->other_classes);
 }
 
-static inline bool worker_is_wanted(struct worker *w)
+static inline bool worker_has_request(struct worker *w)
 {
-	return unlikely(a_load(&w->attn, relaxed) & ATTN_WANT);
+	return unlikely(a_load(&w->attn, relaxed) & ATTN_STEAL);
 }
 
 /*
- * WANT without anything to share would cost a chain two loads per task. It is
- * put off until the next push.
+ * A steal request without anything to share would cost a chain two loads per
+ * task. The worker defers it until the next push.
  */
-void worker_put_off(struct worker *w);
+void worker_defer_request(struct worker *w);
 
-/* There is: WANT is back, or in a deque that is kept the item is public. */
-bool worker_push_wanted(struct worker *w, unsigned deque, uint64_t item);
+/*
+ * A push while a request is deferred: the request is set again, or the item of
+ * a deque that is held off is public.
+ */
+bool worker_push_deferred(struct worker *w, unsigned deque, uint64_t item);
 
 /* This worker only. False: the deque is full, the item is the caller's. */
 static inline bool worker_push(struct worker *w, unsigned deque, uint64_t item)
 {
 	if (unlikely(deque != CLASS_NORMAL))
 		w->other_classes |= 1u << deque;
-	if (unlikely(w->is_wanted))
-		return worker_push_wanted(w, deque, item);
+	if (unlikely(w->has_deferred))
+		return worker_push_deferred(w, deque, item);
 	return deque_push(&w->deque[deque], item);
 }
 

@@ -181,7 +181,7 @@ static void bound_and_body(int id)
 }
 
 /* Private work; between its short bodies the owner hears who asks for it. */
-static void offer_when_wanted(int id)
+static void offer_when_asked(int id)
 {
 	if (id) {
 		worker_run(&workers[id]);
@@ -190,7 +190,7 @@ static void offer_when_wanted(int id)
 	plain_store(&payload, 1);
 	worker_push(&workers[0], CLASS_NORMAL, (uint64_t)(uintptr_t)&child);
 	while (!a_load(&nr_started, relaxed)) {
-		if (worker_is_wanted(&workers[0]))
+		if (worker_has_request(&workers[0]))
 			worker_offer(&workers[0], false, 0);
 		a_pause();
 	}
@@ -212,7 +212,7 @@ static void taken_back(int id)
 	}
 	plain_store(&payload, 1);
 	worker_push(w, CLASS_NORMAL, (uint64_t)(uintptr_t)&child);
-	while (!worker_is_wanted(w))
+	while (!worker_has_request(w))
 		a_pause();
 	worker_offer(w, true, 0);
 	if (worker_pop(w, &item)) {
@@ -220,7 +220,7 @@ static void taken_back(int id)
 		worker_push(w, CLASS_NORMAL, item);
 	}
 	while (!a_load(&nr_started, relaxed)) {
-		if (worker_is_wanted(w))
+		if (worker_has_request(w))
 			worker_offer(w, false, 0);
 		a_pause();
 	}
@@ -300,7 +300,7 @@ static const struct mc_scenario table[] = {
 	      inbox_and_body),
 	  .final = ran_once, .limit = 60000, .must_see = { "woken" } },
 	{ ROW("private work is offered, one idle", 2, 2, init_two,
-	      offer_when_wanted),
+	      offer_when_asked),
 	  .final = ran_once },
 	{ ROW("what was shared is taken back, one idle", 2, 2, init_two,
 	      taken_back),
@@ -321,7 +321,7 @@ static const struct mc_scenario table[] = {
 	      bound_and_body),
 	  .final = ran_once, .limit = 60000, .must_see = { "woken" } },
 	{ ROW("private work is offered, one idle elsewhere", 2, 2,
-	      init_two_nodes, offer_when_wanted),
+	      init_two_nodes, offer_when_asked),
 	  .final = ran_once },
 	{ ROW("a burst does not fit into a deque", 2, 2, init_burst_near,
 	      only_run),

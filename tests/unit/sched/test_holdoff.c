@@ -80,7 +80,7 @@ static void one_is_public(void)
 	ok(is_public(CLASS_NORMAL), "also after it was empty");
 }
 
-static void who_asks_is_put_off(void)
+static void a_request_is_deferred(void)
 {
 	uint64_t item;
 
@@ -88,17 +88,17 @@ static void who_asks_is_put_off(void)
 	worker_push(owner, CLASS_NORMAL, 1);
 	worker_push(owner, CLASS_NORMAL, 2);
 	holdoff_begin(owner, FOR_EVER);
-	a_or(&owner->attn, ATTN_WANT, relaxed);
+	a_or(&owner->attn, ATTN_STEAL, relaxed);
 	ok(!is_public(CLASS_NORMAL), "what it had before is not public");
 	worker_offer(owner, true, 0);
-	ok(is_public(CLASS_NORMAL) && !worker_is_wanted(owner),
-	   "somebody asks: one item is, and he is put off");
+	ok(is_public(CLASS_NORMAL) && !worker_has_request(owner),
+	   "somebody asks: one item is, and the rest waits");
 	is(deque_steal(&owner->deque[CLASS_NORMAL], &item), DEQUE_TAKEN,
 	   "one item");
 	is(deque_steal(&owner->deque[CLASS_NORMAL], &item), DEQUE_EMPTY,
 	   "not both");
 	worker_push(owner, CLASS_HIGH, 3);
-	ok(worker_is_wanted(owner), "what is urgent is not kept");
+	ok(worker_has_request(owner), "what is urgent is not kept");
 	worker_offer(owner, true, 0);
 	ok(is_public(CLASS_HIGH) && !holdoff_is_on(owner),
 	   "it is shared, and the rest with it");
@@ -112,7 +112,7 @@ static void it_ends(void)
 	worker_push(owner, CLASS_NORMAL, 2);
 	holdoff_look(owner);
 	ok(holdoff_is_on(owner), "not before its time");
-	a_or(&owner->attn, ATTN_WANT, relaxed);
+	a_or(&owner->attn, ATTN_STEAL, relaxed);
 	worker_offer(owner, false, 0);
 	ok(!holdoff_is_on(owner) &&
 		   !deque_has_private(&owner->deque[CLASS_NORMAL]),
@@ -170,7 +170,7 @@ int main(void)
 {
 	tap_start(60);
 	one_is_public();
-	who_asks_is_put_off();
+	a_request_is_deferred();
 	it_ends();
 	sleepers_are_told();
 	sleepers_come_back();
