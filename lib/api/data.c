@@ -5,7 +5,7 @@
 #include "data/away.h"
 #include "data/place.h"
 #include "kernel/prefetch.h"
-#include "run/inner.h"
+#include "run/task_claim.h"
 #include "run/values.h"
 #include "task/acquire.h"
 #include "task/move.h"
@@ -248,7 +248,7 @@ int lkdf_use_end(struct lkdf_ctx *c, unsigned use, bool untouched)
 	struct use *u;
 
 	if (!rc && c->frame)
-		rc = inner_open_ctx(c);
+		rc = task_claim_open_ctx(c);
 	if (rc)
 		return rc;
 	u = c->task ? uses_of(c->task, use) : NULL;

@@ -6,7 +6,7 @@
 #include "data/away.h"
 #include "data/data.h"
 #include "kernel/kernel.h"
-#include "run/inner.h"
+#include "run/task_claim.h"
 #include "run/values.h"
 #include "task/acquire.h"
 #include "task/kind.h"
@@ -31,7 +31,7 @@ static struct why_row *add_row(struct why *y, const struct claim *c)
 
 	if (values_has(c))
 		return why_add_run(y, WHY_DATA, c->holder);
-	if (uses_has(c) || inner_has(c))
+	if (uses_has(c) || task_claim_has(c))
 		return why_add_task(y, WHY_DATA, c->holder);
 	if (!acquire_has(c))
 		return NULL;

@@ -6,9 +6,9 @@
 #include "core/runtime.h"
 #include "run/control_run.h"
 #include "run/decide.h"
-#include "run/inner.h"
 #include "run/own_task.h"
 #include "run/stream.h"
+#include "run/task_claim.h"
 #include "sched/holdoff.h"
 #include "task/again.h"
 #include "task/kind.h"
@@ -96,7 +96,7 @@ static struct task *create_task(struct burst *b, uint32_t index, bool is_dead)
 	holdoff_end(b->w);
 	if (t) {
 		t->is_dead = is_dead;
-		rc = inner_enter(ex, t);
+		rc = task_claim_enter(ex, t);
 	}
 	if (rc > 0 && unlikely(b->f->recs[index].flags & REC_FOLLOWS))
 		t->kind->ops->adopt(t);

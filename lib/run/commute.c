@@ -6,7 +6,7 @@
 #include "data/claim.h"
 #include "graph/access.h"
 #include "run/frame.h"
-#include "run/inner.h"
+#include "run/task_claim.h"
 #include "task/ctx.h"
 #include "task/task.h"
 
@@ -63,7 +63,7 @@ static bool take_tokens(struct lkdf_ctx *c, const struct access_use *first,
 static int keep_tokens(struct lkdf_ctx *c, const struct access_use *first,
 		       const struct access_use *end, int rc)
 {
-	if (likely(!inner_open(c->task)))
+	if (likely(!task_claim_open(c->task)))
 		return rc;
 	give_tokens(c, first, end, -ENOMEM);
 	if (rc < 0 && rc != LKDF_AGAIN)

@@ -3,7 +3,7 @@
  * A task of a graph that commutes with others takes the tokens of its vars
  * around its body, in passing where they are free. Where they are not, or it
  * is to be skipped, or needs a task of its own anyway, it has a claim
- * (run/inner.h), and waits without a thread.
+ * (run/task_claim.h), and waits without a thread.
  */
 #ifndef RUN_COMMUTE_H
 #define RUN_COMMUTE_H

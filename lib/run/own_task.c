@@ -7,9 +7,9 @@
 #include "graph/access.h"
 #include "run/control_run.h"
 #include "run/decide.h"
-#include "run/inner.h"
 #include "run/static_run.h"
 #include "run/stream.h"
+#include "run/task_claim.h"
 #include "sched/holdoff.h"
 #include "task/complete.h"
 #include "task/traced.h"
@@ -176,11 +176,11 @@ static const char *name_task(const struct frame *f, uint32_t index, char *name,
 const struct owner_ops own_task_ops = {
 	.create = create_for_body,
 	.scope = scope_of_body,
-	.open = inner_open,
-	.begin = inner_begin,
+	.open = task_claim_open,
+	.begin = task_claim_begin,
 	.returned = own_task_returned,
 	.failed = own_task_failed,
-	.ending = inner_end,
+	.ending = task_claim_end,
 	.ended = own_task_ended,
 	.took = took,
 	.describe = describe_slice,

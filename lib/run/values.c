@@ -9,9 +9,9 @@
 #include "run/always.h"
 #include "run/follow.h"
 #include "run/frame.h"
-#include "run/inner.h"
 #include "run/sources.h"
 #include "run/stream.h"
+#include "run/task_claim.h"
 #include "task/ctx.h"
 #include "task/uses.h"
 
@@ -478,7 +478,7 @@ void *values_ptr(struct lkdf_ctx *c, unsigned use)
 	if (unlikely(use >= LKDF_MAX_USES || u >= end))
 		return NULL;
 	if (unlikely(u->mode & (LKDF_REDUCE | LKDF_WEAK) || c->task) &&
-	    !inner_may_touch(c, use))
+	    !task_claim_may_touch(c, use))
 		return NULL;
 	if (unlikely(u->mode & (LKDF_REDUCE | FOLLOW_COPIED)))
 		return u->mode & LKDF_REDUCE ? copy_of(c->ex, w, u)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-#include "run/inner.h"
+#include "run/task_claim.h"
 
 #include "base/err.h"
 #include "core/runtime.h"
@@ -18,7 +18,7 @@ static struct domain *domains_of(struct claim *c)
 	return (struct domain *)&c->use[c->nr];
 }
 
-static void free_inner(struct claim *c)
+static void free_task_claim(struct claim *c)
 {
 	struct domain *d = domains_of(c);
 	struct lkdf *rt = c->rt;
@@ -38,9 +38,9 @@ static void start_granted(struct executor *ex, struct claim *c)
 	task_start(c->rt, ex, c->holder);
 }
 
-static const struct claim_ops ops = { start_granted, free_inner };
+static const struct claim_ops ops = { start_granted, free_task_claim };
 
-bool inner_has(const struct claim *c)
+bool task_claim_has(const struct claim *c)
 {
 	return c->ops == &ops;
 }
@@ -137,7 +137,7 @@ static void note_bytes(struct task *t)
 				t->frame->values.var[first[i].var].bytes;
 }
 
-int inner_open(struct task *t)
+int task_claim_open(struct task *t)
 {
 	const struct access_use *first;
 	unsigned nr = count_uses(t->frame, t->index, &first);
@@ -160,7 +160,7 @@ int inner_open(struct task *t)
 	return 0;
 }
 
-int inner_open_ctx(struct lkdf_ctx *c)
+int task_claim_open_ctx(struct lkdf_ctx *c)
 {
 	const struct access_use *first;
 	struct task *t;
@@ -168,17 +168,17 @@ int inner_open_ctx(struct lkdf_ctx *c)
 	if (!count_uses(c->frame, c->index, &first))
 		return 0;
 	t = task_of_ctx(c);
-	return t ? inner_open(t) : -ENOMEM;
+	return t ? task_claim_open(t) : -ENOMEM;
 }
 
-int inner_enter(struct executor *ex, struct task *t)
+int task_claim_enter(struct executor *ex, struct task *t)
 {
-	int rc = t->kind->inner[AROUND_TOKENS] ? inner_open(t) : 1;
+	int rc = t->kind->inner[AROUND_TOKENS] ? task_claim_open(t) : 1;
 
 	return rc ? rc : claim_take(ex, t->claim);
 }
 
-int inner_begin(const struct task *t, struct failure **failure)
+int task_claim_begin(const struct task *t, struct failure **failure)
 {
 	const struct use *u;
 	int error = 0;
@@ -191,7 +191,7 @@ int inner_begin(const struct task *t, struct failure **failure)
 	return -error;
 }
 
-bool inner_may_touch(struct lkdf_ctx *c, unsigned use)
+bool task_claim_may_touch(struct lkdf_ctx *c, unsigned use)
 {
 	struct use *u = c->task ? uses_of(c->task, use) : NULL;
 	const struct access_use *first;
@@ -224,7 +224,7 @@ static int error_below(struct task *t, struct failure **failure)
 	return error;
 }
 
-int inner_end(struct task *t, int error)
+int task_claim_end(struct task *t, int error)
 {
 	struct failure *failure = NULL;
 

@@ -7,8 +7,8 @@
  * which the children queue. Those that commute share one, and take its token
  * before they start.
  */
-#ifndef RUN_INNER_H
-#define RUN_INNER_H
+#ifndef RUN_TASK_CLAIM_H
+#define RUN_TASK_CLAIM_H
 
 #include "base/util.h"
 
@@ -21,31 +21,31 @@ struct lkdf_ctx;
 struct task;
 
 /* The claim of a graph's task, if it has uses. 0 or -ENOMEM. */
-int inner_open(struct task *t);
+int task_claim_open(struct task *t);
 
 /* Opens the claim of a body that may have no task of its own yet. */
-int inner_open_ctx(struct lkdf_ctx *c);
+int task_claim_open_ctx(struct lkdf_ctx *c);
 
 /*
  * Before a task starts: if it commutes, its claim and the tokens, which are
  * those of this run. 1; 0: it is started later; -ENOMEM.
  */
-int inner_enter(struct executor *ex, struct task *t);
+int task_claim_enter(struct executor *ex, struct task *t);
 
 /* Is it such a claim? Then its holder is the task. */
-bool inner_has(const struct claim *c);
+bool task_claim_has(const struct claim *c);
 
 /* Before its body: 0; > 0: another one has failed before, see uses_begin(). */
-int inner_begin(const struct task *t, struct failure **failure);
+int task_claim_begin(const struct task *t, struct failure **failure);
 
 /* Not WEAK, not given on; with what joined children have reduced into it. */
-bool inner_may_touch(struct lkdf_ctx *c, unsigned use);
+bool task_claim_may_touch(struct lkdf_ctx *c, unsigned use);
 
 /*
  * The task ends, with error. Its children had to write for it where its uses
  * are weak: its body may have looked at their error, but has healed nothing.
  * Returns its error then.
  */
-int inner_end(struct task *t, int error);
+int task_claim_end(struct task *t, int error);
 
 #endif
