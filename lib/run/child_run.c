@@ -5,7 +5,7 @@
 #include "data/data.h"
 #include "graph/access.h"
 #include "run/frame.h"
-#include "sched/expose.h"
+#include "sched/publish.h"
 #include "sched/worker.h"
 #include "task/ctx.h"
 #include "task/task.h"

@@ -6,8 +6,8 @@
 #include "run/decide.h"
 #include "run/planned.h"
 #include "run/static_run.h"
-#include "sched/expose.h"
 #include "sched/holdoff.h"
+#include "sched/publish.h"
 
 /*
  * Ticks that all bodies take one after the other; 0: some are not known short.
@@ -57,7 +57,7 @@ static void begin(struct worker *w, struct frame *f)
 	}
 	holdoff_begin(w,
 		      f->solo.began + solo_patience(s, w->sched->wake_ticks));
-	expose_ask(w);
+	publish_ask(w);
 }
 
 /* One of the first runs has ended: where did its time go? */

@@ -4,20 +4,20 @@
 /* Owner only. Somebody has moved split: where is it? False: it still may. */
 static bool notice(struct deque *d)
 {
-	uint32_t exposed = DEQUE_EXPOSED;
+	uint32_t published = DEQUE_PUBLISHED;
 
 	/*
-	 * [deque.notice] split, before we load it; pairs with [deque.exposed].
-	 * A thief that moves it again says so again.
+	 * [deque.notice] split, before we load it; pairs with
+	 * [deque.published]. A thief that moves it again says so again.
 	 */
-	if (!a_cas(&d->way, &exposed, DEQUE_PRIVATE, acquire, relaxed))
-		return exposed == DEQUE_PRIVATE;
+	if (!a_cas(&d->way, &published, DEQUE_PRIVATE, acquire, relaxed))
+		return published == DEQUE_PRIVATE;
 	d->split = span_split(a_load(&d->span, relaxed));
 	return true;
 }
 
-/* Neither head nor split may get lower while somebody exposes. */
-bool deque_pop_exposed(struct deque *d, uint32_t head, uint64_t *item)
+/* Neither head nor split may get lower while somebody publishes. */
+bool deque_pop_published(struct deque *d, uint32_t head, uint64_t *item)
 {
 	enum deque_result rc;
 
@@ -40,15 +40,15 @@ bool deque_hold(struct deque *d, uint32_t *head)
 	return notice(d) && deque_hold(d, head);
 }
 
-uint32_t deque_expose(struct deque *d)
+uint32_t deque_publish_for(struct deque *d)
 {
 	uint32_t was = a_load(&d->way, relaxed), head, nr;
 	uint64_t span;
 
-	/* [deque.expose] before the barrier, and that before we read head;
+	/* [deque.publish] before the barrier, and that before we read head;
 	 * pairs with [deque.lower]. */
-	if (was == DEQUE_EXPOSING ||
-	    !a_cas(&d->way, &was, DEQUE_EXPOSING, seq_cst, relaxed))
+	if (was == DEQUE_PUBLISHING ||
+	    !a_cas(&d->way, &was, DEQUE_PUBLISHING, seq_cst, relaxed))
 		return 0;
 	membarrier_all();
 	span = a_load(&d->span, relaxed);
@@ -56,13 +56,13 @@ uint32_t deque_expose(struct deque *d)
 	 * [deque.raise] and [deque.lower]. */
 	head = a_load(&d->head, seq_cst);
 	nr = head - span_split(span);
-	/* [deque.exposed] as [deque.share], for us; if span has moved others
+	/* [deque.published] as [deque.share], for us; if span has moved others
 	 * are at it. */
 	if ((int32_t)nr <= 0 ||
 	    !a_cas(&d->span, &span, span_make(span_tail(span), head), release,
 		   relaxed))
 		nr = 0;
-	/* [deque.exposed] split; pairs with [deque.notice]. */
-	a_store(&d->way, nr ? DEQUE_EXPOSED : was, release);
+	/* [deque.published] split; pairs with [deque.notice]. */
+	a_store(&d->way, nr ? DEQUE_PUBLISHED : was, release);
 	return nr;
 }

@@ -18,19 +18,19 @@
  * caught up with tail. A full ring refuses; the caller has another place.
  *
  * A private item behind a body that does not end would lie there in vain, so
- * others may make it public on the owner's behalf (deque_expose). The owner
+ * others may publish it for the owner (deque_publish_for()). The owner
  * lowers head, then looks at way, then takes; the other sets way, has all CPUs
  * pass a barrier, then reads head. Either the owner sees way, or the other sees
  * that head is lower. While way is not PRIVATE the owner takes as thieves do,
  * or first learns where split is now.
  *
- *	PRIVATE  -> EXPOSING   who exposes; nobody else does meanwhile
- *	EXPOSING -> EXPOSED    it has moved split, the owner has not noticed
- *	EXPOSING -> as before  it has not
- *	EXPOSED  -> EXPOSING   there is more again
- *	EXPOSED  -> PRIVATE    the owner has noticed
+ *	PRIVATE    -> PUBLISHING  a publisher; nobody else is one meanwhile
+ *	PUBLISHING -> PUBLISHED   it has moved split, the owner has not noticed
+ *	PUBLISHING -> as before   it has not
+ *	PUBLISHED  -> PUBLISHING  there is more again
+ *	PUBLISHED  -> PRIVATE     the owner has noticed
  *
- *	            | push pop share | steal | peek | expose
+ *	            | push pop share | steal | peek | publish for
  *	push pop    | same thread    | any   | any  | any
  *	steal       | any            | any   | any  | any
  *
@@ -51,19 +51,19 @@ enum deque_result {
 
 enum deque_way {
 	DEQUE_PRIVATE,
-	DEQUE_EXPOSING,
-	DEQUE_EXPOSED,
+	DEQUE_PUBLISHING,
+	DEQUE_PUBLISHED,
 };
 
 struct deque {
-	/* The owner; who exposes looks. */
+	/* The owner; a publisher looks. */
 	_Atomic(uint32_t) head;
 
 	/* Owner only. */
 	uint32_t split; /* too low while way is not PRIVATE, maybe */
 	uint32_t limit; /* positions before it may be written */
 
-	/* The exposer writes it; the owner sets it back to PRIVATE. */
+	/* The publisher writes it; the owner sets it back to PRIVATE. */
 	_Atomic(uint32_t) way;
 
 	/* Set at init, constant afterwards. */
@@ -250,7 +250,7 @@ static inline bool deque_lower(struct deque *d, uint32_t head)
 #ifdef LKDF_MC
 	/*
 	 * The barrier makes it so. [deque.lower] before we look; pairs with
-	 * [deque.expose].
+	 * [deque.publish].
 	 */
 	a_store(&d->head, head, seq_cst);
 	/* [deque.lower] as above. */
@@ -272,7 +272,7 @@ static inline void deque_raise(struct deque *d, uint32_t head)
 }
 
 /* Owner only, head is lowered and was not to be: as deque_pop(). */
-bool deque_pop_exposed(struct deque *d, uint32_t head, uint64_t *item);
+bool deque_pop_published(struct deque *d, uint32_t head, uint64_t *item);
 
 /* Owner only, of what is its own: the item at a position. */
 static inline uint64_t deque_at(const struct deque *d, uint32_t at)
@@ -280,7 +280,7 @@ static inline uint64_t deque_at(const struct deque *d, uint32_t at)
 	return a_load(&d->slot[at & d->mask], relaxed);
 }
 
-/* Owner only. The youngest item, or while somebody exposes any. */
+/* Owner only. The youngest item, or while somebody publishes any. */
 static inline bool deque_pop(struct deque *d, uint64_t *item)
 {
 	uint32_t head = deque_head(d);
@@ -289,7 +289,7 @@ static inline bool deque_pop(struct deque *d, uint64_t *item)
 	if (head == d->split && !deque_reclaim(d))
 		return false;
 	if (unlikely(!deque_lower(d, head - 1)))
-		return deque_pop_exposed(d, head, item);
+		return deque_pop_published(d, head, item);
 	*item = deque_at(d, head - 1);
 	return true;
 }
@@ -301,13 +301,13 @@ static inline bool deque_pop(struct deque *d, uint64_t *item)
 bool deque_hold(struct deque *d, uint32_t *head);
 
 /*
- * Any thread but the owner, where the process has membarrier(2): makes public
- * what is private. How many; 0: none, or others do so.
+ * Any thread but the owner, where the process has membarrier(2): publishes what
+ * is private. How many; 0: none, or others do so.
  */
-uint32_t deque_expose(struct deque *d);
+uint32_t deque_publish_for(struct deque *d);
 
 /* Any thread: is there private work behind none that is public? A guess. */
-static inline bool deque_is_covered(struct deque *d, uint32_t *head)
+static inline bool deque_has_hidden(struct deque *d, uint32_t *head)
 {
 	uint64_t span = a_load(&d->span, relaxed);
 

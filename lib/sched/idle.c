@@ -3,13 +3,13 @@
 
 #include "base/clock.h"
 #include "sched/client.h"
-#include "sched/expose.h"
 #include "sched/far.h"
 #include "sched/holdoff.h"
 #include "sched/intake.h"
 #include "sched/nap.h"
 #include "sched/notify.h"
 #include "sched/part.h"
+#include "sched/publish.h"
 #include "sched/quota.h"
 #include "sched/sched.h"
 #include "sched/steal_request.h"
@@ -175,7 +175,7 @@ static void announce(struct worker *w)
 	struct sched *s = w->sched;
 	int i;
 
-	expose_watch(w);
+	publish_watch(w);
 	park_announce(&w->node->park);
 	for (i = 0; i < s->nr_workers - 1; i++)
 		steal_request_send(&s->workers[w->victims[i]]);
@@ -205,7 +205,7 @@ static int64_t duty_nap(struct worker *w)
 /* Why a sleeper comes back by itself, but for timers: see nap.h. */
 static int64_t (*const naps[])(struct worker *w) = {
 	holdoff_nap, /* another worker keeps its work for a while */
-	expose_nap, /* a body may go on and on before private work */
+	publish_nap, /* a body may go on and on before private work */
 	far_nap, /* planned work of another node becomes late */
 	retry_nap,   duty_nap, /* the last one: it may say 0, not at all */
 };
@@ -294,7 +294,7 @@ static bool spin(struct worker *w, uint64_t ticks, uint64_t *item)
 {
 	struct sched *s = w->sched;
 	uint64_t start = clock_ticks(), idle = 0, aside = s->aside_ticks;
-	uint64_t expose = s->expose_ticks, far = quota_spin(&s->quota);
+	uint64_t publish = s->publish_ticks, far = quota_spin(&s->quota);
 
 	if (has_lent(w))
 		return false;
@@ -312,14 +312,14 @@ static bool spin(struct worker *w, uint64_t ticks, uint64_t *item)
 			step_aside(w);
 			aside = idle + s->aside_ticks;
 		}
-		if (idle > expose && idle < ticks) {
-			expose_look(w);
-			expose = idle + s->expose_ticks;
+		if (idle > publish && idle < ticks) {
+			publish_look(w);
+			publish = idle + s->publish_ticks;
 		}
 	} while (idle < ticks && !is_stopping(w) && !has_lent(w));
 	if (has_lent(w))
 		return false;
-	expose_look(w);
+	publish_look(w);
 	return look_once(w, true, item);
 }
 
@@ -349,7 +349,7 @@ bool idle_find(struct worker *w, uint64_t *item)
 		worker_notify(w, public_for(w));
 	if (found)
 		quota_found(&s->quota);
-	expose_leave(w, found);
+	publish_leave(w, found);
 	if (found && s->nr_worker_nodes > 1 && s->ops.leave)
 		s->ops.leave(w);
 	if (found) {

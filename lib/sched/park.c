@@ -212,7 +212,7 @@ void park_call(struct park *p)
 bool park_found(struct park *p)
 {
 	/* [park.found] before we look at timers, at what is under way and at
-	 * who watches; pairs with [park.b], [far.word] and [expose.d]. */
+	 * who watches; pairs with [park.b], [far.word] and [publish.d]. */
 	uint64_t word = a_add(&p->word, park_moves[PARK_FOUND], seq_cst);
 
 	return !park_spinners(park_move(word, PARK_FOUND, 1));

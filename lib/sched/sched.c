@@ -41,7 +41,7 @@
 #define CROWDED_NS 10000000
 
 /* Between two looks at what is private; a short body is shorter than that. */
-#define EXPOSE_NS 20000
+#define PUBLISH_NS 20000
 
 static uint64_t ns_to_ticks(const struct sched *s, uint64_t ns)
 {
@@ -396,7 +396,7 @@ int sched_start(struct sched *s, const struct sched_attr *a)
 	s->aside_ticks = ns_to_ticks(s, ASIDE_NS);
 	s->crowded_ticks = ns_to_ticks(s, CROWDED_NS);
 	if (a->has_membarrier)
-		s->expose_ticks = ns_to_ticks(s, EXPOSE_NS);
+		s->publish_ticks = ns_to_ticks(s, PUBLISH_NS);
 	s->nodes = region_map((size_t)s->nr_nodes * sizeof(*s->nodes));
 	s->workers = region_map((size_t)s->nr_workers * sizeof(*s->workers));
 	if (!s->nodes || !s->workers)

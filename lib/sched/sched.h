@@ -82,7 +82,7 @@ struct sched {
 	uint64_t wake_ticks; /* what a wake-up costs the waker, about */
 	uint64_t aside_ticks; /* after so long a client may have the CPU */
 	uint64_t crowded_ticks; /* see step_aside() */
-	uint64_t expose_ticks; /* between two looks of expose.h; 0: none */
+	uint64_t publish_ticks; /* between two looks of publish.h; 0: none */
 	struct foreign foreign; /* what workers tell other libraries */
 
 	/* Any thread. */
@@ -97,7 +97,7 @@ struct sched {
 	/* Any thread; serial mode: who asked for a drain, and the drainer. */
 	_Atomic(uint32_t) nr_drains;
 
-	/* Sleepers that come back, see expose.h. */
+	/* Sleepers that come back, see publish.h. */
 	_Atomic(uint32_t) nr_watching;
 
 	/* Any thread. */

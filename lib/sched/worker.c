@@ -6,12 +6,12 @@
 #include "sched/worker.h"
 
 #include "base/clock.h"
-#include "sched/expose.h"
 #include "sched/holdoff.h"
 #include "sched/idle.h"
 #include "sched/intake.h"
 #include "sched/notify.h"
 #include "sched/part.h"
+#include "sched/publish.h"
 #include "sched/quota.h"
 #include "sched/sched.h"
 #include "sched/steal_request.h"
@@ -141,7 +141,7 @@ void worker_offer(struct worker *w, bool is_short, uint64_t body_ticks)
 	}
 	count_behind(w, body_ticks);
 	if (!policy_wake_now(w->behind_ticks, s->wake_ticks, is_short) &&
-	    expose_is_watched(s))
+	    publish_is_watched(s))
 		return;
 	if (!(shared & 1u << DEQUE_BOUND) && !load_is_planned(&w->node->load) &&
 	    notify_has_spinner(s))
@@ -164,7 +164,7 @@ void worker_show_made(struct worker *w)
 
 void worker_be_watched(struct worker *w)
 {
-	expose_ask(w);
+	publish_ask(w);
 }
 
 void worker_share_all(struct worker *w)

@@ -85,8 +85,8 @@ struct far {
 	struct deficit_node *node;
 };
 
-/* Private work that an idle worker has seen behind a body; see expose.h. */
-struct covered {
+/* Private work that an idle worker has seen behind a body; see publish.h. */
+struct hidden {
 	bool is_set;
 	int victim; /* which of its victims it looked at last */
 	int level; /* the deque */
@@ -146,9 +146,9 @@ struct worker {
 	uint64_t idle_since; /* ticks; while it looks for work */
 	uint64_t crowded_at; /* ticks; when others kept its CPU, see idle.c */
 	int64_t holdoff_nap_ns; /* beside others that keep their work */
-	int64_t watch_nap_ns; /* see expose.h */
+	int64_t watch_nap_ns; /* see publish.h */
 	bool is_watching;
-	struct covered covered;
+	struct hidden hidden;
 
 	/* This worker only: bodies of teams on this stack. */
 	int team_depth, team_size;

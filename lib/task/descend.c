@@ -2,8 +2,8 @@
 #include "task/descend.h"
 
 #include "core/runtime.h"
-#include "sched/expose.h"
 #include "sched/part.h"
+#include "sched/publish.h"
 #include "task/step.h"
 #include "task/task.h"
 
@@ -296,7 +296,7 @@ bool descend_slowly(struct worker *w, struct task *parent)
 	if (steal_descendant(w, parent, true) || turn_backlog(w, parent) ||
 	    dig_limits(w, parent) || run_bound(w, parent))
 		return true;
-	if (expose_look(w) && steal_descendant(w, parent, true))
+	if (publish_look(w) && steal_descendant(w, parent, true))
 		return true;
 	/* While we sleep others may need what we have dug through. */
 	worker_offer(w, false, 0);

@@ -186,7 +186,7 @@ __attribute__((unused)) static int64_t api_now_ns(void)
 	return t.tv_sec * SECOND + t.tv_nsec;
 }
 
-/* Without it a body may keep others waiting for what it covers. */
+/* Without it a body may keep others waiting for what it hides. */
 __attribute__((unused)) static bool api_has_membarrier(void)
 {
 	long commands = syscall(SYS_membarrier, MEMBARRIER_CMD_QUERY, 0);

@@ -153,14 +153,14 @@ static void wrap(int id)
 	pop_all();
 }
 
-/* The same, where nothing is public unless somebody exposes it. */
-static void wrap_exposed(int id)
+/* The same, where nothing is public unless somebody publishes it. */
+static void wrap_published(int id)
 {
 	int i;
 
 	if (id) {
-		if (deque_expose(&deque))
-			mc_see("exposed");
+		if (deque_publish_for(&deque))
+			mc_see("published");
 		steal(id);
 		steal(id);
 		return;
@@ -188,27 +188,27 @@ static void peek_and_steal(int id)
 	share_and_pop(0);
 }
 
-static void expose(void)
+static void publish(void)
 {
-	if (deque_expose(&deque))
-		mc_see("exposed");
+	if (deque_publish_for(&deque))
+		mc_see("published");
 	else
-		mc_see("not exposed");
+		mc_see("not published");
 }
 
-static void expose_and_steal(int id)
+static void publish_and_steal(int id)
 {
-	expose();
+	publish();
 	steal(id);
 }
 
 /* What is private is made public while its owner goes on. */
-static void pop_and_expose(int id)
+static void pop_and_publish(int id)
 {
 	uint64_t item;
 
 	if (id) {
-		expose_and_steal(id);
+		publish_and_steal(id);
 		return;
 	}
 	push(1);
@@ -221,12 +221,12 @@ static void pop_and_expose(int id)
 }
 
 /* The owner shares and takes back meanwhile: split is where it was. */
-static void share_and_expose(int id)
+static void share_and_publish(int id)
 {
 	uint64_t item;
 
 	if (id) {
-		expose_and_steal(id);
+		publish_and_steal(id);
 		return;
 	}
 	push(1);
@@ -241,13 +241,13 @@ static void share_and_expose(int id)
 }
 
 /* Again, before the owner has noticed. */
-static void expose_twice(int id)
+static void publish_twice(int id)
 {
 	uint64_t item;
 
 	if (id) {
-		expose();
-		expose();
+		publish();
+		publish();
 		return;
 	}
 	push(1);
@@ -264,7 +264,7 @@ static void hold(int id)
 	uint64_t item;
 
 	if (id) {
-		expose_and_steal(id);
+		publish_and_steal(id);
 		return;
 	}
 	push(1);
@@ -284,10 +284,10 @@ static void hold(int id)
 	push(3);
 }
 
-static void push_and_expose(int id)
+static void push_and_publish(int id)
 {
 	if (id == 1)
-		expose();
+		publish();
 	else if (id)
 		steal(id);
 	if (id)
@@ -318,21 +318,21 @@ static const struct mc_scenario table[] = {
 	  .must_see = { "stolen", "full" } },
 	{ ROW("peek, then steal", 2, 3, init, peek_and_steal, three_once),
 	  .must_see = { "stolen" } },
-	{ ROW("expose while the owner pops", 2, 3, init, pop_and_expose,
+	{ ROW("publish while the owner pops", 2, 3, init, pop_and_publish,
 	      three_once),
-	  .must_see = { "stolen", "exposed", "not exposed" } },
-	{ ROW("expose while the owner shares", 2, 3, init, share_and_expose,
+	  .must_see = { "stolen", "published", "not published" } },
+	{ ROW("publish while the owner shares", 2, 3, init, share_and_publish,
 	      three_once),
-	  .must_see = { "stolen", "exposed", "not exposed" } },
-	{ ROW("expose behind a body", 3, 3, init, push_and_expose, four_once),
-	  .must_see = { "stolen", "exposed", "not exposed" } },
-	{ ROW("expose again", 2, 3, init, expose_twice, three_once),
-	  .must_see = { "exposed", "not exposed" } },
-	{ ROW("expose what the owner holds", 2, 3, init, hold, three_once),
-	  .must_see = { "held", "stolen", "exposed", "not exposed" } },
-	{ ROW("expose where the ring wraps", 2, 4, init_small, wrap_exposed,
+	  .must_see = { "stolen", "published", "not published" } },
+	{ ROW("publish behind a body", 3, 3, init, push_and_publish, four_once),
+	  .must_see = { "stolen", "published", "not published" } },
+	{ ROW("publish again", 2, 3, init, publish_twice, three_once),
+	  .must_see = { "published", "not published" } },
+	{ ROW("publish what the owner holds", 2, 3, init, hold, three_once),
+	  .must_see = { "held", "stolen", "published", "not published" } },
+	{ ROW("publish where the ring wraps", 2, 4, init_small, wrap_published,
 	      three_once),
-	  .must_see = { "stolen", "full", "exposed" } },
+	  .must_see = { "stolen", "full", "published" } },
 };
 
 MC_MAIN(table)

@@ -5,7 +5,7 @@
  * that strands while all others sleep is a deadlock; so is a worker that does
  * not hear that the runtime stops.
  */
-#include "sched/expose.h"
+#include "sched/publish.h"
 #include "strand.h"
 
 #define NR_BURST 3
@@ -79,11 +79,11 @@ static void init_planned(void)
 }
 
 /* Others look at what is private. */
-static void init_exposing(void)
+static void init_publishing(void)
 {
 	init_two_nodes();
 	nodes[0].nr_workers = nodes[1].nr_workers = 1;
-	sched.expose_ticks = 1;
+	sched.publish_ticks = 1;
 	sched.wake_ticks = UINT64_MAX;
 	mc_name(&workers[0].deque[CLASS_NORMAL].way, "way0");
 }
@@ -91,7 +91,7 @@ static void init_exposing(void)
 /* Worker 1 watches, and does so no more unless somebody is busy. */
 static void init_last_nap(void)
 {
-	init_exposing();
+	init_publishing();
 	workers[1].watch_nap_ns = INT64_MAX / 2;
 	workers[1].is_watching = true;
 	a_store(&sched.nr_watching, 1, relaxed);
@@ -228,7 +228,7 @@ static void taken_back(int id)
 }
 
 /* All of its work is private when its short body waits for some. */
-static void covered(int id)
+static void hidden(int id)
 {
 	if (id) {
 		worker_run(&workers[id]);
@@ -252,7 +252,7 @@ static void unwatched(int id)
 	park_spin(&nodes[0].park);
 	park_found(&nodes[0].park);
 	plain_store(&payload, 1);
-	expose_ask(w);
+	publish_ask(w);
 	deque_push(&w->deque[CLASS_NORMAL], link_item(&child));
 	if (a_load(&counters[0].v[COUNTER_WAKES], relaxed))
 		mc_see("woken");
@@ -278,7 +278,7 @@ static void ran_all(void)
 	mc_assert(a_load(&nr_started, relaxed) == NR_BURST);
 }
 
-static void ran_exposed(void)
+static void ran_published(void)
 {
 	ran_once();
 	mc_assert(a_load(&counters[1].v[COUNTER_EXPOSED], relaxed) == 1);
@@ -339,9 +339,9 @@ static const struct mc_scenario table[] = {
 	  .nr_threads = 2,
 	  .bound = 2,
 	  .stale = 1,
-	  .init = init_exposing,
-	  .thread = covered,
-	  .final = ran_exposed },
+	  .init = init_publishing,
+	  .thread = hidden,
+	  .final = ran_published },
 	{ .name = "a body that waits while nobody watches",
 	  .nr_threads = 2,
 	  .bound = 3,

@@ -82,8 +82,8 @@ static void init_worker(int id, int nr, bool is_spread)
 		deque_init(&w->deque[i], slots[id][i], 3);
 	w->behind_ticks = w->offered_at = 0;
 	w->watch_nap_ns = 0;
-	w->is_watching = w->covered.is_set = false;
-	w->covered.victim = 0;
+	w->is_watching = w->hidden.is_set = false;
+	w->hidden.victim = 0;
 }
 
 static void init_node(int id, int nr)
@@ -115,7 +115,7 @@ static void init_with(int nr, bool is_spread)
 	sched.nr_workers = nr;
 	sched.nr_nodes = sched.nr_worker_nodes = is_spread ? nr : 1;
 	sched.ticks_per_1024ns = 1;
-	sched.wake_ticks = sched.expose_ticks = 0;
+	sched.wake_ticks = sched.publish_ticks = 0;
 	a_store(&sched.is_stopping, 0, relaxed);
 	a_store(&sched.nr_watching, 0, relaxed);
 	timers_init(&sched.timers);

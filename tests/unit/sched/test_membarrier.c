@@ -16,7 +16,7 @@
 #define NR_SLOTS 64
 #define BATCH 24 /* items at a time */
 #define NR_ITEMS 1048576 /* names of items; they are used again */
-#define NR_EXPOSED 200000 /* enough; or so many items and runs: */
+#define NR_PUBLISHED 200000 /* enough; or so many items and runs: */
 #define MAX_ITEMS 40000000
 #define NR_STEPS 32
 #define NR_THEFTS 5000
@@ -36,7 +36,7 @@ static struct deque deque;
 static _Atomic(uint64_t) slots[NR_SLOTS];
 static _Atomic(uint32_t) nr_taken[NR_ITEMS];
 static _Atomic(bool) is_over; /* the owner has popped its last */
-static _Atomic(uint32_t) nr_exposed;
+static _Atomic(uint32_t) nr_published;
 
 static void take_item(uint64_t item)
 {
@@ -55,10 +55,10 @@ static void steal_all(void)
 	} while (rc != DEQUE_EMPTY);
 }
 
-static void *expose_and_steal(void *unused)
+static void *publish_and_steal(void *unused)
 {
 	while (!a_load(&is_over, acquire)) {
-		a_add(&nr_exposed, deque_expose(&deque), relaxed);
+		a_add(&nr_published, deque_publish_for(&deque), relaxed);
 		steal_all();
 	}
 	steal_all();
@@ -71,7 +71,7 @@ static uint64_t push_and_pop(void)
 	uint64_t nr = 0, item;
 
 	while (nr + BATCH <= MAX_ITEMS &&
-	       a_load(&nr_exposed, relaxed) < NR_EXPOSED) {
+	       a_load(&nr_published, relaxed) < NR_PUBLISHED) {
 		for (item = nr; item < nr + BATCH; item++)
 			if (!deque_push(&deque, item))
 				take_item(item);
@@ -92,7 +92,7 @@ static void items_come_out_once(void)
 	uint32_t want;
 
 	deque_init(&deque, slots, NR_SLOTS - 1);
-	if (pthread_create(&other, NULL, expose_and_steal, NULL))
+	if (pthread_create(&other, NULL, publish_and_steal, NULL))
 		exit(1);
 	nr = push_and_pop();
 	a_store(&is_over, true, release);
@@ -103,12 +103,12 @@ static void items_come_out_once(void)
 		nr_twice += a_load(&nr_taken[i], relaxed) > want;
 	}
 	printf("# %llu items, %u made public by the other thread\n",
-	       (unsigned long long)nr, a_load(&nr_exposed, relaxed));
-	if (!a_load(&nr_exposed, relaxed))
+	       (unsigned long long)nr, a_load(&nr_published, relaxed));
+	if (!a_load(&nr_published, relaxed))
 		skip("private items are made public", "one CPU");
-	is(nr_lost, 0, "no item of a deque that others expose is lost");
+	is(nr_lost, 0, "no item of a deque that others publish for is lost");
 	is(nr_twice, 0,
-	   "no item of a deque that others expose comes out twice");
+	   "no item of a deque that others publish for comes out twice");
 }
 
 /* ---- the guard ---------------------------------------------------------- */

@@ -4,10 +4,10 @@
  * long a worker makes all it has public, but not before one whose kind is known
  * to be short. Such a body may go on all the same: it waits for another task,
  * or its thread has lost the CPU. Then who has nothing to do finds the same
- * items as a while ago, with nothing public before them, and makes them public
- * itself (deque_expose()). That others expose a worker's tasks, by signals, is
- * of Custodio, Paulino and Rito, "Efficient synchronization-light work
- * stealing", SPAA 2023.
+ * items as a while ago, with nothing public before them, and publishes them for
+ * their owner (deque_publish_for()). That others publish a worker's tasks, by
+ * signals, is of Custodio, Paulino and Rito, "Efficient synchronization-light
+ * work stealing", SPAA 2023.
  *
  * For that somebody has to look. A sleeper watches: it comes back after 1, 4,
  * 16, 64 and 256 ms, until all have been idle for that long. Where several
@@ -25,39 +25,39 @@
  *
  * All of it only where there is membarrier(2).
  */
-#ifndef SCHED_EXPOSE_H
-#define SCHED_EXPOSE_H
+#ifndef SCHED_PUBLISH_H
+#define SCHED_PUBLISH_H
 
 #include "sched/notify.h"
 #include "sched/sched.h"
 
 /* An idle worker, now and then. True: there is something public now. */
-bool expose_look(struct worker *w);
+bool publish_look(struct worker *w);
 
 /*
  * A worker that is about to say that it sleeps: before, or whoever sees it
  * asleep and not watching would wake it.
  */
-void expose_watch(struct worker *w);
+void publish_watch(struct worker *w);
 
 /* A worker that has said so: see nap.h. */
-int64_t expose_nap(struct worker *w);
+int64_t publish_nap(struct worker *w);
 
 /* It does not sleep any more; has_work: because there is work for it. */
-void expose_leave(struct worker *w, bool has_work);
+void publish_leave(struct worker *w, bool has_work);
 
 /* Does anybody come by? */
-static inline bool expose_is_watched(struct sched *s)
+static inline bool publish_is_watched(struct sched *s)
 {
-	/* [expose.b] after we are busy; pairs with [expose.c]. */
-	return !s->expose_ticks || a_load(&s->nr_watching, seq_cst) ||
+	/* [publish.b] after we are busy; pairs with [publish.c]. */
+	return !s->publish_ticks || a_load(&s->nr_watching, seq_cst) ||
 	       notify_has_spinner(s);
 }
 
 /* There is, or will be, work behind a body: sees to it that somebody does. */
-static inline void expose_ask(struct worker *w)
+static inline void publish_ask(struct worker *w)
 {
-	if (unlikely(!expose_is_watched(w->sched)) &&
+	if (unlikely(!publish_is_watched(w->sched)) &&
 	    notify_any(w->sched, w->node))
 		worker_has_woken(w);
 }

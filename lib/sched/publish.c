@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-#include "sched/expose.h"
+#include "sched/publish.h"
 
 #include "sched/far.h"
 #include "sched/holdoff.h"
@@ -25,17 +25,17 @@ static struct deque *next_deque(struct worker *w, int victim, int *level)
 }
 
 /* Is what we saw still there? Then its owner has not come by since. */
-static bool has_stayed(struct worker *w, struct covered *c)
+static bool has_stayed(struct worker *w, struct hidden *h)
 {
-	struct worker *v = &w->sched->workers[w->victims[c->victim]];
+	struct worker *v = &w->sched->workers[w->victims[h->victim]];
 	uint32_t head;
 
-	return c->is_set && deque_is_covered(&v->deque[c->level], &head) &&
-	       head == c->head &&
-	       !(c->level <= CLASS_NORMAL && holdoff_holds(v));
+	return h->is_set && deque_has_hidden(&v->deque[h->level], &head) &&
+	       head == h->head &&
+	       !(h->level <= CLASS_NORMAL && holdoff_holds(v));
 }
 
-static bool find_at(struct worker *w, int victim, struct covered *c)
+static bool find_at(struct worker *w, int victim, struct hidden *h)
 {
 	struct worker *v = &w->sched->workers[w->victims[victim]];
 	struct deque *d;
@@ -44,39 +44,39 @@ static bool find_at(struct worker *w, int victim, struct covered *c)
 	if (v->node != w->node && !far_allows(w, v->node))
 		return false;
 	while ((d = next_deque(w, victim, &level))) {
-		if (!deque_is_covered(d, &c->head))
+		if (!deque_has_hidden(d, &h->head))
 			continue;
-		c->victim = victim;
-		c->level = level;
+		h->victim = victim;
+		h->level = level;
 		return true;
 	}
 	return false;
 }
 
 /* Another one than before comes first, so that each has its turn. */
-static void find_covered(struct worker *w, struct covered *c)
+static void find_hidden(struct worker *w, struct hidden *h)
 {
-	int nr = w->sched->nr_workers - 1, from = c->victim + 1, i;
+	int nr = w->sched->nr_workers - 1, from = h->victim + 1, i;
 
-	c->is_set = false;
-	for (i = 0; i < nr && i < MAX_VICTIMS && !c->is_set; i++)
-		c->is_set = find_at(w, (from + i) % nr, c);
-	if (!c->is_set)
-		c->victim = (from + i - 1) % nr;
+	h->is_set = false;
+	for (i = 0; i < nr && i < MAX_VICTIMS && !h->is_set; i++)
+		h->is_set = find_at(w, (from + i) % nr, h);
+	if (!h->is_set)
+		h->victim = (from + i - 1) % nr;
 }
 
-bool expose_look(struct worker *w)
+bool publish_look(struct worker *w)
 {
-	struct covered *c = &w->covered;
+	struct hidden *h = &w->hidden;
 	uint32_t nr = 0;
 
-	if (!w->sched->expose_ticks || worker_is_alone(w))
+	if (!w->sched->publish_ticks || worker_is_alone(w))
 		return false;
-	if (has_stayed(w, c))
-		nr = deque_expose(&w->sched->workers[w->victims[c->victim]]
-					   .deque[c->level]);
+	if (has_stayed(w, h))
+		nr = deque_publish_for(&w->sched->workers[w->victims[h->victim]]
+						.deque[h->level]);
 	counter_add(w->executor->counters, COUNTER_EXPOSED, nr);
-	find_covered(w, c);
+	find_hidden(w, h);
 	return nr != 0;
 }
 
@@ -87,7 +87,7 @@ static bool is_anybody_busy(struct sched *s)
 	int i;
 
 	for (i = 0; i < s->nr_nodes; i++) {
-		/* [expose.d] we do not watch; pairs with [park.found]. */
+		/* [publish.d] we do not watch; pairs with [park.found]. */
 		word = a_load(&s->nodes[i].park.word, seq_cst);
 		if (park_spinners(word) + park_sleepers(word) <
 		    (uint32_t)s->nodes[i].nr_workers)
@@ -96,11 +96,11 @@ static bool is_anybody_busy(struct sched *s)
 	return false;
 }
 
-void expose_watch(struct worker *w)
+void publish_watch(struct worker *w)
 {
 	struct sched *s = w->sched;
 
-	if (w->is_watching || !s->expose_ticks || worker_is_alone(w))
+	if (w->is_watching || !s->publish_ticks || worker_is_alone(w))
 		return;
 	w->is_watching = true;
 	a_add(&s->nr_watching, 1, relaxed);
@@ -112,28 +112,28 @@ static bool unwatch(struct worker *w)
 	if (!w->is_watching)
 		return false;
 	w->is_watching = false;
-	/* [expose.c] before we look for busy ones; pairs with [expose.b]. */
+	/* [publish.c] before we look for busy ones; pairs with [publish.b]. */
 	return a_sub(&w->sched->nr_watching, 1, seq_cst) == 1;
 }
 
-int64_t expose_nap(struct worker *w)
+int64_t publish_nap(struct worker *w)
 {
 	struct sched *s = w->sched;
 	bool has_nodes = s->nr_worker_nodes > 1;
 
-	if (!s->expose_ticks || worker_is_alone(w))
+	if (!s->publish_ticks || worker_is_alone(w))
 		return -1;
 	if (has_nodes || w->watch_nap_ns >= NAP_MAX_NS) {
 		unwatch(w);
 		if (!is_anybody_busy(s))
 			return -1;
 	}
-	expose_watch(w);
+	publish_watch(w);
 	return nap_grow(&w->watch_nap_ns, 4,
 			has_nodes ? NAP_MIN_NODES_NS : NAP_MIN_NS, NAP_MAX_NS);
 }
 
-void expose_leave(struct worker *w, bool has_work)
+void publish_leave(struct worker *w, bool has_work)
 {
 	struct sched *s = w->sched;
 
