@@ -4,9 +4,9 @@
  * it goes up through a pointer to one of these tables, which an upper room has
  * handed down. The lower rooms call the table and know none of its rows.
  *
- *	owner_ops   who decides a task besides its parent and its scope. The row
- *	            is a run of a graph (run/own_task.c), for those of its tasks
- *	            that have an object of their own.
+ *	owner_ops   who resolves a task besides its parent and its scope. The
+ *	            row is a run of a graph (run/own_task.c), for those of its
+ *	            tasks that have an object of their own.
  *	kind_ops    the sorts of kinds. A plain kind's work is its body. The
  *	            work of the others is done elsewhere: their tasks begin it
  *	            and leave, as lkdf_then() does. The rows are plain kinds
@@ -123,15 +123,15 @@ struct kind_ops {
 
 	/*
 	 * A graph's task has ended. True: it was sent to another node, whose
-	 * worker decides it, since its bytes came there.
+	 * worker resolves it, since its bytes came there.
 	 */
 	bool (*goes_home)(struct executor *ex, struct task *t);
 
 	/*
 	 * A graph's task with REC_FOLLOWS, whose work may have been given
 	 * together with that of the task before it. Is it begun or done? True:
-	 * it is decided with that, without an object; NULL: never. The new task
-	 * takes it over; or nobody wants it. All four on a worker.
+	 * it is resolved with that, without an object; NULL: never. The new
+	 * task takes it over; or nobody wants it. All four on a worker.
 	 */
 	bool (*is_ahead)(struct frame *f, uint32_t index);
 	bool (*joins)(struct executor *ex, struct frame *f, uint32_t index);

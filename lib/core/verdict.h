@@ -35,7 +35,7 @@ enum ending {
 
 struct ending_row {
 	int8_t verdict; /* enum verdict */
-	uint8_t counter; /* enum counter, of the executor that decides it */
+	uint8_t counter; /* enum counter, of the executor that resolves it */
 };
 
 static const struct ending_row ending_rows[NR_ENDINGS] = {

@@ -10,7 +10,7 @@
  * record whose edges are not all plain has REC_CONTROL and its edges in out[].
  *
  * A loop has no counter of its members. Each member leads to a latch, a task
- * with a BACK edge, by an edge that waits; so all members are decided once all
+ * with a BACK edge, by an edge that waits; so all members are resolved once all
  * latches are.
  */
 #ifndef GRAPH_CONTROL_H
@@ -70,7 +70,7 @@ struct graph_loop {
 	uint32_t nr_backs; /* edges that close it */
 	uint32_t first_back, nr_back_ports; /* in back_ports */
 	uint32_t first_fold, nr_folds; /* in folds */
-	bool has_one_latch; /* one member decides all of them */
+	bool has_one_latch; /* one member resolves all of them */
 	bool is_judged; /* its iterations may go solo, see run/sources.h */
 };
 

@@ -58,9 +58,9 @@ struct ports {
 	struct port_out *out;
 	struct port_source *source;
 	uint32_t nr_indices, nr_in, nr_out, nr_bytes, nr_live, nr_states;
-	bool has_hooks; /* something is to be done when a task is decided */
+	bool has_hooks; /* something is to be done when a task is resolved */
 
-	/* Calls of one task follow one another: whoever decides it. */
+	/* Calls of one task follow one another: whoever resolves it. */
 	char *next;
 };
 

@@ -9,8 +9,8 @@
 #include "graph/port.h"
 #include "kernel/maker.h"
 #include "mem/region.h"
-#include "run/decide.h"
 #include "run/follow.h"
+#include "run/resolve.h"
 #include "task/ctx.h"
 
 #include <errno.h>
@@ -238,7 +238,7 @@ void ahead_failed(struct device_req *q)
 
 	for (i = 0; i < nr; i++) {
 		m = f->kernels[succ[i]].req;
-		if (m && decide_passes(f, r->index, succ[i], VERDICT_FAILED) ==
+		if (m && resolve_passes(f, r->index, succ[i], VERDICT_FAILED) ==
 				 VERDICT_FAILED)
 			request_fail(&m->req, -ECANCELED,
 				     "kernel %s: a kernel before it failed",
@@ -249,7 +249,7 @@ void ahead_failed(struct device_req *q)
 /* ---- their end ---------------------------------------------------------- */
 
 /* On a worker: its turn has come, and its request is over. */
-static void decide(struct executor *ex, struct link_call *call)
+static void resolve(struct executor *ex, struct link_call *call)
 {
 	struct kernel_req *r = container_of(call, struct kernel_req, call);
 	int error = r->req.error;
@@ -272,8 +272,8 @@ static void decide(struct executor *ex, struct link_call *call)
 	if (r->req.uid)
 		ex->now = r->req.uid;
 	kernel_free_request(f->graph->rt, r);
-	decide_and_tell(ex->worker, f, index,
-			error ? VERDICT_FAILED : VERDICT_LIVE);
+	resolve_and_tell(ex->worker, f, index,
+			 error ? VERDICT_FAILED : VERDICT_LIVE);
 	ex->now = now;
 }
 
@@ -294,7 +294,7 @@ bool ahead_over(void *executor, struct kernel_req *r)
 		return false;
 	r->call.link.type = LINK_CALL;
 	r->call.link.class = r->req.class;
-	r->call.run = decide;
+	r->call.run = resolve;
 	arrive(executor, r);
 	return true;
 }

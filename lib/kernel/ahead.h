@@ -5,16 +5,16 @@
  * has already, in the order of the graph. A kernel leads if a task behind it is
  * a kernel for the same device, and follows if one before it is.
  *
- * The task of one that was given ahead is no object. It is decided when its
+ * The task of one that was given ahead is no object. It is resolved when its
  * request is over and its turn has come, which is when all tasks before it are
- * decided: whichever is second. So a task on a CPU behind a kernel starts when
+ * resolved: whichever is second. So a task on a CPU behind a kernel starts when
  * that kernel is over, whatever the device has been given meanwhile.
  *
  *	extend, failed, over   the launcher of the device
  *	joins, forget          a worker
  *
  * A record is looked at by one of them at a time: the launcher gives a kernel
- * ahead while a task before it is under way on its device, so not decided, and
+ * ahead while a task before it is under way on its device, so not resolved, and
  * its turn comes later.
  */
 #ifndef KERNEL_AHEAD_H

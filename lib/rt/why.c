@@ -450,7 +450,7 @@ static bool is_first_of(const struct why *y, unsigned i)
 	return true;
 }
 
-/* Of a run, the undecided but those that have a row themselves. */
+/* Of a run, the unresolved but those that have a row themselves. */
 static void leave_out_rows(struct why *y)
 {
 	struct why_row *r;

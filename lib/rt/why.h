@@ -59,7 +59,7 @@ struct why_row {
 	const void *key; /* of a task or run, compared only; NULL: a thread */
 	const struct frame *frame; /* compared only; NULL: of no graph */
 	const struct lkdf_graph *graph; /* as frame */
-	uint64_t nr_behind; /* undecided tasks */
+	uint64_t nr_behind; /* unresolved tasks */
 	char who[WHY_TEXT], what[WHY_TEXT];
 	char next[WHY_TEXT]; /* one of those behind; "": none is known */
 };

@@ -57,7 +57,7 @@ static void write_text(const struct why *y, struct text *t)
 		r = &y->row[i];
 		text_put(t, "%s waits %s", r->who, r->what);
 		if (r->nr_behind)
-			text_put(t, "; %" PRIu64 " undecided task%s behind",
+			text_put(t, "; %" PRIu64 " unresolved task%s behind",
 				 r->nr_behind, plural(r->nr_behind));
 		if (r->next[0])
 			text_put(t, ", as is %s", r->next);

@@ -189,6 +189,6 @@ void always_open(const struct task *t, unsigned use, struct domain *d)
 
 	error = t->kind->flags & LKDF_ALWAYS ? always_input_error(t, use) : 0;
 	if (unlikely(error))
-		/* [frame.fail] pairs with [frame.decided]. */
+		/* [frame.fail] pairs with [frame.resolved]. */
 		var_fail(&d->whole, error, a_load(&f->failure, acquire));
 }

@@ -5,8 +5,8 @@
 #include "core/ops.h"
 #include "core/runtime.h"
 #include "run/control_run.h"
-#include "run/decide.h"
 #include "run/own_task.h"
+#include "run/resolve.h"
 #include "run/stream.h"
 #include "run/task_claim.h"
 #include "sched/holdoff.h"
@@ -44,11 +44,11 @@ static bool is_hindered(const struct burst *b, uint32_t index)
 }
 
 /* A run that we owe nothing may end, see burst_leave_frame(). */
-static void decided(struct burst *b, uint32_t index, int verdict)
+static void resolved(struct burst *b, uint32_t index, int verdict)
 {
 	check(frame_has(b->f, index));
-	b->nr_decided += decide_task(b->w, b->f, index, verdict);
-	if (unlikely(!b->nr_decided))
+	b->nr_resolved += resolve_task(b->w, b->f, index, verdict);
+	if (unlikely(!b->nr_resolved))
 		b->slot = NO_SLOT;
 }
 
@@ -58,7 +58,7 @@ static inline void pass_over(struct burst *b, uint32_t index,
 	check(frame_has(b->f, index));
 	if (counts)
 		frame_count(b->f, b->w->executor->counters, ending);
-	decided(b, index, ending_rows[ending].verdict);
+	resolved(b, index, ending_rows[ending].verdict);
 }
 
 /* An input failed, or the run is cancelled. */
@@ -106,11 +106,11 @@ static struct task *create_task(struct burst *b, uint32_t index, bool is_dead)
 	if (t)
 		task_destroy(b->rt, ex, t);
 	frame_fail(b->f, index, -ENOMEM, "no memory for its task", b->w->id);
-	decided(b, index, VERDICT_FAILED);
+	resolved(b, index, VERDICT_FAILED);
 	return NULL;
 }
 
-/* Its work is under way, or done, and decides it. */
+/* Its work is under way, or done, and resolves it. */
 static bool joins_ahead(struct burst *b, uint32_t index)
 {
 	const struct kind_ops *ops = b->recs[index].kind->ops;
@@ -161,7 +161,7 @@ void burst_dead(struct burst *b, uint32_t index)
 		return;
 	}
 	start_task(b, index, true);
-	/* Somebody else may decide it and end the run. */
+	/* Somebody else may resolve it and end the run. */
 	burst_leave_frame(b);
 }
 
@@ -172,7 +172,7 @@ bool burst_end_stream(struct burst *b, uint32_t index)
 		return false;
 	stream_end(b->f);
 	burst_count(b, 1);
-	decided(b, index, VERDICT_UNCHOSEN);
+	resolved(b, index, VERDICT_UNCHOSEN);
 	return true;
 }
 
@@ -226,6 +226,6 @@ bool burst_after(struct burst *b, uint32_t index, int rc)
 	if (rc >= 0)
 		return true;
 	frame_fail(b->f, index, rc, has_why ? err_text() : NULL, b->w->id);
-	decided(b, index, VERDICT_FAILED);
+	resolved(b, index, VERDICT_FAILED);
 	return false;
 }

@@ -31,7 +31,7 @@ struct burst {
 	const struct transient_task
 		*transient; /* f's, by index; NULL: has none */
 	uint32_t slot; /* of f; NO_SLOT: none */
-	uint32_t nr_decided; /* of f, not yet told */
+	uint32_t nr_resolved; /* of f, not yet told */
 	uint8_t hindered; /* f: some of its tasks, or all, are skipped */
 	/* Records of f that are at home on this node: first and how many. */
 	uint32_t home_first, nr_home;
@@ -41,12 +41,12 @@ struct burst {
 /* Tells the frame before we turn to something else. */
 static inline void burst_flush(struct burst *b)
 {
-	uint32_t nr = b->nr_decided;
+	uint32_t nr = b->nr_resolved;
 
 	if (!nr)
 		return;
-	b->nr_decided = 0;
-	frame_decided(b->w, b->f, nr);
+	b->nr_resolved = 0;
+	frame_resolved(b->w, b->f, nr);
 }
 
 static inline void burst_count(struct burst *b, uint64_t nr)
@@ -86,12 +86,12 @@ void burst_pass_over(struct burst *b, uint32_t index);
 void burst_dead(struct burst *b, uint32_t index);
 
 /*
- * Error, children, continuation of a body. True: decided and live, go on as
- * usual. False: somebody else may decide it and end the run.
+ * Error, children, continuation of a body. True: resolved and live, go on as
+ * usual. False: somebody else may resolve it and end the run.
  */
 bool burst_after(struct burst *b, uint32_t index, int rc);
 
-/* A body has returned LKDF_END. True: it is decided, its wave is dropped. */
+/* A body has returned LKDF_END. True: it is resolved, its wave is dropped. */
 bool burst_end_stream(struct burst *b, uint32_t index);
 
 /* This task, dead or not, and none that follows: it is over afterwards. */

@@ -32,6 +32,6 @@ uint32_t chain_push_special(struct burst *b, const struct rec *m,
 	if (next == NO_TASK && (m->flags & REC_CLASS) == CLASS_NORMAL &&
 	    index - b->home_first < b->nr_home)
 		return index;
-	decide_push(b->w, b->f, index, 0);
+	resolve_push(b->w, b->f, index, 0);
 	return next;
 }

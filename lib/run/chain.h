@@ -9,7 +9,7 @@
 
 #include "core/item.h"
 #include "run/burst.h"
-#include "run/decide.h"
+#include "run/resolve.h"
 #include "run/transient_call.h"
 #include "sched/tick.h"
 #include "task/body.h"
@@ -19,7 +19,7 @@
 enum before {
 	BEFORE_RUN,
 	BEFORE_TIME, /* run it and say how long it took */
-	BEFORE_TAKEN, /* it is somebody else's now, or decided */
+	BEFORE_TAKEN, /* it is somebody else's now, or resolved */
 };
 
 /* Special properties of a run, constant where run_chain() is inlined. */
@@ -68,7 +68,7 @@ chain_take_or_push(struct burst *b, const struct rec *m, uint32_t index,
 		return index;
 	if (unlikely(!worker_push(b->w, CLASS_NORMAL,
 				  item_make(b->f, index, 0))))
-		decide_overflow(b->w, b->f, index, 0);
+		resolve_overflow(b->w, b->f, index, 0);
 	return next;
 }
 

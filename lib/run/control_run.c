@@ -8,8 +8,8 @@
 #include "graph/access.h"
 #include "graph/port.h"
 #include "run/always.h"
-#include "run/decide.h"
 #include "run/frame.h"
+#include "run/resolve.h"
 #include "run/sources.h"
 #include "run/stream.h"
 #include "sched/worker.h"
@@ -61,7 +61,7 @@ void control_push(struct worker *w, struct frame *f, uint32_t index,
 	check(frame_has(f, index));
 	if (verdict == VERDICT_UNCHOSEN)
 		a_or(&f->recs[index].pending, REC_UNCHOSEN, relaxed);
-	decide_push(w, f, index, verdict < 0 ? ITEM_SKIP : 0);
+	resolve_push(w, f, index, verdict < 0 ? ITEM_SKIP : 0);
 }
 
 bool control_is_unchosen(struct frame *f, uint32_t index)
@@ -147,7 +147,7 @@ static int edge_passes(struct frame *f, const struct control_edge *e,
 	verdict = control_passes(e->flags, verdict, is_taken);
 	return e->flags & CONTROL_GIVEN
 		       ? verdict
-		       : decide_passes(f, e->from, e->task, verdict);
+		       : resolve_passes(f, e->from, e->task, verdict);
 }
 
 static int exit_verdict(struct frame *f, const struct control_edge *e,
@@ -200,8 +200,9 @@ static bool is_cancelled(struct worker *w, struct frame *f, struct loop_run *r)
 }
 
 /*
- * All members are decided, and whoever else reduces into these comes before the
- * loop or after it: we are alone with the copies. False: a function has failed.
+ * All members are resolved, and whoever else reduces into these comes before
+ * the loop or after it: we are alone with the copies. False: a function has
+ * failed.
  */
 static bool combine_copies(struct worker *w, struct frame *f, uint32_t l)
 {
@@ -259,7 +260,7 @@ static bool leave_loop(struct worker *w, struct frame *f, uint32_t l,
 	arm_loop(loop, r);
 	forget_values(f, loop);
 	if (loop->parent == NO_LOOP && f->recs[loop->head].flags & REC_TOKEN)
-		decide_pass_token(w, f, loop->head);
+		resolve_pass_token(w, f, loop->head);
 	return tell_exits(w, f, loop, how);
 }
 
@@ -343,11 +344,11 @@ static void tell_successors(struct worker *w, struct frame *f, uint32_t index,
 	succ = graph_succ(f->graph, &f->recs[index], &nr);
 	for (i = 0; i < nr; i++)
 		control_arrive(w, f, succ[i], 0,
-			       decide_passes(f, index, succ[i], verdict));
+			       resolve_passes(f, index, succ[i], verdict));
 }
 
-uint32_t control_decide(struct worker *w, struct frame *f, uint32_t index,
-			int verdict)
+uint32_t control_resolve(struct worker *w, struct frame *f, uint32_t index,
+			 int verdict)
 {
 	const struct rec *r = &f->recs[index];
 	bool is_member = r->flags & REC_MEMBER;
@@ -355,7 +356,7 @@ uint32_t control_decide(struct worker *w, struct frame *f, uint32_t index,
 
 	check(frame_has(f, index));
 	if (f->graph->ports && f->graph->ports->has_hooks)
-		port_decided(f, index, verdict >= 0);
+		port_resolved(f, index, verdict >= 0);
 	if (is_member)
 		note_member(f, index, verdict);
 	if (r->nr_succ == REC_CONTROL)
@@ -369,7 +370,7 @@ uint32_t control_decide(struct worker *w, struct frame *f, uint32_t index,
 		return nr;
 	head = control_end_loop(w, f, l, &nr);
 	if (head != NO_TASK)
-		decide_push(w, f, head, 0);
+		resolve_push(w, f, head, 0);
 	return nr;
 }
 

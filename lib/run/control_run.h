@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * Branches and loops of one run: what follows from a task being decided in a
+ * Branches and loops of one run: what follows from a task being resolved in a
  * graph with control flow. The hot loop does without where a task has run and
  * all its edges are plain.
  */
@@ -19,7 +19,7 @@ struct worker;
 struct loop_run {
 	/* Members, relaxed, before they tell others: set, never cleared. */
 	_Atomic(uint8_t) goes_back, leaves, has_failed;
-	/* The worker that decides the head; enum verdict. */
+	/* The worker that resolves the head; enum verdict. */
 	int8_t entry;
 	/* Members with BACK edges; the last one re-arms all of this. */
 	_Atomic(uint32_t) nr_backs;
@@ -36,16 +36,16 @@ int control_run_create(struct frame *f);
 void control_run_destroy(struct frame *f);
 
 /*
- * A task is decided; verdict: what its body has returned, or enum verdict.
+ * A task is resolved; verdict: what its body has returned, or enum verdict.
  * Tells its successors and loops, pushes what gets ready, and passes no token.
  * Returns how many tasks the frame is to be told of: a loop's members count
  * when it has ended. Of a member that is 0, and run and graph may be gone.
  */
-uint32_t control_decide(struct worker *w, struct frame *f, uint32_t index,
-			int verdict);
+uint32_t control_resolve(struct worker *w, struct frame *f, uint32_t index,
+			 int verdict);
 
 /*
- * The edges that close loop l are all decided. Adds to *nr as above. Returns
+ * The edges that close loop l are all resolved. Adds to *nr as above. Returns
  * the head, which is to run again, or NO_TASK.
  */
 uint32_t control_end_loop(struct worker *w, struct frame *f, uint32_t l,
@@ -54,14 +54,14 @@ uint32_t control_end_loop(struct worker *w, struct frame *f, uint32_t l,
 /* The task chooses an edge that leaves its loop, before it tells others. */
 void control_leave(struct frame *f, const struct control_edge *e);
 
-/* A BACK edge is decided, of a member to its own loop. */
+/* A BACK edge is resolved, of a member to its own loop. */
 void control_tell_back(struct frame *f, const struct control_edge *e,
 		       bool is_taken);
 
-/* The task has decided nr edges that close loop l. True: they are the last. */
+/* The task has resolved nr edges that close loop l. True: they are the last. */
 bool control_close(struct frame *f, uint32_t l, uint32_t nr);
 
-/* An edge to the task is decided; flags: the edge's. */
+/* An edge to the task is resolved; flags: the edge's. */
 void control_arrive(struct worker *w, struct frame *f, uint32_t to,
 		    uint8_t flags, int verdict);
 

@@ -6,8 +6,8 @@
 #include "core/runtime.h"
 #include "graph/port.h"
 #include "graph/tell.h"
-#include "run/decide.h"
 #include "run/planned.h"
+#include "run/resolve.h"
 #include "run/sources.h"
 #include "run/stream.h"
 #include "scope/deadline.h"
@@ -319,7 +319,7 @@ static void free_frame(struct worker *w, struct frame *f, int error)
 	if (g->accesses)
 		values_leave(w ? w->executor : NULL, f, error, failure);
 	if (g->has_tokens && f->repeats)
-		decide_pass_tokens(w, f);
+		resolve_pass_tokens(w, f);
 	a_store(&f->failure, NULL, relaxed);
 	note_end(f, w, error);
 	frame_set_free(f);

@@ -94,7 +94,7 @@ struct frame {
 	struct guard guard; /* the same, and others may take it */
 
 	/* Any worker. */
-	_Alignas(CACHE_LINE) _Atomic(uint32_t) remaining; /* undecided */
+	_Alignas(CACHE_LINE) _Atomic(uint32_t) remaining; /* unresolved */
 	_Atomic(uint32_t) is_busy;
 
 	/* Any worker. */
@@ -172,7 +172,7 @@ static inline void frame_count(struct frame *f, struct counters *c,
 void frame_fail(struct frame *f, uint32_t task, int returned, const char *why,
 		int worker);
 
-/* The run's last task is decided. Next repetition or the end. */
+/* The run's last task is resolved. Next repetition or the end. */
 void frame_end(struct worker *w, struct frame *f);
 
 /* Of a run under way. */
@@ -192,12 +192,13 @@ static inline bool frame_has(const struct frame *f, uint32_t index)
 	return index < f->graph->nr_recs;
 }
 
-/* nr tasks are decided; ends the run with the last one. */
-static inline void frame_decided(struct worker *w, struct frame *f, uint32_t nr)
+/* nr tasks are resolved; ends the run with the last one. */
+static inline void frame_resolved(struct worker *w, struct frame *f,
+				  uint32_t nr)
 {
 	check(nr && a_load(&f->remaining, relaxed) >= nr);
 	check(frame_sane(f));
-	/* [frame.decided] what the tasks did; pairs with itself. */
+	/* [frame.resolved] what the tasks did; pairs with itself. */
 	if (a_sub(&f->remaining, nr, acq_rel) == nr)
 		frame_end(w, f);
 }

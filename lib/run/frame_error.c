@@ -47,7 +47,7 @@ void frame_fail(struct frame *f, uint32_t task, int returned, const char *why,
 	graph_task_name(f->graph, task, e.task, sizeof(e.task));
 	failure_tell(&e, returned, why);
 	failure = failure_create(&e, kind->name);
-	/* [frame.fail] pairs with [frame.decided]. */
+	/* [frame.fail] pairs with [frame.resolved]. */
 	if (!a_cas(&f->failure, &none, failure, release, relaxed))
 		failure_put(failure, &f->graph->rt->log);
 }

@@ -6,7 +6,7 @@
 #include "core/runtime.h"
 #include "graph/access.h"
 #include "run/control_run.h"
-#include "run/decide.h"
+#include "run/resolve.h"
 #include "run/static_run.h"
 #include "run/stream.h"
 #include "run/task_claim.h"
@@ -84,7 +84,7 @@ static void own_task_failed(struct task *t, int error, const char *why,
 	frame_fail(t->frame, t->index, error, why, worker);
 }
 
-void own_task_decide(struct worker *w, struct task *t)
+void own_task_resolve(struct worker *w, struct task *t)
 {
 	struct frame *f = t->frame;
 	uint32_t index = t->index;
@@ -110,17 +110,17 @@ void own_task_decide(struct worker *w, struct task *t)
 		stream_end(f);
 		branch = VERDICT_UNCHOSEN;
 	}
-	decide_and_tell(w, f, index, error ? VERDICT_FAILED : branch);
+	resolve_and_tell(w, f, index, error ? VERDICT_FAILED : branch);
 }
 
-/* Its record is decided on a worker. */
+/* Its record is resolved on a worker. */
 static void own_task_ended(struct executor *ex, struct task *t)
 {
 	if (unlikely(t->kind->is_away) && t->kind->ops->goes_home(ex, t))
 		return;
 	t->link.type = LINK_TASK_DONE;
 	if (ex && ex->worker)
-		own_task_decide(ex->worker, t);
+		own_task_resolve(ex->worker, t);
 	else
 		runtime_push(t->kind->rt, ex, &t->link);
 }

@@ -17,7 +17,7 @@ extern const struct owner_ops own_task_ops;
 struct task *own_task_create(struct executor *ex, struct frame *f,
 			     uint32_t index);
 
-/* On a worker, what a link of type LINK_TASK_DONE asks for: it is decided. */
-void own_task_decide(struct worker *w, struct task *t);
+/* On a worker, what a link of type LINK_TASK_DONE asks for: it is resolved. */
+void own_task_resolve(struct worker *w, struct task *t);
 
 #endif

@@ -57,7 +57,7 @@ static void end_call(struct frame *f, const struct port_out *out, bool is_live)
 		drop(f, out);
 }
 
-void port_decided(struct frame *f, uint32_t index, bool is_live)
+void port_resolved(struct frame *f, uint32_t index, bool is_live)
 {
 	struct ports *p = f->graph->ports;
 	const struct port_out *out, *end;

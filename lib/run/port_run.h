@@ -29,7 +29,7 @@ enum port_state {
 struct port_run {
 	char *bytes; /* the producer's body; then its readers */
 	_Atomic(uint8_t)
-		*live; /* whoever decides the edge, before it arrives */
+		*live; /* whoever resolves the edge, before it arrives */
 	_Atomic(uint8_t) *state; /* the producer; then whoever owns the value */
 };
 
@@ -37,13 +37,13 @@ struct port_run {
 int port_run_create(struct frame *f);
 void port_run_destroy(struct frame *f);
 
-/* A task is decided: has its body succeeded? Before it tells others. */
-void port_decided(struct frame *f, uint32_t index, bool is_live);
+/* A task is resolved: has its body succeeded? Before it tells others. */
+void port_resolved(struct frame *f, uint32_t index, bool is_live);
 
 /* The run is over: values that nobody owns are dropped. */
 void port_end(struct frame *f);
 
-/* An edge with a value is decided; before it arrives. */
+/* An edge with a value is resolved; before it arrives. */
 static inline void port_tell(struct port_run *r, uint32_t live, bool is_live)
 {
 	/* Relaxed: readers come after the arrival. */

@@ -42,7 +42,7 @@ fire(struct burst *b, struct rec *recs, const struct rec *r)
 				continue;
 			rec_rearm(m, graph_nr_in(b->graph, m, succ[i]));
 			if (unlikely(a == ARRIVAL_DEAD)) {
-				decide_push(b->w, b->f, succ[i], ITEM_SKIP);
+				resolve_push(b->w, b->f, succ[i], ITEM_SKIP);
 				continue;
 			}
 		}
@@ -65,7 +65,7 @@ run_chain(struct burst *b, uint32_t index, const int chain)
 	struct rec *recs = b->recs, *r;
 	struct worker *w = b->w;
 	struct lkdf_ctx *c = &b->ctx;
-	uint32_t nr_decided = 0;
+	uint32_t nr_resolved = 0;
 	struct lkdf_kind *k;
 	enum before how;
 	bool is_transient, is_away = false;
@@ -95,10 +95,10 @@ run_chain(struct burst *b, uint32_t index, const int chain)
 			break;
 		if (is_transient)
 			transient_called(c, &b->transient[c->index]);
-		nr_decided++;
+		nr_resolved++;
 		index = fire(b, recs, r);
 		if (chain & CHAIN_TOKENS && r->flags & REC_TOKEN)
-			decide_pass_token(w, b->f, (uint32_t)(r - recs));
+			resolve_pass_token(w, b->f, (uint32_t)(r - recs));
 		if (index != NO_TASK)
 			continue;
 		if (worker_should_look(w) || w->other_classes ||
@@ -110,9 +110,9 @@ run_chain(struct burst *b, uint32_t index, const int chain)
 			break;
 		item = 0;
 	}
-	b->nr_decided += nr_decided;
-	burst_count(b, nr_decided);
-	/* Somebody else may decide it and end the run. */
+	b->nr_resolved += nr_resolved;
+	burst_count(b, nr_resolved);
+	/* Somebody else may resolve it and end the run. */
 	if (is_away)
 		burst_leave_frame(b);
 	return item;
@@ -233,15 +233,15 @@ static void run_link(struct burst *b, uint64_t item)
 		task_run(b->w->executor, task_of(link));
 		break;
 	case LINK_TASK_DONE:
-		own_task_decide(b->w, task_of(link));
+		own_task_resolve(b->w, task_of(link));
 		break;
 	case LINK_FRAME_START:
 		start_frame(b, container_of(link, struct frame, start));
 		break;
 	case LINK_FRAME_READY:
 	case LINK_FRAME_PLANNED:
-		decide_listed(b->w,
-			      container_of(link, struct ready_list, link));
+		resolve_listed(b->w,
+			       container_of(link, struct ready_list, link));
 		break;
 	case LINK_CALL:
 		call_link(b->w->executor, link);
@@ -299,8 +299,8 @@ static void run_items(struct worker *w, uint64_t item)
 /* No deque has room for the item. */
 static void overflow_item(struct worker *w, uint64_t item)
 {
-	decide_push(w, slots_frame(w->executor->rt, item_slot(item)),
-		    item_index(item), (uint32_t)item & ITEM_SKIP);
+	resolve_push(w, slots_frame(w->executor->rt, item_slot(item)),
+		     item_index(item), (uint32_t)item & ITEM_SKIP);
 }
 
 static void run_one(struct worker *w, uint64_t item)

@@ -9,8 +9,8 @@
 #include <errno.h>
 
 /*
- * An edge to the task is decided. Returns the task to run next. *passed: a task
- * that no branch has chosen, or NO_TASK; the others of them are pushed.
+ * An edge to the task is resolved. Returns the task to run next. *passed: a
+ * task that no branch has chosen, or NO_TASK; the others of them are pushed.
  */
 static inline __attribute__((always_inline)) uint32_t
 tell(struct burst *b, uint32_t to, uint8_t flags, int verdict, uint32_t next,
@@ -39,12 +39,12 @@ tell(struct burst *b, uint32_t to, uint8_t flags, int verdict, uint32_t next,
 static __attribute__((noinline)) uint32_t
 close_loop(struct burst *b, uint32_t l, uint32_t nr, uint32_t next)
 {
-	uint32_t head, nr_decided = 0;
+	uint32_t head, nr_resolved = 0;
 
 	if (!control_close(b->f, l, nr))
 		return next;
-	head = control_end_loop(b->w, b->f, l, &nr_decided);
-	b->nr_decided += nr_decided;
+	head = control_end_loop(b->w, b->f, l, &nr_resolved);
+	b->nr_resolved += nr_resolved;
 	return head == NO_TASK
 		       ? next
 		       : chain_take_or_push(b, &b->recs[head], head, next);
@@ -126,7 +126,7 @@ static inline bool has_hooks(const struct burst *b)
 /* Tasks that one follows without a look at what else there is. */
 #define CONTROL_TURNS 64
 
-/* The body; false: the task is decided, or somebody else's now. */
+/* The body; false: the task is resolved, or somebody else's now. */
 static inline __attribute__((always_inline)) bool
 call_body(struct burst *b, const struct rec *r, uint32_t index, int *value)
 {
@@ -154,7 +154,7 @@ call_body(struct burst *b, const struct rec *r, uint32_t index, int *value)
 	return true;
 }
 
-/* The task is decided: its token is passed on. Returns the task to run next. */
+/* The task is resolved, its token passed on. Returns the task to run next. */
 static inline __attribute__((always_inline)) uint32_t
 tell_others(struct burst *b, const struct rec *r, int value)
 {
@@ -162,10 +162,10 @@ tell_others(struct burst *b, const struct rec *r, int value)
 	bool has_token = r->flags & REC_TOKEN && !is_member;
 	uint32_t next;
 
-	b->nr_decided += !is_member;
+	b->nr_resolved += !is_member;
 	next = fire_control(b, r, value);
 	if (unlikely(has_token))
-		decide_pass_token(b->w, b->f, b->ctx.index);
+		resolve_pass_token(b->w, b->f, b->ctx.index);
 	return next;
 }
 
@@ -185,7 +185,7 @@ pop_task(struct burst *b, uint32_t plain_item, uint64_t *item)
 	if (unlikely((uint32_t)*item != plain_item))
 		return NO_TASK;
 	/* In this slot may be another frame by now. */
-	if (!b->nr_decided) {
+	if (!b->nr_resolved) {
 		enter_frame(b, slots_frame(b->rt, item_slot(*item)));
 		if (unlikely(!b->graph->control))
 			return NO_TASK;
@@ -217,12 +217,12 @@ HOT_LOOP uint64_t run_control(struct burst *b, uint32_t index)
 			break;
 		nr_run++;
 		if (unlikely(has_hooks(b)))
-			port_decided(b->f, index, true);
+			port_resolved(b->f, index, true);
 		index = tell_others(b, r, value);
 		if (index != NO_TASK) {
 			if (likely(nr_run % CONTROL_TURNS))
 				continue;
-			decide_push(b->w, b->f, index, 0);
+			resolve_push(b->w, b->f, index, 0);
 			break;
 		}
 		index = pop_task(b, plain_item, &item);
@@ -231,7 +231,7 @@ HOT_LOOP uint64_t run_control(struct burst *b, uint32_t index)
 		item = 0;
 	}
 	burst_count(b, nr_run);
-	if (is_away || !b->nr_decided)
+	if (is_away || !b->nr_resolved)
 		burst_leave_frame(b);
 	return item;
 }

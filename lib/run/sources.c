@@ -3,8 +3,8 @@
 
 #include "base/clock.h"
 #include "core/runtime.h"
-#include "run/decide.h"
 #include "run/planned.h"
+#include "run/resolve.h"
 #include "run/static_run.h"
 #include "sched/holdoff.h"
 #include "sched/publish.h"
@@ -135,12 +135,12 @@ void sources_take(struct worker *w, struct frame *f)
 	while (end > first) {
 		source = g->sources[--end];
 		if (!(f->recs[source].flags & REC_TOKEN)) {
-			decide_push(w, f, source, 0);
+			resolve_push(w, f, source, 0);
 			continue;
 		}
 		/* Where the token is still to come the run may end elsewhere
 		 * from here on, and the graph with it. */
-		decide_give_token(w, f, source);
+		resolve_give_token(w, f, source);
 	}
 }
 

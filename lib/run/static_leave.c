@@ -3,7 +3,7 @@
 
 #include "core/runtime.h"
 #include "graph/access.h"
-#include "run/decide.h"
+#include "run/resolve.h"
 #include "run/static_run.h"
 #include "run/transient_call.h"
 
@@ -123,7 +123,7 @@ static void push_ready(struct worker *w, struct frame *f, uint32_t head)
 		r = &f->recs[index];
 		head = a_load(&r->pending, relaxed);
 		rec_rearm(r, graph_nr_in(f->graph, r, index));
-		decide_push(w, f, index, 0);
+		resolve_push(w, f, index, 0);
 	}
 }
 

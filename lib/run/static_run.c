@@ -5,7 +5,7 @@
 #include "core/completion.h"
 #include "core/runtime.h"
 #include "mem/heap.h"
-#include "run/decide.h"
+#include "run/resolve.h"
 #include "run/static_leave.h"
 #include "run/transient.h"
 #include "sched/holdoff.h"
@@ -140,10 +140,10 @@ static void end_step(struct burst *b, uint32_t step, int rc)
 		burst_count(b, 1);
 		if (f->graph->accesses)
 			transient_used(f, index);
-		decide_task(b->w, f, index, VERDICT_LIVE);
-		b->nr_decided++;
+		resolve_task(b->w, f, index, VERDICT_LIVE);
+		b->nr_resolved++;
 	}
-	/* Somebody else may decide it and end the run. */
+	/* Somebody else may resolve it and end the run. */
 	burst_leave_frame(b);
 }
 
@@ -161,7 +161,7 @@ static void give_away(struct burst *b, uint32_t at)
 		check(left_at == at - 1);
 		if (b->graph->accesses)
 			transient_used(b->f, index);
-		decide_task(b->w, b->f, index, VERDICT_LIVE);
+		resolve_task(b->w, b->f, index, VERDICT_LIVE);
 	}
 	burst_leave_frame(b);
 }
@@ -245,7 +245,7 @@ run_steps(struct burst *b, uint32_t at, uint32_t end, bool is_guarded)
 			break;
 	}
 	c->nr_bytes = 0;
-	b->nr_decided += at - first;
+	b->nr_resolved += at - first;
 	burst_count(b, at - first);
 	if (likely(!((rc | c->after) < 0)))
 		return at;
@@ -374,7 +374,7 @@ static void end_guarded(struct burst *b)
 		}
 	} while (way == GUARD_RUNS && !take_away(b->w, f));
 	/* The link's. */
-	b->nr_decided++;
+	b->nr_resolved++;
 }
 
 void static_run(struct burst *b)

@@ -63,7 +63,7 @@ bool stream_drops(struct frame *f, uint32_t index);
 /* The source has returned LKDF_END: its wave is the first that is dropped. */
 void stream_end(struct frame *f);
 
-/* All tasks of the frame's wave are decided. */
+/* All tasks of the frame's wave are resolved. */
 void stream_wave_ended(struct worker *w, struct frame *f);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * Uses with LKDF_MAYBE in a graph that turned out untouched. The body marks
- * them; when its task is decided they are no writes: they are not counted, and
+ * them; when its task is resolved they are no writes: they are not counted, and
  * a failure does not pass over edges that are there for them only.
  */
 #include "run/values.h"

@@ -198,7 +198,7 @@ static void note_poison(struct frame *f, struct use *u)
 	if (!a_cas(&f->first_err, &zero, error, relaxed, relaxed))
 		return;
 	failure_get(failure);
-	/* [frame.fail] pairs with [frame.decided]. */
+	/* [frame.fail] pairs with [frame.resolved]. */
 	if (!a_cas(&f->failure, &none, failure, release, relaxed))
 		failure_put(failure, &f->graph->rt->log);
 }
@@ -443,7 +443,7 @@ void values_dead(struct frame *f, uint32_t index)
 	for (u = access_uses(w, index, &end); u < end; u++) {
 		v = access_var(w, u->var);
 		always_dead(f, u);
-		/* All who reduced are decided; others may come later. */
+		/* All who reduced are resolved; others may come later. */
 		r = u->flags & ACCESS_COMBINES ? f->recs[index].arg : NULL;
 		if (r)
 			reduction_forget(r);

@@ -52,12 +52,12 @@ struct values {
 	_Atomic(uint8_t) *lost; /* the same: is_dead of some wave */
 
 	_Atomic(uint8_t) has_bad; /* any worker: some use is */
-	uint8_t *bad; /* who ends or decides it; by use, NULL: see always.h */
+	uint8_t *bad; /* who ends or resolves it; by use, NULL: see always.h */
 
 	/* The task, before its body; NULL: see follow.h. */
 	uint16_t *copy; /* by use of the graph: as in struct use */
 
-	/* The task; then whoever decides it. NULL: no use is MAYBE. */
+	/* The task; then whoever resolves it. NULL: no use is MAYBE. */
 	uint8_t *untouched; /* by use of the graph */
 };
 

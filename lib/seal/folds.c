@@ -4,7 +4,7 @@
  * is a member where a member comes after it, and combines in each iteration.
  * Where it comes after the loop the copies go on through all iterations, and
  * are combined once. But when another use of the loop comes before the group,
- * the next iteration begins with that one: then whoever decides the last latch
+ * the next iteration begins with that one: then whoever resolves the last latch
  * combines them before it starts the head.
  *
  * Such a use comes before all of the group, so reducers outside of the loop

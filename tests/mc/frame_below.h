@@ -14,9 +14,9 @@
 #include "graph/tell.h"
 #include "mc.h"
 #include "mutex_below.h"
-#include "run/decide.h"
 #include "run/frame.h"
 #include "run/planned.h"
+#include "run/resolve.h"
 #include "run/sources.h"
 #include "run/stream.h"
 #include "scope/deadline.h"
@@ -70,7 +70,7 @@ NOT_REACHED(void, values_end_wave, struct frame *f, struct frame *holder)
 NOT_REACHED(void, values_end_waves, struct frame *holder)
 NOT_REACHED(const char *, data_text, const struct lkdf_data *d, uint32_t part,
 	    char text[DATA_TEXT])
-NOT_REACHED(void, decide_pass_tokens, struct worker *w, struct frame *f)
+NOT_REACHED(void, resolve_pass_tokens, struct worker *w, struct frame *f)
 NOT_REACHED(int, scope_refuse, const struct lkdf_scope *s)
 NOT_REACHED(void, task_child_ended, struct executor *ex, struct task *parent,
 	    int error, struct failure *f)

@@ -8,8 +8,8 @@
 #include "data/replica.h"
 #include "graph/port.h"
 #include "mc.h"
-#include "run/decide.h"
 #include "run/frame.h"
+#include "run/resolve.h"
 #include "run/sources.h"
 #include "run/stream.h"
 
@@ -25,11 +25,11 @@
 NOT_REACHED(void, sources_turn, struct worker *w, struct frame *f)
 NOT_REACHED(int, err, int rc, const char *fmt, ...)
 NOT_REACHED(bool, stream_drops, struct frame *f, uint32_t index)
-NOT_REACHED(void, port_decided, struct frame *f, uint32_t index, bool is_live)
+NOT_REACHED(void, port_resolved, struct frame *f, uint32_t index, bool is_live)
 NOT_REACHED(int, values_passes, const struct frame *f, uint32_t from,
 	    uint32_t to, int verdict)
 NOT_REACHED(void, replicas_drop, struct lkdf_data *d)
-NOT_REACHED(void, decide_pass_token, struct worker *w, struct frame *f,
+NOT_REACHED(void, resolve_pass_token, struct worker *w, struct frame *f,
 	    uint32_t index)
 NOT_REACHED(uint32_t, graph_wide_nr_in, const struct lkdf_graph *g,
 	    uint32_t task)

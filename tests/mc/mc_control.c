@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * Arrivals in a graph with control flow: the counter of a record holds how
- * edges were decided as well. Exactly one arriver is the last, it finds the
+ * edges were resolved as well. Exactly one arriver is the last, it finds the
  * verdict of all edges whatever their order, it sees what all predecessors
  * wrote, and the next run finds the counter as the first did.
  */
@@ -13,7 +13,7 @@
 
 static struct rec rec;
 static uint8_t edge_flags[NR];
-static int verdicts[2][NR]; /* by round and edge: how the edge is decided */
+static int verdicts[2][NR]; /* by round and edge: how the edge is resolved */
 static int expected[2]; /* by round: what all of them say */
 static int nr_rounds;
 static int wrote[NR]; /* plain: the counter must order it */
@@ -60,7 +60,7 @@ static void expect(int first, int second)
 /* ---- arrivals ------------------------------------------------------------ */
 
 /* The arriver is the last: as arrive() in control_run.c. */
-static void decide(uint32_t all, int round)
+static void resolve(uint32_t all, int round)
 {
 	int i;
 
@@ -79,7 +79,7 @@ static void arrive(int id, int round)
 	if (rec_arrive_control(
 		    &rec, control_arrival(edge_flags[id], verdicts[round][id]),
 		    &all))
-		decide(all, round);
+		resolve(all, round);
 }
 
 /* The second run starts when the frame says that the first has ended. */
@@ -91,7 +91,7 @@ static void arrive_in_each(int id)
 		while (a_load(&run_nr, acquire) != (uint32_t)round)
 			a_pause();
 		arrive(id, round);
-		/* As frame_decided(). */
+		/* As frame_resolved(). */
 		if (a_sub(&remaining, 1, acq_rel) == 1) {
 			a_store(&remaining, NR, relaxed);
 			a_store(&run_nr, (uint32_t)round + 1, release);

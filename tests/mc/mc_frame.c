@@ -15,8 +15,8 @@
 #include "frame_below.h"
 #include "graph/tell.h"
 #include "mc.h"
-#include "run/decide.h"
 #include "run/planned.h"
+#include "run/resolve.h"
 #include "run/sources.h"
 #include "run/stream.h"
 #include "scope/deadline.h"
@@ -112,7 +112,7 @@ static void arrive_t(struct frame *f)
 	run_t(f);
 }
 
-/* Body, then pass_token() and frame_decided(). */
+/* Body, then pass_token() and frame_resolved(). */
 static void run_t(struct frame *f)
 {
 	mc_assert(plain_load(&is_running[f->index]) == 1);
@@ -120,7 +120,7 @@ static void run_t(struct frame *f)
 	plain_store(&is_running[f->index], 0);
 	plain_store(&nr_done, plain_load(&nr_done) + 1);
 	arrive_t(&frames[(f->index + 1) % NR_FRAMES]);
-	frame_decided(NULL, f, 1);
+	frame_resolved(NULL, f, 1);
 }
 
 static void run_s(struct frame *f)
@@ -129,7 +129,7 @@ static void run_s(struct frame *f)
 	plain_store(&is_running[f->index], 1);
 	arrive_t(f);
 	plain_store(&is_told[f->index], 1);
-	frame_decided(NULL, f, 1);
+	frame_resolved(NULL, f, 1);
 }
 
 static void work_until(uint32_t nr)
@@ -312,7 +312,7 @@ static void take_any(int id)
 		mc_assert(container_of(link, struct frame, start) ==
 			  &frames[1]);
 		plain_store(&is_told[1], 1);
-		frame_decided(NULL, &frames[1], 1);
+		frame_resolved(NULL, &frames[1], 1);
 		nr++;
 	}
 }

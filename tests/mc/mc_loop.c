@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * Loops of a graph: control_run.c as it is shipped. An iteration begins after
- * all members of the one before are decided, the last latch decides by what all
- * members did, a loop is armed again before anybody comes back to it, and
+ * all members of the one before are resolved, the last latch decides by what
+ * all members did, a loop is armed again before anybody comes back to it, and
  * whatever a run did lies behind its end.
  *
  * Deques and bodies are replaced: a ready task is a bit in a box, a body
@@ -13,8 +13,8 @@
 #include "loop_below.h"
 #include "loop_graph.h"
 #include "mc.h"
-#include "run/decide.h"
 #include "run/frame.h"
+#include "run/resolve.h"
 #include "sched/worker.h"
 
 #define NR_ROUNDS 3 /* that a task's values differ in */
@@ -34,12 +34,12 @@ static _Atomic(uint32_t) box[NR_THREADS];
 static bool is_shared; /* box[0] is both threads' */
 
 /* plain: the protocol must order them */
-static int count[MAX_NR]; /* how often the task was decided */
+static int count[MAX_NR]; /* how often the task was resolved */
 static int stamp[2]; /* by loop: its head writes, its members read */
 static int values[MAX_NR][NR_ROUNDS];
 /* As the scenario has it; 0: as it comes. */
 static int nr_iterations[2]; /* of each loop */
-static int expected; /* how the task behind the loop is decided */
+static int expected; /* how the task behind the loop is resolved */
 
 /* Of the loop of two latches, each of which reduces: plain, too. */
 static struct lkdf_data reduced;
@@ -51,8 +51,8 @@ static int combine_rc;
 /* ---- what control_run.c calls -------------------------------------------- */
 
 /* Box and order of the deques: whoever takes a task sees who pushed it. */
-void decide_push(struct worker *w, struct frame *f, uint32_t index,
-		 uint32_t skip)
+void resolve_push(struct worker *w, struct frame *f, uint32_t index,
+		  uint32_t skip)
 {
 	int i = is_shared ? 0 : (int)index % NR_THREADS;
 
@@ -115,7 +115,7 @@ void frame_fail(struct frame *f, uint32_t task, int returned, const char *why,
 
 /* ---- bodies -------------------------------------------------------------- */
 
-/* Each of the loop's own tasks was decided as often as its head. */
+/* Each of the loop's own tasks was resolved as often as its head. */
 static void loop_is_even(uint32_t l)
 {
 	uint32_t i;
@@ -197,9 +197,9 @@ static void run(int id, uint32_t bit)
 	else if (loop_of[index] == NO_LOOP)
 		mc_see(verdict == VERDICT_LIVE ? "the loop is left"
 					       : "the loop is cancelled");
-	nr = control_decide(&workers[id], &frame, index, verdict);
+	nr = control_resolve(&workers[id], &frame, index, verdict);
 	if (nr)
-		frame_decided(&workers[id], &frame, nr);
+		frame_resolved(&workers[id], &frame, nr);
 }
 
 /* One thread begins with the first tasks, the other with the last. */
@@ -268,7 +268,7 @@ static void begin_run(bool shared)
 	if (control.nr_loops > 1)
 		mc_name(&frame.control.loops[1].nr_backs, "nr_backs1");
 	is_shared = shared;
-	decide_push(&workers[0], &frame, 0, 0);
+	resolve_push(&workers[0], &frame, 0, 0);
 }
 
 static void expect(int outer, int inner)

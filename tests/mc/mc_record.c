@@ -82,7 +82,7 @@ static void run_twice(int id)
 		plain_store(&wrote[id], (int)r + 1);
 		if (rec_arrive(&rec) == ARRIVAL_LIVE)
 			fire((int)r + 1);
-		/* As frame_decided(). */
+		/* As frame_resolved(). */
 		if (a_sub(&remaining, 1, acq_rel) == 1) {
 			a_store(&remaining, 3, relaxed);
 			a_store(&run_nr, r + 1, release);

@@ -121,7 +121,7 @@ static void push(struct frame *f, uint32_t task, bool is_skipped)
 	     release);
 }
 
-/* As decide_give_token(). */
+/* As resolve_give_token(). */
 static void arrive_s(struct frame *f)
 {
 	struct rec *r = &f->recs[S];
@@ -176,20 +176,20 @@ static bool body_of_s(struct frame *f)
 }
 
 /* No worker: nothing is recorded. */
-static void decided(struct worker *w, struct frame *f)
+static void resolved(struct worker *w, struct frame *f)
 {
-	frame_decided(f->stream ? w : NULL, f, 1);
+	frame_resolved(f->stream ? w : NULL, f, 1);
 }
 
 static void run_s(struct worker *w, struct frame *f, bool is_skipped)
 {
 	bool is_live = f->stream && may_run(f, is_skipped) && body_of_s(f);
 
-	port_decided(f, S, is_live);
+	port_resolved(f, S, is_live);
 	push(f, T, !is_live);
 	push(f, U, !is_live);
 	arrive_s(&frames[(f->index + 1) % NR_FRAMES]);
-	decided(w, f);
+	resolved(w, f);
 }
 
 /* As frame_fail(). */
@@ -213,7 +213,7 @@ static void run_reader(struct worker *w, struct frame *f, uint32_t task,
 
 	if (!f->stream) {
 		plain_store(&told[task], 1);
-		decided(w, f);
+		resolved(w, f);
 		return;
 	}
 	if (may_run(f, is_skipped)) {
@@ -226,7 +226,7 @@ static void run_reader(struct worker *w, struct frame *f, uint32_t task,
 			fail(f);
 	}
 	plain_store(&ran[wave][task], plain_load(&ran[wave][task]) + 1);
-	decided(w, f);
+	resolved(w, f);
 }
 
 static void run(int id, uint32_t bit)

@@ -9,7 +9,7 @@ oracle=tests/oracle/oracle
 
 run=lib/run/run.c
 burst=lib/run/burst.c
-decide=lib/run/decide.c
+resolve=lib/run/resolve.c
 leave=lib/run/static_leave.c
 static=lib/run/static_run.c
 join=lib/task/join.c
@@ -19,12 +19,12 @@ idle=lib/sched/idle.c
 claim=lib/data/claim.c
 
 plant "counters are not armed again" lib/graph/record.h \
-	'/a_store(&r->pending, nr_in, relaxed);/d' "$run $decide"
+	'/a_store(&r->pending, nr_in, relaxed);/d' "$run $resolve"
 plant "a dead arrival is one off" lib/graph/record.h \
 	's/(pending & ~REC_DEAD) == 1 ? ARRIVAL_DEAD/(pending \& ~REC_DEAD) == 2 ? ARRIVAL_DEAD/' \
-	$decide
-plant "a task of its own is not told to the frame" $decide \
-	'/^void decide_and_tell/,/^}/s/frame_decided(w, f, nr);/;/' $decide
+	$resolve
+plant "a task of its own is not told to the frame" $resolve \
+	'/^void resolve_and_tell/,/^}/s/frame_resolved(w, f, nr);/;/' $resolve
 plant "tokens of a limit are kept after an error" $complete \
 	's/if (flags & TASK_GENERAL)/if (flags \& TASK_GENERAL \&\& !error)/' \
 	$complete
@@ -33,7 +33,7 @@ plant "the last but one child completes its parent" $complete \
 plant "a chain remembers that a body left" $burst \
 	's/c->leaves = c->has_why = false;/c->has_why = false;/' $burst
 plant "a token goes on by the width" lib/graph/graph.h \
-	's/g->nr_frames % stride)/0)/' "$decide lib/run/frame.c"
+	's/g->nr_frames % stride)/0)/' "$resolve lib/run/frame.c"
 plant "a join looks at the top only" $join \
 	's/!descend_slowly(w, t)/1/' $join
 plant "a join forgets the error" $join \
@@ -49,8 +49,8 @@ plant "workers of another node steal bound tasks" $idle \
 	's/is_near ? DEQUE_BOUND : DEQUE_BOUND - 1/DEQUE_BOUND/' $idle
 plant "sorted records keep their old successors" $renumber \
 	's/rename_tasks(g, recs\[i\].succ, recs\[i\].nr_succ);/;/' $renumber
-plant "a list of a node goes to anybody" $decide \
-	's/else if (home_is_bound(l->home))/else if (0)/' $decide
+plant "a list of a node goes to anybody" $resolve \
+	's/else if (home_is_bound(l->home))/else if (0)/' $resolve
 plant "other workers than the first lose the text of an error" $burst \
 	's/has_why ? err_text()/has_why \&\& !b->w->id ? err_text()/' $burst only
 plant "a run that leaves its order forgets arrivals" $leave \

@@ -121,8 +121,8 @@ struct lkdf_edge {
  * @g: graph, not sealed
  * @e: edge, copied
  *
- * An edge is live or dead once the task that it leaves is decided. A task is
- * decided when all edges to it are: it runs if all its plain edges are live
+ * An edge is live or dead once the task that it leaves is resolved. A task is
+ * resolved when all edges to it are: it runs if all its plain edges are live
  * and, where it has branches, at least one of these. A kind with LKDF_ANY runs
  * if at least one edge of all is live. Otherwise the task is skipped and all
  * edges that leave it are dead, each with the reason: not chosen, or failed.
@@ -135,8 +135,8 @@ struct lkdf_edge {
  * head @to reaches and that reach a BACK edge of that head. Seen from outside
  * the loop is one task: an edge from outside to any member is waited for
  * before the first iteration, and an edge from a member to the outside is
- * decided when the loop has ended. The next iteration begins when all members
- * are decided, a BACK edge was taken, no branch out of the loop was taken, no
+ * resolved when the loop has ended. The next iteration begins when all members
+ * are resolved, a BACK edge was taken, no branch out of the loop was taken, no
  * member has failed and the run is not cancelled. A branch that leaves several
  * loops ends all of them with this iteration. Loops may lie in one another.
  * An edge with PORT carries a value besides, also with BRANCH or BACK. An edge
@@ -200,7 +200,7 @@ int lkdf_graph_back(struct lkdf_graph *g, int32_t from, uint16_t branch,
  *
  * The number that the call returns stands for the whole. All its tasks wait for
  * the tasks that @g orders before it, and a branch that leads to it chooses all
- * of them or none. An edge from it is live once all its tasks are decided,
+ * of them or none. An edge from it is live once all its tasks are resolved,
  * unless one of those that nothing in @part comes after has failed; it passes
  * those that were not chosen. It chooses no branch itself. Task number t of
  * @part has the number of the whole + 1 + t, so that edges, ports and loops of

@@ -141,7 +141,7 @@ int lkdf_describe(struct lkdf *rt, const char *what, const char *format,
  * tokens of a limit, an event, a value of a channel or room in it, data, also
  * bytes of it that come home from a device, an operation, a device's memory,
  * queue or work, or room in a scope; the line names what the task stands
- * below, the limits of which those hold tokens, and how many undecided tasks
+ * below, the limits of which those hold tokens, and how many unresolved tasks
  * stand behind it. A run in which no such task was seen has a line as well. The
  * JSON object of schema "lkdf/why/1" has the lines as array "waits" of {cause,
  * who, waits, behind, next}; a cause is "token", "event", "channel", "data",

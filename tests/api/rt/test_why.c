@@ -103,7 +103,7 @@ static void two_bodies_over_limits(void)
 	has(text,
 	    "task \"a.child\", below \"a\" (holds limit \"left\" of 1 token) "
 	    "waits for 1 of limit \"right\" of 1 token, of which 0 are free; "
-	    "1 undecided task behind",
+	    "1 unresolved task behind",
 	    "one child waits for the other's token");
 	has(text,
 	    "task \"b.child\", below \"b\" (holds limit \"right\" of 1 token) "
@@ -161,7 +161,7 @@ static void a_task_of_a_graph_waits(struct lkdf *rt)
 	why_until(rt,
 		  "task \"middle\" of graph \"chain\" waits to go on, by "
 		  "lkdf_then(), for an event that the program fires, 1 signal "
-		  "to come; 2 undecided tasks behind");
+		  "to come; 2 unresolved tasks behind");
 	must(lkdf_graph_run(g, NULL, ATTR(lkdf_run, .arg = &(int){ 1 }),
 			    &done[1]));
 	text = why_until(rt, "a run of graph \"chain\" waits for tokens of "
@@ -332,7 +332,7 @@ static void a_join_waits_for_data(struct lkdf *rt)
 	must(submit_on(rt, k, &f, f.use, &done));
 	why_until(rt, "task \"first\", below \"parent\" waits to go on, by "
 		      "lkdf_then(), for an event that the program fires, "
-		      "1 signal to come; 2 undecided tasks behind, as is task "
+		      "1 signal to come; 2 unresolved tasks behind, as is task "
 		      "\"second\", which is to write table");
 	must(lkdf_event_signal(signal_me[0], 0));
 	is(lkdf_event_wait(done, -1), 0, "the parent ends");
@@ -357,9 +357,10 @@ static void tasks_wait_for_a_thread(struct lkdf *rt)
 	must(lkdf_data_acquire(d, LKDF_READ, -1, &at));
 	must(submit_on(rt, weak, &f, ON(d, LKDF_RW | LKDF_WEAK), &done[0]));
 	must(submit_on(rt, f.second, NULL, f.use, &done[1]));
-	why_until(rt, "task \"weak\" waits to write table, for its "
-		      "children, which a thread has acquired; 1 undecided task "
-		      "behind");
+	why_until(rt,
+		  "task \"weak\" waits to write table, for its "
+		  "children, which a thread has acquired; 1 unresolved task "
+		  "behind");
 	must(lkdf_data_release(d));
 	is(lkdf_event_wait(done[0], -1), 0, "the one with a child ends");
 	is(lkdf_event_wait(done[1], -1), 0, "the one behind it ends");

@@ -123,7 +123,7 @@ static void a_stage_waits(struct lkdf *rt)
 			     0));
 	must(lkdf_graph_seal(g, NULL));
 	stream_start(g, NULL, &done);
-	has(why_until(rt, "waits for a value of channel \"keys\"; 1 undecided "
+	has(why_until(rt, "waits for a value of channel \"keys\"; 1 unresolved "
 			  "task behind"),
 	    "task \"key#1\" of graph", "the stage is named");
 	for (i = 0; i < 3; i++)

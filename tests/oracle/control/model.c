@@ -28,11 +28,11 @@ struct model {
 	struct region loop[MAX_LOOPS];
 	int nr_loops;
 
-	/* One run: what is told to each task since it was last decided. */
+	/* One run: what is told to each task since it was last resolved. */
 	int told[MAX_EDGES]; /* -1: nothing yet */
 	int entry[MAX_LOOPS];
 	bool back[MAX_LOOPS], leaves[MAX_LOOPS], bad[MAX_LOOPS];
-	bool is_decided[MAX_TASKS]; /* in this iteration */
+	bool is_resolved[MAX_TASKS]; /* in this iteration */
 	bool was_taken[MAX_EDGES];
 	bool is_live[MAX_EDGES]; /* for those who read its value */
 	uint64_t *out;
@@ -253,7 +253,7 @@ static void make_ready(struct model *m, int t, int verdict)
 }
 
 /* Once all edges to the task are told. */
-static void decide(struct model *m, int t)
+static void resolve(struct model *m, int t)
 {
 	int i, nr_live = 0, nr_lost = 0, nr_counts = 0, verdict = LIVE;
 	bool unchosen = false, failed = false;
@@ -299,15 +299,15 @@ static void tell(struct model *m, int i, int verdict)
 	verdict = passed(m, i, verdict);
 	m->told[i] = verdict;
 	m->is_live[i] = verdict == LIVE;
-	decide(m, target_of(m, i));
+	resolve(m, target_of(m, i));
 }
 
-static bool all_decided(const struct model *m, int l)
+static bool all_resolved(const struct model *m, int l)
 {
 	int x;
 
 	for (x = 0; x < m->p->nr_tasks; x++)
-		if (m->loop[l].has[x] && !m->is_decided[x])
+		if (m->loop[l].has[x] && !m->is_resolved[x])
 			return false;
 	return true;
 }
@@ -324,7 +324,7 @@ static int parent_of(const struct model *m, int l)
 	return best;
 }
 
-/* All members are decided: another iteration, or the end. */
+/* All members are resolved: another iteration, or the end. */
 static void end_loop(struct model *m, int l)
 {
 	bool again = m->back[l] && !m->leaves[l] && !m->bad[l] &&
@@ -337,7 +337,7 @@ static void end_loop(struct model *m, int l)
 	if (again) {
 		for (x = 0; x < m->p->nr_tasks; x++)
 			if (m->loop[l].has[x])
-				m->is_decided[x] = false;
+				m->is_resolved[x] = false;
 		make_ready(m, m->loop[l].head, LIVE);
 		return;
 	}
@@ -363,7 +363,7 @@ static void end_loop(struct model *m, int l)
 		else
 			tell(m, i, verdict);
 	}
-	if (parent != OUTSIDE && all_decided(m, parent))
+	if (parent != OUTSIDE && all_resolved(m, parent))
 		end_loop(m, parent);
 }
 
@@ -390,7 +390,7 @@ static void finish(struct model *m, int t, int verdict)
 	int l = innermost(m, t, -1), value = 0, i, out = verdict, left, k;
 	struct call now;
 
-	m->is_decided[t] = true;
+	m->is_resolved[t] = true;
 	m->has_left[t] = false;
 	m->story->nr_unchosen += !runs && verdict == UNCHOSEN;
 	m->story->nr_skipped += !runs && verdict == FAILED;
@@ -430,7 +430,7 @@ static void finish(struct model *m, int t, int verdict)
 						      : UNCHOSEN);
 		}
 	}
-	if (l != OUTSIDE && all_decided(m, l))
+	if (l != OUTSIDE && all_resolved(m, l))
 		end_loop(m, l);
 }
 
@@ -486,7 +486,7 @@ int model_run(const struct program *p, int run, uint64_t *out, struct story *s)
 	for (i = 0; i < m.p->nr_edges; i++)
 		m.told[i] = -1;
 	for (t = 0; t < p->nr_tasks; t++)
-		decide(&m, t);
+		resolve(&m, t);
 	while (m.nr_ready) {
 		m.nr_ready--;
 		finish(&m, m.ready[m.nr_ready], m.verdict[m.nr_ready]);

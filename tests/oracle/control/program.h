@@ -2,7 +2,7 @@
 /*
  * Random graphs with branches, loops and values, and what one run of such a
  * graph is to do. The model works from definitions: reachability as a matrix,
- * members of loops by a fixed point, one task decided after the other. It
+ * members of loops by a fixed point, one task resolved after the other. It
  * shares no line with the library.
  */
 #ifndef TESTS_ORACLE_CONTROL_PROGRAM_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * The consequences of a decided task, outside the hot loop: arrivals at its
+ * The consequences of a resolved task, outside the hot loop: arrivals at its
  * successors, the token for the next run, and where a ready task goes when no
  * deque has room.
  *
@@ -8,39 +8,39 @@
  * which are idle while they are ready, and the list lies in a node's inbox
  * while it has any.
  */
-#ifndef RUN_DECIDE_H
-#define RUN_DECIDE_H
+#ifndef RUN_RESOLVE_H
+#define RUN_RESOLVE_H
 
 #include "core/item.h"
 #include "run/frame.h"
 #include "sched/sched.h"
 
 /* A ready task of a frame; skip: ITEM_SKIP or 0. On a worker. */
-void decide_push(struct worker *w, struct frame *f, uint32_t index,
-		 uint32_t skip);
+void resolve_push(struct worker *w, struct frame *f, uint32_t index,
+		  uint32_t skip);
 
 /* No deque has room for it. */
-void decide_overflow(struct worker *w, struct frame *f, uint32_t index,
-		     uint32_t skip);
+void resolve_overflow(struct worker *w, struct frame *f, uint32_t index,
+		      uint32_t skip);
 
 /*
  * Pushes the tasks that wait in a list, as many as there is room for now; of
  * what was planned for another node one task only.
  */
-void decide_listed(struct worker *w, struct ready_list *l);
+void resolve_listed(struct worker *w, struct ready_list *l);
 
 /* An arrival of the two that are no edges: the run before, and the start. */
-void decide_give_token(struct worker *w, struct frame *f, uint32_t index);
+void resolve_give_token(struct worker *w, struct frame *f, uint32_t index);
 
 /* The instance of the next run may go, as far as this one is concerned. */
-void decide_pass_token(struct worker *w, struct frame *f, uint32_t index);
+void resolve_pass_token(struct worker *w, struct frame *f, uint32_t index);
 
 /* Gives the tokens of a call that repeated to the next frame. */
-void decide_pass_tokens(struct worker *w, struct frame *f);
+void resolve_pass_tokens(struct worker *w, struct frame *f);
 
 /* The verdict that passes an edge, which with data may be another. */
-static inline int decide_passes(const struct frame *f, uint32_t from,
-				uint32_t to, int verdict)
+static inline int resolve_passes(const struct frame *f, uint32_t from,
+				 uint32_t to, int verdict)
 {
 	return likely(!f->graph->accesses)
 		       ? verdict
@@ -51,11 +51,11 @@ static inline int decide_passes(const struct frame *f, uint32_t from,
  * Tells successors, loops and the next run. verdict: enum verdict, or what the
  * body has returned. Returns how many tasks the caller tells the frame of.
  */
-uint32_t decide_task(struct worker *w, struct frame *f, uint32_t index,
-		     int verdict);
+uint32_t resolve_task(struct worker *w, struct frame *f, uint32_t index,
+		      int verdict);
 
-/* As decide_task(), and tells the frame. */
-void decide_and_tell(struct worker *w, struct frame *f, uint32_t index,
-		     int verdict);
+/* As resolve_task(), and tells the frame. */
+void resolve_and_tell(struct worker *w, struct frame *f, uint32_t index,
+		      int verdict);
 
 #endif

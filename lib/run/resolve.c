@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-#include "run/decide.h"
+#include "run/resolve.h"
 
 #include "base/options.h"
 #include "run/control_run.h"
@@ -47,8 +47,8 @@ static void add_to_list(struct worker *w, struct ready_list *l, uint32_t index,
 		send_list(w, l);
 }
 
-void decide_overflow(struct worker *w, struct frame *f, uint32_t index,
-		     uint32_t skip)
+void resolve_overflow(struct worker *w, struct frame *f, uint32_t index,
+		      uint32_t skip)
 {
 	uint16_t home = HOME_NONE;
 
@@ -85,8 +85,8 @@ static bool is_home(struct worker *w, struct frame *f, uint32_t index)
 	       index < starts[home_make(node, true) + 1];
 }
 
-void decide_push(struct worker *w, struct frame *f, uint32_t index,
-		 uint32_t skip)
+void resolve_push(struct worker *w, struct frame *f, uint32_t index,
+		  uint32_t skip)
 {
 	check(frame_has(f, index));
 	if (unlikely(f->recs[index].flags & REC_PLACED) &&
@@ -94,7 +94,7 @@ void decide_push(struct worker *w, struct frame *f, uint32_t index,
 		add_to_list(w, list_of(f, planned_home(f, index)), index, skip);
 	else if (unlikely(!worker_push(w, deque_of(f, index),
 				       item_make(f, index, skip))))
-		decide_overflow(w, f, index, skip);
+		resolve_overflow(w, f, index, skip);
 }
 
 /* The entry below; before it is taken, for pending may be the link. */
@@ -133,7 +133,7 @@ static bool push_entry(struct worker *w, struct frame *f, uint32_t entry)
 			  graph_nr_in(f->graph, &f->recs[index], index));
 	if (worker_push(w, deque_of(f, index), item_make(f, index, skip)))
 		return true;
-	decide_overflow(w, f, index, skip);
+	resolve_overflow(w, f, index, skip);
 	return false;
 }
 
@@ -153,7 +153,7 @@ static void take_listed(struct worker *w, struct ready_list *l, uint32_t max)
 		send_list(w, l);
 }
 
-void decide_listed(struct worker *w, struct ready_list *l)
+void resolve_listed(struct worker *w, struct ready_list *l)
 {
 	const struct sched *s = w->sched;
 	bool is_thief = l->link.type == LINK_FRAME_PLANNED &&
@@ -178,10 +178,10 @@ static inline void arrive(struct worker *w, struct frame *f, uint32_t index,
 	}
 	if (unlikely(f->stream) && stream_drops(f, index))
 		a = ARRIVAL_DEAD;
-	decide_push(w, f, index, a == ARRIVAL_DEAD ? ITEM_SKIP : 0);
+	resolve_push(w, f, index, a == ARRIVAL_DEAD ? ITEM_SKIP : 0);
 }
 
-void decide_give_token(struct worker *w, struct frame *f, uint32_t index)
+void resolve_give_token(struct worker *w, struct frame *f, uint32_t index)
 {
 	check(frame_has(f, index));
 	if (unlikely(f->graph->control))
@@ -191,7 +191,7 @@ void decide_give_token(struct worker *w, struct frame *f, uint32_t index)
 }
 
 /* The instance of the next run may go, as far as we are concerned. */
-void decide_pass_token(struct worker *w, struct frame *f, uint32_t index)
+void resolve_pass_token(struct worker *w, struct frame *f, uint32_t index)
 {
 	struct lkdf_graph *g = f->graph;
 	uint32_t to;
@@ -202,10 +202,10 @@ void decide_pass_token(struct worker *w, struct frame *f, uint32_t index)
 		return;
 	}
 	to = (f->index + graph_stride(g, f->recs[index].kind)) % g->nr_frames;
-	decide_give_token(w, &g->frames[to], index);
+	resolve_give_token(w, &g->frames[to], index);
 }
 
-void decide_pass_tokens(struct worker *w, struct frame *f)
+void resolve_pass_tokens(struct worker *w, struct frame *f)
 {
 	struct lkdf_graph *g = f->graph;
 	struct rec *r;
@@ -218,7 +218,7 @@ void decide_pass_tokens(struct worker *w, struct frame *f)
 		/* Our own arrival of the last repetition moves on. */
 		a_add(&r->pending, 1, relaxed);
 		to = (f->index + graph_stride(g, r->kind)) % g->nr_frames;
-		decide_give_token(w, &g->frames[to], i);
+		resolve_give_token(w, &g->frames[to], i);
 	}
 }
 
@@ -231,11 +231,11 @@ static void tell_successors(struct worker *w, struct frame *f, uint32_t index,
 	succ = graph_succ(f->graph, &f->recs[index], &nr);
 	for (i = 0; i < nr; i++)
 		arrive(w, f, succ[i],
-		       decide_passes(f, index, succ[i], verdict));
+		       resolve_passes(f, index, succ[i], verdict));
 }
 
-uint32_t decide_task(struct worker *w, struct frame *f, uint32_t index,
-		     int verdict)
+uint32_t resolve_task(struct worker *w, struct frame *f, uint32_t index,
+		      int verdict)
 {
 	bool has_data = unlikely(verdict < 0 && f->graph->accesses);
 	uint32_t nr = 1;
@@ -246,24 +246,24 @@ uint32_t decide_task(struct worker *w, struct frame *f, uint32_t index,
 	else if (has_data)
 		values_dead(f, index);
 	if (unlikely(f->recs[index].flags & REC_MEMBER))
-		return control_decide(w, f, index, verdict);
+		return control_resolve(w, f, index, verdict);
 	if (unlikely(f->graph->control))
-		nr = control_decide(w, f, index, verdict);
+		nr = control_resolve(w, f, index, verdict);
 	else
 		tell_successors(w, f, index, verdict);
 	if (has_data)
 		values_forget_untouched(f, index);
 	if (f->recs[index].flags & REC_TOKEN)
-		decide_pass_token(w, f, index);
+		resolve_pass_token(w, f, index);
 	return nr;
 }
 
-void decide_and_tell(struct worker *w, struct frame *f, uint32_t index,
-		     int verdict)
+void resolve_and_tell(struct worker *w, struct frame *f, uint32_t index,
+		      int verdict)
 {
-	uint32_t nr = decide_task(w, f, index, verdict);
+	uint32_t nr = resolve_task(w, f, index, verdict);
 
 	check(frame_has(f, index));
 	if (nr)
-		frame_decided(w, f, nr);
+		frame_resolved(w, f, nr);
 }
