@@ -31,12 +31,14 @@ enum count {
 	THREADS,
 	LANES,
 	LINKED,
+	PROBED,
+	WORDS,
 	NR_COUNTS,
 };
 
 static const char *const count_names[] = {
-	"slices", "events", "spans",   "samples", "executors", "kinds",
-	"graphs", "tasks",  "threads", "lanes",	  "linked",
+	"slices", "events",  "spans", "samples", "executors", "kinds", "graphs",
+	"tasks",  "threads", "lanes", "linked",	 "probed",    "words",
 };
 
 struct check {
@@ -112,6 +114,18 @@ static void on_lane(void *u, const struct trace_lane *l)
 	((struct check *)u)->nr[LANES]++;
 }
 
+static void on_probed_thread(void *u, const struct trace_probed_thread *t)
+{
+	(void)t;
+	((struct check *)u)->nr[PROBED]++;
+}
+
+static void on_probed_word(void *u, const struct trace_probed_word *w)
+{
+	(void)w;
+	((struct check *)u)->nr[WORDS]++;
+}
+
 static void on_fact(void *u, const char *key, const char *value)
 {
 	struct check *c = u;
@@ -136,6 +150,8 @@ static int read_all(FILE *in, struct check *c)
 		.thread = on_thread,
 		.fact = on_fact,
 		.lane = on_lane,
+		.probed_thread = on_probed_thread,
+		.probed_word = on_probed_word,
 		.u = c,
 	};
 

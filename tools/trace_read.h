@@ -119,6 +119,43 @@ struct trace_lost {
 	uint64_t ticks, slices, events;
 };
 
+/* The probe from then on; chunk KERNEL. */
+struct trace_probe {
+	uint64_t ticks;
+	uint32_t sees; /* enum lkdf_probed_bit; 0: it has gone */
+	uint32_t hz; /* of its samples */
+};
+
+/* An executor's thread, as the probe has counted it so far. */
+struct trace_probed_thread {
+	uint32_t executor;
+	uint64_t ticks;
+	uint32_t state; /* enum lkdf_worker_state, or a later one */
+	uint64_t state_ns; /* it has been in it */
+	uint64_t word; /* address of the futex word in which it sleeps; 0 */
+	uint64_t count[LKDF_PROBED_COUNTS];
+};
+
+/* A futex word in bodies of one kind so far. */
+struct trace_probed_word {
+	uint64_t ticks, address;
+	uint32_t name; /* of the kind; 0: in no body */
+	uint64_t sleeps, slept_ns;
+	uint64_t samples, waits; /* inside futex(2); of these to wait */
+	uint64_t wait_nodes, wake_nodes; /* bits */
+};
+
+/* Where a futex word lies. */
+struct trace_probed_place {
+	uint64_t address;
+	const char *file, *build_id; /* loaded there; "": none */
+	uint64_t offset; /* the address, as the file has it */
+	const char *mapping; /* "": anonymous, or not known */
+	uint64_t mapping_offset;
+	const char *label; /* of the block that holds it; "": none */
+	uint64_t label_offset, label_bytes;
+};
+
 /*
  * Whom to tell; what is NULL is checked all the same. Texts and lists are the
  * reader's, until the call returns.
@@ -141,6 +178,10 @@ struct trace_sink {
 	void (*fact)(void *u, const char *key, const char *value);
 	void (*lane)(void *u, const struct trace_lane *l);
 	void (*lost)(void *u, const struct trace_lost *l);
+	void (*probe)(void *u, const struct trace_probe *p);
+	void (*probed_thread)(void *u, const struct trace_probed_thread *t);
+	void (*probed_word)(void *u, const struct trace_probed_word *w);
+	void (*probed_place)(void *u, const struct trace_probed_place *p);
 	void *u;
 };
 

@@ -11,6 +11,7 @@ int signals_open(struct lkdf *rt)
 		.nr = rt->nr_executors,
 		.pins = o->probe,
 	};
+	struct probed_source source;
 	struct board_news news;
 	int rc = workers_open(&attr, &rt->signals);
 
@@ -19,6 +20,8 @@ int signals_open(struct lkdf *rt)
 	trace_probe_key(&rt->trace, src_bpf_key(&rt->signals));
 	if (src_bpf_news(&rt->signals, &news))
 		board_told_by(rt->board, &news);
+	if (src_bpf_source(&rt->signals, &source))
+		trace_told_by(&rt->trace, &source);
 	return 0;
 }
 

@@ -372,9 +372,10 @@ int runtime_open(struct lkdf *rt)
 		rc = open_executors(rt);
 	if (!rc)
 		return 0;
-	workers_close(&rt->signals);
 undo_trace:
+	/* First: the drain thread reads the signals. */
 	close_trace(rt);
+	workers_close(&rt->signals);
 undo_facts:
 	facts_close(rt, false);
 undo_place:

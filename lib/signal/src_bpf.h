@@ -9,6 +9,7 @@
 #define SIGNAL_SRC_BPF_H
 
 #include "signal/workers.h"
+#include "trace/probed.h"
 
 int src_bpf_open(struct workers *b);
 void src_bpf_close(struct workers *b);
@@ -32,6 +33,10 @@ void src_bpf_moved(const struct workers *b, uint64_t age, struct lkdf_fact *f);
 bool src_bpf_news(const struct workers *b, struct board_news *out);
 
 void src_bpf_mark(const struct workers *b, struct workers_mark *m);
+
+/* The source of recordings; false: there is no probe. Borrowed until it is
+ * closed. */
+bool src_bpf_source(const struct workers *b, struct probed_source *out);
 
 /* The key that tools need to name words of this runtime. */
 uint64_t src_bpf_key(const struct workers *b);

@@ -9,6 +9,8 @@
 #include "trace/carry.h"
 #include "trace/edges.h"
 #include "trace/file.h"
+#include "trace/probed.h"
+#include "trace/sums.h"
 #include "trace/threads.h"
 #include "trace/trace.h"
 
@@ -46,6 +48,7 @@ struct trace_drain {
 	uint64_t most_slices; /* the same */
 	bool has_complained;
 	struct threads threads;
+	struct probed probed;
 	uint8_t lanes[LKDF_MAX_LANES / 8]; /* of devices: a bit for each told */
 	struct trace_file file;
 };
@@ -226,47 +229,6 @@ static void write_events(struct trace_drain *d, int i)
 		write_some_events(d, i, head);
 }
 
-static void write_lost(struct trace_drain *d, int i)
-{
-	struct trace_ring *r = &d->t->rings[i];
-	uint64_t slices = a_load(&r->slice_lost, relaxed) - r->lost_before;
-
-	if (slices + r->events_lost == r->told_lost)
-		return;
-	r->told_lost = slices + r->events_lost;
-	chunk_begin(&d->file, LKDF_CHUNK_LOST);
-	chunk_number(&d->file, (uint64_t)i);
-	chunk_number(&d->file, clock_ticks());
-	chunk_number(&d->file, slices);
-	chunk_number(&d->file, r->events_lost);
-	chunk_end(&d->file);
-}
-
-/* Bytes of data by node, where there were any. */
-static void write_bytes(struct trace_drain *d, int i, uint64_t ticks)
-{
-	struct trace_ring *r = &d->t->rings[i];
-	const uint64_t *before =
-		&d->before.bytes[(size_t)i * (r->nr_nodes + 1)];
-	uint64_t sum = 0;
-	uint32_t node;
-
-	for (node = 0; node <= r->nr_nodes; node++)
-		sum += a_load(&r->bytes[node], relaxed);
-	if (sum == r->told_bytes)
-		return;
-	r->told_bytes = sum;
-	chunk_begin(&d->file, LKDF_CHUNK_BYTES);
-	chunk_number(&d->file, (uint64_t)i);
-	chunk_number(&d->file, ticks);
-	node = r->nr_nodes;
-	chunk_number(&d->file, a_load(&r->bytes[node], relaxed) - before[node]);
-	for (node = 0; node < r->nr_nodes; node++)
-		chunk_number(&d->file,
-			     a_load(&r->bytes[node], relaxed) - before[node]);
-	chunk_end(&d->file);
-}
-
 static void write_sample(struct trace_drain *d, bool is_last)
 {
 	uint64_t ticks = clock_ticks();
@@ -291,10 +253,13 @@ static void write_sample(struct trace_drain *d, bool is_last)
 				a_load(&r->counters->v[c], relaxed) -
 					d->before.counted[i * NR_COUNTERS + c]);
 		chunk_end(f);
-		write_bytes(d, i, ticks);
+		sums_bytes(f, r, (uint32_t)i, &d->before, ticks);
 	}
 	/* A thread that has slept since the last time has, too. */
 	threads_sample(&d->threads, f, ticks, is_last);
+	if (probed_has_source(&d->probed))
+		write_words(d);
+	probed_sample(&d->probed, f, ticks, d->nr_names);
 }
 
 static void write_end(struct trace_drain *d)
@@ -330,7 +295,7 @@ static void write_round(struct trace_drain *d)
 		}
 		write_slices(d, i);
 		write_events(d, i);
-		write_lost(d, i);
+		sums_lost(&d->file, &d->t->rings[i], (uint32_t)i);
 	}
 	if (d->file.error && !d->has_complained) {
 		d->has_complained = true;
@@ -450,6 +415,7 @@ int drain_start(struct trace *t, const char *file, int fd,
 	log_text(t->log, LKDF_LOG_INFO, "trace: file %s", d->file.path);
 	about_write(&d->file, t->facts);
 	threads_init(&d->threads, t);
+	probed_init(&d->probed, t);
 	rc = start_thread(d);
 	if (rc) {
 		drain_abandon(d);
@@ -496,5 +462,6 @@ void drain_abandon(struct trace_drain *d)
 		return;
 	trace_file_close(&d->file);
 	threads_fini(&d->threads);
+	probed_fini(&d->probed);
 	free_drain(d);
 }

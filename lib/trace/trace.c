@@ -302,6 +302,13 @@ void trace_probe_key(struct trace *t, uint64_t key)
 	a_store(trace_word(&h->probe_key), key, relaxed);
 }
 
+void trace_told_by(struct trace *t, const struct probed_source *s)
+{
+	t->probed = *s;
+	/* [trace.told_by] the source; pairs with [trace.probed]. */
+	a_store(&t->told_by_probe, true, release);
+}
+
 void trace_ask(struct trace *t, const char *name)
 {
 	struct lkdf_stats_header *h = t->base;

@@ -8,6 +8,7 @@
 #define TRACE_TRACE_H
 
 #include "base/log.h"
+#include "trace/probed.h"
 #include "trace/ring.h"
 
 #include <stdbool.h>
@@ -77,6 +78,10 @@ struct trace {
 	uint32_t nr_recordings;
 	void *late; /* rings beside the memfd; NULL: none so far */
 
+	/* Set once, before told_by_probe; the drain thread calls it. */
+	struct probed_source probed;
+	_Atomic(bool) told_by_probe;
+
 	/* Any thread: wakes the drain thread. */
 	_Atomic(uint32_t) bell;
 
@@ -121,6 +126,10 @@ void trace_start(struct trace_ring *r, enum lkdf_executor_kind kind, int cpu,
  * executor, whose thread calls: gen << 32 | slot + 1, or 0. */
 void trace_probe_key(struct trace *t, uint64_t key);
 void trace_probe_slot(struct trace_ring *r, uint64_t slot);
+
+/* The kernel's facts that recordings have from now on, until the trace is
+ * closed. Called once, after trace_open(). */
+void trace_told_by(struct trace *t, const struct probed_source *s);
 
 /* For tools: the name of the socket at which somebody answers. */
 void trace_ask(struct trace *t, const char *name);

@@ -155,6 +155,42 @@ static void on_lost(void *u, const struct trace_lost *l)
 	     l->ticks, l->slices, l->events);
 }
 
+static void on_probe(void *u, const struct trace_probe *p)
+{
+	tell(u, "probe %" PRIu64 " sees %u hz %u\n", p->ticks, p->sees, p->hz);
+}
+
+static void on_probed_thread(void *u, const struct trace_probed_thread *k)
+{
+	uint32_t i;
+
+	tell(u, "kernel %u %" PRIu64 " state %u %" PRIu64 " word %" PRIx64 " :",
+	     k->executor, k->ticks, k->state, k->state_ns, k->word);
+	for (i = 0; i < LKDF_PROBED_COUNTS; i++)
+		tell(u, " %" PRIu64, k->count[i]);
+	tell(u, "\n");
+}
+
+static void on_probed_word(void *u, const struct trace_probed_word *w)
+{
+	struct told *t = u;
+
+	tell(t, "word %" PRIx64 " %" PRIu64 " %s: %" PRIu64 " %" PRIu64,
+	     w->address, w->ticks, w->name ? t->info->name[w->name] : "-",
+	     w->sleeps, w->slept_ns);
+	tell(t, " %" PRIu64 " %" PRIu64 " %" PRIx64 " %" PRIx64 "\n",
+	     w->samples, w->waits, w->wait_nodes, w->wake_nodes);
+}
+
+static void on_probed_place(void *u, const struct trace_probed_place *p)
+{
+	tell(u, "place %" PRIx64 " %s+%" PRIx64 " %s", p->address, p->file,
+	     p->offset, p->build_id);
+	tell(u, " %s+%" PRIx64 " \"%s\"+%" PRIu64 " of %" PRIu64 "\n",
+	     p->mapping, p->mapping_offset, p->label, p->label_offset,
+	     p->label_bytes);
+}
+
 static void on_sample(void *u, uint32_t executor, uint64_t ticks)
 {
 	tell(u, "sample %u %" PRIu64 "\n", executor, ticks);
@@ -164,10 +200,11 @@ static int read_told(FILE *f, struct told *t, struct trace_info *info,
 		     struct trace_fault *fault)
 {
 	const struct trace_sink sink = {
-		on_slice,  on_event,   on_executor, on_clock,
-		on_sample, on_counter, on_span,	    on_kind,
-		on_graph,  on_task,    on_thread,   on_bytes,
-		on_fact,   on_lane,    on_lost,	    t,
+		on_slice,	  on_event,	  on_executor,	   on_clock,
+		on_sample,	  on_counter,	  on_span,	   on_kind,
+		on_graph,	  on_task,	  on_thread,	   on_bytes,
+		on_fact,	  on_lane,	  on_lost,	   on_probe,
+		on_probed_thread, on_probed_word, on_probed_place, t,
 	};
 
 	memset(t, 0, sizeof(*t));

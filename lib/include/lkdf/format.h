@@ -303,6 +303,38 @@ enum lkdf_task_bit {
 	LKDF_TASK_HELPER = 4, /* the library's own, beside the user's tasks */
 };
 
+/* The first number of KERNEL: which record follows. */
+enum lkdf_probed_record {
+	LKDF_PROBED_PROBE = 1, /* the probe came, changed, or ended */
+	LKDF_PROBED_THREAD = 2, /* counts of the thread of an executor */
+	LKDF_PROBED_WORD = 3, /* counts of a futex word in bodies of a kind */
+	LKDF_PROBED_PLACE = 4, /* where a futex word lies */
+};
+
+/* Facts that the probe sees; bits. */
+enum lkdf_probed_bit {
+	LKDF_PROBED_SEES_SWITCHES = 1, /* preempted, blocked, other CPUs */
+	LKDF_PROBED_SEES_SAMPLES = 2, /* CPU time inside futex(2) */
+	LKDF_PROBED_SEES_PAGES = 4, /* pages that move */
+};
+
+/* The counts of a thread in KERNEL, in their order. */
+enum lkdf_probed_count {
+	LKDF_PROBED_PREEMPTS, /* another thread got its CPU, so often */
+	LKDF_PROBED_PREEMPTED_NS, /* until it had one again */
+	LKDF_PROBED_BLOCKS, /* sleeps that ended */
+	LKDF_PROBED_BLOCKED_NS,
+	LKDF_PROBED_FUTEXES, /* of these in futex words of bodies */
+	LKDF_PROBED_FUTEX_NS,
+	LKDF_PROBED_CPUS, /* it came to another CPU, */
+	LKDF_PROBED_NODES, /* and to another node */
+	LKDF_PROBED_SAMPLES, /* of its CPU time */
+	LKDF_PROBED_FUTEX_SAMPLES, /* of these inside futex(2), in bodies */
+	LKDF_PROBED_OWN_SAMPLES, /* inside futex(2) for the runtime */
+	LKDF_PROBED_PAGES, /* that it moved */
+	LKDF_PROBED_COUNTS
+};
+
 /* Sorts of lanes. */
 enum lkdf_lane_sort {
 	LKDF_LANE_QUEUE = 1, /* kernels of a device */

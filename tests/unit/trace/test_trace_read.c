@@ -154,6 +154,46 @@ static void write_graph(struct trace_file *f)
 	chunk_end(f);
 }
 
+static void write_kernel(struct trace_file *f)
+{
+	int i;
+
+	/* A record of a version to come. */
+	chunk_begin(f, LKDF_CHUNK_KERNEL);
+	numbers(f, 3, N(0), N(1), N(2));
+	chunk_end(f);
+	chunk_begin(f, LKDF_CHUNK_KERNEL);
+	numbers(f, 4, N(LKDF_PROBED_PROBE), N(890), N(3), N(250));
+	chunk_end(f);
+	chunk_begin(f, LKDF_CHUNK_KERNEL);
+	numbers(f, 6, N(LKDF_PROBED_THREAD), N(1), N(900), N(4), N(777),
+		N(0x7f0040));
+	for (i = 0; i < LKDF_PROBED_COUNTS; i++)
+		chunk_number(f, N(1) << 3 * i);
+	/* A count of a version to come. */
+	chunk_number(f, 5);
+	chunk_end(f);
+	chunk_begin(f, LKDF_CHUNK_KERNEL);
+	numbers(f, 2, N(LKDF_PROBED_PLACE), N(0x7f0040));
+	chunk_text(f, "/lib/libc.so");
+	chunk_number(f, 0x40);
+	chunk_text(f, "c0de");
+	chunk_text(f, "");
+	chunk_number(f, 0);
+	chunk_text(f, "tab\xff"
+		      "le");
+	numbers(f, 2, N(64), N(4096));
+	chunk_end(f);
+	chunk_begin(f, LKDF_CHUNK_KERNEL);
+	numbers(f, 10, N(LKDF_PROBED_WORD), N(900), N(0x7f0040), N(3), N(9),
+		N(1) << 33, N(20), N(19), N(5), N(2));
+	chunk_end(f);
+	chunk_begin(f, LKDF_CHUNK_KERNEL);
+	numbers(f, 10, N(LKDF_PROBED_WORD), N(900), N(0x7f0080), N(0), N(1),
+		N(2), N(3), N(3), N(1), N(0));
+	chunk_end(f);
+}
+
 static void write_facts(struct trace_file *f)
 {
 	chunk_begin(f, LKDF_CHUNK_THREADS);
@@ -169,9 +209,7 @@ static void write_facts(struct trace_file *f)
 	chunk_text(f, "option.workers");
 	chunk_text(f, "1 per node");
 	chunk_end(f);
-	chunk_begin(f, LKDF_CHUNK_KERNEL);
-	numbers(f, 3, N(0), N(1), N(2));
-	chunk_end(f);
+	write_kernel(f);
 	chunk_begin(f, LKDF_CHUNK_LOST);
 	numbers(f, 4, N(1), N(900), N(9), N(0));
 	chunk_end(f);
@@ -254,6 +292,14 @@ static const char expected[] = "executor 1 0 7 -1 4242\n"
 			       "bytes 1 900 ? 5 8589934592 64\n"
 			       "fact cpus=2\n"
 			       "fact option.workers=1 per node\n"
+			       "probe 890 sees 3 hz 250\n"
+			       "kernel 1 900 state 4 777 word 7f0040 :"
+			       " 1 8 64 512 4096 32768 262144 2097152 16777216"
+			       " 134217728 1073741824 8589934592\n"
+			       "place 7f0040 /lib/libc.so+40 c0de"
+			       " +0 \"tab?le\"+64 of 4096\n"
+			       "word 7f0040 900 load: 9 8589934592 20 19 5 2\n"
+			       "word 7f0080 900 -: 1 2 3 3 1 0\n"
 			       "lost 1 900 9 0\n";
 
 /* A file of ours as bytes; the caller frees them. */
