@@ -3,7 +3,8 @@
  * A program with a hidden lock, to be looked at with lkdf futex: a tree of
  * tasks that all call something which takes one, again and again. With --lock
  * none they compute as long and take none, with --lock long they sleep in it,
- * and with --kinds 2 the leaves are of another kind.
+ * with --lock held they hold it while they compute, so others sleep on any
+ * machine, and with --kinds 2 the leaves are of another kind.
  *
  *   cc convoy.c -llkdf -lpthread -o convoy
  */
@@ -12,6 +13,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,6 +53,12 @@ static void call_mutex(void)
 	pthread_mutex_lock(&mutex);
 	compute(5);
 	pthread_mutex_unlock(&mutex);
+}
+
+/* The body holds the lock over all calls, longer than a wake-up takes. */
+static void call_held(void)
+{
+	compute(1000);
 }
 
 /* Others wait for as long, asleep. */
@@ -107,6 +115,7 @@ static const struct {
 	{ "malloc", call_malloc }, { "stdio", call_stdio },
 	{ "spin", call_spin },	   { "block", call_block },
 	{ "heap", call_block },	   { "long", call_long },
+	{ "held", call_held },
 };
 
 static void (*lock_call)(void) = call_random;
@@ -117,11 +126,16 @@ static int visit(struct lkdf_ctx *c, void *arg)
 {
 	int level = *(const int *)arg - 1, i, rc = 0;
 	struct lkdf_kind *below = level > 1 ? node : leaf;
+	bool is_held = lock_call == call_held;
 
 	for (i = 0; i < 2 && level > 0 && !rc; i++)
 		rc = lkdf_spawn(c, below, &level);
+	if (is_held)
+		pthread_mutex_lock(&mutex);
 	for (i = 0; i < CALLS; i++)
 		lock_call();
+	if (is_held)
+		pthread_mutex_unlock(&mutex);
 	return rc;
 }
 

@@ -39,5 +39,5 @@ else
 fi
 
 LKDF_TRACE=$out/lock.lkdf LKDF_WORKERS=2 \
-	"$build/examples/convoy" --lock mutex --seconds 1 >/dev/null || exit 1
+	"$build/examples/convoy" --lock held --seconds 1 >/dev/null || exit 1
 tell lock '3. Tasks that all take one lock'
