@@ -4,7 +4,7 @@
 # Shapes, floor, plans, flows and tiles are shared with tests/bench.
 TOOLS_SRC := $(wildcard tools/*.c tools/report/*.c) $(addprefix tests/bench/,shapes.c floor.c \
 	lkdf_graph.c plan.c lkdf_plan.c flow.c lkdf_flow.c tiles.c lkdf_tiles.c \
-	control.c lkdf_control.c lkdf_feed.c raw_cl.c)
+	control.c lkdf_control.c lkdf_feed.c raw_cl.c work.c)
 # The page of lkdf report, as a C file.
 PAGE_C := $(BUILD)/tool/report_page.c
 # What lkdf completion prints, as a C file.

@@ -3,7 +3,7 @@
 # built here prints one line and is absent from the comparison.
 
 BENCH_DIR := $(BUILD)/tests/bench
-BENCH_SHAPES := $(BUILD)/tool/tests/bench/shapes.o
+BENCH_SHAPES := $(addprefix $(BUILD)/tool/tests/bench/,shapes.o work.o)
 BENCH_PEERS := $(addprefix $(BENCH_DIR)/,peer_lkdf peer_tbb peer_omp_gcc \
 	peer_omp_clang peer_taskflow peer_starpu peer_starpu_cl peer_flow \
 	peer_tbb_control \
@@ -21,7 +21,7 @@ API_TESTS += $(BENCH_DIR)/test_programs
 $(BENCH_DIR)/test_programs: $(addprefix $(BUILD)/tool/tests/bench/,\
 		test_programs.o plan.o lkdf_plan.o flow.o lkdf_flow.o tiles.o \
 		lkdf_tiles.o lkdf_graph.o shapes.o control.o lkdf_control.o \
-		lkdf_feed.o raw_cl.o) \
+		lkdf_feed.o raw_cl.o work.o) \
 		$(LIB_SO)
 	$(call say,LD)
 	$(Q)mkdir -p $(@D)
@@ -86,7 +86,7 @@ $(BENCH_DIR)/peer_taskflow: tests/bench/peer_taskflow.cc $(BENCH_HEADERS) \
 		$(BENCH_SHAPES) -lpthread,no taskflow headers)
 
 # Loops, branches and streams: what lkdf bench flow compares with.
-BENCH_CONTROL := $(BUILD)/tool/tests/bench/control.o
+BENCH_CONTROL := $(addprefix $(BUILD)/tool/tests/bench/,control.o work.o)
 
 $(BENCH_DIR)/peer_tbb_control: tests/bench/peer_tbb_control.cc \
 		$(BENCH_HEADERS) $(BENCH_CONTROL)
