@@ -47,7 +47,7 @@ const struct cli_spec bench_spec = {
 		"             speed-up with short bodies\n"
 		"  forkjoin   spawn and join: fib\n"
 		"  loop       parallel loops, short and long\n"
-		"  flow       loops and branches in graphs, pipelines\n"
+		"  flow       loops and branches in graphs, pipelines, ports\n"
 		"  submit     tasks that name their data, one at a time\n"
 		"  data       blocks passed on: time, memory; Cholesky, LU\n"
 		"  io         reads as tasks: page cache, O_DIRECT, tmpfs\n"

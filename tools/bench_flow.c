@@ -7,9 +7,11 @@
  * Taskflow's condition tasks and tf::Pipeline and oneTBB's flow_graph,
  * parallel_pipeline and limiter_node. The floor calls the same bodies in a
  * plain loop on one thread. Every contestant's result is compared with the
- * serial program's after every batch.
+ * serial program's after every batch. Rows without a peer, of values at ports,
+ * are in bench_flow_ports.c.
  */
 #include "bench_arms.h"
+#include "bench_flow_ports.h"
 #include "bench_peer.h"
 
 #include "tests/bench/lkdf_control.h"
@@ -296,10 +298,13 @@ static const struct bench_arms flows = {
 
 double bench_flow_steps(const struct bench *b)
 {
-	return bench_arms_steps(b, &flows, NR_PARTS);
+	return bench_arms_steps(b, &flows, NR_PARTS) +
+	       bench_flow_ports_steps(b);
 }
 
 int bench_flow(struct bench *b)
 {
-	return bench_arms(b, &flows, NR_PARTS);
+	int rc = bench_arms(b, &flows, NR_PARTS);
+
+	return rc ? rc : bench_flow_ports(b);
 }
