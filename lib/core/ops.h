@@ -106,10 +106,10 @@ struct kind_ops {
 	void (*push)(struct task *t);
 
 	/*
-	 * Does the host read the bytes of that use before the body? NULL: of
-	 * all uses the body may, see data/away.h.
+	 * The use whose bytes the host reads before the body; -1: none. NULL:
+	 * those of all uses, in the body, see data/away.h.
 	 */
-	bool (*reads_use)(const struct task *t, unsigned use);
+	int (*host_use)(const struct lkdf_kind *k);
 
 	uint32_t told; /* enum lkdf_kind_told, of a recording; see trace.h */
 

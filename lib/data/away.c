@@ -53,6 +53,8 @@ bool away_use_waits(const struct use *u, struct blocking_item *waiter)
 {
 	struct copies *c = copies_of(u);
 
+	if (u->flags & USE_LATER)
+		return false;
 	/* order: data.waits */
 	return c && away_wait(c, u->part, NULL, waiter);
 }
@@ -122,7 +124,7 @@ void away_begin(const struct use *u, bool writes)
 		return;
 	note_all_lost(u, c);
 	/* order: data.written */
-	if (writes && u->flags & USE_WRITES)
+	if (writes && (u->flags & (USE_WRITES | USE_LATER)) == USE_WRITES)
 		away_written(c, u->part);
 }
 

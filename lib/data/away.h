@@ -25,7 +25,8 @@ struct copies *data_make_copies(struct lkdf_data *d,
 
 /*
  * The use was granted; true: its bytes are away, and waiter is run when they
- * may be home. Then ask again, with all uses.
+ * may be home. Then ask again, with all uses. Uses of a run with USE_LATER are
+ * none of them: see run/away_run.h.
  */
 bool away_use_waits(const struct use *u, struct blocking_item *waiter);
 bool away_claim_waits(const struct claim *c, struct blocking_item *waiter);

@@ -159,6 +159,7 @@ enum use_flag {
 	USE_WEAK = 4, /* the task does not wait for it */
 	USE_HIDDEN = 8, /* the whole's, for parts */
 	USE_UNSEEN = 16, /* weak, of a graph's task, which waits for it */
+	USE_LATER = 32, /* of a run: bytes that are away come for its tasks */
 };
 
 /*

@@ -139,10 +139,11 @@ static void answer(void *executor, struct blocking_item *item)
 
 	lock_take(&c->lock);
 	a->is_asked = false;
-	is_here = a->device == here;
+	/* Those who asked may have them, and a kernel may write them again. */
+	is_here = a->device == here && a->waiting;
 	if (!a->device)
 		first = take_waiting(a);
-	else if (!is_here && a->waiting)
+	else if (a->device != here && a->waiting)
 		ask(a);
 	lock_give(&c->lock);
 	if (is_here)
@@ -191,6 +192,27 @@ bool away_wait_slowly(struct copies *c, uint32_t part, const struct device *but,
 		want(away_of(c, i), NULL, &waiter);
 	lock_give(&c->lock);
 	return !waiter;
+}
+
+static bool is_elsewhere(const struct away *a, const struct device *but)
+{
+	lock_assert_held(&a->of->lock);
+	return a->device && a->device != but;
+}
+
+bool away_is_elsewhere_slowly(struct copies *c, uint32_t part,
+			      const struct device *but)
+{
+	bool is;
+	uint32_t i;
+
+	lock_take(&c->lock);
+	is = is_elsewhere(&c->whole, part ? NULL : but) ||
+	     (part && is_elsewhere(away_of(c, part), but));
+	for (i = 1; !part && !is && i <= c->last_part; i++)
+		is = is_elsewhere(away_of(c, i), NULL);
+	lock_give(&c->lock);
+	return is;
 }
 
 static void each_waiting(const struct away *a,

@@ -96,6 +96,18 @@ static inline bool away_wait(struct copies *c, uint32_t part,
 	       away_wait_slowly(c, part, but, waiter);
 }
 
+/* As away_wait(), of a caller that does not wait. */
+bool away_is_elsewhere_slowly(struct copies *c, uint32_t part,
+			      const struct device *but);
+
+static inline bool away_is_elsewhere(struct copies *c, uint32_t part,
+				     const struct device *but)
+{
+	/* [away.look] as above. */
+	return unlikely(a_load(&c->nr_away, acquire)) &&
+	       away_is_elsewhere_slowly(c, part, but);
+}
+
 /*
  * Calls fn for each item that waits for bytes of c, under its lock; d: which
  * device brings them, part: of which.

@@ -253,27 +253,49 @@ int copies_pin(struct device *d, struct device_operand *o)
 	return 0;
 }
 
+void copies_fill(struct device_copy *c)
+{
+	c->version = away_version(c->of, c->part);
+}
+
+void copies_publish(struct device *d, struct device_copy *c, bool is_home)
+{
+	check(c->nr_pins && !c->is_leaving);
+	/* order: copies.dirty: the host has them not. */
+	c->is_dirty = !is_home;
+	c->version = away_publish(d, c->of, c->part, is_home);
+}
+
+void copies_spoil(struct device *d, struct device_copy *c)
+{
+	copies_publish(d, c, true);
+	c->version = 0;
+}
+
+void copies_let_go(struct device *d, struct device_copy *c)
+{
+	check(c->nr_pins);
+	c->nr_pins--;
+	list_del(&c->lru);
+	list_push(&d->lru, &c->lru);
+}
+
 void copies_unpin(struct device *d, struct device_operand *o, enum copy_end end)
 {
 	struct device_copy *c = o->copy;
-	bool writes = o->mode & LKDF_WRITE && end >= COPY_WRITTEN;
+	bool writes = o->mode & LKDF_WRITE;
 
-	check(c->nr_pins);
-	c->nr_pins--;
-	if (writes) {
-		/* order: copies.dirty: the host has them not. */
-		c->is_dirty = end == COPY_WRITTEN && !o->is_through;
-		c->version = away_publish(d, o->copies, o->part, !c->is_dirty);
-	} else if (!o->is_filled) {
-		c->version = away_version(o->copies, o->part);
-	}
-	if (writes ? end == COPY_SPOILT
-		   : end == COPY_UNTOUCHED && !o->is_filled)
+	if (writes && end == COPY_WRITTEN)
+		copies_publish(d, c, o->is_through);
+	else if (writes && end == COPY_SPOILT)
+		copies_spoil(d, c);
+	else if (!o->is_filled && end == COPY_UNTOUCHED)
 		c->version = 0;
-	if (o->mode & LKDF_WRITE || !o->is_filled)
+	else if (!o->is_filled)
+		copies_fill(c);
+	if (writes || !o->is_filled)
 		c->is_changing = false;
-	list_del(&c->lru);
-	list_push(&d->lru, &c->lru);
+	copies_let_go(d, c);
 	o->copy = NULL;
 }
 

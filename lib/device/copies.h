@@ -49,6 +49,16 @@ enum copy_end {
 void copies_unpin(struct device *d, struct device_operand *o,
 		  enum copy_end end);
 
+/*
+ * Steps of that, for a copy that several requests share (region_memory.h): it
+ * has the bytes of now; it has new ones, as has the host, or alone; it has
+ * neither the bytes of before nor new ones; it is pinned once less.
+ */
+void copies_fill(struct device_copy *c);
+void copies_publish(struct device *d, struct device_copy *c, bool is_home);
+void copies_spoil(struct device *d, struct device_copy *c);
+void copies_let_go(struct device *d, struct device_copy *c);
+
 /* Memory of the device, for which copies are dropped. As copies_pin(). */
 int copies_alloc(struct device *d, uint64_t bytes, void **there);
 int copies_alloc_aligned(struct device *d, uint64_t bytes, uint64_t align,

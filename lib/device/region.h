@@ -4,8 +4,8 @@
  * that keeps its order (LKDF_DEVICE_ORDERED), so that the host does not stand
  * between them. A request leads: it has got its room and begins as ever; the
  * layer above adds those that wait for nothing but requests of the region. They
- * share its memory. Each ends by itself, as soon as its launch is done and what
- * the host needs of it has come.
+ * share its memory (region_memory.h). Each ends by itself, as soon as its
+ *launch is done and what the host needs of it has come.
  *
  *	added -> UPLOAD -> RUN, in order -> FETCH -> over
  *
@@ -24,18 +24,6 @@
 #include "device/request.h"
 
 #define REGION_AHEAD 32 /* requests in the queue, at most */
-
-/* Bytes on the device, while some request of the region uses them. */
-struct region_memory {
-	struct list list;
-	char *host;
-	uint64_t bytes;
-	void *there;
-	uint32_t nr_users; /* requests that are not over */
-	uint32_t nr_writers; /* of these: whose launch is not done */
-	uint32_t nr_fetches; /* under way */
-	bool is_spoilt; /* whoever was to bring the bytes has not */
-};
 
 /* The launcher's alone. */
 struct device_region {

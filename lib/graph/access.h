@@ -65,6 +65,7 @@ struct access_var {
 	uint8_t reads, writes; /* by anybody */
 	bool reads_first; /* before it is written here */
 	bool is_once, is_transient;
+	bool may_be_away; /* kernels leave it on devices, see run/away_run.h */
 	uint64_t offset; /* in the data's bytes */
 };
 
@@ -102,6 +103,7 @@ struct access_table {
 	uint32_t *claimed; /* by claim: the var whose it is */
 	bool has_maybe; /* some use is MAYBE */
 	bool has_moves; /* some data moves or is copied, see follow.h */
+	bool has_away; /* some var may be away */
 };
 
 /* Remembers a task's uses, checked. 0 or -errno. */

@@ -186,6 +186,10 @@ static void give(struct executor *ex, struct device_region *g, struct frame *f,
 
 	if (!r)
 		return;
+	if (!kernel_may_go(r)) {
+		kernel_free_request(f->graph->rt, r);
+		return;
+	}
 	check(!((uintptr_t)&r->call.link % LINK_ALIGN));
 	a_store(&r->nr_arrived, 0, relaxed);
 	f->kernels[index].req = r;

@@ -6,6 +6,7 @@
 #include "core/ops.h"
 #include "data/away.h"
 #include "kernel/ahead.h"
+#include "run/away_run.h"
 #include "task/body.h"
 #include "task/then.h"
 
@@ -258,24 +259,33 @@ static void came_here(void *executor, struct blocking_item *item)
 	then_leave(executor, container_of(item, struct task, blocking_item));
 }
 
-static int run_here(struct lkdf_ctx *c, void *arg)
+static bool waits_here(struct lkdf_ctx *c)
 {
-	away_begin_all(c->task->claim);
-	return c->task->kind->later(c, arg);
+	struct task *t = c->task;
+
+	if (c->frame)
+		return away_run_waits(t, true);
+	return t->link.flags & TASK_HAS_DATA &&
+	       away_claim_waits(t->claim, &t->blocking_item);
 }
 
 /* On a CPU, once its bytes are home. */
 static int begin_here(struct lkdf_ctx *c, void *arg)
 {
 	struct task *t = c->task;
+	int rc = 0;
 
-	if (c->frame || !(t->link.flags & TASK_HAS_DATA) ||
-	    !away_is_possible(c->ex->rt))
+	if (!away_is_possible(c->ex->rt))
 		return t->kind->later(c, arg);
-	then_begin_away(t, run_here);
+	then_begin_away(t, begin_here);
 	t->blocking_item.run = came_here;
-	return away_claim_waits(t->claim, &t->blocking_item) ? then_stay_away(c)
-							     : run_here(c, arg);
+	if (waits_here(c))
+		return then_stay_away(c);
+	if (c->frame)
+		rc = away_run_begin(c, true);
+	else if (t->link.flags & TASK_HAS_DATA)
+		away_begin_all(t->claim);
+	return rc ? rc : t->kind->later(c, arg);
 }
 
 const struct task *kernel_of_queued(const struct blocking_item *item)
@@ -354,13 +364,11 @@ static void adopt_nothing(struct task *t)
 }
 
 /* The range is found before the request is made. */
-static bool reads_use(const struct task *t, unsigned use)
+static int host_use(const struct lkdf_kind *k)
 {
-	const struct kernel *k = t->kind->kernel;
-
-	return k->attr.range_from == LKDF_RANGE_USE &&
-	       k->attr.range_at < t->claim->nr &&
-	       t->claim->use[k->attr.range_at].stands_for == use;
+	return k->kernel->attr.range_from == LKDF_RANGE_USE
+		       ? (int)k->kernel->attr.range_at
+		       : -1;
 }
 
 static void free_kind(struct lkdf_kind *k)
@@ -381,5 +389,5 @@ const struct kind_ops kernel_kinds = {
 	.joins = ahead_joins,
 	.adopt = adopt_nothing,
 	.forget = ahead_forget,
-	.reads_use = reads_use,
+	.host_use = host_use,
 };

@@ -164,6 +164,9 @@ int kernel_check_uses(const struct kernel *k, const struct lkdf_use *use,
  */
 bool kernel_waits(struct kernel_req *r);
 
+/* Of one that is given ahead: false: it is to wait, or has an error. */
+bool kernel_may_go(struct kernel_req *r);
+
 /*
  * The request of the running body's task, for that device; *out NULL: there is
  * nothing to do. 0 or -errno.

@@ -1,11 +1,78 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * Bytes of a request that are elsewhere: on another device, or on its own where
- * the kernel is to find them on the host.
+ * Bytes of a request that stay on its device, or are elsewhere: on another
+ * device, or on its own where the kernel is to find them on the host.
  */
-#include "kernel/kernel.h"
+#include "kernel/maker.h"
 
-#include "device/away.h"
+#include "data/away.h"
+#include "graph/access.h"
+#include "run/frame.h"
+#include "task/ctx.h"
+
+/* ---- which copies ------------------------------------------------------- */
+
+/* Its bytes come home at once: the program, or another copy, may ask. */
+static bool is_through(const struct lkdf_data *d)
+{
+	return d->is_wrapped || d->flags & DATA_MOVES;
+}
+
+static bool may_keep(const struct maker *m, uint32_t flags)
+{
+	return (m->k->is_prefetch || !(flags & LKDF_ALWAYS)) &&
+	       !device_has(m->d, LKDF_DEVICE_HOST_MEMORY);
+}
+
+static void find_copies_of(struct maker *m, struct lkdf_data *d, uint32_t part,
+			   bool keeps, struct device_operand *o)
+{
+	o->part = part;
+	o->is_through = is_through(d);
+	o->copies = keeps ? data_make_copies(d, m->k->rt->devices->device)
+			  : data_copies(d);
+	o->is_kept = keeps && o->copies;
+}
+
+/* In a run: all of its tasks see to where the bytes are, see away_run.h. */
+static void find_copies_of_run(struct maker *m, uint32_t main,
+			       struct device_operand *o)
+{
+	const struct frame *f = m->c->frame;
+	const struct access_use *end;
+	const struct access_var *v;
+
+	v = access_var(
+		f->graph->accesses,
+		access_uses(f->graph->accesses, m->c->index, &end)[main].var);
+	if (v->may_be_away)
+		find_copies_of(m, v->data, v->part,
+			       may_keep(m, f->recs[m->c->index].kind->flags),
+			       o);
+}
+
+/*
+ * The operand's copy stays on the device, if versions tell whether it is still
+ * right: those of all who claim the data do. Below a task bytes change without
+ * that.
+ */
+void maker_find_copies(struct maker *m, uint32_t main, struct device_operand *o)
+{
+	const struct use *u;
+
+	if (m->c->frame) {
+		find_copies_of_run(m, main, o);
+		return;
+	}
+	u = &m->c->task->claim->use[main];
+	if (!u->domain->bytes)
+		find_copies_of(m, u->domain->data, u->part,
+			       !u->domain->above &&
+				       may_keep(m, m->c->task->kind->flags),
+			       o);
+}
+
+/* ---- before it goes ----------------------------------------------------- */
 
 static void note_lost(struct kernel_req *r, const struct device_operand *o)
 {
@@ -21,26 +88,57 @@ static void note_lost(struct kernel_req *r, const struct device_operand *o)
 			     r->req.launch.name);
 }
 
-bool kernel_waits(struct kernel_req *r)
+/* Where the bytes may be as well: where the kernel finds them. */
+static const struct device *found_on(const struct kernel_req *r,
+				     const struct device_operand *o)
+{
+	/* order: kernel.waits */
+	return o->is_kept ? r->req.device : NULL;
+}
+
+/* They are there. */
+static void begin(struct kernel_req *r)
 {
 	struct device_operand *o;
 	uint32_t i;
 
-	for (i = 0; i < r->req.nr_operand; i++) {
+	for (i = 0; i < r->req.nr_operand; i++)
+		if (r->req.operand[i].copies)
+			note_lost(r, &r->req.operand[i]);
+	for (i = 0; i < r->req.nr_operand && !r->req.error; i++) {
 		o = &r->req.operand[i];
-		/* order: kernel.waits: unless it finds them there. */
-		if (o->copies &&
-		    away_wait(o->copies, o->part,
-			      o->is_kept ? r->req.device : NULL, &r->bytes))
-			return true;
-	}
-	for (i = 0; i < r->req.nr_operand; i++) {
-		o = &r->req.operand[i];
-		if (o->copies)
-			note_lost(r, o);
 		/* order: kernel.written */
 		if (o->copies && !o->is_kept && o->mode & LKDF_WRITE)
 			away_written(o->copies, o->part);
 	}
+}
+
+bool kernel_waits(struct kernel_req *r)
+{
+	const struct device_operand *o;
+	uint32_t i;
+
+	for (i = 0; i < r->req.nr_operand; i++) {
+		o = &r->req.operand[i];
+		if (o->copies &&
+		    away_wait(o->copies, o->part, found_on(r, o), &r->bytes))
+			return true;
+	}
+	begin(r);
 	return false;
+}
+
+bool kernel_may_go(struct kernel_req *r)
+{
+	const struct device_operand *o;
+	uint32_t i;
+
+	for (i = 0; i < r->req.nr_operand; i++) {
+		o = &r->req.operand[i];
+		if (o->copies &&
+		    away_is_elsewhere(o->copies, o->part, found_on(r, o)))
+			return false;
+	}
+	begin(r);
+	return !r->req.error;
 }

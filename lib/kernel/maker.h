@@ -22,6 +22,12 @@ void maker_add_use(struct maker *m, uint32_t use);
 void maker_add_bytes(struct maker *m, const void *value, uint64_t bytes);
 int maker_add_params(struct maker *m);
 
+/* ---- kernel_bytes.c ----------------------------------------------------- */
+
+/* The copies of the use that is an operand, and whether one stays. */
+void maker_find_copies(struct maker *m, uint32_t main,
+		       struct device_operand *o);
+
 /* ---- kernel_told.c ------------------------------------------------------ */
 
 /* For a recording: it becomes ready with its task, or behind another one. */

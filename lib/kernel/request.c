@@ -7,7 +7,6 @@
 #include "kernel/maker.h"
 
 #include "base/err.h"
-#include "data/away.h"
 #include "graph/access.h"
 #include "kernel/ahead.h"
 #include "mem/heap.h"
@@ -86,45 +85,6 @@ static int view_uses(struct maker *m)
 
 /* ---- operands and arguments --------------------------------------------- */
 
-/* Its bytes come home at once: the program, or another copy, may ask. */
-static bool is_through(const struct lkdf_data *d)
-{
-	return d->is_wrapped || d->flags & DATA_MOVES;
-}
-
-/*
- * The operand's copy stays on the device, if versions tell whether it is still
- * right: those of all who claim the data do. Within a run, and below a task,
- * bytes change without that.
- */
-static bool may_keep(const struct maker *m, const struct use *u)
-{
-	return (m->k->is_prefetch ||
-		!(m->c->task->kind->flags & LKDF_ALWAYS)) &&
-	       !u->domain->above && !device_has(m->d, LKDF_DEVICE_HOST_MEMORY);
-}
-
-static void find_copies(struct maker *m, uint32_t main,
-			struct device_operand *o)
-{
-	const struct use *u;
-	struct lkdf_data *d;
-	bool keeps;
-
-	if (m->c->frame)
-		return;
-	u = &m->c->task->claim->use[main];
-	d = u->domain->data;
-	if (u->domain->bytes)
-		return;
-	keeps = may_keep(m, u);
-	o->part = u->part;
-	o->is_through = is_through(d);
-	o->copies = keeps ? data_make_copies(d, m->k->rt->devices->device)
-			  : data_copies(d);
-	o->is_kept = keeps && o->copies;
-}
-
 static uint32_t add_operand(struct maker *m, uint32_t use)
 {
 	const struct kernel_use *v = &m->r->use[use];
@@ -136,7 +96,7 @@ static uint32_t add_operand(struct maker *m, uint32_t use)
 		o = &r->operand[r->nr_operand];
 		o->host = m->r->use[main].at;
 		o->bytes = m->r->use[main].bytes;
-		find_copies(m, main, o);
+		maker_find_copies(m, main, o);
 		m->r->use[main].operand = ++r->nr_operand;
 	}
 	main = m->r->use[main].operand - 1;

@@ -6,6 +6,7 @@
 #include "data/away.h"
 #include "data/data.h"
 #include "kernel/kernel.h"
+#include "run/away_run.h"
 #include "run/task_claim.h"
 #include "run/values.h"
 #include "task/acquire.h"
@@ -145,6 +146,8 @@ static struct why_row *add_home_row(struct why *y,
 	const struct frame *f = values_of_bytes(item);
 	struct why_row *r;
 
+	if (!t)
+		t = away_run_of_bytes(item);
 	if (!t)
 		t = kernel_of_bytes(item);
 	if (t)

@@ -2,6 +2,7 @@
 #include "run/always.h"
 
 #include "graph/pairs.h"
+#include "run/away_run.h"
 #include "task/task.h"
 
 #include <stdlib.h>
@@ -123,6 +124,8 @@ static int use_error(const struct frame *f, const struct access_use *u)
 		error = a_load(&v->token->whole.error, relaxed);
 	if (!error && is_unwritten(f, u))
 		error = frame_error(f);
+	if (!error)
+		error = away_run_error(f, u);
 	return error;
 }
 

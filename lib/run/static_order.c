@@ -20,7 +20,7 @@ static bool has_plain_data(const struct lkdf_graph *g)
 static bool is_plain_kind(const struct lkdf_kind *k)
 {
 	return (!k->is_ours || k->is_empty) && !k->inner[AROUND_TOKENS] &&
-	       !k->inner[AROUND_MOVE] &&
+	       !k->inner[AROUND_MOVE] && !k->inner[AROUND_HOME] &&
 	       !(a_load(&k->slow, relaxed) & SLOW_GENERAL);
 }
 

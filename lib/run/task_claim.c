@@ -6,12 +6,20 @@
 #include "graph/access.h"
 #include "mem/heap.h"
 #include "run/always.h"
+#include "run/away_run.h"
 #include "run/frame.h"
 #include "task/task.h"
 #include "task/uses.h"
 
 #include <errno.h>
 #include <string.h>
+
+/* It is started when they have come. */
+static bool waits_for_bytes(struct task *t)
+{
+	return unlikely(t->kind->inner[AROUND_HOME] != NULL) &&
+	       away_run_holds(t);
+}
 
 static struct domain *domains_of(struct claim *c)
 {
@@ -35,7 +43,8 @@ static void free_task_claim(struct claim *c)
 /* It has its tokens. */
 static void start_granted(struct executor *ex, struct claim *c)
 {
-	task_start(c->rt, ex, c->holder);
+	if (!waits_for_bytes(c->holder))
+		task_start(c->rt, ex, c->holder);
 }
 
 static const struct claim_ops ops = { start_granted, free_task_claim };
@@ -175,7 +184,9 @@ int task_claim_enter(struct executor *ex, struct task *t)
 {
 	int rc = t->kind->inner[AROUND_TOKENS] ? task_claim_open(t) : 1;
 
-	return rc ? rc : claim_take(ex, t->claim);
+	if (!rc)
+		rc = claim_take(ex, t->claim);
+	return rc > 0 ? !waits_for_bytes(t) : rc;
 }
 
 int task_claim_begin(const struct task *t, struct failure **failure)

@@ -28,7 +28,8 @@ int task_claim_open_ctx(struct lkdf_ctx *c);
 
 /*
  * Before a task starts: if it commutes, its claim and the tokens, which are
- * those of this run. 1; 0: it is started later; -ENOMEM.
+ * those of this run; then bytes that are away. 1; 0: it is started later;
+ * -ENOMEM.
  */
 int task_claim_enter(struct executor *ex, struct task *t);
 

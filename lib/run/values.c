@@ -93,7 +93,8 @@ static void fill_claim(struct frame *f)
 		u->part = v->part;
 		u->mode = v->writes ? LKDF_WRITE : LKDF_READ;
 		u->flags = (v->reads_first ? USE_READS : 0) |
-			   (v->writes ? USE_WRITES : 0);
+			   (v->writes ? USE_WRITES : 0) |
+			   (v->may_be_away ? USE_LATER : 0);
 		if (v->reads_first && v->writes)
 			u->mode = LKDF_RW;
 	}

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * Kinds of tasks whose uses ask for something around the body: bytes that come
- * and go, a token, data that moves.
+ * and go, or come home, a token, data that moves.
  */
 #include "seal/edges.h"
 
 #include "data/data.h"
+#include "run/away_run.h"
 #include "run/commute.h"
 #include "run/follow.h"
 #include "run/values.h"
@@ -13,12 +14,13 @@
 static const lkdf_fn around[] = {
 	[AROUND_MOVE] = follow_body,
 	[AROUND_BYTES] = transient_body,
+	[AROUND_HOME] = away_body,
 	[AROUND_TOKENS] = commute_body,
 };
 
-/* Does the use ask for the step? */
-static bool asks_for(const struct access_table *w, const struct access_use *u,
-		     enum kind_step step)
+/* Does the use of a task of that kind ask for the step? */
+static bool asks_for(const struct lkdf_kind *k, const struct access_table *w,
+		     const struct access_use *u, enum kind_step step)
 {
 	switch (step) {
 	case AROUND_MOVE:
@@ -26,6 +28,8 @@ static bool asks_for(const struct access_table *w, const struct access_use *u,
 		       data_follows(access_var(w, u->var)->data);
 	case AROUND_BYTES:
 		return u->flags & ACCESS_TRANSIENT;
+	case AROUND_HOME:
+		return w->has_away && away_is_looked_at(k, w, u);
 	case AROUND_TOKENS:
 		return u->flags & ACCESS_TOKEN;
 	default:
@@ -43,7 +47,8 @@ static void wrap_step(struct edge_maker *r, enum kind_step step)
 	for (i = 0; i < r->w->uses.nr && !r->rc; i++) {
 		u = use_at(r, i);
 		rec = &r->g->recs[u->task];
-		if (rec->kind->inner[step] || !asks_for(r->w, u, step))
+		if (rec->kind->inner[step] ||
+		    !asks_for(rec->kind, r->w, u, step))
 			continue;
 		rec->kind = kind_around(rec->kind, step, around[step]);
 		if (!rec->kind)
@@ -57,6 +62,7 @@ int wrap_kinds(struct lkdf_graph *g)
 	int step;
 
 	check(!g->is_sealed);
+	away_find(g);
 	for (step = 0; step < (int)ARRAY_SIZE(around); step++)
 		wrap_step(&r, (enum kind_step)step);
 	return r.rc;

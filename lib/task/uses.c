@@ -70,19 +70,17 @@ static void bytes_came(void *executor, struct blocking_item *item);
  */
 static __attribute__((noinline)) bool waits_for_bytes(struct task *t)
 {
-	bool (*is_read)(const struct task *, unsigned) =
-		t->kind->ops->reads_use;
+	const struct kind_ops *ops = t->kind->ops;
 	const struct claim *c = t->claim;
-	const struct use *u;
+	int at;
 
 	t->blocking_item.run = bytes_came;
-	if (!is_read)
+	if (!ops->host_use)
 		return away_claim_waits(c, &t->blocking_item);
-	for (u = c->first; u; u = u->after)
-		if (is_read(t, u->stands_for) &&
-		    away_use_waits(u, &t->blocking_item))
-			return true;
-	return false;
+	at = ops->host_use(t->kind);
+	return at >= 0 && at < c->nr &&
+	       away_use_waits(&c->use[c->use[at].stands_for],
+			      &t->blocking_item);
 }
 
 /* All it waited for is there. */
@@ -404,7 +402,7 @@ int uses_begin(struct executor *ex, struct task *t, struct failure **failure)
 		if (u->flags & (USE_WEAK | USE_HIDDEN) || is_ready(u))
 			continue;
 		if (away_is_possible(rt_of(t)))
-			away_begin(u, !t->kind->ops->reads_use);
+			away_begin(u, !t->kind->ops->host_use);
 		rc = begin_use(ex, u, always, failure);
 		flags |= u->domain->data->flags;
 	}

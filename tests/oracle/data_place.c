@@ -59,6 +59,8 @@ void d_place_tasks(struct d_program *p)
 	uint32_t often = rng_range(&r, 1, 4), i, nr_of_graphs = 0;
 	/* Kernels of graphs that come one after another are given ahead. */
 	bool same = rng_one_in(&r, 2);
+	/* And find what a kernel on another device has left there. */
+	bool mostly = same && rng_one_in(&r, 2);
 	bool stays[D_NODES] = { false };
 	struct d_task *t;
 
@@ -69,8 +71,9 @@ void d_place_tasks(struct d_program *p)
 		t = &p->node[i];
 		if (stays[i] || !may_be_kernel(p, t) || !rng_one_in(&r, often))
 			continue;
-		t->device =
-			same ? D_ORDERED : (uint8_t)rng_range(&r, 1, D_DEVICES);
+		t->device = same && !(mostly && rng_one_in(&r, 4))
+				    ? D_ORDERED
+				    : (uint8_t)rng_range(&r, 1, D_DEVICES);
 		t->is_code =
 			may_be_code(t, i < nr_of_graphs) && !rng_one_in(&r, 4);
 	}

@@ -19,7 +19,7 @@ mutant() {
 f=lib/device/copies.c
 mutant copies.pinned $f 'n;s/!c->nr_pins && //'
 mutant copies.version $f 'n;s/= .*/= c->version != 0;/'
-mutant copies.dirty $f 'n;s/= end/= 0 \&\& end/'
+mutant copies.dirty $f 'n;s/= .*/= false;/'
 f=lib/device/away.c
 mutant away.whole $f 'n;s/want/if (0) want/'
 mutant away.parts $f 'n;s/!part/0/'
@@ -33,18 +33,25 @@ f=lib/device/request.c
 mutant request.upload $f 'n;s/break/__attribute__((fallthrough))/'
 mutant request.fetch $f 'n;n;s/||.*is_through/|| 0/'
 f=lib/kernel/kernel_bytes.c
-mutant kernel.waits $f 'n;n;n;s/NULL/r->req.device/'
+mutant kernel.waits $f 'n;s/NULL/r->req.device/'
 mutant kernel.written $f 'n;s/o->copies/0/'
 f=lib/run/values.c
 mutant run.waits $f 'n;s/return/return 0 \&\&/'
 mutant run.written $f 'n;s/if (/if (0 \&\& /'
 
+# What kernels of graphs leave there.
+f=lib/run/away_run.c
+mutant task.waits $f 'n;s/if (/if (0 \&\& /'
+mutant task.written $f 'n;s/if (/if (0 \&\& /'
+
 # Kernels of graphs that are given ahead.
-f=lib/device/region.c
+f=lib/device/region_memory.c
 mutant region.filled $f 'n;s/= .*/= 0;/'
 mutant region.users $f 'n;s/--m->nr_users/--m->nr_users \&\& 0/'
+mutant region.published $f 'n;n;s/copies_publish.*/(void)c;/'
+f=lib/device/region.c
 mutant region.failed $f 'n;s/g->nr_open ||//'
-mutant region.launch $f 'n;s/ && !r->nr_ops//;n;s/brings_again(r)/0/'
+mutant region.launch $f 'n;s/ && !r->nr_ops//;n;s/region_bring_again(r)/0/'
 mutant region.finish $f 'n;s/ && r->has_run//'
 echo "1..$nr"
 exit $failed

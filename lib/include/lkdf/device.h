@@ -158,9 +158,11 @@ struct lkdf_kernel_attr {
  * In graphs a kernel may have in ports; each out port passes on the value that
  * came to the in port of its number, which has the same size.
  *
- * Uses of such tasks are READ, WRITE, RW or COMMUTE, which counts as RW. A task
- * ends when the device is done. The device compiles the code before the first
- * launch; what the compiler says is the error of the task.
+ * Uses of such tasks are READ, WRITE, RW or COMMUTE, which counts as RW. A
+ * device with memory of its own keeps what a kernel writes, of a submitted task
+ * or of a graph's, until somebody else uses it. A task ends when the device is
+ * done. The device compiles the code before the first launch; what the compiler
+ * says is the error of the task.
  *
  * The task fails, by name, with -EINVAL a block too large, a range that the
  * device cannot have, too much memory of a block; -E2BIG parameters of more
