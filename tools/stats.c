@@ -41,27 +41,39 @@ static bool is_sane(const struct stats *s)
 	       fits(s, h->blocks_offset, h->nr_executors + 1ull, h->block_size);
 }
 
-int stats_map(struct stats *s, int fd)
+/* A mapping of at least so many bytes that cannot shrink. */
+static int map_sealed(int fd, uint64_t least, const uint8_t **base,
+		      uint64_t *size)
 {
 	struct stat st;
-	void *base;
+	void *p;
 
-	memset(s, 0, sizeof(*s));
 	if (fstat(fd, &st))
 		return -errno;
-	if (st.st_size < (off_t)sizeof(s->h))
+	if (st.st_size < (off_t)least)
 		return -EBADMSG;
-	s->size = (uint64_t)st.st_size;
 	/*
 	 * A process that could make it shorter could end us: it has to be
 	 * sealed.
 	 */
 	if (!(fcntl(fd, F_GET_SEALS) & F_SEAL_SHRINK))
 		return -EBADMSG;
-	base = mmap(NULL, s->size, PROT_READ, MAP_SHARED, fd, 0);
-	if (base == MAP_FAILED)
+	*size = (uint64_t)st.st_size;
+	p = mmap(NULL, *size, PROT_READ, MAP_SHARED, fd, 0);
+	if (p == MAP_FAILED)
 		return -errno;
-	s->base = base;
+	*base = p;
+	return 0;
+}
+
+int stats_map(struct stats *s, int fd)
+{
+	int rc;
+
+	memset(s, 0, sizeof(*s));
+	rc = map_sealed(fd, sizeof(s->h), &s->base, &s->size);
+	if (rc)
+		return rc;
 	memcpy(&s->h, s->base, sizeof(s->h));
 	if (is_sane(s))
 		return 0;
@@ -73,27 +85,38 @@ void stats_unmap(struct stats *s)
 {
 	if (s->base)
 		munmap((void *)(uintptr_t)s->base, s->size);
+	if (s->late.base)
+		munmap((void *)(uintptr_t)s->late.base, s->late.size);
 	s->base = NULL;
+	s->late.base = NULL;
 }
 
-static int map_link(int pid, const char *number, struct stats *s)
+/* The memfd of that name, if it is what number stands for, or -errno. */
+static int open_link(int pid, const char *number, const char *name)
 {
-	static const char name[] = "/memfd:" LKDF_STATS_NAME;
-	char path[64], link[64];
+	char path[64], link[64], want[64];
 	ssize_t n;
-	int fd, rc;
+	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%d/fd/%.10s", pid, number);
 	n = readlink(path, link, sizeof(link) - 1);
 	/* Of another group its links may not be read, though the list may. */
 	if (n < 0 && (errno == EACCES || errno == EPERM))
 		return -errno;
-	if (n < (ssize_t)sizeof(name) - 1 ||
-	    strncmp(link, name, sizeof(name) - 1) != 0)
+	link[n < 0 ? 0 : n] = '\0';
+	snprintf(want, sizeof(want), "/memfd:%s", name);
+	if (strncmp(link, want, strlen(want)) != 0)
 		return -ENOENT;
 	fd = open(path, O_RDONLY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+static int map_link(int pid, const char *number, struct stats *s)
+{
+	int fd = open_link(pid, number, LKDF_STATS_NAME), rc;
+
 	if (fd < 0)
-		return -errno;
+		return fd;
 	rc = stats_map(s, fd);
 	close(fd);
 	/* A child that was forked has its parent's. */
@@ -304,7 +327,7 @@ void stats_ask_name(const struct stats *s, char *to)
 	to[i - 1] = '\0';
 }
 
-bool stats_has_slices(const struct stats *s)
+static bool has_own_slices(const struct stats *s)
 {
 	const struct lkdf_stats_header *h = &s->h;
 
@@ -312,25 +335,97 @@ bool stats_has_slices(const struct stats *s)
 	       has_ring(s, h->slice_records, h->slice_size, h->slices_offset);
 }
 
+/* Rings of this runtime lie within the mapping. */
+static bool is_late_sane(const struct stats *s,
+			 const struct lkdf_slices_header *h)
+{
+	uint64_t nr = s->h.nr_executors + 1ull;
+
+	return h->magic == LKDF_SLICES_MAGIC &&
+	       h->version == LKDF_STATS_VERSION &&
+	       h->start_ticks == s->h.start_ticks && h->pid == s->h.pid &&
+	       h->nr_executors == s->h.nr_executors &&
+	       h->slice_size == sizeof(struct lkdf_stats_slice) &&
+	       h->slice_records &&
+	       !(h->slice_records & (h->slice_records - 1)) &&
+	       h->slices_offset % 8 == 0 && h->slices_offset <= s->late.size &&
+	       nr * h->slice_records <=
+		       (s->late.size - h->slices_offset) / h->slice_size;
+}
+
+static bool map_late(struct stats *s, int fd)
+{
+	struct lkdf_slices_header h;
+
+	if (map_sealed(fd, sizeof(h), &s->late.base, &s->late.size))
+		return false;
+	memcpy(&h, s->late.base, sizeof(h));
+	s->late.records = h.slice_records;
+	s->late.offset = h.slices_offset;
+	if (is_late_sane(s, &h))
+		return true;
+	munmap((void *)(uintptr_t)s->late.base, s->late.size);
+	s->late.base = NULL;
+	return false;
+}
+
+void stats_find_late(int pid, struct stats *s)
+{
+	char path[64];
+	struct dirent *d;
+	int fd;
+	DIR *dir;
+
+	if (s->late.base || has_own_slices(s) || !stats_is_recording(s))
+		return;
+	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
+	dir = opendir(path);
+	while (dir && !s->late.base && (d = readdir(dir))) {
+		fd = open_link(pid, d->d_name, LKDF_SLICES_NAME);
+		if (fd < 0)
+			continue;
+		map_late(s, fd);
+		close(fd);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+bool stats_has_slices(const struct stats *s)
+{
+	return s->late.base || has_own_slices(s);
+}
+
 uint64_t stats_slice_head(const struct stats *s, uint32_t executor)
 {
 	return load(&stats_block(s, executor)->slice_head);
+}
+
+uint32_t stats_slice_records(const struct stats *s)
+{
+	return s->late.base ? s->late.records : s->h.slice_records;
 }
 
 bool stats_slice(const struct stats *s, uint32_t executor, uint64_t i,
 		 struct lkdf_stats_slice *to)
 {
 	const struct lkdf_stats_block *b = stats_block(s, executor);
-	const struct lkdf_stats_slice *from =
-		(const void *)((const uint8_t *)b + s->h.slices_offset);
+	const uint8_t *ring = (const uint8_t *)b + s->h.slices_offset;
+	uint32_t records = stats_slice_records(s);
+	const struct lkdf_stats_slice *from;
 	uint64_t word[sizeof(*to) / 8];
 	size_t w;
 
-	from += i & (s->h.slice_records - 1);
+	if (s->late.base)
+		ring = s->late.base + s->late.offset +
+		       (uint64_t)executor * records * sizeof(*from);
+	from = (const void *)ring;
+	from += i & (records - 1);
 	for (w = 0; w < sizeof(*to) / 8; w++)
 		word[w] = load((const uint64_t *)(const void *)from + w);
 	memcpy(to, word, sizeof(*to));
-	return load(&b->slice_head) - i < s->h.slice_records;
+	/* Memory that a recording has given back is zeros. */
+	return load(&b->slice_head) - i < records && to->end;
 }
 
 void stats_name(const struct stats *s, uint32_t nr, char *to, size_t size)

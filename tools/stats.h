@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * The memfd "lkdf:stats" of a runtime, mapped for reading. Every number in it
- * is taken as hostile: sizes and offsets are compared with the mapping once,
- * counters are read as they are.
+ * The memfd "lkdf:stats" of a runtime, mapped for reading, and "lkdf:slices".
+ * Every number in it is taken as hostile: sizes and offsets are compared with
+ * the mapping once, counters are read as they are.
  */
 #ifndef TOOLS_STATS_H
 #define TOOLS_STATS_H
@@ -16,6 +16,12 @@ struct stats {
 	struct lkdf_stats_header h; /* a copy that nobody changes */
 	const uint8_t *base;
 	uint64_t size;
+	/* "lkdf:slices" of the runtime; base NULL: it is not mapped */
+	struct {
+		const uint8_t *base;
+		uint64_t size;
+		uint32_t records, offset;
+	} late;
 };
 
 /* fd stays the caller's. 0; -EBADMSG: it is none; -errno. */
@@ -70,9 +76,17 @@ bool stats_is_parked(const struct stats *s, uint32_t executor);
 /* Slices are taken now. */
 bool stats_is_recording(const struct stats *s);
 
+/*
+ * Maps the rings of a recording that began late, where there is one and its
+ * rings are not mapped yet.
+ */
+void stats_find_late(int pid, struct stats *s);
+
 /* Are there slices? There are while something is recorded. */
 bool stats_has_slices(const struct stats *s);
+uint32_t stats_slice_records(const struct stats *s); /* of a ring */
 uint64_t stats_slice_head(const struct stats *s, uint32_t executor);
+/* A copy of slice i below the head. False: it is not there any more. */
 bool stats_slice(const struct stats *s, uint32_t executor, uint64_t i,
 		 struct lkdf_stats_slice *to);
 

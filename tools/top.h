@@ -113,8 +113,9 @@ struct top {
 	uint32_t nr_units;
 	struct top_unit *unit;
 
-	/* While something is recorded. */
-	bool is_recorded;
+	/* While something is recorded. is_hidden: something is whose rings
+	 * cannot be mapped. */
+	bool is_recorded, is_hidden;
 	uint32_t nr_kinds;
 	struct top_kind *kind; /* TOP_KINDS; most time first */
 

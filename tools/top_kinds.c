@@ -84,8 +84,8 @@ static void look_at_slices(struct top *t, struct keys *keys,
 	struct lkdf_stats_slice b;
 
 	row->slice_head = head;
-	if (nr >= s->h.slice_records)
-		nr = s->h.slice_records - 1;
+	if (nr >= stats_slice_records(s))
+		nr = stats_slice_records(s) - 1;
 	if (nr > most)
 		nr = most;
 	for (i = 1; i <= nr && stats_slice(s, row->executor, head - i, &b);
@@ -128,18 +128,28 @@ static void finish(struct top *t)
 	qsort(t->kind, t->nr_kinds, sizeof(*t->kind), by_share);
 }
 
+static void find_rings(struct top *t)
+{
+	struct stats *s;
+
+	t->is_recorded = t->is_hidden = false;
+	for (s = t->stats; s < t->stats + t->nr_stats; s++) {
+		stats_find_late(t->pid, s);
+		if (!stats_is_recording(s))
+			continue;
+		t->is_recorded |= stats_has_slices(s);
+		t->is_hidden |= !stats_has_slices(s);
+	}
+}
+
 void top_kinds(struct top *t)
 {
 	uint64_t most = ALL_SLICES / (t->nr_rows ? t->nr_rows : 1);
 	struct keys keys = { .nr = 0 };
 	uint32_t i;
-	unsigned r;
 
 	t->nr_kinds = 0;
-	t->is_recorded = false;
-	for (r = 0; r < t->nr_stats; r++)
-		t->is_recorded |= stats_is_recording(&t->stats[r]) &&
-				  stats_has_slices(&t->stats[r]);
+	find_rings(t);
 	if (!t->is_recorded)
 		return;
 	if (most < LEAST_SLICES)

@@ -240,10 +240,13 @@ static void fill_kinds(struct top_page *p, const struct top *t)
 	page_cell(p, 8, "remote");
 	for (i = 0; i < t->nr_kinds; i++)
 		fill_kind(p, &t->kind[i]);
-	if (!t->is_recorded)
+	if (t->is_hidden)
+		page_text(p, "It is recorded, in memory that others cannot "
+			     "map: it had no memfd of that size.");
+	else if (!t->is_recorded)
 		page_text(p, "Kinds are known while the process is recorded: "
-			     "start it with lkdf run --trace FILE or "
-			     "LKDF_TRACE=FILE.");
+			     "lkdf trace record -p PID, lkdf run --trace FILE "
+			     "or LKDF_TRACE=FILE.");
 	else if (!t->nr_kinds)
 		page_text(p, "No body has ended.");
 }

@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "trace/drain.h"
+#include "trace/memfd.h"
 #include "trace/trace.h"
 
 #include <errno.h>
@@ -10,10 +11,27 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+/* Rings begin at a page of their own. */
+#define RINGS_OFFSET 4096
+
 static size_t late_size(const struct trace *t)
 {
-	return ((size_t)t->nr_executors + 1) * SLICE_RECORDS *
-	       sizeof(struct lkdf_stats_slice);
+	return RINGS_OFFSET + ((size_t)t->nr_executors + 1) * SLICE_RECORDS *
+				      sizeof(struct lkdf_stats_slice);
+}
+
+static void fill_header(const struct trace *t, struct lkdf_slices_header *h)
+{
+	*h = (struct lkdf_slices_header){
+		.magic = LKDF_SLICES_MAGIC,
+		.version = LKDF_STATS_VERSION,
+		.pid = (uint32_t)getpid(),
+		.start_ticks = t->start_ticks,
+		.nr_executors = (uint32_t)t->nr_executors,
+		.slice_records = SLICE_RECORDS,
+		.slice_size = sizeof(struct lkdf_stats_slice),
+		.slices_offset = RINGS_OFFSET,
+	};
 }
 
 /*
@@ -28,15 +46,24 @@ static int map_rings(struct trace *t)
 
 	if (a_load(&t->rings[0].slices, relaxed))
 		return 0;
-	s = mmap(NULL, late_size(t), PROT_READ | PROT_WRITE,
-		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (s == MAP_FAILED)
+	t->late = memfd_map(LKDF_SLICES_NAME, late_size(t), &t->late_fd);
+	if (!t->late)
 		return err(-ENOMEM, "trace: no memory for rings of %zu bytes",
 			   late_size(t));
-	t->late = s;
+	fill_header(t, t->late);
+	s = (void *)((char *)t->late + RINGS_OFFSET);
 	for (i = 0; i <= t->nr_executors; i++, s += SLICE_RECORDS)
 		a_store(&t->rings[i].slices, s, relaxed);
 	return 0;
+}
+
+/* The memory goes back; who looks or still writes finds zeros there. */
+static void empty_rings(const struct trace *t)
+{
+	if (t->late)
+		madvise((char *)t->late + RINGS_OFFSET,
+			late_size(t) - RINGS_OFFSET,
+			t->late_fd < 0 ? MADV_DONTNEED : MADV_REMOVE);
 }
 
 static void drop_notes(struct trace *t)
@@ -101,8 +128,7 @@ void trace_record_end(struct trace *t, struct trace_sum *sum)
 	drain_stop(t->drain, sum);
 	t->drain = NULL;
 	set_recording(t, 0);
-	if (t->late)
-		madvise(t->late, late_size(t), MADV_DONTNEED);
+	empty_rings(t);
 }
 
 int record_open(struct trace *t, const char *file)
@@ -115,4 +141,6 @@ void record_fini(struct trace *t)
 	drop_notes(t);
 	if (t->late)
 		munmap(t->late, late_size(t));
+	if (t->late_fd >= 0)
+		close(t->late_fd);
 }

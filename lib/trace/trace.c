@@ -5,16 +5,15 @@
 #include "base/futex.h"
 #include "base/lock.h"
 #include "trace/drain.h"
+#include "trace/memfd.h"
 #include "trace/record.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <lkdf/runtime.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -82,55 +81,12 @@ static void lay_out(struct lkdf_stats_header *h, const struct trace *t,
 		h->blocks_offset + h->block_size * (h->nr_executors + 1ull);
 }
 
-/* Above the limit ftruncate() would end the process with SIGXFSZ. */
-static bool may_be_as_large(size_t size)
-{
-	struct rlimit limit;
-
-	return getrlimit(RLIMIT_FSIZE, &limit) || limit.rlim_cur >= size;
-}
-
-/* A sealed memfd, or -errno. */
-static int open_memfd(size_t size)
-{
-	int fd = memfd_create(LKDF_STATS_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	int rc = -EFBIG;
-
-	if (fd < 0)
-		return -errno;
-	if (may_be_as_large(size))
-		rc = ftruncate(fd, (off_t)size) ||
-				     fcntl(fd, F_ADD_SEALS,
-					   F_SEAL_SHRINK | F_SEAL_GROW)
-			     ? -errno
-			     : 0;
-	if (!rc)
-		return fd;
-	close(fd);
-	return rc;
-}
-
-static void *map_memfd(size_t size, int fd)
-{
-	int flags = fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED;
-	void *base = mmap(NULL, size, PROT_READ | PROT_WRITE,
-			  flags | MAP_NORESERVE, fd, 0);
-
-	return base == MAP_FAILED ? NULL : base;
-}
-
 static int map_memory(struct trace *t, const struct lkdf_stats_header *h)
 {
 	char *base;
 
 	t->size = h->total_size;
-	t->fd = open_memfd(t->size);
-	t->base = map_memfd(t->size, t->fd);
-	if (!t->base && t->fd >= 0) {
-		close(t->fd);
-		t->fd = -ENOMEM;
-		t->base = map_memfd(t->size, -1);
-	}
+	t->base = memfd_map(LKDF_STATS_NAME, t->size, &t->fd);
 	if (t->fd < 0)
 		log_text(t->log, LKDF_LOG_INFO, "trace: no memfd: %s",
 			 trace_why(t));
@@ -210,6 +166,7 @@ int trace_open(struct trace *t, const struct trace_attr *a)
 
 	memset(t, 0, sizeof(*t));
 	t->fd = -1;
+	t->late_fd = -1;
 	t->nr_executors = a->nr_executors;
 	t->ticks_per_1024ns = a->ticks_per_1024ns;
 	t->spin_ns = a->spin_ns;

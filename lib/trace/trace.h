@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * Counters, rare events and slices of one runtime, in the memfd "lkdf:stats",
- * or in anonymous memory where there is none. With a file name a thread
+ * or in anonymous memory where there is none; slices of recordings that begin
+ * late are in one of their own, "lkdf:slices". With a file name a thread
  * "lkdf/drain" carries slices and events into that file.
  */
 #ifndef TRACE_TRACE_H
@@ -77,6 +78,7 @@ struct trace {
 	struct trace_drain *drain; /* NULL: not recording */
 	uint32_t nr_recordings;
 	void *late; /* rings beside the memfd; NULL: none so far */
+	int late_fd; /* the memfd "lkdf:slices"; < 0: nobody sees them */
 
 	/* Set once, before told_by_probe; the drain thread calls it. */
 	struct probed_source probed;

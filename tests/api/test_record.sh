@@ -98,7 +98,27 @@ try 2 'a folder is no file' \
 [ -d "$dir/folder" ]
 ok $? 'and is still there'
 
+# kinds PATTERN: sooner or later lkdf top says so.
+# shellcheck disable=SC2317
+kinds() {
+	"$lkdf" top -b -n 1 -I 100 -w kinds -p "$pid" >"$dir/log" 2>&1 &&
+		grep -q "$1" "$dir/log"
+}
+
+kinds 'known while the process is recorded: lkdf trace record'
+ok $? 'lkdf top has no kinds while nobody records'
 record "$dir/b.lkdf"
+await kinds '^compute  *[0-9.k]* .*[0-9] %'
+ok $? 'it has those of bodies while lkdf trace record runs'
+"$lkdf" top --json -I 100 -p "$pid" >"$dir/log" 2>&1
+python3 - "$dir/log" >"$dir/why" 2>&1 <<'END'
+import json, sys
+t = json.load(open(sys.argv[1]))
+k = {k["name"]: k for k in t["kinds"]}
+assert t["is_recorded"] and k["compute"]["p50_us"] > 0, t["kinds"]
+assert "(more)" not in k, t["kinds"]
+END
+ok $? 'as JSON, too' "$dir/why"
 try 4 'two at a time' "$lkdf" trace record -p "$pid" -o "$dir/c.lkdf" -d 1
 holds 'recorded already'
 [ ! -e "$dir/c.lkdf" ]
@@ -107,6 +127,10 @@ try 0 'lkdf why is answered meanwhile' "$lkdf" why -p "$pid"
 kill -INT $tool
 ended 0 'SIGINT ends it'
 whole "$dir/b.lkdf"
+await kinds 'known while the process is recorded'
+ok $? 'lkdf top has no kinds when the recording is over'
+[ "$(readlink /proc/$pid/fd/* | grep -c '^/memfd:lkdf:slices')" = 2 ]
+ok $? 'a memfd for each runtime, however often it was recorded'
 
 record "$dir/d.lkdf" "$dir/d.1.lkdf"
 kill -9 $tool
@@ -150,6 +174,19 @@ assert time["asleep"] > 0.9 * time["all"] > 0, time
 END
 ok $? 'and that they sleep' "$dir/why"
 stop_target KILL
+
+if command -v prlimit >/dev/null; then
+	start_target prlimit --fsize=16777216 "$target" busy 1
+	record "$dir/j.lkdf"
+	await kinds 'others cannot map'
+	ok $? 'lkdf top says so where a limit of file sizes leaves no memfd'
+	kill -INT $tool
+	ended 0 'and the recording is there all the same'
+	whole "$dir/j.lkdf"
+	stop_target KILL
+else
+	skip 'a limit of file sizes' 'there is no prlimit'
+fi
 
 if [ "$(id -u)" = 0 ] && mkdir "$dir/full" &&
 	mount -t tmpfs -o size=64k none "$dir/full" 2>/dev/null; then

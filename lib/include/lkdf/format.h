@@ -21,6 +21,8 @@ extern "C" {
 #define LKDF_STATS_NAME "lkdf:stats"
 #define LKDF_STATS_MAGIC 0x7461747366646b6cull /* "lkdfstat" */
 #define LKDF_STATS_VERSION 1u
+#define LKDF_SLICES_NAME "lkdf:slices"
+#define LKDF_SLICES_MAGIC 0x63696c7366646b6cull /* "lkdfslic" */
 #define LKDF_FILE_MAGIC 0x6361727466646b6cull /* "lkdftrac" */
 #define LKDF_FILE_VERSION 1u
 
@@ -178,6 +180,22 @@ struct lkdf_stats_slice {
 	uint64_t by; /* uid of who made it ready; 0: nobody known */
 	uint64_t number; /* sort << 48 | number; sort 0: a body */
 	uint64_t value; /* body: local, remote << 32, in 64 bytes */
+};
+
+/*
+ * At offset 0 of the memfd "lkdf:slices", which has the slice rings of
+ * recordings that began after the runtime was opened.
+ */
+struct lkdf_slices_header {
+	uint64_t magic;
+	uint32_t version; /* LKDF_STATS_VERSION */
+	uint32_t pid;
+	uint64_t start_ticks; /* as lkdf_stats_header of the runtime has them */
+	uint32_t nr_executors;
+	uint32_t slice_records; /* a power of two */
+	uint32_t slice_size;
+	uint32_t slices_offset; /* executor 0's ring; the others follow it */
+	uint8_t reserved[24];
 };
 
 /* A runtime sends this to a tool together with its memfd. */
@@ -364,6 +382,8 @@ LKDF_ASSERT_LAYOUT(offsetof(struct lkdf_stats_event, b) == 16);
 LKDF_ASSERT_LAYOUT(sizeof(struct lkdf_stats_slice) == 64);
 LKDF_ASSERT_LAYOUT(offsetof(struct lkdf_stats_slice, ready) == 32);
 LKDF_ASSERT_LAYOUT(offsetof(struct lkdf_stats_slice, name) == 24);
+LKDF_ASSERT_LAYOUT(sizeof(struct lkdf_slices_header) == 64);
+LKDF_ASSERT_LAYOUT(offsetof(struct lkdf_slices_header, slices_offset) == 36);
 LKDF_ASSERT_LAYOUT(offsetof(struct lkdf_stats_header, ask) == 216);
 LKDF_ASSERT_LAYOUT(sizeof(struct lkdf_stats_hello) == 16);
 LKDF_ASSERT_LAYOUT(sizeof(struct lkdf_ask) == 16);

@@ -134,9 +134,90 @@ static void what_could_shrink_is_refused(void)
 	trace_close(&t);
 }
 
+/* Into a file that is gone at once. */
+static void begin_late(struct trace *t)
+{
+	int fd = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+	is(trace_record(t, fd), 0, "a recording begins late");
+}
+
+static void slices_of_a_late_recording_are_read(void)
+{
+	const struct lkdf_stats_slice b = { .name = 7, .begin = 3, .end = 9 };
+	struct lkdf_stats_slice c = { .name = 0 };
+	struct trace t;
+	struct stats s;
+
+	open_trace(&t);
+	is(stats_map(&s, t.fd), 0, "the memfd is mapped");
+	stats_find_late(getpid(), &s);
+	ok(!stats_has_slices(&s), "nobody records, there are no slices");
+	begin_late(&t);
+	stats_find_late(getpid(), &s);
+	ok(stats_has_slices(&s), "then there are");
+	trace_slice(&t.rings[0], &b);
+	trace_slice(trace_outside(&t), &b);
+	is(stats_slice_head(&s, 0), 1, "the head says how many");
+	ok(stats_slice(&s, 0, 0, &c) && c.name == 7 && c.end == 9,
+	   "and it is read");
+	ok(stats_slice(&s, 3, 0, &c), "so is the outside's");
+	trace_record_end(&t, NULL);
+	ok(!stats_slice(&s, 0, 0, &c), "it is gone when the recording ends");
+	stats_unmap(&s);
+	trace_close(&t);
+}
+
+/* All that lkdf top reads. */
+static bool reads_slices(const struct stats *s)
+{
+	struct lkdf_stats_slice c;
+	uint32_t e, nr = 0;
+	uint64_t i;
+
+	for (e = 0; e <= s->h.nr_executors; e++)
+		for (i = 0; i < 4; i++)
+			nr += stats_slice(s, e, i - 2, &c);
+	return nr <= 16;
+}
+
+static void late_headers_that_lie_do_no_harm(void)
+{
+	static const uint8_t values[] = { 0, 1, 7, 8, 0x7f, 0x80, 0xff };
+	unsigned i, v, nr_read = 0, nr_refused = 0;
+	struct trace t;
+	struct stats s;
+	uint8_t *at, old;
+
+	open_trace(&t);
+	begin_late(&t);
+	is(stats_map(&s, t.fd), 0, "the memfd is mapped");
+	for (i = 0; i < sizeof(struct lkdf_slices_header); i++) {
+		at = (uint8_t *)t.late + i;
+		old = *at;
+		for (v = 0; v < sizeof(values); v++) {
+			*at = values[v];
+			nr_read += map_late(&s, t.late_fd) && reads_slices(&s);
+			nr_refused += !s.late.base;
+			if (s.late.base)
+				munmap((void *)(uintptr_t)s.late.base,
+				       s.late.size);
+			s.late.base = NULL;
+		}
+		*at = old;
+	}
+	is(nr_read + nr_refused, sizeof(struct lkdf_slices_header) * 7,
+	   "read or refused, %u and %u", nr_read, nr_refused);
+	ok(nr_read > 100 && nr_refused > 100, "and some of both");
+	stats_unmap(&s);
+	trace_close(&t);
+}
+
 int main(void)
 {
 	tap_start(60);
+	slices_of_a_late_recording_are_read();
+	late_headers_that_lie_do_no_harm();
 	the_library_s_own_is_read();
 	headers_that_lie_do_no_harm();
 	what_could_shrink_is_refused();
