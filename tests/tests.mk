@@ -44,6 +44,16 @@ $(BUILD)/tests/unit/trace/test_report_%: tests/unit/trace/test_report_%.c $(REPO
 	$(Q)$(CC) -I. -Itools $(CPPFLAGS) $(LKDF_CFLAGS) -MMD -MP -o $@ $< \
 		$(REPORT_OBJ) -lm -lpthread
 
+# The verbs themselves, without the program that has them.
+$(BUILD)/tests/unit/trace/test_trace_fuzz: tests/unit/trace/test_trace_fuzz.c \
+		$(filter-out %/tools/lkdf.o %/tools/completion.o \
+			%/tools/completion_options.o,$(TOOLS_OBJ)) $(LIB_SO)
+	$(call say,CCLD)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -I. -Itools $(CPPFLAGS) $(LKDF_CFLAGS) -MMD -MP -o $@ $< \
+		$(filter %.o,$^) -L$(BUILD) -llkdf -lm -lpthread $(BPF_LIBS) \
+		$(CURSES_LIBS) -Wl,-rpath,'$$ORIGIN/../../..'
+
 # API tests see public headers only and link the shared library.
 $(BUILD)/tests/api/%: tests/api/%.c $(LIB_SO)
 	$(call say,CCLD)
