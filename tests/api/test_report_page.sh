@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 # The page of lkdf report in a browser without a window: it says nothing on its
-# console, shows the numbers of the text, and no name of a kind becomes markup.
+# console, shows the numbers of the text, and no name of a kind becomes markup. In
+# light and dark and in a narrow window each text can be read.
 # shellcheck source=tests/api/tap.sh
 . "$(dirname "$0")/tap.sh"
 export PYTHONDONTWRITEBYTECODE=1
@@ -16,20 +17,52 @@ if [ -z "$browser" ] || ! command -v python3 >/dev/null; then
 	exit 0
 fi
 
+# browse BASE COLOURS WIDTH: writes $dir/BASE.{dom,console} of $dir/BASE.html
+browse() {
+	case $2 in
+	dark) scheme=0 ;;
+	light) scheme=1 ;;
+	esac
+	timeout 120 "$browser" --headless=new --no-sandbox --disable-gpu \
+		--no-first-run --disable-background-networking \
+		--disable-component-update --disable-sync \
+		--blink-settings="preferredColorScheme=$scheme" \
+		--user-data-dir="$dir/profile" --window-size="$3,1600" \
+		--enable-logging=stderr --dump-dom "file://$dir/$1.html" \
+		>"$dir/$1.dom" 2>"$dir/$1.err"
+	grep CONSOLE "$dir/$1.err" >"$dir/$1.console"
+	true
+}
+
 # page NAME: writes $dir/NAME.{html,txt,json,dom,console}
 page() {
 	python3 tests/api/report/planted.py "$1" "$dir/$1.lkdf" &&
 		"$lkdf" report -q "$dir/$1.lkdf" --html "$dir/$1.html" \
 			>"$dir/$1.txt" &&
 		"$lkdf" report --json "$dir/$1.lkdf" >"$dir/$1.json" || return
-	timeout 120 "$browser" --headless=new --no-sandbox --disable-gpu \
-		--no-first-run --disable-background-networking \
-		--disable-component-update --disable-sync \
-		--user-data-dir="$dir/profile" --window-size=1280,1600 \
-		--enable-logging=stderr --dump-dom "file://$dir/$1.html" \
-		>"$dir/$1.dom" 2>"$dir/$1.err"
-	grep CONSOLE "$dir/$1.err" >"$dir/$1.console"
-	true
+	browse "$1" light 1280
+}
+
+# looks NAME COLOURS WIDTH: a copy that lets a script of ours look at itself.
+looks() {
+	copy=$1.$2.$3
+	{
+		sed 's/<meta http-equiv="Content-Security-Policy"[^>]*>//' \
+			"$dir/$1.html" &&
+			echo '<script>' && cat tests/api/report/looks.js &&
+			echo '</script>'
+	} >"$dir/$copy.html"
+	browse "$copy" "$2" "$3"
+	[ -s "$dir/$copy.dom" ] && [ ! -s "$dir/$copy.console" ]
+	ok $? "$1, $2, $3 px: the browser has nothing to say" "$dir/$copy.err"
+	for fact in fits contrast; do
+		python3 tests/api/report/page.py $fact "$dir/$copy" "$2" "$3" \
+			>"$log" 2>&1
+		case $fact in
+		fits) ok $? "$1, $2, $3 px: nothing is wider than the window" ;;
+		*) ok $? "$1, $2, $3 px: each text has a contrast of 4.5" ;;
+		esac
+	done
 }
 
 # holds NAME FACT FUNCTION: of tests/api/report/page.py
@@ -52,6 +85,13 @@ for name in small remote critical two old graph device hostile; do
 	holds "$name" 'names are text' names
 	holds "$name" 'the policy allows nothing else' policy
 done
+
+for name in small remote device hostile; do
+	looks "$name" dark 500
+done
+looks small light 500
+looks remote light 1280
+looks hostile dark 1280
 
 echo "1..$nr"
 [ "$failed" -eq 0 ]

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 """
 page.py FACT BASE: does the page BASE.html, as the browser's BASE.dom has it,
-agree with BASE.txt and BASE.json? Exit status 0: yes.
+agree with BASE.txt and BASE.json? Exit status 0: yes. page.py fits|contrast BASE
+dark|light WIDTH: what looks.js has found in such a window.
 """
 import base64
 import hashlib
@@ -175,6 +176,28 @@ def policy():
             'http://www.w3.org/2000/svg', '') and 'https:' not in page
 
 
+def looks():
+    """In the window that was asked for; what looks.js says."""
+    a = [a for tag, a in tree().tags if tag == 'html'][0]
+    found = json.loads(a['data-looks'])
+    print(found)
+    assert found['dark'] == (sys.argv[3] == 'dark'), 'another scheme'
+    assert found['window'] == int(sys.argv[4]), 'another width'
+    assert found['texts'] > 20, 'hardly a text'
+    return found
+
+
+def fits():
+    """Nothing has to be scrolled from side to side."""
+    found = looks()
+    return found['width'] <= found['room'] <= found['window']
+
+
+def contrast():
+    """As WCAG 2 asks of text of any size, level AA."""
+    return looks()['least'] >= 4.5
+
+
 sys.exit(not {f.__name__: f for f in (
     data, text, table, devices, classes, findings, draws, names,
-    policy)}[sys.argv[1]]())
+    policy, fits, contrast)}[sys.argv[1]]())
