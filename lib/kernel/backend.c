@@ -15,6 +15,7 @@ static void keep_why(struct lkdf *rt, const char *why)
 static void add_opencl(struct lkdf *rt)
 {
 	const char *library = rt->options->opencl_library;
+	struct lkdf_device_ops ops = opencl_ops;
 	struct opencl_device *v[LKDF_MAX_DEVICES];
 	struct lkdf_place *place;
 	int i, nr;
@@ -26,7 +27,10 @@ static void add_opencl(struct lkdf *rt)
 		return;
 	}
 	for (i = 0; i < nr; i++) {
-		if (!devices_add(rt, LKDF_PLACE_GPU, &opencl_ops, v[i], &place))
+		ops.flags = opencl_ops.flags;
+		if (opencl_has_shared(v[i]))
+			ops.flags |= LKDF_DEVICE_MANAGED;
+		if (!devices_add(rt, LKDF_PLACE_GPU, &ops, v[i], &place))
 			continue;
 		keep_why(rt, err_text());
 		opencl_ops.stop(v[i]);

@@ -56,6 +56,8 @@ enum ocl_number {
 	OCL_DEVICE_GLOBAL_MEM_SIZE = 0x101f,
 	OCL_DEVICE_LOCAL_MEM_SIZE = 0x1023,
 	OCL_DEVICE_NAME = 0x102b,
+	OCL_DEVICE_SVM_CAPABILITIES = 0x1053,
+	OCL_DEVICE_SVM_FINE_GRAIN_BUFFER = 2,
 	OCL_PROGRAM_KERNEL_NAMES = 0x1168,
 	OCL_PROGRAM_BUILD_LOG = 0x1183,
 	OCL_KERNEL_WORK_GROUP_SIZE = 0x11b0,
@@ -66,6 +68,7 @@ enum ocl_number {
 	OCL_QUEUE_PROPERTIES = 0x1093,
 	OCL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE = 1,
 	OCL_MEM_READ_WRITE = 1,
+	OCL_MEM_SVM_FINE_GRAIN_BUFFER = 1024,
 	OCL_COMPLETE = 0,
 };
 
@@ -99,6 +102,8 @@ struct ocl_region {
 	call(ocl_mem, clCreateSubBuffer, ocl_mem, uint64_t, uint32_t, \
 	     const void *, int32_t *) \
 	call(int32_t, clReleaseMemObject, ocl_mem) \
+	call(void *, clSVMAlloc, ocl_context, uint64_t, size_t, uint32_t) \
+	call(void, clSVMFree, ocl_context, void *) \
 	call(ocl_program, clCreateProgramWithSource, ocl_context, uint32_t, \
 	     const char **, const size_t *, int32_t *) \
 	call(int32_t, clBuildProgram, ocl_program, uint32_t, \
@@ -112,6 +117,8 @@ struct ocl_region {
 	     int32_t *) \
 	call(int32_t, clReleaseKernel, ocl_kernel) \
 	call(int32_t, clSetKernelArg, ocl_kernel, uint32_t, size_t, \
+	     const void *) \
+	call(int32_t, clSetKernelArgSVMPointer, ocl_kernel, uint32_t, \
 	     const void *) \
 	call(int32_t, clGetKernelWorkGroupInfo, ocl_kernel, ocl_device, \
 	     uint32_t, size_t, void *, size_t *) \

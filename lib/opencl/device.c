@@ -98,6 +98,8 @@ static void stop(void *dev)
 		d->cl.clFinish(d->queue[d->nr_queues]);
 		d->cl.clReleaseCommandQueue(d->queue[d->nr_queues]);
 	}
+	while (d->shared)
+		opencl_free_shared(d, d->shared->at);
 	if (d->context)
 		d->cl.clReleaseContext(d->context);
 	free(d);
@@ -111,7 +113,8 @@ static int alloc(void *dev, enum lkdf_mem_kind mem, uint64_t bytes,
 	int32_t error;
 	ocl_mem m;
 
-	(void)align;
+	if (mem == LKDF_MEM_MANAGED && opencl_has_shared(d))
+		return opencl_alloc_shared(d, bytes, align, there);
 	if (mem != LKDF_MEM_OWN)
 		return err(-EOPNOTSUPP, "opencl: memory of kind %d", (int)mem);
 	m = d->cl.clCreateBuffer(d->context, OCL_MEM_READ_WRITE, bytes, NULL,
@@ -126,7 +129,8 @@ static void release(void *dev, void *there)
 {
 	struct opencl_device *d = dev;
 
-	d->cl.clReleaseMemObject(there);
+	if (!opencl_free_shared(d, there))
+		d->cl.clReleaseMemObject(there);
 }
 
 static void *queue_of(void *dev, unsigned queue)

@@ -16,6 +16,13 @@
 
 #define OPENCL_MAX_QUEUES 66 /* the first two, and those for kernels */
 
+/* Memory with one address for the device and the host. */
+struct opencl_shared {
+	struct opencl_shared *next;
+	char *block, *at; /* the driver's, and where ours begins in it */
+	uint64_t bytes;
+};
+
 struct opencl_device {
 	/* Set when found, constant afterwards. */
 	struct opencl cl;
@@ -26,6 +33,7 @@ struct opencl_device {
 	ocl_context context;
 	ocl_queue queue[OPENCL_MAX_QUEUES];
 	unsigned nr_queues;
+	struct opencl_shared *shared;
 };
 
 extern const struct lkdf_device_ops opencl_ops;
@@ -36,6 +44,22 @@ extern const struct lkdf_device_ops opencl_ops;
  * returns; -ENOMEM.
  */
 int opencl_devices(const char *library, struct opencl_device **v, unsigned max);
+
+/*
+ * Has the device memory that it shares with the host byte by byte? Such memory
+ * that is coarser would have to be mapped before the host looks.
+ */
+bool opencl_has_shared(const struct opencl_device *d);
+
+/*
+ * The launcher: shared memory. 0; -ENOMEM. Free: false: it is none. Find: is
+ * the value of a parameter an address in some?
+ */
+int opencl_alloc_shared(struct opencl_device *d, uint64_t bytes, uint64_t align,
+			void **there);
+bool opencl_free_shared(struct opencl_device *d, void *there);
+bool opencl_is_shared(const struct opencl_device *d, const void *value,
+		      size_t bytes, void **at);
 
 /* err() with the name of the call and of its error. */
 int opencl_failed(const char *call, int32_t error);

@@ -135,9 +135,15 @@ static int set_arg(struct opencl_device *d, const struct lkdf_launch *l,
 	const void *value = a->value;
 	size_t bytes = a->bytes;
 	int32_t error;
+	void *at;
 
 	if (a->sort == LKDF_ARG_MEMORY && a->offset)
 		return set_part(d, l, i);
+	/* Else it is a number that looks like an address. */
+	if (a->sort == LKDF_ARG_BYTES &&
+	    opencl_is_shared(d, value, bytes, &at) &&
+	    !d->cl.clSetKernelArgSVMPointer(l->function, i, at))
+		return 0;
 	if (a->sort == LKDF_ARG_MEMORY) {
 		value = &a->value;
 		bytes = sizeof(ocl_mem);

@@ -270,6 +270,44 @@ static void managed_memory_has_one_address(const char *options)
 	emu_check(&e, options);
 }
 
+/* Of the device, or -EOPNOTSUPP by name, as its driver says. */
+static void managed_memory_of_opencl(const char *options)
+{
+	struct lkdf_place *p = NULL;
+	struct lkdf *rt;
+	uint64_t *a;
+	void *at;
+	int rc;
+
+	opencl_env(NULL);
+	rt = api_open(options);
+	if (lkdf_places(rt, LKDF_PLACE_GPU, &p, 1) < 1) {
+		skip(options, lkdf_errmsg());
+	} else if ((rc = lkdf_alloc(p, LKDF_MEM_MANAGED, BLOCK_BYTES, 0,
+				    "block", &at))) {
+		is(rc, -EOPNOTSUPP, "%s: the device has none", options);
+		has(lkdf_errmsg(), "device opencl has none", "by name");
+	} else {
+		a = at;
+		memory_fill(a, 1);
+		is(memory_add_five(rt, p, a), 0, "%s: a kernel writes it",
+		   options);
+		is(memory_first_wrong(a, BLOCK_NR, 6), -1,
+		   "%s: the host reads it", options);
+		memory_fill(a, 3);
+		is(memory_add_five(rt, p, a), 0, "%s: what the host writes",
+		   options);
+		is(memory_first_wrong(a, BLOCK_NR, 8), -1,
+		   "%s: the next one has", options);
+		is(lkdf_copy(rt, NULL, back, a, BLOCK_BYTES, NULL), 0,
+		   "%s: a copy", options);
+		is(memory_first_wrong(back, BLOCK_NR, 8), -1, "%s: is right",
+		   options);
+		lkdf_free(rt, a);
+	}
+	is(device_close(rt), 0, "%s: close", options);
+}
+
 /* ---- prefetch ----------------------------------------------------------- */
 
 static uint64_t uploaded(struct lkdf *rt)
@@ -345,6 +383,8 @@ int main(void)
 	pinned_memory_is_told_to_the_device("workers=1");
 	pinned_memory_is_told_to_the_device("serial=yes");
 	managed_memory_has_one_address("workers=1");
+	managed_memory_of_opencl("workers=2,devices=opencl");
+	managed_memory_of_opencl("serial=yes,devices=opencl");
 	managed_memory_has_one_address("serial=yes");
 	on_each(a_prefetch_saves_the_upload);
 	parts_are_brought_each();
