@@ -36,8 +36,8 @@ $(BUILD)/tests/unit/policy/test_block_size_cuda: CPPFLAGS += \
 # The analysis of lkdf report, without its verb.
 REPORT_OBJ = $(filter-out %/verb.o,$(filter $(BUILD)/tool/tools/report/%, \
 	$(TOOLS_OBJ))) $(PAGE_C:.c=.o) $(addprefix $(BUILD)/tool/tools/, \
-	cli.o json.o trace_bytes.o trace_clock.o trace_facts.o trace_get.o \
-	trace_links.o trace_read.o utf8.o)
+	cli.o elf_symbol.o json.o trace_bytes.o trace_clock.o trace_facts.o trace_get.o \
+	trace_links.o trace_read.o utf8.o where.o)
 $(BUILD)/tests/unit/trace/test_report_%: tests/unit/trace/test_report_%.c $(REPORT_OBJ)
 	$(call say,CCLD)
 	$(Q)mkdir -p $(@D)

@@ -150,6 +150,46 @@ static void write_span(void *u, const struct trace_span *s)
 	}
 }
 
+static void open_counter(struct writer *w, const char *name, uint32_t executor,
+			 uint64_t ticks)
+{
+	open_event(w, "C", name, executor);
+	json_text(&w->json, "cat", "kernel");
+	json_fixed(&w->json, "ts", us_of(w, ticks), 3);
+	json_open(&w->json, "args", '{');
+}
+
+/* Sums: a curve for each executor. */
+static void write_probed_thread(void *u, const struct trace_probed_thread *t)
+{
+	struct writer *w = u;
+	char name[64];
+
+	snprintf(name, sizeof(name), "off the CPU, ns: executor %u",
+		 t->executor);
+	open_counter(w, name, t->executor, t->ticks);
+	json_int(&w->json, "preempted",
+		 (int64_t)t->count[LKDF_PROBED_PREEMPTED_NS]);
+	json_int(&w->json, "futex", (int64_t)t->count[LKDF_PROBED_FUTEX_NS]);
+	json_int(&w->json, "asleep", (int64_t)t->count[LKDF_PROBED_BLOCKED_NS]);
+	close_event(w);
+}
+
+static void write_probed_word(void *u, const struct trace_probed_word *x)
+{
+	struct writer *w = u;
+	char name[LKDF_MAX_TEXT + 64];
+
+	snprintf(name, sizeof(name), "futex word 0x%llx: %s",
+		 (unsigned long long)x->address,
+		 x->name ? w->timed.info.name[x->name] : "(no body)");
+	open_counter(w, name, w->timed.info.header.nr_executors, x->ticks);
+	json_int(&w->json, "sleeps", (int64_t)x->sleeps);
+	json_int(&w->json, "asleep", (int64_t)x->slept_ns);
+	json_int(&w->json, "samples", (int64_t)x->samples);
+	close_event(w);
+}
+
 int trace_to_chrome(FILE *in, FILE *out, struct trace_fault *fault)
 {
 	struct writer w = { .json = { .out = out } };
@@ -159,6 +199,8 @@ int trace_to_chrome(FILE *in, FILE *out, struct trace_fault *fault)
 		.event = write_event,
 		.executor = write_executor,
 		.lane = write_lane,
+		.probed_thread = write_probed_thread,
+		.probed_word = write_probed_word,
 		.u = &w,
 	};
 	int rc;

@@ -99,6 +99,41 @@ static void on_event(void *u, const struct trace_event *e)
 		ns(w, e->ticks), ns(w, e->ticks), e->a, e->b);
 }
 
+static void put_value(struct writer *w, const char *sort, uint32_t lane,
+		      const char *name, uint64_t ticks, uint64_t value)
+{
+	put_start(w, sort, lane, name);
+	fprintf(w->out, ",%" PRId64 ",%" PRId64 ",,%" PRIu64 ",,,,,,,,\n",
+		ns(w, ticks), ns(w, ticks), value);
+}
+
+static void on_probed_thread(void *u, const struct trace_probed_thread *t)
+{
+	static const char *const names[LKDF_PROBED_COUNTS] = {
+		"preempts", "preempted_ns", "sleeps", "asleep_ns",
+		"futexes",  "futex_ns",	    "cpus",   "nodes",
+		"samples",  "in_futex",	    "in_own", "moved_pages",
+	};
+	int i;
+
+	for (i = 0; i < LKDF_PROBED_COUNTS; i++)
+		put_value(u, "probe", t->executor, names[i], t->ticks,
+			  t->count[i]);
+}
+
+static void on_probed_word(void *u, const struct trace_probed_word *x)
+{
+	struct writer *w = u;
+	uint32_t outside = w->timed.info.header.nr_executors;
+	char name[LKDF_MAX_TEXT + 64];
+
+	snprintf(name, sizeof(name), "0x%" PRIx64 " %s", x->address,
+		 x->name ? trace_timed_name(&w->timed, x->name) : "(no body)");
+	put_value(w, "word.sleeps", outside, name, x->ticks, x->sleeps);
+	put_value(w, "word.asleep_ns", outside, name, x->ticks, x->slept_ns);
+	put_value(w, "word.samples", outside, name, x->ticks, x->samples);
+}
+
 int trace_to_csv(FILE *in, FILE *out, struct trace_fault *fault)
 {
 	struct writer w = { .out = out };
@@ -106,6 +141,8 @@ int trace_to_csv(FILE *in, FILE *out, struct trace_fault *fault)
 		.slice = on_slice,
 		.span = on_span,
 		.event = on_event,
+		.probed_thread = on_probed_thread,
+		.probed_word = on_probed_word,
 		.u = &w,
 	};
 	int rc;

@@ -16,6 +16,8 @@ enum field {
 	TRACK_PROCESS = 3,
 	TRACK_THREAD = 4,
 	TRACK_PARENT = 5,
+	TRACK_COUNTER = 8,
+	COUNTER_UNIT = 3, /* CounterDescriptor */
 	PROCESS_PID = 1, /* ProcessDescriptor */
 	PROCESS_NAME = 6,
 	THREAD_PID = 1, /* ThreadDescriptor */
@@ -25,6 +27,7 @@ enum field {
 	EVENT_TRACK = 11,
 	EVENT_CATEGORY = 22,
 	EVENT_NAME = 23,
+	EVENT_COUNTER = 30,
 	EVENT_FLOW = 47,
 	EVENT_LAST_FLOW = 48,
 };
@@ -32,7 +35,8 @@ enum field {
 enum event_type {
 	SLICE_BEGIN = 1,
 	SLICE_END = 2,
-	INSTANT = 3
+	INSTANT = 3,
+	COUNTER = 4
 };
 
 #define PROCESS_UUID 1u
@@ -40,6 +44,10 @@ enum event_type {
 #define LANE_UUID(lane) (2ull + (lane))
 #define SPAN_UUID(n) (1ull << 32 | (n))
 #define WAITER_UUID(tid) (1ull << 60 | (tid))
+#define COUNT_UUID(executor, i) (2ull << 60 | (uint64_t)(executor) << 8 | (i))
+#define WORD_UUID(address, name) \
+	(3ull << 60 | ((((address) >> 2) * 65537 + (name)) & ~0ull >> 4))
+#define UNIT_NS 1
 
 /* A message of less than 1 KiB, built from the inside out. */
 struct message {
@@ -295,6 +303,56 @@ static void on_lane(void *u, const struct trace_lane *l)
 	make_track(u, LANE_UUID(l->lane), PROCESS_UUID, l->label);
 }
 
+/* A point of a curve, whose track is told each time: viewers take it once. */
+static void put_count(struct writer *w, uint64_t uuid, const char *name,
+		      uint64_t ticks, uint64_t ns_so_far)
+{
+	struct message track = { .used = 0 }, counter = { .used = 0 }, m;
+
+	put_number(&counter, COUNTER_UNIT, UNIT_NS);
+	put_number(&track, TRACK_UUID, uuid);
+	put_text(&track, TRACK_NAME, name);
+	put_number(&track, TRACK_PARENT, PROCESS_UUID);
+	put_message(&track, TRACK_COUNTER, &counter);
+	put_track(w, &track);
+	begin_event(&m, COUNTER, uuid);
+	put_number(&m, EVENT_COUNTER, ns_so_far);
+	put_event(w, ns(w, ticks), &m);
+}
+
+static void on_probed_thread(void *u, const struct trace_probed_thread *t)
+{
+	static const struct {
+		enum lkdf_probed_count count;
+		const char *name;
+	} curve[] = {
+		{ LKDF_PROBED_PREEMPTED_NS, "preempted" },
+		{ LKDF_PROBED_FUTEX_NS, "asleep on futex words" },
+		{ LKDF_PROBED_BLOCKED_NS, "asleep" },
+	};
+	char name[64];
+	size_t i;
+
+	for (i = 0; i < sizeof(curve) / sizeof(curve[0]); i++) {
+		snprintf(name, sizeof(name), "executor %u: %s", t->executor,
+			 curve[i].name);
+		put_count(u, COUNT_UUID(t->executor, i), name, t->ticks,
+			  t->count[curve[i].count]);
+	}
+}
+
+static void on_probed_word(void *u, const struct trace_probed_word *x)
+{
+	struct writer *w = u;
+	char name[LKDF_MAX_TEXT + 64];
+
+	snprintf(name, sizeof(name), "asleep on 0x%llx in %s",
+		 (unsigned long long)x->address,
+		 x->name ? trace_timed_name(&w->timed, x->name) : "no body");
+	put_count(w, WORD_UUID(x->address, x->name), name, x->ticks,
+		  x->slept_ns);
+}
+
 int trace_to_perfetto(FILE *in, FILE *out, struct trace_fault *fault)
 {
 	struct writer w = { .out = out };
@@ -304,6 +362,8 @@ int trace_to_perfetto(FILE *in, FILE *out, struct trace_fault *fault)
 		.event = on_event,
 		.executor = on_executor,
 		.lane = on_lane,
+		.probed_thread = on_probed_thread,
+		.probed_word = on_probed_word,
 		.u = &w,
 	};
 	int rc = trace_timed_read(&w.timed, in, &sink, fault);

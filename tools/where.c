@@ -3,11 +3,13 @@
 
 #include "stats_map.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* Where glibc puts the arenas of threads. */
 #define ARENA_ALIGN ((uint64_t)64 << 20)
@@ -108,18 +110,18 @@ static bool find_in_file(int pid, const struct mapping *m, uint64_t address,
 	return is_there;
 }
 
-static void name_memory(const struct mapping *m, uint64_t address,
+static void name_memory(const char *path, uint64_t from, uint64_t address,
 			struct where *w)
 {
 	const char *what = "heap";
 
-	if (!strncmp(m->path, "[stack", 6))
+	if (!strncmp(path, "[stack", 6))
 		what = "stack";
-	else if (m->path[0] && strcmp(m->path, "[heap]") &&
-		 strncmp(m->path, "[anon:lkdf", 10))
-		what = last_of(m->path);
-	else if (!m->path[0] && m->from % ARENA_ALIGN == 0 &&
-		 address - m->from < ARENA_BYTES)
+	else if (path[0] && strcmp(path, "[heap]") &&
+		 strncmp(path, "[anon:lkdf", 10))
+		what = last_of(path);
+	else if (!path[0] && from % ARENA_ALIGN == 0 &&
+		 address - from < ARENA_BYTES)
 		what = "heap, a malloc arena by its place";
 	snprintf(w->object, sizeof(w->object), "%.120s", what);
 }
@@ -139,11 +141,54 @@ void where_find(int pid, uint64_t address, struct where *w)
 		    find_in_file(pid, m, address, w))
 			break;
 		if (address >= m->from && address < m->to)
-			name_memory(m, address, w);
+			name_memory(m->path, m->from, address, w);
 	}
 	if (f)
 		fclose(f);
 	free(m);
+}
+
+/* A recording may name anything: only a file's contents are looked at. */
+static int open_file(const char *path, struct elf_file *f)
+{
+	struct stat st;
+
+	if (stat(path, &st) || !S_ISREG(st.st_mode))
+		return -ENOENT;
+	return elf_open(path, f);
+}
+
+static void name_recorded(const struct trace_probed_place *p, struct where *w)
+{
+	struct elf_file f;
+	char id[128];
+
+	snprintf(w->object, sizeof(w->object), "%.120s", last_of(p->file));
+	w->offset = p->offset;
+	if (!p->build_id[0] || open_file(p->file, &f))
+		return;
+	if (elf_build_id(&f, id, sizeof(id)) && !strcmp(id, p->build_id))
+		name_it(0, &f, p->offset, w);
+	elf_close(&f);
+}
+
+void where_recorded(const struct trace_probed_place *p, struct where *w)
+{
+	struct stats_label l = {
+		.address = p->address - p->label_offset,
+		.bytes = p->label_bytes,
+	};
+
+	memset(w, 0, sizeof(*w));
+	snprintf(w->object, sizeof(w->object), "memory");
+	snprintf(l.text, sizeof(l.text), "%.60s", p->label);
+	if (p->file[0])
+		name_recorded(p, w);
+	else if (p->label[0])
+		where_in_block(w, p->address, &l);
+	else if (p->mapping_offset)
+		name_memory(p->mapping, p->address - p->mapping_offset,
+			    p->address, w);
 }
 
 void where_in_block(struct where *w, uint64_t address,

@@ -9,6 +9,7 @@
 #define TOOLS_WHERE_H
 
 #include "elf_symbol.h"
+#include "trace_read.h"
 
 struct where {
 	char object[128]; /* the file's name, or "heap", "stack", "memory" */
@@ -26,6 +27,12 @@ void where_find(int pid, uint64_t address, struct where *w);
 struct stats_label;
 void where_in_block(struct where *w, uint64_t address,
 		    const struct stats_label *l);
+
+/*
+ * As a recording has it. Symbols come from the file of that name here, if its
+ * build id is the one that is recorded.
+ */
+void where_recorded(const struct trace_probed_place *p, struct where *w);
 
 /* "lock (random.c) in libc.so.6", "libc.so.6+0x1d2a (near random)", and
  * "block "table"+0x40 in heap". */

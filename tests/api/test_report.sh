@@ -73,6 +73,42 @@ ok $? 'with an estimate of what it costs that is right'
 told convoy 'f[0]["id"] == "asleep" and "limit" in f[0]["fix"] and
 	"update" in f[0]["title"]'
 ok $? 'a lock that all want is finding 1, and the kind is named'
+told convoy 'r["probe"] is None and r["futexes"] == [] and
+	f[0]["source"] == "schedstat" and "Source: schedstat" in f[0]["why"]'
+ok $? 'without the probe the evidence is of schedstat'
+told convoy 'any("lkdf probe start" in x for x in r["lacks"])'
+ok $? 'and the report says what it could not see'
+told lock 'f[0]["id"] == "futex" and f[0]["source"] == "probe" and
+	"libdemo.so+0x40" in f[0]["title"] and "update" in f[0]["fix"]'
+ok $? 'a lock that the probe has seen is finding 1, with its word and kind'
+told lock '0.42 < f[0]["cost"] < 0.5 and "Source: probe." in f[0]["why"]'
+ok $? 'at its cost: asleep there, and on a CPU inside futex(2)'
+told lock '[x["cost"] for x in f if x["id"] == "asleep"][0] < 0.09'
+ok $? 'sleeps elsewhere are a finding of what is left'
+told lock '[(w["where"], [k["name"] for k in w["kinds"]]) for w in
+	r["futexes"]] == [("libdemo.so+0x40", ["update", "parse"]),
+	("block \"table\"+0x40 in heap", ["parse"])]'
+ok $? 'words are a table, with kinds, the most time first'
+told lock 'sum(w["slept"] for w in r["futexes"]) ==
+	sum(k["futex"] for k in r["kinds"])'
+ok $? 'kinds have the same time asleep on words'
+told lock 'r["futexes"][0]["wake_nodes"] == [0, 1]'
+ok $? 'and nodes of wakers'
+told lock 'not any("probe" in x for x in r["lacks"]) and
+	r["probe"]["seen"] > 0.95'
+ok $? 'then nothing of the probe is missing'
+"$lkdf" report "$dir/lock.lkdf" >"$log"
+grep -q '^  (several) .*  libdemo\.so+0x40$' "$log" &&
+	grep -q '^  parse .*  block "table"+0x40 in heap$' "$log"
+ok $? 'the text has a row for each word'
+told taken 'f[0]["id"] == "cpu" and f[0]["source"] == "probe" and
+	0.24 < f[0]["cost"] < 0.26 and "preempted" in f[0]["why"]'
+ok $? 'the probe tells preempted time, not the estimate'
+told gone 'f[0]["id"] == "cpu" and 0.3 < f[0]["cost"] < 0.45 and
+	f[0]["source"] == "probe and schedstat"'
+ok $? 'where it went the rest is estimated'
+told gone 'any("for all of the time" in x for x in r["lacks"])'
+ok $? 'and the report says that it went'
 told critical 'f[0]["id"] == "starved" and "split reduce" in f[0]["fix"]'
 ok $? 'one slow kind that all wait for is finding 1'
 told critical 'f[0]["at"][1] - f[0]["at"][0] >= 5900000'

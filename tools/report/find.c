@@ -203,28 +203,45 @@ static void find_late(struct report *r)
 	f->at = r->late.at;
 }
 
+/* Locks would be seen. */
+static bool is_seen(const struct report *r)
+{
+	const char *source = find_cpu_source(r);
+
+	return source && !strcmp(source, "probe");
+}
+
 static void find_asleep(struct report *r)
 {
 	const struct kind *k = most(r, asleep);
+	uint64_t other = r->time[TIME_ASLEEP] - r->futex_ns;
+	double cost = share_of(other, worker_time(r));
 	struct finding *f;
 
-	if (find_share(r, TIME_ASLEEP) < LEAST_TAKEN)
+	/* Sleeps on futex words have a finding of their own. */
+	if (cost < LEAST_TAKEN)
 		return;
-	f = find_add(r, "asleep", FINDING_COST, find_share(r, TIME_ASLEEP));
+	f = find_add(r, "asleep", FINDING_COST, cost);
 	PUT(f->title, "Bodies sleep: %s is not on a CPU all of its time",
 	    name_of(r, k));
 	PUT(f->why,
-	    "%s of worker time was spent asleep within bodies, %s of it in %s "
-	    "(%s in the middle, 1 %% of them %s and more): a lock that others "
-	    "hold, a page fault from disk, or a call that blocks.",
-	    words_time(r->time[TIME_ASLEEP]).text,
+	    "%s of worker time was spent asleep within bodies%s, %s of it in "
+	    "%s (%s in the middle, 1 %% of them %s and more): %sa page fault "
+	    "from disk, or a call that blocks.",
+	    words_time(other).text, r->futex_ns ? ", not on futex words" : "",
 	    words_share(k ? share_of(k->asleep, r->time[TIME_ASLEEP]) : 0).text,
 	    name_of(r, k), words_time(k ? k->p50 : 0).text,
-	    words_time(k ? k->p99 : 0).text);
-	PUT(f->fix,
-	    "lkdf_limit_create() instead of a lock around %s; "
-	    "LKDF_BLOCKING for kinds that block",
-	    name_of(r, k));
+	    words_time(k ? k->p99 : 0).text,
+	    is_seen(r) ? "" : "a lock that others hold, ");
+	find_source(f, find_cpu_source(r));
+	if (is_seen(r))
+		PUT(f->fix, "LKDF_BLOCKING for kinds that block, as %s may be",
+		    name_of(r, k));
+	else
+		PUT(f->fix,
+		    "lkdf_limit_create() instead of a lock around %s; "
+		    "LKDF_BLOCKING for kinds that block",
+		    name_of(r, k));
 }
 
 static void find_io(struct report *r)
@@ -308,18 +325,29 @@ static void find_taken(struct report *r)
 	double had = cpus_had(r);
 	uint32_t lane = most_taken(r), cpus;
 	struct finding *f;
+	size_t used;
 
 	if (find_share(r, TIME_TAKEN) < LEAST_TAKEN)
 		return;
 	f = find_add(r, "cpu", FINDING_COST, find_share(r, TIME_TAKEN));
 	PUT(f->title, "Workers wait for a CPU while they have work");
-	PUT(f->why,
-	    "%s of worker time in run queues, most on worker %u: %.1f of %u "
-	    "workers had a CPU on average. %s takes %s in the middle, but 1 %% "
-	    "of them %s and more.",
-	    words_time(r->time[TIME_TAKEN]).text, lane, had, r->nr_workers,
-	    name_of(r, k), words_time(k ? k->p50 : 0).text,
-	    words_time(k ? k->p99 : 0).text);
+	if (is_seen(r))
+		PUT(f->why, "%s of worker time preempted, %s times in all",
+		    words_time(r->time[TIME_TAKEN]).text,
+		    words_count(report_probe_count(r, LKDF_PROBED_PREEMPTS))
+			    .text);
+	else
+		PUT(f->why, "%s of worker time in run queues",
+		    words_time(r->time[TIME_TAKEN]).text);
+	used = strlen(f->why);
+	snprintf(f->why + used, sizeof(f->why) - used,
+		 ", most on worker %u: %.1f of %u workers had a CPU on "
+		 "average. %s takes %s in the middle, but 1 %% of them %s and "
+		 "more.",
+		 lane, had, r->nr_workers, name_of(r, k),
+		 words_time(k ? k->p50 : 0).text,
+		 words_time(k ? k->p99 : 0).text);
+	find_source(f, find_cpu_source(r));
 	cpus = r->cpus > 0 && !r->is_made_up ? (uint32_t)(r->cpus + 0.25)
 					     : (uint32_t)(had + 0.5);
 	cpus = cpus ? cpus : 1;
@@ -367,6 +395,7 @@ void report_find(struct report *r)
 	if (r->nr_workers && r->wall) {
 		find_starved(r);
 		find_late(r);
+		find_futex(r);
 		find_asleep(r);
 		find_io(r);
 		find_enter(r);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /* Rules that make findings: find.c, find_bytes.c, find_bound.c, limits.c,
- * devices.c. */
+ * devices.c, find_futex.c. */
 #ifndef REPORT_FIND_H
 #define REPORT_FIND_H
 
@@ -11,6 +11,13 @@ struct finding *find_add(struct report *r, const char *id,
 			 enum finding_sort sort, double cost);
 double find_share(const struct report *r, enum time_class c);
 
+/* The evidence comes from there, and the finding says so; NULL: the recording
+ * itself. */
+void find_source(struct finding *f, const char *source);
+/* The source of the time that threads had no CPU. */
+const char *find_cpu_source(const struct report *r);
+
+void find_futex(struct report *r);
 void find_remote(struct report *r);
 void find_bounds(struct report *r);
 void find_lost(struct report *r);

@@ -78,6 +78,7 @@ static void write_finding(const struct finding *f, struct json *j)
 	else
 		json_null(j, "cost");
 	json_bool(j, "estimated", f->is_estimate);
+	json_text(j, "source", f->source);
 	json_text(j, "title", f->title);
 	json_text(j, "why", f->why);
 	json_text(j, "fix", f->fix);
@@ -111,6 +112,7 @@ static void write_kind(const struct report *r, const struct kind *k,
 	put_size(j, "chain", k->on_chain);
 	put_size(j, "ops_chain", k->ops_on_chain);
 	put_size(j, "asleep", k->asleep);
+	put_size(j, "futex", k->futex);
 	json_fixed(j, "beside", k->blame, 0);
 	put_size(j, "local", k->local);
 	put_size(j, "remote", k->remote);
@@ -213,6 +215,7 @@ static void write_workers(const struct report *r, struct json *j)
 		put_size(j, "steals", l->steals);
 		for (c = 0; c < NR_TIME_CLASSES; c++)
 			put_size(j, class_words[c].id, l->time[c]);
+		json_probed_worker(l, j);
 		json_close(j, '}');
 	}
 	json_close(j, ']');
@@ -269,6 +272,7 @@ int json_write(const struct report *r, struct json *j, bool is_open)
 	json_close(j, ']');
 	rc = write_kinds(r, j);
 	write_limits(r, j);
+	json_probe(r, j);
 	write_devices(r, j);
 	write_chain(r, j);
 	write_workers(r, j);

@@ -20,7 +20,7 @@ static bool clip(struct load *l, uint64_t begin, uint64_t end, struct span *out)
 }
 
 /* Kinds as they come; where memory ends all further ones are the first. */
-static uint16_t kind_of(struct load *l, uint32_t name)
+uint16_t load_kind(struct load *l, uint32_t name)
 {
 	uint32_t cap = l->cap_kinds * 2 + 16;
 	struct report *r = l->r;
@@ -142,7 +142,7 @@ static void keep_slice(void *u, const struct trace_slice *s)
 		return;
 	body.begin = at.begin;
 	body.end = at.end;
-	body.kind = kind_of(l, s->name);
+	body.kind = load_kind(l, s->name);
 	keep_body(l, s->executor, &body, &s->links);
 }
 
@@ -156,7 +156,7 @@ static void keep_op(struct load *l, const struct trace_span *s,
 	r->op[r->nr_ops++] = (struct op){
 		.begin = at->begin,
 		.end = at->end,
-		.kind = kind_of(l, s->name),
+		.kind = load_kind(l, s->name),
 		.lane = (uint16_t)s->lane,
 		.uid = uid_of(s->links.number),
 		.by = by_of(&s->links),
@@ -192,7 +192,7 @@ static void keep_held(struct load *l, const struct trace_span *s,
 			.begin = at->begin,
 			.end = at->end,
 			.limit = s->name,
-			.kind = kind_of(l, (uint32_t)s->value),
+			.kind = load_kind(l, (uint32_t)s->value),
 		};
 }
 
@@ -203,7 +203,7 @@ static void keep_work(struct load *l, const struct trace_span *s,
 	struct slice body = {
 		.begin = at->begin,
 		.end = at->end,
-		.kind = kind_of(l, s->name),
+		.kind = load_kind(l, s->name),
 		.task = UINT32_MAX,
 	};
 
@@ -288,27 +288,6 @@ static void keep_event(void *u, const struct trace_event *e)
 					  LKDF_EXECUTOR_OUTSIDE;
 		}
 	}
-}
-
-static void keep_thread(void *u, const struct trace_thread *t)
-{
-	struct load *l = u;
-	struct lane *lane = &l->r->lane[t->executor];
-	uint64_t at = load_time(l, t->ticks);
-	struct cpu_sample *s;
-
-	if (lane->kind != LKDF_EXECUTOR_WORKER ||
-	    lane->nr_samples == l->count[t->executor].samples)
-		return;
-	at = at > l->from ? at - l->from : 0;
-	s = &lane->sample[lane->nr_samples];
-	/* They only grow; a recording that lies is passed over. */
-	if (lane->nr_samples && (at <= s[-1].at || t->cpu_ns < s[-1].cpu_ns ||
-				 t->queue_ns < s[-1].queued_ns))
-		return;
-	*s = (struct cpu_sample){ at, t->cpu_ns, t->queue_ns };
-	lane->nr_samples++;
-	l->r->has.cpu = true;
 }
 
 /* The growth since the row before: rows are sums from the start. */
@@ -416,7 +395,10 @@ static int alloc_lane(struct load *l, uint32_t i, uint64_t *first)
 	lane->enter = calloc(c->enters + 1, sizeof(*lane->enter));
 	lane->park = calloc(c->parks + 1, sizeof(*lane->park));
 	lane->sample = calloc(c->samples + 1, sizeof(*lane->sample));
-	return lane->enter && lane->park && lane->sample ? 0 : -ENOMEM;
+	lane->probed = calloc(c->probed + 1, sizeof(*lane->probed));
+	return lane->enter && lane->park && lane->sample && lane->probed
+		       ? 0
+		       : -ENOMEM;
 }
 
 static int alloc_lanes(struct load *l)
@@ -469,11 +451,15 @@ int keep_records(struct load *l)
 		.span = keep_span,
 		.graph = note_graph,
 		.task = note_task,
-		.thread = keep_thread,
+		.thread = note_thread,
 		.bytes = keep_bytes,
 		.fact = keep_fact,
 		.lane = keep_lane,
 		.kind = keep_kind,
+		.probe = note_probe,
+		.probed_thread = note_probed_thread,
+		.probed_word = note_probed_word,
+		.probed_place = note_probed_place,
 		.u = l,
 	};
 	uint32_t i;
@@ -483,6 +469,10 @@ int keep_records(struct load *l)
 		rc = load_pass(l, &sink);
 	if (!rc)
 		judge_bytes(l->r);
+	if (!rc)
+		rc = probed_merge(l);
+	if (!rc)
+		rc = futexes_sum(l);
 	for (i = 0; !rc && i < l->r->nr_kinds; i++)
 		words_tame(l->r->info.name[l->r->kind[i].name]);
 	/* A worker that sleeps still sleeps to the end. */

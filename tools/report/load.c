@@ -129,6 +129,14 @@ static void see_thread(void *u, const struct trace_thread *t)
 		c->samples++;
 }
 
+static void see_probed(void *u, const struct trace_probed_thread *t)
+{
+	struct counts *c = count_of(u, t->executor);
+
+	if (c)
+		c->probed++;
+}
+
 static void see_bytes(void *u, const struct trace_bytes *b)
 {
 	count_of(u, b->executor);
@@ -146,6 +154,7 @@ static int look(struct load *l)
 		.thread = see_thread,
 		.lane = see_lane,
 		.bytes = see_bytes,
+		.probed_thread = see_probed,
 		.u = l,
 	};
 	int rc = load_pass(l, &sink);
@@ -249,6 +258,7 @@ int report_load(struct report *r, FILE *f, const struct report_window *w,
 	if (!rc)
 		rc = link_records(&l);
 	runs_fini(&l);
+	futexes_fini(&l);
 	trace_clock_fini(&l.clock);
 	free(l.count);
 	free(l.kind_of);
@@ -268,6 +278,7 @@ void report_unload(struct report *r)
 		free(r->lane[i].enter);
 		free(r->lane[i].park);
 		free(r->lane[i].sample);
+		free(r->lane[i].probed);
 		free(r->lane[i].taken);
 		free(r->lane[i].taken_share);
 	}
@@ -278,6 +289,7 @@ void report_unload(struct report *r)
 	free(r->held);
 	free(r->limit);
 	free(r->device);
+	free(r->futex);
 	free(r->kind);
 	free(r->chain.step);
 	trace_info_fini(&r->info);

@@ -25,8 +25,10 @@ struct graph {
 	uint32_t *first, *before; /* of task i: before[first[i]] .. */
 };
 
+struct futex_rows;
+
 struct counts {
-	uint64_t slices, enters, parks, samples;
+	uint64_t slices, enters, parks, samples, probed;
 };
 
 struct load {
@@ -56,6 +58,7 @@ struct load {
 	uint32_t *frame_graph, nr_frames; /* by frame; NO_GRAPH */
 	uint64_t *park_since; /* by lane, ticks; NO_TIME */
 	uint64_t *bytes; /* by lane and node, unknown last: the last sums */
+	struct futex_rows *futexes; /* NULL: none so far */
 };
 
 /* Executors, the outside, rows of devices. */
@@ -69,6 +72,21 @@ int keep_records(struct load *l);
 uint64_t load_time(struct load *l, uint64_t ticks);
 /* Reads the file once. */
 int load_pass(struct load *l, const struct trace_sink *sink);
+
+/* keep.c: kinds as they come. */
+uint16_t load_kind(struct load *l, uint32_t name);
+
+/* probed.c: while records are kept, and when all are. */
+void note_thread(void *u, const struct trace_thread *t);
+void note_probe(void *u, const struct trace_probe *p);
+void note_probed_thread(void *u, const struct trace_probed_thread *t);
+int probed_merge(struct load *l);
+
+/* futexes.c */
+void note_probed_word(void *u, const struct trace_probed_word *w);
+void note_probed_place(void *u, const struct trace_probed_place *p);
+int futexes_sum(struct load *l);
+void futexes_fini(struct load *l);
 
 /* runs.c */
 struct run *run_of(struct load *l, uint32_t frame, uint64_t number);

@@ -9,9 +9,11 @@
 #define REPORT_MODEL_H
 
 #include "trace_read.h"
+#include "where.h"
 
 #define NO_SLICE UINT32_MAX
 #define NO_TIME UINT64_MAX
+#define NO_KIND UINT16_MAX
 
 /* A gap between two bodies shorter than this is the runtime's own work. */
 #define GAP_NS 2000u
@@ -105,6 +107,13 @@ struct device {
 /* The kernel's account of a thread, summed from its start. */
 struct cpu_sample {
 	uint64_t at, cpu_ns, queued_ns;
+	uint64_t futex_ns; /* asleep on futex words in bodies */
+	bool is_probe; /* the probe has counted since the sample before */
+};
+
+/* The probe's account, sleeps that had not ended included. */
+struct probe_sample {
+	uint64_t at, preempted_ns, blocked_ns, futex_ns;
 };
 
 /* An executor. */
@@ -117,6 +126,14 @@ struct lane {
 	uint32_t nr_enters, nr_parks;
 	struct cpu_sample *sample;
 	uint32_t nr_samples;
+	struct probe_sample *probed;
+	uint32_t nr_probed;
+	uint64_t probe_from[LKDF_PROBED_COUNTS]; /* where the window begins */
+	uint64_t probe_to[LKDF_PROBED_COUNTS]; /* and ends */
+	bool is_probed; /* the probe has seen it */
+	uint64_t probe_at; /* the last sample that counts */
+	uint64_t probe_ns; /* of the window that the probe has seen */
+	uint64_t futex_ns; /* asleep on futex words, part of its ASLEEP */
 	struct span *taken; /* samples in which the CPU was taken away */
 	uint8_t *taken_share; /* per cent */
 	uint32_t nr_taken;
@@ -133,6 +150,7 @@ struct kind {
 	uint64_t p50, p99, max;
 	uint64_t waited50, waited99, nr_waited;
 	uint64_t on_chain, ops_on_chain, asleep;
+	uint64_t futex; /* asleep on futex words: exact */
 	double blame, blame_starved; /* ns of others' idle time beside it */
 	uint64_t local, remote; /* bytes */
 	uint64_t nr_ops, op_total, op50, op99;
@@ -153,6 +171,27 @@ struct chain {
 	bool is_joined; /* a body on it waited for its children */
 };
 
+#define FUTEX_KINDS 6u
+#define MAX_FUTEXES 64u
+
+struct futex_kind {
+	uint16_t kind; /* or NO_KIND */
+	uint64_t sleeps, slept, samples;
+};
+
+/* A futex word in which bodies met, as the probe has it. */
+struct futex {
+	uint64_t address;
+	uint64_t sleeps, slept; /* ns */
+	uint64_t samples, waits; /* inside futex(2); of these to wait */
+	uint64_t wait_nodes, wake_nodes; /* bits */
+	uint64_t time; /* asleep, and on a CPU inside futex(2) */
+	uint32_t nr_kinds;
+	struct futex_kind kind[FUTEX_KINDS]; /* the most time first */
+	struct where where;
+	char text[256]; /* where it lies */
+};
+
 enum finding_sort {
 	FINDING_COST, /* costs a share of worker time */
 	FINDING_BYTES, /* known in bytes only */
@@ -165,6 +204,7 @@ struct finding {
 	enum finding_sort sort;
 	double cost; /* 0 .. 1 of worker time */
 	double rank; /* orders findings, as a cost does */
+	const char *source; /* of the evidence; NULL: the recording itself */
 	bool is_estimate;
 	char title[192], why[512], fix[256];
 	struct place at;
@@ -179,6 +219,7 @@ struct gap {
 /* Which facts the recording has. */
 struct facts {
 	bool links, ready, flow, ops, enter, cpu, bytes, waits, park, edges;
+	bool probe;
 };
 
 struct report {
@@ -232,6 +273,13 @@ struct report {
 	uint32_t nr_devices;
 	char device_name[MAX_DEVICES][96]; /* load.c: by number; "": none */
 
+	/* probed.c, futexes.c */
+	uint32_t probe_sees, probe_hz; /* enum lkdf_probed_bit */
+	uint64_t probe_ns; /* of worker time that the probe has seen */
+	uint64_t futex_ns; /* of worker time, asleep on futex words */
+	struct futex *futex; /* the most time first */
+	uint32_t nr_futexes, futexes_left_out;
+
 	struct chain chain;
 	struct finding finding[MAX_FINDINGS];
 	uint32_t nr_findings;
@@ -281,6 +329,10 @@ int report_devices(struct report *r);
 void devices_note_room(struct lane *l, const struct span *at);
 void devices_note_name(struct report *r, const char *key, const char *value);
 int report_chain(struct report *r);
+
+/* Over the workers: the growth of a count of the probe. */
+uint64_t report_probe_count(const struct report *r,
+			    enum lkdf_probed_count count);
 void report_find(struct report *r);
 
 #endif

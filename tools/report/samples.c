@@ -84,7 +84,7 @@ static void correct(struct samples *s, struct lane *l, uint32_t i, uint32_t *at)
 {
 	const struct cpu_sample *a = &l->sample[i - 1], *b = &l->sample[i];
 	uint64_t to = b->at < s->r->wall ? b->at : s->r->wall;
-	uint64_t whole = b->at - a->at, size, queued, slept, idle;
+	uint64_t whole = b->at - a->at, size, queued, slept, idle, futex;
 	uint64_t *row = s->row[i];
 
 	if (a->at >= to)
@@ -99,8 +99,12 @@ static void correct(struct samples *s, struct lane *l, uint32_t i, uint32_t *at)
 	       row[TIME_ENTER];
 	if (s->r->has.park && !s->r->info.events_lost)
 		idle = parked(l, at, a->at, to) + row[TIME_ENTER];
-	if (slept > idle)
-		move(row, TIME_BODY, TIME_ASLEEP, slept - idle);
+	/* The probe knows of so much for sure. */
+	futex = portion(b->futex_ns - a->futex_ns, size, whole);
+	slept = slept > idle ? slept - idle : 0;
+	move(row, TIME_BODY, TIME_ASLEEP, slept > futex ? slept : futex);
+	l->futex_ns += futex < row[TIME_ASLEEP] ? futex : row[TIME_ASLEEP];
+	l->probe_ns += b->is_probe ? size : 0;
 	take_cpu(row, queued);
 	if (size && row[TIME_TAKEN] * 100 > size * TAKEN_SHOWN) {
 		l->taken[l->nr_taken] = (struct span){ a->at, to };

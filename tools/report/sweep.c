@@ -356,6 +356,8 @@ static int finish(struct sweep *s)
 	for (i = 0; i < r->nr_workers && !rc; i++) {
 		l = &r->lane[s->worker[i].walk.lane->executor];
 		rc = samples_finish(&s->worker[i].samples, l);
+		r->probe_ns += l->probe_ns;
+		r->futex_ns += l->futex_ns;
 		for (c = 0; c < NR_TIME_CLASSES; c++)
 			r->time[c] += l->time[c];
 	}

@@ -60,11 +60,25 @@ void each_lack(const struct report *r, void (*tell)(void *u, const char *what),
 	if (!has->links)
 		tell(u, "when operations were under way, and calls of "
 			"io_uring_enter");
+	if (!has->probe)
+		tell(u, "what the kernel's programs see: in which locks bodies "
+			"slept, and who was preempted (lkdf probe start, "
+			"before the program)");
+	else if (r->probe_ns < worker_time(r) / 10 * 9)
+		tell(u, "what the kernel's programs see, for all of the time: "
+			"the probe came late, went, or missed workers");
 	if (lacks_bytes(r))
 		tell(u, r->flow_unknown ? "bytes by node: on which one most "
 					  "of them are, nobody knows"
 					: "bytes by node: the tasks name no "
 					  "data");
+}
+
+const char *futex_kind_name(const struct report *r, const struct futex *f,
+			    uint32_t i)
+{
+	return f->kind[i].kind == NO_KIND ? "(no body)"
+					  : kind_name(r, f->kind[i].kind);
 }
 
 static int by_total(const void *a, const void *b, void *u)
@@ -297,6 +311,32 @@ static void write_limits(const struct report *r, FILE *out)
 	}
 }
 
+#define FUTEXES_SHOWN 8u
+
+static void write_futexes(const struct report *r, FILE *out)
+{
+	const struct futex *f;
+	uint32_t i, nr;
+
+	if (r->nr_futexes)
+		fprintf(out, "\n  %-*s%11s%9s%9s  %s\n", NAME_WIDTH, "kind",
+			"sleeps", "asleep", "samples", "on the futex word");
+	for (i = 0; i < r->nr_futexes && i < FUTEXES_SHOWN; i++) {
+		f = &r->futex[i];
+		nr = f->nr_kinds;
+		fprintf(out, "  ");
+		write_name(out, nr > 1 ? "(several)" : futex_kind_name(r, f, 0),
+			   NAME_WIDTH);
+		write_cell(out, 11, words_count(f->sleeps).text);
+		write_cell(out, 9, words_time(f->slept).text);
+		write_cell(out, 9, words_count(f->samples).text);
+		fprintf(out, "  %s\n", f->text);
+	}
+	if (i < r->nr_futexes || r->futexes_left_out)
+		fprintf(out, "  and %u more, most of them in --json\n",
+			r->nr_futexes - i + r->futexes_left_out);
+}
+
 static void write_device(const struct report *r, FILE *out,
 			 const struct device *d)
 {
@@ -393,10 +433,18 @@ static void write_lack(void *u, const char *what)
 	write_wrapped(u, what, 4);
 }
 
+static void note_lack(void *u, const char *what)
+{
+	(void)what;
+	*(bool *)u = true;
+}
+
 static void write_lacks(const struct report *r, FILE *out)
 {
-	if ((r->has.ready || r->has.edges) && r->has.cpu && r->has.links &&
-	    !lacks_bytes(r))
+	bool lacks = false;
+
+	each_lack(r, note_lack, &lacks);
+	if (!lacks)
 		return;
 	fprintf(out, "\nThis recording does not say\n");
 	each_lack(r, write_lack, out);
@@ -414,6 +462,7 @@ int text_write(const struct report *r, FILE *out, const char *kind)
 	rc = write_kinds(r, out, kind);
 	if (!rc && !kind) {
 		write_limits(r, out);
+		write_futexes(r, out);
 		write_devices(r, out);
 		rc = write_chain(r, out);
 	}

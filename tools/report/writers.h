@@ -22,11 +22,19 @@ const char *class_lacks(const struct report *r, enum time_class c);
 void each_lack(const struct report *r, void (*tell)(void *u, const char *what),
 	       void *u);
 
+/* The name of kind i of those that met there. */
+const char *futex_kind_name(const struct report *r, const struct futex *f,
+			    uint32_t i);
+
 /* @kind: NULL, or the only kind to show. Return: 0; -ENOMEM. */
 int text_write(const struct report *r, FILE *out, const char *kind);
 
 /* An object; @j is open for members of it afterwards if @is_open. */
 int json_write(const struct report *r, struct json *j, bool is_open);
+
+/* json_probe.c: members of the report, and of a worker. */
+void json_probe(const struct report *r, struct json *j);
+void json_probed_worker(const struct lane *l, struct json *j);
 
 /* A self-contained file. Return: 0; -ENOMEM; the stream tells of others. */
 int html_write(const struct report *r, FILE *out);

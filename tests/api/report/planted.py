@@ -73,6 +73,56 @@ def convoy():
     return trace
 
 
+def lock():
+    """As convoy, but the probe has seen where: 42 of 50 per cent asleep on one
+    word, the rest elsewhere, and a tenth of the samples inside futex(2).
+    """
+    trace = convoy()
+    wall = max(x[0] for w in range(4) for x in trace.lanes[w])
+    end = wall // (10 * MS) * 10 * MS + 10 * MS
+    trace.place_of(0x7f0040, '/nowhere/libdemo.so', 0x40)
+    trace.place_of(0x9000, label='table', label_offset=64, size=4096)
+    trace.probe(0)
+    for at in range(0, end + 1, 10 * MS):
+        for w in range(4):
+            trace.probed(w, at, blocks=at // MS, blocked=at // 2,
+                         futexes=at // MS, futex=at // 100 * 42,
+                         preempts=at // (5 * MS), preempted=at // 20, cpus=w,
+                         samples=at // MS, futex_samples=at // (10 * MS))
+        trace.word(at, 0x7f0040, 'update', at // MS * 3, at // 100 * 40 * 3,
+                   at // (10 * MS), at // (20 * MS), (1, 3))
+        trace.word(at, 0x7f0040, 'parse', at // MS, at // 100 * 26)
+        trace.word(at, 0x9000, 'parse', at // MS // 2, at // 100 * 22)
+    return trace
+
+
+def taken():
+    """Two workers that lose a quarter of their time to others: schedstat says
+    half, as it also counts how late threads are when they are woken.
+    """
+    trace = Trace(2)
+    machine = Machine(trace, 2)
+    for _ in range(4000):
+        machine.run('step', 150 * US, 0)
+    wall = max(machine.free)
+    samples(trace, 2, wall, 0.5, 0.5)
+    trace.probe(0, 1)
+    for at in range(0, wall + 10 * MS, 10 * MS):
+        for w in range(2):
+            trace.probed(w, at, preempts=at // MS, preempted=at // 4)
+    return trace
+
+
+def gone():
+    """The probe sees the first half only."""
+    trace = taken()
+    half = max(x[0] for x in trace.lanes[0]) // 2
+    trace.rest = [x for i, x in enumerate(trace.rest)
+                  if x[0] != 18 or i < len(trace.rest) * 3 // 4]
+    trace.probe(half, 0)
+    return trace
+
+
 def critical():
     """Each phase of 60 short bodies ends in one long one."""
     trace = Trace(4)
@@ -216,6 +266,24 @@ def small():
         trace.bytes(w, ready, [1 << 20, 2 << 20])
         for at in range(0, ready + 100 * US, 100 * US):
             trace.thread(w, at, int(at * 0.7), int(at * 0.1))
+    trace.probe(0)
+    trace.place_of(0x7f0040, '/nowhere/libdemo.so', 0x40)
+    trace.place_of(0x9000, label='table', label_offset=64, size=4096)
+    trace.place_of(0xa000, mapping='[stack]', mapping_offset=8)
+    for w in range(2):
+        for at in range(0, ready + 500 * US, 500 * US):
+            trace.probed(w, at, at // US % 5, at // 50, 0x7f0040,
+                         preempts=at // (90 * US), preempted=at // 12,
+                         blocks=at // (60 * US), blocked=at // 5,
+                         futexes=at // (70 * US), futex=at // 9, cpus=w,
+                         nodes=w, samples=at // (10 * US),
+                         futex_samples=at // (100 * US), pages=3)
+    trace.word(ready // 2, 0x7f0040, 'load', 3, 40 * US, 2, 1, (1, 2))
+    trace.word(ready, 0x7f0040, 'load', 5, 80 * US, 3, 1, (1, 3))
+    trace.word(ready, 0x7f0040, 'sync', 1, 9 * US)
+    trace.word(ready, 0x9000, 'load', 1, 4 * US, 1, 1)
+    trace.word(ready, 0xa000, '', 1, 2 * US)
+    trace.word(ready, 0xb000, 'load', 1, 1 * US)
     trace.lost = 2
     return trace
 
@@ -280,7 +348,7 @@ def hostile():
 
 
 PLANTED = {f.__name__: f for f in (
-    remote, convoy, critical, quota, io, limit, clean, pipeline, two, old, small,
+    remote, convoy, lock, taken, gone, critical, quota, io, limit, clean, pipeline, two, old, small,
     graph, joins, device, hostile)}
 
 if __name__ == '__main__':

@@ -14,6 +14,8 @@ OPERATION, ENTER, WAIT, KERNEL, COPY, LIMIT, ROOM = range(1, 8)
 QUEUE, COPIES, WAITS = range(1, 4)
 WORKER, BLOCKING, OUTSIDE = range(3)
 START = 1000000
+COUNTS = ('preempts', 'preempted', 'blocks', 'blocked', 'futexes', 'futex',
+          'cpus', 'nodes', 'samples', 'futex_samples', 'own_samples', 'pages')
 
 
 def u(v):
@@ -82,6 +84,30 @@ class Trace:
         self.rest.append((14, u(executor) + u(1000 + executor) +
                           u(START + at) + u(cpu) + u(queued) + u(1) +
                           t('lkdf/%d' % executor)))
+
+    def probe(self, at, sees=3, hz=1000):
+        self.rest.append((18, u(1) + u(START + at) + u(sees) + u(hz)))
+
+    def probed(self, executor, at, state=1, state_ns=0, word=0, **counts):
+        """counts: names of COUNTS, sums from the start."""
+        self.rest.append((18, u(2) + u(executor) + u(START + at) + u(state) +
+                          u(state_ns) + u(word) +
+                          b''.join(u(counts.pop(x, 0)) for x in COUNTS)))
+        assert not counts
+
+    def word(self, at, address, kind, sleeps, slept, samples=0, waits=0,
+             nodes=(1, 1)):
+        self.rest.append((18, u(3) + u(START + at) + u(address) +
+                          u(self.name(kind) if kind else 0) + u(sleeps) +
+                          u(slept) + u(samples) + u(waits) + u(nodes[0]) +
+                          u(nodes[1])))
+
+    def place_of(self, address, file='', offset=0, mapping='',
+                 mapping_offset=0, label='', label_offset=0, size=0):
+        self.rest.append((18, u(4) + u(address) + t(file) + u(offset) +
+                          t('c0de' if file else '') + t(mapping) +
+                          u(mapping_offset) + t(label) + u(label_offset) +
+                          u(size)))
 
     def bytes(self, executor, at, by_node):
         self.rest.append((15, u(executor) + u(START + at) + u(0) +
