@@ -66,7 +66,8 @@ int lkdf_place_register(struct lkdf *rt, const struct lkdf_device_ops *ops,
 		rc = border_flags("place_register", o.flags,
 				  LKDF_DEVICE_RANGES | LKDF_DEVICE_HOST_MEMORY |
 					  LKDF_DEVICE_ORDERED |
-					  LKDF_DEVICE_MANAGED);
+					  LKDF_DEVICE_MANAGED |
+					  LKDF_DEVICE_HANDLES);
 	if (!rc)
 		rc = check_ops(&o);
 	return rc ? rc : devices_add(rt, LKDF_PLACE_USER, &o, dev, out);

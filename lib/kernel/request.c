@@ -197,16 +197,33 @@ static void add_loop(struct maker *m)
 			range[i] = 1;
 }
 
+/* For enqueue(), to which a use is an address or what the device gave. */
+static int add_all(struct maker *m)
+{
+	const struct kernel_use *v;
+	uint32_t i;
+
+	for (i = 0; i < m->r->nr_use; i++) {
+		v = &m->r->use[i];
+		if (device_has(m->d, LKDF_DEVICE_HANDLES) &&
+		    v->at != m->r->use[v->main].at)
+			return err(-EOPNOTSUPP,
+				   "kernel %s: use %u is a part of use %u: "
+				   "memory of device %s has no addresses, so "
+				   "enqueue() cannot be given both",
+				   m->k->name, i, v->main, m->d->name);
+		add_operand(m, i);
+	}
+	return 0;
+}
+
 int maker_add_params(struct maker *m)
 {
 	uint32_t i;
 	int rc = 0;
 
-	if (m->k->attr.enqueue) {
-		for (i = 0; i < m->r->nr_use; i++)
-			add_operand(m, i);
-		return 0;
-	}
+	if (m->k->attr.enqueue)
+		return add_all(m);
 	for (i = 0; i < m->k->attr.nr_param && !rc; i++)
 		rc = add_param(m, i);
 	if (m->k->param || rc)

@@ -121,6 +121,12 @@ static int set_part(struct opencl_device *d, const struct lkdf_launch *l,
 	part = d->cl.clCreateSubBuffer((ocl_mem)a->value, OCL_MEM_READ_WRITE,
 				       OCL_BUFFER_CREATE_TYPE_REGION, &r,
 				       &error);
+	if (error == OCL_MISALIGNED_SUB_BUFFER_OFFSET)
+		return err(-EINVAL,
+			   "opencl: kernel %s: parameter %u is a part at byte "
+			   "%llu of its data, which the task uses, too: that "
+			   "has to be a multiple of what the device aligns for",
+			   l->name, i, (unsigned long long)a->offset);
 	if (error)
 		return opencl_failed("clCreateSubBuffer", error);
 	error = d->cl.clSetKernelArg(l->function, i, sizeof(part), &part);

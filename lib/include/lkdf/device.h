@@ -93,8 +93,9 @@ struct lkdf_kernel_attr {
 	/*
 	 * or a function that gives work to the queue of a device and returns
 	 * (CUstream, cl_command_queue, the user's). lkdf_ptr() gives it the
-	 * addresses of uses there. The launcher calls it, so it neither spawns,
-	 * joins, holds nor leaves; < 0: the task fails with that.
+	 * addresses of uses there, or what alloc gave. The launcher calls it,
+	 * so it neither spawns, joins, holds nor leaves; < 0: the task fails
+	 * with that.
 	 */
 	int (*enqueue)(struct lkdf_ctx *c, void *arg, void *queue);
 	uint32_t nr_code;
@@ -240,6 +241,10 @@ enum lkdf_device_flag {
 				  * in that order, each with all that it
 				  * writes before the next one begins */
 	LKDF_DEVICE_MANAGED = 8, /* alloc gives LKDF_MEM_MANAGED as well */
+	LKDF_DEVICE_HANDLES = 16, /* what alloc gives is no address: a part that
+				   * a task uses beside the whole of its data is
+				   * an argument with an offset, and nothing
+				   * that enqueue() could be given */
 };
 
 enum lkdf_arg_sort {

@@ -204,6 +204,62 @@ static void a_body_gets_the_queue(void)
 	lkdf_kind_put(k);
 }
 
+static int touch_nothing(struct lkdf_ctx *c, void *arg, void *queue)
+{
+	(void)c;
+	(void)arg;
+	(void)queue;
+	return 0;
+}
+
+/* Uses the whole and the second part, which begins at byte at. */
+static int call_with_part(struct lkdf_kind *k, struct lkdf_data *d, uint64_t at)
+{
+	const struct lkdf_use use[] = { { d, LKDF_RW, 0 }, { d, LKDF_RW, 2 } };
+	struct lkdf_event done;
+	uint64_t by = 5;
+
+	must(lkdf_data_split(d, (uint32_t)(NR * sizeof(uint64_t) / at), at));
+	must(lkdf_submit(rt, NULL,
+			 LKDF_TASK(.kind = k, .arg = &by, .place = place,
+				   .use = use, .nr_use = 2),
+			 &done));
+	return lkdf_event_wait(done, -1);
+}
+
+static void a_part_of_a_whole_has_no_address(void)
+{
+	static const char text[] =
+		"kernel void f(global ulong *x, global ulong *y, ulong by)\n"
+		"{\n\tuint i = get_global_id(0) / 2;\n"
+		"\tx[i] = y[i] = by;\n}\n";
+	struct lkdf_data *d[3];
+	struct lkdf_kind *k = kind_of(text, "f", 0), *q = NULL;
+	unsigned i;
+
+	for (i = 0; i < 3; i++)
+		d[i] = device_data(rt, NR, i);
+	must(lkdf_kind_create_kernel(
+		rt,
+		LKDF_KERNEL(.kind = LKDF_KIND(.name = "q",
+					      .arg_size = sizeof(uint64_t)),
+			    .enqueue = touch_nothing),
+		&q));
+	is(call_with_part(q, d[0], NR * 4), -EOPNOTSUPP,
+	   "a part beside its whole is nothing to give to enqueue()");
+	has(lkdf_errmsg(), "use 1 is a part of use 0", "the text names both");
+	is(call_with_part(k, d[1], 8), -EINVAL,
+	   "a part that is not aligned for the device");
+	has(lkdf_errmsg(), "parameter 1 is a part at byte 8",
+	    "the text names the parameter");
+	is(call_with_part(k, d[2], NR * 4), 0, "one that is aligned");
+	is(device_first_wrong(d[2], NR, 5), -1, "the kernel has both");
+	for (i = 0; i < 3; i++)
+		lkdf_data_put(d[i]);
+	lkdf_kind_put(k);
+	lkdf_kind_put(q);
+}
+
 static void why_there_are_none(void)
 {
 	struct lkdf *none = api_open("workers=1");
@@ -244,6 +300,7 @@ int main(void)
 	a_task_above_the_memory_fails();
 	all_parameters_arrive();
 	a_body_gets_the_queue();
+	a_part_of_a_whole_has_no_address();
 	is(device_close(rt), 0, "the runtime closes");
 	return tap_end();
 }
