@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-#include "tests/oracle/data_device.h"
+#include "tests/oracle/data_kernel.h"
 
 #include "tests/emu/emu.h"
 
@@ -23,22 +23,13 @@ static struct {
 	struct lkdf *rt;
 	struct lkdf_place *place[D_DEVICES];
 	struct emu emu[D_DEVICES];
+	struct d_opencl *opencl; /* or NULL */
 } opened[MAX_RUNTIMES];
 static uint32_t nr_opened;
 
 /* ---- what a kernel does ------------------------------------------------- */
 
-struct d_kernel {
-	struct d_world *w;
-	const struct d_task *t;
-	struct d_cell *cell; /* NULL: of a graph, and which run is unknown */
-	uint32_t op, rep, node;
-	bool is_of_graph;
-};
-
-/* As the body does. run: of a graph whose run is known. */
-static void find_kernel(struct d_kernel *k, const void *arg,
-			const struct d_run *run)
+void d_find_kernel(struct d_kernel *k, const void *arg, const struct d_run *run)
 {
 	struct d_world *w = d_world_now();
 	const struct d_task *t = arg;
@@ -100,8 +91,7 @@ static void note_seen(const struct d_kernel *k, uint64_t seen)
 	atomic_fetch_add(&k->cell->nr_ended, 1);
 }
 
-/* Returns the error that it fails with, or 0. */
-static int run_kernel(const struct d_kernel *k, struct d_bytes *b)
+int d_run_kernel(const struct d_kernel *k, struct d_bytes *b)
 {
 	const struct d_result *r;
 	uint32_t i;
@@ -116,9 +106,7 @@ static int run_kernel(const struct d_kernel *k, struct d_bytes *b)
 					  k->is_of_graph),
 			     false));
 	look_again(k, b);
-	if (!d_task_fails(k->t, k->op, k->rep, k->is_of_graph))
-		return 0;
-	return model_errno(k->t->error);
+	return d_kernel_error(k);
 }
 
 /* The uses, and where the argument points. */
@@ -130,10 +118,10 @@ static void call_code(struct emu *e, const struct lkdf_launch *l)
 	uint32_t i;
 
 	memcpy(&arg, l->arg[l->nr_arg - 1].value, sizeof(arg));
-	find_kernel(&k, arg, NULL);
+	d_find_kernel(&k, arg, NULL);
 	for (i = 0; i < k.t->nr_uses; i++)
 		b.word[i] = emu_at(e, l, i);
-	emu_error = run_kernel(&k, &b);
+	emu_error = d_run_kernel(&k, &b);
 }
 
 static const struct emu_kernel kernels[] = {
@@ -149,9 +137,9 @@ static void run_command(struct emu *e, struct emu_command *c)
 	struct d_bytes b;
 
 	(void)e;
-	find_kernel(&k, c->to, c->from);
+	d_find_kernel(&k, c->to, c->from);
 	memcpy(&b, c->value, sizeof(b));
-	run_kernel(&k, &b);
+	d_run_kernel(&k, &b);
 }
 
 static char *alias_of(const struct emu *e, char *at)
@@ -172,7 +160,7 @@ static int enqueue(struct lkdf_ctx *c, void *arg, void *queue)
 	struct d_bytes b;
 	uint32_t i;
 
-	find_kernel(&k, *(void **)arg, run);
+	d_find_kernel(&k, *(void **)arg, run);
 	for (i = 0; i < k.t->nr_uses; i++)
 		b.word[i] = (uint64_t *)(void *)alias_of(e, lkdf_ptr(c, i));
 	command->run = run_command;
@@ -180,33 +168,64 @@ static int enqueue(struct lkdf_ctx *c, void *arg, void *queue)
 	command->from = run;
 	memcpy(command->value, &b, sizeof(b));
 	emu_push(e, (unsigned)(q - e->queue), command);
-	return d_task_fails(k.t, k.op, k.rep, k.is_of_graph)
-		       ? model_errno(k.t->error)
-		       : 0;
+	return d_kernel_error(&k);
 }
 
-int d_device_kind(struct lkdf *rt, uint32_t flags, bool is_code,
+static uint32_t find_opened(const struct lkdf *rt)
+{
+	uint32_t i = 0;
+
+	while (opened[i].rt != rt)
+		i++;
+	return i;
+}
+
+int d_device_kind(struct d_world *w, const struct d_task *t, uint32_t flags,
 		  struct lkdf_kind **out)
 {
+	struct d_opencl *x = opened[find_opened(w->rt)].opencl;
 	const struct lkdf_code code = { .device = "emu", .image = "touch" };
 	const struct lkdf_kind_attr a = {
 		.size = sizeof(a),
-		.name = is_code ? "code" : "enqueue",
+		.name = t->is_code ? "code" : "enqueue",
 		.flags = flags,
 		.arg_size = sizeof(void *),
 	};
 
+	if (x)
+		return d_opencl_kind(x, t, flags, out);
 	return lkdf_kind_create_kernel(
-		rt,
-		LKDF_KERNEL(.kind = &a, .code = is_code ? &code : NULL,
-			    .nr_code = is_code,
-			    .enqueue = is_code ? NULL : enqueue),
+		w->rt,
+		LKDF_KERNEL(.kind = &a, .code = t->is_code ? &code : NULL,
+			    .nr_code = t->is_code,
+			    .enqueue = t->is_code ? NULL : enqueue),
 		out);
+}
+
+void d_device_kind_put(struct d_world *w, struct lkdf_kind *k)
+{
+	if (w->p->devices != D_OPENCL)
+		lkdf_kind_put(k);
 }
 
 /* ---- devices ------------------------------------------------------------ */
 
-void d_devices_open(struct lkdf *rt)
+static bool open_opencl(struct lkdf *rt)
+{
+	struct d_opencl *x = calloc(1, sizeof(*x));
+
+	if (!x)
+		abort();
+	if (!d_opencl_open(x, rt)) {
+		free(x);
+		return false;
+	}
+	opened[nr_opened].opencl = x;
+	memcpy(opened[nr_opened++].place, x->place, sizeof(x->place));
+	return true;
+}
+
+bool d_devices_open(struct lkdf *rt, enum d_devices sort)
 {
 	struct lkdf_device_ops ops;
 	struct emu *e;
@@ -215,6 +234,8 @@ void d_devices_open(struct lkdf *rt)
 	if (nr_opened == MAX_RUNTIMES)
 		abort();
 	opened[nr_opened].rt = rt;
+	if (sort == D_OPENCL)
+		return open_opencl(rt);
 	for (i = 0; i < D_DEVICES; i++) {
 		e = &opened[nr_opened].emu[i];
 		emu_init(e, sorts[i].flags, kernels);
@@ -226,6 +247,20 @@ void d_devices_open(struct lkdf *rt)
 			abort();
 	}
 	nr_opened++;
+	return true;
+}
+
+void d_devices_leave(void)
+{
+	uint32_t i;
+
+	for (i = 0; i < nr_opened; i++) {
+		if (!opened[i].opencl)
+			continue;
+		d_opencl_close(opened[i].opencl);
+		free(opened[i].opencl);
+		opened[i].opencl = NULL;
+	}
 }
 
 void d_devices_check(void)
@@ -249,11 +284,7 @@ void d_devices_check(void)
 
 struct lkdf_place *d_device_place(struct lkdf *rt, uint32_t device)
 {
-	uint32_t i = 0;
-
-	while (opened[i].rt != rt)
-		i++;
-	return opened[i].place[device - 1];
+	return opened[find_opened(rt)].place[device - 1];
 }
 
 void d_prefetch_some(struct d_world *w, uint32_t op)
@@ -262,7 +293,7 @@ void d_prefetch_some(struct d_world *w, uint32_t op)
 	uint32_t var = (uint32_t)(drawn >> 8) % w->p->nr_vars;
 	int rc;
 
-	if (!w->p->has_devices || drawn % 4 || w->p->var[var].is_once)
+	if (!w->p->devices || drawn % 4 || w->p->var[var].is_once)
 		return;
 	rc = lkdf_data_prefetch(
 		w->data[var],

@@ -223,7 +223,7 @@ static void repair(struct d_program *p)
 }
 
 struct d_program *d_program_create(uint64_t seed, uint32_t max_ops,
-				   bool has_devices)
+				   enum d_devices devices)
 {
 	static const uint32_t top[] = { 4, 8, 16, 30 };
 	struct d_program *p = calloc(1, sizeof(*p));
@@ -244,9 +244,11 @@ struct d_program *d_program_create(uint64_t seed, uint32_t max_ops,
 		make_var(p, &r, i);
 	d_make_graphs(p, &r);
 	make_ops(p, &r, nr);
+	if (devices)
+		d_prefer_static(p);
 	repair(p);
-	p->has_devices = has_devices;
-	if (has_devices)
+	p->devices = (uint8_t)devices;
+	if (devices)
 		d_place_tasks(p);
 	return p;
 }

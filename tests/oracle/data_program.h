@@ -24,7 +24,14 @@
 #define D_NO_ERROR 0xff
 #define D_ANY_OP 0xff
 #define D_DEVICES 4
-#define D_ORDERED 2 /* the one whose queues keep their order */
+#define D_ORDERED 2 /* of the emulated: whose queues keep their order */
+
+/* What the devices of a program are. */
+enum d_devices {
+	D_NO_DEVICES,
+	D_EMULATED,
+	D_OPENCL,
+};
 
 enum d_start {
 	D_EMPTY,
@@ -79,6 +86,7 @@ struct d_graph {
 	uint32_t first, nr;
 	uint8_t inflight;
 	bool is_recorded;
+	bool is_of_bodies; /* with devices: none of its tasks is a kernel */
 	uint8_t *add; /* tasks in the order of adding */
 };
 
@@ -103,7 +111,8 @@ struct d_op {
 struct d_program {
 	uint64_t seed;
 	uint32_t nr_vars, nr_graphs, nr_ops, nr_nodes;
-	bool has_errors, has_children, has_devices;
+	bool has_errors, has_children;
+	uint8_t devices; /* enum d_devices */
 	struct d_var var[D_VARS];
 	struct d_graph graph[D_GRAPHS];
 	struct d_op op[D_OPS];
@@ -117,7 +126,7 @@ static inline bool seed_has_data(uint64_t seed)
 }
 
 struct d_program *d_program_create(uint64_t seed, uint32_t max_ops,
-				   bool has_devices);
+				   enum d_devices devices);
 void d_program_destroy(struct d_program *p);
 void d_program_print(const struct d_program *p);
 

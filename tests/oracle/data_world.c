@@ -99,6 +99,11 @@ static void make_data(struct d_world *w, uint32_t i)
 				     v->stride * sizeof(uint64_t)));
 }
 
+static struct lkdf_kind **kernel_of(struct d_world *w, const struct d_task *t)
+{
+	return &w->kernel[t->kind][t->is_code ? 1 + t->nr_uses : 0];
+}
+
 /* Those that are used. */
 static void make_kind(struct d_world *w, const struct d_task *t)
 {
@@ -110,11 +115,10 @@ static void make_kind(struct d_world *w, const struct d_task *t)
 			 (t->kind & D_ALWAYS ? LKDF_ALWAYS : 0) |
 			 (t->kind & D_BLOCKING ? LKDF_BLOCKING : 0),
 	};
-	struct lkdf_kind **kernel = &w->kernel[t->kind][t->is_code];
+	struct lkdf_kind **kernel = kernel_of(w, t);
 
 	if (t->device && !*kernel)
-		must(w, "kernel",
-		     d_device_kind(w->rt, a.flags, t->is_code, kernel));
+		must(w, "kernel", d_device_kind(w, t, a.flags, kernel));
 	if (!t->device && !w->kind[t->kind])
 		must(w, "kind", lkdf_kind_create(w->rt, &a, &w->kind[t->kind]));
 }
@@ -161,8 +165,10 @@ struct lkdf_task d_task_of(struct d_world *w, uint32_t node,
 
 	if (!t->device)
 		return task;
-	task.kind = w->kernel[t->kind][t->is_code];
+	task.kind = *kernel_of(w, t);
 	task.arg = cell ? (const void *)&cell->self : &w->node_arg[node];
+	if (w->p->devices == D_OPENCL && t->is_code)
+		task.arg = d_text_of(w, node, cell);
 	task.place = d_device_place(w->rt, t->device);
 	return task;
 }
@@ -424,7 +430,7 @@ static void run_ops(struct d_world *w, uint32_t first, uint32_t end)
 
 static void put_all(struct d_world *w)
 {
-	uint32_t i;
+	uint32_t i, j;
 
 	for (i = 0; i < w->p->nr_graphs; i++)
 		lkdf_graph_put(w->graph[i]);
@@ -432,8 +438,8 @@ static void put_all(struct d_world *w)
 		lkdf_data_put(w->data[i]);
 	for (i = 0; i < D_KINDS; i++) {
 		lkdf_kind_put(w->kind[i]);
-		lkdf_kind_put(w->kernel[i][0]);
-		lkdf_kind_put(w->kernel[i][1]);
+		for (j = 0; j < D_USES + 2; j++)
+			d_device_kind_put(w, w->kernel[i][j]);
 	}
 	lkdf_scope_put(w->scope);
 	lkdf_scope_wait(w->rt, NULL, -1);

@@ -12,13 +12,19 @@
 #include "tests/oracle/data_model.h"
 #include "tests/oracle/world.h"
 
+/* Argument of a kernel that is a text: what it begins with, and how it uses. */
+struct d_text {
+	uint64_t begin, use[D_USES];
+};
+
 /* What one node of one repetition of one operation leaves. */
 struct d_cell {
 	uint64_t seen;
 	int child_error;
 	uint32_t node; /* argument of a task that is not of a graph */
 	uint8_t op;
-	void *self; /* argument of a kernel */
+	void *self; /* argument of a kernel, or */
+	struct d_text text;
 	_Atomic(uint32_t) nr_started, nr_ended;
 };
 
@@ -34,8 +40,9 @@ struct d_world {
 	struct lkdf *rt;
 	struct lkdf_scope *scope;
 	struct lkdf_kind *kind[D_KINDS];
-	struct lkdf_kind *kernel[D_KINDS][2]; /* by is_code */
-	const void *node_arg[D_NODES]; /* of kernels of graphs */
+	struct lkdf_kind *kernel[D_KINDS][D_USES + 2]; /* 0: is no code */
+	const void *node_arg[D_NODES]; /* of kernels of graphs, or */
+	struct d_text text[D_NODES];
 	_Atomic(uint32_t) nr_kernels[D_NODES]; /* that know no cell */
 	struct lkdf_data *data[D_VARS];
 	struct lkdf_graph *graph[D_GRAPHS];

@@ -4,7 +4,7 @@
  *
  *	oracle [--programs N] [--seed S] [--base S] [--workers 1,2,4,8,0]
  *	       [--tasks MAX] [--repeat N] [--seconds N] [--watchdog N]
- *	       [--shrink 1] [--compare 0] [--data 0|1] [--devices 0|1]
+ *	       [--shrink 1] [--compare 0] [--data 0|1] [--devices 0|1|2]
  *
  * --base is where the seeds begin, else ORACLE_BASE in the environment, else 1.
  * --seed runs one program, --repeat times. 0 workers is the serial mode, in
@@ -12,8 +12,9 @@
  * --shrink looks for the smallest number of tasks with which it fails, each
  * in a process of its own, so it may hang or crash. A third of the seeds make
  * programs with data: there --tasks are operations. --data takes those only, or
- * none of them. --devices: some of their tasks are kernels, on emulated
- *devices. Compiled with ORACLE_DEVICES these two are 1, and --seconds 15.
+ * none of them. --devices: some of their tasks are kernels, 1: on emulated
+ * devices, 2: on POCL. Compiled with ORACLE_DEVICES these two are 1, and
+ * --seconds 15.
  */
 #include "tests/oracle/data_device.h"
 #include "tests/oracle/outcome.h"
@@ -24,12 +25,12 @@
 #include <time.h>
 
 #ifdef ORACLE_DEVICES
-#define DEVICES true
+#define DEVICES D_EMULATED
 #define DATA 1
 #define SHARE 4 /* of the programs */
 #define SECONDS 15 /* at most */
 #else
-#define DEVICES false
+#define DEVICES D_NO_DEVICES
 #define DATA (-1)
 #define SHARE 1
 #define SECONDS 0
@@ -48,7 +49,8 @@
 struct options {
 	uint64_t programs, seed, base;
 	uint32_t tasks, repeat, seconds, watchdog;
-	bool has_seed, shrinks, compares, devices;
+	bool has_seed, shrinks, compares;
+	enum d_devices devices;
 	int data; /* -1: both sorts of programs */
 	int workers[MAX_RUNTIMES];
 	uint32_t nr_workers;
@@ -60,6 +62,8 @@ static struct {
 	const struct program *p; /* or */
 	const struct d_program *data;
 } at;
+
+static bool has_opencl = true;
 
 /* What the program that runs now has left in parallel and in serial mode. */
 static struct outcome outcome[2];
@@ -100,9 +104,9 @@ static void on_log(void *u, int level, const char *text)
 		wrong(NULL, "%s", text);
 }
 
-static int open_runtime(int workers, bool devices, struct lkdf **out)
+static int open_runtime(int workers, enum d_devices devices, struct lkdf **out)
 {
-	char text[64];
+	char text[96];
 	int rc;
 
 	/*
@@ -115,10 +119,13 @@ static int open_runtime(int workers, bool devices, struct lkdf **out)
 				     : ",static_runs=1");
 	else
 		snprintf(text, sizeof(text), "serial=yes");
+	if (devices == D_OPENCL)
+		snprintf(text + strlen(text), sizeof(text) - strlen(text),
+			 ",devices=opencl,device_memory=1");
 	rc = lkdf_open_with(
 		ATTR(lkdf_open_attr, .options = text, .log = on_log), out);
-	if (!rc && devices)
-		d_devices_open(*out);
+	if (!rc && devices && !d_devices_open(*out, devices))
+		has_opencl = false;
 	return rc;
 }
 
@@ -289,7 +296,7 @@ static bool parse_one(struct options *o, const char *name, const char *value)
 	else if (!strcmp(name, "--data"))
 		o->data = number != 0;
 	else if (!strcmp(name, "--devices"))
-		o->devices = number != 0;
+		o->devices = (enum d_devices)number;
 	else
 		return false;
 	o->has_seed |= !strcmp(name, "--seed");
@@ -317,6 +324,29 @@ static int shrink(const struct options *o, char *self)
 	}
 	printf("it does not fail\n");
 	return 1;
+}
+
+/* False: there is nothing to do, as was said. */
+static bool open_all(const struct options *o, struct lkdf **rt)
+{
+	uint32_t r;
+
+	if (o->devices == D_OPENCL)
+		d_opencl_begin();
+	if (!is(open_runtime(0, o->devices, &rt[0]), 0,
+		"a runtime opens in serial mode"))
+		return false;
+	if (!has_opencl) {
+		skip("programs on OpenCL", "POCL is not there");
+		is(lkdf_close(rt[0]), 0, "it closes in serial mode");
+		return false;
+	}
+	for (r = 0; r < o->nr_workers; r++) {
+		if (!is(open_runtime(o->workers[r], o->devices, &rt[r + 1]), 0,
+			"a runtime opens with %d workers", o->workers[r]))
+			return false;
+	}
+	return true;
 }
 
 int main(int argc, char **argv)
@@ -348,20 +378,15 @@ int main(int argc, char **argv)
 	if (o.shrinks)
 		return shrink(&o, argv[0]);
 	signal(SIGALRM, on_alarm);
-	if (!is(open_runtime(0, o.devices, &rt[0]), 0,
-		"a runtime opens in serial mode"))
+	if (!open_all(&o, rt))
 		return tap_end();
-	for (r = 0; r < o.nr_workers; r++) {
-		if (!is(open_runtime(o.workers[r], o.devices, &rt[r + 1]), 0,
-			"a runtime opens with %d workers", o.workers[r]))
-			return tap_end();
-	}
 	signaller_start();
 	printf("# base seed %llu\n", (unsigned long long)o.base);
 	run_all(rt, &o);
 	signaller_stop();
 	for (r = 0; r < o.nr_workers; r++)
 		tell_runs(rt[r + 1], o.workers[r]);
+	d_devices_leave();
 	for (r = 0; r < o.nr_workers; r++)
 		is(lkdf_close(rt[r + 1]), 0, "it closes with %d workers",
 		   o.workers[r]);

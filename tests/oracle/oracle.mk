@@ -25,6 +25,15 @@ $(DEVICE_ORACLE): $(ORACLE_SRC) $(wildcard tests/oracle/*.h tests/emu/*.h) \
 		$(LKDF_CFLAGS) -o $@ $(ORACLE_SRC) $(LDFLAGS) -L$(BUILD) \
 		-llkdf -lpthread -Wl,-rpath,'$$ORIGIN/../../..'
 
+# The same on the devices of POCL.
+OPENCL_ORACLE := $(BUILD)/tests/oracle/opencl/oracle
+
+$(OPENCL_ORACLE): $(DEVICE_ORACLE)
+	$(Q)mkdir -p $(@D)
+	$(Q)printf '#!/bin/sh\nexec %s --devices 2 --programs 500 --seconds 20 "$$@"\n' \
+		$< >$@
+	$(Q)chmod +x $@
+
 # A program without arguments, as tests/run.sh wants it.
 DEVICE_MUTANTS := $(BUILD)/tests/oracle/device_mutants
 $(ORACLE_SELFTEST) $(DEVICE_MUTANTS): $(BUILD)/%: %.sh tests/oracle/plant.sh \
@@ -75,7 +84,7 @@ $(CONTROL_ORACLE): $(CONTROL_SRC) $(wildcard tests/oracle/control/*.h) \
 		$(CONTROL_SRC) $(LDFLAGS) -L$(BUILD) -llkdf -lpthread \
 		-Wl,-rpath,'$$ORIGIN/../../..'
 
-ORACLES := $(ORACLE) $(DEVICE_ORACLE) $(CONTROL_ORACLE)
+ORACLES := $(ORACLE) $(DEVICE_ORACLE) $(OPENCL_ORACLE) $(CONTROL_ORACLE)
 
 # Each commit has programs of its own; without git they are always the same.
 ORACLE_BASE ?= $(shell hex=$$(git rev-parse -q --verify --short=7 HEAD \

@@ -4,7 +4,7 @@
 # oracle to fail. A sed that changes nothing is a failure: the line it was made
 # for has moved. Sourced with BUILD, CC, CFLAGS and LDFLAGS, which come from
 # make, oracle: the program below $BUILD, top: a folder for the copy, and watch:
-# seconds after which a program hangs.
+# seconds after which a program hangs. options: more of the oracle's.
 nr=0
 failed=0
 
@@ -41,8 +41,9 @@ link() {
 try_oracle() {
 	watchdog=$1
 	shift
+	# shellcheck disable=SC2086
 	timeout 150 "$top/$oracle" --programs 2000 --base 1 --workers 2,1,4 \
-		--watchdog "$watchdog" "$@" >"$top/log" 2>&1
+		--watchdog "$watchdog" ${options-} "$@" >"$top/log" 2>&1
 }
 
 # plant NAME FILE SED SOURCES [only]: sources are compiled again. With "only"
