@@ -9,9 +9,8 @@
 #include "data/place.h"
 #include "io/event_poll.h"
 #include "io/io_ring.h"
-#include "kernel/copy.h"
 #include "kernel/foreign.h"
-#include "kernel/prefetch.h"
+#include "kernel/own_kind.h"
 #include "rt/ask.h"
 #include "rt/open.h"
 #include "task/fn_kind.h"
@@ -164,8 +163,7 @@ int lkdf_close(struct lkdf *rt)
 		event_poll_close(rt);
 		foreign_close(rt);
 		move_close(rt);
-		copy_close(rt);
-		prefetch_close(rt);
+		own_kinds_close(rt);
 		loop_close(rt);
 		fn_kind_close(rt);
 		kind_reap(rt);

@@ -156,8 +156,7 @@ static int begin(struct lkdf_ctx *ctx, void *arg)
 	return rc;
 }
 
-/* The kind of our tasks, made by whoever needs it first. */
-static struct lkdf_kind *find_kind(struct lkdf *rt)
+static int make_kind(struct lkdf *rt, struct lkdf_kind **out)
 {
 	const struct lkdf_kind_attr a = {
 		.size = sizeof(a),
@@ -166,16 +165,8 @@ static struct lkdf_kind *find_kind(struct lkdf *rt)
 		.arg_size = sizeof(struct copy *),
 		.flags = LKDF_ALWAYS,
 	};
-	/* [copy.find] pairs with [copy.kind]. */
-	struct lkdf_kind *k = a_load(&rt->devices->copy_kind, acquire), *mine;
 
-	if (k || kind_create(rt, &a, &mine))
-		return k;
-	/* [copy.kind] all of it; pairs with [copy.find]. */
-	if (a_cas(&rt->devices->copy_kind, &k, mine, acq_rel, acquire))
-		return mine;
-	kind_put(mine);
-	return k;
+	return kind_create(rt, &a, out);
 }
 
 int copy_submit(struct lkdf *rt, struct lkdf_scope *s,
@@ -185,7 +176,7 @@ int copy_submit(struct lkdf *rt, struct lkdf_scope *s,
 	struct copy *c = calloc(1, sizeof(*c));
 	struct lkdf_task t = {
 		.size = sizeof(t),
-		.kind = find_kind(rt),
+		.kind = own_kind_get(rt, OWN_COPY, make_kind),
 		.arg = &c,
 	};
 	int rc;
@@ -202,20 +193,4 @@ int copy_submit(struct lkdf *rt, struct lkdf_scope *s,
 	if (rc)
 		free(c);
 	return rc;
-}
-
-void copy_close(struct lkdf *rt)
-{
-	kind_put(a_load(&rt->devices->copy_kind, relaxed));
-	a_store(&rt->devices->copy_kind, NULL, relaxed);
-}
-
-void copy_abandon(struct lkdf *rt)
-{
-	struct lkdf_kind *k = a_load(&rt->devices->copy_kind, relaxed);
-
-	if (!k)
-		return;
-	k->next_dead = rt->dead_kinds;
-	rt->dead_kinds = k;
 }

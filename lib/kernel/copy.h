@@ -22,10 +22,4 @@ int copy_submit(struct lkdf *rt, struct lkdf_scope *s,
 		const struct copy_side *to, const struct copy_side *from,
 		uint64_t bytes, struct lkdf_event *done);
 
-/* No task lives. */
-void copy_close(struct lkdf *rt);
-
-/* In a forked child, before the dead kinds go. */
-void copy_abandon(struct lkdf *rt);
-
 #endif

@@ -10,6 +10,7 @@
 #include "core/runtime.h"
 #include "data/place.h"
 #include "device/launcher.h"
+#include "kernel/own_kind.h"
 
 struct devices {
 	/* Set at open: why none of the library is a place. */
@@ -31,8 +32,8 @@ struct devices {
 	unsigned room_held;
 	_Atomic(unsigned) nr_held;
 
-	/* Any thread; see copy.h and prefetch.h. */
-	_Atomic(struct lkdf_kind *) copy_kind, prefetch_kind;
+	/* Any thread; see own_kind.h. */
+	_Atomic(struct lkdf_kind *) own_kind[NR_OWN_KINDS];
 };
 
 void devices_init(struct lkdf *rt);

@@ -33,22 +33,6 @@ static int make_kind(struct lkdf *rt, struct lkdf_kind **out)
 	return rc;
 }
 
-/* The kind of our tasks, made by whoever needs it first. */
-static struct lkdf_kind *find_kind(struct lkdf *rt)
-{
-	_Atomic(struct lkdf_kind *) *at = &rt->devices->prefetch_kind;
-	/* [prefetch.find] pairs with [prefetch.kind]. */
-	struct lkdf_kind *k = a_load(at, acquire), *mine;
-
-	if (k || make_kind(rt, &mine))
-		return k;
-	/* [prefetch.kind] all of it; pairs with [prefetch.find]. */
-	if (a_cas(at, &k, mine, acq_rel, acquire))
-		return mine;
-	kind_put(mine);
-	return k;
-}
-
 int prefetch_submit(struct lkdf_data *d, const struct lkdf_place *p,
 		    struct lkdf_event *done)
 {
@@ -57,7 +41,7 @@ int prefetch_submit(struct lkdf_data *d, const struct lkdf_place *p,
 	struct lkdf_use *use = calloc(nr, sizeof(*use));
 	struct lkdf_task t = {
 		.size = sizeof(t),
-		.kind = find_kind(d->rt),
+		.kind = own_kind_get(d->rt, OWN_PREFETCH, make_kind),
 		.place = (struct lkdf_place *)(uintptr_t)p,
 		.use = use,
 		.nr_use = nr,
@@ -73,20 +57,4 @@ int prefetch_submit(struct lkdf_data *d, const struct lkdf_place *p,
 	rc = task_submit(d->rt, d->rt->root, &t, done);
 	free(use);
 	return rc;
-}
-
-void prefetch_close(struct lkdf *rt)
-{
-	kind_put(a_load(&rt->devices->prefetch_kind, relaxed));
-	a_store(&rt->devices->prefetch_kind, NULL, relaxed);
-}
-
-void prefetch_abandon(struct lkdf *rt)
-{
-	struct lkdf_kind *k = a_load(&rt->devices->prefetch_kind, relaxed);
-
-	if (!k)
-		return;
-	k->next_dead = rt->dead_kinds;
-	rt->dead_kinds = k;
 }

@@ -12,10 +12,4 @@
 int prefetch_submit(struct lkdf_data *d, const struct lkdf_place *p,
 		    struct lkdf_event *done);
 
-/* No task lives. */
-void prefetch_close(struct lkdf *rt);
-
-/* In a forked child, before the dead kinds go. */
-void prefetch_abandon(struct lkdf *rt);
-
 #endif

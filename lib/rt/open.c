@@ -12,9 +12,8 @@
 #include "io/event_poll.h"
 #include "io/io_ring.h"
 #include "kernel/backend.h"
-#include "kernel/copy.h"
 #include "kernel/devices.h"
-#include "kernel/prefetch.h"
+#include "kernel/own_kind.h"
 #include "mem/heap.h"
 #include "mem/region.h"
 #include "rt/ask.h"
@@ -452,8 +451,7 @@ void runtime_abandon(struct lkdf *rt)
 	blocking_abandon(&rt->blocking);
 	data_abandon(rt);
 	move_abandon(rt);
-	copy_abandon(rt);
-	prefetch_abandon(rt);
+	own_kinds_abandon(rt);
 	event_poll_abandon(rt);
 	event_shards_close(rt->event_shards, true);
 	kind_abandon(rt);

@@ -25,22 +25,25 @@ static const char *mode_text(uint8_t mode)
 	return mode & LKDF_WRITE ? "write" : "read";
 }
 
-/* NULL: there is no room, or it is the library's own. */
-static struct why_row *add_row(struct why *y, const struct claim *c)
+/* NULL: there is no room. */
+static struct why_row *add_acquirer(struct why *y)
 {
-	struct why_row *r;
+	struct why_row *r = why_add(y, WHY_DATA);
 
-	if (values_has(c))
-		return why_add_run(y, WHY_DATA, c->holder);
-	if (uses_has(c) || task_claim_has(c))
-		return why_add_task(y, WHY_DATA, c->holder);
-	if (!acquire_has(c))
-		return NULL;
-	r = why_add(y, WHY_DATA);
 	if (r)
 		snprintf(r->who, sizeof(r->who),
 			 "a thread in lkdf_data_acquire()");
 	return r;
+}
+
+/* NULL: there is no room, or it is the library's own. */
+static struct why_row *add_row(struct why *y, const struct claim *c)
+{
+	if (values_has(c))
+		return why_add_run(y, WHY_DATA, c->holder);
+	if (uses_has(c) || task_claim_has(c))
+		return why_add_task(y, WHY_DATA, c->holder);
+	return acquire_has(c) ? add_acquirer(y) : NULL;
 }
 
 /* Under the domain's lock. */
@@ -144,7 +147,6 @@ static struct why_row *add_home_row(struct why *y,
 {
 	const struct task *t = uses_of_bytes(item);
 	const struct frame *f = values_of_bytes(item);
-	struct why_row *r;
 
 	if (!t)
 		t = away_run_of_bytes(item);
@@ -154,13 +156,7 @@ static struct why_row *add_home_row(struct why *y,
 		return why_add_task(y, WHY_DATA, t);
 	if (f)
 		return why_add_run(y, WHY_DATA, f);
-	if (!acquire_wants_bytes(item))
-		return NULL;
-	r = why_add(y, WHY_DATA);
-	if (r)
-		snprintf(r->who, sizeof(r->who),
-			 "a thread in lkdf_data_acquire()");
-	return r;
+	return acquire_wants_bytes(item) ? add_acquirer(y) : NULL;
 }
 
 /* Under the lock of its copies: whoever waits stays. */

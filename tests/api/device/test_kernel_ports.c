@@ -282,12 +282,59 @@ static void bad_ports_are_named(void)
 	lkdf_close(rt);
 }
 
+static int count_waves(struct lkdf_ctx *c, void *arg)
+{
+	(void)c;
+	return ++*(unsigned *)arg < 5 ? 0 : LKDF_END;
+}
+
+/* Its bytes would be on the device while other waves are under way. */
+static void data_of_a_stage_there_is_refused(void)
+{
+	struct lkdf_data *d;
+	struct lkdf_graph *g;
+	struct lkdf_kind *source, *stage;
+	struct lkdf_event done;
+	struct lkdf *rt;
+	struct emu e;
+	unsigned nr = 0;
+	int32_t t[2];
+
+	emu_init(&e, EMU_OWN, device_kernels);
+	rt = api_open("workers=2");
+	source = api_kind(rt, "source", count_waves, 0, 0);
+	stage = device_kind(rt, "add");
+	d = device_data(rt, DEVICE_NR, 0);
+	must(lkdf_graph_create(rt, ATTR(lkdf_graph_attr, .inflight = 2), &g));
+	t[0] = lkdf_graph_add(g, source, &nr, NULL, 0);
+	t[1] = lkdf_graph_add_task(
+		g, LKDF_TASK(.kind = stage, .place = emu_register(rt, &e),
+			     .arg = &(uint64_t){ 1 },
+			     .use = &(struct lkdf_use){ d, LKDF_RW, 0 },
+			     .nr_use = 1));
+	must(lkdf_graph_order(g, t[0], t[1]));
+	must(lkdf_graph_seal(g, NULL));
+	is(lkdf_graph_run(g, NULL, ATTR(lkdf_run, .flags = LKDF_RUN_STREAM),
+			  &done),
+	   -EOPNOTSUPP, "data of a stage on a device is refused in a stream");
+	has(lkdf_errmsg(), "which add#1 uses, would be on a device",
+	    "the text names who uses it");
+	is(nr, 0, "no wave begins");
+	lkdf_graph_put(g);
+	lkdf_kind_put(source);
+	lkdf_kind_put(stage);
+	lkdf_data_put(d);
+	is(device_close(rt), 0, "close");
+	emu_check(&e, "stage");
+}
+
 int main(void)
 {
 	tap_start(120);
 	bad_ports_are_named();
 	on_emulated_devices();
 	finalize_is_for_results_that_nobody_takes();
+	data_of_a_stage_there_is_refused();
 	device_opencl(both, "workers=2,devices=opencl", 0);
 	device_opencl(both, "serial=yes,devices=opencl", 2);
 	return tap_end();
