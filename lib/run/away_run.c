@@ -144,23 +144,43 @@ static int fail_lost(struct lkdf_ctx *c, const struct access_use *u, int error)
 		   data_text(v->data, v->part, text));
 }
 
-/* The error of what it reads. */
-static int look_for_lost(struct lkdf_ctx *c, bool here)
+/* The first use that reads lost bytes, or NULL; *error: theirs. */
+static const struct access_use *lost_use(const struct lkdf_ctx *c, bool here,
+					 int *error)
 {
 	const struct frame *f = c->frame;
 	const struct access_use *u, *end;
-	int error;
 
-	if (f->recs[c->index].kind->flags & LKDF_ALWAYS)
-		return 0;
 	for (u = access_uses(f->graph->accesses, c->index, &end); u < end;
 	     u++) {
-		error = copies_of(f, c->index, u, here) ? away_run_error(f, u)
-							: 0;
-		if (unlikely(error))
-			return fail_lost(c, u, error);
+		*error = copies_of(f, c->index, u, here) ? away_run_error(f, u)
+							 : 0;
+		if (unlikely(*error))
+			return u;
 	}
-	return 0;
+	return NULL;
+}
+
+static bool is_always(const struct lkdf_ctx *c)
+{
+	return c->frame->recs[c->index].kind->flags & LKDF_ALWAYS;
+}
+
+static int look_for_lost(struct lkdf_ctx *c, bool here)
+{
+	int error;
+	const struct access_use *u =
+		is_always(c) ? NULL : lost_use(c, here, &error);
+
+	return u ? fail_lost(c, u, error) : 0;
+}
+
+/* Of a body without a task of its own: who could tell it of lost bytes? */
+static bool needs_task(const struct lkdf_ctx *c)
+{
+	int error;
+
+	return is_away(c) || (is_always(c) && lost_use(c, false, &error));
 }
 
 int away_run_begin(struct lkdf_ctx *c, bool here)
@@ -210,8 +230,8 @@ int away_body(struct lkdf_ctx *c, void *arg)
 {
 	int rc;
 
-	/* A task of its own has waited. */
-	if (!c->task && unlikely(is_away(c))) {
+	/* A task of its own has waited, and is told of errors. */
+	if (!c->task && unlikely(needs_task(c))) {
 		c->put_off = true;
 		c->after = AFTER_LOOK;
 		return 0;
