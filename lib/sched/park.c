@@ -76,6 +76,8 @@ static _Atomic(uint32_t) *futex_of(struct park *p)
 void park_init(struct park *p)
 {
 	a_store(&p->word, 0, relaxed);
+	a_store(&p->bell, 0, relaxed);
+	a_store(&p->is_watched, 0, relaxed);
 }
 
 void park_spin(struct park *p)
