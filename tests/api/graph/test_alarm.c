@@ -3,7 +3,8 @@
  * A graph of short bodies that meet in a lock, or call the system, goes solo at
  * once, not after eight runs: the counter says so, and the recording has the
  * event with its source and share. Whether two workers get their CPUs, so that
- * they are slower together, depends on the machine: another graph, then.
+ * they are slower together, depends on the machine: another graph, then, of
+ * another size, since a run that takes too long has no trial.
  */
 #include "tests/api/api.h"
 #include "tests/api/probe.h"
@@ -16,6 +17,7 @@
 /* Before the first trial without an alarm. */
 #define NR_RUNS 7
 #define NR_TRIES 4000
+#define NR_SIZES 5
 
 static char dir[] = "/tmp/lkdf-alarm-XXXXXX";
 
@@ -42,14 +44,15 @@ static int compute(struct lkdf_ctx *c, void *arg)
 	return 0;
 }
 
-static struct lkdf_graph *make_tree(struct lkdf *rt, struct lkdf_kind *k)
+static struct lkdf_graph *make_tree(struct lkdf *rt, struct lkdf_kind *k,
+				    uint32_t nr)
 {
 	struct lkdf_graph *g = api_graph(rt, 1);
 	uint32_t i;
 
-	for (i = 0; i < NR_TASKS; i++)
+	for (i = 0; i < nr; i++)
 		must(lkdf_graph_add(g, k, NULL, NULL, 0));
-	for (i = 1; i < NR_TASKS; i++)
+	for (i = 1; i < nr; i++)
 		must(lkdf_graph_order(g, (i - 1) / 2, i));
 	must(lkdf_graph_seal(g, NULL));
 	return g;
@@ -64,9 +67,9 @@ static uint64_t stat_of(struct lkdf *rt, const char *name)
 }
 
 /* Runs of a graph until the alarm; 0: there was none. */
-static int runs_until_alarm(struct lkdf *rt, struct lkdf_kind *k)
+static int runs_until_alarm(struct lkdf *rt, struct lkdf_kind *k, int try)
 {
-	struct lkdf_graph *g = make_tree(rt, k);
+	struct lkdf_graph *g = make_tree(rt, k, NR_TASKS >> try % NR_SIZES);
 	int i;
 
 	for (i = 1; i <= NR_RUNS; i++) {
@@ -115,7 +118,7 @@ static int nr_alarms(const char *pins, int source, int *nr_runs)
 	rt = api_open(options);
 	k = api_kind(rt, "random", call_random, 0, 0);
 	for (i = *nr_runs = 0; i < NR_TRIES && !*nr_runs; i++)
-		*nr_runs = runs_until_alarm(rt, k);
+		*nr_runs = runs_until_alarm(rt, k, i);
 	lkdf_kind_put(k);
 	must(lkdf_close(rt));
 	snprintf(what, sizeof(what), "^event,.*,signal,.*,%d,[1-9][0-9][0-9]*,",
@@ -167,7 +170,7 @@ static void no_alarm_comes(const char *options, lkdf_fn fn)
 	int i;
 
 	for (i = 0; i < 3; i++)
-		runs_until_alarm(rt, k);
+		runs_until_alarm(rt, k, i);
 	is(stat_of(rt, "lkdf.runs.alarms"), 0, "%s: no alarm", options);
 	lkdf_kind_put(k);
 	must(lkdf_close(rt));
