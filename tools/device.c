@@ -107,6 +107,8 @@ static void print_properties(const struct lkdf_stats_device *d)
 		if (property(d, i) && strcmp(properties[i].key, "flags"))
 			printf("      %-28s %u\n", properties[i].text,
 			       property(d, i));
+	printf("      %-28s %s\n", "held by the program",
+	       words_bytes(d->held).text);
 	printf("      %-28s %s\n", "queues that keep their order",
 	       d->flags & LKDF_DEVICE_ORDERED ? "yes" : "no");
 	printf("      %-28s %s\n", "memory of its own",
@@ -158,6 +160,7 @@ static void print_json(struct printer *p, const struct stats *s, unsigned i,
 	json_int(j, "memory", (int64_t)d->memory);
 	json_int(j, "capacity", (int64_t)d->capacity);
 	json_int(j, "used", (int64_t)d->used);
+	json_int(j, "held", (int64_t)d->held);
 	for (k = 0; k < NR_PROPERTIES; k++)
 		json_int(j, properties[k].key, property(d, k));
 	for (k = 0; k < NR_COUNTERS; k++)

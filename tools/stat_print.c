@@ -94,6 +94,7 @@ static void write_devices(struct json *j, const struct stats *s)
 		json_text(j, "sort", d.sort);
 		json_text(j, "name", d.name);
 		json_int(j, "used", (int64_t)d.used);
+		json_int(j, "held", (int64_t)d.held);
 		for (k = 0; k < s->h.nr_counters; k++)
 			if (is_of_devices(s, k))
 				json_int(j, stats_counter_name(s, k),

@@ -131,6 +131,7 @@ static void write_units(struct json *j, const struct top *t)
 		json_int(j, "tasks", u->d.tasks);
 		json_int(j, "capacity", (int64_t)u->d.capacity);
 		json_int(j, "used", (int64_t)u->d.used);
+		json_int(j, "held", (int64_t)u->d.held);
 		json_open(j, "per_second", '{');
 		for (i = 0; i < NR_UNIT_COUNTERS; i++)
 			json_fixed(j, words[i], u->rate[i], 1);

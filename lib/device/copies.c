@@ -154,6 +154,7 @@ static void begin_return(struct device *d, struct device_copy *c)
 	if (s) {
 		s->copy = c;
 		rows_begin(d, s, LKDF_SPAN_COPY, DEVICE_FETCH_QUEUE, c->bytes);
+		s->row.by = c->writer;
 		rc = d->ops.fetch(d->dev, DEVICE_FETCH_QUEUE, &t, op);
 		d->has_gone |= rc == -ENODEV;
 	}
@@ -263,6 +264,7 @@ void copies_publish(struct device *d, struct device_copy *c, bool is_home)
 	check(c->nr_pins && !c->is_leaving);
 	/* order: copies.dirty: the host has them not. */
 	c->is_dirty = !is_home;
+	c->writer = d->rows.last_kernel;
 	c->version = away_publish(d, c->of, c->part, is_home);
 }
 

@@ -24,6 +24,7 @@ struct device_copy {
 	uint64_t bytes;
 	void *there;
 	void *host; /* where its bytes lie there */
+	uint64_t writer; /* uid of the kernel that wrote them; 0: unknown */
 	unsigned nr_pins;
 	bool is_changing; /* a request writes it, or fills it */
 	bool is_dirty; /* the host does not have them */

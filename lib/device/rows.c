@@ -44,6 +44,7 @@ void rows_publish(struct device *d)
 	struct lkdf_stats_device *t = d->attr.told;
 
 	a_store(trace_word(&t->used), a_load(&d->used, relaxed), relaxed);
+	a_store(trace_word(&t->held), a_load(&d->held, relaxed), relaxed);
 	publish(&t->tasks, a_load(&d->load, relaxed));
 	publish(&t->is_lost, a_load(&d->is_lost, relaxed));
 	if (d->thread_id >= 0)
@@ -184,10 +185,22 @@ static uint64_t last_uid(const struct device *d, unsigned row)
 			d->rows.row[row].number);
 }
 
-static void tell_copy(struct device *d, const struct device_row_op *op,
-		      uint64_t begin, uint64_t end)
+/* The bytes that come home are those of a kernel, which made them ready. */
+static uint64_t fetched_from(const struct device_row_op *op,
+			     const struct device_req *r)
 {
+	if (op->row != DEVICE_FETCH_QUEUE)
+		return 0;
+	return r ? r->uid : op->by;
+}
+
+static void tell_copy(struct device *d, const struct device_row_op *op,
+		      const struct device_req *r, uint64_t begin, uint64_t end)
+{
+	uint64_t by = fetched_from(op, r);
 	struct lkdf_stats_slice s = {
+		.ready = by ? op->begin : 0,
+		.by = by,
 		.begin = begin,
 		.end = end,
 		.name = op->row == DEVICE_UPLOAD_QUEUE ? d->rows.upload
@@ -214,6 +227,7 @@ static void tell_kernel(struct device *d, const struct device_req *r,
 	s.end = end;
 	s.value = s.frame ? s.task : UINT64_MAX;
 	tell(d, &s, op->row, LKDF_SPAN_KERNEL);
+	d->rows.last_kernel = last_uid(d, op->row);
 }
 
 static void tell_op(struct device *d, struct device_slot *s, uint64_t begin,
@@ -221,7 +235,7 @@ static void tell_op(struct device *d, struct device_slot *s, uint64_t begin,
 {
 	tell_names(d, s->row.row);
 	if (s->row.sort == LKDF_SPAN_COPY)
-		tell_copy(d, &s->row, begin, end);
+		tell_copy(d, &s->row, s->req, begin, end);
 	else
 		tell_kernel(d, s->req, &s->row, begin, end);
 	if (s->req)
@@ -296,6 +310,8 @@ void rows_end(struct device *d, struct device_slot *s)
 	count_busy(d, s->row.sort, end);
 	begin = max_u64(s->row.begin, row->end);
 	end = max_u64(begin, end);
+	if (s->row.sort == LKDF_SPAN_KERNEL)
+		d->rows.last_kernel = 0;
 	if (is_recorded(d) && (s->req || s->row.sort == LKDF_SPAN_COPY))
 		tell_op(d, s, begin, end);
 	row->end = end;

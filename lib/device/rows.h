@@ -25,6 +25,7 @@ struct device_slot;
 struct device_row_op {
 	uint64_t begin; /* ticks */
 	uint64_t value; /* as in lkdf_stats_slice */
+	uint64_t by; /* uid of the kernel whose bytes it fetches; 0: unknown */
 	uint32_t sort; /* enum lkdf_span_sort; 0: of no row */
 	uint32_t row;
 };
@@ -44,6 +45,7 @@ struct device_rows {
 	struct device_busy kernels, copies;
 	uint32_t upload, fetch; /* names of copies */
 	uint32_t told; /* the same of the device */
+	uint64_t last_kernel; /* uid of what ended last; 0: not recorded */
 	struct device_row row[DEVICE_ROWS];
 };
 

@@ -6,7 +6,8 @@
  *				it, kernels that want more memory than there
  *				is, and the end
  *	device_target serial	the same without threads, which cannot be held
- *	device_target busy	kernels on both, until it is ended; it says "up"
+ *	device_target busy	kernels on both, until it is ended, and 12288
+ *				bytes of the first for the program; it says "up"
  *	device_target room	a kernel waits for the memory of another, which
  *				does not end; it says "up"
  */
@@ -87,8 +88,10 @@ static void be_busy(struct lkdf *rt)
 	struct lkdf_data *d[2];
 	struct lkdf_event done[2];
 	uint64_t one = 1;
+	void *held;
 	unsigned i;
 
+	must(lkdf_alloc(place[0], LKDF_MEM_OWN, 12288, 0, "held", &held));
 	for (i = 0; i < 2; i++)
 		d[i] = device_data(rt, MUCH, 0);
 	puts("up");
@@ -128,8 +131,9 @@ int main(int argc, char **argv)
 		be_busy(rt);
 	if (!strcmp(how, "room"))
 		wait_for_room(rt);
-	chain(rt);
+	/* The chain at last: the report's goes back from what ended last. */
 	if (strcmp(how, "serial"))
 		want_memory(rt);
+	chain(rt);
 	return device_close(rt) ? 1 : 0;
 }

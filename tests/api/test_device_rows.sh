@@ -76,6 +76,9 @@ says 'a kernel is one task' 'r["tasks"] == 203'
 says 'a body behind kernels was made ready by the last one' \
 	'[k["wait50"] <= int(of("body", "see")[0]["begin_ns"]) - max(span(x)[1]
 	for x in steps) + 1 for k in r["kinds"] if k["name"] == "see"] == [True]'
+says 'what brings bytes home was made ready by the kernel that wrote them' \
+	'[(x["by_lane"], x["by_number"]) for x in of("copy", "fetch") if
+	x["value"] == "512"] == [(steps[-1]["lane"], steps[-1]["number"])]'
 says 'and the longest chain goes through them' 'r["chain"]["tasks"] >= 200'
 
 "$lkdf" trace convert "$dir/a.lkdf" -o "$dir/chrome" 2>"$dir/log" &&
@@ -126,6 +129,7 @@ print(t['each_device'])
 assert [d['device'] for d in t['each_device']] == [0, 1]
 assert all(d['per_second']['kernels'] > 0 and d['sort'] == 'emu' and
            0 < d['used'] <= d['capacity'] for d in t['each_device'])
+assert [d['held'] for d in t['each_device']] == [12288, 0]
 END
 ok $? 'with kernels and memory, as JSON'
 try 0 'lkdf stat counts for each device' "$lkdf" stat -p "$pid"
@@ -139,6 +143,7 @@ d = t['devices']
 print(d)
 assert len(d) == 2 and all(x['device.kernels'] > 0 for x in d)
 assert all(x['used'] > 0 for x in d)
+assert [x['held'] for x in d] == [12288, 0]
 END
 ok $? 'as JSON, too'
 
@@ -146,6 +151,7 @@ try 0 'lkdf device lists those of a process' "$lkdf" device -p "$pid" -v
 holds '^d0 *emu .* of 1.00 MiB .*  emulated$'
 holds '^d1 *emu .* of 48.0 KiB .*  emulated$'
 holds 'queues that keep their order *yes'
+holds 'held by the program *12.0 KiB$'
 "$lkdf" device --json -p "$pid" >"$dir/json" 2>"$dir/log" &&
 	python3 - "$dir/json" "$pid" >"$dir/log" 2>&1 <<'END'
 import json, sys
@@ -156,6 +162,7 @@ assert [(d['device'], d['sort'], d['queues'], d['lost']) for d in
         t['devices']] == [(0, 'emu', 1, False), (1, 'emu', 2, False)]
 assert all(d['kernels'] and d['kernels_ns'] and d['used'] <= d['capacity']
            for d in t['devices'])
+assert [d['held'] for d in t['devices']] == [12288, 0]
 END
 ok $? 'with numbers, as JSON'
 stop_target KILL

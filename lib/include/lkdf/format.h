@@ -112,7 +112,9 @@ struct lkdf_stats_device {
 	uint32_t executor; /* 1 + the launcher's; 0: none so far, or serial */
 	uint32_t tasks; /* that wait or are under way */
 	uint32_t is_lost;
-	uint8_t reserved2[52];
+	uint32_t reserved2;
+	uint64_t held; /* of used: the program's, by lkdf_alloc() */
+	uint8_t reserved3[40];
 };
 
 /*
