@@ -7,14 +7,20 @@ static bool is_plain(const struct d_use *u)
 	       !u->is_untouched;
 }
 
-/* Their bytes may not be there. */
-static bool uses_once(const struct d_program *p, const struct d_task *t)
+/*
+ * Whose bytes may not be there, if those who were to write it first have
+ * failed: a body is given NULL then, a kernel is refused.
+ */
+static bool may_lack_bytes(const struct d_program *p, const struct d_task *t)
 {
+	const struct d_var *v;
 	uint32_t i;
 
-	for (i = 0; i < t->nr_uses; i++)
-		if (p->var[t->use[i].var].is_once)
+	for (i = 0; i < t->nr_uses; i++) {
+		v = &p->var[t->use[i].var];
+		if (v->is_once || v->start == D_EMPTY)
 			return true;
+	}
 	return false;
 }
 
@@ -38,7 +44,7 @@ static bool may_be_kernel(const struct d_program *p, const struct d_task *t)
 	if (p->devices == D_OPENCL && uses_part_of_whole(t))
 		return false;
 	if (t->nr_below || t->wait != D_PLAIN || t->kind & D_BLOCKING ||
-	    (t->kind & D_ALWAYS && uses_once(p, t)))
+	    (t->kind & D_ALWAYS && may_lack_bytes(p, t)))
 		return false;
 	for (i = 0; i < t->nr_uses; i++)
 		if (!is_plain(&t->use[i]))
