@@ -117,6 +117,8 @@ struct device {
 	struct device_slot *done;
 	bool is_stopping, is_rung;
 	struct list under_way; /* requests that were begun; the launcher adds */
+	struct device_req *starving; /* waits for room; NULL: nobody does; the
+				      * launcher writes */
 
 	/* Under start_lock. */
 	pthread_mutex_t start_lock;
@@ -126,7 +128,6 @@ struct device {
 	/* The launcher. */
 	struct device_chunk *chunks;
 	struct device_slot *free_slots;
-	struct device_req *starving; /* waits for room; NULL: nobody does */
 	struct held_call *hungry, **last_hungry; /* wait for it as well */
 	struct list moves; /* under way, see held.h */
 	unsigned nr_under_way; /* requests; a region counts as one */

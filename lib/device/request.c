@@ -20,19 +20,23 @@ void request_leave(struct device *d, struct device_req *r)
 	a_sub(&d->load, 1, relaxed);
 }
 
+/* Others look at it: NULL, or a request that is there. */
+static void set_starving(struct device *d, struct device_req *r)
+{
+	if (d->starving == r)
+		return;
+	lock_take(&d->lock);
+	d->starving = r;
+	lock_give(&d->lock);
+}
+
 static void end(struct device *d, void *executor, struct device_req *r)
 {
 	request_leave(d, r);
 	d->nr_under_way--;
 	if (d->starving == r)
-		d->starving = NULL;
+		set_starving(d, NULL);
 	r->ops->over(executor, r);
-}
-
-static void tell_lost(struct device_req *r)
-{
-	request_fail(r, -ENODEV, "kernel %s: device %s is lost", r->launch.name,
-		     r->device->name);
 }
 
 /* ---- giving work to the device ------------------------------------------ */
@@ -162,7 +166,7 @@ void request_lose_all(struct device *d, void *executor)
 	while (!list_is_empty(&d->under_way)) {
 		r = container_of(d->under_way.next, struct device_req, list);
 		r->nr_ops = 0;
-		tell_lost(r);
+		request_fail_lost(r);
 		if (r->region) {
 			region_end(executor, r);
 			continue;
@@ -341,14 +345,14 @@ void request_move(struct device_req *r, enum device_state state)
 
 static void starve(struct device *d, struct device_req *r)
 {
-	d->starving = r;
+	set_starving(d, r);
 	if (!r->waits_since)
 		r->waits_since = clock_ticks();
 }
 
 static void end_starving(struct device *d, struct device_req *r)
 {
-	d->starving = NULL;
+	set_starving(d, NULL);
 	if (r->waits_since)
 		rows_waited(d, r);
 }
@@ -451,7 +455,7 @@ void request_begin(struct device *d, void *executor, struct device_req *r)
 	request_enter(d, r);
 	d->nr_under_way++;
 	if (a_load(&d->is_lost, relaxed)) {
-		tell_lost(r);
+		request_fail_lost(r);
 		end(d, executor, r);
 		return;
 	}

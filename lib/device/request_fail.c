@@ -33,3 +33,9 @@ void request_fail_call(struct device_req *r, const char *what, int error)
 	request_fail(r, error, "kernel %s: %s on %s: %s", r->launch.name, what,
 		     r->device->name, strerror(-error));
 }
+
+void request_fail_lost(struct device_req *r)
+{
+	request_fail(r, -ENODEV, "kernel %s: device %s is lost", r->launch.name,
+		     r->device->name);
+}
