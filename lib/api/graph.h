@@ -6,17 +6,20 @@
 #define API_GRAPH_H
 
 #include "api/border.h"
+#include "core/forked.h"
 #include "graph/graph.h"
 
 #include <errno.h>
 
-/* 0; -EINVAL, -EROFS: nothing can be added. */
+/* 0; -EINVAL, -EROFS, -EOWNERDEAD: nothing can be added. */
 static inline int graph_check_open(struct lkdf_graph *g, const char *what)
 {
 	if (unlikely(!g))
 		return err(-EINVAL, "%s: the graph is NULL", what);
 	if (unlikely(g->is_sealed))
 		return err(-EROFS, "%s: graph %s is sealed", what, g->name);
+	if (unlikely(!a_load(g->rt->is_alive, relaxed)))
+		return forked_refuse(g->rt);
 	return 0;
 }
 

@@ -246,6 +246,81 @@ static void a_value_of_a_loop_that_ended_is_forgotten(struct lkdf *rt,
 	lkdf_graph_put(g);
 }
 
+/* ---- the largest values */
+
+struct large {
+	unsigned char byte[LKDF_MAX_VALUE];
+};
+
+static unsigned char byte_of(int port, int i)
+{
+	return (unsigned char)(i * 31 + i / 256 + port * 101 + 7);
+}
+
+static int give_large(struct lkdf_ctx *c, void *arg)
+{
+	struct large *out;
+	int port, i;
+
+	(void)arg;
+	for (port = 0; port < 2; port++) {
+		out = lkdf_out(c, (unsigned)port);
+		for (i = 0; i < LKDF_MAX_VALUE; i++)
+			out->byte[i] = byte_of(port, i);
+	}
+	return 0;
+}
+
+static int pass_large(struct lkdf_ctx *c, void *arg)
+{
+	(void)arg;
+	*(struct large *)lkdf_out(c, 0) = *(const struct large *)lkdf_in(c, 0);
+	return lkdf_pass(c, 1, 1);
+}
+
+/* The bytes that are not what they were. */
+static int take_large(struct lkdf_ctx *c, void *arg)
+{
+	const struct large *in;
+	int port, i;
+
+	*(int *)arg = 0;
+	for (port = 0; port < 2; port++) {
+		in = lkdf_in(c, (unsigned)port);
+		for (i = 0; i < LKDF_MAX_VALUE; i++)
+			*(int *)arg += in->byte[i] != byte_of(port, i);
+	}
+	return 0;
+}
+
+static void the_largest_values_come_whole(struct lkdf *rt)
+{
+	static const uint32_t of_large[] = { LKDF_MAX_VALUE, LKDF_MAX_VALUE };
+	static const lkdf_fn fn[] = { give_large, pass_large, take_large };
+	struct lkdf_graph *g = api_graph(rt, 2);
+	struct lkdf_kind *k;
+	uint16_t i, port;
+	int wrong = -1;
+
+	is(sizeof(struct large), 4096, "a value has up to 4096 bytes");
+	for (i = 0; i < 3; i++) {
+		must(lkdf_kind_create(
+			rt,
+			ATTR(lkdf_kind_attr, .name = "large", .fn = fn[i],
+			     .nr_in = i ? 2 : 0, .nr_out = i < 2 ? 2 : 0,
+			     .in_size = of_large, .out_size = of_large),
+			&k));
+		must(lkdf_graph_add(g, k, &wrong, NULL, 0));
+		lkdf_kind_put(k);
+		for (port = 0; port < 2 && i; port++)
+			must(lkdf_graph_port(g, i - 1, port, i, port));
+	}
+	must(lkdf_graph_seal(g, NULL));
+	is(run(rt, g, 3), 0, "two of them go through two tasks, three times");
+	is(wrong, 0, "and all bytes come");
+	lkdf_graph_put(g);
+}
+
 /* ---- strict tasks */
 
 static double square(double x)
@@ -394,6 +469,7 @@ static void all(int nr)
 	a_value_goes_round_a_loop(rt);
 	a_value_of_a_loop_that_ended_is_forgotten(rt, false);
 	a_value_of_a_loop_that_ended_is_forgotten(rt, true);
+	the_largest_values_come_whole(rt);
 	functions_are_tasks(rt);
 	what_does_not_fit_is_refused(rt);
 	bodies_without_ports_have_none(rt);

@@ -10,9 +10,10 @@
 struct world {
 	struct lkdf *rt;
 	struct lkdf_kind *k;
-	struct lkdf_graph *g, *open;
+	struct lkdf_graph *g, *open, *part, *stream;
+	struct lkdf_channel *ch;
 	struct lkdf_scope *s;
-	struct lkdf_event e;
+	struct lkdf_event e, pulse;
 	atomic_int nr;
 };
 
@@ -25,22 +26,49 @@ static void world_init(struct world *w, const char *options)
 	must(lkdf_graph_seal(w->g, NULL));
 	w->open = api_graph(w->rt, 1);
 	must(lkdf_graph_add(w->open, w->k, &w->nr, NULL, 0));
+	must(lkdf_graph_add(w->open, w->k, &w->nr, NULL, 0));
+	w->part = api_graph(w->rt, 1);
+	must(lkdf_graph_add(w->part, w->k, &w->nr, NULL, 0));
+	w->stream = api_graph(w->rt, 2);
+	must(lkdf_graph_add(w->stream, w->k, &w->nr, NULL, 0));
+	must(lkdf_graph_seal(w->stream, NULL));
+	must(lkdf_channel_create(
+		w->rt, LKDF_CHANNEL(.value_size = sizeof(int), .depth = 2),
+		&w->ch));
+	must(lkdf_channel_send(w->ch, &(int){ 1 }, 0));
 	must(lkdf_scope_create(w->rt, NULL, &w->s));
 	must(lkdf_event_create(w->rt, 1, 0, &w->e));
+	must(lkdf_event_create(w->rt, 1, LKDF_EVENT_PULSE, &w->pulse));
 }
 
 static void world_fini(struct world *w)
 {
 	must(lkdf_event_signal(w->e, 0));
 	lkdf_event_put(w->e);
+	lkdf_event_put(w->pulse);
+	lkdf_channel_put(w->ch);
 	lkdf_scope_put(w->s);
 	lkdf_graph_put(w->g);
 	lkdf_graph_put(w->open);
+	lkdf_graph_put(w->part);
+	lkdf_graph_put(w->stream);
 	lkdf_kind_put(w->k);
 	is(lkdf_close(w->rt), 0, "the runtime closes");
 }
 
 /* The number of calls that did something else than refuse. */
+static int nr_not_refused(const int *rc, size_t nr)
+{
+	int bad = 0;
+	size_t i;
+
+	for (i = 0; i < nr; i++)
+		bad += rc[i] != -EOWNERDEAD;
+	return bad + !strstr(lkdf_errmsg(), "after fork");
+}
+
+#define NOT_REFUSED(rc) nr_not_refused(rc, sizeof(rc) / sizeof(*(rc)))
+
 static int calls_in_child(struct world *w)
 {
 	struct lkdf_error e = { .size = sizeof(e) };
@@ -76,21 +104,82 @@ static int calls_in_child(struct world *w)
 		lkdf_event_fd(w->e),
 		lkdf_event_from_fd(w->rt, 0, 0, &ev),
 	};
-	int bad = 0;
-	size_t i;
 
-	for (i = 0; i < sizeof(rc) / sizeof(*rc); i++)
-		bad += rc[i] != -EOWNERDEAD;
-	return bad + !strstr(lkdf_errmsg(), "after fork");
+	return NOT_REFUSED(rc);
+}
+
+/* Channels, signals, and what waits: none of them may wait for a worker. */
+static int channels_in_child(struct world *w)
+{
+	struct lkdf_channel *ch;
+	struct lkdf_event ev;
+	int value = 0;
+	uint64_t nr;
+	int rc[] = {
+		lkdf_channel_create(
+			w->rt, LKDF_CHANNEL(.value_size = 4, .depth = 1), &ch),
+		lkdf_channel_send(w->ch, &value, 0),
+		lkdf_channel_send(w->ch, &value, -1),
+		lkdf_channel_recv(w->ch, &value, 0),
+		lkdf_channel_recv(w->ch, &value, -1),
+		lkdf_channel_count(w->ch),
+		lkdf_channel_end(w->ch, 0),
+		lkdf_event_create(w->rt, 1, LKDF_EVENT_PULSE, &ev),
+		lkdf_event_signal(w->pulse, 0),
+		lkdf_event_pulses(w->pulse, &nr),
+		lkdf_event_next(w->pulse, 0, 0),
+		lkdf_event_next(w->pulse, 0, -1),
+		lkdf_event_wait(w->pulse, -1),
+		lkdf_why(w->rt, "text", -1),
+		lkdf_why(w->rt, "json", -1),
+	};
+
+	return NOT_REFUSED(rc);
+}
+
+static int graphs_in_child(struct world *w)
+{
+	const struct lkdf_run stream = { .size = sizeof(stream),
+					 .flags = LKDF_RUN_STREAM,
+					 .times = 10 };
+	struct lkdf_edge edge = { .size = sizeof(edge), .to = 1 };
+	int rc[] = {
+		lkdf_graph_run(w->stream, NULL, &stream, NULL),
+		lkdf_graph_add(w->open, w->k, &w->nr, NULL, 0),
+		lkdf_graph_add_task(w->open, ATTR(lkdf_task, .kind = w->k,
+						  .arg = &w->nr)),
+		lkdf_graph_order(w->open, 0, 1),
+		lkdf_graph_edge(w->open, &edge),
+		lkdf_graph_port(w->open, 0, 0, 1, 0),
+		lkdf_graph_branch(w->open, 0, 0, 1),
+		lkdf_graph_back(w->open, 0, 0, 0),
+		lkdf_graph_label(w->open, 0, "label"),
+		lkdf_graph_include(w->open, w->part),
+		lkdf_graph_record(w->open, w->s),
+	};
+
+	return NOT_REFUSED(rc);
+}
+
+/* A call that waits for workers that are not there ends the child. */
+static pid_t fork_with_an_end(void)
+{
+	pid_t pid = fork();
+
+	if (!pid)
+		alarm(20);
+	return pid;
 }
 
 static int child(struct world *w)
 {
 	struct lkdf *rt;
-	int bad = calls_in_child(w);
+	int bad = calls_in_child(w) + channels_in_child(w) + graphs_in_child(w);
 	struct lkdf_kind *k;
 	atomic_int nr = 0;
 
+	lkdf_channel_put(w->ch);
+	lkdf_event_put(w->pulse);
 	if (lkdf_close(w->rt))
 		bad += 32;
 	rt = api_open("workers=2");
@@ -114,7 +203,7 @@ static void a_child_is_refused_and_the_parent_goes_on(const char *options)
 	for (i = 0; i < 10; i++) {
 		must(lkdf_graph_run(w.g, NULL, ATTR(lkdf_run, .times = 200),
 				    NULL));
-		pid = fork();
+		pid = fork_with_an_end();
 		if (!pid)
 			_exit(child(&w));
 		waitpid(pid, &status, 0);
@@ -180,6 +269,9 @@ static void runtimes_do_not_mix(void)
 struct forker {
 	struct lkdf *rt;
 	struct lkdf_kind *kind;
+	struct lkdf_graph *graph, *open, *part;
+	struct lkdf_channel *ch; /* holds one value of two */
+	struct lkdf_event pulse;
 	int status;
 };
 
@@ -187,6 +279,8 @@ struct forker {
 static int calls_of_body(struct lkdf_ctx *c, struct forker *f)
 {
 	struct lkdf_event e = { 0 };
+	uint64_t nr;
+	int value = 0;
 	int rc[] = {
 		lkdf_spawn(c, f->kind, NULL),
 		lkdf_spawn_task(c, ATTR(lkdf_task, .kind = f->kind), NULL),
@@ -199,13 +293,24 @@ static int calls_of_body(struct lkdf_ctx *c, struct forker *f)
 		lkdf_scope_wait(f->rt, NULL, -1),
 		lkdf_submit(f->rt, NULL, ATTR(lkdf_task, .kind = f->kind),
 			    NULL),
+		lkdf_spawn_graph(c, f->graph, NULL),
+		lkdf_graph_include(f->open, f->part),
+		lkdf_graph_run(f->graph, NULL,
+			       ATTR(lkdf_run, .flags = LKDF_RUN_STREAM,
+				    .times = 2),
+			       NULL),
+		lkdf_send(c, f->ch, &value),
+		lkdf_recv(c, f->ch, &value),
+		lkdf_channel_send(f->ch, &value, -1),
+		lkdf_channel_recv(f->ch, &value, -1),
+		lkdf_channel_end(f->ch, 0),
+		lkdf_event_signal(f->pulse, 0),
+		lkdf_event_pulses(f->pulse, &nr),
+		lkdf_event_next(f->pulse, 0, -1),
+		lkdf_why(f->rt, "text", -1),
 	};
-	int bad = 0;
-	size_t i;
 
-	for (i = 0; i < sizeof(rc) / sizeof(*rc); i++)
-		bad += rc[i] != -EOWNERDEAD;
-	return bad + !strstr(lkdf_errmsg(), "after fork");
+	return NOT_REFUSED(rc);
 }
 
 /* In the child: is the thread as good as any other? */
@@ -228,7 +333,7 @@ static int own_runtime(struct lkdf *parents)
 static int fork_here(struct lkdf_ctx *c, void *arg)
 {
 	struct forker *f = arg;
-	pid_t pid = fork();
+	pid_t pid = fork_with_an_end();
 	int bad;
 
 	if (!pid) {
@@ -254,14 +359,48 @@ static int fork_in_loop(uint64_t begin, uint64_t end, void *u)
 	return pid < 0 || waitpid(pid, &f->status, 0) != pid ? -ECHILD : 0;
 }
 
+static void forker_open(struct forker *f, const char *options)
+{
+	*f = (struct forker){ .rt = api_open(options), .status = -1 };
+	f->kind = api_kind(f->rt, "nothing", api_nothing, 0, 0);
+	f->graph = api_graph(f->rt, 2);
+	must(lkdf_graph_add(f->graph, f->kind, NULL, NULL, 0));
+	must(lkdf_graph_seal(f->graph, NULL));
+	f->open = api_graph(f->rt, 1);
+	f->part = api_graph(f->rt, 1);
+	must(lkdf_graph_add(f->part, f->kind, NULL, NULL, 0));
+	must(lkdf_channel_create(
+		f->rt, LKDF_CHANNEL(.value_size = sizeof(int), .depth = 2),
+		&f->ch));
+	must(lkdf_channel_send(f->ch, &(int){ 1 }, 0));
+	must(lkdf_event_create(f->rt, 1, LKDF_EVENT_PULSE, &f->pulse));
+}
+
+static void forker_close(struct forker *f)
+{
+	int value = 0;
+
+	must(lkdf_channel_recv(f->ch, &value, 0));
+	is(value, 1, "the parent's channel has its value");
+	lkdf_channel_put(f->ch);
+	lkdf_event_put(f->pulse);
+	lkdf_graph_put(f->graph);
+	lkdf_graph_put(f->open);
+	lkdf_graph_put(f->part);
+	lkdf_kind_put(f->kind);
+	is(lkdf_close(f->rt), 0, "the parent closes");
+}
+
 static void a_body_may_fork(const char *options, uint32_t flags)
 {
-	struct forker f = { .rt = api_open(options), .status = -1 };
-	struct lkdf_kind *k = api_kind(f.rt, "forks", fork_here, 0, flags);
-	struct lkdf_graph *g = api_graph(f.rt, 1);
+	struct forker f;
+	struct lkdf_kind *k;
+	struct lkdf_graph *g;
 
 	printf("# %s, flags %#x\n", options, flags);
-	f.kind = api_kind(f.rt, "nothing", api_nothing, 0, 0);
+	forker_open(&f, options);
+	k = api_kind(f.rt, "forks", fork_here, 0, flags);
+	g = api_graph(f.rt, 1);
 	is(api_call(f.rt, k, &f), 0, "a body that has forked goes on");
 	is(f.status, 0,
 	   "its child is refused by the dead runtime, and has its "
@@ -277,8 +416,7 @@ static void a_body_may_fork(const char *options, uint32_t flags)
 	is(f.status, 0, "and its child");
 	lkdf_graph_put(g);
 	lkdf_kind_put(k);
-	lkdf_kind_put(f.kind);
-	is(lkdf_close(f.rt), 0, "the parent closes");
+	forker_close(&f);
 }
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
