@@ -211,6 +211,7 @@ static int measure(struct bench *b, const struct bench_suite *suite,
 	int rc;
 
 	report_init(&b->report, suite->name);
+	b->report.is_quick = b->is_quick;
 	progress_start(&b->progress, suite->steps(b), o->common.is_quiet);
 	rc = suite->run(b);
 	progress_end(&b->progress);

@@ -231,6 +231,8 @@ void report_json(const struct report *r, FILE *out)
 	json_init(&j, out);
 	json_open(&j, NULL, '{');
 	json_text(&j, "schema", "lkdf/bench/1");
+	json_text(&j, "suite", r->suite);
+	json_bool(&j, "quick", r->is_quick);
 	machine_json(&j);
 	json_open(&j, "rows", '[');
 	for (i = 0; i < r->nr; i++)

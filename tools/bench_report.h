@@ -46,6 +46,7 @@ struct report {
 	const char *suite;
 	struct bench_row *row;
 	unsigned nr, room;
+	bool is_quick; /* fewer rounds: the object says so */
 };
 
 void report_init(struct report *r, const char *suite);

@@ -168,6 +168,16 @@ bench-peers: $(LKDF_BIN) $(BENCH_PEERS)
 $(addprefix bench-,$(BENCH_SUITES)): bench-%: bench-peers
 	$(Q)$(LKDF_BIN) bench $* $(BENCH_ARGS) --out $(BUILD)/bench-$*.json
 
+# What benches have printed, where the page has it. Benches are not run.
+FIGURES := Documentation/figures.rst
+.PHONY: figures
+figures: ## tables of Documentation/figures.rst from the newest benches
+	$(Q)set -- $(wildcard $(patsubst %,$(BUILD)/bench-%.json,\
+			$(BENCH_SUITES) alloc)); \
+	[ $$# -gt 0 ] || { echo "figures: no $(BUILD)/bench-SUITE.json:" \
+		"make bench, or make bench-SUITE, writes them" >&2; exit 1; }; \
+	python3 tests/bench/figures.py $(FIGURES) "$$@"
+
 bench:
 	$(Q)rc=0; for s in $(BENCH_SUITES) alloc; do \
 		$(MAKE) --no-print-directory bench-$$s || rc=1; done; exit $$rc

@@ -138,6 +138,24 @@ static void json_is_escaped(void)
 	has(text, "\"list\": [-1, 2]}", "a flat list stays on its line");
 }
 
+/* For tests/bench/figures.py. */
+static void report_names_its_suite(void)
+{
+	static struct report r;
+	char text[2048] = "";
+	FILE *f = fmemopen(text, sizeof(text) - 1, "w");
+
+	report_init(&r, "flow");
+	r.is_quick = true;
+	report_add(&r, 2, "ns", "loop/%d", 2)->ok = ROW_FALSE;
+	report_json(&r, f);
+	fclose(f);
+	report_fini(&r);
+	has(text, "\"suite\": \"flow\"", "an object names its suite");
+	has(text, "\"quick\": true", "and says that it was quick");
+	has(text, "\"name\": \"loop/2\"", "with its rows");
+}
+
 static const char *word(const void *words, unsigned i)
 {
 	return ((const char *const *)words)[i];
@@ -162,6 +180,7 @@ int main(void)
 	rows_are_judged_by_ratio();
 	quantiles_interpolate();
 	json_is_escaped();
+	report_names_its_suite();
 	nearest_word_is_found();
 	return tap_end();
 }
