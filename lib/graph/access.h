@@ -5,9 +5,9 @@
  * whatever the order of adding. Data outside of the graph is claimed once per
  * run, see values.h.
  *
- * An edge that only keeps readers and the next writer apart is soft: a task
- * that failed does not skip what overwrites its input. WEAK uses have edges as
- * strong ones.
+ * An edge that keeps readers and the next writer apart is for the order only: a
+ * task that failed does not skip what overwrites its input. WEAK uses have
+ * edges as strong ones.
  */
 #ifndef GRAPH_ACCESS_H
 #define GRAPH_ACCESS_H

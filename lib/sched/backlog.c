@@ -28,6 +28,7 @@ void backlog_prepend(struct backlog *b, struct link *first, struct link *last)
 {
 	struct link *head;
 
+	check(first && last);
 	lock_take(&b->lock);
 	head = a_load(&b->first, relaxed);
 	a_store(&last->next, head, relaxed);
@@ -62,6 +63,7 @@ static void unlink_behind(struct backlog *b, struct link *before,
 	struct link *next = a_load(&link->next, relaxed);
 
 	lock_assert_held(&b->lock);
+	check(a_load(before ? &before->next : &b->first, relaxed) == link);
 	if (before)
 		a_store(&before->next, next, relaxed);
 	else
@@ -77,6 +79,7 @@ static void turn(struct backlog *b, struct link *last_seen)
 	struct link *rest = a_load(&last_seen->next, relaxed);
 
 	lock_assert_held(&b->lock);
+	check(first && first != rest);
 	if (!rest)
 		return;
 	a_store(&plain_load(&b->last)->next, first, relaxed);

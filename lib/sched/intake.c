@@ -15,6 +15,7 @@ struct overflow {
 /* Before all that overflowed before it. */
 static void overflow_add(struct overflow *o, unsigned deque, struct link *link)
 {
+	check(deque < NR_DEQUES);
 	if (!(o->deques & 1u << deque)) {
 		o->deques |= 1u << deque;
 		o->first[deque] = NULL;
@@ -34,6 +35,7 @@ static void overflow_leave(struct worker *w, struct sched_node *node,
 	bool has_woken;
 	unsigned i;
 
+	check(o->deques && !(o->deques >> NR_DEQUES));
 	for (i = 0; i < NR_DEQUES; i++) {
 		if (!(o->deques & 1u << i))
 			continue;

@@ -23,6 +23,7 @@ static inline bool wake_nearest(struct sched *s, struct sched_node *node,
 	uint64_t word;
 
 	for (i = 0; i < nr; i++) {
+		check(node->near[i] >= 0 && node->near[i] < s->nr_nodes);
 		if (&nodes[node->near[i]] == but)
 			continue;
 		word = look_at_node(&nodes[node->near[i]]);

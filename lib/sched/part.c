@@ -9,6 +9,7 @@ static bool call_part(struct sched *s, const struct part *p)
 	struct worker *w;
 	int i;
 
+	check(p->first >= 0 && p->nr > 0 && p->first + p->nr <= s->nr_workers);
 	for (i = p->first; i < p->first + p->nr; i++) {
 		w = &s->workers[i];
 		/* [part.b] after the link is public; pairs with [part.c].

@@ -21,6 +21,7 @@ static struct deque *next_deque(struct worker *w, int victim, int *level)
 
 	if (*level < 0)
 		*level = highest + 1;
+	check(*level <= (int)NR_DEQUES);
 	return --*level >= lowest ? &v->deque[*level] : NULL;
 }
 
@@ -58,6 +59,7 @@ static void find_hidden(struct worker *w, struct hidden *h)
 {
 	int nr = w->sched->nr_workers - 1, from = h->victim + 1, i;
 
+	check(h->victim >= -1 && h->victim < w->sched->nr_workers);
 	h->is_set = false;
 	for (i = 0; i < nr && i < MAX_VICTIMS && !h->is_set; i++)
 		h->is_set = find_at(w, (from + i) % nr, h);
@@ -109,11 +111,15 @@ void publish_watch(struct worker *w)
 /* True: nobody does now. */
 static bool unwatch(struct worker *w)
 {
+	uint32_t nr;
+
 	if (!w->is_watching)
 		return false;
 	w->is_watching = false;
 	/* [publish.c] before we look for busy ones; pairs with [publish.b]. */
-	return a_sub(&w->sched->nr_watching, 1, seq_cst) == 1;
+	nr = a_sub(&w->sched->nr_watching, 1, seq_cst);
+	check(nr);
+	return nr == 1;
 }
 
 int64_t publish_nap(struct worker *w)

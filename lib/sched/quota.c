@@ -36,6 +36,7 @@ static uint32_t seat_of(const struct sched *s, const struct worker *w)
 		if (&s->nodes[i] < w->node && nr > rank)
 			seat++;
 	}
+	check(seat < (uint32_t)s->nr_workers);
 	return seat;
 }
 

@@ -14,6 +14,7 @@ static struct timer *merge_heaps(struct timer *a, struct timer *b)
 {
 	struct timer *late;
 
+	check(!a || a != b);
 	if (!a || !b)
 		return a ? a : b;
 	late = b;
@@ -55,6 +56,7 @@ static struct timer *merge_all(struct timer *t)
 
 static void unlink_child(struct timer *t)
 {
+	check(t->prev && (t->prev->child == t || t->prev->next == t));
 	if (t->prev->child == t)
 		t->prev->child = t->next;
 	else
@@ -127,6 +129,7 @@ unsigned timers_fire(struct timers *ts)
 	while (ts->root && ts->root->end_ns <= now) {
 		t = ts->root;
 		take_out(ts, t);
+		check(!ts->root || ts->root->end_ns >= t->end_ns);
 		t->fire(t);
 		nr++;
 	}

@@ -22,6 +22,7 @@ bool worker_pop_class(struct worker *w, uint64_t *item)
 
 	while (mask) {
 		from = policy_deque(mask, w->nr_picks);
+		check(mask & 1u << from);
 		if (unlikely(from == DEQUE_PART)
 			    ? part_pop(w, false, item)
 			    : deque_pop(&w->deque[from], item))
@@ -89,6 +90,7 @@ void worker_notify(struct worker *w, unsigned shared)
 
 void worker_share(struct worker *w, unsigned deque)
 {
+	check(deque < NR_DEQUES);
 	deque_share(&w->deque[deque]);
 	worker_notify(w, 1u << deque);
 }
@@ -190,6 +192,7 @@ bool worker_push_deferred(struct worker *w, unsigned deque, uint64_t item)
 {
 	if (deque == CLASS_NORMAL && holdoff_is_on(w))
 		return holdoff_push(w, item);
+	check(deque < NR_DEQUES);
 	w->has_deferred = false;
 	a_or(&w->attn, ATTN_STEAL, relaxed);
 	return deque_push(&w->deque[deque], item);

@@ -4,8 +4,8 @@
  * the last writer, who has read since, and the reducers of an open group.
  *
  *	READ     after the writer
- *	WRITE    softly after the readers, or without any after the writer
- *	RW       after the writer, softly after the readers
+ *	WRITE    after the readers, or without any after the writer: order only
+ *	RW       after the writer; after the readers, order only
  *	REDUCE   after the writer; when somebody else comes a task of our own
  *	         combines the copies, and counts as the writer
  *	COMMUTE  as REDUCE, with a token when it runs; our task does nothing,

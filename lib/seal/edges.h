@@ -3,8 +3,8 @@
  * State that the makers of a graph's edges share while it is sealed.
  *
  * An edge says why it is there, since that decides whether the failure of the
- * one skips the other: hard ones do, soft ones do not, and those of a use with
- * LKDF_MAYBE only where it was touched.
+ * one skips the other: hard ones do, those for the order only do not, and those
+ * of a use with LKDF_MAYBE only where it was touched.
  */
 #ifndef SEAL_EDGES_H
 #define SEAL_EDGES_H
