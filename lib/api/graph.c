@@ -279,6 +279,24 @@ int lkdf_graph_seal(struct lkdf_graph *g, struct lkdf_diag *why)
 	return graph_seal(g, why);
 }
 
+/* Of a run of any sort; a stream looks at max_waves itself. */
+static int check_waves(const struct lkdf_graph *g, const struct lkdf_run *r)
+{
+	if (r->pad)
+		return err(-EINVAL, "run: pad is %u, not 0", r->pad);
+	if (r->flags & LKDF_RUN_STREAM)
+		return 0;
+	if (r->flags & LKDF_RUN_GO_ON)
+		return err(-EINVAL, "run: GO_ON without STREAM");
+	if (r->max_waves)
+		return err(-EINVAL,
+			   "run: graph %s: max_waves %u without STREAM, and "
+			   "only a stream has waves; set LKDF_RUN_STREAM, or "
+			   "bound runs by the graph's inflight",
+			   g->name, r->max_waves);
+	return 0;
+}
+
 /* The graph and the attributes of a run of it, copied; r is zeroed. */
 static int check_run(const struct lkdf_graph *g, const struct lkdf_run *run,
 		     struct lkdf_run *r)
@@ -299,8 +317,8 @@ static int check_run(const struct lkdf_graph *g, const struct lkdf_run *run,
 	}
 	rc = border_flags("run", r->flags,
 			  LKDF_RUN_NOWAIT | LKDF_RUN_STREAM | LKDF_RUN_GO_ON);
-	if (!rc && r->flags & LKDF_RUN_GO_ON && !(r->flags & LKDF_RUN_STREAM))
-		rc = err(-EINVAL, "run: GO_ON without STREAM");
+	if (!rc)
+		rc = check_waves(g, r);
 	return rc ? rc : border_deadline("run", r->deadline_ns);
 }
 

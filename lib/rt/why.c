@@ -8,6 +8,7 @@
 #include "run/frame.h"
 #include "run/own_task.h"
 #include "run/slots.h"
+#include "run/stream.h"
 #include "scope/event_any.h"
 #include "scope/event_tap.h"
 #include "scope/scope.h"
@@ -414,7 +415,10 @@ static void look_at_frame(struct why *y, const struct frame *f)
 	r = why_add_run(y, WHY_RUN, f);
 	if (!r)
 		return;
-	if (has_peer(y, f))
+	if (f->graph->stream && stream_waits(f->graph->stream, f))
+		why_says(r, "for another wave of its stream to end: as many as "
+			    "its max_waves are under way");
+	else if (has_peer(y, f))
 		why_says(r, "for tokens of another run of its graph, or for "
 			    "bodies and children of its own tasks");
 	else

@@ -88,8 +88,8 @@ void control_arrive(struct worker *w, struct frame *f, uint32_t to,
 		rec_rearm(r, graph_nr_in(f->graph, r, to));
 		verdict = control_verdict(r, all);
 	}
-	if (unlikely(f->stream) && stream_drops(f, to))
-		verdict = VERDICT_UNCHOSEN;
+	if (unlikely(f->stream) && stream_takes(w, f, to))
+		return;
 	control_push(w, f, to, verdict);
 }
 

@@ -97,6 +97,17 @@ void resolve_push(struct worker *w, struct frame *f, uint32_t index,
 		resolve_overflow(w, f, index, skip);
 }
 
+void resolve_push_source(struct worker *w, struct frame *f, bool is_dropped)
+{
+	uint32_t source = f->graph->sources[0];
+
+	if (f->graph->control)
+		control_push(w, f, source,
+			     is_dropped ? VERDICT_UNCHOSEN : VERDICT_LIVE);
+	else
+		resolve_push(w, f, source, is_dropped ? ITEM_SKIP : 0);
+}
+
 /* The entry below; before it is taken, for pending may be the link. */
 static uint32_t list_below(struct frame *f, uint32_t entry)
 {
@@ -176,8 +187,8 @@ static inline void arrive(struct worker *w, struct frame *f, uint32_t index,
 			return;
 		rec_rearm(r, graph_nr_in(f->graph, r, index));
 	}
-	if (unlikely(f->stream) && stream_drops(f, index))
-		a = ARRIVAL_DEAD;
+	if (unlikely(f->stream) && stream_takes(w, f, index))
+		return;
 	resolve_push(w, f, index, a == ARRIVAL_DEAD ? ITEM_SKIP : 0);
 }
 

@@ -19,6 +19,9 @@
 void resolve_push(struct worker *w, struct frame *f, uint32_t index,
 		  uint32_t skip);
 
+/* The source of a stream's wave; it is skipped where the wave is dropped. */
+void resolve_push_source(struct worker *w, struct frame *f, bool is_dropped);
+
 /* No deque has room for it. */
 void resolve_overflow(struct worker *w, struct frame *f, uint32_t index,
 		      uint32_t skip);

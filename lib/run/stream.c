@@ -9,6 +9,7 @@
 #include "graph/port.h"
 #include "run/frame.h"
 #include "run/planned.h"
+#include "run/resolve.h"
 #include "run/sources.h"
 #include "scope/deadline.h"
 
@@ -72,7 +73,18 @@ static int check_data(const struct lkdf_graph *g)
 	return 0;
 }
 
-static int refuse(const struct lkdf_graph *g)
+static int check_waves(const struct lkdf_graph *g, const struct lkdf_run *r)
+{
+	if (r->max_waves <= g->nr_frames)
+		return 0;
+	return err(-EINVAL,
+		   "run: STREAM: graph %s: max_waves %u, but its inflight is "
+		   "%u; take fewer waves, 0 for all, or create the graph with "
+		   "a larger inflight",
+		   g->name, r->max_waves, g->nr_frames);
+}
+
+static int refuse(const struct lkdf_graph *g, const struct lkdf_run *r)
 {
 	const struct lkdf_kind *k;
 	char name[NAME_SIZE];
@@ -95,6 +107,8 @@ static int refuse(const struct lkdf_graph *g)
 			"no order",
 			graph_task_name(g, graph_number(g, g->sources[0]), name,
 					sizeof(name)));
+	if (check_waves(g, r))
+		return -EINVAL;
 	return g->accesses && g->accesses->nr_claims ? check_data(g) : 0;
 }
 
@@ -125,9 +139,12 @@ static void init(struct lkdf_graph *g, struct lkdf_scope *scope,
 	s->goes_on = r->flags & LKDF_RUN_GO_ON;
 	s->done = done;
 	s->first_seq = a_load(&g->next_seq, relaxed);
+	s->max_waves = r->max_waves < g->nr_frames ? r->max_waves : 0;
 	nr = (uint32_t)min_u64(s->times, g->nr_frames);
 	a_store(&s->has_ended, 0, relaxed);
 	a_store(&s->is_cut, 0, relaxed);
+	a_store(&s->room, (int32_t)s->max_waves, relaxed);
+	a_store(&s->waiting, NULL, relaxed);
 	a_store(&s->nr_running, nr, relaxed);
 	a_store(&s->nr_waves, 0, relaxed);
 	a_store(&s->error, 0, relaxed);
@@ -184,7 +201,7 @@ int stream_start(struct lkdf_graph *g, struct lkdf_scope *s,
 		 const struct lkdf_run *r, struct lkdf_event *done)
 {
 	struct lkdf_event event = { 0 };
-	int rc = refuse(g);
+	int rc = refuse(g, r);
 	uint32_t first;
 
 	check(g->is_sealed);
@@ -229,20 +246,55 @@ void stream_end(struct frame *f)
 	a_store(&f->stream->has_ended, 1, relaxed);
 }
 
-/* In the order of waves: the source of one gets ready after that before. */
-bool stream_drops(struct frame *f, uint32_t index)
+/* Does the frame's wave begin no more? Asked once a wave, in their order. */
+static bool is_over(struct frame *f)
 {
 	struct stream *s = f->stream;
 
-	check(frame_has(f, index));
-	if (index != f->graph->sources[0])
-		return false;
 	if (frame_cancelled(f))
 		a_store(&s->is_cut, 1, relaxed);
 	if (a_load(&s->has_ended, relaxed) || a_load(&s->is_cut, relaxed) ||
 	    (f->wave && s->until && s->until(s->until_arg)))
 		stream_end(f);
 	return f->is_dropped;
+}
+
+/* False: whoever gives room back next goes on with the wave. */
+static bool take_room(struct frame *f)
+{
+	struct stream *s = f->stream;
+
+	a_store(&s->waiting, f, relaxed);
+	/* [stream.room] our frame, and what the wave has done that gave the
+	 * room; pairs with itself. */
+	return a_sub(&s->room, 1, acq_rel) > 0;
+}
+
+/* A wave has ended. */
+static void give_room(struct worker *w, struct stream *s)
+{
+	struct frame *f;
+
+	/* [stream.room] all of the wave, or the frame that waits; pairs with
+	 * itself. */
+	if (a_add(&s->room, 1, acq_rel) >= 0)
+		return;
+	f = a_load(&s->waiting, relaxed);
+	resolve_push_source(w, f, is_over(f));
+}
+
+/* In the order of waves: the source of one gets ready after that before. */
+bool stream_takes(struct worker *w, struct frame *f, uint32_t index)
+{
+	check(frame_has(f, index));
+	if (index != f->graph->sources[0])
+		return false;
+	if (f->stream->max_waves && !take_room(f))
+		return true;
+	if (!is_over(f))
+		return false;
+	resolve_push_source(w, f, true);
+	return true;
 }
 
 /* The frame's own counts and error go up. */
@@ -313,6 +365,8 @@ void stream_wave_ended(struct worker *w, struct frame *f)
 	if (g->accesses)
 		values_end_wave(f, s->holder);
 	a_add(&s->nr_waves, 1, relaxed);
+	if (s->max_waves)
+		give_room(w, s);
 	stops = f->is_dropped || f->wave + g->nr_frames >= s->times;
 	if (!stops) {
 		f->wave += g->nr_frames;

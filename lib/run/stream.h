@@ -12,6 +12,10 @@
  * over, and a frame stops with its first dropped wave. So the waves that were
  * under way stand side by side, without a gap, and tokens lie where the graph's
  * next run looks for them.
+ *
+ * With max_waves the source of a wave, once it is ready, takes room for the
+ * wave, dropped ones too, and the wave's end gives the room back. Sources get
+ * ready one after another, so one wave at most waits for room.
  */
 #ifndef RUN_STREAM_H
 #define RUN_STREAM_H
@@ -33,6 +37,7 @@ struct stream {
 	/* Set by stream_start(), constant during the stream. */
 	struct lkdf_scope *scope;
 	uint64_t times; /* waves at most */
+	uint32_t max_waves; /* under way; 0: as many as there are frames */
 	uint64_t first_seq;
 	bool (*until)(void *u);
 	void *until_arg;
@@ -43,6 +48,8 @@ struct stream {
 	/* Any worker. */
 	_Atomic(uint8_t) has_ended; /* set, never cleared */
 	_Atomic(uint8_t) is_cut; /* the same: a cancel has ended it */
+	_Atomic(int32_t) room; /* waves that may begin; -1: waiting does */
+	_Atomic(struct frame *) waiting; /* for room, if that is -1 */
 	_Atomic(uint32_t) nr_running; /* frames that have not stopped */
 	_Atomic(uint64_t) nr_waves; /* ended, dropped ones too */
 	_Atomic(int32_t) error; /* the first */
@@ -57,11 +64,21 @@ int stream_start(struct lkdf_graph *g, struct lkdf_scope *s,
 /* The claim is there, for which the stream has waited. */
 void stream_granted(struct executor *ex, struct frame *holder);
 
-/* A task of a stream's frame is ready: is it the source of a dropped wave? */
-bool stream_drops(struct frame *f, uint32_t index);
+/*
+ * A task of a stream's frame is ready. True: it is the source of a wave that is
+ * dropped, and is pushed as such, or that waits for room. On a worker.
+ */
+bool stream_takes(struct worker *w, struct frame *f, uint32_t index);
 
 /* The source has returned LKDF_END: its wave is the first that is dropped. */
 void stream_end(struct frame *f);
+
+/* Does the frame's wave wait for another one to end? A look from outside. */
+static inline bool stream_waits(const struct stream *s, const struct frame *f)
+{
+	return a_load(&s->room, relaxed) < 0 &&
+	       a_load(&s->waiting, relaxed) == f;
+}
 
 /* All tasks of the frame's wave are resolved. */
 void stream_wave_ended(struct worker *w, struct frame *f);

@@ -3,6 +3,7 @@
  * What lkdf.hpp has besides runs of strict tasks. Prints:
  *
  *   a stream of 100 waves: 5050
+ *   one at a time: 5050
  *   the source ended it after 7 waves: 28
  *   a task that sets one port of two: even 0 2 4, odd 1 3
  *   its exception: bad#0: the third is bad
@@ -28,6 +29,9 @@ static void streams(lk::runtime &rt)
 	g.seal();
 	g.stream(100);
 	std::printf("a stream of 100 waves: %ld\n", sum);
+	n = sum = 0;
+	g.stream(100, 1);
+	std::printf("one at a time: %ld\n", sum);
 }
 
 static void ends(lk::runtime &rt)

@@ -24,7 +24,8 @@
 
 NOT_REACHED(void, sources_turn, struct worker *w, struct frame *f)
 NOT_REACHED(int, err, int rc, const char *fmt, ...)
-NOT_REACHED(bool, stream_drops, struct frame *f, uint32_t index)
+NOT_REACHED(bool, stream_takes, struct worker *w, struct frame *f,
+	    uint32_t index)
 NOT_REACHED(void, port_resolved, struct frame *f, uint32_t index, bool is_live)
 NOT_REACHED(int, values_passes, const struct frame *f, uint32_t from,
 	    uint32_t to, int verdict)

@@ -1,117 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * A stream over a ring of two frames: stream.c, frame.c and port_run.c as they
- * are shipped. The graph is S -> T and S -> U; S of each wave waits for S of
- * the wave before by a token and leaves a value, which T or U may own. Waves
- * are asked for in order, the stream is finished once, by whoever stops last
- * and sees all waves, and a value is owned once or dropped.
+ * A stream over a ring of two or three frames: stream.c, frame.c and port_run.c
+ * as they are shipped. The graph is S -> T and S -> U; S of each wave waits for
+ * S of the wave before by a token and leaves a value, which T or U may own.
+ * Waves are asked for in order, the stream is finished once, by whoever stops
+ * last and sees all waves, and a value is owned once or dropped. With max_waves
+ * 1 a wave begins when the one before lies behind it, with 2 of 3 when one of
+ * those before does.
  *
  * Deques and the run loop are replaced: a ready task is a bit in a box.
  */
 #include "mc.h"
-#include "sched/worker.h"
-#include "stream_graph.h"
+#include "stream_below.h"
 #include "task/ctx.h"
 
 #include <errno.h>
-
-#define NR_WAVES 6 /* more than a scenario has */
-#define NR_WORKERS 2
-#define SKIP 8 /* of the first bit of a task that is skipped */
-#define DONE (1u << 31)
-#define NEVER UINT64_MAX
-
-static struct lkdf_scope scope;
-static struct worker workers[NR_WORKERS];
-static struct executor executors[NR_WORKERS];
-static struct counters counters[NR_WORKERS];
-static struct failure failures[NR_WAVES];
-static _Atomic(uint32_t) box, nr_entered, nr_left;
-
-/* plain: the protocol must order them */
-static uint64_t next_wave; /* S's calls follow one another */
-static int ran[NR_WAVES][NR_TASKS], nr_owned[NR_WAVES], nr_dropped[NR_WAVES];
-static int failed[NR_WAVES]; /* what failures[] tell */
-static int nr_finished;
-static int told[NR_TASKS]; /* of a run before the stream */
-static int error; /* of the stream */
-
-/* As the scenario has it. */
-static uint64_t ends_at, fails_at;
-static bool owns;
-
-/* ---- what the sources call ----------------------------------------------- */
-
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wunused-parameter"
-
-int scope_enter(struct lkdf_scope *s, uint32_t nr, bool may_wait)
-{
-	a_add(&nr_entered, nr, relaxed);
-	return 0;
-}
-
-void scope_leave(struct lkdf_scope *s, uint32_t nr)
-{
-	a_add(&nr_left, nr, relaxed);
-}
-
-void scope_count(struct lkdf_scope *s, const struct tally *t)
-{
-}
-
-void scope_fail(struct lkdf_scope *s, int e, struct failure *f)
-{
-}
-
-void graph_put(struct lkdf_graph *g)
-{
-}
-
-int event_create(struct lkdf *r, struct executor *ex, uint32_t count,
-		 uint32_t nr_refs, struct lkdf_event *e)
-{
-	e->slot = &box;
-	return 0;
-}
-
-void event_put(struct lkdf_event e)
-{
-}
-
-void failure_put(struct failure *f, const struct log *log)
-{
-	if (f)
-		a_sub(&f->nr_refs, 1, relaxed);
-}
-
-/* The graph is idle again, and whatever waves did lies behind us. */
-void event_finish(struct lkdf_event e, int rc, struct failure *f)
-{
-	uint64_t i, nr = plain_load(&next_wave);
-	int t;
-
-	plain_store(&nr_finished, plain_load(&nr_finished) + 1);
-	plain_store(&error, rc);
-	mc_assert(a_load(&nr_left, relaxed));
-	for (i = 0; i < nr; i++) {
-		for (t = T; t < NR_TASKS; t++)
-			mc_assert(plain_load(&ran[i][t]) == 1);
-		mc_assert(plain_load(&nr_owned[i]) +
-				  plain_load(&nr_dropped[i]) ==
-			  plain_load(&ran[i][S]));
-	}
-	if (f)
-		mc_assert(plain_load(&failed[f - failures]) == 1);
-	mc_free(graph.stream);
-	a_or(&box, DONE, release);
-}
-
-NOT_REACHED(void, runtime_push, struct lkdf *r, struct executor *ex,
-	    struct link *link)
-NOT_REACHED(void, sources_end, struct worker *w, struct frame *f)
-
-#pragma GCC diagnostic pop
 
 /* ---- tasks --------------------------------------------------------------- */
 
@@ -121,25 +24,31 @@ static void push(struct frame *f, uint32_t task, bool is_skipped)
 	     release);
 }
 
+void resolve_push_source(struct worker *w, struct frame *f, bool is_dropped)
+{
+	(void)w;
+	push(f, S, is_dropped);
+}
+
 /* As resolve_give_token(). */
-static void arrive_s(struct frame *f)
+static void arrive_s(struct worker *w, struct frame *f)
 {
 	struct rec *r = &f->recs[S];
 
 	if (rec_arrive(r) == ARRIVAL_EARLY)
 		return;
 	rec_rearm(r, r->nr_in);
-	push(f, S, f->stream && stream_drops(f, S));
+	if (!f->stream || !stream_takes(w, f, S))
+		push(f, S, false);
 }
 
 void sources_start(struct lkdf *r, struct worker *w, struct frame *f)
 {
 	(void)r;
-	(void)w;
 	/* The wave before lies behind us, with its value. */
 	mc_assert(a_load(&f->port.state[0], relaxed) == PORT_EMPTY);
 	a_store(&f->remaining, f->graph->nr_tasks, relaxed);
-	arrive_s(f);
+	arrive_s(w, f);
 }
 
 static void drop(void *value)
@@ -159,12 +68,24 @@ static bool may_run(struct frame *f, bool is_skipped)
 	return false;
 }
 
+/* So many of the waves before lie behind us that this one may begin. */
+static void has_room(uint64_t wave)
+{
+	uint32_t nr = 0;
+	uint64_t i;
+
+	for (i = 0; i < wave; i++)
+		nr += a_load(&nr_read[i], relaxed) < 2;
+	mc_assert(!max_waves || nr < max_waves);
+}
+
 static bool body_of_s(struct frame *f)
 {
 	const struct lkdf_ctx c = { .frame = f, .index = S };
 
 	mc_assert(plain_load(&next_wave) == f->wave);
 	mc_assert(f->wave <= ends_at);
+	has_room(f->wave);
 	if (f->wave == ends_at) {
 		stream_end(f);
 		return false;
@@ -188,7 +109,7 @@ static void run_s(struct worker *w, struct frame *f, bool is_skipped)
 	port_resolved(f, S, is_live);
 	push(f, T, !is_live);
 	push(f, U, !is_live);
-	arrive_s(&frames[(f->index + 1) % NR_FRAMES]);
+	arrive_s(w, &frames[(f->index + 1) % graph.nr_frames]);
 	resolved(w, f);
 }
 
@@ -226,6 +147,7 @@ static void run_reader(struct worker *w, struct frame *f, uint32_t task,
 			fail(f);
 	}
 	plain_store(&ran[wave][task], plain_load(&ran[wave][task]) + 1);
+	a_add(&nr_read[wave], 1, relaxed);
 	resolved(w, f);
 }
 
@@ -270,6 +192,7 @@ static void init_waves(void)
 		for (t = 0; t < NR_TASKS; t++)
 			plain_store(&ran[i][t], 0);
 		plain_store(&nr_owned[i], 0);
+		a_store(&nr_read[i], 0, relaxed);
 		plain_store(&nr_dropped[i], 0);
 		plain_store(&failed[i], 0);
 		a_store(&failures[i].nr_refs, 0, relaxed);
@@ -282,12 +205,12 @@ static void init_waves(void)
 	plain_store(&error, 0);
 }
 
-static void init(void)
+static void init_with(uint32_t nr_frames)
 {
 	uint32_t i;
 
 	memset(&scope, 0, sizeof(scope));
-	init_graph(drop);
+	init_graph(nr_frames, drop);
 	for (i = 0; i < NR_WORKERS; i++) {
 		executors[i].counters = &counters[i];
 		workers[i].executor = &executors[i];
@@ -295,20 +218,28 @@ static void init(void)
 	init_waves();
 	a_store(&box, 0, relaxed);
 	ends_at = fails_at = NEVER;
+	max_waves = 0;
 	owns = true;
 	mc_name(&box, "box");
 	mc_name(&graph.stream->nr_running, "nr_running");
 	mc_name(&graph.stream->has_ended, "has_ended");
+	mc_name(&graph.stream->room, "room");
 	mc_name(&frames[0].remaining, "remaining0");
 	mc_name(&frames[1].remaining, "remaining1");
 	mc_name(&recs[0][S].pending, "S0");
 	mc_name(&recs[1][S].pending, "S1");
 }
 
+static void init(void)
+{
+	init_with(2);
+}
+
 static int start(uint64_t times, uint32_t flags)
 {
 	const struct lkdf_run r = { .size = sizeof(r),
 				    .times = times,
+				    .max_waves = max_waves,
 				    .flags = LKDF_RUN_STREAM | flags };
 	struct lkdf_event done;
 
@@ -318,11 +249,11 @@ static int start(uint64_t times, uint32_t flags)
 /* As before the stream, and the next run takes the frame that has its token. */
 static void is_idle(uint64_t waves, uint64_t runs, int rc)
 {
-	uint32_t i, next = (uint32_t)graph.nr_runs % NR_FRAMES;
+	uint32_t i, next = (uint32_t)graph.nr_runs % graph.nr_frames;
 
 	mc_assert(nr_finished == 1);
 	mc_assert(a_load(&nr_left, relaxed) == a_load(&nr_entered, relaxed));
-	for (i = 0; i < NR_FRAMES; i++) {
+	for (i = 0; i < graph.nr_frames; i++) {
 		mc_assert(!a_load(&frames[i].is_busy, relaxed));
 		mc_assert(!frames[i].stream);
 		mc_assert(a_load(&recs[i][S].pending, relaxed) ==
@@ -348,6 +279,20 @@ static void all_ran(void)
 	is_idle(3, 3, 0);
 }
 
+static void three_waves_alone(void)
+{
+	init();
+	max_waves = 1;
+	mc_assert(start(3, 0) == 0);
+}
+
+static void three_waves_of_two(void)
+{
+	init_with(3);
+	max_waves = 2;
+	mc_assert(start(3, 0) == 0);
+}
+
 static void nobody_owns(void)
 {
 	init();
@@ -365,6 +310,14 @@ static void second_ends(void)
 {
 	init();
 	ends_at = 1;
+	mc_assert(start(0, 0) == 0);
+}
+
+static void second_ends_alone(void)
+{
+	init();
+	ends_at = 1;
+	max_waves = 1;
 	mc_assert(start(0, 0) == 0);
 }
 
@@ -396,6 +349,20 @@ static void first_fails(void)
 static void two_ran(void)
 {
 	is_idle(2, 4, -EIO);
+}
+
+static void first_fails_alone(void)
+{
+	init();
+	fails_at = 0;
+	max_waves = 1;
+	mc_assert(start(5, 0) == 0);
+}
+
+/* The second is dropped, and so is the next of the other frame. */
+static void first_ran(void)
+{
+	is_idle(1, 3, -EIO);
 }
 
 static void first_fails_and_goes_on(void)
@@ -476,10 +443,18 @@ static void both_ran_after(void)
 
 static const struct mc_scenario table[] = {
 	{ ROW("three waves", 2, 1, three_waves, work, all_ran) },
+	{ ROW("three waves, one at a time", 2, 1, three_waves_alone, work,
+	      all_ran) },
+	{ ROW("three waves, two at a time", 2, 1, three_waves_of_two, work,
+	      all_ran) },
 	{ ROW("nobody owns the value", 2, 1, nobody_owns, work, both_ran) },
 	{ ROW("the second wave is END", 2, 1, second_ends, work, one_ran) },
+	{ ROW("the second wave is END, one at a time", 2, 1, second_ends_alone,
+	      work, one_ran) },
 	{ ROW("the first wave is END", 2, 1, first_ends, work, none_ran) },
 	{ ROW("the first wave fails", 2, 1, first_fails, work, two_ran) },
+	{ ROW("the first wave fails, one at a time", 2, 1, first_fails_alone,
+	      work, first_ran) },
 	{ ROW("the first wave fails, the stream goes on", 2, 1,
 	      first_fails_and_goes_on, work, all_ran_but_one) },
 	{ ROW("END against cancel", 3, 1, ends_or_cancelled, work_or_cancel,

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#define NR_FRAMES 2
+#define MAX_FRAMES 3
 #define S 0
 #define T 1
 #define U 2
@@ -17,8 +17,8 @@
 static struct lkdf rt;
 static struct lkdf_graph graph;
 static struct lkdf_kind kind;
-static struct frame frames[NR_FRAMES];
-static struct rec recs[NR_FRAMES][NR_TASKS];
+static struct frame frames[MAX_FRAMES];
+static struct rec recs[MAX_FRAMES][NR_TASKS];
 static uint32_t sources[1] = { S };
 
 static struct ports ports;
@@ -28,8 +28,8 @@ static struct port_source source = { 0, NO_PORT };
 static struct port_out out;
 static uint32_t first_in[NR_TASKS + 1] = { 0, 0, 1, 2 };
 static uint32_t first_out[NR_TASKS + 1] = { 0, 1, 1, 1 };
-static _Alignas(16) char bytes[NR_FRAMES][16];
-static _Atomic(uint8_t) state[NR_FRAMES][1];
+static _Alignas(16) char bytes[MAX_FRAMES][16];
+static _Atomic(uint8_t) state[MAX_FRAMES][1];
 
 static void init_ports(void (*drop)(void *value))
 {
@@ -69,14 +69,14 @@ static void init_frame(uint32_t i)
 	a_store(&state[i][0], PORT_EMPTY, relaxed);
 }
 
-static void init_graph(void (*drop)(void *value))
+static void init_graph(uint32_t nr_frames, void (*drop)(void *value))
 {
 	uint32_t i;
 
 	memset(&graph, 0, sizeof(graph));
 	kind.width = 1;
 	graph.rt = &rt;
-	graph.nr_frames = NR_FRAMES;
+	graph.nr_frames = nr_frames;
 	graph.frames = frames;
 	graph.recs = recs[0];
 	graph.nr_tasks = graph.nr_recs = NR_TASKS;
@@ -86,7 +86,7 @@ static void init_graph(void (*drop)(void *value))
 	graph.has_tokens = true;
 	graph.stream = mc_alloc(sizeof(*graph.stream));
 	init_ports(drop);
-	for (i = 0; i < NR_FRAMES; i++)
+	for (i = 0; i < nr_frames; i++)
 		init_frame(i);
 }
 

@@ -41,6 +41,8 @@ struct lkdf_run {
 	bool (*until)(void *u); /* asked after each run; true: no more */
 	void *u;
 	int64_t deadline_ns; /* from the call; 0: none */
+	uint32_t max_waves; /* STREAM: under way at a time; 0: inflight */
+	uint32_t pad; /* 0 */
 };
 
 /**
@@ -270,23 +272,30 @@ int lkdf_graph_seal(struct lkdf_graph *g, struct lkdf_diag *why);
  * LKDF_RUN_STREAM keeps up to inflight repetitions, called waves, under way at
  * a time: each frame of the graph starts its next wave as soon as its last one
  * has ended. Waves begin in order and end in any. A task that is not SHARED
- * takes the waves in order, also behind a SHARED one. The graph has one source,
- * which is not SHARED, and inflight of at least 2. The stream ends when the
- * body of the source returns LKDF_END (its wave is dropped and counts for
- * nothing), after times waves, when until returns true (asked before each wave
- * but the first, in order), after a failure unless LKDF_RUN_GO_ON is set, or
- * with a cancel; waves under way end first. The event then has the first error,
- * and counts of all waves. lkdf_seq() counts waves. A stream claims data that
- * is not LKDF_DATA_ONCE once, for all its waves: a task that is not SHARED and
- * no member of a loop may write data that no other task of the graph uses, and
- * all may read data that none of them writes.
+ * takes the waves in order, also behind a SHARED one. With max_waves the source
+ * is called for a wave only while fewer waves than that are under way: those
+ * whose source was called, and of which a task has not ended yet. The source of
+ * the wave that takes the place of another sees all that the other has done. A
+ * task that waits for a later wave needs room for both.
+ *
+ * The graph of a stream has one source, which is not SHARED, and inflight of at
+ * least 2. The stream ends when the body of the source returns LKDF_END (its
+ * wave is dropped and counts for nothing), after times waves, when until
+ * returns true (asked before each wave but the first, in order), after a
+ * failure unless LKDF_RUN_GO_ON is set, or with a cancel; waves under way end
+ * first. The event then has the first error, and counts of all waves.
+ * lkdf_seq() counts waves. A stream claims data that is not LKDF_DATA_ONCE
+ * once, for all its waves: a task that is not SHARED and no member of a loop
+ * may write data that no other task of the graph uses, and all may read data
+ * that none of them writes.
  *
  * Context: any thread; the call waits while inflight runs are under way, or for
  * room in a scope with max_tasks, but not in a body and not with NOWAIT.
- * Return: 0; -EAGAIN instead of waiting; -EBADFD not sealed; -EINVAL;
- * -EBUSY a stream while other runs are under way; -EOPNOTSUPP a stream whose
- * tasks use other data, or data that may move; -ENODATA nobody has written data
- * that is read; -ECANCELED the scope is cancelled; -ENOMEM.
+ * Return: 0; -EAGAIN instead of waiting; -EBADFD not sealed; -EINVAL, also
+ * max_waves without STREAM or above inflight; -EBUSY a stream while other runs
+ * are under way; -EOPNOTSUPP a stream whose tasks use other data, or data that
+ * may move; -ENODATA nobody has written data that is read; -ECANCELED the scope
+ * is cancelled; -ENOMEM.
  */
 int lkdf_graph_run(struct lkdf_graph *g, struct lkdf_scope *s,
 		   const struct lkdf_run *r, struct lkdf_event *done);

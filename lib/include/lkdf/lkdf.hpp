@@ -376,12 +376,13 @@ class graph
 	}
 	// Runs waves side by side, up to inflight of them, until the source
 	// returns lk::end or there were times of them, 0: any number; waits,
-	// and throws the stream's error.
-	void stream(uint64_t times = 0)
+	// and throws the stream's error. With max_waves no more waves than
+	// that are under way at a time, 0: inflight.
+	void stream(uint64_t times = 0, uint32_t max_waves = 0)
 	{
 		struct lkdf_event done;
 
-		must(launch(times, LKDF_RUN_STREAM, &done));
+		must(launch(times, LKDF_RUN_STREAM, &done, max_waves));
 		must(lkdf_event_wait(done, -1));
 	}
 
@@ -426,13 +427,15 @@ class graph
 		e.init = init;
 		return lkdf_graph_edge(get(), &e);
 	}
-	int launch(uint64_t times, uint32_t flags, struct lkdf_event *done)
+	int launch(uint64_t times, uint32_t flags, struct lkdf_event *done,
+		   uint32_t max_waves = 0)
 	{
 		struct lkdf_run r = {};
 
 		r.size = sizeof(r);
 		r.flags = flags;
 		r.times = times;
+		r.max_waves = max_waves;
 		return lkdf_graph_run(get(), nullptr, &r, done);
 	}
 };

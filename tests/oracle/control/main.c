@@ -271,6 +271,7 @@ static void start(const struct program *p, struct lkdf_graph *g,
 	if (p->is_stream) {
 		attr.flags = LKDF_RUN_STREAM | LKDF_RUN_GO_ON;
 		attr.times = (uint64_t)p->nr_runs;
+		attr.max_waves = (uint32_t)p->max_waves;
 	}
 	for (i = 0; i < (p->is_stream || p->has_data ? 1 : p->nr_runs); i++)
 		must(lkdf_graph_run(g, NULL, &attr, &done[i]), "run");

@@ -62,6 +62,7 @@ static void make_stream(struct program *p, struct rng *r)
 		return;
 	p->is_stream = true;
 	p->inflight = (int)rng_range(r, 2, 3);
+	p->max_waves = (int)rng_range(r, 0, (uint32_t)p->inflight);
 	p->nr_runs = (int)rng_range(r, 1, 8);
 	for (i = 0; i < p->nr_edges; i++)
 		has_edge[p->edge[i].to] |= !p->edge[i].is_back;
@@ -134,8 +135,9 @@ void program_print(const struct program *p)
 	const struct edge *e;
 	int i;
 
-	printf("# %d tasks, %d %s, %d in flight\n", p->nr_tasks, p->nr_runs,
-	       p->is_stream ? "waves" : "runs", p->inflight);
+	printf("# %d tasks, %d %s, %d in flight, max_waves %d\n", p->nr_tasks,
+	       p->nr_runs, p->is_stream ? "waves" : "runs", p->inflight,
+	       p->max_waves);
 	for (i = 0; i < p->nr_tasks; i++)
 		printf("# task %d%s%s%s%s%s, %d branches\n", i,
 		       p->is_any[i] ? " ANY" : "",

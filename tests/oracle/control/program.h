@@ -43,7 +43,7 @@ struct program {
 	bool has_in[MAX_TASKS]; /* an edge to it has a value */
 	int nr_branches[MAX_TASKS]; /* numbers 0 .. nr - 1 */
 	bool is_stream; /* the runs are waves of one stream */
-	int inflight, nr_runs;
+	int inflight, max_waves, nr_runs;
 	int receiver, sender; /* tasks: a value each call; -1: none */
 	int depth; /* of their channels */
 	bool has_data, never_fails;
