@@ -8,7 +8,7 @@ EXAMPLE_DIR := Documentation/examples
 XXHASH ?= $(shell echo '$(HASH)include <xxhash.h>' | \
 	$(CC) $(CFLAGS) -E - >/dev/null 2>&1 && echo 1 || echo 0)
 XXHASH := $(XXHASH)
-EXAMPLES := $(addprefix $(BUILD)/examples/,hello cholesky engine engine_demo saxpy pipeline server convoy \
+EXAMPLES := $(addprefix $(BUILD)/examples/,hello cholesky engine engine_demo saxpy saxpy_loop pipeline server convoy \
 	$(if $(filter 1,$(XXHASH)),dupes) hooks_count.so)
 DUPES_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard $(EXAMPLE_DIR)/dupes/*.c))
 ENGINE_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard $(EXAMPLE_DIR)/engine/*.c))
@@ -59,7 +59,8 @@ $(BUILD)/examples/saxpy: $(BUILD)/$(EXAMPLE_DIR)/device/saxpy.o $(LIB_SO)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $< $(EXAMPLE_LIBS) -lpthread
 
-$(BUILD)/examples/pipeline: $(BUILD)/$(EXAMPLE_DIR)/device/pipeline.o $(LIB_SO)
+$(BUILD)/examples/saxpy_loop $(BUILD)/examples/pipeline: \
+		$(BUILD)/examples/%: $(BUILD)/$(EXAMPLE_DIR)/device/%.o $(LIB_SO)
 	$(call say,LD)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $< $(EXAMPLE_LIBS)

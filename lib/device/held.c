@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Of what the device has: more of managed memory may hang a card. */
+/* Of what is free: more of managed memory may hang a card. */
 #define MANAGED_PERCENT 90
 
 /* ---- memory ------------------------------------------------------------- */
@@ -62,16 +62,17 @@ static int take_own(struct device *d, struct held_call *c)
 static int take_managed(struct device *d, struct held_call *c)
 {
 	struct device_held *h = c->held;
-	uint64_t most = d->capacity / 100 * MANAGED_PERCENT;
-	uint64_t has = a_load(&d->managed, relaxed);
+	uint64_t has = a_load(&d->managed, relaxed) + a_load(&d->held, relaxed);
+	uint64_t rest = d->capacity > has ? d->capacity - has : 0;
 	int rc;
 
-	if (h->bytes > most || has > most - h->bytes) {
+	if (h->bytes > rest / 100 * MANAGED_PERCENT) {
 		snprintf(c->why, sizeof(c->why),
-			 "at most %llu bytes, %d %% of the device's, are "
-			 "managed, and the program holds %llu",
-			 (unsigned long long)most, MANAGED_PERCENT,
-			 (unsigned long long)has);
+			 "at most %d %% of the %llu bytes that are free may be "
+			 "managed; the program holds %llu of %llu",
+			 MANAGED_PERCENT, (unsigned long long)rest,
+			 (unsigned long long)has,
+			 (unsigned long long)d->capacity);
 		return -ENOMEM;
 	}
 	rc = d->ops.alloc(d->dev, LKDF_MEM_MANAGED, h->bytes, h->align,

@@ -56,6 +56,9 @@ fi
 as_it_says $examples/engine/engine_demo.cc
 as_it_says $examples/device/saxpy.c
 export POCL_CACHE_DIR="$build/pocl.cache" POCL_MAX_PTHREAD_COUNT=2
+as_it_says $examples/device/saxpy_loop.c
+run "saxpy_loop prints that without an OpenCL library" \
+	LKDF_OPENCL_LIBRARY=libno-such.so.1
 as_it_says $examples/device/pipeline.c
 run "pipeline prints that without an OpenCL library" \
 	LKDF_OPENCL_LIBRARY=libno-such.so.1

@@ -131,8 +131,9 @@ int lkdf_place_id(const struct lkdf_place *p);
  * faults where it touches it. lkdf_block() says by what the device knows the
  * block; kernels get that as a value. Copies of data make room for it, and the
  * call waits for kernels under way where that is not enough. Kernels have the
- * rest of the device's memory. Managed memory of a device is at most 90 % of
- * its own. On a device with the host's memory all kinds are that of its node.
+ * rest of the device's memory. A managed block of a device has at most 90 % of
+ * what is free there. On a device with the host's memory all kinds are that of
+ * its node.
  * @align is at most 4096 on a device.
  *
  * Context: any thread; may map memory. On a device not in choose() and

@@ -260,9 +260,15 @@ static void managed_memory_has_one_address(const char *options)
 	is(memory_add_five(rt, p, a), 0, "%s: a kernel writes it", options);
 	is(memory_first_wrong(a, BLOCK_NR, 6), -1, "%s: the host reads it",
 	   options);
-	is(lkdf_alloc(p, LKDF_MEM_MANAGED, 60000, 0, NULL, &none), -ENOMEM,
-	   "%s: no more than 90 %%", options);
-	has(lkdf_errmsg(), "at most 90000 bytes", "%s: the text says", options);
+	is(lkdf_alloc(p, LKDF_MEM_MANAGED, 90000, 0, NULL, &none), -ENOMEM,
+	   "%s: no more than 90 %% of what is free", options);
+	has(lkdf_errmsg(), "of 100000", "%s: the text says", options);
+	lkdf_free(rt, a);
+	a = memory_alloc(p, LKDF_MEM_OWN, 40000);
+	is(lkdf_alloc(p, LKDF_MEM_MANAGED, 55000, 0, NULL, &none), -ENOMEM,
+	   "%s: beside memory that the program holds", options);
+	has(lkdf_errmsg(), "at most 90 % of the 60000 bytes that are free",
+	    "%s: the text says that", options);
 	lkdf_free(rt, a);
 	a = memory_alloc(p, LKDF_MEM_MANAGED, 60000);
 	lkdf_free(rt, a);
