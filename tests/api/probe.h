@@ -40,7 +40,8 @@ static void probe_find(const char *self)
 }
 
 /* False: there are no rights, or no programs. */
-static bool probe_start(const char *self, const char *words)
+__attribute__((unused)) static bool probe_start(const char *self,
+						const char *words)
 {
 	char start[128];
 
@@ -114,7 +115,7 @@ __attribute__((unused)) static void probe_absent(const char *what)
 		printf("# it says nothing\n");
 }
 
-static void probe_end(void)
+__attribute__((unused)) static void probe_end(void)
 {
 	char line[128];
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * Loops in graphs: while, do-while, zero iterations, nested ones, breaks over
- * several levels, several latches, failures, cancel, and what is refused.
+ * several levels, several latches, failures, and what is refused. Those without
+ * an end are test_endless.c.
  */
 #include "tests/api/choice.h"
-
-#include <poll.h>
 
 static const int worker_counts[] = { 1, 2, 4 };
 
@@ -89,6 +88,83 @@ static void loops_lie_in_one_another(struct lkdf *rt)
 	called(&s, 5, "3 6 6 3 1", "each as often as it should");
 	ok(s.step[4].order == 19, "and what follows comes last");
 	story_close(&s);
+}
+
+/* ---- four loops, one in the other --------------------------------------- */
+
+#define DEPTH 4
+
+static const int nr_rounds[DEPTH] = { 3, 4, 2, 5 };
+
+struct level {
+	int nr; /* rounds of its loop, each time */
+	atomic_int heads, latches, behind;
+};
+
+static int head_of(struct lkdf_ctx *c, void *arg)
+{
+	struct level *l = arg;
+
+	(void)c;
+	atomic_fetch_add(&l->heads, 1);
+	return 0;
+}
+
+static int latch_of(struct lkdf_ctx *c, void *arg)
+{
+	struct level *l = arg;
+
+	(void)c;
+	return (atomic_fetch_add(&l->latches, 1) + 1) % l->nr ? 0 : 1;
+}
+
+/* Heads 0 to 3 from the outside to the inside, then their latches: 7 to 4. */
+static struct lkdf_graph *deep_graph(struct lkdf *rt, struct level *level)
+{
+	struct lkdf_kind *head = api_kind(rt, "head", head_of, 0, 0);
+	struct lkdf_kind *latch = api_kind(rt, "latch", latch_of, 0, 0);
+	struct lkdf_kind *after = api_kind(rt, "after", api_count, 0, 0);
+	struct lkdf_graph *g = api_graph(rt, 2);
+	int i;
+
+	for (i = 0; i < DEPTH; i++)
+		must(lkdf_graph_add(g, head, &level[i], NULL, 0));
+	for (i = 0; i < DEPTH; i++)
+		must(lkdf_graph_add(g, latch, &level[DEPTH - 1 - i], NULL, 0));
+	must(lkdf_graph_add(g, after, &level[0].behind, NULL, 0));
+	for (i = 0; i < DEPTH; i++) {
+		must(lkdf_graph_order(g, i, i + 1));
+		must(lkdf_graph_back(g, DEPTH + i, 0, DEPTH - 1 - i));
+		must(lkdf_graph_branch(g, DEPTH + i, 1, DEPTH + i + 1));
+	}
+	must(lkdf_graph_seal(g, NULL));
+	lkdf_kind_put(head);
+	lkdf_kind_put(latch);
+	lkdf_kind_put(after);
+	return g;
+}
+
+static void four_loops_count_right(struct lkdf *rt)
+{
+	struct level level[DEPTH] = { { .nr = 0 } };
+	struct lkdf_graph *g;
+	int i, run, want;
+
+	for (i = 0; i < DEPTH; i++)
+		level[i].nr = nr_rounds[i];
+	g = deep_graph(rt, level);
+	for (run = 1; run <= 3; run++)
+		must(api_run(g, NULL,
+			     run < 3 ? NULL : ATTR(lkdf_run, .times = 5)));
+	want = 2 + 5;
+	is(level[0].behind, want, "four loops in one another end, each time");
+	for (i = 0; i < DEPTH; i++) {
+		want *= nr_rounds[i];
+		ok(level[i].heads == want && level[i].latches == want,
+		   "depth %d: %d rounds in all: %d, %d", i + 1, want,
+		   level[i].heads, level[i].latches);
+	}
+	lkdf_graph_put(g);
 }
 
 /* 0 > 1 > 2: three loops; 3, in the innermost, leaves all of them. */
@@ -270,64 +346,6 @@ static void runs_follow_one_another(struct lkdf *rt, uint32_t inflight,
 	lkdf_kind_put(latch);
 }
 
-static int for_ever(struct lkdf_ctx *c, void *arg)
-{
-	(void)c;
-	atomic_fetch_add((atomic_long *)arg, 1);
-	return 0;
-}
-
-/* Beside a loop without an end all else goes on, with one worker too. */
-static void an_endless_loop_starves_nobody(struct lkdf *rt)
-{
-	struct lkdf_kind *k = api_kind(rt, "round", for_ever, 0, 0);
-	struct lkdf_kind *other = api_kind(rt, "other", count, 0, 0);
-	struct lkdf_graph *g = api_graph(rt, 1);
-	struct lkdf_event done, one, late;
-	struct lkdf_scope *scope;
-	atomic_int nr = 0;
-	atomic_long rounds = 0;
-	int fd[2], i, error;
-
-	must(lkdf_graph_add(g, k, &rounds, NULL, 0));
-	must(lkdf_graph_add(g, k, &rounds, NULL, 0));
-	must(lkdf_graph_order(g, 0, 1));
-	must(lkdf_graph_back(g, 1, 0, 0));
-	must(lkdf_graph_seal(g, NULL));
-	must(lkdf_scope_create(rt, NULL, &scope));
-	must(lkdf_graph_run(g, scope, NULL, &done));
-	for (i = 0; i < 100; i++)
-		must(lkdf_submit(rt, NULL,
-				 ATTR(lkdf_task, .kind = other, .arg = &nr),
-				 i < 99 ? NULL : &one));
-	is(lkdf_event_wait(one, 20 * SECOND), 0, "tasks are served beside it");
-	must(pipe(fd) ? -errno : 0);
-	must(lkdf_event_from_fd(rt, fd[0], POLLIN, &one));
-	must(write(fd[1], "x", 1) == 1 ? 0 : -EIO);
-	is(lkdf_event_wait(one, 20 * SECOND), 0, "a descriptor is");
-	must(lkdf_event_create(rt, 1, 0, &one));
-	must(lkdf_submit(rt, NULL,
-			 ATTR(lkdf_task, .kind = other, .arg = &nr,
-			      .after = &one, .nr_after = 1,
-			      .deadline_ns = SECOND / 100),
-			 &late));
-	error = lkdf_event_wait(late, 20 * SECOND);
-	is(error, -ETIME, "a deadline is");
-	lkdf_event_signal(one, 0);
-	lkdf_event_put(one);
-	must(lkdf_scope_cancel(rt, scope, -ECANCELED));
-	is(lkdf_event_wait(done, 20 * SECOND), -ECANCELED,
-	   "a cancel ends it, after %ld rounds", atomic_load(&rounds) / 2);
-	lkdf_scope_wait(rt, scope, -1);
-	lkdf_scope_wait(rt, NULL, -1);
-	close(fd[0]);
-	close(fd[1]);
-	lkdf_scope_put(scope);
-	lkdf_graph_put(g);
-	lkdf_kind_put(k);
-	lkdf_kind_put(other);
-}
-
 static int add_one(struct lkdf_ctx *c, void *arg)
 {
 	(void)arg;
@@ -440,6 +458,7 @@ static void all(int nr)
 	while_may_have_no_iteration(rt);
 	a_loop_that_is_not_chosen_does_not_run(rt);
 	loops_lie_in_one_another(rt);
+	four_loops_count_right(rt);
 	a_branch_breaks_out_of_three_loops(rt);
 	an_inner_task_continues_the_outer_loop(rt);
 	a_loop_has_several_latches(rt);
@@ -450,7 +469,6 @@ static void all(int nr)
 	runs_follow_one_another(rt, 4, 1);
 	runs_follow_one_another(rt, 1, 20);
 	runs_follow_one_another(rt, 3, 10);
-	an_endless_loop_starves_nobody(rt);
 	data_counts_iterations(rt);
 	seal_refuses_what_is_no_loop(rt);
 	is(lkdf_close(rt), 0, "%d workers are closed", nr);

@@ -2,10 +2,11 @@
 /*
  * Runs of a graph that is warm take no memory from the system: its first two
  * runs may, no later one, whatever the library finds out about its runs
- * meanwhile. A level of tasks writes values, each task of the next one reads
- * two of them. With several workers one may take a run from another, which
- * needs a task of its own then, and more values may be alive than ever before,
- * for which the heap has pages that nobody has touched: no call, but a fault.
+ * meanwhile; nor does a stream with ports from wave 1,000 on. A level of tasks
+ * writes values, each task of the next one reads two of them. With several
+ * workers one may take a run from another, which needs a task of its own then,
+ * and more values may be alive than ever before, for which the heap has pages
+ * that nobody has touched: no call, but a fault.
  *
  * A thread maps its bins of a memory once, when it first takes or frees a block
  * there (Documentation/memory.rst). With several nodes a worker frees a value
@@ -108,6 +109,7 @@ static void warm_workers(struct lkdf *rt, int nr)
 	struct lkdf_use use;
 	int i;
 
+	atomic_store(&nr_here, 0);
 	for (i = 0; i < nr; i++) {
 		data[i] = DATA(rt, .bytes = 512, .flags = LKDF_DATA_ONCE);
 		use = ON(data[i], LKDF_WRITE);
@@ -147,6 +149,102 @@ static int count_calls(int nr_workers, unsigned inflight)
 	lkdf_kind_put(m.kind);
 	must(lkdf_close(m.rt));
 	return nr;
+}
+
+/* ---- the waves of a stream ---------------------------------------------- */
+
+#define WARM_WAVE 1000
+#define LAST_WAVE 100000
+
+struct value {
+	long number, more[15];
+};
+
+static struct {
+	long waves, made;
+	atomic_long dropped, sum;
+	int nr_calls;
+} flow;
+
+static void drop_value(void *value)
+{
+	(void)value;
+	atomic_fetch_add(&flow.dropped, 1);
+}
+
+static int flow_source(struct lkdf_ctx *c, void *arg)
+{
+	(void)arg;
+	if (flow.waves == WARM_WAVE)
+		inject(INT_MAX);
+	if (flow.waves == LAST_WAVE) {
+		flow.nr_calls = atomic_load(&inject_nr);
+		inject(0);
+		return LKDF_END;
+	}
+	((struct value *)lkdf_out(c, 0))->number = ++flow.waves;
+	flow.made++;
+	return 0;
+}
+
+static int flow_pass(struct lkdf_ctx *c, void *arg)
+{
+	(void)arg;
+	return lkdf_pass(c, 0, 0);
+}
+
+static int flow_sink(struct lkdf_ctx *c, void *arg)
+{
+	const struct value *v = lkdf_in(c, 0);
+
+	(void)arg;
+	atomic_fetch_add(&flow.sum, v->number);
+	return 0;
+}
+
+static void add_stage(struct lkdf *rt, struct lkdf_graph *g, lkdf_fn fn,
+		      uint32_t flags)
+{
+	static const uint32_t size[] = { sizeof(struct value) };
+	static void (*const drop[])(void *) = { drop_value };
+	struct lkdf_kind *k;
+
+	must(lkdf_kind_create(
+		rt,
+		ATTR(lkdf_kind_attr, .name = "stage", .fn = fn,
+		     .nr_in = fn != flow_source, .nr_out = fn != flow_sink,
+		     .in_size = size, .out_size = size,
+		     .out_drop = fn != flow_sink ? drop : NULL, .flags = flags),
+		&k));
+	must(lkdf_graph_add(g, k, NULL, NULL, 0));
+	lkdf_kind_put(k);
+}
+
+static void waves_take_no_memory(int nr_workers)
+{
+	const long nr = LAST_WAVE;
+	struct lkdf *rt = api_open_workers(nr_workers);
+	struct lkdf_graph *g = api_graph(rt, 4);
+	struct lkdf_event done;
+
+	warm_workers(rt, nr_workers);
+	memset(&flow, 0, sizeof(flow));
+	add_stage(rt, g, flow_source, 0);
+	add_stage(rt, g, flow_pass, LKDF_SHARED);
+	add_stage(rt, g, flow_sink, 0);
+	must(lkdf_graph_port(g, 0, 0, 1, 0));
+	must(lkdf_graph_port(g, 1, 0, 2, 0));
+	must(lkdf_graph_seal(g, NULL));
+	must(lkdf_graph_run(g, NULL, ATTR(lkdf_run, .flags = LKDF_RUN_STREAM),
+			    &done));
+	is(lkdf_event_wait(done, -1), 0, "%d workers: a stream of %ld waves",
+	   nr_workers, nr);
+	is(flow.nr_calls, 0, "takes no memory from wave %d on", WARM_WAVE);
+	ok(flow.made == nr && flow.dropped == nr &&
+		   flow.sum == nr * (nr + 1) / 2,
+	   "each value has come and was dropped");
+	lkdf_graph_put(g);
+	must(lkdf_close(rt));
 }
 
 /* ---- the first task of a worker ----------------------------------------- */
@@ -201,6 +299,7 @@ int main(void)
 	}
 	for (i = 1; i <= MAX_WORKERS; i++) {
 		first_tasks_take_no_memory(i);
+		waves_take_no_memory(i);
 		for (k = 1; k <= MAX_INFLIGHT; k++) {
 			nr = count_calls(i, k);
 			is(nr, 0,

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * CPUs are taken from the workers' threads while they run, as taskset -a and a
- * cpuset do, and given back: no task is lost, and the runtime says what it saw.
- * The quota of a cgroup is unit/sched/test_seats.c.
+ * cpuset do, and given back: no task is lost, and the runtime says what it saw,
+ * in counters and in its recording. The quota of a cgroup is
+ * unit/sched/test_seats.c.
  */
+#include "tests/api/probe.h"
 #include "tests/api/seats.h"
 
 #include <string.h>
@@ -74,10 +76,52 @@ static void workers_follow_their_cpus(void)
 	}
 }
 
-int main(void)
+/* Events signal_seats of the recording by a worker that has looked; of so many
+ * seats, or of any number with -1. */
+static int nr_told(const char *file, int seats)
 {
+	char line[3 * PATH_MAX], number[16] = "[0-9]*";
+	int nr = 0;
+	FILE *f;
+
+	if (seats >= 0)
+		snprintf(number, sizeof(number), "%d", seats);
+	snprintf(line, sizeof(line),
+		 "'%s' trace convert --to csv '%s' | "
+		 "grep -c '^event,.*,signal_seats,.*,%d,%s,'",
+		 probe_tool, file, LKDF_SIGNAL_SELF, number);
+	f = popen(line, "r");
+	if (!f || fscanf(f, "%d", &nr) != 1)
+		nr = 0;
+	if (f)
+		pclose(f);
+	return nr;
+}
+
+/* After close. quota: how often the runtime has followed. */
+static void the_recording_tells(const char *file, uint64_t quota)
+{
+	int all = nr_told(file, -1), whole = nr_told(file, job.nr);
+
+	ok(all > 0 && (uint64_t)all <= quota,
+	   "%d events signal_seats of %llu, by the workers themselves", all,
+	   (unsigned long long)quota);
+	if (job.nr > __builtin_popcountll(job.nodes))
+		ok(whole > 0 && whole < all, "%d of all workers, %d of fewer",
+		   whole, all - whole);
+}
+
+int main(int argc, char **argv)
+{
+	char file[] = "/tmp/lkdf-quota-XXXXXX", options[64];
+	uint64_t quota;
+
+	(void)argc;
 	tap_start(100);
-	job.rt = api_open("");
+	probe_find(argv[0]);
+	close(must(mkstemp(file)));
+	snprintf(options, sizeof(options), "trace=%s", file);
+	job.rt = api_open(options);
 	job.kind = api_kind(job.rt, "work", work, 0, 0);
 	run_some();
 	/* One that has not begun to run has no name yet. */
@@ -92,6 +136,14 @@ int main(void)
 	else
 		workers_follow_their_cpus();
 	lkdf_kind_put(job.kind);
+	quota = stat_of("lkdf.quota");
 	is(lkdf_close(job.rt), 0, "it closes");
+	if (job.nr < 2)
+		skip("the recording tells", "there is one worker only");
+	else if (access(probe_tool, X_OK))
+		skip("the recording tells", "there is no tool");
+	else
+		the_recording_tells(file, quota);
+	unlink(file);
 	return tap_end();
 }
