@@ -23,6 +23,7 @@
 #define SAMPLE_BAR_NS 2000.0
 #define PINGPONG_BAR 1.35
 #define COST_MS 400
+#define SAMPLE_MS 1000 /* some 500 samples of two that compute */
 #define NR_PINGS 4000
 #define ROUNDS 9
 #define QUICK_ROUNDS 3
@@ -66,6 +67,17 @@ static int play_body(struct lkdf_ctx *c, void *arg)
 	return 0;
 }
 
+/* Whoever sleeps has no samples. */
+static int compute_body(struct lkdf_ctx *c, void *arg)
+{
+	struct pair *p = *(struct pair **)arg;
+
+	(void)c;
+	while (!atomic_load_explicit(&p->ends, memory_order_relaxed))
+		continue;
+	return 0;
+}
+
 static void deal(struct pair *p)
 {
 	sem_init(&p->ball[0], 0, 1);
@@ -90,14 +102,14 @@ static void stop(struct pair *p)
 }
 
 /* ns a run of the program, without what the statistics cost; -1: unknown. */
-static double ns_of(struct pair *p, const char *program)
+static double ns_of(struct pair *p, const char *program, int64_t ms)
 {
 	struct probe_cost cost[8], empty;
 	int nr, i;
 
-	if (probe_empty_cost(COST_MS, &empty) || !empty.nr_runs)
+	if (probe_empty_cost(ms, &empty) || !empty.nr_runs)
 		return -1;
-	nr = probe_costs(p->dir, COST_MS, cost, 8);
+	nr = probe_costs(p->dir, ms, cost, 8);
 	for (i = 0; i < nr; i++)
 		if (!strcmp(cost[i].name, program) && cost[i].nr_runs > 100)
 			return (double)cost[i].ns / (double)cost[i].nr_runs -
@@ -143,18 +155,44 @@ static int unseen_switch(struct bench *b, struct pair *p)
 		return bench_fail(-EAGAIN, "policy: no thread");
 	if (pthread_create(&other[1], NULL, play_other, p))
 		abort();
-	judge(b, "probe/switch-unseen", ns_of(p, "lkdf_switch"), SWITCH_BAR_NS);
+	judge(b, "probe/switch-unseen", ns_of(p, "lkdf_switch", COST_MS),
+	      SWITCH_BAR_NS);
 	atomic_store(&p->ends, true);
 	pthread_join(other[0], NULL);
 	pthread_join(other[1], NULL);
 	return 0;
 }
 
+/* Two workers are in body while the program's cost is read. */
+static int cost_of_two(struct pair *p, struct lkdf *rt, lkdf_fn body,
+		       const char *program, int64_t ms, double *ns)
+{
+	struct lkdf_kind_attr a = { .size = sizeof(a), .name = "pair" };
+	struct lkdf_task t = { .size = sizeof(t), .arg = &p };
+	int rc;
+
+	deal(p);
+	a.fn = body;
+	a.arg_size = sizeof(p);
+	rc = lkdf_kind_create(rt, &a, &t.kind);
+	if (!rc)
+		rc = lkdf_submit(rt, NULL, &t, NULL);
+	if (!rc)
+		rc = lkdf_submit(rt, NULL, &t, NULL);
+	if (!rc)
+		*ns = ns_of(p, program, ms);
+	atomic_store(&p->ends, true);
+	sem_post(&p->ball[0]);
+	sem_post(&p->ball[1]);
+	lkdf_scope_wait(rt, NULL, -1);
+	lkdf_kind_put(t.kind);
+	return rc;
+}
+
 /* The pair are workers. */
 static int seen_switch(struct bench *b, struct pair *p)
 {
-	struct lkdf_kind_attr a = { .size = sizeof(a), .name = "ping" };
-	struct lkdf_task t = { .size = sizeof(t), .arg = &p };
+	double ns = -1;
 	char options[128];
 	struct lkdf *rt;
 	int rc;
@@ -163,25 +201,14 @@ static int seen_switch(struct bench *b, struct pair *p)
 	rc = bench_open(2, options, &rt);
 	if (rc)
 		return rc;
-	deal(p);
-	a.fn = play_body;
-	a.arg_size = sizeof(p);
-	rc = lkdf_kind_create(rt, &a, &t.kind);
+	rc = cost_of_two(p, rt, play_body, "lkdf_switch", COST_MS, &ns);
 	if (!rc)
-		rc = lkdf_submit(rt, NULL, &t, NULL);
+		judge(b, "probe/switch-seen", ns, SWITCH_BAR_NS);
 	if (!rc)
-		rc = lkdf_submit(rt, NULL, &t, NULL);
-	if (!rc) {
-		judge(b, "probe/switch-seen", ns_of(p, "lkdf_switch"),
-		      SWITCH_BAR_NS);
-		judge(b, "probe/sample", ns_of(p, "lkdf_sample"),
-		      SAMPLE_BAR_NS);
-	}
-	atomic_store(&p->ends, true);
-	sem_post(&p->ball[0]);
-	sem_post(&p->ball[1]);
-	lkdf_scope_wait(rt, NULL, -1);
-	lkdf_kind_put(t.kind);
+		rc = cost_of_two(p, rt, compute_body, "lkdf_sample", SAMPLE_MS,
+				 &ns);
+	if (!rc)
+		judge(b, "probe/sample", ns, SAMPLE_BAR_NS);
 	lkdf_close(rt);
 	return rc ? bench_fail(rc, "policy: %s", lkdf_errmsg()) : 0;
 }
