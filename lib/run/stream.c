@@ -24,12 +24,14 @@ static int refuse_data(const struct lkdf_graph *g, const struct access_use *u,
 	char name[NAME_SIZE], text[DATA_TEXT];
 
 	return err(-EOPNOTSUPP,
-		   "run: STREAM: graph %s: %s, which %s uses, %s; use "
-		   "LKDF_DATA_ONCE, a port, or a channel",
+		   "run: STREAM: graph %s: %s, which %s uses, %s; %s, a port, "
+		   "or a channel",
 		   g->name, data_text(v->data, v->part, text),
 		   graph_task_name(g, graph_number(g, u->task), name,
 				   sizeof(name)),
-		   why);
+		   why,
+		   v->is_once ? "use it without LKDF_DATA_KEEP"
+			      : "use LKDF_DATA_ONCE");
 }
 
 /* Another task that uses the same bytes, or some of them. */
@@ -45,6 +47,12 @@ static bool is_shared(const struct access_table *w, const struct access_use *u)
 	return false;
 }
 
+/* Each wave has bytes of its own, or nobody writes them. */
+static bool has_wave_bytes(const struct access_var *v)
+{
+	return v->is_once && !(v->data->flags & LKDF_DATA_KEEP);
+}
+
 /* Written data is one serial stage's own: that takes the waves in order. */
 static int check_data(const struct lkdf_graph *g)
 {
@@ -55,7 +63,7 @@ static int check_data(const struct lkdf_graph *g)
 
 	for (i = 0; i < w->uses.nr; i++) {
 		r = &g->recs[u[i].task];
-		if (access_var(w, u[i].var)->is_once)
+		if (has_wave_bytes(access_var(w, u[i].var)))
 			continue;
 		if (data_follows(access_var(w, u[i].var)->data))
 			return refuse_data(g, &u[i], "may move or be copied");

@@ -41,6 +41,21 @@ static int add(struct lkdf_ctx *c, void *arg)
 	return lkdf_seq(c) == line.fails_at ? -EIO : 0;
 }
 
+static int put_wave(struct lkdf_ctx *c, void *arg)
+{
+	(void)arg;
+	*(uint64_t *)lkdf_ptr(c, 0) = lkdf_seq(c);
+	return 0;
+}
+
+static int read_wave(struct lkdf_ctx *c, void *arg)
+{
+	(void)arg;
+	atomic_fetch_add(&line.nr_wrong,
+			 *(uint64_t *)lkdf_ptr(c, 0) != lkdf_seq(c));
+	return 0;
+}
+
 static void line_open(struct lkdf *rt)
 {
 	const uint64_t three = 3;
@@ -175,6 +190,43 @@ static void refuses(struct lkdf *rt, struct lkdf_data *d, uint32_t flags,
 	lkdf_kind_put(k);
 }
 
+/* Bytes that stay are in one place: waves would write each other's. */
+static void kept_bytes_are_no_waves(struct lkdf *rt, bool has_reader)
+{
+	struct lkdf_data *d =
+		DATA(rt, .bytes = 8, .flags = LKDF_DATA_ONCE | LKDF_DATA_KEEP);
+	struct lkdf_kind *s = api_kind(rt, "source", source, 0, 0);
+	struct lkdf_kind *k = api_kind(rt, "stage", put_wave, 0, 0);
+	struct lkdf_kind *r = api_kind(rt, "read", read_wave, 0, LKDF_SHARED);
+
+	line.nr_waves = 100;
+	atomic_store(&line.nr_wrong, 0);
+	line.g = api_graph(rt, 4);
+	must(lkdf_graph_add(line.g, s, NULL, NULL, 0));
+	must(add_on(line.g, k, NULL, ON(d, LKDF_WRITE)));
+	must(lkdf_graph_order(line.g, 0, 1));
+	if (has_reader)
+		must(add_on(line.g, r, NULL, ON(d, LKDF_READ)));
+	must(lkdf_graph_seal(line.g, NULL));
+	if (has_reader) {
+		is(stream(0, NULL), -EOPNOTSUPP, "KEEP with a reader: refused");
+		has(lkdf_errmsg(),
+		    "stage#1 uses, is used by others, too; use "
+		    "it without LKDF_DATA_KEEP",
+		    "so says the text");
+		is(api_run(line.g, NULL, NULL), 0, "a plain run is allowed");
+		is(line.nr_wrong, 0, "and right");
+	} else {
+		is(stream_all(0), 0, "KEEP of a stage alone");
+		is(value_of(d), 99, "the last wave's value stays");
+	}
+	lkdf_graph_put(line.g);
+	lkdf_data_put(d);
+	lkdf_kind_put(s);
+	lkdf_kind_put(k);
+	lkdf_kind_put(r);
+}
+
 static void tests(struct lkdf *rt, const char *options)
 {
 	a_stage_has_its_own(rt);
@@ -185,6 +237,8 @@ static void tests(struct lkdf *rt, const char *options)
 	a_failure_is_the_datas(rt, LKDF_RUN_GO_ON);
 	refuses(rt, zeros(rt, NULL, 1), LKDF_SHARED, 0, "has no order there");
 	refuses(rt, zeros(rt, NULL, 1), 0, LKDF_READ, "is used by others");
+	kept_bytes_are_no_waves(rt, true);
+	kept_bytes_are_no_waves(rt, false);
 }
 
 /* On one node nothing moves. */
