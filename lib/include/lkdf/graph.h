@@ -16,7 +16,7 @@ extern "C" {
 struct lkdf_graph_attr {
 	uint32_t size, flags;
 	const char *name;
-	uint32_t inflight; /* runs at a time, 1 .. 64; 0: 1 */
+	uint32_t inflight; /* runs at a time at most, 1 .. 64; 0: 1 */
 	uint32_t hint_tasks; /* room to reserve */
 };
 
@@ -254,9 +254,12 @@ int lkdf_graph_seal(struct lkdf_graph *g, struct lkdf_diag *why);
  * @done: NULL: not wanted; else one reference, dropped by lkdf_event_wait() or
  *        lkdf_event_put()
  *
- * Runs of one graph start in the order of the calls. A task that is not
- * SHARED is taken in run order. With times or until the repetitions follow
- * one another inside one call's frame, and an error ends them.
+ * Runs of one graph start in the order of the calls. A task that is not SHARED
+ * is taken in run order. A run claims all data of its tasks from its start to
+ * its end, but LKDF_DATA_ONCE, as a writer if one of them writes: the bytes are
+ * in one place. So runs of a graph that writes a data follow one another,
+ * whatever inflight says. With times or until the repetitions follow one
+ * another inside one call's frame, and an error ends them.
  *
  * A task with LKDF_ALWAYS runs, in each repetition that has begun, once all
  * tasks before it have ended, were skipped or were cancelled. If it succeeds, a
@@ -265,9 +268,8 @@ int lkdf_graph_seal(struct lkdf_graph *g, struct lkdf_diag *why);
  * whatever a task with LKDF_ALWAYS returns afterwards. A data that a task reads
  * and that has no bytes when the run starts is an error of the run.
  *
- * Past its deadline the library cancels the run, with all its repetitions, with
- * -ETIME, as lkdf_scope_cancel() does, but this run alone. The run's scope gets
- * the error.
+ * Past its deadline the library cancels this run alone, with its repetitions,
+ * with -ETIME, as lkdf_scope_cancel() does. The run's scope gets the error.
  *
  * LKDF_RUN_STREAM keeps up to inflight repetitions, called waves, under way at
  * a time: each frame of the graph starts its next wave as soon as its last one
@@ -276,18 +278,16 @@ int lkdf_graph_seal(struct lkdf_graph *g, struct lkdf_diag *why);
  * is called for a wave only while fewer waves than that are under way: those
  * whose source was called, and of which a task has not ended yet. The source of
  * the wave that takes the place of another sees all that the other has done. A
- * task that waits for a later wave needs room for both.
- *
- * The graph of a stream has one source, which is not SHARED, and inflight of at
- * least 2. The stream ends when the body of the source returns LKDF_END (its
- * wave is dropped and counts for nothing), after times waves, when until
- * returns true (asked before each wave but the first, in order), after a
- * failure unless LKDF_RUN_GO_ON is set, or with a cancel; waves under way end
- * first. The event then has the first error, and counts of all waves.
- * lkdf_seq() counts waves. A stream claims data that is not LKDF_DATA_ONCE
- * once, for all its waves: a task that is not SHARED and no member of a loop
- * may write data that no other task of the graph uses, and all may read data
- * that none of them writes.
+ * task that waits for a later wave needs room for both. The graph has one
+ * source, not SHARED, and inflight of at least 2. The stream ends when the body
+ * of the source returns LKDF_END (its wave is dropped and counts for nothing),
+ * after times waves, when until returns true (asked before each wave but the
+ * first, in order), after a failure unless LKDF_RUN_GO_ON is set, or with a
+ * cancel; waves under way end first. The event then has the first error, and
+ * counts of all waves. lkdf_seq() counts waves. A stream claims data once, for
+ * all its waves, but not LKDF_DATA_ONCE without KEEP: a task that is not SHARED
+ * and no member of a loop may write data that no other task of the graph uses,
+ * and all may read data that none of them writes.
  *
  * Context: any thread; the call waits while inflight runs are under way, or for
  * room in a scope with max_tasks, but not in a body and not with NOWAIT.
