@@ -185,6 +185,12 @@ static void offer_word(const struct cli_spec *spec, unsigned nr_words)
 		offer_options(spec);
 }
 
+/* The first word that is no option begins a command of the system. */
+static bool takes_command(const struct cli_spec *spec)
+{
+	return spec->has_command && (!spec->choice || spec->choice_of);
+}
+
 /*
  * words: all after lkdf, NULL behind them; i: the first one after the verb.
  * "=" between an option and its value is a word of its own, as bash has it.
@@ -204,7 +210,7 @@ static void next_of_verb(const struct cli_spec *spec, char **words, int i)
 		}
 		row = NULL;
 		if (is_over || words[i][0] != '-') {
-			if (spec->has_command && !spec->choice)
+			if (takes_command(spec))
 				break;
 			nr_words++;
 		} else if (!strcmp(words[i], "--")) {
@@ -222,7 +228,7 @@ static void next_of_verb(const struct cli_spec *spec, char **words, int i)
 		offer_typed(spec, row, &typed, words[i]);
 	else if (words[i][0] == '-' && !is_over)
 		offer_options(spec);
-	else if (spec->has_command && !spec->choice)
+	else if (takes_command(spec))
 		printf(":command %d\n", i + 1);
 	else
 		offer_word(spec, nr_words);

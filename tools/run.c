@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-/* lkdf run: a command with options of its runtimes, a trace, a time limit. */
+/*
+ * lkdf run: a command with options of its runtimes, a trace or the report of
+ * one, a time limit.
+ */
 #include "ask.h"
 #include "child.h"
 #include "cli.h"
+#include "run_report.h"
 #include "trace_finish.h"
 #include "verbs.h"
 
@@ -24,22 +28,35 @@ static const char verb[] = "run";
 
 struct run_opts {
 	struct cli_common common;
-	const char *trace, *workers, *cpus, *options;
+	const char *trace, *workers, *cpus, *place, *options;
+	bool is_reported;
 	long timeout;
 };
 
 static const struct cli_row rows[] = {
 	{ "trace", 't', CLI_TEXT, offsetof(struct run_opts, trace), "FILE",
 	  "record into FILE, as LKDF_TRACE; whole even after a crash" },
+	{ "report", 'r', CLI_FLAG, offsetof(struct run_opts, is_reported), NULL,
+	  "print what lkdf report says, after the command" },
 	{ "workers", 'w', CLI_TEXT, offsetof(struct run_opts, workers), "N",
 	  "so many workers, as LKDF_WORKERS" },
 	{ "cpus", 'c', CLI_TEXT, offsetof(struct run_opts, cpus), "CPUS",
 	  "on these CPUs, as LKDF_CPUS" },
+	{ "place", 'P', CLI_TEXT, offsetof(struct run_opts, place), "yes|no",
+	  "tasks run where their data are, or not, as LKDF_PLACEMENT" },
 	{ "options", 'o', CLI_TEXT, offsetof(struct run_opts, options),
 	  "OPTIONS", "more options of the runtime, as name=value,..." },
 	{ "timeout", 'T', CLI_INT, offsetof(struct run_opts, timeout), "S",
 	  "after S seconds say what the workers do, and end it" },
 };
+
+static const char *place_word(const void *u, unsigned i)
+{
+	static const char *const words[] = { "yes", "no" };
+
+	(void)u;
+	return i < sizeof(words) / sizeof(words[0]) ? words[i] : NULL;
+}
 
 const struct cli_spec run_spec = {
 	.verb = verb,
@@ -47,11 +64,15 @@ const struct cli_spec run_spec = {
 	.help = "Runs a command whose lkdf runtimes get these options. When it "
 		"has ended\none line on standard error says how it went. The "
 		"exit status is its own;\n124 after --timeout, 125 where lkdf "
-		"failed, 126 and 127 as env(1), 128\nplus the signal.",
+		"failed, 126 and 127 as env(1), 128\nplus the signal. --report records into a file that is gone\n"
+		"afterwards, unless --trace names one, and prints on standard "
+		"error.",
 	.row = rows,
 	.nr_rows = sizeof(rows) / sizeof(rows[0]),
 	.without = CLI_NO_JSON,
 	.has_command = true,
+	.choice_of = "place",
+	.choice = place_word,
 };
 
 static int fail(const char *what, const char *value)
@@ -94,7 +115,31 @@ static int set_environment(const struct run_opts *o)
 		setenv("LKDF_WORKERS", o->workers, 1);
 	if (o->cpus)
 		setenv("LKDF_CPUS", o->cpus, 1);
+	if (o->place)
+		setenv("LKDF_PLACEMENT", o->place, 1);
 	return o->options ? set_options(o->options) : 0;
+}
+
+/* The name that the user gave the recording of --report, or one of our own. */
+static int choose_trace(struct run_opts *o, struct run_report *report)
+{
+	const struct cli_error e = { verb, CLI_FAILED, NULL, NULL };
+	const char *named = getenv("LKDF_TRACE");
+	int rc;
+
+	if (named && named[0]) {
+		o->trace = named;
+		if (strchr(named, '%'))
+			return fail("--report: %s is a pattern, no file",
+				    named);
+		return 0;
+	}
+	rc = run_report_open(report);
+	if (rc)
+		return cli_fail(&e, "--report: %s", strerror(-rc));
+	o->trace = report->file;
+	setenv("LKDF_TRACE", o->trace, 1);
+	return 0;
 }
 
 static uint64_t sum_of(const struct child *c, const char *name)
@@ -121,7 +166,8 @@ static uint32_t count_workers(const struct child *c)
 	return sum;
 }
 
-static void tell_end(const struct child *c, const struct run_opts *o)
+/* trace: NULL: no name that is worth telling. */
+static void tell_end(const struct child *c, const char *trace)
 {
 	double seconds = (double)(c->end_ns - c->start_ns) / 1e9;
 	uint32_t nr = count_workers(c);
@@ -137,8 +183,8 @@ static void tell_end(const struct child *c, const struct run_opts *o)
 	if (nr)
 		fprintf(stderr, ", %.1f s idle",
 			(double)sum_of(c, "idle_ns") / 1e9);
-	if (o->trace)
-		fprintf(stderr, ", trace %s", o->trace);
+	if (trace)
+		fprintf(stderr, ", trace %s", trace);
 	fputc('\n', stderr);
 }
 
@@ -239,14 +285,17 @@ static bool is_untouched(const struct run_opts *o, const struct stat *before)
 		now.st_mtim.tv_nsec == before->st_mtim.tv_nsec);
 }
 
-/* A runtime that was killed at once may not have been seen. */
-static void finish_trace(const struct child *c, const struct run_opts *o,
+/*
+ * A runtime that was killed at once may not have been seen. Return: the file is
+ * a recording of the command that can be read.
+ */
+static bool finish_trace(const struct child *c, const struct run_opts *o,
 			 const struct stat *before)
 {
 	int rc;
 
 	if (!o->trace || strchr(o->trace, '%') || is_untouched(o, before))
-		return;
+		return false;
 	rc = trace_finish(o->trace, count_begun(c));
 	if (rc > 0 && !o->common.is_quiet)
 		fprintf(stderr,
@@ -258,13 +307,41 @@ static void finish_trace(const struct child *c, const struct run_opts *o,
 			rc == -EBADMSG ? "damaged, or it ends before its first "
 					 "whole piece"
 				       : strerror(-rc));
+	return rc >= 0;
+}
+
+/* From the start of the command to what is said of it: its exit code. */
+static int run_it(const struct run_opts *o, char **command, bool is_named)
+{
+	struct stat before = { .st_ino = 0 };
+	struct child c;
+	bool is_recorded;
+	int code;
+
+	if (o->trace)
+		stat(o->trace, &before);
+	code = child_start(&c, verb, command);
+	if (code)
+		return code;
+	code = child_wait(&c, o->timeout ? o->timeout * 1000 : -1);
+	if (code)
+		end_it(&c, o);
+	code = code ? (int)CLI_TIMEOUT : child_code(&c);
+	is_recorded = finish_trace(&c, o, &before);
+	if (!o->common.is_quiet)
+		tell_end(&c, is_named ? o->trace : NULL);
+	child_fini(&c);
+	if (o->is_reported && is_recorded)
+		run_report_print(o->trace);
+	else if (o->is_reported)
+		fprintf(stderr, "lkdf run: no recording to report on\n");
+	return code;
 }
 
 int verb_run(int argc, char **argv)
 {
+	struct run_report report = { .dir = "" };
 	struct run_opts o = { .trace = NULL };
-	struct stat before = { .st_ino = 0 };
-	struct child c;
 	int code;
 
 	if (!cli_parse(&run_spec, argc, argv, &o, &code))
@@ -273,20 +350,11 @@ int verb_run(int argc, char **argv)
 		return fail("%s", "which command?");
 	if (o.timeout < 0 || o.timeout > INT_MAX / 1000)
 		return fail("%s", "--timeout: 1 or more seconds");
-	if (o.trace)
-		stat(o.trace, &before);
 	code = set_environment(&o);
+	if (!code && o.is_reported)
+		code = choose_trace(&o, &report);
 	if (!code)
-		code = child_start(&c, verb, argv + 1);
-	if (code)
-		return code;
-	code = child_wait(&c, o.timeout ? o.timeout * 1000 : -1);
-	if (code)
-		end_it(&c, &o);
-	code = code ? (int)CLI_TIMEOUT : child_code(&c);
-	finish_trace(&c, &o, &before);
-	if (!o.common.is_quiet)
-		tell_end(&c, &o);
-	child_fini(&c);
+		code = run_it(&o, argv + 1, !report.dir[0]);
+	run_report_close(&report);
 	return code;
 }

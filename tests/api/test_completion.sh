@@ -70,6 +70,7 @@ is 'bash: a file' README.md report README.m
 is 'bash: a folder' Documentation bench --dir Docum
 is 'bash: no file where a folder is asked for' '' bench --dir README.m
 is 'bash: a command' printf run -T 5 printf
+is 'bash: a word of an option before a command' no run --place n
 is 'bash: what a command is given' README.md stat -- cat README.m
 is 'bash: nothing where anything may stand' '' pages --csv ''
 is 'bash: nothing of a verb that is none' '' topp --js

@@ -72,6 +72,53 @@ try 0 'run records' "$lkdf" run -t "$tmp/a.lkdf" "$hello"
 ok $? 'into a file that is whole'
 holds ' 2 slices (0 lost)'
 
+# The report of a run: its recording is in a folder that is gone afterwards.
+mkdir "$tmp/own"
+TMPDIR=$tmp/own
+export TMPDIR
+try 0 'run reports' "$lkdf" run -r -w 1 "$hello"
+grep -q '^hello from worker 0' "$tmp/out" && ! grep -q 'worker time' "$tmp/out"
+ok $? 'what the command prints is as without'
+grep -q 'worker time' "$tmp/err" && ! grep -q "$tmp" "$tmp/err"
+ok $? 'the report is on standard error, without a name of a file'
+"$lkdf" run -t "$tmp/b.lkdf" -r -w 1 "$hello" >"$tmp/out" 2>"$tmp/err"
+"$lkdf" report -q "$tmp/b.lkdf" >"$tmp/want"
+sed 1d "$tmp/err" | cmp -s - "$tmp/want"
+ok $? 'with --trace it is what lkdf report says of the file'
+head -n 1 "$tmp/err" | grep -q "trace $tmp/b.lkdf$"
+ok $? 'behind the line that names it'
+LKDF_TRACE=$tmp/c.lkdf "$lkdf" run -r -q "$hello" >"$tmp/out" 2>"$tmp/err"
+"$lkdf" report -q "$tmp/c.lkdf" | cmp -s - "$tmp/err"
+ok $? 'LKDF_TRACE names the file as well'
+try 2 'no report of a pattern' "$lkdf" run -r -t "$tmp/%p.lkdf" "$hello"
+# shellcheck disable=SC2016
+try 9 'the status is the command'\''s' "$lkdf" run -r \
+	sh -c '"$1" && exit 9' x "$hello"
+holds 'worker time'
+try 3 'no runtime, no report' "$lkdf" run -r sh -c 'exit 3'
+holds '^lkdf run: no recording to report on$'
+cat >"$tmp/crash.sh" <<'EOT'
+"$1" "$2" >/dev/null &
+for _ in $(seq 200); do
+	[ -s "$LKDF_TRACE" ] && break
+	sleep 0.05
+done
+kill -9 $!
+wait $!
+EOT
+try 137 'a program that records for a report is killed' "$lkdf" run -r \
+	sh "$tmp/crash.sh" "$build/examples/dupes" /usr
+holds 'worker time'
+is "$(ls "$tmp/own")" '' 'no recording is left'
+unset TMPDIR
+
+# shellcheck disable=SC2016
+try 0 'run sets the placement' "$lkdf" run --place=no sh -c \
+	'[ "$LKDF_PLACEMENT" = no ]'
+try 0 'which the runtime takes' "$lkdf" run -P yes "$hello"
+try 1 'or refuses' "$lkdf" run --place perhaps "$hello"
+holds 'placement'
+
 # Killed while it records: the file gets its end from outside.
 cat >"$tmp/kill.sh" <<'EOT'
 "$1" "$2" >/dev/null &
@@ -125,6 +172,10 @@ EOT
 	holds '^  worker 0: 0 tasks, '
 	holds '^  worker 1: 0 tasks, '
 	holds '^as seen: 0 submitted tasks'
+	try 124 'so is what is to be reported on' "$lkdf" run -r -T 1 \
+		python3 "$tmp/open.py" "$build/liblkdf.so"
+	holds 'not over after 1 s'
+	holds 'worker time'
 
 	python3 "$tmp/open.py" "$build/liblkdf.so" >"$tmp/up" &
 	target=$!
