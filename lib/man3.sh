@@ -21,7 +21,8 @@ lkdf \\- tasks and dataflow graphs on NUMA\\-pinned, work\\-stealing workers
 .B #include <lkdf/lkdf.h>
 .SH DESCRIPTION
 This page names the functions of each header.
-The comments in the headers have arguments, owners and errors of each.
+Each function has a page of its own with arguments, owners and errors, as
+.BR lkdf_open (3).
 END
 awk '
 function roff(text) {

@@ -89,12 +89,20 @@ $(MAN1): $(LKDF_BIN)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(LKDF_BIN) help --man $(words_of_page) >$@
 
-# Functions by header, with the first lines of their comments.
-MAN3 := $(BUILD)/man/lkdf.3
-$(MAN3): lib/man3.sh $(sort $(wildcard lib/include/lkdf/*.h))
+# Functions by header, with the first lines of their comments; and a page for
+# each function that the library exports, all written at once.
+MAN3_INDEX := $(BUILD)/man/lkdf.3
+MAN3_PAGES := $(patsubst %,$(BUILD)/man/%.3,$(sort \
+	$(shell sed -n 's/^\t\t\(lkdf_[a-z0-9_]*\);.*/\1/p' lib/lkdf.map)))
+MAN3 := $(MAN3_INDEX) $(MAN3_PAGES)
+$(MAN3_INDEX): lib/man3.sh lib/man3_pages.sh lib/lkdf.map \
+		$(sort $(wildcard lib/include/lkdf/*.h))
 	$(call say,MAN)
 	$(Q)mkdir -p $(@D)
+	$(Q)lib/man3_pages.sh $(VERSION) $(@D) $(filter %.h,$^)
 	$(Q)lib/man3.sh $(VERSION) $(filter %.h,$^) >$@
+
+$(MAN3_PAGES): $(MAN3_INDEX)
 
 man: $(MAN1) $(MAN3) ## manual pages of tool and library, to build/man
 

@@ -94,7 +94,11 @@ find "$root$prefix/share/man/man1" -type f -size +100c -printf '%f\n' |
 	sort >"$dir/installed"
 ok 'a page is there for each verb, and no other' diff "$dir/pages" \
 	"$dir/installed"
-ok "the library's manual is there" test -s "$root$prefix/share/man/man3/lkdf.3"
+{ echo lkdf && tests/lint/mapped.sh; } | sed 's/$/.3/' | sort >"$dir/pages"
+find "$root$prefix/share/man/man3" -type f -size +100c -printf '%f\n' |
+	sort >"$dir/installed"
+ok "the library's manual is there, with a page for each function" diff \
+	"$dir/pages" "$dir/installed"
 ok 'the completion of bash is there' cmp tools/completion.bash \
 	"$root$prefix/share/bash-completion/completions/lkdf"
 ok 'the completion of zsh is there' cmp tools/completion.zsh \

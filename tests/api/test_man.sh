@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 # The manual pages that lkdf help --man and lib/man3.sh write: formatted without
 # a warning; each verb stands in lkdf(1), each option in the page of its verb,
-# each function in lkdf(3), and nothing else. Each check is also given a page with a fault that it must find.
+# each function in lkdf(3) and in a page of its own, and nothing else. Each check is also given a page with a fault that it must find.
 # shellcheck disable=SC2317
 # shellcheck source=tests/api/tap.sh
 . "$(dirname "$0")/tap.sh"
@@ -109,6 +109,51 @@ lib/man3.sh 0.1.0 lib/include/lkdf/*.h >"$dir/page.1" 2>"$dir/log"
 ok $? 'lib/man3.sh'
 check 'lkdf(3) has each function' '/^\.BR lkdf_scope_wait/d' functions_agree \
 	"$dir/page.1"
+
+# function_agrees PAGE NAME: the headings, the arguments that the header names,
+# and pages that are there.
+function_agrees() {
+	formats "$1" || return 1
+	section "$dir/text" NAME | grep -q "^ *$2 - [A-Za-z]" || return 1
+	section "$dir/text" SYNOPSIS | tr -s ' \n' ' ' >"$dir/have"
+	grep -q "#include <lkdf/[a-z]*\.h>.*[ *]$2(.*);" "$dir/have" || return 1
+	header=$(sed -n 's/.*<lkdf\/\([a-z]*\.h\)>.*/\1/p' "$dir/text" | head -n 1)
+	sed -n "/^ \* $2() - /,/\*\//s/^ \* @\([a-z0-9_]*\):.*/\1/p" \
+		"lib/include/lkdf/$header" >"$dir/want"
+	section "$dir/text" PARAMETERS |
+		sed -n 's/^ \{7\}\([a-z0-9_]\{1,\}\).*/\1/p' >"$dir/have"
+	diff "$dir/want" "$dir/have" || return 1
+	if grep -q "^ \* $2() - " "lib/include/lkdf/$header" &&
+		sed -n "/^ \* $2() - /,/\*\//p" "lib/include/lkdf/$header" |
+		grep -q '^ \* Return:'; then
+		section "$dir/text" 'RETURN VALUE' | grep -q . || return 1
+	fi
+	sed -n 's/^\.BR \(lkdf_[a-z0-9_]*\) (3).*/\1/p' "$1" >"$dir/have"
+	while read -r other; do
+		[ -s "$dir/pages/$other.3" ] || return 1
+	done <"$dir/have"
+}
+mkdir "$dir/pages"
+lib/man3_pages.sh 0.1.0 "$dir/pages" lib/include/lkdf/*.h 2>"$dir/log"
+ok $? 'lib/man3_pages.sh'
+find "$dir/pages" -type f -printf '%f\n' | sed 's/\.3$//' | sort >"$dir/made"
+tests/lint/mapped.sh | diff - "$dir/made" >"$dir/log"
+ok $? 'a page for each function that the library exports, and no other'
+while read -r name; do
+	function_agrees "$dir/pages/$name.3" "$name" >"$dir/log" ||
+		echo "$name: $(head -n 1 "$dir/log")"
+done <"$dir/made" >"$dir/odd"
+cp "$dir/odd" "$dir/log"
+[ ! -s "$dir/odd" ]
+ok $? 'each says what, how, with which arguments and results'
+check 'the page of lkdf_for()' '/^\.I fn$/d' function_agrees \
+	"$dir/pages/lkdf_for.3" lkdf_for
+check 'the pages that it names' 's/lkdf_for_in (3)/lkdf_for_out (3)/' \
+	function_agrees "$dir/pages/lkdf_for.3" lkdf_for
+if command -v mandoc >/dev/null; then
+	mandoc -Tlint -W error "$dir"/pages/*.3 >"$dir/log"
+	ok $? 'mandoc finds no error in them'
+fi
 
 # refused STATUS TEXT WORD...
 refused() {
