@@ -54,6 +54,11 @@ $(BUILD)/tests/unit/trace/test_trace_fuzz: tests/unit/trace/test_trace_fuzz.c \
 		$(filter %.o,$^) -L$(BUILD) -llkdf -lm -lpthread $(BPF_LIBS) \
 		$(CURSES_LIBS) -Wl,-rpath,'$$ORIGIN/../../..'
 
+# They load it while they run.
+$(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard $(addprefix tests/, \
+	api/test_hooks*.c api/*/test_hooks*.c unit/*/test_hooks*.c))): \
+	| $(BUILD)/examples/hooks_count.so
+
 # API tests see public headers only and link the shared library.
 $(BUILD)/tests/api/%: tests/api/%.c $(LIB_SO)
 	$(call say,CCLD)

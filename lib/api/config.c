@@ -262,7 +262,7 @@ static const struct option_row rows[] = {
 	  .type = OPTION_TEXT,
 	  AT(hooks),
 	  .help = "a library with the object lkdf_hooks is told of loops, "
-		  "blocks and copies, see lkdf/hooks.h" },
+		  "kernels, blocks and copies, see lkdf/hooks.h" },
 	{ .name = "final",
 	  .type = OPTION_BOOL,
 	  AT(final),

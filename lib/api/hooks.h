@@ -3,7 +3,7 @@
 #ifndef API_HOOKS_H
 #define API_HOOKS_H
 
-#include "core/hooks.h"
+#include "trace/hooks.h"
 
 /* path "": no tool. 0; -ENOENT, -EINVAL: the library is none. */
 int hooks_open(struct hooks *h, const char *path);

@@ -11,13 +11,13 @@
 #include "base/log.h"
 #include "base/options.h"
 #include "base/thread.h"
-#include "core/hooks.h"
 #include "core/stock.h"
 #include "device/blocking.h"
 #include "mem/pool.h"
 #include "sched/sched.h"
 #include "signal/listen.h"
 #include "signal/workers.h"
+#include "trace/hooks.h"
 #include "trace/trace.h"
 
 #define FN_KINDS 64 /* buckets */

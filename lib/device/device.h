@@ -40,6 +40,7 @@ struct device_copy;
 struct device_req;
 struct held_call;
 struct held_move;
+struct hooks;
 struct lkdf_stats_slice;
 struct trace;
 
@@ -82,6 +83,7 @@ struct device_attr {
 	unsigned nr_queues; /* for kernels, at most; 0: as the device says */
 	uint64_t memory; /* bytes at most; 0: what the device has */
 	struct trace *trace;
+	struct hooks *hooks; /* a tool's; its table may be NULL */
 	struct lkdf_stats_device *told; /* its row in the memfd */
 	uint32_t first_thread; /* executor of number 0 in blocking */
 	/* The executor is as items are run with; not NULL. */

@@ -5,6 +5,7 @@
 #include "base/util.h"
 #include "device/request.h"
 #include "trace/file.h"
+#include "trace/hooks.h"
 #include "trace/trace.h"
 
 #include <stdio.h>
@@ -277,14 +278,41 @@ static void count_busy(struct device *d, uint32_t sort, uint64_t end)
 		(end - b->since) * 1024 / d->attr.trace->ticks_per_1024ns);
 }
 
+/* ---- what a tool is told ------------------------------------------------ */
+
+static uint64_t begin_hook(struct device *d, const struct device_slot *s,
+			   uint32_t sort, unsigned queue, uint64_t bytes)
+{
+	struct hooks *h = d->attr.hooks;
+
+	if (sort == LKDF_SPAN_KERNEL)
+		return hooks_kernel_begin(h, s->req->launch.name,
+					  d->attr.index);
+	return hooks_copy_begin(
+		h, queue == DEVICE_UPLOAD_QUEUE ? "upload" : "fetch", -1,
+		bytes);
+}
+
+static void end_hook(struct device *d, const struct device_slot *s)
+{
+	if (s->row.sort == LKDF_SPAN_KERNEL)
+		hooks_kernel_end(d->attr.hooks, s->row.hook);
+	else
+		hooks_copy_end(d->attr.hooks, s->row.hook);
+}
+
+/* ---- what all of them are told ------------------------------------------ */
+
 void rows_begin(struct device *d, struct device_slot *s, uint32_t sort,
 		unsigned queue, uint64_t value)
 {
 	struct device_busy *b = busy_of(d, sort);
+	uint64_t hook = begin_hook(d, s, sort, queue, value);
 
 	s->row = (struct device_row_op){
 		.begin = clock_ticks(),
 		.value = value,
+		.hook = hook,
 		.sort = sort,
 		.row = queue < DEVICE_WAIT_ROW ? queue : DEVICE_WAIT_ROW - 1,
 	};
@@ -294,8 +322,10 @@ void rows_begin(struct device *d, struct device_slot *s, uint32_t sort,
 
 void rows_cancel(struct device *d, struct device_slot *s)
 {
-	if (s->row.sort)
-		count_busy(d, s->row.sort, clock_ticks());
+	if (!s->row.sort)
+		return;
+	count_busy(d, s->row.sort, clock_ticks());
+	end_hook(d, s);
 	s->row.sort = 0;
 }
 
@@ -308,6 +338,7 @@ void rows_end(struct device *d, struct device_slot *s)
 	if (!s->row.sort)
 		return;
 	count_busy(d, s->row.sort, end);
+	end_hook(d, s);
 	begin = max_u64(s->row.begin, row->end);
 	end = max_u64(begin, end);
 	if (s->row.sort == LKDF_SPAN_KERNEL)

@@ -4,7 +4,8 @@
  * requests that wait for its memory. A kernel or a copy lasts from the time
  * when the device was given it, or from the end of the one before in its row,
  * until the device says that it is done. Counters have how long the device was
- * at kernels and at copies; a recording has each of them.
+ * at kernels and at copies; a recording has each of them, and a tool is told of
+ * each, recorded or not (lkdf/hooks.h).
  *
  * The launcher only.
  */
@@ -26,6 +27,7 @@ struct device_row_op {
 	uint64_t begin; /* ticks */
 	uint64_t value; /* as in lkdf_stats_slice */
 	uint64_t by; /* uid of the kernel whose bytes it fetches; 0: unknown */
+	uint64_t hook; /* id that a tool was told; 0: nobody was */
 	uint32_t sort; /* enum lkdf_span_sort; 0: of no row */
 	uint32_t row;
 };

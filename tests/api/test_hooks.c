@@ -1,31 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /* A library of a tool is told of loops, blocks and copies; see lkdf/hooks.h. */
 #include "tests/api/api.h"
+#include "tests/api/hooks.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
-
-static char said[4096];
-
-/* Standard error goes to a file until take_stderr(). */
-static int redirect(FILE *f)
-{
-	int old = dup(STDERR_FILENO);
-
-	fflush(stderr);
-	dup2(fileno(f), STDERR_FILENO);
-	return old;
-}
-
-static void take_stderr(FILE *f, int old)
-{
-	fflush(stderr);
-	dup2(old, STDERR_FILENO);
-	close(old);
-	rewind(f);
-	said[fread(said, 1, sizeof(said) - 1, f)] = '\0';
-	fclose(f);
-}
 
 static int block(uint64_t begin, uint64_t end, void *u)
 {
@@ -103,6 +81,8 @@ static void a_tool_is_told(const char *library, const char *options)
 	take_stderr(f, old);
 	ok(strstr(said, "hooks: 4 loops over 2060 iterations, 0 not ended"),
 	   "it was told of each loop, begin and end");
+	is(hooks_nr("loop", NULL), 4, "four have an id");
+	is(hooks_nr_odd(), 0, "used once, and ended once");
 	ok(strstr(said, "lkdf_for\n") && strstr(said, "named\n") &&
 		   strstr(said, "sum\n") && strstr(said, "inner\n"),
 	   "by name, or by the function called");
@@ -111,6 +91,23 @@ static void a_tool_is_told(const char *library, const char *options)
 	ok(strstr(said, "block small on node 0") &&
 		   strstr(said, "block large on node -1"),
 	   "with label and place");
+}
+
+static void the_variable_names_it(const char *library)
+{
+	FILE *f = tmpfile();
+	struct lkdf *rt;
+	int old;
+
+	setenv("LKDF_HOOKS", library, 1);
+	rt = api_open("workers=1");
+	old = redirect(f);
+	run_loops(rt);
+	is(lkdf_close(rt), 0, "a runtime of LKDF_HOOKS closes");
+	take_stderr(f, old);
+	has(said, "hooks: 4 loops over 2060 iterations, 0 not ended",
+	    "its library was told");
+	unsetenv("LKDF_HOOKS");
 }
 
 static void what_is_no_tool_is_refused(const char *build)
@@ -132,14 +129,13 @@ static void what_is_no_tool_is_refused(const char *build)
 int main(void)
 {
 	const char *build = getenv("BUILD") ? getenv("BUILD") : "build";
-	char library[512];
+	const char *library = hooks_library();
 
 	tap_start(60);
-	snprintf(library, sizeof(library), "%s/examples/hooks_count.so", build);
-	setenv("HOOKS_VERBOSE", "1", 1);
 	a_tool_is_told(library, "workers=1");
 	a_tool_is_told(library, "workers=2");
 	a_tool_is_told(library, "serial");
+	the_variable_names_it(library);
 	what_is_no_tool_is_refused(build);
 	return tap_end();
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * A library for LKDF_HOOKS: counts loops, blocks and copies of a runtime, and
- * prints the counts when it is closed.
+ * A library for LKDF_HOOKS: counts loops, kernels, blocks and copies of a
+ *runtime, and prints the counts when it is closed.
  *
  *	LKDF_HOOKS=build/examples/hooks_count.so program
  */
@@ -14,7 +14,8 @@
 struct counts {
 	_Atomic(uint64_t) loops, iterations, open; /* open: not ended yet */
 	_Atomic(uint64_t) blocks, bytes, freed;
-	_Atomic(uint64_t) copies, copied;
+	_Atomic(uint64_t) copies, copied, copying; /* not ended yet */
+	_Atomic(uint64_t) kernels, running; /* not ended yet */
 };
 
 static void *count_open(void)
@@ -33,9 +34,11 @@ static void count_close(void *u)
 		" not ended\n"
 		"hooks: %" PRIu64 " blocks of %" PRIu64 " bytes, %" PRIu64
 		" freed\n"
-		"hooks: %" PRIu64 " copies of %" PRIu64 " bytes\n",
+		"hooks: %" PRIu64 " copies of %" PRIu64 " bytes, %" PRIu64
+		" not ended\n"
+		"hooks: %" PRIu64 " kernels, %" PRIu64 " not ended\n",
 		c->loops, c->iterations, c->open, c->blocks, c->bytes, c->freed,
-		c->copies, c->copied);
+		c->copies, c->copied, c->copying, c->kernels, c->running);
 	free(c);
 }
 
@@ -53,13 +56,20 @@ static void count_loop(void *u, const char *label, uint64_t id, uint64_t begin,
 	c->iterations += end - begin;
 }
 
+static void say_end(uint64_t id)
+{
+	if (getenv("HOOKS_VERBOSE"))
+		fprintf(stderr, "hooks: end %" PRIu64 "\n", id);
+}
+
 static void count_end(void *u, uint64_t id)
 {
 	struct counts *c = u;
 
-	(void)id;
-	if (c)
-		c->open--;
+	if (!c)
+		return;
+	say_end(id);
+	c->open--;
 }
 
 static void count_alloc(void *u, const void *p, uint64_t bytes, int node,
@@ -90,13 +100,50 @@ static void count_copy(void *u, const char *label, uint64_t id, int node,
 {
 	struct counts *c = u;
 
-	(void)label;
-	(void)id;
-	(void)node;
 	if (!c)
 		return;
+	if (getenv("HOOKS_VERBOSE"))
+		fprintf(stderr,
+			"hooks: copy %" PRIu64 " %s of %" PRIu64
+			" bytes to node %d\n",
+			id, label, bytes, node);
 	c->copies++;
+	c->copying++;
 	c->copied += bytes;
+}
+
+static void count_copied(void *u, uint64_t id)
+{
+	struct counts *c = u;
+
+	if (!c)
+		return;
+	say_end(id);
+	c->copying--;
+}
+
+static void count_kernel(void *u, const char *label, uint64_t id,
+			 uint32_t device)
+{
+	struct counts *c = u;
+
+	if (!c)
+		return;
+	if (getenv("HOOKS_VERBOSE"))
+		fprintf(stderr, "hooks: kernel %" PRIu64 " %s on device %u\n",
+			id, label, device);
+	c->kernels++;
+	c->running++;
+}
+
+static void count_done(void *u, uint64_t id)
+{
+	struct counts *c = u;
+
+	if (!c)
+		return;
+	say_end(id);
+	c->running--;
 }
 
 extern const struct lkdf_hooks lkdf_hooks;
@@ -110,4 +157,7 @@ __attribute__((visibility("default"))) const struct lkdf_hooks lkdf_hooks = {
 	.alloc = count_alloc,
 	.free = count_free,
 	.copy_begin = count_copy,
+	.copy_end = count_copied,
+	.kernel_begin = count_kernel,
+	.kernel_end = count_done,
 };

@@ -2,8 +2,8 @@
 /*
  * A table of functions in a library of a tool: the option hooks (LKDF_HOOKS)
  * names the library, which exports the table as the object lkdf_hooks. A
- * runtime calls them at the begin and the end of loops, for blocks of memory
- * and for copies that it makes on its own. The variable is ignored in programs
+ * runtime calls them at the begin and the end of loops, of kernels of devices
+ * and of copies, and for blocks of memory. The variable is ignored in programs
  * that run with the rights of somebody else (AT_SECURE).
  *
  * A function runs on the thread that does the thing, inside the call: it has
@@ -37,9 +37,16 @@ extern "C" {
  *              all nodes in turn), label or NULL
  * @free:       lkdf_free(), before the block is gone
  * @copy_begin: bytes of data go to a node, which is -1 where nobody knows it:
- *              "move" (they go along) or "copy" (for readers there)
- * @copy_end:   the copy with this id is made
- * @reserved:   0; for kernels of devices
+ *              "move" (they go along) or "copy" (for readers there); or to a
+ *              device and from one: "upload" and "fetch", node -1
+ * @copy_end:   the copy with this id is made, or was given up
+ * @kernel_begin: the launcher gives a device a kernel: label as the name of
+ *              its kind, id used once in the runtime, device as lkdf device
+ *              and recordings number them, from 0. Of a kernel with enqueue(),
+ *              enqueue() has returned
+ * @kernel_end: the device has said that the kernel with this id is done, or
+ *              the launcher waits for it no longer
+ * @reserved:   0
  *
  * Texts are borrowed until the function returns. All functions but open and
  * close may be called by several threads at a time.
@@ -57,7 +64,10 @@ struct lkdf_hooks {
 	void (*copy_begin)(void *u, const char *label, uint64_t id, int node,
 			   uint64_t bytes);
 	void (*copy_end)(void *u, uint64_t id);
-	void (*reserved[8])(void);
+	void (*kernel_begin)(void *u, const char *label, uint64_t id,
+			     uint32_t device);
+	void (*kernel_end)(void *u, uint64_t id);
+	void (*reserved[6])(void);
 };
 
 #ifdef __cplusplus

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /* The table of a tool, see lkdf/hooks.h. Off: one test of a pointer. */
-#ifndef CORE_HOOKS_H
-#define CORE_HOOKS_H
+#ifndef TRACE_HOOKS_H
+#define TRACE_HOOKS_H
 
 #include "base/atomic.h"
 #include "base/util.h"
@@ -35,6 +35,25 @@ static inline void hooks_copy_end(struct hooks *h, uint64_t id)
 {
 	if (unlikely(id) && h->table->copy_end)
 		h->table->copy_end(h->u, id);
+}
+
+static inline uint64_t hooks_kernel_begin(struct hooks *h, const char *label,
+					  uint32_t device)
+{
+	uint64_t id;
+
+	if (likely(!h->table))
+		return 0;
+	id = a_add(&h->next_id, 1, relaxed) + 1;
+	if (h->table->kernel_begin)
+		h->table->kernel_begin(h->u, label, id, device);
+	return id;
+}
+
+static inline void hooks_kernel_end(struct hooks *h, uint64_t id)
+{
+	if (unlikely(id) && h->table->kernel_end)
+		h->table->kernel_end(h->u, id);
 }
 
 static inline uint64_t hooks_loop_begin(struct hooks *h, const char *label,
