@@ -4,6 +4,7 @@
 #include "api/border.h"
 #include "data/away.h"
 #include "data/place.h"
+#include "kernel/blocks.h"
 #include "kernel/prefetch.h"
 #include "run/task_claim.h"
 #include "run/values.h"
@@ -68,6 +69,24 @@ static int check_attr(const struct lkdf *rt, const struct lkdf_data_attr *a)
 	return 0;
 }
 
+/* Tasks on the host would fault there. */
+static int check_wrap(struct lkdf *rt, const void *wrap)
+{
+	struct device_held *h = wrap ? blocks_get(rt, wrap) : NULL;
+	int rc = 0;
+
+	if (!h)
+		return 0;
+	if (h->mem == LKDF_MEM_OWN)
+		rc = err(-EINVAL,
+			 "data: wrap %p lies in block \"%s\" of device %s, "
+			 "LKDF_MEM_OWN, which the host cannot touch: a data "
+			 "has bytes of the host, lkdf_copy() carries them",
+			 wrap, h->label, h->device->name);
+	held_put(h);
+	return rc;
+}
+
 int lkdf_data_create(struct lkdf *rt, const struct lkdf_data_attr *attr,
 		     struct lkdf_data **out)
 {
@@ -81,6 +100,8 @@ int lkdf_data_create(struct lkdf *rt, const struct lkdf_data_attr *attr,
 	rc = border_copy(attr, &a, sizeof(a), "lkdf_data_attr");
 	if (!rc)
 		rc = check_attr(rt, &a);
+	if (!rc)
+		rc = check_wrap(rt, a.wrap);
 	return rc ? rc : data_create(rt, &a, out);
 }
 

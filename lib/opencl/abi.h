@@ -61,6 +61,9 @@ enum ocl_number {
 	OCL_DEVICE_SVM_FINE_GRAIN_BUFFER = 2,
 	OCL_PROGRAM_KERNEL_NAMES = 0x1168,
 	OCL_PROGRAM_BUILD_LOG = 0x1183,
+	OCL_KERNEL_ARG_ADDRESS_QUALIFIER = 0x1196,
+	OCL_KERNEL_ARG_ADDRESS_GLOBAL = 0x119b,
+	OCL_KERNEL_ARG_ADDRESS_CONSTANT = 0x119d,
 	OCL_KERNEL_WORK_GROUP_SIZE = 0x11b0,
 	OCL_KERNEL_LOCAL_MEM_SIZE = 0x11b2,
 	OCL_BUFFER_CREATE_TYPE_REGION = 0x1220,
@@ -121,6 +124,8 @@ struct ocl_region {
 	     const void *) \
 	call(int32_t, clSetKernelArgSVMPointer, ocl_kernel, uint32_t, \
 	     const void *) \
+	call(int32_t, clGetKernelArgInfo, ocl_kernel, uint32_t, uint32_t, \
+	     size_t, void *, size_t *) \
 	call(int32_t, clGetKernelWorkGroupInfo, ocl_kernel, ocl_device, \
 	     uint32_t, size_t, void *, size_t *) \
 	call(int32_t, clEnqueueWriteBuffer, ocl_queue, ocl_mem, uint32_t, \

@@ -68,6 +68,26 @@ static int make_kernel(struct opencl_device *d, ocl_program p,
 	return opencl_errno(error);
 }
 
+/*
+ * The compiler keeps what parameters are, for opencl_check_pointer(). The
+ * error as of OpenCL.
+ */
+static int32_t compile(struct opencl_device *d, ocl_program p,
+		       const char *options)
+{
+	static const char known[] = "-cl-kernel-arg-info";
+	size_t size = sizeof(known) + 1 + (options ? strlen(options) : 0);
+	char *all = malloc(size);
+	int32_t error;
+
+	if (!all)
+		return OCL_OUT_OF_HOST_MEMORY;
+	snprintf(all, size, "%s %s", known, options ? options : "");
+	error = d->cl.clBuildProgram(p, 1, &d->id, all, NULL, NULL);
+	free(all);
+	return error;
+}
+
 int opencl_build(void *dev, const struct lkdf_code *c,
 		 const struct lkdf_launch *like, void **function, char *log,
 		 uint32_t log_size)
@@ -85,8 +105,7 @@ int opencl_build(void *dev, const struct lkdf_code *c,
 					    bytes ? &bytes : NULL, &error);
 	if (error)
 		return opencl_failed("clCreateProgramWithSource", error);
-	error = d->cl.clBuildProgram(p, 1, &d->id, c->options ? c->options : "",
-				     NULL, NULL);
+	error = compile(d, p, c->options);
 	if (error) {
 		get_log(d, p, log, log_size);
 		if (log_size && !log[0])

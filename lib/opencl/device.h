@@ -61,6 +61,14 @@ bool opencl_free_shared(struct opencl_device *d, void *there);
 bool opencl_is_shared(const struct opencl_device *d, const void *value,
 		      size_t bytes, void **at);
 
+/*
+ * The launcher: may argument i of the launch be handed to the driver, as far as
+ * pointers go? A driver takes the bytes for a pointer parameter as a cl_mem and
+ * follows them, whatever they are. 0; -EINVAL.
+ */
+int opencl_check_pointer(const struct opencl_device *d,
+			 const struct lkdf_launch *l, uint32_t i);
+
 /* err() with the name of the call and of its error. */
 int opencl_failed(const char *call, int32_t error);
 

@@ -142,6 +142,7 @@ static int set_arg(struct opencl_device *d, const struct lkdf_launch *l,
 	size_t bytes = a->bytes;
 	int32_t error;
 	void *at;
+	int rc;
 
 	if (a->sort == LKDF_ARG_MEMORY && a->offset)
 		return set_part(d, l, i);
@@ -150,6 +151,9 @@ static int set_arg(struct opencl_device *d, const struct lkdf_launch *l,
 	    opencl_is_shared(d, value, bytes, &at) &&
 	    !d->cl.clSetKernelArgSVMPointer(l->function, i, at))
 		return 0;
+	rc = opencl_check_pointer(d, l, i);
+	if (rc)
+		return rc;
 	if (a->sort == LKDF_ARG_MEMORY) {
 		value = &a->value;
 		bytes = sizeof(ocl_mem);

@@ -62,7 +62,8 @@ struct lkdf_data_attr {
 	uint32_t size, flags;
 	const char *name; /* unique if set, at most 63 bytes; labels reports */
 	uint64_t bytes, align; /* 1 .. 2^40; a power of two up to 2^30, 0: 64 */
-	void *wrap; /* the user's bytes, on a multiple of align (0: any) */
+	void *wrap; /* the user's bytes, on a multiple of align (0: any), which
+		     * the host can touch: no LKDF_MEM_OWN of a device */
 	const void *init; /* first value, copied; else the first writer's */
 	struct lkdf_place *home; /* NULL: the node of the first writer */
 	void (*drop)(void *bytes); /* before the bytes are freed */
@@ -78,8 +79,8 @@ struct lkdf_data_attr {
  * @out: new data with one reference, the caller's
  *
  * Context: any thread, does not block.
- * Return: 0; -EINVAL sizes, alignment, flags; -EEXIST the name is taken;
- * -ENOMEM.
+ * Return: 0; -EINVAL sizes, alignment, flags, wrap in LKDF_MEM_OWN of a device;
+ * -EEXIST the name is taken; -ENOMEM.
  */
 int lkdf_data_create(struct lkdf *rt, const struct lkdf_data_attr *a,
 		     struct lkdf_data **out);

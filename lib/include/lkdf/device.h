@@ -166,12 +166,12 @@ struct lkdf_kernel_attr {
  * says is the error of the task.
  *
  * The task fails, by name, with -EINVAL a block too large, a range that the
- * device cannot have, too much memory of a block; -E2BIG parameters of more
- * bytes than one launch takes; -ENOMEM the device has less memory than its
- * uses; -ENOEXEC the code does not compile; -ENODEV the device is lost;
- * -ENODATA a use that has no bytes, of a kind with LKDF_ALWAYS, because the
- * tasks that were to write the data first have failed; and what the device's
- * functions return.
+ * device cannot have, too much memory of a block, a value for a pointer of
+ * OpenCL's that is no cl_mem; -E2BIG parameters of more bytes than one launch
+ * takes; -ENOMEM the device has less memory than its uses; -ENOEXEC the code
+ * does not compile; -ENODEV the device is lost; -ENODATA a use that has no
+ * bytes, of a kind with LKDF_ALWAYS, because the tasks that were to write the
+ * data first have failed; and what the device's functions return.
  *
  * Context: any thread, does not block.
  * Return: 0; -EINVAL a field, named in lkdf_errmsg(); -EOPNOTSUPP what is not

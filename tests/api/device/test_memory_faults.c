@@ -388,6 +388,36 @@ static void wrong_calls_are_named(void)
 	emu_check(&o.e, "wrong");
 }
 
+/* A body on the host could not touch its bytes. */
+static void a_data_has_no_bytes_there(void)
+{
+	struct lkdf_data *d = NULL;
+	struct one o;
+	char *a;
+	void *at;
+
+	open_one(&o, 0, "workers=1");
+	must(try_alloc(&o, 1000, &at));
+	a = at;
+	is(lkdf_data_create(o.rt,
+			    ATTR(lkdf_data_attr, .bytes = 1000, .wrap = a), &d),
+	   -EINVAL, "a data that wraps memory of a device");
+	has(lkdf_errmsg(), "block \"try\" of device emu, LKDF_MEM_OWN",
+	    "the text names the block");
+	is(lkdf_data_create(
+		   o.rt, ATTR(lkdf_data_attr, .bytes = 64, .wrap = a + 64), &d),
+	   -EINVAL, "or what is inside");
+	ok(!d, "out is untouched");
+	is(lkdf_data_create(o.rt,
+			    ATTR(lkdf_data_attr, .bytes = sizeof(host),
+				 .wrap = host),
+			    &d),
+	   0, "one that wraps memory of the host");
+	lkdf_data_put(d);
+	lkdf_free(o.rt, a);
+	close_one(&o, "wrap");
+}
+
 static void the_host_faults_there(void)
 {
 	int status = 0;
@@ -437,6 +467,7 @@ int main(void)
 	each(a_lost_device_gives_nothing);
 	a_prefetch_hides_no_loss();
 	wrong_calls_are_named();
+	a_data_has_no_bytes_there();
 	the_host_faults_there();
 	return tap_end();
 }
