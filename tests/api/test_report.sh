@@ -43,7 +43,7 @@ same() {
 	diff "$golden/$2" "$1" >"$log" 2>&1
 }
 
-for name in small graph old; do
+for name in small graph old unknown; do
 	made "$name"
 	same "$dir/$name.lkdf" "$name.lkdf"
 	ok $? "$name: the recording is the one that is kept"
@@ -164,6 +164,43 @@ told old 'r["lacks"] and f[0]["id"] == "idle"'
 ok $? 'a recording without the facts has fewer findings and says so'
 told graph '[k["wait50"] for k in r["kinds"]] == [2000, 1000, 1000, 1000]'
 ok $? 'tasks of a graph were ready when those before them ended'
+# nobody NAME: no number of that report says that bytes are near
+nobody() {
+	told "$1" 'r["flow"] is None and
+		all(k["local"] == k["remote"] == 0 for k in r["kinds"])' &&
+		"$lkdf" report "$dir/$1.lkdf" >"$log" &&
+		grep -q '^  tile .* -$' "$log"
+}
+nobody unknown
+ok $? 'a sum of bytes after the last body counts: nobody knows their nodes'
+told unknown '"bytes by node: on which one most of them are, nobody knows" in
+	r["lacks"]'
+ok $? 'and the report says so'
+nobody made_up
+ok $? 'on a topology that is made up no share of remote bytes is told'
+told made_up '"bytes by node: the topology is made up, so nobody knows on " +
+	"which of its nodes pages lie" in r["lacks"]'
+ok $? 'and the report says why'
+told partly 'r["flow"] == [[5 * 65536, 0], [5 * 65536, 0]] and
+	any("of which nobody knows count as near" in x for x in r["lacks"])'
+ok $? 'where many bytes are unknown the others are told, and that they are some'
+told small 'r["flow"] == [[1 << 20, 2 << 20]] * 2'
+ok $? 'small: bytes by node are those of the last sum'
+told growing 'r["flow"] == [[0, 20 * 65536]] * 2'
+ok $? 'what grew after the last sum within the run counts'
+told wild 'r["nodes"] == [0] and r["flow"] == [[20 * 65536]]'
+ok $? 'a node beyond what a machine has is none'
+# window FROM TO: bytes of a node in it, in tiles
+window() {
+	"$lkdf" report "$dir/growing.lkdf" --from "$1" --to "$2" --json \
+		>"$dir/json" && python3 -c 'import json, sys
+r = json.load(open(sys.argv[1]))
+print(r["flow"][0][1] / 65536)' "$dir/json"
+}
+window 0ms 10ms >"$log" && grep -qx '10.0' "$log"
+ok $? 'a window has the bytes of its sums'
+window 14ms 16ms >"$log" && grep -q '^1\.99' "$log"
+ok $? 'and of a sum beyond it by its share of the time'
 told joins 'not any(x["id"] == "chain" for x in f)'
 ok $? 'a body that waits for its children is no chain'
 

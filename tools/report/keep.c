@@ -50,7 +50,8 @@ static void keep_executor(void *u, const struct trace_executor *x)
 	lane->has_started = true;
 	lane->kind = x->kind;
 	lane->cpu = x->cpu;
-	lane->node = x->node;
+	/* A file may lie: rows of bytes are by node. */
+	lane->node = x->node < (int32_t)MAX_NODES ? x->node : -1;
 }
 
 static uint32_t uid_of(uint64_t number)
@@ -290,48 +291,6 @@ static void keep_event(void *u, const struct trace_event *e)
 	}
 }
 
-/* The growth since the row before: rows are sums from the start. */
-static uint64_t since_last(uint64_t now, uint64_t *last, bool counts)
-{
-	uint64_t more = counts && now > *last ? now - *last : 0;
-
-	*last = now;
-	return more;
-}
-
-static void keep_bytes(void *u, const struct trace_bytes *b)
-{
-	struct load *l = u;
-	struct report *r = l->r;
-	int node = r->lane[b->executor].node;
-	uint64_t at = load_time(l, b->ticks), more, *seen;
-	uint32_t i;
-
-	if (node < 0 || node >= (int)MAX_NODES || at > l->to)
-		return;
-	seen = &l->bytes[(size_t)b->executor * (MAX_NODES + 1)];
-	for (i = 0; i < b->nr_nodes && i < MAX_NODES; i++) {
-		more = since_last(b->bytes[i], &seen[i], at > l->from);
-		r->flow[node][i] += more;
-		r->flow_known += more;
-	}
-	r->flow_unknown +=
-		since_last(b->unknown, &seen[MAX_NODES], at > l->from);
-}
-
-/* Few bytes of which the node is known say nothing of all the others. */
-static void judge_bytes(struct report *r)
-{
-	uint32_t i;
-
-	r->has.flow = r->flow_known > 0;
-	if (r->flow_unknown / 9 <= r->flow_known)
-		return;
-	r->has.flow = r->has.bytes = false;
-	for (i = 0; i < r->nr_kinds; i++)
-		r->kind[i].local = r->kind[i].remote = 0;
-}
-
 /* The last sample counts. */
 static void keep_counter(void *u, uint32_t executor, uint32_t counter,
 			 uint64_t value)
@@ -427,8 +386,7 @@ static int alloc_all(struct load *l)
 	r->held = malloc((l->nr_held + 1) * sizeof(*r->held));
 	l->kind_of = calloc(LKDF_MAX_NAMES, sizeof(*l->kind_of));
 	l->is_of_device = calloc(LKDF_MAX_NAMES, 1);
-	l->bytes = calloc((size_t)l->nr_lanes * (MAX_NODES + 1),
-			  sizeof(*l->bytes));
+	l->bytes = calloc(l->nr_lanes, sizeof(*l->bytes));
 	l->park_since = malloc(l->nr_lanes * sizeof(*l->park_since));
 	if (!r->slice || !r->op || !r->wait || !r->held || !l->kind_of ||
 	    !l->is_of_device || !l->bytes || !l->park_since)
@@ -452,7 +410,7 @@ int keep_records(struct load *l)
 		.graph = note_graph,
 		.task = note_task,
 		.thread = note_thread,
-		.bytes = keep_bytes,
+		.bytes = note_bytes,
 		.fact = keep_fact,
 		.lane = keep_lane,
 		.kind = keep_kind,
@@ -468,7 +426,7 @@ int keep_records(struct load *l)
 	if (!rc)
 		rc = load_pass(l, &sink);
 	if (!rc)
-		judge_bytes(l->r);
+		flow_judge(l->r);
 	if (!rc)
 		rc = probed_merge(l);
 	if (!rc)

@@ -31,6 +31,11 @@ struct counts {
 	uint64_t slices, enters, parks, samples, probed;
 };
 
+/* The last sums of an executor, and when they were taken. */
+struct byte_sums {
+	uint64_t at, known[MAX_NODES], unknown;
+};
+
 struct load {
 	struct report *r;
 	FILE *in;
@@ -43,6 +48,7 @@ struct load {
 	uint64_t first, last; /* ticks */
 	int64_t zero; /* CLOCK_MONOTONIC ns of time 0 */
 	uint64_t from, to; /* the window, from time 0 */
+	uint64_t end; /* of the recording */
 	uint64_t cut; /* where memory ends; NO_TIME */
 	uint64_t pairs[2]; /* ticks of the last two samples of the clock */
 
@@ -57,7 +63,7 @@ struct load {
 	uint32_t nr_graphs, cap_graphs;
 	uint32_t *frame_graph, nr_frames; /* by frame; NO_GRAPH */
 	uint64_t *park_since; /* by lane, ticks; NO_TIME */
-	uint64_t *bytes; /* by lane and node, unknown last: the last sums */
+	struct byte_sums *bytes; /* by lane */
 	struct futex_rows *futexes; /* NULL: none so far */
 };
 
@@ -81,6 +87,10 @@ void note_thread(void *u, const struct trace_thread *t);
 void note_probe(void *u, const struct trace_probe *p);
 void note_probed_thread(void *u, const struct trace_probed_thread *t);
 int probed_merge(struct load *l);
+
+/* flow.c */
+void note_bytes(void *u, const struct trace_bytes *b);
+void flow_judge(struct report *r);
 
 /* futexes.c */
 void note_probed_word(void *u, const struct trace_probed_word *w);

@@ -41,9 +41,27 @@ const char *class_lacks(const struct report *r, enum time_class c)
 	}
 }
 
-static bool lacks_bytes(const struct report *r)
+/* The sentence on bytes whose node nobody knows; NULL: there are hardly any. */
+static const char *lack_of_bytes(const struct report *r)
 {
-	return r->nr_nodes > 1 && !r->has.bytes && !r->has.flow;
+	bool tells = r->has.bytes || r->has.flow;
+
+	if (r->nr_nodes < 2)
+		return NULL;
+	if (!tells && !r->flow_unknown)
+		return "bytes by node: the tasks name no data";
+	if (r->is_made_up)
+		return tells ? "on which node pages lie: the topology is made "
+			       "up, bytes count where their data belong"
+			     : "bytes by node: the topology is made up, so "
+			       "nobody knows on which of its nodes pages lie";
+	if (!tells)
+		return "bytes by node: on which one most of them are, nobody "
+		       "knows";
+	if (r->flow_unknown > r->flow_known / 9)
+		return "bytes by node, of all: those of which nobody knows "
+		       "count as near";
+	return NULL;
 }
 
 void each_lack(const struct report *r, void (*tell)(void *u, const char *what),
@@ -67,11 +85,8 @@ void each_lack(const struct report *r, void (*tell)(void *u, const char *what),
 	else if (r->probe_ns < worker_time(r) / 10 * 9)
 		tell(u, "what the kernel's programs see, for all of the time: "
 			"the probe came late, went, or missed workers");
-	if (lacks_bytes(r))
-		tell(u, r->flow_unknown ? "bytes by node: on which one most "
-					  "of them are, nobody knows"
-					: "bytes by node: the tasks name no "
-					  "data");
+	if (lack_of_bytes(r))
+		tell(u, lack_of_bytes(r));
 }
 
 const char *futex_kind_name(const struct report *r, const struct futex *f,

@@ -210,6 +210,56 @@ def pipeline():
     return trace
 
 
+def unknown(known=192):
+    """A short run on two nodes: of hardly a byte is known where it lies, and
+    the only sums were taken when the recording ended, after the last body.
+    """
+    trace = Trace(2)
+    machine = Machine(trace, 2)
+    for w in range(2):
+        trace.place(w, w)
+    for i in range(40):
+        machine.run('tile', 50 * US, 0, worker=i % 2, bytes=(65536, 0))
+    end = max(machine.free)
+    for w in range(2):
+        trace.bytes(w, end + 300 * US, [known, 0], 20 * 65536 - known)
+    return trace
+
+
+def made_up():
+    """As unknown, on a topology of a text."""
+    trace = unknown()
+    trace.fact('synthetic', '1')
+    return trace
+
+
+def partly():
+    """As unknown, but a quarter is known."""
+    return unknown(5 * 65536)
+
+
+def growing():
+    """Two nodes; sums after 10 ms, and at the end, 15 ms later."""
+    trace = Trace(2)
+    machine = Machine(trace, 2)
+    for w in range(2):
+        trace.place(w, w)
+    for i in range(40):
+        machine.run('tile', 1 * MS, 0, worker=i % 2,
+                    bytes=(65536, 0) if i % 2 else (0, 65536))
+    for at, nr in (10 * MS, 10), (25 * MS, 20):
+        for w in range(2):
+            trace.bytes(w, at, [0, nr * 65536])
+    return trace
+
+
+def wild():
+    """As unknown, with a worker on a node that no machine has."""
+    trace = unknown(20 * 65536)
+    trace.place(1, 1004847)
+    return trace
+
+
 def two():
     """Bodies that sleep a third of the time; then a tail on one worker."""
     trace = Trace(4)
@@ -348,8 +398,9 @@ def hostile():
 
 
 PLANTED = {f.__name__: f for f in (
-    remote, convoy, lock, taken, gone, critical, quota, io, limit, clean, pipeline, two, old, small,
-    graph, joins, device, hostile)}
+    remote, convoy, lock, taken, gone, critical, quota, io, limit, clean, pipeline,
+    unknown, made_up, partly, growing, wild, two, old, small, graph, joins, device,
+    hostile)}
 
 if __name__ == '__main__':
     if sys.argv[1:] == ['--list']:

@@ -109,8 +109,8 @@ class Trace:
                           u(mapping_offset) + t(label) + u(label_offset) +
                           u(size)))
 
-    def bytes(self, executor, at, by_node):
-        self.rest.append((15, u(executor) + u(START + at) + u(0) +
+    def bytes(self, executor, at, by_node, unknown=0):
+        self.rest.append((15, u(executor) + u(START + at) + u(unknown) +
                           b''.join(map(u, by_node))))
 
     def fact(self, key, value):
