@@ -86,6 +86,33 @@ for name in small remote critical two old graph device hostile; do
 	holds "$name" 'the policy allows nothing else' policy
 done
 
+# first NAME TITLE FIX: of the page alone
+first() {
+	[ -s "$dir/$1.dom" ] || page "$1"
+	[ -s "$dir/$1.dom" ] && [ ! -s "$dir/$1.console" ] &&
+		python3 tests/api/report/page.py first "$dir/$1" "$2" "$3" \
+			>"$log" 2>&1
+	ok $? "$1: what was planted is finding 1 on the page"
+}
+
+first remote 'of the bytes that tasks use come from another node' \
+	'the data of spmv lie on node 0'
+first convoy 'Bodies sleep: update' \
+	'lkdf_limit_create() instead of a lock around update'
+first critical 'workers starve while reduce runs' 'split reduce'
+first quota 'Workers wait for a CPU while they have work' 'LKDF_WORKERS=2'
+first io 'Workers wait for operations, most of them read' \
+	'keep more operations under way'
+first lock 'Bodies wait for one another at libdemo.so+0x40' \
+	'lkdf_limit_create() instead of a lock around update'
+first two 'Bodies sleep: update' 'lkdf_limit_create()'
+for name in clean pipeline; do
+	page "$name"
+	[ -s "$dir/$name.dom" ] && [ ! -s "$dir/$name.console" ]
+	ok $? "$name: the browser has nothing to say" "$dir/$name.err"
+	holds "$name" 'a reader sees that nothing is wrong' fine
+done
+
 for name in small remote device hostile; do
 	looks "$name" dark 500
 done

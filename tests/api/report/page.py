@@ -3,7 +3,9 @@
 """
 page.py FACT BASE: does the page BASE.html, as the browser's BASE.dom has it,
 agree with BASE.txt and BASE.json? Exit status 0: yes. page.py fits|contrast BASE
-dark|light WIDTH: what looks.js has found in such a window.
+dark|light WIDTH: what looks.js has found in such a window. page.py first BASE TITLE
+FIX: a reader of the page alone sees a cause with these words first. page.py fine
+BASE: he sees that nothing is wrong.
 """
 import base64
 import hashlib
@@ -20,7 +22,7 @@ class Tree(HTMLParser):
     def __init__(self, text):
         super().__init__(convert_charrefs=True)
         self.tags, self.tables, self.items, self.heads = [], {}, {}, []
-        self.rows = []
+        self.rows, self.cards, self.part = [], [], None
         self.key, self.titles = None, []
         self.in_title = self.in_cell = False
         self.feed(text)
@@ -39,11 +41,27 @@ class Tree(HTMLParser):
             self.key = a.get('data-class')
             if self.key:
                 self.items[self.key] = ''
+        self.start_part(tag, a.get('class', '').split())
         self.in_title = self.in_title or tag == 'h3'
         if tag == 'h3':
             self.titles.append('')
 
+    def start_part(self, tag, classes):
+        """Of a finding: its cost, title, reason and fix."""
+        if tag == 'div' and 'finding' in classes:
+            self.cards.append(dict(cost='', title='', why='', fix=''))
+        elif tag in ('h2', 'button'):
+            self.part = None
+        elif tag == 'div' and 'cost' in classes:
+            self.part = 'cost'
+        elif tag == 'h3':
+            self.part = 'title'
+        elif tag == 'p':
+            self.part = 'fix' if 'fix' in classes else 'why'
+
     def handle_endtag(self, tag):
+        if tag in ('h3', 'p'):
+            self.part = None
         if tag == 'td':
             self.in_cell = False
         if tag == 'li':
@@ -58,6 +76,8 @@ class Tree(HTMLParser):
             self.items[self.key] += data
         if self.in_title:
             self.titles[-1] += data
+        if self.part and self.cards:
+            self.cards[-1][self.part] += data
 
 
 def read(end):
@@ -146,6 +166,23 @@ def findings():
     return want == [x for x in titles if x != 'Nothing is wrong']
 
 
+def first():
+    """The page alone: what costs most, and what to change."""
+    card = tree().cards[0]
+    print(card)
+    return re.match(r'[0-9.]+ %of worker time', card['cost']) and \
+        re.match(r'1  ', card['title']) and card['why'] and \
+        sys.argv[3] in card['title'] and sys.argv[4] in card['fix']
+
+
+def fine():
+    cards = tree().cards
+    print(cards)
+    return cards[0]['title'] == 'Nothing is wrong' and \
+        'No cause' in cards[0]['why'] and \
+        all(x['cost'] == 'bound' for x in cards[1:])
+
+
 def draws():
     a = [a for tag, a in tree().tags if tag == 'html'][0]
     print(a)
@@ -199,5 +236,5 @@ def contrast():
 
 
 sys.exit(not {f.__name__: f for f in (
-    data, text, table, devices, classes, findings, draws, names,
-    policy, fits, contrast)}[sys.argv[1]]())
+    data, text, table, devices, classes, findings, first, fine,
+    draws, names, policy, fits, contrast)}[sys.argv[1]]())
