@@ -38,6 +38,7 @@ const struct cli_spec futex_spec = {
 		"without -d it looks each second until it is interrupted.",
 	.row = rows,
 	.nr_rows = sizeof(rows) / sizeof(rows[0]),
+	.without = CLI_NO_QUIET | CLI_NO_VERBOSE,
 };
 
 static int usage(const char *what)

@@ -157,6 +157,7 @@ void futex_print_json(const struct futex_report *r, unsigned top)
 
 	json_init(&j, stdout);
 	json_open(&j, NULL, '{');
+	json_text(&j, "schema", "lkdf/futex/1");
 	json_int(&j, "pid", r->pid);
 	json_text(&j, "command", r->command);
 	json_fixed(&j, "seconds", r->seconds, 3);

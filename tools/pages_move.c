@@ -236,7 +236,7 @@ void pages_move_json(const struct pages_move *m)
 
 	json_init(&j, stdout);
 	json_open(&j, NULL, '{');
-	json_text(&j, "schema", "lkdf/pages-move/1");
+	json_text(&j, "schema", "lkdf/pages_move/1");
 	json_int(&j, "pid", m->pid);
 	json_int(&j, "node", m->node);
 	json_bool(&j, "dry_run", m->is_dry);

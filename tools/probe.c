@@ -193,13 +193,15 @@ static int start(const struct probe_opts *o)
 		return refuse(rc, why);
 	rc = rc ? probe_load(&w, &got) : -EEXIST;
 	if (rc == -EEXIST) {
-		printf("runs already in %s\n", w.dir);
+		if (!o->common.is_quiet)
+			printf("runs already in %s\n", w.dir);
 		return CLI_OK;
 	}
 	if (rc)
 		return refuse(rc, got.why);
-	printf("runs in %s: %u CPUs %u times a second, %u slots\n", w.dir,
-	       got.nr_cpus, w.hz, w.nr_slots);
+	if (!o->common.is_quiet)
+		printf("runs in %s: %u CPUs %u times a second, %u slots\n",
+		       w.dir, got.nr_cpus, w.hz, w.nr_slots);
 	if (got.missing[0])
 		printf("without %s\n", got.missing);
 	return CLI_OK;
@@ -210,13 +212,10 @@ static int stop(const struct probe_opts *o)
 	char why[256];
 	int rc = probe_unload(dir_of(o), why, sizeof(why));
 
-	if (rc == -ENOENT) {
-		printf("%s\n", why);
-		return CLI_OK;
-	}
-	if (rc)
+	if (rc && rc != -ENOENT)
 		return refuse(rc, why);
-	printf("stopped\n");
+	if (!o->common.is_quiet)
+		printf("%s\n", rc ? why : "stopped");
 	return CLI_OK;
 }
 
@@ -301,6 +300,7 @@ static void write_status(const struct pins *p, const char *dir,
 
 	json_init(&j, stdout);
 	json_open(&j, NULL, '{');
+	json_text(&j, "schema", "lkdf/probe/1");
 	json_text(&j, "dir", dir);
 	json_bool(&j, "live", pins_are_live(p));
 	json_bool(&j, "switch", h->hooks & LKDF_PROBE_SWITCH);

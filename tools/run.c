@@ -62,11 +62,12 @@ const struct cli_spec run_spec = {
 	.verb = verb,
 	.usage = "[options] [--] COMMAND ...",
 	.help = "Runs a command whose lkdf runtimes get these options. When it "
-		"has ended\none line on standard error says how it went. The "
-		"exit status is its own;\n124 after --timeout, 125 where lkdf "
-		"failed, 126 and 127 as env(1), 128\nplus the signal. --report records into a file that is gone\n"
-		"afterwards, unless --trace names one, and prints on standard "
-		"error.",
+		"has ended\none line on standard error says how it went, with "
+		"-v also what was set\nand how large the trace is. The "
+		"exit status is its own; 124 after\n--timeout, 125 where lkdf "
+		"failed, 126 and 127 as env(1), 128 plus the signal.\n"
+		"--report records into a file that is gone afterwards, unless "
+		"--trace names\none, and prints on standard error.",
 	.row = rows,
 	.nr_rows = sizeof(rows) / sizeof(rows[0]),
 	.without = CLI_NO_JSON,
@@ -82,10 +83,17 @@ static int fail(const char *what, const char *value)
 	return cli_fail(&e, what, value);
 }
 
-/* "name=value,..." becomes LKDF_NAME. 0 or an exit code. */
-static int set_options(const char *list)
+static void set(const struct run_opts *o, const char *name, const char *value)
 {
-	char *copy = strdup(list), *at, *rest = NULL, *value;
+	setenv(name, value, 1);
+	if (o->common.is_verbose)
+		fprintf(stderr, "lkdf run: %s=%s\n", name, value);
+}
+
+/* "name=value,..." becomes LKDF_NAME. 0 or an exit code. */
+static int set_options(const struct run_opts *o)
+{
+	char *copy = strdup(o->options), *at, *rest = NULL, *value;
 	char name[64];
 	size_t i;
 
@@ -95,13 +103,13 @@ static int set_options(const char *list)
 		if (!value || value == at || value - at > 48) {
 			free(copy);
 			return fail("--options \"%s\": expected name=value,...",
-				    list);
+				    o->options);
 		}
 		*value = '\0';
 		snprintf(name, sizeof(name), "LKDF_%s", at);
 		for (i = 5; name[i]; i++)
 			name[i] = (char)toupper((unsigned char)name[i]);
-		setenv(name, value + 1, 1);
+		set(o, name, value + 1);
 	}
 	free(copy);
 	return 0;
@@ -110,14 +118,14 @@ static int set_options(const char *list)
 static int set_environment(const struct run_opts *o)
 {
 	if (o->trace)
-		setenv("LKDF_TRACE", o->trace, 1);
+		set(o, "LKDF_TRACE", o->trace);
 	if (o->workers)
-		setenv("LKDF_WORKERS", o->workers, 1);
+		set(o, "LKDF_WORKERS", o->workers);
 	if (o->cpus)
-		setenv("LKDF_CPUS", o->cpus, 1);
+		set(o, "LKDF_CPUS", o->cpus);
 	if (o->place)
-		setenv("LKDF_PLACEMENT", o->place, 1);
-	return o->options ? set_options(o->options) : 0;
+		set(o, "LKDF_PLACEMENT", o->place);
+	return o->options ? set_options(o) : 0;
 }
 
 /* The name that the user gave the recording of --report, or one of our own. */
@@ -310,6 +318,20 @@ static bool finish_trace(const struct child *c, const struct run_opts *o,
 	return rc >= 0;
 }
 
+static void tell_trace(const struct run_opts *o, const struct stat *before)
+{
+	struct stat now;
+
+	/* A pattern: each runtime has a file of its own. */
+	if (!o->trace || strchr(o->trace, '%'))
+		return;
+	if (is_untouched(o, before) || stat(o->trace, &now))
+		fprintf(stderr, "lkdf run: %s: not written\n", o->trace);
+	else
+		fprintf(stderr, "lkdf run: %s: %lld bytes\n", o->trace,
+			(long long)now.st_size);
+}
+
 /* From the start of the command to what is said of it: its exit code. */
 static int run_it(const struct run_opts *o, char **command, bool is_named)
 {
@@ -328,6 +350,8 @@ static int run_it(const struct run_opts *o, char **command, bool is_named)
 		end_it(&c, o);
 	code = code ? (int)CLI_TIMEOUT : child_code(&c);
 	is_recorded = finish_trace(&c, o, &before);
+	if (o->common.is_verbose && is_named)
+		tell_trace(o, &before);
 	if (!o->common.is_quiet)
 		tell_end(&c, is_named ? o->trace : NULL);
 	child_fini(&c);

@@ -177,7 +177,7 @@ static void print_json(const char *path, const struct check *c, int rc)
 
 	json_init(&j, stdout);
 	json_open(&j, NULL, '{');
-	json_text(&j, "schema", "lkdf/trace-check/1");
+	json_text(&j, "schema", "lkdf/trace_check/1");
 	json_text(&j, "file", path);
 	json_bool(&j, "whole", !rc);
 	json_text(&j, "runtime", c->info.runtime);

@@ -113,7 +113,7 @@ static int convert(FILE *in, const char *path, const struct format *format,
 	out_rc = outfile_commit(&out);
 	if (out_rc)
 		return refuse_output(outfile_name(&out), out_rc);
-	if (rc)
+	if (rc && !o->common.is_quiet)
 		fprintf(stderr, "lkdf %s: %s: up to offset %llu: %s\n", verb,
 			path, (unsigned long long)fault.offset, fault.why);
 	return CLI_OK;

@@ -435,7 +435,7 @@ static int diff(struct side *s[2], const struct diff_opts *o)
 	if (o->common.is_json) {
 		json_init(&j, stdout);
 		json_open(&j, NULL, '{');
-		json_text(&j, "schema", "lkdf/trace-diff/1");
+		json_text(&j, "schema", "lkdf/trace_diff/1");
 		json_bool(&j, "failed", code != CLI_OK);
 		json_open(&j, "kinds", '[');
 		p.json = &j;

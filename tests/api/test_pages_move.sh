@@ -37,7 +37,7 @@ ok $? 'also in JSON'
 python3 - "$dir/log" >"$dir/why" 2>&1 <<'EOT'
 import json, sys
 p = json.load(open(sys.argv[1]))
-assert p["schema"] == "lkdf/pages-move/1"
+assert p["schema"] == "lkdf/pages_move/1"
 assert p["moved"] == sum(f["bytes"] for f in p["from"])
 assert p["refused"] == sum(w["bytes"] for w in p["why"]) == 0
 assert p["there"] + p["moved"] > 0

@@ -199,7 +199,7 @@ is $? 0 'check has JSON'
 python3 - "$tmp/out" <<'EOT'
 import json, sys
 c = json.load(open(sys.argv[1]))
-assert c["schema"] == "lkdf/trace-check/1" and c["whole"] is True
+assert c["schema"] == "lkdf/trace_check/1" and c["whole"] is True
 assert c["slices"] == 2 and c["slices_lost"] == 0 and "why" not in c
 EOT
 ok $? 'with the counts'
@@ -253,7 +253,7 @@ done
 python3 - "$tmp/out" <<'EOT'
 import json, sys
 d = json.load(open(sys.argv[1]))
-assert d["schema"] == "lkdf/trace-diff/1" and d["failed"] is False
+assert d["schema"] == "lkdf/trace_diff/1" and d["failed"] is False
 say = [k for k in d["kinds"] if k["kind"] == "say"]
 assert len(say) == 1 and say[0]["count"] == [2, 2]
 assert say[0]["p50"][0] <= say[0]["max"][0] <= say[0]["total"][0]

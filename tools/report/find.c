@@ -14,9 +14,11 @@
 #include <string.h>
 
 /* Below these shares of worker time there is nothing to tell. */
-#define LEAST_IDLE 0.02
+#define LEAST_IDLE WORTH_TELLING
 #define LEAST_TAKEN 0.03
 #define LEAST_ENTER 0.05
+/* Where all is asked for; words_share() rounds less to 0 %. */
+#define LEAST_OF_ALL 0.001
 
 struct finding *find_add(struct report *r, const char *id,
 			 enum finding_sort sort, double cost)
@@ -41,6 +43,11 @@ struct finding *find_add(struct report *r, const char *id,
 double find_share(const struct report *r, enum time_class c)
 {
 	return share_of(r->time[c], worker_time(r));
+}
+
+bool find_is_small(const struct report *r, double share, double least)
+{
+	return share < (r->wants_all ? LEAST_OF_ALL : least);
 }
 
 /* The kind for which a number is greatest; NULL: all are 0. */
@@ -167,7 +174,7 @@ static void find_starved(struct report *r)
 {
 	uint64_t starved = r->time[TIME_STARVED];
 
-	if (find_share(r, TIME_STARVED) < LEAST_IDLE)
+	if (find_is_small(r, find_share(r, TIME_STARVED), LEAST_IDLE))
 		return;
 	if (!r->has.ready && !r->has.edges)
 		idle_of_unknown_cause(r);
@@ -185,7 +192,7 @@ static void find_late(struct report *r)
 	const struct kind *k = most(r, waited);
 	struct finding *f;
 
-	if (find_share(r, TIME_LATE) < LEAST_IDLE)
+	if (find_is_small(r, find_share(r, TIME_LATE), LEAST_IDLE))
 		return;
 	f = find_add(r, "late", FINDING_COST, find_share(r, TIME_LATE));
 	PUT(f->title, "Ready tasks lie while workers are idle");
@@ -219,7 +226,7 @@ static void find_asleep(struct report *r)
 	struct finding *f;
 
 	/* Sleeps on futex words have a finding of their own. */
-	if (cost < LEAST_TAKEN)
+	if (find_is_small(r, cost, LEAST_TAKEN))
 		return;
 	f = find_add(r, "asleep", FINDING_COST, cost);
 	PUT(f->title, "Bodies sleep: %s is not on a CPU all of its time",
@@ -249,7 +256,7 @@ static void find_io(struct report *r)
 	const struct kind *k = most(r, op_total);
 	struct finding *f;
 
-	if (find_share(r, TIME_IO) < LEAST_TAKEN)
+	if (find_is_small(r, find_share(r, TIME_IO), LEAST_TAKEN))
 		return;
 	f = find_add(r, "io", FINDING_COST, find_share(r, TIME_IO));
 	PUT(f->title, "Workers wait for operations, most of them %s",
@@ -270,7 +277,7 @@ static void find_enter(struct report *r)
 {
 	struct finding *f;
 
-	if (find_share(r, TIME_ENTER) < LEAST_ENTER)
+	if (find_is_small(r, find_share(r, TIME_ENTER), LEAST_ENTER))
 		return;
 	f = find_add(r, "enter", FINDING_COST, find_share(r, TIME_ENTER));
 	PUT(f->title, "Workers give operations to the kernel for long");
@@ -327,7 +334,7 @@ static void find_taken(struct report *r)
 	struct finding *f;
 	size_t used;
 
-	if (find_share(r, TIME_TAKEN) < LEAST_TAKEN)
+	if (find_is_small(r, find_share(r, TIME_TAKEN), LEAST_TAKEN))
 		return;
 	f = find_add(r, "cpu", FINDING_COST, find_share(r, TIME_TAKEN));
 	PUT(f->title, "Workers wait for a CPU while they have work");
@@ -368,7 +375,8 @@ static void find_runtime(struct report *r)
 	const struct kind *k = most(r, total);
 	struct finding *f;
 
-	if (find_share(r, TIME_RUNTIME) < LEAST_IDLE || !nr_tasks(r))
+	if (find_is_small(r, find_share(r, TIME_RUNTIME), LEAST_IDLE) ||
+	    !nr_tasks(r))
 		return;
 	f = find_add(r, "short", FINDING_COST, find_share(r, TIME_RUNTIME));
 	PUT(f->title, "Tasks are short against what starting one costs");

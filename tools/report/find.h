@@ -10,6 +10,8 @@
 struct finding *find_add(struct report *r, const char *id,
 			 enum finding_sort sort, double cost);
 double find_share(const struct report *r, enum time_class c);
+/* A share of worker time is not worth telling, unless all is asked for. */
+bool find_is_small(const struct report *r, double share, double least);
 
 /* The evidence comes from there, and the finding says so; NULL: the recording
  * itself. */

@@ -81,7 +81,7 @@ void find_futex(struct report *r)
 		      share_of(cpu, worker_time(r));
 	struct finding *f;
 
-	if (cost < LEAST_FUTEX || !r->nr_futexes)
+	if (find_is_small(r, cost, LEAST_FUTEX) || !r->nr_futexes)
 		return;
 	f = find_add(r, "futex", FINDING_COST, cost < 1 ? cost : 1);
 	PUT(f->title, "Bodies wait for one another at %.150s",

@@ -20,6 +20,8 @@
 #define NR_BINS 400u
 #define NR_HIST 24u
 #define MAX_FINDINGS 16u
+/* A share of worker time; of a cause of less than it nothing is wrong. */
+#define WORTH_TELLING 0.02
 #define MAX_NODES 64u
 #define MAX_DEVICES 64u
 /* The kind of a lane that is no thread, beside enum lkdf_executor_kind. */
@@ -281,6 +283,7 @@ struct report {
 	uint32_t nr_futexes, futexes_left_out;
 
 	struct chain chain;
+	bool wants_all; /* causes of less than what is worth telling, too */
 	struct finding finding[MAX_FINDINGS];
 	uint32_t nr_findings;
 };

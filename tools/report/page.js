@@ -110,7 +110,8 @@ function show(f) {
 	timeline.canvas.focus({ preventScroll: true });
 }
 function findings() {
-	const costly = D.findings.some(f => f.sort !== "bound");
+	const costly = D.findings.some(f => f.cost === null ? f.sort !== "bound"
+		: f.cost >= 0.02);
 
 	page.append(el("h2", {}, "What costs most"));
 	if (!costly)

@@ -218,13 +218,20 @@ static void write_finding(const struct finding *f, unsigned nr, FILE *out)
 		fprintf(out, " on worker %d\n", f->at.lane);
 }
 
+/* With less than that nothing is wrong. */
+static bool is_costly(const struct finding *f)
+{
+	return f->sort == FINDING_COST ? f->cost >= WORTH_TELLING
+				       : f->sort != FINDING_BOUND;
+}
+
 static void write_findings(const struct report *r, FILE *out)
 {
 	unsigned i, nr_costly = 0;
 
 	fprintf(out, "\nWhat costs most\n");
 	for (i = 0; i < r->nr_findings; i++)
-		nr_costly += r->finding[i].sort != FINDING_BOUND;
+		nr_costly += is_costly(&r->finding[i]);
 	if (!nr_costly)
 		fprintf(out,
 			"  nothing is wrong: no cause takes more than 2 %% "

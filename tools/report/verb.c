@@ -37,7 +37,8 @@ const struct cli_spec report_spec = {
 	.verb = "report",
 	.usage = "FILE [--html PAGE] [--json] [--from TIME] [--to TIME]",
 	.help = "Says where the time of the workers went in a program that ran\n"
-		"with LKDF_TRACE=FILE, what costs most, and what to change.",
+		"with LKDF_TRACE=FILE, what costs most, and what to change. -v tells\n"
+		"causes of less than 2 % of that time, too.",
 	.row = rows,
 	.nr_rows = sizeof(rows) / sizeof(rows[0]),
 	.max_words = 1,
@@ -201,7 +202,7 @@ static int report_on(FILE *in, const char *path, const struct report_opts *o,
 {
 	struct cli_error e = { "report", CLI_DAMAGED, NULL,
 			       "lkdf report --best-effort" };
-	struct report r = { .file = path };
+	struct report r = { .file = path, .wants_all = o->common.is_verbose };
 	struct trace_fault fault = { 0 };
 	int code, rc = report_load(&r, in, w, &fault);
 
