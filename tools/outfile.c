@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -17,6 +18,26 @@ static mode_t mode_for(const struct stat *st)
 	mask = umask(0);
 	umask(mask);
 	return 0666 & ~mask;
+}
+
+/* A signal takes away the file that is half written; there is one at a time. */
+static char half_written[PATH_MAX];
+
+static void on_signal(int nr)
+{
+	if (half_written[0])
+		unlink(half_written);
+	signal(nr, SIG_DFL);
+	raise(nr);
+}
+
+/* Where the program ignores a signal it goes on doing so. */
+static void watch(int nr)
+{
+	struct sigaction now;
+
+	if (!sigaction(nr, NULL, &now) && now.sa_handler == SIG_DFL)
+		signal(nr, on_signal);
 }
 
 static int open_beside(struct outfile *o, const struct stat *old)
@@ -39,6 +60,25 @@ static int open_beside(struct outfile *o, const struct stat *old)
 	return n;
 }
 
+/* The name is known to on_signal() before a signal can come. */
+static int open_watched(struct outfile *o, const struct stat *old)
+{
+	sigset_t set, before;
+	int rc;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigprocmask(SIG_BLOCK, &set, &before);
+	watch(SIGINT);
+	watch(SIGTERM);
+	rc = open_beside(o, old);
+	if (!rc)
+		memcpy(half_written, o->temp, sizeof(half_written));
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return rc;
+}
+
 int outfile_open(struct outfile *o, const char *path)
 {
 	struct stat st;
@@ -48,11 +88,11 @@ int outfile_open(struct outfile *o, const char *path)
 		return 0;
 	o->path = path;
 	if (stat(path, &st))
-		return errno == ENOENT ? open_beside(o, NULL) : -errno;
+		return errno == ENOENT ? open_watched(o, NULL) : -errno;
 	if (S_ISREG(st.st_mode) && access(path, W_OK))
 		return -errno;
 	if (S_ISREG(st.st_mode))
-		return open_beside(o, &st);
+		return open_watched(o, &st);
 	o->f = fopen(path, "we");
 	return o->f ? 0 : -errno;
 }
@@ -83,6 +123,7 @@ int outfile_commit(struct outfile *o)
 		rc = -errno;
 	if (rc)
 		unlink(o->temp);
+	half_written[0] = '\0';
 	return rc;
 }
 
@@ -91,4 +132,5 @@ void outfile_abort(struct outfile *o)
 	close_file(o);
 	if (o->temp[0])
 		unlink(o->temp);
+	half_written[0] = '\0';
 }

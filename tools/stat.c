@@ -88,10 +88,13 @@ static void print_all(const struct stat_look *l, const struct stat_opts *o)
 
 /* ---- a process that runs ----------------------------------------------- */
 
-/* Nothing to do but to end the nap. */
+/* A signal may come while nobody naps. */
+static volatile sig_atomic_t is_stopped;
+
 static void on_signal(int signal)
 {
 	(void)signal;
+	is_stopped = 1;
 }
 
 /* False: a signal came. */
@@ -102,7 +105,8 @@ static bool nap(int64_t until_ns)
 		.tv_nsec = until_ns % 1000000000,
 	};
 
-	return clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) == 0;
+	return !is_stopped &&
+	       !clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
 }
 
 static int watch(struct stat_look *l, const struct stat_opts *o)

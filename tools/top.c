@@ -104,9 +104,13 @@ static int find_process(const struct top_opts *o, int *pid)
 
 /* ---- lines on standard output -------------------------------------------- */
 
+/* A signal may come while nobody waits. */
+static volatile sig_atomic_t is_stopped;
+
 static void on_signal(int signal)
 {
 	(void)signal;
+	is_stopped = 1;
 }
 
 static unsigned width_of_output(void)
@@ -183,7 +187,7 @@ static int batch(struct top *t, struct top_page *p, const struct top_opts *o)
 	     !code && !why && !ferror(stdout) && (!o->times || i < o->times);
 	     i++) {
 		next += o->interval_ms * 1000000;
-		why = wait_until(pidfd, t->pid, next);
+		why = is_stopped ? 1 : wait_until(pidfd, t->pid, next);
 		if (why <= 0)
 			code = print_look(t, p, o);
 	}

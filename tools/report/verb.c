@@ -7,11 +7,9 @@
 #include "verbs.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 struct report_opts {
 	struct cli_common common;
@@ -114,40 +112,10 @@ static int analyse(struct report *r)
 	return rc;
 }
 
-/* A signal while the page is written takes away what is half written. */
-static char half_written[PATH_MAX];
-
-static void on_signal(int nr)
-{
-	if (half_written[0])
-		unlink(half_written);
-	signal(nr, SIG_DFL);
-	raise(nr);
-}
-
-/* The name is known to on_signal() before a signal can come. */
-static int open_page(struct outfile *out, const char *path)
-{
-	sigset_t set, old;
-	int rc;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigprocmask(SIG_BLOCK, &set, &old);
-	signal(SIGINT, on_signal);
-	signal(SIGTERM, on_signal);
-	rc = outfile_open(out, path);
-	if (!rc)
-		memcpy(half_written, out->temp, sizeof(half_written));
-	sigprocmask(SIG_SETMASK, &old, NULL);
-	return rc;
-}
-
 static int write_page(const struct report *r, const char *path)
 {
 	struct outfile out;
-	int rc = open_page(&out, path);
+	int rc = outfile_open(&out, path);
 
 	if (!rc) {
 		rc = html_write(r, out.f);
@@ -155,7 +123,6 @@ static int write_page(const struct report *r, const char *path)
 			outfile_abort(&out);
 		else
 			rc = outfile_commit(&out);
-		half_written[0] = '\0';
 	}
 	if (rc)
 		return refuse(cli_code_of(rc), "%s: %s", path, strerror(-rc));
