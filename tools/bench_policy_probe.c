@@ -67,7 +67,7 @@ static int play_body(struct lkdf_ctx *c, void *arg)
 	return 0;
 }
 
-/* Whoever sleeps has no samples. */
+/* The probe takes no samples of a thread that sleeps: this body computes. */
 static int compute_body(struct lkdf_ctx *c, void *arg)
 {
 	struct pair *p = *(struct pair **)arg;
