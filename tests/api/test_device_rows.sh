@@ -166,7 +166,7 @@ assert [d['held'] for d in t['devices']] == [12288, 0]
 END
 ok $? 'with numbers, as JSON'
 stop_target KILL
-try 124 'lkdf run --timeout says what waits for a device' "$lkdf" run -T 1 \
+try 124 'lkdf run --timeout says what waits for a device' "$lkdf" run -T 3 \
 	"$dir/device_target" room
 holds 'waits for 32768 bytes on device emu: 32768 of its 49152 are in use'
 try 5 'a process without a runtime has none' "$lkdf" device -p $$

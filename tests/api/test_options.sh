@@ -29,7 +29,7 @@ ok $? 'verbs are there' "$dir/verbs"
 # options VERB: lines of "letter name value", - where there is none
 options() {
 	# shellcheck disable=SC2086
-	"$lkdf" $1 --help | sed -n '/^options:/,$s/^  \(..\). --\([a-z-]*\) \([A-Z|]*\).*/\1 \2 \3/p' |
+	"$lkdf" $1 --help | sed -n '/^options:/,$s/^  \(..\). --\([a-z-]*\) \([A-Za-z|]*\).*/\1 \2 \3/p' |
 		while read -r letter name value; do
 			case $letter in
 			-h) ;;

@@ -166,15 +166,15 @@ assert lib.lkdf_open(b"workers=2", ctypes.byref(rt)) == 0
 print("up", flush=True)
 time.sleep(600)
 EOT
-	try 124 'what does not end is ended' "$lkdf" run -T 1 \
+	try 124 'what does not end is ended' "$lkdf" run -T 3 \
 		python3 "$tmp/open.py" "$build/liblkdf.so"
-	holds 'not over after 1 s'
+	holds 'not over after 3 s'
 	holds '^  worker 0: 0 tasks, '
 	holds '^  worker 1: 0 tasks, '
 	holds '^as seen: 0 submitted tasks'
-	try 124 'so is what is to be reported on' "$lkdf" run -r -T 1 \
+	try 124 'so is what is to be reported on' "$lkdf" run -r -T 3 \
 		python3 "$tmp/open.py" "$build/liblkdf.so"
-	holds 'not over after 1 s'
+	holds 'not over after 3 s'
 	holds 'worker time'
 
 	python3 "$tmp/open.py" "$build/liblkdf.so" >"$tmp/up" &
