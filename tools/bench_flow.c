@@ -5,10 +5,11 @@
  * its own, streams of tokens through four stages, and a source whose messages
  * go through a bounded queue to two parallel stages and a sink; against
  * Taskflow's condition tasks and tf::Pipeline and oneTBB's flow_graph,
- * parallel_pipeline and limiter_node. The floor calls the same bodies in a
- * plain loop on one thread. Every contestant's result is compared with the
- * serial program's after every batch. Rows without a peer, of values at ports,
- * are in bench_flow_ports.c.
+ * parallel_pipeline and limiter_node; streams against OpenMP's tasks as well,
+ * which have dependences and neither loops nor queues. The floor calls the same
+ * bodies in a plain loop on one thread. Every contestant's result is compared
+ * with the serial program's after every batch. Rows without a peer, of values
+ * at ports, are in bench_flow_ports.c.
  */
 #include "bench_arms.h"
 #include "bench_flow_ports.h"
@@ -22,6 +23,7 @@
 enum {
 	TASKFLOW,
 	TBB,
+	LIBGOMP,
 	NR_PEERS
 };
 
@@ -30,6 +32,7 @@ static const struct {
 } peers[NR_PEERS] = {
 	{ "peer_taskflow_control", "taskflow" },
 	{ "peer_tbb_control", "tbb" },
+	{ "peer_omp_control", "libgomp" },
 };
 
 /* The most that lkdf may take by what a peer takes; 0: no bar. */
@@ -269,6 +272,12 @@ static void peer_row(struct bench *b, const struct arm *a,
 		row_judge(row, BAR_AT_MOST, bar[i], gate_was_fair(&b->gate));
 }
 
+/* OpenMP: streams of tokens that no queue feeds. */
+static bool can_say_it(const struct part *part)
+{
+	return part->stages && part->stages[0] != 'C';
+}
+
 static void part_rows(struct bench *b, const void *arm, const void *first,
 		      unsigned nr)
 {
@@ -276,7 +285,8 @@ static void part_rows(struct bench *b, const void *arm, const void *first,
 
 	(void)first;
 	for (i = 0; i < NR_PEERS; i++)
-		peer_row(b, arm, &parts[nr], i);
+		if (i != LIBGOMP || can_say_it(&parts[nr]))
+			peer_row(b, arm, &parts[nr], i);
 }
 
 static const char *name_of(unsigned nr)
