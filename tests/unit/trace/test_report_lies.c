@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* With a sanitizer each takes ten times as long: one value for most bytes. */
+/* With a sanitizer each takes ten times as long: every fourth is tried. */
 #ifdef __SANITIZE_ADDRESS__
 #define STRIDE 4
 #else
@@ -69,11 +69,11 @@ static void cut_files(const uint8_t *bytes, size_t size)
 	size_t cut, nr_bad = 0;
 	bool holds;
 
-	for (cut = 0; cut < size; cut++) {
+	for (cut = 0; cut < size; cut += STRIDE) {
 		nr_bad += report_bytes(bytes, cut, &holds) != -EBADMSG;
 		nr_bad += !holds;
 	}
-	is(nr_bad, 0, "%zu cuts: each is told, the sums hold", size);
+	is(nr_bad, 0, "%zu cuts: each is told, the sums hold", size / STRIDE);
 }
 
 static void flipped_files(uint8_t *bytes, size_t size)
@@ -81,13 +81,14 @@ static void flipped_files(uint8_t *bytes, size_t size)
 	size_t i, nr_bad = 0;
 	bool holds;
 
-	for (i = 0; i < size; i++) {
-		bytes[i] ^= 1u << i % 8;
+	for (i = 0; i < size; i += STRIDE) {
+		bytes[i] ^= 1u << i / STRIDE % 8;
 		nr_bad += report_bytes(bytes, size, &holds) != -EBADMSG;
 		nr_bad += !holds;
-		bytes[i] ^= 1u << i % 8;
+		bytes[i] ^= 1u << i / STRIDE % 8;
 	}
-	is(nr_bad, 0, "%zu flipped bits: each is told, the sums hold", size);
+	is(nr_bad, 0, "%zu flipped bits: each is told, the sums hold",
+	   size / STRIDE);
 }
 
 static void lies(const uint8_t *bytes, size_t size)
