@@ -31,15 +31,16 @@ $(VM_INTERNAL): $(BUILD)/tests/vm/%: tests/vm/%.c $(LIB_INTERNAL)
 
 # What the machines run: machine.sh takes it from here. Left out is what no node
 # can change and what is slow there or needs python3.
-VM_LEFT_OUT_API := after always_left burst cancel data_children data_deadlock \
-	data_failing data_follow data_graph data_moves data_order data_parts \
-	data_reduce data_replicas data_roaming data_trees deadline \
-	deadline_run dump error event_any event_call event_faults event_fd \
-	faults flat hooks graph_children graph_commute graph_trees graph_weak \
-	io_busy io_doctor io_faults io_faults_busy io_held io_limits \
-	io_signals io_wait_busy join_bound limit loop loop_faults loop_in \
-	many many_end many_faults many_refused max_tasks meet move_faults \
-	record record_refused reduce serial shape stat then touch
+VM_LEFT_OUT_API := after always_left burst cancel data_children \
+	data_deadlock data_failing data_follow data_graph data_moves \
+	data_order data_parts data_reduce data_replicas data_roaming \
+	data_trees deadline deadline_run dump error event_any event_call \
+	event_faults event_fd faults flat hooks hooks_copies hooks_device \
+	graph_children graph_commute graph_trees graph_weak io_busy \
+	io_doctor io_faults io_faults_busy io_held io_limits io_signals \
+	io_wait_busy join_bound limit loop loop_faults loop_in many many_end \
+	many_faults many_refused max_tasks meet move_faults record \
+	record_refused reduce serial shape stat then touch
 # Nodes change little of these, which take a third of the time: with VM_ALL only.
 VM_ALL ?=
 VM_SLOW_API := away away_emulated channel channel_stream copies data_brief \
