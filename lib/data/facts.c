@@ -6,6 +6,7 @@
 #include "core/completion.h"
 #include "core/runtime.h"
 #include "core/seen.h"
+#include "core/signals.h"
 #include "mem/heap.h"
 #include "sched/notify.h"
 #include "topo/topo.h"
@@ -242,6 +243,22 @@ static struct lkdf_fact fact_of(const struct board *b, uint64_t value,
 	};
 }
 
+/* Workers read it for themselves: so many of them run, see sched/quota.h. */
+static void tell_quota(const struct lkdf *rt, int64_t now,
+		       struct lkdf_facts *out)
+{
+	const struct quota *q = &rt->sched.quota;
+	int64_t at = a_load(&q->read_ns, relaxed);
+
+	if (!rt->signals.has_self || !at)
+		return;
+	out->quota_milli = (struct lkdf_fact){
+		.value = (uint64_t)a_load(&q->milli, relaxed),
+		.age_ns = now > at ? (uint64_t)(now - at) : 0,
+		.source = LKDF_SIGNAL_SELF,
+	};
+}
+
 void facts_tell(const struct lkdf *rt, int executor, struct lkdf_facts *out)
 {
 	const struct board *b = rt->board;
@@ -249,6 +266,7 @@ void facts_tell(const struct lkdf *rt, int executor, struct lkdf_facts *out)
 	struct board_sum sum;
 	int node = -1;
 
+	tell_quota(rt, now, out);
 	if (!b->source || executor >= rt->nr_workers)
 		return;
 	if (executor >= 0)
@@ -269,7 +287,6 @@ bool facts_idle(struct worker *w)
 	struct lkdf *rt = w->executor->rt;
 
 	board_pass(rt->board, BOARD_IDLE);
-	if (workers_look(&rt->signals, w->executor->id, clock_ticks()))
-		workers_look_quota(&rt->signals);
+	signals_look(w);
 	return completion_poll(w);
 }

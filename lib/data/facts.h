@@ -63,7 +63,7 @@ void facts_followed(struct executor *ex, struct lkdf_data *d, int node);
 const char *facts_tier(const struct lkdf *rt);
 const char *facts_why(const struct lkdf *rt);
 
-/* Adds to what is known of a worker, or of all (-1): watched bytes. */
+/* Adds to what is known of a worker, or of all (-1): quota, watched bytes. */
 void facts_tell(const struct lkdf *rt, int executor, struct lkdf_facts *out);
 
 /* Work that idle workers do beside looking for work. */

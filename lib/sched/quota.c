@@ -144,6 +144,7 @@ static bool look_at_quota(struct sched *s)
 	milli = topo_read_quota_milli(q->proc_root, q->cgroup_root);
 	cpus = s->topo->is_synthetic ? nr : count_cpus(s);
 	is_new = replace(&q->milli, milli);
+	a_store(&q->read_ns, clock_now_ns(), relaxed);
 	is_new |= replace(&q->cpus, cpus);
 	least = milli / 1000 + (milli % 1000 != 0);
 	if (!milli || cpus < least)

@@ -52,6 +52,7 @@ struct quota {
 	_Atomic(uint64_t) spin; /* how long an idle worker spins now */
 	_Atomic(uint32_t) seats; /* those with a lower seat run; 0: all */
 	_Atomic(int) milli; /* the quota, 1/1000 CPU; 0: none */
+	_Atomic(int64_t) read_ns; /* when it was read; 0: nobody does */
 	_Atomic(int) cpus; /* for all workers, at most one each */
 
 	/* Any thread. */

@@ -2,9 +2,8 @@
 /*
  * Facts that a thread may know of itself without any rights: its CPU time and
  * context switches by getrusage(2), how long it waited for a CPU by its
- * schedstat file, and the cgroup's quota. The kernel splits CPU time into user
- * and system by what each tick finds, so a share of less than some ticks says
- * little.
+ * schedstat file. The kernel splits CPU time into user and system by what each
+ * tick finds, so a share of less than some ticks says little.
  */
 #ifndef SIGNAL_SRC_SELF_H
 #define SIGNAL_SRC_SELF_H

@@ -7,7 +7,6 @@
 #include "signal/sources.h"
 #include "signal/src_bpf.h"
 #include "signal/src_self.h"
-#include "topo/topo.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -82,21 +81,6 @@ void workers_look_now(struct workers *b, int executor, uint64_t ticks)
 	src_self_look(b, executor);
 }
 
-/* Called by one thread at a time: that which moves the time on. */
-void workers_look_quota(struct workers *b)
-{
-	int64_t at = a_load(&b->quota_at_ns, relaxed), now;
-
-	if (!b->has_self)
-		return;
-	now = clock_now_ns();
-	if (at && now - at < WORKERS_QUOTA_NS)
-		return;
-	if (!a_cas(&b->quota_at_ns, &at, now, relaxed, relaxed))
-		return;
-	a_store(&b->quota_milli, topo_read_quota_milli(NULL, NULL), relaxed);
-}
-
 /* ---- reading ------------------------------------------------------------- */
 
 /* Of all, the oldest tells the age. */
@@ -128,17 +112,6 @@ static void read_self(const struct worker_facts *f, int64_t now,
 		put(&out->run_delay_ns, a_load(&f->run_delay_ns, relaxed), age);
 }
 
-static void read_quota(const struct workers *b, int64_t now,
-		       struct lkdf_facts *out)
-{
-	int64_t at = a_load(&b->quota_at_ns, relaxed);
-
-	if (at)
-		put(&out->quota_milli,
-		    (uint64_t)a_load(&b->quota_milli, relaxed),
-		    age_of(at, now));
-}
-
 static void set_share(struct lkdf_facts *out)
 {
 	if (!out->samples.value)
@@ -166,7 +139,6 @@ void workers_read(const struct workers *b, int executor, struct lkdf_facts *out)
 		if (is_live)
 			src_bpf_read(b, i, age, now, out);
 	}
-	read_quota(b, now, out);
 	set_share(out);
 	if (executor >= 0)
 		return;

@@ -17,9 +17,8 @@
 
 #include <lkdf/signals.h>
 
-/* Between two looks of a thread at itself, and of anybody at the quota. */
+/* Between two looks of a thread at itself. */
 #define WORKERS_LOOK_NS 10000000
-#define WORKERS_QUOTA_NS 1000000000
 
 struct workers;
 
@@ -76,10 +75,6 @@ struct workers {
 	const char *pins;
 	uint64_t look_ticks;
 	char why[160]; /* there is no probe */
-
-	/* Any thread. */
-	_Atomic(int64_t) quota_at_ns;
-	_Atomic(int) quota_milli;
 };
 
 /* 0 or -ENOMEM. */
@@ -91,18 +86,15 @@ void workers_close(struct workers *b);
 void workers_enter(struct workers *b, int executor,
 		   const struct workers_own *own);
 
-/* Looks now, whatever the time; an idle one looks at the quota, too. */
+/* Looks now, whatever the time. */
 void workers_look_now(struct workers *b, int executor, uint64_t ticks);
-void workers_look_quota(struct workers *b);
 
-/* Of its thread, wherever it comes by: now and then it looks. True: it did. */
-static inline bool workers_look(struct workers *b, int executor, uint64_t ticks)
+/* Of its thread, wherever it comes by: now and then it looks. */
+static inline void workers_look(struct workers *b, int executor, uint64_t ticks)
 {
-	if (!b->has_self ||
-	    likely((int64_t)(ticks - b->of[executor].look_at) < 0))
-		return false;
-	workers_look_now(b, executor, ticks);
-	return true;
+	if (b->has_self &&
+	    unlikely((int64_t)(ticks - b->of[executor].look_at) >= 0))
+		workers_look_now(b, executor, ticks);
 }
 
 /* Is the kind of running bodies to be noted? */
