@@ -271,6 +271,17 @@ static bool pick_item(struct worker *w, uint64_t *item)
 	return worker_pop(w, item);
 }
 
+/* Where nothing is left the frame is told: its run ends and the next begins. */
+static inline bool pick_next(struct burst *b, uint64_t *item)
+{
+	if (pick_item(b->w, item))
+		return true;
+	if (!b->nr_resolved)
+		return false;
+	burst_leave_frame(b);
+	return pick_item(b->w, item);
+}
+
 static void run_items(struct worker *w, uint64_t item)
 {
 	void *bytes[CTX_NR_BYTES];
@@ -292,8 +303,7 @@ static void run_items(struct worker *w, uint64_t item)
 			item = run_item(&b, item);
 		if (item)
 			run_link(&b, item);
-	} while (pick_item(w, &item));
-	burst_flush(&b);
+	} while (pick_next(&b, &item));
 }
 
 /* No deque has room for the item. */
