@@ -262,6 +262,7 @@ static uint64_t sleep_once(struct worker *w)
 		usdt_1(unpark, w->id);
 	}
 	part_rise(w);
+	quota_rise(w);
 	timers_disarm(&s->timers, armed);
 	return ticks;
 }

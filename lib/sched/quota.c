@@ -40,6 +40,11 @@ static uint32_t seat_of(const struct sched *s, const struct worker *w)
 	return seat;
 }
 
+static uint64_t ticks_of(const struct sched *s, uint64_t ns)
+{
+	return ns / 1024 * s->ticks_per_1024ns;
+}
+
 void quota_init(struct sched *s, const struct sched_attr *a)
 {
 	struct quota *q = &s->quota;
@@ -49,7 +54,9 @@ void quota_init(struct sched *s, const struct sched_attr *a)
 	q->proc_root = a->options->proc_root;
 	q->cgroup_root = a->options->cgroup_root;
 	q->has_bench = !a->options->workers;
-	q->look_ticks = (uint64_t)QUOTA_LOOK_NS / 1024 * s->ticks_per_1024ns;
+	q->look_ticks = ticks_of(s, QUOTA_LOOK_NS);
+	q->calm_ticks = ticks_of(s, QUOTA_CALM_NS);
+	q->gap_ticks = ticks_of(s, QUOTA_GAP_NS);
 	q->spin_ticks = s->spin_ticks;
 	a_store(&q->look_at, UINT64_MAX, relaxed);
 	a_store(&q->spin, s->spin_ticks, relaxed);
@@ -149,6 +156,9 @@ static bool look_at_quota(struct sched *s)
 	least = milli / 1000 + (milli % 1000 != 0);
 	if (!milli || cpus < least)
 		least = cpus;
+	a_store(&q->patience,
+		milli || cpus < nr ? 0 : q->calm_ticks - q->look_ticks,
+		relaxed);
 	a_store(&q->spin,
 		least < nr || (milli && milli < SPIN_MILLI) ? 0 : q->spin_ticks,
 		relaxed);
@@ -198,12 +208,21 @@ static void tell_quota(const struct sched *s)
 		 quota_spin(q) ? "idle ones spin" : "no spinning");
 }
 
+void quota_rise(struct worker *w)
+{
+	w->quota_seen_at = clock_ticks();
+}
+
 void quota_look(struct worker *w)
 {
 	struct quota *q = &w->sched->quota;
 	uint64_t at = a_load(&q->look_at, relaxed), now = clock_ticks();
+	bool may_have_lost = now - w->quota_seen_at > q->gap_ticks;
 
+	w->quota_seen_at = now;
 	if (likely(now < at))
+		return;
+	if (!may_have_lost && now - at < a_load(&q->patience, relaxed))
 		return;
 	/* [quota.turn] one looks, at threads that are there; pairs with
 	 * [quota.on]. */

@@ -2,7 +2,10 @@
 /*
  * The CPUs that this process may use can get fewer while it runs: its cgroup's
  * quota or cpuset is changed, or its threads' affinity. A worker that comes by
- * or goes to sleep looks, not more often than every QUOTA_LOOK_NS. Each worker
+ * or goes to sleep looks, not more often than every QUOTA_LOOK_NS. A look is
+ * some thirty system calls; so while there are CPUs for all workers only one
+ * whose thread may have lost its CPU looks so soon, which is one that has not
+ * come by for QUOTA_GAP_NS, and others every QUOTA_CALM_NS. Each worker
  * has a seat, numbered so that the first seats are one on every node. With
  * fewer CPUs than workers nobody spins, and workers whose seat is not below
  * the number of CPUs leave what they have to the others, where they come
@@ -33,6 +36,8 @@
 #include <stdint.h>
 
 #define QUOTA_LOOK_NS 100000000
+#define QUOTA_CALM_NS 1000000000
+#define QUOTA_GAP_NS 1000000
 
 struct log;
 struct sched;
@@ -44,11 +49,13 @@ struct quota {
 	_Alignas(CACHE_LINE) const struct log *log;
 	const char *proc_root, *cgroup_root; /* NULL: the system's */
 	bool has_bench; /* else the user has said how many workers run */
-	uint64_t look_ticks; /* between two looks */
+	uint64_t look_ticks, calm_ticks; /* between two looks */
+	uint64_t gap_ticks; /* a worker that stays away for longer looks */
 	uint64_t spin_ticks; /* where there are CPUs enough */
 
 	/* Any thread reads, the worker that moves look_at writes. */
 	_Atomic(uint64_t) look_at; /* ticks; UINT64_MAX: never */
+	_Atomic(uint64_t) patience; /* ticks after look_at; 0: CPUs are few */
 	_Atomic(uint64_t) spin; /* how long an idle worker spins now */
 	_Atomic(uint32_t) seats; /* those with a lower seat run; 0: all */
 	_Atomic(int) milli; /* the quota, 1/1000 CPU; 0: none */
@@ -72,6 +79,9 @@ void quota_stir(struct quota *q);
 
 /* This worker only: looks if it is time, which is one load and the clock. */
 void quota_look(struct worker *w);
+
+/* This worker only: it has slept, which is no sign that CPUs are few. */
+void quota_rise(struct worker *w);
 
 /* This worker only: it has no seat, and nothing that keeps it from leaving. */
 bool quota_must_leave(struct worker *w);

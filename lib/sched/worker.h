@@ -145,6 +145,7 @@ struct worker {
 	struct io_ring *io_far; /* of another node, to be taken from; or NULL */
 	uint64_t idle_since; /* ticks; while it looks for work */
 	uint64_t crowded_at; /* ticks; when others kept its CPU, see idle.c */
+	uint64_t quota_seen_at; /* ticks; when it came by last, see quota.h */
 	int64_t holdoff_nap_ns; /* beside others that keep their work */
 	int64_t watch_nap_ns; /* see publish.h */
 	bool is_watching;

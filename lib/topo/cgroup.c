@@ -12,33 +12,39 @@
  */
 #include "topo/topo.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct level {
 	char path[PATH_MAX]; /* directory of the group */
 	size_t root_len; /* where the hierarchy's root ends in path */
 };
 
-/* The first line of dir/name; false if there is none. */
-static bool read_line(const char *dir, const char *name, char *buf, int size)
+/*
+ * The first size - 1 bytes of dir/name; false if there are none. A worker reads
+ * this while runs are under way, and those never call malloc(): no stdio.
+ */
+static bool read_file(const char *dir, const char *name, char *buf, size_t size)
 {
 	char path[PATH_MAX];
-	bool is_read;
-	FILE *f;
+	ssize_t nr;
+	int fd;
 
 	if (snprintf(path, sizeof(path), "%s/%s", dir, name) >=
 	    (int)sizeof(path))
 		return false;
-	f = fopen(path, "re");
-	if (!f)
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
 		return false;
-	is_read = fgets(buf, size, f) != NULL;
-	fclose(f);
-	return is_read;
+	nr = read(fd, buf, size - 1);
+	close(fd);
+	buf[nr > 0 ? nr : 0] = '\0';
+	return nr > 0;
 }
 
 /* Thousandths of a CPU, rounded up; 0 where the numbers say no limit. */
@@ -57,7 +63,7 @@ static int read_v2(const char *dir)
 	int64_t quota, period;
 	char line[64];
 
-	if (!read_line(dir, "cpu.max", line, sizeof(line)))
+	if (!read_file(dir, "cpu.max", line, sizeof(line)))
 		return 0;
 	if (sscanf(line, "%" SCNd64 " %" SCNd64, &quota, &period) != 2)
 		return 0;
@@ -68,8 +74,8 @@ static int read_v1(const char *dir)
 {
 	char quota[64], period[64];
 
-	if (!read_line(dir, "cpu.cfs_quota_us", quota, sizeof(quota)) ||
-	    !read_line(dir, "cpu.cfs_period_us", period, sizeof(period)))
+	if (!read_file(dir, "cpu.cfs_quota_us", quota, sizeof(quota)) ||
+	    !read_file(dir, "cpu.cfs_period_us", period, sizeof(period)))
 		return 0;
 	return to_milli(strtoll(quota, NULL, 10), strtoll(period, NULL, 10));
 }
@@ -145,7 +151,6 @@ static int read_hierarchy(char *line, const char *root)
 	char *controllers, *group;
 	int milli;
 
-	line[strcspn(line, "\n")] = '\0';
 	controllers = strchr(line, ':');
 	group = controllers ? strchr(controllers + 1, ':') : NULL;
 	if (!group)
@@ -165,22 +170,16 @@ static int read_hierarchy(char *line, const char *root)
 
 int topo_read_quota_milli(const char *proc_root, const char *cgroup_root)
 {
-	char path[PATH_MAX], line[PATH_MAX];
+	char groups[2 * PATH_MAX], *line, *rest = groups;
 	int milli = 0;
-	FILE *f;
 
-	if (snprintf(path, sizeof(path), "%s/self/cgroup",
-		     proc_root ? proc_root : "/proc") >= (int)sizeof(path))
+	if (!cgroup_root)
+		cgroup_root = "/sys/fs/cgroup";
+	if (!read_file(proc_root ? proc_root : "/proc", "self/cgroup", groups,
+		       sizeof(groups)))
 		return 0;
-	f = fopen(path, "re");
-	if (!f)
-		return 0;
-	while (fgets(line, sizeof(line), f))
-		milli = least_quota(
-			milli,
-			read_hierarchy(line, cgroup_root ? cgroup_root
-							 : "/sys/fs/cgroup"));
-	fclose(f);
+	while ((line = strsep(&rest, "\n")))
+		milli = least_quota(milli, read_hierarchy(line, cgroup_root));
 	return milli;
 }
 

@@ -208,6 +208,30 @@ static void describing_survives_without_memory(const struct topo *t,
 	is(nr_live, before, "%s: nothing is left behind", format);
 }
 
+/* A worker reads it while runs are under way, which call no malloc(). */
+static void the_quota_is_read_without_memory(void)
+{
+	char proc[PATH_MAX], group[PATH_MAX];
+	struct tree t;
+	int milli;
+
+	tree_init(&t);
+	tree_write(&t, "proc/self/cgroup", "3:cpuset:/\n2:cpu:/a\n0::/b\n");
+	tree_write(&t, "cg/cpu/a/cpu.cfs_quota_us", "300000");
+	tree_write(&t, "cg/cpu/a/cpu.cfs_period_us", "100000");
+	tree_write(&t, "cg/b/cpu.max", "150000 100000");
+	snprintf(proc, sizeof(proc), "%s", tree_path(&t, "proc"));
+	snprintf(group, sizeof(group), "%s", tree_path(&t, "cg"));
+	with_libraries = true;
+	countdown = 1;
+	milli = topo_read_quota_milli(proc, group);
+	is(countdown, 1, "no malloc() is called, nor by libc");
+	countdown = 0;
+	with_libraries = false;
+	is(milli, 1500, "and the least quota of both versions is read");
+	tree_remove(&t);
+}
+
 int main(void)
 {
 	struct topo_attr a = { .synthetic = NULL };
@@ -219,6 +243,7 @@ int main(void)
 	err(0, "this thread has its record");
 	open_survives_without_memory();
 	a_refusal_survives_without_memory();
+	the_quota_is_read_without_memory();
 	tree_unpack(&tree, "two");
 	snprintf(sys_root, sizeof(sys_root), "%s", tree_path(&tree, "sys"));
 	setenv("HWLOC_FSROOT", tree.root, 1);
