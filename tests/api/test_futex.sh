@@ -114,15 +114,20 @@ named() {
 }
 
 libc='libc\.so'
-named random "$libc"
-[ ! -e /usr/lib/debug/.build-id ] || {
-	grep -qF 'lock (random.c) in libc' "$dir/line"
-	ok $? 'by the debug file: lock (random.c)' "$dir/line"
+# debug_named TEXT: the debug file of libc, where there is one, names the word.
+debug_named() {
+	[ -e /usr/lib/debug/.build-id ] || return 0
+	grep -qF "$1 in libc" "$dir/line"
+	ok $? "by the debug file: $1" "$dir/line"
 }
+named random "$libc"
+debug_named 'lock (random.c)'
 named mutex 'mutex \(convoy\.c\) in convoy'
 named sem 'semaphore \(convoy\.c\) in convoy'
 named malloc "$libc"
+debug_named 'main_arena (malloc.c)'
 named stdio "$libc"
+debug_named '_IO_stdfile_1_lock (stdfiles.c)'
 named block 'block "lock table"\+0x140 in heap'
 grep -q '"label": "lock table"' "$dir/json" &&
 	grep -q '"block_bytes": 4096' "$dir/json"
