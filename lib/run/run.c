@@ -199,17 +199,19 @@ static inline void expect_tasks(struct worker *w)
 	deque_raise(d, head);
 }
 
-/* A run begins, or goes on: by its static order, or from its sources. */
-static void start_frame(struct burst *b, struct frame *f)
+/*
+ * A run begins, or goes on: by its static order, or from its sources. Returns
+ * the item to run next, or 0.
+ */
+static uint64_t start_frame(struct burst *b, struct frame *f)
 {
 	if (!f->guard.is_on && !f->next_source)
 		sources_begin(b->w, f);
-	if (!f->guard.is_on && !f->is_static) {
-		sources_take(b->w, f);
-		return;
-	}
+	if (!f->guard.is_on && !f->is_static)
+		return sources_take(b->w, f);
 	enter_frame(b, f);
 	static_run(b);
+	return 0;
 }
 
 static void call_link(struct executor *ex, struct link *link)
@@ -219,7 +221,8 @@ static void call_link(struct executor *ex, struct link *link)
 	call->run(ex, call);
 }
 
-static void run_link(struct burst *b, uint64_t item)
+/* Returns an item that is to be run next, or 0. */
+static uint64_t run_link(struct burst *b, uint64_t item)
 {
 	struct link *link = link_of_item(item);
 
@@ -236,8 +239,7 @@ static void run_link(struct burst *b, uint64_t item)
 		own_task_resolve(b->w, task_of(link));
 		break;
 	case LINK_FRAME_START:
-		start_frame(b, container_of(link, struct frame, start));
-		break;
+		return start_frame(b, container_of(link, struct frame, start));
 	case LINK_FRAME_READY:
 	case LINK_FRAME_PLANNED:
 		resolve_listed(b->w,
@@ -247,6 +249,7 @@ static void run_link(struct burst *b, uint64_t item)
 		call_link(b->w->executor, link);
 		break;
 	}
+	return 0;
 }
 
 /* Tasks that it completes may end runs. */
@@ -299,10 +302,9 @@ static void run_items(struct worker *w, uint64_t item)
 	do {
 		if (completion_has_news(w))
 			look_at_completions(&b, item);
-		while (item & ITEM_OF_FRAME)
-			item = run_item(&b, item);
-		if (item)
-			run_link(&b, item);
+		while (item)
+			item = item & ITEM_OF_FRAME ? run_item(&b, item)
+						    : run_link(&b, item);
 	} while (pick_next(&b, &item));
 }
 
@@ -323,7 +325,9 @@ static void run_one(struct worker *w, uint64_t item)
 	};
 
 	if (!(item & ITEM_OF_FRAME)) {
-		run_link(&b, item);
+		item = run_link(&b, item);
+		if (item)
+			overflow_item(w, item);
 	} else {
 		/* A task of its own, so that no chain follows. */
 		enter_frame(&b, slots_frame(b.rt, item_slot(item)));

@@ -121,8 +121,15 @@ void sources_begin(struct worker *w, struct frame *f)
 	static_run_begin(w, f);
 }
 
+/* It would be the item that the worker pops next. */
+static bool is_next(const struct worker *w, const struct rec *r)
+{
+	return (r->flags & (REC_CLASS | REC_PLACED)) == CLASS_NORMAL &&
+	       !w->other_classes && !worker_should_look(w);
+}
+
 /* While there are more, start stays an item in our deque. */
-void sources_take(struct worker *w, struct frame *f)
+uint64_t sources_take(struct worker *w, struct frame *f)
 {
 	const struct lkdf_graph *g = f->graph;
 	uint32_t first = f->next_source, end, source;
@@ -135,6 +142,8 @@ void sources_take(struct worker *w, struct frame *f)
 	while (end > first) {
 		source = g->sources[--end];
 		if (!(f->recs[source].flags & REC_TOKEN)) {
+			if (end == first && is_next(w, &f->recs[source]))
+				return item_make(f, source, 0);
 			resolve_push(w, f, source, 0);
 			continue;
 		}
@@ -142,6 +151,7 @@ void sources_take(struct worker *w, struct frame *f)
 		 * from here on, and the graph with it. */
 		resolve_give_token(w, f, source);
 	}
+	return 0;
 }
 
 void sources_start(struct lkdf *rt, struct worker *w, struct frame *f)

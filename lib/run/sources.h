@@ -14,8 +14,11 @@ void sources_start(struct lkdf *rt, struct worker *w, struct frame *f);
 /* A worker has the link first: how does the run go? */
 void sources_begin(struct worker *w, struct frame *f);
 
-/* Takes the next sources of a frame whose link the worker holds. */
-void sources_take(struct worker *w, struct frame *f);
+/*
+ * Takes the next sources of a frame whose link the worker holds. Returns the
+ * item to run next, or 0.
+ */
+uint64_t sources_take(struct worker *w, struct frame *f);
 
 /*
  * The worker ends a run, where solo.h wants to know. A run whose one outermost
