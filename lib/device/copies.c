@@ -153,7 +153,7 @@ static void begin_return(struct device *d, struct device_copy *c)
 	d->leaving += c->bytes;
 	if (s) {
 		s->copy = c;
-		rows_begin(d, s, LKDF_SPAN_COPY, DEVICE_FETCH_QUEUE, c->bytes);
+		rows_begin_copy(d, s, ROWS_FETCH, c->bytes);
 		s->row.by = c->writer;
 		rc = d->ops.fetch(d->dev, DEVICE_FETCH_QUEUE, &t, op);
 		d->has_gone |= rc == -ENODEV;

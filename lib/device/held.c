@@ -202,18 +202,38 @@ static void end_move(void *executor, struct held_move *m, int error)
 
 void held_moved(void *executor, struct held_move *m, int error)
 {
-	if (!error && executor)
-		m->device->attr.count(
-			executor, m->is_up ? COUNTER_UPLOADED : COUNTER_FETCHED,
-			m->t.bytes);
+	if (!error && executor && m->way != HELD_WITHIN)
+		m->device->attr.count(executor,
+				      m->way == HELD_UP ? COUNTER_UPLOADED
+							: COUNTER_FETCHED,
+				      m->t.bytes);
 	end_move(executor, m, error);
 }
 
 static int give(struct device *d, struct held_move *m, struct lkdf_device_op op)
 {
-	if (m->is_up)
+	switch (m->way) {
+	case HELD_UP:
 		return d->ops.upload(d->dev, DEVICE_UPLOAD_QUEUE, &m->t, op);
-	return d->ops.fetch(d->dev, DEVICE_FETCH_QUEUE, &m->t, op);
+	case HELD_DOWN:
+		return d->ops.fetch(d->dev, DEVICE_FETCH_QUEUE, &m->t, op);
+	case HELD_WITHIN:
+		break;
+	}
+	return d->ops.copy(d->dev, DEVICE_UPLOAD_QUEUE, &m->within, op);
+}
+
+static void begin_row(struct device *d, struct device_slot *s,
+		      const struct held_move *m)
+{
+	static const enum rows_copy row_of[] = {
+		[HELD_UP] = ROWS_UPLOAD,
+		[HELD_DOWN] = ROWS_FETCH,
+		[HELD_WITHIN] = ROWS_WITHIN,
+	};
+
+	rows_begin_copy(d, s, row_of[m->way],
+			m->way == HELD_WITHIN ? m->within.bytes : m->t.bytes);
 }
 
 static void move_here(void *executor, struct blocking_item *item)
@@ -235,9 +255,7 @@ static void move_here(void *executor, struct blocking_item *item)
 		return;
 	}
 	s->move = m;
-	rows_begin(d, s, LKDF_SPAN_COPY,
-		   m->is_up ? DEVICE_UPLOAD_QUEUE : DEVICE_FETCH_QUEUE,
-		   m->t.bytes);
+	begin_row(d, s, m);
 	err(0, "%s", "");
 	rc = give(d, m, op);
 	if (rc >= 0)

@@ -56,11 +56,18 @@ void held_ask(struct held_call *c);
  */
 void held_put(struct device_held *h);
 
-/* Bytes between the host and what is held. */
+enum held_way {
+	HELD_UP, /* to the device */
+	HELD_DOWN,
+	HELD_WITHIN, /* from one memory of it to another: ops.copy */
+};
+
+/* Bytes between the host and what is held, or within the device. */
 struct held_move {
 	struct device *device;
-	struct lkdf_transfer t;
-	bool is_up; /* to the device */
+	enum held_way way;
+	struct lkdf_transfer t; /* UP, DOWN */
+	struct lkdf_device_copy within;
 	/* On the launcher, once it is done or has failed. */
 	void (*over)(void *executor, struct held_move *m);
 

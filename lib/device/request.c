@@ -82,16 +82,17 @@ struct way {
 	const char *what;
 	give_fn fn;
 	uint32_t sort; /* of the row */
-	unsigned queue; /* of copies */
+	enum rows_copy copy;
 };
 
 static const struct way upload_way = { "upload", give_upload, LKDF_SPAN_COPY,
-				       DEVICE_UPLOAD_QUEUE };
+				       ROWS_UPLOAD };
 static const struct way fetch_way = { "fetch", give_fetch, LKDF_SPAN_COPY,
-				      DEVICE_FETCH_QUEUE };
+				      ROWS_FETCH };
 static const struct way launch_way = { "launch", give_launch, LKDF_SPAN_KERNEL,
-				       0 };
-static const struct way mark_way = { "mark", give_mark, LKDF_SPAN_KERNEL, 0 };
+				       ROWS_UPLOAD };
+static const struct way mark_way = { "mark", give_mark, LKDF_SPAN_KERNEL,
+				     ROWS_UPLOAD };
 
 static void begin_row(const struct device_req *r, struct device_slot *s,
 		      const struct way *w, void *u)
@@ -99,9 +100,9 @@ static void begin_row(const struct device_req *r, struct device_slot *s,
 	const struct device_operand *o = u;
 
 	if (w->sort == LKDF_SPAN_COPY)
-		rows_begin(s->device, s, w->sort, w->queue, o->bytes);
+		rows_begin_copy(s->device, s, w->copy, o->bytes);
 	else
-		rows_begin(s->device, s, w->sort, *(unsigned *)u, 0);
+		rows_begin_kernel(s->device, s, *(unsigned *)u);
 	/* The work that a kernel's enqueue() has given began before that. */
 	if (w->fn == give_mark)
 		s->row.begin = r->begun;

@@ -84,14 +84,21 @@ static struct trace_note *new_note(struct trace *t, enum lkdf_chunk_type type)
 	return n;
 }
 
+static const char *const copy_names[] = {
+	[ROWS_UPLOAD] = "upload",
+	[ROWS_FETCH] = "fetch",
+	[ROWS_WITHIN] = "copy",
+};
+
 static void tell_device(struct device *d)
 {
 	struct trace *t = d->attr.trace;
 	struct trace_note *n = new_note(t, LKDF_CHUNK_FACTS);
 	char text[LKDF_MAX_TEXT + 1];
+	unsigned i;
 
-	d->rows.upload = trace_name(t, "upload");
-	d->rows.fetch = trace_name(t, "fetch");
+	for (i = 0; i < NR_ROWS_COPIES; i++)
+		d->rows.name[i] = trace_name(t, copy_names[i]);
 	if (!n)
 		return;
 	snprintf(text, sizeof(text), "device.%u", d->attr.index);
@@ -190,7 +197,7 @@ static uint64_t last_uid(const struct device *d, unsigned row)
 static uint64_t fetched_from(const struct device_row_op *op,
 			     const struct device_req *r)
 {
-	if (op->row != DEVICE_FETCH_QUEUE)
+	if (op->copy != ROWS_FETCH)
 		return 0;
 	return r ? r->uid : op->by;
 }
@@ -204,8 +211,7 @@ static void tell_copy(struct device *d, const struct device_row_op *op,
 		.by = by,
 		.begin = begin,
 		.end = end,
-		.name = op->row == DEVICE_UPLOAD_QUEUE ? d->rows.upload
-						       : d->rows.fetch,
+		.name = d->rows.name[op->copy],
 		.value = op->value,
 	};
 
@@ -280,19 +286,6 @@ static void count_busy(struct device *d, uint32_t sort, uint64_t end)
 
 /* ---- what a tool is told ------------------------------------------------ */
 
-static uint64_t begin_hook(struct device *d, const struct device_slot *s,
-			   uint32_t sort, unsigned queue, uint64_t bytes)
-{
-	struct hooks *h = d->attr.hooks;
-
-	if (sort == LKDF_SPAN_KERNEL)
-		return hooks_kernel_begin(h, s->req->launch.name,
-					  d->attr.index);
-	return hooks_copy_begin(
-		h, queue == DEVICE_UPLOAD_QUEUE ? "upload" : "fetch", -1,
-		bytes);
-}
-
 static void end_hook(struct device *d, const struct device_slot *s)
 {
 	if (s->row.sort == LKDF_SPAN_KERNEL)
@@ -303,21 +296,39 @@ static void end_hook(struct device *d, const struct device_slot *s)
 
 /* ---- what all of them are told ------------------------------------------ */
 
-void rows_begin(struct device *d, struct device_slot *s, uint32_t sort,
-		unsigned queue, uint64_t value)
+static void begin(struct device *d, struct device_slot *s)
 {
-	struct device_busy *b = busy_of(d, sort);
-	uint64_t hook = begin_hook(d, s, sort, queue, value);
+	struct device_busy *b = busy_of(d, s->row.sort);
 
-	s->row = (struct device_row_op){
-		.begin = clock_ticks(),
-		.value = value,
-		.hook = hook,
-		.sort = sort,
-		.row = queue < DEVICE_WAIT_ROW ? queue : DEVICE_WAIT_ROW - 1,
-	};
+	s->row.begin = clock_ticks();
 	if (!b->nr++)
 		b->since = s->row.begin;
+}
+
+void rows_begin_copy(struct device *d, struct device_slot *s,
+		     enum rows_copy what, uint64_t bytes)
+{
+	s->row = (struct device_row_op){
+		.value = bytes,
+		.hook = hooks_copy_begin(d->attr.hooks, copy_names[what], -1,
+					 bytes),
+		.sort = LKDF_SPAN_COPY,
+		.row = what == ROWS_FETCH ? DEVICE_FETCH_QUEUE
+					  : DEVICE_UPLOAD_QUEUE,
+		.copy = what,
+	};
+	begin(d, s);
+}
+
+void rows_begin_kernel(struct device *d, struct device_slot *s, unsigned queue)
+{
+	s->row = (struct device_row_op){
+		.hook = hooks_kernel_begin(d->attr.hooks, s->req->launch.name,
+					   d->attr.index),
+		.sort = LKDF_SPAN_KERNEL,
+		.row = queue < DEVICE_WAIT_ROW ? queue : DEVICE_WAIT_ROW - 1,
+	};
+	begin(d, s);
 }
 
 void rows_cancel(struct device *d, struct device_slot *s)

@@ -30,6 +30,14 @@ struct device_row_op {
 	uint64_t hook; /* id that a tool was told; 0: nobody was */
 	uint32_t sort; /* enum lkdf_span_sort; 0: of no row */
 	uint32_t row;
+	uint32_t copy; /* of a copy: enum rows_copy */
+};
+
+enum rows_copy {
+	ROWS_UPLOAD,
+	ROWS_FETCH,
+	ROWS_WITHIN, /* from the device to itself, in the row of uploads */
+	NR_ROWS_COPIES,
 };
 
 struct device_row {
@@ -45,7 +53,7 @@ struct device_busy {
 
 struct device_rows {
 	struct device_busy kernels, copies;
-	uint32_t upload, fetch; /* names of copies */
+	uint32_t name[NR_ROWS_COPIES];
 	uint32_t told; /* the same of the device */
 	uint64_t last_kernel; /* uid of what ended last; 0: not recorded */
 	struct device_row row[DEVICE_ROWS];
@@ -58,8 +66,9 @@ void rows_open(struct device *d);
 void rows_publish(struct device *d);
 
 /* The device is about to be given what the slot stands for. */
-void rows_begin(struct device *d, struct device_slot *s, uint32_t sort,
-		unsigned queue, uint64_t value);
+void rows_begin_copy(struct device *d, struct device_slot *s,
+		     enum rows_copy what, uint64_t bytes);
+void rows_begin_kernel(struct device *d, struct device_slot *s, unsigned queue);
 
 /* It was not; or it is done, and the slot has its request still. */
 void rows_cancel(struct device *d, struct device_slot *s);

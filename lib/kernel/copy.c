@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* From one device to another, by way of the host. */
+/* By way of the host: from one device to another, or with no ops.copy. */
 #define PIECE (4u << 20)
 
 struct copy {
@@ -54,6 +54,22 @@ static uint64_t piece_of(const struct copy *c)
 	return c->piece && left > PIECE ? PIECE : left;
 }
 
+/* From the device to itself. */
+static void carry_within(struct copy *c)
+{
+	const struct device_held *to = c->to.held, *from = c->from.held;
+	struct held_move *m = &c->move;
+
+	m->device = to->device;
+	m->way = HELD_WITHIN;
+	m->within.to = to->there;
+	m->within.to_offset = (uint64_t)(c->to.at - to->base);
+	m->within.from = from->there;
+	m->within.from_offset = (uint64_t)(c->from.at - from->base);
+	m->within.bytes = c->bytes;
+	held_move(m);
+}
+
 static void carry(struct copy *c, bool is_up)
 {
 	const struct copy_side *there = is_up ? &c->to : &c->from;
@@ -62,7 +78,7 @@ static void carry(struct copy *c, bool is_up)
 	struct held_move *m = &c->move;
 
 	m->device = h->device;
-	m->is_up = is_up;
+	m->way = is_up ? HELD_UP : HELD_DOWN;
 	m->t.there = h->there;
 	m->t.offset = (uint64_t)(there->at - h->base) + c->at;
 	m->t.bytes = piece_of(c);
@@ -86,7 +102,11 @@ static void carried(void *executor, struct held_move *m)
 		end(c, m->error, m->why);
 		return;
 	}
-	if (!m->is_up && c->piece) {
+	if (m->way == HELD_WITHIN) {
+		end(c, 0, "");
+		return;
+	}
+	if (m->way == HELD_DOWN && c->piece) {
 		carry(c, true);
 		return;
 	}
@@ -114,12 +134,20 @@ static int finish(struct lkdf_ctx *ctx, void *arg)
 	return error;
 }
 
+static bool stays_there(const struct copy *c)
+{
+	const struct device_held *to = c->to.held, *from = c->from.held;
+
+	return to && from && to->device == from->device && to->device->ops.copy;
+}
+
 static int begin_carrying(struct lkdf_ctx *ctx, struct copy *c)
 {
 	struct lkdf *rt = ctx->ex->rt;
+	bool is_within = stays_there(c);
 	int rc = 0;
 
-	if (c->to.held && c->from.held) {
+	if (c->to.held && c->from.held && !is_within) {
 		c->piece = malloc(c->bytes < PIECE ? c->bytes : PIECE);
 		rc = c->piece ? 0 : err(-ENOMEM, "copy: no memory");
 	}
@@ -133,7 +161,10 @@ static int begin_carrying(struct lkdf_ctx *ctx, struct copy *c)
 		return rc;
 	rc = task_then(ctx, finish, c->over);
 	check(!rc);
-	carry(c, !c->from.held);
+	if (is_within)
+		carry_within(c);
+	else
+		carry(c, !c->from.held);
 	return 0;
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * Copies that a program asks for (lkdf_copy()): between host and host a copy is
- * a body, else the launchers carry the bytes, piece by piece where they go from
- * device to device, and the task goes on when they have.
+ * a body; within a device its launcher gives the device one command; else the
+ * launchers carry the bytes, piece by piece where they go from device to
+ * device. The task goes on when they have.
  */
 #ifndef KERNEL_COPY_H
 #define KERNEL_COPY_H

@@ -31,6 +31,7 @@ enum ocl_number {
 	OCL_DEVICE_NOT_FOUND = -1,
 	OCL_DEVICE_NOT_AVAILABLE = -2,
 	OCL_MEM_OBJECT_ALLOCATION_FAILURE = -4,
+	OCL_MEM_COPY_OVERLAP = -8,
 	OCL_OUT_OF_RESOURCES = -5,
 	OCL_OUT_OF_HOST_MEMORY = -6,
 	OCL_BUILD_PROGRAM_FAILURE = -11,
@@ -134,6 +135,8 @@ struct ocl_region {
 	call(int32_t, clEnqueueReadBuffer, ocl_queue, ocl_mem, uint32_t, \
 	     size_t, size_t, void *, uint32_t, const ocl_event *, \
 	     ocl_event *) \
+	call(int32_t, clEnqueueCopyBuffer, ocl_queue, ocl_mem, ocl_mem, \
+	     size_t, size_t, size_t, uint32_t, const ocl_event *, ocl_event *) \
 	call(int32_t, clEnqueueNDRangeKernel, ocl_queue, ocl_kernel, \
 	     uint32_t, const size_t *, const size_t *, const size_t *, \
 	     uint32_t, const ocl_event *, ocl_event *) \

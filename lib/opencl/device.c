@@ -159,4 +159,5 @@ const struct lkdf_device_ops opencl_ops = {
 	.needs = opencl_needs,
 	.adopt = opencl_adopt,
 	.watch = opencl_watch,
+	.copy = opencl_copy,
 };

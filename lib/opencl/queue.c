@@ -96,6 +96,22 @@ int opencl_fetch(void *dev, unsigned queue, const struct lkdf_transfer *t,
 	return send(d, queue, "clEnqueueReadBuffer", error, e, p);
 }
 
+int opencl_copy(void *dev, unsigned queue, const struct lkdf_device_copy *c,
+		struct lkdf_device_op op)
+{
+	struct opencl_device *d = dev;
+	struct pending *p = prepare(d, op);
+	ocl_event e = NULL;
+	int32_t error;
+
+	if (!p)
+		return -ENOMEM;
+	error = d->cl.clEnqueueCopyBuffer(d->queue[queue], c->from, c->to,
+					  c->from_offset, c->to_offset,
+					  c->bytes, 0, NULL, &e);
+	return send(d, queue, "clEnqueueCopyBuffer", error, e, p);
+}
+
 int opencl_mark(void *dev, unsigned queue, struct lkdf_device_op op)
 {
 	struct opencl_device *d = dev;

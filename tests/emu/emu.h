@@ -220,6 +220,22 @@ static int emu_fetch(void *dev, unsigned queue, const struct lkdf_transfer *t,
 	return emu_give(e, EMU_FETCH, queue, c);
 }
 
+/* Within the device, in both of which there is a block. */
+static int emu_within(void *dev, unsigned queue,
+		      const struct lkdf_device_copy *t,
+		      struct lkdf_device_op op)
+{
+	struct emu *e = dev;
+	struct emu_command *c = emu_command(op);
+
+	c->run = emu_copy;
+	c->from = e->alias + ((char *)t->from - e->base) + t->from_offset;
+	c->to = e->alias + ((char *)t->to - e->base) + t->to_offset;
+	c->bytes = t->bytes;
+	atomic_fetch_add(&e->bytes_within, t->bytes);
+	return emu_give(e, EMU_COPY, queue, c);
+}
+
 static void emu_call(struct emu *e, struct emu_command *c)
 {
 	const struct emu_kernel *k = c->launch.function;
@@ -376,6 +392,7 @@ emu_ops(const struct emu *e)
 		.finalize = emu_finalize,
 		.pin = e->flags & EMU_PINS ? emu_pin : NULL,
 		.unpin = e->flags & EMU_PINS ? emu_unpin : NULL,
+		.copy = is_own && e->flags & EMU_COPIES ? emu_within : NULL,
 	};
 }
 

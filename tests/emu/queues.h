@@ -36,6 +36,7 @@ enum emu_entry {
 	EMU_FINALIZE,
 	EMU_PIN,
 	EMU_UNPIN,
+	EMU_COPY,
 	EMU_NR_ENTRIES,
 };
 
@@ -48,6 +49,7 @@ enum emu_flag {
 			   * it may say late that something is done */
 	EMU_MANAGED = 32, /* has memory that the host has, too */
 	EMU_PINS = 64, /* wants to know pinned memory of the host */
+	EMU_COPIES = 128, /* copies within itself */
 };
 
 struct emu;
@@ -104,7 +106,7 @@ struct emu {
 	atomic_int nr_inside; /* more than 1: two calls at a time */
 	atomic_int nr_overlaps, nr_run, is_held, nr_held, nr_stale;
 	atomic_int nr_let; /* commands that may begin though it is held */
-	atomic_ullong bytes_up, bytes_down;
+	atomic_ullong bytes_up, bytes_down, bytes_within;
 
 	pthread_mutex_t lock;
 	pthread_cond_t wake;

@@ -289,19 +289,28 @@ struct lkdf_transfer {
 	uint64_t bytes;
 };
 
+/* Bytes that go from one memory of the device to another, or within one. */
+struct lkdf_device_copy {
+	void *to; /* as alloc gave it */
+	uint64_t to_offset;
+	void *from; /* likewise; only read */
+	uint64_t from_offset;
+	uint64_t bytes; /* the two do not overlap */
+};
+
 /*
  * The functions of a device. Those that return int return 0 or a negative
  * errno; one that was given an op and returns an error does not call
  * lkdf_device_done() for it, and with -ENODEV it says that the device is lost.
  * The launcher of the device makes the calls, one at
  * a time, but where a function says otherwise; in serial mode (option serial)
- * the threads that run tasks do, one at a time. Queue 0 is for upload, queue 1
- * for fetch, queues 2 to 1 + nr_queues are for kernels. All functions may be
- * NULL but info, launch and stop; a device without LKDF_DEVICE_HOST_MEMORY has
- * alloc, free, upload and fetch, too. The library gives an op only after all
- * ops that it depends on are done, so a device need not keep any order. To one
- * with LKDF_DEVICE_ORDERED it gives kernels of graphs that depend on each other
- * one behind the other, in one queue.
+ * the threads that run tasks do, one at a time. Queue 0 is for upload and copy,
+ * queue 1 for fetch, queues 2 to 1 + nr_queues are for kernels. All functions
+ * may be NULL but info, launch and stop; a device without
+ * LKDF_DEVICE_HOST_MEMORY has alloc, free, upload and fetch, too. The library
+ * gives an op only after all ops that it depends on are done, so a device need
+ * not keep any order. To one with LKDF_DEVICE_ORDERED it gives kernels of
+ * graphs that depend on each other one behind the other, in one queue.
  */
 struct lkdf_device_ops {
 	uint32_t size, flags; /* enum lkdf_device_flag */
@@ -378,6 +387,11 @@ struct lkdf_device_ops {
 	 * 0 or a negative errno. Any thread. */
 	int (*watch)(void *dev, void *event, void (*fired)(void *u, int error),
 		     void *u);
+
+	/* The bytes of c within the device, in memory of its own; NULL: the
+	 * library carries them by way of the host. */
+	int (*copy)(void *dev, unsigned queue, const struct lkdf_device_copy *c,
+		    struct lkdf_device_op op);
 };
 
 /**
@@ -415,14 +429,15 @@ int lkdf_place_register(struct lkdf *rt, const struct lkdf_device_ops *ops,
  * when the call returns. Otherwise it is a task with the name "lkdf.copy" that
  * keeps no thread waiting: nothing orders it but @done and the end of the
  * scope. Both memories stay until then; of a device's block that lkdf_free()
- * takes back meanwhile the memory is free when the copy is done. Between two
- * devices, and within one, the bytes go by way of the host. A cancel of the
- * scope stops a copy that has not begun, and no other one.
+ * takes back meanwhile the memory is free when the copy is done. Within one
+ * device the bytes stay there, where the device has copy(); else, and between
+ * two devices, they go by way of the host. A cancel of the scope stops a copy
+ * that has not begun, and no other one.
  *
  * Context: any thread, in a body with @done or where it is done at once.
  * Return: 0, or without @done the copy's error; -EINVAL beyond the end of a
  * block; -EDEADLK in a body without @done; -ENOMEM; -ENODEV the device is lost;
- * -ECANCELED the scope is; what upload or fetch returned.
+ * -ECANCELED the scope is; what upload, fetch or copy returned.
  */
 int lkdf_copy(struct lkdf *rt, struct lkdf_scope *s, void *to, const void *from,
 	      uint64_t bytes, struct lkdf_event *done);

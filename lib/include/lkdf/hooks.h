@@ -38,7 +38,8 @@ extern "C" {
  * @free:       lkdf_free(), before the block is gone
  * @copy_begin: bytes of data go to a node, which is -1 where nobody knows it:
  *              "move" (they go along) or "copy" (for readers there); or to a
- *              device and from one: "upload" and "fetch", node -1
+ *              device and from one: "upload" and "fetch", node -1; or within
+ *              a device: "copy", node -1
  * @copy_end:   the copy with this id is made, or was given up
  * @kernel_begin: the launcher gives a device a kernel: label as the name of
  *              its kind, id used once in the runtime, device as lkdf device
