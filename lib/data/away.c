@@ -56,7 +56,7 @@ bool away_use_waits(const struct use *u, struct blocking_item *waiter)
 	if (u->flags & USE_LATER)
 		return false;
 	/* order: data.waits */
-	return c && away_wait(c, u->part, NULL, waiter);
+	return c && away_wait(c, u->part, NULL, NULL, waiter);
 }
 
 bool away_claim_waits(const struct claim *c, struct blocking_item *waiter)
@@ -69,16 +69,23 @@ bool away_claim_waits(const struct claim *c, struct blocking_item *waiter)
 	return false;
 }
 
+/* Bytes of the part (0: the whole) are lost: are those of this part, too? */
+static bool is_lost_with(struct copies *c, uint32_t part, uint32_t this_one)
+{
+	return part || !this_one || !away_is_newer(c, this_one);
+}
+
 /* The state of the whole is that of its parts. */
-static void fail_var(struct domain *d, uint32_t part, int error,
-		     struct failure *f)
+static void fail_var(struct domain *d, struct copies *c, uint32_t part,
+		     int error, struct failure *f)
 {
 	uint32_t i;
 
 	if (part || !d->nr_parts)
 		var_fail(domain_var(d, part), error, f);
 	for (i = 0; !part && i < d->nr_parts; i++)
-		var_fail(&d->parts[i], error, f);
+		if (is_lost_with(c, 0, i + 1))
+			var_fail(&d->parts[i], error, f);
 }
 
 static void note_lost(const struct use *u, struct copies *c, uint32_t part)
@@ -97,8 +104,8 @@ static void note_lost(const struct use *u, struct copies *c, uint32_t part)
 		 "them back",
 		 data_text(d, part, text));
 	f = failure_create(&e, "");
-	fail_var(&d->domain, part, error, f);
-	if (u->domain != &d->domain)
+	fail_var(&d->domain, c, part, error, f);
+	if (u->domain != &d->domain && is_lost_with(c, part, u->part))
 		var_fail(u->var, error, f);
 	failure_put(f, &d->rt->log);
 }

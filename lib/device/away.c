@@ -178,13 +178,13 @@ static void want(struct away *a, const struct device *but,
 }
 
 bool away_wait_slowly(struct copies *c, uint32_t part, const struct device *but,
-		      struct blocking_item *waiter)
+		      const struct device *whole, struct blocking_item *waiter)
 {
 	uint32_t i;
 
 	lock_take(&c->lock);
 	/* order: away.whole */
-	want(&c->whole, part ? NULL : but, &waiter);
+	want(&c->whole, part ? whole : but, &waiter);
 	if (part)
 		want(away_of(c, part), but, &waiter);
 	/* order: away.parts */
@@ -201,13 +201,14 @@ static bool is_elsewhere(const struct away *a, const struct device *but)
 }
 
 bool away_is_elsewhere_slowly(struct copies *c, uint32_t part,
-			      const struct device *but)
+			      const struct device *but,
+			      const struct device *whole)
 {
 	bool is;
 	uint32_t i;
 
 	lock_take(&c->lock);
-	is = is_elsewhere(&c->whole, part ? NULL : but) ||
+	is = is_elsewhere(&c->whole, part ? whole : but) ||
 	     (part && is_elsewhere(away_of(c, part), but));
 	for (i = 1; !part && !is && i <= c->last_part; i++)
 		is = is_elsewhere(away_of(c, i), NULL);
@@ -256,6 +257,8 @@ static uint64_t make_version(struct copies *c, uint32_t part)
 	/* order: away.of_whole: a copy of the whole is stale. */
 	if (part)
 		c->whole.version++;
+	/* order: away.since: for copies of a part that are made of it, too. */
+	a->since = c->whole.version + !part;
 	/* order: away.of_parts: and copies of all parts. */
 	for (i = 1; !part && i <= c->last_part; i++) {
 		away_of(c, i)->version++;
@@ -293,6 +296,16 @@ uint64_t away_version(struct copies *c, uint32_t part)
 	version = away_of(c, part)->version;
 	lock_give(&c->lock);
 	return version;
+}
+
+uint64_t away_since(struct copies *c, uint32_t part)
+{
+	uint64_t since;
+
+	lock_take(&c->lock);
+	since = max_u64(away_of(c, part)->since, c->whole.since);
+	lock_give(&c->lock);
+	return since;
 }
 
 uint64_t away_publish(struct device *d, struct copies *c, uint32_t part,
@@ -337,6 +350,22 @@ int away_take_error(struct copies *c, uint32_t part)
 	return error;
 }
 
+static bool is_newer(struct copies *c, uint32_t part)
+{
+	lock_assert_held(&c->lock);
+	return away_of(c, part)->since > c->whole.since;
+}
+
+bool away_is_newer(struct copies *c, uint32_t part)
+{
+	bool is;
+
+	lock_take(&c->lock);
+	is = is_newer(c, part);
+	lock_give(&c->lock);
+	return is;
+}
+
 int away_error(struct copies *c, uint32_t part)
 {
 	uint32_t i;
@@ -346,6 +375,8 @@ int away_error(struct copies *c, uint32_t part)
 		return 0;
 	lock_take(&c->lock);
 	error = away_of(c, part)->error;
+	if (!error && part && !is_newer(c, part))
+		error = c->whole.error;
 	for (i = 1; !part && !error && i <= c->last_part; i++)
 		error = away_of(c, i)->error;
 	lock_give(&c->lock);

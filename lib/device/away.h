@@ -24,6 +24,7 @@
 struct away {
 	struct copies *of;
 	uint64_t version; /* of the bytes, from 1 on */
+	uint64_t since; /* the whole's version when they were written last */
 	struct device *device; /* where they are; NULL: home */
 	struct device *asked; /* in whose queue ask is, or was */
 	int error; /* they are lost, and nobody was told yet */
@@ -80,32 +81,35 @@ struct away *away_of(struct copies *c, uint32_t part);
 /*
  * The part (0: the whole, and so all parts) is to be home. False: it is. True:
  * waiter is run, on some launcher, when it may be; then ask again. but: where
- * that very part may be as well; NULL: nowhere. Any thread that was granted a
- * use of the part.
+ * that very part may be as well; whole: where the whole of a part may be; NULL:
+ * nowhere. Any thread that was granted a use of the part.
  */
 bool away_wait_slowly(struct copies *c, uint32_t part, const struct device *but,
-		      struct blocking_item *waiter);
+		      const struct device *whole, struct blocking_item *waiter);
 
 static inline bool away_wait(struct copies *c, uint32_t part,
 			     const struct device *but,
+			     const struct device *whole,
 			     struct blocking_item *waiter)
 {
 	/* [away.look] who is to use them comes after who wrote them; pairs
 	 * with [away.home]. */
 	return unlikely(a_load(&c->nr_away, acquire)) &&
-	       away_wait_slowly(c, part, but, waiter);
+	       away_wait_slowly(c, part, but, whole, waiter);
 }
 
 /* As away_wait(), of a caller that does not wait. */
 bool away_is_elsewhere_slowly(struct copies *c, uint32_t part,
-			      const struct device *but);
+			      const struct device *but,
+			      const struct device *whole);
 
 static inline bool away_is_elsewhere(struct copies *c, uint32_t part,
-				     const struct device *but)
+				     const struct device *but,
+				     const struct device *whole)
 {
 	/* [away.look] as above. */
 	return unlikely(a_load(&c->nr_away, acquire)) &&
-	       away_is_elsewhere_slowly(c, part, but);
+	       away_is_elsewhere_slowly(c, part, but, whole);
 }
 
 /*
@@ -128,15 +132,21 @@ void away_written(struct copies *c, uint32_t part);
 int away_take_error(struct copies *c, uint32_t part);
 
 /*
- * An error of the part, or for the whole of one of its parts; the next reader
- * is told as well.
+ * An error of the part, also of the whole if the part was lost with it, or for
+ * the whole of one of its parts; the next reader is told as well.
  */
 int away_error(struct copies *c, uint32_t part);
+
+/* The part was written after the whole: it was not lost with that. */
+bool away_is_newer(struct copies *c, uint32_t part);
 
 /* ---- the launcher of d -------------------------------------------------- */
 
 /* Of the bytes now. */
 uint64_t away_version(struct copies *c, uint32_t part);
+
+/* Copies of the whole from that version on have what the part is now. */
+uint64_t away_since(struct copies *c, uint32_t part);
 
 /* A kernel has written them: the new version. is_home: the host has it too. */
 uint64_t away_publish(struct device *d, struct copies *c, uint32_t part,

@@ -231,14 +231,63 @@ static int add(struct device *d, struct device_operand *o,
 	return 0;
 }
 
+static bool has_part(const struct device_copy *c,
+		     const struct device_operand *o)
+{
+	/* order: copies.since */
+	return c->version >= away_since(o->copies, o->part) && c->version &&
+	       !c->is_changing && o->offset + o->bytes <= c->bytes;
+}
+
+void copies_find_source(struct device *d, struct device_operand *o)
+{
+	struct device_copy *c = NULL;
+
+	if (o->part && o->mode & LKDF_READ && d->ops.copy)
+		c = find(d, o->copies, 0);
+	if (!c || !has_part(c, o))
+		return;
+	c->nr_pins++;
+	c->nr_sinks++;
+	o->source = c;
+}
+
+void copies_drop_source(struct device_operand *o)
+{
+	if (!o->source)
+		return;
+	check(o->source->nr_pins && o->source->nr_sinks);
+	o->source->nr_pins--;
+	o->source->nr_sinks--;
+	o->source = NULL;
+}
+
+static bool is_stale(const struct device_copy *c)
+{
+	return c->version != away_version(c->of, c->part);
+}
+
+/* The operand's request cannot have it now. */
+static bool is_busy(const struct device_copy *c, const struct device_operand *o)
+{
+	bool writes = o->mode & LKDF_WRITE;
+
+	/* A reader waits for its bytes, which another one brings. */
+	if (c->is_changing)
+		return true;
+	/* A writer waits until they have left. */
+	if (c->is_leaving && writes)
+		return true;
+	/* Another copy is made of it. */
+	return c->nr_sinks && (writes || is_stale(c));
+}
+
 int copies_pin(struct device *d, struct device_operand *o)
 {
 	struct device_copy *c = find(d, o->copies, o->part);
 	int rc = 0;
 
-	/* A reader waits for its bytes, which another one brings. */
-	/* A writer waits until they have left. */
-	if (c && (c->is_changing || (c->is_leaving && o->mode & LKDF_WRITE)))
+	if (c && is_busy(c, o))
 		return -EAGAIN;
 	if (!c)
 		rc = add(d, o, &c);
@@ -251,6 +300,8 @@ int copies_pin(struct device *d, struct device_operand *o)
 	/* order: copies.version */
 	o->is_filled = c->version == away_version(o->copies, o->part);
 	c->is_changing = o->mode & LKDF_WRITE || !o->is_filled;
+	if (!o->is_filled)
+		copies_find_source(d, o);
 	return 0;
 }
 
@@ -287,6 +338,7 @@ void copies_unpin(struct device *d, struct device_operand *o, enum copy_end end)
 	struct device_copy *c = o->copy;
 	bool writes = o->mode & LKDF_WRITE;
 
+	copies_drop_source(o);
 	if (writes && end == COPY_WRITTEN)
 		copies_publish(d, c, o->is_through);
 	else if (writes && end == COPY_SPOILT)
@@ -307,7 +359,7 @@ void copies_drop_all(struct device *d)
 
 	while (!list_is_empty(&d->lru)) {
 		c = container_of(d->lru.next, struct device_copy, lru);
-		c->nr_pins = 0;
+		c->nr_pins = c->nr_sinks = 0;
 		a_and(&c->of->on, ~((uint64_t)1 << d->attr.index), relaxed);
 		drop(d, c);
 	}

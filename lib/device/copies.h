@@ -26,6 +26,7 @@ struct device_copy {
 	void *host; /* where its bytes lie there */
 	uint64_t writer; /* uid of the kernel that wrote them; 0: unknown */
 	unsigned nr_pins;
+	unsigned nr_sinks; /* of them: copies of parts are made of it */
 	bool is_changing; /* a request writes it, or fills it */
 	bool is_dirty; /* the host does not have them */
 	bool is_leaving; /* it is being carried back */
@@ -38,6 +39,14 @@ struct device_copy {
  * the device gave.
  */
 int copies_pin(struct device *d, struct device_operand *o);
+
+/*
+ * Of a pinned copy that is to be filled: from that of the whole, where the
+ * device copies within itself; source is pinned, too, or NULL. Back when it is
+ * filled, or is not to be.
+ */
+void copies_find_source(struct device *d, struct device_operand *o);
+void copies_drop_source(struct device_operand *o);
 
 /* Back: what a kernel has done with it. */
 enum copy_end {

@@ -133,6 +133,7 @@ static void put_memory(struct device_region *g, struct device_operand *o)
 {
 	struct region_memory *m = o->shared;
 
+	copies_drop_source(o);
 	o->shared = NULL;
 	/* order: region.users */
 	if (--m->nr_users)
@@ -222,6 +223,7 @@ void region_uploaded(struct device_req *r)
 	struct device_operand *o;
 	uint32_t i;
 
+	request_filled(r);
 	for (i = 0; i < r->nr_reserved; i++) {
 		o = &r->operand[i];
 		if (r->error)
@@ -246,6 +248,8 @@ bool region_bring_again(struct device_req *r)
 		o->shared->is_spoilt = false;
 		o->shared->nr_fills += !brings(o);
 		o->is_filled = false;
+		if (o->shared->copy)
+			copies_find_source(r->device, o);
 		note_changes(o->shared);
 		has_some = true;
 	}

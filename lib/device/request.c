@@ -39,99 +39,6 @@ static void end(struct device *d, void *executor, struct device_req *r)
 	r->ops->over(executor, r);
 }
 
-/* ---- giving work to the device ------------------------------------------ */
-
-typedef int (*give_fn)(struct device *d, struct device_req *r, void *u,
-		       struct lkdf_device_op op);
-
-static int give_upload(struct device *d, struct device_req *r, void *u,
-		       struct lkdf_device_op op)
-{
-	const struct device_operand *o = u;
-	const struct lkdf_transfer t = { o->host, o->there, 0, o->bytes };
-
-	(void)r;
-	return d->ops.upload(d->dev, DEVICE_UPLOAD_QUEUE, &t, op);
-}
-
-static int give_fetch(struct device *d, struct device_req *r, void *u,
-		      struct lkdf_device_op op)
-{
-	const struct device_operand *o = u;
-	const struct lkdf_transfer t = { o->host, o->there, 0, o->bytes };
-
-	(void)r;
-	return d->ops.fetch(d->dev, DEVICE_FETCH_QUEUE, &t, op);
-}
-
-static int give_launch(struct device *d, struct device_req *r, void *u,
-		       struct lkdf_device_op op)
-{
-	return d->ops.launch(d->dev, *(unsigned *)u, &r->launch, op);
-}
-
-static int give_mark(struct device *d, struct device_req *r, void *u,
-		     struct lkdf_device_op op)
-{
-	(void)r;
-	return d->ops.mark(d->dev, *(unsigned *)u, op);
-}
-
-/* Ways to give it something: what names it in an error. */
-struct way {
-	const char *what;
-	give_fn fn;
-	uint32_t sort; /* of the row */
-	enum rows_copy copy;
-};
-
-static const struct way upload_way = { "upload", give_upload, LKDF_SPAN_COPY,
-				       ROWS_UPLOAD };
-static const struct way fetch_way = { "fetch", give_fetch, LKDF_SPAN_COPY,
-				      ROWS_FETCH };
-static const struct way launch_way = { "launch", give_launch, LKDF_SPAN_KERNEL,
-				       ROWS_UPLOAD };
-static const struct way mark_way = { "mark", give_mark, LKDF_SPAN_KERNEL,
-				     ROWS_UPLOAD };
-
-static void begin_row(const struct device_req *r, struct device_slot *s,
-		      const struct way *w, void *u)
-{
-	const struct device_operand *o = u;
-
-	if (w->sort == LKDF_SPAN_COPY)
-		rows_begin_copy(s->device, s, w->copy, o->bytes);
-	else
-		rows_begin_kernel(s->device, s, *(unsigned *)u);
-	/* The work that a kernel's enqueue() has given began before that. */
-	if (w->fn == give_mark)
-		s->row.begin = r->begun;
-}
-
-/* Gives one op of the request: of an operand, or of a queue. */
-static void give(struct device_req *r, const struct way *w, void *u)
-{
-	struct device *d = r->device;
-	struct lkdf_device_op op;
-	struct device_slot *s = device_give(d, r, &op);
-	int rc;
-
-	if (!s) {
-		request_fail_call(r, w->what, -ENOMEM);
-		return;
-	}
-	r->nr_ops++;
-	err(0, "%s", "");
-	begin_row(r, s, w, u);
-	rc = w->fn(d, r, u, op);
-	if (rc >= 0)
-		return;
-	request_fail_said(r, w->what, rc);
-	d->has_gone |= rc == -ENODEV;
-	if (device_revoke(d, s))
-		r->nr_ops--;
-}
-
 /* ---- room --------------------------------------------------------------- */
 
 static void give_back(struct device *d, struct device_req *r, enum copy_end end)
@@ -240,19 +147,6 @@ static int reserve(struct device *d, struct device_req *r)
 
 /* ---- the way of a request ----------------------------------------------- */
 
-void request_upload(struct device_req *r, uint32_t first)
-{
-	uint32_t i;
-
-	for (i = first; i < r->nr_reserved && !r->error; i++) {
-		if (!(r->operand[i].mode & LKDF_READ) ||
-		    r->operand[i].is_filled)
-			continue;
-		r->bytes_up += r->operand[i].bytes;
-		give(r, &upload_way, &r->operand[i]);
-	}
-}
-
 static void set_addresses(struct device_req *r)
 {
 	uint32_t i;
@@ -297,7 +191,7 @@ void request_run(void *executor, struct device_req *r, unsigned queue)
 		if (!r->error)
 			r->ops->shape(r);
 		if (!r->error)
-			give(r, &launch_way, &queue);
+			request_launch(r, queue);
 		finalize(d, r, queue);
 		return;
 	}
@@ -310,7 +204,7 @@ void request_run(void *executor, struct device_req *r, unsigned queue)
 	else if (rc < 0)
 		request_fail_call(r, "enqueue", rc);
 	/* Also of a part: it uses the operands. */
-	give(r, &mark_way, &queue);
+	request_mark(r, queue);
 }
 
 unsigned request_queue(struct device *d)
@@ -319,12 +213,6 @@ unsigned request_queue(struct device *d)
 
 	d->next_queue = (d->next_queue + 1) % d->nr_queues;
 	return queue;
-}
-
-void request_fetch(struct device_req *r, struct device_operand *o)
-{
-	r->bytes_down += o->bytes;
-	give(r, &fetch_way, o);
 }
 
 static void fetch_all(struct device_req *r)
@@ -379,6 +267,7 @@ static void go_on(struct device *d, void *executor, struct device_req *r)
 			/* order: request.upload: it is done before. */
 			break;
 		case DEVICE_UPLOAD:
+			request_filled(r);
 			request_move(r, DEVICE_RUN);
 			request_run(executor, r, request_queue(d));
 			break;

@@ -31,6 +31,7 @@ struct device_operand {
 	uint64_t bytes;
 	uint32_t mode; /* LKDF_READ, LKDF_WRITE or both */
 	uint32_t part;
+	uint64_t offset; /* of the part, in its data */
 	struct copies *copies; /* of its data; NULL: it is not asked for */
 	bool is_kept; /* the copy stays on the device */
 	bool is_through; /* what is written comes home at once */
@@ -38,6 +39,7 @@ struct device_operand {
 	/* The launcher. */
 	void *there;
 	struct device_copy *copy; /* pinned */
+	struct device_copy *source; /* that it is filled from; NULL: the host */
 	struct region_memory *shared; /* of a region */
 	bool is_fetching; /* the same */
 	bool is_filled; /* the copy has the bytes already */
@@ -131,6 +133,9 @@ void request_move(struct device_req *r, enum device_state state);
 
 /* Their ops, of operands from first on. */
 void request_upload(struct device_req *r, uint32_t first);
+
+/* They are there, or will not be: what they were filled from is let go. */
+void request_filled(struct device_req *r);
 void request_run(void *executor, struct device_req *r, unsigned queue);
 void request_fetch(struct device_req *r, struct device_operand *o);
 
@@ -139,6 +144,12 @@ unsigned request_queue(struct device *d);
 
 /* In no list of the device's any more. */
 void request_leave(struct device *d, struct device_req *r);
+
+/* ---- request_give.c, for request.c alone -------------------------------- */
+
+/* A launch of its code; what was given to the queue so far. */
+void request_launch(struct device_req *r, unsigned queue);
+void request_mark(struct device_req *r, unsigned queue);
 
 /* ---- the rest ----------------------------------------------------------- */
 

@@ -28,6 +28,7 @@ static void find_copies_of(struct maker *m, struct lkdf_data *d, uint32_t part,
 			   bool keeps, struct device_operand *o)
 {
 	o->part = part;
+	o->offset = data_offset(d, part);
 	o->is_through = is_through(d);
 	o->copies = keeps ? data_make_copies(d, m->k->rt->devices->device)
 			  : data_copies(d);
@@ -96,6 +97,20 @@ static const struct device *found_on(const struct kernel_req *r,
 	return o->is_kept ? r->req.device : NULL;
 }
 
+/*
+ * The whole of a part may be there as well: a kernel that reads gets a copy
+ * that is made of the whole's. A kernel that writes a part needs the others at
+ * home.
+ */
+static const struct device *whole_on(const struct kernel_req *r,
+				     const struct device_operand *o)
+{
+	/* order: kernel.whole */
+	return o->mode & LKDF_WRITE || !r->req.device->ops.copy
+		       ? NULL
+		       : found_on(r, o);
+}
+
 /* They are there. */
 static void begin(struct kernel_req *r)
 {
@@ -120,8 +135,8 @@ bool kernel_waits(struct kernel_req *r)
 
 	for (i = 0; i < r->req.nr_operand; i++) {
 		o = &r->req.operand[i];
-		if (o->copies &&
-		    away_wait(o->copies, o->part, found_on(r, o), &r->bytes))
+		if (o->copies && away_wait(o->copies, o->part, found_on(r, o),
+					   whole_on(r, o), &r->bytes))
 			return true;
 	}
 	begin(r);
@@ -136,7 +151,8 @@ bool kernel_may_go(struct kernel_req *r)
 	for (i = 0; i < r->req.nr_operand; i++) {
 		o = &r->req.operand[i];
 		if (o->copies &&
-		    away_is_elsewhere(o->copies, o->part, found_on(r, o)))
+		    away_is_elsewhere(o->copies, o->part, found_on(r, o),
+				      whole_on(r, o)))
 			return false;
 	}
 	begin(r);

@@ -100,7 +100,8 @@ bool away_run_waits(struct task *t, bool here)
 	     u++) {
 		c = copies_of(f, t->index, u, here);
 		/* order: task.waits */
-		if (c && away_wait(c, part_of(f, u), NULL, &t->blocking_item))
+		if (c &&
+		    away_wait(c, part_of(f, u), NULL, NULL, &t->blocking_item))
 			return true;
 	}
 	return false;
@@ -116,7 +117,8 @@ static bool is_away(const struct lkdf_ctx *c)
 	for (u = access_uses(f->graph->accesses, c->index, &end); u < end;
 	     u++) {
 		copies = copies_of(f, c->index, u, false);
-		if (copies && away_is_elsewhere(copies, part_of(f, u), NULL))
+		if (copies &&
+		    away_is_elsewhere(copies, part_of(f, u), NULL, NULL))
 			return true;
 	}
 	return false;

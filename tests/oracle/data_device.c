@@ -12,8 +12,8 @@ static const struct {
 	unsigned flags;
 	uint64_t memory;
 } sorts[D_DEVICES] = {
-	{ EMU_OWN | EMU_WILD, 4 * EMU_GRAIN },
-	{ EMU_OWN | EMU_ORDERED | EMU_WILD, 6 * EMU_GRAIN },
+	{ EMU_OWN | EMU_WILD | EMU_COPIES, 4 * EMU_GRAIN },
+	{ EMU_OWN | EMU_ORDERED | EMU_WILD | EMU_COPIES, 6 * EMU_GRAIN },
 	{ EMU_WILD, 0 },
 	{ EMU_OWN | EMU_POLLS | EMU_ARMS, 5 * EMU_GRAIN },
 };

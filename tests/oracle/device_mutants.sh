@@ -20,11 +20,13 @@ f=lib/device/copies.c
 mutant copies.pinned $f 'n;s/!c->nr_pins && //'
 mutant copies.version $f 'n;s/= .*/= c->version != 0;/'
 mutant copies.dirty $f 'n;s/= .*/= false;/'
+mutant copies.since $f 'n;s/c->version >= [^&]*&& //'
 f=lib/device/away.c
 mutant away.whole $f 'n;s/want/if (0) want/'
 mutant away.parts $f 'n;s/!part/0/'
 mutant away.of_whole $f 'n;s/part/0/'
 mutant away.of_parts $f 'n;s/!part/0/'
+mutant away.since $f 'n;s/= .*/= 0;/'
 mutant away.version $f 'n;s/++//'
 f=lib/data/away.c
 mutant data.written $f 'n;s/writes/0/'
@@ -34,6 +36,7 @@ mutant request.upload $f 'n;s/break/__attribute__((fallthrough))/'
 mutant request.fetch $f 'n;n;s/||.*is_through/|| 0/'
 f=lib/kernel/kernel_bytes.c
 mutant kernel.waits $f 'n;s/NULL/r->req.device/'
+mutant kernel.whole $f 'n;s/o->mode & LKDF_WRITE || //'
 mutant kernel.written $f 'n;s/o->copies/0/'
 f=lib/run/values.c
 mutant run.waits $f 'n;s/return/return 0 \&\&/'

@@ -278,9 +278,94 @@ static void each_kernel_that_reads_is_told(const char *options)
 	emu_check(&e[1], options);
 }
 
+struct lost {
+	struct lkdf *rt;
+	struct lkdf_place *p[2];
+	struct lkdf_kind *add, *copy;
+	struct lkdf_data *d, *to;
+	struct emu e[2];
+};
+
+/* A kernel has written the whole, which the device is not to give back. */
+static void lose_whole(struct lost *t, unsigned flags, const char *options)
+{
+	uint64_t one = 1;
+	int i;
+
+	t->rt = api_open(options);
+	t->add = device_kind(t->rt, "add");
+	t->copy = device_kind(t->rt, "copy");
+	t->d = device_data(t->rt, 2 * NR, 1);
+	t->to = device_data(t->rt, NR, 2);
+	must(lkdf_data_split(t->d, 2, NR * sizeof(uint64_t)));
+	for (i = 0; i < 2; i++) {
+		emu_init(&t->e[i], flags, device_kernels);
+		t->p[i] = emu_register(t->rt, &t->e[i]);
+	}
+	must(device_call(t->rt, t->add, t->p[0], t->d, &one));
+	t->e[0].fail_error[EMU_FETCH] = -ENOLINK;
+	atomic_store(&t->e[0].fail_at[EMU_FETCH], 1);
+}
+
+static void end_lost(struct lost *t, const char *how)
+{
+	lkdf_data_put(t->d);
+	lkdf_data_put(t->to);
+	lkdf_kind_put(t->add);
+	lkdf_kind_put(t->copy);
+	lkdf_scope_wait(t->rt, NULL, -1);
+	is(device_close(t->rt), 0, "%s: close", how);
+	emu_check(&t->e[0], how);
+	emu_check(&t->e[1], how);
+}
+
+/* to[i] = from[i] + 1 */
+static int copy_on(struct lost *t, int device, struct lkdf_data *from,
+		   uint32_t part, struct lkdf_data *to, uint32_t to_part)
+{
+	const struct lkdf_use use[] = { { from, LKDF_READ, part },
+					{ to, LKDF_WRITE, to_part } };
+	const uint64_t one = 1;
+	struct lkdf_event done;
+
+	must(lkdf_submit(t->rt, NULL,
+			 LKDF_TASK(.kind = t->copy, .arg = &one,
+				   .place = t->p[device], .use = use,
+				   .nr_use = 2),
+			 &done));
+	return lkdf_event_wait(done, -1);
+}
+
+/* Of a whole that is lost each part is; one that is written since is not. */
+static void parts_of_what_is_lost_are(unsigned flags, const char *options)
+{
+	struct lost t;
+	uint32_t part;
+
+	lose_whole(&t, flags, options);
+	for (part = 1; part <= 2; part++)
+		is(copy_on(&t, 1, t.d, part, t.to, 0), -ENOLINK,
+		   "%s: a kernel that reads part %u is told", options, part);
+	is(copy_on(&t, 1, t.d, 1, t.to, 0), -ENOLINK, "%s: the next one, too",
+	   options);
+	end_lost(&t, options);
+
+	lose_whole(&t, flags, options);
+	is(copy_on(&t, 0, t.to, 0, t.d, 2), 0, "%s: part 2 is written",
+	   options);
+	is(copy_on(&t, 0, t.d, 1, t.to, 0), -ENOLINK, "%s: part 1 is lost",
+	   options);
+	is(copy_on(&t, 0, t.d, 2, t.to, 0), 0, "%s: part 2 is there", options);
+	is(device_first_wrong(t.to, NR, 4), -1, "%s: and right", options);
+	end_lost(&t, options);
+}
+
 int main(void)
 {
 	tap_start(120);
+	parts_of_what_is_lost_are(EMU_OWN, "workers=1");
+	parts_of_what_is_lost_are(EMU_OWN | EMU_COPIES, "workers=2");
+	parts_of_what_is_lost_are(EMU_OWN | EMU_COPIES, "serial=yes");
 	each_kernel_that_reads_is_told("workers=1");
 	each_kernel_that_reads_is_told("serial=yes");
 	two_devices_have_it_in_turn("workers=2");

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * Bytes that go from one memory of a device to another stay there, where the
- * device can copy: lkdf_copy() and lkdf_realloc() carry nothing to the host.
- * Bytes that are carried are counted.
+ * device can copy: lkdf_copy() and lkdf_realloc() carry nothing to the host,
+ * and a copy of a part is made of that of the whole. Bytes that are carried are
+ * counted.
  */
+#include "tests/api/device/away.h"
 #include "tests/api/device/memory.h"
 
 static uint64_t host[BLOCK_NR], back[BLOCK_NR];
@@ -81,6 +83,8 @@ static const struct device_sort sorts[] = {
 	{ "copies", EMU_OWN | EMU_COPIES, "workers=2" },
 	{ "copies wild", EMU_OWN | EMU_COPIES | EMU_WILD, "workers=1" },
 	{ "copies polls", EMU_OWN | EMU_COPIES | EMU_POLLS | EMU_ARMS,
+	  "workers=2" },
+	{ "copies ordered", EMU_OWN | EMU_COPIES | EMU_ORDERED | EMU_WILD,
 	  "workers=2" },
 	{ "copies serial", EMU_OWN | EMU_COPIES | EMU_WILD, "serial=yes" },
 };
@@ -183,10 +187,260 @@ static void a_copy_that_fails_says_so(int error, bool is_late)
 	emu_check(&e, how);
 }
 
+/* ---- copies of parts, from that of the whole ---------------------------- */
+
+#define NR_PARTS 4
+#define PART_BYTES (DEVICE_NR * sizeof(uint64_t))
+
+struct parted {
+	struct lkdf *rt;
+	struct lkdf_place *p;
+	struct lkdf_kind *add, *copy;
+	struct lkdf_data *d, *out;
+	uint64_t up, down;
+};
+
+static void open_parts(struct parted *t, struct lkdf *rt, struct lkdf_place *p)
+{
+	*t = (struct parted){
+		.rt = rt,
+		.p = p,
+		.up = stat_of(rt, "lkdf.device.uploaded_bytes"),
+		.down = stat_of(rt, "lkdf.device.fetched_bytes"),
+	};
+	t->add = device_kind(rt, "add");
+	t->copy = device_kind(rt, "copy");
+	t->d = device_data(rt, (uint64_t)NR_PARTS * DEVICE_NR, 1);
+	t->out = device_data(rt, DEVICE_NR, 0);
+	must(lkdf_data_split(t->d, NR_PARTS, PART_BYTES));
+}
+
+static void close_parts(struct parted *t)
+{
+	lkdf_data_put(t->d);
+	lkdf_data_put(t->out);
+	lkdf_kind_put(t->add);
+	lkdf_kind_put(t->copy);
+}
+
+/* Parts that were carried since it was asked last. */
+static void were_carried(struct parted *t, uint64_t up, uint64_t down,
+			 const char *what, const char *how)
+{
+	uint64_t now_up = stat_of(t->rt, "lkdf.device.uploaded_bytes");
+	uint64_t now_down = stat_of(t->rt, "lkdf.device.fetched_bytes");
+
+	is((long long)((now_up - t->up) / PART_BYTES), (long long)up,
+	   "%s: %s: went there", how, what);
+	is((long long)((now_down - t->down) / PART_BYTES), (long long)down,
+	   "%s: %s: came home", how, what);
+	t->up = now_up;
+	t->down = now_down;
+}
+
+/* x[i] += 1, of the whole or a part. */
+static int add_one(struct parted *t, uint32_t part)
+{
+	const struct lkdf_use use = { t->d, LKDF_RW, part };
+	const uint64_t one = 1;
+	struct lkdf_event done;
+
+	must(lkdf_submit(t->rt, NULL,
+			 LKDF_TASK(.kind = t->add, .arg = &one, .place = t->p,
+				   .use = &use, .nr_use = 1),
+			 &done));
+	return lkdf_event_wait(done, -1);
+}
+
+/* The first of the part that a kernel finds not to be so; -1: none. */
+static long first_seen(struct parted *t, uint32_t part, uint64_t want)
+{
+	const struct lkdf_use use[] = { { t->d, LKDF_READ, part },
+					{ t->out, LKDF_WRITE, 0 } };
+	const uint64_t ten = 10;
+	struct lkdf_event done;
+
+	must(lkdf_submit(t->rt, NULL,
+			 LKDF_TASK(.kind = t->copy, .arg = &ten, .place = t->p,
+				   .use = use, .nr_use = 2),
+			 &done));
+	if (lkdf_event_wait(done, -1))
+		return -2;
+	return device_first_wrong(t->out, DEVICE_NR, want + 10);
+}
+
+/* A kernel of OpenCL has as many items as a part, so it writes the first. */
+static uint64_t of_part(uint32_t part, uint64_t all)
+{
+	return device_is_opencl && part > 1 ? 1 : all;
+}
+
+static void parts_are_read_there(struct lkdf *rt, struct lkdf_place *p,
+				 const char *how)
+{
+	struct parted t;
+	uint32_t part;
+
+	open_parts(&t, rt, p);
+	is(add_one(&t, 0), 0, "%s: a kernel writes the whole", how);
+	were_carried(&t, NR_PARTS, 0, "the whole", how);
+	for (part = 1; part <= NR_PARTS; part++)
+		is(first_seen(&t, part, of_part(part, 2)), -1,
+		   "%s: a kernel reads part %u", how, part);
+	/* And the result of each, which a thread has looked at. */
+	were_carried(&t, 0, NR_PARTS, "parts that are read", how);
+	is(add_one(&t, 0), 0, "%s: the whole is written again", how);
+	is(first_seen(&t, 1, 3), -1, "%s: and a part read", how);
+	were_carried(&t, 0, 1, "again", how);
+	close_parts(&t);
+}
+
+/* The others are to be home, as the whole's copy has the part no more. */
+static void parts_are_written_there(struct lkdf *rt, struct lkdf_place *p,
+				    const char *how)
+{
+	struct parted t;
+	uint32_t part;
+
+	open_parts(&t, rt, p);
+	is(add_one(&t, 0), 0, "%s: a kernel writes the whole", how);
+	were_carried(&t, NR_PARTS, 0, "the whole", how);
+	for (part = 1; part <= NR_PARTS; part++)
+		is(add_one(&t, part), 0, "%s: and part %u", how, part);
+	were_carried(&t, 0, NR_PARTS, "parts that are written", how);
+	for (part = 1; part <= NR_PARTS; part++)
+		is(first_seen(&t, part, of_part(part, 2) + 1), -1,
+		   "%s: part %u is right", how, part);
+	were_carried(&t, 0, NR_PARTS, "and read", how);
+	is(add_one(&t, 0), 0, "%s: a kernel writes the whole again", how);
+	were_carried(&t, NR_PARTS, NR_PARTS, "of parts", how);
+	is(first_seen(&t, 1, 4), -1, "%s: and it is right", how);
+	were_carried(&t, 0, 1, "of it", how);
+	close_parts(&t);
+}
+
+/* What the host has written since is in no copy of the whole. */
+static void the_host_writes_a_part(struct lkdf *rt, struct lkdf_place *p,
+				   const char *how)
+{
+	struct lkdf_use of = { NULL, LKDF_RW, 2 };
+	struct lkdf_kind *k = device_kind_with(rt, "add", add_here);
+	struct lkdf_place *node = NULL;
+	const uint64_t one = 1;
+	struct lkdf_event done;
+	struct parted t;
+
+	must(lkdf_places(rt, LKDF_PLACE_NODE, &node, 1) < 1);
+	open_parts(&t, rt, p);
+	is(add_one(&t, 0), 0, "%s: a kernel writes the whole", how);
+	of.data = t.d;
+	must(lkdf_submit(rt, NULL,
+			 LKDF_TASK(.kind = k, .arg = &one, .place = node,
+				   .use = &of, .nr_use = 1),
+			 &done));
+	is(lkdf_event_wait(done, -1), 0, "%s: a body writes part 2", how);
+	were_carried(&t, NR_PARTS, NR_PARTS, "the whole", how);
+	is(first_seen(&t, 2, of_part(2, 2) + 1), -1, "%s: it is right", how);
+	were_carried(&t, 1, 1, "part 2", how);
+	is(first_seen(&t, 3, of_part(3, 2)), -1, "%s: part 3, too", how);
+	were_carried(&t, 0, 1, "part 3", how);
+	lkdf_kind_put(k);
+	close_parts(&t);
+}
+
+/* Kernels of a run that reads each part, which a kernel before has written. */
+static void a_graph_reads_parts(struct lkdf *rt, struct lkdf_place *p,
+				const char *how)
+{
+	struct lkdf_graph *g = api_graph(rt, 1);
+	const uint64_t one = 1, ten = 10;
+	struct lkdf_use use[2];
+	struct parted t;
+	uint32_t part;
+
+	open_parts(&t, rt, p);
+	use[0] = (struct lkdf_use){ t.d, LKDF_RW, 0 };
+	must(lkdf_graph_add_task(g, LKDF_TASK(.kind = t.add, .arg = &one,
+					      .place = p, .use = use,
+					      .nr_use = 1)) < 0);
+	for (part = 1; part <= NR_PARTS; part++) {
+		use[0] = (struct lkdf_use){ t.d, LKDF_READ, part };
+		use[1] = (struct lkdf_use){ t.out, LKDF_WRITE, 0 };
+		must(lkdf_graph_add_task(g,
+					 LKDF_TASK(.kind = t.copy, .arg = &ten,
+						   .place = p, .use = use,
+						   .nr_use = 2)) < 0);
+	}
+	must(lkdf_graph_seal(g, NULL));
+	is(api_run(g, NULL, LKDF_ATTR(lkdf_run, .times = 3)), 0,
+	   "%s: three runs of a graph", how);
+	were_carried(&t, NR_PARTS, 0, "its parts", how);
+	is(device_first_wrong(t.out, DEVICE_NR, of_part(NR_PARTS, 4) + 10), -1,
+	   "%s: the last part is right", how);
+	were_carried(&t, 0, 1, "its result", how);
+	lkdf_graph_put(g);
+	close_parts(&t);
+}
+
+static void parts(struct lkdf *rt, struct lkdf_place *p, const char *how)
+{
+	parts_are_read_there(rt, p, how);
+	parts_are_written_there(rt, p, how);
+	the_host_writes_a_part(rt, p, how);
+	a_graph_reads_parts(rt, p, how);
+}
+
+/* The copy fails: the kernel does, and the next one has the bytes. */
+static void a_part_that_fails_says_so(bool is_late)
+{
+	const char *how = is_late ? "part fails late" : "part refused";
+	struct lkdf *rt = api_open("workers=2");
+	struct lkdf_place *p;
+	struct parted t;
+	struct emu e;
+
+	emu_init(&e, EMU_OWN | EMU_COPIES, memory_kernels);
+	e.fails_late = is_late;
+	e.fail_error[EMU_COPY] = -EIO;
+	atomic_store(&e.fail_at[EMU_COPY], 1);
+	p = emu_register(rt, &e);
+	open_parts(&t, rt, p);
+	is(add_one(&t, 0), 0, "%s: the whole", how);
+	is(first_seen(&t, 2, 2), -2, "%s: a part is not copied", how);
+	is(first_seen(&t, 2, 2), -1, "%s: the next time it is", how);
+	close_parts(&t);
+	lkdf_scope_error(rt, NULL, LKDF_ATTR(lkdf_error, .err = 0));
+	is(device_close(rt), 0, "%s: close", how);
+	emu_check(&e, how);
+}
+
+static void on_each(const struct device_sort *s, size_t nr,
+		    void (*test)(struct lkdf *rt, struct lkdf_place *p,
+				 const char *how))
+{
+	struct lkdf_place *p;
+	struct lkdf *rt;
+	struct emu e;
+
+	for (; nr; nr--, s++) {
+		emu_init(&e, s->flags, memory_kernels);
+		rt = api_open(s->options);
+		p = emu_register(rt, &e);
+		test(rt, p, s->name);
+		is(device_close(rt), 0, "%s: close", s->name);
+		emu_check(&e, s->name);
+	}
+	device_opencl(test, "workers=2,devices=opencl", 0);
+	device_opencl(test, "serial=yes,devices=opencl", 1);
+}
+
 int main(void)
 {
 	tap_start(120);
 	devices_that_copy();
+	on_each(sorts, sizeof(sorts) / sizeof(*sorts), parts);
+	a_part_that_fails_says_so(false);
+	a_part_that_fails_says_so(true);
 	one_that_does_not_goes_by_the_host();
 	two_devices_do();
 	a_copy_that_fails_says_so(-EIO, false);

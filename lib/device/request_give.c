@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/* A request gives its device copies of operands, launches and marks. */
+#include "device/request.h"
+
+#include "base/err.h"
+#include "device/copies.h"
+
+#include <errno.h>
+
+typedef int (*give_fn)(struct device *d, struct device_req *r, void *u,
+		       struct lkdf_device_op op);
+
+static int give_upload(struct device *d, struct device_req *r, void *u,
+		       struct lkdf_device_op op)
+{
+	const struct device_operand *o = u;
+	const struct lkdf_transfer t = { o->host, o->there, 0, o->bytes };
+
+	(void)r;
+	return d->ops.upload(d->dev, DEVICE_UPLOAD_QUEUE, &t, op);
+}
+
+static int give_within(struct device *d, struct device_req *r, void *u,
+		       struct lkdf_device_op op)
+{
+	const struct device_operand *o = u;
+	const struct lkdf_device_copy c = { o->there, 0, o->source->there,
+					    o->offset, o->bytes };
+
+	(void)r;
+	return d->ops.copy(d->dev, DEVICE_UPLOAD_QUEUE, &c, op);
+}
+
+static int give_fetch(struct device *d, struct device_req *r, void *u,
+		      struct lkdf_device_op op)
+{
+	const struct device_operand *o = u;
+	const struct lkdf_transfer t = { o->host, o->there, 0, o->bytes };
+
+	(void)r;
+	return d->ops.fetch(d->dev, DEVICE_FETCH_QUEUE, &t, op);
+}
+
+static int give_launch(struct device *d, struct device_req *r, void *u,
+		       struct lkdf_device_op op)
+{
+	return d->ops.launch(d->dev, *(unsigned *)u, &r->launch, op);
+}
+
+static int give_mark(struct device *d, struct device_req *r, void *u,
+		     struct lkdf_device_op op)
+{
+	(void)r;
+	return d->ops.mark(d->dev, *(unsigned *)u, op);
+}
+
+/* Ways to give it something: what names it in an error. */
+struct way {
+	const char *what;
+	give_fn fn;
+	uint32_t sort; /* of the row */
+	enum rows_copy copy;
+};
+
+static const struct way upload_way = { "upload", give_upload, LKDF_SPAN_COPY,
+				       ROWS_UPLOAD };
+static const struct way within_way = { "copy", give_within, LKDF_SPAN_COPY,
+				       ROWS_WITHIN };
+static const struct way fetch_way = { "fetch", give_fetch, LKDF_SPAN_COPY,
+				      ROWS_FETCH };
+static const struct way launch_way = { "launch", give_launch, LKDF_SPAN_KERNEL,
+				       ROWS_UPLOAD };
+static const struct way mark_way = { "mark", give_mark, LKDF_SPAN_KERNEL,
+				     ROWS_UPLOAD };
+
+static void begin_row(const struct device_req *r, struct device_slot *s,
+		      const struct way *w, void *u)
+{
+	const struct device_operand *o = u;
+
+	if (w->sort == LKDF_SPAN_COPY)
+		rows_begin_copy(s->device, s, w->copy, o->bytes);
+	else
+		rows_begin_kernel(s->device, s, *(unsigned *)u);
+	/* The work that a kernel's enqueue() has given began before that. */
+	if (w->fn == give_mark)
+		s->row.begin = r->begun;
+}
+
+/* Gives one op of the request: of an operand, or of a queue. */
+static void give(struct device_req *r, const struct way *w, void *u)
+{
+	struct device *d = r->device;
+	struct lkdf_device_op op;
+	struct device_slot *s = device_give(d, r, &op);
+	int rc;
+
+	if (!s) {
+		request_fail_call(r, w->what, -ENOMEM);
+		return;
+	}
+	r->nr_ops++;
+	err(0, "%s", "");
+	begin_row(r, s, w, u);
+	rc = w->fn(d, r, u, op);
+	if (rc >= 0)
+		return;
+	request_fail_said(r, w->what, rc);
+	d->has_gone |= rc == -ENODEV;
+	if (device_revoke(d, s))
+		r->nr_ops--;
+}
+
+static void fill(struct device_req *r, struct device_operand *o)
+{
+	if (o->source) {
+		give(r, &within_way, o);
+		return;
+	}
+	r->bytes_up += o->bytes;
+	give(r, &upload_way, o);
+}
+
+void request_upload(struct device_req *r, uint32_t first)
+{
+	uint32_t i;
+
+	for (i = first; i < r->nr_reserved && !r->error; i++)
+		if (r->operand[i].mode & LKDF_READ && !r->operand[i].is_filled)
+			fill(r, &r->operand[i]);
+}
+
+void request_filled(struct device_req *r)
+{
+	uint32_t i;
+
+	for (i = 0; i < r->nr_reserved; i++)
+		copies_drop_source(&r->operand[i]);
+}
+
+void request_fetch(struct device_req *r, struct device_operand *o)
+{
+	r->bytes_down += o->bytes;
+	give(r, &fetch_way, o);
+}
+
+void request_launch(struct device_req *r, unsigned queue)
+{
+	give(r, &launch_way, &queue);
+}
+
+void request_mark(struct device_req *r, unsigned queue)
+{
+	give(r, &mark_way, &queue);
+}
