@@ -7,6 +7,7 @@
 
 #include "data/away.h"
 #include "graph/access.h"
+#include "run/away_once.h"
 #include "run/frame.h"
 #include "task/ctx.h"
 
@@ -35,21 +36,32 @@ static void find_copies_of(struct maker *m, struct lkdf_data *d, uint32_t part,
 	o->is_kept = keeps && o->copies;
 }
 
+/* The bytes are of this run, see away_once.h. */
+static void find_copies_of_once(struct maker *m, uint32_t var, bool keeps,
+				struct device_operand *o)
+{
+	struct frame *f = m->c->frame;
+
+	o->copies = keeps ? away_once_make(f, var, m->k->rt->devices->device)
+			  : away_once_copies(f, var);
+	o->is_kept = keeps && o->copies;
+}
+
 /* In a run: all of its tasks see to where the bytes are, see away_run.h. */
 static void find_copies_of_run(struct maker *m, uint32_t main,
 			       struct device_operand *o)
 {
 	const struct frame *f = m->c->frame;
+	const struct access_table *w = f->graph->accesses;
 	const struct access_use *end;
-	const struct access_var *v;
+	uint32_t var = access_uses(w, m->c->index, &end)[main].var;
+	const struct access_var *v = access_var(w, var);
+	bool keeps = may_keep(m, f->recs[m->c->index].kind->flags);
 
-	v = access_var(
-		f->graph->accesses,
-		access_uses(f->graph->accesses, m->c->index, &end)[main].var);
-	if (v->may_be_away)
-		find_copies_of(m, v->data, v->part,
-			       may_keep(m, f->recs[m->c->index].kind->flags),
-			       o);
+	if (v->may_be_away && v->is_transient)
+		find_copies_of_once(m, var, keeps, o);
+	else if (v->may_be_away)
+		find_copies_of(m, v->data, v->part, keeps, o);
 }
 
 /*

@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "core/ops.h"
 #include "data/away.h"
+#include "run/away_once.h"
 #include "run/frame.h"
 #include "task/ctx.h"
 #include "task/kind.h"
@@ -11,14 +12,26 @@
 
 /* ---- at seal ------------------------------------------------------------ */
 
-/* Kernels use it, and its bytes keep their place on the host. */
+/*
+ * Kernels use it, and its bytes keep their place on the host. Of bytes that
+ * live for a run a function that drops them wants them at home.
+ */
 static bool is_for_devices(const struct lkdf_graph *g,
 			   const struct access_use *u)
 {
 	const struct access_var *v = access_var(g->accesses, u->var);
 
-	return g->recs[u->task].kind->kernel && !v->is_once &&
-	       !v->is_transient && !(v->data->flags & DATA_MOVES);
+	return g->recs[u->task].kind->kernel &&
+	       (v->is_transient ? !v->data->drop : !v->is_once) &&
+	       !(v->data->flags & DATA_MOVES);
+}
+
+/* Copies of executors are combined on the host; children look there. */
+static bool is_for_host(const struct access_table *w,
+			const struct access_use *u)
+{
+	return u->mode & LKDF_REDUCE ||
+	       (u->mode & LKDF_WEAK && access_var(w, u->var)->is_transient);
 }
 
 static void set_whole(struct access_table *w, const struct access_use *u,
@@ -38,9 +51,8 @@ void away_find(struct lkdf_graph *g)
 	for (i = 0; i < w->uses.nr; i++)
 		if (is_for_devices(g, &u[i]))
 			set_whole(w, &u[i], true);
-	/* Copies of executors are combined on the host. */
 	for (i = 0; i < w->uses.nr; i++)
-		if (u[i].mode & LKDF_REDUCE)
+		if (is_for_host(w, &u[i]))
 			set_whole(w, &u[i], false);
 	for (i = 0; i < w->vars.nr; i++) {
 		v = access_var(w, i);
@@ -52,11 +64,22 @@ void away_find(struct lkdf_graph *g)
 bool away_is_looked_at(const struct lkdf_kind *k, const struct access_table *w,
 		       const struct access_use *u)
 {
+	/* Nobody has a value before it is made. */
+	if (u->flags & ACCESS_TRANSIENT && u->flags & ACCESS_WRITES)
+		return false;
 	return access_var(w, u->var)->may_be_away && !(u->mode & LKDF_WEAK) &&
 	       (!k->ops->host_use || k->ops->host_use(k) >= 0);
 }
 
 /* ---- uses of a task ------------------------------------------------------ */
+
+static struct copies *copies_of_var(const struct frame *f, uint32_t var)
+{
+	const struct access_var *v = access_var(f->graph->accesses, var);
+
+	return v->is_transient ? away_once_copies(f, var)
+			       : data_copies(v->data);
+}
 
 /*
  * Copies of a use that the host looks at, or NULL; here: whatever its kind.
@@ -80,7 +103,7 @@ static struct copies *copies_of(const struct frame *f, uint32_t index,
 		    access_main(w, &first[at]) != u)
 			return NULL;
 	}
-	return data_copies(v->data);
+	return copies_of_var(f, u->var);
 }
 
 static uint32_t part_of(const struct frame *f, const struct access_use *u)
@@ -127,7 +150,7 @@ static bool is_away(const struct lkdf_ctx *c)
 int away_run_error(const struct frame *f, const struct access_use *u)
 {
 	const struct access_var *v = access_var(f->graph->accesses, u->var);
-	struct copies *c = v->may_be_away ? data_copies(v->data) : NULL;
+	struct copies *c = v->may_be_away ? copies_of_var(f, u->var) : NULL;
 
 	return c && u->flags & ACCESS_READS ? away_error(c, v->part) : 0;
 }

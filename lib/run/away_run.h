@@ -7,8 +7,8 @@
  *
  * Those tasks have a kind with a function around their own, which sends the
  * task away to wait as a task of its own; others have nothing of it. Data that
- * moves, lives for a run only, or is reduced into by a task of the graph, does
- * not stay on devices.
+ * moves, or is reduced into by a task of the graph, does not stay on devices;
+ * of data that lives for a run see away_once.h.
  */
 #ifndef RUN_AWAY_RUN_H
 #define RUN_AWAY_RUN_H

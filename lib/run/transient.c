@@ -7,6 +7,7 @@
 #include "data/data.h"
 #include "graph/access.h"
 #include "mem/heap.h"
+#include "run/away_once.h"
 #include "run/follow.h"
 #include "run/frame.h"
 #include "run/planned.h"
@@ -42,7 +43,9 @@ static struct transient_use transient_of(const struct access_table *w,
 		b.flags |= TRANSIENT_ENDS;
 	if (v->data->drop)
 		b.flags |= TRANSIENT_DROPS;
-	if (v->data->drop || v->data->bytes > TRANSIENT_STAYS)
+	if (v->may_be_away)
+		b.flags |= TRANSIENT_AWAY;
+	if (v->data->drop || v->data->bytes > TRANSIENT_STAYS || v->may_be_away)
 		b.flags |= TRANSIENT_EXACT;
 	return b;
 }
@@ -146,7 +149,7 @@ int transient_create(struct frame *f)
 	}
 	if (has_many)
 		f->values.many = calloc(w->vars.nr, sizeof(*f->values.many));
-	return has_many && !f->values.many ? -ENOMEM : 0;
+	return has_many && !f->values.many ? -ENOMEM : away_once_create(f);
 }
 
 void transient_destroy(struct frame *f)
@@ -162,9 +165,11 @@ void transient_destroy(struct frame *f)
 	w = f->graph->accesses;
 	h = f->graph->rt->heap;
 	for (i = 0; i < w->vars.nr; i++)
-		if (access_var(w, i)->is_transient && var[i].bytes)
+		if (access_var(w, i)->is_transient && var[i].bytes &&
+		    !away_once_forget(f, i, var[i].bytes))
 			heap_free(h, heap_thread_cache(h), var[i].bytes);
 	free((void *)f->values.many);
+	away_once_destroy(f);
 }
 
 /* ---- bytes -------------------------------------------------------------- */
@@ -182,6 +187,11 @@ static void take_away(struct frame *f, struct cache *c,
 {
 	void *p = v->bytes;
 
+	if (unlikely(u->flags & TRANSIENT_AWAY && p) &&
+	    away_once_forget(f, u->var, p)) {
+		v->bytes = NULL;
+		return;
+	}
 	if (p &&
 	    (!c || u->class == TRANSIENT_LARGE || u->flags & TRANSIENT_DROPS)) {
 		v->bytes = NULL;

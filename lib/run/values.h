@@ -15,6 +15,7 @@
 #include "graph/graph.h"
 #include "run/transient.h"
 
+struct away_once;
 struct executor;
 struct failure;
 struct frame;
@@ -36,6 +37,10 @@ struct values {
 	/* The accesses's, by index; NULL: there are none. */
 	const struct transient_task *transient_task;
 	const struct transient_use *transient; /* the same, by use */
+
+	/* By var: copies of transient ones on devices, see away_once.h; NULL:
+	 * the graph has no data that may be away. */
+	_Atomic(struct away_once *) *once;
 
 	/* When the claim is there, while bytes come home: see data/away.h. */
 	struct blocking_item bytes;
