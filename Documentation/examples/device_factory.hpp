@@ -308,6 +308,13 @@ class device_factory
 	template <class... Args> void send_data(device_type, Args &...)
 	{
 	}
+	// A wish, and only for bytes that nobody is still to make.
+	template <class T>
+	void begin_data(device_type d, const device_msg<buffer<T>> &m)
+	{
+		if (m.is_set())
+			lkdf_data_prefetch(m.value().get(), d, nullptr);
+	}
 	template <class... Args>
 	void send_kernel(device_type d, const kernel_type &k,
 			 const range_type &r, Args &...args)

@@ -13,6 +13,8 @@
 //   void send_data(device, args &...): constants of set_args()
 //   void send_kernel(device, kernel, [range,] args &...)
 //   void finalize(device, fn, args &...): fn() once the kernel has ended
+//   void begin_data(device, const arg &), which may be missing: an argument has
+//   come, others of its wave have not; it may go to the device now
 //
 // Arguments are async_msg_type: const where set_args() gave the value, not
 // const where it comes from a port.
@@ -59,6 +61,16 @@ template <class F, class = void> struct range_of {
 template <class F> struct range_of<F, std::void_t<typename F::range_type>> {
 	static constexpr bool is_there = true;
 	using type = typename F::range_type;
+};
+
+template <class F, class M, class = void>
+struct has_begin_data : std::false_type {
+};
+template <class F, class M>
+struct has_begin_data<F, M,
+		      std::void_t<decltype(std::declval<F &>().begin_data(
+			      std::declval<typename F::device_type>(),
+			      std::declval<const M &>()))>> : std::true_type {
 };
 
 template <class F, class... P>
@@ -263,15 +275,27 @@ class streaming_node<std::tuple<Ports...>, JP, Factory>
 			first.device = selector_(factory_);
 			return first;
 		});
+		device_type device = j.device;
+		size_t nr_ready = ready_.size();
+		bool is_argument = args_->uses(N);
 
-		std::get<N>(j.in) = std::move(m);
+		std::get<N>(j.in) = m;
 		joiner_.template take<N>(j, nr_ports, ready_);
-		if (ready_.empty() || is_running_)
-			return true;
-		is_running_ = true;
+		bool waits = ready_.size() == nr_ready;
+		bool starts = !ready_.empty() && !is_running_;
+		is_running_ |= starts;
 		guard.unlock();
-		g_.start([this](struct lkdf_ctx *) { run_all(); });
+		if (waits && is_argument)
+			begin_data(device, m);
+		if (starts)
+			g_.start([this](struct lkdf_ctx *) { run_all(); });
 		return true;
+	}
+	// Others of its wave are to come.
+	template <class M> void begin_data(const device_type &d, const M &m)
+	{
+		if constexpr (detail::has_begin_data<Factory, M>::value)
+			factory_.begin_data(d, m);
 	}
 
 	// Called by one thread at a time: the order of waves is that of

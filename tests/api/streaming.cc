@@ -14,6 +14,7 @@
  *   no ranges: a factory without them has no set_range()
  *   copies: a copied node has kernel, arguments and range, no edges
  *   device: 3 nodes, one after another, on 1000 elements
+ *   uploads: an input goes to the device when it comes, before the others do
  *   queueing: 10000 messages of two threads, each meets its partner
  *   key_matching: 10000 messages in two random orders, each does so
  */
@@ -377,6 +378,48 @@ static void three_nodes(lk::runtime &rt, graph &g)
 	     "device: 3 nodes, one after another, on 1000 elements");
 }
 
+static uint64_t uploaded(lk::runtime &rt)
+{
+	uint64_t nr = 0;
+
+	lkdf_stat(rt.get(), "lkdf.device.uploaded_bytes", &nr);
+	return nr;
+}
+
+// Nothing else runs: what has gone there when the runtime is at rest has gone
+// because the input came. An input that is no argument does not go.
+static void uploads_begin(lk::runtime &rt, graph &g)
+{
+	const uint64_t bytes = 1000 * sizeof(long);
+	device_factory f(g);
+	auto last = [](device_factory &d) { return d.devices().back(); };
+	two a(g, kernel(rt, "axpy"), last, f);
+	longs x(rt, std::vector<long>(1000, 1)),
+		y(rt, std::vector<long>(1000, 2));
+	uint64_t begin = uploaded(rt);
+	bool is_so;
+
+	a.set_args(port_ref<0, 1>, 2);
+	a.set_range({ 1000 });
+	input_port<1>(a).try_put(y);
+	rt.wait();
+	is_so = uploaded(rt) - begin == bytes;
+	input_port<0>(a).try_put(x);
+	g.wait_for_all();
+	is_so = is_so && uploaded(rt) - begin == 2 * bytes;
+	is_so = is_so && y.read() == std::vector<long>(1000, 4);
+
+	a.set_args(port_ref<0>, port_ref<0>, 2);
+	begin = uploaded(rt);
+	input_port<1>(a).try_put(y);
+	rt.wait();
+	is_so = is_so && uploaded(rt) == begin;
+	input_port<0>(a).try_put(x);
+	g.wait_for_all();
+	fact(is_so,
+	     "uploads: an input goes to the device when it comes, before the others do");
+}
+
 // Two threads send numbers, each in an order of its own.
 template <class JP>
 static long mismatches(lk::runtime &rt, graph &g, bool is_shuffled)
@@ -434,6 +477,7 @@ int main(int argc, char **)
 		without_ranges(g);
 		copies(g);
 		three_nodes(rt, g);
+		uploads_begin(rt, g);
 		fact(!mismatches<queueing>(rt, g, false),
 		     "queueing: 10000 messages of two threads, each meets its partner");
 		fact(!mismatches<key_matching<uint64_t>>(rt, g, true),
