@@ -11,10 +11,15 @@ mkdir -p /dev/shm
 mount -t tmpfs shm /dev/shm
 mount -t tmpfs tmp /tmp
 mount -t cgroup2 cgroup /sys/fs/cgroup 2>/dev/null
-# With the first cpuset the kernel patches its allocator: now, not while the
-# tests are using it, see vm.sh.
-echo +cpuset >/sys/fs/cgroup/cgroup.subtree_control 2>/dev/null &&
-	mkdir /sys/fs/cgroup/always
+# With the first cpuset the kernel patches its allocator, and its scheduler with
+# the first quota that there is, or once there is none: now, and not while the
+# tests are using them, see vm.sh. An empty group keeps both.
+always=/sys/fs/cgroup/always
+for controller in cpuset cpu; do
+	echo +$controller >/sys/fs/cgroup/cgroup.subtree_control 2>/dev/null
+done
+mkdir $always 2>/dev/null &&
+	echo 100000 100000 2>/dev/null >$always/cpu.max
 export PATH=/bin:/sbin:/usr/bin:/usr/sbin LD_LIBRARY_PATH=/lib HOME=/tmp
 # Programs tell by them where they are, and what there must be.
 LKDF_VM_NODES=$(cat /nodes) LKDF_VM_DISTANCES=$(cat /distances)

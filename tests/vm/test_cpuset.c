@@ -10,7 +10,6 @@
 
 #define ROOT "/sys/fs/cgroup/"
 #define GROUP ROOT "lkdf"
-#define HELD ROOT "held"
 
 static char everything[32], all_mems[64];
 
@@ -317,18 +316,6 @@ static void make_group(void)
 		vm_die("cannot make", GROUP);
 }
 
-/*
- * The kernel patches its own code for the first quota that there is, and again
- * when the last one goes; the emulator may not survive that, see vm.sh. So an
- * empty group has a quota before any thread of ours runs, and keeps it.
- */
-static void hold_a_quota(void)
-{
-	if (mkdir(HELD, 0755))
-		vm_die("cannot make", HELD);
-	vm_write(HELD "/cpu.max", "100000 100000");
-}
-
 /* Threads that were joined are in it for a moment more. */
 static void the_group_is_left(void)
 {
@@ -347,7 +334,6 @@ int main(void)
 
 	vm_start(120);
 	make_group();
-	hold_a_quota();
 	for (node = 0; node < vm.nr_nodes; node++) {
 		if (vm.nr_cpus_of[node])
 			it_uses_the_group_only(node);
