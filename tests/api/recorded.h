@@ -9,6 +9,25 @@
 #include "tests/api/api.h"
 #include "tests/api/probe.h"
 
+/* Lines of the recording as CSV that match; 0 too where it cannot be read. */
+__attribute__((unused)) static int recorded_lines(const char *file,
+						  const char *pattern)
+{
+	char line[3 * PATH_MAX];
+	int nr = 0;
+	FILE *f;
+
+	snprintf(line, sizeof(line),
+		 "'%s' trace convert --to csv '%s' | grep -c '%s'", probe_tool,
+		 file, pattern);
+	f = popen(line, "r");
+	if (!f || fscanf(f, "%d", &nr) != 1)
+		nr = 0;
+	if (f)
+		pclose(f);
+	return nr;
+}
+
 static char recorded_report[1 << 20];
 
 /* Reads what lkdf report says of the recording, and shows its findings. */

@@ -97,7 +97,8 @@ try 9 'the status is the command'\''s' "$lkdf" run -r \
 holds 'worker time'
 try 3 'no runtime, no report' "$lkdf" run -r sh -c 'exit 3'
 holds '^lkdf run: no recording to report on$'
-cat >"$tmp/crash.sh" <<'EOT'
+# A program that records is killed: kill.sh PROGRAM DIR.
+cat >"$tmp/kill.sh" <<'EOT'
 "$1" "$2" >/dev/null &
 for _ in $(seq 200); do
 	[ -s "$LKDF_TRACE" ] && break
@@ -107,7 +108,7 @@ kill -9 $!
 wait $!
 EOT
 try 137 'a program that records for a report is killed' "$lkdf" run -r \
-	sh "$tmp/crash.sh" "$build/examples/dupes" /usr
+	sh "$tmp/kill.sh" "$build/examples/dupes" /usr
 holds 'worker time'
 is "$(ls "$tmp/own")" '' 'no recording is left'
 unset TMPDIR
@@ -119,18 +120,9 @@ try 0 'which the runtime takes' "$lkdf" run -P yes "$hello"
 try 1 'or refuses' "$lkdf" run --place perhaps "$hello"
 holds 'placement'
 
-# Killed while it records: the file gets its end from outside.
-cat >"$tmp/kill.sh" <<'EOT'
-"$1" "$2" >/dev/null &
-for _ in $(seq 200); do
-	[ -s "$3" ] && break
-	sleep 0.05
-done
-kill -9 $!
-wait $!
-EOT
+# The file of a program that is killed gets its end from outside.
 try 137 'a program is killed' "$lkdf" run -t "$tmp/k.lkdf" \
-	sh "$tmp/kill.sh" "$build/examples/dupes" /usr "$tmp/k.lkdf"
+	sh "$tmp/kill.sh" "$build/examples/dupes" /usr
 "$lkdf" trace check "$tmp/k.lkdf" >"$tmp/out" 2>"$tmp/err"
 ok $? 'its recording is whole'
 

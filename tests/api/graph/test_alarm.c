@@ -7,7 +7,7 @@
  * another size, since a run that takes too long has no trial.
  */
 #include "tests/api/api.h"
-#include "tests/api/probe.h"
+#include "tests/api/recorded.h"
 
 #include <lkdf/signals.h>
 #include <sys/syscall.h>
@@ -86,24 +86,6 @@ static int runs_until_alarm(struct lkdf *rt, struct lkdf_kind *k, int try)
 	return i <= NR_RUNS ? i : 0;
 }
 
-/* Lines of the recording that are so; 0 too where it cannot be read. */
-static int count_lines(const char *file, const char *what)
-{
-	char line[2 * PATH_MAX];
-	FILE *f;
-	int nr = 0;
-
-	snprintf(line, sizeof(line),
-		 "'%s' trace convert --to csv '%s' | grep -c '%s'", probe_tool,
-		 file, what);
-	f = popen(line, "r");
-	if (!f || fscanf(f, "%d", &nr) != 1)
-		nr = 0;
-	if (f)
-		pclose(f);
-	return nr;
-}
-
 /* Alarms of that source in the recording of a runtime; *nr_runs before it. */
 static int nr_alarms(const char *pins, int source, int *nr_runs)
 {
@@ -123,7 +105,7 @@ static int nr_alarms(const char *pins, int source, int *nr_runs)
 	must(lkdf_close(rt));
 	snprintf(what, sizeof(what), "^event,.*,signal,.*,%d,[1-9][0-9][0-9]*,",
 		 source);
-	nr = count_lines(file, what);
+	nr = recorded_lines(file, what);
 	unlink(file);
 	return nr;
 }

@@ -5,7 +5,7 @@
  * in counters and in its recording. The quota of a cgroup is
  * unit/sched/test_seats.c.
  */
-#include "tests/api/probe.h"
+#include "tests/api/recorded.h"
 #include "tests/api/seats.h"
 
 #include <string.h>
@@ -78,30 +78,21 @@ static void workers_follow_their_cpus(void)
 
 /* Events signal_seats of the recording by a worker that has looked; of so many
  * seats, or of any number with -1. */
-static int nr_told(const char *file, int seats)
+static int count_seats(const char *file, int seats)
 {
-	char line[3 * PATH_MAX], number[16] = "[0-9]*";
-	int nr = 0;
-	FILE *f;
+	char pattern[80], number[16] = "[0-9]*";
 
 	if (seats >= 0)
 		snprintf(number, sizeof(number), "%d", seats);
-	snprintf(line, sizeof(line),
-		 "'%s' trace convert --to csv '%s' | "
-		 "grep -c '^event,.*,signal_seats,.*,%d,%s,'",
-		 probe_tool, file, LKDF_SIGNAL_SELF, number);
-	f = popen(line, "r");
-	if (!f || fscanf(f, "%d", &nr) != 1)
-		nr = 0;
-	if (f)
-		pclose(f);
-	return nr;
+	snprintf(pattern, sizeof(pattern), "^event,.*,signal_seats,.*,%d,%s,",
+		 LKDF_SIGNAL_SELF, number);
+	return recorded_lines(file, pattern);
 }
 
 /* After close. quota: how often the runtime has followed. */
 static void the_recording_tells(const char *file, uint64_t quota)
 {
-	int all = nr_told(file, -1), whole = nr_told(file, job.nr);
+	int all = count_seats(file, -1), whole = count_seats(file, job.nr);
 
 	ok(all > 0 && (uint64_t)all <= quota,
 	   "%d events signal_seats of %llu, by the workers themselves", all,
