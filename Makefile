@@ -75,8 +75,8 @@ run: ## install what is missing, build, find duplicates in DIR=/usr/share
 	@echo '      $(BUILD)/lkdf doctor, make check, README.md'
 
 .PHONY: tour
-tour: ## three programs with something to find, and what lkdf report says
-	$(Q)$(MAKE) $(JOBS) --no-print-directory all
+tour: ## where bytes lie, and more to find: what lkdf report says of it
+	$(Q)$(MAKE) $(JOBS) --no-print-directory $(LKDF_BIN) $(TOUR_PROGRAMS)
 	$(Q)tools/report/tour.sh $(BUILD)
 
 .PHONY: picture

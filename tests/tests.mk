@@ -152,7 +152,7 @@ LEFT_OUT = $(if $(findstring tests/kernel/machine,$(VM_TESTS)),,the kernel \
 	$(MC_SHARE): make check-mc)
 
 .PHONY: check-built
-check-built: all $(UNIT_TESTS) $(API_TESTS) $(ORACLES) $(KMOD_NATIVE) \
+check-built: all $(TOUR_PROGRAMS) $(UNIT_TESTS) $(API_TESTS) $(ORACLES) $(KMOD_NATIVE) \
 		$(filter $(BUILD)/%,$(ONCE_ASIDE)) $(if $(VM_TESTS),vm-programs)
 	$(Q)$(VM_ENV) CC=$(CC) DUPES=$(BUILD)/examples/dupes \
 		MC_SHARE=$(MC_SHARE) ORACLE_BASE=$(ORACLE_BASE) ASIDE='$(ASIDE)' \

@@ -18,6 +18,8 @@ FLOW := $(patsubst $(EXAMPLE_DIR)/%,$(BUILD)/examples/%,$(basename \
 	$(wildcard $(EXAMPLE_DIR)/flow/*.c $(EXAMPLE_DIR)/flow/*.cc \
 	$(EXAMPLE_DIR)/guide/*.c))) \
 	$(BUILD)/examples/ports/main
+# What make tour runs.
+TOUR_PROGRAMS := $(addprefix $(BUILD)/examples/,cholesky convoy guide/sums)
 EXAMPLE_LIBS := -L$(BUILD) -llkdf -Wl,-rpath,'$$ORIGIN/..'
 
 $(BUILD)/$(EXAMPLE_DIR)/%.o: $(EXAMPLE_DIR)/%.c

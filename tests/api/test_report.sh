@@ -261,8 +261,13 @@ ok $? 'the first finding of a text can be told'
 DISPLAY='' WAYLAND_DISPLAY='' tools/report/tour.sh "$build" "$dir/tour" \
 	>"$log" 2>&1 && [ -s "$dir/tour/cholesky.html" ] &&
 	[ -s "$dir/tour/remote.html" ] && [ -s "$dir/tour/lock.html" ] &&
-	grep -q 'Bodies sleep: node' "$dir/tour/lock.txt"
-ok $? 'the tour writes three pages and finds the lock'
+	grep -q 'Bodies sleep: node' "$dir/tour/lock.txt" &&
+	grep -q 'come from another node' "$dir/tour/remote.txt"
+ok $? 'the tour writes three pages, finds the lock and the far bytes'
+nodes=$("$lkdf" topo | grep -c '^[^ ]* node [0-9]')
+grep -q 'has one node' "$log"
+[ $(($? == 0)) = $((nodes == 1)) ]
+ok $? 'and says where it has a recording, as the machine has one node'
 
 # A signal at any time: a whole page or none, and no half of one.
 mkdir "$dir/pages"

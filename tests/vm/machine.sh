@@ -25,13 +25,18 @@ if [ -z "${VM_GUEST-}" ]; then
 	echo "1..0 # SKIP VM_GUEST is empty: run it by make check-vm"
 	exit 0
 fi
+# What make tour needs, and its test.
+tour="tools/report:tools/report $here/test_tour.sh:vm/test_tour"
+for f in cholesky convoy guide/sums; do
+	tour="$tour $build/examples/$f:examples/$f"
+done
 why=$(mktemp)
-# shellcheck disable=SC2046
+# shellcheck disable=SC2046,SC2086
 "$here/vm.sh" "$@" --timeout "${VM_TIMEOUT:-900}" --quiet 220 \
 	--keep "$build/vm/$name" -- \
 	'./guest.sh 180 vm/test_* unit/test_* api/test_*' \
 	"$here/guest.sh" "$build/lkdf" "$build/liblkdf-malloc.so" \
-	tests/fixtures:tests/fixtures $(guest) 2>"$why"
+	tests/fixtures:tests/fixtures $tour $(guest) 2>"$why"
 rc=$?
 if [ $rc -eq 3 ]; then
 	echo "1..0 # SKIP $(cat "$why")"

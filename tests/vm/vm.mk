@@ -57,7 +57,7 @@ VM_GUEST := $(VM_PROGRAMS) \
 VM_ENV = BUILD=$(BUILD) VM_GUEST='$(VM_GUEST)'
 
 .PHONY: check-vm check-vm-built check-vm-matrix vm-programs
-vm-programs: $(LKDF_BIN) $(MALLOC_SO) $(VM_GUEST)
+vm-programs: $(LKDF_BIN) $(MALLOC_SO) $(VM_GUEST) $(TOUR_PROGRAMS)
 
 check-vm: deps ## tests in a machine with NUMA nodes, VM_SIZE=one two four eight
 	$(Q)$(MAKE) --no-print-directory check-vm-built
