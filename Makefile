@@ -83,6 +83,10 @@ tour: ## where bytes lie, and more to find: what lkdf report says of it
 picture: all ## Documentation/report.png, the page that README shows
 	$(Q)tools/report/picture.sh $(BUILD) Documentation/report.png
 
+.PHONY: pictures
+pictures: $(LKDF_BIN) $(TOUR_PROGRAMS) ## the guides' pictures, from programs in a machine of four nodes
+	$(Q)tools/report/pictures.sh $(BUILD) Documentation
+
 clean:
 	$(Q)rm -rf $(BUILD)
 

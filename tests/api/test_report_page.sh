@@ -120,5 +120,27 @@ looks small light 500
 looks remote light 1280
 looks hostile dark 1280
 
+# picture FILE TITLE...: of those parts of the page
+picture() {
+	file=$dir/$1
+	shift
+	tools/report/picture.sh "$build" "$file" "$dir/remote.lkdf" 520,520 \
+		"$@" >"$log" 2>&1
+}
+
+picture all.png && picture nodes.png 'Bytes: who uses, whose they are' &&
+	picture none.png 'No such part' &&
+	python3 - "$dir" >"$log" 2>&1 <<'END'
+import struct
+import sys
+png = [open('%s/%s.png' % (sys.argv[1], name), 'rb').read()
+       for name in ('none', 'nodes', 'all')]
+print([len(p) for p in png])
+assert all(struct.unpack('>II', p[16:24]) == (520, 520) for p in png)
+assert len(png[0]) < len(png[1]) / 2
+assert png[1] != png[2]
+END
+ok $? 'a picture of the page has the parts that are asked for'
+
 echo "1..$nr"
 [ "$failed" -eq 0 ]

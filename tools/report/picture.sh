@@ -1,14 +1,19 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
-# The page of lkdf report as README shows it:
+# A page of lkdf report, as README and the guides show it:
 #
-#	picture.sh BUILD FILE.png
+#	picture.sh BUILD FILE.png [RECORDING WIDTH,HEIGHT [TITLE]...]
 #
-# The recording is tests/api/report/planted.py's, with a clock that is made up,
-# so the picture changes with the page alone. Needs Chromium and python3.
+# The titles are those of parts of the page; without them all is shown, as far as
+# it fits. README's recording is tests/api/report/planted.py's, with a clock that
+# is made up, so that the picture changes with the page alone. Needs Chromium and
+# python3.
 set -u
-build=${1:?usage: picture.sh BUILD FILE.png}
-out=${2:?usage: picture.sh BUILD FILE.png}
+build=${1:?usage: picture.sh BUILD FILE.png [RECORDING WIDTH,HEIGHT [TITLE]...]}
+out=${2:?usage: picture.sh BUILD FILE.png [RECORDING WIDTH,HEIGHT [TITLE]...]}
+shift 2
+recording=${1-} size=${2:-1280,935}
+shift $(($# < 2 ? $# : 2))
 export PYTHONDONTWRITEBYTECODE=1
 browser=$(command -v chromium || command -v chromium-browser ||
 	command -v google-chrome)
@@ -19,14 +24,41 @@ fi
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 
-python3 tests/api/report/planted.py remote "$dir/remote.lkdf" &&
-	"$build/lkdf" report -q "$dir/remote.lkdf" --html "$dir/remote.html" \
-		>/dev/null || exit 1
+if [ -z "$recording" ]; then
+	recording=$dir/remote.lkdf
+	python3 tests/api/report/planted.py remote "$recording" || exit 1
+fi
+"$build/lkdf" report -q "$recording" --html "$dir/page.html" >/dev/null ||
+	exit 1
+# Of the parts only those with these titles stay: a script at the end of a copy
+# takes the others away, for which the page's policy goes first.
+[ $# -eq 0 ] || python3 - "$dir/page.html" "$@" <<'END' || exit 1
+import json, re, sys
+page = re.sub("<meta http-equiv=\"Content-Security[^>]*>", "",
+              open(sys.argv[1], encoding="utf-8").read())
+script = """<script>{
+const titles = %s, page = document.getElementById("page");
+let stays = true;
+for (const e of document.querySelectorAll(".two > div"))
+	page.append(e);
+for (const e of [...page.children]) {
+	const title = e.matches("h2") ? e : e.querySelector("h2");
+
+	if (title)
+		stays = titles.includes(title.firstChild.data);
+	if (!stays && !e.matches("header"))
+		e.remove();
+}
+dispatchEvent(new Event("resize"));
+}</script>""" % json.dumps(sys.argv[2:])
+open(sys.argv[1], "w", encoding="utf-8").write(
+    page.replace("</body>", script + "</body>"))
+END
 timeout 120 "$browser" --headless=new --no-sandbox --disable-gpu \
 	--no-first-run --disable-background-networking \
 	--disable-component-update --disable-sync --hide-scrollbars \
-	--user-data-dir="$dir/profile" --window-size=1280,935 \
-	--screenshot="$dir/page.png" "file://$dir/remote.html" \
+	--user-data-dir="$dir/profile" --window-size="$size" \
+	--screenshot="$dir/page.png" "file://$dir/page.html" \
 	>"$dir/log" 2>&1
 if [ ! -s "$dir/page.png" ]; then
 	cat "$dir/log" >&2
