@@ -10,9 +10,11 @@
 # below $BUILD.
 #
 # Programs run one after another, for many of them look at clocks. Those named
-# in $ASIDE only compute: a second lane runs them beside the others, and the
-# first lane helps when it has nothing else to do. What the second lane prints
-# comes at the end.
+# in $ASIDE look at nothing but their own process: $LANES more lanes (2) take
+# them beside the others, for what sleeps leaves its CPU to what computes, and
+# the first lane helps when it has nothing else to do. A lane takes the first
+# program that nobody has taken: the longest ones are named first, so that the
+# lanes end together. What these lanes print comes at the end.
 #
 # $LEFT_OUT: what the caller has left out, told before the last line; parts are
 # separated by semicolons.
@@ -24,11 +26,13 @@ set -u
 unset MAKEFLAGS MFLAGS
 build=${BUILD:-build}
 aside=${ASIDE-}
+lanes=${LANES:-2}
 left_out=${LEFT_OUT-}
-unset ASIDE LEFT_OUT
+unset ASIDE LANES LEFT_OUT
 work=$(mktemp -d) || exit 1
-lane_pid=
-trap '[ -z "$lane_pid" ] || kill "$lane_pid" 2>/dev/null; rm -rf "$work"' EXIT
+lane_pids=
+# shellcheck disable=SC2086 # one word each
+trap '[ -z "$lane_pids" ] || kill $lane_pids 2>/dev/null; rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
 
 # Seconds since boot, without a process for it.
@@ -109,7 +113,7 @@ lane() {
 	: >"$lane.results"
 }
 
-# Takes what the other lane has not taken.
+# Takes what the other lanes have not taken.
 run_aside() {
 	i=0
 	for t in $aside; do
@@ -120,23 +124,27 @@ run_aside() {
 
 now
 start=$now
-if [ -n "$aside" ]; then
+[ -n "$aside" ] || lanes=0
+n=0
+while [ "$n" -lt "$lanes" ]; do
+	n=$((n + 1))
 	(
 		trap - EXIT
-		lane second
-		run_aside >"$work/said" 2>&1
+		lane "aside.$n"
+		run_aside >"$work/said.$n" 2>&1
 	) &
-	lane_pid=$!
-fi
+	lane_pids="$lane_pids $!"
+done
 lane first
 for t in "$@"; do
 	run_one "$t"
 done
 run_aside
-if [ -n "$lane_pid" ]; then
-	wait "$lane_pid"
-	lane_pid=
-	cat "$work/said"
+if [ -n "$lane_pids" ]; then
+	# shellcheck disable=SC2086 # one word each
+	wait $lane_pids
+	lane_pids=
+	cat "$work"/said.*
 fi
 
 cat "$work"/*.again
@@ -172,6 +180,6 @@ awk -F '\t' '
 	END { printf "# %d assertions in %d configurations\n", nr, nr_configs }
 	' "$work/tally"
 [ -z "$left_out" ] || echo "$left_out" | tr ';' '\n' |
-	sed 's/^ */# left out: /'
+	sed -n 's/^ *\([^ ]\)/# left out: \1/p'
 tail -n 1 "$work/end"
 tail -n 1 "$work/end" | grep -q '^[1-9][0-9]* passed, 0 failed'

@@ -8,6 +8,7 @@ dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 nr=0
 failed=0
+limit=1
 
 # program NAME TEXT
 program() {
@@ -30,7 +31,7 @@ counts() {
 		names="$names $dir/$t"
 	done
 	# shellcheck disable=SC2086 # one word each
-	got=$(BUILD=$dir TEST_TIMEOUT=1 ASIDE=$beside "$run" $names 2>&1)
+	got=$(BUILD=$dir TEST_TIMEOUT=$limit ASIDE=$beside "$run" $names 2>&1)
 	rc=$?
 	nr=$((nr + 1))
 	if [ "$rc" -eq "$status" ] &&
@@ -85,6 +86,19 @@ counts "one beside crashes" "3 passed, 1 failed, 0 skipped" 1 "dead" good
 counts "one of ours fails" "3 passed, 1 failed, 0 skipped" 1 good bad
 counts "all beside is skipped" "2 passed, 0 failed, 1 skipped" 0 skips good
 
+# Each ends once all three run.
+for name in a b c; do
+	program "meet_$name" "touch '$dir/here.$name'
+until [ -e '$dir/here.a' ] && [ -e '$dir/here.b' ] && [ -e '$dir/here.c' ]; do
+	sleep 0.05
+done
+echo ok 1; echo 1..1"
+done
+limit=30
+counts "two lanes beside the first" "3 passed, 0 failed, 0 skipped" 0 \
+	"meet_a meet_b" meet_c
+limit=1
+
 program why 'echo not ok 1 - it holds; echo "# got 1"; echo ok 2; echo "# no"
 echo 1..2; exit 1'
 again "nothing failed" "" good good
@@ -132,7 +146,7 @@ said "with them outside" "#     0.0 s asan/tests/api/good
 #     0.0 s machine
 #     0.0 s in all, 2 programs
 # 4 assertions in 2 configurations" machine asan/tests/api/good
-got=$(BUILD=$dir LEFT_OUT='this: make that; more' "$run" "$dir/good" |
+got=$(BUILD=$dir LEFT_OUT='this: make that; more; ' "$run" "$dir/good" |
 	grep left)
 nr=$((nr + 1))
 if [ "$got" = "# left out: this: make that

@@ -136,13 +136,21 @@ endif
 # ALSO: programs of other builds, run with ours.
 ALSO :=
 
-# What looks at nothing but its own process runs two at a time: what computes and
-# what sleeps share the CPUs. Scripts, what takes CPUs away, and what loads BPF
-# programs come one after the other.
+# What looks at nothing but its own process runs two at a time beside the others:
+# what computes and what sleeps share the CPUs. Other scripts, what takes CPUs away,
+# and what loads BPF programs come one after the other. The longest programs begin.
+SH_ASIDE := tests/vm/selftest.sh tests/kernel/test_reader.sh \
+	tests/kernel/test_manual.sh $(patsubst %,tests/api/test_%.sh, \
+	bench_work completion device_examples device_rows dupes examples \
+	figures flow_examples headers man options report_page thrown tls \
+	tutorial)
 ALONE := $(addprefix %/test_,alarm cpuset quota seats probe_pins probe_signals)
-ASIDE = $(ONCE_ASIDE) $(filter %/oracle %/control,$(ORACLES) $(ALSO)) \
-	$(filter-out $(ALONE) %/oracle %/control, \
+LONG := %/selftest %/mutants %/mc_strand %/oracle %/control \
+	%/lint.sh $(addprefix %/test_,report_lies stall region static sandbox \
+	exposed ask trace_read device_examples.sh dupes.sh report_page.sh)
+MAY_RUN_ASIDE = $(ONCE_ASIDE) $(filter $(SH_ASIDE),$(ONCE_TESTS)) $(ORACLES) $(filter-out $(ALONE), \
 	$(UNIT_TESTS) $(API_TESTS) $(ALSO))
+ASIDE = $(filter $(LONG),$(MAY_RUN_ASIDE)) $(filter-out $(LONG),$(MAY_RUN_ASIDE))
 
 # What a run leaves out is told with the command that runs it.
 LEFT_OUT = $(if $(findstring tests/kernel/machine,$(VM_TESTS)),,the kernel \
