@@ -180,13 +180,41 @@ $begin
 $end
 E
 
-# An emulator that hangs as often as $work/hangs says, before the first process
-# or after it has spoken ($work/where): what does vm.sh make of it?
+# An emulator that hangs so many times, before the first process or after it has
+# spoken: what does vm.sh make of it? Each case has a folder of its own, and all
+# wait side by side.
+#
+# hangs CASE TIMES early|late
 hangs() {
+	own=$work/$1
+	mkdir "$own"
+	echo "$2" >"$own/hangs"
+	cat >"$own/qemu-system-x86_64" <<E
+#!/bin/sh
+n=\$(cat "$own/hangs")
+echo \$((n - 1)) >"$own/hangs"
+while [ \$# -gt 0 ]; do
+	case \$1 in file:*) echo "[    0.1] Linux" >"\${1#file:}" ;; esac
+	shift
+done
+echo "qemu-system-x86_64: warning: none"
+[ \$n -le 0 ] || [ $3 != early ] || exec sleep 60
+echo "LKDF-VM-BOOT 6.1"
+[ \$n -le 0 ] || exec sleep 60
+echo "$end"
+E
+	chmod +x "$own/qemu-system-x86_64"
+	PATH=$own:$PATH "$here/vm.sh" --boot 2 --quiet 2 -- true \
+		>"$own/said" 2>&1
+	echo $? >"$own/status"
+}
+
+# hung CASE "GOOD BOOTS" WHAT: yes or no, and how often vm.sh says that it boots
+# again.
+hung() {
 	nr=$((nr + 1))
-	echo "$1" >"$work/hangs"
-	said=$(PATH=$work:$PATH "$here/vm.sh" --boot 2 --quiet 2 -- true 2>&1)
-	case $? in
+	said=$(cat "$work/$1/said")
+	case $(cat "$work/$1/status") in
 	0) good=yes ;;
 	3)
 		echo "ok $nr - $3 # SKIP $said"
@@ -203,28 +231,19 @@ hangs() {
 	fi
 }
 
-cat >"$work/qemu-system-x86_64" <<E
-#!/bin/sh
-n=\$(cat "$work/hangs")
-echo \$((n - 1)) >"$work/hangs"
-while [ \$# -gt 0 ]; do
-	case \$1 in file:*) echo "[    0.1] Linux" >"\${1#file:}" ;; esac
-	shift
-done
-echo "qemu-system-x86_64: warning: none"
-[ \$n -le 0 ] || [ \$(cat "$work/where") != early ] || exec sleep 60
-echo "LKDF-VM-BOOT 6.1"
-[ \$n -le 0 ] || exec sleep 60
-echo "$end"
-E
-chmod +x "$work/qemu-system-x86_64"
-echo late >"$work/where"
-hangs 0 'yes 0' 'a machine that does not hang is booted once'
-hangs 1 'yes 1' 'one that hangs is booted again'
-hangs 9 'no 3' 'one that always hangs is a failure'
-echo early >"$work/where"
-hangs 1 'yes 1' 'one that hangs before its first process is booted again'
-hangs 9 'no 3' 'one that never comes to it is a failure'
+# The first case takes the kernel, where there is none yet.
+hangs never 0 late
+hangs once 1 late &
+hangs always 9 late &
+hangs once_early 1 early &
+hangs always_early 9 early &
+wait
+hung never 'yes 0' 'a machine that does not hang is booted once'
+hung once 'yes 1' 'one that hangs is booted again'
+hung always 'no 3' 'one that always hangs is a failure'
+hung once_early 'yes 1' \
+	'one that hangs before its first process is booted again'
+hung always_early 'no 3' 'one that never comes to it is a failure'
 
 echo "1..$nr"
 exit $failed
