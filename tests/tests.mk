@@ -131,6 +131,8 @@ ONCE_TESTS := $(if $(ONCE),tests/run_selftest.sh tests/vm/selftest.sh \
 	$(API_SH_TESTS) $(KMOD_SH_TESTS))
 ifeq ($(ONCE),all)
 MC_SHARE := 0/1
+MC_SECONDS := $(MC_SECONDS_LONG)
+PLANT_SHARE := 0/1
 endif
 
 # ALSO: programs of other builds, run with ours.
@@ -157,13 +159,17 @@ LEFT_OUT = $(if $(findstring tests/kernel/machine,$(VM_TESTS)),,the kernel \
 	module: make check-vm-kmod;) $(if $(VM_TESTS),machines with other \
 	numbers of nodes,all machines): make check-vm-matrix; \
 	$(if $(filter 0/1,$(MC_SHARE)),,mutants other than share \
-	$(MC_SHARE): make check-mc)
+	$(MC_SHARE) and more than $(MC_SECONDS) seconds for each search: \
+	make check-mc;) $(if $(filter 0/1,$(PLANT_SHARE)),,bugs for the \
+	oracle other than share $(PLANT_SHARE): make oracle-selftest)
 
 .PHONY: check-built
 check-built: all $(TOUR_PROGRAMS) $(UNIT_TESTS) $(API_TESTS) $(ORACLES) $(KMOD_NATIVE) \
 		$(filter $(BUILD)/%,$(ONCE_ASIDE)) $(if $(VM_TESTS),vm-programs)
 	$(Q)$(VM_ENV) CC=$(CC) DUPES=$(BUILD)/examples/dupes \
-		MC_SHARE=$(MC_SHARE) ORACLE_BASE=$(ORACLE_BASE) ASIDE='$(ASIDE)' \
+		MC_SHARE=$(MC_SHARE) MC_SECONDS=$(MC_SECONDS) \
+		PLANT_SHARE=$(PLANT_SHARE) ORACLE_BASE=$(ORACLE_BASE) \
+		ASIDE='$(ASIDE)' \
 		LEFT_OUT='$(if $(ONCE),$(strip $(LEFT_OUT)))' tests/run.sh \
 		$(filter-out $(ASIDE),$(ONCE_TESTS) $(UNIT_TESTS) $(API_TESTS) \
 		$(KMOD_NATIVE) $(VM_TESTS) $(ALSO))

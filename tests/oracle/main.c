@@ -14,7 +14,7 @@
  * programs with data: there --tasks are operations. --data takes those only, or
  * none of them. --devices: some of their tasks are kernels, 1: on emulated
  * devices, 2: on POCL. Compiled with ORACLE_DEVICES these two are 1, and
- * --seconds 15.
+ * --seconds 10.
  */
 #include "tests/oracle/data_device.h"
 #include "tests/oracle/outcome.h"
@@ -28,7 +28,7 @@
 #define DEVICES D_EMULATED
 #define DATA 1
 #define SHARE 4 /* of the programs */
-#define SECONDS 15 /* at most */
+#define SECONDS 10 /* at most */
 #else
 #define DEVICES D_NO_DEVICES
 #define DATA (-1)
@@ -37,10 +37,12 @@
 #endif
 
 /* With a sanitizer each takes several times as long. */
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#if defined(__SANITIZE_THREAD__)
+#define PROGRAMS (1600 / SHARE)
+#elif defined(__SANITIZE_ADDRESS__)
 #define PROGRAMS (4000 / SHARE)
 #else
-#define PROGRAMS (20000 / SHARE)
+#define PROGRAMS (10000 / SHARE)
 #endif
 
 #define MAX_RUNTIMES 8

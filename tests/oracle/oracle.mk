@@ -30,7 +30,7 @@ OPENCL_ORACLE := $(BUILD)/tests/oracle/opencl/oracle
 
 $(OPENCL_ORACLE): $(DEVICE_ORACLE)
 	$(Q)mkdir -p $(@D)
-	$(Q)printf '#!/bin/sh\nexec %s --devices 2 --programs 500 --seconds 20 "$$@"\n' \
+	$(Q)printf '#!/bin/sh\nexec %s --devices 2 --programs 500 --seconds 10 "$$@"\n' \
 		$< >$@
 	$(Q)chmod +x $@
 
@@ -49,6 +49,9 @@ $(SOAK): tests/stress/soak.c tests/tap.h $(LIB_SO)
 	$(Q)$(CC) -I. -Ilib/include -D_GNU_SOURCE $(LKDF_CFLAGS) -o $@ $< \
 		$(LDFLAGS) -L$(BUILD) -llkdf -lpthread \
 		-Wl,-rpath,'$$ORIGIN/../..'
+
+# Bugs of the selftest whose turn it is.
+PLANT_SHARE ?= $(shell tests/turn.sh 4 0/4 0/4 1/4 2/4 3/4)
 
 .PHONY: oracle-selftest device-mutants check-oracle-long
 oracle-selftest: $(ORACLE_SELFTEST) ## bugs that the oracle must find
@@ -86,6 +89,8 @@ $(CONTROL_ORACLE): $(CONTROL_SRC) $(wildcard tests/oracle/control/*.h) \
 
 ORACLES := $(ORACLE) $(DEVICE_ORACLE) $(OPENCL_ORACLE) $(CONTROL_ORACLE)
 
-# Each commit has programs of its own; without git they are always the same.
+# Each commit has programs of its own, and others with clang; without git they are
+# always the same.
 ORACLE_BASE ?= $(shell hex=$$(git rev-parse -q --verify --short=7 HEAD \
-	2>/dev/null | cut -c 1-7); echo "0x$${hex:-0}0001")
+	2>/dev/null | cut -c 1-7); echo "0x$${hex:-0}$(if $(findstring \
+	clang,$(CC)),8,0)001")
