@@ -241,7 +241,8 @@ static bool runs_right(struct lkdf *rt, struct program *x, struct lkdf_place *p,
 static void random_graphs_are_right(struct lkdf *rt, struct lkdf_place *p,
 				    const char *how)
 {
-	unsigned nr = device_is_opencl ? 20 : 60, i, nr_right = 0;
+	unsigned nr = device_is_opencl || HAS_SANITIZER ? 20 : 60;
+	unsigned i, nr_right = 0;
 	unsigned seed = (unsigned)getpid();
 	struct program x;
 
