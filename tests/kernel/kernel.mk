@@ -16,7 +16,10 @@ KMOD_FUZZ := $(BUILD)/tests/kernel/fuzz_ioctl
 KMOD_OLD ?= four two_old
 KMOD_MATRIX = $(patsubst %,tests/kernel/machine_kmod_%.sh,two $(KMOD_OLD))
 # The library with the module, and the bench of it.
-KMOD_FACTS := tests/kernel/machine_facts.sh tests/kernel/machine_placement.sh
+KMOD_LIBRARY ?= facts placement
+KMOD_FACTS = $(KMOD_LIBRARY:%=tests/kernel/machine_%.sh)
+KMOD_LEFT_OUT = $(filter-out $(KMOD_OLD) $(KMOD_LIBRARY),four two_old facts \
+	placement)
 
 $(BUILD)/tests/kernel/%: tests/kernel/%.c
 	$(call say,CCLD)
@@ -30,6 +33,8 @@ $(KMOD_PROGRAMS) $(KMOD_FUZZ): KMOD_STATIC := -static
 	check-kmod-stress
 check-vm-kmod: deps $(KMOD_PROGRAMS) $(VM_FACTS) $(LKDF_BIN) ## the kernel module on kernels 6.1 and 6.12
 	$(Q)BUILD=$(BUILD) KMOD_GUEST='$(KMOD_PROGRAMS)' TEST_TIMEOUT=900 \
+		LEFT_OUT='$(if $(KMOD_LEFT_OUT),the module in the machines \
+		$(KMOD_LEFT_OUT): make check-vm-kmod)' \
 		tests/run.sh $(KMOD_MATRIX) $(KMOD_FACTS)
 
 # Kernels that look for errors; the first time they are built.

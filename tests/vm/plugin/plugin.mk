@@ -28,7 +28,6 @@ $(COUNTER_DIR)/judge: $(addprefix $(COUNTER_DIR)/,judge.o sections.o)
 	$(Q)$(CC) -o $@ $^
 
 COUNTER_TESTS := tests/vm/plugin/test_counter.sh tests/vm/plugin/test_uneven.sh
-VM_TESTS += tests/vm/plugin/test_counter.sh
 VM_MATRIX += $(COUNTER_TESTS)
 vm-programs: $(COUNTER_PROGRAMS)
 
