@@ -14,11 +14,15 @@ include tests/lint/lint.mk
 
 include tests/bench/bench.mk
 
+# More flags for the programs of tests/unit and tests/api, not for what they test.
+TEST_CFLAGS ?=
+TEST_FLAGS = $(LKDF_CFLAGS) $(TEST_CFLAGS) -MMD -MP
+
 # Unit tests may see internals and link the static library.
 $(BUILD)/tests/unit/%: tests/unit/%.c $(LIB_INTERNAL)
 	$(call say,CCLD)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) -I. $(CPPFLAGS) $(LKDF_CFLAGS) -MMD -MP -o $@ $< \
+	$(Q)$(CC) -I. $(CPPFLAGS) $(TEST_FLAGS) -o $@ $< \
 		$(LIB_INTERNAL) $(LIB_LIBS)
 
 # What is checked against the CUDA toolkit: that of nvcc, of CUDA_HOME or where
@@ -41,7 +45,7 @@ REPORT_OBJ = $(filter-out %/verb.o,$(filter $(BUILD)/tool/tools/report/%, \
 $(BUILD)/tests/unit/trace/test_report_%: tests/unit/trace/test_report_%.c $(REPORT_OBJ)
 	$(call say,CCLD)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) -I. -Itools $(CPPFLAGS) $(LKDF_CFLAGS) -MMD -MP -o $@ $< \
+	$(Q)$(CC) -I. -Itools $(CPPFLAGS) $(TEST_FLAGS) -o $@ $< \
 		$(REPORT_OBJ) -lm -lpthread
 
 # The verbs themselves, without the program that has them.
@@ -50,7 +54,7 @@ $(BUILD)/tests/unit/trace/test_trace_fuzz: tests/unit/trace/test_trace_fuzz.c \
 			%/tools/completion_options.o,$(TOOLS_OBJ)) $(LIB_SO)
 	$(call say,CCLD)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) -I. -Itools $(CPPFLAGS) $(LKDF_CFLAGS) -MMD -MP -o $@ $< \
+	$(Q)$(CC) -I. -Itools $(CPPFLAGS) $(TEST_FLAGS) -o $@ $< \
 		$(filter %.o,$^) -L$(BUILD) -llkdf -lm -lpthread $(BPF_LIBS) \
 		$(CURSES_LIBS) -Wl,-rpath,'$$ORIGIN/../../..'
 
@@ -63,7 +67,7 @@ $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard $(addprefix tests/, \
 $(BUILD)/tests/api/%: tests/api/%.c $(LIB_SO)
 	$(call say,CCLD)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) -I. -Ilib/include -D_GNU_SOURCE $(LKDF_CFLAGS) -MMD -MP \
+	$(Q)$(CC) -I. -Ilib/include -D_GNU_SOURCE $(TEST_FLAGS) \
 		-o $@ $< -L$(BUILD) -llkdf -lpthread \
 		-Wl,-rpath,'$$ORIGIN/../..:$$ORIGIN/../../..'
 
@@ -90,7 +94,8 @@ deps: ## install the packages that building and testing need
 
 # The same programs with a sanitizer, of gcc: clang's do not link with
 # --no-undefined. They go into the one run that counts. Their library checks
-# itself, see check() in lib/base/util.h.
+# itself, see check() in lib/base/util.h. Tests are compiled in half the time
+# without the optimizations, the library has them.
 ASAN := -fsanitize=address,undefined -fno-sanitize-recover=all
 ASAN_TESTS = $(patsubst $(BUILD)/%,$(BUILD)/asan/%,$(C_TESTS))
 C_TESTS = $(UNIT_TESTS) $(API_TESTS) $(ORACLES)
@@ -98,8 +103,9 @@ C_TESTS = $(UNIT_TESTS) $(API_TESTS) $(ORACLES)
 check: deps ## all tests, at most 10 minutes on two cores
 	$(Q)$(MAKE) $(JOBS) --no-print-directory CC=gcc BUILD=$(BUILD)/asan \
 		CFLAGS='-O1 -g -fno-omit-frame-pointer -DLKDF_DEBUG $(ASAN)' \
-		LDFLAGS='$(ASAN)' check-programs
-	$(Q)$(MAKE) $(JOBS) --no-print-directory ALSO='$(ASAN_TESTS)' check-built
+		LDFLAGS='$(ASAN)' TEST_CFLAGS=-Og check-programs
+	$(Q)$(MAKE) $(JOBS) --no-print-directory ALSO='$(ASAN_TESTS)' \
+		VM_BRIEF=$(if $(filter all,$(ONCE)),,1) check-built
 
 check-long: ## all that make check takes a part of, and more, hours
 	$(Q).ci/run long
@@ -138,6 +144,14 @@ endif
 # ALSO: programs of other builds, run with ours.
 ALSO :=
 
+# Tests of one thread, the most of them of what the tool makes of files: the thread
+# sanitizer finds nothing in them and makes them slow. ONE_THREAD= runs them.
+ONE_THREAD := unit/policy/test_steal_sim $(addprefix unit/trace/test_, \
+	report_lies trace_fuzz trace_read)
+SINGLE = $(strip $(if $(findstring -fsanitize=thread,$(CFLAGS)), \
+	$(ONE_THREAD:%=$(BUILD)/tests/%)))
+OUR_TESTS = $(filter-out $(SINGLE),$(UNIT_TESTS) $(API_TESTS))
+
 # What looks at nothing but its own process runs two at a time beside the others:
 # what computes and what sleeps share the CPUs. Other scripts, what takes CPUs away,
 # and what loads BPF programs come one after the other. The longest programs begin.
@@ -150,26 +164,28 @@ ALONE := $(addprefix %/test_,alarm cpuset quota seats probe_pins probe_signals)
 LONG := %/selftest %/mutants %/mc_strand %/oracle %/control \
 	%/lint.sh $(addprefix %/test_,report_lies stall region static sandbox \
 	exposed ask trace_read device_examples.sh dupes.sh report_page.sh)
-MAY_RUN_ASIDE = $(ONCE_ASIDE) $(filter $(SH_ASIDE),$(ONCE_TESTS)) $(ORACLES) $(filter-out $(ALONE), \
-	$(UNIT_TESTS) $(API_TESTS) $(ALSO))
+MAY_RUN_ASIDE = $(ONCE_ASIDE) $(filter $(SH_ASIDE),$(ONCE_TESTS)) $(ORACLES) \
+	$(filter-out $(ALONE),$(OUR_TESTS) $(ALSO))
 ASIDE = $(filter $(LONG),$(MAY_RUN_ASIDE)) $(filter-out $(LONG),$(MAY_RUN_ASIDE))
 
 # What a run leaves out is told with the command that runs it.
-LEFT_OUT = $(if $(findstring tests/kernel/machine,$(VM_TESTS)),,the kernel \
-	module: make check-vm-kmod;) $(if $(VM_TESTS),machines with other \
-	numbers of nodes,all machines): make check-vm-matrix; \
+LEFT_OUT = $(if $(ONCE),$(LEFT_OUT_ONCE)) $(if $(SINGLE),tests of one thread \
+	($(notdir $(SINGLE))): make check-built with the same and ONE_THREAD=)
+LEFT_OUT_ONCE = $(if $(findstring tests/kernel/machine,$(VM_TESTS)),,the kernel \
+	module: make check-vm-kmod;) $(if $(VM_TESTS),$(VM_LEFT_OUT),all \
+	machines: make check-vm-matrix); \
 	$(if $(filter 0/1,$(MC_SHARE)),,mutants other than share \
-	$(MC_SHARE) and more than $(MC_SECONDS) seconds for each search: \
+	$(MC_SHARE) and more than $(MC_SECONDS) s for each search: \
 	make check-mc;) $(if $(filter 0/1,$(PLANT_SHARE)),,bugs for the \
-	oracle other than share $(PLANT_SHARE): make oracle-selftest)
+	oracle other than share $(PLANT_SHARE): make oracle-selftest);
 
 .PHONY: check-built
-check-built: all $(TOUR_PROGRAMS) $(UNIT_TESTS) $(API_TESTS) $(ORACLES) $(KMOD_NATIVE) \
+check-built: all $(TOUR_PROGRAMS) $(OUR_TESTS) $(ORACLES) $(KMOD_NATIVE) \
 		$(filter $(BUILD)/%,$(ONCE_ASIDE)) $(if $(VM_TESTS),vm-programs)
 	$(Q)$(VM_ENV) CC=$(CC) DUPES=$(BUILD)/examples/dupes \
 		MC_SHARE=$(MC_SHARE) MC_SECONDS=$(MC_SECONDS) \
 		PLANT_SHARE=$(PLANT_SHARE) ORACLE_BASE=$(ORACLE_BASE) \
 		ASIDE='$(ASIDE)' \
-		LEFT_OUT='$(if $(ONCE),$(strip $(LEFT_OUT)))' tests/run.sh \
-		$(filter-out $(ASIDE),$(ONCE_TESTS) $(UNIT_TESTS) $(API_TESTS) \
+		LEFT_OUT='$(strip $(LEFT_OUT))' tests/run.sh \
+		$(filter-out $(ASIDE),$(ONCE_TESTS) $(OUR_TESTS) \
 		$(KMOD_NATIVE) $(VM_TESTS) $(ALSO))
