@@ -46,7 +46,7 @@ MC_SRC_weak := $(MC_SRC_claim)
 
 MC_NAMES := $(patsubst tests/mc/mc_%.c,%,$(wildcard tests/mc/mc_*.c))
 MC_PROGRAMS := $(MC_NAMES:%=$(BUILD)/tests/mc/mc_%)
-# make check has a second for each scenario and an eighth of the mutants.
+# make check has a second for each scenario and a sixteenth of the mutants.
 MC_TESTS := $(MC_PROGRAMS) $(BUILD)/tests/mc/mutants
 MC_CHECKER := $(patsubst %.c,$(BUILD)/mc/%.o,\
 	$(filter-out tests/mc/mc_%.c,$(wildcard tests/mc/*.c)))
@@ -103,7 +103,7 @@ $(BUILD)/tests/mc/mutants: $(MC_PROGRAMS) tests/mc/mc.mk
 	$(Q)chmod +x $@
 
 # Those whose turn it is, and seconds for each scenario.
-MC_SHARE ?= $(shell tests/turn.sh 2 0/8 0/8 1/8 2/8 3/8 4/8 5/8 6/8 7/8)
+MC_SHARE ?= $(shell tests/turn.sh 2 0 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15)/16
 MC_SECONDS ?= 1
 MC_SECONDS_LONG := 20
 
