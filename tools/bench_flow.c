@@ -5,11 +5,11 @@
  * its own, streams of tokens through four stages, and a source whose messages
  * go through a bounded queue to two parallel stages and a sink; against
  * Taskflow's condition tasks and tf::Pipeline and oneTBB's flow_graph,
- * parallel_pipeline and limiter_node; streams against OpenMP's tasks as well,
- * which have dependences and neither loops nor queues. The floor calls the same
- * bodies in a plain loop on one thread. Every contestant's result is compared
- * with the serial program's after every batch. Rows without a peer, of values
- * at ports, are in bench_flow_ports.c.
+ * parallel_pipeline and limiter_node; streams against tasks of OpenMP and
+ * StarPU as well, which have dependences and neither loops nor queues. The
+ * floor calls the same bodies in a plain loop on one thread. Every contestant's
+ * result is compared with the serial program's after every batch. Rows without
+ * a peer, of values at ports, are in bench_flow_ports.c.
  */
 #include "bench_arms.h"
 #include "bench_flow_ports.h"
@@ -24,15 +24,19 @@ enum {
 	TASKFLOW,
 	TBB,
 	LIBGOMP,
+	STARPU,
 	NR_PEERS
 };
 
+/* A peer whose tasks take ten times as long runs a part of the tokens. */
 static const struct {
 	const char *program, *name;
+	uint32_t part;
 } peers[NR_PEERS] = {
-	{ "peer_taskflow_control", "taskflow" },
-	{ "peer_tbb_control", "tbb" },
-	{ "peer_omp_control", "libgomp" },
+	{ "peer_taskflow_control", "taskflow", 1 },
+	{ "peer_tbb_control", "tbb", 1 },
+	{ "peer_omp_control", "libgomp", 1 },
+	{ "peer_starpu_control", "starpu", 10 },
 };
 
 /* The most that lkdf may take by what a peer takes; 0: no bar. */
@@ -161,21 +165,22 @@ static int peer_batch(struct arm *a, const struct part *part, unsigned i)
 {
 	double out[PEER_MAX_VALUES];
 	struct peer *p = &a->peer[i];
+	uint32_t nr = part->nr / peers[i].part;
 	int rc;
 
 	if (!p->pid)
 		return 0;
 	if (part->stages)
-		rc = peer_ask(p, out, "stream %s %u %u %d", part->stages,
-			      part->nr, job.units, a->workers);
+		rc = peer_ask(p, out, "stream %s %u %u %d", part->stages, nr,
+			      job.units, a->workers);
 	else
-		rc = peer_ask(p, out, "control %s %u %d", part->shape, part->nr,
+		rc = peer_ask(p, out, "control %s %u %d", part->shape, nr,
 			      a->workers);
 	if (rc == -EPROTO && !strcmp(p->why, "wrong result"))
 		return bench_fail(-EBADMSG, "%s, %s: wrong result", part->name,
 				  peers[i].name);
 	if (rc == 1)
-		samples_add(&a->by_peer[i], out[0] / part->nr);
+		samples_add(&a->by_peer[i], out[0] / nr);
 	return 0;
 }
 
@@ -272,9 +277,11 @@ static void peer_row(struct bench *b, const struct arm *a,
 		row_judge(row, BAR_AT_MOST, bar[i], gate_was_fair(&b->gate));
 }
 
-/* OpenMP: streams of tokens that no queue feeds. */
-static bool can_say_it(const struct part *part)
+/* OpenMP and StarPU: streams of tokens that no queue feeds. */
+static bool can_say_it(unsigned peer, const struct part *part)
 {
+	if (peer != LIBGOMP && peer != STARPU)
+		return true;
 	return part->stages && part->stages[0] != 'C';
 }
 
@@ -285,7 +292,7 @@ static void part_rows(struct bench *b, const void *arm, const void *first,
 
 	(void)first;
 	for (i = 0; i < NR_PEERS; i++)
-		if (i != LIBGOMP || can_say_it(&parts[nr]))
+		if (can_say_it(i, &parts[nr]))
 			peer_row(b, arm, &parts[nr], i);
 }
 

@@ -6,7 +6,8 @@ BENCH_DIR := $(BUILD)/tests/bench
 BENCH_SHAPES := $(addprefix $(BUILD)/tool/tests/bench/,shapes.o work.o)
 BENCH_PEERS := $(addprefix $(BENCH_DIR)/,peer_lkdf peer_tbb peer_omp_gcc \
 	peer_omp_clang peer_taskflow peer_starpu peer_starpu_cl peer_flow \
-	peer_tbb_control peer_taskflow_control peer_omp_control)
+	peer_tbb_control peer_taskflow_control peer_omp_control \
+	peer_starpu_control)
 # What the peers that submit link.
 BENCH_SUBMIT := $(addprefix $(BUILD)/tool/tests/bench/,plan.o tiles.o shapes.o)
 BENCH_SUITES := graph forkjoin loop flow submit data io idle wake \
@@ -105,6 +106,14 @@ $(BENCH_DIR)/peer_omp_control: tests/bench/peer_omp_control.c \
 	$(call say,CC)
 	$(call try,gcc $(BENCH_CFLAGS) $(BENCH_CPPFLAGS) -fopenmp -o $@ $< \
 		$(BENCH_CONTROL),no libgomp)
+
+$(BENCH_DIR)/peer_starpu_control: tests/bench/peer_starpu_control.c \
+		$(BENCH_HEADERS) $(BENCH_CONTROL)
+	$(call say,CC)
+	$(call try,gcc $(BENCH_CFLAGS) $(BENCH_CPPFLAGS) -o $@ $< \
+		$(BENCH_CONTROL) $$(pkg-config --cflags starpu-1.3 | \
+		sed 's/-I/-isystem /g') -lstarpu-1.3 -lm -lpthread,\
+		no libstarpu-dev)
 
 $(BENCH_DIR)/peer_omp_gcc: tests/bench/peer_omp.c $(BENCH_HEADERS) \
 		$(BENCH_SUBMIT)
