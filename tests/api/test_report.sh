@@ -271,7 +271,7 @@ ok $? 'and says where it has a recording, as the machine has one node'
 
 # A signal at any time: a whole page or none, and no half of one.
 mkdir "$dir/pages"
-timeout 60 python3 - "$lkdf" "$dir/remote.lkdf" "$dir/pages" >"$log" 2>&1 <<'END'
+timeout 180 python3 - "$lkdf" "$dir/remote.lkdf" "$dir/pages" >"$log" 2>&1 <<'END'
 import os
 import signal
 import subprocess
