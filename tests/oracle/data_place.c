@@ -115,13 +115,45 @@ static void run_often(struct d_program *p, uint8_t graph, const bool *simple)
 			p->op[i].graph = graph;
 }
 
+/* Runs with tokens, which pass them to each other, are never solo. */
+static void go_without_tokens(struct d_program *p, const struct d_graph *g)
+{
+	struct d_use *u;
+	uint32_t i, j;
+
+	for (i = g->first; i < g->first + g->nr; i++)
+		for (j = 0; j < p->node[i].nr_uses; j++) {
+			u = &p->node[i].use[j];
+			if (u->mode & LKDF_COMMUTE)
+				u->mode = LKDF_RW;
+		}
+}
+
+/*
+ * Both ways of going solo need some runs in a row: a trial begins with the
+ * ninth run of a graph.
+ */
+static void repeat_often(struct d_program *p, struct rng *r, uint8_t graph)
+{
+	struct d_op *o;
+	uint32_t i;
+
+	for (i = 0; i < p->nr_ops; i++) {
+		o = &p->op[i];
+		if (o->what != D_RUN || o->graph != graph || rng_one_in(r, 4))
+			continue;
+		o->times = (uint8_t)rng_range(r, 2, D_MANY_TIMES);
+		o->has_done = o->waits_at_once = true;
+	}
+}
+
 void d_prefer_static(struct d_program *p)
 {
 	struct rng r = { .state = p->seed ^ 0x57a71c };
 	bool simple[D_GRAPHS] = { false };
 	uint32_t i, j;
 
-	if (!rng_one_in(&r, 3))
+	if (!rng_one_in(&r, 2))
 		return;
 	for (i = 0; i < p->nr_graphs; i++)
 		simple[i] = is_simple(p, &p->graph[i]);
@@ -130,7 +162,9 @@ void d_prefer_static(struct d_program *p)
 	if (i == p->nr_graphs)
 		return;
 	run_often(p, (uint8_t)i, simple);
+	repeat_often(p, &r, (uint8_t)i);
 	p->graph[i].is_of_bodies = true;
+	go_without_tokens(p, &p->graph[i]);
 	for (j = p->graph[i].first; j < p->graph[i].first + p->graph[i].nr;
 	     j++) {
 		p->node[j].kind = D_SHARED;

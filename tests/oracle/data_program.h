@@ -19,6 +19,7 @@
 #define D_GRAPHS 3
 #define D_OPS 48
 #define D_TIMES 4
+#define D_MANY_TIMES 60 /* with devices, of some */
 #define D_NODES 1000
 #define D_ORDERS 2
 #define D_NO_ERROR 0xff

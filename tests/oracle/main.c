@@ -45,6 +45,9 @@
 #define PROGRAMS (10000 / SHARE)
 #endif
 
+/* Fewer may have no run that goes solo, which is a matter of times. */
+#define WAYS_PROGRAMS 2500
+
 #define MAX_RUNTIMES 8
 #define BATCHES 10
 
@@ -66,6 +69,11 @@ static struct {
 } at;
 
 static bool has_opencl = true;
+
+/* Of all runtimes with workers. */
+static struct {
+	uint64_t programs, is_static, is_solo, kernels;
+} ran;
 
 /* What the program that runs now has left in parallel and in serial mode. */
 static struct outcome outcome[2];
@@ -133,15 +141,34 @@ static int open_runtime(int workers, enum d_devices devices, struct lkdf **out)
 
 static void tell_runs(struct lkdf *rt, int workers)
 {
-	uint64_t nr = 0, is_static = 0, is_solo = 0;
+	uint64_t nr = 0, is_static = 0, is_solo = 0, kernels = 0;
 
 	lkdf_stat(rt, "lkdf.runs", &nr);
 	lkdf_stat(rt, "lkdf.runs.static", &is_static);
 	lkdf_stat(rt, "lkdf.runs.solo", &is_solo);
+	lkdf_stat(rt, "lkdf.device.kernels", &kernels);
+	ran.is_static += is_static;
+	ran.is_solo += is_solo;
+	ran.kernels += kernels;
 	printf("# %d workers: %llu runs, %llu by their static order, %llu "
 	       "solo\n",
 	       workers, (unsigned long long)nr, (unsigned long long)is_static,
 	       (unsigned long long)is_solo);
+}
+
+/* Did runs go by all the ways that they may go, beside kernels? */
+static void check_ways(const struct options *o)
+{
+	const char *how = "runs beside kernels went solo, and by their static "
+			  "order";
+
+	if (o->devices != D_EMULATED || o->has_seed)
+		return;
+	if (ran.programs < WAYS_PROGRAMS) {
+		skip(how, "too few programs");
+		return;
+	}
+	ok(ran.is_solo && ran.is_static && ran.kernels, "%s", how);
 }
 
 static void tell(int workers)
@@ -248,6 +275,7 @@ static void run_all(struct lkdf **rt, const struct options *o)
 		nr_bad += seed_has_data(seed) ? !try_data(rt, o, seed, r)
 					      : !try_one(rt, o, seed, r);
 		nr_batch++;
+		ran.programs++;
 		if (isatty(2) && i % 256 == 0)
 			fprintf(stderr, "\r%llu ", (unsigned long long)i);
 		if (o->seconds && now_s() >= end)
@@ -388,6 +416,7 @@ int main(int argc, char **argv)
 	signaller_stop();
 	for (r = 0; r < o.nr_workers; r++)
 		tell_runs(rt[r + 1], o.workers[r]);
+	check_ways(&o);
 	d_devices_leave();
 	for (r = 0; r < o.nr_workers; r++)
 		is(lkdf_close(rt[r + 1]), 0, "it closes with %d workers",
