@@ -164,6 +164,7 @@ void request_fail(struct device_req *r, int error, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 void request_fail_call(struct device_req *r, const char *what, int error);
 void request_fail_lost(struct device_req *r);
+void request_fail_bytes(struct device_req *r, int error);
 
 /*
  * The text that the device's function has given to err(), or the error's name.

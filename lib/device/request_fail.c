@@ -39,3 +39,11 @@ void request_fail_lost(struct device_req *r)
 	request_fail(r, -ENODEV, "kernel %s: device %s is lost", r->launch.name,
 		     r->device->name);
 }
+
+void request_fail_bytes(struct device_req *r, int error)
+{
+	request_fail(r, error,
+		     "kernel %s: bytes that it reads were lost with the device "
+		     "that alone had them",
+		     r->launch.name);
+}

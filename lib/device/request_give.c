@@ -3,6 +3,7 @@
 #include "device/request.h"
 
 #include "base/err.h"
+#include "base/util.h"
 #include "device/copies.h"
 
 #include <errno.h>
@@ -111,12 +112,24 @@ static void give(struct device_req *r, const struct way *w, void *u)
 		r->nr_ops--;
 }
 
+/* Lost since it was let go, while it waited for room: the host's are old. */
+static bool is_lost(struct device_req *r, const struct device_operand *o)
+{
+	int error = o->copies ? away_error(o->copies, o->part) : 0;
+
+	if (unlikely(error))
+		request_fail_bytes(r, error);
+	return error;
+}
+
 static void fill(struct device_req *r, struct device_operand *o)
 {
 	if (o->source) {
 		give(r, &within_way, o);
 		return;
 	}
+	if (is_lost(r, o))
+		return;
 	r->bytes_up += o->bytes;
 	give(r, &upload_way, o);
 }

@@ -95,10 +95,7 @@ static void note_lost(struct kernel_req *r, const struct device_operand *o)
 	if (o->mode & LKDF_READ && !r->kernel->is_prefetch)
 		error = away_error(o->copies, o->part);
 	if (error)
-		request_fail(&r->req, error,
-			     "kernel %s: bytes that it reads were lost with "
-			     "the device that alone had them",
-			     r->req.launch.name);
+		request_fail_bytes(&r->req, error);
 }
 
 /* Where the bytes may be as well: where the kernel finds them. */

@@ -270,9 +270,42 @@ static void a_wave_is_lost(enum emu_entry entry, int at, int error,
 	emu_check(&e, how);
 }
 
+/* Waves are in each state when the device goes. */
+static void lost_in_flight(int held, const char *options)
+{
+	struct lkdf *rt = api_open(options);
+	struct lkdf_event done;
+	struct lkdf_place *p[2];
+	struct emu e;
+	struct flow f;
+
+	emu_init(&e, EMU_OWN, device_kernels);
+	p[0] = p[1] = emu_register(rt, &e);
+	open_flow(&f, rt, p, false);
+	nr_waves = NR_WAVES;
+	emu_hold(&e);
+	emu_let(&e, held);
+	must(lkdf_graph_run(f.g, NULL,
+			    LKDF_ATTR(lkdf_run, .flags = LKDF_RUN_STREAM),
+			    &done));
+	emu_until_held(&e, held + 1);
+	emu_lose(&e);
+	is(lkdf_event_wait(done, -1), -ENODEV,
+	   "%s: lost after %d commands: so is the stream", options, held);
+	is((long long)nr_wrong, 0, "%s: what came is right", options);
+	close_flow(&f);
+	lkdf_scope_wait(rt, NULL, -1);
+	is(device_close(rt), 0, "%s: close", options);
+	emu_check(&e, options);
+}
+
 int main(void)
 {
+	int i;
+
 	tap_start(120);
+	for (i = 0; i < 12; i++)
+		lost_in_flight(i, i % 2 ? "workers=1" : "workers=2");
 	device_each(a_wave_goes_there_once);
 	device_each(a_body_between_sees_it);
 	device_each(a_run_does_so_too);
