@@ -216,8 +216,8 @@ int lkdf_alloc(struct lkdf_place *p, enum lkdf_mem_kind m, uint64_t bytes,
 }
 
 /* A line to the log and to this thread's text. */
-static __attribute__((noinline)) void report(struct lkdf *rt, const void *p,
-					     int rc)
+static __attribute__((noinline)) void report_refusal(struct lkdf *rt,
+						     const void *p, int rc)
 {
 	struct block b;
 
@@ -256,7 +256,7 @@ static __attribute__((noinline)) void free_any(struct lkdf *rt, void *p)
 		return;
 	rc = heap_free(rt->heap, heap_thread_cache(rt->heap), p);
 	if (rc)
-		report(rt, p, rc);
+		report_refusal(rt, p, rc);
 }
 
 void lkdf_free(struct lkdf *rt, void *p)

@@ -200,7 +200,7 @@ static const char *why_not(struct lkdf *rt, uint64_t cap)
 }
 
 /* In which way there is such a thing; "": see the help. */
-static void how(struct lkdf *rt, uint64_t cap, char *to, size_t size)
+static void how_bound(struct lkdf *rt, uint64_t cap, char *to, size_t size)
 {
 	*to = '\0';
 	if (cap == LKDF_CAP_URING && !io_ring_why(rt))
@@ -219,7 +219,7 @@ static int write_caps(struct lkdf *rt, struct text *f, bool is_json)
 	for (i = 0; i < ARRAY_SIZE(cap_rows); i++) {
 		row = &cap_rows[i];
 		why = why_not(rt, row->cap);
-		how(rt, row->cap, detail, sizeof(detail));
+		how_bound(rt, row->cap, detail, sizeof(detail));
 		if (!is_json) {
 			text_put(f, "%-8s %-3s  %s%s%s%s\n", row->name,
 				 caps & row->cap ? "yes" : "no", row->help,

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-static int lacks(const struct lkdf_device_ops *o, const char *what)
+static int lacks_op(const struct lkdf_device_ops *o, const char *what)
 {
 	return err(-EINVAL, "place_register: %s: %s is NULL", o->name, what);
 }
@@ -17,12 +17,12 @@ static int check_memory(const struct lkdf_device_ops *o)
 	if (o->flags & LKDF_DEVICE_HOST_MEMORY)
 		return 0;
 	if (!o->alloc)
-		return lacks(o, "alloc");
+		return lacks_op(o, "alloc");
 	if (!o->free)
-		return lacks(o, "free");
+		return lacks_op(o, "free");
 	if (!o->upload)
-		return lacks(o, "upload");
-	return o->fetch ? 0 : lacks(o, "fetch");
+		return lacks_op(o, "upload");
+	return o->fetch ? 0 : lacks_op(o, "fetch");
 }
 
 static int check_ops(const struct lkdf_device_ops *o)
@@ -35,11 +35,11 @@ static int check_ops(const struct lkdf_device_ops *o)
 			   "bytes",
 			   o->name, sizeof(((struct device *)NULL)->name) - 1);
 	if (!o->info)
-		return lacks(o, "info");
+		return lacks_op(o, "info");
 	if (!o->launch)
-		return lacks(o, "launch");
+		return lacks_op(o, "launch");
 	if (!o->stop)
-		return lacks(o, "stop");
+		return lacks_op(o, "stop");
 	if (!o->queue != !o->mark)
 		return err(-EINVAL,
 			   "place_register: %s: queue and mark go together",

@@ -161,8 +161,8 @@ int lkdf_graph_record(struct lkdf_graph *g, struct lkdf_scope *s)
 	return recording_begin(g, s);
 }
 
-static int record(struct lkdf_graph *g, const struct lkdf_task *task,
-		  bool has_done)
+static int record_scope(struct lkdf_graph *g, const struct lkdf_task *task,
+			bool has_done)
 {
 	struct lkdf_task room;
 	int rc;
@@ -184,7 +184,7 @@ int border_record(struct lkdf_scope *s, const struct lkdf_task *task,
 
 	if (!g)
 		return 0;
-	*nr = record(g, task, has_done);
+	*nr = record_scope(g, task, has_done);
 	recording_unlock(s);
 	return 1;
 }

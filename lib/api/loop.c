@@ -179,7 +179,7 @@ static void cut_range(struct reduce *r)
 }
 
 /* All into the first, in order; then it is what the caller gets. */
-static int join(struct reduce *r)
+static int join_parts(struct reduce *r)
 {
 	uint64_t i;
 	int rc;
@@ -233,13 +233,13 @@ static int run_reduce(struct lkdf *rt, struct lkdf_ctx *c, struct reduce *r,
 			   (unsigned long long)r->stride);
 	rc = run_loop(&l, c, r->a.scope);
 	if (!rc)
-		rc = join(r);
+		rc = join_parts(r);
 	free(r->acc);
 	return rc;
 }
 
-static int reduce(struct lkdf *rt, struct lkdf_ctx *c,
-		  const struct lkdf_reduce_attr *attr, const char *what)
+static int reduce_parts(struct lkdf *rt, struct lkdf_ctx *c,
+			const struct lkdf_reduce_attr *attr, const char *what)
 {
 	struct reduce r = { .acc = NULL };
 	int rc = may_begin(rt, c, what);
@@ -261,10 +261,10 @@ static int reduce(struct lkdf *rt, struct lkdf_ctx *c,
 
 int lkdf_reduce(struct lkdf *rt, const struct lkdf_reduce_attr *a)
 {
-	return reduce(rt, NULL, a, "lkdf_reduce");
+	return reduce_parts(rt, NULL, a, "lkdf_reduce");
 }
 
 int lkdf_reduce_in(struct lkdf_ctx *c, const struct lkdf_reduce_attr *a)
 {
-	return reduce(c->ex->rt, c, a, "lkdf_reduce_in");
+	return reduce_parts(c->ex->rt, c, a, "lkdf_reduce_in");
 }

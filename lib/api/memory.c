@@ -175,8 +175,8 @@ int lkdf_copy(struct lkdf *rt, struct lkdf_scope *s, void *to, const void *from,
 
 /* ---- lkdf_realloc() ----------------------------------------------------- */
 
-static int fill(struct lkdf *rt, const struct lkdf_block_info *b, void *to,
-		uint64_t bytes)
+static int fill_info(struct lkdf *rt, const struct lkdf_block_info *b, void *to,
+		     uint64_t bytes)
 {
 	uint64_t both = bytes < b->bytes ? bytes : b->bytes;
 
@@ -199,7 +199,7 @@ static int move_block(struct lkdf *rt, const struct lkdf_block_info *b,
 				b->label, &to);
 	if (rc)
 		return rc;
-	rc = fill(rt, b, to, bytes);
+	rc = fill_info(rt, b, to, bytes);
 	lkdf_free(rt, rc ? to : b->base);
 	if (!rc)
 		*out = to;

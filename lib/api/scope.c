@@ -36,7 +36,7 @@ int lkdf_scope_create(struct lkdf *rt, const struct lkdf_scope_attr *attr,
 }
 
 /* The scope meant, NULL for the root; an error if it is of another runtime. */
-static int choose(struct lkdf *rt, struct lkdf_scope **s)
+static int choose_scope(struct lkdf *rt, struct lkdf_scope **s)
 {
 	int rc = border_runtime(rt);
 
@@ -52,7 +52,7 @@ static int choose(struct lkdf *rt, struct lkdf_scope **s)
 
 int lkdf_scope_wait(struct lkdf *rt, struct lkdf_scope *s, int64_t timeout_ns)
 {
-	int rc = choose(rt, &s);
+	int rc = choose_scope(rt, &s);
 
 	if (!rc)
 		rc = border_may_wait("lkdf_scope_wait");
@@ -63,7 +63,7 @@ int lkdf_scope_wait(struct lkdf *rt, struct lkdf_scope *s, int64_t timeout_ns)
 
 int lkdf_scope_cancel(struct lkdf *rt, struct lkdf_scope *s, int error)
 {
-	int rc = choose(rt, &s);
+	int rc = choose_scope(rt, &s);
 
 	if (rc)
 		return rc;
@@ -80,7 +80,7 @@ int lkdf_scope_cancel(struct lkdf *rt, struct lkdf_scope *s, int error)
 int lkdf_scope_error(struct lkdf *rt, struct lkdf_scope *s,
 		     struct lkdf_error *out)
 {
-	int rc = choose(rt, &s);
+	int rc = choose_scope(rt, &s);
 
 	if (rc)
 		return rc;

@@ -8,7 +8,7 @@
 #define PARALLEL_BY_THREADS 1 /* openblas_get_parallel() */
 
 /* ISO C knows no way from an object's address to a function's. */
-static void find(const char *name, void *fn, size_t size)
+static void find_library(const char *name, void *fn, size_t size)
 {
 	void *found = dlsym(RTLD_DEFAULT, name);
 
@@ -20,15 +20,15 @@ static void limit_blas(void)
 	void (*set)(int nr);
 	int (*parallel)(void);
 
-	find("openblas_set_num_threads", &set, sizeof(set));
-	find("openblas_get_parallel", &parallel, sizeof(parallel));
+	find_library("openblas_set_num_threads", &set, sizeof(set));
+	find_library("openblas_get_parallel", &parallel, sizeof(parallel));
 	if (set && parallel && parallel() == PARALLEL_BY_THREADS)
 		set(1);
 }
 
 void foreign_find(struct foreign *f)
 {
-	find("omp_set_num_threads", &f->omp, sizeof(f->omp));
+	find_library("omp_set_num_threads", &f->omp, sizeof(f->omp));
 	limit_blas();
 }
 

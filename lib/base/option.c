@@ -41,7 +41,7 @@ void option_defaults(const struct option_row *rows, size_t nr, void *config)
 }
 
 /* Levenshtein distance; 99 where a name is too long to be near. */
-static unsigned distance(const char *a, const char *b)
+static unsigned edit_distance(const char *a, const char *b)
 {
 	unsigned prev[40], cur[40];
 	size_t len = strlen(b), i, j;
@@ -64,15 +64,15 @@ static unsigned distance(const char *a, const char *b)
 	return prev[len];
 }
 
-static const char *nearest(const struct option_row *rows, size_t nr,
-			   const char *name)
+static const char *nearest_name(const struct option_row *rows, size_t nr,
+				const char *name)
 {
 	const char *best = rows[0].name;
 	unsigned best_distance = 1000, d;
 	size_t i;
 
 	for (i = 0; i < nr; i++) {
-		d = distance(name, rows[i].name);
+		d = edit_distance(name, rows[i].name);
 		if (d < best_distance) {
 			best_distance = d;
 			best = rows[i].name;
@@ -207,7 +207,7 @@ static int parse_one(const struct option_row *rows, size_t nr, const char **s,
 		;
 	if (i == nr)
 		return err(-EINVAL, "option: unknown \"%s\", nearest is \"%s\"",
-			   name, nearest(rows, nr, name));
+			   name, nearest_name(rows, nr, name));
 	if (!has_value && rows[i].type != OPTION_BOOL)
 		return err(-EINVAL, "option: %s needs a value", name);
 	return option_set(&rows[i], has_value ? value : "yes", config,

@@ -95,7 +95,7 @@ static struct lkdf_event take_waiter(struct lkdf_channel *ch,
 	return container_of(first, struct channel_waiter, list)->event;
 }
 
-static void push(struct lkdf_channel *ch, const void *value)
+static void push_value(struct lkdf_channel *ch, const void *value)
 {
 	lock_assert_held(&ch->lock);
 	check(ch->nr < ch->depth);
@@ -103,7 +103,7 @@ static void push(struct lkdf_channel *ch, const void *value)
 	ch->nr++;
 }
 
-static void pop(struct lkdf_channel *ch, void *value)
+static void pop_value(struct lkdf_channel *ch, void *value)
 {
 	lock_assert_held(&ch->lock);
 	check(ch->nr);
@@ -114,7 +114,7 @@ static void pop(struct lkdf_channel *ch, void *value)
 
 /* ---- from any thread ---------------------------------------------------- */
 
-static void wake(struct lkdf_event e)
+static void wake_waiters(struct lkdf_event e)
 {
 	if (e.slot)
 		event_finish(e, 0, NULL);
@@ -136,13 +136,13 @@ static int send_latest(struct lkdf_channel *ch, const void *value)
 	is_over = ch->has_ended;
 	was_full = !is_over && ch->nr == ch->depth;
 	if (was_full)
-		pop(ch, oldest);
+		pop_value(ch, oldest);
 	if (!is_over) {
-		push(ch, value);
+		push_value(ch, value);
 		e = take_waiter(ch, CHANNEL_VALUES);
 	}
 	lock_give(&ch->lock);
-	wake(e);
+	wake_waiters(e);
 	if (was_full && ch->drop)
 		ch->drop(oldest);
 	return is_over ? has_ended(ch) : 0;
@@ -159,11 +159,11 @@ int channel_send(struct lkdf_channel *ch, const void *value)
 	is_over = ch->has_ended;
 	has_room = !is_over && ch->nr < ch->depth;
 	if (has_room) {
-		push(ch, value);
+		push_value(ch, value);
 		e = take_waiter(ch, CHANNEL_VALUES);
 	}
 	lock_give(&ch->lock);
-	wake(e);
+	wake_waiters(e);
 	if (likely(has_room))
 		return 0;
 	return is_over ? has_ended(ch) : -EAGAIN;
@@ -180,11 +180,11 @@ int channel_recv(struct lkdf_channel *ch, void *value)
 	is_over = ch->has_ended;
 	error = ch->error;
 	if (has_value) {
-		pop(ch, value);
+		pop_value(ch, value);
 		e = take_waiter(ch, CHANNEL_ROOM);
 	}
 	lock_give(&ch->lock);
-	wake(e);
+	wake_waiters(e);
 	if (likely(has_value))
 		return 0;
 	if (!is_over)
@@ -209,7 +209,7 @@ static void wake_all(struct lkdf_channel *ch, enum channel_side side)
 		check(ch->has_ended);
 		e = take_waiter(ch, side);
 		lock_give(&ch->lock);
-		wake(e);
+		wake_waiters(e);
 	} while (e.slot);
 }
 
@@ -276,5 +276,5 @@ void channel_pass(struct lkdf_channel *ch, enum channel_side side)
 	if (is_ready(ch, side))
 		e = take_waiter(ch, side);
 	lock_give(&ch->lock);
-	wake(e);
+	wake_waiters(e);
 }

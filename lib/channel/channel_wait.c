@@ -25,7 +25,7 @@ struct wait {
 };
 
 /* On the canceller's thread: the waiter goes on, if nobody wakes it. */
-static void cancelled(struct event_tap *tap, int error)
+static void wait_cancelled(struct event_tap *tap, int error)
 {
 	struct wait *x = container_of(tap, struct wait, tap);
 	struct lkdf_event over = tap->event;
@@ -48,7 +48,7 @@ static int watch_scope(struct wait *x)
 	rc = event_create(rt, runtime_executor(rt), 1, 2, &x->tap.event);
 	if (rc)
 		return -ENOMEM;
-	x->tap.fn = cancelled;
+	x->tap.fn = wait_cancelled;
 	event_tap_add_in(&x->tap, x->scope);
 	return 0;
 }
@@ -81,7 +81,7 @@ static int sleep_for(struct wait *x)
 	return event_look_for(x->waiter.event, -1);
 }
 
-static int refuse(const struct wait *x)
+static int refuse_wait(const struct wait *x)
 {
 	/* It may have been woken, and does not try. */
 	channel_pass(x->ch, x->side);
@@ -116,7 +116,7 @@ static int wait_once(struct wait *x)
 	rc = sleep_for(x);
 	unwatch_scope(x);
 	event_put(x->waiter.event);
-	return x->scope && scope_cancelled(x->scope) ? refuse(x) : rc;
+	return x->scope && scope_cancelled(x->scope) ? refuse_wait(x) : rc;
 }
 
 static int try_once(struct wait *x, const void *in, void *out)

@@ -88,7 +88,8 @@ bool limit_take(struct lkdf_limit *l, uint32_t tokens, bool was_woken)
 }
 
 /* Under lock. */
-static void enqueue(struct lkdf_limit *l, struct limit_waiter *w, bool at_head)
+static void enqueue_waiter(struct lkdf_limit *l, struct limit_waiter *w,
+			   bool at_head)
 {
 	mutex_assert_held(&l->lock);
 	w->next = at_head ? l->first : NULL;
@@ -111,7 +112,7 @@ bool limit_wait(struct lkdf_limit *l, struct limit_waiter *w, uint32_t tokens,
 	must_wait = !has_enough(l, tokens, was_woken);
 	if (must_wait) {
 		w->tokens = tokens;
-		enqueue(l, w, was_woken);
+		enqueue_waiter(l, w, was_woken);
 	}
 	pthread_mutex_unlock(&l->lock);
 	return must_wait;

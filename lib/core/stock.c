@@ -222,8 +222,8 @@ static struct stock *create_stock(struct thread *t, struct lkdf *rt)
 	return s;
 }
 
-static __attribute__((noinline)) struct stock *find(struct thread *t,
-						    struct lkdf *rt)
+static __attribute__((noinline)) struct stock *find_stock(struct thread *t,
+							  struct lkdf *rt)
 {
 	unsigned i;
 
@@ -241,7 +241,7 @@ static inline struct stock *stock_of(struct lkdf *rt)
 	struct thread *t = thread_self();
 
 	return likely(t->stock[0].id == rt->stocks.id) ? t->stock[0].stock
-						       : find(t, rt);
+						       : find_stock(t, rt);
 }
 
 void *stock_get(struct lkdf *rt, enum executor_pool pool)

@@ -9,7 +9,8 @@
 /* ---- what devices have of a data ---------------------------------------- */
 
 /* Under lock. */
-static struct copies *make(struct lkdf_data *d, struct device *const *devices)
+static struct copies *make_copies(struct lkdf_data *d,
+				  struct device *const *devices)
 {
 	struct copies *c = a_load(&d->copies, relaxed);
 
@@ -34,7 +35,7 @@ struct copies *data_make_copies(struct lkdf_data *d,
 	if (c)
 		return c;
 	lock_take(&d->domain.lock);
-	c = make(d, devices);
+	c = make_copies(d, devices);
 	lock_give(&d->domain.lock);
 	return c;
 }

@@ -198,7 +198,7 @@ static void arrive_at(struct claim *c, struct news *n)
 		news_ready(n, c);
 }
 
-static void deliver(struct executor *ex, struct news *n)
+static void deliver_claim(struct executor *ex, struct news *n)
 {
 	struct claim *c;
 	struct use *u;
@@ -277,7 +277,7 @@ int claim_enter(struct executor *ex, struct claim *c, struct use **why)
 		nr = a_sub(&c->pending, nr_granted, acq_rel) - nr_granted;
 	if (!nr && c->has_commute && !claim_take_tokens(c, &n))
 		nr = 1;
-	deliver(ex, &n);
+	deliver_claim(ex, &n);
 	return nr ? 0 : 1;
 }
 
@@ -286,7 +286,7 @@ void claim_give_token(struct executor *ex, struct var *v)
 	struct news n = { 0 };
 
 	token_give(v, &n);
-	deliver(ex, &n);
+	deliver_claim(ex, &n);
 }
 
 bool claim_take(struct executor *ex, struct claim *c)
@@ -297,7 +297,7 @@ bool claim_take(struct executor *ex, struct claim *c)
 	check(claim_sane(c));
 	/* False: another thread may have freed it by now. */
 	is_ours = claim_take_tokens(c, &n);
-	deliver(ex, &n);
+	deliver_claim(ex, &n);
 	return is_ours;
 }
 
@@ -311,7 +311,7 @@ void use_leave(struct executor *ex, struct use *u, int error,
 	u->is_given = true;
 	if (use_finish(u, error, failure, &n))
 		put_claim(c, 1);
-	deliver(ex, &n);
+	deliver_claim(ex, &n);
 }
 
 void claim_leave(struct executor *ex, struct claim *c, int error,
@@ -334,7 +334,7 @@ void claim_leave(struct executor *ex, struct claim *c, int error,
 			nr++;
 	}
 	put_claim(c, nr);
-	deliver(ex, &n);
+	deliver_claim(ex, &n);
 }
 
 /* As a use that leaves: somebody waits, so OPEN is not there. */
@@ -360,5 +360,5 @@ void var_combined(struct executor *ex, struct var *v)
 	if (who & COMBINE_WHOLE)
 		end_combine(&d->whole, &n);
 	lock_give(&d->lock);
-	deliver(ex, &n);
+	deliver_claim(ex, &n);
 }

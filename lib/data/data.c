@@ -73,7 +73,7 @@ static int publish_name(struct lkdf_data *d)
 	return rc ? err(rc, "data: no memory for the name \"%s\"", d->name) : 0;
 }
 
-static void withdraw(struct lkdf_data *d)
+static void withdraw_data(struct lkdf_data *d)
 {
 	struct lkdf *rt = d->rt;
 
@@ -151,7 +151,7 @@ static void free_vars(struct domain *d)
 }
 
 /* All but the struct; no device has anything of it any more. */
-static void empty(void *u)
+static void empty_data(void *u)
 {
 	struct lkdf_data *d = u;
 
@@ -163,7 +163,7 @@ static void empty(void *u)
 
 static void free_data(void *u)
 {
-	empty(u);
+	empty_data(u);
 	free(u);
 }
 
@@ -178,7 +178,7 @@ static void last_ready(struct executor *ex, struct claim *c)
 	struct lkdf_data *d = c->use[0].domain->data;
 
 	(void)ex;
-	withdraw(d);
+	withdraw_data(d);
 	destroy_data(d);
 }
 
@@ -296,8 +296,8 @@ void data_put(struct lkdf_data *d)
 }
 
 /* Under lock. away: taken where devices know the data already. */
-static int split(struct lkdf_data *d, uint32_t nr, struct var *parts,
-		 struct away **away)
+static int split_data(struct lkdf_data *d, uint32_t nr, struct var *parts,
+		      struct away **away)
 {
 	struct domain *dom = &d->domain;
 	struct failure *failure = a_load(&dom->whole.failure, relaxed);
@@ -338,7 +338,7 @@ int data_split(struct lkdf_data *d, uint32_t nr, uint64_t stride)
 
 	if (parts && away) {
 		lock_take(&d->domain.lock);
-		rc = split(d, nr, parts, &away);
+		rc = split_data(d, nr, parts, &away);
 		if (!rc)
 			d->stride = stride;
 		lock_give(&d->domain.lock);
@@ -392,7 +392,7 @@ void data_report_leaks(struct lkdf *rt)
 			log_text(&rt->log, LKDF_LOG_INFO,
 				 "close: data not put: \"%s\", %llu bytes",
 				 d->name, (unsigned long long)d->bytes);
-		copies_forget(data_copies(d), empty, d);
+		copies_forget(data_copies(d), empty_data, d);
 		d->rt = NULL;
 	}
 	if (nr > MAX_LEAKS)

@@ -197,8 +197,8 @@ enum lkdf_signal_source facts_source(const struct lkdf *rt)
 						   : LKDF_SIGNAL_PROC;
 }
 
-static void count(struct executor *ex, const struct lkdf_data *d,
-		  enum counter c)
+static void count_fact(struct executor *ex, const struct lkdf_data *d,
+		       enum counter c)
 {
 	if (ex)
 		counter_add(ex->counters, c, 1);
@@ -220,14 +220,14 @@ static void tell_home(struct executor *ex, struct lkdf_data *d, int node)
 
 void facts_placed(struct executor *ex, struct lkdf_data *d, int node)
 {
-	count(ex, d, COUNTER_PLACED);
+	count_fact(ex, d, COUNTER_PLACED);
 	if (unlikely(a_load(&d->told, relaxed) != node + 1))
 		tell_home(ex, d, node);
 }
 
 void facts_followed(struct executor *ex, struct lkdf_data *d, int node)
 {
-	count(ex, d, COUNTER_FOLLOWED);
+	count_fact(ex, d, COUNTER_FOLLOWED);
 	tell_home(ex, d, node);
 }
 

@@ -54,7 +54,7 @@ static struct use *merge_uses(struct use *a, struct use *b)
 	return first;
 }
 
-static struct use *sort(struct use *u, unsigned nr)
+static struct use *sort_uses(struct use *u, unsigned nr)
 {
 	unsigned half = nr / 2;
 
@@ -62,7 +62,7 @@ static struct use *sort(struct use *u, unsigned nr)
 		u->after = NULL;
 		return u;
 	}
-	return merge_uses(sort(u, half), sort(u + half, nr - half));
+	return merge_uses(sort_uses(u, half), sort_uses(u + half, nr - half));
 }
 
 /*
@@ -93,7 +93,7 @@ static inline void reset_use(struct claim *c, unsigned i, uint8_t turn)
 }
 
 /* As if it had never entered. */
-static void reset(struct claim *c)
+static void reset_prepared(struct claim *c)
 {
 	uint32_t modes = 0, flags = 0, turns = 0;
 	struct use *u;
@@ -115,7 +115,7 @@ static void reset(struct claim *c)
 }
 
 /* u is of the same thing as main, which stands for both. */
-static int absorb(struct use *main, struct use *u)
+static int absorb_use(struct use *main, struct use *u)
 {
 	if (main->turn != u->turn) {
 		if (main->turn == TURN_REDUCE || u->turn == TURN_REDUCE)
@@ -201,13 +201,13 @@ int claim_prepare(struct claim *c)
 		prepare_usual(c);
 		return 0;
 	}
-	reset(c);
-	c->first = c->nr <= FEW ? sort_few(c) : sort(c->use, c->nr);
+	reset_prepared(c);
+	c->first = c->nr <= FEW ? sort_few(c) : sort_uses(c->use, c->nr);
 	for (at = &c->first; (u = *at) && !rc;) {
 		u->var = domain_var(u->domain, u->part);
 		if (main && main->domain == u->domain &&
 		    (main->var == u->var || !main->part)) {
-			rc = absorb(main, u);
+			rc = absorb_use(main, u);
 			*at = u->after;
 			continue;
 		}

@@ -136,7 +136,7 @@ void var_combine(struct executor *ex, struct var *v)
 		runtime_push(r->data->rt, NULL, &r->call.link);
 }
 
-static void poison(struct lkdf_data *d, struct var *v, int error)
+static void poison_copy(struct lkdf_data *d, struct var *v, int error)
 {
 	struct lkdf_error e = { .err = error, .id = -1, .worker = -1 };
 	struct failure *f;
@@ -197,5 +197,5 @@ void var_combine_now(struct var *v)
 	int rc = reduction_combine(r);
 
 	if (rc)
-		poison(r->data, v, rc);
+		poison_copy(r->data, v, rc);
 }

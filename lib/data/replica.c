@@ -62,7 +62,7 @@ void replicas_drop(struct lkdf_data *d)
 }
 
 /* It is ours to make. */
-static bool copy(struct executor *ex, struct lkdf_data *d, int node)
+static bool copy_bytes(struct executor *ex, struct lkdf_data *d, int node)
 {
 	_Atomic(void *) *at = &d->replicas->node[node].at;
 	void *p = data_block(d, node);
@@ -92,7 +92,7 @@ bool replica_make(struct executor *ex, struct lkdf_data *d, int node)
 	a_store(&d->replicas->has_any, true, relaxed);
 	if (!a_cas(at, &p, COPIED, relaxed, relaxed))
 		return false;
-	return copy(ex, d, node);
+	return copy_bytes(ex, d, node);
 }
 
 void *replica_at(const struct lkdf_data *d, int node)

@@ -46,7 +46,7 @@ static bool keep_below(struct domain *d)
 	return false;
 }
 
-static void grant(struct use *u, struct news *n)
+static void grant_use(struct use *u, struct news *n)
 {
 	lock_assert_held(&u->domain->lock);
 	u->is_granted = true;
@@ -62,7 +62,7 @@ static void grant(struct use *u, struct news *n)
 	}
 }
 
-static void append(struct var *v, struct use *u)
+static void append_use(struct var *v, struct use *u)
 {
 	lock_assert_held(&v->domain->lock);
 	check(u->domain == v->domain);
@@ -85,7 +85,7 @@ static bool must_combine(const struct var *v)
  * Nobody looks before it. A use that waits for the whole may come before the
  * next of a part.
  */
-static bool overwrites(const struct use *u)
+static bool use_overwrites(const struct use *u)
 {
 	return u->turn == TURN_WRITE && !(u->flags & USE_READS) &&
 	       (!u->whole || u[u->whole - u->stands_for].is_granted);
@@ -102,7 +102,7 @@ static uint32_t combine_one(struct var *v, enum combine_for who,
 	}
 	if (!reduction_is_touched(v->reduction))
 		return 0;
-	if (overwrites(next)) {
+	if (use_overwrites(next)) {
 		reduction_forget(v->reduction);
 		return 0;
 	}
@@ -113,7 +113,7 @@ static uint32_t combine_one(struct var *v, enum combine_for who,
 }
 
 /* True: nobody is let in until var_combined(). */
-static bool combine(struct var *v, struct news *n)
+static bool combine_copies(struct var *v, struct news *n)
 {
 	struct domain *d = v->domain;
 	uint32_t nr = 0, i;
@@ -156,7 +156,7 @@ void var_advance(struct var *v, struct news *n)
 	uint32_t nr = 0;
 
 	lock_assert_held(&v->domain->lock);
-	if (must_combine(v) && combine(v, n))
+	if (must_combine(v) && combine_copies(v, n))
 		return;
 	v->turn = u->turn;
 	for (next = u; next && next->turn == u->turn; next = next->next) {
@@ -173,7 +173,7 @@ void var_advance(struct var *v, struct news *n)
 	a_store(&v->active, nr + (next ? 0 : VAR_OPEN), relaxed);
 	for (; nr; nr--, u = next) {
 		next = u->next;
-		grant(u, n);
+		grant_use(u, n);
 	}
 }
 
@@ -184,7 +184,7 @@ bool var_enter(struct var *v, struct use *u, struct news *n)
 
 	lock_assert_held(&v->domain->lock);
 	if (var_first(v)) {
-		append(v, u);
+		append_use(v, u);
 		return false;
 	}
 	/* [var.idle] what the last group did; pairs with [var.leave]. */
@@ -201,7 +201,7 @@ bool var_enter(struct var *v, struct use *u, struct news *n)
 		u->is_granted = true;
 		return true;
 	}
-	append(v, u);
+	append_use(v, u);
 	/* [var.close] pairs with [var.leave]: one of us sees 0. */
 	if (a_sub(&v->active, VAR_OPEN, acq_rel) == VAR_OPEN)
 		var_advance(v, n);

@@ -127,9 +127,9 @@ static uint32_t part_of(const struct away *a)
 	return a == &a->of->whole ? 0 : (uint32_t)(a - a->of->parts) + 1;
 }
 
-static void ask(struct away *a);
+static void ask_device(struct away *a);
 
-static void answer(void *executor, struct blocking_item *item)
+static void answer_ask(void *executor, struct blocking_item *item)
 {
 	struct away *a = container_of(item, struct away, ask);
 	struct copies *c = a->of;
@@ -144,7 +144,7 @@ static void answer(void *executor, struct blocking_item *item)
 	if (!a->device)
 		first = take_waiting(a);
 	else if (a->device != here && a->waiting)
-		ask(a);
+		ask_device(a);
 	lock_give(&c->lock);
 	if (is_here)
 		copies_return(here, c, part_of(a));
@@ -152,20 +152,20 @@ static void answer(void *executor, struct blocking_item *item)
 }
 
 /* Under lock. */
-static void ask(struct away *a)
+static void ask_device(struct away *a)
 {
 	lock_assert_held(&a->of->lock);
 	if (a->is_asked)
 		return;
 	a->is_asked = true;
 	a->asked = a->device;
-	a->ask.run = answer;
+	a->ask.run = answer_ask;
 	device_push(a->device, DEVICE_NOW, &a->ask);
 }
 
 /* Under lock. The waiter waits for the first that is not home. */
-static void want(struct away *a, const struct device *but,
-		 struct blocking_item **waiter)
+static void want_home(struct away *a, const struct device *but,
+		      struct blocking_item **waiter)
 {
 	if (!a->device || a->device == but)
 		return;
@@ -174,7 +174,7 @@ static void want(struct away *a, const struct device *but,
 		a->waiting = *waiter;
 		*waiter = NULL;
 	}
-	ask(a);
+	ask_device(a);
 }
 
 bool away_wait_slowly(struct copies *c, uint32_t part, const struct device *but,
@@ -184,12 +184,12 @@ bool away_wait_slowly(struct copies *c, uint32_t part, const struct device *but,
 
 	lock_take(&c->lock);
 	/* order: away.whole */
-	want(&c->whole, part ? whole : but, &waiter);
+	want_home(&c->whole, part ? whole : but, &waiter);
 	if (part)
-		want(away_of(c, part), but, &waiter);
+		want_home(away_of(c, part), but, &waiter);
 	/* order: away.parts */
 	for (i = 1; !part && i <= c->last_part; i++)
-		want(away_of(c, i), NULL, &waiter);
+		want_home(away_of(c, i), NULL, &waiter);
 	lock_give(&c->lock);
 	return !waiter;
 }

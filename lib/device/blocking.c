@@ -48,7 +48,7 @@ int blocking_init(struct blocking *b, const struct blocking_attr *a)
 static int add_thread(struct blocking *b);
 
 /* Under lock. */
-static void count(_Atomic(int) *nr, int by)
+static void count_threads(_Atomic(int) *nr, int by)
 {
 	a_store(nr, a_load(nr, relaxed) + by, relaxed);
 }
@@ -75,7 +75,7 @@ static bool call_one(struct blocking *b)
 }
 
 /* Gives the lock back. */
-static void leave(struct blocking *b, bool wakes)
+static void leave_pool(struct blocking *b, bool wakes)
 {
 	pthread_mutex_unlock(&b->lock);
 	if (wakes)
@@ -83,7 +83,7 @@ static void leave(struct blocking *b, bool wakes)
 }
 
 /* Returns the time. */
-static int64_t yield(struct blocking *b)
+static int64_t yield_thread(struct blocking *b)
 {
 	int64_t start = clock_now_ns(), now;
 
@@ -97,14 +97,14 @@ static int64_t yield(struct blocking *b)
 void blocking_make_room(struct blocking *b)
 {
 	if (clock_now_ns() > a_load(&b->crowded_until, relaxed))
-		yield(b);
+		yield_thread(b);
 }
 
 /*
  * Under lock: waits for the next item for a moment awake, since it often
  * follows what this thread has just done. A thread that does so is on its way.
  */
-static void linger(struct blocking *b)
+static void linger_idle(struct blocking *b)
 {
 	int64_t now = clock_now_ns(), end = now + LINGER_NS;
 
@@ -114,20 +114,20 @@ static void linger(struct blocking *b)
 	b->is_coming = true;
 	pthread_mutex_unlock(&b->lock);
 	do
-		now = yield(b);
+		now = yield_thread(b);
 	while (!a_load(&b->nr_queued, relaxed) && now < end);
 	pthread_mutex_lock(&b->lock);
 	b->is_coming = false;
 }
 
 /* Under lock. The oldest item, or NULL when the pool stops. */
-static struct blocking_item *take(struct blocking *b)
+static struct blocking_item *take_item(struct blocking *b)
 {
 	struct blocking_item *item;
 
 	mutex_assert_held(&b->lock);
 	if (!b->first && !b->is_coming && !b->is_stopping)
-		linger(b);
+		linger_idle(b);
 	while (!b->first) {
 		if (b->is_stopping)
 			return NULL;
@@ -140,8 +140,8 @@ static struct blocking_item *take(struct blocking *b)
 	b->first = item->next;
 	if (!b->first)
 		b->last = &b->first;
-	count(&b->nr_queued, -1);
-	count(&b->nr_running, 1);
+	count_threads(&b->nr_queued, -1);
+	count_threads(&b->nr_running, 1);
 	return item;
 }
 
@@ -159,11 +159,11 @@ static void *thread_main(void *arg)
 	with = b->attr.start(b->attr.u, t->id);
 	pthread_mutex_lock(&b->lock);
 	b->is_coming = false;
-	while ((item = take(b))) {
-		leave(b, call_one(b));
+	while ((item = take_item(b))) {
+		leave_pool(b, call_one(b));
 		item->run(with, item);
 		pthread_mutex_lock(&b->lock);
-		count(&b->nr_running, -1);
+		count_threads(&b->nr_running, -1);
 	}
 	pthread_mutex_unlock(&b->lock);
 	thread_retire();
@@ -236,8 +236,8 @@ void blocking_push(struct blocking *b, struct blocking_item *item)
 	pthread_mutex_lock(&b->lock);
 	*b->last = item;
 	b->last = &item->next;
-	count(&b->nr_queued, 1);
-	leave(b, call_one(b));
+	count_threads(&b->nr_queued, 1);
+	leave_pool(b, call_one(b));
 }
 
 void blocking_stop(struct blocking *b)

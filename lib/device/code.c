@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void build(struct device *d, struct device_code *c,
-		  const struct device_req *r)
+static void build_code(struct device *d, struct device_code *c,
+		       const struct device_req *r)
 {
 	struct device_built *b = &c->on[d->attr.index];
 	char log[2048] = "";
@@ -36,7 +36,7 @@ void code_find(struct device *d, struct device_req *r)
 	struct device_built *b = &c->on[d->attr.index];
 
 	if (!b->is_known)
-		build(d, c, r);
+		build_code(d, c, r);
 	if (b->error && b->log)
 		request_fail(r, b->error, "kernel %s on %s: %s", c->kind,
 			     d->name, b->log);
@@ -45,7 +45,7 @@ void code_find(struct device *d, struct device_req *r)
 	r->launch.function = b->function;
 }
 
-static void drop(struct device *d, struct device_built *b)
+static void drop_code(struct device *d, struct device_built *b)
 {
 	list_del(&b->list);
 	b->is_listed = false;
@@ -62,7 +62,7 @@ static void forget_here(void *executor, struct blocking_item *item)
 
 	(void)executor;
 	if (c->on[c->next_device].is_listed)
-		drop(d, &c->on[c->next_device]);
+		drop_code(d, &c->on[c->next_device]);
 	c->next_device++;
 	forget_next(c);
 }
@@ -93,5 +93,6 @@ void code_forget(struct device_code *c)
 void code_drop_all(struct device *d)
 {
 	while (!list_is_empty(&d->codes))
-		drop(d, container_of(d->codes.next, struct device_built, list));
+		drop_code(d, container_of(d->codes.next, struct device_built,
+					  list));
 }

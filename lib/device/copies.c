@@ -15,8 +15,8 @@ static struct device_copy **bucket_of(struct device *d, const struct copies *of,
 	return &d->copy[hash % DEVICE_BUCKETS];
 }
 
-static struct device_copy *find(struct device *d, const struct copies *of,
-				uint32_t part)
+static struct device_copy *find_copy(struct device *d, const struct copies *of,
+				     uint32_t part)
 {
 	struct device_copy *c = *bucket_of(d, of, part);
 
@@ -34,7 +34,7 @@ void copies_free(struct device *d, uint64_t bytes, void *there)
 	a_sub(&d->used, bytes, relaxed);
 }
 
-static void drop(struct device *d, struct device_copy *c)
+static void drop_copy(struct device *d, struct device_copy *c)
 {
 	struct device_copy **at = bucket_of(d, c->of, c->part);
 
@@ -48,7 +48,7 @@ static void drop(struct device *d, struct device_copy *c)
 }
 
 /* The one that was not used for longest, of those; NULL: all are in use. */
-static struct device_copy *oldest(struct device *d, bool is_dirty)
+static struct device_copy *oldest_copy(struct device *d, bool is_dirty)
 {
 	struct list *l;
 	struct device_copy *c;
@@ -70,16 +70,16 @@ static void begin_return(struct device *d, struct device_copy *c);
  */
 static int make_room(struct device *d, uint64_t need)
 {
-	struct device_copy *c = oldest(d, false);
+	struct device_copy *c = oldest_copy(d, false);
 
-	while (!c && d->leaving < need && (c = oldest(d, true))) {
+	while (!c && d->leaving < need && (c = oldest_copy(d, true))) {
 		begin_return(d, c);
 		/* It was refused, and its bytes are lost. */
 		c = c->is_leaving ? NULL : c;
 	}
 	if (!c)
 		return -EAGAIN;
-	drop(d, c);
+	drop_copy(d, c);
 	return 0;
 }
 
@@ -88,12 +88,12 @@ bool copies_drop_unused(struct device *d)
 	struct device_copy *c;
 	bool has_some = d->leaving != 0;
 
-	while ((c = oldest(d, true))) {
+	while ((c = oldest_copy(d, true))) {
 		begin_return(d, c);
 		has_some = true;
 	}
-	while ((c = oldest(d, false))) {
-		drop(d, c);
+	while ((c = oldest_copy(d, false))) {
+		drop_copy(d, c);
 		has_some = true;
 	}
 	return has_some;
@@ -164,7 +164,7 @@ static void begin_return(struct device *d, struct device_copy *c)
 
 void copies_return(struct device *d, struct copies *of, uint32_t part)
 {
-	struct device_copy *c = find(d, of, part);
+	struct device_copy *c = find_copy(d, of, part);
 
 	check(c && (c->is_dirty || c->is_leaving));
 	if (!c->is_leaving)
@@ -197,7 +197,7 @@ bool copies_drop(struct device *d, const struct copies *of)
 		if (c->of != of)
 			continue;
 		if (!c->is_leaving)
-			drop(d, c);
+			drop_copy(d, c);
 		else if (all)
 			all = !(c->is_forgotten = true);
 	}
@@ -206,8 +206,8 @@ bool copies_drop(struct device *d, const struct copies *of)
 
 /* ---- copies ------------------------------------------------------------- */
 
-static int add(struct device *d, struct device_operand *o,
-	       struct device_copy **out)
+static int add_copy(struct device *d, struct device_operand *o,
+		    struct device_copy **out)
 {
 	struct device_copy **at = bucket_of(d, o->copies, o->part), *c;
 	int rc;
@@ -244,7 +244,7 @@ void copies_find_source(struct device *d, struct device_operand *o)
 	struct device_copy *c = NULL;
 
 	if (o->part && o->mode & LKDF_READ && d->ops.copy)
-		c = find(d, o->copies, 0);
+		c = find_copy(d, o->copies, 0);
 	if (!c || !has_part(c, o))
 		return;
 	c->nr_pins++;
@@ -284,13 +284,13 @@ static bool is_busy(const struct device_copy *c, const struct device_operand *o)
 
 int copies_pin(struct device *d, struct device_operand *o)
 {
-	struct device_copy *c = find(d, o->copies, o->part);
+	struct device_copy *c = find_copy(d, o->copies, o->part);
 	int rc = 0;
 
 	if (c && is_busy(c, o))
 		return -EAGAIN;
 	if (!c)
-		rc = add(d, o, &c);
+		rc = add_copy(d, o, &c);
 	if (rc)
 		return rc;
 	c->nr_pins++;
@@ -361,6 +361,6 @@ void copies_drop_all(struct device *d)
 		c = container_of(d->lru.next, struct device_copy, lru);
 		c->nr_pins = c->nr_sinks = 0;
 		a_and(&c->of->on, ~((uint64_t)1 << d->attr.index), relaxed);
-		drop(d, c);
+		drop_copy(d, c);
 	}
 }

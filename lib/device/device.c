@@ -99,7 +99,7 @@ void device_destroy(struct device *d, bool stops)
 /* ---- any thread --------------------------------------------------------- */
 
 /* After what is news was added under the lock. */
-static void wake(struct device *d)
+static void wake_launcher(struct device *d)
 {
 	/*
 	 * [device.wake] pairs with [device.sleep]: who sleeps has said so
@@ -118,7 +118,7 @@ void device_push(struct device *d, unsigned class, struct blocking_item *item)
 	*d->last[class] = item;
 	d->last[class] = &item->next;
 	lock_give(&d->lock);
-	wake(d);
+	wake_launcher(d);
 }
 
 void device_ring(struct device *d)
@@ -126,7 +126,7 @@ void device_ring(struct device *d)
 	lock_take(&d->lock);
 	d->is_rung = true;
 	lock_give(&d->lock);
-	wake(d);
+	wake_launcher(d);
 }
 
 int device_done(struct lkdf_device_op op, int error)
@@ -155,7 +155,7 @@ int device_done(struct lkdf_device_op op, int error)
 	s->next = d->done;
 	d->done = s;
 	lock_give(&d->lock);
-	wake(d);
+	wake_launcher(d);
 	return 0;
 }
 
@@ -184,7 +184,7 @@ void device_stop(struct device *d)
 	lock_take(&d->lock);
 	d->is_stopping = true;
 	lock_give(&d->lock);
-	wake(d);
+	wake_launcher(d);
 	if (d->attr.bell)
 		launcher_end(d);
 	else

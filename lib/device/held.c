@@ -84,7 +84,7 @@ static int take_managed(struct device *d, struct held_call *c)
 	return rc;
 }
 
-static int take(struct device *d, struct held_call *c)
+static int take_memory(struct device *d, struct held_call *c)
 {
 	struct device_held *h = c->held;
 
@@ -105,7 +105,7 @@ static bool try_call(struct device *d, struct held_call *c)
 	int rc;
 
 	err(0, "%s", "");
-	rc = take(d, c);
+	rc = take_memory(d, c);
 	if (rc == -EAGAIN)
 		return false;
 	if (rc < 0 && !c->why[0])
@@ -210,7 +210,8 @@ void held_moved(void *executor, struct held_move *m, int error)
 	end_move(executor, m, error);
 }
 
-static int give(struct device *d, struct held_move *m, struct lkdf_device_op op)
+static int give_memory(struct device *d, struct held_move *m,
+		       struct lkdf_device_op op)
 {
 	switch (m->way) {
 	case HELD_UP:
@@ -257,7 +258,7 @@ static void move_here(void *executor, struct blocking_item *item)
 	s->move = m;
 	begin_row(d, s, m);
 	err(0, "%s", "");
-	rc = give(d, m, op);
+	rc = give_memory(d, m, op);
 	if (rc >= 0)
 		return;
 	say_why(m->why, rc);

@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 
 /* Memory of this thread's node, in whole pages. */
-static void *map(size_t size)
+static void *map_ring(size_t size)
 {
 	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE,
 		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
@@ -14,8 +14,8 @@ static void *map(size_t size)
 	return p == MAP_FAILED ? NULL : p;
 }
 
-static int tell(const struct uring *u, const struct uring_buffers *b,
-		uint16_t id)
+static int tell_ring(const struct uring *u, const struct uring_buffers *b,
+		     uint16_t id)
 {
 	struct io_uring_buf_reg reg = {
 		.ring_addr = (uint64_t)(uintptr_t)b->ring,
@@ -36,12 +36,12 @@ int uring_buffers_open(struct uring_buffers *b, const struct uring *u,
 	b->size = size;
 	b->ring_size = nr * sizeof(struct io_uring_buf);
 	b->tail = 0;
-	b->ring = map(b->ring_size);
-	b->bytes = map((size_t)nr * size);
+	b->ring = map_ring(b->ring_size);
+	b->bytes = map_ring((size_t)nr * size);
 	if (!b->ring || !b->bytes)
 		rc = -ENOMEM;
 	if (!rc)
-		rc = tell(u, b, id);
+		rc = tell_ring(u, b, id);
 	if (rc) {
 		uring_buffers_close(b);
 		b->has_failed = true;

@@ -20,7 +20,7 @@
 /* More than that would keep a worker from its work. */
 #define PEEK_SIZE (64 << 10)
 
-static int64_t told(int64_t rc)
+static int64_t result_told(int64_t rc)
 {
 	return rc < 0 ? -errno : rc;
 }
@@ -33,12 +33,12 @@ static int64_t transfer_at(struct io_op *op, off_t off, int flags)
 	int nr = is_one ? 1 : (int)io->len;
 
 	if (io->op == LKDF_IO_READ || io->op == LKDF_IO_READV)
-		return told(preadv2(io->fd, iov, nr, off, flags));
-	return told(pwritev2(io->fd, iov, nr, off, flags));
+		return result_told(preadv2(io->fd, iov, nr, off, flags));
+	return result_told(pwritev2(io->fd, iov, nr, off, flags));
 }
 
 /* A file without positions takes any, as it does in a ring. */
-static int64_t transfer(struct io_op *op, int flags)
+static int64_t transfer_bytes(struct io_op *op, int flags)
 {
 	int64_t rc = transfer_at(op, op->io.off, flags);
 
@@ -52,15 +52,15 @@ static int64_t socket_call(struct io_op *op, int flags)
 
 	switch ((enum lkdf_io_op)io->op) {
 	case LKDF_IO_ACCEPT:
-		return told(accept4(io->fd, NULL, NULL, (int)io->how));
+		return result_told(accept4(io->fd, NULL, NULL, (int)io->how));
 	case LKDF_IO_CONNECT:
-		return told(connect(io->fd, io->buf, io->len));
+		return result_told(connect(io->fd, io->buf, io->len));
 	case LKDF_IO_RECV:
-		return told(recv(io->fd, at, op->one.iov_len,
-				 (int)io->how | flags));
+		return result_told(recv(io->fd, at, op->one.iov_len,
+					(int)io->how | flags));
 	default:
-		return told(send(io->fd, at, op->one.iov_len,
-				 (int)io->how | flags | MSG_NOSIGNAL));
+		return result_told(send(io->fd, at, op->one.iov_len,
+					(int)io->how | flags | MSG_NOSIGNAL));
 	}
 }
 
@@ -68,15 +68,16 @@ static int64_t path_call(const struct lkdf_io *io)
 {
 	switch ((enum lkdf_io_op)io->op) {
 	case LKDF_IO_OPENAT:
-		return told(openat(io->dirfd, io->path, (int)io->how, io->len));
+		return result_told(
+			openat(io->dirfd, io->path, (int)io->how, io->len));
 	case LKDF_IO_STATX:
-		return told(statx(io->dirfd, io->path, (int)io->how, io->len,
-				  io->buf));
+		return result_told(statx(io->dirfd, io->path, (int)io->how,
+					 io->len, io->buf));
 	case LKDF_IO_RENAMEAT:
-		return told(renameat2(io->dirfd, io->path, io->fd, io->buf,
-				      io->how));
+		return result_told(renameat2(io->dirfd, io->path, io->fd,
+					     io->buf, io->how));
 	default:
-		return told(unlinkat(io->dirfd, io->path, (int)io->how));
+		return result_told(unlinkat(io->dirfd, io->path, (int)io->how));
 	}
 }
 
@@ -84,8 +85,8 @@ static int64_t splice_call(const struct lkdf_io *io)
 {
 	off64_t off = io->off;
 
-	return told(splice(io->fd, io->off < 0 ? NULL : &off, io->dirfd, NULL,
-			   io->len, io->how));
+	return result_told(splice(io->fd, io->off < 0 ? NULL : &off, io->dirfd,
+				  NULL, io->len, io->how));
 }
 
 static int64_t poll_call(const struct lkdf_io *io)
@@ -110,13 +111,14 @@ int64_t io_op_call(struct io_op *op)
 	case LKDF_IO_WRITE:
 	case LKDF_IO_READV:
 	case LKDF_IO_WRITEV:
-		return transfer(op, 0);
+		return transfer_bytes(op, 0);
 	case LKDF_IO_FSYNC:
-		return told(io->how ? fdatasync(io->fd) : fsync(io->fd));
+		return result_told(io->how ? fdatasync(io->fd) : fsync(io->fd));
 	case LKDF_IO_FALLOCATE:
-		return told(fallocate(io->fd, (int)io->how, io->off, io->len));
+		return result_told(
+			fallocate(io->fd, (int)io->how, io->off, io->len));
 	case LKDF_IO_CLOSE:
-		return told(close(io->fd));
+		return result_told(close(io->fd));
 	case LKDF_IO_OPENAT:
 	case LKDF_IO_STATX:
 	case LKDF_IO_RENAMEAT:
@@ -140,7 +142,7 @@ int64_t io_op_call(struct io_op *op)
 }
 
 /* Is its descriptor ready? 0, or -EAGAIN. */
-static int64_t look(struct io_op *op)
+static int64_t look_at_call(struct io_op *op)
 {
 	struct pollfd p = { .fd = op->io.fd, .events = io_op_events(op) };
 
@@ -158,21 +160,21 @@ static int64_t write_some(struct io_op *op)
 	const struct iovec *iov = io->op == LKDF_IO_WRITE ? &op->one : io->buf;
 	size_t len = iov->iov_len < PIPE_BUF ? iov->iov_len : PIPE_BUF;
 
-	return told(write(io->fd, iov->iov_base, len));
+	return result_told(write(io->fd, iov->iov_base, len));
 }
 
 static int64_t try_transfer(struct io_op *op)
 {
 	bool is_write =
 		op->io.op == LKDF_IO_WRITE || op->io.op == LKDF_IO_WRITEV;
-	int64_t rc = transfer(op, RWF_NOWAIT);
+	int64_t rc = transfer_bytes(op, RWF_NOWAIT);
 
 	if (rc != -EOPNOTSUPP && rc != -EINVAL)
 		return rc;
-	rc = look(op);
+	rc = look_at_call(op);
 	if (rc)
 		return rc;
-	return is_write ? write_some(op) : transfer(op, 0);
+	return is_write ? write_some(op) : transfer_bytes(op, 0);
 }
 
 /* Reads from it never wait, but it has no way to say so. */
@@ -222,9 +224,9 @@ int64_t io_op_peek(const struct lkdf_io *io, enum io_sort sort)
 	/* The descriptor may be another file's by now, which would wait. */
 	if (sort == IO_OTHER || (sort == IO_MEMORY && !is_memory(io->fd)))
 		return -EAGAIN;
-	rc = told(read_at(io->fd, &iov, io->off, flags));
+	rc = result_told(read_at(io->fd, &iov, io->off, flags));
 	if (rc == -ESPIPE)
-		rc = told(read_at(io->fd, &iov, -1, flags));
+		rc = result_told(read_at(io->fd, &iov, -1, flags));
 	return rc;
 }
 
@@ -244,6 +246,6 @@ int64_t io_op_try(struct io_op *op)
 	case LKDF_IO_TIMEOUT:
 		return -EAGAIN;
 	default:
-		return look(op) ? -EAGAIN : io_op_call(op);
+		return look_at_call(op) ? -EAGAIN : io_op_call(op);
 	}
 }

@@ -201,7 +201,7 @@ short io_op_events(const struct io_op *op)
 
 /* ---- how it goes on ----------------------------------------------------- */
 
-static enum io_next over(struct io_op *op, int64_t result)
+static enum io_next op_over(struct io_op *op, int64_t result)
 {
 	op->result = result;
 	return IO_OVER;
@@ -245,7 +245,7 @@ static bool has_more(const struct io_op *op, uint64_t nr)
 	return left > nr;
 }
 
-static enum io_next transferred(struct io_op *op, uint64_t nr)
+static enum io_next bytes_transferred(struct io_op *op, uint64_t nr)
 {
 	bool is_recv = op->io.op == LKDF_IO_RECV;
 	bool ends = op->io.flags & LKDF_IO_SOME ||
@@ -253,11 +253,11 @@ static enum io_next transferred(struct io_op *op, uint64_t nr)
 
 	op->nr_done += nr;
 	if (!nr || ends || !has_more(op, nr))
-		return over(op, (int64_t)op->nr_done);
+		return op_over(op, (int64_t)op->nr_done);
 	if (op->io.off >= 0)
 		op->io.off += (int64_t)nr;
 	if (is_a(op, HAS_IOVEC))
-		return advance_iov(op, nr) ? over(op, -ENOMEM) : IO_AGAIN;
+		return advance_iov(op, nr) ? op_over(op, -ENOMEM) : IO_AGAIN;
 	op->one.iov_base = (char *)op->one.iov_base + nr;
 	op->one.iov_len -= nr;
 	return IO_AGAIN;
@@ -300,22 +300,22 @@ enum io_next io_op_came(struct io_op *op, int64_t res)
 	if (op->is_waiting) {
 		op->is_waiting = false;
 		if (res < 0 && res != -EINTR && res != -EAGAIN)
-			return over(op, res);
+			return op_over(op, res);
 		return IO_AGAIN;
 	}
 	if (op->io.op == LKDF_IO_TIMEOUT && res == -ETIME)
-		return over(op, 0);
+		return op_over(op, 0);
 	if (res == -EINTR && op->io.op != LKDF_IO_CLOSE)
 		return IO_AGAIN;
 	if (op->io.op == LKDF_IO_SQE || op->io.op == LKDF_IO_TIMEOUT)
-		return over(op, res);
+		return op_over(op, res);
 	if (may_try_again(op, res))
 		return IO_WAIT;
 	if (res < 0 || !is_a(op, IS_TRANSFER))
-		return over(op, res);
+		return op_over(op, res);
 	if (unlikely(!res) && op->io.op == LKDF_IO_RECV && !io_op_is_sure(op))
 		return IO_AGAIN;
-	return transferred(op, (uint64_t)res);
+	return bytes_transferred(op, (uint64_t)res);
 }
 
 /* ---- in a chain --------------------------------------------------------- */

@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 /* EAGAIN for errors that may be those of this trick, not of the operation. */
-static int64_t told(int64_t rc)
+static int64_t result_told(int64_t rc)
 {
 	if (rc >= 0)
 		return rc;
@@ -38,7 +38,7 @@ static int64_t open_cached(const struct lkdf_io *io, uint32_t flags)
 {
 	struct open_how how = { .flags = flags, .resolve = RESOLVE_CACHED };
 
-	return told(
+	return result_told(
 		syscall(SYS_openat2, io->dirfd, io->path, &how, sizeof(how)));
 }
 
@@ -72,11 +72,11 @@ enum io_quick io_op_quick(const struct lkdf_io *io)
 	}
 }
 
-static int64_t look(const struct lkdf_io *io, int fd)
+static int64_t look_at_stream(const struct lkdf_io *io, int fd)
 {
 	int how = AT_EMPTY_PATH | AT_STATX_DONT_SYNC;
 
-	return told(statx(fd, "", how, io->len, io->buf));
+	return result_told(statx(fd, "", how, io->len, io->buf));
 }
 
 static int64_t peek_statx(const struct lkdf_io *io)
@@ -85,13 +85,13 @@ static int64_t peek_statx(const struct lkdf_io *io)
 	int64_t fd, rc;
 
 	if (!*io->path && io->how & AT_EMPTY_PATH)
-		return look(io, io->dirfd);
+		return look_at_stream(io, io->dirfd);
 	if (io->how & AT_SYMLINK_NOFOLLOW)
 		flags |= O_NOFOLLOW;
 	fd = open_cached(io, flags);
 	if (fd < 0)
 		return fd;
-	rc = look(io, (int)fd);
+	rc = look_at_stream(io, (int)fd);
 	close((int)fd);
 	return rc;
 }
@@ -105,7 +105,7 @@ static int64_t peek_close(int fd)
 	struct statfs st;
 
 	if (fstatfs(fd, &st))
-		return told(-1);
+		return result_told(-1);
 	switch (st.f_type) {
 	case EXT4_SUPER_MAGIC:
 	case XFS_SUPER_MAGIC:

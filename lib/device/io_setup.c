@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* liburing's pointers to what is shared with the kernel, for our accesses. */
-static void share(struct uring *u)
+static void share_workers(struct uring *u)
 {
 	struct io_uring *made = u->made;
 	unsigned *array = made->sq.array;
@@ -62,7 +62,7 @@ int uring_open(struct uring *u, const struct uring_attr *a)
 		u->made = NULL;
 		return rc;
 	}
-	share(u);
+	share_workers(u);
 	rc = check_kernel(u, p.features);
 	if (!rc && a->wake_fd >= 0)
 		rc = io_uring_register_eventfd(u->made, a->wake_fd);

@@ -60,7 +60,7 @@ uint32_t uring_nr_waiting(const struct uring *u)
  * The kernel has taken a part of a chain and would take the rest for another
  * one, which does not wait: that rest does nothing.
  */
-static void cut(struct uring *u)
+static void cut_number(struct uring *u)
 {
 	uint32_t at = a_load(u->sq_head, relaxed);
 	uint8_t flags = u->sqes[(at - 1) & u->sq_mask].flags;
@@ -94,7 +94,7 @@ int uring_submit(struct uring *u)
 	a_store(u->sq_tail, u->tail, release);
 	while ((nr = uring_nr_waiting(u))) {
 		if (unlikely(u->has_links))
-			cut(u);
+			cut_number(u);
 		rc = uring_enter(u, nr, 0);
 		if (unlikely(is_refusal(rc)))
 			a_store(&u->refused, rc, relaxed);

@@ -137,7 +137,7 @@ static void rest_polling(struct device *d)
 	sleep_for(d, nap < MAX_NAP_NS && nap > 0 ? nap : MAX_NAP_NS);
 }
 
-static void rest(struct device *d)
+static void rest_until_rung(struct device *d)
 {
 	if (d->ops.poll && is_at_work(d) && !a_load(&d->is_lost, relaxed))
 		rest_polling(d);
@@ -177,7 +177,7 @@ static void *launcher_main(void *arg)
 		if (launcher_step(d, executor))
 			d->nr_idle_polls = 0;
 		else
-			rest(d);
+			rest_until_rung(d);
 	}
 	launcher_end(d);
 	thread_retire();

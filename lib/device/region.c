@@ -16,7 +16,7 @@ static void set_host_addresses(struct device_req *r)
 
 /* ---- the region --------------------------------------------------------- */
 
-static void append(struct device_region *g, struct device_req *r)
+static void append_request(struct device_region *g, struct device_req *r)
 {
 	r->region = g;
 	r->behind = NULL;
@@ -39,12 +39,12 @@ bool region_add(struct device_region *g, struct device_req *r)
 	if (device_has(d, LKDF_DEVICE_HOST_MEMORY))
 		set_host_addresses(r);
 	check(region_has_room(g));
-	append(g, r);
+	append_request(g, r);
 	request_upload(r, 0);
 	return true;
 }
 
-static struct device_region *create(struct device_req *r)
+static struct device_region *create_region(struct device_req *r)
 {
 	struct device_region *g = calloc(1, sizeof(*g));
 
@@ -58,7 +58,7 @@ static struct device_region *create(struct device_req *r)
 	return g;
 }
 
-static void advance(void *executor, struct device_region *g);
+static void advance_request(void *executor, struct device_region *g);
 
 bool region_begin(void *executor, struct device_req *r)
 {
@@ -66,7 +66,7 @@ bool region_begin(void *executor, struct device_req *r)
 
 	if (!device_has(r->device, LKDF_DEVICE_ORDERED))
 		return false;
-	g = create(r);
+	g = create_region(r);
 	if (!g)
 		return false;
 	if (!region_adopt(g, r)) {
@@ -74,9 +74,9 @@ bool region_begin(void *executor, struct device_req *r)
 		free(g);
 		return false;
 	}
-	append(g, r);
+	append_request(g, r);
 	request_upload(r, 0);
-	advance(executor, g);
+	advance_request(executor, g);
 	return true;
 }
 
@@ -106,7 +106,7 @@ static void put_region(void *executor, struct device_region *g)
 	}
 }
 
-static void hold(struct device_region *g)
+static void hold_request(struct device_region *g)
 {
 	g->nr_holds++;
 }
@@ -118,7 +118,7 @@ static void let_go(void *executor, struct device_region *g)
 }
 
 /* Its memory is given back first: whoever is told may write the bytes. */
-static void leave(void *executor, struct device_req *r)
+static void leave_region(void *executor, struct device_req *r)
 {
 	struct device_region *g = r->region;
 
@@ -155,11 +155,11 @@ void region_end(void *executor, struct device_req *r)
 {
 	struct device_region *g = r->region;
 
-	hold(g);
+	hold_request(g);
 	if (a_load(&r->state, relaxed) != DEVICE_FETCH)
 		region_give_up(g, r);
 	unlink_request(g, r);
-	leave(executor, r);
+	leave_region(executor, r);
 	let_go(executor, g);
 }
 
@@ -183,7 +183,7 @@ static void launch_next(void *executor, struct device_region *g)
 }
 
 /* Before the first is finished: a later one may write what it has written. */
-static void extend(void *executor, struct device_region *g)
+static void extend_region(void *executor, struct device_region *g)
 {
 	if (g->first && g->nr_first <= REGION_AHEAD / 2 && region_has_room(g))
 		g->ops->extend(executor, g);
@@ -197,7 +197,7 @@ static void finish_next(void *executor, struct device_region *g)
 
 	/* order: region.finish */
 	while ((r = g->first) && r->has_run) {
-		extend(executor, g);
+		extend_region(executor, g);
 		g->first = r->behind;
 		if (!g->first)
 			g->end = &g->first;
@@ -208,14 +208,14 @@ static void finish_next(void *executor, struct device_region *g)
 		request_move(r, DEVICE_FETCH);
 		region_fetch(g, r);
 		if (!r->nr_ops)
-			leave(executor, r);
+			leave_region(executor, r);
 	}
 }
 
-static void advance(void *executor, struct device_region *g)
+static void advance_request(void *executor, struct device_region *g)
 {
-	hold(g);
-	extend(executor, g);
+	hold_request(g);
+	extend_region(executor, g);
 	finish_next(executor, g);
 	let_go(executor, g);
 }
@@ -224,17 +224,17 @@ void region_go_on(void *executor, struct device_req *r)
 {
 	struct device_region *g = r->region;
 
-	hold(g);
+	hold_request(g);
 	switch ((enum device_state)a_load(&r->state, relaxed)) {
 	case DEVICE_RUN:
 		r->has_run = true;
 		break;
 	case DEVICE_FETCH:
-		leave(executor, r);
+		leave_region(executor, r);
 		break;
 	default:
 		break;
 	}
-	advance(executor, g);
+	advance_request(executor, g);
 	let_go(executor, g);
 }

@@ -33,7 +33,7 @@ static struct region_memory *find_memory(const struct device_region *g,
 	return NULL;
 }
 
-static bool brings(const struct device_operand *o)
+static bool operand_brings(const struct device_operand *o)
 {
 	return o->mode & LKDF_READ && !o->is_filled;
 }
@@ -54,7 +54,7 @@ static void use_memory(struct device_operand *o, struct region_memory *m)
 	o->is_filled = m->nr_users != 0 || m->is_filled;
 	m->nr_users++;
 	m->nr_writers += is_writing(o);
-	m->nr_fills += brings(o);
+	m->nr_fills += operand_brings(o);
 	note_changes(m);
 }
 
@@ -151,7 +151,7 @@ void region_put(struct device_region *g, struct device_req *r)
 static void take_back(struct device_operand *o)
 {
 	o->shared->nr_writers -= is_writing(o);
-	o->shared->nr_fills -= brings(o);
+	o->shared->nr_fills -= operand_brings(o);
 	note_changes(o->shared);
 }
 
@@ -203,18 +203,18 @@ void region_forget(struct device_region *g)
 /* ---- its bytes ----------------------------------------------------------- */
 
 /* It has failed before its launch: the bytes may not have come. */
-static void spoil(const struct device_operand *o)
+static void spoil_copy(const struct device_operand *o)
 {
-	if (brings(o))
+	if (operand_brings(o))
 		o->shared->is_spoilt = true;
 }
 
 /* It goes to the device: what it writes, nobody is to bring. */
-static void replace(const struct device_operand *o)
+static void replace_memory(const struct device_operand *o)
 {
 	if (is_writing(o))
 		o->shared->is_spoilt = false;
-	if (brings(o) && o->shared->copy)
+	if (operand_brings(o) && o->shared->copy)
 		copies_fill(o->shared->copy);
 }
 
@@ -227,10 +227,10 @@ void region_uploaded(struct device_req *r)
 	for (i = 0; i < r->nr_reserved; i++) {
 		o = &r->operand[i];
 		if (r->error)
-			spoil(o);
+			spoil_copy(o);
 		else
-			replace(o);
-		o->shared->nr_fills -= brings(o);
+			replace_memory(o);
+		o->shared->nr_fills -= operand_brings(o);
 		note_changes(o->shared);
 	}
 }
@@ -246,7 +246,7 @@ bool region_bring_again(struct device_req *r)
 		if (!o->shared->is_spoilt || !(o->mode & LKDF_READ))
 			continue;
 		o->shared->is_spoilt = false;
-		o->shared->nr_fills += !brings(o);
+		o->shared->nr_fills += !operand_brings(o);
 		o->is_filled = false;
 		if (o->shared->copy)
 			copies_find_source(r->device, o);

@@ -30,7 +30,7 @@ static void set_starving(struct device *d, struct device_req *r)
 	lock_give(&d->lock);
 }
 
-static void end(struct device *d, void *executor, struct device_req *r)
+static void end_request(struct device *d, void *executor, struct device_req *r)
 {
 	request_leave(d, r);
 	d->nr_under_way--;
@@ -80,7 +80,7 @@ void request_lose_all(struct device *d, void *executor)
 			continue;
 		}
 		give_back(d, r, end_of(r));
-		end(d, executor, r);
+		end_request(d, executor, r);
 	}
 	copies_lose(d);
 	held_lose(d, executor);
@@ -133,7 +133,7 @@ static int find_room(struct device *d, struct device_req *r)
 }
 
 /* All operands or none. -EAGAIN: it waits for others. */
-static int reserve(struct device *d, struct device_req *r)
+static int reserve_operands(struct device *d, struct device_req *r)
 {
 	uint32_t i;
 
@@ -157,7 +157,8 @@ static void set_addresses(struct device_req *r)
 }
 
 /* The launch is given: it need not be hurried. */
-static void finalize(struct device *d, struct device_req *r, unsigned queue)
+static void finalize_copies(struct device *d, struct device_req *r,
+			    unsigned queue)
 {
 	int rc;
 
@@ -192,7 +193,7 @@ void request_run(void *executor, struct device_req *r, unsigned queue)
 			r->ops->shape(r);
 		if (!r->error)
 			request_launch(r, queue);
-		finalize(d, r, queue);
+		finalize_copies(d, r, queue);
 		return;
 	}
 	r->has_launched = true;
@@ -232,7 +233,7 @@ void request_move(struct device_req *r, enum device_state state)
 	a_store(&r->state, state, relaxed);
 }
 
-static void starve(struct device *d, struct device_req *r)
+static void starve_request(struct device *d, struct device_req *r)
 {
 	set_starving(d, r);
 	if (!r->waits_since)
@@ -254,9 +255,9 @@ static void go_on(struct device *d, void *executor, struct device_req *r)
 	do {
 		switch ((enum device_state)a_load(&r->state, relaxed)) {
 		case DEVICE_RESERVE:
-			rc = r->error ? 0 : reserve(d, r);
+			rc = r->error ? 0 : reserve_operands(d, r);
 			if (rc == -EAGAIN) {
-				starve(d, r);
+				starve_request(d, r);
 				return;
 			}
 			end_starving(d, r);
@@ -281,7 +282,7 @@ static void go_on(struct device *d, void *executor, struct device_req *r)
 			break;
 		case DEVICE_FETCH:
 			give_back(d, r, end_of(r));
-			end(d, executor, r);
+			end_request(d, executor, r);
 			return;
 		}
 	} while (!r->nr_ops);
@@ -346,7 +347,7 @@ void request_begin(struct device *d, void *executor, struct device_req *r)
 	d->nr_under_way++;
 	if (a_load(&d->is_lost, relaxed)) {
 		request_fail_lost(r);
-		end(d, executor, r);
+		end_request(d, executor, r);
 		return;
 	}
 	err(0, "%s", "");

@@ -89,7 +89,7 @@ static void begin_row(const struct device_req *r, struct device_slot *s,
 }
 
 /* Gives one op of the request: of an operand, or of a queue. */
-static void give(struct device_req *r, const struct way *w, void *u)
+static void give_op(struct device_req *r, const struct way *w, void *u)
 {
 	struct device *d = r->device;
 	struct lkdf_device_op op;
@@ -122,16 +122,16 @@ static bool is_lost(struct device_req *r, const struct device_operand *o)
 	return error;
 }
 
-static void fill(struct device_req *r, struct device_operand *o)
+static void fill_operand(struct device_req *r, struct device_operand *o)
 {
 	if (o->source) {
-		give(r, &within_way, o);
+		give_op(r, &within_way, o);
 		return;
 	}
 	if (is_lost(r, o))
 		return;
 	r->bytes_up += o->bytes;
-	give(r, &upload_way, o);
+	give_op(r, &upload_way, o);
 }
 
 void request_upload(struct device_req *r, uint32_t first)
@@ -140,7 +140,7 @@ void request_upload(struct device_req *r, uint32_t first)
 
 	for (i = first; i < r->nr_reserved && !r->error; i++)
 		if (r->operand[i].mode & LKDF_READ && !r->operand[i].is_filled)
-			fill(r, &r->operand[i]);
+			fill_operand(r, &r->operand[i]);
 }
 
 void request_filled(struct device_req *r)
@@ -154,15 +154,15 @@ void request_filled(struct device_req *r)
 void request_fetch(struct device_req *r, struct device_operand *o)
 {
 	r->bytes_down += o->bytes;
-	give(r, &fetch_way, o);
+	give_op(r, &fetch_way, o);
 }
 
 void request_launch(struct device_req *r, unsigned queue)
 {
-	give(r, &launch_way, &queue);
+	give_op(r, &launch_way, &queue);
 }
 
 void request_mark(struct device_req *r, unsigned queue)
 {
-	give(r, &mark_way, &queue);
+	give_op(r, &mark_way, &queue);
 }

@@ -35,7 +35,7 @@ void rows_open(struct device *d)
 	a_store((_Atomic(uint32_t) *)(void *)&t->is_there, 1, release);
 }
 
-static void publish(uint32_t *word, uint32_t v)
+static void publish_word(uint32_t *word, uint32_t v)
 {
 	a_store((_Atomic(uint32_t) *)(void *)word, v, relaxed);
 }
@@ -46,11 +46,11 @@ void rows_publish(struct device *d)
 
 	a_store(trace_word(&t->used), a_load(&d->used, relaxed), relaxed);
 	a_store(trace_word(&t->held), a_load(&d->held, relaxed), relaxed);
-	publish(&t->tasks, a_load(&d->load, relaxed));
-	publish(&t->is_lost, a_load(&d->is_lost, relaxed));
+	publish_word(&t->tasks, a_load(&d->load, relaxed));
+	publish_word(&t->is_lost, a_load(&d->is_lost, relaxed));
 	if (d->thread_id >= 0)
-		publish(&t->executor,
-			d->attr.first_thread + (uint32_t)d->thread_id + 1);
+		publish_word(&t->executor,
+			     d->attr.first_thread + (uint32_t)d->thread_id + 1);
 }
 
 /* ---- what a recording says of the rows ---------------------------------- */
@@ -178,8 +178,8 @@ static bool is_recorded(const struct device *d)
 }
 
 /* It is the next of its row. */
-static void tell(struct device *d, struct lkdf_stats_slice *s, unsigned row,
-		 uint32_t sort)
+static void tell_span(struct device *d, struct lkdf_stats_slice *s,
+		      unsigned row, uint32_t sort)
 {
 	s->task = lane_of(d, row);
 	s->number = (uint64_t)sort << 48 | ++d->rows.row[row].number;
@@ -215,7 +215,7 @@ static void tell_copy(struct device *d, const struct device_row_op *op,
 		.value = op->value,
 	};
 
-	tell(d, &s, op->row, LKDF_SPAN_COPY);
+	tell_span(d, &s, op->row, LKDF_SPAN_COPY);
 }
 
 static void tell_kernel(struct device *d, const struct device_req *r,
@@ -233,7 +233,7 @@ static void tell_kernel(struct device *d, const struct device_req *r,
 	s.begin = begin;
 	s.end = end;
 	s.value = s.frame ? s.task : UINT64_MAX;
-	tell(d, &s, op->row, LKDF_SPAN_KERNEL);
+	tell_span(d, &s, op->row, LKDF_SPAN_KERNEL);
 	d->rows.last_kernel = last_uid(d, op->row);
 }
 
@@ -262,7 +262,7 @@ void rows_waited(struct device *d, const struct device_req *r)
 	s.value = 0;
 	for (i = 0; i < r->nr_operand; i++)
 		s.value += r->operand[i].bytes;
-	tell(d, &s, DEVICE_WAIT_ROW, LKDF_SPAN_ROOM);
+	tell_span(d, &s, DEVICE_WAIT_ROW, LKDF_SPAN_ROOM);
 }
 
 /* ---- how long it is at them --------------------------------------------- */
@@ -296,7 +296,7 @@ static void end_hook(struct device *d, const struct device_slot *s)
 
 /* ---- what all of them are told ------------------------------------------ */
 
-static void begin(struct device *d, struct device_slot *s)
+static void begin_row(struct device *d, struct device_slot *s)
 {
 	struct device_busy *b = busy_of(d, s->row.sort);
 
@@ -317,7 +317,7 @@ void rows_begin_copy(struct device *d, struct device_slot *s,
 					  : DEVICE_UPLOAD_QUEUE,
 		.copy = what,
 	};
-	begin(d, s);
+	begin_row(d, s);
 }
 
 void rows_begin_kernel(struct device *d, struct device_slot *s, unsigned queue)
@@ -328,7 +328,7 @@ void rows_begin_kernel(struct device *d, struct device_slot *s, unsigned queue)
 		.sort = LKDF_SPAN_KERNEL,
 		.row = queue < DEVICE_WAIT_ROW ? queue : DEVICE_WAIT_ROW - 1,
 	};
-	begin(d, s);
+	begin_row(d, s);
 }
 
 void rows_cancel(struct device *d, struct device_slot *s)

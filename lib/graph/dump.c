@@ -41,8 +41,8 @@ static void flush_text(struct out *o)
 }
 
 /* At most 1 KiB at a time. */
-__attribute__((format(printf, 2, 3))) static void put(struct out *o,
-						      const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static void put_text(struct out *o,
+							   const char *fmt, ...)
 {
 	va_list ap;
 	int n;
@@ -60,10 +60,10 @@ static void put_quoted(struct out *o, const char *s)
 {
 	char c[QUOTE_SIZE];
 
-	put(o, "\"");
+	put_text(o, "\"");
 	while ((s = quote_next(s, c)))
-		put(o, "%s", c);
-	put(o, "\"");
+		put_text(o, "%s", c);
+	put_text(o, "\"");
 }
 
 /* While building, the third and further successors are in the edge list. */
@@ -149,10 +149,10 @@ static void dot_choices(struct out *o, const struct lkdf_graph *g)
 	for (i = 0; i < g->control->given.nr; i++) {
 		if (!is_choice(&e[i]))
 			continue;
-		put(o, "\tt%u -> t%u [label=\"%u\", style=%s];\n", e[i].from,
-		    e[i].to, e[i].branch,
-		    e[i].flags & CONTROL_BACK ? "bold, constraint=false"
-					      : "dashed");
+		put_text(o, "\tt%u -> t%u [label=\"%u\", style=%s];\n",
+			 e[i].from, e[i].to, e[i].branch,
+			 e[i].flags & CONTROL_BACK ? "bold, constraint=false"
+						   : "dashed");
 	}
 }
 
@@ -167,13 +167,14 @@ static void dot_loops(struct out *o, const struct lkdf_graph *g,
 	for (l = 0; l < c->nr_loops; l++) {
 		if (c->loops[l].parent != parent)
 			continue;
-		put(o, "\tsubgraph cluster_%u {\n\tlabel=\"loop of t%u\";\n", l,
-		    graph_number(g, c->loops[l].head));
+		put_text(o,
+			 "\tsubgraph cluster_%u {\n\tlabel=\"loop of t%u\";\n",
+			 l, graph_number(g, c->loops[l].head));
 		for (t = 0; t < g->nr_tasks; t++)
 			if (c->loop_of[graph_index(g, t)] == l)
-				put(o, "\tt%u;\n", t);
+				put_text(o, "\tt%u;\n", t);
 		dot_loops(o, g, l);
-		put(o, "\t}\n");
+		put_text(o, "\t}\n");
 	}
 }
 
@@ -184,20 +185,20 @@ static void json_choices(struct out *o, const struct lkdf_graph *g,
 	bool is_first = true;
 	size_t i;
 
-	put(o, ",\"%s\":[", name);
+	put_text(o, ",\"%s\":[", name);
 	for (i = 0; i < g->control->given.nr; i++) {
 		if (!(e[i].flags & flag))
 			continue;
-		put(o, "%s[%u,%u,%u]", is_first ? "" : ",", e[i].from, e[i].to,
-		    e[i].branch);
+		put_text(o, "%s[%u,%u,%u]", is_first ? "" : ",", e[i].from,
+			 e[i].to, e[i].branch);
 		is_first = false;
 	}
-	put(o, "]");
+	put_text(o, "]");
 }
 
 static void dot_edge(struct out *o, uint32_t from, uint32_t to)
 {
-	put(o, "\tt%u -> t%u;\n", from, to);
+	put_text(o, "\tt%u -> t%u;\n", from, to);
 }
 
 static void dump_dot(struct out *o, const struct lkdf_graph *g)
@@ -205,13 +206,13 @@ static void dump_dot(struct out *o, const struct lkdf_graph *g)
 	char name[NAME_SIZE];
 	uint32_t t;
 
-	put(o, "digraph ");
+	put_text(o, "digraph ");
 	put_quoted(o, g->name);
-	put(o, " {\n\tnode [shape=box];\n");
+	put_text(o, " {\n\tnode [shape=box];\n");
 	for (t = 0; t < g->nr_tasks; t++) {
-		put(o, "\tt%u [label=", t);
+		put_text(o, "\tt%u [label=", t);
 		put_quoted(o, graph_task_name(g, t, name, sizeof(name)));
-		put(o, "];\n");
+		put_text(o, "];\n");
 	}
 	put_edges(o, g, dot_edge);
 	if (g->control) {
@@ -219,12 +220,12 @@ static void dump_dot(struct out *o, const struct lkdf_graph *g)
 		if (g->is_sealed)
 			dot_loops(o, g, NO_LOOP);
 	}
-	put(o, "}\n");
+	put_text(o, "}\n");
 }
 
 static void json_edge(struct out *o, uint32_t from, uint32_t to)
 {
-	put(o, "[%u,%u],", from, to);
+	put_text(o, "[%u,%u],", from, to);
 }
 
 static uint64_t ns_of(const struct lkdf_graph *g, uint64_t ticks)
@@ -241,12 +242,12 @@ static void json_times(struct out *o, const struct lkdf_graph *g, uint32_t t)
 	if (!g->times || !(a_load(&r->kind->slow, relaxed) & SLOW_PROFILED))
 		return;
 	time = &g->times[t];
-	put(o,
-	    ",\"runs\":%" PRIu64 ",\"total_ns\":%" PRIu64
-	    ",\"longest_ns\":%" PRIu64,
-	    a_load(&time->runs, relaxed),
-	    ns_of(g, a_load(&time->total, relaxed)),
-	    ns_of(g, a_load(&time->longest, relaxed)));
+	put_text(o,
+		 ",\"runs\":%" PRIu64 ",\"total_ns\":%" PRIu64
+		 ",\"longest_ns\":%" PRIu64,
+		 a_load(&time->runs, relaxed),
+		 ns_of(g, a_load(&time->total, relaxed)),
+		 ns_of(g, a_load(&time->longest, relaxed)));
 }
 
 static void dump_json(struct out *o, const struct lkdf_graph *g)
@@ -254,28 +255,28 @@ static void dump_json(struct out *o, const struct lkdf_graph *g)
 	char name[NAME_SIZE];
 	uint32_t t;
 
-	put(o, "{\"schema\":\"lkdf/graph/1\",\"name\":");
+	put_text(o, "{\"schema\":\"lkdf/graph/1\",\"name\":");
 	put_quoted(o, g->name);
-	put(o, ",\"inflight\":%u,\"tasks\":[", g->nr_frames);
+	put_text(o, ",\"inflight\":%u,\"tasks\":[", g->nr_frames);
 	for (t = 0; t < g->nr_tasks; t++) {
-		put(o, "%s{\"id\":%u,\"kind\":", t ? "," : "", t);
+		put_text(o, "%s{\"id\":%u,\"kind\":", t ? "," : "", t);
 		put_quoted(o, g->recs[graph_index(g, t)].kind->name);
-		put(o, ",\"label\":");
+		put_text(o, ",\"label\":");
 		put_quoted(o, graph_task_name(g, t, name, sizeof(name)));
 		json_times(o, g, t);
-		put(o, "}");
+		put_text(o, "}");
 	}
-	put(o, "],\"edges\":[");
+	put_text(o, "],\"edges\":[");
 	put_edges(o, g, json_edge);
 	/* The comma after the last edge is still in the buffer. */
 	if (o->used && o->buf[o->used - 1] == ',')
 		o->used--;
-	put(o, "]");
+	put_text(o, "]");
 	if (g->control) {
 		json_choices(o, g, "branches", CONTROL_BRANCH);
 		json_choices(o, g, "backs", CONTROL_BACK);
 	}
-	put(o, "}\n");
+	put_text(o, "}\n");
 }
 
 int graph_dump(const struct lkdf_graph *g, int fd, const char *format)

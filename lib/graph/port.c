@@ -267,7 +267,7 @@ int ports_order(struct lkdf_graph *g, struct lkdf_diag *why)
 
 /* ---- at seal: where values lie ------------------------------------------ */
 
-static uint32_t take(uint32_t *used, uint32_t size)
+static uint32_t take_port(uint32_t *used, uint32_t size)
 {
 	uint32_t at = *used;
 
@@ -310,7 +310,7 @@ static void place_outs(struct lkdf_graph *g)
 		for (n = 0; k && n < k->nr_out; n++) {
 			out = &p->out[p->first_out[i] + n];
 			out->size = k->out_size[n];
-			out->slot = take(&p->nr_bytes, out->size);
+			out->slot = take_port(&p->nr_bytes, out->size);
 			out->next = NO_PORT;
 			out->drop = k->out_drop[n];
 			out->state = out->drop ? p->nr_states++ : NO_PORT;
@@ -345,7 +345,7 @@ static uint32_t place_nexts(const struct lkdf_graph *g)
 	for (i = 0; i < g->ports->given.nr; i++)
 		if (e[i].is_next) {
 			in_of(g, &e[i])->next =
-				take(&used, in_of(g, &e[i])->size);
+				take_port(&used, in_of(g, &e[i])->size);
 			out_of(g, &e[i])->next = in_of(g, &e[i])->next;
 		}
 	return used;

@@ -8,8 +8,8 @@
 #include <string.h>
 
 /* The chunk becomes a note; where there is no memory it is left out. */
-static void give(struct lkdf_graph *g, struct trace_file *f,
-		 enum lkdf_chunk_type type)
+static void give_chunk(struct lkdf_graph *g, struct trace_file *f,
+		       enum lkdf_chunk_type type)
 {
 	const uint32_t head = sizeof(struct lkdf_file_chunk);
 	uint32_t size = f->used - head;
@@ -50,7 +50,7 @@ static void tell_graph(struct lkdf_graph *g, struct trace_file *f,
 	chunk_number(f, g->nr_frames);
 	for (i = 0; i < g->nr_frames; i++)
 		chunk_number(f, slot(g, i));
-	give(g, f, LKDF_CHUNK_GRAPH);
+	give_chunk(g, f, LKDF_CHUNK_GRAPH);
 }
 
 static void begin_tasks(struct trace_file *f, uint32_t number, uint32_t first)
@@ -96,7 +96,7 @@ static void tell_tasks(struct lkdf_graph *g, struct trace_file *f,
 			from = tell_task(g, f, task, from);
 			task += !from;
 		} while (!from && task < g->nr_tasks && !chunk_is_full(f));
-		give(g, f, LKDF_CHUNK_TASKS);
+		give_chunk(g, f, LKDF_CHUNK_TASKS);
 	}
 }
 

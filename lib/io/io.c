@@ -122,7 +122,7 @@ static bool give_up(struct io_req *r, int error)
 }
 
 /* A small read that has not begun and is at hand: what of it? */
-static enum io_next peek(struct lkdf *rt, struct io_op *op)
+static enum io_next peek_first(struct lkdf *rt, struct io_op *op)
 {
 	_Atomic(int) *blind = &rt->io_wait->blind_fd;
 	int fd = op->io.fd;
@@ -144,7 +144,7 @@ static bool run_here(struct lkdf *rt, struct io_req *r)
 	enum io_next next;
 	bool is_over = r->end_ns >= 0;
 
-	if (peek(rt, op) == IO_OVER)
+	if (peek_first(rt, op) == IO_OVER)
 		return true;
 	do {
 		if (io_cancelled(r))
@@ -313,7 +313,7 @@ static int begin_ahead(struct lkdf_ctx *c, void *arg)
 }
 
 /* With those that may go with it. */
-static void issue(struct worker *w, struct io_req *r)
+static void issue_op(struct worker *w, struct io_req *r)
 {
 	struct task *t = r->task;
 
@@ -367,7 +367,7 @@ int io_begin(struct lkdf_ctx *c, void *arg)
 	if (nr > 0)
 		io_op_came(&t->away.io->op, nr);
 	if (is_worker)
-		issue(c->ex->worker, t->away.io);
+		issue_op(c->ex->worker, t->away.io);
 	else if (run_at_once(c, t))
 		return go_on(c, arg, &io);
 	return then_stay_away(c);
@@ -375,8 +375,8 @@ int io_begin(struct lkdf_ctx *c, void *arg)
 
 /* ---- how it ends -------------------------------------------------------- */
 
-static void fail(struct executor *ex, struct task *t, const struct lkdf_io *io,
-		 int error)
+static void fail_op(struct executor *ex, struct task *t,
+		    const struct lkdf_io *io, int error)
 {
 	char why[ERRMSG_SIZE];
 
@@ -448,7 +448,7 @@ bool io_ended(struct executor *ex, struct task *t)
 	if (t->kind->later)
 		return false;
 	if (t->io_result < 0)
-		fail(ex, t, &io, (int)t->io_result);
+		fail_op(ex, t, &io, (int)t->io_result);
 	return true;
 }
 

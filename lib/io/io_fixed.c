@@ -109,7 +109,7 @@ int io_fixed_add(struct lkdf *rt, enum io_fixed_sort sort, uint64_t start,
 }
 
 /* From now on nothing new uses it. True: something under way does. */
-static bool hide(struct lkdf *rt, enum io_fixed_sort sort, int slot)
+static bool hide_buffer(struct lkdf *rt, enum io_fixed_sort sort, int slot)
 {
 	const struct list *l;
 	struct io_ring *ring;
@@ -163,7 +163,7 @@ static int take_out(struct lkdf *rt, enum io_fixed_sort sort, int slot)
 	struct io_ring *ring;
 	int rc = 0, i = 0;
 
-	if (hide(rt, sort, slot))
+	if (hide_buffer(rt, sort, slot))
 		rc = err(-EBUSY, "io: an operation on that %s is under way",
 			 sorts[sort]);
 	while (!rc && (ring = next_ring(rt, &i))) {
@@ -204,7 +204,7 @@ void io_fixed_copy(struct lkdf *rt, struct io_ring *ring)
 }
 
 /* False: its kernel would not have it. */
-static bool set(struct io_ring *ring, enum io_fixed_sort sort, int slot)
+static bool set_buffer(struct io_ring *ring, enum io_fixed_sort sort, int slot)
 {
 	struct io_fixed_copy *f = &ring->fixed[sort];
 	uint64_t start = f->known.slot[slot].start;
@@ -235,7 +235,7 @@ static int8_t slot_of(struct io_ring *ring, enum io_fixed_sort sort,
 	int slot = find_fixed(&f->known, start, size, true);
 
 	if (slot < 0 || f->is_refused & bit_of(slot) ||
-	    (!(f->is_set & bit_of(slot)) && !set(ring, sort, slot)))
+	    (!(f->is_set & bit_of(slot)) && !set_buffer(ring, sort, slot)))
 		return -1;
 	return (int8_t)slot;
 }

@@ -212,7 +212,7 @@ static void arm_multi(struct lkdf_ctx *c, struct io_req *r)
 /* ---- the task ----------------------------------------------------------- */
 
 /* Under lock. */
-static struct wave *first(struct io_multi *m)
+static struct wave *first_shot(struct io_multi *m)
 {
 	struct list *l = m->waves.next;
 
@@ -251,11 +251,11 @@ static enum step look_for_wave(struct io_multi *m, struct wave **v)
 	if (m->is_due)
 		return STEP_GUARD;
 	if (!is_wanted) {
-		*v = first(m);
+		*v = first_shot(m);
 		if (*v)
 			return STEP_DROP;
 	} else if (m->nr_runs < m->feed.nr_runs && !m->is_stalled) {
-		*v = first(m);
+		*v = first_shot(m);
 		m->nr_runs += *v != NULL;
 		if (*v)
 			return STEP_START;

@@ -111,7 +111,7 @@ static bool has_news(const struct completions *c)
 	return io_ring_has_news(container_of(c, struct io_ring, completions));
 }
 
-static bool stays(const struct completions *c)
+static bool worker_stays(const struct completions *c)
 {
 	const struct io_ring *ring =
 		container_of(c, struct io_ring, completions);
@@ -129,7 +129,7 @@ static void look_at_ring(struct completions *c, uint64_t next)
 const struct completion_ops io_completions = {
 	.has_news = has_news,
 	.look = look_at_ring,
-	.stays = stays,
+	.stays = worker_stays,
 	.guard = io_ring_guard,
 	.poll = io_ring_poll,
 	.nap = io_far_look,

@@ -293,7 +293,7 @@ static bool is_given_up(const struct io_req *r, int res)
 	       !io_cancelled(r);
 }
 
-static void came(struct worker *w, struct io_req *r, int res)
+static void completions_came(struct worker *w, struct io_req *r, int res)
 {
 	enum io_next next;
 
@@ -336,7 +336,8 @@ static bool take_ring(struct worker *w, struct io_ring *ring)
 			if (unlikely(cqe[i].flags & IORING_CQE_F_MORE))
 				io_multi_wake(w->executor, req_of(&cqe[i]));
 			else
-				came(w, req_of(&cqe[i]), cqe[i].res);
+				completions_came(w, req_of(&cqe[i]),
+						 cqe[i].res);
 		}
 		has_some |= nr != 0;
 	}
@@ -381,8 +382,9 @@ static void give_up(struct io_ring *ring)
 		a_store(&ring->nr_under_way,
 			a_load(&ring->nr_under_way, relaxed) - 1, relaxed);
 		lock_give(&ring->lock);
-		came(ring->w, r,
-		     r->op.io.op == LKDF_IO_SQE ? -EOPNOTSUPP : -ECANCELED);
+		completions_came(ring->w, r,
+				 r->op.io.op == LKDF_IO_SQE ? -EOPNOTSUPP
+							    : -ECANCELED);
 	}
 }
 

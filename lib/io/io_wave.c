@@ -65,7 +65,7 @@ bool wave_is_one(const struct io_req *r, int64_t res)
 }
 
 /* No memory for it: the operation ends with that. */
-static void lose(struct io_req *r, int64_t res)
+static void lose_wave(struct io_req *r, int64_t res)
 {
 	struct io_multi *m = r->multi;
 
@@ -88,7 +88,7 @@ enum io_piece io_multi_piece(struct io_req *r, int res, const void *bytes,
 		return IO_PIECE_KEPT;
 	v = make_wave(r, res, bytes);
 	if (!v) {
-		lose(r, res);
+		lose_wave(r, res);
 		return IO_PIECE_FULL;
 	}
 	lock_take(&m->lock);
@@ -106,7 +106,7 @@ enum io_piece io_multi_piece(struct io_req *r, int res, const void *bytes,
 
 /* ---- runs and tasks ----------------------------------------------------- */
 
-static void ended(struct event_waiter *w, int error)
+static void wave_ended(struct event_waiter *w, int error)
 {
 	struct wave *v = container_of(w, struct wave, waiter);
 	struct io_multi *m = v->multi;
@@ -222,6 +222,6 @@ void wave_start(struct lkdf_ctx *c, struct io_multi *m, struct wave *v)
 	}
 	m->again_ns = WAVE_AGAIN_NS;
 	counter_add(c->ex->counters, COUNTER_WAVES, 1);
-	v->waiter.fn = ended;
+	v->waiter.fn = wave_ended;
 	event_call_give(done, &v->waiter);
 }

@@ -59,7 +59,7 @@ static bool may_follow(const struct rec *r, const struct rec *m)
 	       !((m->flags ^ r->flags) & REC_CLASS);
 }
 
-static void mark(struct lkdf_graph *g, uint32_t index)
+static void mark_ahead(struct lkdf_graph *g, uint32_t index)
 {
 	struct rec *r = &g->recs[index], *m;
 	uint32_t nr, i;
@@ -84,7 +84,7 @@ void ahead_seal(struct lkdf_graph *g)
 		return;
 	for (i = 0; i < g->nr_recs; i++)
 		if (is_plain(g, i))
-			mark(g, i);
+			mark_ahead(g, i);
 }
 
 static size_t size_of(const struct lkdf_graph *g)
@@ -167,8 +167,8 @@ static bool is_next(const struct frame *f, uint32_t index,
 }
 
 /* NULL: its task tells why, or it is nothing to do. */
-static struct kernel_req *make(struct executor *ex, struct frame *f,
-			       struct device *d, uint32_t index)
+static struct kernel_req *make_ahead(struct executor *ex, struct frame *f,
+				     struct device *d, uint32_t index)
 {
 	const struct rec *m = &f->recs[index];
 	struct lkdf_ctx c = { .ex = ex, .frame = f, .index = index };
@@ -179,10 +179,10 @@ static struct kernel_req *make(struct executor *ex, struct frame *f,
 	return r;
 }
 
-static void give(struct executor *ex, struct device_region *g, struct frame *f,
-		 uint32_t index)
+static void give_ahead(struct executor *ex, struct device_region *g,
+		       struct frame *f, uint32_t index)
 {
-	struct kernel_req *r = make(ex, f, g->device, index);
+	struct kernel_req *r = make_ahead(ex, f, g->device, index);
 
 	if (!r)
 		return;
@@ -215,7 +215,7 @@ static void give_behind(struct executor *ex, struct device_region *g,
 		m = &f->recs[succ[i]];
 		if (m->flags & REC_FOLLOWS && may_follow(r, m) &&
 		    is_next(f, succ[i], g))
-			give(ex, g, f, succ[i]);
+			give_ahead(ex, g, f, succ[i]);
 	}
 }
 
@@ -253,7 +253,7 @@ void ahead_failed(struct device_req *q)
 /* ---- their end ---------------------------------------------------------- */
 
 /* On a worker: its turn has come, and its request is over. */
-static void resolve(struct executor *ex, struct link_call *call)
+static void resolve_given(struct executor *ex, struct link_call *call)
 {
 	struct kernel_req *r = container_of(call, struct kernel_req, call);
 	int error = r->req.error;
@@ -282,7 +282,7 @@ static void resolve(struct executor *ex, struct link_call *call)
 }
 
 /* The second of both sends it to a worker. */
-static void arrive(struct executor *ex, struct kernel_req *r)
+static void arrive_ahead(struct executor *ex, struct kernel_req *r)
 {
 	/* [ahead.arrive] what came of it; pairs with itself. */
 	if (a_add(&r->nr_arrived, 1, acq_rel) == 1)
@@ -298,8 +298,8 @@ bool ahead_over(void *executor, struct kernel_req *r)
 		return false;
 	r->call.link.type = LINK_CALL;
 	r->call.link.class = r->req.class;
-	r->call.run = resolve;
-	arrive(executor, r);
+	r->call.run = resolve_given;
+	arrive_ahead(executor, r);
 	return true;
 }
 
@@ -309,7 +309,7 @@ bool ahead_joins(struct executor *ex, struct frame *f, uint32_t index)
 
 	if (!r)
 		return false;
-	arrive(ex, r);
+	arrive_ahead(ex, r);
 	return true;
 }
 

@@ -60,7 +60,7 @@ static uint32_t find_block(const struct kernel *k, struct device_req *r)
 }
 
 /* So many threads over the dimensions, the first one first. */
-static void spread(uint64_t threads, struct lkdf_launch *l)
+static void spread_block(uint64_t threads, struct lkdf_launch *l)
 {
 	unsigned i;
 
@@ -103,7 +103,7 @@ void kernel_shape(struct device_req *req)
 			*block = find_block(k, req);
 		if (!*block)
 			return;
-		spread(*block, &req->launch);
+		spread_block(*block, &req->launch);
 	}
 	cut_range(d, &req->launch);
 }

@@ -47,7 +47,7 @@ static unsigned place_of(const struct devices *all, const char *p)
 }
 
 /* Under held_lock. NULL: p is in none. */
-static struct device_held *find(const struct devices *all, const void *p)
+static struct device_held *find_block(const struct devices *all, const void *p)
 {
 	unsigned i = place_of(all, p);
 	struct device_held *h;
@@ -59,7 +59,7 @@ static struct device_held *find(const struct devices *all, const void *p)
 }
 
 /* Under held_lock. False: no memory. */
-static bool grow(struct devices *all)
+static bool grow_table(struct devices *all)
 {
 	unsigned room = all->room_held ? 2 * all->room_held : 16;
 	struct device_held **held;
@@ -74,13 +74,13 @@ static bool grow(struct devices *all)
 	return true;
 }
 
-static bool add(struct devices *all, struct device_held *h)
+static bool add_block(struct devices *all, struct device_held *h)
 {
 	unsigned i, nr;
 	bool is_there;
 
 	pthread_mutex_lock(&all->held_lock);
-	is_there = grow(all);
+	is_there = grow_table(all);
 	if (is_there) {
 		nr = a_load(&all->nr_held, relaxed);
 		i = place_of(all, h->base);
@@ -112,7 +112,7 @@ struct device_held *blocks_get(struct lkdf *rt, const void *p)
 	if (!blocks_exist(rt))
 		return NULL;
 	pthread_mutex_lock(&all->held_lock);
-	h = find(all, p);
+	h = find_block(all, p);
 	if (h)
 		a_add(&h->nr_users, 1, relaxed);
 	pthread_mutex_unlock(&all->held_lock);
@@ -128,7 +128,7 @@ int blocks_free(struct lkdf *rt, const void *p)
 	if (!blocks_exist(rt))
 		return -ENOENT;
 	pthread_mutex_lock(&all->held_lock);
-	h = find(all, p);
+	h = find_block(all, p);
 	is_base = h && h->base == p;
 	if (is_base)
 		take_out(all, h);
@@ -147,8 +147,8 @@ int blocks_free(struct lkdf *rt, const void *p)
 /* ---- asking the launcher ------------------------------------------------ */
 
 /* Of that device: in serial mode whoever makes its calls. */
-static bool launches(const struct lkdf *rt, const struct executor *ex,
-		     const struct device *d)
+static bool kind_launches(const struct lkdf *rt, const struct executor *ex,
+			  const struct device *d)
 {
 	/* [device.started] its number; pairs with itself. */
 	if (!a_load(&d->is_started, acquire))
@@ -163,7 +163,7 @@ static bool is_launcher(const struct lkdf *rt, const struct executor *ex)
 	unsigned i, nr = devices_nr(rt);
 
 	for (i = 0; ex && i < nr; i++)
-		if (launches(rt, ex, rt->devices->device[i]))
+		if (kind_launches(rt, ex, rt->devices->device[i]))
 			return true;
 	return false;
 }
@@ -178,7 +178,7 @@ static void step_here(struct device *d, struct executor *ex,
 			futex_wait(&c->is_over, 0, SERIAL_NS);
 }
 
-static int ask(struct lkdf *rt, struct held_call *c)
+static int ask_launcher(struct lkdf *rt, struct held_call *c)
 {
 	struct executor *ex = runtime_executor(rt);
 	struct device *d = c->held->device;
@@ -212,7 +212,7 @@ static void free_record(struct device_held *h)
 }
 
 /* The addresses, and of pinned memory the pages. */
-static int map(const struct lkdf_place *p, struct device_held *h)
+static int map_block(const struct lkdf_place *p, struct device_held *h)
 {
 	const struct memory *m = p->heap->memory[p->memory];
 	int error = ENOMEM, bind_error;
@@ -284,14 +284,14 @@ int blocks_alloc(struct lkdf_place *p, enum lkdf_mem_kind m, uint64_t bytes,
 	c.held = h = new_record(p, m, bytes, align, label);
 	if (!h)
 		return err(-ENOMEM, "alloc: no memory");
-	rc = map(p, h);
+	rc = map_block(p, h);
 	if (!rc)
-		rc = ask(p->rt, &c);
+		rc = ask_launcher(p->rt, &c);
 	if (rc) {
 		free_record(h);
 		return rc;
 	}
-	if (!add(p->rt->devices, h)) {
+	if (!add_block(p->rt->devices, h)) {
 		held_put(h);
 		return err(-ENOMEM, "alloc: no memory");
 	}

@@ -70,7 +70,7 @@ static void carry_within(struct copy *c)
 	held_move(m);
 }
 
-static void carry(struct copy *c, bool is_up)
+static void carry_bytes(struct copy *c, bool is_up)
 {
 	const struct copy_side *there = is_up ? &c->to : &c->from;
 	const struct copy_side *here = is_up ? &c->from : &c->to;
@@ -86,40 +86,40 @@ static void carry(struct copy *c, bool is_up)
 	held_move(m);
 }
 
-static void end(struct copy *c, int error, const char *why)
+static void end_copy(struct copy *c, int error, const char *why)
 {
 	c->error = error;
 	snprintf(c->why, sizeof(c->why), "%s", why[0] ? why : strerror(-error));
 	event_finish(c->over, 0, NULL);
 }
 
-static void carried(void *executor, struct held_move *m)
+static void bytes_carried(void *executor, struct held_move *m)
 {
 	struct copy *c = container_of(m, struct copy, move);
 
 	(void)executor;
 	if (m->error) {
-		end(c, m->error, m->why);
+		end_copy(c, m->error, m->why);
 		return;
 	}
 	if (m->way == HELD_WITHIN) {
-		end(c, 0, "");
+		end_copy(c, 0, "");
 		return;
 	}
 	if (m->way == HELD_DOWN && c->piece) {
-		carry(c, true);
+		carry_bytes(c, true);
 		return;
 	}
 	c->at += m->t.bytes;
 	if (c->at == c->bytes)
-		end(c, 0, "");
+		end_copy(c, 0, "");
 	else
-		carry(c, !c->from.held);
+		carry_bytes(c, !c->from.held);
 }
 
 /* ---- the task ----------------------------------------------------------- */
 
-static int finish(struct lkdf_ctx *ctx, void *arg)
+static int finish_copy(struct lkdf_ctx *ctx, void *arg)
 {
 	struct copy *c = *(struct copy **)arg;
 	int error = c->error;
@@ -159,16 +159,16 @@ static int begin_carrying(struct lkdf_ctx *ctx, struct copy *c)
 		rc = event_create(rt, ctx->ex, 1, 2, &c->over);
 	if (rc)
 		return rc;
-	rc = task_then(ctx, finish, c->over);
+	rc = task_then(ctx, finish_copy, c->over);
 	check(!rc);
 	if (is_within)
 		carry_within(c);
 	else
-		carry(c, !c->from.held);
+		carry_bytes(c, !c->from.held);
 	return 0;
 }
 
-static int begin(struct lkdf_ctx *ctx, void *arg)
+static int begin_copy(struct lkdf_ctx *ctx, void *arg)
 {
 	struct copy *c = *(struct copy **)arg;
 	int rc = 0;
@@ -192,7 +192,7 @@ static int make_kind(struct lkdf *rt, struct lkdf_kind **out)
 	const struct lkdf_kind_attr a = {
 		.size = sizeof(a),
 		.name = "lkdf.copy",
-		.fn = begin,
+		.fn = begin_copy,
 		.arg_size = sizeof(struct copy *),
 		.flags = LKDF_ALWAYS,
 	};
@@ -219,7 +219,7 @@ int copy_submit(struct lkdf *rt, struct lkdf_scope *s,
 	c->to = *to;
 	c->from = *from;
 	c->bytes = bytes;
-	c->move.over = carried;
+	c->move.over = bytes_carried;
 	rc = task_submit(rt, s, &t, done);
 	if (rc)
 		free(c);

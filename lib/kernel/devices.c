@@ -71,7 +71,7 @@ static int node_of(const struct lkdf *rt, int os_node)
 }
 
 /* The launcher may run on all CPUs of the node. */
-static void bind(struct device *d, const struct topo *t, int node)
+static void bind_launcher(struct device *d, const struct topo *t, int node)
 {
 	const struct topo_cpu *cpu = &t->cpu[t->node[node].first_cpu];
 	int i;
@@ -97,7 +97,7 @@ create_place(struct lkdf *rt, enum lkdf_place_kind kind, struct device *d)
 	p->home = home_make_device(d->attr.index);
 	p->is_hooked |= !device_has(d, LKDF_DEVICE_HOST_MEMORY);
 	if (rt->sched.is_pinned)
-		bind(d, rt->topo, node);
+		bind_launcher(d, rt->topo, node);
 	return p;
 }
 
@@ -120,7 +120,7 @@ static int check_new(const struct devices *all,
 	return 0;
 }
 
-static void count(void *executor, enum counter what, uint64_t n)
+static void count_devices(void *executor, enum counter what, uint64_t n)
 {
 	struct executor *ex = executor;
 
@@ -128,7 +128,7 @@ static void count(void *executor, enum counter what, uint64_t n)
 }
 
 /* The tasks that the launcher makes ready now were made so by it. */
-static void tell(void *executor, const struct lkdf_stats_slice *s)
+static void tell_device(void *executor, const struct lkdf_stats_slice *s)
 {
 	struct executor *ex = executor;
 	const struct lkdf *rt = ex->rt;
@@ -139,8 +139,8 @@ static void tell(void *executor, const struct lkdf_stats_slice *s)
 }
 
 /* Under lock. */
-static int add(struct lkdf *rt, enum lkdf_place_kind kind,
-	       const struct lkdf_device_ops *ops, void *dev)
+static int add_device(struct lkdf *rt, enum lkdf_place_kind kind,
+		      const struct lkdf_device_ops *ops, void *dev)
 {
 	struct devices *all = rt->devices;
 	unsigned nr = a_load(&all->nr, relaxed);
@@ -155,8 +155,8 @@ static int add(struct lkdf *rt, enum lkdf_place_kind kind,
 		.hooks = &rt->hooks,
 		.told = &rt->trace.devices[nr],
 		.first_thread = (uint32_t)rt->nr_workers,
-		.count = count,
-		.tell = tell,
+		.count = count_devices,
+		.tell = tell_device,
 	};
 	struct device *d;
 	int rc = check_new(all, ops, dev);
@@ -184,7 +184,7 @@ int devices_add(struct lkdf *rt, enum lkdf_place_kind kind,
 	int rc;
 
 	pthread_mutex_lock(&all->lock);
-	rc = add(rt, kind, ops, dev);
+	rc = add_device(rt, kind, ops, dev);
 	if (!rc)
 		*out = all->place[a_load(&all->nr, relaxed) - 1];
 	pthread_mutex_unlock(&all->lock);

@@ -26,7 +26,7 @@ static const enum fold_sort sorts[] = {
 
 /* ---- the kind ----------------------------------------------------------- */
 
-static int refuse(const char *kernel, const char *what)
+static int refuse_fold(const char *kernel, const char *what)
 {
 	return err(-EINVAL, "kernel %s: fold: %s", kernel, what);
 }
@@ -38,21 +38,24 @@ static int check_fold(const struct lkdf_fold_attr *f,
 		return err(-EINVAL, "kernel %s: fold: sort %u is unknown",
 			   kernel, f->sort);
 	if (!f->value || !f->init || !f->join || !f->neutral)
-		return refuse(kernel,
-			      "value, init, join and neutral are needed");
+		return refuse_fold(kernel,
+				   "value, init, join and neutral are needed");
 	if (!f->value_size || f->value_size > LKDF_MAX_VALUE)
 		return err(-EINVAL,
 			   "kernel %s: fold: value_size %u, 1 to %d are "
 			   "possible",
 			   kernel, f->value_size, LKDF_MAX_VALUE);
 	if (a->code || a->nr_code || a->enqueue || a->flags)
-		return refuse(kernel, "code, enqueue and flags are not the "
-				      "user's: they are 0");
+		return refuse_fold(kernel,
+				   "code, enqueue and flags are not the "
+				   "user's: they are 0");
 	if (a->min_blocks || a->max_block || a->shared_bytes)
-		return refuse(kernel, "min_blocks, max_block and shared_bytes: "
-				      "expected 0");
+		return refuse_fold(kernel,
+				   "min_blocks, max_block and shared_bytes: "
+				   "expected 0");
 	if (a->block[1] > 1 || a->block[2] > 1)
-		return refuse(kernel, "a block of one dimension is needed");
+		return refuse_fold(kernel,
+				   "a block of one dimension is needed");
 	return 0;
 }
 
@@ -93,7 +96,8 @@ int kernel_create_fold(struct lkdf *rt, const struct lkdf_fold_attr *f,
 	a.block[0] = fold.block;
 	if (a.range_from == LKDF_RANGE_VALUE &&
 	    (a.range[1] != 1 || a.range[2] != 1 || a.begin[1] || a.begin[2]))
-		return refuse(kind->name, "a range of one dimension is needed");
+		return refuse_fold(kind->name,
+				   "a range of one dimension is needed");
 	return kernel_make(rt, &a, &fold, kind, out);
 }
 

@@ -18,7 +18,7 @@ enum {
 	LEFT,
 };
 
-static bool take(struct foreign_event *f, uint32_t state)
+static bool take_queue(struct foreign_event *f, uint32_t state)
 {
 	uint32_t waits = WAITS;
 
@@ -26,7 +26,7 @@ static bool take(struct foreign_event *f, uint32_t state)
 	return a_cas(&f->state, &waits, state, acq_rel, acquire);
 }
 
-static void forget(struct foreign_event *f)
+static void forget_event(struct foreign_event *f)
 {
 	struct devices *all = f->rt->devices;
 
@@ -37,7 +37,7 @@ static void forget(struct foreign_event *f)
 }
 
 /* As a signal of the program's; close waits until we are out. */
-static void fire(struct foreign_event *f, int error)
+static void fire_event(struct foreign_event *f, int error)
 {
 	struct lkdf *rt = f->rt;
 
@@ -47,19 +47,19 @@ static void fire(struct foreign_event *f, int error)
 }
 
 /* Any thread of the device's driver; in a forked child there is none. */
-static void fired(void *u, int error)
+static void event_fired(void *u, int error)
 {
 	struct foreign_event *f = u;
 
-	if (!take(f, FIRES)) {
+	if (!take_queue(f, FIRES)) {
 		free(f);
 		return;
 	}
-	fire(f, error > 0 ? -EIO : error < -EVENT_MAX_ERR ? -EIO : error);
-	forget(f);
+	fire_event(f, error > 0 ? -EIO : error < -EVENT_MAX_ERR ? -EIO : error);
+	forget_event(f);
 }
 
-static struct foreign_event *create(struct lkdf *rt)
+static struct foreign_event *create_event(struct lkdf *rt)
 {
 	struct foreign_event *f = calloc(1, sizeof(*f));
 	int rc;
@@ -79,7 +79,7 @@ static struct foreign_event *create(struct lkdf *rt)
 int foreign_event(struct lkdf *rt, struct device *d, void *event,
 		  struct lkdf_event *out)
 {
-	struct foreign_event *f = create(rt);
+	struct foreign_event *f = create_event(rt);
 	struct lkdf_event e;
 	char why[256];
 	int rc;
@@ -91,12 +91,12 @@ int foreign_event(struct lkdf *rt, struct device *d, void *event,
 	list_append(&rt->devices->foreign, &f->all);
 	pthread_mutex_unlock(&rt->devices->lock);
 	err(0, "%s", "");
-	rc = d->ops.watch(d->dev, event, fired, f);
+	rc = d->ops.watch(d->dev, event, event_fired, f);
 	if (rc < 0) {
 		snprintf(why, sizeof(why), "%s", err_text());
 		event_put(e);
 		event_put(e);
-		forget(f);
+		forget_event(f);
 		return err(rc, "event_from_device: device %s: %s", d->name,
 			   why[0] ? why : strerror(-rc));
 	}
@@ -120,7 +120,7 @@ static bool leave_one(struct devices *all, struct lkdf_event *e, bool *is_busy)
 		before = l->prev;
 		after = l->next;
 		*e = f->event;
-		if (!take(f, LEFT)) {
+		if (!take_queue(f, LEFT)) {
 			*is_busy = true;
 			continue;
 		}

@@ -152,7 +152,7 @@ static void push_to_device(struct task *t)
 }
 
 /* The user's function says which: once for each task. */
-static int choose(struct lkdf_ctx *c, struct device **out)
+static int choose_device(struct lkdf_ctx *c, struct device **out)
 {
 	const struct kernel *k = c->task->kind->kernel;
 	struct devices *all = k->rt->devices;
@@ -190,7 +190,7 @@ static int find_target(struct lkdf_ctx *c, struct device **out)
 	if (has_device(t))
 		*out = device_of(t);
 	else if (!is_on_host(t) && k->attr.choose)
-		rc = choose(c, out);
+		rc = choose_device(c, out);
 	else if (!is_on_host(t))
 		*out = least_loaded(k);
 	if (!rc && !*out && !t->kind->later)
@@ -216,7 +216,7 @@ static bool is_launcher(const struct executor *ex, const struct device *d)
  * Once its bytes are home, or where it goes. has_room: its launcher has taken
  * it, and none of its requests waits for room.
  */
-static void go(struct executor *ex, struct kernel_req *r, bool has_room)
+static void go_on(struct executor *ex, struct kernel_req *r, bool has_room)
 {
 	struct device *d = r->req.device;
 
@@ -232,10 +232,10 @@ static void go(struct executor *ex, struct kernel_req *r, bool has_room)
 
 static void bytes_came(void *executor, struct blocking_item *item)
 {
-	go(executor, container_of(item, struct kernel_req, bytes), false);
+	go_on(executor, container_of(item, struct kernel_req, bytes), false);
 }
 
-static int launch(struct lkdf_ctx *c, void *arg, struct device *d)
+static int launch_kernel(struct lkdf_ctx *c, void *arg, struct device *d)
 {
 	struct task *t = c->task;
 	struct kernel_req *r = NULL;
@@ -250,7 +250,7 @@ static int launch(struct lkdf_ctx *c, void *arg, struct device *d)
 	then_begin_away(t, t->kind->fn);
 	then_stay_away(c);
 	r->bytes.run = bytes_came;
-	go(c->ex, r, is_launcher(c->ex, d));
+	go_on(c->ex, r, is_launcher(c->ex, d));
 	return 0;
 }
 
@@ -308,7 +308,7 @@ const struct task *kernel_of_bytes(const struct blocking_item *item)
 		       : NULL;
 }
 
-static int begin(struct lkdf_ctx *c, void *arg)
+static int begin_kernel(struct lkdf_ctx *c, void *arg)
 {
 	struct device *d;
 	int rc = find_target(c, &d);
@@ -316,7 +316,7 @@ static int begin(struct lkdf_ctx *c, void *arg)
 	if (!rc && !d)
 		return begin_here(c, arg);
 	if (!rc)
-		rc = launch(c, arg, d);
+		rc = launch_kernel(c, arg, d);
 	if (rc < 0 && c->task->kind->kernel->is_prefetch)
 		return 0;
 	if (rc < 0)
@@ -331,7 +331,7 @@ void kernel_count(struct executor *ex, const struct kernel_req *r)
 	counter_add(ex->counters, COUNTER_FETCHED, r->req.bytes_down);
 }
 
-static bool ended(struct executor *ex, struct task *t)
+static bool kernel_ended(struct executor *ex, struct task *t)
 {
 	struct kernel_req *r = t->away.kernel;
 
@@ -377,13 +377,13 @@ static void free_kind(struct lkdf_kind *k)
 }
 
 const struct kind_ops kernel_kinds = {
-	.begin = begin,
+	.begin = begin_kernel,
 	.check_arg = check_no_arg,
 	.free = free_kind,
 	.wants_pool = wants_launcher,
 	.told = LKDF_KIND_IS_DEVICE,
 	.push = push_to_device,
-	.ended = ended,
+	.ended = kernel_ended,
 	.goes_home = stays_here,
 	.is_ahead = ahead_is_given,
 	.joins = ahead_joins,

@@ -121,7 +121,7 @@ static const struct device *whole_on(const struct kernel_req *r,
 }
 
 /* They are there. */
-static void begin(struct kernel_req *r)
+static void begin_uses(struct kernel_req *r)
 {
 	struct device_operand *o;
 	uint32_t i;
@@ -148,7 +148,7 @@ bool kernel_waits(struct kernel_req *r)
 					   whole_on(r, o), &r->bytes))
 			return true;
 	}
-	begin(r);
+	begin_uses(r);
 	return false;
 }
 
@@ -164,6 +164,6 @@ bool kernel_may_go(struct kernel_req *r)
 				      whole_on(r, o)))
 			return false;
 	}
-	begin(r);
+	begin_uses(r);
 	return !r->req.error;
 }

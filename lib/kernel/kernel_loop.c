@@ -13,7 +13,7 @@
 
 #define ENTRY "lkdf_loop" /* where the user has none */
 
-static int refuse(const struct kernel *k, const char *what)
+static int refuse_loop(const struct kernel *k, const char *what)
 {
 	return err(-EINVAL, "kernel %s: LKDF_KERNEL_LOOP: %s", k->name, what);
 }
@@ -21,7 +21,7 @@ static int refuse(const struct kernel *k, const char *what)
 static int check_code(const struct kernel *k, const struct lkdf_code *c)
 {
 	if (!c->image)
-		return refuse(k, "a body is needed, not a function");
+		return refuse_loop(k, "a body is needed, not a function");
 	if (strcmp(c->device, "opencl") && strcmp(c->device, "cuda"))
 		return err(-EINVAL,
 			   "kernel %s: LKDF_KERNEL_LOOP: code for %s: expected "
@@ -46,11 +46,11 @@ int kernel_check_loop(const struct kernel *k)
 		return 0;
 	}
 	if (a->enqueue)
-		return refuse(k, "enqueue has no body");
+		return refuse_loop(k, "enqueue has no body");
 	if (a->range_from == LKDF_RANGE_NONE)
-		return refuse(k, "a range is needed");
+		return refuse_loop(k, "a range is needed");
 	if (a->nr_type && !a->type)
-		return refuse(k, "nr_type types, but type is NULL");
+		return refuse_loop(k, "nr_type types, but type is NULL");
 	for (i = 0; i < a->nr_param; i++)
 		nr += kernel_nr_params(&a->param[i]);
 	if (a->param && nr != a->nr_type)

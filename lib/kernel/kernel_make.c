@@ -14,7 +14,7 @@
 
 /* ---- checks ------------------------------------------------------------- */
 
-static int unbuilt(const struct kernel *k, const char *what)
+static int refuse_unbuilt(const struct kernel *k, const char *what)
 {
 	return err(-EOPNOTSUPP, "kernel %s: %s is not built yet", k->name,
 		   what);
@@ -25,9 +25,9 @@ static int check_unbuilt(const struct kernel *k)
 	const struct lkdf_kernel_attr *a = &k->attr;
 
 	if (a->flags == LKDF_KERNEL_SERIAL)
-		return unbuilt(k, "LKDF_KERNEL_SERIAL without a loop");
+		return refuse_unbuilt(k, "LKDF_KERNEL_SERIAL without a loop");
 	if (a->min_blocks && !(a->flags & LKDF_KERNEL_LOOP))
-		return unbuilt(k, "min_blocks without a loop");
+		return refuse_unbuilt(k, "min_blocks without a loop");
 	if (a->max_block && (!(a->flags & LKDF_KERNEL_LOOP) || a->block[0]))
 		return err(-EINVAL,
 			   "kernel %s: max_block is for LKDF_KERNEL_LOOP whose "
@@ -196,11 +196,11 @@ int kernel_check_uses(const struct kernel *k, const struct lkdf_use *use,
 
 	for (i = 0; i < nr; i++) {
 		if (use[i].mode & LKDF_REDUCE)
-			return unbuilt(k, "a use with LKDF_REDUCE");
+			return refuse_unbuilt(k, "a use with LKDF_REDUCE");
 		if (use[i].mode & LKDF_WEAK)
-			return unbuilt(k, "a use with LKDF_WEAK");
+			return refuse_unbuilt(k, "a use with LKDF_WEAK");
 		if (use[i].mode & LKDF_MAYBE)
-			return unbuilt(k, "a use with LKDF_MAYBE");
+			return refuse_unbuilt(k, "a use with LKDF_MAYBE");
 	}
 	return 0;
 }

@@ -107,7 +107,8 @@ int maker_port_range(const struct maker *m, uint64_t range[3])
 }
 
 /* A value that stands for something has one owner, others are copied. */
-static int pass(const struct maker *m, const struct kind_ports *p, unsigned i)
+static int pass_ports(const struct maker *m, const struct kind_ports *p,
+		      unsigned i)
 {
 	const void *value;
 	int rc;
@@ -128,6 +129,6 @@ int maker_pass_ports(const struct maker *m)
 	int rc = 0;
 
 	for (i = 0; p && m->c->frame && i < p->nr_out && !rc; i++)
-		rc = pass(m, p, i);
+		rc = pass_ports(m, p, i);
 	return rc;
 }

@@ -197,7 +197,7 @@ static void add_loop(struct maker *m)
 			range[i] = 1;
 }
 
-/* For enqueue(), to which a use is an address or what the device gave. */
+/* For enqueue_work(), to which a use is an address or what the device gave. */
 static int add_all(struct maker *m)
 {
 	const struct kernel_use *v;
@@ -277,7 +277,7 @@ static uint32_t count_args(const struct maker *m, uint32_t nr_use)
 }
 
 /* Allocates one block: the request, and its arrays behind it. */
-static int allocate(struct maker *m, uint32_t nr_use)
+static int allocate_request(struct maker *m, uint32_t nr_use)
 {
 	struct heap *h = m->k->rt->heap;
 	size_t nr_arg = count_args(m, nr_use), size;
@@ -317,7 +317,7 @@ static bool is_cancelled(const struct device_req *req)
 	return !(t->kind->flags & LKDF_ALWAYS) && scope_cancelled(t->scope);
 }
 
-static int enqueue(void *executor, struct device_req *req, void *queue)
+static int enqueue_work(void *executor, struct device_req *req, void *queue)
 {
 	struct kernel_req *r = container_of(req, struct kernel_req, req);
 	struct task *t = r->task;
@@ -348,7 +348,7 @@ static int enqueue(void *executor, struct device_req *req, void *queue)
 	return rc;
 }
 
-static void over(void *executor, struct device_req *req)
+static void request_over(void *executor, struct device_req *req)
 {
 	struct kernel_req *r = container_of(req, struct kernel_req, req);
 
@@ -358,10 +358,10 @@ static void over(void *executor, struct device_req *req)
 
 static const struct device_req_ops req_ops = {
 	.is_cancelled = is_cancelled,
-	.enqueue = enqueue,
+	.enqueue = enqueue_work,
 	.shape = kernel_shape,
 	.next = fold_next,
-	.over = over,
+	.over = request_over,
 	.extend = ahead_extend,
 	.failed = ahead_failed,
 };
@@ -377,7 +377,7 @@ static bool is_last(const struct lkdf_ctx *c)
 	return !nr;
 }
 
-static void fill(struct maker *m, struct kernel_req *r)
+static void fill_request(struct maker *m, struct kernel_req *r)
 {
 	const struct lkdf_kernel_attr *a = &m->k->attr;
 	struct lkdf_launch *l = &r->req.launch;
@@ -409,7 +409,7 @@ void kernel_free_request(struct lkdf *rt, struct kernel_req *r)
 	heap_free(rt->heap, c, r);
 }
 
-static int make(struct maker *m)
+static int make_request(struct maker *m)
 {
 	int rc = view_uses(m);
 
@@ -445,11 +445,11 @@ int kernel_request(struct lkdf_ctx *c, void *arg, struct device *d,
 	int rc = kernel_check_device(m.k, d);
 
 	if (!rc)
-		rc = allocate(&m, count_uses(c));
+		rc = allocate_request(&m, count_uses(c));
 	if (rc)
 		return rc;
-	fill(&m, m.r);
-	rc = make(&m);
+	fill_request(&m, m.r);
+	rc = make_request(&m);
 	if (!rc)
 		rc = maker_pass_ports(&m);
 	if (rc || is_empty(&m))

@@ -33,7 +33,7 @@ void malloc_thread_end(void *cache)
 }
 
 /* This thread's cache, with today's node; NULL: it has none. */
-static struct cache *current(struct heap *h)
+static struct cache *current_heap(struct heap *h)
 {
 	struct cache *c = self;
 
@@ -67,7 +67,7 @@ static SLOW void *alloc_slow(size_t size, size_t align, bool *is_zero)
 	*is_zero = true;
 	if (!h)
 		return start_boot_alloc(size, align);
-	c = current(h);
+	c = current_heap(h);
 	w.memory = memory_of(c, h);
 	p = heap_alloc_slow(h, c, &w, is_zero, &error);
 	if (!p)
@@ -112,7 +112,7 @@ static SLOW void free_slow(void *p)
 	if (!p)
 		return;
 	h = start_heap();
-	rc = h ? heap_free(h, current(h), p) : 0;
+	rc = h ? heap_free(h, current_heap(h), p) : 0;
 	if (rc)
 		free_failed(h, rc, p);
 	errno = saved;
@@ -167,7 +167,7 @@ EXPORT void *realloc(void *p, size_t size)
 	if (start_is_boot(p))
 		return leave_boot(p, size);
 	h = start_heap();
-	to = h ? heap_resize(h, current(h), p, size, &error) : NULL;
+	to = h ? heap_resize(h, current_heap(h), p, size, &error) : NULL;
 	if (!to && h && error == EINVAL)
 		start_die("realloc(): invalid pointer\n");
 	if (!to)

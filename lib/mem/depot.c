@@ -92,7 +92,7 @@ static void give_to_span(struct depot *d, void *block)
 }
 
 /* Under lock: down into the spans, until nr are left. */
-static void shrink(struct depot *d, uint32_t nr)
+static void shrink_depot(struct depot *d, uint32_t nr)
 {
 	void *block;
 
@@ -195,7 +195,7 @@ void depot_give(struct depot *d, void *const *from, unsigned nr, bool is_remote)
 void depot_trim(struct depot *d, bool all)
 {
 	lock_take(&d->lock);
-	shrink(d, all ? 0 : d->nr_cached - (d->low + 1) / 2);
+	shrink_depot(d, all ? 0 : d->nr_cached - (d->low + 1) / 2);
 	d->low = d->nr_cached;
 	lock_give(&d->lock);
 }

@@ -62,7 +62,7 @@ static void add_all(struct ranges *r, struct heap *h)
 	}
 }
 
-static int compare(const void *a, const void *b)
+static int compare_ranges(const void *a, const void *b)
 {
 	const struct pages_own *x = a, *y = b;
 
@@ -86,7 +86,7 @@ int heap_ranges(struct heap *h, uint64_t start, uint64_t end,
 	/* Ranges that came meanwhile are left out. */
 	add_all(&r, h);
 	*nr = min_u64(r.nr, r.room);
-	qsort(r.v, *nr, sizeof(*r.v), compare);
+	qsort(r.v, *nr, sizeof(*r.v), compare_ranges);
 	*out = r.v;
 	return 0;
 }

@@ -18,7 +18,7 @@ static void thread_end(struct thread *t)
 }
 
 /* The slot of the heap first; a thread of many runtimes loses the oldest. */
-static void remember(struct thread *t, struct heap *h, struct cache *c)
+static void remember_thread(struct thread *t, struct heap *h, struct cache *c)
 {
 	unsigned first = t->keeps_first, last = THREAD_MEMORIES - 1;
 
@@ -55,7 +55,7 @@ struct cache *heap_thread_cache(struct heap *h)
 		return c;
 	c = heap_cache_create(h, heap_current_node(h));
 	if (c)
-		remember(t, h, c);
+		remember_thread(t, h, c);
 	return c;
 }
 

@@ -31,7 +31,7 @@ static size_t mapped_size(const struct memory *m, size_t size)
 }
 
 /* Under lock. */
-static void uncache(struct memory *m, struct span *s)
+static void uncache_block(struct memory *m, struct span *s)
 {
 	lock_assert_held(&m->lock);
 	list_del(&s->list);
@@ -55,7 +55,7 @@ static void drop_oldest(struct memory *m)
 	struct span *s = container_of(m->large_age.next, struct span, age);
 
 	lock_assert_held(&m->lock);
-	uncache(m, s);
+	uncache_block(m, s);
 	m->mapped -= s->size;
 	destroy_span(m, s);
 }
@@ -84,7 +84,7 @@ static struct span *find_cached(struct memory *m, size_t size, size_t align)
 		s = container_of(l, struct span, list);
 		if ((uintptr_t)s->base % align)
 			continue;
-		uncache(m, s);
+		uncache_block(m, s);
 		return s;
 	}
 	return NULL;
@@ -189,7 +189,7 @@ static bool may_cache(const struct memory *m, const struct span *s,
 }
 
 /* Under lock. Those with pages are found first. */
-static void cache(struct memory *m, struct span *s)
+static void cache_block(struct memory *m, struct span *s)
 {
 	struct list *head = &m->large[list_of(s->size)];
 
@@ -235,7 +235,7 @@ int memory_large_free(struct memory *m, struct span *s, bool is_remote)
 		s->is_dirty = false;
 		lock_take(&m->lock);
 	}
-	cache(m, s);
+	cache_block(m, s);
 	lock_give(&m->lock);
 	return 0;
 }

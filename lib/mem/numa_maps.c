@@ -32,7 +32,7 @@ static bool is_word(const struct line *l, const char *text)
 	return l->len == strlen(text) && !memcmp(l->word, text, l->len);
 }
 
-static bool begins(const struct line *l, const char *text)
+static bool line_begins(const struct line *l, const char *text)
 {
 	return l->len >= strlen(text) && !memcmp(l->word, text, strlen(text));
 }
@@ -106,7 +106,8 @@ static int take_word(struct numa_maps *m, struct line *l)
 {
 	static const char key[] = "kernelpagesize_kB=";
 
-	if (is_word(l, "heap") || is_word(l, "stack") || begins(l, "file="))
+	if (is_word(l, "heap") || is_word(l, "stack") ||
+	    line_begins(l, "file="))
 		return 0;
 	if (is_word(l, "huge")) {
 		l->v.is_hugetlb = true;
@@ -115,7 +116,7 @@ static int take_word(struct numa_maps *m, struct line *l)
 	if (l->len > 1 && l->word[0] == 'N' &&
 	    isdigit((unsigned char)l->word[1]))
 		return take_node(m, l);
-	if (!begins(l, key))
+	if (!line_begins(l, key))
 		return take_other(l);
 	if (l->unit || !read_number(l, sizeof(key) - 1, &l->unit) || !l->unit ||
 	    l->unit > UINT64_MAX / 1024)

@@ -55,7 +55,7 @@ int os_bind(void *at, size_t size, const struct os_policy *p)
 	return 0;
 }
 
-static void advise(void *at, size_t size, enum os_huge huge)
+static void advise_range(void *at, size_t size, enum os_huge huge)
 {
 	if (huge == OS_HUGE_ALWAYS)
 		madvise(at, size, MADV_HUGEPAGE);
@@ -66,7 +66,7 @@ static void advise(void *at, size_t size, enum os_huge huge)
 void os_huge(void *at, size_t size, enum os_huge policy)
 {
 	if (policy != OS_HUGE_NEVER && size > HUGE_PAGE)
-		advise(at, round_up(size, PAGE), OS_HUGE_ALWAYS);
+		advise_range(at, round_up(size, PAGE), OS_HUGE_ALWAYS);
 }
 
 void *os_map(size_t size, size_t align, const struct os_policy *p, int *error,
@@ -82,7 +82,7 @@ void *os_map(size_t size, size_t align, const struct os_policy *p, int *error,
 	rc = os_bind(at, size, p);
 	if (rc)
 		*bind_error = -rc;
-	advise(at, size, p->huge);
+	advise_range(at, size, p->huge);
 	if (p->is_locked && mlock(at, size)) {
 		*error = errno;
 		munmap(at, size);
@@ -140,7 +140,7 @@ static unsigned pages_off(void **page, unsigned nr, const int *status,
  * look at them gives it, which touches nothing behind PROT_NONE; absent pages
  * stay absent. True: some may have a node now. The pages are in a row.
  */
-static bool reveal(void *const *page, unsigned nr, const int *status)
+static bool reveal_range(void *const *page, unsigned nr, const int *status)
 {
 	bool is_any = false;
 #ifdef MADV_POPULATE_READ
@@ -167,7 +167,7 @@ static int64_t move_batch(void **page, unsigned nr, int os_node)
 	unsigned i, nr_off;
 
 	if (!os_where(page, nr, status) ||
-	    (reveal(page, nr, status) && !os_where(page, nr, status)))
+	    (reveal_range(page, nr, status) && !os_where(page, nr, status)))
 		return 0;
 	nr_off = pages_off(page, nr, status, os_node);
 	for (i = 0; i < nr_off; i++)

@@ -75,8 +75,8 @@ static void take_counts(struct walk *w, struct part *p)
 }
 
 /* Bytes of the mapping's share i that were not located; *node is its node. */
-static uint64_t missing(const struct walk *w, const struct part *p, uint32_t i,
-			uint32_t *node)
+static uint64_t count_missing(const struct walk *w, const struct part *p,
+			      uint32_t i, uint32_t *node)
 {
 	const struct numa_share *share = &w->numa.share[p->counts->first + i];
 	uint64_t located = w->all.on[share->node];
@@ -85,21 +85,21 @@ static uint64_t missing(const struct walk *w, const struct part *p, uint32_t i,
 	return share->bytes > located ? share->bytes - located : 0;
 }
 
-static uint64_t scale(uint64_t v, uint64_t mul, uint64_t div)
+static uint64_t scale_counts(uint64_t v, uint64_t mul, uint64_t div)
 {
 	return div ? (uint64_t)((unsigned __int128)v * mul / div) : 0;
 }
 
 /* Deals sum bytes to nodes as the mapping's total missing bytes are. */
-static void deal(struct walk *w, const struct part *p, uint64_t sum,
-		 uint64_t total)
+static void deal_pages(struct walk *w, const struct part *p, uint64_t sum,
+		       uint64_t total)
 {
 	uint64_t seen = 0, given = 0, bytes;
 	uint32_t i, node;
 
 	for (i = 0; i < p->counts->nr_shares; i++) {
-		seen += missing(w, p, i, &node);
-		bytes = scale(sum, seen, total) - given;
+		seen += count_missing(w, p, i, &node);
+		bytes = scale_counts(sum, seen, total) - given;
 		w->t.on[node] += bytes;
 		given += bytes;
 	}
@@ -108,13 +108,13 @@ static void deal(struct walk *w, const struct part *p, uint64_t sum,
 /*
  * Pages that were not located in the part, by what is missing in the mapping.
  */
-static void spread(struct walk *w, struct part *p)
+static void spread_samples(struct walk *w, struct part *p)
 {
 	uint64_t total = 0, hidden, vague, bytes;
 	uint32_t i, node, nr = 0;
 
 	for (i = 0; i < p->counts->nr_shares; i++) {
-		bytes = missing(w, p, i, &node);
+		bytes = count_missing(w, p, i, &node);
 		total += bytes;
 		nr += bytes > 0;
 	}
@@ -123,9 +123,9 @@ static void spread(struct walk *w, struct part *p)
 	if (nr > 1 || (nr && w->all.is_sampled) ||
 	    (w->t.vague && vague && vague < w->all.vague))
 		p->m.flags |= LKDF_MAPPING_ESTIMATED;
-	hidden = scale(w->t.hidden, hidden, w->all.hidden);
-	vague = scale(w->t.vague, vague, w->all.vague);
-	deal(w, p, hidden + vague, total);
+	hidden = scale_counts(w->t.hidden, hidden, w->all.hidden);
+	vague = scale_counts(w->t.vague, vague, w->all.vague);
+	deal_pages(w, p, hidden + vague, total);
 	w->t.hidden -= hidden;
 	w->t.absent += w->t.vague - vague;
 	w->t.vague = 0;
@@ -179,7 +179,7 @@ static int settle_part(struct walk *w, struct part *p)
 	memset(&w->all, 0, sizeof(w->all));
 	rc = pages_ask(&w->ask, p->vma->start, p->vma->end, &w->all);
 	if (!rc)
-		spread(w, p);
+		spread_samples(w, p);
 	return rc;
 }
 
@@ -206,7 +206,7 @@ static bool cut_part(struct walk *w, uint64_t page, uint64_t bytes)
 }
 
 /* False: the others are to be asked. */
-static bool query(struct walk *w, struct part *p)
+static bool query_pages(struct walk *w, struct part *p)
 {
 	uint64_t size = w->ask.page_size, start = p->m.addr / size * size;
 	uint64_t end = round_up(p->m.addr + p->m.bytes, size);
@@ -231,7 +231,7 @@ static int count_bytes(struct walk *w, struct part *p)
 		take_counts(w, p);
 		return 0;
 	}
-	if (query(w, p))
+	if (query_pages(w, p))
 		return 0;
 	memset(&w->t, 0, sizeof(w->t));
 	rc = pages_ask(&w->ask, p->m.addr, p->m.addr + p->m.bytes, &w->t);
@@ -245,7 +245,7 @@ static int count_bytes(struct walk *w, struct part *p)
 	return w->t.hidden || w->t.vague ? settle_part(w, p) : 0;
 }
 
-static int report(struct walk *w, struct part *p)
+static int report_pages(struct walk *w, struct part *p)
 {
 	uint32_t i;
 
@@ -276,7 +276,7 @@ static int walk_part(struct walk *w, const struct vma *v,
 		.name = w->vmas.names + v->name,
 	};
 	rc = count_bytes(w, &p);
-	return rc ? rc : report(w, &p);
+	return rc ? rc : report_pages(w, &p);
 }
 
 /* Cut where records begin and end. */

@@ -48,7 +48,7 @@ void pages_ask_fini(struct pages_ask *a)
 	a->pagemap = -1;
 }
 
-static uint64_t address(const struct pages_batch *b, unsigned i)
+static uint64_t address_of(const struct pages_batch *b, unsigned i)
 {
 	return (uint64_t)(uintptr_t)b->page[i];
 }
@@ -66,7 +66,7 @@ static unsigned run_length(const struct pages_ask *a,
 	unsigned nr = 1;
 
 	while (i + nr < b->nr && b->status[i + nr] < 0 &&
-	       address(b, i + nr) == address(b, i) + nr * a->page_size)
+	       address_of(b, i + nr) == address_of(b, i) + nr * a->page_size)
 		nr++;
 	return nr;
 }
@@ -93,7 +93,7 @@ static void tell_hidden(struct pages_ask *a, struct pages_batch *b)
 		got = -1;
 		if (a->pagemap >= 0)
 			got = pread(a->pagemap, entry, nr * sizeof(*entry),
-				    (off_t)(address(b, i) / a->page_size *
+				    (off_t)(address_of(b, i) / a->page_size *
 					    sizeof(*entry)));
 		for (j = 0; j < nr; j++) {
 			b->status[i + j] = VAGUE;
@@ -109,7 +109,7 @@ static bool is_refusal(int err)
 }
 
 /* Fills the statuses: a node, ABSENT, HIDDEN or VAGUE. */
-static int locate(struct pages_ask *a, struct pages_batch *b)
+static int locate_pages(struct pages_ask *a, struct pages_batch *b)
 {
 	unsigned i;
 
@@ -129,7 +129,7 @@ static int locate(struct pages_ask *a, struct pages_batch *b)
 	return 0;
 }
 
-static void tally(struct pages_tally *t, int status, uint64_t bytes)
+static void tally_page(struct pages_tally *t, int status, uint64_t bytes)
 {
 	if (status >= 0)
 		t->on[status] += bytes;
@@ -147,9 +147,9 @@ static int flush_pages(struct pages_ask *a, struct pages_tally *t)
 	unsigned i;
 	int rc;
 
-	rc = locate(a, b);
+	rc = locate_pages(a, b);
 	for (i = 0; !rc && i < b->nr; i++)
-		tally(t, b->status[i], b->bytes[i]);
+		tally_page(t, b->status[i], b->bytes[i]);
 	b->nr = 0;
 	return rc;
 }
@@ -211,14 +211,14 @@ static bool all_same(const int *status)
 }
 
 /* The blocks of block bytes whose probes are in the batch, from start on. */
-static int judge(struct pages_ask *a, uint64_t start, uint64_t end,
-		 uint64_t block, struct pages_tally *t)
+static int judge_page(struct pages_ask *a, uint64_t start, uint64_t end,
+		      uint64_t block, struct pages_tally *t)
 {
 	struct pages_batch *b = &a->probe;
 	unsigned i, j;
 	int rc;
 
-	rc = locate(a, b);
+	rc = locate_pages(a, b);
 	for (i = 0; !rc && i < b->nr; i += NR_PROBES) {
 		uint64_t to = min_u64(end, (start / block + 1) * block);
 
@@ -227,7 +227,8 @@ static int judge(struct pages_ask *a, uint64_t start, uint64_t end,
 			rc = ask_full(a, start, to, t);
 		} else {
 			for (j = 0; j < NR_PROBES; j++)
-				tally(t, b->status[i + j], b->bytes[i + j]);
+				tally_page(t, b->status[i + j],
+					   b->bytes[i + j]);
 		}
 		start = to;
 	}
@@ -250,7 +251,7 @@ static int ask_sampled(struct pages_ask *a, uint64_t start, uint64_t end,
 		add_probes(a, at, to);
 		at = to;
 		if (a->probe.nr + NR_PROBES > PAGES_BATCH || at == end) {
-			rc = judge(a, judged, at, block, t);
+			rc = judge_page(a, judged, at, block, t);
 			judged = at;
 		}
 	}

@@ -33,7 +33,7 @@ struct pool_chunk {
 	uint64_t nr; /* objects behind it */
 };
 
-static void lock(struct pool *p)
+static void lock_pool(struct pool *p)
 {
 	int spins = 0;
 
@@ -46,7 +46,7 @@ static void lock(struct pool *p)
 	}
 }
 
-static void unlock(struct pool *p)
+static void unlock_pool(struct pool *p)
 {
 	/* [pool.unlock] our writes for the next; pairs with [pool.lock]. */
 	a_store(&p->lock, 0, release);
@@ -88,9 +88,9 @@ uint64_t pool_nr_objects(struct pool *p)
 {
 	uint64_t nr;
 
-	lock(p);
+	lock_pool(p);
 	nr = p->nr_objects;
-	unlock(p);
+	unlock_pool(p);
 	return nr;
 }
 
@@ -159,14 +159,14 @@ bool magazine_fill(struct magazine *m)
 	struct pool *p = m->pool;
 	struct pool_batch *b;
 
-	lock(p);
+	lock_pool(p);
 	if (p->full || grow_pool(p)) {
 		b = p->full;
 		p->full = *batch_next(p, b);
 		m->free = &b->first;
 		m->nr = POOL_BATCH;
 	}
-	unlock(p);
+	unlock_pool(p);
 	return m->free != NULL;
 }
 
@@ -182,10 +182,10 @@ void magazine_overflow(struct magazine *m)
 	m->free = a_load(&last->next, relaxed);
 	a_store(&last->next, NULL, relaxed);
 	m->nr -= POOL_BATCH;
-	lock(p);
+	lock_pool(p);
 	*batch_next(p, b) = p->full;
 	p->full = b;
-	unlock(p);
+	unlock_pool(p);
 }
 
 void magazine_fini(struct magazine *m)

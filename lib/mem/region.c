@@ -27,7 +27,7 @@ static size_t mapped_size(size_t size)
  * The pages of a grown part at once: a fault for each costs several times as
  * much. Large parts are left to faults, for they may stay untouched.
  */
-static void populate(char *from, size_t size)
+static void populate_region(char *from, size_t size)
 {
 #ifdef MADV_POPULATE_WRITE
 	if (size <= POPULATE_UP_TO)
@@ -108,8 +108,8 @@ void *region_resize(void *region, size_t old_size, size_t size)
 	if (p == MAP_FAILED)
 		return NULL;
 	if (size > old_size)
-		populate((char *)p + mapped_size(old_size),
-			 mapped_size(size) - mapped_size(old_size));
+		populate_region((char *)p + mapped_size(old_size),
+				mapped_size(size) - mapped_size(old_size));
 	return p;
 }
 

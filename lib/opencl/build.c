@@ -72,8 +72,8 @@ static int make_kernel(struct opencl_device *d, ocl_program p,
  * The compiler keeps what parameters are, for opencl_check_pointer(). The
  * error as of OpenCL.
  */
-static int32_t compile(struct opencl_device *d, ocl_program p,
-		       const char *options)
+static int32_t compile_program(struct opencl_device *d, ocl_program p,
+			       const char *options)
 {
 	static const char known[] = "-cl-kernel-arg-info";
 	size_t size = sizeof(known) + 1 + (options ? strlen(options) : 0);
@@ -105,7 +105,7 @@ int opencl_build(void *dev, const struct lkdf_code *c,
 					    bytes ? &bytes : NULL, &error);
 	if (error)
 		return opencl_failed("clCreateProgramWithSource", error);
-	error = compile(d, p, c->options);
+	error = compile_program(d, p, c->options);
 	if (error) {
 		get_log(d, p, log, log_size);
 		if (log_size && !log[0])

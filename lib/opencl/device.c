@@ -18,7 +18,7 @@ int opencl_failed(const char *call, int32_t error)
 		   opencl_error(error), error);
 }
 
-static uint64_t number(const struct opencl_device *d, uint32_t what)
+static uint64_t number_of(const struct opencl_device *d, uint32_t what)
 {
 	uint64_t v = 0;
 
@@ -27,9 +27,9 @@ static uint64_t number(const struct opencl_device *d, uint32_t what)
 	return v;
 }
 
-static uint32_t small(const struct opencl_device *d, uint32_t what)
+static uint32_t small_number(const struct opencl_device *d, uint32_t what)
 {
-	uint64_t v = number(d, what);
+	uint64_t v = number_of(d, what);
 
 	return v > UINT32_MAX ? UINT32_MAX : (uint32_t)v;
 }
@@ -47,17 +47,17 @@ static int get_info(void *dev, struct lkdf_device_info *out)
 	else if (error)
 		return opencl_failed("clGetDeviceInfo", error);
 	out->name[sizeof(out->name) - 1] = 0;
-	out->memory = number(d, OCL_DEVICE_GLOBAL_MEM_SIZE);
+	out->memory = number_of(d, OCL_DEVICE_GLOBAL_MEM_SIZE);
 	out->nr_queues = d->foreign ? 1 : NR_QUEUES;
-	out->units = small(d, OCL_DEVICE_MAX_COMPUTE_UNITS);
-	out->max_block = small(d, OCL_DEVICE_MAX_WORK_GROUP_SIZE);
-	out->block_shared = small(d, OCL_DEVICE_LOCAL_MEM_SIZE);
+	out->units = small_number(d, OCL_DEVICE_MAX_COMPUTE_UNITS);
+	out->max_block = small_number(d, OCL_DEVICE_MAX_WORK_GROUP_SIZE);
+	out->block_shared = small_number(d, OCL_DEVICE_LOCAL_MEM_SIZE);
 	out->unit_shared = out->block_shared;
-	out->max_value_bytes = small(d, OCL_DEVICE_MAX_PARAMETER_SIZE);
+	out->max_value_bytes = small_number(d, OCL_DEVICE_MAX_PARAMETER_SIZE);
 	return 0;
 }
 
-static int start(void *dev, unsigned nr_queues)
+static int start_device(void *dev, unsigned nr_queues)
 {
 	struct opencl_device *d = dev;
 	int32_t error = 0;
@@ -87,7 +87,7 @@ static int start(void *dev, unsigned nr_queues)
 }
 
 /* Also after a start that failed half way. */
-static void stop(void *dev)
+static void stop_device(void *dev)
 {
 	struct opencl_device *d = dev;
 
@@ -106,8 +106,8 @@ static void stop(void *dev)
 }
 
 /* The driver aligns memory for its largest type, 128 bytes. */
-static int alloc(void *dev, enum lkdf_mem_kind mem, uint64_t bytes,
-		 uint64_t align, void **there)
+static int alloc_memory(void *dev, enum lkdf_mem_kind mem, uint64_t bytes,
+			uint64_t align, void **there)
 {
 	struct opencl_device *d = dev;
 	int32_t error;
@@ -125,7 +125,7 @@ static int alloc(void *dev, enum lkdf_mem_kind mem, uint64_t bytes,
 	return 0;
 }
 
-static void release(void *dev, void *there)
+static void release_all(void *dev, void *there)
 {
 	struct opencl_device *d = dev;
 
@@ -145,10 +145,10 @@ const struct lkdf_device_ops opencl_ops = {
 	.flags = LKDF_DEVICE_RANGES | LKDF_DEVICE_ORDERED | LKDF_DEVICE_HANDLES,
 	.name = "opencl",
 	.info = get_info,
-	.start = start,
-	.stop = stop,
-	.alloc = alloc,
-	.free = release,
+	.start = start_device,
+	.stop = stop_device,
+	.alloc = alloc_memory,
+	.free = release_all,
 	.build = opencl_build,
 	.drop = opencl_drop,
 	.upload = opencl_upload,

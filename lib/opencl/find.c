@@ -10,8 +10,8 @@
 
 #define MAX_PLATFORMS 16
 
-static int make(const struct opencl *cl, ocl_device id,
-		struct opencl_device **out)
+static int make_device(const struct opencl *cl, ocl_device id,
+		       struct opencl_device **out)
 {
 	struct opencl_device *d = calloc(1, sizeof(*d));
 
@@ -37,14 +37,15 @@ static int add_platform(const struct opencl *cl, ocl_platform p,
 	if (nr > LKDF_MAX_DEVICES)
 		nr = LKDF_MAX_DEVICES;
 	for (i = 0; i < nr && i < max; i++) {
-		rc = make(cl, id[i], &v[i]);
+		rc = make_device(cl, id[i], &v[i]);
 		if (rc)
 			break;
 	}
 	return i ? (int)i : rc;
 }
 
-static int find(const struct opencl *cl, struct opencl_device **v, unsigned max)
+static int find_devices(const struct opencl *cl, struct opencl_device **v,
+			unsigned max)
 {
 	ocl_platform platform[MAX_PLATFORMS];
 	uint32_t nr = 0, i;
@@ -79,7 +80,7 @@ int opencl_devices(const char *library, struct opencl_device **v, unsigned max)
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	rc = opencl_load(library, &cl);
 	if (!rc)
-		rc = find(&cl, v, max);
+		rc = find_devices(&cl, v, max);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	return rc;
 }

@@ -27,8 +27,8 @@ static void on_end(ocl_event e, int32_t status, void *arg)
 	lkdf_device_done(p.op, error);
 }
 
-static struct pending *prepare(struct opencl_device *d,
-			       struct lkdf_device_op op)
+static struct pending *prepare_launch(struct opencl_device *d,
+				      struct lkdf_device_op op)
 {
 	struct pending *p = malloc(sizeof(*p));
 
@@ -41,8 +41,9 @@ static struct pending *prepare(struct opencl_device *d,
 }
 
 /* The command is under way with event e, or error says why it is not. */
-static int send(struct opencl_device *d, unsigned queue, const char *call,
-		int32_t error, ocl_event e, struct pending *p)
+static int send_command(struct opencl_device *d, unsigned queue,
+			const char *call, int32_t error, ocl_event e,
+			struct pending *p)
 {
 	struct lkdf_device_op op = p->op;
 
@@ -68,7 +69,7 @@ int opencl_upload(void *dev, unsigned queue, const struct lkdf_transfer *t,
 		  struct lkdf_device_op op)
 {
 	struct opencl_device *d = dev;
-	struct pending *p = prepare(d, op);
+	struct pending *p = prepare_launch(d, op);
 	ocl_event e = NULL;
 	int32_t error;
 
@@ -77,14 +78,14 @@ int opencl_upload(void *dev, unsigned queue, const struct lkdf_transfer *t,
 	error = d->cl.clEnqueueWriteBuffer(d->queue[queue], t->there, 0,
 					   t->offset, t->bytes, t->host, 0,
 					   NULL, &e);
-	return send(d, queue, "clEnqueueWriteBuffer", error, e, p);
+	return send_command(d, queue, "clEnqueueWriteBuffer", error, e, p);
 }
 
 int opencl_fetch(void *dev, unsigned queue, const struct lkdf_transfer *t,
 		 struct lkdf_device_op op)
 {
 	struct opencl_device *d = dev;
-	struct pending *p = prepare(d, op);
+	struct pending *p = prepare_launch(d, op);
 	ocl_event e = NULL;
 	int32_t error;
 
@@ -93,14 +94,14 @@ int opencl_fetch(void *dev, unsigned queue, const struct lkdf_transfer *t,
 	error = d->cl.clEnqueueReadBuffer(d->queue[queue], t->there, 0,
 					  t->offset, t->bytes, t->host, 0, NULL,
 					  &e);
-	return send(d, queue, "clEnqueueReadBuffer", error, e, p);
+	return send_command(d, queue, "clEnqueueReadBuffer", error, e, p);
 }
 
 int opencl_copy(void *dev, unsigned queue, const struct lkdf_device_copy *c,
 		struct lkdf_device_op op)
 {
 	struct opencl_device *d = dev;
-	struct pending *p = prepare(d, op);
+	struct pending *p = prepare_launch(d, op);
 	ocl_event e = NULL;
 	int32_t error;
 
@@ -109,20 +110,21 @@ int opencl_copy(void *dev, unsigned queue, const struct lkdf_device_copy *c,
 	error = d->cl.clEnqueueCopyBuffer(d->queue[queue], c->from, c->to,
 					  c->from_offset, c->to_offset,
 					  c->bytes, 0, NULL, &e);
-	return send(d, queue, "clEnqueueCopyBuffer", error, e, p);
+	return send_command(d, queue, "clEnqueueCopyBuffer", error, e, p);
 }
 
 int opencl_mark(void *dev, unsigned queue, struct lkdf_device_op op)
 {
 	struct opencl_device *d = dev;
-	struct pending *p = prepare(d, op);
+	struct pending *p = prepare_launch(d, op);
 	ocl_event e = NULL;
 	int32_t error;
 
 	if (!p)
 		return -ENOMEM;
 	error = d->cl.clEnqueueMarkerWithWaitList(d->queue[queue], 0, NULL, &e);
-	return send(d, queue, "clEnqueueMarkerWithWaitList", error, e, p);
+	return send_command(d, queue, "clEnqueueMarkerWithWaitList", error, e,
+			    p);
 }
 
 /* A part of memory as an argument: the command keeps what we give back. */
@@ -230,12 +232,12 @@ int opencl_launch(void *dev, unsigned queue, const struct lkdf_launch *l,
 		rc = set_arg(d, l, i);
 	if (rc)
 		return rc;
-	p = prepare(d, op);
+	p = prepare_launch(d, op);
 	if (!p)
 		return -ENOMEM;
 	error = d->cl.clEnqueueNDRangeKernel(d->queue[queue], l->function,
 					     nr_dims, NULL, items,
 					     l->block[0] ? block : NULL, 0,
 					     NULL, &e);
-	return send(d, queue, "clEnqueueNDRangeKernel", error, e, p);
+	return send_command(d, queue, "clEnqueueNDRangeKernel", error, e, p);
 }

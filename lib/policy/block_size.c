@@ -12,7 +12,7 @@ static uint64_t at_least_1(uint64_t n)
 	return n ? n : 1;
 }
 
-static uint64_t least(uint64_t a, uint64_t b)
+static uint64_t least_of(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
 }
@@ -86,9 +86,9 @@ uint32_t block_resident(const struct block_device *d,
 	if (!threads || threads > d->max_block ||
 	    is_above(threads, k->max_block))
 		return 0;
-	nr = least(nr, by_threads(d, threads));
-	nr = least(nr, by_registers(d, k, threads));
-	return (uint32_t)least(nr, by_shared(d, k, threads));
+	nr = least_of(nr, by_threads(d, threads));
+	nr = least_of(nr, by_registers(d, k, threads));
+	return (uint32_t)least_of(nr, by_shared(d, k, threads));
 }
 
 uint32_t block_size(const struct block_device *d, const struct block_needs *k)
@@ -98,19 +98,19 @@ uint32_t block_size(const struct block_device *d, const struct block_needs *k)
 	uint32_t best = 0;
 
 	if (k->bound)
-		size = least(size, k->bound);
+		size = least_of(size, k->bound);
 	if (k->max_block)
-		size = least(size, k->max_block);
+		size = least_of(size, k->max_block);
 	while (size) {
 		nr = block_resident(d, k, (uint32_t)size);
-		nr = least(nr, all / size);
+		nr = least_of(nr, all / size);
 		if (nr >= at_least_1(k->min_blocks) &&
 		    (nr * size > most ||
 		     (size >= BLOCK_SIZE_SMALL && nr * size == most))) {
 			best = (uint32_t)size;
 			most = nr * size;
 		}
-		size -= least(size, BLOCK_SIZE_STEP);
+		size -= least_of(size, BLOCK_SIZE_STEP);
 	}
 	return best;
 }

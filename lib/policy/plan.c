@@ -61,7 +61,7 @@ struct carver {
 	size_t used;
 };
 
-static void *carve(struct carver *c, size_t nr, size_t size)
+static void *carve_part(struct carver *c, size_t nr, size_t size)
 {
 	size_t at = c->used;
 
@@ -82,25 +82,25 @@ static size_t lay_out(struct plan_work *w, char *base)
 	size_t accesses = w->g->first_access[tasks];
 	struct carver c = { base, 0 };
 
-	w->est = carve(&c, tasks, sizeof(*w->est));
-	w->own = carve(&c, tasks, sizeof(*w->own));
-	w->order = carve(&c, tasks, sizeof(*w->order));
-	w->first = carve(&c, w->nr_levels + 1, sizeof(*w->first));
-	w->level_est = carve(&c, w->nr_levels, sizeof(*w->level_est));
-	w->bucket = carve(&c, w->nr_levels, sizeof(*w->bucket));
-	w->inv_est = carve(&c, buckets, sizeof(*w->inv_est));
-	w->load = carve(&c, buckets * nodes, sizeof(*w->load));
-	w->first_edge = carve(&c, blocks + 1, sizeof(*w->first_edge));
-	w->first_share = carve(&c, blocks + 1, sizeof(*w->first_share));
-	w->nr_share = carve(&c, blocks, sizeof(*w->nr_share));
-	w->edge = carve(&c, 2 * accesses, sizeof(*w->edge));
-	w->share = carve(&c, tasks, sizeof(*w->share));
-	w->inv_workers = carve(&c, nodes, sizeof(*w->inv_workers));
-	w->cost = carve(&c, nodes, sizeof(*w->cost));
-	w->pull = carve(&c, 2 * nodes, sizeof(*w->pull));
-	w->pulling = carve(&c, 2 * nodes, sizeof(*w->pulling));
-	w->extra = carve(&c, 2 * nodes * nodes, sizeof(*w->extra));
-	w->runs = carve(&c, nodes, sizeof(*w->runs));
+	w->est = carve_part(&c, tasks, sizeof(*w->est));
+	w->own = carve_part(&c, tasks, sizeof(*w->own));
+	w->order = carve_part(&c, tasks, sizeof(*w->order));
+	w->first = carve_part(&c, w->nr_levels + 1, sizeof(*w->first));
+	w->level_est = carve_part(&c, w->nr_levels, sizeof(*w->level_est));
+	w->bucket = carve_part(&c, w->nr_levels, sizeof(*w->bucket));
+	w->inv_est = carve_part(&c, buckets, sizeof(*w->inv_est));
+	w->load = carve_part(&c, buckets * nodes, sizeof(*w->load));
+	w->first_edge = carve_part(&c, blocks + 1, sizeof(*w->first_edge));
+	w->first_share = carve_part(&c, blocks + 1, sizeof(*w->first_share));
+	w->nr_share = carve_part(&c, blocks, sizeof(*w->nr_share));
+	w->edge = carve_part(&c, 2 * accesses, sizeof(*w->edge));
+	w->share = carve_part(&c, tasks, sizeof(*w->share));
+	w->inv_workers = carve_part(&c, nodes, sizeof(*w->inv_workers));
+	w->cost = carve_part(&c, nodes, sizeof(*w->cost));
+	w->pull = carve_part(&c, 2 * nodes, sizeof(*w->pull));
+	w->pulling = carve_part(&c, 2 * nodes, sizeof(*w->pulling));
+	w->extra = carve_part(&c, 2 * nodes * nodes, sizeof(*w->extra));
+	w->runs = carve_part(&c, nodes, sizeof(*w->runs));
 	return c.used;
 }
 
@@ -146,7 +146,7 @@ static void describe_nodes(struct plan_work *w)
 	}
 }
 
-static double touched(const struct plan_work *w, uint32_t i)
+static double bytes_touched(const struct plan_work *w, uint32_t i)
 {
 	const struct plan_access *a = &w->g->access[i];
 
@@ -202,7 +202,7 @@ static void count_edges(struct plan_work *w, uint32_t t)
 	}
 }
 
-static void measure(struct plan_work *w)
+static void measure_parts(struct plan_work *w)
 {
 	const struct plan_graph *g = w->g;
 	uint32_t t;
@@ -265,7 +265,7 @@ static void add_edges(struct plan_work *w, uint32_t t)
 		if (!is_edge(&w->g->access[i], own))
 			continue;
 		block = w->g->access[i].block;
-		bytes = (float)touched(w, i);
+		bytes = (float)bytes_touched(w, i);
 		w->edge[w->first_edge[own]++] =
 			(struct plan_edge){ block << 1, bytes };
 		w->edge[w->first_edge[block]++] =
@@ -309,7 +309,7 @@ static int node_of_reads(struct plan_work *w, uint32_t t)
 		w->cost[w->runs[w->home[w->g->access[i].block]]] = 0;
 	for (i = first; i < end; i++) {
 		node = w->runs[w->home[w->g->access[i].block]];
-		w->cost[node] += touched(w, i);
+		w->cost[node] += bytes_touched(w, i);
 		if (best < 0 || w->cost[node] > w->cost[best])
 			best = node;
 	}
@@ -331,7 +331,7 @@ static void place_blocks(struct plan_work *w)
 	uint32_t l;
 
 	init_homes(w);
-	measure(w);
+	measure_parts(w);
 	fill_buckets(w);
 	for (l = 0; l < w->nr_levels; l++)
 		place_level(w, l);

@@ -54,7 +54,7 @@ static void add_pull(struct plan_work *w, uint32_t block)
 }
 
 /* The block's own work does not lie on any node now. */
-static int cheapest(struct plan_work *w, uint32_t block, int now)
+static int cheapest_move(struct plan_work *w, uint32_t block, int now)
 {
 	const struct plan_share *s = &w->share[w->first_share[block]];
 	size_t nr = (size_t)w->m->nr_nodes, n;
@@ -89,7 +89,7 @@ static uint32_t move_blocks(struct plan_work *w)
 		if (now < 0 || plan_is_fixed(w->g, block))
 			continue;
 		add_load(w, block, now, -1);
-		best = cheapest(w, block, now);
+		best = cheapest_move(w, block, now);
 		add_load(w, block, best, 1);
 		w->home[block] = (int16_t)best;
 		nr_moved += best != now;

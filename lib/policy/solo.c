@@ -26,7 +26,7 @@ static void begin_half(struct solo *s, enum solo_phase phase)
 }
 
 /* Under lock. */
-static void hold(struct solo *s, uint32_t nr, uint64_t typical)
+static void hold_mode(struct solo *s, uint32_t nr, uint64_t typical)
 {
 	lock_assert_held(&s->lock);
 	begin_half(s, SOLO_HOLDS);
@@ -40,7 +40,7 @@ static void hold_shared(struct solo *s)
 	lock_assert_held(&s->lock);
 	a_store(&s->is_solo, 0, relaxed);
 	s->hold = SOLO_HOLD;
-	hold(s, s->hold, 0);
+	hold_mode(s, s->hold, 0);
 }
 
 bool solo_try(struct solo *s)
@@ -145,34 +145,35 @@ static void add_sample(struct solo *s, uint64_t ticks)
 	}
 }
 
-static uint64_t summed(const struct solo *s)
+static uint64_t ticks_summed(const struct solo *s)
 {
 	return s->sum - s->max[0] - s->max[1];
 }
 
 static void end_here(struct solo *s)
 {
-	uint64_t typical = summed(s) / NR_SUMMED;
+	uint64_t typical = ticks_summed(s) / NR_SUMMED;
 
 	if (typical > SOLO_TOO_LONG_TICKS ||
 	    (!a_load(&s->is_solo, relaxed) && typical < s->serial)) {
 		hold_shared(s);
 		return;
 	}
-	s->here = summed(s);
+	s->here = ticks_summed(s);
 	a_store(&s->typical, typical, relaxed);
 	a_store(&s->is_solo, !a_load(&s->is_solo, relaxed), relaxed);
 	begin_half(s, SOLO_CHALLENGER);
 }
 
 /* There it is faster by so much that it is worth to change. */
-static void change(struct solo *s)
+static void change_mode(struct solo *s)
 {
 	s->hold = SOLO_HOLD;
 	/*
 	 * A single run, which may have been out of the common, was all it had.
 	 */
-	hold(s, s->is_early ? SOLO_FIRST : s->hold, summed(s) / NR_SUMMED);
+	hold_mode(s, s->is_early ? SOLO_FIRST : s->hold,
+		  ticks_summed(s) / NR_SUMMED);
 	s->is_early = false;
 }
 
@@ -180,16 +181,16 @@ static void change(struct solo *s)
  * Here it is: the next trial comes the later, the longer it has been so and the
  * more a trial costs.
  */
-static void stay(struct solo *s)
+static void stay_put(struct solo *s)
 {
 	uint64_t typical = s->here / NR_SUMMED + 1, cost;
 	uint32_t nr = s->nr_told - SOLO_SKIPPED - 2;
 
 	s->is_early = false;
-	cost = (summed(s) / nr + typical / 2) / typical;
+	cost = (ticks_summed(s) / nr + typical / 2) / typical;
 	cost = min_u64(max_u64(cost, 1), SOLO_COSTLY_MAX);
 	a_store(&s->is_solo, !a_load(&s->is_solo, relaxed), relaxed);
-	hold(s, s->hold * (uint32_t)cost, typical);
+	hold_mode(s, s->hold * (uint32_t)cost, typical);
 	s->hold = (uint32_t)min_u64(s->hold * 2, SOLO_HOLD_MAX);
 }
 
@@ -197,11 +198,11 @@ static void tell_there(struct solo *s)
 {
 	bool is_over = s->nr_told == SOLO_RUNS;
 
-	if (is_over && summed(s) < s->here - s->here / 32)
-		change(s);
+	if (is_over && ticks_summed(s) < s->here - s->here / 32)
+		change_mode(s);
 	else if (is_over ||
-		 (s->nr_told > SOLO_SKIPPED + 2 && summed(s) > s->here))
-		stay(s);
+		 (s->nr_told > SOLO_SKIPPED + 2 && ticks_summed(s) > s->here))
+		stay_put(s);
 }
 
 /* In a hold: is it as it was? */

@@ -130,7 +130,7 @@ static void hear_peers(struct ask *a, const struct pollfd *fd)
 }
 
 /* False: it is to stop, or can hear nobody any more. */
-static bool hear(struct ask *a)
+static bool hear_question(struct ask *a)
 {
 	struct pollfd fd[2 + NR_PEERS] = {
 		{ .fd = a->stop_fd, .events = POLLIN },
@@ -178,7 +178,7 @@ static void *ask_main(void *arg)
 	struct ask *a = arg;
 
 	pthread_setname_np(pthread_self(), "lkdf/ask");
-	while (hear(a))
+	while (hear_question(a))
 		continue;
 	while (a->nr)
 		hang_up(a, 0);
@@ -221,7 +221,7 @@ static int start_thread(struct ask *a)
 	return -rc;
 }
 
-static void destroy(struct ask *a)
+static void destroy_ask(struct ask *a)
 {
 	if (a->socket >= 0)
 		close(a->socket);
@@ -230,7 +230,7 @@ static void destroy(struct ask *a)
 	free(a);
 }
 
-static int create(struct lkdf *rt, char *name, size_t size)
+static int create_ask(struct lkdf *rt, char *name, size_t size)
 {
 	struct ask *a = calloc(1, sizeof(*a));
 	int rc;
@@ -243,7 +243,7 @@ static int create(struct lkdf *rt, char *name, size_t size)
 	if (!rc)
 		rc = start_thread(a);
 	if (rc)
-		destroy(a);
+		destroy_ask(a);
 	else
 		rt->ask = a;
 	return rc;
@@ -256,7 +256,7 @@ void ask_open(struct lkdf *rt)
 
 	if (!rt->options->ask || rt->sched.is_serial || rt->trace.fd < 0)
 		return;
-	rc = create(rt, name, sizeof(name));
+	rc = create_ask(rt, name, sizeof(name));
 	if (!rc)
 		trace_ask(&rt->trace, name);
 	else
@@ -275,7 +275,7 @@ void ask_close(struct lkdf *rt)
 	rc = write(a->stop_fd, &one, sizeof(one));
 	(void)rc;
 	pthread_join(a->thread, NULL);
-	destroy(a);
+	destroy_ask(a);
 	rt->ask = NULL;
 }
 
@@ -288,6 +288,6 @@ void ask_abandon(struct lkdf *rt)
 		return;
 	for (i = 0; i < a->nr && i < NR_PEERS; i++)
 		close(a->peer[i].fd);
-	destroy(a);
+	destroy_ask(a);
 	rt->ask = NULL;
 }

@@ -148,7 +148,7 @@ static bool answer_record(struct lkdf *rt, int to, int fd)
 	return !rc;
 }
 
-static void refuse(int to, uint32_t word)
+static void refuse_peer(int to, uint32_t word)
 {
 	struct lkdf_answer answer = { .error = -EOPNOTSUPP };
 
@@ -174,7 +174,7 @@ bool peer_answer(struct lkdf *rt, int fd)
 		records = answer_record(rt, fd, given);
 		given = -1;
 	} else {
-		refuse(fd, ask.word);
+		refuse_peer(fd, ask.word);
 	}
 	if (given >= 0)
 		close(given);

@@ -64,7 +64,7 @@ static uint64_t count_ended(struct watch *w)
 	return sum;
 }
 
-static void look(struct watch *w, struct seen *seen)
+static void look_at_runtime(struct watch *w, struct seen *seen)
 {
 	uint64_t nr = count_ended(w);
 	int64_t now = clock_now_ns();
@@ -104,7 +104,7 @@ static void *watch_main(void *arg)
 		}
 		a_or(&w->word, WATCH_OPEN, relaxed);
 		futex_wait(&w->word, WATCH_OPEN, w->patience_ns / NR_LOOKS);
-		look(w, &seen);
+		look_at_runtime(w, &seen);
 	}
 	thread_retire();
 	return NULL;

@@ -48,8 +48,8 @@ void why_says(struct why_row *r, const char *fmt, ...)
 	va_end(ap);
 }
 
-__attribute__((format(printf, 3, 4))) static void append(char *to, size_t size,
-							 const char *fmt, ...)
+__attribute__((format(printf, 3, 4))) static void
+append_text(char *to, size_t size, const char *fmt, ...)
 {
 	size_t used = strlen(to);
 	va_list ap;
@@ -93,14 +93,15 @@ static void add_above(struct why_row *r, const struct task *t)
 		k = up->kind;
 		r->nr_behind++;
 		if (nr++ == NR_ABOVE)
-			append(r->who, sizeof(r->who), ", below others");
+			append_text(r->who, sizeof(r->who), ", below others");
 		if (nr > NR_ABOVE)
 			continue;
-		append(r->who, sizeof(r->who), ", below \"%s\"", k->name);
+		append_text(r->who, sizeof(r->who), ", below \"%s\"", k->name);
 		for (i = 0; i < k->nr_limits && up->nr_limits_held; i++)
-			append(r->who, sizeof(r->who), "%s %s%s",
-			       i ? "," : " (holds", k->limit[i].limit->text,
-			       i + 1 == k->nr_limits ? ")" : "");
+			append_text(r->who, sizeof(r->who), "%s %s%s",
+				    i ? "," : " (holds",
+				    k->limit[i].limit->text,
+				    i + 1 == k->nr_limits ? ")" : "");
 	}
 }
 

@@ -12,8 +12,8 @@
 
 #include <stdio.h>
 
-static void says(struct why_row *r, const struct lkdf_channel *ch,
-		 enum channel_side side)
+static void says_channel(struct why_row *r, const struct lkdf_channel *ch,
+			 enum channel_side side)
 {
 	if (side == CHANNEL_VALUES)
 		why_says(r, "for a value of channel \"%s\"", ch->name);
@@ -24,7 +24,7 @@ static void says(struct why_row *r, const struct lkdf_channel *ch,
 
 void why_says_channel(struct why_row *r, const struct again_at *at)
 {
-	says(r, at->ch, at->side);
+	says_channel(r, at->ch, at->side);
 }
 
 static struct why_row *add_thread(struct why *y, enum channel_who who,
@@ -61,7 +61,7 @@ static void look_at_side(struct why *y, const struct lkdf_channel *ch,
 		r = w->task ? why_add_task(y, WHY_CHANNEL, w->task)
 			    : add_thread(y, w->who, side);
 		if (r)
-			says(r, ch, side);
+			says_channel(r, ch, side);
 	}
 }
 

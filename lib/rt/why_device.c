@@ -4,8 +4,8 @@
 #include "kernel/kernel.h"
 
 /* Under the device's lock: the request stays, and so does its task. */
-static void tell(struct why *y, const struct device *d,
-		 const struct device_req *q)
+static void tell_request(struct why *y, const struct device *d,
+			 const struct device_req *q)
 {
 	const struct kernel_req *r =
 		container_of(q, const struct kernel_req, req);
@@ -88,8 +88,9 @@ static void look_at_device(struct why *y, struct device *d)
 		if (nr++ >= WHY_PER_QUEUE)
 			y->nr_more++;
 		else
-			tell(y, d,
-			     container_of(l, const struct device_req, list));
+			tell_request(y, d,
+				     container_of(l, const struct device_req,
+						  list));
 	}
 	look_at_queues(y, d);
 	lock_give(&d->lock);

@@ -16,7 +16,7 @@ static const char *const cause_words[] = {
 	[WHY_ROOM] = "room",   [WHY_RUN] = "run",
 };
 
-static const char *plural(uint64_t nr)
+static const char *plural_of(uint64_t nr)
 {
 	return nr == 1 ? "" : "s";
 }
@@ -50,7 +50,7 @@ static void write_text(const struct why *y, struct text *t)
 		 "as seen: %" PRIu64 " submitted task%s and runs under way, "
 		 "%u of %d workers asleep, %d bod%s and %d queued in the "
 		 "blocking pool\n",
-		 y->nr_live, plural(y->nr_live), y->nr_asleep,
+		 y->nr_live, plural_of(y->nr_live), y->nr_asleep,
 		 y->rt->nr_workers, y->nr_running,
 		 y->nr_running == 1 ? "y" : "ies", y->nr_queued);
 	for (i = 0; i < y->nr; i++) {
@@ -58,7 +58,7 @@ static void write_text(const struct why *y, struct text *t)
 		text_put(t, "%s waits %s", r->who, r->what);
 		if (r->nr_behind)
 			text_put(t, "; %" PRIu64 " unresolved task%s behind",
-				 r->nr_behind, plural(r->nr_behind));
+				 r->nr_behind, plural_of(r->nr_behind));
 		if (r->next[0])
 			text_put(t, ", as is %s", r->next);
 		text_put(t, "\n");

@@ -32,7 +32,8 @@ static void free_once(void *u)
 	free(o);
 }
 
-static struct away_once *make(struct frame *f, struct device *const *devices)
+static struct away_once *make_once(struct frame *f,
+				   struct device *const *devices)
 {
 	struct lkdf *rt = f->graph->rt;
 	struct away_once *o = calloc(1, sizeof(*o));
@@ -56,7 +57,7 @@ struct copies *away_once_make(struct frame *f, uint32_t var,
 
 	if (other)
 		return other->copies;
-	o = make(f, devices);
+	o = make_once(f, devices);
 	if (!o)
 		return NULL;
 	a_store(&f->graph->rt->has_copies, true, relaxed);

@@ -44,7 +44,7 @@ static bool is_hindered(const struct burst *b, uint32_t index)
 }
 
 /* A run that we owe nothing may end, see burst_leave_frame(). */
-static void resolved(struct burst *b, uint32_t index, int verdict)
+static void task_resolved(struct burst *b, uint32_t index, int verdict)
 {
 	check(frame_has(b->f, index));
 	b->nr_resolved += resolve_task(b->w, b->f, index, verdict);
@@ -58,11 +58,11 @@ static inline void pass_over(struct burst *b, uint32_t index,
 	check(frame_has(b->f, index));
 	if (counts)
 		frame_count(b->f, b->w->executor->counters, ending);
-	resolved(b, index, ending_rows[ending].verdict);
+	task_resolved(b, index, ending_rows[ending].verdict);
 }
 
 /* An input failed, or the run is cancelled. */
-static void skip(struct burst *b, uint32_t index)
+static void skip_task(struct burst *b, uint32_t index)
 {
 	bool is_ours = b->recs[index].kind->is_ours;
 
@@ -106,7 +106,7 @@ static struct task *create_task(struct burst *b, uint32_t index, bool is_dead)
 	if (t)
 		task_destroy(b->rt, ex, t);
 	frame_fail(b->f, index, -ENOMEM, "no memory for its task", b->w->id);
-	resolved(b, index, VERDICT_FAILED);
+	task_resolved(b, index, VERDICT_FAILED);
 	return NULL;
 }
 
@@ -143,7 +143,7 @@ bool burst_hinder(struct burst *b, uint32_t index)
 	if (is_always(b, index))
 		start_task(b, index, false);
 	else if (is_hindered(b, index))
-		skip(b, index);
+		skip_task(b, index);
 	else
 		return false;
 	return true;
@@ -157,7 +157,7 @@ void burst_dead(struct burst *b, uint32_t index)
 		return;
 	}
 	if (likely(!is_always(b, index))) {
-		skip(b, index);
+		skip_task(b, index);
 		return;
 	}
 	start_task(b, index, true);
@@ -172,7 +172,7 @@ bool burst_end_stream(struct burst *b, uint32_t index)
 		return false;
 	stream_end(b->f);
 	burst_count(b, 1);
-	resolved(b, index, VERDICT_UNCHOSEN);
+	task_resolved(b, index, VERDICT_UNCHOSEN);
 	return true;
 }
 
@@ -186,7 +186,7 @@ void burst_run_one(struct burst *b, uint32_t index, bool is_dead)
 		return;
 	}
 	if (!is_always(b, index) && (is_dead || is_hindered(b, index))) {
-		skip(b, index);
+		skip_task(b, index);
 		return;
 	}
 	if (joins_ahead(b, index))
@@ -226,6 +226,6 @@ bool burst_after(struct burst *b, uint32_t index, int rc)
 	if (rc >= 0)
 		return true;
 	frame_fail(b->f, index, rc, has_why ? err_text() : NULL, b->w->id);
-	resolved(b, index, VERDICT_FAILED);
+	task_resolved(b, index, VERDICT_FAILED);
 	return false;
 }

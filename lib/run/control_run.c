@@ -398,8 +398,8 @@ static bool has_branches(const struct control_edge *e, uint32_t nr, int value)
 	return true;
 }
 
-static int refuse(const struct frame *f, uint32_t index,
-		  const struct control_edge *e, uint32_t nr, int value)
+static int refuse_branch(const struct frame *f, uint32_t index,
+			 const struct control_edge *e, uint32_t nr, int value)
 {
 	char name[NAME_SIZE], list[100] = "";
 	size_t used = 0;
@@ -438,5 +438,5 @@ int control_check(const struct frame *f, uint32_t index, int value)
 		    : value >= 0x20000000 && value < LKDF_NO_BRANCH &&
 			      has_branches(e, nr, value))
 		return 0;
-	return refuse(f, index, e, nr, value);
+	return refuse_branch(f, index, e, nr, value);
 }

@@ -236,7 +236,7 @@ void frame_set_free(struct frame *f)
  * Under the graph's lock, so that runs take their places in the order in which
  * they take frames. 1: it may start; 0: it starts by itself; or why not.
  */
-static int enter(struct frame *f, struct executor *ex)
+static int take_place(struct frame *f, struct executor *ex)
 {
 	int rc;
 
@@ -288,7 +288,7 @@ int frame_start(struct lkdf_graph *g, struct lkdf_scope *s,
 	init_run(f, s, r, parent);
 	if (done)
 		f->done = event;
-	rc = enter(f, ex);
+	rc = take_place(f, ex);
 	g->nr_runs += rc >= 0;
 	pthread_mutex_unlock(&g->lock);
 	if (rc < 0) {

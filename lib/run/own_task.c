@@ -154,7 +154,7 @@ static uint64_t bytes_of(struct executor *ex, const struct frame *f,
 	return traced_value(&b);
 }
 
-static void took(const struct frame *f, uint32_t index, uint64_t ticks)
+static void task_took(const struct frame *f, uint32_t index, uint64_t ticks)
 {
 	struct task_time *t = &f->graph->times[graph_number(f->graph, index)];
 	uint64_t longest = a_load(&t->longest, relaxed);
@@ -182,7 +182,7 @@ const struct owner_ops own_task_ops = {
 	.failed = own_task_failed,
 	.ending = task_claim_end,
 	.ended = own_task_ended,
-	.took = took,
+	.took = task_took,
 	.describe = describe_slice,
 	.bytes = bytes_of,
 	.name = name_task,

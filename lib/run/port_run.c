@@ -35,7 +35,7 @@ void port_run_destroy(struct frame *f)
 
 /* ---- states ------------------------------------------------------------- */
 
-static void drop(struct frame *f, const struct port_out *out)
+static void drop_value(struct frame *f, const struct port_out *out)
 {
 	char *value = f->port.bytes + out->slot;
 
@@ -54,7 +54,7 @@ static void end_call(struct frame *f, const struct port_out *out, bool is_live)
 		/* Relaxed: readers come after the arrivals that follow. */
 		a_store(state, PORT_FULL, relaxed);
 	else
-		drop(f, out);
+		drop_value(f, out);
 }
 
 void port_resolved(struct frame *f, uint32_t index, bool is_live)
@@ -82,7 +82,7 @@ void port_end(struct frame *f)
 		if (p->out[i].state != NO_PORT &&
 		    a_load(&f->port.state[p->out[i].state], relaxed) !=
 			    PORT_EMPTY)
-			drop(f, &p->out[i]);
+			drop_value(f, &p->out[i]);
 }
 
 /* ---- in a body ---------------------------------------------------------- */
@@ -148,7 +148,7 @@ void *port_out(const struct lkdf_ctx *c, unsigned port)
 	if (unlikely(out->state != NO_PORT)) {
 		state = &c->frame->port.state[out->state];
 		if (a_load(state, relaxed) == PORT_FULL)
-			drop(c->frame, out);
+			drop_value(c->frame, out);
 		a_store(state, PORT_OPEN, relaxed);
 	}
 	return c->frame->port.bytes + out->slot;

@@ -174,8 +174,8 @@ void resolve_listed(struct worker *w, struct ready_list *l)
 	take_listed(w, l, !is_thief ? UINT32_MAX : s->options->far_steals != 0);
 }
 
-static inline void arrive(struct worker *w, struct frame *f, uint32_t index,
-			  int verdict)
+static inline void arrive_at(struct worker *w, struct frame *f, uint32_t index,
+			     int verdict)
 {
 	struct rec *r = &f->recs[index];
 	enum arrival a = verdict < 0 ? ARRIVAL_DEAD : ARRIVAL_LIVE;
@@ -198,7 +198,7 @@ void resolve_give_token(struct worker *w, struct frame *f, uint32_t index)
 	if (unlikely(f->graph->control))
 		control_arrive(w, f, index, 0, VERDICT_LIVE);
 	else
-		arrive(w, f, index, VERDICT_LIVE);
+		arrive_at(w, f, index, VERDICT_LIVE);
 }
 
 /* The instance of the next run may go, as far as we are concerned. */
@@ -241,8 +241,8 @@ static void tell_successors(struct worker *w, struct frame *f, uint32_t index,
 
 	succ = graph_succ(f->graph, &f->recs[index], &nr);
 	for (i = 0; i < nr; i++)
-		arrive(w, f, succ[i],
-		       resolve_passes(f, index, succ[i], verdict));
+		arrive_at(w, f, succ[i],
+			  resolve_passes(f, index, succ[i], verdict));
 }
 
 uint32_t resolve_task(struct worker *w, struct frame *f, uint32_t index,

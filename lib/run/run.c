@@ -27,7 +27,7 @@
 
 /* Live arrivals at all successors of r. Returns the one to run next. */
 static inline __attribute__((always_inline)) uint32_t
-fire(struct burst *b, struct rec *recs, const struct rec *r)
+fire_successors(struct burst *b, struct rec *recs, const struct rec *r)
 {
 	uint32_t next = NO_TASK, nr, i;
 	const uint32_t *succ = graph_succ(b->graph, r, &nr);
@@ -96,7 +96,7 @@ run_chain(struct burst *b, uint32_t index, const int chain)
 		if (is_transient)
 			transient_called(c, &b->transient[c->index]);
 		nr_resolved++;
-		index = fire(b, recs, r);
+		index = fire_successors(b, recs, r);
 		if (chain & CHAIN_TOKENS && r->flags & REC_TOKEN)
 			resolve_pass_token(w, b->f, (uint32_t)(r - recs));
 		if (index != NO_TASK)
@@ -336,7 +336,7 @@ static void run_one(struct worker *w, uint64_t item)
 	burst_flush(&b);
 }
 
-static struct link *above(uint64_t item, void *rt)
+static struct link *task_above(uint64_t item, void *rt)
 {
 	const struct frame *f = NULL;
 	struct link *link;
@@ -372,7 +372,7 @@ const struct sched_ops run_ops = {
 	.start = enter_worker,
 	.run = run_items,
 	.run_one = run_one,
-	.above = above,
+	.above = task_above,
 	.overflow = overflow_item,
 	.poll = facts_idle,
 	.wait = completion_wait,

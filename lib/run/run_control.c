@@ -13,8 +13,8 @@
  * task that no branch has chosen, or NO_TASK; the others of them are pushed.
  */
 static inline __attribute__((always_inline)) uint32_t
-tell(struct burst *b, uint32_t to, uint8_t flags, int verdict, uint32_t next,
-     uint32_t *passed)
+tell_successor(struct burst *b, uint32_t to, uint8_t flags, int verdict,
+	       uint32_t next, uint32_t *passed)
 {
 	struct rec *m = &b->recs[to];
 	uint32_t all;
@@ -73,9 +73,10 @@ fire_edges(struct burst *b, const struct rec *r, int value)
 			is_taken |= !(e->flags & CONTROL_BRANCH);
 			if (unlikely(e->flags & CONTROL_PORT))
 				port_tell(&b->f->port, e->live, is_taken);
-			next = tell(b, e->to, e->flags,
-				    is_taken ? VERDICT_LIVE : VERDICT_UNCHOSEN,
-				    next, &passed);
+			next = tell_successor(b, e->to, e->flags,
+					      is_taken ? VERDICT_LIVE
+						       : VERDICT_UNCHOSEN,
+					      next, &passed);
 		}
 	}
 	/* It may close the loop, which all our edges have been told of. */
@@ -95,7 +96,8 @@ fire_control(struct burst *b, const struct rec *r, int value)
 		return fire_edges(b, r, value);
 	succ = graph_succ(b->graph, r, &nr);
 	for (i = 0; i < nr; i++)
-		next = tell(b, succ[i], 0, VERDICT_LIVE, next, &passed);
+		next = tell_successor(b, succ[i], 0, VERDICT_LIVE, next,
+				      &passed);
 	if (unlikely(passed != NO_TASK))
 		burst_pass_over(b, passed);
 	return next;

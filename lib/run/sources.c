@@ -40,7 +40,7 @@ static void sample_again(const struct lkdf_graph *g)
 		}
 }
 
-static void begin(struct worker *w, struct frame *f)
+static void begin_run(struct worker *w, struct frame *f)
 {
 	struct solo *s = &f->graph->solo;
 
@@ -79,7 +79,7 @@ static void look_for_alarm(struct worker *w, struct frame *f)
 		    share.permille);
 }
 
-static void judge(struct worker *w, struct frame *f)
+static void judge_run(struct worker *w, struct frame *f)
 {
 	struct solo *s = &f->graph->solo;
 
@@ -99,7 +99,7 @@ void sources_end(struct worker *w, struct frame *f)
 		counter_add(w->executor->counters, COUNTER_SOLO, is_one);
 	}
 	if (likely(is_one))
-		judge(w, f);
+		judge_run(w, f);
 }
 
 void sources_turn(struct worker *w, struct frame *f)
@@ -109,15 +109,15 @@ void sources_turn(struct worker *w, struct frame *f)
 	if (f->solo.is_solo)
 		counter_add(w->executor->counters, COUNTER_SOLO_TURNS,
 			    SOURCES_TURNS);
-	judge(w, f);
-	begin(w, f);
+	judge_run(w, f);
+	begin_run(w, f);
 }
 
 void sources_begin(struct worker *w, struct frame *f)
 {
 	f->nr_turns = 0;
 	if (f->graph->solo.is_possible)
-		begin(w, f);
+		begin_run(w, f);
 	static_run_begin(w, f);
 }
 

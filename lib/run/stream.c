@@ -92,7 +92,7 @@ static int check_waves(const struct lkdf_graph *g, const struct lkdf_run *r)
 		   g->name, r->max_waves, g->nr_frames);
 }
 
-static int refuse(const struct lkdf_graph *g, const struct lkdf_run *r)
+static int refuse_stream(const struct lkdf_graph *g, const struct lkdf_run *r)
 {
 	const struct lkdf_kind *k;
 	char name[NAME_SIZE];
@@ -134,8 +134,8 @@ static bool is_idle(const struct lkdf_graph *g)
 	return true;
 }
 
-static void init(struct lkdf_graph *g, struct lkdf_scope *scope,
-		 const struct lkdf_run *r, struct lkdf_event done)
+static void init_stream(struct lkdf_graph *g, struct lkdf_scope *scope,
+			const struct lkdf_run *r, struct lkdf_event done)
 {
 	struct stream *s = g->stream;
 	uint32_t nr;
@@ -209,7 +209,7 @@ int stream_start(struct lkdf_graph *g, struct lkdf_scope *s,
 		 const struct lkdf_run *r, struct lkdf_event *done)
 {
 	struct lkdf_event event = { 0 };
-	int rc = refuse(g, r);
+	int rc = refuse_stream(g, r);
 	uint32_t first;
 
 	check(g->is_sealed);
@@ -227,7 +227,7 @@ int stream_start(struct lkdf_graph *g, struct lkdf_scope *s,
 			   "run: STREAM: other runs of graph %s are under way",
 			   g->name);
 	}
-	init(g, s, r, event);
+	init_stream(g, s, r, event);
 	first = take_frames(g, r);
 	g->stream->holder = &g->frames[first];
 	rc = g->accesses ? values_enter(NULL, g->stream->holder) : 1;
@@ -306,7 +306,7 @@ bool stream_takes(struct worker *w, struct frame *f, uint32_t index)
 }
 
 /* The frame's own counts and error go up. */
-static void collect(struct frame *f)
+static void collect_wave(struct frame *f)
 {
 	struct stream *s = f->stream;
 	struct failure *failure = a_load(&f->failure, relaxed), *none = NULL;
@@ -325,7 +325,7 @@ static void collect(struct frame *f)
 }
 
 /* The last frame has stopped. */
-static void finish(struct worker *w, struct lkdf_graph *g)
+static void finish_stream(struct worker *w, struct lkdf_graph *g)
 {
 	struct stream *s = g->stream;
 	struct failure *failure = a_load(&s->failure, relaxed);
@@ -369,7 +369,7 @@ void stream_wave_ended(struct worker *w, struct frame *f)
 		planned_end(f);
 	if (g->ports)
 		port_end(f);
-	collect(f);
+	collect_wave(f);
 	if (g->accesses)
 		values_end_wave(f, s->holder);
 	a_add(&s->nr_waves, 1, relaxed);
@@ -386,5 +386,5 @@ void stream_wave_ended(struct worker *w, struct frame *f)
 	}
 	/* [stream.stop] what all waves did; pairs with itself. */
 	if (a_sub(&s->nr_running, 1, acq_rel) == 1)
-		finish(w, g);
+		finish_stream(w, g);
 }

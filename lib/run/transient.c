@@ -225,8 +225,9 @@ void *transient_bring_slowly(const struct executor *ex, struct frame *f,
 	return v->bytes;
 }
 
-static void *bring(const struct executor *ex, struct frame *f, struct cache *c,
-		   const struct transient_use *u, struct value *v)
+static void *bring_memory(const struct executor *ex, struct frame *f,
+			  struct cache *c, const struct transient_use *u,
+			  struct value *v)
 {
 	void *p;
 
@@ -271,8 +272,8 @@ static inline bool is_over(struct frame *f, const struct transient_use *u,
 }
 
 static inline __attribute__((always_inline)) void
-used(struct frame *f, struct cache *c, uint32_t executor,
-     const struct transient_use *u, const struct transient_use *end)
+note_used(struct frame *f, struct cache *c, uint32_t executor,
+	  const struct transient_use *u, const struct transient_use *end)
 {
 	struct value *var = f->values.var, *v;
 
@@ -299,7 +300,8 @@ void transient_used(struct frame *f, uint32_t index)
 	check(f->graph->accesses);
 	u = transient_uses(f->graph->accesses, index, &end);
 	/* On whichever thread: counts with the others. */
-	used(f, heap_known_cache(f->graph->rt->heap), NO_MAKER - 1, u, end);
+	note_used(f, heap_known_cache(f->graph->rt->heap), NO_MAKER - 1, u,
+		  end);
 }
 
 /* ---- around a body ------------------------------------------------------ */
@@ -321,7 +323,7 @@ static struct cache *cache_of(const struct lkdf_ctx *c)
 	return heap_cache_of(c->frame->values.heap, &c->ex->record);
 }
 
-static int around(struct lkdf_ctx *c, lkdf_fn body, void *arg)
+static int call_around(struct lkdf_ctx *c, lkdf_fn body, void *arg)
 {
 	struct frame *f = c->frame;
 	struct cache *cache = cache_of(c);
@@ -337,7 +339,7 @@ static int around(struct lkdf_ctx *c, lkdf_fn body, void *arg)
 	for (u = first; u < end; u++) {
 		v = &var[u->var];
 		if (u->flags & TRANSIENT_MAKES) {
-			if (unlikely(!bring(c->ex, f, cache, u, v)))
+			if (unlikely(!bring_memory(c->ex, f, cache, u, v)))
 				return transient_no_bytes(c, u->var);
 			if (is_planned)
 				planned_made(f, u->var, c->ex->node);
@@ -351,7 +353,7 @@ static int around(struct lkdf_ctx *c, lkdf_fn body, void *arg)
 	c->nr_bytes = 0;
 	/* With a task of its own, or dead: at its end. */
 	if (likely(rc >= 0 && !c->task))
-		used(f, cache_of(c), (uint32_t)c->ex->id, first, end);
+		note_used(f, cache_of(c), (uint32_t)c->ex->id, first, end);
 	return rc;
 }
 
@@ -363,7 +365,7 @@ int transient_body(struct lkdf_ctx *c, void *arg)
 	int rc;
 
 	if (!t || !t[c->index].nr || !c->bytes || !c->ex->cache)
-		return around(c, body, arg);
+		return call_around(c, body, arg);
 	rc = transient_call(c, &t[c->index], body, arg);
 	/* With a task of its own, or dead: at its end. */
 	if (likely(rc >= 0 && !c->task))

@@ -70,7 +70,8 @@ const struct frame *values_of_bytes(const struct blocking_item *item)
 }
 
 /* The var that has the use of the claim for its own, not for its whole. */
-static struct access_var *claimed(const struct access_table *w, uint32_t claim)
+static struct access_var *values_claimed(const struct access_table *w,
+					 uint32_t claim)
 {
 	return access_var(w, w->claimed[claim]);
 }
@@ -87,7 +88,7 @@ static void fill_claim(struct frame *f)
 	c->ops = &ops;
 	c->holder = f;
 	for (i = 0; i < w->nr_claims; i++) {
-		v = claimed(w, i);
+		v = values_claimed(w, i);
 		u = &c->use[i];
 		u->domain = &v->data->domain;
 		u->part = v->part;
@@ -285,7 +286,7 @@ static void count_writes(struct frame *f, bool leaves)
 	uint32_t i, nr;
 
 	for (i = 0; i < w->nr_claims; i++) {
-		v = claimed(w, i);
+		v = values_claimed(w, i);
 		if (!v->writes)
 			continue;
 		nr = v->nr_writers -
@@ -304,12 +305,12 @@ static void note_untouched(struct frame *f)
 	if (!w->has_maybe && !f->graph->control)
 		return;
 	for (i = 0; i < w->nr_claims; i++)
-		if (is_untouched(f, claimed(w, i)))
+		if (is_untouched(f, values_claimed(w, i)))
 			f->values.claim->use[i].is_untouched = true;
 }
 
 /* Does what leaving does, but nobody comes after us. */
-static void heal(struct frame *f)
+static void heal_var(struct frame *f)
 {
 	struct claim *c = f->values.claim;
 	uint32_t i;
@@ -325,7 +326,7 @@ static void heal(struct frame *f)
 void values_count(struct frame *f)
 {
 	if (unlikely(f->values.heals))
-		heal(f);
+		heal_var(f);
 	else
 		count_writes(f, false);
 }
@@ -378,7 +379,7 @@ void values_end_wave(struct frame *f, struct frame *holder)
 	uint32_t i, nr;
 
 	for (i = 0; i < w->nr_claims; i++) {
-		nr = claimed(w, i)->nr_writers -
+		nr = values_claimed(w, i)->nr_writers -
 		     a_load(&f->values.nr_untouched[i], relaxed);
 		/* Relaxed: [stream.stop] orders them before the last look. */
 		a_add(&holder->values.nr_written[i], nr, relaxed);
@@ -400,8 +401,8 @@ void values_end_waves(struct frame *holder)
 		v->claim->use[i].is_untouched = !nr;
 		/* Leaving counts one. */
 		if (nr)
-			a_add(&claimed(w, i)->data->domain.version, nr - 1,
-			      relaxed);
+			a_add(&values_claimed(w, i)->data->domain.version,
+			      nr - 1, relaxed);
 	}
 }
 

@@ -73,7 +73,7 @@ static void unlink_behind(struct backlog *b, struct link *before,
 }
 
 /* Under lock: the first up to last_seen come last, if there are others. */
-static void turn(struct backlog *b, struct link *last_seen)
+static void turn_backlog(struct backlog *b, struct link *last_seen)
 {
 	struct link *first = a_load(&b->first, relaxed);
 	struct link *rest = a_load(&last_seen->next, relaxed);
@@ -105,7 +105,7 @@ struct link *backlog_dig(struct backlog *b, uint32_t nr, bool turns,
 	if (link)
 		unlink_behind(b, before, link);
 	if (turns && before)
-		turn(b, before);
+		turn_backlog(b, before);
 	lock_give(&b->lock);
 	return link;
 }

@@ -2,7 +2,7 @@
 #include "sched/deque.h"
 
 /* Owner only. Somebody has moved split: where is it? False: it still may. */
-static bool notice(struct deque *d)
+static bool notice_thieves(struct deque *d)
 {
 	uint32_t published = DEQUE_PUBLISHED;
 
@@ -22,7 +22,7 @@ bool deque_pop_published(struct deque *d, uint32_t head, uint64_t *item)
 	enum deque_result rc;
 
 	deque_raise(d, head);
-	if (notice(d))
+	if (notice_thieves(d))
 		return deque_pop(d, item);
 	deque_share_all(d);
 	do
@@ -37,7 +37,7 @@ bool deque_hold(struct deque *d, uint32_t *head)
 	if (likely(deque_lower(d, d->split)))
 		return true;
 	deque_raise(d, *head);
-	return notice(d) && deque_hold(d, head);
+	return notice_thieves(d) && deque_hold(d, head);
 }
 
 uint32_t deque_publish_for(struct deque *d)

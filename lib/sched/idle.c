@@ -170,7 +170,7 @@ static unsigned public_for(struct worker *w)
 }
 
 /* Spinner -> sleeper, and all know that somebody has nothing to do. */
-static void announce(struct worker *w)
+static void announce_sleep(struct worker *w)
 {
 	struct sched *s = w->sched;
 	int i;
@@ -217,7 +217,7 @@ static inline bool has_lent(struct worker *w)
 }
 
 /* A worker that has lent its CPU waits until it has it back. */
-static void sit(struct worker *w)
+static void sit_out(struct worker *w)
 {
 	if (park_found(&w->node->park) && notify_has_sleeper(w->sched))
 		worker_notify(w, public_for(w));
@@ -239,13 +239,13 @@ static uint64_t sleep_once(struct worker *w)
 	quota_look(w);
 	ticks = quota_spin(&s->quota);
 	if (has_lent(w)) {
-		sit(w);
+		sit_out(w);
 		return ticks;
 	}
 	/* Asleep it has nothing to keep. */
 	a_store(&w->holdoff_until, 0, relaxed);
 	part_nap(w);
-	announce(w);
+	announce_sleep(w);
 	left = timers_arm(&s->timers, &armed);
 	for (i = 0; i < ARRAY_SIZE(naps); i++)
 		left = nap_min(left, naps[i](w));
@@ -279,7 +279,7 @@ static void step_aside(struct worker *w)
 
 	if (!client_is_here(s) || start - w->crowded_at < s->crowded_ticks)
 		return;
-	announce(w);
+	announce_sleep(w);
 	if (!public_for(w) && !part_has_bound(w) && !is_stopping(w)) {
 		client_forget(s);
 		sched_yield();
@@ -291,7 +291,7 @@ static void step_aside(struct worker *w)
 }
 
 /* Spins for so long, a pause between any two looks. True: an item. */
-static bool spin(struct worker *w, uint64_t ticks, uint64_t *item)
+static bool spin_for(struct worker *w, uint64_t ticks, uint64_t *item)
 {
 	struct sched *s = w->sched;
 	uint64_t start = clock_ticks(), idle = 0, aside = s->aside_ticks;
@@ -332,7 +332,7 @@ bool idle_find(struct worker *w, uint64_t *item)
 
 	w->idle_since = start;
 	park_spin(&w->node->park);
-	while (!(found = spin(w, ticks, item)) && !is_stopping(w))
+	while (!(found = spin_for(w, ticks, item)) && !is_stopping(w))
 		ticks = sleep_once(w);
 	ns = (clock_ticks() - start) * 1024 / s->ticks_per_1024ns;
 	counter_add(w->executor->counters, COUNTER_IDLE_NS, ns);

@@ -52,7 +52,7 @@ static void overflow_leave(struct worker *w, struct sched_node *node,
 	}
 }
 
-static struct link *reverse(struct link *link)
+static struct link *reverse_links(struct link *link)
 {
 	struct link *next, *before = NULL;
 
@@ -94,7 +94,7 @@ static bool take_inbox(struct worker *w, struct sched_node *node, bool is_bound,
 		return false;
 	o.deques = 0;
 	o.is_of_join = of_join;
-	take_links(w, of_join ? reverse(link) : link, is_bound, &o);
+	take_links(w, of_join ? reverse_links(link) : link, is_bound, &o);
 	if (unlikely(o.deques))
 		overflow_leave(w, node, &o);
 	return true;

@@ -134,7 +134,7 @@ static void ring_bell(struct park *p)
 }
 
 /* False: there is no bell, or somebody watches it, which is enough. */
-static bool watch(struct park *p)
+static bool watch_bell(struct park *p)
 {
 	uint32_t nobody = 0;
 
@@ -173,7 +173,7 @@ int park_sleep_uncalled(struct park *p, int64_t timeout_ns,
 	bool is_over = false;
 	uint32_t half;
 
-	if (unlikely(watch(p)))
+	if (unlikely(watch_bell(p)))
 		return sleep_on_bell(p, timeout_ns, uncalled);
 	while (!take_token(p)) {
 		/* [park.half] that we are called, or the kernel sees another

@@ -68,10 +68,9 @@ bool part_help(struct sched_node *node, uint64_t *item)
 }
 
 /* Of a node's parts, what the worker may run. */
-static struct link *dig(struct worker *w, struct sched_node *node, uint32_t nr,
-			bool turns,
-			bool (*fits)(const struct link *link, const void *u),
-			const void *u)
+static struct link *
+dig_node(struct worker *w, struct sched_node *node, uint32_t nr, bool turns,
+	 bool (*fits)(const struct link *link, const void *u), const void *u)
 {
 	struct link *link = NULL;
 	struct part *p;
@@ -94,7 +93,7 @@ struct link *part_dig(struct worker *w, uint32_t nr, bool turns,
 	int i;
 
 	for (i = 0; i < s->nr_nodes && !link; i++)
-		link = dig(w, &s->nodes[i], nr, turns, fits, u);
+		link = dig_node(w, &s->nodes[i], nr, turns, fits, u);
 	return link;
 }
 

@@ -109,7 +109,7 @@ void publish_watch(struct worker *w)
 }
 
 /* True: nobody does now. */
-static bool unwatch(struct worker *w)
+static bool stop_watching(struct worker *w)
 {
 	uint32_t nr;
 
@@ -130,7 +130,7 @@ int64_t publish_nap(struct worker *w)
 	if (!s->publish_ticks || worker_is_alone(w))
 		return -1;
 	if (has_nodes || w->watch_nap_ns >= NAP_MAX_NS) {
-		unwatch(w);
+		stop_watching(w);
 		if (!is_anybody_busy(s))
 			return -1;
 	}
@@ -144,7 +144,7 @@ void publish_leave(struct worker *w, bool has_work)
 	struct sched *s = w->sched;
 
 	w->watch_nap_ns = 0;
-	if (unwatch(w) && has_work && notify_has_sleeper(s) &&
+	if (stop_watching(w) && has_work && notify_has_sleeper(s) &&
 	    notify_any(s, w->node))
 		worker_has_woken(w);
 }

@@ -132,7 +132,7 @@ static int count_cpus(const struct sched *s)
 }
 
 /* True: it was another number before. */
-static bool replace(_Atomic(int) *old, int value)
+static bool replace_number(_Atomic(int) *old, int value)
 {
 	bool is_new = a_load(old, relaxed) != value;
 
@@ -150,9 +150,9 @@ static bool look_at_quota(struct sched *s)
 
 	milli = topo_read_quota_milli(q->proc_root, q->cgroup_root);
 	cpus = s->topo->is_synthetic ? nr : count_cpus(s);
-	is_new = replace(&q->milli, milli);
+	is_new = replace_number(&q->milli, milli);
 	a_store(&q->read_ns, clock_now_ns(), relaxed);
-	is_new |= replace(&q->cpus, cpus);
+	is_new |= replace_number(&q->cpus, cpus);
 	least = milli / 1000 + (milli % 1000 != 0);
 	if (!milli || cpus < least)
 		least = cpus;

@@ -61,7 +61,8 @@ static struct worker *first_of(const struct worker *w)
 }
 
 /* The others of the node, in a circle from the next one on; i from 1. */
-static struct worker *other(const struct worker *w, struct worker *first, int i)
+static struct worker *other_member(const struct worker *w, struct worker *first,
+				   int i)
 {
 	return first + (w - first + i) % w->node->nr_workers;
 }
@@ -83,17 +84,17 @@ static int count_others(const struct worker *w,
 	int i, nr = 0;
 
 	for (i = 1; i < w->node->nr_workers; i++)
-		nr += is(other(w, first, i));
+		nr += is(other_member(w, first, i));
 	return nr;
 }
 
-static void lend(struct worker *w, int nr)
+static void lend_cpu(struct worker *w, int nr)
 {
 	struct worker *first = first_of(w), *v;
 	int i;
 
 	for (i = 1; nr; i++) {
-		v = other(w, first, i);
+		v = other_member(w, first, i);
 		if (!can_lend(v))
 			continue;
 		/* [team.a] before we look whether it is away; pairs with
@@ -117,7 +118,7 @@ static bool try_to_lead(struct worker *w, int nr)
 	leads = !a_load(&w->lent_to, relaxed) &&
 		count_others(w, can_lend) >= nr - 1;
 	if (leads) {
-		lend(w, nr - 1);
+		lend_cpu(w, nr - 1);
 		w->is_leader = true;
 	}
 	lock_give(&node->team_lock);
@@ -141,7 +142,7 @@ static void call_all(struct worker *w)
 	int i;
 
 	for (i = 1; i < w->node->nr_workers; i++) {
-		v = other(w, first, i);
+		v = other_member(w, first, i);
 		/* [team.call] after lent_to; pairs with [part.c]. */
 		if (is_lent_to(v, w) && a_load(&v->is_drowsy, seq_cst))
 			is_drowsy |= a_xchg(&v->is_drowsy, 0, relaxed) != 0;
@@ -156,13 +157,13 @@ static void wait_for_all(struct worker *w)
 	int i;
 
 	for (i = 1; i < w->node->nr_workers; i++) {
-		v = other(w, first, i);
+		v = other_member(w, first, i);
 		if (is_lent_to(v, w))
 			wait_for(v);
 	}
 }
 
-static void lead(struct worker *w, int nr)
+static void lead_team(struct worker *w, int nr)
 {
 	struct sched_node *node = w->node;
 	uint32_t word;
@@ -194,7 +195,7 @@ static void give_back(struct worker *w)
 
 	lock_take(&node->team_lock);
 	for (i = 1; i < node->nr_workers; i++) {
-		v = other(w, first, i);
+		v = other_member(w, first, i);
 		if (is_lent_to(v, w))
 			a_store(&v->lent_to, 0, relaxed);
 	}
@@ -236,7 +237,7 @@ int team_begin(struct worker *w, int nr)
 		w->team_size = w->team_depth = 1;
 		return 1;
 	}
-	lead(w, nr);
+	lead_team(w, nr);
 	if (w->team_size > 1)
 		run_on(w, true);
 	foreign_threads(&w->sched->foreign, w->team_size);

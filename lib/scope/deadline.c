@@ -85,7 +85,7 @@ struct lkdf_scope *deadline_leave(struct lkdf_scope *own)
 	return parent;
 }
 
-static int64_t shorter(struct timers *ts, int64_t timeout_ns)
+static int64_t shorter_of(struct timers *ts, int64_t timeout_ns)
 {
 	int64_t earliest = a_load(&ts->earliest, relaxed), left;
 
@@ -107,7 +107,7 @@ void deadline_sleep(struct lkdf *rt, _Atomic(uint32_t) *word, uint32_t expect,
 		futex_wait(word, expect, timeout_ns);
 		return;
 	}
-	timeout_ns = shorter(&s->timers, timeout_ns);
+	timeout_ns = shorter_of(&s->timers, timeout_ns);
 	if (!completion_sleep(rt, timeout_ns))
 		futex_wait(word, expect, timeout_ns);
 	sched_tick(s, rt);

@@ -77,7 +77,7 @@ static enum event_state state_of(uint64_t word)
 }
 
 /* A signal less in its life. */
-static uint64_t signalled(uint64_t word, int error)
+static uint64_t event_signalled(uint64_t word, int error)
 {
 	uint64_t next = word_make(word_gen(word), error, word_count(word) - 1);
 
@@ -132,7 +132,7 @@ int event_create(struct lkdf *rt, struct executor *ex, uint32_t count,
 	return 0;
 }
 
-static uint64_t look(struct lkdf_event e)
+static uint64_t look_at_event(struct lkdf_event e)
 {
 	/* [event.look] pairs with [event.born] and [event.fire]. */
 	return a_load(&event_of(e)->word, acquire);
@@ -140,12 +140,12 @@ static uint64_t look(struct lkdf_event e)
 
 bool event_is_valid(struct lkdf_event e)
 {
-	return e.slot && word_gen(look(e)) == e.gen;
+	return e.slot && word_gen(look_at_event(e)) == e.gen;
 }
 
 bool event_has_fired(struct lkdf_event e)
 {
-	return word_count(look(e)) == 0;
+	return word_count(look_at_event(e)) == 0;
 }
 
 bool event_look(struct event *ev, int *error)
@@ -176,7 +176,7 @@ static bool drop_any(struct event *ev)
 	return true;
 }
 
-static void drop(struct event *ev)
+static void drop_event(struct event *ev)
 {
 	uint64_t word;
 
@@ -200,7 +200,7 @@ static void drop(struct event *ev)
 }
 
 /* It has just fired: tell everybody. The caller holds a reference. */
-static void tell(struct event *ev, int error)
+static void tell_waiters(struct event *ev, int error)
 {
 	struct event_waiter *w, *next;
 
@@ -212,7 +212,7 @@ static void tell(struct event *ev, int error)
 	for (; w; w = next) {
 		next = w->next;
 		w->fn(w, error);
-		drop(ev);
+		drop_event(ev);
 	}
 	/* [tap.b] after the word; pairs with [tap.c]. */
 	if (unlikely(a_load(&ev->taps, seq_cst) != NULL)) {
@@ -236,7 +236,7 @@ static int count_down(struct event *ev, uint64_t gen, int *error)
 		if (word_gen(word) != gen || !word_count(word))
 			return -ESTALE;
 		e = word_error(word) ? word_error(word) : *error;
-		next = signalled(word, e);
+		next = event_signalled(word, e);
 		/* [event.fire] what was done before; pairs with
 		 * [event.look]. seq_cst: before nr_sleepers. */
 	} while (!a_cas(&ev->word, &word, next, seq_cst, relaxed));
@@ -252,7 +252,7 @@ int event_fire(struct lkdf_event e, int error)
 	if (rc < 0)
 		return err(-ESTALE, "event: it has fired already");
 	if (rc)
-		tell(ev, error);
+		tell_waiters(ev, error);
 	return rc;
 }
 
@@ -274,7 +274,7 @@ int event_signal(struct lkdf_event e, int error)
 		return event_pulse(e, error);
 	rc = event_fire(e, error);
 	if (rc > 0)
-		drop(ev);
+		drop_event(ev);
 	return rc < 0 ? rc : 0;
 }
 
@@ -287,8 +287,8 @@ void event_finish(struct lkdf_event e, int error, struct failure *f)
 	rc = count_down(ev, e.gen, &error);
 	check(rc == 1);
 	(void)rc;
-	tell(ev, error);
-	drop(ev);
+	tell_waiters(ev, error);
+	drop_event(ev);
 }
 
 /* 0: fired; 1: the time is up. */
@@ -350,13 +350,13 @@ int event_wait(struct lkdf_event e, int64_t timeout_ns)
 	wait_ended(ev->rt, "lkdf_event_wait", begin);
 	if (rc)
 		return 1;
-	rc = word_error(look(e));
+	rc = word_error(look_at_event(e));
 	if (rc) {
 		f = event_failure(ev);
 		failure_observe(f);
 		err(rc, "%s", f ? f->error.why : strerror(-rc));
 	}
-	drop(ev);
+	drop_event(ev);
 	return rc;
 }
 
@@ -370,7 +370,7 @@ int event_error(struct lkdf_event e, struct lkdf_error *out)
 		return 1;
 	f = event_failure(ev);
 	failure_observe(f);
-	none.err = word_error(look(e));
+	none.err = word_error(look_at_event(e));
 	none.worker = -1;
 	return failure_copy(f ? &f->error : &none, out);
 }
@@ -385,7 +385,7 @@ bool event_get(struct lkdf_event e)
 
 void event_put(struct lkdf_event e)
 {
-	drop(event_of(e));
+	drop_event(event_of(e));
 }
 
 int event_call_give(struct lkdf_event e, struct event_waiter *w)
@@ -400,8 +400,8 @@ int event_call_give(struct lkdf_event e, struct event_waiter *w)
 	head = a_load(&ev->waiters, acquire);
 	do {
 		if (head == EVENT_CLOSED) {
-			w->fn(w, word_error(look(e)));
-			drop(ev);
+			w->fn(w, word_error(look_at_event(e)));
+			drop_event(ev);
 			return 0;
 		}
 		w->next = head;

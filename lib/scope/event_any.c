@@ -77,7 +77,7 @@ static void take_off(struct event_any *any)
 	}
 }
 
-static void fired(struct event_tap *t, int error)
+static void any_fired(struct event_tap *t, int error)
 {
 	struct event_any_tap *tap = container_of(t, struct event_any_tap, tap);
 	struct event_any *any = tap->any;
@@ -118,7 +118,7 @@ int event_any_arm(struct event_any *any, struct lkdf_event *out)
 	*out = any->event;
 	for (i = 0; i < any->nr; i++) {
 		any->tap[i].any = any;
-		any->tap[i].tap.fn = fired;
+		any->tap[i].tap.fn = any_fired;
 		any->tap[i].tap.is_in = false;
 	}
 	event_hook_add(rt, &any->hook);

@@ -24,7 +24,7 @@ static void free_call(struct call *c)
 	heap_free(h, heap_thread_cache(h), c);
 }
 
-static void fired(struct event_tap *t, int error)
+static void call_fired(struct event_tap *t, int error)
 {
 	struct call *c = container_of(t, struct call, stay.tap);
 	void (*fn)(void *u, int error) = c->fn;
@@ -63,7 +63,7 @@ int event_call(struct lkdf_event e, void (*fn)(void *u, int error), void *u)
 	}
 	c->hook.close = close_call;
 	c->stay.tap.event = e;
-	c->stay.tap.fn = fired;
+	c->stay.tap.fn = call_fired;
 	c->rt = rt;
 	c->fn = fn;
 	c->u = u;

@@ -32,7 +32,7 @@ static void free_waker(struct waker *w)
 	heap_free(h, heap_thread_cache(h), w);
 }
 
-static void fired(struct event_tap *t, int error)
+static void fd_fired(struct event_tap *t, int error)
 {
 	struct waker *w = container_of(t, struct waker, tap);
 	struct lkdf_event e = t->event;
@@ -91,7 +91,7 @@ int event_fd(struct lkdf_event e)
 	}
 	w->hook.close = close_waker;
 	w->tap.event = e;
-	w->tap.fn = fired;
+	w->tap.fn = fd_fired;
 	event_hook_add(rt, &w->hook);
 	event_tap_add(&w->tap);
 	return fd;

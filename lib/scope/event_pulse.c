@@ -42,7 +42,7 @@ int event_pulse_create(struct lkdf *rt, struct executor *ex,
  * A reference of who may be late: never of a free slot, and that of another
  * life is given back.
  */
-static bool hold(struct lkdf_event e)
+static bool hold_pulse(struct lkdf_event e)
 {
 	struct event *ev = event_of(e);
 	uint32_t nr = a_load(&ev->nr_refs, relaxed);
@@ -79,7 +79,7 @@ static void count_and_wake(struct event *ev)
 		futex_wake(futex_of(ev), INT_MAX);
 }
 
-static void tell(struct lkdf_event e)
+static void tell_pulse(struct lkdf_event e)
 {
 	struct event *ev = event_of(e);
 	struct event_waiter *w, *next;
@@ -100,14 +100,14 @@ int event_pulse(struct lkdf_event e, int error)
 {
 	int rc = 0;
 
-	if (!hold(e))
+	if (!hold_pulse(e))
 		return err(-ESTALE, "event: its last reference is gone");
 	if (error)
 		rc = event_fire(e, error);
 	else if (event_has_fired(e))
 		rc = err(-ESTALE, "event: an error has ended it");
 	else
-		tell(e);
+		tell_pulse(e);
 	if (rc > 0)
 		count_and_wake(event_of(e));
 	event_put(e);

@@ -37,7 +37,7 @@ static void unlink_tap(struct event *ev, struct event_tap *t)
 	list_del(&t->peers);
 }
 
-static void add(struct event_tap *t, const struct lkdf_scope *scope)
+static void add_tap(struct event_tap *t, const struct lkdf_scope *scope)
 {
 	struct event *ev = event_of(t->event);
 	struct event_shard *s = shard_of(ev->rt, ev);
@@ -67,7 +67,7 @@ static void add(struct event_tap *t, const struct lkdf_scope *scope)
 void event_tap_add_in(struct event_tap *t, const struct lkdf_scope *scope)
 {
 	t->stays = false;
-	add(t, scope);
+	add_tap(t, scope);
 }
 
 void event_tap_add(struct event_tap *t)
@@ -80,7 +80,7 @@ void event_stay_add(struct event_stay *s)
 	s->tap.stays = true;
 	s->nr_due = 0;
 	s->error = 0;
-	add(&s->tap, NULL);
+	add_tap(&s->tap, NULL);
 }
 
 bool event_tap_del(struct event_tap *t)

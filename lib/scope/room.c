@@ -98,7 +98,7 @@ static int refuse_room(const struct lkdf_scope *full, uint32_t nr,
 }
 
 /* Somebody is to be woken when nr_taken is below that. */
-static void ask(struct lkdf_scope *s, uint64_t below)
+static void ask_room(struct lkdf_scope *s, uint64_t below)
 {
 	/* [room.seen] as [room.c], of who has asked for as much; pairs with
 	 * [room.b]. */
@@ -124,7 +124,7 @@ static bool wait_for_room(struct lkdf_scope *s, struct lkdf_scope *full,
 		at = min_u64(fits, full->max_tasks - full->max_tasks / 4);
 	/* [room.epoch] before we ask; pairs with [room.woken]. */
 	epoch = a_load(&full->room_epoch, acquire);
-	ask(full, at + 1);
+	ask_room(full, at + 1);
 	/* [room.d] after we have asked; pairs with [room.a]. */
 	if (a_load(&full->nr_taken, seq_cst) <= at)
 		return true;

@@ -361,7 +361,7 @@ static void cancel_below(struct lkdf_scope *top, int error, bool is_first)
 }
 
 /* is_first: only where there is no error yet. */
-static void cancel(struct lkdf_scope *s, int error, bool is_first)
+static void cancel_scope(struct lkdf_scope *s, int error, bool is_first)
 {
 	struct lkdf *rt = s->rt;
 
@@ -376,13 +376,13 @@ static void cancel(struct lkdf_scope *s, int error, bool is_first)
 void scope_cancel(struct lkdf_scope *s, int error)
 {
 	check(error < 0);
-	cancel(s, error, false);
+	cancel_scope(s, error, false);
 	sched_look(&s->rt->sched);
 }
 
 void scope_expire(struct lkdf_scope *s)
 {
-	cancel(s, -ETIME, true);
+	cancel_scope(s, -ETIME, true);
 }
 
 int scope_error(struct lkdf_scope *s, struct lkdf_error *out)

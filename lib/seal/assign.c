@@ -141,7 +141,7 @@ static bool allocate_plan(struct planner *p)
 	       p->own && p->partner && p->nr_workers;
 }
 
-static void release(struct planner *p)
+static void release_plan(struct planner *p)
 {
 	free(p->first_succ);
 	free(p->succ);
@@ -265,7 +265,7 @@ static int apply_task(struct planner *p, uint32_t t)
 	return 0;
 }
 
-static int apply(struct planner *p, const struct plan *plan)
+static int apply_plan(struct planner *p, const struct plan *plan)
 {
 	struct lkdf_graph *g = p->g;
 	uint32_t t, i;
@@ -281,7 +281,7 @@ static int apply(struct planner *p, const struct plan *plan)
 	return rc;
 }
 
-static int plan(struct planner *p)
+static int plan_parts(struct planner *p)
 {
 	struct plan_graph graph = {
 		.nr_tasks = p->nr_tasks,
@@ -306,7 +306,7 @@ static int plan(struct planner *p)
 		return 0;
 	if (!rc)
 		rc = plan_make(&p->machine, &graph, PLAN_PASSES, &out);
-	return rc ? rc : apply(p, &out);
+	return rc ? rc : apply_plan(p, &out);
 }
 
 int assign_plan(struct lkdf_graph *g)
@@ -322,8 +322,8 @@ int assign_plan(struct lkdf_graph *g)
 	p.nr_vars = (uint32_t)g->accesses->vars.nr;
 	p.nr_uses = (uint32_t)g->accesses->uses.nr;
 	for_edges(&p, count_all);
-	rc = allocate_plan(&p) ? plan(&p) : -ENOMEM;
-	release(&p);
+	rc = allocate_plan(&p) ? plan_parts(&p) : -ENOMEM;
+	release_plan(&p);
 	if (rc)
 		return err(rc, "graph %s: no memory to plan %u tasks", g->name,
 			   g->nr_tasks);

@@ -22,7 +22,8 @@ static int no_memory(const struct looper *p)
 }
 
 /* The outermost loop around inner that is not around to; NO_LOOP: none. */
-static uint32_t outermost(const struct control *c, uint32_t inner, uint32_t to)
+static uint32_t outermost_loop(const struct control *c, uint32_t inner,
+			       uint32_t to)
 {
 	uint32_t l = NO_LOOP;
 
@@ -55,14 +56,14 @@ static int turn_edge(struct looper *p, struct control_edge *e)
 	struct control *c = p->c;
 	uint32_t from = c->loop_of[e->from], to = c->loop_of[e->to], l, head;
 
-	l = outermost(c, to, from);
+	l = outermost_loop(c, to, from);
 	if (l != NO_LOOP) {
 		head = c->loops[l].head;
 		if (e->flags & CONTROL_BRANCH && e->to != head)
 			return second_way_in(p, e, head);
 		e->to = head;
 	}
-	l = outermost(c, from, to);
+	l = outermost_loop(c, from, to);
 	if (l != NO_LOOP) {
 		e->flags |= CONTROL_EXIT;
 		e->loop = l;
@@ -92,7 +93,7 @@ static void turn_back(struct looper *p, struct control_edge *e)
 	if (in == l)
 		return;
 	e->flags |= CONTROL_EXIT;
-	e->loop = outermost(c, in, l);
+	e->loop = outermost_loop(c, in, l);
 }
 
 static void turn_backs(struct looper *p)
@@ -174,7 +175,7 @@ static int too_many(struct looper *p, uint32_t t, const char *what,
 		   max, what, loops_name(p, t).text);
 }
 
-static bool counts(const struct rec *recs, const struct control_edge *e)
+static bool edge_counts(const struct rec *recs, const struct control_edge *e)
 {
 	return e->flags & CONTROL_BRANCH ||
 	       (recs[e->to].kind->flags & LKDF_ANY &&
@@ -196,7 +197,7 @@ static int count_arrivals(struct looper *p)
 		e = &p->edge[i];
 		if (e->flags & CONTROL_BACK)
 			continue;
-		if (counts(recs, e)) {
+		if (edge_counts(recs, e)) {
 			e->flags |= CONTROL_COUNTS;
 			recs[e->to].flags |= REC_CHOSEN;
 			if (++nr_live[e->to] > CONTROL_MAX_LIVE)
@@ -299,7 +300,7 @@ static int compare_by_task(const void *a, const void *b)
 	return x->branch < y->branch ? -1 : x->branch > y->branch;
 }
 
-static bool chooses(const struct control_edge *e)
+static bool task_chooses(const struct control_edge *e)
 {
 	return e->flags & (CONTROL_BRANCH | CONTROL_BACK);
 }
@@ -311,7 +312,7 @@ static uint8_t nr_dense(const struct control_edge *e, uint32_t nr)
 	bool has_branch = false;
 
 	for (i = 0; i < nr; i++) {
-		if (!chooses(&e[i]))
+		if (!task_chooses(&e[i]))
 			continue;
 		has_branch = true;
 		if (e[i].branch == n && n < CONTROL_ANY_VALUE - 1)
@@ -328,7 +329,7 @@ static int check_branches(struct looper *p, const struct control_edge *e,
 	uint32_t i, left, last_left = 0;
 
 	for (i = 0; i < nr; i++) {
-		if (!chooses(&e[i]))
+		if (!task_chooses(&e[i]))
 			continue;
 		left = e[i].flags & CONTROL_EXIT ? e[i].loop : NO_LOOP;
 		if (last && last->branch == e[i].branch && last_left != left) {

@@ -326,7 +326,7 @@ static void add_to_list(struct edge_maker *r, uint32_t *list, uint32_t use)
 	*list = use;
 }
 
-static void note(struct edge_maker *r, uint32_t use)
+static void note_use(struct edge_maker *r, uint32_t use)
 {
 	struct access_use *u = use_at(r, use);
 	struct access_var *v = access_var(r->w, u->var);
@@ -409,7 +409,7 @@ static void task_edges(struct edge_maker *r, uint32_t first, uint32_t end)
 	}
 	for (i = first; i < end; i++)
 		if (has_edges(r, use_at(r, i)))
-			note(r, i);
+			note_use(r, i);
 }
 
 /* Of all tasks, one after the other: what is done to the uses of one. */

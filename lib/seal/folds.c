@@ -55,7 +55,7 @@ static void list_uses(struct folder *d)
 }
 
 /* Is there a byte in both? */
-static bool overlaps(const struct access_table *w, uint32_t a, uint32_t b)
+static bool parts_overlap(const struct access_table *w, uint32_t a, uint32_t b)
 {
 	check(a < w->vars.nr && b < w->vars.nr);
 	return a == b || access_whole(w, a) == b || access_whole(w, b) == a;
@@ -91,7 +91,7 @@ static bool has_other(const struct folder *d, uint32_t l,
 		u = &d->use[i - 1];
 		if (!(u->flags & ACCESS_MERGED) &&
 		    loops_has(p->c, l, p->c->loop_of[u->task]) &&
-		    overlaps(w, u->var, of->var) &&
+		    parts_overlap(w, u->var, of->var) &&
 		    combiner_of(d, u) != of->task)
 			return true;
 	}

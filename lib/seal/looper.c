@@ -98,7 +98,7 @@ static void turn_round(struct looper *p)
 	p->first_in[0] = 0;
 }
 
-static int collect(struct looper *p)
+static int collect_members(struct looper *p)
 {
 	uint32_t *next = calloc(p->nr_tasks + 1ul, sizeof(*next));
 	uint32_t nr = count_edges(p->g);
@@ -137,7 +137,7 @@ static int refuse_use(struct looper *p, const struct access_use *u)
 }
 
 /* Bytes that all members of one loop use come and go in each iteration. */
-static bool crosses(const struct looper *p, const struct access_use *u)
+static bool edge_crosses(const struct looper *p, const struct access_use *u)
 {
 	uint32_t writer = access_var(p->g->accesses, u->var)->writer;
 
@@ -153,7 +153,7 @@ static void keep_crossing(struct looper *p)
 	uint32_t i;
 
 	for (i = 0; i < w->uses.nr; i++)
-		if (u[i].flags & ACCESS_TRANSIENT && crosses(p, &u[i]))
+		if (u[i].flags & ACCESS_TRANSIENT && edge_crosses(p, &u[i]))
 			access_var(w, u[i].var)->is_transient = false;
 	for (i = 0; i < w->uses.nr; i++)
 		if (!access_var(w, u[i].var)->is_transient)
@@ -204,7 +204,7 @@ int loops_seal(struct lkdf_graph *g, struct lkdf_diag *why)
 		.nr_tasks = g->nr_tasks,
 		.members.item_size = sizeof(uint32_t),
 	};
-	int rc = collect(&p);
+	int rc = collect_members(&p);
 
 	check(!g->is_sealed && g->control);
 	if (!rc)

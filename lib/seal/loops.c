@@ -64,7 +64,7 @@ struct search {
 	int rc;
 };
 
-static void reach(struct search *s, uint32_t t)
+static void reach_tasks(struct search *s, uint32_t t)
 {
 	check(t < s->p->nr_tasks);
 	if (s->reached[t] == s->mark)
@@ -79,15 +79,15 @@ static void find_reached(struct search *s)
 	uint32_t t, i;
 
 	s->top = 0;
-	reach(s, s->head);
+	reach_tasks(s, s->head);
 	while (s->top) {
 		t = s->stack[--s->top];
 		for (i = s->p->first[t]; i < s->p->first[t + 1]; i++)
-			reach(s, s->p->edge[i].to);
+			reach_tasks(s, s->p->edge[i].to);
 	}
 }
 
-static void lead(struct search *s, uint32_t t)
+static void lead_back(struct search *s, uint32_t t)
 {
 	uint32_t *m;
 
@@ -113,7 +113,7 @@ static void lead_all(struct search *s, uint32_t inner)
 		return;
 	for (i = s->p->first_member[inner]; i < s->p->first_member[inner + 1];
 	     i++)
-		lead(s, ((uint32_t *)s->p->members.items)[i]);
+		lead_back(s, ((uint32_t *)s->p->members.items)[i]);
 }
 
 /* Backwards from the BACK edges, over what the head reaches only. */
@@ -126,12 +126,12 @@ static void find_leads(struct search *s)
 	s->top = 0;
 	for (k = 0; k < s->p->c->given.nr; k++)
 		if (e[k].flags & CONTROL_BACK && e[k].to == s->head)
-			lead(s, e[k].from);
+			lead_back(s, e[k].from);
 	while (s->top && !s->rc) {
 		t = s->stack[--s->top];
 		lead_all(s, s->p->loop_at[t]);
 		for (i = s->p->first_in[t]; i < s->p->first_in[t + 1]; i++)
-			lead(s, s->p->pred[i]);
+			lead_back(s, s->p->pred[i]);
 	}
 }
 
@@ -189,7 +189,7 @@ static int refuse_overlap(const struct looper *p, uint32_t a, uint32_t b,
 }
 
 /* Loops around it are nested already; its members are in all of these. */
-static int nest(struct looper *p, uint32_t l)
+static int nest_loops(struct looper *p, uint32_t l)
 {
 	struct control *c = p->c;
 	const uint32_t *m = p->members.items;
@@ -276,7 +276,7 @@ static int find_all(struct looper *p, uint32_t *work)
 	for (l = 0; l < p->c->nr_loops && !rc; l++)
 		rc = find_members(&s, l);
 	for (l = p->c->nr_loops; l && !rc; l--)
-		rc = nest(p, l - 1);
+		rc = nest_loops(p, l - 1);
 	return rc;
 }
 

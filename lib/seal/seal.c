@@ -197,7 +197,7 @@ static bool has_token(const struct lkdf_graph *g, const struct lkdf_kind *k)
  * From the number of in-edges to the arrivals that the counter waits for. With
  * a token there are two more: the run before, and the start for a source.
  */
-static int arm(struct lkdf_graph *g, uint32_t t, uint32_t nr_in)
+static int arm_records(struct lkdf_graph *g, uint32_t t, uint32_t nr_in)
 {
 	struct rec *r = &g->recs[t];
 	struct wide_task *wide;
@@ -235,7 +235,7 @@ static int arm_all(struct lkdf_graph *g)
 		nr_in = a_load(&g->recs[t].pending, relaxed);
 		if (!nr_in)
 			g->sources[n++] = t;
-		rc = arm(g, t, nr_in);
+		rc = arm_records(g, t, nr_in);
 	}
 	return rc;
 }
@@ -261,7 +261,7 @@ static bool may_go_solo(const struct lkdf_graph *g)
 }
 
 /* Exactly as many records as tasks; a failure to shrink keeps the surplus. */
-static void trim(struct lkdf_graph *g)
+static void trim_arrays(struct lkdf_graph *g)
 {
 	uint32_t cap = g->nr_tasks ? g->nr_tasks : 1;
 	struct rec *recs;
@@ -299,7 +299,7 @@ static void free_sealed(struct lkdf_graph *g)
 	planned_free(g->planned);
 }
 
-static int seal(struct lkdf_graph *g, struct lkdf_diag *why)
+static int seal_steps(struct lkdf_graph *g, struct lkdf_diag *why)
 {
 	int rc;
 
@@ -330,7 +330,7 @@ static int seal(struct lkdf_graph *g, struct lkdf_diag *why)
 	rc = arm_all(g);
 	if (rc)
 		return rc;
-	trim(g);
+	trim_arrays(g);
 	if (g->labels.nr)
 		qsort(g->labels.items, g->labels.nr, sizeof(struct task_label),
 		      compare_labels);
@@ -365,7 +365,7 @@ int graph_seal(struct lkdf_graph *g, struct lkdf_diag *why)
 	uint32_t size;
 	int rc;
 
-	rc = seal(g, &d);
+	rc = seal_steps(g, &d);
 	/* Half-way there is no way back: a second seal tells the same. */
 	if (rc && !was_sealed)
 		graph_broken(g, rc);

@@ -105,7 +105,7 @@ static uint32_t find_on_cycle(struct waits *w)
 	return at;
 }
 
-static int refuse(struct waits *w)
+static int refuse_wait(struct waits *w)
 {
 	const struct graph_loop *loops = w->p->c->loops;
 	uint32_t first = find_on_cycle(w), n = first, head;
@@ -140,7 +140,7 @@ static int check_all(struct waits *w)
 	for (n = 0; n < w->nr_nodes; n++)
 		w->first[n + 1] += w->first[n];
 	for_arcs(w, add_arc);
-	return take_away(w) ? refuse(w) : 0;
+	return take_away(w) ? refuse_wait(w) : 0;
 }
 
 int loops_check_waits(struct looper *p)

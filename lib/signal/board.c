@@ -356,7 +356,7 @@ static uint32_t look_at(struct board *b, unsigned id, int64_t now)
 }
 
 /* From where the last one stopped. */
-static void pass(struct board *b, int64_t start, uint32_t max_blocks)
+static void pass_sources(struct board *b, int64_t start, uint32_t max_blocks)
 {
 	uint32_t id = a_load(&b->next_id, relaxed), nr = 0, i;
 
@@ -384,7 +384,7 @@ void board_pass(struct board *b, enum board_pass why)
 	if (start < a_load(&b->next_ns[why], relaxed) ||
 	    !a_cas(&b->is_passing, &no, 1, acquire, relaxed))
 		return;
-	pass(b, start, pace->max_blocks);
+	pass_sources(b, start, pace->max_blocks);
 	end = clock_now_ns();
 	pause = (end - start) * pace->share;
 	if (pause < MIN_PASS_NS)

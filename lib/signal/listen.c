@@ -27,7 +27,7 @@ static bool pause_for(const struct listener *l, int timeout_ms)
 }
 
 /* False: it is to stop, or there is nothing to be heard any more. */
-static bool hear(const struct listener *l)
+static bool hear_marks(const struct listener *l)
 {
 	struct pollfd fd[] = {
 		{ .fd = l->stop_fd, .events = POLLIN },
@@ -47,7 +47,7 @@ static void *listen_main(void *arg)
 	int i = 0;
 
 	pthread_setname_np(pthread_self(), "lkdf/pages");
-	while ((i || hear(l)) && pause_for(l, LISTEN_PAUSE_MS)) {
+	while ((i || hear_marks(l)) && pause_for(l, LISTEN_PAUSE_MS)) {
 		l->tell(l->u);
 		i = (i + 1) % NR_TELLS;
 	}
@@ -56,7 +56,7 @@ static void *listen_main(void *arg)
 }
 
 /* The new thread starts with all signals blocked. */
-static bool start(struct listener *l)
+static bool start_listener(struct listener *l)
 {
 	sigset_t all, old;
 	int rc;
@@ -83,7 +83,7 @@ void listen_start(struct listener *l, int fd, void (*tell)(void *u), void *u)
 	l->fd = fd;
 	l->tell = tell;
 	l->u = u;
-	if (start(l))
+	if (start_listener(l))
 		/* [listen.on] all of it; pairs with [listen.off]. */
 		a_store(&l->state, STARTED, release);
 }

@@ -29,7 +29,7 @@ struct bpf_pins {
 
 /* ---- pins ---------------------------------------------------------------- */
 
-static int call(int cmd, union bpf_attr *attr)
+static int call_bpf(int cmd, union bpf_attr *attr)
 {
 	long rc = syscall(SYS_bpf, cmd, attr, sizeof(*attr));
 
@@ -46,7 +46,7 @@ static int get_pin(const char *dir, const char *name)
 		return -ENAMETOOLONG;
 	memset(&attr, 0, sizeof(attr));
 	attr.pathname = (uintptr_t)path;
-	return call(BPF_OBJ_GET, &attr);
+	return call_bpf(BPF_OBJ_GET, &attr);
 }
 
 /* Is it an array of such values that may be mapped? */
@@ -61,7 +61,7 @@ static int look_at_map(int fd, uint32_t value_size, uint32_t *nr)
 	attr.info.bpf_fd = (uint32_t)fd;
 	attr.info.info_len = sizeof(info);
 	attr.info.info = (uintptr_t)&info;
-	rc = call(BPF_OBJ_GET_INFO_BY_FD, &attr);
+	rc = call_bpf(BPF_OBJ_GET_INFO_BY_FD, &attr);
 	if (rc < 0)
 		return rc;
 	*nr = info.max_entries;
@@ -92,7 +92,7 @@ static int map_pin(const char *dir, const char *name, uint32_t value_size,
 	return rc;
 }
 
-static void unmap(struct mapped *m)
+static void unmap_pins(struct mapped *m)
 {
 	if (m->at)
 		munmap(m->at, m->bytes);
@@ -101,9 +101,9 @@ static void unmap(struct mapped *m)
 
 static void free_pins(struct bpf_pins *p)
 {
-	unmap(&p->head);
-	unmap(&p->slots);
-	unmap(&p->words);
+	unmap_pins(&p->head);
+	unmap_pins(&p->slots);
+	unmap_pins(&p->words);
 	if (p->program >= 0)
 		close(p->program);
 	free(p);
@@ -214,7 +214,7 @@ void src_bpf_enter(struct workers *b, int executor,
 	attr.test.ctx_in = (uintptr_t)&r;
 	attr.test.ctx_size_in = sizeof(r);
 	a_store(&f->slot, 0, relaxed);
-	if (call(BPF_PROG_TEST_RUN, &attr) || attr.test.retval ||
+	if (call_bpf(BPF_PROG_TEST_RUN, &attr) || attr.test.retval ||
 	    !is_whole(&r, p))
 		return;
 	a_store(&f->slot, (uint64_t)r.gen << 32 | (r.slot + 1ull), relaxed);
@@ -255,7 +255,7 @@ static const struct lkdf_probe_slot *slot_of(const struct workers *b,
 	return half_of(s->gen) == id >> 32 && half_of(s->tgid) ? s : NULL;
 }
 
-static void put(struct lkdf_fact *f, uint64_t value, uint64_t age)
+static void put_fact(struct lkdf_fact *f, uint64_t value, uint64_t age)
 {
 	f->value += value;
 	f->age_ns = age;
@@ -267,12 +267,12 @@ static void put_state(const struct lkdf_probe_slot *s, uint64_t age,
 {
 	uint64_t since = word_of(s->since_ns);
 
-	put(&out->state, half_of(s->state), age);
-	put(&out->state_ns, (uint64_t)now > since ? (uint64_t)now - since : 0,
-	    age);
+	put_fact(&out->state, half_of(s->state), age);
+	put_fact(&out->state_ns,
+		 (uint64_t)now > since ? (uint64_t)now - since : 0, age);
 }
 
-static uint64_t show(const struct bpf_pins *p, uint64_t id)
+static uint64_t show_probe(const struct bpf_pins *p, uint64_t id)
 {
 	return id ? lkdf_probe_show(id, p->key) : 0;
 }
@@ -287,21 +287,22 @@ bool src_bpf_read(const struct workers *b, int executor, uint64_t age,
 		return false;
 	if (h->hooks & LKDF_PROBE_SWITCH) {
 		put_state(s, age, now, out);
-		put(&out->nr_preempt, word_of(s->nr_preempt), age);
-		put(&out->preempt_ns, word_of(s->preempt_ns), age);
-		put(&out->nr_block, word_of(s->nr_block), age);
-		put(&out->block_ns, word_of(s->block_ns), age);
-		put(&out->nr_futex_block, word_of(s->nr_futex_block), age);
-		put(&out->futex_block_ns, word_of(s->futex_block_ns), age);
-		put(&out->nr_migrate, word_of(s->nr_migrate), age);
-		put(&out->nr_xnode, word_of(s->nr_xnode), age);
+		put_fact(&out->nr_preempt, word_of(s->nr_preempt), age);
+		put_fact(&out->preempt_ns, word_of(s->preempt_ns), age);
+		put_fact(&out->nr_block, word_of(s->nr_block), age);
+		put_fact(&out->block_ns, word_of(s->block_ns), age);
+		put_fact(&out->nr_futex_block, word_of(s->nr_futex_block), age);
+		put_fact(&out->futex_block_ns, word_of(s->futex_block_ns), age);
+		put_fact(&out->nr_migrate, word_of(s->nr_migrate), age);
+		put_fact(&out->nr_xnode, word_of(s->nr_xnode), age);
 	}
 	if (h->hooks & LKDF_PROBE_PLACE)
-		put(&out->moved_pages, word_of(s->moved_pages), age);
+		put_fact(&out->moved_pages, word_of(s->moved_pages), age);
 	if (h->hooks & LKDF_PROBE_SAMPLE) {
-		put(&out->samples, word_of(s->samples), age);
-		put(&out->futex_samples, word_of(s->futex), age);
-		put(&out->word, show(b->bpf, word_of(s->last_word)), age);
+		put_fact(&out->samples, word_of(s->samples), age);
+		put_fact(&out->futex_samples, word_of(s->futex), age);
+		put_fact(&out->word, show_probe(b->bpf, word_of(s->last_word)),
+			 age);
 	}
 	return true;
 }
@@ -312,7 +313,7 @@ void src_bpf_moved(const struct workers *b, uint64_t age, struct lkdf_fact *f)
 
 	memset(f, 0, sizeof(*f));
 	if (h->hooks & LKDF_PROBE_PLACE)
-		put(f, word_of(h->moved_pages), age);
+		put_fact(f, word_of(h->moved_pages), age);
 }
 
 static bool is_live(const void *u)
@@ -362,7 +363,7 @@ uint64_t src_bpf_hottest(const struct workers *b)
 			id = word_of(w->id);
 		}
 	}
-	return show(b->bpf, id);
+	return show_probe(b->bpf, id);
 }
 
 void src_bpf_mark(const struct workers *b, struct workers_mark *m)
@@ -419,7 +420,7 @@ static bool source_thread(const void *u, int executor,
 	since = word_of(s->since_ns);
 	out->state = half_of(s->state);
 	out->state_ns = now > since ? now - since : 0;
-	out->word = show(b->bpf, word_of(s->word));
+	out->word = show_probe(b->bpf, word_of(s->word));
 	c[LKDF_PROBED_PREEMPTS] = word_of(s->nr_preempt);
 	c[LKDF_PROBED_PREEMPTED_NS] = word_of(s->preempt_ns);
 	c[LKDF_PROBED_BLOCKS] = word_of(s->nr_block);
@@ -452,7 +453,7 @@ static bool source_word(const void *u, uint32_t i, struct probed_word *out)
 	if (!is_ours(b, slot, gen))
 		return false;
 	out->id = (tag + ((uint64_t)gen << 32 | slot) * LKDF_PROBE_MUL) | 1;
-	out->address = show(b->bpf, word_of(w->id));
+	out->address = show_probe(b->bpf, word_of(w->id));
 	out->kind = half_of(w->kind);
 	out->count[WORD_SLEEPS] = word_of(w->blocks);
 	out->count[WORD_SLEPT_NS] = word_of(w->block_ns);

@@ -149,7 +149,7 @@ static bool look_in_maps(struct board *b, const struct board_range *r,
 }
 
 /* A block that is nowhere stays where it was. */
-static bool show(_Atomic(uint16_t) *word, int node)
+static bool show_source(_Atomic(uint16_t) *word, int node)
 {
 	uint16_t old = a_load(word, relaxed), new = (uint16_t)node;
 
@@ -175,7 +175,7 @@ static bool proc_look(struct board *b, unsigned id)
 	if (p->is_refused && !look_in_maps(b, r, node))
 		return false;
 	for (i = 0; i < nr; i++)
-		has_changed |= show(
+		has_changed |= show_source(
 			words_of(p) + a_load(&r->first, relaxed) + i, node[i]);
 	if (has_changed)
 		board_has_changed(b);

@@ -84,7 +84,7 @@ void workers_look_now(struct workers *b, int executor, uint64_t ticks)
 /* ---- reading ------------------------------------------------------------- */
 
 /* Of all, the oldest tells the age. */
-static void put(struct lkdf_fact *f, uint64_t value, uint64_t age)
+static void put_fact(struct lkdf_fact *f, uint64_t value, uint64_t age)
 {
 	f->value += value;
 	f->age_ns = max_u64(f->age_ns, age);
@@ -104,12 +104,13 @@ static void read_self(const struct worker_facts *f, int64_t now,
 
 	if (!at)
 		return;
-	put(&out->user_ns, a_load(&f->user_ns, relaxed), age);
-	put(&out->system_ns, a_load(&f->system_ns, relaxed), age);
-	put(&out->nr_slept, a_load(&f->nr_slept, relaxed), age);
-	put(&out->nr_forced, a_load(&f->nr_forced, relaxed), age);
+	put_fact(&out->user_ns, a_load(&f->user_ns, relaxed), age);
+	put_fact(&out->system_ns, a_load(&f->system_ns, relaxed), age);
+	put_fact(&out->nr_slept, a_load(&f->nr_slept, relaxed), age);
+	put_fact(&out->nr_forced, a_load(&f->nr_forced, relaxed), age);
 	if (a_load(&f->has_delay, relaxed))
-		put(&out->run_delay_ns, a_load(&f->run_delay_ns, relaxed), age);
+		put_fact(&out->run_delay_ns, a_load(&f->run_delay_ns, relaxed),
+			 age);
 }
 
 static void set_share(struct lkdf_facts *out)

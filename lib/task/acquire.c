@@ -31,7 +31,7 @@ static bool waits_for_bytes(struct acquisition *a)
 	       away_claim_waits(&a->claim, &a->bytes);
 }
 
-static void acquired(struct executor *ex, struct claim *c)
+static void data_acquired(struct executor *ex, struct claim *c)
 {
 	struct acquisition *a = container_of(c, struct acquisition, claim);
 	uint32_t state = WAITS;
@@ -49,11 +49,11 @@ static void acquired(struct executor *ex, struct claim *c)
 
 static void bytes_came(void *executor, struct blocking_item *item)
 {
-	acquired(executor,
-		 &container_of(item, struct acquisition, bytes)->claim);
+	data_acquired(executor,
+		      &container_of(item, struct acquisition, bytes)->claim);
 }
 
-static const struct claim_ops ops = { acquired, free_acquisition };
+static const struct claim_ops ops = { data_acquired, free_acquisition };
 
 bool acquire_has(const struct claim *c)
 {

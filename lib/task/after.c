@@ -20,7 +20,7 @@ static void free_after(struct after *x)
 }
 
 /* Under lock. */
-static void unlist(struct after *x)
+static void unlist_after(struct after *x)
 {
 	lock_assert_held(&x->rt->after_lock);
 	if (!x->prev)
@@ -31,14 +31,14 @@ static void unlist(struct after *x)
 	x->prev = NULL;
 }
 
-static void put(struct after *x)
+static void put_after(struct after *x)
 {
 	/* [after.put] all uses before the free; pairs with itself. */
 	if (a_sub(&x->nr_refs, 1, acq_rel) != 1)
 		return;
 	if (x->is_listed) {
 		lock_take(&x->rt->after_lock);
-		unlist(x);
+		unlist_after(x);
 		lock_give(&x->rt->after_lock);
 	}
 	free_after(x);
@@ -53,7 +53,7 @@ void after_arrive(struct executor *ex, struct task *t)
 }
 
 /* All events have fired. */
-static void over(struct after *x)
+static void after_over(struct after *x)
 {
 	bool was_over = false;
 
@@ -61,7 +61,7 @@ static void over(struct after *x)
 		lock_take(&x->rt->after_lock);
 		was_over = x->is_over;
 		x->is_over = true;
-		unlist(x);
+		unlist_after(x);
 		lock_give(&x->rt->after_lock);
 	}
 	if (!was_over)
@@ -72,11 +72,11 @@ static void count_down(struct after *x)
 {
 	/* [after.left] what was done before the events; pairs with itself. */
 	if (a_sub(&x->nr_left, 1, acq_rel) == 1)
-		over(x);
-	put(x);
+		after_over(x);
+	put_after(x);
 }
 
-static void fired(struct event_waiter *w, int error)
+static void event_fired(struct event_waiter *w, int error)
 {
 	struct after_input *in = container_of(w, struct after_input, waiter);
 
@@ -99,7 +99,7 @@ static int add_input(struct after *x, unsigned i, struct lkdf_event e)
 		return err(-ESTALE,
 			   "task: after: event %u: its last reference is gone",
 			   i);
-	in->waiter.fn = fired;
+	in->waiter.fn = event_fired;
 	in->after = x;
 	in->event = e;
 	in->error = 0;
@@ -147,7 +147,7 @@ void after_destroy(struct task *t)
 void after_end(struct task *t)
 {
 	check(t->after);
-	put(t->after);
+	put_after(t->after);
 }
 
 static bool has_all_fired(const struct after *x)
@@ -161,7 +161,7 @@ static bool has_all_fired(const struct after *x)
 }
 
 /* Under lock: a cancel comes before and we see it, or it finds us. */
-static bool list(struct after *x)
+static bool list_after(struct after *x)
 {
 	struct lkdf *rt = x->rt;
 	int error;
@@ -188,7 +188,7 @@ void after_start(struct executor *ex, struct task *t, bool has_data)
 	uint32_t i;
 
 	if (!is_always && !has_all_fired(x))
-		may_wait = list(x);
+		may_wait = list_after(x);
 	for (i = 0; i < x->nr; i++)
 		event_call_give(x->input[i].event, &x->input[i].waiter);
 	/* From here on the task may be gone, but for what we still owe it. */

@@ -37,7 +37,7 @@ static struct again *again_of(const struct lkdf_ctx *c)
 }
 
 /* The body's task has one from now on. */
-static struct again *create(struct lkdf_ctx *c)
+static struct again *create_again(struct lkdf_ctx *c)
 {
 	struct task *t = task_of_ctx(c);
 	struct lkdf *rt = c->ex->rt;
@@ -55,13 +55,13 @@ static struct again *create(struct lkdf_ctx *c)
 	return a;
 }
 
-static int told(struct lkdf_ctx *c, struct lkdf_channel *ch,
-		enum channel_side side)
+static int task_told(struct lkdf_ctx *c, struct lkdf_channel *ch,
+		     enum channel_side side)
 {
 	struct again *a = again_of(c);
 
 	if (!a)
-		a = create(c);
+		a = create_again(c);
 	if (!a)
 		return err(-ENOMEM, "channel %s: no memory to wait by",
 			   ch->name);
@@ -79,12 +79,12 @@ int again_tried(struct lkdf_ctx *c, struct lkdf_channel *ch,
 
 	if (a && is_at(&a->woken, ch, side))
 		let_go(&a->woken);
-	return likely(rc != -EAGAIN) ? rc : told(c, ch, side);
+	return likely(rc != -EAGAIN) ? rc : task_told(c, ch, side);
 }
 
 /* ---- called again ------------------------------------------------------- */
 
-static int called(struct lkdf_ctx *c, void *arg)
+static int body_called(struct lkdf_ctx *c, void *arg)
 {
 	struct task *t = c->task;
 	struct again *a = t->away.again;
@@ -104,12 +104,12 @@ static int called(struct lkdf_ctx *c, void *arg)
 
 bool again_is_first(const struct task *t)
 {
-	return t->then_fn == called && t->away.again->is_first;
+	return t->then_fn == body_called && t->away.again->is_first;
 }
 
 const struct again_at *again_waits_at(const struct task *t)
 {
-	return t->then_fn == called ? &t->away.again->woken : NULL;
+	return t->then_fn == body_called ? &t->away.again->woken : NULL;
 }
 
 /*
@@ -121,7 +121,7 @@ static void note_body(struct again *a, const struct task *t,
 {
 	bool goes_on = t->link.flags & TASK_CONTINUES;
 
-	if (goes_on && t->then_fn == called)
+	if (goes_on && t->then_fn == body_called)
 		return;
 	a->fn = goes_on ? t->then_fn : kind_body(t->kind);
 	a->is_first = !goes_on;
@@ -144,7 +144,7 @@ static int wait_at(struct lkdf_ctx *c, struct again *a)
 	pass_on(&a->woken);
 	a->woken = a->told;
 	a->told.ch = NULL;
-	then_wait(t, called, a->waiter.event);
+	then_wait(t, body_called, a->waiter.event);
 	if (!channel_add(a->woken.ch, a->woken.side, &a->waiter))
 		event_finish(a->waiter.event, 0, NULL);
 	return 0;
@@ -152,7 +152,7 @@ static int wait_at(struct lkdf_ctx *c, struct again *a)
 
 /* ---- after a body ------------------------------------------------------- */
 
-static int refuse(struct lkdf_ctx *c, const char *why)
+static int refuse_call(struct lkdf_ctx *c, const char *why)
 {
 	c->has_why = true;
 	return err(-EINVAL, "the body has returned LKDF_AGAIN %s", why);
@@ -160,10 +160,10 @@ static int refuse(struct lkdf_ctx *c, const char *why)
 
 int again_refuse(struct lkdf_ctx *c)
 {
-	return refuse(c, "and no channel has given it -EAGAIN");
+	return refuse_call(c, "and no channel has given it -EAGAIN");
 }
 
-static void destroy(struct again *a, struct lkdf *rt)
+static void destroy_again(struct again *a, struct lkdf *rt)
 {
 	pass_on(&a->woken);
 	let_go(&a->told);
@@ -177,7 +177,7 @@ static int try_to_wait(struct lkdf_ctx *c, struct again *a)
 	if (!a || !a->told.ch)
 		return again_refuse(c);
 	if (c->leaves)
-		return refuse(c, "after lkdf_then()");
+		return refuse_call(c, "after lkdf_then()");
 	rc = wait_at(c, a);
 	c->has_why |= rc < 0;
 	return rc;
@@ -194,6 +194,6 @@ bool again_ended(struct lkdf_ctx *c, int *rc)
 			return true;
 	}
 	if (a)
-		destroy(a, c->ex->rt);
+		destroy_again(a, c->ex->rt);
 	return false;
 }

@@ -288,7 +288,7 @@ void task_child_ended(struct executor *ex, struct task *parent, int error,
 }
 
 /* Its own deadline is over. */
-static struct failure *late(const struct task *t, int worker)
+static struct failure *complete_late(const struct task *t, int worker)
 {
 	struct lkdf_error e = {
 		.err = -ETIME,
@@ -307,7 +307,7 @@ enum task_end complete_cancelled(struct executor *ex, struct task *t, int error)
 	struct failure *failure = NULL;
 
 	if (deadline_hit(t->scope) && !(t->link.flags & TASK_OWNED))
-		failure = late(t, ex->id);
+		failure = complete_late(t, ex->id);
 	counter_add(ex->counters, COUNTER_CANCELLED, 1);
 	complete_failed(t, ENDED_CANCELLED, error, failure);
 	return TASK_COMPLETE;
@@ -371,7 +371,7 @@ void complete_end(struct task *t)
 	pthread_mutex_unlock(&rt->kick_lock);
 }
 
-static void kick(struct lkdf *rt, bool again)
+static void kick_waiter(struct lkdf *rt, bool again)
 {
 	struct task *t;
 
@@ -399,7 +399,7 @@ void task_kick(struct lkdf *rt, uint32_t how)
 	do {
 		/* [kick.ask] as above. */
 		nr = a_load(&rt->nr_kicks, acquire);
-		kick(rt, nr >= KICK_AGAIN);
+		kick_waiter(rt, nr >= KICK_AGAIN);
 		/* [kick.ask] as above. */
 	} while (a_sub(&rt->nr_kicks, nr, acq_rel) != nr);
 }

@@ -28,7 +28,7 @@ static size_t place_of(const struct var_set *s, const struct var *v)
 	return i;
 }
 
-static bool has(const struct var_set *s, const struct var *v)
+static bool has_expected(const struct var_set *s, const struct var *v)
 {
 	return s->var[place_of(s, v)] != NULL;
 }
@@ -55,8 +55,8 @@ static int init_set(struct var_set *s, struct task **t, unsigned nr)
 static bool is_written(const struct domain *d, const struct var *v,
 		       const struct var_set *s)
 {
-	return v->is_written || has(s, v) || d->whole.is_written ||
-	       has(s, &d->whole);
+	return v->is_written || has_expected(s, v) || d->whole.is_written ||
+	       has_expected(s, &d->whole);
 }
 
 /* Under the domain's lock. */

@@ -61,7 +61,7 @@ void task_wake_join(struct task *t)
 }
 
 /* Sleeps until a child is gone or the nap is over. */
-static void nap(struct task *t)
+static void nap_joined(struct task *t)
 {
 	uint32_t live;
 
@@ -78,7 +78,7 @@ static void rest_in_join(struct worker *w, struct task *t)
 	if (w && team_has(w))
 		team_rest(w);
 	else if (!w || !w->sched->is_serial || !w->sched->ops.wait(w))
-		nap(t);
+		nap_joined(t);
 }
 
 /*

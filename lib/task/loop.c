@@ -32,7 +32,8 @@
 /* ---- blocks ------------------------------------------------------------- */
 
 /* The first error stays. */
-static void stop(struct loop *l, int error, const struct piece *p, uint64_t nr)
+static void stop_loop(struct loop *l, int error, const struct piece *p,
+		      uint64_t nr)
 {
 	int32_t none = 0;
 
@@ -50,12 +51,12 @@ static bool may_go_on(struct loop *l, const struct lkdf_scope *s,
 	int cancelled = scope_cancelled(s);
 
 	if (unlikely(cancelled))
-		stop(l, cancelled, p, p->end - p->begin);
+		stop_loop(l, cancelled, p, p->end - p->begin);
 	return !a_load(&l->error, relaxed);
 }
 
 /* Its length follows the clock, if the user has not set it. */
-static void learn(struct loop *l, struct piece *p, uint64_t ticks)
+static void learn_grain(struct loop *l, struct piece *p, uint64_t ticks)
 {
 	uint32_t nr = a_load(&l->nr_short, relaxed);
 
@@ -79,17 +80,18 @@ static uint64_t run_block(struct loop *l, struct piece *p)
 	int rc = l->fn(p->begin, p->begin + nr, l->u);
 
 	if (unlikely(rc < 0))
-		stop(l, rc, p, nr);
+		stop_loop(l, rc, p, nr);
 	p->begin += nr;
 	if (is_timed) {
 		ticks = clock_ticks() - start;
-		learn(l, p, ticks);
+		learn_grain(l, p, ticks);
 	}
 	return ticks;
 }
 
 /* Some blocks, to see how long they are: a short loop is done then. */
-static void probe(struct loop *l, const struct lkdf_scope *s, struct piece *p)
+static void probe_grain(struct loop *l, const struct lkdf_scope *s,
+			struct piece *p)
 {
 	uint64_t ticks = 0;
 
@@ -102,7 +104,7 @@ static void probe(struct loop *l, const struct lkdf_scope *s, struct piece *p)
 /* ---- pieces ------------------------------------------------------------- */
 
 /* The upper half, in whole grains, becomes a child. False: no memory. */
-static bool halve(struct lkdf_ctx *c, struct piece *p)
+static bool halve_range(struct lkdf_ctx *c, struct piece *p)
 {
 	uint64_t grain = p->loop->grain;
 	uint64_t units = (p->end - p->begin - 1) / grain + 1;
@@ -126,7 +128,8 @@ static bool should_halve(const struct lkdf_ctx *c, const struct piece *p)
  * Children that are private cannot be taken while a block runs: it may be long,
  * unless all were short so far. Of a large piece they are too much to wait.
  */
-static void offer(const struct lkdf_ctx *c, const struct loop *l, bool is_large)
+static void offer_half(const struct lkdf_ctx *c, const struct loop *l,
+		       bool is_large)
 {
 	struct worker *w = c->ex->worker;
 
@@ -143,14 +146,14 @@ static void run_piece(struct lkdf_ctx *c, const struct lkdf_scope *s,
 	bool has_memory = true, is_large = p->end - p->begin > l->large;
 
 	if (!p->block)
-		probe(l, s, p);
+		probe_grain(l, s, p);
 	while (has_memory && p->end - p->begin > l->coarse &&
 	       may_go_on(l, s, p))
-		has_memory = halve(c, p);
-	offer(c, l, is_large);
+		has_memory = halve_range(c, p);
+	offer_half(c, l, is_large);
 	while (p->begin < p->end && may_go_on(l, s, p)) {
 		if (has_memory && should_halve(c, p))
-			has_memory = halve(c, p);
+			has_memory = halve_range(c, p);
 		run_block(l, p);
 	}
 }
@@ -338,7 +341,7 @@ static int batch_fill(struct batch *b, struct loop *l)
 	return rc;
 }
 
-static int result(struct loop *l, int rc)
+static int result_of(struct loop *l, int rc)
 {
 	int error = a_load(&l->error, relaxed);
 
@@ -385,7 +388,7 @@ static void probe_here(struct loop *l, const struct lkdf_scope *s,
 	if (!l->probes || l->rt->sched.is_serial)
 		return;
 	count_loop(1);
-	probe(l, s, p);
+	probe_grain(l, s, p);
 	count_loop(-1);
 }
 
@@ -401,12 +404,12 @@ static int run_outside(struct loop *l, struct lkdf_scope *s)
 	if (is_one_piece(l)) {
 		probe_here(l, s, &p);
 		if (p.begin == p.end || !may_go_on(l, s, &p))
-			return result(l, 0);
+			return result_of(l, 0);
 		rc = submit_one(l, s, &p, &done);
 	} else {
 		rc = submit_all(l, s, &done);
 	}
-	return rc ? rc : result(l, event_wait(done, -1));
+	return rc ? rc : result_of(l, event_wait(done, -1));
 }
 
 /* The body takes part itself where it need not send pieces to nodes. */
@@ -430,7 +433,7 @@ static int run_inside(struct loop *l, struct lkdf_ctx *c)
 		batch_destroy(&b);
 	}
 	i = task_join(c);
-	return rc ? rc : result(l, i);
+	return rc ? rc : result_of(l, i);
 }
 
 static int prepare_pieces(struct loop *l)

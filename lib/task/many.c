@@ -58,7 +58,7 @@ static int create_all(struct many *m, const struct lkdf_task *a, unsigned nr,
 	return rc ? rc : uses_expect(m->task, nr);
 }
 
-static void undo(struct many *m)
+static void undo_tasks(struct many *m)
 {
 	unsigned i;
 
@@ -83,7 +83,7 @@ int task_submit_many(struct lkdf *rt, struct lkdf_scope *s,
 		return rc;
 	rc = create_all(&m, a, nr, done != NULL);
 	if (rc) {
-		undo(&m);
+		undo_tasks(&m);
 		free(m.task);
 		scope_leave(s, nr);
 		return rc;

@@ -76,7 +76,7 @@ static int noted_node(struct lkdf_data *d, uint32_t part)
 }
 
 /* -1: nobody knows; the number of nodes: not on a single one. */
-static int where(struct lkdf_data *d, uint32_t part)
+static int where_wanted(struct lkdf_data *d, uint32_t part)
 {
 	int node = noted_node(d, part), seen = facts_node(d, part), os;
 	const struct lkdf *rt = d->rt;
@@ -178,7 +178,7 @@ static int move_body(struct lkdf_ctx *c, void *arg)
 	u->is_untouched = true;
 	if (!a_load(&d->domain.at, relaxed))
 		return 0;
-	node = where(d, m->part);
+	node = where_wanted(d, m->part);
 	if (node == m->node)
 		a_store(&domain_var(&d->domain, m->part)->foreign, 0, relaxed);
 	else if (!m->copies)
@@ -313,14 +313,15 @@ static bool may_move(const struct lkdf_data *d, const struct use *u, int node)
 	return keeps_address(d) || is_hidden_from_above(u);
 }
 
-static void migrate(struct executor *ex, struct lkdf_data *d, struct use *u)
+static void migrate_data(struct executor *ex, struct lkdf_data *d,
+			 struct use *u)
 {
 	struct var *v = domain_var(&d->domain, u->part);
 	int node = ex->node, at;
 
 	if (!may_move(d, u, node))
 		return;
-	at = where(d, u->part);
+	at = where_wanted(d, u->part);
 	if (at == node)
 		forget_row(v);
 	if (at < 0 || at == node)
@@ -335,13 +336,14 @@ static void migrate(struct executor *ex, struct lkdf_data *d, struct use *u)
 		a_store(&v->foreign, 0, relaxed);
 }
 
-static void replicate(struct executor *ex, struct lkdf_data *d, struct use *u)
+static void replicate_data(struct executor *ex, struct lkdf_data *d,
+			   struct use *u)
 {
 	int node = ex->node, at;
 
 	if (u->turn != TURN_READ || u->part || !only_reads_above(u))
 		return;
-	at = where(d, 0);
+	at = where_wanted(d, 0);
 	if (at >= 0 && at != node && replica_make(ex, d, node))
 		u->copy = (uint16_t)(node + 1);
 }
@@ -356,9 +358,9 @@ void move_use(struct executor *ex, struct use *u)
 	if (!ex->worker || !a_load(&d->domain.at, relaxed))
 		return;
 	if (d->replicas)
-		replicate(ex, d, u);
+		replicate_data(ex, d, u);
 	if (d->flags & LKDF_DATA_MIGRATE && !u->copy)
-		migrate(ex, d, u);
+		migrate_data(ex, d, u);
 }
 
 void move_uses(struct executor *ex, struct task *t)

@@ -82,7 +82,7 @@ enum task_end task_after(struct lkdf_ctx *c, int rc)
  * A body that spawned has made its children public, and its time is theirs:
  * it counts as short.
  */
-static void sample(struct lkdf_ctx *c, struct lkdf_kind *k, uint64_t ticks)
+static void sample_body(struct lkdf_ctx *c, struct lkdf_kind *k, uint64_t ticks)
 {
 	kind_sample(k, c->has_spawned ? 0 : ticks);
 	if (ticks >= k->spin_ticks && c->ex->worker)
@@ -107,7 +107,7 @@ static int call_timed(struct lkdf_ctx *c, struct task *t, lkdf_fn fn)
 	if (kind_is_noted_only(k) && !(t->link.flags & TASK_EXTRA))
 		return rc;
 	end = clock_ticks();
-	sample(c, k, end - start);
+	sample_body(c, k, end - start);
 	if (is_traced)
 		traced_task(c, t, number, start, end);
 	if (a_load(&k->slow, relaxed) & SLOW_PROFILED)
@@ -219,7 +219,7 @@ static enum task_end step_traced(struct lkdf_ctx *c, struct task *t)
 
 	end = clock_ticks();
 	if (unlikely(end - begin >= t->kind->spin_ticks))
-		sample(c, t->kind, end - begin);
+		sample_body(c, t->kind, end - begin);
 	traced_task(c, t, number, begin, end);
 	counter_add(c->ex->counters, COUNTER_TASKS, 1);
 	return unlikely((rc | c->after) < 0) ? task_after(c, rc)

@@ -8,14 +8,14 @@
 #include "data/facts.h"
 
 /* In pieces of 64 bytes, as much as fits. */
-static uint32_t pieces(uint64_t bytes)
+static uint32_t pieces_of(uint64_t bytes)
 {
 	return (uint32_t)min_u64((bytes + 63) / 64, UINT32_MAX);
 }
 
 uint64_t traced_value(const struct traced_bytes *b)
 {
-	return pieces(b->local) | (uint64_t)pieces(b->remote) << 32;
+	return pieces_of(b->local) | (uint64_t)pieces_of(b->remote) << 32;
 }
 
 /* Bytes of which nobody knows where they are count as near. */

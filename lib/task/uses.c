@@ -116,7 +116,7 @@ const struct task *uses_of_bytes(const struct blocking_item *item)
 }
 
 /* A task's use may do what the other mode asks for. */
-static bool covers(uint8_t mode, uint32_t asked)
+static bool use_covers(uint8_t mode, uint32_t asked)
 {
 	if (mode & LKDF_REDUCE)
 		return (asked & LKDF_REDUCE) != 0;
@@ -135,7 +135,7 @@ static struct use *find_cover(const struct claim *c, const struct lkdf_use *u)
 	for (i = 0; i < c->nr; i++) {
 		d = c->use[i].domain;
 		p = (struct use *)&c->use[c->use[i].stands_for];
-		if (d->data == u->data && covers(c->use[i].mode, u->mode) &&
+		if (d->data == u->data && use_covers(c->use[i].mode, u->mode) &&
 		    !p->is_given && (!p->part || p->part == u->part))
 			return p;
 	}

@@ -28,8 +28,8 @@ struct view {
 };
 
 /* After the first failure nothing is written any more. */
-__attribute__((format(printf, 2, 3))) static void put(struct view *v,
-						      const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static void put_text(struct view *v,
+							   const char *fmt, ...)
 {
 	char *grown;
 	va_list ap;
@@ -98,12 +98,12 @@ static uint64_t all_memory(const struct topo *t)
 	return sum;
 }
 
-static double mib(uint64_t bytes)
+static double mib_of(uint64_t bytes)
 {
 	return (double)bytes / (1 << 20);
 }
 
-static double gib(uint64_t bytes)
+static double gib_of(uint64_t bytes)
 {
 	return (double)bytes / (1 << 30);
 }
@@ -130,15 +130,15 @@ static void text_group(struct view *v, int node, int l3, bool is_last)
 	const char *branch = is_last ? "└" : "├";
 
 	if (v->t->l3[l3].bytes)
-		put(v, "%s %s L3 %.1f MiB  ", bar, branch,
-		    mib(v->t->l3[l3].bytes));
+		put_text(v, "%s %s L3 %.1f MiB  ", bar, branch,
+			 mib_of(v->t->l3[l3].bytes));
 	else
-		put(v, "%s %s no L3 known  ", bar, branch);
-	put(v, "cpus %s", list_of(v, nr));
+		put_text(v, "%s %s no L3 known  ", bar, branch);
+	put_text(v, "cpus %s", list_of(v, nr));
 	nr = collect_workers(v, node, l3);
 	if (nr)
-		put(v, "  workers %s", list_of(v, nr));
-	put(v, "\n");
+		put_text(v, "  workers %s", list_of(v, nr));
+	put_text(v, "\n");
 }
 
 static void text_node(struct view *v, int node)
@@ -146,16 +146,16 @@ static void text_node(struct view *v, int node)
 	const struct topo_node *n = &v->t->node[node];
 	int l3, left = nr_groups(v->t, node), nr = collect_cpus(v, node, -1);
 
-	put(v, "%s node %d  ", node + 1 < v->t->nr_nodes ? "├" : "└",
-	    n->os_node);
+	put_text(v, "%s node %d  ", node + 1 < v->t->nr_nodes ? "├" : "└",
+		 n->os_node);
 	if (n->mem_bytes)
-		put(v, "%.1f GiB  ", gib(n->mem_bytes));
+		put_text(v, "%.1f GiB  ", gib_of(n->mem_bytes));
 	else
-		put(v, "no memory  ");
+		put_text(v, "no memory  ");
 	if (nr)
-		put(v, "cpus %s\n", list_of(v, nr));
+		put_text(v, "cpus %s\n", list_of(v, nr));
 	else
-		put(v, "no cpus\n");
+		put_text(v, "no cpus\n");
 	for (l3 = 0; l3 < v->t->nr_l3; l3++) {
 		if (collect_cpus(v, node, l3))
 			text_group(v, node, l3, !--left);
@@ -167,15 +167,15 @@ static void text_distances(struct view *v)
 	const struct topo *t = v->t;
 	int i, j;
 
-	put(v, "distances");
+	put_text(v, "distances");
 	for (i = 0; i < t->nr_nodes; i++)
-		put(v, " %4d", t->node[i].os_node);
-	put(v, "\n");
+		put_text(v, " %4d", t->node[i].os_node);
+	put_text(v, "\n");
 	for (i = 0; i < t->nr_nodes; i++) {
-		put(v, "%9d", t->node[i].os_node);
+		put_text(v, "%9d", t->node[i].os_node);
 		for (j = 0; j < t->nr_nodes; j++)
-			put(v, " %4d", topo_distance(t, i, j));
-		put(v, "\n");
+			put_text(v, " %4d", topo_distance(t, i, j));
+		put_text(v, "\n");
 	}
 }
 
@@ -184,27 +184,29 @@ static void text_machine(struct view *v)
 	const struct topo *t = v->t;
 	int i;
 
-	put(v, "Machine  %.1f GiB, %d node%s, %d core%s, %d cpu%s, %s\n",
-	    gib(all_memory(t)), t->nr_nodes, t->nr_nodes == 1 ? "" : "s",
-	    t->nr_cores, t->nr_cores == 1 ? "" : "s", t->nr_cpus,
-	    t->nr_cpus == 1 ? "" : "s", t->source);
+	put_text(v, "Machine  %.1f GiB, %d node%s, %d core%s, %d cpu%s, %s\n",
+		 gib_of(all_memory(t)), t->nr_nodes,
+		 t->nr_nodes == 1 ? "" : "s", t->nr_cores,
+		 t->nr_cores == 1 ? "" : "s", t->nr_cpus,
+		 t->nr_cpus == 1 ? "" : "s", t->source);
 	for (i = 0; i < t->nr_nodes; i++)
 		text_node(v, i);
 	text_distances(v);
 	if (t->quota)
-		put(v, "cgroup quota %.2f CPUs\n", t->quota_milli / 1000.0);
+		put_text(v, "cgroup quota %.2f CPUs\n",
+			 t->quota_milli / 1000.0);
 	if (t->is_synthetic)
-		put(v, "not this machine: workers are not pinned\n");
+		put_text(v, "not this machine: workers are not pinned\n");
 }
 
 static void json_string(struct view *v, const char *s)
 {
 	char c[QUOTE_SIZE];
 
-	put(v, "\"");
+	put_text(v, "\"");
 	while ((s = quote_next(s, c)))
-		put(v, "%s", c);
-	put(v, "\"");
+		put_text(v, "%s", c);
+	put_text(v, "\"");
 }
 
 static void json_numbers(struct view *v, const char *name, const int *number,
@@ -212,10 +214,10 @@ static void json_numbers(struct view *v, const char *name, const int *number,
 {
 	int i;
 
-	put(v, "\"%s\":[", name);
+	put_text(v, "\"%s\":[", name);
 	for (i = 0; i < nr; i++)
-		put(v, "%s%d", i ? "," : "", number[i]);
-	put(v, "]");
+		put_text(v, "%s%d", i ? "," : "", number[i]);
+	put_text(v, "]");
 }
 
 static void json_node(struct view *v, int node)
@@ -225,13 +227,13 @@ static void json_node(struct view *v, int node)
 	int nr = collect_cpus(v, node, -1);
 
 	qsort(v->number, (size_t)nr, sizeof(*v->number), by_number);
-	put(v, "{\"node\":%d,\"mem_bytes\":%" PRIu64 ",\"cores\":%d,",
-	    n->os_node, n->mem_bytes, n->nr_cores);
+	put_text(v, "{\"node\":%d,\"mem_bytes\":%" PRIu64 ",\"cores\":%d,",
+		 n->os_node, n->mem_bytes, n->nr_cores);
 	json_numbers(v, "cpus", v->number, nr);
-	put(v, ",");
+	put_text(v, ",");
 	json_numbers(v, "distances", t->distance + node * t->nr_nodes,
 		     t->nr_nodes);
-	put(v, "}");
+	put_text(v, "}");
 }
 
 static void json_cpu(struct view *v, int i)
@@ -243,13 +245,13 @@ static void json_cpu(struct view *v, int i)
 		if (v->worker[w] == i)
 			v->number[nr++] = w;
 	}
-	put(v,
-	    "{\"cpu\":%d,\"node\":%d,\"core\":%d,\"l3\":%d,"
-	    "\"smt\":%d,",
-	    cpu->os_cpu, v->t->node[cpu->node].os_node, cpu->core, cpu->l3,
-	    cpu->smt);
+	put_text(v,
+		 "{\"cpu\":%d,\"node\":%d,\"core\":%d,\"l3\":%d,"
+		 "\"smt\":%d,",
+		 cpu->os_cpu, v->t->node[cpu->node].os_node, cpu->core, cpu->l3,
+		 cpu->smt);
 	json_numbers(v, "workers", v->number, nr);
-	put(v, "}");
+	put_text(v, "}");
 }
 
 static void json_machine(struct view *v)
@@ -257,27 +259,27 @@ static void json_machine(struct view *v)
 	const struct topo *t = v->t;
 	int i;
 
-	put(v, "{\"schema\":\"lkdf/topo/1\",\"source\":");
+	put_text(v, "{\"schema\":\"lkdf/topo/1\",\"source\":");
 	json_string(v, t->source);
-	put(v,
-	    ",\"synthetic\":%s,\"mem_bytes\":%" PRIu64
-	    ",\"cores\":%d,\"quota_milli\":%d,\n\"nodes\":[",
-	    t->is_synthetic ? "true" : "false", all_memory(t), t->nr_cores,
-	    t->quota_milli);
+	put_text(v,
+		 ",\"synthetic\":%s,\"mem_bytes\":%" PRIu64
+		 ",\"cores\":%d,\"quota_milli\":%d,\n\"nodes\":[",
+		 t->is_synthetic ? "true" : "false", all_memory(t), t->nr_cores,
+		 t->quota_milli);
 	for (i = 0; i < t->nr_nodes; i++) {
-		put(v, "%s", i ? ",\n" : "");
+		put_text(v, "%s", i ? ",\n" : "");
 		json_node(v, i);
 	}
-	put(v, "],\n\"l3\":[");
+	put_text(v, "],\n\"l3\":[");
 	for (i = 0; i < t->nr_l3; i++)
-		put(v, "%s{\"bytes\":%" PRIu64 ",\"cpus\":%d}", i ? "," : "",
-		    t->l3[i].bytes, t->l3[i].nr_cpus);
-	put(v, "],\n\"cpus\":[");
+		put_text(v, "%s{\"bytes\":%" PRIu64 ",\"cpus\":%d}",
+			 i ? "," : "", t->l3[i].bytes, t->l3[i].nr_cpus);
+	put_text(v, "],\n\"cpus\":[");
 	for (i = 0; i < t->nr_cpus; i++) {
-		put(v, "%s", i ? ",\n" : "");
+		put_text(v, "%s", i ? ",\n" : "");
 		json_cpu(v, i);
 	}
-	put(v, "]}\n");
+	put_text(v, "]}\n");
 }
 
 static int view_init(struct view *v)

@@ -58,7 +58,7 @@ static int set_source(hwloc_topology_t hw, const char *text)
 	return 0;
 }
 
-static int configure(hwloc_topology_t hw)
+static int configure_hwloc(hwloc_topology_t hw)
 {
 	unsigned long flags = HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED |
 			      HWLOC_TOPOLOGY_FLAG_DONT_CHANGE_BINDING |
@@ -84,7 +84,7 @@ static int load_machine(const char *synthetic, hwloc_topology_t *out)
 	errno = 0;
 	if (hwloc_topology_init(&hw))
 		return err(-ENOMEM, "topo: hwloc: init failed");
-	rc = configure(hw);
+	rc = configure_hwloc(hw);
 	if (!rc && synthetic)
 		rc = set_source(hw, synthetic);
 	if (!rc && hwloc_topology_load(hw))
@@ -165,7 +165,7 @@ static int ask_kernel(const char *sys_root, int os_node, hwloc_bitmap_t cpus)
 	return rc == -ENOMEM ? rc : 0;
 }
 
-static bool overlap(hwloc_bitmap_t *cpus, int nr)
+static bool nodes_overlap(hwloc_bitmap_t *cpus, int nr)
 {
 	int i, j;
 
@@ -204,7 +204,7 @@ static hwloc_bitmap_t *read_node_cpus(const struct machine *m,
 		cpus[i] = hwloc_bitmap_dup(obj->cpuset);
 		rc = cpus[i] ? 0 : -ENOMEM;
 	}
-	if (cpus && !rc && has_kernel && overlap(cpus, m->nr_nodes)) {
+	if (cpus && !rc && has_kernel && nodes_overlap(cpus, m->nr_nodes)) {
 		for (i = 0; i < m->nr_nodes && !rc; i++)
 			rc = ask_kernel(a->sys_root, m->node[i].os_node,
 					cpus[i]);

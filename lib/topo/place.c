@@ -38,7 +38,7 @@ static int share_of(int total, int before, int own, int sum)
 }
 
 /* Workers of node n when they are dealt in proportion. */
-static int proportional(const struct topo *t, int n, int nr_workers)
+static int proportional_shares(const struct topo *t, int n, int nr_workers)
 {
 	int left = nr_workers % t->nr_cpus, cores = 0, cpus = 0, i;
 	const struct topo_node *node = &t->node[n];
@@ -58,7 +58,7 @@ static int proportional(const struct topo *t, int n, int nr_workers)
 }
 
 /* Workers of node n when every node with CPUs gets the same number. */
-static int equal(const struct topo *t, int n, int nr_workers)
+static int equal_shares(const struct topo *t, int n, int nr_workers)
 {
 	int before = 0, i;
 
@@ -77,8 +77,8 @@ bool topo_place_workers(const struct topo *t, int nr_workers, bool is_per_node,
 
 	for (n = 0; n < t->nr_nodes; n++) {
 		node = &t->node[n];
-		nr = is_per_node ? equal(t, n, nr_workers)
-				 : proportional(t, n, nr_workers);
+		nr = is_per_node ? equal_shares(t, n, nr_workers)
+				 : proportional_shares(t, n, nr_workers);
 		for (i = 0; i < nr; i++)
 			cpu_index[w++] = node->first_cpu + i % node->nr_cpus;
 		is_own = is_own && nr <= node->nr_cpus;

@@ -135,8 +135,8 @@ struct checker {
 	int nr_online, nr_checked; /* nr_checked: allowed CPUs seen */
 };
 
-__attribute__((format(printf, 2, 3))) static int differ(const struct checker *c,
-							const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static int
+say_differ(const struct checker *c, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -186,10 +186,10 @@ static int check_cpus(void *u, int first, int last)
 		c->nr_checked++;
 		os = c->t->node[cpu->node].os_node;
 		if (os != c->os_node)
-			return differ(c,
-				      "CPU %d: hwloc says node %d, sysfs "
-				      "node %d",
-				      cpu->os_cpu, os, c->os_node);
+			return say_differ(c,
+					  "CPU %d: hwloc says node %d, sysfs "
+					  "node %d",
+					  cpu->os_cpu, os, c->os_node);
 	}
 	return 0;
 }
@@ -205,17 +205,17 @@ static int check_row(struct checker *c, const char *text)
 	for (i = 0; i < c->nr_online; i++, s = end) {
 		v = strtol(s, &end, 10);
 		if (end == s)
-			return differ(c,
-				      "node %d: sysfs has %d distances for "
-				      "%d nodes",
-				      c->os_node, i, c->nr_online);
+			return say_differ(c,
+					  "node %d: sysfs has %d distances for "
+					  "%d nodes",
+					  c->os_node, i, c->nr_online);
 		to = index_of(c->t, c->os_of[i]);
 		if (from >= 0 && to >= 0 && v != topo_distance(c->t, from, to))
-			return differ(c,
-				      "distance %d to %d: hwloc says %d, "
-				      "sysfs %ld",
-				      c->os_node, c->os_of[i],
-				      topo_distance(c->t, from, to), v);
+			return say_differ(c,
+					  "distance %d to %d: hwloc says %d, "
+					  "sysfs %ld",
+					  c->os_node, c->os_of[i],
+					  topo_distance(c->t, from, to), v);
 	}
 	return 0;
 }
@@ -254,8 +254,8 @@ static int check_all(struct checker *c)
 
 	for (i = 0; i < c->t->nr_nodes; i++) {
 		if (!is_online(c, c->t->node[i].os_node))
-			return differ(c, "node %d: hwloc has it, sysfs not",
-				      c->t->node[i].os_node);
+			return say_differ(c, "node %d: hwloc has it, sysfs not",
+					  c->t->node[i].os_node);
 	}
 	for (i = 0; i < c->nr_online; i++) {
 		rc = check_node(c, c->os_of[i]);
@@ -263,8 +263,8 @@ static int check_all(struct checker *c)
 			return rc;
 	}
 	if (c->nr_checked != c->t->nr_cpus)
-		return differ(c, "sysfs knows %d of %d CPUs", c->nr_checked,
-			      c->t->nr_cpus);
+		return say_differ(c, "sysfs knows %d of %d CPUs", c->nr_checked,
+				  c->t->nr_cpus);
 	return 0;
 }
 
@@ -272,7 +272,7 @@ static int check_no_numa(struct checker *c)
 {
 	if (c->t->nr_nodes == 1 && c->t->node[0].os_node == 0)
 		return 0;
-	return differ(c, "hwloc has %d nodes, sysfs none", c->t->nr_nodes);
+	return say_differ(c, "hwloc has %d nodes, sysfs none", c->t->nr_nodes);
 }
 
 int topo_check_sysfs(const struct topo *t, const char *sys_root, char *why,
@@ -283,7 +283,7 @@ int topo_check_sysfs(const struct topo *t, const char *sys_root, char *why,
 	int rc;
 
 	c.size = size;
-	differ(&c, "%s", "");
+	say_differ(&c, "%s", "");
 	text = read_node(sys_root, -1, "online", &rc);
 	if (rc == -ENOENT)
 		return check_no_numa(&c);

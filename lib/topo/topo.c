@@ -197,7 +197,7 @@ static void number_cpus(struct topo *t, const struct machine *m,
 	qsort(t->cpu, (size_t)t->nr_cpus, sizeof(*t->cpu), by_smt);
 }
 
-static int build(struct topo *t, struct machine *m)
+static int build_topo(struct topo *t, struct machine *m)
 {
 	int *map, rc;
 
@@ -255,7 +255,7 @@ int topo_open(const struct topo_attr *a, struct topo **out)
 		return no_memory();
 	rc = load_topo(a, t, &m);
 	if (!rc)
-		rc = build(t, &m);
+		rc = build_topo(t, &m);
 	machine_fini(&m);
 	if (rc) {
 		topo_close(t);

@@ -27,8 +27,8 @@ static uint32_t lane_of(const struct carry *c, const struct lkdf_stats_slice *s)
 }
 
 /* Of that sort and lane, and not begun in a recording before this one. */
-static bool belongs(const struct carry *c, const struct lkdf_stats_slice *s,
-		    bool to_bodies)
+static bool slice_belongs(const struct carry *c,
+			  const struct lkdf_stats_slice *s, bool to_bodies)
 {
 	return s->begin >= c->since && is_body(s) == to_bodies &&
 	       lane_of(c, s) == c->lane;
@@ -137,7 +137,7 @@ static uint32_t write_links(const struct carry *c,
 
 	for (; from != to; from++) {
 		s = slice_at(ring, from);
-		if (!belongs(c, s, of_bodies))
+		if (!slice_belongs(c, s, of_bodies))
 			continue;
 		if (!nr++) {
 			l.ready = s->begin;
@@ -178,7 +178,7 @@ static void write_bodies(const struct carry *c,
 	chunk_number(f, 0);
 	for (; from != to; from++) {
 		s = slice_at(ring, from);
-		if (!belongs(c, s, true))
+		if (!slice_belongs(c, s, true))
 			continue;
 		next = s->task == NO_SLICE_TASK ? -1 : (int64_t)s->task;
 		chunk_signed(f, (int64_t)(s->begin - at));
@@ -204,7 +204,7 @@ static void write_spans(const struct carry *c,
 	chunk_number(f, at);
 	for (; from != to; from++) {
 		s = slice_at(ring, from);
-		if (!belongs(c, s, false))
+		if (!slice_belongs(c, s, false))
 			continue;
 		chunk_number(f, s->number >> 48);
 		chunk_signed(f, (int64_t)(s->begin - at));

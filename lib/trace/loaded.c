@@ -16,7 +16,8 @@ struct search {
 	struct loaded *out;
 };
 
-static bool holds(const struct dl_phdr_info *i, uint64_t address, uint64_t size)
+static bool segment_holds(const struct dl_phdr_info *i, uint64_t address,
+			  uint64_t size)
 {
 	const ElfW(Phdr) * p;
 	int k;
@@ -70,7 +71,7 @@ static int look_at_file(struct dl_phdr_info *i, size_t size, void *u)
 	int k;
 
 	(void)size;
-	if (!holds(i, s->address, 1))
+	if (!segment_holds(i, s->address, 1))
 		return 0;
 	snprintf(path, sizeof(path), "%s", i->dlpi_name);
 	if (!path[0]) {
@@ -83,7 +84,7 @@ static int look_at_file(struct dl_phdr_info *i, size_t size, void *u)
 	for (k = 0; k < i->dlpi_phnum && !out->build_id[0]; k++) {
 		p = &i->dlpi_phdr[k];
 		if (p->p_type == PT_NOTE &&
-		    holds(i, i->dlpi_addr + p->p_vaddr, p->p_memsz))
+		    segment_holds(i, i->dlpi_addr + p->p_vaddr, p->p_memsz))
 			find_build_id(i->dlpi_addr + p->p_vaddr,
 				      i->dlpi_addr + p->p_vaddr + p->p_memsz,
 				      out);

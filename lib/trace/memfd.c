@@ -36,7 +36,7 @@ static int open_sealed(const char *name, size_t size)
 	return rc;
 }
 
-static void *map(size_t size, int fd)
+static void *map_memfd(size_t size, int fd)
 {
 	int flags = fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED;
 	void *base = mmap(NULL, size, PROT_READ | PROT_WRITE,
@@ -50,10 +50,10 @@ void *memfd_map(const char *name, size_t size, int *fd)
 	void *base;
 
 	*fd = open_sealed(name, size);
-	base = map(size, *fd < 0 ? -1 : *fd);
+	base = map_memfd(size, *fd < 0 ? -1 : *fd);
 	if (base || *fd < 0)
 		return base;
 	close(*fd);
 	*fd = -ENOMEM;
-	return map(size, -1);
+	return map_memfd(size, -1);
 }

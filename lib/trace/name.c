@@ -28,7 +28,7 @@ struct search {
 	uint64_t held_since; /* start of the first file that is not ours; 0 */
 };
 
-static int64_t seconds(clockid_t clock)
+static int64_t seconds_now(clockid_t clock)
 {
 	struct timespec t;
 
@@ -56,7 +56,7 @@ static struct self look_at_self(void)
 			  &flags, &start) != 2)
 		return s;
 	s.is_forked = flags & PF_FORKNOEXEC;
-	s.started = seconds(CLOCK_REALTIME) - seconds(CLOCK_BOOTTIME) +
+	s.started = seconds_now(CLOCK_REALTIME) - seconds_now(CLOCK_BOOTTIME) +
 		    (int64_t)start / sysconf(_SC_CLK_TCK);
 	return s;
 }

@@ -34,7 +34,7 @@ static void begin_record(struct trace_file *f, enum lkdf_probed_record record)
 }
 
 /* The counts may have begun anew between two looks. */
-static uint64_t since(uint64_t now, uint64_t before)
+static uint64_t since_begin(uint64_t now, uint64_t before)
 {
 	return now >= before ? now - before : now;
 }
@@ -57,7 +57,7 @@ static void add_counts(struct probed_thread_row *r,
 			memcpy(r->last, now->count, sizeof(r->last));
 	}
 	for (i = 0; i < LKDF_PROBED_COUNTS; i++) {
-		r->sum[i] += since(now->count[i], r->last[i]);
+		r->sum[i] += since_begin(now->count[i], r->last[i]);
 		r->last[i] = now->count[i];
 	}
 }
@@ -161,7 +161,7 @@ static void tell_counts(const struct probed_word_row *r,
 	chunk_number(f, now->address);
 	chunk_number(f, now->kind < nr_names ? now->kind : 0);
 	for (i = 0; i < NR_WORD_COUNTS; i++)
-		chunk_number(f, since(now->count[i], r->base[i]));
+		chunk_number(f, since_begin(now->count[i], r->base[i]));
 	chunk_number(f, now->wait_nodes);
 	chunk_number(f, now->wake_nodes);
 	chunk_end(f);

@@ -388,7 +388,7 @@ static __attribute__((noinline)) void ring_bell(struct trace_ring *r)
 	futex_wake(r->bell, 1);
 }
 
-static __attribute__((noinline)) void lose(struct trace_ring *r)
+static __attribute__((noinline)) void lose_record(struct trace_ring *r)
 {
 	uint64_t lost = a_load(&r->slice_lost, relaxed) + 1;
 
@@ -406,7 +406,7 @@ void trace_slice(struct trace_ring *r, const struct lkdf_stats_slice *s)
 	/* [trace.room] the slot was read; pairs with [trace.tail]. */
 	used = head - a_load(&r->slice_tail, acquire);
 	if (unlikely(used >= SLICE_RECORDS)) {
-		lose(r);
+		lose_record(r);
 		return;
 	}
 	slices[head & (SLICE_RECORDS - 1)] = *s;

@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 """
 Sizes: a function over 80 lines, 6 parameters or 4 levels of blocks fails, as
-does a file over 500 lines. A function over 60 lines is a note, no failure.
+does a file over 500 lines. A function over 60 lines is a note, no failure. A
+static function of a file of lib has a name of two words: a profile shows names
+without files.
 """
 import re
 
@@ -54,6 +56,10 @@ for path in paths:
         if len(item.params()) > MAX_PARAMS:
             report.say(path, item.line, f'{name}() has {len(item.params())} '
                        f'parameters, at most {MAX_PARAMS}')
+        if path.startswith('lib/') and path.endswith('.c') and \
+                item.head.startswith('static') and '_' not in name:
+            report.say(path, item.line, f'static {name}() is one word: say '
+                       f'what it does to what, as in {name}_item()')
         if levels(item.body) > MAX_LEVELS:
             report.say(path, item.line, f'{name}() has {levels(item.body)} '
                        f'levels, at most {MAX_LEVELS}')
