@@ -7,6 +7,7 @@
 #include "device/launcher.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,8 +88,12 @@ void device_destroy(struct device *d, bool stops)
 {
 	struct device_chunk *c, *next;
 
-	if (stops)
+	if (stops) {
 		d->ops.stop(d->dev);
+		/* [device.quiet] pairs with [device.told]. */
+		while (a_load(&d->nr_telling, acquire))
+			sched_yield();
+	}
 	for (c = d->chunks; c; c = next) {
 		next = c->next;
 		free(c);
@@ -129,22 +134,12 @@ void device_ring(struct device *d)
 	wake_launcher(d);
 }
 
-int device_done(struct lkdf_device_op op, int error)
+/* Once it is told the launcher may end the op, and with it the last task. */
+static int tell_done(struct device *d, struct lkdf_device_op op, int error)
 {
-	struct device_slot *s = op.slot;
 	uint64_t generation = op.generation;
-	struct device *d;
+	struct device_slot *s = op.slot;
 
-	if (!s)
-		return err(-EINVAL, "device_done: the slot is NULL");
-	if (error > 0)
-		return err(-EINVAL, "device_done: error %d is not negative",
-			   error);
-	d = s->device;
-	/* A forked child has none of the launcher's threads. */
-	if (!a_load(d->attr.is_alive, relaxed))
-		return err(-EOWNERDEAD,
-			   "device_done: the runtime is the parent's");
 	if (!(generation & 1) || !a_cas(&s->generation, &generation,
 					generation + 1, relaxed, relaxed))
 		return err(-ESTALE, "device_done: %s: it was done before",
@@ -157,6 +152,30 @@ int device_done(struct lkdf_device_op op, int error)
 	lock_give(&d->lock);
 	wake_launcher(d);
 	return 0;
+}
+
+int device_done(struct lkdf_device_op op, int error)
+{
+	struct device_slot *s = op.slot;
+	struct device *d;
+	int rc;
+
+	if (!s)
+		return err(-EINVAL, "device_done: the slot is NULL");
+	if (error > 0)
+		return err(-EINVAL, "device_done: error %d is not negative",
+			   error);
+	d = s->device;
+	/* A forked child has none of the launcher's threads. */
+	if (!a_load(d->attr.is_alive, relaxed))
+		return err(-EOWNERDEAD,
+			   "device_done: the runtime is the parent's");
+	/* The lock in between shows it to who closes. */
+	a_add(&d->nr_telling, 1, relaxed);
+	rc = tell_done(d, op, error);
+	/* [device.told] our last look at it; pairs with [device.quiet]. */
+	a_sub(&d->nr_telling, 1, release);
+	return rc;
 }
 
 int device_require(struct device *d)

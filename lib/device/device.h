@@ -107,6 +107,9 @@ struct device {
 	_Atomic(bool) is_started, is_lost;
 	_Atomic(uint32_t) load; /* tasks that wait or are under way; a guess */
 	_Atomic(uint32_t) own_bell;
+	/* In device_done(): a driver's threads may be in there yet when the
+	 * launcher has done all, so it is not freed before they have left. */
+	_Atomic(uint32_t) nr_telling;
 
 	/* The launcher; any thread looks. */
 	_Atomic(uint64_t) used; /* bytes that are allocated */
