@@ -219,6 +219,7 @@ shows 'by how busy they are' 'order: busy'
 shows 'the busiest first' '^ *1 .* awake'
 $mux resize-window -x 120 -y 10
 shows 'as wide as the terminal becomes' 'parks/s *$'
+shows 'with its keys' 'q quit'
 [ "$(wc -l <"$dir/log")" = 10 ] && tail -n 1 "$dir/log" | grep -q 'q quit'
 ok $? 'and as high: keys are in the last line'
 $mux resize-window -x 20 -y 3
