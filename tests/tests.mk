@@ -100,7 +100,7 @@ ASAN := -fsanitize=address,undefined -fno-sanitize-recover=all
 ASAN_TESTS = $(patsubst $(BUILD)/%,$(BUILD)/asan/%,$(C_TESTS))
 C_TESTS = $(UNIT_TESTS) $(API_TESTS) $(ORACLES)
 
-check: deps ## all tests, at most 10 minutes on two cores
+check: deps ## all tests, about 13 minutes on two cores
 	$(Q)$(MAKE) $(JOBS) --no-print-directory CC=gcc BUILD=$(BUILD)/asan \
 		CFLAGS='-O1 -g -fno-omit-frame-pointer -DLKDF_DEBUG $(ASAN)' \
 		LDFLAGS='$(ASAN)' TEST_CFLAGS=-Og check-programs
