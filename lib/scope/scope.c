@@ -330,11 +330,12 @@ int scope_wait(struct lkdf_scope *s, int64_t timeout_ns)
 		s->told = f;
 		s->told_err = rc;
 		forget_later(s);
+		/* Under the lock: the next wait lets go of what was told. */
+		err(rc, "scope \"%s\": %s", s->name,
+		    f ? f->error.why : strerror(-rc));
 	}
 	pthread_mutex_unlock(&s->lock);
-	return rc ? err(rc, "scope \"%s\": %s", s->name,
-			f ? f->error.why : strerror(-rc))
-		  : 0;
+	return rc;
 }
 
 struct lkdf_scope *scope_below(const struct lkdf_scope *top,
