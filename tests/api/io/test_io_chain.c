@@ -296,6 +296,7 @@ static void failures_stop_it(const char *options)
 	int fd = io_file("fail", "", 0);
 	int bad = open(io_path("fail"), O_RDONLY | O_CLOEXEC);
 	struct lkdf_io step[4];
+	char nowhere[PATH_MAX];
 
 	step[0] = write_to(bad, "a", 0);
 	step[1] = write_to(fd, "b", 0);
@@ -306,8 +307,9 @@ static void failures_stop_it(const char *options)
 	step[3] = write_to(fd, "f", 3);
 	fails(options, step, 4, -EBADF, 1);
 	/* The kernel goes on behind one that fails so. */
+	snprintf(nowhere, sizeof(nowhere), "%s", io_path("nowhere/at/all"));
 	step[1] = *IO(.op = LKDF_IO_UNLINKAT, .dirfd = AT_FDCWD,
-		      .path = "/nowhere/at/all");
+		      .path = nowhere);
 	fails(options, step, 4, -ENOENT, 1);
 	ok(has_text(fd, "c"), "%s: nothing was done behind", options);
 	close(bad);
