@@ -174,7 +174,7 @@ static void cancel_in_time(struct world *w)
 			  -ECANCELED);
 }
 
-/* Workers of one node are neighbours, and there are as many on each. */
+/* Workers of one node have numbers in a row, see find_places(). */
 static void look_at_place(struct me *me, int worker)
 {
 	struct world *w = me->w;

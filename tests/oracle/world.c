@@ -156,7 +156,13 @@ static void find_halves(struct world *w, int node, int first, int nr)
 	}
 }
 
-/* The workers are dealt evenly: with one there is one node. */
+/* The first worker of a node, as options.rst says of the option workers. */
+static int first_worker(int node, int nr_nodes, int nr_workers)
+{
+	return (node * nr_workers + nr_nodes - 1) / nr_nodes;
+}
+
+/* With one worker there is one node. */
 static void find_places(struct world *w)
 {
 	int nr = lkdf_places(w->rt, LKDF_PLACE_NODE, w->place, MAX_NODES), i;
@@ -166,8 +172,8 @@ static void find_places(struct world *w)
 	nr = w->nr_workers == 1 ? 1 : nr;
 	w->nr_places = nr;
 	for (i = 0; i < nr; i++) {
-		w->first[i] = i * w->nr_workers / nr;
-		w->end[i] = (i + 1) * w->nr_workers / nr;
+		w->first[i] = first_worker(i, nr, w->nr_workers);
+		w->end[i] = first_worker(i + 1, nr, w->nr_workers);
 	}
 	for (i = 0; i < nr && w->nr_workers; i++)
 		find_halves(w, i, w->first[i], w->end[i] - w->first[i]);

@@ -308,8 +308,8 @@ static void failures_stop_it(const char *options)
 	fails(options, step, 4, -EBADF, 1);
 	/* The kernel goes on behind one that fails so. */
 	snprintf(nowhere, sizeof(nowhere), "%s", io_path("nowhere/at/all"));
-	step[1] = *IO(.op = LKDF_IO_UNLINKAT, .dirfd = AT_FDCWD,
-		      .path = nowhere);
+	step[1] =
+		*IO(.op = LKDF_IO_UNLINKAT, .dirfd = AT_FDCWD, .path = nowhere);
 	fails(options, step, 4, -ENOENT, 1);
 	ok(has_text(fd, "c"), "%s: nothing was done behind", options);
 	close(bad);
