@@ -39,8 +39,11 @@ static int check_port(const struct lkdf_graph *g, const struct lkdf_edge *e)
 	return 0;
 }
 
+/* The bytes go to the next call, what they stand for ends with the run. */
 static int check_next(const struct lkdf_graph *g, const struct lkdf_edge *e)
 {
+	int rc;
+
 	if (e->flags != (LKDF_EDGE_NEXT | LKDF_EDGE_PORT))
 		return err(-EINVAL, "edge: NEXT goes with PORT alone");
 	if (e->from != e->to)
@@ -53,7 +56,13 @@ static int check_next(const struct lkdf_graph *g, const struct lkdf_edge *e)
 			   "edge: NEXT: kind %s is SHARED, so its calls have "
 			   "no order",
 			   g->recs[e->from].kind->name);
-	return check_port(g, e);
+	rc = check_port(g, e);
+	if (!rc && ports_of_task(g, e->from)->out_drop[e->out])
+		rc = err(-EINVAL,
+			 "edge: NEXT from out port %u of kind %s, which has an "
+			 "out_drop: the value is dropped when its run ends",
+			 e->out, g->recs[e->from].kind->name);
+	return rc;
 }
 
 /* The fields that the flags give a meaning to, and no others. */

@@ -144,7 +144,9 @@ struct lkdf_edge {
  * An edge with PORT carries a value besides, also with BRANCH or BACK. An edge
  * with NEXT leads from a task to itself and is waited for by nobody: the in
  * port has what the last call of the task that succeeded has put out, in
- * whichever run, and @init before. Its kind must not be SHARED.
+ * whichever run, and @init before. Its kind must not be SHARED, and the out
+ * port has no out_drop: the library drops a value at the end of its run, and
+ * the next call would read what it stood for.
  *
  * Uses of members take effect iteration by iteration, and in one of them in the
  * order of adding. Copies of LKDF_REDUCE are combined when somebody else uses

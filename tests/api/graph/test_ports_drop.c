@@ -131,6 +131,23 @@ static void a_loop_drops_what_it_overwrites(struct lkdf *rt)
 	lkdf_graph_put(g);
 }
 
+/* The value ends with its run, so the next call would read what is gone. */
+static void is_not_kept_for_the_next_call(struct lkdf *rt)
+{
+	struct node n = { .fn = make };
+	struct lkdf_graph *g = api_graph(rt, 1);
+	struct lkdf_diag why = { .size = sizeof(why) };
+
+	add(g, dropping(rt, "make", 1), &n);
+	is(lkdf_graph_edge(g, ATTR(lkdf_edge,
+				   .flags = LKDF_EDGE_PORT | LKDF_EDGE_NEXT)),
+	   -EINVAL, "a NEXT edge from a port with a drop");
+	has(lkdf_errmsg(), "out port 0 of kind make", "by name");
+	is(lkdf_graph_seal(g, &why), -EINVAL, "seal reports it, too");
+	has(why.text, "out_drop", "with the reason");
+	lkdf_graph_put(g);
+}
+
 /* ---- streams ------------------------------------------------------------ */
 
 #define INFLIGHT 4
@@ -383,6 +400,7 @@ static void all(int nr)
 	values_are_dropped_once(rt);
 	two_owners_are_one_too_many(rt);
 	a_loop_drops_what_it_overwrites(rt);
+	is_not_kept_for_the_next_call(rt);
 	lkdf_scope_wait(rt, NULL, -1);
 	is(lkdf_close(rt), 0, "%d workers are closed", nr);
 	for (i = 0; i < sizeof(endings) / sizeof(*endings); i++)

@@ -197,7 +197,9 @@ static int flow_kinds(struct world *w, struct flow *f)
 	};
 	int rc = lkdf_kind_create(w->rt, &a, &f->first);
 
+	/* Its values are for the next call, too. */
 	a.nr_in = 1;
+	a.out_drop = NULL;
 	return rc ? rc : lkdf_kind_create(w->rt, &a, &f->kind);
 }
 
