@@ -252,7 +252,8 @@ class device_factory
 			m.renew();
 			set.push_back([m](int error) {
 				if (error)
-					m.fail();
+					m.fail(std::make_exception_ptr(
+						lk::error(error)));
 				else
 					m.set(m.value());
 			});

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 //
 // The flow graph around a streaming_node: messages that may come later than
-// they are sent, senders and receivers, nodes that call a function, and the
-// policies by which the inputs of a node are joined.
+// they are sent, senders and receivers, and nodes that call a function.
 //
 #ifndef STREAMING_MESSAGES_HPP
 #define STREAMING_MESSAGES_HPP
@@ -11,12 +10,9 @@
 
 #include <chrono>
 #include <condition_variable>
-#include <deque>
 #include <functional>
-#include <map>
 #include <mutex>
 #include <stdexcept>
-#include <unordered_map>
 #include <vector>
 
 namespace lk::flow
@@ -64,10 +60,7 @@ class graph
 		try {
 			fn(c);
 		} catch (...) {
-			std::lock_guard<std::mutex> guard(lock_);
-
-			if (!error_)
-				error_ = std::current_exception();
+			fail(std::current_exception());
 		}
 	}
 
@@ -108,6 +101,14 @@ class graph
 			release_wait();
 		must(rc);
 		copy.release();
+	}
+	// wait_for_all() throws the first error that the graph was told.
+	void fail(std::exception_ptr error)
+	{
+		std::lock_guard<std::mutex> guard(lock_);
+
+		if (!error_)
+			error_ = std::move(error);
 	}
 	// wait_for_all() waits for as many of the one as there were of the
 	// other.
@@ -150,7 +151,8 @@ class graph
 			guard.lock();
 		} while (!changed_.wait_for(guard, std::chrono::milliseconds(1),
 					    [this] { return !nr_waits_; }));
-		if (failed && !error_)
+		// A task says more than the messages that failed with it.
+		if (failed)
 			error_ = failed;
 		if (error_)
 			std::rethrow_exception(std::exchange(error_, nullptr));
@@ -159,15 +161,44 @@ class graph
 
 // ---- messages
 
+namespace detail
+{
+// Calls fn with each, then throws the first error of these calls.
+template <class All, class Fn> void for_each(All &all, Fn fn)
+{
+	std::exception_ptr first;
+
+	for (auto &one : all) {
+		try {
+			fn(one);
+		} catch (...) {
+			if (!first)
+				first = std::current_exception();
+		}
+	}
+	if (first)
+		std::rethrow_exception(first);
+}
+} // namespace detail
+
 // A value that may be set later than the message is sent: copies of a message
 // are one message.
 template <class T> class async_msg
 {
+	struct waiter {
+		std::function<void()> set;
+		std::function<void(std::exception_ptr)> failed;
+	};
 	struct state {
 		std::mutex lock;
 		std::optional<T> value;
-		bool has_failed = false;
-		std::vector<std::function<void()>> waiting;
+		std::exception_ptr error;
+		std::vector<waiter> waiting;
+
+		bool is_over() const
+		{
+			return value || error;
+		}
 	};
 	std::shared_ptr<state> state_ = std::make_shared<state>();
 
@@ -177,27 +208,37 @@ template <class T> class async_msg
 	// Once; a second value is refused.
 	void set(T value) const
 	{
-		std::vector<std::function<void()>> all;
+		std::vector<waiter> all;
 
 		{
 			std::lock_guard<std::mutex> guard(state_->lock);
 
-			if (state_->value || state_->has_failed)
+			if (state_->is_over())
 				throw std::logic_error("async_msg: set twice");
 			state_->value = std::move(value);
 			all.swap(state_->waiting);
 		}
-		for (auto &fn : all)
-			fn();
+		detail::for_each(all, [](waiter &w) { w.set(); });
 	}
-	// It will never be set: those who wait for it are forgotten.
-	void fail() const
+	// The message will never be set; a second error, or one after the
+	// value, is not kept.
+	void fail(std::exception_ptr error = std::make_exception_ptr(
+			  std::runtime_error("async_msg: failed"))) const
 	{
-		std::vector<std::function<void()>> all;
-		std::lock_guard<std::mutex> guard(state_->lock);
+		std::vector<waiter> all;
 
-		state_->has_failed = true;
-		all.swap(state_->waiting);
+		{
+			std::lock_guard<std::mutex> guard(state_->lock);
+
+			if (state_->is_over())
+				return;
+			state_->error = error;
+			all.swap(state_->waiting);
+		}
+		detail::for_each(all, [&](waiter &w) {
+			if (w.failed)
+				w.failed(error);
+		});
 	}
 	bool is_set() const
 	{
@@ -205,20 +246,43 @@ template <class T> class async_msg
 
 		return state_->value.has_value();
 	}
-	// Of one that is set.
+	// What fail() was given; NULL: the message has not failed.
+	std::exception_ptr error() const
+	{
+		std::lock_guard<std::mutex> guard(state_->lock);
+
+		return state_->error;
+	}
+	// The value of a message that is set; a failed message throws its
+	// error.
 	const T &get() const
 	{
+		if (auto e = error())
+			std::rethrow_exception(e);
 		return state_->value.value();
 	}
-	// fn is called when it is set; false: it is already, and fn is not.
+	// The message calls fn when it is set, and forgets fn if it fails.
+	// False: the message is set already, and does not call fn.
 	bool subscribe(std::function<void()> fn) const
 	{
 		std::lock_guard<std::mutex> guard(state_->lock);
 
 		if (state_->value)
 			return false;
-		if (!state_->has_failed)
-			state_->waiting.push_back(std::move(fn));
+		if (!state_->error)
+			state_->waiting.push_back({ std::move(fn), nullptr });
+		return true;
+	}
+	// The message calls fn when it is set, or failed when it fails. False:
+	// either has happened, and the message calls neither.
+	bool subscribe(std::function<void()> fn,
+		       std::function<void(std::exception_ptr)> failed) const
+	{
+		std::lock_guard<std::mutex> guard(state_->lock);
+
+		if (state_->is_over())
+			return false;
+		state_->waiting.push_back({ std::move(fn), std::move(failed) });
 		return true;
 	}
 	// The next one of a node that changes the value: not set yet.
@@ -261,13 +325,14 @@ template <class T> class sender
 	{
 		to_.push_back(std::move(to));
 	}
-	// To all; false: nobody has taken it.
+	// Sends it to all receivers, then throws the first error of theirs.
+	// False: no receiver has taken it.
 	bool send(const T &v) const
 	{
 		bool is_taken = false;
 
-		for (const auto &to : to_)
-			is_taken |= to(v);
+		detail::for_each(to_,
+				 [&](const auto &to) { is_taken |= to(v); });
 		return is_taken;
 	}
 };
@@ -339,101 +404,30 @@ class function_node : public receiver<In>, public sender<Out>
 	}
 };
 
-// A function gets the value of a message once it is set.
+// A function gets the value of a message once it is set. The graph of the
+// function is told the error of one that fails.
 template <class M, class Out>
 std::enable_if_t<detail::is_async<M>::value>
 make_edge(sender<M> &from, function_node<typename M::value_type, Out> &to)
 {
 	from.connect([&to](const M &m) {
-		auto put = [&to, m, hold = to.get_graph().reserve()] {
+		graph &g = to.get_graph();
+		auto put = [&to, m, hold = g.reserve()] {
 			to.try_put(m.get());
 		};
+		auto failed = [&g, hold = g.reserve()](std::exception_ptr e) {
+			g.fail(std::move(e));
+		};
 
-		if (!m.subscribe(put))
+		if (m.subscribe(put, failed))
+			return true;
+		if (auto e = m.error())
+			g.fail(e);
+		else
 			put();
 		return true;
 	});
 }
-
-// ---- how inputs are joined
-
-// The n'th input of each port is one wave.
-struct queueing {
-};
-
-// Inputs of one key are one wave: key_from_message() of each.
-template <class K, class Hash = std::hash<K>> struct key_matching {
-};
-
-template <class K, class M>
-auto key_from_message(const M &m) -> decltype(K(m.key()))
-{
-	return m.key();
-}
-
-namespace detail
-{
-// find() is the wave of an input, take() takes one that is complete.
-template <class JP, class Job> class joiner;
-
-template <class Job> class joiner<queueing, Job>
-{
-	std::deque<Job> waves_; // the first of them is number first_
-	uint64_t first_ = 0;
-	std::map<int, uint64_t> nr_; // inputs of each port
-	std::deque<size_t> has_; // of each wave
-
-      public:
-	template <int N, class M, class Make> Job &find(const M &, Make make)
-	{
-		uint64_t at = nr_[N]++ - first_;
-
-		if (at == waves_.size()) {
-			waves_.push_back(make());
-			has_.push_back(0);
-		}
-		has_[at]++;
-		return waves_[at];
-	}
-	template <int N>
-	void take(Job &, size_t nr_ports, std::deque<Job> &ready)
-	{
-		while (!has_.empty() && has_.front() == nr_ports) {
-			ready.push_back(std::move(waves_.front()));
-			waves_.pop_front();
-			has_.pop_front();
-			first_++;
-		}
-	}
-	bool is_empty() const
-	{
-		return waves_.empty();
-	}
-};
-
-template <class K, class Hash, class Job>
-class joiner<key_matching<K, Hash>, Job>
-{
-	// Inputs of one key may come again before the first wave is complete.
-	using waves = std::unordered_map<K, joiner<queueing, Job>, Hash>;
-	waves waves_;
-	typename waves::iterator at_; // of the last find()
-
-      public:
-	template <int N, class M, class Make> Job &find(const M &m, Make make)
-	{
-		at_ = waves_.try_emplace(key_from_message<K>(m)).first;
-		return at_->second.template find<N>(m, make);
-	}
-	template <int N>
-	void take(Job &j, size_t nr_ports, std::deque<Job> &ready)
-	{
-		at_->second.template take<N>(j, nr_ports, ready);
-		if (at_->second.is_empty())
-			waves_.erase(at_);
-	}
-};
-} // namespace detail
 
 } // namespace lk::flow
 

@@ -16,177 +16,23 @@
 //   void begin_data(device, const arg &), which may be missing: an argument has
 //   come, others of its wave have not; it may go to the device now
 //
-// Arguments are async_msg_type: const where set_args() gave the value, not
-// const where it comes from a port.
+// The node calls the selector outside its lock, one call at a time, so a
+// selector may wait for a device. wait_for_all() of the graph throws the first
+// error of selectors, factories, receivers and messages. The wave goes on as
+// messages that have failed, and the next wave runs.
+//
+// Arguments are async_msg_type, which is copied: const where set_args() gave
+// the value, not const where it comes from a port.
 //
 #ifndef STREAMING_NODE_HPP
 #define STREAMING_NODE_HPP
 
+#include "streaming_arguments.hpp"
+#include "streaming_join.hpp"
 #include "streaming_messages.hpp"
-
-#include <cstdint>
 
 namespace lk::flow
 {
-
-// ---- ports as arguments
-
-template <int N1, int N2> struct port_ref_impl {
-};
-template <int N1, int N2 = N1> port_ref_impl<N1, N2> port_ref()
-{
-	return {};
-}
-
-namespace detail
-{
-// The ports that an argument of set_args() stands for.
-template <class A> struct ports_of {
-	static constexpr bool is_ref = false;
-};
-template <int A, int B> struct ports_of<port_ref_impl<A, B>> {
-	static_assert(0 <= A && A <= B, "port_ref<first, last>");
-	static constexpr bool is_ref = true;
-	static constexpr int first = A, nr = B - A + 1;
-};
-template <int A, int B>
-struct ports_of<port_ref_impl<A, B> (*)()> : ports_of<port_ref_impl<A, B>> {
-};
-
-template <class F, class = void> struct range_of {
-	static constexpr bool is_there = false;
-	struct type {
-	};
-};
-template <class F> struct range_of<F, std::void_t<typename F::range_type>> {
-	static constexpr bool is_there = true;
-	using type = typename F::range_type;
-};
-
-template <class F, class M, class = void>
-struct has_begin_data : std::false_type {
-};
-template <class F, class M>
-struct has_begin_data<F, M,
-		      std::void_t<decltype(std::declval<F &>().begin_data(
-			      std::declval<typename F::device_type>(),
-			      std::declval<const M &>()))>> : std::true_type {
-};
-
-template <class F, class... P>
-using wave_of = std::tuple<typename F::template async_msg_type<P>...>;
-
-// A call of the factory with all arguments of a wave; what set_args() made.
-template <class F, class Wave> struct arguments {
-	using device = typename F::device_type;
-	using kernel = typename F::kernel_type;
-	using range = typename range_of<F>::type;
-
-	virtual ~arguments() = default;
-	virtual void send_data(F &f, device d) = 0;
-	virtual void send_kernel(F &f, device d, const kernel &k,
-				 const range *r, Wave &w) = 0;
-	virtual void finalize(F &f, device d, std::function<void()> fn,
-			      Wave &w) = 0;
-	virtual bool uses(int port) const = 0;
-};
-
-template <class F, class Wave, class... A>
-class arguments_of final : public arguments<F, Wave>
-{
-	using base = arguments<F, Wave>;
-
-	template <class T>
-	using constant = const typename F::template async_msg_type<T>;
-
-	// A constant is a message of its own, a reference is itself.
-	template <class T>
-	using held = std::conditional_t<ports_of<T>::is_ref, T, constant<T>>;
-
-	std::tuple<held<A>...> args_;
-
-	template <class T, int... N>
-	static auto tie_ports(Wave &w, std::integer_sequence<int, N...>)
-	{
-		return std::tie(std::get<ports_of<T>::first + N>(w)...);
-	}
-	template <class T> static auto tie(const held<T> &a, Wave &w)
-	{
-		if constexpr (ports_of<T>::is_ref)
-			return tie_ports<T>(w, std::make_integer_sequence<
-						       int, ports_of<T>::nr>{});
-		else
-			return std::tie(a);
-	}
-	template <class T> static auto tie_constant(const held<T> &a)
-	{
-		if constexpr (ports_of<T>::is_ref)
-			return std::tuple<>();
-		else
-			return std::tie(a);
-	}
-	template <size_t... I> auto all(Wave &w, std::index_sequence<I...>)
-	{
-		return std::tuple_cat(tie<A>(std::get<I>(args_), w)...);
-	}
-	template <size_t... I> auto constants(std::index_sequence<I...>)
-	{
-		return std::tuple_cat(tie_constant<A>(std::get<I>(args_))...);
-	}
-	static constexpr auto indices = std::index_sequence_for<A...>{};
-
-	template <class T> static bool uses_port(int port)
-	{
-		if constexpr (ports_of<T>::is_ref)
-			return port >= ports_of<T>::first &&
-			       port < ports_of<T>::first + ports_of<T>::nr;
-		else
-			return false;
-	}
-
-      public:
-	template <class... B>
-	explicit arguments_of(B &&...b) : args_(std::forward<B>(b)...)
-	{
-	}
-	void send_data(F &f, typename base::device d) override
-	{
-		auto send = [&](auto &...a) { f.send_data(d, a...); };
-
-		std::apply(send, constants(indices));
-	}
-	void send_kernel(F &f, typename base::device d,
-			 const typename base::kernel &k,
-			 const typename base::range *r, Wave &w) override
-	{
-		auto send = [&](auto &...a) {
-			if constexpr (range_of<F>::is_there)
-				f.send_kernel(d, k, *r, a...);
-			else
-				f.send_kernel(d, k, a...);
-		};
-
-		(void)r;
-		std::apply(send, all(w, indices));
-	}
-	void finalize(F &f, typename base::device d, std::function<void()> fn,
-		      Wave &w) override
-	{
-		auto call = [&](auto &...a) {
-			f.finalize(d, std::move(fn), a...);
-		};
-
-		std::apply(call, all(w, indices));
-	}
-	bool uses(int port) const override
-	{
-		(void)port;
-		return (uses_port<A>(port) || ...);
-	}
-};
-} // namespace detail
-
-// ---- the node
 
 template <typename... Args> class streaming_node;
 
@@ -194,6 +40,7 @@ template <typename... Ports, typename JP, typename Factory>
 class streaming_node<std::tuple<Ports...>, JP, Factory>
 {
 	static constexpr size_t nr_ports = sizeof...(Ports);
+	static constexpr auto ports = std::index_sequence_for<Ports...>{};
 	using self = streaming_node;
 	using wave = detail::wave_of<Factory, Ports...>;
 	using arguments = detail::arguments<Factory, wave>;
@@ -240,56 +87,101 @@ class streaming_node<std::tuple<Ports...>, JP, Factory>
 	};
 	using inputs = inputs_of<std::index_sequence_for<Ports...>>;
 
-	// A wave that is complete, with the device of its first input.
+	// A wave. The selector chooses the device at the first input; where
+	// it throws, at the next one, and at last when the wave is run.
 	struct job {
-		device_type device;
+		std::optional<device_type> device;
+		bool is_choosing = false;
+		size_t nr_in = 0;
 		std::tuple<std::optional<message<Ports>>...> in;
+
+		bool is_complete() const
+		{
+			return nr_in == nr_ports && !is_choosing;
+		}
 	};
 
 	graph &g_;
 	kernel_type kernel_;
 	std::function<device_type(Factory &)> selector_;
 	Factory &factory_;
+	std::mutex selecting_; // one call of the selector at a time
+
+	// Under lock_.
+	std::mutex lock_;
 	std::shared_ptr<arguments> args_;
 	std::optional<range> range_;
-	// Of a wave whose range comes from a port; calls fn once it is there.
+	// For a wave whose range comes from a port: false, or fn is called
+	// when the range is there or has failed.
 	std::function<bool(job &, std::function<void()> fn)> range_waits_;
 	std::function<range(job &)> range_from_;
 	int range_port_ = -1;
-
-	typename inputs::type in_ = inputs::make(*this);
-	std::tuple<sender<message<Ports>>...> out_;
-
-	std::mutex lock_;
 	detail::joiner<JP, job> joiner_;
 	std::deque<job> ready_;
 	std::vector<device_type> knows_; // devices that have the constants
 	bool is_running_ = false;
 
+	typename inputs::type in_ = inputs::make(*this);
+	std::tuple<sender<message<Ports>>...> out_;
+
 	template <int N> bool put(message<port_type<N>> m)
 	{
 		std::unique_lock<std::mutex> guard(lock_);
-		job &j = joiner_.template find<N>(m, [this] {
-			job first{};
-
-			first.device = selector_(factory_);
-			return first;
-		});
-		device_type device = j.device;
-		size_t nr_ready = ready_.size();
+		job &j = joiner_.template find<N>(m);
+		std::optional<device_type> device = j.device;
+		bool chooses = !device && !j.is_choosing;
 		bool is_argument = args_->uses(N);
 
 		std::get<N>(j.in) = m;
-		joiner_.template take<N>(j, nr_ports, ready_);
-		bool waits = ready_.size() == nr_ready;
+		j.nr_in++;
+		j.is_choosing |= chooses;
+		if (chooses) {
+			// The wave stays where it is: it is not complete.
+			guard.unlock();
+			device = choose_device();
+			guard.lock();
+			j.device = device;
+			j.is_choosing = false;
+		}
+		bool waits = !j.is_complete();
+		joiner_.take(m, ready_);
+		start_waves(guard);
+		if (waits && is_argument && device)
+			begin_data(*device, m);
+		return true;
+	}
+	// Nothing, where the selector throws: the graph is told.
+	std::optional<device_type> choose_device()
+	{
+		std::lock_guard<std::mutex> guard(selecting_);
+
+		try {
+			return selector_(factory_);
+		} catch (...) {
+			g_.fail(std::current_exception());
+			return {};
+		}
+	}
+	// Gives the lock back.
+	void start_waves(std::unique_lock<std::mutex> &guard)
+	{
 		bool starts = !ready_.empty() && !is_running_;
+
 		is_running_ |= starts;
 		guard.unlock();
-		if (waits && is_argument)
-			begin_data(device, m);
 		if (starts)
+			start_task();
+	}
+	void start_task()
+	{
+		try {
 			g_.start([this](struct lkdf_ctx *) { run_all(); });
-		return true;
+		} catch (...) {
+			std::lock_guard<std::mutex> guard(lock_);
+
+			is_running_ = false;
+			g_.fail(std::current_exception());
+		}
 	}
 	// Others of its wave are to come.
 	template <class M> void begin_data(const device_type &d, const M &m)
@@ -299,69 +191,149 @@ class streaming_node<std::tuple<Ports...>, JP, Factory>
 	}
 
 	// Called by one thread at a time: the order of waves is that of
-	// kernels.
+	// kernels. A wave that fails does not keep others from running.
 	void run_all()
 	{
 		std::unique_lock<std::mutex> guard(lock_);
 
-		while (!ready_.empty()) {
-			job &j = ready_.front();
-
-			if (range_waits_ && waits_for_range(j))
+		while (!ready_.empty() && has_range()) {
+			if (range_waits_ && waits_for_range(ready_.front()))
 				return;
-			job now = std::move(j);
+			job now = std::move(ready_.front());
 			auto args = args_;
-			auto r =
-				range_from_
-					? std::optional<range>(range_from_(now))
-					: range_;
-			bool is_new = is_new_device(now.device);
+			auto from = range_from_;
+			auto r = range_;
 
 			ready_.pop_front();
 			guard.unlock();
-			run(now, *args, r, is_new,
-			    std::index_sequence_for<Ports...>{});
+			try {
+				if (from)
+					r = from(now);
+				run(now, args, r);
+			} catch (...) {
+				fail_wave(now, *args, std::current_exception());
+			}
 			guard.lock();
 		}
 		is_running_ = false;
 	}
+	// Without a range the waves stay until set_range() is called.
+	bool has_range()
+	{
+		if constexpr (detail::range_of<Factory>::is_there) {
+			if (range_ || range_from_)
+				return true;
+			g_.fail(std::make_exception_ptr(std::logic_error(
+				"streaming_node: set_range() first")));
+			return false;
+		}
+		return true;
+	}
 	bool waits_for_range(job &j)
 	{
-		auto again = [this, hold = g_.reserve()] {
-			g_.start([this](struct lkdf_ctx *) { run_all(); });
-		};
+		auto again = [this, hold = g_.reserve()] { start_task(); };
 
 		return range_waits_(j, again);
 	}
-	bool is_new_device(const device_type &d)
+	// The constants are there once send_data() has returned.
+	void send_constants(const std::shared_ptr<arguments> &args,
+			    const device_type &d)
 	{
+		std::unique_lock<std::mutex> guard(lock_);
+
 		for (const device_type &known : knows_)
 			if (known == d)
-				return false;
-		knows_.push_back(d);
-		return true;
+				return;
+		guard.unlock();
+		args->send_data(factory_, d);
+		guard.lock();
+		if (args_ == args)
+			knows_.push_back(d);
+	}
+	// Throws the error of an argument that has failed.
+	template <size_t... N>
+	static void check_inputs(const job &j, const arguments &args,
+				 std::index_sequence<N...>)
+	{
+		auto check = [](bool is_argument, const auto &m) {
+			std::exception_ptr e =
+				is_argument ? m.error() : nullptr;
+
+			if (e)
+				std::rethrow_exception(e);
+		};
+
+		(check(args.uses(static_cast<int>(N)), *std::get<N>(j.in)),
+		 ...);
+	}
+	void run(job &j, const std::shared_ptr<arguments> &args,
+		 const std::optional<range> &r)
+	{
+		check_inputs(j, *args, ports);
+		if (!j.device)
+			j.device = choose_at_last();
+		send_constants(args, *j.device);
+		send_wave(j, *args, r, ports);
+	}
+	device_type choose_at_last()
+	{
+		std::lock_guard<std::mutex> guard(selecting_);
+
+		return selector_(factory_);
 	}
 	template <size_t... N>
-	void run(job &j, arguments &args, const std::optional<range> &r,
-		 bool is_new, std::index_sequence<N...>)
+	void send_wave(job &j, arguments &args, const std::optional<range> &r,
+		       std::index_sequence<N...>)
 	{
-		auto w = std::make_shared<wave>(
-			std::move(*std::get<N>(j.in))...);
+		auto w = std::make_shared<wave>(*std::get<N>(j.in)...);
 		bool is_taken = false;
 
-		if constexpr (detail::range_of<Factory>::is_there)
-			if (!r)
-				throw std::logic_error(
-					"streaming_node: set_range() first");
-		if (is_new)
-			args.send_data(factory_, j.device);
-		args.send_kernel(factory_, j.device, kernel_, r ? &*r : nullptr,
-				 *w);
-		((is_taken |= std::get<N>(out_).send(std::get<N>(*w))), ...);
+		args.send_kernel(factory_, *j.device, kernel_,
+				 r ? &*r : nullptr, *w);
+		((is_taken |= send_out<N>(std::get<N>(*w))), ...);
 		if (is_taken)
 			return;
-		args.finalize(
-			factory_, j.device, [w, hold = g_.reserve()] {}, *w);
+		try {
+			args.finalize(
+				factory_, *j.device,
+				[w, hold = g_.reserve()] {}, *w);
+		} catch (...) {
+			g_.fail(std::current_exception());
+		}
+	}
+	// An error of a receiver is the graph's, and not of the wave.
+	template <size_t N, class M> bool send_out(const M &m)
+	{
+		try {
+			return std::get<N>(out_).send(m);
+		} catch (...) {
+			g_.fail(std::current_exception());
+			return false;
+		}
+	}
+	// The wave goes on as messages that have failed, so that those behind
+	// meet their partners. Inputs that are no arguments go on as they are.
+	void fail_wave(const job &j, const arguments &args,
+		       std::exception_ptr e)
+	{
+		g_.fail(e);
+		fail_outputs(j, args, e, ports);
+	}
+	template <size_t... N>
+	void fail_outputs(const job &j, const arguments &args,
+			  std::exception_ptr e, std::index_sequence<N...>)
+	{
+		auto failed = [&](bool is_argument, auto m) {
+			if (is_argument) {
+				m.renew();
+				m.fail(e);
+			}
+			return m;
+		};
+
+		(send_out<N>(failed(args.uses(static_cast<int>(N)),
+				    *std::get<N>(j.in))),
+		 ...);
 	}
 
 	template <class... A> void set_all(A &&...a)
@@ -376,25 +348,28 @@ class streaming_node<std::tuple<Ports...>, JP, Factory>
 	}
 	template <int N> void set_range_port()
 	{
-		std::lock_guard<std::mutex> guard(lock_);
+		std::unique_lock<std::mutex> guard(lock_);
 
 		range_port_ = N;
 		range_waits_ = [](job &j, std::function<void()> fn) {
-			return !std::get<N>(j.in)->is_set() &&
-			       std::get<N>(j.in)->subscribe(std::move(fn));
+			auto failed = [fn](std::exception_ptr) { fn(); };
+
+			return std::get<N>(j.in)->subscribe(fn, failed);
 		};
 		range_from_ = [](job &j) {
 			return range(std::get<N>(j.in)->get());
 		};
+		start_waves(guard);
 	}
 	void set_constant(range r)
 	{
-		std::lock_guard<std::mutex> guard(lock_);
+		std::unique_lock<std::mutex> guard(lock_);
 
 		range_port_ = -1;
 		range_waits_ = nullptr;
 		range_from_ = nullptr;
 		range_ = std::move(r);
+		start_waves(guard);
 	}
 
       public:
@@ -418,7 +393,8 @@ class streaming_node<std::tuple<Ports...>, JP, Factory>
 	    : streaming_node(static_cast<const streaming_node &>(node))
 	{
 	}
-	// After wait_for_all().
+	// After wait_for_all(). Waves that have no range, or not all inputs,
+	// are dropped.
 	~streaming_node() = default;
 
 	template <typename... Args> void set_args(Args &&...args)

@@ -8,7 +8,7 @@
 # shellcheck source=tests/api/example.sh
 . tests/api/example.sh
 examples=Documentation/examples
-include="-I$examples -I$examples/engine"
+include="-I. -I$examples -I$examples/engine"
 
 # The device is compiled as C, so the program takes it as an object.
 emu=$dir/emu_device.o
@@ -32,7 +32,7 @@ on_opencl() {
 	ok $? "$fact" "$dir/log"
 }
 
-for name in streaming engine_devices; do
+for name in streaming streaming_faults engine_devices; do
 	wanted tests/api/$name.cc >"$dir/want"
 	[ -s "$dir/want" ]
 	ok $? "$name.cc says what it prints" tests/api/$name.cc
@@ -44,7 +44,9 @@ for name in streaming engine_devices; do
 	# On one thread there are no threads of devices to count.
 	[ $name = engine_devices ] ||
 		run "$name prints that on one thread" LKDF_SERIAL=yes
-	on_opencl "$name prints that on OpenCL's devices"
+	# It has no device of its own.
+	[ $name = streaming_faults ] ||
+		on_opencl "$name prints that on OpenCL's devices"
 done
 
 if command -v clang++ >/dev/null; then
