@@ -16,12 +16,6 @@ int signals_open(struct lkdf *rt);
 void signals_enter(struct executor *ex);
 void signals_enter_worker(struct worker *w);
 
-/* Is somebody interested in the kind of the body that runs? */
-static inline bool signals_want_kinds(const struct lkdf *rt)
-{
-	return workers_want_kinds(&rt->signals) || rt->watch;
-}
-
 /* A worker comes by, every so many items. */
 static inline void signals_look(struct worker *w)
 {

@@ -12,14 +12,16 @@
 #include "run/resolve.h"
 #include "run/transient_call.h"
 #include "sched/tick.h"
-#include "task/body.h"
 #include "task/kind.h"
+#include "task/noted.h"
 
-/* Answers of chain_before(). */
+/* Answers of chain_look() and chain_before(). */
 enum before {
 	BEFORE_RUN,
+	BEFORE_NOTE, /* run it and note its kind meanwhile */
 	BEFORE_TIME, /* run it and say how long it took */
 	BEFORE_TAKEN, /* it is somebody else's now, or resolved */
+	BEFORE_LOOK, /* not known yet */
 };
 
 /* Special properties of a run, constant where run_chain() is inlined. */
@@ -36,25 +38,31 @@ enum before chain_before(struct burst *b, uint32_t index);
 uint32_t chain_push_special(struct burst *b, const struct rec *m,
 			    uint32_t index, uint32_t next);
 
-/* Somebody who asks in vain is put off until there is something to share. */
-static inline __attribute__((always_inline)) bool
-chain_needs_look(struct burst *b, struct lkdf_kind *k)
+/*
+ * Before a task's body. Somebody who asks in vain is put off until there is
+ * something to share. LOOK: chain_before() says how.
+ */
+static inline __attribute__((always_inline)) enum before
+chain_look(struct burst *b, struct lkdf_kind *k)
 {
 	uint32_t attn = a_load(&b->w->attn, relaxed);
 	uint32_t slow = a_load(&k->slow, relaxed);
+	uint32_t rest;
 
 	if (likely(!(attn | slow | b->hindered)))
-		return false;
-	if (unlikely(attn & ATTN_CLOCK)) {
+		return BEFORE_RUN;
+	if (likely((attn | slow | b->hindered) == SLOW_NOTED))
+		return BEFORE_NOTE;
+	if (unlikely(attn & ATTN_CLOCK))
 		attn = worker_look(b->w, !(slow & ~SLOW_BUT_SHORT));
-		if (!(attn | slow | b->hindered))
-			return false;
+	rest = (slow & ~SLOW_NOTED) | b->hindered;
+	if (attn == ATTN_STEAL && !rest && !worker_has_private(b->w)) {
+		worker_defer_request(b->w);
+		attn = 0;
 	}
-	if (attn != ATTN_STEAL || slow || b->hindered ||
-	    worker_has_private(b->w))
-		return true;
-	worker_defer_request(b->w);
-	return false;
+	if (attn | rest)
+		return BEFORE_LOOK;
+	return slow ? BEFORE_NOTE : BEFORE_RUN;
 }
 
 /* A successor is ready: the first NORMAL one is next, others are pushed. */
@@ -82,8 +90,10 @@ chain_call(struct burst *b, const struct rec *r, enum before how,
 	const struct transient_task *t;
 
 	*is_transient = false;
-	if (unlikely(how == BEFORE_TIME))
-		return kind_call_timed(k, c, k->fn, r->arg);
+	if (unlikely(how != BEFORE_RUN))
+		return how == BEFORE_NOTE
+			       ? noted_call(k, c, k->fn, r->arg)
+			       : kind_call_timed(k, c, k->fn, r->arg);
 	if (chain & CHAIN_TRANSIENT &&
 	    (!(chain & CHAIN_CONTROL) || b->transient)) {
 		t = &b->transient[c->index];

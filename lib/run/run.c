@@ -76,8 +76,8 @@ run_chain(struct burst *b, uint32_t index, const int chain)
 		r = &recs[index];
 		k = r->kind;
 		c->index = index;
-		how = BEFORE_RUN;
-		if (unlikely(chain_needs_look(b, k))) {
+		how = chain_look(b, k);
+		if (unlikely(how == BEFORE_LOOK)) {
 			how = chain_before(b, index);
 			is_away = how == BEFORE_TAKEN;
 			if (is_away)

@@ -132,13 +132,13 @@ static inline bool has_hooks(const struct burst *b)
 static inline __attribute__((always_inline)) bool
 call_body(struct burst *b, const struct rec *r, uint32_t index, int *value)
 {
-	enum before how = BEFORE_RUN;
+	enum before how = chain_look(b, r->kind);
 	struct lkdf_ctx *c = &b->ctx;
 	bool is_transient;
 	int rc;
 
 	c->index = index;
-	if (unlikely(chain_needs_look(b, r->kind))) {
+	if (unlikely(how == BEFORE_LOOK)) {
 		how = chain_before(b, index);
 		if (how == BEFORE_TAKEN)
 			return false;

@@ -201,11 +201,15 @@ static __attribute__((noinline)) bool must_leave(struct burst *b, uint32_t slow,
 
 /*
  * From a step on, and where it ended; NO_TASK: the run has left its order, all
- * is done.
+ * is done. is_noted: the probe wants to know kinds, and all have SLOW_NOTED;
+ * what is noted stays until the steps have ended.
  */
 static inline __attribute__((always_inline)) uint32_t
-run_steps(struct burst *b, uint32_t at, uint32_t end, bool is_guarded)
+run_steps(struct burst *b, uint32_t at, uint32_t end, bool is_guarded,
+	  bool is_noted)
 {
+	_Atomic(uint32_t) *noted = is_noted ? b->ctx.ex->noted : NULL;
+	const uint32_t outer = is_noted ? a_load(noted, relaxed) : 0;
 	const struct static_order *o = static_order_in(b->f);
 	_Atomic(void *) *bytes = o->frame[b->f->index].bytes;
 	const struct static_step *s = &o->step[at];
@@ -233,17 +237,21 @@ run_steps(struct burst *b, uint32_t at, uint32_t end, bool is_guarded)
 		}
 		is_taken = is_guarded && guard_at(g, at);
 		attn = a_load(&b->w->attn, relaxed);
-		slow = a_load(&k->slow, relaxed);
+		slow = a_load(&k->slow, relaxed) ^ (is_noted ? SLOW_NOTED : 0);
 		if (unlikely(attn | slow | b->hindered | is_taken) &&
 		    must_leave(b, slow, attn, is_taken))
 			break;
 		c->nr_bytes = nr;
 		c->index = s->index;
+		if (is_noted)
+			a_store(noted, k->trace_name, relaxed);
 		rc = likely(!slow) ? body_call(fn, c, r->arg)
 				   : kind_call_timed(k, c, fn, r->arg);
 		if (unlikely((rc | c->after) < 0))
 			break;
 	}
+	if (is_noted)
+		a_store(noted, outer, relaxed);
 	c->nr_bytes = 0;
 	b->nr_resolved += at - first;
 	burst_count(b, at - first);
@@ -256,13 +264,30 @@ run_steps(struct burst *b, uint32_t at, uint32_t end, bool is_guarded)
 static __attribute__((noinline, aligned(CACHE_LINE))) uint32_t
 run_alone(struct burst *b, uint32_t at, uint32_t end)
 {
-	return run_steps(b, at, end, false);
+	return run_steps(b, at, end, false, false);
+}
+
+static __attribute__((noinline)) uint32_t
+run_alone_noted(struct burst *b, uint32_t at, uint32_t end)
+{
+	return run_steps(b, at, end, false, true);
 }
 
 static __attribute__((noinline, aligned(CACHE_LINE))) uint32_t
 run_guarded(struct burst *b, uint32_t at, uint32_t end)
 {
-	return run_steps(b, at, end, true);
+	return run_steps(b, at, end, true, false);
+}
+
+static __attribute__((noinline)) uint32_t
+run_guarded_noted(struct burst *b, uint32_t at, uint32_t end)
+{
+	return run_steps(b, at, end, true, true);
+}
+
+static bool has_probe(const struct burst *b)
+{
+	return workers_want_kinds(&b->rt->signals);
 }
 
 /* Is there something that may not wait for all the steps of a turn? */
@@ -319,7 +344,8 @@ static void go_on_alone(struct burst *b, uint32_t end, uint32_t nr_steps)
 	struct frame *f = b->f;
 	uint32_t at;
 
-	at = take_turn(b, f->next_source, &end, run_alone);
+	at = take_turn(b, f->next_source, &end,
+		       has_probe(b) ? run_alone_noted : run_alone);
 	if (at == NO_TASK)
 		return;
 	if (at < end) {
@@ -344,7 +370,8 @@ static void go_on_guarded(struct burst *b, uint32_t end, uint32_t nr_steps)
 	put_back(b->w, f);
 	if (deque_has_private(d))
 		deque_share_all(d);
-	at = take_turn(b, at, &end, run_guarded);
+	at = take_turn(b, at, &end,
+		       has_probe(b) ? run_guarded_noted : run_guarded);
 	if (at == NO_TASK)
 		return;
 	if (at < end) {

@@ -7,6 +7,7 @@
 #ifndef SCHED_EXECUTOR_H
 #define SCHED_EXECUTOR_H
 
+#include "base/atomic.h"
 #include "base/thread.h"
 #include "mem/pool.h"
 #include "mem/region.h"
@@ -28,6 +29,7 @@ struct executor {
 	int id; /* workers first, then the blocking pool */
 	int node;
 	struct trace_ring *ring; /* its events and slices */
+	_Atomic(uint32_t) *noted; /* for the probe, see task/noted.h; or NULL */
 
 	/* This thread only. */
 	struct thread record; /* of the thread, see thread_adopt() */

@@ -103,14 +103,11 @@ static inline bool workers_want_kinds(const struct workers *b)
 	return b->bpf != NULL;
 }
 
-static inline void workers_note(struct workers *b, int executor, uint32_t kind)
+/* Where its thread notes it; NULL: nobody reads it. */
+static inline _Atomic(uint32_t) *workers_kind_at(struct workers *b,
+						 int executor)
 {
-	a_store(&b->of[executor].kind, kind, relaxed);
-}
-
-static inline uint32_t workers_noted(const struct workers *b, int executor)
-{
-	return a_load(&b->of[executor].kind, relaxed);
+	return b->of ? &b->of[executor].kind : NULL;
 }
 
 /* Where the probe has its thread: gen << 32 | slot + 1; 0: nowhere. */

@@ -82,16 +82,13 @@ static void rest_in_join(struct worker *w, struct task *t)
 }
 
 /*
- * Runs a plain child that needs nothing before its body. The context is the
- * join's own: its fields come back as they were.
+ * The body of a plain child that needed nothing before has returned rc. The
+ * context is the join's own: its fields come back as they were.
  */
-static inline void run_plain_child(struct worker *w, struct task *t,
-				   struct task *parent, struct lkdf_ctx *c)
+static inline void end_plain_child(struct worker *w, struct task *t,
+				   struct task *parent, struct lkdf_ctx *c,
+				   int rc)
 {
-	int rc;
-
-	c->task = t;
-	rc = body_call(t->kind->fn, c, t->arg);
 	c->has_spawned = false;
 	if (unlikely((rc | c->after) < 0)) {
 		if (task_after(c, rc) == TASK_COMPLETE)
@@ -114,8 +111,9 @@ static inline bool pop_child(struct worker *w, struct task *parent,
 			     struct lkdf_ctx *c, uint32_t *nr_run)
 {
 	struct deque *d = &w->deque[CLASS_NORMAL];
-	uint32_t head = deque_head(d);
+	uint32_t head = deque_head(d), before;
 	struct task *t;
+	int rc;
 
 	if (!deque_has_private(d))
 		return false;
@@ -126,11 +124,17 @@ static inline bool pop_child(struct worker *w, struct task *parent,
 		deque_raise(d, head);
 		return false;
 	}
-	if (unlikely(!task_is_plain(t) || t->link.flags & TASK_ENDS_SLOWLY)) {
+	before = task_before(t) | (t->link.flags & TASK_ENDS_SLOWLY);
+	c->task = t;
+	if (likely(!before)) {
+		rc = body_call(t->kind->fn, c, t->arg);
+	} else if (before == SLOW_NOTED) {
+		rc = noted_call(t->kind, c, t->kind->fn, t->arg);
+	} else {
 		task_run_child(w->executor, t, parent);
 		return true;
 	}
-	run_plain_child(w, t, parent, c);
+	end_plain_child(w, t, parent, c, rc);
 	(*nr_run)++;
 	return true;
 }

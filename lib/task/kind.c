@@ -12,6 +12,7 @@
 #include "scope/scope.h"
 #include "task/body.h"
 #include "task/ctx.h"
+#include "task/noted.h"
 #include "task/task.h"
 #include "task/traced.h"
 #include "topo/topo.h"
@@ -84,8 +85,8 @@ static void init_fields(struct lkdf_kind *k, const struct lkdf_kind_attr *a)
 	if (a->flags & (LKDF_BLOCKING | LKDF_TEAM) || a->nr_limit ||
 	    a->on_cancel || k->is_away)
 		slow = SLOW_GENERAL;
-	if (signals_want_kinds(k->rt))
-		slow |= SLOW_NOTED;
+	slow |= workers_want_kinds(&k->rt->signals) ? SLOW_NOTED : 0;
+	slow |= k->rt->watch ? SLOW_WATCHED : 0;
 	k->trace_name = tell_kind(k, a);
 	k->task_flags = (slow & SLOW_GENERAL ? TASK_GENERAL : 0) |
 			(a->drop ? TASK_HAS_DROP : 0);
@@ -362,45 +363,32 @@ void kind_sample(struct lkdf_kind *k, uint64_t body_ticks)
 		a_and(&k->slow, SLOW_STAYS, relaxed);
 }
 
-/* The probe looks there. A join runs other bodies within this one. */
 static int call_probed(const struct lkdf_kind *k, struct lkdf_ctx *c,
 		       lkdf_fn fn, void *arg)
 {
-	struct workers *b = &k->rt->signals;
-	uint32_t outer;
-	int rc;
-
-	if (!workers_want_kinds(b))
-		return body_call(fn, c, arg);
-	outer = workers_noted(b, c->ex->id);
-	workers_note(b, c->ex->id, k->trace_name);
-	rc = body_call(fn, c, arg);
-	workers_note(b, c->ex->id, outer);
-	return rc;
+	if (unlikely(a_load(&k->slow, relaxed) & SLOW_NOTED))
+		return noted_call(k, c, fn, arg);
+	return body_call(fn, c, arg);
 }
 
-/* Calls the body and tells those who watch. */
-static int call_noted(const struct lkdf_kind *k, struct lkdf_ctx *c, lkdf_fn fn,
-		      void *arg)
+static int call_watched(const struct lkdf_kind *k, struct lkdf_ctx *c,
+			lkdf_fn fn, void *arg)
 {
 	struct watch *w = k->rt->watch;
-	struct watch_body outer;
-	int rc;
+	struct watch_body outer = watch_begin(w, c->ex->id, k);
+	int rc = call_probed(k, c, fn, arg);
 
-	if (!w)
-		return call_probed(k, c, fn, arg);
-	outer = watch_begin(w, c->ex->id, k);
-	rc = call_probed(k, c, fn, arg);
 	watch_end(w, c->ex->id, outer);
 	return rc;
 }
 
+/* Calls the body and tells those who want to know. */
 static int call_body(const struct lkdf_kind *k, struct lkdf_ctx *c, lkdf_fn fn,
 		     void *arg)
 {
-	if (unlikely(a_load(&k->slow, relaxed) & SLOW_NOTED))
-		return call_noted(k, c, fn, arg);
-	return body_call(fn, c, arg);
+	if (unlikely(a_load(&k->slow, relaxed) & SLOW_WATCHED))
+		return call_watched(k, c, fn, arg);
+	return call_probed(k, c, fn, arg);
 }
 
 int kind_call(struct lkdf_kind *k, struct lkdf_ctx *c, lkdf_fn fn, void *arg)
@@ -427,7 +415,7 @@ int kind_call_timed(struct lkdf_kind *k, struct lkdf_ctx *c, lkdf_fn fn,
 	int rc;
 
 	if (kind_is_noted_only(k))
-		return call_noted(k, c, fn, arg);
+		return call_body(k, c, fn, arg);
 	number = is_traced ? traced_begin_body(c->ex, k) : 0;
 	start = clock_ticks();
 	rc = kind_call(k, c, fn, arg);

@@ -11,7 +11,9 @@
  *	SLOW_SAMPLED    the next few are measured, nothing else changes
  *	SLOW_PROFILED   the graph counts how long its task took, nothing else
  *	                changes
- *	SLOW_NOTED      the worker says what kind it runs, nothing else changes
+ *	SLOW_WATCHED    option stall knows what kind runs, nothing else changes
+ *	SLOW_NOTED      the probe knows what kind runs, nothing else changes:
+ *			the hot loops know that, too, see noted.h
  *	SLOW_GENERAL    blocking, limits, on_cancel, placed on a part: runs as a
  *	                task of its own
  */
@@ -30,9 +32,11 @@
 #define SLOW_GENERAL 4u
 #define SLOW_TRACED 8u
 #define SLOW_SAMPLED 16u
-#define SLOW_NOTED 32u
+#define SLOW_WATCHED 32u
 #define SLOW_PROFILED 64u
-#define SLOW_ADDS (SLOW_TRACED | SLOW_NOTED | SLOW_PROFILED)
+/* No flag of tasks, no bit of attention: hot loops or these together. */
+#define SLOW_NOTED (1u << 16)
+#define SLOW_ADDS (SLOW_TRACED | SLOW_WATCHED | SLOW_NOTED | SLOW_PROFILED)
 #define SLOW_STAYS (SLOW_GENERAL | SLOW_ADDS)
 #define SLOW_BUT_SHORT (SLOW_SAMPLED | SLOW_ADDS)
 
@@ -209,7 +213,10 @@ static inline lkdf_fn kind_body(const struct lkdf_kind *k)
 /* Its bodies need not be measured. */
 static inline bool kind_is_noted_only(const struct lkdf_kind *k)
 {
-	return (a_load(&k->slow, relaxed) & ~SLOW_GENERAL) == SLOW_NOTED;
+	const uint32_t noted = SLOW_WATCHED | SLOW_NOTED;
+	uint32_t slow = a_load(&k->slow, relaxed) & ~SLOW_GENERAL;
+
+	return slow & noted && !(slow & ~noted);
 }
 
 /* Calls the body of a graph's task, and looks how long it takes. */

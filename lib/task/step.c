@@ -175,8 +175,17 @@ static bool has_uses_only(const struct task *t)
 			       TASK_HAS_DATA | TASK_EXTRA;
 
 	return (t->link.flags & flags) == TASK_HAS_DATA &&
-	       !(a_load(&t->kind->slow, relaxed) |
+	       !((a_load(&t->kind->slow, relaxed) & ~SLOW_NOTED) |
 		 (uint32_t)scope_cancelled(t->scope));
+}
+
+static int call_plain(struct lkdf_ctx *c, const struct task *t)
+{
+	const struct lkdf_kind *k = t->kind;
+
+	if (unlikely(a_load(&k->slow, relaxed) & SLOW_NOTED))
+		return noted_call(k, c, k->fn, t->arg);
+	return body_call(k->fn, c, t->arg);
 }
 
 /* As plain tasks it is not timed any more. */
@@ -192,7 +201,7 @@ static enum task_end step_with_uses(struct lkdf_ctx *c, struct task *t)
 	/* It may wait for one that lies behind it. */
 	if (likely(c->ex->worker != NULL))
 		worker_offer(c->ex->worker, false, 0);
-	rc = body_call(t->kind->fn, c, t->arg);
+	rc = call_plain(c, t);
 	counter_add(c->ex->counters, COUNTER_TASKS, 1);
 	if (rc >= 0 && !c->leaves)
 		uses_end_body(c->ex, t);
@@ -256,8 +265,9 @@ enum task_end task_step_slowly(struct lkdf_ctx *c, struct task *t)
 	}
 	if (t->link.flags & TASK_CONTINUES)
 		c->input_err = t->then_err;
-	if (c->ex->worker && (a_load(&k->slow, relaxed) &
-			      ~(SLOW_SAMPLED | SLOW_NOTED)) != SLOW_TRACED)
+	if (c->ex->worker &&
+	    (a_load(&k->slow, relaxed) &
+	     ~(SLOW_SAMPLED | SLOW_WATCHED | SLOW_NOTED)) != SLOW_TRACED)
 		worker_offer(c->ex->worker, false, 0);
 	if (!c->ex->worker)
 		c->ex->scope = t->kind->flags & LKDF_ALWAYS ? NULL : t->scope;

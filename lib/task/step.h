@@ -8,7 +8,7 @@
 
 #include "sched/worker.h"
 #include "scope/scope.h"
-#include "task/body.h"
+#include "task/noted.h"
 #include "task/task.h"
 
 /* Limits, cancelled scopes, continuations, kinds not known to be short. */
@@ -39,24 +39,31 @@ task_joins_freely(const struct lkdf_ctx *c)
 	       (!c->task || !(c->task->link.flags & TASK_HAS_DATA));
 }
 
-/* Nothing is to be done before its body. */
-static inline bool task_is_plain(const struct task *t)
+/*
+ * 0: nothing is to be done before its body; SLOW_NOTED alone: its kind is to be
+ * noted, nothing else.
+ */
+static inline uint32_t task_before(const struct task *t)
 {
-	return !((t->link.flags & (TASK_GENERAL | TASK_CONTINUES | TASK_OWNED |
-				   TASK_HAS_DATA | TASK_EXTRA)) |
-		 a_load(&t->kind->slow, relaxed) |
-		 (uint32_t)scope_cancelled(t->scope));
+	return (t->link.flags & (TASK_GENERAL | TASK_CONTINUES | TASK_OWNED |
+				 TASK_HAS_DATA | TASK_EXTRA)) |
+	       a_load(&t->kind->slow, relaxed) |
+	       (uint32_t)scope_cancelled(t->scope);
 }
 
 /* COMPLETE: the caller tells the parent. */
 static inline enum task_end task_step(struct executor *ex, struct task *t)
 {
 	struct lkdf_ctx c = { .ex = ex, .task = t };
+	uint32_t before = task_before(t);
 	int rc;
 
-	if (unlikely(!task_is_plain(t)))
+	if (likely(!before))
+		rc = body_call(t->kind->fn, &c, t->arg);
+	else if (before == SLOW_NOTED)
+		rc = noted_call(t->kind, &c, t->kind->fn, t->arg);
+	else
 		return task_step_slowly(&c, t);
-	rc = body_call(t->kind->fn, &c, t->arg);
 	counter_add(ex->counters, COUNTER_TASKS, 1);
 	if (unlikely((rc | c.after) < 0))
 		return task_after(&c, rc);
