@@ -60,8 +60,16 @@ $(BUILD)/tests/unit/trace/test_trace_fuzz: tests/unit/trace/test_trace_fuzz.c \
 
 # They load it while they run.
 $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard $(addprefix tests/, \
-	api/test_hooks*.c api/*/test_hooks*.c unit/*/test_hooks*.c))): \
+	api/test_hooks*.c api/*/test_hooks*.c))): \
 	| $(BUILD)/examples/hooks_count.so
+
+# What a caller would have a program load.
+$(BUILD)/tests/unit/base/says_loaded.so: tests/unit/base/says_loaded.c
+	$(call say,CCLD)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -shared -fPIC $(TEST_FLAGS) -o $@ $<
+$(BUILD)/tests/unit/base/test_rights: \
+	| $(BUILD)/tests/unit/base/says_loaded.so
 
 # API tests see public headers only and link the shared library.
 $(BUILD)/tests/api/%: tests/api/%.c $(LIB_SO)

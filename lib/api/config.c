@@ -2,6 +2,7 @@
 #include "api/config.h"
 
 #include "base/err.h"
+#include "base/rights.h"
 #include "base/util.h"
 #include "topo/topo.h"
 
@@ -10,6 +11,7 @@
 #include <lkdf_probe.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define AT(field) .offset = offsetof(struct options, field)
 
@@ -275,18 +277,23 @@ const struct option_row *config_rows(size_t *nr)
 	return rows;
 }
 
-/* LKDF_WORKERS for workers. */
+/* LKDF_WORKERS for workers. With raised rights it is left alone. */
 static int read_variable(const struct option_row *row, struct options *o)
 {
-	char name[64];
+	char name[sizeof(o->left_alone)];
 	const char *value;
 	size_t i;
 
 	snprintf(name, sizeof(name), "LKDF_%s", row->name);
 	for (i = 0; name[i]; i++)
 		name[i] = (char)toupper((unsigned char)name[i]);
-	value = secure_getenv(name);
-	return value ? option_set(row, value, o, name) : 0;
+	value = getenv(name);
+	if (!value)
+		return 0;
+	if (!o->raised)
+		return option_set(row, value, o, name);
+	memcpy(o->left_alone, name, sizeof(name));
+	return 0;
 }
 
 int config_log_level(const struct options *o, bool has_callback)
@@ -302,6 +309,9 @@ int config_read(const char *text, struct options *o)
 	int rc;
 
 	option_defaults(rows, ARRAY_SIZE(rows), o);
+	o->raised = rights_raised();
+	if (o->raised)
+		o->ask = 0;
 	rc = option_parse(rows, ARRAY_SIZE(rows), text, o);
 	for (i = 0; i < ARRAY_SIZE(rows) && !rc && !o->final; i++)
 		rc = read_variable(&rows[i], o);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * The ONE option table. defaults < options < environment, unless the program
- * says "final". The only getenv() of the library is in config.c.
+ * says "final". The only getenv() of the library is in config.c. A program with
+ * raised rights gets defaults and options alone, and does not answer tools
+ * unless its options say so.
  */
 #ifndef API_CONFIG_H
 #define API_CONFIG_H

@@ -2,6 +2,7 @@
 #include "api/hooks.h"
 
 #include "base/err.h"
+#include "base/rights.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -31,10 +32,13 @@ static int take_table(struct hooks *h, const struct lkdf_hooks *table,
 
 int hooks_open(struct hooks *h, const char *path)
 {
+	const char *raised = rights_raised();
 	int rc;
 
 	if (!path[0])
 		return 0;
+	if (raised)
+		return err(-EPERM, "hooks: %s is not loaded: %s", path, raised);
 	h->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	if (!h->library)
 		return err(-ENOENT, "hooks: %s", dlerror());

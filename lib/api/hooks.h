@@ -5,7 +5,8 @@
 
 #include "trace/hooks.h"
 
-/* path "": no tool. 0; -ENOENT, -EINVAL: the library is none. */
+/* path "": no tool. 0; -ENOENT, -EINVAL: the library is none; -EPERM: the
+ * program has raised rights. */
 int hooks_open(struct hooks *h, const char *path);
 
 /* is_child: of a forked child, which tells nobody. */

@@ -36,7 +36,11 @@ const char *lkdf_errmsg(void)
 
 static int open_topo(struct lkdf *rt, const struct options *o)
 {
-	struct topo_attr a = { .synthetic = o->topology, .cpus = o->cpus };
+	struct topo_attr a = {
+		.synthetic = o->topology,
+		.cpus = o->cpus,
+		.without_hwloc = o->raised,
+	};
 
 	return topo_open(&a, &rt->topo);
 }
@@ -47,6 +51,10 @@ static int start_runtime(struct lkdf *rt)
 	const struct options *o = rt->options;
 	int rc;
 
+	if (o->left_alone[0])
+		log_text(&rt->log, LKDF_LOG_ERROR,
+			 "open: %s and all LKDF_ variables are ignored: %s",
+			 o->left_alone, o->raised);
 	rc = open_topo(rt, o);
 	if (rc)
 		return rc;

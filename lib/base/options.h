@@ -29,6 +29,10 @@ struct options {
 	char hooks[OPTION_TEXT_SIZE];
 	char opencl_library[OPTION_TEXT_SIZE]; /* "": the usual one */
 
+	/* Without a row: why this program's rights are raised, or NULL. */
+	const char *raised;
+	char left_alone[64]; /* a variable that is not read for it, or "" */
+
 	/* Without a row, for tests: where /proc and cgroups are; or NULL. */
 	const char *proc_root, *cgroup_root;
 };

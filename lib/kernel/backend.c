@@ -5,6 +5,7 @@
 #include "kernel/devices.h"
 #include "opencl/device.h"
 
+#include <errno.h>
 #include <stdio.h>
 
 static void keep_why(struct lkdf *rt, const char *why)
@@ -39,7 +40,15 @@ static void add_opencl(struct lkdf *rt)
 
 void backend_open(struct lkdf *rt)
 {
+	const struct options *o = rt->options;
+
 	keep_why(rt, "the option devices is none");
-	if (rt->options->devices == BACKEND_OPENCL)
+	/* Their libraries take code and files from variables of their own. */
+	if (o->devices != BACKEND_NONE && o->raised) {
+		err(-EPERM, "their libraries are not loaded: %s", o->raised);
+		keep_why(rt, err_text());
+		return;
+	}
+	if (o->devices == BACKEND_OPENCL)
 		add_opencl(rt);
 }

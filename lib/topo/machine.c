@@ -25,9 +25,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Keys of cores and L3 groups that hwloc has no object for. */
-#define KEY_NO_OBJECT (1 << 24)
-
 static const char *const unwanted[] = {
 	"x86", "pci", "gl", "opencl", "cuda", "nvml", "rsmi", "levelzero",
 };
@@ -242,8 +239,8 @@ static void fill_cpu(hwloc_topology_t hw, hwloc_obj_t pu,
 	l3 = hwloc_get_ancestor_obj_by_type(hw, HWLOC_OBJ_L3CACHE, pu);
 	cpu->os_cpu = (int)pu->os_index;
 	cpu->core = core ? (int)core->logical_index
-			 : KEY_NO_OBJECT + (int)pu->logical_index;
-	cpu->l3 = l3 ? (int)l3->logical_index : KEY_NO_OBJECT + cpu->node;
+			 : MACHINE_NO_OBJECT + (int)pu->logical_index;
+	cpu->l3 = l3 ? (int)l3->logical_index : MACHINE_NO_OBJECT + cpu->node;
 	cpu->l3_bytes = l3 ? l3->attr->cache.size : 0;
 }
 
@@ -343,35 +340,35 @@ static int load_plain(const struct topo_attr *a, const char *why,
 		      struct machine *m)
 {
 	snprintf(m->source, sizeof(m->source), TOPO_PLAIN "%s", why);
-	if (!plain_load(a->sys_root, m))
+	if (!plain_load(a, m))
 		return 0;
 	machine_fini(m);
 	return no_memory();
 }
 
-/* A machine that runs has memory, whatever /proc and /sys tell. */
 static void add_memory(struct machine *m)
 {
 	size_t used = strlen(m->source);
-	int i;
 
-	for (i = 0; i < m->nr_nodes; i++)
-		if (m->node[i].mem_bytes)
-			return;
-	m->node[0].mem_bytes = plain_memory();
-	snprintf(m->source + used, sizeof(m->source) - used,
-		 ", memory of sysconf");
+	if (plain_add_memory(m))
+		snprintf(m->source + used, sizeof(m->source) - used,
+			 ", memory of sysconf");
 }
 
 int machine_load(const struct topo_attr *a, const char *synthetic,
 		 struct machine *m)
 {
-	const char *version, *why = NULL;
+	const char *version, *why = a->without_hwloc;
 	hwloc_topology_t hw = NULL;
 	int rc;
 
 	memset(m, 0, sizeof(*m));
-	if (!synthetic && plain_reason(a->sys_root, &why))
+	if (synthetic && why)
+		return err(-EPERM,
+			   "topo: topology=%s needs hwloc, which this process "
+			   "may not use: %s",
+			   synthetic, why);
+	if (!synthetic && !why && plain_reason(a->sys_root, &why))
 		return no_memory();
 	if (why)
 		return load_plain(a, why, m);

@@ -11,6 +11,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* From here on keys of cores and L3 groups that nobody tells of. */
+#define MACHINE_NO_OBJECT (1 << 24)
+
 struct topo_attr;
 
 struct machine_node {

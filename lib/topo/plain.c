@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * hwloc 2.9 counts CPUs by growing a set until sched_getaffinity() takes it,
- * for ever if a filter refuses the call; it asserts that the directory of nodes
- * has one; and without a topology of CPUs in /sys it tells a node of 0 bytes.
+ * Why hwloc must not look: hwloc 2.9 counts CPUs by growing a set until
+ * sched_getaffinity() takes it, for ever if a filter refuses the call; it
+ * asserts that the directory of nodes has one; and without a topology of CPUs
+ * in /sys it tells a node of 0 bytes.
  */
 #include "topo/plain.h"
 
@@ -74,7 +75,8 @@ static int read_affinity(struct cpus *c)
 static int read_cpus(const char *sys_root, struct cpus *c)
 {
 	long nr = sysconf(_SC_NPROCESSORS_ONLN);
-	int rc = read_affinity(c);
+	/* Another machine's /sys: our affinity says nothing of it. */
+	int rc = sys_root ? -ENOENT : read_affinity(c);
 
 	if (rc && rc != -ENOMEM)
 		rc = sysfs_online_cpus(sys_root, add_range, c);
@@ -129,35 +131,33 @@ int plain_reason(const char *sys_root, const char **why)
 	return 0;
 }
 
-uint64_t plain_memory(void)
+static void fill_cpu(const char *sys_root, int os_cpu, struct machine_cpu *cpu)
 {
-	long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+	int l3 = sysfs_l3(sys_root, os_cpu, &cpu->l3_bytes);
 
-	return pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size : 0;
+	cpu->os_cpu = os_cpu;
+	cpu->core = sysfs_core(sys_root, os_cpu);
+	cpu->l3 = l3 < 0 ? MACHINE_NO_OBJECT + cpu->node : l3;
 }
 
-int plain_load(const char *sys_root, struct machine *m)
+int plain_load(const struct topo_attr *a, struct machine *m)
 {
 	struct cpus c = { NULL, 0 };
 	int i, rc;
 
-	rc = read_cpus(sys_root, &c);
-	m->node = calloc(1, sizeof(*m->node));
+	rc = read_cpus(a->sys_root, &c);
 	m->cpu = calloc((size_t)c.nr + 1, sizeof(*m->cpu));
-	m->distance = calloc(1, sizeof(*m->distance));
-	if (rc || !m->node || !m->cpu || !m->distance) {
+	if (rc || !m->cpu) {
 		free(c.os);
 		return -ENOMEM;
 	}
-	m->nr_nodes = 1;
-	m->node[0].mem_bytes = plain_memory();
-	m->distance[0] = TOPO_DISTANCE_LOCAL;
-	for (i = 0; i < c.nr; i++) {
-		m->cpu[i].os_cpu = c.os[i];
-		m->cpu[i].core = sysfs_core(sys_root, c.os[i]);
-	}
 	m->nr_cpus = c.nr;
-	m->is_this_system = true;
+	for (i = 0; i < c.nr; i++)
+		m->cpu[i].os_cpu = c.os[i];
+	rc = plain_nodes(a, m);
+	for (i = 0; i < c.nr && !rc; i++)
+		fill_cpu(a->sys_root, c.os[i], &m->cpu[i]);
+	m->is_this_system = !a->sys_root;
 	free(c.os);
-	return 0;
+	return rc;
 }

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * The machine without hwloc, where hwloc would abort, loop or find no memory:
- * minimal chroots and sandboxes without /sys, a masked directory of nodes, a
- * filter that refuses sched_getaffinity(). It has one node.
+ * The machine without hwloc, as /sys tells it: where hwloc would abort, loop or
+ * find no memory (minimal chroots and sandboxes without /sys, a masked
+ * directory of nodes, a filter that refuses sched_getaffinity()), and in a
+ * program with raised rights, since hwloc takes code and files from variables
+ * of its own.
  */
 #ifndef TOPO_PLAIN_H
 #define TOPO_PLAIN_H
 
-#include <stdint.h>
+#include <stdbool.h>
 
 struct machine;
+struct topo_attr;
 
 /*
  * *why hwloc must not look at this machine; NULL: it may. The text is constant.
@@ -18,13 +21,21 @@ struct machine;
 int plain_reason(const char *sys_root, const char **why);
 
 /*
- * Makes one node with the memory that sysconf() tells, and the CPUs of this
- * thread's affinity, else those that /sys or sysconf() tell. Return: 0 or
- * -ENOMEM.
+ * Nodes and CPUs that /sys tells: CPUs of this thread's affinity, else those
+ * that are online, else as many as sysconf() says. Return: 0 or -ENOMEM.
  */
-int plain_load(const char *sys_root, struct machine *m);
+int plain_load(const struct topo_attr *a, struct machine *m);
 
-/* Bytes of memory according to sysconf(); 0: it does not tell. */
-uint64_t plain_memory(void);
+/*
+ * Gives the CPUs of the machine their nodes; one node for all, with the memory
+ * that sysconf() tells, where /sys does not say. Return: 0 or -ENOMEM.
+ */
+int plain_nodes(const struct topo_attr *a, struct machine *m);
+
+/*
+ * A machine that runs has memory, whatever /proc and /sys tell: where no node
+ * has any, the first one gets what sysconf() tells. Return: whether it did.
+ */
+bool plain_add_memory(struct machine *m);
 
 #endif

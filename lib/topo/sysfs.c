@@ -20,6 +20,9 @@
 #define NODE_DIR "devices/system/node"
 #define CPU_DIR "devices/system/cpu"
 
+/* The kernel numbers the caches of a CPU from 0: two of level 1 and more. */
+#define NR_CACHES 8
+
 /* The whole file as a string, malloc'ed. NULL, and *rc says why. */
 static char *read_text(const char *path, int *rc)
 {
@@ -83,15 +86,68 @@ int sysfs_node_cpus(const char *sys_root, int os_node, cpulist_fn fn, void *u)
 	return rc;
 }
 
-static int read_cpu_list(const char *sys_root, const char *name, cpulist_fn fn,
-			 void *u)
+int sysfs_online_nodes(const char *sys_root, cpulist_fn fn, void *u)
 {
-	char path[PATH_MAX], *text;
+	char *text;
 	int rc;
+
+	text = read_node(sys_root, -1, "online", &rc);
+	if (!text)
+		return rc;
+	rc = cpulist_parse(text, fn, u, NULL);
+	free(text);
+	return rc;
+}
+
+uint64_t sysfs_node_memory(const char *sys_root, int os_node)
+{
+	const char *at, name[] = "MemTotal:";
+	uint64_t bytes = 0;
+	char *text;
+	int rc;
+
+	text = read_node(sys_root, os_node, "meminfo", &rc);
+	at = text ? strstr(text, name) : NULL;
+	if (at)
+		bytes = strtoull(at + strlen(name), NULL, 10) << 10;
+	free(text);
+	return bytes;
+}
+
+int sysfs_node_distances(const char *sys_root, int os_node, int *row, int nr)
+{
+	char *text, *at, *end;
+	int i, rc;
+
+	text = read_node(sys_root, os_node, "distance", &rc);
+	for (i = 0, at = text; at && i < nr; i++, at = end) {
+		row[i] = (int)strtol(at, &end, 10);
+		if (end == at || row[i] <= 0) {
+			rc = -EINVAL;
+			break;
+		}
+	}
+	free(text);
+	return rc;
+}
+
+/* A file of the CPUs' directory. */
+static char *read_cpu(const char *sys_root, const char *name, int *rc)
+{
+	char path[PATH_MAX];
 
 	snprintf(path, sizeof(path), "%s/" CPU_DIR "/%s",
 		 sys_root ? sys_root : "/sys", name);
-	text = read_text(path, &rc);
+	return read_text(path, rc);
+}
+
+static int read_cpu_list(const char *sys_root, const char *name, cpulist_fn fn,
+			 void *u)
+{
+	char *text;
+	int rc;
+
+	text = read_cpu(sys_root, name, &rc);
 	if (!text)
 		return rc;
 	rc = cpulist_parse(text, fn, u, NULL);
@@ -121,6 +177,41 @@ int sysfs_core(const char *sys_root, int os_cpu)
 	snprintf(name, sizeof(name), "cpu%d/topology/thread_siblings_list",
 		 os_cpu);
 	read_cpu_list(sys_root, name, take_lowest, &lowest);
+	return lowest;
+}
+
+/* The number in a file of a cache; 0: there is none. Sizes end with K. */
+static uint64_t cache_number(const char *sys_root, int os_cpu, int index,
+			     const char *name)
+{
+	char path[64], *text;
+	uint64_t number = 0;
+	int rc;
+
+	snprintf(path, sizeof(path), "cpu%d/cache/index%d/%s", os_cpu, index,
+		 name);
+	text = read_cpu(sys_root, path, &rc);
+	if (text)
+		number = strtoull(text, NULL, 10);
+	free(text);
+	return number;
+}
+
+int sysfs_l3(const char *sys_root, int os_cpu, uint64_t *bytes)
+{
+	int i, lowest = os_cpu;
+	char name[64];
+
+	for (i = 0; i < NR_CACHES; i++) {
+		if (cache_number(sys_root, os_cpu, i, "level") == 3)
+			break;
+	}
+	if (i == NR_CACHES)
+		return -1;
+	snprintf(name, sizeof(name), "cpu%d/cache/index%d/shared_cpu_list",
+		 os_cpu, i);
+	read_cpu_list(sys_root, name, take_lowest, &lowest);
+	*bytes = cache_number(sys_root, os_cpu, i, "size") << 10;
 	return lowest;
 }
 

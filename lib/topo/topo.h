@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * The machine as this process may use it: nodes, CPUs, cores, L3 groups and
- * distances, taken once at open from hwloc. All indices are dense and start
- * at 0; the operating system's numbers stand beside them. Nothing changes
- * after topo_open, so any thread may read without a lock.
+ * distances, taken once at open from hwloc, or without it from /sys. All
+ * indices are dense and start at 0; the operating system's numbers stand beside
+ * them. Nothing changes after topo_open, so any thread may read without a lock.
  *
  * Only CPUs are listed that the cgroup's cpuset, the affinity of the calling
  * thread and the option all allow. A node is listed when it has such a CPU or
@@ -69,13 +69,15 @@ struct topo_attr {
 	 */
 	const char *synthetic;
 	const char *cpus; /* "0,2-5"; NULL or "": all that are allowed */
+	const char *without_hwloc; /* why; NULL: hwloc may look */
 	/* For tests; NULL: "/proc", "/sys", "/sys/fs/cgroup". */
 	const char *proc_root, *sys_root, *cgroup_root;
 };
 
 /*
  * Return: 0; -EINVAL: the CPU list or the synthetic text, or no CPU is left;
- * -ENOMEM; -EIO: hwloc cannot read the machine. May block on files in /sys.
+ * -EPERM: a synthetic text without hwloc; -ENOMEM; -EIO: hwloc cannot read the
+ * machine. May block on files in /sys.
  */
 int topo_open(const struct topo_attr *a, struct topo **out);
 

@@ -32,6 +32,8 @@ only OpenCL '^lib/opencl/' \
 only 'bpf(2)' '^lib/signal/' "${inc}linux/bpf\.h|SYS_bpf|__NR_bpf"
 only 'the kernel module interface' '^lib/signal/' "${inc}.*lkdf_kmod\.h"
 only libbpf '^tools/' "${inc}(bpf/(libbpf|bpf)\.h|.*\.skel\.h)" '^lib/'
+only 'loading a library' '^lib/(api/hooks|opencl/load|cuda/[a-z_]*)\.c$' \
+	'\<dlm?open *\('
 only getenv '^lib/(api/config|malloc/[a-z_]*)\.c$' \
 	'\<(secure_)?getenv *\(|\<environ\>'
 exit $bad

@@ -13,6 +13,7 @@ checks='
 ranks.sh	includes in lib go down the ranks, own header first
 declared.py	functions of lib are declared in the folder that defines them
 foreign.sh	each foreign library is used in one place only
+libraries.sh	security.rst has a row for each foreign library
 public.sh	tools and API tests include public headers only
 headers.sh	each public header compiles alone in C and C++
 symbols.sh	headers and lkdf.map name the same functions

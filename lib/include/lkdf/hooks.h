@@ -3,8 +3,9 @@
  * A table of functions in a library of a tool: the option hooks (LKDF_HOOKS)
  * names the library, which exports the table as the object lkdf_hooks. A
  * runtime calls them at the begin and the end of loops, of kernels of devices
- * and of copies, and for blocks of memory. The variable is ignored in programs
- * that run with the rights of somebody else (AT_SECURE).
+ * and of copies, and for blocks of memory. A program with raised rights, those
+ * of somebody else (AT_SECURE) or of a process that is not dumpable, ignores
+ * the variable and refuses the option with -EPERM.
  *
  * A function runs on the thread that does the thing, inside the call: it has
  * to be short and may not call lkdf. lkdf waits for nothing because of a hook:

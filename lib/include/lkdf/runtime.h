@@ -47,7 +47,8 @@ struct lkdf_open_attr {
  *
  * Context: any thread that is not a worker; creates threads.
  * Return: 0; -EINVAL bad option (names the nearest known one) or NULL;
- * -ENOMEM; -EAGAIN no threads to be had.
+ * -ENOMEM; -EAGAIN no threads to be had; -EPERM topology or hooks in a program
+ * with raised rights.
  */
 int lkdf_open(const char *options, struct lkdf **out);
 

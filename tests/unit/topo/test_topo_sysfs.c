@@ -10,12 +10,17 @@
 
 #include <errno.h>
 
+/* Each machine is read by hwloc and, with a reason, by the reader without. */
+static const char *without_hwloc;
 static char sys_root[PATH_MAX];
 static char why[256];
 
 static struct topo *open_tree(struct tree *tree, const char *name)
 {
-	struct topo_attr a = { .sys_root = sys_root };
+	struct topo_attr a = {
+		.sys_root = sys_root,
+		.without_hwloc = without_hwloc,
+	};
 	struct topo *t = NULL;
 
 	tree_unpack(tree, name);
@@ -64,6 +69,9 @@ static void first_threads_of_a_node_come_first(void)
 	    "node, then thread, then core");
 	is(t->cpu[2].core, 0, "CPU 4 is a thread of core 0");
 	is(t->cpu[2].smt, 1, "the second one");
+	is(t->nr_l3, 2, "two caches of level 3");
+	is(t->l3[t->cpu[7].l3].bytes, 16 << 20, "each of 16 MiB");
+	is(t->l3[t->cpu[7].l3].nr_cpus, 4, "for the four CPUs of a node");
 	is(t->node[1].first_cpu, 4, "node 1 begins behind node 0");
 	is(t->node[1].nr_cores, 2, "node 1 has two cores");
 	is(topo_distance(t, 0, 1), 21, "distance as the firmware says");
@@ -214,15 +222,82 @@ static void a_list_cuts_nodes_and_cores(void)
 	tree_remove(&tree);
 }
 
-int main(void)
+static void the_reader_cuts_memory(void)
 {
-	tap_start(60);
+	char proc_root[PATH_MAX];
+	struct topo_attr a = { .without_hwloc = "a test" };
+	struct topo *t = NULL;
+	struct tree tree;
+
+	tree_unpack(&tree, "two");
+	tree_write(&tree, "proc/self/status",
+		   "Name:\tx\nMems_allowed_list:\t1\nThreads:\t1");
+	snprintf(proc_root, sizeof(proc_root), "%s", tree_path(&tree, "proc"));
+	snprintf(sys_root, sizeof(sys_root), "%s", tree_path(&tree, "sys"));
+	a.sys_root = sys_root;
+	a.proc_root = proc_root;
+	is(topo_open(&a, &t), 0, "a cpuset without memory of node 0 opens");
+	is(t->node[0].mem_bytes, 0, "node 0 has no memory for us");
+	is(t->node[1].mem_bytes, 2ll << 30, "node 1 has");
+	is(t->node[0].nr_cpus, 4, "the CPUs stay");
+	topo_close(t);
+	t = NULL;
+	unlink(tree_path(&tree, NODES "node1/cpulist"));
+	is(topo_open(&a, &t), 0, "a node that does not tell its CPUs");
+	is(t->nr_nodes, 1, "makes all one node");
+	is(t->node[0].nr_cpus, 8, "of all CPUs");
+	ok(t->node[0].mem_bytes, "with memory");
+	topo_close(t);
+	t = NULL;
+	a.synthetic = "numa:2 core:2";
+	is(topo_open(&a, &t), -EPERM, "a made-up machine needs hwloc");
+	has(err_text(), "needs hwloc, which this process may not use: a test",
+	    "the message says so");
+	tree_remove(&tree);
+}
+
+static void both_readers_agree_here(void)
+{
+	struct topo_attr a = { .without_hwloc = NULL };
+	struct topo *t[2] = { NULL, NULL };
+	int i;
+
+	is(topo_open(&a, &t[0]), 0, "this machine opens");
+	a.without_hwloc = "a test";
+	is(topo_open(&a, &t[1]), 0, "without hwloc, too");
+	is(t[1]->nr_nodes, t[0]->nr_nodes, "nodes are as many");
+	is(t[1]->nr_cores, t[0]->nr_cores, "so are cores");
+	ok(!t[1]->is_synthetic, "workers may be pinned");
+	if (!is(t[1]->nr_cpus, t[0]->nr_cpus, "and CPUs"))
+		exit(1);
+	for (i = 0; i < t[0]->nr_cpus; i++)
+		if (t[0]->cpu[i].os_cpu != t[1]->cpu[i].os_cpu ||
+		    t[0]->cpu[i].node != t[1]->cpu[i].node)
+			break;
+	is(i, t[0]->nr_cpus, "in one order, on one node each");
+	topo_close(t[0]);
+	topo_close(t[1]);
+}
+
+static void machines_are_read(const char *without)
+{
+	without_hwloc = without;
 	first_threads_of_a_node_come_first();
 	the_way_back_may_be_longer();
 	a_node_without_memory_has_cpus();
 	a_node_without_cpus_has_memory();
 	far_memory_does_not_take_cpus();
 	holes_in_numbers_vanish();
+	without_hwloc = NULL;
+}
+
+int main(void)
+{
+	tap_start(60);
+	machines_are_read(NULL);
+	machines_are_read("a test");
+	the_reader_cuts_memory();
+	both_readers_agree_here();
 	the_check_finds_differences();
 	the_check_says_when_it_cannot_read();
 	a_list_cuts_nodes_and_cores();
