@@ -172,7 +172,7 @@ int kernel_make_folds(struct kernel *k)
 
 uint32_t maker_count_fold(uint32_t nr_params)
 {
-	return 2 * nr_params + 4 + 3 + 5;
+	return 2 * nr_params + KERNEL_STEPS * KERNEL_FOLD_ARGS;
 }
 
 static void begin_step(struct maker *m, uint64_t items)

@@ -19,6 +19,7 @@
 #include <lkdf/kernel.h>
 
 #define KERNEL_STEPS 3 /* launches of a fold, at most */
+#define KERNEL_FOLD_ARGS 5 /* of a launch, beside the user's, at most */
 #define KERNEL_LANGUAGES 2 /* of loops and folds: OpenCL C, CUDA C */
 
 /* The wishes given to lkdf_kind_create_fold(). */
@@ -121,6 +122,16 @@ static inline uint32_t kernel_nr_params(const struct lkdf_param *p)
 		       : 1;
 }
 
+/* Arguments that the user's parameters stand for, in a task with nr_use uses.
+ */
+uint32_t kernel_count_params(const struct kernel *k, uint32_t nr_use);
+
+/*
+ * Are there more arguments, with those that loops and folds add, than a launch
+ * may have? 0; -E2BIG by name.
+ */
+int kernel_check_args(const struct kernel *k, uint32_t nr_use);
+
 /* LKDF_KERNEL_LOOP: fields; texts of the copied codes; dimensions. */
 int kernel_check_loop(const struct kernel *k);
 int kernel_make_loops(struct kernel *k);
@@ -154,7 +165,7 @@ struct device_code *kernel_code(const struct kernel *k, const struct device *d);
 /* 0, or why the device cannot run it: -ENODEV, -EINVAL. */
 int kernel_check_device(const struct kernel *k, const struct device *d);
 
-/* Modes of uses. 0; -EOPNOTSUPP by name. */
+/* Modes and number of uses. 0; -EOPNOTSUPP, -E2BIG by name. */
 int kernel_check_uses(const struct kernel *k, const struct lkdf_use *use,
 		      unsigned nr);
 

@@ -6,6 +6,35 @@
 
 #include <errno.h>
 
+uint32_t kernel_count_params(const struct kernel *k, uint32_t nr_use)
+{
+	const struct lkdf_param *p = k->attr.param;
+	uint32_t nr = 0, i;
+
+	if (!p)
+		return nr_use + (k->arg_size > 0);
+	for (i = 0; i < k->attr.nr_param; i++)
+		nr += kernel_nr_params(&p[i]);
+	return nr;
+}
+
+int kernel_check_args(const struct kernel *k, uint32_t nr_use)
+{
+	uint32_t nr = kernel_count_params(k, nr_use);
+
+	if (k->attr.enqueue)
+		return 0;
+	if (k->fold.block)
+		nr += KERNEL_FOLD_ARGS;
+	else if (k->attr.flags & LKDF_KERNEL_LOOP)
+		nr += 2 * kernel_loop_dims(k);
+	if (nr > LKDF_MAX_PARAMS)
+		return err(-E2BIG,
+			   "kernel %s: a launch of %u arguments, at most %d",
+			   k->name, nr, LKDF_MAX_PARAMS);
+	return 0;
+}
+
 int kernel_check_bytes(const struct kernel *k, const struct device *d,
 		       uint64_t value_bytes, uint64_t local_bytes)
 {

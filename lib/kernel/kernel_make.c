@@ -186,6 +186,8 @@ static int check_all(const struct kernel *k)
 		rc = kernel_check_ports(k, k->attr.kind);
 	if (!rc)
 		rc = kernel_check_loop(k);
+	if (!rc)
+		rc = kernel_check_args(k, 0);
 	return rc ? rc : check_unbuilt(k);
 }
 
@@ -202,7 +204,7 @@ int kernel_check_uses(const struct kernel *k, const struct lkdf_use *use,
 		if (use[i].mode & LKDF_MAYBE)
 			return refuse_unbuilt(k, "a use with LKDF_MAYBE");
 	}
-	return 0;
+	return kernel_check_args(k, nr);
 }
 
 /* ---- copies ------------------------------------------------------------- */

@@ -250,22 +250,10 @@ static int add_args(struct maker *m)
 
 /* ---- the whole ---------------------------------------------------------- */
 
-/* Arguments, where each of a use is one. */
-static uint32_t count_params(const struct maker *m, uint32_t nr_use)
-{
-	const struct lkdf_param *p = m->k->param;
-	uint32_t nr = 0, i;
-
-	if (!p)
-		return nr_use + 1;
-	for (i = 0; i < m->k->attr.nr_param; i++)
-		nr += kernel_nr_params(&p[i]);
-	return nr;
-}
-
+/* Of all launches. */
 static uint32_t count_args(const struct maker *m, uint32_t nr_use)
 {
-	uint32_t nr = count_params(m, nr_use);
+	uint32_t nr = kernel_count_params(m->k, nr_use);
 
 	if (m->k->attr.enqueue)
 		return 0;

@@ -26,7 +26,9 @@ extern "C" {
 /* ---- kernels ------------------------------------------------------------ */
 
 #define LKDF_MAX_CODES 16 /* of one kind */
-#define LKDF_MAX_PARAMS 64
+#define LKDF_MAX_PARAMS                                      \
+	64 /* arguments of one launch, with those that loops \
+	    * and folds add: at most 6 */
 #define LKDF_MAX_PARAM_BYTES 65536 /* all values of one launch */
 
 /*
@@ -175,7 +177,8 @@ struct lkdf_kernel_attr {
  *
  * Context: any thread, does not block.
  * Return: 0; -EINVAL a field, named in lkdf_errmsg(); -EOPNOTSUPP what is not
- * built yet; -E2BIG too many parameters or codes; -ENOMEM.
+ * built yet; -E2BIG too many parameters or codes; -ENOMEM. lkdf_submit() and
+ * lkdf_graph_add() return -E2BIG for more than LKDF_MAX_PARAMS arguments.
  */
 int lkdf_kind_create_kernel(struct lkdf *rt, const struct lkdf_kernel_attr *a,
 			    struct lkdf_kind **out);

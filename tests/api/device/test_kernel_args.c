@@ -223,6 +223,46 @@ static void limits_of_the_device_are_kept(struct lkdf *rt, struct lkdf_place *p)
 	lkdf_kind_put(k);
 }
 
+static int submit(struct lkdf *rt, struct lkdf_kind *k, struct lkdf_place *p,
+		  const void *arg, const struct lkdf_use *use, uint32_t nr)
+{
+	return lkdf_submit(rt, NULL,
+			   LKDF_TASK(.kind = k, .arg = arg, .place = p,
+				     .use = use, .nr_use = nr),
+			   NULL);
+}
+
+/* Each use is an argument, and so is the argument of the task. */
+static void a_launch_has_few_arguments(struct lkdf *rt, struct lkdf_place *p)
+{
+	struct lkdf_kind *k[2] = {
+		make(rt, (struct lkdf_kernel_attr){ 0 }, 0),
+		make(rt, (struct lkdf_kernel_attr){ 0 }, 8),
+	};
+	struct lkdf_data *d = device_data(rt, 3, 8);
+	struct lkdf_use use[LKDF_MAX_PARAMS + 1];
+	struct lkdf_graph *g = NULL;
+	char arg[8] = "";
+	unsigned i;
+
+	for (i = 0; i <= LKDF_MAX_PARAMS; i++)
+		use[i] = (struct lkdf_use){ d, LKDF_READ, 0 };
+	must(lkdf_graph_create(rt, NULL, &g));
+	is(call(rt, k[0], p, NULL, use, LKDF_MAX_PARAMS), 0, "64 uses");
+	is(seen.launch.nr_arg, LKDF_MAX_PARAMS, "are 64 arguments");
+	is(submit(rt, k[0], p, NULL, use, LKDF_MAX_PARAMS + 1), -E2BIG,
+	   "65 uses are refused");
+	has(lkdf_errmsg(), "a launch of 65 arguments, at most 64", "by name");
+	is(submit(rt, k[1], p, arg, use, LKDF_MAX_PARAMS), -E2BIG,
+	   "and so are 64 beside an argument");
+	is(lkdf_graph_add(g, k[0], NULL, use, LKDF_MAX_PARAMS + 1), -E2BIG,
+	   "a graph refuses the task as well");
+	lkdf_graph_put(g);
+	for (i = 0; i < 2; i++)
+		lkdf_kind_put(k[i]);
+	lkdf_data_put(d);
+}
+
 static int nothing(struct lkdf_ctx *c, void *arg, void *queue)
 {
 	(void)c;
@@ -250,6 +290,8 @@ static void bad_kinds_are_refused(struct lkdf *rt)
 	const struct lkdf_param port = { .from = LKDF_PARAM_PORT };
 	const struct lkdf_param value = { .from = LKDF_PARAM_VALUE };
 	const struct lkdf_param odd = { .from = 77 };
+	const struct lkdf_param many = { .nr = LKDF_MAX_PARAMS + 1,
+					 .from = LKDF_PARAM_USE };
 	const struct lkdf_code two[] = { code, code };
 	const struct lkdf_code both = { .device = "emu",
 					.image = "x",
@@ -269,6 +311,8 @@ static void bad_kinds_are_refused(struct lkdf *rt)
 		"param is NULL");
 	refused(rt, (struct lkdf_kernel_attr){ .nr_param = 65 }, -E2BIG,
 		"65 parameters, at most 64");
+	refused(rt, (struct lkdf_kernel_attr){ .param = &many, .nr_param = 1 },
+		-E2BIG, "a launch of 65 arguments, at most 64");
 	refused(rt, (struct lkdf_kernel_attr){ .flags = LKDF_KERNEL_SERIAL },
 		-EOPNOTSUPP, "LKDF_KERNEL_SERIAL without a loop");
 	refused(rt, (struct lkdf_kernel_attr){ .min_blocks = 2 }, -EOPNOTSUPP,
@@ -359,6 +403,7 @@ int main(void)
 	one_data_twice_is_one_operand(rt, p);
 	ranges_come_from_everywhere(rt, p);
 	limits_of_the_device_are_kept(rt, p);
+	a_launch_has_few_arguments(rt, p);
 	bad_kinds_are_refused(rt);
 	uses_that_kernels_cannot_have(rt, p);
 	a_range_needs_a_device_with_ranges(rt);
