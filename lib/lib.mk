@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 # liblkdf: shared with a symbol map, static with its internals localised.
 
-LIB_DIRS := base mem topo trace device opencl signal policy sched \
-	core scope channel data task graph run io kernel seal rt api
+LIB_DIRS := base mem topo trace ring signal policy opencl sched device \
+	core scope channel data task graph run io offload seal rt api
 LIB_SRC := $(foreach d,$(LIB_DIRS),$(wildcard lib/$d/*.c))
 # Rings of io_uring need liburing 2.3; HAVE_LIBURING=0 builds without.
 HAVE_LIBURING ?= $(shell echo \
@@ -11,10 +11,10 @@ HAVE_LIBURING ?= $(shell echo \
 	2>/dev/null && echo 1)
 HAVE_LIBURING := $(HAVE_LIBURING)
 ifeq ($(HAVE_LIBURING),1)
-LIB_SRC := $(filter-out lib/device/io_absent.c,$(LIB_SRC))
+LIB_SRC := $(filter-out lib/ring/absent.c,$(LIB_SRC))
 URING_LIBS := -luring
 else
-LIB_SRC := $(filter-out $(addprefix lib/device/io_,setup.c tables.c \
+LIB_SRC := $(filter-out $(addprefix lib/ring/,setup.c tables.c \
 	buffers.c fill.c),$(LIB_SRC))
 URING_LIBS :=
 $(info liburing 2.3 is missing: operations run on threads, not on rings)

@@ -8,7 +8,7 @@
 #include "api/border.h"
 #include "data/block.h"
 #include "data/place.h"
-#include "kernel/blocks.h"
+#include "offload/blocks.h"
 
 #include <lkdf/runtime.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #include "core/forked.h"
 #include "data/data.h"
 #include "data/place.h"
-#include "kernel/kernel.h"
+#include "offload/kernel.h"
 #include "task/kind.h"
 #include "task/uses_check.h"
 #include "topo/topo.h"

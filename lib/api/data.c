@@ -2,10 +2,10 @@
 #include <lkdf/data.h>
 
 #include "api/border.h"
-#include "data/away.h"
+#include "data/offhost.h"
 #include "data/place.h"
-#include "kernel/blocks.h"
-#include "kernel/prefetch.h"
+#include "offload/blocks.h"
+#include "offload/prefetch.h"
 #include "run/task_claim.h"
 #include "run/values.h"
 #include "task/acquire.h"

@@ -2,8 +2,8 @@
 #include <lkdf/device.h>
 
 #include "api/border.h"
-#include "kernel/devices.h"
-#include "kernel/foreign.h"
+#include "offload/devices.h"
+#include "offload/foreign.h"
 
 #include <string.h>
 

@@ -8,7 +8,7 @@
 #include "graph/include.h"
 #include "graph/recording.h"
 #include "io/io.h"
-#include "kernel/kernel.h"
+#include "offload/kernel.h"
 #include "run/child_run.h"
 #include "run/frame.h"
 #include "run/stream.h"

@@ -6,7 +6,7 @@
 #include "api/border.h"
 #include "core/limit.h"
 #include "io/io.h"
-#include "kernel/kernel.h"
+#include "offload/kernel.h"
 #include "task/kind.h"
 
 #include <limits.h>

@@ -5,7 +5,7 @@
 #include "data/data.h"
 #include "scope/scope.h"
 #include "task/ctx.h"
-#include "task/loop.h"
+#include "task/parallel_for.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 
 #include "api/border.h"
 #include "data/block.h"
-#include "kernel/copy.h"
+#include "offload/copy.h"
 #include "scope/event.h"
 
 #include <string.h>

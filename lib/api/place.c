@@ -3,8 +3,8 @@
 
 #include "api/border.h"
 #include "data/place.h"
-#include "kernel/devices.h"
 #include "mem/os.h"
+#include "offload/devices.h"
 #include "topo/cpulist.h"
 #include "topo/topo.h"
 

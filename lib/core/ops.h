@@ -11,12 +11,12 @@
  *	            work of the others is done elsewhere: their tasks begin it
  *	            and leave, as lkdf_then() does. The rows are plain kinds
  *	            (task/kind.c), operations of the system (io/io.c) and
- *	            kernels of devices (kernel/kernel.c).
+ *	            kernels of devices (offload/kernel.c).
  *	completion_ops
  *	            where completions come from. The rows are the rings of the
- *	            workers (io/io_ring.c) and devices (kernel/devices.c), whose
- *	            launchers end tasks themselves and need a row for serial
- *	            mode and cancels only.
+ *	            workers (io/io_ring.c) and devices (offload/devices.c),
+ *whose launchers end tasks themselves and need a row for serial mode and
+ *cancels only.
  */
 #ifndef CORE_OPS_H
 #define CORE_OPS_H
@@ -107,7 +107,7 @@ struct kind_ops {
 
 	/*
 	 * The use whose bytes the host reads before the body; -1: none. NULL:
-	 * those of all uses, in the body, see data/away.h.
+	 * those of all uses, in the body, see data/offhost.h.
 	 */
 	int (*host_use)(const struct lkdf_kind *k);
 

@@ -12,8 +12,8 @@
 #include "base/options.h"
 #include "base/thread.h"
 #include "core/stock.h"
-#include "device/blocking.h"
 #include "mem/pool.h"
+#include "ring/blocking.h"
 #include "sched/sched.h"
 #include "signal/listen.h"
 #include "signal/workers.h"
@@ -64,7 +64,7 @@ struct lkdf {
 	struct event_shard *event_shards; /* EVENT_SHARDS */
 	struct io_wait *io_wait;
 	struct io_rings *io_rings;
-	struct devices *devices; /* see kernel/devices.h */
+	struct devices *devices; /* see offload/devices.h */
 	struct watch *watch; /* see core/watch.h; NULL: nobody watches */
 	struct ask *ask; /* see rt/ask.h; NULL: nobody answers */
 	int nr_executors, nr_workers, nr_blocking;
@@ -85,7 +85,8 @@ struct lkdf {
 	_Atomic(struct lkdf_kind *) move_kind; /* see task/move.h */
 	_Atomic(struct lkdf_kind *) poll_kind; /* see io/event_poll.h */
 	_Atomic(uint32_t) nr_polled; /* serial mode; under poll_lock */
-	_Atomic(bool) has_copies; /* a kernel has used data, see data/away.h */
+	_Atomic(bool)
+		has_copies; /* a kernel has used data, see data/offhost.h */
 
 	/* Under scope_lock: the tree of scopes. */
 	pthread_mutex_t scope_lock;

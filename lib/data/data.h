@@ -15,7 +15,7 @@
 #include "core/failure.h"
 #include "core/item.h"
 #include "data/claim.h"
-#include "device/blocking.h"
+#include "ring/blocking.h"
 #include "sched/inbox.h"
 
 #include <lkdf/data.h>

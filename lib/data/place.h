@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * Places of a runtime and the heap behind them. A place is a node, or a part of
- * its workers, whose memory is the node's, or a device (kernel/devices.h).
+ * its workers, whose memory is the node's, or a device (offload/devices.h).
  */
 #ifndef DATA_PLACE_H
 #define DATA_PLACE_H
@@ -27,7 +27,7 @@ struct lkdf_place {
 	struct lkdf_place *next; /* part; of the runtime */
 	unsigned memory; /* the node's own, in the heap */
 	bool is_hooked; /* a tool is told of blocks, see lkdf/hooks.h, or a
-			 * device has them, see kernel/blocks.h */
+			 * device has them, see offload/blocks.h */
 };
 
 /* The heap and the places of all nodes. 0 or -errno. */

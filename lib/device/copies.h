@@ -10,7 +10,7 @@
 #ifndef DEVICE_COPIES_H
 #define DEVICE_COPIES_H
 
-#include "device/away.h"
+#include "device/offhost.h"
 
 struct device_operand;
 

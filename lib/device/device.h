@@ -18,8 +18,8 @@
 
 #include "base/list.h"
 #include "base/lock.h"
-#include "device/blocking.h"
 #include "device/rows.h"
+#include "ring/blocking.h"
 #include "trace/counters.h"
 
 #include <lkdf/device.h>

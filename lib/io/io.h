@@ -13,8 +13,8 @@
 #define IO_IO_H
 
 #include "base/list.h"
-#include "device/io_op.h"
 #include "io/io_fixed.h"
+#include "ring/io_op.h"
 #include "scope/scope.h"
 #include "task/task.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * Files and memory that the user says stay: operations on them go to a ring by
- * their slot in its tables (device/io_tables.h). The runtime's list of them is
+ * their slot in its tables (ring/tables.h). The runtime's list of them is
  * under its lock. Every ring has a copy, under the ring's, which changes with
  * it; a ring's kernel hears of a slot when an operation of that ring is the
  * first to use it, so that only workers that read into some memory pin it.
@@ -9,7 +9,7 @@
 #ifndef IO_IO_FIXED_H
 #define IO_IO_FIXED_H
 
-#include "device/io_tables.h"
+#include "ring/tables.h"
 
 struct io_req;
 struct io_ring;

@@ -17,9 +17,9 @@
 
 #include "base/lock.h"
 #include "core/ops.h"
-#include "device/io_buffers.h"
-#include "device/io_uring.h"
 #include "io/io.h"
+#include "ring/buffers.h"
+#include "ring/uring.h"
 #include "sched/worker.h"
 
 /* Bytes of a ring's buffers of one size, and how many of them at least. */

@@ -3,10 +3,10 @@
 #include "rt/why.h"
 
 #include "core/runtime.h"
-#include "data/away.h"
 #include "data/data.h"
-#include "kernel/kernel.h"
-#include "run/away_run.h"
+#include "data/offhost.h"
+#include "offload/kernel.h"
+#include "run/offhost_run.h"
 #include "run/task_claim.h"
 #include "run/values.h"
 #include "task/acquire.h"

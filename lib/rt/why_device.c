@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "rt/why.h"
 
-#include "kernel/kernel.h"
+#include "offload/kernel.h"
 
 /* Under the device's lock: the request stays, and so does its task. */
 static void tell_request(struct why *y, const struct device *d,

@@ -2,7 +2,7 @@
 #include "run/always.h"
 
 #include "graph/pairs.h"
-#include "run/away_run.h"
+#include "run/offhost_run.h"
 #include "task/task.h"
 
 #include <stdlib.h>

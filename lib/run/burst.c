@@ -4,7 +4,7 @@
 #include "base/err.h"
 #include "core/ops.h"
 #include "core/runtime.h"
-#include "run/control_run.h"
+#include "run/control.h"
 #include "run/own_task.h"
 #include "run/resolve.h"
 #include "run/stream.h"

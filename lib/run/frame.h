@@ -14,7 +14,7 @@
 #include "core/item.h"
 #include "core/verdict.h"
 #include "graph/graph.h"
-#include "run/control_run.h"
+#include "run/control.h"
 #include "run/guard.h"
 #include "run/port_run.h"
 #include "run/values.h"
@@ -107,7 +107,7 @@ struct frame {
 	struct lock ahead_lock;
 	struct io_req *ahead;
 
-	/* By index, see kernel/ahead.h; NULL: no kernel leads. */
+	/* By index, see offload/early.h; NULL: no kernel leads. */
 	struct kernel_ahead *kernels;
 
 	/* See there; nothing in it without data uses. */

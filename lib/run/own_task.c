@@ -5,7 +5,7 @@
 #include "core/home.h"
 #include "core/runtime.h"
 #include "graph/access.h"
-#include "run/control_run.h"
+#include "run/control.h"
 #include "run/resolve.h"
 #include "run/static_run.h"
 #include "run/stream.h"

@@ -2,7 +2,7 @@
 #include "run/resolve.h"
 
 #include "base/options.h"
-#include "run/control_run.h"
+#include "run/control.h"
 #include "run/planned.h"
 #include "run/stream.h"
 #include "task/kind.h"

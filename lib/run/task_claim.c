@@ -6,8 +6,8 @@
 #include "graph/access.h"
 #include "mem/heap.h"
 #include "run/always.h"
-#include "run/away_run.h"
 #include "run/frame.h"
+#include "run/offhost_run.h"
 #include "task/task.h"
 #include "task/uses.h"
 

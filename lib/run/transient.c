@@ -7,9 +7,9 @@
 #include "data/data.h"
 #include "graph/access.h"
 #include "mem/heap.h"
-#include "run/away_once.h"
 #include "run/follow.h"
 #include "run/frame.h"
+#include "run/offhost_once.h"
 #include "run/planned.h"
 #include "task/ctx.h"
 

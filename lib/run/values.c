@@ -3,7 +3,7 @@
 
 #include "base/err.h"
 #include "core/runtime.h"
-#include "data/away.h"
+#include "data/offhost.h"
 #include "data/replica.h"
 #include "graph/access.h"
 #include "run/always.h"

@@ -11,8 +11,8 @@
 #define RUN_VALUES_H
 
 #include "data/claim.h"
-#include "device/blocking.h"
 #include "graph/graph.h"
+#include "ring/blocking.h"
 #include "run/transient.h"
 
 struct away_once;
@@ -42,7 +42,8 @@ struct values {
 	 * the graph has no data that may be away. */
 	_Atomic(struct away_once *) *once;
 
-	/* When the claim is there, while bytes come home: see data/away.h. */
+	/* When the claim is there, while bytes come home: see data/offhost.h.
+	 */
 	struct blocking_item bytes;
 
 	/* When the claim is there. */

@@ -5,7 +5,7 @@
  * loop that it enters, an edge that leaves is an exit of the outermost loop
  * that it leaves.
  */
-#include "seal/loops.h"
+#include "seal/find_loops.h"
 
 #include "base/err.h"
 #include "graph/access.h"

@@ -10,7 +10,7 @@
  * Such a use comes before all of the group, so reducers outside of the loop
  * come before the loop or after it, and nobody else has copies then.
  */
-#include "seal/loops.h"
+#include "seal/find_loops.h"
 
 #include "base/err.h"
 #include "graph/access.h"

@@ -9,17 +9,17 @@
 #include "graph/port.h"
 #include "graph/renumber.h"
 #include "io/io_chain.h"
-#include "kernel/ahead.h"
 #include "mem/region.h"
+#include "offload/early.h"
 #include "run/frame.h"
 #include "run/planned.h"
 #include "run/static_order.h"
 #include "run/transient.h"
 #include "seal/assign.h"
 #include "seal/edges.h"
+#include "seal/find_loops.h"
 #include "seal/frames.h"
 #include "seal/index.h"
-#include "seal/loops.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
  * and enters the other, and another edge goes the other way. Each loop has a
  * node for its end besides: after its members, before what its exits lead to.
  */
-#include "seal/loops.h"
+#include "seal/find_loops.h"
 
 #include "base/err.h"
 

@@ -6,9 +6,9 @@
 #include "seal/edges.h"
 
 #include "data/data.h"
-#include "run/away_run.h"
 #include "run/commute.h"
 #include "run/follow.h"
+#include "run/offhost_run.h"
 #include "run/values.h"
 
 static const lkdf_fn around[] = {

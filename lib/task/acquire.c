@@ -6,7 +6,7 @@
 #include "base/futex.h"
 #include "base/thread.h"
 #include "core/runtime.h"
-#include "data/away.h"
+#include "data/offhost.h"
 #include "data/replica.h"
 
 #include <errno.h>

@@ -62,7 +62,7 @@ struct kind_limit {
 enum kind_step {
 	AROUND_MOVE, /* bytes follow the task, see run/follow.h */
 	AROUND_BYTES, /* bytes come and go, see run/transient.h */
-	AROUND_HOME, /* bytes come home before, see run/away_run.h */
+	AROUND_HOME, /* bytes come home before, see run/offhost_run.h */
 	AROUND_TOKENS, /* tokens are taken and given, see run/commute.h */
 	AROUND_PROFILE, /* LKDF_PROFILE: fn is the body, which is measured */
 	NR_STEPS

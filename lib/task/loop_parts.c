@@ -3,7 +3,7 @@
  * Which node begins with which part of a loop's range: by the workers of the
  * nodes, or by where the bytes of a data are.
  */
-#include "task/loop.h"
+#include "task/parallel_for.h"
 
 #include "base/err.h"
 #include "data/data.h"

@@ -21,7 +21,7 @@
 #include "base/atomic.h"
 #include "core/limit.h"
 #include "core/stock.h"
-#include "device/blocking.h"
+#include "ring/blocking.h"
 #include "sched/inbox.h"
 #include "scope/event_tap.h"
 #include "task/ctx.h"

@@ -4,7 +4,7 @@
 #include "base/err.h"
 #include "core/ops.h"
 #include "core/runtime.h"
-#include "data/away.h"
+#include "data/offhost.h"
 #include "data/replica.h"
 #include "mem/heap.h"
 #include "task/homes.h"

@@ -19,8 +19,8 @@ only() {
 }
 
 inc='^[ 	]*#[ 	]*include[ 	]*[<"]'
-only liburing '^lib/device/io' "${inc}liburing|\<io_uring_[a-z_]+ *\("
-only 'io_uring of the kernel' '^lib/device/io' "${inc}linux/io_uring"
+only liburing '^lib/ring/' "${inc}liburing|\<io_uring_[a-z_]+ *\("
+only 'io_uring of the kernel' '^lib/ring/' "${inc}linux/io_uring"
 only libnuma '^lib/mem/' "${inc}numa(if|compat[0-9]*)?\.h"
 only 'moving memory' '^lib/mem/' \
 	'\<(mbind|move_pages|set_mempolicy|migrate_pages) *\(|SYS_(mbind|move_pages|set_mempolicy|migrate_pages)'

@@ -11,15 +11,15 @@ ranks='
 0	base
 1	topo trace
 2	mem
-3	device signal policy opencl
-4	sched
+3	ring signal policy opencl
+4	device sched
 5	core
 6	scope
 7	channel data
 8	task
 9	graph
 10	run
-11	io kernel
+11	io offload
 12	seal
 13	rt
 14	api malloc

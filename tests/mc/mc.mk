@@ -16,13 +16,13 @@ MC_SRC_far = $(MC_SRC_ring)
 MC_SRC_frame := lib/run/frame.c lib/run/frame_error.c
 MC_SRC_inbox := lib/base/lock.c lib/sched/backlog.c
 MC_SRC_lock := lib/base/lock.c
-MC_SRC_loop := lib/run/control_run.c
+MC_SRC_loop := lib/run/control.c
 MC_SRC_part = $(MC_SRC_strand)
 MC_SRC_park := lib/sched/deque.c lib/sched/park.c
 MC_SRC_reduce := $(MC_SRC_claim)
 MC_SRC_clock := lib/base/lock.c lib/sched/park.c lib/sched/timers.c
 MC_SRC_replica := $(MC_SRC_reduce) lib/data/replica.c
-MC_SRC_ring := lib/base/lock.c lib/device/io_uring.c lib/io/io_far.c \
+MC_SRC_ring := lib/base/lock.c lib/ring/uring.c lib/io/io_far.c \
 	lib/io/io_ring.c lib/io/io_ring_peek.c \
 	lib/sched/backlog.c lib/sched/deque.c lib/sched/publish.c \
 	lib/sched/idle.c lib/sched/intake.c \
@@ -79,7 +79,7 @@ $(BUILD)/mc/lib/channel/channel.o: MC_CFLAGS += -Dcalloc=mc_calloc \
 $(BUILD)/mc/lib/scope/%.o: MC_CFLAGS += -Dclock_gettime=mc_clock_gettime
 
 # So that the kernel is the scenario's.
-$(BUILD)/mc/lib/device/io_uring.o: MC_CFLAGS += -Dsyscall=mc_syscall
+$(BUILD)/mc/lib/ring/uring.o: MC_CFLAGS += -Dsyscall=mc_syscall
 
 # So that it sees the bytes.
 $(BUILD)/mc/lib/data/replica.o: MC_CFLAGS += -Dmemcpy=mc_memcpy

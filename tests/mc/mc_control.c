@@ -7,7 +7,7 @@
  */
 #include "graph/control.h"
 #include "mc.h"
-#include "run/control_run.h"
+#include "run/control.h"
 
 #define NR 3 /* arrivals */
 

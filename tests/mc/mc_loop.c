@@ -8,7 +8,7 @@
  * Deques and bodies are replaced: a ready task is a bit in a box, a body
  * returns what the scenario's table says.
  */
-#include "run/control_run.h"
+#include "run/control.h"
 
 #include "loop_below.h"
 #include "loop_graph.h"

@@ -21,20 +21,20 @@ mutant copies.pinned $f 'n;s/!c->nr_pins && //'
 mutant copies.version $f 'n;s/= .*/= c->version != 0;/'
 mutant copies.dirty $f 'n;s/= .*/= false;/'
 mutant copies.since $f 'n;s/c->version >= [^&]*&& //'
-f=lib/device/away.c
+f=lib/device/offhost.c
 mutant away.whole $f 'n;s/want/if (0) want/'
 mutant away.parts $f 'n;s/!part/0/'
 mutant away.of_whole $f 'n;s/part/0/'
 mutant away.of_parts $f 'n;s/!part/0/'
 mutant away.since $f 'n;s/= .*/= 0;/'
 mutant away.version $f 'n;s/++//'
-f=lib/data/away.c
+f=lib/data/offhost.c
 mutant data.written $f 'n;s/writes/0/'
 mutant data.waits $f 'n;s/return c/return 0/'
 f=lib/device/request.c
 mutant request.upload $f 'n;s/break/__attribute__((fallthrough))/'
 mutant request.fetch $f 'n;n;s/||.*is_through/|| 0/'
-f=lib/kernel/kernel_bytes.c
+f=lib/offload/kernel_bytes.c
 mutant kernel.waits $f 'n;s/NULL/r->req.device/'
 mutant kernel.whole $f 'n;s/o->mode & LKDF_WRITE || //'
 mutant kernel.written $f 'n;s/o->copies/0/'
@@ -43,7 +43,7 @@ mutant run.waits $f 'n;s/return/return 0 \&\&/'
 mutant run.written $f 'n;s/if (/if (0 \&\& /'
 
 # What kernels of graphs leave there.
-f=lib/run/away_run.c
+f=lib/run/offhost_run.c
 mutant task.waits $f 'n;s/if (/if (0 \&\& /'
 mutant task.written $f 'n;s/if (/if (0 \&\& /'
 

@@ -3,7 +3,7 @@
  * An operation's results, as the kernel may give them: an end of a socket that
  * is none.
  */
-#include "device/io_op.h"
+#include "ring/io_op.h"
 
 #include "tests/tap.h"
 

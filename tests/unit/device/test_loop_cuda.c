@@ -4,7 +4,7 @@
  * nvcc is; no GPU is needed, so none of them runs. A body that is no C does not
  * compile, and the message names its line.
  */
-#include "device/fold_text.h"
+#include "offload/fold_text.h"
 
 #include "tests/tap.h"
 

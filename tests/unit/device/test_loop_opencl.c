@@ -4,7 +4,7 @@
  * driver: each item once whatever the grid is, also at the end of the numbers;
  * sums and scans are those of the host; errors of a body name its line.
  */
-#include "device/fold_text.h"
+#include "offload/fold_text.h"
 #include "tests/unit/device/cl_program.h"
 
 #include "base/err.h"

@@ -4,7 +4,7 @@
  * where it is short, what differs between the languages, and what is refused
  * by name. How items are cut into pieces.
  */
-#include "device/fold_text.h"
+#include "offload/fold_text.h"
 
 #include "base/err.h"
 #include "tests/tap.h"

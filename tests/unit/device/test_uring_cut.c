@@ -3,7 +3,7 @@
  * Rings: what is left of a chain of which the kernel has taken the first part
  * only does nothing, and what lies behind the chain is done.
  */
-#include "device/io_uring.h"
+#include "ring/uring.h"
 #include "tests/tap.h"
 
 #include <errno.h>

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "offload/early.h"
+
+#include "base/err.h"
+#include "core/home.h"
+#include "core/ops.h"
+#include "core/runtime.h"
+#include "graph/access.h"
+#include "graph/port.h"
+#include "mem/region.h"
+#include "offload/maker.h"
+#include "run/follow.h"
+#include "run/resolve.h"
+#include "task/ctx.h"
+
+#include <errno.h>
+
+/* ---- which of a graph's tasks ------------------------------------------- */
+
+static bool has_plain_uses(const struct lkdf_graph *g, uint32_t index)
+{
+	const struct access_use *u, *end;
+
+	if (!g->accesses)
+		return true;
+	for (u = access_uses(g->accesses, index, &end); u < end; u++)
+		if (u->mode & (uint8_t)~LKDF_RW ||
+		    u->flags &
+			    (ACCESS_TRANSIENT | ACCESS_TOKEN | ACCESS_COMBINES))
+			return false;
+	return true;
+}
+
+static const struct device *device_of(const struct lkdf_kind *k)
+{
+	return k->rt->devices->device[home_device(k->home)];
+}
+
+/* It may lead and follow, as far as it alone tells. */
+static bool is_plain(const struct lkdf_graph *g, uint32_t index)
+{
+	const struct rec *r = &g->recs[index];
+	const struct lkdf_kind *k = r->kind;
+
+	/* Not what lies between records, see renumber.c. */
+	return k && k->ops == &kernel_kinds && k->fn == k->ops->begin &&
+	       home_is_device(k->home) &&
+	       device_has(device_of(k), LKDF_DEVICE_ORDERED) &&
+	       k->kernel->attr.nr_code && !k->kernel->fold.block &&
+	       !maker_count_memory(k->kernel) && !k->nr_limits &&
+	       k->kernel->attr.range_from != LKDF_RANGE_USE &&
+	       !(k->flags & LKDF_ALWAYS) && !(r->flags & REC_TOKEN) &&
+	       has_plain_uses(g, index);
+}
+
+static bool may_follow(const struct rec *r, const struct rec *m)
+{
+	return m->kind->home == r->kind->home &&
+	       !((m->flags ^ r->flags) & REC_CLASS);
+}
+
+static void mark_ahead(struct lkdf_graph *g, uint32_t index)
+{
+	struct rec *r = &g->recs[index], *m;
+	uint32_t nr, i;
+	const uint32_t *succ = graph_succ(g, r, &nr);
+
+	for (i = 0; i < nr; i++) {
+		m = &g->recs[succ[i]];
+		if (!is_plain(g, succ[i]) || !may_follow(r, m))
+			continue;
+		r->flags |= REC_LEADS;
+		m->flags |= REC_FOLLOWS;
+		g->has_ahead = true;
+	}
+}
+
+void ahead_seal(struct lkdf_graph *g)
+{
+	uint32_t i;
+
+	if (g->control || g->ports || g->planned || !g->rt->devices ||
+	    !devices_nr(g->rt))
+		return;
+	for (i = 0; i < g->nr_recs; i++)
+		if (is_plain(g, i))
+			mark_ahead(g, i);
+}
+
+static size_t size_of(const struct lkdf_graph *g)
+{
+	return g->nr_recs * sizeof(struct kernel_ahead);
+}
+
+int ahead_create(struct frame *f)
+{
+	if (!f->graph->has_ahead)
+		return 0;
+	f->kernels = region_alloc(size_of(f->graph));
+	return f->kernels ? 0
+			  : err(-ENOMEM, "graph %s: no memory for its kernels",
+				f->graph->name);
+}
+
+void ahead_destroy(struct frame *f)
+{
+	/* A frame that was never made has no graph. */
+	if (f->kernels)
+		region_free(f->kernels, size_of(f->graph));
+}
+
+bool ahead_leads(const struct lkdf_ctx *c)
+{
+	const struct frame *f = c->frame;
+
+	return f && f->recs[c->index].flags & REC_LEADS && !f->stream &&
+	       !f->values.is_poisoned;
+}
+
+/* ---- giving them -------------------------------------------------------- */
+
+/* Counts an edge more or less from a request of the region. */
+static void count_edge(struct kernel_ahead *a, struct device_region *g, int by)
+{
+	if (!a->nr_before && !a->nr_others)
+		a->region = g;
+	if (a->region == g)
+		a->nr_before += (uint32_t)by;
+	else
+		a->nr_others += (uint32_t)by;
+}
+
+static void count_edges(struct kernel_req *r, struct device_region *g, int by)
+{
+	struct frame *f = r->frame;
+	const struct rec *rec = &f->recs[r->index], *m;
+	uint32_t nr, i;
+	const uint32_t *succ = graph_succ(f->graph, rec, &nr);
+
+	for (i = 0; i < nr; i++) {
+		m = &f->recs[succ[i]];
+		if (m->flags & REC_FOLLOWS && may_follow(rec, m))
+			count_edge(&f->kernels[succ[i]], g, by);
+	}
+}
+
+static void count_once(struct kernel_req *r, struct device_region *g)
+{
+	if (!r->counted)
+		count_edges(r, g, 1);
+	r->counted = g;
+}
+
+/* All that it waits for are requests of the region that are not over. */
+static bool is_next(const struct frame *f, uint32_t index,
+		    const struct device_region *g)
+{
+	const struct kernel_ahead *a = &f->kernels[index];
+	const struct rec *m = &f->recs[index];
+
+	if (a->req || !a->nr_before || a->nr_others || a->region != g)
+		return false;
+	if (m->nr_in == 1)
+		return true;
+	/* [dep.last] what all others did; pairs with [dep.arrive]. */
+	return a_load(&m->pending, acquire) == a->nr_before;
+}
+
+/* NULL: its task tells why, or it is nothing to do. */
+static struct kernel_req *make_ahead(struct executor *ex, struct frame *f,
+				     struct device *d, uint32_t index)
+{
+	const struct rec *m = &f->recs[index];
+	struct lkdf_ctx c = { .ex = ex, .frame = f, .index = index };
+	struct kernel_req *r = NULL;
+
+	if (kernel_request(&c, m->arg, d, &r))
+		return NULL;
+	return r;
+}
+
+static void give_ahead(struct executor *ex, struct device_region *g,
+		       struct frame *f, uint32_t index)
+{
+	struct kernel_req *r = make_ahead(ex, f, g->device, index);
+
+	if (!r)
+		return;
+	if (!kernel_may_go(r)) {
+		kernel_free_request(f->graph->rt, r);
+		return;
+	}
+	check(!((uintptr_t)&r->call.link % LINK_ALIGN));
+	a_store(&r->nr_arrived, 0, relaxed);
+	f->kernels[index].req = r;
+	request_enter(g->device, &r->req);
+	if (region_add(g, &r->req)) {
+		count_once(r, g);
+		return;
+	}
+	f->kernels[index].req = NULL;
+	request_leave(g->device, &r->req);
+	kernel_free_request(f->graph->rt, r);
+}
+
+static void give_behind(struct executor *ex, struct device_region *g,
+			const struct kernel_req *before)
+{
+	struct frame *f = before->frame;
+	const struct rec *r = &f->recs[before->index], *m;
+	uint32_t nr, i;
+	const uint32_t *succ = graph_succ(f->graph, r, &nr);
+
+	for (i = 0; i < nr && region_has_room(g); i++) {
+		m = &f->recs[succ[i]];
+		if (m->flags & REC_FOLLOWS && may_follow(r, m) &&
+		    is_next(f, succ[i], g))
+			give_ahead(ex, g, f, succ[i]);
+	}
+}
+
+void ahead_extend(void *executor, struct device_region *g)
+{
+	struct kernel_req *r = container_of(g->first, struct kernel_req, req);
+	struct device_req *q;
+
+	if (frame_cancelled(r->frame))
+		return;
+	/* The one that leads, when it begins. */
+	count_once(r, g);
+	for (q = g->first; q && region_has_room(g); q = q->behind)
+		give_behind(executor, g,
+			    container_of(q, struct kernel_req, req));
+}
+
+void ahead_failed(struct device_req *q)
+{
+	struct kernel_req *r = container_of(q, struct kernel_req, req), *m;
+	struct frame *f = r->frame;
+	uint32_t nr, i;
+	const uint32_t *succ = graph_succ(f->graph, &f->recs[r->index], &nr);
+
+	for (i = 0; i < nr; i++) {
+		m = f->kernels[succ[i]].req;
+		if (m && resolve_passes(f, r->index, succ[i], VERDICT_FAILED) ==
+				 VERDICT_FAILED)
+			request_fail(&m->req, -ECANCELED,
+				     "kernel %s: a kernel before it failed",
+				     m->req.launch.name);
+	}
+}
+
+/* ---- their end ---------------------------------------------------------- */
+
+/* On a worker: its turn has come, and its request is over. */
+static void resolve_given(struct executor *ex, struct link_call *call)
+{
+	struct kernel_req *r = container_of(call, struct kernel_req, call);
+	int error = r->req.error;
+	uint32_t index = r->index;
+	struct frame *f = r->frame;
+	uint64_t now = ex->now;
+
+	check(f->kernels[index].req == r);
+	f->kernels[index].req = NULL;
+	counter_add(ex->counters, COUNTER_TASKS, 1);
+	counter_add(ex->counters, COUNTER_AHEAD, 1);
+	kernel_count(ex, r);
+	if (error == -ECANCELED && frame_cancelled(f))
+		frame_count(f, ex->counters, ENDED_CANCELLED);
+	else if (error)
+		frame_fail(f, index, error, r->req.why, ex->id);
+	else if (f->graph->accesses)
+		values_count_untouched(f, index);
+	/* The tasks behind it were made ready by it. */
+	if (r->req.uid)
+		ex->now = r->req.uid;
+	kernel_free_request(f->graph->rt, r);
+	resolve_and_tell(ex->worker, f, index,
+			 error ? VERDICT_FAILED : VERDICT_LIVE);
+	ex->now = now;
+}
+
+/* The second of both sends it to a worker. */
+static void arrive_ahead(struct executor *ex, struct kernel_req *r)
+{
+	/* [ahead.arrive] what came of it; pairs with itself. */
+	if (a_add(&r->nr_arrived, 1, acq_rel) == 1)
+		runtime_push(r->frame->graph->rt, ex, &r->call.link);
+}
+
+bool ahead_over(void *executor, struct kernel_req *r)
+{
+	if (r->counted)
+		count_edges(r, r->counted, -1);
+	r->counted = NULL;
+	if (r->task)
+		return false;
+	r->call.link.type = LINK_CALL;
+	r->call.link.class = r->req.class;
+	r->call.run = resolve_given;
+	arrive_ahead(executor, r);
+	return true;
+}
+
+bool ahead_joins(struct executor *ex, struct frame *f, uint32_t index)
+{
+	struct kernel_req *r = f->kernels[index].req;
+
+	if (!r)
+		return false;
+	arrive_ahead(ex, r);
+	return true;
+}
+
+bool ahead_is_given(struct frame *f, uint32_t index)
+{
+	return f->kernels[index].req != NULL;
+}
+
+/* A task before it failed: it is over already, see region.h. */
+void ahead_forget(struct frame *f, uint32_t index)
+{
+	struct kernel_req *r = f->kernels[index].req;
+
+	if (!r)
+		return;
+	/* [ahead.arrive] as above. */
+	check(a_load(&r->nr_arrived, acquire) == 1);
+	f->kernels[index].req = NULL;
+	kernel_free_request(f->graph->rt, r);
+}

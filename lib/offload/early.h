@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Kernels of a sealed graph that are given to their device ahead of their tasks
+ * (device/region.h): those that wait for nothing but kernels which the device
+ * has already, in the order of the graph. A kernel leads if a task behind it is
+ * a kernel for the same device, and follows if one before it is.
+ *
+ * The task of one that was given ahead is no object. It is resolved when its
+ * request is over and its turn has come, which is when all tasks before it are
+ * resolved: whichever is second. So a task on a CPU behind a kernel starts when
+ * that kernel is over, whatever the device has been given meanwhile.
+ *
+ *	extend, failed, over   the launcher of the device
+ *	joins, forget          a worker
+ *
+ * A record is looked at by one of them at a time: the launcher gives a kernel
+ * ahead while a task before it is under way on its device, so not resolved, and
+ * its turn comes later.
+ */
+#ifndef OFFLOAD_EARLY_H
+#define OFFLOAD_EARLY_H
+
+#include "device/region.h"
+#include "offload/kernel.h"
+
+/* Of each record of a frame; whoever has it, see above. */
+struct kernel_ahead {
+	struct kernel_req *req; /* given; NULL: not */
+
+	/* Edges from requests that are not over: of that region, of others. */
+	struct device_region *region;
+	uint32_t nr_before, nr_others;
+};
+
+/* Before the graph has frames: who leads and who follows. */
+void ahead_seal(struct lkdf_graph *g);
+
+/* For each frame then. 0 or -ENOMEM. */
+int ahead_create(struct frame *f);
+void ahead_destroy(struct frame *f);
+
+/* May others go with the task of the body? */
+bool ahead_leads(const struct lkdf_ctx *c);
+
+/* Of struct device_req_ops. */
+void ahead_extend(void *executor, struct device_region *g);
+void ahead_failed(struct device_req *r);
+
+/* A request is over. True: it was ahead, and its task is not to be told. */
+bool ahead_over(void *executor, struct kernel_req *r);
+
+/* Of struct kind_ops. */
+bool ahead_joins(struct executor *ex, struct frame *f, uint32_t index);
+bool ahead_is_given(struct frame *f, uint32_t index);
+void ahead_forget(struct frame *f, uint32_t index);
+
+#endif

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Bytes of a request that stay on its device, or are elsewhere: on another
+ * device, or on its own where the kernel is to find them on the host.
+ */
+#include "offload/maker.h"
+
+#include "data/offhost.h"
+#include "graph/access.h"
+#include "run/frame.h"
+#include "run/offhost_once.h"
+#include "task/ctx.h"
+
+/* ---- which copies ------------------------------------------------------- */
+
+/* Its bytes come home at once: the program, or another copy, may ask. */
+static bool is_through(const struct lkdf_data *d)
+{
+	return d->is_wrapped || d->flags & DATA_MOVES;
+}
+
+static bool may_keep(const struct maker *m, uint32_t flags)
+{
+	return (m->k->is_prefetch || !(flags & LKDF_ALWAYS)) &&
+	       !device_has(m->d, LKDF_DEVICE_HOST_MEMORY);
+}
+
+static void find_copies_of(struct maker *m, struct lkdf_data *d, uint32_t part,
+			   bool keeps, struct device_operand *o)
+{
+	o->part = part;
+	o->offset = data_offset(d, part);
+	o->is_through = is_through(d);
+	o->copies = keeps ? data_make_copies(d, m->k->rt->devices->device)
+			  : data_copies(d);
+	o->is_kept = keeps && o->copies;
+}
+
+/* The bytes are of this run, see away_once.h. */
+static void find_copies_of_once(struct maker *m, uint32_t var, bool keeps,
+				struct device_operand *o)
+{
+	struct frame *f = m->c->frame;
+
+	o->copies = keeps ? away_once_make(f, var, m->k->rt->devices->device)
+			  : away_once_copies(f, var);
+	o->is_kept = keeps && o->copies;
+}
+
+/* In a run: all of its tasks see to where the bytes are, see away_run.h. */
+static void find_copies_of_run(struct maker *m, uint32_t main,
+			       struct device_operand *o)
+{
+	const struct frame *f = m->c->frame;
+	const struct access_table *w = f->graph->accesses;
+	const struct access_use *end;
+	uint32_t var = access_uses(w, m->c->index, &end)[main].var;
+	const struct access_var *v = access_var(w, var);
+	bool keeps = may_keep(m, f->recs[m->c->index].kind->flags);
+
+	if (v->may_be_away && v->is_transient)
+		find_copies_of_once(m, var, keeps, o);
+	else if (v->may_be_away)
+		find_copies_of(m, v->data, v->part, keeps, o);
+}
+
+/*
+ * The operand's copy stays on the device, if versions tell whether it is still
+ * right: those of all who claim the data do. Below a task bytes change without
+ * that.
+ */
+void maker_find_copies(struct maker *m, uint32_t main, struct device_operand *o)
+{
+	const struct use *u;
+
+	if (m->c->frame) {
+		find_copies_of_run(m, main, o);
+		return;
+	}
+	u = &m->c->task->claim->use[main];
+	if (!u->domain->bytes)
+		find_copies_of(m, u->domain->data, u->part,
+			       !u->domain->above &&
+				       may_keep(m, m->c->task->kind->flags),
+			       o);
+}
+
+/* ---- before it goes ----------------------------------------------------- */
+
+static void note_lost(struct kernel_req *r, const struct device_operand *o)
+{
+	int error = 0;
+
+	/* The reader that wants the bytes is told. */
+	if (o->mode & LKDF_READ && !r->kernel->is_prefetch)
+		error = away_error(o->copies, o->part);
+	if (error)
+		request_fail_bytes(&r->req, error);
+}
+
+/* Where the bytes may be as well: where the kernel finds them. */
+static const struct device *found_on(const struct kernel_req *r,
+				     const struct device_operand *o)
+{
+	/* order: kernel.waits */
+	return o->is_kept ? r->req.device : NULL;
+}
+
+/*
+ * The whole of a part may be there as well: a kernel that reads gets a copy
+ * that is made of the whole's. A kernel that writes a part needs the others at
+ * home.
+ */
+static const struct device *whole_on(const struct kernel_req *r,
+				     const struct device_operand *o)
+{
+	/* order: kernel.whole */
+	return o->mode & LKDF_WRITE || !r->req.device->ops.copy
+		       ? NULL
+		       : found_on(r, o);
+}
+
+/* They are there. */
+static void begin_uses(struct kernel_req *r)
+{
+	struct device_operand *o;
+	uint32_t i;
+
+	for (i = 0; i < r->req.nr_operand; i++)
+		if (r->req.operand[i].copies)
+			note_lost(r, &r->req.operand[i]);
+	for (i = 0; i < r->req.nr_operand && !r->req.error; i++) {
+		o = &r->req.operand[i];
+		/* order: kernel.written */
+		if (o->copies && !o->is_kept && o->mode & LKDF_WRITE)
+			away_written(o->copies, o->part);
+	}
+}
+
+bool kernel_waits(struct kernel_req *r)
+{
+	const struct device_operand *o;
+	uint32_t i;
+
+	for (i = 0; i < r->req.nr_operand; i++) {
+		o = &r->req.operand[i];
+		if (o->copies && away_wait(o->copies, o->part, found_on(r, o),
+					   whole_on(r, o), &r->bytes))
+			return true;
+	}
+	begin_uses(r);
+	return false;
+}
+
+bool kernel_may_go(struct kernel_req *r)
+{
+	const struct device_operand *o;
+	uint32_t i;
+
+	for (i = 0; i < r->req.nr_operand; i++) {
+		o = &r->req.operand[i];
+		if (o->copies &&
+		    away_is_elsewhere(o->copies, o->part, found_on(r, o),
+				      whole_on(r, o)))
+			return false;
+	}
+	begin_uses(r);
+	return !r->req.error;
+}

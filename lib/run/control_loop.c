@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "run/control_loop.h"
+
+#include "graph/port.h"
+#include "run/chain.h"
+#include "run/control.h"
+#include "run/enter.h"
+
+#include <errno.h>
+
+/*
+ * An edge to the task is resolved. Returns the task to run next. *passed: a
+ * task that no branch has chosen, or NO_TASK; the others of them are pushed.
+ */
+static inline __attribute__((always_inline)) uint32_t
+tell_successor(struct burst *b, uint32_t to, uint8_t flags, int verdict,
+	       uint32_t next, uint32_t *passed)
+{
+	struct rec *m = &b->recs[to];
+	uint32_t all;
+
+	if (m->nr_in != 1) {
+		if (!rec_arrive_control(m, control_arrival(flags, verdict),
+					&all))
+			return next;
+		rec_rearm(m, graph_nr_in(b->graph, m, to));
+		verdict = control_verdict(m, all);
+	}
+	if (likely(verdict >= 0))
+		return chain_take_or_push(b, m, to, next);
+	if (verdict == VERDICT_UNCHOSEN && *passed == NO_TASK)
+		*passed = to;
+	else
+		control_push(b->w, b->f, to, verdict);
+	return next;
+}
+
+/* Its loop may have ended. Returns the task to run next. */
+static __attribute__((noinline)) uint32_t
+close_loop(struct burst *b, uint32_t l, uint32_t nr, uint32_t next)
+{
+	uint32_t head, nr_resolved = 0;
+
+	if (!control_close(b->f, l, nr))
+		return next;
+	head = control_end_loop(b->w, b->f, l, &nr_resolved);
+	b->nr_resolved += nr_resolved;
+	return head == NO_TASK
+		       ? next
+		       : chain_take_or_push(b, &b->recs[head], head, next);
+}
+
+/* Edges of a task with REC_CONTROL that has returned value. */
+static inline __attribute__((always_inline)) uint32_t
+fire_edges(struct burst *b, const struct rec *r, int value)
+{
+	const struct control *c = b->graph->control;
+	const struct control_edge *e = c->out + r->succ[0];
+	const struct control_edge *end = e + r->succ[1];
+	uint32_t next = NO_TASK, nr_closed = 0, loop = 0, passed = NO_TASK;
+	bool is_taken;
+
+	for (; e < end; e++) {
+		is_taken = control_takes(value, e->branch);
+		if (unlikely(e->flags & CONTROL_EXIT)) {
+			if (is_taken)
+				control_leave(b->f, e);
+		} else if (e->flags & CONTROL_BACK) {
+			control_tell_back(b->f, e, is_taken);
+			loop = e->loop;
+			nr_closed++;
+		} else {
+			is_taken |= !(e->flags & CONTROL_BRANCH);
+			if (unlikely(e->flags & CONTROL_PORT))
+				port_tell(&b->f->port, e->live, is_taken);
+			next = tell_successor(b, e->to, e->flags,
+					      is_taken ? VERDICT_LIVE
+						       : VERDICT_UNCHOSEN,
+					      next, &passed);
+		}
+	}
+	/* It may close the loop, which all our edges have been told of. */
+	if (passed != NO_TASK)
+		burst_pass_over(b, passed);
+	return nr_closed ? close_loop(b, loop, nr_closed, next) : next;
+}
+
+/* The body has returned value: what follows. Returns the task to run next. */
+static inline __attribute__((always_inline)) uint32_t
+fire_control(struct burst *b, const struct rec *r, int value)
+{
+	uint32_t next = NO_TASK, nr, i, passed = NO_TASK;
+	const uint32_t *succ;
+
+	if (r->nr_succ == REC_CONTROL)
+		return fire_edges(b, r, value);
+	succ = graph_succ(b->graph, r, &nr);
+	for (i = 0; i < nr; i++)
+		next = tell_successor(b, succ[i], 0, VERDICT_LIVE, next,
+				      &passed);
+	if (unlikely(passed != NO_TASK))
+		burst_pass_over(b, passed);
+	return next;
+}
+
+/* A body may return what is no branch of the task. */
+static inline __attribute__((always_inline)) int
+check_value(struct burst *b, const struct rec *r, uint32_t index, int value)
+{
+	uint8_t nr_dense;
+
+	if (value < 0 || r->nr_succ != REC_CONTROL)
+		return value;
+	nr_dense = b->graph->control->out[r->succ[0]].nr_dense;
+	if (likely(nr_dense == CONTROL_ANY_VALUE || value < nr_dense))
+		return value;
+	if (!control_check(b->f, index, value))
+		return value;
+	b->ctx.has_why = true;
+	return -ERANGE;
+}
+
+static inline bool has_hooks(const struct burst *b)
+{
+	return b->graph->ports && b->graph->ports->has_hooks;
+}
+
+/* Tasks that one follows without a look at what else there is. */
+#define CONTROL_TURNS 64
+
+/* The body; false: the task is resolved, or somebody else's now. */
+static inline __attribute__((always_inline)) bool
+call_body(struct burst *b, const struct rec *r, uint32_t index, int *value)
+{
+	enum before how = chain_look(b, r->kind);
+	struct lkdf_ctx *c = &b->ctx;
+	bool is_transient;
+	int rc;
+
+	c->index = index;
+	if (unlikely(how == BEFORE_LOOK)) {
+		how = chain_before(b, index);
+		if (how == BEFORE_TAKEN)
+			return false;
+	}
+	rc = chain_call(b, r, how, CHAIN_TRANSIENT | CHAIN_CONTROL,
+			&is_transient);
+	if (unlikely(rc == LKDF_END) && burst_end_stream(b, index))
+		return false;
+	rc = check_value(b, r, index, rc);
+	if (unlikely((rc | c->after) < 0) && !burst_after(b, index, rc))
+		return false;
+	if (is_transient)
+		transient_called(c, &b->transient[index]);
+	*value = rc;
+	return true;
+}
+
+/* The task is resolved, its token passed on. Returns the task to run next. */
+static inline __attribute__((always_inline)) uint32_t
+tell_others(struct burst *b, const struct rec *r, int value)
+{
+	bool is_member = r->flags & REC_MEMBER;
+	bool has_token = r->flags & REC_TOKEN && !is_member;
+	uint32_t next;
+
+	b->nr_resolved += !is_member;
+	next = fire_control(b, r, value);
+	if (unlikely(has_token))
+		resolve_pass_token(b->w, b->f, b->ctx.index);
+	return next;
+}
+
+/*
+ * The task of the same frame that our deque has on top; NO_TASK: there is none,
+ * or *item is to be run next. plain_item: of that frame, which may be gone.
+ */
+static inline __attribute__((always_inline)) uint32_t
+pop_task(struct burst *b, uint32_t plain_item, uint64_t *item)
+{
+	struct worker *w = b->w;
+
+	if (worker_should_look(w) || w->other_classes ||
+	    !deque_pop(&w->deque[CLASS_NORMAL], item))
+		return NO_TASK;
+	w->nr_picks++;
+	if (unlikely((uint32_t)*item != plain_item))
+		return NO_TASK;
+	/* In this slot may be another frame by now. */
+	if (!b->nr_resolved) {
+		enter_frame(b, slots_frame(b->rt, item_slot(*item)));
+		if (unlikely(!b->graph->control))
+			return NO_TASK;
+	}
+	return item_index(*item);
+}
+
+/* Tasks that one follows without a look at what else there is. */
+#define CONTROL_TURNS 64
+
+/*
+ * As run_chain() of run.c. A loop may never end, so all else has its turn every
+ * CONTROL_TURNS tasks. A member owes its frame nothing until its loop has
+ * ended: where we owe nothing the run may be over once successors are told.
+ */
+HOT_LOOP uint64_t run_control(struct burst *b, uint32_t index)
+{
+	const uint32_t plain_item = (uint32_t)item_make(b->f, 0, 0);
+	bool is_away = false;
+	uint32_t nr_run = 0;
+	uint64_t item = 0;
+	struct rec *r;
+	int value;
+
+	for (;;) {
+		r = &b->recs[index];
+		is_away = !call_body(b, r, index, &value);
+		if (unlikely(is_away))
+			break;
+		nr_run++;
+		if (unlikely(has_hooks(b)))
+			port_resolved(b->f, index, true);
+		index = tell_others(b, r, value);
+		if (index != NO_TASK) {
+			if (likely(nr_run % CONTROL_TURNS))
+				continue;
+			resolve_push(b->w, b->f, index, 0);
+			break;
+		}
+		index = pop_task(b, plain_item, &item);
+		if (index == NO_TASK)
+			break;
+		item = 0;
+	}
+	burst_count(b, nr_run);
+	if (is_away || !b->nr_resolved)
+		burst_leave_frame(b);
+	return item;
+}

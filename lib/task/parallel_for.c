@@ -1,0 +1,478 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "task/parallel_for.h"
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "core/failure.h"
+#include "core/ops.h"
+#include "data/place.h"
+#include "scope/event.h"
+#include "scope/scope.h"
+#include "task/ctx.h"
+#include "task/kind.h"
+#include "task/task.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A block costs some 50 ns besides its iterations. */
+#define BLOCK_NS 5000
+#define MAX_BLOCK (1ull << 40)
+
+/* Pieces a worker that are cut off at once. */
+#define PIECES 4
+
+/*
+ * A loop of so many iterations a worker may run some before it is cut: even if
+ * one is long, that is little of the whole.
+ */
+#define PROBE_FROM 64
+
+/* ---- blocks ------------------------------------------------------------- */
+
+/* The first error stays. */
+static void stop_loop(struct loop *l, int error, const struct piece *p,
+		      uint64_t nr)
+{
+	int32_t none = 0;
+
+	error = failure_errno(error);
+	if (!a_cas(&l->error, &none, error, relaxed, relaxed))
+		return;
+	l->bad_begin = p->begin;
+	l->bad_end = p->begin + nr;
+}
+
+/* Nothing has failed and nobody has cancelled it. */
+static bool may_go_on(struct loop *l, const struct lkdf_scope *s,
+		      const struct piece *p)
+{
+	int cancelled = scope_cancelled(s);
+
+	if (unlikely(cancelled))
+		stop_loop(l, cancelled, p, p->end - p->begin);
+	return !a_load(&l->error, relaxed);
+}
+
+/* Its length follows the clock, if the user has not set it. */
+static void learn_grain(struct loop *l, struct piece *p, uint64_t ticks)
+{
+	uint32_t nr = a_load(&l->nr_short, relaxed);
+
+	if (nr < SAMPLES)
+		a_store(&l->nr_short, ticks < l->block_ticks ? nr + 1 : 0,
+			relaxed);
+	if (!l->is_auto)
+		return;
+	if (ticks < l->block_ticks && p->block < MAX_BLOCK)
+		p->block *= ticks < l->block_ticks / 16 ? 8 : 2;
+	else if (ticks > 4 * l->block_ticks && p->block > 1)
+		p->block /= 2;
+}
+
+/* The next block; how long it took, where that counts. */
+static uint64_t run_block(struct loop *l, struct piece *p)
+{
+	uint64_t nr = min_u64(p->block, p->end - p->begin);
+	bool is_timed = l->is_auto || a_load(&l->nr_short, relaxed) < SAMPLES;
+	uint64_t start = is_timed ? clock_ticks() : 0, ticks = 0;
+	int rc = l->fn(p->begin, p->begin + nr, l->u);
+
+	if (unlikely(rc < 0))
+		stop_loop(l, rc, p, nr);
+	p->begin += nr;
+	if (is_timed) {
+		ticks = clock_ticks() - start;
+		learn_grain(l, p, ticks);
+	}
+	return ticks;
+}
+
+/* Some blocks, to see how long they are: a short loop is done then. */
+static void probe_grain(struct loop *l, const struct lkdf_scope *s,
+			struct piece *p)
+{
+	uint64_t ticks = 0;
+
+	p->block = 1;
+	while (l->probes && p->begin < p->end && ticks < l->block_ticks &&
+	       may_go_on(l, s, p))
+		ticks += run_block(l, p);
+}
+
+/* ---- pieces ------------------------------------------------------------- */
+
+/* The upper half, in whole grains, becomes a child. False: no memory. */
+static bool halve_range(struct lkdf_ctx *c, struct piece *p)
+{
+	uint64_t grain = p->loop->grain;
+	uint64_t units = (p->end - p->begin - 1) / grain + 1;
+	struct piece upper = *p;
+
+	upper.begin = p->begin + (units + 1) / 2 * grain;
+	if (task_spawn(c, p->loop->kind, &upper))
+		return false;
+	p->end = upper.begin;
+	return true;
+}
+
+/* Thieves find nothing here, and there is enough for two. */
+static bool should_halve(const struct lkdf_ctx *c, const struct piece *p)
+{
+	return (p->end - p->begin) / 2 > p->block && c->ex->worker &&
+	       !deque_has_public(&c->ex->worker->deque[CLASS_NORMAL]);
+}
+
+/*
+ * Children that are private cannot be taken while a block runs: it may be long,
+ * unless all were short so far. Of a large piece they are too much to wait.
+ */
+static void offer_half(const struct lkdf_ctx *c, const struct loop *l,
+		       bool is_large)
+{
+	struct worker *w = c->ex->worker;
+
+	if (w && deque_has_private(&w->deque[CLASS_NORMAL]) &&
+	    (is_large || a_load(&l->nr_short, relaxed) < SAMPLES))
+		worker_offer(w, false, 0);
+}
+
+/* All of a piece, but for what it gives away. */
+static void run_piece(struct lkdf_ctx *c, const struct lkdf_scope *s,
+		      struct piece *p)
+{
+	struct loop *l = p->loop;
+	bool has_memory = true, is_large = p->end - p->begin > l->large;
+
+	if (!p->block)
+		probe_grain(l, s, p);
+	while (has_memory && p->end - p->begin > l->coarse &&
+	       may_go_on(l, s, p))
+		has_memory = halve_range(c, p);
+	offer_half(c, l, is_large);
+	while (p->begin < p->end && may_go_on(l, s, p)) {
+		if (has_memory && should_halve(c, p))
+			has_memory = halve_range(c, p);
+		run_block(l, p);
+	}
+}
+
+static bool take_block(struct loop *l, int worker)
+{
+	/* Relaxed: who takes is all that counts. */
+	return !a_xchg(&l->is_taken[worker], 1, relaxed);
+}
+
+/* The worker's own part, or that of one of its node that is busy. */
+static int take_part(struct loop *l, const struct executor *ex)
+{
+	int i;
+
+	if (take_block(l, ex->id))
+		return ex->id;
+	for (i = 0; i < l->rt->nr_workers; i++)
+		if (l->rt->executors[i].node == ex->node && take_block(l, i))
+			return i;
+	return -1;
+}
+
+static void run_static(struct lkdf_ctx *c, const struct lkdf_scope *s,
+		       struct piece *p)
+{
+	struct loop *l = p->loop;
+	uint64_t all = (uint64_t)l->rt->nr_workers, part;
+	int worker = take_part(l, c->ex);
+
+	check(worker >= 0);
+	part = (uint64_t)worker;
+	p->begin = loop_share(l, part, all);
+	p->end = loop_share(l, part + 1, all);
+	p->block = l->range.grain ? l->grain : p->end - p->begin;
+	while (p->begin < p->end && may_go_on(l, s, p))
+		run_block(l, p);
+}
+
+/*
+ * This thread may not wait while it is in a loop's function. The record that
+ * stands in where there is no memory is of several threads.
+ */
+static void count_loop(int nr)
+{
+	struct thread *self = thread_self();
+
+	if (!thread_is_shared(self))
+		self->nr_loops += nr;
+}
+
+static int piece_body(struct lkdf_ctx *c, void *arg)
+{
+	struct piece *p = arg;
+
+	count_loop(1);
+	if (p->loop->is_static)
+		run_static(c, c->task->scope, p);
+	else
+		run_piece(c, c->task->scope, p);
+	count_loop(-1);
+	return 0;
+}
+
+/* ---- from begin to end -------------------------------------------------- */
+
+/* Made by the first loop, it stays until close. */
+static int get_kind(struct lkdf *rt, struct lkdf_kind **out)
+{
+	static const struct lkdf_kind_attr attr = {
+		.size = sizeof(attr),
+		.name = "for",
+		.fn = piece_body,
+		.arg_size = sizeof(struct piece),
+	};
+	struct lkdf_kind *k = NULL;
+	int rc = 0;
+
+	pthread_mutex_lock(&rt->lock);
+	*out = rt->loop_kind;
+	pthread_mutex_unlock(&rt->lock);
+	if (*out)
+		return 0;
+	rc = kind_create(rt, &attr, &k);
+	if (rc)
+		return rc;
+	pthread_mutex_lock(&rt->lock);
+	if (!rt->loop_kind) {
+		rt->loop_kind = k;
+		k = NULL;
+	}
+	*out = rt->loop_kind;
+	pthread_mutex_unlock(&rt->lock);
+	kind_put(k);
+	return 0;
+}
+
+void loop_close(struct lkdf *rt)
+{
+	kind_put(rt->loop_kind);
+	rt->loop_kind = NULL;
+}
+
+static int start_pieces(struct loop *l)
+{
+	const struct sched *s = &l->rt->sched;
+	uint64_t nr = l->range.end - l->range.begin;
+	uint64_t workers = (uint64_t)s->nr_workers;
+
+	l->grain = l->range.grain ? l->range.grain : 1;
+	l->is_auto = !l->range.grain && !l->is_static;
+	l->block_ticks = BLOCK_NS * s->ticks_per_1024ns / 1024 + 1;
+	l->large = max_u64(nr / (PIECES * workers), 1);
+	l->coarse = l->is_auto ? l->large : l->grain;
+	l->probes = l->is_auto && nr / PROBE_FROM >= workers;
+	a_store(&l->nr_short, 0, relaxed);
+	a_store(&l->error, 0, relaxed);
+	return get_kind(l->rt, &l->kind);
+}
+
+static struct piece first_piece(struct loop *l, uint64_t begin, uint64_t end)
+{
+	return (struct piece){ .loop = l,
+			       .begin = begin,
+			       .end = end,
+			       .block = l->is_auto ? 0 : l->grain };
+}
+
+/* Tasks that are to be started, each with a copy of its piece. */
+struct batch {
+	struct lkdf_task *task;
+	struct piece *piece;
+	int nr;
+};
+
+static int batch_create(struct batch *b, int nr)
+{
+	b->nr = nr;
+	b->task = calloc((size_t)nr, sizeof(*b->task));
+	b->piece = calloc((size_t)nr, sizeof(*b->piece));
+	if (b->task && b->piece)
+		return 0;
+	return err(-ENOMEM, "for: no memory for %d pieces", nr);
+}
+
+static void batch_destroy(struct batch *b)
+{
+	free(b->task);
+	free(b->piece);
+}
+
+static void batch_set(struct batch *b, int i, struct loop *l, int node)
+{
+	b->task[i].size = sizeof(b->task[i]);
+	b->task[i].kind = l->kind;
+	b->task[i].arg = &b->piece[i];
+	if (node >= 0)
+		b->task[i].place = &l->rt->places[node];
+	if (l->is_static)
+		b->task[i].flags = LKDF_PINNED;
+}
+
+/* A piece for each part, or for each worker that has one. */
+static int batch_fill(struct batch *b, struct loop *l)
+{
+	struct part *part = NULL;
+	int i, rc, nr = l->rt->nr_workers;
+
+	if (!l->is_static) {
+		nr = loop_parts(l, &part);
+		if (nr < 0)
+			return nr;
+	}
+	rc = batch_create(b, nr);
+	for (i = 0; i < nr && !rc; i++) {
+		if (part)
+			b->piece[i] =
+				first_piece(l, part[i].begin, part[i].end);
+		else
+			b->piece[i] = first_piece(l, 0, 0);
+		batch_set(b, i, l,
+			  part ? part[i].node : l->rt->executors[i].node);
+	}
+	free(part);
+	return rc;
+}
+
+static int result_of(struct loop *l, int rc)
+{
+	int error = a_load(&l->error, relaxed);
+
+	if (!error)
+		return rc;
+	return err(error, "%s %llu to %llu: %s", l->what,
+		   (unsigned long long)l->bad_begin,
+		   (unsigned long long)(l->bad_end - 1), strerror(-error));
+}
+
+/* A single piece: the rest of the range, anywhere. */
+static int submit_one(struct loop *l, struct lkdf_scope *s, struct piece *p,
+		      struct lkdf_event *done)
+{
+	struct lkdf_task t = { .size = sizeof(t), .kind = l->kind, .arg = p };
+
+	return task_submit(l->rt, s, &t, done);
+}
+
+static int submit_all(struct loop *l, struct lkdf_scope *s,
+		      struct lkdf_event *done)
+{
+	struct batch b = { .task = NULL };
+	int rc = batch_fill(&b, l);
+
+	if (!rc)
+		rc = task_submit_many(l->rt, s, b.task, (unsigned)b.nr, done);
+	batch_destroy(&b);
+	return rc;
+}
+
+static bool is_one_piece(const struct loop *l)
+{
+	return l->rt->sched.nr_worker_nodes == 1 && !l->is_static;
+}
+
+/*
+ * This thread runs the first blocks, so that a short loop wakes nobody. In
+ * serial mode what they submit would run inside them.
+ */
+static void probe_here(struct loop *l, const struct lkdf_scope *s,
+		       struct piece *p)
+{
+	if (!l->probes || l->rt->sched.is_serial)
+		return;
+	count_loop(1);
+	probe_grain(l, s, p);
+	count_loop(-1);
+}
+
+static int run_outside(struct loop *l, struct lkdf_scope *s)
+{
+	struct piece p = first_piece(l, l->range.begin, l->range.end);
+	struct lkdf_event done;
+	int rc = scope_cancelled(s);
+
+	if (rc)
+		return err(-ECANCELED, "for: scope \"%s\" is cancelled: %s",
+			   s->name, strerror(-rc));
+	if (is_one_piece(l)) {
+		probe_here(l, s, &p);
+		if (p.begin == p.end || !may_go_on(l, s, &p))
+			return result_of(l, 0);
+		rc = submit_one(l, s, &p, &done);
+	} else {
+		rc = submit_all(l, s, &done);
+	}
+	return rc ? rc : result_of(l, event_wait(done, -1));
+}
+
+/* The body takes part itself where it need not send pieces to nodes. */
+static int run_inside(struct loop *l, struct lkdf_ctx *c)
+{
+	struct lkdf_scope *s = c->frame ? c->owner->scope(c) : c->task->scope;
+	struct piece p = first_piece(l, l->range.begin, l->range.end);
+	struct batch b = { .task = NULL };
+	int i, rc = 0;
+
+	if (is_one_piece(l)) {
+		count_loop(1);
+		run_piece(c, s, &p);
+		count_loop(-1);
+	} else {
+		rc = batch_fill(&b, l);
+		for (i = 0; i < b.nr && !rc; i++)
+			rc = task_spawn_with(c, &b.task[i], NULL);
+		if (rc)
+			a_store(&l->error, rc, relaxed);
+		batch_destroy(&b);
+	}
+	i = task_join(c);
+	return rc ? rc : result_of(l, i);
+}
+
+static int prepare_pieces(struct loop *l)
+{
+	int rc = start_pieces(l);
+
+	if (rc || !l->is_static)
+		return rc;
+	l->is_taken = calloc((size_t)l->rt->nr_workers, sizeof(*l->is_taken));
+	if (!l->is_taken)
+		return err(-ENOMEM, "for: no memory for %d parts",
+			   l->rt->nr_workers);
+	return 0;
+}
+
+int loop_run(struct loop *l, struct lkdf_scope *s)
+{
+	uint64_t id = hooks_loop_begin(&l->rt->hooks, l->label, l->range.begin,
+				       l->range.end);
+	int rc = prepare_pieces(l);
+
+	if (!rc)
+		rc = run_outside(l, s);
+	free((void *)l->is_taken);
+	hooks_loop_end(&l->rt->hooks, id);
+	return rc;
+}
+
+int loop_run_in(struct loop *l, struct lkdf_ctx *c)
+{
+	uint64_t id = hooks_loop_begin(&l->rt->hooks, l->label, l->range.begin,
+				       l->range.end);
+	int rc = task_may_join(c);
+
+	if (!rc)
+		rc = prepare_pieces(l);
+	if (!rc)
+		rc = run_inside(l, c);
+	free((void *)l->is_taken);
+	hooks_loop_end(&l->rt->hooks, id);
+	return rc;
+}

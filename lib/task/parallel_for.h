@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Parallel loops. A piece is a task with a part of the range. It halves its
+ * part, spawning the upper halves, which thieves take largest first, until one
+ * grain is left: then nobody waits behind a block that turns out long.
+ *
+ * Where the user gives no grain the size of a block is found by the clock: it
+ * begins with 1 and grows until a block is long against what it costs. A
+ * piece halves only until there are some for each worker; then it runs block
+ * after block and gives away the upper half of what is left whenever its
+ * worker has nothing that thieves could take. So there are few tasks where
+ * nobody is idle. This is the lazy splitting of Tzannes et al., PPoPP 2010.
+ *
+ * The loop lies on the stack of who called, who waits for all pieces.
+ */
+#ifndef TASK_PARALLEL_FOR_H
+#define TASK_PARALLEL_FOR_H
+
+#include "base/atomic.h"
+#include "core/runtime.h"
+
+#include <lkdf/loop.h>
+
+struct piece {
+	struct loop *loop;
+	uint64_t begin, end;
+	uint64_t block; /* iterations of the next; 0: not known yet */
+};
+
+struct loop {
+	/* Set by the user, constant afterwards. */
+	struct lkdf *rt;
+	const char *what; /* goes over, for error texts */
+	const char *label; /* for hooks: its name, or the function called */
+	struct lkdf_range range; /* not empty */
+	lkdf_for_fn fn;
+	void *u;
+	struct lkdf_data *data;
+	bool is_static;
+
+	/* Set before the first piece, constant afterwards. */
+	struct lkdf_kind *kind;
+	uint64_t grain;
+	uint64_t coarse; /* longer pieces are halved before their first block */
+	uint64_t large; /* so long is a piece that nobody should wait for */
+	uint64_t block_ticks; /* what is shorter counts as short */
+	bool is_auto; /* how long blocks are is found by the clock */
+	bool probes; /* runs some blocks before it is cut */
+	_Atomic(uint32_t) *is_taken; /* static: the part, by worker */
+
+	/* Any thread. */
+	_Atomic(int32_t) error;
+	_Atomic(uint32_t) nr_short; /* blocks in a row; a guess */
+
+	/* Written by the body that sets error; read when all have ended. */
+	uint64_t bad_begin, bad_end;
+};
+
+/* All of it, from a thread that may wait. The first error. */
+int loop_run(struct loop *l, struct lkdf_scope *s);
+
+/* As children of the body, and waits for them all. */
+int loop_run_in(struct loop *l, struct lkdf_ctx *c);
+
+/*
+ * The nodes and their parts of the range, in order: in *out, malloc'ed. Return:
+ * how many; -ENOMEM.
+ */
+struct part {
+	uint64_t begin, end;
+	int node; /* -1: any */
+};
+int loop_parts(const struct loop *l, struct part **out);
+
+/* begin .. end of what so many of all workers are due, in whole grains. */
+uint64_t loop_share(const struct loop *l, uint64_t below, uint64_t all);
+
+/* The kind goes. When nothing lives. */
+void loop_close(struct lkdf *rt);
+
+#endif
