@@ -171,7 +171,7 @@ void lkdf_data_put(struct lkdf_data *d)
 	else
 		data_put(d);
 	/* In serial mode the devices let go of it on this thread. */
-	if (rt && away_is_possible(rt) && a_load(rt->is_alive, relaxed))
+	if (rt && offhost_is_possible(rt) && a_load(rt->is_alive, relaxed))
 		sched_drain(&rt->sched);
 }
 

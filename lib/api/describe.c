@@ -152,7 +152,7 @@ static int write_topo(struct lkdf *rt, struct text *f, bool is_json)
 {
 	int *worker = calloc((size_t)rt->nr_workers, sizeof(*worker));
 	struct topo now = *rt->topo, *t = &now;
-	uint32_t seats = a_load(&rt->sched.quota.seats, relaxed);
+	uint32_t nr = a_load(&rt->sched.quota.nr_running, relaxed);
 	char *text;
 	int rc, i, j;
 
@@ -173,9 +173,9 @@ static int write_topo(struct lkdf *rt, struct text *f, bool is_json)
 		return rc;
 	text_put(f, "%s", text);
 	free(text);
-	if (!is_json && seats && (int)seats < rt->nr_workers)
+	if (!is_json && nr && (int)nr < rt->nr_workers)
 		text_put(f, "%u of %d workers run: there are no more CPUs\n",
-			 seats, rt->nr_workers);
+			 nr, rt->nr_workers);
 	return 0;
 }
 

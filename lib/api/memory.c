@@ -20,7 +20,7 @@ static bool find_held(struct lkdf *rt, const void *p, struct lkdf_block_info *b)
 	b->mem = h->mem;
 	b->place = rt->devices->place[h->device->attr.index];
 	b->base = h->base;
-	b->there = h->there ? h->there : h->base;
+	b->device_ptr = h->device_ptr ? h->device_ptr : h->base;
 	b->bytes = h->bytes;
 	b->taken = h->taken;
 	memcpy(b->label, h->label, sizeof(b->label));
@@ -47,7 +47,7 @@ static bool find_on_node(struct lkdf *rt, const void *p,
 		b->place = &rt->places[memory];
 	if (b->mem == LKDF_MEM_HOST_PINNED)
 		b->place = &rt->places[memory - heap_pinned(h, 0)];
-	b->there = b->base;
+	b->device_ptr = b->base;
 	b->bytes = b->taken = found.size;
 	memcpy(b->label, found.label, sizeof(b->label));
 	return true;
@@ -180,7 +180,7 @@ static int fill_info(struct lkdf *rt, const struct lkdf_block_info *b, void *to,
 {
 	uint64_t both = bytes < b->bytes ? bytes : b->bytes;
 
-	if (b->there != b->base)
+	if (b->device_ptr != b->base)
 		return lkdf_copy(rt, NULL, to, b->base, both, NULL);
 	memcpy(to, b->base, both);
 	return 0;
@@ -192,7 +192,7 @@ static int move_block(struct lkdf *rt, const struct lkdf_block_info *b,
 {
 	struct lkdf_place *p = b->place ? b->place : &rt->places[0];
 	void *to;
-	int rc = b->there != b->base ? border_may_wait("realloc") : 0;
+	int rc = b->device_ptr != b->base ? border_may_wait("realloc") : 0;
 
 	if (!rc)
 		rc = lkdf_alloc(p, (enum lkdf_mem_kind)b->mem, bytes, 0,

@@ -133,7 +133,7 @@ struct kind_ops {
 	 * it is resolved with that, without an object; NULL: never. The new
 	 * task takes it over; or nobody wants it. All four on a worker.
 	 */
-	bool (*is_ahead)(struct frame *f, uint32_t index);
+	bool (*is_early)(struct frame *f, uint32_t index);
 	bool (*joins)(struct executor *ex, struct frame *f, uint32_t index);
 	void (*adopt)(struct task *t);
 	void (*forget)(struct frame *f, uint32_t index);

@@ -129,7 +129,7 @@ static struct lkdf *runtime_of(uint64_t id)
 }
 
 /* Under lock. A magazine gives whole batches only: the last ones one by one. */
-static void give_back(struct lkdf *rt, struct stock *s)
+static void return_magazines(struct lkdf *rt, struct stock *s)
 {
 	int p;
 
@@ -151,7 +151,7 @@ static void stock_end(uint64_t id, struct stock *s)
 	if (rt) {
 		list_del(&s->list);
 		if (is_alive(rt))
-			give_back(rt, s);
+			return_magazines(rt, s);
 		if (s->is_spare)
 			list_push(&rt->stocks.spares, &s->list);
 		else

@@ -29,7 +29,7 @@ struct lkdf_kind;
 #define WATCH_STOP 2u
 
 /* The body that one executor runs. */
-struct watch_seat {
+struct watch_slot {
 	/* Its thread writes; a kind is read under the runtime's lock, where it
 	 * stays while a body of it runs. */
 	_Alignas(CACHE_LINE) _Atomic(const struct lkdf_kind *) kind;
@@ -44,10 +44,10 @@ struct watch {
 	/* Set before the thread starts, constant afterwards. */
 	_Alignas(CACHE_LINE) struct lkdf *rt;
 	int64_t patience_ns;
-	int nr_seats;
+	int nr_slots;
 	pthread_t thread;
 
-	struct watch_seat seat[]; /* by executor */
+	struct watch_slot slot[]; /* by executor */
 };
 
 /*
@@ -62,7 +62,7 @@ struct watch_body {
 static inline struct watch_body watch_begin(struct watch *w, int executor,
 					    const struct lkdf_kind *k)
 {
-	struct watch_seat *s = &w->seat[executor];
+	struct watch_slot *s = &w->slot[executor];
 	struct watch_body outer = { a_load(&s->kind, relaxed),
 				    a_load(&s->begin, relaxed) };
 
@@ -75,7 +75,7 @@ static inline struct watch_body watch_begin(struct watch *w, int executor,
 static inline void watch_end(struct watch *w, int executor,
 			     struct watch_body outer)
 {
-	struct watch_seat *s = &w->seat[executor];
+	struct watch_slot *s = &w->slot[executor];
 
 	a_store(&s->begin, outer.begin, relaxed);
 	a_store(&s->kind, outer.kind, relaxed);

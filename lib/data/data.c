@@ -297,7 +297,7 @@ void data_put(struct lkdf_data *d)
 
 /* Under lock. away: taken where devices know the data already. */
 static int split_data(struct lkdf_data *d, uint32_t nr, struct var *parts,
-		      struct away **away)
+		      struct offhost **offhost)
 {
 	struct domain *dom = &d->domain;
 	struct failure *failure = a_load(&dom->whole.failure, relaxed);
@@ -309,8 +309,8 @@ static int split_data(struct lkdf_data *d, uint32_t nr, struct var *parts,
 	if (a_load(&dom->whole.active, relaxed) != VAR_OPEN)
 		return -EBUSY;
 	if (data_copies(d)) {
-		copies_split(data_copies(d), nr, *away);
-		*away = NULL;
+		copies_split(data_copies(d), nr, *offhost);
+		*offhost = NULL;
 	}
 	for (i = 0; i < nr; i++) {
 		var_init(&parts[i], dom);
@@ -332,18 +332,18 @@ static int split_data(struct lkdf_data *d, uint32_t nr, struct var *parts,
 int data_split(struct lkdf_data *d, uint32_t nr, uint64_t stride)
 {
 	struct var *parts = calloc(nr, sizeof(*parts));
-	struct away *away = calloc(nr, sizeof(*away));
+	struct offhost *offhost = calloc(nr, sizeof(*offhost));
 	char text[DATA_TEXT];
 	int rc = -ENOMEM;
 
-	if (parts && away) {
+	if (parts && offhost) {
 		lock_take(&d->domain.lock);
-		rc = split_data(d, nr, parts, &away);
+		rc = split_data(d, nr, parts, &offhost);
 		if (!rc)
 			d->stride = stride;
 		lock_give(&d->domain.lock);
 	}
-	free(away);
+	free(offhost);
 	if (!rc)
 		return 0;
 	free(parts);

@@ -50,22 +50,22 @@ static struct copies *copies_of(const struct use *u)
 		       : data_copies(u->domain->data);
 }
 
-bool away_use_waits(const struct use *u, struct blocking_item *waiter)
+bool offhost_use_waits(const struct use *u, struct blocking_item *waiter)
 {
 	struct copies *c = copies_of(u);
 
 	if (u->flags & USE_LATER)
 		return false;
 	/* order: data.waits */
-	return c && away_wait(c, u->part, NULL, NULL, waiter);
+	return c && offhost_wait(c, u->part, NULL, NULL, waiter);
 }
 
-bool away_claim_waits(const struct claim *c, struct blocking_item *waiter)
+bool offhost_claim_waits(const struct claim *c, struct blocking_item *waiter)
 {
 	const struct use *u;
 
 	for (u = c->first; u; u = u->after)
-		if (away_use_waits(u, waiter))
+		if (offhost_use_waits(u, waiter))
 			return true;
 	return false;
 }
@@ -73,7 +73,7 @@ bool away_claim_waits(const struct claim *c, struct blocking_item *waiter)
 /* Bytes of the part (0: the whole) are lost: are those of this part, too? */
 static bool is_lost_with(struct copies *c, uint32_t part, uint32_t this_one)
 {
-	return part || !this_one || !away_is_newer(c, this_one);
+	return part || !this_one || !offhost_is_newer(c, this_one);
 }
 
 /* The state of the whole is that of its parts. */
@@ -92,7 +92,7 @@ static void fail_var(struct domain *d, struct copies *c, uint32_t part,
 static void note_lost(const struct use *u, struct copies *c, uint32_t part)
 {
 	struct lkdf_data *d = u->domain->data;
-	int error = away_take_error(c, part);
+	int error = offhost_take_error(c, part);
 	struct lkdf_error e = { .id = -1, .worker = -1, .nr_failed = 1 };
 	struct failure *f;
 	char text[DATA_TEXT];
@@ -124,7 +124,7 @@ static void note_all_lost(const struct use *u, struct copies *c)
 		note_lost(u, c, i);
 }
 
-void away_begin(const struct use *u, bool writes)
+void offhost_begin(const struct use *u, bool writes)
 {
 	struct copies *c = copies_of(u);
 
@@ -133,13 +133,13 @@ void away_begin(const struct use *u, bool writes)
 	note_all_lost(u, c);
 	/* order: data.written */
 	if (writes && (u->flags & (USE_WRITES | USE_LATER)) == USE_WRITES)
-		away_written(c, u->part);
+		offhost_written(c, u->part);
 }
 
-void away_begin_all(const struct claim *c)
+void offhost_begin_all(const struct claim *c)
 {
 	const struct use *u;
 
 	for (u = c->first; u; u = u->after)
-		away_begin(u, true);
+		offhost_begin(u, true);
 }

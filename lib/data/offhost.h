@@ -28,10 +28,10 @@ struct copies *data_make_copies(struct lkdf_data *d,
  * may be home. Then ask again, with all uses. Uses of a run with USE_LATER are
  * none of them: see run/offhost_run.h.
  */
-bool away_use_waits(const struct use *u, struct blocking_item *waiter);
-bool away_claim_waits(const struct claim *c, struct blocking_item *waiter);
+bool offhost_use_waits(const struct use *u, struct blocking_item *waiter);
+bool offhost_claim_waits(const struct claim *c, struct blocking_item *waiter);
 
-static inline bool away_is_possible(const struct lkdf *rt)
+static inline bool offhost_is_possible(const struct lkdf *rt)
 {
 	return unlikely(a_load(&rt->has_copies, relaxed));
 }
@@ -40,7 +40,7 @@ static inline bool away_is_possible(const struct lkdf *rt)
  * Granted, and home: an error of bytes that were lost becomes one of the var,
  * and copies are stale if the host is to write.
  */
-void away_begin(const struct use *u, bool writes);
-void away_begin_all(const struct claim *c);
+void offhost_begin(const struct use *u, bool writes);
+void offhost_begin_all(const struct claim *c);
 
 #endif

@@ -27,10 +27,10 @@ static struct device_copy *find_copy(struct device *d, const struct copies *of,
 
 /* ---- memory ------------------------------------------------------------- */
 
-void copies_free(struct device *d, uint64_t bytes, void *there)
+void copies_free(struct device *d, uint64_t bytes, void *device_ptr)
 {
 	if (!a_load(&d->is_lost, relaxed))
-		d->ops.free(d->dev, there);
+		d->ops.free(d->dev, device_ptr);
 	a_sub(&d->used, bytes, relaxed);
 }
 
@@ -43,7 +43,7 @@ static void drop_copy(struct device *d, struct device_copy *c)
 		at = &(*at)->next;
 	*at = c->next;
 	list_del(&c->lru);
-	copies_free(d, c->bytes, c->there);
+	copies_free(d, c->bytes, c->device_ptr);
 	free(c);
 }
 
@@ -100,7 +100,7 @@ bool copies_drop_unused(struct device *d)
 }
 
 int copies_alloc_aligned(struct device *d, uint64_t bytes, uint64_t align,
-			 void **there)
+			 void **device_ptr)
 {
 	uint64_t used;
 	int rc;
@@ -109,7 +109,8 @@ int copies_alloc_aligned(struct device *d, uint64_t bytes, uint64_t align,
 		if (make_room(d, used - d->capacity))
 			return -EAGAIN;
 	do
-		rc = d->ops.alloc(d->dev, LKDF_MEM_OWN, bytes, align, there);
+		rc = d->ops.alloc(d->dev, LKDF_MEM_OWN, bytes, align,
+				  device_ptr);
 	while (rc == -ENOMEM && !make_room(d, 1));
 	if (rc == -ENOMEM && (d->nr_under_way > 1 || d->leaving))
 		return -EAGAIN;
@@ -118,9 +119,9 @@ int copies_alloc_aligned(struct device *d, uint64_t bytes, uint64_t align,
 	return rc < 0 ? rc : 0;
 }
 
-int copies_alloc(struct device *d, uint64_t bytes, void **there)
+int copies_alloc(struct device *d, uint64_t bytes, void **device_ptr)
 {
-	return copies_alloc_aligned(d, bytes, DEVICE_ALIGN, there);
+	return copies_alloc_aligned(d, bytes, DEVICE_ALIGN, device_ptr);
 }
 
 /* ---- on their way home -------------------------------------------------- */
@@ -135,7 +136,7 @@ void copies_returned(struct device *d, struct device_copy *c, int error)
 		c->version = 0;
 	else if (d->executor)
 		d->attr.count(d->executor, COUNTER_FETCHED, c->bytes);
-	away_end(d, of, c->part, error);
+	offhost_end(d, of, c->part, error);
 	if (c->is_forgotten)
 		device_push(d, DEVICE_NOW, &of->forget);
 	c->is_forgotten = false;
@@ -144,7 +145,7 @@ void copies_returned(struct device *d, struct device_copy *c, int error)
 /* The device may be done with it, or have refused it, when we return. */
 static void begin_return(struct device *d, struct device_copy *c)
 {
-	const struct lkdf_transfer t = { c->host, c->there, 0, c->bytes };
+	const struct lkdf_transfer t = { c->host, c->device_ptr, 0, c->bytes };
 	struct lkdf_device_op op;
 	struct device_slot *s = device_give(d, NULL, &op);
 	int rc = -ENOMEM;
@@ -215,7 +216,7 @@ static int add_copy(struct device *d, struct device_operand *o,
 	c = calloc(1, sizeof(*c));
 	if (!c)
 		return -ENOMEM;
-	rc = copies_alloc(d, o->bytes, &c->there);
+	rc = copies_alloc(d, o->bytes, &c->device_ptr);
 	if (rc) {
 		free(c);
 		return rc;
@@ -235,7 +236,7 @@ static bool has_part(const struct device_copy *c,
 		     const struct device_operand *o)
 {
 	/* order: copies.since */
-	return c->version >= away_since(o->copies, o->part) && c->version &&
+	return c->version >= offhost_since(o->copies, o->part) && c->version &&
 	       !c->is_changing && o->offset + o->bytes <= c->bytes;
 }
 
@@ -264,7 +265,7 @@ void copies_drop_source(struct device_operand *o)
 
 static bool is_stale(const struct device_copy *c)
 {
-	return c->version != away_version(c->of, c->part);
+	return c->version != offhost_version(c->of, c->part);
 }
 
 /* The operand's request cannot have it now. */
@@ -295,10 +296,10 @@ int copies_pin(struct device *d, struct device_operand *o)
 		return rc;
 	c->nr_pins++;
 	o->copy = c;
-	o->there = c->there;
+	o->device_ptr = c->device_ptr;
 	c->host = o->host;
 	/* order: copies.version */
-	o->is_filled = c->version == away_version(o->copies, o->part);
+	o->is_filled = c->version == offhost_version(o->copies, o->part);
 	c->is_changing = o->mode & LKDF_WRITE || !o->is_filled;
 	if (!o->is_filled)
 		copies_find_source(d, o);
@@ -307,7 +308,7 @@ int copies_pin(struct device *d, struct device_operand *o)
 
 void copies_fill(struct device_copy *c)
 {
-	c->version = away_version(c->of, c->part);
+	c->version = offhost_version(c->of, c->part);
 }
 
 void copies_publish(struct device *d, struct device_copy *c, bool is_home)
@@ -316,7 +317,7 @@ void copies_publish(struct device *d, struct device_copy *c, bool is_home)
 	/* order: copies.dirty: the host has them not. */
 	c->is_dirty = !is_home;
 	c->writer = d->rows.last_kernel;
-	c->version = away_publish(d, c->of, c->part, is_home);
+	c->version = offhost_publish(d, c->of, c->part, is_home);
 }
 
 void copies_spoil(struct device *d, struct device_copy *c)

@@ -22,7 +22,7 @@ struct device_copy {
 	uint32_t part;
 	uint64_t version; /* whose bytes it is; 0: nobody's */
 	uint64_t bytes;
-	void *there;
+	void *device_ptr;
 	void *host; /* where its bytes lie there */
 	uint64_t writer; /* uid of the kernel that wrote them; 0: unknown */
 	unsigned nr_pins;
@@ -70,10 +70,10 @@ void copies_spoil(struct device *d, struct device_copy *c);
 void copies_let_go(struct device *d, struct device_copy *c);
 
 /* Memory of the device, for which copies are dropped. As copies_pin(). */
-int copies_alloc(struct device *d, uint64_t bytes, void **there);
+int copies_alloc(struct device *d, uint64_t bytes, void **device_ptr);
 int copies_alloc_aligned(struct device *d, uint64_t bytes, uint64_t align,
-			 void **there);
-void copies_free(struct device *d, uint64_t bytes, void *there);
+			 void **device_ptr);
+void copies_free(struct device *d, uint64_t bytes, void *device_ptr);
 
 /* All that no request uses, at once or soon. True: there was one. */
 bool copies_drop_unused(struct device *d);

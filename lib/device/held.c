@@ -47,9 +47,10 @@ static int take_own(struct device *d, struct held_call *c)
 
 	if (h->bytes > d->capacity - a_load(&d->held, relaxed))
 		return fail_full(c);
-	rc = copies_alloc_aligned(d, h->bytes, h->align, &h->there);
+	rc = copies_alloc_aligned(d, h->bytes, h->align, &h->device_ptr);
 	if (rc == -ENOMEM && copies_drop_unused(d))
-		rc = copies_alloc_aligned(d, h->bytes, h->align, &h->there);
+		rc = copies_alloc_aligned(d, h->bytes, h->align,
+					  &h->device_ptr);
 	if (rc == -ENOMEM && may_have_room(d))
 		return -EAGAIN;
 	if (rc == -EAGAIN && !may_have_room(d))
@@ -76,10 +77,10 @@ static int take_managed(struct device *d, struct held_call *c)
 		return -ENOMEM;
 	}
 	rc = d->ops.alloc(d->dev, LKDF_MEM_MANAGED, h->bytes, h->align,
-			  &h->there);
+			  &h->device_ptr);
 	if (rc >= 0) {
 		a_add(&d->managed, h->bytes, relaxed);
-		h->base = h->there;
+		h->base = h->device_ptr;
 	}
 	return rc;
 }
@@ -154,7 +155,7 @@ bool held_feed(struct device *d)
 	return has_fed;
 }
 
-static void give_back(struct device *d, struct device_held *h)
+static void release_held(struct device *d, struct device_held *h)
 {
 	bool is_lost = a_load(&d->is_lost, relaxed);
 
@@ -164,7 +165,7 @@ static void give_back(struct device *d, struct device_held *h)
 		return;
 	}
 	if (!is_lost)
-		d->ops.free(d->dev, h->there);
+		d->ops.free(d->dev, h->device_ptr);
 	if (h->mem == LKDF_MEM_MANAGED) {
 		a_sub(&d->managed, h->bytes, relaxed);
 		return;
@@ -178,7 +179,7 @@ static void put_here(void *executor, struct blocking_item *item)
 	struct device_held *h = container_of(item, struct device_held, item);
 
 	(void)executor;
-	give_back(h->device, h);
+	release_held(h->device, h);
 	h->gone(h);
 }
 

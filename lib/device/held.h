@@ -24,7 +24,8 @@ struct device_held {
 	enum lkdf_mem_kind mem;
 	uint64_t bytes, taken, align; /* taken: of the address space */
 	char *base; /* what the program calls it */
-	void *there; /* as alloc gave it; NULL: pinned memory of the host */
+	void *device_ptr; /* as alloc gave it; NULL: pinned memory of the host
+			   */
 	char label[HELD_LABEL];
 
 	/* Any thread: whoever holds it, and each copy under way. */
@@ -35,7 +36,7 @@ struct device_held {
 	void (*gone)(struct device_held *h);
 };
 
-/* A thread asks for h->there, or that base is pinned. */
+/* A thread asks for h->device_ptr, or that base is pinned. */
 struct held_call {
 	struct device_held *held;
 	struct blocking_item item;

@@ -6,13 +6,13 @@
 
 #include <stdlib.h>
 
-struct away *away_of(struct copies *c, uint32_t part)
+struct offhost *offhost_of(struct copies *c, uint32_t part)
 {
 	check(part <= c->nr_parts);
 	return part ? &c->parts[part - 1] : &c->whole;
 }
 
-static void init_away(struct copies *c, struct away *a)
+static void init_offhost(struct copies *c, struct offhost *a)
 {
 	a->of = c;
 	a->version = 1;
@@ -20,12 +20,12 @@ static void init_away(struct copies *c, struct away *a)
 
 /* ---- from the first kernel to the last use ------------------------------ */
 
-void copies_split(struct copies *c, uint32_t nr, struct away *parts)
+void copies_split(struct copies *c, uint32_t nr, struct offhost *parts)
 {
 	uint32_t i;
 
 	for (i = 0; i < nr; i++)
-		init_away(c, &parts[i]);
+		init_offhost(c, &parts[i]);
 	c->parts = parts;
 	c->nr_parts = nr;
 }
@@ -35,7 +35,7 @@ struct copies *copies_create(struct device *const *devices,
 			     uint32_t nr_parts)
 {
 	struct copies *c = calloc(1, sizeof(*c));
-	struct away *parts = NULL;
+	struct offhost *parts = NULL;
 
 	if (!c)
 		return NULL;
@@ -47,7 +47,7 @@ struct copies *copies_create(struct device *const *devices,
 	}
 	c->devices = devices;
 	c->is_alive = is_alive;
-	init_away(c, &c->whole);
+	init_offhost(c, &c->whole);
 	copies_split(c, nr_parts, parts);
 	return c;
 }
@@ -113,7 +113,7 @@ static void run_all(void *executor, struct blocking_item *first)
 	}
 }
 
-static struct blocking_item *take_waiting(struct away *a)
+static struct blocking_item *take_waiting(struct offhost *a)
 {
 	struct blocking_item *first = a->waiting;
 
@@ -122,16 +122,16 @@ static struct blocking_item *take_waiting(struct away *a)
 	return first;
 }
 
-static uint32_t part_of(const struct away *a)
+static uint32_t part_of(const struct offhost *a)
 {
 	return a == &a->of->whole ? 0 : (uint32_t)(a - a->of->parts) + 1;
 }
 
-static void ask_device(struct away *a);
+static void ask_device(struct offhost *a);
 
 static void answer_ask(void *executor, struct blocking_item *item)
 {
-	struct away *a = container_of(item, struct away, ask);
+	struct offhost *a = container_of(item, struct offhost, ask);
 	struct copies *c = a->of;
 	struct blocking_item *first = NULL;
 	struct device *here = a->asked;
@@ -152,7 +152,7 @@ static void answer_ask(void *executor, struct blocking_item *item)
 }
 
 /* Under lock. */
-static void ask_device(struct away *a)
+static void ask_device(struct offhost *a)
 {
 	lock_assert_held(&a->of->lock);
 	if (a->is_asked)
@@ -164,7 +164,7 @@ static void ask_device(struct away *a)
 }
 
 /* Under lock. The waiter waits for the first that is not home. */
-static void want_home(struct away *a, const struct device *but,
+static void want_home(struct offhost *a, const struct device *but,
 		      struct blocking_item **waiter)
 {
 	if (!a->device || a->device == but)
@@ -177,46 +177,47 @@ static void want_home(struct away *a, const struct device *but,
 	ask_device(a);
 }
 
-bool away_wait_slowly(struct copies *c, uint32_t part, const struct device *but,
-		      const struct device *whole, struct blocking_item *waiter)
+bool offhost_wait_slowly(struct copies *c, uint32_t part,
+			 const struct device *but, const struct device *whole,
+			 struct blocking_item *waiter)
 {
 	uint32_t i;
 
 	lock_take(&c->lock);
-	/* order: away.whole */
+	/* order: offhost.whole */
 	want_home(&c->whole, part ? whole : but, &waiter);
 	if (part)
-		want_home(away_of(c, part), but, &waiter);
-	/* order: away.parts */
+		want_home(offhost_of(c, part), but, &waiter);
+	/* order: offhost.parts */
 	for (i = 1; !part && i <= c->last_part; i++)
-		want_home(away_of(c, i), NULL, &waiter);
+		want_home(offhost_of(c, i), NULL, &waiter);
 	lock_give(&c->lock);
 	return !waiter;
 }
 
-static bool is_elsewhere(const struct away *a, const struct device *but)
+static bool is_elsewhere(const struct offhost *a, const struct device *but)
 {
 	lock_assert_held(&a->of->lock);
 	return a->device && a->device != but;
 }
 
-bool away_is_elsewhere_slowly(struct copies *c, uint32_t part,
-			      const struct device *but,
-			      const struct device *whole)
+bool offhost_is_elsewhere_slowly(struct copies *c, uint32_t part,
+				 const struct device *but,
+				 const struct device *whole)
 {
 	bool is;
 	uint32_t i;
 
 	lock_take(&c->lock);
 	is = is_elsewhere(&c->whole, part ? whole : but) ||
-	     (part && is_elsewhere(away_of(c, part), but));
+	     (part && is_elsewhere(offhost_of(c, part), but));
 	for (i = 1; !part && !is && i <= c->last_part; i++)
-		is = is_elsewhere(away_of(c, i), NULL);
+		is = is_elsewhere(offhost_of(c, i), NULL);
 	lock_give(&c->lock);
 	return is;
 }
 
-static void each_waiting(const struct away *a,
+static void each_waiting(const struct offhost *a,
 			 void (*fn)(void *u, const struct device *d,
 				    uint32_t part,
 				    const struct blocking_item *item),
@@ -229,18 +230,18 @@ static void each_waiting(const struct away *a,
 		fn(u, a->device, part_of(a), i);
 }
 
-void away_each_waiting(struct copies *c,
-		       void (*fn)(void *u, const struct device *d,
-				  uint32_t part,
-				  const struct blocking_item *item),
-		       void *u)
+void offhost_each_waiting(struct copies *c,
+			  void (*fn)(void *u, const struct device *d,
+				     uint32_t part,
+				     const struct blocking_item *item),
+			  void *u)
 {
 	uint32_t i;
 
 	lock_take(&c->lock);
 	each_waiting(&c->whole, fn, u);
 	for (i = 1; i <= c->last_part; i++)
-		each_waiting(away_of(c, i), fn, u);
+		each_waiting(offhost_of(c, i), fn, u);
 	lock_give(&c->lock);
 }
 
@@ -249,80 +250,81 @@ void away_each_waiting(struct copies *c,
 /* Under lock: a write of the part, or of all of them. */
 static uint64_t make_version(struct copies *c, uint32_t part)
 {
-	struct away *a = away_of(c, part);
+	struct offhost *a = offhost_of(c, part);
 	uint32_t i;
 
 	lock_assert_held(&c->lock);
 	a->error = 0;
-	/* order: away.of_whole: a copy of the whole is stale. */
+	/* order: offhost.of_whole: a copy of the whole is stale. */
 	if (part)
 		c->whole.version++;
-	/* order: away.since: for copies of a part that are made of it, too. */
+	/* order: offhost.since: for copies of a part that are made of it, too.
+	 */
 	a->since = c->whole.version + !part;
-	/* order: away.of_parts: and copies of all parts. */
+	/* order: offhost.of_parts: and copies of all parts. */
 	for (i = 1; !part && i <= c->last_part; i++) {
-		away_of(c, i)->version++;
-		away_of(c, i)->error = 0;
+		offhost_of(c, i)->version++;
+		offhost_of(c, i)->error = 0;
 	}
-	/* order: away.version */
+	/* order: offhost.version */
 	return ++a->version;
 }
 
 /* Under lock. */
-static void set_device(struct away *a, struct device *d)
+static void set_device(struct offhost *a, struct device *d)
 {
 	int nr = (d != NULL) - (a->device != NULL);
 
 	lock_assert_held(&a->of->lock);
 	a->device = d;
-	/* [away.home] the bytes; pairs with [away.look]. */
+	/* [offhost.home] the bytes; pairs with [offhost.look]. */
 	a_add(&a->of->nr_away, (uint32_t)nr, release);
 }
 
-void away_written(struct copies *c, uint32_t part)
+void offhost_written(struct copies *c, uint32_t part)
 {
 	lock_take(&c->lock);
-	check(!away_of(c, part)->device);
+	check(!offhost_of(c, part)->device);
 	make_version(c, part);
 	lock_give(&c->lock);
 }
 
-uint64_t away_version(struct copies *c, uint32_t part)
+uint64_t offhost_version(struct copies *c, uint32_t part)
 {
 	uint64_t version;
 
 	lock_take(&c->lock);
 	c->last_part = part > c->last_part ? part : c->last_part;
-	version = away_of(c, part)->version;
+	version = offhost_of(c, part)->version;
 	lock_give(&c->lock);
 	return version;
 }
 
-uint64_t away_since(struct copies *c, uint32_t part)
+uint64_t offhost_since(struct copies *c, uint32_t part)
 {
 	uint64_t since;
 
 	lock_take(&c->lock);
-	since = max_u64(away_of(c, part)->since, c->whole.since);
+	since = max_u64(offhost_of(c, part)->since, c->whole.since);
 	lock_give(&c->lock);
 	return since;
 }
 
-uint64_t away_publish(struct device *d, struct copies *c, uint32_t part,
-		      bool is_home)
+uint64_t offhost_publish(struct device *d, struct copies *c, uint32_t part,
+			 bool is_home)
 {
 	uint64_t version;
 
 	lock_take(&c->lock);
 	version = make_version(c, part);
-	set_device(away_of(c, part), is_home ? NULL : d);
+	set_device(offhost_of(c, part), is_home ? NULL : d);
 	lock_give(&c->lock);
 	return version;
 }
 
-void away_end(struct device *d, struct copies *c, uint32_t part, int error)
+void offhost_end(struct device *d, struct copies *c, uint32_t part, int error)
 {
-	struct away *a = away_of(c, part);
+	struct offhost *a = offhost_of(c, part);
 	struct blocking_item *first;
 
 	lock_take(&c->lock);
@@ -336,9 +338,9 @@ void away_end(struct device *d, struct copies *c, uint32_t part, int error)
 	run_all(d->executor, first);
 }
 
-int away_take_error(struct copies *c, uint32_t part)
+int offhost_take_error(struct copies *c, uint32_t part)
 {
-	struct away *a = away_of(c, part);
+	struct offhost *a = offhost_of(c, part);
 	int error;
 
 	if (likely(!a_load(&c->has_lost, relaxed)))
@@ -353,10 +355,10 @@ int away_take_error(struct copies *c, uint32_t part)
 static bool is_newer(struct copies *c, uint32_t part)
 {
 	lock_assert_held(&c->lock);
-	return away_of(c, part)->since > c->whole.since;
+	return offhost_of(c, part)->since > c->whole.since;
 }
 
-bool away_is_newer(struct copies *c, uint32_t part)
+bool offhost_is_newer(struct copies *c, uint32_t part)
 {
 	bool is;
 
@@ -366,7 +368,7 @@ bool away_is_newer(struct copies *c, uint32_t part)
 	return is;
 }
 
-int away_error(struct copies *c, uint32_t part)
+int offhost_error(struct copies *c, uint32_t part)
 {
 	uint32_t i;
 	int error;
@@ -374,11 +376,11 @@ int away_error(struct copies *c, uint32_t part)
 	if (likely(!a_load(&c->has_lost, relaxed)))
 		return 0;
 	lock_take(&c->lock);
-	error = away_of(c, part)->error;
+	error = offhost_of(c, part)->error;
 	if (!error && part && !is_newer(c, part))
 		error = c->whole.error;
 	for (i = 1; !part && !error && i <= c->last_part; i++)
-		error = away_of(c, i)->error;
+		error = offhost_of(c, i)->error;
 	lock_give(&c->lock);
 	return error;
 }

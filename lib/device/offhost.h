@@ -2,9 +2,9 @@
 /*
  * Where the bytes of a data are: on the host, or, after a kernel has written
  * them, on the device of that kernel alone (away). Each data that kernels have
- * used has a struct copies; it has a struct away for the whole and one for each
- * part, with a version that grows with each write. A copy on a device is right
- * if it has that version; so whoever writes makes all copies stale without
+ * used has a struct copies; it has a struct offhost for the whole and one for
+ *each part, with a version that grows with each write. A copy on a device is
+ *right if it has that version; so whoever writes makes all copies stale without
  * telling anybody.
  *
  *	home --- a kernel has written them ---> away
@@ -21,7 +21,7 @@
 #include "device/device.h"
 
 /* Under the lock of its copies. */
-struct away {
+struct offhost {
 	struct copies *of;
 	uint64_t version; /* of the bytes, from 1 on */
 	uint64_t since; /* the whole's version when they were written last */
@@ -49,10 +49,10 @@ struct copies {
 
 	/* Set before kernels use parts, constant afterwards. */
 	uint32_t nr_parts;
-	struct away *parts;
+	struct offhost *parts;
 
 	/* Under lock. */
-	struct away whole;
+	struct offhost whole;
 	uint32_t last_part; /* that a kernel has used; 0: none */
 
 	/* When the data is gone: dropped, device by device. */
@@ -68,7 +68,7 @@ struct copies *copies_create(struct device *const *devices,
 			     uint32_t nr_parts);
 
 /* Before parts are used: parts has room for nr, and is the callee's. */
-void copies_split(struct copies *c, uint32_t nr, struct away *parts);
+void copies_split(struct copies *c, uint32_t nr, struct offhost *parts);
 
 /*
  * The data is gone; gone(u) is called when no device has anything of it any
@@ -76,7 +76,7 @@ void copies_split(struct copies *c, uint32_t nr, struct away *parts);
  */
 void copies_forget(struct copies *c, void (*gone)(void *u), void *u);
 
-struct away *away_of(struct copies *c, uint32_t part);
+struct offhost *offhost_of(struct copies *c, uint32_t part);
 
 /*
  * The part (0: the whole, and so all parts) is to be home. False: it is. True:
@@ -84,75 +84,76 @@ struct away *away_of(struct copies *c, uint32_t part);
  * that very part may be as well; whole: where the whole of a part may be; NULL:
  * nowhere. Any thread that was granted a use of the part.
  */
-bool away_wait_slowly(struct copies *c, uint32_t part, const struct device *but,
-		      const struct device *whole, struct blocking_item *waiter);
+bool offhost_wait_slowly(struct copies *c, uint32_t part,
+			 const struct device *but, const struct device *whole,
+			 struct blocking_item *waiter);
 
-static inline bool away_wait(struct copies *c, uint32_t part,
-			     const struct device *but,
-			     const struct device *whole,
-			     struct blocking_item *waiter)
+static inline bool offhost_wait(struct copies *c, uint32_t part,
+				const struct device *but,
+				const struct device *whole,
+				struct blocking_item *waiter)
 {
-	/* [away.look] who is to use them comes after who wrote them; pairs
-	 * with [away.home]. */
+	/* [offhost.look] who is to use them comes after who wrote them; pairs
+	 * with [offhost.home]. */
 	return unlikely(a_load(&c->nr_away, acquire)) &&
-	       away_wait_slowly(c, part, but, whole, waiter);
+	       offhost_wait_slowly(c, part, but, whole, waiter);
 }
 
-/* As away_wait(), of a caller that does not wait. */
-bool away_is_elsewhere_slowly(struct copies *c, uint32_t part,
-			      const struct device *but,
-			      const struct device *whole);
+/* As offhost_wait(), of a caller that does not wait. */
+bool offhost_is_elsewhere_slowly(struct copies *c, uint32_t part,
+				 const struct device *but,
+				 const struct device *whole);
 
-static inline bool away_is_elsewhere(struct copies *c, uint32_t part,
-				     const struct device *but,
-				     const struct device *whole)
+static inline bool offhost_is_elsewhere(struct copies *c, uint32_t part,
+					const struct device *but,
+					const struct device *whole)
 {
-	/* [away.look] as above. */
+	/* [offhost.look] as above. */
 	return unlikely(a_load(&c->nr_away, acquire)) &&
-	       away_is_elsewhere_slowly(c, part, but, whole);
+	       offhost_is_elsewhere_slowly(c, part, but, whole);
 }
 
 /*
  * Calls fn for each item that waits for bytes of c, under its lock; d: which
  * device brings them, part: of which.
  */
-void away_each_waiting(struct copies *c,
-		       void (*fn)(void *u, const struct device *d,
-				  uint32_t part,
-				  const struct blocking_item *item),
-		       void *u);
+void offhost_each_waiting(struct copies *c,
+			  void (*fn)(void *u, const struct device *d,
+				     uint32_t part,
+				     const struct blocking_item *item),
+			  void *u);
 
 /* They are home, and the caller is about to write them on the host. */
-void away_written(struct copies *c, uint32_t part);
+void offhost_written(struct copies *c, uint32_t part);
 
 /*
  * An error of the part, once: its bytes were lost. 0: they were not, or
  * somebody was told.
  */
-int away_take_error(struct copies *c, uint32_t part);
+int offhost_take_error(struct copies *c, uint32_t part);
 
 /*
  * An error of the part, also of the whole if the part was lost with it, or for
  * the whole of one of its parts; the next reader is told as well.
  */
-int away_error(struct copies *c, uint32_t part);
+int offhost_error(struct copies *c, uint32_t part);
 
 /* The part was written after the whole: it was not lost with that. */
-bool away_is_newer(struct copies *c, uint32_t part);
+bool offhost_is_newer(struct copies *c, uint32_t part);
 
 /* ---- the launcher of d -------------------------------------------------- */
 
 /* Of the bytes now. */
-uint64_t away_version(struct copies *c, uint32_t part);
+uint64_t offhost_version(struct copies *c, uint32_t part);
 
 /* Copies of the whole from that version on have what the part is now. */
-uint64_t away_since(struct copies *c, uint32_t part);
+uint64_t offhost_since(struct copies *c, uint32_t part);
 
 /* A kernel has written them: the new version. is_home: the host has it too. */
-uint64_t away_publish(struct device *d, struct copies *c, uint32_t part,
-		      bool is_home);
+uint64_t offhost_publish(struct device *d, struct copies *c, uint32_t part,
+			 bool is_home);
 
 /* They came home, or were lost with the error: runs whoever waits. */
-void away_end(struct device *d, struct copies *c, uint32_t part, int error);
+void offhost_end(struct device *d, struct copies *c, uint32_t part, int error);
 
 #endif

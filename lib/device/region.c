@@ -11,7 +11,7 @@ static void set_host_addresses(struct device_req *r)
 	uint32_t i;
 
 	for (i = 0; i < r->nr_operand; i++)
-		r->operand[i].there = r->operand[i].host;
+		r->operand[i].device_ptr = r->operand[i].host;
 }
 
 /* ---- the region --------------------------------------------------------- */
@@ -111,7 +111,7 @@ static void hold_request(struct device_region *g)
 	g->nr_holds++;
 }
 
-static void let_go(void *executor, struct device_region *g)
+static void release_region(void *executor, struct device_region *g)
 {
 	g->nr_holds--;
 	put_region(executor, g);
@@ -160,7 +160,7 @@ void region_end(void *executor, struct device_req *r)
 		region_give_up(g, r);
 	unlink_request(g, r);
 	leave_region(executor, r);
-	let_go(executor, g);
+	release_region(executor, g);
 }
 
 /* ---- its way ------------------------------------------------------------ */
@@ -217,7 +217,7 @@ static void advance_request(void *executor, struct device_region *g)
 	hold_request(g);
 	extend_region(executor, g);
 	finish_next(executor, g);
-	let_go(executor, g);
+	release_region(executor, g);
 }
 
 void region_go_on(void *executor, struct device_req *r)
@@ -236,5 +236,5 @@ void region_go_on(void *executor, struct device_req *r)
 		break;
 	}
 	advance_request(executor, g);
-	let_go(executor, g);
+	release_region(executor, g);
 }

@@ -49,7 +49,7 @@ static void use_memory(struct device_operand *o, struct region_memory *m)
 {
 	o->shared = m;
 	o->copy = NULL;
-	o->there = m->there;
+	o->device_ptr = m->device_ptr;
 	/* order: region.filled: whoever has brought or written it is before. */
 	o->is_filled = m->nr_users != 0 || m->is_filled;
 	m->nr_users++;
@@ -68,7 +68,7 @@ static struct region_memory *add_memory(struct device_region *g,
 		return NULL;
 	m->host = o->host;
 	m->bytes = o->bytes;
-	m->there = o->there;
+	m->device_ptr = o->device_ptr;
 	m->copy = o->copy;
 	m->is_filled = o->copy && o->is_filled;
 	list_append(&g->memory, &m->list);
@@ -82,7 +82,7 @@ static struct region_memory *make_memory(struct device_region *g,
 	struct region_memory *m;
 
 	if (o->is_kept ? copies_pin(d, o)
-		       : copies_alloc(d, o->bytes, &o->there))
+		       : copies_alloc(d, o->bytes, &o->device_ptr))
 		return NULL;
 	m = add_memory(g, o);
 	if (m)
@@ -90,7 +90,7 @@ static struct region_memory *make_memory(struct device_region *g,
 	if (o->is_kept)
 		copies_unpin(d, o, COPY_UNTOUCHED);
 	else
-		copies_free(d, o->bytes, o->there);
+		copies_free(d, o->bytes, o->device_ptr);
 	return NULL;
 }
 
@@ -123,7 +123,7 @@ static void free_memory(struct device_region *g, struct region_memory *m)
 		m->copy->is_changing = false;
 		copies_let_go(g->device, m->copy);
 	} else {
-		copies_free(g->device, m->bytes, m->there);
+		copies_free(g->device, m->bytes, m->device_ptr);
 	}
 	free(m);
 }

@@ -21,7 +21,7 @@ struct region_memory {
 	struct list list;
 	char *host;
 	uint64_t bytes;
-	void *there;
+	void *device_ptr;
 	struct device_copy *copy; /* it is; NULL: it is the region's own */
 	bool is_filled; /* of a copy: it had the bytes when it was pinned */
 	uint32_t nr_users; /* requests that are not over */

@@ -41,14 +41,15 @@ static void end_request(struct device *d, void *executor, struct device_req *r)
 
 /* ---- room --------------------------------------------------------------- */
 
-static void give_back(struct device *d, struct device_req *r, enum copy_end end)
+static void release_operands(struct device *d, struct device_req *r,
+			     enum copy_end end)
 {
 	struct device_operand *o;
 
 	while (r->nr_reserved) {
 		o = &r->operand[--r->nr_reserved];
 		if (!o->copy)
-			copies_free(d, o->bytes, o->there);
+			copies_free(d, o->bytes, o->device_ptr);
 		else
 			copies_unpin(d, o, end);
 	}
@@ -79,7 +80,7 @@ void request_lose_all(struct device *d, void *executor)
 			region_end(executor, r);
 			continue;
 		}
-		give_back(d, r, end_of(r));
+		release_operands(d, r, end_of(r));
 		end_request(d, executor, r);
 	}
 	copies_lose(d);
@@ -89,7 +90,7 @@ void request_lose_all(struct device *d, void *executor)
 static int reserve_one(struct device *d, struct device_operand *o)
 {
 	return o->is_kept ? copies_pin(d, o)
-			  : copies_alloc(d, o->bytes, &o->there);
+			  : copies_alloc(d, o->bytes, &o->device_ptr);
 }
 
 static int reserve_all(struct device *d, struct device_req *r)
@@ -101,7 +102,7 @@ static int reserve_all(struct device *d, struct device_req *r)
 		r->nr_reserved += !rc;
 	}
 	if (rc)
-		give_back(d, r, COPY_UNTOUCHED);
+		release_operands(d, r, COPY_UNTOUCHED);
 	return rc;
 }
 
@@ -139,7 +140,7 @@ static int reserve_operands(struct device *d, struct device_req *r)
 
 	if (device_has(d, LKDF_DEVICE_HOST_MEMORY)) {
 		for (i = 0; i < r->nr_operand; i++)
-			r->operand[i].there = r->operand[i].host;
+			r->operand[i].device_ptr = r->operand[i].host;
 		return 0;
 	}
 	return find_room(d, r);
@@ -153,7 +154,8 @@ static void set_addresses(struct device_req *r)
 
 	for (i = 0; i < r->launch.nr_arg; i++)
 		if (r->arg[i].sort == LKDF_ARG_MEMORY)
-			r->arg[i].value = r->operand[r->operand_of[i]].there;
+			r->arg[i].value =
+				r->operand[r->operand_of[i]].device_ptr;
 }
 
 /* The launch is given: it need not be hurried. */
@@ -248,7 +250,8 @@ static void end_starving(struct device *d, struct device_req *r)
 }
 
 /* Goes on after its state, up to one that the device is at. */
-static void go_on(struct device *d, void *executor, struct device_req *r)
+static void advance_request(struct device *d, void *executor,
+			    struct device_req *r)
 {
 	int rc;
 
@@ -281,7 +284,7 @@ static void go_on(struct device *d, void *executor, struct device_req *r)
 			fetch_all(r);
 			break;
 		case DEVICE_FETCH:
-			give_back(d, r, end_of(r));
+			release_operands(d, r, end_of(r));
 			end_request(d, executor, r);
 			return;
 		}
@@ -319,7 +322,7 @@ void request_op_done(struct device *d, void *executor, struct device_slot *s)
 	if (r->region)
 		region_go_on(executor, r);
 	else
-		go_on(d, executor, r);
+		advance_request(d, executor, r);
 }
 
 void request_enter(struct device *d, struct device_req *r)
@@ -353,7 +356,7 @@ void request_begin(struct device *d, void *executor, struct device_req *r)
 	err(0, "%s", "");
 	if (!device_begin(d))
 		request_fail_said(r, "start", d->start_error);
-	go_on(d, executor, r);
+	advance_request(d, executor, r);
 }
 
 static void begin_item(void *executor, struct blocking_item *item)
@@ -385,6 +388,6 @@ bool request_feed(struct device *d, void *executor)
 	if (r->ops->is_cancelled(r))
 		request_fail(r, -ECANCELED, "kernel %s: cancelled",
 			     r->launch.name);
-	go_on(d, executor, r);
+	advance_request(d, executor, r);
 	return d->starving != r;
 }

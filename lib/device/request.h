@@ -37,7 +37,7 @@ struct device_operand {
 	bool is_through; /* what is written comes home at once */
 
 	/* The launcher. */
-	void *there;
+	void *device_ptr;
 	struct device_copy *copy; /* pinned */
 	struct device_copy *source; /* that it is filled from; NULL: the host */
 	struct region_memory *shared; /* of a region */

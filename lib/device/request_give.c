@@ -15,7 +15,7 @@ static int give_upload(struct device *d, struct device_req *r, void *u,
 		       struct lkdf_device_op op)
 {
 	const struct device_operand *o = u;
-	const struct lkdf_transfer t = { o->host, o->there, 0, o->bytes };
+	const struct lkdf_transfer t = { o->host, o->device_ptr, 0, o->bytes };
 
 	(void)r;
 	return d->ops.upload(d->dev, DEVICE_UPLOAD_QUEUE, &t, op);
@@ -25,8 +25,9 @@ static int give_within(struct device *d, struct device_req *r, void *u,
 		       struct lkdf_device_op op)
 {
 	const struct device_operand *o = u;
-	const struct lkdf_device_copy c = { o->there, 0, o->source->there,
-					    o->offset, o->bytes };
+	const struct lkdf_device_copy c = { o->device_ptr, 0,
+					    o->source->device_ptr, o->offset,
+					    o->bytes };
 
 	(void)r;
 	return d->ops.copy(d->dev, DEVICE_UPLOAD_QUEUE, &c, op);
@@ -36,7 +37,7 @@ static int give_fetch(struct device *d, struct device_req *r, void *u,
 		      struct lkdf_device_op op)
 {
 	const struct device_operand *o = u;
-	const struct lkdf_transfer t = { o->host, o->there, 0, o->bytes };
+	const struct lkdf_transfer t = { o->host, o->device_ptr, 0, o->bytes };
 
 	(void)r;
 	return d->ops.fetch(d->dev, DEVICE_FETCH_QUEUE, &t, op);
@@ -115,7 +116,7 @@ static void give_op(struct device_req *r, const struct way *w, void *u)
 /* Lost since it was let go, while it waited for room: the host's are old. */
 static bool is_lost(struct device_req *r, const struct device_operand *o)
 {
-	int error = o->copies ? away_error(o->copies, o->part) : 0;
+	int error = o->copies ? offhost_error(o->copies, o->part) : 0;
 
 	if (unlikely(error))
 		request_fail_bytes(r, error);

@@ -65,8 +65,8 @@ struct access_var {
 	uint8_t reads, writes; /* by anybody */
 	bool reads_first; /* before it is written here */
 	bool is_once, is_transient;
-	bool may_be_away; /* kernels leave it on devices, see run/offhost_run.h
-			   */
+	bool may_be_offhost; /* kernels leave it on devices, see
+				run/offhost_run.h */
 	uint64_t offset; /* in the data's bytes */
 };
 

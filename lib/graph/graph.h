@@ -108,7 +108,7 @@ struct lkdf_graph {
 	struct task_time *times; /* by task, from seal on; NULL: none has */
 	bool has_backward; /* an edge from a higher number to a lower */
 	bool has_tokens; /* records with REC_TOKEN */
-	bool has_ahead; /* kernels with REC_LEADS */
+	bool has_early; /* kernels with REC_LEADS */
 	struct lkdf_scope *recorded; /* see recording.h */
 	int broken; /* first refusal while building */
 	char why[200];

@@ -27,7 +27,7 @@ enum rec_flag {
 	REC_CLASS = 3, /* two bits: enum sched_class */
 	REC_TOKEN = 4, /* one arrival comes from the run before */
 	REC_PLACED = 8, /* has a node of its own, see renumber_home() */
-	REC_LEADS = 16, /* see io_chain.h and ahead.h: a successor */
+	REC_LEADS = 16, /* see io_chain.h and early.h: a successor */
 	REC_FOLLOWS = 32, /* may go with it, or it with another */
 	REC_CHOSEN =
 		64, /* one at least of the edges that count is to be live */

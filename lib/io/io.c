@@ -267,7 +267,7 @@ static void tell_refusal(const struct lkdf_io *io, int error, char *why)
 }
 
 /* The operation needed no request. */
-static int go_on(struct lkdf_ctx *c, void *arg, const struct lkdf_io *io)
+static int call_later(struct lkdf_ctx *c, void *arg, const struct lkdf_io *io)
 {
 	lkdf_fn fn = c->task->kind->later;
 	int64_t nr = c->task->io_result;
@@ -296,7 +296,7 @@ static void begin_operation(struct executor *ex, struct task *t)
 }
 
 /* It went with the one before it, as far as it came. */
-static int begin_ahead(struct lkdf_ctx *c, void *arg)
+static int begin_early(struct lkdf_ctx *c, void *arg)
 {
 	struct task *t = c->task;
 	struct io_req *r = t->away.io;
@@ -304,7 +304,7 @@ static int begin_ahead(struct lkdf_ctx *c, void *arg)
 
 	if (r->how == IO_OVER) {
 		destroy_request(t);
-		return go_on(c, arg, &io);
+		return call_later(c, arg, &io);
 	}
 	r->op.is_waiting = r->how == IO_WAIT;
 	begin_operation(c->ex, t);
@@ -346,13 +346,13 @@ int io_begin(struct lkdf_ctx *c, void *arg)
 	int rc;
 
 	if (unlikely(t->link.flags & TASK_AWAY))
-		return begin_ahead(c, arg);
+		return begin_early(c, arg);
 	rc = take_arg(c, arg, &io);
 	if (!rc && is_worker && !(io.flags & LKDF_IO_MULTI))
 		nr = io_ring_peek(c->ex->worker, &io);
 	if (!rc && is_over(&io, nr)) {
 		t->io_result = nr;
-		return go_on(c, arg, &io);
+		return call_later(c, arg, &io);
 	}
 	if (!rc)
 		rc = create_request(t, &io);
@@ -369,7 +369,7 @@ int io_begin(struct lkdf_ctx *c, void *arg)
 	if (is_worker)
 		issue_op(c->ex->worker, t->away.io);
 	else if (run_at_once(c, t))
-		return go_on(c, arg, &io);
+		return call_later(c, arg, &io);
 	return then_stay_away(c);
 }
 

@@ -126,12 +126,12 @@ static void destroy_request(struct io_req *r)
 }
 
 /* Its task will find it. */
-static void put_ahead(struct frame *f, struct io_req *r)
+static void put_early(struct frame *f, struct io_req *r)
 {
-	lock_take(&f->ahead_lock);
-	r->behind = f->ahead;
-	f->ahead = r;
-	lock_give(&f->ahead_lock);
+	lock_take(&f->early_lock);
+	r->behind = f->early;
+	f->early = r;
+	lock_give(&f->early_lock);
 }
 
 /*
@@ -168,7 +168,7 @@ static void finish_chain(struct io_req *head)
 		}
 		r->how = io_op_came(&r->op, r->came);
 		r->head = NULL;
-		put_ahead(f, r);
+		put_early(f, r);
 	}
 	head->head = head->behind = NULL;
 }
@@ -191,35 +191,35 @@ struct io_req *io_chain_came(struct io_req *r, int res)
 /* ---- to their tasks ----------------------------------------------------- */
 
 /* Leaves the list. NULL: there is none. */
-static struct io_req *take_ahead(struct frame *f, uint32_t index)
+static struct io_req *take_early(struct frame *f, uint32_t index)
 {
 	struct io_req **at, *r;
 
 	check(frame_has(f, index));
-	lock_take(&f->ahead_lock);
-	for (at = &f->ahead; (r = *at) && r->index != index; at = &r->behind)
+	lock_take(&f->early_lock);
+	for (at = &f->early; (r = *at) && r->index != index; at = &r->behind)
 		;
 	if (r)
 		*at = r->behind;
-	lock_give(&f->ahead_lock);
+	lock_give(&f->early_lock);
 	return r;
 }
 
-bool io_chain_is_ahead(struct frame *f, uint32_t index)
+bool io_chain_is_early(struct frame *f, uint32_t index)
 {
 	struct io_req *r;
 
 	check(frame_has(f, index));
-	lock_take(&f->ahead_lock);
-	for (r = f->ahead; r && r->index != index; r = r->behind)
+	lock_take(&f->early_lock);
+	for (r = f->early; r && r->index != index; r = r->behind)
 		;
-	lock_give(&f->ahead_lock);
+	lock_give(&f->early_lock);
 	return r != NULL;
 }
 
 void io_chain_adopt(struct task *t)
 {
-	struct io_req *r = take_ahead(t->frame, t->index);
+	struct io_req *r = take_early(t->frame, t->index);
 
 	check(frame_has(t->frame, t->index));
 	if (!r)
@@ -232,7 +232,7 @@ void io_chain_adopt(struct task *t)
 void io_chain_forget(struct frame *f, uint32_t index)
 {
 	struct heap *h = f->graph->rt->heap;
-	struct io_req *r = take_ahead(f, index);
+	struct io_req *r = take_early(f, index);
 
 	check(frame_has(f, index));
 	if (!r)

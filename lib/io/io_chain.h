@@ -37,7 +37,7 @@ uint32_t io_chain_make(struct io_req *r);
 struct io_req *io_chain_came(struct io_req *r, int res);
 
 /* The rest for tasks with REC_FOLLOWS: is its operation done, or begun? */
-bool io_chain_is_ahead(struct frame *f, uint32_t index);
+bool io_chain_is_early(struct frame *f, uint32_t index);
 
 /* The frame's new task has that operation, if there is one. */
 void io_chain_adopt(struct task *t);

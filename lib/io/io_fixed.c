@@ -140,7 +140,7 @@ static void show_fixed(struct lkdf *rt, enum io_fixed_sort sort, int slot)
 }
 
 /* Under the ring's lock. */
-static int let_go(struct io_ring *ring, enum io_fixed_sort sort, int slot)
+static int clear_slot(struct io_ring *ring, enum io_fixed_sort sort, int slot)
 {
 	struct io_fixed_copy *f = &ring->fixed[sort];
 	int rc = 0;
@@ -168,7 +168,7 @@ static int take_out(struct lkdf *rt, enum io_fixed_sort sort, int slot)
 			 sorts[sort]);
 	while (!rc && (ring = next_ring(rt, &i))) {
 		lock_take(&ring->lock);
-		rc = let_go(ring, sort, slot);
+		rc = clear_slot(ring, sort, slot);
 		lock_give(&ring->lock);
 	}
 	if (rc)

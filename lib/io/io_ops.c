@@ -51,7 +51,7 @@ const struct kind_ops io_kinds = {
 	.told = LKDF_KIND_IS_IO,
 	.ended = io_ended,
 	.goes_home = io_goes_home,
-	.is_ahead = io_chain_is_ahead,
+	.is_early = io_chain_is_early,
 	.adopt = io_chain_adopt,
 	.forget = io_chain_forget,
 };

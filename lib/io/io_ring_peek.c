@@ -19,7 +19,7 @@
  */
 #define NR_BELIEVED 64
 
-static struct io_seen *look_at(struct io_ring *ring, int fd)
+static struct io_seen *ask_seen(struct io_ring *ring, int fd)
 {
 	struct io_seen *seen = &ring->seen[(unsigned)fd % IO_SEEN];
 
@@ -60,7 +60,7 @@ static int64_t peek_read(struct io_ring *ring, const struct lkdf_io *io)
 		ring->nr_blind--;
 		return -EAGAIN;
 	}
-	seen = look_at(ring, io->fd);
+	seen = ask_seen(ring, io->fd);
 	start = clock_ticks();
 	rc = io_op_peek(io, seen->sort);
 	if (unlikely(rc == -EOPNOTSUPP))

@@ -62,9 +62,9 @@ static void carry_within(struct copy *c)
 
 	m->device = to->device;
 	m->way = HELD_WITHIN;
-	m->within.to = to->there;
+	m->within.to = to->device_ptr;
 	m->within.to_offset = (uint64_t)(c->to.at - to->base);
-	m->within.from = from->there;
+	m->within.from = from->device_ptr;
 	m->within.from_offset = (uint64_t)(c->from.at - from->base);
 	m->within.bytes = c->bytes;
 	held_move(m);
@@ -79,7 +79,7 @@ static void carry_bytes(struct copy *c, bool is_up)
 
 	m->device = h->device;
 	m->way = is_up ? HELD_UP : HELD_DOWN;
-	m->t.there = h->there;
+	m->t.device_ptr = h->device_ptr;
 	m->t.offset = (uint64_t)(there->at - h->base) + c->at;
 	m->t.bytes = piece_of(c);
 	m->t.host = c->piece ? c->piece : here->at + c->at;

@@ -59,7 +59,7 @@ static bool may_follow(const struct rec *r, const struct rec *m)
 	       !((m->flags ^ r->flags) & REC_CLASS);
 }
 
-static void mark_ahead(struct lkdf_graph *g, uint32_t index)
+static void mark_early(struct lkdf_graph *g, uint32_t index)
 {
 	struct rec *r = &g->recs[index], *m;
 	uint32_t nr, i;
@@ -71,11 +71,11 @@ static void mark_ahead(struct lkdf_graph *g, uint32_t index)
 			continue;
 		r->flags |= REC_LEADS;
 		m->flags |= REC_FOLLOWS;
-		g->has_ahead = true;
+		g->has_early = true;
 	}
 }
 
-void ahead_seal(struct lkdf_graph *g)
+void early_seal(struct lkdf_graph *g)
 {
 	uint32_t i;
 
@@ -84,17 +84,17 @@ void ahead_seal(struct lkdf_graph *g)
 		return;
 	for (i = 0; i < g->nr_recs; i++)
 		if (is_plain(g, i))
-			mark_ahead(g, i);
+			mark_early(g, i);
 }
 
 static size_t size_of(const struct lkdf_graph *g)
 {
-	return g->nr_recs * sizeof(struct kernel_ahead);
+	return g->nr_recs * sizeof(struct kernel_early);
 }
 
-int ahead_create(struct frame *f)
+int early_create(struct frame *f)
 {
-	if (!f->graph->has_ahead)
+	if (!f->graph->has_early)
 		return 0;
 	f->kernels = region_alloc(size_of(f->graph));
 	return f->kernels ? 0
@@ -102,14 +102,14 @@ int ahead_create(struct frame *f)
 				f->graph->name);
 }
 
-void ahead_destroy(struct frame *f)
+void early_destroy(struct frame *f)
 {
 	/* A frame that was never made has no graph. */
 	if (f->kernels)
 		region_free(f->kernels, size_of(f->graph));
 }
 
-bool ahead_leads(const struct lkdf_ctx *c)
+bool early_leads(const struct lkdf_ctx *c)
 {
 	const struct frame *f = c->frame;
 
@@ -120,7 +120,7 @@ bool ahead_leads(const struct lkdf_ctx *c)
 /* ---- giving them -------------------------------------------------------- */
 
 /* Counts an edge more or less from a request of the region. */
-static void count_edge(struct kernel_ahead *a, struct device_region *g, int by)
+static void count_edge(struct kernel_early *a, struct device_region *g, int by)
 {
 	if (!a->nr_before && !a->nr_others)
 		a->region = g;
@@ -155,7 +155,7 @@ static void count_once(struct kernel_req *r, struct device_region *g)
 static bool is_next(const struct frame *f, uint32_t index,
 		    const struct device_region *g)
 {
-	const struct kernel_ahead *a = &f->kernels[index];
+	const struct kernel_early *a = &f->kernels[index];
 	const struct rec *m = &f->recs[index];
 
 	if (a->req || !a->nr_before || a->nr_others || a->region != g)
@@ -167,7 +167,7 @@ static bool is_next(const struct frame *f, uint32_t index,
 }
 
 /* NULL: its task tells why, or it is nothing to do. */
-static struct kernel_req *make_ahead(struct executor *ex, struct frame *f,
+static struct kernel_req *make_early(struct executor *ex, struct frame *f,
 				     struct device *d, uint32_t index)
 {
 	const struct rec *m = &f->recs[index];
@@ -179,10 +179,10 @@ static struct kernel_req *make_ahead(struct executor *ex, struct frame *f,
 	return r;
 }
 
-static void give_ahead(struct executor *ex, struct device_region *g,
+static void give_early(struct executor *ex, struct device_region *g,
 		       struct frame *f, uint32_t index)
 {
-	struct kernel_req *r = make_ahead(ex, f, g->device, index);
+	struct kernel_req *r = make_early(ex, f, g->device, index);
 
 	if (!r)
 		return;
@@ -215,11 +215,11 @@ static void give_behind(struct executor *ex, struct device_region *g,
 		m = &f->recs[succ[i]];
 		if (m->flags & REC_FOLLOWS && may_follow(r, m) &&
 		    is_next(f, succ[i], g))
-			give_ahead(ex, g, f, succ[i]);
+			give_early(ex, g, f, succ[i]);
 	}
 }
 
-void ahead_extend(void *executor, struct device_region *g)
+void early_extend(void *executor, struct device_region *g)
 {
 	struct kernel_req *r = container_of(g->first, struct kernel_req, req);
 	struct device_req *q;
@@ -233,7 +233,7 @@ void ahead_extend(void *executor, struct device_region *g)
 			    container_of(q, struct kernel_req, req));
 }
 
-void ahead_failed(struct device_req *q)
+void early_failed(struct device_req *q)
 {
 	struct kernel_req *r = container_of(q, struct kernel_req, req), *m;
 	struct frame *f = r->frame;
@@ -282,14 +282,14 @@ static void resolve_given(struct executor *ex, struct link_call *call)
 }
 
 /* The second of both sends it to a worker. */
-static void arrive_ahead(struct executor *ex, struct kernel_req *r)
+static void arrive_early(struct executor *ex, struct kernel_req *r)
 {
-	/* [ahead.arrive] what came of it; pairs with itself. */
+	/* [early.arrive] what came of it; pairs with itself. */
 	if (a_add(&r->nr_arrived, 1, acq_rel) == 1)
 		runtime_push(r->frame->graph->rt, ex, &r->call.link);
 }
 
-bool ahead_over(void *executor, struct kernel_req *r)
+bool early_over(void *executor, struct kernel_req *r)
 {
 	if (r->counted)
 		count_edges(r, r->counted, -1);
@@ -299,33 +299,33 @@ bool ahead_over(void *executor, struct kernel_req *r)
 	r->call.link.type = LINK_CALL;
 	r->call.link.class = r->req.class;
 	r->call.run = resolve_given;
-	arrive_ahead(executor, r);
+	arrive_early(executor, r);
 	return true;
 }
 
-bool ahead_joins(struct executor *ex, struct frame *f, uint32_t index)
+bool early_joins(struct executor *ex, struct frame *f, uint32_t index)
 {
 	struct kernel_req *r = f->kernels[index].req;
 
 	if (!r)
 		return false;
-	arrive_ahead(ex, r);
+	arrive_early(ex, r);
 	return true;
 }
 
-bool ahead_is_given(struct frame *f, uint32_t index)
+bool early_is_given(struct frame *f, uint32_t index)
 {
 	return f->kernels[index].req != NULL;
 }
 
 /* A task before it failed: it is over already, see region.h. */
-void ahead_forget(struct frame *f, uint32_t index)
+void early_forget(struct frame *f, uint32_t index)
 {
 	struct kernel_req *r = f->kernels[index].req;
 
 	if (!r)
 		return;
-	/* [ahead.arrive] as above. */
+	/* [early.arrive] as above. */
 	check(a_load(&r->nr_arrived, acquire) == 1);
 	f->kernels[index].req = NULL;
 	kernel_free_request(f->graph->rt, r);

@@ -24,7 +24,7 @@
 #include "offload/kernel.h"
 
 /* Of each record of a frame; whoever has it, see above. */
-struct kernel_ahead {
+struct kernel_early {
 	struct kernel_req *req; /* given; NULL: not */
 
 	/* Edges from requests that are not over: of that region, of others. */
@@ -33,25 +33,25 @@ struct kernel_ahead {
 };
 
 /* Before the graph has frames: who leads and who follows. */
-void ahead_seal(struct lkdf_graph *g);
+void early_seal(struct lkdf_graph *g);
 
 /* For each frame then. 0 or -ENOMEM. */
-int ahead_create(struct frame *f);
-void ahead_destroy(struct frame *f);
+int early_create(struct frame *f);
+void early_destroy(struct frame *f);
 
 /* May others go with the task of the body? */
-bool ahead_leads(const struct lkdf_ctx *c);
+bool early_leads(const struct lkdf_ctx *c);
 
 /* Of struct device_req_ops. */
-void ahead_extend(void *executor, struct device_region *g);
-void ahead_failed(struct device_req *r);
+void early_extend(void *executor, struct device_region *g);
+void early_failed(struct device_req *r);
 
 /* A request is over. True: it was ahead, and its task is not to be told. */
-bool ahead_over(void *executor, struct kernel_req *r);
+bool early_over(void *executor, struct kernel_req *r);
 
 /* Of struct kind_ops. */
-bool ahead_joins(struct executor *ex, struct frame *f, uint32_t index);
-bool ahead_is_given(struct frame *f, uint32_t index);
-void ahead_forget(struct frame *f, uint32_t index);
+bool early_joins(struct executor *ex, struct frame *f, uint32_t index);
+bool early_is_given(struct frame *f, uint32_t index);
+void early_forget(struct frame *f, uint32_t index);
 
 #endif

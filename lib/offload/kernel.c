@@ -216,7 +216,8 @@ static bool is_launcher(const struct executor *ex, const struct device *d)
  * Once its bytes are home, or where it goes. has_room: its launcher has taken
  * it, and none of its requests waits for room.
  */
-static void go_on(struct executor *ex, struct kernel_req *r, bool has_room)
+static void begin_request(struct executor *ex, struct kernel_req *r,
+			  bool has_room)
 {
 	struct device *d = r->req.device;
 
@@ -230,9 +231,10 @@ static void go_on(struct executor *ex, struct kernel_req *r, bool has_room)
 		request_hand_over(d, &r->req);
 }
 
-static void bytes_came(void *executor, struct blocking_item *item)
+static void resume_kernel(void *executor, struct blocking_item *item)
 {
-	go_on(executor, container_of(item, struct kernel_req, bytes), false);
+	begin_request(executor, container_of(item, struct kernel_req, bytes),
+		      false);
 }
 
 static int launch_kernel(struct lkdf_ctx *c, void *arg, struct device *d)
@@ -249,12 +251,12 @@ static int launch_kernel(struct lkdf_ctx *c, void *arg, struct device *d)
 	t->link.flags |= TASK_AWAY;
 	then_begin_away(t, t->kind->fn);
 	then_stay_away(c);
-	r->bytes.run = bytes_came;
-	go_on(c->ex, r, is_launcher(c->ex, d));
+	r->bytes.run = resume_kernel;
+	begin_request(c->ex, r, is_launcher(c->ex, d));
 	return 0;
 }
 
-static void came_here(void *executor, struct blocking_item *item)
+static void resume_caller(void *executor, struct blocking_item *item)
 {
 	then_leave(executor, container_of(item, struct task, blocking_item));
 }
@@ -264,9 +266,9 @@ static bool waits_here(struct lkdf_ctx *c)
 	struct task *t = c->task;
 
 	if (c->frame)
-		return away_run_waits(t, true);
+		return offhost_run_waits(t, true);
 	return t->link.flags & TASK_HAS_DATA &&
-	       away_claim_waits(t->claim, &t->blocking_item);
+	       offhost_claim_waits(t->claim, &t->blocking_item);
 }
 
 /* On a CPU, once its bytes are home. */
@@ -275,16 +277,16 @@ static int begin_here(struct lkdf_ctx *c, void *arg)
 	struct task *t = c->task;
 	int rc = 0;
 
-	if (!away_is_possible(c->ex->rt))
+	if (!offhost_is_possible(c->ex->rt))
 		return t->kind->later(c, arg);
 	then_begin_away(t, begin_here);
-	t->blocking_item.run = came_here;
+	t->blocking_item.run = resume_caller;
 	if (waits_here(c))
 		return then_stay_away(c);
 	if (c->frame)
-		rc = away_run_begin(c, true);
+		rc = offhost_run_begin(c, true);
 	else if (t->link.flags & TASK_HAS_DATA)
-		away_begin_all(t->claim);
+		offhost_begin_all(t->claim);
 	return rc ? rc : t->kind->later(c, arg);
 }
 
@@ -301,9 +303,9 @@ const struct task *kernel_of_queued(const struct blocking_item *item)
 
 const struct task *kernel_of_bytes(const struct blocking_item *item)
 {
-	if (item->run == bytes_came)
+	if (item->run == resume_kernel)
 		return container_of(item, const struct kernel_req, bytes)->task;
-	return item->run == came_here
+	return item->run == resume_caller
 		       ? container_of(item, const struct task, blocking_item)
 		       : NULL;
 }
@@ -385,9 +387,9 @@ const struct kind_ops kernel_kinds = {
 	.push = push_to_device,
 	.ended = kernel_ended,
 	.goes_home = stays_here,
-	.is_ahead = ahead_is_given,
-	.joins = ahead_joins,
+	.is_early = early_is_given,
+	.joins = early_joins,
 	.adopt = adopt_nothing,
-	.forget = ahead_forget,
+	.forget = early_forget,
 	.host_use = host_use,
 };

@@ -63,16 +63,16 @@ struct kernel_step {
 struct kernel_req {
 	struct device_req req;
 	const struct kernel *kernel;
-	struct task *task; /* NULL: ahead of it, see ahead.h */
+	struct task *task; /* NULL: ahead of it, see early.h */
 	struct frame *frame; /* the rest of these: of such a one */
 	uint32_t index;
-	struct device_region *counted; /* its edges, see ahead.h */
+	struct device_region *counted; /* its edges, see early.h */
 	_Atomic(uint32_t) nr_arrived; /* its end, and its task's turn */
 	_Alignas(LINK_ALIGN) struct link_call call;
 
 	uint32_t nr_use;
 	struct kernel_use *use;
-	void **there; /* by use; for enqueue() */
+	void **device_ptr; /* by use; for enqueue() */
 	struct blocking_item
 		bytes; /* while some come home, see data/offhost.h */
 	uint64_t items[3]; /* of a loop, and of a fold with its piece */

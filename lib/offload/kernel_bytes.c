@@ -36,18 +36,18 @@ static void find_copies_of(struct maker *m, struct lkdf_data *d, uint32_t part,
 	o->is_kept = keeps && o->copies;
 }
 
-/* The bytes are of this run, see away_once.h. */
+/* The bytes are of this run, see offhost_once.h. */
 static void find_copies_of_once(struct maker *m, uint32_t var, bool keeps,
 				struct device_operand *o)
 {
 	struct frame *f = m->c->frame;
 
-	o->copies = keeps ? away_once_make(f, var, m->k->rt->devices->device)
-			  : away_once_copies(f, var);
+	o->copies = keeps ? offhost_once_make(f, var, m->k->rt->devices->device)
+			  : offhost_once_copies(f, var);
 	o->is_kept = keeps && o->copies;
 }
 
-/* In a run: all of its tasks see to where the bytes are, see away_run.h. */
+/* In a run: all of its tasks see to where the bytes are, see offhost_run.h. */
 static void find_copies_of_run(struct maker *m, uint32_t main,
 			       struct device_operand *o)
 {
@@ -58,9 +58,9 @@ static void find_copies_of_run(struct maker *m, uint32_t main,
 	const struct access_var *v = access_var(w, var);
 	bool keeps = may_keep(m, f->recs[m->c->index].kind->flags);
 
-	if (v->may_be_away && v->is_transient)
+	if (v->may_be_offhost && v->is_transient)
 		find_copies_of_once(m, var, keeps, o);
-	else if (v->may_be_away)
+	else if (v->may_be_offhost)
 		find_copies_of(m, v->data, v->part, keeps, o);
 }
 
@@ -93,7 +93,7 @@ static void note_lost(struct kernel_req *r, const struct device_operand *o)
 
 	/* The reader that wants the bytes is told. */
 	if (o->mode & LKDF_READ && !r->kernel->is_prefetch)
-		error = away_error(o->copies, o->part);
+		error = offhost_error(o->copies, o->part);
 	if (error)
 		request_fail_bytes(&r->req, error);
 }
@@ -133,7 +133,7 @@ static void begin_uses(struct kernel_req *r)
 		o = &r->req.operand[i];
 		/* order: kernel.written */
 		if (o->copies && !o->is_kept && o->mode & LKDF_WRITE)
-			away_written(o->copies, o->part);
+			offhost_written(o->copies, o->part);
 	}
 }
 
@@ -144,8 +144,9 @@ bool kernel_waits(struct kernel_req *r)
 
 	for (i = 0; i < r->req.nr_operand; i++) {
 		o = &r->req.operand[i];
-		if (o->copies && away_wait(o->copies, o->part, found_on(r, o),
-					   whole_on(r, o), &r->bytes))
+		if (o->copies &&
+		    offhost_wait(o->copies, o->part, found_on(r, o),
+				 whole_on(r, o), &r->bytes))
 			return true;
 	}
 	begin_uses(r);
@@ -160,8 +161,8 @@ bool kernel_may_go(struct kernel_req *r)
 	for (i = 0; i < r->req.nr_operand; i++) {
 		o = &r->req.operand[i];
 		if (o->copies &&
-		    away_is_elsewhere(o->copies, o->part, found_on(r, o),
-				      whole_on(r, o)))
+		    offhost_is_elsewhere(o->copies, o->part, found_on(r, o),
+					 whole_on(r, o)))
 			return false;
 	}
 	begin_uses(r);

@@ -274,7 +274,7 @@ static int allocate_request(struct maker *m, uint32_t nr_use)
 
 	size = sizeof(*r) + nr_operand * sizeof(*r->req.operand) +
 	       nr_arg * sizeof(*r->req.arg) +
-	       nr_use * (sizeof(*r->use) + sizeof(*r->there)) +
+	       nr_use * (sizeof(*r->use) + sizeof(*r->device_ptr)) +
 	       nr_arg * sizeof(*r->req.operand_of);
 	r = heap_new(h, heap_thread_cache(h), size);
 	if (!r)
@@ -283,8 +283,8 @@ static int allocate_request(struct maker *m, uint32_t nr_use)
 	r->req.operand = (struct device_operand *)(r + 1);
 	r->req.arg = (struct lkdf_arg *)(r->req.operand + nr_operand);
 	r->use = (struct kernel_use *)(r->req.arg + nr_arg);
-	r->there = (void **)(r->use + nr_use);
-	r->req.operand_of = (uint32_t *)(r->there + nr_use);
+	r->device_ptr = (void **)(r->use + nr_use);
+	r->req.operand_of = (uint32_t *)(r->device_ptr + nr_use);
 	r->kernel = m->k;
 	r->task = m->c->task;
 	r->frame = m->c->frame;
@@ -312,7 +312,7 @@ static int enqueue_work(void *executor, struct device_req *req, void *queue)
 	struct lkdf_ctx c = {
 		.ex = executor,
 		.task = t,
-		.bytes = r->there,
+		.bytes = r->device_ptr,
 		.nr_bytes = r->nr_use,
 	};
 	const struct kernel_use *u, *main;
@@ -327,8 +327,9 @@ static int enqueue_work(void *executor, struct device_req *req, void *queue)
 	for (i = 0; i < r->nr_use; i++) {
 		u = &r->use[i];
 		main = &r->use[u->main];
-		r->there[i] = (char *)req->operand[main->operand - 1].there +
-			      (u->at - main->at);
+		r->device_ptr[i] =
+			(char *)req->operand[main->operand - 1].device_ptr +
+			(u->at - main->at);
 	}
 	rc = t->kind->kernel->attr.enqueue(&c, t->arg, queue);
 	if (rc < 0 && c.has_why)
@@ -340,7 +341,7 @@ static void request_over(void *executor, struct device_req *req)
 {
 	struct kernel_req *r = container_of(req, struct kernel_req, req);
 
-	if (!ahead_over(executor, r))
+	if (!early_over(executor, r))
 		then_leave(executor, r->task);
 }
 
@@ -350,8 +351,8 @@ static const struct device_req_ops req_ops = {
 	.shape = kernel_shape,
 	.next = fold_next,
 	.over = request_over,
-	.extend = ahead_extend,
-	.failed = ahead_failed,
+	.extend = early_extend,
+	.failed = early_failed,
 };
 
 /* Does no task of its graph come after it? */
@@ -374,7 +375,7 @@ static void fill_request(struct maker *m, struct kernel_req *r)
 	r->req.device = m->d;
 	r->req.code = kernel_code(m->k, m->d);
 	r->req.is_empty = m->k->is_prefetch;
-	r->req.leads = ahead_leads(m->c);
+	r->req.leads = early_leads(m->c);
 	r->req.class =
 		r->task ? r->task->link.class
 			: m->c->frame->recs[m->c->index].flags & REC_CLASS;

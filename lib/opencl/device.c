@@ -107,30 +107,30 @@ static void stop_device(void *dev)
 
 /* The driver aligns memory for its largest type, 128 bytes. */
 static int alloc_memory(void *dev, enum lkdf_mem_kind mem, uint64_t bytes,
-			uint64_t align, void **there)
+			uint64_t align, void **device_ptr)
 {
 	struct opencl_device *d = dev;
 	int32_t error;
 	ocl_mem m;
 
 	if (mem == LKDF_MEM_MANAGED && opencl_has_shared(d))
-		return opencl_alloc_shared(d, bytes, align, there);
+		return opencl_alloc_shared(d, bytes, align, device_ptr);
 	if (mem != LKDF_MEM_OWN)
 		return err(-EOPNOTSUPP, "opencl: memory of kind %d", (int)mem);
 	m = d->cl.clCreateBuffer(d->context, OCL_MEM_READ_WRITE, bytes, NULL,
 				 &error);
 	if (error)
 		return opencl_failed("clCreateBuffer", error);
-	*there = m;
+	*device_ptr = m;
 	return 0;
 }
 
-static void release_all(void *dev, void *there)
+static void release_all(void *dev, void *device_ptr)
 {
 	struct opencl_device *d = dev;
 
-	if (!opencl_free_shared(d, there))
-		d->cl.clReleaseMemObject(there);
+	if (!opencl_free_shared(d, device_ptr))
+		d->cl.clReleaseMemObject(device_ptr);
 }
 
 static void *queue_of(void *dev, unsigned queue)

@@ -56,8 +56,8 @@ bool opencl_has_shared(const struct opencl_device *d);
  * the value of a parameter an address in some?
  */
 int opencl_alloc_shared(struct opencl_device *d, uint64_t bytes, uint64_t align,
-			void **there);
-bool opencl_free_shared(struct opencl_device *d, void *there);
+			void **device_ptr);
+bool opencl_free_shared(struct opencl_device *d, void *device_ptr);
 bool opencl_is_shared(const struct opencl_device *d, const void *value,
 		      size_t bytes, void **at);
 

@@ -75,7 +75,7 @@ int opencl_upload(void *dev, unsigned queue, const struct lkdf_transfer *t,
 
 	if (!p)
 		return -ENOMEM;
-	error = d->cl.clEnqueueWriteBuffer(d->queue[queue], t->there, 0,
+	error = d->cl.clEnqueueWriteBuffer(d->queue[queue], t->device_ptr, 0,
 					   t->offset, t->bytes, t->host, 0,
 					   NULL, &e);
 	return send_command(d, queue, "clEnqueueWriteBuffer", error, e, p);
@@ -91,7 +91,7 @@ int opencl_fetch(void *dev, unsigned queue, const struct lkdf_transfer *t,
 
 	if (!p)
 		return -ENOMEM;
-	error = d->cl.clEnqueueReadBuffer(d->queue[queue], t->there, 0,
+	error = d->cl.clEnqueueReadBuffer(d->queue[queue], t->device_ptr, 0,
 					  t->offset, t->bytes, t->host, 0, NULL,
 					  &e);
 	return send_command(d, queue, "clEnqueueReadBuffer", error, e, p);

@@ -22,7 +22,7 @@ bool opencl_has_shared(const struct opencl_device *d)
 }
 
 int opencl_alloc_shared(struct opencl_device *d, uint64_t bytes, uint64_t align,
-			void **there)
+			void **device_ptr)
 {
 	struct opencl_shared *s = malloc(sizeof(*s));
 
@@ -41,15 +41,15 @@ int opencl_alloc_shared(struct opencl_device *d, uint64_t bytes, uint64_t align,
 	s->bytes = bytes;
 	s->next = d->shared;
 	d->shared = s;
-	*there = s->at;
+	*device_ptr = s->at;
 	return 0;
 }
 
-bool opencl_free_shared(struct opencl_device *d, void *there)
+bool opencl_free_shared(struct opencl_device *d, void *device_ptr)
 {
 	struct opencl_shared **at = &d->shared, *s;
 
-	while (*at && (*at)->at != there)
+	while (*at && (*at)->at != device_ptr)
 		at = &(*at)->next;
 	s = *at;
 	if (!s)

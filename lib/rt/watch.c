@@ -59,8 +59,8 @@ static uint64_t count_ended(struct watch *w)
 	uint64_t sum = a_load(&w->rt->root->departed, relaxed);
 	int i;
 
-	for (i = 0; i < w->nr_seats; i++)
-		sum += a_load(&w->seat[i].nr_ended, relaxed);
+	for (i = 0; i < w->nr_slots; i++)
+		sum += a_load(&w->slot[i].nr_ended, relaxed);
 	return sum;
 }
 
@@ -119,13 +119,13 @@ int watch_init(struct lkdf *rt)
 
 	if (!rt->options->stall)
 		return 0;
-	size = sizeof(*w) + nr * sizeof(w->seat[0]);
+	size = sizeof(*w) + nr * sizeof(w->slot[0]);
 	w = aligned_alloc(CACHE_LINE, size);
 	if (!w)
 		return err(-ENOMEM, "stall: no memory for %zu executors", nr);
 	memset((void *)w, 0, size);
 	w->rt = rt;
-	w->nr_seats = rt->nr_executors;
+	w->nr_slots = rt->nr_executors;
 	w->patience_ns = rt->options->stall * SECOND_NS;
 	rt->watch = w;
 	/* A submitter takes the long way, and comes by. */

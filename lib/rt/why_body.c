@@ -11,7 +11,7 @@
 _Static_assert(WHY_NAME == NAME_SIZE, "a kind's name fits");
 
 /* Under the runtime's lock: no kind goes of which a body runs. */
-static void look_at_seat(struct why *y, const struct watch_seat *s,
+static void look_at_slot(struct why *y, const struct watch_slot *s,
 			 int executor, uint64_t now)
 {
 	const struct lkdf_kind *k = a_load(&s->kind, relaxed);
@@ -41,7 +41,7 @@ void why_look_at_bodies(struct why *y)
 	if (!w)
 		return;
 	pthread_mutex_lock(&rt->lock);
-	for (i = 0; i < w->nr_seats; i++)
-		look_at_seat(y, &w->seat[i], i, now);
+	for (i = 0; i < w->nr_slots; i++)
+		look_at_slot(y, &w->slot[i], i, now);
 	pthread_mutex_unlock(&rt->lock);
 }

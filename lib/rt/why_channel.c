@@ -65,7 +65,7 @@ static void look_at_side(struct why *y, const struct lkdf_channel *ch,
 	}
 }
 
-static void look_at(struct why *y, struct lkdf_channel *ch)
+static void look_at_channel(struct why *y, struct lkdf_channel *ch)
 {
 	lock_take(&ch->lock);
 	look_at_side(y, ch, CHANNEL_VALUES);
@@ -84,8 +84,8 @@ void why_look_at_channels(struct why *y)
 	for (l = rt->handles.next; l != &rt->handles; l = l->next) {
 		h = container_of(l, struct handle, list);
 		if (h->sort == HANDLE_CHANNEL)
-			look_at(y,
-				container_of(h, struct lkdf_channel, handle));
+			look_at_channel(y, container_of(h, struct lkdf_channel,
+							handle));
 	}
 	pthread_mutex_unlock(&rt->lock);
 }

@@ -149,7 +149,7 @@ static struct why_row *add_home_row(struct why *y,
 	const struct frame *f = values_of_bytes(item);
 
 	if (!t)
-		t = away_run_of_bytes(item);
+		t = offhost_run_of_bytes(item);
 	if (!t)
 		t = kernel_of_bytes(item);
 	if (t)
@@ -187,7 +187,7 @@ void why_look_at_data(struct why *y)
 		h.d = d;
 		c = data_copies(d);
 		if (c)
-			away_each_waiting(c, look_at_home, &h);
+			offhost_each_waiting(c, look_at_home, &h);
 	}
 	pthread_mutex_unlock(&rt->data_lock);
 }

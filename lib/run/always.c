@@ -125,7 +125,7 @@ static int use_error(const struct frame *f, const struct access_use *u)
 	if (!error && is_unwritten(f, u))
 		error = frame_error(f);
 	if (!error)
-		error = away_run_error(f, u);
+		error = offhost_run_error(f, u);
 	return error;
 }
 

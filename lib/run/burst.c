@@ -22,14 +22,14 @@ static bool is_always(const struct burst *b, uint32_t index)
 }
 
 /* Its work was given together with that of the task before it. */
-static bool is_ahead(struct frame *f, uint32_t index)
+static bool is_early(struct frame *f, uint32_t index)
 {
 	return f->recs[index].flags & REC_FOLLOWS &&
-	       f->recs[index].kind->ops->is_ahead(f, index);
+	       f->recs[index].kind->ops->is_early(f, index);
 }
 
 /* Else the frame's next run would take it for its own. */
-static void forget_ahead(struct frame *f, uint32_t index)
+static void forget_early(struct frame *f, uint32_t index)
 {
 	check(frame_has(f, index));
 	if (unlikely(f->recs[index].flags & REC_FOLLOWS))
@@ -39,7 +39,7 @@ static void forget_ahead(struct frame *f, uint32_t index)
 static bool is_hindered(const struct burst *b, uint32_t index)
 {
 	if (b->hindered & HINDERED_ALL)
-		return !is_ahead(b->f, index);
+		return !is_early(b->f, index);
 	return b->hindered && values_are_missing(b->f, index);
 }
 
@@ -66,7 +66,7 @@ static void skip_task(struct burst *b, uint32_t index)
 {
 	bool is_ours = b->recs[index].kind->is_ours;
 
-	forget_ahead(b->f, index);
+	forget_early(b->f, index);
 	if (b->hindered & HINDERED_ALL)
 		pass_over(b, index, ENDED_CANCELLED, true);
 	else
@@ -102,7 +102,7 @@ static struct task *create_task(struct burst *b, uint32_t index, bool is_dead)
 		t->kind->ops->adopt(t);
 	if (rc >= 0)
 		return rc ? t : NULL;
-	forget_ahead(b->f, index);
+	forget_early(b->f, index);
 	if (t)
 		task_destroy(b->rt, ex, t);
 	frame_fail(b->f, index, -ENOMEM, "no memory for its task", b->w->id);
@@ -111,7 +111,7 @@ static struct task *create_task(struct burst *b, uint32_t index, bool is_dead)
 }
 
 /* Its work is under way, or done, and resolves it. */
-static bool joins_ahead(struct burst *b, uint32_t index)
+static bool joins_early(struct burst *b, uint32_t index)
 {
 	const struct kind_ops *ops = b->recs[index].kind->ops;
 
@@ -124,7 +124,7 @@ static void start_task(struct burst *b, uint32_t index, bool is_dead)
 	struct task *t;
 
 	check(frame_has(b->f, index));
-	if (joins_ahead(b, index))
+	if (joins_early(b, index))
 		return;
 	t = create_task(b, index, is_dead);
 	if (t)
@@ -189,7 +189,7 @@ void burst_run_one(struct burst *b, uint32_t index, bool is_dead)
 		skip_task(b, index);
 		return;
 	}
-	if (joins_ahead(b, index))
+	if (joins_early(b, index))
 		return;
 	t = create_task(b, index, is_dead);
 	if (t)

@@ -27,7 +27,7 @@
 
 struct failure;
 struct io_req;
-struct kernel_ahead;
+struct kernel_early;
 struct planned_part;
 struct stream;
 struct task;
@@ -104,11 +104,11 @@ struct frame {
 	struct planned_part *planned; /* by node; NULL: it is not */
 
 	/* Under lock: operations done before their tasks, see io_chain.h. */
-	struct lock ahead_lock;
-	struct io_req *ahead;
+	struct lock early_lock;
+	struct io_req *early;
 
 	/* By index, see offload/early.h; NULL: no kernel leads. */
-	struct kernel_ahead *kernels;
+	struct kernel_early *kernels;
 
 	/* See there; nothing in it without data uses. */
 	struct values values;

@@ -31,7 +31,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum guard_way {
+enum guard_state {
 	GUARD_WAITS,
 	GUARD_RUNS,
 	GUARD_ENDED,
@@ -47,17 +47,17 @@ struct guard {
 	_Atomic(uint32_t) step;
 
 	/* See above. */
-	_Atomic(uint32_t) way;
+	_Atomic(uint32_t) state;
 	uint32_t left_at; /* the thief, before LEFT: the step in doubt */
 };
 
 /* Called by the holder of the link, before others may have it. */
 static inline void guard_begin(struct guard *g, uint32_t step)
 {
-	check(a_load(&g->way, relaxed) == GUARD_WAITS || !g->is_on);
+	check(a_load(&g->state, relaxed) == GUARD_WAITS || !g->is_on);
 	a_store(&g->step, step, relaxed);
 	/* Relaxed: the link is told afterwards. */
-	a_store(&g->way, GUARD_RUNS, relaxed);
+	a_store(&g->state, GUARD_RUNS, relaxed);
 }
 
 /* The owner is at a step. True: the run is TAKEN, or LEFT. */
@@ -70,31 +70,31 @@ static inline bool guard_at(struct guard *g, uint32_t step)
 	 */
 	a_store(&g->step, step, seq_cst);
 	/* [guard.at] as above. */
-	return a_load(&g->way, seq_cst) != GUARD_RUNS;
+	return a_load(&g->state, seq_cst) != GUARD_RUNS;
 #else
 	/* [guard.step] what the bodies before it did; pairs with
 	 * [guard.look]. */
 	a_store(&g->step, step, release);
 	membarrier_light();
-	return a_load(&g->way, relaxed) != GUARD_RUNS;
+	return a_load(&g->state, relaxed) != GUARD_RUNS;
 #endif
 }
 
 /* The owner. False: the run is TAKEN. */
-static inline bool guard_stop(struct guard *g, enum guard_way to)
+static inline bool guard_stop(struct guard *g, enum guard_state to)
 {
 	uint32_t runs = GUARD_RUNS;
 
 	/* [guard.stop] what the steps did, and where to go on; pairs with
 	 * [guard.see]. */
-	return a_cas(&g->way, &runs, (uint32_t)to, release, relaxed);
+	return a_cas(&g->state, &runs, (uint32_t)to, release, relaxed);
 }
 
 /* Called by the holder of the link. */
-static inline enum guard_way guard_see(struct guard *g)
+static inline enum guard_state guard_see(struct guard *g)
 {
 	/* [guard.see] pairs with [guard.stop]. */
-	return (enum guard_way)a_load(&g->way, acquire);
+	return (enum guard_state)a_load(&g->state, acquire);
 }
 
 /*
@@ -107,7 +107,7 @@ static inline bool guard_take(struct guard *g)
 
 	/* [guard.take] before we look at the step, with the barrier; pairs
 	 * with [guard.at]. */
-	return a_cas(&g->way, &runs, GUARD_TAKEN, seq_cst, relaxed);
+	return a_cas(&g->state, &runs, GUARD_TAKEN, seq_cst, relaxed);
 }
 
 /* The thief, once it has taken the run and all have passed its barrier. */
@@ -121,17 +121,17 @@ static inline uint32_t guard_look(struct guard *g)
 /* The thief: the run has left its order, with that step in doubt. */
 static inline void guard_leave(struct guard *g, uint32_t step)
 {
-	check(a_load(&g->way, relaxed) == GUARD_TAKEN);
+	check(a_load(&g->state, relaxed) == GUARD_TAKEN);
 	g->left_at = step;
 	/* [guard.left] what leaving did; pairs with [guard.wait]. */
-	a_store(&g->way, GUARD_LEFT, release);
+	a_store(&g->state, GUARD_LEFT, release);
 }
 
 /* The owner, of what is TAKEN. True: it is LEFT, at left_at. */
 static inline bool guard_is_left(struct guard *g)
 {
 	/* [guard.wait] what leaving did; pairs with [guard.left]. */
-	return a_load(&g->way, acquire) == GUARD_LEFT;
+	return a_load(&g->state, acquire) == GUARD_LEFT;
 }
 
 #endif

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-int away_once_create(struct frame *f)
+int offhost_once_create(struct frame *f)
 {
 	const struct access_table *w = f->graph->accesses;
 
@@ -18,25 +18,25 @@ int away_once_create(struct frame *f)
 	return f->values.once ? 0 : -ENOMEM;
 }
 
-void away_once_destroy(struct frame *f)
+void offhost_once_destroy(struct frame *f)
 {
 	free((void *)f->values.once);
 }
 
 static void free_once(void *u)
 {
-	struct away_once *o = u;
+	struct offhost_once *o = u;
 
 	if (o->bytes)
 		heap_free(o->heap, heap_thread_cache(o->heap), o->bytes);
 	free(o);
 }
 
-static struct away_once *make_once(struct frame *f,
-				   struct device *const *devices)
+static struct offhost_once *make_once(struct frame *f,
+				      struct device *const *devices)
 {
 	struct lkdf *rt = f->graph->rt;
-	struct away_once *o = calloc(1, sizeof(*o));
+	struct offhost_once *o = calloc(1, sizeof(*o));
 
 	if (!o)
 		return NULL;
@@ -48,12 +48,12 @@ static struct away_once *make_once(struct frame *f,
 	return NULL;
 }
 
-struct copies *away_once_make(struct frame *f, uint32_t var,
-			      struct device *const *devices)
+struct copies *offhost_once_make(struct frame *f, uint32_t var,
+				 struct device *const *devices)
 {
-	_Atomic(struct away_once *) *at = &f->values.once[var];
+	_Atomic(struct offhost_once *) *at = &f->values.once[var];
 	/* [once.made] as above. */
-	struct away_once *other = a_load(at, acquire), *o;
+	struct offhost_once *other = a_load(at, acquire), *o;
 
 	if (other)
 		return other->copies;
@@ -68,10 +68,10 @@ struct copies *away_once_make(struct frame *f, uint32_t var,
 	return other->copies;
 }
 
-bool away_once_forget(struct frame *f, uint32_t var, void *bytes)
+bool offhost_once_forget(struct frame *f, uint32_t var, void *bytes)
 {
 	/* [once.made] as above. */
-	struct away_once *o =
+	struct offhost_once *o =
 		f->values.once ? a_xchg(&f->values.once[var], NULL, acq_rel)
 			       : NULL;
 

@@ -35,12 +35,12 @@ static bool is_for_host(const struct access_table *w,
 }
 
 static void set_whole(struct access_table *w, const struct access_use *u,
-		      bool may_be_away)
+		      bool may_be_offhost)
 {
-	access_var(w, access_whole(w, u->var))->may_be_away = may_be_away;
+	access_var(w, access_whole(w, u->var))->may_be_offhost = may_be_offhost;
 }
 
-void away_find(struct lkdf_graph *g)
+void offhost_find(struct lkdf_graph *g)
 {
 	struct access_table *w = g->accesses;
 	const struct access_use *u = w->uses.items;
@@ -56,18 +56,21 @@ void away_find(struct lkdf_graph *g)
 			set_whole(w, &u[i], false);
 	for (i = 0; i < w->vars.nr; i++) {
 		v = access_var(w, i);
-		v->may_be_away = access_var(w, access_whole(w, i))->may_be_away;
-		w->has_away |= v->may_be_away;
+		v->may_be_offhost =
+			access_var(w, access_whole(w, i))->may_be_offhost;
+		w->has_away |= v->may_be_offhost;
 	}
 }
 
-bool away_is_looked_at(const struct lkdf_kind *k, const struct access_table *w,
-		       const struct access_use *u)
+bool offhost_is_looked_at(const struct lkdf_kind *k,
+			  const struct access_table *w,
+			  const struct access_use *u)
 {
 	/* Nobody has a value before it is made. */
 	if (u->flags & ACCESS_TRANSIENT && u->flags & ACCESS_WRITES)
 		return false;
-	return access_var(w, u->var)->may_be_away && !(u->mode & LKDF_WEAK) &&
+	return access_var(w, u->var)->may_be_offhost &&
+	       !(u->mode & LKDF_WEAK) &&
 	       (!k->ops->host_use || k->ops->host_use(k) >= 0);
 }
 
@@ -77,7 +80,7 @@ static struct copies *copies_of_var(const struct frame *f, uint32_t var)
 {
 	const struct access_var *v = access_var(f->graph->accesses, var);
 
-	return v->is_transient ? away_once_copies(f, var)
+	return v->is_transient ? offhost_once_copies(f, var)
 			       : data_copies(v->data);
 }
 
@@ -94,7 +97,8 @@ static struct copies *copies_of(const struct frame *f, uint32_t index,
 	const struct access_var *v = access_var(w, u->var);
 	int at;
 
-	if (!v->may_be_away || u->flags & ACCESS_MERGED || u->mode & LKDF_WEAK)
+	if (!v->may_be_offhost || u->flags & ACCESS_MERGED ||
+	    u->mode & LKDF_WEAK)
 		return NULL;
 	if (k->ops->host_use && !here) {
 		first = access_uses(w, index, &end);
@@ -111,7 +115,7 @@ static uint32_t part_of(const struct frame *f, const struct access_use *u)
 	return access_var(f->graph->accesses, u->var)->part;
 }
 
-bool away_run_waits(struct task *t, bool here)
+bool offhost_run_waits(struct task *t, bool here)
 {
 	const struct frame *f = t->frame;
 	const struct access_use *u, *end;
@@ -123,14 +127,14 @@ bool away_run_waits(struct task *t, bool here)
 	     u++) {
 		c = copies_of(f, t->index, u, here);
 		/* order: task.waits */
-		if (c &&
-		    away_wait(c, part_of(f, u), NULL, NULL, &t->blocking_item))
+		if (c && offhost_wait(c, part_of(f, u), NULL, NULL,
+				      &t->blocking_item))
 			return true;
 	}
 	return false;
 }
 
-/* As away_run_waits(), of a body that does not wait. */
+/* As offhost_run_waits(), of a body that does not wait. */
 static bool is_away(const struct lkdf_ctx *c)
 {
 	const struct frame *f = c->frame;
@@ -141,18 +145,18 @@ static bool is_away(const struct lkdf_ctx *c)
 	     u++) {
 		copies = copies_of(f, c->index, u, false);
 		if (copies &&
-		    away_is_elsewhere(copies, part_of(f, u), NULL, NULL))
+		    offhost_is_elsewhere(copies, part_of(f, u), NULL, NULL))
 			return true;
 	}
 	return false;
 }
 
-int away_run_error(const struct frame *f, const struct access_use *u)
+int offhost_run_error(const struct frame *f, const struct access_use *u)
 {
 	const struct access_var *v = access_var(f->graph->accesses, u->var);
-	struct copies *c = v->may_be_away ? copies_of_var(f, u->var) : NULL;
+	struct copies *c = v->may_be_offhost ? copies_of_var(f, u->var) : NULL;
 
-	return c && u->flags & ACCESS_READS ? away_error(c, v->part) : 0;
+	return c && u->flags & ACCESS_READS ? offhost_error(c, v->part) : 0;
 }
 
 static int fail_lost(struct lkdf_ctx *c, const struct access_use *u, int error)
@@ -178,8 +182,9 @@ static const struct access_use *lost_use(const struct lkdf_ctx *c, bool here,
 
 	for (u = access_uses(f->graph->accesses, c->index, &end); u < end;
 	     u++) {
-		*error = copies_of(f, c->index, u, here) ? away_run_error(f, u)
-							 : 0;
+		*error = copies_of(f, c->index, u, here)
+				 ? offhost_run_error(f, u)
+				 : 0;
 		if (unlikely(*error))
 			return u;
 	}
@@ -208,7 +213,7 @@ static bool needs_task(const struct lkdf_ctx *c)
 	return is_away(c) || (is_always(c) && lost_use(c, false, &error));
 }
 
-int away_run_begin(struct lkdf_ctx *c, bool here)
+int offhost_run_begin(struct lkdf_ctx *c, bool here)
 {
 	const struct frame *f = c->frame;
 	const struct access_use *u, *end;
@@ -223,35 +228,35 @@ int away_run_begin(struct lkdf_ctx *c, bool here)
 		copies = copies_of(f, c->index, u, here);
 		/* order: task.written */
 		if (copies && u->flags & ACCESS_WRITES)
-			away_written(copies, part_of(f, u));
+			offhost_written(copies, part_of(f, u));
 	}
 	return rc;
 }
 
 /* ---- before a body ------------------------------------------------------- */
 
-static void bytes_came(void *executor, struct blocking_item *item)
+static void resume_task(void *executor, struct blocking_item *item)
 {
 	struct task *t = container_of(item, struct task, blocking_item);
 
-	if (!away_run_waits(t, false))
+	if (!offhost_run_waits(t, false))
 		task_start(t->kind->rt, executor, t);
 }
 
-bool away_run_holds(struct task *t)
+bool offhost_run_holds(struct task *t)
 {
-	t->blocking_item.run = bytes_came;
-	return away_run_waits(t, false);
+	t->blocking_item.run = resume_task;
+	return offhost_run_waits(t, false);
 }
 
-const struct task *away_run_of_bytes(const struct blocking_item *item)
+const struct task *offhost_run_of_bytes(const struct blocking_item *item)
 {
-	return item->run == bytes_came
+	return item->run == resume_task
 		       ? container_of(item, const struct task, blocking_item)
 		       : NULL;
 }
 
-int away_body(struct lkdf_ctx *c, void *arg)
+int offhost_body(struct lkdf_ctx *c, void *arg)
 {
 	int rc;
 
@@ -261,7 +266,7 @@ int away_body(struct lkdf_ctx *c, void *arg)
 		c->after = AFTER_LOOK;
 		return 0;
 	}
-	rc = away_run_begin(c, false);
+	rc = offhost_run_begin(c, false);
 	return rc ? rc
 		  : c->frame->recs[c->index].kind->inner[AROUND_HOME](c, arg);
 }

@@ -9,7 +9,7 @@
  * Those tasks have a kind with a function around their own, which sends the
  * task away to wait as a task of its own; others have nothing of it. Data that
  * moves, or is reduced into by a task of the graph, does not stay on devices;
- * of data that lives for a run see away_once.h.
+ * of data that lives for a run see offhost_once.h.
  */
 #ifndef RUN_OFFHOST_RUN_H
 #define RUN_OFFHOST_RUN_H
@@ -26,34 +26,35 @@ struct task;
 /* ---- at seal ------------------------------------------------------------ */
 
 /* Which vars may be away. */
-void away_find(struct lkdf_graph *g);
+void offhost_find(struct lkdf_graph *g);
 
 /* Does the host look at the use of a task of that kind? */
-bool away_is_looked_at(const struct lkdf_kind *k, const struct access_table *w,
-		       const struct access_use *u);
+bool offhost_is_looked_at(const struct lkdf_kind *k,
+			  const struct access_table *w,
+			  const struct access_use *u);
 
 /* The function of such a kind, see kind_around(). */
-int away_body(struct lkdf_ctx *c, void *arg);
+int offhost_body(struct lkdf_ctx *c, void *arg);
 
 /* ---- in a run ----------------------------------------------------------- */
 
 /* The task is to start. True: some bytes are to come, and then it is started.
  */
-bool away_run_holds(struct task *t);
+bool offhost_run_holds(struct task *t);
 
 /*
  * True: some bytes are to come, and the blocking item of the task is run when
  * they may be home; then ask again. here: of a kernel that is run on the host.
  */
-bool away_run_waits(struct task *t, bool here);
+bool offhost_run_waits(struct task *t, bool here);
 
 /* They are home, and the body begins. 0; the error of bytes that were lost. */
-int away_run_begin(struct lkdf_ctx *c, bool here);
+int offhost_run_begin(struct lkdf_ctx *c, bool here);
 
 /* The error of a use that reads bytes that were lost; 0: they were not. */
-int away_run_error(const struct frame *f, const struct access_use *u);
+int offhost_run_error(const struct frame *f, const struct access_use *u);
 
 /* The task that waits for bytes with that item; NULL: none does. */
-const struct task *away_run_of_bytes(const struct blocking_item *item);
+const struct task *offhost_run_of_bytes(const struct blocking_item *item);
 
 #endif

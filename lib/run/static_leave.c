@@ -53,7 +53,7 @@ static void redo_bytes(struct worker *w, struct frame *f, uint32_t step,
 }
 
 /* Blocks that values have by now are theirs. */
-static void let_go(struct frame *f, uint32_t step)
+static void pass_blocks(struct frame *f, uint32_t step)
 {
 	const struct static_order *o = static_order_in(f);
 	const struct static_step *s = &o->step[step];
@@ -149,6 +149,6 @@ void static_leave(struct worker *w, struct frame *f, uint32_t nr,
 	}
 	nr += is_in_body;
 	for (i = 0; i < nr; i++)
-		let_go(f, i);
+		pass_blocks(f, i);
 	push_ready(w, f, link_ready(f, nr));
 }

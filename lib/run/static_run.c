@@ -73,7 +73,7 @@ void static_run_begin(struct worker *w, struct frame *f)
 	if (!f->is_static || worker_is_alone(w))
 		return;
 	f->guard.is_on = true;
-	a_store(&f->guard.way, GUARD_WAITS, relaxed);
+	a_store(&f->guard.state, GUARD_WAITS, relaxed);
 	/* The link, too: the run does not end before it is back. */
 	a_add(&f->remaining, 1, relaxed);
 }
@@ -167,7 +167,7 @@ static void give_away(struct burst *b, uint32_t at)
 }
 
 /* We have the link of a run that another worker has. True: it is ours now. */
-static bool take_away(struct worker *w, struct frame *f)
+static bool take_run(struct worker *w, struct frame *f)
 {
 	struct guard *g = &f->guard;
 	uint32_t step;
@@ -391,15 +391,15 @@ static void go_on_guarded(struct burst *b, uint32_t end, uint32_t nr_steps)
 static void end_guarded(struct burst *b)
 {
 	struct frame *f = b->f;
-	enum guard_way way;
+	enum guard_state state;
 
 	do {
-		way = guard_see(&f->guard);
-		if (way == GUARD_WAITS) {
-			a_store(&f->guard.way, GUARD_ENDED, relaxed);
+		state = guard_see(&f->guard);
+		if (state == GUARD_WAITS) {
+			a_store(&f->guard.state, GUARD_ENDED, relaxed);
 			static_leave(b->w, f, f->next_source, false);
 		}
-	} while (way == GUARD_RUNS && !take_away(b->w, f));
+	} while (state == GUARD_RUNS && !take_run(b->w, f));
 	/* The link's. */
 	b->nr_resolved++;
 }

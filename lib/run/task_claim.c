@@ -18,7 +18,7 @@
 static bool waits_for_bytes(struct task *t)
 {
 	return unlikely(t->kind->inner[AROUND_HOME] != NULL) &&
-	       away_run_holds(t);
+	       offhost_run_holds(t);
 }
 
 static struct domain *domains_of(struct claim *c)

@@ -43,9 +43,10 @@ static struct transient_use transient_of(const struct access_table *w,
 		b.flags |= TRANSIENT_ENDS;
 	if (v->data->drop)
 		b.flags |= TRANSIENT_DROPS;
-	if (v->may_be_away)
-		b.flags |= TRANSIENT_AWAY;
-	if (v->data->drop || v->data->bytes > TRANSIENT_STAYS || v->may_be_away)
+	if (v->may_be_offhost)
+		b.flags |= TRANSIENT_OFFHOST;
+	if (v->data->drop || v->data->bytes > TRANSIENT_STAYS ||
+	    v->may_be_offhost)
 		b.flags |= TRANSIENT_EXACT;
 	return b;
 }
@@ -149,7 +150,7 @@ int transient_create(struct frame *f)
 	}
 	if (has_many)
 		f->values.many = calloc(w->vars.nr, sizeof(*f->values.many));
-	return has_many && !f->values.many ? -ENOMEM : away_once_create(f);
+	return has_many && !f->values.many ? -ENOMEM : offhost_once_create(f);
 }
 
 void transient_destroy(struct frame *f)
@@ -166,10 +167,10 @@ void transient_destroy(struct frame *f)
 	h = f->graph->rt->heap;
 	for (i = 0; i < w->vars.nr; i++)
 		if (access_var(w, i)->is_transient && var[i].bytes &&
-		    !away_once_forget(f, i, var[i].bytes))
+		    !offhost_once_forget(f, i, var[i].bytes))
 			heap_free(h, heap_thread_cache(h), var[i].bytes);
 	free((void *)f->values.many);
-	away_once_destroy(f);
+	offhost_once_destroy(f);
 }
 
 /* ---- bytes -------------------------------------------------------------- */
@@ -182,13 +183,13 @@ void transient_free_slowly(const struct lkdf_graph *g, struct cache *c,
 	heap_free(g->rt->heap, c, p);
 }
 
-static void take_away(struct frame *f, struct cache *c,
-		      const struct transient_use *u, struct value *v)
+static void free_value(struct frame *f, struct cache *c,
+		       const struct transient_use *u, struct value *v)
 {
 	void *p = v->bytes;
 
-	if (unlikely(u->flags & TRANSIENT_AWAY && p) &&
-	    away_once_forget(f, u->var, p)) {
+	if (unlikely(u->flags & TRANSIENT_OFFHOST && p) &&
+	    offhost_once_forget(f, u->var, p)) {
 		v->bytes = NULL;
 		return;
 	}
@@ -197,14 +198,14 @@ static void take_away(struct frame *f, struct cache *c,
 		v->bytes = NULL;
 		transient_free_slowly(f->graph, c, u, p);
 	} else {
-		transient_take_away(f, c, u, v);
+		transient_take_offhost(f, c, u, v);
 	}
 }
 
 void transient_take_left(struct frame *f, struct cache *c,
 			 const struct transient_use *u, struct value *v)
 {
-	take_away(f, c, u, v);
+	free_value(f, c, u, v);
 	readers_reset(&v->readers);
 }
 
@@ -280,7 +281,7 @@ note_used(struct frame *f, struct cache *c, uint32_t executor,
 	for (; u < end; u++) {
 		v = &var[u->var];
 		if (u->flags & TRANSIENT_ENDS && is_over(f, u, v, executor))
-			take_away(f, c, u, v);
+			free_value(f, c, u, v);
 	}
 }
 

@@ -25,7 +25,8 @@ enum transient_flag {
 	TRANSIENT_DROPS = 4, /* the data has a function for it */
 	TRANSIENT_PLAIN = 8, /* first use: all may be looked up by number */
 	TRANSIENT_EXACT = 16, /* bytes never stay over, see readers.h */
-	TRANSIENT_AWAY = 32, /* devices may have copies, see away_once.h */
+	TRANSIENT_OFFHOST =
+		32, /* devices may have copies, see offhost_once.h */
 };
 
 #define TRANSIENT_LARGE 255

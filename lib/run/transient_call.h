@@ -43,9 +43,9 @@ static inline void *transient_bring(const struct executor *ex, struct frame *f,
 }
 
 /* Bytes of a class go, and nobody is told. */
-static inline void transient_take_away(struct frame *f, struct cache *c,
-				       const struct transient_use *u,
-				       struct value *v)
+static inline void transient_take_offhost(struct frame *f, struct cache *c,
+					  const struct transient_use *u,
+					  struct value *v)
 {
 	void *p = v->bytes;
 
@@ -101,7 +101,7 @@ transient_called(struct lkdf_ctx *c, const struct transient_task *t)
 		if (u->nr_readers <= 1 ||
 		    readers_leave(&v->readers, u->nr_readers,
 				  v->maker >> MAKER_SHIFT == executor))
-			transient_take_away(c->frame, c->ex->cache, u, v);
+			transient_take_offhost(c->frame, c->ex->cache, u, v);
 	} while (++u < end);
 }
 

@@ -19,14 +19,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void bytes_came(void *executor, struct blocking_item *item);
+static void resume_frame(void *executor, struct blocking_item *item);
 
 static bool waits_for_bytes(struct frame *f)
 {
-	f->values.bytes.run = bytes_came;
+	f->values.bytes.run = resume_frame;
 	/* order: run.waits */
-	return away_is_possible(f->graph->rt) &&
-	       away_claim_waits(f->values.claim, &f->values.bytes);
+	return offhost_is_possible(f->graph->rt) &&
+	       offhost_claim_waits(f->values.claim, &f->values.bytes);
 }
 
 static void claim_ready(struct executor *ex, struct claim *c)
@@ -43,7 +43,7 @@ static void claim_ready(struct executor *ex, struct claim *c)
 	sources_start(f->graph->rt, ex ? ex->worker : NULL, f);
 }
 
-static void bytes_came(void *executor, struct blocking_item *item)
+static void resume_frame(void *executor, struct blocking_item *item)
 {
 	struct frame *f = container_of(item, struct frame, values.bytes);
 
@@ -64,7 +64,7 @@ bool values_has(const struct claim *c)
 
 const struct frame *values_of_bytes(const struct blocking_item *item)
 {
-	return item->run == bytes_came
+	return item->run == resume_frame
 		       ? container_of(item, const struct frame, values.bytes)
 		       : NULL;
 }
@@ -95,7 +95,7 @@ static void fill_claim(struct frame *f)
 		u->mode = v->writes ? LKDF_WRITE : LKDF_READ;
 		u->flags = (v->reads_first ? USE_READS : 0) |
 			   (v->writes ? USE_WRITES : 0) |
-			   (v->may_be_away ? USE_LATER : 0);
+			   (v->may_be_offhost ? USE_LATER : 0);
 		if (v->reads_first && v->writes)
 			u->mode = LKDF_RW;
 	}
@@ -253,8 +253,8 @@ void values_begin(struct frame *f)
 	forget_notes(f);
 	val->is_poisoned = val->heals = false;
 	/* order: run.written */
-	if (away_is_possible(f->graph->rt))
-		away_begin_all(val->claim);
+	if (offhost_is_possible(f->graph->rt))
+		offhost_begin_all(val->claim);
 	for (i = 0; i < val->claim->nr; i++) {
 		a_store(&val->nr_written[i], 0, relaxed);
 		a_store(&val->lost[i], 0, relaxed);

@@ -15,7 +15,7 @@
 #include "ring/blocking.h"
 #include "run/transient.h"
 
-struct away_once;
+struct offhost_once;
 struct executor;
 struct failure;
 struct frame;
@@ -38,9 +38,9 @@ struct values {
 	const struct transient_task *transient_task;
 	const struct transient_use *transient; /* the same, by use */
 
-	/* By var: copies of transient ones on devices, see away_once.h; NULL:
-	 * the graph has no data that may be away. */
-	_Atomic(struct away_once *) *once;
+	/* By var: copies of transient ones on devices, see offhost_once.h;
+	 * NULL: the graph has no data that may be away. */
+	_Atomic(struct offhost_once *) *once;
 
 	/* When the claim is there, while bytes come home: see data/offhost.h.
 	 */

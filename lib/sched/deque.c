@@ -10,7 +10,7 @@ static bool notice_thieves(struct deque *d)
 	 * [deque.notice] split, before we load it; pairs with
 	 * [deque.published]. A thief that moves it again says so again.
 	 */
-	if (!a_cas(&d->way, &published, DEQUE_PRIVATE, acquire, relaxed))
+	if (!a_cas(&d->state, &published, DEQUE_PRIVATE, acquire, relaxed))
 		return published == DEQUE_PRIVATE;
 	d->split = span_split(a_load(&d->span, relaxed));
 	return true;
@@ -42,13 +42,13 @@ bool deque_hold(struct deque *d, uint32_t *head)
 
 uint32_t deque_publish_for(struct deque *d)
 {
-	uint32_t was = a_load(&d->way, relaxed), head, nr;
+	uint32_t was = a_load(&d->state, relaxed), head, nr;
 	uint64_t span;
 
 	/* [deque.publish] before the barrier, and that before we read head;
 	 * pairs with [deque.lower]. */
 	if (was == DEQUE_PUBLISHING ||
-	    !a_cas(&d->way, &was, DEQUE_PUBLISHING, seq_cst, relaxed))
+	    !a_cas(&d->state, &was, DEQUE_PUBLISHING, seq_cst, relaxed))
 		return 0;
 	membarrier_all();
 	span = a_load(&d->span, relaxed);
@@ -63,6 +63,6 @@ uint32_t deque_publish_for(struct deque *d)
 		   relaxed))
 		nr = 0;
 	/* [deque.published] split; pairs with [deque.notice]. */
-	a_store(&d->way, nr ? DEQUE_PUBLISHED : was, release);
+	a_store(&d->state, nr ? DEQUE_PUBLISHED : was, release);
 	return nr;
 }

@@ -19,10 +19,10 @@
  *
  * A private item behind a body that does not end would lie there in vain, so
  * others may publish it for the owner (deque_publish_for()). The owner
- * lowers head, then looks at way, then takes; the other sets way, has all CPUs
- * pass a barrier, then reads head. Either the owner sees way, or the other sees
- * that head is lower. While way is not PRIVATE the owner takes as thieves do,
- * or first learns where split is now.
+ * lowers head, then looks at state, then takes; the other sets state, has all
+ *CPUs pass a barrier, then reads head. Either the owner sees state, or the
+ *other sees that head is lower. While state is not PRIVATE the owner takes as
+ *thieves do, or first learns where split is now.
  *
  *	PRIVATE    -> PUBLISHING  a publisher; nobody else is one meanwhile
  *	PUBLISHING -> PUBLISHED   it has moved split, the owner has not noticed
@@ -60,11 +60,11 @@ struct deque {
 	_Atomic(uint32_t) head;
 
 	/* Owner only. */
-	uint32_t split; /* too low while way is not PRIVATE, maybe */
+	uint32_t split; /* too low while state is not PRIVATE, maybe */
 	uint32_t limit; /* positions before it may be written */
 
 	/* The publisher writes it; the owner sets it back to PRIVATE. */
-	_Atomic(uint32_t) way;
+	_Atomic(uint32_t) state;
 
 	/* Set at init, constant afterwards. */
 	uint32_t mask;
@@ -97,7 +97,7 @@ static inline void deque_init(struct deque *d, _Atomic(uint64_t) *slot,
 	a_store(&d->head, 0, relaxed);
 	d->split = 0;
 	d->limit = mask + 1;
-	a_store(&d->way, DEQUE_PRIVATE, relaxed);
+	a_store(&d->state, DEQUE_PRIVATE, relaxed);
 	d->mask = mask;
 	d->slot = slot;
 	a_store(&d->span, 0, relaxed);
@@ -122,7 +122,7 @@ static inline bool deque_sane(struct deque *d)
 	if ((int32_t)(span_split(span) - span_tail(span)) < 0 ||
 	    head - span_tail(span) > size || d->limit - head > size)
 		return false;
-	return a_load(&d->way, relaxed) != DEQUE_PRIVATE ||
+	return a_load(&d->state, relaxed) != DEQUE_PRIVATE ||
 	       (d->split == span_split(span) && head - d->split <= size);
 }
 
@@ -254,12 +254,12 @@ static inline bool deque_lower(struct deque *d, uint32_t head)
 	 */
 	a_store(&d->head, head, seq_cst);
 	/* [deque.lower] as above. */
-	return a_load(&d->way, seq_cst) == DEQUE_PRIVATE;
+	return a_load(&d->state, seq_cst) == DEQUE_PRIVATE;
 #else
 	/* [deque.lower] the items below, as deque_raise(). */
 	a_store(&d->head, head, release);
-	membarrier_between(&d->head, &d->way);
-	return likely(a_load(&d->way, relaxed) == DEQUE_PRIVATE);
+	membarrier_between(&d->head, &d->state);
+	return likely(a_load(&d->state, relaxed) == DEQUE_PRIVATE);
 #endif
 }
 

@@ -12,7 +12,7 @@
 #define MIN_NAP_NS 50000
 #define MAX_NAP_NS 5000000
 
-static void look_at(const struct worker *w, int i, double median)
+static void load_node(const struct worker *w, int i, double median)
 {
 	struct sched_node *n = &w->sched->nodes[i];
 	struct deficit_node *d = &w->far->node[i];
@@ -44,7 +44,7 @@ void far_look(struct worker *w, uint64_t idle_ticks)
 		w->far->measured[i] = load_rate(&s->nodes[i].load);
 	median = deficit_median(w->far->measured, s->nr_nodes);
 	for (i = 0; i < s->nr_nodes; i++)
-		look_at(w, i, median);
+		load_node(w, i, median);
 	for (i = 0; i < s->nr_workers; i++)
 		for (level = 0; level < DEQUE_BOUND; level++)
 			w->far->node[s->workers[i].node - s->nodes].nr_ready +=

@@ -221,7 +221,7 @@ static void sit_out(struct worker *w)
 {
 	if (park_found(&w->node->park) && notify_has_sleeper(w->sched))
 		worker_notify(w, public_for(w));
-	quota_sit(w);
+	quota_stand_by(w);
 	park_spin(&w->node->park);
 }
 
@@ -256,7 +256,7 @@ static uint64_t sleep_once(struct worker *w)
 		counter_add(w->executor->counters, COUNTER_PARKS, 1);
 		trace_event(w->executor->ring, EVENT_PARK, 0, 0);
 		usdt_1(park, w->id);
-		if (park_sleep_uncalled(&w->node->park, left, &w->is_drowsy))
+		if (park_sleep_uncalled(&w->node->park, left, &w->is_parking))
 			ticks = 0;
 		trace_event(w->executor->ring, EVENT_UNPARK, 0, 0);
 		usdt_1(unpark, w->id);

@@ -5,7 +5,7 @@
 
 static bool call_part(struct sched *s, const struct part *p)
 {
-	bool is_drowsy = false;
+	bool is_parking = false;
 	struct worker *w;
 	int i;
 
@@ -14,12 +14,12 @@ static bool call_part(struct sched *s, const struct part *p)
 		w = &s->workers[i];
 		/* [part.b] after the link is public; pairs with [part.c].
 		 * A worker is called once for each time that it sleeps. */
-		if (a_load(&w->is_drowsy, seq_cst))
-			is_drowsy |= a_xchg(&w->is_drowsy, 0, relaxed) != 0;
+		if (a_load(&w->is_parking, seq_cst))
+			is_parking |= a_xchg(&w->is_parking, 0, relaxed) != 0;
 	}
-	if (is_drowsy)
+	if (is_parking)
 		park_call(&p->node->park);
-	return is_drowsy;
+	return is_parking;
 }
 
 bool part_push(struct sched *s, unsigned id, struct worker *from,

@@ -12,8 +12,8 @@
  * pushed to a part calls those of its workers that have said so, see park.h:
  *
  *	pushes                           sleeps
- *	(A) makes the link public        (C) is_drowsy = 1
- *	(B) looks at is_drowsy           (D) looks at its parts
+ *	(A) makes the link public        (C) is_parking = 1
+ *	(B) looks at is_parking           (D) looks at its parts
  *
  * All four are seq_cst: either B sees C, or D sees A. A spinner or a worker
  * in a body comes by in any case before it sleeps.
@@ -82,7 +82,7 @@ bool part_has_wish(struct sched_node *node);
 
 static inline struct part *part_first(struct sched_node *node)
 {
-	/* [part.first] what it is, and after is_drowsy: a part that is new is
+	/* [part.first] what it is, and after is_parking: a part that is new is
 	 * of what (D) looks at; pairs with [part.made]. */
 	return a_load(&node->parts, seq_cst);
 }
@@ -107,12 +107,12 @@ static inline bool part_has_news(struct worker *w)
 static inline void part_nap(struct worker *w)
 {
 	/* [part.c] before we look; pairs with [part.b]. */
-	a_store(&w->is_drowsy, 1, seq_cst);
+	a_store(&w->is_parking, 1, seq_cst);
 }
 
 static inline void part_rise(struct worker *w)
 {
-	a_store(&w->is_drowsy, 0, relaxed);
+	a_store(&w->is_parking, 0, relaxed);
 }
 
 #endif

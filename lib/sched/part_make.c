@@ -27,18 +27,18 @@ static struct part *find_part(struct sched_node *node, int first, int nr)
 }
 
 /*
- * The last of its workers that a quota would send to the bench stays, for
+ * The last of its workers that a quota would put on standby stays, for
  * nobody else runs what is bound to the part.
  */
-static void keep_seat(struct sched *s, const struct part *p)
+static void exempt_worker(struct sched *s, const struct part *p)
 {
 	struct worker *least = &s->workers[p->first];
 	int i;
 
 	for (i = p->first; i < p->first + p->nr; i++)
-		if (s->workers[i].seat < least->seat)
+		if (s->workers[i].quota_rank < least->quota_rank)
 			least = &s->workers[i];
-	a_store(&least->keeps_seat, 1, relaxed);
+	a_store(&least->is_exempt, 1, relaxed);
 	quota_stir(&s->quota);
 }
 
@@ -61,10 +61,10 @@ static int create_part(struct sched *s, int first, int nr, struct part **out)
 	p->id = s->nr_parts;
 	p->next = part_first(p->node);
 	s->parts[s->nr_parts++] = p;
-	/* [part.made] all of it, before its first push looks at is_drowsy;
+	/* [part.made] all of it, before its first push looks at is_parking;
 	 * pairs with [part.first]. */
 	a_store(&p->node->parts, p, seq_cst);
-	keep_seat(s, p);
+	exempt_worker(s, p);
 	*out = p;
 	return 0;
 }

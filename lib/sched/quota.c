@@ -21,10 +21,10 @@
 #define SPIN_MILLI 2000
 
 /* By rank within the node first, then by node. */
-static uint32_t seat_of(const struct sched *s, const struct worker *w)
+static uint32_t rank_of(const struct sched *s, const struct worker *w)
 {
 	const struct worker *first = w;
-	uint32_t seat = 0, rank, nr;
+	uint32_t all_before = 0, rank, nr;
 	int i;
 
 	while (first > s->workers && first[-1].node == w->node)
@@ -32,12 +32,12 @@ static uint32_t seat_of(const struct sched *s, const struct worker *w)
 	rank = (uint32_t)(w - first);
 	for (i = 0; i < s->nr_nodes; i++) {
 		nr = (uint32_t)s->nodes[i].nr_workers;
-		seat += nr < rank ? nr : rank;
+		all_before += nr < rank ? nr : rank;
 		if (&s->nodes[i] < w->node && nr > rank)
-			seat++;
+			all_before++;
 	}
-	check(seat < (uint32_t)s->nr_workers);
-	return seat;
+	check(all_before < (uint32_t)s->nr_workers);
+	return all_before;
 }
 
 static uint64_t ticks_of(const struct sched *s, uint64_t ns)
@@ -53,7 +53,7 @@ void quota_init(struct sched *s, const struct sched_attr *a)
 	q->log = a->log;
 	q->proc_root = a->options->proc_root;
 	q->cgroup_root = a->options->cgroup_root;
-	q->has_bench = !a->options->workers;
+	q->has_standby = !a->options->workers;
 	q->look_ticks = ticks_of(s, QUOTA_LOOK_NS);
 	q->calm_ticks = ticks_of(s, QUOTA_CALM_NS);
 	q->gap_ticks = ticks_of(s, QUOTA_GAP_NS);
@@ -63,7 +63,7 @@ void quota_init(struct sched *s, const struct sched_attr *a)
 	a_store(&q->milli, s->topo->quota_milli, relaxed);
 	a_store(&q->cpus, s->nr_workers, relaxed);
 	for (i = 0; i < s->nr_workers; i++)
-		s->workers[i].seat = seat_of(s, &s->workers[i]);
+		s->workers[i].quota_rank = rank_of(s, &s->workers[i]);
 }
 
 /* By number once it runs: it may have ended, and be joined. */
@@ -144,7 +144,7 @@ static bool replace_number(_Atomic(int) *old, int value)
 /* True: there is news, and the workers go by it. */
 static bool look_at_quota(struct sched *s)
 {
-	int nr = s->nr_workers, milli, cpus, least, seats;
+	int nr = s->nr_workers, milli, cpus, least;
 	struct quota *q = &s->quota;
 	bool is_new;
 
@@ -162,9 +162,12 @@ static bool look_at_quota(struct sched *s)
 	a_store(&q->spin,
 		least < nr || (milli && milli < SPIN_MILLI) ? 0 : q->spin_ticks,
 		relaxed);
-	seats = least < s->nr_worker_nodes ? s->nr_worker_nodes : least;
-	if (q->has_bench)
-		a_store(&q->seats, (uint32_t)seats, relaxed);
+	if (q->has_standby)
+		a_store(&q->nr_running,
+			least < s->nr_worker_nodes
+				? (uint32_t)s->nr_worker_nodes
+				: (uint32_t)least,
+			relaxed);
 	return is_new;
 }
 
@@ -187,12 +190,12 @@ void quota_stir(struct quota *q)
 	futex_wake(&q->word, INT_MAX);
 }
 
-static uint32_t nr_seats(const struct sched *s)
+static uint32_t nr_running(const struct sched *s)
 {
-	uint32_t seats = a_load(&s->quota.seats, relaxed);
-	uint32_t nr = (uint32_t)s->nr_workers;
+	uint32_t nr = a_load(&s->quota.nr_running, relaxed);
+	uint32_t all = (uint32_t)s->nr_workers;
 
-	return seats && seats < nr ? seats : nr;
+	return nr && nr < all ? nr : all;
 }
 
 static void tell_quota(const struct sched *s)
@@ -204,7 +207,7 @@ static void tell_quota(const struct sched *s)
 		 "quota: %d.%03d CPUs%s, threads of workers may use %d, "
 		 "%u of %d workers run, %s",
 		 milli / 1000, milli % 1000, milli ? "" : " (none)",
-		 a_load(&q->cpus, relaxed), nr_seats(s), s->nr_workers,
+		 a_load(&q->cpus, relaxed), nr_running(s), s->nr_workers,
 		 quota_spin(q) ? "idle ones spin" : "no spinning");
 }
 
@@ -231,29 +234,29 @@ void quota_look(struct worker *w)
 	if (!look_at_quota(w->sched))
 		return;
 	counter_add(w->executor->counters, COUNTER_QUOTA, 1);
-	trace_event(w->executor->ring, EVENT_SIGNAL_SEATS, LKDF_SIGNAL_SELF,
-		    nr_seats(w->sched));
+	trace_event(w->executor->ring, EVENT_SIGNAL_QUOTA, LKDF_SIGNAL_SELF,
+		    nr_running(w->sched));
 	tell_quota(w->sched);
 	quota_stir(q);
 }
 
-static bool has_seat(const struct worker *w)
+static bool may_run(const struct worker *w)
 {
-	uint32_t seats = a_load(&w->sched->quota.seats, relaxed);
+	uint32_t nr = a_load(&w->sched->quota.nr_running, relaxed);
 
-	return !team_has(w) && (likely(!seats || w->seat < seats) ||
-				a_load(&w->keeps_seat, relaxed));
+	return !team_has(w) && (likely(!nr || w->quota_rank < nr) ||
+				a_load(&w->is_exempt, relaxed));
 }
 
 bool quota_must_leave(struct worker *w)
 {
 	struct sched *s = w->sched;
 
-	if (has_seat(w) && likely(!a_load(&w->is_away, relaxed)))
+	if (may_run(w) && likely(!a_load(&w->is_away, relaxed)))
 		return false;
 	/* It has lent its CPU, and went on. */
 	team_back(w);
-	if (has_seat(w))
+	if (may_run(w))
 		return false;
 	if (!s->ops.stays || !s->ops.stays(w))
 		return true;
@@ -261,10 +264,10 @@ bool quota_must_leave(struct worker *w)
 	return false;
 }
 
-/* Of those that are not on the bench. */
+/* Of those that are not on standby. */
 static bool all_sleep(struct sched *s)
 {
-	uint32_t nr = a_load(&s->quota.nr_benched, relaxed);
+	uint32_t nr = a_load(&s->quota.nr_standby, relaxed);
 	int i;
 
 	for (i = 0; i < s->nr_nodes; i++)
@@ -289,8 +292,8 @@ static void wait_for_change(struct sched *s, uint32_t word)
 	futex_wait(&q->word, word, nap_ns);
 }
 
-/* Until it has a seat, or the sched stops. */
-static void wait_for_seat(struct worker *w)
+/* until it may run, or the sched stops. */
+static void wait_on_standby(struct worker *w)
 {
 	struct sched *s = w->sched;
 	uint32_t word;
@@ -299,29 +302,29 @@ static void wait_for_seat(struct worker *w)
 		/* [quota.word] before we look; pairs with [quota.stir]. */
 		word = a_load(&s->quota.word, seq_cst);
 		/* [sched.stopping] after the word; pairs with [sched.stop]. */
-		if (has_seat(w) || a_load(&s->is_stopping, seq_cst))
+		if (may_run(w) || a_load(&s->is_stopping, seq_cst))
 			break;
 		wait_for_change(s, word);
 		quota_look(w);
 	}
 }
 
-void quota_sit(struct worker *w)
+void quota_stand_by(struct worker *w)
 {
 	struct quota *q = &w->sched->quota;
 
 	holdoff_end(w);
 	worker_share_all(w);
-	counter_add(w->executor->counters, COUNTER_BENCHED, 1);
+	counter_add(w->executor->counters, COUNTER_STANDBY, 1);
 	trace_event(w->executor->ring, EVENT_PARK, 0, 0);
 	usdt_1(park, w->id);
-	a_add(&q->nr_benched, 1, relaxed);
+	a_add(&q->nr_standby, 1, relaxed);
 	do {
 		team_away(w);
-		wait_for_seat(w);
+		wait_on_standby(w);
 		team_back(w);
 	} while (team_has(w));
-	a_sub(&q->nr_benched, 1, relaxed);
+	a_sub(&q->nr_standby, 1, relaxed);
 	trace_event(w->executor->ring, EVENT_UNPARK, 0, 0);
 	usdt_1(unpark, w->id);
 }

@@ -6,21 +6,21 @@
  * some thirty system calls; so while there are CPUs for all workers only one
  * whose thread may have lost its CPU looks so soon, which is one that has not
  * come by for QUOTA_GAP_NS, and others every QUOTA_CALM_NS. Each worker
- * has a seat, numbered so that the first seats are one on every node. With
- * fewer CPUs than workers nobody spins, and workers whose seat is not below
+ * has a rank, given so that the first ranks are one on every node. With
+ * fewer CPUs than workers nobody spins, and workers whose rank is not below
  * the number of CPUs leave what they have to the others, where they come
- * between two bodies, and sit on the bench. Of a part's workers one stays, see
+ * between two bodies, and stand by. Of a part's workers one stays, see
  * part.h. A pinned worker whose CPU went away and has come back is pinned to it
  * again.
  *
- * To all others a worker on the bench is one in a body that does not end: its
+ * To all others a worker on standby is one in a body that does not end: its
  * deques are public, it counts neither as spinner nor as sleeper, so nobody
- * wakes it for work. While the others are at work those on the bench come back
+ * wakes it for work. While the others are at work those on standby come back
  * every QUOTA_LOOK_NS to look, so that a rise is seen though all bodies are
  * long. When all are asleep they sleep for ever, and the first that finds work
  * stirs them:
  *
- *	finds work                       sits on the bench
+ *	finds work                       stands by
  *	(A) leaves the spinners          (C) is_deep = 1
  *	(B) looks at is_deep             (D) looks whether all sleep
  *
@@ -48,7 +48,7 @@ struct quota {
 	/* Set at start, constant afterwards. */
 	_Alignas(CACHE_LINE) const struct log *log;
 	const char *proc_root, *cgroup_root; /* NULL: the system's */
-	bool has_bench; /* else the user has said how many workers run */
+	bool has_standby; /* else the user has said how many workers run */
 	uint64_t look_ticks, calm_ticks; /* between two looks */
 	uint64_t gap_ticks; /* a worker that stays away for longer looks */
 	uint64_t spin_ticks; /* where there are CPUs enough */
@@ -57,14 +57,15 @@ struct quota {
 	_Atomic(uint64_t) look_at; /* ticks; UINT64_MAX: never */
 	_Atomic(uint64_t) patience; /* ticks after look_at; 0: CPUs are few */
 	_Atomic(uint64_t) spin; /* how long an idle worker spins now */
-	_Atomic(uint32_t) seats; /* those with a lower seat run; 0: all */
+	_Atomic(uint32_t) nr_running; /* workers of lower rank run; 0: all */
 	_Atomic(int) milli; /* the quota, 1/1000 CPU; 0: none */
 	_Atomic(int64_t) read_ns; /* when it was read; 0: nobody does */
 	_Atomic(int) cpus; /* for all workers, at most one each */
 
 	/* Any thread. */
-	_Alignas(CACHE_LINE) _Atomic(uint32_t) word; /* the bench's futex */
-	_Atomic(uint32_t) nr_benched;
+	_Alignas(CACHE_LINE) _Atomic(uint32_t)
+		word; /* futex of those on standby */
+	_Atomic(uint32_t) nr_standby;
 	_Atomic(uint32_t) is_deep; /* some may sleep there for ever */
 };
 
@@ -74,7 +75,7 @@ void quota_init(struct sched *s, const struct sched_attr *a);
 /* When all have started: the first look, and from now on workers look. */
 void quota_start(struct sched *s);
 
-/* Those on the bench look again: the sched stops, or work was found. */
+/* Those on standby look again: the sched stops, or work was found. */
 void quota_stir(struct quota *q);
 
 /* This worker only: looks if it is time, which is one load and the clock. */
@@ -83,11 +84,11 @@ void quota_look(struct worker *w);
 /* This worker only: it has slept, which is no sign that CPUs are few. */
 void quota_rise(struct worker *w);
 
-/* This worker only: it has no seat, and nothing that keeps it from leaving. */
+/* This worker only: it may not run, and nothing that keeps it from leaving. */
 bool quota_must_leave(struct worker *w);
 
-/* This worker only, outside of all bodies: until it has a seat. */
-void quota_sit(struct worker *w);
+/* This worker only, outside of all bodies: until it may run. */
+void quota_stand_by(struct worker *w);
 
 static inline uint64_t quota_spin(const struct quota *q)
 {

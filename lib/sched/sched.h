@@ -47,8 +47,8 @@ struct sched_ops {
 	int64_t (*nap)(struct worker *w);
 	void (*leave)(struct worker *w);
 	/*
-	 * One that has no seat any more: is something under way that only it
-	 * sees to the end? May be NULL: no.
+	 * A worker that may not run any more: is something under way that only
+	 * it sees to the end? May be NULL: no.
 	 */
 	bool (*stays)(struct worker *w);
 };

@@ -69,7 +69,7 @@ static struct worker *other_member(const struct worker *w, struct worker *first,
 
 static bool may_lend(const struct worker *v)
 {
-	return !a_load(&v->keeps_seat, relaxed);
+	return !a_load(&v->is_exempt, relaxed);
 }
 
 static bool can_lend(const struct worker *v)
@@ -138,16 +138,16 @@ static bool is_lent_to(const struct worker *v, const struct worker *w)
 static void call_all(struct worker *w)
 {
 	struct worker *first = first_of(w), *v;
-	bool is_drowsy = false;
+	bool is_parking = false;
 	int i;
 
 	for (i = 1; i < w->node->nr_workers; i++) {
 		v = other_member(w, first, i);
 		/* [team.call] after lent_to; pairs with [part.c]. */
-		if (is_lent_to(v, w) && a_load(&v->is_drowsy, seq_cst))
-			is_drowsy |= a_xchg(&v->is_drowsy, 0, relaxed) != 0;
+		if (is_lent_to(v, w) && a_load(&v->is_parking, seq_cst))
+			is_parking |= a_xchg(&v->is_parking, 0, relaxed) != 0;
 	}
-	if (is_drowsy)
+	if (is_parking)
 		park_call(&w->node->park);
 }
 
@@ -187,7 +187,7 @@ static void lead_team(struct worker *w, int nr)
 	}
 }
 
-static void give_back(struct worker *w)
+static void return_workers(struct worker *w)
 {
 	struct sched_node *node = w->node;
 	struct worker *first = first_of(w), *v;
@@ -254,5 +254,5 @@ void team_end(struct worker *w)
 	foreign_threads(&w->sched->foreign, 1);
 	if (w->team_size > 1)
 		run_on(w, false);
-	give_back(w);
+	return_workers(w);
 }

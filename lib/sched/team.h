@@ -2,11 +2,11 @@
 /*
  * CPUs for a body that makes threads of its own. Its worker leads a team: other
  * workers of the node lend their CPUs to it, that is, they leave what they have
- * to others between two bodies, or in a join that finds nothing, and sit on the
- * bench (quota.h) until the body has ended. The body begins once they have.
+ * to others between two bodies, or in a join that finds nothing, and are on
+ * standby (quota.h) until the body has ended. The body begins once they have.
  *
  *	leader                           a worker
- *	(A) lent_to = its number         (C) is_away = 0, or is_drowsy = 1
+ *	(A) lent_to = its number         (C) is_away = 0, or is_parking = 1
  *	(B) looks at is_away, at those   (D) looks at lent_to
  *	    that sleep, and waits
  *
@@ -40,7 +40,7 @@ static inline int team_size(const struct worker *w)
 /* This worker only. Is its CPU somebody else's? */
 static inline bool team_has(const struct worker *w)
 {
-	/* [team.d] after is_away, or is_drowsy; pairs with [team.a]. */
+	/* [team.d] after is_away, or is_parking; pairs with [team.a]. */
 	return unlikely(a_load(&w->lent_to, seq_cst) != 0);
 }
 

@@ -221,7 +221,7 @@ void worker_run(struct worker *w)
 
 	for (;;) {
 		if (unlikely(quota_must_leave(w)))
-			quota_sit(w);
+			quota_stand_by(w);
 		worker_take_home(w);
 		if (!worker_pop(w, &item) && !idle_find(w, &item))
 			return;

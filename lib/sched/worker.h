@@ -101,10 +101,10 @@ struct worker {
 	_Atomic(uint64_t) holdoff_until;
 
 	/* This worker sets, whoever wakes it clears; see part.h. */
-	_Atomic(uint32_t) is_drowsy;
+	_Atomic(uint32_t) is_parking;
 
-	/* Set by the maker of a part: a quota does not send it to the bench. */
-	_Atomic(uint32_t) keeps_seat;
+	/* Set by the maker of a part: a quota leaves it running. */
+	_Atomic(uint32_t) is_exempt;
 
 	/* A leader sets, under the node's team_lock: its number + 1; 0. */
 	_Atomic(uint32_t) lent_to;
@@ -117,7 +117,7 @@ struct worker {
 	struct sched *sched;
 	struct sched_node *node;
 	int id, cpu; /* cpu -1: not pinned */
-	uint32_t seat; /* see quota.h */
+	uint32_t quota_rank; /* see quota.h */
 	int *victims; /* the others, nearest first */
 	int nr_near;
 	struct far *far; /* what it points to is this worker's only */

@@ -138,7 +138,7 @@ static int init_frame(struct lkdf_graph *g, uint32_t i, bool overflow_next)
 	if (!slot && g->ports)
 		slot = port_run_create(f);
 	if (!slot)
-		slot = ahead_create(f);
+		slot = early_create(f);
 	return slot ? slot : copy_records(g, f, overflow_next);
 }
 
@@ -193,7 +193,7 @@ void frames_destroy(struct lkdf_graph *g)
 		values_destroy(f);
 		control_run_destroy(f);
 		port_run_destroy(f);
-		ahead_destroy(f);
+		early_destroy(f);
 	}
 	region_free(g->frames, g->nr_frames * sizeof(*g->frames));
 	g->frames = NULL;

@@ -95,8 +95,8 @@ static int lay_out_successors(struct lkdf_graph *g)
 }
 
 /* Kahn 1962: takes away what has no arrivals to come; the number left. */
-static uint32_t take_away(const struct lkdf_graph *g, uint32_t *nr_in,
-			  uint32_t *stack)
+static uint32_t remove_sources(const struct lkdf_graph *g, uint32_t *nr_in,
+			       uint32_t *stack)
 {
 	uint32_t left = g->nr_tasks, top = 0, t, i, nr;
 	const uint32_t *succ;
@@ -181,7 +181,7 @@ static int check_cycles(struct lkdf_graph *g, struct lkdf_diag *why)
 	stack = region_alloc(size);
 	if (!nr_in || !stack)
 		rc = no_memory(g);
-	else if (take_away(g, nr_in, stack))
+	else if (remove_sources(g, nr_in, stack))
 		rc = refuse_cycle(g, nr_in, stack, why);
 	region_free(nr_in, size);
 	region_free(stack, size);
@@ -348,7 +348,7 @@ static int seal_steps(struct lkdf_graph *g, struct lkdf_diag *why)
 		return rc;
 	if (!g->control)
 		io_chain_seal(g);
-	ahead_seal(g);
+	early_seal(g);
 	rc = frames_create(g);
 	if (rc)
 		return rc;

@@ -71,7 +71,7 @@ static uint32_t begin_of(const struct waits *w, uint32_t node)
 }
 
 /* Kahn 1962; how many nodes are left on cycles or behind them. */
-static uint32_t take_away(struct waits *w)
+static uint32_t remove_sources(struct waits *w)
 {
 	uint32_t left = w->nr_nodes, top = 0, n, i;
 
@@ -140,7 +140,7 @@ static int check_all(struct waits *w)
 	for (n = 0; n < w->nr_nodes; n++)
 		w->first[n + 1] += w->first[n];
 	for_arcs(w, add_arc);
-	return take_away(w) ? refuse_wait(w) : 0;
+	return remove_sources(w) ? refuse_wait(w) : 0;
 }
 
 int loops_check_waits(struct looper *p)

@@ -14,7 +14,7 @@
 static const lkdf_fn around[] = {
 	[AROUND_MOVE] = follow_body,
 	[AROUND_BYTES] = transient_body,
-	[AROUND_HOME] = away_body,
+	[AROUND_HOME] = offhost_body,
 	[AROUND_TOKENS] = commute_body,
 };
 
@@ -29,7 +29,7 @@ static bool asks_for(const struct lkdf_kind *k, const struct access_table *w,
 	case AROUND_BYTES:
 		return u->flags & ACCESS_TRANSIENT;
 	case AROUND_HOME:
-		return w->has_away && away_is_looked_at(k, w, u);
+		return w->has_away && offhost_is_looked_at(k, w, u);
 	case AROUND_TOKENS:
 		return u->flags & ACCESS_TOKEN;
 	default:
@@ -62,7 +62,7 @@ int wrap_kinds(struct lkdf_graph *g)
 	int step;
 
 	check(!g->is_sealed);
-	away_find(g);
+	offhost_find(g);
 	for (step = 0; step < (int)ARRAY_SIZE(around); step++)
 		wrap_step(&r, (enum kind_step)step);
 	return r.rc;

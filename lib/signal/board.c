@@ -335,7 +335,7 @@ static void set_pause(struct board *b, struct board_range *r, bool is_done,
 }
 
 /* Blocks that were looked at. It may be gone by now. */
-static uint32_t look_at(struct board *b, unsigned id, int64_t now)
+static uint32_t refresh_range(struct board *b, unsigned id, int64_t now)
 {
 	struct board_range *r = &b->range[id];
 	bool is_stale = false;
@@ -365,7 +365,7 @@ static void pass_sources(struct board *b, int64_t start, uint32_t max_blocks)
 	lock_give(&b->lock);
 	for (i = 0; i < BOARD_RANGES && nr < max_blocks; i++) {
 		if (a_load(&b->range[id].nr, relaxed))
-			nr += look_at(b, id, start);
+			nr += refresh_range(b, id, start);
 		id = (id + 1) % BOARD_RANGES;
 	}
 	a_store(&b->next_id, id, relaxed);

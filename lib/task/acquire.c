@@ -22,13 +22,13 @@ static void free_acquisition(struct claim *c)
 	free(container_of(c, struct acquisition, claim));
 }
 
-static void bytes_came(void *executor, struct blocking_item *item);
+static void resume_acquirer(void *executor, struct blocking_item *item);
 
 static bool waits_for_bytes(struct acquisition *a)
 {
-	a->bytes.run = bytes_came;
-	return away_is_possible(a->claim.use[0].domain->rt) &&
-	       away_claim_waits(&a->claim, &a->bytes);
+	a->bytes.run = resume_acquirer;
+	return offhost_is_possible(a->claim.use[0].domain->rt) &&
+	       offhost_claim_waits(&a->claim, &a->bytes);
 }
 
 static void data_acquired(struct executor *ex, struct claim *c)
@@ -47,7 +47,7 @@ static void data_acquired(struct executor *ex, struct claim *c)
 	claim_leave(ex, c, 0, NULL);
 }
 
-static void bytes_came(void *executor, struct blocking_item *item)
+static void resume_acquirer(void *executor, struct blocking_item *item)
 {
 	data_acquired(executor,
 		      &container_of(item, struct acquisition, bytes)->claim);
@@ -62,7 +62,7 @@ bool acquire_has(const struct claim *c)
 
 bool acquire_wants_bytes(const struct blocking_item *item)
 {
-	return item->run == bytes_came;
+	return item->run == resume_acquirer;
 }
 
 bool acquire_is_held(const struct lkdf_data *d)
@@ -166,7 +166,7 @@ static int look_at_claim(struct lkdf_data *d, const struct acquisition *a)
 	char text[DATA_TEXT];
 	int error;
 
-	away_begin(u, false);
+	offhost_begin(u, false);
 	if (!(u->flags & USE_READS))
 		return 0;
 	error = var_error(&d->domain, u->var, &failure);
@@ -224,7 +224,7 @@ int data_acquire(struct lkdf_data *d, uint32_t mode, int64_t timeout_ns,
 	}
 	if (mode & LKDF_WRITE)
 		data_will_write(d);
-	away_begin(&a->claim.use[0], true);
+	offhost_begin(&a->claim.use[0], true);
 	a->is_held = true;
 	if (out)
 		*out = bytes;

@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <string.h>
 
-static void let_go(struct again_at *at)
+static void put_channel(struct again_at *at)
 {
 	if (at->ch)
 		channel_put(at->ch);
@@ -22,7 +22,7 @@ static void pass_on(struct again_at *at)
 {
 	if (at->ch)
 		channel_pass(at->ch, at->side);
-	let_go(at);
+	put_channel(at);
 }
 
 static bool is_at(const struct again_at *at, const struct lkdf_channel *ch,
@@ -66,7 +66,7 @@ static int task_told(struct lkdf_ctx *c, struct lkdf_channel *ch,
 		return err(-ENOMEM, "channel %s: no memory to wait by",
 			   ch->name);
 	channel_get(ch);
-	let_go(&a->told);
+	put_channel(&a->told);
 	a->told = (struct again_at){ ch, side };
 	return err(-EAGAIN, "channel %s is %s", ch->name,
 		   side == CHANNEL_ROOM ? "full" : "empty");
@@ -78,7 +78,7 @@ int again_tried(struct lkdf_ctx *c, struct lkdf_channel *ch,
 	struct again *a = again_of(c);
 
 	if (a && is_at(&a->woken, ch, side))
-		let_go(&a->woken);
+		put_channel(&a->woken);
 	return likely(rc != -EAGAIN) ? rc : task_told(c, ch, side);
 }
 
@@ -92,7 +92,7 @@ static int body_called(struct lkdf_ctx *c, void *arg)
 	/* Still in the list: a cancel was first, and nobody has woken it. */
 	if (channel_del(a->woken.ch, &a->waiter)) {
 		event_put(a->waiter.event);
-		let_go(&a->woken);
+		put_channel(&a->woken);
 	}
 	c->is_told = true;
 	c->after = AFTER_LOOK;
@@ -166,7 +166,7 @@ int again_refuse(struct lkdf_ctx *c)
 static void destroy_again(struct again *a, struct lkdf *rt)
 {
 	pass_on(&a->woken);
-	let_go(&a->told);
+	put_channel(&a->told);
 	heap_free(rt->heap, heap_thread_cache(rt->heap), a);
 }
 

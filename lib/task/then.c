@@ -83,7 +83,7 @@ int task_hold(struct lkdf_ctx *c, struct lkdf_event *e)
 /* ---- leaving ------------------------------------------------------------ */
 
 /* Body and event are both there. */
-static void go_on(struct executor *ex, struct task *t)
+static void resume_task(struct executor *ex, struct task *t)
 {
 	bool is_over = t->link.flags & TASK_AWAY && t->kind->ops->ended(ex, t);
 
@@ -102,7 +102,7 @@ enum task_end then_leave(struct executor *ex, struct task *t)
 	/* [then.arrive] pairs with [then.left] and itself: the second sees
 	 * the first. */
 	if (a_add(&t->then_arrivals, 1, acq_rel) == 1)
-		go_on(ex, t);
+		resume_task(ex, t);
 	return TASK_PENDING;
 }
 

@@ -76,11 +76,11 @@ static __attribute__((noinline)) bool waits_for_bytes(struct task *t)
 
 	t->blocking_item.run = bytes_came;
 	if (!ops->host_use)
-		return away_claim_waits(c, &t->blocking_item);
+		return offhost_claim_waits(c, &t->blocking_item);
 	at = ops->host_use(t->kind);
 	return at >= 0 && at < c->nr &&
-	       away_use_waits(&c->use[c->use[at].stands_for],
-			      &t->blocking_item);
+	       offhost_use_waits(&c->use[c->use[at].stands_for],
+				 &t->blocking_item);
 }
 
 /* All it waited for is there. */
@@ -89,7 +89,7 @@ static void start_granted(struct executor *ex, struct claim *c)
 	struct task *t = c->holder;
 
 	check(c->holder);
-	if (away_is_possible(c->rt) && waits_for_bytes(t))
+	if (offhost_is_possible(c->rt) && waits_for_bytes(t))
 		return;
 	homes_find(ex, t);
 	task_has_data(c->rt, ex, t);
@@ -282,7 +282,7 @@ int uses_enter(struct executor *ex, struct task *t)
 	int rc = claim_enter(ex, t->claim, &why);
 
 	check(t->claim);
-	if (rc > 0 && away_is_possible(rt_of(t)) && waits_for_bytes(t))
+	if (rc > 0 && offhost_is_possible(rt_of(t)) && waits_for_bytes(t))
 		return 0;
 	if (rc > 0)
 		homes_find(ex, t);
@@ -401,8 +401,8 @@ int uses_begin(struct executor *ex, struct task *t, struct failure **failure)
 		use_expect_next(u);
 		if (u->flags & (USE_WEAK | USE_HIDDEN) || is_ready(u))
 			continue;
-		if (away_is_possible(rt_of(t)))
-			away_begin(u, !t->kind->ops->host_use);
+		if (offhost_is_possible(rt_of(t)))
+			offhost_begin(u, !t->kind->ops->host_use);
 		rc = begin_use(ex, u, always, failure);
 		flags |= u->domain->data->flags;
 	}

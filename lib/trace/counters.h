@@ -21,7 +21,7 @@
 	X(PARKS, "parks", "times", "went to sleep, there was no work")         \
 	X(WAKES, "wakes", "times", "woke another worker")                      \
 	X(QUOTA, "quota", "times", "saw other CPUs or another quota")          \
-	X(BENCHED, "benched", "times",                                         \
+	X(STANDBY, "standby", "times",                                         \
 	  "stopped, as there were fewer CPUs than workers")                    \
 	X(IDLE_NS, "idle_ns", "ns", "time spent looking for work or asleep")   \
 	X(RUNS, "runs", "runs", "runs of graphs that have ended")              \

@@ -31,7 +31,7 @@
 	X(SIGNAL, "signal", "source", "permille", "a share starts a trial")  \
 	X(SIGNAL_HOME, "signal_home", "source", "node",                      \
 	  "work goes to another node, where its pages are")                  \
-	X(SIGNAL_SEATS, "signal_seats", "source", "workers",                 \
+	X(SIGNAL_QUOTA, "signal_quota", "source", "workers",                 \
 	  "so many run, by the quota and their CPUs")
 
 #define EVENT_ENUM(name, text, a, b, help) EVENT_##name,

@@ -67,7 +67,7 @@ static void run_until_followed(uint64_t quota, uint64_t benched)
 {
 	run_until_above("lkdf.quota", quota);
 	if (job.nr > __builtin_popcountll(job.nodes))
-		run_until_above("lkdf.benched", benched);
+		run_until_above("lkdf.standby", benched);
 }
 
 #endif

@@ -97,16 +97,16 @@ static uint64_t emu_align(uint64_t at, uint64_t align)
 	return (at + align - 1) / align * align;
 }
 
-static int emu_managed(struct emu *e, uint64_t bytes, void **there)
+static int emu_managed(struct emu *e, uint64_t bytes, void **device_ptr)
 {
-	*there = aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
+	*device_ptr = aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
 	e->nr_managed++;
 	return emu_leave(e, 0);
 }
 
 /* The first gap; blocks lie in order. */
 static int emu_alloc(void *dev, enum lkdf_mem_kind mem, uint64_t bytes,
-		     uint64_t align, void **there)
+		     uint64_t align, void **device_ptr)
 {
 	struct emu *e = dev;
 	uint64_t at = 0;
@@ -114,7 +114,7 @@ static int emu_alloc(void *dev, enum lkdf_mem_kind mem, uint64_t bytes,
 	int rc = emu_enter(e, EMU_ALLOC);
 
 	if (!rc && mem == LKDF_MEM_MANAGED && e->flags & EMU_MANAGED)
-		return emu_managed(e, bytes, there);
+		return emu_managed(e, bytes, device_ptr);
 	if ((mem != LKDF_MEM_OWN && !rc) || align > 4096)
 		abort();
 	bytes = (bytes + EMU_GRAIN - 1) / EMU_GRAIN * EMU_GRAIN;
@@ -129,19 +129,19 @@ static int emu_alloc(void *dev, enum lkdf_mem_kind mem, uint64_t bytes,
 	e->block[i].at = at;
 	e->block[i].bytes = bytes;
 	memset(e->alias + at, 0xa5, bytes);
-	*there = e->base + at;
+	*device_ptr = e->base + at;
 	return emu_leave(e, 0);
 }
 
-static void emu_free(void *dev, void *there)
+static void emu_free(void *dev, void *device_ptr)
 {
 	struct emu *e = dev;
-	uint64_t at = (uint64_t)((char *)there - e->base);
+	uint64_t at = (uint64_t)((char *)device_ptr - e->base);
 	unsigned i;
 
 	emu_enter(e, EMU_FREE);
 	if (at >= e->memory) {
-		free(there);
+		free(device_ptr);
 		e->nr_managed--;
 		emu_leave(e, 0);
 		return;
@@ -200,7 +200,7 @@ static int emu_upload(void *dev, unsigned queue, const struct lkdf_transfer *t,
 
 	c->run = emu_copy;
 	c->from = t->host;
-	c->to = e->alias + ((char *)t->there - e->base) + t->offset;
+	c->to = e->alias + ((char *)t->device_ptr - e->base) + t->offset;
 	c->bytes = t->bytes;
 	atomic_fetch_add(&e->bytes_up, t->bytes);
 	return emu_give(e, EMU_UPLOAD, queue, c);
@@ -213,7 +213,7 @@ static int emu_fetch(void *dev, unsigned queue, const struct lkdf_transfer *t,
 	struct emu_command *c = emu_command(op);
 
 	c->run = emu_copy;
-	c->from = e->alias + ((char *)t->there - e->base) + t->offset;
+	c->from = e->alias + ((char *)t->device_ptr - e->base) + t->offset;
 	c->to = t->host;
 	c->bytes = t->bytes;
 	atomic_fetch_add(&e->bytes_down, t->bytes);

@@ -21,7 +21,7 @@ static void init_with(uint32_t mask)
 
 	deque_init(&deque, slot, mask);
 	mc_name(&deque.head, "head");
-	mc_name(&deque.way, "way");
+	mc_name(&deque.state, "state");
 	mc_name(&deque.span, "span");
 	for (i = 0; i < 4; i++)
 		a_store(&slot[i], 0, relaxed);

@@ -27,7 +27,7 @@ static void init(void)
 	int i;
 
 	a_store(&guard.step, 0, relaxed);
-	a_store(&guard.way, GUARD_WAITS, relaxed);
+	a_store(&guard.state, GUARD_WAITS, relaxed);
 	plain_store(&guard.left_at, NR + 1);
 	a_store(&run_link, 0, relaxed);
 	plain_store(&next, 0);
@@ -40,7 +40,7 @@ static void init(void)
 	has_barrier = true;
 	leaves_in = NR;
 	mc_name(&guard.step, "step");
-	mc_name(&guard.way, "way");
+	mc_name(&guard.state, "state");
 	mc_name(&guard.left_at, "left_at");
 	mc_name(&run_link, "link");
 	mc_name(&next, "next");
@@ -146,7 +146,7 @@ static void leave_in_body(uint32_t step)
 /* Who holds the link. False: the rest is not ours any more, or done. */
 static bool go(uint32_t first, uint32_t end)
 {
-	enum guard_way to = end == NR ? GUARD_ENDED : GUARD_WAITS;
+	enum guard_state to = end == NR ? GUARD_ENDED : GUARD_WAITS;
 	uint32_t step, at;
 
 	guard_begin(&guard, first);
@@ -209,26 +209,26 @@ static bool steal(void)
 /* Whoever finds the link. */
 static void come(int id)
 {
-	enum guard_way way;
+	enum guard_state state;
 
 	if (!a_xchg(&run_link, 0, acquire))
 		return;
-	way = guard_see(&guard);
-	if (way == GUARD_RUNS) {
+	state = guard_see(&guard);
+	if (state == GUARD_RUNS) {
 		if (steal()) {
 			if (id == 0)
 				mc_see("the first owner takes it back");
 			return;
 		}
-		way = guard_see(&guard);
+		state = guard_see(&guard);
 	}
 	all_ran_before(plain_load(&next));
-	if (way == GUARD_WAITS) {
+	if (state == GUARD_WAITS) {
 		mc_see(id ? "another goes on" : "the first owner goes on");
 		mc_assert(plain_load(&next) == CHUNK);
 		go(CHUNK, NR);
 	} else {
-		mc_assert(way == GUARD_ENDED);
+		mc_assert(state == GUARD_ENDED);
 		mc_see("nothing is taken");
 	}
 }

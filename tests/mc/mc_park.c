@@ -16,7 +16,7 @@ static struct link link[2];
 static struct deque deque;
 static _Atomic(uint64_t) slot[4];
 static int payload; /* plain: a token must order it */
-static _Atomic(uint32_t) nr_done, is_stopping, is_drowsy;
+static _Atomic(uint32_t) nr_done, is_stopping, is_parking;
 
 static void init(void)
 {
@@ -27,7 +27,7 @@ static void init(void)
 	deque_init(&deque, slot, 3);
 	a_store(&nr_done, 0, relaxed);
 	a_store(&is_stopping, 0, relaxed);
-	a_store(&is_drowsy, 0, relaxed);
+	a_store(&is_parking, 0, relaxed);
 	plain_store(&payload, 0);
 	mc_name(&park.word, "park");
 }
@@ -185,16 +185,16 @@ static void work_when_called(void)
 	for (;;) {
 		if (inbox_take_all(&inbox))
 			break;
-		a_store(&is_drowsy, 1, seq_cst);
+		a_store(&is_parking, 1, seq_cst);
 		park_announce(&park);
 		if (!inbox_is_empty(&inbox)) {
 			park_retract(&park);
 			mc_see("retracted");
 		} else {
-			park_sleep_uncalled(&park, -1, &is_drowsy);
+			park_sleep_uncalled(&park, -1, &is_parking);
 			mc_see("called");
 		}
-		a_store(&is_drowsy, 0, relaxed);
+		a_store(&is_parking, 0, relaxed);
 	}
 	park_found(&park);
 }
@@ -202,7 +202,7 @@ static void work_when_called(void)
 static void call(void)
 {
 	inbox_push(&inbox, &link[0]);
-	if (a_load(&is_drowsy, seq_cst) && a_xchg(&is_drowsy, 0, relaxed))
+	if (a_load(&is_parking, seq_cst) && a_xchg(&is_parking, 0, relaxed))
 		park_call(&park);
 }
 

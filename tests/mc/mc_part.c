@@ -37,7 +37,7 @@ static void init_part(int nr)
 
 	init_with(nr, false);
 	for (i = 0; i < nr; i++)
-		a_store(&workers[i].is_drowsy, 0, relaxed);
+		a_store(&workers[i].is_parking, 0, relaxed);
 	init_queue(&part.bound);
 	init_queue(&part.wish);
 	part.node = &nodes[0];
@@ -50,7 +50,7 @@ static void init_part(int nr)
 	sched.nr_parts = 1;
 	a_store(&nodes[0].parts, NULL, relaxed);
 	is_bound = true;
-	mc_name(&workers[1].is_drowsy, "is_drowsy1");
+	mc_name(&workers[1].is_parking, "is_drowsy1");
 	mc_name(&part.bound.first, "bound");
 	mc_name(&part.wish.first, "wish");
 }

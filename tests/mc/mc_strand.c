@@ -85,7 +85,7 @@ static void init_publishing(void)
 	nodes[0].nr_workers = nodes[1].nr_workers = 1;
 	sched.publish_ticks = 1;
 	sched.wake_ticks = UINT64_MAX;
-	mc_name(&workers[0].deque[CLASS_NORMAL].way, "way0");
+	mc_name(&workers[0].deque[CLASS_NORMAL].state, "way0");
 }
 
 /* Worker 1 watches, and does so no more unless somebody is busy. */

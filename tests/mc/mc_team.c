@@ -38,7 +38,7 @@ void foreign_threads(const struct foreign *f, int nr)
 	(void)nr;
 }
 
-/* Whoever sits on the bench looks at the node's word here. */
+/* Whoever is on standby looks at the node's word here. */
 void quota_stir(struct quota *q)
 {
 	(void)q;
@@ -66,10 +66,10 @@ static void init(void)
 		workers[i].is_leader = false;
 		a_store(&workers[i].lent_to, 0, relaxed);
 		a_store(&workers[i].is_away, 0, relaxed);
-		a_store(&workers[i].is_drowsy, 0, relaxed);
+		a_store(&workers[i].is_parking, 0, relaxed);
 		mc_name(&workers[i].lent_to, i ? "lent_to 1" : "lent_to 0");
 		mc_name(&workers[i].is_away, i ? "is_away 1" : "is_away 0");
-		mc_name(&workers[i].is_drowsy, i ? "drowsy 1" : "drowsy 0");
+		mc_name(&workers[i].is_parking, i ? "drowsy 1" : "drowsy 0");
 	}
 	mc_name(&node.team_word, "team_word");
 }
@@ -92,7 +92,8 @@ static void lead(struct worker *w)
 	team_end(w);
 }
 
-/* Until it is to begin a body: as quota_must_leave() and quota_sit() have it.
+/* Until it is to begin a body: as quota_must_leave() and quota_stand_by() have
+ * it.
  */
 static void lend(struct worker *w)
 {
@@ -119,7 +120,7 @@ static void sleep_once(struct worker *w)
 		park_retract(&node.park);
 	} else {
 		mc_see("sleeps");
-		park_sleep_uncalled(&node.park, -1, &w->is_drowsy);
+		park_sleep_uncalled(&node.park, -1, &w->is_parking);
 	}
 	part_rise(w);
 }

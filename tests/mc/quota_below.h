@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * For programs with idle.c and worker.c: the number of CPUs stays as it is, so
- * that nobody sits on the bench of sched/quota.c.
+ * that nobody is on standby of sched/quota.c.
  */
 #ifndef MC_QUOTA_BELOW_H
 #define MC_QUOTA_BELOW_H
@@ -24,7 +24,7 @@ bool quota_must_leave(struct worker *w)
 	return false;
 }
 
-void quota_sit(struct worker *w)
+void quota_stand_by(struct worker *w)
 {
 	(void)w;
 	mc_fail("%s", __func__);

@@ -54,7 +54,7 @@ struct toy {
 
 static void run_command(struct command *c)
 {
-	char *there = (char *)c->copy.there + c->copy.offset;
+	char *there = (char *)c->copy.device_ptr + c->copy.offset;
 
 	if (c->launch.size)
 		((toy_kernel)c->launch.function)(&c->launch);
@@ -146,18 +146,18 @@ static void toy_stop(void *dev)
 }
 
 static int toy_alloc(void *dev, enum lkdf_mem_kind mem, uint64_t bytes,
-		     uint64_t align, void **there)
+		     uint64_t align, void **device_ptr)
 {
 	(void)dev;
 	(void)mem;
-	*there = aligned_alloc(align, (bytes + align - 1) / align * align);
-	return *there ? 0 : -12; /* ENOMEM */
+	*device_ptr = aligned_alloc(align, (bytes + align - 1) / align * align);
+	return *device_ptr ? 0 : -12; /* ENOMEM */
 }
 
-static void toy_free(void *dev, void *there)
+static void toy_free(void *dev, void *device_ptr)
 {
 	(void)dev;
-	free(there);
+	free(device_ptr);
 }
 
 static int copy(struct toy *t, unsigned queue, const struct lkdf_transfer *tr,

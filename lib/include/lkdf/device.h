@@ -287,7 +287,7 @@ struct lkdf_kernel_needs {
 /* Bytes that go to the device, or come from there. */
 struct lkdf_transfer {
 	void *host; /* upload only reads them; until the op is done */
-	void *there; /* as alloc gave it */
+	void *device_ptr; /* as alloc gave it */
 	uint64_t offset; /* in there */
 	uint64_t bytes;
 };
@@ -335,8 +335,8 @@ struct lkdf_device_ops {
 	 * most a page. -ENOMEM of memory of its own: the library frees what it
 	 * can do without and tries again, once others are done. */
 	int (*alloc)(void *dev, enum lkdf_mem_kind mem, uint64_t bytes,
-		     uint64_t align, void **there);
-	void (*free)(void *dev, void *there);
+		     uint64_t align, void **device_ptr);
+	void (*free)(void *dev, void *device_ptr);
 
 	/* Once for each kind, before its first launch; like is that launch.
 	 * log receives what the compiler says, with a 0 at its end. */

@@ -164,8 +164,8 @@ struct lkdf_block_info {
 	uint32_t size, mem; /* mem: enum lkdf_mem_kind */
 	struct lkdf_place *place; /* NULL: LKDF_MEM_INTERLEAVED */
 	void *base; /* as lkdf_alloc() gave it */
-	void *there; /* as the device knows it: what its alloc gave, such as a
-		      * cl_mem. Of memory of the host: base */
+	void *device_ptr; /* as the device knows it: what its alloc gave, such
+			   * as a cl_mem. Of memory of the host: base */
 	uint64_t bytes; /* asked for; on a node as taken */
 	uint64_t taken; /* what it takes with its rounding */
 	char label[64]; /* "": none */

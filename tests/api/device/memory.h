@@ -66,8 +66,8 @@ memory_add_five(struct lkdf *rt, struct lkdf_place *p, const void *block)
 		{ .device = "opencl", .image = memory_text },
 	};
 	const struct lkdf_param param = { .from = LKDF_PARAM_VALUE,
-					  .bytes = sizeof(b.there),
-					  .value = &b.there };
+					  .bytes = sizeof(b.device_ptr),
+					  .value = &b.device_ptr };
 	struct lkdf_kind *k = NULL;
 	struct lkdf_event done;
 	int rc;

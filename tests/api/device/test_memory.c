@@ -23,7 +23,7 @@ static void an_address_tells_its_block(struct lkdf *rt, struct lkdf_place *p,
 	is(b.bytes, 1000, "%s: the bytes that were asked for", how);
 	ok(b.taken >= 1000, "%s: those that it takes", how);
 	ok(!strcmp(b.label, "my block"), "%s: its label", how);
-	ok(b.there != NULL, "%s: what the device calls it", how);
+	ok(b.device_ptr != NULL, "%s: what the device calls it", how);
 	lkdf_free(rt, at);
 	is(lkdf_block(rt, at, &b), -ENOENT, "%s: and after it is freed none",
 	   how);
@@ -163,7 +163,7 @@ static void blocks_of_a_node_do_the_same(void)
 	a = memory_alloc(p, LKDF_MEM_OWN, BLOCK_BYTES);
 	memory_fill(a, 9);
 	is(lkdf_block(rt, a + 17, &b), 0, "an address in it is found");
-	ok(b.base == a && b.there == a && b.place == p, "with its place");
+	ok(b.base == a && b.device_ptr == a && b.place == p, "with its place");
 	is(lkdf_realloc(rt, a, 2 * BLOCK_BYTES, &new), 0, "it grows");
 	is(memory_first_wrong(new, BLOCK_NR, 9), -1, "with its bytes");
 	must(lkdf_block(rt, new, &b));
@@ -230,7 +230,7 @@ static void pinned_memory_is_told_to_the_device(const char *options)
 	is(e.nr_pinned, 1, "%s: the device knows it", options);
 	memory_fill(a, 4);
 	must(lkdf_block(rt, a + 1, &b));
-	ok(b.mem == LKDF_MEM_HOST_PINNED && b.there == a && b.place == p,
+	ok(b.mem == LKDF_MEM_HOST_PINNED && b.device_ptr == a && b.place == p,
 	   "%s: it is the host's, of that device", options);
 	is(lkdf_realloc(rt, a, 2 * BLOCK_BYTES, &new), 0, "%s: it grows",
 	   options);

@@ -101,10 +101,11 @@ static void a_block_has_its_name_there(void)
 		host[i] = i;
 	must(lkdf_copy(rt, NULL, at, host, BYTES, NULL));
 	must(lkdf_block(rt, at, &b));
-	is(give("to", &b.there, sizeof(b.there)), 0, "what lkdf_block() has");
+	is(give("to", &b.device_ptr, sizeof(b.device_ptr)), 0,
+	   "what lkdf_block() has");
 	must(lkdf_copy(rt, NULL, back, at, BYTES, NULL));
 	is(memory_first_wrong(back, NR, 5), -1, "the kernel wrote there");
-	is(give("from", &b.there, sizeof(b.there)), 0,
+	is(give("from", &b.device_ptr, sizeof(b.device_ptr)), 0,
 	   "and for a constant pointer");
 	lkdf_free(rt, at);
 }

@@ -11,7 +11,7 @@
 
 /* ---- a chain ------------------------------------------------------------ */
 
-static bool is_ahead(const char *how)
+static bool is_early(const char *how)
 {
 	return strstr(how, "ordered") || strstr(how, "opencl");
 }
@@ -36,7 +36,7 @@ static void a_chain_goes_ahead(struct lkdf *rt, struct lkdf_place *p,
 	}
 	is(stat_of(rt, "lkdf.device.kernels"), 3 * CHAIN, "%s: each is counted",
 	   how);
-	if (is_ahead(how)) {
+	if (is_early(how)) {
 		is(stat_of(rt, "lkdf.device.ahead"), 3 * (CHAIN - 1),
 		   "%s: all but the first were given ahead", how);
 		ok(strstr(how, "host") ||

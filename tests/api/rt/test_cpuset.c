@@ -216,7 +216,7 @@ static void a_cpuset_is_followed(void)
 	snprintf(one, sizeof(one), "%d", cpu);
 	for (round = 0; round < 3; round++) {
 		was = stat_of("lkdf.quota");
-		benched = stat_of("lkdf.benched");
+		benched = stat_of("lkdf.standby");
 		ok(put(group, "cpuset.cpus", one), "a cpuset of CPU %s", one);
 		run_until_followed(was, benched);
 		is(atomic_load(&job.nr_ran), job.nr_submitted,

@@ -63,7 +63,7 @@ static void workers_follow_their_cpus(void)
 
 	for (round = 0; round < 3; round++) {
 		was = stat_of("lkdf.quota");
-		benched = stat_of("lkdf.benched");
+		benched = stat_of("lkdf.standby");
 		take_cpus();
 		run_until_followed(was, benched);
 		is(atomic_load(&job.nr_ran), job.nr_submitted,
@@ -76,15 +76,15 @@ static void workers_follow_their_cpus(void)
 	}
 }
 
-/* Events signal_seats of the recording by a worker that has looked; of so many
- * seats, or of any number with -1. */
+/* Events signal_quota of the recording by a worker that has looked; of so
+ * many seats, or of any number with -1. */
 static int count_seats(const char *file, int seats)
 {
 	char pattern[80], number[16] = "[0-9]*";
 
 	if (seats >= 0)
 		snprintf(number, sizeof(number), "%d", seats);
-	snprintf(pattern, sizeof(pattern), "^event,.*,signal_seats,.*,%d,%s,",
+	snprintf(pattern, sizeof(pattern), "^event,.*,signal_quota,.*,%d,%s,",
 		 LKDF_SIGNAL_SELF, number);
 	return recorded_lines(file, pattern);
 }
@@ -95,7 +95,7 @@ static void the_recording_tells(const char *file, uint64_t quota)
 	int all = count_seats(file, -1), whole = count_seats(file, job.nr);
 
 	ok(all > 0 && (uint64_t)all <= quota,
-	   "%d events signal_seats of %llu, by the workers themselves", all,
+	   "%d events signal_quota of %llu, by the workers themselves", all,
 	   (unsigned long long)quota);
 	if (job.nr > __builtin_popcountll(job.nodes))
 		ok(whole > 0 && whole < all, "%d of all workers, %d of fewer",
@@ -121,7 +121,7 @@ int main(int argc, char **argv)
 		run_some();
 		find_workers();
 	}
-	is(stat_of("lkdf.benched"), 0, "at first nobody is on the bench");
+	is(stat_of("lkdf.standby"), 0, "at first nobody is on standby");
 	if (job.nr < 2)
 		skip("workers follow their CPUs", "there is one worker only");
 	else

@@ -104,7 +104,7 @@ static uint64_t stat_of(const char *name)
 
 static void run_until_benched(uint32_t nr)
 {
-	while (a_load(&quota()->nr_benched, relaxed) != nr)
+	while (a_load(&quota()->nr_standby, relaxed) != nr)
 		run_some();
 }
 
@@ -120,7 +120,7 @@ static int nr_told(uint32_t source, uint64_t seats)
 		head = a_load(&r->event_head, relaxed);
 		for (i = 0; i < head && i < EVENT_RECORDS; i++) {
 			word = a_load(&r->events[3 * i + 1], relaxed);
-			nr += (uint32_t)word == EVENT_SIGNAL_SEATS &&
+			nr += (uint32_t)word == EVENT_SIGNAL_QUOTA &&
 			      word >> 32 == source &&
 			      a_load(&r->events[3 * i + 2], relaxed) == seats;
 		}
@@ -186,11 +186,11 @@ static void fewer_workers_run(void)
 	open_runtime(true);
 	k = api_kind(job.rt, "bound", work, 0, 0);
 	run_some();
-	is(a_load(&quota()->nr_benched, relaxed), 0, "no quota: all run");
+	is(a_load(&quota()->nr_standby, relaxed), 0, "no quota: all run");
 	ok(quota_spin(quota()) > 0, "and idle ones spin");
 	set_quota("100000 100000");
 	run_until_benched(2);
-	is(stat_of("lkdf.benched"), 2, "one CPU: one worker a node runs");
+	is(stat_of("lkdf.standby"), 2, "one CPU: one worker a node runs");
 	ok(stat_of("lkdf.quota") == 1, "the change was counted");
 	is(nr_told(LKDF_SIGNAL_SELF, 2), 1,
 	   "and told, with the source and how many run");
@@ -208,7 +208,7 @@ static void fewer_workers_run(void)
 	set_quota("100000 100000");
 	run_until_benched(2);
 	lkdf_kind_put(k);
-	is(lkdf_close(job.rt), 0, "it closes with workers on the bench");
+	is(lkdf_close(job.rt), 0, "it closes with workers on standby");
 }
 
 static void a_part_keeps_a_worker(void)
@@ -222,7 +222,7 @@ static void a_part_keeps_a_worker(void)
 	tasks_bound_to_parts_run(k);
 	run_until_benched(0);
 	is(atomic_load(&job.nr_ran), job.nr_submitted,
-	   "with a part for each worker all come back from the bench");
+	   "with a part for each worker all come back from standby");
 	lkdf_kind_put(k);
 	is(lkdf_close(job.rt), 0, "it closes");
 }
@@ -231,12 +231,12 @@ static int wait_for_all(struct lkdf_ctx *c, void *arg)
 {
 	(void)c;
 	(void)arg;
-	while (a_load(&quota()->nr_benched, relaxed))
+	while (a_load(&quota()->nr_standby, relaxed))
 		sched_yield();
 	return 0;
 }
 
-/* All that may run are in bodies that end when the bench is empty. */
+/* All that may run are in bodies that end when nobody is on standby. */
 static void a_rise_is_seen_behind_bodies(void)
 {
 	int i;
@@ -249,7 +249,7 @@ static void a_rise_is_seen_behind_bodies(void)
 		must(lkdf_submit_fn(job.rt, NULL, "wait", wait_for_all, NULL,
 				    NULL));
 	is(lkdf_scope_wait(job.rt, NULL, -1), 0,
-	   "the bench itself sees the rise");
+	   "a worker on standby sees the rise");
 	is(lkdf_close(job.rt), 0, "it closes");
 }
 
@@ -260,7 +260,7 @@ static void idle_for_long(void)
 	run_until_benched(2);
 	while (!a_load(&quota()->is_deep, relaxed))
 		sched_yield();
-	ok(true, "when all sleep the bench sleeps for ever");
+	ok(true, "when all sleep those on standby sleep for ever");
 	set_quota("max 100000");
 	must(lkdf_submit_fn(job.rt, NULL, "wait", wait_for_all, NULL, NULL));
 	is(lkdf_scope_wait(job.rt, NULL, -1), 0,
@@ -284,7 +284,7 @@ static void up_and_down_under_load(void)
 	}
 	is(lkdf_scope_wait(job.rt, NULL, -1), 0, "all have ended");
 	is(atomic_load(&job.nr_ran), job.nr_submitted, "and were run");
-	ok(stat_of("lkdf.benched") >= 2, "workers came and went");
+	ok(stat_of("lkdf.standby") >= 2, "workers came and went");
 	is(lkdf_close(job.rt), 0, "it closes");
 }
 
@@ -327,7 +327,7 @@ static void the_user_has_said_how_many(void)
 		run_some();
 	is(quota_spin(quota()), 0, "workers=4 does not spin below 4 CPUs");
 	run_some();
-	is(stat_of("lkdf.benched"), 0, "but all its workers run");
+	is(stat_of("lkdf.standby"), 0, "but all its workers run");
 	is(lkdf_close(job.rt), 0, "it closes");
 }
 
