@@ -4,7 +4,7 @@
  * threads and nobody else's, reads, writes nothing; slots come back whatever
  * way a thread goes, and run out for one user before they do for all.
  */
-#include "tests/api/probe.h"
+#include "tests/api/probe_bpf.h"
 
 #include <bpf/uapi/lkdf_probe.h>
 #include <errno.h>
@@ -31,24 +31,6 @@
 
 static const struct lkdf_probe_slot *slots;
 static int program = -1;
-
-static long call_bpf(int cmd, union bpf_attr *attr)
-{
-	long rc = syscall(SYS_bpf, cmd, attr, sizeof(*attr));
-
-	return rc < 0 ? -errno : rc;
-}
-
-static int get(const char *name)
-{
-	char path[PATH_MAX];
-	union bpf_attr attr;
-
-	snprintf(path, sizeof(path), "%s/bpf/%s", probe_dir, name);
-	memset(&attr, 0, sizeof(attr));
-	attr.pathname = (uintptr_t)path;
-	return (int)call_bpf(BPF_OBJ_GET, &attr);
-}
 
 /* What the program returns, or what the kernel says instead. */
 static int run_program(void *arg, uint32_t size)
@@ -105,7 +87,7 @@ static int try_writing(void)
 	struct lkdf_probe_slot s = { 0 };
 	union bpf_attr attr;
 	uint32_t key = 0;
-	int fd = get("slots");
+	int fd = get_pin("slots");
 	void *p;
 
 	if (fd < 0)
@@ -131,9 +113,10 @@ static int try_taking_away(void)
 {
 	char path[PATH_MAX];
 
-	if (get("link_switch") != -EACCES || get("link_exit") != -EACCES)
+	if (get_pin("link_switch") != -EACCES ||
+	    get_pin("link_exit") != -EACCES)
 		return 1;
-	if (get("stop") != -EACCES)
+	if (get_pin("stop") != -EACCES)
 		return 2;
 	snprintf(path, sizeof(path), "%s/bpf/head", probe_dir);
 	return unlink(path) ? 0 : 3;
@@ -361,8 +344,8 @@ static bool start(const char *self)
 
 	if (!probe_start(self, "--group 65534 --slots 8"))
 		return false;
-	program = get("register");
-	fd = get("slots");
+	program = get_pin("register");
+	fd = get_pin("slots");
 	p = mmap(NULL, sizeof(*slots) * NR_SLOTS, PROT_READ, MAP_SHARED, fd, 0);
 	close(fd);
 	slots = p;

@@ -275,6 +275,55 @@ static void who_does_not_try_passes_on(struct lkdf *rt)
 	lkdf_channel_put(p.ch);
 }
 
+/* Woken at one channel it takes what it wants of the other. */
+struct turncoat {
+	struct pipe first, second;
+};
+
+static int turn_away(struct lkdf_ctx *c, void *arg)
+{
+	struct turncoat *t = *(struct turncoat **)arg;
+	struct pipe *p = atomic_fetch_add(&t->first.nr_calls, 1) ? &t->second
+								 : &t->first;
+
+	return pipe_receive_one(c, &p);
+}
+
+static void who_goes_on_to_wait_elsewhere_passes_on(struct lkdf *rt)
+{
+	struct turncoat turncoat = {
+		.first.ch = channel_of(rt, 8, 2, 0),
+		.second.ch = channel_of(rt, 8, 2, 0),
+	}, *t = &turncoat;
+	struct lkdf_kind *away =
+		api_kind(rt, "turn away", turn_away, sizeof(t), 0);
+	struct lkdf_kind *k = pipe_kind(rt, "receive", pipe_receive_one, 0);
+	struct pipe p = { .ch = t->first.ch };
+	struct lkdf_scope *s;
+	uint64_t v = 7;
+
+	must(lkdf_scope_create(rt, NULL, &s));
+	must(lkdf_submit(rt, NULL, ATTR(lkdf_task, .kind = away, .arg = &t),
+			 NULL));
+	pipe_until(&t->first, 1);
+	pipe_submit(rt, s, k, &p);
+	pipe_until(&p, 1);
+	must(lkdf_channel_send(p.ch, &v, 0));
+	is(lkdf_scope_wait(rt, s, 20 * SECOND), 0,
+	   "who waits behind one that has turned away goes on");
+	is(p.sum, 7, "with the value");
+	pipe_until(&t->second, 1);
+	must(lkdf_channel_send(t->second.ch, &v, 0));
+	is(lkdf_scope_wait(rt, NULL, 20 * SECOND), 0,
+	   "and the other at the channel that it has turned to");
+	is(t->second.sum, 7, "with that value");
+	lkdf_scope_put(s);
+	lkdf_kind_put(away);
+	lkdf_kind_put(k);
+	lkdf_channel_put(p.ch);
+	lkdf_channel_put(t->second.ch);
+}
+
 static int put_and_wait(struct lkdf_ctx *c, void *arg)
 {
 	struct pipe *p = *(struct pipe **)arg;
@@ -339,6 +388,7 @@ static void run_all(const char *options)
 	a_cancel_ends_the_waiting(rt);
 	a_cancel_passes_the_wake_on(rt);
 	who_does_not_try_passes_on(rt);
+	who_goes_on_to_wait_elsewhere_passes_on(rt);
 	a_put_is_an_end(rt);
 	a_continuation_is_called_again(rt);
 	is(lkdf_close(rt), 0, "nothing is left");

@@ -290,6 +290,28 @@ static void times_are_up_beside_wakes(struct lkdf *rt)
 	lkdf_channel_put(r.ch);
 }
 
+/* In a runtime of 1024 event slots: far more than these sleep. */
+#define NR_LATE 1500
+#define LATE_NS 100000
+
+static void a_time_that_is_up_keeps_nothing(void)
+{
+	struct lkdf *rt = api_open("workers=1,events=1024");
+	struct lkdf_channel *ch = channel_of(rt, 8, 1, 0);
+	int i, nr_received = 0, nr_sent = 0;
+	uint64_t v = 0;
+
+	for (i = 0; i < NR_LATE; i++)
+		nr_received += lkdf_channel_recv(ch, &v, LATE_NS) == 1;
+	is(nr_received, NR_LATE, "receivers whose time is up keep no event");
+	must(lkdf_channel_send(ch, &v, 0));
+	for (i = 0; i < NR_LATE; i++)
+		nr_sent += lkdf_channel_send(ch, &v, LATE_NS) == 1;
+	is(nr_sent, NR_LATE, "nor do senders");
+	lkdf_channel_put(ch);
+	is(lkdf_close(rt), 0, "the runtime of few events closes");
+}
+
 /* ---- bodies that may block ---------------------------------------------- */
 
 struct held {
@@ -472,5 +494,6 @@ int main(void)
 	values_are_dropped_once(rt);
 	bad_input_is_refused(rt);
 	is(lkdf_close(rt), 0, "nothing is left");
+	a_time_that_is_up_keeps_nothing();
 	return tap_end();
 }

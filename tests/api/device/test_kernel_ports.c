@@ -233,6 +233,36 @@ static void finalize_is_for_results_that_nobody_takes(void)
 	emu_check(&e, "finalize");
 }
 
+/* The kernel before it has run, and what it wrote is lost with the device. */
+static void finalize_may_say_that_the_device_is_lost(void)
+{
+	struct lkdf_device_info info = { .size = sizeof(info) };
+	uint64_t count = 1;
+	struct lkdf_graph *g;
+	struct lkdf_place *p;
+	struct lkdf_data *d;
+	struct lkdf *rt;
+	struct emu e;
+
+	emu_init(&e, EMU_OWN, kernels);
+	rt = api_open("workers=2");
+	p = emu_register(rt, &e);
+	d = device_data(rt, NR, 0);
+	g = chain(rt, p, d, &count, NULL, false);
+	e.fail_error[EMU_FINALIZE] = -ENODEV;
+	atomic_store(&e.fail_at[EMU_FINALIZE], 1);
+	is(api_run(g, NULL, NULL), -ENODEV, "finalize: the device is lost");
+	is(lkdf_place_info(p, &info), -ENODEV, "whoever asks for it is told");
+	has(lkdf_errmsg(), "device emu is lost", "by name");
+	is(api_run(g, NULL, NULL), -ENODEV, "the next run fails");
+	is(atomic_load(&e.nr[EMU_FINALIZE]), 1, "and asks nothing of it");
+	lkdf_graph_put(g);
+	lkdf_data_put(d);
+	device_close(rt);
+	e.is_lost = true;
+	emu_check(&e, "lost in finalize");
+}
+
 struct wish {
 	uint16_t first, nr; /* ports that are a parameter */
 	uint16_t range_at, nr_in, nr_out;
@@ -334,6 +364,7 @@ int main(void)
 	bad_ports_are_named();
 	on_emulated_devices();
 	finalize_is_for_results_that_nobody_takes();
+	finalize_may_say_that_the_device_is_lost();
 	data_of_a_stage_there_is_refused();
 	device_opencl(both, "workers=2,devices=opencl", 0);
 	device_opencl(both, "serial=yes,devices=opencl", 2);

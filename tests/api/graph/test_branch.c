@@ -381,6 +381,57 @@ static void many_branches_to_one_task(struct lkdf *rt)
 	story_close(&s);
 }
 
+/* Branch n leads to task n + 1 of its own. */
+#define NR_BITS 29
+
+static void each_bit_is_a_branch(struct lkdf *rt)
+{
+	struct step step[NR_BITS + 1] = { { .nr = 1 } };
+	struct lkdf_kind *k = api_kind(rt, "task", choose, 0, 0);
+	struct lkdf_graph *g = api_graph(rt, 1);
+	int i, bit, value, bad = 0;
+
+	step[0].returns = &value;
+	for (i = 0; i <= NR_BITS; i++) {
+		must(lkdf_graph_add(g, k, &step[i], NULL, 0));
+		if (i)
+			must(lkdf_graph_branch(g, 0, (uint16_t)(i - 1), i));
+	}
+	must(lkdf_graph_seal(g, NULL));
+	for (bit = 0; bit < NR_BITS; bit++) {
+		value = LKDF_BRANCHES(1 << bit);
+		must(api_run(g, NULL, NULL));
+		for (i = 0; i < NR_BITS; i++)
+			bad += step[i + 1].calls != (i <= bit);
+	}
+	is(bad, 0, "each bit of LKDF_BRANCHES() takes its branch alone");
+	value = LKDF_BRANCHES((1 << NR_BITS) - 1);
+	is(api_run(g, NULL, NULL), 0, "all 29 at once");
+	for (i = 0; i < NR_BITS; i++)
+		bad += step[i + 1].calls != 2;
+	is(bad, 0, "are all taken");
+	lkdf_graph_put(g);
+	lkdf_kind_put(k);
+}
+
+/* Only those below 28 are branches of it. */
+static void the_last_bit_may_be_no_branch(struct lkdf *rt)
+{
+	struct story s;
+	int i;
+
+	story_open(&s, rt, 2);
+	for (i = 0; i < NR_BITS - 1; i++)
+		must(lkdf_graph_branch(s.g, 0, (uint16_t)i, 1));
+	must(lkdf_graph_seal(s.g, NULL));
+	RETURNS(&s, 0, LKDF_BRANCHES(1 << 28 | 1));
+	is(story_run(&s), -ERANGE, "bit 28 where there is no branch 28");
+	RETURNS(&s, 0, LKDF_BRANCHES(1 << 27));
+	is(story_run(&s), 0, "bit 27 where there is a branch 27");
+	called(&s, 2, "1 1", "calls what it leads to");
+	story_close(&s);
+}
+
 static void all(int nr)
 {
 	struct lkdf *rt = api_open_workers(nr);
@@ -403,6 +454,8 @@ static void all(int nr)
 	refusals_name_what_is_wrong(rt);
 	too_many_branches_are_refused(rt);
 	many_branches_to_one_task(rt);
+	each_bit_is_a_branch(rt);
+	the_last_bit_may_be_no_branch(rt);
 	lkdf_scope_wait(rt, NULL, -1);
 	is(lkdf_close(rt), 0, "%d workers are closed", nr);
 }

@@ -75,6 +75,23 @@ static void it_says_what_waits(struct lkdf *rt, const char *name)
 	has(ask_why(name), "nothing waits", "and that it is over");
 }
 
+static void an_answer_stays_as_it_is(const char *name)
+{
+	const int seals =
+		F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL;
+	int fd = must(ask_connect(name)), given = -1;
+	struct lkdf_answer a;
+
+	ask_word(fd, LKDF_ASK_WHY_TEXT);
+	is(ask_hear(fd, &a, &given), 0, "an answer");
+	is(fcntl(given, F_GET_SEALS), seals, "has all seals");
+	is(ftruncate(given, 0) ? -errno : 0, -EPERM, "it does not shrink");
+	is(pwrite(given, "x", 1, 0) < 0 ? -errno : 0, -EPERM,
+	   "nor does it change");
+	close(given);
+	close(fd);
+}
+
 /* One request that is none; what the answer is. */
 static int answer_to(const char *name, const void *bytes, size_t size)
 {
@@ -358,6 +375,7 @@ int main(void)
 	h = ask_header();
 	ok(h && h->ask[0], "the header names a socket");
 	it_says_what_waits(rt, h->ask);
+	an_answer_stays_as_it_is(h->ask);
 	no_request_has_no_answer(h->ask);
 	descriptors_do_not_stay(h->ask);
 	silent_peers_hold_up_nobody(h->ask);

@@ -221,6 +221,55 @@ static void bodies_may_make_one(struct lkdf *rt)
 	lkdf_kind_put(k);
 }
 
+/* With 1024 slots: what keeps a reference keeps its slot. */
+static void a_refusal_keeps_nothing(struct lkdf *rt)
+{
+	struct lkdf_event v[3] = { { 0 } }, out;
+	int i, k, bad = 0;
+
+	for (i = 0; i < 2000 && !bad; i++) {
+		v[0] = make(rt);
+		v[1] = make(rt);
+		bad += lkdf_event_any(rt, v, 3, &out) != -EINVAL;
+		for (k = 0; k < 2; k++) {
+			must(lkdf_event_signal(v[k], 0));
+			lkdf_event_put(v[k]);
+			bad += lkdf_event_wait(v[k], 0) != -ESTALE;
+		}
+	}
+	is(bad, 0, "refusals keep no reference of what came before");
+}
+
+static uint64_t memory_of(struct lkdf *rt)
+{
+	uint64_t used;
+
+	must(lkdf_stat(rt, "lkdf.node.0.memory.used", &used));
+	return used;
+}
+
+/* Before and behind the one that has fired there is one that has not. */
+static void one_that_is_early_keeps_nothing(struct lkdf *rt)
+{
+	struct lkdf_event stop = make(rt), v[3] = { stop, { 0 }, stop }, any;
+	uint64_t before = 0;
+	int i, bad = 0;
+
+	for (i = 0; i < 5000; i++) {
+		if (i == 1000)
+			before = memory_of(rt);
+		v[1] = make(rt);
+		must(lkdf_event_signal(v[1], 0));
+		any = any_of(rt, v, 3);
+		bad += lkdf_event_wait(any, -1) != 0;
+		lkdf_event_put(v[1]);
+	}
+	is(bad, 0, "5000 fire at once");
+	is(memory_of(rt), before, "and leave nothing at the others");
+	must(lkdf_event_signal(stop, 0));
+	lkdf_event_put(stop);
+}
+
 static void what_cannot_be_is_refused(struct lkdf *rt)
 {
 	static struct lkdf_event many[LKDF_MAX_AFTER + 1];
@@ -358,6 +407,8 @@ static void run(const char *options)
 	one_in_the_other(rt);
 	tasks_come_after_it(rt);
 	bodies_may_make_one(rt);
+	a_refusal_keeps_nothing(rt);
+	one_that_is_early_keeps_nothing(rt);
 	what_cannot_be_is_refused(rt);
 	many_threads_fire_at_once(rt);
 	is(lkdf_close(rt), 0, "the runtime closes");

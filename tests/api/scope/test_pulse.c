@@ -142,6 +142,62 @@ static void one_signal_is_for_all(struct lkdf *rt)
 	lkdf_event_put(w.e);
 }
 
+/* The state of a thread of ours: 'S' where it sleeps. */
+static char state_of(pid_t tid)
+{
+	char path[64], text[256] = "";
+	const char *after;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", (int)tid);
+	f = fopen(path, "re");
+	if (f && !fgets(text, sizeof(text), f))
+		text[0] = 0;
+	if (f)
+		fclose(f);
+	after = strrchr(text, ')');
+	return after ? after[2] : 0;
+}
+
+struct sleeper {
+	struct waiting *w;
+	atomic_int tid;
+	pthread_t thread;
+};
+
+static void *sleeps(void *arg)
+{
+	struct sleeper *s = arg;
+
+	atomic_store(&s->tid, (int)syscall(SYS_gettid));
+	return waits(s->w);
+}
+
+/* One that was not woken sleeps for ever, or until the next. */
+static void one_signal_wakes_all_that_sleep(struct lkdf *rt)
+{
+	struct waiting w = { make(rt), 0 };
+	struct sleeper s[4] = { { &w, 0, 0 } };
+	int i, naps;
+
+	for (i = 0; i < 4; i++) {
+		s[i].w = &w;
+		must(-pthread_create(&s[i].thread, NULL, sleeps, &s[i]));
+	}
+	for (i = 0; i < 4; i++)
+		while (!s[i].tid || state_of(s[i].tid) != 'S')
+			api_nap_ns(100000);
+	emit(w.e);
+	for (naps = 0; naps < 2000 && atomic_load(&w.nr_out) < 4; naps++)
+		api_nap_ns(10000000);
+	is(w.nr_out, 4, "one signal wakes all four that sleep");
+	while (atomic_load(&w.nr_out) < 4)
+		emit(w.e);
+	for (i = 0; i < 4; i++)
+		pthread_join(s[i].thread, NULL);
+	lkdf_event_put(w.e);
+}
+
 /* ---- tasks -------------------------------------------------------------- */
 
 static void tasks_start_after_a_signal(struct lkdf *rt, const char *option)
@@ -420,6 +476,7 @@ int main(void)
 	an_error_ends_it(rt);
 	threads_wait_by_number(rt);
 	one_signal_is_for_all(rt);
+	one_signal_wakes_all_that_sleep(rt);
 	others_wait_once(rt);
 	functions_stay(rt);
 	calls_are_as_many_as_signals(rt);
