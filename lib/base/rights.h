@@ -17,4 +17,13 @@
  */
 const char *rights_raised(void);
 
+/*
+ * May the process at the other end of a socket of AF_UNIX be told what is in
+ * our memory? Root of our user namespace may; so may our user where we are
+ * dumpable, as the kernel has it for ptrace(2), without what Yama adds. A user
+ * whom our namespace does not map may not, whatever number stands for that
+ * user.
+ */
+bool rights_trust(int socket);
+
 #endif

@@ -2,11 +2,14 @@
 #include "rt/ask.h"
 
 #include "base/clock.h"
+#include "base/random.h"
+#include "base/rights.h"
 #include "base/thread.h"
 #include "core/runtime.h"
 #include "rt/ask_peer.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <lkdf/runtime.h>
 #include <poll.h>
 #include <signal.h>
@@ -76,7 +79,7 @@ static bool let_in(struct ask *a)
 			errno == ENOBUFS || errno == ENOMEM) &&
 		       pause_for(a, LACK_MS);
 	}
-	if (!peer_is_trusted(fd)) {
+	if (!rights_trust(fd)) {
 		close(fd);
 		return pause_for(a, STRANGER_MS);
 	}
@@ -194,9 +197,12 @@ static int listen_somewhere(struct ask *a, char *name, size_t size)
 {
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
 	socklen_t used = offsetof(struct sockaddr_un, sun_path) + 1;
+	uint64_t bits;
+	int rc = random_bits(&bits);
 
-	snprintf(name, size, "lkdf-%x-%llx", (unsigned)getpid(),
-		 (unsigned long long)(clock_ticks() ^ (uintptr_t)a));
+	if (rc)
+		return rc;
+	snprintf(name, size, "lkdf-%x-%016" PRIx64, (unsigned)getpid(), bits);
 	memcpy(at.sun_path + 1, name, strlen(name));
 	used += (socklen_t)strlen(name);
 	a->socket = socket(AF_UNIX,

@@ -6,7 +6,7 @@
  * socket, whose name stands in the header of the memfd "lkdf:stats"; what is
  * said there: Documentation/trace-format.rst.
  *
- * Only the user of the process and root get an answer. Those can neither make
+ * Only those whom rights_trust() names get an answer. Those can neither make
  * the thread wait nor grow: requests are of one size, no answer waits for room,
  * so many may talk at a time and each for so long.
  */

@@ -23,15 +23,6 @@ union control {
 	char bytes[CMSG_SPACE(sizeof(int))];
 };
 
-bool peer_is_trusted(int fd)
-{
-	struct ucred who;
-	socklen_t size = sizeof(who);
-
-	return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) &&
-	       (who.uid == geteuid() || !who.uid);
-}
-
 /* The first one is the caller's. */
 static void take_given(struct msghdr *m, int *given)
 {

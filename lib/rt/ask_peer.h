@@ -10,9 +10,6 @@
 
 struct lkdf;
 
-/* The user of the process, or root. */
-bool peer_is_trusted(int fd);
-
 /*
  * Reads one request and answers it; what is no request has no answer. True: it
  * records from now on, until peer_stop() is called.

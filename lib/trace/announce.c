@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "trace/announce.h"
 
+#include "base/rights.h"
 #include "trace/trace.h"
 
 #include <errno.h>
@@ -29,16 +30,6 @@ static int connect_to(const char *name)
 	size = (size_t)errno;
 	close(fd);
 	return -(int)size;
-}
-
-/* Is the peer our user, or root? */
-static bool is_trusted(int fd)
-{
-	struct ucred who;
-	socklen_t size = sizeof(who);
-
-	return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) &&
-	       (who.uid == geteuid() || !who.uid);
 }
 
 static int send_memfd(int fd, int memfd)
@@ -75,7 +66,7 @@ void trace_announce(const struct trace *t, const char *name)
 	if (t->fd < 0 || !name[0])
 		return;
 	fd = connect_to(name);
-	rc = fd < 0 ? fd : is_trusted(fd) ? send_memfd(fd, t->fd) : -EPERM;
+	rc = fd < 0 ? fd : rights_trust(fd) ? send_memfd(fd, t->fd) : -EPERM;
 	if (fd >= 0)
 		close(fd);
 	if (rc)

@@ -10,7 +10,7 @@
 struct trace;
 
 /* name: of the socket, without the leading NUL. Where nobody listens, or
- * somebody of another user does, nothing is sent: the log tells why. */
+ * somebody whom rights_trust() refuses, nothing is sent: the log tells why. */
 void trace_announce(const struct trace *t, const char *name);
 
 #endif

@@ -2,10 +2,12 @@
 #include "trace/file.h"
 
 #include "base/err.h"
+#include "base/random.h"
 #include "trace/name.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -75,11 +77,14 @@ static int make_temp(struct trace_file *f, const char *pattern, char *temp,
 {
 	char path[PATH_MAX];
 	int rc = file_name_make(pattern, 0, path, sizeof(path)), n;
+	uint64_t bits;
 
 	if (rc)
 		return rc;
-	n = snprintf(temp, size, "%s.%d.%p.tmp", path, (int)getpid(),
-		     (void *)f);
+	rc = random_bits(&bits);
+	if (rc)
+		return err(rc, "trace: no random bits: %s", strerror(-rc));
+	n = snprintf(temp, size, "%s.%016" PRIx64 ".tmp", path, bits);
 	if (n < 0 || (size_t)n >= size)
 		return err(-ENAMETOOLONG, "trace: file name of %d bytes", n);
 	f->fd = open(temp, OPEN_FLAGS, 0600);

@@ -25,7 +25,8 @@ only libnuma '^lib/mem/' "${inc}numa(if|compat[0-9]*)?\.h"
 only 'moving memory' '^lib/mem/' \
 	'\<(mbind|move_pages|set_mempolicy|migrate_pages) *\(|SYS_(mbind|move_pages|set_mempolicy|migrate_pages)'
 only hwloc '^lib/topo/' "${inc}hwloc|\<hwloc_[a-z_]+"
-only /sys '^lib/topo/' '"[^"]*/sys/(devices|fs|class|bus|block|kernel|firmware|module)'
+# /proc/sys is another one.
+only /sys '^lib/topo/' '"([^"]*[^c"])?/sys/(devices|fs|class|bus|block|kernel|firmware|module)'
 only CUDA '^lib/cuda/' "${inc}(cuda|nvml|cublas)|\<cu(da)?(Init|Malloc|Launch|Mem|Stream|Ctx|Device|Event)[A-Za-z]* *\("
 only OpenCL '^lib/opencl/' \
 	"${inc}CL/|\<cl(Get|Create|Release|Enqueue|Set|Build|Flush|Finish)[A-Za-z]* *\("
