@@ -96,6 +96,19 @@ int doctor_caps(struct lkdf *rt, const char *name, char *to, size_t size)
 	return 1;
 }
 
+/* Words for the CPUs that the threads of its workers have. */
+static const char *bound_to(struct lkdf *rt, uint64_t caps)
+{
+	char why[128];
+
+	if (caps & LKDF_CAP_PINNED)
+		return "pinned";
+	return doctor_caps(rt, "pinned", why, sizeof(why)) &&
+			       strstr(why, "those of their nodes")
+		       ? "bound to nodes"
+		       : "not bound";
+}
+
 /* The runtime itself: does it open, and what did it find? */
 static void probe_runtime(struct finding *f)
 {
@@ -115,7 +128,7 @@ static void probe_runtime(struct finding *f)
 		    "%s, %s, "
 		    "memory %s, %s, pages %s",
 		    lkdf_nr_workers(rt), lkdf_nr_executors(rt),
-		    caps & LKDF_CAP_PINNED ? "pinned" : "not pinned",
+		    bound_to(rt, caps),
 		    caps & LKDF_CAP_NODES ? "several nodes" : "one node",
 		    caps & LKDF_CAP_BIND ? "bound" : "not bound",
 		    caps & LKDF_CAP_TRACE ? "counters in a memfd"
@@ -123,9 +136,9 @@ static void probe_runtime(struct finding *f)
 		    caps & LKDF_CAP_KMOD    ? "watched by the kernel module"
 		    : caps & LKDF_CAP_PAGES ? "looked at now and then"
 					    : "not looked at");
-	if (!(caps & LKDF_CAP_PINNED)) {
+	if (!strcmp(bound_to(rt, caps), "not bound")) {
 		f->level = DOCTOR_WARN;
-		finding_fix(f, "no more workers than CPUs, and pin=yes");
+		finding_fix(f, "no more workers than CPUs, and not pin=no");
 	} else if (lkdf_places(rt, 0, NULL, 0) > 1 && !(caps & LKDF_CAP_BIND)) {
 		f->level = DOCTOR_WARN;
 		finding_fix(f, "let the container's seccomp filter pass mbind");
@@ -137,6 +150,7 @@ static const struct doctor_row doctor_rows[] = {
 	{ "kernel", probe_kernel },
 	{ "cpus", probe_cpus },
 	{ "topology", probe_topology },
+	{ "shared_cpus", probe_shared_cpus },
 	{ "quota", probe_quota },
 	{ "tsc", probe_tsc },
 	{ "thp", probe_thp },

@@ -66,6 +66,7 @@ void probe_cuda(struct finding *f);
 /* Limits and CPUs: probes of doctor_cpu.c. */
 void probe_cpus(struct finding *f);
 void probe_topology(struct finding *f);
+void probe_shared_cpus(struct finding *f);
 void probe_quota(struct finding *f);
 void probe_tsc(struct finding *f);
 void probe_memlock(struct finding *f);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /* CPUs that this process gets, its clock and its limits. */
 #include "doctor.h"
+#include "shared_cpus.h"
 
 #include <lkdf/lkdf.h>
 
@@ -67,6 +68,24 @@ void probe_topology(struct finding *f)
 	f->level = DOCTOR_WARN;
 	finding_fix(f, "mount /proc, and /sys with its CPUs and nodes; until "
 		       "then caches are unknown and all memory is one node");
+}
+
+void probe_shared_cpus(struct finding *f)
+{
+	struct shared_cpus s;
+
+	shared_cpus_find(0, &s);
+	if (!s.cpus[0]) {
+		finding_say(f, DOCTOR_OK,
+			    "bound workers: no CPU has those of two runtimes");
+		return;
+	}
+	finding_say(f, DOCTOR_WARN,
+		    "bound workers: CPUs %s have those of two runtimes or "
+		    "more, processes %s",
+		    s.cpus, s.pids);
+	finding_fix(f, "pin=auto and fewer workers than CPUs, or cpus= of its "
+		       "own for each");
 }
 
 /* This process's cgroup directory of version 2, "" if there is none. */

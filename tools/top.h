@@ -10,6 +10,7 @@
 
 #include "cli.h"
 #include "futex.h"
+#include "shared_cpus.h"
 #include "stats.h"
 
 #include <stdbool.h>
@@ -104,6 +105,7 @@ struct top {
 	struct top_node *node; /* by number */
 	uint32_t nr_nodes, nr_workers;
 	double busy, rate[NR_TOP_COUNTERS]; /* of all; busy in workers */
+	struct shared_cpus shared; /* with other runtimes */
 	bool is_first; /* rates are those since the start */
 	int64_t start_ns, at_ns;
 	double seconds; /* that the rates are of */

@@ -150,6 +150,8 @@ void top_print_json(const struct top *t)
 	json_text(&j, "schema", "lkdf/top/1");
 	json_int(&j, "pid", t->pid);
 	json_text(&j, "command", t->command);
+	json_text(&j, "shared_cpus", t->shared.cpus);
+	json_text(&j, "shared_with", t->shared.pids);
 	json_number(&j, "seconds", t->seconds);
 	json_int(&j, "runtimes", t->nr_stats);
 	json_fixed(&j, "busy", t->nr_workers ? t->busy / t->nr_workers : 0, 4);

@@ -130,6 +130,7 @@ int top_open(struct top *t)
 		return nr;
 	t->nr_stats = (unsigned)nr;
 	target_name(t->pid, t->command, sizeof(t->command));
+	shared_cpus_find(t->pid, &t->shared);
 	t->kind = calloc(TOP_KINDS, sizeof(*t->kind));
 	rc = t->kind ? make_rows(t) : -ENOMEM;
 	return rc ? rc : nr;
@@ -295,8 +296,10 @@ int top_look(struct top *t)
 	uint32_t i;
 	unsigned r;
 
-	if (now / LOOK_AGAIN_NS != t->at_ns / LOOK_AGAIN_NS)
+	if (now / LOOK_AGAIN_NS != t->at_ns / LOOK_AGAIN_NS) {
 		rc = find_again(t);
+		shared_cpus_find(t->pid, &t->shared);
+	}
 	if (rc)
 		return rc;
 	t->is_first = t->at_ns == t->start_ns;

@@ -460,6 +460,11 @@ static void fill_title(struct top_page *p, const struct top *t)
 	}
 	cell_of_rate(p, t->rate[TOP_TASKS], "tasks");
 	cell_of_rate(p, steals, "steals");
+	if (t->shared.cpus[0]) {
+		page_line(p, CLI_YELLOW);
+		page_cell(p, 0, "CPUs %s have workers of two runtimes: %s",
+			  t->shared.cpus, t->shared.pids);
+	}
 }
 
 int top_page_make(struct top_page *p, const struct top *t)

@@ -22,6 +22,9 @@ enum log_word {
 };
 static const char *const log_words[] = { "auto", "none",  "error",
 					 "info", "debug", NULL };
+/* As enum pin. */
+static const char *const pin_words[] = { "no", "yes", "auto", NULL };
+
 /* As enum os_huge. */
 static const char *const huge_words[] = { "default", "always", "never", NULL };
 
@@ -62,10 +65,14 @@ static const struct option_row rows[] = {
 	  .help = "a made-up machine instead of this one, for tests: "
 		  "\"numa:2 core:4\"; workers are not pinned then" },
 	{ .name = "pin",
-	  .type = OPTION_BOOL,
+	  .type = OPTION_WORD,
 	  AT(pin),
-	  .init = 1,
-	  .help = "bind each worker to one CPU" },
+	  .words = pin_words,
+	  .init = PIN_AUTO,
+	  .help = "yes: bind each worker to one CPU; auto: to the CPUs of its "
+		  "node where workers are fewer than the CPUs that the process "
+		  "may use and there is no cpus=, and where another runtime of "
+		  "the process has the CPUs" },
 	{ .name = "spin_us",
 	  .type = OPTION_INT,
 	  AT(spin_us),

@@ -14,6 +14,7 @@
 #include "data/place.h"
 #include "io/io_ring.h"
 #include "rt/why.h"
+#include "sched/bind.h"
 #include "topo/topo.h"
 
 #include <inttypes.h>
@@ -71,10 +72,15 @@ static int find_counter(const char *name, size_t *out)
 	return -ENOENT;
 }
 
-/* -1: a thread of the pool, or not bound. */
+/* -1: a thread of the pool, or not bound to one. */
 static int cpu_of(const struct lkdf *rt, long executor)
 {
-	return executor < rt->nr_workers ? rt->sched.workers[executor].cpu : -1;
+	const struct worker *w = &rt->sched.workers[executor];
+
+	return executor < rt->nr_workers &&
+			       a_load(&w->bind, relaxed) == BIND_CPU
+		       ? w->cpu
+		       : -1;
 }
 
 /* name is "3.tasks". */
@@ -161,7 +167,7 @@ static int write_topo(struct lkdf *rt, struct text *f, bool is_json)
 		return err(-ENOMEM, "describe: no memory");
 	for (i = 0; rt->sched.is_pinned && i < rt->nr_workers; i++) {
 		for (j = 0; j < t->nr_cpus; j++) {
-			if (t->cpu[j].os_cpu == cpu_of(rt, i))
+			if (t->cpu[j].os_cpu == rt->sched.workers[i].cpu)
 				worker[i] = j;
 		}
 	}
@@ -184,6 +190,8 @@ static const char *why_not(struct lkdf *rt, uint64_t cap)
 {
 	const char *why = NULL;
 
+	if (cap == LKDF_CAP_PINNED && rt->sched.is_bound)
+		why = "they are to those of their nodes";
 	if (cap == LKDF_CAP_BIND)
 		why = place_unbound_text(rt);
 	if (cap == LKDF_CAP_TRACE)

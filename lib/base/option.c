@@ -116,12 +116,24 @@ static int set_number(const struct option_row *row, const char *value,
 	return 0;
 }
 
+/* Words that begin with "no", "yes" are a boolean that has more to say. */
+static bool is_yes_or_no(const struct option_row *row)
+{
+	return !strcmp(row->words[0], "no") && row->words[1] &&
+	       !strcmp(row->words[1], "yes");
+}
+
 static int set_word(const struct option_row *row, const char *value,
 		    void *config, const char *where)
 {
 	char known[128] = "";
 	size_t used = 0;
 	int64_t i;
+
+	if (is_yes_or_no(row) && !parse_bool(value, &i)) {
+		set_int(row, i, config);
+		return 0;
+	}
 
 	for (i = 0; row->words[i]; i++) {
 		if (!strcmp(value, row->words[i])) {

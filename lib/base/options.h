@@ -10,8 +10,16 @@
 
 #include "base/option.h"
 
+/* The values of the option pin. */
+enum pin {
+	PIN_NO,
+	PIN_YES,
+	PIN_AUTO
+};
+
 struct options {
-	int64_t workers, workers_per_node, reserve_workers, pin, spin_us;
+	int64_t workers, workers_per_node, reserve_workers, spin_us;
+	int64_t pin; /* enum pin */
 	int64_t blocking, events, stack_kib, serial, spawn_inline;
 	int64_t memory_limit, memory_strict, memory_huge; /* enum os_huge */
 	int64_t placement, far_steals, rehome, solo_runs, static_runs;

@@ -20,6 +20,8 @@
 #include "trace/hooks.h"
 #include "trace/trace.h"
 
+#include <sched.h>
+
 #define FN_KINDS 64 /* buckets */
 
 /* Frames of sealed graphs are found by number: two levels of 256. */
@@ -87,6 +89,9 @@ struct lkdf {
 	_Atomic(uint32_t) nr_polled; /* serial mode; under poll_lock */
 	_Atomic(bool)
 		has_copies; /* a kernel has used data, see data/offhost.h */
+
+	/* Under stocks_lock(): CPUs that one worker each is bound to. */
+	cpu_set_t cpus;
 
 	/* Under scope_lock: the tree of scopes. */
 	pthread_mutex_t scope_lock;

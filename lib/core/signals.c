@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "core/signals.h"
 
+#include "sched/bind.h"
 #include "signal/src_bpf.h"
 
 int signals_open(struct lkdf *rt)
@@ -44,6 +45,16 @@ void signals_enter(struct executor *ex)
 	find_own(rt, &own);
 	workers_enter(&rt->signals, ex->id, &own);
 	trace_probe_slot(ex->ring, workers_slot(&rt->signals, ex->id));
+}
+
+void signals_looked(struct worker *w)
+{
+	const struct lkdf *rt = w->executor->rt;
+	const struct worker_facts *f = &rt->signals.of[w->executor->id];
+
+	if (a_load(&f->has_delay, relaxed))
+		bind_look(w, a_load(&f->run_delay_ns, relaxed),
+			  a_load(&f->at_ns, relaxed));
 }
 
 void signals_enter_worker(struct worker *w)

@@ -16,13 +16,17 @@ int signals_open(struct lkdf *rt);
 void signals_enter(struct executor *ex);
 void signals_enter_worker(struct worker *w);
 
+/* It has looked at itself. */
+void signals_looked(struct worker *w);
+
 /* A worker comes by, every so many items. */
 static inline void signals_look(struct worker *w)
 {
 	struct lkdf *rt = w->executor->rt;
 
-	if (rt->signals.has_self)
-		workers_look(&rt->signals, w->executor->id, clock_ticks());
+	if (rt->signals.has_self &&
+	    workers_look(&rt->signals, w->executor->id, clock_ticks()))
+		signals_looked(w);
 }
 
 #endif

@@ -89,6 +89,17 @@ int stocks_open(struct lkdf *rt)
 	return 0;
 }
 
+struct list *stocks_lock(void)
+{
+	lock_take(&lock);
+	return &runtimes;
+}
+
+void stocks_unlock(void)
+{
+	lock_give(&lock);
+}
+
 static void free_stock(struct stock *s)
 {
 	if (!s->is_spare)

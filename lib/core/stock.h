@@ -37,6 +37,14 @@ int stocks_open(struct lkdf *rt);
 /* Before the pools; no thread is in a call. Does nothing if never opened. */
 void stocks_close(struct lkdf *rt);
 
+/*
+ * The runtimes of this process between stocks_open() and stocks_close(), by
+ * stocks.all; none is added or removed, and no process forks, until
+ * stocks_unlock(). Nothing is allocated in between.
+ */
+struct list *stocks_lock(void);
+void stocks_unlock(void);
+
 /* An object of a pool; NULL: no memory or the cap. */
 void *stock_get(struct lkdf *rt, enum executor_pool pool);
 void stock_put(struct lkdf *rt, enum executor_pool pool, void *object);

@@ -18,6 +18,7 @@
 #include "offload/own_kind.h"
 #include "rt/ask.h"
 #include "rt/report.h"
+#include "rt/seats.h"
 #include "rt/watch.h"
 #include "run/frame.h"
 #include "run/run.h"
@@ -94,7 +95,7 @@ static void write_facts(const struct lkdf *rt, char *to, size_t size)
 
 	snprintf(to, size,
 		 "program=%s\nworkers=%d\nblocking=%d\ncpus=%d\ncores=%d\n"
-		 "nodes=%d\nquota.milli=%d\nsynthetic=%d\npinned=%d\n"
+		 "nodes=%d\nquota.milli=%d\nsynthetic=%d\npin=%d\n"
 		 "serial=%d\nspin.us=%d\nplacement=%d\nfar.steals=%d\n"
 		 "rehome=%d\nsolo.runs=%d\nstatic.runs=%d\nio=%d\n",
 		 program_invocation_short_name, rt->nr_workers, rt->nr_blocking,
@@ -211,7 +212,10 @@ static int start_threads(struct lkdf *rt)
 	/* Short is what ends within the time that idle workers spin. */
 	rt->spin_ticks =
 		(uint32_t)((uint64_t)20000 * clock_ticks_per_1024ns() / 1024);
-	rc = sched_start(&rt->sched, &sched);
+	rc = seats_take(rt, &sched);
+	if (!rc)
+		rc = sched_start(&rt->sched, &sched);
+	free((int *)(uintptr_t)sched.cpu_index);
 	if (!rc)
 		return 0;
 	blocking_fini(&rt->blocking);
@@ -419,6 +423,7 @@ void runtime_close(struct lkdf *rt)
 	io_stop(rt);
 	blocking_stop(&rt->blocking);
 	sched_stop(&rt->sched);
+	seats_give(rt);
 	blocking_fini(&rt->blocking);
 	/* Until here a worker may ask who polls to look again. */
 	io_fini(rt);

@@ -5,6 +5,7 @@
 #include "base/futex.h"
 #include "base/log.h"
 #include "base/options.h"
+#include "sched/bind.h"
 #include "sched/holdoff.h"
 #include "sched/sched.h"
 #include "sched/team.h"
@@ -75,42 +76,6 @@ static int read_cpus(const struct worker *w, cpu_set_t *set)
 		   : pthread_getaffinity_np(w->thread, sizeof(*set), set);
 }
 
-/* False: it has the CPUs of a team, which under the lock it does not begin. */
-static bool go_there(const struct worker *w, int tid, const cpu_set_t *home)
-{
-	bool has_gone;
-
-	lock_take(&w->node->team_lock);
-	has_gone =
-		!w->is_leader && !sched_setaffinity(tid, sizeof(*home), home);
-	lock_give(&w->node->team_lock);
-	return has_gone;
-}
-
-/*
- * The kernel lets a thread run on all CPUs that are left when its own one goes,
- * and Linux 6.1 does so with each thread when a cpuset changes at all. Once its
- * CPU is one of several again, the worker goes back to that.
- */
-static void go_home(const struct sched *s, const struct worker *w,
-		    const cpu_set_t *own)
-{
-	int tid = a_load(&w->tid, relaxed);
-	cpu_set_t home;
-
-	if (w->cpu < 0 || w->cpu >= CPU_SETSIZE || !CPU_ISSET(w->cpu, own) ||
-	    CPU_COUNT(own) == 1)
-		return;
-	/* Numbers of threads that have ended are given on. */
-	if (!tid || a_load(&s->is_stopping, relaxed))
-		return;
-	CPU_ZERO(&home);
-	CPU_SET(w->cpu, &home);
-	if (go_there(w, tid, &home))
-		log_text(s->quota.log, LKDF_LOG_INFO,
-			 "quota: worker %d is back on CPU %d", w->id, w->cpu);
-}
-
 /*
  * CPUs that any worker's thread may run on. A file that cannot be read does not
  * limit.
@@ -125,7 +90,8 @@ static int count_cpus(const struct sched *s)
 		if (read_cpus(&s->workers[i], &own))
 			return s->nr_workers;
 		CPU_OR(&all, &all, &own);
-		go_home(s, &s->workers[i], &own);
+		bind_restore(&s->workers[i],
+			     a_load(&s->workers[i].tid, relaxed), &own);
 	}
 	i = CPU_COUNT(&all);
 	return i < s->nr_workers ? i : s->nr_workers;

@@ -10,8 +10,8 @@
  * fewer CPUs than workers nobody spins, and workers whose rank is not below
  * the number of CPUs leave what they have to the others, where they come
  * between two bodies, and stand by. Of a part's workers one stays, see
- * part.h. A pinned worker whose CPU went away and has come back is pinned to it
- * again.
+ * part.h. A worker whose CPUs went away and have come back is bound to them
+ * again, see bind.h.
  *
  * To all others a worker on standby is one in a body that does not end: its
  * deques are public, it counts neither as spinner nor as sleeper, so nobody

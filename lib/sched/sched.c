@@ -7,12 +7,12 @@
 
 #include "base/clock.h"
 #include "base/err.h"
-#include "base/log.h"
 #include "base/options.h"
 #include "base/thread.h"
 #include "base/thrown.h"
 #include "mem/os.h"
 #include "mem/region.h"
+#include "sched/bind.h"
 #include "sched/notify.h"
 #include "sched/part.h"
 #include "sched/quota.h"
@@ -21,7 +21,7 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <lkdf/runtime.h>
+#include <lkdf/format.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -216,7 +216,8 @@ static void init_worker(struct sched *s, const struct sched_attr *a, int i,
 	w->executor = &a->executors[i];
 	w->executor->worker = w;
 	w->executor->node = cpu->node;
-	w->cpu = s->is_pinned ? cpu->os_cpu : -1;
+	w->cpu = a->bind == BIND_CPU ? cpu->os_cpu : -1;
+	a_store(&w->bind, a->bind, relaxed);
 	w->node = &s->nodes[cpu->node];
 	w->node->nr_workers++;
 	w->rng = 0x9e3779b97f4a7c15ull * (uint64_t)(i + 1);
@@ -224,33 +225,18 @@ static void init_worker(struct sched *s, const struct sched_attr *a, int i,
 
 static int init_workers(struct sched *s, const struct sched_attr *a)
 {
-	size_t size = (size_t)s->nr_workers * sizeof(int);
-	int *cpu_index = region_alloc(size);
 	int rc = 0, i;
 
 	for (i = 0; i < s->nr_nodes; i++)
 		prefer_node(s, &s->nodes[i], sizeof(s->nodes[i]), i);
-	if (!cpu_index)
-		return err(-ENOMEM, "sched: no memory for %d workers",
-			   s->nr_workers);
-	if (!topo_place_workers(s->topo, s->nr_workers,
-				a->options->workers_per_node != 0, cpu_index)) {
-		s->is_pinned = false;
-		log_text(
-			a->log, LKDF_LOG_INFO,
-			"sched: %d workers on %d CPUs: not pinned, no spinning",
-			s->nr_workers, s->topo->nr_cpus);
-		s->spin_ticks = 0;
-	}
 	for (i = 0; i < s->nr_workers && !rc; i++) {
-		init_worker(s, a, i, &s->topo->cpu[cpu_index[i]]);
+		init_worker(s, a, i, &s->topo->cpu[a->cpu_index[i]]);
 		rc = init_deques(s, &s->workers[i]);
 	}
 	if (!rc)
 		rc = order_nodes(s);
 	if (!rc)
-		rc = order_victims(s, cpu_index);
-	region_free(cpu_index, size);
+		rc = order_victims(s, a->cpu_index);
 	return rc;
 }
 
@@ -336,11 +322,9 @@ static int start_worker(struct worker *w, int stack_kib)
 	if (rc)
 		return -rc;
 	rc = give_stack(w, &attr, stack_kib);
-	if (w->cpu >= 0 && w->cpu < CPU_SETSIZE) {
-		CPU_ZERO(&set);
-		CPU_SET(w->cpu, &set);
+	CPU_ZERO(&set);
+	if (bind_add(w, &set))
 		pthread_attr_setaffinity_np(&attr, sizeof(set), &set);
-	}
 	if (!rc)
 		rc = pthread_create(&w->thread, &attr, worker_main, w);
 	pthread_attr_destroy(&attr);
@@ -387,11 +371,13 @@ int sched_start(struct sched *s, const struct sched_attr *a)
 	s->nr_nodes = a->topo->nr_nodes;
 	s->options = o;
 	s->is_serial = o->serial != 0;
-	s->is_pinned = o->pin && !a->topo->is_synthetic && !s->is_serial;
+	s->is_pinned = a->bind == BIND_CPU;
+	s->is_bound = a->bind == BIND_NODE;
 	s->ticks_per_1024ns = clock_ticks_per_1024ns();
 	if (o->omp)
 		foreign_find(&s->foreign);
-	s->spin_ticks = ns_to_ticks(s, (uint64_t)o->spin_us * 1000);
+	if (!a->is_crowded)
+		s->spin_ticks = ns_to_ticks(s, (uint64_t)o->spin_us * 1000);
 	s->wake_ticks = ns_to_ticks(s, WAKE_NS);
 	s->aside_ticks = ns_to_ticks(s, ASIDE_NS);
 	s->crowded_ticks = ns_to_ticks(s, CROWDED_NS);

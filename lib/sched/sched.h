@@ -62,6 +62,9 @@ struct sched_attr {
 	void (*init_executor)(void *u, int i);
 	void *u;
 	int nr_workers;
+	const int *cpu_index; /* of each worker: an index into topo->cpu */
+	uint32_t bind; /* enum bind: what the workers are bound to */
+	bool is_crowded; /* there are more workers than CPUs: nobody spins */
 	bool has_membarrier;
 	const struct options *options; /* outlives it */
 };
@@ -76,7 +79,9 @@ struct sched {
 	int nr_workers, nr_nodes;
 	int nr_worker_nodes; /* nodes that have workers */
 	int nr_started;
-	bool is_pinned, is_serial;
+	bool is_pinned; /* workers began bound to one CPU each */
+	bool is_bound; /* or to those of their nodes */
+	bool is_serial;
 	uint32_t ticks_per_1024ns;
 	uint64_t spin_ticks; /* an idle worker's, see quota.h */
 	uint64_t wake_ticks; /* what a wake-up costs the waker, about */

@@ -2,6 +2,7 @@
 #include "sched/team.h"
 
 #include "base/futex.h"
+#include "sched/bind.h"
 #include "sched/holdoff.h"
 #include "sched/quota.h"
 #include "sched/sched.h"
@@ -210,7 +211,7 @@ static void return_workers(struct worker *w)
 
 /* ---- CPUs --------------------------------------------------------------- */
 
-/* The workers' of the node, or its own alone; nothing if it is not pinned. */
+/* The workers' of the node, or its own alone; nothing if one is not bound. */
 static void run_on(const struct worker *w, bool is_all)
 {
 	struct worker *first = first_of(w);
@@ -219,10 +220,8 @@ static void run_on(const struct worker *w, bool is_all)
 
 	CPU_ZERO(&set);
 	for (i = 0; i < w->node->nr_workers; i++) {
-		if (first[i].cpu < 0 || first[i].cpu >= CPU_SETSIZE)
+		if ((is_all || &first[i] == w) && !bind_add(&first[i], &set))
 			return;
-		if (is_all || &first[i] == w)
-			CPU_SET(first[i].cpu, &set);
 	}
 	sched_setaffinity(0, sizeof(set), &set);
 }

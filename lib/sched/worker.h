@@ -116,13 +116,14 @@ struct worker {
 	struct executor *executor;
 	struct sched *sched;
 	struct sched_node *node;
-	int id, cpu; /* cpu -1: not pinned */
+	int id, cpu; /* cpu -1: not bound to one */
 	uint32_t quota_rank; /* see quota.h */
 	int *victims; /* the others, nearest first */
 	int nr_near;
 	struct far *far; /* what it points to is this worker's only */
 	pthread_t thread;
 	_Atomic(int) tid; /* 0 until the thread runs */
+	_Atomic(uint32_t) bind; /* enum bind; it may leave its CPU */
 	struct stack stack;
 	uint32_t spawn_inline; /* see worker_is_crowded() */
 
@@ -146,6 +147,8 @@ struct worker {
 	uint64_t idle_since; /* ticks; while it looks for work */
 	uint64_t crowded_at; /* ticks; when others kept its CPU, see idle.c */
 	uint64_t quota_seen_at; /* ticks; when it came by last, see quota.h */
+	uint64_t waited_ns; /* for its CPU, when bind.h looked last */
+	int64_t waited_at_ns; /* and that was then; 0: never */
 	int64_t holdoff_nap_ns; /* beside others that keep their work */
 	int64_t watch_nap_ns; /* see publish.h */
 	bool is_watching;

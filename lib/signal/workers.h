@@ -89,12 +89,14 @@ void workers_enter(struct workers *b, int executor,
 /* Looks now, whatever the time. */
 void workers_look_now(struct workers *b, int executor, uint64_t ticks);
 
-/* Of its thread, wherever it comes by: now and then it looks. */
-static inline void workers_look(struct workers *b, int executor, uint64_t ticks)
+/* Of its thread, wherever it comes by: now and then it looks, which is true. */
+static inline bool workers_look(struct workers *b, int executor, uint64_t ticks)
 {
-	if (b->has_self &&
-	    unlikely((int64_t)(ticks - b->of[executor].look_at) >= 0))
-		workers_look_now(b, executor, ticks);
+	if (likely(!b->has_self ||
+		   (int64_t)(ticks - b->of[executor].look_at) < 0))
+		return false;
+	workers_look_now(b, executor, ticks);
+	return true;
 }
 
 /* Is the kind of running bodies to be noted? */

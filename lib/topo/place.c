@@ -8,6 +8,8 @@
  */
 #include "topo/topo.h"
 
+#include "base/util.h"
+
 int topo_cpu_nodes(const struct topo *t)
 {
 	int i, n = 0;
@@ -37,24 +39,58 @@ static int share_of(int total, int before, int own, int sum)
 	return sum ? (int)(end / sum - start / sum) : 0;
 }
 
-/* Workers of node n when they are dealt in proportion. */
-static int proportional_shares(const struct topo *t, int n, int nr_workers)
+/* CPUs that may be dealt. */
+struct supply {
+	int cores, cpus; /* cores: first threads of them */
+};
+
+static struct supply supply_of(const struct topo *t, int n,
+			       const bool *is_taken)
 {
-	int left = nr_workers % t->nr_cpus, cores = 0, cpus = 0, i;
 	const struct topo_node *node = &t->node[n];
-	int whole = nr_workers / t->nr_cpus * node->nr_cpus;
+	struct supply own = { 0, 0 };
+	int i;
+
+	for (i = node->first_cpu; i < node->first_cpu + node->nr_cpus; i++) {
+		if (is_taken && is_taken[i])
+			continue;
+		own.cpus++;
+		own.cores += !t->cpu[i].smt;
+	}
+	return own;
+}
+
+/* Of the nodes below n. */
+static struct supply supply_below(const struct topo *t, int n,
+				  const bool *is_taken)
+{
+	struct supply sum = { 0, 0 }, own;
+	int i;
 
 	for (i = 0; i < n; i++) {
-		cores += t->node[i].nr_cores;
-		cpus += t->node[i].nr_cpus;
+		own = supply_of(t, i, is_taken);
+		sum.cpus += own.cpus;
+		sum.cores += own.cores;
 	}
-	if (left <= t->nr_cores)
+	return sum;
+}
+
+/* Workers of node n when they are dealt in proportion. */
+static int proportional_shares(const struct topo *t, int n, int nr_workers,
+			       const bool *is_taken)
+{
+	struct supply all = supply_below(t, t->nr_nodes, is_taken);
+	struct supply below = supply_below(t, n, is_taken);
+	struct supply own = supply_of(t, n, is_taken);
+	int left = nr_workers % all.cpus;
+	int whole = nr_workers / all.cpus * own.cpus;
+
+	if (left <= all.cores)
 		return whole +
-		       share_of(left, cores, node->nr_cores, t->nr_cores);
-	return whole + node->nr_cores +
-	       share_of(left - t->nr_cores, cpus - cores,
-			node->nr_cpus - node->nr_cores,
-			t->nr_cpus - t->nr_cores);
+		       share_of(left, below.cores, own.cores, all.cores);
+	return whole + own.cores +
+	       share_of(left - all.cores, below.cpus - below.cores,
+			own.cpus - own.cores, all.cpus - all.cores);
 }
 
 /* Workers of node n when every node with CPUs gets the same number. */
@@ -68,20 +104,54 @@ static int equal_shares(const struct topo *t, int n, int nr_workers)
 			topo_cpu_nodes(t));
 }
 
-bool topo_place_workers(const struct topo *t, int nr_workers, bool is_per_node,
-			int *cpu_index)
-{
-	const struct topo_node *node;
-	bool is_own = true;
-	int n, i, nr, w = 0;
+/* A number of workers, and the CPUs that may be dealt to them. */
+struct deal {
+	const struct topo *t;
+	int nr_workers;
+	bool is_per_node;
+	const bool *is_taken;
+};
 
-	for (n = 0; n < t->nr_nodes; n++) {
-		node = &t->node[n];
-		nr = is_per_node ? equal_shares(t, n, nr_workers)
-				 : proportional_shares(t, n, nr_workers);
-		for (i = 0; i < nr; i++)
-			cpu_index[w++] = node->first_cpu + i % node->nr_cpus;
-		is_own = is_own && nr <= node->nr_cpus;
+/* To the CPUs of node n, in rounds; false: some have more than one worker. */
+static bool deal_node(const struct deal *d, int n, int *cpu_index, int *at)
+{
+	const struct topo_node *node = &d->t->node[n];
+	int nr = d->is_per_node ? equal_shares(d->t, n, d->nr_workers)
+				: proportional_shares(d->t, n, d->nr_workers,
+						      d->is_taken);
+	int free = supply_of(d->t, n, d->is_taken).cpus, left = nr, i;
+
+	for (i = 0; left && free; i = (i + 1) % node->nr_cpus) {
+		if (d->is_taken && d->is_taken[node->first_cpu + i])
+			continue;
+		cpu_index[(*at)++] = node->first_cpu + i;
+		left--;
 	}
+	return nr <= free;
+}
+
+static bool deal_all(const struct deal *d, int *cpu_index)
+{
+	bool is_own = true;
+	int n, at = 0;
+
+	for (n = 0; n < d->t->nr_nodes; n++)
+		is_own &= deal_node(d, n, cpu_index, &at);
+	check(!is_own || at == d->nr_workers);
 	return is_own;
+}
+
+enum topo_deal topo_place_workers(const struct topo *t, int nr_workers,
+				  bool is_per_node, const bool *is_taken,
+				  int *cpu_index)
+{
+	int nr_free = supply_below(t, t->nr_nodes, is_taken).cpus;
+	struct deal d = { t, nr_workers, is_per_node, is_taken };
+
+	if (nr_workers <= nr_free && deal_all(&d, cpu_index))
+		return TOPO_DEAL_OWN;
+	d.is_taken = NULL;
+	if (!deal_all(&d, cpu_index))
+		return TOPO_DEAL_CROWDED;
+	return nr_free == t->nr_cpus ? TOPO_DEAL_OWN : TOPO_DEAL_SHARED;
 }

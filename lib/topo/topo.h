@@ -102,16 +102,26 @@ int topo_cpu_nodes(const struct topo *t);
  */
 int topo_default_workers(const struct topo *t, bool reserves);
 
+/* How CPUs were dealt to workers. */
+enum topo_deal {
+	TOPO_DEAL_OWN, /* each worker has a CPU that nobody else has */
+	TOPO_DEAL_SHARED, /* each has one, but some of them were taken */
+	TOPO_DEAL_CROWDED, /* there are more workers than CPUs */
+};
+
 /*
  * Deals nr_workers >= 1 workers to CPUs: cpu_index[w] is an index into cpu,
  * and workers of one node are neighbours. Nodes get workers in proportion to
  * their cores, or the same number each with is_per_node; few workers are
  * spread over the nodes. Within a node every core gets its first worker
- * before any gets a second one. Returns whether every worker has a CPU of its
- * own: if not, the caller must not pin.
+ * before any gets a second one. CPU i with is_taken[i] is somebody else's: the
+ * workers get those that are left, if these are enough, else the CPUs are
+ * dealt as if none were taken. is_taken NULL: none is. Of a crowded deal the
+ * caller must not pin the workers.
  */
-bool topo_place_workers(const struct topo *t, int nr_workers, bool is_per_node,
-			int *cpu_index);
+enum topo_deal topo_place_workers(const struct topo *t, int nr_workers,
+				  bool is_per_node, const bool *is_taken,
+				  int *cpu_index);
 
 /*
  * The machine as a tree with distances; format is "text" or "json". worker

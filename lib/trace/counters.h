@@ -23,6 +23,8 @@
 	X(QUOTA, "quota", "times", "saw other CPUs or another quota")          \
 	X(STANDBY, "standby", "times",                                         \
 	  "stopped, as there were fewer CPUs than workers")                    \
+	X(UNPINNED, "unpinned", "times",                                       \
+	  "left its CPU, which others had for long")                           \
 	X(IDLE_NS, "idle_ns", "ns", "time spent looking for work or asleep")   \
 	X(RUNS, "runs", "runs", "runs of graphs that have ended")              \
 	X(SOLO, "runs.solo", "runs", "of these, kept by one worker")           \

@@ -227,6 +227,12 @@ void trace_abandon(struct trace *t)
 	free_all(t);
 }
 
+void trace_unbind(struct trace_ring *r)
+{
+	a_store((_Atomic(int32_t) *)(void *)&r->block->cpu, -1, relaxed);
+	a_store(&r->cpu, -1, relaxed);
+}
+
 void trace_start(struct trace_ring *r, enum lkdf_executor_kind kind, int cpu,
 		 int node)
 {

@@ -120,6 +120,9 @@ void trace_record_end(struct trace *t, struct trace_sum *sum);
 /* In a forked child: lets go of memory, writes nothing. */
 void trace_abandon(struct trace *t);
 
+/* On the executor's thread: it is bound to no CPU any more. */
+void trace_unbind(struct trace_ring *r);
+
 /* On the executor's thread when it starts; -1: no cpu or node. */
 void trace_start(struct trace_ring *r, enum lkdf_executor_kind kind, int cpu,
 		 int node);

@@ -82,13 +82,13 @@ sed -n 's/^	{ \.name = "\([a-z_]*\)",$/\1=/p' lib/api/config.c | sort |
 ok $? 'bash: all options of the runtime'
 is 'bash: one of them' blocking= run -o blocki
 is 'bash: another behind a comma' 'no,blocking=' run -o pin = no,blocki
-is 'bash: a value of it' 'no yes' run -o pin = ''
+is 'bash: a value of it' 'auto no yes' run -o pin = ''
 is 'bash: that of the second' 'threads' run -o pin = no,io = thr
 is 'bash: nothing where it is a number' '' run -o workers =
 is 'bash: behind the long name' 'blocking=' run --options = blocki
 is 'bash: a value behind the long name' 'yes' run --options = pin = y
 is 'bash: the command after it' printf run -o pin = no printf
-LKDF_WORKERS=nonsense is 'bash: whatever the environment says' 'no yes' \
+LKDF_WORKERS=nonsense is 'bash: whatever the environment says' 'auto no yes' \
 	run -o pin =
 is 'bash: CPUs' "$(cat /sys/devices/system/cpu/online)" run --cpus ''
 

@@ -22,6 +22,19 @@ static void all_are_bound(const struct vm_worker *w, int nr)
 	is(CPU_COUNT(&seen), nr, "no two have the same");
 }
 
+/* Fewer than CPUs, by default: each may run on the CPUs of its node. */
+static void all_are_on_their_nodes(const struct vm_worker *w, int nr)
+{
+	int i, nr_right = 0;
+	cpu_set_t node;
+
+	for (i = 0; i < nr; i++) {
+		node = vm_node_cpus(w[i].node);
+		nr_right += CPU_EQUAL(&node, &w[i].cpus);
+	}
+	is(nr_right, nr, "each has the CPUs of its node");
+}
+
 static int nr_of_node(const struct vm_worker *w, int nr, int node)
 {
 	int i, n = 0;
@@ -52,14 +65,22 @@ static void each_core_has_a_worker(void)
 	is(lkdf_close(rt), 0, "it closes");
 }
 
-static void few_workers_are_spread(void)
+static void few_workers_are_spread(const char *pin)
 {
 	struct vm_worker w[VM_MAX_CPUS];
-	struct lkdf *rt = api_open_workers(vm.nr_cpu_nodes);
-	int nr = vm_workers(w, vm.nr_cpu_nodes), node;
+	char options[64];
+	struct lkdf *rt;
+	int nr, node;
 
+	snprintf(options, sizeof(options), "workers=%d,pin=%s", vm.nr_cpu_nodes,
+		 pin);
+	rt = api_open(options);
+	nr = vm_workers(w, vm.nr_cpu_nodes);
 	is(nr, vm.nr_cpu_nodes, "as many workers as nodes with CPUs");
-	all_are_bound(w, nr);
+	if (!strcmp(pin, "yes") || vm.nr_cpu_nodes == vm.nr_cpus)
+		all_are_bound(w, nr);
+	else
+		all_are_on_their_nodes(w, nr);
 	for (node = 0; node < vm.nr_nodes; node++)
 		is(nr_of_node(w, nr, node), vm.nr_cpus_of[node] > 0,
 		   "node %d has %d", node, vm.nr_cpus_of[node] > 0);
@@ -69,7 +90,7 @@ static void few_workers_are_spread(void)
 static void one_for_each_node(void)
 {
 	struct vm_worker w[VM_MAX_CPUS];
-	struct lkdf *rt = api_open("workers=1,workers_per_node=yes");
+	struct lkdf *rt = api_open("workers=1,workers_per_node=yes,pin=yes");
 	int nr = vm_workers(w, vm.nr_cpu_nodes), node;
 
 	is(nr, vm.nr_cpu_nodes, "one worker per node is one where CPUs are");
@@ -152,7 +173,8 @@ int main(void)
 
 	vm_start(60);
 	each_core_has_a_worker();
-	few_workers_are_spread();
+	few_workers_are_spread("yes");
+	few_workers_are_spread("auto");
 	one_for_each_node();
 	more_than_cpus_are_not_bound();
 	for (node = 0; node < vm.nr_nodes; node++) {

@@ -210,7 +210,8 @@ static void every_count_of_workers_is_fair(void)
 	is(t->nr_cores, 7, "of 4, 1 and 2 cores");
 	for (nr = 1; nr <= 40; nr++) {
 		memset(used, 0, sizeof(used));
-		is_own = topo_place_workers(t, nr, false, where);
+		is_own = topo_place_workers(t, nr, false, NULL, where) ==
+			 TOPO_DEAL_OWN;
 		for (w = 0; w < nr; w++) {
 			used[where[w]]++;
 			is_sorted = is_sorted &&
@@ -228,7 +229,7 @@ static void every_count_of_workers_is_fair(void)
 	ok(is_fair, "no CPU has two workers more than needed");
 	ok(is_spread, "no core has two while another has none");
 	ok(is_sorted, "workers of a node are neighbours");
-	topo_place_workers(t, 7, false, where);
+	topo_place_workers(t, 7, false, NULL, where);
 	is(count_on(t, where, 7, 0), 4, "node 0 has 4 of 7 workers");
 	is(count_on(t, where, 7, 1), 1, "node 1 has 1 of 7 workers");
 	topo_close(t);
@@ -239,7 +240,8 @@ static void few_workers_are_spread(void)
 	struct topo *t = must_open("numa:4 core:8", NULL);
 	int where[8];
 
-	ok(topo_place_workers(t, 2, false, where), "two workers fit");
+	is(topo_place_workers(t, 2, false, NULL, where), TOPO_DEAL_OWN,
+	   "two workers fit");
 	is(t->cpu[where[0]].node, 0, "the first is on node 0");
 	is(t->cpu[where[1]].node, 2, "the second is on node 2");
 	topo_close(t);
@@ -250,11 +252,42 @@ static void workers_per_node_are_equal(void)
 	struct topo *t = must_open("numa:2 core:4", "0-3,4");
 	int where[6];
 
-	ok(!topo_place_workers(t, 6, true, where), "node 1 has one CPU for 3");
+	is(topo_place_workers(t, 6, true, NULL, where), TOPO_DEAL_CROWDED,
+	   "node 1 has one CPU for 3");
 	is(count_on(t, where, 6, 0), 3, "three on node 0");
 	is(count_on(t, where, 6, 1), 3, "three on node 1");
 	is(where[5], 4, "they share its CPU");
-	ok(topo_place_workers(t, 2, true, where), "one on each node fits");
+	is(topo_place_workers(t, 2, true, NULL, where), TOPO_DEAL_OWN,
+	   "one on each node fits");
+	topo_close(t);
+}
+
+/* Of two nodes with two cores of two threads each: CPUs 0-3 and 4-7. */
+static void taken_cpus_are_left_alone(void)
+{
+	struct topo *t = must_open("numa:2 core:2 pu:2", NULL);
+	bool is_taken[8] = { true, true, false, false, true };
+	int where[8], w;
+
+	is(topo_place_workers(t, 1, false, is_taken, where), TOPO_DEAL_OWN,
+	   "one worker of five taken CPUs beside");
+	is(where[0], 5, "it has the only core that is free");
+	is(topo_place_workers(t, 5, false, is_taken, where), TOPO_DEAL_OWN,
+	   "five workers have the five that are left");
+	for (w = 0; w < 5 && !is_taken[where[w]]; w++)
+		;
+	is(w, 5, "and none that is taken");
+	is(count_on(t, where, 5, 1), 3, "three of them on node 1");
+	is(topo_place_workers(t, 6, false, is_taken, where), TOPO_DEAL_SHARED,
+	   "six have to share");
+	is(count_on(t, where, 6, 1), 3, "as if none were taken");
+	is(topo_place_workers(t, 6, true, is_taken, where), TOPO_DEAL_SHARED,
+	   "nor has node 0 three for three");
+	is(topo_place_workers(t, 9, false, is_taken, where), TOPO_DEAL_CROWDED,
+	   "nine do not fit");
+	memset(is_taken, true, sizeof(is_taken));
+	is(topo_place_workers(t, 8, false, is_taken, where), TOPO_DEAL_SHARED,
+	   "where all are taken all are shared");
 	topo_close(t);
 }
 
@@ -266,7 +299,7 @@ static void descriptions_tell_it_all(void)
 	int where[3];
 	char *text;
 
-	topo_place_workers(t, 3, false, where);
+	topo_place_workers(t, 3, false, NULL, where);
 	is(topo_describe(t, "text", where, 3, &text), 0, "as text");
 	has(text, "2 nodes, 4 cores, 8 cpus", "the sum");
 	has(text, "cpus 0-3  workers 0-1", "CPUs and workers of an L3");
@@ -393,6 +426,7 @@ int main(void)
 	every_count_of_workers_is_fair();
 	few_workers_are_spread();
 	workers_per_node_are_equal();
+	taken_cpus_are_left_alone();
 	descriptions_tell_it_all();
 	json_hides_quotes();
 	this_machine_agrees_with_sysfs();

@@ -115,7 +115,7 @@ static void a_node_without_cpus_has_memory(void)
 	is(t->node[0].mem_bytes, 4ll << 30, "node 0 has memory");
 	is(t->node[1].nr_cpus, 2, "node 1 has the CPUs");
 	is(topo_cpu_nodes(t), 1, "one node can have workers");
-	is(topo_place_workers(t, 3, true, where), false,
+	is(topo_place_workers(t, 3, true, NULL, where), TOPO_DEAL_CROWDED,
 	   "three workers do not fit two CPUs");
 	ok(where[0] == 0 && where[1] == 1 && where[2] == 0,
 	   "all workers are on node 1");
