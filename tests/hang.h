@@ -34,6 +34,9 @@
 /* Says more, for instance of runtimes: to a descriptor. NULL: nothing. */
 static void (*hang_also)(int fd);
 
+/* Says what the program had come to when it began to hang. NULL: nothing. */
+static void (*hang_at)(void);
+
 /* Written by the thread whose turn it is. */
 static volatile int hang_fd, hang_said;
 
@@ -168,6 +171,8 @@ __attribute__((unused)) static void hang_on_alarm(int sig)
 	/* SIGALRM has its default action again and is not blocked. */
 	alarm(HANG_TELLS_S);
 	printf("# hangs: SIGALRM, the time of the watchdog is over\n");
+	if (hang_at)
+		hang_at();
 	fflush(stdout);
 	hang_tell();
 	raise(sig);

@@ -16,6 +16,10 @@
 # program that nobody has taken: the longest ones are named first, so that the
 # lanes end together. What these lanes print comes at the end.
 #
+# What a program takes when it passes is kept in $BUILD/usual. The next time its
+# watchdog (tests/tap.h) rings $TEST_SLACK (10) seconds after that, so that a
+# program that hangs tells where and has ended 20 seconds after its usual time.
+#
 # $LEFT_OUT: what the caller has left out, told before the last line; parts are
 # separated by semicolons.
 #
@@ -67,15 +71,23 @@ assertions() {
 	}' "$log"
 }
 
+# Seconds after which the program's watchdog rings; nothing: as its text says.
+limit_of() {
+	awk -v name="$1" -v slack="${TEST_SLACK:-10}" '
+		$2 == name { print $1 + slack }' "$build/usual" 2>/dev/null
+}
+
 # Says what became of the program; a line of results: passed, failed, skipped,
 # seconds, name.
 run_one() {
+	name=${1#"$build/"}
+	limit=$(limit_of "$name")
 	now
 	began=$now
-	timeout -k 5 "${TEST_TIMEOUT:-1500}" "$1" >"$log" 2>&1 </dev/null
+	TAP_LIMIT=$limit timeout -k 5 "${TEST_TIMEOUT:-1500}" "$1" >"$log" \
+		2>&1 </dev/null
 	rc=$?
 	now
-	name=${1#"$build/"}
 	p=$(grep -c '^ok .*' "$log")
 	s=$(grep -c '^ok .*# SKIP' "$log")
 	f=$(grep -c '^not ok' "$log")
@@ -146,6 +158,25 @@ if [ -n "$lane_pids" ]; then
 	lane_pids=
 	cat "$work"/said.*
 fi
+
+# The larger of what it took now and of nine tenths of what it took before: an
+# idle machine does not make the next run on a busy one hang.
+remember_times() {
+	[ -d "$build" ] || return 0
+	cat "$build/usual" 2>/dev/null >"$work/before"
+	cat "$work"/*.results | awk '
+		FNR == NR { usual[$2] = $1; next }
+		!$2 && $1 {
+			took = $5 - $4
+			left = usual[$6] * 9 / 10
+			took = took > left ? took : left
+			usual[$6] = int(took) + (took > int(took))
+		}
+		END { for (name in usual) print usual[name], name }
+		' "$work/before" - | sort -k 2 >"$work/usual"
+	cp "$work/usual" "$build/usual"
+}
+remember_times
 
 cat "$work"/*.again
 cat "$work"/*.tally >"$work/tally"

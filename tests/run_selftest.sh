@@ -156,6 +156,44 @@ else
 	echo "not ok $nr - what is left out is told: $got"
 	failed=1
 fi
+# What passes is known the next time, and a watchdog of minutes is one of seconds.
+if command -v "${CC:-cc}" >/dev/null; then
+	cat >"$dir/known.c" <<-'END'
+		#include "tests/tap.h"
+		int main(int argc, char **argv)
+		{
+			char path[256];
+			tap_start(600);
+			ok(argc == 1, "it begins");
+			snprintf(path, sizeof(path), "%s.once", argv[0]);
+			if (access(path, F_OK))
+				fclose(fopen(path, "w"));
+			else
+				pause();
+			return tap_end();
+		}
+	END
+	"${CC:-cc}" -D_GNU_SOURCE -I "$(dirname "$run")/.." -o "$dir/known" \
+		"$dir/known.c"
+	limit=300
+	TEST_SLACK=1 HANG_DEBUGGER=none
+	export TEST_SLACK HANG_DEBUGGER
+	counts "a program is quick" "1 passed, 0 failed, 0 skipped" 0 "" known
+	got=$(BUILD=$dir TEST_TIMEOUT=300 "$run" "$dir/known" 2>&1)
+	unset TEST_SLACK HANG_DEBUGGER
+	nr=$((nr + 1))
+	if echo "$got" | grep -q '^# hangs: after fact 1, "it begins" at'; then
+		echo "ok $nr - when it hangs it says after which fact"
+	else
+		echo "not ok $nr - when it hangs it says after which fact"
+		printf '%s\n' "$got" | sed 's/^/# /'
+		failed=1
+	fi
+	limit=1
+else
+	nr=$((nr + 1))
+	echo "ok $nr - a program that hangs says where # SKIP no cc"
+fi
 # A test of the kernel's interfaces that hangs says in what.
 if command -v "${CC:-cc}" >/dev/null; then
 	printf '%s\n' '#include "harness.h"' 'TEST_LIMIT(it_hangs, 1)' '{' \

@@ -18,11 +18,34 @@
 
 static int tap_nr, tap_failed;
 
+/* Of the last fact: for who hangs. */
+static struct {
+	char text[160];
+	const char *file;
+	int line;
+} tap_last;
+
+/* Also while a fact is being told: it is the text that is torn then. */
+__attribute__((unused)) static void tap_say_at(void)
+{
+	if (tap_last.file)
+		printf("# hangs: after fact %d, \"%s\" at %s:%d\n", tap_nr,
+		       tap_last.text, tap_last.file, tap_last.line);
+	else
+		printf("# hangs: before its first fact\n");
+	fflush(stdout);
+}
+
 __attribute__((format(printf, 4, 5), unused)) static bool
 tap_ok(bool good, const char *file, int line, const char *fmt, ...)
 {
 	va_list ap;
 
+	va_start(ap, fmt);
+	vsnprintf(tap_last.text, sizeof(tap_last.text), fmt, ap);
+	va_end(ap);
+	tap_last.file = file;
+	tap_last.line = line;
 	printf("%sok %d - ", good ? "" : "not ", ++tap_nr);
 	va_start(ap, fmt);
 	vprintf(fmt, ap);
@@ -71,18 +94,28 @@ __attribute__((unused)) static void skip(const char *what, const char *why)
 	printf("ok %d - %s # SKIP %s\n", ++tap_nr, what, why);
 }
 
+/* A number of the environment; 0: none. */
+__attribute__((unused)) static unsigned tap_number(const char *name)
+{
+	const char *text = getenv(name);
+
+	return text ? (unsigned)strtoul(text, NULL, 10) : 0;
+}
+
 /*
  * First line of main: the program ends after so many seconds, and so many times
- * that on a slow machine.
+ * that on a slow machine; earlier where tests/run.sh knows how long it takes.
  */
 __attribute__((unused)) static void tap_start(unsigned watchdog_s)
 {
-	const char *scale = getenv("LKDF_TIME_SCALE");
-	unsigned times = scale ? (unsigned)strtoul(scale, NULL, 10) : 1;
+	unsigned times = tap_number("LKDF_TIME_SCALE");
+	unsigned limit = tap_number("TAP_LIMIT");
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
+	hang_at = tap_say_at;
 	hang_watch();
-	alarm(watchdog_s * (times ? times : 1));
+	watchdog_s *= times ? times : 1;
+	alarm(limit && limit < watchdog_s ? limit : watchdog_s);
 }
 
 /* Last line of main. */
