@@ -34,11 +34,19 @@ static void hold_mode(struct solo *s, uint32_t nr, uint64_t typical)
 	a_store(&s->remaining, nr, relaxed);
 }
 
+/* Under lock. */
+static void set_mode(struct solo *s, bool is_solo, uint32_t why)
+{
+	lock_assert_held(&s->lock);
+	a_store(&s->anew, is_solo ? why : 0, relaxed);
+	a_store(&s->is_solo, is_solo, relaxed);
+}
+
 /* Under lock: as a graph that was never tried. */
 static void hold_shared(struct solo *s)
 {
 	lock_assert_held(&s->lock);
-	a_store(&s->is_solo, 0, relaxed);
+	set_mode(s, false, 0);
 	s->hold = SOLO_HOLD;
 	hold_mode(s, s->hold, 0);
 }
@@ -73,18 +81,18 @@ static bool may_alarm(const struct solo *s, const struct solo_run *r,
 		      uint64_t ticks, uint64_t serial_ticks)
 {
 	lock_assert_held(&s->lock);
-	return a_load(&s->half, relaxed) == r->half &&
+	return r->is_first && a_load(&s->half, relaxed) == r->half &&
 	       a_load(&s->phase, relaxed) == SOLO_HOLDS && serial_ticks &&
-	       ticks > serial_ticks && ticks <= SOLO_TOO_LONG_TICKS;
+	       ticks > serial_ticks && serial_ticks <= SOLO_TOO_LONG_TICKS;
 }
 
 bool solo_alarm(struct solo *s, const struct solo_run *r, uint64_t now,
-		uint32_t permille, uint64_t serial_ticks)
+		uint32_t alarm, uint64_t serial_ticks)
 {
 	uint64_t ticks = now > r->began ? now - r->began : 0;
 	bool begins;
 
-	if (permille < SOLO_ALARM)
+	if ((alarm & 0xffff) < SOLO_ALARM)
 		return false;
 	lock_take(&s->lock);
 	begins = may_alarm(s, r, ticks, serial_ticks);
@@ -93,7 +101,7 @@ bool solo_alarm(struct solo *s, const struct solo_run *r, uint64_t now,
 		s->here = ticks * NR_SUMMED;
 		s->is_early = true;
 		a_store(&s->typical, ticks, relaxed);
-		a_store(&s->is_solo, 1, relaxed);
+		set_mode(s, true, alarm);
 		begin_half(s, SOLO_CHALLENGER);
 	}
 	lock_give(&s->lock);
@@ -124,6 +132,9 @@ void solo_begin(struct solo *s, struct solo_run *r)
 		count_down(s);
 	r->half = a_load(&s->half, relaxed);
 	r->is_solo = a_load(&s->is_solo, relaxed);
+	r->anew = 0;
+	if (unlikely(r->is_solo && a_load(&s->anew, relaxed)))
+		r->anew = a_xchg(&s->anew, 0, relaxed);
 	r->is_measured = is_looked_at(s);
 	r->is_first = !r->half;
 	r->began =
@@ -154,14 +165,14 @@ static void end_here(struct solo *s)
 {
 	uint64_t typical = ticks_summed(s) / NR_SUMMED;
 
-	if (typical > SOLO_TOO_LONG_TICKS ||
+	if (s->serial > SOLO_TOO_LONG_TICKS ||
 	    (!a_load(&s->is_solo, relaxed) && typical < s->serial)) {
 		hold_shared(s);
 		return;
 	}
 	s->here = ticks_summed(s);
 	a_store(&s->typical, typical, relaxed);
-	a_store(&s->is_solo, !a_load(&s->is_solo, relaxed), relaxed);
+	set_mode(s, !a_load(&s->is_solo, relaxed), SOLO_ANEW);
 	begin_half(s, SOLO_CHALLENGER);
 }
 
@@ -183,22 +194,41 @@ static void change_mode(struct solo *s)
  */
 static void stay_put(struct solo *s)
 {
-	uint64_t typical = s->here / NR_SUMMED + 1, cost;
-	uint32_t nr = s->nr_told - SOLO_SKIPPED - 2;
+	uint64_t typical = s->here / NR_SUMMED + 1, cost = SOLO_COSTLY_MAX;
 
 	s->is_early = false;
-	cost = (ticks_summed(s) / nr + typical / 2) / typical;
+	if (s->nr_told > SOLO_SKIPPED + 2) {
+		cost = ticks_summed(s) / (s->nr_told - SOLO_SKIPPED - 2);
+		cost = (cost + typical / 2) / typical;
+	}
 	cost = min_u64(max_u64(cost, 1), SOLO_COSTLY_MAX);
-	a_store(&s->is_solo, !a_load(&s->is_solo, relaxed), relaxed);
+	set_mode(s, !a_load(&s->is_solo, relaxed), SOLO_ANEW);
 	hold_mode(s, s->hold * (uint32_t)cost, typical);
 	s->hold = (uint32_t)min_u64(s->hold * 2, SOLO_HOLD_MAX);
 }
 
-static void tell_there(struct solo *s)
+/*
+ * Runs that share a lock may take a hundred times as long: two of them in a row
+ * are enough.
+ */
+static bool is_dear(struct solo *s, uint64_t ticks)
+{
+	bool is_shared = !a_load(&s->is_solo, relaxed);
+
+	if (is_shared && ticks / SOLO_DEAR > s->here / NR_SUMMED)
+		s->nr_odd++;
+	else
+		s->nr_odd = 0;
+	return s->nr_odd == SOLO_DEAR_RUNS;
+}
+
+static void tell_there(struct solo *s, uint64_t ticks)
 {
 	bool is_over = s->nr_told == SOLO_RUNS;
 
-	if (is_over && ticks_summed(s) < s->here - s->here / 32)
+	if (is_dear(s, ticks))
+		stay_put(s);
+	else if (is_over && ticks_summed(s) < s->here - s->here / 32)
 		change_mode(s);
 	else if (is_over ||
 		 (s->nr_told > SOLO_SKIPPED + 2 && ticks_summed(s) > s->here))
@@ -241,7 +271,7 @@ static void tell_run(struct solo *s, const struct solo_run *r, uint64_t ticks)
 			break;
 		case SOLO_CHALLENGER:
 			add_sample(s, ticks);
-			tell_there(s);
+			tell_there(s, ticks);
 			break;
 		}
 	}

@@ -12,11 +12,14 @@
  * CHALLENGER the other one. Runs that are shared and take less than their
  * bodies in a row are left alone: that pays. A trial is repeated the later the
  * more often nothing changed, and at once if runs take another time than they
- * did. Only graphs whose bodies are all known to be short are tried: a body
- * that is not ends a solo run, so what is ready starts while others are idle.
+ * did. Only graphs whose bodies are all short are tried: a body that is not
+ * ends a solo run, so what is ready starts while others are idle.
  *
- * Bodies that meet in a lock may make shared runs several times slower, and the
- * first of them are as dear as all others: see SOLO_ALARM.
+ * Bodies that meet in a lock may make shared runs many times slower, and the
+ * first of them are as dear as all others: see SOLO_ALARM. Each of the bodies
+ * is long then, too. So what a run and its bodies take alone says whether it is
+ * tried: the sum of the shortest samples. The worker that begins the first run
+ * after runs have become solo ones has the kinds measured anew (kind_doubt()).
  */
 #ifndef POLICY_SOLO_H
 #define POLICY_SOLO_H
@@ -54,8 +57,16 @@
 /* So many in a row that are out of the common end a hold. */
 #define SOLO_ODD 3
 
-/* Runs that take longer are not tried. */
+/* Runs whose bodies take longer one after the other are not tried. */
 #define SOLO_TOO_LONG_TICKS 100000000
+
+/* A shared run is so many times as long as a solo one: two of them suffice. */
+#define SOLO_DEAR 4
+#define SOLO_DEAR_RUNS 2
+
+/* Of runs that go solo from the next one on; else what solo_alarm() was told.
+ */
+#define SOLO_ANEW 1
 
 enum solo_phase {
 	SOLO_HOLDS,
@@ -74,6 +85,7 @@ struct solo {
 	 */
 	_Alignas(CACHE_LINE) _Atomic(uint32_t) remaining; /* runs of the hold */
 	_Atomic(uint32_t) is_solo; /* as runs go now */
+	_Atomic(uint32_t) anew; /* SOLO_ANEW or an alarm, until a run begins */
 	_Atomic(uint32_t) phase;
 	_Atomic(uint32_t) half; /* counts halves of trials and holds */
 	_Atomic(uint64_t) typical; /* ticks a run took at last; 0: not known */
@@ -92,6 +104,7 @@ struct solo {
 struct solo_run {
 	bool is_solo, is_measured;
 	bool is_first; /* of the first hold: solo_alarm() after its end */
+	uint32_t anew; /* the first one that goes solo: as above; else 0 */
 	uint32_t half;
 	uint64_t began; /* ticks */
 };
@@ -124,12 +137,19 @@ void solo_answer(struct solo *s, uint64_t serial_ticks);
 void solo_begin(struct solo *s, struct solo_run *r);
 void solo_end(struct solo *s, const struct solo_run *r);
 
+/* A share in thousandths and who has seen it, as one word: never SOLO_ANEW. */
+static inline uint32_t solo_alarm_word(uint32_t source, uint32_t permille)
+{
+	return source << 16 | permille;
+}
+
 /*
  * After the end of such a run, at the time now: the share so far, and what all
- * bodies take one after the other, see solo_answer(). True: a trial has begun.
+ * bodies take one after the other, see solo_answer(). True: a trial has begun,
+ * and the run that acts on the alarm has it in anew.
  */
 bool solo_alarm(struct solo *s, const struct solo_run *r, uint64_t now,
-		uint32_t permille, uint64_t serial_ticks);
+		uint32_t alarm, uint64_t serial_ticks);
 
 /* Ends a run with the clock of the caller. */
 void solo_end_at(struct solo *s, const struct solo_run *r, uint64_t now);

@@ -3,41 +3,24 @@
 
 #include "base/clock.h"
 #include "core/runtime.h"
+#include "run/alone.h"
 #include "run/planned.h"
 #include "run/resolve.h"
 #include "run/static_run.h"
 #include "sched/holdoff.h"
 #include "sched/publish.h"
 
-/*
- * Ticks that all bodies take one after the other; 0: some are not known short.
- */
-static uint64_t serial_ticks(const struct lkdf_graph *g)
+/* A run has become a solo one: what an alarm has done is told here. */
+static void begin_solo(struct worker *w, const struct frame *f)
 {
-	const struct lkdf_kind *k;
-	uint64_t ticks = 0;
-	uint32_t i;
+	uint32_t alarm = f->solo.anew;
 
-	for (i = 0; i < g->nr_recs; i++) {
-		k = g->recs[i].kind;
-		if (a_load(&k->slow, relaxed) & ~SLOW_BUT_SHORT)
-			return 0;
-		ticks += a_load(&k->least_ticks, relaxed);
-	}
-	return ticks;
-}
-
-/* Of frame 0, as all have the same. */
-static void sample_again(const struct lkdf_graph *g)
-{
-	const struct lkdf_kind *last = NULL;
-	uint32_t i;
-
-	for (i = 0; i < g->nr_recs; i++)
-		if (g->recs[i].kind != last) {
-			last = g->recs[i].kind;
-			kind_sample_again(g->recs[i].kind);
-		}
+	alone_doubt(f->graph);
+	if (alarm == SOLO_ANEW)
+		return;
+	counter_add(w->executor->counters, COUNTER_ALARMS, 1);
+	trace_event(w->executor->ring, EVENT_SIGNAL, alarm >> 16,
+		    alarm & 0xffff);
 }
 
 static void begin_run(struct worker *w, struct frame *f)
@@ -45,8 +28,10 @@ static void begin_run(struct worker *w, struct frame *f)
 	struct solo *s = &f->graph->solo;
 
 	if (unlikely(solo_is_due(s)) && solo_try(s))
-		sample_again(f->graph);
+		alone_sample_again(f->graph);
 	solo_begin(s, &f->solo);
+	if (unlikely(f->solo.anew))
+		begin_solo(w, f);
 	if (unlikely(f->solo.is_first) && !f->has_mark) {
 		workers_mark(&f->graph->rt->signals, &f->mark);
 		f->has_mark = true;
@@ -61,7 +46,7 @@ static void begin_run(struct worker *w, struct frame *f)
 }
 
 /* One of the first runs has ended: where did its time go? */
-static void look_for_alarm(struct worker *w, struct frame *f)
+static void look_for_alarm(struct frame *f)
 {
 	struct workers *b = &f->graph->rt->signals;
 	uint64_t now = clock_ticks();
@@ -70,24 +55,21 @@ static void look_for_alarm(struct worker *w, struct frame *f)
 
 	workers_mark(b, &mark);
 	share = workers_share(&f->mark, &mark);
-	if (share.source == LKDF_SIGNAL_NONE ||
-	    !solo_alarm(&f->graph->solo, &f->solo, now, share.permille,
-			serial_ticks(f->graph)))
-		return;
-	counter_add(w->executor->counters, COUNTER_ALARMS, 1);
-	trace_event(w->executor->ring, EVENT_SIGNAL, share.source,
-		    share.permille);
+	if (share.source != LKDF_SIGNAL_NONE)
+		solo_alarm(&f->graph->solo, &f->solo, now,
+			   solo_alarm_word(share.source, share.permille),
+			   alone_ticks(f->graph));
 }
 
-static void judge_run(struct worker *w, struct frame *f)
+static void judge_run(struct frame *f)
 {
 	struct solo *s = &f->graph->solo;
 
 	if (unlikely(f->solo.is_first))
-		look_for_alarm(w, f);
+		look_for_alarm(f);
 	solo_end(s, &f->solo);
 	if (unlikely(solo_asks(s)))
-		solo_answer(s, serial_ticks(f->graph));
+		solo_answer(s, alone_ticks(f->graph));
 }
 
 void sources_end(struct worker *w, struct frame *f)
@@ -99,7 +81,7 @@ void sources_end(struct worker *w, struct frame *f)
 		counter_add(w->executor->counters, COUNTER_SOLO, is_one);
 	}
 	if (likely(is_one))
-		judge_run(w, f);
+		judge_run(f);
 }
 
 void sources_turn(struct worker *w, struct frame *f)
@@ -109,7 +91,7 @@ void sources_turn(struct worker *w, struct frame *f)
 	if (f->solo.is_solo)
 		counter_add(w->executor->counters, COUNTER_SOLO_TURNS,
 			    SOURCES_TURNS);
-	judge_run(w, f);
+	judge_run(f);
 	begin_run(w, f);
 }
 

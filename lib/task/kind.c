@@ -9,6 +9,7 @@
 #include "core/signals.h"
 #include "core/watch.h"
 #include "mem/region.h"
+#include "sched/holdoff.h"
 #include "scope/scope.h"
 #include "task/body.h"
 #include "task/ctx.h"
@@ -340,6 +341,35 @@ void kind_sample_again(struct lkdf_kind *k)
 	a_or(&k->slow, SLOW_SAMPLED, relaxed);
 }
 
+bool kind_is_short_alone(const struct lkdf_kind *k)
+{
+	uint32_t slow = a_load(&k->slow, relaxed);
+	uint32_t least = a_load(&k->least_ticks, relaxed);
+
+	if (slow & ~(SLOW_BUT_SHORT | SLOW_LONG))
+		return false;
+	/* The long samples may be those of bodies that waited for others. */
+	return !(slow & SLOW_LONG) ||
+	       (least && least < k->spin_ticks &&
+		a_load(&k->nr_long_alone, relaxed) < LONG_ALONE);
+}
+
+void kind_doubt(struct lkdf_kind *k)
+{
+	if (!(a_load(&k->slow, relaxed) & SLOW_LONG) || !kind_is_short_alone(k))
+		return;
+	a_store(&k->nr_short, 0, relaxed);
+	a_or(&k->slow, SLOW_DOUBTED, relaxed);
+	a_and(&k->slow, ~SLOW_LONG, relaxed);
+}
+
+void kind_sample_alone(struct lkdf_kind *k, uint64_t body_ticks)
+{
+	if (body_ticks >= k->spin_ticks)
+		a_add(&k->nr_long_alone, 1, relaxed);
+	kind_sample(k, body_ticks);
+}
+
 void kind_sample(struct lkdf_kind *k, uint64_t body_ticks)
 {
 	uint32_t slow = a_load(&k->slow, relaxed), nr;
@@ -359,7 +389,8 @@ void kind_sample(struct lkdf_kind *k, uint64_t body_ticks)
 	}
 	nr = a_load(&k->nr_short, relaxed) + 1;
 	a_store(&k->nr_short, nr, relaxed);
-	if (nr >= SAMPLES && slow & ~SLOW_STAYS)
+	if (nr >= (slow & SLOW_DOUBTED ? SAMPLES_DOUBTED : SAMPLES) &&
+	    slow & ~SLOW_STAYS)
 		a_and(&k->slow, SLOW_STAYS, relaxed);
 }
 
@@ -422,7 +453,10 @@ int kind_call_timed(struct lkdf_kind *k, struct lkdf_ctx *c, lkdf_fn fn,
 	end = clock_ticks();
 	if (c->put_off)
 		return rc;
-	kind_sample(k, end - start);
+	if (unlikely(holdoff_is_on(c->ex->worker)))
+		kind_sample_alone(k, end - start);
+	else
+		kind_sample(k, end - start);
 	if (end - start >= k->spin_ticks)
 		worker_look_soon(c->ex->worker);
 	if (is_traced)

@@ -9,6 +9,9 @@
  *			before each body, and measure each
  *	SLOW_TRACED     bodies are recorded: measure each, change nothing else
  *	SLOW_SAMPLED    the next few are measured, nothing else changes
+ *	SLOW_DOUBTED    was SLOW_LONG beside other workers, and is alone now:
+ *			the next 64 are measured, and it counts as short
+ *			until then
  *	SLOW_PROFILED   the graph counts how long its task took, nothing else
  *	                changes
  *	SLOW_WATCHED    option stall knows what kind runs, nothing else changes
@@ -34,17 +37,22 @@
 #define SLOW_SAMPLED 16u
 #define SLOW_WATCHED 32u
 #define SLOW_PROFILED 64u
+#define SLOW_DOUBTED 128u
 /* No flag of tasks, no bit of attention: hot loops or these together. */
 #define SLOW_NOTED (1u << 16)
 #define SLOW_ADDS (SLOW_TRACED | SLOW_WATCHED | SLOW_NOTED | SLOW_PROFILED)
 #define SLOW_STAYS (SLOW_GENERAL | SLOW_ADDS)
-#define SLOW_BUT_SHORT (SLOW_SAMPLED | SLOW_ADDS)
+#define SLOW_BUT_SHORT (SLOW_SAMPLED | SLOW_DOUBTED | SLOW_ADDS)
 
 #define MAX_LIMITS 4
 #define NAME_SIZE 64
 
 /* Short bodies in a row until a kind counts as short. */
 #define SAMPLES 8
+#define SAMPLES_DOUBTED 64
+
+/* Long bodies of a worker alone until a kind is long whoever runs beside it. */
+#define LONG_ALONE 2
 
 struct kernel;
 struct kind_ops;
@@ -99,6 +107,7 @@ struct lkdf_kind {
 	_Atomic(uint32_t) body_ticks; /* the last sample */
 	_Atomic(uint32_t) nr_short; /* samples in a row */
 	_Atomic(uint32_t) least_ticks; /* the shortest sample; 0: none */
+	_Atomic(uint32_t) nr_long_alone; /* samples of solo runs */
 
 	/* Set at create, constant afterwards. */
 	struct lkdf *rt;
@@ -192,8 +201,21 @@ struct lkdf_kind *kind_at(struct lkdf_kind *k, uint16_t home);
 /* A body took so long: is the kind short? */
 void kind_sample(struct lkdf_kind *k, uint64_t body_ticks);
 
+/* Samples a body of a worker that has its run for itself, as kind_sample(). */
+void kind_sample_alone(struct lkdf_kind *k, uint64_t body_ticks);
+
 /* Is a kind that was short still so? Its next bodies tell. */
 void kind_sample_again(struct lkdf_kind *k);
+
+/*
+ * Bodies that wait for each other in a lock are long, and may be short one
+ * after the other: is the kind known to be short where no other worker is in
+ * its way? least_ticks is what a body takes then.
+ */
+bool kind_is_short_alone(const struct lkdf_kind *k);
+
+/* A kind that may be long only beside others counts as short until it is. */
+void kind_doubt(struct lkdf_kind *k);
 
 /* Calls a body that may be long: its worker knows meanwhile. */
 int kind_call(struct lkdf_kind *k, struct lkdf_ctx *c, lkdf_fn fn, void *arg);

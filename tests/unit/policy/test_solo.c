@@ -7,13 +7,15 @@
 #include <string.h>
 
 #define SERIAL 1000
+#define SOURCE 3
 
 static struct solo s;
-static uint64_t now;
+static uint64_t now, serial;
 
 static void start(void)
 {
 	memset(&s, 0, sizeof(s));
+	serial = SERIAL;
 	solo_init(&s, true);
 }
 
@@ -30,7 +32,7 @@ static bool run(uint64_t shared, uint64_t solo)
 	if (r.is_measured)
 		solo_end_at(&s, &r, now);
 	if (solo_asks(&s))
-		solo_answer(&s, SERIAL);
+		solo_answer(&s, serial);
 	return r.is_solo;
 }
 
@@ -88,7 +90,11 @@ static void who_shares_well_is_left_alone(void)
 	   "not so any more: it is tried");
 	start();
 	now = 0;
-	is(runs(500, SOLO_TOO_LONG_TICKS * 2, 10), 0, "far too long");
+	serial = SOLO_TOO_LONG_TICKS + 1;
+	is(runs(500, SOLO_TOO_LONG_TICKS * 2, 10), 0, "far too long alone");
+	serial = SERIAL;
+	ok(runs(500, SOLO_TOO_LONG_TICKS * 2, 10) > 400,
+	   "only beside others: it is tried");
 }
 
 static void not_short(void)
@@ -111,7 +117,7 @@ static void not_short(void)
 }
 
 /* The first run, and what its time went to. */
-static bool alarm_after(uint64_t ticks, uint32_t permille, uint64_t serial)
+static bool alarm_after(uint64_t ticks, uint32_t permille, uint64_t alone)
 {
 	struct solo_run r;
 
@@ -119,20 +125,33 @@ static bool alarm_after(uint64_t ticks, uint32_t permille, uint64_t serial)
 	solo_begin(&s, &r);
 	r.began = now;
 	now += ticks;
-	return r.is_first && solo_alarm(&s, &r, now, permille, serial);
+	return r.is_first &&
+	       solo_alarm(&s, &r, now, solo_alarm_word(SOURCE, permille),
+			  alone);
 }
 
 static void an_alarm_begins_the_trial_at_once(void)
 {
 	struct solo_run r;
+	struct solo a;
 
 	ok(!alarm_after(3000, SOLO_ALARM - 1, SERIAL), "too small a share");
 	ok(!alarm_after(3000, 1000, 0),
 	   "bodies that are not known to be short");
 	ok(!alarm_after(SERIAL, 1000, SERIAL), "runs that are not slower");
-	ok(!alarm_after(SOLO_TOO_LONG_TICKS + 1, 1000, SERIAL), "far too long");
+	ok(!alarm_after(SOLO_TOO_LONG_TICKS * 2, 1000, SOLO_TOO_LONG_TICKS + 1),
+	   "bodies that take far too long alone");
+	ok(alarm_after(SOLO_TOO_LONG_TICKS * 2, 1000, SERIAL),
+	   "far too long beside others only");
+	alarm_after(SERIAL, 1000, SERIAL);
 	is(runs(SOLO_FIRST - 1, 3000, 1500), 0, "no alarm: runs stay shared");
 	ok(alarm_after(3000, SOLO_ALARM, SERIAL), "a share that is large");
+	a = s;
+	solo_begin(&a, &r);
+	is(r.anew, solo_alarm_word(SOURCE, SOLO_ALARM),
+	   "the run that acts on it knows");
+	solo_begin(&a, &r);
+	is(r.anew, 0, "the next one has nothing to tell");
 	is(runs(SOLO_RUNS + SOLO_FIRST, 3000, 1500), SOLO_RUNS + SOLO_FIRST,
 	   "all runs after it go solo, where that is faster");
 	ok(runs(1000, 3000, 1500) > 950, "and a full trial confirms it");
@@ -146,6 +165,20 @@ static void an_alarm_begins_the_trial_at_once(void)
 	solo_begin(&s, &r);
 	ok(!r.is_first && !solo_alarm(&s, &r, now + 9000, 1000, SERIAL),
 	   "later there is none");
+}
+
+static void a_convoy_ends_its_trial(void)
+{
+	int nr;
+
+	start();
+	runs(SOLO_FIRST + SOLO_ASKED + SOLO_RUNS, 300000, 1500);
+	is(runs(SOLO_RUNS + SOLO_HOLD, 300000, 1500), SOLO_RUNS + SOLO_HOLD,
+	   "a convoy goes solo");
+	nr = runs(SOLO_ASKED + SOLO_RUNS, 300000, 1500);
+	is(nr, SOLO_ASKED + SOLO_RUNS, "that is measured again");
+	is(runs(1000, 300000, 1500), 1000 - SOLO_DEAR_RUNS,
+	   "and two shared runs are enough");
 }
 
 static void disturbed(void)
@@ -195,6 +228,7 @@ int main(void)
 	who_shares_well_is_left_alone();
 	not_short();
 	an_alarm_begins_the_trial_at_once();
+	a_convoy_ends_its_trial();
 	disturbed();
 	overlapping();
 	return tap_end();
