@@ -223,6 +223,15 @@ static const struct option_row rows[] = {
 	  .max = 1 << 26,
 	  .unit = "MiB",
 	  .help = "most memory taken on each device; 0: all that it has" },
+	{ .name = "device_spin_us",
+	  .type = OPTION_INT,
+	  AT(device_spin_us),
+	  .max = 1000000,
+	  .init = 50,
+	  .unit = "us",
+	  .help = "how long the launcher of a device that is polled asks "
+		  "without a pause; 0 where the runtime may use fewer than "
+		  "four CPUs" },
 	{ .name = "copy_inline_kib",
 	  .type = OPTION_INT,
 	  AT(copy_inline_kib),

@@ -25,7 +25,7 @@ struct options {
 	int64_t placement, far_steals, rehome, solo_runs, static_runs;
 	int64_t io; /* enum io_mode */
 	int64_t devices; /* enum backend */
-	int64_t device_queues, device_memory, copy_inline_kib;
+	int64_t device_queues, device_memory, device_spin_us, copy_inline_kib;
 	int64_t signal, signal_kib; /* enum board_wish */
 	int64_t ask, log, final;
 	int64_t stall, omp;

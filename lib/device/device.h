@@ -82,6 +82,7 @@ struct device_attr {
 	unsigned index; /* among the devices of the runtime */
 	unsigned nr_queues; /* for kernels, at most; 0: as the device says */
 	uint64_t memory; /* bytes at most; 0: what the device has */
+	int64_t spin_ns; /* how long the launcher polls without a pause */
 	struct trace *trace;
 	struct hooks *hooks; /* a tool's; its table may be NULL */
 	struct lkdf_stats_device *told; /* its row in the memfd */
@@ -105,6 +106,8 @@ struct device {
 
 	/* Any thread. */
 	_Atomic(bool) is_started, is_lost;
+	_Atomic(uint32_t) nr_watched; /* events of the program's, see
+				       * offload/foreign.h */
 	_Atomic(uint32_t) load; /* tasks that wait or are under way; a guess */
 	_Atomic(uint32_t) own_bell;
 	/* In device_done(): a driver's threads may be in there yet when the
@@ -146,8 +149,9 @@ struct device {
 	struct list codes; /* built here, see device_code */
 	struct device_copy *copy[DEVICE_BUCKETS]; /* see copies.h */
 	struct list lru; /* the same, the last one used first */
-	uint32_t nr_idle_polls;
-	int64_t idle_since;
+	int64_t idle_since; /* ns; 0: something has come, see rest.h */
+	int64_t asked, ask_ns; /* when poll() was called last, and how long
+				* until the next time; 0: it was not */
 	struct device_rows rows;
 };
 
@@ -196,6 +200,24 @@ struct blocking_item *device_take(struct device *d, unsigned lowest);
 
 /* Nobody of its slots wants to be told any more. */
 void device_forget_slots(struct device *d);
+
+/* May another request begin? */
+static inline bool device_has_room(const struct device *d)
+{
+	return !d->starving && !d->hungry && d->nr_under_way < d->max_under_way;
+}
+
+/* Under lock: does anything wait in its queues? */
+static inline bool device_has_items(const struct device *d)
+{
+	unsigned i;
+
+	lock_assert_held(&d->lock);
+	for (i = 0; i < DEVICE_CLASSES; i++)
+		if (d->first[i])
+			return true;
+	return false;
+}
 
 static inline bool device_has(const struct device *d, uint32_t flag)
 {

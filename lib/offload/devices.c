@@ -18,6 +18,8 @@
 #define SERIAL_NS 1000000
 /* As a launcher naps beside a device that it polls. */
 #define SERIAL_POLL_NS 20000
+/* Launchers spin where the runtime may use so many CPUs. */
+#define MIN_SPIN_CPUS 4
 
 void devices_init(struct lkdf *rt)
 {
@@ -138,6 +140,17 @@ static void tell_device(void *executor, const struct lkdf_stats_slice *s)
 	trace_slice(ex->ring, s);
 }
 
+/* A launcher that spins takes a CPU from the workers. */
+static int64_t spin_ns(const struct lkdf *rt)
+{
+	const struct topo *t = rt->topo;
+	bool is_small =
+		t->nr_cpus < MIN_SPIN_CPUS ||
+		(t->quota_milli && t->quota_milli < MIN_SPIN_CPUS * 1000);
+
+	return is_small ? 0 : rt->options->device_spin_us * 1000;
+}
+
 /* Under lock. */
 static int add_device(struct lkdf *rt, enum lkdf_place_kind kind,
 		      const struct lkdf_device_ops *ops, void *dev)
@@ -151,6 +164,7 @@ static int add_device(struct lkdf *rt, enum lkdf_place_kind kind,
 		.index = nr,
 		.nr_queues = (unsigned)rt->options->device_queues,
 		.memory = (uint64_t)rt->options->device_memory << 20,
+		.spin_ns = spin_ns(rt),
 		.trace = &rt->trace,
 		.hooks = &rt->hooks,
 		.told = &rt->trace.devices[nr],
@@ -267,7 +281,9 @@ static bool step_all(struct lkdf *rt, struct executor *ex, int64_t *nap_ns)
 		has_moved |= launcher_step(d, ex);
 		if (!launcher_is_busy(d))
 			continue;
-		nap = d->ops.poll ? SERIAL_POLL_NS : SERIAL_NS;
+		nap = d->ops.poll && !device_has(d, LKDF_DEVICE_CALLS)
+			      ? SERIAL_POLL_NS
+			      : SERIAL_NS;
 		if (!*nap_ns || nap < *nap_ns)
 			*nap_ns = nap;
 	}

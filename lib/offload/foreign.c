@@ -30,6 +30,7 @@ static void forget_event(struct foreign_event *f)
 {
 	struct devices *all = f->rt->devices;
 
+	a_sub(&f->device->nr_watched, 1, relaxed);
 	pthread_mutex_lock(&all->lock);
 	list_del(&f->all);
 	pthread_mutex_unlock(&all->lock);
@@ -59,7 +60,7 @@ static void event_fired(void *u, int error)
 	forget_event(f);
 }
 
-static struct foreign_event *create_event(struct lkdf *rt)
+static struct foreign_event *create_event(struct lkdf *rt, struct device *d)
 {
 	struct foreign_event *f = calloc(1, sizeof(*f));
 	int rc;
@@ -67,6 +68,7 @@ static struct foreign_event *create_event(struct lkdf *rt)
 	if (!f)
 		return NULL;
 	f->rt = rt;
+	f->device = d;
 	rc = event_create(rt, runtime_executor(rt), 1, 2, &f->event);
 	if (rc) {
 		free(f);
@@ -79,17 +81,21 @@ static struct foreign_event *create_event(struct lkdf *rt)
 int foreign_event(struct lkdf *rt, struct device *d, void *event,
 		  struct lkdf_event *out)
 {
-	struct foreign_event *f = create_event(rt);
+	/* The launcher asks a device that may forget. */
+	int rc = d->ops.poll ? device_require(d) : 0;
+	struct foreign_event *f = rc ? NULL : create_event(rt, d);
 	struct lkdf_event e;
 	char why[256];
-	int rc;
 
+	if (rc)
+		return rc;
 	if (!f)
 		return err(-ENOMEM, "event_from_device: no memory");
 	e = f->event;
 	pthread_mutex_lock(&rt->devices->lock);
 	list_append(&rt->devices->foreign, &f->all);
 	pthread_mutex_unlock(&rt->devices->lock);
+	a_add(&d->nr_watched, 1, relaxed);
 	err(0, "%s", "");
 	rc = d->ops.watch(d->dev, event, event_fired, f);
 	if (rc < 0) {
@@ -101,6 +107,8 @@ int foreign_event(struct lkdf *rt, struct device *d, void *event,
 			   why[0] ? why : strerror(-rc));
 	}
 	*out = e;
+	if (d->ops.poll)
+		device_ring(d);
 	return 0;
 }
 

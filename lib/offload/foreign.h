@@ -19,7 +19,8 @@ struct device;
 
 struct foreign_event {
 	/* Set when made, constant afterwards. */
-	struct lkdf *rt; /* not of one that is LEFT */
+	struct lkdf *rt; /* not of one that is LEFT, and neither is device */
+	struct device *device;
 	struct lkdf_event event;
 
 	/* Any thread: the first to take it out of WAITS has it. */

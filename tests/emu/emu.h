@@ -133,6 +133,17 @@ static int emu_alloc(void *dev, enum lkdf_mem_kind mem, uint64_t bytes,
 	return emu_leave(e, 0);
 }
 
+/* As drivers do: until nothing runs, and nothing is launched meanwhile. */
+static void emu_wait(struct emu *e)
+{
+	pthread_mutex_lock(&e->lock);
+	if (e->nr_busy)
+		atomic_fetch_add(&e->nr_waited, 1);
+	while (e->nr_busy)
+		pthread_cond_wait(&e->wake, &e->lock);
+	pthread_mutex_unlock(&e->lock);
+}
+
 static void emu_free(void *dev, void *device_ptr)
 {
 	struct emu *e = dev;
@@ -140,6 +151,8 @@ static void emu_free(void *dev, void *device_ptr)
 	unsigned i;
 
 	emu_enter(e, EMU_FREE);
+	if (e->flags & EMU_WAITS)
+		emu_wait(e);
 	if (at >= e->memory) {
 		free(device_ptr);
 		e->nr_managed--;
@@ -165,6 +178,7 @@ static int emu_build(void *dev, const struct lkdf_code *c,
 	int rc = emu_enter(e, EMU_BUILD);
 
 	(void)like;
+	api_nap_ns(1000000l * atomic_load(&e->build_ms));
 	if (rc)
 		return emu_leave(e, rc);
 	while (k && k->name && strcmp(k->name, name))
@@ -289,8 +303,10 @@ static int emu_poll(void *dev)
 	struct emu_command *c;
 	int rc = emu_enter(e, EMU_POLL), nr = 0;
 
+	if (!rc && e->flags & EMU_LATE && e->is_lost)
+		rc = emu_now_ns() - e->lost_ns < 250000000 ? 1 : -ENODEV;
 	if (rc)
-		return emu_leave(e, rc);
+		return emu_leave(e, rc < 0 ? rc : 0);
 	for (;; nr++) {
 		pthread_mutex_lock(&e->lock);
 		c = e->done;
@@ -372,6 +388,7 @@ emu_ops(const struct emu *e)
 		.flags = LKDF_DEVICE_RANGES |
 			 (is_own ? 0 : LKDF_DEVICE_HOST_MEMORY) |
 			 (e->flags & EMU_ORDERED ? LKDF_DEVICE_ORDERED : 0) |
+			 (e->flags & EMU_CALLS ? LKDF_DEVICE_CALLS : 0) |
 			 (e->flags & EMU_MANAGED ? LKDF_DEVICE_MANAGED : 0),
 		.name = e->name ? e->name : "emu",
 		.info = emu_info,

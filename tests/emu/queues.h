@@ -50,6 +50,12 @@ enum emu_flag {
 	EMU_MANAGED = 32, /* has memory that the host has, too */
 	EMU_PINS = 64, /* wants to know pinned memory of the host */
 	EMU_COPIES = 128, /* copies within itself */
+	EMU_CALLS = 256, /* with POLLS: calls by itself, but where it forgets */
+	EMU_DEAF = 512, /* with ARMS: never wakes */
+	EMU_LATE = 1024, /* with POLLS: poll tells of a loss 250 ms late, and
+			  * until then of nothing */
+	EMU_WAITS = 2048, /* free waits for all commands that run, and nothing
+			   * else is done meanwhile */
 };
 
 struct emu;
@@ -105,6 +111,9 @@ struct emu {
 	atomic_int nr[EMU_NR_ENTRIES]; /* calls */
 	atomic_int nr_inside; /* more than 1: two calls at a time */
 	atomic_int nr_overlaps, nr_run, is_held, nr_held, nr_stale;
+	atomic_int nr_forgets; /* ends that are not told by a call */
+	atomic_int nr_waited; /* frees while a command ran */
+	atomic_int build_ms; /* how long a build takes */
 	atomic_int nr_let; /* commands that may begin though it is held */
 	atomic_ullong bytes_up, bytes_down, bytes_within;
 
@@ -113,6 +122,7 @@ struct emu {
 	struct emu_queue queue[EMU_QUEUES];
 	unsigned nr_threads, nr_busy; /* commands that run */
 	bool is_stopping, is_lost;
+	int64_t lost_ns; /* when */
 	struct emu_command *done; /* of one that is polled */
 	void (*wake_fn)(void *u);
 	void *wake_u;
@@ -174,6 +184,19 @@ static void emu_say_done(struct emu *e, struct emu_command *c)
 		atomic_fetch_add(&e->nr_stale, 1);
 }
 
+/* Is it for poll() to say that a command is done? */
+static bool emu_forgets(struct emu *e)
+{
+	int nr = atomic_load(&e->nr_forgets);
+
+	if (!(e->flags & EMU_CALLS))
+		return true;
+	while (nr > 0 &&
+	       !atomic_compare_exchange_weak(&e->nr_forgets, &nr, nr - 1))
+		;
+	return nr > 0;
+}
+
 /* The command is over, and gone. */
 static void emu_end(struct emu *e, struct emu_command *c)
 {
@@ -184,11 +207,11 @@ static void emu_end(struct emu *e, struct emu_command *c)
 		free(c);
 		return;
 	}
-	if (e->flags & EMU_POLLS) {
+	if (e->flags & EMU_POLLS && emu_forgets(e)) {
 		pthread_mutex_lock(&e->lock);
 		c->next = e->done;
 		e->done = c;
-		wake = e->wake_fn;
+		wake = e->flags & EMU_DEAF ? NULL : e->wake_fn;
 		u = e->wake_u;
 		e->wake_fn = NULL;
 		pthread_mutex_unlock(&e->lock);
@@ -375,6 +398,14 @@ __attribute__((unused)) static void emu_until_held(struct emu *e, int nr)
 		api_nap_ns(50000);
 }
 
+__attribute__((unused)) static int64_t emu_now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000ll + t.tv_nsec;
+}
+
 /* All that it holds is gone; ops say so when no command touches the host. */
 __attribute__((unused)) static void emu_lose(struct emu *e)
 {
@@ -383,6 +414,7 @@ __attribute__((unused)) static void emu_lose(struct emu *e)
 
 	pthread_mutex_lock(&e->lock);
 	e->is_lost = true;
+	e->lost_ns = emu_now_ns();
 	for (i = 0; i < EMU_QUEUES; i++)
 		while ((c = e->queue[i].first)) {
 			e->queue[i].first = c->next;
