@@ -6,7 +6,7 @@
 #ifndef TOOLS_CHILD_H
 #define TOOLS_CHILD_H
 
-#include "stats.h"
+#include "stat/stats.h"
 
 #include <sys/types.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "target.h"
 
-#include "cli.h"
+#include "cli/cli.h"
 
 #include <ctype.h>
 #include <dirent.h>

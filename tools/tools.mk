@@ -2,25 +2,25 @@
 # One binary, lkdf; public API only.
 
 # Shapes, floor, plans, flows and tiles are shared with tests/bench.
-TOOLS_SRC := $(wildcard tools/*.c tools/report/*.c) $(addprefix tests/bench/,shapes.c floor.c \
+TOOLS_SRC := $(wildcard tools/*.c tools/*/*.c) $(addprefix tests/bench/,shapes.c floor.c \
 	lkdf_graph.c plan.c lkdf_plan.c flow.c lkdf_flow.c tiles.c lkdf_tiles.c \
 	control.c lkdf_control.c lkdf_feed.c raw_cl.c work.c)
 # The page of lkdf report, as a C file.
 PAGE_C := $(BUILD)/tool/report_page.c
 # What lkdf completion prints, as a C file.
-COMPLETION := tools/completion.bash tools/completion.zsh
+COMPLETION := tools/cli/completion.bash tools/cli/completion.zsh
 COMPLETION_C := $(BUILD)/tool/completion_scripts.c
 TOOLS_OBJ := $(TOOLS_SRC:%.c=$(BUILD)/tool/%.o) $(PAGE_C:.c=.o) \
 	$(COMPLETION_C:.c=.o)
 LKDF_BIN := $(BUILD)/lkdf
 # Contestants are compiled alike: -O2, no hardening, no -march.
 BENCH_CFLAGS := -std=c11 $(WARN) -O2 -g
-BENCH_CPPFLAGS := -I. -Ilib/include -Ibpf/uapi -D_GNU_SOURCE
+BENCH_CPPFLAGS := -I. -Itools -Ilib/include -Ibpf/uapi -D_GNU_SOURCE
 
-$(addprefix $(BUILD)/tool/tools/,probe.o probe_load.o probe_cost.o \
-	bench_policy_probe.o): \
+$(addprefix $(BUILD)/tool/tools/,$(addprefix probe/,probe.o load.o \
+	cost.o) bench/policy_probe.o): \
 	BENCH_CPPFLAGS += $(BPF_CPPFLAGS)
-$(BUILD)/tool/tools/probe_load.o: $(if $(filter 1,$(BPF)),$(BPF_SKEL))
+$(BUILD)/tool/tools/probe/load.o: $(if $(filter 1,$(BPF)),$(BPF_SKEL))
 
 # The screen of lkdf top; HAVE_CURSES=0 builds without.
 HAVE_CURSES ?= $(shell echo 'int main(void) { return !newterm(0, 0, 0); }' | \
@@ -29,13 +29,11 @@ HAVE_CURSES ?= $(shell echo 'int main(void) { return !newterm(0, 0, 0); }' | \
 HAVE_CURSES := $(HAVE_CURSES)
 ifeq ($(HAVE_CURSES),1)
 CURSES_LIBS := -lncursesw
-$(BUILD)/tool/tools/top_screen.o: BENCH_CPPFLAGS += -DHAVE_CURSES
+$(BUILD)/tool/tools/top/screen.o: BENCH_CPPFLAGS += -DHAVE_CURSES
 else
 CURSES_LIBS :=
 $(info no ncursesw: lkdf top has no screen, only --batch)
 endif
-
-$(BUILD)/tool/tools/report/%.o: BENCH_CPPFLAGS += -Itools
 
 $(BUILD)/tool/tools/%.o: tools/%.c
 	$(call say,CC)
@@ -61,7 +59,7 @@ $(COMPLETION_C): $(COMPLETION)
 
 $(PAGE_C:.c=.o) $(COMPLETION_C:.c=.o): %.o: %.c
 	$(call say,CC)
-	$(Q)$(CC) -Itools $(BENCH_CPPFLAGS) $(LKDF_CFLAGS) -MMD -MP -c -o $@ $<
+	$(Q)$(CC) $(BENCH_CPPFLAGS) $(LKDF_CFLAGS) -MMD -MP -c -o $@ $<
 
 $(BUILD)/tool/tests/%.o: tests/%.c
 	$(call say,CC)

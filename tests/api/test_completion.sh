@@ -10,7 +10,7 @@ trap '[ -z "$target" ] || kill $target 2>/dev/null; rm -rf "$dir"' EXIT
 
 # The function of the script, called as bash calls it: one word a line.
 cat >"$dir/ask.bash" <<'EOT'
-. tools/completion.bash
+. tools/cli/completion.bash
 COMP_WORDS=("$@")
 COMP_CWORD=$(($# - 1))
 _lkdf
@@ -162,7 +162,7 @@ for shell in bash zsh; do
 	lkdf completion $shell | diff - tools/completion.$shell >"$dir/log"
 	ok $? "lkdf completion $shell is what is installed"
 done
-mkdir "$dir/functions" && cp tools/completion.zsh "$dir/functions/_lkdf"
+mkdir "$dir/functions" && cp tools/cli/completion.zsh "$dir/functions/_lkdf"
 tab zsh 'lkdf trace ch^--js^' '<lkdf><trace><check><--json>' "$dir/functions"
 lkdf completion fish >"$dir/log" 2>&1
 [ $? -eq 2 ] && grep -q 'bash or zsh' "$dir/log"

@@ -6,7 +6,7 @@
  *
  *	alloc_driver [--quick] [--out FILE] BUILD
  */
-#include "tools/bench.h"
+#include "tools/bench/bench.h"
 #include "tools/json.h"
 
 #include <errno.h>

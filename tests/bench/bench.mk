@@ -31,8 +31,8 @@ $(BENCH_DIR)/test_programs: $(addprefix $(BUILD)/tool/tests/bench/,\
 # Judging, shapes and floor are tested like everything else.
 API_TESTS += $(BENCH_DIR)/test_bench
 $(BENCH_DIR)/test_bench: $(addprefix $(BUILD)/tool/,tests/bench/test_bench.o \
-		tests/bench/shapes.o tests/bench/floor.o tools/bench_report.o \
-		tools/bench_machine.o tools/json.o tools/utf8.o tools/cli.o)
+		tests/bench/shapes.o tests/bench/floor.o tools/bench/report.o \
+		tools/bench/machine.o tools/json.o tools/utf8.o tools/cli/cli.o)
 	$(call say,LD)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ -lm -lpthread
@@ -40,8 +40,8 @@ $(BENCH_DIR)/test_bench: $(addprefix $(BUILD)/tool/,tests/bench/test_bench.o \
 # Who reads in lkdf bench io, at small sizes.
 API_TESTS += $(BENCH_DIR)/test_io_arms
 $(BENCH_DIR)/test_io_arms: $(BUILD)/tool/tests/bench/test_io_arms.o \
-		$(filter-out %/tools/lkdf.o %/tools/completion.o \
-			%/tools/completion_options.o,$(TOOLS_OBJ)) $(LIB_SO)
+		$(filter-out %/tools/cli/lkdf.o %/tools/cli/completion.o \
+			%/tools/cli/completion_options.o,$(TOOLS_OBJ)) $(LIB_SO)
 	$(call say,LD)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) -L$(BUILD) -llkdf -lm \
@@ -158,9 +158,9 @@ $(BENCH_DIR)/alloc_purity: tests/bench/alloc_purity.c $(LIB_INTERNAL)
 		$(LIB_INTERNAL) $(LIB_LIBS)
 
 $(BENCH_DIR)/alloc_driver: $(addprefix $(BUILD)/tool/,\
-		tests/bench/alloc_driver.o tools/bench_report.o \
-		tools/bench_machine.o tools/bench_gate.o tools/json.o \
-		tools/utf8.o tools/cli.o)
+		tests/bench/alloc_driver.o tools/bench/report.o \
+		tools/bench/machine.o tools/bench/gate.o tools/json.o \
+		tools/utf8.o tools/cli/cli.o)
 	$(call say,LD)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ -lm -lpthread

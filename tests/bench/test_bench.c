@@ -6,8 +6,8 @@
 #include "tests/bench/floor.h"
 #include "tests/bench/shapes.h"
 #include "tests/tap.h"
-#include "tools/bench_report.h"
-#include "tools/cli.h"
+#include "tools/bench/report.h"
+#include "tools/cli/cli.h"
 #include "tools/json.h"
 
 #include <math.h>

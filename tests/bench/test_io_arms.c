@@ -4,7 +4,7 @@
  * byte is wrong, and starts again as often as it is asked to. Nothing is timed.
  */
 #include "tests/tap.h"
-#include "tools/bench_io.h"
+#include "tools/bench/io.h"
 
 #include <errno.h>
 #include <stdlib.h>

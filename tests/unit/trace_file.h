@@ -7,11 +7,11 @@
 #define TESTS_UNIT_TRACE_FILE_H
 
 #include "tests/tap.h"
-#include "tools/trace_bytes.c"
-#include "tools/trace_facts.c"
-#include "tools/trace_get.c"
-#include "tools/trace_links.c"
-#include "tools/trace_read.c"
+#include "tools/trace/bytes.c"
+#include "tools/trace/facts.c"
+#include "tools/trace/get.c"
+#include "tools/trace/links.c"
+#include "tools/trace/read.c"
 #include "tools/utf8.c"
 
 #include <lkdf/lkdf.h>

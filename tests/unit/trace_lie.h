@@ -8,7 +8,7 @@
 #define TESTS_UNIT_TRACE_LIE_H
 
 #include "tests/oracle/random.h"
-#include "tools/trace_bytes.h"
+#include "tools/trace/bytes.h"
 
 #include <lkdf/format.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #ifndef TESTS_UNIT_TRACE_TOLD_H
 #define TESTS_UNIT_TRACE_TOLD_H
 
-#include "tools/trace_read.h"
+#include "tools/trace/read.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

@@ -4,7 +4,7 @@
 #define REPORT_LOAD_H
 
 #include "report/model.h"
-#include "trace_clock.h"
+#include "trace/clock.h"
 
 /* A number for each pair (frame, run) of graphs: chains in a table. */
 struct run {

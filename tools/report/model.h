@@ -8,8 +8,8 @@
 #ifndef REPORT_MODEL_H
 #define REPORT_MODEL_H
 
-#include "trace_read.h"
-#include "where.h"
+#include "trace/read.h"
+#include "probe/where.h"
 
 #define NO_SLICE UINT32_MAX
 #define NO_TIME UINT64_MAX

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-#include "cli.h"
+#include "cli/cli.h"
 #include "report/words.h"
 #include "report/writers.h"
 

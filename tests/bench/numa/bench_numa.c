@@ -7,7 +7,7 @@
  * Exit status 1: a bar is missed, or a count is not what the program touches.
  */
 #include "tests/bench/numa/tally.h"
-#include "tools/bench_report.h"
+#include "tools/bench/report.h"
 
 #include <math.h>
 #include <string.h>

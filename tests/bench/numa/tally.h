@@ -8,7 +8,7 @@
 #define TESTS_BENCH_NUMA_TALLY_H
 
 #include "tests/vm/plugin/sections.h"
-#include "tools/bench_report.h"
+#include "tools/bench/report.h"
 
 struct tally {
 	const char *runtime, *program;

@@ -6,7 +6,7 @@
  */
 #include "tests/unit/heap.h"
 
-#include "tools/stats_map.c"
+#include "tools/stat/stats_map.c"
 
 #include <lkdf/lkdf.h>
 #include <sys/wait.h>

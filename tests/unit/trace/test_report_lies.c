@@ -6,7 +6,7 @@
 #include "report/model.h"
 #include "report/writers.h"
 #include "tests/tap.h"
-#include "trace_bytes.h"
+#include "trace/bytes.h"
 
 #include <errno.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  * whose header lies is refused, or read without harm.
  */
 #include "tests/tap.h"
-#include "tools/stats.c"
+#include "tools/stat/stats.c"
 #include "trace/trace.h"
 
 #include <sys/syscall.h>

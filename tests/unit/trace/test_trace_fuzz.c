@@ -10,9 +10,9 @@
  */
 #include "tests/tap.h"
 #include "tests/unit/trace_lie.h"
-#include "tools/cli.h"
-#include "tools/trace_verbs.h"
-#include "tools/verbs.h"
+#include "tools/cli/cli.h"
+#include "tools/trace/verbs.h"
+#include "tools/cli/verbs.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>

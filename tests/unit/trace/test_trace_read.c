@@ -5,11 +5,11 @@
  */
 #include "tests/tap.h"
 #include "tests/unit/trace_told.h"
-#include "tools/trace_bytes.c"
-#include "tools/trace_facts.c"
-#include "tools/trace_get.c"
-#include "tools/trace_links.c"
-#include "tools/trace_read.c"
+#include "tools/trace/bytes.c"
+#include "tools/trace/facts.c"
+#include "tools/trace/get.c"
+#include "tools/trace/links.c"
+#include "tools/trace/read.c"
 #include "tools/utf8.c"
 #include "trace/file.h"
 

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Declarations that the suites of lkdf bench share. A suite measures its
+ * contestants in interleaved rounds, each behind the gate, and adds rows to the
+ * report; a row is judged by the ratio of two medians, never by a time.
+ */
+#ifndef TOOLS_BENCH_BENCH_H
+#define TOOLS_BENCH_BENCH_H
+
+#include "bench/gate.h"
+#include "bench/report.h"
+#include "cli/cli.h"
+#include "progress.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define BENCH_MAX_COUNTS 4
+
+struct bench {
+	bool is_quick;
+	int workers[BENCH_MAX_COUNTS]; /* numbers of workers to measure with */
+	unsigned nr_counts;
+	unsigned rounds; /* for the cheap rows; others take a part of it */
+	const char *file, *dir; /* of io; file NULL: its own, in dir */
+	struct gate gate;
+	struct report report;
+	struct progress progress;
+};
+
+struct bench_suite {
+	const char *name, *help;
+	/* Work, in any unit, for the progress line. */
+	double (*steps)(const struct bench *b);
+	int (*run)(struct bench *b); /* 0 or -errno, why is on stderr */
+};
+
+int bench_graph(struct bench *b);
+double bench_graph_steps(const struct bench *b);
+int bench_forkjoin(struct bench *b);
+double bench_forkjoin_steps(const struct bench *b);
+int bench_loop(struct bench *b);
+double bench_loop_steps(const struct bench *b);
+int bench_flow(struct bench *b);
+double bench_flow_steps(const struct bench *b);
+int bench_submit(struct bench *b);
+double bench_submit_steps(const struct bench *b);
+int bench_data(struct bench *b);
+double bench_data_steps(const struct bench *b);
+int bench_io(struct bench *b);
+double bench_io_steps(const struct bench *b);
+int bench_idle(struct bench *b);
+double bench_idle_steps(const struct bench *b);
+int bench_recorded(struct bench *b);
+double bench_recorded_steps(const struct bench *b);
+int bench_wake(struct bench *b);
+double bench_wake_steps(const struct bench *b);
+int bench_placement(struct bench *b);
+double bench_placement_steps(const struct bench *b);
+int bench_policy(struct bench *b);
+double bench_policy_steps(const struct bench *b);
+int bench_device(struct bench *b);
+double bench_device_steps(const struct bench *b);
+
+/* Before each round: waits for the CPUs and counts whether they came. */
+void bench_round(struct bench *b, const char *what);
+
+/* A runtime with so many workers; says why not on stderr. */
+struct lkdf;
+int bench_open(int nr_workers, const char *more, struct lkdf **out);
+
+/* Says on stderr what went wrong and returns @rc. */
+int bench_fail(int rc, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+int64_t bench_now_ns(void);
+void bench_sleep_ns(int64_t ns);
+
+#endif

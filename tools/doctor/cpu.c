@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/* CPUs that this process gets, its clock and its limits. */
+#include "doctor/doctor.h"
+#include "doctor/shared_cpus.h"
+
+#include <lkdf/lkdf.h>
+
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define MIB (1024 * 1024)
+
+void probe_cpus(struct finding *f)
+{
+	long all = sysconf(_SC_NPROCESSORS_ONLN);
+	cpu_set_t set;
+	int mine;
+
+	if (sched_getaffinity(0, sizeof(set), &set)) {
+		finding_say(f, DOCTOR_WARN, "CPUs: sched_getaffinity: %s",
+			    strerror(errno));
+		finding_fix(f, "more than %d CPUs need a larger set",
+			    CPU_SETSIZE);
+		return;
+	}
+	mine = CPU_COUNT(&set);
+	finding_say(f, DOCTOR_OK, "CPUs: %d of %ld", mine, all);
+	if (mine >= all)
+		return;
+	finding_say(f, DOCTOR_WARN,
+		    "CPUs: %d of %ld; affinity or cpuset excludes the others",
+		    mine, all);
+	finding_fix(f, "taskset -c 0-%ld, or the cpuset of the container",
+		    all - 1);
+}
+
+/* The source of a description in JSON; "" if it has none. */
+static void take_source(const char *json, char *to, size_t size)
+{
+	static const char key[] = "\"source\":\"";
+	const char *at = strstr(json, key);
+
+	at = at ? at + strlen(key) : "";
+	snprintf(to, size, "%.*s", (int)strcspn(at, "\""), at);
+}
+
+void probe_topology(struct finding *f)
+{
+	char text[4096], source[160];
+	struct lkdf *rt;
+
+	/* This failure is another finding's. */
+	if (lkdf_open(NULL, &rt)) {
+		finding_say(f, DOCTOR_NONE, "topology: no runtime opens");
+		return;
+	}
+	doctor_describe(rt, "topo", "json", text, sizeof(text));
+	lkdf_close(rt);
+	take_source(text, source, sizeof(source));
+	finding_say(f, DOCTOR_OK, "topology: %s", source);
+	if (!strstr(source, "no hwloc") && !strstr(source, "sysconf"))
+		return;
+	f->level = DOCTOR_WARN;
+	finding_fix(f, "mount /proc, and /sys with its CPUs and nodes; until "
+		       "then caches are unknown and all memory is one node");
+}
+
+void probe_shared_cpus(struct finding *f)
+{
+	struct shared_cpus s;
+
+	shared_cpus_find(0, &s);
+	if (!s.cpus[0]) {
+		finding_say(f, DOCTOR_OK,
+			    "bound workers: no CPU has those of two runtimes");
+		return;
+	}
+	finding_say(f, DOCTOR_WARN,
+		    "bound workers: CPUs %s have those of two runtimes or "
+		    "more, processes %s",
+		    s.cpus, s.pids);
+	finding_fix(f, "pin=auto and fewer workers than CPUs, or cpus= of its "
+		       "own for each");
+}
+
+/* This process's cgroup directory of version 2, "" if there is none. */
+static void cgroup_path(char *to, size_t size)
+{
+	FILE *file = fopen("/proc/self/cgroup", "re");
+	char line[512];
+
+	to[0] = '\0';
+	if (!file)
+		return;
+	while (fgets(line, sizeof(line), file)) {
+		line[strcspn(line, "\n")] = '\0';
+		if (strncmp(line, "0::", 3))
+			continue;
+		snprintf(to, size, "/sys/fs/cgroup%s",
+			 strcmp(line + 3, "/") ? line + 3 : "");
+	}
+	fclose(file);
+}
+
+/* The tightest quota from the cgroup up to the root, in CPUs; 0: none. */
+static double quota_v2(void)
+{
+	char dir[600], path[640], line[64], *slash;
+	double best = 0, quota, period;
+
+	cgroup_path(dir, sizeof(dir));
+	while (strlen(dir) >= strlen("/sys/fs/cgroup")) {
+		snprintf(path, sizeof(path), "%s/cpu.max", dir);
+		if (!doctor_read(path, line, sizeof(line)) &&
+		    sscanf(line, "%lf %lf", &quota, &period) == 2 &&
+		    (best == 0 || quota / period < best))
+			best = quota / period;
+		slash = strrchr(dir, '/');
+		if (!slash)
+			break;
+		*slash = '\0';
+	}
+	return best;
+}
+
+static double quota_v1(void)
+{
+	char quota[64], period[64];
+
+	if (doctor_read("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", quota,
+			sizeof(quota)) ||
+	    doctor_read("/sys/fs/cgroup/cpu/cpu.cfs_period_us", period,
+			sizeof(period)) ||
+	    atof(quota) <= 0 || atof(period) <= 0)
+		return 0;
+	return atof(quota) / atof(period);
+}
+
+void probe_quota(struct finding *f)
+{
+	double cpus = quota_v2();
+
+	if (cpus == 0)
+		cpus = quota_v1();
+	if (cpus == 0) {
+		finding_say(f, DOCTOR_OK, "cgroup: no CPU quota");
+		return;
+	}
+	finding_say(f, DOCTOR_OK, "cgroup: quota of %.2f CPUs", cpus);
+	if (cpus >= 2)
+		return;
+	finding_say(f, DOCTOR_WARN,
+		    "cgroup: quota of %.2f CPUs; below 2 workers do not spin",
+		    cpus);
+	finding_fix(f, "raise cpu.max, if latency matters");
+}
+
+static int has_flag(const char *flags, const char *flag)
+{
+	const char *at = flags;
+	size_t len = strlen(flag);
+
+	while ((at = strstr(at, flag)) != NULL) {
+		if (at[-1] == ' ' && (!at[len] || strchr(" \n", at[len])))
+			return 1;
+		at += len;
+	}
+	return 0;
+}
+
+void probe_tsc(struct finding *f)
+{
+	FILE *file = fopen("/proc/cpuinfo", "re");
+	char line[8192];
+	int good = -1;
+
+	while (file && good < 0 && fgets(line, sizeof(line), file))
+		if (!strncmp(line, "flags", 5))
+			good = has_flag(line, "constant_tsc") &&
+			       has_flag(line, "nonstop_tsc");
+	if (file)
+		fclose(file);
+	if (good < 0) {
+		finding_say(f, DOCTOR_NONE, "TSC: no x86");
+		return;
+	}
+	finding_say(f, DOCTOR_OK, "TSC: invariant");
+	if (good)
+		return;
+	finding_say(f, DOCTOR_WARN,
+		    "TSC: not invariant; traces use clock_gettime");
+	finding_fix(f, "let the hypervisor pass invtsc through");
+}
+
+void probe_memlock(struct finding *f)
+{
+	struct rlimit r;
+
+	if (getrlimit(RLIMIT_MEMLOCK, &r)) {
+		finding_say(f, DOCTOR_WARN, "RLIMIT_MEMLOCK: %s",
+			    strerror(errno));
+		return;
+	}
+	if (r.rlim_cur == RLIM_INFINITY) {
+		finding_say(f, DOCTOR_OK, "RLIMIT_MEMLOCK: unlimited");
+		return;
+	}
+	finding_say(f, DOCTOR_OK, "RLIMIT_MEMLOCK: %llu MiB",
+		    (unsigned long long)r.rlim_cur / MIB);
+	if (r.rlim_cur >= 64ull * MIB || geteuid() == 0)
+		return;
+	f->level = DOCTOR_WARN;
+	finding_fix(f, "ulimit -l, or LimitMEMLOCK=, for registered buffers");
+}
+
+void probe_nofile(struct finding *f)
+{
+	struct rlimit r;
+
+	if (getrlimit(RLIMIT_NOFILE, &r)) {
+		finding_say(f, DOCTOR_WARN, "RLIMIT_NOFILE: %s",
+			    strerror(errno));
+		return;
+	}
+	finding_say(f, DOCTOR_OK, "RLIMIT_NOFILE: %llu",
+		    (unsigned long long)r.rlim_cur);
+	if (r.rlim_cur >= 1024)
+		return;
+	f->level = DOCTOR_WARN;
+	finding_fix(f, "ulimit -n 1024 or more: each worker has a ring");
+}

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "probe/elf_symbol.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* A table of the file: nr entries of a size. NULL: it is not all there. */
+static const void *table(const struct elf_file *f, uint64_t offset, uint64_t nr,
+			 uint64_t size)
+{
+	if (offset > f->bytes || nr > (f->bytes - offset) / size ||
+	    offset % 8 != 0)
+		return NULL;
+	return f->at + offset;
+}
+
+static const Elf64_Ehdr *header(const struct elf_file *f)
+{
+	return (const void *)f->at;
+}
+
+static bool is_elf(const struct elf_file *f)
+{
+	const Elf64_Ehdr *h = header(f);
+
+	return f->bytes >= sizeof(*h) && !memcmp(h->e_ident, ELFMAG, SELFMAG) &&
+	       h->e_ident[EI_CLASS] == ELFCLASS64 &&
+	       h->e_ident[EI_DATA] == (*(const unsigned char *)&(int){ 1 }
+					       ? ELFDATA2LSB
+					       : ELFDATA2MSB);
+}
+
+int elf_open(const char *path, struct elf_file *f)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC), rc = 0;
+	struct stat s;
+	void *p;
+
+	memset(f, 0, sizeof(*f));
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &s) || !S_ISREG(s.st_mode) || !s.st_size) {
+		close(fd);
+		return -EBADMSG;
+	}
+	p = mmap(NULL, (size_t)s.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (p == MAP_FAILED)
+		rc = -errno;
+	close(fd);
+	if (rc)
+		return rc;
+	f->at = p;
+	f->bytes = (size_t)s.st_size;
+	if (is_elf(f))
+		return 0;
+	elf_close(f);
+	return -EBADMSG;
+}
+
+void elf_close(struct elf_file *f)
+{
+	if (f->at)
+		munmap((void *)(uintptr_t)f->at, f->bytes);
+	f->at = NULL;
+}
+
+bool elf_range(const struct elf_file *f, uint64_t *from, uint64_t *to)
+{
+	const Elf64_Ehdr *h = header(f);
+	const Elf64_Phdr *p = table(f, h->e_phoff, h->e_phnum, sizeof(*p));
+	unsigned i;
+
+	*from = UINT64_MAX;
+	*to = 0;
+	for (i = 0; p && i < h->e_phnum; i++) {
+		if (p[i].p_type != PT_LOAD)
+			continue;
+		if (p[i].p_vaddr < *from)
+			*from = p[i].p_vaddr;
+		if (p[i].p_vaddr + p[i].p_memsz > *to)
+			*to = p[i].p_vaddr + p[i].p_memsz;
+	}
+	return *from < *to;
+}
+
+/* ---- the build id -------------------------------------------------------- */
+
+static bool write_id(const unsigned char *id, size_t nr, char *to, size_t size)
+{
+	size_t i;
+
+	if (!nr || 2 * nr + 1 > size)
+		return false;
+	for (i = 0; i < nr; i++)
+		snprintf(to + 2 * i, 3, "%02x", id[i]);
+	return true;
+}
+
+/* Notes, each padded to four bytes. */
+static bool find_id(const unsigned char *at, uint64_t bytes, char *to,
+		    size_t size)
+{
+	Elf64_Nhdr n;
+	uint64_t name, id;
+
+	while (bytes >= sizeof(n)) {
+		memcpy(&n, at, sizeof(n));
+		name = sizeof(n) + ((uint64_t)n.n_namesz + 3) / 4 * 4;
+		id = name + ((uint64_t)n.n_descsz + 3) / 4 * 4;
+		if (id > bytes)
+			return false;
+		if (n.n_type == NT_GNU_BUILD_ID && n.n_namesz == 4 &&
+		    !memcmp(at + sizeof(n), "GNU", 4))
+			return write_id(at + name, n.n_descsz, to, size);
+		at += id;
+		bytes -= id;
+	}
+	return false;
+}
+
+bool elf_build_id(const struct elf_file *f, char *to, size_t size)
+{
+	const Elf64_Ehdr *h = header(f);
+	const Elf64_Phdr *p = table(f, h->e_phoff, h->e_phnum, sizeof(*p));
+	unsigned i;
+
+	for (i = 0; p && i < h->e_phnum; i++) {
+		if (p[i].p_type == PT_NOTE && p[i].p_offset <= f->bytes &&
+		    p[i].p_filesz <= f->bytes - p[i].p_offset &&
+		    find_id(f->at + p[i].p_offset, p[i].p_filesz, to, size))
+			return true;
+	}
+	return false;
+}
+
+/* ---- symbols ------------------------------------------------------------- */
+
+/* Symbols and their names: one section says where the other is. */
+struct symbols {
+	const Elf64_Sym *sym;
+	uint64_t nr;
+	const char *text;
+	uint64_t text_size;
+};
+
+static bool find_table(const struct elf_file *f, uint32_t type,
+		       struct symbols *t)
+{
+	const Elf64_Ehdr *h = header(f);
+	const Elf64_Shdr *s = table(f, h->e_shoff, h->e_shnum, sizeof(*s));
+	const Elf64_Shdr *text;
+	unsigned i;
+
+	for (i = 0; s && i < h->e_shnum; i++) {
+		if (s[i].sh_type != type || s[i].sh_link >= h->e_shnum)
+			continue;
+		t->nr = s[i].sh_size / sizeof(*t->sym);
+		t->sym = table(f, s[i].sh_offset, t->nr, sizeof(*t->sym));
+		text = &s[s[i].sh_link];
+		if (text->sh_offset > f->bytes ||
+		    text->sh_size > f->bytes - text->sh_offset)
+			continue;
+		t->text = (const char *)f->at + text->sh_offset;
+		t->text_size = text->sh_size;
+		if (t->sym && t->nr)
+			return true;
+	}
+	return false;
+}
+
+static void copy_text(const struct symbols *t, uint32_t at, char *to,
+		      size_t size)
+{
+	size_t i = 0;
+
+	for (; at < t->text_size && t->text[at] && i + 1 < size; at++, i++)
+		to[i] = t->text[at] >= ' ' && t->text[at] < 0x7f ? t->text[at]
+								 : '?';
+	to[i] = '\0';
+}
+
+static bool is_data(const Elf64_Sym *s)
+{
+	unsigned type = ELF64_ST_TYPE(s->st_info);
+
+	return s->st_shndx != SHN_UNDEF && s->st_shndx != SHN_ABS &&
+	       s->st_name &&
+	       (type == STT_OBJECT || type == STT_NOTYPE || type == STT_FUNC);
+}
+
+static bool holds(const Elf64_Sym *s, uint64_t address)
+{
+	return address == s->st_value || address - s->st_value < s->st_size;
+}
+
+/* Better: it holds the address, or begins later below it. */
+static bool is_better(const Elf64_Sym *s, const Elf64_Sym *best,
+		      uint64_t address)
+{
+	if (!best)
+		return true;
+	if (holds(s, address) != holds(best, address))
+		return holds(s, address);
+	return s->st_value > best->st_value;
+}
+
+bool elf_find(const struct elf_file *f, bool is_dynamic, uint64_t address,
+	      struct elf_symbol *out)
+{
+	const Elf64_Sym *best = NULL, *source = NULL, *source_of = NULL, *s;
+	struct symbols t;
+	uint64_t i;
+
+	if (!find_table(f, is_dynamic ? SHT_DYNSYM : SHT_SYMTAB, &t))
+		return false;
+	for (i = 0; i < t.nr; i++) {
+		s = &t.sym[i];
+		if (ELF64_ST_TYPE(s->st_info) == STT_FILE)
+			source = s;
+		if (!is_data(s) || s->st_value > address ||
+		    !is_better(s, best, address))
+			continue;
+		best = s;
+		/* Local symbols stand behind the file that they are from. */
+		source_of =
+			ELF64_ST_BIND(s->st_info) == STB_LOCAL ? source : NULL;
+	}
+	if (!best)
+		return false;
+	copy_text(&t, best->st_name, out->name, sizeof(out->name));
+	out->source[0] = '\0';
+	if (source_of)
+		copy_text(&t, source_of->st_name, out->source,
+			  sizeof(out->source));
+	out->offset = address - best->st_value;
+	out->is_inside = holds(best, address);
+	return true;
+}

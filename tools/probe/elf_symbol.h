@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Symbols of a 64-bit ELF file of this machine's byte order, by address as the
+ * file has it. Files may be damaged: nothing found there is believed unchecked.
+ */
+#ifndef TOOLS_PROBE_ELF_SYMBOL_H
+#define TOOLS_PROBE_ELF_SYMBOL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct elf_file {
+	const unsigned char *at;
+	size_t bytes;
+};
+
+struct elf_symbol {
+	char name[128];
+	char source[64]; /* the file it was compiled from; "": not known */
+	uint64_t offset; /* of the address, in it or behind it */
+	bool is_inside;
+};
+
+/* 0; -EBADMSG: it is no such file; -errno. */
+int elf_open(const char *path, struct elf_file *f);
+void elf_close(struct elf_file *f);
+
+/* From the lowest to the highest address that is loaded; false: none is. */
+bool elf_range(const struct elf_file *f, uint64_t *from, uint64_t *to);
+
+/* In hexadecimal digits; false: it has none, or no room. */
+bool elf_build_id(const struct elf_file *f, char *to, size_t size);
+
+/*
+ * The symbol that holds the address, or where there is none the nearest below
+ * it; of all, or of those that other files may use. False: there is none.
+ */
+bool elf_find(const struct elf_file *f, bool is_dynamic, uint64_t address,
+	      struct elf_symbol *s);
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Futex words in which the workers of a process meet, over a time: taken from
+ * the probe's maps twice, and the difference put together by word and kind.
+ */
+#ifndef TOOLS_PROBE_FUTEX_H
+#define TOOLS_PROBE_FUTEX_H
+
+#include "probe/probe.h"
+#include "stat/stats_map.h"
+#include "probe/where.h"
+
+#define FUTEX_RUNTIMES 8
+#define FUTEX_WORDS 64
+#define FUTEX_KINDS 6
+
+struct futex_kind {
+	char name[64]; /* "": in no body */
+	uint64_t samples, blocks;
+};
+
+struct futex_word {
+	uint64_t address;
+	uint64_t samples, wait_samples; /* inside futex(2); of these to wait */
+	uint64_t blocks, block_ns; /* sleeps that ended */
+	uint64_t wait_nodes, wake_nodes; /* bits */
+	uint32_t nr_asleep; /* now */
+	uint32_t nr_kinds;
+	struct futex_kind kind[FUTEX_KINDS]; /* most samples first */
+	struct where where;
+};
+
+struct futex_report {
+	int pid;
+	char command[64];
+	double seconds;
+	uint32_t nr_workers; /* threads that are seen */
+	uint32_t hz;
+	uint64_t samples, futex, own; /* of all of them */
+	uint32_t nr_words, nr_left_out;
+	struct futex_word word[FUTEX_WORDS]; /* most time first */
+};
+
+/* Of one process: opened, looked at as often as one likes, closed. */
+struct futex_view;
+
+struct futex_error {
+	int code; /* as cli/cli.h has them */
+	char why[256], fix[256];
+};
+
+int futex_open(int pid, const char *dir, struct futex_view **out,
+	       struct futex_error *e);
+void futex_close(struct futex_view *v);
+
+/* Events since the call before, or since the start. */
+int futex_look(struct futex_view *v, struct futex_report *r,
+	       struct futex_error *e);
+
+void futex_print_text(const struct futex_report *r, unsigned top);
+void futex_print_json(const struct futex_report *r, unsigned top);
+
+#endif

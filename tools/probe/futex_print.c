@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "probe/futex.h"
+
+#include "json.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static double part(uint64_t of, uint64_t all)
+{
+	return all ? (double)of / (double)all : 0;
+}
+
+static void print_nodes(const char *who, uint64_t nodes)
+{
+	const char *sep = " ";
+	unsigned i;
+
+	if (!nodes)
+		return;
+	printf("  %s", who);
+	for (i = 0; i < 64; i++) {
+		if (!(nodes >> i & 1))
+			continue;
+		printf("%s%u", sep, i);
+		sep = ",";
+	}
+}
+
+static void print_kinds(const struct futex_word *w)
+{
+	uint64_t all = 0;
+	uint32_t i;
+
+	for (i = 0; i < w->nr_kinds; i++)
+		all += w->kind[i].samples + w->kind[i].blocks;
+	printf("         kinds");
+	for (i = 0; i < w->nr_kinds; i++)
+		printf("%s %s %.0f %%", i ? "," : "",
+		       w->kind[i].name[0] ? w->kind[i].name : "(no body)",
+		       100 * part(w->kind[i].samples + w->kind[i].blocks, all));
+	printf("\n");
+}
+
+static void print_word(const struct futex_report *r, const struct futex_word *w)
+{
+	char text[512];
+
+	printf("%5.1f %%  %s\n", 100 * part(w->samples, r->samples),
+	       where_text(&w->where, text, sizeof(text)));
+	print_kinds(w);
+	printf("         %.0f %% of it to wait; %.0f sleeps/s",
+	       100 * part(w->wait_samples, w->samples),
+	       (double)w->blocks / r->seconds);
+	if (w->blocks)
+		printf(" of %.1f us",
+		       (double)w->block_ns * 1e-3 / (double)w->blocks);
+	printf("; %u asleep now\n", w->nr_asleep);
+	printf("         word 0x%" PRIx64, w->address);
+	print_nodes("waiters on node", w->wait_nodes);
+	print_nodes("wakers on node", w->wake_nodes);
+	printf("\n");
+}
+
+void futex_print_text(const struct futex_report *r, unsigned top)
+{
+	uint32_t i;
+
+	printf("%s (%d): %u workers, %.1f s, %" PRIu64
+	       " samples at %u Hz, %.1f %% inside futex(2)",
+	       r->command, r->pid, r->nr_workers, r->seconds, r->samples, r->hz,
+	       100 * part(r->futex, r->samples));
+	if (r->own)
+		printf(", %.1f %% in lkdf's own words",
+		       100 * part(r->own, r->samples));
+	printf("\n");
+	if (!r->nr_words)
+		printf("no futex word: the workers do not meet in one\n");
+	else
+		printf("share of the workers' CPU time, by word\n");
+	for (i = 0; i < r->nr_words && i < top; i++)
+		print_word(r, &r->word[i]);
+	if (i < r->nr_words || r->nr_left_out)
+		printf("and %u more words: --top N\n",
+		       r->nr_words - i + r->nr_left_out);
+}
+
+/* ---- JSON ---------------------------------------------------------------- */
+
+static void write_nodes(struct json *j, const char *key, uint64_t nodes)
+{
+	unsigned i;
+
+	json_open_flat(j, key, '[');
+	for (i = 0; i < 64; i++)
+		if (nodes >> i & 1)
+			json_int(j, NULL, i);
+	json_close(j, ']');
+}
+
+static void write_where(struct json *j, const struct where *w)
+{
+	char text[512];
+
+	json_text(j, "where", where_text(w, text, sizeof(text)));
+	json_text(j, "object", w->object);
+	json_int(j, "offset", (int64_t)w->offset);
+	if (w->label[0]) {
+		json_text(j, "label", w->label);
+		json_int(j, "block_bytes", (int64_t)w->block_bytes);
+		json_int(j, "block_offset", (int64_t)w->block_offset);
+	}
+	if (w->has_symbol) {
+		json_text(j, "symbol", w->symbol.name);
+		json_text(j, "source", w->symbol.source);
+		json_int(j, "symbol_offset", (int64_t)w->symbol.offset);
+		json_bool(j, "inside", w->symbol.is_inside);
+	} else {
+		json_null(j, "symbol");
+	}
+}
+
+static void write_word(struct json *j, const struct futex_report *r,
+		       const struct futex_word *w)
+{
+	char address[32];
+	uint32_t i;
+
+	json_open(j, NULL, '{');
+	snprintf(address, sizeof(address), "0x%" PRIx64, w->address);
+	json_text(j, "address", address);
+	write_where(j, &w->where);
+	json_fixed(j, "share", part(w->samples, r->samples), 4);
+	json_int(j, "samples", (int64_t)w->samples);
+	json_int(j, "wait_samples", (int64_t)w->wait_samples);
+	json_int(j, "sleeps", (int64_t)w->blocks);
+	json_int(j, "sleep_ns", (int64_t)w->block_ns);
+	json_int(j, "asleep", w->nr_asleep);
+	write_nodes(j, "wait_nodes", w->wait_nodes);
+	write_nodes(j, "wake_nodes", w->wake_nodes);
+	json_open(j, "kinds", '[');
+	for (i = 0; i < w->nr_kinds; i++) {
+		json_open_flat(j, NULL, '{');
+		json_text(j, "name", w->kind[i].name);
+		json_int(j, "samples", (int64_t)w->kind[i].samples);
+		json_int(j, "sleeps", (int64_t)w->kind[i].blocks);
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+	json_close(j, '}');
+}
+
+void futex_print_json(const struct futex_report *r, unsigned top)
+{
+	struct json j;
+	uint32_t i;
+
+	json_init(&j, stdout);
+	json_open(&j, NULL, '{');
+	json_text(&j, "schema", "lkdf/futex/1");
+	json_int(&j, "pid", r->pid);
+	json_text(&j, "command", r->command);
+	json_fixed(&j, "seconds", r->seconds, 3);
+	json_int(&j, "workers", r->nr_workers);
+	json_int(&j, "hz", r->hz);
+	json_int(&j, "samples", (int64_t)r->samples);
+	json_int(&j, "futex_samples", (int64_t)r->futex);
+	json_int(&j, "own_samples", (int64_t)r->own);
+	json_fixed(&j, "futex_share", part(r->futex, r->samples), 4);
+	json_open(&j, "words", '[');
+	for (i = 0; i < r->nr_words && i < top; i++)
+		write_word(&j, r, &r->word[i]);
+	json_close(&j, ']');
+	json_close(&j, '}');
+	printf("\n");
+}
