@@ -198,7 +198,7 @@ fi
 if command -v "${CC:-cc}" >/dev/null; then
 	printf '%s\n' '#include "harness.h"' 'TEST_LIMIT(it_hangs, 1)' '{' \
 		'	pause();' '}' >"$dir/hang.c"
-	"${CC:-cc}" -D_GNU_SOURCE -I "$(dirname "$run")/kernel" -o "$dir/hang" \
+	"${CC:-cc}" -D_GNU_SOURCE -I "$(dirname "$run")/kmod" -o "$dir/hang" \
 		"$dir/hang.c"
 	got=$(LKDF_TIME_SCALE=1 "$dir/hang")
 	nr=$((nr + 1))

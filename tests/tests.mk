@@ -8,7 +8,7 @@ find_tests = $(patsubst tests/%.c,$(BUILD)/tests/%,\
 UNIT_TESTS := $(call find_tests,unit)
 API_TESTS := $(call find_tests,api)
 # Scripts that use the library as a user would.
-API_SH_TESTS := $(wildcard tests/api/test_*.sh)
+API_SH_TESTS := $(wildcard tests/tools/test_*.sh)
 
 include tests/lint/lint.mk
 
@@ -22,7 +22,7 @@ TEST_FLAGS = $(LKDF_CFLAGS) $(TEST_CFLAGS) -MMD -MP
 $(BUILD)/tests/unit/%: tests/unit/%.c $(LIB_INTERNAL)
 	$(call say,CCLD)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) -I. $(CPPFLAGS) $(TEST_FLAGS) -o $@ $< \
+	$(Q)$(CC) -I. -Itools $(CPPFLAGS) $(TEST_FLAGS) -o $@ $< \
 		$(LIB_INTERNAL) $(LIB_LIBS)
 
 # What is checked against the CUDA toolkit: that of nvcc, of CUDA_HOME or where
@@ -60,7 +60,7 @@ $(BUILD)/tests/unit/trace/test_trace_fuzz: tests/unit/trace/test_trace_fuzz.c \
 
 # They load it while they run.
 $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard $(addprefix tests/, \
-	api/test_hooks*.c api/*/test_hooks*.c))): \
+	api/*/test_hooks*.c))): \
 	| $(BUILD)/examples/hooks_count.so
 
 # What a caller would have a program load.
@@ -94,7 +94,7 @@ include tests/oracle/oracle.mk
 include tests/vm/vm.mk
 include tests/vm/plugin/plugin.mk
 include tests/bench/numa/numa.mk
-include tests/kernel/kernel.mk
+include tests/kmod/kmod.mk
 
 .PHONY: check deps
 deps: ## install the packages that building and testing need
@@ -163,8 +163,8 @@ OUR_TESTS = $(filter-out $(SINGLE),$(UNIT_TESTS) $(API_TESTS))
 # What looks at nothing but its own process runs two at a time beside the others:
 # what computes and what sleeps share the CPUs. Other scripts, what takes CPUs away,
 # and what loads BPF programs come one after the other. The longest programs begin.
-SH_ASIDE := tests/vm/selftest.sh tests/kernel/test_reader.sh \
-	tests/kernel/test_manual.sh $(patsubst %,tests/api/test_%.sh, \
+SH_ASIDE := tests/vm/selftest.sh tests/kmod/test_reader.sh \
+	tests/kmod/test_manual.sh $(patsubst %,tests/tools/test_%.sh, \
 	bench_work completion device_examples device_rows dupes examples \
 	figures flow_examples headers man options report_page thrown tls \
 	tutorial)
@@ -180,7 +180,7 @@ ASIDE = $(filter $(LONG),$(MAY_RUN_ASIDE)) $(filter-out $(LONG),$(MAY_RUN_ASIDE)
 # What a run leaves out is told with the command that runs it.
 LEFT_OUT = $(if $(ONCE),$(LEFT_OUT_ONCE)) $(if $(SINGLE),tests of one thread \
 	($(notdir $(SINGLE))): make check-built with the same and ONE_THREAD=)
-LEFT_OUT_ONCE = $(if $(findstring tests/kernel/machine,$(VM_TESTS)),,the kernel \
+LEFT_OUT_ONCE = $(if $(findstring tests/kmod/machine,$(VM_TESTS)),,the kernel \
 	module: make check-vm-kmod;) $(if $(VM_TESTS),$(VM_LEFT_OUT),all \
 	machines: make check-vm-matrix); \
 	$(if $(filter 0/1,$(MC_SHARE)),,mutants other than share \

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 # Examples: programs a user may copy. They see the public headers only and
-# link the shared library. tests/api/test_examples.sh compiles them too.
+# link the shared library. tests/tools/test_examples.sh compiles them too.
 
 EXAMPLE_DIR := Documentation/examples
 # dupes hashes with xxhash, which nothing else of lkdf needs: without the header

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
-# The programs of Documentation/tutorial.rst. tests/api/test_tutorial.sh
+# The programs of Documentation/tutorial.rst. tests/tools/test_tutorial.sh
 # compiles them too, as a user would, and compares what they print.
 
 TUTORIAL := $(patsubst Documentation/examples/tutorial/%.c,\

@@ -7,7 +7,7 @@
 #ifndef TESTS_API_COMPARE_H
 #define TESTS_API_COMPARE_H
 
-#include "tests/api/world.h"
+#include "tests/api/probe/world.h"
 
 #include <signal.h>
 

@@ -7,9 +7,9 @@
  */
 #include "cli/completion.h"
 
+#include "cli/verbs.h"
 #include "stat/stats_map.h"
 #include "target.h"
-#include "cli/verbs.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -4,11 +4,11 @@
  * process those that a runtime would find here.
  */
 #include "cli/cli.h"
+#include "cli/verbs.h"
 #include "json.h"
 #include "report/words.h"
 #include "stat/stats.h"
 #include "target.h"
-#include "cli/verbs.h"
 
 #include <lkdf/lkdf.h>
 

@@ -5,8 +5,8 @@
  */
 #include "doctor/doctor.h"
 #include "cli/cli.h"
-#include "json.h"
 #include "cli/verbs.h"
+#include "json.h"
 
 #include <lkdf/lkdf.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "doctor/shared_cpus.h"
 
-#include "stats.h"
+#include "stat/stats.h"
 #include "target.h"
 
 #include <sched.h>

@@ -3,9 +3,9 @@
 #include "pages/pages.h"
 
 #include "cli/cli.h"
+#include "cli/verbs.h"
 #include "pages/move.h"
 #include "target.h"
-#include "cli/verbs.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -3,8 +3,8 @@
 #include "probe/futex.h"
 
 #include "cli/cli.h"
-#include "target.h"
 #include "cli/verbs.h"
+#include "target.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -7,8 +7,8 @@
 #define TOOLS_PROBE_FUTEX_H
 
 #include "probe/probe.h"
-#include "stat/stats_map.h"
 #include "probe/where.h"
+#include "stat/stats_map.h"
 
 #define FUTEX_RUNTIMES 8
 #define FUTEX_WORDS 64

@@ -3,8 +3,8 @@
 #include "probe/probe.h"
 
 #include "cli/cli.h"
-#include "json.h"
 #include "cli/verbs.h"
+#include "json.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -8,8 +8,8 @@
 #ifndef REPORT_MODEL_H
 #define REPORT_MODEL_H
 
-#include "trace/read.h"
 #include "probe/where.h"
+#include "trace/read.h"
 
 #define NO_SLICE UINT32_MAX
 #define NO_TIME UINT64_MAX

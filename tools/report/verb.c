@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /* lkdf report: what a recording says about the time that was lost. */
 #include "cli/cli.h"
+#include "cli/verbs.h"
 #include "outfile.h"
 #include "report/words.h"
 #include "report/writers.h"
-#include "cli/verbs.h"
 
 #include <errno.h>
 #include <stdarg.h>

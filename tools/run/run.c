@@ -3,12 +3,12 @@
  * lkdf run: a command with options of its runtimes, a trace or the report of
  * one, a time limit.
  */
-#include "stat/ask.h"
 #include "child.h"
 #include "cli/cli.h"
-#include "run/report.h"
-#include "trace/finish.h"
 #include "cli/verbs.h"
+#include "run/report.h"
+#include "stat/ask.h"
+#include "trace/finish.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -2,10 +2,10 @@
 /* lkdf stat: the counters of a process, or of a command. */
 #include "child.h"
 #include "cli/cli.h"
+#include "cli/verbs.h"
 #include "outfile.h"
 #include "stat/print.h"
 #include "target.h"
-#include "cli/verbs.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /* lkdf why: what waits in a process, and for what. */
-#include "stat/ask.h"
 #include "cli/cli.h"
-#include "json.h"
-#include "target.h"
 #include "cli/verbs.h"
+#include "json.h"
+#include "stat/ask.h"
+#include "target.h"
 
 #include <stdlib.h>
 #include <string.h>

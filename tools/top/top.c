@@ -3,9 +3,9 @@
 #include "top/top.h"
 
 #include "child.h"
+#include "cli/verbs.h"
 #include "stat/stats_map.h"
 #include "target.h"
-#include "cli/verbs.h"
 
 #include <errno.h>
 #include <langinfo.h>

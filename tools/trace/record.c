@@ -5,10 +5,10 @@
  * to stop, or whose tool is gone, ends its file; where the process dies this
  * one does.
  */
-#include "stat/ask.h"
 #include "child.h"
 #include "cli/cli.h"
 #include "json.h"
+#include "stat/ask.h"
 #include "target.h"
 #include "trace/finish.h"
 #include "trace/verbs.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /* lkdf trace: files of recordings. */
-#include "trace/verbs.h"
 #include "cli/verbs.h"
+#include "trace/verbs.h"
 
 static const struct cli_verb words[] = {
 	{ "record", "what a process does that runs already, into a file",

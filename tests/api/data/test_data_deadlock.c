@@ -11,7 +11,7 @@
  *
  * test_data_deadlock [SEED [ROUNDS]] runs other programs, and more of them.
  */
-#include "tests/api/versions.h"
+#include "tests/api/data/versions.h"
 
 #define ROUND_S (HAS_SANITIZER ? 30 : 5)
 #define MAX_THREADS 64

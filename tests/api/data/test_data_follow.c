@@ -4,7 +4,7 @@
  * often, and that nobody sees anything but the values. The nodes are made up:
  * where pages really are is asked in tests/vm/test_moves.c.
  */
-#include "tests/api/moving.h"
+#include "tests/api/data/moving.h"
 
 #define NODES 4
 

@@ -4,7 +4,7 @@
  * that it keeps its value. The nodes are made up: where pages really are is
  * asked in tests/vm/test_moves.c.
  */
-#include "tests/api/moving.h"
+#include "tests/api/data/moving.h"
 
 /* ---- MIGRATE ------------------------------------------------------------ */
 

@@ -3,7 +3,7 @@
  * Copies for readers on other nodes: one for each node and version, dropped by
  * every kind of writer, and nobody sees anything but the values.
  */
-#include "tests/api/moving.h"
+#include "tests/api/data/moving.h"
 
 static void readers_get_a_copy_each(void)
 {

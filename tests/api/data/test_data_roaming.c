@@ -3,7 +3,7 @@
  * Random programs on data that moves and is copied: each body finds what the
  * order of submission says, wherever it runs. The argument is a seed.
  */
-#include "tests/api/moving.h"
+#include "tests/api/data/moving.h"
 
 #define NR_DATA 5
 #define NR_STEPS 300

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /* A library of a tool is told of copies for readers and of bytes that move. */
+#include "tests/api/data/moving.h"
 #include "tests/api/hooks.h"
-#include "tests/api/moving.h"
 
 static int old_stderr;
 static FILE *file;

@@ -4,7 +4,7 @@
  * until none is left: calls say -ENOMEM, but no task fails, and every body
  * finds the right values.
  */
-#include "tests/api/moving.h"
+#include "tests/api/data/moving.h"
 #include "tests/faults/inject.h"
 
 #define MAX_FAULTS 500

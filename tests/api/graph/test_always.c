@@ -3,7 +3,7 @@
  * Kinds with LKDF_ALWAYS in sealed graphs: they run after all that they come
  * after, whatever came of it, see what went wrong, and hide no error.
  */
-#include "tests/api/always.h"
+#include "tests/api/graph/always.h"
 
 #define HOUR (3600 * SECOND)
 

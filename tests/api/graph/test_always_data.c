@@ -4,7 +4,7 @@
  * what they heal. Random programs are compared with an interpreter by
  * tests/oracle.
  */
-#include "tests/api/always.h"
+#include "tests/api/graph/always.h"
 
 struct vars {
 	struct lkdf_data *x, *y, *z, *sum;

@@ -4,7 +4,7 @@
  * they leave as it was stays as bad as it was, what they or their children
  * write is mended. Random programs with MAYBE: tests/oracle.
  */
-#include "tests/api/always.h"
+#include "tests/api/graph/always.h"
 
 /* What the task that runs always does with its first use. */
 enum deed {

@@ -4,7 +4,7 @@
  * LKDF_ALWAYS leaves as it was: the other parts stay good, whatever became of
  * the run.
  */
-#include "tests/api/always.h"
+#include "tests/api/graph/always.h"
 
 #define NR_PARTS 3
 

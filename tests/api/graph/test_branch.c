@@ -4,7 +4,7 @@
  * failure, joins of arms, several branches at once, none, LKDF_ANY,
  * LKDF_ALWAYS, failures, bad values, runs in flight, data.
  */
-#include "tests/api/choice.h"
+#include "tests/api/graph/choice.h"
 
 #include <sched.h>
 

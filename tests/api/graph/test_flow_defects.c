@@ -3,7 +3,7 @@
  * What earlier systems get wrong about branches and loops, each as a test named
  * after it; tests/api/rt/test_defects.c has the rest.
  */
-#include "tests/api/choice.h"
+#include "tests/api/graph/choice.h"
 
 static const int worker_counts[] = { 1, 2, 8 };
 

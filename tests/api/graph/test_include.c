@@ -4,7 +4,7 @@
  * their names, and what is refused. That a graph which includes another does
  * what that one does, loops and branches and all, is for tests/oracle/control.
  */
-#include "tests/api/part.h"
+#include "tests/api/graph/part.h"
 
 #include <sys/mman.h>
 

@@ -3,7 +3,7 @@
  * lkdf_graph_include(): values, data, arguments, places of the tasks of a part,
  * of which each appearance has its own.
  */
-#include "tests/api/part.h"
+#include "tests/api/graph/part.h"
 
 static int put_out(struct lkdf_ctx *c, void *arg)
 {

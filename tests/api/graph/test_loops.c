@@ -4,7 +4,7 @@
  * several levels, several latches, failures, and what is refused. Those without
  * an end are test_endless.c.
  */
-#include "tests/api/choice.h"
+#include "tests/api/graph/choice.h"
 
 static const int worker_counts[] = { 1, 2, 4 };
 

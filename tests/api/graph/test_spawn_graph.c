@@ -4,7 +4,7 @@
  * wait for them; errors, cancels and deadlines; a graph that refines itself,
  * deep and wide, on one worker and on several.
  */
-#include "tests/api/child_run.h"
+#include "tests/api/graph/child_run.h"
 
 /* ---- who waits ---------------------------------------------------------- */
 

@@ -3,7 +3,7 @@
  * Graphs that no body may run as its child, by name: what a run of them would
  * wait for stands outside of it.
  */
-#include "tests/api/child_run.h"
+#include "tests/api/graph/child_run.h"
 
 struct asked {
 	struct lkdf_graph *g;

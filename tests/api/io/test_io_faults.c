@@ -6,8 +6,8 @@
  * go on, and no descriptor is left behind. What needs a mount of its own is
  * left out, and says so, where mounts are refused.
  */
+#include "tests/api/io/io_fuse.h"
 #include "tests/api/io_fault.h"
-#include "tests/api/io_fuse.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

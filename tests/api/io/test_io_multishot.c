@@ -3,7 +3,7 @@
  * Operations that come again and again and feed a graph, or tasks: all that
  * comes is there, in order, once, however slow the consumers are.
  */
-#include "tests/api/io_feed.h"
+#include "tests/api/io/io_feed.h"
 
 #define NR_CLIENTS 4
 #define NR_BATCH 25

@@ -4,7 +4,7 @@
  * deadlines, at any time, with what came and nobody took closed; and those that
  * make no sense.
  */
-#include "tests/api/io_feed.h"
+#include "tests/api/io/io_feed.h"
 
 #include <sys/resource.h>
 

@@ -4,7 +4,7 @@
  * too, where the kernel now and then does not tell a ring; and without rings
  * none is made. A stream of which the kernel never tells a ring ends as well.
  */
-#include "tests/api/io_feed.h"
+#include "tests/api/io/io_feed.h"
 
 #define NR_PIECES 8
 #define NR_AT_ONCE 16

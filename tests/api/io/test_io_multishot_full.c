@@ -4,7 +4,7 @@
  * all full while nobody takes completions, and no memory is left for what
  * waits. Nothing is lost in the first case; in the second it says so.
  */
-#include "tests/api/io_feed.h"
+#include "tests/api/io/io_feed.h"
 
 #include <sys/resource.h>
 #include <sys/wait.h>

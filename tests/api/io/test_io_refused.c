@@ -4,7 +4,7 @@
  * itself up when it has started; and threads that are not to be had. Threads
  * take over, and the reason is told.
  */
-#include "tests/api/io_feed.h"
+#include "tests/api/io/io_feed.h"
 #include "tests/api/pages.h"
 
 #include <sys/resource.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * What a program may expect of malloc(), whoever provides it; speaks TAP. Run
- * by tests/api/test_malloc.sh with liblkdf-malloc.so and once without: what
+ * by tests/tools/test_malloc.sh with liblkdf-malloc.so and once without: what
  * glibc's own fails is no fault of ours. "abi NAME" misuses it and must die.
  */
 #include "tests/tap.h"

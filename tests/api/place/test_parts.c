@@ -4,7 +4,7 @@
  * those and on no other ones, however they came to be, that others help with
  * what only prefers a part, and that nobody waits for ever.
  */
-#include "tests/api/parts.h"
+#include "tests/api/place/parts.h"
 
 #include <sched.h>
 

@@ -3,7 +3,7 @@
  * Tasks of graphs, built and recorded, that are placed on parts of a node's
  * workers: strict ones run there and nowhere else, in every run.
  */
-#include "tests/api/parts.h"
+#include "tests/api/place/parts.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
  * that comes after it is told and does no harm.
  */
 #include "tests/api/heard.h"
-#include "tests/api/stderr.h"
+#include "tests/api/rt/stderr.h"
 #include "tests/api/using.h"
 
 /* What was not put stays in memory: still reachable for leak checkers. */

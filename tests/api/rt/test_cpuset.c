@@ -5,7 +5,7 @@
  * come back to them. What a cpuset does to threads is also done by hand, since
  * each kernel does it in its own way.
  */
-#include "tests/api/seats.h"
+#include "tests/api/rt/seats.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -3,7 +3,7 @@
  * Errors that nobody has asked for are lines on standard error, unless there
  * is a callback or LKDF_LOG=none.
  */
-#include "tests/api/stderr.h"
+#include "tests/api/rt/stderr.h"
 
 static int fail(struct lkdf_ctx *c, void *arg)
 {

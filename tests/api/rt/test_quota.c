@@ -6,7 +6,7 @@
  * unit/sched/test_seats.c.
  */
 #include "tests/api/recorded.h"
-#include "tests/api/seats.h"
+#include "tests/api/rt/seats.h"
 
 #include <string.h>
 

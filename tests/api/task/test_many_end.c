@@ -4,7 +4,7 @@
  * cancelled scopes; and calls from bodies and from many threads at once.
  * Order and refusals: test_many.c.
  */
-#include "tests/api/list.h"
+#include "tests/api/task/list.h"
 #include "tests/api/using.h"
 
 #include <pthread.h>

@@ -4,7 +4,7 @@
  * list is the first to write. Refused, again and again, it disturbs nobody;
  * taken, nobody reads before it has written.
  */
-#include "tests/api/list.h"
+#include "tests/api/task/list.h"
 #include "tests/api/using.h"
 
 #include <pthread.h>

@@ -7,7 +7,7 @@
  * the loader finds no shared one of a build folder for such a program.
  */
 #include "core/runtime.h"
-#include "kernel/devices.h"
+#include "offload/devices.h"
 #include "tests/tap.h"
 #include "topo/topo.h"
 

@@ -11,8 +11,8 @@
 #include "tests/tap.h"
 #include "tests/unit/trace_lie.h"
 #include "tools/cli/cli.h"
-#include "tools/trace/verbs.h"
 #include "tools/cli/verbs.h"
+#include "tools/trace/verbs.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * A runtime whose CPUs are taken away and given back while it runs tasks: its
+ * threads, and tasks until a counter says that the runtime has followed.
+ */
+#ifndef TESTS_API_RT_SEATS_H
+#define TESTS_API_RT_SEATS_H
+
+#include "tests/api/api.h"
+
+#include <sched.h>
+
+#define NR_TASKS 500
+#define MAX_WORKERS 1024
+
+static struct {
+	struct lkdf *rt;
+	struct lkdf_kind *kind;
+	atomic_int nr_ran;
+	int nr_submitted;
+	pid_t tid[MAX_WORKERS];
+	cpu_set_t own[MAX_WORKERS];
+	int nr;
+	uint64_t nodes; /* a bit each */
+} job;
+
+static int work(struct lkdf_ctx *c, void *arg)
+{
+	int i;
+
+	(void)c;
+	(void)arg;
+	for (i = 0; i < 20000; i++)
+		__asm__ volatile("" ::: "memory");
+	atomic_fetch_add(&job.nr_ran, 1);
+	return 0;
+}
+
+static void run_some(void)
+{
+	int i;
+
+	for (i = 0; i < NR_TASKS; i++)
+		must(lkdf_submit(job.rt, NULL,
+				 ATTR(lkdf_task, .kind = job.kind), NULL));
+	job.nr_submitted += NR_TASKS;
+	must(lkdf_scope_wait(job.rt, NULL, -1));
+}
+
+/* The counter; ends the program where there is none of this name. */
+static uint64_t stat_of(const char *name)
+{
+	uint64_t value = 0;
+
+	must(lkdf_stat(job.rt, name, &value));
+	return value;
+}
+
+static void run_until_above(const char *name, uint64_t value)
+{
+	while (stat_of(name) <= value)
+		run_some();
+}
+
+/* With fewer CPUs. One worker stays on each node: elsewhere none leaves. */
+static void run_until_followed(uint64_t quota, uint64_t benched)
+{
+	run_until_above("lkdf.quota", quota);
+	if (job.nr > __builtin_popcountll(job.nodes))
+		run_until_above("lkdf.standby", benched);
+}
+
+#endif

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+# shellcheck shell=sh
+# Examples as a user would compile and run them: sourced behind tap.sh, whose
+# $build, $dir and ok() it uses.
+
+# The lines behind "Prints:" in the first comment of a program.
+wanted() {
+	awk '/^ \*\/$/ { exit } on && sub(/^ \*   /, "") { print }
+		/Prints:/ { on = 1 }' "$1"
+}
+
+# compile SOURCE...: the program is $dir/program
+compile() {
+	flags="-Wall -Wextra -Werror -O2 ${CFLAGS:-}"
+	case $1 in
+	*.cc) set -- "${CXX:-g++}" -std=c++17 "$@" ;;
+	*) set -- "${CC:-gcc}" -std=c11 -D_GNU_SOURCE "$@" ;;
+	esac
+	rm -f "$dir/program"
+	# shellcheck disable=SC2086
+	"$@" $flags -Ilib/include -o "$dir/program" -L"$build" -llkdf \
+		-lpthread -lm -Wl,-rpath,"$build" >"$dir/log" 2>&1
+}
+
+# run FACT VARIABLE...: it prints $dir/want
+run() {
+	fact=$1
+	shift
+	env "$@" timeout -k 5 60 "$dir/program" >"$dir/got" 2>&1
+	rc=$?
+	diff "$dir/want" "$dir/got" >"$dir/log" && [ "$rc" -eq 0 ]
+	ok $? "$fact" "$dir/log"
+}
+
+# as_it_says SOURCE: a program of one file that says what it prints
+as_it_says() {
+	name=$(basename "$1")
+	wanted "$1" >"$dir/want"
+	[ -s "$dir/want" ]
+	ok $? "$name says what it prints" "$1"
+	compile "$1"
+	ok $? "$name compiles without a warning"
+	[ -x "$dir/program" ] || return
+	run "$name prints that" LKDF_TRACE=
+	run "$name prints that with a trace" LKDF_TRACE="$dir/trace"
+	run "$name prints that with one worker" LKDF_WORKERS=1
+}
+
+# quotes PAGE DIRECTORY: the C code on the page is code of a program in it. A
+# block is code where it has a semicolon.
+quotes() {
+	python3 tests/tools/quotes.py "$1" "$2" >"$dir/log" 2>&1
+	ok $? "$(basename "$1") shows code that its programs have"
+}

@@ -1,0 +1,102 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+# lkdf why -p: processes that hang, in any way, and processes that do not answer.
+# shellcheck source=tests/tools/tap.sh
+. "$(dirname "$0")/tap.sh"
+# shellcheck source=tests/tools/target.sh
+. tests/tools/target.sh
+lkdf=$build/lkdf
+target=$dir/ask_target
+pid=
+child=
+trap 'kill -9 $pid $child 2>/dev/null; rm -rf "$dir"' EXIT
+
+ask_target
+ok $? 'a process to be asked'
+
+try 2 'which process?' "$lkdf" why
+try 5 'no such process' "$lkdf" why -p no-such-command-here
+try 5 'a process without a runtime' "$lkdf" why -p $$
+holds 'has no lkdf runtime'
+
+start_target "$target" stuck 1
+try 0 'a process in which a task waits' "$lkdf" why -p "$pid"
+holds '^as seen: 1 submitted task'
+holds '^task "first" waits before it starts, for an event'
+kill -STOP "$pid"
+try 4 'a process that is stopped' "$lkdf" why -p "$pid"
+holds 'does not answer'
+kill -CONT "$pid"
+try 0 'when it goes on it answers' "$lkdf" why -p "$pid"
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+	chmod 755 "$dir"
+	cp "$lkdf" "$build"/liblkdf.so.0 "$dir"
+	try 3 'a process that is not ours' env LD_LIBRARY_PATH="$dir" setpriv \
+		--reuid=65534 --regid=65534 --clear-groups \
+		"$dir/lkdf" why -p "$pid"
+else
+	skip 'a process that is not ours' 'only root has another user'
+fi
+stop_target KILL
+
+start_target "$target" stuck 3
+try 0 'three runtimes in a process' "$lkdf" why -p "$pid"
+holds '^runtime 1 of 3$'
+holds '^runtime 3 of 3$'
+[ "$(grep -cE '^task "(first|second|third)" waits' "$dir/log")" = 3 ]
+ok $? 'each says what waits there'
+"$lkdf" why --json -p "$pid" >"$dir/log" 2>&1
+ok $? 'and in JSON'
+python3 - "$dir/log" "$pid" >"$dir/why" 2>&1 <<'END'
+import json, sys
+t = json.load(open(sys.argv[1]))
+assert t["schema"] == "lkdf/why_process/1" and t["pid"] == int(sys.argv[2])
+assert t["command"] == "ask_target" and len(t["runtimes"]) == 3
+who = sorted(r["waits"][0]["who"] for r in t["runtimes"])
+assert who == ['task "first"', 'task "second"', 'task "third"'], who
+assert all(r["schema"] == "lkdf/why/1" for r in t["runtimes"])
+END
+ok $? 'with an object of each' "$dir/why"
+stop_target KILL
+
+start_target "$target" locked
+try 0 'workers that hang in bodies' "$lkdf" why -p "$pid"
+holds '^as seen: 4 submitted tasks'
+holds 'nothing was seen to wait: bodies run'
+stop_target KILL
+
+start_target "$target" fork
+child=$(sed -n 's/^up //p' "$dir/up")
+try 0 'a process that has forked' "$lkdf" why -p "$pid"
+try 5 'its child does not answer for it' "$lkdf" why -p "$child"
+holds 'has no lkdf runtime'
+stop_target KILL
+try 5 'nor when it is gone' "$lkdf" why -p "$child"
+kill -9 "$child"
+child=
+
+start_target "$target" serial
+try 4 'serial=yes has no thread that answers' "$lkdf" why -p "$pid"
+holds 'answers nobody'
+stop_target KILL
+start_target env LKDF_ASK=0 "$target" stuck 1
+try 4 'ask=no, too' "$lkdf" why -p "$pid"
+stop_target KILL
+
+if unshare -n true 2>/dev/null; then
+	start_target unshare -n "$target" stuck 1
+	try 0 'another network namespace' "$lkdf" why -p "$pid"
+	holds '^task "first" waits'
+	if command -v setpriv >/dev/null; then
+		try 3 'where one may not go' setpriv \
+			--bounding-set=-sys_admin --inh-caps=-sys_admin \
+			"$lkdf" why -p "$pid"
+		holds 'network namespace of its own'
+	fi
+	stop_target KILL
+else
+	skip 'another network namespace' 'none to be had'
+fi
+
+echo "1..$nr"
+exit $failed

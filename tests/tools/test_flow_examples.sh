@@ -1,0 +1,104 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+# The programs of Documentation/patterns.rst and ports.rst: each checks its
+# result against a serial computation, and prints what its first comment says.
+# The reusable engine of the ports takes no memory from its second run on. The
+# C++ compiler refuses ports that do not fit, and says why.
+# shellcheck source=tests/tools/tap.sh
+. "$(dirname "$0")/tap.sh"
+# shellcheck source=tests/tools/example.sh
+. tests/tools/example.sh
+examples=Documentation/examples
+
+for f in Documentation/examples/flow/*.c Documentation/examples/flow/*.cc \
+	Documentation/examples/ports/main.cc tests/tools/hpp.cc \
+	tests/tools/hpp_channel.cc Documentation/examples/guide/sums.c; do
+	as_it_says "$f"
+	[ -x "$dir/program" ] || continue
+	run "$(basename "$f") prints that with four workers" LKDF_WORKERS=4
+	run "$(basename "$f") prints that on one thread" LKDF_SERIAL=yes
+done
+
+wanted tests/tools/counted.cc >"$dir/want"
+CFLAGS="${CFLAGS:-} -I$examples/ports" compile tests/tools/counted.cc
+ok $? "counted.cc compiles without a warning"
+for workers in 1 2 4; do
+	fact="no run of the reusable engine takes memory, $workers workers"
+	if LKDF_WORKERS=$workers "$dir/program" | grep -q SKIP; then
+		skip "$fact" "calls of malloc cannot be counted here"
+	else
+		run "$fact" LKDF_WORKERS=$workers LKDF_TRACE=
+	fi
+done
+
+# snippet LINES: $dir/snippet.cc, whose function build() has these lines
+snippet() {
+	cat >"$dir/snippet.cc" <<-END
+		#include <lkdf/lkdf.hpp>
+		#include <string>
+		struct small { char byte[LKDF_MAX_VALUE]; };
+		struct large { char byte[LKDF_MAX_VALUE + 1]; };
+		void build(lk::graph &g);
+		void build(lk::graph &g)
+		{
+		$1
+		}
+		int main()
+		{
+			lk::runtime rt;
+			lk::graph g(rt);
+			build(g);
+			g.seal();
+			g.run();
+		}
+	END
+}
+
+# refused FACT REASON LINES: they do not compile, and the compiler says REASON
+refused() {
+	snippet "$3"
+	! compile "$dir/snippet.cc" && grep -qE "$2" "$dir/log"
+	ok $? "C++: $1 does not compile"
+}
+
+ints='auto sink = g.add("sink", [](int v) { (void)v; });'
+snippet 'auto x = g.add("x", [] { return small{}; });
+	auto y = g.add("y", [](small v) { return v.byte[0] + 2; });
+	'"$ints"'
+	g.connect(lk::out(x), lk::in(y));
+	g.connect(lk::out(y), lk::in(sink));'
+compile "$dir/snippet.cc" && timeout -k 5 60 "$dir/program" >"$dir/log" 2>&1
+ok $? "C++: ports that fit compile and run, up to LKDF_MAX_VALUE bytes"
+refused 'out<double> to in<int>' 'no matching (member )?function.*connect|deduced conflict' \
+	'auto x = g.add("x", [] { return 3.0; });
+	'"$ints"'
+	g.connect(lk::out(x), lk::in(sink));'
+refused 'a first value of another type' 'no matching (member )?function.*next|deduced conflict' \
+	'auto x = g.add("x", [](int v) { return v; });
+	g.next(lk::out(x), lk::in(x), 3.0);'
+refused 'a port that the task does not have' 'tuple' \
+	'auto x = g.add("x", [] { return 3; });
+	'"$ints"'
+	g.connect(lk::out<1>(x), lk::in(sink));'
+refused 'a value that is too large' 'at most LKDF_MAX_VALUE bytes' \
+	'g.add("x", [] { return large{}; });'
+refused 'a value that is no plain bytes' 'travels as bytes' \
+	'g.add("x", [] { return std::string("x"); });'
+
+compile $examples/guide/stuck.c
+ok $? "stuck.c compiles without a warning"
+timeout -k 5 60 "$dir/program" >"$dir/got" 2>&1
+ok $? "stuck.c ends where nobody says --for-ever" "$dir/got"
+grep -qxF 'task "count" waits before it starts, for an event that the program '\
+'fires, 1 signal to come' "$dir/got"
+ok $? "it prints what debugging.rst says" "$dir/got"
+if command -v python3 >/dev/null; then
+	quotes Documentation/patterns.rst $examples/flow
+	for page in choosing debugging migrating ownership service tuning; do
+		quotes Documentation/$page.rst $examples
+	done
+else
+	skip "pages show code that their programs have" "no python3"
+fi
+echo "1..$nr"
+[ "$failed" -eq 0 ]

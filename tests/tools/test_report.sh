@@ -1,0 +1,297 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+# lkdf report on recordings that are made here with a clock that is made up:
+# golden files, five planted problems, clean programs, sums, hard errors.
+# GOLDEN=write makes the golden files anew.
+# shellcheck source=tests/tools/tap.sh
+. "$(dirname "$0")/tap.sh"
+export PYTHONDONTWRITEBYTECODE=1
+lkdf=$build/lkdf
+golden=tests/fixtures/report
+log=$dir/log
+command -v python3 >/dev/null || {
+	echo '1..0 # SKIP python3 is not installed'
+	exit 0
+}
+
+# made NAME: the recording in $dir
+made() {
+	[ -e "$dir/$1.lkdf" ] ||
+		python3 tests/api/report/planted.py "$1" "$dir/$1.lkdf"
+}
+
+# told NAME EXPRESSION: of the report as JSON, r
+told() {
+	made "$1"
+	"$lkdf" report --json "$dir/$1.lkdf" >"$dir/json" 2>"$log" &&
+		python3 - "$dir/json" "$2" >>"$log" 2>&1 <<'END'
+import json
+import sys
+r = json.load(open(sys.argv[1]))
+f = r['findings']
+cost = [x for x in f if x['cost'] is not None]
+print([(x['id'], x['cost'], x['fix']) for x in f])
+sys.exit(not eval('(' + sys.argv[2] + ')'))
+END
+}
+
+# same FILE NAME: as the golden file
+same() {
+	if [ "${GOLDEN:-}" = write ]; then
+		cp "$1" "$golden/$2"
+	fi
+	diff "$golden/$2" "$1" >"$log" 2>&1
+}
+
+for name in small graph old unknown; do
+	made "$name"
+	same "$dir/$name.lkdf" "$name.lkdf"
+	ok $? "$name: the recording is the one that is kept"
+	(cd "$dir" && "$lkdf" report "$name.lkdf") >"$dir/text" 2>"$log"
+	same "$dir/text" "$name.txt"
+	ok $? "$name: the text is as it was"
+	(cd "$dir" && "$lkdf" report --json "$name.lkdf") >"$dir/json" 2>"$log"
+	same "$dir/json" "$name.json"
+	ok $? "$name: the JSON is as it was"
+done
+
+for name in $(python3 tests/api/report/planted.py --list); do
+	told "$name" 'sum(r["time"][c["id"]] for c in r["classes"]) ==
+		r["time"]["all"] == r["wall"] * r["workers"]'
+	ok $? "$name: classes add up to workers x wall"
+	told "$name" 'all(sum(w[c["id"]] for c in r["classes"]) == r["wall"]
+		for w in r["worker"])'
+	ok $? "$name: each worker's to the wall"
+	told "$name" 'r["tasks"] >= r["counted"] - r["lost"]'
+	ok $? "$name: bodies and lost ones are those that were counted"
+done
+
+told remote 'f[0]["id"] == "remote" and "node 0" in f[0]["fix"]'
+ok $? 'a buffer on a far node is finding 1'
+told remote 'f[0]["estimated"] and 0.2 < f[0]["cost"] < 0.35'
+ok $? 'with an estimate of what it costs that is right'
+told convoy 'f[0]["id"] == "asleep" and "limit" in f[0]["fix"] and
+	"update" in f[0]["title"]'
+ok $? 'a lock that all want is finding 1, and the kind is named'
+told convoy 'r["probe"] is None and r["futexes"] == [] and
+	f[0]["source"] == "schedstat" and "Source: schedstat" in f[0]["why"]'
+ok $? 'without the probe the evidence is of schedstat'
+told convoy 'any("lkdf probe start" in x for x in r["lacks"])'
+ok $? 'and the report says what it could not see'
+told lock 'f[0]["id"] == "futex" and f[0]["source"] == "probe" and
+	"libdemo.so+0x40" in f[0]["title"] and "update" in f[0]["fix"]'
+ok $? 'a lock that the probe has seen is finding 1, with its word and kind'
+told lock '0.42 < f[0]["cost"] < 0.5 and "Source: probe." in f[0]["why"]'
+ok $? 'at its cost: asleep there, and on a CPU inside futex(2)'
+told lock '[x["cost"] for x in f if x["id"] == "asleep"][0] < 0.09'
+ok $? 'sleeps elsewhere are a finding of what is left'
+told lock '[(w["where"], [k["name"] for k in w["kinds"]]) for w in
+	r["futexes"]] == [("libdemo.so+0x40", ["update", "parse"]),
+	("block \"table\"+0x40 in heap", ["parse"])]'
+ok $? 'words are a table, with kinds, the most time first'
+told lock 'sum(w["slept"] for w in r["futexes"]) ==
+	sum(k["futex"] for k in r["kinds"])'
+ok $? 'kinds have the same time asleep on words'
+told lock 'r["futexes"][0]["wake_nodes"] == [0, 1]'
+ok $? 'and nodes of wakers'
+told lock 'not any("probe" in x for x in r["lacks"]) and
+	r["probe"]["seen"] > 0.95'
+ok $? 'then nothing of the probe is missing'
+"$lkdf" report "$dir/lock.lkdf" >"$log"
+grep -q '^  (several) .*  libdemo\.so+0x40$' "$log" &&
+	grep -q '^  parse .*  block "table"+0x40 in heap$' "$log"
+ok $? 'the text has a row for each word'
+told taken 'f[0]["id"] == "cpu" and f[0]["source"] == "probe" and
+	0.24 < f[0]["cost"] < 0.26 and "preempted" in f[0]["why"]'
+ok $? 'the probe tells preempted time, not the estimate'
+told gone 'f[0]["id"] == "cpu" and 0.3 < f[0]["cost"] < 0.45 and
+	f[0]["source"] == "probe and schedstat"'
+ok $? 'where it went the rest is estimated'
+told gone 'any("for all of the time" in x for x in r["lacks"])'
+ok $? 'and the report says that it went'
+told critical 'f[0]["id"] == "starved" and "split reduce" in f[0]["fix"]'
+ok $? 'one slow kind that all wait for is finding 1'
+told critical 'f[0]["at"][1] - f[0]["at"][0] >= 5900000'
+ok $? 'and the place where that is seen'
+told quota 'f[0]["id"] == "cpu" and "LKDF_WORKERS=2" in f[0]["fix"]'
+ok $? 'more workers than the quota has CPUs is finding 1'
+told io 'f[0]["id"] == "io" and "under way" in f[0]["fix"] and
+	"read" in f[0]["title"]'
+ok $? 'too few operations under way is finding 1'
+told limit 'f[0]["id"] == "limit" and "\"disk\" of 1 token" in f[0]["title"]
+	and 0.7 < f[0]["cost"] < 0.76 and "store" in f[0]["why"]'
+ok $? 'a limit that all wait for is finding 1, by its name'
+told limit 'r["limits"] == [{"name": "limit \"disk\" of 1 token",
+	"kind": "store", "waits": 99, "total": r["limits"][0]["total"],
+	"max": max(x["at"][1] for x in f if x["id"] == "limit")}]'
+ok $? 'and the kinds that waited for it are a table'
+"$lkdf" report "$dir/limit.lkdf" >"$log"
+grep -q '^  store  .* 99  .*  limit "disk" of 1 token$' "$log"
+ok $? 'in the text, too'
+for name in clean pipeline; do
+	told "$name" 'not cost'
+	ok $? "$name: no cause takes 2 %"
+	told "$name" 'f[0]["id"] == "workers" and f[0]["sort"] == "bound"'
+	ok $? "$name: but more workers would help"
+	"$lkdf" report "$dir/$name.lkdf" >"$log"
+	grep -q 'nothing is wrong' "$log"
+	ok $? "$name: the text says that nothing is wrong"
+done
+told device '[(d["kernels"], d["copies"], d["up"], d["down"]) for d in
+	r["devices"]] == [(2, 2, 1 << 20, 1 << 19)]'
+ok $? 'a device has so many kernels and copies, of so many bytes'
+told device '[(d["busy"], d["copying"], d["both"], d["idle"]) for d in
+	r["devices"]] == [(60000000, 30000000, 10000000, 20000000)]'
+ok $? 'and was at kernels, at copies, at both and at nothing for so long'
+told device '[(d["waits"], d["waited"], d["longest_wait"]) for d in
+	r["devices"]] == [(1, 40000000, 40000000)]'
+ok $? 'and a kernel has waited for its memory'
+told device 'r["tasks"] == 4 and f[0]["id"] == "device" and
+	"gpu, a card" in f[0]["title"]'
+ok $? 'workers that wait for a device are finding 1, by its name'
+"$lkdf" report "$dir/device.lkdf" >"$log"
+grep -q '^  d0  .* 60 %  .* 1.00 MiB  *512 KiB .* 30 % .* gpu, a card$' "$log"
+ok $? 'the text has a row for it'
+told two '[x["id"] for x in cost] == ["asleep", "starved"] and
+	"tail" in cost[1]["fix"]'
+ok $? 'of two causes the costly one is first'
+told two 'abs(cost[0]["cost"] - 0.304) < 0.01 and
+	abs(cost[1]["cost"] - 0.098) < 0.01'
+ok $? 'and both costs are what was planted'
+told small 'any(x["id"] == "lost" for x in f)'
+ok $? 'bodies that were lost are a finding'
+told old 'r["lacks"] and f[0]["id"] == "idle"'
+ok $? 'a recording without the facts has fewer findings and says so'
+told graph '[k["wait50"] for k in r["kinds"]] == [2000, 1000, 1000, 1000]'
+ok $? 'tasks of a graph were ready when those before them ended'
+# nobody NAME: no number of that report says that bytes are near
+nobody() {
+	told "$1" 'r["flow"] is None and
+		all(k["local"] == k["remote"] == 0 for k in r["kinds"])' &&
+		"$lkdf" report "$dir/$1.lkdf" >"$log" &&
+		grep -q '^  tile .* -$' "$log"
+}
+nobody unknown
+ok $? 'a sum of bytes after the last body counts: nobody knows their nodes'
+told unknown '"bytes by node: on which one most of them are, nobody knows" in
+	r["lacks"]'
+ok $? 'and the report says so'
+nobody made_up
+ok $? 'on a topology that is made up no share of remote bytes is told'
+told made_up '"bytes by node: the topology is made up, so nobody knows on " +
+	"which of its nodes pages lie" in r["lacks"]'
+ok $? 'and the report says why'
+told partly 'r["flow"] == [[5 * 65536, 0], [5 * 65536, 0]] and
+	any("of which nobody knows count as near" in x for x in r["lacks"])'
+ok $? 'where many bytes are unknown the others are told, and that they are some'
+told small 'r["flow"] == [[1 << 20, 2 << 20]] * 2'
+ok $? 'small: bytes by node are those of the last sum'
+told growing 'r["flow"] == [[0, 20 * 65536]] * 2'
+ok $? 'what grew after the last sum within the run counts'
+told wild 'r["nodes"] == [0] and r["flow"] == [[20 * 65536]]'
+ok $? 'a node beyond what a machine has is none'
+# window FROM TO: bytes of a node in it, in tiles
+window() {
+	"$lkdf" report "$dir/growing.lkdf" --from "$1" --to "$2" --json \
+		>"$dir/json" && python3 -c 'import json, sys
+r = json.load(open(sys.argv[1]))
+print(r["flow"][0][1] / 65536)' "$dir/json"
+}
+window 0ms 10ms >"$log" && grep -qx '10.0' "$log"
+ok $? 'a window has the bytes of its sums'
+window 14ms 16ms >"$log" && grep -q '^1\.99' "$log"
+ok $? 'and of a sum beyond it by its share of the time'
+told joins 'not any(x["id"] == "chain" for x in f)'
+ok $? 'a body that waits for its children is no chain'
+
+made critical
+"$lkdf" report "$dir/critical.lkdf" --from 4.4ms --to 10.2ms --json >"$dir/json"
+python3 -c 'import json, sys
+r = json.load(open(sys.argv[1]))
+sys.exit(r["wall"] != 5800000 or r["from"] != 4400000)' "$dir/json"
+ok $? 'a window is as long as was asked for'
+"$lkdf" report "$dir/critical.lkdf" --kind reduce >"$log"
+grep -q reduce "$log" && ! grep -q map "$log"
+ok $? 'one kind can be asked for'
+"$lkdf" report "$dir/critical.lkdf" --kind reducer >"$log" 2>&1
+[ $? -eq 5 ]
+ok $? 'one that is not there is told'
+"$lkdf" report "$dir/critical.lkdf" --from 9 --to 3 >"$log" 2>&1
+[ $? -eq 2 ]
+ok $? 'a window that ends before it begins is refused'
+
+made hostile
+"$lkdf" report "$dir/hostile.lkdf" >"$log"
+! LC_ALL=C grep -q "$(printf '[\033\177]')" "$log"
+ok $? 'no name moves the cursor of a terminal'
+
+# Hard errors
+"$lkdf" report "$dir/small.lkdf" >/dev/full 2>"$log"
+[ $? -eq 4 ] && grep -q 'standard output: No space' "$log"
+ok $? 'a full disk is told'
+"$lkdf" report "$dir/small.lkdf" --html /dev/full >"$log" 2>&1
+[ $? -eq 4 ] && grep -q '/dev/full: No space' "$log"
+ok $? 'of the page, too'
+"$lkdf" report "$dir/none.lkdf" >"$log" 2>&1
+[ $? -eq 5 ]
+ok $? 'a file that is not there is gone'
+"$lkdf" report "$lkdf" >"$log" 2>&1
+[ $? -eq 6 ]
+ok $? 'a file of another sort is damaged'
+"$lkdf" report /dev/stdin <"$dir/small.lkdf" >"$log" 2>&1
+ok $? 'a file on standard input is read'
+# shellcheck disable=SC2002
+cat "$dir/small.lkdf" | "$lkdf" report /dev/stdin >"$log" 2>&1
+[ $? -eq 4 ] && grep -q 'no regular file' "$log"
+ok $? 'a pipe is refused with the reason'
+head -c 900 "$dir/small.lkdf" >"$dir/cut.lkdf"
+"$lkdf" report "$dir/cut.lkdf" >"$log" 2>&1
+[ $? -eq 6 ] && grep -q 'best-effort' "$log"
+ok $? 'a cut file is damaged, and --best-effort is named'
+"$lkdf" report --best-effort "$dir/cut.lkdf" >"$log" 2>&1 &&
+	grep -q 'ends in the middle' "$log"
+ok $? 'which reports on what is there, and says so'
+
+# The targets run and tour of the Makefile
+"$lkdf" report "$dir/two.lkdf" >"$dir/text"
+tools/report/first.sh "$dir/text" >"$log"
+grep -q '^  1  30 %' "$log" && ! grep -q '^  2' "$log" &&
+	grep -q 'lkdf_limit_create' "$log"
+ok $? 'the first finding of a text can be told'
+DISPLAY='' WAYLAND_DISPLAY='' tools/report/tour.sh "$build" "$dir/tour" \
+	>"$log" 2>&1 && [ -s "$dir/tour/cholesky.html" ] &&
+	[ -s "$dir/tour/remote.html" ] && [ -s "$dir/tour/lock.html" ] &&
+	grep -q 'Bodies sleep: node' "$dir/tour/lock.txt" &&
+	grep -q 'come from another node' "$dir/tour/remote.txt"
+ok $? 'the tour writes three pages, finds the lock and the far bytes'
+nodes=$("$lkdf" topo | grep -c '^[^ ]* node [0-9]')
+grep -q 'has one node' "$log"
+[ $(($? == 0)) = $((nodes == 1)) ]
+ok $? 'and says where it has a recording, as the machine has one node'
+
+# A signal at any time: a whole page or none, and no half of one.
+mkdir "$dir/pages"
+timeout 180 python3 - "$lkdf" "$dir/remote.lkdf" "$dir/pages" >"$log" 2>&1 <<'END'
+import os
+import signal
+import subprocess
+import sys
+lkdf, trace, folder = sys.argv[1:]
+page = folder + '/a.html'
+for i in range(30):
+    p = subprocess.Popen([lkdf, 'report', trace, '--html', page],
+                         stdout=subprocess.DEVNULL)
+    for _ in range(i * 2000):
+        if any(x.endswith('.tmp') for x in os.listdir(folder)):
+            break
+    p.send_signal(signal.SIGINT)
+    p.wait()
+    assert not [x for x in os.listdir(folder) if x.endswith('.tmp')], i
+    if os.path.exists(page):
+        assert open(page).read().endswith('</html>\n'), i
+        os.unlink(page)
+END
+ok $? 'a signal leaves a whole page or none'
+
+echo "1..$nr"
+[ "$failed" -eq 0 ]
