@@ -7,6 +7,7 @@
 #include "graph/recording.h"
 #include "io/io.h"
 #include "io/io_multi.h"
+#include "io/io_result.h"
 #include "run/always.h"
 #include "run/frame.h"
 #include "sched/team.h"
@@ -263,7 +264,16 @@ int64_t lkdf_io_result(const struct lkdf_ctx *c)
 {
 	if (!c->task || c->task->kind->ops != &io_kinds)
 		return err(-EINVAL, "io_result: this task is no operation");
-	return c->task->io_result;
+	return io_result(c->task);
+}
+
+int lkdf_io_error(const struct lkdf_ctx *c, uint64_t *nr)
+{
+	if (!c->task || c->task->kind->ops != &io_kinds)
+		return err(-EINVAL, "io_error: this task is no operation");
+	if (nr)
+		*nr = (uint64_t)c->task->io_value;
+	return c->task->io_error;
 }
 
 int lkdf_io_take(const struct lkdf_io_wave *w)

@@ -5,6 +5,7 @@
 #include "core/runtime.h"
 #include "graph/access.h"
 #include "io/io_multi.h"
+#include "io/io_result.h"
 #include "io/io_ring.h"
 #include "mem/heap.h"
 #include "run/frame.h"
@@ -14,7 +15,6 @@
 #include "topo/topo.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 static struct lkdf *rt_of(const struct task *t)
@@ -100,14 +100,18 @@ static int create_request(struct task *t, const struct lkdf_io *io)
 	return 0;
 }
 
-/* Keeps what came of it. */
+/* Keeps what came of it. A deadline is told from other cancels. */
 static void destroy_request(struct task *t)
 {
 	struct heap *h = rt_of(t)->heap;
+	struct io_op *op = &t->away.io->op;
 
+	if (unlikely(op->result == -ECANCELED && io_cancelled(t->away.io) &&
+		     scope_cancelled(t->scope) == -ETIME))
+		op->result = -ETIME;
 	t->link.flags &= (uint16_t)~TASK_AWAY;
-	t->io_result = t->away.io->op.result;
-	io_op_fini(&t->away.io->op);
+	io_keep_result(t, op->result, op->nr_done);
+	io_op_fini(op);
 	heap_free(h, heap_thread_cache(h), t->away.io);
 	t->away.io = NULL;
 }
@@ -256,30 +260,22 @@ static bool is_over(const struct lkdf_io *io, int64_t nr)
 	return nr == io->len || nr == 0 || (nr > 0 && io->flags & LKDF_IO_SOME);
 }
 
-static void tell_refusal(const struct lkdf_io *io, int error, char *why)
-{
-	if (io->path)
-		snprintf(why, ERRMSG_SIZE, "%s %s: %s", io_op_name(io->op),
-			 io->path, strerror(-error));
-	else
-		snprintf(why, ERRMSG_SIZE, "%s, descriptor %d: %s",
-			 io_op_name(io->op), io->fd, strerror(-error));
-}
-
 /* The operation needed no request. */
 static int call_later(struct lkdf_ctx *c, void *arg, const struct lkdf_io *io)
 {
 	lkdf_fn fn = c->task->kind->later;
-	int64_t nr = c->task->io_result;
+	int error = c->task->io_error;
 	char why[ERRMSG_SIZE];
 
 	if (fn)
 		return fn(c, arg);
-	if (nr >= 0)
+	if (!error) {
+		io_close_untaken(c->task, io);
 		return 0;
-	tell_refusal(io, (int)nr, why);
+	}
+	io_tell_refusal(io, error, why);
 	c->has_why = true;
-	return err((int)nr, "%s", why);
+	return err(error, "%s", why);
 }
 
 /* The second of body and operation goes on. */
@@ -351,7 +347,7 @@ int io_begin(struct lkdf_ctx *c, void *arg)
 	if (!rc && is_worker && !(io.flags & LKDF_IO_MULTI))
 		nr = io_ring_peek(c->ex->worker, &io);
 	if (!rc && is_over(&io, nr)) {
-		t->io_result = nr;
+		io_keep_result(t, nr, 0);
 		return call_later(c, arg, &io);
 	}
 	if (!rc)
@@ -380,7 +376,7 @@ static void fail_op(struct executor *ex, struct task *t,
 {
 	char why[ERRMSG_SIZE];
 
-	tell_refusal(io, error, why);
+	io_tell_refusal(io, error, why);
 	task_fail(t, error, why, ex->id);
 }
 
@@ -420,7 +416,7 @@ static __attribute__((noinline)) void note_end(struct executor *ex,
 		.by = r->begin_by,
 		.number = (uint64_t)LKDF_SPAN_OPERATION << 48 |
 			  (ex ? traced_begin(ex) : 0),
-		.value = (uint64_t)t->io_result,
+		.value = (uint64_t)r->op.result,
 	};
 
 	if (ex)
@@ -447,8 +443,10 @@ bool io_ended(struct executor *ex, struct task *t)
 	}
 	if (t->kind->later)
 		return false;
-	if (t->io_result < 0)
-		fail_op(ex, t, &io, (int)t->io_result);
+	if (t->io_error)
+		fail_op(ex, t, &io, t->io_error);
+	else
+		io_close_untaken(t, &io);
 	return true;
 }
 

@@ -364,6 +364,12 @@ bool io_op_has_file(const struct lkdf_io *io)
 	}
 }
 
+bool io_op_opens(const struct lkdf_io *io)
+{
+	return io->op == LKDF_IO_OPENAT ||
+	       (io->op == LKDF_IO_ACCEPT && !(io->flags & LKDF_IO_MULTI));
+}
+
 bool io_op_has_bytes(const struct lkdf_io *io)
 {
 	return io->op == LKDF_IO_READ || io->op == LKDF_IO_WRITE;

@@ -130,6 +130,9 @@ bool io_op_breaks_link(const struct lkdf_io *io);
 /* Of such a one: was that all? Before io_op_came(). */
 bool io_op_is_all(const struct io_op *op, int64_t res);
 
+/* Is its result a descriptor? */
+bool io_op_opens(const struct lkdf_io *io);
+
 /* All but user_data. */
 void io_op_fill(struct io_op *op, struct io_uring_sqe *sqe);
 

@@ -29,7 +29,7 @@ void frame_fail(struct frame *f, uint32_t task, int returned, const char *why,
 	check(returned < 0);
 	check(frame_sane(f));
 	/* It says that it was cancelled, and with what knows the scope. */
-	if (returned == -ECANCELED && frame_cancelled(f)) {
+	if (scope_explains(f->scope, returned)) {
 		frame_count(f, f->graph->rt->executors[worker].counters,
 			    ENDED_CANCELLED);
 		return;

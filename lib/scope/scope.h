@@ -29,6 +29,7 @@
 #include "core/verdict.h"
 #include "sched/timers.h"
 
+#include <errno.h>
 #include <lkdf/scope.h>
 #include <pthread.h>
 
@@ -145,6 +146,18 @@ static inline uint32_t scope_live(struct lkdf_scope *s)
 static inline int scope_cancelled(const struct lkdf_scope *s)
 {
 	return a_load(&s->cancel_err, relaxed);
+}
+
+/*
+ * Does a body in it return an error only because it was cancelled? -ETIME is
+ * that of a deadline.
+ */
+static inline bool scope_explains(const struct lkdf_scope *s, int returned)
+{
+	int rc = scope_cancelled(s);
+
+	return rc &&
+	       (returned == -ECANCELED || (returned == -ETIME && rc == -ETIME));
 }
 
 /* The first error stays, here and above. f may be NULL. */

@@ -36,7 +36,7 @@ void task_fail(struct task *t, int returned, const char *why, int worker)
 	if (t->link.flags & TASK_FAILED)
 		return;
 	/* It says that it was cancelled, and with what knows the scope. */
-	if (returned == -ECANCELED && scope_cancelled(t->scope)) {
+	if (scope_explains(t->scope, returned)) {
 		complete_cancelled(&t->kind->rt->executors[worker], t,
 				   scope_cancelled(t->scope));
 		return;

@@ -129,7 +129,8 @@ struct task {
 		struct again *again; /* while called again, see again.h */
 		struct kernel_req *kernel;
 	} away;
-	int64_t io_result;
+	int64_t io_value; /* of an operation: what it gave, if in part */
+	int32_t io_error; /* why it gave no more, or 0 */
 	uint64_t ready_ticks, ready_by; /* while recording, see traced.h */
 };
 

@@ -15,13 +15,10 @@ struct op {
 static int took(struct lkdf_ctx *c, void *arg)
 {
 	const struct op *op = arg;
-	int64_t result = lkdf_io_result(c);
 
-	*op->result = result;
+	*op->result = lkdf_io_result(c);
 	/* The deadline, or the client has gone: the run knows which. */
-	if (result == -ECANCELED && lkdf_cancelled(c))
-		return lkdf_cancelled(c);
-	return result < 0 ? (int)result : 0;
+	return lkdf_io_error(c, NULL);
 }
 
 /* As a child: the task ends when it is over, and with its error. */

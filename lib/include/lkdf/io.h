@@ -159,8 +159,10 @@ struct lkdf_io_wave {
  * @out: new kind, owned by the caller
  *
  * When the task's scope is cancelled while the operation is under way, the
- * operation is cancelled where it can be: fn runs with -ECANCELED, and without
- * fn the task counts as cancelled.
+ * library cancels the operation where it can: lkdf_io_error() tells fn
+ * -ECANCELED, or -ETIME after a deadline, and without fn the task counts as
+ * cancelled. The library closes the descriptor that an OPENAT or an ACCEPT
+ * without fn gives.
  *
  * Context: any thread, does not block; may create one thread.
  * Return: as lkdf_kind_create(); -EAGAIN no thread to be had.
@@ -172,11 +174,26 @@ int lkdf_kind_create_io(struct lkdf *rt, const struct lkdf_kind_attr *a,
  * lkdf_io_result() - what came of the operation
  * @c: context of the fn of a kind of lkdf_kind_create_io(), on its own thread
  *
+ * A transfer that was cancelled, or whose deadline is over, gives the bytes
+ * that it has transferred before, if any: lkdf_io_error() tells that from the
+ * end of a file.
+ *
  * Return: bytes, descriptor or other result of the system call, with
- * LKDF_IO_MULTI the number of waves, or -errno; an error after a part was
+ * LKDF_IO_MULTI the number of waves, or -errno; another error after a part was
  * transferred is that error. -EINVAL in any other body.
  */
 int64_t lkdf_io_result(const struct lkdf_ctx *c);
+
+/**
+ * lkdf_io_error() - why the operation ended early
+ * @c:  context of the fn of a kind of lkdf_kind_create_io(), on its own thread
+ * @nr: NULL, or where the bytes go that a transfer has done, all or in part;
+ *      of other operations their result, or 0 after an error
+ *
+ * Return: 0; -ECANCELED its scope was cancelled; -ETIME a deadline is over; the
+ * system call's -errno. -EINVAL in any other body.
+ */
+int lkdf_io_error(const struct lkdf_ctx *c, uint64_t *nr);
 
 /**
  * lkdf_io_take() - own the descriptor of a wave

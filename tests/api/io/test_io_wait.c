@@ -306,7 +306,7 @@ static void what_never_ends_is_cancelled(struct lkdf *rt, const char *how)
 	   how);
 	lkdf_scope_cancel(rt, s, -ETIMEDOUT);
 	is(lkdf_event_wait(done[0], -1), 0, "%s: its function runs", how);
-	is(result, -ECANCELED, "%s: and sees that it was cancelled", how);
+	is(result, 1, "%s: and sees the byte that had come", how);
 	lkdf_event_wait(done[1], -1);
 	lkdf_event_wait(done[2], -1);
 	is(lkdf_event_wait(plain, -1), -ETIMEDOUT,
