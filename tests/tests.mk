@@ -145,6 +145,7 @@ ONCE_TESTS := $(if $(ONCE),tests/run_selftest.sh tests/vm/selftest.sh \
 	$(API_SH_TESTS) $(KMOD_SH_TESTS))
 ifeq ($(ONCE),all)
 MC_SHARE := 0/1
+PLANTS_SHARE := 0/1
 MC_SECONDS := $(MC_SECONDS_LONG)
 PLANT_SHARE := 0/1
 endif
@@ -170,7 +171,7 @@ SH_ASIDE := tests/vm/selftest.sh tests/kmod/test_reader.sh \
 	tutorial)
 ALONE := $(addprefix %/test_,alarm cpuset quota seats probe_maps probe_pins \
 	probe_signals)
-LONG := %/selftest %/mutants %/mc_strand %/oracle %/control \
+LONG := %/selftest %/mutants %/plants %/mc_strand %/oracle %/control \
 	%/lint.sh $(addprefix %/test_,report_lies stall region static sandbox \
 	exposed ask trace_read device_examples.sh dupes.sh report_page.sh)
 MAY_RUN_ASIDE = $(ONCE_ASIDE) $(filter $(SH_ASIDE),$(ONCE_TESTS)) $(ORACLES) \
@@ -184,7 +185,8 @@ LEFT_OUT_ONCE = $(if $(findstring tests/kmod/machine,$(VM_TESTS)),,the kernel \
 	module: make check-vm-kmod;) $(if $(VM_TESTS),$(VM_LEFT_OUT),all \
 	machines: make check-vm-matrix); \
 	$(if $(filter 0/1,$(MC_SHARE)),,mutants other than share \
-	$(MC_SHARE) and more than $(MC_SECONDS) s for each search: \
+	$(MC_SHARE), planted bugs other than share $(PLANTS_SHARE) and \
+	more than $(MC_SECONDS) s for each search: \
 	make check-mc;) $(if $(filter 0/1,$(PLANT_SHARE)),,bugs for the \
 	oracle other than share $(PLANT_SHARE): make oracle-selftest);
 
@@ -193,7 +195,7 @@ check-built: all $(TOUR_PROGRAMS) $(OUR_TESTS) $(ORACLES) $(KMOD_NATIVE) \
 		$(filter $(BUILD)/%,$(ONCE_ASIDE)) $(if $(VM_TESTS),vm-programs)
 	$(Q)$(VM_ENV) CC=$(CC) DUPES=$(BUILD)/examples/dupes \
 		MC_SHARE=$(MC_SHARE) MC_SECONDS=$(MC_SECONDS) \
-		PLANT_SHARE=$(PLANT_SHARE) ORACLE_BASE=$(ORACLE_BASE) \
+		PLANT_SHARE=$(PLANT_SHARE) PLANTS_SHARE=$(PLANTS_SHARE) ORACLE_BASE=$(ORACLE_BASE) \
 		ASIDE='$(ASIDE)' \
 		LEFT_OUT='$(strip $(LEFT_OUT))' tests/run.sh \
 		$(filter-out $(ASIDE),$(ONCE_TESTS) $(OUR_TESTS) \

@@ -47,7 +47,7 @@ MC_SRC_weak := $(MC_SRC_claim)
 MC_NAMES := $(patsubst tests/mc/mc_%.c,%,$(wildcard tests/mc/mc_*.c))
 MC_PROGRAMS := $(MC_NAMES:%=$(BUILD)/tests/mc/mc_%)
 # make check has a second for each scenario and a sixteenth of the mutants.
-MC_TESTS := $(MC_PROGRAMS) $(BUILD)/tests/mc/mutants
+MC_TESTS := $(MC_PROGRAMS) $(BUILD)/tests/mc/mutants $(BUILD)/tests/mc/plants
 MC_CHECKER := $(patsubst %.c,$(BUILD)/mc/%.o,\
 	$(filter-out tests/mc/mc_%.c,$(wildcard tests/mc/*.c)))
 MC_CFLAGS := -std=c11 $(WARN) -O2 -g -DLKDF_MC -Itests/mc -Ilib \
@@ -102,6 +102,19 @@ $(BUILD)/tests/mc/mutants: $(MC_PROGRAMS) tests/mc/mc.mk
 		'$(patsubst %, %,$(MC_MUTATED))' >$@
 	$(Q)chmod +x $@
 
+# Bugs that the model checker does not see and tests of tests/api do.
+PLANTS := $(BUILD)/tests/mc/plants
+PLANTS_API := $(addprefix $(BUILD)/tests/api/,$(sort \
+	$(shell sed -n 's/^row \([^ ]*\) .*/\1/p' tests/mc/plants.sh)))
+$(PLANTS): tests/mc/plants.sh tests/oracle/plant.sh $(PLANTS_API) $(LIB_SO)
+	$(Q)mkdir -p $(@D)
+	$(Q)printf '#!/bin/sh\n%s %s %s %s %s exec %s\n' "BUILD='$(BUILD)'" \
+		"CC='$(CC)'" "CFLAGS='$(CFLAGS)'" "LDFLAGS='$(LDFLAGS)'" \
+		'PLANT_SHARE=$${PLANTS_SHARE:-0/1}' $< >$@
+	$(Q)chmod +x $@
+PLANTS_SHARE ?= $(shell tests/turn.sh 5 0/10 0/10 1/10 2/10 3/10 4/10 5/10 \
+	6/10 7/10 8/10 9/10)
+
 # Those whose turn it is, and seconds for each scenario.
 MC_SHARE ?= $(shell tests/turn.sh 2 0 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15)/16
 MC_SECONDS ?= 1
@@ -109,5 +122,6 @@ MC_SECONDS_LONG := 20
 
 .PHONY: check-mc
 check-mc: $(MC_TESTS) ## the model checker's programs alone, all mutants
-	$(Q)BUILD=$(BUILD) MC_SHARE=0/1 MC_JOBS=$$(nproc) \
+	$(Q)BUILD=$(BUILD) MC_SHARE=0/1 PLANTS_SHARE=0/1 \
+		MC_JOBS=$$(nproc) \
 		MC_SECONDS=$(MC_SECONDS_LONG) tests/run.sh $(MC_TESTS)
