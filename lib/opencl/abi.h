@@ -74,6 +74,7 @@ enum ocl_number {
 	OCL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE = 1,
 	OCL_MEM_READ_WRITE = 1,
 	OCL_MEM_SVM_FINE_GRAIN_BUFFER = 1024,
+	OCL_EVENT_COMMAND_EXECUTION_STATUS = 0x11d3,
 	OCL_COMPLETE = 0,
 };
 
@@ -144,6 +145,8 @@ struct ocl_region {
 	     const ocl_event *, ocl_event *) \
 	call(int32_t, clSetEventCallback, ocl_event, int32_t, ocl_event_fn, \
 	     void *) \
+	call(int32_t, clGetEventInfo, ocl_event, uint32_t, size_t, void *, \
+	     size_t *) \
 	call(int32_t, clReleaseEvent, ocl_event) \
 	call(int32_t, clRetainEvent, ocl_event) \
 	call(int32_t, clFlush, ocl_queue) \

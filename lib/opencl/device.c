@@ -98,6 +98,8 @@ static void stop_device(void *dev)
 		d->cl.clFinish(d->queue[d->nr_queues]);
 		d->cl.clReleaseCommandQueue(d->queue[d->nr_queues]);
 	}
+	opencl_waits_leave(&d->cl, &d->commands);
+	opencl_waits_leave(&d->cl, &d->events);
 	while (d->shared)
 		opencl_free_shared(d, d->shared->at);
 	if (d->context)
@@ -133,6 +135,15 @@ static void release_all(void *dev, void *device_ptr)
 		d->cl.clReleaseMemObject(device_ptr);
 }
 
+static int ask_events(void *dev)
+{
+	struct opencl_device *d = dev;
+
+	opencl_waits_ask(&d->cl, &d->commands);
+	opencl_waits_ask(&d->cl, &d->events);
+	return 0;
+}
+
 static void *queue_of(void *dev, unsigned queue)
 {
 	struct opencl_device *d = dev;
@@ -142,7 +153,8 @@ static void *queue_of(void *dev, unsigned queue)
 
 const struct lkdf_device_ops opencl_ops = {
 	.size = sizeof(struct lkdf_device_ops),
-	.flags = LKDF_DEVICE_RANGES | LKDF_DEVICE_ORDERED | LKDF_DEVICE_HANDLES,
+	.flags = LKDF_DEVICE_RANGES | LKDF_DEVICE_ORDERED |
+		 LKDF_DEVICE_HANDLES | LKDF_DEVICE_CALLS,
 	.name = "opencl",
 	.info = get_info,
 	.start = start_device,
@@ -156,6 +168,7 @@ const struct lkdf_device_ops opencl_ops = {
 	.launch = opencl_launch,
 	.queue = queue_of,
 	.mark = opencl_mark,
+	.poll = ask_events,
 	.needs = opencl_needs,
 	.adopt = opencl_adopt,
 	.watch = opencl_watch,

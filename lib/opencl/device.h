@@ -11,6 +11,7 @@
 #define OPENCL_DEVICE_H
 
 #include "opencl/load.h"
+#include "opencl/wait.h"
 
 #include <lkdf/device.h>
 
@@ -34,6 +35,9 @@ struct opencl_device {
 	ocl_queue queue[OPENCL_MAX_QUEUES];
 	unsigned nr_queues;
 	struct opencl_shared *shared;
+
+	struct opencl_waits commands; /* the launcher adds */
+	struct opencl_waits events; /* any thread adds */
 };
 
 extern const struct lkdf_device_ops opencl_ops;

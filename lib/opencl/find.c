@@ -18,6 +18,8 @@ static int make_device(const struct opencl *cl, ocl_device id,
 	if (!d)
 		return err(-ENOMEM, "opencl: no memory");
 	d->cl = *cl;
+	opencl_waits_init(&d->commands);
+	opencl_waits_init(&d->events);
 	d->id = id;
 	*out = d;
 	return 0;

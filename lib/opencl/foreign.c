@@ -54,6 +54,8 @@ int opencl_adopt(void *dev, void *queue, void **out)
 	if (!d)
 		return err(-ENOMEM, "no memory");
 	d->cl = from->cl;
+	opencl_waits_init(&d->commands);
+	opencl_waits_init(&d->events);
 	d->id = from->id;
 	d->foreign = queue;
 	d->context = context;
@@ -64,35 +66,20 @@ int opencl_adopt(void *dev, void *queue, void **out)
 
 /* ---- events ------------------------------------------------------------- */
 
-struct watched {
-	int32_t (*release)(ocl_event e);
-	void (*fired)(void *u, int error);
-	void *u;
-};
-
-static void on_event(ocl_event e, int32_t status, void *arg)
-{
-	struct watched w = *(struct watched *)arg;
-
-	free(arg);
-	w.release(e);
-	w.fired(w.u, status < 0 ? opencl_errno(status) : 0);
-}
-
 int opencl_watch(void *dev, void *event, void (*fired)(void *u, int error),
 		 void *u)
 {
-	const struct opencl_device *d = dev;
-	struct watched *w = malloc(sizeof(*w));
+	struct opencl_device *d = dev;
+	struct opencl_wait *w = opencl_wait_create();
 	int32_t error;
 
 	if (!w)
 		return err(-ENOMEM, "no memory");
-	*w = (struct watched){ d->cl.clReleaseEvent, fired, u };
+	w->fired = fired;
+	w->u = u;
 	error = d->cl.clRetainEvent(event);
 	if (!error) {
-		error = d->cl.clSetEventCallback(event, OCL_COMPLETE, on_event,
-						 w);
+		error = opencl_wait_begin(&d->cl, &d->events, w, event);
 		if (!error)
 			return 0;
 		d->cl.clReleaseEvent(event);

@@ -67,6 +67,6 @@ int opencl_check_pointer(const struct opencl_device *d,
 	/* The name of the kernel comes before it, and a text has an end. */
 	return err(-EINVAL,
 		   "opencl: parameter %u is a pointer, its value %p no cl_mem: "
-		   "give a use, or \"device_ptr\" of lkdf_block()",
+		   "give a use, or an address of lkdf_block()",
 		   i, p);
 }

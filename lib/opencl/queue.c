@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * Commands that queues are given. Each command has an event whose callback says
- * that it is done; the callback touches nothing of ours afterwards, for the
- * device may be stopped then.
+ * Commands that queues are given. Each command has an event that says when it
+ * is done (wait.h).
  */
 #include "opencl/device.h"
 
@@ -12,51 +11,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct pending {
-	int32_t (*release)(ocl_event e);
-	struct lkdf_device_op op;
-};
-
-static void on_end(ocl_event e, int32_t status, void *arg)
+static struct opencl_wait *prepare_launch(struct lkdf_device_op op)
 {
-	struct pending p = *(struct pending *)arg;
-	int error = status < 0 ? opencl_errno(status) : 0;
+	struct opencl_wait *w = opencl_wait_create();
 
-	free(arg);
-	p.release(e);
-	lkdf_device_done(p.op, error);
-}
-
-static struct pending *prepare_launch(struct opencl_device *d,
-				      struct lkdf_device_op op)
-{
-	struct pending *p = malloc(sizeof(*p));
-
-	if (p)
-		*p = (struct pending){ .release = d->cl.clReleaseEvent,
-				       .op = op };
+	if (w)
+		w->op = op;
 	else
 		err(-ENOMEM, "opencl: no memory");
-	return p;
+	return w;
 }
 
 /* The command is under way with event e, or error says why it is not. */
 static int send_command(struct opencl_device *d, unsigned queue,
 			const char *call, int32_t error, ocl_event e,
-			struct pending *p)
+			struct opencl_wait *w)
 {
-	struct lkdf_device_op op = p->op;
+	struct lkdf_device_op op = w->op;
 
 	if (error) {
-		free(p);
+		free(w);
 		return opencl_failed(call, error);
 	}
-	error = d->cl.clSetEventCallback(e, OCL_COMPLETE, on_end, p);
+	error = opencl_wait_begin(&d->cl, &d->commands, w, e);
 	if (error) {
 		/* It cannot be taken back: it is waited for. */
 		d->cl.clFinish(d->queue[queue]);
 		d->cl.clReleaseEvent(e);
-		free(p);
+		free(w);
 		lkdf_device_done(op,
 				 opencl_failed("clSetEventCallback", error));
 		return 0;
@@ -69,62 +51,62 @@ int opencl_upload(void *dev, unsigned queue, const struct lkdf_transfer *t,
 		  struct lkdf_device_op op)
 {
 	struct opencl_device *d = dev;
-	struct pending *p = prepare_launch(d, op);
+	struct opencl_wait *w = prepare_launch(op);
 	ocl_event e = NULL;
 	int32_t error;
 
-	if (!p)
+	if (!w)
 		return -ENOMEM;
 	error = d->cl.clEnqueueWriteBuffer(d->queue[queue], t->device_ptr, 0,
 					   t->offset, t->bytes, t->host, 0,
 					   NULL, &e);
-	return send_command(d, queue, "clEnqueueWriteBuffer", error, e, p);
+	return send_command(d, queue, "clEnqueueWriteBuffer", error, e, w);
 }
 
 int opencl_fetch(void *dev, unsigned queue, const struct lkdf_transfer *t,
 		 struct lkdf_device_op op)
 {
 	struct opencl_device *d = dev;
-	struct pending *p = prepare_launch(d, op);
+	struct opencl_wait *w = prepare_launch(op);
 	ocl_event e = NULL;
 	int32_t error;
 
-	if (!p)
+	if (!w)
 		return -ENOMEM;
 	error = d->cl.clEnqueueReadBuffer(d->queue[queue], t->device_ptr, 0,
 					  t->offset, t->bytes, t->host, 0, NULL,
 					  &e);
-	return send_command(d, queue, "clEnqueueReadBuffer", error, e, p);
+	return send_command(d, queue, "clEnqueueReadBuffer", error, e, w);
 }
 
 int opencl_copy(void *dev, unsigned queue, const struct lkdf_device_copy *c,
 		struct lkdf_device_op op)
 {
 	struct opencl_device *d = dev;
-	struct pending *p = prepare_launch(d, op);
+	struct opencl_wait *w = prepare_launch(op);
 	ocl_event e = NULL;
 	int32_t error;
 
-	if (!p)
+	if (!w)
 		return -ENOMEM;
 	error = d->cl.clEnqueueCopyBuffer(d->queue[queue], c->from, c->to,
 					  c->from_offset, c->to_offset,
 					  c->bytes, 0, NULL, &e);
-	return send_command(d, queue, "clEnqueueCopyBuffer", error, e, p);
+	return send_command(d, queue, "clEnqueueCopyBuffer", error, e, w);
 }
 
 int opencl_mark(void *dev, unsigned queue, struct lkdf_device_op op)
 {
 	struct opencl_device *d = dev;
-	struct pending *p = prepare_launch(d, op);
+	struct opencl_wait *w = prepare_launch(op);
 	ocl_event e = NULL;
 	int32_t error;
 
-	if (!p)
+	if (!w)
 		return -ENOMEM;
 	error = d->cl.clEnqueueMarkerWithWaitList(d->queue[queue], 0, NULL, &e);
 	return send_command(d, queue, "clEnqueueMarkerWithWaitList", error, e,
-			    p);
+			    w);
 }
 
 /* A part of memory as an argument: the command keeps what we give back. */
@@ -218,7 +200,7 @@ int opencl_launch(void *dev, unsigned queue, const struct lkdf_launch *l,
 	struct opencl_device *d = dev;
 	size_t items[3], block[3];
 	uint32_t i, nr_dims = set_sizes(l, items, block);
-	struct pending *p;
+	struct opencl_wait *w;
 	ocl_event e = NULL;
 	int32_t error;
 	int rc = 0;
@@ -232,12 +214,12 @@ int opencl_launch(void *dev, unsigned queue, const struct lkdf_launch *l,
 		rc = set_arg(d, l, i);
 	if (rc)
 		return rc;
-	p = prepare_launch(d, op);
-	if (!p)
+	w = prepare_launch(op);
+	if (!w)
 		return -ENOMEM;
 	error = d->cl.clEnqueueNDRangeKernel(d->queue[queue], l->function,
 					     nr_dims, NULL, items,
 					     l->block[0] ? block : NULL, 0,
 					     NULL, &e);
-	return send_command(d, queue, "clEnqueueNDRangeKernel", error, e, p);
+	return send_command(d, queue, "clEnqueueNDRangeKernel", error, e, w);
 }

@@ -12,6 +12,7 @@
 #include <dlfcn.h>
 
 #define SOON_NS 5000000
+#define LONG_NS 20000000000ll /* of what hangs where it is not asked for */
 
 /* ---- the emulated device ------------------------------------------------ */
 
@@ -302,6 +303,44 @@ static void opencl_takes_a_queue(struct lkdf *rt, struct lkdf_place *p)
 	/* The other one is the program's until the runtime has closed. */
 }
 
+#define CL_OUT_OF_RESOURCES -5
+
+/* POCL calls for no command behind one that has failed (POCL #1430). */
+static void opencl_forgets_calls(struct lkdf *rt, struct lkdf_place *p)
+{
+	struct lkdf_kind *k = device_kind(rt, "add");
+	struct lkdf_data *d = device_data(rt, DEVICE_NR, 1);
+	struct lkdf_place *q = NULL;
+	ocl queue = make_queue(0), closed = gate(), bad = gate(), behind;
+	struct lkdf_event done, e;
+	uint64_t by = 2;
+	int rc;
+
+	must(lkdf_place_from_queue(p, queue, &q));
+	/* POCL uses the event of a command that fails after its end. */
+	must(cl.barrier(queue, 1, &closed, &behind));
+	must(cl.flush(queue));
+	done = device_submit(rt, k, q, d, &by);
+	is(lkdf_event_wait(done, 10 * SOON_NS), 1, "OpenCL: a kernel waits");
+	must(cl.set_status(closed, CL_OUT_OF_RESOURCES));
+	rc = lkdf_event_wait(done, LONG_NS);
+	/* A launcher that is late by so much gives it after the failure. */
+	ok(rc == -EIO || !rc,
+	   "OpenCL: it ends behind a command that failed, with %d", rc);
+	must(lkdf_event_from_device(p, bad, &e));
+	must(cl.set_status(bad, CL_OUT_OF_RESOURCES));
+	is(lkdf_event_wait(e, LONG_NS), -ENOMEM,
+	   "OpenCL: an event that is set to an error fires with it");
+	lkdf_data_put(d);
+	d = device_data(rt, DEVICE_NR, 1);
+	is(device_call(rt, k, p, d, &by), 0, "OpenCL: the device works on");
+	lkdf_data_put(d);
+	lkdf_kind_put(k);
+	cl.free_event(behind);
+	cl.free_event(closed);
+	cl.free_event(bad);
+}
+
 static void opencl_tells_of_events(struct lkdf *rt, struct lkdf_place *p,
 				   ocl never)
 {
@@ -317,7 +356,6 @@ static void opencl_tells_of_events(struct lkdf *rt, struct lkdf_place *p,
 	must(cl.set_status(good, CL_COMPLETE));
 	is(lkdf_event_wait(done, -1), 0, "OpenCL: and runs");
 	is(lkdf_event_wait(e, -1), 0, "OpenCL: it has fired");
-	/* POCL 3.1 does not tell of user events with an error. */
 	must(lkdf_event_from_device(p, never, &e));
 	lkdf_event_put(e);
 	lkdf_kind_put(k);
@@ -340,6 +378,7 @@ static void opencl(void)
 	device_is_opencl = true;
 	never = gate();
 	opencl_takes_a_queue(rt, p);
+	opencl_forgets_calls(rt, p);
 	opencl_tells_of_events(rt, p, never);
 	is(lkdf_close(rt), 0, "OpenCL: the runtime closes before one comes");
 	must(cl.set_status(never, CL_COMPLETE));
