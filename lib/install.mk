@@ -62,9 +62,9 @@ install: $(LIB_SO) $(LIB_A) $(INSTALL_BIN) $(INSTALL_MAN1) \
 	$(call install_some,644,$(INSTALL_MAN1),$(MANDIR)/man1)
 	$(call install_some,644,$(INSTALL_MAN3),$(MANDIR)/man3)
 	$(call install_some,644,$(INSTALL_MAN4),$(MANDIR)/man4)
-	$(Q)$(INSTALL) -D -m 644 tools/cli/completion.bash \
+	$(Q)$(INSTALL) -D -m 644 tools/main/completion.bash \
 		$(DESTDIR)$(BASHCOMPDIR)/lkdf
-	$(Q)$(INSTALL) -D -m 644 tools/cli/completion.zsh \
+	$(Q)$(INSTALL) -D -m 644 tools/main/completion.zsh \
 		$(DESTDIR)$(ZSHCOMPDIR)/_lkdf
 
 # $(call install_some,mode,files,folder): nothing where there are no files

@@ -40,7 +40,7 @@ $(BUILD)/tests/unit/policy/test_block_size_cuda: CPPFLAGS += \
 # The analysis of lkdf report, without its verb.
 REPORT_OBJ = $(filter-out %/verb.o,$(filter $(BUILD)/tool/tools/report/%, \
 	$(TOOLS_OBJ))) $(PAGE_C:.c=.o) $(addprefix $(BUILD)/tool/tools/, \
-	cli/cli.o json.o utf8.o $(addprefix probe/,elf_symbol.o where.o) \
+	cli/cli.o json.o utf8.o words.o $(addprefix probe/,elf_symbol.o where.o) \
 	$(addprefix trace/,bytes.o clock.o facts.o get.o links.o read.o))
 $(BUILD)/tests/unit/trace/test_report_%: tests/unit/trace/test_report_%.c $(REPORT_OBJ)
 	$(call say,CCLD)
@@ -50,8 +50,8 @@ $(BUILD)/tests/unit/trace/test_report_%: tests/unit/trace/test_report_%.c $(REPO
 
 # The verbs themselves, without the program that has them.
 $(BUILD)/tests/unit/trace/test_trace_fuzz: tests/unit/trace/test_trace_fuzz.c \
-		$(filter-out %/tools/cli/lkdf.o %/tools/cli/completion.o \
-			%/tools/cli/completion_options.o,$(TOOLS_OBJ)) $(LIB_SO)
+		$(filter-out %/tools/main/lkdf.o %/tools/main/completion.o \
+			%/tools/main/completion_options.o,$(TOOLS_OBJ)) $(LIB_SO)
 	$(call say,CCLD)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -I. -Itools $(CPPFLAGS) $(TEST_FLAGS) -o $@ $< \

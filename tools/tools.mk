@@ -8,7 +8,7 @@ TOOLS_SRC := $(wildcard tools/*.c tools/*/*.c) $(addprefix tests/bench/,shapes.c
 # The page of lkdf report, as a C file.
 PAGE_C := $(BUILD)/tool/report_page.c
 # What lkdf completion prints, as a C file.
-COMPLETION := tools/cli/completion.bash tools/cli/completion.zsh
+COMPLETION := tools/main/completion.bash tools/main/completion.zsh
 COMPLETION_C := $(BUILD)/tool/completion_scripts.c
 TOOLS_OBJ := $(TOOLS_SRC:%.c=$(BUILD)/tool/%.o) $(PAGE_C:.c=.o) \
 	$(COMPLETION_C:.c=.o)

@@ -40,8 +40,8 @@ $(BENCH_DIR)/test_bench: $(addprefix $(BUILD)/tool/,tests/bench/test_bench.o \
 # Who reads in lkdf bench io, at small sizes.
 API_TESTS += $(BENCH_DIR)/test_io_arms
 $(BENCH_DIR)/test_io_arms: $(BUILD)/tool/tests/bench/test_io_arms.o \
-		$(filter-out %/tools/cli/lkdf.o %/tools/cli/completion.o \
-			%/tools/cli/completion_options.o,$(TOOLS_OBJ)) $(LIB_SO)
+		$(filter-out %/tools/main/lkdf.o %/tools/main/completion.o \
+			%/tools/main/completion_options.o,$(TOOLS_OBJ)) $(LIB_SO)
 	$(call say,LD)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) -L$(BUILD) -llkdf -lm \

@@ -3,7 +3,7 @@
 # Layering: an include in lib written "folder/file.h" names the own folder or
 # a strictly lower rank. Each .c includes its own header first; one without a
 # header of its own starts with another of its folder, in api with a public
-# one.
+# one. Rooms of tools have ranks of their own: a verb sees what is below it.
 set -u
 
 # Lowest first. Folders of one rank do not see each other.
@@ -25,7 +25,18 @@ ranks='
 14	api malloc
 '
 
-export ranks
+# Rooms of the program lkdf. A file above the rooms sees none of them.
+tools='
+1	cli
+2	stat
+3	trace
+4	pages probe run
+5	doctor report
+6	bench top
+7	main
+'
+
+export ranks tools
 # shellcheck disable=SC2016
 tests/lint/files.sh lib | grep '^lib/.*\.[ch]$' | tr '\n' '\0' |
 	xargs -0 -r awk '
@@ -102,5 +113,41 @@ folder == base || !(folder in rank) {
 		check_first(inc)
 	if (inc ~ /^"/)
 		check_rank(substr(inc, 2, length(inc) - 2))
+}
+END { exit bad }' || exit 1
+# shellcheck disable=SC2016
+tests/lint/files.sh tools | grep '^tools/.*\.[ch]$' | tr '\n' '\0' |
+	xargs -0 -r awk '
+BEGIN {
+	nr = split(ENVIRON["tools"], line, "\n")
+	for (i = 1; i <= nr; i++) {
+		nr_folders = split(line[i], word, "[ \t]+")
+		for (j = 2; j <= nr_folders; j++)
+			rank[word[j]] = word[1] + 0
+	}
+	bad = 0
+}
+function say(text)
+{
+	printf "%s:%d: %s\n", FILENAME, FNR, text
+	bad = 1
+}
+FNR == 1 {
+	nr = split(FILENAME, part, "/")
+	folder = nr > 2 ? part[2] : ""
+	if (nr > 2 && !(folder in rank))
+		say(folder "/ is no room of tools that has a rank")
+}
+/^[ \t]*#[ \t]*include[ \t]*"/ {
+	inc = $0
+	sub(/^[^"]*"/, "", inc)
+	sub(/".*/, "", inc)
+	if (split(inc, part, "/") != 2 || !(part[1] in rank) || part[1] == folder)
+		next
+	if (!folder)
+		say("a file above the rooms must not see \"" inc "\"")
+	else if (rank[part[1]] >= rank[folder])
+		say("rank " rank[folder] " (" folder ") must not see rank " \
+		    rank[part[1]] " (" part[1] ")")
 }
 END { exit bad }'

@@ -10,7 +10,7 @@ trap '[ -z "$target" ] || kill $target 2>/dev/null; rm -rf "$dir"' EXIT
 
 # The function of the script, called as bash calls it: one word a line.
 cat >"$dir/ask.bash" <<'EOT'
-. tools/cli/completion.bash
+. tools/main/completion.bash
 COMP_WORDS=("$@")
 COMP_CWORD=$(($# - 1))
 _lkdf
@@ -118,7 +118,7 @@ tab() {
 		skip "$1: $2" "no $1"
 		return
 	fi
-	got=$(python3 tests/tools/tab.py "$1" "${4:-tools/cli/completion.$1}" "$2" \
+	got=$(python3 tests/tools/tab.py "$1" "${4:-tools/main/completion.$1}" "$2" \
 		2>"$dir/log")
 	echo "typed: $got" >>"$dir/log"
 	[ "$got" = "$3" ]
@@ -159,10 +159,10 @@ for shell in bash zsh; do
 	tab $shell 'lkdf run -o pin=no,memory_stri^y^ true' \
 		'<lkdf><run><-o><pin=no,memory_strict=yes><true>'
 	tab $shell 'lkdf stat -p lkdf-se^' '<lkdf><stat><-p><lkdf-seen>'
-	lkdf completion $shell | diff - tools/cli/completion.$shell >"$dir/log"
+	lkdf completion $shell | diff - tools/main/completion.$shell >"$dir/log"
 	ok $? "lkdf completion $shell is what is installed"
 done
-mkdir "$dir/functions" && cp tools/cli/completion.zsh "$dir/functions/_lkdf"
+mkdir "$dir/functions" && cp tools/main/completion.zsh "$dir/functions/_lkdf"
 tab zsh 'lkdf trace ch^--js^' '<lkdf><trace><check><--json>' "$dir/functions"
 lkdf completion fish >"$dir/log" 2>&1
 [ $? -eq 2 ] && grep -q 'bash or zsh' "$dir/log"

@@ -99,9 +99,9 @@ find "$root$prefix/share/man/man3" -type f -size +100c -printf '%f\n' |
 	sort >"$dir/installed"
 ok "the library's manual is there, with a page for each function" diff \
 	"$dir/pages" "$dir/installed"
-ok 'the completion of bash is there' cmp tools/cli/completion.bash \
+ok 'the completion of bash is there' cmp tools/main/completion.bash \
 	"$root$prefix/share/bash-completion/completions/lkdf"
-ok 'the completion of zsh is there' cmp tools/cli/completion.zsh \
+ok 'the completion of zsh is there' cmp tools/main/completion.zsh \
 	"$root$prefix/share/zsh/site-functions/_lkdf"
 ok 'others may read what is installed' test -z \
 	"$(find "$root$prefix" -type f ! -perm -444)"

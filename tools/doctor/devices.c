@@ -6,9 +6,9 @@
 #include "cli/cli.h"
 #include "cli/verbs.h"
 #include "json.h"
-#include "report/words.h"
 #include "stat/stats.h"
-#include "target.h"
+#include "stat/target.h"
+#include "words.h"
 
 #include <lkdf/lkdf.h>
 

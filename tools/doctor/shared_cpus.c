@@ -2,7 +2,7 @@
 #include "doctor/shared_cpus.h"
 
 #include "stat/stats.h"
-#include "target.h"
+#include "stat/target.h"
 
 #include <sched.h>
 #include <stdio.h>

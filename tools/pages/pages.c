@@ -5,7 +5,7 @@
 #include "cli/cli.h"
 #include "cli/verbs.h"
 #include "pages/move.h"
-#include "target.h"
+#include "stat/target.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -4,7 +4,7 @@
 
 #include "cli/cli.h"
 #include "cli/verbs.h"
-#include "target.h"
+#include "stat/target.h"
 
 #include <errno.h>
 #include <signal.h>

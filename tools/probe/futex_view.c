@@ -2,7 +2,7 @@
 #include "probe/futex.h"
 
 #include "cli/cli.h"
-#include "target.h"
+#include "stat/target.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -2,7 +2,7 @@
 /* How long each device was at kernels and at copies, at both, and at nothing.
  */
 #include "report/find.h"
-#include "report/words.h"
+#include "words.h"
 
 #include <errno.h>
 #include <stdio.h>

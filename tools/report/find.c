@@ -6,7 +6,7 @@
  */
 #include "report/find.h"
 
-#include "report/words.h"
+#include "words.h"
 
 #include <stdarg.h>
 #include <stdio.h>

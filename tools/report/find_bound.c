@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /* Limits of the run as a whole, and gaps of the recording itself. */
 #include "report/find.h"
-#include "report/words.h"
+#include "words.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  * are not enough of both, bytes are all that is told.
  */
 #include "report/find.h"
-#include "report/words.h"
+#include "words.h"
 
 #include <stdio.h>
 #include <string.h>

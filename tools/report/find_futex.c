@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /* Findings from the probe's counts, and which source findings rest on. */
 #include "report/find.h"
-#include "report/words.h"
+#include "words.h"
 
 #include <stdio.h>
 #include <string.h>

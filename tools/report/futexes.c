@@ -2,7 +2,7 @@
 /* Futex words in which bodies met: sums by word and kind, and where they lie.
  */
 #include "report/load.h"
-#include "report/words.h"
+#include "words.h"
 
 #include <errno.h>
 #include <inttypes.h>

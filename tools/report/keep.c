@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /* The last pass: records that touch the window, clipped to it. */
 #include "report/load.h"
-#include "report/words.h"
+#include "words.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /* Which tasks have waited for tokens of which limit, and for how long. */
 #include "report/find.h"
-#include "report/words.h"
+#include "words.h"
 
 #include <errno.h>
 #include <stdio.h>

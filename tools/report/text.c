@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "cli/cli.h"
-#include "report/words.h"
 #include "report/writers.h"
+#include "words.h"
 
 #include <errno.h>
 #include <stdlib.h>

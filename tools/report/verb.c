@@ -3,8 +3,8 @@
 #include "cli/cli.h"
 #include "cli/verbs.h"
 #include "outfile.h"
-#include "report/words.h"
 #include "report/writers.h"
+#include "words.h"
 
 #include <errno.h>
 #include <stdarg.h>

@@ -3,11 +3,11 @@
  * lkdf run: a command with options of its runtimes, a trace or the report of
  * one, a time limit.
  */
-#include "child.h"
 #include "cli/cli.h"
 #include "cli/verbs.h"
 #include "run/report.h"
 #include "stat/ask.h"
+#include "stat/child.h"
 #include "trace/finish.h"
 
 #include <ctype.h>

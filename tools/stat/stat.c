@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /* lkdf stat: the counters of a process, or of a command. */
-#include "child.h"
 #include "cli/cli.h"
 #include "cli/verbs.h"
 #include "outfile.h"
+#include "stat/child.h"
 #include "stat/print.h"
-#include "target.h"
+#include "stat/target.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -2,7 +2,7 @@
 /* The table of devices in the memfd of a runtime. */
 #include "stat/stats.h"
 
-#include "report/words.h"
+#include "words.h"
 
 #include <stdatomic.h>
 #include <stdio.h>

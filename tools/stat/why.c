@@ -4,7 +4,7 @@
 #include "cli/verbs.h"
 #include "json.h"
 #include "stat/ask.h"
-#include "target.h"
+#include "stat/target.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 /* lkdf top: one look at the executors of a process. */
 #include "top/top.h"
 
-#include "child.h"
-#include "target.h"
+#include "stat/child.h"
+#include "stat/target.h"
 
 #include <errno.h>
 #include <stdlib.h>

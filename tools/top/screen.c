@@ -6,7 +6,7 @@
  */
 #include "top/top.h"
 
-#include "child.h"
+#include "stat/child.h"
 #include "top/page.h"
 
 #ifdef HAVE_CURSES

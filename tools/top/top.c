@@ -2,10 +2,10 @@
 /* lkdf top: what the workers of a process do, again and again. */
 #include "top/top.h"
 
-#include "child.h"
 #include "cli/verbs.h"
+#include "stat/child.h"
 #include "stat/stats_map.h"
-#include "target.h"
+#include "stat/target.h"
 
 #include <errno.h>
 #include <langinfo.h>

@@ -5,11 +5,11 @@
  * to stop, or whose tool is gone, ends its file; where the process dies this
  * one does.
  */
-#include "child.h"
 #include "cli/cli.h"
 #include "json.h"
 #include "stat/ask.h"
-#include "target.h"
+#include "stat/child.h"
+#include "stat/target.h"
 #include "trace/finish.h"
 #include "trace/verbs.h"
 

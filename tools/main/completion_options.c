@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-#include "cli/completion.h"
+#include "main/completion.h"
 
 #include <lkdf/lkdf.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-#include "target.h"
+#include "stat/target.h"
 
 #include "cli/cli.h"
 

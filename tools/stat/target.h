@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /* The process that a verb looks at: -p PID|NAME. */
-#ifndef TOOLS_TARGET_H
-#define TOOLS_TARGET_H
+#ifndef TOOLS_STAT_TARGET_H
+#define TOOLS_STAT_TARGET_H
 
 #include <stddef.h>
 

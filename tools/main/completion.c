@@ -5,16 +5,16 @@
  * gets a line for each word that may stand where the cursor is, so that both
  * shells offer what the tables of this very binary hold.
  */
-#include "cli/completion.h"
+#include "main/completion.h"
 
 #include "cli/verbs.h"
 #include "stat/stats_map.h"
-#include "target.h"
+#include "stat/target.h"
 
 #include <ctype.h>
 #include <string.h>
 
-/* Made of tools/cli/completion.bash and tools/cli/completion.zsh. */
+/* Made of tools/main/completion.bash and tools/main/completion.zsh. */
 extern const char completion_bash[], completion_zsh[];
 
 static const struct {

@@ -3,8 +3,8 @@
  * A command that a verb runs: its runtimes send their memfd through a socket,
  * so that the verb has them when the command is gone.
  */
-#ifndef TOOLS_CHILD_H
-#define TOOLS_CHILD_H
+#ifndef TOOLS_STAT_CHILD_H
+#define TOOLS_STAT_CHILD_H
 
 #include "stat/stats.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /* lkdf completion: values that are more than a word of a table. */
-#ifndef TOOLS_CLI_COMPLETION_H
-#define TOOLS_CLI_COMPLETION_H
+#ifndef TOOLS_MAIN_COMPLETION_H
+#define TOOLS_MAIN_COMPLETION_H
 
 /* A line of the answer. */
 void completion_offer(const char *word, const char *help);

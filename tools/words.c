@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-#include "report/words.h"
+#include "words.h"
 
 #include <math.h>
 #include <stdio.h>

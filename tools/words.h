@@ -3,8 +3,8 @@
  * Numbers as people read them: three digits and a unit. page.js has the same
  * rules, so that the page and the text say the same.
  */
-#ifndef REPORT_WORDS_H
-#define REPORT_WORDS_H
+#ifndef TOOLS_WORDS_H
+#define TOOLS_WORDS_H
 
 #include <stdint.h>
 
