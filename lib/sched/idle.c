@@ -84,27 +84,50 @@ static bool steal_from(struct worker *w, int i, uint64_t *item)
 	return false;
 }
 
-/* A round over inboxes and victims; far ones only if asked to. */
-static bool look_once(struct worker *w, bool far, uint64_t *item)
+/* The sources, and what waits at the own node; see has_home(). */
+static bool take_home(struct worker *w, bool is_far, uint64_t *item)
 {
 	struct sched *s = w->sched;
-	int nr = far ? s->nr_workers - 1 : w->nr_near, i;
 
-	if (((s->ops.poll && s->ops.poll(w)) || worker_take_home(w)) &&
-	    worker_pop(w, item))
-		return true;
-	if (far && s->nr_nodes > 1)
+	(void)is_far;
+	return ((s->ops.poll && s->ops.poll(w)) || worker_take_home(w)) &&
+	       worker_pop(w, item);
+}
+
+static bool take_victims(struct worker *w, bool is_far, uint64_t *item)
+{
+	struct sched *s = w->sched;
+	int nr = is_far ? s->nr_workers - 1 : w->nr_near, i;
+
+	if (is_far && s->nr_nodes > 1)
 		far_look(w, clock_ticks() - w->idle_since);
 	for (i = 0; i < nr; i++)
 		if (steal_from(w, i, item))
 			return true;
-	for (i = 0; far && i < s->nr_nodes; i++) {
-		if (!far_allows(w, &s->nodes[i]))
-			continue;
-		if ((intake_any(w, &s->nodes[i]) && worker_pop(w, item)) ||
+	return false;
+}
+
+static bool take_nodes(struct worker *w, bool is_far, uint64_t *item)
+{
+	struct sched *s = w->sched;
+	int i;
+
+	for (i = 0; is_far && i < s->nr_nodes; i++)
+		if (far_allows(w, &s->nodes[i]) &&
+		    intake_any(w, &s->nodes[i]) && worker_pop(w, item))
+			return true;
+	return false;
+}
+
+static bool take_parts(struct worker *w, bool is_far, uint64_t *item)
+{
+	struct sched *s = w->sched;
+	int i;
+
+	for (i = 0; is_far && i < s->nr_nodes; i++)
+		if (far_allows(w, &s->nodes[i]) &&
 		    part_help(&s->nodes[i], item))
 			return true;
-	}
 	return false;
 }
 
@@ -116,23 +139,58 @@ static bool has_public(struct deque *d)
 	return span_tail(span) != span_split(span);
 }
 
-/* Bits for the deques that what waits at a node would go to. */
-static unsigned waiting_at(struct sched_node *node, bool is_home)
+/* Of the inbox and the backlogs whose links any worker may take. */
+static unsigned waiting_at(struct sched_node *node)
 {
 	unsigned found = 0, i;
 
-	if (!inbox_is_empty(&node->inbox) || part_has_wish(node))
+	if (!inbox_is_empty(&node->inbox))
 		found |= 1u << CLASS_NORMAL;
-	if (is_home && !inbox_is_empty(&node->bound))
-		found |= 1u << DEQUE_BOUND;
 	for (i = 0; i < NR_DEQUES; i++)
-		if ((is_home || i != DEQUE_BOUND) &&
-		    !backlog_is_empty(&node->backlog[i]))
+		if (i != DEQUE_BOUND && !backlog_is_empty(&node->backlog[i]))
 			found |= 1u << i;
 	return found;
 }
 
-/* Is it not ours to take? See keep.h and, of another node, far.h. */
+/*
+ * Sources have a bell, see park_set_bell(). Nobody outside of a part takes what
+ * is bound to it.
+ */
+static unsigned has_home(struct worker *w)
+{
+	struct sched_node *node = w->node;
+	unsigned found = waiting_at(node);
+
+	if (!inbox_is_empty(&node->bound) ||
+	    !backlog_is_empty(&node->backlog[DEQUE_BOUND]))
+		found |= 1u << DEQUE_BOUND;
+	return part_has_bound(w) ? found | 1u << DEQUE_PART : found;
+}
+
+static unsigned has_nodes(struct worker *w)
+{
+	struct sched *s = w->sched;
+	unsigned found = 0;
+	int i;
+
+	for (i = 0; i < s->nr_nodes; i++)
+		if (&s->nodes[i] != w->node && far_allows(w, &s->nodes[i]))
+			found |= waiting_at(&s->nodes[i]);
+	return found;
+}
+
+static unsigned has_parts(struct worker *w)
+{
+	struct sched *s = w->sched;
+	int i;
+
+	for (i = 0; i < s->nr_nodes; i++)
+		if (far_allows(w, &s->nodes[i]) && part_has_wish(&s->nodes[i]))
+			return 1u << CLASS_NORMAL;
+	return 0;
+}
+
+/* Is it not ours to take? See holdoff.h and, of another node, far.h. */
 static bool is_kept(struct worker *w, struct worker *victim, int level)
 {
 	uint64_t item;
@@ -143,20 +201,13 @@ static bool is_kept(struct worker *w, struct worker *victim, int level)
 	       item_is_planned(item) && !far_allows(w, victim->node);
 }
 
-/*
- * After we have said that we sleep: is anything public left that we may take?
- * A bit per deque, as share_all().
- */
-static unsigned public_for(struct worker *w)
+/* Of deques. Bound work is for workers of the node. */
+static unsigned has_victims(struct worker *w)
 {
 	struct sched *s = w->sched;
 	unsigned found = 0;
 	int i, level;
 
-	for (i = 0; i < s->nr_nodes; i++)
-		if (far_allows(w, &s->nodes[i]))
-			found |= waiting_at(&s->nodes[i],
-					    &s->nodes[i] == w->node);
 	for (i = 0; i < s->nr_workers; i++) {
 		if (s->workers[i].node == w->node &&
 		    has_public(&s->workers[i].deque[DEQUE_BOUND]))
@@ -167,6 +218,58 @@ static unsigned public_for(struct worker *w)
 				found |= 1u << level;
 	}
 	return found;
+}
+
+/*
+ * Places where work may lie that a worker does not own. The worker looks at
+ * each row while it spins (take) and once more after it has said that it sleeps
+ * (has): a row without both is a lost wake-up. The model checker drops each has
+ * in turn, and a scenario of mc_strand.c or mc_part.c dies of it.
+ */
+struct work_place {
+	const char *name;
+	/* Spinning, at other nodes if is_far. True: *item is the caller's. */
+	bool (*take)(struct worker *w, bool is_far, uint64_t *item);
+	/* After park_announce(): bits of deques, as those of share_all(). */
+	unsigned (*has)(struct worker *w);
+};
+
+static const struct work_place places[] = {
+	{ "home", take_home, has_home },
+	{ "victims", take_victims, has_victims },
+	{ "nodes", take_nodes, has_nodes },
+	{ "parts", take_parts, has_parts },
+};
+
+/* A round over all places. */
+static bool look_once(struct worker *w, bool is_far, uint64_t *item)
+{
+	size_t i;
+
+	/* So that the compiler knows the calls. */
+#pragma GCC unroll 4
+	for (i = 0; i < ARRAY_SIZE(places); i++)
+		if (places[i].take(w, is_far, item))
+			return true;
+	return false;
+}
+
+/* After we have said that we sleep: is anything left that we may take? */
+static unsigned work_left(struct worker *w)
+{
+	unsigned found = 0;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(places); i++)
+		if (!row_is_dropped(places[i].name))
+			found |= places[i].has(w);
+	return found;
+}
+
+/* Work that another worker may take: not what is bound to a part. */
+static unsigned public_for(struct worker *w)
+{
+	return work_left(w) & ~(1u << DEQUE_PART);
 }
 
 /* Spinner -> sleeper, and all know that somebody has nothing to do. */
@@ -249,8 +352,7 @@ static uint64_t sleep_once(struct worker *w)
 	left = timers_arm(&s->timers, &armed);
 	for (i = 0; i < ARRAY_SIZE(naps); i++)
 		left = nap_min(left, naps[i](w));
-	if (public_for(w) || part_has_bound(w) || is_stopping(w) ||
-	    has_lent(w) || !left) {
+	if (work_left(w) || is_stopping(w) || has_lent(w) || !left) {
 		park_retract(&w->node->park);
 	} else {
 		counter_add(w->executor->counters, COUNTER_PARKS, 1);
@@ -280,7 +382,7 @@ static void step_aside(struct worker *w)
 	if (!client_is_here(s) || start - w->crowded_at < s->crowded_ticks)
 		return;
 	announce_sleep(w);
-	if (!public_for(w) && !part_has_bound(w) && !is_stopping(w)) {
+	if (!work_left(w) && !is_stopping(w)) {
 		client_forget(s);
 		sched_yield();
 		if (clock_ticks() - start > s->wake_ticks &&

@@ -97,7 +97,7 @@ struct worker {
 	/* Any thread sets, this worker clears. */
 	_Alignas(REGION_PAGE) _Atomic(uint32_t) attn;
 
-	/* This worker sets, others read; see keep.h. */
+	/* This worker sets, others read; see holdoff.h. */
 	_Atomic(uint64_t) holdoff_until;
 
 	/* This worker sets, whoever wakes it clears; see part.h. */

@@ -73,6 +73,10 @@ void *mc_plain_store(volatile void *p, unsigned size, struct mc_site *s);
 #define MC_RMW_acq_rel MC_ACQ_REL
 #define MC_RMW_seq_cst MC_SEQ_CST
 
+/* Is the row of a table left out? Rows are found when they are asked for. */
+bool mc_row_is_dropped(const char *file, const char *func, const char *name);
+#define row_is_dropped(name) mc_row_is_dropped(__FILE__, __func__, name)
+
 /* The type of *p without _Atomic. */
 #define MC_TYPE(p) __typeof__(((void)0, *(p)))
 

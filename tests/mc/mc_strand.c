@@ -180,6 +180,24 @@ static void bound_and_body(int id)
 	stop();
 }
 
+/* Work that is bound to the node, public behind a body of a worker there. */
+static void bound_deque_and_body(int id)
+{
+	struct deque *d = &workers[0].deque[DEQUE_BOUND];
+
+	if (id) {
+		worker_run(&workers[id]);
+		return;
+	}
+	plain_store(&payload, 1);
+	worker_push(&workers[0], DEQUE_BOUND, link_item(&child));
+	deque_share(d);
+	if (notify_bound(workers[0].node))
+		mc_see("woken");
+	spin_until_started();
+	stop();
+}
+
 /* Private work; between its short bodies the owner hears who asks for it. */
 static void offer_when_asked(int id)
 {
@@ -299,6 +317,9 @@ static const struct mc_scenario table[] = {
 	{ ROW("a child in the inbox, two idle", 3, 1, init_three,
 	      inbox_and_body),
 	  .final = ran_once, .limit = 60000, .must_see = { "woken" } },
+	{ ROW("bound work in a busy worker's deque, one idle", 2, 3, init_two,
+	      bound_deque_and_body),
+	  .final = ran_once, .must_see = { "woken" } },
 	{ ROW("private work is offered, one idle", 2, 2, init_two,
 	      offer_when_asked),
 	  .final = ran_once },

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * Does anybody notice? Weakens the ordered accesses of a source file one at a
- * time and searches all scenarios. One line each, "killed" or "survived" and
- * the mutant's name; mutate.sh joins the lines of all programs.
+ * Does anybody notice? Weakens the ordered accesses of a source file, and drops
+ * the rows of its tables, one at a time and searches all scenarios. One line
+ * each, "killed" or "survived" and the mutant's name; mutate.sh joins the lines
+ * of all programs.
  */
 #include "checker.h"
 
@@ -10,6 +11,29 @@
 #include <string.h>
 
 extern struct mc_site *__start_mc_sites[], *__stop_mc_sites[];
+
+#define MAX_ROWS 16
+
+/* Rows that scenarios asked for, and the one that is left out; -1: none. */
+static struct {
+	const char *file, *func, *name;
+} rows[MAX_ROWS];
+static int nr_rows, dropped = -1;
+
+bool mc_row_is_dropped(const char *file, const char *func, const char *name)
+{
+	int i;
+
+	for (i = 0; i < nr_rows; i++)
+		if (!strcmp(rows[i].name, name) && !strcmp(rows[i].file, file))
+			return i == dropped;
+	if (nr_rows < MAX_ROWS) {
+		rows[nr_rows].file = file;
+		rows[nr_rows].func = func;
+		rows[nr_rows++].name = name;
+	}
+	return false;
+}
 
 /* The next weaker orders, as MC_SEQ_CST ends the list. */
 static int weaker(const struct mc_site *s, enum mc_order out[2])
@@ -123,11 +147,44 @@ static void mutate_site(const struct options *o, struct mc_site *s,
 	fflush(stdout);
 }
 
+/* A few executions are enough for all rows to be asked for. */
+static void find_rows(const struct options *o, const struct mc_scenario *table,
+		      size_t nr)
+{
+	struct options brief = *o;
+	struct result r;
+	size_t i;
+
+	brief.limit = 8;
+	for (i = 0; i < nr; i++)
+		main_search(&table[i], &brief, &r);
+}
+
+static void drop_row(const struct options *o, int row,
+		     const struct mc_scenario *table, size_t nr)
+{
+	char name[256];
+
+	snprintf(name, sizeof(name), "%s %s row(%s) there->dropped\n",
+		 rows[row].file, rows[row].func, rows[row].name);
+	if (strncmp(rows[row].file, o->mutate, strlen(o->mutate)) != 0 ||
+	    !is_ours(o, name) || is_known(o, name))
+		return;
+	dropped = row;
+	printf("%s %s", is_killed(o, table, nr) ? "killed" : "survived", name);
+	dropped = -1;
+	fflush(stdout);
+}
+
 int mutate_main(const struct options *o, const struct mc_scenario *table,
 		size_t nr)
 {
 	struct mc_site **i;
+	int row;
 
+	find_rows(o, table, nr);
+	for (row = 0; row < nr_rows; row++)
+		drop_row(o, row, table, nr);
 	for (i = __start_mc_sites; i < __stop_mc_sites; i++)
 		if (!strncmp((*i)->file, o->mutate, strlen(o->mutate)) &&
 		    is_first(i))
