@@ -125,6 +125,8 @@ int lkdf_event_error(struct lkdf_event e, struct lkdf_error *out)
 		return rc;
 	if (!out)
 		return err(-EINVAL, "event: out is NULL");
+	/* In serial mode it may end on this thread only. */
+	sched_drain(&event_of(e)->rt->sched);
 	return event_error(e, out);
 }
 

@@ -63,13 +63,13 @@ bool completion_stays(struct worker *w)
 	return c != NULL;
 }
 
-bool completion_wait(struct worker *w)
+bool completion_wait(struct worker *w, int64_t nap_ns)
 {
 	const struct completion_ops *const *row;
 	bool has_waited = false;
 
 	for (row = rows_of(w); *row; row++)
-		has_waited |= (*row)->wait(w);
+		has_waited |= (*row)->wait(w, has_waited ? 0 : nap_ns);
 	return has_waited;
 }
 

@@ -45,9 +45,10 @@ void completion_leave(struct worker *w);
 
 /*
  * Serial mode, on the thread that drains: waits a moment for what is under
- * way. False: nothing is.
+ * way, nap_ns at most; -1: no limit. False: nothing is under way, or, with
+ * nap_ns 0, nothing is ready.
  */
-bool completion_wait(struct worker *w);
+bool completion_wait(struct worker *w, int64_t nap_ns);
 
 /*
  * Serial mode, on a thread that waits in the library: for at most so long, or

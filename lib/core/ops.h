@@ -160,7 +160,7 @@ struct completion_ops {
 	void (*leave)(struct worker *w);
 
 	/* Serial mode. */
-	bool (*wait)(struct worker *w);
+	bool (*wait)(struct worker *w, int64_t nap_ns);
 	bool (*sleep)(struct lkdf *rt, int64_t timeout_ns);
 
 	/* Any thread. */

@@ -13,6 +13,7 @@
 #include "io/io_ring.h"
 #include "run/frame.h"
 #include "run/slots.h"
+#include "sched/nap.h"
 #include "sched/tick.h"
 
 /* How long the draining thread polls before it looks at its inboxes again. */
@@ -74,24 +75,26 @@ static bool sleep_serial(struct lkdf *rt, int64_t timeout_ns)
 	return has_some;
 }
 
-static bool wait_serial(struct worker *w)
+static bool wait_serial(struct worker *w, int64_t nap_ns)
 {
 	struct lkdf *rt = w->executor->rt;
+	bool is_moving = nap_ns != 0;
 	struct list ready, *l;
 
 	list_init(&ready);
 	if (!io_wait_has_some(rt->io_wait))
 		return false;
-	io_wait_poll(rt->io_wait, SERIAL_NS, &ready);
+	io_wait_poll(rt->io_wait, nap_min(nap_ns, SERIAL_NS), &ready);
 	sleep_serial(rt, 0);
 	/* Nobody else looks at the clock. */
 	sched_tick(&rt->sched, rt);
 	while (!list_is_empty(&ready)) {
 		l = ready.next;
 		list_del(l);
+		is_moving = true;
 		io_run(w->executor, container_of(l, struct io_req, list));
 	}
-	return true;
+	return is_moving;
 }
 
 /* Is the item of a deque a task that is an operation? */

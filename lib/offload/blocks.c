@@ -183,16 +183,19 @@ static int ask_launcher(struct lkdf *rt, struct held_call *c)
 	struct executor *ex = runtime_executor(rt);
 	struct device *d = c->held->device;
 	int rc = device_require(d);
+	int64_t left;
 
 	if (rc)
 		return rc;
 	held_ask(c);
 	if (rt->sched.is_serial && ex && ex->worker)
 		step_here(d, ex, c);
-	sched_drain(&rt->sched);
 	/* [held.wait] pairs with [held.over]. */
-	while (!a_load(&c->is_over, acquire))
-		futex_wait(&c->is_over, 0, -1);
+	while (!a_load(&c->is_over, acquire)) {
+		left = -1;
+		if (!sched_wait(&rt->sched, &left))
+			futex_wait(&c->is_over, 0, left);
+	}
 	return c->error < 0
 		       ? err(c->error, "alloc: %llu bytes on device %s: %s",
 			     (unsigned long long)c->held->bytes, d->name,

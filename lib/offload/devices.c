@@ -6,6 +6,7 @@
 #include "core/home.h"
 #include "core/ops.h"
 #include "offload/blocks.h"
+#include "sched/nap.h"
 #include "sched/tick.h"
 #include "topo/topo.h"
 
@@ -290,7 +291,7 @@ static bool step_all(struct lkdf *rt, struct executor *ex, int64_t *nap_ns)
 	return has_moved;
 }
 
-static bool wait_serial(struct worker *w)
+static bool wait_serial(struct worker *w, int64_t most_ns)
 {
 	struct lkdf *rt = w->executor->rt;
 	_Atomic(uint32_t) *bell = &rt->devices->bell;
@@ -298,12 +299,13 @@ static bool wait_serial(struct worker *w)
 
 	if (step_all(rt, w->executor, &nap_ns))
 		return true;
-	if (!nap_ns)
+	if (!nap_ns || !most_ns)
 		return false;
 	/* [device.sleep] as in the launcher. */
 	a_store(bell, 1, relaxed);
 	if (!step_all(rt, w->executor, &nap_ns))
-		futex_wait(bell, 1, nap_ns ? nap_ns : SERIAL_NS);
+		futex_wait(bell, 1,
+			   nap_min(most_ns, nap_ns ? nap_ns : SERIAL_NS));
 	a_store(bell, 0, relaxed);
 	/* Nobody else looks at the clock. */
 	sched_tick(&rt->sched, rt);

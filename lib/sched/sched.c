@@ -439,33 +439,6 @@ int sched_home(struct sched *s)
 	return s->nodes[0].near[0];
 }
 
-void sched_drain(struct sched *s)
-{
-	struct thread *t = thread_self();
-	void *executor = t->executor;
-	uint32_t nr;
-
-	THROWN_ENDS_HERE;
-	/* Inside a body the drain is further up this thread's stack. */
-	if (!s->is_serial || executor == s->workers[0].executor)
-		return;
-	/*
-	 * [sched.drain] what was pushed, or the deque; pairs with itself. The
-	 * drainer may wait in a body for us: it does our part too.
-	 */
-	if (a_add(&s->nr_drains, 1, acq_rel))
-		return;
-	t->executor = s->workers[0].executor;
-	depth_begin(&s->workers[0].depth);
-	do {
-		/* [sched.drain] as above. */
-		nr = a_load(&s->nr_drains, acquire);
-		worker_drain(&s->workers[0]);
-		/* [sched.drain] as above. */
-	} while (a_sub(&s->nr_drains, nr, acq_rel) != nr);
-	t->executor = executor;
-}
-
 void sched_look(struct sched *s)
 {
 	int i;

@@ -35,8 +35,12 @@ struct sched_ops {
 	void (*overflow)(struct worker *w, uint64_t item);
 	/* An idle worker: did something come from outside? May be NULL. */
 	bool (*poll)(struct worker *w);
-	/* Serial mode: waits for what is under way; false: nothing is. */
-	bool (*wait)(struct worker *w);
+	/*
+	 * Serial mode: waits for what is under way, for so long at most; -1:
+	 * no limit. False: nothing is under way, or, where it is not to wait,
+	 * ready.
+	 */
+	bool (*wait)(struct worker *w, int64_t nap_ns);
 	/* A timer is due: timers_fire(), and what comes of it. */
 	void (*tick)(void *rt);
 	/*
@@ -143,8 +147,20 @@ static inline bool sched_has_worker(const struct sched *s, int node)
 	return s->is_serial || s->nodes[node].nr_workers;
 }
 
-/* Serial mode: runs what is there on this thread. Else does nothing. */
+/*
+ * Serial mode: runs what is ready on this thread, and waits for nothing. Else
+ * does nothing.
+ */
 void sched_drain(struct sched *s);
+
+/*
+ * Serial mode, on a thread that waits: runs what is ready and, where nothing
+ * is, waits a moment for what is under way, at most *timeout_ns; -1: no limit.
+ * True: the caller looks again at what it waits for. False: nothing is under
+ * way; or another thread drains, then *timeout_ns is short, so that the caller
+ * does it when the other one has left. In other modes it does nothing.
+ */
+bool sched_wait(struct sched *s, int64_t *timeout_ns);
 
 /* Nobody else can have, or take, anything. */
 static inline bool worker_is_alone(const struct worker *w)

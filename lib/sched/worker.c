@@ -198,9 +198,10 @@ bool worker_push_deferred(struct worker *w, unsigned deque, uint64_t item)
 	return deque_push(&w->deque[deque], item);
 }
 
-void worker_drain(struct worker *w)
+bool worker_drain(struct worker *w, int64_t nap_ns)
 {
 	struct sched *s = w->sched;
+	bool has_moved = false;
 	uint64_t item;
 	int i;
 
@@ -209,8 +210,9 @@ void worker_drain(struct worker *w)
 			intake_all(w, &s->nodes[i]);
 		if (worker_pop(w, &item))
 			s->ops.run(w, item);
-		else if (!s->ops.wait(w))
-			return;
+		else if (!s->ops.wait(w, has_moved ? 0 : nap_ns))
+			return has_moved;
+		has_moved = true;
 	}
 }
 

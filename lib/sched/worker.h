@@ -276,9 +276,15 @@ static inline void worker_show(struct worker *w)
 /* All that is private gets public, and sleepers hear of all that is. */
 void worker_share_all(struct worker *w);
 
-/* A worker's thread, or in serial mode the caller until nothing is left. */
+/* A worker's thread. */
 void worker_run(struct worker *w);
-void worker_drain(struct worker *w);
+
+/*
+ * In serial mode the caller's: until nothing is ready. If nothing was at first
+ * it waits for so long at most for what is under way. True: it has run
+ * something, or waited.
+ */
+bool worker_drain(struct worker *w, int64_t nap_ns);
 
 /* Counts and traces that this worker woke another. Owner only. */
 void worker_has_woken(struct worker *w);

@@ -108,6 +108,8 @@ void deadline_sleep(struct lkdf *rt, _Atomic(uint32_t) *word, uint32_t expect,
 		return;
 	}
 	timeout_ns = shorter_of(&s->timers, timeout_ns);
+	if (sched_wait(s, &timeout_ns))
+		return;
 	if (!completion_sleep(rt, timeout_ns))
 		futex_wait(word, expect, timeout_ns);
 	sched_tick(s, rt);

@@ -335,8 +335,12 @@ static int wait_sleeping(struct lkdf_event e, int64_t timeout_ns)
 
 int event_look_for(struct lkdf_event e, int64_t timeout_ns)
 {
-	if (unlikely(event_of(e)->rt->sched.is_serial))
-		completion_sleep(event_of(e)->rt, 0);
+	struct lkdf *rt = event_of(e)->rt;
+
+	if (unlikely(rt->sched.is_serial)) {
+		completion_sleep(rt, 0);
+		sched_drain(&rt->sched);
+	}
 	return wait_spinning(e, timeout_ns) && wait_sleeping(e, timeout_ns);
 }
 

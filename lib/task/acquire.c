@@ -8,6 +8,7 @@
 #include "core/runtime.h"
 #include "data/offhost.h"
 #include "data/replica.h"
+#include "scope/deadline.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -145,7 +146,7 @@ static int begin_acquisition(struct lkdf_data *d, uint32_t mode,
 }
 
 /* 0; 1: the time is up. */
-static int wait_for(struct acquisition *a, int64_t timeout_ns)
+static int wait_for(struct lkdf *rt, struct acquisition *a, int64_t timeout_ns)
 {
 	int64_t end = clock_end_of(timeout_ns), left;
 
@@ -153,7 +154,7 @@ static int wait_for(struct acquisition *a, int64_t timeout_ns)
 	while (a_load(&a->is_there, acquire) == WAITS) {
 		if (clock_is_over(end, &left))
 			return 1;
-		futex_wait(&a->is_there, WAITS, left);
+		deadline_sleep(rt, &a->is_there, WAITS, left);
 	}
 	return 0;
 }
@@ -211,7 +212,7 @@ int data_acquire(struct lkdf_data *d, uint32_t mode, int64_t timeout_ns,
 	if (rc)
 		return rc;
 	sched_drain(&d->rt->sched);
-	if (wait_for(a, timeout_ns))
+	if (wait_for(d->rt, a, timeout_ns))
 		return 1;
 	rc = look_at_claim(d, a);
 	bytes = rc ? NULL : data_bytes(d, -1);

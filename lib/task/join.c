@@ -77,7 +77,7 @@ static void rest_in_join(struct worker *w, struct task *t)
 {
 	if (w && team_has(w))
 		team_rest(w);
-	else if (!w || !w->sched->is_serial || !w->sched->ops.wait(w))
+	else if (!w || !w->sched->is_serial || !w->sched->ops.wait(w, -1))
 		nap_joined(t);
 }
 

@@ -6,6 +6,9 @@
 #include "tests/api/api.h"
 
 #include <dlfcn.h>
+#include <lkdf/io.h>
+#include <pthread.h>
+#include <sys/eventfd.h>
 #include <sys/wait.h>
 
 static struct lkdf_kind *sum_kind;
@@ -137,6 +140,87 @@ static int load_and_leave(int nr)
 	return 0;
 }
 
+/* ---- operations that do not end ------------------------------------------ */
+
+static int count(struct lkdf_ctx *c, void *arg)
+{
+	(void)c;
+	++**(int **)arg;
+	return 0;
+}
+
+/* Of eight bytes, from a descriptor that has nothing yet. */
+static struct lkdf_event read_later(struct lkdf *rt, int fd, uint64_t *to)
+{
+	struct lkdf_io io = {
+		.size = sizeof(io),
+		.op = LKDF_IO_READ,
+		.fd = fd,
+		.buf = to,
+		.len = sizeof(*to),
+	};
+	struct lkdf_event done;
+	struct lkdf_kind *k;
+
+	must(lkdf_kind_create_io(rt,
+				 ATTR(lkdf_kind_attr, .name = "read",
+				      .arg_size = sizeof(io)),
+				 &k));
+	must(lkdf_submit(rt, NULL, ATTR(lkdf_task, .kind = k, .arg = &io),
+			 &done));
+	lkdf_kind_put(k);
+	return done;
+}
+
+static void *write_soon(void *arg)
+{
+	uint64_t one = 1;
+
+	api_nap_ns(20000000);
+	must(write(*(int *)arg, &one, sizeof(one)) != sizeof(one));
+	return NULL;
+}
+
+/* As a server that reads a signalfd for as long as it lives. */
+static void only_waits_wait(void)
+{
+	int quiet = must(eventfd(0, EFD_CLOEXEC)), nr = 0, *at = &nr;
+	int loud = must(eventfd(0, EFD_CLOEXEC));
+	struct lkdf *rt = api_open("serial=yes");
+	struct lkdf_kind *k = api_kind(rt, "count", count, sizeof(at), 0);
+	struct lkdf_event stays, comes, done;
+	uint64_t never = 0, word = 0;
+	struct lkdf_error e = { .size = sizeof(e) };
+	pthread_t thread;
+
+	stays = read_later(rt, quiet, &never);
+	is(lkdf_event_wait(stays, 0), 1, "an operation is under way");
+	must(lkdf_submit(rt, NULL, ATTR(lkdf_task, .kind = k, .arg = &at),
+			 &done));
+	is(nr, 1, "a submission beside it runs the task and comes back");
+	is(lkdf_event_wait(done, -1), 0, "whose event is waited for");
+	comes = read_later(rt, loud, &word);
+	must(pthread_create(&thread, NULL, write_soon, &loud));
+	is(lkdf_event_wait(comes, -1), 0, "a wait ends with what it is for");
+	is(word, 1, "which has come");
+	pthread_join(thread, NULL);
+	comes = read_later(rt, loud, &word);
+	write_soon(&loud);
+	while (lkdf_event_error(comes, &e) == 1)
+		sched_yield();
+	is(e.err, 0, "who looks again and again sees it, too");
+	lkdf_event_put(comes);
+	is(lkdf_scope_wait(rt, NULL, 1000000), 1, "the root scope is not done");
+	write_soon(&quiet);
+	is(lkdf_scope_wait(rt, NULL, -1), 0, "until the last one has ended");
+	is(never, 1, "with what it read");
+	lkdf_event_put(stays);
+	lkdf_kind_put(k);
+	is(lkdf_close(rt), 0, "it closes");
+	close(quiet);
+	close(loud);
+}
+
 int main(void)
 {
 	int before;
@@ -147,6 +231,7 @@ int main(void)
 	before = api_threads_come_to(1);
 	results_are_the_same(0, before);
 	results_are_the_same(LKDF_BLOCKING, before);
+	only_waits_wait();
 	is(load_and_leave(100), 0, "loaded, used and left 100 times");
 	is(api_threads_come_to(before), before, "no thread stays behind");
 	return tap_end();
