@@ -15,8 +15,24 @@ typedef int pid_t;
 
 #define LKDF_VIEW __attribute__((preserve_access_index))
 
+typedef struct {
+	unsigned int val;
+} kuid_t, kgid_t;
+
+struct user_namespace {
+	struct user_namespace *parent;
+	int level;
+	kuid_t owner;
+	kgid_t group;
+} LKDF_VIEW;
+
+struct cred {
+	struct user_namespace *user_ns;
+} LKDF_VIEW;
+
 struct task_struct {
 	int pid, tgid;
+	const struct cred *cred;
 } LKDF_VIEW;
 
 /* Every other name is the kernel's own. ___lkdf is cut off by the loader. */
@@ -75,9 +91,10 @@ struct user_regs {
 /* Of a registered thread; goes with it. */
 struct thread {
 	__u32 slot; /* or LKDF_NO_SLOT: it is about to end */
-	__u32 gen, uid;
+	__u32 gen;
+	__u32 user, group; /* who pay for the slot; user 0: nobody does */
 	__u32 is_off; /* it left a CPU at slot.since_ns */
-	__u32 kind, pad; /* of the body in which it left */
+	__u32 kind; /* of the body in which it left */
 	__u64 key, kind_at;
 	__u64 own[LKDF_PROBE_OWN][2];
 };

@@ -11,10 +11,16 @@
 #define ENOSPC 28
 #define EDQUOT 122
 
+/* Of user namespaces within each other the kernel takes 32. */
+#define MAX_LEVELS 32
+
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-/* Slots of one user, of whom root is none. */
-const volatile __u32 max_user_slots = 256;
+/* Slots of one user, of whom root is none, and of one group. */
+const volatile __u32 max_user_slots = 256, max_group_slots = 512;
+
+/* Where a payer is counted differs from start to start. */
+const volatile __u64 seed = 1;
 
 /* Of the last beat, in BEAT_JIFFIES. */
 __u64 beat_turn;
@@ -28,34 +34,74 @@ struct {
 	__type(value, __u32);
 } taken SEC(".maps");
 
-/* How many slots a user has. */
+/*
+ * How many slots users have, and groups behind them. The number is hashed:
+ * there are no entries that could run out or have to be freed. Two that meet
+ * share a share; more than 1024 counts at a time are rare.
+ */
+#define NR_COUNTS 8192
+
 struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 4096);
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 2 * NR_COUNTS);
 	__type(key, __u32);
 	__type(value, __s32);
-} users SEC(".maps");
+} shares SEC(".maps");
 
 /*
  * Counts a slot more or less. False: that would be too many. Threads register
  * at a time: counted first and given back, so that two do not see the same
  * number.
  */
-static bool count_user(__u32 uid, __s32 by)
+static bool count_share(__u32 id, bool is_group, __s32 by)
 {
-	__s32 zero = 0, *nr, was;
+	__u32 at = (__u32)((id ^ seed) * LKDF_PROBE_MUL >> 32) % NR_COUNTS;
+	__s32 *nr, was;
 
-	if (!uid)
-		return true;
-	bpf_map_update_elem(&users, &uid, &zero, BPF_NOEXIST);
-	nr = bpf_map_lookup_elem(&users, &uid);
+	at += is_group ? NR_COUNTS : 0;
+	nr = bpf_map_lookup_elem(&shares, &at);
 	if (!nr)
 		return false;
 	was = __sync_fetch_and_add(nr, by);
-	if (by < 0 || was < (__s32)max_user_slots)
+	if (by < 0 ||
+	    was < (__s32)(is_group ? max_group_slots : max_user_slots))
 		return true;
 	__sync_fetch_and_add(nr, -by);
 	return false;
+}
+
+/* A slot more or less for who pays for it, see find_payer(). */
+static bool count_slot(const struct thread *t, __s32 by)
+{
+	if (!t->user)
+		return true;
+	if (!count_share(t->user, false, by))
+		return false;
+	if (count_share(t->group, true, by))
+		return true;
+	count_share(t->user, false, -by);
+	return false;
+}
+
+/*
+ * The user and the group of the thread, as the first user namespace numbers
+ * them. In another one anybody may be many users: there the owner of the
+ * outermost pays.
+ */
+static void find_payer(struct thread *t, struct task_struct *task)
+{
+	struct user_namespace *ns = task->cred->user_ns;
+	__u64 ids = bpf_get_current_uid_gid();
+	int i;
+
+	t->user = (__u32)ids;
+	t->group = (__u32)(ids >> 32);
+	if (!ns->level)
+		return;
+	for (i = 0; i < MAX_LEVELS && ns->level > 1; i++)
+		ns = ns->parent;
+	t->user = ns->owner.val;
+	t->group = ns->group.val;
 }
 
 static void give_back(struct task_struct *task)
@@ -73,7 +119,7 @@ static void give_back(struct task_struct *task)
 		return;
 	s->state = LKDF_PROBE_FREE;
 	s->tgid = s->tid = 0;
-	count_user(t->uid, -1);
+	count_slot(t, -1);
 	mark = bpf_map_lookup_elem(&taken, &slot);
 	if (mark)
 		__sync_val_compare_and_swap(mark, 1, 0);
@@ -107,8 +153,8 @@ static int take_slot(struct thread *t)
 	struct search found = {};
 	__u32 slot;
 
-	t->uid = (__u32)bpf_get_current_uid_gid();
-	if (!count_user(t->uid, 1)) {
+	find_payer(t, bpf_get_current_task_btf());
+	if (!count_slot(t, 1)) {
 		if (h)
 			__sync_fetch_and_add(&h->refused, 1);
 		return -EDQUOT;
@@ -117,7 +163,7 @@ static int take_slot(struct thread *t)
 		bpf_loop(h->nr_slots, try_slot, &found, 0);
 	slot = found.slot;
 	if (!found.found) {
-		count_user(t->uid, -1);
+		count_slot(t, -1);
 		if (h)
 			__sync_fetch_and_add(&h->refused, 1);
 		return -ENOSPC;

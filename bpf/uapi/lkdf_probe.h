@@ -105,8 +105,9 @@ struct lkdf_probe_word {
 
 /*
  * The argument of the program "register", BPF_PROG_RUN's ctx. Its return value
- * is 0; -ENOSPC: no slot is free; -EDQUOT: the user has too many; -EINVAL: size
- * or flags. Once more in a registered thread changes nothing but what is given.
+ * is 0; -ENOSPC: no slot is free; -EDQUOT: the user or group has too many;
+ * -EINVAL: size or flags. Once more in a registered thread changes nothing but
+ * what is given.
  */
 struct lkdf_probe_register {
 	__u32 size, flags; /* flags: 0 */

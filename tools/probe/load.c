@@ -20,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -38,6 +39,7 @@ struct loader {
 	gid_t group;
 	uint32_t tried; /* hooks */
 	struct probe_dir dir;
+	uint64_t seed; /* of the programs' hash of users */
 };
 
 static int fail(struct loader *l, int rc, const char *what)
@@ -149,6 +151,8 @@ static int load_with(struct loader *l, uint32_t hooks)
 	bpf_map__set_max_entries(s->maps.taken, l->want->nr_slots);
 	bpf_map__set_max_entries(s->maps.words, NR_WORDS);
 	s->rodata->max_user_slots = (l->want->nr_slots + 3) / 4;
+	s->rodata->max_group_slots = (l->want->nr_slots + 1) / 2;
+	s->rodata->seed = l->seed;
 	choose(s, hooks);
 	rc = lkdf_probe__load(s);
 	if (rc) {
@@ -428,6 +432,8 @@ int probe_load(const struct probe_want *w, struct probe_got *got)
 	if (!w->is_verbose)
 		libbpf_set_print(say_nothing);
 	rc = find_group(&l);
+	if (!rc && getrandom(&l.seed, sizeof(l.seed), 0) < 0)
+		rc = fail(&l, -errno, "random numbers");
 	if (!rc)
 		rc = load(&l);
 	if (rc)
