@@ -48,7 +48,7 @@ static int do_info(struct session *s, union request *req)
 		.abi_minor = LKDF_KMOD_ABI_MINOR,
 		.nr_nodes = nr_node_ids,
 		.features = LKDF_KMOD_F_QUERY | LKDF_KMOD_F_REGION |
-			    LKDF_KMOD_F_POLL | LKDF_KMOD_F_HINTED,
+			    LKDF_KMOD_F_POLL,
 		.page_shift = PAGE_SHIFT,
 		.max_regions = LIMIT_REGIONS,
 		.max_region_bytes = limits->max_region_bytes,

@@ -3,7 +3,7 @@
 # under BUILD, so that the tree stays clean.
 
 KDIR ?= /lib/modules/$(shell uname -r)/build
-KMOD_SRC := Kbuild $(wildcard kmod/Kbuild kmod/*.[ch] kmod/uapi/*.h)
+KMOD_SRC := Kbuild $(wildcard kmod/Kbuild kmod/Kconfig kmod/*.[ch] kmod/uapi/*.h)
 # One directory for each set of headers.
 KMOD_DIR = $(BUILD)/kmod/$(notdir $(patsubst %/,%,$(KDIR)))
 # Further words for the kernel's make: W=1 C=2 LKDF_KCOV=1

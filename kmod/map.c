@@ -73,6 +73,7 @@ struct map *map_create(u32 nr_regions, u32 nr_blocks, u32 width)
 
 	if (!map)
 		return NULL;
+	spin_lock_init(&map->epoch_lock);
 	map->nr_regions = nr_regions;
 	map->nr_blocks = nr_blocks;
 	map->width = width;
@@ -82,13 +83,28 @@ struct map *map_create(u32 nr_regions, u32 nr_blocks, u32 width)
 	/* More would be a warning of the allocator, not only a failure. */
 	if (bytes < INT_MAX)
 		map->counts = kvzalloc(bytes, GFP_KERNEL_ACCOUNT);
-	map->mem = vmalloc_user(map->bytes);
+	/* vmalloc_user() would charge nobody. */
+	map->mem = __vmalloc(map->bytes, GFP_KERNEL_ACCOUNT | __GFP_ZERO);
 	if (!map->taken || !map->counts || !map->mem) {
 		map_destroy(map);
 		return NULL;
 	}
 	fill_header(map);
 	return map;
+}
+
+/* Each page of the vma; it is not longer than the map. */
+int map_insert(const struct map *map, struct vm_area_struct *vma)
+{
+	unsigned long addr = vma->vm_start;
+	void *mem = map->mem;
+	int err = 0;
+
+	for (; addr < vma->vm_end && !err; addr += PAGE_SIZE) {
+		err = vm_insert_page(vma, addr, vmalloc_to_page(mem));
+		mem += PAGE_SIZE;
+	}
+	return err;
 }
 
 void map_destroy(struct map *map)
@@ -204,7 +220,21 @@ void map_part_dead(struct map_part *part)
 {
 	lockdep_assert_held(&part->lock);
 	WRITE_ONCE(part->desc->state, LKDF_MAP_DEAD);
-	WRITE_ONCE(part->map->header->state, LKDF_MAP_MM_GONE);
+}
+
+/* The map says that the address space is gone. */
+void map_dead(struct map *map)
+{
+	WRITE_ONCE(map->header->state, LKDF_MAP_MM_GONE);
+}
+
+/* An event of any region, under that one's lock. */
+static void next_epoch(struct map *map)
+{
+	spin_lock(&map->epoch_lock);
+	/* [map.epoch] pairs with the reader's acquire of epoch */
+	smp_store_release(&map->header->epoch, ++map->epoch);
+	spin_unlock(&map->epoch_lock);
 }
 
 /* Pages of blocks first to last are about to go; under lock. */
@@ -232,8 +262,7 @@ void map_mark(struct map_part *part, u32 first, u32 last)
 	part->gen++;
 	/* [map.gen] pairs with the reader's acquire of gen */
 	smp_store_release(&part->desc->gen, part->gen);
-	/* [map.epoch] pairs with the reader's acquire of epoch */
-	atomic64_fetch_inc_release((atomic64_t *)&part->map->header->epoch);
+	next_epoch(part->map);
 }
 
 /*
@@ -296,8 +325,6 @@ static u16 word_of(const struct map_part *part, const u32 *counts)
 		word |= LKDF_BLOCK_PARTIAL;
 	if (counts[PLACE_HUGE] == present)
 		word |= LKDF_BLOCK_HUGE;
-	if (counts[PLACE_HINTED])
-		word |= LKDF_BLOCK_HINTED;
 	return word;
 }
 

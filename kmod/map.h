@@ -7,6 +7,7 @@
 #ifndef LKDF_MAP_H
 #define LKDF_MAP_H
 
+#include <linux/mm_types.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
 
@@ -27,6 +28,10 @@ struct map {
 
 	/* Counters of each block; under lock of the block's region. */
 	u32 *counts;
+
+	/* Events of all regions; taken under the lock of one of them. */
+	spinlock_t epoch_lock;
+	u64 epoch;
 };
 
 /* The blocks of one region. */
@@ -56,6 +61,7 @@ struct map_part {
 struct map *map_create(u32 nr_regions, u32 nr_blocks, u32 width);
 void map_destroy(struct map *map);
 unsigned long map_pages(u32 nr_regions, u32 nr_blocks, u32 width);
+int map_insert(const struct map *map, struct vm_area_struct *vma);
 
 int map_part_init(struct map_part *part, struct map *map, u32 id,
 		  u32 nr_blocks);
@@ -63,6 +69,7 @@ void map_part_fini(struct map_part *part);
 void map_part_live(struct map_part *part,
 		   const struct lkdf_kmod_region *region);
 void map_part_dead(struct map_part *part);
+void map_dead(struct map *map);
 
 void map_mark(struct map_part *part, u32 first, u32 last);
 void map_spread(struct map_part *part);

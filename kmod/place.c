@@ -9,7 +9,6 @@
 #include "place.h"
 
 #include <linux/hmm.h>
-#include <linux/memory_hotplug.h>
 #include <linux/mm.h>
 #include <linux/nodemask.h>
 #include <linux/string.h>
@@ -87,40 +86,32 @@ static bool is_zero(struct page *page, uint order)
 	return order && !page_folio(page)->mapping;
 }
 
+/*
+ * The frame number of an entry that is not VALID means nothing: AutoNUMA's
+ * entries without access rights are absent as those are that are swapped or in
+ * migration. A fault would tell, and might move the page to the node of whoever
+ * looks.
+ */
 static void count_page(unsigned long entry, u32 *counts)
 {
 	struct page *page;
-	uint order = 0;
+	uint order;
 
 	if (entry & HMM_PFN_ERROR) {
 		counts[PLACE_ERROR]++;
 		return;
 	}
-	if (entry & HMM_PFN_VALID) {
-		order = hmm_pfn_to_map_order(entry);
-		page = hmm_pfn_to_page(entry);
-	} else {
-		/*
-		 * AutoNUMA's entries without access rights come back with a
-		 * frame number only; with an order it is a hugetlb entry that
-		 * is swapped or in migration.
-		 */
-		if (!(entry & ~HMM_PFN_FLAGS) || hmm_pfn_to_map_order(entry)) {
-			counts[PLACE_ABSENT]++;
-			return;
-		}
-		page = pfn_to_online_page(entry & ~HMM_PFN_FLAGS);
-		if (!page) {
-			counts[PLACE_ERROR]++;
-			return;
-		}
+	if (!(entry & HMM_PFN_VALID)) {
+		counts[PLACE_ABSENT]++;
+		return;
 	}
+	order = hmm_pfn_to_map_order(entry);
+	page = hmm_pfn_to_page(entry);
 	if (is_zero(page, order)) {
 		counts[PLACE_ZERO]++;
 		return;
 	}
 	counts[PLACE_PRESENT]++;
-	counts[PLACE_HINTED] += !(entry & HMM_PFN_VALID);
 	counts[PLACE_HUGE] += order > 0;
 	counts[PLACE_NODES + page_to_nid(page)]++;
 }

@@ -96,7 +96,7 @@ static int put_counts(const struct watch *watch, struct lkdf_kmod_query *req)
 
 	req->present = watch->counts[PLACE_PRESENT];
 	req->absent = watch->counts[PLACE_ABSENT];
-	req->hinted = watch->counts[PLACE_HINTED];
+	req->rsvd2 = 0;
 	req->zero = watch->counts[PLACE_ZERO];
 	req->error = watch->counts[PLACE_ERROR];
 	req->huge = watch->counts[PLACE_HUGE];

@@ -25,7 +25,7 @@ static bool invalidate(struct mmu_interval_notifier *mni,
 {
 	struct region *r = container_of(mni, struct region, mni);
 	unsigned long end = r->start + r->len;
-	bool is_wake = range->event == MMU_NOTIFY_RELEASE;
+	bool is_wake = false;
 	u32 first, last;
 
 	first = (max(range->start, r->start) - r->start) >> r->shift;

@@ -14,9 +14,8 @@
 #include <linux/nospec.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
-#include <linux/version.h>
-#include <linux/vmalloc.h>
 
+#include "compat.h"
 #include "place.h"
 
 struct session *session_open(struct limits *limits)
@@ -54,6 +53,8 @@ void session_close(struct session *s)
 		if (s->regions[i])
 			destroy_region(s, i);
 	}
+	if (s->mm)
+		mmu_notifier_unregister(&s->end, s->mm);
 	map_destroy(s->map);
 	kfree(s->regions);
 	kfree(s->pfns);
@@ -65,6 +66,19 @@ void session_close(struct session *s)
 	mutex_destroy(&s->lock);
 	kfree(s);
 }
+
+/* The last user of the owner's mm is gone: whoever sleeps in poll() sees it. */
+static void end_mm(struct mmu_notifier *end, struct mm_struct *mm)
+{
+	struct session *s = container_of(end, struct session, end);
+
+	map_dead(s->map);
+	wake_up_interruptible_all(&s->bell.queue);
+}
+
+static const struct mmu_notifier_ops end_ops = {
+	.release = end_mm,
+};
 
 /* Memory for the numbers of the request; under lock. */
 static int make_map(struct session *s, const struct lkdf_kmod_setup *req)
@@ -83,7 +97,13 @@ static int make_map(struct session *s, const struct lkdf_kmod_setup *req)
 			     GFP_KERNEL_ACCOUNT);
 	s->pfns = kcalloc(PLACE_PAGES, sizeof(*s->pfns), GFP_KERNEL_ACCOUNT);
 	map = map_create(req->nr_regions, nr_blocks, width);
+	err = -ENOMEM;
 	if (!s->regions || !s->pfns || !map)
+		goto undo;
+	/* Stops the process for a moment, if it is its first notifier. */
+	s->end.ops = &end_ops;
+	err = mmu_notifier_register(&s->end, current->mm);
+	if (err)
 		goto undo;
 	s->nr_charged = nr_pages;
 	mmgrab(current->mm);
@@ -99,7 +119,7 @@ undo:
 	s->pfns = NULL;
 	s->regions = NULL;
 	account_locked_vm(current->mm, nr_pages, false);
-	return -ENOMEM;
+	return err;
 }
 
 int session_setup(struct session *s, struct lkdf_kmod_setup *req)
@@ -242,14 +262,9 @@ int session_mmap(struct session *s, struct vm_area_struct *vma)
 		return -EINVAL;
 	if (vma->vm_end - vma->vm_start > map->bytes)
 		return -EINVAL;
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)
-	vma->vm_flags |= on;
-	vma->vm_flags &= ~off;
-#else
 	vm_flags_set(vma, on);
 	vm_flags_clear(vma, off);
-#endif
-	return remap_vmalloc_range(vma, map->mem, 0);
+	return map_insert(map, vma);
 }
 
 __poll_t session_poll(struct session *s, struct file *file, poll_table *wait)

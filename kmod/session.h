@@ -6,6 +6,7 @@
 #ifndef LKDF_SESSION_H
 #define LKDF_SESSION_H
 
+#include <linux/mmu_notifier.h>
 #include <linux/mutex.h>
 #include <linux/poll.h>
 #include <linux/types.h>
@@ -28,6 +29,7 @@ struct session {
 
 	/* Under lock, set once by session_setup(). */
 	struct mm_struct *mm; /* mmgrab(): its users may be gone */
+	struct mmu_notifier end; /* of the mm: sleepers in poll() are woken */
 	struct map *map; /* [session.map] mmap() reads it without lock */
 	unsigned long nr_charged; /* pages, to the mm */
 	unsigned long *pfns;

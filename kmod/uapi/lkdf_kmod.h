@@ -24,7 +24,8 @@
  *    is charged to RLIMIT_MEMLOCK of the owner until the file and all of its
  *    mappings are gone.
  *    -EINVAL a number is 0 or too large; -EBUSY done before; -ENOMEM no
- *    memory, or the limit is reached.
+ *    memory, or the limit is reached; -EINTR a signal came while the process
+ *    was stopped for its first notifier: call again.
  * LKDF_KMOD_ADD      watches [addr, addr + len), both multiples of the page
  *    size; blocks of 1 << block_shift bytes count from addr, the last may be
  *    short. Takes the blocks rounded up to LKDF_MAP_BLOCK_ALIGN. All blocks
@@ -32,8 +33,7 @@
  *    -EINVAL alignment, shift or range; -E2BIG len over max_region_bytes;
  *    -ENOSPC no free region or blocks; -EEXIST overlaps a region of this
  *    file; -EDQUOT the user has too many regions; -EPERM another address
- *    space; -ENXIO no SETUP; -ENOMEM no memory; -EINTR a signal came while
- *    the process was stopped for its first region: call again.
+ *    space; -ENXIO no SETUP; -ENOMEM no memory; -EINTR killed.
  * LKDF_KMOD_DEL      ends the region id; the other fields are not looked at.
  *    -ENOENT no such region; -EPERM another address space; -ENXIO no SETUP.
  * LKDF_KMOD_REFRESH  looks at blocks of region id, from resume_block on, and
@@ -51,7 +51,7 @@
  *    pages and says in done how many bytes it looked at. counts_ptr points to
  *    nr_counts >= nr_nodes 64-bit words, or both are 0.
  *    -EINVAL alignment, range or nr_counts; -E2BIG len over max_region_bytes;
- *    -ENOMEM no memory; -EAGAIN as above; -EINTR as ADD.
+ *    -ENOMEM no memory; -EAGAIN as above; -EINTR as SETUP.
  *
  * open() fails with -EDQUOT when the user has too many files open here.
  *
@@ -79,11 +79,12 @@
  * the lowest if several have as many; 0 when EMPTY.
  *	STALE    a page of the block may have moved or gone after the kernel
  *	         looked; the node is the former one, mostly a good guess
- *	EMPTY    no page was present: nothing touched, swapped out, in migration
+ *	EMPTY    no page was present: nothing touched, swapped out, in
+ *	         migration, or hinted: AutoNUMA had taken access away to see who
+ *	         uses it
  *	PARTIAL  some pages were present, some were not
  *	MIXED    pages on several nodes
  *	HUGE     all present pages were mapped by huge pages
- *	HINTED   AutoNUMA had taken access away from a page to see who uses it
  *
  * The kernel does NOT announce the first touch of a page, and the end of a
  * migration. Therefore EMPTY and PARTIAL are never final: REFRESH always looks
@@ -143,7 +144,6 @@
 #define LKDF_KMOD_F_QUERY (1ULL << 0)
 #define LKDF_KMOD_F_REGION (1ULL << 1)
 #define LKDF_KMOD_F_POLL (1ULL << 2)
-#define LKDF_KMOD_F_HINTED (1ULL << 3)
 
 struct lkdf_kmod_info {
 	__u32 size;
@@ -207,11 +207,11 @@ struct lkdf_kmod_query {
 	__u64 done; /* out: bytes looked at */
 	/* out: pages of the base size; all = present + absent + zero + error */
 	__u64 present; /* on a node */
-	__u64 absent; /* untouched, swapped out, in migration */
-	__u64 hinted; /* of present: access taken away by AutoNUMA */
+	__u64 absent; /* untouched, swapped out, in migration, hinted */
+	__u64 rsvd2;
 	__u64 zero; /* the shared page of zeroes */
 	__u64 error; /* no mapping, not readable, device memory */
-	__u64 huge; /* of present: mapped by a huge page, not hinted */
+	__u64 huge; /* of present: mapped by a huge page */
 	__u32 retries;
 	__u32 rsvd;
 };
@@ -272,7 +272,7 @@ struct lkdf_map_desc {
 	/* Pages, as in lkdf_kmod_query; written with seq by REFRESH. */
 	__u64 present;
 	__u64 absent;
-	__u64 hinted;
+	__u64 rsvd2;
 	__u64 zero;
 	__u64 error;
 	__u64 huge;
@@ -285,7 +285,6 @@ struct lkdf_map_desc {
 
 #define LKDF_BLOCK_NODE 0x03ff
 #define LKDF_BLOCK_HUGE 0x0400
-#define LKDF_BLOCK_HINTED 0x0800
 #define LKDF_BLOCK_EMPTY 0x1000
 #define LKDF_BLOCK_PARTIAL 0x2000
 #define LKDF_BLOCK_MIXED 0x4000
@@ -355,7 +354,7 @@ LKDF_KMOD_AT(lkdf_kmod_query, nr_nodes, 36);
 LKDF_KMOD_AT(lkdf_kmod_query, done, 40);
 LKDF_KMOD_AT(lkdf_kmod_query, present, 48);
 LKDF_KMOD_AT(lkdf_kmod_query, absent, 56);
-LKDF_KMOD_AT(lkdf_kmod_query, hinted, 64);
+LKDF_KMOD_AT(lkdf_kmod_query, rsvd2, 64);
 LKDF_KMOD_AT(lkdf_kmod_query, zero, 72);
 LKDF_KMOD_AT(lkdf_kmod_query, error, 80);
 LKDF_KMOD_AT(lkdf_kmod_query, huge, 88);
@@ -392,7 +391,7 @@ LKDF_KMOD_AT(lkdf_map_desc, all_stale, 64);
 LKDF_KMOD_AT(lkdf_map_desc, rsvd, 68);
 LKDF_KMOD_AT(lkdf_map_desc, present, 80);
 LKDF_KMOD_AT(lkdf_map_desc, absent, 88);
-LKDF_KMOD_AT(lkdf_map_desc, hinted, 96);
+LKDF_KMOD_AT(lkdf_map_desc, rsvd2, 96);
 LKDF_KMOD_AT(lkdf_map_desc, zero, 104);
 LKDF_KMOD_AT(lkdf_map_desc, error, 112);
 LKDF_KMOD_AT(lkdf_map_desc, huge, 120);

@@ -37,6 +37,10 @@ check-vm-kmod: deps $(KMOD_PROGRAMS) $(VM_FACTS) $(LKDF_BIN) ## the kernel modul
 		$(KMOD_LEFT_OUT): make check-vm-kmod)' \
 		tests/run.sh $(KMOD_MATRIX) $(KMOD_FACTS)
 
+.PHONY: check-kernel-newest
+check-kernel-newest: ## the kernel module compiles for the newest headers at hand
+	$(Q)BUILD=$(BUILD) tests/run.sh tests/kmod/newest.sh
+
 # Kernels that look for errors; the first time they are built.
 check-vm-kasan check-vm-kcsan: check-vm-%: $(KMOD_PROGRAMS) $(KMOD_FUZZ)
 	$(Q).ci/deps kernel

@@ -56,7 +56,7 @@ static inline uint64_t reader_gen(const struct reader *r)
 /* A histogram that is one piece. */
 struct reader_counts {
 	uint64_t snap_gen;
-	uint64_t present, absent, hinted, zero, error, huge;
+	uint64_t present, absent, rsvd2, zero, error, huge;
 	uint64_t pages[64];
 };
 

@@ -82,8 +82,8 @@ TEST(info_tells_versions_features_and_limits)
 	EXPECT_EQ(info.size, sizeof(info));
 	EXPECT_EQ(info.abi_major, LKDF_KMOD_ABI_MAJOR);
 	EXPECT_EQ(info.abi_minor, LKDF_KMOD_ABI_MINOR);
-	EXPECT_EQ(info.features, LKDF_KMOD_F_QUERY | LKDF_KMOD_F_REGION |
-					 LKDF_KMOD_F_POLL | LKDF_KMOD_F_HINTED);
+	EXPECT_EQ(info.features,
+		  LKDF_KMOD_F_QUERY | LKDF_KMOD_F_REGION | LKDF_KMOD_F_POLL);
 	EXPECT_EQ(1 << info.page_shift, sysconf(_SC_PAGESIZE));
 	EXPECT(info.nr_nodes >= 1 && info.nr_nodes <= LKDF_BLOCK_NODE + 1);
 	EXPECT_EQ(info.max_regions, 256);

@@ -6,6 +6,7 @@
 #include "device.h"
 
 #include <grp.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
@@ -134,6 +135,54 @@ TEST(another_user_has_a_limit_of_its_own)
 {
 	become(USER - 1);
 	EXPECT(open(LKDF_KMOD_DEVICE, O_RDWR) >= 0);
+}
+
+/* Bytes that are charged to the group; this process is in it. */
+static long charged(const char *group)
+{
+	char path[100];
+
+	snprintf(path, sizeof(path), "%s/memory.current", group);
+	return read_number(path);
+}
+
+TEST(all_of_a_map_is_charged_to_the_memory_cgroup)
+{
+	const unsigned nr_blocks = 1 << 20;
+	char root[] = "/tmp/lkdf-cgroup-XXXXXX", group[60], path[80];
+	uint64_t map_bytes = 0, counts_bytes;
+	struct lkdf_kmod_info info = { .size = sizeof(info) };
+	long before, after;
+	int fd = open_device();
+
+	ASSERT_EQ(ioctl(fd, LKDF_KMOD_INFO, &info), 0);
+	/* Kept beside the map: six counters of a block, and one a node. */
+	counts_bytes = nr_blocks * (6 + info.nr_nodes) * 4ULL;
+	if (!mkdtemp(root) || mount("none", root, "cgroup2", 0, NULL))
+		SKIP("no cgroup2");
+	snprintf(path, sizeof(path), "%s/cgroup.subtree_control", root);
+	write_text(path, "+memory");
+	snprintf(group, sizeof(group), "%s/lkdf", root);
+	mkdir(group, 0755);
+	snprintf(path, sizeof(path), "%s/cgroup.procs", group);
+	write_text(path, "0");
+	before = charged(group);
+	if (before >= 0)
+		EXPECT_EQ(call_setup(fd, 256, nr_blocks, &map_bytes), 0);
+	after = charged(group);
+	snprintf(path, sizeof(path), "%s/cgroup.procs", root);
+	write_text(path, "0");
+	rmdir(group);
+	umount(root);
+	rmdir(root);
+	if (before < 0)
+		SKIP("no memory controller in cgroup2");
+	printf("# %llu bytes of map and %llu beside it, %ld were charged\n",
+	       (unsigned long long)map_bytes, (unsigned long long)counts_bytes,
+	       after - before);
+	/* The kernel charges ahead, by some pages a CPU. */
+	EXPECT(map_bytes > 4 * (MIB / 4));
+	EXPECT(after - before >= (long)(counts_bytes + map_bytes / 2));
 }
 
 TEST(a_user_has_so_many_regions_and_no_more)

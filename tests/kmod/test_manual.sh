@@ -143,7 +143,7 @@ check() {
 }
 
 check structs_agree 's/__u32 max_blocks; .*0: no such/__u32 max_block; \/* no/'
-check constants_agree 's/LKDF_BLOCK_HINTED/LKDF_BLOCK_HINT/'
+check constants_agree 's/LKDF_BLOCK_PARTIAL/LKDF_BLOCK_PART/'
 check errnos_agree '/^\.B ENXIO/d'
 check calls_agree '/^LKDF_KMOD_DEL:/,/^LKDF_KMOD_REFRESH:/{/^\.B ENOENT/d}'
 check errnos_are_tested 's/^\.B EBUSY/.B EMLINK/'

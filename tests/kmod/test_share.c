@@ -136,8 +136,7 @@ static pid_t start_owner(int pair[2])
 	_exit(harness_failed);
 }
 
-/* The owner's region as this process sees it. */
-static void receive(int from)
+static void receive_map(int from)
 {
 	d.fd = receive_fd(from);
 	d.map = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, d.fd, 0);
@@ -146,6 +145,12 @@ static void receive(int from)
 	munmap(d.map, PAGE);
 	d.map = mmap(NULL, d.map_bytes, PROT_READ, MAP_SHARED, d.fd, 0);
 	ASSERT(d.map != MAP_FAILED);
+}
+
+/* The owner's region as this process sees it. */
+static void receive(int from)
+{
+	receive_map(from);
 	r = reader_of(&d, 0);
 }
 
@@ -189,6 +194,32 @@ TEST(an_owner_that_exits_leaves_a_dead_map)
 	EXPECT_EQ(r.words[0], node[0] | LKDF_BLOCK_STALE);
 	EXPECT_ERRNO(refresh(&d, &r, 0), ESRCH);
 	EXPECT_ERRNO(call_del(d.fd, 0), EPERM);
+}
+
+/* Of a file with a map and no region, no event comes but this one. */
+TEST(an_owner_without_regions_wakes_sleepers_when_it_ends)
+{
+	int pair[2];
+	pid_t child;
+	char c;
+
+	ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+	child = fork();
+	if (child == 0) {
+		d = make_device(4, 64);
+		send_fd(pair[1], d.fd);
+		/* The parent sleeps in poll() when this process ends. */
+		EXPECT_EQ(read(pair[1], &c, 1), 1);
+		usleep(300000);
+		_exit(harness_failed);
+	}
+	receive_map(pair[0]);
+	EXPECT_EQ(((struct lkdf_map_header *)d.map)->state, 0);
+	ASSERT_EQ(write(pair[0], "", 1), 1);
+	/* One that is never woken ends with the test's time. */
+	EXPECT(wait_for(POLLIN, -1) & POLLHUP);
+	EXPECT_EQ(((struct lkdf_map_header *)d.map)->state, LKDF_MAP_MM_GONE);
+	expect_child(child);
 }
 
 TEST(an_owner_that_is_killed_leaves_a_dead_map)

@@ -104,19 +104,27 @@ static inline int pin_to_node(unsigned n)
 	return sched_setaffinity(0, sizeof(set), &set);
 }
 
+static inline void pace_autonuma(long delay_ms, long min_ms, long max_ms)
+{
+	const char *dir = "/sys/kernel/debug/sched/numa_balancing/";
+
+	set_number(dir, "scan_delay_ms", delay_ms);
+	set_number(dir, "scan_period_min_ms", min_ms);
+	set_number(dir, "scan_period_max_ms", max_ms);
+}
+
 static inline void hurry_autonuma(void)
 {
-	const char *dir = "/sys/kernel/debug/sched/numa_balancing";
-	char path[100];
-
 	mount("debug", "/sys/kernel/debug", "debugfs", 0, NULL);
-	snprintf(path, sizeof(path), "%s/scan_delay_ms", dir);
-	write_text(path, "10");
-	snprintf(path, sizeof(path), "%s/scan_period_min_ms", dir);
-	write_text(path, "50");
-	snprintf(path, sizeof(path), "%s/scan_period_max_ms", dir);
-	write_text(path, "100");
+	pace_autonuma(10, 50, 100);
 	write_text("/proc/sys/kernel/numa_balancing", "1");
+}
+
+/* As it was. In a hurry it would hint pages that other tests count. */
+static inline void calm_autonuma(long before)
+{
+	pace_autonuma(1000, 1000, 60000);
+	write_text("/proc/sys/kernel/numa_balancing", before ? "1" : "0");
 }
 
 #endif

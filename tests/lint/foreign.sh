@@ -3,7 +3,7 @@
 # One foreign dependency, one place. Each row: what, where it may be, a grep
 # pattern for lines outside comments.
 set -u
-files=$(tests/lint/files.sh lib tools | grep '\.[ch]$')
+files=$(tests/lint/files.sh lib tools kmod | grep '\.[ch]$')
 [ -n "$files" ] || exit 0
 bad=0
 
@@ -37,4 +37,6 @@ only 'loading a library' '^lib/(api/hooks|opencl/load|cuda/[a-z_]*)\.c$' \
 	'\<dlm?open *\('
 only getenv '^lib/(api/config|malloc/[a-z_]*)\.c$' \
 	'\<(secure_)?getenv *\(|\<environ\>'
+only "the kernel's version" '^kmod/compat\.h$' \
+	"\<(LINUX_VERSION_CODE|KERNEL_VERSION)\>|${inc}linux/version\.h" '^kmod/'
 exit $bad
