@@ -72,7 +72,6 @@ int device_create(const struct lkdf_device_ops *ops, void *dev,
 	d->bell = a->bell ? a->bell : &d->own_bell;
 	for (i = 0; i < DEVICE_CLASSES; i++)
 		d->last[i] = &d->first[i];
-	d->thread_id = -1;
 	list_init(&d->under_way);
 	list_init(&d->codes);
 	list_init(&d->lru);

@@ -74,7 +74,6 @@ struct device_chunk {
 };
 
 struct device_attr {
-	struct blocking *blocking; /* its launcher takes a number there */
 	const _Atomic(uint32_t) *is_alive; /* 0: we are a forked child */
 	_Atomic(uint32_t) *bell; /* serial mode: of all devices; else NULL */
 	cpu_set_t cpus; /* of the launcher */
@@ -86,7 +85,11 @@ struct device_attr {
 	struct trace *trace;
 	struct hooks *hooks; /* a tool's; its table may be NULL */
 	struct lkdf_stats_device *told; /* its row in the memfd */
-	uint32_t first_thread; /* executor of number 0 in blocking */
+	uint32_t executor; /* number of its launcher */
+	size_t stack_kib; /* of the launcher; 0: the system's default */
+	/* First on the launcher: what its items are run with. */
+	void *(*enter)(void *u, uint32_t executor);
+	void *u;
 	/* The executor is as items are run with; not NULL. */
 	void (*count)(void *executor, enum counter what, uint64_t n);
 	void (*tell)(void *executor, const struct lkdf_stats_slice *s);
@@ -131,7 +134,6 @@ struct device {
 	/* Under start_lock. */
 	pthread_mutex_t start_lock;
 	pthread_t thread;
-	int thread_id; /* of the blocking pool's numbers; < 0: none yet */
 
 	/* The launcher. */
 	struct device_chunk *chunks;

@@ -92,7 +92,7 @@ static void *launcher_main(void *arg)
 	/* Else naps beside a device that is polled are late by 50 us. */
 	if (d->ops.poll && !device_has(d, LKDF_DEVICE_CALLS))
 		prctl(PR_SET_TIMERSLACK, 1UL);
-	executor = blocking_enter(d->attr.blocking, d->thread_id);
+	executor = d->attr.enter(d->attr.u, d->attr.executor);
 	while (!must_end(d)) {
 		if (launcher_step(d, executor))
 			rest_reset(d);
@@ -110,16 +110,11 @@ int launcher_start(struct device *d)
 	pthread_attr_t attr;
 	int rc;
 
-	if (d->thread_id < 0)
-		d->thread_id = blocking_claim(d->attr.blocking);
-	if (d->thread_id < 0)
-		return d->thread_id;
 	rc = pthread_attr_init(&attr);
 	if (rc)
 		return -rc;
-	if (d->attr.blocking->attr.stack_kib)
-		pthread_attr_setstacksize(
-			&attr, (size_t)d->attr.blocking->attr.stack_kib * 1024);
+	if (d->attr.stack_kib)
+		pthread_attr_setstacksize(&attr, d->attr.stack_kib * 1024);
 	if (d->attr.is_bound)
 		pthread_attr_setaffinity_np(&attr, sizeof(d->attr.cpus),
 					    &d->attr.cpus);

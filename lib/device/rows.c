@@ -48,9 +48,8 @@ void rows_publish(struct device *d)
 	a_store(trace_word(&t->held), a_load(&d->held, relaxed), relaxed);
 	publish_word(&t->tasks, a_load(&d->load, relaxed));
 	publish_word(&t->is_lost, a_load(&d->is_lost, relaxed));
-	if (d->thread_id >= 0)
-		publish_word(&t->executor,
-			     d->attr.first_thread + (uint32_t)d->thread_id + 1);
+	if (!d->attr.bell)
+		publish_word(&t->executor, d->attr.executor + 1);
 }
 
 /* ---- what a recording says of the rows ---------------------------------- */

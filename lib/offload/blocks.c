@@ -155,7 +155,7 @@ static bool kind_launches(const struct lkdf *rt, const struct executor *ex,
 		return false;
 	if (rt->sched.is_serial)
 		return ex->worker && d->is_stepping;
-	return !ex->worker && ex->id == rt->nr_workers + d->thread_id;
+	return !ex->worker && (uint32_t)ex->id == d->attr.executor;
 }
 
 static bool is_launcher(const struct lkdf *rt, const struct executor *ex)

@@ -34,8 +34,10 @@ void devices_stop(struct lkdf *rt)
 	unsigned i, nr = devices_nr(rt);
 
 	blocks_close(rt);
-	for (i = 0; i < nr; i++)
+	for (i = 0; i < nr; i++) {
+		start_settle(&rt->devices->late[i]);
 		device_stop(rt->devices->device[i]);
+	}
 }
 
 void devices_fini(struct lkdf *rt, bool is_child)
@@ -141,6 +143,13 @@ static void tell_device(void *executor, const struct lkdf_stats_slice *s)
 	trace_slice(ex->ring, s);
 }
 
+static void *enter_launcher(void *u, uint32_t executor)
+{
+	struct lkdf *rt = u;
+
+	return blocking_enter(&rt->blocking, (int)executor - rt->nr_workers);
+}
+
 /* A launcher that spins takes a CPU from the workers. */
 static int64_t spin_ns(const struct lkdf *rt)
 {
@@ -159,7 +168,7 @@ static int add_device(struct lkdf *rt, enum lkdf_place_kind kind,
 	struct devices *all = rt->devices;
 	unsigned nr = a_load(&all->nr, relaxed);
 	const struct device_attr attr = {
-		.blocking = &rt->blocking,
+		.stack_kib = (size_t)rt->options->stack_kib,
 		.is_alive = rt->is_alive,
 		.bell = rt->sched.is_serial ? &all->bell : NULL,
 		.index = nr,
@@ -169,7 +178,9 @@ static int add_device(struct lkdf *rt, enum lkdf_place_kind kind,
 		.trace = &rt->trace,
 		.hooks = &rt->hooks,
 		.told = &rt->trace.devices[nr],
-		.first_thread = (uint32_t)rt->nr_workers,
+		.executor = (uint32_t)(rt->nr_workers + rt->nr_blocking) + nr,
+		.enter = enter_launcher,
+		.u = rt,
 		.count = count_devices,
 		.tell = tell_device,
 	};
@@ -186,6 +197,8 @@ static int add_device(struct lkdf *rt, enum lkdf_place_kind kind,
 		return err(-ENOMEM, "place_register: %s: no memory", ops->name);
 	}
 	all->device[nr] = d;
+	all->late[nr].rt = rt;
+	all->late[nr].device = d;
 	/* [devices.nr] as above. */
 	a_store(&all->nr, nr + 1, release);
 	return 0;

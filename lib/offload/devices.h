@@ -11,6 +11,7 @@
 #include "data/place.h"
 #include "device/launcher.h"
 #include "offload/own_kind.h"
+#include "offload/start.h"
 
 struct devices {
 	/* Set at open: why none of the library is a place. */
@@ -25,6 +26,7 @@ struct devices {
 	_Atomic(unsigned) nr;
 	struct device *device[LKDF_MAX_DEVICES];
 	struct lkdf_place *place[LKDF_MAX_DEVICES];
+	struct late_start late[LKDF_MAX_DEVICES]; /* see start.h */
 
 	/* Under held_lock; any thread looks at the number: see blocks.h. */
 	pthread_mutex_t held_lock;

@@ -81,14 +81,14 @@ static struct foreign_event *create_event(struct lkdf *rt, struct device *d)
 int foreign_event(struct lkdf *rt, struct device *d, void *event,
 		  struct lkdf_event *out)
 {
-	/* The launcher asks a device that may forget. */
-	int rc = d->ops.poll ? device_require(d) : 0;
-	struct foreign_event *f = rc ? NULL : create_event(rt, d);
+	struct foreign_event *f = create_event(rt, d);
 	struct lkdf_event e;
 	char why[256];
+	int rc;
 
-	if (rc)
-		return rc;
+	/* The launcher asks a device that may forget. */
+	if (d->ops.poll)
+		start_launcher(rt, d);
 	if (!f)
 		return err(-ENOMEM, "event_from_device: no memory");
 	e = f->event;

@@ -137,7 +137,9 @@ static bool wants_launcher(struct task *t)
 	if (t->link.flags & TASK_CONTINUES)
 		return false;
 	d = find_device(t);
-	return d && !device_require(d);
+	if (d)
+		start_launcher(rt_of(t), d);
+	return d;
 }
 
 static void run_on_launcher(void *executor, struct blocking_item *item)
@@ -207,9 +209,7 @@ static int find_target(struct lkdf_ctx *c, struct device **out)
 
 static bool is_launcher(const struct executor *ex, const struct device *d)
 {
-	const struct lkdf *rt = ex->rt;
-
-	return !ex->worker && ex->id == rt->nr_workers + d->thread_id;
+	return !ex->worker && (uint32_t)ex->id == d->attr.executor;
 }
 
 /*
@@ -241,10 +241,9 @@ static int launch_kernel(struct lkdf_ctx *c, void *arg, struct device *d)
 {
 	struct task *t = c->task;
 	struct kernel_req *r = NULL;
-	int rc = device_require(d);
+	int rc = kernel_request(c, arg, d, &r);
 
-	if (!rc)
-		rc = kernel_request(c, arg, d, &r);
+	start_launcher(rt_of(t), d);
 	if (rc || !r)
 		return rc;
 	t->away.kernel = r;

@@ -35,7 +35,6 @@ int blocking_init(struct blocking *b, const struct blocking_attr *a)
 	memset(b, 0, sizeof(*b));
 	b->attr = *a;
 	b->last = &b->first;
-	b->max = a->max;
 	b->threads = calloc((size_t)a->max, sizeof(*b->threads));
 	if (!b->threads)
 		return err(-ENOMEM, "blocking: no memory for %d threads",
@@ -69,7 +68,7 @@ static bool call_one(struct blocking *b)
 		return true;
 	}
 	/* Without a further thread it waits for one of those. */
-	if (b->nr_threads < b->max)
+	if (b->nr_threads < b->attr.max)
 		b->is_coming = !add_thread(b);
 	return false;
 }
@@ -208,21 +207,6 @@ int blocking_require(struct blocking *b)
 		rc = add_thread(b);
 	pthread_mutex_unlock(&b->lock);
 	return rc;
-}
-
-int blocking_claim(struct blocking *b)
-{
-	int id = -EAGAIN;
-
-	pthread_mutex_lock(&b->lock);
-	if (b->max > 1 && b->nr_threads < b->max)
-		id = --b->max;
-	pthread_mutex_unlock(&b->lock);
-	return id < 0 ? err(id,
-			    "blocking: all %d threads are in use; see "
-			    "option blocking",
-			    b->attr.max)
-		      : id;
 }
 
 void *blocking_enter(struct blocking *b, int id)

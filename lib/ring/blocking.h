@@ -2,8 +2,7 @@
 /*
  * Threads for bodies that block, so that no worker ever does. They are made
  * when work finds none idle, up to a maximum, and stay until the end; each
- * runs one item at a time, oldest first. A thread that somebody else makes, for
- * items of one device, takes one of their numbers (device/launcher.h).
+ * runs one item at a time, oldest first.
  */
 #ifndef RING_BLOCKING_H
 #define RING_BLOCKING_H
@@ -42,7 +41,6 @@ struct blocking {
 	pthread_cond_t wake;
 	struct blocking_item *first, **last;
 	int nr_threads, nr_idle;
-	int max; /* threads, without those that are claimed */
 	bool is_coming; /* a thread, for what is queued */
 	bool is_stopping;
 
@@ -59,12 +57,9 @@ int blocking_init(struct blocking *b, const struct blocking_attr *a);
 int blocking_require(struct blocking *b);
 
 /*
- * A number for a thread of the caller's, who has it until the end; the pool
- * keeps one at least. -EAGAIN: there is none.
+ * First on a thread that somebody else makes, with a number of its own, >= max:
+ * what its items are run with.
  */
-int blocking_claim(struct blocking *b);
-
-/* First on that thread: what its items are run with. */
 void *blocking_enter(struct blocking *b, int id);
 
 /* Any thread. Needs one thread, see blocking_require(). */

@@ -282,7 +282,7 @@ static void init_fields(struct lkdf *rt, int nr_workers)
 	rt->nr_workers = nr_workers;
 	rt->nr_blocking = (int)rt->options->blocking;
 	rt->has_membarrier = nr_workers > 1 && membarrier_register();
-	rt->nr_executors = nr_workers + rt->nr_blocking;
+	rt->nr_executors = nr_workers + rt->nr_blocking + LKDF_MAX_DEVICES;
 	pthread_mutex_init(&rt->lock, NULL);
 	pthread_mutex_init(&rt->scope_lock, NULL);
 	pthread_mutex_init(&rt->kick_lock, NULL);

@@ -255,8 +255,9 @@ struct lkdf_device_ops {
  *       closes
  *
  * The call makes no thread and does not call start: the first task for the
- * device does both. The option device_queues bounds the queues for kernels. A
- * launcher takes one of the threads that the option blocking allows.
+ * device does both. The option device_queues bounds the queues for kernels.
+ * Where the system has no thread now, kernels wait, and the library tries
+ * again.
  *
  * Context: any thread; calls info().
  * Return: 0; -EINVAL a function is missing, by name; -EEXIST dev is registered

@@ -113,7 +113,8 @@ int lkdf_nr_workers(const struct lkdf *rt);
  *
  * An array with so many entries has one for each thread that may run a body:
  * the workers have the first numbers, the threads of the blocking pool, which
- * the runtime creates when it needs them, those that follow.
+ * the runtime creates when it needs them, those that follow, and the threads of
+ * devices the last.
  *
  * Context: any thread, does not block.
  * Return: a count > lkdf_nr_workers(); -EINVAL @rt is NULL.

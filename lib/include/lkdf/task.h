@@ -314,7 +314,7 @@ struct lkdf *lkdf_runtime(const struct lkdf_ctx *c);
  * @c: context of the body
  *
  * Return: 0 .. lkdf_nr_workers() - 1 on a worker; lkdf_nr_workers() ..
- * lkdf_nr_executors() - 1 on a thread of the blocking pool.
+ * lkdf_nr_executors() - 1 on a thread of the blocking pool or of a device.
  */
 int lkdf_worker(const struct lkdf_ctx *c);
 
