@@ -191,7 +191,7 @@ LEFT_OUT_ONCE = $(if $(findstring tests/kmod/machine,$(VM_TESTS)),,the kernel \
 	oracle other than share $(PLANT_SHARE): make oracle-selftest);
 
 .PHONY: check-built
-check-built: all $(TOUR_PROGRAMS) $(OUR_TESTS) $(ORACLES) $(KMOD_NATIVE) \
+check-built: all $(LKDF_BENCH) $(TOUR_PROGRAMS) $(OUR_TESTS) $(ORACLES) $(KMOD_NATIVE) \
 		$(filter $(BUILD)/%,$(ONCE_ASIDE)) $(if $(VM_TESTS),vm-programs)
 	$(Q)$(VM_ENV) CC=$(CC) DUPES=$(BUILD)/examples/dupes \
 		MC_SHARE=$(MC_SHARE) MC_SECONDS=$(MC_SECONDS) \

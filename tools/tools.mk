@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 # One binary, lkdf; public API only.
 
-# Shapes, floor, plans, flows and tiles are shared with tests/bench.
-TOOLS_SRC := $(wildcard tools/*.c tools/*/*.c) $(addprefix tests/bench/,shapes.c floor.c \
-	lkdf_graph.c plan.c lkdf_plan.c flow.c lkdf_flow.c tiles.c lkdf_tiles.c \
-	control.c lkdf_control.c lkdf_feed.c raw_cl.c work.c)
+# Shapes, floor and plans are shared with tests/bench.
+TOOLS_SRC := $(wildcard tools/*.c tools/*/*.c) $(addprefix tests/bench/,shapes.c \
+	floor.c lkdf_graph.c plan.c lkdf_plan.c work.c)
 # The page of lkdf report, as a C file.
 PAGE_C := $(BUILD)/tool/report_page.c
 # What lkdf completion prints, as a C file.
@@ -17,8 +16,8 @@ LKDF_BIN := $(BUILD)/lkdf
 BENCH_CFLAGS := -std=c11 $(WARN) -O2 -g
 BENCH_CPPFLAGS := -I. -Itools -Ilib/include -Ibpf/uapi -D_GNU_SOURCE
 
-$(addprefix $(BUILD)/tool/tools/,$(addprefix probe/,probe.o load.o \
-	cost.o) bench/policy_probe.o): \
+$(addprefix $(BUILD)/tool/,$(addprefix tools/probe/,probe.o load.o cost.o) \
+	tests/bench/suites/policy_probe.o): \
 	BENCH_CPPFLAGS += $(BPF_CPPFLAGS)
 $(BUILD)/tool/tools/probe/load.o: $(if $(filter 1,$(BPF)),$(BPF_SKEL))
 

@@ -13,6 +13,26 @@ BENCH_SUBMIT := $(addprefix $(BUILD)/tool/tests/bench/,plan.o tiles.o shapes.o)
 BENCH_SUITES := graph forkjoin loop flow submit data io idle wake \
 	placement policy device trace
 BENCH_ARGS ?=
+
+# All suites with all their rows: lkdf bench starts it where it lies beside it.
+LKDF_BENCH := $(BUILD)/lkdf-bench
+BENCH_OBJ := $(patsubst %.c,$(BUILD)/tool/%.o,$(wildcard tests/bench/suites/*.c) \
+	$(addprefix tests/bench/,flow.c lkdf_flow.c tiles.c lkdf_tiles.c control.c \
+	lkdf_control.c lkdf_feed.c raw_cl.c))
+# The verbs, without the program that has them and its suites.
+BENCH_TOOL = $(filter-out $(addprefix %/tools/,main/lkdf.o main/completion.o \
+	main/completion_options.o bench/suites.o),$(TOOLS_OBJ))
+
+$(BUILD)/tool/tests/bench/suites/%.o: tests/bench/suites/%.c
+	$(call say,CC)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(BENCH_CPPFLAGS) $(LKDF_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(LKDF_BENCH): $(BENCH_OBJ) $(BENCH_TOOL) $(LIB_SO)
+	$(call say,LD)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $(BENCH_OBJ) $(BENCH_TOOL) -L$(BUILD) -llkdf \
+		-lm -lpthread $(BPF_LIBS) $(CURSES_LIBS) -Wl,-rpath,'$$ORIGIN'
+
 # Where taskflow/taskflow.hpp lies, if the compiler does not find it.
 TASKFLOW_INCLUDE ?=
 
@@ -40,8 +60,8 @@ $(BENCH_DIR)/test_bench: $(addprefix $(BUILD)/tool/,tests/bench/test_bench.o \
 # Who reads in lkdf bench io, at small sizes.
 API_TESTS += $(BENCH_DIR)/test_io_arms
 $(BENCH_DIR)/test_io_arms: $(BUILD)/tool/tests/bench/test_io_arms.o \
-		$(filter-out %/tools/main/lkdf.o %/tools/main/completion.o \
-			%/tools/main/completion_options.o,$(TOOLS_OBJ)) $(LIB_SO)
+		$(filter-out %/suites/suites.o,$(BENCH_OBJ)) $(BENCH_TOOL) \
+		$(BUILD)/tool/tools/bench/suites.o $(LIB_SO)
 	$(call say,LD)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) -L$(BUILD) -llkdf -lm \
@@ -176,7 +196,7 @@ bench-alloc: $(MALLOC_SO) $(addprefix $(BENCH_DIR)/,alloc alloc_purity \
 bench-report: $(LKDF_BIN) ## time of a report, size of a page
 	$(Q)python3 tests/bench/report.py $(LKDF_BIN)
 
-bench-peers: $(LKDF_BIN) $(BENCH_PEERS)
+bench-peers: $(LKDF_BIN) $(LKDF_BENCH) $(BENCH_PEERS) ## lkdf-bench and the programs of peers
 
 # Each suite prints its table and writes build/bench-<suite>.json.
 $(addprefix bench-,$(BENCH_SUITES)): bench-%: bench-peers

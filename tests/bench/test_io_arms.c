@@ -3,8 +3,8 @@
  * Those who read in lkdf bench io: each reads what is there, says so when a
  * byte is wrong, and starts again as often as it is asked to. Nothing is timed.
  */
+#include "tests/bench/suites/io.h"
 #include "tests/tap.h"
-#include "tools/bench/io.h"
 
 #include <errno.h>
 #include <stdlib.h>

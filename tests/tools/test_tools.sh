@@ -56,6 +56,22 @@ try 0 "trace help convert" "$lkdf" trace help convert
 holds 'usage: lkdf trace convert FILE'
 try 2 "help of nothing" "$lkdf" help topp
 holds 'lkdf topo'
+# The program with all suites is beside the tool, or on PATH, or nowhere.
+mkdir "$dir/alone"
+cp "$lkdf" "$dir/alone/lkdf"
+lib=$(cd "$(dirname "$lkdf")" && pwd)
+try 4 "a suite of lkdf-bench without it" \
+	env LD_LIBRARY_PATH="$lib" "$dir/alone/lkdf" bench flow
+holds 'make bench-peers'
+printf '#!/bin/sh\necho "whole: $*"\n' >"$dir/alone/lkdf-bench"
+chmod +x "$dir/alone/lkdf-bench"
+try 0 "lkdf-bench beside the tool" \
+	env LD_LIBRARY_PATH="$lib" "$dir/alone/lkdf" bench --quick flow -w 1
+holds '^whole: --quick flow -w 1$'
+mv "$dir/alone/lkdf-bench" "$dir/lkdf-bench"
+try 0 "lkdf-bench on PATH" \
+	env LD_LIBRARY_PATH="$lib" PATH="$dir:$PATH" "$dir/alone/lkdf" bench io
+holds '^whole: io$'
 try 2 "trace without a word" "$lkdf" trace
 try 2 "trace with an unknown word" "$lkdf" trace check2
 holds 'lkdf trace check'

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 struct bench_opts {
 	struct cli_common common;
@@ -66,27 +67,10 @@ const struct cli_spec bench_spec = {
 	.choice = suite_name,
 };
 
-static const struct bench_suite suites[] = {
-	{ "graph", NULL, bench_graph_steps, bench_graph },
-	{ "forkjoin", NULL, bench_forkjoin_steps, bench_forkjoin },
-	{ "loop", NULL, bench_loop_steps, bench_loop },
-	{ "flow", NULL, bench_flow_steps, bench_flow },
-	{ "submit", NULL, bench_submit_steps, bench_submit },
-	{ "data", NULL, bench_data_steps, bench_data },
-	{ "io", NULL, bench_io_steps, bench_io },
-	{ "idle", NULL, bench_idle_steps, bench_idle },
-	{ "wake", NULL, bench_wake_steps, bench_wake },
-	{ "placement", NULL, bench_placement_steps, bench_placement },
-	{ "policy", NULL, bench_policy_steps, bench_policy },
-	{ "device", NULL, bench_device_steps, bench_device },
-	{ "trace", NULL, bench_recorded_steps, bench_recorded },
-};
-#define NR_SUITES (sizeof(suites) / sizeof(suites[0]))
-
 static const char *suite_name(const void *u, unsigned i)
 {
 	(void)u;
-	return i < NR_SUITES ? suites[i].name : NULL;
+	return bench_suites[i].name;
 }
 
 int64_t bench_now_ns(void)
@@ -164,9 +148,9 @@ static const struct bench_suite *find_suite(const char *name, int *code)
 	char try[64];
 	unsigned i;
 
-	for (i = 0; name && i < NR_SUITES; i++)
-		if (!strcmp(name, suites[i].name))
-			return &suites[i];
+	for (i = 0; name && bench_suites[i].name; i++)
+		if (!strcmp(name, bench_suites[i].name))
+			return &bench_suites[i];
 	near = name ? cli_nearest(name, suite_name, NULL) : NULL;
 	if (near) {
 		snprintf(try, sizeof(try), "lkdf bench %s", near);
@@ -228,7 +212,36 @@ static int measure(struct bench *b, const struct bench_suite *suite,
 	return rc;
 }
 
-int verb_bench(int argc, char **argv)
+/*
+ * Becomes lkdf-bench, which lies beside this program or on PATH. Where it does
+ * not, goes on with the rows of this program, or refuses.
+ */
+static int start_whole(const struct bench_suite *suite, char **argv,
+		       bool is_quiet)
+{
+	struct cli_error e = { "bench", CLI_ABSENT, NULL, "make bench-peers" };
+	char exe[2048];
+	ssize_t len = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+
+	if (len > 0 && (size_t)len + sizeof("-bench") < sizeof(exe)) {
+		memcpy(exe + len, "-bench", sizeof("-bench"));
+		execv(exe, argv);
+	}
+	execvp("lkdf-bench", argv);
+	if (!suite->run)
+		return cli_fail(&e,
+				"suite %s is in the program lkdf-bench, which "
+				"the sources build and nobody installs",
+				suite->name);
+	if (!is_quiet)
+		fprintf(stderr,
+			"lkdf bench: without sweeps, which are in lkdf-bench; "
+			"make bench-peers builds it in the sources\n");
+	return CLI_OK;
+}
+
+/* words: argv as it was before it was parsed. */
+static int run_verb(int argc, char **argv, char **words)
 {
 	struct cli_error e = { "bench", CLI_USAGE, NULL, "--workers 1,2" };
 	struct bench_opts o = { .workers = "1,2" };
@@ -246,6 +259,10 @@ int verb_bench(int argc, char **argv)
 				"--workers \"%s\" is no list of 1 to %d "
 				"numbers of 1 .. 64",
 				o.workers, BENCH_MAX_COUNTS);
+	code = bench_is_whole ? CLI_OK
+			      : start_whole(suite, words, o.common.is_quiet);
+	if (code)
+		return code;
 	b.is_quick = o.is_quick;
 	b.file = o.file;
 	b.dir = o.dir ? o.dir : "/var/tmp";
@@ -254,4 +271,17 @@ int verb_bench(int argc, char **argv)
 	gate_init(&b.gate, b.is_quick ? 1000000000ll : 5000000000ll,
 		  b.is_quick ? 6000000000ll : 60000000000ll);
 	return measure(&b, suite, &o);
+}
+
+int verb_bench(int argc, char **argv)
+{
+	char **words = calloc((size_t)argc + 1, sizeof(*words));
+	int code;
+
+	if (!words)
+		return cli_code_of(-ENOMEM);
+	memcpy(words, argv, (size_t)argc * sizeof(*words));
+	code = run_verb(argc, argv, words);
+	free(words);
+	return code;
 }

@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #define BENCH_MAX_COUNTS 4
+#define BENCH_TASKS 65536 /* of a graph */
 
 struct bench {
 	bool is_quick;
@@ -29,11 +30,18 @@ struct bench {
 };
 
 struct bench_suite {
-	const char *name, *help;
+	const char *name;
 	/* Work, in any unit, for the progress line. */
 	double (*steps)(const struct bench *b);
-	int (*run)(struct bench *b); /* 0 or -errno, why is on stderr */
+	/* 0 or -errno, why is on stderr; NULL: lkdf-bench alone has it. */
+	int (*run)(struct bench *b);
 };
+
+/* The suites that this program has, up to one without a name. */
+extern const struct bench_suite bench_suites[];
+
+/* This program is lkdf-bench, whose suites have all their rows. */
+extern const bool bench_is_whole;
 
 int bench_graph(struct bench *b);
 double bench_graph_steps(const struct bench *b);
@@ -41,26 +49,12 @@ int bench_forkjoin(struct bench *b);
 double bench_forkjoin_steps(const struct bench *b);
 int bench_loop(struct bench *b);
 double bench_loop_steps(const struct bench *b);
-int bench_flow(struct bench *b);
-double bench_flow_steps(const struct bench *b);
 int bench_submit(struct bench *b);
 double bench_submit_steps(const struct bench *b);
-int bench_data(struct bench *b);
-double bench_data_steps(const struct bench *b);
-int bench_io(struct bench *b);
-double bench_io_steps(const struct bench *b);
 int bench_idle(struct bench *b);
 double bench_idle_steps(const struct bench *b);
-int bench_recorded(struct bench *b);
-double bench_recorded_steps(const struct bench *b);
 int bench_wake(struct bench *b);
 double bench_wake_steps(const struct bench *b);
-int bench_placement(struct bench *b);
-double bench_placement_steps(const struct bench *b);
-int bench_policy(struct bench *b);
-double bench_policy_steps(const struct bench *b);
-int bench_device(struct bench *b);
-double bench_device_steps(const struct bench *b);
 
 /* Before each round: waits for the CPUs and counts whether they came. */
 void bench_round(struct bench *b, const char *what);

@@ -5,7 +5,6 @@
  * verification run before. Rounds go floor, lkdf, peers, for each number of
  * workers, so that all rows of one shape come from the same minutes.
  */
-#include "bench/graph.h"
 #include "bench/arms.h"
 #include "bench/peer.h"
 
@@ -334,17 +333,10 @@ static const struct bench_arms shapes = {
 
 double bench_graph_steps(const struct bench *b)
 {
-	return bench_arms_steps(b, &shapes, NR_SHAPES) + bench_build_steps(b) +
-	       bench_metg_steps(b) + bench_grain_steps(b);
+	return bench_arms_steps(b, &shapes, NR_SHAPES);
 }
 
 int bench_graph(struct bench *b)
 {
-	int rc = bench_arms(b, &shapes, NR_SHAPES);
-
-	if (!rc)
-		rc = bench_build(b);
-	if (!rc)
-		rc = bench_metg(b);
-	return rc ? rc : bench_grain(b);
+	return bench_arms(b, &shapes, NR_SHAPES);
 }

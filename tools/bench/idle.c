@@ -5,7 +5,6 @@
  * no gate for it.
  */
 #include "bench/bench.h"
-#include "bench/few.h"
 #include "bench/peer.h"
 
 #include <lkdf/lkdf.h>
@@ -109,7 +108,7 @@ static unsigned idle_rounds(const struct bench *b)
 
 double bench_idle_steps(const struct bench *b)
 {
-	return (double)b->nr_counts * idle_rounds(b) + bench_few_steps(b);
+	return (double)b->nr_counts * idle_rounds(b);
 }
 
 int bench_idle(struct bench *b)
@@ -119,5 +118,5 @@ int bench_idle(struct bench *b)
 
 	for (i = 0; i < b->nr_counts && !rc; i++)
 		rc = measure(b, b->workers[i], idle_rounds(b));
-	return rc ? rc : bench_few(b);
+	return rc;
 }

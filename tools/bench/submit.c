@@ -380,12 +380,10 @@ static const struct bench_arms plans = {
 
 double bench_submit_steps(const struct bench *b)
 {
-	return bench_arms_steps(b, &plans, NR_PARTS) + bench_second_steps(b);
+	return bench_arms_steps(b, &plans, NR_PARTS);
 }
 
 int bench_submit(struct bench *b)
 {
-	int rc = bench_arms(b, &plans, NR_PARTS);
-
-	return rc ? rc : bench_second(b);
+	return bench_arms(b, &plans, NR_PARTS);
 }

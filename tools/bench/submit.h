@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-/* The parts of the submit suite. */
+/* Keeps the workers busy while a suite submits. */
 #ifndef TOOLS_BENCH_SUBMIT_H
 #define TOOLS_BENCH_SUBMIT_H
 
@@ -24,9 +24,5 @@ void plug_close(struct plug *p);
 /* 0 once every worker is in its body; -errno. */
 int plug_hold(struct plug *p);
 void plug_release(struct plug *p);
-
-/* The cost of a second submitter to the first. */
-int bench_second(struct bench *b);
-double bench_second_steps(const struct bench *b);
 
 #endif
