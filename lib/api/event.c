@@ -130,21 +130,38 @@ int lkdf_event_error(struct lkdf_event e, struct lkdf_error *out)
 	return event_error(e, out);
 }
 
-int lkdf_event_any(struct lkdf *rt, const struct lkdf_event *v, unsigned nr,
-		   struct lkdf_event *out)
+static int check_several(const struct lkdf *rt, const char *what,
+			 const struct lkdf_event *v, unsigned nr,
+			 const struct lkdf_event *out)
 {
 	int rc = border_runtime(rt);
 
 	if (rc)
 		return rc;
 	if (!v || !out)
-		return err(-EINVAL, "event: any: v or out is NULL");
+		return err(-EINVAL, "event: %s: v or out is NULL", what);
 	if (!nr)
-		return err(-EINVAL, "event: any of none");
+		return err(-EINVAL, "event: %s of none", what);
 	if (nr > LKDF_MAX_AFTER)
-		return err(-E2BIG, "event: any of %u, at most %d", nr,
+		return err(-E2BIG, "event: %s of %u, at most %d", what, nr,
 			   LKDF_MAX_AFTER);
-	return event_any(rt, v, nr, out);
+	return 0;
+}
+
+int lkdf_event_any(struct lkdf *rt, const struct lkdf_event *v, unsigned nr,
+		   struct lkdf_event *out)
+{
+	int rc = check_several(rt, "any", v, nr, out);
+
+	return rc ? rc : event_any(rt, v, nr, out);
+}
+
+int lkdf_event_all(struct lkdf *rt, const struct lkdf_event *v, unsigned nr,
+		   struct lkdf_event *out)
+{
+	int rc = check_several(rt, "all", v, nr, out);
+
+	return rc ? rc : event_all(rt, v, nr, out);
 }
 
 int lkdf_event_which(struct lkdf_event e, int64_t timeout_ns, unsigned *which)

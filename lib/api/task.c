@@ -12,6 +12,7 @@
 #include "run/frame.h"
 #include "sched/team.h"
 #include "scope/deadline.h"
+#include "scope/event_pulse.h"
 #include "task/after.h"
 #include "task/again.h"
 #include "task/fn_kind.h"
@@ -189,6 +190,29 @@ int lkdf_then(struct lkdf_ctx *c, lkdf_fn fn, struct lkdf_event on)
 	if (!rc && !fn)
 		rc = err(-EINVAL, "then: fn is NULL");
 	return rc ? rc : task_then(c, fn, on);
+}
+
+int lkdf_then_all(struct lkdf_ctx *c, lkdf_fn fn, const struct lkdf_event *v,
+		  unsigned nr)
+{
+	struct lkdf_event all;
+	unsigned i;
+	int rc;
+
+	if (!c)
+		return err(-EINVAL, "then_all: the context is NULL");
+	rc = lkdf_event_all(c->ex->rt, v, nr, &all);
+	if (rc)
+		return rc;
+	rc = lkdf_then(c, fn, all);
+	if (rc) {
+		lkdf_event_put(all);
+		return rc;
+	}
+	for (i = 0; i < nr; i++)
+		if (!event_is_pulse(v[i]))
+			lkdf_event_put(v[i]);
+	return 0;
 }
 
 int lkdf_input_error(const struct lkdf_ctx *c, unsigned input)

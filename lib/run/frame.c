@@ -320,6 +320,8 @@ static void free_frame(struct worker *w, struct frame *f, int error)
 		values_leave(w ? w->executor : NULL, f, error, failure);
 	if (g->has_tokens && f->repeats)
 		resolve_pass_tokens(w, f);
+	if (!error && !failure && done.slot)
+		failure = frame_tell_counts(g, f->seq, &f->tally);
 	a_store(&f->failure, NULL, relaxed);
 	note_end(f, w, error);
 	frame_set_free(f);

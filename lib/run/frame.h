@@ -154,6 +154,13 @@ void frame_init_counts(struct frame *f, uint64_t seq);
 /* The counts and the error of one repetition or wave, upwards. */
 int frame_report(struct frame *f);
 
+/*
+ * The counts of a run that ended well, for its event: no error, and observed.
+ * NULL: they are all 0, or no memory.
+ */
+struct failure *frame_tell_counts(const struct lkdf_graph *g, uint64_t seq,
+				  const struct tally *t);
+
 /* Its own deadline is over, of which the user's scope does not know. */
 struct failure *frame_tell_late(struct frame *f);
 

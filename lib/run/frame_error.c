@@ -86,6 +86,21 @@ int frame_report(struct frame *f)
 	return rc;
 }
 
+struct failure *frame_tell_counts(const struct lkdf_graph *g, uint64_t seq,
+				  const struct tally *t)
+{
+	struct lkdf_error e = { .seq = seq, .id = -1, .worker = -1 };
+	struct failure *f;
+
+	tally_tell(t, &e);
+	if (!(e.nr_failed | e.nr_skipped | e.nr_cancelled | e.nr_unchosen))
+		return NULL;
+	snprintf(e.graph, sizeof(e.graph), "%s", g->name);
+	f = failure_create(&e, "");
+	failure_observe(f);
+	return f;
+}
+
 struct failure *frame_tell_late(struct frame *f)
 {
 	struct lkdf_error e = {

@@ -346,6 +346,8 @@ static void finish_stream(struct worker *w, struct lkdf_graph *g)
 		values_end_waves(s->holder);
 		values_leave(w->executor, s->holder, error, failure);
 	}
+	if (!error && !failure && done.slot)
+		failure = frame_tell_counts(g, s->holder->seq, &s->tally);
 	pthread_mutex_lock(&g->lock);
 	a_add(&g->next_seq, nr_waves, relaxed);
 	g->nr_runs += nr_waves;

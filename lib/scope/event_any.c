@@ -2,6 +2,7 @@
 #include "scope/event_any.h"
 
 #include "base/err.h"
+#include "core/failure.h"
 #include "core/runtime.h"
 #include "mem/heap.h"
 #include "scope/scope.h"
@@ -14,6 +15,7 @@ static void free_any(struct event_any *any)
 
 	if (any->scope)
 		scope_put(any->scope);
+	failure_put(any->failure, &any->rt->log);
 	heap_free(h, heap_thread_cache(h), any);
 }
 
@@ -47,10 +49,14 @@ struct event_any *event_any_create(struct lkdf *rt, uint32_t nr)
 	any->hook.close = close_any;
 	a_store(&any->nr_refs, nr + 2, relaxed);
 	a_store(&any->first, EVENT_NONE, relaxed);
+	a_store(&any->nr_left, nr, relaxed);
+	a_store(&any->error, 0, relaxed);
+	any->failure = NULL;
 	any->rt = rt;
 	any->nr = nr;
 	any->depth = 1;
-	any->is_users = false;
+	any->is_users = any->is_all = false;
+	any->may_leave = true;
 	any->leave = NULL;
 	any->scope = NULL;
 	list_init(&any->polled);
@@ -93,6 +99,26 @@ static void any_fired(struct event_tap *t, int error)
 	event_any_put(any);
 }
 
+/* The last of them fires it, unless nobody waits any more. */
+static void one_of_all_fired(struct event_tap *t, int error)
+{
+	struct event_any *any = container_of(t, struct event_any_tap, tap)->any;
+	struct lkdf_event e = t->event;
+	uint32_t none = EVENT_NONE;
+	int32_t zero = 0;
+
+	if (error && a_cas(&any->error, &zero, error, relaxed, relaxed))
+		any->failure = failure_get(event_failure(event_of(e)));
+	/* [all.left] what was done before each, and the error; pairs with
+	 * itself. */
+	if (a_sub(&any->nr_left, 1, acq_rel) == 1 &&
+	    a_cas(&any->first, &none, 0, relaxed, relaxed))
+		event_finish(any->event, a_load(&any->error, relaxed),
+			     any->failure);
+	event_put(e);
+	event_any_put(any);
+}
+
 void event_any_leave(struct event_any *any)
 {
 	uint32_t none = EVENT_NONE;
@@ -118,7 +144,7 @@ int event_any_arm(struct event_any *any, struct lkdf_event *out)
 	*out = any->event;
 	for (i = 0; i < any->nr; i++) {
 		any->tap[i].any = any;
-		any->tap[i].tap.fn = any_fired;
+		any->tap[i].tap.fn = any->is_all ? one_of_all_fired : any_fired;
 		any->tap[i].tap.is_in = false;
 	}
 	event_hook_add(rt, &any->hook);
@@ -132,46 +158,53 @@ int event_any_arm(struct event_any *any, struct lkdf_event *out)
 	return 0;
 }
 
+/* Is it the program's to fire, so that a cancelled task may leave it? */
+static bool may_leave(struct lkdf_event e)
+{
+	const struct event *ev = event_of(e);
+
+	return ev->any ? ev->any->may_leave : a_load(&ev->is_users, relaxed);
+}
+
 /* Takes a reference to each of them; *nr_got: to so many. */
 static int get_all(struct event_any *any, const struct lkdf_event *v,
 		   uint32_t *nr_got)
 {
+	const char *what = any->is_all ? "all" : "any";
 	const struct event_any *below;
 	uint32_t i;
 
 	for (i = 0; i < any->nr; i++, ++*nr_got) {
 		if (!v[i].slot)
-			return err(-EINVAL, "event: any: %u is { 0 }", i);
+			return err(-EINVAL, "event: %s: %u is { 0 }", what, i);
 		if (event_of(v[i])->rt != any->rt)
 			return err(-EINVAL,
-				   "event: any: %u is of another runtime", i);
+				   "event: %s: %u is of another runtime", what,
+				   i);
 		if (!event_get(v[i]))
 			return err(-ESTALE,
-				   "event: any: the last reference of %u is "
+				   "event: %s: the last reference of %u is "
 				   "gone",
-				   i);
+				   what, i);
 		any->tap[i].tap.event = v[i];
+		any->may_leave &= !any->is_all || may_leave(v[i]);
 		below = event_of(v[i])->any;
 		if (below && below->depth >= any->depth)
 			any->depth = below->depth + 1;
 	}
 	if (any->depth > EVENT_MAX_DEPTH)
-		return err(-E2BIG, "event: any: more than %d, one in the other",
-			   EVENT_MAX_DEPTH);
+		return err(-E2BIG, "event: %s: more than %d, one in the other",
+			   what, EVENT_MAX_DEPTH);
 	return 0;
 }
 
-int event_any(struct lkdf *rt, const struct lkdf_event *v, unsigned nr,
-	      struct lkdf_event *out)
+/* Arms it with the user's events, or destroys it. */
+static int arm_users(struct event_any *any, const struct lkdf_event *v,
+		     struct lkdf_event *out)
 {
-	struct event_any *any = event_any_create(rt, nr);
 	uint32_t nr_got = 0;
-	int rc;
+	int rc = get_all(any, v, &nr_got);
 
-	if (!any)
-		return -ENOMEM;
-	any->is_users = true;
-	rc = get_all(any, v, &nr_got);
 	if (!rc)
 		rc = event_any_arm(any, out);
 	if (!rc)
@@ -180,6 +213,28 @@ int event_any(struct lkdf *rt, const struct lkdf_event *v, unsigned nr,
 		event_put(any->tap[--nr_got].tap.event);
 	event_any_destroy(any);
 	return rc;
+}
+
+int event_any(struct lkdf *rt, const struct lkdf_event *v, unsigned nr,
+	      struct lkdf_event *out)
+{
+	struct event_any *any = event_any_create(rt, nr);
+
+	if (!any)
+		return -ENOMEM;
+	any->is_users = true;
+	return arm_users(any, v, out);
+}
+
+int event_all(struct lkdf *rt, const struct lkdf_event *v, unsigned nr,
+	      struct lkdf_event *out)
+{
+	struct event_any *any = event_any_create(rt, nr);
+
+	if (!any)
+		return -ENOMEM;
+	any->is_all = true;
+	return arm_users(any, v, out);
 }
 
 int event_any_which(const struct event_any *any, unsigned *which)

@@ -3,7 +3,8 @@
  * An event that fires with the first of several, and with its error. The one
  * that wins a compare-and-swap fires it and takes the taps off the others, so
  * that nothing stays at an event that lives long. It ends, too, when nobody
- * holds it any more but what it waits for.
+ * holds it any more but what it waits for. The event of lkdf_event_all() fires
+ * with the last of several, and keeps the first error until then.
  *
  * References of its event: the user's, and one that goes when it has fired or
  * was left. The struct lives as long as its event and all that may call it.
@@ -31,13 +32,18 @@ struct event_any {
 
 	/* Any thread. */
 	_Atomic(uint32_t) nr_refs; /* the event, each tap, who makes it */
-	_Atomic(uint32_t) first; /* its number */
+	_Atomic(uint32_t) first; /* its number; of all: 0 */
+	_Atomic(uint32_t) nr_left; /* of all: that have not fired */
+	_Atomic(int32_t) error; /* of all: the first; who sets it, sets */
+	struct failure *failure; /* its story, before nr_left falls */
 
 	/* Set before the first tap is added, constant afterwards. */
 	struct lkdf *rt;
 	struct lkdf_event event;
 	uint32_t nr, depth;
 	bool is_users; /* of lkdf_event_any() */
+	bool is_all; /* of lkdf_event_all() */
+	bool may_leave; /* whoever waits need not, see task/then.c */
 
 	/* Of a descriptor, see event_poll.h. NULL: none. */
 	void (*leave)(struct event_any *any); /* nobody waits for it */
@@ -63,6 +69,10 @@ int event_any_arm(struct event_any *any, struct lkdf_event *out);
 
 /* As lkdf_event_any(). */
 int event_any(struct lkdf *rt, const struct lkdf_event *v, unsigned nr,
+	      struct lkdf_event *out);
+
+/* As lkdf_event_all(). */
+int event_all(struct lkdf *rt, const struct lkdf_event *v, unsigned nr,
 	      struct lkdf_event *out);
 
 /* Nobody waits for it but who calls, which may be several in turn. */

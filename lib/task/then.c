@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "core/ops.h"
 #include "core/runtime.h"
+#include "scope/event_any.h"
 #include "scope/event_pulse.h"
 #include "task/complete.h"
 #include "task/step.h"
@@ -35,7 +36,9 @@ static const struct lkdf_scope *scope_of(const struct task *t,
 
 	if (t->kind->flags & LKDF_ALWAYS)
 		return NULL;
-	return ev->any || a_load(&ev->is_users, relaxed) ? t->scope : NULL;
+	if (ev->any)
+		return ev->any->may_leave ? t->scope : NULL;
+	return a_load(&ev->is_users, relaxed) ? t->scope : NULL;
 }
 
 /* ---- holding ------------------------------------------------------------ */

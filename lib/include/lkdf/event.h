@@ -113,6 +113,9 @@ int lkdf_event_wait(struct lkdf_event e, int64_t timeout_ns);
  * @e:   event, fired, before its reference is dropped
  * @out: size set by the caller
  *
+ * Of a run that ended well, err is 0 and the counts are there all the same: of
+ * tasks that no branch has chosen, say, in all repetitions or waves.
+ *
  * Return: 0; 1 still pending; -ESTALE; -EINVAL.
  */
 int lkdf_event_error(struct lkdf_event e, struct lkdf_error *out);
@@ -137,6 +140,24 @@ int lkdf_event_error(struct lkdf_event e, struct lkdf_error *out);
  * -ENOMEM.
  */
 int lkdf_event_any(struct lkdf *rt, const struct lkdf_event *v, unsigned nr,
+		   struct lkdf_event *out);
+
+/**
+ * lkdf_event_all() - an event that fires with the last of several
+ * @rt:  runtime, borrowed; must outlive the event
+ * @v:   nr events of the runtime; the caller keeps its references
+ * @nr:  1 .. LKDF_MAX_AFTER
+ * @out: event with one reference, dropped by lkdf_event_wait() or
+ *       lkdf_event_put(); untouched on failure
+ *
+ * The new event fires when all events of @v have fired, with the error of the
+ * first of them to fail, of which lkdf_event_error() tells the details. When
+ * the new event loses its last reference before, it lets go of the others.
+ *
+ * Context: any thread, bodies included, does not block.
+ * Return: as lkdf_event_any().
+ */
+int lkdf_event_all(struct lkdf *rt, const struct lkdf_event *v, unsigned nr,
 		   struct lkdf_event *out);
 
 /**

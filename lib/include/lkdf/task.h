@@ -236,6 +236,22 @@ int lkdf_hold(struct lkdf_ctx *c, struct lkdf_event *e);
 int lkdf_then(struct lkdf_ctx *c, lkdf_fn fn, struct lkdf_event on);
 
 /**
+ * lkdf_then_all() - lkdf_then() on several events
+ * @c:  context of the body
+ * @fn: continues as that of lkdf_then()
+ * @v:  nr events; once all have fired @fn is called. Their references are taken
+ *      over, but of events with LKDF_EVENT_PULSE; after a refusal none is
+ * @nr: 1 .. LKDF_MAX_AFTER
+ *
+ * @fn reads the first error of all with lkdf_input_error(c, 0). A cancel calls
+ * @fn at once where it would for each of the events.
+ *
+ * Return: as lkdf_then() and lkdf_event_all().
+ */
+int lkdf_then_all(struct lkdf_ctx *c, lkdf_fn fn, const struct lkdf_event *v,
+		  unsigned nr);
+
+/**
  * lkdf_input_error() - why an input did not succeed
  * @c:     context of the body
  * @input: 0 .. inputs - 1; a task of kind ALWAYS: any input in the order of
