@@ -44,6 +44,19 @@ int border_copy(const void *attr, void *ours, size_t known, const char *what)
 	return 0;
 }
 
+int border_owner(const struct lkdf *rt, const char *what, const char *sort,
+		 const char *name)
+{
+	if (!rt)
+		return err(-EINVAL, "%s: %s \"%s\" was put", what, sort, name);
+	return forked_refuse(rt);
+}
+
+const char *border_whose(const struct lkdf *rt)
+{
+	return rt ? "is of another runtime" : "was put";
+}
+
 int border_may_wait(const char *what)
 {
 	if (thread_self()->nr_loops)
@@ -221,7 +234,7 @@ int border_uses(const struct lkdf *rt, const struct lkdf_task *t, bool is_child)
 	uint32_t flags;
 	int rc;
 
-	if (likely(t->use != NULL))
+	if (likely(t->use && t->nr_use <= LKDF_MAX_USES))
 		fetch_row(t->use, t->nr_use);
 	rc = uses_check(rt, t->use, t->nr_use, &flags);
 

@@ -16,6 +16,21 @@
 int border_runtime(const struct lkdf *rt);
 
 /*
+ * border_runtime() for the runtime of an object, which has none once it was
+ * put. what: the call; sort: "graph".
+ */
+int border_owner(const struct lkdf *rt, const char *what, const char *sort,
+		 const char *name);
+
+/* 0; -EINVAL: a call for bodies has no context. */
+static inline int border_ctx(const struct lkdf_ctx *c, const char *what)
+{
+	return likely(c != NULL)
+		       ? 0
+		       : err(-EINVAL, "%s: the context is NULL", what);
+}
+
+/*
  * Copies a struct that starts with its own size into ours of known bytes:
  * shorter ones are filled with zero, a longer one may hold only zero beyond.
  */
@@ -35,6 +50,9 @@ int border_timeout(const char *what, int64_t ns);
 
 /* -EINVAL: it is negative. */
 int border_deadline(const char *what, int64_t ns);
+
+/* Why an object is not of this runtime, as the end of a sentence. */
+const char *border_whose(const struct lkdf *rt);
 
 /* May a task of the runtime run where it asks to? After border_task(). */
 int border_place(struct lkdf *rt, const struct lkdf_task *task);

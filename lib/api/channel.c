@@ -61,7 +61,7 @@ static int check_channel(const char *what, const struct lkdf_channel *ch)
 {
 	if (!ch)
 		return err(-EINVAL, "%s: the channel is NULL", what);
-	return border_runtime(ch->rt);
+	return border_owner(ch->rt, what, "channel", ch->name);
 }
 
 static int check_value(const char *what, const struct lkdf_channel *ch,
@@ -163,7 +163,7 @@ void lkdf_channel_put(struct lkdf_channel *ch)
 {
 	struct lkdf *rt = ch ? ch->rt : NULL;
 
-	if (!ch || !handle_drop(rt, &ch->handle, "channel_put"))
+	if (!ch || !handle_drop(rt, &ch->handle, "channel_put", ch->name))
 		return;
 	/* In a forked child nobody waits, and others may hold the lock. */
 	if (!a_load(rt->is_alive, relaxed)) {
@@ -179,11 +179,13 @@ void lkdf_channel_put(struct lkdf_channel *ch)
 static int check_body(const char *what, const struct lkdf_ctx *c,
 		      const struct lkdf_channel *ch, const void *value)
 {
-	int rc = check_value(what, ch, value);
+	int rc = border_ctx(c, what);
 
+	if (!rc)
+		rc = check_value(what, ch, value);
 	if (!rc && ch->rt != c->ex->rt)
-		rc = err(-EINVAL, "%s: channel %s is of another runtime", what,
-			 ch->name);
+		rc = err(-EINVAL, "%s: channel %s %s", what, ch->name,
+			 border_whose(ch->rt));
 	return rc;
 }
 

@@ -131,7 +131,7 @@ static int check_data(const struct lkdf_data *d, const char *what)
 {
 	if (!d)
 		return err(-EINVAL, "%s: the data is NULL", what);
-	return border_runtime(d->rt);
+	return border_owner(d->rt, what, "data", d->name);
 }
 
 int lkdf_data_split(struct lkdf_data *d, uint32_t nr, uint64_t stride)
@@ -157,6 +157,10 @@ int lkdf_data_split(struct lkdf_data *d, uint32_t nr, uint64_t stride)
 
 struct lkdf_data *lkdf_data_get(struct lkdf_data *d)
 {
+	if (d && !a_load(&d->nr_refs, relaxed)) {
+		handle_tell_put("data_get", d->name);
+		return NULL;
+	}
 	if (d)
 		data_get(d);
 	return d;
@@ -245,6 +249,8 @@ int lkdf_data_prefetch(struct lkdf_data *d, struct lkdf_place *p,
 
 void *lkdf_ptr(struct lkdf_ctx *c, unsigned use)
 {
+	if (unlikely(border_ctx(c, "ptr")))
+		return NULL;
 	if (likely(use < c->nr_bytes))
 		return c->bytes[use];
 	if (c->frame)
@@ -256,6 +262,8 @@ void *const *lkdf_ptrs(struct lkdf_ctx *c, unsigned nr, void *room[])
 {
 	unsigned i;
 
+	if (unlikely(border_ctx(c, "ptrs")))
+		return NULL;
 	if (likely(nr <= c->nr_bytes))
 		return c->bytes;
 	for (i = 0; i < nr; i++)
@@ -265,9 +273,11 @@ void *const *lkdf_ptrs(struct lkdf_ctx *c, unsigned nr, void *room[])
 
 int lkdf_use_end(struct lkdf_ctx *c, unsigned use, bool untouched)
 {
-	int rc = border_runtime(c->ex->rt);
+	int rc = border_ctx(c, "use_end");
 	struct use *u;
 
+	if (!rc)
+		rc = border_runtime(c->ex->rt);
 	if (!rc && c->frame)
 		rc = task_claim_open_ctx(c);
 	if (rc)

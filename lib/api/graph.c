@@ -53,12 +53,15 @@ static int check_add(struct lkdf_graph *g, const struct lkdf_kind *k,
 	if (unlikely(!k))
 		return err(-EINVAL, "graph %s: kind is NULL", g->name);
 	if (unlikely(k->rt != g->rt))
-		return err(-EINVAL, "graph %s: kind %s is of another runtime",
-			   g->name, k->name);
+		return err(-EINVAL, "graph %s: kind %s %s", g->name, k->name,
+			   border_whose(k->rt));
 	if (unlikely(k->arg_size && !arg))
 		return err(-EINVAL,
 			   "graph %s: kind %s copies %u bytes, arg is NULL",
 			   g->name, k->name, k->arg_size);
+	if (unlikely(a_load(&k->is_dead, relaxed)))
+		return err(-EINVAL, "graph %s: kind %s was put", g->name,
+			   k->name);
 	return unlikely(k->is_away) ? k->ops->check_arg(arg) : 0;
 }
 
@@ -156,8 +159,8 @@ int lkdf_graph_record(struct lkdf_graph *g, struct lkdf_scope *s)
 		return err(-EINVAL, "record: scope is NULL; the root scope "
 				    "cannot be recorded");
 	if (s->rt != g->rt)
-		return err(-EINVAL, "record: scope %s is of another runtime",
-			   s->name);
+		return err(-EINVAL, "record: scope %s %s", s->name,
+			   border_whose(s->rt));
 	return recording_begin(g, s);
 }
 
@@ -238,8 +241,8 @@ static int check_include(const struct lkdf_graph *g,
 			   "again, see lkdf_spawn_graph()",
 			   g->name);
 	if (part->rt != g->rt)
-		return err(-EINVAL, "include: graph %s is of another runtime",
-			   part->name);
+		return err(-EINVAL, "include: graph %s %s", part->name,
+			   border_whose(part->rt));
 	if (part->is_sealed)
 		return err(-EROFS,
 			   "include: graph %s is sealed; it is included while "
@@ -269,7 +272,7 @@ int lkdf_graph_seal(struct lkdf_graph *g, struct lkdf_diag *why)
 
 	if (!g)
 		return err(-EINVAL, "seal: the graph is NULL");
-	rc = border_runtime(g->rt);
+	rc = border_owner(g->rt, "seal", "graph", g->name);
 	if (rc)
 		return rc;
 	if (why && why->size < offsetof(struct lkdf_diag, text))
@@ -305,7 +308,7 @@ static int check_run(const struct lkdf_graph *g, const struct lkdf_run *run,
 
 	if (!g)
 		return err(-EINVAL, "run: the graph is NULL");
-	rc = border_runtime(g->rt);
+	rc = border_owner(g->rt, "run", "graph", g->name);
 	if (rc)
 		return rc;
 	if (!g->is_sealed)
@@ -331,8 +334,8 @@ int lkdf_graph_run(struct lkdf_graph *g, struct lkdf_scope *s,
 	if (rc)
 		return rc;
 	if (s && s->rt != g->rt)
-		return err(-EINVAL, "run: scope %s is of another runtime",
-			   s->name);
+		return err(-EINVAL, "run: scope %s %s", s->name,
+			   border_whose(s->rt));
 	if (r.flags & LKDF_RUN_STREAM)
 		return stream_start(g, s ? s : g->rt->root, &r, done);
 	return frame_start(g, s ? s : g->rt->root, &r, NULL, done);
@@ -342,14 +345,15 @@ int lkdf_spawn_graph(struct lkdf_ctx *c, struct lkdf_graph *g,
 		     const struct lkdf_run *run)
 {
 	struct lkdf_run r = { 0 };
-	int rc = check_run(g, run, &r);
+	int rc = border_ctx(c, "spawn_graph");
 
+	if (!rc)
+		rc = check_run(g, run, &r);
 	if (rc)
 		return rc;
 	if (g->rt != c->ex->rt)
-		return err(-EINVAL,
-			   "spawn_graph: graph %s is of another runtime",
-			   g->name);
+		return err(-EINVAL, "spawn_graph: graph %s %s", g->name,
+			   border_whose(g->rt));
 	if (r.flags & LKDF_RUN_STREAM)
 		return err(-EINVAL,
 			   "spawn_graph: graph %s: a child run is no STREAM",
@@ -364,7 +368,7 @@ int lkdf_graph_set(struct lkdf_graph *g, int32_t task, const void *arg)
 
 	if (!g)
 		return err(-EINVAL, "set: the graph is NULL");
-	rc = border_runtime(g->rt);
+	rc = border_owner(g->rt, "set", "graph", g->name);
 	if (rc)
 		return rc;
 	if (!g->is_sealed)
@@ -385,12 +389,14 @@ int lkdf_graph_dump(const struct lkdf_graph *g, int fd, const char *format)
 {
 	if (!g || !format)
 		return err(-EINVAL, "dump: graph or format is NULL");
+	if (!g->rt)
+		return border_owner(g->rt, "dump", "graph", g->name);
 	return graph_dump(g, fd, format);
 }
 
 void lkdf_graph_put(struct lkdf_graph *g)
 {
-	if (!g || !handle_drop(g->rt, &g->handle, "graph_put"))
+	if (!g || !handle_drop(g->rt, &g->handle, "graph_put", g->name))
 		return;
 	recording_end(g);
 	graph_put(g);

@@ -6,7 +6,6 @@
 #define API_GRAPH_H
 
 #include "api/border.h"
-#include "core/forked.h"
 #include "graph/graph.h"
 
 #include <errno.h>
@@ -18,8 +17,8 @@ static inline int graph_check_open(struct lkdf_graph *g, const char *what)
 		return err(-EINVAL, "%s: the graph is NULL", what);
 	if (unlikely(g->is_sealed))
 		return err(-EROFS, "%s: graph %s is sealed", what, g->name);
-	if (unlikely(!a_load(g->rt->is_alive, relaxed)))
-		return forked_refuse(g->rt);
+	if (unlikely(!g->rt || !a_load(g->rt->is_alive, relaxed)))
+		return border_owner(g->rt, what, "graph", g->name);
 	return 0;
 }
 

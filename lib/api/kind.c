@@ -90,8 +90,8 @@ static int check_limit(const struct lkdf *rt, const struct lkdf_kind_attr *a,
 	if (!use->limit)
 		return err(-EINVAL, "kind %s: limit %u is NULL", a->name, i);
 	if (use->limit->rt != rt)
-		return err(-EINVAL, "kind %s: %s is of another runtime",
-			   a->name, use->limit->text);
+		return err(-EINVAL, "kind %s: %s %s", a->name, use->limit->text,
+			   border_whose(use->limit->rt));
 	if (!use->tokens || use->tokens > use->limit->nr_tokens)
 		return err(-EINVAL, "kind %s: takes %llu tokens of %s", a->name,
 			   (unsigned long long)use->tokens, use->limit->text);
@@ -208,7 +208,11 @@ int lkdf_kind_create_io(struct lkdf *rt, const struct lkdf_kind_attr *attr,
 
 	if (!rc)
 		rc = check_io(&a);
-	return rc ? rc : kind_create_sort(rt, &io_kinds, &a, out);
+	if (!rc)
+		rc = kind_create_sort(rt, &io_kinds, &a, out);
+	if (!rc)
+		handle_add(rt, &(*out)->handle, HANDLE_KIND);
+	return rc;
 }
 
 /* fold: what else is asked for, or NULL. */
@@ -283,7 +287,7 @@ int lkdf_kind_create_fold(struct lkdf *rt, const struct lkdf_fold_attr *attr,
 
 void lkdf_kind_put(struct lkdf_kind *k)
 {
-	if (k && handle_drop(k->rt, &k->handle, "kind_put"))
+	if (k && handle_drop(k->rt, &k->handle, "kind_put", k->name))
 		kind_put(k);
 }
 
@@ -323,6 +327,6 @@ int lkdf_limit_create(struct lkdf *rt, uint64_t tokens, struct lkdf_limit **out)
 
 void lkdf_limit_put(struct lkdf_limit *l)
 {
-	if (l && handle_drop(l->rt, &l->handle, "limit_put"))
+	if (l && handle_drop(l->rt, &l->handle, "limit_put", l->text))
 		limit_put(l);
 }

@@ -33,10 +33,9 @@ static int check_range(const char *what, const struct lkdf_range *r)
 static int check_scope(const char *what, const struct lkdf *rt,
 		       const struct lkdf_scope *s)
 {
-	return s && s->rt != rt
-		       ? err(-EINVAL, "%s: scope %s is of another runtime",
-			     what, s->name)
-		       : 0;
+	return s && s->rt != rt ? err(-EINVAL, "%s: scope %s %s", what, s->name,
+				      border_whose(s->rt))
+				: 0;
 }
 
 /* From a thread that may wait, or from a body of the runtime. */
@@ -75,7 +74,8 @@ static int check_for(const struct lkdf *rt, const struct lkdf_for_attr *a)
 		return err(-EINVAL, "for: data and SCHEDULE_STATIC exclude "
 				    "each other");
 	if (a->data && a->data->rt != rt)
-		return err(-EINVAL, "for: data is of another runtime");
+		return err(-EINVAL, "for: data \"%s\" %s", a->data->name,
+			   border_whose(a->data->rt));
 	return check_scope("for", rt, a->scope);
 }
 
@@ -126,7 +126,9 @@ int lkdf_for_with(struct lkdf *rt, const struct lkdf_for_attr *a)
 
 int lkdf_for_in(struct lkdf_ctx *c, const struct lkdf_for_attr *a)
 {
-	return for_with(c->ex->rt, c, a, "lkdf_for_in");
+	int rc = border_ctx(c, "lkdf_for_in");
+
+	return rc ? rc : for_with(c->ex->rt, c, a, "lkdf_for_in");
 }
 
 /* ---- reduce ------------------------------------------------------------- */
@@ -266,5 +268,7 @@ int lkdf_reduce(struct lkdf *rt, const struct lkdf_reduce_attr *a)
 
 int lkdf_reduce_in(struct lkdf_ctx *c, const struct lkdf_reduce_attr *a)
 {
-	return reduce_parts(c->ex->rt, c, a, "lkdf_reduce_in");
+	int rc = border_ctx(c, "lkdf_reduce_in");
+
+	return rc ? rc : reduce_parts(c->ex->rt, c, a, "lkdf_reduce_in");
 }

@@ -87,7 +87,7 @@ static int find_side(struct lkdf *rt, const void *at, uint64_t bytes,
 	side->at = (char *)(uintptr_t)at;
 	side->held = NULL;
 	if (!h)
-		return 0;
+		return blocks_check(rt, at, "copy");
 	offset = (uint64_t)(side->at - h->base);
 	if (offset > h->bytes || bytes > h->bytes - offset)
 		rc = err(-EINVAL,
@@ -101,6 +101,20 @@ static int find_side(struct lkdf *rt, const void *at, uint64_t bytes,
 	else
 		held_put(h);
 	return rc;
+}
+
+/* Addresses are those of the program: no two memories have the same. */
+static int check_overlap(const char *to, const char *from, uint64_t bytes)
+{
+	uint64_t apart =
+		to < from ? (uint64_t)(from - to) : (uint64_t)(to - from);
+
+	if (apart >= bytes)
+		return 0;
+	return err(-EINVAL,
+		   "copy: %llu bytes to %p and from %p overlap: at most %llu",
+		   (unsigned long long)bytes, (const void *)to,
+		   (const void *)from, (unsigned long long)apart);
 }
 
 static void put_side(struct copy_side *side)
@@ -160,7 +174,9 @@ int lkdf_copy(struct lkdf *rt, struct lkdf_scope *s, void *to, const void *from,
 	if (bytes > HEAP_SIZE_MAX)
 		return err(-EINVAL, "copy: %llu bytes, at most 2^46",
 			   (unsigned long long)bytes);
-	rc = bytes ? find_side(rt, to, bytes, &there) : 0;
+	rc = bytes ? check_overlap(to, from, bytes) : 0;
+	if (!rc && bytes)
+		rc = find_side(rt, to, bytes, &there);
 	if (!rc && bytes)
 		rc = find_side(rt, from, bytes, &here);
 	if (rc) {

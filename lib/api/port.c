@@ -21,20 +21,24 @@ int lkdf_graph_port(struct lkdf_graph *g, int32_t from, uint16_t out,
 
 const void *lkdf_in(const struct lkdf_ctx *c, unsigned port)
 {
-	return port_in(c, port);
+	return border_ctx(c, "in") ? NULL : port_in(c, port);
 }
 
 void *lkdf_out(const struct lkdf_ctx *c, unsigned port)
 {
-	return port_out(c, port);
+	return border_ctx(c, "out") ? NULL : port_out(c, port);
 }
 
 int lkdf_own(const struct lkdf_ctx *c, unsigned port)
 {
-	return port_own(c, port);
+	int rc = border_ctx(c, "own");
+
+	return rc ? rc : port_own(c, port);
 }
 
 int lkdf_pass(const struct lkdf_ctx *c, unsigned out, unsigned in)
 {
-	return port_pass(c, out, in);
+	int rc = border_ctx(c, "pass");
+
+	return rc ? rc : port_pass(c, out, in);
 }

@@ -27,8 +27,8 @@ int lkdf_scope_create(struct lkdf *rt, const struct lkdf_scope_attr *attr,
 	if (rc)
 		return rc;
 	if (a.parent && a.parent->rt != rt)
-		return err(-EINVAL, "scope: parent %s is of another runtime",
-			   a.parent->name);
+		return err(-EINVAL, "scope: parent %s %s", a.parent->name,
+			   border_whose(a.parent->rt));
 	rc = scope_create(rt, a.parent ? a.parent : rt->root, &a, out);
 	if (!rc)
 		handle_add(rt, &(*out)->handle, HANDLE_SCOPE);
@@ -45,8 +45,8 @@ static int choose_scope(struct lkdf *rt, struct lkdf_scope **s)
 	if (!*s)
 		*s = rt->root;
 	if ((*s)->rt != rt)
-		return err(-EINVAL, "scope %s is of another runtime",
-			   (*s)->name);
+		return err(-EINVAL, "scope %s %s", (*s)->name,
+			   border_whose((*s)->rt));
 	return 0;
 }
 
@@ -91,6 +91,6 @@ int lkdf_scope_error(struct lkdf *rt, struct lkdf_scope *s,
 
 void lkdf_scope_put(struct lkdf_scope *s)
 {
-	if (s && handle_drop(s->rt, &s->handle, "scope_put"))
+	if (s && handle_drop(s->rt, &s->handle, "scope_put", s->name))
 		scope_put(s);
 }

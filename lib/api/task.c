@@ -25,14 +25,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/*
+ * Tasks of a kind that was put may be under way, and their bodies use it; no
+ * other thread does.
+ */
+static bool is_lost(const struct lkdf_kind *k, bool is_child)
+{
+	return unlikely(a_load(&k->is_dead, relaxed)) && !is_child &&
+	       !thread_self()->executor;
+}
+
 static __attribute__((noinline)) int
 check_kind(struct lkdf *rt, const struct lkdf_kind *k, const void *arg)
 {
 	if (unlikely(!k))
 		return err(-EINVAL, "task: kind is NULL");
 	if (unlikely(k->rt != rt))
-		return err(-EINVAL, "task: kind %s is of another runtime",
-			   k->name);
+		return err(-EINVAL, "task: kind %s %s", k->name,
+			   border_whose(k->rt));
 	if (unlikely(k->arg_size && !arg))
 		return err(-EINVAL,
 			   "task: kind %s copies %u bytes, arg is NULL",
@@ -50,6 +60,8 @@ static int check_task(struct lkdf *rt, const struct lkdf_task **task,
 	t = *task;
 	if (!rc)
 		rc = check_kind(rt, t->kind, t->arg);
+	if (!rc && is_lost(t->kind, is_child))
+		rc = err(-EINVAL, "task: kind %s was put", t->kind->name);
 	if (!rc && t->nr_use)
 		rc = border_uses(rt, t, is_child);
 	return rc ? rc : border_place(rt, t);
@@ -64,8 +76,8 @@ int lkdf_submit(struct lkdf *rt, struct lkdf_scope *s,
 	if (rc)
 		return rc;
 	if (s && s->rt != rt)
-		return err(-EINVAL, "submit: scope %s is of another runtime",
-			   s->name);
+		return err(-EINVAL, "submit: scope %s %s", s->name,
+			   border_whose(s->rt));
 	if (s && unlikely(recording_is_on(s)) &&
 	    border_record(s, task, done != NULL, &rc))
 		return rc;
@@ -117,8 +129,8 @@ int lkdf_submit_many(struct lkdf *rt, struct lkdf_scope *s,
 		return err(-EINVAL, "submit: %u tasks: expected 1 .. %d", nr,
 			   LKDF_MAX_MANY);
 	if (s && s->rt != rt)
-		return err(-EINVAL, "submit: scope %s is of another runtime",
-			   s->name);
+		return err(-EINVAL, "submit: scope %s %s", s->name,
+			   border_whose(s->rt));
 	if (s && recording_is_on(s))
 		return err(-EINVAL,
 			   "submit: scope %s is recorded; submit one "
@@ -143,16 +155,24 @@ int lkdf_submit_many(struct lkdf *rt, struct lkdf_scope *s,
 
 int lkdf_spawn(struct lkdf_ctx *c, struct lkdf_kind *k, const void *arg)
 {
-	if (unlikely(!k || k->rt != c->ex->rt || (!arg && k->arg_size)))
-		return check_kind(c->ex->rt, k, arg);
+	if (unlikely(!c || !k || k->rt != c->ex->rt || (!arg && k->arg_size)))
+		return c ? check_kind(c->ex->rt, k, arg)
+			 : border_ctx(c, "spawn");
 	return task_spawn(c, k, arg);
+}
+
+static int check_body(const struct lkdf_ctx *c, const char *what)
+{
+	int rc = border_ctx(c, what);
+
+	return rc ? rc : border_runtime(c->ex->rt);
 }
 
 int lkdf_spawn_task(struct lkdf_ctx *c, const struct lkdf_task *task,
 		    struct lkdf_event *done)
 {
 	struct lkdf_task room;
-	int rc = border_runtime(c->ex->rt);
+	int rc = check_body(c, "spawn_task");
 
 	if (!rc)
 		rc = check_task(c->ex->rt, &task, &room, true);
@@ -162,8 +182,10 @@ int lkdf_spawn_task(struct lkdf_ctx *c, const struct lkdf_task *task,
 
 int lkdf_join(struct lkdf_ctx *c)
 {
-	int rc;
+	int rc = border_ctx(c, "join");
 
+	if (unlikely(rc))
+		return rc;
 	if (likely(task_joins_freely(c)))
 		return task_join(c);
 	rc = task_may_join(c);
@@ -176,7 +198,7 @@ int lkdf_join(struct lkdf_ctx *c)
 
 int lkdf_hold(struct lkdf_ctx *c, struct lkdf_event *e)
 {
-	int rc = border_runtime(c->ex->rt);
+	int rc = check_body(c, "hold");
 
 	if (!rc && !e)
 		rc = err(-EINVAL, "hold: the event is NULL");
@@ -185,7 +207,7 @@ int lkdf_hold(struct lkdf_ctx *c, struct lkdf_event *e)
 
 int lkdf_then(struct lkdf_ctx *c, lkdf_fn fn, struct lkdf_event on)
 {
-	int rc = border_runtime(c->ex->rt);
+	int rc = check_body(c, "then");
 
 	if (!rc && !fn)
 		rc = err(-EINVAL, "then: fn is NULL");
@@ -217,10 +239,13 @@ int lkdf_then_all(struct lkdf_ctx *c, lkdf_fn fn, const struct lkdf_event *v,
 
 int lkdf_input_error(const struct lkdf_ctx *c, unsigned input)
 {
-	struct task *t = c->task;
 	struct failure *failure;
+	struct task *t;
 	struct use *u;
 
+	if (unlikely(!c))
+		return border_ctx(c, "input_error");
+	t = c->task;
 	if (!t || (t->link.flags & TASK_CONTINUES && !again_is_first(t)))
 		return input == 0 ? c->input_err : 0;
 	if (t->link.flags & TASK_OWNED && t->kind->flags & LKDF_ALWAYS)
@@ -241,7 +266,8 @@ static struct lkdf_scope *scope_of(const struct lkdf_ctx *c)
 
 int lkdf_cancelled(const struct lkdf_ctx *c)
 {
-	return deadline_look(scope_of(c));
+	return likely(c != NULL) ? deadline_look(scope_of(c))
+				 : border_ctx(c, "cancelled");
 }
 
 int lkdf_fail(struct lkdf_ctx *c, int error, const char *fmt, ...)
@@ -252,8 +278,10 @@ int lkdf_fail(struct lkdf_ctx *c, int error, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	c->has_why = true;
-	c->after = AFTER_LOOK;
+	if (likely(c != NULL)) {
+		c->has_why = true;
+		c->after = AFTER_LOOK;
+	}
 	return err(error < 0 ? error : -EINVAL, "%s", text);
 }
 
@@ -264,37 +292,47 @@ static const struct lkdf_kind *kind_of(const struct lkdf_ctx *c)
 
 void *lkdf_scratch(struct lkdf_ctx *c)
 {
-	size_t size = kind_of(c)->scratch_size;
+	size_t size = border_ctx(c, "scratch") ? 0 : kind_of(c)->scratch_size;
 
 	return size ? scratch_get(c->ex, size) : NULL;
 }
 
 uint64_t lkdf_seq(const struct lkdf_ctx *c)
 {
-	return c->frame ? c->frame->seq : 0;
+	return !border_ctx(c, "seq") && c->frame ? c->frame->seq : 0;
 }
 
 const void *lkdf_run_arg(const struct lkdf_ctx *c)
 {
-	return c->frame ? c->frame->arg : NULL;
+	return !border_ctx(c, "run_arg") && c->frame ? c->frame->arg : NULL;
 }
 
 struct lkdf *lkdf_runtime(const struct lkdf_ctx *c)
 {
-	return c->ex->rt;
+	return border_ctx(c, "runtime") ? NULL : c->ex->rt;
+}
+
+static bool is_operation(const struct lkdf_ctx *c, const char *what)
+{
+	if (border_ctx(c, what))
+		return false;
+	if (c->task && c->task->kind->ops == &io_kinds)
+		return true;
+	err(-EINVAL, "%s: this task is no operation", what);
+	return false;
 }
 
 int64_t lkdf_io_result(const struct lkdf_ctx *c)
 {
-	if (!c->task || c->task->kind->ops != &io_kinds)
-		return err(-EINVAL, "io_result: this task is no operation");
+	if (!is_operation(c, "io_result"))
+		return -EINVAL;
 	return io_result(c->task);
 }
 
 int lkdf_io_error(const struct lkdf_ctx *c, uint64_t *nr)
 {
-	if (!c->task || c->task->kind->ops != &io_kinds)
-		return err(-EINVAL, "io_error: this task is no operation");
+	if (!is_operation(c, "io_error"))
+		return -EINVAL;
 	if (nr)
 		*nr = (uint64_t)c->task->io_value;
 	return c->task->io_error;
@@ -309,11 +347,17 @@ int lkdf_io_take(const struct lkdf_io_wave *w)
 
 int lkdf_worker(const struct lkdf_ctx *c)
 {
-	return c->ex->id;
+	int rc = border_ctx(c, "worker");
+
+	return rc ? rc : c->ex->id;
 }
 
 int lkdf_team_size(const struct lkdf_ctx *c)
 {
+	int rc = border_ctx(c, "team_size");
+
+	if (rc)
+		return rc;
 	return c->ex->worker ? team_size(c->ex->worker) : 1;
 }
 

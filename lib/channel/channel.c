@@ -55,6 +55,7 @@ void channel_get(struct lkdf_channel *ch)
 
 void channel_put(struct lkdf_channel *ch)
 {
+	struct lkdf *rt = ch->rt;
 	bool is_alive;
 	uint32_t i;
 
@@ -64,12 +65,13 @@ void channel_put(struct lkdf_channel *ch)
 	check(list_is_empty(&ch->waiting[CHANNEL_VALUES]));
 	check(list_is_empty(&ch->waiting[CHANNEL_ROOM]));
 	/* In a forked child they are the parent's to drop. */
-	is_alive = a_load(ch->rt->is_alive, relaxed);
+	is_alive = a_load(rt->is_alive, relaxed);
 	for (i = 0; i < ch->nr && ch->drop && is_alive; i++)
 		ch->drop(value_at(ch, i));
-	a_sub(&ch->rt->nr_handles, 1, relaxed);
+	a_sub(&rt->nr_handles, 1, relaxed);
 	free(ch->values);
-	free(ch);
+	ch->rt = NULL;
+	handle_bury(rt, ch);
 }
 
 /* ---- under lock --------------------------------------------------------- */

@@ -53,18 +53,22 @@ void limit_get(struct lkdf_limit *l)
 
 void limit_put(struct lkdf_limit *l)
 {
+	struct lkdf *rt;
+
 	/* [limit.put] all uses before the free; pairs with itself. */
 	if (!l || a_sub(&l->nr_refs, 1, acq_rel) != 1)
 		return;
 	check(l->nr_free == l->nr_tokens);
-	pthread_mutex_lock(&l->rt->lock);
+	rt = l->rt;
+	pthread_mutex_lock(&rt->lock);
 	*l->prev = l->next;
 	if (l->next)
 		l->next->prev = l->prev;
-	pthread_mutex_unlock(&l->rt->lock);
-	a_sub(&l->rt->nr_handles, 1, relaxed);
+	pthread_mutex_unlock(&rt->lock);
+	a_sub(&rt->nr_handles, 1, relaxed);
 	pthread_mutex_destroy(&l->lock);
-	free(l);
+	l->rt = NULL;
+	handle_bury(rt, l);
 }
 
 /* Under lock. */

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/options.h"
 #include "base/thread.h"
+#include "core/handle.h"
 #include "core/stock.h"
 #include "mem/pool.h"
 #include "ring/blocking.h"
@@ -118,6 +119,7 @@ struct lkdf {
 	pthread_mutex_t lock;
 	struct lkdf_limit *limits;
 	struct list handles; /* see handle.h */
+	struct graves graves;
 	uint32_t nr_frames; /* slots ever used */
 	uint32_t free_frame; /* first free slot + 1 */
 	struct lkdf_place *part_places; /* all parts; they stay until close */

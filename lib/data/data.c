@@ -161,16 +161,20 @@ static void empty_data(void *u)
 	free(d->last);
 }
 
-static void free_data(void *u)
+static void bury_data(void *u)
 {
-	empty_data(u);
-	free(u);
+	struct lkdf_data *d = u;
+	struct lkdf *rt = d->rt;
+
+	empty_data(d);
+	d->rt = d->domain.rt = NULL;
+	handle_bury(rt, d);
 }
 
 /* Now, or when devices have let go of it. */
 static void destroy_data(struct lkdf_data *d)
 {
-	copies_forget(data_copies(d), free_data, d);
+	copies_forget(data_copies(d), bury_data, d);
 }
 
 static void last_ready(struct executor *ex, struct claim *c)
@@ -277,13 +281,27 @@ static void never_free(struct claim *c)
 
 static const struct claim_ops last_ops = { last_ready, never_free };
 
+/* How many there were; without any the put is one too many, and told. */
+static uint32_t drop_reference(struct lkdf_data *d)
+{
+	uint32_t nr = a_load(&d->nr_refs, relaxed);
+
+	do {
+		if (!nr) {
+			handle_tell_put("data_put", d->name);
+			return 0;
+		}
+		/* [data.put] all uses before the last; pairs with itself. */
+	} while (!a_cas(&d->nr_refs, &nr, nr - 1, acq_rel, relaxed));
+	return nr;
+}
+
 void data_put(struct lkdf_data *d)
 {
 	struct claim *c;
 	struct use *why;
 
-	/* [data.put] all uses before the last; pairs with itself. */
-	if (!d || a_sub(&d->nr_refs, 1, acq_rel) != 1)
+	if (!d || drop_reference(d) != 1)
 		return;
 	c = d->last;
 	c->nr = 1;
@@ -403,9 +421,11 @@ void data_report_leaks(struct lkdf *rt)
 
 void data_put_orphan(struct lkdf_data *d)
 {
-	handle_tell_orphan("data_put");
-	/* [data.put] as above. */
-	if (a_sub(&d->nr_refs, 1, acq_rel) == 1)
+	bool is_buried = !a_load(&d->nr_refs, relaxed);
+
+	if (!is_buried)
+		handle_tell_orphan("data_put");
+	if (drop_reference(d) == 1)
 		free(d);
 }
 

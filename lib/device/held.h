@@ -34,6 +34,9 @@ struct device_held {
 	/* The last of these. */
 	struct blocking_item item;
 	void (*gone)(struct device_held *h);
+
+	/* Any thread; gone()'s own: what keeps the record. */
+	_Atomic(uint32_t) nr_keepers;
 };
 
 /* A thread asks for h->device_ptr, or that base is pinned. */

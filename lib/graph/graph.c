@@ -139,15 +139,18 @@ static void free_memory(struct lkdf_graph *g)
 
 void graph_put(struct lkdf_graph *g)
 {
+	struct lkdf *rt = g->rt;
+
 	check(a_load(&g->nr_refs, relaxed));
 	/* [graph.put] all uses before the free; pairs with itself. */
-	if (!g || a_sub(&g->nr_refs, 1, acq_rel) != 1)
+	if (a_sub(&g->nr_refs, 1, acq_rel) != 1)
 		return;
 	drop_args(g);
 	free_memory(g);
 	pthread_mutex_destroy(&g->lock);
-	a_sub(&g->rt->nr_handles, 1, relaxed);
-	free(g);
+	g->rt = NULL;
+	a_sub(&rt->nr_handles, 1, relaxed);
+	handle_bury(rt, g);
 }
 
 uint32_t graph_wide_nr_in(const struct lkdf_graph *g, uint32_t task)

@@ -119,29 +119,126 @@ struct device_held *blocks_get(struct lkdf *rt, const void *p)
 	return h;
 }
 
-int blocks_free(struct lkdf *rt, const void *p)
+/* ---- freed ones --------------------------------------------------------- */
+
+/* The addresses last until the device has given its memory back, too. */
+static void free_record(struct device_held *h)
+{
+	/* [record.put] all uses before the free; pairs with itself. */
+	if (a_sub(&h->nr_keepers, 1, acq_rel) != 1)
+		return;
+	if (h->mem == LKDF_MEM_OWN)
+		region_unmap(h->base, h->taken);
+	else if (h->mem == LKDF_MEM_HOST_PINNED)
+		os_unmap(h->base, h->taken);
+	free(h);
+}
+
+/*
+ * Under held_lock. The addresses of a device's own memory stay nobody's for a
+ * while, so that a copy of freed bytes is refused. The oldest of them, which is
+ * to go, or NULL.
+ */
+static struct device_held *keep_freed(struct devices *all,
+				      struct device_held *h)
+{
+	struct device_held *oldest = all->freed[all->next_freed];
+
+	if (h->mem != LKDF_MEM_OWN)
+		return NULL;
+	a_add(&h->nr_keepers, 1, relaxed);
+	all->freed[all->next_freed] = h;
+	all->next_freed = (all->next_freed + 1) % NR_GRAVES;
+	a_store(&all->has_freed, true, relaxed);
+	return oldest;
+}
+
+/* Under held_lock. NULL: p is in none of them. */
+static const struct device_held *find_freed(const struct devices *all,
+					    const void *p)
+{
+	const struct device_held *h;
+	unsigned i;
+
+	for (i = 0; i < NR_GRAVES; i++) {
+		h = all->freed[i];
+		if (h && (uintptr_t)p - (uintptr_t)h->base < h->taken)
+			return h;
+	}
+	return NULL;
+}
+
+int blocks_check(struct lkdf *rt, const void *p, const char *what)
 {
 	struct devices *all = rt->devices;
-	struct device_held *h;
+	const struct device_held *h;
+	int rc = 0;
+
+	if (likely(!a_load(&all->has_freed, relaxed)))
+		return 0;
+	pthread_mutex_lock(&all->held_lock);
+	h = find_freed(all, p);
+	if (h)
+		rc = err(-EINVAL,
+			 "%s: %p lies in block \"%s\" of device %s, which was "
+			 "freed",
+			 what, p, h->label, h->device->name);
+	pthread_mutex_unlock(&all->held_lock);
+	return rc;
+}
+
+void blocks_forget(struct devices *all)
+{
+	struct device_held *freed[NR_GRAVES];
+	unsigned i;
+
+	pthread_mutex_lock(&all->held_lock);
+	memcpy(freed, all->freed, sizeof(freed));
+	memset(all->freed, 0, sizeof(all->freed));
+	a_store(&all->has_freed, false, relaxed);
+	pthread_mutex_unlock(&all->held_lock);
+	for (i = 0; i < NR_GRAVES; i++)
+		if (freed[i])
+			free_record(freed[i]);
+}
+
+/* -ENOENT: it was never there. */
+static int refuse_twice(struct lkdf *rt, const void *p)
+{
+	int rc = blocks_check(rt, p, "free");
+
+	return rc ? rc : -ENOENT;
+}
+
+int blocks_free(struct lkdf *rt, const void *p)
+{
+	struct device_held *h, *oldest = NULL;
+	struct devices *all = rt->devices;
 	bool is_base;
 
 	if (!blocks_exist(rt))
-		return -ENOENT;
+		return refuse_twice(rt, p);
 	pthread_mutex_lock(&all->held_lock);
 	h = find_block(all, p);
 	is_base = h && h->base == p;
-	if (is_base)
+	if (is_base) {
 		take_out(all, h);
-	else if (h)
+		oldest = keep_freed(all, h);
+	} else if (h) {
 		err(-EINVAL,
 		    "free: %p lies %llu bytes inside a block of %llu bytes "
 		    "\"%s\" of device %s",
 		    p, (unsigned long long)((const char *)p - h->base),
 		    (unsigned long long)h->bytes, h->label, h->device->name);
+	}
 	pthread_mutex_unlock(&all->held_lock);
+	if (oldest)
+		free_record(oldest);
 	if (is_base)
 		held_put(h);
-	return is_base ? 0 : h ? -EINVAL : -ENOENT;
+	if (!h)
+		return refuse_twice(rt, p);
+	return is_base ? 0 : -EINVAL;
 }
 
 /* ---- asking the launcher ------------------------------------------------ */
@@ -205,13 +302,15 @@ static int ask_launcher(struct lkdf *rt, struct held_call *c)
 
 /* ---- making them -------------------------------------------------------- */
 
-static void free_record(struct device_held *h)
+/* Where addresses are limited those of freed blocks are given back first. */
+static void *reserve_block(struct devices *all, uint64_t bytes)
 {
-	if (h->mem == LKDF_MEM_OWN)
-		region_unmap(h->base, h->taken);
-	else if (h->mem == LKDF_MEM_HOST_PINNED)
-		os_unmap(h->base, h->taken);
-	free(h);
+	void *base = region_reserve(bytes);
+
+	if (base || !a_load(&all->has_freed, relaxed))
+		return base;
+	blocks_forget(all);
+	return region_reserve(bytes);
 }
 
 /* The addresses, and of pinned memory the pages. */
@@ -225,7 +324,7 @@ static int map_block(const struct lkdf_place *p, struct device_held *h)
 	if (h->mem == LKDF_MEM_MANAGED)
 		return 0;
 	if (h->mem == LKDF_MEM_OWN)
-		h->base = region_reserve(h->taken);
+		h->base = reserve_block(p->rt->devices, h->taken);
 	else
 		h->base = os_map(h->taken, REGION_PAGE, &m->policy, &error,
 				 &bind_error);
@@ -250,6 +349,7 @@ static struct device_held *new_record(const struct lkdf_place *p,
 	h->align = max_u64(align, DEVICE_ALIGN);
 	h->gone = free_record;
 	a_store(&h->nr_users, 1, relaxed);
+	a_store(&h->nr_keepers, 1, relaxed);
 	snprintf(h->label, sizeof(h->label), "%s", label ? label : "");
 	return h;
 }

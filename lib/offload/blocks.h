@@ -21,6 +21,15 @@ int blocks_alloc(struct lkdf_place *p, enum lkdf_mem_kind m, uint64_t bytes,
 /* The block with a user more, for held_put(); NULL: there is none. */
 struct device_held *blocks_get(struct lkdf *rt, const void *p);
 
+/*
+ * 0; -EINVAL: p lies in memory of a device that was freed lately. what: the
+ * call.
+ */
+int blocks_check(struct lkdf *rt, const void *p, const char *what);
+
+/* The addresses of freed blocks are anybody's again. */
+void blocks_forget(struct devices *all);
+
 /* -ENOENT: there is none; -EINVAL: p lies inside of one, err() says where. */
 int blocks_free(struct lkdf *rt, const void *p);
 

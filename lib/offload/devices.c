@@ -45,6 +45,8 @@ void devices_fini(struct lkdf *rt, bool is_child)
 	struct devices *all = rt->devices;
 	unsigned i, nr = devices_nr(rt);
 
+	if (!is_child)
+		blocks_forget(all);
 	for (i = 0; i < nr; i++) {
 		device_destroy(all->device[i], !is_child);
 		free(all->place[i]);

@@ -33,6 +33,9 @@ struct devices {
 	struct device_held **held; /* by address */
 	unsigned room_held;
 	_Atomic(unsigned) nr_held;
+	struct device_held *freed[NR_GRAVES]; /* a ring; NULL: none yet */
+	unsigned next_freed; /* the oldest */
+	_Atomic(bool) has_freed;
 
 	/* Any thread; see own_kind.h. */
 	_Atomic(struct lkdf_kind *) own_kind[NR_OWN_KINDS];

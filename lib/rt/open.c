@@ -410,6 +410,7 @@ static void free_memory(struct lkdf *rt)
 	facts_close(rt, false);
 	place_close(rt);
 	close_parts(rt);
+	graves_fini(&rt->graves);
 	destroy_locks(rt);
 	unmark_alive(rt);
 }

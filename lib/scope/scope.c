@@ -132,9 +132,13 @@ static void scope_destroy(struct lkdf_scope *s)
 	del_child(s);
 	pthread_mutex_unlock(&rt->scope_lock);
 	scope_fini(s);
-	free(s);
-	if (!is_own)
-		a_sub(&rt->nr_handles, 1, relaxed);
+	if (is_own) {
+		free(s);
+		return;
+	}
+	s->rt = NULL;
+	a_sub(&rt->nr_handles, 1, relaxed);
+	handle_bury(rt, s);
 }
 
 /* The root is the runtime's own and never gets here with its last one. */

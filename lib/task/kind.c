@@ -280,6 +280,7 @@ static void free_copies(struct lkdf_kind *k)
 static void free_all(struct lkdf_kind *k)
 {
 	struct lkdf_kind *next;
+	struct lkdf *rt;
 	uint32_t i;
 
 	for (; k; k = next) {
@@ -290,7 +291,9 @@ static void free_all(struct lkdf_kind *k)
 		free(k->ports);
 		if (k->ops->free)
 			k->ops->free(k);
-		free(k);
+		rt = k->rt;
+		k->rt = NULL;
+		handle_bury(rt, k);
 	}
 }
 
@@ -324,6 +327,7 @@ void kind_put(struct lkdf_kind *k)
 	if (!k || a_sub(&k->nr_refs, 1, acq_rel) != 1)
 		return;
 	rt = k->rt;
+	a_store(&k->is_dead, true, relaxed);
 	a_sub(&rt->nr_handles, 1, relaxed);
 	pthread_mutex_lock(&rt->lock);
 	k->next_dead = rt->dead_kinds;

@@ -95,6 +95,9 @@ struct lkdf_kind {
 	bool is_child; /* of a shape that is spawned the short way */
 	bool may_block; /* its body, or its operation */
 
+	/* Set with the last reference; tasks of it may still be under way. */
+	_Atomic(bool) is_dead;
+
 	/*
 	 * Written at the start and end of a recording; both steer, so relaxed
 	 * will do.

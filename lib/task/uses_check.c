@@ -70,8 +70,8 @@ check_use(const struct lkdf *rt, const struct lkdf_use *u, unsigned i)
 	if (!d)
 		return err(-EINVAL, "use %u: the data is NULL", i);
 	if (d->rt != rt)
-		return err(-EINVAL, "use %u: %s is of another runtime", i,
-			   data_text(d, 0, text));
+		return err(-EINVAL, "use %u: %s %s", i, data_text(d, 0, text),
+			   d->rt ? "is of another runtime" : "was put");
 	if (u->part > d->domain.nr_parts)
 		return err(-ERANGE, "use %u: part %u of %s, which has %u", i,
 			   u->part, data_text(d, 0, text), d->domain.nr_parts);

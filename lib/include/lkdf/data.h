@@ -125,7 +125,7 @@ int lkdf_data_split(struct lkdf_data *d, uint32_t nr, uint64_t stride);
  * lkdf_data_get() - one more reference
  * @d: data
  *
- * Return: @d.
+ * Return: @d; NULL: it was put before, and has ended or ends.
  */
 struct lkdf_data *lkdf_data_get(struct lkdf_data *d);
 

@@ -289,8 +289,9 @@ int lkdf_place_register(struct lkdf *rt, const struct lkdf_device_ops *ops,
  *
  * Context: any thread, in a body with @done or where it is done at once.
  * Return: 0, or without @done the copy's error; -EINVAL beyond the end of a
- * block; -EDEADLK in a body without @done; -ENOMEM; -ENODEV the device is lost;
- * -ECANCELED the scope is; what upload, fetch or copy returned.
+ * block, in a block that was freed, or the two overlap; -EDEADLK in a body
+ * without @done; -ENOMEM; -ENODEV the device is lost; -ECANCELED the scope is;
+ * what upload, fetch or copy returned.
  */
 int lkdf_copy(struct lkdf *rt, struct lkdf_scope *s, void *to, const void *from,
 	      uint64_t bytes, struct lkdf_event *done);

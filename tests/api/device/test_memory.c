@@ -57,6 +57,34 @@ static void bytes_go_there_and_back(struct lkdf *rt, struct lkdf_place *p,
 	lkdf_free(rt, b);
 }
 
+static void copies_of_nonsense_are_refused(struct lkdf *rt,
+					   struct lkdf_place *p,
+					   const char *how)
+{
+	char *a = memory_alloc(p, LKDF_MEM_OWN, BLOCK_BYTES);
+	char *b = memory_alloc(p, LKDF_MEM_OWN, BLOCK_BYTES);
+
+	is(lkdf_copy(rt, NULL, a + 8, a, 16, NULL), -EINVAL,
+	   "%s: what overlaps in a block is refused", how);
+	has(lkdf_errmsg(), "overlap", "%s: with the reason", how);
+	is(lkdf_copy(rt, NULL, a + 16, a, 16, NULL), 0,
+	   "%s: what lies side by side is copied", how);
+	is(lkdf_copy(rt, NULL, (char *)host + 1, host, 8, NULL), -EINVAL,
+	   "%s: nor does memory of the host overlap", how);
+	lkdf_free(rt, b);
+	is(lkdf_copy(rt, NULL, b + 100, a, 16, NULL), -EINVAL,
+	   "%s: nothing goes to a block that was freed", how);
+	has(lkdf_errmsg(), "block \"block\" of device", "%s: which is named",
+	    how);
+	is(lkdf_copy(rt, NULL, host, b, 16, NULL), -EINVAL,
+	   "%s: nor comes from one", how);
+	lkdf_free(rt, a);
+	is(lkdf_copy(rt, NULL, host, a, 16, NULL), -EINVAL,
+	   "%s: nor from the last one", how);
+	lkdf_free(rt, a);
+	has(lkdf_errmsg(), "which was freed", "%s: a second free is told", how);
+}
+
 /* In one scope, which waits for all of them. */
 static void copies_are_events(struct lkdf *rt, struct lkdf_place *p,
 			      const char *how)
@@ -114,6 +142,7 @@ static void blocks(struct lkdf *rt, struct lkdf_place *p, const char *how)
 {
 	an_address_tells_its_block(rt, p, how);
 	bytes_go_there_and_back(rt, p, how);
+	copies_of_nonsense_are_refused(rt, p, how);
 	copies_are_events(rt, p, how);
 	a_block_grows_and_shrinks(rt, p, how);
 }

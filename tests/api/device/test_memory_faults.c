@@ -376,7 +376,7 @@ static void wrong_calls_are_named(void)
 	lkdf_free(o.rt, a);
 	said[0] = 0;
 	lkdf_free(o.rt, a);
-	has(said, "is no block of this runtime", "freed twice");
+	has(said, "which was freed", "freed twice");
 	is(lkdf_alloc(o.place, LKDF_MEM_OWN, 64, 8192, NULL, &a), -EINVAL,
 	   "an alignment of more than a page");
 	is(lkdf_alloc(o.place, LKDF_MEM_MANAGED, 64, 0, NULL, &a), -EOPNOTSUPP,
