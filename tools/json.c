@@ -13,9 +13,16 @@ void json_init(struct json *j, FILE *out)
 	*j = (struct json){ .out = out, .is_first = true };
 }
 
-static void put_text(struct json *j, const char *text)
+/* A control character, of C1 too. */
+static void put_code(struct json *j, uint8_t c)
 {
 	static const char hex[] = "0123456789abcdef";
+
+	fprintf(j->out, "\\u00%c%c", hex[c >> 4], hex[c & 15]);
+}
+
+static void put_text(struct json *j, const char *text)
+{
 	const uint8_t *c, *end;
 	size_t size;
 
@@ -31,8 +38,9 @@ static void put_text(struct json *j, const char *text)
 		else if (*c == '\t')
 			fputs("\\t", j->out);
 		else if (*c < 0x20 || *c == 0x7f)
-			fprintf(j->out, "\\u00%c%c", hex[*c >> 4],
-				hex[*c & 15]);
+			put_code(j, *c);
+		else if (size == 2 && *c == 0xc2 && c[1] < 0xa0)
+			put_code(j, c[1]);
 		else if (size)
 			fwrite(c, 1, size, j->out);
 		else

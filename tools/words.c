@@ -5,34 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Bytes of a control character or an order of direction at p; 0: none. */
-static int wild_size(const unsigned char *p)
-{
-	if (*p < 0x20 || *p == 0x7f)
-		return 1;
-	if (*p == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0)
-		return 2;
-	if (*p != 0xe2)
-		return 0;
-	if (p[1] == 0x80)
-		return (p[2] >= 0x8e && p[2] <= 0x8f) ||
-				       (p[2] >= 0xa8 && p[2] <= 0xae)
-			       ? 3
-			       : 0;
-	return p[1] == 0x81 && p[2] >= 0xa6 && p[2] <= 0xa9 ? 3 : 0;
-}
-
-void words_tame(char *text)
-{
-	int n;
-
-	for (; *text; text += n) {
-		n = wild_size((const unsigned char *)text);
-		memset(text, '?', (size_t)n);
-		n = n ? n : 1;
-	}
-}
-
 /* Half up, as Math.floor(x + 0.5) is in the page. */
 static double rounded(double v, int digits)
 {

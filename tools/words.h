@@ -13,12 +13,6 @@ struct words {
 	char text[32];
 };
 
-/*
- * Characters that would move the cursor or turn text round become question
- * marks.
- */
-void words_tame(char *text);
-
 struct words words_time(uint64_t ns); /* "1.06 s" */
 struct words words_share(double share); /* 0 .. 1: "7.5 %" */
 struct words words_count(uint64_t n); /* "7 040" */

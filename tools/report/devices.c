@@ -2,6 +2,7 @@
 /* How long each device was at kernels and at copies, at both, and at nothing.
  */
 #include "report/find.h"
+#include "utf8.h"
 #include "words.h"
 
 #include <errno.h>
@@ -31,7 +32,7 @@ void devices_note_name(struct report *r, const char *key, const char *value)
 		return;
 	name = r->device_name[number];
 	snprintf(name, sizeof(r->device_name[0]), "%s", value);
-	words_tame(name);
+	utf8_tame(name);
 }
 
 /* Where a row of the device begins or ends to be busy. */

@@ -2,7 +2,7 @@
 /* Futex words in which bodies met: sums by word and kind, and where they lie.
  */
 #include "report/load.h"
-#include "words.h"
+#include "utf8.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -264,11 +264,9 @@ static void name_word(const struct futex_rows *rows, struct futex *f)
 	} else {
 		snprintf(f->text, sizeof(f->text), "0x%" PRIx64, f->address);
 	}
-	words_tame(f->text);
-	words_tame(f->where.object);
-	words_tame(f->where.label);
-	words_tame(f->where.symbol.name);
-	words_tame(f->where.symbol.source);
+	utf8_tame(f->text);
+	utf8_tame(f->where.object);
+	utf8_tame(f->where.label);
 }
 
 int futexes_sum(struct load *l)

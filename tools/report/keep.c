@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /* The last pass: records that touch the window, clipped to it. */
 #include "report/load.h"
-#include "words.h"
+#include "utf8.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -312,7 +312,7 @@ static void keep_lane(void *u, const struct trace_lane *t)
 	lane->sort = t->sort;
 	lane->device = t->device;
 	snprintf(lane->label, sizeof(lane->label), "%s", t->label);
-	words_tame(lane->label);
+	utf8_tame(lane->label);
 }
 
 static void keep_kind(void *u, const struct trace_kind *k)
@@ -329,7 +329,7 @@ static void keep_fact(void *u, const char *key, const char *value)
 
 	if (!strcmp(key, "program"))
 		snprintf(r->program, sizeof(r->program), "%s", value);
-	words_tame(r->program);
+	utf8_tame(r->program);
 	devices_note_name(r, key, value);
 	if (!strcmp(key, "synthetic"))
 		r->is_made_up = cpus > 0;
@@ -431,8 +431,6 @@ int keep_records(struct load *l)
 		rc = probed_merge(l);
 	if (!rc)
 		rc = futexes_sum(l);
-	for (i = 0; !rc && i < l->r->nr_kinds; i++)
-		words_tame(l->r->info.name[l->r->kind[i].name]);
 	/* A worker that sleeps still sleeps to the end. */
 	for (i = 0; !rc && i < l->r->nr_lanes; i++)
 		end_park(l, i, l->last);

@@ -51,7 +51,6 @@ int report_limits(struct report *r)
 	qsort(r->held, r->nr_held, sizeof(*r->held), by_limit);
 	for (i = 0; i < r->nr_held; i++) {
 		h = &r->held[i];
-		words_tame(r->info.name[h->limit]);
 		r->nr_limits += !i || by_limit(h - 1, h);
 		add_wait(&r->limit[r->nr_limits - 1], h);
 	}

@@ -246,9 +246,7 @@ static void write_name(FILE *out, const char *name, int width)
 	int n = 0;
 
 	for (; *name && n < width; name++) {
-		fputc((unsigned char)*name < 0x20 || *name == 0x7f ? '?'
-								   : *name,
-		      out);
+		fputc(*name, out);
 		n += ((unsigned char)name[1] & 0xc0) != 0x80;
 	}
 	fprintf(out, "%*s", width - n, "");

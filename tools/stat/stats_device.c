@@ -2,7 +2,7 @@
 /* The table of devices in the memfd of a runtime. */
 #include "stat/stats.h"
 
-#include "words.h"
+#include "utf8.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -34,8 +34,8 @@ bool stats_device(const struct stats *s, uint32_t i,
 	memcpy(to, d, sizeof(*to));
 	to->sort[sizeof(to->sort) - 1] = '\0';
 	to->name[sizeof(to->name) - 1] = '\0';
-	words_tame(to->sort);
-	words_tame(to->name);
+	utf8_tame(to->sort);
+	utf8_tame(to->name);
 	return true;
 }
 

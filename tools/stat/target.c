@@ -2,6 +2,7 @@
 #include "stat/target.h"
 
 #include "cli/cli.h"
+#include "utf8.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -34,6 +35,7 @@ void target_name(int pid, char *to, size_t size)
 	if (fgets(to, (int)size, f))
 		to[strcspn(to, "\n")] = '\0';
 	fclose(f);
+	utf8_tame(to);
 }
 
 void target_each(void (*fn)(void *u, int pid, const char *name), void *u)

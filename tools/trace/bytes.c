@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "trace/bytes.h"
 
-#include "utf8.h"
-
 uint32_t trace_crc32(uint32_t crc, const uint8_t *p, size_t size)
 {
 	int bit;
@@ -22,17 +20,4 @@ uint64_t trace_le(const uint8_t *p, int size)
 	while (size)
 		v = v << 8 | p[--size];
 	return v;
-}
-
-void trace_clean(char *text, size_t size)
-{
-	size_t i, n;
-
-	for (i = 0; i < size; i += n) {
-		n = utf8_size((const uint8_t *)text + i, size - i);
-		if (!n) {
-			text[i] = '?';
-			n = 1;
-		}
-	}
 }

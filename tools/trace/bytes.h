@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-/* Bytes of a file *.lkdf: checksums, numbers of fixed size, texts. */
+/* Bytes of a file *.lkdf: checksums, numbers of fixed size. */
 #ifndef TOOLS_TRACE_BYTES_H
 #define TOOLS_TRACE_BYTES_H
 
@@ -11,8 +11,5 @@ uint32_t trace_crc32(uint32_t crc, const uint8_t *p, size_t size);
 
 /* A little-endian number of at most 8 bytes. */
 uint64_t trace_le(const uint8_t *p, int size);
-
-/* A byte that is not UTF-8, or is NUL, becomes a question mark. */
-void trace_clean(char *text, size_t size);
 
 #endif

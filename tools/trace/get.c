@@ -2,6 +2,7 @@
 #include "trace/reader.h"
 
 #include "trace/bytes.h"
+#include "utf8.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -92,7 +93,7 @@ int reader_text(struct reader *r, char to[TRACE_TEXT])
 				      "a text goes beyond its chunk");
 	memcpy(to, r->chunk + r->at, size);
 	to[size] = '\0';
-	trace_clean(to, size);
+	utf8_tame_bytes(to, size, "");
 	r->at += size;
 	return 0;
 }
