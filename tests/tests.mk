@@ -40,7 +40,8 @@ $(BUILD)/tests/unit/policy/test_block_size_cuda: CPPFLAGS += \
 # The analysis of lkdf report, without its verb.
 REPORT_OBJ = $(filter-out %/verb.o,$(filter $(BUILD)/tool/tools/report/%, \
 	$(TOOLS_OBJ))) $(PAGE_C:.c=.o) $(addprefix $(BUILD)/tool/tools/, \
-	cli/cli.o json.o utf8.o words.o $(addprefix probe/,elf_symbol.o where.o) \
+	cli/cli.o foreign.o json.o utf8.o words.o \
+	$(addprefix probe/,elf_symbol.o where.o) \
 	$(addprefix trace/,bytes.o clock.o facts.o get.o links.o read.o))
 $(BUILD)/tests/unit/trace/test_report_%: tests/unit/trace/test_report_%.c $(REPORT_OBJ)
 	$(call say,CCLD)

@@ -1,62 +1,99 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "probe/elf_symbol.h"
 
+#include "foreign.h"
+#include "utf8.h"
+
 #include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* Some bytes of the file, until it is closed. */
+struct elf_part {
+	struct elf_part *next;
+	uint64_t offset, bytes;
+	_Alignas(8) unsigned char at[];
+};
+
+/* More than any table of symbols has. */
+#define MAX_PART ((uint64_t)1 << 30)
+
+/* The file may get shorter meanwhile. */
+static bool read_all(int fd, void *to, uint64_t bytes, uint64_t offset)
+{
+	char *at = to;
+	ssize_t n;
+
+	for (; bytes; bytes -= (uint64_t)n, offset += (uint64_t)n, at += n) {
+		n = pread(fd, at, bytes, (off_t)offset);
+		if (n <= 0)
+			return false;
+	}
+	return true;
+}
+
+/* The bytes that lie there; NULL: they are not all there, or too many. */
+static const unsigned char *part(struct elf_file *f, uint64_t offset,
+				 uint64_t bytes)
+{
+	struct elf_part *p;
+
+	for (p = f->parts; p; p = p->next)
+		if (p->offset == offset && p->bytes == bytes)
+			return p->at;
+	if (offset > f->bytes || bytes > f->bytes - offset || bytes > MAX_PART)
+		return NULL;
+	p = malloc(sizeof(*p) + bytes);
+	if (!p)
+		return NULL;
+	if (!read_all(f->fd, p->at, bytes, offset)) {
+		free(p);
+		return NULL;
+	}
+	p->offset = offset;
+	p->bytes = bytes;
+	p->next = f->parts;
+	f->parts = p;
+	return p->at;
+}
+
 /* A table of the file: nr entries of a size. NULL: it is not all there. */
-static const void *table(const struct elf_file *f, uint64_t offset, uint64_t nr,
+static const void *table(struct elf_file *f, uint64_t offset, uint64_t nr,
 			 uint64_t size)
 {
-	if (offset > f->bytes || nr > (f->bytes - offset) / size ||
-	    offset % 8 != 0)
+	if (nr > f->bytes / size || offset % 8 != 0)
 		return NULL;
-	return f->at + offset;
+	return part(f, offset, nr * size);
 }
 
-static const Elf64_Ehdr *header(const struct elf_file *f)
+static const Elf64_Ehdr *header(struct elf_file *f)
 {
-	return (const void *)f->at;
+	return table(f, 0, 1, sizeof(Elf64_Ehdr));
 }
 
-static bool is_elf(const struct elf_file *f)
+static bool is_elf(struct elf_file *f)
 {
 	const Elf64_Ehdr *h = header(f);
 
-	return f->bytes >= sizeof(*h) && !memcmp(h->e_ident, ELFMAG, SELFMAG) &&
+	return h && !memcmp(h->e_ident, ELFMAG, SELFMAG) &&
 	       h->e_ident[EI_CLASS] == ELFCLASS64 &&
 	       h->e_ident[EI_DATA] == (*(const unsigned char *)&(int){ 1 }
 					       ? ELFDATA2LSB
 					       : ELFDATA2MSB);
 }
 
-int elf_open(const char *path, struct elf_file *f)
+int elf_open(int pid, const char *path, struct elf_file *f)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC), rc = 0;
 	struct stat s;
-	void *p;
 
-	memset(f, 0, sizeof(*f));
-	if (fd < 0)
-		return -errno;
-	if (fstat(fd, &s) || !S_ISREG(s.st_mode) || !s.st_size) {
-		close(fd);
-		return -EBADMSG;
-	}
-	p = mmap(NULL, (size_t)s.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-	if (p == MAP_FAILED)
-		rc = -errno;
-	close(fd);
-	if (rc)
-		return rc;
-	f->at = p;
-	f->bytes = (size_t)s.st_size;
+	*f = (struct elf_file){ .fd = foreign_file(pid, path) };
+	if (f->fd < 0)
+		return f->fd;
+	f->bytes = fstat(f->fd, &s) ? 0 : (uint64_t)s.st_size;
 	if (is_elf(f))
 		return 0;
 	elf_close(f);
@@ -65,12 +102,18 @@ int elf_open(const char *path, struct elf_file *f)
 
 void elf_close(struct elf_file *f)
 {
-	if (f->at)
-		munmap((void *)(uintptr_t)f->at, f->bytes);
-	f->at = NULL;
+	struct elf_part *p;
+
+	while ((p = f->parts)) {
+		f->parts = p->next;
+		free(p);
+	}
+	if (f->fd >= 0)
+		close(f->fd);
+	f->fd = -1;
 }
 
-bool elf_range(const struct elf_file *f, uint64_t *from, uint64_t *to)
+bool elf_range(struct elf_file *f, uint64_t *from, uint64_t *to)
 {
 	const Elf64_Ehdr *h = header(f);
 	const Elf64_Phdr *p = table(f, h->e_phoff, h->e_phnum, sizeof(*p));
@@ -89,7 +132,7 @@ bool elf_range(const struct elf_file *f, uint64_t *from, uint64_t *to)
 	return *from < *to;
 }
 
-/* ---- the build id -------------------------------------------------------- */
+/* ---- the build id ------------------------------------------------------- */
 
 static bool write_id(const unsigned char *id, size_t nr, char *to, size_t size)
 {
@@ -124,22 +167,24 @@ static bool find_id(const unsigned char *at, uint64_t bytes, char *to,
 	return false;
 }
 
-bool elf_build_id(const struct elf_file *f, char *to, size_t size)
+bool elf_build_id(struct elf_file *f, char *to, size_t size)
 {
 	const Elf64_Ehdr *h = header(f);
 	const Elf64_Phdr *p = table(f, h->e_phoff, h->e_phnum, sizeof(*p));
+	const unsigned char *notes;
 	unsigned i;
 
 	for (i = 0; p && i < h->e_phnum; i++) {
-		if (p[i].p_type == PT_NOTE && p[i].p_offset <= f->bytes &&
-		    p[i].p_filesz <= f->bytes - p[i].p_offset &&
-		    find_id(f->at + p[i].p_offset, p[i].p_filesz, to, size))
+		if (p[i].p_type != PT_NOTE)
+			continue;
+		notes = part(f, p[i].p_offset, p[i].p_filesz);
+		if (notes && find_id(notes, p[i].p_filesz, to, size))
 			return true;
 	}
 	return false;
 }
 
-/* ---- symbols ------------------------------------------------------------- */
+/* ---- symbols ------------------------------------------------------------ */
 
 /* Symbols and their names: one section says where the other is. */
 struct symbols {
@@ -149,8 +194,7 @@ struct symbols {
 	uint64_t text_size;
 };
 
-static bool find_table(const struct elf_file *f, uint32_t type,
-		       struct symbols *t)
+static bool find_table(struct elf_file *f, uint32_t type, struct symbols *t)
 {
 	const Elf64_Ehdr *h = header(f);
 	const Elf64_Shdr *s = table(f, h->e_shoff, h->e_shnum, sizeof(*s));
@@ -163,12 +207,9 @@ static bool find_table(const struct elf_file *f, uint32_t type,
 		t->nr = s[i].sh_size / sizeof(*t->sym);
 		t->sym = table(f, s[i].sh_offset, t->nr, sizeof(*t->sym));
 		text = &s[s[i].sh_link];
-		if (text->sh_offset > f->bytes ||
-		    text->sh_size > f->bytes - text->sh_offset)
-			continue;
-		t->text = (const char *)f->at + text->sh_offset;
+		t->text = (const void *)part(f, text->sh_offset, text->sh_size);
 		t->text_size = text->sh_size;
-		if (t->sym && t->nr)
+		if (t->sym && t->nr && t->text)
 			return true;
 	}
 	return false;
@@ -180,9 +221,9 @@ static void copy_text(const struct symbols *t, uint32_t at, char *to,
 	size_t i = 0;
 
 	for (; at < t->text_size && t->text[at] && i + 1 < size; at++, i++)
-		to[i] = t->text[at] >= ' ' && t->text[at] < 0x7f ? t->text[at]
-								 : '?';
+		to[i] = t->text[at];
 	to[i] = '\0';
+	utf8_tame(to);
 }
 
 static bool is_data(const Elf64_Sym *s)
@@ -210,7 +251,7 @@ static bool is_better(const Elf64_Sym *s, const Elf64_Sym *best,
 	return s->st_value > best->st_value;
 }
 
-bool elf_find(const struct elf_file *f, bool is_dynamic, uint64_t address,
+bool elf_find(struct elf_file *f, bool is_dynamic, uint64_t address,
 	      struct elf_symbol *out)
 {
 	const Elf64_Sym *best = NULL, *source = NULL, *source_of = NULL, *s;

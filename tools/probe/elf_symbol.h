@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * Symbols of a 64-bit ELF file of this machine's byte order, by address as the
- * file has it. Files may be damaged: nothing found there is believed unchecked.
+ * file has it. Files may be damaged, and change: they are read, not mapped, and
+ * nothing found there is believed unchecked.
  */
 #ifndef TOOLS_PROBE_ELF_SYMBOL_H
 #define TOOLS_PROBE_ELF_SYMBOL_H
@@ -10,9 +11,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct elf_part;
+
 struct elf_file {
-	const unsigned char *at;
-	size_t bytes;
+	int fd;
+	uint64_t bytes; /* as it was opened */
+	struct elf_part *parts; /* what has been read of it */
 };
 
 struct elf_symbol {
@@ -22,21 +26,21 @@ struct elf_symbol {
 	bool is_inside;
 };
 
-/* 0; -EBADMSG: it is no such file; -errno. */
-int elf_open(const char *path, struct elf_file *f);
+/* As foreign_file() opens it. 0; -EBADMSG: it is no such file; -errno. */
+int elf_open(int pid, const char *path, struct elf_file *f);
 void elf_close(struct elf_file *f);
 
 /* From the lowest to the highest address that is loaded; false: none is. */
-bool elf_range(const struct elf_file *f, uint64_t *from, uint64_t *to);
+bool elf_range(struct elf_file *f, uint64_t *from, uint64_t *to);
 
 /* In hexadecimal digits; false: it has none, or no room. */
-bool elf_build_id(const struct elf_file *f, char *to, size_t size);
+bool elf_build_id(struct elf_file *f, char *to, size_t size);
 
 /*
  * The symbol that holds the address, or where there is none the nearest below
  * it; of all, or of those that other files may use. False: there is none.
  */
-bool elf_find(const struct elf_file *f, bool is_dynamic, uint64_t address,
+bool elf_find(struct elf_file *f, bool is_dynamic, uint64_t address,
 	      struct elf_symbol *s);
 
 #endif

@@ -2,14 +2,13 @@
 #include "probe/where.h"
 
 #include "stat/stats_map.h"
+#include "utf8.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* Where glibc puts the arenas of threads. */
 #define ARENA_ALIGN ((uint64_t)64 << 20)
@@ -45,18 +44,21 @@ static const char *last_of(const char *path)
 	return slash ? slash + 1 : path;
 }
 
+static void name_object(struct where *w, const char *name)
+{
+	snprintf(w->object, sizeof(w->object), "%.120s", name);
+	utf8_tame(w->object);
+}
+
 /* As the process sees it: it may have another root. */
 static int open_of(int pid, const char *path, struct elf_file *f)
 {
-	char theirs[PATH_MAX + 32];
-	int rc;
+	int rc = elf_open(pid, path, f);
 
-	snprintf(theirs, sizeof(theirs), "/proc/%d/root%s", pid, path);
-	rc = elf_open(theirs, f);
-	return rc ? elf_open(path, f) : 0;
+	return rc ? elf_open(0, path, f) : 0;
 }
 
-static bool find_in_debug(int pid, const struct elf_file *f, uint64_t address,
+static bool find_in_debug(int pid, struct elf_file *f, uint64_t address,
 			  struct elf_symbol *s)
 {
 	char id[128], path[256];
@@ -74,7 +76,7 @@ static bool find_in_debug(int pid, const struct elf_file *f, uint64_t address,
 	return found;
 }
 
-static void name_it(int pid, const struct elf_file *f, uint64_t address,
+static void name_it(int pid, struct elf_file *f, uint64_t address,
 		    struct where *w)
 {
 	struct elf_symbol *s = &w->symbol;
@@ -102,8 +104,7 @@ static bool find_in_file(int pid, const struct mapping *m, uint64_t address,
 	is_there = is_there && address >= bias + from && address < bias + to;
 	if (is_there) {
 		w->offset = address - bias;
-		snprintf(w->object, sizeof(w->object), "%.120s",
-			 last_of(m->path));
+		name_object(w, last_of(m->path));
 		name_it(pid, &f, address - bias, w);
 	}
 	elf_close(&f);
@@ -123,7 +124,7 @@ static void name_memory(const char *path, uint64_t from, uint64_t address,
 	else if (!path[0] && from % ARENA_ALIGN == 0 &&
 		 address - from < ARENA_BYTES)
 		what = "heap, a malloc arena by its place";
-	snprintf(w->object, sizeof(w->object), "%.120s", what);
+	name_object(w, what);
 }
 
 void where_find(int pid, uint64_t address, struct where *w)
@@ -149,23 +150,14 @@ void where_find(int pid, uint64_t address, struct where *w)
 }
 
 /* A recording may name anything: only a file's contents are looked at. */
-static int open_file(const char *path, struct elf_file *f)
-{
-	struct stat st;
-
-	if (stat(path, &st) || !S_ISREG(st.st_mode))
-		return -ENOENT;
-	return elf_open(path, f);
-}
-
 static void name_recorded(const struct trace_probed_place *p, struct where *w)
 {
 	struct elf_file f;
 	char id[128];
 
-	snprintf(w->object, sizeof(w->object), "%.120s", last_of(p->file));
+	name_object(w, last_of(p->file));
 	w->offset = p->offset;
-	if (!p->build_id[0] || open_file(p->file, &f))
+	if (!p->build_id[0] || elf_open(0, p->file, &f))
 		return;
 	if (elf_build_id(&f, id, sizeof(id)) && !strcmp(id, p->build_id))
 		name_it(0, &f, p->offset, w);

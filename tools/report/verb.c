@@ -7,6 +7,7 @@
 #include "words.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -197,7 +198,7 @@ int verb_report(int argc, char **argv)
 	struct report_opts o = { .html = NULL };
 	struct report_window w;
 	FILE *in;
-	int code;
+	int code, fd;
 
 	if (!cli_parse(&report_spec, argc, argv, &o, &code))
 		return code;
@@ -206,7 +207,9 @@ int verb_report(int argc, char **argv)
 	code = parse_window(&o, &w);
 	if (code)
 		return code;
-	in = fopen(argv[1], "re");
+	/* A FIFO is not waited for. */
+	fd = open(argv[1], O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	in = fd < 0 ? NULL : fdopen(fd, "r");
 	if (!in)
 		return refuse(cli_code_of(-errno), "%s: %s", argv[1],
 			      strerror(errno));

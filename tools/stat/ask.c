@@ -2,6 +2,8 @@
 #include "stat/ask.h"
 
 #include "cli/cli.h"
+#include "foreign.h"
+#include "utf8.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -115,15 +117,6 @@ int ask_send(int fd, enum lkdf_ask_word word, int give)
 	return errno == EPIPE ? -ECONNRESET : -errno;
 }
 
-/* Nobody's terminal is to obey it. */
-static void make_harmless(char *text)
-{
-	for (; *text; text++)
-		if (((unsigned char)*text < ' ' && *text != '\n') ||
-		    *text == 0x7f)
-			*text = '?';
-}
-
 static int receive(int fd, struct msghdr *m)
 {
 	ssize_t n;
@@ -162,7 +155,7 @@ int ask_receive(int fd, struct lkdf_answer *a, int *given)
 	    a->version != LKDF_STATS_VERSION || a->error > 0)
 		return -EBADMSG;
 	a->text[sizeof(a->text) - 1] = '\0';
-	make_harmless(a->text);
+	utf8_tame_bytes(a->text, strlen(a->text), "\n");
 	return a->error;
 }
 
@@ -206,28 +199,6 @@ int ask_fail(const char *verb, int pid, int rc, const struct lkdf_answer *a)
 
 /* ---- why ---------------------------------------------------------------- */
 
-/* Of a memfd that does not change any more. */
-static int read_text(int fd, char **text)
-{
-	const int sealed = F_SEAL_SHRINK | F_SEAL_WRITE;
-	struct stat st;
-	size_t size;
-
-	if ((fcntl(fd, F_GET_SEALS) & sealed) != sealed || fstat(fd, &st) ||
-	    st.st_size > ASK_MAX_TEXT)
-		return -EBADMSG;
-	size = (size_t)st.st_size;
-	*text = calloc(1, size + 1);
-	if (!*text)
-		return -ENOMEM;
-	if (pread(fd, *text, size, 0) != (ssize_t)size) {
-		free(*text);
-		return -EBADMSG;
-	}
-	make_harmless(*text);
-	return 0;
-}
-
 int ask_why(const struct stats *s, int pid, bool is_json, char **text,
 	    struct lkdf_answer *a)
 {
@@ -240,7 +211,9 @@ int ask_why(const struct stats *s, int pid, bool is_json, char **text,
 	if (!rc)
 		rc = ask_receive(fd, a, &given);
 	if (!rc)
-		rc = read_text(given, text);
+		rc = foreign_text(given, ASK_MAX_TEXT, text);
+	if (!rc)
+		utf8_tame_bytes(*text, strlen(*text), "\n");
 	if (given >= 0)
 		close(given);
 	close(fd);

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "stat/stats.h"
 
+#include "foreign.h"
+#include "utf8.h"
+
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* nr pieces of size bytes at offset lie within the mapping. */
@@ -41,29 +43,80 @@ static bool is_sane(const struct stats *s)
 	       fits(s, h->blocks_offset, h->nr_executors + 1ull, h->block_size);
 }
 
-/* A mapping of at least so many bytes that cannot shrink. */
-static int map_sealed(int fd, uint64_t least, const uint8_t **base,
-		      uint64_t *size)
+/* A ring of so many records lies within a block. */
+static bool has_ring(const struct stats *s, uint32_t records, uint32_t size,
+		     uint32_t offset)
 {
-	struct stat st;
-	void *p;
+	return records && !(records & (records - 1)) && offset % 8 == 0 &&
+	       offset <= s->h.block_size &&
+	       (uint64_t)records * size <= s->h.block_size - offset;
+}
 
-	if (fstat(fd, &st))
-		return -errno;
-	if (st.st_size < (off_t)least)
-		return -EBADMSG;
-	/*
-	 * A process that could make it shorter could end us: it has to be
-	 * sealed.
-	 */
-	if (!(fcntl(fd, F_GET_SEALS) & F_SEAL_SHRINK))
-		return -EBADMSG;
-	*size = (uint64_t)st.st_size;
-	p = mmap(NULL, *size, PROT_READ, MAP_SHARED, fd, 0);
-	if (p == MAP_FAILED)
-		return -errno;
-	*base = p;
+static bool has_events(const struct stats *s)
+{
+	const struct lkdf_stats_header *h = &s->h;
+
+	return h->nr_events <= LKDF_MAX_EVENTS &&
+	       h->event_desc_size >= sizeof(struct lkdf_stats_event_desc) &&
+	       h->event_size == sizeof(struct lkdf_stats_event) &&
+	       has_ring(s, h->event_records, h->event_size, h->events_offset) &&
+	       fits(s, h->event_table_offset, h->nr_events, h->event_desc_size);
+}
+
+static void tame(char *text, size_t size)
+{
+	text[size - 1] = '\0';
+	utf8_tame(text);
+}
+
+/* The process may write other texts later: these stay. */
+static int copy_counters(struct stats *s)
+{
+	const uint8_t *from = s->base + s->h.counter_table_offset;
+	struct lkdf_stats_counter *c;
+	uint32_t i;
+
+	s->counter = calloc(s->h.nr_counters + 1, sizeof(*c));
+	if (!s->counter)
+		return -ENOMEM;
+	for (i = 0; i < s->h.nr_counters; i++) {
+		c = &s->counter[i];
+		memcpy(c, from + (uint64_t)i * s->h.counter_desc_size,
+		       sizeof(*c));
+		tame(c->name, sizeof(c->name));
+		tame(c->unit, sizeof(c->unit));
+		tame(c->help, sizeof(c->help));
+	}
 	return 0;
+}
+
+/* Events have names that are compared and not shown. */
+static int copy_events(struct stats *s)
+{
+	const uint8_t *from = s->base + s->h.event_table_offset;
+	struct lkdf_stats_event_desc *e;
+	uint32_t i;
+
+	if (!has_events(s))
+		return 0;
+	s->event = calloc(s->h.nr_events + 1, sizeof(*e));
+	if (!s->event)
+		return -ENOMEM;
+	for (i = 0; i < s->h.nr_events; i++) {
+		e = &s->event[i];
+		memcpy(e, from + (uint64_t)i * s->h.event_desc_size,
+		       sizeof(*e));
+		tame(e->name, sizeof(e->name));
+	}
+	return 0;
+}
+
+static int copy_tables(struct stats *s)
+{
+	int rc = copy_counters(s);
+
+	tame(s->h.runtime, sizeof(s->h.runtime));
+	return rc ? rc : copy_events(s);
 }
 
 int stats_map(struct stats *s, int fd)
@@ -71,14 +124,14 @@ int stats_map(struct stats *s, int fd)
 	int rc;
 
 	memset(s, 0, sizeof(*s));
-	rc = map_sealed(fd, sizeof(s->h), &s->base, &s->size);
+	rc = foreign_map(fd, sizeof(s->h), &s->base, &s->size);
 	if (rc)
 		return rc;
 	memcpy(&s->h, s->base, sizeof(s->h));
-	if (is_sane(s))
-		return 0;
-	stats_unmap(s);
-	return -EBADMSG;
+	rc = is_sane(s) ? copy_tables(s) : -EBADMSG;
+	if (rc)
+		stats_unmap(s);
+	return rc;
 }
 
 void stats_unmap(struct stats *s)
@@ -87,33 +140,17 @@ void stats_unmap(struct stats *s)
 		munmap((void *)(uintptr_t)s->base, s->size);
 	if (s->late.base)
 		munmap((void *)(uintptr_t)s->late.base, s->late.size);
+	free(s->counter);
+	free(s->event);
 	s->base = NULL;
 	s->late.base = NULL;
-}
-
-/* The memfd of that name, if it is what number stands for, or -errno. */
-static int open_link(int pid, const char *number, const char *name)
-{
-	char path[64], link[64], want[64];
-	ssize_t n;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/fd/%.10s", pid, number);
-	n = readlink(path, link, sizeof(link) - 1);
-	/* Of another group its links may not be read, though the list may. */
-	if (n < 0 && (errno == EACCES || errno == EPERM))
-		return -errno;
-	link[n < 0 ? 0 : n] = '\0';
-	snprintf(want, sizeof(want), "/memfd:%s", name);
-	if (strncmp(link, want, strlen(want)) != 0)
-		return -ENOENT;
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	return fd < 0 ? -errno : fd;
+	s->counter = NULL;
+	s->event = NULL;
 }
 
 static int map_link(int pid, const char *number, struct stats *s)
 {
-	int fd = open_link(pid, number, LKDF_STATS_NAME), rc;
+	int fd = foreign_memfd(pid, number, LKDF_STATS_NAME), rc;
 
 	if (fd < 0)
 		return fd;
@@ -150,32 +187,19 @@ int stats_find(int pid, struct stats *s, unsigned max)
 	return nr ? nr : refused;
 }
 
-static const struct lkdf_stats_counter *row(const struct stats *s, uint32_t i)
-{
-	return (const void *)(s->base + s->h.counter_table_offset +
-			      (uint64_t)i * s->h.counter_desc_size);
-}
-
-/* Tables are constant; the last byte is 0 in what the library writes. */
 const char *stats_counter_name(const struct stats *s, uint32_t i)
 {
-	const char *name = row(s, i)->name;
-
-	return memchr(name, 0, sizeof(row(s, i)->name)) ? name : "?";
+	return s->counter[i].name;
 }
 
 const char *stats_counter_unit(const struct stats *s, uint32_t i)
 {
-	const char *unit = row(s, i)->unit;
-
-	return memchr(unit, 0, sizeof(row(s, i)->unit)) ? unit : "?";
+	return s->counter[i].unit;
 }
 
 const char *stats_counter_help(const struct stats *s, uint32_t i)
 {
-	const char *help = row(s, i)->help;
-
-	return memchr(help, 0, sizeof(row(s, i)->help)) ? help : "?";
+	return s->counter[i].help;
 }
 
 const struct lkdf_stats_block *stats_block(const struct stats *s,
@@ -214,43 +238,12 @@ uint32_t stats_counter_find(const struct stats *s, const char *name)
 	return i;
 }
 
-static const char *event_name(const struct stats *s, uint32_t i)
-{
-	const struct lkdf_stats_event_desc *d =
-		(const void *)(s->base + s->h.event_table_offset +
-			       (uint64_t)i * s->h.event_desc_size);
-
-	return memchr(d->name, 0, sizeof(d->name)) ? d->name : "";
-}
-
-/* A ring of so many records lies within a block. */
-static bool has_ring(const struct stats *s, uint32_t records, uint32_t size,
-		     uint32_t offset)
-{
-	return records && !(records & (records - 1)) && offset % 8 == 0 &&
-	       offset <= s->h.block_size &&
-	       (uint64_t)records * size <= s->h.block_size - offset;
-}
-
-static bool has_events(const struct stats *s)
-{
-	const struct lkdf_stats_header *h = &s->h;
-
-	return h->nr_events <= LKDF_MAX_EVENTS &&
-	       h->event_desc_size >= sizeof(struct lkdf_stats_event_desc) &&
-	       h->event_size == sizeof(struct lkdf_stats_event) &&
-	       has_ring(s, h->event_records, h->event_size, h->events_offset) &&
-	       fits(s, h->event_table_offset, h->nr_events, h->event_desc_size);
-}
-
 uint32_t stats_event_find(const struct stats *s, const char *name)
 {
 	uint32_t i;
 
-	if (!has_events(s))
-		return UINT32_MAX;
-	for (i = 0; i < s->h.nr_events; i++)
-		if (!strcmp(event_name(s, i), name))
+	for (i = 0; s->event && i < s->h.nr_events; i++)
+		if (!strcmp(s->event[i].name, name))
 			return i;
 	return UINT32_MAX;
 }
@@ -357,7 +350,7 @@ static bool map_late(struct stats *s, int fd)
 {
 	struct lkdf_slices_header h;
 
-	if (map_sealed(fd, sizeof(h), &s->late.base, &s->late.size))
+	if (foreign_map(fd, sizeof(h), &s->late.base, &s->late.size))
 		return false;
 	memcpy(&h, s->late.base, sizeof(h));
 	s->late.records = h.slice_records;
@@ -381,7 +374,7 @@ void stats_find_late(int pid, struct stats *s)
 	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
 	dir = opendir(path);
 	while (dir && !s->late.base && (d = readdir(dir))) {
-		fd = open_link(pid, d->d_name, LKDF_SLICES_NAME);
+		fd = foreign_memfd(pid, d->d_name, LKDF_SLICES_NAME);
 		if (fd < 0)
 			continue;
 		map_late(s, fd);
@@ -439,7 +432,7 @@ void stats_name(const struct stats *s, uint32_t nr, char *to, size_t size)
 		return;
 	memcpy(to, s->base + h->name_table_offset + (size_t)nr * h->name_size,
 	       known);
-	to[known - 1] = '\0';
+	tame(to, known);
 }
 
 uint32_t stats_nr_workers(const struct stats *s)

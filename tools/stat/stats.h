@@ -16,6 +16,9 @@ struct stats {
 	struct lkdf_stats_header h; /* a copy that nobody changes */
 	const uint8_t *base;
 	uint64_t size;
+	/* Copies, too: their texts may be shown. event NULL: there are none. */
+	struct lkdf_stats_counter *counter;
+	struct lkdf_stats_event_desc *event;
 	/* "lkdf:slices" of the runtime; base NULL: it is not mapped */
 	struct {
 		const uint8_t *base;

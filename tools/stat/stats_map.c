@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "stat/stats_map.h"
 
+#include "foreign.h"
+#include "utf8.h"
+
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
-
-#define LINK "/memfd:" LKDF_STATS_NAME
 
 static int is_sane(const struct lkdf_stats_header *h, size_t bytes)
 {
@@ -42,25 +41,17 @@ static int has_sane_labels(const struct lkdf_stats_header *h, size_t bytes)
 		h->label_cap * row <= bytes - h->label_table_offset);
 }
 
-static int map_file(const char *path, struct stats_map *m)
+static int map_memfd(int fd, struct stats_map *m)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	struct stat s;
-	void *p;
+	const uint8_t *base;
+	uint64_t size;
+	int rc = foreign_map(fd, sizeof(m->header), &base, &size);
 
-	if (fd < 0)
-		return -errno;
-	if (fstat(fd, &s) || (size_t)s.st_size < sizeof(m->header)) {
-		close(fd);
-		return -EBADMSG;
-	}
-	m->bytes = (size_t)s.st_size;
-	p = mmap(NULL, m->bytes, PROT_READ, MAP_SHARED, fd, 0);
-	close(fd);
-	if (p == MAP_FAILED)
-		return -errno;
-	m->base = p;
-	memcpy(&m->header, p, sizeof(m->header));
+	if (rc)
+		return rc;
+	m->base = (const char *)base;
+	m->bytes = (size_t)size;
+	memcpy(&m->header, base, sizeof(m->header));
 	if (is_sane(&m->header, m->bytes) &&
 	    has_sane_labels(&m->header, m->bytes))
 		return 0;
@@ -68,22 +59,15 @@ static int map_file(const char *path, struct stats_map *m)
 	return -EBADMSG;
 }
 
-/* 0: it was no such file. */
-static int try(int pid, const char *fd, struct stats_map *m)
+/* 1: it is mapped; 0: it was no such file; -EACCES, -EPERM. */
+static int try_link(int pid, const char *number, struct stats_map *m)
 {
-	char path[300], link[64];
-	ssize_t n;
-	int rc;
+	int fd = foreign_memfd(pid, number, LKDF_STATS_NAME), rc = fd;
 
-	snprintf(path, sizeof(path), "/proc/%d/fd/%s", pid, fd);
-	n = readlink(path, link, sizeof(link) - 1);
-	/* Of another group its links may not be read, though the list may. */
-	if (n < 0)
-		return errno == EACCES || errno == EPERM ? -errno : 0;
-	link[n] = '\0';
-	if (strncmp(link, LINK, strlen(LINK)))
-		return 0;
-	rc = map_file(path, m);
+	if (fd >= 0) {
+		rc = map_memfd(fd, m);
+		close(fd);
+	}
 	return rc == -EACCES || rc == -EPERM ? rc : !rc;
 }
 
@@ -99,7 +83,7 @@ int stats_map_open(int pid, struct stats_map *m, int max)
 	if (!dir)
 		return errno == ENOENT ? -ESRCH : -errno;
 	while (nr < max && (d = readdir(dir))) {
-		rc = d->d_name[0] == '.' ? 0 : try(pid, d->d_name, &m[nr]);
+		rc = d->d_name[0] == '.' ? 0 : try_link(pid, d->d_name, &m[nr]);
 		if (rc < 0)
 			refused = rc;
 		else
@@ -123,13 +107,6 @@ void stats_map_block(const struct stats_map *m, uint32_t executor,
 	       m->base + m->header.blocks_offset +
 		       executor * m->header.block_size,
 	       sizeof(*b));
-}
-
-static void make_printable(char *text)
-{
-	for (; *text; text++)
-		if ((unsigned char)*text < ' ' || *text == 0x7f)
-			*text = '?';
 }
 
 static uint64_t load(const _Atomic(uint64_t) *word)
@@ -158,7 +135,7 @@ bool stats_map_row(const struct stats_map *m, uint32_t i, struct stats_label *l)
 	memcpy(&row, copy, sizeof(row));
 	l->bytes = row.bytes;
 	snprintf(l->text, sizeof(l->text), "%.63s", row.text);
-	make_printable(l->text);
+	utf8_tame(l->text);
 	return l->text[0] && load(&address[i]) == l->address;
 }
 
@@ -187,5 +164,5 @@ void stats_map_name(const struct stats_map *m, uint32_t nr, char *to,
 		       (size_t)nr * m->header.name_size,
 	       known);
 	to[known - 1] = '\0';
-	make_printable(to);
+	utf8_tame(to);
 }

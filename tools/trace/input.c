@@ -2,13 +2,16 @@
 #include "trace/verbs.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 
 FILE *trace_input(const char *verb, const char *path, int *code)
 {
 	struct cli_error e = { verb, CLI_USAGE, NULL, NULL };
-	FILE *in = fopen(path, "re");
+	/* A FIFO is not waited for. */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	FILE *in = fd < 0 ? NULL : fdopen(fd, "r");
 	struct stat st;
 
 	if (in && !fstat(fileno(in), &st) && S_ISREG(st.st_mode))

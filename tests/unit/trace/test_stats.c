@@ -4,7 +4,9 @@
  * whose header lies is refused, or read without harm.
  */
 #include "tests/tap.h"
+#include "tools/foreign.c"
 #include "tools/stat/stats.c"
+#include "tools/utf8.c"
 #include "trace/trace.h"
 
 #include <sys/syscall.h>
