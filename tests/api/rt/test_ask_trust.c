@@ -5,7 +5,7 @@
  * names which all can read tell nothing: their 64 bits are random.
  */
 #include "tests/api/ask.h"
-#include "tests/api/seccomp.h"
+#include "tests/api/probe/seccomp.h"
 
 #include <inttypes.h>
 #include <sched.h>
