@@ -108,13 +108,20 @@ deps: ## install the packages that building and testing need
 ASAN := -fsanitize=address,undefined -fno-sanitize-recover=all
 ASAN_TESTS = $(patsubst $(BUILD)/%,$(BUILD)/asan/%,$(C_TESTS))
 C_TESTS = $(UNIT_TESTS) $(API_TESTS) $(ORACLES)
+# A part of the name of the tests to run.
+NAME ?=
 
-check: deps ## all tests, about 13 minutes on two cores
+ifneq ($(NAME),)
+check: ## all tests, about 13 minutes on two cores; NAME=test_solo SAN=thread: some
+	$(Q)$(MAKE) $(JOBS) --no-print-directory $(SAN_ARGS) check-named
+else
+check: deps
 	$(Q)$(MAKE) $(JOBS) --no-print-directory CC=gcc BUILD=$(BUILD)/asan \
 		CFLAGS='-O1 -g -fno-omit-frame-pointer -DLKDF_DEBUG $(ASAN)' \
 		LDFLAGS='$(ASAN)' TEST_CFLAGS=-Og check-programs
 	$(Q)$(MAKE) $(JOBS) --no-print-directory ALSO='$(ASAN_TESTS)' \
 		VM_BRIEF=$(if $(filter all,$(ONCE)),,1) check-built
+endif
 
 check-long: ## all that make check takes a part of, and more, hours
 	$(Q).ci/run long
@@ -201,3 +208,5 @@ check-built: all $(LKDF_BENCH) $(TOUR_PROGRAMS) $(OUR_TESTS) $(ORACLES) $(KMOD_N
 		LEFT_OUT='$(strip $(LEFT_OUT))' tests/run.sh \
 		$(filter-out $(ASIDE),$(ONCE_TESTS) $(OUR_TESTS) \
 		$(KMOD_NATIVE) $(VM_TESTS) $(ALSO))
+
+include tests/dev.mk
