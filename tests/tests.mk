@@ -167,7 +167,12 @@ ONE_THREAD := unit/policy/test_steal_sim $(addprefix unit/trace/test_, \
 	report_lies trace_fuzz trace_read)
 SINGLE = $(strip $(if $(findstring -fsanitize=thread,$(CFLAGS)), \
 	$(ONE_THREAD:%=$(BUILD)/tests/%)))
-OUR_TESTS = $(filter-out $(SINGLE),$(UNIT_TESTS) $(API_TESTS))
+# TEST_SHARE=I/N runs every Nth of the others. A lane whose build is not the first
+# one goes round by commit: check-programs builds what it does not run.
+TEST_SHARE ?= 0/1
+OUR_TESTS = $(if $(filter 0/1,$(TEST_SHARE)),$(MANY_TESTS),$(call \
+	vm_share,$(TEST_SHARE),$(MANY_TESTS)))
+MANY_TESTS = $(filter-out $(SINGLE),$(UNIT_TESTS) $(API_TESTS))
 
 # What looks at nothing but its own process runs two at a time beside the others:
 # what computes and what sleeps share the CPUs. Other scripts, what takes CPUs away,
@@ -188,7 +193,9 @@ ASIDE = $(filter $(LONG),$(MAY_RUN_ASIDE)) $(filter-out $(LONG),$(MAY_RUN_ASIDE)
 
 # What a run leaves out is told with the command that runs it.
 LEFT_OUT = $(if $(ONCE),$(LEFT_OUT_ONCE)) $(if $(SINGLE),tests of one thread \
-	($(notdir $(SINGLE))): make check-built with the same and ONE_THREAD=)
+	($(notdir $(SINGLE))): make check-built with the same and ONE_THREAD=;) \
+	$(if $(filter 0/1,$(TEST_SHARE)),,tests other than share $(TEST_SHARE): \
+	make check-built with the same and TEST_SHARE=0/1)
 LEFT_OUT_ONCE = $(if $(findstring tests/kmod/machine,$(VM_TESTS)),,the kernel \
 	module: make check-vm-kmod;) $(if $(VM_TESTS),$(VM_LEFT_OUT),all \
 	machines: make check-vm-matrix); \
