@@ -55,7 +55,7 @@ struct acquisition {
 	const void *thread;
 	uint32_t mode;
 	bool is_held; /* the thread has been told */
-	struct blocking_item bytes; /* while they come home, see away.h */
+	struct blocking_item bytes; /* while they come home, see offhost.h */
 	_Atomic(uint32_t) is_there; /* futex; given up: the last one frees */
 	struct claim claim; /* one use */
 };

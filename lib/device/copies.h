@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * Copies of data that stay on a device. A copy belongs to a data, or a part of
- * one, and has the version of the data whose bytes it is (away.h). A copy may
- * be dropped at any time but while a request uses it (pinned); one that is the
- * only place of its bytes (dirty) is carried back before.
+ * one, and has the version of the data whose bytes it is (offhost.h). A copy
+ * may be dropped at any time but while a request uses it (pinned); one that is
+ * the only place of its bytes (dirty) is carried back before.
  *
  * A device's copies are its launcher's alone.
  */

@@ -2,7 +2,7 @@
 /*
  * How workers get their rings, and what a ring's own threads of the kernel may
  * do: at most 4 for each CPU of the node on files, 64 on all else, and only on
- * the node's CPUs. Each worker has such threads of its own; see io_uring.h.
+ * the node's CPUs. Each worker has such threads of its own; see ring/uring.h.
  */
 #include "io/io_ring.h"
 

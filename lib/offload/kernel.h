@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * Kinds whose tasks are kernels. A task that is ready goes to the queue of its
- * device at once, whatever the workers are at (kernel_push()). On the launcher
+ * device at once, whatever the workers are at (ops->push). On the launcher
  * its body makes a request (request.c), begins it and leaves, as lkdf_then()
  * does; when the request is over the task ends there. Where the user has asked
  * for a node, or no device can run it, the body is the kind's function, on a

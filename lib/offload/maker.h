@@ -28,7 +28,7 @@ int maker_add_params(struct maker *m);
 void maker_find_copies(struct maker *m, uint32_t main,
 		       struct device_operand *o);
 
-/* ---- kernel_told.c ------------------------------------------------------ */
+/* ---- span_info.c -------------------------------------------------------- */
 
 /* For a recording: it becomes ready with its task, or behind another one. */
 void maker_fill_told(struct maker *m);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * An io_uring (Axboe, "Efficient IO with io_uring", 2019). liburing sets it up
- * (io_setup.c), registers what belongs to it (io_tables.c, io_buffers.c) and
- * fills its entries (io_fill.c). The heads and tails that are shared with the
+ * (setup.c), registers what belongs to it (tables.c, buffers.c) and
+ * fills its entries (fill.c). The heads and tails that are shared with the
  * kernel are read and written here, through base/atomic.h, and here the kernel
  * is entered: that is what the model checker runs. A build without liburing has
- * io_absent.c instead of those four, and no ring opens.
+ * absent.c instead of those four, and no ring opens.
  *
  *	sqe, submit, take_back  one thread, always the same
  *	come, take    one thread at a time

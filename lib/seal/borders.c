@@ -253,7 +253,7 @@ static bool is_back_port(const struct control_edge *e)
 	return e->flags & CONTROL_BACK && e->flags & CONTROL_PORT;
 }
 
-/* A loop that is over forgets which values came round, see control_run.c. */
+/* A loop that is over forgets which values came round, see run/control.c. */
 static int lay_out_back_ports(struct looper *p)
 {
 	struct graph_loop *loops = p->c->loops, *l;

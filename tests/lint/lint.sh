@@ -28,6 +28,7 @@ format.sh	clang-format changes nothing
 space.sh	lines have no white space at the end
 shell.sh	shellcheck finds nothing
 watched.py	a test that hangs says where
+refs.py	comments name files and functions that are there
 shape.py	functions and files are small
 words.sh	no words of unfinished work, no machine paths
 options.py	options and counters have help and are documented

@@ -51,7 +51,7 @@ text() {
 tree() {
 	mkdir -p tests/lint LICENSES
 	cp -a "$top"/tests/lint/*.sh "$top"/tests/lint/*.py \
-		"$top/tests/lint/spell.words" tests/lint/
+		"$top"/tests/lint/*.words tests/lint/
 	cp -a "$top"/LICENSES/LGPL-2.1-only.txt \
 		"$top"/LICENSES/BSD-2-Clause.txt LICENSES/
 	cp -a "$top/.clang-format" .

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-/* For mc_loop.c: functions that control_run.c calls in none of its scenarios.
+/* For mc_loop.c: functions that run/control.c calls in none of its scenarios.
  */
 #ifndef LOOP_BELOW_H
 #define LOOP_BELOW_H
@@ -19,7 +19,7 @@
 #define NOT_REACHED(type, name, ...)                        \
 	type name(__VA_ARGS__)                              \
 	{                                                   \
-		mc_fail("control_run.c has called " #name); \
+		mc_fail("run/control.c has called " #name); \
 	}
 
 NOT_REACHED(void, sources_turn, struct worker *w, struct frame *f)

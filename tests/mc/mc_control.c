@@ -59,7 +59,7 @@ static void expect(int first, int second)
 
 /* ---- arrivals ------------------------------------------------------------ */
 
-/* The arriver is the last: as arrive() in control_run.c. */
+/* The arriver is the last: as control_arrive() in run/control.c. */
 static void resolve(uint32_t all, int round)
 {
 	int i;

@@ -185,7 +185,7 @@ static void init_same_node(void)
 
 static void one_submits(int id)
 {
-	/* As enlist(). */
+	/* As enlist_request(). */
 	if (id == 1)
 		a_store(&ring->nr_under_way, 1, relaxed);
 	two_find(id);

@@ -112,7 +112,7 @@ static void arrive_t(struct frame *f)
 	run_t(f);
 }
 
-/* Body, then pass_token() and frame_resolved(). */
+/* Body, then resolve_pass_token() and frame_resolved(). */
 static void run_t(struct frame *f)
 {
 	mc_assert(plain_load(&is_running[f->index]) == 1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * Loops of a graph: control_run.c as it is shipped. An iteration begins after
+ * Loops of a graph: run/control.c as it is shipped. An iteration begins after
  * all members of the one before are resolved, the last latch decides by what
  * all members did, a loop is armed again before anybody comes back to it, and
  * whatever a run did lies behind its end.
@@ -48,7 +48,7 @@ static struct loop_fold fold = { .copies = &copies };
 static bool is_touched[MAX_NR];
 static int combine_rc;
 
-/* ---- what control_run.c calls -------------------------------------------- */
+/* ---- what run/control.c calls -------------------------------------------- */
 
 /* Box and order of the deques: whoever takes a task sees who pushed it. */
 void resolve_push(struct worker *w, struct frame *f, uint32_t index,

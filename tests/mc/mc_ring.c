@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * Rings: io_ring.c and io_uring.c as they are shipped. What comes is taken once
+ * Rings: io_ring.c and uring.c as they are shipped. What comes is taken once
  * whoever else takes, while its submitter is in a long body, and when who slept
  * for the ring has gone to work; a cancel finds what is submitted meanwhile;
  * when nothing is under way any more and the workers have gone, nobody touches

@@ -38,7 +38,7 @@ struct lie {
 	uint64_t start_ticks, start_ns;
 	uint32_t nr;
 	struct chunk chunk[MAX_CHUNKS];
-	/* What write_lie() has made. */
+	/* The file that lie_write() has made. */
 	uint8_t bytes[FILE_ROOM];
 	size_t size;
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * The model that "lkdf report" has of one recording: first the facts as load.c
- * reads them, then what sweep.c, kinds.c, chain.c and findings.c make of them.
+ * reads them, then what sweep.c, kinds.c, chain.c and find.c make of them.
  * The three writers text.c, json.c and html.c only read it. All times are ns
  * from the first sign of work.
  */

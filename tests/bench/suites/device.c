@@ -3,7 +3,7 @@
  * lkdf bench device: kernels on an OpenCL device, as tasks, by hand on one
  * queue, and by StarPU. A chain of kernels in a sealed graph, kernels that do
  * nothing, and a kernel whose result a task on a CPU takes; then how long after
- * a device is done that task starts (bench_device_done.c).
+ * a device is done that task starts (device_done.c).
  */
 #include "tests/bench/suites/device.h"
 #include "tests/bench/suites/suites.h"

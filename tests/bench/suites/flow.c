@@ -9,7 +9,7 @@
  * StarPU as well, which have dependences and neither loops nor queues. The
  * floor calls the same bodies in a plain loop on one thread. Every contestant's
  * result is compared with the serial program's after every batch. Rows without
- * a peer, of values at ports, are in bench_flow_ports.c.
+ * a peer, of values at ports, are in flow_ports.c.
  */
 #include "bench/arms.h"
 #include "bench/peer.h"

@@ -42,7 +42,7 @@ static inline int64_t io_load_offset(const struct io_load *l, uint32_t i)
 bool io_load_came(const struct io_load *l, uint32_t i, uint32_t slot,
 		  int64_t res);
 
-/* ---- bench_io_file.c: 0 or -errno, why is on stderr --------------------- */
+/* ---- io_file.c: 0 or -errno, why is on stderr --------------------- */
 
 /* Its own file in dir; gone at the latest when this process is. */
 int io_file_make(struct io_file *f, uint32_t nr_pages, const char *dir);
@@ -97,13 +97,13 @@ void io_tasks_close(struct io_tasks *t);
 /* Thousands of reads a second; NAN: fio is absent or has failed. */
 double io_fio_run(const struct io_load *l);
 
-/* ---- bench_io_late.c ---------------------------------------------------- */
+/* ---- io_late.c ---------------------------------------------------- */
 
 /* Rows of a task that waits for an operation of a worker that computes. */
 int io_late(struct bench *b);
 double io_late_steps(const struct bench *b);
 
-/* ---- bench_io_chain.c --------------------------------------------------- */
+/* ---- io_chain.c --------------------------------------------------- */
 
 /* Rows of writes in chains. */
 int io_chain(struct bench *b);
