@@ -13,6 +13,7 @@
 
 /* The pins are in dir/bpf. */
 static char probe_dir[64], probe_tool[PATH_MAX + 16];
+static pid_t probe_owner;
 
 static bool probe_run(const char *words)
 {
@@ -39,6 +40,37 @@ static void probe_find(const char *self)
 			 path);
 }
 
+/*
+ * Also at exit(). A test that is killed leaves its probe to the next script
+ * that starts one, see probe_sweep() in tests/tools/probe.sh.
+ */
+static void probe_end(void)
+{
+	char line[128];
+
+	if (probe_owner != getpid() || access(probe_dir, F_OK))
+		return;
+	probe_run("stop");
+	snprintf(line, sizeof(line), "rm -rf %s", probe_dir);
+	if (system(line))
+		printf("# %s stays\n", probe_dir);
+}
+
+/* Names this process, for the sweep. */
+static void probe_name_owner(void)
+{
+	char path[80];
+	FILE *f;
+
+	probe_owner = getpid();
+	snprintf(path, sizeof(path), "%s/probe.pid", probe_dir);
+	f = fopen(path, "we");
+	if (!f)
+		return;
+	fprintf(f, "%d\n", probe_owner);
+	fclose(f);
+}
+
 /* False: there are no rights, or no programs. */
 __attribute__((unused)) static bool probe_start(const char *self,
 						const char *words)
@@ -48,8 +80,11 @@ __attribute__((unused)) static bool probe_start(const char *self,
 	probe_find(self);
 	snprintf(probe_dir, sizeof(probe_dir), "/tmp/lkdf-probe-XXXXXX");
 	snprintf(start, sizeof(start), "start %s", words);
-	return !geteuid() && mkdtemp(probe_dir) && !chmod(probe_dir, 0755) &&
-	       probe_run(start);
+	if (geteuid() || !mkdtemp(probe_dir) || chmod(probe_dir, 0755))
+		return false;
+	probe_name_owner();
+	atexit(probe_end);
+	return probe_run(start);
 }
 
 /* A number of /proc/self/status, written to the base. */
@@ -113,18 +148,6 @@ __attribute__((unused)) static void probe_absent(const char *what)
 	snprintf(line, sizeof(line), "sed 's/^/# /' %s/log", probe_dir);
 	if (system(line))
 		printf("# it says nothing\n");
-}
-
-__attribute__((unused)) static void probe_end(void)
-{
-	char line[128];
-
-	if (geteuid() || access(probe_dir, F_OK))
-		return;
-	probe_run("stop");
-	snprintf(line, sizeof(line), "rm -rf %s", probe_dir);
-	if (system(line))
-		printf("# %s stays\n", probe_dir);
 }
 
 #endif

@@ -57,6 +57,16 @@ ok 0 'it starts'
 chmod 755 "$dir" "$dir/a"
 probe 0 start --dir "$pins" && grep -q 'runs already' "$dir/log"
 ok $? 'once more changes nothing'
+probe 2 start --dir "$pins" --hz 250 && grep -q -- '--hz 250: .* 100$' \
+	"$dir/log" && grep -q 'try: *lkdf probe stop' "$dir/log"
+ok $? 'another --hz is refused by name'
+probe 2 start --dir "$pins" --slots 16 && grep -q -- '--slots 16' "$dir/log"
+ok $? 'so are other --slots'
+probe 0 start --dir "$pins" --hz 100 --slots 8
+ok $? 'the same are not'
+LKDF_PROBE="$pins" "$lkdf" probe status >"$dir/log" 2>&1 &&
+	grep -q "runs in $pins" "$dir/log"
+ok $? 'LKDF_PROBE says where it is'
 "$lkdf" probe status --dir "$pins" --json --cost >"$dir/json" 2>"$dir/log"
 ok $? 'status in JSON'
 [ "$(number slots)" = 8 ] && [ "$(number sample_hz)" = 100 ] &&

@@ -49,6 +49,20 @@ ok $? 'and it is there then'
 [ $left -eq 0 ]
 ok $? 'stopped, nothing is left'
 
+# A test that is killed leaves its programs to the next one that starts some.
+sleep 0 &
+wait $!
+mkdir "$dir/dead" "$dir/alive"
+echo $! >"$dir/dead/probe.pid"
+echo $$ >"$dir/alive/probe.pid"
+for whose in dead alive; do
+	"$lkdf" probe start --dir "$dir/$whose/bpf" >"$dir/log" 2>&1
+done
+probe_sweep
+[ ! -e "$dir/dead" ] && [ -e "$dir/alive/bpf/head" ]
+ok $? 'probes of a test that was killed are taken away, no others'
+"$lkdf" probe stop --dir "$dir/alive/bpf" >"$dir/log" 2>&1
+
 # A map of somebody else under our name: what is advised works.
 if command -v bpftool >/dev/null; then
 	"$lkdf" probe start --dir "$pins" >"$dir/log" 2>&1

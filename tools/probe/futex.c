@@ -26,7 +26,8 @@ static const struct cli_row rows[] = {
 	{ "top", 't', CLI_INT, offsetof(struct futex_opts, top), "N",
 	  "so many words (8)" },
 	{ "dir", 0, CLI_TEXT, offsetof(struct futex_opts, dir), "DIR",
-	  "where lkdf probe start has pinned (" LKDF_PROBE_DIR ")" },
+	  "where lkdf probe start has pinned (LKDF_PROBE, else " LKDF_PROBE_DIR
+	  ")" },
 };
 
 const struct cli_spec futex_spec = {

@@ -34,8 +34,10 @@ struct futex_report {
 	int pid;
 	char command[64];
 	double seconds;
-	uint32_t nr_workers; /* threads that are seen */
+	uint32_t nr_workers, nr_pool; /* that are seen; threads of the pool */
+	uint32_t of_workers, of_pool; /* all of them */
 	uint32_t hz;
+	uint64_t nr_lost; /* looks and sleeps there was no room for, of all */
 	uint64_t samples, futex, own; /* of all of them */
 	uint32_t nr_words, nr_left_out;
 	struct futex_word word[FUTEX_WORDS]; /* most time first */

@@ -62,18 +62,32 @@ static void print_word(const struct futex_report *r, const struct futex_word *w)
 	printf("\n");
 }
 
+/* Of those that are not seen nothing of what follows tells. */
+static void print_seen(uint32_t nr, uint32_t of, const char *what)
+{
+	if (nr < of)
+		printf(" %u of %u %s seen,", nr, of, what);
+	else if (of)
+		printf(" %u %s,", of, what);
+}
+
 void futex_print_text(const struct futex_report *r, unsigned top)
 {
 	uint32_t i;
 
-	printf("%s (%d): %u workers, %.1f s, %" PRIu64
-	       " samples at %u Hz, %.1f %% inside futex(2)",
-	       r->command, r->pid, r->nr_workers, r->seconds, r->samples, r->hz,
-	       100 * part(r->futex, r->samples));
+	printf("%s (%d):", r->command, r->pid);
+	print_seen(r->nr_workers, r->of_workers, "workers");
+	print_seen(r->nr_pool, r->of_pool, "threads of the blocking pool");
+	printf(" %.1f s, %" PRIu64 " samples at %u Hz, %.1f %% inside futex(2)",
+	       r->seconds, r->samples, r->hz, 100 * part(r->futex, r->samples));
 	if (r->own)
 		printf(", %.1f %% in lkdf's own words",
 		       100 * part(r->own, r->samples));
 	printf("\n");
+	if (r->nr_lost)
+		printf("the probe's table of words is full: %" PRIu64
+		       " samples and sleeps on this machine are in none\n",
+		       r->nr_lost);
 	if (!r->nr_words)
 		printf("no futex word: the workers do not meet in one\n");
 	else
@@ -162,6 +176,10 @@ void futex_print_json(const struct futex_report *r, unsigned top)
 	json_text(&j, "command", r->command);
 	json_fixed(&j, "seconds", r->seconds, 3);
 	json_int(&j, "workers", r->nr_workers);
+	json_int(&j, "all_workers", r->of_workers);
+	json_int(&j, "pool_threads", r->nr_pool);
+	json_int(&j, "all_pool_threads", r->of_pool);
+	json_int(&j, "lost", (int64_t)r->nr_lost);
 	json_int(&j, "hz", r->hz);
 	json_int(&j, "samples", (int64_t)r->samples);
 	json_int(&j, "futex_samples", (int64_t)r->futex);

@@ -14,6 +14,7 @@
 /* A thread that is seen: which slot it has, and since when it counts. */
 struct seen {
 	uint32_t slot, gen, runtime;
+	bool is_worker; /* or of a blocking pool */
 	struct lkdf_probe_slot before;
 };
 
@@ -24,6 +25,7 @@ struct futex_view {
 	uint32_t nr_runtimes, nr_seen;
 	struct seen *seen;
 	struct lkdf_probe_word *before; /* the table of the last look */
+	uint64_t lost; /* words of the last look */
 	double at;
 };
 
@@ -79,6 +81,7 @@ static int add_threads(struct futex_view *v, uint32_t runtime, bool is_first)
 		s[v->nr_seen].slot = b.probe_slot - 1;
 		s[v->nr_seen].gen = b.probe_gen;
 		s[v->nr_seen].runtime = runtime;
+		s[v->nr_seen].is_worker = b.kind == LKDF_EXECUTOR_WORKER;
 		memset(&s[v->nr_seen].before, 0, sizeof(s->before));
 		if (is_first)
 			s[v->nr_seen].before = v->pins.slot[b.probe_slot - 1];
@@ -143,6 +146,7 @@ static int first_look(struct futex_view *v, struct futex_error *e)
 			    "the probe's group; lkdf probe status tells "
 			    "whether slots ran out");
 	memcpy(v->before, v->pins.word, bytes);
+	v->lost = v->pins.head->lost;
 	v->at = now();
 	return 0;
 }
@@ -200,12 +204,30 @@ static void add_samples(struct futex_view *v, struct futex_report *r)
 		s = v->pins.slot[t->slot];
 		if (s.gen != t->gen || !s.tgid)
 			continue;
-		r->nr_workers++;
+		r->nr_workers += t->is_worker;
+		r->nr_pool += !t->is_worker;
 		r->samples += since(s.samples, t->before.samples);
 		r->futex += since(s.futex, t->before.futex);
 		r->own += since(s.own, t->before.own);
 		t->before = s;
 	}
+}
+
+/* Threads that run or have run bodies, seen or not. */
+static void count_all(const struct futex_view *v, struct futex_report *r)
+{
+	const struct stats_map *m = v->runtime;
+	struct lkdf_stats_block b;
+	uint32_t i;
+
+	for (; m < v->runtime + v->nr_runtimes; m++)
+		for (i = 0; i < m->header.nr_executors; i++) {
+			stats_map_block(m, i, &b);
+			if (!b.start_seq)
+				continue;
+			r->of_workers += b.kind == LKDF_EXECUTOR_WORKER;
+			r->of_pool += b.kind == LKDF_EXECUTOR_BLOCKING;
+		}
 }
 
 /* NULL: it is not of this process, or of a thread that is gone. */
@@ -369,6 +391,9 @@ int futex_look(struct futex_view *v, struct futex_report *r,
 	r->seconds = at - v->at;
 	v->at = at;
 	add_samples(v, r);
+	count_all(v, r);
+	r->nr_lost = since(v->pins.head->lost, v->lost);
+	v->lost = v->pins.head->lost;
 	for (i = 0; i < v->pins.nr_words; i++) {
 		a = v->pins.word[i];
 		add_word(v, r, &a, &v->before[i]);

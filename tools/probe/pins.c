@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <linux/bpf.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -120,6 +121,15 @@ static void say_why(int rc, const struct pins *p, const char *dir, char *why,
 	}
 }
 
+const char *pins_dir(const char *dir)
+{
+	const char *named = getenv("LKDF_PROBE");
+
+	if (dir)
+		return dir;
+	return named && *named ? named : LKDF_PROBE_DIR;
+}
+
 int pins_open(const char *dir, struct pins *p, char *why, size_t size)
 {
 	const void *at[3] = { NULL, NULL, NULL };
@@ -127,8 +137,7 @@ int pins_open(const char *dir, struct pins *p, char *why, size_t size)
 	int rc;
 
 	memset(p, 0, sizeof(*p));
-	if (!dir)
-		dir = LKDF_PROBE_DIR;
+	dir = pins_dir(dir);
 	rc = map_pin(dir, "head", sizeof(*p->head), &at[0], &p->bytes[0], &nr);
 	p->head = at[0];
 	if (!rc)
@@ -155,7 +164,7 @@ bool pins_group(const char *dir, char *to, size_t size)
 	const struct group *g;
 	struct stat s;
 
-	if (stat(dir ? dir : LKDF_PROBE_DIR, &s) || !s.st_gid)
+	if (stat(pins_dir(dir), &s) || !s.st_gid)
 		return false;
 	g = getgrgid(s.st_gid);
 	if (g)

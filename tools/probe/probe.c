@@ -12,6 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define HZ 250
+#define NR_SLOTS 1024
 #define COST_MS 1000
 #define MAX_COSTS 8
 
@@ -26,7 +28,8 @@ static const char *word_name(const void *u, unsigned i);
 
 static const struct cli_row rows[] = {
 	{ "dir", 0, CLI_TEXT, offsetof(struct probe_opts, dir), "DIR",
-	  "where to pin, and to mount a bpffs (" LKDF_PROBE_DIR ")" },
+	  "where to pin, and to mount a bpffs (LKDF_PROBE, else " LKDF_PROBE_DIR
+	  ")" },
 	{ "group", 0, CLI_TEXT, offsetof(struct probe_opts, group), "NAME",
 	  "who may be seen and look, besides root, by name or number (lkdf, "
 	  "if there is one)" },
@@ -61,7 +64,7 @@ static int usage(const char *what)
 
 static const char *dir_of(const struct probe_opts *o)
 {
-	return o->dir ? o->dir : LKDF_PROBE_DIR;
+	return pins_dir(o->dir);
 }
 
 static uint32_t count_used(const struct pins *p)
@@ -168,17 +171,48 @@ static int refuse(int rc, const char *why)
 
 static int check_numbers(const struct probe_opts *o)
 {
-	if (o->hz < 10 || o->hz > 1000)
+	if (o->hz && (o->hz < 10 || o->hz > 1000))
 		return usage("--hz: 10 .. 1000");
-	if (o->nr_slots < 4 || o->nr_slots > 65536)
+	if (o->nr_slots && (o->nr_slots < 4 || o->nr_slots > 65536))
 		return usage("--slots: 4 .. 65536");
 	return 0;
 }
 
+/* A number that was asked for and is another one where it runs. */
+static int refuse_other(const char *option, long want, long has)
+{
+	struct cli_error e = { "probe", CLI_USAGE, NULL,
+			       "lkdf probe stop, then start" };
+
+	return cli_fail(&e, "--%s %ld: it runs already, with %ld", option, want,
+			has);
+}
+
+/* It runs: with what is asked for? */
+static int keep(const struct probe_opts *o)
+{
+	char why[256];
+	struct pins p;
+	int rc = pins_open(dir_of(o), &p, why, sizeof(why)), code = CLI_OK;
+
+	if (rc)
+		return refuse(rc, why);
+	if (o->hz && (uint32_t)o->hz != p.head->sample_hz)
+		code = refuse_other("hz", o->hz, p.head->sample_hz);
+	else if (o->nr_slots && (uint32_t)o->nr_slots != p.nr_slots)
+		code = refuse_other("slots", o->nr_slots, p.nr_slots);
+	else if (!o->common.is_quiet)
+		printf("runs already in %s\n", dir_of(o));
+	pins_close(&p);
+	return code;
+}
+
 static int start(const struct probe_opts *o)
 {
-	struct probe_want w = { dir_of(o), o->group, (uint32_t)o->hz,
-				(uint32_t)o->nr_slots, o->common.is_verbose };
+	struct probe_want w = { dir_of(o), o->group,
+				o->hz ? (uint32_t)o->hz : HZ,
+				o->nr_slots ? (uint32_t)o->nr_slots : NR_SLOTS,
+				o->common.is_verbose };
 	struct probe_got got;
 	char why[256];
 	struct pins p;
@@ -192,11 +226,8 @@ static int start(const struct probe_opts *o)
 	else if (rc != -ENOENT && rc != -EACCES)
 		return refuse(rc, why);
 	rc = rc ? probe_load(&w, &got) : -EEXIST;
-	if (rc == -EEXIST) {
-		if (!o->common.is_quiet)
-			printf("runs already in %s\n", w.dir);
-		return CLI_OK;
-	}
+	if (rc == -EEXIST)
+		return keep(o);
 	if (rc)
 		return refuse(rc, got.why);
 	if (!o->common.is_quiet)
@@ -385,7 +416,7 @@ static const char *word_name(const void *u, unsigned i)
 
 int verb_probe(int argc, char **argv)
 {
-	struct probe_opts o = { .hz = 250, .nr_slots = 1024 };
+	struct probe_opts o = { .hz = 0 };
 	unsigned i;
 	int code;
 

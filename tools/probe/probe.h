@@ -20,8 +20,11 @@ struct pins {
 	size_t bytes[3];
 };
 
+/* Where the pins are: dir, else what LKDF_PROBE says, else the usual place. */
+const char *pins_dir(const char *dir);
+
 /*
- * dir NULL: the usual one. 0; -ENOENT: nothing is pinned there; -EACCES;
+ * dir as above. 0; -ENOENT: nothing is pinned there; -EACCES;
  * -EPROTO: something else is; -errno. why tells it.
  */
 int pins_open(const char *dir, struct pins *p, char *why, size_t size);

@@ -32,7 +32,8 @@ static const struct cli_row rows[] = {
 	{ "batch", 'b', CLI_FLAG, offsetof(struct top_opts, is_batch), NULL,
 	  "lines on standard output, not a screen" },
 	{ "dir", 0, CLI_TEXT, offsetof(struct top_opts, dir), "DIR",
-	  "where lkdf probe start has pinned (" LKDF_PROBE_DIR ")" },
+	  "where lkdf probe start has pinned (LKDF_PROBE, else " LKDF_PROBE_DIR
+	  ")" },
 };
 
 const struct cli_spec top_spec = {
