@@ -184,6 +184,24 @@ int lkdf_close(struct lkdf *rt)
 	return 0;
 }
 
+int lkdf_close_now(struct lkdf *rt)
+{
+	uint32_t nr;
+	int rc = rt ? border_may_wait("lkdf_close_now") : 0;
+
+	if (rc || !rt || !a_load(rt->is_alive, relaxed))
+		return rc ? rc : lkdf_close(rt);
+	nr = scope_live(rt->root);
+	if (nr) {
+		log_text(&rt->log, LKDF_LOG_ERROR,
+			 "close: %u tasks or runs were under way: cancelled",
+			 nr);
+		lkdf_scope_cancel(rt, NULL, -ECANCELED);
+		lkdf_scope_wait(rt, NULL, -1);
+	}
+	return lkdf_close(rt);
+}
+
 uint64_t lkdf_caps(const struct lkdf *rt)
 {
 	uint64_t caps = 0;

@@ -267,11 +267,21 @@ int ports_order(struct lkdf_graph *g, struct lkdf_diag *why)
 
 /* ---- at seal: where values lie ------------------------------------------ */
 
+/* A type's size is a multiple of its alignment, so the size tells enough. */
+static uint32_t align_of(uint32_t size)
+{
+	uint32_t align = size & -size;
+
+	if (align < PORT_ALIGN)
+		return PORT_ALIGN;
+	return align < CACHE_LINE ? align : CACHE_LINE;
+}
+
 static uint32_t take_port(uint32_t *used, uint32_t size)
 {
-	uint32_t at = *used;
+	uint32_t at = (uint32_t)round_up(*used, align_of(size));
 
-	*used += (size + PORT_ALIGN - 1) / PORT_ALIGN * PORT_ALIGN;
+	*used = at + size;
 	return at;
 }
 
@@ -384,6 +394,7 @@ int ports_index(struct lkdf_graph *g)
 {
 	struct ports *p = g->ports;
 	uint32_t nr_next;
+	size_t size;
 
 	check(!g->is_sealed);
 	p->nr_indices = g->nr_recs;
@@ -399,10 +410,11 @@ int ports_index(struct lkdf_graph *g)
 		return no_memory(g);
 	place_outs(g);
 	nr_next = place_nexts(g);
-	p->next = aligned_alloc(PORT_ALIGN, nr_next + PORT_ALIGN);
+	size = round_up(nr_next + 1ul, CACHE_LINE);
+	p->next = aligned_alloc(CACHE_LINE, size);
 	if (!p->next)
 		return no_memory(g);
-	memset(p->next, 0, nr_next + PORT_ALIGN);
+	memset(p->next, 0, size);
 	place_sources(g);
 	return 0;
 }

@@ -15,7 +15,7 @@
 
 struct lkdf_diag;
 
-#define PORT_ALIGN 16
+#define PORT_ALIGN 16 /* of a value at least */
 #define NO_PORT UINT32_MAX
 
 /* As it was given. */

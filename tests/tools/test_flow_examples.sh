@@ -12,7 +12,8 @@ examples=Documentation/examples
 
 for f in Documentation/examples/flow/*.c Documentation/examples/flow/*.cc \
 	Documentation/examples/ports/main.cc tests/tools/hpp.cc \
-	tests/tools/hpp_channel.cc Documentation/examples/guide/sums.c; do
+	tests/tools/hpp_channel.cc tests/tools/hpp_faults.cc \
+	Documentation/examples/guide/sums.c; do
 	as_it_says "$f"
 	[ -x "$dir/program" ] || continue
 	run "$(basename "$f") prints that with four workers" LKDF_WORKERS=4
@@ -84,6 +85,21 @@ refused 'a value that is too large' 'at most LKDF_MAX_VALUE bytes' \
 	'g.add("x", [] { return large{}; });'
 refused 'a value that is no plain bytes' 'travels as bytes' \
 	'g.add("x", [] { return std::string("x"); });'
+
+refused 'a generic callable' 'has no ports: give its parameters types' \
+	'g.add("x", [](auto v) { (void)v; });'
+refused 'a shared task that is not const' 'its callable is const' \
+	'g.shared("x", [n = 0](int v) mutable { n += v; });'
+two='auto x = g.add("x", [] { return 1; });
+	auto y = g.add("y", [](int v) { return v; });'
+refused 'a choice by a task that returns an int' 'returns lk::branch' \
+	"$two g.choose(x, 0, y);"
+refused 'a loop by one' 'returns lk::branch' "$two g.back(y, 0, x);"
+refused 'a branch with a value of one' 'returns lk::branch' \
+	"$two g.connect_branch(0, lk::out(x), lk::in(y));"
+refused 'a value that is aligned to more than 64 bytes' 'aligned to 64 bytes' \
+	'struct alignas(128) wide { char byte[128]; };
+	g.add("x", [] { return wide{}; });'
 
 compile $examples/guide/stuck.c
 ok $? "stuck.c compiles without a warning"

@@ -50,7 +50,7 @@ template <class T> class Sender
 
 // A node of the graph: its ports have types, its task is hidden.
 template <class In, class Out> struct TaskNode {
-	lk::task<In, Out> task;
+	lk::task<In, Out, true> task;
 	std::shared_ptr<uint32_t> connected; // out ports that lead somewhere
 };
 

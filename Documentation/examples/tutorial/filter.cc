@@ -7,7 +7,7 @@
  *   y[1] = 0.25
  *   y[2] = 1.1875
  *   y[3] = 3.14062
- *   negative: Operation canceled
+ *   root: the number is negative
  */
 #include <lkdf/lkdf.hpp>
 
@@ -47,8 +47,8 @@ static void fail(lk::runtime &rt)
 	g.seal();
 	try {
 		g.run();
-	} catch (const lk::error &e) {
-		std::printf("negative: %s\n", e.code().message().c_str());
+	} catch (const std::domain_error &e) {
+		std::printf("root: %s\n", e.what());
 	}
 }
 

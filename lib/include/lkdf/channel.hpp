@@ -3,7 +3,11 @@
 #ifndef LKDF_CHANNEL_HPP
 #define LKDF_CHANNEL_HPP
 
-#include <lkdf/lkdf.hpp>
+#include <lkdf/runtime.hpp>
+
+#include <cerrno>
+#include <optional>
+#include <type_traits>
 
 namespace lk
 {

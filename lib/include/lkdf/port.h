@@ -42,8 +42,8 @@ int lkdf_graph_port(struct lkdf_graph *g, int32_t from, uint16_t out,
  * The body may read the value any number of times, until it has ended. Other
  * readers may see these bytes, so the body must not write them.
  *
- * Return: 16-byte aligned; NULL where no edge to the port is live, there is no
- * such port, or the body is no graph's task.
+ * Return: aligned as lkdf_out(); NULL where no edge to the port is live, there
+ * is no such port, or the body is no graph's task.
  */
 const void *lkdf_in(const struct lkdf_ctx *c, unsigned port);
 
@@ -56,7 +56,8 @@ const void *lkdf_in(const struct lkdf_ctx *c, unsigned port);
  * iteration otherwise. A value for which the kind has an out_drop that is still
  * there is dropped first, and the room is zero then.
  *
- * Return: 16-byte aligned; NULL where there is no such port, or the body is no
+ * Return: aligned to the largest power of two up to 64 that divides the value's
+ * size, and to 16 at least; NULL where there is no such port, or the body is no
  * graph's task.
  */
 void *lkdf_out(const struct lkdf_ctx *c, unsigned port);

@@ -86,6 +86,19 @@ int lkdf_open_with(const struct lkdf_open_attr *a, struct lkdf **out);
 int lkdf_close(struct lkdf *rt);
 
 /**
+ * lkdf_close_now() - cancel what is under way, wait for its end, and close
+ * @rt: runtime, or NULL
+ *
+ * Tasks and runs that live are cancelled with -ECANCELED, which is told as an
+ * error in the log. Bodies that have started finish, so that a body that waits
+ * for this thread keeps the call waiting.
+ *
+ * Context: as lkdf_close().
+ * Return: as lkdf_close(); -EBUSY while a thread has acquired a data.
+ */
+int lkdf_close_now(struct lkdf *rt);
+
+/**
  * lkdf_caps() - what this runtime has found and uses
  * @rt: runtime
  *

@@ -64,6 +64,41 @@ static void who_waits_keeps_it_open(void)
 	is(lkdf_close(rt), 0, "then it closes");
 }
 
+/* Body: until it is cancelled. */
+static int run_on(struct lkdf_ctx *c, void *arg)
+{
+	atomic_store((atomic_int *)arg, 1);
+	while (!lkdf_cancelled(c))
+		api_nap_ns(100000);
+	return lkdf_cancelled(c);
+}
+
+/* A body, and tasks that have not begun. */
+static void close_now_cancels(void)
+{
+	struct lkdf *rt = open_heard("workers=1");
+	struct lkdf_kind *k = api_kind(rt, "runs on", run_on, 0, 0);
+	atomic_int has_begun = 0;
+	int i;
+
+	for (i = 0; i < 3; i++)
+		must(lkdf_submit(rt, NULL,
+				 ATTR(lkdf_task, .kind = k, .arg = &has_begun),
+				 NULL));
+	lkdf_kind_put(k);
+	api_until(&has_begun);
+	is(lkdf_close(rt), -EBUSY, "close is refused while tasks live");
+	api_swap_runtime(rt, NULL);
+	is(lkdf_close_now(rt), 0, "close_now cancels them");
+	ok(was_said("close: 3 tasks or runs were under way: cancelled"),
+	   "and says so");
+	is(lkdf_close_now(NULL), 0, "of none there is nothing to do");
+	rt = open_heard("workers=1");
+	api_swap_runtime(rt, NULL);
+	is(lkdf_close_now(rt), 0, "where nothing lives it closes");
+	ok(!was_said("cancelled"), "without a word");
+}
+
 static int fail(struct lkdf_ctx *c, void *arg)
 {
 	(void)arg;
@@ -159,6 +194,7 @@ int main(void)
 	a_held_data_keeps_it_open("workers=2");
 	a_held_data_keeps_it_open("serial=yes");
 	who_waits_keeps_it_open();
+	close_now_cancels();
 	what_was_not_put_has_names();
 	puts_after_close_do_no_harm();
 	a_tidy_program_is_silent();
