@@ -33,10 +33,10 @@ on_opencl() {
 }
 
 for name in streaming streaming_faults engine_devices; do
-	wanted tests/api/$name.cc >"$dir/want"
+	wanted tests/tools/$name.cc >"$dir/want"
 	[ -s "$dir/want" ]
-	ok $? "$name.cc says what it prints" tests/api/$name.cc
-	CFLAGS="${CFLAGS:-} $include" compile tests/api/$name.cc "$emu"
+	ok $? "$name.cc says what it prints" tests/tools/$name.cc
+	CFLAGS="${CFLAGS:-} $include" compile tests/tools/$name.cc "$emu"
 	ok $? "$name.cc compiles without a warning"
 	[ -x "$dir/program" ] || continue
 	run "$name prints that" LKDF_TRACE=
