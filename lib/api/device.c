@@ -42,6 +42,8 @@ static int check_ops(const struct lkdf_device_ops *o)
 		return lacks_op(o, "stop");
 	if (o->flags & LKDF_DEVICE_CALLS && !o->poll)
 		return lacks_op(o, "poll");
+	if (o->flags & LKDF_DEVICE_BUILDS && !o->build)
+		return lacks_op(o, "build");
 	if (!o->queue != !o->mark)
 		return err(-EINVAL,
 			   "place_register: %s: queue and mark go together",
@@ -69,7 +71,8 @@ int lkdf_place_register(struct lkdf *rt, const struct lkdf_device_ops *ops,
 			"place_register", o.flags,
 			LKDF_DEVICE_RANGES | LKDF_DEVICE_HOST_MEMORY |
 				LKDF_DEVICE_ORDERED | LKDF_DEVICE_MANAGED |
-				LKDF_DEVICE_HANDLES | LKDF_DEVICE_CALLS);
+				LKDF_DEVICE_HANDLES | LKDF_DEVICE_CALLS |
+				LKDF_DEVICE_BUILDS);
 	if (!rc)
 		rc = check_ops(&o);
 	return rc ? rc : devices_add(rt, LKDF_PLACE_USER, &o, dev, out);

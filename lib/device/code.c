@@ -7,27 +7,46 @@
 #include <stdlib.h>
 #include <string.h>
 
+void code_make(struct device *d, const struct device_code *c,
+	       const struct lkdf_launch *like, struct device_built *b)
+{
+	char log[2048] = "";
+
+	b->error = d->ops.build(d->dev, &c->code, like, &b->function, log,
+				sizeof(log));
+	log[sizeof(log) - 1] = 0;
+	if (b->error > 0)
+		b->error = 0;
+	b->log = b->error && log[0] ? strdup(log) : NULL;
+}
+
+void code_built(struct device *d, struct device_code *c,
+		const struct device_built *made)
+{
+	struct device_built *b = &c->on[d->attr.index];
+
+	b->function = made->function;
+	b->error = made->error;
+	b->log = made->log;
+	b->is_known = true;
+	if (b->error)
+		return;
+	b->is_listed = true;
+	list_push(&d->codes, &b->list);
+}
+
 static void build_code(struct device *d, struct device_code *c,
 		       const struct device_req *r)
 {
-	struct device_built *b = &c->on[d->attr.index];
-	char log[2048] = "";
+	struct device_built made = { .function = c->code.function };
 
-	b->is_known = true;
-	if (c->code.function) {
-		b->function = c->code.function;
+	if (made.function) {
+		c->on[d->attr.index].function = made.function;
+		c->on[d->attr.index].is_known = true;
 		return;
 	}
-	b->error = d->ops.build(d->dev, &c->code, &r->launch, &b->function, log,
-				sizeof(log));
-	log[sizeof(log) - 1] = 0;
-	if (b->error < 0) {
-		b->log = log[0] ? strdup(log) : NULL;
-		return;
-	}
-	b->error = 0;
-	b->is_listed = true;
-	list_push(&d->codes, &b->list);
+	code_make(d, c, &r->launch, &made);
+	code_built(d, c, &made);
 }
 
 void code_find(struct device *d, struct device_req *r)

@@ -32,6 +32,17 @@ struct device_code {
 	unsigned next_device;
 };
 
+/*
+ * Calls build(): function, error and log of b. On the launcher, or on a thread
+ * of the device's IO pool.
+ */
+void code_make(struct device *d, const struct device_code *c,
+	       const struct lkdf_launch *like, struct device_built *b);
+
+/* On the launcher: made is what the device has of the code from now on. */
+void code_built(struct device *d, struct device_code *c,
+		const struct device_built *made);
+
 /* On the launcher: the function of the request's launch, or its error. */
 void code_find(struct device *d, struct device_req *r);
 

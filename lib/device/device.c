@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/futex.h"
+#include "device/build.h"
 #include "device/launcher.h"
 
 #include <errno.h>
@@ -69,10 +70,16 @@ int device_create(const struct lkdf_device_ops *ops, void *dev,
 		return rc;
 	}
 	set_limits(d);
+	rc = build_open(d);
+	if (rc) {
+		free(d);
+		return rc;
+	}
 	d->bell = a->bell ? a->bell : &d->own_bell;
 	for (i = 0; i < DEVICE_CLASSES; i++)
 		d->last[i] = &d->first[i];
 	list_init(&d->under_way);
+	list_init(&d->builds);
 	list_init(&d->codes);
 	list_init(&d->lru);
 	list_init(&d->moves);
@@ -92,6 +99,9 @@ void device_destroy(struct device *d, bool stops)
 		/* [device.quiet] pairs with [device.told]. */
 		while (a_load(&d->nr_telling, acquire))
 			sched_yield();
+		build_close(d);
+	} else {
+		build_abandon(d);
 	}
 	for (c = d->chunks; c; c = next) {
 		next = c->next;
@@ -207,6 +217,7 @@ void device_stop(struct device *d)
 		launcher_end(d);
 	else
 		pthread_join(d->thread, NULL);
+	build_stop(d);
 	a_store(&d->is_started, false, relaxed);
 }
 

@@ -128,8 +128,12 @@ struct device {
 	struct device_slot *done;
 	bool is_stopping, is_rung;
 	struct list under_way; /* requests that were begun; the launcher adds */
+	struct list builds; /* under way, see build.h; the launcher adds */
 	struct device_req *starving; /* waits for room; NULL: nobody does; the
 				      * launcher writes */
+
+	/* Threads beside the launcher, see build.h. */
+	struct blocking io;
 
 	/* Under start_lock. */
 	pthread_mutex_t start_lock;

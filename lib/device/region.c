@@ -2,6 +2,7 @@
 #include "device/region.h"
 
 #include "base/util.h"
+#include "device/build.h"
 #include "device/region_memory.h"
 
 #include <stdlib.h>
@@ -34,7 +35,7 @@ bool region_add(struct device_region *g, struct device_req *r)
 	struct device *d = g->device;
 
 	r->nr_reserved = 0;
-	if (!region_take(g, r))
+	if (!build_is_there(d, r) || !region_take(g, r))
 		return false;
 	if (device_has(d, LKDF_DEVICE_HOST_MEMORY))
 		set_host_addresses(r);

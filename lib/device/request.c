@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/util.h"
-#include "device/code.h"
+#include "device/build.h"
 #include "device/copies.h"
 #include "device/held.h"
 #include "device/region.h"
@@ -344,17 +344,25 @@ void request_enter(struct device *d, struct device_req *r)
 	a_add(&d->load, 1, relaxed);
 }
 
+static void begin_item(void *executor, struct blocking_item *item);
+
 void request_begin(struct device *d, void *executor, struct device_req *r)
 {
+	bool is_lost = a_load(&d->is_lost, relaxed), has_begun;
+
+	err(0, "%s", "");
+	has_begun = !is_lost && device_begin(d);
+	r->item.run = begin_item;
+	if (has_begun && !r->ops->is_cancelled(r) && build_waits(d, r))
+		return;
 	request_enter(d, r);
 	d->nr_under_way++;
-	if (a_load(&d->is_lost, relaxed)) {
+	if (is_lost) {
 		request_fail_lost(r);
 		end_request(d, executor, r);
 		return;
 	}
-	err(0, "%s", "");
-	if (!device_begin(d))
+	if (!has_begun)
 		request_fail_said(r, "start", d->start_error);
 	advance_request(d, executor, r);
 }

@@ -62,6 +62,9 @@ struct device_req_ops {
 	/* The function of the launch is known: block and range, or an error. */
 	void (*shape)(struct device_req *r);
 
+	/* The code of launch i + 1; NULL: there is none. May be NULL. */
+	struct device_code *(*code)(const struct device_req *r, uint32_t i);
+
 	/* A launch is done: the next one is set. False: it was the last. */
 	bool (*next)(struct device_req *r);
 

@@ -322,20 +322,31 @@ int maker_add_fold(struct maker *m)
 	return rc;
 }
 
+struct device_code *fold_code(const struct device_req *req, uint32_t i)
+{
+	const struct kernel_req *r =
+		container_of(req, const struct kernel_req, req);
+
+	i += r->at_step + 1;
+	if (i >= r->nr_steps)
+		return NULL;
+	return r->kernel->code[i * KERNEL_LANGUAGES +
+			       !!strcmp(req->device->name, "opencl")];
+}
+
 bool fold_next(struct device_req *req)
 {
 	struct kernel_req *r = container_of(req, struct kernel_req, req);
-	const struct kernel *k = r->kernel;
+	struct device_code *next = fold_code(req, 0);
 	uint32_t by;
 
-	if (r->at_step + 1 >= r->nr_steps)
+	if (!next)
 		return false;
 	by = r->step[r->at_step].nr_arg;
 	req->arg += by;
 	req->operand_of += by;
 	r->at_step++;
-	req->code = k->code[r->at_step * KERNEL_LANGUAGES +
-			    !!strcmp(req->device->name, "opencl")];
+	req->code = next;
 	set_step_at(r);
 	return true;
 }

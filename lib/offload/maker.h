@@ -67,6 +67,9 @@ int maker_pass_ports(const struct maker *m);
 int maker_add_fold(struct maker *m);
 uint32_t maker_count_fold(uint32_t nr_params);
 
+/* The code of the launch after i others. NULL: there is none. */
+struct device_code *fold_code(const struct device_req *req, uint32_t i);
+
 /* The next launch of the request. False: there is none. */
 bool fold_next(struct device_req *req);
 

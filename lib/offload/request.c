@@ -349,6 +349,7 @@ static const struct device_req_ops req_ops = {
 	.is_cancelled = is_cancelled,
 	.enqueue = enqueue_work,
 	.shape = kernel_shape,
+	.code = fold_code,
 	.next = fold_next,
 	.over = request_over,
 	.extend = early_extend,

@@ -154,7 +154,7 @@ static void *queue_of(void *dev, unsigned queue)
 const struct lkdf_device_ops opencl_ops = {
 	.size = sizeof(struct lkdf_device_ops),
 	.flags = LKDF_DEVICE_RANGES | LKDF_DEVICE_ORDERED |
-		 LKDF_DEVICE_HANDLES | LKDF_DEVICE_CALLS,
+		 LKDF_DEVICE_HANDLES | LKDF_DEVICE_CALLS | LKDF_DEVICE_BUILDS,
 	.name = "opencl",
 	.info = get_info,
 	.start = start_device,

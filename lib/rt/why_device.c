@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "rt/why.h"
 
+#include "device/build.h"
 #include "offload/kernel.h"
 
 /* Under the device's lock: the request stays, and so does its task. */
@@ -77,6 +78,32 @@ static void look_at_queues(struct why *y, const struct device *d)
 		}
 }
 
+/* Under the device's lock: rows for tasks whose code is being made. */
+static void look_at_builds(struct why *y, const struct device *d)
+{
+	const struct blocking_item *i;
+	const struct list *l;
+	const struct task *t;
+	struct why_row *row;
+	unsigned nr = 0;
+
+	lock_assert_held(&d->lock);
+	for (l = d->builds.next; l != &d->builds; l = l->next) {
+		i = container_of(l, const struct device_build, list)->waiting;
+		for (; i && nr < WHY_LOOK; i = i->next) {
+			t = kernel_of_queued(i);
+			row = t && nr++ < WHY_PER_QUEUE
+				      ? why_add_task(y, WHY_DEVICE, t)
+				      : NULL;
+			if (row)
+				why_says(row, "for device %s to compile it",
+					 d->name);
+			else
+				y->nr_more++;
+		}
+	}
+}
+
 static void look_at_device(struct why *y, struct device *d)
 {
 	const struct list *l;
@@ -93,6 +120,7 @@ static void look_at_device(struct why *y, struct device *d)
 						  list));
 	}
 	look_at_queues(y, d);
+	look_at_builds(y, d);
 	lock_give(&d->lock);
 }
 

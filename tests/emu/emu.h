@@ -168,27 +168,36 @@ static void emu_free(void *dev, void *device_ptr)
 	emu_leave(e, 0);
 }
 
+static int emu_find(struct emu *e, const struct lkdf_code *c, void **function,
+		    char *log, uint32_t log_size)
+{
+	const struct emu_kernel *k = e->kernels;
+	const char *name = c->entry ? c->entry : c->image;
+
+	while (k && k->name && strcmp(k->name, name))
+		k++;
+	if (!k || !k->name) {
+		snprintf(log, log_size, "1:1: error: no kernel %s", name);
+		return -ENOEXEC;
+	}
+	*function = (void *)(uintptr_t)k;
+	return 0;
+}
+
 static int emu_build(void *dev, const struct lkdf_code *c,
 		     const struct lkdf_launch *like, void **function, char *log,
 		     uint32_t log_size)
 {
 	struct emu *e = dev;
-	const struct emu_kernel *k = e->kernels;
-	const char *name = c->entry ? c->entry : c->image;
-	int rc = emu_enter(e, EMU_BUILD);
+	bool is_aside = e->flags & EMU_BUILDS;
+	int rc = is_aside ? emu_count(e, EMU_BUILD) : emu_enter(e, EMU_BUILD);
 
 	(void)like;
-	api_nap_ns(1000000l * atomic_load(&e->build_ms));
-	if (rc)
-		return emu_leave(e, rc);
-	while (k && k->name && strcmp(k->name, name))
-		k++;
-	if (!k || !k->name) {
-		snprintf(log, log_size, "1:1: error: no kernel %s", name);
-		return emu_leave(e, -ENOEXEC);
-	}
-	*function = (void *)(uintptr_t)k;
-	return emu_leave(e, 0);
+	while (atomic_load(&e->build_is_held))
+		api_nap_ns(50000);
+	if (!rc)
+		rc = emu_find(e, c, function, log, log_size);
+	return is_aside ? rc : emu_leave(e, rc);
 }
 
 static void emu_drop(void *dev, void *function)
@@ -389,6 +398,7 @@ emu_ops(const struct emu *e)
 			 (is_own ? 0 : LKDF_DEVICE_HOST_MEMORY) |
 			 (e->flags & EMU_ORDERED ? LKDF_DEVICE_ORDERED : 0) |
 			 (e->flags & EMU_CALLS ? LKDF_DEVICE_CALLS : 0) |
+			 (e->flags & EMU_BUILDS ? LKDF_DEVICE_BUILDS : 0) |
 			 (e->flags & EMU_MANAGED ? LKDF_DEVICE_MANAGED : 0),
 		.name = e->name ? e->name : "emu",
 		.info = emu_info,

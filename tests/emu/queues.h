@@ -56,6 +56,7 @@ enum emu_flag {
 			  * until then of nothing */
 	EMU_WAITS = 2048, /* free waits for all commands that run, and nothing
 			   * else is done meanwhile */
+	EMU_BUILDS = 4096, /* builds beside all other calls */
 };
 
 struct emu;
@@ -113,7 +114,7 @@ struct emu {
 	atomic_int nr_overlaps, nr_run, is_held, nr_held, nr_stale;
 	atomic_int nr_forgets; /* ends that are not told by a call */
 	atomic_int nr_waited; /* frees while a command ran */
-	atomic_int build_ms; /* how long a build takes */
+	atomic_int build_is_held; /* no build ends */
 	atomic_int nr_let; /* commands that may begin though it is held */
 	atomic_ullong bytes_up, bytes_down, bytes_within;
 
@@ -161,13 +162,19 @@ emu_value_at(struct emu *e, const struct lkdf_launch *l, unsigned i)
 }
 
 /* Counts a call: the error that it is to give, or 0. */
-static int emu_enter(struct emu *e, enum emu_entry entry)
+static int emu_count(struct emu *e, enum emu_entry entry)
 {
 	int nr = atomic_fetch_add(&e->nr[entry], 1) + 1;
 
+	return nr == atomic_load(&e->fail_at[entry]) ? e->fail_error[entry] : 0;
+}
+
+/* The same for a call that comes while no other is made. */
+static int emu_enter(struct emu *e, enum emu_entry entry)
+{
 	if (atomic_fetch_add(&e->nr_inside, 1))
 		atomic_fetch_add(&e->nr_overlaps, 1);
-	return nr == atomic_load(&e->fail_at[entry]) ? e->fail_error[entry] : 0;
+	return emu_count(e, entry);
 }
 
 static int emu_leave(struct emu *e, int rc)

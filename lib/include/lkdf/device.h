@@ -97,6 +97,8 @@ enum lkdf_device_flag {
 				 * forgotten: the launcher makes it 100 ms after
 				 * it has begun to wait, then ever more rarely
 				 */
+	LKDF_DEVICE_BUILDS = 64, /* build may be called on another thread,
+				  * beside all other calls, two at a time */
 };
 
 enum lkdf_arg_sort {
@@ -185,7 +187,10 @@ struct lkdf_device_ops {
 		     uint64_t align, void **device_ptr);
 	void (*free)(void *dev, void *device_ptr);
 
-	/* Once for each kind, before its first launch; like is that launch.
+	/* Once for each kind, before its first launch; like is that launch,
+	 * or the first launch of its task, without function and the addresses
+	 * of memory. With LKDF_DEVICE_BUILDS on threads of the library beside
+	 * the launcher, else on the launcher, which no other kernel passes.
 	 * log receives what the compiler says, with a 0 at its end. */
 	int (*build)(void *dev, const struct lkdf_code *c,
 		     const struct lkdf_launch *like, void **function, char *log,

@@ -168,7 +168,7 @@ struct device_sort {
 static const struct device_sort device_sorts[] = {
 	{ "host", 0, "workers=2" },
 	{ "own", EMU_OWN, "workers=2" },
-	{ "own wild", EMU_OWN | EMU_WILD, "workers=2" },
+	{ "own wild", EMU_OWN | EMU_WILD | EMU_BUILDS, "workers=2" },
 	{ "host wild", EMU_WILD, "workers=2" },
 	{ "own polls", EMU_OWN | EMU_POLLS, "workers=2" },
 	{ "own arms", EMU_OWN | EMU_POLLS | EMU_ARMS | EMU_WILD, "workers=1" },
