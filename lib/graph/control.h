@@ -66,6 +66,8 @@ struct graph_loop {
 	uint32_t head; /* an index */
 	uint32_t parent; /* the loop around it, or NO_LOOP */
 	uint32_t nr_members; /* those of loops in it included */
+	/* It and the loops in it are these in an order of their own. */
+	uint32_t order, nr_inside;
 	uint32_t first_exit, nr_exits;
 	uint32_t nr_backs; /* edges that close it */
 	uint32_t first_back, nr_back_ports; /* in back_ports */

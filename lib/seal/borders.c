@@ -420,34 +420,46 @@ static int lay_out(struct looper *p)
 
 /* ---- loops as runs see them --------------------------------------------- */
 
-static void mark_members(struct looper *p)
+/* The loop that a BACK edge closes, and not one in it that it leaves. */
+static struct graph_loop *closed_by(const struct looper *p,
+				    const struct control_edge *e)
+{
+	struct graph_loop *loops = p->c->loops;
+
+	return &loops[e->flags & CONTROL_EXIT ? loops[e->loop].parent
+					      : e->loop];
+}
+
+/* A loop has one latch where all its BACK edges are of one task of its own. */
+static int mark_members(struct looper *p)
 {
 	struct control *c = p->c;
-	uint32_t t, i, *latch;
+	uint32_t *latch = calloc(c->nr_loops + 1ul, sizeof(*latch)), t, i, *of;
+	const struct control_edge *e;
 	struct graph_loop *l;
 
+	if (!latch)
+		return no_memory(p);
 	for (t = 0; t < p->nr_tasks; t++)
 		if (c->loop_of[t] != NO_LOOP)
 			p->g->recs[t].flags |= REC_MEMBER;
-	/* The head's place in members is of no use any more. */
 	for (i = 0; i < c->nr_loops; i++) {
-		p->first_member[i] = NO_TASK;
+		latch[i] = NO_TASK;
 		c->loops[i].has_one_latch = true;
 	}
 	for (i = 0; i < p->nr_edges; i++) {
-		if (!(p->edge[i].flags & CONTROL_BACK))
+		e = &p->edge[i];
+		if (!(e->flags & CONTROL_BACK))
 			continue;
-		l = &c->loops[p->edge[i].flags & CONTROL_EXIT
-				      ? c->loops[p->edge[i].loop].parent
-				      : p->edge[i].loop];
-		latch = &p->first_member[l - c->loops];
-		if (*latch == NO_TASK)
-			*latch = p->edge[i].from;
-		else if (*latch != p->edge[i].from)
-			l->has_one_latch = false;
-		if (p->edge[i].flags & CONTROL_EXIT)
-			l->has_one_latch = false;
+		l = closed_by(p, e);
+		of = &latch[l - c->loops];
+		if (*of == NO_TASK)
+			*of = e->from;
+		l->has_one_latch &=
+			*of == e->from && !(e->flags & CONTROL_EXIT);
 	}
+	free(latch);
+	return 0;
 }
 
 int borders_lay_out(struct looper *p)
@@ -462,10 +474,10 @@ int borders_lay_out(struct looper *p)
 		rc = add_entries(p);
 	if (!rc)
 		rc = count_arrivals(p);
-	if (!rc) {
-		mark_members(p);
+	if (!rc)
+		rc = mark_members(p);
+	if (!rc)
 		rc = lay_out_back_ports(p);
-	}
 	if (!rc)
 		rc = lay_out_exits(p);
 	return rc ? rc : lay_out(p);

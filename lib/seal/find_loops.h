@@ -18,18 +18,13 @@ struct looper {
 	struct lkdf_diag *why;
 	uint32_t nr_tasks;
 
-	/* Edges without BACK, by task: at first[t], and their tasks again by
-	 * what they lead to: at first_in[t]. */
+	/* Edges without BACK, by task: at first[t]. */
 	struct control_edge *edge;
 	uint32_t nr_edges;
-	uint32_t *first, *first_in, *pred;
+	uint32_t *first;
 
 	uint32_t *position; /* in an order that all edges follow */
 	uint32_t *loop_at; /* by task: the loop with this head, or NO_LOOP */
-
-	/* The members of each loop, one loop after the other. */
-	struct array members; /* uint32_t */
-	uint32_t *first_member; /* by loop, one more at the end */
 };
 
 /* In a graph without cycles: its loops, and its edges as runs want them. */

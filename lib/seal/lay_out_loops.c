@@ -13,6 +13,24 @@
 #include <lkdf/data.h>
 #include <stdlib.h>
 
+struct loop_name loops_name(const struct looper *p, uint32_t task)
+{
+	struct loop_name name;
+
+	check(task < p->nr_tasks);
+	graph_task_name(p->g, task, name.text, sizeof(name.text));
+	return name;
+}
+
+bool loops_has(const struct control *c, uint32_t outer, uint32_t inner)
+{
+	const struct graph_loop *l = c->loops;
+
+	if (outer == NO_LOOP || inner == NO_LOOP)
+		return outer == NO_LOOP;
+	return l[inner].order - l[outer].order < l[outer].nr_inside;
+}
+
 static int no_memory(const struct lkdf_graph *g)
 {
 	return err(-ENOMEM, "graph %s: no memory for branches", g->name);
@@ -83,38 +101,20 @@ static void tell_edges(struct looper *p, uint32_t *next)
 	}
 }
 
-static void turn_round(struct looper *p)
-{
-	uint32_t i, t;
-
-	for (i = 0; i < p->nr_edges; i++)
-		p->first_in[p->edge[i].to + 1]++;
-	for (t = 0; t < p->nr_tasks; t++)
-		p->first_in[t + 1] += p->first_in[t];
-	for (i = 0; i < p->nr_edges; i++)
-		p->pred[p->first_in[p->edge[i].to]++] = p->edge[i].from;
-	for (t = p->nr_tasks; t; t--)
-		p->first_in[t] = p->first_in[t - 1];
-	p->first_in[0] = 0;
-}
-
-static int collect_members(struct looper *p)
+static int collect_edges(struct looper *p)
 {
 	uint32_t *next = calloc(p->nr_tasks + 1ul, sizeof(*next));
 	uint32_t nr = count_edges(p->g);
 	size_t cap = nr + p->c->given.nr + p->nr_tasks + 1ul;
 
 	p->first = calloc(p->nr_tasks + 2ul, sizeof(*p->first));
-	p->first_in = calloc(p->nr_tasks + 2ul, sizeof(*p->first_in));
-	p->pred = calloc(nr + 1ul, sizeof(*p->pred));
 	p->edge = calloc(cap, sizeof(*p->edge));
-	if (!next || !p->first || !p->first_in || !p->pred || !p->edge) {
+	if (!next || !p->first || !p->edge) {
 		free(next);
 		return no_memory(p->g);
 	}
 	copy_edges(p, next);
 	tell_edges(p, next);
-	turn_round(p);
 	free(next);
 	return 0;
 }
@@ -202,9 +202,8 @@ int loops_seal(struct lkdf_graph *g, struct lkdf_diag *why)
 		.c = g->control,
 		.why = why,
 		.nr_tasks = g->nr_tasks,
-		.members.item_size = sizeof(uint32_t),
 	};
-	int rc = collect_members(&p);
+	int rc = collect_edges(&p);
 
 	check(!g->is_sealed && g->control);
 	if (!rc)
@@ -215,11 +214,7 @@ int loops_seal(struct lkdf_graph *g, struct lkdf_diag *why)
 		rc = borders_lay_out(&p);
 	free(p.edge);
 	free(p.first);
-	free(p.first_in);
-	free(p.pred);
 	free(p.position);
 	free(p.loop_at);
-	free(p.first_member);
-	array_fini(&p.members);
 	return rc;
 }
