@@ -29,8 +29,7 @@ static struct device_copy *find_copy(struct device *d, const struct copies *of,
 
 void copies_free(struct device *d, uint64_t bytes, void *device_ptr)
 {
-	if (!a_load(&d->is_lost, relaxed))
-		d->ops.free(d->dev, device_ptr);
+	spare_keep(d, bytes, device_ptr);
 	a_sub(&d->used, bytes, relaxed);
 }
 
@@ -96,22 +95,38 @@ bool copies_drop_unused(struct device *d)
 		drop_copy(d, c);
 		has_some = true;
 	}
-	return has_some;
+	/* In one piece with what lies beside it. */
+	return spare_drop_all(d) || has_some;
+}
+
+static int ask_memory(struct device *d, uint64_t bytes, uint64_t align,
+		      void **device_ptr)
+{
+	if (d->executor)
+		d->attr.count(d->executor, COUNTER_ALLOCS, 1);
+	return d->ops.alloc(d->dev, LKDF_MEM_OWN, bytes, align, device_ptr);
 }
 
 int copies_alloc_aligned(struct device *d, uint64_t bytes, uint64_t align,
 			 void **device_ptr)
 {
 	uint64_t used;
+	void *spare;
 	int rc;
 
 	while ((used = a_load(&d->used, relaxed) + bytes) > d->capacity)
 		if (make_room(d, used - d->capacity))
 			return -EAGAIN;
+	spare = align <= DEVICE_ALIGN ? spare_take(d, bytes) : NULL;
+	if (spare) {
+		*device_ptr = spare;
+		a_add(&d->used, bytes, relaxed);
+		return 0;
+	}
+	spare_shrink(d, d->capacity - used);
 	do
-		rc = d->ops.alloc(d->dev, LKDF_MEM_OWN, bytes, align,
-				  device_ptr);
-	while (rc == -ENOMEM && !make_room(d, 1));
+		rc = ask_memory(d, bytes, align, device_ptr);
+	while (rc == -ENOMEM && (spare_drop_all(d) || !make_room(d, 1)));
 	if (rc == -ENOMEM && (d->nr_under_way > 1 || d->leaving))
 		return -EAGAIN;
 	if (rc >= 0)

@@ -79,6 +79,7 @@ int device_create(const struct lkdf_device_ops *ops, void *dev,
 	for (i = 0; i < DEVICE_CLASSES; i++)
 		d->last[i] = &d->first[i];
 	list_init(&d->under_way);
+	spare_open(d);
 	list_init(&d->builds);
 	list_init(&d->codes);
 	list_init(&d->lru);

@@ -19,6 +19,7 @@
 #include "base/list.h"
 #include "base/lock.h"
 #include "device/rows.h"
+#include "device/spare.h"
 #include "ring/blocking.h"
 #include "trace/counters.h"
 
@@ -158,6 +159,7 @@ struct device {
 	int64_t idle_since; /* ns; 0: something has come, see rest.h */
 	int64_t asked, ask_ns; /* when poll() was called last, and how long
 				* until the next time; 0: it was not */
+	struct device_spare spare;
 	struct device_rows rows;
 };
 

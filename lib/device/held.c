@@ -76,8 +76,10 @@ static int take_managed(struct device *d, struct held_call *c)
 			 (unsigned long long)d->capacity);
 		return -ENOMEM;
 	}
-	rc = d->ops.alloc(d->dev, LKDF_MEM_MANAGED, h->bytes, h->align,
-			  &h->device_ptr);
+	do
+		rc = d->ops.alloc(d->dev, LKDF_MEM_MANAGED, h->bytes, h->align,
+				  &h->device_ptr);
+	while (rc == -ENOMEM && spare_drop_all(d));
 	if (rc >= 0) {
 		a_add(&d->managed, h->bytes, relaxed);
 		h->base = h->device_ptr;
@@ -164,13 +166,13 @@ static void release_held(struct device *d, struct device_held *h)
 			d->ops.unpin(d->dev, h->base);
 		return;
 	}
-	if (!is_lost)
-		d->ops.free(d->dev, h->device_ptr);
 	if (h->mem == LKDF_MEM_MANAGED) {
+		if (!is_lost)
+			d->ops.free(d->dev, h->device_ptr);
 		a_sub(&d->managed, h->bytes, relaxed);
 		return;
 	}
-	a_sub(&d->used, h->bytes, relaxed);
+	copies_free(d, h->bytes, h->device_ptr);
 	a_sub(&d->held, h->bytes, relaxed);
 }
 

@@ -78,6 +78,7 @@ void launcher_end(struct device *d)
 		continue;
 	code_drop_all(d);
 	copies_drop_all(d);
+	spare_drop_all(d);
 }
 
 static void *launcher_main(void *arg)

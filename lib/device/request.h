@@ -34,6 +34,7 @@ struct device_operand {
 	uint64_t offset; /* of the part, in its data */
 	struct copies *copies; /* of its data; NULL: it is not asked for */
 	bool is_kept; /* the copy stays on the device */
+	bool is_zero; /* host has zeroes, which the device may make itself */
 	bool is_through; /* what is written comes home at once */
 
 	/* The launcher. */

@@ -33,6 +33,16 @@ static int give_within(struct device *d, struct device_req *r, void *u,
 	return d->ops.copy(d->dev, DEVICE_UPLOAD_QUEUE, &c, op);
 }
 
+static int give_fill(struct device *d, struct device_req *r, void *u,
+		     struct lkdf_device_op op)
+{
+	const struct device_operand *o = u;
+	const struct lkdf_device_fill f = { o->device_ptr, 0, o->bytes, 0, 0 };
+
+	(void)r;
+	return d->ops.fill(d->dev, DEVICE_UPLOAD_QUEUE, &f, op);
+}
+
 static int give_fetch(struct device *d, struct device_req *r, void *u,
 		      struct lkdf_device_op op)
 {
@@ -68,6 +78,8 @@ static const struct way upload_way = { "upload", give_upload, LKDF_SPAN_COPY,
 				       ROWS_UPLOAD };
 static const struct way within_way = { "copy", give_within, LKDF_SPAN_COPY,
 				       ROWS_WITHIN };
+static const struct way fill_way = { "fill", give_fill, LKDF_SPAN_COPY,
+				     ROWS_WITHIN };
 static const struct way fetch_way = { "fetch", give_fetch, LKDF_SPAN_COPY,
 				      ROWS_FETCH };
 static const struct way launch_way = { "launch", give_launch, LKDF_SPAN_KERNEL,
@@ -127,6 +139,10 @@ static void fill_operand(struct device_req *r, struct device_operand *o)
 {
 	if (o->source) {
 		give_op(r, &within_way, o);
+		return;
+	}
+	if (o->is_zero && r->device->ops.fill) {
+		give_op(r, &fill_way, o);
 		return;
 	}
 	if (is_lost(r, o))

@@ -96,6 +96,7 @@ static int add_zeroed(struct maker *m, const struct lkdf_param *p)
 	}
 	o->host = (char *)(uintptr_t)p->value;
 	o->mode = LKDF_READ;
+	o->is_zero = true;
 	return 0;
 }
 

@@ -138,6 +138,8 @@ struct ocl_region {
 	     ocl_event *) \
 	call(int32_t, clEnqueueCopyBuffer, ocl_queue, ocl_mem, ocl_mem, \
 	     size_t, size_t, size_t, uint32_t, const ocl_event *, ocl_event *) \
+	call(int32_t, clEnqueueFillBuffer, ocl_queue, ocl_mem, const void *, \
+	     size_t, size_t, size_t, uint32_t, const ocl_event *, ocl_event *) \
 	call(int32_t, clEnqueueNDRangeKernel, ocl_queue, ocl_kernel, \
 	     uint32_t, const size_t *, const size_t *, const size_t *, \
 	     uint32_t, const ocl_event *, ocl_event *) \

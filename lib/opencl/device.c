@@ -173,4 +173,5 @@ const struct lkdf_device_ops opencl_ops = {
 	.adopt = opencl_adopt,
 	.watch = opencl_watch,
 	.copy = opencl_copy,
+	.fill = opencl_fill,
 };

@@ -89,6 +89,8 @@ int opencl_fetch(void *dev, unsigned queue, const struct lkdf_transfer *t,
 		 struct lkdf_device_op op);
 int opencl_copy(void *dev, unsigned queue, const struct lkdf_device_copy *c,
 		struct lkdf_device_op op);
+int opencl_fill(void *dev, unsigned queue, const struct lkdf_device_fill *f,
+		struct lkdf_device_op op);
 int opencl_launch(void *dev, unsigned queue, const struct lkdf_launch *l,
 		  struct lkdf_device_op op);
 int opencl_adopt(void *dev, void *queue, void **out);

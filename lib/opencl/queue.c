@@ -95,6 +95,23 @@ int opencl_copy(void *dev, unsigned queue, const struct lkdf_device_copy *c,
 	return send_command(d, queue, "clEnqueueCopyBuffer", error, e, w);
 }
 
+int opencl_fill(void *dev, unsigned queue, const struct lkdf_device_fill *f,
+		struct lkdf_device_op op)
+{
+	struct opencl_device *d = dev;
+	struct opencl_wait *w = prepare_launch(op);
+	const unsigned char value = (unsigned char)f->value;
+	ocl_event e = NULL;
+	int32_t error;
+
+	if (!w)
+		return -ENOMEM;
+	error = d->cl.clEnqueueFillBuffer(d->queue[queue], f->device_ptr,
+					  &value, sizeof(value), f->offset,
+					  f->bytes, 0, NULL, &e);
+	return send_command(d, queue, "clEnqueueFillBuffer", error, e, w);
+}
+
 int opencl_mark(void *dev, unsigned queue, struct lkdf_device_op op)
 {
 	struct opencl_device *d = dev;

@@ -62,6 +62,9 @@
 	  "that kernels read, copied to a device")                             \
 	X(FETCHED, "device.fetched_bytes", "bytes",                            \
 	  "that kernels wrote, copied from a device")                          \
+	X(ALLOCS, "device.allocs", "calls", "that asked a device for memory")  \
+	X(DRAINS, "device.drains", "times",                                    \
+	  "that a device got spare memory back, as more was wanted")           \
 	X(KERNELS_NS, "device.kernels_ns", "ns",                               \
 	  "in which a device was at kernels, once they are done")              \
 	X(COPIES_NS, "device.copies_ns", "ns",                                 \

@@ -259,6 +259,25 @@ static int emu_within(void *dev, unsigned queue,
 	return emu_give(e, EMU_COPY, queue, c);
 }
 
+static void emu_set(struct emu *e, struct emu_command *c)
+{
+	(void)e;
+	memset(c->to, c->byte, c->bytes);
+}
+
+static int emu_fill(void *dev, unsigned queue, const struct lkdf_device_fill *f,
+		    struct lkdf_device_op op)
+{
+	struct emu *e = dev;
+	struct emu_command *c = emu_command(op);
+
+	c->run = emu_set;
+	c->to = e->alias + ((char *)f->device_ptr - e->base) + f->offset;
+	c->bytes = f->bytes;
+	c->byte = (int)f->value;
+	return emu_give(e, EMU_FILL, queue, c);
+}
+
 static void emu_call(struct emu *e, struct emu_command *c)
 {
 	const struct emu_kernel *k = c->launch.function;
@@ -420,6 +439,7 @@ emu_ops(const struct emu *e)
 		.pin = e->flags & EMU_PINS ? emu_pin : NULL,
 		.unpin = e->flags & EMU_PINS ? emu_unpin : NULL,
 		.copy = is_own && e->flags & EMU_COPIES ? emu_within : NULL,
+		.fill = is_own && e->flags & EMU_FILLS ? emu_fill : NULL,
 	};
 }
 

@@ -37,6 +37,7 @@ enum emu_entry {
 	EMU_PIN,
 	EMU_UNPIN,
 	EMU_COPY,
+	EMU_FILL,
 	EMU_NR_ENTRIES,
 };
 
@@ -56,6 +57,7 @@ enum emu_flag {
 			  * until then of nothing */
 	EMU_WAITS = 2048, /* free waits for all commands that run, and nothing
 			   * else is done meanwhile */
+	EMU_FILLS = 8192, /* makes zeroes */
 	EMU_BUILDS = 4096, /* builds beside all other calls */
 };
 
@@ -79,6 +81,7 @@ struct emu_command {
 	void *to;
 	const void *from;
 	uint64_t bytes;
+	int byte; /* of a fill */
 	struct lkdf_launch launch;
 	struct lkdf_arg arg[LKDF_MAX_PARAMS];
 	char value[LKDF_MAX_PARAMS][64];

@@ -150,15 +150,22 @@ struct lkdf_device_copy {
 	uint64_t bytes; /* the two do not overlap */
 };
 
+/* Bytes of the device that are to have one value. */
+struct lkdf_device_fill {
+	void *device_ptr; /* as alloc gave it */
+	uint64_t offset, bytes;
+	uint32_t value, pad; /* value: of each byte */
+};
+
 /*
  * The functions of a device. Those that return int return 0 or a negative
  * errno; one that was given an op and returns an error does not call
  * lkdf_device_done() for it, and with -ENODEV it says that the device is lost.
  * The launcher of the device makes the calls, one at
  * a time, but where a function says otherwise; in serial mode (option serial)
- * the threads that run tasks do, one at a time. Queue 0 is for upload and copy,
- * queue 1 for fetch, queues 2 to 1 + nr_queues are for kernels. All functions
- * may be NULL but info, launch and stop; a device without
+ * the threads that run tasks do, one at a time. Queue 0 is for upload, copy and
+ * fill, queue 1 for fetch, queues 2 to 1 + nr_queues are for kernels. All
+ * functions may be NULL but info, launch and stop; a device without
  * LKDF_DEVICE_HOST_MEMORY has alloc, free, upload and fetch, too. The library
  * gives an op only after all ops that it depends on are done, so a device need
  * not keep any order. To one with LKDF_DEVICE_ORDERED it gives kernels of
@@ -248,6 +255,10 @@ struct lkdf_device_ops {
 	/* The bytes of c within the device, in memory of its own; NULL: the
 	 * library carries them by way of the host. */
 	int (*copy)(void *dev, unsigned queue, const struct lkdf_device_copy *c,
+		    struct lkdf_device_op op);
+	/* Sets the bytes of f, for LKDF_PARAM_ZEROED; NULL: the
+	 * library uploads zeroes. */
+	int (*fill)(void *dev, unsigned queue, const struct lkdf_device_fill *f,
 		    struct lkdf_device_op op);
 };
 
