@@ -21,7 +21,8 @@
  *
  * Not seen: what is queued for a worker, ALWAYS tasks that wait for events,
  * what waits for the end of another task, and children that wait for data among
- * themselves. Bodies that run are seen with option stall, see core/watch.h.
+ * themselves. Bodies that run are seen with option stall, see core/watch.h,
+ * those that sleep in a lock with lkdf probe.
  */
 #ifndef RT_WHY_H
 #define RT_WHY_H
@@ -71,15 +72,29 @@ struct why_body {
 	char kind[WHY_NAME];
 };
 
+/* A body whose thread does not run; seen by the probe only. */
+struct why_sleep {
+	int executor;
+	uint32_t state; /* enum lkdf_worker_state */
+	uint64_t ns; /* it has been in that state */
+	uint64_t word; /* of FUTEX: its address; 0: not known which */
+	uint32_t holder_tid; /* of the word; 0: not known */
+	int holder; /* the executor that this is, or -1 */
+	char kind[WHY_NAME];
+};
+
 struct why {
 	struct lkdf *rt;
 	uint64_t nr_live; /* submitted tasks and runs that are not over */
 	uint64_t nr_more; /* that wait and have no row */
 	uint32_t nr_asleep; /* workers */
 	int nr_running, nr_queued; /* of the blocking pool */
+	bool has_board; /* the probe sees the threads */
 	unsigned nr, nr_bodies; /* rows; bodies, of which WHY_BODIES are here */
+	unsigned nr_sleeps; /* of which WHY_BODIES are here */
 	struct why_row row[WHY_ROWS];
 	struct why_body body[WHY_BODIES];
+	struct why_sleep sleep[WHY_BODIES];
 };
 
 /* A row for a thread, its who empty; NULL: there is no more room. */
@@ -106,10 +121,11 @@ void why_look(struct why *y);
  */
 void why_add_followers(struct why_row *r, const struct task *t);
 
-/* See why_data.c, why_device.c and why_body.c. */
+/* See why_data.c, why_device.c, why_body.c and why_board.c. */
 void why_look_at_data(struct why *y);
 void why_look_at_devices(struct why *y);
 void why_look_at_bodies(struct why *y);
+void why_look_at_board(struct why *y);
 
 /*
  * Those at channels that are not found by a tap; what a task that is found so

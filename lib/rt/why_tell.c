@@ -21,6 +21,12 @@ static const char *plural_of(uint64_t nr)
 	return nr == 1 ? "" : "s";
 }
 
+static const char *sort_of(const struct why *y, int executor)
+{
+	return executor < y->rt->nr_workers ? "worker"
+					    : "the blocking pool's executor";
+}
+
 static void write_bodies(const struct why *y, struct text *t)
 {
 	const struct why_body *b;
@@ -31,14 +37,59 @@ static void write_bodies(const struct why *y, struct text *t)
 		text_put(t,
 			 "a body of \"%s\" has run for %" PRIu64 " ms on %s "
 			 "%d\n",
-			 b->kind, b->ns / 1000000,
-			 b->executor < y->rt->nr_workers
-				 ? "worker"
-				 : "the blocking pool's executor",
+			 b->kind, b->ns / 1000000, sort_of(y, b->executor),
 			 b->executor);
 	}
 	if (y->nr_bodies > i)
 		text_put(t, "%u more bodies run\n", y->nr_bodies - i);
+}
+
+static void write_word(const struct why *y, const struct why_sleep *s,
+		       struct text *t)
+{
+	text_put(t, " at futex word 0x%" PRIx64, s->word);
+	if (s->holder >= 0)
+		text_put(t, ", which %s %d holds", sort_of(y, s->holder),
+			 s->holder);
+	else if (s->holder_tid)
+		text_put(t, ", which thread %" PRIu32 " holds", s->holder_tid);
+	else
+		text_put(t, "; who holds it is not known");
+}
+
+static void write_sleeps(const struct why *y, struct text *t)
+{
+	const struct why_sleep *s;
+	unsigned i;
+
+	for (i = 0; i < y->nr_sleeps && i < WHY_BODIES; i++) {
+		s = &y->sleep[i];
+		text_put(t,
+			 "a body of \"%s\" on %s %d has %s for %" PRIu64 " us",
+			 s->kind, sort_of(y, s->executor), s->executor,
+			 s->state == LKDF_STATE_PREEMPTED ? "waited for a CPU"
+							  : "slept",
+			 s->ns / 1000);
+		if (s->word)
+			write_word(y, s, t);
+		else if (s->state != LKDF_STATE_PREEMPTED)
+			text_put(t, " in no futex of the program");
+		text_put(t, "\n");
+	}
+	if (y->nr_sleeps > i)
+		text_put(t, "%u more bodies sleep\n", y->nr_sleeps - i);
+}
+
+static const char *nothing_text(const struct why *y)
+{
+	if (!y->nr_live)
+		return "nothing waits\n";
+	return y->has_board
+		       ? "nothing was seen to wait: bodies run, or tasks are "
+			 "queued\n"
+		       : "nothing was seen to wait: bodies run, or sleep in a "
+			 "lock, which is seen with lkdf probe, or tasks are "
+			 "queued\n";
 }
 
 static void write_text(const struct why *y, struct text *t)
@@ -67,10 +118,33 @@ static void write_text(const struct why *y, struct text *t)
 		text_put(t, "%" PRIu64 " more wait in the same places\n",
 			 y->nr_more);
 	write_bodies(y, t);
-	if (!y->nr && !y->nr_bodies)
-		text_put(t, y->nr_live ? "nothing was seen to wait: bodies "
-					 "run, or tasks are queued\n"
-				       : "nothing waits\n");
+	write_sleeps(y, t);
+	if (!y->nr && !y->nr_bodies && !y->nr_sleeps)
+		text_put(t, "%s", nothing_text(y));
+}
+
+static void write_json_sleeps(const struct why *y, struct text *t)
+{
+	static const char *const states[] = {
+		[LKDF_STATE_PREEMPTED] = "preempted",
+		[LKDF_STATE_BLOCKED] = "blocked",
+		[LKDF_STATE_FUTEX] = "futex",
+	};
+	const struct why_sleep *s;
+	unsigned i;
+
+	text_put(t, "],\"sleeps\":[");
+	for (i = 0; i < y->nr_sleeps && i < WHY_BODIES; i++) {
+		s = &y->sleep[i];
+		text_put(t, "%s{\"kind\":", i ? "," : "");
+		text_put_quoted(t, s->kind);
+		text_put(t,
+			 ",\"executor\":%d,\"state\":\"%s\",\"ns\":%" PRIu64
+			 ",\"word\":\"0x%" PRIx64 "\",\"holder_tid\":%" PRIu32
+			 ",\"holder\":%d}",
+			 s->executor, states[s->state], s->ns, s->word,
+			 s->holder_tid, s->holder);
+	}
 }
 
 static void write_json(const struct why *y, struct text *t)
@@ -104,6 +178,7 @@ static void write_json(const struct why *y, struct text *t)
 		text_put(t, ",\"executor\":%d,\"ns\":%" PRIu64 "}", b->executor,
 			 b->ns);
 	}
+	write_json_sleeps(y, t);
 	text_put(t, "]}\n");
 }
 

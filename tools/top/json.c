@@ -59,6 +59,7 @@ static void write_workers(struct json *j, const struct top *t)
 		json_int(j, "node", row->node);
 		json_int(j, "cpu", row->cpu);
 		json_bool(j, "asleep", row->is_asleep);
+		json_text(j, "state", top_state_name(row));
 		json_fixed(j, "busy", row->busy, 4);
 		write_rates(j, row->rate);
 		json_close(j, '}');

@@ -147,6 +147,7 @@ void top_close(struct top *t)
 	free(t->unit);
 	if (t->futex)
 		futex_close(t->futex);
+	pins_close(&t->probe);
 	t->row = NULL;
 	t->node = NULL;
 	t->kind = NULL;
@@ -197,6 +198,63 @@ static void look_at_idle(const struct stats *s, struct top_row *row,
 	row->busy = came < interval_ns ? 1 - came / interval_ns : 0;
 }
 
+/* A probe that has ended, or was started meanwhile, is another one. */
+static void look_for_probe(struct top *t)
+{
+	char why[256];
+
+	if (t->probe.head && !pins_are_live(&t->probe))
+		pins_close(&t->probe);
+	if (!t->probe.head &&
+	    !pins_open(t->pins, &t->probe, why, sizeof(why)) &&
+	    !pins_are_live(&t->probe))
+		pins_close(&t->probe);
+}
+
+/* The state that the probe has of the thread now. */
+static uint32_t probed_state(const struct top *t,
+			     const struct lkdf_stats_block *b)
+{
+	uint32_t slot = b->probe_slot;
+	struct lkdf_probe_slot s;
+
+	if (!t->probe.head || !slot || slot > t->probe.nr_slots)
+		return LKDF_PROBE_FREE;
+	s = t->probe.slot[slot - 1];
+	if (s.gen != b->probe_gen || !s.tgid || s.state > LKDF_PROBE_FUTEX)
+		return LKDF_PROBE_FREE;
+	return s.state;
+}
+
+struct state {
+	const char *text, *name;
+};
+
+static struct state state_of(const struct top_row *row)
+{
+	static const struct state probed[] = {
+		[LKDF_PROBE_FREE] = { "awake", "awake" },
+		[LKDF_PROBE_RUNS] = { "awake", "awake" },
+		[LKDF_PROBE_PREEMPTED] = { "no CPU", "preempted" },
+		[LKDF_PROBE_BLOCKED] = { "sleeps", "blocked" },
+		[LKDF_PROBE_FUTEX] = { "lock", "futex" },
+	};
+
+	if (row->is_asleep)
+		return (struct state){ "asleep", "asleep" };
+	return probed[row->probed];
+}
+
+const char *top_state(const struct top_row *row)
+{
+	return state_of(row).text;
+}
+
+const char *top_state_name(const struct top_row *row)
+{
+	return state_of(row).name;
+}
+
 static void look_at_row(const struct top *t, const struct table *table,
 			struct top_row *row, uint64_t ticks)
 {
@@ -218,6 +276,7 @@ static void look_at_row(const struct top *t, const struct table *table,
 		row->before[i] = v;
 	}
 	look_at_events(s, table, row);
+	row->probed = probed_state(t, b);
 	if (row->kind == LKDF_EXECUTOR_WORKER)
 		look_at_idle(s, row, ticks, t->seconds * 1e9);
 }
@@ -307,6 +366,7 @@ int top_look(struct top *t)
 	if (t->seconds < least)
 		t->seconds = least;
 	t->at_ns = now;
+	look_for_probe(t);
 	for (r = 0; r < t->nr_stats; r++)
 		make_table(&t->stats[r], &table[r]);
 	for (i = 0; i < t->nr_rows; i++)

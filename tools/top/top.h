@@ -35,7 +35,9 @@ enum top_counter {
 struct top_row {
 	uint32_t runtime, executor, kind; /* enum lkdf_executor_kind */
 	int cpu, node; /* -1: not bound */
-	bool is_started, is_asleep;
+	bool is_started, is_asleep; /* asleep: parked */
+	uint32_t
+		probed; /* enum lkdf_probe_state; FREE: the probe sees it not */
 	double busy; /* share of the interval, of a worker */
 	double rate[NR_TOP_COUNTERS]; /* a second */
 
@@ -123,6 +125,7 @@ struct top {
 
 	/* The probe's; NULL: it has not been asked for, or is not there. */
 	const char *pins;
+	struct pins probe; /* head NULL: there is none */
 	struct futex_view *futex;
 	struct futex_report *words;
 	struct futex_error why_not;
@@ -134,6 +137,10 @@ void top_close(struct top *t);
 
 /* -ENOMEM. Runtimes that have come or gone are noticed now and then. */
 int top_look(struct top *t);
+
+/* The state of a worker, in a word for people, and one for programs. */
+const char *top_state(const struct top_row *row);
+const char *top_state_name(const struct top_row *row);
 
 /* Takes the probe's words, too. */
 void top_look_words(struct top *t);

@@ -138,7 +138,7 @@ static void fill_worker(struct top_page *p, const struct top *t,
 	else
 		page_cell(p, 5, "%d", row->cpu);
 	page_cell(p, -1, " ");
-	page_cell(p, -6, "%s", row->is_asleep ? "asleep" : "awake");
+	page_cell(p, -6, "%s", top_state(row));
 	cell_of_busy(p, row->busy);
 	cells_of_rates(p, row->rate);
 }
