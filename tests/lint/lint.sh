@@ -32,6 +32,7 @@ refs.py	comments name files and functions that are there
 shape.py	functions and files are small
 words.sh	no words of unfinished work, no machine paths
 options.py	options and counters have help and are documented
+verbs.py	verbs of the tool stand in its pages, scripts ask the tool for them
 subjects.py	sentences of sources and pages have nouns as subjects
 ratios.py	README quotes figures.rst as it is
 rst.py	docutils reads each page without a warning, links lead somewhere

@@ -16,8 +16,7 @@ full "$all" help "$lkdf" --help
 full "$all" version "$lkdf" --version
 full "$all" 'help topo' "$lkdf" help topo
 full "$all" 'help --man topo' "$lkdf" help --man topo
-for verb in topo doctor bench run stat top trace report pages probe futex \
-	completion; do
+for verb in $("$lkdf" --help | sed -n '/^verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
 	full "$all" "$verb --help" "$lkdf" "$verb" --help
 done
 full "$all" 'completion bash' "$lkdf" completion bash

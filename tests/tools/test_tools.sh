@@ -42,7 +42,7 @@ try 0 "version" "$lkdf" --version
 try 2 "an unknown verb" "$lkdf" bnch
 holds 'lkdf bench'
 try 2 "an unknown option" "$lkdf" topo --jsn
-for verb in topo doctor bench trace pages probe run stat device; do
+for verb in $("$lkdf" --help | sed -n '/^verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
 	try 0 "$verb --help" "$lkdf" "$verb" --help
 	holds "usage: lkdf $verb"
 	cp "$dir/out" "$dir/help"
