@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * The hot record: one task of one frame in 32 bytes, see
- * Documentation/hot-record.rst. A frame is an array of them, successors are
- * indices into it.
+ * Documentation/internals/hot-record.rst. A frame is an array of them,
+ * successors are indices into it.
  *
  * The counter holds the arrivals still to come. A task with one arrival needs
  * none, so nr_in 1 never touches it. The last to arrive re-arms it with a

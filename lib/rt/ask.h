@@ -4,7 +4,7 @@
  * when it hangs: no worker has a part in it. A thread "lkdf/ask" sleeps in
  * poll(), and is not woken unless somebody asks. It listens at an abstract
  * socket, whose name stands in the header of the memfd "lkdf:stats"; what is
- * said there: Documentation/trace-format.rst.
+ * said there: Documentation/internals/trace-format.rst.
  *
  * Only those whom rights_trust() names get an answer. Those can neither make
  * the thread wait nor grow: requests are of one size, no answer waits for room,

@@ -2,7 +2,7 @@
 /*
  * The area of one executor: its block of the memfd "lkdf:stats", and the heads
  * of its two rings. The library never reads back what it wrote there: others
- * may map it. Layout and rules: Documentation/trace-format.rst.
+ * may map it. Layout and rules: Documentation/internals/trace-format.rst.
  *
  *	trace_event, trace_slice	owner only
  *	trace_event_outside		any thread

@@ -15,8 +15,8 @@ import sys
 import ctext
 
 PAGES = ['README.md'] + [f'Documentation/{name}.rst' for name in (
-    'architecture', 'calls', 'data', 'data-model', 'dupes', 'figures',
-    'first-graph', 'tutorial', 'troubleshooting')]
+    'internals/architecture', 'calls', 'data', 'internals/data-model', 'dupes',
+    'figures', 'first-graph', 'tutorial', 'troubleshooting')]
 
 # After a full stop or colon, at the start of a comment, or of a paragraph.
 BREAK = r'(?:(?<=[.:;!?])\s[\s*]*|/\*[\s*]*|\n[\s*]*\n[\s*]*|\A[\s*]*)'

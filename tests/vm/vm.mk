@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
-# Programs that run in machines with several nodes, see Documentation/testing.rst.
+# Programs that run in machines with several nodes, see Documentation/internals/testing.rst.
 # A new test_*.c here is found by name: public headers and the shared library,
 # unless it is listed as one that sees internals.
 

@@ -3,8 +3,8 @@
  * The access counter: a QEMU plugin that adds up the bytes which user code of
  * the machine loads and stores, by node of the vCPU and node of the page,
  * between two marks. control.h says how a program talks to it,
- * Documentation/access-counter.rst how it is verified and what it cannot show.
- * Option: out=FILE, the report.
+ * Documentation/internals/access-counter.rst how it is verified and what it
+ * cannot show. Option: out=FILE, the report.
  *
  * Each vCPU adds to its own cells, from its own thread. Cells only grow and a
  * start mark copies them, so no reset races with an addition. Kernel code is
