@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 # Each library that liblkdf is linked with, loads, or calls where a program has
 # it stands in the table of Documentation/security.rst, which says what a program
-# with raised rights does about the library's own variables.
+# with raised rights does about the library's own variables. Each test that the page
+# names is there.
 set -u
 page=Documentation/security.rst
 bad=0
@@ -27,5 +28,11 @@ called=$(sed -n 's/.*find_library("\([a-z]*_\).*/\1/p' lib/base/foreign.c \
 	2>/dev/null | sort -u)
 for name in $called; do
 	named lib/base/foreign.c:1 "$name"
+done
+tests=$(grep -o 'tests/[a-z_/]*\.[a-z]*' "$page" 2>/dev/null | sort -u)
+for name in $tests; do
+	[ -f "$name" ] && continue
+	echo "$page:1: there is no $name"
+	bad=1
 done
 exit $bad

@@ -193,6 +193,85 @@ static void root_of_the_namespace_is_answered(void)
 	end_asked(&a);
 }
 
+/* ---- what is offered to a runtime ---------------------------------------- */
+
+/* As the child: what a tool would be sent. Another user listens. */
+static void listen_as(int ready, uid_t uid, const char *name)
+{
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0), to;
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	struct lkdf_stats_hello hello;
+
+	memcpy(at.sun_path + 1, name, strlen(name));
+	if ((geteuid() != uid && setuid(uid)) ||
+	    bind(fd, (struct sockaddr *)&at,
+		 (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 +
+			     strlen(name))) ||
+	    listen(fd, 1) || write(ready, "r", 1) != 1)
+		_exit(FAILED);
+	to = accept(fd, NULL, NULL);
+	_exit(recv(to, &hello, sizeof(hello), 0) > 0 ? ANSWERED : HUNG_UP);
+}
+
+static enum end offer_socket(uid_t uid)
+{
+	char name[48], options[96], byte;
+	int fd[2], status = -1;
+	struct lkdf *rt;
+	pid_t pid;
+
+	snprintf(name, sizeof(name), "lkdf-test-%d", (int)getpid());
+	snprintf(options, sizeof(options), "workers=1,socket=%s", name);
+	must(pipe2(fd, O_CLOEXEC));
+	pid = must(fork());
+	if (!pid) {
+		alarm(60);
+		listen_as(fd[1], uid, name);
+	}
+	close(fd[1]);
+	if (read(fd[0], &byte, 1) == 1) {
+		rt = api_open(options);
+		must(lkdf_close(rt));
+	}
+	close(fd[0]);
+	waitpid(pid, &status, 0);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : FAILED;
+}
+
+static void a_socket_of_another_is_sent_nothing(void)
+{
+	fflush(stdout);
+	is(offer_socket(geteuid()), ANSWERED,
+	   "a tool of the same user is sent the counters");
+	if (geteuid())
+		skip("a tool of another user", "not root");
+	else
+		is(offer_socket(OTHER), HUNG_UP, "one of another user is not");
+}
+
+/* A recording does not go where somebody else has laid something. */
+static void a_recording_is_led_nowhere(const char *dir)
+{
+	char options[160], at[128], aim[128];
+	struct lkdf *rt;
+
+	snprintf(at, sizeof(at), "%s/t.lkdf", dir);
+	snprintf(aim, sizeof(aim), "%s/aim", dir);
+	snprintf(options, sizeof(options), "workers=1,trace=%s,final", at);
+	must(symlink(aim, at) ? -errno : 0);
+	is(lkdf_open(options, &rt), -EEXIST, "a link is not followed");
+	is(access(aim, F_OK), -1, "nothing is made behind it");
+	unlink(at);
+	if (geteuid()) {
+		skip("a file of another user", "not root");
+		return;
+	}
+	close(must(open(at, O_CREAT | O_WRONLY | O_CLOEXEC, 0666)));
+	must(chown(at, OTHER, OTHER) ? -errno : 0);
+	is(lkdf_open(options, &rt), -EPERM, "nor is a file of another written");
+	unlink(at);
+}
+
 /* ---- names -------------------------------------------------------------- */
 
 /* Each bit stays the same with a chance of one in 2^63. */
@@ -269,6 +348,7 @@ static void names_are_made_in_a_folder(void)
 		skip("names", "no folder in /tmp");
 		return;
 	}
+	a_recording_is_led_nowhere(dir);
 	names_are_random(dir);
 	rmdir(dir);
 }
@@ -299,6 +379,7 @@ int main(void)
 	dumpable_processes_answer_their_user();
 	unmapped_users_are_nobody();
 	root_of_the_namespace_is_answered();
+	a_socket_of_another_is_sent_nothing();
 	names_are_made_in_a_folder();
 	without_random_bits_nobody_answers();
 	return tap_end();
