@@ -11,7 +11,6 @@
 #include "data/place.h"
 #include "io/event_poll.h"
 #include "io/io_ring.h"
-#include "mem/heap.h"
 #include "mem/region.h"
 #include "offload/backend.h"
 #include "offload/devices.h"
@@ -19,6 +18,7 @@
 #include "rt/ask.h"
 #include "rt/report.h"
 #include "rt/seats.h"
+#include "rt/trace_part.h"
 #include "rt/watch.h"
 #include "run/frame.h"
 #include "run/run.h"
@@ -87,61 +87,6 @@ static int init_pools(struct lkdf *rt)
 	return stocks_open(rt);
 }
 
-/* Facts that do not change, for the reader of a file; "key=value" lines. */
-static void write_facts(const struct lkdf *rt, char *to, size_t size)
-{
-	const struct options *o = rt->options;
-	const struct topo *t = rt->topo;
-
-	snprintf(to, size,
-		 "program=%s\nworkers=%d\nblocking=%d\ncpus=%d\ncores=%d\n"
-		 "nodes=%d\nquota.milli=%d\nsynthetic=%d\npin=%d\n"
-		 "serial=%d\nspin.us=%d\nplacement=%d\nfar.steals=%d\n"
-		 "rehome=%d\nsolo.runs=%d\nstatic.runs=%d\nio=%d\n",
-		 program_invocation_short_name, rt->nr_workers, rt->nr_blocking,
-		 t->nr_cpus, t->nr_cores, t->nr_nodes, t->quota_milli,
-		 t->is_synthetic, (int)o->pin, (int)o->serial, (int)o->spin_us,
-		 (int)o->placement, (int)o->far_steals, (int)o->rehome,
-		 (int)o->solo_runs, (int)o->static_runs, (int)o->io);
-}
-
-static int open_trace(struct lkdf *rt)
-{
-	char facts[1024];
-	struct trace_attr trace = {
-		.nr_executors = rt->nr_executors,
-		.nr_nodes = rt->topo->nr_nodes,
-		.ticks_per_1024ns = clock_ticks_per_1024ns(),
-		.spin_ns = (uint32_t)rt->options->spin_us * 1000,
-		.file = rt->options->trace,
-		.facts = facts,
-		.log = &rt->log,
-	};
-
-	write_facts(rt, facts, sizeof(facts));
-	return trace_open(&rt->trace, &trace);
-}
-
-/* Other processes can see the memfd, and blocks with labels in it. */
-static void open_listing(struct lkdf *rt)
-{
-	struct listing *l = &rt->heap->labels.listing;
-	struct trace *t = &rt->trace;
-
-	if (t->fd < 0)
-		return;
-	l->row = (void *)(t->labels + TRACE_LABELS * sizeof(uint64_t));
-	l->nr = TRACE_LABELS;
-	l->left_out = t->labels_left_out;
-	l->address = (void *)t->labels;
-}
-
-static void close_trace(struct lkdf *rt)
-{
-	rt->heap->labels.listing.address = NULL;
-	trace_close(&rt->trace);
-}
-
 static int map_executors(struct lkdf *rt)
 {
 	size_t nr = (size_t)rt->nr_executors;
@@ -182,15 +127,36 @@ static void *blocking_start(void *u, int thread)
 	return ex;
 }
 
-static int start_threads(struct lkdf *rt)
+static int open_blocking(struct lkdf *rt)
 {
-	struct blocking_attr blocking = {
+	struct blocking_attr attr = {
 		.start = blocking_start,
 		.u = rt,
 		.max = rt->nr_blocking,
 		.stack_kib = (int)rt->options->stack_kib,
 	};
-	struct sched_attr sched = {
+
+	return blocking_init(&rt->blocking, &attr);
+}
+
+static void stop_blocking(struct lkdf *rt)
+{
+	blocking_stop(&rt->blocking);
+}
+
+static void close_blocking(struct lkdf *rt)
+{
+	blocking_fini(&rt->blocking);
+}
+
+static void abandon_blocking(struct lkdf *rt)
+{
+	blocking_abandon(&rt->blocking);
+}
+
+static int start_workers(struct lkdf *rt)
+{
+	struct sched_attr attr = {
 		.topo = rt->topo,
 		.log = &rt->log,
 		.ops = &run_ops,
@@ -203,31 +169,31 @@ static int start_threads(struct lkdf *rt)
 	};
 	int rc;
 
-	rc = watch_start(rt);
-	if (rc)
-		return rc;
-	rc = blocking_init(&rt->blocking, &blocking);
-	if (rc)
-		goto undo_watch;
 	/* Short is what ends within the time that idle workers spin. */
 	rt->spin_ticks =
 		(uint32_t)((uint64_t)20000 * clock_ticks_per_1024ns() / 1024);
-	rc = seats_take(rt, &sched);
+	rc = seats_take(rt, &attr);
 	if (!rc)
-		rc = sched_start(&rt->sched, &sched);
-	free((int *)(uintptr_t)sched.cpu_index);
-	if (!rc)
-		return 0;
-	blocking_fini(&rt->blocking);
-undo_watch:
-	watch_stop(rt);
+		rc = sched_start(&rt->sched, &attr);
+	free((int *)(uintptr_t)attr.cpu_index);
 	return rc;
 }
 
-/* ---- up ----------------------------------------------------------------- */
+static void stop_workers(struct lkdf *rt)
+{
+	sched_stop(&rt->sched);
+}
+
+static void abandon_workers(struct lkdf *rt)
+{
+	sched_abandon(&rt->sched);
+	seats_give(rt);
+}
 
 static void close_parts(struct lkdf *rt)
 {
+	if (!rt->parts)
+		return;
 	watch_fini(rt);
 	scope_fini(rt->fds);
 	scope_fini(rt->root);
@@ -237,7 +203,6 @@ static void close_parts(struct lkdf *rt)
 static int open_parts(struct lkdf *rt)
 {
 	struct runtime_parts *parts = aligned_alloc(CACHE_LINE, sizeof(*parts));
-	int rc;
 
 	if (!parts)
 		return err(-ENOMEM, "runtime: no memory");
@@ -249,13 +214,9 @@ static int open_parts(struct lkdf *rt)
 	rt->io_wait = &parts->io_wait;
 	rt->io_rings = &parts->io_rings;
 	rt->devices = &parts->devices;
-	event_shards_init(rt->event_shards);
 	scope_init(rt->root, rt, NULL, "root");
 	scope_init(rt->fds, rt, NULL, "descriptors");
-	rc = watch_init(rt);
-	if (rc)
-		close_parts(rt);
-	return rc;
+	return watch_init(rt);
 }
 
 static int count_workers(const struct lkdf *rt)
@@ -276,8 +237,12 @@ static int count_workers(const struct lkdf *rt)
 			     (int)nr, TOPO_MAX_WORKERS);
 }
 
-static void init_fields(struct lkdf *rt, int nr_workers)
+static int init_fields(struct lkdf *rt)
 {
+	int nr_workers = count_workers(rt);
+
+	if (nr_workers < 0)
+		return nr_workers;
 	rt->completions = completions;
 	rt->nr_workers = nr_workers;
 	rt->nr_blocking = (int)rt->options->blocking;
@@ -291,10 +256,12 @@ static void init_fields(struct lkdf *rt, int nr_workers)
 	list_init(&rt->handles);
 	list_init(&rt->kinds);
 	list_init(&rt->polled);
+	return 0;
 }
 
-static void destroy_locks(struct lkdf *rt)
+static void destroy_fields(struct lkdf *rt)
 {
+	graves_fini(&rt->graves);
 	pthread_mutex_destroy(&rt->scope_lock);
 	pthread_mutex_destroy(&rt->kick_lock);
 	pthread_mutex_destroy(&rt->data_lock);
@@ -306,6 +273,8 @@ static void unmap_executors(struct lkdf *rt)
 	size_t nr = (size_t)rt->nr_executors;
 	int i;
 
+	if (!rt->executors)
+		return;
 	for (i = 0; i < rt->nr_executors; i++)
 		scratch_free(&rt->executors[i]);
 	region_unmap(rt->executors, nr * sizeof(*rt->executors));
@@ -318,150 +287,190 @@ static void close_pools(struct lkdf *rt)
 	stocks_close(rt);
 	for (p = 0; p < NR_POOLS; p++)
 		pool_fini(&rt->pool[p]);
+	slots_fini(rt);
 }
 
 static void unmark_alive(struct lkdf *rt)
 {
-	munmap((void *)rt->is_alive, PAGE);
+	if (rt->is_alive)
+		munmap((void *)rt->is_alive, PAGE);
 }
 
-/* Executors, what they allocate from, and their threads. */
-static int open_executors(struct lkdf *rt)
+static void close_facts(struct lkdf *rt)
 {
-	int rc = map_executors(rt);
-
-	if (rc)
-		return rc;
-	rc = init_pools(rt);
-	if (!rc)
-		rc = start_threads(rt);
-	if (!rc) {
-		backend_open(rt);
-		return 0;
-	}
-	close_pools(rt);
-	unmap_executors(rt);
-	return rc;
+	facts_close(rt, false);
 }
 
-int runtime_open(struct lkdf *rt)
+static void abandon_facts(struct lkdf *rt)
 {
-	int rc = count_workers(rt);
+	facts_close(rt, true);
+}
 
-	if (rc < 0)
-		return rc;
-	init_fields(rt, rc);
-	rc = open_parts(rt);
-	if (rc)
-		goto undo_locks;
+static int init_devices(struct lkdf *rt)
+{
 	devices_init(rt);
-	rc = mark_alive(rt);
-	if (rc)
-		goto undo_parts;
-	rc = io_init(rt, (int)rt->options->io);
-	if (rc)
-		goto undo_io;
-	rc = place_open(rt);
-	if (rc)
-		goto undo_place;
-	rc = facts_open(rt);
-	if (rc)
-		goto undo_facts;
-	rc = open_trace(rt);
-	if (rc)
-		goto undo_trace;
-	open_listing(rt);
-	rc = signals_open(rt);
-	if (!rc)
-		rc = open_executors(rt);
-	if (!rc)
-		return 0;
-undo_trace:
-	/* First: the drain thread reads the signals. */
-	close_trace(rt);
-	workers_close(&rt->signals);
-undo_facts:
-	facts_close(rt, false);
-undo_place:
-	place_close(rt);
-undo_io:
-	io_stop(rt);
-	io_fini(rt);
-	io_rings_fini(rt);
-	unmark_alive(rt);
-undo_parts:
+	return 0;
+}
+
+static void close_devices(struct lkdf *rt)
+{
 	devices_fini(rt, false);
-	close_parts(rt);
-undo_locks:
-	destroy_locks(rt);
-	return rc;
 }
 
-/* ---- down --------------------------------------------------------------- */
-
-/* No thread is left. */
-static void free_memory(struct lkdf *rt)
+static void abandon_devices(struct lkdf *rt)
 {
-	close_pools(rt);
-	slots_fini(rt);
-	unmap_executors(rt);
-	close_trace(rt);
-	workers_close(&rt->signals);
-	facts_close(rt, false);
-	place_close(rt);
-	close_parts(rt);
-	graves_fini(&rt->graves);
-	destroy_locks(rt);
-	unmark_alive(rt);
+	devices_fini(rt, true);
 }
 
-void runtime_close(struct lkdf *rt)
+static int open_io(struct lkdf *rt)
 {
-	watch_stop(rt);
-	/* First: their threads may still be about to wake a worker. */
-	facts_quiet(rt);
-	devices_stop(rt);
-	io_stop(rt);
-	blocking_stop(&rt->blocking);
-	sched_stop(&rt->sched);
-	seats_give(rt);
-	blocking_fini(&rt->blocking);
-	/* Until here a worker may ask who polls to look again. */
+	return io_init(rt, (int)rt->options->io);
+}
+
+static void close_io(struct lkdf *rt)
+{
 	io_fini(rt);
 	io_rings_fini(rt);
+}
+
+static void abandon_io(struct lkdf *rt)
+{
+	io_abandon(rt);
+	io_rings_fini(rt);
+}
+
+static int open_tasks(struct lkdf *rt)
+{
+	event_shards_init(rt->event_shards);
+	return 0;
+}
+
+/* The thread that left a scope last may have had it until its thread ended. */
+static void close_tasks(struct lkdf *rt)
+{
 	after_close(rt);
-	devices_fini(rt, false);
-	/*
-	 * The thread that left a scope last may have had it until its thread
-	 * ended.
-	 */
 	report_handles(rt);
 	event_shards_close(rt->event_shards, false);
 	report_events(rt);
 	data_report_leaks(rt);
 	place_report_leaks(rt);
-	free_memory(rt);
 }
 
-void runtime_abandon(struct lkdf *rt)
+static void abandon_tasks(struct lkdf *rt)
 {
-	/* The thread that held it at the fork is not here. */
-	pthread_mutex_init(&rt->lock, NULL);
-	ask_abandon(rt);
-	facts_close(rt, true);
-	devices_fini(rt, true);
-	io_abandon(rt);
 	loop_close(rt);
 	fn_kind_close(rt);
-	sched_abandon(&rt->sched);
-	io_rings_fini(rt);
-	blocking_abandon(&rt->blocking);
 	data_abandon(rt);
 	move_abandon(rt);
 	own_kinds_abandon(rt);
 	event_poll_abandon(rt);
 	event_shards_close(rt->event_shards, true);
 	kind_abandon(rt);
-	trace_abandon(&rt->trace);
-	free_memory(rt);
+}
+
+static int open_backends(struct lkdf *rt)
+{
+	backend_open(rt);
+	return 0;
+}
+
+/* A part has no threads, nothing to free: said, not left out. */
+static void do_nothing(struct lkdf *rt)
+{
+	(void)rt;
+}
+
+/*
+ * A runtime is its parts, each of which may use those above it. Open goes down
+ * the rows. Close stops all threads down the rows, then frees memory up the
+ * rows; so does an open that fails, with the row that failed. In a forked child
+ * only the column abandon is left, up the rows.
+ */
+struct runtime_part {
+	const char *name;
+	int (*open)(struct lkdf *rt);
+	/* Its threads end. Workers, the last ones, are woken by all others. */
+	void (*stop)(struct lkdf *rt);
+	/* No thread is left. The part may be open by half, or zeroed. */
+	void (*fini)(struct lkdf *rt);
+	/* Its threads are not here, and their locks may be taken. */
+	void (*abandon)(struct lkdf *rt);
+};
+
+static const struct runtime_part parts[] = {
+	{ "fields", init_fields, do_nothing, destroy_fields, destroy_fields },
+	{ "rooms", open_parts, do_nothing, close_parts, close_parts },
+	{ "mark", mark_alive, do_nothing, unmark_alive, unmark_alive },
+	{ "places", place_open, do_nothing, place_close, place_close },
+	{ "facts", facts_open, facts_quiet, close_facts, abandon_facts },
+	{ "trace", trace_part_open, do_nothing, trace_part_close,
+	  trace_part_abandon },
+	{ "executors", map_executors, do_nothing, unmap_executors,
+	  unmap_executors },
+	{ "pools", init_pools, do_nothing, close_pools, close_pools },
+	{ "tasks", open_tasks, do_nothing, close_tasks, abandon_tasks },
+	{ "devices", init_devices, devices_stop, close_devices,
+	  abandon_devices },
+	/* Until its fini a worker may ask who polls to look again. */
+	{ "io", open_io, io_stop, close_io, abandon_io },
+	{ "watch", watch_start, watch_stop, do_nothing, do_nothing },
+	{ "blocking", open_blocking, stop_blocking, close_blocking,
+	  abandon_blocking },
+	{ "workers", start_workers, stop_workers, seats_give, abandon_workers },
+	{ "backends", open_backends, do_nothing, do_nothing, do_nothing },
+};
+
+static bool parts_are_whole(void)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(parts); i++)
+		if (!parts[i].open || !parts[i].stop || !parts[i].fini ||
+		    !parts[i].abandon)
+			return false;
+	return true;
+}
+
+/* Rows below nr_stop have threads, rows below nr_fini memory. */
+static void close_rows(struct lkdf *rt, size_t nr_stop, size_t nr_fini)
+{
+	size_t i;
+
+	for (i = 0; i < nr_stop; i++)
+		parts[i].stop(rt);
+	while (nr_fini)
+		parts[--nr_fini].fini(rt);
+}
+
+int runtime_open(struct lkdf *rt)
+{
+	size_t i;
+	int rc;
+
+	check(parts_are_whole());
+	for (i = 0; i < ARRAY_SIZE(parts); i++) {
+		rc = parts[i].open(rt);
+		/* Without fields there is nothing at all. */
+		if (rc) {
+			close_rows(rt, i, i ? i + 1 : 0);
+			return rc;
+		}
+	}
+	return 0;
+}
+
+void runtime_close(struct lkdf *rt)
+{
+	close_rows(rt, ARRAY_SIZE(parts), ARRAY_SIZE(parts));
+}
+
+void runtime_abandon(struct lkdf *rt)
+{
+	size_t i = ARRAY_SIZE(parts);
+
+	/* The thread that held it at the fork is not here. */
+	pthread_mutex_init(&rt->lock, NULL);
+	ask_abandon(rt);
+	while (i)
+		parts[--i].abandon(rt);
 }

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "rt/trace_part.h"
+
+#include "base/clock.h"
+#include "core/runtime.h"
+#include "core/signals.h"
+#include "mem/heap.h"
+#include "topo/topo.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+/* Facts that do not change, for the reader of a file; "key=value" lines. */
+static void write_facts(const struct lkdf *rt, char *to, size_t size)
+{
+	const struct options *o = rt->options;
+	const struct topo *t = rt->topo;
+
+	snprintf(to, size,
+		 "program=%s\nworkers=%d\nblocking=%d\ncpus=%d\ncores=%d\n"
+		 "nodes=%d\nquota.milli=%d\nsynthetic=%d\npin=%d\n"
+		 "serial=%d\nspin.us=%d\nplacement=%d\nfar.steals=%d\n"
+		 "rehome=%d\nsolo.runs=%d\nstatic.runs=%d\nio=%d\n",
+		 program_invocation_short_name, rt->nr_workers, rt->nr_blocking,
+		 t->nr_cpus, t->nr_cores, t->nr_nodes, t->quota_milli,
+		 t->is_synthetic, (int)o->pin, (int)o->serial, (int)o->spin_us,
+		 (int)o->placement, (int)o->far_steals, (int)o->rehome,
+		 (int)o->solo_runs, (int)o->static_runs, (int)o->io);
+}
+
+static int open_trace(struct lkdf *rt)
+{
+	char facts[1024];
+	struct trace_attr trace = {
+		.nr_executors = rt->nr_executors,
+		.nr_nodes = rt->topo->nr_nodes,
+		.ticks_per_1024ns = clock_ticks_per_1024ns(),
+		.spin_ns = (uint32_t)rt->options->spin_us * 1000,
+		.file = rt->options->trace,
+		.facts = facts,
+		.log = &rt->log,
+	};
+
+	write_facts(rt, facts, sizeof(facts));
+	return trace_open(&rt->trace, &trace);
+}
+
+/* Other processes can see the memfd, and blocks with labels in it. */
+static void open_listing(struct lkdf *rt)
+{
+	struct listing *l = &rt->heap->labels.listing;
+	struct trace *t = &rt->trace;
+
+	if (t->fd < 0)
+		return;
+	l->row = (void *)(t->labels + TRACE_LABELS * sizeof(uint64_t));
+	l->nr = TRACE_LABELS;
+	l->left_out = t->labels_left_out;
+	l->address = (void *)t->labels;
+}
+
+int trace_part_open(struct lkdf *rt)
+{
+	int rc = open_trace(rt);
+
+	if (rc)
+		return rc;
+	open_listing(rt);
+	return signals_open(rt);
+}
+
+void trace_part_close(struct lkdf *rt)
+{
+	rt->heap->labels.listing.address = NULL;
+	trace_close(&rt->trace);
+	workers_close(&rt->signals);
+}
+
+void trace_part_abandon(struct lkdf *rt)
+{
+	trace_abandon(&rt->trace);
+	trace_part_close(rt);
+}
