@@ -78,6 +78,18 @@ static inline bool policy_wake_now(uint64_t behind_ticks, uint64_t wake_ticks,
 	return !is_short || behind_ticks >= wake_ticks;
 }
 
+/*
+ * Before a body: is all that is ready made public, and not half of it? Before
+ * one that may be long, and before one that takes as long as handing over an
+ * item does, if several are ready: idle workers would find half of them after
+ * the body only. A chain has one, which stays where it is.
+ */
+static inline bool policy_share_all(uint64_t body_ticks, uint64_t share_ticks,
+				    uint32_t nr_ready, bool is_short)
+{
+	return !is_short || (body_ticks >= share_ticks && nr_ready > 1);
+}
+
 /* May a thief go far? URGENT work at once, else after half its spin window. */
 static inline bool policy_steal_far(uint64_t idle_ticks, uint64_t window_ticks)
 {

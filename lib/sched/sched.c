@@ -36,6 +36,9 @@
 /* A waker spends so long on a sleeper: 7 to 10 us on today's machines. */
 #define WAKE_NS 8000
 
+/* About what it takes to hand an item to a worker that spins. */
+#define SHARE_NS 400
+
 /* Of a worker that looks for work; see step_aside(). */
 #define ASIDE_NS 4000
 #define CROWDED_NS 10000000
@@ -379,6 +382,7 @@ int sched_start(struct sched *s, const struct sched_attr *a)
 	if (!a->is_crowded)
 		s->spin_ticks = ns_to_ticks(s, (uint64_t)o->spin_us * 1000);
 	s->wake_ticks = ns_to_ticks(s, WAKE_NS);
+	s->share_ticks = ns_to_ticks(s, SHARE_NS);
 	s->aside_ticks = ns_to_ticks(s, ASIDE_NS);
 	s->crowded_ticks = ns_to_ticks(s, CROWDED_NS);
 	if (a->has_membarrier)

@@ -89,6 +89,7 @@ struct sched {
 	uint32_t ticks_per_1024ns;
 	uint64_t spin_ticks; /* an idle worker's, see quota.h */
 	uint64_t wake_ticks; /* what a wake-up costs the waker, about */
+	uint64_t share_ticks; /* bodies of that share all, see policy.h */
 	uint64_t aside_ticks; /* after so long a client may have the CPU */
 	uint64_t crowded_ticks; /* see step_aside() */
 	uint64_t publish_ticks; /* between two looks of publish.h; 0: none */

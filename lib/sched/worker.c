@@ -40,16 +40,16 @@ void worker_has_woken(struct worker *w)
 }
 
 /*
- * Before a body that may be long all is shared: who comes for what is private
- * would ask in vain until it ends. Else half, where nothing is public.
+ * Is all of it shared? Thieves who come for what is private would ask in vain
+ * until the body ends. Else half, where nothing is public.
  */
-static bool share_deque(struct deque *d, bool is_short)
+static bool share_deque(struct deque *d, bool is_all)
 {
 	bool is_new = !deque_has_public(d);
 
 	if (!deque_has_private(d))
 		return false;
-	if (!is_short)
+	if (is_all)
 		deque_share_all(d);
 	else if (is_new)
 		deque_share(d);
@@ -60,7 +60,7 @@ static bool share_deque(struct deque *d, bool is_short)
  * Shares every deque. A bit for each that has public work now; *is_new: one
  * had none before.
  */
-static unsigned share_all(struct worker *w, bool is_short, bool *is_new)
+static unsigned share_all(struct worker *w, bool is_all, bool *is_new)
 {
 	unsigned mask = w->other_classes | 1u << CLASS_NORMAL, shared = 0;
 	unsigned i;
@@ -68,7 +68,7 @@ static unsigned share_all(struct worker *w, bool is_short, bool *is_new)
 	for (i = 0; i < NR_DEQUES; i++) {
 		if (!(mask & 1u << i))
 			continue;
-		*is_new |= share_deque(&w->deque[i], is_short);
+		*is_new |= share_deque(&w->deque[i], is_all);
 		if (deque_has_public(&w->deque[i]))
 			shared |= 1u << i;
 	}
@@ -122,10 +122,23 @@ static void count_behind(struct worker *w, uint64_t body_ticks)
 	w->offered_at = now;
 }
 
+/*
+ * Nobody sleeps. While others spin, a worker of many ready tasks goes on
+ * sharing them, and need not be asked each time. True: there is nobody to tell.
+ */
+static bool is_answered(struct worker *w, bool is_all)
+{
+	if (notify_has_sleeper(w->sched))
+		return false;
+	if (is_all && notify_has_spinner(w->sched))
+		return true;
+	return steal_request_clear(w);
+}
+
 void worker_offer(struct worker *w, bool is_short, uint64_t body_ticks)
 {
 	struct sched *s = w->sched;
-	bool is_new = false;
+	bool is_new = false, is_all;
 	unsigned shared;
 
 	/* There is nobody else. */
@@ -133,11 +146,14 @@ void worker_offer(struct worker *w, bool is_short, uint64_t body_ticks)
 		return;
 	if (unlikely(holdoff_is_on(w)) && holdoff_answers(w, is_short))
 		return;
-	shared = share_all(w, is_short, &is_new);
+	is_all =
+		policy_share_all(body_ticks, s->share_ticks,
+				 deque_size(&w->deque[CLASS_NORMAL]), is_short);
+	shared = share_all(w, is_all, &is_new);
 	/* Old news are told, and nobody has asked since. */
 	if (!shared || (!is_new && !worker_has_request(w)))
 		return;
-	if (!notify_has_sleeper(s) && steal_request_clear(w)) {
+	if (is_answered(w, is_all && is_short)) {
 		w->behind_ticks = w->offered_at = 0;
 		return;
 	}
@@ -159,7 +175,7 @@ void worker_show_made(struct worker *w)
 
 	if (worker_is_alone(w))
 		return;
-	shared = share_all(w, true, &is_new);
+	shared = share_all(w, false, &is_new);
 	if (is_new)
 		worker_notify(w, shared);
 }
@@ -176,7 +192,7 @@ void worker_share_all(struct worker *w)
 
 	if (worker_is_alone(w))
 		return;
-	shared = share_all(w, false, &is_new);
+	shared = share_all(w, true, &is_new);
 	if (shared)
 		worker_notify(w, shared);
 }

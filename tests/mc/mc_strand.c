@@ -46,6 +46,12 @@ static void init_two(void)
 	init_with(2, false);
 }
 
+static void init_grain(void)
+{
+	init_with(2, false);
+	sched.share_ticks = 1;
+}
+
 static void init_three(void)
 {
 	init_with(3, false);
@@ -215,6 +221,29 @@ static void offer_when_asked(int id)
 	stop();
 }
 
+/* Two ready tasks before a short body that is as long as handing over is. */
+static void offer_both(int id)
+{
+	struct worker *w = &workers[0];
+
+	if (id) {
+		worker_run(&workers[id]);
+		return;
+	}
+	plain_store(&payload, 1);
+	worker_push(w, CLASS_NORMAL, link_item(&child));
+	worker_push(w, CLASS_NORMAL, link_item(&child));
+	while (a_load(&nr_started, relaxed) < 2) {
+		if (worker_has_request(w)) {
+			worker_offer(w, true, 1);
+			if (worker_has_request(w))
+				mc_see("asked for more");
+		}
+		a_pause();
+	}
+	stop();
+}
+
 /*
  * The same, asked by one that is still awake: what is shared then is taken back
  * before that one sleeps, and new work comes.
@@ -291,6 +320,11 @@ static void only_run(int id)
 	worker_run(&workers[id]);
 }
 
+static void ran_both(void)
+{
+	mc_assert(a_load(&nr_started, relaxed) == 2);
+}
+
 static void ran_all(void)
 {
 	mc_assert(a_load(&nr_started, relaxed) == NR_BURST);
@@ -323,6 +357,9 @@ static const struct mc_scenario table[] = {
 	{ ROW("private work is offered, one idle", 2, 2, init_two,
 	      offer_when_asked),
 	  .final = ran_once },
+	{ ROW("two ready tasks before a body of some length", 2, 2, init_grain,
+	      offer_both),
+	  .final = ran_both, .must_see = { "asked for more" } },
 	{ ROW("what was shared is taken back, one idle", 2, 2, init_two,
 	      taken_back),
 	  .final = ran_once, .must_see = { "back" } },

@@ -116,6 +116,7 @@ static void init_with(int nr, bool is_spread)
 	sched.nr_nodes = sched.nr_worker_nodes = is_spread ? nr : 1;
 	sched.ticks_per_1024ns = 1;
 	sched.wake_ticks = sched.publish_ticks = 0;
+	sched.share_ticks = UINT64_MAX;
 	a_store(&sched.is_stopping, 0, relaxed);
 	a_store(&sched.nr_watching, 0, relaxed);
 	timers_init(&sched.timers);

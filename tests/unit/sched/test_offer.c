@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/* Ready tasks of a worker that runs bodies: what others find, and when. */
+#include "sched/sched.h"
+#include "tests/tap.h"
+
+#include <string.h>
+
+#define MASK 15
+#define GRAIN 100 /* ticks: bodies of that share all */
+
+static struct sched s;
+static struct sched_node node;
+static struct worker workers[2], *const owner = &workers[0];
+static struct executor executor;
+static struct counters counters;
+static struct lkdf_stats_block block;
+static struct trace_ring ring;
+static _Atomic(uint64_t) events[EVENT_RECORDS * 3];
+static _Atomic(uint64_t) slots[NR_DEQUES][MASK + 1];
+static int near[1];
+
+/* A worker with so many ready tasks beside one that spins, and has asked. */
+static void start(int nr_ready)
+{
+	int d;
+
+	memset(workers, 0, sizeof(workers));
+	memset(&counters, 0, sizeof(counters));
+	park_init(&node.park);
+	node.near = near;
+	s.workers = workers;
+	s.nodes = &node;
+	s.nr_workers = 2;
+	s.nr_nodes = s.nr_worker_nodes = 1;
+	s.share_ticks = GRAIN;
+	s.wake_ticks = UINT64_MAX;
+	ring.block = &block;
+	ring.events = events;
+	executor.counters = &counters;
+	executor.ring = &ring;
+	owner->executor = &executor;
+	owner->sched = &s;
+	owner->node = &node;
+	for (d = 0; d < NR_DEQUES; d++)
+		deque_init(&owner->deque[d], slots[d], MASK);
+	for (d = 1; d <= nr_ready; d++)
+		worker_push(owner, CLASS_NORMAL, (uint64_t)d * 2 + 1);
+	park_spin(&node.park);
+	a_or(&owner->attn, ATTN_STEAL, relaxed);
+}
+
+static int nr_public(void)
+{
+	uint64_t span = a_load(&owner->deque[CLASS_NORMAL].span, relaxed);
+
+	return (int)(span_split(span) - span_tail(span));
+}
+
+static void many_are_ready(void)
+{
+	start(5);
+	worker_offer(owner, true, GRAIN - 1);
+	is(nr_public(), 3, "a body that is very short: half is shared");
+	ok(!worker_has_request(owner), "and others ask again");
+	start(5);
+	worker_offer(owner, true, GRAIN);
+	is(nr_public(), 5, "a body of some length: all is shared");
+	ok(worker_has_request(owner), "nobody need ask while somebody spins");
+	worker_push(owner, CLASS_NORMAL, 101);
+	worker_offer(owner, true, GRAIN);
+	is(nr_public(), 6, "so what is ready next is shared, too");
+	park_found(&node.park);
+	worker_offer(owner, true, GRAIN);
+	ok(!worker_has_request(owner), "nobody spins: the request is over");
+	start(5);
+	worker_offer(owner, false, 0);
+	is(nr_public(), 5, "a body that may be long: all is shared");
+}
+
+static void one_is_ready(void)
+{
+	start(1);
+	worker_offer(owner, true, GRAIN);
+	is(nr_public(), 1, "one task beside the body: it is shared");
+	ok(!worker_has_request(owner), "as ever, and who wants more asks");
+}
+
+int main(void)
+{
+	tap_start(30);
+	many_are_ready();
+	one_is_ready();
+	return tap_end();
+}
