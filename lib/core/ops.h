@@ -16,7 +16,10 @@
  *	            where completions come from. The rows are the rings of the
  *	            workers (io/io_ring.c) and devices (offload/devices.c),
  *whose launchers end tasks themselves and need a row for serial mode and
- *cancels only.
+ *cancels only. seal_pass   what a room adds to a graph at its seal and to each
+ *of its frames. The rows are operations that follow each other in a ring
+ *(io/io_chain.c) and kernels that are given to their device early
+ *(offload/early.c).
  */
 #ifndef CORE_OPS_H
 #define CORE_OPS_H
@@ -29,6 +32,7 @@ struct executor;
 struct failure;
 struct frame;
 struct lkdf;
+struct lkdf_graph;
 struct lkdf_scope;
 struct lkdf_stats_slice;
 struct task;
@@ -127,16 +131,39 @@ struct kind_ops {
 	 */
 	bool (*goes_home)(struct executor *ex, struct task *t);
 
-	/*
-	 * A graph's task with REC_FOLLOWS, whose work may have been given
-	 * together with that of the task before it. Is it begun or done? True:
-	 * it is resolved with that, without an object; NULL: never. The new
-	 * task takes it over; or nobody wants it. All four on a worker.
-	 */
+	/* Of tasks with REC_FOLLOWS; NULL: the sort has none. */
+	const struct chain_ops *chain;
+};
+
+/*
+ * A graph's task with REC_FOLLOWS: its work may have been given together with
+ * that of the task before it. A worker calls all four.
+ */
+struct chain_ops {
+	/* The work is begun or done. */
 	bool (*is_early)(struct frame *f, uint32_t index);
+
+	/* True: the work resolves the task, which needs no object. NULL: it
+	 * never does. */
 	bool (*joins)(struct executor *ex, struct frame *f, uint32_t index);
+
+	/* The new object of the task takes the work over. */
 	void (*adopt)(struct task *t);
+
+	/* The task is skipped: nobody wants the work. */
 	void (*forget)(struct frame *f, uint32_t index);
+};
+
+/* The thread that seals the graph calls these, one pass after the other. */
+struct seal_pass {
+	/* The records of the graph are final; the pass may set flags in them.
+	 */
+	void (*seal)(struct lkdf_graph *g);
+
+	/* A frame of the graph is made, 0 or -errno, or goes, which may be one
+	 * that is half made. NULL: the pass adds nothing to frames. */
+	int (*create_frame)(struct frame *f);
+	void (*destroy_frame)(struct frame *f);
 };
 
 /* A worker's part of a source: in its list once it is made. */

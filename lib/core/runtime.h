@@ -44,6 +44,7 @@ struct lkdf_limit;
 struct lkdf_place;
 struct lkdf_scope;
 struct runtime_parts;
+struct seal_pass;
 struct task;
 struct watch;
 
@@ -56,6 +57,7 @@ struct lkdf {
 	struct board *board; /* where bytes are, see facts.h */
 	struct lkdf_place *places; /* by node */
 	const struct completion_ops *const *completions; /* NULL ends it */
+	const struct seal_pass *const *seal_passes; /* NULL ends it */
 	bool has_membarrier; /* where there are several workers */
 	int bind_error; /* why memory cannot be bound to nodes, or 0 */
 	struct executor *executors; /* workers, then the blocking pool */

@@ -3,9 +3,9 @@
  * Where the bytes of a data are: on the host, or, after a kernel has written
  * them, on the device of that kernel alone (away). Each data that kernels have
  * used has a struct copies; it has a struct offhost for the whole and one for
- *each part, with a version that grows with each write. A copy on a device is
- *right if it has that version; so whoever writes makes all copies stale without
- * telling anybody.
+ * each part, with a version that grows with each write. A copy on a device is
+ * right if it has that version; so whoever writes makes all copies stale
+ * without telling anybody.
  *
  *	home --- a kernel has written them ---> away
  *	away --- the device has carried them back, or is lost ---> home

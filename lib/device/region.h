@@ -5,7 +5,7 @@
  * between them. A request leads: it has got its room and begins as ever; the
  * layer above adds those that wait for nothing but requests of the region. They
  * share its memory (region_memory.h). Each ends by itself, as soon as its
- *launch is done and what the host needs of it has come.
+ * launch is done and what the host needs of it has come.
  *
  *	added -> UPLOAD -> RUN, in order -> FETCH -> over
  *

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "io/io_chain.h"
 
+#include "core/ops.h"
 #include "core/runtime.h"
 #include "graph/access.h"
 #include "mem/heap.h"
@@ -25,13 +26,13 @@ static bool is_plain(const struct lkdf_graph *g, uint32_t t)
 	       !(r->flags & (REC_TOKEN | REC_PLACED)) && u == end;
 }
 
-void io_chain_seal(struct lkdf_graph *g)
+static void mark_followers(struct lkdf_graph *g)
 {
 	struct rec *r, *m;
 	uint32_t t;
 
-	/* Each may have a node of its own there. */
-	if (g->homes || g->planned)
+	/* Each may have a node of its own there, or not be reached. */
+	if (g->homes || g->planned || g->control)
 		return;
 	for (t = 0; t < g->nr_tasks; t++) {
 		r = &g->recs[t];
@@ -46,6 +47,8 @@ void io_chain_seal(struct lkdf_graph *g)
 		m->flags |= REC_FOLLOWS;
 	}
 }
+
+const struct seal_pass io_chain_pass = { .seal = mark_followers };
 
 /* ---- to the kernel ------------------------------------------------------ */
 

@@ -20,8 +20,8 @@
 /* Operations of one chain at most. */
 #define IO_CHAIN 8
 
-/* Before the graph has frames: who leads and who follows. */
-void io_chain_seal(struct lkdf_graph *g);
+/* Which operations lead and which follow. */
+extern const struct seal_pass io_chain_pass;
 
 /*
  * Requests for those that go with r, whose task leads, linked by behind; their

@@ -44,6 +44,12 @@ static bool op_wants_pool(struct task *t)
 	       !(t->link.flags & TASK_CONTINUES);
 }
 
+static const struct chain_ops op_chain = {
+	.is_early = io_chain_is_early,
+	.adopt = io_chain_adopt,
+	.forget = io_chain_forget,
+};
+
 const struct kind_ops io_kinds = {
 	.begin = io_begin,
 	.check_arg = check_op,
@@ -52,9 +58,7 @@ const struct kind_ops io_kinds = {
 	.told = LKDF_KIND_IS_IO,
 	.ended = io_ended,
 	.goes_home = io_goes_home,
-	.is_early = io_chain_is_early,
-	.adopt = io_chain_adopt,
-	.forget = io_chain_forget,
+	.chain = &op_chain,
 };
 
 /* ---- completions -------------------------------------------------------- */

@@ -75,7 +75,7 @@ static void mark_early(struct lkdf_graph *g, uint32_t index)
 	}
 }
 
-void early_seal(struct lkdf_graph *g)
+static void mark_all(struct lkdf_graph *g)
 {
 	uint32_t i;
 
@@ -92,7 +92,7 @@ static size_t size_of(const struct lkdf_graph *g)
 	return g->nr_recs * sizeof(struct kernel_early);
 }
 
-int early_create(struct frame *f)
+static int create_kernels(struct frame *f)
 {
 	if (!f->graph->has_early)
 		return 0;
@@ -102,12 +102,18 @@ int early_create(struct frame *f)
 				f->graph->name);
 }
 
-void early_destroy(struct frame *f)
+static void destroy_kernels(struct frame *f)
 {
 	/* A frame that was never made has no graph. */
 	if (f->kernels)
 		region_free(f->kernels, size_of(f->graph));
 }
+
+const struct seal_pass early_pass = {
+	.seal = mark_all,
+	.create_frame = create_kernels,
+	.destroy_frame = destroy_kernels,
+};
 
 bool early_leads(const struct lkdf_ctx *c)
 {

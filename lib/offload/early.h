@@ -32,12 +32,8 @@ struct kernel_early {
 	uint32_t nr_before, nr_others;
 };
 
-/* Before the graph has frames: who leads and who follows. */
-void early_seal(struct lkdf_graph *g);
-
-/* For each frame then. 0 or -ENOMEM. */
-int early_create(struct frame *f);
-void early_destroy(struct frame *f);
+/* Which kernels lead and which follow; each frame has a place for them. */
+extern const struct seal_pass early_pass;
 
 /* May others go with the task of the body? */
 bool early_leads(const struct lkdf_ctx *c);
@@ -49,7 +45,7 @@ void early_failed(struct device_req *r);
 /* A request is over. True: it was ahead, and its task is not to be told. */
 bool early_over(void *executor, struct kernel_req *r);
 
-/* Of struct kind_ops. */
+/* Of struct chain_ops. */
 bool early_joins(struct executor *ex, struct frame *f, uint32_t index);
 bool early_is_given(struct frame *f, uint32_t index);
 void early_forget(struct frame *f, uint32_t index);

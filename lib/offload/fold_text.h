@@ -2,14 +2,14 @@
 /*
  * The text of the kernels of a reduction or of a scan, in two levels. n items
  * are cut into pieces, one for each block, of a length that n and the threads
- *of a block decide; so the order in which values are joined, and with it each
- *bit of the result, depends on n and the block alone.
+ * of a block decide; so the order in which values are joined, and with it each
+ * bit of the result, depends on n and the block alone.
  *
  * Kernels of a reduction: NAME_part (one block a piece: the join of its items),
  * NAME_last (one block: the join of the parts). A scan has NAME_part as well,
  * which keeps the order of the items, NAME_last, which puts before each part
- *what precedes it, and NAME_scan, which writes what comes out. Level one joins
- *in shared memory by halves (a reduction: the join commutes) or as Hillis and
+ * what precedes it, and NAME_scan, which writes what comes out. Level one joins
+ * in shared memory by halves (a reduction: the join commutes) or as Hillis and
  * Steele do (1986).
  *
  * Parameters behind those of the user, types in C:

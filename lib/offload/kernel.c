@@ -377,6 +377,13 @@ static void free_kind(struct lkdf_kind *k)
 	kernel_free(k->kernel);
 }
 
+static const struct chain_ops kernel_chain = {
+	.is_early = early_is_given,
+	.joins = early_joins,
+	.adopt = adopt_nothing,
+	.forget = early_forget,
+};
+
 const struct kind_ops kernel_kinds = {
 	.begin = begin_kernel,
 	.check_arg = check_no_arg,
@@ -386,9 +393,6 @@ const struct kind_ops kernel_kinds = {
 	.push = push_to_device,
 	.ended = kernel_ended,
 	.goes_home = stays_here,
-	.is_early = early_is_given,
-	.joins = early_joins,
-	.adopt = adopt_nothing,
-	.forget = early_forget,
+	.chain = &kernel_chain,
 	.host_use = host_use,
 };

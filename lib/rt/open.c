@@ -10,10 +10,12 @@
 #include "data/facts.h"
 #include "data/place.h"
 #include "io/event_poll.h"
+#include "io/io_chain.h"
 #include "io/io_ring.h"
 #include "mem/region.h"
 #include "offload/backend.h"
 #include "offload/devices.h"
+#include "offload/early.h"
 #include "offload/own_kind.h"
 #include "rt/ask.h"
 #include "rt/report.h"
@@ -56,6 +58,12 @@ struct runtime_parts {
 static const struct completion_ops *const completions[] = {
 	&io_completions,
 	&device_completions,
+	NULL,
+};
+
+static const struct seal_pass *const seal_passes[] = {
+	&io_chain_pass,
+	&early_pass,
 	NULL,
 };
 
@@ -244,6 +252,7 @@ static int init_fields(struct lkdf *rt)
 	if (nr_workers < 0)
 		return nr_workers;
 	rt->completions = completions;
+	rt->seal_passes = seal_passes;
 	rt->nr_workers = nr_workers;
 	rt->nr_blocking = (int)rt->options->blocking;
 	rt->has_membarrier = nr_workers > 1 && membarrier_register();

@@ -25,7 +25,7 @@ static bool is_always(const struct burst *b, uint32_t index)
 static bool is_early(struct frame *f, uint32_t index)
 {
 	return f->recs[index].flags & REC_FOLLOWS &&
-	       f->recs[index].kind->ops->is_early(f, index);
+	       f->recs[index].kind->ops->chain->is_early(f, index);
 }
 
 /* Else the frame's next run would take it for its own. */
@@ -33,7 +33,7 @@ static void forget_early(struct frame *f, uint32_t index)
 {
 	check(frame_has(f, index));
 	if (unlikely(f->recs[index].flags & REC_FOLLOWS))
-		f->recs[index].kind->ops->forget(f, index);
+		f->recs[index].kind->ops->chain->forget(f, index);
 }
 
 static bool is_hindered(const struct burst *b, uint32_t index)
@@ -99,7 +99,7 @@ static struct task *create_task(struct burst *b, uint32_t index, bool is_dead)
 		rc = task_claim_enter(ex, t);
 	}
 	if (rc > 0 && unlikely(b->f->recs[index].flags & REC_FOLLOWS))
-		t->kind->ops->adopt(t);
+		t->kind->ops->chain->adopt(t);
 	if (rc >= 0)
 		return rc ? t : NULL;
 	forget_early(b->f, index);
@@ -113,10 +113,12 @@ static struct task *create_task(struct burst *b, uint32_t index, bool is_dead)
 /* Its work is under way, or done, and resolves it. */
 static bool joins_early(struct burst *b, uint32_t index)
 {
-	const struct kind_ops *ops = b->recs[index].kind->ops;
+	const struct chain_ops *chain;
 
-	return unlikely(b->recs[index].flags & REC_FOLLOWS) && ops->joins &&
-	       ops->joins(b->w->executor, b->f, index);
+	if (likely(!(b->recs[index].flags & REC_FOLLOWS)))
+		return false;
+	chain = b->recs[index].kind->ops->chain;
+	return chain->joins && chain->joins(b->w->executor, b->f, index);
 }
 
 static void start_task(struct burst *b, uint32_t index, bool is_dead)

@@ -20,9 +20,9 @@
  * A private item behind a body that does not end would lie there in vain, so
  * others may publish it for the owner (deque_publish_for()). The owner
  * lowers head, then looks at state, then takes; the other sets state, has all
- *CPUs pass a barrier, then reads head. Either the owner sees state, or the
- *other sees that head is lower. While state is not PRIVATE the owner takes as
- *thieves do, or first learns where split is now.
+ * CPUs pass a barrier, then reads head. Either the owner sees state, or the
+ * other sees that head is lower. While state is not PRIVATE the owner takes as
+ * thieves do, or first learns where split is now.
  *
  *	PRIVATE    -> PUBLISHING  a publisher; nobody else is one meanwhile
  *	PUBLISHING -> PUBLISHED   it has moved split, the owner has not noticed

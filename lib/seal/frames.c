@@ -3,10 +3,10 @@
 
 #include "base/err.h"
 #include "core/item.h"
+#include "core/ops.h"
 #include "core/runtime.h"
 #include "graph/renumber.h"
 #include "mem/region.h"
-#include "offload/early.h"
 #include "run/frame.h"
 #include "run/planned.h"
 #include "run/slots.h"
@@ -112,6 +112,27 @@ static int init_planned(struct lkdf_graph *g, struct frame *f)
 				g->name);
 }
 
+static int create_passes(struct frame *f)
+{
+	const struct seal_pass *const *p;
+	int rc = 0;
+
+	for (p = f->graph->rt->seal_passes; *p && !rc; p++)
+		if ((*p)->create_frame)
+			rc = (*p)->create_frame(f);
+	return rc;
+}
+
+/* A frame that was never made has no graph. */
+static void destroy_passes(struct frame *f, const struct lkdf *rt)
+{
+	const struct seal_pass *const *p;
+
+	for (p = rt->seal_passes; *p; p++)
+		if ((*p)->destroy_frame)
+			(*p)->destroy_frame(f);
+}
+
 static int init_frame(struct lkdf_graph *g, uint32_t i, bool overflow_next)
 {
 	struct frame *f = &g->frames[i];
@@ -138,7 +159,7 @@ static int init_frame(struct lkdf_graph *g, uint32_t i, bool overflow_next)
 	if (!slot && g->ports)
 		slot = port_run_create(f);
 	if (!slot)
-		slot = early_create(f);
+		slot = create_passes(f);
 	return slot ? slot : copy_records(g, f, overflow_next);
 }
 
@@ -193,7 +214,7 @@ void frames_destroy(struct lkdf_graph *g)
 		values_destroy(f);
 		control_run_destroy(f);
 		port_run_destroy(f);
-		early_destroy(f);
+		destroy_passes(f, g->rt);
 	}
 	region_free(g->frames, g->nr_frames * sizeof(*g->frames));
 	g->frames = NULL;

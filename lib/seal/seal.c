@@ -2,15 +2,14 @@
 #include "seal/seal.h"
 
 #include "base/err.h"
+#include "core/ops.h"
 #include "core/runtime.h"
 #include "graph/access.h"
 #include "graph/control.h"
 #include "graph/graph.h"
 #include "graph/port.h"
 #include "graph/renumber.h"
-#include "io/io_chain.h"
 #include "mem/region.h"
-#include "offload/early.h"
 #include "run/frame.h"
 #include "run/planned.h"
 #include "run/static_order.h"
@@ -301,6 +300,7 @@ static void free_sealed(struct lkdf_graph *g)
 
 static int seal_steps(struct lkdf_graph *g, struct lkdf_diag *why)
 {
+	const struct seal_pass *const *p;
 	int rc;
 
 	if (g->is_sealed)
@@ -346,9 +346,8 @@ static int seal_steps(struct lkdf_graph *g, struct lkdf_diag *why)
 		rc = make_times(g);
 	if (rc)
 		return rc;
-	if (!g->control)
-		io_chain_seal(g);
-	early_seal(g);
+	for (p = g->rt->seal_passes; *p; p++)
+		(*p)->seal(g);
 	rc = frames_create(g);
 	if (rc)
 		return rc;

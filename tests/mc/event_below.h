@@ -99,6 +99,12 @@ void failure_put(struct failure *f, const struct log *log)
 {
 }
 
+/* Nobody puts twice here: the memory goes at once. */
+void handle_bury(struct lkdf *r, void *memory)
+{
+	mc_free(memory);
+}
+
 struct cache *heap_thread_cache(struct heap *h)
 {
 	return NULL;
@@ -120,6 +126,7 @@ NOT_REACHED(void, magazine_overflow, struct magazine *m)
 NOT_REACHED(uint64_t, pool_nr_objects, struct pool *p)
 NOT_REACHED(int, failure_copy, const struct lkdf_error *e,
 	    struct lkdf_error *out)
+NOT_REACHED(void, sched_drain, struct sched *s)
 NOT_REACHED(bool, completion_sleep, struct lkdf *r, int64_t timeout_ns)
 NOT_REACHED(void, scope_put, struct lkdf_scope *s)
 #pragma GCC diagnostic pop

@@ -50,6 +50,7 @@ void sched_drain(struct sched *s)
 
 NOT_REACHED(struct failure *, failure_create, const struct lkdf_error *e,
 	    const char *kind)
+NOT_REACHED(void, failure_observe, struct failure *f)
 NOT_REACHED(void, failure_tell, struct lkdf_error *e, int error,
 	    const char *why)
 NOT_REACHED(const char *, graph_task_name, const struct lkdf_graph *g,

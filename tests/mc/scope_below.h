@@ -151,6 +151,12 @@ void sched_look(struct sched *s)
 {
 }
 
+/* Nobody puts twice here: the memory goes at once. */
+void handle_bury(struct lkdf *r, void *memory)
+{
+	mc_free(memory);
+}
+
 #define NOT_REACHED(type, name, ...)                  \
 	type name(__VA_ARGS__)                        \
 	{                                             \
@@ -160,6 +166,7 @@ void sched_look(struct sched *s)
 NOT_REACHED(void, wait_tell, struct lkdf *r, const char *call, uint64_t begin)
 NOT_REACHED(bool, completion_sleep, struct lkdf *r, int64_t timeout_ns)
 NOT_REACHED(void, sched_drain, struct sched *s)
+NOT_REACHED(bool, sched_wait, struct sched *s, int64_t *timeout_ns)
 #pragma GCC diagnostic pop
 
 static void begin_runtime_anew(void)
