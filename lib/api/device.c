@@ -125,6 +125,7 @@ int lkdf_event_from_device(struct lkdf_place *p, void *event,
 
 int lkdf_place_info(const struct lkdf_place *p, struct lkdf_device_info *out)
 {
+	const char *lost;
 	uint32_t size;
 
 	if (!p || !out)
@@ -135,9 +136,10 @@ int lkdf_place_info(const struct lkdf_place *p, struct lkdf_device_info *out)
 	size = out->size;
 	if (size < 2 * sizeof(uint32_t))
 		return err(-EINVAL, "place_info: size %u is not set", size);
-	if (a_load(&p->device->is_lost, relaxed))
-		return err(-ENODEV, "place_info: device %s is lost",
-			   p->device->name);
+	lost = device_why_lost(p->device);
+	if (lost)
+		return err(-ENODEV, "place_info: device %s is lost: %s",
+			   p->device->name, lost);
 	memset(out, 0, size);
 	memcpy(out, &p->device->info,
 	       size < sizeof(*out) ? size : sizeof(*out));

@@ -17,6 +17,11 @@ int err(int rc, const char *fmt, ...)
 	return rc;
 }
 
+void err_clear(void)
+{
+	thread_self()->errmsg[0] = 0;
+}
+
 const char *err_text(void)
 {
 	return thread_self()->errmsg;

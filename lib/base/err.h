@@ -9,6 +9,9 @@
 /* Stores the text for this thread; returns its first argument. */
 int err(int rc, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* This thread has no text, before a call that may give one. */
+void err_clear(void);
+
 /* The text of this thread's last err(), "" if none. */
 const char *err_text(void);
 

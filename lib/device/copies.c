@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "device/copies.h"
 
+#include "base/err.h"
 #include "base/util.h"
 #include "device/request.h"
 
@@ -171,8 +172,9 @@ static void begin_return(struct device *d, struct device_copy *c)
 		s->copy = c;
 		rows_begin_copy(d, s, ROWS_FETCH, c->bytes);
 		s->row.by = c->writer;
+		err_clear();
 		rc = d->ops.fetch(d->dev, DEVICE_FETCH_QUEUE, &t, op);
-		d->has_gone |= rc == -ENODEV;
+		device_returned(d, "fetch", rc);
 	}
 	if (rc < 0 && (!s || device_revoke(d, s)))
 		copies_returned(d, c, rc);

@@ -188,6 +188,12 @@ int device_done(struct lkdf_device_op op, int error)
 	return rc;
 }
 
+const char *device_why_lost(const struct device *d)
+{
+	/* [device.lost] as below. */
+	return a_load(&d->is_lost, acquire) ? d->why_lost : NULL;
+}
+
 int device_require(struct device *d)
 {
 	int rc = 0;
@@ -335,6 +341,24 @@ void device_forget_slots(struct device *d)
 	for (c = d->chunks; c; c = c->next)
 		for (i = 0; i < DEVICE_SLOTS; i++)
 			forget_slot(d, &c->slot[i]);
+}
+
+void device_returned(struct device *d, const char *function, int rc)
+{
+	const char *said = err_text();
+
+	if (rc != -ENODEV)
+		return;
+	d->has_gone = true;
+	if (!d->why_lost[0] && !a_load(&d->is_lost, relaxed))
+		snprintf(d->why_lost, sizeof(d->why_lost), "%s: %s", function,
+			 said[0] ? said : strerror(ENODEV));
+}
+
+void device_set_lost(struct device *d)
+{
+	/* [device.lost] why_lost is there; pairs with itself. */
+	a_store(&d->is_lost, true, release);
 }
 
 bool device_begin(struct device *d)

@@ -110,6 +110,8 @@ struct device {
 
 	/* Any thread. */
 	_Atomic(bool) is_started, is_lost;
+	char why_lost[DEVICE_WHY]; /* the launcher writes it before it sets
+				    * is_lost; constant afterwards */
 	_Atomic(uint32_t) nr_watched; /* events of the program's, see
 				       * offload/foreign.h */
 	_Atomic(uint32_t) load; /* tasks that wait or are under way; a guess */
@@ -182,6 +184,9 @@ void device_ring(struct device *d);
 /* The queues are empty and nothing is under way: joins the launcher. */
 void device_stop(struct device *d);
 
+/* Any thread: why the device is lost; NULL: it is not. */
+const char *device_why_lost(const struct device *d);
+
 /* As lkdf_device_done(). */
 int device_done(struct lkdf_device_op op, int error);
 
@@ -189,6 +194,15 @@ int device_done(struct lkdf_device_op op, int error);
 
 /* Has ops.start been called, and well? Else start_error says why not. */
 bool device_begin(struct device *d);
+
+/*
+ * A function of the device has returned rc; -ENODEV: the device is lost soon,
+ * for the reason that the function has given to err().
+ */
+void device_returned(struct device *d, const char *function, int rc);
+
+/* The device is lost from now on. */
+void device_set_lost(struct device *d);
 
 /* A new op of the request, or of a copy. NULL: no memory. */
 struct device_slot *device_give(struct device *d, struct device_req *r,

@@ -92,7 +92,8 @@ static int take_memory(struct device *d, struct held_call *c)
 	struct device_held *h = c->held;
 
 	if (a_load(&d->is_lost, relaxed)) {
-		snprintf(c->why, sizeof(c->why), "the device is lost");
+		snprintf(c->why, sizeof(c->why), "the device is lost: %.128s",
+			 d->why_lost);
 		return -ENODEV;
 	}
 	if (!device_begin(d))
@@ -107,13 +108,14 @@ static bool try_call(struct device *d, struct held_call *c)
 {
 	int rc;
 
-	err(0, "%s", "");
+	err_clear();
 	rc = take_memory(d, c);
 	if (rc == -EAGAIN)
 		return false;
 	if (rc < 0 && !c->why[0])
 		say_why(c->why, rc);
-	d->has_gone |= rc == -ENODEV && !a_load(&d->is_lost, relaxed);
+	if (!a_load(&d->is_lost, relaxed))
+		device_returned(d, "alloc", rc);
 	c->error = rc < 0 ? rc : 0;
 	/* [held.over] what was taken; pairs with [held.wait]. */
 	a_store(&c->is_over, 1, release);
@@ -260,12 +262,12 @@ static void move_here(void *executor, struct blocking_item *item)
 	}
 	s->move = m;
 	begin_row(d, s, m);
-	err(0, "%s", "");
+	err_clear();
 	rc = give_memory(d, m, op);
 	if (rc >= 0)
 		return;
 	say_why(m->why, rc);
-	d->has_gone |= rc == -ENODEV;
+	device_returned(d, "copy", rc);
 	if (device_revoke(d, s))
 		end_move(executor, m, rc);
 }

@@ -19,8 +19,15 @@
 
 static bool poll_device(struct device *d, void *executor)
 {
-	if (!rest_is_over(d) || !device_begin(d) || d->ops.poll(d->dev) >= 0)
+	int rc;
+
+	if (!rest_is_over(d) || !device_begin(d))
 		return false;
+	err_clear();
+	rc = d->ops.poll(d->dev);
+	if (rc >= 0)
+		return false;
+	device_returned(d, "poll", -ENODEV);
 	request_lose_all(d, executor);
 	return true;
 }

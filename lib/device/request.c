@@ -70,7 +70,7 @@ void request_lose_all(struct device *d, void *executor)
 
 	if (a_load(&d->is_lost, relaxed))
 		return;
-	a_store(&d->is_lost, true, relaxed);
+	device_set_lost(d);
 	device_forget_slots(d);
 	while (!list_is_empty(&d->under_way)) {
 		r = container_of(d->under_way.next, struct device_req, list);
@@ -166,9 +166,9 @@ static void finalize_copies(struct device *d, struct device_req *r,
 
 	if (r->error || !r->is_last || !d->ops.finalize)
 		return;
-	err(0, "%s", "");
+	err_clear();
 	rc = d->ops.finalize(d->dev, queue);
-	d->has_gone |= rc == -ENODEV;
+	device_returned(d, "finalize", rc);
 	if (rc < 0)
 		request_fail_said(r, "finalize", rc);
 }
@@ -201,7 +201,7 @@ void request_run(void *executor, struct device_req *r, unsigned queue)
 	r->has_launched = true;
 	r->begun = clock_ticks();
 	rc = r->ops->enqueue(executor, r, d->ops.queue(d->dev, queue));
-	d->has_gone |= rc == -ENODEV;
+	device_returned(d, "enqueue", rc);
 	if (rc < 0 && r->why[0])
 		r->error = rc;
 	else if (rc < 0)
@@ -307,8 +307,11 @@ void request_op_done(struct device *d, void *executor, struct device_slot *s)
 
 	rows_end(d, s);
 	device_free_slot(d, s);
-	if (error == -ENODEV)
+	if (error == -ENODEV) {
+		err_clear();
+		device_returned(d, "an operation", error);
 		request_lose_all(d, executor);
+	}
 	if (c && !a_load(&d->is_lost, relaxed))
 		copies_returned(d, c, error);
 	if (m && !a_load(&d->is_lost, relaxed))
@@ -350,7 +353,7 @@ void request_begin(struct device *d, void *executor, struct device_req *r)
 {
 	bool is_lost = a_load(&d->is_lost, relaxed), has_begun;
 
-	err(0, "%s", "");
+	err_clear();
 	has_begun = !is_lost && device_begin(d);
 	r->item.run = begin_item;
 	if (has_begun && !r->ops->is_cancelled(r) && build_waits(d, r))

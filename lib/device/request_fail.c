@@ -36,8 +36,8 @@ void request_fail_call(struct device_req *r, const char *what, int error)
 
 void request_fail_lost(struct device_req *r)
 {
-	request_fail(r, -ENODEV, "kernel %s: device %s is lost", r->launch.name,
-		     r->device->name);
+	request_fail(r, -ENODEV, "kernel %s: device %s is lost: %s",
+		     r->launch.name, r->device->name, r->device->why_lost);
 }
 
 void request_fail_bytes(struct device_req *r, int error)

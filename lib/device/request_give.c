@@ -114,13 +114,13 @@ static void give_op(struct device_req *r, const struct way *w, void *u)
 		return;
 	}
 	r->nr_ops++;
-	err(0, "%s", "");
+	err_clear();
 	begin_row(r, s, w, u);
 	rc = w->fn(d, r, u, op);
 	if (rc >= 0)
 		return;
 	request_fail_said(r, w->what, rc);
-	d->has_gone |= rc == -ENODEV;
+	device_returned(d, w->what, rc);
 	if (device_revoke(d, s))
 		r->nr_ops--;
 }

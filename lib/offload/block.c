@@ -36,6 +36,9 @@ static uint32_t find_block(const struct kernel *k, struct device_req *r)
 		.unit_shared = i->unit_shared,
 		.block_shared = i->block_shared,
 		.shared_grain = i->shared_grain,
+		.shared_reserved = i->shared_reserved,
+		.unit_parts = i->unit_parts,
+		.block_registers = i->block_registers,
 	};
 	struct block_needs needs = { .bound = k->attr.max_block,
 				     .min_blocks = k->attr.min_blocks };

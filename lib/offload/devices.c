@@ -229,7 +229,7 @@ int devices_adopt(const struct lkdf_place *p, void *queue,
 	char why[256];
 	int rc;
 
-	err(0, "%s", "");
+	err_clear();
 	rc = ops->adopt(p->device->dev, queue, &dev);
 	if (rc < 0) {
 		snprintf(why, sizeof(why), "%s", err_text());

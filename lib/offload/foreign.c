@@ -96,7 +96,7 @@ int foreign_event(struct lkdf *rt, struct device *d, void *event,
 	list_append(&rt->devices->foreign, &f->all);
 	pthread_mutex_unlock(&rt->devices->lock);
 	a_add(&d->nr_watched, 1, relaxed);
-	err(0, "%s", "");
+	err_clear();
 	rc = d->ops.watch(d->dev, event, event_fired, f);
 	if (rc < 0) {
 		snprintf(why, sizeof(why), "%s", err_text());

@@ -50,11 +50,11 @@ static const char *why_not(const struct kernel *k, const struct device *d)
 
 int kernel_check_device(const struct kernel *k, const struct device *d)
 {
-	const char *why = why_not(k, d);
+	const char *why = why_not(k, d), *lost = device_why_lost(d);
 
-	if (a_load(&d->is_lost, relaxed))
-		return err(-ENODEV, "kernel %s: device %s is lost", k->name,
-			   d->name);
+	if (lost)
+		return err(-ENODEV, "kernel %s: device %s is lost: %s", k->name,
+			   d->name, lost);
 	if (why)
 		return err(-ENODEV, "kernel %s on device %s: %s", k->name,
 			   d->name, why);

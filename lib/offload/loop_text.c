@@ -20,6 +20,10 @@ static const char opencl_macros[] =
 	"#define LKDF_STEP(d) get_global_size(d)\n";
 
 static const char cuda_macros[] =
+	"typedef unsigned char uchar;\n"
+	"typedef unsigned short ushort;\n"
+	"typedef unsigned int uint;\n"
+	"typedef unsigned long ulong;\n"
 	"#define GLOBAL\n"
 	"#define LOCAL\n"
 	"#define DEVICE static __device__\n"

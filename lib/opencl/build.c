@@ -2,15 +2,16 @@
 #include "opencl/device.h"
 
 #include "base/err.h"
+#include "opencl/log.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The compiler's text, as much as fits. */
-static void get_log(struct opencl_device *d, ocl_program p, char *log,
-		    uint32_t log_size)
+/* The log of the compiler for the text, as much as fits. */
+static void get_log(struct opencl_device *d, ocl_program p, const char *text,
+		    char *log, uint32_t log_size)
 {
 	size_t size = 0;
 	char *all;
@@ -24,7 +25,7 @@ static void get_log(struct opencl_device *d, ocl_program p, char *log,
 		return;
 	if (!d->cl.clGetProgramBuildInfo(p, d->id, OCL_PROGRAM_BUILD_LOG, size,
 					 all, NULL))
-		snprintf(log, log_size, "%s", all);
+		opencl_map_log(text, all, log, log_size);
 	free(all);
 }
 
@@ -85,7 +86,31 @@ static int32_t compile_program(struct opencl_device *d, ocl_program p,
 	snprintf(all, size, "%s %s", known, options ? options : "");
 	error = d->cl.clBuildProgram(p, 1, &d->id, all, NULL, NULL);
 	free(all);
+	/* NVIDIA's compiler (580.159) fails with it for any text that has a
+	 * kernel without parameters. */
+	if (error == OCL_BUILD_PROGRAM_FAILURE)
+		error = d->cl.clBuildProgram(
+			p, 1, &d->id, options ? options : "", NULL, NULL);
 	return error;
+}
+
+/* The text of the code behind a directive that names its lines; the caller's.
+ * NULL: no memory. */
+static char *name_lines(const struct lkdf_code *c)
+{
+	size_t bytes = c->bytes ? c->bytes : strlen(c->image), size;
+	const char *entry = c->entry ? c->entry : "kernel";
+	char *text;
+	int n;
+
+	size = bytes + strlen(entry) + sizeof("#line 1 \"\"\n");
+	text = malloc(size);
+	if (!text)
+		return NULL;
+	n = snprintf(text, size, "#line 1 \"%s\"\n", entry);
+	memcpy(text + n, c->image, bytes);
+	text[(size_t)n + bytes] = 0;
+	return text;
 }
 
 int opencl_build(void *dev, const struct lkdf_code *c,
@@ -93,21 +118,24 @@ int opencl_build(void *dev, const struct lkdf_code *c,
 		 uint32_t log_size)
 {
 	struct opencl_device *d = dev;
-	const char *text = c->image;
-	size_t bytes = c->bytes;
+	char *text = name_lines(c);
 	ocl_kernel kernel = NULL;
 	ocl_program p;
 	int32_t error;
 	int rc;
 
 	(void)like;
-	p = d->cl.clCreateProgramWithSource(d->context, 1, &text,
-					    bytes ? &bytes : NULL, &error);
-	if (error)
+	if (!text)
+		return err(-ENOMEM, "opencl: no memory");
+	p = d->cl.clCreateProgramWithSource(d->context, 1, (const char **)&text,
+					    NULL, &error);
+	if (error) {
+		free(text);
 		return opencl_failed("clCreateProgramWithSource", error);
+	}
 	error = compile_program(d, p, c->options);
 	if (error) {
-		get_log(d, p, log, log_size);
+		get_log(d, p, text, log, log_size);
 		if (log_size && !log[0])
 			snprintf(log, log_size, "opencl: clBuildProgram: %s",
 				 opencl_error(error));
@@ -115,6 +143,7 @@ int opencl_build(void *dev, const struct lkdf_code *c,
 	} else {
 		rc = make_kernel(d, p, c->entry, &kernel, log, log_size);
 	}
+	free(text);
 	/* A kernel keeps its program. */
 	d->cl.clReleaseProgram(p);
 	if (!rc)

@@ -126,9 +126,21 @@ int opencl_mark(void *dev, unsigned queue, struct lkdf_device_op op)
 			    w);
 }
 
-/* A part of memory as an argument: the command keeps what we give back. */
+/* Parts of memory that are arguments of a launch: until it is enqueued. */
+struct parts {
+	ocl_mem part[LKDF_MAX_PARAMS];
+	uint32_t nr;
+};
+
+static void release_parts(struct opencl_device *d, struct parts *p)
+{
+	while (p->nr)
+		d->cl.clReleaseMemObject(p->part[--p->nr]);
+}
+
+/* A part of memory as an argument: a kernel does not retain it. */
 static int set_part(struct opencl_device *d, const struct lkdf_launch *l,
-		    uint32_t i)
+		    uint32_t i, struct parts *all)
 {
 	const struct lkdf_arg *a = &l->arg[i];
 	struct ocl_region r = { a->offset, a->bytes };
@@ -146,13 +158,13 @@ static int set_part(struct opencl_device *d, const struct lkdf_launch *l,
 			   l->name, i, (unsigned long long)a->offset);
 	if (error)
 		return opencl_failed("clCreateSubBuffer", error);
+	all->part[all->nr++] = part;
 	error = d->cl.clSetKernelArg(l->function, i, sizeof(part), &part);
-	d->cl.clReleaseMemObject(part);
 	return error ? opencl_failed("clSetKernelArg", error) : 0;
 }
 
 static int set_arg(struct opencl_device *d, const struct lkdf_launch *l,
-		   uint32_t i)
+		   uint32_t i, struct parts *all)
 {
 	const struct lkdf_arg *a = &l->arg[i];
 	const void *value = a->value;
@@ -162,7 +174,7 @@ static int set_arg(struct opencl_device *d, const struct lkdf_launch *l,
 	int rc;
 
 	if (a->sort == LKDF_ARG_MEMORY && a->offset)
-		return set_part(d, l, i);
+		return set_part(d, l, i, all);
 	/* Else it is a number that looks like an address. */
 	if (a->sort == LKDF_ARG_BYTES &&
 	    opencl_is_shared(d, value, bytes, &at) &&
@@ -217,6 +229,7 @@ int opencl_launch(void *dev, unsigned queue, const struct lkdf_launch *l,
 	struct opencl_device *d = dev;
 	size_t items[3], block[3];
 	uint32_t i, nr_dims = set_sizes(l, items, block);
+	struct parts parts = { .nr = 0 };
 	struct opencl_wait *w;
 	ocl_event e = NULL;
 	int32_t error;
@@ -228,15 +241,16 @@ int opencl_launch(void *dev, unsigned queue, const struct lkdf_launch *l,
 			   "of a block is a parameter, LKDF_PARAM_LOCAL",
 			   l->name);
 	for (i = 0; i < l->nr_arg && !rc; i++)
-		rc = set_arg(d, l, i);
-	if (rc)
-		return rc;
-	w = prepare_launch(op);
-	if (!w)
-		return -ENOMEM;
+		rc = set_arg(d, l, i, &parts);
+	w = rc ? NULL : prepare_launch(op);
+	if (!w) {
+		release_parts(d, &parts);
+		return rc ? rc : -ENOMEM;
+	}
 	error = d->cl.clEnqueueNDRangeKernel(d->queue[queue], l->function,
 					     nr_dims, NULL, items,
 					     l->block[0] ? block : NULL, 0,
 					     NULL, &e);
+	release_parts(d, &parts);
 	return send_command(d, queue, "clEnqueueNDRangeKernel", error, e, w);
 }

@@ -40,6 +40,11 @@ struct lkdf_device_info {
 	uint32_t max_value_bytes; /* of all values of one launch */
 	uint32_t max_grid[3]; /* blocks */
 	int32_t node; /* the system's number of its NUMA node; -1: unknown */
+	uint32_t unit_parts; /* of a multiprocessor, that share its registers */
+	uint32_t shared_reserved; /* bytes of each block, by the driver;
+				   * block_shared is without them */
+	uint32_t block_registers; /* of a block, at most */
+	uint32_t max_queue_ops; /* that a queue takes before a call waits */
 	uint32_t pad;
 };
 

@@ -55,7 +55,7 @@ static int launch(struct lkdf *rt, struct lkdf_place *p, const struct wish *w)
 }
 
 /* A multiprocessor with room for 2048 threads in 8 blocks. */
-static const struct lkdf_device_info unit = {
+static struct lkdf_device_info unit = {
 	.units = 4,
 	.warp = 32,
 	.max_block = 1024,
@@ -131,6 +131,27 @@ static void blocks_are_chosen(void)
 		    V(0, 0, 0), N(0, 0, 0), "9 blocks, where 8 have room");
 }
 
+/* Each limit changes the block of one of those above. */
+static void each_limit_counts(void)
+{
+	const struct lkdf_device_info all = unit;
+
+	unit.block_registers = 4096;
+	is_launched(64, 0, (struct wish){ .range = { 400, 1, 1 } }, V(64, 1, 1),
+		    N(256, 1, 1), "4096 registers of a block");
+	unit = all;
+	unit.unit_parts = 4;
+	is_launched(48, 0, (struct wish){ .range = { 500, 1, 1 } },
+		    V(160, 1, 1), N(500, 1, 1),
+		    "registers for 10 warps of each of four parts");
+	unit = all;
+	unit.shared_reserved = 1024;
+	is_launched(16, 8000, (struct wish){ .range = { 1000, 1, 1 } },
+		    V(512, 1, 1), N(1000, 1, 1),
+		    "memory for 7 blocks beside what is reserved");
+	unit = all;
+}
+
 static void grids_fit(void)
 {
 	is_launched(16, 0, (struct wish){ .range = { 1u << 30, 1, 1 } },
@@ -203,6 +224,7 @@ int main(void)
 	opencl_env("pthread");
 	bounds_without_a_loop_are_refused();
 	blocks_are_chosen();
+	each_limit_counts();
 	grids_fit();
 	opencl_chooses();
 	return tap_end();

@@ -70,7 +70,7 @@ static void code_that_is_wrong_is_explained(void)
 {
 	fails(kind_of("kernel void f(global ulong *x, ulong y)\n{\n oops; }",
 		      "f", 0),
-	      -ENOEXEC, "oops", "a text that is no C");
+	      -ENOEXEC, "f:3", "a text that is no C");
 	fails(kind_of(device_text, "no_such", 0), -ENOEXEC, "no_such",
 	      "an entry that is missing");
 	fails(kind_of(device_text, NULL, 0), -EINVAL, "entry is NULL",

@@ -63,6 +63,7 @@ static void an_arm_that_never_wakes_is_looked_after(void)
 
 static void a_loss_that_is_told_late_ends_its_task(void)
 {
+	struct lkdf_device_info info = { .size = sizeof(info) };
 	struct fixture f;
 	struct lkdf_event done;
 
@@ -74,6 +75,9 @@ static void a_loss_that_is_told_late_ends_its_task(void)
 	emu_lose(&f.emu);
 	is(lkdf_event_wait(done, LONG_NS), -ENODEV,
 	   "the task of a lost device fails, though the loss is told late");
+	has(lkdf_errmsg(), "device emu is lost: poll: ", "it says who told");
+	is(lkdf_place_info(f.p, &info), -ENODEV, "the place is lost");
+	has(lkdf_errmsg(), "is lost: poll: ", "and says so, too");
 	end(&f, "late");
 }
 

@@ -69,7 +69,10 @@ static void put_loops(struct text *t)
 			  .nr_param = 3,
 			  .top = "DEVICE double twice(double x)\n"
 				 "{\nreturn 2 * x;\n}" },
-		.body = "if (!i)\n\treturn;\np2[i] = p0 * twice(p1[i]);",
+		.body = "ulong at = i;\nuint n = 1u;\nushort s = 1;\n"
+			"uchar c = 1;\n"
+			"if (!at)\n\treturn;\n"
+			"p2[i] = p0 * twice(p1[i]) * n * s * c;",
 		.nr_dims = 1,
 		.block = { 256, 1, 1 },
 		.min_blocks = 2,
