@@ -7,7 +7,7 @@
  */
 #include "tests/oracle/data_kernel.h"
 
-#include "tests/opencl.h"
+#include "tests/driver.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -176,8 +176,8 @@ int d_opencl_kind(struct d_opencl *x, const struct d_task *t, uint32_t flags,
 	uint32_t nr = t->is_code ? t->nr_uses : 0;
 	char entry[16];
 	const struct lkdf_code code = {
-		.device = "opencl",
-		.image = text,
+		.device = driver_name(),
+		.image = driver_text(text),
 		.entry = entry,
 	};
 	const struct lkdf_kind_attr a = {
@@ -231,6 +231,11 @@ static bool find_calls(void)
 	return lib;
 }
 
+const char *d_driver_name(void)
+{
+	return driver_name();
+}
+
 bool d_opencl_open(struct d_opencl *x, struct lkdf *rt)
 {
 	struct lkdf_place *p[LKDF_MAX_DEVICES];
@@ -264,5 +269,5 @@ void d_opencl_close(struct d_opencl *x)
 
 void d_opencl_begin(void)
 {
-	opencl_env("pthread basic basic pthread");
+	driver_env("pthread basic basic pthread");
 }

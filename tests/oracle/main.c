@@ -131,7 +131,7 @@ static int open_runtime(int workers, enum d_devices devices, struct lkdf **out)
 		snprintf(text, sizeof(text), "serial=yes");
 	if (devices == D_OPENCL)
 		snprintf(text + strlen(text), sizeof(text) - strlen(text),
-			 ",devices=opencl,device_memory=1");
+			 ",devices=%s,device_memory=1", d_driver_name());
 	rc = lkdf_open_with(
 		ATTR(lkdf_open_attr, .options = text, .log = on_log), out);
 	if (!rc && devices && !d_devices_open(*out, devices))

@@ -6,8 +6,8 @@
 #ifndef TESTS_API_DEVICE_DEVICE_H
 #define TESTS_API_DEVICE_DEVICE_H
 
+#include "tests/driver.h"
 #include "tests/emu/emu.h"
-#include "tests/opencl.h"
 
 #define DEVICE_NR 64 /* uint64_t of a data that kernels of OpenCL use */
 
@@ -51,7 +51,7 @@ static const struct emu_kernel device_kernels[] = {
 	{ NULL, NULL },
 };
 
-/* The same kernels for OpenCL. */
+/* The same kernels for the driver, in OpenCL C. */
 static const char device_text[] =
 	"kernel void do_add(global ulong *x, ulong by)\n"
 	"{\n\tx[get_global_id(0)] += by;\n}\n"
@@ -60,8 +60,8 @@ static const char device_text[] =
 	"kernel void do_copy(global const ulong *from, global ulong *to, ulong by)\n"
 	"{\n\tto[get_global_id(0)] = from[get_global_id(0)] + by;\n}\n";
 
-/* Of the test that runs: its device is one of OpenCL. */
-static bool device_is_opencl;
+/* Of the test that runs: its device is one of the driver. */
+static bool device_is_real;
 
 /* All uses, then a uint64_t. */
 __attribute__((unused)) static struct lkdf_kind *
@@ -70,7 +70,9 @@ device_kind_with(struct lkdf *rt, const char *name, lkdf_fn fn)
 	char entry[16];
 	const struct lkdf_code code[] = {
 		{ .device = "emu", .image = name },
-		{ .device = "opencl", .image = device_text, .entry = entry },
+		{ .device = driver_name(),
+		  .image = driver_text(device_text),
+		  .entry = entry },
 	};
 	struct lkdf_kind *k = NULL;
 
@@ -81,8 +83,8 @@ device_kind_with(struct lkdf *rt, const char *name, lkdf_fn fn)
 		LKDF_KERNEL(.kind = LKDF_KIND(.name = name, .fn = fn,
 					      .arg_size = sizeof(uint64_t)),
 			    .code = code, .nr_code = 2,
-			    .range_from = device_is_opencl ? LKDF_RANGE_VALUE
-							   : LKDF_RANGE_NONE,
+			    .range_from = device_is_real ? LKDF_RANGE_VALUE
+							 : LKDF_RANGE_NONE,
 			    .range = { DEVICE_NR, 1, 1 }),
 		&k));
 	return k;
@@ -179,8 +181,8 @@ static const struct device_sort device_sorts[] = {
 	{ "serial ordered", EMU_OWN | EMU_ORDERED | EMU_WILD, "serial=yes" },
 };
 
-/* On the first of OpenCL's devices and on the last of three. */
-__attribute__((unused)) static void device_opencl(
+/* On one of three devices of the driver. */
+__attribute__((unused)) static void device_driver(
 	void (*test)(struct lkdf *rt, struct lkdf_place *p, const char *how),
 	const char *options, unsigned at)
 {
@@ -188,13 +190,13 @@ __attribute__((unused)) static void device_opencl(
 	char how[64];
 	struct lkdf *rt;
 
-	opencl_env("pthread basic basic");
-	rt = api_open(options);
-	snprintf(how, sizeof(how), "opencl %u, %s", at, options);
-	if (lkdf_places(rt, LKDF_PLACE_GPU, p, 3) >= (int)at + 1) {
-		device_is_opencl = true;
+	driver_env("pthread basic basic");
+	rt = api_open(driver_options(options));
+	snprintf(how, sizeof(how), "%s %u, %s", driver_name(), at, options);
+	if (driver_places(rt, p, 3)) {
+		device_is_real = true;
 		test(rt, p[at], how);
-		device_is_opencl = false;
+		device_is_real = false;
 	} else {
 		skip(how, lkdf_errmsg());
 	}
@@ -218,9 +220,9 @@ __attribute__((unused)) static void device_each(
 		is(device_close(rt), 0, "%s: close", device_sorts[i].name);
 		emu_check(&e, device_sorts[i].name);
 	}
-	device_opencl(test, "workers=2,devices=opencl", 0);
-	device_opencl(test, "workers=2,devices=opencl", 2);
-	device_opencl(test, "serial=yes,devices=opencl", 1);
+	device_driver(test, "workers=2", 0);
+	device_driver(test, "workers=2", 2);
+	device_driver(test, "serial=yes", 1);
 }
 
 #endif

@@ -375,7 +375,7 @@ static void opencl(void)
 		lkdf_close(rt);
 		return;
 	}
-	device_is_opencl = true;
+	device_is_real = true;
 	never = gate();
 	opencl_takes_a_queue(rt, p);
 	opencl_forgets_calls(rt, p);
@@ -385,7 +385,7 @@ static void opencl(void)
 	cl.free_event(never);
 	cl.free_context(cl.context);
 	ok(true, "OpenCL: which then finds nobody");
-	device_is_opencl = false;
+	device_is_real = false;
 }
 
 int main(void)

@@ -446,16 +446,16 @@ int main(void)
 	struct lkdf *rt;
 
 	tap_start(240);
-	opencl_env("pthread");
+	driver_env("pthread");
 	on_emulated_devices();
-	rt = api_open("workers=2,devices=opencl");
-	if (lkdf_places(rt, LKDF_PLACE_GPU, &p, 1) < 1) {
+	rt = api_open(driver_options("workers=2"));
+	if (!driver_places(rt, &p, 1)) {
 		skip("folds run on OpenCL's devices", lkdf_errmsg());
 		lkdf_close(rt);
 		return tap_end();
 	}
-	scans_keep_the_order(rt, p, "opencl");
-	nothing_is_neutral(rt, p, "opencl");
+	scans_keep_the_order(rt, p, driver_name());
+	nothing_is_neutral(rt, p, driver_name());
 	sums_are_those_of_the_host(rt, p);
 	sums_have_the_same_bits(rt, p);
 	a_scan_is_in_place(rt, p);

@@ -43,7 +43,7 @@ static struct lkdf_kernel_attr saxpy_attr(const struct lkdf_kind_attr *kind,
 	};
 }
 
-static const struct lkdf_code saxpy_code = {
+static struct lkdf_code saxpy_code = {
 	.device = "opencl",
 	.image = "if (p1[i] < 0)\n\treturn;\np2[i] += p0 * p1[i];",
 };
@@ -121,7 +121,7 @@ static void one_thread_takes_all_in_order(void)
 {
 	static const char *const types[] = { "GLOBAL ulong *" };
 	const struct lkdf_code code = {
-		.device = "opencl",
+		.device = driver_name(),
 		.image = "ulong at = i + 8 * j;\n"
 			 "p0[at] = at ? p0[at - 1] + at : 0;",
 	};
@@ -154,7 +154,7 @@ static void one_thread_takes_all_in_order(void)
 
 static void errors_name_lines_of_the_body(void)
 {
-	const struct lkdf_code code = { .device = "opencl",
+	const struct lkdf_code code = { .device = driver_name(),
 					.image = "float x = p0;\nx = oops;",
 					.entry = "broken" };
 	const struct lkdf_kind_attr kind = { .size = sizeof(kind),
@@ -231,10 +231,11 @@ int main(void)
 	struct lkdf_place *p;
 
 	tap_start(120);
-	opencl_env("pthread");
-	rt = api_open("workers=2,devices=opencl");
+	driver_env("pthread");
+	saxpy_code.device = driver_name();
+	rt = api_open(driver_options("workers=2"));
 	bad_fields_are_named();
-	if (lkdf_places(rt, LKDF_PLACE_GPU, &p, 1) < 1) {
+	if (!driver_places(rt, &p, 1)) {
 		skip("loops run on OpenCL's devices", lkdf_errmsg());
 		lkdf_close(rt);
 		return tap_end();

@@ -48,7 +48,9 @@ static struct lkdf_kind *mix_kind(struct lkdf *rt)
 {
 	const struct lkdf_code code[] = {
 		{ .device = "emu", .image = "mix" },
-		{ .device = "opencl", .image = text, .entry = "do_mix" },
+		{ .device = driver_name(),
+		  .image = driver_text(text),
+		  .entry = "do_mix" },
 	};
 	static uint64_t table[NR];
 	const struct lkdf_param param[] = {
@@ -184,7 +186,7 @@ int main(void)
 		"arg_size 8");
 	lkdf_close(rt);
 	on_emulated_devices();
-	device_opencl(memory_is_the_tasks_own, "workers=2,devices=opencl", 0);
-	device_opencl(memory_is_the_tasks_own, "serial=yes,devices=opencl", 2);
+	device_driver(memory_is_the_tasks_own, "workers=2", 0);
+	device_driver(memory_is_the_tasks_own, "serial=yes", 2);
 	return tap_end();
 }

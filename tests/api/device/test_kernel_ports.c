@@ -77,7 +77,9 @@ static struct lkdf_kind *add_kind(struct lkdf *rt, const lkdf_drop_fn *drop)
 {
 	const struct lkdf_code code[] = {
 		{ .device = "emu", .image = "add" },
-		{ .device = "opencl", .image = device_text, .entry = "do_add" },
+		{ .device = driver_name(),
+		  .image = driver_text(device_text),
+		  .entry = "do_add" },
 	};
 	const struct lkdf_param param[] = { { .from = LKDF_PARAM_USE },
 					    { .from = LKDF_PARAM_PORT } };
@@ -366,7 +368,7 @@ int main(void)
 	finalize_is_for_results_that_nobody_takes();
 	finalize_may_say_that_the_device_is_lost();
 	data_of_a_stage_there_is_refused();
-	device_opencl(both, "workers=2,devices=opencl", 0);
-	device_opencl(both, "serial=yes,devices=opencl", 2);
+	device_driver(both, "workers=2", 0);
+	device_driver(both, "serial=yes", 2);
 	return tap_end();
 }

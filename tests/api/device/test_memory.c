@@ -173,9 +173,9 @@ static void on_each(void (*test)(struct lkdf *rt, struct lkdf_place *p,
 		is(device_close(rt), 0, "%s: close", s->name);
 		emu_check(&e, s->name);
 	}
-	device_opencl(test, "workers=2,devices=opencl", 0);
-	device_opencl(test, "workers=2,devices=opencl", 2);
-	device_opencl(test, "serial=yes,devices=opencl", 1);
+	device_driver(test, "workers=2", 0);
+	device_driver(test, "workers=2", 2);
+	device_driver(test, "serial=yes", 1);
 }
 
 /* ---- memory of the host ------------------------------------------------- */
@@ -306,7 +306,7 @@ static void managed_memory_has_one_address(const char *options)
 }
 
 /* Of the device, or -EOPNOTSUPP by name, as its driver says. */
-static void managed_memory_of_opencl(const char *options)
+static void managed_memory_of_the_driver(const char *options)
 {
 	struct lkdf_place *p = NULL;
 	struct lkdf *rt;
@@ -314,14 +314,14 @@ static void managed_memory_of_opencl(const char *options)
 	void *at;
 	int rc;
 
-	opencl_env(NULL);
-	rt = api_open(options);
-	if (lkdf_places(rt, LKDF_PLACE_GPU, &p, 1) < 1) {
+	driver_env(NULL);
+	rt = api_open(driver_options(options));
+	if (!driver_places(rt, &p, 1)) {
 		skip(options, lkdf_errmsg());
 	} else if ((rc = lkdf_alloc(p, LKDF_MEM_MANAGED, BLOCK_BYTES, 0,
 				    "block", &at))) {
 		is(rc, -EOPNOTSUPP, "%s: the device has none", options);
-		has(lkdf_errmsg(), "device opencl has none", "by name");
+		has(lkdf_errmsg(), " has none", "by name");
 	} else {
 		a = at;
 		memory_fill(a, 1);
@@ -418,8 +418,8 @@ int main(void)
 	pinned_memory_is_told_to_the_device("workers=1");
 	pinned_memory_is_told_to_the_device("serial=yes");
 	managed_memory_has_one_address("workers=1");
-	managed_memory_of_opencl("workers=2,devices=opencl");
-	managed_memory_of_opencl("serial=yes,devices=opencl");
+	managed_memory_of_the_driver("workers=2");
+	managed_memory_of_the_driver("serial=yes");
 	managed_memory_has_one_address("serial=yes");
 	on_each(a_prefetch_saves_the_upload);
 	parts_are_brought_each();

@@ -292,7 +292,7 @@ int main(void)
 		return tap_end();
 	}
 	place = v[0];
-	device_is_opencl = true;
+	device_is_real = true;
 	a_device_tells_what_it_is();
 	code_that_is_wrong_is_explained();
 	the_only_kernel_needs_no_entry();

@@ -214,7 +214,7 @@ int main(void)
 		lkdf_close(rt);
 		return tap_end();
 	}
-	device_is_opencl = true;
+	device_is_real = true;
 	what_is_no_memory_of_the_device_is_refused();
 	a_block_has_its_name_there();
 	managed_memory_has_its_address();

@@ -13,7 +13,7 @@
 
 static bool is_early(const char *how)
 {
-	return strstr(how, "ordered") || strstr(how, "opencl");
+	return strstr(how, "ordered") || strstr(how, driver_name());
 }
 
 static void a_chain_goes_ahead(struct lkdf *rt, struct lkdf_place *p,
@@ -241,7 +241,7 @@ static bool runs_right(struct lkdf *rt, struct program *x, struct lkdf_place *p,
 static void random_graphs_are_right(struct lkdf *rt, struct lkdf_place *p,
 				    const char *how)
 {
-	unsigned nr = device_is_opencl || HAS_SANITIZER ? 20 : 60;
+	unsigned nr = device_is_real || HAS_SANITIZER ? 20 : 60;
 	unsigned i, nr_right = 0;
 	unsigned seed = (unsigned)getpid();
 	struct program x;

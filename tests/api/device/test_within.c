@@ -109,9 +109,9 @@ static void devices_that_copy(void)
 		is(device_close(rt), 0, "%s: close", s->name);
 		emu_check(&e, s->name);
 	}
-	device_opencl(nothing_is_carried, "workers=2,devices=opencl", 0);
-	device_opencl(nothing_is_carried, "workers=2,devices=opencl", 2);
-	device_opencl(nothing_is_carried, "serial=yes,devices=opencl", 1);
+	device_driver(nothing_is_carried, "workers=2", 0);
+	device_driver(nothing_is_carried, "workers=2", 2);
+	device_driver(nothing_is_carried, "serial=yes", 1);
 }
 
 static void one_that_does_not_goes_by_the_host(void)
@@ -272,7 +272,7 @@ static long first_seen(struct parted *t, uint32_t part, uint64_t want)
 /* A kernel of OpenCL has as many items as a part, so it writes the first. */
 static uint64_t of_part(uint32_t part, uint64_t all)
 {
-	return device_is_opencl && part > 1 ? 1 : all;
+	return device_is_real && part > 1 ? 1 : all;
 }
 
 static void parts_are_read_there(struct lkdf *rt, struct lkdf_place *p,
@@ -430,8 +430,8 @@ static void on_each(const struct device_sort *s, size_t nr,
 		is(device_close(rt), 0, "%s: close", s->name);
 		emu_check(&e, s->name);
 	}
-	device_opencl(test, "workers=2,devices=opencl", 0);
-	device_opencl(test, "serial=yes,devices=opencl", 1);
+	device_driver(test, "workers=2", 0);
+	device_driver(test, "serial=yes", 1);
 }
 
 int main(void)
