@@ -177,9 +177,9 @@ static const struct option_row rows[] = {
 	  .max = 1 << 20,
 	  .init = 8,
 	  .unit = "runs",
-	  .help = "runs of a graph that one worker has for itself go by an "
-		  "order that is found once: with a single worker from this "
-		  "run on; 0: none does" },
+	  .help = "replay the tasks of a graph in a recorded order when one "
+		  "worker runs it alone; with a single worker, from this run "
+		  "on; 0: never" },
 	{ .name = "spawn_inline",
 	  .type = OPTION_INT,
 	  AT(spawn_inline),

@@ -63,7 +63,7 @@ struct var {
 	uint8_t turn; /* of the group */
 	uint8_t combining; /* copies, for whom: enum combine_for */
 	bool has_token; /* a COMMUTE use goes */
-	bool is_written; /* by somebody who has taken his place */
+	bool is_written; /* a use that is already queued writes it */
 
 	/* The use that goes alone; read by those that go together. */
 	bool has_value;

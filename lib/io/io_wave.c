@@ -55,7 +55,7 @@ void io_multi_wake(struct executor *ex, struct io_req *r)
 	then_leave(ex, r->task);
 }
 
-/* Something came, and not only why it ends. */
+/* The completion carries data, not only the end of the stream. */
 bool wave_is_one(const struct io_req *r, int64_t res)
 {
 	if (r->op.is_waiting || res < 0)

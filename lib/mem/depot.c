@@ -118,7 +118,10 @@ static void *cut_fresh(struct span *s)
 
 	p[1] = heap_mark(s->memory->heap, p);
 	s->nr_fresh--;
-	/* A thread that frees a block of it got it from who reads this. */
+	/*
+	 * A thread can free only a block that it was given, so it has seen this
+	 * store.
+	 */
 	a_store(&s->end, end + s->block_size, relaxed);
 	return p;
 }

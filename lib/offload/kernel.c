@@ -91,7 +91,7 @@ static struct device *least_loaded(const struct kernel *k)
 	return best;
 }
 
-/* Has it to run on a CPU? */
+/* Must the task run on a CPU? */
 static bool is_on_host(const struct task *t)
 {
 	return t->link.flags & TASK_PLACED && t->home & HOME_HOST;

@@ -34,7 +34,10 @@ enum {
 /* Everything that is not the plain case; once per task at most. */
 enum before chain_before(struct burst *b, uint32_t index);
 
-/* Of a class of its own, or with a node of its own. Returns as below. */
+/*
+ * Pushes a successor that has its own priority class or node. Returns the task
+ * to run next, as chain_take_or_push() does.
+ */
 uint32_t chain_push_special(struct burst *b, const struct rec *m,
 			    uint32_t index, uint32_t next);
 

@@ -28,7 +28,10 @@ void frame_fail(struct frame *f, uint32_t task, int returned, const char *why,
 
 	check(returned < 0);
 	check(frame_sane(f));
-	/* It says that it was cancelled, and with what knows the scope. */
+	/*
+	 * The body returned -ECANCELED; the scope knows the error that it was
+	 * cancelled with.
+	 */
 	if (scope_explains(f->scope, returned)) {
 		frame_count(f, f->graph->rt->executors[worker].counters,
 			    ENDED_CANCELLED);

@@ -4,11 +4,11 @@
  * its idle workers do not disturb other nodes, and so that work which is bound
  * to a node wakes a worker there.
  *
- * The argument of park.h holds for each sleeper and its own node's word: who
- * makes work public looks at the words afterwards, who sleeps has written to
- * its word before it looks for work. A spinner anywhere will look at all work
- * that is bound to no node, therefore it is enough for that; when it turns
- * busy as the last of its node, it tells others of what is left.
+ * The argument of park.h holds for each sleeper and its own node's word: a
+ * thread that publishes work reads the words afterwards, and a thread that goes
+ * to sleep writes its word before it looks for work. A spinner anywhere will
+ * look at all work that is bound to no node, therefore it is enough for that;
+ * when it turns busy as the last of its node, it tells others of what is left.
  */
 #ifndef SCHED_NOTIFY_H
 #define SCHED_NOTIFY_H

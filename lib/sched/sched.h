@@ -27,8 +27,8 @@ struct sched_ops {
 	/* This item and nothing else; it may be a list, which only moves. */
 	void (*run_one)(struct worker *w, uint64_t item);
 	/*
-	 * Of an item that nobody else can take: the link of the task below
-	 * which a run is that the item is of. NULL: it is of none such.
+	 * For an item that no other worker can take: the link of the task
+	 * whose child is the run that the item belongs to, or NULL.
 	 */
 	struct link *(*above)(uint64_t item, void *rt);
 	/* An item that is no link, and that no deque has room for. */

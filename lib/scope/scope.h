@@ -15,8 +15,8 @@
  *
  * All tasks are in a root, which is there until the last thread has gone. It
  * counts who comes and who has left, each in a line of its own, so that who
- * submits and who runs do not wait for one another. It was empty when left was
- * as large as came, read in this order, says.
+ * submits and who runs do not wait for one another. The
+ * scope is empty if departures, read first, equal arrivals.
  */
 #ifndef SCOPE_SCOPE_H
 #define SCOPE_SCOPE_H

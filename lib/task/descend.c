@@ -275,9 +275,10 @@ void descend_tell(struct worker *w, const struct task *t)
 	if (!holder || !has_bound(w))
 		return;
 	log_text(&t->kind->rt->log, LKDF_LOG_ERROR,
-		 "join: \"%s\" has waited for a second below tokens of %s, "
-		 "and tasks pinned to node %d wait for its worker; a body that "
-		 "holds limits goes on with lkdf_then()",
+		 "join: \"%s\" has waited one second while a body above it "
+		 "holds tokens of %s, and tasks pinned to node %d wait for "
+		 "its worker; a body that holds limits goes on with "
+		 "lkdf_then()",
 		 t->kind->name, holder->kind->limit[0].limit->text,
 		 w->executor->node);
 }

@@ -35,7 +35,10 @@ void task_fail(struct task *t, int returned, const char *why, int worker)
 	check(returned < 0);
 	if (t->link.flags & TASK_FAILED)
 		return;
-	/* It says that it was cancelled, and with what knows the scope. */
+	/*
+	 * The body returned -ECANCELED; the scope knows the error that it was
+	 * cancelled with.
+	 */
 	if (scope_explains(t->scope, returned)) {
 		complete_cancelled(&t->kind->rt->executors[worker], t,
 				   scope_cancelled(t->scope));

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 """
 Sentences have a noun as their subject: in sources, pages and examples none
-begins with Who, What, One or "The same". In public headers, README and the pages
+begins with Who, What, One or "The same". In public headers no part of a sentence
+has who or one as its subject, and none begins with Of. In public headers, README and the pages
 that a beginner reads none begins with the verb that tells what a call does,
 either. Questions, which end with a question mark, headings and the terms of a
 list may.
@@ -22,6 +23,11 @@ PAGES = ['README.md'] + [f'Documentation/{name}.rst' for name in (
 BREAK = r'(?:(?<=[.:;!?])\s[\s*]*|/\*[\s*]*|\n[\s*]*\n[\s*]*|\A[\s*]*)'
 WHO = 'Who|Whoever|What|Whatever|One|The same|As above'
 VERBS = 'Does|Gives|Looks|Takes|Waits'
+
+
+# As the subject of a part of a sentence, and "Of" before a noun that is none.
+INSIDE = re.compile(r'(?<=[,;:.] )(?:[Ww]ho(?:ever)?|[Oo]ne (?:that|who)|Of)'
+                    r'(?![-\w])')
 
 
 def pattern(words):
@@ -54,10 +60,26 @@ def check(path, sentence):
     return found
 
 
+def check_inside(path):
+    """Subjects of later parts of a sentence, in the comments of a public header."""
+    found = False
+    for m in ctext.TOKEN.finditer(ctext.read(path)):
+        text = re.sub(r'\s*\n\s*\*?\s*', ' ', m.group())
+        text = re.sub(r'^/\*+ ?', '. ', re.sub(r'{[^}]*}', '{}', text))
+        bad = INSIDE.search(text) if m.group().startswith('/*') else None
+        if bad:
+            found = True
+            line = ctext.line_of(ctext.read(path), m.start())
+            print(f'{path}:{line}: "{text[bad.start():bad.start() + 50]}": a '
+                  'part of the sentence has no noun as its subject')
+    return found
+
+
 def main():
     strict = sorted(glob.glob('lib/include/lkdf/*.h'))
+    found = [check_inside(p) for p in strict]
     strict += [p for p in PAGES if os.path.exists(p)]
-    found = [check(p, pattern(f'{WHO}|{VERBS}')) for p in strict]
+    found += [check(p, pattern(f'{WHO}|{VERBS}')) for p in strict]
     ends = ('.c', '.h', '.cc', '.hpp', '.rst')
     others = [p for folder in ('lib', 'tools', 'bpf', 'kmod', 'Documentation')
               for p in ctext.files(folder, ends=ends) if p not in strict]

@@ -33,8 +33,8 @@ static const struct cli_verb verbs[] = {
 	  &pages_spec, NULL },
 	{ "probe", "loads and ends the BPF programs that see workers",
 	  verb_probe, &probe_spec, NULL },
-	{ "futex", "in which lock the workers of a process meet", verb_futex,
-	  &futex_spec, NULL },
+	{ "futex", "which locks the workers of a process contend for",
+	  verb_futex, &futex_spec, NULL },
 	{ "completion", "for bash and zsh: verbs, options and their values",
 	  verb_completion, &completion_spec, NULL },
 };

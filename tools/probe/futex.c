@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-/* lkdf futex: in which lock the workers of a process meet. */
+/* lkdf futex: which locks the workers of a process contend for. */
 #include "probe/futex.h"
 
 #include "cli/cli.h"

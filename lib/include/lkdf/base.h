@@ -56,7 +56,7 @@ struct lkdf_event {
  */
 #define LKDF_ATTR(T, ...) (&(struct T){ .size = sizeof(struct T), __VA_ARGS__ })
 
-/* Of this header; lkdf_version() is that of the library in use. */
+/* The version of this header; lkdf_version() is that of the library in use. */
 #define LKDF_VERSION_MAJOR 0
 #define LKDF_VERSION_MINOR 1
 #define LKDF_VERSION_PATCH 0

@@ -200,8 +200,8 @@ int lkdf_data_where(struct lkdf_data *d, uint64_t *bytes_on_node, unsigned nr);
  * scope that is submitted now, and the call does not wait. After the writers
  * before it the library moves the bytes, or with LKDF_DATA_REPLICATE copies
  * them; writers wait meanwhile. A move of bytes that lkdf has allocated changes
- * their address, so it waits for readers, and later readers wait for it. Of
- * wrapped bytes the library moves whole pages only. A device with memory of its
+ * their address, so it waits for readers, and later readers wait for it. The
+ * library moves whole pages only of wrapped bytes. A device with memory of its
  * own gets a copy of all, or where the data is split, in up to 1024 parts, one
  * of each part; kernels there need no upload then, until somebody writes it or
  * others need the room. The prefetch is a wish:

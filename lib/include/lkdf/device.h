@@ -164,7 +164,7 @@ struct lkdf_device_fill {
 
 /*
  * The functions of a device. Those that return int return 0 or a negative
- * errno; one that was given an op and returns an error does not call
+ * errno; a function that was given an op and returns an error does not call
  * lkdf_device_done() for it, and with -ENODEV it says that the device is lost.
  * The launcher of the device makes the calls, one at
  * a time, but where a function says otherwise; in serial mode (option serial)
@@ -329,8 +329,8 @@ int lkdf_copy(struct lkdf *rt, struct lkdf_scope *s, void *to, const void *from,
  *
  * Kernels of the place come behind all that the program has given the queue
  * before. The place is a device of its own: it has a launcher, copies of data
- * and a number, and may take as much memory as @p may. Of OpenCL the queue
- * keeps its order, and its context is used.
+ * and a number, and may take as much memory as @p may. An OpenCL queue
+ * keeps its order, and the place uses its context.
  *
  * Context: any thread; calls adopt and info.
  * Return: 0; -EINVAL @p is no device, or the queue is of another one or does

@@ -32,9 +32,9 @@ enum lkdf_event_flag {
  * @rt:    runtime, borrowed; must outlive the event
  * @count: fires at the count'th signal; 0 is taken as 1
  * @flags: 0 or LKDF_EVENT_PULSE
- * @out:   event with two references: one that lkdf_event_wait() or
- *         lkdf_event_put() drops, one that the last signal drops; with PULSE
- *         one, that lkdf_event_put() drops
+ * @out:   event with two references: lkdf_event_wait() or lkdf_event_put()
+ *         drops the first, the last signal the second; with PULSE one
+ *         reference, which lkdf_event_put() drops
  *
  * An event with PULSE is a signal. lkdf_event_signal() with error 0 lets all go
  * on that wait for the event at that moment: threads in lkdf_event_wait() and
@@ -69,8 +69,9 @@ int lkdf_event_signal(struct lkdf_event e, int err);
  * @e:  event with LKDF_EVENT_PULSE
  * @nr: signals so far; the one that has ended it counts, too
  *
- * A body that leaves with lkdf_then() and asks afterwards misses no signal: one
- * that came before lkdf_then() has counted, a later one calls the continuation.
+ * A body that leaves with lkdf_then() and asks afterwards misses no signal: a
+ * signal that came before lkdf_then() has counted, a later one calls the
+ * continuation.
  *
  * Context: any thread, bodies included, does not block.
  * Return: 0; -EINVAL @nr is NULL, or the event has no PULSE; -ESTALE no such

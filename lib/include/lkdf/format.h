@@ -166,7 +166,7 @@ struct lkdf_stats_event {
 	uint64_t b;
 };
 
-/* A uid: who it began on, and its number there; 0: nobody. */
+/* A uid: the executor that it began on, and its number there; 0: nobody. */
 #define LKDF_UID(executor, number) (((uint64_t)(executor) + 1) << 48 | (number))
 #define LKDF_UID_EXECUTOR(uid) ((uint32_t)((uid) >> 48) - 1)
 #define LKDF_UID_NUMBER(uid) ((uid)&0xffffffffffffull)

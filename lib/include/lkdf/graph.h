@@ -286,10 +286,13 @@ int lkdf_graph_seal(struct lkdf_graph *g, struct lkdf_diag *why);
  * after times waves, when until returns true (asked before each wave but the
  * first, in order), after a failure unless LKDF_RUN_GO_ON is set, or with a
  * cancel; waves under way end first. The event then has the first error, and
- * counts of all waves. lkdf_seq() counts waves. A stream claims data once, for
- * all its waves, but not LKDF_DATA_ONCE without KEEP: a task that is not SHARED
- * and no member of a loop may write data that no other task of the graph uses,
- * and all may read data that none of them writes.
+ * counts of all waves. lkdf_seq() counts waves. Feedback over several stages
+ * goes by a channel: the last stage sends, the first receives. With
+ * LKDF_RUN_GO_ON a wave that fails runs no further stages, so the channel gets
+ * no value of it. A stream claims data once, for all its waves, but not
+ * LKDF_DATA_ONCE without KEEP: a task that is not SHARED and no member of a
+ * loop may write data that no other task of the graph uses, and all may read
+ * data that none of them writes.
  *
  * Context: any thread; the call waits while inflight runs are under way, or for
  * room in a scope with max_tasks, but not in a body and not with NOWAIT.

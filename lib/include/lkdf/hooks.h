@@ -44,8 +44,8 @@ extern "C" {
  * @copy_end:   the copy with this id is made, or was given up
  * @kernel_begin: the launcher gives a device a kernel: label as the name of
  *              its kind, id used once in the runtime, device as lkdf device
- *              and recordings number them, from 0. Of a kernel with enqueue(),
- *              enqueue() has returned
+ *              and recordings number them, from 0. If the kernel has
+ *              enqueue(), enqueue() has returned
  * @kernel_end: the device has said that the kernel with this id is done, or
  *              the launcher waits for it no longer
  * @reserved:   0

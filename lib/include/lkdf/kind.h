@@ -55,7 +55,7 @@ enum lkdf_kind_flag {
 		1 << 0, /* may overlap itself, up to width (0: no limit) */
 	LKDF_ANY = 1 << 2, /* runs if one edge to it is live, see graph.h */
 	LKDF_ALWAYS = 1 << 4, /* runs though an input failed or was cancelled */
-	LKDF_BLOCKING = 1 << 5, /* may block: runs on the blocking pool */
+	LKDF_BLOCKING = 1 << 5, /* may block: on the pool, option "blocking" */
 	LKDF_TEAM = 1 << 6, /* makes threads: owns CPUs of its node */
 };
 

@@ -2,7 +2,7 @@
 /*
  * Places: where code runs and bytes lie. Memory of a place comes from an
  * allocator of the runtime's own, and a block goes back to the node that it
- * came from, whoever frees it.
+ * came from, no matter which thread frees it.
  *
  * Looking up places, lkdf_alloc() and lkdf_free() work in a forked child, too.
  */
@@ -25,8 +25,8 @@ enum lkdf_place_kind {
 
 enum lkdf_mem_kind {
 	LKDF_MEM_OWN, /* on the place's node, or of the device */
-	LKDF_MEM_HOST_PINNED, /* on the node, and locked: never paged out. Of a
-			       * device with pin: its driver knows it */
+	LKDF_MEM_HOST_PINNED, /* on the node, and locked: never paged out. The
+			       * driver of a device with pin knows it */
 	LKDF_MEM_MANAGED, /* one address for a device and the host */
 	LKDF_MEM_INTERLEAVED, /* page by page over all nodes with memory */
 };
@@ -165,7 +165,7 @@ struct lkdf_block_info {
 	struct lkdf_place *place; /* NULL: LKDF_MEM_INTERLEAVED */
 	void *base; /* as lkdf_alloc() gave it */
 	void *device_ptr; /* as the device knows it: what its alloc gave, such
-			   * as a cl_mem. Of memory of the host: base */
+			   * as a cl_mem. Memory of the host: base */
 	uint64_t bytes; /* asked for; on a node as taken */
 	uint64_t taken; /* what it takes with its rounding */
 	char label[64]; /* "": none */
@@ -191,8 +191,9 @@ int lkdf_block(struct lkdf *rt, const void *p, struct lkdf_block_info *out);
  * @out:   the block, which may have moved, with what both have in common and
  *         the same label; @p is gone where it differs
  *
- * Of a block on a node with an alignment above 64 the new one has 64 at least.
- * Of a device another block is taken, and the bytes go by way of the host.
+ * A block on a node keeps an alignment of 64 bytes, not a larger one. For a
+ * block of a device the library takes another block and copies the bytes by way
+ * of the host.
  *
  * Context: any thread, of a device's own memory not in a body.
  * Return: 0; -EINVAL; -ENOENT no block; -ENOMEM, @p is as it was;

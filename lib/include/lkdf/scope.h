@@ -66,6 +66,8 @@ int lkdf_scope_wait(struct lkdf *rt, struct lkdf_scope *s, int64_t timeout_ns);
  * lkdf_then() and lkdf_hold() say which events they do not wait for any more.
  * Operations end early, with @err, too.
  *
+ * Context: any thread and any body, but not an on_cancel. The call runs the
+ * on_cancel of the bodies that are under way, and waits for none of them.
  * Return: 0; -EINVAL @err is not negative.
  */
 int lkdf_scope_cancel(struct lkdf *rt, struct lkdf_scope *s, int err);

@@ -38,7 +38,10 @@ struct lkdf_fact {
 	uint32_t reserved; /* 0 */
 };
 
-/* Of one worker; of all, sums. Counts and times since the thread started. */
+/*
+ * Facts of one worker, or sums of all workers. Counts and times since the
+ * thread started.
+ */
 struct lkdf_facts {
 	uint32_t size; /* set by the caller */
 	int32_t worker; /* -1: all */
@@ -64,13 +67,14 @@ struct lkdf_facts {
 	uint32_t active_workers, nr_narrow;
 
 	/* KMOD or PROC: of data that are watched (option signal_kib), blocks of
-	 * 64 KiB and more count whole. Of all: on any node. */
+	 * 64 KiB and more count whole. For all workers: any node. */
 	struct lkdf_fact node_bytes; /* pages on the worker's node */
 	struct lkdf_fact unsettled_bytes; /* moved, or new; of all: not found */
 	struct lkdf_fact nr_moves; /* looks that found another node; of all */
 	/* BPF */
-	struct lkdf_fact moved_pages; /* the thread moved them, as AutoNUMA lets
-				       * it; of all: whoever, on the machine */
+	/* Moved by the thread, as AutoNUMA lets it; of all: by any thread of
+	 * the machine. */
+	struct lkdf_fact moved_pages;
 };
 
 /**

@@ -305,6 +305,8 @@ void *lkdf_scratch(struct lkdf_ctx *c);
  * lkdf_seq() - number of this run of the graph
  * @c: context of the body
  *
+ * The number counts on over all runs, and all waves of streams, of the graph.
+ *
  * Return: 0 for the first run; 0 for dynamic tasks.
  */
 uint64_t lkdf_seq(const struct lkdf_ctx *c);
