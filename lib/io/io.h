@@ -13,6 +13,7 @@
 #define IO_IO_H
 
 #include "base/list.h"
+#include "base/own_fd.h"
 #include "io/io_fixed.h"
 #include "ring/io_op.h"
 #include "scope/scope.h"
@@ -69,8 +70,9 @@ struct io_wait {
 	/* Under lock. */
 	pthread_mutex_t lock;
 	struct list list;
-	int wake_fd; /* an eventfd: the list has changed; -1: none yet */
+	struct own_fd wake; /* an eventfd: the list has changed */
 	bool is_started, is_stopping;
+	bool has_thread; /* else a thread of the user polls; constant then */
 	bool has_missed; /* see io_wait_again() */
 };
 

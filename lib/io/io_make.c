@@ -86,7 +86,7 @@ void io_ring_how(struct lkdf *rt, char *to, size_t size)
 			 uring_why(-(lacks & ((1 << LACKS_SHIFT) - 1))));
 		return;
 	}
-	if (!rt->sched.is_pinned)
+	if (!sched_is_bound(&rt->sched))
 		where = "on any CPU, as workers are not bound";
 	else if (rc)
 		where = strerror(-rc);
@@ -143,7 +143,7 @@ static void tell_threads(struct worker *w, const struct uring *u)
 	int rc = uring_limit_threads(u, NR_BOUNDED * (uint32_t)node->nr_cpus,
 				     NR_UNBOUNDED);
 
-	if (!rc && rt->sched.is_pinned)
+	if (!rc && sched_is_bound(&rt->sched))
 		rc = bind_threads(rt, u, node);
 	if (!rc)
 		return;
@@ -277,7 +277,7 @@ void io_rings_fini(struct lkdf *rt)
 	for (i = 0; all->ring && i < rt->nr_workers; i++)
 		close_ring(a_load(&all->ring[i], relaxed));
 	for (i = 0; all->bell && i < rt->topo->nr_nodes; i++)
-		if (all->bell[i] >= 0)
+		if (all->bell[i] >= 0 && own_fd_is_anonymous(all->bell[i]))
 			close(all->bell[i]);
 	free((void *)all->ring);
 	free(all->bell);

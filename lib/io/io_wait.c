@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/helper.h"
 #include "base/thread.h"
 #include "core/runtime.h"
 #include "io/io_ring.h"
@@ -40,7 +41,7 @@ void io_wait_init(struct io_wait *q)
 	pthread_mutex_init(&q->lock, NULL);
 	pthread_mutex_init(&q->accept_lock, NULL);
 	list_init(&q->list);
-	q->wake_fd = -1;
+	q->wake = OWN_FD_NONE;
 	a_store(&q->blind_fd, -1, relaxed);
 }
 
@@ -76,7 +77,7 @@ static size_t fill_fds(struct io_wait *q, int64_t *end_ns)
 	nr = 0;
 	if (!q->nr_fds)
 		return 0;
-	q->fds[nr++] = (struct pollfd){ .fd = q->wake_fd, .events = POLLIN };
+	q->fds[nr++] = (struct pollfd){ .fd = q->wake.fd, .events = POLLIN };
 	for (l = q->list.next; l != &q->list && nr < q->nr_fds; l = l->next) {
 		r = req_of(l);
 		if (r->end_ns < 0)
@@ -132,11 +133,12 @@ static void poll_parts(struct pollfd *fds, size_t nr, int64_t timeout_ns)
 	ppoll(fds, part, &ts, NULL);
 }
 
-static void rest_until(int64_t timeout_ns, int64_t end_ns, struct pollfd *fds,
+static void rest_until(struct io_wait *q, int64_t timeout_ns, int64_t end_ns,
 		       size_t nr)
 {
 	int64_t left = end_ns < 0 ? -1 : end_ns - clock_now_ns();
 	struct timespec ts;
+	int rc;
 
 	if (end_ns >= 0 && left < 0)
 		left = 0;
@@ -144,8 +146,11 @@ static void rest_until(int64_t timeout_ns, int64_t end_ns, struct pollfd *fds,
 		left = timeout_ns;
 	ts.tv_sec = left / NS;
 	ts.tv_nsec = left % NS;
-	if (ppoll(fds, nr, left < 0 ? NULL : &ts, NULL) < 0 && errno == EINVAL)
-		poll_parts(fds, nr, left);
+	/* A thread of the user's may be cancelled where it likes only. */
+	rc = q->has_thread ? helper_poll(q->fds, nr, left)
+			   : ppoll(q->fds, nr, left < 0 ? NULL : &ts, NULL);
+	if (rc < 0 && errno == EINVAL)
+		poll_parts(q->fds, nr, left);
 }
 
 void io_wait_poll(struct io_wait *q, int64_t timeout_ns, struct list *ready)
@@ -162,8 +167,8 @@ void io_wait_poll(struct io_wait *q, int64_t timeout_ns, struct list *ready)
 	    (timeout_ns < 0 || timeout_ns > PAUSE_NS))
 		timeout_ns = PAUSE_NS;
 	pthread_mutex_unlock(&q->lock);
-	rest_until(timeout_ns, end_ns, q->fds, nr);
-	if (nr && q->fds[0].revents) {
+	rest_until(q, timeout_ns, end_ns, nr);
+	if (nr && q->fds[0].revents && own_fd_is_anonymous(q->fds[0].fd)) {
 		rc = read(q->fds[0].fd, &count, sizeof(count));
 		(void)rc;
 	}
@@ -233,6 +238,7 @@ static void *poll_main(void *arg)
 	bool is_stopping;
 
 	pthread_setname_np(pthread_self(), "lkdf/io");
+	helper_begin();
 	do {
 		list_init(&ready);
 		io_wait_poll(q, again_in(&again), &ready);
@@ -256,6 +262,7 @@ static int start_poller(struct lkdf *rt, struct io_wait *q)
 
 	mutex_assert_held(&q->lock);
 	if (!rt->sched.is_serial) {
+		q->has_thread = true;
 		sigfillset(&all);
 		pthread_sigmask(SIG_SETMASK, &all, &old);
 		rc = pthread_create(&q->thread, NULL, poll_main, rt);
@@ -282,18 +289,11 @@ int io_wait_require(struct lkdf *rt)
 /* Under lock. */
 static void wake_poller(struct io_wait *q)
 {
-	uint64_t one = 1;
-	ssize_t n;
-
 	mutex_assert_held(&q->lock);
 	/* Without one who polls looks again soon. */
-	if (q->wake_fd < 0 && q->is_started)
-		q->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (q->wake_fd < 0)
-		return;
-	/* Full means that it is readable, which is all we want. */
-	n = write(q->wake_fd, &one, sizeof(one));
-	(void)n;
+	if (q->wake.fd < 0 && q->is_started)
+		q->wake = own_fd_of(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+	helper_ring(&q->wake);
 }
 
 void io_wait_wake(struct io_wait *q)
@@ -346,16 +346,14 @@ void io_wait_stop(struct io_wait *q, bool has_thread)
 	pthread_mutex_lock(&q->lock);
 	is_started = q->is_started;
 	q->is_stopping = true;
-	wake_poller(q);
 	pthread_mutex_unlock(&q->lock);
 	if (is_started && has_thread)
-		pthread_join(q->thread, NULL);
+		helper_stop(q->thread, &q->wake);
 }
 
 void io_wait_fini(struct io_wait *q)
 {
-	if (q->wake_fd >= 0)
-		close(q->wake_fd);
+	own_fd_close(&q->wake);
 	free(q->fds);
 	pthread_mutex_destroy(&q->accept_lock);
 	pthread_mutex_destroy(&q->lock);

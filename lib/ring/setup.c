@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "ring/uring.h"
 
+#include "base/own_fd.h"
+
 #include <errno.h>
 #include <liburing.h>
 #include <sched.h>
@@ -75,6 +77,9 @@ void uring_close(struct uring *u)
 {
 	if (!u->made)
 		return;
+	/* The program may have closed it, and have a file of that number. */
+	if (!own_fd_is_anonymous(u->made->ring_fd))
+		u->made->ring_fd = -1;
 	io_uring_queue_exit(u->made);
 	free(u->made);
 	u->made = NULL;

@@ -2,6 +2,7 @@
 #include "rt/ask.h"
 
 #include "base/clock.h"
+#include "base/helper.h"
 #include "base/random.h"
 #include "base/rights.h"
 #include "base/thread.h"
@@ -33,7 +34,7 @@
 struct ask {
 	/* Set at open, constant afterwards. */
 	struct lkdf *rt;
-	int socket, stop_fd;
+	struct own_fd socket, stop;
 	pthread_t thread;
 
 	/* The thread only. */
@@ -50,9 +51,9 @@ struct ask {
 /* False: it is to stop, or it may not even poll. */
 static bool pause_for(const struct ask *a, int timeout_ms)
 {
-	struct pollfd fd = { .fd = a->stop_fd, .events = POLLIN };
+	struct pollfd fd = { .fd = a->stop.fd, .events = POLLIN };
 
-	return !poll(&fd, 1, timeout_ms);
+	return !helper_poll(&fd, 1, timeout_ms * 1000000ll);
 }
 
 static void hang_up(struct ask *a, unsigned i)
@@ -70,8 +71,12 @@ static void hang_up(struct ask *a, unsigned i)
 /* False: nobody can be let in any more. */
 static bool let_in(struct ask *a)
 {
-	int fd = accept4(a->socket, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	int fd;
 
+	/* Those who come to another socket are the program's. */
+	if (!own_fd_is(&a->socket))
+		return false;
+	fd = accept4(a->socket.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	if (fd < 0) {
 		if (errno == EAGAIN || errno == ECONNABORTED)
 			return true;
@@ -91,7 +96,7 @@ static bool let_in(struct ask *a)
 }
 
 /* Until the first one is hung up on; -1: there is none. */
-static int patience_ms(const struct ask *a)
+static int64_t patience_ns(const struct ask *a)
 {
 	int64_t end = INT64_MAX;
 	unsigned i;
@@ -102,7 +107,7 @@ static int patience_ms(const struct ask *a)
 	if (end == INT64_MAX)
 		return -1;
 	end -= clock_now_ns();
-	return end > 0 ? (int)(end / 1000000) + 1 : 0;
+	return end > 0 ? end : 0;
 }
 
 /* A peer has one request; a peer that has more to ask connects again. */
@@ -136,8 +141,9 @@ static void hear_peers(struct ask *a, const struct pollfd *fd)
 static bool hear_question(struct ask *a)
 {
 	struct pollfd fd[2 + NR_PEERS] = {
-		{ .fd = a->stop_fd, .events = POLLIN },
-		{ .fd = a->nr < NR_PEERS ? a->socket : -1, .events = POLLIN },
+		{ .fd = a->stop.fd, .events = POLLIN },
+		{ .fd = a->nr < NR_PEERS ? a->socket.fd : -1,
+		  .events = POLLIN },
 	};
 	unsigned i;
 
@@ -146,7 +152,7 @@ static bool hear_question(struct ask *a)
 		fd[2 + i].events = POLLIN;
 	}
 	/* All signals are blocked: it is memory that there was none of. */
-	if (poll(fd, 2 + a->nr, patience_ms(a)) < 0)
+	if (helper_poll(fd, 2 + a->nr, patience_ns(a)) < 0)
 		return pause_for(a, LACK_MS);
 	if (fd[0].revents)
 		return false;
@@ -163,17 +169,25 @@ static void turn_away(struct ask *a)
 	unsigned nr;
 	int fd;
 
+	if (!own_fd_is(&a->socket))
+		return;
 	/* As many as the kernel keeps for us, and no more: others may come. */
 	for (nr = 0; nr <= NR_PEERS; nr++) {
-		fd = accept4(a->socket, NULL, NULL, SOCK_CLOEXEC);
+		fd = accept4(a->socket.fd, NULL, NULL, SOCK_CLOEXEC);
 		if (fd < 0)
 			break;
 		shutdown(fd, SHUT_RDWR);
 		close(fd);
 	}
-	shutdown(a->socket, SHUT_RDWR);
-	close(a->socket);
-	a->socket = -1;
+	shutdown(a->socket.fd, SHUT_RDWR);
+	own_fd_close(&a->socket);
+}
+
+static void hang_up_on_all(struct ask *a)
+{
+	while (a->nr)
+		hang_up(a, 0);
+	turn_away(a);
 }
 
 static void *ask_main(void *arg)
@@ -181,11 +195,10 @@ static void *ask_main(void *arg)
 	struct ask *a = arg;
 
 	pthread_setname_np(pthread_self(), "lkdf/ask");
+	helper_begin();
 	while (hear_question(a))
 		continue;
-	while (a->nr)
-		hang_up(a, 0);
-	turn_away(a);
+	hang_up_on_all(a);
 	thread_retire();
 	return NULL;
 }
@@ -198,20 +211,20 @@ static int listen_somewhere(struct ask *a, char *name, size_t size)
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
 	socklen_t used = offsetof(struct sockaddr_un, sun_path) + 1;
 	uint64_t bits;
-	int rc = random_bits(&bits);
+	int rc = random_bits(&bits), fd;
 
 	if (rc)
 		return rc;
 	snprintf(name, size, "lkdf-%x-%016" PRIx64, (unsigned)getpid(), bits);
 	memcpy(at.sun_path + 1, name, strlen(name));
 	used += (socklen_t)strlen(name);
-	a->socket = socket(AF_UNIX,
-			   SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (a->socket < 0 || bind(a->socket, (struct sockaddr *)&at, used) ||
-	    listen(a->socket, NR_PEERS))
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	a->socket = own_fd_of(fd);
+	if (fd < 0 || bind(fd, (struct sockaddr *)&at, used) ||
+	    listen(fd, NR_PEERS))
 		return -errno;
-	a->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	return a->stop_fd < 0 ? -errno : 0;
+	a->stop = own_fd_of(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+	return a->stop.fd < 0 ? -errno : 0;
 }
 
 /* The new thread starts with all signals blocked. */
@@ -229,10 +242,8 @@ static int start_thread(struct ask *a)
 
 static void destroy_ask(struct ask *a)
 {
-	if (a->socket >= 0)
-		close(a->socket);
-	if (a->stop_fd >= 0)
-		close(a->stop_fd);
+	own_fd_close(&a->socket);
+	own_fd_close(&a->stop);
 	free(a);
 }
 
@@ -244,7 +255,7 @@ static int create_ask(struct lkdf *rt, char *name, size_t size)
 	if (!a)
 		return -ENOMEM;
 	a->rt = rt;
-	a->socket = a->stop_fd = -1;
+	a->socket = a->stop = OWN_FD_NONE;
 	rc = listen_somewhere(a, name, size);
 	if (!rc)
 		rc = start_thread(a);
@@ -273,14 +284,12 @@ void ask_open(struct lkdf *rt)
 void ask_close(struct lkdf *rt)
 {
 	struct ask *a = rt->ask;
-	uint64_t one = 1;
-	ssize_t rc;
 
 	if (!a)
 		return;
-	rc = write(a->stop_fd, &one, sizeof(one));
-	(void)rc;
-	pthread_join(a->thread, NULL);
+	helper_stop(a->thread, &a->stop);
+	/* It may have been cancelled before it did. */
+	hang_up_on_all(a);
 	destroy_ask(a);
 	rt->ask = NULL;
 }

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "signal/listen.h"
 
+#include "base/helper.h"
 #include "base/thread.h"
 #include "base/util.h"
 
-#include <poll.h>
 #include <signal.h>
 #include <sys/eventfd.h>
-#include <unistd.h>
 
 /* For each time that it has heard something. */
 #define NR_TELLS 2
@@ -21,21 +20,21 @@ enum {
 /* False: it is to stop. */
 static bool pause_for(const struct listener *l, int timeout_ms)
 {
-	struct pollfd fd = { .fd = l->stop_fd, .events = POLLIN };
+	struct pollfd fd = { .fd = l->stop.fd, .events = POLLIN };
 
-	return poll(&fd, 1, timeout_ms) <= 0;
+	return helper_poll(&fd, 1, timeout_ms * 1000000ll) <= 0;
 }
 
 /* False: it is to stop, or there is nothing to be heard any more. */
 static bool hear_marks(const struct listener *l)
 {
 	struct pollfd fd[] = {
-		{ .fd = l->stop_fd, .events = POLLIN },
+		{ .fd = l->stop.fd, .events = POLLIN },
 		{ .fd = l->fd, .events = POLLIN },
 	};
 
 	/* All signals are blocked: it is memory that there was none of. */
-	while (poll(fd, 2, -1) < 0)
+	while (helper_poll(fd, 2, -1) < 0)
 		if (!pause_for(l, LISTEN_PAUSE_MS))
 			return false;
 	return !fd[0].revents && fd[1].revents & POLLIN;
@@ -47,6 +46,7 @@ static void *listen_main(void *arg)
 	int i = 0;
 
 	pthread_setname_np(pthread_self(), "lkdf/pages");
+	helper_begin();
 	while ((i || hear_marks(l)) && pause_for(l, LISTEN_PAUSE_MS)) {
 		l->tell(l->u);
 		i = (i + 1) % NR_TELLS;
@@ -61,15 +61,15 @@ static bool start_listener(struct listener *l)
 	sigset_t all, old;
 	int rc;
 
-	l->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (l->stop_fd < 0)
+	l->stop = own_fd_of(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+	if (l->stop.fd < 0)
 		return false;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	rc = pthread_create(&l->thread, NULL, listen_main, l);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (rc)
-		close(l->stop_fd);
+		own_fd_close(&l->stop);
 	return !rc;
 }
 
@@ -90,18 +90,12 @@ void listen_start(struct listener *l, int fd, void (*tell)(void *u), void *u)
 
 void listen_stop(struct listener *l, bool is_child)
 {
-	uint64_t one = 1;
-	ssize_t rc;
-
 	/* [listen.off] pairs with [listen.on]. */
 	if (a_load(&l->state, acquire) != STARTED)
 		return;
 	/* A child has the parent's eventfd. */
-	if (!is_child) {
-		rc = write(l->stop_fd, &one, sizeof(one));
-		(void)rc;
-		pthread_join(l->thread, NULL);
-	}
-	close(l->stop_fd);
+	if (!is_child)
+		helper_stop(l->thread, &l->stop);
+	own_fd_close(&l->stop);
 	a_store(&l->state, NOT_STARTED, relaxed);
 }

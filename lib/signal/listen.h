@@ -14,6 +14,7 @@
 #define SIGNAL_LISTEN_H
 
 #include "base/atomic.h"
+#include "base/own_fd.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -24,7 +25,8 @@
 
 struct listener {
 	/* Set at start, constant afterwards. */
-	int fd, stop_fd;
+	int fd;
+	struct own_fd stop; /* an eventfd */
 	void (*tell)(void *u);
 	void *u;
 	pthread_t thread;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "signal/src_proc.h"
 
+#include "base/own_fd.h"
 #include "base/util.h"
 #include "mem/numa_maps.h"
 
@@ -20,7 +21,7 @@
 #define MOST_PERCENT 90
 
 struct proc {
-	int vmstat; /* -1: cannot be read */
+	struct own_fd vmstat; /* -1: cannot be read */
 	uint64_t nr_moved; /* pages, on the whole machine */
 	bool is_refused; /* as move_pages may be */
 	struct numa_maps maps; /* while it is, of this pass */
@@ -42,8 +43,8 @@ static bool read_moved(struct proc *p, uint64_t *nr)
 	ssize_t n = -1;
 	char *at;
 
-	if (p->vmstat >= 0)
-		n = pread(p->vmstat, p->text, sizeof(p->text) - 1, 0);
+	if (p->vmstat.fd >= 0)
+		n = pread(p->vmstat.fd, p->text, sizeof(p->text) - 1, 0);
 	if (n <= 0)
 		return false;
 	p->text[n] = '\0';
@@ -218,8 +219,7 @@ static void proc_close(struct board *b, bool is_child)
 	struct proc *p = b->own;
 
 	(void)is_child;
-	if (p->vmstat >= 0)
-		close(p->vmstat);
+	own_fd_close(&p->vmstat);
 	numa_maps_fini(&p->maps);
 	free(p);
 }
@@ -242,7 +242,7 @@ int src_proc_open(struct board *b)
 	if (!p)
 		return -ENOMEM;
 	snprintf(path, sizeof(path), "%s/vmstat", b->proc_root);
-	p->vmstat = open(path, O_RDONLY | O_CLOEXEC);
+	p->vmstat = own_fd_of(open(path, O_RDONLY | O_CLOEXEC));
 	b->own = p;
 	b->words = words_of(p);
 	b->nr_words = BOARD_RANGES * BOARD_BLOCKS;

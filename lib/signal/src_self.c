@@ -19,7 +19,7 @@ int src_self_open(struct workers *b)
 	int i;
 
 	for (i = 0; i < b->nr; i++)
-		b->of[i].schedstat = -1;
+		b->of[i].schedstat = OWN_FD_NONE;
 	b->has_self = true;
 	return 0;
 }
@@ -29,8 +29,7 @@ void src_self_close(struct workers *b)
 	int i;
 
 	for (i = 0; b->has_self && i < b->nr; i++)
-		if (b->of[i].schedstat >= 0)
-			close(b->of[i].schedstat);
+		own_fd_close(&b->of[i].schedstat);
 	b->has_self = false;
 }
 
@@ -41,10 +40,9 @@ void src_self_enter(struct workers *b, int executor,
 
 	(void)own;
 	/* The file is the thread's, and another may have been it before. */
-	if (f->schedstat >= 0)
-		close(f->schedstat);
-	f->schedstat =
-		open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+	own_fd_close(&f->schedstat);
+	f->schedstat = own_fd_of(
+		open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC));
 }
 
 /* "run wait slices": the second. False: this kernel does not say. */
@@ -77,7 +75,7 @@ void src_self_look(struct workers *b, int executor)
 	a_store(&f->system_ns, ns_of(&u.ru_stime), relaxed);
 	a_store(&f->nr_slept, (uint64_t)u.ru_nvcsw, relaxed);
 	a_store(&f->nr_forced, (uint64_t)u.ru_nivcsw, relaxed);
-	if (read_delay(f->schedstat, &delay)) {
+	if (read_delay(f->schedstat.fd, &delay)) {
 		a_store(&f->run_delay_ns, delay, relaxed);
 		a_store(&f->has_delay, true, relaxed);
 	}

@@ -12,6 +12,7 @@
 #define SIGNAL_WORKERS_H
 
 #include "base/atomic.h"
+#include "base/own_fd.h"
 #include "base/util.h"
 #include "signal/board.h"
 
@@ -36,7 +37,7 @@ struct worker_facts {
 
 	/* Its thread only. */
 	uint64_t look_at; /* ticks */
-	int schedstat; /* a descriptor; -1: none */
+	struct own_fd schedstat;
 };
 
 /* Time of all, between two marks. */

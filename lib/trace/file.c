@@ -23,7 +23,10 @@ static void put_le(uint8_t *to, uint64_t v, int size)
 		*to++ = (uint8_t)v;
 }
 
-/* As write(), but -1 and EFBIG where that would end the process by SIGXFSZ. */
+/*
+ * As write(), but -1 and EFBIG where that would end the process by SIGXFSZ, and
+ * EBADF where the program has closed the file behind our back.
+ */
 static ssize_t write_some(struct trace_file *f, const void *data, size_t size)
 {
 	struct rlimit limit;
@@ -33,7 +36,11 @@ static ssize_t write_some(struct trace_file *f, const void *data, size_t size)
 		errno = EFBIG;
 		return -1;
 	}
-	return write(f->fd, data, size);
+	if (!own_fd_is(&f->own)) {
+		errno = EBADF;
+		return -1;
+	}
+	return write(f->own.fd, data, size);
 }
 
 static void write_all(struct trace_file *f, const void *data, size_t size)
@@ -87,11 +94,11 @@ static int make_temp(struct trace_file *f, const char *pattern, char *temp,
 	n = snprintf(temp, size, "%s.%016" PRIx64 ".tmp", path, bits);
 	if (n < 0 || (size_t)n >= size)
 		return err(-ENAMETOOLONG, "trace: file name of %d bytes", n);
-	f->fd = open(temp, OPEN_FLAGS, 0600);
-	if (f->fd < 0)
+	f->own = own_fd_of(open(temp, OPEN_FLAGS, 0600));
+	if (f->own.fd < 0)
 		return err(-errno, "trace: file %s: %s", temp, strerror(errno));
 	/* Others see so that somebody writes it. */
-	flock(f->fd, LOCK_EX | LOCK_NB);
+	flock(f->own.fd, LOCK_EX | LOCK_NB);
 	return 0;
 }
 
@@ -107,7 +114,7 @@ static void init_fields(struct trace_file *f)
 int trace_file_take(struct trace_file *f, int fd, struct lkdf_file_header *h)
 {
 	init_fields(f);
-	f->fd = fd;
+	f->own = own_fd_of(fd);
 	snprintf(f->path, sizeof(f->path), "of lkdf trace record");
 	write_header(f, h);
 	if (!f->error)
@@ -135,15 +142,14 @@ int trace_file_open(struct trace_file *f, const char *pattern,
 		rc = file_name_take(pattern, temp, f->path, sizeof(f->path));
 	if (rc) {
 		unlink(temp);
-		close(f->fd);
+		own_fd_close(&f->own);
 	}
 	return rc;
 }
 
 void trace_file_close(struct trace_file *f)
 {
-	close(f->fd);
-	f->fd = -1;
+	own_fd_close(&f->own);
 }
 
 void chunk_begin(struct trace_file *f, enum lkdf_chunk_type type)

@@ -7,6 +7,7 @@
 #ifndef TRACE_FILE_H
 #define TRACE_FILE_H
 
+#include "base/own_fd.h"
 #include "trace/crc.h"
 
 #include <limits.h>
@@ -19,7 +20,7 @@
 #define CHUNK_ROOM 8192u
 
 struct trace_file {
-	int fd;
+	struct own_fd own;
 	int error; /* 0, or -errno of write(2) */
 	uint64_t size; /* bytes of the file */
 	uint32_t seq; /* of the next chunk */

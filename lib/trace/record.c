@@ -47,6 +47,7 @@ static int map_rings(struct trace *t)
 	if (a_load(&t->rings[0].slices, relaxed))
 		return 0;
 	t->late = memfd_map(LKDF_SLICES_NAME, late_size(t), &t->late_fd);
+	t->late_own = own_fd_of(t->late_fd);
 	if (!t->late)
 		return err(-ENOMEM, "trace: no memory for rings of %zu bytes",
 			   late_size(t));
@@ -141,6 +142,5 @@ void record_fini(struct trace *t)
 	drop_notes(t);
 	if (t->late)
 		munmap(t->late, late_size(t));
-	if (t->late_fd >= 0)
-		close(t->late_fd);
+	own_fd_close(&t->late_own);
 }

@@ -87,6 +87,7 @@ static int map_memory(struct trace *t, const struct lkdf_stats_header *h)
 
 	t->size = h->total_size;
 	t->base = memfd_map(LKDF_STATS_NAME, t->size, &t->fd);
+	t->own = own_fd_of(t->fd);
 	if (t->fd < 0)
 		log_text(t->log, LKDF_LOG_INFO, "trace: no memfd: %s",
 			 trace_why(t));
@@ -167,6 +168,7 @@ int trace_open(struct trace *t, const struct trace_attr *a)
 	memset(t, 0, sizeof(*t));
 	t->fd = -1;
 	t->late_fd = -1;
+	t->own = t->late_own = OWN_FD_NONE;
 	t->nr_executors = a->nr_executors;
 	t->ticks_per_1024ns = a->ticks_per_1024ns;
 	t->spin_ns = a->spin_ns;
@@ -201,8 +203,7 @@ static void free_all(struct trace *t)
 	free((void *)t->bytes);
 	if (t->base)
 		munmap(t->base, t->size);
-	if (t->fd >= 0)
-		close(t->fd);
+	own_fd_close(&t->own);
 	free(t->rings);
 	free(t->names);
 	pthread_mutex_destroy(&t->lock);

@@ -9,6 +9,7 @@
 #define TRACE_TRACE_H
 
 #include "base/log.h"
+#include "base/own_fd.h"
 #include "trace/probed.h"
 #include "trace/ring.h"
 
@@ -54,6 +55,7 @@ struct trace {
 	void *base; /* the memfd */
 	size_t size;
 	int fd; /* < 0: anonymous memory, and why: -errno */
+	struct own_fd own; /* the same */
 	char *labels; /* the table of labels */
 	_Atomic(uint64_t) *labels_left_out;
 	struct lkdf_stats_device *devices; /* LKDF_STATS_DEVICES */
@@ -79,6 +81,7 @@ struct trace {
 	uint32_t nr_recordings;
 	void *late; /* rings beside the memfd; NULL: none so far */
 	int late_fd; /* the memfd "lkdf:slices"; < 0: nobody sees them */
+	struct own_fd late_own; /* the same */
 
 	/* Set once, before told_by_probe; the drain thread calls it. */
 	struct probed_source probed;

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "base/helper.h"
+
+#include <errno.h>
+#include <time.h>
+#include <unistd.h>
+
+#define NS 1000000000
+
+void helper_begin(void)
+{
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+}
+
+int helper_poll(struct pollfd *fd, nfds_t nr, int64_t timeout_ns)
+{
+	struct timespec ts = { timeout_ns / NS, timeout_ns % NS };
+	int rc, error;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, NULL);
+	rc = ppoll(fd, nr, timeout_ns < 0 ? NULL : &ts, NULL);
+	error = errno;
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+	errno = error;
+	return rc;
+}
+
+bool helper_ring(const struct own_fd *event)
+{
+	uint64_t one = 1;
+	ssize_t n;
+
+	if (!own_fd_is(event))
+		return false;
+	n = write(event->fd, &one, sizeof(one));
+	/* Full means that it is readable, which is all we want. */
+	return n == (ssize_t)sizeof(one) || errno == EAGAIN;
+}
+
+void helper_stop(pthread_t thread, const struct own_fd *event)
+{
+	if (!helper_ring(event))
+		pthread_cancel(thread);
+	pthread_join(thread, NULL);
+}
