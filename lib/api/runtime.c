@@ -113,6 +113,7 @@ int lkdf_open_with(const struct lkdf_open_attr *attr, struct lkdf **out)
 	rc = config_read(a.options, rt->options);
 	rt->log.fn = a.log;
 	rt->log.u = a.u;
+	rt->log.errors = &rt->told;
 	rt->log.level = config_log_level(rt->options, a.log != NULL);
 	if (!rc)
 		rc = start_runtime(rt);

@@ -9,11 +9,14 @@
 /* Levels are enum lkdf_log_level; below all of them. */
 #define LOG_NONE (-1)
 
+struct told_errors;
+
 struct log {
 	/* Set at open, constant afterwards. */
 	void (*fn)(void *u, int level, const char *text); /* NULL: stderr */
 	void *u;
 	int level; /* the least important that is told */
+	struct told_errors *errors; /* see core/failure.h; NULL: none */
 };
 
 void log_text(const struct log *log, int level, const char *fmt, ...)

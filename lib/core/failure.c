@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "core/failure.h"
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/log.h"
 
@@ -19,6 +20,8 @@ struct failure *failure_create(const struct lkdf_error *e, const char *kind)
 	a_store(&f->nr_refs, 1, relaxed);
 	a_store(&f->is_observed, 0, relaxed);
 	a_store(&f->nr_more, 0, relaxed);
+	f->later = NULL;
+	f->is_aside = false;
 	f->error = *e;
 	f->error.size = sizeof(f->error);
 	snprintf(f->kind, sizeof(f->kind), "%s", kind);
@@ -46,6 +49,82 @@ struct failure *failure_get(struct failure *f)
 	return f;
 }
 
+/* ---- what goes to the log ------------------------------------------------ */
+
+static bool is_sort(const struct told_sort *s, const struct failure *f)
+{
+	return s->since_ns && s->error == f->error.err &&
+	       !strcmp(s->kind, f->kind) && !strcmp(s->graph, f->error.graph);
+}
+
+/* Under lock: its row, or the oldest, which *rest has then. */
+static struct told_sort *find_sort(struct told_errors *t,
+				   const struct failure *f,
+				   struct told_sort *rest)
+{
+	struct told_sort *s, *oldest = t->sort;
+
+	lock_assert_held(&t->lock);
+	for (s = t->sort; s < t->sort + TOLD_SORTS; s++) {
+		if (is_sort(s, f))
+			return s;
+		if (s->since_ns < oldest->since_ns)
+			oldest = s;
+	}
+	*rest = *oldest;
+	memset(oldest, 0, sizeof(*oldest));
+	oldest->error = f->error.err;
+	snprintf(oldest->kind, sizeof(oldest->kind), "%s", f->kind);
+	snprintf(oldest->graph, sizeof(oldest->graph), "%s", f->error.graph);
+	return oldest;
+}
+
+/* True: it is told. *rest: what was left out before, and is over. */
+static bool may_tell(struct told_errors *t, const struct failure *f,
+		     struct told_sort *rest)
+{
+	int64_t now = clock_now_ns();
+	struct told_sort *s;
+	bool may;
+
+	lock_take(&t->lock);
+	s = find_sort(t, f, rest);
+	if (now - s->since_ns >= TOLD_NS) {
+		if (s->nr_left_out)
+			*rest = *s;
+		s->since_ns = now;
+		s->nr_lines = s->nr_left_out = 0;
+	}
+	may = s->nr_lines < TOLD_LINES;
+	if (may)
+		s->nr_lines++;
+	else
+		s->nr_left_out += 1 + a_load(&f->nr_more, relaxed);
+	lock_give(&t->lock);
+	return may;
+}
+
+static void tell_left_out(const struct told_sort *s, const struct log *log)
+{
+	if (!s->nr_left_out)
+		return;
+	log_text(log, LKDF_LOG_ERROR,
+		 "unobserved errors: %u more of tasks%s%s%s%s, which were left "
+		 "out: %s",
+		 s->nr_left_out, s->kind[0] ? " of kind " : "", s->kind,
+		 s->graph[0] ? " in graph " : "", s->graph,
+		 strerror(-s->error));
+}
+
+void failure_tell_rest(const struct log *log)
+{
+	const struct told_errors *t = log->errors;
+	int i;
+
+	for (i = 0; t && i < TOLD_SORTS; i++)
+		tell_left_out(&t->sort[i], log);
+}
+
 /*
  * The text names the task, its kind and graph, and the reason; that begins with
  * the task.
@@ -57,7 +136,12 @@ static void tell_unobserved(const struct failure *f, const struct log *log)
 	size_t size = strlen(e->task);
 	const char *why = e->why;
 	char more[32] = "";
+	struct told_sort rest = { .nr_left_out = 0 };
+	bool is_told = !log->errors || may_tell(log->errors, f, &rest);
 
+	tell_left_out(&rest, log);
+	if (!is_told)
+		return;
 	if (size && !strncmp(why, e->task, size) && why[size] == ':')
 		why += size + 2;
 	if (nr_more)

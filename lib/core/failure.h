@@ -10,17 +10,48 @@
 #define CORE_FAILURE_H
 
 #include "base/atomic.h"
+#include "base/lock.h"
 
 #include <errno.h>
 #include <lkdf/event.h>
+#include <stdbool.h>
 
 struct log;
+
+/*
+ * Errors that nobody has asked for, by kind, graph and errno: so many lines of
+ * one sort go to the log within a second, then a count of those that were left
+ * out.
+ */
+#define TOLD_SORTS 16
+#define TOLD_LINES 8
+#define TOLD_NS 1000000000
+
+struct told_sort {
+	int64_t since_ns; /* of the second that counts; 0: it has no sort */
+	uint32_t nr_lines, nr_left_out;
+	int error;
+	char kind[48], graph[32];
+};
+
+struct told_errors {
+	/* Under lock: nothing is told while it is held. */
+	struct lock lock;
+	struct told_sort sort[TOLD_SORTS];
+};
+
+/* The runtime closes: counts that are still to be told. */
+void failure_tell_rest(const struct log *log);
 
 struct failure {
 	/* Any thread. */
 	_Atomic(uint32_t) nr_refs;
 	_Atomic(uint32_t) is_observed;
 	_Atomic(uint32_t) nr_more; /* later errors that it stands for */
+
+	/* Under the lock of the scope that has it aside: the next. */
+	struct failure *later;
+	bool is_aside; /* it is in such a list, or was */
 
 	/* Set by its maker, constant afterwards. */
 	struct lkdf_error error;
@@ -39,6 +70,11 @@ void failure_put(struct failure *f, const struct log *log);
 
 /* Somebody was told. NULL-safe. */
 void failure_observe(struct failure *f);
+
+static inline bool failure_is_seen(const struct failure *f)
+{
+	return f && a_load(&f->is_observed, relaxed);
+}
 
 /* A body's return value, as an errno that fits everywhere. */
 static inline int failure_errno(int error)

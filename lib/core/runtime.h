@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/options.h"
 #include "base/thread.h"
+#include "core/failure.h"
 #include "core/handle.h"
 #include "core/stock.h"
 #include "mem/pool.h"
@@ -116,6 +117,9 @@ struct lkdf {
 	/* Under after_lock: tasks that wait for events. */
 	struct lock after_lock;
 	struct after *waiting;
+
+	/* Any thread: see core/failure.h. */
+	struct told_errors told;
 
 	/* Under lock. */
 	pthread_mutex_t lock;

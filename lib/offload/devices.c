@@ -103,7 +103,7 @@ create_place(struct lkdf *rt, enum lkdf_place_kind kind, struct device *d)
 	p->device = d;
 	p->home = home_make_device(d->attr.index);
 	p->is_hooked |= !device_has(d, LKDF_DEVICE_HOST_MEMORY);
-	if (rt->sched.is_pinned)
+	if (sched_is_bound(&rt->sched))
 		bind_launcher(d, rt->topo, node);
 	return p;
 }

@@ -205,6 +205,7 @@ static void close_parts(struct lkdf *rt)
 	watch_fini(rt);
 	scope_fini(rt->fds);
 	scope_fini(rt->root);
+	failure_tell_rest(&rt->log);
 	free(rt->parts);
 }
 

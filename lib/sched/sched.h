@@ -142,6 +142,12 @@ bool sched_push_bound(struct sched *s, int node, struct link *link);
 /* Where work of a thread of the user goes: its node, or the nearest one. */
 int sched_home(struct sched *s);
 
+/* Are workers bound, to one CPU each or to those of their nodes? */
+static inline bool sched_is_bound(const struct sched *s)
+{
+	return s->is_pinned || s->is_bound;
+}
+
 /* May a worker of the node run what is bound to it? Serial mode runs all. */
 static inline bool sched_has_worker(const struct sched *s, int node)
 {

@@ -10,6 +10,7 @@
 #include "sched/tick.h"
 #include "scope/deadline.h"
 #include "scope/room.h"
+#include "scope/scope_error.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -31,9 +32,7 @@ void scope_init(struct lkdf_scope *s, struct lkdf *rt,
 
 void scope_fini(struct lkdf_scope *s)
 {
-	failure_put(plain_load(&s->failure), &s->rt->log);
-	failure_put(s->told, &s->rt->log);
-	failure_put(s->later, &s->rt->log);
+	scope_fini_errors(s);
 	pthread_mutex_destroy(&s->lock);
 }
 
@@ -297,49 +296,17 @@ static int wait_empty(struct lkdf_scope *s, int64_t timeout_ns)
 	return rc;
 }
 
-/* Under lock: the user is told of an error of the scope. */
-static void forget_later(struct lkdf_scope *s)
-{
-	mutex_assert_held(&s->lock);
-	failure_observe(s->later);
-	failure_put(s->later, &s->rt->log);
-	s->later = NULL;
-}
-
 int scope_wait(struct lkdf_scope *s, int64_t timeout_ns)
 {
 	bool is_live = scope_live(s);
 	uint64_t begin = is_live ? wait_begins(s->rt) : 0;
 	int rc = is_live && wait_empty(s, timeout_ns);
-	struct failure *f;
-	int cancelled;
 
 	wait_ended(s->rt, "lkdf_scope_wait", begin);
 	if (rc)
 		return 1;
 	sched_tick(&s->rt->sched, s->rt);
-	pthread_mutex_lock(&s->lock);
-	f = plain_load(&s->failure);
-	plain_store(&s->failure, NULL);
-	rc = a_xchg(&s->first_err, 0, relaxed);
-	/* A cancel that comes now is cleared and told, or neither. */
-	cancelled = a_xchg(&s->cancel_err, 0, relaxed);
-	if (cancelled == -ETIME)
-		a_store(&s->end_ns, 0, relaxed);
-	if (!rc)
-		rc = cancelled;
-	if (rc) {
-		failure_observe(f);
-		failure_put(s->told, &s->rt->log);
-		s->told = f;
-		s->told_err = rc;
-		forget_later(s);
-		/* Under the lock: the next wait lets go of what was told. */
-		err(rc, "scope \"%s\": %s", s->name,
-		    f ? f->error.why : strerror(-rc));
-	}
-	pthread_mutex_unlock(&s->lock);
-	return rc;
+	return scope_take_error(s);
 }
 
 struct lkdf_scope *scope_below(const struct lkdf_scope *top,
@@ -388,90 +355,4 @@ void scope_cancel(struct lkdf_scope *s, int error)
 void scope_expire(struct lkdf_scope *s)
 {
 	cancel_scope(s, -ETIME, true);
-}
-
-int scope_error(struct lkdf_scope *s, struct lkdf_error *out)
-{
-	struct lkdf_error e = { .size = sizeof(e), .id = -1, .worker = -1 };
-	struct failure *f;
-	int error, rc;
-
-	pthread_mutex_lock(&s->lock);
-	error = a_load(&s->first_err, relaxed);
-	f = error ? plain_load(&s->failure) : s->told;
-	if (f) {
-		failure_observe(f);
-		e = f->error;
-	}
-	e.err = error ? error : s->told_err;
-	tally_tell(&s->tally, &e);
-	rc = failure_copy(&e, out);
-	forget_later(s);
-	pthread_mutex_unlock(&s->lock);
-	return rc;
-}
-
-/* An error that somebody has still to look at counts a later one. */
-static bool stands_for_one_more(struct failure *f)
-{
-	bool is_unseen = f && !a_load(&f->is_observed, relaxed);
-
-	if (is_unseen)
-		a_add(&f->nr_more, 1, relaxed);
-	return is_unseen;
-}
-
-/*
- * No scope has kept f. Where an earlier error is still to be looked at that one
- * stands for it; else the scope keeps it aside until it is asked, or ends.
- */
-static void keep_aside(struct lkdf_scope *s, struct failure *f)
-{
-	pthread_mutex_lock(&s->lock);
-	if (stands_for_one_more(plain_load(&s->failure)) ||
-	    stands_for_one_more(s->later)) {
-		failure_observe(f);
-	} else {
-		failure_put(s->later, &s->rt->log);
-		s->later = failure_get(f);
-	}
-	pthread_mutex_unlock(&s->lock);
-}
-
-/* Both under the lock: a wait takes both or none. True: this is the first. */
-static bool keep_first(struct lkdf_scope *s, int error, struct failure *f)
-{
-	bool is_first;
-
-	if (a_load(&s->first_err, relaxed))
-		return false;
-	pthread_mutex_lock(&s->lock);
-	is_first = !a_load(&s->first_err, relaxed);
-	if (is_first) {
-		a_store(&s->first_err, error, relaxed);
-		plain_store(&s->failure, failure_get(f));
-	}
-	pthread_mutex_unlock(&s->lock);
-	return is_first;
-}
-
-void scope_fail(struct lkdf_scope *s, int error, struct failure *f)
-{
-	struct lkdf_scope *asked = s;
-	bool is_kept = false;
-
-	check(error < 0);
-	while (asked->is_own)
-		asked = asked->parent;
-	for (; s; s = s->parent)
-		if (keep_first(s, error, f))
-			is_kept |= !s->is_own; /* of which nobody can ask */
-	if (f && !is_kept)
-		keep_aside(asked, f);
-}
-
-void scope_count(struct lkdf_scope *s, const struct tally *t)
-{
-	for (; s; s = s->parent)
-		tally_add(&s->tally, t);
 }

@@ -36,6 +36,9 @@
 #define SCOPE_LIVE 1ull
 #define SCOPE_REF (1ull << 32)
 
+/* Errors that a scope keeps beside its first; beyond it counts them. */
+#define SCOPE_MAX_LATER 64
+
 struct lkdf_scope {
 	/* Any thread. */
 	_Alignas(CACHE_LINE) _Atomic(uint64_t) count; /* a root: references */
@@ -79,7 +82,8 @@ struct lkdf_scope {
 	pthread_mutex_t lock;
 	struct failure *failure; /* of first_err; NULL: no text */
 	struct failure *told; /* what was told last */
-	struct failure *later; /* as told: one it has not kept */
+	struct failure *below; /* a scope below has kept it; or NULL */
+	struct failure *later; /* those that no scope has kept */
 	int told_err;
 
 	struct handle handle; /* the user's */

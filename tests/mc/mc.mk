@@ -29,7 +29,8 @@ MC_SRC_ring := lib/base/lock.c lib/ring/uring.c lib/io/io_far.c \
 	lib/sched/holdoff.c lib/sched/notify.c lib/sched/part.c \
 	lib/sched/park.c lib/sched/tick.c lib/sched/timers.c lib/sched/worker.c
 MC_SRC_room := lib/scope/room.c
-MC_SRC_scope := lib/scope/scope.c lib/scope/deadline.c lib/scope/room.c
+MC_SRC_scope := lib/scope/scope.c lib/scope/scope_error.c \
+	lib/scope/deadline.c lib/scope/room.c
 MC_SRC_stream := lib/run/frame.c lib/run/frame_error.c lib/run/port_run.c \
 	lib/run/stream.c
 MC_SRC_strand := lib/base/lock.c lib/sched/backlog.c lib/sched/deque.c \

@@ -344,7 +344,9 @@ static void start(struct d_world *w, uint32_t op)
 	if (!run->has_event || !o->waits_at_once)
 		return;
 	run->has_event = false;
-	d_check_event(w, op, lkdf_event_wait(run->done, -1));
+	rc = lkdf_event_wait(run->done, -1);
+	w->has_seen |= rc != 0;
+	d_check_event(w, op, rc);
 }
 
 /* 0: it is held. */
@@ -359,6 +361,7 @@ static int acquire(struct d_world *w, uint32_t op)
 		rc = lkdf_data_acquire(d, o->mode, 0, &word);
 	if (rc == 1)
 		rc = lkdf_data_acquire(d, o->mode, -1, &word);
+	w->has_seen |= rc != 0;
 	d_check_acquired(w, op, rc, word);
 	if (!rc)
 		d_touch_acquired(w->p, op, word);

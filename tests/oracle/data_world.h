@@ -51,6 +51,7 @@ struct d_world {
 	struct d_expect expect;
 	struct lkdf_use use[D_NODES][D_USES];
 	uint64_t used; /* bytes of the runtime's memory, before */
+	bool has_seen; /* an event or an acquisition has told an error */
 	_Atomic(uint32_t) nr_drops;
 	_Atomic(uint32_t) nr_wrong;
 };

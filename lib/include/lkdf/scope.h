@@ -50,9 +50,10 @@ int lkdf_scope_create(struct lkdf *rt, const struct lkdf_scope_attr *a,
  * @timeout_ns: >= 0, or -1 for ever
  *
  * Context: any thread that is not in a body.
- * Return: 1 still pending; else 0 or the first error, which is cleared (a
- * cancelled scope is usable again) and still given by lkdf_scope_error();
- * -EDEADLK in a body; -EINVAL @timeout_ns is below -1.
+ * Return: 1 still pending; else 0 or the first error that no call has returned
+ * so far, for an event, a run or a scope below. It is cleared (a cancelled
+ * scope is usable again) and still given by lkdf_scope_error(); -EDEADLK in a
+ * body; -EINVAL @timeout_ns is below -1.
  */
 int lkdf_scope_wait(struct lkdf *rt, struct lkdf_scope *s, int64_t timeout_ns);
 

@@ -75,8 +75,7 @@ static void always_behind_always(struct kinds *k, bool fails_first)
 	is(first.nr + second.nr, 2, "%s: both have run", k->how);
 	is(first.error[0], fails_first ? -EIO : 0, "%s: the first sees it",
 	   k->how);
-	is(lkdf_scope_wait(k->rt, NULL, -1), expected, "%s: the scope, too",
-	   k->how);
+	is(lkdf_scope_wait(k->rt, NULL, -1), 0, "%s: which told it", k->how);
 	lkdf_graph_put(g);
 }
 
@@ -382,8 +381,7 @@ static void it_runs_past_the_deadline(struct kinds *k)
 	is(seen.nr, 1, "%s: what runs always runs", k->how);
 	is(seen.cancelled, -ETIME, "%s: and sees that it is late", k->how);
 	is(seen.error[0], -ETIME, "%s: and others before it were", k->how);
-	is(lkdf_scope_wait(k->rt, NULL, -1), -ETIME, "%s: the scope, too",
-	   k->how);
+	is(lkdf_scope_wait(k->rt, NULL, -1), 0, "%s: as it told", k->how);
 	atomic_store(&is_short, 1);
 	seen.rc = 0;
 	is(api_run(g, NULL, ATTR(lkdf_run, .deadline_ns = HOUR)), 0,

@@ -352,6 +352,8 @@ static void a_wild_return_value_is_an_error(struct lkdf *rt)
 	}
 	rc = api_run(g, NULL, NULL);
 	ok(rc < 0 && rc >= -4095, "in a graph too (%d)", rc);
+	must(lkdf_submit(rt, NULL, ATTR(lkdf_task, .kind = k, .arg = &wild[2]),
+			 NULL));
 	rc = lkdf_scope_wait(rt, NULL, -1);
 	ok(rc < 0 && rc >= -4095, "and in the scope (%d)", rc);
 	lkdf_graph_put(g);

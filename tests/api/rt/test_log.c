@@ -201,12 +201,84 @@ static void a_callback_replaces_it(void)
 	is(nr[LKDF_LOG_ERROR], 0, "log=none silences a callback");
 }
 
+/* ---- the same error again and again ------------------------------------- */
+
+#define NR_SAME 2000
+
+/* Its child fails, and nobody asks: it has an error of its own. */
+static int fail_beside_a_child(struct lkdf_ctx *c, void *arg)
+{
+	must(lkdf_spawn(c, *(struct lkdf_kind **)arg, NULL));
+	return -EDOM;
+}
+
+/* Lines with the first text, and the sum of the counts in those with it. */
+static unsigned long count_told(const char *text, int *nr_counts)
+{
+	unsigned long sum = 0;
+	const char *line = text, *at;
+
+	*nr_counts = 0;
+	for (; line; line = strchr(line, '\n'), line += line != NULL) {
+		sum += !strncmp(
+			line, "lkdf: error: unobserved error: task burns", 41);
+		at = strstr(line, "unobserved errors: ");
+		if (!at || at > strchrnul(line, '\n'))
+			continue;
+		sum += strtoul(at + strlen("unobserved errors: "), NULL, 10);
+		++*nr_counts;
+	}
+	return sum;
+}
+
+static int burn(struct lkdf_ctx *c, void *arg)
+{
+	(void)c;
+	(void)arg;
+	return -EIO;
+}
+
+static void the_same_error_is_counted(void)
+{
+	int64_t begin = api_now_ns(), seconds;
+	struct lkdf_kind *k, *burns;
+	struct lkdf_event done;
+	int i, nr_counts;
+	const char *text;
+	struct lkdf *rt;
+
+	stderr_keep();
+	rt = api_open("workers=2");
+	burns = api_kind(rt, "burns", burn, 0, 0);
+	k = api_kind(rt, "beside", fail_beside_a_child, sizeof(burns), 0);
+	for (i = 0; i < NR_SAME; i++) {
+		must(lkdf_submit(rt, NULL,
+				 ATTR(lkdf_task, .kind = k, .arg = &burns),
+				 &done));
+		lkdf_event_wait(done, -1);
+	}
+	lkdf_scope_wait(rt, NULL, -1);
+	lkdf_kind_put(k);
+	lkdf_kind_put(burns);
+	close_at_last(rt);
+	text = stderr_text();
+	seconds = (api_now_ns() - begin) / 1000000000 + 1;
+	is(count_told(text, &nr_counts), NR_SAME,
+	   "each error is a line or in a count");
+	ok(nr_lines(text) - nr_counts <= 8 * (seconds + 1),
+	   "at most eight lines a second: %d in %d s", nr_lines(text),
+	   (int)seconds);
+	ok(nr_counts >= 1 && nr_counts <= seconds + 1, "and %d counts",
+	   nr_counts);
+}
+
 int main(void)
 {
 	tap_start(60);
 	unsetenv("LKDF_LOG");
 	errors_are_lines();
 	one_line_counts_those_behind();
+	the_same_error_is_counted();
 	what_nobody_can_ask_for_is_written();
 	what_is_asked_for_is_not_written();
 	levels_work_without_a_callback();

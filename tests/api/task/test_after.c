@@ -286,8 +286,8 @@ static void a_cancel_does_not_wait(const char *options)
 	   options);
 	must(lkdf_event_signal(later, 0));
 	lkdf_event_put(later);
-	is(lkdf_scope_wait(rt, NULL, -1), -ETIME,
-	   "%s: the others are not touched", options);
+	is(lkdf_scope_wait(rt, NULL, -1), 0, "%s: the others are not touched",
+	   options);
 	is(l.ran, 1, "%s: and run", options);
 	/* One of them still fires, the other does not before the close. */
 	must(lkdf_event_signal(never[0], 0));
