@@ -159,6 +159,8 @@ int lkdf_close(struct lkdf *rt)
 	if (rc)
 		return rc;
 	if (!a_load(rt->is_alive, relaxed)) {
+		/* A thread that is not here may have its lock. */
+		rt->log.errors = NULL;
 		runtime_abandon(rt);
 		hooks_close(&rt->hooks, true);
 	} else {

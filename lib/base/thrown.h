@@ -11,8 +11,21 @@
 #ifndef BASE_THROWN_H
 #define BASE_THROWN_H
 
+#include <stddef.h>
+
 /* Writes the line on standard error and aborts. */
 _Noreturn void thrown_end(const char *line);
+
+/*
+ * The cleanup of a guard that a caller of the user's function has set to such a
+ * line, and sets to NULL when the function has returned.
+ */
+static inline __attribute__((always_inline)) void
+thrown_look(const char *const *line)
+{
+	if (__builtin_expect(*line != NULL, 0))
+		thrown_end(*line);
+}
 
 #if defined(__x86_64__) || defined(__aarch64__)
 /* 0x1b: 4 bytes, relative to where they stand. */

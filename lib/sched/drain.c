@@ -32,6 +32,7 @@ static bool drain_serial(struct sched *s, int64_t nap_ns)
 	bool has_moved = false;
 	uint32_t nr;
 
+	THROWN_ENDS_HERE;
 	t->executor = s->workers[0].executor;
 	depth_begin(&s->workers[0].depth);
 	do {
@@ -47,14 +48,12 @@ static bool drain_serial(struct sched *s, int64_t nap_ns)
 
 void sched_drain(struct sched *s)
 {
-	THROWN_ENDS_HERE;
 	if (may_drain(s) && begin_drain(s))
 		drain_serial(s, 0);
 }
 
 bool sched_wait(struct sched *s, int64_t *timeout_ns)
 {
-	THROWN_ENDS_HERE;
 	if (!may_drain(s))
 		return false;
 	if (begin_drain(s))

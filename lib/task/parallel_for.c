@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/thrown.h"
 #include "core/failure.h"
 #include "core/ops.h"
 #include "data/place.h"
@@ -71,13 +72,25 @@ static void learn_grain(struct loop *l, struct piece *p, uint64_t ticks)
 		p->block /= 2;
 }
 
+/* On each thread that an exception leaves it on the process ends. */
+static int call_function(const struct loop *l, uint64_t begin, uint64_t end)
+{
+	__attribute__((cleanup(thrown_look))) const char *guard =
+		"lkdf: a loop: an exception, or pthread_exit(), has left its "
+		"function; catch it there and return an error\n";
+	int rc = l->fn(begin, end, l->u);
+
+	guard = NULL;
+	return rc;
+}
+
 /* The next block; how long it took, where that counts. */
 static uint64_t run_block(struct loop *l, struct piece *p)
 {
 	uint64_t nr = min_u64(p->block, p->end - p->begin);
 	bool is_timed = l->is_auto || a_load(&l->nr_short, relaxed) < SAMPLES;
 	uint64_t start = is_timed ? clock_ticks() : 0, ticks = 0;
-	int rc = l->fn(p->begin, p->begin + nr, l->u);
+	int rc = call_function(l, p->begin, p->begin + nr);
 
 	if (unlikely(rc < 0))
 		stop_loop(l, rc, p, nr);
@@ -385,6 +398,7 @@ static bool is_one_piece(const struct loop *l)
 static void probe_here(struct loop *l, const struct lkdf_scope *s,
 		       struct piece *p)
 {
+	THROWN_ENDS_HERE;
 	if (!l->probes || l->rt->sched.is_serial)
 		return;
 	count_loop(1);

@@ -15,26 +15,28 @@ command -v "${CXX:-g++}" >"$dir/log" 2>&1 || {
 compile tests/tools/thrown.cc
 ok $? 'a program whose bodies throw builds'
 
-# ends OPTIONS WHERE TASK KIND
+# ends OPTIONS WHERE WHAT
 ends() {
 	timeout -k 5 60 prlimit --core=0 "$dir/program" "$1" "$2" >"$dir/out" 2>"$dir/log"
 	rc=$?
 	[ "$rc" -eq 134 ]
 	ok $? "$1, $2: the process is aborted"
-	grep -q "lkdf: task $3 of kind $4: an exception" "$dir/log"
-	ok $? "task $3 of kind $4 is named"
+	grep -q "lkdf: $3: an exception" "$dir/log"
+	ok $? "$3 is named"
 	[ ! -s "$dir/out" ]
 	ok $? "no handler further up is taken" "$dir/out"
 }
 
 for options in workers=1 workers=2 serial=1; do
-	ends "$options" submit thrower thrower
-	ends "$options" blocking blocker blocker
-	ends "$options" join thrower thrower
-	ends "$options" graph second thrower
+	ends "$options" submit "task thrower of kind thrower"
+	ends "$options" blocking "task blocker of kind blocker"
+	ends "$options" join "task thrower of kind thrower"
+	ends "$options" graph "task second of kind thrower"
+	ends "$options" 'first block' 'a loop'
+	ends "$options" 'last block' 'a loop'
 	"$dir/program" "$options" caught >"$dir/log" 2>&1
 	ok $? "$options: an exception that is caught in the body ends nothing"
 done
-LKDF_TRACE="$dir/trace.lkdf" ends workers=2 submit thrower thrower
+LKDF_TRACE="$dir/trace.lkdf" ends workers=2 submit "task thrower of kind thrower"
 echo "1..$nr"
 exit "$failed"

@@ -86,6 +86,30 @@ static int nothing(lkdf_ctx *, void *)
 	return 0;
 }
 
+// The first block on the caller's thread, or one on a worker's.
+static uint64_t throws_at;
+
+static int loops(uint64_t begin, uint64_t end, void *)
+{
+	if (begin <= throws_at && throws_at < end)
+		throw std::runtime_error("thrown");
+	return 0;
+}
+
+static int loop(lkdf *rt, uint64_t at)
+{
+	lkdf_range r = {};
+
+	r.end = 1000000;
+	throws_at = at;
+	try {
+		return lkdf_for(rt, r, loops, nullptr);
+	} catch (const std::exception &) {
+		std::puts("the handler of a loop");
+		return 0;
+	}
+}
+
 int main(int argc, char **argv)
 {
 	lkdf *rt = nullptr;
@@ -101,6 +125,10 @@ int main(int argc, char **argv)
 		return submit(rt, make(rt, "joiner", joins, 0));
 	if (!std::strcmp(argv[2], "graph"))
 		return run_graph(rt, thrower, make(rt, "first", nothing, 0));
+	if (!std::strcmp(argv[2], "first block"))
+		return loop(rt, 0);
+	if (!std::strcmp(argv[2], "last block"))
+		return loop(rt, 999999);
 	if (!std::strcmp(argv[2], "caught"))
 		return submit(rt, make(rt, "catcher", catches, 0)) == -5 ? 0
 									 : 1;

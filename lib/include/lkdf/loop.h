@@ -83,6 +83,8 @@ struct lkdf_reduce_attr {
  *
  * Without a grain, and where one node has workers, this thread may run the
  * first iterations itself, for some microseconds: a short loop wakes nobody.
+ * A C++ exception that leaves @fn ends the process by SIGABRT, as one that
+ * leaves a body does, on whatever thread.
  *
  * Context: any thread that is not in a body; waits.
  * Return: 0; the first error of @fn, blocks not yet begun are left out then;
