@@ -142,9 +142,9 @@ less report '^try: ' "$small"
 more report '  0\.4 % *Workers give operations to the kernel' "$small"
 
 "$lkdf" report -v tests/fixtures/report/unknown.lkdf >"$dir/log" &&
-	grep -q 'nothing is wrong: no cause takes more than 2 %' "$dir/log" &&
+	grep -q 'nothing outside of bodies: no cause takes more than 2 %' "$dir/log" &&
 	grep -q '  0\.4 % *Tasks are short' "$dir/log"
-ok $? 'with small causes alone nothing is wrong'
+ok $? 'with small causes alone nothing outside of bodies costs'
 
 device_target && start_target "$dir/device_target" busy
 ok $? 'a process with a runtime and a device'

@@ -17,6 +17,8 @@
 #define LEAST_IDLE WORTH_TELLING
 #define LEAST_TAKEN 0.03
 #define LEAST_ENTER 0.05
+/* In bodies: with less of it a program waits for what comes to it. */
+#define LEAST_LOADED 0.1
 /* Where all is asked for; words_share() rounds less to 0 %. */
 #define LEAST_OF_ALL 0.001
 
@@ -84,9 +86,12 @@ static double op_total(const struct kind *k)
 	return (double)k->op_total;
 }
 
+/* Of kinds that wait for workers: those of the pool wait for its threads. */
 static double waited(const struct kind *k)
 {
-	return (double)k->waited99 * (double)k->nr_waited;
+	return k->nr_pooled * 2 > k->nr
+		       ? 0
+		       : (double)k->waited99 * (double)k->nr_waited;
 }
 
 static double total(const struct kind *k)
@@ -113,9 +118,55 @@ static void submission_is_slow(struct report *r)
 	    words_share(share_of(r->nr_outside, nr_tasks(r))).text,
 	    words_time(r->last_outside).text,
 	    words_time(r->starved_before_last).text);
-	PUT(f->fix, "lkdf_submit_many(), or record the steps once: "
-		    "lkdf_graph_record()");
+	PUT(f->fix, "move what the thread computes between its calls into "
+		    "tasks; if it only submits: lkdf_submit_many(), or record "
+		    "the steps once: lkdf_graph_record()");
 	f->at = r->starved.at;
+}
+
+/* The program itself is in a wait of the library: it gives nothing to do. */
+static void all_wait(struct report *r, struct finding *f, const struct kind *k,
+		     double part)
+{
+	const char *name = name_of(r, k);
+
+	PUT(f->title, "Everybody waits for %s, which began last", name);
+	PUT(f->why,
+	    "For %s of worker time no task was ready, and %s of it a thread of "
+	    "the program was waiting for tasks, too. Meanwhile %s was running "
+	    "in %s of it (it takes %s in the middle, at most %s).",
+	    words_time(r->time[TIME_STARVED]).text,
+	    words_share(share_of(r->starved_waited, r->time[TIME_STARVED]))
+		    .text,
+	    name, words_share(part < 1 ? part : 1).text,
+	    words_time(k->p50).text, words_time(k->max).text);
+	PUT(f->fix,
+	    "start %s first (.prio = LKDF_HIGH), or split %s into "
+	    "smaller tasks",
+	    name, name);
+}
+
+/* A load of the program's own rhythm: idleness is no fault while none is late.
+ */
+static bool is_service(const struct report *r)
+{
+	return r->has.ready && find_share(r, TIME_BODY) < LEAST_LOADED &&
+	       find_share(r, TIME_LATE) < WORTH_TELLING &&
+	       r->nr_outside * 10 > nr_tasks(r) * 3ull;
+}
+
+static void not_loaded(struct report *r)
+{
+	const struct kind *k = most(r, waited);
+	struct finding *f = find_add(r, "load", FINDING_BOUND, 0);
+
+	PUT(f->title, "Not loaded: workers are in bodies for %s of their time",
+	    words_share(find_share(r, TIME_BODY)).text);
+	PUT(f->why,
+	    "Tasks come from outside, and none lies while a worker is idle for "
+	    "long: %s waits longest, 1 %% of its tasks %s and more.",
+	    name_of(r, k), words_time(k ? k->waited99 : 0).text);
+	PUT(f->fix, "nothing: record again under load");
 }
 
 static void little_to_do(struct report *r)
@@ -136,6 +187,10 @@ static void little_to_do(struct report *r)
 		    words_time(r->starved.size).text);
 		PUT(f->fix, "the program itself is the limit: more under way "
 			    "at a time, or fewer waits between the phases");
+		return;
+	}
+	if (r->starved_waited * 2 > r->time[TIME_STARVED]) {
+		all_wait(r, f, k, part);
 		return;
 	}
 	PUT(f->title,
@@ -180,6 +235,8 @@ static void find_starved(struct report *r)
 		idle_of_unknown_cause(r);
 	else if (r->starved_held * 2 > starved)
 		find_held(r);
+	else if (is_service(r))
+		not_loaded(r);
 	else if (r->nr_outside * 10 > nr_tasks(r) * 3ull &&
 		 r->starved_before_last * 2 > starved)
 		submission_is_slow(r);

@@ -82,22 +82,27 @@ static void more_workers_help(struct report *r)
 			big = &r->kind[i];
 	}
 	most = most < MOST_WORKERS ? most : MOST_WORKERS;
-	PUT(f->title, "%s",
-	    knows && most <= r->nr_workers
-		    ? "Workers have enough to do: only shorter bodies would help"
-		    : "Workers have enough to do: more of them would help, or "
-		      "faster bodies");
-	PUT(f->why, "%s of their time is in bodies, %s of that in %s.",
+	PUT(f->title,
+	    "Workers have enough to do: whether bodies are slower together is "
+	    "not known");
+	PUT(f->why,
+	    "%s of their time is in bodies, %s of that in %s. A recording does "
+	    "not tell whether bodies hinder each other: by a spin lock, by "
+	    "memory that they share, by its bandwidth.",
 	    words_share(share).text,
 	    words_share(share_of(big->total, all_bodies(r))).text,
 	    r->info.name[big->name]);
 	if (knows)
-		snprintf(f->why + strlen(f->why),
-			 sizeof(f->why) - strlen(f->why),
-			 " The longest chain takes %s, so at most %u workers "
-			 "are of use (an upper bound).",
-			 words_time(r->chain.body).text, (unsigned)most);
-	PUT(f->fix, "a profile of %s: perf record", r->info.name[big->name]);
+		snprintf(
+			f->why + strlen(f->why),
+			sizeof(f->why) - strlen(f->why),
+			" The longest chain takes %s: more than %u workers are "
+			"of no use, fewer may be.",
+			words_time(r->chain.body).text, (unsigned)most);
+	PUT(f->fix,
+	    "lkdf run -w 1 --trace one.lkdf, and lkdf trace diff with this "
+	    "recording: is %s slower here? If not, perf record",
+	    r->info.name[big->name]);
 }
 
 void find_bounds(struct report *r)

@@ -46,6 +46,8 @@ static void count_bodies(struct report *r)
 	for (; s < end; s++) {
 		r->kind[s->kind].nr++;
 		r->kind[s->kind].nr_waited += s->ready != NO_TIME;
+		r->kind[s->kind].nr_pooled +=
+			r->lane[s->lane].kind == LKDF_EXECUTOR_BLOCKING;
 		r->kind[s->kind].hist[hist_row(s->end - s->begin)]++;
 	}
 	for (i = 0; i < r->nr_ops; i++) {

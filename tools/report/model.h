@@ -20,7 +20,7 @@
 #define NR_BINS 400u
 #define NR_HIST 24u
 #define MAX_FINDINGS 16u
-/* A share of worker time; of a cause of less than it nothing is wrong. */
+/* A share of worker time; a cause of less than it is not worth a finding. */
 #define WORTH_TELLING 0.02
 #define MAX_NODES 64u
 #define MAX_DEVICES 64u
@@ -151,6 +151,7 @@ struct kind {
 	uint64_t nr, total; /* ns, without bodies within bodies */
 	uint64_t p50, p99, max;
 	uint64_t waited50, waited99, nr_waited;
+	uint64_t nr_pooled; /* bodies that the blocking pool ran */
 	uint64_t on_chain, ops_on_chain, asleep;
 	uint64_t futex; /* asleep on futex words: exact */
 	double blame, blame_starved; /* ns of others' idle time beside it */
@@ -263,6 +264,7 @@ struct report {
 	struct gap starved, late;
 	uint64_t nr_enters, last_outside, starved_before_last;
 	uint64_t starved_held; /* while tasks waited for limits */
+	uint64_t starved_waited; /* while a thread outside waited for tasks */
 	uint64_t nr_outside; /* tasks made ready by threads of the program */
 	double blame_nobody;
 

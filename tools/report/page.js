@@ -117,7 +117,7 @@ function findings() {
 	if (!costly)
 		page.append(el("div", { class: "finding other fine" },
 			el("div", { class: "cost" }, "fine"),
-			el("h3", {}, "Nothing is wrong"), el("p", {},
+			el("h3", {}, "Nothing outside of bodies"), el("p", {},
 				"No cause takes more than 2 % of worker time.")));
 	D.findings.forEach((f, i) => {
 		page.append(el("div", {

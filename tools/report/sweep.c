@@ -28,6 +28,12 @@ struct worker {
 	struct samples samples;
 };
 
+/* Times at which something begins, and is over, by turns. */
+struct edges {
+	uint64_t *at;
+	uint32_t nr, next; /* next odd: it is under way */
+};
+
 struct sweep {
 	struct report *r;
 	struct clocks now;
@@ -36,8 +42,8 @@ struct sweep {
 	uint32_t *heap, nr_heap; /* workers by the end of their span */
 	uint64_t *ready, nr_ready, next_ready;
 	uint64_t *op_end, next_op, next_op_end;
-	uint64_t *edge; /* tasks begin to wait for limits, and none does */
-	uint32_t nr_edges, next_edge; /* odd: some do */
+	struct edges held; /* tasks wait for limits */
+	struct edges waited; /* a thread of the program waits for tasks */
 	uint32_t nr_ready_now, nr_ops_now, nr_busy, nr_idle;
 	double ops_area;
 };
@@ -107,9 +113,11 @@ static void advance(struct sweep *s, uint64_t t)
 	} else {
 		s->now.starved += dt;
 		s->now.blame_starved += blame;
-		if (t <= r->last_outside)
+		if (s->waited.next % 2)
+			r->starved_waited += dt * s->nr_idle;
+		else if (t <= r->last_outside)
 			r->starved_before_last += dt * s->nr_idle;
-		if (s->next_edge % 2)
+		if (s->held.next % 2)
 			r->starved_held += dt * s->nr_idle;
 	}
 	s->ops_area += (double)dt * s->nr_ops_now;
@@ -205,6 +213,17 @@ static int step_worker(struct sweep *s)
 	return 0;
 }
 
+static uint64_t next_edge(const struct edges *e, uint64_t t)
+{
+	return e->next < e->nr && e->at[e->next] < t ? e->at[e->next] : t;
+}
+
+static void pass_edges(struct edges *e, uint64_t at)
+{
+	while (e->next < e->nr && e->at[e->next] <= at)
+		e->next++;
+}
+
 static uint64_t earliest(const struct sweep *s)
 {
 	uint64_t t = s->worker[s->heap[0]].walk.end;
@@ -215,9 +234,8 @@ static uint64_t earliest(const struct sweep *s)
 		t = s->r->op[s->next_op].begin;
 	if (s->next_op_end < s->r->nr_ops && s->op_end[s->next_op_end] < t)
 		t = s->op_end[s->next_op_end];
-	if (s->next_edge < s->nr_edges && s->edge[s->next_edge] < t)
-		t = s->edge[s->next_edge];
-	return t;
+	t = next_edge(&s->held, t);
+	return next_edge(&s->waited, t);
 }
 
 static void change_counts(struct sweep *s)
@@ -233,8 +251,8 @@ static void change_counts(struct sweep *s)
 	for (; s->next_op_end < r->nr_ops && s->op_end[s->next_op_end] <= s->at;
 	     s->next_op_end++)
 		s->nr_ops_now--;
-	while (s->next_edge < s->nr_edges && s->edge[s->next_edge] <= s->at)
-		s->next_edge++;
+	pass_edges(&s->held, s->at);
+	pass_edges(&s->waited, s->at);
 	if (s->nr_ready_now > r->most_ready)
 		r->most_ready = s->nr_ready_now;
 	if (s->nr_ops_now > r->most_ops)
@@ -304,25 +322,56 @@ static int gather_ops(struct sweep *s)
 	return spare && s->op_end ? 0 : -ENOMEM;
 }
 
-/* The waits overlap: as one where they do. */
+/* Spans by begin, that may overlap: as one where they do. */
+static void add_edges(struct edges *e, uint64_t begin, uint64_t end)
+{
+	uint64_t *last = e->nr ? &e->at[e->nr - 1] : NULL;
+
+	if (last && begin <= *last) {
+		*last = end > *last ? end : *last;
+		return;
+	}
+	e->at[e->nr++] = begin;
+	e->at[e->nr++] = end;
+}
+
+static int by_begin(const void *a, const void *b)
+{
+	const struct wait *x = *(const struct wait *const *)a;
+	const struct wait *y = *(const struct wait *const *)b;
+
+	return x->begin < y->begin ? -1 : x->begin > y->begin;
+}
+
+/* Those of threads of the program lie by their ends. */
+static int gather_waits(struct sweep *s)
+{
+	struct report *r = s->r;
+	const struct wait **w = malloc((r->nr_waits + 1ull) * sizeof(*w));
+	uint32_t i;
+
+	s->waited.at = malloc((2ull * r->nr_waits + 1) * sizeof(uint64_t));
+	for (i = 0; w && i < r->nr_waits; i++)
+		w[i] = &r->wait[i];
+	if (w && s->waited.at) {
+		qsort(w, r->nr_waits, sizeof(*w), by_begin);
+		for (i = 0; i < r->nr_waits; i++)
+			add_edges(&s->waited, w[i]->begin, w[i]->end);
+	}
+	free(w);
+	return w && s->waited.at ? 0 : -ENOMEM;
+}
+
 static int gather_held(struct sweep *s)
 {
 	struct report *r = s->r;
 	const struct held *h;
-	uint64_t *last;
 
-	s->edge = malloc((2ull * r->nr_held + 1) * sizeof(*s->edge));
-	if (!s->edge)
+	s->held.at = malloc((2ull * r->nr_held + 1) * sizeof(uint64_t));
+	if (!s->held.at)
 		return -ENOMEM;
-	for (h = r->held; h < r->held + r->nr_held; h++) {
-		last = s->nr_edges ? &s->edge[s->nr_edges - 1] : NULL;
-		if (last && h->begin <= *last) {
-			*last = h->end > *last ? h->end : *last;
-			continue;
-		}
-		s->edge[s->nr_edges++] = h->begin;
-		s->edge[s->nr_edges++] = h->end;
-	}
+	for (h = r->held; h < r->held + r->nr_held; h++)
+		add_edges(&s->held, h->begin, h->end);
 	return 0;
 }
 
@@ -378,6 +427,8 @@ int report_sweep(struct report *r)
 	if (!rc)
 		rc = gather_held(&s);
 	if (!rc)
+		rc = gather_waits(&s);
+	if (!rc)
 		rc = start_workers(&s);
 	if (!rc)
 		rc = sweep_all(&s);
@@ -391,6 +442,7 @@ int report_sweep(struct report *r)
 	free(s.heap);
 	free(s.ready);
 	free(s.op_end);
-	free(s.edge);
+	free(s.held.at);
+	free(s.waited.at);
 	return rc;
 }

@@ -218,7 +218,7 @@ static void write_finding(const struct finding *f, unsigned nr, FILE *out)
 		fprintf(out, " on worker %d\n", f->at.lane);
 }
 
-/* With less than that nothing is wrong. */
+/* A cause of less than that is told, but not counted. */
 static bool is_costly(const struct finding *f)
 {
 	return f->sort == FINDING_COST ? f->cost >= WORTH_TELLING
@@ -234,8 +234,8 @@ static void write_findings(const struct report *r, FILE *out)
 		nr_costly += is_costly(&r->finding[i]);
 	if (!nr_costly)
 		fprintf(out,
-			"  nothing is wrong: no cause takes more than 2 %% "
-			"of worker time\n");
+			"  nothing outside of bodies: no cause takes more than "
+			"2 %% of worker time\n");
 	for (i = 0; i < r->nr_findings; i++)
 		write_finding(&r->finding[i], i + 1, out);
 }

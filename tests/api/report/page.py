@@ -5,7 +5,7 @@ page.py FACT BASE: does the page BASE.html, as the browser's BASE.dom has it,
 agree with BASE.txt and BASE.json? Exit status 0: yes. page.py fits|contrast BASE
 dark|light WIDTH: what looks.js has found in such a window. page.py first BASE TITLE
 FIX: a reader of the page alone sees a cause with these words first. page.py fine
-BASE: he sees that nothing is wrong.
+BASE: he sees that nothing outside of bodies is wrong.
 """
 import base64
 import hashlib
@@ -163,7 +163,7 @@ def findings():
     report, titles = json.loads(read('.json')), tree().titles
     want = [f'{i + 1}  {f["title"]}' for i, f in enumerate(report['findings'])]
     print(want, titles)
-    return want == [x for x in titles if x != 'Nothing is wrong']
+    return want == [x for x in titles if x != 'Nothing outside of bodies']
 
 
 def first():
@@ -178,7 +178,7 @@ def first():
 def fine():
     cards = tree().cards
     print(cards)
-    return cards[0]['title'] == 'Nothing is wrong' and \
+    return cards[0]['title'] == 'Nothing outside of bodies' and \
         'No cause' in cards[0]['why'] and \
         all(x['cost'] == 'bound' for x in cards[1:])
 

@@ -136,6 +136,69 @@ def critical():
     return trace
 
 
+def rounds(dear_first):
+    """60 rounds of 32 tasks and a dear one; the program waits for each."""
+    trace = Trace(4)
+    machine = Machine(trace, 4)
+    at = 0
+    for _ in range(60):
+        ends = []
+        for i in range(33):
+            is_dear = i == (0 if dear_first else 32)
+            ready = at + i * US
+            ends.append(machine.run('dear' if is_dear else 'cheap',
+                                    3 * MS if is_dear else 370 * US, ready))
+        by, end = max(ends, key=lambda x: x[1])
+        trace.span(4, WAIT, at + 33 * US, end, by=by)
+        at = end + 5 * US
+    fair_samples(trace, machine, max(machine.free))
+    return trace
+
+
+def last():
+    """The dear task of each round is submitted last."""
+    return rounds(False)
+
+
+def last_fixed():
+    return rounds(True)
+
+
+def submit():
+    """A thread that computes between its calls, and waits for nothing."""
+    trace = Trace(4)
+    machine = Machine(trace, 4)
+    for i in range(400):
+        machine.run('count', 300 * US, i * 250 * US)
+    fair_samples(trace, machine, max(machine.free))
+    return trace
+
+
+def service():
+    """A request each 10 ms, 400 us of work: nothing to gain."""
+    trace = Trace(4)
+    machine = Machine(trace, 4)
+    for i in range(200):
+        machine.run('answer', 400 * US, i * 10 * MS)
+    fair_samples(trace, machine, max(machine.free))
+    return trace
+
+
+def pooled():
+    """Workers wake late; a kind of the blocking pool waits far longer there."""
+    trace = Trace(4)
+    machine = Machine(trace, 2)
+    for lane in (2, 3):
+        trace.place(lane, -1, -1, BLOCKING)
+    for i in range(400):
+        machine.run('step', 300 * US, i * 250 * US, late=100 * US)
+    for i in range(80):
+        at = 20 * MS + i // 2 * 2 * MS
+        trace.slice(2 + i % 2, 'log', at, at + 2 * MS, ready=at - 20 * MS)
+    fair_samples(trace, machine, max(machine.free))
+    return trace
+
+
 def quota():
     """Eight workers, a quota of two CPUs."""
     trace = Trace(8)
@@ -398,9 +461,10 @@ def hostile():
 
 
 PLANTED = {f.__name__: f for f in (
-    remote, convoy, lock, taken, gone, critical, quota, io, limit, clean, pipeline,
-    unknown, made_up, partly, growing, wild, two, old, small, graph, joins, device,
-    hostile)}
+    remote, convoy, lock, taken, gone, critical, last,
+    last_fixed, submit, service, pooled, quota, io, limit, clean, pipeline,
+    unknown, made_up, partly, growing, wild, two, old, small, graph, joins,
+    device, hostile)}
 
 if __name__ == '__main__':
     if sys.argv[1:] == ['--list']:
