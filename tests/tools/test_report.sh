@@ -147,7 +147,7 @@ for name in clean pipeline; do
 	told "$name" 'f[0]["id"] == "workers" and f[0]["sort"] == "bound"'
 	ok $? "$name: workers have enough to do"
 	told "$name" '"not known" in f[0]["title"] and
-		"lkdf trace diff" in f[0]["fix"]'
+		"lkdf try -w 1," in f[0]["fix"]'
 	ok $? "$name: whether bodies are slower together is not known"
 	"$lkdf" report "$dir/$name.lkdf" >"$log"
 	grep -q 'nothing outside of bodies' "$log"

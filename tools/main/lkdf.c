@@ -29,6 +29,8 @@ static const struct cli_verb verbs[] = {
 	{ "trace", NULL, NULL, NULL, &trace_family },
 	{ "report", "what costs most in a recording, and what to change",
 	  verb_report, &report_spec, NULL },
+	{ "try", "a command with 1, 2, 4 workers: is it slower together?",
+	  verb_try, &try_spec, NULL },
 	{ "pages", "on which nodes the memory of a process is", verb_pages,
 	  &pages_spec, NULL },
 	{ "probe", "loads and ends the BPF programs that see workers",

@@ -100,9 +100,9 @@ static void more_workers_help(struct report *r)
 			"of no use, fewer may be.",
 			words_time(r->chain.body).text, (unsigned)most);
 	PUT(f->fix,
-	    "lkdf run -w 1 --trace one.lkdf, and lkdf trace diff with this "
-	    "recording: is %s slower here? If not, perf record",
-	    r->info.name[big->name]);
+	    "lkdf try -w 1,%u -- COMMAND: is %s slower together? If not, perf "
+	    "record",
+	    r->nr_workers, r->info.name[big->name]);
 }
 
 void find_bounds(struct report *r)

@@ -1,0 +1,55 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+"""
+tried.py NAME FILE: what lkdf try records, of a kind that is as fast together as
+alone, and of one that is not, for several reasons.
+"""
+import sys
+
+from planted import MS, US, samples
+from trace import Machine, Trace
+
+
+def counters(workers, length, cpu=1.0, queued=0.0):
+    """Bodies of a kind that takes so long, and of one that does not."""
+    trace = Trace(workers)
+    machine = Machine(trace, workers)
+    for _ in range(400):
+        machine.run('count', length * US, 0)
+        machine.run('other', 100 * US, 0)
+    samples(trace, workers, max(machine.free), cpu, queued, MS)
+    return trace
+
+
+def alone():
+    """One worker, as lkdf try runs it first."""
+    return counters(1, 20)
+
+
+def together_memory():
+    """On a CPU all the time, and thirty times as long."""
+    return counters(4, 600)
+
+
+def together_clean():
+    return counters(4, 20)
+
+
+def together_asleep():
+    """A lock: bodies sleep two thirds of their time."""
+    return counters(4, 600, 0.33)
+
+
+def together_crowded():
+    """Four workers on two CPUs."""
+    trace = counters(4, 600, 0.5, 0.5)
+    trace.fact('cpus', '2')
+    return trace
+
+
+TRIED = {f.__name__: f for f in (
+    alone, together_memory, together_clean, together_asleep,
+    together_crowded)}
+
+if __name__ == '__main__':
+    TRIED[sys.argv[1]]().write(sys.argv[2])
