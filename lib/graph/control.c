@@ -27,6 +27,7 @@ struct control *control_of(struct lkdf_graph *g)
 void control_free(struct lkdf_graph *g)
 {
 	struct control *c = g->control;
+	uint32_t l;
 
 	if (!c)
 		return;
@@ -36,6 +37,10 @@ void control_free(struct lkdf_graph *g)
 	free(c->exits);
 	free(c->back_ports);
 	free(c->folds);
+	for (l = 0; c->regions && l < c->nr_loops; l++)
+		free(c->regions[l]);
+	free(c->regions);
+	free(c->position);
 	free(c->loops);
 	free(c->loop_of);
 	free(c);

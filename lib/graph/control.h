@@ -20,6 +20,7 @@
 #include "graph/graph.h"
 
 struct reduction;
+struct region;
 
 enum control_flag {
 	CONTROL_BRANCH = 1, /* live where its task chooses it */
@@ -96,6 +97,8 @@ struct control {
 	uint32_t *back_ports; /* by loop: live of BACK edges with PORT */
 	struct loop_fold *folds; /* by loop, see lib/seal/folds.c */
 	uint32_t nr_folds;
+	struct region **regions; /* by loop, see region.h; NULL: none at all */
+	uint32_t *position; /* by index: of a member in its region */
 };
 
 /*

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 struct frame;
+struct region_run;
 struct worker;
 
 /* A loop in a run. */
@@ -29,6 +30,7 @@ struct loop_run {
 struct control_run {
 	struct loop_run *loops;
 	_Atomic(uint8_t) *taken; /* by exit: its branch was chosen */
+	struct region_run *regions; /* by loop; NULL: no loop has one */
 };
 
 /* Of a sealed graph with control: the run's part of a frame. 0 or -ENOMEM. */

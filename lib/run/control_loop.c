@@ -5,6 +5,7 @@
 #include "run/chain.h"
 #include "run/control.h"
 #include "run/enter.h"
+#include "run/region_run.h"
 
 #include <errno.h>
 
@@ -125,9 +126,6 @@ static inline bool has_hooks(const struct burst *b)
 	return b->graph->ports && b->graph->ports->has_hooks;
 }
 
-/* Tasks that one follows without a look at what else there is. */
-#define CONTROL_TURNS 64
-
 /* The body; false: the task is resolved, or somebody else's now. */
 static inline __attribute__((always_inline)) bool
 call_body(struct burst *b, const struct rec *r, uint32_t index, int *value)
@@ -195,8 +193,42 @@ pop_task(struct burst *b, uint32_t plain_item, uint64_t *item)
 	return item_index(*item);
 }
 
-/* Tasks that one follows without a look at what else there is. */
-#define CONTROL_TURNS 64
+/* How a task goes on. */
+enum step {
+	STEP_NEXT, /* *index is next, or NO_TASK */
+	STEP_TURN, /* all else has its turn */
+	STEP_AWAY, /* a task is somebody else's now */
+};
+
+static enum step step_of(enum region_end end)
+{
+	if (end == REGION_NEXT)
+		return STEP_NEXT;
+	return end == REGION_TURN ? STEP_TURN : STEP_AWAY;
+}
+
+/* The task runs, or iterations of the loop whose head it is do. */
+static inline __attribute__((always_inline)) enum step
+run_task(struct burst *b, uint32_t *index, uint32_t *nr_run)
+{
+	const struct region *region = region_at(b, *index);
+	enum region_end end = REGION_READY;
+	struct rec *r;
+	int value;
+
+	if (region)
+		end = region_run(b, region, index, nr_run, &value);
+	if (end > REGION_RAN)
+		return step_of(end);
+	r = &b->recs[*index];
+	if (end == REGION_READY && unlikely(!call_body(b, r, *index, &value)))
+		return STEP_AWAY;
+	++*nr_run;
+	if (unlikely(has_hooks(b)))
+		port_resolved(b->f, *index, true);
+	*index = tell_others(b, r, value);
+	return STEP_NEXT;
+}
 
 /*
  * As run_chain() of run.c. A loop may never end, so all else has its turn every
@@ -206,21 +238,14 @@ pop_task(struct burst *b, uint32_t plain_item, uint64_t *item)
 HOT_LOOP uint64_t run_control(struct burst *b, uint32_t index)
 {
 	const uint32_t plain_item = (uint32_t)item_make(b->f, 0, 0);
-	bool is_away = false;
+	enum step step;
 	uint32_t nr_run = 0;
 	uint64_t item = 0;
-	struct rec *r;
-	int value;
 
 	for (;;) {
-		r = &b->recs[index];
-		is_away = !call_body(b, r, index, &value);
-		if (unlikely(is_away))
+		step = run_task(b, &index, &nr_run);
+		if (unlikely(step != STEP_NEXT))
 			break;
-		nr_run++;
-		if (unlikely(has_hooks(b)))
-			port_resolved(b->f, index, true);
-		index = tell_others(b, r, value);
 		if (index != NO_TASK) {
 			if (likely(nr_run % CONTROL_TURNS))
 				continue;
@@ -233,7 +258,7 @@ HOT_LOOP uint64_t run_control(struct burst *b, uint32_t index)
 		item = 0;
 	}
 	burst_count(b, nr_run);
-	if (is_away || !b->nr_resolved)
+	if (step == STEP_AWAY || !b->nr_resolved)
 		burst_leave_frame(b);
 	return item;
 }

@@ -9,6 +9,9 @@
 
 struct burst;
 
+/* Tasks that one follows without a look at what else there is. */
+#define CONTROL_TURNS 64
+
 /* Returns an item that was taken and is to be run next, or 0. */
 uint64_t run_control(struct burst *b, uint32_t index);
 

@@ -9,6 +9,7 @@
 #include "mem/region.h"
 #include "run/frame.h"
 #include "run/planned.h"
+#include "run/region_run.h"
 #include "run/slots.h"
 #include "run/stream.h"
 
@@ -156,6 +157,8 @@ static int init_frame(struct lkdf_graph *g, uint32_t i, bool overflow_next)
 		slot = values_create(f);
 	if (!slot && g->control)
 		slot = control_run_create(f);
+	if (!slot && g->control)
+		slot = region_run_create(f);
 	if (!slot && g->ports)
 		slot = port_run_create(f);
 	if (!slot)
@@ -212,6 +215,7 @@ void frames_destroy(struct lkdf_graph *g)
 		if (g->planned)
 			region_free(f->planned, planned_size(g));
 		values_destroy(f);
+		region_run_destroy(f);
 		control_run_destroy(f);
 		port_run_destroy(f);
 		destroy_passes(f, g->rt);

@@ -19,6 +19,7 @@
 #include "seal/find_loops.h"
 #include "seal/frames.h"
 #include "seal/index.h"
+#include "seal/regions.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -338,6 +339,8 @@ static int seal_steps(struct lkdf_graph *g, struct lkdf_diag *why)
 	rc = g->homes ? renumber(g) : 0;
 	if (!rc && g->control)
 		rc = control_index(g);
+	if (!rc && g->control)
+		rc = regions_make(g);
 	if (!rc && g->ports)
 		rc = ports_index(g);
 	if (!rc && g->accesses)

@@ -28,7 +28,7 @@
 
 static const int worker_counts[] = { 1, 2, 4, 0 };
 #define NR_RUNTIMES 4
-#define NR_KINDS 16
+#define NR_KINDS 32
 
 struct options {
 	uint64_t programs, seed, base, repeat;
@@ -53,7 +53,7 @@ static const uint32_t value_size = sizeof(uint64_t);
 static struct lkdf_kind *gates[NR_RUNTIMES], *children[NR_RUNTIMES];
 static struct variables variables[NR_RUNTIMES];
 static uint64_t nr_refused, nr_runs, nr_iterations, nr_again, nr_included;
-static uint64_t nr_with_data;
+static uint64_t nr_with_data, nr_bare;
 
 static int body(struct lkdf_ctx *c, void *arg)
 {
@@ -71,7 +71,9 @@ static int body(struct lkdf_ctx *c, void *arg)
 	variables_call(c, r->variables, r->child,
 		       &(struct call){ r->p, r->number, task, n },
 		       &r->seen[task]);
-	*(uint64_t *)lkdf_out(c, 0) = program_out(r->p, r->number, task, n);
+	if (!r->p->is_bare)
+		*(uint64_t *)lkdf_out(c, 0) =
+			program_out(r->p, r->number, task, n);
 
 	return program_value(r->p, r->number, task, n);
 }
@@ -136,6 +138,7 @@ static void open_runtime(int r)
 		a.flags = (i & 1 ? LKDF_ANY : 0) | (i & 2 ? LKDF_ALWAYS : 0) |
 			  (i & 4 ? LKDF_BLOCKING : 0);
 		a.nr_in = i & 8 ? 1 : 0;
+		a.nr_out = i & 16 ? 0 : 1;
 		must(lkdf_kind_create(runtimes[r], &a, &kinds[r][i]), "kind");
 	}
 }
@@ -205,7 +208,8 @@ static struct lkdf_graph *build(int r, const struct program *p)
 	must(lkdf_graph_create(runtimes[r], &a, &g), "graph");
 	for (t = 0; t < p->nr_tasks; t++) {
 		kind = p->is_any[t] + 2 * p->is_always[t] +
-		       4 * p->is_blocking[t] + 8 * p->has_in[t];
+		       4 * p->is_blocking[t] + 8 * p->has_in[t] +
+		       16 * p->is_bare;
 		nr = variables_uses(&variables[r], p, t, use);
 		must(lkdf_graph_add(g, kinds[r][kind], (void *)(intptr_t)t, use,
 				    nr),
@@ -353,6 +357,7 @@ static bool try(int r, const struct program *p)
 		good = run_all(r, p, g);
 	nr_refused += want != 0;
 	nr_with_data += !want && p->has_data;
+	nr_bare += !want && p->is_bare;
 	alarm(0);
 	lkdf_graph_put(g);
 	return good;
@@ -427,11 +432,11 @@ int main(int argc, char **argv)
 	for (r = 0; r < NR_RUNTIMES; r++)
 		nr_iterations += stat_of(r, "lkdf.iterations");
 	printf("# %llu runs, %llu iterations, %llu graphs refused, %llu bodies "
-	       "called again, %llu graphs included, %llu with data\n",
+	       "called again, %llu graphs included, %llu with data, %llu bare\n",
 	       (unsigned long long)nr_runs, (unsigned long long)nr_iterations,
 	       (unsigned long long)nr_refused, (unsigned long long)nr_again,
 	       (unsigned long long)nr_included,
-	       (unsigned long long)nr_with_data);
+	       (unsigned long long)nr_with_data, (unsigned long long)nr_bare);
 	for (r = 0; r < NR_RUNTIMES; r++)
 		close_runtime(r);
 	return tap_end();

@@ -100,6 +100,16 @@ static void add_channels(struct program *p, struct rng *r)
 		p->sender = (int)rng_range(r, 0, last);
 }
 
+/* Of what has neither values nor data: three of four. */
+static void make_bare(struct program *p, struct rng *r)
+{
+	int i;
+
+	p->is_bare = !p->has_data && !rng_one_in(r, 4);
+	for (i = 0; i < p->nr_edges; i++)
+		p->is_bare &= !p->edge[i].has_value;
+}
+
 void program_create(struct program *p, uint64_t seed)
 {
 	struct rng r = { seed };
@@ -128,6 +138,7 @@ void program_create(struct program *p, uint64_t seed)
 	add_values(p, &r);
 	add_channels(p, &r);
 	data_add(p, &r);
+	make_bare(p, &r);
 }
 
 void program_print(const struct program *p)

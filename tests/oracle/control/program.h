@@ -47,6 +47,7 @@ struct program {
 	int receiver, sender; /* tasks: a value each call; -1: none */
 	int depth; /* of their channels */
 	bool has_data, never_fails;
+	bool is_bare; /* no task has a port: see lib/graph/region.h */
 	int nr_uses[MAX_TASKS];
 	struct use use[MAX_TASKS][MAX_USES];
 };

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * A loop whose iterations one worker can go through without counters, made at
+ * seal. Its tasks are in an order that all edges follow; a bit for each says
+ * that it is live. A task that has run sets the bits of what it leads to, and
+ * the next one is the first bit that is set: what no branch has chosen is never
+ * looked at. A task that waits for several edges has a count of them; it starts
+ * anew with each iteration.
+ *
+ * Not every loop has a region, see regions_make() of lib/seal/regions.c.
+ * lib/run/region_run.c goes through them.
+ */
+#ifndef GRAPH_REGION_H
+#define GRAPH_REGION_H
+
+#include "base/atomic.h"
+#include "base/util.h"
+
+/* Words of bits have one word of bits above them. */
+#define REGION_TASKS (64u * 64)
+
+/* Bytes that a region may have for each task. */
+#define REGION_BYTES 64u
+
+enum region_how {
+	REGION_LIVE, /* makes its target live */
+	REGION_ALL, /* its target waits for several edges: one of them */
+	REGION_ONE, /* the same, and it is one of those that a choice takes */
+	REGION_BACK,
+	REGION_EXIT,
+};
+
+struct region_edge {
+	uint16_t how; /* enum region_how */
+	uint16_t to; /* a position; BACK, EXIT: which edge of the task */
+	uint16_t branch;
+};
+
+struct region_task {
+	uint32_t index;
+	/* Edges that it always takes, then those with branches, sorted. */
+	uint32_t first, first_branch, end;
+	/* In at[]: where the edges of branch 0, 1, ... begin; one more. */
+	uint32_t first_at;
+	uint16_t nr_dense; /* branches that are there */
+	uint16_t only; /* the one task that it leads to, LIVE; 0: others */
+};
+
+/* Constant after seal, but for is_wide. */
+struct region {
+	uint32_t nr, nr_words;
+	bool counts; /* some tasks wait for several edges */
+	struct region_task *task; /* by position; the head has 0 */
+	struct region_edge *edge;
+	uint32_t *at;
+	uint16_t *waits; /* by position */
+
+	/* Any worker, racy: tasks were live side by side, others had none. */
+	_Atomic(uint32_t) is_wide;
+};
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * A worker goes through the iterations of a loop that has a region, see
+ * graph/region.h. Nobody else has anything of an iteration before it is over,
+ * so nothing in it is shared, and the counters of its tasks stay as they are.
+ *
+ * A worker leaves the region before its iteration is over, and the counters are
+ * as if it had never been there:
+ *
+ *	look	 something is out of the common before a body: a request, a
+ *		 trace, a limit, a cancel, values that are missing
+ *	after	 a body has failed, has children, waits, goes on elsewhere or
+ *		 returns what is no branch
+ *	wide	 tasks are live side by side, and other workers could have them
+ *
+ * After an iteration the general way is gone where the loop ends, is cancelled,
+ * or everything else has its turn.
+ */
+#ifndef RUN_REGION_RUN_H
+#define RUN_REGION_RUN_H
+
+#include "graph/region.h"
+#include "run/burst.h"
+
+/* Of a loop in a frame; its worker's while an iteration is under way. */
+struct region_run {
+	uint64_t live; /* which words of bits are not 0 */
+	uint64_t *bits; /* live tasks that have not run, by position */
+	uint64_t *done; /* those that have */
+	uint64_t *chosen; /* tasks that wait for several, and one was chosen */
+	int32_t *value; /* what those with branches have returned */
+	uint16_t *waits; /* edges to come */
+};
+
+/* Of a sealed graph: what its regions need in a frame. 0 or -ENOMEM. */
+int region_run_create(struct frame *f);
+void region_run_destroy(struct frame *f);
+
+/* The region that begins with this task, and may be gone through; or NULL. */
+static inline const struct region *region_at(const struct burst *b,
+					     uint32_t index)
+{
+	const struct control *c = b->graph->control;
+	struct region *r;
+	uint32_t l;
+
+	if (!c->regions || !(b->recs[index].flags & REC_MEMBER))
+		return NULL;
+	l = c->loop_of[index];
+	r = c->loops[l].head == index ? c->regions[l] : NULL;
+	if (!r || b->hindered || b->f->stream)
+		return NULL;
+	return a_load(&r->is_wide, relaxed) && !worker_is_alone(b->w) ? NULL
+								      : r;
+}
+
+/* How a worker has left a region. */
+enum region_end {
+	REGION_READY, /* *index is ready, the iteration goes on */
+	REGION_RAN, /* *index has run, too, and has returned *value */
+	REGION_NEXT, /* the loop is over: *index is next, or NO_TASK */
+	REGION_TURN, /* it goes round again after all else */
+	REGION_AWAY, /* a task is somebody else's, and the run may be over */
+};
+
+/* The head is *index, and ready. Adds to *nr_run the tasks that have run. */
+enum region_end region_run(struct burst *b, const struct region *r,
+			   uint32_t *index, uint32_t *nr_run, int *value);
+
+#endif

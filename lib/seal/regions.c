@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Regions: loops without loops in them, whose tasks are of plain kinds. Graphs
+ * with data or with ports have none: their edges do more than to make a task
+ * live.
+ */
+#include "seal/regions.h"
+
+#include "base/err.h"
+#include "graph/control.h"
+#include "graph/region.h"
+#include "task/kind.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* By index, for all loops; by loop, one more at the end. */
+struct maker {
+	struct lkdf_graph *g;
+	uint32_t *first, *members;
+	uint32_t *nr_in; /* edges to come while the order is made */
+	uint16_t *plain, *counts; /* edges to a task, by what they are */
+};
+
+static int no_memory(const struct lkdf_graph *g)
+{
+	return err(-ENOMEM, "graph %s: no memory for regions", g->name);
+}
+
+/* ---- edges --------------------------------------------------------------- */
+
+static uint32_t nr_edges_of(const struct maker *m, uint32_t index)
+{
+	const struct rec *r = &m->g->recs[index];
+	uint32_t nr = r->succ[1];
+
+	if (r->nr_succ != REC_CONTROL)
+		graph_succ(m->g, r, &nr);
+	return nr;
+}
+
+static struct control_edge edge_of(const struct maker *m, uint32_t index,
+				   uint32_t i)
+{
+	const struct rec *r = &m->g->recs[index];
+	uint32_t nr;
+
+	if (r->nr_succ == REC_CONTROL)
+		return m->g->control->out[r->succ[0] + i];
+	return (struct control_edge){
+		.from = index,
+		.to = graph_succ(m->g, r, &nr)[i],
+	};
+}
+
+static bool stays_inside(const struct control_edge *e)
+{
+	return !(e->flags & (CONTROL_BACK | CONTROL_EXIT));
+}
+
+static bool has_branch(const struct control_edge *e)
+{
+	return e->flags & (CONTROL_BRANCH | CONTROL_BACK);
+}
+
+/* ---- which loops --------------------------------------------------------- */
+
+/* The hot loop runs such a task at once, whatever the run is like. */
+static bool is_plain(const struct rec *r)
+{
+	const uint8_t flags = REC_CLASS | REC_PLACED | REC_LEADS | REC_FOLLOWS;
+
+	return (r->flags & flags) == CLASS_NORMAL && !r->kind->is_ours &&
+	       !r->kind->drop &&
+	       !(r->kind->flags & (LKDF_BLOCKING | LKDF_TEAM));
+}
+
+static bool may_have_region(const struct maker *m, uint32_t l)
+{
+	const struct graph_loop *loop = &m->g->control->loops[l];
+	uint32_t i;
+
+	if (loop->nr_inside > 1 || loop->nr_members > REGION_TASKS)
+		return false;
+	for (i = m->first[l]; i < m->first[l + 1]; i++)
+		if (!is_plain(&m->g->recs[m->members[i]]))
+			return false;
+	return true;
+}
+
+/* Members by loop, in the order of their indices. */
+static void list_members(struct maker *m)
+{
+	const struct control *c = m->g->control;
+	uint32_t i, l, *first = m->first;
+
+	for (i = 0; i < m->g->nr_recs; i++)
+		if (c->loop_of[i] != NO_LOOP)
+			first[c->loop_of[i] + 1]++;
+	for (l = 0; l < c->nr_loops; l++)
+		first[l + 1] += first[l];
+	for (i = 0; i < m->g->nr_recs; i++)
+		if (c->loop_of[i] != NO_LOOP)
+			m->members[first[c->loop_of[i]]++] = i;
+	for (l = c->nr_loops; l; l--)
+		first[l] = first[l - 1];
+	first[0] = 0;
+}
+
+/* ---- an order ------------------------------------------------------------ */
+
+static void count_in(struct maker *m, uint32_t index)
+{
+	uint32_t i, nr = nr_edges_of(m, index);
+	struct control_edge e;
+
+	for (i = 0; i < nr; i++) {
+		e = edge_of(m, index, i);
+		if (!stays_inside(&e))
+			continue;
+		m->nr_in[e.to]++;
+		if (e.flags & CONTROL_COUNTS)
+			m->counts[e.to]++;
+		else if (!(e.flags & CONTROL_DATA))
+			m->plain[e.to]++;
+	}
+}
+
+/* Kahn 1962, from the head. members of the loop are in their order then. */
+static bool order_members(struct maker *m, uint32_t l)
+{
+	uint32_t *list = m->members + m->first[l], at = 0, nr = 1, i, nr_edges;
+	uint32_t nr_members = m->first[l + 1] - m->first[l];
+	struct control_edge e;
+
+	for (i = 0; i < nr_members; i++)
+		count_in(m, list[i]);
+	list[0] = m->g->control->loops[l].head;
+	for (; at < nr; at++) {
+		m->g->control->position[list[at]] = at;
+		nr_edges = nr_edges_of(m, list[at]);
+		for (i = 0; i < nr_edges; i++) {
+			e = edge_of(m, list[at], i);
+			if (stays_inside(&e) && !--m->nr_in[e.to])
+				list[nr++] = e.to;
+		}
+	}
+	/* All are reached, and none is live of itself. */
+	for (i = 1; i < nr; i++)
+		if (!m->plain[list[i]] && !m->counts[list[i]])
+			return false;
+	return nr == nr_members;
+}
+
+/* ---- one region ---------------------------------------------------------- */
+
+/* How many edges the task waits for: those that count are one. */
+static uint16_t nr_waits(const struct maker *m, uint32_t index)
+{
+	return (uint16_t)(m->plain[index] + !!m->counts[index]);
+}
+
+static enum region_how how_of(const struct maker *m,
+			      const struct control_edge *e)
+{
+	if (e->flags & CONTROL_BACK && !(e->flags & CONTROL_EXIT))
+		return REGION_BACK;
+	if (e->flags & CONTROL_EXIT)
+		return REGION_EXIT;
+	if (nr_waits(m, e->to) == 1)
+		return REGION_LIVE;
+	return e->flags & CONTROL_COUNTS ? REGION_ONE : REGION_ALL;
+}
+
+/* chosen: those with branches, which are sorted, or the others. */
+static uint32_t add_edges(const struct maker *m, struct region *r,
+			  uint32_t index, bool chosen, uint32_t at)
+{
+	uint32_t i, nr = nr_edges_of(m, index);
+	struct control_edge e;
+
+	for (i = 0; i < nr; i++) {
+		e = edge_of(m, index, i);
+		if (has_branch(&e) != chosen || e.flags & CONTROL_DATA)
+			continue;
+		r->edge[at++] = (struct region_edge){
+			.how = (uint16_t)how_of(m, &e),
+			.to = (uint16_t)(stays_inside(&e)
+						 ? m->g->control->position[e.to]
+						 : i),
+			.branch = e.branch,
+		};
+	}
+	return at;
+}
+
+static uint32_t add_table(struct region *r, struct region_task *t, uint32_t at)
+{
+	uint32_t e = t->first_branch, branch;
+
+	t->first_at = at;
+	for (branch = 0; branch < t->nr_dense; branch++) {
+		r->at[at++] = e;
+		while (e < t->end && r->edge[e].branch == branch)
+			e++;
+	}
+	r->at[at++] = e;
+	return at;
+}
+
+static uint16_t leads_to(const struct region *r, const struct region_task *t)
+{
+	const struct region_edge *e = &r->edge[t->first];
+
+	return t->end - t->first == 1 && t->first_branch == t->end &&
+			       e->how == REGION_LIVE
+		       ? e->to
+		       : 0;
+}
+
+static void fill_region(const struct maker *m, struct region *r,
+			const uint32_t *list)
+{
+	uint32_t p, edge = 0, at = 0;
+	struct region_task *t;
+	const struct rec *rec;
+	uint8_t nr_dense;
+
+	for (p = 0; p < r->nr; p++) {
+		t = &r->task[p];
+		t->index = list[p];
+		t->first = edge;
+		t->first_branch = add_edges(m, r, list[p], false, edge);
+		edge = add_edges(m, r, list[p], true, t->first_branch);
+		t->end = edge;
+		rec = &m->g->recs[list[p]];
+		nr_dense = rec->nr_succ == REC_CONTROL
+				   ? m->g->control->out[rec->succ[0]].nr_dense
+				   : CONTROL_ANY_VALUE;
+		if (nr_dense != CONTROL_ANY_VALUE) {
+			t->nr_dense = nr_dense;
+			at = add_table(r, t, at);
+		}
+		t->only = leads_to(r, t);
+		r->waits[p] = p ? nr_waits(m, list[p]) : 1;
+		r->counts |= r->waits[p] > 1;
+	}
+}
+
+/* The region and what it points to are one block. NULL: no memory. */
+static struct region *alloc_region(uint32_t nr, uint32_t nr_edges)
+{
+	size_t task = nr * sizeof(struct region_task);
+	size_t edge = round_up(nr_edges * sizeof(struct region_edge), 8);
+	size_t at = round_up((nr + nr_edges) * sizeof(uint32_t), 8);
+	struct region *r = calloc(1, sizeof(*r) + task + edge + at +
+					     nr * sizeof(uint16_t));
+
+	if (!r)
+		return NULL;
+	r->nr = nr;
+	r->nr_words = (nr + 63) / 64;
+	r->task = (struct region_task *)(r + 1);
+	r->edge = (struct region_edge *)((char *)r->task + task);
+	r->at = (uint32_t *)((char *)r->edge + edge);
+	r->waits = (uint16_t *)((char *)r->at + at);
+	return r;
+}
+
+/* Bytes of edges and of their tables, at most. */
+static bool is_too_large(uint32_t nr, uint32_t nr_edges)
+{
+	return (uint64_t)nr_edges *
+		       (sizeof(struct region_edge) + sizeof(uint32_t)) >
+	       (uint64_t)nr * REGION_BYTES;
+}
+
+static int make_region(struct maker *m, uint32_t l)
+{
+	uint32_t *list = m->members + m->first[l], nr_edges = 0, i;
+	uint32_t nr = m->first[l + 1] - m->first[l];
+	struct region *r;
+
+	if (!order_members(m, l))
+		return 0;
+	for (i = 0; i < nr; i++)
+		nr_edges += nr_edges_of(m, list[i]);
+	if (is_too_large(nr, nr_edges))
+		return 0;
+	r = alloc_region(nr, nr_edges);
+	if (!r)
+		return no_memory(m->g);
+	fill_region(m, r, list);
+	m->g->control->regions[l] = r;
+	return 0;
+}
+
+/* ---- all of it ----------------------------------------------------------- */
+
+static int make_all(struct maker *m)
+{
+	uint32_t l;
+	int rc = 0;
+
+	list_members(m);
+	for (l = 0; l < m->g->control->nr_loops && !rc; l++)
+		if (may_have_region(m, l))
+			rc = make_region(m, l);
+	return rc;
+}
+
+int regions_make(struct lkdf_graph *g)
+{
+	struct control *c = g->control;
+	size_t nr = g->nr_recs + 1ul;
+	struct maker m = { .g = g };
+	int rc = -ENOMEM;
+
+	check(!g->is_sealed);
+	if (!c->nr_loops || g->accesses || g->ports)
+		return 0;
+	c->regions = calloc(c->nr_loops, sizeof(struct region *));
+	c->position = calloc(nr, sizeof(uint32_t));
+	m.first = calloc(c->nr_loops + 2ul, sizeof(uint32_t));
+	m.members = calloc(2 * nr, sizeof(uint32_t));
+	m.plain = calloc(2 * nr, sizeof(uint16_t));
+	if (c->regions && c->position && m.first && m.members && m.plain) {
+		m.nr_in = m.members + nr;
+		m.counts = m.plain + nr;
+		rc = make_all(&m);
+	}
+	free(m.first);
+	free(m.members);
+	free(m.plain);
+	return rc == -ENOMEM ? no_memory(g) : rc;
+}
