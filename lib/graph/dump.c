@@ -196,6 +196,21 @@ static void json_choices(struct out *o, const struct lkdf_graph *g,
 	put_text(o, "]");
 }
 
+/* Found by seal, inner ones first. */
+static void json_loops(struct out *o, const struct lkdf_graph *g)
+{
+	const struct control *c = g->control;
+	uint32_t l;
+
+	put_text(o, ",\"loops\":[");
+	for (l = 0; l < c->nr_loops; l++)
+		put_text(o, "%s{\"head\":%u,\"members\":%u,\"region\":%s}",
+			 l ? "," : "", graph_number(g, c->loops[l].head),
+			 c->loops[l].nr_members,
+			 c->regions && c->regions[l] ? "true" : "false");
+	put_text(o, "]");
+}
+
 static void dot_edge(struct out *o, uint32_t from, uint32_t to)
 {
 	put_text(o, "\tt%u -> t%u;\n", from, to);
@@ -275,6 +290,8 @@ static void dump_json(struct out *o, const struct lkdf_graph *g)
 	if (g->control) {
 		json_choices(o, g, "branches", CONTROL_BRANCH);
 		json_choices(o, g, "backs", CONTROL_BACK);
+		if (g->is_sealed)
+			json_loops(o, g);
 	}
 	put_text(o, "}\n");
 }

@@ -356,7 +356,11 @@ int lkdf_graph_set(struct lkdf_graph *g, int32_t task, const void *arg);
  *
  * As JSON a task with LKDF_PROFILE has, once the graph is sealed, "runs": how
  * often its body was called, and "total_ns" and "longest_ns": how long the
- * bodies took together and at most.
+ * bodies took together and at most. A sealed graph has its "loops": the head,
+ * how many members there are, and "region": whether a worker may go through an
+ * iteration without counters. It may in loops without loops in them, of graphs
+ * without data and ports, of kinds that need no thread or CPUs of their own,
+ * and with edges that take at most 64 bytes a member.
  *
  * Return: 0; -EINVAL; -errno of write(2).
  */

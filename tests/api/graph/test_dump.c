@@ -129,6 +129,32 @@ static void what_is_written_is_utf8(struct lkdf *rt)
 	lkdf_kind_put(k);
 }
 
+/* Three tasks are a loop, and one is that goes round by 200 branches. */
+static void loops_are_written(struct lkdf *rt)
+{
+	struct lkdf_kind *k = api_kind(rt, "k", api_nothing, 0, 0);
+	struct lkdf_graph *g = api_graph(rt, 1);
+	int i;
+
+	for (i = 0; i < 5; i++)
+		must(lkdf_graph_add(g, k, NULL, NULL, 0));
+	for (i = 1; i < 5; i++)
+		must(lkdf_graph_order(g, i - 1, i));
+	must(lkdf_graph_back(g, 3, 0, 1));
+	for (i = 0; i < 200; i++)
+		must(lkdf_graph_back(g, 4, (uint16_t)i, 4));
+	ok(!strstr(dump(g, "json"), "loops"), "before seal there are no loops");
+	must(lkdf_graph_seal(g, NULL));
+	dump(g, "json");
+	has(text, "{\"head\":1,\"members\":3,\"region\":true}",
+	    "a loop of three, with a region");
+	has(text, "{\"head\":4,\"members\":1,\"region\":false}",
+	    "a loop of one with too many edges for a region");
+	is_json("a graph of loops");
+	lkdf_graph_put(g);
+	lkdf_kind_put(k);
+}
+
 struct asked {
 	const void *want_arg;
 	uint64_t next_seq;
@@ -194,6 +220,7 @@ int main(void)
 	a_graph_is_written(rt, 3000, false);
 	a_graph_is_written(rt, 3000, true);
 	what_is_written_is_utf8(rt);
+	loops_are_written(rt);
 	a_body_is_told_of_its_run(rt);
 	is(lkdf_close(rt), 0, "the runtime closes");
 	return tap_end();
