@@ -15,7 +15,6 @@
 
 /* Requests under way for each queue: the device always has a next one. */
 #define PER_QUEUE 4
-#define MAX_QUEUES 64
 
 static int ask_info(struct device *d)
 {
@@ -42,7 +41,7 @@ static void set_limits(struct device *d)
 
 	if (a->nr_queues && a->nr_queues < nr)
 		nr = a->nr_queues;
-	d->nr_queues = nr < MAX_QUEUES ? nr : MAX_QUEUES;
+	d->nr_queues = nr < DEVICE_QUEUES ? nr : DEVICE_QUEUES;
 	d->max_under_way = PER_QUEUE * d->nr_queues;
 	if (device_has(d, LKDF_DEVICE_HOST_MEMORY))
 		return;

@@ -20,6 +20,7 @@
 #include "base/lock.h"
 #include "device/rows.h"
 #include "device/spare.h"
+#include "device/window.h"
 #include "ring/blocking.h"
 #include "trace/counters.h"
 
@@ -36,6 +37,7 @@
 #define DEVICE_UPLOAD_QUEUE 0
 #define DEVICE_FETCH_QUEUE 1
 #define DEVICE_KERNEL_QUEUE 2
+#define DEVICE_QUEUES 64 /* for kernels */
 
 struct device_copy;
 struct device_req;
@@ -161,6 +163,10 @@ struct device {
 	int64_t idle_since; /* ns; 0: something has come, see rest.h */
 	int64_t asked, ask_ns; /* when poll() was called last, and how long
 				* until the next time; 0: it was not */
+	struct device_window window;
+	uint32_t nr_in_queue[DEVICE_KERNEL_QUEUE + DEVICE_QUEUES]; /* requests
+								    * of
+								    * regions */
 	struct device_spare spare;
 	struct device_rows rows;
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "device/launcher.h"
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/thread.h"
 #include "base/thrown.h"
@@ -32,6 +33,17 @@ static bool poll_device(struct device *d, void *executor)
 	return true;
 }
 
+/* From the end that has woken the launcher to this step. */
+static void measure_wake(struct device *d, const struct device_slot *first)
+{
+	if (!first)
+		return;
+	if (d->window.has_slept)
+		window_add(&d->window.wake_ns,
+			   rows_ns(d, clock_ticks() - first->end_ticks));
+	d->window.has_slept = false;
+}
+
 bool launcher_step(struct device *d, void *executor)
 {
 	struct device_slot *s, *next;
@@ -42,6 +54,7 @@ bool launcher_step(struct device *d, void *executor)
 	d->is_stepping = true;
 	has_moved = poll_device(d, executor);
 	s = device_take_done(d);
+	measure_wake(d, s);
 	for (; s; s = next) {
 		next = s->next;
 		has_moved = true;

@@ -26,6 +26,7 @@ static void append_request(struct device_region *g, struct device_req *r)
 	if (!g->next)
 		g->next = r;
 	g->nr_first++;
+	g->device->nr_in_queue[g->queue]++;
 	g->nr_open++;
 	request_move(r, DEVICE_UPLOAD);
 }
@@ -150,6 +151,7 @@ static void unlink_request(struct device_region *g, struct device_req *r)
 	if (!*at)
 		g->end = at;
 	g->nr_first--;
+	g->device->nr_in_queue[g->queue]--;
 }
 
 void region_end(void *executor, struct device_req *r)
@@ -186,7 +188,10 @@ static void launch_next(void *executor, struct device_region *g)
 /* Before the first is finished: a later one may write what it has written. */
 static void extend_region(void *executor, struct device_region *g)
 {
-	if (g->first && g->nr_first <= REGION_AHEAD / 2 && region_has_room(g))
+	const struct device *d = g->device;
+
+	if (g->first && region_has_room(g) &&
+	    d->nr_in_queue[g->queue] <= region_window(d) * 3 / 4)
 		g->ops->extend(executor, g);
 	launch_next(executor, g);
 }
@@ -203,6 +208,7 @@ static void finish_next(void *executor, struct device_region *g)
 		if (!g->first)
 			g->end = &g->first;
 		g->nr_first--;
+		g->device->nr_in_queue[g->queue]--;
 		r->behind = NULL;
 		if (r->error)
 			g->ops->failed(r);
@@ -221,7 +227,20 @@ static void advance_request(void *executor, struct device_region *g)
 	release_region(executor, g);
 }
 
-void region_go_on(void *executor, struct device_req *r)
+/* A kernel has ended behind another one: how long it took. */
+static void measure_kernel(struct device_region *g, uint64_t end)
+{
+	struct device_window *w = &g->device->window;
+
+	if (end <= g->last_end)
+		return;
+	if (g->last_end)
+		window_add(&w->kernel_ns,
+			   rows_ns(g->device, end - g->last_end));
+	g->last_end = end;
+}
+
+void region_go_on(void *executor, struct device_req *r, uint64_t end)
 {
 	struct device_region *g = r->region;
 
@@ -229,6 +248,7 @@ void region_go_on(void *executor, struct device_req *r)
 	switch ((enum device_state)a_load(&r->state, relaxed)) {
 	case DEVICE_RUN:
 		r->has_run = true;
+		measure_kernel(g, end);
 		break;
 	case DEVICE_FETCH:
 		leave_region(executor, r);

@@ -23,8 +23,6 @@
 
 #include "device/request.h"
 
-#define REGION_AHEAD 32 /* requests in the queue, at most */
-
 /* The launcher's alone. */
 struct device_region {
 	struct device *device;
@@ -35,6 +33,7 @@ struct device_region {
 	struct device_req *next; /* of these, to be launched; NULL: none */
 	uint32_t nr_first; /* how many these are */
 	uint32_t nr_open; /* not over, but for failed ones */
+	uint64_t last_end; /* of a launch, ticks; 0: none yet */
 	uint32_t nr_holds; /* calls that are in it */
 	struct device_req *failed; /* the last one first */
 	struct list memory;
@@ -49,14 +48,25 @@ bool region_begin(void *executor, struct device_req *r);
  */
 bool region_add(struct device_region *g, struct device_req *r);
 
-static inline bool region_has_room(const struct device_region *g)
+/* Requests of regions in one queue, at most. */
+static inline uint32_t region_window(const struct device *d)
 {
-	return g->nr_first < REGION_AHEAD && !g->failed &&
-	       !g->device->starving && !g->device->hungry;
+	return window_size(&d->window, d->nr_queues, d->info.max_queue_ops);
 }
 
-/* All ops of the request are done; it is to end whatever it is at. */
-void region_go_on(void *executor, struct device_req *r);
+static inline bool region_has_room(const struct device_region *g)
+{
+	const struct device *d = g->device;
+
+	return d->nr_in_queue[g->queue] < region_window(d) && !g->failed &&
+	       !d->starving && !d->hungry;
+}
+
+/*
+ * All ops of the request are done, the last one at that time, in ticks; it is
+ * to end whatever it is at.
+ */
+void region_go_on(void *executor, struct device_req *r, uint64_t end);
 void region_end(void *executor, struct device_req *r);
 
 #endif

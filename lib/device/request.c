@@ -303,6 +303,7 @@ void request_op_done(struct device *d, void *executor, struct device_slot *s)
 	struct device_req *r = s->req;
 	struct device_copy *c = s->copy;
 	struct held_move *m = s->move;
+	uint64_t end = s->end_ticks;
 	int error = s->error;
 
 	rows_end(d, s);
@@ -323,7 +324,7 @@ void request_op_done(struct device *d, void *executor, struct device_slot *s)
 	if (--r->nr_ops)
 		return;
 	if (r->region)
-		region_go_on(executor, r);
+		region_go_on(executor, r, end);
 	else
 		advance_request(d, executor, r);
 }

@@ -68,6 +68,7 @@ static void sleep_for(struct device *d, int64_t ns)
 	lock_give(&d->lock);
 	if (stays)
 		futex_wait(d->bell, 1, ns);
+	d->window.has_slept |= stays;
 	a_store(d->bell, 0, relaxed);
 }
 

@@ -168,6 +168,11 @@ static void tell_names(struct device *d, unsigned row)
 	d->rows.row[row].told = recording;
 }
 
+uint64_t rows_ns(const struct device *d, uint64_t ticks)
+{
+	return ticks * 1024 / d->attr.trace->ticks_per_1024ns;
+}
+
 /* ---- what lasts --------------------------------------------------------- */
 
 /* Not while the last copies are dropped. */
@@ -277,10 +282,10 @@ static void count_busy(struct device *d, uint32_t sort, uint64_t end)
 
 	if (--b->nr || !d->executor || end < b->since)
 		return;
-	d->attr.count(
-		d->executor,
-		sort == LKDF_SPAN_COPY ? COUNTER_COPIES_NS : COUNTER_KERNELS_NS,
-		(end - b->since) * 1024 / d->attr.trace->ticks_per_1024ns);
+	d->attr.count(d->executor,
+		      sort == LKDF_SPAN_COPY ? COUNTER_COPIES_NS
+					     : COUNTER_KERNELS_NS,
+		      rows_ns(d, end - b->since));
 }
 
 /* ---- what a tool is told ------------------------------------------------ */

@@ -74,6 +74,9 @@ void rows_begin_kernel(struct device *d, struct device_slot *s, unsigned queue);
 void rows_cancel(struct device *d, struct device_slot *s);
 void rows_end(struct device *d, struct device_slot *s);
 
+/* So many ticks in ns. */
+uint64_t rows_ns(const struct device *d, uint64_t ticks);
+
 /* A request has waited for memory since those ticks. */
 void rows_waited(struct device *d, const struct device_req *r);
 

@@ -56,6 +56,44 @@ static void a_chain_goes_ahead(struct lkdf *rt, struct lkdf_place *p,
 	lkdf_kind_put(k);
 }
 
+/* A call of a driver waits where the queue is full: it never is. */
+static void a_queue_is_never_full(void)
+{
+	struct lkdf *rt = api_open("workers=2");
+	struct lkdf_kind *k = device_kind(rt, "step");
+	struct lkdf_data *d = device_data(rt, DEVICE_NR, 0);
+	const struct lkdf_use use = { d, LKDF_RW, 0 };
+	struct lkdf_event done;
+	struct lkdf_graph *g;
+	struct lkdf_place *p;
+	struct emu e;
+	unsigned i;
+
+	emu_init(&e, EMU_ORDERED, device_kernels);
+	e.info.max_queue_ops = 16;
+	p = emu_register(rt, &e);
+	must(lkdf_graph_create(rt, NULL, &g));
+	for (i = 0; i < CHAIN; i++)
+		add_task(g, k, p, &use, 1, 1);
+	must(lkdf_graph_seal(g, NULL));
+	emu_hold(&e);
+	must(lkdf_graph_run(g, NULL, NULL, &done));
+	emu_until_held(&e, 12);
+	is(lkdf_event_wait(done, 20000000), 1,
+	   "a chain on a device that waits");
+	is(atomic_load(&e.nr[EMU_LAUNCH]), 12,
+	   "three quarters of what the queue takes are in it");
+	emu_release(&e);
+	is(lkdf_event_wait(done, -1), 0, "the rest follows");
+	is(device_first_wrong(d, DEVICE_NR, steps(0, CHAIN)), -1,
+	   "with the right result");
+	lkdf_graph_put(g);
+	lkdf_data_put(d);
+	lkdf_kind_put(k);
+	is(device_close(rt), 0, "full: close");
+	emu_check(&e, "full");
+}
+
 /* ---- what is beside it -------------------------------------------------- */
 
 /* Two steps, a copy that a CPU reads, and steps behind that are held. */
@@ -261,6 +299,7 @@ int main(void)
 {
 	tap_start(120);
 	device_each(a_chain_goes_ahead);
+	a_queue_is_never_full();
 	a_body_starts_as_its_kernel_ends();
 	a_body_between_is_waited_for();
 	little_room_ends_a_region();
