@@ -9,6 +9,7 @@
 #include "data/place.h"
 #include "io/event_poll.h"
 #include "io/io_ring.h"
+#include "offload/devices.h"
 #include "offload/foreign.h"
 #include "offload/own_kind.h"
 #include "rt/ask.h"
@@ -137,8 +138,11 @@ int lkdf_open(const char *options, struct lkdf **out)
 static int check_idle(struct lkdf *rt)
 {
 	uint32_t nr = scope_live(rt->root);
-	char text[DATA_TEXT];
+	char text[2 * DATA_TEXT];
 
+	if (nr && devices_hold(rt, text, sizeof(text)))
+		return err(-EBUSY, "close: %u tasks or runs are alive: %s", nr,
+			   text);
 	if (nr)
 		return err(-EBUSY, "close: %u tasks or runs are alive", nr);
 	if (data_is_held(rt, text))

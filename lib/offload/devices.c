@@ -5,6 +5,7 @@
 #include "base/futex.h"
 #include "core/home.h"
 #include "core/ops.h"
+#include "device/request.h"
 #include "offload/blocks.h"
 #include "sched/nap.h"
 #include "sched/tick.h"
@@ -241,6 +242,44 @@ int devices_adopt(const struct lkdf_place *p, void *queue,
 	if (rc && rc != -EEXIST)
 		ops->stop(dev);
 	return rc;
+}
+
+/* ---- what they hold ----------------------------------------------------- */
+
+/* The bytes of text that are used. */
+static size_t tell_held(struct device *d, char *text, size_t size,
+			bool is_first)
+{
+	const struct device_req *r;
+	const struct list *l;
+	size_t used = 0;
+	unsigned nr = 0;
+
+	lock_take(&d->lock);
+	for (l = d->under_way.next; l != &d->under_way; l = l->next)
+		nr++;
+	if (nr) {
+		r = container_of(d->under_way.next, const struct device_req,
+				 list);
+		used = (size_t)snprintf(text, size,
+					"%sdevice %s holds kernel %.64s and %u "
+					"more",
+					is_first ? "" : ", ", d->name,
+					r->launch.name, nr - 1);
+	}
+	lock_give(&d->lock);
+	return used;
+}
+
+bool devices_hold(struct lkdf *rt, char *text, size_t size)
+{
+	unsigned i, nr = devices_nr(rt);
+	size_t used = 0;
+
+	for (i = 0; i < nr && used < size; i++)
+		used += tell_held(rt->devices->device[i], text + used,
+				  size - used, !used);
+	return used;
 }
 
 /* ---- completions -------------------------------------------------------- */

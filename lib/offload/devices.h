@@ -43,6 +43,10 @@ struct devices {
 
 void devices_init(struct lkdf *rt);
 
+/* Which kernels devices hold, as text: of each one, and how many. False: none.
+ */
+bool devices_hold(struct lkdf *rt, char *text, size_t size);
+
 /* Joins the launchers: no task lives, and workers are still there. */
 void devices_stop(struct lkdf *rt);
 

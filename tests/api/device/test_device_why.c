@@ -138,11 +138,46 @@ static void bytes_that_come_home_are_named(void)
 	stop(&f, "home");
 }
 
+static void close_tells_what_devices_hold(void)
+{
+	struct lkdf *rt = api_open("workers=1");
+	struct lkdf_kind *k = device_kind(rt, "add");
+	struct lkdf_data *d[3];
+	struct lkdf_event done[3];
+	struct lkdf_place *p;
+	uint64_t arg = 1;
+	struct emu e;
+	int i;
+
+	emu_init(&e, 0, device_kernels);
+	p = emu_register(rt, &e);
+	emu_hold(&e);
+	for (i = 0; i < 3; i++) {
+		d[i] = device_data(rt, 10, 0);
+		done[i] = device_submit(rt, k, p, d[i], &arg);
+	}
+	emu_until_held(&e, 3);
+	is(lkdf_close(rt), -EBUSY, "a runtime whose device works stays open");
+	has(lkdf_errmsg(),
+	    "3 tasks or runs are alive: device emu holds kernel "
+	    "add and 2 more",
+	    "close tells which device holds what");
+	emu_release(&e);
+	for (i = 0; i < 3; i++) {
+		is(lkdf_event_wait(done[i], -1), 0, "kernel %d ends", i);
+		lkdf_data_put(d[i]);
+	}
+	lkdf_kind_put(k);
+	is(device_close(rt), 0, "and then it closes");
+	emu_check(&e, "held");
+}
+
 int main(void)
 {
 	tap_start(120);
 	memory_and_the_queue_are_named();
 	a_full_queue_is_named();
 	bytes_that_come_home_are_named();
+	close_tells_what_devices_hold();
 	return tap_end();
 }
