@@ -8,6 +8,7 @@
 #include "api/border.h"
 #include "data/block.h"
 #include "data/place.h"
+#include "device/device.h"
 #include "offload/blocks.h"
 
 #include <lkdf/runtime.h>
@@ -161,6 +162,18 @@ static int alloc_there(const struct request *r, void **out)
 				 r->label, out);
 }
 
+static void tell_block(const struct lkdf_place *p, enum lkdf_mem_kind m,
+		       uint64_t bytes, const char *label, const void *at)
+{
+	const struct lkdf_hooks *t = p->rt->hooks.table;
+	int node = m == LKDF_MEM_INTERLEAVED ? -1 : p->node;
+
+	if (t->alloc)
+		t->alloc(p->rt->hooks.u, at, bytes, node, label);
+	if (t->alloc_device && p->device)
+		t->alloc_device(p->rt->hooks.u, at, p->device->attr.index, m);
+}
+
 static __attribute__((noinline)) int alloc_any(struct lkdf_place *p,
 					       enum lkdf_mem_kind m,
 					       uint64_t bytes, uint64_t align,
@@ -180,10 +193,8 @@ static __attribute__((noinline)) int alloc_any(struct lkdf_place *p,
 		rc = alloc_there(&r, out);
 	else
 		rc = alloc_slow(&r, out);
-	if (!rc && p->rt->hooks.table && p->rt->hooks.table->alloc)
-		p->rt->hooks.table->alloc(
-			p->rt->hooks.u, *out, bytes,
-			m == LKDF_MEM_INTERLEAVED ? -1 : p->node, label);
+	if (!rc && p->rt->hooks.table)
+		tell_block(p, m, bytes, label, *out);
 	return rc;
 }
 

@@ -86,6 +86,16 @@ static void count_alloc(void *u, const void *p, uint64_t bytes, int node,
 	c->bytes += bytes;
 }
 
+static void count_device(void *u, const void *p, uint32_t device, uint32_t mem)
+{
+	(void)u;
+	(void)p;
+	if (getenv("HOOKS_VERBOSE"))
+		fprintf(stderr,
+			"hooks: that block is of kind %u of device %u\n", mem,
+			device);
+}
+
 static void count_free(void *u, const void *p)
 {
 	struct counts *c = u;
@@ -155,6 +165,7 @@ __attribute__((visibility("default"))) const struct lkdf_hooks lkdf_hooks = {
 	.loop_begin = count_loop,
 	.loop_end = count_end,
 	.alloc = count_alloc,
+	.alloc_device = count_device,
 	.free = count_free,
 	.copy_begin = count_copy,
 	.copy_end = count_copied,

@@ -48,6 +48,9 @@ extern "C" {
  *              enqueue(), enqueue() has returned
  * @kernel_end: the device has said that the kernel with this id is done, or
  *              the launcher waits for it no longer
+ * @alloc_device: lkdf_alloc() on the place of a device, after @alloc: the block
+ *              at p is memory of the kind mem (enum lkdf_mem_kind) of that
+ *              device, numbered as for @kernel_begin
  * @reserved:   0
  *
  * Texts are borrowed until the function returns. All functions but open and
@@ -69,7 +72,9 @@ struct lkdf_hooks {
 	void (*kernel_begin)(void *u, const char *label, uint64_t id,
 			     uint32_t device);
 	void (*kernel_end)(void *u, uint64_t id);
-	void (*reserved[6])(void);
+	void (*alloc_device)(void *u, const void *p, uint32_t device,
+			     uint32_t mem);
+	void (*reserved[5])(void);
 };
 
 #ifdef __cplusplus

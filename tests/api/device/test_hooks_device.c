@@ -93,6 +93,21 @@ static void one_that_is_refused_ends(bool is_late)
 	is(hooks_nr("kernel", "add on device 0"), 1, "%s: it was told", how);
 }
 
+static void blocks_have_device_and_kind(void)
+{
+	char want[64];
+	struct told t;
+	void *at;
+
+	start(&t, "workers=2", EMU_OWN);
+	must(lkdf_alloc(t.p[1], LKDF_MEM_OWN, 4096, 0, "there", &at));
+	lkdf_free(t.rt, at);
+	stop(&t, "blocks");
+	snprintf(want, sizeof(want), "that block is of kind %d of device 1\n",
+		 (int)LKDF_MEM_OWN);
+	has(said, want, "a block's device and kind are told");
+}
+
 int main(void)
 {
 	tap_start(60);
@@ -101,5 +116,6 @@ int main(void)
 	kernels_are_told("serial=yes", EMU_OWN);
 	one_that_is_refused_ends(false);
 	one_that_is_refused_ends(true);
+	blocks_have_device_and_kind();
 	return tap_end();
 }
