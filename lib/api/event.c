@@ -85,6 +85,13 @@ int lkdf_event_wait(struct lkdf_event e, int64_t timeout_ns)
 		       : event_wait(e, timeout_ns);
 }
 
+int lkdf_event_label(struct lkdf_event e, const char *label)
+{
+	int rc = check_event(e);
+
+	return rc ? rc : event_label(e, label);
+}
+
 static int check_pulse(struct lkdf_event e)
 {
 	int rc = check_event(e);

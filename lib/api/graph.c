@@ -124,6 +124,11 @@ static int add_task(struct lkdf_graph *g, const struct lkdf_task *t)
 	nr = add_to_graph(g, t->kind, t->arg, t->prio);
 	if (nr >= 0 && t->nr_use)
 		nr = add_uses(g, nr, t->use, t->nr_use);
+	if (nr >= 0 && t->label) {
+		rc = graph_label(g, (uint32_t)nr, t->label);
+		if (rc)
+			return graph_broken(g, rc);
+	}
 	if (nr >= 0 && t->flags & LKDF_PROFILE) {
 		rc = graph_profile(g, (uint32_t)nr);
 		if (rc)

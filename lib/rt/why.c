@@ -9,17 +9,16 @@
 #include "run/own_task.h"
 #include "run/slots.h"
 #include "run/stream.h"
-#include "scope/event_any.h"
-#include "scope/event_tap.h"
 #include "scope/scope.h"
-#include "task/after.h"
 #include "task/again.h"
 #include "task/kind.h"
-#include "task/then.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+/* "wave 4 of graph "video"". */
+#define FRAME_NAME 80
 
 /* Parents that are named. */
 #define NR_ABOVE 3
@@ -59,8 +58,42 @@ append_text(char *to, size_t size, const char *fmt, ...)
 	va_end(ap);
 }
 
+/* Waves share frames in turn: the next one in this frame begins after this. */
+static bool is_wave(const struct frame *f)
+{
+	const struct stream *s = f->graph->stream;
+
+	return s && a_load(&s->nr_running, relaxed);
+}
+
+static void says_next_wave(struct why_row *r, const struct frame *f)
+{
+	const struct stream *s = f->graph->stream;
+	uint64_t next = a_load(&f->wave, relaxed) + f->graph->nr_frames;
+
+	if (a_load(&s->has_ended, relaxed) || a_load(&s->is_cut, relaxed) ||
+	    next >= a_load(&s->times, relaxed))
+		return;
+	snprintf(r->next, sizeof(r->next),
+		 "wave %llu, which cannot begin: inflight %u",
+		 (unsigned long long)next, f->graph->nr_frames);
+}
+
+/* "graph "g"", or "wave 4 of graph "g"". */
+static void frame_name(const struct frame *f, char *name, size_t size)
+{
+	if (is_wave(f))
+		snprintf(name, size, "wave %llu of graph \"%s\"",
+			 (unsigned long long)a_load(&f->wave, relaxed),
+			 f->graph->name);
+	else
+		snprintf(name, size, "graph \"%s\"", f->graph->name);
+}
+
 static void add_frame(struct why_row *r, const struct frame *f)
 {
+	if (is_wave(f))
+		says_next_wave(r, f);
 	r->frame = f;
 	r->graph = f->graph;
 	r->nr_behind += a_load(&f->remaining, relaxed);
@@ -70,13 +103,15 @@ struct why_row *why_add_run(struct why *y, enum why_cause cause,
 			    const struct frame *f)
 {
 	struct why_row *r = why_add(y, cause);
+	char name[FRAME_NAME];
 
 	if (!r)
 		return NULL;
 	r->key = f;
 	add_frame(r, f);
-	snprintf(r->who, sizeof(r->who), "a run of graph \"%s\"",
-		 f->graph->name);
+	frame_name(f, name, sizeof(name));
+	snprintf(r->who, sizeof(r->who), "%s%s", is_wave(f) ? "" : "a run of ",
+		 name);
 	return r;
 }
 
@@ -109,15 +144,15 @@ struct why_row *why_add_index(struct why *y, enum why_cause cause,
 			      const struct frame *f, uint32_t index)
 {
 	struct why_row *r = why_add(y, cause);
-	char name[NAME_SIZE];
+	char name[NAME_SIZE], graph[FRAME_NAME];
 
 	check(frame_has(f, index));
 	if (!r)
 		return NULL;
 	graph_task_name(f->graph, graph_number(f->graph, index), name,
 			sizeof(name));
-	snprintf(r->who, sizeof(r->who), "task \"%s\" of graph \"%s\"", name,
-		 f->graph->name);
+	frame_name(f, graph, sizeof(graph));
+	snprintf(r->who, sizeof(r->who), "task \"%s\" of %s", name, graph);
 	add_frame(r, f);
 	return r;
 }
@@ -126,18 +161,20 @@ struct why_row *why_add_task(struct why *y, enum why_cause cause,
 			     const struct task *t)
 {
 	struct why_row *r = why_add(y, cause);
-	char name[NAME_SIZE];
+	char name[NAME_SIZE], graph[FRAME_NAME], text[2 * NAME_SIZE];
 
 	if (!r)
 		return NULL;
 	r->key = t;
 	if (t->link.flags & TASK_OWNED) {
 		t->owner->name(t->frame, t->index, name, sizeof(name));
-		snprintf(r->who, sizeof(r->who), "task \"%s\" of graph \"%s\"",
-			 name, t->frame->graph->name);
+		frame_name(t->frame, graph, sizeof(graph));
+		snprintf(r->who, sizeof(r->who), "task \"%s\" of %s", name,
+			 graph);
 		add_frame(r, t->frame);
 	} else {
-		snprintf(r->who, sizeof(r->who), "task \"%s\"", t->kind->name);
+		task_text(t, text, sizeof(text));
+		snprintf(r->who, sizeof(r->who), "task \"%s\"", text);
 	}
 	add_above(r, t);
 	if (cause != WHY_DATA && t->link.flags & TASK_HAS_DATA)
@@ -192,110 +229,6 @@ static void look_at_limits(struct why *y)
 	for (l = rt->limits; l; l = l->next)
 		look_at_limit(y, l);
 	pthread_mutex_unlock(&rt->lock);
-}
-
-/* ---- events ------------------------------------------------------------- */
-
-/* Of a task or run: that one is told of, not who waits for its end. */
-static bool is_leaf(struct lkdf_event e)
-{
-	const struct event *ev = event_of(e);
-
-	return ev->any || a_load(&ev->is_users, relaxed);
-}
-
-static void says_event(struct why_row *r, const char *how, struct lkdf_event e)
-{
-	const struct event *ev = event_of(e);
-	const struct event_any *any = ev->any;
-	uint32_t nr;
-
-	if (any && any->leave) {
-		why_says(r, "%s until descriptor %d is ready", how, any->fd);
-	} else if (any) {
-		why_says(r, "%s for the first of %u events", how, any->nr);
-	} else if (a_load(&ev->is_pulse, relaxed)) {
-		why_says(r,
-			 "%s for the next signal of a PULSE event, which has "
-			 "had %llu",
-			 how,
-			 (unsigned long long)a_load(&ev->nr_pulses, relaxed));
-	} else {
-		nr = a_load(&ev->word, relaxed) & EVENT_MAX_COUNT;
-		why_says(r,
-			 "%s for an event that the program fires, %u signal%s "
-			 "to come",
-			 how, nr, nr == 1 ? "" : "s");
-	}
-}
-
-/* Under after_lock: it has not been told that its events are over. */
-static void look_at_after(struct why *y, const struct after *x)
-{
-	struct why_row *r;
-	uint32_t i;
-
-	lock_assert_held(&y->rt->after_lock);
-	for (i = 0; i < x->nr; i++) {
-		if (event_has_fired(x->input[i].event) ||
-		    !is_leaf(x->input[i].event))
-			continue;
-		r = why_add_task(y, WHY_EVENT, x->task);
-		if (r)
-			says_event(r, "before it starts,", x->input[i].event);
-		return;
-	}
-}
-
-static void look_at_afters(struct why *y)
-{
-	struct lkdf *rt = y->rt;
-	unsigned nr = 0;
-	struct after *x;
-
-	lock_take(&rt->after_lock);
-	for (x = rt->waiting; x && nr < WHY_LOOK; x = x->next, nr++)
-		if (!x->is_over)
-			look_at_after(y, x);
-	lock_give(&rt->after_lock);
-}
-
-static void look_at_tap(struct why *y, const struct event_tap *tap)
-{
-	const struct task *t;
-	const struct again_at *at;
-	struct why_row *r;
-	bool is_hold;
-
-	t = then_of_tap(tap, &is_hold);
-	at = t && !is_hold ? again_waits_at(t) : NULL;
-	r = t ? why_add_task(y, at ? WHY_CHANNEL : WHY_EVENT, t) : NULL;
-	if (r && at)
-		why_says_channel(r, at);
-	else if (r)
-		says_event(r,
-			   is_hold ? "to end, by lkdf_hold(),"
-				   : "to go on, by lkdf_then(),",
-			   tap->event);
-}
-
-static void look_at_taps(struct why *y)
-{
-	struct event_shard *s;
-	struct list *l;
-	unsigned nr;
-	int i;
-
-	for (i = 0; i < EVENT_SHARDS; i++) {
-		s = &y->rt->event_shards[i];
-		nr = 0;
-		lock_take(&s->lock);
-		for (l = s->waiting.next; l != &s->waiting && nr < WHY_LOOK;
-		     l = l->next, nr++)
-			look_at_tap(y,
-				    container_of(l, struct event_tap, peers));
-		lock_give(&s->lock);
-	}
 }
 
 /* ---- operations --------------------------------------------------------- */
@@ -483,8 +416,7 @@ void why_look(struct why *y)
 		y->nr_asleep += park_sleepers(
 			a_load(&rt->sched.nodes[i].park.word, relaxed));
 	look_at_limits(y);
-	look_at_afters(y);
-	look_at_taps(y);
+	why_look_at_events(y);
 	why_look_at_channels(y);
 	why_look_at_data(y);
 	look_at_io(y);

@@ -121,7 +121,8 @@ void why_look(struct why *y);
  */
 void why_add_followers(struct why_row *r, const struct task *t);
 
-/* See why_data.c, why_device.c, why_body.c and why_board.c. */
+/* See the files why_event.c to why_board.c. */
+void why_look_at_events(struct why *y);
 void why_look_at_data(struct why *y);
 void why_look_at_devices(struct why *y);
 void why_look_at_bodies(struct why *y);

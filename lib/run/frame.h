@@ -83,7 +83,7 @@ struct frame {
 
 	/* The worker that handles start, or ends the run: one at a time. */
 	uint32_t next_source;
-	uint64_t wave; /* of a stream, from 0 */
+	_Atomic(uint64_t) wave; /* of a stream, from 0; why looks */
 	bool is_dropped; /* the wave: the stream has ended before it */
 	uint64_t seq;
 	struct solo_run solo; /* where that is possible */

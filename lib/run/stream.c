@@ -141,14 +141,14 @@ static void init_stream(struct lkdf_graph *g, struct lkdf_scope *scope,
 	uint32_t nr;
 
 	s->scope = scope;
-	s->times = r->times ? r->times : UINT64_MAX;
+	a_store(&s->times, r->times ? r->times : UINT64_MAX, relaxed);
 	s->until = r->until;
 	s->until_arg = r->u;
 	s->goes_on = r->flags & LKDF_RUN_GO_ON;
 	s->done = done;
 	s->first_seq = a_load(&g->next_seq, relaxed);
 	s->max_waves = r->max_waves < g->nr_frames ? r->max_waves : 0;
-	nr = (uint32_t)min_u64(s->times, g->nr_frames);
+	nr = (uint32_t)min_u64(a_load(&s->times, relaxed), g->nr_frames);
 	a_store(&s->has_ended, 0, relaxed);
 	a_store(&s->is_cut, 0, relaxed);
 	a_store(&s->room, (int32_t)s->max_waves, relaxed);
@@ -169,7 +169,7 @@ static uint32_t take_frames(struct lkdf_graph *g, const struct lkdf_run *r)
 	for (i = 0; i < g->nr_frames; i++) {
 		f = &g->frames[(first + i) % g->nr_frames];
 		f->stream = g->stream;
-		f->wave = i;
+		a_store(&f->wave, i, relaxed);
 		f->is_dropped = false;
 		frame_init_wave(f, g->stream->scope, r,
 				g->stream->first_seq + i);
@@ -262,7 +262,7 @@ static bool is_over(struct frame *f)
 	if (frame_cancelled(f))
 		a_store(&s->is_cut, 1, relaxed);
 	if (a_load(&s->has_ended, relaxed) || a_load(&s->is_cut, relaxed) ||
-	    (f->wave && s->until && s->until(s->until_arg)))
+	    (a_load(&f->wave, relaxed) && s->until && s->until(s->until_arg)))
 		stream_end(f);
 	return f->is_dropped;
 }
@@ -365,6 +365,7 @@ void stream_wave_ended(struct worker *w, struct frame *f)
 {
 	struct lkdf_graph *g = f->graph;
 	struct stream *s = f->stream;
+	uint64_t next;
 	bool stops;
 
 	if (g->planned)
@@ -377,9 +378,10 @@ void stream_wave_ended(struct worker *w, struct frame *f)
 	a_add(&s->nr_waves, 1, relaxed);
 	if (s->max_waves)
 		give_room(w, s);
-	stops = f->is_dropped || f->wave + g->nr_frames >= s->times;
+	next = a_load(&f->wave, relaxed) + g->nr_frames;
+	stops = f->is_dropped || next >= a_load(&s->times, relaxed);
 	if (!stops) {
-		f->wave += g->nr_frames;
+		a_store(&f->wave, next, relaxed);
 		frame_init_counts(f, f->seq + g->nr_frames);
 		if (g->accesses)
 			values_begin_wave(f, s->holder);

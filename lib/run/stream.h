@@ -36,7 +36,7 @@ struct worker;
 struct stream {
 	/* Set by stream_start(), constant during the stream. */
 	struct lkdf_scope *scope;
-	uint64_t times; /* waves at most */
+	_Atomic(uint64_t) times; /* waves at most; why looks */
 	uint32_t max_waves; /* under way; 0: as many as there are frames */
 	uint64_t first_seq;
 	bool (*until)(void *u);

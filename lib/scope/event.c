@@ -8,6 +8,7 @@
 #include "core/failure.h"
 #include "core/runtime.h"
 #include "core/waits.h"
+#include "mem/heap.h"
 #include "scope/deadline.h"
 #include "scope/event_any.h"
 #include "scope/event_pulse.h"
@@ -176,6 +177,28 @@ static bool drop_any(struct event *ev)
 	return true;
 }
 
+/* Takes over the number. */
+static void set_label(struct event *ev, uint32_t number)
+{
+	label_put(&ev->rt->heap->labels, a_xchg(&ev->label, number, relaxed));
+}
+
+int event_label(struct lkdf_event e, const char *label)
+{
+	struct event *ev = event_of(e);
+	uint32_t number = label_take(&ev->rt->heap->labels, label);
+
+	if (!number && label && label[0])
+		return err(-ENOMEM, "event: no memory for the label");
+	set_label(ev, number);
+	return 0;
+}
+
+void event_text(const struct event *ev, char *text)
+{
+	label_text(&ev->rt->heap->labels, a_load(&ev->label, relaxed), text);
+}
+
 static void drop_event(struct event *ev)
 {
 	uint64_t word;
@@ -191,6 +214,8 @@ static void drop_event(struct event *ev)
 	}
 	failure_put(event_failure(ev), &ev->rt->log);
 	ev->failure = NULL;
+	if (unlikely(a_load(&ev->label, relaxed)))
+		set_label(ev, 0);
 	check(!a_load(&ev->nr_sleepers, relaxed));
 	word = a_load(&ev->word, relaxed);
 	/* Count 0 in a generation nobody has: stale to everyone. */
@@ -349,7 +374,9 @@ int event_wait(struct lkdf_event e, int64_t timeout_ns)
 	struct event *ev = event_of(e);
 	uint64_t begin = event_has_fired(e) ? 0 : wait_begins(ev->rt);
 	int rc = event_look_for(e, timeout_ns);
+	char label[LABEL_MAX + 1];
 	struct failure *f;
+	const char *why;
 
 	wait_ended(ev->rt, "lkdf_event_wait", begin);
 	if (rc)
@@ -358,7 +385,12 @@ int event_wait(struct lkdf_event e, int64_t timeout_ns)
 	if (rc) {
 		f = event_failure(ev);
 		failure_observe(f);
-		err(rc, "%s", f ? f->error.why : strerror(-rc));
+		event_text(ev, label);
+		why = f ? f->error.why : strerror(-rc);
+		if (label[0])
+			err(rc, "event \"%s\": %s", label, why);
+		else
+			err(rc, "%s", why);
 	}
 	drop_event(ev);
 	return rc;

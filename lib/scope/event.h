@@ -70,6 +70,7 @@ struct event {
 	 * at it too. */
 	_Atomic(bool) is_users; /* lkdf_event_signal() may fire it */
 	_Atomic(bool) is_pulse; /* again and again, see event_pulse.h */
+	_Atomic(uint32_t) label; /* any thread, see mem/label.h; 0: none */
 
 	/* Set before anybody knows of it; pool, as above. */
 	union {
@@ -95,6 +96,12 @@ int event_signal(struct lkdf_event e, int error);
  * not yet, -ESTALE: it has already, or it is another life.
  */
 int event_fire(struct lkdf_event e, int error);
+
+/* Its name from now on; 0 or -ENOMEM. */
+int event_label(struct lkdf_event e, const char *label);
+
+/* "" where it has none; the text has room for LABEL_MAX + 1 bytes. */
+void event_text(const struct event *ev, char *text);
 
 /* Signals for a task or run that failed with f (borrowed), then drops one. */
 void event_finish(struct lkdf_event e, int error, struct failure *f);

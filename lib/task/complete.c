@@ -6,6 +6,7 @@
 #include "core/failure.h"
 #include "core/ops.h"
 #include "core/runtime.h"
+#include "mem/heap.h"
 #include "scope/deadline.h"
 #include "task/after.h"
 #include "task/step.h"
@@ -169,6 +170,8 @@ static void end_extra(struct task *t)
 		after_end(t);
 	if (t->own)
 		t->scope = deadline_leave(t->own);
+	if (unlikely(t->label))
+		label_put(&rt_of(t)->heap->labels, t->label);
 }
 
 /* Everything but owner and parent. */
@@ -297,7 +300,7 @@ static struct failure *complete_late(const struct task *t, int worker)
 		.nr_cancelled = 1,
 	};
 
-	snprintf(e.task, sizeof(e.task), "%s", t->kind->name);
+	task_text(t, e.task, sizeof(e.task));
 	snprintf(e.why, sizeof(e.why), "%s: its deadline is over", e.task);
 	return failure_create(&e, t->kind->name);
 }

@@ -51,7 +51,7 @@ void task_fail(struct task *t, int returned, const char *why, int worker)
 		return;
 	}
 	runtime_note_error(t->kind->rt, worker, error, NO_TASK_NUMBER);
-	snprintf(e.task, sizeof(e.task), "%s", t->kind->name);
+	task_text(t, e.task, sizeof(e.task));
 	failure_tell(&e, returned, why);
 	t->failure = failure_create(&e, t->kind->name);
 }

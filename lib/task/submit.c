@@ -6,10 +6,13 @@
 #include "task/task.h"
 
 #include "core/runtime.h"
+#include "mem/heap.h"
 #include "scope/deadline.h"
 #include "task/after.h"
 #include "task/homes.h"
 #include "task/uses.h"
+
+#include <stdio.h>
 
 static void set_home(struct task *t, const struct lkdf_task *a)
 {
@@ -28,6 +31,7 @@ static int add_extra(struct task *t, struct lkdf_scope *scope,
 	t->own = NULL;
 	t->after = NULL;
 	t->is_profiled = a->flags & LKDF_PROFILE;
+	t->label = label_take(&t->kind->rt->heap->labels, a->label);
 	if (a->deadline_ns)
 		rc = deadline_create(scope, a->deadline_ns, &t->own);
 	if (!rc && a->nr_after)
@@ -41,6 +45,23 @@ static void undo_extra(struct task *t)
 		after_destroy(t);
 	if (t->own)
 		deadline_leave(t->own);
+	label_put(&t->kind->rt->heap->labels, t->label);
+}
+
+void task_text(const struct task *t, char *text, size_t size)
+{
+	char label[LABEL_MAX + 1] = "";
+
+	if (t->link.flags & TASK_EXTRA)
+		label_text(&t->kind->rt->heap->labels, t->label, label);
+	snprintf(text, size, label[0] ? "%s (%s)" : "%s", t->kind->name, label);
+}
+
+/* Deadline, events, profile or label. */
+static bool has_extra(const struct lkdf_task *a)
+{
+	return a->deadline_ns || a->nr_after || a->flags & LKDF_PROFILE ||
+	       a->label;
 }
 
 void task_undo(struct lkdf *rt, struct executor *ex, struct task *t)
@@ -73,8 +94,7 @@ int task_add_extras(struct task *t, struct executor *ex, struct task *parent,
 	}
 	if (a->nr_use)
 		rc = uses_create(t, parent, a->use, a->nr_use);
-	if (!rc &&
-	    unlikely(a->deadline_ns || a->nr_after || a->flags & LKDF_PROFILE))
+	if (!rc && unlikely(has_extra(a)))
 		rc = add_extra(t, parent ? parent->scope : t->scope, a);
 	return rc;
 }

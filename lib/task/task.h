@@ -55,7 +55,7 @@ enum task_flag {
 	TASK_HOLDS = 1024, /* hold is to be waited for when the body ends */
 	TASK_PLACED = 2048, /* home is set */
 	TASK_HAS_DATA = 4096, /* claim is set */
-	TASK_EXTRA = 16384, /* own, after and is_profiled are set */
+	TASK_EXTRA = 16384, /* own, after, label and is_profiled are set */
 	TASK_AWAY = 32768, /* its work is under way elsewhere, see away */
 };
 
@@ -131,6 +131,7 @@ struct task {
 	} away;
 	int64_t io_value; /* of an operation: what it gave, if in part */
 	int32_t io_error; /* why it gave no more, or 0 */
+	uint32_t label; /* with TASK_EXTRA: see mem/label.h; 0: none */
 	uint64_t ready_ticks, ready_by; /* while recording, see traced.h */
 };
 
@@ -159,6 +160,9 @@ _Static_assert(offsetof(struct task, link) / CACHE_LINE == STOCK_FIRST_LINE &&
 /* A task with its argument copied; NULL: no memory, err() has said so. */
 struct task *task_create(struct lkdf *rt, struct executor *ex,
 			 struct lkdf_kind *k, const void *arg, int prio);
+
+/* Its kind, and its label if it has one: "kind (label)". */
+void task_text(const struct task *t, char *text, size_t size);
 
 /* Never started: frees it and drops its argument. */
 void task_destroy(struct lkdf *rt, struct executor *ex, struct task *t);

@@ -53,6 +53,21 @@ static uint64_t value_of(struct lkdf_ctx *c, const struct task *t)
 	return traced_value(&b);
 }
 
+/* Labels get half of all names at most: kinds of later have theirs, too. */
+static uint32_t name_of(const struct task *t)
+{
+	struct trace *trace = &t->kind->rt->trace;
+	char text[TRACE_NAME_SIZE];
+	uint32_t name = 0;
+
+	if (unlikely(t->link.flags & TASK_EXTRA && t->label) &&
+	    a_load(&trace->nr_names, relaxed) < MAX_NAMES / 2) {
+		task_text(t, text, sizeof(text));
+		name = trace_name(trace, text);
+	}
+	return name ? name : t->kind->trace_name;
+}
+
 void traced_task(struct lkdf_ctx *c, const struct task *t, uint64_t number,
 		 uint64_t begin, uint64_t end)
 {
@@ -60,7 +75,7 @@ void traced_task(struct lkdf_ctx *c, const struct task *t, uint64_t number,
 		.begin = begin,
 		.end = end,
 		.task = NO_SLICE_TASK,
-		.name = t->kind->trace_name,
+		.name = name_of(t),
 		.ready = t->ready_ticks,
 		.by = t->ready_by,
 		.number = number,

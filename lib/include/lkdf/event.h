@@ -54,6 +54,18 @@ int lkdf_event_create(struct lkdf *rt, uint32_t count, uint32_t flags,
 		      struct lkdf_event *out);
 
 /**
+ * lkdf_event_label() - name an event
+ * @e:     event, the caller keeps its reference
+ * @label: copied, 63 bytes of it; NULL or "": no name any more
+ *
+ * lkdf_why() and the text of a wait that ends with an error name the event.
+ *
+ * Context: any thread, bodies included, does not block.
+ * Return: 0; -ESTALE no such event; -EINVAL; -ENOMEM.
+ */
+int lkdf_event_label(struct lkdf_event e, const char *label);
+
+/**
  * lkdf_event_signal() - one of count completions has happened
  * @e:   event
  * @err: 0 or a negative errno; the first error stays

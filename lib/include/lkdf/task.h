@@ -61,6 +61,7 @@ struct lkdf_task {
 	int64_t deadline_ns; /* from submit; 0: none */
 	int32_t prio; /* 0: the kind's */
 	uint32_t pad;
+	const char *label; /* NULL: none; 63 bytes of it, see lkdf_submit() */
 };
 
 /**
@@ -72,6 +73,10 @@ struct lkdf_task {
  *        ended otherwise
  * @done: NULL: not wanted; else receives one reference, dropped by
  *        lkdf_event_wait() or lkdf_event_put()
+ *
+ * Errors, lkdf_why() and recordings name a task with a label as "kind (label)";
+ * the label of a graph's task takes the place of its name, as
+ * lkdf_graph_label() does. The string is copied.
  *
  * A task with uses starts once the uses of tasks submitted before it allow. It
  * takes its place on all its data at once, so any number of threads may submit.

@@ -125,7 +125,7 @@ static void a_stage_waits(struct lkdf *rt)
 	stream_start(g, NULL, &done);
 	has(why_until(rt, "waits for a value of channel \"keys\"; 1 unresolved "
 			  "task behind"),
-	    "task \"key#1\" of graph", "the stage is named");
+	    "task \"key#1\" of wave", "the stage is named");
 	for (i = 0; i < 3; i++)
 		must(lkdf_channel_send(keys, &v, -1));
 	is(lkdf_event_wait(done, -1), 0, "the stream ends");
