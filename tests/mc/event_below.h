@@ -105,6 +105,11 @@ void handle_bury(struct lkdf *r, void *memory)
 	mc_free(memory);
 }
 
+void label_text(struct labels *l, uint32_t number, char text[LABEL_MAX + 1])
+{
+	text[0] = 0;
+}
+
 struct cache *heap_thread_cache(struct heap *h)
 {
 	return NULL;
@@ -129,6 +134,8 @@ NOT_REACHED(int, failure_copy, const struct lkdf_error *e,
 NOT_REACHED(void, sched_drain, struct sched *s)
 NOT_REACHED(bool, completion_sleep, struct lkdf *r, int64_t timeout_ns)
 NOT_REACHED(void, scope_put, struct lkdf_scope *s)
+NOT_REACHED(uint32_t, label_take, struct labels *l, const char *text)
+NOT_REACHED(void, label_put, struct labels *l, uint32_t number)
 #pragma GCC diagnostic pop
 
 static void begin_events_anew(void)
