@@ -131,6 +131,53 @@ int lkdf_for_in(struct lkdf_ctx *c, const struct lkdf_for_attr *a)
 	return rc ? rc : for_with(c->ex->rt, c, a, "lkdf_for_in");
 }
 
+/* ---- invoke ------------------------------------------------------------- */
+
+/* Blocks of lkdf_invoke(). */
+static int call_some(uint64_t begin, uint64_t end, void *u)
+{
+	const struct lkdf_call *v = u;
+	int rc = 0;
+
+	for (; begin < end && rc >= 0; begin++)
+		rc = v[begin].fn(v[begin].u);
+	return rc;
+}
+
+static int invoke_with(struct lkdf *rt, struct lkdf_ctx *c,
+		       const struct lkdf_call *v, unsigned nr, const char *what)
+{
+	struct lkdf_for_attr a = {
+		.size = sizeof(a),
+		.range = { 0, nr, 1 },
+		.fn = call_some,
+		.name = what,
+	};
+	unsigned i;
+
+	if (nr && !v)
+		return err(-EINVAL, "%s: %u functions, but v is NULL", what,
+			   nr);
+	for (i = 0; i < nr; i++)
+		if (!v[i].fn)
+			return err(-EINVAL, "%s: function %u is NULL", what, i);
+	/* The functions do not change the array. */
+	a.u = (void *)(uintptr_t)v;
+	return for_with(rt, c, &a, what);
+}
+
+int lkdf_invoke(struct lkdf *rt, const struct lkdf_call *v, unsigned nr)
+{
+	return invoke_with(rt, NULL, v, nr, "lkdf_invoke");
+}
+
+int lkdf_invoke_in(struct lkdf_ctx *c, const struct lkdf_call *v, unsigned nr)
+{
+	int rc = border_ctx(c, "lkdf_invoke_in");
+
+	return rc ? rc : invoke_with(c->ex->rt, c, v, nr, "lkdf_invoke_in");
+}
+
 /* ---- reduce ------------------------------------------------------------- */
 
 /* The range in blocks, each with an accumulator; the loop goes over these. */

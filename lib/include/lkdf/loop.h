@@ -119,6 +119,36 @@ int lkdf_for_with(struct lkdf *rt, const struct lkdf_for_attr *a);
  */
 int lkdf_for_in(struct lkdf_ctx *c, const struct lkdf_for_attr *a);
 
+/* A function for lkdf_invoke(). < 0: failed with that errno. */
+struct lkdf_call {
+	int (*fn)(void *u);
+	void *u;
+};
+
+/**
+ * lkdf_invoke() - call several functions at once, on all workers
+ * @rt: runtime
+ * @v:  nr functions, borrowed
+ * @nr: 0: nothing
+ *
+ * The calling thread takes part. After an error the library calls no function
+ * that has not begun.
+ *
+ * Context: any thread that is not in a body; waits.
+ * Return: 0; the first negative value; as lkdf_for().
+ */
+int lkdf_invoke(struct lkdf *rt, const struct lkdf_call *v, unsigned nr);
+
+/**
+ * lkdf_invoke_in() - lkdf_invoke() inside a body
+ * @c:  context of the body, on the body's own thread
+ * @v:  nr functions, borrowed
+ * @nr: 0: nothing
+ *
+ * Return: as lkdf_invoke() and lkdf_for_in().
+ */
+int lkdf_invoke_in(struct lkdf_ctx *c, const struct lkdf_call *v, unsigned nr);
+
 /**
  * lkdf_reduce() - add up what a function finds in each block of a range
  * @rt: runtime

@@ -99,6 +99,33 @@ int lkdf_close(struct lkdf *rt);
 int lkdf_close_now(struct lkdf *rt);
 
 /**
+ * lkdf_default() - the runtime that all libraries of the process share
+ * @out: runtime with one reference more, dropped by lkdf_default_put()
+ *
+ * The first call opens it as lkdf_open() with @options NULL: the environment
+ * alone sets options. A forked child has none until it calls.
+ *
+ * Context: any thread; the first call waits until the workers have started.
+ * Return: 0; -EINVAL; as lkdf_open().
+ */
+int lkdf_default(struct lkdf **out);
+
+/**
+ * lkdf_default_put() - drop a reference to the shared runtime
+ * @rt: as lkdf_default() gave it, or NULL; nobody calls lkdf_close() with it
+ *
+ * The call that drops the last reference waits for all tasks and runs, then
+ * closes. At exit(3) the library closes what was not put: it cancels what is
+ * under way, and waits two seconds for bodies that have started. In a forked
+ * child a put of the parent's runtime does nothing.
+ *
+ * Context: any thread that is not in a body.
+ * Return: 0; -EDEADLK in a body; -EBUSY a thread has acquired a data: the
+ * runtime stays open then, and nobody gets it any more.
+ */
+int lkdf_default_put(struct lkdf *rt);
+
+/**
  * lkdf_caps() - what this runtime has found and uses
  * @rt: runtime
  *
