@@ -6,13 +6,15 @@ Memory orders: an access stronger than relaxed has a comment with a label
 "pairs with [other.y]", or another label says so of it; both must exist. Where
 all sides run the same line, as when a count drops to zero, it says "pairs with
 itself". A label is made where it starts a comment or a sentence, or follows
-another that does; anywhere else it is a mention, and must exist.
+another that does; anywhere else it is a mention, and must exist. Its first word
+is in the index of memory-order.rst.
 """
 import re
 
 import ctext
 
 ABOVE = 6
+PAGE = 'Documentation/internals/memory-order.rst'
 ACCESS = re.compile(r'\ba_(load|store|xchg|cas|add|sub|or|and)\s*\(')
 LABEL = r'\[[a-z][a-z0-9_]*\.[a-z0-9_]+\]'
 PARTNERS = re.compile(r'pairs\s+with\s+((?:' + LABEL + r'(?:\s*,\s*|\s+and\s+|'
@@ -86,4 +88,13 @@ for label, places in made.items():
                for _, _, rest in places):
         path, line, _ = places[0]
         report.say(path, line, f'{label} has no partner: say "pairs with [...]"')
+
+for page in ctext.files(PAGE, ends=('.rst',)):
+    index = ctext.read(page).partition('Index by label')[2]
+    listed = set(re.findall(r'^``(\w+)``', index, re.M))
+    for label, places in made.items():
+        word = label[1:].split('.')[0]
+        if word not in listed:
+            report.say(*places[0][:2], f'{word} is not in the index of {page}')
+            listed.add(word)
 report.end()
