@@ -49,6 +49,13 @@ static inline uint64_t clock_ticks(void)
 #endif
 }
 
+/*
+ * Measures how much of a sample is the clock's: the median difference of two
+ * reads. The least one may be out of the common: 1 tick, where most have 25, on
+ * a virtual machine.
+ */
+uint32_t clock_cost_ticks(void);
+
 /* Measures for about a millisecond; ticks per 1024 ns, at least 1. */
 uint32_t clock_ticks_per_1024ns(void);
 

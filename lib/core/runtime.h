@@ -75,6 +75,8 @@ struct lkdf {
 	struct ask *ask; /* see rt/ask.h; NULL: nobody answers */
 	int nr_executors, nr_workers, nr_blocking;
 	uint32_t spin_ticks; /* a body shorter than this is short */
+	uint32_t clock_ticks; /* two reads of the clock, see clock_cost_ticks()
+			       */
 	/* 1; the kernel makes it 0 in a forked child. */
 	_Atomic(uint32_t) *is_alive;
 

@@ -180,6 +180,7 @@ static int start_workers(struct lkdf *rt)
 	/* Short is what ends within the time that idle workers spin. */
 	rt->spin_ticks =
 		(uint32_t)((uint64_t)20000 * clock_ticks_per_1024ns() / 1024);
+	rt->clock_ticks = clock_cost_ticks();
 	rc = seats_take(rt, &attr);
 	if (!rc)
 		rc = sched_start(&rt->sched, &attr);

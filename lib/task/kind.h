@@ -114,7 +114,7 @@ struct lkdf_kind {
 
 	/* Set at create, constant afterwards. */
 	struct lkdf *rt;
-	uint32_t spin_ticks; /* the runtime's */
+	uint32_t spin_ticks, clock_ticks; /* the runtime's */
 	lkdf_fn inner[NR_STEPS]; /* NULL: fn does not do it */
 	const struct kind_ops *ops; /* of its sort */
 	lkdf_fn later; /* where is_away: goes on as; may be NULL */

@@ -27,6 +27,7 @@ static uint64_t now;
 static struct {
 	uint64_t nr_workers, body, wait, long_body;
 	uint32_t long_each, nr_alarms, nr_solo, permille;
+	uint64_t clock; /* what reading it adds to a sample */
 	uint64_t ticks; /* of all runs */
 } play;
 
@@ -61,6 +62,7 @@ static void sample(uint64_t ticks, bool is_alone)
 {
 	if (!a_load(&kind.slow, relaxed))
 		return;
+	ticks += play.clock;
 	if (is_alone)
 		kind_sample_alone(&kind, ticks);
 	else
@@ -192,6 +194,25 @@ static void who_waits_for_nobody_is_left_alone(void)
 	is(play.nr_solo, 0, "and no trial");
 }
 
+/*
+ * Four workers take 3 times as long as one for bodies of 4 ticks, and less time
+ * than the bodies with a clock that takes 50 ticks.
+ */
+static void the_clock_is_no_body(void)
+{
+	start(4, 4, 44);
+	play.permille = 0;
+	play.clock = kind.clock_ticks = 50;
+	play_runs(100);
+	ok(play.nr_solo > 0, "the clock is known: solo runs are tried");
+	ok(play_runs(1000) < 110, "and as fast as one worker");
+	start(4, 4, 44);
+	play.permille = 0;
+	play.clock = 50;
+	play_runs(1000);
+	is(play.nr_solo, 0, "else shared runs seem to pay");
+}
+
 int main(void)
 {
 	tap_start(30);
@@ -201,5 +222,6 @@ int main(void)
 	however_long_it_is();
 	what_is_long_alone_stays_shared();
 	who_waits_for_nobody_is_left_alone();
+	the_clock_is_no_body();
 	return tap_end();
 }
