@@ -357,6 +357,23 @@ static struct link *task_above(uint64_t item, void *rt)
 	return f && f->parent ? &f->parent->link : NULL;
 }
 
+static uint64_t last_ticks(uint64_t item, void *rt)
+{
+	const struct lkdf_kind *k;
+	const struct frame *f;
+
+	if (item & ITEM_OF_FRAME) {
+		f = slots_frame(rt, item_slot(item));
+		check(frame_has(f, item_index(item)));
+		k = f->recs[item_index(item)].kind;
+	} else if (LINK_TYPE(item) == LINK_TASK) {
+		k = task_of(link_of_item(item))->kind;
+	} else {
+		return 0;
+	}
+	return a_load(&k->body_ticks, relaxed);
+}
+
 /*
  * The first task of its own that a worker needs may come late: when another one
  * takes a run that it has in the static order. Its room is there by then, or is
@@ -373,6 +390,7 @@ const struct sched_ops run_ops = {
 	.run = run_items,
 	.run_one = run_one,
 	.above = task_above,
+	.body_ticks = last_ticks,
 	.overflow = overflow_item,
 	.poll = facts_idle,
 	.wait = completion_wait,

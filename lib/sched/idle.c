@@ -430,7 +430,7 @@ bool idle_find(struct worker *w, uint64_t *item)
 {
 	struct sched *s = w->sched;
 	uint64_t start = clock_ticks(), ticks = quota_spin(&s->quota), ns;
-	bool found;
+	bool found, is_last;
 
 	w->idle_since = start;
 	park_spin(&w->node->park);
@@ -447,8 +447,10 @@ bool idle_find(struct worker *w, uint64_t *item)
 	 */
 	if (found && notify_has_sleeper(s))
 		steal_request_send(w);
-	/* The woken wakes the next, if there is more than it took. */
-	if (park_found(&w->node->park) && found && notify_has_sleeper(s))
+	/* The woken worker wakes the next ones, if there is more than it took.
+	 */
+	is_last = park_found(&w->node->park);
+	if (found && notify_has_sleeper(s) && !notify_tree(w, *item) && is_last)
 		worker_notify(w, public_for(w));
 	if (found)
 		quota_found(&s->quota);

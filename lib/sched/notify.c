@@ -2,6 +2,7 @@
 #include "sched/notify.h"
 
 #include "sched/far.h"
+#include "sched/holdoff.h"
 #include "sched/sched.h"
 
 static uint64_t look_at_node(struct sched_node *node)
@@ -91,4 +92,39 @@ void notify_all(struct sched *s)
 
 	for (i = 0; i < s->nr_nodes; i++)
 		park_wake_all(&s->nodes[i].park);
+}
+
+/* Items that workers of the node may take, up to the number that matters. */
+static uint32_t count_public(const struct worker *w)
+{
+	struct sched *s = w->sched;
+	uint32_t nr = 0, most = PARK_TREE + (uint32_t)w->node->nr_workers;
+	uint64_t span;
+	int i;
+
+	for (i = 0; i < s->nr_workers && nr < most; i++) {
+		if (s->workers[i].node != w->node)
+			continue;
+		span = a_load(&s->workers[i].deque[CLASS_NORMAL].span, relaxed);
+		nr += span_split(span) - span_tail(span);
+	}
+	return nr;
+}
+
+bool notify_tree(struct worker *w, uint64_t item)
+{
+	struct sched *s = w->sched;
+	struct deque *d = &w->deque[CLASS_NORMAL];
+	uint32_t nr;
+
+	if (!s->ops.body_ticks || holdoff_is_on(w) ||
+	    s->ops.body_ticks(item, w->executor->rt) < s->wake_ticks)
+		return false;
+	if (deque_has_private(d))
+		deque_share_all(d);
+	nr = park_wake_some(&w->node->park, count_public(w));
+	counter_add(w->executor->counters, COUNTER_WAKES, nr);
+	if (nr)
+		trace_event(w->executor->ring, EVENT_WAKE, 0, 0);
+	return nr != 0;
 }

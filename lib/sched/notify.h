@@ -29,6 +29,13 @@ void notify_others(struct sched *s, struct sched_node *node);
 /* As notify_any(), for work that only workers of the node may take. */
 bool notify_bound(struct sched_node *node);
 
+/*
+ * The worker has found work, and others sleep: it makes public what it has, and
+ * wakes several of its node at once if the body takes longer than a wake-up.
+ * False: nobody was woken.
+ */
+bool notify_tree(struct worker *w, uint64_t item);
+
 /* Does anybody sleep? Does anybody look for work? */
 bool notify_has_sleeper(struct sched *s);
 bool notify_has_spinner(struct sched *s);

@@ -236,6 +236,34 @@ bool park_wake(struct park *p)
 	return true;
 }
 
+/* Tokens for items that the spinners leave. */
+static uint64_t tokens_due(uint64_t word, uint32_t nr_public)
+{
+	uint64_t nr_spin = park_spinners(word), nr;
+
+	if (nr_public <= nr_spin)
+		return 0;
+	nr = min_u64(nr_public - nr_spin, PARK_TREE);
+	return min_u64(nr, park_sleepers(word));
+}
+
+uint32_t park_wake_some(struct park *p, uint32_t nr_public)
+{
+	uint64_t word = a_load(&p->word, relaxed), nr;
+
+	do {
+		nr = tokens_due(word, nr_public);
+		if (!nr)
+			return 0;
+		/* [park.some] as [park.wake]; pairs with [park.token] and
+		 * [park.retract]. */
+	} while (!a_cas(&p->word, &word, park_move(word, PARK_GIVE, nr),
+			seq_cst, relaxed));
+	if (futex_wake(futex_of(p), (int)nr) < (int)nr)
+		ring_bell(p);
+	return (uint32_t)nr;
+}
+
 void park_wake_all(struct park *p)
 {
 	uint64_t word = a_load(&p->word, relaxed), nr;

@@ -21,8 +21,9 @@
  * All four are seq_cst. Either B sees C and gives a token, or D sees A. A
  * waker that sees a spinner gives no token: the spinner has (C, D) ahead of it.
  * A woken worker counts as a spinner from the moment it is given the token, so
- * a burst of work wakes one at a time, and the one that finds work wakes the
- * next (park_found).
+ * makers of a burst of work wake one at a time. The one that finds work wakes
+ * the next (park_found), or up to four (park_wake_some): a burst to N sleepers
+ * takes log4 N wake-ups in a row, not N.
  *
  * Chance decides which worker takes a token. A certain sleeper is called: it
  * says in a word of its own that it may sleep on, the caller clears that,
@@ -112,6 +113,13 @@ bool park_found(struct park *p);
 
 /* Wakes one sleeper unless somebody spins; true if it did. */
 bool park_wake(struct park *p);
+
+/*
+ * There are so many public items: gives a token for each that no spinner will
+ * take, at most PARK_TREE. How many sleepers it woke.
+ */
+#define PARK_TREE 4
+uint32_t park_wake_some(struct park *p, uint32_t nr_public);
 
 /* Wakes all, whoever spins: for stopping and for news that all must see. */
 void park_wake_all(struct park *p);

@@ -31,6 +31,11 @@ struct sched_ops {
 	 * whose child is the run that the item belongs to, or NULL.
 	 */
 	struct link *(*above)(uint64_t item, void *rt);
+	/*
+	 * Ticks that the body of an item takes, by its kind's last sample; 0:
+	 * not known, or it is no body. May be NULL.
+	 */
+	uint64_t (*body_ticks)(uint64_t item, void *rt);
 	/* An item that is no link, and that no deque has room for. */
 	void (*overflow)(struct worker *w, uint64_t item);
 	/* An idle worker: did something come from outside? May be NULL. */

@@ -206,6 +206,67 @@ static void call(void)
 		park_call(&park);
 }
 
+/* A worker that ends with one item, and tells others of what is left. */
+static void take_one(void)
+{
+	uint64_t item;
+
+	park_spin(&park);
+	while (deque_steal(&deque, &item) != DEQUE_TAKEN) {
+		park_announce(&park);
+		if (anything_public())
+			park_retract(&park);
+		else
+			park_sleep(&park, -1);
+	}
+	a_add(&nr_done, 1, relaxed);
+	if (park_found(&park) && anything_public() && park_notify(&park))
+		mc_see("told on");
+}
+
+/* As many items as workers, which a single look at the word wakes. */
+static void make_items(uint32_t nr)
+{
+	uint32_t i, woken;
+
+	for (i = 0; i < nr; i++)
+		deque_push(&deque, i * 2 + 1);
+	deque_share_all(&deque);
+	woken = park_wake_some(&park, nr);
+	if (woken == nr)
+		mc_see("all at once");
+	if (!woken)
+		park_notify(&park);
+}
+
+static void several_wake(int id)
+{
+	if (id)
+		take_one();
+	else
+		make_items(2);
+}
+
+static void three_wake(int id)
+{
+	if (id)
+		take_one();
+	else
+		make_items(3);
+}
+
+static void two_were_done(void)
+{
+	counts_are_even();
+	mc_assert(a_load(&nr_done, relaxed) == 2);
+}
+
+static void three_were_done(void)
+{
+	counts_are_even();
+	mc_assert(a_load(&nr_done, relaxed) == 3);
+}
+
 /* Nothing but the call wakes it. */
 static void a_call_is_enough(int id)
 {
@@ -291,6 +352,33 @@ static const struct mc_scenario table[] = {
 	  .init = init_with_bell,
 	  .thread = the_bell_rings,
 	  .final = counts_are_even },
+	{ .name = "items wake as many as there are",
+	  .nr_threads = 3,
+	  .bound = 2,
+	  .stale = 1,
+	  .timeouts = -1,
+	  .init = init,
+	  .thread = several_wake,
+	  .final = two_were_done,
+	  .must_see = { "all at once", "told on" } },
+	{ .name = "three items, three workers",
+	  .nr_threads = 4,
+	  .bound = 1,
+	  .stale = 1,
+	  .timeouts = -1,
+	  .limit = 60000,
+	  .init = init,
+	  .thread = three_wake,
+	  .final = three_were_done,
+	  .must_see = { "all at once", "told on" } },
+	{ .name = "several items, one on the bell",
+	  .nr_threads = 3,
+	  .bound = 2,
+	  .stale = 1,
+	  .timeouts = -1,
+	  .init = init_with_bell,
+	  .thread = several_wake,
+	  .final = two_were_done },
 	{ .name = "timeouts meet wake-ups",
 	  .nr_threads = 3,
 	  .bound = 2,
