@@ -26,4 +26,17 @@ static inline int64_t nap_grow(int64_t *last, int times, int64_t least,
 	return *last;
 }
 
+/*
+ * The nap of a join that finds nothing below it. Nobody wakes it for new work,
+ * which waits that long: so it comes back soon, and ten thousand times a second
+ * at most.
+ */
+#define NAP_JOIN_MIN_NS 20000
+#define NAP_JOIN_MAX_NS 100000
+
+static inline int64_t nap_join(int64_t *last)
+{
+	return nap_grow(last, 2, NAP_JOIN_MIN_NS, NAP_JOIN_MAX_NS);
+}
+
 #endif

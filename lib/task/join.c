@@ -17,6 +17,7 @@
 #include "core/forked.h"
 #include "core/runtime.h"
 #include "data/claim.h"
+#include "sched/nap.h"
 #include "sched/team.h"
 #include "sched/tick.h"
 #include "task/body.h"
@@ -28,8 +29,7 @@
 #include <string.h>
 
 #define SPINS 200
-#define NAP_NS 500000
-#define NAPS_TOLD 2000 /* a second or more */
+#define TOLD_NS 1000000000 /* of naps, which may end early */
 
 static bool has_children(struct task *t)
 {
@@ -61,24 +61,24 @@ void task_wake_join(struct task *t)
 }
 
 /* Sleeps until a child is gone or the nap is over. */
-static void nap_joined(struct task *t)
+static void nap_joined(struct task *t, int64_t nap_ns)
 {
 	uint32_t live;
 
 	/* [join.c] before we look; pairs with [task.child]. */
 	live = (uint32_t)a_add(&t->live, TASK_JOINING, seq_cst) + TASK_JOINING;
 	if (t->nr_spawned - t->nr_local + live != TASK_JOINING)
-		futex_wait((_Atomic(uint32_t) *)(void *)&t->live, live, NAP_NS);
+		futex_wait((_Atomic(uint32_t) *)(void *)&t->live, live, nap_ns);
 	a_sub(&t->live, TASK_JOINING, relaxed);
 }
 
 /* In serial mode nobody else waits for what is under way. */
-static void rest_in_join(struct worker *w, struct task *t)
+static void rest_in_join(struct worker *w, struct task *t, int64_t nap_ns)
 {
 	if (w && team_has(w))
 		team_rest(w);
 	else if (!w || !w->sched->is_serial || !w->sched->ops.wait(w, -1))
-		nap_joined(t);
+		nap_joined(t, nap_ns);
 }
 
 /*
@@ -172,7 +172,8 @@ int task_join(struct lkdf_ctx *c)
 	struct lkdf_ctx child = { .ex = c->ex };
 	struct task *t = c->task;
 	uint32_t nr_run = 0;
-	unsigned spins = 0, nr_naps = 0;
+	unsigned spins = 0;
+	int64_t nap_ns = 0, rested_ns = 0;
 
 	if (!t)
 		return 0;
@@ -181,6 +182,7 @@ int task_join(struct lkdf_ctx *c)
 	while (has_children(t)) {
 		if (w && (pop_child(w, t, &child, &nr_run) || descend(w, t))) {
 			spins = 0;
+			nap_ns = 0;
 			continue;
 		}
 		if (w && completion_poll(w))
@@ -191,9 +193,12 @@ int task_join(struct lkdf_ctx *c)
 			a_pause();
 		else if (!sched_tick(&t->kind->rt->sched, t->kind->rt) &&
 			 (!w || !descend_slowly(w, t))) {
-			if (unlikely(++nr_naps == NAPS_TOLD))
+			nap_join(&nap_ns);
+			rested_ns += nap_ns;
+			if (unlikely(rested_ns >= TOLD_NS &&
+				     rested_ns - nap_ns < TOLD_NS))
 				descend_tell(w, t);
-			rest_in_join(w, t);
+			rest_in_join(w, t, nap_ns);
 		}
 	}
 	/* Those that ran here, counted together. */
