@@ -3,18 +3,31 @@
 
 #include "base/futex.h"
 
-/* About what a section takes: most waits end in here. */
+/* Pauses, as long as some sections take: most waits end in here. */
 #ifndef LOCK_SPINS
-#define LOCK_SPINS 100
+#define LOCK_SPINS 255
 #endif
+
+/* Most pauses between two looks, each of which takes the line from its owner.
+ */
+#define LOCK_BACK_OFF 32
+
+static void back_off(int nr)
+{
+	a_pause();
+	while (--nr)
+		a_delay();
+}
 
 void lock_wait(struct lock *l)
 {
 	uint32_t open;
-	int i;
+	int nr = 1, i;
 
-	for (i = 0; i < LOCK_SPINS; i++) {
-		a_pause();
+	for (i = 0; i < LOCK_SPINS; i += nr) {
+		if (i && nr < LOCK_BACK_OFF)
+			nr *= 2;
+		back_off(nr);
 		open = 0;
 		/* [lock.spin] as [lock.take]; pairs with [lock.give]. */
 		if (!a_load(&l->word, relaxed) &&
