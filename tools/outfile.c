@@ -3,8 +3,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -40,14 +42,23 @@ static void watch(int nr)
 		signal(nr, on_signal);
 }
 
+int outfile_temp(const char *path, char *to, size_t size)
+{
+	uint64_t bits;
+	int n;
+
+	if (getrandom(&bits, sizeof(bits), GRND_NONBLOCK) != sizeof(bits))
+		return errno ? -errno : -EAGAIN;
+	n = snprintf(to, size, "%s.%016" PRIx64 ".tmp", path, bits);
+	return n > 0 && (size_t)n < size ? 0 : -ENAMETOOLONG;
+}
+
 static int open_beside(struct outfile *o, const struct stat *old)
 {
-	int n = snprintf(o->temp, sizeof(o->temp), "%s.%d.tmp", o->path,
-			 (int)getpid());
-	int fd;
+	int n = outfile_temp(o->path, o->temp, sizeof(o->temp)), fd;
 
-	if (n < 0 || (size_t)n >= sizeof(o->temp))
-		return -ENAMETOOLONG;
+	if (n)
+		return n;
 	fd = open(o->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return -errno;
@@ -95,6 +106,14 @@ int outfile_open(struct outfile *o, const char *path)
 		return open_watched(o, &st);
 	o->f = fopen(path, "we");
 	return o->f ? 0 : -errno;
+}
+
+bool outfile_is(const char *path, FILE *in)
+{
+	struct stat a, b;
+
+	return path && !fstat(fileno(in), &a) && !stat(path, &b) &&
+	       a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
 const char *outfile_name(const struct outfile *o)

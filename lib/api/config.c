@@ -306,8 +306,11 @@ static int read_variable(const struct option_row *row, struct options *o)
 	value = getenv(name);
 	if (!value)
 		return 0;
-	if (!o->raised)
+	if (!o->raised) {
+		o->trace_is_variable |=
+			row->offset == offsetof(struct options, trace);
 		return option_set(row, value, o, name);
+	}
 	memcpy(o->left_alone, name, sizeof(name));
 	return 0;
 }

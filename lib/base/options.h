@@ -10,6 +10,8 @@
 
 #include "base/option.h"
 
+#include <stdbool.h>
+
 /* The values of the option pin. */
 enum pin {
 	PIN_NO,
@@ -39,6 +41,8 @@ struct options {
 
 	/* Without a row: why this program's rights are raised, or NULL. */
 	const char *raised;
+	/* Without a row: the file of trace is a variable's, no program's. */
+	bool trace_is_variable;
 	char left_alone[64]; /* a variable that is not read for it, or "" */
 
 	/* Without a row, for tests: where /proc and cgroups are; or NULL. */

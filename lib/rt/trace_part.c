@@ -37,6 +37,7 @@ static int open_trace(struct lkdf *rt)
 		.ticks_per_1024ns = clock_ticks_per_1024ns(),
 		.spin_ns = (uint32_t)rt->options->spin_us * 1000,
 		.file = rt->options->trace,
+		.is_optional = rt->options->trace_is_variable,
 		.facts = facts,
 		.log = &rt->log,
 	};

@@ -192,7 +192,11 @@ int trace_open(struct trace *t, const struct trace_attr *a)
 		return rc;
 	trace_name(t, "(more)");
 	trace_start(trace_outside(t), LKDF_EXECUTOR_OUTSIDE, -1, -1);
-	return records ? record_open(t, a->file) : 0;
+	rc = records ? record_open(t, a->file) : 0;
+	if (!rc || !a->is_optional)
+		return rc;
+	log_text(t->log, LKDF_LOG_ERROR, "%s; nothing is recorded", err_text());
+	return 0;
 }
 
 static void free_all(struct trace *t)

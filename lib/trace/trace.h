@@ -27,6 +27,7 @@ struct trace_attr {
 	uint32_t ticks_per_1024ns;
 	uint32_t spin_ns; /* how long a worker looks for work */
 	const char *file; /* NULL or "": no slices */
+	bool is_optional; /* a file that cannot be made is told to the log */
 	const char *facts; /* lines "key=value", copied; NULL: none */
 	const struct log *log;
 };

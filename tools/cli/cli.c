@@ -185,6 +185,16 @@ static const char *store(const struct cli_row *row, void *opts,
 	return NULL;
 }
 
+static int refuse_value(const struct cli_spec *spec, const struct cli_row *row,
+			const char *value)
+{
+	char try[64];
+	struct cli_error e = { spec->verb, CLI_USAGE, NULL, try };
+
+	snprintf(try, sizeof(try), "lkdf %s --help", spec->verb);
+	return cli_fail(&e, "--%s: \"%s\" is no number", row->name, value);
+}
+
 /* Parses one option at argv[*i]; advances over its value. 0 or an exit code. */
 static int parse_option(const struct cli_spec *spec, char **argv, int *i,
 			void *opts)
@@ -200,6 +210,8 @@ static int parse_option(const struct cli_spec *spec, char **argv, int *i,
 	if (row->type != CLI_FLAG && !value && argv[*i + 1])
 		value = argv[++*i];
 	wrong = store(row, opts, value);
+	if (wrong && value && row->type == CLI_INT)
+		return refuse_value(spec, row, value);
 	if (wrong)
 		return refuse(spec, wrong, arg, row->name);
 	return 0;

@@ -160,6 +160,26 @@ void probe_quota(struct finding *f)
 	finding_fix(f, "raise cpu.max, if latency matters");
 }
 
+void probe_load_average(struct finding *f)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	double load;
+
+	if (getloadavg(&load, 1) != 1) {
+		finding_say(f, DOCTOR_NONE, "load: the kernel does not tell");
+		return;
+	}
+	finding_say(f, DOCTOR_OK,
+		    "load: %.1f threads ran or wanted to, "
+		    "of late, on %ld CPUs",
+		    load, cpus);
+	if (load <= (double)cpus)
+		return;
+	f->level = DOCTOR_WARN;
+	finding_fix(f, "measure when others are done: figures of now say "
+		       "little");
+}
+
 static int has_flag(const char *flags, const char *flag)
 {
 	const char *at = flags;

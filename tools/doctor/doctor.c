@@ -152,6 +152,7 @@ static const struct doctor_row doctor_rows[] = {
 	{ "topology", probe_topology },
 	{ "shared_cpus", probe_shared_cpus },
 	{ "quota", probe_quota },
+	{ "load", probe_load_average },
 	{ "tsc", probe_tsc },
 	{ "thp", probe_thp },
 	{ "numa_balancing", probe_numa_balancing },

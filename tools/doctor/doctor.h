@@ -68,6 +68,7 @@ void probe_cpus(struct finding *f);
 void probe_topology(struct finding *f);
 void probe_shared_cpus(struct finding *f);
 void probe_quota(struct finding *f);
+void probe_load_average(struct finding *f);
 void probe_tsc(struct finding *f);
 void probe_memlock(struct finding *f);
 void probe_nofile(struct finding *f);

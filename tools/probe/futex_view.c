@@ -128,7 +128,8 @@ static int open_runtimes(struct futex_view *v, struct futex_error *e)
 		return fail(e, CLI_DENIED, "its memory may not be looked at",
 			    "as root, or as the same user");
 	if (!nr)
-		return fail(e, CLI_GONE, "no runtime of lkdf is in it", NULL);
+		return fail(e, CLI_GONE, "the process has no lkdf runtime",
+			    NULL);
 	v->nr_runtimes = (uint32_t)nr;
 	return 0;
 }

@@ -218,6 +218,9 @@ int verb_report(int argc, char **argv)
 			      "%s: no regular file: it is read "
 			      "three times",
 			      argv[1]);
+	else if (outfile_is(o.html, in))
+		code = refuse(CLI_USAGE, "%s: it is the recording itself",
+			      o.html);
 	else
 		code = report_on(in, argv[1], &o, &w);
 	fclose(in);

@@ -115,8 +115,27 @@ static int set_options(const struct run_opts *o)
 	return 0;
 }
 
+/* A value that no runtime takes is refused before the command starts. */
+static int check_values(const struct run_opts *o)
+{
+	const char *w = o->workers;
+
+	if (w && (!w[0] || w[strspn(w, "0123456789")] || strlen(w) > 4))
+		return fail("--workers: \"%s\" is no number of workers", w);
+	if (o->cpus &&
+	    (!o->cpus[0] || o->cpus[strspn(o->cpus, "0123456789,-")]))
+		return fail("--cpus: \"%s\" is no list of CPUs", o->cpus);
+	if (o->place && strcmp(o->place, "yes") && strcmp(o->place, "no"))
+		return fail("--place: \"%s\" is neither yes nor no", o->place);
+	return 0;
+}
+
 static int set_environment(const struct run_opts *o)
 {
+	int code = check_values(o);
+
+	if (code)
+		return code;
 	if (o->trace)
 		set(o, "LKDF_TRACE", o->trace);
 	if (o->workers)

@@ -139,13 +139,16 @@ void stat_print_interval(const struct stat_look *l,
 	uint64_t came;
 	uint32_t i;
 
+	if (separator && !before->seconds)
+		printf("seconds%sname%scame%sunit\n", separator, separator,
+		       separator);
 	for (i = 0; i < l->nr; i++) {
 		came = l->value[i] - (i < before->nr ? before->value[i] : 0);
-		if (separator)
+		if (separator && l->value[i])
 			printf("%.6f%s%s%s%" PRIu64 "%s%s\n", l->seconds,
 			       separator, stats_counter_name(s, i), separator,
 			       came, separator, stats_counter_unit(s, i));
-		else if (came)
+		else if (!separator && came)
 			printf("%12.3f %20" PRIu64 "  %-11s %s\n", l->seconds,
 			       came, stats_counter_unit(s, i),
 			       stats_counter_name(s, i));
@@ -158,6 +161,7 @@ void stat_print_csv(const struct stat_look *l, const char *separator)
 	const struct stats *s = l->stats;
 	uint32_t i;
 
+	printf("name%svalue%sunit\n", separator, separator);
 	for (i = 0; i < l->nr; i++)
 		printf("%s%s%" PRIu64 "%s%s\n", stats_counter_name(s, i),
 		       separator, l->value[i], separator,

@@ -37,7 +37,7 @@ const struct cli_spec trace_convert_spec = {
 	.nr_rows = sizeof(rows) / sizeof(rows[0]),
 	.max_words = 1,
 	.has_files = true,
-	.without = CLI_NO_JSON | CLI_NO_VERBOSE,
+	.without = CLI_NO_VERBOSE,
 	.choice_of = "to",
 	.choice = format_name,
 };
@@ -99,10 +99,14 @@ static int look_through(FILE *in, const char *path)
 static int convert(FILE *in, const char *path, const struct format *format,
 		   const struct convert_opts *o)
 {
+	struct cli_error e = { verb, CLI_USAGE, NULL, "another name with -o" };
 	struct trace_fault fault;
 	struct outfile out;
-	int rc = outfile_open(&out, o->out), out_rc;
+	int rc, out_rc;
 
+	if (outfile_is(o->out, in))
+		return cli_fail(&e, "%s: it is the recording itself", o->out);
+	rc = outfile_open(&out, o->out);
 	if (rc)
 		return refuse_output(outfile_name(&out), rc);
 	rc = format->write(in, out.f, &fault);
@@ -123,7 +127,7 @@ int trace_convert(int argc, char **argv)
 {
 	struct cli_error e = { verb, CLI_USAGE, NULL,
 			       "lkdf trace convert --help" };
-	struct convert_opts o = { .to = formats[0].name };
+	struct convert_opts o = { .to = NULL };
 	const struct format *format;
 	FILE *in;
 	int code;
@@ -132,7 +136,10 @@ int trace_convert(int argc, char **argv)
 		return code;
 	if (!cli_nr_words(argc, argv))
 		return cli_fail(&e, "which file?");
-	format = find_format(o.to, &code);
+	/* The first format is JSON, and the default. */
+	if (o.common.is_json && o.to && strcmp(o.to, formats[0].name))
+		return cli_fail(&e, "--json: --to %s is no JSON", o.to);
+	format = find_format(o.to ? o.to : formats[0].name, &code);
 	if (!format)
 		return code;
 	in = trace_input(verb, argv[1], &code);

@@ -7,6 +7,7 @@
  */
 #include "cli/cli.h"
 #include "json.h"
+#include "outfile.h"
 #include "stat/ask.h"
 #include "stat/child.h"
 #include "stat/target.h"
@@ -100,8 +101,8 @@ static bool make_path(struct recording *r, const char *name, unsigned i)
 			     name, i, name + stem);
 	else
 		n = snprintf(r->path, sizeof(r->path), "%s", name);
-	snprintf(r->temp, sizeof(r->temp), "%s.%d.tmp", r->path, (int)getpid());
-	return n > 0 && (size_t)n < sizeof(r->path);
+	return n > 0 && (size_t)n < sizeof(r->path) &&
+	       !outfile_temp(r->path, r->temp, sizeof(r->temp));
 }
 
 /* Beside the file that it becomes once the runtime records. 0 or -errno. */

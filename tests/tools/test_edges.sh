@@ -1,0 +1,62 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+# Small faults of verbs: what is asked for and cannot be is refused by name.
+# shellcheck source=tests/tools/tap.sh
+. "$(dirname "$0")/tap.sh"
+# shellcheck source=tests/tools/target.sh
+. tests/tools/target.sh
+lkdf=$build/lkdf
+hello=$build/examples/hello
+pid=
+trap 'kill -9 $pid 2>/dev/null; rm -rf "$dir"' EXIT
+
+LKDF_TRACE=$dir/run.lkdf "$hello" >"$dir/log" 2>&1
+ok $? 'a recording'
+cp "$dir/run.lkdf" "$dir/copy"
+ln "$dir/run.lkdf" "$dir/other.lkdf"
+try 2 'convert does not write over its input' \
+	"$lkdf" trace convert "$dir/run.lkdf" -o "$dir/run.lkdf"
+holds 'run.lkdf: it is the recording itself'
+try 2 'by another name neither' \
+	"$lkdf" trace convert "$dir/run.lkdf" -o "$dir/other.lkdf"
+cmp "$dir/run.lkdf" "$dir/copy" >"$dir/log" 2>&1
+ok $? 'the recording is as it was'
+try 0 'convert --json' "$lkdf" trace convert --json "$dir/run.lkdf"
+python3 -m json.tool "$dir/log" >/dev/null 2>"$dir/err"
+ok $? 'is JSON' "$dir/err"
+try 2 'convert --json --to csv is refused' \
+	"$lkdf" trace convert --json --to csv "$dir/run.lkdf"
+holds 'csv is no JSON'
+
+try 2 'a number that is none' "$lkdf" stat -I 5x -p $$
+holds '"5x" is no number'
+for value in '--workers abc' '--workers 3.5' '--cpus x' '--place maybe'; do
+	# shellcheck disable=SC2086
+	try 2 "run $value is refused" "$lkdf" run $value "$hello"
+	holds "\"${value#* }\""
+done
+try 0 'run --workers 2 is not' "$lkdf" run --workers 2 "$hello"
+
+LKDF_TRACE=$dir/none/run.lkdf "$hello" >"$dir/out" 2>"$dir/log"
+ok $? 'a program runs though LKDF_TRACE names no place for a file'
+holds 'nothing is recorded'
+
+ask_target
+start_target "$dir/ask_target" stuck 1
+try 0 'stat -x' "$lkdf" stat -x, -p "$pid"
+[ "$(head -n 1 "$dir/log")" = 'name,value,unit' ]
+ok $? 'has a header'
+try 0 'stat -x -I' "$lkdf" stat -x, -I 20 -n 3 -p "$pid"
+[ "$(grep -c '^seconds,name,came,unit$' "$dir/log")" = 1 ]
+ok $? 'has one, too'
+! grep -q ',steals.far,' "$dir/log" && grep -q ',parks,' "$dir/log"
+ok $? 'and no rows of what never came'
+stop_target KILL
+
+try 5 'a process without a runtime is named' "$lkdf" stat -p $$
+holds "process $$ has no lkdf runtime"
+"$lkdf" doctor >"$dir/log" 2>&1
+holds 'load: .* threads ran or wanted to'
+
+echo "1..$nr"
+exit $failed
