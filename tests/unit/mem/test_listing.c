@@ -6,7 +6,9 @@
  */
 #include "tests/unit/heap.h"
 
+#include "tools/foreign.c"
 #include "tools/stat/stats_map.c"
+#include "tools/utf8.c"
 
 #include <lkdf/lkdf.h>
 #include <sys/wait.h>
