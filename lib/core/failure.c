@@ -42,6 +42,14 @@ void failure_tell(struct lkdf_error *e, int error, const char *why)
 			 strerror(-error));
 }
 
+struct failure *failure_of_skipped(struct failure *cause)
+{
+	struct failure *f =
+		cause ? failure_create(&cause->error, cause->kind) : NULL;
+
+	return f ? f : failure_get(cause);
+}
+
 struct failure *failure_get(struct failure *f)
 {
 	if (f)

@@ -64,6 +64,13 @@ struct failure {
  */
 struct failure *failure_create(const struct lkdf_error *e, const char *kind);
 
+/*
+ * A task or a run that was skipped for a cause has an error of its own with the
+ * story of the cause: though that was seen, nobody has seen yet that this one
+ * did not run. The caller owns one reference. NULL-safe.
+ */
+struct failure *failure_of_skipped(struct failure *cause);
+
 /* NULL-safe. */
 struct failure *failure_get(struct failure *f);
 void failure_put(struct failure *f, const struct log *log);

@@ -142,18 +142,6 @@ static int call_any(struct lkdf_ctx *c, struct task *t, lkdf_fn fn)
 	return is_timed(t) ? call_timed(c, t, fn) : body_call(fn, c, t->arg);
 }
 
-/*
- * Its error is one of its own, with the story of the one before: though that
- * was seen, nobody has seen yet that this task did not run.
- */
-static struct failure *failure_of_skipped(struct failure *cause)
-{
-	struct failure *f =
-		cause ? failure_create(&cause->error, cause->kind) : NULL;
-
-	return f ? f : failure_get(cause);
-}
-
 static __attribute__((noinline)) void lacks_inputs(struct lkdf_ctx *c,
 						   struct task *t, int rc,
 						   struct failure *failure)

@@ -2,6 +2,7 @@
 #include "task/then.h"
 
 #include "base/err.h"
+#include "core/failure.h"
 #include "core/ops.h"
 #include "core/runtime.h"
 #include "scope/event_any.h"
@@ -10,6 +11,8 @@
 #include "task/step.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <string.h>
 
 static struct lkdf *rt_of(const struct task *t)
 {
@@ -43,13 +46,35 @@ static const struct lkdf_scope *scope_of(const struct task *t,
 
 /* ---- holding ------------------------------------------------------------ */
 
+/*
+ * The error of a held event is the task's, with a story of its own, by which it
+ * is known whether somebody has seen it. A cancel of the scope has none.
+ */
+static struct failure *failure_of_held(const struct task *t, int error)
+{
+	struct lkdf_error e = { .err = error, .id = -1, .worker = -1 };
+
+	if (likely(!error) || scope_cancelled(t->scope) == error)
+		return NULL;
+	task_text(t, e.task, sizeof(e.task));
+	snprintf(e.why, sizeof(e.why), "the event that it holds ended with %s",
+		 strerror(-error));
+	return failure_create(&e, t->kind->name);
+}
+
 static void hold_fired(struct event_tap *tap, int error)
 {
 	struct task *t = container_of(tap, struct task, tap);
+	struct failure *f = failure_of_held(t, error);
+	struct lkdf *rt = rt_of(t);
+	bool is_last;
 
 	event_put(tap->event);
-	if (complete_child(t, error, NULL))
-		task_complete(runtime_executor(rt_of(t)), t);
+	/* Where others are left one of them ends the task. */
+	is_last = complete_child(t, error, f);
+	failure_put(f, &rt->log);
+	if (is_last)
+		task_complete(runtime_executor(rt), t);
 }
 
 void then_arm_hold(struct task *t)
