@@ -38,7 +38,7 @@ $(BUILD)/tests/unit/policy/test_block_size_cuda: CPPFLAGS += \
 	$(CUDA_HOME)/include)
 
 # The analysis of lkdf report, without its verb.
-REPORT_OBJ = $(filter-out %/verb.o,$(filter $(BUILD)/tool/tools/report/%, \
+REPORT_OBJ = $(filter-out %/verb.o %/try.o,$(filter $(BUILD)/tool/tools/report/%, \
 	$(TOOLS_OBJ))) $(PAGE_C:.c=.o) $(addprefix $(BUILD)/tool/tools/, \
 	cli/cli.o foreign.o json.o utf8.o words.o \
 	$(addprefix probe/,elf_symbol.o where.o) \

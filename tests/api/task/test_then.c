@@ -214,7 +214,8 @@ static void hold_ends_with_its_signal(struct lkdf *rt, uint32_t flags)
 			pthread_join(thread, NULL);
 	}
 	is(bad, 0, "200 held tasks end with their signal and its error");
-	is(lkdf_scope_wait(rt, NULL, -1), 0, "the events have told all of them");
+	is(lkdf_scope_wait(rt, NULL, -1), 0,
+	   "the events have told all of them");
 	lkdf_kind_put(k);
 }
 
