@@ -42,11 +42,17 @@ void failure_tell(struct lkdf_error *e, int error, const char *why)
 			 strerror(-error));
 }
 
-struct failure *failure_of_skipped(struct failure *cause)
+struct failure *failure_of_skipped(struct failure *cause, int error)
 {
-	struct failure *f =
-		cause ? failure_create(&cause->error, cause->kind) : NULL;
+	struct lkdf_error e = { .err = error, .id = -1, .worker = -1 };
+	struct failure *f;
 
+	if (!cause)
+		snprintf(e.why, sizeof(e.why),
+			 "what it waits for has ended with: %s",
+			 strerror(-error));
+	f = cause ? failure_create(&cause->error, cause->kind)
+		  : failure_create(&e, "");
 	return f ? f : failure_get(cause);
 }
 

@@ -67,9 +67,10 @@ struct failure *failure_create(const struct lkdf_error *e, const char *kind);
 /*
  * A task or a run that was skipped for a cause has an error of its own with the
  * story of the cause: though that was seen, nobody has seen yet that this one
- * did not run. The caller owns one reference. NULL-safe.
+ * did not run. NULL: the cause has no story, as an event that the user signals
+ * with an error. The caller owns one reference; NULL without memory.
  */
-struct failure *failure_of_skipped(struct failure *cause);
+struct failure *failure_of_skipped(struct failure *cause, int error);
 
 /* NULL-safe. */
 struct failure *failure_get(struct failure *f);

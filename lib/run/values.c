@@ -199,7 +199,7 @@ static void note_poison(struct frame *f, struct use *u)
 	f->values.is_poisoned = true;
 	if (!a_cas(&f->first_err, &zero, error, relaxed, relaxed))
 		return;
-	failure = failure_of_skipped(failure);
+	failure = failure_of_skipped(failure, error);
 	/* [frame.fail] pairs with [frame.resolved]. */
 	if (!a_cas(&f->failure, &none, failure, release, relaxed))
 		failure_put(failure, &f->graph->rt->log);

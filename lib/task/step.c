@@ -151,7 +151,8 @@ static __attribute__((noinline)) void lacks_inputs(struct lkdf_ctx *c,
 		return;
 	}
 	counter_add(c->ex->counters, COUNTER_SKIPPED, 1);
-	complete_failed(t, ENDED_SKIPPED, -rc, failure_of_skipped(failure));
+	complete_failed(t, ENDED_SKIPPED, -rc,
+			failure_of_skipped(failure, -rc));
 }
 
 /* 0: the inputs are there. Else it fails, or does not start. */

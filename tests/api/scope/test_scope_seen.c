@@ -144,6 +144,27 @@ static void nobody_has_looked(const char *options)
 	is(end(), 2, "%s: each scope has a line", options);
 }
 
+/* The error of such an event has no story, and is the task's all the same. */
+static void an_event_of_the_user_fails(const char *options)
+{
+	struct lkdf_event go, first;
+	int none = 0;
+
+	begin(options);
+	must(lkdf_event_create(rt, 1, 0, &go));
+	start(NULL, EIO, &first);
+	must(lkdf_submit(rt, NULL,
+			 ATTR(lkdf_task, .kind = kind, .arg = &none,
+			      .after = &go, .nr_after = 1),
+			 NULL));
+	must(lkdf_event_signal(go, -EDOM));
+	lkdf_event_put(go);
+	must(lkdf_event_wait(first, -1) != -EIO);
+	is(lkdf_scope_wait(rt, NULL, -1), -EDOM,
+	   "%s: the task that an event has skipped is told", options);
+	is(end(), 0, "%s: and then nothing is left", options);
+}
+
 int main(void)
 {
 	static const char *const options[] = { "workers=1", "serial=yes" };
@@ -157,6 +178,7 @@ int main(void)
 		the_first_is_seen_last(options[i]);
 		another_scope_has_one(options[i]);
 		nobody_has_looked(options[i]);
+		an_event_of_the_user_fails(options[i]);
 	}
 	return tap_end();
 }
