@@ -431,7 +431,7 @@ static const struct runtime_part parts[] = {
 	{ "backends", open_backends, do_nothing, do_nothing, do_nothing },
 };
 
-static bool parts_are_whole(void)
+__attribute__((unused)) static bool parts_are_whole(void)
 {
 	size_t i;
 

@@ -229,7 +229,7 @@ static int price_of(const struct arm *a, bool has_probe)
 	return nr;
 }
 
-static void tiny_tasks_pay_little(void)
+__attribute__((unused)) static void tiny_tasks_pay_little(void)
 {
 	int with, without;
 	size_t i;
@@ -246,6 +246,7 @@ static void tiny_tasks_pay_little(void)
 int main(int argc, char **argv)
 {
 	(void)argc;
+	(void)argv;
 	tap_start(60);
 #ifdef LKDF_DEBUG
 	skip("tiny tasks pay little for a probe", "built with checks");

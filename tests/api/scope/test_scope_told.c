@@ -49,7 +49,7 @@ static void *take_two_errors(void *unused)
 	return NULL;
 }
 
-static void let_other_wait(void)
+__attribute__((unused)) static void let_other_wait(void)
 {
 	pthread_t t;
 
