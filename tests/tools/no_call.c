@@ -4,7 +4,7 @@
  *
  *	no_call bpf|perf_event_open ERRNO COMMAND...
  */
-#include "seccomp.h"
+#include "tests/api/probe/seccomp.h"
 
 #include <stdlib.h>
 #include <string.h>

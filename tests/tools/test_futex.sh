@@ -28,7 +28,7 @@ futex 5 -p no-such-command-here
 ok $? 'and a command that nobody runs'
 futex 5 -p $$ --dir "$pins"
 ok $? 'a process without a runtime'
-grep -q 'no runtime' "$dir/log"
+grep -q 'no lkdf runtime' "$dir/log"
 ok $? 'and the line says so'
 "$convoy" --lock none --seconds 20 >/dev/null 2>&1 &
 pid=$!

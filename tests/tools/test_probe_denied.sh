@@ -62,7 +62,7 @@ else
 fi
 
 no_call=$dir/no_call
-"${CC:-cc}" -std=c11 -D_GNU_SOURCE -o "$no_call" tests/tools/no_call.c \
+"${CC:-cc}" -std=c11 -D_GNU_SOURCE -I. -o "$no_call" tests/tools/no_call.c \
 	>"$dir/log" 2>&1
 ok $? 'a command without a system call'
 "$lkdf" probe start --dir "$pins" >"$dir/log" 2>&1
