@@ -79,7 +79,9 @@ static const struct option_row rows[] = {
 	  .max = 1000000,
 	  .init = 40,
 	  .unit = "us",
-	  .help = "how long an idle worker looks for work before it sleeps" },
+	  .help = "how long an idle worker looks for work before it sleeps, "
+		  "and an URGENT task waits for a worker before a spare thread "
+		  "takes it" },
 	{ .name = "blocking",
 	  .type = OPTION_INT,
 	  AT(blocking),

@@ -47,6 +47,7 @@ struct lkdf_scope;
 struct runtime_parts;
 struct seal_pass;
 struct task;
+struct urgent;
 struct watch;
 
 struct lkdf {
@@ -71,6 +72,7 @@ struct lkdf {
 	struct io_wait *io_wait;
 	struct io_rings *io_rings;
 	struct devices *devices; /* see offload/devices.h */
+	struct urgent *urgent; /* see task/urgent.h */
 	struct watch *watch; /* see core/watch.h; NULL: nobody watches */
 	struct ask *ask; /* see rt/ask.h; NULL: nobody answers */
 	int nr_executors, nr_workers, nr_blocking;

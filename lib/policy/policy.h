@@ -15,6 +15,7 @@ enum sched_class {
 	CLASS_NORMAL,
 	CLASS_HIGH,
 	CLASS_URGENT,
+	CLASS_SPARE, /* URGENT tasks for spare threads too, task/urgent.h */
 	NR_CLASSES,
 };
 

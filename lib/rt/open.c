@@ -34,6 +34,7 @@
 #include "task/move.h"
 #include "task/parallel_for.h"
 #include "task/task.h"
+#include "task/urgent.h"
 #include "topo/topo.h"
 
 #include <errno.h>
@@ -53,6 +54,7 @@ struct runtime_parts {
 	struct io_wait io_wait;
 	struct io_rings io_rings;
 	struct devices devices;
+	struct urgent urgent;
 };
 
 static const struct completion_ops *const completions[] = {
@@ -224,6 +226,7 @@ static int open_parts(struct lkdf *rt)
 	rt->io_wait = &parts->io_wait;
 	rt->io_rings = &parts->io_rings;
 	rt->devices = &parts->devices;
+	rt->urgent = &parts->urgent;
 	scope_init(rt->root, rt, NULL, "root");
 	scope_init(rt->fds, rt, NULL, "descriptors");
 	return watch_init(rt);
@@ -258,7 +261,8 @@ static int init_fields(struct lkdf *rt)
 	rt->nr_workers = nr_workers;
 	rt->nr_blocking = (int)rt->options->blocking;
 	rt->has_membarrier = nr_workers > 1 && membarrier_register();
-	rt->nr_executors = nr_workers + rt->nr_blocking + LKDF_MAX_DEVICES;
+	rt->nr_executors = nr_workers + rt->nr_blocking + LKDF_MAX_DEVICES +
+			   urgent_threads(rt);
 	pthread_mutex_init(&rt->lock, NULL);
 	pthread_mutex_init(&rt->scope_lock, NULL);
 	pthread_mutex_init(&rt->kick_lock, NULL);
@@ -427,6 +431,7 @@ static const struct runtime_part parts[] = {
 	{ "watch", watch_start, watch_stop, do_nothing, do_nothing },
 	{ "blocking", open_blocking, stop_blocking, close_blocking,
 	  abandon_blocking },
+	{ "urgent", urgent_open, urgent_stop, urgent_close, urgent_abandon },
 	{ "workers", start_workers, stop_workers, seats_give, abandon_workers },
 	{ "backends", open_backends, do_nothing, do_nothing, do_nothing },
 };

@@ -12,6 +12,7 @@
 #include "scope/scope.h"
 #include "task/again.h"
 #include "task/kind.h"
+#include "task/urgent.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -410,7 +411,8 @@ void why_look(struct why *y)
 	int i;
 
 	y->nr_live = scope_live(rt->root);
-	y->nr_running = a_load(&rt->blocking.nr_running, relaxed);
+	y->nr_running = a_load(&rt->blocking.nr_running, relaxed) +
+			a_load(&rt->urgent->pool.nr_running, relaxed);
 	y->nr_queued = a_load(&rt->blocking.nr_queued, relaxed);
 	for (i = 0; i < rt->sched.nr_nodes; i++)
 		y->nr_asleep += park_sleepers(

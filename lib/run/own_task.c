@@ -24,7 +24,8 @@ struct task *own_task_create(struct executor *ex, struct frame *f,
 	if (!t)
 		return NULL;
 	/* The graph keeps the argument and drops it. */
-	t->link.flags = (r->kind->task_flags & ~TASK_HAS_DROP) | TASK_OWNED;
+	t->link.flags = (r->kind->task_flags & ~(TASK_HAS_DROP | TASK_URGENT)) |
+			TASK_OWNED;
 	t->link.class = r->flags & REC_CLASS;
 	t->owner = &own_task_ops;
 	t->scope = f->scope;

@@ -22,6 +22,7 @@
 #include "task/kind.h"
 #include "task/task.h"
 #include "task/tick.h"
+#include "task/urgent.h"
 
 #include <errno.h>
 
@@ -397,5 +398,6 @@ const struct sched_ops run_ops = {
 	.tick = task_tick,
 	.nap = completion_nap,
 	.leave = completion_leave,
+	.urgent = urgent_look,
 	.stays = completion_stays,
 };

@@ -66,7 +66,8 @@ static bool steal_from(struct worker *w, int i, uint64_t *item)
 		do {
 			rc = is_near ? deque_steal(&victim->deque[level], item)
 				     : steal_far(w, victim, level, item);
-		} while (rc == DEQUE_LOST && level == CLASS_URGENT);
+		} while (rc == DEQUE_LOST &&
+			 (level == CLASS_URGENT || level == CLASS_SPARE));
 		if (rc == DEQUE_TAKEN) {
 			counter_add(w->executor->counters,
 				    is_near ? COUNTER_STEALS_NEAR
@@ -319,10 +320,23 @@ static inline bool has_lent(struct worker *w)
 	return team_has(w) && quota_must_leave(w);
 }
 
+/* Spinner -> busy. True: nobody of the node looks for work any more. */
+static bool leave_spinners(struct worker *w)
+{
+	struct sched *s = w->sched;
+
+	if (!park_found(&w->node->park))
+		return false;
+	/* [urgent.look] after we left; pairs with [urgent.set]. */
+	if (unlikely(a_load(&s->has_urgent, seq_cst)))
+		s->ops.urgent(w->executor->rt);
+	return true;
+}
+
 /* A worker that has lent its CPU waits until it has it back. */
 static void sit_out(struct worker *w)
 {
-	if (park_found(&w->node->park) && notify_has_sleeper(w->sched))
+	if (leave_spinners(w) && notify_has_sleeper(w->sched))
 		worker_notify(w, public_for(w));
 	quota_stand_by(w);
 	park_spin(&w->node->park);
@@ -449,7 +463,7 @@ bool idle_find(struct worker *w, uint64_t *item)
 		steal_request_send(w);
 	/* The woken worker wakes the next ones, if there is more than it took.
 	 */
-	is_last = park_found(&w->node->park);
+	is_last = leave_spinners(w);
 	if (found && notify_has_sleeper(s) && !notify_tree(w, *item) && is_last)
 		worker_notify(w, public_for(w));
 	if (found)

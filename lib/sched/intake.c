@@ -101,21 +101,31 @@ static bool take_inbox(struct worker *w, struct sched_node *node, bool is_bound,
 }
 
 /* Not more than fits: what is in a backlog stays there until it can go. */
-static bool take_backlog(struct worker *w, struct sched_node *node,
-			 unsigned deque)
+static __attribute__((noinline)) bool
+take_some(struct worker *w, struct sched_node *node, unsigned deque)
 {
 	struct backlog *b = &node->backlog[deque];
 	struct overflow none = { .deques = 0 };
 	struct link *link;
 	uint32_t nr;
 
-	if (likely(!a_load(&b->first, relaxed)))
-		return false;
 	nr = (uint32_t)min_u64(deque_room(&w->deque[deque]), BACKLOG_TAKE);
+	/* The others stay where spare threads find them, see task/urgent.h. */
+	if (deque == CLASS_SPARE)
+		nr = (uint32_t)min_u64(nr, 1);
 	link = backlog_take(b, nr);
 	take_links(w, link, deque == DEQUE_BOUND, &none);
 	check(!none.deques);
+	if (deque == CLASS_SPARE)
+		deque_share_all(&w->deque[deque]);
 	return link != NULL;
+}
+
+static inline bool take_backlog(struct worker *w, struct sched_node *node,
+				unsigned deque)
+{
+	return unlikely(a_load(&node->backlog[deque].first, relaxed)) &&
+	       take_some(w, node, deque);
 }
 
 bool intake_any(struct worker *w, struct sched_node *node)
@@ -151,5 +161,8 @@ bool worker_take_home(struct worker *w)
 	if (has_some)
 		w->other_classes |= 1u << DEQUE_PART;
 	w->look_at = w->nr_picks + INBOX_EVERY;
-	return intake_all(w, w->node) || has_some;
+	has_some |= intake_all(w, w->node);
+	if (a_load(&w->node->backlog[CLASS_SPARE].first, relaxed))
+		worker_look_soon(w);
+	return has_some;
 }

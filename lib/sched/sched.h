@@ -56,6 +56,11 @@ struct sched_ops {
 	int64_t (*nap)(struct worker *w);
 	void (*leave)(struct worker *w);
 	/*
+	 * There have been URGENT tasks that other threads may run, and no
+	 * worker of the node looks for work any more. Set with has_urgent.
+	 */
+	void (*urgent)(void *rt);
+	/*
 	 * A worker that may not run any more: is something under way that only
 	 * it sees to the end? May be NULL: no.
 	 */
@@ -108,6 +113,9 @@ struct sched {
 
 	/* Any thread: where threads of the user submit; see client.h. */
 	_Atomic(uint64_t) clients;
+
+	/* Any thread: ops.urgent is to be called; for good. */
+	_Atomic(uint32_t) has_urgent;
 
 	/* Any thread; serial mode: who asked for a drain, and the drainer. */
 	_Atomic(uint32_t) nr_drains;

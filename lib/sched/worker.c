@@ -95,6 +95,13 @@ void worker_share(struct worker *w, unsigned deque)
 	worker_notify(w, 1u << deque);
 }
 
+void worker_share_deque(struct worker *w, unsigned deque)
+{
+	check(deque < NR_DEQUES);
+	deque_share_all(&w->deque[deque]);
+	worker_notify(w, 1u << deque);
+}
+
 bool worker_pop_old(struct worker *w, uint64_t *item)
 {
 	uint32_t turn = ++w->nr_looks / OLD_EVERY, i;

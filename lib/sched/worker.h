@@ -255,6 +255,9 @@ bool worker_pop_old(struct worker *w, uint64_t *item);
 /* Makes what is private of one deque public; wakes a sleeper if need be. */
 void worker_share(struct worker *w, unsigned deque);
 
+/* All that is private of one deque, see worker_share(). */
+void worker_share_deque(struct worker *w, unsigned deque);
+
 /* There is public work, a bit for each deque: wakes who may take it. */
 void worker_notify(struct worker *w, unsigned shared);
 

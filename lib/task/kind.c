@@ -91,6 +91,10 @@ static void init_fields(struct lkdf_kind *k, const struct lkdf_kind_attr *a)
 	k->trace_name = tell_kind(k, a);
 	k->task_flags = (slow & SLOW_GENERAL ? TASK_GENERAL : 0) |
 			(a->drop ? TASK_HAS_DROP : 0);
+	k->is_anywhere = !(a->flags & (LKDF_BLOCKING | LKDF_TEAM)) &&
+			 !a->nr_limit && !k->is_away;
+	if (k->is_anywhere && k->class == CLASS_URGENT)
+		k->task_flags |= TASK_URGENT;
 	k->is_child = !k->task_flags && k->class == CLASS_NORMAL &&
 		      k->arg_size <= INLINE_ARG;
 	k->may_block = a->flags & LKDF_BLOCKING || k->is_away;

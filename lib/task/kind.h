@@ -94,6 +94,7 @@ struct lkdf_kind {
 	bool is_away; /* fn is ops->begin: the work is done elsewhere */
 	bool is_child; /* of a shape that is spawned the short way */
 	bool may_block; /* its body, or its operation */
+	bool is_anywhere; /* its body may run on a spare thread */
 
 	/* Set with the last reference; tasks of it may still be under way. */
 	_Atomic(bool) is_dead;

@@ -16,6 +16,7 @@
 #include "task/complete.h"
 #include "task/step.h"
 #include "task/traced.h"
+#include "task/urgent.h"
 
 #include <errno.h>
 #include <string.h>
@@ -98,6 +99,15 @@ void task_free_arg(struct task *t)
 		heap_free(h, heap_thread_cache(h), t->arg);
 }
 
+/* Another one than its kind's. */
+static __attribute__((noinline)) void set_prio(struct task *t, int prio)
+{
+	t->link.class = kind_class(t->kind, prio);
+	t->link.flags &= (uint16_t)~TASK_URGENT;
+	if (t->link.class == CLASS_URGENT && t->kind->is_anywhere)
+		t->link.flags |= TASK_URGENT;
+}
+
 struct task *task_create(struct lkdf *rt, struct executor *ex,
 			 struct lkdf_kind *k, const void *arg, int prio)
 {
@@ -106,7 +116,9 @@ struct task *task_create(struct lkdf *rt, struct executor *ex,
 	if (!t)
 		return NULL;
 	a_store(&t->link.depth, 0, relaxed);
-	t->link.class = kind_class(k, prio);
+	t->link.class = k->class;
+	if (unlikely(prio != LKDF_PRIO_DEFAULT))
+		set_prio(t, prio);
 	a_store(&t->parent, NULL, relaxed);
 	if (k->arg_size <= INLINE_ARG) {
 		set_arg(t, k, arg);
@@ -198,16 +210,52 @@ static __attribute__((noinline)) void push_over(struct executor *ex,
 		worker_share(w, DEQUE_CHILDREN);
 }
 
-/* To a deque, or where there is none to the node's inbox. */
-static void push_task(struct lkdf *rt, struct executor *ex, struct task *t)
+static void push_anywhere(struct lkdf *rt, struct executor *ex, struct task *t)
 {
-	if (unlikely(t->link.flags & TASK_PLACED))
-		push_placed(rt, ex, t);
-	else if (!ex || !ex->worker)
+	if (!ex || !ex->worker)
 		runtime_push(rt, ex, &t->link);
 	else if (!worker_push(ex->worker, (enum sched_class)t->link.class,
 			      link_item(&t->link)))
 		push_over(ex, t);
+}
+
+/* May a spare thread run it, if no worker does? */
+static bool may_be_spared(const struct lkdf *rt, const struct task *t)
+{
+	const uint16_t away = HOME_PART | HOME_DEVICE;
+
+	if (!(t->link.flags & TASK_URGENT) || rt->sched.is_serial)
+		return false;
+	return !(t->link.flags & TASK_PLACED) ||
+	       !(home_is_bound(t->home) || t->home & away);
+}
+
+/* It has a place, or is urgent. */
+static __attribute__((noinline)) void
+push_specially(struct lkdf *rt, struct executor *ex, struct task *t)
+{
+	bool is_placed = t->link.flags & TASK_PLACED;
+
+	if (!may_be_spared(rt, t)) {
+		if (is_placed)
+			push_placed(rt, ex, t);
+		else
+			push_anywhere(rt, ex, t);
+	} else {
+		urgent_push(rt, ex, &t->link,
+			    is_placed ? home_node(t->home)
+			    : ex      ? ex->node
+				      : sched_home(&rt->sched));
+	}
+}
+
+/* To a deque, or where there is none to the node's inbox. */
+static void push_task(struct lkdf *rt, struct executor *ex, struct task *t)
+{
+	if (unlikely(t->link.flags & (TASK_PLACED | TASK_URGENT)))
+		push_specially(rt, ex, t);
+	else
+		push_anywhere(rt, ex, t);
 }
 
 /* Its body, or its work elsewhere, may block. */

@@ -52,6 +52,7 @@ enum task_flag {
 	TASK_AFTER_CHILDREN = 64, /* goes on when live is 0 */
 	TASK_CONTINUES = 128, /* the body is then_fn now */
 	TASK_FAILED = 256, /* error and ending are set */
+	TASK_URGENT = 512, /* of that class, and may run on a spare thread */
 	TASK_HOLDS = 1024, /* hold is to be waited for when the body ends */
 	TASK_PLACED = 2048, /* home is set */
 	TASK_HAS_DATA = 4096, /* claim is set */

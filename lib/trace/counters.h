@@ -40,6 +40,8 @@
 	  "of these, kept by one worker")                                      \
 	X(CANCELLED, "cancelled", "tasks", "not called, cancelled before")     \
 	X(BLOCKING, "blocking", "tasks", "bodies called in the blocking pool") \
+	X(SPARED, "blocking.urgent", "tasks",                                  \
+	  "of these, URGENT ones on spare threads, as no worker came")         \
 	X(OVERFLOWS, "overflows", "tasks",                                     \
 	  "ready tasks no deque had room for")                                 \
 	X(INLINED, "inlined", "tasks",                                         \

@@ -59,6 +59,15 @@ enum lkdf_kind_flag {
 	LKDF_TEAM = 1 << 6, /* makes threads: owns CPUs of its node */
 };
 
+/*
+ * Workers take ready tasks of a higher priority first. A submitted or spawned
+ * task that is LKDF_URGENT does not wait for the end of long bodies either: if
+ * no worker has taken it within spin_us of its submission, as all are in
+ * bodies, a spare thread of the runtime runs it, as a body with LKDF_BLOCKING
+ * is run. There is at most one such thread a worker. Tasks of graphs, of kinds
+ * with limits or LKDF_TEAM, and tasks with LKDF_PINNED or on a part wait for a
+ * worker, and so do all with serial=yes.
+ */
 enum lkdf_prio {
 	LKDF_PRIO_DEFAULT,
 	LKDF_IDLE,

@@ -137,10 +137,10 @@ uint64_t lkdf_caps(const struct lkdf *rt);
  * lkdf_nr_workers() - how many workers the runtime has
  * @rt: runtime
  *
- * Threads of the blocking pool are no workers, see lkdf_nr_executors(). With
- * serial=yes the count is 1. It does not change until close: where the CPU
- * quota falls, or workers are in reserve for a higher one (option
- * reserve_workers), fewer of them run.
+ * Threads of the blocking pool and spare ones are no workers, see
+ * lkdf_nr_executors(). With serial=yes the count is 1. It does not change until
+ * close: where the CPU quota falls, or workers are in reserve for a higher one
+ * (option reserve_workers), fewer of them run.
  *
  * Context: any thread, does not block.
  * Return: a count >= 1; -EINVAL @rt is NULL.
@@ -153,8 +153,8 @@ int lkdf_nr_workers(const struct lkdf *rt);
  *
  * An array with so many entries has one for each thread that may run a body:
  * the workers have the first numbers, the threads of the blocking pool, which
- * the runtime creates when it needs them, those that follow, and the threads of
- * devices the last.
+ * the runtime creates when it needs them, those that follow, then come the
+ * threads of devices and the spare threads, which run LKDF_URGENT tasks.
  *
  * Context: any thread, does not block.
  * Return: a count > lkdf_nr_workers(); -EINVAL @rt is NULL.

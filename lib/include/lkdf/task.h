@@ -337,7 +337,8 @@ struct lkdf *lkdf_runtime(const struct lkdf_ctx *c);
  * @c: context of the body
  *
  * Return: 0 .. lkdf_nr_workers() - 1 on a worker; lkdf_nr_workers() ..
- * lkdf_nr_executors() - 1 on a thread of the blocking pool or of a device.
+ * lkdf_nr_executors() - 1 on a thread of the blocking pool or of a device, and
+ * on a spare thread, see enum lkdf_prio.
  */
 int lkdf_worker(const struct lkdf_ctx *c);
 

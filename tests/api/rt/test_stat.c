@@ -91,7 +91,7 @@ static void tasks_are_counted_exactly(struct lkdf *rt)
 	is(stat_of(rt, "lkdf.runs"), 1, "one run has ended");
 	is(stat_of(rt, "lkdf.workers"), 2, "the blocking pool is no worker");
 	is(lkdf_nr_workers(rt), 2, "and is not counted as one");
-	is(lkdf_nr_executors(rt), 2 + 4 + LKDF_MAX_DEVICES,
+	is(lkdf_nr_executors(rt), 2 + 4 + LKDF_MAX_DEVICES + 2,
 	   "but its threads and those of devices have numbers");
 	is(lkdf_nr_workers(NULL), -EINVAL, "no runtime has no workers");
 	is(lkdf_nr_executors(NULL), -EINVAL, "and no numbers");
