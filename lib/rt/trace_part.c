@@ -4,8 +4,10 @@
 #include "base/clock.h"
 #include "core/runtime.h"
 #include "core/signals.h"
+#include "core/stock.h"
 #include "mem/heap.h"
 #include "topo/topo.h"
+#include "trace/drain.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -81,4 +83,34 @@ void trace_part_abandon(struct lkdf *rt)
 {
 	trace_abandon(&rt->trace);
 	trace_part_close(rt);
+}
+
+/* Under stocks_lock() a runtime that is there has its trace. In a forked child
+ * the parent's are not alive: their files are the parent's to end. */
+static struct trace_drain *claim_recording(void)
+{
+	struct trace_drain *d = NULL;
+	struct list *all = stocks_lock(), *l;
+	struct lkdf *rt;
+
+	for (l = all->next; l != all && !d; l = l->next) {
+		rt = container_of(l, struct lkdf, stocks.all);
+		if (a_load(rt->is_alive, relaxed))
+			d = trace_claim(&rt->trace);
+	}
+	stocks_unlock();
+	return d;
+}
+
+/*
+ * exit(3) with runtimes open, after all handlers of the program: their workers
+ * may run on. The lock is not held while a recording ends, as its thread needs
+ * the allocator, whose locks another thread may hold in fork().
+ */
+static __attribute__((destructor)) void end_recordings(void)
+{
+	struct trace_drain *d;
+
+	while ((d = claim_recording()))
+		drain_leave(d);
 }

@@ -8,6 +8,7 @@
 #include "trace/before.h"
 #include "trace/carry.h"
 #include "trace/edges.h"
+#include "trace/ending.h"
 #include "trace/file.h"
 #include "trace/probed.h"
 #include "trace/sums.h"
@@ -32,14 +33,12 @@
 struct trace_drain {
 	/* Set at start, constant afterwards. */
 	struct trace *t;
-	pthread_t thread;
 	uint64_t start_ticks, start_ns; /* of the recording */
 	struct before before;
 	struct edges edges;
-	uint64_t stop_ticks; /* set before is_stopping */
 
 	/* Any thread. */
-	_Atomic(uint32_t) is_stopping;
+	struct ending ending;
 
 	/* The drain thread only. */
 	uint32_t nr_names; /* in the file */
@@ -313,16 +312,15 @@ static void *drain_main(void *arg)
 {
 	struct trace_drain *d = arg;
 	int64_t next_sample = 0, now;
-	uint32_t is_stopping, bell;
+	bool is_last;
+	uint32_t bell;
 	int i;
 
 	pthread_setname_np(pthread_self(), "lkdf/drain");
 	do {
 		/* [trace.woken] what rang it; pairs with [trace.bell]. */
 		bell = a_load(&d->t->bell, acquire);
-		/* [trace.stopping] all that was written before; pairs with
-		 * [trace.stop]. */
-		is_stopping = a_load(&d->is_stopping, acquire);
+		is_last = ending_is_asked(&d->ending);
 		write_round(d);
 		now = clock_now_ns();
 		if (now >= next_sample) {
@@ -330,14 +328,15 @@ static void *drain_main(void *arg)
 			write_sample(d, false);
 		}
 		/* A ring that was filled meanwhile rings no bell. */
-		if (!is_stopping && d->most_slices < SLICE_BELL)
+		if (!is_last && d->most_slices < SLICE_BELL)
 			futex_wait(&d->t->bell, bell, (int64_t)d->rest_ns);
-	} while (!is_stopping);
+	} while (!is_last);
 	write_words(d);
 	for (i = 0; i < d->t->nr_executors; i++)
-		edges_end(&d->edges, i, d->stop_ticks);
+		edges_end(&d->edges, i, d->ending.stop_ticks);
 	write_sample(d, true);
 	write_end(d);
+	ending_tell(&d->ending);
 	return NULL;
 }
 
@@ -348,7 +347,7 @@ static int start_thread(struct trace_drain *d)
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	rc = pthread_create(&d->thread, NULL, drain_main, d);
+	rc = pthread_create(&d->ending.thread, NULL, drain_main, d);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	return rc ? err(-rc, "trace: no thread for the file: %s", strerror(rc))
 		  : 0;
@@ -403,6 +402,7 @@ int drain_start(struct trace *t, const char *file, int fd,
 		return err(-ENOMEM, "trace: no memory for the file");
 	}
 	d->t = t;
+	d->ending.bell = &t->bell;
 	d->rest_ns = REST_NS;
 	note_time(d, t, !file);
 	rc = open_file(d, file, fd);
@@ -443,14 +443,19 @@ static void sum_up(const struct trace_drain *d, struct trace_sum *sum)
 	}
 }
 
+bool drain_claim(struct trace_drain *d)
+{
+	return ending_claim(&d->ending);
+}
+
+void drain_leave(struct trace_drain *d)
+{
+	ending_leave(&d->ending);
+}
+
 void drain_stop(struct trace_drain *d, struct trace_sum *sum)
 {
-	d->stop_ticks = clock_ticks();
-	/* [trace.stop] pairs with [trace.stopping]. */
-	a_store(&d->is_stopping, 1, release);
-	a_add(&d->t->bell, 1, release);
-	futex_wake(&d->t->bell, 1);
-	pthread_join(d->thread, NULL);
+	ending_join(&d->ending);
 	if (sum)
 		sum_up(d, sum);
 	drain_abandon(d);

@@ -6,6 +6,8 @@
 #ifndef TRACE_DRAIN_H
 #define TRACE_DRAIN_H
 
+#include <stdbool.h>
+
 struct trace;
 struct trace_drain;
 struct trace_sum;
@@ -23,6 +25,14 @@ const char *drain_path(const struct trace_drain *d);
 
 /* Writes what is left and the end; sum may be NULL. */
 void drain_stop(struct trace_drain *d, struct trace_sum *sum);
+
+/*
+ * The process ends while executors may run. drain_claim() true: until
+ * drain_leave(), which writes what is left and the end, drain_stop() waits on
+ * other threads. False: somebody has been here, or this is the thread.
+ */
+bool drain_claim(struct trace_drain *d);
+void drain_leave(struct trace_drain *d);
 
 /* In a forked child. Accepts NULL. */
 void drain_abandon(struct trace_drain *d);

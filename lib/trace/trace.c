@@ -193,6 +193,7 @@ int trace_open(struct trace *t, const struct trace_attr *a)
 	trace_name(t, "(more)");
 	trace_start(trace_outside(t), LKDF_EXECUTOR_OUTSIDE, -1, -1);
 	rc = records ? record_open(t, a->file) : 0;
+	t->records = records && !rc;
 	if (!rc || !a->is_optional)
 		return rc;
 	log_text(t->log, LKDF_LOG_ERROR, "%s; nothing is recorded", err_text());
@@ -222,6 +223,11 @@ void trace_close(struct trace *t)
 		return;
 	trace_record_end(t, NULL);
 	free_all(t);
+}
+
+struct trace_drain *trace_claim(struct trace *t)
+{
+	return t->records && drain_claim(t->drain) ? t->drain : NULL;
 }
 
 void trace_abandon(struct trace *t)

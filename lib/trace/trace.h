@@ -63,6 +63,7 @@ struct trace {
 	const struct log *log;
 	char *facts;
 	_Atomic(uint64_t) *bytes; /* of all rings, lines of their own */
+	bool records; /* since open: drain is as it is until close */
 
 	/* Under lock. */
 	pthread_mutex_t lock;
@@ -120,6 +121,13 @@ struct trace_sum {
  */
 int trace_record(struct trace *t, int fd);
 void trace_record_end(struct trace *t, struct trace_sum *sum);
+
+/*
+ * For exit(3), on any thread while executors run: what trace_open() has begun
+ * to record, for drain_leave(); NULL: nothing, or it has its end. The caller
+ * keeps others from trace_close() meanwhile.
+ */
+struct trace_drain *trace_claim(struct trace *t);
 
 /* In a forked child: lets go of memory, writes nothing. */
 void trace_abandon(struct trace *t);

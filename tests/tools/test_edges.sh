@@ -58,5 +58,25 @@ holds "process $$ has no lkdf runtime"
 "$lkdf" doctor >"$dir/log" 2>&1
 holds 'load: .* threads ran or wanted to'
 
+# exits HOW NR: that program, whose recording is $dir/HOW.lkdf.
+exits() {
+	LKDF_TRACE=$dir/$1.lkdf timeout -k 5 60 "$dir/exit_target" "$1" "$2" \
+		>"$dir/log" 2>&1
+	ok $? "exit_target $1 $2 ends"
+	try 0 'and its recording is whole' "$lkdf" trace check "$dir/$1.lkdf"
+}
+
+"${CC:-cc}" -std=c11 -D_GNU_SOURCE -O1 -Ilib/include -o "$dir/exit_target" \
+	tests/tools/exit_target.c -L"$build" -llkdf -lpthread \
+	-Wl,-rpath,"$build" >"$dir/log" 2>&1
+ok $? 'a program that ends by exit() is compiled'
+exits main 20
+holds 'whole, 20 slices'
+exits body 20
+exits child 20
+holds 'whole, 20 slices'
+exits late 300
+holds 'whole, 300 slices'
+
 echo "1..$nr"
 exit $failed

@@ -78,6 +78,10 @@ int lkdf_open_with(const struct lkdf_open_attr *a, struct lkdf **out);
  * are named in the log at level info. Those handles, but for events, may still
  * be put afterwards: the library tells that as an error, and does no more.
  *
+ * A program may call exit(3) instead: a recording of the option trace gets its
+ * last events and its end then. No error is told, and bodies run on until the
+ * process has ended.
+ *
  * Context: any thread that is not a worker; joins the workers.
  * Return: 0; -EBUSY while tasks or runs live, or while a thread has acquired a
  * data, which lkdf_errmsg() names: nothing has changed then; -EDEADLK in a
