@@ -78,5 +78,31 @@ holds 'whole, 20 slices'
 exits late 300
 holds 'whole, 300 slices'
 
+try 0 'a diff of recordings of different length' \
+	"$lkdf" trace diff "$dir/main.lkdf" "$dir/late.lkdf"
+holds 'the lengths differ: what is counted is compared per second'
+holds '^  count  *20  *300  *+1400.0 %$'
+holds '^  count/s '
+try 1 'a rate may be a condition' "$lkdf" trace diff -q "$dir/main.lkdf" \
+	"$dir/late.lkdf" --fail-on 'count/s:rest<2000,lost/s>0'
+holds 'count/s:rest<2000$'
+"$lkdf" trace diff --json "$dir/main.lkdf" "$dir/late.lkdf" >"$dir/log"
+python3 - "$dir/log" <<'EOT' 2>"$dir/err"
+import json, sys
+d = json.load(open(sys.argv[1]))
+whole, rest = (next(k for k in d["kinds"] if k["kind"] == name)
+               for name in ("recording", "rest"))
+assert d["lengths_differ"] is True
+for i in 0, 1:
+    for what in "count", "total":
+        rate = rest[what][i] / whole["wall"][i] * 1e9
+        assert abs(rest[what + "_per_s"][i] / rate - 1) < 1e-3, (what, i)
+EOT
+ok $? 'as JSON, too' "$dir/err"
+try 0 'a diff of recordings of one length' \
+	"$lkdf" trace diff "$dir/late.lkdf" "$dir/late.lkdf"
+! grep -q /s "$dir/log"
+ok $? 'has no rates'
+
 echo "1..$nr"
 exit $failed

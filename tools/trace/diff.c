@@ -3,6 +3,7 @@
 #include "cli/cli.h"
 #include "durations.h"
 #include "json.h"
+#include "trace/condition.h"
 #include "trace/timed.h"
 #include "trace/verbs.h"
 
@@ -14,6 +15,9 @@
 static const char verb[] = "trace diff";
 
 #define MAX_KINDS 4096
+/* Recordings are of one length where the longer one is at most so much of the
+ * other. */
+#define ONE_LENGTH 1.05
 
 struct diff_opts {
 	struct cli_common common;
@@ -30,11 +34,14 @@ const struct cli_spec trace_diff_spec = {
 	.usage = "A B [--fail-on LIST] [--json]",
 	.help = "Kinds of two recordings: how many bodies, how long they took.\n"
 		"--fail-on: conditions METRIC:KIND>BOUND or METRIC:KIND<BOUND; "
-		"METRIC is\ncount, total, mean, p50, p99 or max, and of the "
-		"recording wall or lost,\nwithout a kind. KIND * is any. BOUND "
-		"is +N% or -N% of what A has, or the\nvalue that B has, with ns, "
-		"us, ms or s behind a time. p99:spmv>+10%\nholds where the "
-		"99th percentile of B is more than 1.1 times that of A.",
+		"METRIC is\ncount, total, mean, p50, p99, max, count/s or "
+		"total/s, and of the recording\nwall, lost or lost/s, without "
+		"a kind. KIND * is any. BOUND is +N% or -N%\nof what A has, or "
+		"the value that B has, with ns, us, ms or s behind a time.\n"
+		"p99:spmv>+10% holds where the 99th percentile of B is more "
+		"than 1.1 times\nthat of A. /s is per second of its recording; "
+		"these are shown where the\nlengths of the two, wall, differ "
+		"by more than 5 %.",
 	.row = rows,
 	.nr_rows = sizeof(rows) / sizeof(rows[0]),
 	.max_words = 2,
@@ -150,20 +157,23 @@ static struct side *read_side(const char *path, int *code)
 
 /* ---- metrics ------------------------------------------------------------ */
 
-enum metric {
-	COUNT,
-	TOTAL,
-	MEAN,
-	P50,
-	P99,
-	MAX,
-	WALL,
-	LOST,
-	NR_METRICS
-};
+static double length_of(const struct side *s)
+{
+	return (double)(s->last_ns - s->first_ns);
+}
 
-static const char *const metrics[] = { "count", "total", "mean", "p50",
-				       "p99",	"max",	 "wall", "lost" };
+/* 0 where the recording has no length. */
+static double per_second(const struct side *s, double v)
+{
+	return length_of(s) > 0 ? v / length_of(s) * 1e9 : 0;
+}
+
+static bool lengths_differ(const struct side *const s[2])
+{
+	double a = length_of(s[0]), b = length_of(s[1]);
+
+	return fmax(a, b) > ONE_LENGTH * fmin(a, b);
+}
 
 static double value_of(const struct side *s, const struct kind *k,
 		       enum metric m)
@@ -174,8 +184,12 @@ static double value_of(const struct side *s, const struct kind *k,
 	switch (m) {
 	case COUNT:
 		return (double)d->nr;
+	case COUNT_S:
+		return per_second(s, (double)d->nr);
 	case TOTAL:
 		return (double)d->total;
+	case TOTAL_S:
+		return per_second(s, (double)d->total);
 	case MEAN:
 		return d->nr ? (double)d->total / (double)d->nr : 0;
 	case P50:
@@ -185,105 +199,20 @@ static double value_of(const struct side *s, const struct kind *k,
 	case MAX:
 		return (double)d->longest;
 	case WALL:
-		return (double)(s->last_ns - s->first_ns);
+		return length_of(s);
+	case LOST_S:
+		return per_second(s, (double)s->lost);
 	default:
 		return (double)s->lost;
 	}
-}
-
-static bool is_time(enum metric m)
-{
-	return m != COUNT && m != LOST;
-}
-
-struct condition {
-	enum metric metric;
-	char kind[TRACE_TEXT]; /* "*": any; "": of the recording */
-	bool is_above, is_relative;
-	double bound; /* share of A, or a value of B */
-};
-
-static int refuse(const char *text, const char *why)
-{
-	struct cli_error e = { verb, CLI_USAGE, NULL, "p99:KIND>+10%" };
-
-	return cli_fail(&e, "--fail-on \"%s\": %s", text, why);
-}
-
-/* "+10%", "3ms", "5". NULL, or what is wrong. */
-static const char *read_bound(const char *text, struct condition *c)
-{
-	static const struct {
-		const char *word;
-		double ns;
-	} units[] = { { "", 1 },
-		      { "ns", 1 },
-		      { "us", 1e3 },
-		      { "ms", 1e6 },
-		      { "s", 1e9 } };
-	char *end;
-	size_t i;
-
-	c->bound = strtod(text, &end);
-	if (end == text || !isfinite(c->bound))
-		return "the bound is no number";
-	c->is_relative = !strcmp(end, "%");
-	if (c->is_relative) {
-		c->bound /= 100;
-		return text[0] == '+' || text[0] == '-'
-			       ? NULL
-			       : "a share of A is +N% or -N%";
-	}
-	for (i = 0; i < sizeof(units) / sizeof(units[0]); i++)
-		if (!strcmp(end, units[i].word) &&
-		    (!*end || is_time(c->metric))) {
-			c->bound *= units[i].ns;
-			return NULL;
-		}
-	return "the unit is none of ns, us, ms, s, %";
-}
-
-/* Reads one condition; NULL, or what is wrong with it. */
-static const char *read_condition(char *text, struct condition *c)
-{
-	char *bound = text + strcspn(text, "<>"), *kind;
-	int m;
-
-	if (!*bound)
-		return "no < or >";
-	/* The last one: names of kinds may hold such signs. */
-	while (bound[1 + strcspn(bound + 1, "<>")])
-		bound += 1 + strcspn(bound + 1, "<>");
-	c->is_above = *bound == '>';
-	*bound++ = '\0';
-	kind = strchr(text, ':');
-	if (kind)
-		*kind++ = '\0';
-	for (m = 0; m < NR_METRICS && strcmp(text, metrics[m]); m++)
-		continue;
-	if (m == NR_METRICS)
-		return "the metric is none of count, total, mean, p50, p99, "
-		       "max, wall, lost";
-	c->metric = (enum metric)m;
-	if ((m < WALL) != (kind && *kind))
-		return m < WALL ? "the kind is missing" : "it has no kind";
-	snprintf(c->kind, sizeof(c->kind), "%s", kind ? kind : "");
-	return read_bound(bound, c);
-}
-
-static bool holds(const struct condition *c, double a, double b)
-{
-	double bound = c->is_relative ? a * (1 + c->bound) : c->bound;
-
-	return c->is_above ? b > bound : b < bound;
 }
 
 /* ---- output ------------------------------------------------------------- */
 
 static void put_value(double v, enum metric m)
 {
-	if (!is_time(m))
-		printf("%12.0f", v);
+	if (!metrics[m].is_time)
+		printf("%12.*f", metrics[m].is_rate && v < 100 ? 1 : 0, v);
 	else if (v < 1e5)
 		printf("%9.0f ns", v);
 	else if (v < 1e8)
@@ -292,12 +221,12 @@ static void put_value(double v, enum metric m)
 		printf("%9.1f ms", v / 1e6);
 }
 
-static void put_pair(const struct side *s[2], const struct kind *k[2],
-		     enum metric m)
+static void put_pair(const struct side *const s[2],
+		     const struct kind *const k[2], enum metric m)
 {
 	double a = value_of(s[0], k[0], m), b = value_of(s[1], k[1], m);
 
-	printf("  %-6s", metrics[m]);
+	printf("  %-7s", metrics[m].name);
 	put_value(a, m);
 	put_value(b, m);
 	if (a > 0)
@@ -306,28 +235,44 @@ static void put_pair(const struct side *s[2], const struct kind *k[2],
 		printf("  %9s\n", b > 0 ? "new" : "");
 }
 
-static void print_text(const struct side *s[2], const struct kind *k[2],
-		       const char *name)
+/* Without a kind they are the recording's. */
+static enum metric first_of(const struct kind *const k[2])
 {
-	int m, from = k[0] || k[1] ? COUNT : WALL;
-
-	printf("%s\n", name);
-	for (m = from; m < (from == COUNT ? WALL : NR_METRICS); m++)
-		put_pair(s, k, (enum metric)m);
+	return k[0] || k[1] ? COUNT : WALL;
 }
 
-static void print_json(struct json *j, const struct side *s[2],
-		       const struct kind *k[2], const char *name)
+static enum metric end_of(const struct kind *const k[2])
 {
-	int m, i, from = k[0] || k[1] ? COUNT : WALL;
+	return k[0] || k[1] ? WALL : NR_METRICS;
+}
+
+static void print_text(const struct side *const s[2],
+		       const struct kind *const k[2], const char *name)
+{
+	bool has_rates = lengths_differ(s);
+	enum metric m;
+
+	printf("%s\n", name);
+	for (m = first_of(k); m < end_of(k); m++)
+		if (has_rates || !metrics[m].is_rate)
+			put_pair(s, k, m);
+	if (has_rates && !k[0] && !k[1])
+		printf("  the lengths differ: what is counted is compared per "
+		       "second, too\n");
+}
+
+static void print_json(struct json *j, const struct side *const s[2],
+		       const struct kind *const k[2], const char *name)
+{
+	enum metric m;
+	int i;
 
 	json_open(j, NULL, '{');
 	json_text(j, "kind", name);
-	for (m = from; m < (from == COUNT ? WALL : NR_METRICS); m++) {
-		json_open_flat(j, metrics[m], '[');
+	for (m = first_of(k); m < end_of(k); m++) {
+		json_open_flat(j, metrics[m].json, '[');
 		for (i = 0; i < 2; i++)
-			json_number(j, NULL,
-				    value_of(s[i], k[i], (enum metric)m));
+			json_number(j, NULL, value_of(s[i], k[i], m));
 		json_close(j, ']');
 	}
 	json_close(j, '}');
@@ -335,7 +280,7 @@ static void print_json(struct json *j, const struct side *s[2],
 
 /* Each kind of A or B, and the recording itself with both NULL. */
 static void for_each(struct side *s[2],
-		     void (*fn)(void *u, const struct kind *k[2],
+		     void (*fn)(void *u, const struct kind *const k[2],
 				const char *name),
 		     void *u)
 {
@@ -365,7 +310,7 @@ struct printer {
 	unsigned nr_rows, nr_held;
 };
 
-static void print_one(void *u, const struct kind *k[2], const char *name)
+static void print_one(void *u, const struct kind *const k[2], const char *name)
 {
 	struct printer *p = u;
 
@@ -375,7 +320,7 @@ static void print_one(void *u, const struct kind *k[2], const char *name)
 		print_text(p->s, k, name);
 }
 
-static void check_one(void *u, const struct kind *k[2], const char *name)
+static void check_one(void *u, const struct kind *const k[2], const char *name)
 {
 	struct printer *p = u;
 	const struct condition *c = p->c;
@@ -390,11 +335,18 @@ static void check_one(void *u, const struct kind *k[2], const char *name)
 	p->nr_rows++;
 	a = value_of(p->s[0], k[0], c->metric);
 	b = value_of(p->s[1], k[1], c->metric);
-	if (!holds(c, a, b))
+	if (!condition_holds(c, a, b))
 		return;
 	p->nr_held++;
 	fprintf(stderr, "lkdf trace diff: %s %s: %.0f, was %.0f: %s\n",
-		metrics[c->metric], name, b, a, p->text);
+		metrics[c->metric].name, name, b, a, p->text);
+}
+
+static int refuse(const char *text, const char *why)
+{
+	struct cli_error e = { verb, CLI_USAGE, NULL, "p99:KIND>+10%" };
+
+	return cli_fail(&e, "--fail-on \"%s\": %s", text, why);
 }
 
 /* 0, 1: one holds; or another exit code. */
@@ -409,7 +361,7 @@ static int check_all(struct side *s[2], const char *list)
 	for (at = copy ? strtok_r(copy, ",", &rest) : NULL; at && code < 2;
 	     at = strtok_r(NULL, ",", &rest)) {
 		snprintf(whole, sizeof(whole), "%s", at);
-		wrong = read_condition(at, &c);
+		wrong = condition_read(at, &c);
 		p.c = &c;
 		p.text = whole;
 		p.nr_rows = 0;
@@ -437,6 +389,7 @@ static int diff(struct side *s[2], const struct diff_opts *o)
 		json_open(&j, NULL, '{');
 		json_text(&j, "schema", "lkdf/trace_diff/1");
 		json_bool(&j, "failed", code != CLI_OK);
+		json_bool(&j, "lengths_differ", lengths_differ(p.s));
 		json_open(&j, "kinds", '[');
 		p.json = &j;
 	}
