@@ -52,7 +52,8 @@ $(BENCH_DIR)/test_programs: $(addprefix $(BUILD)/tool/tests/bench/,\
 API_TESTS += $(BENCH_DIR)/test_bench
 $(BENCH_DIR)/test_bench: $(addprefix $(BUILD)/tool/,tests/bench/test_bench.o \
 		tests/bench/shapes.o tests/bench/floor.o tools/bench/report.o \
-		tools/bench/machine.o tools/json.o tools/utf8.o tools/cli/cli.o)
+		tools/bench/peer.o tools/bench/machine.o tools/json.o \
+		tools/utf8.o tools/cli/cli.o)
 	$(call say,LD)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ -lm -lpthread

@@ -6,10 +6,12 @@
 #include "tests/bench/floor.h"
 #include "tests/bench/shapes.h"
 #include "tests/tap.h"
+#include "tools/bench/peer.h"
 #include "tools/bench/report.h"
 #include "tools/cli/cli.h"
 #include "tools/json.h"
 
+#include <errno.h>
 #include <math.h>
 
 static struct shape shape;
@@ -138,6 +140,53 @@ static void json_is_escaped(void)
 	has(text, "\"list\": [-1, 2]}", "a flat list stays on its line");
 }
 
+/* A row is shown when the next one, or a round, begins; once. */
+static void rows_come_one_by_one(void)
+{
+	static struct report r;
+	struct samples none = { .nr = 0 }, one = { .nr = 0 };
+	struct bench_row *row;
+	char text[2048] = "";
+	FILE *f = fmemopen(text, sizeof(text) - 1, "w");
+
+	samples_add(&one, 5);
+	report_init(&r, "flow");
+	report_start(&r, f, false);
+	has(text, "workers", "the head comes first");
+	row = report_add(&r, 1, "ns", "first");
+	ok(!row_peer(row, "tbb", &none, "absent"), "a peer is not built");
+	row_judge(row, BAR_AT_LEAST, 2, true);
+	is(row->ok, ROW_NULL, "its bar is null");
+	ok(!strstr(text, "first"), "a row that is written is not shown");
+	row = report_add(&r, 1, "ns", "second");
+	has(text, "absent tbb", "a row is shown before the next");
+	ok(!strstr(text, "tbb absent") && !strstr(text, "tbb:"),
+	   "and says so in one word");
+	ok(!row_peer(row, "tbb", &none, "died"), "a peer has died");
+	report_show(&r);
+	has(text, "tbb: died", "its row says that");
+	row = report_add(&r, 1, "ns", "third");
+	ok(row_peer(row, "tbb", &one, "died"), "one that answered is there");
+	is(row->peer_value, 5, "with its median");
+	report_end(&r);
+	has(text, "0 bars held, 0 missed, 1 not resolved", "bars are counted");
+	ok(strstr(strstr(text, "first") + 1, "first") == NULL,
+	   "no row is shown twice");
+	fclose(f);
+	report_fini(&r);
+}
+
+static void absent_peers_stay_absent(void)
+{
+	double out[PEER_MAX_VALUES];
+	struct peer p;
+
+	ok(!peer_open(&p, "peer_of_nobody"), "a peer that is not built");
+	is(peer_ask(&p, out, "hello"), -ENOENT, "answers nothing");
+	has(p.why, "absent", "and is absent still");
+	peer_close(&p);
+}
+
 /* For tests/bench/figures.py. */
 static void report_names_its_suite(void)
 {
@@ -180,6 +229,8 @@ int main(void)
 	rows_are_judged_by_ratio();
 	quantiles_interpolate();
 	json_is_escaped();
+	rows_come_one_by_one();
+	absent_peers_stay_absent();
 	report_names_its_suite();
 	nearest_word_is_found();
 	return tap_end();

@@ -68,6 +68,11 @@ chmod +x "$dir/alone/lkdf-bench"
 try 0 "lkdf-bench beside the tool" \
 	env LD_LIBRARY_PATH="$lib" "$dir/alone/lkdf" bench --quick flow -w 1
 holds '^whole: --quick flow -w 1$'
+try 0 "as many counts of workers as one likes" \
+	env LD_LIBRARY_PATH="$lib" "$dir/alone/lkdf" bench loop -w 1,2,3,4,5,6
+try 2 "up to 64 of them" "$lkdf" bench loop \
+	--workers "$(seq -s , 64),1"
+holds 'is no list of 1 to 64 numbers of 1 .. 64'
 mv "$dir/alone/lkdf-bench" "$dir/lkdf-bench"
 try 0 "lkdf-bench on PATH" \
 	env LD_LIBRARY_PATH="$lib" PATH="$dir:$PATH" "$dir/alone/lkdf" bench io

@@ -58,7 +58,7 @@ static int do_part(struct bench *b, const struct arms *a, unsigned part)
 
 int bench_arms(struct bench *b, const struct bench_arms *how, unsigned nr_parts)
 {
-	struct arms a = { how, calloc(BENCH_MAX_COUNTS, how->size), 0 };
+	struct arms a = { how, calloc(b->nr_counts, how->size), 0 };
 	unsigned i;
 	int rc = 0;
 

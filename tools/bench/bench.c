@@ -27,7 +27,7 @@ static const struct cli_row rows[] = {
 	{ "quick", 0, CLI_FLAG, offsetof(struct bench_opts, is_quick), NULL,
 	  "fewer rounds, below 40 s; leaves the large graphs out" },
 	{ "workers", 'w', CLI_TEXT, offsetof(struct bench_opts, workers),
-	  "LIST", "numbers of workers to measure with (1,2)" },
+	  "LIST", "numbers of workers, up to 64 of them (1,2)" },
 	{ "out", 'o', CLI_TEXT, offsetof(struct bench_opts, out), "FILE",
 	  "write the JSON object to a file as well" },
 	{ "file", 'f', CLI_TEXT, offsetof(struct bench_opts, file), "FILE",
@@ -116,9 +116,15 @@ int bench_open(int nr_workers, const char *more, struct lkdf **out)
 	return rc;
 }
 
+void bench_step(struct bench *b, double by, const char *what)
+{
+	report_show(&b->report);
+	progress_step(&b->progress, by, what);
+}
+
 void bench_round(struct bench *b, const char *what)
 {
-	progress_step(&b->progress, 1, what);
+	bench_step(b, 1, what);
 	gate_wait(&b->gate);
 }
 
@@ -181,12 +187,12 @@ static int write_file(const struct report *r, const char *path)
 	return cli_fail(&e, "cannot write %s: %s", path, strerror(errno));
 }
 
-static void show(const struct report *r, const struct bench_opts *o)
+static void show(struct report *r, const struct bench_opts *o)
 {
 	if (o->common.is_json)
 		report_json(r, stdout);
 	else
-		report_text(r, stdout, !o->common.is_quiet);
+		report_end(r);
 }
 
 static int measure(struct bench *b, const struct bench_suite *suite,
@@ -196,6 +202,8 @@ static int measure(struct bench *b, const struct bench_suite *suite,
 
 	report_init(&b->report, suite->name);
 	b->report.is_quick = b->is_quick;
+	if (!o->common.is_json)
+		report_start(&b->report, stdout, !o->common.is_quiet);
 	progress_start(&b->progress, suite->steps(b), o->common.is_quiet);
 	rc = suite->run(b);
 	progress_end(&b->progress);

@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define BENCH_MAX_COUNTS 4
+#define BENCH_MAX_COUNTS 64
 #define BENCH_TASKS 65536 /* of a graph */
 
 struct bench {
@@ -56,7 +56,11 @@ double bench_idle_steps(const struct bench *b);
 int bench_wake(struct bench *b);
 double bench_wake_steps(const struct bench *b);
 
-/* Before each round: waits for the CPUs and counts whether they came. */
+/* Shows the rows that are new, and how far it is. */
+void bench_step(struct bench *b, double by, const char *what);
+
+/* A step, before each round: waits for the CPUs and counts whether they came.
+ */
 void bench_round(struct bench *b, const char *what);
 
 /* A runtime with so many workers; says why not on stderr. */

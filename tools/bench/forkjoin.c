@@ -161,13 +161,8 @@ static void peer_row(struct bench *b, const struct arm *a, int n, unsigned i)
 
 	row_value(row, &a->by_lkdf, 1);
 	row->floor = samples_median(&a->by_serial);
-	snprintf(row->peer, sizeof(row->peer), "%s", peers[i].name);
-	row->peer_value = samples_median(&a->by_peer[i]);
-	if (a->by_peer[i].nr)
+	if (row_peer(row, peers[i].name, &a->by_peer[i], a->peer[i].why))
 		row_ratio(row, &a->by_peer[i], &a->by_lkdf);
-	else
-		snprintf(row->note, sizeof(row->note), "%s absent",
-			 peers[i].name);
 	if (peers[i].bar > 0 && a->workers == 1)
 		row_judge(row, BAR_AT_LEAST, peers[i].bar,
 			  gate_was_fair(&b->gate));

@@ -236,13 +236,9 @@ static void peer_row(struct bench *b, const struct arm *a, const char *shape,
 					   "%s/%d/%s", shape, a->workers, peer);
 
 	row_value(row, &a->by_lkdf, 1);
-	snprintf(row->peer, sizeof(row->peer), "%s", peer);
 	row->floor = samples_median(&a->by_floor);
-	row->peer_value = samples_median(s);
-	if (s->nr)
+	if (row_peer(row, peer, s, NULL))
 		row_ratio(row, s, &a->by_lkdf);
-	else
-		snprintf(row->note, sizeof(row->note), "%s absent", peer);
 	row_judge(row, BAR_AT_LEAST, bar, gate_was_fair(&b->gate));
 }
 

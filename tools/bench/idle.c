@@ -73,8 +73,7 @@ static void idle_row(struct bench *b, int workers, const struct samples *lkdf,
 		report_add(&b->report, workers, "ms/s", "idle/%d", workers);
 
 	row_value(row, lkdf, 1);
-	snprintf(row->peer, sizeof(row->peer), "tbb");
-	row->peer_value = samples_median(tbb);
+	row_peer(row, "tbb", tbb, NULL);
 	row->ratio = row->value;
 	row->spread =
 		(samples_quantile(lkdf, 0.75) - samples_quantile(lkdf, 0.25)) /
@@ -90,7 +89,7 @@ static int measure(struct bench *b, int workers, unsigned rounds)
 	int rc = 0;
 
 	for (i = 0; i < rounds && !rc; i++) {
-		progress_step(&b->progress, 1, "idle");
+		bench_step(b, 1, "idle");
 		rc = watch(workers, &lkdf);
 		if (peer_ask_fresh("peer_tbb", out, "idle %d %d", workers,
 				   WATCH_MS) == 1)

@@ -131,13 +131,9 @@ static void arm_rows(struct bench *b, const struct arm *a, unsigned size)
 				 "for(%u)/%d/%s", sizes[size].nr, a->workers,
 				 peers[i].name);
 		row_value(row, &a->by_lkdf, 1);
-		snprintf(row->peer, sizeof(row->peer), "%s", peers[i].name);
-		row->peer_value = samples_median(&a->by_peer[i]);
-		if (a->by_peer[i].nr)
+		if (row_peer(row, peers[i].name, &a->by_peer[i],
+			     a->peer[i].why))
 			row_ratio(row, &a->by_peer[i], &a->by_lkdf);
-		else
-			snprintf(row->note, sizeof(row->note), "%s absent",
-				 peers[i].name);
 	}
 }
 
@@ -181,7 +177,7 @@ double bench_loop_steps(const struct bench *b)
 
 int bench_loop(struct bench *b)
 {
-	struct arm *arms = calloc(BENCH_MAX_COUNTS, sizeof(*arms));
+	struct arm *arms = calloc(b->nr_counts, sizeof(*arms));
 	unsigned i;
 	int rc = 0;
 

@@ -142,6 +142,9 @@ ask_list(struct peer *p, double *out, const char *fmt, va_list ap)
 	char line[512];
 	int rc = send_list(p, fmt, ap);
 
+	/* It has said why it is absent. */
+	if (rc == -ENOENT)
+		return rc;
 	if (!rc && !fgets(line, sizeof(line), p->answer))
 		rc = -EPIPE;
 	if (rc) {

@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 void samples_add(struct samples *s, double v)
 {
@@ -62,6 +63,7 @@ struct bench_row *report_add(struct report *r, int workers, const char *unit,
 	struct bench_row *row;
 	va_list ap;
 
+	report_show(r);
 	if (r->nr == r->room) {
 		r->room += 32;
 		row = realloc(r->row, r->room * sizeof(*row));
@@ -105,6 +107,19 @@ void row_ratio(struct bench_row *row, const struct samples *num,
 	row->spread = (samples_quantile(&each, 0.75) -
 		       samples_quantile(&each, 0.25)) /
 		      2;
+}
+
+bool row_peer(struct bench_row *row, const char *peer, const struct samples *s,
+	      const char *why)
+{
+	snprintf(row->peer, sizeof(row->peer), "%s", peer);
+	row->peer_value = samples_median(s);
+	if (isfinite(row->peer_value))
+		return true;
+	row->has_no_peer = !why || !why[0] || !strcmp(why, "absent");
+	if (!row->has_no_peer)
+		snprintf(row->note, sizeof(row->note), "%s: %.70s", peer, why);
+	return false;
 }
 
 void row_judge(struct bench_row *row, enum row_bar dir, double bar,
@@ -177,8 +192,9 @@ static void print_row(const struct bench_row *row, FILE *out)
 		row->name, row->workers, digits(t[0], sizeof(t[0]), row->value),
 		digits(t[1], sizeof(t[1]), row->best), row->unit,
 		digits(t[2], sizeof(t[2]), row->floor),
-		digits(t[3], sizeof(t[3]), row->peer_value), row->peer,
-		digits(t[4], sizeof(t[4]), row->ratio),
+		row->has_no_peer ? "absent"
+				 : digits(t[3], sizeof(t[3]), row->peer_value),
+		row->peer, digits(t[4], sizeof(t[4]), row->ratio),
 		row->dir == BAR_NONE ? "" : bar);
 	if (row->dir == BAR_NONE && row->ok == ROW_NULL)
 		cli_paint(out, CLI_FAINT, 5, "");
@@ -187,20 +203,43 @@ static void print_row(const struct bench_row *row, FILE *out)
 	fprintf(out, "%s%s\n", row->note[0] ? " " : "", row->note);
 }
 
-void report_text(const struct report *r, FILE *out, bool is_verbose)
+void report_start(struct report *r, FILE *out, bool is_verbose)
 {
-	unsigned i, nr[3] = { 0 };
-
+	r->out = out;
 	if (is_verbose)
 		machine_text(out);
 	print_head(r, out);
-	for (i = 0; i < r->nr; i++) {
-		print_row(&r->row[i], out);
+	fflush(out);
+}
+
+void report_show(struct report *r)
+{
+	/* Takes the line of progress away. */
+	if (r->out && r->nr_shown < r->nr && isatty(fileno(r->out)))
+		fputs("\r\033[K", r->out);
+	for (; r->out && r->nr_shown < r->nr; r->nr_shown++) {
+		print_row(&r->row[r->nr_shown], r->out);
+		fflush(r->out);
+	}
+}
+
+void report_end(struct report *r)
+{
+	unsigned i, nr[3] = { 0 };
+
+	report_show(r);
+	for (i = 0; i < r->nr; i++)
 		if (r->row[i].dir != BAR_NONE || r->row[i].ok != ROW_NULL)
 			nr[r->row[i].ok]++;
-	}
-	fprintf(out, "%u bars held, %u missed, %u not resolved\n", nr[ROW_TRUE],
-		nr[ROW_FALSE], nr[ROW_NULL]);
+	fprintf(r->out, "%u bars held, %u missed, %u not resolved\n",
+		nr[ROW_TRUE], nr[ROW_FALSE], nr[ROW_NULL]);
+	fflush(r->out);
+}
+
+void report_text(struct report *r, FILE *out, bool is_verbose)
+{
+	report_start(r, out, is_verbose);
+	report_end(r);
 }
 
 static void write_row(struct json *j, const struct bench_row *row)

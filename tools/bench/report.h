@@ -35,6 +35,7 @@ enum row_ok {
 
 struct bench_row {
 	char name[48], peer[24], note[96], unit[16];
+	bool has_no_peer; /* what peer names is absent */
 	int workers;
 	double value, best, floor, peer_value;
 	double ratio, spread, bar;
@@ -47,6 +48,8 @@ struct report {
 	struct bench_row *row;
 	unsigned nr, room;
 	bool is_quick; /* fewer rounds: the object says so */
+	FILE *out; /* gets rows as they come; NULL: nobody does */
+	unsigned nr_shown; /* there */
 };
 
 void report_init(struct report *r, const char *suite);
@@ -68,6 +71,13 @@ void row_ratio(struct bench_row *row, const struct samples *num,
 	       const struct samples *den);
 
 /*
+ * The peer and the median of what it needed. False: it gave no samples, and the
+ * row says "absent"; or in its note @why, unless that is NULL or "" or says so.
+ */
+bool row_peer(struct bench_row *row, const char *peer, const struct samples *s,
+	      const char *why);
+
+/*
  * Judges the ratio. Null where it was not measured, where the machine was not
  * fair, and where the spread is wider than the distance to the bar.
  */
@@ -77,7 +87,14 @@ void row_judge(struct bench_row *row, enum row_bar dir, double bar,
 /* A row that is right or wrong, without a ratio. */
 void row_verdict(struct bench_row *row, bool good);
 
-void report_text(const struct report *r, FILE *out, bool is_verbose);
+/* A head now, and each row as text when report_show() finds it. */
+void report_start(struct report *r, FILE *out, bool is_verbose);
+/* The rows that are new, all of which are complete. */
+void report_show(struct report *r);
+/* Those, and how many bars held. */
+void report_end(struct report *r);
+/* All three at once. */
+void report_text(struct report *r, FILE *out, bool is_verbose);
 void report_json(const struct report *r, FILE *out);
 bool report_has_false(const struct report *r);
 

@@ -289,13 +289,8 @@ static struct bench_row *peer_row(struct bench *b, const struct arm *a,
 	us = part->is_shape ? &a->by_lkdf.both : &a->by_lkdf.submit;
 	them = part->is_shape ? &a->by_peer[i].both : &a->by_peer[i].submit;
 	row_value(row, us, 1);
-	snprintf(row->peer, sizeof(row->peer), "%s", peers[i].name);
-	row->peer_value = samples_median(them);
-	if (them->nr)
+	if (row_peer(row, peers[i].name, them, a->peer[i].why))
 		row_ratio(row, them, us);
-	else
-		snprintf(row->note, sizeof(row->note), "%s %s", peers[i].name,
-			 a->peer[i].why[0] ? a->peer[i].why : "absent");
 	return row;
 }
 

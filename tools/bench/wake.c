@@ -340,7 +340,7 @@ static int measure_liveness(struct bench *b, int workers)
 	struct lkdf *rt;
 	int rc;
 
-	progress_step(&b->progress, 1, "liveness");
+	bench_step(b, 1, "liveness");
 	rc = bench_open(workers, NULL, &rt);
 	if (rc)
 		return rc;

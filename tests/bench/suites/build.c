@@ -52,13 +52,8 @@ static void build_row(struct bench *b, unsigned how, const char *shape,
 					   shape, builds[how].name);
 
 	row_value(row, lkdf, 1);
-	snprintf(row->peer, sizeof(row->peer), "tbb-flow");
-	row->peer_value = samples_median(tbb);
-	if (tbb->nr && lkdf->nr)
+	if (row_peer(row, "tbb-flow", tbb, NULL) && lkdf->nr)
 		row_ratio(row, tbb, lkdf);
-	else
-		snprintf(row->note, sizeof(row->note), "%s absent",
-			 tbb->nr ? "lkdf" : "tbb-flow");
 	row_judge(row, BAR_AT_LEAST, 3, gate_was_fair(&b->gate));
 }
 
@@ -149,7 +144,7 @@ static void measure_memory(struct bench *b)
 	unsigned i;
 
 	for (i = 0; i < NR_SHAPES; i++) {
-		progress_step(&b->progress, 1, "memory");
+		bench_step(b, 1, "memory");
 		if (!ask_held(build_shapes[i], BENCH_TASKS, 1, &one))
 			continue;
 		each = one.bytes / one.tasks;
@@ -210,7 +205,7 @@ static void measure_reruns(struct bench *b, int workers)
 	unsigned i, k;
 
 	for (i = 0; i < NR_SHAPES; i++) {
-		progress_step(&b->progress, 1, "re-runs");
+		bench_step(b, 1, "re-runs");
 		if (peer_ask_fresh("peer_lkdf", out, "rerun %s %d %d %d",
 				   build_shapes[i], BENCH_TASKS, workers,
 				   RERUNS) != 3)

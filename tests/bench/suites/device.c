@@ -308,13 +308,8 @@ static void part_rows(struct bench *b, const struct kernels *k,
 	device_judge(b, row, BAR_AT_MOST, p->raw_bar, &s->raw);
 	row = report_add(&b->report, WORKERS, "us", "%s/starpu", p->name);
 	row_value(row, &s->lkdf, 1);
-	snprintf(row->peer, sizeof(row->peer), "starpu");
-	row->peer_value = samples_median(&s->starpu);
-	if (!s->starpu.nr) {
-		snprintf(row->note, sizeof(row->note), "starpu %.80s",
-			 k->starpu.why[0] ? k->starpu.why : "absent");
+	if (!row_peer(row, "starpu", &s->starpu, k->starpu.why))
 		return;
-	}
 	row_ratio(row, &s->starpu, &s->lkdf);
 	if (p->starpu_bar > 0)
 		device_judge(b, row, BAR_AT_LEAST, p->starpu_bar, &s->raw);

@@ -267,13 +267,8 @@ static void peer_row(struct bench *b, const struct arm *a,
 
 	row_value(row, &a->by_lkdf, 1);
 	row->floor = samples_median(&a->by_floor);
-	snprintf(row->peer, sizeof(row->peer), "%s", peers[i].name);
-	row->peer_value = samples_median(&a->by_peer[i]);
-	if (a->by_peer[i].nr)
+	if (row_peer(row, peers[i].name, &a->by_peer[i], a->peer[i].why))
 		row_ratio(row, &a->by_lkdf, &a->by_peer[i]);
-	else
-		snprintf(row->note, sizeof(row->note), "%s %s", peers[i].name,
-			 a->peer[i].why[0] ? a->peer[i].why : "absent");
 	if (bar[i] > 0)
 		row_judge(row, BAR_AT_MOST, bar[i], gate_was_fair(&b->gate));
 }

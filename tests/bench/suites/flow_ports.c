@@ -272,7 +272,7 @@ static int measure_waves(struct bench *b, int workers)
 
 	if (rc)
 		return rc;
-	progress_step(&b->progress, 1, "waves/memory");
+	bench_step(b, 1, "waves/memory");
 	no_values();
 	job.nr = b->is_quick ? QUICK_WAVES : WAVES;
 	rc = make_row(rt, source, STAGES, INFLIGHT, &g);

@@ -153,12 +153,8 @@ static void peer_row(struct bench *b, const struct grain *g, unsigned ns,
 
 	row_value(row, &g->speedup[BY_LKDF], 1);
 	row->floor = samples_median(&g->speedup[BY_FLOOR]);
-	snprintf(row->peer, sizeof(row->peer), "%s", peer);
-	row->peer_value = samples_median(its);
-	if (its->nr)
+	if (row_peer(row, peer, its, NULL))
 		row_ratio(row, &g->speedup[BY_LKDF], its);
-	else
-		snprintf(row->note, sizeof(row->note), "%s absent", peer);
 	row_judge(row, BAR_AT_LEAST, BAR_PEER, gate_was_fair(&b->gate));
 }
 

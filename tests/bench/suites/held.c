@@ -32,7 +32,7 @@ static void measure_reruns(struct bench *b, unsigned which, int workers)
 	unsigned i;
 	int nr;
 
-	progress_step(&b->progress, 1, "warm runs");
+	bench_step(b, 1, "warm runs");
 	nr = peer_ask_fresh("peer_flow", out, "rerun %s %d %d %d %d",
 			    programs[which].shape, programs[which].nr_tasks,
 			    programs[which].bytes, workers, RERUNS);
@@ -55,7 +55,7 @@ static void measure_peak(struct bench *b, int workers)
 	struct bench_row *row;
 	int nr;
 
-	progress_step(&b->progress, 1, "peak");
+	bench_step(b, 1, "peak");
 	nr = peer_ask_fresh("peer_flow", out, "peak chain %d %d %d", CHAIN,
 			    BLOCK, workers);
 	row = report_add(&b->report, workers, "blocks", "linear/2MiB/%d/peak",

@@ -171,12 +171,8 @@ static void metg_rows(struct bench *b, const struct metg *m)
 			 m->shape);
 	row_value(row, lkdf, 1);
 	row->floor = samples_median(&m->found[BY_FLOOR]);
-	snprintf(row->peer, sizeof(row->peer), "tbb-flow");
-	row->peer_value = samples_median(&m->found[BY_TBB]);
-	if (m->found[BY_TBB].nr)
+	if (row_peer(row, "tbb-flow", &m->found[BY_TBB], NULL))
 		row_ratio(row, lkdf, &m->found[BY_TBB]);
-	else
-		snprintf(row->note, sizeof(row->note), "tbb-flow absent");
 	row_judge(row, BAR_AT_MOST, 0.7, is_fair);
 }
 

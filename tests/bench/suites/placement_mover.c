@@ -158,36 +158,37 @@ static int measure(struct bench *b, struct mover *m, struct place *p,
 	for (i = 0; i < most && !rc && !*is_done; i++) {
 		if (i % EVERY == 0)
 			gate_wait(&b->gate);
-		progress_step(&b->progress, 1, "mover");
+		bench_step(b, 1, "mover");
 		rc = one_pair(m, p, i);
 		if (i + 1 >= LEAST_PAIRS && (i + 1) % EVERY == 0)
 			*is_done = is_resolved(m);
 	}
 	if (!rc && !*is_done)
 		*is_done = is_resolved(m);
-	progress_step(&b->progress, most - i, "mover");
+	bench_step(b, most - i, "mover");
 	return rc;
 }
 
 void place_mover(struct bench *b, struct place *p, const char *pages,
 		 size_t step)
 {
-	struct bench_row *row =
-		report_add(&b->report, 0, "us", "%s/mover", pages);
 	struct mover m = { .nr = 0 };
+	struct bench_row *row;
 	bool is_done;
 	int rc;
 
 	if (p->fd < 0 || p->len < MOVED || place_two_nodes(m.node) < 2) {
+		row = report_add(&b->report, 0, "us", "%s/mover", pages);
 		snprintf(row->note, sizeof(row->note), "%s",
 			 p->fd < 0 ? p->why : "needs two nodes with memory");
-		progress_step(&b->progress, place_mover_steps(b), "mover");
+		bench_step(b, place_mover_steps(b), "mover");
 		return;
 	}
 	place_unwatch(p);
 	rc = mover_open(&m, p, step);
 	if (!rc)
 		rc = measure(b, &m, p, &is_done);
+	row = report_add(&b->report, 0, "us", "%s/mover", pages);
 	if (rc)
 		snprintf(row->note, sizeof(row->note),
 			 "pages did not move: error %d", -rc);

@@ -173,13 +173,9 @@ static void arm_rows(struct bench *b, const void *arm, const void *first,
 		row = report_add(&b->report, a->workers, "us", "%s/%d/%s", name,
 				 a->workers, peers[i].name);
 		row_value(row, &a->by_lkdf, 1);
-		snprintf(row->peer, sizeof(row->peer), "%s", peers[i].name);
-		row->peer_value = samples_median(&a->by_peer[i]);
-		if (a->by_peer[i].nr)
+		if (row_peer(row, peers[i].name, &a->by_peer[i],
+			     a->peer[i].why))
 			row_ratio(row, &a->by_peer[i], &a->by_lkdf);
-		else
-			snprintf(row->note, sizeof(row->note), "%s absent",
-				 peers[i].name);
 	}
 	if (a == one)
 		return;
