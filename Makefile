@@ -63,7 +63,7 @@ all: $(LIB_SO) $(LIB_A) $(MALLOC_SO) $(LKDF_BIN) $(EXAMPLES)
 DIR ?= /usr/share
 run: ## install what is missing, build, find duplicates in DIR=/usr/share
 	$(Q).ci/deps build
-	$(Q)$(MAKE) $(JOBS) --no-print-directory all $(BUILD)/examples/dupes
+	$(Q)$(MAKE) -s $(JOBS) --no-print-directory all $(BUILD)/examples/dupes
 	$(Q)LKDF_TRACE=$(BUILD)/run.lkdf $(BUILD)/examples/dupes $(DIR)
 	$(Q)$(BUILD)/lkdf report $(BUILD)/run.lkdf \
 		--html $(BUILD)/report.html >$(BUILD)/report.txt
@@ -76,7 +76,7 @@ run: ## install what is missing, build, find duplicates in DIR=/usr/share
 
 .PHONY: tour
 tour: ## where bytes lie, and more to find: what lkdf report says of it
-	$(Q)$(MAKE) $(JOBS) --no-print-directory $(LKDF_BIN) $(TOUR_PROGRAMS)
+	$(Q)$(MAKE) -s $(JOBS) --no-print-directory $(LKDF_BIN) $(TOUR_PROGRAMS)
 	$(Q)tools/report/tour.sh $(BUILD)
 
 .PHONY: picture

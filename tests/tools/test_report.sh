@@ -275,11 +275,13 @@ grep -q '^  1  30 %' "$log" && ! grep -q '^  2' "$log" &&
 	grep -q 'lkdf_limit_create' "$log"
 ok $? 'the first finding of a text can be told'
 DISPLAY='' WAYLAND_DISPLAY='' tools/report/tour.sh "$build" "$dir/tour" \
-	>"$log" 2>&1 && [ -s "$dir/tour/cholesky.html" ] &&
+	>"$log" 2>"$dir/err" && [ -s "$dir/tour/cholesky.html" ] &&
 	[ -s "$dir/tour/remote.html" ] && [ -s "$dir/tour/lock.html" ] &&
 	grep -q 'Bodies sleep: node' "$dir/tour/lock.txt" &&
 	grep -q 'come from another node' "$dir/tour/remote.txt"
 ok $? 'the tour writes three pages, finds the lock and the far bytes'
+[ ! -s "$dir/err" ]
+ok $? 'and prints nothing of the programs that it runs' "$dir/err"
 nodes=$("$lkdf" topo | grep -c '^[^ ]* node [0-9]')
 grep -q 'has one node' "$log"
 [ $(($? == 0)) = $((nodes == 1)) ]

@@ -32,12 +32,15 @@ show() {
 	fi
 }
 
-# record NAME COMMAND...: anew, as recordings are never written over
+# record NAME COMMAND...: anew, as recordings are never written over. What the
+# program prints is shown if it fails.
 record() {
 	name=$1
 	shift
 	rm -f "$out/$name.lkdf"
-	LKDF_TRACE=$out/$name.lkdf "$@" >/dev/null || exit 1
+	LKDF_TRACE=$out/$name.lkdf "$@" >"$out/$name.log" 2>&1 && return
+	cat "$out/$name.log" >&2
+	exit 1
 }
 
 show_nodes() {
