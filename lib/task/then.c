@@ -48,13 +48,15 @@ static const struct lkdf_scope *scope_of(const struct task *t,
 
 /*
  * The error of a held event is the task's, with a story of its own, by which it
- * is known whether somebody has seen it. A cancel of the scope has none.
+ * is known whether somebody has seen it. A cancel of the scope has none; where
+ * the body has failed that is the error of the task.
  */
 static struct failure *failure_of_held(const struct task *t, int error)
 {
 	struct lkdf_error e = { .err = error, .id = -1, .worker = -1 };
 
-	if (likely(!error) || scope_cancelled(t->scope) == error)
+	if (likely(!error) || t->link.flags & TASK_FAILED ||
+	    scope_cancelled(t->scope) == error)
 		return NULL;
 	task_text(t, e.task, sizeof(e.task));
 	snprintf(e.why, sizeof(e.why), "the event that it holds ended with %s",

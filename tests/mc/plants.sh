@@ -58,7 +58,7 @@ row channel/test_channel "a time that is up keeps its event" $wait \
 row rt/test_ask "an answer may be written by its reader" lib/rt/ask_peer.c \
 	's/F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE/F_SEAL_SHRINK/'
 row device/test_kernel_ports "finalize() loses no device" lib/device/request.c \
-	'/^static void finalize_copies/,/^}/s/d->has_gone |= rc == -ENODEV;/;/'
+	'/^static void finalize_copies/,/^}/s/device_returned(d, "finalize", rc);/;/'
 row data/test_reduce_parts "the error of one copy is lost" $fold \
 	's/i < r->nr && rc >= 0; i++/i < r->nr; i++/'
 

@@ -40,7 +40,7 @@ plant "a join forgets the error" $join \
 	'/^int task_join/,/^}/s/return task_forget/return 0 * task_forget/' \
 	$join
 plant "a joined child is not dropped" $join \
-	's/ || t->link.flags & TASK_ENDS_SLOWLY)) {/)) {/' $join
+	's/ | (t->link.flags & TASK_ENDS_SLOWLY);/;/' $join
 plant "a skipped task counts twice" $burst \
 	's/frame_count(b->f, b->w->executor->counters, ending);/{ & & }/' $burst
 plant "a burst counts a body too many" lib/run/burst.h \

@@ -172,6 +172,7 @@ if grep -q 'built without' "$dir/log"; then
 else
 	less probe 'does not run' stop --dir "$dir/none"
 fi
+left_out try -q 'its progress is for a terminal'
 left_out probe -v 'what the kernel says when it takes BPF programs'
 
 sort -u "$dir/rows" >"$dir/have"

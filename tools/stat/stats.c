@@ -93,12 +93,13 @@ static int copy_counters(struct stats *s)
 /* Events have names that are compared and not shown. */
 static int copy_events(struct stats *s)
 {
-	const uint8_t *from = s->base + s->h.event_table_offset;
 	struct lkdf_stats_event_desc *e;
+	const uint8_t *from;
 	uint32_t i;
 
 	if (!has_events(s))
 		return 0;
+	from = s->base + s->h.event_table_offset;
 	s->event = calloc(s->h.nr_events + 1, sizeof(*e));
 	if (!s->event)
 		return -ENOMEM;

@@ -267,7 +267,7 @@ static void taken_cpus_are_left_alone(void)
 {
 	struct topo *t = must_open("numa:2 core:2 pu:2", NULL);
 	bool is_taken[8] = { true, true, false, false, true };
-	int where[8], w;
+	int where[9], w;
 
 	is(topo_place_workers(t, 1, false, is_taken, where), TOPO_DEAL_OWN,
 	   "one worker of five taken CPUs beside");
