@@ -174,7 +174,7 @@ void place_mover(struct bench *b, struct place *p, const char *pages,
 {
 	struct mover m = { .nr = 0 };
 	struct bench_row *row;
-	bool is_done;
+	bool is_done = false;
 	int rc;
 
 	if (p->fd < 0 || p->len < MOVED || place_two_nodes(m.node) < 2) {
