@@ -129,7 +129,9 @@ static void a_second_recording_counts_anew(void)
 	recorded_free(&r);
 	a = record_some(rt, k, 5);
 	is(a.lost, 0, "a second one has lost none");
-	is(a.slices, 5, "of five");
+	/* A body that ended beside the first one's end may be in it, too. */
+	ok(a.slices == 5 || a.slices == 6, "of five or six: %llu",
+	   (unsigned long long)a.slices);
 	is(recorded_read(&r, path), 0, "its file is whole");
 	is(r.info.slices_lost, 0, "and says so at its end");
 	is(r.nr_lost, 0, "and of the worker");
