@@ -198,11 +198,25 @@ static bool cut_part(struct walk *w, uint64_t page, uint64_t bytes)
 	for (i = 0; i < PAGES_MAX_NODES; i++)
 		if (w->all.on[i])
 			from = &w->t.on[i];
+	if (w->all.vague)
+		from = &w->t.vague;
 	/* Less: it has moved meanwhile. */
 	if (*from < bytes)
 		return false;
 	*from -= bytes;
 	return true;
+}
+
+/*
+ * Whether all pages of start .. end that the query calls vague are absent. On
+ * kernels that hide hinted pages more are present than have a node or are the
+ * zero page.
+ */
+static bool is_none_hinted(const struct walk *w, uint64_t start, uint64_t end)
+{
+	int64_t told = (int64_t)(end - start - w->t.vague);
+
+	return !w->t.vague || pages_present(&w->ask, start, end) == told;
 }
 
 /* False: the others are to be asked. */
@@ -214,9 +228,12 @@ static bool query_pages(struct walk *w, struct part *p)
 
 	memset(&w->t, 0, sizeof(w->t));
 	if (!a->query || a->query(a->query_u, start, end, &w->t) ||
+	    !is_none_hinted(w, start, end) ||
 	    !cut_part(w, start, p->m.addr - start) ||
 	    !cut_part(w, end - size, end - p->m.addr - p->m.bytes))
 		return false;
+	w->t.absent += w->t.vague;
+	w->t.vague = 0;
 	p->m.sources |= LKDF_PAGES_KMOD;
 	return true;
 }

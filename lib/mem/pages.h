@@ -36,7 +36,8 @@ struct pages_attr {
 	size_t nr_own;
 	const char *proc_root; /* NULL: "/proc" */
 	/*
-	 * Counts whole pages of this process into t, by node or as absent.
+	 * Counts whole pages of this process into t: by node, the zero page as
+	 * absent, as vague those that are absent or that AutoNUMA has hinted.
 	 * NULL, or not 0: the other sources are asked.
 	 */
 	int (*query)(void *u, uint64_t start, uint64_t end,

@@ -71,6 +71,19 @@ static unsigned run_length(const struct pages_ask *a,
 	return nr;
 }
 
+/* Reads the entries of nr pages. Return: how many were read, at most nr. */
+static unsigned read_entries(const struct pages_ask *a, uint64_t page,
+			     uint64_t *entry, unsigned nr)
+{
+	ssize_t got;
+
+	if (a->pagemap < 0)
+		return 0;
+	got = pread(a->pagemap, entry, nr * sizeof(*entry),
+		    (off_t)(page / a->page_size * sizeof(*entry)));
+	return got < 0 ? 0 : (unsigned)((size_t)got / sizeof(*entry));
+}
+
 static int judge_entry(uint64_t entry)
 {
 	if (!(entry & PAGEMAP_PRESENT))
@@ -82,24 +95,17 @@ static int judge_entry(uint64_t entry)
 static void tell_hidden(struct pages_ask *a, struct pages_batch *b)
 {
 	uint64_t entry[512];
-	unsigned i, j, nr;
-	ssize_t got;
+	unsigned i, j, nr, got;
 
 	for (i = 0; i < b->nr; i += nr) {
 		nr = 1;
 		if (b->status[i] >= 0)
 			continue;
 		nr = (unsigned)min_u64(run_length(a, b, i), ARRAY_SIZE(entry));
-		got = -1;
-		if (a->pagemap >= 0)
-			got = pread(a->pagemap, entry, nr * sizeof(*entry),
-				    (off_t)(address_of(b, i) / a->page_size *
-					    sizeof(*entry)));
-		for (j = 0; j < nr; j++) {
-			b->status[i + j] = VAGUE;
-			if (got >= (ssize_t)((j + 1) * sizeof(*entry)))
-				b->status[i + j] = judge_entry(entry[j]);
-		}
+		got = read_entries(a, address_of(b, i), entry, nr);
+		for (j = 0; j < nr; j++)
+			b->status[i + j] =
+				j < got ? judge_entry(entry[j]) : VAGUE;
 	}
 }
 
@@ -264,4 +270,23 @@ int pages_ask(struct pages_ask *a, uint64_t start, uint64_t end,
 	if ((end - start) / a->page_size <= PAGES_FULL)
 		return ask_full(a, start, end, t);
 	return ask_sampled(a, start, end, t);
+}
+
+int64_t pages_present(const struct pages_ask *a, uint64_t start, uint64_t end)
+{
+	uint64_t entry[512], page = start;
+	int64_t present = 0;
+	unsigned i, nr;
+
+	while (page < end) {
+		nr = (unsigned)min_u64((end - page) / a->page_size,
+				       ARRAY_SIZE(entry));
+		nr = read_entries(a, page, entry, nr);
+		if (!nr)
+			return -1;
+		for (i = 0; i < nr; i++)
+			present += (entry[i] & PAGEMAP_PRESENT) != 0;
+		page += nr * a->page_size;
+	}
+	return present * (int64_t)a->page_size;
 }

@@ -31,8 +31,8 @@ struct pages_tally {
 	uint64_t absent;
 	uint64_t hidden; /* present on some node */
 	/*
-	 * The zero page, or hidden and shared by a fork; without pagemap also
-	 * absent or hidden.
+	 * The zero page, or hidden and shared by a fork; without pagemap, and
+	 * of the module, also absent or hidden.
 	 */
 	uint64_t vague;
 	bool is_sampled;
@@ -67,5 +67,11 @@ void pages_ask_fini(struct pages_ask *a);
  */
 int pages_ask(struct pages_ask *a, uint64_t start, uint64_t end,
 	      struct pages_tally *t);
+
+/*
+ * Bytes of the pages of start .. end, both at borders of pages, that pagemap
+ * calls present. -1: it cannot be read.
+ */
+int64_t pages_present(const struct pages_ask *a, uint64_t start, uint64_t end);
 
 #endif

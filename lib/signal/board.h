@@ -177,8 +177,9 @@ void board_pass(struct board *b, enum board_pass why);
 int board_fd(const struct board *b);
 
 /*
- * Counts the pages of whole pages of this process, for certain, into t: by node
- * or as absent. Not 0: nobody can.
+ * Counts the pages of whole pages of this process, for certain, into t: by
+ * node, the zero page as absent, as vague those that are absent or that
+ * AutoNUMA has hinted. Not 0: nobody can.
  */
 int board_count(void *board, uint64_t start, uint64_t end,
 		struct pages_tally *t);

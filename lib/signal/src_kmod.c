@@ -201,7 +201,8 @@ static void add_pages(const struct lkdf_kmod_query *req, const uint64_t *on,
 
 	for (i = 0; i < req->nr_nodes; i++)
 		t->on[i] += on[i] * page_size;
-	t->absent += (req->absent + req->zero) * page_size;
+	t->absent += req->zero * page_size;
+	t->vague += req->absent * page_size;
 }
 
 /* Pages that may not be read have no node: others may know. */

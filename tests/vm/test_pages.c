@@ -241,8 +241,8 @@ static void hinted_pages_are_counted(void)
 	is(s.flags, 0, "the whole is exact");
 	s = pages_walk(rt, 0, p + PAGE, size / 2);
 	is(s.present, size / 2, "half of it is all present");
-	is(!!(s.flags & LKDF_MAPPING_ESTIMATED), hidden > 0 && !has_module(),
-	   "its nodes are an estimate if pages are hidden, but by the module");
+	is(!!(s.flags & LKDF_MAPPING_ESTIMATED), hidden > 0,
+	   "its nodes are an estimate if pages are hidden");
 	ok(hints_hidden(p, size) >= hidden, "counting touched none of them");
 }
 

@@ -180,8 +180,8 @@ int main(void)
 	int thief;
 
 	vm_start(120);
-	snprintf(one_for_each_node, sizeof(one_for_each_node), "workers=%d",
-		 vm.nr_cpu_nodes);
+	snprintf(one_for_each_node, sizeof(one_for_each_node),
+		 "workers=%d,pin=yes", vm.nr_cpu_nodes);
 	open_stage(NULL);
 	for (thief = 0; thief < stage.nr_workers; thief++)
 		the_thief_looks_near_first(thief);
