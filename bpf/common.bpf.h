@@ -135,6 +135,18 @@ LKDF_MAP struct {
 	__type(value, struct thread);
 } threads SEC(".maps");
 
+/*
+ * By number of a thread: its slot. The storage of a thread cannot be read on a
+ * CPU that works on some at that time, as Linux 6.1 does it, and a thread that
+ * has none looks the same: this map tells them apart.
+ */
+LKDF_MAP struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1024);
+	__type(key, __u32);
+	__type(value, __u32);
+} tids SEC(".maps");
+
 static inline struct lkdf_probe_head *get_head(void)
 {
 	__u32 zero = 0;

@@ -38,6 +38,15 @@ int BPF_PROG(lkdf_cpus)
 	return 0;
 }
 
+static void count_missed(void)
+{
+	__u32 tid = (__u32)bpf_get_current_pid_tgid();
+	struct lkdf_probe_head *h = get_head();
+
+	if (h && bpf_map_lookup_elem(&tids, &tid))
+		__sync_fetch_and_add(&h->missed, 1);
+}
+
 SEC("perf_event")
 int lkdf_sample(struct user_regs *ctx)
 {
@@ -49,7 +58,11 @@ int lkdf_sample(struct user_regs *ctx)
 
 	beat();
 	t = bpf_task_storage_get(&threads, task, 0, 0);
-	s = t ? get_slot(t) : 0;
+	if (!t) {
+		count_missed();
+		return 0;
+	}
+	s = get_slot(t);
 	if (!s)
 		return 0;
 	s->samples++;

@@ -108,7 +108,7 @@ static void give_back(struct task_struct *task)
 {
 	struct thread *t = bpf_task_storage_get(&threads, task, 0, 0);
 	struct lkdf_probe_slot *s;
-	__u32 slot, *mark;
+	__u32 slot, tid, *mark;
 
 	if (!t || t->slot == LKDF_NO_SLOT)
 		return;
@@ -117,6 +117,8 @@ static void give_back(struct task_struct *task)
 	t->slot = LKDF_NO_SLOT;
 	if (!s)
 		return;
+	tid = s->tid;
+	bpf_map_delete_elem(&tids, &tid);
 	s->state = LKDF_PROBE_FREE;
 	s->tgid = s->tid = 0;
 	count_slot(t, -1);
@@ -185,6 +187,7 @@ static int take_slot(struct thread *t)
 	__builtin_memcpy(s, &fresh, sizeof(fresh));
 	t->gen = fresh.gen;
 	t->slot = slot;
+	bpf_map_update_elem(&tids, &fresh.tid, &slot, BPF_ANY);
 	return 0;
 }
 

@@ -182,8 +182,8 @@ SH_ASIDE := tests/vm/selftest.sh tests/kmod/test_reader.sh \
 	bench_work completion device_examples device_rows dupes examples \
 	figures flow_examples headers man options report_page thrown tls \
 	tutorial)
-ALONE := $(addprefix %/test_,alarm cpuset quota seats probe_maps probe_pins \
-	probe_signals)
+ALONE := $(addprefix %/test_,alarm cpuset quota seats probe_learn probe_maps \
+	probe_pins probe_signals)
 LONG := %/selftest %/mutants %/plants %/mc_strand %/oracle %/control \
 	%/lint.sh $(addprefix %/test_,report_lies stall region static sandbox \
 	exposed ask trace_read device_examples.sh dupes.sh report_page.sh)

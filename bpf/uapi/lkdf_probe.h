@@ -13,7 +13,9 @@
  * Addresses are hidden with a key of the thread's choice, see
  * lkdf_probe_hide(): whoever has the key reads them back, others see a number.
  * That is no cipher. Counters are racy and lossy: several CPUs may add to one
- * word, and a word for which there is no room is counted in head.lost only.
+ * word, and a word for which there is no room is counted in head.lost only. A
+ * sample that finds a registered thread's entry busy, as Linux 6.1 has it, is
+ * counted in head.missed only.
  * Times are CLOCK_MONOTONIC in ns. All fields are in the machine's byte order.
  */
 #ifndef LKDF_PROBE_H
@@ -24,7 +26,7 @@
 #define LKDF_PROBE_DIR "/run/lkdf/bpf"
 #define LKDF_PROBE_MAGIC 0x626f727066646b6cull /* "lkdfprob" */
 #define LKDF_PROBE_ABI_MAJOR 1
-#define LKDF_PROBE_ABI_MINOR 1
+#define LKDF_PROBE_ABI_MINOR 2
 
 /* Of one lkdf_probe_register: ranges of its own words. */
 #define LKDF_PROBE_OWN 2
@@ -55,7 +57,8 @@ struct lkdf_probe_head {
 	__u64 refused; /* threads there was no slot for */
 	__u64 moved_pages; /* on the whole machine */
 	__u64 cpus_ns; /* a CPU went or came, which is not sampled then; 0 */
-	__u64 reserved2[2];
+	__u64 missed; /* samples whose thread was registered and busy */
+	__u64 reserved2[1];
 };
 
 enum lkdf_probe_state {

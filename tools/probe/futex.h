@@ -38,6 +38,7 @@ struct futex_report {
 	uint32_t of_workers, of_pool; /* all of them */
 	uint32_t hz;
 	uint64_t nr_lost; /* looks and sleeps there was no room for, of all */
+	uint64_t nr_missed; /* samples of threads that were busy, of all */
 	uint64_t samples, futex, own; /* of all of them */
 	uint32_t nr_words, nr_left_out;
 	struct futex_word word[FUTEX_WORDS]; /* most time first */

@@ -88,6 +88,10 @@ void futex_print_text(const struct futex_report *r, unsigned top)
 		printf("the probe's table of words is full: %" PRIu64
 		       " samples and sleeps on this machine are in none\n",
 		       r->nr_lost);
+	if (r->nr_missed)
+		printf("%" PRIu64 " samples of registered threads on this "
+		       "machine met a busy entry and are nowhere\n",
+		       r->nr_missed);
 	if (!r->nr_words)
 		printf("no futex word: the workers do not meet in one\n");
 	else
@@ -180,6 +184,7 @@ void futex_print_json(const struct futex_report *r, unsigned top)
 	json_int(&j, "pool_threads", r->nr_pool);
 	json_int(&j, "all_pool_threads", r->of_pool);
 	json_int(&j, "lost", (int64_t)r->nr_lost);
+	json_int(&j, "missed", (int64_t)r->nr_missed);
 	json_int(&j, "hz", r->hz);
 	json_int(&j, "samples", (int64_t)r->samples);
 	json_int(&j, "futex_samples", (int64_t)r->futex);

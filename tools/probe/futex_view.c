@@ -26,6 +26,7 @@ struct futex_view {
 	struct seen *seen;
 	struct lkdf_probe_word *before; /* the table of the last look */
 	uint64_t lost; /* words of the last look */
+	uint64_t missed; /* as lost, of head.missed */
 	double at;
 };
 
@@ -148,6 +149,7 @@ static int first_look(struct futex_view *v, struct futex_error *e)
 			    "whether slots ran out");
 	memcpy(v->before, v->pins.word, bytes);
 	v->lost = v->pins.head->lost;
+	v->missed = v->pins.head->missed;
 	v->at = now();
 	return 0;
 }
@@ -395,6 +397,8 @@ int futex_look(struct futex_view *v, struct futex_report *r,
 	count_all(v, r);
 	r->nr_lost = since(v->pins.head->lost, v->lost);
 	v->lost = v->pins.head->lost;
+	r->nr_missed = since(v->pins.head->missed, v->missed);
+	v->missed = v->pins.head->missed;
 	for (i = 0; i < v->pins.nr_words; i++) {
 		a = v->pins.word[i];
 		add_word(v, r, &a, &v->before[i]);

@@ -149,6 +149,7 @@ static int load_with(struct loader *l, uint32_t hooks)
 		return -errno;
 	bpf_map__set_max_entries(s->maps.slots, l->want->nr_slots);
 	bpf_map__set_max_entries(s->maps.taken, l->want->nr_slots);
+	bpf_map__set_max_entries(s->maps.tids, l->want->nr_slots);
 	bpf_map__set_max_entries(s->maps.words, NR_WORDS);
 	s->rodata->max_user_slots = (l->want->nr_slots + 3) / 4;
 	s->rodata->max_group_slots = (l->want->nr_slots + 1) / 2;

@@ -296,8 +296,8 @@ static void print_status(const struct pins *p, const char *dir)
 	       h->hooks & LKDF_PROBE_SWITCH ? "switch " : "",
 	       h->hooks & LKDF_PROBE_SAMPLE ? "sample " : "",
 	       h->hooks & LKDF_PROBE_PLACE ? "place" : "");
-	printf("samples  %u CPUs, %u times a second\n", h->nr_cpus,
-	       h->sample_hz);
+	printf("samples  %u CPUs, %u times a second, %" PRIu64 " missed\n",
+	       h->nr_cpus, h->sample_hz, (uint64_t)h->missed);
 	printf("threads  %u of %u slots, %" PRIu64 " refused\n", count_used(p),
 	       p->nr_slots, (uint64_t)h->refused);
 	printf("words    %u of %u, %" PRIu64 " lost\n", count_words(p),
@@ -339,6 +339,7 @@ static void write_status(const struct pins *p, const char *dir,
 	json_bool(&j, "place", h->hooks & LKDF_PROBE_PLACE);
 	json_int(&j, "sample_hz", h->sample_hz);
 	json_int(&j, "sampled_cpus", h->nr_cpus);
+	json_int(&j, "missed", (int64_t)h->missed);
 	json_bool(&j, "cpus_changed", h->cpus_ns != 0);
 	json_int(&j, "slots", p->nr_slots);
 	json_int(&j, "slots_used", count_used(p));

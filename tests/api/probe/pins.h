@@ -42,7 +42,7 @@ static int enter(struct lkdf_probe_register *r)
 	return run_program(r, sizeof(*r));
 }
 
-static int nr_used(void)
+__attribute__((unused)) static int nr_used(void)
 {
 	int i, nr = 0;
 
