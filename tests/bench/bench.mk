@@ -40,8 +40,8 @@ TASKFLOW_INCLUDE ?=
 API_TESTS += $(BENCH_DIR)/test_programs
 $(BENCH_DIR)/test_programs: $(addprefix $(BUILD)/tool/tests/bench/,\
 		test_programs.o plan.o lkdf_plan.o flow.o lkdf_flow.o tiles.o \
-		lkdf_tiles.o lkdf_graph.o shapes.o control.o lkdf_control.o \
-		lkdf_feed.o raw_cl.o work.o) \
+		lkdf_tiles.o lkdf_graph.o lkdf_once.o shapes.o control.o \
+		lkdf_control.o lkdf_feed.o raw_cl.o work.o) \
 		$(LIB_SO)
 	$(call say,LD)
 	$(Q)mkdir -p $(@D)
@@ -76,8 +76,8 @@ try = $(Q)mkdir -p $(@D); if $1 2>$@.log; then :; else \
 	echo "  absent  $(@F): $2, see $(@:$(BUILD)/%=%).log"; fi
 
 $(BENCH_DIR)/peer_lkdf: $(BUILD)/tool/tests/bench/peer_lkdf.o \
-		$(BUILD)/tool/tests/bench/count_alloc.o \
-		$(BUILD)/tool/tests/bench/lkdf_graph.o $(BENCH_SHAPES) \
+		$(addprefix $(BUILD)/tool/tests/bench/,count_alloc.o \
+		lkdf_graph.o lkdf_once.o) $(BENCH_SHAPES) \
 		$(LIB_SO)
 	$(call say,LD)
 	$(Q)mkdir -p $(@D)

@@ -10,14 +10,18 @@ struct preds {
 	uint8_t nr;
 };
 
-/* By control_shape. */
+/* Those of a machine are the same for all of its states. */
+#define DRAWN_STEPS 6
+
 static const struct {
 	const char *name;
+	enum control_shape shape;
 	uint32_t nr_steps;
-	struct preds step[CONTROL_MAX_STEPS];
-} shapes[CONTROL_NR_SHAPES] = {
-	{ "loop", 2, { { { 1 }, 1 }, { { 0 }, 1 } } },
+	struct preds step[DRAWN_STEPS];
+} shapes[] = {
+	{ "loop", CONTROL_LOOP, 2, { { { 1 }, 1 }, { { 0 }, 1 } } },
 	{ "fork",
+	  CONTROL_FORK,
 	  6,
 	  { { { 5 }, 1 },
 	    { { 0 }, 1 },
@@ -26,22 +30,40 @@ static const struct {
 	    { { 0 }, 1 },
 	    { { 1, 2, 3, 4 }, 4 } } },
 	{ "if",
+	  CONTROL_IF,
 	  4,
 	  { { { 3 }, 1 }, { { 0 }, 1 }, { { 0 }, 1 }, { { 1, 2 }, 2 } } },
 	{ "runs",
+	  CONTROL_RUNS,
 	  4,
 	  { { { 3 }, 1 }, { { 0 }, 1 }, { { 0 }, 1 }, { { 1, 2 }, 2 } } },
+	{ "machine2", CONTROL_MACHINE, 2 + 2, { { { 0 }, 0 } } },
+	{ "machine8", CONTROL_MACHINE, 2 + 8, { { { 0 }, 0 } } },
+	{ "machine32", CONTROL_MACHINE, 2 + 32, { { { 0 }, 0 } } },
+	{ "machine200", CONTROL_MACHINE, 2 + 200, { { { 0 }, 0 } } },
 };
+#define NR_SHAPES (sizeof(shapes) / sizeof(shapes[0]))
 
 const char *control_name(unsigned shape)
 {
-	return shape < CONTROL_NR_SHAPES ? shapes[shape].name : NULL;
+	return shape < NR_SHAPES ? shapes[shape].name : NULL;
+}
+
+/* The choice follows the condition, which follows what all states follow. */
+static struct preds preds_of(const struct control *c, uint32_t i)
+{
+	struct preds one = { .nr = 1 };
+
+	if (c->shape != CONTROL_MACHINE)
+		return shapes[c->row].step[i];
+	one.pred[0] = i ? 0 : (uint8_t)(c->nr_steps - 1);
+	return one;
 }
 
 static void init_step(struct control *c, uint32_t i)
 {
+	const struct preds all = preds_of(c, i), *from = &all;
 	struct step *s = &c->step[i];
-	const struct preds *from = &shapes[c->shape].step[i];
 	uint32_t k;
 
 	s->of = c;
@@ -55,12 +77,13 @@ int control_init(struct control *c, const char *shape, uint64_t nr)
 	unsigned at = 0;
 	uint32_t i;
 
-	while (at < CONTROL_NR_SHAPES && strcmp(shapes[at].name, shape))
+	while (at < NR_SHAPES && strcmp(shapes[at].name, shape))
 		at++;
-	if (at == CONTROL_NR_SHAPES || !nr)
+	if (at == NR_SHAPES || !nr)
 		return -EINVAL;
 	memset(c, 0, sizeof(*c));
-	c->shape = (enum control_shape)at;
+	c->row = at;
+	c->shape = shapes[at].shape;
 	c->nr_steps = shapes[at].nr_steps;
 	c->nr = nr;
 	for (i = 0; i < c->nr_steps; i++)
@@ -86,12 +109,17 @@ void control_serial(struct control *c)
 	} while (control_again(last));
 }
 
+const char *control_shape_name(const struct control *c)
+{
+	return shapes[c->row].name;
+}
+
 bool control_is_right(const struct control *c)
 {
 	struct control want;
 	uint32_t i;
 
-	if (control_init(&want, shapes[c->shape].name, c->nr))
+	if (control_init(&want, shapes[c->row].name, c->nr))
 		return false;
 	control_serial(&want);
 	for (i = 0; i < c->nr_steps; i++)

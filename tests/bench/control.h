@@ -17,7 +17,7 @@
 extern "C" {
 #endif
 
-#define CONTROL_MAX_STEPS 6
+#define CONTROL_MAX_STEPS 202
 #define CONTROL_MAX_PREDS 4
 #define STREAM_STAGES 4
 #define STREAM_TOKENS 16 /* under way at a time, for all contestants */
@@ -40,18 +40,20 @@ enum control_shape {
 	CONTROL_IF, /* 0 choice, 1 and 2 its arms in turn, 3 join: again or out
 		     */
 	CONTROL_RUNS, /* as CONTROL_IF, each iteration a run of its own */
-	CONTROL_NR_SHAPES
+	CONTROL_MACHINE, /* as CONTROL_IF, with one arm for each state */
 };
 
 struct control {
 	struct step step[CONTROL_MAX_STEPS];
 	enum control_shape shape;
+	unsigned row; /* of control_name() */
 	uint32_t nr_steps;
 	uint64_t nr; /* iterations of one run; CONTROL_RUNS: runs */
 };
 
-/* "loop", "fork", "if", "runs"; NULL: no such shape. */
+/* "loop", "fork", "if", "runs", "machine2" and others; NULL: no such shape. */
 const char *control_name(unsigned shape);
+const char *control_shape_name(const struct control *c);
 
 /* Nothing has run. 0, or -EINVAL: no such shape. */
 int control_init(struct control *c, const char *shape, uint64_t nr);
@@ -77,16 +79,24 @@ static inline bool control_again(const struct step *condition)
 	return condition->calls < condition->of->nr;
 }
 
-/* After the choice's body: 0 the first arm, 1 the second. */
+/* After the choice's body: the arm, from 0. Of two, each has its turn. */
 static inline unsigned control_arm(const struct step *choice)
 {
-	return (unsigned)(choice->calls & 1);
+	uint32_t nr_arms = choice->of->nr_steps - 2;
+
+	return nr_arms == 2 ? (unsigned)(choice->calls & 1)
+			    : (unsigned)(choice->calls * 7 + 3) % nr_arms;
 }
 
 /* Is this the step that chooses between two arms? */
 static inline bool control_is_choice(const struct control *c, uint32_t i)
 {
 	return c->shape >= CONTROL_IF && i == 0;
+}
+
+static inline bool control_is_arm(const struct control *c, uint32_t i)
+{
+	return c->shape >= CONTROL_IF && i && i + 1 < c->nr_steps;
 }
 
 /* Is this the condition, which ends an iteration? */

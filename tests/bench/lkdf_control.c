@@ -65,7 +65,7 @@ static int add_step(struct lkdf *rt, struct control *c, uint32_t i,
 		    struct lkdf_graph *g)
 {
 	struct lkdf_kind *kind;
-	int rc = lkdf_graph_kind(rt, control_name(c->shape), body_of(c, i),
+	int rc = lkdf_graph_kind(rt, control_shape_name(c), body_of(c, i),
 				 &kind);
 
 	if (rc)

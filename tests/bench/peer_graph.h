@@ -12,6 +12,9 @@
  * graph SHAPE NR WORKERS TIMES [UNITS]   ns of TIMES runs of one built graph
  * build SHAPE NR WORKERS                 ns of one build
  * cycle SHAPE NR WORKERS                 ns of build, run and destroy
+ * and by answer_open<runtime>(), with a class made of a number of workers:
+ * open WORKERS                           CPU ns until the first one, and the
+ *                                        second one, is there
  */
 #ifndef TESTS_BENCH_PEER_GRAPH_H
 #define TESTS_BENCH_PEER_GRAPH_H
@@ -141,6 +144,23 @@ template <template <class> class C> static int answer_cycle(struct question *q)
 	}
 	q->out[0] = (double)(peer_now_ns() - start);
 	return is_right() ? 1 : peer_refuse(q, "wrong result");
+}
+
+template <class Runtime> static double timed_open(int workers)
+{
+	int64_t start = peer_cpu_ns();
+	Runtime runtime(workers);
+
+	return (double)(peer_cpu_ns() - start);
+}
+
+template <class Runtime> static int answer_open(struct question *q)
+{
+	int i;
+
+	for (i = 0; i < 2; i++)
+		q->out[i] = timed_open<Runtime>((int)peer_number(q, 1));
+	return i;
 }
 
 template <template <class> class C> static int answer_graphs(struct question *q)

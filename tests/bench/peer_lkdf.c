@@ -5,6 +5,9 @@
  * graph SHAPE NR WORKERS TIMES     ns of TIMES runs of one built graph
  * build SHAPE NR WORKERS           ns of create, add, order and seal
  * cycle SHAPE NR WORKERS           ns of build, run and put
+ * once SHAPE NR WORKERS            the same, with a data for each task
+ * open WORKERS                     CPU ns until the first runtime, and the
+ *                                  second one, is there
  * memory SHAPE NR INFLIGHT         bytes of heap, bytes of other mappings
  * rerun SHAPE NR WORKERS TIMES     mallocs, mmaps, page faults of warm runs
  * traced SHAPE NR WORKERS TIMES    getppid(2) marks the first and last warm
@@ -12,6 +15,7 @@
  */
 #include "tests/bench/count_alloc.h"
 #include "tests/bench/lkdf_graph.h"
+#include "tests/bench/lkdf_once.h"
 #include "tests/bench/peer_loop.h"
 
 #include <malloc.h>
@@ -184,6 +188,43 @@ static int answer_cycle(struct question *q, bool is_build)
 	return 1;
 }
 
+static int answer_once(struct question *q)
+{
+	struct once o;
+	int64_t start;
+	int rc = once_init(&o, job.rt, &job.shape);
+
+	if (!rc) {
+		start = peer_now_ns();
+		rc = once_live(&o, job.rt);
+		q->out[0] = (double)(peer_now_ns() - start);
+	}
+	if (rc)
+		rc = peer_refuse(q, lkdf_errmsg());
+	else
+		rc = once_is_right(&o) ? 1 : peer_refuse(q, "wrong result");
+	once_fini(&o);
+	return rc;
+}
+
+static int answer_open(struct question *q)
+{
+	struct lkdf *rt;
+	char text[64];
+	int64_t start;
+	int i;
+
+	snprintf(text, sizeof(text), "workers=%u", peer_number(q, 1));
+	for (i = 0; i < 2; i++) {
+		start = peer_cpu_ns();
+		if (lkdf_open(text, &rt))
+			return peer_refuse(q, lkdf_errmsg());
+		q->out[i] = (double)(peer_cpu_ns() - start);
+		lkdf_close(rt);
+	}
+	return i;
+}
+
 /* Bytes of private writable mappings. */
 static double data_bytes(void)
 {
@@ -228,6 +269,8 @@ static int answer(struct question *q)
 {
 	if (peer_is(q, "memory"))
 		return answer_memory(q);
+	if (peer_is(q, "once"))
+		return answer_once(q);
 	if (peer_is(q, "build") || peer_is(q, "cycle"))
 		return answer_cycle(q, peer_is(q, "build"));
 	if (peer_is(q, "graph") || peer_is(q, "rerun") || peer_is(q, "traced"))
@@ -242,6 +285,8 @@ static int peer_answer(struct question *q)
 	bool is_memory = peer_is(q, "memory");
 	char asked[64];
 
+	if (peer_is(q, "open"))
+		return answer_open(q);
 	if (q->nr < 4)
 		return peer_refuse(q, "too few words");
 	snprintf(asked, sizeof(asked), "%.20s %.20s %.20s", q->word[1],

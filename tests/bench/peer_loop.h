@@ -32,6 +32,15 @@ static inline int64_t peer_now_ns(void)
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
+/* Of the whole process. */
+static inline int64_t peer_cpu_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
 /* The i'th word as a number, 0 if there is none. */
 static inline uint32_t peer_number(const struct question *q, int i)
 {

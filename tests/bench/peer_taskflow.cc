@@ -28,8 +28,18 @@ template <class Body> struct contest {
 	}
 };
 
+struct runtime {
+	tf::Executor executor;
+
+	explicit runtime(int workers) : executor((size_t)workers)
+	{
+	}
+};
+
 static int peer_answer(struct question *q)
 {
+	if (peer_is(q, "open"))
+		return answer_open<runtime>(q);
 	return answer_graphs<contest>(q);
 }
 

@@ -37,7 +37,6 @@ struct loops : contest {
 	tf::Task task_of(uint32_t i)
 	{
 		struct step *s = &of.step[i];
-		bool is_arm = control_is_choice(&of, 0) && (i == 1 || i == 2);
 
 		if (control_is_choice(&of, i))
 			return flow.emplace([s] {
@@ -49,7 +48,7 @@ struct loops : contest {
 				control_do(s);
 				return control_again(s) ? 0 : 1;
 			});
-		if (is_arm)
+		if (control_is_arm(&of, i))
 			return flow.emplace([s] {
 				control_do(s);
 				return 0;

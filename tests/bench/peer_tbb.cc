@@ -158,8 +158,24 @@ static int answer_loop(struct question *q)
 	return 2;
 }
 
+/* Threads come with the first tasks. */
+struct runtime {
+	tbb::global_control control;
+	tbb::task_arena arena;
+
+	explicit runtime(int workers)
+	    : control(tbb::global_control::max_allowed_parallelism,
+		      (size_t)workers),
+	      arena(workers)
+	{
+		arena.initialize();
+	}
+};
+
 static int peer_answer(struct question *q)
 {
+	if (peer_is(q, "open"))
+		return answer_open<runtime>(q);
 	if (peer_is(q, "fib"))
 		return answer_fib(q);
 	if (peer_is(q, "loop"))

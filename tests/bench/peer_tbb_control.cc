@@ -91,8 +91,8 @@ struct loops : contest {
 
 		if (control_is_choice(&of, i))
 			put(1 + control_arm(&of.step[0]));
-		else if (control_is_choice(&of, 0) && i < 3)
-			put(3);
+		else if (control_is_arm(&of, i))
+			put(of.nr_steps - 1);
 		else if (is_last && control_again(&of.step[i]))
 			put(0);
 	}

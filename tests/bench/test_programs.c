@@ -7,6 +7,7 @@
 #include "tests/bench/lkdf_control.h"
 #include "tests/bench/lkdf_flow.h"
 #include "tests/bench/lkdf_graph.h"
+#include "tests/bench/lkdf_once.h"
 #include "tests/bench/lkdf_plan.h"
 #include "tests/bench/lkdf_tiles.h"
 #include "tests/bench/raw_cl.h"
@@ -324,6 +325,25 @@ static void streams_run(struct lkdf *rt, const char *stages)
 	lkdf_stream_close(&l);
 }
 
+static void onces_run(struct lkdf *rt, const char *name)
+{
+	struct shape s;
+	struct once o;
+	int rc = shape_init(&s, name, 500), i;
+
+	if (!rc)
+		rc = once_init(&o, rt, &s);
+	for (i = 0; i < 2 && !rc; i++) {
+		rc = once_live(&o, rt);
+		is(rc, 0, "once, %s: %s", name, rc ? lkdf_errmsg() : "lives");
+		ok(once_is_right(&o), "once, %s: as a serial program", name);
+		o.sum++;
+		ok(!once_is_right(&o), "once, %s: a lost value is seen", name);
+	}
+	once_fini(&o);
+	shape_fini(&s);
+}
+
 static void lkdf_runs_them(const char *options)
 {
 	static const char *const plans[] = {
@@ -349,6 +369,8 @@ static void lkdf_runs_them(const char *options)
 	tiles_run(rt, "lu");
 	for (i = 0; (shape = control_name(i)); i++)
 		controls_run(rt, shape);
+	for (i = 0; i < sizeof(flows) / sizeof(flows[0]); i++)
+		onces_run(rt, flows[i]);
 	streams_run(rt, "SPPS");
 	streams_run(rt, "SSSS");
 	streams_run(rt, "CPPS");

@@ -2,17 +2,19 @@
 /*
  * lkdf bench flow: what loops, branches and streams cost. A loop of two tasks,
  * a loop with four tasks side by side, if/else/join in a loop and in runs of
- * its own, streams of tokens through four stages, and a source whose messages
- * go through a bounded queue to two parallel stages and a sink; against
- * Taskflow's condition tasks and tf::Pipeline and oneTBB's flow_graph,
- * parallel_pipeline and limiter_node; streams against tasks of OpenMP and
- * StarPU as well, which have dependences and neither loops nor queues. The
- * floor calls the same bodies in a plain loop on one thread. Every contestant's
- * result is compared with the serial program's after every batch. Rows without
- * a peer, of values at ports, are in flow_ports.c.
+ * its own, machines of 2 to 200 states, streams of tokens through four stages,
+ * and a source whose messages go through a bounded queue to two parallel stages
+ * and a sink; against Taskflow's condition tasks and tf::Pipeline and oneTBB's
+ * flow_graph, parallel_pipeline and limiter_node; streams against tasks of
+ * OpenMP and StarPU as well, which have dependences and neither loops nor
+ * queues. The floor calls the same bodies in a plain loop on one thread. Every
+ * contestant's result is compared with the serial program's after every batch.
+ * Rows of values at ports are in flow_ports.c, and those of what is paid once
+ * in flow_once.c.
  */
 #include "bench/arms.h"
 #include "bench/peer.h"
+#include "tests/bench/suites/flow_once.h"
 #include "tests/bench/suites/flow_ports.h"
 #include "tests/bench/suites/suites.h"
 
@@ -45,9 +47,11 @@ struct bars {
 	double one[NR_PEERS], more[NR_PEERS]; /* workers */
 };
 
-static const struct bars loop_bars = { { 0.7 }, { 0.7 } };
+static const struct bars loop_bars = { { 0.5 }, { 0.5 } };
 static const struct bars fork_bars = { { 0.6 }, { 1 } };
-static const struct bars if_bars = { { 0.8 }, { 0.8 } };
+static const struct bars if_bars = { { 0.6 }, { 0.6 } };
+static const struct bars runs_bars = { { 0.8 }, { 0.8 } };
+static const struct bars machine_bars = { { 1 }, { 1 } };
 static const struct bars spps_bars = { { 1.5, 1 }, { 0, 1.2 } };
 static const struct bars ssss_bars = { { 1.5, 1 }, { 0, 1 } };
 static const struct bars fed_bars = { { 0, 1 }, { 0, 1 } };
@@ -64,7 +68,11 @@ static const struct part parts[] = {
 	{ "loop", "loop", NULL, 100000, 0, &loop_bars },
 	{ "fork", "fork", NULL, 20000, 0, &fork_bars },
 	{ "if", "if", NULL, 50000, 0, &if_bars },
-	{ "runs", "runs", NULL, 20000, 0, &if_bars },
+	{ "runs", "runs", NULL, 20000, 0, &runs_bars },
+	{ "machine/2", "machine2", NULL, 50000, 0, &machine_bars },
+	{ "machine/8", "machine8", NULL, 50000, 0, &machine_bars },
+	{ "machine/32", "machine32", NULL, 50000, 0, &machine_bars },
+	{ "machine/200", "machine200", NULL, 50000, 0, &machine_bars },
 	{ "SPPS", NULL, "SPPS", 50000, 0, &spps_bars },
 	{ "SSSS", NULL, "SSSS", 50000, 0, &ssss_bars },
 	{ "CPPS", NULL, "CPPS", 50000, 0, &fed_bars },
@@ -312,12 +320,14 @@ static const struct bench_arms flows = {
 double bench_flow_steps(const struct bench *b)
 {
 	return bench_arms_steps(b, &flows, NR_PARTS) +
-	       bench_flow_ports_steps(b);
+	       bench_flow_ports_steps(b) + bench_flow_once_steps(b);
 }
 
 int bench_flow(struct bench *b)
 {
 	int rc = bench_arms(b, &flows, NR_PARTS);
 
-	return rc ? rc : bench_flow_ports(b);
+	if (!rc)
+		rc = bench_flow_ports(b);
+	return rc ? rc : bench_flow_once(b);
 }
