@@ -7,13 +7,20 @@ void runtime_has_woken(struct lkdf *rt, struct executor *ex)
 {
 	struct trace_ring *outside = trace_outside(&rt->trace);
 
+	uint32_t grown;
+
 	if (ex && ex->worker) {
 		worker_has_woken(ex->worker);
-	} else if (ex) {
+		return;
+	}
+	grown = wake_depth_give(&rt->sched.wakes, 0, 1);
+	if (ex) {
 		counter_add(ex->counters, COUNTER_WAKES, 1);
+		counter_add(ex->counters, COUNTER_WAKE_DEPTH, grown);
 		trace_event(ex->ring, EVENT_WAKE, 0, 0);
 	} else {
 		trace_count_outside(outside, COUNTER_WAKES, 1);
+		trace_count_outside(outside, COUNTER_WAKE_DEPTH, grown);
 		trace_event_outside(outside, EVENT_WAKE, 0, 0);
 	}
 }

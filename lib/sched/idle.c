@@ -247,6 +247,7 @@ static bool look_once(struct worker *w, bool is_far, uint64_t *item)
 {
 	size_t i;
 
+	w->nr_rounds++;
 	/* So that the compiler knows the calls. */
 #pragma GCC unroll 4
 	for (i = 0; i < ARRAY_SIZE(places); i++)
@@ -374,6 +375,8 @@ static uint64_t sleep_once(struct worker *w)
 		usdt_1(park, w->id);
 		if (park_sleep_uncalled(&w->node->park, left, &w->is_parking))
 			ticks = 0;
+		else
+			w->wake_link = wake_depth_take(&s->wakes);
 		trace_event(w->executor->ring, EVENT_UNPARK, 0, 0);
 		usdt_1(unpark, w->id);
 	}
@@ -447,11 +450,13 @@ bool idle_find(struct worker *w, uint64_t *item)
 	bool found, is_last;
 
 	w->idle_since = start;
+	w->nr_rounds = 0;
 	park_spin(&w->node->park);
 	while (!(found = spin_for(w, ticks, item)) && !is_stopping(w))
 		ticks = sleep_once(w);
-	ns = (clock_ticks() - start) * 1024 / s->ticks_per_1024ns;
+	ns = sched_ns(s, clock_ticks() - start);
 	counter_add(w->executor->counters, COUNTER_IDLE_NS, ns);
+	counter_add(w->executor->counters, COUNTER_STEAL_ROUNDS, w->nr_rounds);
 	/* On our way here we may have taken the token of one that sleeps on. */
 	if (!found)
 		park_wake_all(&w->node->park);
@@ -466,6 +471,7 @@ bool idle_find(struct worker *w, uint64_t *item)
 	is_last = leave_spinners(w);
 	if (found && notify_has_sleeper(s) && !notify_tree(w, *item) && is_last)
 		worker_notify(w, public_for(w));
+	w->wake_link = 0;
 	if (found)
 		quota_found(&s->quota);
 	publish_leave(w, found);

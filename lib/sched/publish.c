@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "sched/publish.h"
 
+#include "base/clock.h"
 #include "sched/far.h"
 #include "sched/holdoff.h"
 #include "sched/nap.h"
@@ -70,13 +71,19 @@ static void find_hidden(struct worker *w, struct hidden *h)
 bool publish_look(struct worker *w)
 {
 	struct hidden *h = &w->hidden;
+	struct sched *s = w->sched;
+	uint64_t now = clock_ticks();
 	uint32_t nr = 0;
 
-	if (!w->sched->publish_ticks || worker_is_alone(w))
+	if (!s->publish_ticks || worker_is_alone(w))
 		return false;
-	if (has_stayed(w, h))
-		nr = deque_publish_for(&w->sched->workers[w->victims[h->victim]]
-						.deque[h->level]);
+	if (has_stayed(w, h)) {
+		nr = deque_publish_for(
+			&s->workers[w->victims[h->victim]].deque[h->level]);
+		counter_add(w->executor->counters, COUNTER_HIDDEN_NS,
+			    sched_ns(s, now - h->at));
+	}
+	h->at = now;
 	counter_add(w->executor->counters, COUNTER_EXPOSED, nr);
 	find_hidden(w, h);
 	return nr != 0;

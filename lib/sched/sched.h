@@ -13,6 +13,7 @@
 #include "base/foreign.h"
 #include "sched/quota.h"
 #include "sched/timers.h"
+#include "sched/wake_depth.h"
 #include "sched/worker.h"
 
 struct log;
@@ -114,6 +115,9 @@ struct sched {
 	/* Any thread: where threads of the user submit; see client.h. */
 	_Atomic(uint64_t) clients;
 
+	/* Threads that wake workers, and those workers. */
+	struct wake_depth wakes;
+
 	/* Any thread: ops.urgent is to be called; for good. */
 	_Atomic(uint32_t) has_urgent;
 
@@ -130,6 +134,11 @@ struct sched {
 	struct part **parts;
 	unsigned nr_parts;
 };
+
+static inline uint64_t sched_ns(const struct sched *s, uint64_t ticks)
+{
+	return ticks * 1024 / s->ticks_per_1024ns;
+}
 
 /*
  * Starts all workers; half-started ones are stopped again. executors outlive

@@ -35,7 +35,11 @@ bool worker_pop_class(struct worker *w, uint64_t *item)
 
 void worker_has_woken(struct worker *w)
 {
-	counter_add(w->executor->counters, COUNTER_WAKES, 1);
+	struct counters *c = w->executor->counters;
+
+	counter_add(c, COUNTER_WAKES, 1);
+	counter_add(c, COUNTER_WAKE_DEPTH,
+		    wake_depth_give(&w->sched->wakes, w->wake_link, 1));
 	trace_event(w->executor->ring, EVENT_WAKE, 0, 0);
 }
 
@@ -142,6 +146,19 @@ static bool is_answered(struct worker *w, bool is_all)
 	return steal_request_clear(w);
 }
 
+/*
+ * Somebody idle has asked, and the next body begins before work that stays
+ * private: as long as bodies of its kind take, others do not see that work.
+ */
+static void count_hidden(struct worker *w, uint64_t body_ticks)
+{
+	struct sched *s = w->sched;
+
+	if (deque_has_private(&w->deque[CLASS_NORMAL]) && worker_has_request(w))
+		counter_add(w->executor->counters, COUNTER_HIDDEN_NS,
+			    sched_ns(s, body_ticks));
+}
+
 void worker_offer(struct worker *w, bool is_short, uint64_t body_ticks)
 {
 	struct sched *s = w->sched;
@@ -157,6 +174,8 @@ void worker_offer(struct worker *w, bool is_short, uint64_t body_ticks)
 		policy_share_all(body_ticks, s->share_ticks,
 				 deque_size(&w->deque[CLASS_NORMAL]), is_short);
 	shared = share_all(w, is_all, &is_new);
+	if (!is_all)
+		count_hidden(w, body_ticks);
 	/* Old news are told, and nobody has asked since. */
 	if (!shared || (!is_new && !worker_has_request(w)))
 		return;

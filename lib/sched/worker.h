@@ -91,6 +91,7 @@ struct hidden {
 	int victim; /* which of its victims it looked at last */
 	int level; /* the deque */
 	uint32_t head;
+	uint64_t at; /* ticks: when it looked */
 };
 
 struct worker {
@@ -145,6 +146,8 @@ struct worker {
 	bool io_waits; /* the kernel would not take all: give it again soon */
 	struct io_ring *io_far; /* of another node, to be taken from; or NULL */
 	uint64_t idle_since; /* ticks; while it looks for work */
+	uint32_t wake_link; /* awake by that link, see wake_depth.h; 0: found */
+	uint32_t nr_rounds; /* looks at all places since it is idle */
 	uint64_t crowded_at; /* ticks; when others kept its CPU, see idle.c */
 	uint64_t quota_seen_at; /* ticks; when it came by last, see quota.h */
 	uint64_t waited_ns; /* for its CPU, when bind.h looked last */

@@ -10,6 +10,7 @@
  */
 #include "task/task.h"
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/futex.h"
 #include "core/completion.h"
@@ -75,10 +76,15 @@ static void nap_joined(struct task *t, int64_t nap_ns)
 /* In serial mode nobody else waits for what is under way. */
 static void rest_in_join(struct worker *w, struct task *t, int64_t nap_ns)
 {
+	uint64_t start = clock_ticks();
+
 	if (w && team_has(w))
 		team_rest(w);
 	else if (!w || !w->sched->is_serial || !w->sched->ops.wait(w, -1))
 		nap_joined(t, nap_ns);
+	if (w)
+		counter_add(w->executor->counters, COUNTER_JOIN_IDLE_NS,
+			    sched_ns(w->sched, clock_ticks() - start));
 }
 
 /*

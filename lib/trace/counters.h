@@ -20,6 +20,14 @@
 	  "made public behind a body of another worker that went on")          \
 	X(PARKS, "parks", "times", "went to sleep, there was no work")         \
 	X(WAKES, "wakes", "times", "woke another worker")                      \
+	X(WAKE_DEPTH, "wake_depth", "links",                                   \
+	  "wake-ups one after the other, of each burst of them")               \
+	X(STEAL_ROUNDS, "steal_rounds", "times",                               \
+	  "looked at all places where work may lie")                           \
+	X(HIDDEN_NS, "hidden_ns", "ns",                                        \
+	  "ready work lay behind a body while a worker was idle")              \
+	X(JOIN_IDLE_NS, "join_idle_ns", "ns",                                  \
+	  "in a join that had nothing to run")                                 \
 	X(QUOTA, "quota", "times", "saw other CPUs or another quota")          \
 	X(STANDBY, "standby", "times",                                         \
 	  "stopped, as there were fewer CPUs than workers")                    \

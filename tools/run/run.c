@@ -193,6 +193,16 @@ static uint32_t count_workers(const struct child *c)
 	return sum;
 }
 
+/* A time of workers, from a fiftieth of all their time on. */
+static void tell_lost(const struct child *c, const char *counter, double all,
+		      const char *what)
+{
+	double seconds = (double)sum_of(c, counter) / 1e9;
+
+	if (seconds >= all / 50)
+		fprintf(stderr, ", %.1f s %s", seconds, what);
+}
+
 /* trace: NULL: no name that is worth telling. */
 static void tell_end(const struct child *c, const char *trace)
 {
@@ -207,9 +217,13 @@ static void tell_end(const struct child *c, const char *trace)
 			sum_of(c, "tasks"));
 	if (nr && sum_of(c, "failed"))
 		fprintf(stderr, ", %" PRIu64 " failed", sum_of(c, "failed"));
-	if (nr)
+	if (nr) {
 		fprintf(stderr, ", %.1f s idle",
 			(double)sum_of(c, "idle_ns") / 1e9);
+		tell_lost(c, "hidden_ns", nr * seconds, "beside hidden work");
+		tell_lost(c, "join_idle_ns", nr * seconds,
+			  "in joins that had nothing to run");
+	}
 	if (trace)
 		fprintf(stderr, ", trace %s", trace);
 	fputc('\n', stderr);

@@ -109,6 +109,56 @@ static void failures_are_counted(struct lkdf *rt)
 	is(stat_of(rt, "lkdf.failed"), 1, "one has failed");
 }
 
+static _Atomic(int) has_begun;
+
+/* Until the counter moves; the worker that waits adds to it meanwhile. */
+static int until_counted(struct lkdf_ctx *c, void *arg)
+{
+	struct lkdf *rt = lkdf_runtime(c);
+	int i;
+
+	(void)arg;
+	has_begun = 1;
+	for (i = 0; i < 5000 && !stat_of(rt, "lkdf.join_idle_ns"); i++)
+		usleep(1000);
+	return 0;
+}
+
+/* The other worker has taken the child when we join it. */
+static int join_other(struct lkdf_ctx *c, void *arg)
+{
+	int i;
+
+	lkdf_spawn(c, arg, NULL);
+	for (i = 0; i < 5000 && !has_begun; i++)
+		usleep(1000);
+	return lkdf_join(c);
+}
+
+static void idle_workers_are_told(struct lkdf *rt)
+{
+	struct lkdf_kind *child, *parent;
+	struct lkdf_event done;
+
+	lkdf_kind_create(rt,
+			 ATTR(lkdf_kind_attr, .name = "child",
+			      .fn = until_counted, .flags = LKDF_SHARED),
+			 &child);
+	lkdf_kind_create(
+		rt, ATTR(lkdf_kind_attr, .name = "parent", .fn = join_other),
+		&parent);
+	is(stat_of(rt, "lkdf.join_idle_ns"), 0, "no join has waited yet");
+	lkdf_submit(rt, NULL, ATTR(lkdf_task, .kind = parent, .arg = child),
+		    &done);
+	lkdf_event_wait(done, -1);
+	ok(stat_of(rt, "lkdf.join_idle_ns"), "a join that waits is counted");
+	ok(stat_of(rt, "lkdf.steal_rounds"), "so are looks for work");
+	ok(stat_of(rt, "lkdf.wake_depth") <= stat_of(rt, "lkdf.wakes"),
+	   "no chain has more links than there were wake-ups");
+	lkdf_kind_put(child);
+	lkdf_kind_put(parent);
+}
+
 static void unknown_names_are_refused(struct lkdf *rt)
 {
 	static const char *const bad[] = {
@@ -251,6 +301,7 @@ int main(void)
 		return tap_end();
 	tasks_are_counted_exactly(rt);
 	failures_are_counted(rt);
+	idle_workers_are_told(rt);
 	unknown_names_are_refused(rt);
 	a_cpu_is_told_where_pinned(rt);
 	descriptions_have_their_shape(rt);

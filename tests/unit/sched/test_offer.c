@@ -34,6 +34,7 @@ static void start(int nr_ready)
 	s.nr_nodes = s.nr_worker_nodes = 1;
 	s.share_ticks = GRAIN;
 	s.wake_ticks = UINT64_MAX;
+	s.ticks_per_1024ns = 512; /* a tick is 2 ns */
 	ring.block = &block;
 	ring.events = events;
 	executor.counters = &counters;
@@ -56,15 +57,23 @@ static int nr_public(void)
 	return (int)(span_split(span) - span_tail(span));
 }
 
+static uint64_t hidden_ns(void)
+{
+	return a_load(&counters.v[COUNTER_HIDDEN_NS], relaxed);
+}
+
 static void many_are_ready(void)
 {
 	start(5);
 	worker_offer(owner, true, GRAIN - 1);
 	is(nr_public(), 3, "a body that is very short: half is shared");
 	ok(!worker_has_request(owner), "and others ask again");
+	is(hidden_ns(), 2 * (GRAIN - 1),
+	   "the other half is hidden for as long as the body takes");
 	start(5);
 	worker_offer(owner, true, GRAIN);
 	is(nr_public(), 5, "a body of some length: all is shared");
+	is(hidden_ns(), 0, "and nothing is hidden");
 	ok(worker_has_request(owner), "nobody need ask while somebody spins");
 	worker_push(owner, CLASS_NORMAL, 101);
 	worker_offer(owner, true, GRAIN);

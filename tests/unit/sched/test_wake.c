@@ -123,10 +123,12 @@ static void its_depth_is_small(void)
 	ticks = WAKE;
 	while (park_sleepers(a_load(&node.park.word, relaxed)) && depth < 20) {
 		for (round = awake; next < round; next++) {
-			if (next)
+			if (next) {
 				park_sleep(&node.park, 0);
-			if (next)
 				park_found(&node.park);
+				workers[next].wake_link =
+					wake_depth_take(&s.wakes);
+			}
 			idle_find(&workers[next], &item);
 		}
 		awake = NR_WORKERS -
@@ -134,6 +136,8 @@ static void its_depth_is_small(void)
 		depth++;
 	}
 	is(depth, 2, "15 sleepers are awake after two rounds");
+	is(a_load(&counters.v[COUNTER_WAKE_DEPTH], relaxed), 2,
+	   "and the counter says so");
 }
 
 int main(void)
