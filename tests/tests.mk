@@ -36,6 +36,14 @@ HAVE_CUDA_OCCUPANCY := $(if $(CUDA_HOME),$(wildcard \
 $(BUILD)/tests/unit/policy/test_block_size_cuda: CPPFLAGS += \
 	$(if $(HAVE_CUDA_OCCUPANCY),-DHAVE_CUDA_OCCUPANCY -isystem \
 	$(CUDA_HOME)/include)
+HAVE_CUDA_TYPES := $(if $(CUDA_HOME),$(wildcard \
+	$(CUDA_HOME)/include/cudaTypedefs.h))
+CUDA_STUB := $(if $(CUDA_HOME),$(firstword $(wildcard \
+	$(CUDA_HOME)/lib64/stubs/libcuda.so $(CUDA_HOME)/lib/stubs/libcuda.so)))
+$(BUILD)/tests/unit/cuda/test_abi: CPPFLAGS += \
+	$(if $(HAVE_CUDA_TYPES),-DHAVE_CUDA_TYPES -isystem \
+	$(CUDA_HOME)/include) \
+	$(if $(CUDA_STUB),-DCUDA_STUB='"$(CUDA_STUB)"')
 
 # The analysis of lkdf report, without its verb.
 REPORT_OBJ = $(filter-out %/verb.o %/try.o,$(filter $(BUILD)/tool/tools/report/%, \

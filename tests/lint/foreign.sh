@@ -35,7 +35,7 @@ only 'the kernel module interface' '^lib/signal/' "${inc}.*lkdf_kmod\.h"
 only libbpf '^tools/' "${inc}(bpf/(libbpf|bpf)\.h|.*\.skel\.h)" '^lib/'
 only 'mapping what others have' '^tools/(foreign\.c|probe/pins\.c|bench/)' \
 	'\<mmap *\(.*(MAP_SHARED|fd)' '^tools/'
-only 'loading a library' '^lib/(api/hooks|opencl/load|cuda/[a-z_]*)\.c$' \
+only 'loading a library' '^lib/(api/hooks|opencl/load|cuda/(load|nvrtc))\.c$' \
 	'\<dlm?open *\('
 only getenv '^lib/(api/config|malloc/[a-z_]*)\.c$' \
 	'\<(secure_)?getenv *\(|\<environ\>'

@@ -11,7 +11,7 @@ ranks='
 0	base
 1	topo trace
 2	mem
-3	ring signal policy opencl
+3	ring signal policy opencl cuda
 4	device sched
 5	core
 6	scope
@@ -98,7 +98,7 @@ FNR == 1 {
 	sub(/\/.*/, "", folder)
 	seen = 0
 }
-folder == "include" || folder == "cuda" { next }
+folder == "include" { next }
 folder == base || !(folder in rank) {
 	if (FNR == 1)
 		say("not in a folder that has a rank")
