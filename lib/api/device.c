@@ -44,6 +44,13 @@ static int check_ops(const struct lkdf_device_ops *o)
 		return lacks_op(o, "poll");
 	if (o->flags & LKDF_DEVICE_BUILDS && !o->build)
 		return lacks_op(o, "build");
+	if (o->flags & LKDF_DEVICE_QUIET && !o->mark)
+		return lacks_op(o, "mark");
+	if (o->flags & LKDF_DEVICE_QUIET && !(o->flags & LKDF_DEVICE_ORDERED))
+		return err(-EINVAL,
+			   "place_register: %s: LKDF_DEVICE_QUIET needs "
+			   "LKDF_DEVICE_ORDERED",
+			   o->name);
 	if (!o->queue != !o->mark)
 		return err(-EINVAL,
 			   "place_register: %s: queue and mark go together",
@@ -72,7 +79,7 @@ int lkdf_place_register(struct lkdf *rt, const struct lkdf_device_ops *ops,
 			LKDF_DEVICE_RANGES | LKDF_DEVICE_HOST_MEMORY |
 				LKDF_DEVICE_ORDERED | LKDF_DEVICE_MANAGED |
 				LKDF_DEVICE_HANDLES | LKDF_DEVICE_CALLS |
-				LKDF_DEVICE_BUILDS);
+				LKDF_DEVICE_BUILDS | LKDF_DEVICE_QUIET);
 	if (!rc)
 		rc = check_ops(&o);
 	return rc ? rc : devices_add(rt, LKDF_PLACE_USER, &o, dev, out);

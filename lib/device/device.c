@@ -79,6 +79,7 @@ int device_create(const struct lkdf_device_ops *ops, void *dev,
 		d->last[i] = &d->first[i];
 	list_init(&d->under_way);
 	spare_open(d);
+	quiet_open(d);
 	list_init(&d->builds);
 	list_init(&d->codes);
 	list_init(&d->lru);
@@ -240,6 +241,8 @@ static bool add_chunk(struct device *d)
 	d->chunks = c;
 	for (i = 0; i < DEVICE_SLOTS; i++) {
 		c->slot[i].device = d;
+		list_init(&c->slot[i].quiet);
+		list_init(&c->slot[i].covered);
 		c->slot[i].next = d->free_slots;
 		d->free_slots = &c->slot[i];
 	}
@@ -265,6 +268,7 @@ struct device_slot *device_give(struct device *d, struct device_req *r,
 void device_free_slot(struct device *d, struct device_slot *s)
 {
 	check(!(a_load(&s->generation, relaxed) & 1));
+	quiet_forget(s);
 	s->req = NULL;
 	s->copy = NULL;
 	s->move = NULL;
@@ -272,12 +276,17 @@ void device_free_slot(struct device *d, struct device_slot *s)
 	d->free_slots = s;
 }
 
-bool device_revoke(struct device *d, struct device_slot *s)
+bool device_end_slot(struct device_slot *s)
 {
 	uint64_t generation = a_load(&s->generation, relaxed);
 
-	if (!(generation & 1) || !a_cas(&s->generation, &generation,
-					generation + 1, relaxed, relaxed))
+	return generation & 1 && a_cas(&s->generation, &generation,
+				       generation + 1, relaxed, relaxed);
+}
+
+bool device_revoke(struct device *d, struct device_slot *s)
+{
+	if (!device_end_slot(s))
 		return false;
 	rows_cancel(d, s);
 	device_free_slot(d, s);

@@ -18,6 +18,7 @@
 
 #include "base/list.h"
 #include "base/lock.h"
+#include "device/quiet.h"
 #include "device/rows.h"
 #include "device/spare.h"
 #include "device/window.h"
@@ -67,6 +68,9 @@ struct device_slot {
 	struct device_copy *copy; /* that is carried back */
 	struct device_row_op row;
 	struct held_move *move; /* bytes of held.h */
+	bool is_quiet; /* see quiet.h, also the next two */
+	struct list quiet; /* of a queue, or of the slot that covers it */
+	struct list covered;
 };
 
 #define DEVICE_SLOTS 64 /* of one chunk */
@@ -167,6 +171,7 @@ struct device {
 	uint32_t nr_in_queue[DEVICE_KERNEL_QUEUE + DEVICE_QUEUES]; /* requests
 								    * of
 								    * regions */
+	struct device_quiet quiet;
 	struct device_spare spare;
 	struct device_rows rows;
 };
@@ -213,6 +218,9 @@ void device_set_lost(struct device *d);
 /* A new op of the request, or of a copy. NULL: no memory. */
 struct device_slot *device_give(struct device *d, struct device_req *r,
 				struct lkdf_device_op *op);
+
+/* Its generation is even from now on. False: it was, the op is done. */
+bool device_end_slot(struct device_slot *s);
 
 /* The device has refused the op. False: it has said done all the same. */
 bool device_revoke(struct device *d, struct device_slot *s);

@@ -48,7 +48,7 @@ bool launcher_step(struct device *d, void *executor)
 {
 	struct device_slot *s, *next;
 	struct blocking_item *item;
-	bool has_moved;
+	bool has_moved, is_settled;
 
 	d->executor = executor;
 	d->is_stepping = true;
@@ -65,11 +65,12 @@ bool launcher_step(struct device *d, void *executor)
 	item = device_take(d, device_has_room(d) ? 0 : DEVICE_NOW);
 	if (item)
 		item->run(executor, item);
+	is_settled = quiet_settle(d);
 	if (d->has_gone)
 		request_lose_all(d, executor);
 	d->is_stepping = false;
 	rows_publish(d);
-	return has_moved || item;
+	return has_moved || item || !is_settled;
 }
 
 bool launcher_is_busy(struct device *d)

@@ -34,6 +34,8 @@ struct device_region {
 	uint32_t nr_first; /* how many these are */
 	uint32_t nr_open; /* not over, but for failed ones */
 	uint64_t last_end; /* of a launch, ticks; 0: none yet */
+	uint32_t nr_ended; /* launches since then */
+	uint32_t nr_quiet; /* launches since the last one that is told */
 	uint32_t nr_holds; /* calls that are in it */
 	struct device_req *failed; /* the last one first */
 	struct list memory;
@@ -63,8 +65,8 @@ static inline bool region_has_room(const struct device_region *g)
 }
 
 /*
- * All ops of the request are done, the last one at that time, in ticks; it is
- * to end whatever it is at.
+ * All ops of the request are done, the last one at that time, in ticks, or 0:
+ * nobody knows when; and: it is to end whatever it is at.
  */
 void region_go_on(void *executor, struct device_req *r, uint64_t end);
 void region_end(void *executor, struct device_req *r);

@@ -303,9 +303,12 @@ void request_op_done(struct device *d, void *executor, struct device_slot *s)
 	struct device_req *r = s->req;
 	struct device_copy *c = s->copy;
 	struct held_move *m = s->move;
-	uint64_t end = s->end_ticks;
+	uint64_t end = s->is_quiet ? 0 : s->end_ticks;
+	struct device_slot *quiet;
 	int error = s->error;
 
+	while (error != -ENODEV && (quiet = quiet_take(s)))
+		request_op_done(d, executor, quiet);
 	rows_end(d, s);
 	device_free_slot(d, s);
 	if (error == -ENODEV) {

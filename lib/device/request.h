@@ -57,6 +57,12 @@ enum device_state {
 struct device_req_ops {
 	bool (*is_cancelled)(const struct device_req *r);
 
+	/*
+	 * Of one in a region: does anybody wait for its end who is not given to
+	 * the device yet?
+	 */
+	bool (*is_awaited)(const struct device_req *r);
+
 	/* The operands lie there: gives work to the queue. 0 or -errno. */
 	int (*enqueue)(void *executor, struct device_req *r, void *queue);
 

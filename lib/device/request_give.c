@@ -117,8 +117,12 @@ static void give_op(struct device_req *r, const struct way *w, void *u)
 	err_clear();
 	begin_row(r, s, w, u);
 	rc = w->fn(d, r, u, op);
-	if (rc >= 0)
+	if (rc >= 0) {
+		if (w->sort == LKDF_SPAN_KERNEL)
+			quiet_give(d, s, *(unsigned *)u,
+				   r->launch.flags & LKDF_LAUNCH_QUIET);
 		return;
+	}
 	request_fail_said(r, w->what, rc);
 	device_returned(d, w->what, rc);
 	if (device_revoke(d, s))

@@ -181,6 +181,11 @@ static bool is_recorded(const struct device *d)
 	return d->executor && trace_is_recording(d->attr.trace);
 }
 
+bool rows_are_told(const struct device *d)
+{
+	return is_recorded(d) || d->attr.hooks->table;
+}
+
 /* It is the next of its row. */
 static void tell_span(struct device *d, struct lkdf_stats_slice *s,
 		      unsigned row, uint32_t sort)

@@ -74,6 +74,9 @@ void rows_begin_kernel(struct device *d, struct device_slot *s, unsigned queue);
 void rows_cancel(struct device *d, struct device_slot *s);
 void rows_end(struct device *d, struct device_slot *s);
 
+/* Does a recording or a tool have the time of each kernel? */
+bool rows_are_told(const struct device *d);
+
 /* So many ticks in ns. */
 uint64_t rows_ns(const struct device *d, uint64_t ticks);
 

@@ -256,6 +256,24 @@ void early_failed(struct device_req *q)
 	}
 }
 
+bool early_is_awaited(const struct device_req *q)
+{
+	const struct kernel_req *r =
+		container_of(q, const struct kernel_req, req);
+	const struct frame *f = r->frame;
+	const struct rec *rec = &f->recs[r->index], *m;
+	uint32_t nr, i;
+	const uint32_t *succ = graph_succ(f->graph, rec, &nr);
+
+	for (i = 0; i < nr; i++) {
+		m = &f->recs[succ[i]];
+		if (!(m->flags & REC_FOLLOWS) || !may_follow(rec, m) ||
+		    !f->kernels[succ[i]].req)
+			return true;
+	}
+	return false;
+}
+
 /* ---- their end ---------------------------------------------------------- */
 
 /* On a worker: its turn has come, and its request is over. */

@@ -41,6 +41,7 @@ bool early_leads(const struct lkdf_ctx *c);
 /* Of struct device_req_ops. */
 void early_extend(void *executor, struct device_region *g);
 void early_failed(struct device_req *r);
+bool early_is_awaited(const struct device_req *r);
 
 /* A request is over. True: it was ahead, and its task is not to be told. */
 bool early_over(void *executor, struct kernel_req *r);

@@ -347,6 +347,7 @@ static void request_over(void *executor, struct device_req *req)
 
 static const struct device_req_ops req_ops = {
 	.is_cancelled = is_cancelled,
+	.is_awaited = early_is_awaited,
 	.enqueue = enqueue_work,
 	.shape = kernel_shape,
 	.code = fold_code,

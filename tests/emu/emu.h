@@ -297,6 +297,8 @@ static int emu_launch(void *dev, unsigned queue, const struct lkdf_launch *l,
 	c->run = emu_call;
 	c->launch = *l;
 	c->launch.arg = c->arg;
+	c->is_quiet = l->flags & LKDF_LAUNCH_QUIET;
+	atomic_fetch_add(&((struct emu *)dev)->nr_quiet, c->is_quiet);
 	if (queue < 2 || l->nr_arg > LKDF_MAX_PARAMS)
 		abort();
 	for (i = 0; i < l->nr_arg; i++) {
@@ -418,6 +420,7 @@ emu_ops(const struct emu *e)
 			 (e->flags & EMU_ORDERED ? LKDF_DEVICE_ORDERED : 0) |
 			 (e->flags & EMU_CALLS ? LKDF_DEVICE_CALLS : 0) |
 			 (e->flags & EMU_BUILDS ? LKDF_DEVICE_BUILDS : 0) |
+			 (e->flags & EMU_QUIET ? LKDF_DEVICE_QUIET : 0) |
 			 (e->flags & EMU_MANAGED ? LKDF_DEVICE_MANAGED : 0),
 		.name = e->name ? e->name : "emu",
 		.info = emu_info,

@@ -59,6 +59,7 @@ enum emu_flag {
 			   * else is done meanwhile */
 	EMU_FILLS = 8192, /* makes zeroes */
 	EMU_BUILDS = 4096, /* builds beside all other calls */
+	EMU_QUIET = 16384, /* with ORDERED: tells of quiet launches that fail */
 };
 
 struct emu;
@@ -76,7 +77,7 @@ struct emu_command {
 	struct emu_command *next;
 	void (*run)(struct emu *e, struct emu_command *c);
 	struct lkdf_device_op op;
-	bool has_op;
+	bool has_op, is_quiet;
 	int error;
 	void *to;
 	const void *from;
@@ -117,6 +118,7 @@ struct emu {
 	atomic_int nr_overlaps, nr_run, is_held, nr_held, nr_stale;
 	atomic_int nr_forgets; /* ends that are not told by a call */
 	atomic_int nr_waited; /* frees while a command ran */
+	atomic_int nr_quiet; /* launches that are not told */
 	atomic_int build_is_held; /* no build ends */
 	atomic_int nr_let; /* commands that may begin though it is held */
 	atomic_ullong bytes_up, bytes_down, bytes_within;
@@ -207,20 +209,30 @@ static bool emu_forgets(struct emu *e)
 	return nr > 0;
 }
 
+/* Under lock: the last is told first, where nothing is quiet. */
+static void emu_add_done(struct emu *e, struct emu_command *c)
+{
+	struct emu_command **at = &e->done;
+
+	while (e->flags & EMU_QUIET && *at)
+		at = &(*at)->next;
+	c->next = *at;
+	*at = c;
+}
+
 /* The command is over, and gone. */
 static void emu_end(struct emu *e, struct emu_command *c)
 {
 	void (*wake)(void *u) = NULL;
 	void *u = NULL;
 
-	if (!c->has_op) {
+	if (!c->has_op || (c->is_quiet && !c->error)) {
 		free(c);
 		return;
 	}
 	if (e->flags & EMU_POLLS && emu_forgets(e)) {
 		pthread_mutex_lock(&e->lock);
-		c->next = e->done;
-		e->done = c;
+		emu_add_done(e, c);
 		wake = e->flags & EMU_DEAF ? NULL : e->wake_fn;
 		u = e->wake_u;
 		e->wake_fn = NULL;
@@ -278,8 +290,8 @@ static void emu_tell(struct emu *e, struct emu_queue *q, struct emu_command *c)
 
 	pthread_mutex_lock(&e->lock);
 	late = q->late;
-	is_late = c && q->is_ordered && e->flags & EMU_WILD && !late &&
-		  !(rand_r(&q->seed) % 3);
+	is_late = c && !c->is_quiet && q->is_ordered && e->flags & EMU_WILD &&
+		  !late && !(rand_r(&q->seed) % 3);
 	q->late = is_late ? c : NULL;
 	pthread_mutex_unlock(&e->lock);
 	if (c && !is_late)

@@ -104,6 +104,8 @@ enum lkdf_device_flag {
 				 */
 	LKDF_DEVICE_BUILDS = 64, /* build may be called on another thread,
 				  * beside all other calls, two at a time */
+	LKDF_DEVICE_QUIET = 128, /* with ORDERED and mark: the device knows
+				  * LKDF_LAUNCH_QUIET */
 };
 
 enum lkdf_arg_sort {
@@ -121,8 +123,20 @@ struct lkdf_arg {
 	uint64_t bytes; /* of the value, the memory, the local memory */
 };
 
+enum lkdf_launch_flag {
+	/*
+	 * To a device with LKDF_DEVICE_QUIET. The device calls
+	 * lkdf_device_done() for the launch only if the launch fails, and then
+	 * before the call for any later op of that queue. The library takes the
+	 * launch as done when a later op of the queue is; it gives one, or a
+	 * mark, before it sleeps. So a driver may leave the launch where it is
+	 * until then.
+	 */
+	LKDF_LAUNCH_QUIET = 1,
+};
+
 struct lkdf_launch {
-	uint32_t size, flags; /* flags: 0 */
+	uint32_t size, flags; /* enum lkdf_launch_flag */
 	void *function; /* as build made it, or as the code has it */
 	uint64_t range[3]; /* of LKDF_RANGE_NONE all 0 */
 	uint32_t block[3], shared_bytes;
@@ -218,7 +232,8 @@ struct lkdf_device_ops {
 		      struct lkdf_device_op op);
 
 	/* For enqueue(): what it is handed, and an op that is done when all is
-	 * done that was given to that queue so far. */
+	 * done that was given to that queue so far. The library marks queues
+	 * with quiet launches as well: an error loses the device then. */
 	void *(*queue)(void *dev, unsigned queue);
 	int (*mark)(void *dev, unsigned queue, struct lkdf_device_op op);
 

@@ -177,8 +177,12 @@ static const struct device_sort device_sorts[] = {
 	{ "serial own", EMU_OWN | EMU_WILD, "serial=yes" },
 	{ "serial polls", EMU_OWN | EMU_POLLS, "serial=yes" },
 	{ "own ordered", EMU_OWN | EMU_ORDERED | EMU_WILD, "workers=2" },
+	{ "own ordered quiet", EMU_OWN | EMU_ORDERED | EMU_WILD | EMU_QUIET,
+	  "workers=2" },
 	{ "host ordered", EMU_ORDERED | EMU_WILD, "workers=2" },
 	{ "serial ordered", EMU_OWN | EMU_ORDERED | EMU_WILD, "serial=yes" },
+	{ "serial host ordered quiet",
+	  EMU_ORDERED | EMU_WILD | EMU_QUIET | EMU_POLLS, "serial=yes" },
 };
 
 /* On one of three devices of the driver. */

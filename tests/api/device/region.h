@@ -68,8 +68,10 @@ struct held {
 	struct lkdf_graph *g;
 };
 
-__attribute__((unused)) static void held_open(struct held *h, unsigned flags,
-					      uint64_t memory)
+__attribute__((unused)) static void held_open_with(struct held *h,
+						   const char *options,
+						   unsigned flags,
+						   uint64_t memory)
 {
 	unsigned i;
 
@@ -77,7 +79,7 @@ __attribute__((unused)) static void held_open(struct held *h, unsigned flags,
 	h->e.nr_queues = 1;
 	if (memory)
 		h->e.memory = memory;
-	h->rt = api_open("workers=2");
+	h->rt = api_open(options);
 	h->p = emu_register(h->rt, &h->e);
 	h->step = device_kind(h->rt, "step");
 	h->copy = device_kind(h->rt, "copy");
@@ -86,6 +88,12 @@ __attribute__((unused)) static void held_open(struct held *h, unsigned flags,
 		h->d[i] = device_data(h->rt, DEVICE_NR, 0);
 	must(lkdf_graph_create(h->rt, NULL, &h->g));
 	atomic_store(&seen, 0);
+}
+
+__attribute__((unused)) static void held_open(struct held *h, unsigned flags,
+					      uint64_t memory)
+{
+	held_open_with(h, "workers=2", flags, memory);
 }
 
 __attribute__((unused)) static void held_close(struct held *h, const char *how)

@@ -97,13 +97,13 @@ static void a_queue_is_never_full(void)
 /* ---- what is beside it -------------------------------------------------- */
 
 /* Two steps, a copy that a CPU reads, and steps behind that are held. */
-static void a_body_starts_as_its_kernel_ends(void)
+static void a_body_starts_as_its_kernel_ends(unsigned flags)
 {
 	struct lkdf_event done;
 	struct held h;
 	unsigned i;
 
-	held_open(&h, 0, 0);
+	held_open(&h, flags, 0);
 	add_step(&h, 0);
 	add_step(&h, 0);
 	add_copy(&h, 0, 1);
@@ -300,7 +300,8 @@ int main(void)
 	tap_start(120);
 	device_each(a_chain_goes_ahead);
 	a_queue_is_never_full();
-	a_body_starts_as_its_kernel_ends();
+	a_body_starts_as_its_kernel_ends(0);
+	a_body_starts_as_its_kernel_ends(EMU_QUIET);
 	a_body_between_is_waited_for();
 	little_room_ends_a_region();
 	device_each(random_graphs_are_right);

@@ -64,14 +64,14 @@ static void who_writes_anew_is_not_undone(unsigned flags, const char *how)
 }
 
 /* Each upload, launch and fetch in turn: no run hangs or loses memory. */
-static void each_entry_fails(enum emu_entry entry, bool is_late)
+static void each_entry_fails(unsigned flags, enum emu_entry entry, bool is_late)
 {
 	struct held h;
 	void *bytes;
 	int nr, rc = 1;
 
 	for (nr = 1; rc; nr++) {
-		held_open(&h, EMU_OWN | EMU_WILD, 0);
+		held_open(&h, flags | EMU_OWN | EMU_WILD, 0);
 		add_step(&h, 0);
 		add_copy(&h, 0, 1);
 		add_step(&h, 1);
@@ -145,12 +145,15 @@ int main(void)
 	a_failure_ends_what_is_behind(0, true, "launch fails late");
 	a_failure_ends_what_is_behind(EMU_OWN, false, "own, launch fails");
 	a_failure_ends_what_is_behind(EMU_OWN, true, "own, fails late");
-	each_entry_fails(EMU_UPLOAD, false);
-	each_entry_fails(EMU_UPLOAD, true);
-	each_entry_fails(EMU_LAUNCH, false);
-	each_entry_fails(EMU_LAUNCH, true);
-	each_entry_fails(EMU_FETCH, false);
-	each_entry_fails(EMU_FETCH, true);
+	each_entry_fails(0, EMU_UPLOAD, false);
+	each_entry_fails(0, EMU_UPLOAD, true);
+	each_entry_fails(0, EMU_LAUNCH, false);
+	each_entry_fails(0, EMU_LAUNCH, true);
+	each_entry_fails(0, EMU_FETCH, false);
+	each_entry_fails(0, EMU_FETCH, true);
+	each_entry_fails(EMU_QUIET, EMU_UPLOAD, true);
+	each_entry_fails(EMU_QUIET, EMU_LAUNCH, false);
+	each_entry_fails(EMU_QUIET | EMU_POLLS, EMU_LAUNCH, true);
 	who_writes_anew_is_not_undone(0, "anew");
 	who_writes_anew_is_not_undone(EMU_WILD, "anew, wild");
 	a_cancel_ends_the_region();
