@@ -11,6 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void set_counts(struct tally *t, const struct lkdf_error *e)
+{
+	a_store(&t->nr[ENDED_FAILED], e->nr_failed, relaxed);
+	a_store(&t->nr[ENDED_SKIPPED], e->nr_skipped, relaxed);
+	a_store(&t->nr[ENDED_CANCELLED], e->nr_cancelled, relaxed);
+	a_store(&t->nr[ENDED_UNCHOSEN], e->nr_unchosen, relaxed);
+}
+
 struct failure *failure_create(const struct lkdf_error *e, const char *kind)
 {
 	struct failure *f = malloc(sizeof(*f));
@@ -24,8 +32,17 @@ struct failure *failure_create(const struct lkdf_error *e, const char *kind)
 	f->is_aside = false;
 	f->error = *e;
 	f->error.size = sizeof(f->error);
+	set_counts(&f->tally, e);
 	snprintf(f->kind, sizeof(f->kind), "%s", kind);
 	return f;
+}
+
+void failure_count(struct failure *f, const struct tally *t)
+{
+	int i;
+
+	for (i = 0; i < NR_ENDINGS; i++)
+		a_store(&f->tally.nr[i], a_load(&t->nr[i], relaxed), relaxed);
 }
 
 void failure_tell(struct lkdf_error *e, int error, const char *why)
@@ -47,12 +64,13 @@ struct failure *failure_of_skipped(struct failure *cause, int error)
 	struct lkdf_error e = { .err = error, .id = -1, .worker = -1 };
 	struct failure *f;
 
-	if (!cause)
+	if (cause)
+		e = failure_error(cause);
+	else
 		snprintf(e.why, sizeof(e.why),
 			 "what it waits for has ended with: %s",
 			 strerror(-error));
-	f = cause ? failure_create(&cause->error, cause->kind)
-		  : failure_create(&e, "");
+	f = failure_create(&e, cause ? cause->kind : "");
 	return f ? f : failure_get(cause);
 }
 

@@ -11,6 +11,7 @@
 
 #include "base/atomic.h"
 #include "base/lock.h"
+#include "core/verdict.h"
 
 #include <errno.h>
 #include <lkdf/event.h>
@@ -48,6 +49,7 @@ struct failure {
 	_Atomic(uint32_t) nr_refs;
 	_Atomic(uint32_t) is_observed;
 	_Atomic(uint32_t) nr_more; /* later errors that it stands for */
+	struct tally tally; /* in place of the counts in error */
 
 	/* Under the lock of the scope that has it aside: the next. */
 	struct failure *later;
@@ -71,6 +73,21 @@ struct failure *failure_create(const struct lkdf_error *e, const char *kind);
  * with an error. The caller owns one reference; NULL without memory.
  */
 struct failure *failure_of_skipped(struct failure *cause, int error);
+
+/*
+ * The failure takes the counts of the run or stream that has ended. A thread
+ * that shares the failure may read it then, and finds old counts or new ones.
+ */
+void failure_count(struct failure *f, const struct tally *t);
+
+/* The error with its counts. */
+static inline struct lkdf_error failure_error(const struct failure *f)
+{
+	struct lkdf_error e = f->error;
+
+	tally_tell(&f->tally, &e);
+	return e;
+}
 
 /* NULL-safe. */
 struct failure *failure_get(struct failure *f);

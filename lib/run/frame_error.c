@@ -78,7 +78,7 @@ int frame_report(struct frame *f)
 	failure = a_load(&f->failure, relaxed);
 	rc = a_load(&f->first_err, relaxed);
 	if (failure)
-		tally_tell(&f->tally, &failure->error);
+		failure_count(failure, &f->tally);
 	/* The parent of a child run is told when the run ends. */
 	if (rc && !f->parent)
 		scope_fail(f->scope, rc, failure);

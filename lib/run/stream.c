@@ -341,7 +341,7 @@ static void finish_stream(struct worker *w, struct lkdf_graph *g)
 	if (error && !failure && deadline_hit(scope))
 		failure = frame_tell_late(&g->frames[0]);
 	if (failure)
-		tally_tell(&s->tally, &failure->error);
+		failure_count(failure, &s->tally);
 	if (g->accesses) {
 		values_end_waves(s->holder);
 		values_leave(w->executor, s->holder, error, failure);

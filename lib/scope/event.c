@@ -398,7 +398,7 @@ int event_wait(struct lkdf_event e, int64_t timeout_ns)
 
 int event_error(struct lkdf_event e, struct lkdf_error *out)
 {
-	struct lkdf_error none = { .size = sizeof(none), .id = -1 };
+	struct lkdf_error error = { .size = sizeof(error), .id = -1 };
 	struct event *ev = event_of(e);
 	struct failure *f;
 
@@ -406,9 +406,11 @@ int event_error(struct lkdf_event e, struct lkdf_error *out)
 		return 1;
 	f = event_failure(ev);
 	failure_observe(f);
-	none.err = word_error(look_at_event(e));
-	none.worker = -1;
-	return failure_copy(f ? &f->error : &none, out);
+	error.err = word_error(look_at_event(e));
+	error.worker = -1;
+	if (f)
+		error = failure_error(f);
+	return failure_copy(&error, out);
 }
 
 bool event_get(struct lkdf_event e)
