@@ -27,13 +27,16 @@
  * this thread's last error and what check_state() says, where that is linked.
  */
 #ifdef LKDF_DEBUG
-#define check(cond) ((cond) ? (void)0 : check_failed(#cond, __FILE__, __LINE__))
+#define check_as(cond, text) \
+	((cond) ? (void)0 : check_failed(text, __FILE__, __LINE__))
+#define check(cond) check_as(cond, #cond)
 _Noreturn void check_failed(const char *cond, const char *file, int line);
 /* The state of this thread's runtime, to a descriptor. */
 __attribute__((weak)) void check_state(int fd);
 #else
 /* Not evaluated. */
-#define check(cond) ((void)sizeof(!(cond)))
+#define check_as(cond, text) ((void)sizeof(!(cond)))
+#define check(cond) check_as(cond, )
 #endif
 
 /* Names that only check() uses. */
@@ -44,8 +47,9 @@ __attribute__((weak)) void check_state(int fd);
  * follow.
  */
 #define MOVE_TO(state) (1u << (state))
-#define check_move(table, from, to) \
-	check((from) < ARRAY_SIZE(table) && (table)[from] & MOVE_TO(to))
+#define check_move(table, from, to)                                         \
+	check_as((from) < ARRAY_SIZE(table) && (table)[from] & MOVE_TO(to), \
+		 #table ": " #from " -> " #to)
 
 static inline uint64_t min_u64(uint64_t a, uint64_t b)
 {

@@ -17,8 +17,52 @@ static void set_host_addresses(struct device_req *r)
 
 /* ---- the region --------------------------------------------------------- */
 
+/*
+ * A region's life: EMPTY -> OPEN -> OVER, or OPEN -> FAILED -> OVER. EMPTY is
+ * also one whose requests are over while a call is in it.
+ */
+enum region_state {
+	REGION_EMPTY,
+	REGION_OPEN,
+	REGION_FAILED, /* takes no request */
+	REGION_OVER,
+};
+
+CHECK_ONLY static const uint8_t legal[] = {
+	[REGION_EMPTY] = MOVE_TO(REGION_OPEN) | MOVE_TO(REGION_OVER),
+	[REGION_OPEN] = MOVE_TO(REGION_OPEN) | MOVE_TO(REGION_FAILED),
+	[REGION_FAILED] = MOVE_TO(REGION_FAILED) | MOVE_TO(REGION_OVER),
+	[REGION_OVER] = 0,
+};
+
+/* Nothing but the region's requests tell it. */
+CHECK_ONLY static enum region_state state_of(const struct device_region *g)
+{
+	if (g->failed)
+		return REGION_FAILED;
+	return g->nr_open ? REGION_OPEN : REGION_EMPTY;
+}
+
+/* Launched requests stand before the next one to launch, all in one chain. */
+CHECK_ONLY static bool region_sane(const struct device_region *g)
+{
+	struct device_req *const *at = &g->first;
+	bool is_launched = g->next != g->first;
+	uint32_t nr = 0;
+
+	for (; *at; at = &(*at)->behind, nr++) {
+		if (*at == g->next)
+			is_launched = false;
+		if (a_load(&(*at)->state, relaxed) !=
+		    (is_launched ? DEVICE_RUN : DEVICE_UPLOAD))
+			return false;
+	}
+	return at == g->end && nr == g->nr_first && nr <= g->nr_open;
+}
+
 static void append_request(struct device_region *g, struct device_req *r)
 {
+	check_move(legal, state_of(g), REGION_OPEN);
 	r->region = g;
 	r->behind = NULL;
 	*g->end = r;
@@ -29,6 +73,7 @@ static void append_request(struct device_region *g, struct device_req *r)
 	g->device->nr_in_queue[g->queue]++;
 	g->nr_open++;
 	request_move(r, DEVICE_UPLOAD);
+	check(region_sane(g));
 }
 
 bool region_add(struct device_region *g, struct device_req *r)
@@ -98,7 +143,8 @@ static void put_region(void *executor, struct device_region *g)
 	/* order: region.failed */
 	if (g->nr_open || g->nr_holds)
 		return;
-	check(list_is_empty(&g->memory));
+	check_move(legal, state_of(g), REGION_OVER);
+	check(list_is_empty(&g->memory) && !g->nr_first);
 	g->device->nr_under_way--;
 	r = g->failed;
 	free(g);
@@ -127,6 +173,8 @@ static void leave_region(void *executor, struct device_req *r)
 	region_fetched(g, r);
 	region_put(g, r);
 	request_leave(g->device, r);
+	if (r->error)
+		check_move(legal, state_of(g), REGION_FAILED);
 	g->nr_open--;
 	if (!r->error) {
 		tell_over(executor, r);
@@ -210,6 +258,7 @@ static void launch_next(void *executor, struct device_region *g)
 		request_move(r, DEVICE_RUN);
 		run_next(executor, g, r);
 	}
+	check(region_sane(g));
 }
 
 /* Before the first is finished: a later one may write what it has written. */

@@ -12,10 +12,40 @@
 #include <errno.h>
 #include <string.h>
 
+/* OVER comes before FETCH where nothing has begun, or the device is lost. */
+CHECK_ONLY static const uint8_t legal[] = {
+	[DEVICE_RESERVE] = MOVE_TO(DEVICE_UPLOAD) | MOVE_TO(DEVICE_OVER),
+	[DEVICE_UPLOAD] = MOVE_TO(DEVICE_RUN) | MOVE_TO(DEVICE_OVER),
+	[DEVICE_RUN] = MOVE_TO(DEVICE_FETCH) | MOVE_TO(DEVICE_OVER),
+	[DEVICE_FETCH] = MOVE_TO(DEVICE_OVER),
+	[DEVICE_OVER] = 0,
+};
+
+CHECK_ONLY static bool may_end(const struct device_req *r)
+{
+	uint32_t from = a_load(&r->state, relaxed);
+
+	return from == DEVICE_RESERVE || from == DEVICE_FETCH ||
+	       a_load(&r->device->is_lost, relaxed);
+}
+
+/*
+ * The one place that moves a request. lkdf_why() tells the state, so the
+ * launcher sets it before the first operation of the state.
+ */
+void request_move(struct device_req *r, enum device_state to)
+{
+	check_move(legal, a_load(&r->state, relaxed), to);
+	check(!r->nr_ops);
+	check(to != DEVICE_OVER || may_end(r));
+	a_store(&r->state, to, relaxed);
+}
+
 void request_leave(struct device *d, struct device_req *r)
 {
 	lock_take(&d->lock);
 	list_del(&r->list);
+	request_move(r, DEVICE_OVER);
 	lock_give(&d->lock);
 	a_sub(&d->load, 1, relaxed);
 }
@@ -229,12 +259,6 @@ static void fetch_all(struct device_req *r)
 			request_fetch(r, &r->operand[i]);
 }
 
-/* Before its first op: lkdf_why() tells of it. */
-void request_move(struct device_req *r, enum device_state state)
-{
-	a_store(&r->state, state, relaxed);
-}
-
 static void starve_request(struct device *d, struct device_req *r)
 {
 	set_starving(d, r);
@@ -286,6 +310,9 @@ static void advance_request(struct device *d, void *executor,
 		case DEVICE_FETCH:
 			release_operands(d, r, end_of(r));
 			end_request(d, executor, r);
+			return;
+		case DEVICE_OVER:
+			check(false);
 			return;
 		}
 	} while (!r->nr_ops);

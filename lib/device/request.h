@@ -3,7 +3,7 @@
  * A request: what a kernel needs on its device. The launcher brings it from
  * room on the device to its end.
  *
- *	RESERVE -> UPLOAD -> RUN -> FETCH -> over
+ *	RESERVE -> UPLOAD -> RUN -> FETCH -> OVER
  *
  * A request goes on when all that the device was given for it is done. A
  * request that fails or is cancelled skips what is left and gives back what it
@@ -51,6 +51,7 @@ enum device_state {
 	DEVICE_UPLOAD,
 	DEVICE_RUN,
 	DEVICE_FETCH,
+	DEVICE_OVER, /* the launcher has let it go */
 };
 
 /* Of the layer above. executor: as the launcher's items are run with. */
@@ -139,7 +140,7 @@ const struct device_req *request_of_item(const struct blocking_item *item);
 
 /* Zero, and in the device's list. */
 void request_enter(struct device *d, struct device_req *r);
-void request_move(struct device_req *r, enum device_state state);
+void request_move(struct device_req *r, enum device_state to);
 
 /* Their ops, of operands from first on. */
 void request_upload(struct device_req *r, uint32_t first);

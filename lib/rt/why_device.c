@@ -38,6 +38,8 @@ static void tell_request(struct why *y, const struct device *d,
 	case DEVICE_FETCH:
 		why_says(row, "for its bytes to come from device %s", d->name);
 		break;
+	case DEVICE_OVER:
+		break;
 	}
 }
 

@@ -120,6 +120,33 @@ static int refuse_stream(const struct lkdf_graph *g, const struct lkdf_run *r)
 	return g->accesses && g->accesses->nr_claims ? check_data(g) : 0;
 }
 
+/*
+ * The state of a frame's wave, as f->stream and f->is_dropped tell:
+ *
+ *	NONE -> LIVE -> LIVE, the next wave -> ... -> DROPPED -> NONE
+ *
+ * and LIVE -> NONE after the last wave, or where no wave was to begin.
+ */
+enum wave_state {
+	WAVE_NONE,
+	WAVE_LIVE,
+	WAVE_DROPPED, /* the frame's last one */
+};
+
+CHECK_ONLY static const uint8_t legal[] = {
+	[WAVE_NONE] = MOVE_TO(WAVE_LIVE),
+	[WAVE_LIVE] =
+		MOVE_TO(WAVE_LIVE) | MOVE_TO(WAVE_DROPPED) | MOVE_TO(WAVE_NONE),
+	[WAVE_DROPPED] = MOVE_TO(WAVE_NONE),
+};
+
+CHECK_ONLY static enum wave_state wave_of(const struct frame *f)
+{
+	if (!f->stream)
+		return WAVE_NONE;
+	return f->is_dropped ? WAVE_DROPPED : WAVE_LIVE;
+}
+
 /* ---- start -------------------------------------------------------------- */
 
 /* Under the graph's lock. */
@@ -168,6 +195,7 @@ static uint32_t take_frames(struct lkdf_graph *g, const struct lkdf_run *r)
 
 	for (i = 0; i < g->nr_frames; i++) {
 		f = &g->frames[(first + i) % g->nr_frames];
+		check_move(legal, wave_of(f), WAVE_LIVE);
 		f->stream = g->stream;
 		a_store(&f->wave, i, relaxed);
 		f->is_dropped = false;
@@ -183,6 +211,7 @@ static void free_frames(struct lkdf_graph *g)
 	uint32_t i;
 
 	for (i = 0; i < g->nr_frames; i++) {
+		check_move(legal, wave_of(&g->frames[i]), WAVE_NONE);
 		g->frames[i].stream = NULL;
 		frame_set_free(&g->frames[i]);
 	}
@@ -250,6 +279,7 @@ int stream_start(struct lkdf_graph *g, struct lkdf_scope *s,
 
 void stream_end(struct frame *f)
 {
+	check_move(legal, wave_of(f), WAVE_DROPPED);
 	f->is_dropped = true;
 	a_store(&f->stream->has_ended, 1, relaxed);
 }
@@ -381,6 +411,7 @@ void stream_wave_ended(struct worker *w, struct frame *f)
 	next = a_load(&f->wave, relaxed) + g->nr_frames;
 	stops = f->is_dropped || next >= a_load(&s->times, relaxed);
 	if (!stops) {
+		check_move(legal, wave_of(f), WAVE_LIVE);
 		a_store(&f->wave, next, relaxed);
 		frame_init_counts(f, f->seq + g->nr_frames);
 		if (g->accesses)

@@ -61,6 +61,8 @@ static int open_source(struct board *b, enum board_wish wish)
 	for (i = 0; i < nr && rc > 0; i++)
 		if (s[i].open_pages && (!s[i].has_rights || wish == BOARD_AUTO))
 			rc = s[i].open_pages(b);
+	/* A source that refuses leaves no word of its own. */
+	check(!rc == !!b->source && !b->source == !b->words);
 	return rc;
 }
 
@@ -96,6 +98,42 @@ void board_told_by(struct board *b, const struct board_news *n)
 
 /* ---- ranges -------------------------------------------------------------- */
 
+/* A slot of the table, as its number of blocks tells; under lock. */
+enum range_state {
+	RANGE_FREE,
+	RANGE_WATCHED,
+};
+
+CHECK_ONLY static const uint8_t legal[] = {
+	[RANGE_FREE] = MOVE_TO(RANGE_WATCHED),
+	[RANGE_WATCHED] = MOVE_TO(RANGE_FREE),
+};
+
+CHECK_ONLY static enum range_state state_of(uint32_t nr)
+{
+	return nr ? RANGE_WATCHED : RANGE_FREE;
+}
+
+void board_set_blocks(struct board *b, unsigned id, uint32_t nr)
+{
+	struct board_range *r = &b->range[id];
+
+	lock_assert_held(&b->lock);
+	check(id < BOARD_RANGES);
+	check_move(legal, state_of(a_load(&r->nr, relaxed)), state_of(nr));
+	a_store(&r->nr, nr, relaxed);
+}
+
+/* A watched slot's blocks are among the words of the source. */
+CHECK_ONLY static bool range_sane(const struct board *b, unsigned id)
+{
+	const struct board_range *r = &b->range[id];
+	uint64_t nr = a_load(&r->nr, relaxed);
+
+	return id < BOARD_RANGES && nr && nr <= BOARD_BLOCKS &&
+	       a_load(&r->first, relaxed) + nr <= b->nr_words;
+}
+
 static unsigned shift_of(uint64_t bytes)
 {
 	unsigned shift = BOARD_MIN_SHIFT;
@@ -115,6 +153,7 @@ static void look_first(struct board *b, unsigned id, uint64_t bytes,
 	r->look_ns = 0;
 	r->pause_ms = MIN_PAUSE_MS;
 	r->is_stale = true;
+	check(range_sane(b, id));
 	if (is_there && b->source->look(b, id))
 		a_store(&r->at_ns, clock_now_ns(), relaxed);
 	a_add(&b->nr_ranges, 1, relaxed);
@@ -143,8 +182,9 @@ void board_del(struct board *b, int id)
 	if (id < 0 || !b->source)
 		return;
 	lock_take(&b->lock);
-	a_store(&b->range[id].nr, 0, relaxed);
+	board_set_blocks(b, (unsigned)id, 0);
 	b->source->del(b, (unsigned)id);
+	check(a_load(&b->nr_ranges, relaxed));
 	a_sub(&b->nr_ranges, 1, relaxed);
 	lock_give(&b->lock);
 }
@@ -392,6 +432,7 @@ void board_pass(struct board *b, enum board_pass why)
 	if (pause > MAX_PASS_NS)
 		pause = MAX_PASS_NS;
 	a_store(&b->next_ns[why], end + pause, relaxed);
+	check(a_load(&b->is_passing, relaxed));
 	/* [board.over] where this one stopped; pairs with [board.turn]. */
 	a_store(&b->is_passing, 0, release);
 }

@@ -237,6 +237,12 @@ static inline uint32_t board_changes(const struct board *b)
 	return a_load(&b->nr_changes, acquire);
 }
 
+/*
+ * For sources, under lock: the range has nr blocks from now on; 0: nobody
+ * watches the slot.
+ */
+void board_set_blocks(struct board *b, unsigned id, uint32_t nr);
+
 /* For sources: a look has found another node. */
 void board_has_changed(struct board *b);
 

@@ -98,7 +98,8 @@ static bool is_right(const struct board *b, const struct lkdf_kmod_region *req)
 	const struct lkdf_map_header *h = header_of(k);
 	struct desc d;
 
-	if (req->id >= h->nr_regions || req->id >= BOARD_RANGES)
+	if (req->id >= h->nr_regions || req->id >= BOARD_RANGES ||
+	    a_load(&b->range[req->id].nr, relaxed))
 		return false;
 	d = desc_of(k, req->id);
 	/* [kmod.live] the fields, which the kernel releases, map.live there;
@@ -143,7 +144,7 @@ static int kmod_add(struct board *b, uint64_t start, uint64_t bytes,
 		(uint32_t)((d.fixed->blocks_off - header_of(k)->blocks_off) /
 			   2),
 		relaxed);
-	a_store(&r->nr, d.fixed->nr_blocks, relaxed);
+	board_set_blocks(b, req.id, d.fixed->nr_blocks);
 	return (int)req.id;
 }
 

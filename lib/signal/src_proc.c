@@ -204,7 +204,7 @@ static int proc_add(struct board *b, uint64_t start, uint64_t bytes,
 	a_store(&r->start, start, relaxed);
 	a_store(&r->shift, (uint8_t)shift, relaxed);
 	a_store(&r->first, id * BOARD_BLOCKS, relaxed);
-	a_store(&r->nr, (uint32_t)((bytes - 1) >> shift) + 1, relaxed);
+	board_set_blocks(b, id, (uint32_t)((bytes - 1) >> shift) + 1);
 	return (int)id;
 }
 
