@@ -99,6 +99,7 @@ $(BUILD)/tests/api/task/test_team: \
 $(BUILD)/tests/api/task/test_team_blas: LKDF_CFLAGS += -rdynamic
 
 include tests/mc/mc.mk
+include tests/cuda/cuda.mk
 include tests/oracle/oracle.mk
 include tests/vm/vm.mk
 include tests/vm/plugin/plugin.mk

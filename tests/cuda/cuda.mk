@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+# A libcuda.so.1 and a libnvrtc.so for tests without a card: FAKE_CUDA is their
+# folder; programs find them by the options cuda_library and nvrtc_library.
+
+FAKE_CUDA := $(BUILD)/tests/cuda
+FAKE_DRIVER := $(FAKE_CUDA)/libcuda.so.1
+FAKE_NVRTC := $(FAKE_CUDA)/libnvrtc.so
+FAKE_LIBS := $(FAKE_DRIVER) $(FAKE_NVRTC)
+
+FAKE_NVRTC_SRC := $(addprefix tests/cuda/fake/,nvrtc.c scan.c)
+FAKE_DRIVER_SRC := $(filter-out $(FAKE_NVRTC_SRC) tests/cuda/fake/fiber.c,\
+	$(wildcard tests/cuda/fake/*.c))
+FAKE_FLAGS = -I. -D_GNU_SOURCE $(LKDF_CFLAGS) -fPIC -fvisibility=hidden
+
+fake_obj = $(patsubst tests/cuda/fake/%.c,$(FAKE_CUDA)/fake/%.o,$1)
+
+$(FAKE_CUDA)/fake/%.o: tests/cuda/fake/%.c
+	$(call say,CC)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(FAKE_FLAGS) -MMD -MP -c -o $@ $<
+
+# Stacks of fibers are none that a sanitizer knows.
+$(FAKE_CUDA)/fake/fiber.o: FAKE_FLAGS += -fno-sanitize=all
+$(FAKE_CUDA)/fake/nvrtc.o: FAKE_FLAGS += -DFAKE_CXX='"$(CXX)"'
+$(FAKE_CUDA)/fake/nvrtc.o: tests/cuda/fake/kernel.h tests/cuda/fake/prelude.hpp
+
+# It stays loaded: its streams have threads.
+$(FAKE_DRIVER): $(call fake_obj,$(FAKE_DRIVER_SRC) tests/cuda/fake/fiber.c)
+	$(call say,LD)
+	$(Q)$(CC) -shared $(LKDF_CFLAGS) $(LDFLAGS) -Wl,-z,nodelete \
+		-Wl,-soname,libcuda.so.1 -o $@ $^ -ldl -lpthread
+
+$(FAKE_NVRTC): $(call fake_obj,$(FAKE_NVRTC_SRC))
+	$(call say,LD)
+	$(Q)$(CC) -shared $(LKDF_CFLAGS) $(LDFLAGS) -o $@ $^ -ldl
+
+.PHONY: fake-cuda
+fake-cuda: $(FAKE_LIBS) ## libcuda.so.1 and libnvrtc.so for tests without a card
+
+-include $(wildcard $(FAKE_CUDA)/fake/*.d)
+
+# They load it while they run.
+$(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/api/cuda/test_*.c)): \
+	| $(FAKE_LIBS)
+
+# The prototypes are compared with the toolkit's.
+HAVE_CUDA_TYPEDEFS := $(if $(CUDA_HOME),$(wildcard \
+	$(CUDA_HOME)/include/cudaTypedefs.h))
+$(BUILD)/tests/api/cuda/test_fake_calls: LKDF_CFLAGS += \
+	$(if $(HAVE_CUDA_TYPEDEFS),-DHAVE_CUDA_TYPEDEFS -isystem \
+	$(CUDA_HOME)/include)

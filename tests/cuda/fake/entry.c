@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * The way into the library: which calls there are, what each needs, and the
+ * calls that a test has told to fail.
+ *
+ * FAKE_CUDA_FAIL=cuMemAlloc=2@3,cuLaunchKernel=700 lets the third cuMemAlloc
+ * fail once with error 2 and the first launch with 700, which is a fault and
+ * stays, as it does on a card. Programs say the same by fake_cuda_fail().
+ */
+#include "tests/cuda/fake/fake.h"
+
+#include "tests/cuda/fake/control.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MAX_FAILS 16
+#define DRIVER_VERSION 13000
+
+/* A call that is to fail: count down, then the result. */
+struct fail {
+	enum entry entry;
+	cu_result result;
+	unsigned after;
+	bool is_set;
+};
+
+static const struct row {
+	const char *name, *version; /* cuInit_v2000 */
+	void *call;
+} rows[NR_ENTRIES] = {
+#define ROW(name, version, ...) { #name, #version, (void *)name },
+	CU_CALLS(ROW) CU_NEW_CALLS(ROW) EXTRA_CALLS(ROW)
+#undef ROW
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t change = PTHREAD_COND_INITIALIZER;
+static unsigned nr_waiting;
+static struct fail fails[MAX_FAILS];
+static unsigned long nr_calls[NR_ENTRIES];
+static cu_result fault;
+static int64_t fault_since_ns;
+
+void fake_lock(void)
+{
+	pthread_mutex_lock(&lock);
+}
+
+void fake_unlock(void)
+{
+	pthread_mutex_unlock(&lock);
+}
+
+int64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000ll + t.tv_nsec;
+}
+
+void wait_change(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	t.tv_nsec += 5000000;
+	if (t.tv_nsec > 999999999) {
+		t.tv_sec++;
+		t.tv_nsec -= 1000000000;
+	}
+	nr_waiting++;
+	pthread_cond_timedwait(&change, &lock, &t);
+	nr_waiting--;
+}
+
+void wait_given(pthread_cond_t *given)
+{
+	pthread_cond_wait(given, &lock);
+}
+
+void tell_change(void)
+{
+	if (nr_waiting)
+		pthread_cond_broadcast(&change);
+}
+
+void fault_begin(cu_result r)
+{
+	if (fault)
+		return;
+	fault = r;
+	fault_since_ns = now_ns();
+}
+
+bool fault_is_there(void)
+{
+	return fault;
+}
+
+cu_result fault_told(void)
+{
+	return fault && now_ns() - fault_since_ns > FAULT_NS ? fault : 0;
+}
+
+static int find_entry(const char *name, size_t size)
+{
+	int i;
+
+	for (i = 0; i < NR_ENTRIES; i++)
+		if (strlen(rows[i].name) == size &&
+		    !strncmp(rows[i].name, name, size))
+			return i;
+	return -1;
+}
+
+static int add_fail(int entry, unsigned result, unsigned after)
+{
+	size_t i;
+
+	for (i = 0; i < MAX_FAILS && fails[i].is_set; i++)
+		;
+	if (entry < 0 || i == MAX_FAILS)
+		return -EINVAL;
+	fails[i] = (struct fail){ (enum entry)entry, result, after, true };
+	return 0;
+}
+
+/* The rows of FAKE_CUDA_FAIL; one that is wrong ends the program. */
+static void read_fails(const char *s)
+{
+	unsigned result, nth;
+	size_t size;
+	char *end;
+
+	while (s && *s) {
+		size = strcspn(s, "=");
+		result = (unsigned)strtoul(s[size] ? s + size + 1 : "", &end,
+					   10);
+		nth = *end == '@' ? (unsigned)strtoul(end + 1, &end, 10) : 1;
+		if (add_fail(find_entry(s, size), result, nth - 1) ||
+		    (*end && *end != ',')) {
+			fprintf(stderr, "FAKE_CUDA_FAIL: no %s\n", s);
+			abort();
+		}
+		s = *end ? end + 1 : end;
+	}
+}
+
+static void unlock_child(void)
+{
+	pthread_mutex_unlock(&lock);
+	pthread_cond_init(&change, NULL);
+}
+
+__attribute__((constructor)) static void begin_library(void)
+{
+	pthread_atfork(fake_lock, fake_unlock, unlock_child);
+	read_fails(getenv("FAKE_CUDA_FAIL"));
+}
+
+/* The error that a test wants of this call, once. */
+static cu_result planned_fail(enum entry e)
+{
+	size_t i;
+
+	for (i = 0; i < MAX_FAILS; i++) {
+		if (!fails[i].is_set || fails[i].entry != e || fails[i].after--)
+			continue;
+		fails[i].is_set = false;
+		if (error_is_fault(fails[i].result) && !fault) {
+			fault = fails[i].result;
+			fault_since_ns = now_ns() - 2 * (int64_t)FAULT_NS;
+		}
+		return fails[i].result;
+	}
+	return 0;
+}
+
+static cu_result check_needs(enum needs needs)
+{
+	cu_result r = needs ? device_ready() : 0;
+
+	if (r || needs <= NEEDS_INIT)
+		return r;
+	if (needs >= NEEDS_DRIVER && in_host_function)
+		return 800;
+	/* A context that is gone says so also behind a fault. */
+	if (needs == NEEDS_CONTEXT && current && current->is_dead)
+		return 709;
+	r = fault_told();
+	if (r || needs < NEEDS_CONTEXT)
+		return r;
+	return current ? 0 : 201;
+}
+
+cu_result enter(enum entry e, enum needs needs)
+{
+	cu_result r;
+
+	fake_lock();
+	nr_calls[e]++;
+	r = planned_fail(e);
+	return r ? r : check_needs(needs);
+}
+
+cu_result leave(cu_result r)
+{
+	fake_unlock();
+	return r;
+}
+
+void use_destroyed(enum entry e)
+{
+	fprintf(stderr, "%s: the handle is destroyed\n", rows[e].name);
+	abort();
+}
+
+API int fake_cuda_fail(const char *call, unsigned result, unsigned after)
+{
+	int rc;
+
+	fake_lock();
+	rc = add_fail(find_entry(call, strlen(call)), result, after);
+	fake_unlock();
+	return rc;
+}
+
+API long fake_cuda_calls(const char *call)
+{
+	int i = find_entry(call, strlen(call));
+	long n;
+
+	fake_lock();
+	n = i < 0 ? -EINVAL : (long)nr_calls[i];
+	fake_unlock();
+	return n;
+}
+
+API cu_result cuGetProcAddress_v2(const char *symbol, void **f, int version,
+				  uint64_t flags, unsigned *status)
+{
+	unsigned told;
+	int i;
+
+	(void)flags;
+	if (version > DRIVER_VERSION)
+		return 1;
+	status = status ? status : &told;
+	*f = NULL;
+	*status = 1;
+	i = find_entry(symbol, strlen(symbol));
+	if (i < 0)
+		return 0;
+	*status = atoi(strstr(rows[i].version, "_v") + 2) > version ? 2 : 0;
+	if (!*status)
+		*f = rows[i].call;
+	return 0;
+}
+
+/* A program that was linked with the driver finds it by this name. */
+API cu_result cuMemAlloc_v2(cu_ptr *p, size_t size)
+{
+	return cuMemAlloc(p, size);
+}

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Memory of the card: pages of the process, which are mapped while it is taken
+ * and gone when it is given back, so that a kernel that still uses it faults.
+ * Memory of the pool is there from where its stream takes it to where a stream
+ * gives it back.
+ */
+#include "tests/cuda/fake/fake.h"
+
+#include "tests/cuda/fake/control.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#define ALIGN 512 /* of the card's memory, and no more */
+#define PAGE 4096
+
+static struct range *ranges;
+static size_t used[MAX_CARDS];
+
+struct range *range_first(void)
+{
+	return ranges;
+}
+
+struct range *range_find(uintptr_t p)
+{
+	struct range *r = ranges;
+
+	while (r && (p < r->at || p - r->at >= r->size))
+		r = r->next;
+	return r;
+}
+
+bool range_has(uintptr_t p, size_t size)
+{
+	const struct range *r = range_find(p);
+
+	return r && !r->is_given_back && size <= r->size - (p - r->at);
+}
+
+bool range_is_host(const struct range *r)
+{
+	return r->kind == RANGE_PINNED || r->kind == RANGE_REGISTERED;
+}
+
+void range_add(uintptr_t at, size_t size, enum range_kind kind, int device)
+{
+	struct range *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		abort();
+	*r = (struct range){ ranges, at, size, kind, device, false };
+	ranges = r;
+}
+
+void range_drop(struct range *r)
+{
+	struct range **p = &ranges;
+
+	while (*p != r)
+		p = &(*p)->next;
+	*p = r->next;
+	free(r);
+}
+
+API long fake_cuda_bytes(int host)
+{
+	const struct range *r;
+	size_t n = 0;
+
+	fake_lock();
+	for (r = ranges; r; r = r->next)
+		if (r->kind != RANGE_MODULE && range_is_host(r) == !!host)
+			n += r->size;
+	fake_unlock();
+	return (long)n;
+}
+
+static size_t mapped_size(size_t size)
+{
+	return (size + ALIGN + PAGE - 1) / PAGE * PAGE;
+}
+
+static cu_result take(cu_ptr *p, size_t size, enum range_kind kind)
+{
+	cu_result r = size ? capture_forbids(NULL) : 1;
+	int prot = kind == RANGE_POOL ? PROT_NONE : PROT_READ | PROT_WRITE;
+	void *at;
+
+	if (r)
+		return r;
+	if (size > CAPACITY - used[current->device])
+		return 2;
+	at = mmap(NULL, mapped_size(size), prot,
+		  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (at == MAP_FAILED)
+		return 2;
+	*p = (cu_ptr)(uintptr_t)at + ALIGN;
+	range_add((uintptr_t)*p, size, kind, current->device);
+	used[current->device] += size;
+	return 0;
+}
+
+static void unmap(struct range *r)
+{
+	used[r->device] -= r->size;
+	munmap((void *)(r->at - ALIGN), mapped_size(r->size));
+	range_drop(r);
+}
+
+/* The card's memory that begins there; NULL: none that is taken. */
+static struct range *find_taken(cu_ptr p)
+{
+	struct range *r = range_find((uintptr_t)p);
+
+	if (!r || r->at != p || r->is_given_back || range_is_host(r) ||
+	    r->kind == RANGE_MODULE)
+		return NULL;
+	return r;
+}
+
+cu_result cuMemAlloc(cu_ptr *p, size_t size)
+{
+	cu_result r = enter(E_cuMemAlloc, NEEDS_CONTEXT);
+
+	return leave(r ? r : take(p, size, RANGE_DEVICE));
+}
+
+cu_result cuMemAllocManaged(cu_ptr *p, size_t size, unsigned flags)
+{
+	cu_result r = enter(E_cuMemAllocManaged, NEEDS_CONTEXT);
+
+	if (!r && flags != 1 && flags != 2)
+		r = 1;
+	return leave(r ? r : take(p, size, RANGE_MANAGED));
+}
+
+cu_result cuMemFree(cu_ptr p)
+{
+	cu_result r = enter(E_cuMemFree, NEEDS_CONTEXT);
+	struct range *x;
+
+	if (r || !p)
+		return leave(r);
+	r = find_taken(p) ? capture_forbids(NULL) : 1;
+	if (r)
+		return leave(r);
+	stream_wait_all(true);
+	r = fault_told();
+	x = find_taken(p);
+	if (!r && x)
+		unmap(x);
+	return leave(r);
+}
+
+/* ---- the pool ----------------------------------------------------------- */
+
+/* Both run on the stream's thread, without the lock. */
+void memory_take(const struct op *o)
+{
+	if (mprotect((char *)o->to - ALIGN, mapped_size(o->size),
+		     PROT_READ | PROT_WRITE))
+		abort();
+}
+
+void memory_give(const struct op *o)
+{
+	struct range *r;
+
+	fake_lock();
+	r = range_find((uintptr_t)o->to);
+	if (r)
+		unmap(r);
+	fake_unlock();
+}
+
+static cu_result give_pool(enum entry e, cu_stream s, enum op_kind kind,
+			   const struct range *r)
+{
+	struct op *o = op_make(kind);
+
+	o->to = (void *)r->at;
+	o->size = r->size;
+	return stream_give(e, s, o);
+}
+
+cu_result cuMemAllocAsync(cu_ptr *p, size_t size, cu_stream s)
+{
+	cu_result r = enter(E_cuMemAllocAsync, NEEDS_CONTEXT);
+	struct CUstream_st *found;
+
+	if (!r)
+		r = stream_find(E_cuMemAllocAsync, s, &found);
+	if (!r)
+		r = take(p, size, RANGE_POOL);
+	if (!r)
+		r = give_pool(E_cuMemAllocAsync, s, OP_TAKE,
+			      range_find((uintptr_t)*p));
+	return leave(r);
+}
+
+cu_result cuMemFreeAsync(cu_ptr p, cu_stream s)
+{
+	cu_result r = enter(E_cuMemFreeAsync, NEEDS_CONTEXT);
+	struct range *x = find_taken(p);
+	struct CUstream_st *found;
+
+	if (!r && p && !x)
+		r = 1;
+	if (!r)
+		r = stream_find(E_cuMemFreeAsync, s, &found);
+	if (r || !p)
+		return leave(r);
+	x->is_given_back = true;
+	return leave(give_pool(E_cuMemFreeAsync, s, OP_GIVE, x));
+}
+
+/* ---- what is told ------------------------------------------------------- */
+
+cu_result cuMemGetInfo(size_t *available, size_t *all)
+{
+	cu_result r = enter(E_cuMemGetInfo, NEEDS_CONTEXT);
+
+	if (!r) {
+		*available = CAPACITY - used[current->device];
+		*all = CAPACITY;
+	}
+	return leave(r);
+}
+
+cu_result cuMemGetAddressRange(cu_ptr *base, size_t *size, cu_ptr p)
+{
+	cu_result r = enter(E_cuMemGetAddressRange, NEEDS_CONTEXT);
+	const struct range *x = range_find((uintptr_t)p);
+
+	if (!r && !x)
+		r = 500;
+	if (!r) {
+		*base = x->at;
+		*size = x->size;
+	}
+	return leave(r);
+}
+
+/* Of all attributes the kind of memory: 1 the host's, 2 the card's. */
+cu_result cuPointerGetAttribute(void *value, unsigned attribute, cu_ptr p)
+{
+	cu_result r = enter(E_cuPointerGetAttribute, NEEDS_CONTEXT);
+	const struct range *x = range_find((uintptr_t)p);
+
+	if (!r && (!x || attribute != 2))
+		r = 1;
+	if (!r)
+		*(unsigned *)value = range_is_host(x) ? 1 : 2;
+	return leave(r);
+}
