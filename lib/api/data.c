@@ -105,6 +105,27 @@ int lkdf_data_create(struct lkdf *rt, const struct lkdf_data_attr *attr,
 	return rc ? rc : data_create(rt, &a, out);
 }
 
+int lkdf_data_create_many(struct lkdf *rt, const struct lkdf_data_attr *attr,
+			  uint32_t nr, struct lkdf_data **out)
+{
+	struct lkdf_data_attr a;
+	int rc = border_runtime(rt);
+
+	if (rc)
+		return rc;
+	if (!attr || !out)
+		return err(-EINVAL, "data: attributes or out is NULL");
+	rc = border_copy(attr, &a, sizeof(a), "lkdf_data_attr");
+	if (!rc)
+		rc = check_attr(rt, &a);
+	if (rc)
+		return rc;
+	if (a.name || a.wrap)
+		return err(-EINVAL, "data: %s for many: it is of one data",
+			   a.name ? "a name" : "wrap");
+	return data_create_many(rt, &a, nr, out);
+}
+
 int lkdf_data_find(struct lkdf *rt, const char *name, struct lkdf_data **out)
 {
 	int rc = border_runtime(rt);

@@ -57,8 +57,17 @@ static int add_name(struct lkdf_data *d)
 	return *at == d ? 0 : -EEXIST;
 }
 
-/* Into the list of all, under its name. */
-static int publish_name(struct lkdf_data *d)
+void data_publish_many(struct lkdf *rt, struct lkdf_data *const *d, uint32_t nr)
+{
+	uint32_t i;
+
+	pthread_mutex_lock(&rt->data_lock);
+	for (i = 0; i < nr; i++)
+		list_append(&rt->all_data, &d[i]->all);
+	pthread_mutex_unlock(&rt->data_lock);
+}
+
+int data_publish(struct lkdf_data *d)
 {
 	struct lkdf *rt = d->rt;
 	int rc;
@@ -158,115 +167,45 @@ static void empty_data(void *u)
 	replicas_destroy(d);
 	data_free_bytes(d);
 	free_vars(&d->domain);
-	free(d->last);
+}
+
+/* The memory that is free without this data; NULL: others lie there, too. */
+static void *leave_slab(struct lkdf_data *d)
+{
+	if (!d->slab)
+		return d;
+	/* [data.slab] the end of all in it; pairs with itself. */
+	return a_sub(&d->slab->nr_left, 1, acq_rel) == 1 ? d->slab : NULL;
 }
 
 static void bury_data(void *u)
 {
 	struct lkdf_data *d = u;
 	struct lkdf *rt = d->rt;
+	void *memory;
 
 	empty_data(d);
 	d->rt = d->domain.rt = NULL;
-	handle_bury(rt, d);
+	memory = leave_slab(d);
+	if (memory)
+		handle_bury(rt, memory);
 }
 
-/* Now, or when devices have let go of it. */
-static void destroy_data(struct lkdf_data *d)
+void data_destroy(struct lkdf_data *d)
 {
 	copies_forget(data_copies(d), bury_data, d);
 }
 
+static void end_data(struct lkdf_data *d)
+{
+	withdraw_data(d);
+	data_destroy(d);
+}
+
 static void last_ready(struct executor *ex, struct claim *c)
 {
-	struct lkdf_data *d = c->use[0].domain->data;
-
 	(void)ex;
-	withdraw_data(d);
-	destroy_data(d);
-}
-
-/* Bytes that the user gave at create. */
-static int set_bytes(struct lkdf_data *d, const struct lkdf_data_attr *a)
-{
-	int32_t node = -1;
-	void *p;
-
-	if (!a->wrap && !a->init)
-		return 0;
-	d->domain.whole.is_written = d->domain.whole.has_value = true;
-	a_store(&d->domain.version, 1, relaxed);
-	if (a->wrap) {
-		d->is_wrapped = true;
-		a_store(&d->domain.at, a->wrap, relaxed);
-		facts_watch(d, a->wrap, true);
-		return 0;
-	}
-	/* The first user is not known: spread over the nodes. */
-	if (d->home < 0)
-		node = (int32_t)(a_add(&d->rt->next_spread, 1, relaxed) %
-				 (uint32_t)d->rt->topo->nr_nodes);
-	p = data_bytes(d, node);
-	if (!p)
-		return -ENOMEM;
-	memcpy(p, a->init, d->bytes);
-	return 0;
-}
-
-static struct lkdf_data *allocate_data(void)
-{
-	struct lkdf_data *d = aligned_alloc(
-		CACHE_LINE, round_up(sizeof(struct lkdf_data), CACHE_LINE));
-
-	if (!d)
-		return NULL;
-	memset(d, 0, sizeof(*d));
-	d->last = calloc(1, sizeof(*d->last) + sizeof(d->last->use[0]));
-	if (!d->last) {
-		free(d);
-		return NULL;
-	}
-	return d;
-}
-
-int data_create(struct lkdf *rt, const struct lkdf_data_attr *a,
-		struct lkdf_data **out)
-{
-	struct lkdf_data *d = allocate_data();
-	int rc;
-
-	if (!d)
-		return err(-ENOMEM, "data: no memory");
-	domain_init(&d->domain, rt, d, NULL);
-	d->rt = rt;
-	d->bytes = a->bytes;
-	d->align = max_u64(a->align, HEAP_ALIGN);
-	d->flags = a->flags;
-	if (rt->topo->nr_nodes == 1)
-		d->flags &= ~(uint32_t)DATA_MOVES;
-	d->home = a->home ? a->home->node : -1;
-	d->drop = a->drop;
-	d->reduce = a->reduce;
-	d->neutral = a->neutral;
-	snprintf(d->name, sizeof(d->name), "%s", a->name ? a->name : "");
-	a_store(&d->domain.whole.is_plain,
-		!(d->flags & ~(uint32_t)LKDF_DATA_HUGE) && !d->reduce, relaxed);
-	a_store(&d->node, -1, relaxed);
-	a_store(&d->nr_refs, 1, relaxed);
-	rc = replicas_create(d);
-	if (rc)
-		err(rc, "data: no memory");
-	if (!rc)
-		rc = set_bytes(d, a);
-	if (!rc)
-		rc = publish_name(d);
-	if (rc) {
-		d->drop = NULL;
-		destroy_data(d);
-		return rc;
-	}
-	*out = d;
-	return 0;
+	end_data(c->use[0].domain->data);
 }
 
 void data_get(struct lkdf_data *d)
@@ -296,6 +235,21 @@ static uint32_t drop_reference(struct lkdf_data *d)
 	return nr;
 }
 
+/* It lies behind the data, see DATA_CELL. */
+static struct claim *last_claim(struct lkdf_data *d)
+{
+	return (struct claim *)(d + 1);
+}
+
+/* Nobody can come any more, and those who came have left. */
+static bool is_unused(const struct lkdf_data *d)
+{
+	const struct var *v = &d->domain.whole;
+
+	/* [var.idle] what the last group did; pairs with [var.leave]. */
+	return a_load(&v->active, acquire) == VAR_OPEN;
+}
+
 void data_put(struct lkdf_data *d)
 {
 	struct claim *c;
@@ -303,7 +257,11 @@ void data_put(struct lkdf_data *d)
 
 	if (!d || drop_reference(d) != 1)
 		return;
-	c = d->last;
+	if (is_unused(d)) {
+		end_data(d);
+		return;
+	}
+	c = last_claim(d);
 	c->nr = 1;
 	c->ops = &last_ops;
 	c->use[0].domain = &d->domain;
@@ -426,7 +384,7 @@ void data_put_orphan(struct lkdf_data *d)
 	if (!is_buried)
 		handle_tell_orphan("data_put");
 	if (drop_reference(d) == 1)
-		free(d);
+		free(leave_slab(d));
 }
 
 bool data_is_held(struct lkdf *rt, char text[DATA_TEXT])
@@ -454,7 +412,7 @@ void data_abandon(struct lkdf *rt)
 	forget_names(rt);
 	while ((d = take_first(rt))) {
 		d->drop = NULL;
-		destroy_data(d);
+		data_destroy(d);
 	}
 }
 

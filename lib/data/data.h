@@ -60,6 +60,11 @@ struct acquisition {
 	struct claim claim; /* one use */
 };
 
+/* Memory of data that were created in one call. */
+struct data_slab {
+	_Alignas(CACHE_LINE) _Atomic(uint32_t) nr_left; /* data that live */
+};
+
 struct lkdf_data {
 	_Alignas(CACHE_LINE) struct domain domain;
 
@@ -70,6 +75,12 @@ struct lkdf_data {
 	uint32_t flags;
 	struct lkdf *rt;
 	struct replicas *replicas; /* NULL: none are made, see replica.h */
+
+	/* Any thread; beside what is looked at when a graph adds a use. */
+	_Atomic(uint32_t) nr_refs;
+	_Atomic(uint32_t) seen_as; /* var of a graph, a guess: see access.c */
+
+	/* Set at create, constant afterwards. */
 	int (*reduce)(void *acc, const void *x, uint64_t bytes);
 	uint64_t bytes, align;
 	bool is_wrapped;
@@ -77,6 +88,7 @@ struct lkdf_data {
 	void (*drop)(void *bytes);
 	void (*neutral)(void *acc, uint64_t bytes);
 	char name[DATA_NAME];
+	struct data_slab *slab; /* it lies in; NULL: it has memory of its own */
 
 	/* Under the domain's lock until parts are used. */
 	uint64_t stride;
@@ -88,18 +100,37 @@ struct lkdf_data {
 	_Atomic(int32_t) told; /* 1 + node in the last event of it; 0: none */
 
 	/* Any thread. */
-	_Atomic(uint32_t) nr_refs;
 	_Atomic(struct copies *) copies; /* on devices; NULL: there were none */
 
 	/* Under the runtime's data lock. */
 	struct list all;
 	struct acquisition *acquisitions;
-
-	struct claim *last; /* the last writer's */
+	/* Behind it lies the claim of the last writer, with one use. */
 };
+
+/* The bytes of a data and the claim of its last writer. */
+#define DATA_CELL                                                  \
+	(sizeof(struct lkdf_data) +                                \
+	 round_up_const(sizeof(struct claim) + sizeof(struct use), \
+			CACHE_LINE))
 
 int data_create(struct lkdf *rt, const struct lkdf_data_attr *a,
 		struct lkdf_data **out);
+
+/* nr of them without a name or bytes of the user's; all, or none and NULLs. */
+int data_create_many(struct lkdf *rt, const struct lkdf_data_attr *a,
+		     uint32_t nr, struct lkdf_data **out);
+
+/* Into the list of all, under its name. 0, -EEXIST, -ENOMEM. */
+int data_publish(struct lkdf_data *d);
+
+/* Into the list of all: nr data without names. */
+void data_publish_many(struct lkdf *rt, struct lkdf_data *const *d,
+		       uint32_t nr);
+
+/* Now, or when devices have let go of it. */
+void data_destroy(struct lkdf_data *d);
+
 int data_find(struct lkdf *rt, const char *name, struct lkdf_data **out);
 int data_at(struct lkdf *rt, const void *addr, struct lkdf_data **out);
 int data_split(struct lkdf_data *d, uint32_t nr, uint64_t stride);

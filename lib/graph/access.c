@@ -50,30 +50,41 @@ static uint32_t *find_slot(const struct access_table *w, uint32_t *map,
 	return &map[i];
 }
 
-/* Twice as large as there can be data. */
+/* Twice as large as there can be data. Empty. */
 static bool grow_map(struct access_table *w)
 {
-	size_t size = w->map_size ? w->map_size * 2 : 64, i;
-	uint32_t *map, var;
+	size_t size = w->map_size ? w->map_size * 2 : 64;
+	uint32_t *map;
 
-	if (w->vars.nr * 2 < w->map_size)
-		return true;
 	while (size < w->vars.nr * 4)
 		size *= 2;
 	map = region_alloc(size * sizeof(*map));
 	if (!map)
 		return false;
-	for (i = 0; i < w->map_size; i++) {
-		var = w->map[i];
-		if (var)
-			*find_slot(w, map, size, access_var(w, var - 1)->data) =
-				var;
-	}
 	region_free(w->map, w->map_size * sizeof(*map));
 	w->map = map;
 	w->map_size = size;
+	w->nr_mapped = 0;
 	return true;
 }
+
+/* Vars enter the hash when it is asked. */
+static bool map_vars(struct access_table *w)
+{
+	const struct access_var *v;
+
+	if (w->vars.nr * 2 >= w->map_size && !grow_map(w))
+		return false;
+	for (; w->nr_mapped < w->vars.nr; w->nr_mapped++) {
+		v = access_var(w, w->nr_mapped);
+		if (!v->part)
+			*find_slot(w, w->map, w->map_size, v->data) =
+				w->nr_mapped + 1;
+	}
+	return true;
+}
+
+/* ---- vars --------------------------------------------------------------- */
 
 static void init_var(struct access_var *v, struct lkdf_data *d, uint32_t part)
 {
@@ -108,12 +119,36 @@ static int add_vars(struct access_table *w, struct lkdf_data *d,
 		}
 		init_var(v, d, part);
 	}
-	if (!grow_map(w)) {
-		w->vars.nr = *first;
-		return -ENOMEM;
-	}
-	*find_slot(w, w->map, w->map_size, d) = *first + 1;
+	w->has_ordered |= !access_var(w, *first)->is_once;
+	/* Relaxed: whoever reads it looks whether it is right. */
+	a_store(&d->seen_as, *first + 1, relaxed);
 	data_get(d);
+	return 0;
+}
+
+/*
+ * The data's first var. The data itself has a guess, of the graph that has seen
+ * it last: 1 more than its var there; 0: no graph has.
+ */
+static int find_var(struct access_table *w, struct lkdf_data *d, uint32_t *var)
+{
+	uint32_t guess = a_load(&d->seen_as, relaxed), *at;
+
+	if (guess && guess <= w->vars.nr &&
+	    access_var(w, guess - 1)->data == d &&
+	    !access_var(w, guess - 1)->part) {
+		*var = guess - 1;
+		return 0;
+	}
+	if (!guess)
+		return add_vars(w, d, var);
+	if (!map_vars(w))
+		return -ENOMEM;
+	at = find_slot(w, w->map, w->map_size, d);
+	if (!*at)
+		return add_vars(w, d, var);
+	*var = *at - 1;
+	a_store(&d->seen_as, *at, relaxed);
 	return 0;
 }
 
@@ -121,25 +156,15 @@ static int var_of(struct lkdf_graph *g, struct lkdf_data *d, uint32_t part,
 		  uint32_t *var)
 {
 	struct access_table *w = g->accesses;
-	uint32_t *at = NULL;
-	int rc = 0;
+	uint32_t first = 0;
 
-	if (d != w->last_data) {
-		if (w->map_size)
-			at = find_slot(w, w->map, w->map_size, d);
-		if (at && *at)
-			w->last_var = *at - 1;
-		else
-			rc = add_vars(w, d, &w->last_var);
-		if (rc)
-			return no_memory(g);
-		w->last_data = d;
-	}
-	if (unlikely(part > access_var(w, w->last_var)->nr_parts))
+	if (find_var(w, d, &first))
+		return no_memory(g);
+	if (unlikely(part > access_var(w, first)->nr_parts))
 		return err(-EBUSY,
 			   "graph %s: %s was split after the graph saw it",
 			   g->name, d->name);
-	*var = w->last_var + part;
+	*var = first + part;
 	return 0;
 }
 

@@ -89,8 +89,8 @@ struct access_table {
 	struct array inputs; /* the same, see always.h */
 	uint32_t *map; /* hash of data: first var + 1 */
 	size_t map_size;
-	struct lkdf_data *last_data;
-	uint32_t last_var;
+	uint32_t nr_mapped; /* vars that have entered it */
+	bool has_ordered; /* some var is not of LKDF_DATA_ONCE */
 
 	/* Set at seal, constant afterwards. */
 	uint32_t *first; /* by index: its uses; one more at the end */

@@ -371,13 +371,15 @@ static void merge_uses(struct edge_maker *r, uint32_t first, uint32_t end)
 
 	check(first <= end && end <= r->w->uses.nr);
 	for (i = first; i < end; i++) {
-		for (j = first; j < end; j++) {
+		for (j = i + 1; j < end; j++) {
 			a = use_at(r, i);
 			b = use_at(r, j);
-			if (i != j &&
-			    !((a->flags | b->flags) & ACCESS_MERGED) &&
-			    access_is_same(r->w, a, b))
+			if ((a->flags | b->flags) & ACCESS_MERGED)
+				continue;
+			if (access_is_same(r->w, a, b))
 				merge_use(r, a, b);
+			else if (access_is_same(r->w, b, a))
+				merge_use(r, b, a);
 		}
 	}
 }
@@ -464,9 +466,10 @@ int edges_make(struct lkdf_graph *g, struct lkdf_diag *why)
 		edge_no_memory(&r);
 	for_tasks(&r, nr_uses, merge_uses);
 	once_find_producers(&r, why);
-	if (!r.rc)
+	if (r.w->has_ordered && !r.rc)
 		order_only_collect(&r);
-	for_tasks(&r, nr_uses, task_edges);
+	if (r.w->has_ordered)
+		for_tasks(&r, nr_uses, task_edges);
 	close_all_groups(&r);
 	once_edges(&r, why);
 	if (!r.rc) {

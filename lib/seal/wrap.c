@@ -24,16 +24,30 @@ static bool asks_for(const struct lkdf_kind *k, const struct access_table *w,
 {
 	switch (step) {
 	case AROUND_MOVE:
-		return w->has_moves &&
-		       data_follows(access_var(w, u->var)->data);
+		return data_follows(access_var(w, u->var)->data);
 	case AROUND_BYTES:
 		return u->flags & ACCESS_TRANSIENT;
 	case AROUND_HOME:
-		return w->has_away && offhost_is_looked_at(k, w, u);
+		return offhost_is_looked_at(k, w, u);
 	case AROUND_TOKENS:
 		return u->flags & ACCESS_TOKEN;
 	default:
 		return false;
+	}
+}
+
+/* May some use ask for it? */
+static bool is_asked(const struct access_table *w, enum kind_step step)
+{
+	switch (step) {
+	case AROUND_MOVE:
+		return w->has_moves;
+	case AROUND_HOME:
+		return w->has_away;
+	case AROUND_TOKENS:
+		return w->has_ordered;
+	default:
+		return true;
 	}
 }
 
@@ -64,6 +78,7 @@ int wrap_kinds(struct lkdf_graph *g)
 	check(!g->is_sealed);
 	offhost_find(g);
 	for (step = 0; step < (int)ARRAY_SIZE(around); step++)
-		wrap_step(&r, (enum kind_step)step);
+		if (is_asked(r.w, (enum kind_step)step))
+			wrap_step(&r, (enum kind_step)step);
 	return r.rc;
 }

@@ -61,12 +61,8 @@ static int create_data(struct once *o, struct lkdf *rt)
 	struct lkdf_data_attr a = { .size = sizeof(a),
 				    .flags = LKDF_DATA_ONCE,
 				    .bytes = ONCE_BYTES };
-	uint32_t i;
-	int rc = 0;
 
-	for (i = 0; i < o->shape->nr_tasks && !rc; i++)
-		rc = lkdf_data_create(rt, &a, &o->data[i]);
-	return rc;
+	return lkdf_data_create_many(rt, &a, o->shape->nr_tasks, o->data);
 }
 
 static void put_data(struct once *o)
