@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define AT(field) .offset = offsetof(struct options, field)
 
@@ -337,4 +338,15 @@ int config_read(const char *text, struct options *o)
 	for (i = 0; i < ARRAY_SIZE(rows) && !rc && !o->final; i++)
 		rc = read_variable(&rows[i], o);
 	return rc;
+}
+
+bool config_tells_hwloc(void)
+{
+	static const char prefix[] = "HWLOC_";
+	char **e;
+
+	for (e = environ; e && *e; e++)
+		if (!strncmp(*e, prefix, sizeof(prefix) - 1))
+			return true;
+	return false;
 }

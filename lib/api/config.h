@@ -18,6 +18,9 @@ int config_read(const char *text, struct options *o);
 /* The least important level that is told, or LOG_NONE. */
 int config_log_level(const struct options *o, bool has_callback);
 
+/* A variable of hwloc's is set: it may tell of another machine. */
+bool config_tells_hwloc(void);
+
 /* The table, for descriptions. */
 const struct option_row *config_rows(size_t *nr);
 

@@ -41,6 +41,7 @@ static int open_topo(struct lkdf *rt, const struct options *o)
 		.synthetic = o->topology,
 		.cpus = o->cpus,
 		.without_hwloc = o->raised,
+		.keeps = !config_tells_hwloc(),
 	};
 
 	return topo_open(&a, &rt->topo);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "base/clock.h"
 
+#include "base/atomic.h"
 #include "base/util.h"
 
 #include <stdlib.h>
 
 #define NR_READS 255
+#define MEASURE_NS 200000
 
 static int compare_ticks(const void *a, const void *b)
 {
@@ -27,15 +29,47 @@ uint32_t clock_cost_ticks(void)
 	return (uint32_t)min_u64(took[NR_READS / 2], UINT32_MAX);
 }
 
+/* Both clocks at one moment: of some reads the one that took least. */
+static int64_t both_clocks(uint64_t *ticks)
+{
+	uint64_t before, took, least = UINT64_MAX;
+	int64_t now_ns, best_ns = 0;
+	int i;
+
+	for (i = 0; i < 4; i++) {
+		before = clock_ticks();
+		now_ns = clock_now_ns();
+		took = clock_ticks() - before;
+		if (took >= least && i)
+			continue;
+		least = took;
+		*ticks = before + took / 2;
+		best_ns = now_ns;
+	}
+	return best_ns;
+}
+
+static uint32_t measure_ticks(void)
+{
+	uint64_t from = 0, ticks = 0;
+	int64_t from_ns = both_clocks(&from), now_ns;
+
+	while (clock_now_ns() - from_ns < MEASURE_NS)
+		;
+	now_ns = both_clocks(&ticks);
+	ticks = (ticks - from) * 1024 / (uint64_t)(now_ns - from_ns);
+	return ticks ? (uint32_t)ticks : 1;
+}
+
 uint32_t clock_ticks_per_1024ns(void)
 {
-	int64_t from_ns = clock_now_ns(), now_ns;
-	uint64_t from = clock_ticks(), ticks;
+	/* Relaxed: whoever finds none measures the same clock. */
+	static _Atomic(uint32_t) known;
+	uint32_t ticks = a_load(&known, relaxed);
 
-	do {
-		now_ns = clock_now_ns();
-	} while (now_ns - from_ns < 500000);
-	ticks = clock_ticks() - from;
-	ticks = ticks * 1024 / (uint64_t)(now_ns - from_ns);
-	return ticks ? (uint32_t)ticks : 1;
+	if (!ticks) {
+		ticks = measure_ticks();
+		a_store(&known, ticks, relaxed);
+	}
+	return ticks;
 }

@@ -14,6 +14,7 @@
 #include "topo/machine.h"
 
 #include "base/err.h"
+#include "topo/kept.h"
 #include "topo/plain.h"
 #include "topo/sysfs.h"
 #include "topo/topo.h"
@@ -244,38 +245,17 @@ static void fill_cpu(hwloc_topology_t hw, hwloc_obj_t pu,
 	cpu->l3_bytes = l3 ? l3->attr->cache.size : 0;
 }
 
-/*
- * CPUs that the cgroup and the affinity of this thread leave; NULL: no memory.
- */
-static hwloc_bitmap_t read_allowed(const struct machine *m, hwloc_topology_t hw)
-{
-	hwloc_bitmap_t allowed, bound;
-
-	allowed = hwloc_bitmap_dup(hwloc_topology_get_allowed_cpuset(hw));
-	if (!allowed || !m->is_this_system)
-		return allowed;
-	bound = hwloc_bitmap_alloc();
-	if (!bound) {
-		hwloc_bitmap_free(allowed);
-		return NULL;
-	}
-	if (!hwloc_get_cpubind(hw, bound, HWLOC_CPUBIND_THREAD))
-		hwloc_bitmap_and(allowed, allowed, bound);
-	hwloc_bitmap_free(bound);
-	return allowed;
-}
-
 static int read_cpus(struct machine *m, const struct topo_attr *a,
 		     hwloc_topology_t hw)
 {
-	hwloc_bitmap_t allowed = read_allowed(m, hw);
+	hwloc_const_bitmap_t allowed = hwloc_topology_get_allowed_cpuset(hw);
 	hwloc_bitmap_t *cpus = read_node_cpus(m, a, hw);
 	hwloc_obj_t pu = NULL;
 	int n, rc = 0;
 
 	n = hwloc_get_nbobjs_by_type(hw, HWLOC_OBJ_PU);
 	m->cpu = calloc((size_t)(n > 0 ? n : 1), sizeof(*m->cpu));
-	if (!allowed || !cpus || !m->cpu) {
+	if (!cpus || !m->cpu) {
 		rc = no_memory();
 		goto out;
 	}
@@ -291,7 +271,6 @@ static int read_cpus(struct machine *m, const struct topo_attr *a,
 	}
 out:
 	free_node_cpus(m, cpus);
-	hwloc_bitmap_free(allowed);
 	return rc;
 }
 
@@ -340,7 +319,7 @@ static int load_plain(const struct topo_attr *a, const char *why,
 		      struct machine *m)
 {
 	snprintf(m->source, sizeof(m->source), TOPO_PLAIN "%s", why);
-	if (!plain_load(a, m))
+	if (!plain_machine(a, m))
 		return 0;
 	machine_fini(m);
 	return no_memory();
@@ -355,24 +334,14 @@ static void add_memory(struct machine *m)
 			 ", memory of sysconf");
 }
 
-int machine_load(const struct topo_attr *a, const char *synthetic,
-		 struct machine *m)
+/* CPUs are all that the cgroup leaves. */
+static int ask_hwloc(const struct topo_attr *a, const char *synthetic,
+		     struct machine *m)
 {
-	const char *version, *why = a->without_hwloc;
 	hwloc_topology_t hw = NULL;
-	int rc;
+	const char *version;
+	int rc = load_machine(synthetic, &hw);
 
-	memset(m, 0, sizeof(*m));
-	if (synthetic && why)
-		return err(-EPERM,
-			   "topo: topology=%s needs hwloc, which this process "
-			   "may not use: %s",
-			   synthetic, why);
-	if (!synthetic && !why && plain_reason(a->sys_root, &why))
-		return no_memory();
-	if (why)
-		return load_plain(a, why, m);
-	rc = load_machine(synthetic, &hw);
 	if (rc)
 		return rc;
 	version = hwloc_obj_get_info_by_name(hwloc_get_root_obj(hw),
@@ -388,6 +357,32 @@ int machine_load(const struct topo_attr *a, const char *synthetic,
 	if (!rc)
 		rc = read_distances(m, hw);
 	hwloc_topology_destroy(hw);
+	return rc;
+}
+
+int machine_load(const struct topo_attr *a, const char *synthetic,
+		 struct machine *m)
+{
+	const char *why = a->without_hwloc;
+	int rc = 0;
+
+	memset(m, 0, sizeof(*m));
+	if (synthetic && why)
+		return err(-EPERM,
+			   "topo: topology=%s needs hwloc, which this process "
+			   "may not use: %s",
+			   synthetic, why);
+	if (!synthetic && !why && plain_reason(a->sys_root, &why))
+		return no_memory();
+	if (why)
+		return load_plain(a, why, m);
+	if (synthetic || !a->keeps || !kept_copy(m)) {
+		rc = ask_hwloc(a, synthetic, m);
+		if (!rc && m->is_this_system && a->keeps)
+			kept_note(m);
+	}
+	if (!rc && m->is_this_system && kept_cut(m))
+		rc = no_memory();
 	if (rc)
 		machine_fini(m);
 	return rc;

@@ -24,14 +24,9 @@
 #define SET_MIN 1024
 #define SET_MAX (1 << 17)
 
-struct cpus {
-	int *os; /* grows */
-	int nr;
-};
-
 static int add_range(void *u, int first, int last)
 {
-	struct cpus *c = u;
+	struct plain_cpus *c = u;
 	int *grown;
 
 	grown = realloc(c->os,
@@ -43,7 +38,7 @@ static int add_range(void *u, int first, int last)
 	return 0;
 }
 
-static int add_set(struct cpus *c, const cpu_set_t *set, int nr)
+static int add_set(struct plain_cpus *c, const cpu_set_t *set, int nr)
 {
 	int i, rc = 0;
 
@@ -53,8 +48,7 @@ static int add_set(struct cpus *c, const cpu_set_t *set, int nr)
 	return rc;
 }
 
-/* 0 with at least one CPU, or -errno. */
-static int read_affinity(struct cpus *c)
+int plain_affinity(struct plain_cpus *c)
 {
 	cpu_set_t *set;
 	int nr, rc;
@@ -72,11 +66,11 @@ static int read_affinity(struct cpus *c)
 	return !rc && !c->nr ? -ENOENT : rc;
 }
 
-static int read_cpus(const char *sys_root, struct cpus *c)
+static int read_cpus(const char *sys_root, struct plain_cpus *c)
 {
 	long nr = sysconf(_SC_NPROCESSORS_ONLN);
 	/* Another machine's /sys: our affinity says nothing of it. */
-	int rc = sys_root ? -ENOENT : read_affinity(c);
+	int rc = sys_root ? -ENOENT : plain_affinity(c);
 
 	if (rc && rc != -ENOMEM)
 		rc = sysfs_online_cpus(sys_root, add_range, c);
@@ -109,12 +103,12 @@ static bool has_numbered(const char *dir, const char *prefix, const char *sub)
 int plain_reason(const char *sys_root, const char **why)
 {
 	const char *root = sys_root ? sys_root : "/sys";
-	struct cpus c = { NULL, 0 };
+	struct plain_cpus c = { NULL, 0 };
 	char dir[PATH_MAX];
 	int rc;
 
 	*why = NULL;
-	rc = read_affinity(&c);
+	rc = plain_affinity(&c);
 	free(c.os);
 	if (rc == -ENOMEM)
 		return rc;
@@ -140,9 +134,9 @@ static void fill_cpu(const char *sys_root, int os_cpu, struct machine_cpu *cpu)
 	cpu->l3 = l3 < 0 ? MACHINE_NO_OBJECT + cpu->node : l3;
 }
 
-int plain_load(const struct topo_attr *a, struct machine *m)
+int plain_machine(const struct topo_attr *a, struct machine *m)
 {
-	struct cpus c = { NULL, 0 };
+	struct plain_cpus c = { NULL, 0 };
 	int i, rc;
 
 	rc = read_cpus(a->sys_root, &c);

@@ -14,6 +14,14 @@
 struct machine;
 struct topo_attr;
 
+struct plain_cpus {
+	int *os; /* grows, upwards; free() it */
+	int nr;
+};
+
+/* CPUs of this thread's affinity. 0 with at least one CPU, or -errno. */
+int plain_affinity(struct plain_cpus *c);
+
 /*
  * *why hwloc must not look at this machine; NULL: it may. The text is constant.
  * sys_root NULL: "/sys". Return: 0 or -ENOMEM.
@@ -24,7 +32,7 @@ int plain_reason(const char *sys_root, const char **why);
  * Nodes and CPUs that /sys tells: CPUs of this thread's affinity, else those
  * that are online, else as many as sysconf() says. Return: 0 or -ENOMEM.
  */
-int plain_load(const struct topo_attr *a, struct machine *m);
+int plain_machine(const struct topo_attr *a, struct machine *m);
 
 /*
  * Gives the CPUs of the machine their nodes; one node for all, with the memory

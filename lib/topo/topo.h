@@ -70,6 +70,7 @@ struct topo_attr {
 	const char *synthetic;
 	const char *cpus; /* "0,2-5"; NULL or "": all that are allowed */
 	const char *without_hwloc; /* why; NULL: hwloc may look */
+	bool keeps; /* this machine, for who opens next: see kept.h */
 	/* For tests; NULL: "/proc", "/sys", "/sys/fs/cgroup". */
 	const char *proc_root, *sys_root, *cgroup_root;
 };

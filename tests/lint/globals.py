@@ -12,6 +12,8 @@ import ctext
 ALLOWED = {
     'lib/base/thread.c': 'the TLS pointer, its key, records of the first threads',
     'lib/api/default.c': 'one runtime for the libraries of a process',
+    'lib/base/clock.c': 'how fast the one clock of the machine goes',
+    'lib/topo/kept.c': 'the machine is one for all runtimes of a process',
     'lib/core/stock.c': 'fork() and the end of a thread need all runtimes',
     'lib/mem/registry.c': 'fork() and the end of a thread need all heaps',
     'lib/malloc/start.c': 'malloc() has one heap per process',

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #define MIB (1024 * 1024)
@@ -47,6 +48,45 @@ static void take_source(const char *json, char *to, size_t size)
 
 	at = at ? at + strlen(key) : "";
 	snprintf(to, size, "%.*s", (int)strcspn(at, "\""), at);
+}
+
+static double cpu_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
+/* CPU time until a runtime is there; below 0: none opens. */
+static double time_open(void)
+{
+	double ms = cpu_ms();
+	struct lkdf *rt;
+
+	if (lkdf_open(NULL, &rt))
+		return -1;
+	ms = cpu_ms() - ms;
+	lkdf_close(rt);
+	return ms;
+}
+
+/* The first runtime of this process: findings before it open none. */
+void probe_open(struct finding *f)
+{
+	double first = time_open(), again = time_open();
+
+	/* This failure is another finding's. */
+	if (first < 0 || again < 0) {
+		finding_say(f, DOCTOR_NONE, "open: no runtime opens");
+		return;
+	}
+	finding_say(f, DOCTOR_OK,
+		    "open: %.1f ms of CPU, %.1f again in a process: the first "
+		    "runtime asks hwloc and measures the clock for all; rings "
+		    "and threads of the blocking pool come with their first "
+		    "use",
+		    first, again);
 }
 
 void probe_topology(struct finding *f)

@@ -149,6 +149,7 @@ static void probe_runtime(struct finding *f)
 static const struct doctor_row doctor_rows[] = {
 	{ "kernel", probe_kernel },
 	{ "cpus", probe_cpus },
+	{ "open", probe_open },
 	{ "topology", probe_topology },
 	{ "shared_cpus", probe_shared_cpus },
 	{ "quota", probe_quota },

@@ -65,6 +65,7 @@ void probe_cuda(struct finding *f);
 
 /* Limits and CPUs: probes of doctor/cpu.c. */
 void probe_cpus(struct finding *f);
+void probe_open(struct finding *f);
 void probe_topology(struct finding *f);
 void probe_shared_cpus(struct finding *f);
 void probe_quota(struct finding *f);
