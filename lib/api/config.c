@@ -174,6 +174,13 @@ static const struct option_row rows[] = {
 	  .init = 1,
 	  .help = "runs of sealed graphs of short bodies stay on one worker "
 		  "where that is measured to be faster" },
+	{ .name = "loop_regions",
+	  .type = OPTION_BOOL,
+	  AT(loop_regions),
+	  .init = 1,
+	  .help = "a worker that has a loop of a graph for itself goes through "
+		  "its iterations by bits; no: by counters, as several "
+		  "workers do" },
 	{ .name = "static_runs",
 	  .type = OPTION_INT,
 	  AT(static_runs),

@@ -28,11 +28,13 @@ enum region_how {
 	REGION_ONE, /* the same, and it is one of those that a choice takes */
 	REGION_BACK,
 	REGION_EXIT,
+	REGION_PORT = 8, /* or'ed: the edge's byte says that it was taken */
 };
 
 struct region_edge {
 	uint16_t how; /* enum region_how */
 	uint16_t to; /* a position; BACK, EXIT: which edge of the task */
+	uint32_t live; /* PORT: the edge's byte in the frame, see port.h */
 	uint16_t branch;
 };
 
@@ -46,10 +48,19 @@ struct region_task {
 	uint16_t only; /* the one task that it leads to, LIVE; 0: others */
 };
 
+/* Bytes of edges that values take, none of which the head has been told of. */
+struct region_ports {
+	uint32_t *live;
+	uint32_t nr;
+	bool has_hooks; /* see struct ports */
+};
+
 /* Constant after seal, but for is_wide. */
 struct region {
 	uint32_t nr, nr_words;
 	bool counts; /* some tasks wait for several edges */
+	bool has_ports; /* something is to be done for them */
+	struct region_ports ports;
 	struct region_task *task; /* by position; the head has 0 */
 	struct region_edge *edge;
 	uint32_t *at;

@@ -2,9 +2,11 @@
 #include "run/region_run.h"
 
 #include "base/err.h"
+#include "graph/port.h"
 #include "run/chain.h"
 #include "run/control.h"
 #include "run/control_loop.h"
+#include "run/port_run.h"
 #include "run/sources.h"
 
 #include <errno.h>
@@ -141,7 +143,9 @@ static inline void take_edge(struct walk *k, const struct region_task *t,
 {
 	const struct rec *r = &k->b->recs[t->index];
 
-	switch ((enum region_how)e->how) {
+	if (unlikely(e->how & REGION_PORT))
+		port_tell(&k->b->f->port, e->live, true);
+	switch (e->how & ~REGION_PORT) {
 	case REGION_LIVE:
 		set_live(k->run, e->to);
 		break;
@@ -186,6 +190,23 @@ static inline void take_chosen(struct walk *k, const struct region_task *t,
 }
 
 /*
+ * The task has run. Values that came round are its head's, which has had them;
+ * from then on no edge has been taken but those that are told. A task that is
+ * not chosen has left no value.
+ */
+static __attribute__((noinline)) void tell_ports(struct walk *k, uint32_t p)
+{
+	const struct region_ports *ports = &k->r->ports;
+	struct frame *f = k->b->f;
+	uint32_t i;
+
+	for (i = 0; !p && i < ports->nr; i++)
+		port_tell(&f->port, ports->live[i], false);
+	if (ports->has_hooks)
+		port_resolved(f, k->r->task[p].index, true);
+}
+
+/*
  * The task has returned value, which is a branch of it if it has some. Returns
  * the task that is live then, the first one; 0: none, for that is the head.
  */
@@ -195,6 +216,8 @@ static inline uint32_t take_edges(struct walk *k, uint32_t p, int value)
 
 	if (likely(t->only) && likely(!k->run->live))
 		return t->only;
+	if (unlikely(k->r->has_ports))
+		tell_ports(k, p);
 	take_all(k, t, t->first, t->first_branch);
 	if (t->first_branch != t->end) {
 		k->run->value[p] = value;

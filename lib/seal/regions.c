@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * Regions: loops without loops in them, whose tasks are of plain kinds. Graphs
- * with data or with ports have none: their edges do more than to make a task
- * live.
+ * Regions: loops without loops in them, whose tasks are of plain kinds and use
+ * data by reading and writing alone. A task whose bytes come and go with it,
+ * one that combines or takes a token, and one that may leave its data untouched
+ * do more than to make others live: their loops have none.
  */
 #include "seal/regions.h"
 
 #include "base/err.h"
+#include "base/options.h"
+#include "core/runtime.h"
+#include "graph/access.h"
 #include "graph/control.h"
+#include "graph/port.h"
 #include "graph/region.h"
 #include "task/kind.h"
 
@@ -20,6 +25,7 @@ struct maker {
 	uint32_t *first, *members;
 	uint32_t *nr_in; /* edges to come while the order is made */
 	uint16_t *plain, *counts; /* edges to a task, by what they are */
+	bool *is_odd; /* some use of data asks for more than an order */
 };
 
 static int no_memory(const struct lkdf_graph *g)
@@ -65,14 +71,39 @@ static bool has_branch(const struct control_edge *e)
 
 /* ---- which loops --------------------------------------------------------- */
 
+/* Bytes come, a token is taken, or data moves around the body. */
+static bool is_wrapped(const struct lkdf_kind *k)
+{
+	int step;
+
+	for (step = 0; step < NR_STEPS; step++)
+		if (k->inner[step])
+			return true;
+	return false;
+}
+
 /* The hot loop runs such a task at once, whatever the run is like. */
 static bool is_plain(const struct rec *r)
 {
 	const uint8_t flags = REC_CLASS | REC_PLACED | REC_LEADS | REC_FOLLOWS;
+	const struct lkdf_kind *k = r->kind;
 
-	return (r->flags & flags) == CLASS_NORMAL && !r->kind->is_ours &&
-	       !r->kind->drop &&
-	       !(r->kind->flags & (LKDF_BLOCKING | LKDF_TEAM));
+	return (r->flags & flags) == CLASS_NORMAL && !k->is_ours && !k->drop &&
+	       !k->is_away && !k->kernel && !is_wrapped(k) &&
+	       !(k->flags & (LKDF_BLOCKING | LKDF_TEAM));
+}
+
+/* An error that a task is told of passes other edges than its verdict. */
+static void find_odd(struct maker *m)
+{
+	const struct access_table *w = m->g->accesses;
+	const struct access_use *u = w ? w->uses.items : NULL;
+	size_t i;
+
+	for (i = 0; w && i < w->uses.nr; i++)
+		if (u[i].mode & ~(unsigned)LKDF_RW || !u[i].mode ||
+		    graph_is_always(m->g, u[i].task))
+			m->is_odd[graph_index(m->g, u[i].task)] = true;
 }
 
 static bool may_have_region(const struct maker *m, uint32_t l)
@@ -80,10 +111,12 @@ static bool may_have_region(const struct maker *m, uint32_t l)
 	const struct graph_loop *loop = &m->g->control->loops[l];
 	uint32_t i;
 
-	if (loop->nr_inside > 1 || loop->nr_members > REGION_TASKS)
+	if (loop->nr_inside > 1 || loop->nr_members > REGION_TASKS ||
+	    loop->nr_folds)
 		return false;
 	for (i = m->first[l]; i < m->first[l + 1]; i++)
-		if (!is_plain(&m->g->recs[m->members[i]]))
+		if (m->is_odd[m->members[i]] ||
+		    !is_plain(&m->g->recs[m->members[i]]))
 			return false;
 	return true;
 }
@@ -160,8 +193,7 @@ static uint16_t nr_waits(const struct maker *m, uint32_t index)
 	return (uint16_t)(m->plain[index] + !!m->counts[index]);
 }
 
-static enum region_how how_of(const struct maker *m,
-			      const struct control_edge *e)
+static unsigned arrival_of(const struct maker *m, const struct control_edge *e)
 {
 	if (e->flags & CONTROL_BACK && !(e->flags & CONTROL_EXIT))
 		return REGION_BACK;
@@ -170,6 +202,12 @@ static enum region_how how_of(const struct maker *m,
 	if (nr_waits(m, e->to) == 1)
 		return REGION_LIVE;
 	return e->flags & CONTROL_COUNTS ? REGION_ONE : REGION_ALL;
+}
+
+/* The byte of an edge that leaves the loop is the business of its end. */
+static bool tells_port(const struct control_edge *e)
+{
+	return e->flags & CONTROL_PORT && !(e->flags & CONTROL_EXIT);
 }
 
 /* chosen: those with branches, which are sorted, or the others. */
@@ -183,8 +221,12 @@ static uint32_t add_edges(const struct maker *m, struct region *r,
 		e = edge_of(m, index, i);
 		if (has_branch(&e) != chosen || e.flags & CONTROL_DATA)
 			continue;
+		if (tells_port(&e))
+			r->ports.live[r->ports.nr++] = e.live;
 		r->edge[at++] = (struct region_edge){
-			.how = (uint16_t)how_of(m, &e),
+			.how = (uint16_t)(arrival_of(m, &e) |
+					  (tells_port(&e) ? REGION_PORT : 0)),
+			.live = e.live,
 			.to = (uint16_t)(stays_inside(&e)
 						 ? m->g->control->position[e.to]
 						 : i),
@@ -212,6 +254,8 @@ static uint16_t leads_to(const struct region *r, const struct region_task *t)
 {
 	const struct region_edge *e = &r->edge[t->first];
 
+	if (r->has_ports)
+		return 0;
 	return t->end - t->first == 1 && t->first_branch == t->end &&
 			       e->how == REGION_LIVE
 		       ? e->to
@@ -226,6 +270,7 @@ static void fill_region(const struct maker *m, struct region *r,
 	const struct rec *rec;
 	uint8_t nr_dense;
 
+	r->ports.has_hooks = m->g->ports && m->g->ports->has_hooks;
 	for (p = 0; p < r->nr; p++) {
 		t = &r->task[p];
 		t->index = list[p];
@@ -241,10 +286,12 @@ static void fill_region(const struct maker *m, struct region *r,
 			t->nr_dense = nr_dense;
 			at = add_table(r, t, at);
 		}
-		t->only = leads_to(r, t);
 		r->waits[p] = p ? nr_waits(m, list[p]) : 1;
 		r->counts |= r->waits[p] > 1;
 	}
+	r->has_ports = r->ports.has_hooks || r->ports.nr;
+	for (p = 0; p < r->nr; p++)
+		r->task[p].only = leads_to(r, &r->task[p]);
 }
 
 /* The region and what it points to are one block. NULL: no memory. */
@@ -253,7 +300,8 @@ static struct region *alloc_region(uint32_t nr, uint32_t nr_edges)
 	size_t task = nr * sizeof(struct region_task);
 	size_t edge = round_up(nr_edges * sizeof(struct region_edge), 8);
 	size_t at = round_up((nr + nr_edges) * sizeof(uint32_t), 8);
-	struct region *r = calloc(1, sizeof(*r) + task + edge + at +
+	size_t live = round_up(nr_edges * sizeof(uint32_t), 8);
+	struct region *r = calloc(1, sizeof(*r) + task + edge + at + live +
 					     nr * sizeof(uint16_t));
 
 	if (!r)
@@ -263,7 +311,8 @@ static struct region *alloc_region(uint32_t nr, uint32_t nr_edges)
 	r->task = (struct region_task *)(r + 1);
 	r->edge = (struct region_edge *)((char *)r->task + task);
 	r->at = (uint32_t *)((char *)r->edge + edge);
-	r->waits = (uint16_t *)((char *)r->at + at);
+	r->ports.live = (uint32_t *)((char *)r->at + at);
+	r->waits = (uint16_t *)((char *)r->ports.live + live);
 	return r;
 }
 
@@ -271,7 +320,7 @@ static struct region *alloc_region(uint32_t nr, uint32_t nr_edges)
 static bool is_too_large(uint32_t nr, uint32_t nr_edges)
 {
 	return (uint64_t)nr_edges *
-		       (sizeof(struct region_edge) + sizeof(uint32_t)) >
+		       (sizeof(struct region_edge) + 2 * sizeof(uint32_t)) >
 	       (uint64_t)nr * REGION_BYTES;
 }
 
@@ -317,20 +366,24 @@ int regions_make(struct lkdf_graph *g)
 	int rc = -ENOMEM;
 
 	check(!g->is_sealed);
-	if (!c->nr_loops || g->accesses || g->ports)
+	if (!c->nr_loops || !g->rt->options->loop_regions)
 		return 0;
 	c->regions = calloc(c->nr_loops, sizeof(struct region *));
 	c->position = calloc(nr, sizeof(uint32_t));
 	m.first = calloc(c->nr_loops + 2ul, sizeof(uint32_t));
 	m.members = calloc(2 * nr, sizeof(uint32_t));
 	m.plain = calloc(2 * nr, sizeof(uint16_t));
-	if (c->regions && c->position && m.first && m.members && m.plain) {
+	m.is_odd = calloc(nr, sizeof(bool));
+	if (c->regions && c->position && m.first && m.members && m.plain &&
+	    m.is_odd) {
 		m.nr_in = m.members + nr;
 		m.counts = m.plain + nr;
+		find_odd(&m);
 		rc = make_all(&m);
 	}
 	free(m.first);
 	free(m.members);
 	free(m.plain);
+	free(m.is_odd);
 	return rc == -ENOMEM ? no_memory(g) : rc;
 }

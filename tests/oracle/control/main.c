@@ -5,6 +5,9 @@
  *
  *	control [--programs N] [--seed S] [--base S] [--repeat N]
  *
+ * Each runs both ways, with regions (lib/graph/region.h) and without them: both
+ * do what the model does, and go through as many iterations.
+ *
  * --base is where the seeds begin, else ORACLE_BASE in the environment, else 1.
  * --seed runs one program, --repeat times with each number of workers. Graphs
  * that seal is to refuse are among them: the model says which, and why.
@@ -26,8 +29,11 @@
 #define PROGRAMS 20000
 #endif
 
-static const int worker_counts[] = { 1, 2, 4, 0 };
-#define NR_RUNTIMES 4
+/* A number of workers has two runtimes side by side, one for each way. */
+static const int worker_counts[] = { 1, 1, 2, 2, 4, 4, 0, 0 };
+static const char *const ways[] = { "loop_regions=yes", "loop_regions=no" };
+#define NR_WAYS 2
+#define NR_RUNTIMES 8
 #define NR_KINDS 32
 
 struct options {
@@ -88,6 +94,7 @@ static int gate(struct lkdf_ctx *c, void *arg)
 static struct {
 	const struct program *p;
 	int workers;
+	const char *way;
 } at; /* what runs now */
 
 static void on_alarm(int sig)
@@ -95,8 +102,8 @@ static void on_alarm(int sig)
 	(void)sig;
 	printf("not ok %d - program of seed %llu ends\n", ++tap_nr,
 	       (unsigned long long)at.p->seed);
-	printf("# hangs with %d workers; --seed %llu --repeat 1000\n",
-	       at.workers, (unsigned long long)at.p->seed);
+	printf("# hangs with %d workers, %s; --seed %llu --repeat 1000\n",
+	       at.workers, at.way, (unsigned long long)at.p->seed);
 	program_print(at.p);
 	printf("1..%d\n", tap_nr);
 	fflush(stdout);
@@ -122,12 +129,13 @@ static void open_runtime(int r)
 	struct lkdf_kind_attr g = { .size = sizeof(g),
 				    .name = "gate",
 				    .fn = gate };
-	char options[64];
+	char workers[32] = "serial=yes", options[64];
 	int i;
 
-	snprintf(options, sizeof(options),
-		 worker_counts[r] ? "workers=%d" : "serial=yes",
-		 worker_counts[r]);
+	if (worker_counts[r])
+		snprintf(workers, sizeof(workers), "workers=%d",
+			 worker_counts[r]);
+	snprintf(options, sizeof(options), "%s,%s", workers, ways[r % NR_WAYS]);
 	must(lkdf_open(options, &runtimes[r]), "open");
 	must(lkdf_kind_create(runtimes[r], &g, &gates[r]), "kind");
 	g.fn = variables_child;
@@ -152,8 +160,8 @@ static void close_runtime(int r)
 	lkdf_kind_put(gates[r]);
 	lkdf_kind_put(children[r]);
 	variables_close(&variables[r]);
-	is(lkdf_close(runtimes[r]), 0, "a runtime with %d workers closes",
-	   worker_counts[r]);
+	is(lkdf_close(runtimes[r]), 0, "a runtime with %d workers, %s, closes",
+	   worker_counts[r], ways[r % NR_WAYS]);
 }
 
 static int add_value(struct lkdf_graph *g, const struct edge *e)
@@ -349,6 +357,7 @@ static bool try(int r, const struct program *p)
 
 	at.p = p;
 	at.workers = worker_counts[r];
+	at.way = ways[r % NR_WAYS];
 	alarm(30);
 	if (!good)
 		printf("# seal returns %d, not %d: %s\n", rc, want,
@@ -363,6 +372,28 @@ static bool try(int r, const struct program *p)
 	return good;
 }
 
+/* r: the first of the two runtimes. */
+static bool try_both(int r, const struct program *p)
+{
+	uint64_t nr[NR_WAYS], before;
+	int way;
+
+	for (way = 0; way < NR_WAYS; way++) {
+		before = stat_of(r + way, "lkdf.iterations");
+		if (!try(r + way, p)) {
+			printf("# %s\n", ways[way]);
+			return false;
+		}
+		nr[way] = stat_of(r + way, "lkdf.iterations") - before;
+	}
+	if (nr[0] == nr[1])
+		return true;
+	printf("# %llu iterations with %s, %llu with %s\n",
+	       (unsigned long long)nr[0], ways[0], (unsigned long long)nr[1],
+	       ways[1]);
+	return false;
+}
+
 static bool try_seed(const struct options *o, uint64_t seed, int r)
 {
 	struct program p;
@@ -370,7 +401,7 @@ static bool try_seed(const struct options *o, uint64_t seed, int r)
 
 	program_create(&p, seed);
 	for (i = 0; i < o->repeat; i++) {
-		if (try(r, &p))
+		if (try_both(r, &p))
 			continue;
 		program_print(&p);
 		printf("# --seed %llu, %d workers\n", (unsigned long long)seed,
@@ -382,12 +413,13 @@ static bool try_seed(const struct options *o, uint64_t seed, int r)
 
 static void run_programs(const struct options *o)
 {
-	uint64_t i, nr = o->has_seed ? NR_RUNTIMES : o->programs;
+	const uint64_t nr_pairs = NR_RUNTIMES / NR_WAYS;
+	uint64_t i, nr = o->has_seed ? nr_pairs : o->programs;
 	bool good = true;
 
 	for (i = 0; i < nr && good; i++)
 		good = try_seed(o, o->has_seed ? o->seed : mix(o->base + i),
-				(int)(i % NR_RUNTIMES));
+				(int)(i % nr_pairs * NR_WAYS));
 	ok(good, "%llu graphs with control flow do what the model does",
 	   (unsigned long long)i);
 }
