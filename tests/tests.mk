@@ -100,6 +100,7 @@ $(BUILD)/tests/api/task/test_team_blas: LKDF_CFLAGS += -rdynamic
 
 include tests/mc/mc.mk
 include tests/cuda/cuda.mk
+include tests/rmw/rmw.mk
 include tests/oracle/oracle.mk
 include tests/vm/vm.mk
 include tests/vm/plugin/plugin.mk
@@ -157,7 +158,8 @@ check-programs: $(C_TESTS)
 # model checker and its mutants, bugs that the oracle must find, and the tests
 # of what tests. ONCE= leaves it out, ONCE=all is make check-long's.
 ONCE ?= share
-ONCE_ASIDE := $(if $(ONCE),$(LINT_TESTS) $(MC_TESTS) $(ORACLE_SELFTEST))
+ONCE_ASIDE := $(if $(ONCE),$(LINT_TESTS) $(MC_TESTS) $(ORACLE_SELFTEST) \
+	$(RMW_TEST))
 ONCE_TESTS := $(if $(ONCE),tests/run_selftest.sh tests/vm/selftest.sh \
 	$(API_SH_TESTS) $(KMOD_SH_TESTS))
 ifeq ($(ONCE),all)

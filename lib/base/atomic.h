@@ -4,6 +4,8 @@
  * so that a review sees the order at the call and the model checker sees the
  * access: with LKDF_MC the same names lead to tests/mc instead of the CPU.
  *
+ * With LKDF_RMW locked operations are counted by place, see tests/rmw.
+ *
  * There is no fence here on purpose: orders sit on accesses, which
  * ThreadSanitizer and the model checker both understand.
  *
@@ -33,6 +35,9 @@
 
 #define a_load(p, o) atomic_load_explicit(p, memory_order_##o)
 #define a_store(p, v, o) atomic_store_explicit(p, v, memory_order_##o)
+#ifdef LKDF_RMW
+#include "rmw_atomic.h"
+#else
 #define a_xchg(p, v, o) atomic_exchange_explicit(p, v, memory_order_##o)
 #define a_cas(p, old, v, o, fail)                                            \
 	atomic_compare_exchange_strong_explicit(p, old, v, memory_order_##o, \
@@ -41,6 +46,7 @@
 #define a_sub(p, v, o) atomic_fetch_sub_explicit(p, v, memory_order_##o)
 #define a_or(p, v, o) atomic_fetch_or_explicit(p, v, memory_order_##o)
 #define a_and(p, v, o) atomic_fetch_and_explicit(p, v, memory_order_##o)
+#endif
 #define plain_load(p) (*(p))
 #define plain_store(p, v) ((void)(*(p) = (v)))
 #define row_is_dropped(name) ((void)(name), false)

@@ -77,7 +77,7 @@ function check_first(inc,    own)
 function check_rank(inc,    to)
 {
 	if (split(inc, part, "/") < 2) {
-		if (inc != "mc_atomic.h")
+		if (inc != "mc_atomic.h" && inc != "rmw_atomic.h")
 			say("write \"folder/file.h\", not \"" inc "\"")
 		return
 	}

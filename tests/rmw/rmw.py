@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+"""
+Locked operations a unit (task, value, call of a loop) of each shape, by place.
+
+	rmw.py PROGRAM          prints them, with lines and labels of orders
+	rmw.py --table PROGRAM  prints tests/rmw/table.txt: the most of 20 rounds
+	rmw.py --test PROGRAM   fails where a row is more than the table has
+
+A row of the table is a shape, a number of workers, a file and a function; "all"
+is the sum. Each run is another one, as thieves come when they come: a row has
+grown if the least of five rounds is more than a seventh above the table's most.
+How often a thread goes to sleep is the clock's to say: the table is without what
+goes with that.
+"""
+import collections
+import os
+import re
+import subprocess
+import sys
+
+SHAPES = ('stencil', 'tree', 'fib', 'submit', 'stream-empty', 'stream',
+          'channel', 'loop')
+WORKERS = (1, 2, 16)
+ROUNDS = 5
+TABLE_ROUNDS = 20
+SMALL = 0.05  # a unit: what is less has no row
+TABLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'table.txt')
+LABEL = re.compile(r'\[[a-z][a-z0-9_]*\.[a-z0-9_]+\]')
+ABOVE = 6  # lines, as in tests/lint/labels.py
+
+BY_CLOCK = ('lib/sched/park.c', 'lib/sched/wake_depth.c',
+            'lib/trace/counters.h', 'lib/scope/event.c')
+
+Place = collections.namedtuple('Place', 'file line function nr moved')
+
+
+def run(program, shape, workers):
+    """Places of one run, a unit each."""
+    text = subprocess.run([program, shape, str(workers)], check=True,
+                          stdout=subprocess.PIPE, timeout=120).stdout.decode()
+    lines = [line.split() for line in text.splitlines()]
+    units = int(lines[0][1])
+    return [Place(f[0], int(f[1]), f[2], int(f[3]) / units, int(f[4]) / units)
+            for f in lines[1:]]
+
+
+def rows_of(places):
+    """(file, function): locked, moved; of what is not small, and of all."""
+    rows = collections.defaultdict(lambda: [0, 0])
+    for p in places:
+        if p.file in BY_CLOCK:
+            continue
+        for key in (('all', '-'), (p.file, p.function)):
+            rows[key][0] += p.nr
+            rows[key][1] += p.moved
+    return {k: v for k, v in rows.items() if v[0] >= SMALL or k[0] == 'all'}
+
+
+def label_of(place):
+    """The label of the order of that line; a relaxed one has none."""
+    with open(place.file, encoding='utf-8') as f:
+        lines = f.read().splitlines()[:place.line]
+    for line in reversed(lines[-ABOVE:]):
+        found = LABEL.search(line)
+        if found:
+            return found.group()
+        if line == '}':
+            break
+    return 'relaxed'
+
+
+def show(program):
+    for shape in SHAPES:
+        for workers in WORKERS:
+            places = run(program, shape, workers)
+            print('%s, %d workers: %.2f locked operations a unit, %.2f on '
+                  'lines of another thread'
+                  % (shape, workers, sum(p.nr for p in places),
+                     sum(p.moved for p in places)))
+            for p in sorted(places, key=lambda p: -p.nr):
+                if p.nr >= SMALL / 2:
+                    print('  %7.2f %7.2f  %s:%d %s() %s'
+                          % (p.nr, p.moved, p.file, p.line, p.function,
+                             label_of(p)))
+
+
+def most_of(program, shape, workers):
+    most = {}
+    for _ in range(TABLE_ROUNDS):
+        for key, v in rows_of(run(program, shape, workers)).items():
+            old = most.get(key, (0, 0))
+            most[key] = [max(old[0], v[0]), max(old[1], v[1])]
+    return most
+
+
+def write_table(program):
+    print('# SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause')
+    print('# Locked operations a unit, and those on lines of another thread.')
+    print('# make rmw-table writes this, make check compares: rmw.py.')
+    for shape in SHAPES:
+        for workers in WORKERS:
+            most = most_of(program, shape, workers)
+            for key in sorted(most, key=lambda k: (k[0] != 'all', k)):
+                print('%s %d %s %s %.2f %.2f'
+                      % ((shape, workers) + key + tuple(most[key])))
+
+
+def read_table():
+    table = {}
+    with open(TABLE, encoding='utf-8') as f:
+        for line in f:
+            w = line.split()
+            if w and w[0] != '#':
+                table.setdefault((w[0], int(w[1])), {})[w[2], w[3]] = \
+                    float(w[4]), float(w[5])
+    return table
+
+
+def grown(bars, rows):
+    """Rows that are more than their bar, and what they have."""
+    over = {}
+    for key, v in rows.items():
+        bar = bars.get(key, (0, 0))
+        if v[0] > bar[0] * 1.15 + 2 * SMALL or v[1] > bar[1] * 1.25 + 4 * SMALL:
+            over[key] = v, bar
+    return over
+
+
+def test(program):
+    table = read_table()
+    nr = 0
+    for shape in SHAPES:
+        for workers in WORKERS:
+            bars = table[shape, workers]
+            over = grown(bars, rows_of(run(program, shape, workers)))
+            for _ in range(ROUNDS - 1):
+                if not over:
+                    break
+                again = grown(bars, rows_of(run(program, shape, workers)))
+                over = {k: min(v, again[k]) for k, v in over.items()
+                        if k in again}
+            nr += 1
+            print('%sok %d - %s, %d workers: no locked operation more'
+                  % ('not ' if over else '', nr, shape, workers))
+            for key, (v, bar) in sorted(over.items()):
+                print('# %s %s(): %.2f locked, %.2f moved; table %.2f, %.2f'
+                      % (key + tuple(v) + bar))
+    print('1..%d' % nr)
+
+
+def main():
+    args = sys.argv[1:]
+    work = {'--table': write_table, '--test': test}.get(args[0], show)
+    work(args[-1])
+
+
+main()
