@@ -33,12 +33,41 @@ __attribute__((unused)) static void driver_env(const char *words)
 		opencl_env(words);
 }
 
-/* The options and that of the driver, in a buffer that the next call uses. */
+/* The folder of the build's libraries for tests of CUDA. */
+static void driver_folder(char *path, size_t size)
+{
+	ssize_t n = readlink("/proc/self/exe", path, size - 1);
+	char *tests = NULL, *p;
+
+	path[n < 0 ? 0 : n] = 0;
+	for (p = path; (p = strstr(p, "/tests/")); p++)
+		tests = p;
+	if (tests)
+		snprintf(tests, size - (size_t)(tests - path), "/tests/cuda");
+}
+
+/*
+ * The options and that of the driver, in a buffer that the next call uses. CUDA
+ * is that of the library for tests, or what LKDF_TEST_CUDA names.
+ */
 __attribute__((unused)) static const char *driver_options(const char *options)
 {
-	static char all[256];
+	static char all[3 * PATH_MAX];
+	const char *named = getenv("LKDF_TEST_CUDA");
+	char folder[PATH_MAX];
+	size_t n = (size_t)snprintf(all, sizeof(all), "%s,devices=%s", options,
+				    driver_name());
 
-	snprintf(all, sizeof(all), "%s,devices=%s", options, driver_name());
+	if (strcmp(driver_name(), "cuda"))
+		return all;
+	driver_folder(folder, sizeof(folder));
+	if (named && named[0])
+		snprintf(all + n, sizeof(all) - n, ",cuda_library=%s", named);
+	else
+		snprintf(all + n, sizeof(all) - n,
+			 ",cuda_library=%s/libcuda.so.1,nvrtc_library=%s/"
+			 "libnvrtc.so",
+			 folder, folder);
 	return all;
 }
 

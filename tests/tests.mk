@@ -44,6 +44,10 @@ $(BUILD)/tests/unit/cuda/test_abi: CPPFLAGS += \
 	$(if $(HAVE_CUDA_TYPES),-DHAVE_CUDA_TYPES -isystem \
 	$(CUDA_HOME)/include) \
 	$(if $(CUDA_STUB),-DCUDA_STUB='"$(CUDA_STUB)"')
+NVRTC := $(if $(CUDA_HOME),$(firstword $(wildcard \
+	$(CUDA_HOME)/lib64/libnvrtc.so $(CUDA_HOME)/lib/libnvrtc.so)))
+$(BUILD)/tests/unit/cuda/test_nvrtc: CPPFLAGS += \
+	$(if $(NVRTC),-DNVRTC='"$(NVRTC)"')
 
 # The analysis of lkdf report, without its verb.
 REPORT_OBJ = $(filter-out %/verb.o %/try.o,$(filter $(BUILD)/tool/tools/report/%, \

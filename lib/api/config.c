@@ -30,7 +30,7 @@ static const char *const pin_words[] = { "no", "yes", "auto", NULL };
 static const char *const huge_words[] = { "default", "always", "never", NULL };
 
 /* As enum backend. */
-static const char *const devices_words[] = { "none", "opencl", NULL };
+static const char *const devices_words[] = { "none", "cuda", "opencl", NULL };
 
 /* As enum io_mode. */
 static const char *const io_words[] = { "steal", "threads", NULL };
@@ -208,11 +208,22 @@ static const struct option_row rows[] = {
 		  "thread, bodies with LKDF_TEAM as many as they own CPUs; "
 		  "OpenBLAS, where it makes threads itself, gets one for all" },
 	{ .name = "devices",
-	  .type = OPTION_WORD,
+	  .type = OPTION_WORDS,
 	  AT(devices),
 	  .words = devices_words,
-	  .help = "devices of the library that become places: opencl, those "
-		  "of all OpenCL drivers; none" },
+	  .help = "devices of the library that become places: cuda, the cards "
+		  "of NVIDIA's driver; opencl, those of all OpenCL drivers; "
+		  "several in double quotes, \"cuda,opencl\"; none" },
+	{ .name = "cuda_library",
+	  .type = OPTION_TEXT,
+	  AT(cuda_library),
+	  .help = "NVIDIA's driver where devices has cuda; default: "
+		  "libcuda.so.1" },
+	{ .name = "nvrtc_library",
+	  .type = OPTION_TEXT,
+	  AT(nvrtc_library),
+	  .help = "the compiler of texts in CUDA C, which the CUDA Toolkit "
+		  "has; default: libnvrtc.so.13, .12 or without a number" },
 	{ .name = "opencl_library",
 	  .type = OPTION_TEXT,
 	  AT(opencl_library),

@@ -265,6 +265,7 @@ static void range_text(const struct option_row *row, char *buf, size_t size)
 		snprintf(buf, size, "text");
 		break;
 	case OPTION_WORD:
+	case OPTION_WORDS:
 		for (i = 0; row->words[i] && used < size; i++)
 			used += (size_t)snprintf(buf + used, size - used,
 						 "%s%s", i ? " " : "",

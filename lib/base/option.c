@@ -123,30 +123,56 @@ static bool is_yes_or_no(const struct option_row *row)
 	       !strcmp(row->words[1], "yes");
 }
 
-static int set_word(const struct option_row *row, const char *value,
-		    void *config, const char *where)
+/* The index of the word of n bytes; -EINVAL names those there are. */
+static int64_t find_word(const struct option_row *row, const char *word,
+			 size_t n, const char *where)
 {
 	char known[128] = "";
 	size_t used = 0;
 	int64_t i;
 
-	if (is_yes_or_no(row) && !parse_bool(value, &i)) {
-		set_int(row, i, config);
-		return 0;
-	}
-
 	for (i = 0; row->words[i]; i++) {
-		if (!strcmp(value, row->words[i])) {
-			set_int(row, i, config);
-			return 0;
-		}
+		if (strlen(row->words[i]) == n &&
+		    !memcmp(word, row->words[i], n))
+			return i;
 		if (used < sizeof(known))
 			used += (size_t)snprintf(known + used,
 						 sizeof(known) - used, "%s%s",
 						 i ? ", " : "", row->words[i]);
 	}
-	return err(-EINVAL, "%s: %s=%s: expected one of %s", where, row->name,
-		   value, known);
+	return err(-EINVAL, "%s: %s=%.*s: expected one of %s", where, row->name,
+		   (int)n, word, known);
+}
+
+static int set_word(const struct option_row *row, const char *value,
+		    void *config, const char *where)
+{
+	int64_t i;
+
+	if (!is_yes_or_no(row) || parse_bool(value, &i))
+		i = find_word(row, value, strlen(value), where);
+	if (i < 0)
+		return (int)i;
+	set_int(row, i, config);
+	return 0;
+}
+
+static int set_words(const struct option_row *row, const char *value,
+		     void *config, const char *where)
+{
+	int64_t set = 0, i;
+	size_t n;
+
+	do {
+		n = strcspn(value, ",");
+		i = find_word(row, value, n, where);
+		if (i < 0)
+			return (int)i;
+		set |= i ? (int64_t)1 << i : 0;
+		value += n + (value[n] == ',');
+	} while (value[0] || value[-1] == ',');
+	set_int(row, set, config);
+	return 0;
 }
 
 int option_set(const struct option_row *row, const char *value, void *config,
@@ -165,6 +191,8 @@ int option_set(const struct option_row *row, const char *value, void *config,
 		return 0;
 	case OPTION_WORD:
 		return set_word(row, value, config, where);
+	case OPTION_WORDS:
+		return set_words(row, value, config, where);
 	case OPTION_TEXT:
 		if (strlen(value) >= OPTION_TEXT_SIZE)
 			return err(-EINVAL, "%s: %s is longer than %d bytes",
@@ -244,6 +272,20 @@ int option_parse(const struct option_row *rows, size_t nr, const char *text,
 	return 0;
 }
 
+static void write_words(const struct option_row *row, int64_t set, char *buf,
+			size_t size)
+{
+	size_t used = 0;
+	int64_t i;
+
+	snprintf(buf, size, "%s", set ? "" : row->words[0]);
+	for (i = 1; row->words[i] && used < size; i++)
+		if (set >> i & 1)
+			used += (size_t)snprintf(buf + used, size - used,
+						 "%s%s", used ? "," : "",
+						 row->words[i]);
+}
+
 const char *option_text(const struct option_row *row, const void *config,
 			char *buf, size_t size)
 {
@@ -261,6 +303,9 @@ const char *option_text(const struct option_row *row, const void *config,
 		break;
 	case OPTION_WORD:
 		snprintf(buf, size, "%s", row->words[v]);
+		break;
+	case OPTION_WORDS:
+		write_words(row, v, buf, size);
 		break;
 	case OPTION_TEXT:
 		snprintf(buf, size, "%s", at);

@@ -14,6 +14,8 @@ enum option_type {
 	OPTION_INT, /* int64_t */
 	OPTION_BOOL, /* int64_t, 0 or 1: yes/no, true/false, on/off, 1/0 */
 	OPTION_WORD, /* int64_t, index into words */
+	OPTION_WORDS, /* int64_t, a bit for the index of each word that is
+		       * given, with commas between; the first word is none */
 	OPTION_TEXT, /* char[OPTION_TEXT_SIZE] */
 };
 
@@ -24,7 +26,7 @@ struct option_row {
 	enum option_type type;
 	size_t offset; /* of the value in the config struct */
 	int64_t min, max, init; /* OPTION_WORD: init is the index */
-	const char *const *words; /* NULL-terminated; OPTION_WORD only */
+	const char *const *words; /* NULL-terminated; WORD, WORDS only */
 	const char *text_init; /* OPTION_TEXT only; NULL is "" */
 	const char *unit;
 	const char *help;

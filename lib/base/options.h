@@ -27,7 +27,7 @@ struct options {
 	int64_t placement, far_steals, rehome, solo_runs, static_runs;
 	int64_t loop_regions;
 	int64_t io; /* enum io_mode */
-	int64_t devices; /* enum backend */
+	int64_t devices; /* a bit for each of enum backend */
 	int64_t device_queues, device_memory, device_spin_us, copy_inline_kib;
 	int64_t signal, signal_kib; /* enum board_wish */
 	int64_t ask, log, final;
@@ -39,6 +39,8 @@ struct options {
 	char socket[OPTION_TEXT_SIZE];
 	char hooks[OPTION_TEXT_SIZE];
 	char opencl_library[OPTION_TEXT_SIZE]; /* "": the usual one */
+	char cuda_library[OPTION_TEXT_SIZE]; /* likewise */
+	char nvrtc_library[OPTION_TEXT_SIZE];
 
 	/* Without a row: why this program's rights are raised, or NULL. */
 	const char *raised;

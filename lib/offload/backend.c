@@ -2,15 +2,46 @@
 #include "offload/backend.h"
 
 #include "base/err.h"
+#include "cuda/device.h"
 #include "offload/devices.h"
 #include "opencl/device.h"
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
+/* Behind the reason of another back end, if there is one. */
 static void keep_why(struct lkdf *rt, const char *why)
 {
-	snprintf(rt->devices->why, sizeof(rt->devices->why), "%s", why);
+	char *text = rt->devices->why;
+	size_t size = sizeof(rt->devices->why), used = strlen(text);
+
+	snprintf(text + used, size - used, "%s%s", used ? "; " : "", why);
+}
+
+static void add_cuda(struct lkdf *rt)
+{
+	const struct options *o = rt->options;
+	const struct cuda_settings s = {
+		.library = o->cuda_library[0] ? o->cuda_library : NULL,
+		.nvrtc = o->nvrtc_library[0] ? o->nvrtc_library : NULL,
+	};
+	struct lkdf_device_ops ops = cuda_ops;
+	struct cuda_device *v[LKDF_MAX_DEVICES];
+	struct lkdf_place *place;
+	int i, nr = cuda_devices(&s, v, LKDF_MAX_DEVICES);
+
+	if (nr <= 0)
+		keep_why(rt, err_text());
+	for (i = 0; i < nr; i++) {
+		ops.flags = cuda_ops.flags;
+		if (cuda_has_managed(v[i]))
+			ops.flags |= LKDF_DEVICE_MANAGED;
+		if (!devices_add(rt, LKDF_PLACE_GPU, &ops, v[i], &place))
+			continue;
+		keep_why(rt, err_text());
+		cuda_ops.stop(v[i]);
+	}
 }
 
 static void add_opencl(struct lkdf *rt)
@@ -42,13 +73,18 @@ void backend_open(struct lkdf *rt)
 {
 	const struct options *o = rt->options;
 
-	keep_why(rt, "the option devices is none");
+	if (!o->devices) {
+		keep_why(rt, "the option devices is none");
+		return;
+	}
 	/* Their libraries take code and files from variables of their own. */
-	if (o->devices != BACKEND_NONE && o->raised) {
+	if (o->raised) {
 		err(-EPERM, "their libraries are not loaded: %s", o->raised);
 		keep_why(rt, err_text());
 		return;
 	}
-	if (o->devices == BACKEND_OPENCL)
+	if (o->devices >> BACKEND_CUDA & 1)
+		add_cuda(rt);
+	if (o->devices >> BACKEND_OPENCL & 1)
 		add_opencl(rt);
 }

@@ -9,9 +9,10 @@
 
 struct lkdf;
 
-/* Words of the option devices. */
+/* Words of the option devices, in the order in which their places come. */
 enum backend {
 	BACKEND_NONE,
+	BACKEND_CUDA,
 	BACKEND_OPENCL
 };
 

@@ -15,7 +15,7 @@
 
 struct devices {
 	/* Set at open: why none of the library is a place. */
-	char why[256];
+	char why[512];
 
 	/* Any thread looks, in serial mode: somebody sleeps. */
 	_Atomic(uint32_t) bell;

@@ -19,6 +19,7 @@
 
 #define NODE_DIR "devices/system/node"
 #define CPU_DIR "devices/system/cpu"
+#define PCI_DIR "bus/pci/devices"
 
 /* The kernel numbers the caches of a CPU from 0: two of level 1 and more. */
 #define NR_CACHES 8
@@ -158,6 +159,23 @@ static int read_cpu_list(const char *sys_root, const char *name, cpulist_fn fn,
 int sysfs_online_cpus(const char *sys_root, cpulist_fn fn, void *u)
 {
 	return read_cpu_list(sys_root, "online", fn, u);
+}
+
+int sysfs_pci_node(const char *sys_root, const char *bus)
+{
+	const char *at = strncmp(bus, "0000", 4) || strcspn(bus, ":") != 8
+				 ? bus
+				 : bus + 4;
+	char path[PATH_MAX], *text;
+	int rc, node = -1;
+
+	snprintf(path, sizeof(path), "%s/" PCI_DIR "/%s/numa_node",
+		 sys_root ? sys_root : "/sys", at);
+	text = read_text(path, &rc);
+	if (text && sscanf(text, "%d", &node) != 1)
+		node = -1;
+	free(text);
+	return node < 0 ? -1 : node;
 }
 
 static int take_lowest(void *u, int first, int last)

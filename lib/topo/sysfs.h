@@ -42,4 +42,10 @@ int sysfs_core(const char *sys_root, int os_cpu);
  */
 int sysfs_l3(const char *sys_root, int os_cpu, uint64_t *bytes);
 
+/*
+ * The node of a device on PCI, "0000:3b:00.0", also with more digits in front
+ * of the first colon; -1: the kernel does not tell.
+ */
+int sysfs_pci_node(const char *sys_root, const char *bus);
+
 #endif

@@ -27,7 +27,7 @@ only 'moving memory' '^lib/mem/' \
 only hwloc '^lib/topo/' "${inc}hwloc|\<hwloc_[a-z_]+"
 # /proc/sys is another one.
 only /sys '^lib/topo/' '"([^"]*[^c"])?/sys/(devices|fs|class|bus|block|kernel|firmware|module)'
-only CUDA '^lib/cuda/' "${inc}(cuda|nvml|cublas)|\<cu(da)?(Init|Malloc|Launch|Mem|Stream|Ctx|Device|Event)[A-Za-z]* *\("
+only CUDA '^lib/cuda/' "${inc}(cuda[A-Za-z_]*\.h|nvml|cublas)|\<cu(da)?(Init|Malloc|Launch|Mem|Stream|Ctx|Device|Event)[A-Za-z]* *\("
 only OpenCL '^lib/opencl/' \
 	"${inc}CL/|\<cl(Get|Create|Release|Enqueue|Set|Build|Flush|Finish)[A-Za-z]* *\("
 only 'bpf(2)' '^lib/signal/' "${inc}linux/bpf\.h|SYS_bpf|__NR_bpf"

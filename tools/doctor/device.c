@@ -4,7 +4,6 @@
 
 #include <lkdf/lkdf.h>
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -41,54 +40,74 @@ static void list_devices(struct lkdf *rt, unsigned nr, char *to, size_t size)
 	}
 }
 
-static void say_none(struct finding *f, const char *why)
+/* A word of the option devices, and what helps where it finds nothing. */
+struct backend {
+	const char *name, *package, *without;
+};
+
+static const struct backend opencl = {
+	"opencl",
+	"the driver's package, and the loader ocl-icd-libopencl1; "
+	"pocl-opencl-icd makes a device of the CPUs",
+	"devices=none, which is the default, until OCL_ICD_VENDORS or "
+	"/etc/OpenCL/vendors names others",
+};
+
+static const struct backend cuda = {
+	"cuda",
+	"NVIDIA's driver of CUDA 12.0 or later, or cuda_library= where it is; "
+	"texts in CUDA C also need libnvrtc of the CUDA Toolkit",
+	"devices=none, which is the default, or devices=opencl",
+};
+
+static void say_none(struct finding *f, const struct backend *b,
+		     const char *why)
 {
 	if (!strncmp(why, "places: ", 8))
 		why += 8;
 	finding_say(f, DOCTOR_NONE, "%.200s", why);
-	finding_fix(f, "the driver's package, and the loader "
-		       "ocl-icd-libopencl1; pocl-opencl-icd makes a device of "
-		       "the CPUs");
+	finding_fix(f, "%s", b->package);
 }
 
-static void look_at_opencl(struct finding *f)
+static void look_at_devices(struct finding *f, const struct backend *b)
 {
-	char names[160];
+	char names[160], options[64];
 	struct lkdf *rt;
 	int nr;
 
-	if (lkdf_open("workers=1,devices=opencl", &rt)) {
+	snprintf(options, sizeof(options), "workers=1,devices=%s", b->name);
+	if (lkdf_open(options, &rt)) {
 		finding_say(f, DOCTOR_FAIL,
-			    "cannot open a runtime with devices=opencl: %.160s",
-			    lkdf_errmsg());
+			    "cannot open a runtime with devices=%s: %.160s",
+			    b->name, lkdf_errmsg());
 		finding_fix(f, "devices=none");
 		return;
 	}
 	nr = lkdf_places(rt, LKDF_PLACE_GPU, NULL, 0);
 	if (nr > 0) {
 		list_devices(rt, (unsigned)nr, names, sizeof(names));
-		finding_say(f, DOCTOR_OK,
-			    "opencl: %d device%s with devices=opencl: %s", nr,
-			    nr == 1 ? "" : "s", names);
+		finding_say(f, DOCTOR_OK, "%s: %d device%s with devices=%s: %s",
+			    b->name, nr, nr == 1 ? "" : "s", b->name, names);
 	} else {
-		say_none(f, lkdf_errmsg());
+		say_none(f, b, lkdf_errmsg());
 	}
 	lkdf_close(rt);
 }
 
 /* Drivers write to standard error, abort, or never come back. */
-static void answer(int to)
+static void answer(int to, const struct backend *b)
 {
-	struct finding f = { .name = "opencl" };
+	struct finding f = { .name = b->name };
 	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 
 	if (null >= 0)
 		dup2(null, 2);
-	look_at_opencl(&f);
+	look_at_devices(&f, b);
 	_exit(write(to, &f, sizeof(f)) == sizeof(f) ? 0 : 1);
 }
 
-static void say_no_answer(struct finding *f, pid_t pid, bool is_late)
+static void say_no_answer(struct finding *f, const struct backend *b, pid_t pid,
+			  bool is_late)
 {
 	int status = 0;
 
@@ -97,22 +116,20 @@ static void say_no_answer(struct finding *f, pid_t pid, bool is_late)
 	waitpid(pid, &status, 0);
 	if (is_late)
 		finding_say(f, DOCTOR_WARN,
-			    "opencl: a driver does not answer within %d s",
+			    "%s: a driver does not answer within %d s", b->name,
 			    ANSWER_MS / 1000);
 	else if (WIFSIGNALED(status))
-		finding_say(f, DOCTOR_WARN,
-			    "opencl: a driver ends the process: %s",
-			    strsignal(WTERMSIG(status)));
+		finding_say(f, DOCTOR_WARN, "%s: a driver ends the process: %s",
+			    b->name, strsignal(WTERMSIG(status)));
 	else
 		finding_say(f, DOCTOR_WARN,
-			    "opencl: a driver ends the process, status %d",
+			    "%s: a driver ends the process, status %d", b->name,
 			    WEXITSTATUS(status));
-	finding_fix(f, "devices=none, which is the default, until "
-		       "OCL_ICD_VENDORS or /etc/OpenCL/vendors names others");
+	finding_fix(f, "%s", b->without);
 }
 
 /* In a process of its own: a driver that fails is a finding, too. */
-void probe_opencl(struct finding *f)
+static void probe_backend(struct finding *f, const struct backend *b)
 {
 	struct pollfd p = { .events = POLLIN };
 	const char *name = f->name;
@@ -121,56 +138,35 @@ void probe_opencl(struct finding *f)
 
 	fflush(stdout);
 	if (pipe2(fd, O_CLOEXEC)) {
-		finding_say(f, DOCTOR_WARN, "opencl: cannot look: %s",
+		finding_say(f, DOCTOR_WARN, "%s: cannot look: %s", b->name,
 			    strerror(errno));
 		return;
 	}
 	pid = fork();
 	if (!pid)
-		answer(fd[1]);
+		answer(fd[1], b);
 	close(fd[1]);
 	p.fd = fd[0];
 	do
 		nr = pid < 0 ? 0 : poll(&p, 1, ANSWER_MS);
 	while (nr < 0 && errno == EINTR);
 	if (pid < 0)
-		finding_say(f, DOCTOR_WARN, "opencl: cannot look: no process");
+		finding_say(f, DOCTOR_WARN, "%s: cannot look: no process",
+			    b->name);
 	else if (nr > 0 && read(fd[0], f, sizeof(*f)) == sizeof(*f))
 		waitpid(pid, NULL, 0);
 	else
-		say_no_answer(f, pid, nr <= 0);
+		say_no_answer(f, b, pid, nr <= 0);
 	f->name = name;
 	close(fd[0]);
 }
 
-/* The version of the driver, as 12040; 0: it does not tell. */
-static int cuda_version(void *library)
+void probe_opencl(struct finding *f)
 {
-	int (*get)(int *version);
-	int version = 0;
-
-	*(void **)&get = dlsym(library, "cuDriverGetVersion");
-	return get && !get(&version) ? version : 0;
+	probe_backend(f, &opencl);
 }
 
 void probe_cuda(struct finding *f)
 {
-	void *library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
-	int version;
-
-	if (!library) {
-		finding_say(f, DOCTOR_NONE, "cuda: no NVIDIA driver: %.180s",
-			    dlerror());
-		finding_fix(f, "NVIDIA's driver, of which devices=opencl uses "
-			       "the OpenCL part");
-		return;
-	}
-	version = cuda_version(library);
-	finding_say(f, DOCTOR_NONE,
-		    "cuda: an NVIDIA driver for CUDA %d.%d, which this version "
-		    "of lkdf does not use",
-		    version / 1000, version % 1000 / 10);
-	finding_fix(f, "devices=opencl, if the driver has its OpenCL part; "
-		       "lkdf_place_register() for a device of your own");
-	/* It stays: drivers have threads. */
+	probe_backend(f, &cuda);
 }

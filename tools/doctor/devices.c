@@ -30,7 +30,7 @@ static const struct cli_row rows[] = {
 	  "of that process, by number or by the name of its command" },
 	{ "options", 'o', CLI_TEXT, offsetof(struct device_opts, options),
 	  "LIST",
-	  "options of the runtime that looks (devices=opencl), as "
+	  "options of the runtime that looks (devices=\"cuda,opencl\"), as "
 	  "name=value,..." },
 };
 
@@ -39,8 +39,8 @@ const struct cli_spec device_spec = {
 	.usage = "[--json] [-v] [-p PID|NAME | --options LIST]",
 	.help = "Devices, their memory and how much of it is in use, kernels "
 		"and\ncopies so far. Without -p: those that a runtime with "
-		"devices=opencl\nfinds on this machine. -v: properties of "
-		"each. Exit status 4: there\nis none, and why.",
+		"devices=\"cuda,opencl\"\nfinds on this machine. -v: "
+		"properties of each. Exit status 4: there\nis none, and why.",
 	.row = rows,
 	.nr_rows = sizeof(rows) / sizeof(rows[0]),
 	.without = CLI_NO_QUIET,
@@ -252,9 +252,10 @@ static const char *text_of_places(void)
 
 static int look_here(const struct device_opts *o)
 {
-	const char *options = o->options ? o->options : "devices=opencl";
+	const char *options =
+		o->options ? o->options : "devices=\"cuda,opencl\"";
 	struct stats s[STATS_MAX];
-	char all[1024], why[256];
+	char all[1024], why[512];
 	struct lkdf *rt;
 	int nr, code = CLI_OK, rc;
 

@@ -337,8 +337,8 @@ int lkdf_copy(struct lkdf *rt, struct lkdf_scope *s, void *to, const void *from,
 /**
  * lkdf_place_from_queue() - a queue of the program's own as a place
  * @p:     place of a device
- * @queue: cl_command_queue, or what the device's adopt takes; the program's
- *         until lkdf_close(), which it outlives
+ * @queue: cl_command_queue, CUstream, or what the device's adopt takes; the
+ *         program's until lkdf_close(), which it outlives
  * @out:   place of the same sort of device, whose kernels all go to that queue;
  *         it belongs to the runtime and lives until it closes
  *
@@ -358,8 +358,8 @@ int lkdf_place_from_queue(struct lkdf_place *p, void *queue,
 /**
  * lkdf_event_from_device() - an event that fires when one of a device has come
  * @p:     place of a device
- * @event: cl_event, or what the device's watch takes; the program's, until it
- *         has come
+ * @event: cl_event, CUevent, or what the device's watch takes; the program's,
+ *         until it has come
  * @out:   event with one reference, dropped by lkdf_event_wait() or
  *         lkdf_event_put(); untouched on failure
  *

@@ -8,11 +8,12 @@
 #include <stddef.h>
 
 struct config {
-	int64_t workers, pin, io;
+	int64_t workers, pin, io, devices;
 	char cpus[OPTION_TEXT_SIZE];
 };
 
 static const char *const io_words[] = { "steal", "owner", NULL };
+static const char *const device_words[] = { "none", "cuda", "opencl", NULL };
 
 static const struct option_row rows[] = {
 	{ .name = "workers",
@@ -27,6 +28,10 @@ static const struct option_row rows[] = {
 	  .type = OPTION_WORD,
 	  .offset = offsetof(struct config, io),
 	  .words = io_words },
+	{ .name = "devices",
+	  .type = OPTION_WORDS,
+	  .offset = offsetof(struct config, devices),
+	  .words = device_words },
 	{ .name = "cpus",
 	  .type = OPTION_TEXT,
 	  .offset = offsetof(struct config, cpus) },
@@ -69,10 +74,35 @@ static void bad_options_name_the_key(void)
 	is(parse("cpus=\"0", &c), -EINVAL, "an open quote is refused");
 }
 
+static void has_devices(const char *text, int64_t bits, const char *told)
+{
+	char value[64];
+	struct config c;
+
+	is(parse(text, &c), 0, "%s: parsed", text);
+	is(c.devices, bits, "%s: a bit for each word", text);
+	option_text(&rows[3], &c, value, sizeof(value));
+	ok(!strcmp(value, told), "%s: told as %s", text, told);
+}
+
+static void words_are_a_set(void)
+{
+	struct config c;
+
+	has_devices("", 0, "none");
+	has_devices("devices=none", 0, "none");
+	has_devices("devices=opencl", 4, "opencl");
+	has_devices("devices=\"opencl,cuda\"", 6, "cuda,opencl");
+	is(parse("devices=\"cuda,\"", &c), -EINVAL, "a word that is empty");
+	is(parse("devices=\"cuda,cud\"", &c), -EINVAL, "an unknown one");
+	has(err_text(), "none, cuda, opencl", "the words are given");
+}
+
 int main(void)
 {
 	tap_start(20);
 	values_are_parsed();
+	words_are_a_set();
 	bad_options_name_the_key();
 	return tap_end();
 }

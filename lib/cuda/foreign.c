@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/* Streams and events that the program has made by itself. */
+#include "cuda/device.h"
+
+#include "base/err.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- streams ------------------------------------------------------------ */
+
+static int check_device(const struct cuda_device *d, cu_context context)
+{
+	cu_context before = NULL;
+	cu_device id = -1;
+	cu_result r;
+
+	d->cuda.cuCtxGetCurrent(&before);
+	r = d->cuda.cuCtxSetCurrent(context);
+	if (!r)
+		r = d->cuda.cuCtxGetDevice(&id);
+	d->cuda.cuCtxSetCurrent(before);
+	if (r)
+		return cuda_fails(d, "cuCtxGetDevice", r);
+	return id == d->id ? 0
+			   : err(-EINVAL, "the stream is of another device");
+}
+
+static int check_stream(const struct cuda_device *d, cu_stream s,
+			cu_context *context)
+{
+	unsigned captures = 0;
+	cu_result r;
+
+	/* Those have no context of their own. */
+	if ((uintptr_t)s <= 2)
+		return err(-EINVAL,
+			   "stream %d is that of the current context: "
+			   "give one that was created",
+			   (int)(uintptr_t)s);
+	r = d->cuda.cuStreamIsCapturing(s, &captures);
+	if (r)
+		return cuda_fails(d, "cuStreamIsCapturing", r);
+	if (captures)
+		return err(-EINVAL, "the stream is being captured");
+	r = d->cuda.cuStreamGetCtx(s, context);
+	if (r)
+		return cuda_fails(d, "cuStreamGetCtx", r);
+	return check_device(d, *context);
+}
+
+/* A function is for streams of its own context, so it is a device of its own.
+ */
+int cuda_adopt(void *dev, void *queue, void **out)
+{
+	const struct cuda_device *from = dev;
+	cu_context context = NULL;
+	struct cuda_device *d;
+	int rc = check_stream(from, queue, &context);
+
+	if (rc)
+		return rc;
+	d = cuda_create(&from->cuda, from->id);
+	if (!d)
+		return err(-ENOMEM, "no memory");
+	memcpy(d->nvrtc, from->nvrtc, sizeof(d->nvrtc));
+	d->foreign = queue;
+	d->context = context;
+	*out = d;
+	return 0;
+}
+
+/* ---- events ------------------------------------------------------------- */
+
+static int make_watch(struct cuda_device *d, struct cuda_watch **out)
+{
+	struct cuda_watch *w = calloc(1, sizeof(*w));
+	void *block;
+	cu_result r;
+	int rc;
+
+	if (!w)
+		return err(-ENOMEM, "no memory");
+	rc = cuda_make_words(d, 1, &w->word, &block);
+	if (rc) {
+		free(w);
+		return rc;
+	}
+	r = d->cuda.cuStreamCreateWithPriority(&w->stream,
+					       CU_STREAM_IS_NON_BLOCKING, 0);
+	if (r) {
+		d->cuda.cuMemFreeHost(block);
+		free(w);
+		return cuda_fails(d, "cuStreamCreateWithPriority", r);
+	}
+	*out = w;
+	return 0;
+}
+
+static void free_watch(struct cuda_device *d, struct cuda_watch *w)
+{
+	d->cuda.cuStreamDestroy(w->stream);
+	d->cuda.cuMemFreeHost((void *)w->word.at);
+	free(w);
+}
+
+/* A watch that nobody waits for, out of the list, or a new one. */
+static int take_watch(struct cuda_device *d, struct cuda_watch **out)
+{
+	struct cuda_watch **at = &d->watches, *w;
+
+	while (*at && (*at)->fired)
+		at = &(*at)->next;
+	w = *at;
+	if (!w)
+		return make_watch(d, out);
+	*at = w->next;
+	*out = w;
+	return 0;
+}
+
+/* The stream keeps the record that the event has now. */
+static int begin_watch(struct cuda_device *d, struct cuda_watch *w,
+		       cu_event event)
+{
+	const char *call = "cuStreamWaitEvent";
+	cu_result r = d->cuda.cuStreamWaitEvent(w->stream, event, 0);
+
+	if (!r) {
+		call = "cuStreamWriteValue32";
+		r = d->cuda.cuStreamWriteValue32(w->stream, w->word.there,
+						 ++w->number, 0);
+	}
+	if (!r)
+		return 0;
+	free_watch(d, w);
+	return cuda_fails(d, call, r);
+}
+
+static int add_watch(struct cuda_device *d, cu_event event,
+		     void (*fired)(void *u, int error), void *u)
+{
+	struct cuda_watch *w = NULL;
+	int rc;
+
+	pthread_mutex_lock(&d->lock);
+	rc = take_watch(d, &w);
+	if (!rc)
+		rc = begin_watch(d, w, event);
+	if (!rc) {
+		w->fired = fired;
+		w->u = u;
+		w->next = d->watches;
+		d->watches = w;
+		a_add(&d->nr_watched, 1, relaxed);
+	}
+	pthread_mutex_unlock(&d->lock);
+	return rc;
+}
+
+int cuda_watch(void *dev, void *event, void (*fired)(void *u, int error),
+	       void *u)
+{
+	struct cuda_device *d = dev;
+	cu_context before;
+	int rc = cuda_require(d);
+
+	if (rc)
+		return rc;
+	before = cuda_enter(d);
+	rc = add_watch(d, event, fired, u);
+	cuda_leave(d, before);
+	return rc;
+}
+
+static bool has_come(const struct cuda_watch *w)
+{
+	/* [cuda.word] as in queue.c. */
+	return a_load(w->word.at, acquire) == w->number;
+}
+
+/* The next that somebody waits for; all: or has come. False: there is none. */
+static bool take_next(struct cuda_device *d, bool all, struct cuda_watch *out)
+{
+	struct cuda_watch *w;
+	bool has_one = false;
+
+	pthread_mutex_lock(&d->lock);
+	for (w = d->watches; w && !has_one; w = w->next) {
+		has_one = w->fired && (all || has_come(w));
+		if (!has_one)
+			continue;
+		*out = *w;
+		w->fired = NULL;
+		a_sub(&d->nr_watched, 1, relaxed);
+	}
+	pthread_mutex_unlock(&d->lock);
+	return has_one;
+}
+
+int cuda_ask_watches(struct cuda_device *d)
+{
+	struct cuda_watch w;
+	int nr = 0;
+
+	while (a_load(&d->nr_watched, relaxed) && take_next(d, false, &w)) {
+		w.fired(w.u, 0);
+		nr++;
+	}
+	return nr;
+}
+
+void cuda_lose_watches(struct cuda_device *d, int error)
+{
+	struct cuda_watch w;
+
+	while (a_load(&d->nr_watched, relaxed) && take_next(d, true, &w))
+		w.fired(w.u, error);
+}
+
+/* The word of one that still waits is the card's: it may be written yet. */
+bool cuda_close_watches(struct cuda_device *d)
+{
+	struct cuda_watch *w;
+	bool all = true;
+
+	cuda_ask_watches(d);
+	while ((w = d->watches)) {
+		d->watches = w->next;
+		if (has_come(w)) {
+			free_watch(d, w);
+			continue;
+		}
+		if (w->fired)
+			w->fired(w->u, -ECANCELED);
+		free(w);
+		all = false;
+	}
+	a_store(&d->nr_watched, 0, relaxed);
+	return all;
+}

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * NVRTC, the CUDA Toolkit's compiler as a library. It needs neither a card nor
+ * a context, so it works on a thread beside the launcher.
+ */
+#include "cuda/code.h"
+
+#include "base/err.h"
+#include "base/util.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_OPTIONS 64
+
+typedef struct _nvrtcProgram *rtc_program;
+
+/* Each row has a call's name and its arguments; the result is a number. */
+/* clang-format off */
+#define NVRTC_CALLS(call) \
+	call(nvrtcCreateProgram, rtc_program *, const char *, const char *, \
+	     int, const char *const *, const char *const *) \
+	call(nvrtcDestroyProgram, rtc_program *) \
+	call(nvrtcAddNameExpression, rtc_program, const char *) \
+	call(nvrtcGetLoweredName, rtc_program, const char *, const char **) \
+	call(nvrtcCompileProgram, rtc_program, int, const char *const *) \
+	call(nvrtcGetProgramLogSize, rtc_program, size_t *) \
+	call(nvrtcGetProgramLog, rtc_program, char *) \
+	call(nvrtcGetCUBINSize, rtc_program, size_t *) \
+	call(nvrtcGetCUBIN, rtc_program, char *)
+/* clang-format on */
+
+struct rtc {
+#define NVRTC_FIELD(name, ...) int (*name)(__VA_ARGS__);
+	NVRTC_CALLS(NVRTC_FIELD)
+#undef NVRTC_FIELD
+};
+
+static const struct {
+	const char *name;
+	size_t at;
+} calls[] = {
+#define NVRTC_ROW(name, ...) { #name, offsetof(struct rtc, name) },
+	NVRTC_CALLS(NVRTC_ROW)
+#undef NVRTC_ROW
+};
+
+/* A library of a toolkit that is newer than us will do, too. */
+static const char *const usual[] = { "libnvrtc.so.13", "libnvrtc.so.12",
+				     "libnvrtc.so" };
+
+static void *open_library(const char *library)
+{
+	const int how = RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE;
+	void *handle = NULL;
+	size_t i;
+
+	if (library[0])
+		return dlopen(library, how);
+	for (i = 0; i < ARRAY_SIZE(usual) && !handle; i++)
+		handle = dlopen(usual[i], how);
+	return handle;
+}
+
+/* The library stays until the process ends. */
+static int load_library(const char *library, struct rtc *rtc,
+			struct code_log log)
+{
+	void *handle = open_library(library), *f;
+	const char *why;
+	size_t i;
+
+	if (!handle) {
+		why = dlerror();
+		snprintf(log.text, log.size,
+			 "cuda: a text in CUDA C needs NVRTC of the CUDA "
+			 "Toolkit: %s",
+			 why ? why : library);
+		return -ENOEXEC;
+	}
+	for (i = 0; i < ARRAY_SIZE(calls); i++) {
+		f = dlsym(handle, calls[i].name);
+		if (!f)
+			break;
+		memcpy((char *)rtc + calls[i].at, &f, sizeof(f));
+	}
+	dlclose(handle);
+	if (i == ARRAY_SIZE(calls))
+		return 0;
+	snprintf(log.text, log.size,
+		 "cuda: %s has no %s: NVRTC of CUDA 11.1 or "
+		 "later is needed",
+		 library[0] ? library : "libnvrtc.so", calls[i].name);
+	return -ENOEXEC;
+}
+
+/* ---- logs --------------------------------------------------------------- */
+
+/* "name(12):" at the beginning of a line: where its numbers begin, and end. */
+static bool find_place(const char *line, size_t *first, size_t *last)
+{
+	size_t n = strcspn(line, "(\n");
+	size_t digits = line[n] == '(' ? strspn(line + n + 1, "0123456789") : 0;
+
+	*first = n + 1;
+	*last = n + 1 + digits;
+	return n && digits && line[*last] == ')' && line[*last + 1] == ':';
+}
+
+void nvrtc_map_log(const char *log, struct code_log to)
+{
+	size_t used = 0, first, last, n;
+
+	to.text[0] = 0;
+	while (*log && used < to.size) {
+		n = strcspn(log, "\n");
+		n += log[n] == '\n';
+		if (find_place(log, &first, &last))
+			used += (size_t)snprintf(
+				to.text + used, to.size - used, "%.*s:%.*s%.*s",
+				(int)first - 1, log, (int)(last - first),
+				log + first, (int)(n - last - 1),
+				log + last + 1);
+		else
+			used += (size_t)snprintf(to.text + used, to.size - used,
+						 "%.*s", (int)n, log);
+		log += n;
+	}
+}
+
+static void get_log(const struct rtc *rtc, rtc_program p, struct code_log log)
+{
+	size_t n = 0;
+	char *all;
+
+	if (!log.size || rtc->nvrtcGetProgramLogSize(p, &n) || n < 2)
+		return;
+	all = calloc(1, n + 1);
+	if (all && !rtc->nvrtcGetProgramLog(p, all))
+		nvrtc_map_log(all, log);
+	free(all);
+}
+
+/* ---- compiling ---------------------------------------------------------- */
+
+/* Splits words, in place, at white space. False: there are too many. */
+static bool split_options(char *words, const char **v, int *nr)
+{
+	char *save = NULL, *word = strtok_r(words, " \t\n", &save);
+
+	for (; word; word = strtok_r(NULL, " \t\n", &save)) {
+		if (*nr == MAX_OPTIONS)
+			return false;
+		v[(*nr)++] = word;
+	}
+	return true;
+}
+
+static int compile_program(const struct rtc *rtc, rtc_program p, int arch,
+			   const char *options, struct code_log log)
+{
+	char target[40], *words = strdup(options ? options : "");
+	const char *v[MAX_OPTIONS] = { target };
+	int nr = 1, rc = -ENOMEM;
+
+	if (!words)
+		return rc;
+	snprintf(target, sizeof(target), "--gpu-architecture=sm_%d", arch);
+	if (!split_options(words, v, &nr)) {
+		snprintf(log.text, log.size, "cuda: more than %d options",
+			 MAX_OPTIONS - 1);
+		rc = -EINVAL;
+	} else {
+		rc = rtc->nvrtcCompileProgram(p, nr, v) ? -ENOEXEC : 0;
+		if (rc)
+			get_log(rtc, p, log);
+	}
+	free(words);
+	return rc;
+}
+
+static int take_cubin(const struct rtc *rtc, rtc_program p, const char *entry,
+		      struct code_made *out)
+{
+	const char *name = NULL;
+	size_t n = 0;
+
+	if (rtc->nvrtcGetCUBINSize(p, &n) || !n ||
+	    (entry && rtc->nvrtcGetLoweredName(p, entry, &name)))
+		return -ENOEXEC;
+	out->image = malloc(n);
+	out->entry = name ? strdup(name) : NULL;
+	if (!out->image || (name && !out->entry) ||
+	    rtc->nvrtcGetCUBIN(p, out->image)) {
+		free(out->image);
+		free(out->entry);
+		return -ENOMEM;
+	}
+	out->bytes = n;
+	return 0;
+}
+
+static int compile_text(const struct rtc *rtc, const char *text, int arch,
+			const struct lkdf_code *c, struct code_made *out,
+			struct code_log log)
+{
+	rtc_program p = NULL;
+	int rc = -ENOEXEC;
+
+	if (rtc->nvrtcCreateProgram(&p, text, c->entry ? c->entry : "kernel", 0,
+				    NULL, NULL))
+		return rc;
+	if (!c->entry || !rtc->nvrtcAddNameExpression(p, c->entry))
+		rc = compile_program(rtc, p, arch, c->options, log);
+	if (!rc)
+		rc = take_cubin(rtc, p, c->entry, out);
+	rtc->nvrtcDestroyProgram(&p);
+	return rc;
+}
+
+int nvrtc_compile(const char *library, int arch, const struct lkdf_code *c,
+		  struct code_made *out, struct code_log log)
+{
+	struct rtc rtc;
+	char *text;
+	int rc = load_library(library, &rtc, log);
+
+	if (rc)
+		return rc;
+	text = c->bytes ? strndup(c->image, c->bytes) : strdup(c->image);
+	if (!text)
+		return err(-ENOMEM, "cuda: no memory");
+	rc = compile_text(&rtc, text, arch, c, out, log);
+	free(text);
+	if (rc == -ENOEXEC && log.size && !log.text[0])
+		snprintf(log.text, log.size, "cuda: NVRTC does not compile it");
+	return rc;
+}

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Queues: a stream, its word, and the ops whose numbers the word has not got
+ * yet. The ring has room before the stream is given a command, because what a
+ * stream was given cannot be taken back.
+ */
+#include "cuda/device.h"
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/util.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST_KERNELS 2 /* behind the two for copies */
+#define FIRST_RING 64
+#define QUIET_NS 2000000 /* then the driver is asked whether all is well */
+
+int cuda_make_words(const struct cuda_device *d, unsigned nr,
+		    struct cuda_word *v, void **block)
+{
+	size_t bytes = (size_t)nr * CACHE_LINE;
+	cu_ptr there = 0;
+	void *at = NULL;
+	unsigned i;
+	cu_result r;
+
+	r = d->cuda.cuMemHostAlloc(&at, bytes,
+				   CU_HOST_PORTABLE | CU_HOST_MAPPED);
+	if (r)
+		return cuda_fails(d, "cuMemHostAlloc", r);
+	memset(at, 0, bytes);
+	r = d->cuda.cuMemHostGetDevicePointer(&there, at, 0);
+	if (r) {
+		d->cuda.cuMemFreeHost(at);
+		return cuda_fails(d, "cuMemHostGetDevicePointer", r);
+	}
+	for (i = 0; i < nr; i++) {
+		v[i].at = (void *)((char *)at + i * CACHE_LINE);
+		v[i].there = there + i * CACHE_LINE;
+	}
+	*block = at;
+	return 0;
+}
+
+static int open_stream(struct cuda_device *d, cu_stream *out)
+{
+	cu_result r;
+
+	r = d->cuda.cuStreamCreateWithPriority(out, CU_STREAM_IS_NON_BLOCKING,
+					       0);
+	return r ? cuda_fails(d, "cuStreamCreateWithPriority", r) : 0;
+}
+
+int cuda_open_queues(struct cuda_device *d, unsigned nr)
+{
+	struct cuda_word word[CUDA_MAX_QUEUES];
+	struct cuda_queue *q;
+	int rc;
+
+	if (d->foreign && nr > FIRST_KERNELS + 1)
+		nr = FIRST_KERNELS + 1;
+	rc = cuda_make_words(d, nr, word, &d->words);
+	while (!rc && d->nr_queues < nr) {
+		q = &d->queue[d->nr_queues];
+		q->word = word[d->nr_queues];
+		if (d->foreign && d->nr_queues == FIRST_KERNELS)
+			q->stream = d->foreign;
+		else
+			rc = open_stream(d, &q->stream);
+		if (!rc)
+			d->nr_queues++;
+	}
+	return rc;
+}
+
+void cuda_close_queues(struct cuda_device *d, bool keeps_words)
+{
+	struct cuda_queue *q;
+
+	while (d->nr_queues) {
+		q = &d->queue[--d->nr_queues];
+		if (q->stream != d->foreign) {
+			d->cuda.cuStreamSynchronize(q->stream);
+			d->cuda.cuStreamDestroy(q->stream);
+		}
+		free(q->ring);
+		q->ring = NULL;
+		q->given = q->ended = q->size = 0;
+	}
+	if (d->words && !keeps_words)
+		d->cuda.cuMemFreeHost(d->words);
+	d->words = NULL;
+}
+
+bool cuda_is_idle(const struct cuda_device *d)
+{
+	unsigned i;
+
+	for (i = 0; i < d->nr_queues; i++)
+		if (d->queue[i].given != d->queue[i].ended ||
+		    d->queue[i].has_quiet)
+			return false;
+	return !a_load(&d->nr_watched, relaxed);
+}
+
+/* ---- commands ----------------------------------------------------------- */
+
+static int grow_ring(struct cuda_queue *q)
+{
+	uint32_t size = q->size ? 2 * q->size : FIRST_RING, n;
+	struct lkdf_device_op *ring = calloc(size, sizeof(*ring));
+
+	if (!ring)
+		return err(-ENOMEM, "cuda: no memory");
+	for (n = q->ended; n != q->given; n++)
+		ring[n & (size - 1)] = q->ring[n & (q->size - 1)];
+	free(q->ring);
+	q->ring = ring;
+	q->size = size;
+	return 0;
+}
+
+/* A command for a captured stream does not run, and asking it breaks it. */
+static int check_capture(const struct cuda_device *d)
+{
+	unsigned captures = 0;
+	cu_result r = d->cuda.cuStreamIsCapturing(d->foreign, &captures);
+
+	if (r)
+		return cuda_fails(d, "cuStreamIsCapturing", r);
+	return captures ? err(-EBUSY, "cuda: the stream is being captured") : 0;
+}
+
+int cuda_begin_command(struct cuda_device *d, unsigned queue)
+{
+	struct cuda_queue *q = &d->queue[queue];
+	int rc = 0;
+
+	if (q->given - q->ended == q->size)
+		rc = grow_ring(q);
+	if (!rc && d->foreign && q->stream == d->foreign)
+		rc = check_capture(d);
+	return rc;
+}
+
+int cuda_end_command(struct cuda_device *d, unsigned queue, const char *call,
+		     cu_result r, struct lkdf_device_op op)
+{
+	struct cuda_queue *q = &d->queue[queue];
+
+	if (r)
+		return cuda_fails(d, call, r);
+	r = d->cuda.cuStreamWriteValue32(q->stream, q->word.there, q->given + 1,
+					 0);
+	if (r) {
+		/* It cannot be taken back: it is waited for. */
+		d->cuda.cuStreamSynchronize(q->stream);
+		lkdf_device_done(op, cuda_fails(d, "cuStreamWriteValue32", r));
+		return 0;
+	}
+	q->has_quiet = false;
+	q->ring[q->given & (q->size - 1)] = op;
+	q->given++;
+	return 0;
+}
+
+static cu_ptr address_of(const void *device_ptr, uint64_t offset)
+{
+	return (cu_ptr)(uintptr_t)device_ptr + offset;
+}
+
+int cuda_upload(void *dev, unsigned queue, const struct lkdf_transfer *t,
+		struct lkdf_device_op op)
+{
+	struct cuda_device *d = dev;
+	int rc = cuda_begin_command(d, queue);
+	cu_result r;
+
+	if (rc)
+		return rc;
+	r = d->cuda.cuMemcpyHtoDAsync(address_of(t->device_ptr, t->offset),
+				      t->host, t->bytes,
+				      d->queue[queue].stream);
+	return cuda_end_command(d, queue, "cuMemcpyHtoDAsync", r, op);
+}
+
+int cuda_fetch(void *dev, unsigned queue, const struct lkdf_transfer *t,
+	       struct lkdf_device_op op)
+{
+	struct cuda_device *d = dev;
+	int rc = cuda_begin_command(d, queue);
+	cu_result r;
+
+	if (rc)
+		return rc;
+	r = d->cuda.cuMemcpyDtoHAsync(t->host,
+				      address_of(t->device_ptr, t->offset),
+				      t->bytes, d->queue[queue].stream);
+	return cuda_end_command(d, queue, "cuMemcpyDtoHAsync", r, op);
+}
+
+int cuda_copy(void *dev, unsigned queue, const struct lkdf_device_copy *c,
+	      struct lkdf_device_op op)
+{
+	struct cuda_device *d = dev;
+	int rc = cuda_begin_command(d, queue);
+	cu_result r;
+
+	if (rc)
+		return rc;
+	r = d->cuda.cuMemcpyDtoDAsync(address_of(c->to, c->to_offset),
+				      address_of(c->from, c->from_offset),
+				      c->bytes, d->queue[queue].stream);
+	return cuda_end_command(d, queue, "cuMemcpyDtoDAsync", r, op);
+}
+
+int cuda_fill(void *dev, unsigned queue, const struct lkdf_device_fill *f,
+	      struct lkdf_device_op op)
+{
+	struct cuda_device *d = dev;
+	int rc = cuda_begin_command(d, queue);
+	cu_result r;
+
+	if (rc)
+		return rc;
+	r = d->cuda.cuMemsetD8Async(address_of(f->device_ptr, f->offset),
+				    (unsigned char)f->value, f->bytes,
+				    d->queue[queue].stream);
+	return cuda_end_command(d, queue, "cuMemsetD8Async", r, op);
+}
+
+int cuda_mark(void *dev, unsigned queue, struct lkdf_device_op op)
+{
+	struct cuda_device *d = dev;
+	int rc = cuda_begin_command(d, queue);
+
+	return rc ? rc
+		  : cuda_end_command(d, queue, "cuStreamWriteValue32",
+				     CU_SUCCESS, op);
+}
+
+/* ---- ends --------------------------------------------------------------- */
+
+/* How many of the queue have ended. */
+static int take_ended(struct cuda_queue *q)
+{
+	uint32_t word;
+	int nr = 0;
+
+	if (q->given == q->ended)
+		return 0;
+	/* [cuda.word] all that the stream has written before its word, which
+	 * the card releases; pairs with itself. */
+	word = a_load(q->word.at, acquire);
+	for (; q->given != q->ended && (int32_t)(word - q->ended) > 0; nr++) {
+		struct lkdf_device_op op = q->ring[q->ended & (q->size - 1)];
+
+		q->ended++;
+		lkdf_device_done(op, 0);
+	}
+	return nr;
+}
+
+/*
+ * A stream of ours that is at work, or the idle one for memory: a fault is told
+ * by each. Asking a stream of the program's could break what it captures.
+ */
+static cu_result ask_driver(const struct cuda_device *d)
+{
+	cu_result r = d->cuda.cuStreamQuery(d->memory);
+	const struct cuda_queue *q;
+	unsigned i;
+
+	for (i = 0; i < d->nr_queues; i++) {
+		q = &d->queue[i];
+		if (r && r != CU_NOT_READY)
+			return r;
+		if (q->given != q->ended && q->stream != d->foreign)
+			r = d->cuda.cuStreamQuery(q->stream);
+	}
+	return r == CU_NOT_READY ? CU_SUCCESS : r;
+}
+
+static int look_for_faults(struct cuda_device *d)
+{
+	int64_t now = clock_now_ns();
+	cu_result r;
+
+	if (!d->quiet_since)
+		d->quiet_since = now;
+	if (now - d->quiet_since < QUIET_NS)
+		return 0;
+	d->quiet_since = now;
+	r = ask_driver(d);
+	if (!r)
+		return 0;
+	cuda_lose_watches(d, -ENODEV);
+	cuda_fails(d, "cuStreamQuery", r);
+	return -ENODEV;
+}
+
+int cuda_poll(void *dev)
+{
+	struct cuda_device *d = dev;
+	int nr = cuda_ask_watches(d);
+	unsigned i;
+
+	for (i = 0; i < d->nr_queues; i++)
+		nr += take_ended(&d->queue[i]);
+	if (d->late && cuda_is_idle(d))
+		cuda_settle(d);
+	if (!nr)
+		return look_for_faults(d);
+	d->quiet_since = 0;
+	return nr;
+}
