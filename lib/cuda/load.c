@@ -75,11 +75,10 @@ static cu_result find_call(find_fn find, const struct call *c, int version,
 	return CU_SUCCESS;
 }
 
-static int find_calls(void *handle, find_fn find, const char *library,
-		      struct cuda *cuda)
+static int find_calls(find_fn find, const char *library, struct cuda *cuda)
 {
-	int version = old_version(handle);
 	cu_result r = CU_SUCCESS;
+	int version;
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(calls) && !r; i++)
@@ -89,6 +88,7 @@ static int find_calls(void *handle, find_fn find, const char *library,
 			   "cuda: %s is no driver, it is the toolkit's library "
 			   "for linkers (CUDA_ERROR_STUB_LIBRARY)",
 			   library);
+	version = cuda->cuDriverGetVersion ? cuda_version(cuda) : 0;
 	if (r)
 		return err(-ENOSYS,
 			   "cuda: %s, a driver of CUDA %d.%d, has no %s (%u)",
@@ -117,7 +117,7 @@ int cuda_load(const char *library, struct cuda *cuda)
 	f = dlsym(handle, "cuGetProcAddress_v2");
 	if (f) {
 		memcpy(&find, &f, sizeof(find));
-		rc = find_calls(handle, find, library, cuda);
+		rc = find_calls(find, library, cuda);
 	} else {
 		rc = refuse_old(handle, library);
 	}

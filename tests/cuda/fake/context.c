@@ -96,6 +96,17 @@ cu_result cuCtxGetCurrent(cu_ctx *ctx)
 	return leave(r);
 }
 
+cu_result cuCtxGetDevice(cu_dev *d)
+{
+	cu_result r = enter(E_cuCtxGetDevice, NEEDS_INIT);
+
+	if (!r && !current)
+		r = 201;
+	if (!r)
+		*d = current->device;
+	return leave(r);
+}
+
 cu_result cuCtxCreate(cu_ctx *ctx, unsigned flags, cu_dev d)
 {
 	struct CUctx_st *c = calloc(1, sizeof(*c));

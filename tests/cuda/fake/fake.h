@@ -34,6 +34,7 @@
 /* clang-format off */
 #define EXTRA_CALLS(call) \
 	call(cuCtxCreate, cuCtxCreate_v3020, cu_ctx *, unsigned, cu_dev) \
+	call(cuCtxGetDevice, cuCtxGetDevice_v2000, cu_dev *) \
 	call(cuLibraryLoadData, cuLibraryLoadData_v12000, void **, const void *, unsigned *, void **, unsigned, unsigned *, void **, unsigned) \
 	call(cuLibraryGetKernel, cuLibraryGetKernel_v12000, void **, void *, const char *)
 /* clang-format on */
