@@ -91,6 +91,31 @@ static inline bool policy_share_all(uint64_t body_ticks, uint64_t share_ticks,
 	return !is_short || (body_ticks >= share_ticks && nr_ready > 1);
 }
 
+/*
+ * A worker has found an item and others sleep: does it wake several at once? A
+ * body that is over before they are awake needs nobody.
+ */
+static inline bool policy_wake_tree(uint64_t body_ticks, uint64_t wake_ticks)
+{
+	return body_ticks >= wake_ticks;
+}
+
+/*
+ * How many sleepers it wakes: one for each public item that those who look for
+ * work will leave, at most POLICY_TREE, for the woken wake others in turn.
+ */
+#define POLICY_TREE 4
+static inline uint32_t policy_nr_wakes(uint32_t nr_public, uint32_t nr_spin,
+				       uint32_t nr_sleep)
+{
+	uint64_t nr;
+
+	if (nr_public <= nr_spin)
+		return 0;
+	nr = min_u64(nr_public - nr_spin, POLICY_TREE);
+	return (uint32_t)min_u64(nr, nr_sleep);
+}
+
 /* May a thief go far? URGENT work at once, else after half its spin window. */
 static inline bool policy_steal_far(uint64_t idle_ticks, uint64_t window_ticks)
 {

@@ -98,7 +98,7 @@ void notify_all(struct sched *s)
 static uint32_t count_public(const struct worker *w)
 {
 	struct sched *s = w->sched;
-	uint32_t nr = 0, most = PARK_TREE + (uint32_t)w->node->nr_workers;
+	uint32_t nr = 0, most = POLICY_TREE + (uint32_t)w->node->nr_workers;
 	uint64_t span;
 	int i;
 
@@ -118,7 +118,8 @@ bool notify_tree(struct worker *w, uint64_t item)
 	uint32_t nr;
 
 	if (!s->ops.body_ticks || holdoff_is_on(w) ||
-	    s->ops.body_ticks(item, w->executor->rt) < s->wake_ticks)
+	    !policy_wake_tree(s->ops.body_ticks(item, w->executor->rt),
+			      s->wake_ticks))
 		return false;
 	if (deque_has_private(d))
 		deque_share_all(d);

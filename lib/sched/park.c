@@ -3,6 +3,7 @@
 
 #include "base/bell.h"
 #include "base/futex.h"
+#include "policy/policy.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -236,23 +237,13 @@ bool park_wake(struct park *p)
 	return true;
 }
 
-/* Tokens for items that the spinners leave. */
-static uint64_t tokens_due(uint64_t word, uint32_t nr_public)
-{
-	uint64_t nr_spin = park_spinners(word), nr;
-
-	if (nr_public <= nr_spin)
-		return 0;
-	nr = min_u64(nr_public - nr_spin, PARK_TREE);
-	return min_u64(nr, park_sleepers(word));
-}
-
 uint32_t park_wake_some(struct park *p, uint32_t nr_public)
 {
 	uint64_t word = a_load(&p->word, relaxed), nr;
 
 	do {
-		nr = tokens_due(word, nr_public);
+		nr = policy_nr_wakes(nr_public, park_spinners(word),
+				     park_sleepers(word));
 		if (!nr)
 			return 0;
 		/* [park.some] as [park.wake]; pairs with [park.token] and

@@ -116,9 +116,8 @@ bool park_wake(struct park *p);
 
 /*
  * There are so many public items: gives a token for each that no spinner will
- * take, at most PARK_TREE. How many sleepers it woke.
+ * take, see policy_nr_wakes(). How many sleepers it woke.
  */
-#define PARK_TREE 4
 uint32_t park_wake_some(struct park *p, uint32_t nr_public);
 
 /* Wakes all, whoever spins: for stopping and for news that all must see. */

@@ -34,6 +34,14 @@ $(OPENCL_ORACLE): $(DEVICE_ORACLE)
 		$< >$@
 	$(Q)chmod +x $@
 
+# More workers than CPUs, of which most sleep.
+MANY_ORACLE := $(BUILD)/tests/oracle/many/oracle
+
+$(MANY_ORACLE): $(ORACLE)
+	$(Q)mkdir -p $(@D)
+	$(Q)printf '#!/bin/sh\nexec %s --programs 200 --workers 16 "$$@"\n' $< >$@
+	$(Q)chmod +x $@
+
 # A program without arguments, as tests/run.sh wants it.
 DEVICE_MUTANTS := $(BUILD)/tests/oracle/device_mutants
 $(ORACLE_SELFTEST) $(DEVICE_MUTANTS): $(BUILD)/%: %.sh tests/oracle/plant.sh \
@@ -87,7 +95,7 @@ $(CONTROL_ORACLE): $(CONTROL_SRC) $(wildcard tests/oracle/control/*.h) \
 		$(CONTROL_SRC) $(LDFLAGS) -L$(BUILD) -llkdf -lpthread \
 		-Wl,-rpath,'$$ORIGIN/../../..'
 
-ORACLES := $(ORACLE) $(DEVICE_ORACLE) $(OPENCL_ORACLE) $(CONTROL_ORACLE)
+ORACLES := $(ORACLE) $(MANY_ORACLE) $(DEVICE_ORACLE) $(OPENCL_ORACLE) $(CONTROL_ORACLE)
 
 # Each commit has programs of its own, and others with clang; without git they are
 # always the same.

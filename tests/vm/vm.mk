@@ -85,7 +85,15 @@ VM_LEFT_OUT = machines other than $(VM_SIZE): make check-vm-matrix; \
 	$(filter 0/1,$(VM_SHARE)),, but for the share $(VM_SHARE)): make \
 	check-vm-matrix)
 
-.PHONY: check-vm check-vm-built check-vm-matrix vm-programs
+# A machine of 64 CPUs: programs with as many workers as there are CPUs.
+VM_MANY := $(addprefix $(BUILD)/tests/api/,graph/test_graph place/test_place \
+	rt/test_badinput rt/test_faults rt/test_fork)
+
+.PHONY: check-vm check-vm-built check-vm-matrix check-vm-many vm-programs
+check-vm-many: $(VM_MANY) $(ORACLE) $(SOAK) ## 64 workers in a machine of 64 CPUs
+	$(Q)BUILD=$(BUILD) VM_MANY='$(VM_MANY)' TEST_TIMEOUT=4000 tests/run.sh \
+		tests/vm/machine_many.sh
+
 vm-programs: $(LKDF_BIN) $(MALLOC_SO) $(VM_GUEST) $(TOUR_PROGRAMS)
 
 check-vm: deps ## tests in a machine with NUMA nodes, VM_SIZE=one two four eight

@@ -104,7 +104,7 @@ static uint32_t woken_by(int nr_links, uint64_t each)
 
 static void a_burst_is_a_tree(void)
 {
-	is(woken_by(NR_WORKERS, WAKE), PARK_TREE, "a burst: four at once");
+	is(woken_by(NR_WORKERS, WAKE), POLICY_TREE, "a burst: four at once");
 	is(deque_has_private(&workers[0].deque[CLASS_NORMAL]), false,
 	   "who find all of it public");
 	is(woken_by(3, WAKE), 2, "as many as there are items");
