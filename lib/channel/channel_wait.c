@@ -8,6 +8,7 @@
 #include "scope/scope.h"
 
 #include <errno.h>
+#include <stdio.h>
 
 /* On the stack of who waits. */
 struct wait {
@@ -119,13 +120,31 @@ static int wait_once(struct wait *x)
 	return x->scope && scope_cancelled(x->scope) ? refuse_wait(x) : rc;
 }
 
+/* A thread of the program has waited. */
+static __attribute__((noinline)) void tell_wait(const struct wait *x,
+						uint64_t begin)
+{
+	const struct lkdf_channel *ch = x->ch;
+	char text[TRACE_NAME_SIZE];
+
+	if (x->side == CHANNEL_VALUES) {
+		snprintf(text, sizeof(text), "values of channel \"%.31s\"",
+			 ch->name);
+		wait_tell(ch->rt, text, begin);
+		return;
+	}
+	snprintf(text, sizeof(text), "room in channel \"%.24s\" of %u value%s",
+		 ch->name, ch->depth, ch->depth == 1 ? "" : "s");
+	wait_tell_room(ch->rt, text, ch->depth, begin);
+}
+
 static int try_once(struct wait *x, const void *in, void *out)
 {
 	return in ? channel_send(x->ch, in) : channel_recv(x->ch, out);
 }
 
 /* Either in or out is given, or both are NULL. */
-static int move_for(struct wait *x, const char *call, const void *in, void *out)
+static int move_for(struct wait *x, const void *in, void *out)
 {
 	uint64_t begin;
 	int64_t left;
@@ -143,7 +162,8 @@ static int move_for(struct wait *x, const char *call, const void *in, void *out)
 		if (!rc)
 			rc = try_once(x, in, out);
 	}
-	wait_ended(x->ch->rt, call, begin);
+	if (unlikely(begin))
+		tell_wait(x, begin);
 	channel_put(x->ch);
 	return rc;
 }
@@ -158,7 +178,7 @@ int channel_send_for(struct lkdf_channel *ch, const void *value,
 		.scope = s,
 	};
 
-	return move_for(&x, "lkdf_channel_send", value, NULL);
+	return move_for(&x, value, NULL);
 }
 
 int channel_recv_for(struct lkdf_channel *ch, void *value, int64_t timeout_ns,
@@ -171,5 +191,5 @@ int channel_recv_for(struct lkdf_channel *ch, void *value, int64_t timeout_ns,
 		.scope = s,
 	};
 
-	return move_for(&x, "lkdf_channel_recv", NULL, value);
+	return move_for(&x, NULL, value);
 }

@@ -19,6 +19,10 @@ static inline uint64_t wait_begins(struct lkdf *rt)
 
 void wait_tell(struct lkdf *rt, const char *call, uint64_t begin);
 
+/* It waited for room in what is called so, where so many fit. */
+void wait_tell_room(struct lkdf *rt, const char *place, uint64_t fits,
+		    uint64_t begin);
+
 static inline void wait_ended(struct lkdf *rt, const char *call, uint64_t begin)
 {
 	if (unlikely(begin))

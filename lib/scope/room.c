@@ -4,10 +4,12 @@
 #include "base/err.h"
 #include "base/futex.h"
 #include "base/util.h"
+#include "core/waits.h"
 #include "scope/deadline.h"
 
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 
 /*
  * A scope of so many tasks wakes who waits when a quarter of its room is free:
@@ -24,6 +26,7 @@ static void wake_all(struct lkdf_scope *s)
 	/* Of those that have seen it one wakes. */
 	if (!a_xchg(&s->room_asked, 0, relaxed))
 		return;
+	wait_is_over(s->rt);
 	/* [room.woken] that nobody asks; pairs with [room.epoch]. */
 	a_add(&s->room_epoch, 1, release);
 	futex_wake(&s->room_epoch, INT_MAX);
@@ -136,11 +139,24 @@ static bool wait_for_room(struct lkdf_scope *s, struct lkdf_scope *full,
 	return a_load(&full->room_epoch, relaxed) != epoch;
 }
 
+/* The wait for its room is over. */
+static __attribute__((noinline)) void tell_room(const struct lkdf_scope *full,
+						uint64_t begin)
+{
+	unsigned long long most = full->max_tasks;
+	char text[TRACE_NAME_SIZE];
+
+	snprintf(text, sizeof(text), "room in scope \"%.24s\" of %llu task%s",
+		 full->name, most, most == 1 ? "" : "s");
+	wait_tell_room(full->rt, text, most, begin);
+}
+
 int room_take(struct lkdf_scope *s, uint32_t nr, bool may_wait)
 {
+	struct lkdf_scope *full, *last = NULL;
 	bool is_patient = true;
-	struct lkdf_scope *full;
-	int rc;
+	uint64_t begin = 0;
+	int rc = 0;
 
 	check(nr);
 	while ((full = take_room(s, nr))) {
@@ -148,9 +164,15 @@ int room_take(struct lkdf_scope *s, uint32_t nr, bool may_wait)
 		if (!rc)
 			rc = refuse_room(full, nr, may_wait);
 		if (rc)
-			return rc;
+			break;
+		begin = begin ? begin : wait_begins(s->rt);
 		is_patient = wait_for_room(s, full, nr, is_patient);
+		last = full;
 	}
+	if (unlikely(begin))
+		tell_room(last, begin);
+	if (rc)
+		return rc;
 	/* The room may be that of a task that was cancelled with us. */
 	rc = scope_refuse(s);
 	if (rc)

@@ -11,6 +11,7 @@
 #include "core/completion.h"
 #include "core/failure.h"
 #include "core/runtime.h"
+#include "core/waits.h"
 #include "mc.h"
 #include "mem/heap.h"
 #include "scope/deadline.h"
@@ -133,6 +134,9 @@ NOT_REACHED(int, failure_copy, const struct lkdf_error *e,
 	    struct lkdf_error *out)
 NOT_REACHED(void, sched_drain, struct sched *s)
 NOT_REACHED(bool, completion_sleep, struct lkdf *r, int64_t timeout_ns)
+NOT_REACHED(void, wait_tell, struct lkdf *r, const char *call, uint64_t begin)
+NOT_REACHED(void, wait_tell_room, struct lkdf *r, const char *place,
+	    uint64_t fits, uint64_t begin)
 NOT_REACHED(void, scope_put, struct lkdf_scope *s)
 NOT_REACHED(uint32_t, label_take, struct labels *l, const char *text)
 NOT_REACHED(void, label_put, struct labels *l, uint32_t number)

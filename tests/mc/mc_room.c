@@ -5,23 +5,19 @@
  * is lost is a deadlock, for no sleep here ends by itself, but in the scenario
  * of the patience.
  */
-#include "base/err.h"
 #include "base/futex.h"
+#include "core/waits.h"
 #include "scope/deadline.h"
 #include "scope/room.h"
 
 #include "mc.h"
+#include "thread_below.h"
 
 #define MANY 8 /* a quarter of it is two, see ROOM_MANY in mc.mk */
 
+static struct lkdf runtime;
 static struct lkdf_scope scope;
 static int live; /* plain: what lives in a scope for one */
-
-int err(int rc, const char *fmt, ...)
-{
-	(void)fmt;
-	return rc;
-}
 
 int scope_refuse(const struct lkdf_scope *s)
 {
@@ -35,8 +31,20 @@ void deadline_sleep(struct lkdf *rt, _Atomic(uint32_t) *word, uint32_t expect,
 	mc_see(futex_wait(word, expect, timeout_ns) ? "timed out" : "woken");
 }
 
+/* Nobody records. */
+void wait_tell_room(struct lkdf *r, const char *place, uint64_t fits,
+		    uint64_t begin)
+{
+	(void)r;
+	(void)place;
+	(void)fits;
+	(void)begin;
+	mc_fail("room.c has told a wait");
+}
+
 static void init_with(uint64_t max_tasks)
 {
+	scope.rt = &runtime;
 	scope.is_limited = true;
 	scope.max_tasks = max_tasks;
 	a_store(&scope.nr_taken, max_tasks, relaxed);

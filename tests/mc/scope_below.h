@@ -164,6 +164,8 @@ void handle_bury(struct lkdf *r, void *memory)
 	}
 
 NOT_REACHED(void, wait_tell, struct lkdf *r, const char *call, uint64_t begin)
+NOT_REACHED(void, wait_tell_room, struct lkdf *r, const char *place,
+	    uint64_t fits, uint64_t begin)
 NOT_REACHED(bool, completion_sleep, struct lkdf *r, int64_t timeout_ns)
 NOT_REACHED(void, sched_drain, struct sched *s)
 NOT_REACHED(bool, sched_wait, struct sched *s, int64_t *timeout_ns)

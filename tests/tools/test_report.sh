@@ -121,6 +121,16 @@ told last_fixed 'not any(x["id"] in ("starved", "submission") for x in cost)'
 ok $? 'begun first, it is none'
 told submit 'f[0]["id"] == "submission"'
 ok $? 'a thread that submits and waits for nothing is told as before'
+told window 'f[0]["id"] == "window" and 0.7 < f[0]["cost"] < 0.76 and
+	"room in scope \"stage\" of 1 task" in f[0]["title"] and
+	".max_tasks of 8" in f[0]["fix"]'
+ok $? 'a window that is full is finding 1, by its name, with a size'
+told window 'r["waits"] == [{"for": "room in scope \"stage\" of 1 task",
+	"fits": 1, "waits": 399, "total": r["waits"][0]["total"],
+	"max": r["waits"][0]["max"]}]'
+ok $? 'and waits of the program are a table'
+told window_fixed 'not cost'
+ok $? 'with room for two tasks a worker it costs nothing'
 told service 'not cost and f[0]["id"] == "load" and
 	"Not loaded" in f[0]["title"]'
 ok $? 'an idle service has no cause that costs'

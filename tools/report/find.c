@@ -235,6 +235,8 @@ static void find_starved(struct report *r)
 		idle_of_unknown_cause(r);
 	else if (r->starved_held * 2 > starved)
 		find_held(r);
+	else if (r->starved_full * 2 > starved)
+		find_full(r);
 	else if (is_service(r))
 		not_loaded(r);
 	else if (r->nr_outside * 10 > nr_tasks(r) * 3ull &&

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /* Rules that make findings: find.c, find_bytes.c, find_bound.c, limits.c,
- * devices.c, find_futex.c. */
+ * waits.c, devices.c, find_futex.c. */
 #ifndef REPORT_FIND_H
 #define REPORT_FIND_H
 
@@ -24,6 +24,7 @@ void find_remote(struct report *r);
 void find_bounds(struct report *r);
 void find_lost(struct report *r);
 void find_held(struct report *r);
+void find_full(struct report *r);
 
 /* Most of the time in which workers starve a device is at work: told. */
 bool find_device(struct report *r);

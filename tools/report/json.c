@@ -157,6 +157,26 @@ static void write_limits(const struct report *r, struct json *j)
 	json_close(j, ']');
 }
 
+static void write_waits(const struct report *r, struct json *j)
+{
+	const struct wait_sum *w;
+
+	json_open(j, "waits", '[');
+	for (w = r->wait_sum; w < r->wait_sum + r->nr_wait_sums; w++) {
+		json_open_flat(j, NULL, '{');
+		json_text(j, "for", w->name ? r->info.name[w->name] : NULL);
+		if (w->fits)
+			put_size(j, "fits", w->fits);
+		else
+			json_null(j, "fits");
+		put_size(j, "waits", w->nr);
+		put_size(j, "total", w->total);
+		put_size(j, "max", w->max);
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+}
+
 static void write_devices(const struct report *r, struct json *j)
 {
 	const struct device *d;
@@ -272,6 +292,7 @@ int json_write(const struct report *r, struct json *j, bool is_open)
 	json_close(j, ']');
 	rc = write_kinds(r, j);
 	write_limits(r, j);
+	write_waits(r, j);
 	json_probe(r, j);
 	write_devices(r, j);
 	write_chain(r, j);

@@ -166,6 +166,12 @@ static void keep_op(struct load *l, const struct trace_span *s,
 	r->has.ops = true;
 }
 
+/* At least one: a file may lie. */
+static uint64_t fits_of(const struct trace_span *s)
+{
+	return s->value > 0 ? (uint64_t)s->value : 1;
+}
+
 static void keep_wait(struct load *l, const struct trace_span *s,
 		      const struct span *at)
 {
@@ -179,6 +185,8 @@ static void keep_wait(struct load *l, const struct trace_span *s,
 		.end = at->end,
 		.by = by_of(k),
 		.by_lane = by_lane_of(k),
+		.name = s->name,
+		.fits = s->sort == LKDF_SPAN_FULL ? fits_of(s) : 0,
 	};
 	r->has.waits = true;
 }
@@ -230,6 +238,7 @@ static void keep_span(void *u, const struct trace_span *s)
 		keep_op(l, s, &at);
 		break;
 	case LKDF_SPAN_WAIT:
+	case LKDF_SPAN_FULL:
 		keep_wait(l, s, &at);
 		break;
 	case LKDF_SPAN_LIMIT:

@@ -83,16 +83,21 @@ static void see_slice(void *u, const struct trace_slice *s)
 		c->slices++;
 }
 
+static bool is_wait(uint32_t sort)
+{
+	return sort == LKDF_SPAN_WAIT || sort == LKDF_SPAN_FULL;
+}
+
 static void see_span(void *u, const struct trace_span *s)
 {
 	struct load *l = u;
 	struct counts *c = count_of(l, s->lane);
 
 	/* A thread of the program may wait long before and after the work. */
-	if (s->sort != LKDF_SPAN_WAIT)
+	if (!is_wait(s->sort))
 		see_times(l, s->begin, s->end);
 	l->nr_ops += s->sort == LKDF_SPAN_OPERATION;
-	l->nr_waits += s->sort == LKDF_SPAN_WAIT;
+	l->nr_waits += is_wait(s->sort);
 	l->nr_held += s->sort == LKDF_SPAN_LIMIT;
 	if (!c)
 		return;
@@ -288,6 +293,7 @@ void report_unload(struct report *r)
 	free(r->wait);
 	free(r->held);
 	free(r->limit);
+	free(r->wait_sum);
 	free(r->device);
 	free(r->futex);
 	free(r->kind);

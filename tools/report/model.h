@@ -65,15 +65,25 @@ struct op {
 	uint16_t kind;
 };
 
+struct place {
+	uint64_t from, to; /* both 0: nowhere in particular */
+	int32_t lane; /* -1: all */
+};
+
 /* A wait of a thread of the program, ended by a slice. */
 struct wait {
 	uint64_t begin, end;
 	uint32_t by, by_lane;
+	uint32_t name; /* the call, or what it waited for */
+	uint64_t fits; /* it waited for room, where so many fit; 0: not */
 };
 
-struct place {
-	uint64_t from, to; /* both 0: nowhere in particular */
-	int32_t lane; /* -1: all */
+/* All waits for room, or all others, of one name. */
+struct wait_sum {
+	uint32_t name;
+	uint64_t fits; /* 0: not for room */
+	uint64_t nr, total, max;
+	struct place at; /* the longest */
 };
 
 /* A task's wait for tokens of a limit. */
@@ -265,12 +275,17 @@ struct report {
 	uint64_t nr_enters, last_outside, starved_before_last;
 	uint64_t starved_held; /* while tasks waited for limits */
 	uint64_t starved_waited; /* while a thread outside waited for tasks */
+	uint64_t starved_full; /* while a thread outside waited for room */
 	uint64_t nr_outside; /* tasks made ready by threads of the program */
 	double blame_nobody;
 
 	/* limits.c, the longest total first */
 	struct limit *limit;
 	uint32_t nr_limits;
+
+	/* waits.c, the longest total first */
+	struct wait_sum *wait_sum;
+	uint32_t nr_wait_sums;
 
 	/* devices.c, by number */
 	struct device *device;
@@ -327,6 +342,7 @@ void report_unload(struct report *r);
 /* In this order. Return: 0; -ENOMEM. */
 int report_sweep(struct report *r);
 int report_limits(struct report *r);
+int report_waits(struct report *r);
 int report_kinds(struct report *r);
 int report_devices(struct report *r);
 

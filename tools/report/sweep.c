@@ -44,6 +44,7 @@ struct sweep {
 	uint64_t *op_end, next_op, next_op_end;
 	struct edges held; /* tasks wait for limits */
 	struct edges waited; /* a thread of the program waits for tasks */
+	struct edges full; /* of these for room */
 	uint32_t nr_ready_now, nr_ops_now, nr_busy, nr_idle;
 	double ops_area;
 };
@@ -117,6 +118,8 @@ static void advance(struct sweep *s, uint64_t t)
 			r->starved_waited += dt * s->nr_idle;
 		else if (t <= r->last_outside)
 			r->starved_before_last += dt * s->nr_idle;
+		if (s->full.next % 2)
+			r->starved_full += dt * s->nr_idle;
 		if (s->held.next % 2)
 			r->starved_held += dt * s->nr_idle;
 	}
@@ -235,6 +238,7 @@ static uint64_t earliest(const struct sweep *s)
 	if (s->next_op_end < s->r->nr_ops && s->op_end[s->next_op_end] < t)
 		t = s->op_end[s->next_op_end];
 	t = next_edge(&s->held, t);
+	t = next_edge(&s->full, t);
 	return next_edge(&s->waited, t);
 }
 
@@ -252,6 +256,7 @@ static void change_counts(struct sweep *s)
 	     s->next_op_end++)
 		s->nr_ops_now--;
 	pass_edges(&s->held, s->at);
+	pass_edges(&s->full, s->at);
 	pass_edges(&s->waited, s->at);
 	if (s->nr_ready_now > r->most_ready)
 		r->most_ready = s->nr_ready_now;
@@ -351,15 +356,19 @@ static int gather_waits(struct sweep *s)
 	uint32_t i;
 
 	s->waited.at = malloc((2ull * r->nr_waits + 1) * sizeof(uint64_t));
+	s->full.at = malloc((2ull * r->nr_waits + 1) * sizeof(uint64_t));
 	for (i = 0; w && i < r->nr_waits; i++)
 		w[i] = &r->wait[i];
-	if (w && s->waited.at) {
+	if (w && s->waited.at && s->full.at) {
 		qsort(w, r->nr_waits, sizeof(*w), by_begin);
-		for (i = 0; i < r->nr_waits; i++)
+		for (i = 0; i < r->nr_waits; i++) {
 			add_edges(&s->waited, w[i]->begin, w[i]->end);
+			if (w[i]->fits)
+				add_edges(&s->full, w[i]->begin, w[i]->end);
+		}
 	}
 	free(w);
-	return w && s->waited.at ? 0 : -ENOMEM;
+	return w && s->waited.at && s->full.at ? 0 : -ENOMEM;
 }
 
 static int gather_held(struct sweep *s)
@@ -444,5 +453,6 @@ int report_sweep(struct report *r)
 	free(s.op_end);
 	free(s.held.at);
 	free(s.waited.at);
+	free(s.full.at);
 	return rc;
 }

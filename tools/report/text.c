@@ -331,6 +331,23 @@ static void write_limits(const struct report *r, FILE *out)
 	}
 }
 
+static void write_waits(const struct report *r, FILE *out)
+{
+	const struct wait_sum *w;
+
+	if (r->nr_wait_sums)
+		fprintf(out, "\n  %-*s%11s%9s%9s  %s\n", NAME_WIDTH,
+			"the program", "waits", "total", "longest", "for");
+	for (w = r->wait_sum; w < r->wait_sum + r->nr_wait_sums; w++) {
+		fprintf(out, "  %*s", NAME_WIDTH, "");
+		write_cell(out, 11, words_count(w->nr).text);
+		write_cell(out, 9, words_time(w->total).text);
+		write_cell(out, 9, words_time(w->max).text);
+		fprintf(out, "  %s\n",
+			w->name ? r->info.name[w->name] : "(not recorded)");
+	}
+}
+
 #define FUTEXES_SHOWN 8u
 
 static void write_futexes(const struct report *r, FILE *out)
@@ -482,6 +499,7 @@ int text_write(const struct report *r, FILE *out, const char *kind)
 	rc = write_kinds(r, out, kind);
 	if (!rc && !kind) {
 		write_limits(r, out);
+		write_waits(r, out);
 		write_futexes(r, out);
 		write_devices(r, out);
 		rc = write_chain(r, out);

@@ -103,6 +103,8 @@ static int analyse(struct report *r)
 	if (!rc)
 		rc = report_limits(r);
 	if (!rc)
+		rc = report_waits(r);
+	if (!rc)
 		rc = report_kinds(r);
 	if (!rc)
 		rc = report_devices(r);

@@ -105,9 +105,10 @@ static const char *category_of(uint32_t sort)
 		[LKDF_SPAN_COPY] = "copy",
 		[LKDF_SPAN_LIMIT] = "limit",
 		[LKDF_SPAN_ROOM] = "room",
+		[LKDF_SPAN_FULL] = "full",
 	};
 
-	return sort <= LKDF_SPAN_ROOM && words[sort] ? words[sort] : "span";
+	return sort <= LKDF_SPAN_FULL && words[sort] ? words[sort] : "span";
 }
 
 /*

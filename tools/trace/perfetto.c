@@ -242,6 +242,10 @@ static void on_span(void *u, const struct trace_span *s)
 		i.category = "copy";
 	} else if (s->sort == LKDF_SPAN_ROOM) {
 		i.category = "room";
+	} else if (s->sort == LKDF_SPAN_FULL) {
+		i.category = "full";
+		i.track = make_track(w, SPAN_UUID(w->nr_spans++), i.track,
+				     "waits for room");
 	} else if (s->sort == LKDF_SPAN_WAIT) {
 		snprintf(text, sizeof(text), "thread %u", (unsigned)s->value);
 		i.track = make_track(w, WAITER_UUID((uint32_t)s->value),

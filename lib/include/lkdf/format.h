@@ -304,6 +304,9 @@ enum lkdf_span_sort {
 	LKDF_SPAN_COPY = 5, /* on a lane: a copy; value: bytes */
 	LKDF_SPAN_LIMIT = 6, /* a task waited; name: limit; value: kind */
 	LKDF_SPAN_ROOM = 7, /* on a lane: waited for memory; value: bytes */
+	/* A thread of the program waited for room; name: in what, value: how
+	 * many fit. */
+	LKDF_SPAN_FULL = 8,
 };
 
 /* Flags of a kind in KINDS. */

@@ -7,8 +7,8 @@ clean one. planted.py --list names them.
 import random
 import sys
 
-from trace import BLOCKING, COPIES, COPY, ENTER, KERNEL, LIMIT, OPERATION, \
-    ROOM, RUN_BEGIN, STEAL, WAIT, WAITS, Machine, Trace
+from trace import BLOCKING, COPIES, COPY, ENTER, FULL, KERNEL, LIMIT, \
+    OPERATION, ROOM, RUN_BEGIN, STEAL, WAIT, WAITS, Machine, Trace
 
 MS, US = 1000000, 1000
 
@@ -172,6 +172,33 @@ def submit():
         machine.run('count', 300 * US, i * 250 * US)
     fair_samples(trace, machine, max(machine.free))
     return trace
+
+
+def windowed(fits):
+    """A window for so many tasks, and a thread that waits for its room."""
+    trace = Trace(4)
+    machine = Machine(trace, 4)
+    ends, at = [], 0
+    for i in range(400):
+        if i >= fits:
+            by, end = ends[i - fits]
+            if end > at:
+                trace.span(4, FULL, at, end,
+                           'room in scope "stage" of %d task%s' %
+                           (fits, '' if fits == 1 else 's'), fits, by=by)
+                at = end
+        ends.append(machine.run('stage', 400 * US, at))
+        at += 2 * US
+    fair_samples(trace, machine, max(machine.free))
+    return trace
+
+
+def window():
+    return windowed(1)
+
+
+def window_fixed():
+    return windowed(8)
 
 
 def service():
@@ -462,7 +489,7 @@ def hostile():
 
 PLANTED = {f.__name__: f for f in (
     remote, convoy, lock, taken, gone, critical, last,
-    last_fixed, submit, service, pooled, quota, io, limit, clean, pipeline,
+    last_fixed, submit, window, window_fixed, service, pooled, quota, io, limit, clean, pipeline,
     unknown, made_up, partly, growing, wild, two, old, small, graph, joins,
     device, hostile)}
 

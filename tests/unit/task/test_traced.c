@@ -305,6 +305,71 @@ static void waits_for_limits_are_told(const char *options)
 	recorded_free(&r);
 }
 
+#define NR_WINDOW 3
+
+/* The first task sleeps until the program waits for room, and a channel. */
+static void run_full(void)
+{
+	const uint64_t ms = 2000000;
+	struct lkdf *rt = open_recording("workers=1");
+	struct lkdf_kind *k;
+	struct lkdf_scope *scope;
+	struct lkdf_channel *ch;
+	int value = 1, i;
+
+	lkdf_scope_create(rt, ATTR(lkdf_scope_attr, .name = "stage", .max_tasks = 1), &scope);
+	lkdf_kind_create_io(rt, ATTR(lkdf_kind_attr, .name = "pause"), &k);
+	for (i = 0; i < NR_WINDOW; i++)
+		lkdf_submit(rt, scope,
+			    ATTR(lkdf_task, .kind = k,
+				 .arg =
+					 &(struct lkdf_io){
+						 .op = LKDF_IO_TIMEOUT,
+						 .size = sizeof(struct lkdf_io),
+						 .off = ms }),
+			    NULL);
+	lkdf_scope_wait(rt, scope, -1);
+	lkdf_scope_put(scope);
+	lkdf_channel_create(rt,
+			    ATTR(lkdf_channel_attr, .name = "c", .depth = 1,
+				 .value_size = sizeof(int)),
+			    &ch);
+	lkdf_channel_send(ch, &value, -1);
+	is(lkdf_channel_send(ch, &value, 1000000), 1, "a channel is full");
+	lkdf_channel_recv(ch, &value, -1);
+	is(lkdf_channel_recv(ch, &value, 1000000), 1, "and empty");
+	lkdf_channel_put(ch);
+	lkdf_kind_put(k);
+	lkdf_close(rt);
+}
+
+static void waits_for_room_are_told(void)
+{
+	int nr_room = 0, nr_full = 0, nr_empty = 0;
+	const struct trace_span *s;
+	struct recorded r;
+	const char *name;
+	size_t i;
+
+	run_full();
+	is(recorded_read(&r, path), 0, "the file is whole");
+	for (i = 0; i < r.nr_spans; i++) {
+		s = &r.span[i];
+		name = r.info.name[s->name];
+		nr_room += s->sort == LKDF_SPAN_FULL && s->value == 1 &&
+			   s->end > s->begin && s->links.by_executor >= 0 &&
+			   !strcmp(name, "room in scope \"stage\" of 1 task");
+		nr_full += s->sort == LKDF_SPAN_FULL && s->value == 1 &&
+			   !strcmp(name, "room in channel \"c\" of 1 value");
+		nr_empty += s->sort == LKDF_SPAN_WAIT &&
+			    !strcmp(name, "values of channel \"c\"");
+	}
+	is(nr_room, NR_WINDOW - 1, "each wait for room, and who made it");
+	is(nr_full, 1, "for room in a channel");
+	is(nr_empty, 1, "and for its values");
+	recorded_free(&r);
+}
+
 int main(void)
 {
 	int fd;
@@ -333,6 +398,8 @@ int main(void)
 	operations_and_waits_are_told("workers=1,io=threads");
 	unlink(path);
 	waits_for_limits_are_told("workers=1");
+	unlink(path);
+	waits_for_room_are_told();
 	unlink(path);
 	return tap_end();
 }
