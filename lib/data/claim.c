@@ -190,12 +190,16 @@ static void left_before(struct use *u, struct news *n)
  * The claim waits for one thing less. We hold no lock: whoever is let in may
  * free the domain.
  */
-static void arrive_at(struct claim *c, struct news *n)
+static void arrive_at(struct use *u, struct news *n)
 {
+	struct claim *c = use_claim(u);
+
 	check(a_load(&c->pending, relaxed) > 0);
 	/* [claim.last] what all before it did; pairs with itself. */
-	if (a_sub(&c->pending, 1, acq_rel) == 1)
-		news_ready(n, c);
+	if (a_sub(&c->pending, 1, acq_rel) != 1)
+		return;
+	c->last = (uint16_t)(u - c->use + 1);
+	news_ready(n, c);
 }
 
 static void deliver_claim(struct executor *ex, struct news *n)
@@ -207,7 +211,7 @@ static void deliver_claim(struct executor *ex, struct news *n)
 	for (;;) {
 		if ((u = n->granted)) {
 			n->granted = u->next;
-			arrive_at(use_claim(u), n);
+			arrive_at(u, n);
 		} else if ((u = n->opened)) {
 			n->opened = u->next;
 			open_below(u, n);

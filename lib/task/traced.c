@@ -53,6 +53,41 @@ static uint64_t value_of(struct lkdf_ctx *c, const struct task *t)
 	return traced_value(&b);
 }
 
+/* As the user asked for it: the whole of a part is a use of ours. */
+static uint8_t mode_of(const struct claim *c, const struct use *last)
+{
+	uint32_t i;
+
+	for (i = 0; i < c->nr; i++) {
+		if (&c->use[i] == last || c->use[i].whole == last - c->use)
+			return c->use[i].mode;
+	}
+	return 0;
+}
+
+/* Names of data, as labels, leave half of all names to kinds. */
+static uint32_t data_name(struct trace *trace, const struct lkdf_data *d)
+{
+	char text[DATA_TEXT];
+
+	if (a_load(&trace->nr_names, relaxed) >= MAX_NAMES / 2)
+		return 0;
+	return trace_name(trace, data_text(d, 0, text));
+}
+
+/* What the task waited for last, if that was data: LKDF_EDGE(). */
+static uint32_t edge_of(const struct task *t)
+{
+	const struct use *u;
+
+	if (t->link.flags & TASK_OWNED ||
+	    !(t->link.flags & TASK_HAS_DATA && t->claim && t->claim->last))
+		return 0;
+	u = &t->claim->use[t->claim->last - 1];
+	return LKDF_EDGE(data_name(&t->kind->rt->trace, u->domain->data),
+			 mode_of(t->claim, u));
+}
+
 /* Labels get half of all names at most: kinds of later have theirs, too. */
 static uint32_t name_of(const struct task *t)
 {
@@ -75,6 +110,7 @@ void traced_task(struct lkdf_ctx *c, const struct task *t, uint64_t number,
 		.begin = begin,
 		.end = end,
 		.task = NO_SLICE_TASK,
+		.run = edge_of(t),
 		.name = name_of(t),
 		.ready = t->ready_ticks,
 		.by = t->ready_by,

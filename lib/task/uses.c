@@ -241,6 +241,7 @@ int uses_create(struct task *t, struct task *parent, const struct lkdf_use *use,
 	if (likely(cache && nr_all <= 2))
 		heap_expect(cache, size);
 	c->nr = (uint16_t)nr;
+	c->last = 0;
 	c->ops = &ops;
 	c->holder = t;
 	c->rt = rt_of(t);

@@ -4,7 +4,7 @@
 /* Numbers to which the next record of a chunk is a difference. */
 struct links {
 	uint64_t number, by, by_number, ready, local, remote;
-	uint32_t frame, run;
+	uint32_t frame, run, edge;
 };
 
 static bool is_body(const struct lkdf_stats_slice *s)
@@ -82,6 +82,19 @@ static bool knows_ready(const struct carry *c, const struct lkdf_stats_slice *s)
 	return s->ready >= c->since && s->ready <= s->begin;
 }
 
+static uint32_t run_of(const struct lkdf_stats_slice *s)
+{
+	return s->frame ? s->run : 0;
+}
+
+/* A name that came after the names of this round is told as none. */
+static uint32_t edge_of(const struct carry *c, const struct lkdf_stats_slice *s)
+{
+	if (s->frame || !is_body(s))
+		return 0;
+	return LKDF_EDGE_NAME(s->run) < c->nr_names ? s->run : 0;
+}
+
 /* The fields that bits ask for, but for who made it ready. */
 static void write_rest(const struct carry *c, struct links *l, unsigned bits,
 		       const struct lkdf_stats_slice *s)
@@ -92,13 +105,17 @@ static void write_rest(const struct carry *c, struct links *l, unsigned bits,
 	}
 	if (bits & LKDF_LINK_RUN) {
 		chunk_number(c->file, s->frame);
-		chunk_signed(c->file, (int64_t)s->run - (int64_t)l->run);
+		chunk_signed(c->file, (int64_t)run_of(s) - (int64_t)l->run);
 		l->frame = s->frame;
-		l->run = s->run;
+		l->run = run_of(s);
 	}
 	if (bits & LKDF_LINK_BYTES) {
 		chunk_number(c->file, l->local);
 		chunk_number(c->file, l->remote);
+	}
+	if (bits & LKDF_LINK_EDGE) {
+		chunk_number(c->file, LKDF_EDGE_NAME(l->edge));
+		chunk_number(c->file, LKDF_EDGE_MODE(l->edge));
 	}
 }
 
@@ -114,10 +131,12 @@ static void write_link(const struct carry *c, struct links *l,
 
 	bits |= number != l->number + 1 ? LKDF_LINK_NUMBER : 0;
 	bits |= knows ? LKDF_LINK_READY : 0;
-	bits |= s->frame != l->frame || s->run != l->run ? LKDF_LINK_RUN : 0;
+	bits |= s->frame != l->frame || run_of(s) != l->run ? LKDF_LINK_RUN : 0;
+	bits |= edge_of(c, s) != l->edge ? LKDF_LINK_EDGE : 0;
 	bits |= local != l->local || remote != l->remote ? LKDF_LINK_BYTES : 0;
 	l->local = local;
 	l->remote = remote;
+	l->edge = edge_of(c, s);
 	chunk_number(c->file, bits);
 	if (bits & LKDF_LINK_NUMBER)
 		chunk_signed(c->file, (int64_t)(number - l->number - 1));

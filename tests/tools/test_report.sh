@@ -131,6 +131,13 @@ told window 'r["waits"] == [{"for": "room in scope \"stage\" of 1 task",
 ok $? 'and waits of the program are a table'
 told window_fixed 'not cost'
 ok $? 'with room for two tasks a worker it costs nothing'
+told order 'f[0]["id"] == "order" and 0.7 < f[0]["cost"] < 0.76 and
+	"500 lookup run one after another: RW on config" in f[0]["title"] and
+	not any(x["id"] == "chain" for x in f) and
+	"READ would let them run together" in f[0]["fix"]'
+ok $? 'a mode that puts tasks in order is finding 1, with the data'
+told order_fixed 'not cost'
+ok $? 'with READ they cost nothing'
 told service 'not cost and f[0]["id"] == "load" and
 	"Not loaded" in f[0]["title"]'
 ok $? 'an idle service has no cause that costs'

@@ -40,8 +40,11 @@ static void tell_links(struct told *t, const struct trace_links *l)
 		return;
 	tell(t, " number %" PRIu64 " by %d %" PRIu64 " ready %" PRIu64,
 	     l->number, l->by_executor, l->by_number, l->ready);
-	tell(t, " run %u %" PRIu64 " bytes %" PRIu64 " %" PRIu64 "\n", l->frame,
+	tell(t, " run %u %" PRIu64 " bytes %" PRIu64 " %" PRIu64, l->frame,
 	     l->run, l->local, l->remote);
+	if (l->edge || l->edge_mode)
+		tell(t, " edge %u %u", l->edge, l->edge_mode);
+	tell(t, "\n");
 }
 
 static void on_slice(void *u, const struct trace_slice *s)

@@ -237,6 +237,8 @@ static void find_starved(struct report *r)
 		find_held(r);
 	else if (r->starved_full * 2 > starved)
 		find_full(r);
+	else if (find_order(r))
+		return;
 	else if (is_service(r))
 		not_loaded(r);
 	else if (r->nr_outside * 10 > nr_tasks(r) * 3ull &&

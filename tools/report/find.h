@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-/* Rules that make findings: find.c, find_bytes.c, find_bound.c, limits.c,
- * waits.c, devices.c, find_futex.c. */
+/*
+ * Rules that make findings: find.c, find_bytes.c, find_bound.c, find_futex.c,
+ * devices.c, limits.c, order.c, waits.c.
+ */
 #ifndef REPORT_FIND_H
 #define REPORT_FIND_H
 
@@ -25,6 +27,9 @@ void find_bounds(struct report *r);
 void find_lost(struct report *r);
 void find_held(struct report *r);
 void find_full(struct report *r);
+
+/* Most of the run is a chain of tasks that wait for the same data: told. */
+bool find_order(struct report *r);
 
 /* Most of the time in which workers starve a device is at work: told. */
 bool find_device(struct report *r);

@@ -105,12 +105,23 @@ static void more_workers_help(struct report *r)
 	    r->nr_workers, r->info.name[big->name]);
 }
 
+/* The chain has a finding of its own that says why it is one. */
+static bool is_told(const struct report *r)
+{
+	unsigned i;
+
+	for (i = 0; i < r->nr_findings; i++)
+		if (!strcmp(r->finding[i].id, "order"))
+			return true;
+	return false;
+}
+
 void find_bounds(struct report *r)
 {
 	double full = find_share(r, TIME_BODY);
 	double chain = share_of(r->chain.body, r->wall);
 
-	if (!r->nr_slices)
+	if (!r->nr_slices || is_told(r))
 		return;
 	if (chain > LONG_CHAIN && !r->chain.is_joined)
 		chain_is_long(r);

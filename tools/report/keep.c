@@ -82,6 +82,8 @@ static void set_links(struct load *l, struct slice *s,
 	s->uid = uid_of(k->number);
 	s->by = by_of(k);
 	s->by_lane = by_lane_of(k);
+	s->edge = (uint16_t)k->edge;
+	s->edge_mode = (uint16_t)k->edge_mode;
 	if (k->ready) {
 		ready = load_time(l, k->ready);
 		ready = ready > l->from ? ready - l->from : 0;

@@ -51,6 +51,8 @@ struct slice {
 	uint8_t remote; /* per cent of its bytes, 255: not recorded */
 	bool is_outside; /* a thread of the program made it ready */
 	uint32_t run, task; /* of a graph: 1 + run, number; run 0: of none */
+	uint16_t edge; /* the name of the data it waited for last; 0: none */
+	uint16_t edge_mode; /* enum lkdf_mode, its own */
 };
 
 struct span {

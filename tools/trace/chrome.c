@@ -101,10 +101,8 @@ static void write_event(void *u, const struct trace_event *e)
 static const char *category_of(uint32_t sort)
 {
 	static const char *const words[] = {
-		[LKDF_SPAN_KERNEL] = "kernel",
-		[LKDF_SPAN_COPY] = "copy",
-		[LKDF_SPAN_LIMIT] = "limit",
-		[LKDF_SPAN_ROOM] = "room",
+		[LKDF_SPAN_KERNEL] = "kernel", [LKDF_SPAN_COPY] = "copy",
+		[LKDF_SPAN_LIMIT] = "limit",   [LKDF_SPAN_ROOM] = "room",
 		[LKDF_SPAN_FULL] = "full",
 	};
 

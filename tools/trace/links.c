@@ -53,6 +53,16 @@ static int read_by(struct reader *r, unsigned how)
 	return rc;
 }
 
+static int read_edge(struct reader *r)
+{
+	struct link_state *l = &r->links;
+	int rc = reader_name(r, &l->last.edge);
+
+	return rc ? rc
+		  : reader_below(r, UINT16_MAX + 1ull, "mode",
+				 &l->last.edge_mode);
+}
+
 static int read_rest(struct reader *r, uint64_t bits)
 {
 	struct link_state *l = &r->links;
@@ -76,6 +86,8 @@ static int read_rest(struct reader *r, uint64_t bits)
 		if (!rc)
 			rc = reader_number(r, &l->last.remote);
 	}
+	if (!rc && bits & LKDF_LINK_EDGE)
+		rc = read_edge(r);
 	return rc;
 }
 

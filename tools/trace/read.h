@@ -39,6 +39,8 @@ struct trace_links {
 	uint32_t frame; /* 1 + the frame of its run; 0: of no graph */
 	uint64_t run;
 	uint64_t local, remote; /* bytes */
+	uint32_t edge; /* the name of the data it waited for last; 0: none */
+	uint32_t edge_mode; /* enum lkdf_mode, its own; 0: not known */
 };
 
 struct trace_slice {

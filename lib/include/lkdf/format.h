@@ -171,11 +171,16 @@ struct lkdf_stats_event {
 #define LKDF_UID_EXECUTOR(uid) ((uint32_t)((uid) >> 48) - 1)
 #define LKDF_UID_NUMBER(uid) ((uid)&0xffffffffffffull)
 
+/* The last edge of a task: the name of the data, and the task's own mode. */
+#define LKDF_EDGE(name, mode) ((uint32_t)(name) | (uint32_t)(mode) << 16)
+#define LKDF_EDGE_NAME(edge) ((edge)&0xffff)
+#define LKDF_EDGE_MODE(edge) ((edge) >> 16)
+
 /* A body, or a span. */
 struct lkdf_stats_slice {
 	uint64_t begin, end; /* ticks */
 	uint32_t task; /* of a graph; UINT32_MAX: none; of a row: its lane */
-	uint32_t run; /* of the graph */
+	uint32_t run; /* of the graph; of no graph: the last edge, or 0 */
 	uint32_t name;
 	uint32_t frame; /* 1 + that of the run; 0: no task of a graph */
 	uint64_t ready; /* ticks; 0: unknown */
@@ -284,7 +289,8 @@ enum lkdf_link_bit {
 	LKDF_LINK_READY = 8, /* when it became ready is known */
 	LKDF_LINK_RUN = 16, /* another frame or run than the record before */
 	LKDF_LINK_BYTES = 32, /* other bytes than the record before */
-	LKDF_LINK_ALL = 63,
+	LKDF_LINK_EDGE = 64, /* another last edge than the record before */
+	LKDF_LINK_ALL = 127,
 };
 
 /* Whose end, or which body, made a record ready. */

@@ -11,6 +11,7 @@ from trace import BLOCKING, COPIES, COPY, ENTER, FULL, KERNEL, LIMIT, \
     OPERATION, ROOM, RUN_BEGIN, STEAL, WAIT, WAITS, Machine, Trace
 
 MS, US = 1000000, 1000
+READ, WRITE = 1, 2
 
 
 def samples(trace, workers, wall, cpu, queued, every=10 * MS):
@@ -172,6 +173,29 @@ def submit():
         machine.run('count', 300 * US, i * 250 * US)
     fair_samples(trace, machine, max(machine.free))
     return trace
+
+
+def lookups(mode):
+    """2,500 tasks that use one table, one after another or as they like."""
+    trace = Trace(4)
+    machine = Machine(trace, 4)
+    edge = (trace.name('config'), mode)
+    by, ready = machine.run('write', 50 * US, 0)
+    for i in range(2500):
+        if mode == READ:
+            machine.run('lookup', 100 * US, ready, by, edge=edge)
+        else:
+            by, ready = machine.run('lookup', 100 * US, ready, by, edge=edge)
+    fair_samples(trace, machine, max(machine.free))
+    return trace
+
+
+def order():
+    return lookups(READ | WRITE)
+
+
+def order_fixed():
+    return lookups(READ)
 
 
 def windowed(fits):
@@ -489,7 +513,8 @@ def hostile():
 
 PLANTED = {f.__name__: f for f in (
     remote, convoy, lock, taken, gone, critical, last,
-    last_fixed, submit, window, window_fixed, service, pooled, quota, io, limit, clean, pipeline,
+    last_fixed, submit, window, window_fixed, order,
+    order_fixed, service, pooled, quota, io, limit, clean, pipeline,
     unknown, made_up, partly, growing, wild, two, old, small, graph, joins,
     device, hostile)}
 

@@ -162,12 +162,17 @@ class Trace:
             bits |= 32
             out += u(size[0]) + u(size[1])
             last['bytes'] = size
+        edge = links.get('edge', (0, 0))
+        if edge != last['edge']:
+            bits |= 64
+            out += u(edge[0]) + u(edge[1])
+            last['edge'] = edge
         return u(bits) + out
 
     @staticmethod
     def nothing():
         return {'number': 0, 'by': 0, 'ready': START, 'run': (0, 0),
-                'bytes': (0, 0)}
+                'bytes': (0, 0), 'edge': (0, 0)}
 
     def slices_chunks(self, executor, part):
         at, out = START, u(executor) + u(START) + u(0)

@@ -305,6 +305,64 @@ static void waits_for_limits_are_told(const char *options)
 	recorded_free(&r);
 }
 
+#define NR_ORDERED 4
+
+static int hold_data(struct lkdf_ctx *c, void *arg)
+{
+	(void)c;
+	(void)arg;
+	return sem_wait(&is_open);
+}
+
+/* The first task holds the data until all the others are submitted. */
+static void run_ordered(void)
+{
+	struct lkdf *rt = open_recording("workers=1");
+	struct lkdf_kind *holder =
+		make_kind(rt, "holder", hold_data, LKDF_BLOCKING);
+	struct lkdf_kind *next = make_kind(rt, "next", nothing, 0);
+	struct lkdf_data *d;
+	struct lkdf_use use = { .mode = LKDF_RW };
+	int i;
+
+	sem_init(&is_open, 0, 0);
+	lkdf_data_create(
+		rt, ATTR(lkdf_data_attr, .bytes = 64, .name = "config"), &d);
+	use.data = d;
+	use.mode = LKDF_WRITE;
+	for (i = 0; i <= NR_ORDERED; i++) {
+		lkdf_submit(rt, NULL,
+			    ATTR(lkdf_task, .kind = i ? next : holder,
+				 .use = &use, .nr_use = 1),
+			    NULL);
+		use.mode = LKDF_RW;
+	}
+	sem_post(&is_open);
+	is(lkdf_scope_wait(rt, NULL, -1), 0, "all have had the data");
+	lkdf_data_put(d);
+	lkdf_kind_put(holder);
+	lkdf_kind_put(next);
+	lkdf_close(rt);
+}
+
+static void last_edges_are_told(void)
+{
+	const struct trace_slice *s;
+	struct recorded r;
+	int i, nr = 0;
+
+	run_ordered();
+	is(recorded_read(&r, path), 0, "the file is whole");
+	for (i = 0; (s = recorded_slice(&r, "next", i)); i++)
+		nr += s->links.edge_mode == LKDF_RW && s->links.edge &&
+		      !strcmp(r.info.name[s->links.edge], "config");
+	is(nr, NR_ORDERED, "the data that each waited for, and its own mode");
+	s = recorded_slice(&r, "holder", 0);
+	ok(s && !s->links.edge && !s->links.edge_mode,
+	   "who did not wait has none");
+	recorded_free(&r);
+}
+
 #define NR_WINDOW 3
 
 /* The first task sleeps until the program waits for room, and a channel. */
@@ -317,7 +375,9 @@ static void run_full(void)
 	struct lkdf_channel *ch;
 	int value = 1, i;
 
-	lkdf_scope_create(rt, ATTR(lkdf_scope_attr, .name = "stage", .max_tasks = 1), &scope);
+	lkdf_scope_create(
+		rt, ATTR(lkdf_scope_attr, .name = "stage", .max_tasks = 1),
+		&scope);
 	lkdf_kind_create_io(rt, ATTR(lkdf_kind_attr, .name = "pause"), &k);
 	for (i = 0; i < NR_WINDOW; i++)
 		lkdf_submit(rt, scope,
@@ -400,6 +460,8 @@ int main(void)
 	waits_for_limits_are_told("workers=1");
 	unlink(path);
 	waits_for_room_are_told();
+	unlink(path);
+	last_edges_are_told();
 	unlink(path);
 	return tap_end();
 }

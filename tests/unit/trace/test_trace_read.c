@@ -87,6 +87,8 @@ static void link_record(struct trace_file *f, unsigned bits, int64_t by,
 	}
 	if (bits & LKDF_LINK_BYTES)
 		numbers(f, 2, N(4096), N(64));
+	if (bits & LKDF_LINK_EDGE)
+		numbers(f, 2, N(4), N(3));
 }
 
 static void write_links(struct trace_file *f)
@@ -98,10 +100,12 @@ static void write_links(struct trace_file *f)
 	link_record(f, LKDF_LINK_NUMBER | LKDF_BY_OTHER << 1 | LKDF_LINK_READY,
 		    9, -3);
 	link_record(f, LKDF_BY_LAST << 1 | LKDF_LINK_READY, 0, 2);
-	link_record(f, LKDF_BY_OWN << 1 | LKDF_LINK_RUN | LKDF_LINK_BYTES, -1,
-		    0);
+	link_record(f,
+		    LKDF_BY_OWN << 1 | LKDF_LINK_RUN | LKDF_LINK_BYTES |
+			    LKDF_LINK_EDGE,
+		    -1, 0);
 	/* Of a version to come. */
-	numbers(f, 3, N(64), N(1), N(2));
+	numbers(f, 3, N(128), N(1), N(2));
 	chunk_end(f);
 	chunk_begin(f, LKDF_CHUNK_SLICES);
 	numbers(f, 3, N(1), N(2000), N(0));
@@ -276,7 +280,7 @@ static const char expected[] = "executor 1 0 7 -1 4242\n"
 			       " number 7 by 0 9 ready 999 run 0 0 bytes 0 0\n"
 			       "slice 1 load 3 2023 2033\n"
 			       " number 8 by 1 7 ready 0 run 3 70"
-			       " bytes 4096 64\n"
+			       " bytes 4096 64 edge 4 3\n"
 			       "slice 1 load 4 2034 2044\n"
 			       "lane 3 1 1 queue 0\n"
 			       "span 3 sort 4 st?re -22 2995 3045\n"
