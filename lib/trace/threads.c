@@ -93,7 +93,29 @@ static void tell_thread(const struct thread_row *r, struct trace_file *f,
 	chunk_number(f, r->queue_ns);
 	chunk_number(f, r->times);
 	chunk_text(f, r->name);
+	chunk_number(f, r->system_ns);
+	chunk_number(f, r->faults);
 	chunk_end(f);
+}
+
+/* Faults and time in the kernel; the name before them may hold anything. */
+static void read_kernel(struct thread_row *r)
+{
+	unsigned long long faults, user, system, hz;
+	char text[512];
+	const char *rest;
+
+	if (!read_file(r->tid, "stat", text, sizeof(text)))
+		return;
+	rest = strrchr(text, ')');
+	hz = (unsigned long long)sysconf(_SC_CLK_TCK);
+	if (!rest || !hz ||
+	    sscanf(rest + 1,
+		   " %*c %*d %*d %*d %*d %*d %*u %llu %*u %*u %*u %llu %llu",
+		   &faults, &user, &system) != 3)
+		return;
+	r->faults = faults;
+	r->system_ns = system * (1000000000ull / hz);
 }
 
 static void sample_one(struct threads *t, struct trace_file *f, uint64_t ticks,
@@ -118,6 +140,7 @@ static void sample_one(struct threads *t, struct trace_file *f, uint64_t ticks,
 	r->cpu_ns = cpu;
 	r->queue_ns = queue;
 	r->times = times;
+	read_kernel(r);
 	tell_thread(r, f, ticks);
 }
 

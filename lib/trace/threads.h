@@ -17,6 +17,7 @@ struct trace;
 struct thread_row {
 	uint32_t tid, executor;
 	uint64_t cpu_ns, queue_ns, times; /* as told last */
+	uint64_t system_ns, faults; /* the same */
 	uint32_t round; /* seen last */
 	char name[16];
 };

@@ -138,6 +138,19 @@ told order 'f[0]["id"] == "order" and 0.7 < f[0]["cost"] < 0.76 and
 ok $? 'a mode that puts tasks in order is finding 1, with the data'
 told order_fixed 'not cost'
 ok $? 'with READ they cost nothing'
+told mapped 'f[0]["id"] == "kernel" and 0.85 < f[0]["cost"] < 0.91 and
+	"fill spends" in f[0]["title"] and "256 page faults" in f[0]["why"] and
+	"keep memory" in f[0]["fix"] and
+	f[0]["source"] == "/proc/PID/task/TID/stat"'
+ok $? 'bodies that are in the kernel are finding 1, with their page faults'
+told mapped '[c["lacks"] for c in r["classes"] if c["id"] == "kernel"] ==
+	[None] and 500000 < sum(k["faults"] for k in r["kinds"]) < 513000'
+ok $? 'and each kind has its faults'
+told mapped_mixed 'f[0]["id"] == "kernel" and
+	"Kinds take turns too fast" in f[0]["why"]'
+ok $? 'where samples do not tell kinds apart none is blamed'
+told mapped_fixed 'not cost'
+ok $? 'with the memory kept they cost nothing'
 told service 'not cost and f[0]["id"] == "load" and
 	"Not loaded" in f[0]["title"]'
 ok $? 'an idle service has no cause that costs'

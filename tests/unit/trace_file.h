@@ -25,7 +25,7 @@ struct recorded {
 	struct trace_slice *slice;
 	struct trace_span *span;
 	size_t nr_slices, nr_spans;
-	uint64_t nr_threads, nr_facts, nr_bytes, nr_lost;
+	uint64_t nr_threads, nr_faults, nr_facts, nr_bytes, nr_lost;
 	struct trace_kind kind[64];
 	uint32_t nr_kinds;
 	struct trace_graph graph[8];
@@ -84,6 +84,7 @@ static void count_thread(void *u, const struct trace_thread *t)
 	struct recorded *r = u;
 
 	r->nr_threads += t->cpu_ns > 0;
+	r->nr_faults += t->has_kernel ? t->faults : 0;
 }
 
 static void keep_bytes(void *u, const struct trace_bytes *b)

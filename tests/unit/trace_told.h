@@ -124,11 +124,13 @@ static void on_task(void *u, const struct trace_task *x)
 
 static void on_thread(void *u, const struct trace_thread *x)
 {
-	tell(u,
-	     "thread %u %u %s %" PRIu64 ": %" PRIu64 " %" PRIu64 " %" PRIu64
-	     "\n",
+	tell(u, "thread %u %u %s %" PRIu64 ": %" PRIu64 " %" PRIu64 " %" PRIu64,
 	     x->executor, x->tid, x->name, x->ticks, x->cpu_ns, x->queue_ns,
 	     x->times);
+	if (x->has_kernel)
+		tell(u, " kernel %" PRIu64 " %" PRIu64, x->system_ns,
+		     x->faults);
+	tell(u, "\n");
 }
 
 static void on_bytes(void *u, const struct trace_bytes *b)

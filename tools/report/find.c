@@ -47,6 +47,11 @@ double find_share(const struct report *r, enum time_class c)
 	return share_of(r->time[c], worker_time(r));
 }
 
+double find_in_bodies(const struct report *r)
+{
+	return find_share(r, TIME_BODY) + find_share(r, TIME_KERNEL);
+}
+
 bool find_is_small(const struct report *r, double share, double least)
 {
 	return share < (r->wants_all ? LEAST_OF_ALL : least);
@@ -150,7 +155,7 @@ static void all_wait(struct report *r, struct finding *f, const struct kind *k,
  */
 static bool is_service(const struct report *r)
 {
-	return r->has.ready && find_share(r, TIME_BODY) < LEAST_LOADED &&
+	return r->has.ready && find_in_bodies(r) < LEAST_LOADED &&
 	       find_share(r, TIME_LATE) < WORTH_TELLING &&
 	       r->nr_outside * 10 > nr_tasks(r) * 3ull;
 }
@@ -161,7 +166,7 @@ static void not_loaded(struct report *r)
 	struct finding *f = find_add(r, "load", FINDING_BOUND, 0);
 
 	PUT(f->title, "Not loaded: workers are in bodies for %s of their time",
-	    words_share(find_share(r, TIME_BODY)).text);
+	    words_share(find_in_bodies(r)).text);
 	PUT(f->why,
 	    "Tasks come from outside, and none lies while a worker is idle for "
 	    "long: %s waits longest, 1 %% of its tasks %s and more.",
@@ -356,8 +361,8 @@ static void find_enter(struct report *r)
 /* Mean number of workers that had a CPU while they had work. */
 static double cpus_had(const struct report *r)
 {
-	uint64_t on = r->time[TIME_BODY] + r->time[TIME_ENTER] +
-		      r->time[TIME_RUNTIME];
+	uint64_t on = r->time[TIME_BODY] + r->time[TIME_KERNEL] +
+		      r->time[TIME_ENTER] + r->time[TIME_RUNTIME];
 
 	return r->wall ? (double)on / (double)r->wall : 0;
 }
@@ -465,6 +470,7 @@ void report_find(struct report *r)
 		find_starved(r);
 		find_late(r);
 		find_futex(r);
+		find_kernel(r);
 		find_asleep(r);
 		find_io(r);
 		find_enter(r);

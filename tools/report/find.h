@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * Rules that make findings: find.c, find_bytes.c, find_bound.c, find_futex.c,
- * devices.c, limits.c, order.c, waits.c.
+ * devices.c, kernel.c, limits.c, order.c, waits.c.
  */
 #ifndef REPORT_FIND_H
 #define REPORT_FIND_H
@@ -12,6 +12,8 @@
 struct finding *find_add(struct report *r, const char *id,
 			 enum finding_sort sort, double cost);
 double find_share(const struct report *r, enum time_class c);
+/* In bodies and on a CPU, in the kernel or not. */
+double find_in_bodies(const struct report *r);
 /* A share of worker time is not worth telling, unless all is asked for. */
 bool find_is_small(const struct report *r, double share, double least);
 
@@ -22,6 +24,7 @@ void find_source(struct finding *f, const char *source);
 const char *find_cpu_source(const struct report *r);
 
 void find_futex(struct report *r);
+void find_kernel(struct report *r);
 void find_remote(struct report *r);
 void find_bounds(struct report *r);
 void find_lost(struct report *r);

@@ -71,7 +71,7 @@ static uint64_t all_bodies(const struct report *r)
 static void more_workers_help(struct report *r)
 {
 	const struct kind *big = NULL;
-	double share = find_share(r, TIME_BODY);
+	double share = find_in_bodies(r);
 	bool knows = r->chain.body && !r->chain.is_joined;
 	uint64_t most = knows ? all_bodies(r) / r->chain.body : 0;
 	struct finding *f = find_add(r, "workers", FINDING_BOUND, 0);
@@ -118,7 +118,7 @@ static bool is_told(const struct report *r)
 
 void find_bounds(struct report *r)
 {
-	double full = find_share(r, TIME_BODY);
+	double full = find_in_bodies(r);
 	double chain = share_of(r->chain.body, r->wall);
 
 	if (!r->nr_slices || is_told(r))

@@ -156,7 +156,7 @@ void find_remote(struct report *r)
 		     cost);
 	f->is_estimate = is_known;
 	if (!is_known)
-		f->rank = RANK_OF_BYTES * share * find_share(r, TIME_BODY);
+		f->rank = RANK_OF_BYTES * share * find_in_bodies(r);
 	PUT(f->title, "%s of the bytes that tasks use come from another node",
 	    words_share(share).text);
 	say_why(r, f, &r->kind[worst]);

@@ -38,7 +38,8 @@ static uint64_t futex_cpu(const struct report *r)
 {
 	uint64_t nr = report_probe_count(r, LKDF_PROBED_FUTEX_SAMPLES);
 	uint64_t all = report_probe_count(r, LKDF_PROBED_SAMPLES);
-	double ns = share_of(nr, all) * (double)r->time[TIME_BODY];
+	double ns = share_of(nr, all) *
+		    (double)(r->time[TIME_BODY] + r->time[TIME_KERNEL]);
 	double most = r->probe_hz ? (double)nr * 1e9 / r->probe_hz : 0;
 
 	/* Samples come when an idle CPU wakes, too. */

@@ -113,6 +113,8 @@ static void write_kind(const struct report *r, const struct kind *k,
 	put_size(j, "ops_chain", k->ops_on_chain);
 	put_size(j, "asleep", k->asleep);
 	put_size(j, "futex", k->futex);
+	put_size(j, "kernel", k->kernel);
+	json_fixed(j, "faults", k->faults, 0);
 	json_fixed(j, "beside", k->blame, 0);
 	put_size(j, "local", k->local);
 	put_size(j, "remote", k->remote);

@@ -365,8 +365,10 @@ static int alloc_lane(struct load *l, uint32_t i, uint64_t *first)
 	lane->enter = calloc(c->enters + 1, sizeof(*lane->enter));
 	lane->park = calloc(c->parks + 1, sizeof(*lane->park));
 	lane->sample = calloc(c->samples + 1, sizeof(*lane->sample));
+	lane->kernel = calloc(c->samples + 1, sizeof(*lane->kernel));
 	lane->probed = calloc(c->probed + 1, sizeof(*lane->probed));
-	return lane->enter && lane->park && lane->sample && lane->probed
+	return lane->enter && lane->park && lane->sample && lane->kernel &&
+			       lane->probed
 		       ? 0
 		       : -ENOMEM;
 }

@@ -283,6 +283,7 @@ void report_unload(struct report *r)
 		free(r->lane[i].enter);
 		free(r->lane[i].park);
 		free(r->lane[i].sample);
+		free(r->lane[i].kernel);
 		free(r->lane[i].probed);
 		free(r->lane[i].taken);
 		free(r->lane[i].taken_share);

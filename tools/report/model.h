@@ -30,6 +30,7 @@
 /* Disjoint; over all workers they add up to workers x wall. */
 enum time_class {
 	TIME_BODY, /* in bodies, on a CPU */
+	TIME_KERNEL, /* in bodies, on a CPU, in the kernel */
 	TIME_TAKEN, /* with work, waiting for a CPU */
 	TIME_ASLEEP, /* asleep in bodies */
 	TIME_ENTER, /* in io_uring_enter(2) */
@@ -125,6 +126,11 @@ struct cpu_sample {
 	bool is_probe; /* the probe has counted since the sample before */
 };
 
+/* The same: what it did in the kernel. */
+struct kernel_sample {
+	uint64_t at, cpu_ns, system_ns, faults;
+};
+
 /* The probe's account, sleeps that had not ended included. */
 struct probe_sample {
 	uint64_t at, preempted_ns, blocked_ns, futex_ns;
@@ -140,6 +146,8 @@ struct lane {
 	uint32_t nr_enters, nr_parks;
 	struct cpu_sample *sample;
 	uint32_t nr_samples;
+	struct kernel_sample *kernel;
+	uint32_t nr_kernel;
 	struct probe_sample *probed;
 	uint32_t nr_probed;
 	uint64_t probe_from[LKDF_PROBED_COUNTS]; /* where the window begins */
@@ -166,6 +174,8 @@ struct kind {
 	uint64_t nr_pooled; /* bodies that the blocking pool ran */
 	uint64_t on_chain, ops_on_chain, asleep;
 	uint64_t futex; /* asleep on futex words: exact */
+	uint64_t kernel; /* on a CPU, in the kernel */
+	double faults; /* minor page faults */
 	double blame, blame_starved; /* ns of others' idle time beside it */
 	uint64_t local, remote; /* bytes */
 	uint64_t nr_ops, op_total, op50, op99;
@@ -234,7 +244,7 @@ struct gap {
 /* Which facts the recording has. */
 struct facts {
 	bool links, ready, flow, ops, enter, cpu, bytes, waits, park, edges;
-	bool probe;
+	bool probe, kernel;
 };
 
 struct report {

@@ -134,14 +134,14 @@ function findings() {
 /* ---- numbers ---- */
 
 function numbers() {
-	const t = D.time, far = D.kinds.reduce((s, k) => s + k.remote, 0);
+	const t = D.time, bodies = t.body + t.kernel, far = D.kinds.reduce((s, k) => s + k.remote, 0);
 	const all = D.kinds.reduce((s, k) => s + k.remote + k.local, 0);
 	const cell = (value, name) => el("div", {}, el("dt", {}, name),
 		el("dd", {}, value));
 
 	page.append(el("h2", {}, "Numbers"), el("dl", { class: "numbers" },
-		cell(share(t.body / (t.all || 1)), "in bodies"),
-		cell(rounded(t.body / (D.wall || 1), 2) + " of " + D.workers,
+		cell(share(bodies / (t.all || 1)), "in bodies"),
+		cell(rounded(bodies / (D.wall || 1), 2) + " of " + D.workers,
 			"workers busy, mean"),
 		cell(D.chain.body ? share(D.chain.body / D.wall) : "–",
 			"longest chain of the run"),

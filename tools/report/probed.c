@@ -11,6 +11,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void note_kernel(struct report *r, struct lane *l, uint64_t at,
+			const struct trace_thread *t)
+{
+	struct kernel_sample *k = &l->kernel[l->nr_kernel];
+
+	/* As above. */
+	if (l->nr_kernel &&
+	    (t->system_ns < k[-1].system_ns || t->faults < k[-1].faults))
+		return;
+	*k = (struct kernel_sample){ at, t->cpu_ns, t->system_ns, t->faults };
+	l->nr_kernel++;
+	r->has.kernel = true;
+}
+
 void note_thread(void *u, const struct trace_thread *t)
 {
 	struct load *l = u;
@@ -27,7 +41,13 @@ void note_thread(void *u, const struct trace_thread *t)
 	if (lane->nr_samples && (at <= s[-1].at || t->cpu_ns < s[-1].cpu_ns ||
 				 t->queue_ns < s[-1].queued_ns))
 		return;
-	*s = (struct cpu_sample){ at, t->cpu_ns, t->queue_ns, 0, false };
+	*s = (struct cpu_sample){
+		.at = at,
+		.cpu_ns = t->cpu_ns,
+		.queued_ns = t->queue_ns,
+	};
+	if (t->has_kernel)
+		note_kernel(l->r, lane, at, t);
 	lane->nr_samples++;
 	l->r->has.cpu = true;
 }

@@ -13,7 +13,8 @@ void samples_start(struct samples *s, const struct report *r,
 {
 	*s = (struct samples){ .r = r, .lane = l };
 	s->row = calloc(l->nr_samples + 1ull, sizeof(*s->row));
-	s->has_failed = !s->row;
+	s->faults = calloc(l->nr_samples + 1ull, sizeof(*s->faults));
+	s->has_failed = !s->row || !s->faults;
 	s->now = s->row ? s->row[0] : s->spare;
 	/* Samples at or before the start end no span. */
 	samples_span(s, 0);
@@ -106,6 +107,10 @@ static void correct(struct samples *s, struct lane *l, uint32_t i, uint32_t *at)
 	l->futex_ns += futex < row[TIME_ASLEEP] ? futex : row[TIME_ASLEEP];
 	l->probe_ns += b->is_probe ? size : 0;
 	take_cpu(row, queued);
+	move(row, TIME_BODY, TIME_KERNEL,
+	     kernel_part(l, a->at, to, row,
+			 portion(b->cpu_ns - a->cpu_ns, size, whole),
+			 &s->faults[i]));
 	if (size && row[TIME_TAKEN] * 100 > size * TAKEN_SHOWN) {
 		l->taken[l->nr_taken] = (struct span){ a->at, to };
 		l->taken_share[l->nr_taken++] =
@@ -113,14 +118,16 @@ static void correct(struct samples *s, struct lane *l, uint32_t i, uint32_t *at)
 	}
 }
 
-/* Bodies asleep: each kind's part of its sample. */
+/* Bodies asleep, and in the kernel: each kind's part of its sample. */
 static void blame_sleep(struct samples *s, struct lane *l)
 {
 	struct slice *x = s->r->slice + l->first, *end = x + l->nr_slices;
-	uint64_t from, to, body, *row;
+	uint64_t from, to, body, size, *row;
+	struct kind *kind;
 	uint32_t i = 0;
 
 	for (; x < end; x++) {
+		kind = &s->r->kind[x->kind];
 		while (i < l->nr_samples && l->sample[i].at <= x->begin)
 			i++;
 		for (uint32_t k = i; k < l->nr_samples && k; k++) {
@@ -129,12 +136,15 @@ static void blame_sleep(struct samples *s, struct lane *l)
 			if (from >= x->end)
 				break;
 			row = s->row[k];
-			body = row[TIME_BODY] + row[TIME_ASLEEP] +
-			       row[TIME_TAKEN];
+			body = row[TIME_BODY] + row[TIME_KERNEL] +
+			       row[TIME_ASLEEP] + row[TIME_TAKEN];
 			from = from > x->begin ? from : x->begin;
 			to = to < x->end ? to : x->end;
-			s->r->kind[x->kind].asleep +=
-				portion(to - from, row[TIME_ASLEEP], body);
+			size = to - from;
+			kind->asleep += portion(size, row[TIME_ASLEEP], body);
+			kind->kernel += portion(size, row[TIME_KERNEL], body);
+			kind->faults +=
+				share_of(size, body) * (double)s->faults[k];
 		}
 	}
 }
@@ -173,6 +183,7 @@ int samples_finish(struct samples *s, struct lane *l)
 	if (s->has_failed || !l->taken || !l->taken_share)
 		return -ENOMEM;
 	settle(l);
+	kernel_spread(l);
 	for (i = 1; i < l->nr_samples; i++)
 		correct(s, l, i, &at);
 	for (i = 0; i <= l->nr_samples; i++) {
@@ -186,5 +197,7 @@ int samples_finish(struct samples *s, struct lane *l)
 void samples_fini(struct samples *s)
 {
 	free(s->row);
+	free(s->faults);
 	s->row = NULL;
+	s->faults = NULL;
 }

@@ -17,9 +17,16 @@ struct samples {
 	uint32_t next; /* sample that ends the row */
 	uint64_t (*row)[NR_TIME_CLASSES]; /* before sample 0, 1 .. after last */
 	uint64_t *now; /* the row that is filled */
+	uint64_t *faults; /* of the rows, in bodies */
 	bool has_failed; /* no memory: all goes into one row */
 	uint64_t spare[NR_TIME_CLASSES];
 };
+
+/* kernel.c: steps of system time, spread over the samples between them. */
+void kernel_spread(struct lane *l);
+/* System time and page faults of bodies between two times. */
+uint64_t kernel_part(const struct lane *l, uint64_t from, uint64_t to,
+		     const uint64_t *row, uint64_t cpu_ns, uint64_t *faults);
 
 void samples_start(struct samples *s, const struct report *r,
 		   const struct lane *l);

@@ -12,6 +12,7 @@
 
 const struct class_word class_words[NR_TIME_CLASSES] = {
 	[TIME_BODY] = { "body", "in bodies" },
+	[TIME_KERNEL] = { "kernel", "in bodies, in the kernel" },
 	[TIME_TAKEN] = { "taken", "with work, waiting for a CPU" },
 	[TIME_ASLEEP] = { "asleep", "asleep in bodies" },
 	[TIME_ENTER] = { "enter", "in io_uring_enter" },
@@ -26,6 +27,8 @@ const char *class_lacks(const struct report *r, enum time_class c)
 	const struct facts *has = &r->has;
 
 	switch (c) {
+	case TIME_KERNEL:
+		return has->kernel ? NULL : "system time of threads";
 	case TIME_TAKEN:
 	case TIME_ASLEEP:
 		return has->cpu ? NULL : "CPU time of threads";

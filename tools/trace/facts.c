@@ -187,6 +187,11 @@ static int read_thread(struct reader *r)
 		rc = reader_number(r, &t.times);
 	if (!rc)
 		rc = reader_text(r, name);
+	t.has_kernel = !rc && reader_has_more(r);
+	if (t.has_kernel)
+		rc = reader_number(r, &t.system_ns);
+	if (t.has_kernel && !rc)
+		rc = reader_number(r, &t.faults);
 	if (!rc && r->sink->thread)
 		r->sink->thread(r->sink->u, &t);
 	return rc;

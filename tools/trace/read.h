@@ -98,6 +98,8 @@ struct trace_thread {
 	uint32_t tid;
 	uint64_t ticks;
 	uint64_t cpu_ns, queue_ns, times; /* since the thread began */
+	bool has_kernel; /* the file tells what follows */
+	uint64_t system_ns, faults; /* the same; minor page faults */
 	const char *name;
 };
 

@@ -198,6 +198,36 @@ def order_fixed():
     return lookups(READ)
 
 
+def filled(system, faults, mixed=False):
+    """Bodies that get their memory from the kernel each time, or keep it."""
+    trace = Trace(4)
+    machine = Machine(trace, 4)
+    for i in range(2000):
+        machine.run('fill', 400 * US, 0)
+        if mixed:
+            machine.run('plain', 100 * US, 0)
+    wall = max(machine.free)
+    for at in range(0, wall + 10 * MS, 10 * MS):
+        for w in range(4):
+            trace.thread(w, at, at, 0, int(at * system),
+                         at // (400 * US) * faults)
+    return trace
+
+
+def mapped():
+    """9 of 10 us are the kernel's: 256 page faults a body."""
+    return filled(0.9, 256)
+
+
+def mapped_mixed():
+    """The same with another kind in between: samples do not tell which."""
+    return filled(0.9, 256, True)
+
+
+def mapped_fixed():
+    return filled(0.01, 0)
+
+
 def windowed(fits):
     """A window for so many tasks, and a thread that waits for its room."""
     trace = Trace(4)
@@ -514,7 +544,8 @@ def hostile():
 PLANTED = {f.__name__: f for f in (
     remote, convoy, lock, taken, gone, critical, last,
     last_fixed, submit, window, window_fixed, order,
-    order_fixed, service, pooled, quota, io, limit, clean, pipeline,
+    order_fixed, mapped, mapped_mixed,
+    mapped_fixed, service, pooled, quota, io, limit, clean, pipeline,
     unknown, made_up, partly, growing, wild, two, old, small, graph, joins,
     device, hostile)}
 

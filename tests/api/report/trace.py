@@ -81,10 +81,13 @@ class Trace:
         self.event(executor, begin, PARK)
         self.event(executor, end, UNPARK)
 
-    def thread(self, executor, at, cpu, queued):
+    def thread(self, executor, at, cpu, queued, system=None, faults=0):
+        """system: in steps of 10 ms, as the kernel tells it; None: old."""
+        kernel = b'' if system is None else \
+            u(system // 10000000 * 10000000) + u(faults)
         self.rest.append((14, u(executor) + u(1000 + executor) +
                           u(START + at) + u(cpu) + u(queued) + u(1) +
-                          t('lkdf/%d' % executor)))
+                          t('lkdf/%d' % executor) + kernel))
 
     def probe(self, at, sees=3, hz=1000):
         self.rest.append((18, u(1) + u(START + at) + u(sees) + u(hz)))

@@ -134,6 +134,8 @@ static void kinds_threads_and_facts_are_told(void)
 	ok(k && !k->flags && k->width == 1, "the leaf does not");
 	ok(r.nr_threads >= 2, "threads have run (%llu samples)",
 	   (unsigned long long)r.nr_threads);
+	ok(r.nr_faults > 0, "and have made page faults (%llu)",
+	   (unsigned long long)r.nr_faults);
 	ok(r.nr_facts >= 10, "%llu facts are told",
 	   (unsigned long long)r.nr_facts);
 	recorded_free(&r);

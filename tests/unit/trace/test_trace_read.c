@@ -203,6 +203,7 @@ static void write_facts(struct trace_file *f)
 	chunk_begin(f, LKDF_CHUNK_THREADS);
 	numbers(f, 6, N(2), N(4243), N(900), N(1000000), N(2000000), N(7));
 	chunk_text(f, "main");
+	numbers(f, 2, N(30000000), N(256));
 	chunk_end(f);
 	chunk_begin(f, LKDF_CHUNK_BYTES);
 	numbers(f, 5, N(1), N(900), N(5), N(1) << 33, N(64));
@@ -292,7 +293,8 @@ static const char expected[] = "executor 1 0 7 -1 4242\n"
 			       "graph 77 tiles 2 2 frames 1 2\n"
 			       "task 77.0 load 2 \"first\" 1 2\n"
 			       "task 77.1 st?re 1 \"\"\n"
-			       "thread 2 4243 main 900: 1000000 2000000 7\n"
+			       "thread 2 4243 main 900: 1000000 2000000 7"
+			       " kernel 30000000 256\n"
 			       "bytes 1 900 ? 5 8589934592 64\n"
 			       "fact cpus=2\n"
 			       "fact option.workers=1 per node\n"
