@@ -75,7 +75,7 @@ static uint32_t data_name(struct trace *trace, const struct lkdf_data *d)
 	return trace_name(trace, data_text(d, 0, text));
 }
 
-/* What the task waited for last, if that was data: LKDF_EDGE(). */
+/* The data for which the task waited last, if it did: LKDF_EDGE(). */
 static uint32_t edge_of(const struct task *t)
 {
 	const struct use *u;

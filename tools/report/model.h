@@ -126,7 +126,7 @@ struct cpu_sample {
 	bool is_probe; /* the probe has counted since the sample before */
 };
 
-/* The same: what it did in the kernel. */
+/* The kernel's account of that thread's time in the kernel. */
 struct kernel_sample {
 	uint64_t at, cpu_ns, system_ns, faults;
 };

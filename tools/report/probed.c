@@ -16,7 +16,7 @@ static void note_kernel(struct report *r, struct lane *l, uint64_t at,
 {
 	struct kernel_sample *k = &l->kernel[l->nr_kernel];
 
-	/* As above. */
+	/* Counts only grow, too. */
 	if (l->nr_kernel &&
 	    (t->system_ns < k[-1].system_ns || t->faults < k[-1].faults))
 		return;

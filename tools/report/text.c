@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "report/text.h"
 #include "cli/cli.h"
 #include "report/writers.h"
 #include "words.h"
@@ -8,7 +9,6 @@
 #include <string.h>
 
 #define WIDTH 78
-#define NAME_WIDTH 16
 
 const struct class_word class_words[NR_TIME_CLASSES] = {
 	[TIME_BODY] = { "body", "in bodies" },
@@ -154,16 +154,6 @@ static void write_classes(const struct report *r, FILE *out)
 	}
 }
 
-/* Columns of a text of which every character is one wide. */
-static int width_of(const char *text)
-{
-	int n = 0;
-
-	for (; *text; text++)
-		n += (*text & 0xc0) != 0x80;
-	return n;
-}
-
 /* Words of a text, wrapped, each line indented. */
 static void write_wrapped(FILE *out, const char *text, int indent)
 {
@@ -176,7 +166,7 @@ static void write_wrapped(FILE *out, const char *text, int indent)
 		len = len < sizeof(word) ? len : sizeof(word) - 1;
 		memcpy(word, text, len);
 		word[len] = '\0';
-		size = width_of(word);
+		size = text_width(word);
 		if (at && at + 1 + size > WIDTH - indent) {
 			fputc('\n', out);
 			at = 0;
@@ -243,25 +233,6 @@ static void write_findings(const struct report *r, FILE *out)
 		write_finding(&r->finding[i], i + 1, out);
 }
 
-/* A name, cut to its column; one byte of UTF-8 is one column at least. */
-static void write_name(FILE *out, const char *name, int width)
-{
-	int n = 0;
-
-	for (; *name && n < width; name++) {
-		fputc(*name, out);
-		n += ((unsigned char)name[1] & 0xc0) != 0x80;
-	}
-	fprintf(out, "%*s", width - n, "");
-}
-
-static void write_cell(FILE *out, int width, const char *text)
-{
-	int pad = width - width_of(text);
-
-	fprintf(out, "%*s%s", pad > 0 ? pad : 0, "", text);
-}
-
 static void write_row(const struct report *r, FILE *out, const struct kind *k,
 		      uint64_t all)
 {
@@ -269,25 +240,25 @@ static void write_row(const struct report *r, FILE *out, const struct kind *k,
 	bool ready = r->has.ready || r->has.edges;
 
 	fprintf(out, "  ");
-	write_name(out, r->info.name[k->name], NAME_WIDTH);
-	write_cell(out, 11, words_count(k->nr).text);
-	write_cell(out, 9, words_time(k->total).text);
-	write_cell(out, 7, words_share(share_of(k->total, all)).text);
-	write_cell(out, 9, words_time(k->p50).text);
-	write_cell(out, 9, words_time(k->p99).text);
-	write_cell(out, 9, k->nr_waited ? words_time(k->waited50).text : "-");
-	write_cell(out, 9, k->nr_waited ? words_time(k->waited99).text : "-");
-	write_cell(
+	text_name(out, r->info.name[k->name], NAME_WIDTH);
+	text_cell(out, 11, words_count(k->nr).text);
+	text_cell(out, 9, words_time(k->total).text);
+	text_cell(out, 7, words_share(share_of(k->total, all)).text);
+	text_cell(out, 9, words_time(k->p50).text);
+	text_cell(out, 9, words_time(k->p99).text);
+	text_cell(out, 9, k->nr_waited ? words_time(k->waited50).text : "-");
+	text_cell(out, 9, k->nr_waited ? words_time(k->waited99).text : "-");
+	text_cell(
 		out, 9,
 		ready && r->chain.body
 			? words_share(share_of(k->on_chain, r->chain.body)).text
 			: "-");
-	write_cell(out, 9,
-		   words_share(k->blame /
-			       (double)(worker_time(r) ? worker_time(r) : 1))
-			   .text);
-	write_cell(out, 8,
-		   bytes ? words_share(share_of(k->remote, bytes)).text : "-");
+	text_cell(out, 9,
+		  words_share(k->blame /
+			      (double)(worker_time(r) ? worker_time(r) : 1))
+			  .text);
+	text_cell(out, 8,
+		  bytes ? words_share(share_of(k->remote, bytes)).text : "-");
 	fputc('\n', out);
 }
 
@@ -315,96 +286,6 @@ static int write_kinds(const struct report *r, FILE *out, const char *kind)
 	if (!nr)
 		fprintf(out, "  none\n");
 	return 0;
-}
-
-static void write_limits(const struct report *r, FILE *out)
-{
-	const struct limit *l;
-
-	if (r->nr_limits)
-		fprintf(out, "\n  %-*s%11s%9s%9s  %s\n", NAME_WIDTH, "kind",
-			"waits", "total", "longest", "for tokens of");
-	for (l = r->limit; l < r->limit + r->nr_limits; l++) {
-		fprintf(out, "  ");
-		write_name(out, kind_name(r, l->kind), NAME_WIDTH);
-		write_cell(out, 11, words_count(l->nr).text);
-		write_cell(out, 9, words_time(l->total).text);
-		write_cell(out, 9, words_time(l->max).text);
-		fprintf(out, "  %s\n", r->info.name[l->name]);
-	}
-}
-
-static void write_waits(const struct report *r, FILE *out)
-{
-	const struct wait_sum *w;
-
-	if (r->nr_wait_sums)
-		fprintf(out, "\n  %-*s%11s%9s%9s  %s\n", NAME_WIDTH,
-			"the program", "waits", "total", "longest", "for");
-	for (w = r->wait_sum; w < r->wait_sum + r->nr_wait_sums; w++) {
-		fprintf(out, "  %*s", NAME_WIDTH, "");
-		write_cell(out, 11, words_count(w->nr).text);
-		write_cell(out, 9, words_time(w->total).text);
-		write_cell(out, 9, words_time(w->max).text);
-		fprintf(out, "  %s\n",
-			w->name ? r->info.name[w->name] : "(not recorded)");
-	}
-}
-
-#define FUTEXES_SHOWN 8u
-
-static void write_futexes(const struct report *r, FILE *out)
-{
-	const struct futex *f;
-	uint32_t i, nr;
-
-	if (r->nr_futexes)
-		fprintf(out, "\n  %-*s%11s%9s%9s  %s\n", NAME_WIDTH, "kind",
-			"sleeps", "asleep", "samples", "on the futex word");
-	for (i = 0; i < r->nr_futexes && i < FUTEXES_SHOWN; i++) {
-		f = &r->futex[i];
-		nr = f->nr_kinds;
-		fprintf(out, "  ");
-		write_name(out, nr > 1 ? "(several)" : futex_kind_name(r, f, 0),
-			   NAME_WIDTH);
-		write_cell(out, 11, words_count(f->sleeps).text);
-		write_cell(out, 9, words_time(f->slept).text);
-		write_cell(out, 9, words_count(f->samples).text);
-		fprintf(out, "  %s\n", f->text);
-	}
-	if (i < r->nr_futexes || r->futexes_left_out)
-		fprintf(out, "  and %u more, most of them in --json\n",
-			r->nr_futexes - i + r->futexes_left_out);
-}
-
-static void write_device(const struct report *r, FILE *out,
-			 const struct device *d)
-{
-	fprintf(out, "  d%-3u", d->number);
-	write_cell(out, 11, words_count(d->nr_kernels).text);
-	write_cell(out, 9, words_share(share_of(d->busy, r->wall)).text);
-	write_cell(out, 9, words_count(d->nr_copies).text);
-	write_cell(out, 10, words_bytes(d->up).text);
-	write_cell(out, 10, words_bytes(d->down).text);
-	write_cell(out, 9, words_share(share_of(d->copying, r->wall)).text);
-	write_cell(out, 9, words_share(share_of(d->both, r->wall)).text);
-	write_cell(out, 9, words_share(share_of(d->idle, r->wall)).text);
-	write_cell(out, 7, words_count(d->room.nr).text);
-	write_cell(out, 9, d->room.nr ? words_time(d->room.total).text : "-");
-	fprintf(out, "  %s\n", d->name);
-}
-
-static void write_devices(const struct report *r, FILE *out)
-{
-	uint32_t i;
-
-	if (r->nr_devices)
-		fprintf(out, "\n  %-4s%11s%9s%9s%10s%10s%9s%9s%9s%7s%9s  %s\n",
-			"", "kernels", "busy", "copies", "up", "down",
-			"copying", "both", "idle", "waits", "for room",
-			"device");
-	for (i = 0; i < r->nr_devices; i++)
-		write_device(r, out, &r->device[i]);
 }
 
 static int write_chain(const struct report *r, FILE *out)
@@ -447,8 +328,8 @@ static uint64_t write_flow_row(const struct report *r, FILE *out, int node)
 	for (k = 0; k < r->nr_nodes; k++) {
 		uint64_t v = r->flow[node][r->node_of[k]];
 
-		write_cell(out, 12, words_bytes(v).text);
-		write_cell(out, 6, words_share(share_of(v, sum)).text);
+		text_cell(out, 12, words_bytes(v).text);
+		text_cell(out, 6, words_share(share_of(v, sum)).text);
 	}
 	fputc('\n', out);
 	return sum;
@@ -501,10 +382,7 @@ int text_write(const struct report *r, FILE *out, const char *kind)
 	}
 	rc = write_kinds(r, out, kind);
 	if (!rc && !kind) {
-		write_limits(r, out);
-		write_waits(r, out);
-		write_futexes(r, out);
-		write_devices(r, out);
+		text_tables(r, out);
 		rc = write_chain(r, out);
 	}
 	if (!kind) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-/* What threads of the program have waited for, and windows that are full. */
+/* Waits of the program's threads, and windows that are full. */
 #include "report/find.h"
 #include "words.h"
 

@@ -7,36 +7,11 @@ clean one. planted.py --list names them.
 import random
 import sys
 
-from trace import BLOCKING, COPIES, COPY, ENTER, FULL, KERNEL, LIMIT, \
-    OPERATION, ROOM, RUN_BEGIN, STEAL, WAIT, WAITS, Machine, Trace
+from causes import CAUSES
+from trace import BLOCKING, COPIES, COPY, ENTER, KERNEL, LIMIT, MS, \
+    OPERATION, ROOM, RUN_BEGIN, STEAL, US, WAIT, WAITS, Machine, Trace, \
+    fair_samples, samples
 
-MS, US = 1000000, 1000
-READ, WRITE = 1, 2
-
-
-def samples(trace, workers, wall, cpu, queued, every=10 * MS):
-    """Threads that had that share of a CPU and of a run queue all the time."""
-    for at in range(0, wall + every, every):
-        for w in range(workers):
-            trace.thread(w, at, int(at * cpu), int(at * queued))
-
-
-def fair_samples(trace, machine, wall, every=10 * MS):
-    """Threads that slept in gaps, and were on a CPU otherwise."""
-    for w in range(len(machine.free)):
-        gaps, last = [], 0
-        for end, begin, *_ in trace.lanes.get(w, []):
-            if begin - last > 20 * US:
-                gaps.append((last, begin))
-            last = end
-        gaps.append((last, wall + 2 * every))
-        at, slept, i = 0, 0, 0
-        while at <= wall + every:
-            while gaps[i][1] <= at:
-                slept += gaps[i][1] - gaps[i][0]
-                i += 1
-            trace.thread(w, at, at - slept - max(0, at - gaps[i][0]), 0)
-            at += every
 
 
 def remote():
@@ -133,149 +108,6 @@ def critical():
         ends = [machine.run('map', 300 * US, ready, by) for _ in range(60)]
         by, ready = max(ends, key=lambda x: x[1])
         by, ready = machine.run('reduce', 6 * MS, ready, by)
-    fair_samples(trace, machine, max(machine.free))
-    return trace
-
-
-def rounds(dear_first):
-    """60 rounds of 32 tasks and a dear one; the program waits for each."""
-    trace = Trace(4)
-    machine = Machine(trace, 4)
-    at = 0
-    for _ in range(60):
-        ends = []
-        for i in range(33):
-            is_dear = i == (0 if dear_first else 32)
-            ready = at + i * US
-            ends.append(machine.run('dear' if is_dear else 'cheap',
-                                    3 * MS if is_dear else 370 * US, ready))
-        by, end = max(ends, key=lambda x: x[1])
-        trace.span(4, WAIT, at + 33 * US, end, by=by)
-        at = end + 5 * US
-    fair_samples(trace, machine, max(machine.free))
-    return trace
-
-
-def last():
-    """The dear task of each round is submitted last."""
-    return rounds(False)
-
-
-def last_fixed():
-    return rounds(True)
-
-
-def submit():
-    """A thread that computes between its calls, and waits for nothing."""
-    trace = Trace(4)
-    machine = Machine(trace, 4)
-    for i in range(400):
-        machine.run('count', 300 * US, i * 250 * US)
-    fair_samples(trace, machine, max(machine.free))
-    return trace
-
-
-def lookups(mode):
-    """2,500 tasks that use one table, one after another or as they like."""
-    trace = Trace(4)
-    machine = Machine(trace, 4)
-    edge = (trace.name('config'), mode)
-    by, ready = machine.run('write', 50 * US, 0)
-    for i in range(2500):
-        if mode == READ:
-            machine.run('lookup', 100 * US, ready, by, edge=edge)
-        else:
-            by, ready = machine.run('lookup', 100 * US, ready, by, edge=edge)
-    fair_samples(trace, machine, max(machine.free))
-    return trace
-
-
-def order():
-    return lookups(READ | WRITE)
-
-
-def order_fixed():
-    return lookups(READ)
-
-
-def filled(system, faults, mixed=False):
-    """Bodies that get their memory from the kernel each time, or keep it."""
-    trace = Trace(4)
-    machine = Machine(trace, 4)
-    for i in range(2000):
-        machine.run('fill', 400 * US, 0)
-        if mixed:
-            machine.run('plain', 100 * US, 0)
-    wall = max(machine.free)
-    for at in range(0, wall + 10 * MS, 10 * MS):
-        for w in range(4):
-            trace.thread(w, at, at, 0, int(at * system),
-                         at // (400 * US) * faults)
-    return trace
-
-
-def mapped():
-    """9 of 10 us are the kernel's: 256 page faults a body."""
-    return filled(0.9, 256)
-
-
-def mapped_mixed():
-    """The same with another kind in between: samples do not tell which."""
-    return filled(0.9, 256, True)
-
-
-def mapped_fixed():
-    return filled(0.01, 0)
-
-
-def windowed(fits):
-    """A window for so many tasks, and a thread that waits for its room."""
-    trace = Trace(4)
-    machine = Machine(trace, 4)
-    ends, at = [], 0
-    for i in range(400):
-        if i >= fits:
-            by, end = ends[i - fits]
-            if end > at:
-                trace.span(4, FULL, at, end,
-                           'room in scope "stage" of %d task%s' %
-                           (fits, '' if fits == 1 else 's'), fits, by=by)
-                at = end
-        ends.append(machine.run('stage', 400 * US, at))
-        at += 2 * US
-    fair_samples(trace, machine, max(machine.free))
-    return trace
-
-
-def window():
-    return windowed(1)
-
-
-def window_fixed():
-    return windowed(8)
-
-
-def service():
-    """A request each 10 ms, 400 us of work: nothing to gain."""
-    trace = Trace(4)
-    machine = Machine(trace, 4)
-    for i in range(200):
-        machine.run('answer', 400 * US, i * 10 * MS)
-    fair_samples(trace, machine, max(machine.free))
-    return trace
-
-
-def pooled():
-    """Workers wake late; a kind of the blocking pool waits far longer there."""
-    trace = Trace(4)
-    machine = Machine(trace, 2)
-    for lane in (2, 3):
-        trace.place(lane, -1, -1, BLOCKING)
-    for i in range(400):
-        machine.run('step', 300 * US, i * 250 * US, late=100 * US)
-    for i in range(80):
-        at = 20 * MS + i // 2 * 2 * MS
-        trace.slice(2 + i % 2, 'log', at, at + 2 * MS, ready=at - 20 * MS)
     fair_samples(trace, machine, max(machine.free))
     return trace
 
@@ -542,12 +374,10 @@ def hostile():
 
 
 PLANTED = {f.__name__: f for f in (
-    remote, convoy, lock, taken, gone, critical, last,
-    last_fixed, submit, window, window_fixed, order,
-    order_fixed, mapped, mapped_mixed,
-    mapped_fixed, service, pooled, quota, io, limit, clean, pipeline,
-    unknown, made_up, partly, growing, wild, two, old, small, graph, joins,
-    device, hostile)}
+    remote, convoy, lock, taken, gone, critical, quota, io, limit, clean,
+    pipeline, unknown, made_up, partly, growing, wild, two, old, small, graph,
+    joins, device, hostile)}
+PLANTED.update(CAUSES)
 
 if __name__ == '__main__':
     if sys.argv[1:] == ['--list']:

@@ -14,6 +14,7 @@ OPERATION, ENTER, WAIT, KERNEL, COPY, LIMIT, ROOM, FULL = range(1, 9)
 QUEUE, COPIES, WAITS = range(1, 4)
 WORKER, BLOCKING, OUTSIDE = range(3)
 START = 1000000
+MS, US = 1000000, 1000
 COUNTS = ('preempts', 'preempted', 'blocks', 'blocked', 'futexes', 'futex',
           'cpus', 'nodes', 'samples', 'futex_samples', 'own_samples', 'pages')
 
@@ -271,3 +272,28 @@ class Machine:
         uid = self.trace.slice(w, kind, begin, end, ready=ready, by=by, **more)
         self.free[w] = self.last[w] = end
         return uid, end
+
+
+def samples(trace, workers, wall, cpu, queued, every=10 * MS):
+    """Threads that had that share of a CPU and of a run queue all the time."""
+    for at in range(0, wall + every, every):
+        for w in range(workers):
+            trace.thread(w, at, int(at * cpu), int(at * queued))
+
+
+def fair_samples(trace, machine, wall, every=10 * MS):
+    """Threads that slept in gaps, and were on a CPU otherwise."""
+    for w in range(len(machine.free)):
+        gaps, last = [], 0
+        for end, begin, *_ in trace.lanes.get(w, []):
+            if begin - last > 20 * US:
+                gaps.append((last, begin))
+            last = end
+        gaps.append((last, wall + 2 * every))
+        at, slept, i = 0, 0, 0
+        while at <= wall + every:
+            while gaps[i][1] <= at:
+                slept += gaps[i][1] - gaps[i][0]
+                i += 1
+            trace.thread(w, at, at - slept - max(0, at - gaps[i][0]), 0)
+            at += every

@@ -6,8 +6,7 @@ alone, and of one that is not, for several reasons.
 """
 import sys
 
-from planted import MS, US, samples
-from trace import Machine, Trace
+from trace import MS, US, Machine, Trace, samples
 
 
 def counters(workers, length, cpu=1.0, queued=0.0):

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/* Tables of the text beside that of the kinds. */
+#include "report/text.h"
+
+#include "report/writers.h"
+#include "words.h"
+
+int text_width(const char *text)
+{
+	int n = 0;
+
+	for (; *text; text++)
+		n += (*text & 0xc0) != 0x80;
+	return n;
+}
+
+void text_name(FILE *out, const char *name, int width)
+{
+	int n = 0;
+
+	for (; *name && n < width; name++) {
+		fputc(*name, out);
+		n += ((unsigned char)name[1] & 0xc0) != 0x80;
+	}
+	fprintf(out, "%*s", width - n, "");
+}
+
+void text_cell(FILE *out, int width, const char *text)
+{
+	int pad = width - text_width(text);
+
+	fprintf(out, "%*s%s", pad > 0 ? pad : 0, "", text);
+}
+
+static void write_limits(const struct report *r, FILE *out)
+{
+	const struct limit *l;
+
+	if (r->nr_limits)
+		fprintf(out, "\n  %-*s%11s%9s%9s  %s\n", NAME_WIDTH, "kind",
+			"waits", "total", "longest", "for tokens of");
+	for (l = r->limit; l < r->limit + r->nr_limits; l++) {
+		fprintf(out, "  ");
+		text_name(out, kind_name(r, l->kind), NAME_WIDTH);
+		text_cell(out, 11, words_count(l->nr).text);
+		text_cell(out, 9, words_time(l->total).text);
+		text_cell(out, 9, words_time(l->max).text);
+		fprintf(out, "  %s\n", r->info.name[l->name]);
+	}
+}
+
+static void write_waits(const struct report *r, FILE *out)
+{
+	const struct wait_sum *w;
+
+	if (r->nr_wait_sums)
+		fprintf(out, "\n  %-*s%11s%9s%9s  %s\n", NAME_WIDTH,
+			"the program", "waits", "total", "longest", "for");
+	for (w = r->wait_sum; w < r->wait_sum + r->nr_wait_sums; w++) {
+		fprintf(out, "  %*s", NAME_WIDTH, "");
+		text_cell(out, 11, words_count(w->nr).text);
+		text_cell(out, 9, words_time(w->total).text);
+		text_cell(out, 9, words_time(w->max).text);
+		fprintf(out, "  %s\n",
+			w->name ? r->info.name[w->name] : "(not recorded)");
+	}
+}
+
+#define FUTEXES_SHOWN 8u
+
+static void write_futexes(const struct report *r, FILE *out)
+{
+	const struct futex *f;
+	uint32_t i, nr;
+
+	if (r->nr_futexes)
+		fprintf(out, "\n  %-*s%11s%9s%9s  %s\n", NAME_WIDTH, "kind",
+			"sleeps", "asleep", "samples", "on the futex word");
+	for (i = 0; i < r->nr_futexes && i < FUTEXES_SHOWN; i++) {
+		f = &r->futex[i];
+		nr = f->nr_kinds;
+		fprintf(out, "  ");
+		text_name(out, nr > 1 ? "(several)" : futex_kind_name(r, f, 0),
+			  NAME_WIDTH);
+		text_cell(out, 11, words_count(f->sleeps).text);
+		text_cell(out, 9, words_time(f->slept).text);
+		text_cell(out, 9, words_count(f->samples).text);
+		fprintf(out, "  %s\n", f->text);
+	}
+	if (i < r->nr_futexes || r->futexes_left_out)
+		fprintf(out, "  and %u more, most of them in --json\n",
+			r->nr_futexes - i + r->futexes_left_out);
+}
+
+static void write_device(const struct report *r, FILE *out,
+			 const struct device *d)
+{
+	fprintf(out, "  d%-3u", d->number);
+	text_cell(out, 11, words_count(d->nr_kernels).text);
+	text_cell(out, 9, words_share(share_of(d->busy, r->wall)).text);
+	text_cell(out, 9, words_count(d->nr_copies).text);
+	text_cell(out, 10, words_bytes(d->up).text);
+	text_cell(out, 10, words_bytes(d->down).text);
+	text_cell(out, 9, words_share(share_of(d->copying, r->wall)).text);
+	text_cell(out, 9, words_share(share_of(d->both, r->wall)).text);
+	text_cell(out, 9, words_share(share_of(d->idle, r->wall)).text);
+	text_cell(out, 7, words_count(d->room.nr).text);
+	text_cell(out, 9, d->room.nr ? words_time(d->room.total).text : "-");
+	fprintf(out, "  %s\n", d->name);
+}
+
+static void write_devices(const struct report *r, FILE *out)
+{
+	uint32_t i;
+
+	if (r->nr_devices)
+		fprintf(out, "\n  %-4s%11s%9s%9s%10s%10s%9s%9s%9s%7s%9s  %s\n",
+			"", "kernels", "busy", "copies", "up", "down",
+			"copying", "both", "idle", "waits", "for room",
+			"device");
+	for (i = 0; i < r->nr_devices; i++)
+		write_device(r, out, &r->device[i]);
+}
+
+void text_tables(const struct report *r, FILE *out)
+{
+	write_limits(r, out);
+	write_waits(r, out);
+	write_futexes(r, out);
+	write_devices(r, out);
+}
