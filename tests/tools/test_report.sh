@@ -121,6 +121,22 @@ told last_fixed 'not any(x["id"] in ("starved", "submission") for x in cost)'
 ok $? 'begun first, it is none'
 told submit 'f[0]["id"] == "submission"'
 ok $? 'a thread that submits and waits for nothing is told as before'
+told submit '"move that work" in f[0]["fix"] and
+	"main, had a CPU for 98" in f[0]["why"]'
+ok $? 'one that computes between its calls is told to have that done in tasks'
+told submit_sleeps 'f[0]["id"] == "submission" and "it sleeps" in f[0]["fix"]'
+ok $? 'one that sleeps there is not told to submit faster'
+told submit_calls 'f[0]["id"] == "submission" and
+	"lkdf_submit_many()" in f[0]["fix"]'
+ok $? 'one that only submits is'
+told arena 'f[0]["id"] == "futex" and "libc.so.6" in f[0]["title"] and
+	"liblkdf-malloc.so" in f[0]["fix"] and "limit" not in f[0]["fix"]'
+ok $? 'a word of libc has no limit for a remedy'
+for name in $(python3 tests/api/report/planted.py --list); do
+	told "$name" 'all(x["source"] and x["why"].endswith("Source: " +
+		x["source"] + ".") for x in f)'
+	ok $? "$name: each finding says its source"
+done
 told window 'f[0]["id"] == "window" and 0.7 < f[0]["cost"] < 0.76 and
 	"room in scope \"stage\" of 1 task" in f[0]["title"] and
 	".max_tasks of 8" in f[0]["fix"]'
@@ -156,6 +172,10 @@ told service 'not cost and f[0]["id"] == "load" and
 ok $? 'an idle service has no cause that costs'
 told pooled 'any(x["id"] == "late" and "step waits longest" in x["why"] for x in f)'
 ok $? 'a kind of the blocking pool does not wait for workers'
+told pooled '[(x["sort"], x["cost"]) for x in f if x["id"] == "pool" and
+	"log waits for threads of the blocking pool" in x["title"] and
+	"2 threads" in x["why"]] == [("bound", None)]'
+ok $? 'but for threads of the pool'
 told quota 'f[0]["id"] == "cpu" and "LKDF_WORKERS=2" in f[0]["fix"]'
 ok $? 'more workers than the quota has CPUs is finding 1'
 told io 'f[0]["id"] == "io" and "under way" in f[0]["fix"] and

@@ -110,25 +110,6 @@ static double spread(const struct kind *k)
 	return k->p50 ? (double)k->p99 / (double)k->p50 * (double)k->total : 0;
 }
 
-static void submission_is_slow(struct report *r)
-{
-	struct finding *f = find_add(r, "submission", FINDING_COST,
-				     find_share(r, TIME_STARVED));
-
-	PUT(f->title, "Workers wait for the thread that submits");
-	PUT(f->why,
-	    "%s of the tasks were ready the moment they were submitted. Until "
-	    "%s, when the last one came, workers had nothing to do for %s in "
-	    "all.",
-	    words_share(share_of(r->nr_outside, nr_tasks(r))).text,
-	    words_time(r->last_outside).text,
-	    words_time(r->starved_before_last).text);
-	PUT(f->fix, "move what the thread computes between its calls into "
-		    "tasks; if it only submits: lkdf_submit_many(), or record "
-		    "the steps once: lkdf_graph_record()");
-	f->at = r->starved.at;
-}
-
 /* The program itself is in a wait of the library: it gives nothing to do. */
 static void all_wait(struct report *r, struct finding *f, const struct kind *k,
 		     double part)
@@ -248,7 +229,7 @@ static void find_starved(struct report *r)
 		not_loaded(r);
 	else if (r->nr_outside * 10 > nr_tasks(r) * 3ull &&
 		 r->starved_before_last * 2 > starved)
-		submission_is_slow(r);
+		find_submission(r);
 	else if (!find_device(r))
 		little_to_do(r);
 }
@@ -271,8 +252,9 @@ static void find_late(struct report *r)
 	    words_time(k ? k->waited99 : 0).text);
 	PUT(f->fix, "%s",
 	    r->nr_nodes > 1 ? "tasks bound to one node: bind fewer, or "
-			      "LKDF_FAR_STEALS=yes; else LKDF_SPIN_US=200"
-			    : "workers that sleep wake late: LKDF_SPIN_US=200");
+			      "LKDF_FAR_STEALS=yes; else a larger LKDF_SPIN_US"
+			    : "workers that sleep wake late: a larger "
+			      "LKDF_SPIN_US, by trial");
 	f->at = r->late.at;
 }
 
@@ -477,8 +459,10 @@ void report_find(struct report *r)
 		find_taken(r);
 		find_runtime(r);
 		find_remote(r);
+		find_pool(r);
 		find_bounds(r);
 	}
 	find_lost(r);
+	find_sources(r);
 	qsort(r->finding, r->nr_findings, sizeof(*r->finding), by_rank);
 }

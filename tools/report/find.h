@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * Rules that make findings: find.c, find_bytes.c, find_bound.c, find_futex.c,
- * devices.c, kernel.c, limits.c, order.c, waits.c.
+ * devices.c, kernel.c, limits.c, order.c, pool.c, submission.c, waits.c.
  */
 #ifndef REPORT_FIND_H
 #define REPORT_FIND_H
@@ -17,9 +17,15 @@ double find_in_bodies(const struct report *r);
 /* A share of worker time is not worth telling, unless all is asked for. */
 bool find_is_small(const struct report *r, double share, double least);
 
-/* The evidence comes from there, and the finding says so; NULL: the recording
- * itself. */
+/* Below, or above, that share of worker time the probe or schedstat is the only
+ * source. */
+#define LEAST_SEEN 0.01
+#define MOST_SEEN 0.9
+
+/* The evidence comes from there, and the finding says so; NULL: by its id. */
 void find_source(struct finding *f, const char *source);
+/* Those that have said none. */
+void find_sources(struct report *r);
 /* The source of the time that threads had no CPU. */
 const char *find_cpu_source(const struct report *r);
 
@@ -30,6 +36,8 @@ void find_bounds(struct report *r);
 void find_lost(struct report *r);
 void find_held(struct report *r);
 void find_full(struct report *r);
+void find_pool(struct report *r);
+void find_submission(struct report *r);
 
 /* Most of the run is a chain of tasks that wait for the same data: told. */
 bool find_order(struct report *r);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-/* Findings from the probe's counts, and which source findings rest on. */
+/* Findings from the probe's counts. */
 #include "report/find.h"
 #include "words.h"
 
@@ -8,30 +8,6 @@
 
 #define PUT(field, ...) snprintf(field, sizeof(field), __VA_ARGS__)
 #define LEAST_FUTEX 0.03
-/* From here on the other source does not matter. */
-#define MOST 0.9
-#define LEAST_SEEN 0.01
-
-const char *find_cpu_source(const struct report *r)
-{
-	double seen = share_of(r->probe_ns, worker_time(r));
-
-	if (!r->has.cpu)
-		return NULL;
-	if (seen < LEAST_SEEN)
-		return "schedstat";
-	return seen < MOST ? "probe and schedstat" : "probe";
-}
-
-void find_source(struct finding *f, const char *source)
-{
-	size_t used = strlen(f->why);
-
-	f->source = source;
-	if (source)
-		snprintf(f->why + used, sizeof(f->why) - used, " Source: %s.",
-			 source);
-}
 
 /* CPU time of workers inside futex(2), in bodies. */
 static uint64_t futex_cpu(const struct report *r)
@@ -75,6 +51,31 @@ static void say_why(const struct report *r, struct finding *f, uint64_t cpu)
 	    kind_of(r, top));
 }
 
+/* A word of libc's own: malloc's arenas, stdio, the loader. */
+static bool is_of_libc(const struct where *w)
+{
+	return !strncmp(w->object, "libc.so", 7) ||
+	       !strncmp(w->object, "libc-2.", 7) ||
+	       !strncmp(w->object, "ld-linux", 8) ||
+	       !strncmp(w->object, "ld-musl", 7);
+}
+
+static void say_fix(struct finding *f, const struct futex *top,
+		    const char *kind)
+{
+	if (is_of_libc(&top->where))
+		PUT(f->fix,
+		    "the word is libc's own: if %.64s calls malloc() or free(), "
+		    "preload liblkdf-malloc.so or take memory outside of the "
+		    "body; if it prints, print once",
+		    kind);
+	else
+		PUT(f->fix,
+		    "lkdf_limit_create() instead of a lock around %.64s, or "
+		    "data of its own for each task",
+		    kind);
+}
+
 void find_futex(struct report *r)
 {
 	uint64_t cpu = futex_cpu(r);
@@ -88,9 +89,6 @@ void find_futex(struct report *r)
 	PUT(f->title, "Bodies wait for one another at %.150s",
 	    r->futex[0].text);
 	say_why(r, f, cpu);
-	PUT(f->fix,
-	    "lkdf_limit_create() instead of a lock around %.64s, or data of "
-	    "its own for each task",
-	    kind_of(r, &r->futex[0]));
+	say_fix(f, &r->futex[0], kind_of(r, &r->futex[0]));
 	find_source(f, "probe");
 }

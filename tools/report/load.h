@@ -88,6 +88,9 @@ void note_probe(void *u, const struct trace_probe *p);
 void note_probed_thread(void *u, const struct trace_probed_thread *t);
 int probed_merge(struct load *l);
 
+/* submission.c */
+void note_outside(struct report *r, uint64_t at, const struct trace_thread *t);
+
 /* flow.c */
 void note_bytes(void *u, const struct trace_bytes *b);
 void flow_judge(struct report *r);

@@ -19,7 +19,7 @@
 #define GAP_NS 2000u
 #define NR_BINS 400u
 #define NR_HIST 24u
-#define MAX_FINDINGS 16u
+#define MAX_FINDINGS 24u
 /* A share of worker time; a cause of less than it is not worth a finding. */
 #define WORTH_TELLING 0.02
 #define MAX_NODES 64u
@@ -229,11 +229,20 @@ struct finding {
 	enum finding_sort sort;
 	double cost; /* 0 .. 1 of worker time */
 	double rank; /* orders findings, as a cost does */
-	const char *source; /* of the evidence; NULL: the recording itself */
+	const char *source; /* of the evidence */
 	bool is_estimate;
 	char title[192], why[512], fix[256];
 	struct place at;
 };
+
+/* A thread of the program, by its first and its last sample. */
+struct outsider {
+	uint32_t tid;
+	uint64_t from, from_cpu, to, to_cpu;
+	char name[16];
+};
+
+#define MAX_OUTSIDERS 64u
 
 /* The longest idle stretch of a class. */
 struct gap {
@@ -276,6 +285,9 @@ struct report {
 	uint32_t nr_nodes;
 	uint64_t flow[MAX_NODES][MAX_NODES]; /* bytes: user x owner */
 	uint64_t flow_known, flow_unknown; /* bytes whose owner nobody knows */
+
+	struct outsider outsider[MAX_OUTSIDERS];
+	uint32_t nr_outsiders;
 
 	/* sweep.c */
 	uint64_t time[NR_TIME_CLASSES];

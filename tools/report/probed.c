@@ -32,6 +32,8 @@ void note_thread(void *u, const struct trace_thread *t)
 	uint64_t at = load_time(l, t->ticks);
 	struct cpu_sample *s;
 
+	if (t->executor == l->r->info.header.nr_executors)
+		note_outside(l->r, at, t);
 	if (lane->kind != LKDF_EXECUTOR_WORKER ||
 	    lane->nr_samples == l->count[t->executor].samples)
 		return;

@@ -36,13 +36,45 @@ def last_fixed():
     return rounds(True)
 
 
-def submit():
+def submit(every=250, length=300, cpu=0.98):
     """A thread that computes between its calls, and waits for nothing."""
     trace = Trace(4)
     machine = Machine(trace, 4)
     for i in range(400):
-        machine.run('count', 300 * US, i * 250 * US)
-    fair_samples(trace, machine, max(machine.free))
+        machine.run('count', length * US, i * every * US)
+    wall = max(machine.free)
+    fair_samples(trace, machine, wall)
+    for at in range(0, wall, wall // 8):
+        trace.outside('main', at, int(at * cpu))
+        trace.outside('lkdf/drain', at, at)
+    return trace
+
+
+def submit_sleeps():
+    """The same thread sleeps between its calls."""
+    return submit(cpu=0.05)
+
+
+def submit_calls():
+    """A thread that only submits, tasks that are short."""
+    return submit(3, 4)
+
+
+def arena():
+    """Four workers at one arena of malloc(), as the probe sees it."""
+    trace = Trace(4)
+    machine = Machine(trace, 4)
+    for _ in range(2000):
+        machine.run('parse', 400 * US, 0)
+    wall = max(machine.free) // (10 * MS) * 10 * MS + 10 * MS
+    trace.place_of(0x7f0040, '/nowhere/libc.so.6', 0x1d3c80)
+    trace.probe(0)
+    for at in range(0, wall + 1, 10 * MS):
+        for w in range(4):
+            trace.thread(w, at, at // 2, 0)
+            trace.probed(w, at, blocks=at // MS, blocked=at // 2,
+                         futexes=at // MS, futex=at // 2)
+        trace.word(at, 0x7f0040, 'parse', at // MS * 4, at // 2 * 4)
     return trace
 
 
@@ -152,5 +184,6 @@ def pooled():
 
 
 CAUSES = {f.__name__: f for f in (
-    last, last_fixed, submit, order, order_fixed, mapped, mapped_mixed,
+    last, last_fixed, submit, submit_sleeps,
+    submit_calls, arena, order, order_fixed, mapped, mapped_mixed,
     mapped_fixed, window, window_fixed, service, pooled)}

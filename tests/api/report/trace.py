@@ -90,6 +90,11 @@ class Trace:
                           u(START + at) + u(cpu) + u(queued) + u(1) +
                           t('lkdf/%d' % executor) + kernel))
 
+    def outside(self, name, at, cpu):
+        """A sample of a thread of the program."""
+        self.rest.append((14, u(self.nr) + u(999) + u(START + at) + u(cpu) +
+                          u(0) + u(1) + t(name)))
+
     def probe(self, at, sees=3, hz=1000):
         self.rest.append((18, u(1) + u(START + at) + u(sees) + u(hz)))
 
