@@ -291,6 +291,44 @@ made hostile
 ! LC_ALL=C grep -q "$(printf '[\033\177]')" "$log"
 ok $? 'no name moves the cursor of a terminal'
 
+told requests '[(q["name"], q["region"], q["requests"], q["max"] // 1000)
+	for q in r["requests"]] == [("parse", False, 1000, 3100),
+	("batch", True, 10, 10000)]'
+ok $? 'requests are told by their first kind, regions by their label'
+told requests '[(x["p50"] // 1000, x["p90"] // 1000, x["p99"] // 1000,
+	x["p999"] // 1000) for x in r["requests"]] ==
+	[(200, 200, 3100, 3100), (6000, 10000, 10000, 10000)]'
+ok $? 'with the time of half of them up to the slowest'
+told requests 'len(r["requests"][0]["slowest"]) == 10 and
+	all([s["kind"] for s in x["steps"]] == ["parse", "find", "answer"] and
+	x["tasks"] == 3 and x["latency"] > 3000000 and
+	x["steps"][2]["end"] == x["begin"] + x["latency"]
+	for x in r["requests"][0]["slowest"])'
+ok $? 'and the slowest ten with all of their bodies'
+told requests '[(m["label"], m["value"]) for m in r["marks"]] ==
+	[("bytes", 1000 * i) for i in range(10)]'
+ok $? 'marks have their values'
+"$lkdf" report "$dir/requests.lkdf" >"$log"
+grep -q '^  parse  .* 1.000 .* 3.10 ms  *3.10 ms$' "$log" &&
+	grep -q '^  batch  .* 10.0 ms  region$' "$log"
+ok $? 'the text has a row for both'
+"$lkdf" trace convert --to chrome "$dir/requests.lkdf" --out "$dir/json" \
+	>"$log" 2>&1 && python3 - "$dir/json" >>"$log" 2>&1 <<'END'
+import json
+import sys
+e = json.load(open(sys.argv[1]))['traceEvents']
+assert [x['args']['value'] for x in e if x.get('cat') == 'mark' and
+        x['ph'] == 'C' and x['name'] == 'bytes'] == [1000 * i
+                                                     for i in range(10)]
+assert sum(x.get('cat') == 'region' and x['name'] == 'batch'
+           for x in e) == 20
+END
+ok $? 'Chrome gets them as curves and pairs'
+"$lkdf" trace convert --to perfetto "$dir/requests.lkdf" --out "$dir/pf" \
+	>"$log" 2>&1 && [ "$(grep -ac batch "$dir/pf")" -gt 0 ] &&
+	[ "$(grep -ac bytes "$dir/pf")" -gt 0 ]
+ok $? 'Perfetto, too'
+
 # Hard errors
 "$lkdf" report "$dir/small.lkdf" >/dev/full 2>"$log"
 [ $? -eq 4 ] && grep -q 'standard output: No space' "$log"

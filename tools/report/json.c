@@ -295,6 +295,7 @@ int json_write(const struct report *r, struct json *j, bool is_open)
 	rc = write_kinds(r, j);
 	write_limits(r, j);
 	write_waits(r, j);
+	json_requests(r, j);
 	json_probe(r, j);
 	write_devices(r, j);
 	write_chain(r, j);

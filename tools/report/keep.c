@@ -207,6 +207,33 @@ static void keep_held(struct load *l, const struct trace_span *s,
 		};
 }
 
+static void keep_region(struct load *l, const struct trace_span *s,
+			const struct span *at)
+{
+	struct report *r = l->r;
+
+	if (r->nr_regions < l->nr_regions)
+		r->region[r->nr_regions++] = (struct region){
+			.begin = at->begin,
+			.end = at->end,
+			.name = s->name,
+		};
+}
+
+static void keep_mark(struct load *l, const struct trace_span *s,
+		      const struct span *at)
+{
+	struct report *r = l->r;
+
+	if (r->nr_marks < l->nr_marks)
+		r->mark[r->nr_marks++] = (struct mark){
+			.at = at->begin,
+			.value = s->value,
+			.name = s->name,
+			.lane = s->lane,
+		};
+}
+
 /* A kernel, or a copy. */
 static void keep_work(struct load *l, const struct trace_span *s,
 		      const struct span *at)
@@ -245,6 +272,12 @@ static void keep_span(void *u, const struct trace_span *s)
 		break;
 	case LKDF_SPAN_LIMIT:
 		keep_held(l, s, &at);
+		break;
+	case LKDF_SPAN_REGION:
+		keep_region(l, s, &at);
+		break;
+	case LKDF_SPAN_MARK:
+		keep_mark(l, s, &at);
 		break;
 	case LKDF_SPAN_ENTER:
 		if (lane->nr_enters < l->count[s->lane].enters)
@@ -397,12 +430,15 @@ static int alloc_all(struct load *l)
 	r->op = malloc((l->nr_ops + 1) * sizeof(*r->op));
 	r->wait = malloc((l->nr_waits + 1) * sizeof(*r->wait));
 	r->held = malloc((l->nr_held + 1) * sizeof(*r->held));
+	r->region = malloc((l->nr_regions + 1) * sizeof(*r->region));
+	r->mark = malloc((l->nr_marks + 1) * sizeof(*r->mark));
 	l->kind_of = calloc(LKDF_MAX_NAMES, sizeof(*l->kind_of));
 	l->is_of_device = calloc(LKDF_MAX_NAMES, 1);
 	l->bytes = calloc(l->nr_lanes, sizeof(*l->bytes));
 	l->park_since = malloc(l->nr_lanes * sizeof(*l->park_since));
-	if (!r->slice || !r->op || !r->wait || !r->held || !l->kind_of ||
-	    !l->is_of_device || !l->bytes || !l->park_since)
+	if (!r->slice || !r->op || !r->wait || !r->held || !r->region ||
+	    !r->mark || !l->kind_of || !l->is_of_device || !l->bytes ||
+	    !l->park_since)
 		return -ENOMEM;
 	for (i = 0; i < l->nr_lanes; i++)
 		l->park_since[i] = NO_TIME;

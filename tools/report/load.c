@@ -83,9 +83,10 @@ static void see_slice(void *u, const struct trace_slice *s)
 		c->slices++;
 }
 
-static bool is_wait(uint32_t sort)
+static bool may_be_long(uint32_t sort)
 {
-	return sort == LKDF_SPAN_WAIT || sort == LKDF_SPAN_FULL;
+	return sort == LKDF_SPAN_WAIT || sort == LKDF_SPAN_FULL ||
+	       sort == LKDF_SPAN_REGION || sort == LKDF_SPAN_MARK;
 }
 
 static void see_span(void *u, const struct trace_span *s)
@@ -93,12 +94,14 @@ static void see_span(void *u, const struct trace_span *s)
 	struct load *l = u;
 	struct counts *c = count_of(l, s->lane);
 
-	/* A thread of the program may wait long before and after the work. */
-	if (!is_wait(s->sort))
+	/* The program may wait long before and after the work. */
+	if (!may_be_long(s->sort))
 		see_times(l, s->begin, s->end);
 	l->nr_ops += s->sort == LKDF_SPAN_OPERATION;
-	l->nr_waits += is_wait(s->sort);
+	l->nr_waits += s->sort == LKDF_SPAN_WAIT || s->sort == LKDF_SPAN_FULL;
 	l->nr_held += s->sort == LKDF_SPAN_LIMIT;
+	l->nr_regions += s->sort == LKDF_SPAN_REGION;
+	l->nr_marks += s->sort == LKDF_SPAN_MARK;
 	if (!c)
 		return;
 	c->enters += s->sort == LKDF_SPAN_ENTER;
@@ -295,6 +298,11 @@ void report_unload(struct report *r)
 	free(r->held);
 	free(r->limit);
 	free(r->wait_sum);
+	free(r->region);
+	free(r->mark);
+	free(r->request);
+	free(r->request_sum);
+	free(r->next_step);
 	free(r->device);
 	free(r->futex);
 	free(r->kind);

@@ -45,6 +45,7 @@ struct load {
 	struct counts *count; /* by lane */
 	uint32_t nr_lanes; /* one past the last that the file tells of */
 	uint64_t all_slices, nr_slices, nr_ops, nr_waits, nr_held;
+	uint64_t nr_regions, nr_marks;
 	uint64_t first, last; /* ticks */
 	int64_t zero; /* CLOCK_MONOTONIC ns of time 0 */
 	uint64_t from, to; /* the window, from time 0 */

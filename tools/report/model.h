@@ -89,6 +89,35 @@ struct wait_sum {
 	struct place at; /* the longest */
 };
 
+/* A region of the program. */
+struct region {
+	uint64_t begin, end;
+	uint32_t name; /* its label */
+};
+
+/* A mark of the program. */
+struct mark {
+	uint64_t at;
+	int64_t value;
+	uint32_t name, lane;
+};
+
+/* A request or a region, and how long it took. */
+struct request {
+	uint32_t name; /* of the first task's kind, or the label */
+	uint32_t root, nr_tasks; /* its first body, all bodies */
+	bool is_region;
+	uint64_t begin, latency;
+};
+
+/* All of one name. */
+struct request_sum {
+	uint32_t name, nr;
+	bool is_region;
+	uint64_t p50, p90, p99, p999, max;
+	uint32_t first; /* in report.request, by latency */
+};
+
 /* A task's wait for tokens of a limit. */
 struct held {
 	uint64_t begin, end;
@@ -311,6 +340,17 @@ struct report {
 	struct wait_sum *wait_sum;
 	uint32_t nr_wait_sums;
 
+	/* load.c; then requests.c: by name and latency */
+	struct region *region;
+	uint32_t nr_regions;
+	struct mark *mark;
+	uint32_t nr_marks;
+	struct request *request;
+	uint32_t nr_requests;
+	struct request_sum *request_sum;
+	uint32_t nr_request_sums;
+	uint32_t *next_step; /* by slice: another body of its request */
+
 	/* devices.c, by number */
 	struct device *device;
 	uint32_t nr_devices;
@@ -369,6 +409,10 @@ int report_limits(struct report *r);
 int report_waits(struct report *r);
 int report_kinds(struct report *r);
 int report_devices(struct report *r);
+int report_requests(struct report *r);
+/* Bodies of the request of that first body, by begin: at most room. */
+uint32_t report_steps(const struct report *r, uint32_t root, uint32_t *to,
+		      uint32_t room);
 
 /* load.c: a row waited for memory; FACTS has the name of a device. */
 void devices_note_room(struct lane *l, const struct span *at);

@@ -122,8 +122,36 @@ static void write_devices(const struct report *r, FILE *out)
 		write_device(r, out, &r->device[i]);
 }
 
+#define REQUESTS_SHOWN 8u
+
+static void write_requests(const struct report *r, FILE *out)
+{
+	const struct request_sum *s;
+	uint32_t i, k;
+
+	if (r->nr_request_sums)
+		fprintf(out, "\n  %-*s%11s%9s%9s%9s%9s%9s\n", NAME_WIDTH,
+			"request", "nr", "p50", "p90", "p99", "p99.9", "max");
+	for (i = 0; i < r->nr_request_sums && i < REQUESTS_SHOWN; i++) {
+		s = &r->request_sum[i];
+		const uint64_t time[] = { s->p50, s->p90, s->p99, s->p999,
+					  s->max };
+
+		fprintf(out, "  ");
+		text_name(out, r->info.name[s->name], NAME_WIDTH);
+		text_cell(out, 11, words_count(s->nr).text);
+		for (k = 0; k < sizeof(time) / sizeof(time[0]); k++)
+			text_cell(out, 9, words_time(time[k]).text);
+		fprintf(out, "%s\n", s->is_region ? "  region" : "");
+	}
+	if (i < r->nr_request_sums)
+		fprintf(out, "  and %u more, all of them in --json\n",
+			r->nr_request_sums - i);
+}
+
 void text_tables(const struct report *r, FILE *out)
 {
+	write_requests(r, out);
 	write_limits(r, out);
 	write_waits(r, out);
 	write_futexes(r, out);

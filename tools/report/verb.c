@@ -109,6 +109,8 @@ static int analyse(struct report *r)
 	if (!rc)
 		rc = report_devices(r);
 	if (!rc)
+		rc = report_requests(r);
+	if (!rc)
 		rc = report_chain(r);
 	if (!rc)
 		report_find(r);

@@ -103,10 +103,21 @@ static const char *category_of(uint32_t sort)
 	static const char *const words[] = {
 		[LKDF_SPAN_KERNEL] = "kernel", [LKDF_SPAN_COPY] = "copy",
 		[LKDF_SPAN_LIMIT] = "limit",   [LKDF_SPAN_ROOM] = "room",
-		[LKDF_SPAN_FULL] = "full",
+		[LKDF_SPAN_FULL] = "full",     [LKDF_SPAN_REGION] = "region",
 	};
 
-	return sort <= LKDF_SPAN_FULL && words[sort] ? words[sort] : "span";
+	return sort <= LKDF_SPAN_REGION && words[sort] ? words[sort] : "span";
+}
+
+/* A curve of the label's values. */
+static void write_mark(struct writer *w, const struct trace_span *s)
+{
+	open_event(w, "C", w->timed.info.name[s->name], s->lane);
+	json_text(&w->json, "cat", "mark");
+	json_fixed(&w->json, "ts", us_of(w, s->begin), 3);
+	json_open(&w->json, "args", '{');
+	json_int(&w->json, "value", s->value);
+	close_event(w);
 }
 
 /*
@@ -121,10 +132,16 @@ static void write_span(void *u, const struct trace_span *s)
 				   : w->timed.info.name[s->name];
 	bool is_limit = s->sort == LKDF_SPAN_LIMIT;
 	bool is_copy = s->sort == LKDF_SPAN_COPY || s->sort == LKDF_SPAN_ROOM;
-	bool is_async = s->sort == LKDF_SPAN_OPERATION || is_limit;
-	int64_t id = is_limit ? w->nr_waits++ : (int64_t)s->links.number;
+	bool is_region = s->sort == LKDF_SPAN_REGION;
+	bool is_async = s->sort == LKDF_SPAN_OPERATION || is_limit || is_region;
+	int64_t id = is_limit || is_region ? w->nr_waits++
+					   : (int64_t)s->links.number;
 	int end;
 
+	if (s->sort == LKDF_SPAN_MARK) {
+		write_mark(w, s);
+		return;
+	}
 	for (end = 0; end <= is_async; end++) {
 		open_event(w, !is_async ? "X" : end ? "e" : "b", name, s->lane);
 		json_text(&w->json, "cat", category_of(s->sort));

@@ -47,6 +47,8 @@ enum event_type {
 #define COUNT_UUID(executor, i) (2ull << 60 | (uint64_t)(executor) << 8 | (i))
 #define WORD_UUID(address, name) \
 	(3ull << 60 | ((((address) >> 2) * 65537 + (name)) & ~0ull >> 4))
+#define MARK_UUID(name) (5ull << 60 | (name))
+#define UNIT_ANY 0
 #define UNIT_NS 1
 
 /* A message of less than 1 KiB, built from the inside out. */
@@ -217,6 +219,29 @@ static uint64_t make_track(struct writer *w, uint64_t uuid, uint64_t parent,
 	return uuid;
 }
 
+/* A point of a curve, whose track is told each time: viewers take it once. */
+static void put_count(struct writer *w, uint64_t uuid, const char *name,
+		      uint64_t ticks, uint64_t value, uint64_t unit)
+{
+	struct message track = { .used = 0 }, counter = { .used = 0 }, m;
+
+	put_number(&counter, COUNTER_UNIT, unit);
+	put_number(&track, TRACK_UUID, uuid);
+	put_text(&track, TRACK_NAME, name);
+	put_number(&track, TRACK_PARENT, PROCESS_UUID);
+	put_message(&track, TRACK_COUNTER, &counter);
+	put_track(w, &track);
+	begin_event(&m, COUNTER, uuid);
+	put_number(&m, EVENT_COUNTER, value);
+	put_event(w, ns(w, ticks), &m);
+}
+
+static void put_mark(struct writer *w, const struct trace_span *s)
+{
+	put_count(w, MARK_UUID(s->name), trace_timed_name(&w->timed, s->name),
+		  s->begin, (uint64_t)s->value, UNIT_ANY);
+}
+
 static void on_span(void *u, const struct trace_span *s)
 {
 	struct writer *w = u;
@@ -242,6 +267,13 @@ static void on_span(void *u, const struct trace_span *s)
 		i.category = "copy";
 	} else if (s->sort == LKDF_SPAN_ROOM) {
 		i.category = "room";
+	} else if (s->sort == LKDF_SPAN_MARK) {
+		put_mark(w, s);
+		return;
+	} else if (s->sort == LKDF_SPAN_REGION) {
+		i.category = "region";
+		i.track = make_track(w, SPAN_UUID(w->nr_spans++), i.track,
+				     "regions");
 	} else if (s->sort == LKDF_SPAN_FULL) {
 		i.category = "full";
 		i.track = make_track(w, SPAN_UUID(w->nr_spans++), i.track,
@@ -307,23 +339,6 @@ static void on_lane(void *u, const struct trace_lane *l)
 	make_track(u, LANE_UUID(l->lane), PROCESS_UUID, l->label);
 }
 
-/* A point of a curve, whose track is told each time: viewers take it once. */
-static void put_count(struct writer *w, uint64_t uuid, const char *name,
-		      uint64_t ticks, uint64_t ns_so_far)
-{
-	struct message track = { .used = 0 }, counter = { .used = 0 }, m;
-
-	put_number(&counter, COUNTER_UNIT, UNIT_NS);
-	put_number(&track, TRACK_UUID, uuid);
-	put_text(&track, TRACK_NAME, name);
-	put_number(&track, TRACK_PARENT, PROCESS_UUID);
-	put_message(&track, TRACK_COUNTER, &counter);
-	put_track(w, &track);
-	begin_event(&m, COUNTER, uuid);
-	put_number(&m, EVENT_COUNTER, ns_so_far);
-	put_event(w, ns(w, ticks), &m);
-}
-
 static void on_probed_thread(void *u, const struct trace_probed_thread *t)
 {
 	static const struct {
@@ -341,7 +356,7 @@ static void on_probed_thread(void *u, const struct trace_probed_thread *t)
 		snprintf(name, sizeof(name), "executor %u: %s", t->executor,
 			 curve[i].name);
 		put_count(u, COUNT_UUID(t->executor, i), name, t->ticks,
-			  t->count[curve[i].count]);
+			  t->count[curve[i].count], UNIT_NS);
 	}
 }
 
@@ -354,7 +369,7 @@ static void on_probed_word(void *u, const struct trace_probed_word *x)
 		 (unsigned long long)x->address,
 		 x->name ? trace_timed_name(&w->timed, x->name) : "no body");
 	put_count(w, WORD_UUID(x->address, x->name), name, x->ticks,
-		  x->slept_ns);
+		  x->slept_ns, UNIT_NS);
 }
 
 int trace_to_perfetto(FILE *in, FILE *out, struct trace_fault *fault)

@@ -313,6 +313,8 @@ enum lkdf_span_sort {
 	/* A thread of the program waited for room; name: in what, value: how
 	 * many fit. */
 	LKDF_SPAN_FULL = 8,
+	LKDF_SPAN_REGION = 9, /* of the program; name: its label */
+	LKDF_SPAN_MARK = 10, /* the same, of no length; value: the program's */
 };
 
 /* Flags of a kind in KINDS. */

@@ -20,6 +20,7 @@
 #include <lkdf/kernel.h>
 #include <lkdf/kind.h>
 #include <lkdf/loop.h>
+#include <lkdf/mark.h>
 #include <lkdf/pages.h>
 #include <lkdf/place.h>
 #include <lkdf/port.h>

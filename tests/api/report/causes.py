@@ -3,7 +3,8 @@
 Programs in which one call, mode or number costs most, each with its fix where
 there is one: recordings of planted.py.
 """
-from trace import BLOCKING, FULL, MS, US, WAIT, Machine, Trace, fair_samples
+from trace import BLOCKING, FULL, MARK, MS, REGION, US, WAIT, Machine, \
+    Trace, fair_samples
 
 READ, WRITE = 1, 2
 
@@ -183,7 +184,24 @@ def pooled():
     return trace
 
 
+def requests():
+    """1,000 requests of three tasks; one of a hundred is slow. The program
+    has a region around each of the first ten, and marks their sizes."""
+    trace = Trace(4)
+    machine = Machine(trace, 4)
+    for i in range(1000):
+        at, slow = i * 4 * MS, i % 100 == 50
+        by, end = machine.run('parse', 50 * US, at)
+        by, end = machine.run('find', (3000 if slow else 100) * US, end, by)
+        by, end = machine.run('answer', 50 * US, end, by)
+        if i < 10:
+            trace.span(4, REGION, at, at + (i + 1) * MS, 'batch')
+            trace.span(4, MARK, at, at, 'bytes', i * 1000)
+    fair_samples(trace, machine, max(machine.free))
+    return trace
+
+
 CAUSES = {f.__name__: f for f in (
     last, last_fixed, submit, submit_sleeps,
     submit_calls, arena, order, order_fixed, mapped, mapped_mixed,
-    mapped_fixed, window, window_fixed, service, pooled)}
+    mapped_fixed, window, window_fixed, service, pooled, requests)}

@@ -10,7 +10,8 @@ EVENTS = [('steal', 'victim', 'why'), ('park', '', ''), ('unpark', '', ''),
           ('wake', '', ''), ('run_begin', 'frame', 'run'),
           ('run_end', 'frame', 'errno')]
 STEAL, PARK, UNPARK, WAKE, RUN_BEGIN, RUN_END = range(len(EVENTS))
-OPERATION, ENTER, WAIT, KERNEL, COPY, LIMIT, ROOM, FULL = range(1, 9)
+OPERATION, ENTER, WAIT, KERNEL, COPY, LIMIT, ROOM, FULL, REGION, MARK = \
+    range(1, 11)
 QUEUE, COPIES, WAITS = range(1, 4)
 WORKER, BLOCKING, OUTSIDE = range(3)
 START = 1000000
@@ -68,8 +69,8 @@ class Trace:
         return uid
 
     def span(self, lane, sort, begin, end, kind='', value=0, **links):
-        number = self.number(lane) if sort not in (WAIT, ENTER, LIMIT, FULL) \
-            else 0
+        number = self.number(lane) if sort not in (WAIT, ENTER, LIMIT, FULL, REGION,
+                                             MARK) else 0
         name = self.name(kind) if kind else 0
         self.spans.setdefault(lane, []).append(
             (end, begin, sort, name, value, number, links))

@@ -1,21 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /* What a recording says of tasks: who made them ready, when, and on what. */
-#include "tests/unit/trace_file.h"
+#include "tests/unit/task/recording.h"
 
 #include <semaphore.h>
 #include <stdatomic.h>
 
 #define NR_LEAVES 300
 
-static char path[] = "/tmp/lkdf-test-XXXXXX";
 static struct lkdf_kind *leaf, *tail;
-
-static int nothing(struct lkdf_ctx *c, void *arg)
-{
-	(void)c;
-	(void)arg;
-	return 0;
-}
 
 /* Spawns leaves, joins, and submits one more. */
 static int spread(struct lkdf_ctx *c, void *arg)
@@ -29,17 +21,6 @@ static int spread(struct lkdf_ctx *c, void *arg)
 		rc = lkdf_join(c);
 	return rc ? rc
 		  : lkdf_submit(rt, NULL, ATTR(lkdf_task, .kind = tail), NULL);
-}
-
-static struct lkdf *open_recording(const char *options)
-{
-	char text[160];
-	struct lkdf *rt;
-
-	snprintf(text, sizeof(text), "%s,trace=%s", options, path);
-	if (!is(lkdf_open(text, &rt), 0, "a runtime records: %s", options))
-		exit(1);
-	return rt;
 }
 
 static struct lkdf_kind *make_kind(struct lkdf *rt, const char *name,
@@ -70,13 +51,6 @@ static void run_spread(const char *options, uint64_t *nr_tasks)
 	lkdf_kind_put(leaf);
 	lkdf_kind_put(tail);
 	is(lkdf_close(rt), 0, "the runtime closes");
-}
-
-/* Same number on the same executor: the same body. */
-static bool is_by(const struct trace_links *l, const struct trace_slice *s)
-{
-	return l->by_executor == (int32_t)s->executor &&
-	       l->by_number == s->links.number;
 }
 
 static int count_twins(const struct recorded *r)
@@ -307,142 +281,10 @@ static void waits_for_limits_are_told(const char *options)
 	recorded_free(&r);
 }
 
-#define NR_ORDERED 4
-
-static int hold_data(struct lkdf_ctx *c, void *arg)
-{
-	(void)c;
-	(void)arg;
-	return sem_wait(&is_open);
-}
-
-/* The first task holds the data until all the others are submitted. */
-static void run_ordered(void)
-{
-	struct lkdf *rt = open_recording("workers=1");
-	struct lkdf_kind *holder =
-		make_kind(rt, "holder", hold_data, LKDF_BLOCKING);
-	struct lkdf_kind *next = make_kind(rt, "next", nothing, 0);
-	struct lkdf_data *d;
-	struct lkdf_use use = { .mode = LKDF_RW };
-	int i;
-
-	sem_init(&is_open, 0, 0);
-	lkdf_data_create(
-		rt, ATTR(lkdf_data_attr, .bytes = 64, .name = "config"), &d);
-	use.data = d;
-	use.mode = LKDF_WRITE;
-	for (i = 0; i <= NR_ORDERED; i++) {
-		lkdf_submit(rt, NULL,
-			    ATTR(lkdf_task, .kind = i ? next : holder,
-				 .use = &use, .nr_use = 1),
-			    NULL);
-		use.mode = LKDF_RW;
-	}
-	sem_post(&is_open);
-	is(lkdf_scope_wait(rt, NULL, -1), 0, "all have had the data");
-	lkdf_data_put(d);
-	lkdf_kind_put(holder);
-	lkdf_kind_put(next);
-	lkdf_close(rt);
-}
-
-static void last_edges_are_told(void)
-{
-	const struct trace_slice *s;
-	struct recorded r;
-	int i, nr = 0;
-
-	run_ordered();
-	is(recorded_read(&r, path), 0, "the file is whole");
-	for (i = 0; (s = recorded_slice(&r, "next", i)); i++)
-		nr += s->links.edge_mode == LKDF_RW && s->links.edge &&
-		      !strcmp(r.info.name[s->links.edge], "config");
-	is(nr, NR_ORDERED, "the data that each waited for, and its own mode");
-	s = recorded_slice(&r, "holder", 0);
-	ok(s && !s->links.edge && !s->links.edge_mode,
-	   "who did not wait has none");
-	recorded_free(&r);
-}
-
-#define NR_WINDOW 3
-
-/* The first task sleeps until the program waits for room, and a channel. */
-static void run_full(void)
-{
-	const uint64_t ms = 2000000;
-	struct lkdf *rt = open_recording("workers=1");
-	struct lkdf_kind *k;
-	struct lkdf_scope *scope;
-	struct lkdf_channel *ch;
-	int value = 1, i;
-
-	lkdf_scope_create(
-		rt, ATTR(lkdf_scope_attr, .name = "stage", .max_tasks = 1),
-		&scope);
-	lkdf_kind_create_io(rt, ATTR(lkdf_kind_attr, .name = "pause"), &k);
-	for (i = 0; i < NR_WINDOW; i++)
-		lkdf_submit(rt, scope,
-			    ATTR(lkdf_task, .kind = k,
-				 .arg =
-					 &(struct lkdf_io){
-						 .op = LKDF_IO_TIMEOUT,
-						 .size = sizeof(struct lkdf_io),
-						 .off = ms }),
-			    NULL);
-	lkdf_scope_wait(rt, scope, -1);
-	lkdf_scope_put(scope);
-	lkdf_channel_create(rt,
-			    ATTR(lkdf_channel_attr, .name = "c", .depth = 1,
-				 .value_size = sizeof(int)),
-			    &ch);
-	lkdf_channel_send(ch, &value, -1);
-	is(lkdf_channel_send(ch, &value, 1000000), 1, "a channel is full");
-	lkdf_channel_recv(ch, &value, -1);
-	is(lkdf_channel_recv(ch, &value, 1000000), 1, "and empty");
-	lkdf_channel_put(ch);
-	lkdf_kind_put(k);
-	lkdf_close(rt);
-}
-
-static void waits_for_room_are_told(void)
-{
-	int nr_room = 0, nr_full = 0, nr_empty = 0;
-	const struct trace_span *s;
-	struct recorded r;
-	const char *name;
-	size_t i;
-
-	run_full();
-	is(recorded_read(&r, path), 0, "the file is whole");
-	for (i = 0; i < r.nr_spans; i++) {
-		s = &r.span[i];
-		name = r.info.name[s->name];
-		nr_room += s->sort == LKDF_SPAN_FULL && s->value == 1 &&
-			   s->end > s->begin && s->links.by_executor >= 0 &&
-			   !strcmp(name, "room in scope \"stage\" of 1 task");
-		nr_full += s->sort == LKDF_SPAN_FULL && s->value == 1 &&
-			   !strcmp(name, "room in channel \"c\" of 1 value");
-		nr_empty += s->sort == LKDF_SPAN_WAIT &&
-			    !strcmp(name, "values of channel \"c\"");
-	}
-	is(nr_room, NR_WINDOW - 1, "each wait for room, and who made it");
-	is(nr_full, 1, "for room in a channel");
-	is(nr_empty, 1, "and for its values");
-	recorded_free(&r);
-}
-
 int main(void)
 {
-	int fd;
-
 	tap_start(100);
-	unsetenv("LKDF_TRACE");
-	fd = mkstemp(path);
-	if (fd < 0)
-		return 1;
-	close(fd);
-	unlink(path);
+	begin_recordings();
 	who_made_a_task_ready_is_told("workers=1");
 	unlink(path);
 	who_made_a_task_ready_is_told("workers=2");
@@ -460,10 +302,6 @@ int main(void)
 	operations_and_waits_are_told("workers=1,io=threads");
 	unlink(path);
 	waits_for_limits_are_told("workers=1");
-	unlink(path);
-	waits_for_room_are_told();
-	unlink(path);
-	last_edges_are_told();
 	unlink(path);
 	return tap_end();
 }

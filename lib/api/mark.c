@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include <lkdf/mark.h>
+
+#include "api/border.h"
+#include "base/clock.h"
+
+/* Labels leave half of all names to kinds. */
+static uint32_t label_name(struct trace *t, const char *label)
+{
+	return a_load(&t->nr_names, relaxed) < MAX_NAMES / 2
+		       ? trace_name(t, label)
+		       : 0;
+}
+
+static void tell_span(struct lkdf *rt, enum lkdf_span_sort sort,
+		      const char *label, uint64_t begin, uint64_t end,
+		      int64_t value)
+{
+	struct executor *ex = runtime_executor(rt);
+	const struct lkdf_stats_slice s = {
+		.begin = begin,
+		.end = max_u64(begin, end),
+		.task = NO_SLICE_TASK,
+		.name = label_name(&rt->trace, label),
+		.by = ex ? ex->now : 0,
+		.number = (uint64_t)sort << 48,
+		.value = (uint64_t)value,
+	};
+
+	if (ex)
+		trace_slice(ex->ring, &s);
+	else
+		trace_slice_outside(trace_outside(&rt->trace), &s);
+}
+
+static int check_label(const struct lkdf *rt, const char *label)
+{
+	int rc = border_runtime(rt);
+
+	if (!rc && (!label || !label[0]))
+		return err(-EINVAL, "mark: it has no label");
+	return rc;
+}
+
+int lkdf_mark(struct lkdf *rt, const char *label, int64_t value)
+{
+	int rc = check_label(rt, label);
+	uint64_t now;
+
+	if (rc || likely(!trace_is_recording(&rt->trace)))
+		return rc;
+	now = clock_ticks();
+	tell_span(rt, LKDF_SPAN_MARK, label, now, now, value);
+	return 0;
+}
+
+uint64_t lkdf_region_begin(struct lkdf *rt)
+{
+	if (border_runtime(rt) || likely(!trace_is_recording(&rt->trace)))
+		return 0;
+	return clock_ticks();
+}
+
+int lkdf_region_end(struct lkdf *rt, const char *label, uint64_t region)
+{
+	int rc = check_label(rt, label);
+
+	if (!rc && region && trace_is_recording(&rt->trace))
+		tell_span(rt, LKDF_SPAN_REGION, label, region, clock_ticks(),
+			  0);
+	return rc;
+}
