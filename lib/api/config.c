@@ -285,6 +285,15 @@ static const struct option_row rows[] = {
 	  AT(trace),
 	  .help = "record every body into this file, one a runtime: %p is "
 		  "the process, %n a number" },
+	{ .name = "trace_last",
+	  .type = OPTION_INT,
+	  AT(trace_last),
+	  .max = 3600,
+	  .unit = "s",
+	  .help = "a flight recorder: what came in so many seconds stays in "
+		  "memory, and the file of trace is written when a task or a "
+		  "scope is later than its deadline, or by "
+		  "lkdf_record_last(); 0: there is none" },
 	{ .name = "socket",
 	  .type = OPTION_TEXT,
 	  AT(socket),

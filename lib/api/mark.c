@@ -70,3 +70,16 @@ int lkdf_region_end(struct lkdf *rt, const char *label, uint64_t region)
 			  0);
 	return rc;
 }
+
+int lkdf_record_last(struct lkdf *rt)
+{
+	int rc = border_runtime(rt);
+
+	if (rc)
+		return rc;
+	if (!rt->trace.last_ns)
+		return err(-ENOENT, "record: there is no flight recorder, see "
+				    "option trace_last");
+	trace_ask_last(&rt->trace);
+	return 0;
+}

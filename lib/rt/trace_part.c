@@ -30,6 +30,12 @@ static void write_facts(const struct lkdf *rt, char *to, size_t size)
 		 (int)o->solo_runs, (int)o->static_runs, (int)o->io);
 }
 
+/* A flight recorder has a file without being told one. */
+static const char *trace_file(const struct options *o)
+{
+	return o->trace_last && !o->trace[0] ? "lkdf-last.%p.lkdf" : o->trace;
+}
+
 static int open_trace(struct lkdf *rt)
 {
 	char facts[1024];
@@ -38,7 +44,8 @@ static int open_trace(struct lkdf *rt)
 		.nr_nodes = rt->topo->nr_nodes,
 		.ticks_per_1024ns = clock_ticks_per_1024ns(),
 		.spin_ns = (uint32_t)rt->options->spin_us * 1000,
-		.file = rt->options->trace,
+		.file = trace_file(rt->options),
+		.last_ns = rt->options->trace_last * 1000000000,
 		.is_optional = rt->options->trace_is_variable,
 		.facts = facts,
 		.log = &rt->log,

@@ -12,7 +12,10 @@
 
 static void fire_deadline(struct timer *t)
 {
-	scope_expire(container_of(t, struct lkdf_scope, timer));
+	struct lkdf_scope *s = container_of(t, struct lkdf_scope, timer);
+
+	trace_is_late(&s->rt->trace);
+	scope_expire(s);
 }
 
 void deadline_set(struct lkdf_scope *s, int64_t ns)

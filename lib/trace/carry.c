@@ -204,6 +204,7 @@ static void write_bodies(const struct carry *c,
 		chunk_number(f, length_of(s));
 		chunk_number(f, name_of(c, s));
 		chunk_signed(f, next - task);
+		f->records++;
 		at = s->begin + length_of(s);
 		task = next;
 	}

@@ -10,10 +10,12 @@
 #include "trace/edges.h"
 #include "trace/ending.h"
 #include "trace/file.h"
+#include "trace/last.h"
 #include "trace/probed.h"
 #include "trace/sums.h"
 #include "trace/threads.h"
 #include "trace/trace.h"
+#include "trace/words.h"
 
 #include <errno.h>
 #include <lkdf/runtime.h>
@@ -41,14 +43,16 @@ struct trace_drain {
 	struct ending ending;
 
 	/* The drain thread only. */
-	uint32_t nr_names; /* in the file */
+	struct words words;
 	uint64_t rest_ns; /* before the next round */
 	uint64_t most_events; /* of one ring, in this round */
 	uint64_t most_slices; /* the same */
 	bool has_complained;
 	struct threads threads;
 	struct probed probed;
-	uint8_t lanes[LKDF_MAX_LANES / 8]; /* of devices: a bit for each told */
+	struct last *last; /* the flight recorder; NULL: there is a file */
+	uint32_t last_seen; /* so often it was asked for */
+	int64_t next_last; /* not before that is it written again */
 	struct trace_file file;
 };
 
@@ -70,84 +74,6 @@ static void write_executor(struct trace_drain *d, int i)
 	chunk_end(&d->file);
 }
 
-/* Names new since the last time; they never change. */
-static void write_names(struct trace_drain *d)
-{
-	struct trace *t = d->t;
-	/* [trace.names] their texts; pairs with [trace.name]. */
-	uint32_t nr = a_load(&t->nr_names, acquire), i = d->nr_names;
-
-	while (i < nr) {
-		chunk_begin(&d->file, LKDF_CHUNK_NAMES);
-		for (; i < nr && !chunk_is_full(&d->file); i++) {
-			chunk_number(&d->file, i);
-			chunk_text(&d->file, t->names[i]);
-		}
-		chunk_end(&d->file);
-	}
-	d->nr_names = nr;
-}
-
-/* Kinds that are new, or are not what they were. */
-static void write_kinds(struct trace_drain *d)
-{
-	struct trace *t = d->t;
-	struct trace_kind *k;
-	uint32_t i;
-
-	chunk_begin(&d->file, LKDF_CHUNK_KINDS);
-	pthread_mutex_lock(&t->lock);
-	for (i = 0; i < d->nr_names && !chunk_is_full(&d->file); i++) {
-		k = &t->kinds[i];
-		if (!k->is_known || k->is_told)
-			continue;
-		k->is_told = true;
-		chunk_number(&d->file, i);
-		chunk_number(&d->file, k->flags);
-		chunk_number(&d->file, k->prio);
-		chunk_number(&d->file, k->width);
-		chunk_number(&d->file, k->limits);
-	}
-	pthread_mutex_unlock(&t->lock);
-	chunk_end_if_any(&d->file);
-}
-
-static struct trace_note *take_notes(struct trace *t)
-{
-	struct trace_note *n;
-
-	pthread_mutex_lock(&t->lock);
-	n = t->notes;
-	t->notes = NULL;
-	t->notes_end = &t->notes;
-	pthread_mutex_unlock(&t->lock);
-	return n;
-}
-
-static void note_lane(struct trace_drain *d, uint32_t lane)
-{
-	lane -= (uint32_t)d->t->nr_executors + 1;
-	d->lanes[lane / 8] |= (uint8_t)(1u << lane % 8);
-}
-
-/* Names, kinds and graphs come before the slices that speak of them. */
-static void write_words(struct trace_drain *d)
-{
-	struct trace_note *n = take_notes(d->t), *next;
-
-	write_names(d);
-	write_kinds(d);
-	for (; n; n = next) {
-		next = n->next;
-		chunk_begin(&d->file, (enum lkdf_chunk_type)n->type);
-		chunk_bytes(&d->file, n->payload, n->size);
-		chunk_end(&d->file);
-		if (n->type == LKDF_CHUNK_LANE)
-			note_lane(d, n->lane);
-		free(n);
-	}
-}
-
 static void write_slices(struct trace_drain *d, int i)
 {
 	struct trace_ring *r = &d->t->rings[i];
@@ -158,15 +84,15 @@ static void write_slices(struct trace_drain *d, int i)
 		.file = &d->file,
 		.executor = (uint32_t)i,
 		.nr_executors = (uint32_t)d->t->nr_executors,
-		.lanes = d->lanes,
+		.lanes = d->words.lanes,
 		.since = d->start_ticks,
 	};
 
 	if (tail == head)
 		return;
 	d->most_slices = max_u64(d->most_slices, head - tail);
-	write_words(d);
-	c.nr_names = d->nr_names;
+	words_write(&d->words);
+	c.nr_names = d->words.nr_names;
 	for (; tail != head; tail = next) {
 		next = tail + min_u64(head - tail, CARRY_BATCH);
 		r->nr_slices += carry_slices(&c, a_load(&r->slices, relaxed),
@@ -210,6 +136,7 @@ static void write_some_events(struct trace_drain *d, int i, uint64_t head)
 		chunk_number(f, word[2]);
 		at = word[0];
 		r->nr_events++;
+		f->records++;
 	}
 	chunk_end(f);
 }
@@ -257,8 +184,8 @@ static void write_sample(struct trace_drain *d, bool is_last)
 	/* A thread that has slept since the last time has, too. */
 	threads_sample(&d->threads, f, ticks, is_last);
 	if (probed_has_source(&d->probed))
-		write_words(d);
-	probed_sample(&d->probed, f, ticks, d->nr_names);
+		words_write(&d->words);
+	probed_sample(&d->probed, f, ticks, d->words.nr_names);
 }
 
 static void write_end(struct trace_drain *d)
@@ -289,7 +216,7 @@ static void write_round(struct trace_drain *d)
 	for (i = 0; i <= d->t->nr_executors; i++) {
 		write_executor(d, i);
 		if (unlikely(d->edges.state && d->edges.state[i])) {
-			write_words(d);
+			words_write(&d->words);
 			edges_look(&d->edges, i);
 		}
 		write_slices(d, i);
@@ -306,6 +233,41 @@ static void write_round(struct trace_drain *d)
 		d->rest_ns = max_u64(d->rest_ns / 2, LEAST_REST_NS);
 	else
 		d->rest_ns = min_u64(d->rest_ns * 2, REST_NS);
+}
+
+static void write_last(struct trace_drain *d)
+{
+	uint64_t lost[2] = { 0 };
+	char path[PATH_MAX];
+	struct trace_ring *r;
+	int i;
+
+	for (i = 0; i <= d->t->nr_executors; i++) {
+		r = &d->t->rings[i];
+		lost[0] += a_load(&r->slice_lost, relaxed) - r->lost_before;
+		lost[1] += r->events_lost;
+	}
+	if (last_write(d->last, lost, path, sizeof(path)))
+		log_text(d->t->log, LKDF_LOG_ERROR, "%s", err_text());
+	else
+		log_text(d->t->log, LKDF_LOG_INFO, "trace: the last %d s: %s",
+			 (int)(d->last->keep_ns / 1000000000), path);
+}
+
+/* Somebody asks for the flight recorder: once in the time that it holds. */
+static void look_last(struct trace_drain *d, int64_t now, bool is_end)
+{
+	/* [trace.last] what came before; pairs with [trace.ask_last]. */
+	uint32_t asked = d->last ? a_load(&d->t->last_asked, acquire) : 0;
+
+	if (!d->last || asked == d->last_seen ||
+	    (now < d->next_last && !is_end))
+		return;
+	write_round(d);
+	d->last_seen = asked;
+	d->next_last = now + d->last->keep_ns;
+	write_sample(d, is_end);
+	write_last(d);
 }
 
 static void *drain_main(void *arg)
@@ -327,11 +289,12 @@ static void *drain_main(void *arg)
 			next_sample = now + SAMPLE_NS;
 			write_sample(d, false);
 		}
+		look_last(d, now, is_last);
 		/* A ring that was filled meanwhile rings no bell. */
 		if (!is_last && d->most_slices < SLICE_BELL)
 			futex_wait(&d->t->bell, bell, (int64_t)d->rest_ns);
 	} while (!is_last);
-	write_words(d);
+	words_write(&d->words);
 	for (i = 0; i < d->t->nr_executors; i++)
 		edges_end(&d->edges, i, d->ending.stop_ticks);
 	write_sample(d, true);
@@ -372,6 +335,13 @@ static int open_file(struct trace_drain *d, const char *file, int fd)
 		.pid = s->pid,
 	};
 
+	if (file && d->t->last_ns) {
+		d->last = last_open(file, d->t->last_ns, &h);
+		if (!d->last)
+			return err(-ENOMEM, "trace: no memory to record");
+		trace_file_keep(&d->file, d->last);
+		return 0;
+	}
 	return file ? trace_file_open(&d->file, file, &h)
 		    : trace_file_take(&d->file, fd, &h);
 }
@@ -384,6 +354,7 @@ static int undo_file(struct trace_drain *d)
 
 static void free_drain(struct trace_drain *d)
 {
+	last_close(d->last);
 	before_fini(&d->before);
 	edges_fini(&d->edges);
 	free(d);
@@ -402,6 +373,8 @@ int drain_start(struct trace *t, const char *file, int fd,
 		return err(-ENOMEM, "trace: no memory for the file");
 	}
 	d->t = t;
+	d->words.t = t;
+	d->words.file = &d->file;
 	d->ending.bell = &t->bell;
 	d->rest_ns = REST_NS;
 	note_time(d, t, !file);

@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "base/random.h"
+#include "trace/last.h"
 #include "trace/name.h"
 
 #include <errno.h>
@@ -104,6 +105,7 @@ static int make_temp(struct trace_file *f, const char *pattern, char *temp,
 
 static void init_fields(struct trace_file *f)
 {
+	f->last = NULL;
 	f->error = 0;
 	f->size = 0;
 	f->seq = 0;
@@ -147,6 +149,14 @@ int trace_file_open(struct trace_file *f, const char *pattern,
 	return rc;
 }
 
+void trace_file_keep(struct trace_file *f, struct last *l)
+{
+	init_fields(f);
+	f->own = OWN_FD_NONE;
+	f->last = l;
+	snprintf(f->path, sizeof(f->path), "in memory");
+}
+
 void trace_file_close(struct trace_file *f)
 {
 	own_fd_close(&f->own);
@@ -156,6 +166,7 @@ void chunk_begin(struct trace_file *f, enum lkdf_chunk_type type)
 {
 	put_le(f->buf, type, 4);
 	f->used = sizeof(struct lkdf_file_chunk);
+	f->records = 0;
 }
 
 void chunk_text(struct trace_file *f, const char *text)
@@ -183,7 +194,10 @@ void chunk_end(struct trace_file *f)
 	crc = crc_add(&f->crc, 0, f->buf, 12);
 	crc = crc_add(&f->crc, crc, f->buf + head, f->used - head);
 	put_le(f->buf + 12, crc, 4);
-	write_all(f, f->buf, f->used);
+	if (f->last)
+		last_keep(f->last, f);
+	else
+		write_all(f, f->buf, f->used);
 	f->used = 0;
 }
 

@@ -19,12 +19,16 @@
 /* Beyond that, whatever is added before chunk_is_full() is looked at. */
 #define CHUNK_ROOM 8192u
 
+struct last;
+
 struct trace_file {
+	struct last *last; /* that keeps the chunks; NULL: a file has them */
 	struct own_fd own;
 	int error; /* 0, or -errno of write(2) */
 	uint64_t size; /* bytes of the file */
 	uint32_t seq; /* of the next chunk */
 	uint32_t used; /* of buf */
+	uint32_t records; /* of the chunk: slices or events */
 	char path[PATH_MAX]; /* as it was made */
 	struct crc crc;
 	uint8_t buf[sizeof(struct lkdf_file_chunk) + CHUNK_FULL + CHUNK_ROOM];
@@ -39,6 +43,8 @@ int trace_file_open(struct trace_file *f, const char *pattern,
 
 /* Writes into an empty file that is there; takes over fd in any case. */
 int trace_file_take(struct trace_file *f, int fd, struct lkdf_file_header *h);
+/* No file: l, which is borrowed, keeps what is written. */
+void trace_file_keep(struct trace_file *f, struct last *l);
 void trace_file_close(struct trace_file *f);
 
 /* A chunk of at most CHUNK_FULL + CHUNK_ROOM bytes. */

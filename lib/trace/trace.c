@@ -192,7 +192,11 @@ int trace_open(struct trace *t, const struct trace_attr *a)
 		return rc;
 	trace_name(t, "(more)");
 	trace_start(trace_outside(t), LKDF_EXECUTOR_OUTSIDE, -1, -1);
-	rc = records ? record_open(t, a->file) : 0;
+	t->last_ns = a->last_ns;
+	t->last_pattern = strdup(records ? a->file : "");
+	if (!t->last_pattern)
+		return err(-ENOMEM, "trace: no memory for names");
+	rc = records ? record_open(t, t->last_pattern) : 0;
 	t->records = records && !rc;
 	if (!rc || !a->is_optional)
 		return rc;
@@ -205,6 +209,7 @@ static void free_all(struct trace *t)
 	record_fini(t);
 	free(t->kinds);
 	free(t->facts);
+	free(t->last_pattern);
 	free((void *)t->bytes);
 	if (t->base)
 		munmap(t->base, t->size);
@@ -403,6 +408,14 @@ static __attribute__((noinline)) void ring_bell(struct trace_ring *r)
 	/* [trace.bell] the slices; pairs with [trace.woken]. */
 	a_add(r->bell, 1, release);
 	futex_wake(r->bell, 1);
+}
+
+void trace_ask_last(struct trace *t)
+{
+	/* [trace.ask_last] what came before; pairs with [trace.last]. */
+	a_add(&t->last_asked, 1, release);
+	a_add(&t->bell, 1, release);
+	futex_wake(&t->bell, 1);
 }
 
 static __attribute__((noinline)) void lose_record(struct trace_ring *r)

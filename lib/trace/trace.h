@@ -27,6 +27,8 @@ struct trace_attr {
 	uint32_t ticks_per_1024ns;
 	uint32_t spin_ns; /* how long a worker looks for work */
 	const char *file; /* NULL or "": no slices */
+	/* Above 0: file is written when it is asked for, and holds so much. */
+	int64_t last_ns;
 	bool is_optional; /* a file that cannot be made is told to the log */
 	const char *facts; /* lines "key=value", copied; NULL: none */
 	const struct log *log;
@@ -63,6 +65,8 @@ struct trace {
 	const struct log *log;
 	char *facts;
 	_Atomic(uint64_t) *bytes; /* of all rings, lines of their own */
+	int64_t last_ns; /* of the flight recorder; 0: there is none */
+	char *last_pattern; /* of names of its files */
 	bool records; /* since open: drain is as it is until close */
 
 	/* Under lock. */
@@ -91,6 +95,9 @@ struct trace {
 
 	/* Any thread: wakes the drain thread. */
 	_Atomic(uint32_t) bell;
+
+	/* Any thread: so often the flight recorder was asked for. */
+	_Atomic(uint32_t) last_asked;
 
 	/* Any thread: the uid of whoever woke a thread of the program last. */
 	_Atomic(uint64_t) waker;
@@ -176,6 +183,21 @@ static inline bool trace_is_recording(const struct trace *t)
 static inline uint32_t trace_recording(const struct trace *t)
 {
 	return a_load(&t->recording, relaxed);
+}
+
+/* On any thread, in handlers of signals, too: the flight recorder is to be
+ * written soon. */
+void trace_ask_last(struct trace *t);
+
+/* A task or scope is late. */
+static inline void trace_is_late(struct trace *t)
+{
+#ifdef LKDF_MC
+	(void)t;
+#else
+	if (unlikely(t->last_ns))
+		trace_ask_last(t);
+#endif
 }
 
 /* Of a graph that is told now; used once. */

@@ -52,6 +52,20 @@ uint64_t lkdf_region_begin(struct lkdf *rt);
  */
 int lkdf_region_end(struct lkdf *rt, const char *label, uint64_t region);
 
+/**
+ * lkdf_record_last() - write what the flight recorder holds
+ * @rt: runtime with option trace_last
+ *
+ * The thread that records writes the file soon after, once in the time that
+ * the recorder holds: the last call within it is answered when it is over, or
+ * when the runtime closes. The log tells the file's name at level info.
+ *
+ * Context: any thread, bodies and handlers of signals included; does not block.
+ * Return: 0; -ENOENT the runtime has no flight recorder; -EOWNERDEAD in a
+ * forked child.
+ */
+int lkdf_record_last(struct lkdf *rt);
+
 #pragma GCC visibility pop
 #ifdef __cplusplus
 }

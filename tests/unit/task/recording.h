@@ -26,7 +26,8 @@ static struct lkdf *open_recording(const char *options)
 }
 
 /* Same number on the same executor: the same body. */
-static bool is_by(const struct trace_links *l, const struct trace_slice *s)
+__attribute__((unused)) static bool is_by(const struct trace_links *l,
+					  const struct trace_slice *s)
 {
 	return l->by_executor == (int32_t)s->executor &&
 	       l->by_number == s->links.number;
