@@ -329,6 +329,16 @@ ok $? 'Chrome gets them as curves and pairs'
 	[ "$(grep -ac bytes "$dir/pf")" -gt 0 ]
 ok $? 'Perfetto, too'
 
+ids=$(sed -n 's/.*find_add(r, \(.*\)/\1/p' tools/report/*.c |
+	grep -o '"[a-z]*"' | tr -d '"' | sort -u)
+[ "$(echo "$ids" | wc -l)" -gt 20 ] && for id in $ids; do
+	grep -q "(\`\`$id\`\`)" Documentation/findings.rst &&
+		grep -q "^\`\`$id\`\` " Documentation/report.rst ||
+		echo "$id"
+done >"$log"
+[ ! -s "$log" ]
+ok $? 'each finding is on the page that says what it means' "$log"
+
 # Hard errors
 "$lkdf" report "$dir/small.lkdf" >/dev/full 2>"$log"
 [ $? -eq 4 ] && grep -q 'standard output: No space' "$log"
