@@ -224,6 +224,11 @@ static const struct option_row rows[] = {
 	  AT(nvrtc_library),
 	  .help = "the compiler of texts in CUDA C, which the CUDA Toolkit "
 		  "has; default: libnvrtc.so.13, .12 or without a number" },
+	{ .name = "kernel_cache",
+	  .type = OPTION_TEXT,
+	  AT(kernel_cache),
+	  .help = "directory where texts in CUDA C are kept compiled, made "
+		  "where its parent is; default: none are kept" },
 	{ .name = "opencl_library",
 	  .type = OPTION_TEXT,
 	  AT(opencl_library),

@@ -41,6 +41,7 @@ struct options {
 	char opencl_library[OPTION_TEXT_SIZE]; /* "": the usual one */
 	char cuda_library[OPTION_TEXT_SIZE]; /* likewise */
 	char nvrtc_library[OPTION_TEXT_SIZE];
+	char kernel_cache[OPTION_TEXT_SIZE]; /* a directory; "": none */
 
 	/* Without a row: why this program's rights are raised, or NULL. */
 	const char *raised;

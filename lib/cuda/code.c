@@ -120,7 +120,8 @@ static int make_cuda_c(struct cuda_device *d, const struct lkdf_code *c,
 		       void **function, struct code_log log)
 {
 	struct code_made made = { .image = NULL };
-	int rc = nvrtc_compile(d->nvrtc, d->arch, c, &made, log);
+	const struct nvrtc_settings s = { d->nvrtc, d->cache, d->arch };
+	int rc = nvrtc_compile(&s, c, &made, log);
 
 	if (rc)
 		return rc;

@@ -31,12 +31,17 @@ struct code_made {
 	char *entry; /* its name in the image; NULL: none was asked for */
 };
 
+struct nvrtc_settings {
+	const char *library; /* "": the usual ones */
+	const char *cache; /* directory of compiled texts; "": none */
+	int arch; /* of the card, 90 of sm_90 */
+};
+
 /*
- * Compiles a text for cards of the architecture, 90 of sm_90, with the library,
- * or "". The entry is named as the text has it, without extern "C", too. 0;
- * -ENOEXEC or -ENOMEM, and log says why.
+ * Compiles a text, or finds it compiled. The entry is named as the text has it,
+ * without extern "C", too. 0; -ENOEXEC or -ENOMEM, and log says why.
  */
-int nvrtc_compile(const char *library, int arch, const struct lkdf_code *c,
+int nvrtc_compile(const struct nvrtc_settings *s, const struct lkdf_code *c,
 		  struct code_made *out, struct code_log log);
 
 /* Copies the log as much as fits; "name(12):" becomes "name:12:". */

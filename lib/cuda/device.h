@@ -27,6 +27,7 @@
 #define CUDA_ALIGN 512 /* of what the driver allocates */
 #define CUDA_PLAIN_SHARED 49152 /* bytes of a block without asking */
 #define CUDA_FUNCTION_BUCKETS 64
+#define CUDA_PATH_SIZE 512
 
 /* A word of its own cache line, and where the card sees it. */
 struct cuda_word {
@@ -85,7 +86,8 @@ struct cuda_watch {
 };
 
 struct cuda_settings {
-	const char *library, *nvrtc; /* NULL: the usual ones */
+	const char *library, *nvrtc; /* "": the usual ones */
+	const char *cache; /* directory of compiled texts; "": none */
 };
 
 struct cuda_device {
@@ -93,7 +95,7 @@ struct cuda_device {
 	struct cuda cuda;
 	cu_device id;
 	cu_stream foreign; /* the program's: all kernels go there; or NULL */
-	char nvrtc[512]; /* the library; "": the usual ones */
+	char nvrtc[CUDA_PATH_SIZE], cache[CUDA_PATH_SIZE]; /* of settings */
 	int arch; /* 90 of sm_90 */
 	uint32_t block_shared; /* bytes, at most */
 	uint32_t max_block[3], max_grid[3];

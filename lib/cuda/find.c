@@ -19,7 +19,8 @@ static int add_device(const struct cuda *cuda, const struct cuda_settings *s,
 	d = cuda_create(cuda, id);
 	if (!d)
 		return err(-ENOMEM, "cuda: no memory");
-	snprintf(d->nvrtc, sizeof(d->nvrtc), "%s", s->nvrtc ? s->nvrtc : "");
+	snprintf(d->nvrtc, sizeof(d->nvrtc), "%s", s->nvrtc);
+	snprintf(d->cache, sizeof(d->cache), "%s", s->cache);
 	*out = d;
 	return 0;
 }
@@ -51,7 +52,7 @@ int cuda_devices(const struct cuda_settings *s, struct cuda_device **v,
 	/* Threads of the driver take no signal of the user's. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	rc = cuda_load(s->library ? s->library : CUDA_LIBRARY, &cuda);
+	rc = cuda_load(s->library[0] ? s->library : CUDA_LIBRARY, &cuda);
 	if (!rc)
 		rc = cuda_init(&cuda);
 	if (!rc)

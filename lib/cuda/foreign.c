@@ -65,6 +65,7 @@ int cuda_adopt(void *dev, void *queue, void **out)
 	if (!d)
 		return err(-ENOMEM, "no memory");
 	memcpy(d->nvrtc, from->nvrtc, sizeof(d->nvrtc));
+	memcpy(d->cache, from->cache, sizeof(d->cache));
 	d->foreign = queue;
 	d->context = context;
 	*out = d;

@@ -7,6 +7,7 @@
 
 #include "base/err.h"
 #include "base/util.h"
+#include "cuda/cache.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -22,6 +23,7 @@ typedef struct _nvrtcProgram *rtc_program;
 /* Each row has a call's name and its arguments; the result is a number. */
 /* clang-format off */
 #define NVRTC_CALLS(call) \
+	call(nvrtcVersion, int *, int *) \
 	call(nvrtcCreateProgram, rtc_program *, const char *, const char *, \
 	     int, const char *const *, const char *const *) \
 	call(nvrtcDestroyProgram, rtc_program *) \
@@ -222,21 +224,45 @@ static int compile_text(const struct rtc *rtc, const char *text, int arch,
 	return rc;
 }
 
-int nvrtc_compile(const char *library, int arch, const struct lkdf_code *c,
-		  struct code_made *out, struct code_log log)
+static int compile_copy(const struct rtc *rtc, int arch,
+			const struct lkdf_code *c, struct code_made *out,
+			struct code_log log)
 {
-	struct rtc rtc;
-	char *text;
-	int rc = load_library(library, &rtc, log);
+	char *text = c->bytes ? strndup(c->image, c->bytes) : strdup(c->image);
+	int rc;
 
-	if (rc)
-		return rc;
-	text = c->bytes ? strndup(c->image, c->bytes) : strdup(c->image);
 	if (!text)
 		return err(-ENOMEM, "cuda: no memory");
-	rc = compile_text(&rtc, text, arch, c, out, log);
+	rc = compile_text(rtc, text, arch, c, out, log);
 	free(text);
 	if (rc == -ENOEXEC && log.size && !log.text[0])
 		snprintf(log.text, log.size, "cuda: NVRTC does not compile it");
+	return rc;
+}
+
+static int version_of(const struct rtc *rtc)
+{
+	int major = 0, minor = 0;
+
+	return rtc->nvrtcVersion(&major, &minor) ? 0
+						 : 1000 * major + 10 * minor;
+}
+
+/* Without a compiler the image of any will do. */
+int nvrtc_compile(const struct nvrtc_settings *s, const struct lkdf_code *c,
+		  struct code_made *out, struct code_log log)
+{
+	struct cache_key key = { .code = c, .arch = s->arch };
+	struct rtc rtc;
+	int rc = load_library(s->library, &rtc, log);
+
+	if (!rc)
+		key.compiler = version_of(&rtc);
+	if (s->cache[0] && cache_find(s->cache, &key, out))
+		return 0;
+	if (!rc)
+		rc = compile_copy(&rtc, s->arch, c, out, log);
+	if (!rc && s->cache[0])
+		cache_keep(s->cache, &key, out);
 	return rc;
 }

@@ -23,8 +23,9 @@ static void add_cuda(struct lkdf *rt)
 {
 	const struct options *o = rt->options;
 	const struct cuda_settings s = {
-		.library = o->cuda_library[0] ? o->cuda_library : NULL,
-		.nvrtc = o->nvrtc_library[0] ? o->nvrtc_library : NULL,
+		.library = o->cuda_library,
+		.nvrtc = o->nvrtc_library,
+		.cache = o->kernel_cache,
 	};
 	struct lkdf_device_ops ops = cuda_ops;
 	struct cuda_device *v[LKDF_MAX_DEVICES];

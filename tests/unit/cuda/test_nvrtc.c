@@ -7,12 +7,16 @@
 
 #include "tests/tap.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define ARCH 90
 
+static const char *cache = "";
 static char log_text[2048];
 static const struct code_log the_log = { log_text, sizeof(log_text) };
 
@@ -21,7 +25,8 @@ static int compile(const char *library, const struct lkdf_code *c,
 {
 	memset(m, 0, sizeof(*m));
 	memset(log_text, 0, sizeof(log_text));
-	return nvrtc_compile(library, ARCH, c, m, the_log);
+	return nvrtc_compile(&(struct nvrtc_settings){ library, cache, ARCH },
+			     c, m, the_log);
 }
 
 static void another_library_says_so(void)
@@ -32,7 +37,7 @@ static void another_library_says_so(void)
 	is(compile("libno-such.so", &c, &m), -ENOEXEC, "no such library");
 	has(log_text, "libno-such.so", "the text names it");
 	is(compile("libm.so.6", &c, &m), -ENOEXEC, "another library");
-	has(log_text, "nvrtcCreateProgram", "the text names what it lacks");
+	has(log_text, "has no nvrtc", "the text names what it lacks");
 }
 
 #ifdef NVRTC
@@ -109,7 +114,43 @@ static void options_are_passed_on(void)
 	is(compile(NVRTC, &c, &m), -EINVAL, "64 options");
 	has(log_text, "more than 63", "the text says how many there may be");
 }
+
+/* The second time there is no compiler. */
+static void a_text_is_compiled_once(void)
+{
+	const struct lkdf_code c = { .image = "__global__ void f(int *x) {}",
+				     .entry = "f" };
+	char dir[] = "/tmp/test_nvrtc.XXXXXX", path[400];
+	struct code_made first, second;
+	struct dirent *e;
+	DIR *d;
+
+	cache = mkdtemp(dir);
+	is(compile(NVRTC, &c, &first), 0, "a text is compiled");
+	is(compile("libno-such.so", &c, &second), 0, "and kept");
+	ok(second.bytes == first.bytes &&
+		   !memcmp(first.image, second.image, first.bytes) &&
+		   !strcmp(first.entry, second.entry),
+	   "the same image under the same name");
+	free(first.image);
+	free(first.entry);
+	free(second.image);
+	free(second.entry);
+	d = opendir(dir);
+	while (d && (e = readdir(d))) {
+		snprintf(path, sizeof(path), "%s/%s", dir, e->d_name);
+		unlink(path);
+	}
+	closedir(d);
+	is(rmdir(dir), 0, "and nothing else is there");
+	cache = "";
+}
 #else
+static void a_text_is_compiled_once(void)
+{
+	skip("a text is compiled once", "no NVRTC");
+}
+
 static void names_are_as_in_the_text(void)
 {
 	skip("names are as in the text", "no NVRTC");
@@ -133,5 +174,6 @@ int main(void)
 	names_are_as_in_the_text();
 	errors_name_their_line();
 	options_are_passed_on();
+	a_text_is_compiled_once();
 	return tap_end();
 }
