@@ -47,13 +47,20 @@ bool cuda_has_managed(const struct cuda_device *d)
 	return cuda_number(d, CU_ATTR_CONCURRENT_MANAGED) > 0;
 }
 
-struct cuda_device *cuda_create(const struct cuda *cuda, cu_device id)
+struct cuda_device *cuda_create(const struct cuda *cuda, cu_device id,
+				struct cuda_card *card)
 {
 	struct cuda_device *d = calloc(1, sizeof(*d));
 	unsigned i;
 
-	if (!d)
+	if (d && !card)
+		card = calloc(1, sizeof(*card));
+	if (!d || !card) {
+		free(d);
 		return NULL;
+	}
+	a_add(&card->nr_devices, 1, relaxed);
+	d->card = card;
 	d->cuda = *cuda;
 	d->id = id;
 	pthread_mutex_init(&d->lock, NULL);
@@ -211,6 +218,10 @@ static void stop_device(void *dev)
 		close_context(d);
 	cuda_forget_all(d);
 	pthread_mutex_destroy(&d->lock);
+	/* [cuda.card] the others have seen it for the last time; pairs with
+	 * itself. */
+	if (a_sub(&d->card->nr_devices, 1, acq_rel) == 1)
+		free(d->card);
 	free(d);
 }
 

@@ -85,6 +85,16 @@ struct cuda_watch {
 	void *u;
 };
 
+/*
+ * Of the device and those that were adopted from it, for calls that wait for
+ * all kernels of the card. The last of them frees it.
+ */
+struct cuda_card {
+	_Atomic(uint32_t) nr_devices;
+	_Atomic(uint32_t) nr_watched; /* events that somebody waits for, or that
+				       * were left when a device was closed */
+};
+
 struct cuda_settings {
 	const char *library, *nvrtc; /* "": the usual ones */
 	const char *cache; /* directory of compiled texts; "": none */
@@ -94,6 +104,7 @@ struct cuda_device {
 	/* Set when found, constant afterwards. */
 	struct cuda cuda;
 	cu_device id;
+	struct cuda_card *card;
 	cu_stream foreign; /* the program's: all kernels go there; or NULL */
 	char nvrtc[CUDA_PATH_SIZE], cache[CUDA_PATH_SIZE]; /* of settings */
 	int arch; /* 90 of sm_90 */
@@ -105,7 +116,6 @@ struct cuda_device {
 	cu_context context;
 	struct cuda_known *known[CUDA_FUNCTION_BUCKETS];
 	struct cuda_watch *watches; /* all */
-	_Atomic(uint32_t) nr_watched; /* of these somebody waits for */
 
 	/* start() to stop(), its launcher's. */
 	struct cuda_queue queue[CUDA_MAX_QUEUES];
@@ -127,8 +137,12 @@ extern const struct lkdf_device_ops cuda_ops;
 int cuda_devices(const struct cuda_settings *s, struct cuda_device **v,
 		 unsigned max);
 
-/* A device without a context. NULL: no memory. */
-struct cuda_device *cuda_create(const struct cuda *cuda, cu_device id);
+/*
+ * A device without a context; card: of the device that it is adopted from, or
+ * NULL. NULL: no memory.
+ */
+struct cuda_device *cuda_create(const struct cuda *cuda, cu_device id,
+				struct cuda_card *card);
 
 /* An attribute; 0: the driver does not know it. */
 int cuda_number(const struct cuda_device *d, unsigned what);
@@ -202,8 +216,8 @@ int cuda_ask_watches(struct cuda_device *d);
 void cuda_lose_watches(struct cuda_device *d, int error);
 
 /*
- * The last call: all who wait are told that nobody waits any more, and what is
- * done is freed. False: some events have not come.
+ * The last call: all who wait are told that nobody waits any more. False: some
+ * events of the card have not come, so nothing may wait for its kernels.
  */
 bool cuda_close_watches(struct cuda_device *d);
 

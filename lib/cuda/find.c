@@ -16,7 +16,7 @@ static int add_device(const struct cuda *cuda, const struct cuda_settings *s,
 
 	if (r)
 		return cuda_failed(cuda, "cuDeviceGet", r);
-	d = cuda_create(cuda, id);
+	d = cuda_create(cuda, id, NULL);
 	if (!d)
 		return err(-ENOMEM, "cuda: no memory");
 	snprintf(d->nvrtc, sizeof(d->nvrtc), "%s", s->nvrtc);

@@ -61,7 +61,7 @@ int cuda_adopt(void *dev, void *queue, void **out)
 
 	if (rc)
 		return rc;
-	d = cuda_create(&from->cuda, from->id);
+	d = cuda_create(&from->cuda, from->id, from->card);
 	if (!d)
 		return err(-ENOMEM, "no memory");
 	memcpy(d->nvrtc, from->nvrtc, sizeof(d->nvrtc));
@@ -99,10 +99,13 @@ static int make_watch(struct cuda_device *d, struct cuda_watch **out)
 	return 0;
 }
 
-static void free_watch(struct cuda_device *d, struct cuda_watch *w)
+/* The driver frees the word when all kernels of the card have ended. */
+static void free_watch(struct cuda_device *d, struct cuda_watch *w,
+		       bool keeps_word)
 {
 	d->cuda.cuStreamDestroy(w->stream);
-	d->cuda.cuMemFreeHost((void *)w->word.at);
+	if (!keeps_word)
+		d->cuda.cuMemFreeHost((void *)w->word.at);
 	free(w);
 }
 
@@ -135,7 +138,7 @@ static int begin_watch(struct cuda_device *d, struct cuda_watch *w,
 	}
 	if (!r)
 		return 0;
-	free_watch(d, w);
+	free_watch(d, w, true);
 	return cuda_fails(d, call, r);
 }
 
@@ -154,7 +157,7 @@ static int add_watch(struct cuda_device *d, cu_event event,
 		w->u = u;
 		w->next = d->watches;
 		d->watches = w;
-		a_add(&d->nr_watched, 1, relaxed);
+		a_add(&d->card->nr_watched, 1, relaxed);
 	}
 	pthread_mutex_unlock(&d->lock);
 	return rc;
@@ -194,7 +197,7 @@ static bool take_next(struct cuda_device *d, bool all, struct cuda_watch *out)
 			continue;
 		*out = *w;
 		w->fired = NULL;
-		a_sub(&d->nr_watched, 1, relaxed);
+		a_sub(&d->card->nr_watched, 1, relaxed);
 	}
 	pthread_mutex_unlock(&d->lock);
 	return has_one;
@@ -205,7 +208,8 @@ int cuda_ask_watches(struct cuda_device *d)
 	struct cuda_watch w;
 	int nr = 0;
 
-	while (a_load(&d->nr_watched, relaxed) && take_next(d, false, &w)) {
+	while (a_load(&d->card->nr_watched, relaxed) &&
+	       take_next(d, false, &w)) {
 		w.fired(w.u, 0);
 		nr++;
 	}
@@ -216,28 +220,29 @@ void cuda_lose_watches(struct cuda_device *d, int error)
 {
 	struct cuda_watch w;
 
-	while (a_load(&d->nr_watched, relaxed) && take_next(d, true, &w))
+	while (a_load(&d->card->nr_watched, relaxed) && take_next(d, true, &w))
 		w.fired(w.u, error);
 }
 
-/* The word of one that still waits is the card's: it may be written yet. */
+/*
+ * The word of one that still waits is the card's, and its stream stays, too: it
+ * may be written yet.
+ */
 bool cuda_close_watches(struct cuda_device *d)
 {
 	struct cuda_watch *w;
-	bool all = true;
+	bool is_over;
 
 	cuda_ask_watches(d);
+	is_over = !a_load(&d->card->nr_watched, relaxed);
 	while ((w = d->watches)) {
 		d->watches = w->next;
-		if (has_come(w)) {
-			free_watch(d, w);
+		if (!w->fired) {
+			free_watch(d, w, !is_over);
 			continue;
 		}
-		if (w->fired)
-			w->fired(w->u, -ECANCELED);
+		w->fired(w->u, -ECANCELED);
 		free(w);
-		all = false;
 	}
-	a_store(&d->nr_watched, 0, relaxed);
-	return all;
+	return is_over;
 }

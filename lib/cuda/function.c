@@ -67,13 +67,16 @@ static int make_known(struct cuda_device *d, cu_function f, cu_module module,
 		      struct cuda_known **out)
 {
 	struct cuda_known *k = calloc(1, sizeof(*k));
+	cu_context before;
 	int rc;
 
 	if (!k)
 		return err(-ENOMEM, "cuda: no memory");
 	k->function = f;
 	k->module = module;
+	before = cuda_enter(d);
 	rc = ask_driver(d, k);
+	cuda_leave(d, before);
 	if (rc)
 		free(k);
 	else

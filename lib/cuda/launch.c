@@ -78,12 +78,16 @@ static uint32_t choose_block(const struct cuda_device *d, struct cuda_known *k,
 			     uint32_t dynamic)
 {
 	int grid = 0, block = 0;
+	cu_context before;
+	cu_result r;
 
 	if (k->block && k->block_dynamic == dynamic)
 		return k->block;
-	if (d->cuda.cuOccupancyMaxPotentialBlockSize(&grid, &block, k->function,
-						     NULL, dynamic, 0) ||
-	    block < 1)
+	before = cuda_enter(d);
+	r = d->cuda.cuOccupancyMaxPotentialBlockSize(&grid, &block, k->function,
+						     NULL, dynamic, 0);
+	cuda_leave(d, before);
+	if (r || block < 1)
 		return k->max_block;
 	k->block = (uint32_t)block;
 	k->block_dynamic = dynamic;
@@ -151,6 +155,7 @@ static int set_shape(const struct cuda_device *d, struct cuda_known *k,
 static int raise_dynamic(const struct cuda_device *d, struct cuda_known *k,
 			 const struct lkdf_launch *l, uint64_t dynamic)
 {
+	cu_context before;
 	cu_result r;
 
 	if (dynamic <= k->dynamic)
@@ -161,8 +166,10 @@ static int raise_dynamic(const struct cuda_device *d, struct cuda_known *k,
 			   "of its own beside %u in the code, at most %u",
 			   l->name, (unsigned long long)dynamic, k->shared,
 			   d->block_shared);
+	before = cuda_enter(d);
 	r = d->cuda.cuFuncSetAttribute(k->function, CU_FUNC_MAX_DYNAMIC_SHARED,
 				       (int)dynamic);
+	cuda_leave(d, before);
 	if (r)
 		return cuda_fails(d, "cuFuncSetAttribute", r);
 	k->dynamic = (uint32_t)dynamic;

@@ -103,7 +103,7 @@ bool cuda_is_idle(const struct cuda_device *d)
 		if (d->queue[i].given != d->queue[i].ended ||
 		    d->queue[i].has_quiet)
 			return false;
-	return !a_load(&d->nr_watched, relaxed);
+	return !a_load(&d->card->nr_watched, relaxed);
 }
 
 /* ---- commands ----------------------------------------------------------- */
