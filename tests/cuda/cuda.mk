@@ -5,7 +5,10 @@
 FAKE_CUDA := $(BUILD)/tests/cuda
 FAKE_DRIVER := $(FAKE_CUDA)/libcuda.so.1
 FAKE_NVRTC := $(FAKE_CUDA)/libnvrtc.so
-FAKE_LIBS := $(FAKE_DRIVER) $(FAKE_NVRTC)
+# Libraries that are no driver, or one too old.
+FAKE_OTHERS := $(patsubst tests/cuda/others/%.c,$(FAKE_CUDA)/libcuda_%.so,\
+	$(wildcard tests/cuda/others/*.c))
+FAKE_LIBS := $(FAKE_DRIVER) $(FAKE_NVRTC) $(FAKE_OTHERS)
 
 FAKE_NVRTC_SRC := $(addprefix tests/cuda/fake/,nvrtc.c scan.c)
 FAKE_DRIVER_SRC := $(filter-out $(FAKE_NVRTC_SRC) tests/cuda/fake/fiber.c,\
@@ -34,14 +37,34 @@ $(FAKE_NVRTC): $(call fake_obj,$(FAKE_NVRTC_SRC))
 	$(call say,LD)
 	$(Q)$(CC) -shared $(LKDF_CFLAGS) $(LDFLAGS) -o $@ $^ -ldl
 
+$(FAKE_OTHERS): $(FAKE_CUDA)/libcuda_%.so: tests/cuda/others/%.c
+	$(call say,CCLD)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -shared $(FAKE_FLAGS) -MMD -MP -o $@ $< $(LDFLAGS)
+
+# What a driver does, call by call.
+CONFORMANCE := $(FAKE_CUDA)/cuda-conformance
+CONFORMANCE_OBJ := $(patsubst tests/cuda/%.c,$(FAKE_CUDA)/%.o,\
+	$(wildcard tests/cuda/conformance/*.c))
+
+$(FAKE_CUDA)/conformance/%.o: tests/cuda/conformance/%.c
+	$(call say,CC)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -I. -D_GNU_SOURCE $(TEST_FLAGS) -c -o $@ $<
+
+$(CONFORMANCE): $(CONFORMANCE_OBJ)
+	$(call say,LD)
+	$(Q)$(CC) $(LKDF_CFLAGS) $(LDFLAGS) -o $@ $^ -ldl -lpthread
+
 .PHONY: fake-cuda
 fake-cuda: $(FAKE_LIBS) ## libcuda.so.1 and libnvrtc.so for tests without a card
 
--include $(wildcard $(FAKE_CUDA)/fake/*.d)
+-include $(wildcard $(FAKE_CUDA)/*.d $(FAKE_CUDA)/fake/*.d \
+	$(FAKE_CUDA)/conformance/*.d)
 
 # They load it while they run.
 $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/api/cuda/test_*.c)): \
-	| $(FAKE_LIBS)
+	| $(FAKE_LIBS) $(CONFORMANCE)
 
 # The prototypes are compared with the toolkit's.
 HAVE_CUDA_TYPEDEFS := $(if $(CUDA_HOME),$(wildcard \

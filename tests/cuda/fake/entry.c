@@ -12,6 +12,7 @@
 #include "tests/cuda/fake/control.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -249,6 +250,8 @@ API cu_result cuGetProcAddress_v2(const char *symbol, void **f, int version,
 	int i;
 
 	(void)flags;
+	if (!symbol)
+		raise(SIGSEGV); /* as the driver does */
 	if (version > DRIVER_VERSION)
 		return 1;
 	status = status ? status : &told;
