@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * Each round lets every fiber run up to its next barrier, in order. Stacks are
- * kept for the next block of the same thread; a fault leaves them as they are.
- * This file is compiled without sanitizers: they know one stack of a thread.
+ * Each round lets every fiber run up to its next barrier, in order. A fiber
+ * stays for the next block of the same thread of the CPU, so that a switch is a
+ * jump from stack to stack and no call of the kernel; a fault leaves all as
+ * they are. This file is compiled without sanitizers: they know one stack of a
+ * thread.
  */
 #include "tests/cuda/fake/fiber.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <ucontext.h>
 
@@ -16,18 +17,19 @@
 #define MAX_FIBERS 1024
 
 struct fiber {
-	ucontext_t context;
-	bool is_done;
+	void *at[5]; /* where it goes on */
+	bool is_there, is_done;
 };
 
 /* Of one of the CPU's threads. */
 struct fibers {
 	struct fiber fiber[MAX_FIBERS];
-	ucontext_t back;
+	void *back[5];
 	size_t i; /* runs */
 	void (*run)(void *arg, size_t i);
 	void *arg;
 	char *stacks;
+	ucontext_t begin;
 };
 
 static __thread struct fibers *all;
@@ -47,33 +49,55 @@ static struct fibers *make_fibers(void)
 	return f;
 }
 
-static void begin(void)
+/* The compiler wants it in a function without a __builtin_setjmp. */
+__attribute__((noinline, noreturn)) static void jump(void **to)
 {
-	struct fibers *f = all;
+	__builtin_longjmp(to, 1);
+}
 
-	f->run(f->arg, f->i);
-	f->fiber[f->i].is_done = true;
-	setcontext(&f->back);
+__attribute__((noinline)) static void leave_fiber(struct fibers *f)
+{
+	if (!__builtin_setjmp(f->fiber[f->i].at))
+		jump(f->back);
 }
 
 void fiber_barrier(void)
 {
-	struct fibers *f = all;
-
 	if (is_block)
-		swapcontext(&f->fiber[f->i].context, &f->back);
+		leave_fiber(all);
 }
 
-static void prepare(struct fibers *f, size_t i)
+/* One thread of each block, for ever. */
+static void run_fiber(void)
 {
-	struct fiber *x = &f->fiber[i];
+	struct fibers *f = all;
 
-	x->is_done = false;
-	getcontext(&x->context);
-	x->context.uc_stack.ss_sp = f->stacks + i * STACK;
-	x->context.uc_stack.ss_size = STACK;
-	x->context.uc_link = NULL;
-	makecontext(&x->context, begin, 0);
+	for (;;) {
+		f->run(f->arg, f->i);
+		f->fiber[f->i].is_done = true;
+		leave_fiber(f);
+	}
+}
+
+static void begin_fiber(struct fibers *f)
+{
+	f->fiber[f->i].is_there = true;
+	getcontext(&f->begin);
+	f->begin.uc_stack.ss_sp = f->stacks + f->i * STACK;
+	f->begin.uc_stack.ss_size = STACK;
+	f->begin.uc_link = NULL;
+	makecontext(&f->begin, run_fiber, 0);
+	setcontext(&f->begin);
+}
+
+/* Until it comes to a barrier or ends. */
+__attribute__((noinline)) static void enter_fiber(struct fibers *f)
+{
+	if (__builtin_setjmp(f->back))
+		return;
+	if (f->fiber[f->i].is_there)
+		jump(f->fiber[f->i].at);
+	begin_fiber(f);
 }
 
 void fiber_run(size_t n, void (*run)(void *arg, size_t i),
@@ -86,14 +110,14 @@ void fiber_run(size_t n, void (*run)(void *arg, size_t i),
 	f->arg = arg;
 	is_block = true;
 	for (i = 0; i < n; i++)
-		prepare(f, i);
+		f->fiber[i].is_done = false;
 	while (nr_left) {
 		for (i = 0; i < n; i++) {
 			if (f->fiber[i].is_done)
 				continue;
 			f->i = i;
 			resume(arg, i);
-			swapcontext(&f->back, &f->fiber[i].context);
+			enter_fiber(f);
 			nr_left -= f->fiber[i].is_done;
 		}
 	}

@@ -82,9 +82,27 @@ static void on_signal(int sig, siginfo_t *info, void *context)
 	}
 }
 
+static const int signals[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE };
+#define NR_SIGNALS (sizeof(signals) / sizeof(signals[0]))
+
+/* The thread of a stream has the mask of its maker, which may block all. */
+static void let_signals(void)
+{
+	static _Thread_local bool is_let;
+	sigset_t set;
+	size_t i;
+
+	if (is_let)
+		return;
+	is_let = true;
+	sigemptyset(&set);
+	for (i = 0; i < NR_SIGNALS; i++)
+		sigaddset(&set, signals[i]);
+	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+}
+
 static void set_handlers(void)
 {
-	static const int signals[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE };
 	struct sigaction a = { .sa_flags = SA_SIGINFO | SA_NODEFER };
 	size_t i;
 
@@ -92,7 +110,7 @@ static void set_handlers(void)
 		return;
 	has_handlers = true;
 	a.sa_sigaction = on_signal;
-	for (i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+	for (i = 0; i < NR_SIGNALS; i++)
 		sigaction(signals[i], &a, &before[signals[i]]);
 }
 
@@ -232,6 +250,7 @@ static void run_grid(const struct op *o)
 __attribute__((noinline)) cu_result image_run(const struct op *o)
 {
 	error = 0;
+	let_signals();
 	if (!__builtin_setjmp(back)) {
 		is_running = true;
 		run_grid(o);

@@ -11,6 +11,8 @@
 #define __launch_bounds__(...)
 #define __restrict__ __restrict
 
+using size_t = decltype(sizeof(0));
+
 extern "C" int usleep(unsigned us);
 extern "C" int printf(const char *format, ...);
 extern "C" void *memcpy(void *to, const void *from,
