@@ -103,9 +103,9 @@ $(BUILD)/tests/api/task/test_team: \
 $(BUILD)/tests/api/task/test_team_blas: LKDF_CFLAGS += -rdynamic
 
 include tests/mc/mc.mk
-include tests/cuda/cuda.mk
 include tests/rmw/rmw.mk
 include tests/oracle/oracle.mk
+include tests/cuda/cuda.mk
 include tests/vm/vm.mk
 include tests/vm/plugin/plugin.mk
 include tests/bench/numa/numa.mk
@@ -121,7 +121,7 @@ deps: ## install the packages that building and testing need
 # without the optimizations, the library has them.
 ASAN := -fsanitize=address,undefined -fno-sanitize-recover=all
 ASAN_TESTS = $(patsubst $(BUILD)/%,$(BUILD)/asan/%,$(C_TESTS))
-C_TESTS = $(UNIT_TESTS) $(API_TESTS) $(ORACLES)
+C_TESTS = $(UNIT_TESTS) $(API_TESTS) $(CUDA_CHECK) $(ORACLES)
 # A part of the name of the tests to run.
 NAME ?=
 
@@ -187,7 +187,7 @@ SINGLE = $(strip $(if $(findstring -fsanitize=thread,$(CFLAGS)), \
 TEST_SHARE ?= 0/1
 OUR_TESTS = $(if $(filter 0/1,$(TEST_SHARE)),$(MANY_TESTS),$(call \
 	vm_share,$(TEST_SHARE),$(MANY_TESTS)))
-MANY_TESTS = $(filter-out $(SINGLE),$(UNIT_TESTS) $(API_TESTS))
+MANY_TESTS = $(filter-out $(SINGLE),$(UNIT_TESTS) $(API_TESTS) $(CUDA_CHECK))
 
 # What looks at nothing but its own process runs two at a time beside the others:
 # what computes and what sleeps share the CPUs. Other scripts, what takes CPUs away,

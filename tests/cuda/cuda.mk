@@ -72,3 +72,29 @@ HAVE_CUDA_TYPEDEFS := $(if $(CUDA_HOME),$(wildcard \
 $(BUILD)/tests/api/cuda/test_fake_calls: LKDF_CFLAGS += \
 	$(if $(HAVE_CUDA_TYPEDEFS),-DHAVE_CUDA_TYPEDEFS -isystem \
 	$(CUDA_HOME)/include)
+
+# The tests of devices once more, on the driver for tests: those that ask the
+# driver, without what they do on the emulated device.
+CUDA_DEVICE := $(patsubst tests/api/%.c,$(FAKE_CUDA)/%,$(shell grep -l \
+	'device_each\|device_driver\|driver_options' tests/api/device/test_*.c))
+$(CUDA_DEVICE): $(FAKE_CUDA)/%: $(BUILD)/tests/api/% | $(FAKE_LIBS)
+	$(Q)mkdir -p $(@D)
+	$(Q)printf '#!/bin/sh\nLKDF_TEST_DEVICE=cuda LKDF_TEST_EMULATED=no \
+		exec %s "$$@"\n' $< >$@
+	$(Q)chmod +x $@
+
+# Those that make check runs: the others differ in what the core does.
+CUDA_CHECK := $(filter $(addprefix %/test_,kernel_ports kernel_loop \
+	kernel_memory region within),$(CUDA_DEVICE))
+
+.PHONY: check-cuda gpu-pack
+check-cuda: $(CUDA_DEVICE) ## tests of devices on the driver of CUDA for tests
+	$(Q)tests/run.sh $(CUDA_DEVICE)
+
+# All that a machine with a card is to run.
+GPU_NEEDS = $(LKDF_BIN) $(patsubst tests/%.c,$(BUILD)/tests/%,$(shell grep -lE \
+	'device_each|device_driver|driver_options|opencl_env' tests/api/device/test_*.c) \
+	$(wildcard tests/api/cuda/test_*.c)) $(DEVICE_ORACLE) $(CONFORMANCE) \
+	$(FAKE_LIBS)
+gpu-pack: $(GPU_NEEDS) ## .gpu/, for a machine with a card: ./on_device.sh OUT
+	$(Q)BUILD=$(BUILD) tests/gpu/pack.sh

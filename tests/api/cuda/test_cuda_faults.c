@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Each call of the driver that the library makes fails once with each error
+ * that the recorded driver gives for it: a task that fails says the call or the
+ * error, the others are right, nothing hangs and the runtime closes. A kernel
+ * that faults loses the device, with its error, for a second runtime as well.
+ * Each case is a process of its own.
+ */
+#include "tests/api/device/device.h"
+
+#include <errno.h>
+#include <sys/wait.h>
+
+#define NR DEVICE_NR
+
+/* A call and the errors that it gives in golden.txt or after a fault. */
+static const struct fault {
+	const char *call;
+	unsigned error[5];
+} faults[] = {
+	{ "cuInit", { 1, 3, 34, 100 } },
+	{ "cuDeviceGetCount", { 3 } },
+	{ "cuDeviceGet", { 101 } },
+	{ "cuDeviceGetName", { 101 } },
+	{ "cuDeviceTotalMem", { 101 } },
+	{ "cuDevicePrimaryCtxRetain", { 101, 700 } },
+	{ "cuCtxSetCurrent", { 3 } },
+	{ "cuStreamCreateWithPriority", { 1, 709, 700 } },
+	{ "cuStreamQuery", { 400, 700 } },
+	{ "cuStreamWaitEvent", { 400, 700 } },
+	{ "cuStreamWriteValue32", { 1, 700 } },
+	{ "cuStreamDestroy", { 400, 700 } },
+	{ "cuEventCreate", { 1, 700 } },
+	{ "cuEventRecord", { 400, 700 } },
+	{ "cuEventDestroy", { 700 } },
+	{ "cuMemAlloc", { 2, 201, 700 } },
+	{ "cuMemFree", { 1, 700 } },
+	{ "cuMemAllocAsync", { 2, 700 } },
+	{ "cuMemFreeAsync", { 1, 700 } },
+	{ "cuMemHostAlloc", { 2, 700 } },
+	{ "cuMemFreeHost", { 1, 700 } },
+	{ "cuMemHostGetDevicePointer", { 1, 700 } },
+	{ "cuMemcpyHtoDAsync", { 1, 700 } },
+	{ "cuMemcpyDtoHAsync", { 1, 700 } },
+	{ "cuModuleLoadDataEx", { 200, 218, 700 } },
+	{ "cuModuleGetFunction", { 500, 700 } },
+	{ "cuModuleUnload", { 400, 700 } },
+	{ "cuFuncGetAttribute", { 1, 700 } },
+	{ "cuFuncGetParamInfo", { 1, 700 } },
+	{ "cuLaunchKernel", { 1, 400, 701, 719, 700 } },
+};
+
+/* 0: all words are 2. */
+static int check_data(struct lkdf_data *d)
+{
+	void *bytes;
+	uint64_t *x;
+	int rc = lkdf_data_acquire(d, LKDF_READ, -1, &bytes), i;
+
+	if (rc)
+		return rc;
+	for (i = 0, x = bytes; i < NR && !rc; i++)
+		rc = x[i] == 2 ? 0 : -EBADMSG;
+	lkdf_data_release(d);
+	return rc;
+}
+
+/* A kernel that adds 1 to each; its error, or that of the call that gave it. */
+static int run_add(struct lkdf *rt, struct lkdf_kind *k, struct lkdf_place *p,
+		   struct lkdf_data *d)
+{
+	const struct lkdf_use use = { d, LKDF_RW, 0 };
+	struct lkdf_event done;
+	uint64_t one = 1;
+	int rc;
+
+	rc = lkdf_submit(rt, NULL,
+			 LKDF_TASK(.kind = k, .arg = &one, .place = p,
+				   .use = &use, .nr_use = 1),
+			 &done);
+	return rc ? rc : lkdf_event_wait(done, -1);
+}
+
+/* The error of the first of three kernels that fails, with its text; 0: none.
+ */
+static int run_kernels(struct lkdf *rt, struct lkdf_place *p)
+{
+	struct lkdf_kind *k = device_kind(rt, "add");
+	struct lkdf_data *d;
+	int rc = 0, got, i;
+
+	for (i = 0; i < 3; i++) {
+		d = device_data(rt, NR, 1);
+		got = run_add(rt, k, p, d);
+		got = got ? got : check_data(d);
+		if (got && !rc) {
+			rc = got;
+			printf("# %s\n", lkdf_errmsg());
+		}
+		lkdf_data_put(d);
+	}
+	lkdf_kind_put(k);
+	return rc;
+}
+
+/* In a child: 0 all is right, 1 a task failed, 2 there is no device. */
+static int use_device(void)
+{
+	struct lkdf *rt = api_open(driver_options("workers=2"));
+	struct lkdf_place *p;
+	int rc;
+
+	if (lkdf_places(rt, LKDF_PLACE_GPU, &p, 1) != 1) {
+		printf("# %s\n", lkdf_errmsg());
+		return device_close(rt) ? 9 : 2;
+	}
+	device_is_real = true;
+	rc = run_kernels(rt, p);
+	if (rc == -EBADMSG)
+		return 8; /* wrong words and no error */
+	return device_close(rt) ? 9 : rc ? 1 : 0;
+}
+
+/* Its status, or that of its death; said: what it has printed. */
+static int in_child(int (*fn)(void), const char *fail, char *said, size_t size)
+{
+	int fd[2], status;
+	size_t n = 0;
+	ssize_t got;
+	pid_t pid;
+
+	fflush(stdout);
+	if (pipe(fd))
+		return -1;
+	pid = fork();
+	if (!pid) {
+		alarm(30 * (tap_number("LKDF_TIME_SCALE") + 1));
+		dup2(fd[1], 1);
+		setenv("FAKE_CUDA_FAIL", fail, 1);
+		status = fn();
+		fflush(stdout);
+		_exit(status);
+	}
+	close(fd[1]);
+	while ((got = read(fd[0], said + n, size - 1 - n)) > 0)
+		n += (size_t)got;
+	said[n] = 0;
+	close(fd[0]);
+	waitpid(pid, &status, 0);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+static void a_call_fails(const char *call, unsigned error)
+{
+	char fail[80], said[4096];
+	int rc;
+
+	snprintf(fail, sizeof(fail), "%s=%u", call, error);
+	rc = in_child(use_device, fail, said, sizeof(said));
+	ok(rc >= 0 && rc <= 2, "%s: %s", fail,
+	   rc == 2   ? "no device"
+	   : rc == 1 ? "a task fails"
+	   : rc	     ? "the process is wrong"
+		     : "all is right");
+	if (rc < 0 || rc > 2)
+		printf("# status %d: %s\n", rc, said);
+	said[strcspn(said, "\n")] = 0;
+	if (rc == 1 || rc == 2)
+		ok(strstr(said, "cuda") || strstr(said, "device"),
+		   "%s: the text names the device: %.90s", fail, said);
+}
+
+static void each_call_fails_once(void)
+{
+	size_t i, k;
+
+	for (i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
+		for (k = 0; k < 5 && faults[i].error[k]; k++)
+			a_call_fails(faults[i].call, faults[i].error[k]);
+}
+
+/* ---- a kernel that faults ----------------------------------------------- */
+
+static const char wild[] = "extern \"C\" __global__ void f(unsigned long *x, "
+			   "unsigned long y)\n"
+			   "{ *(volatile unsigned long *)y = 1; }\n";
+
+/* Its task and those behind it fail, and so does a second runtime's. */
+static int run_wild(void)
+{
+	const struct lkdf_code code = { .device = "cuda",
+					.image = wild,
+					.entry = "f" };
+	struct lkdf *rt = api_open(driver_options("workers=2"));
+	struct lkdf_kind *k = NULL;
+	uint64_t address = 0xdead0000;
+	struct lkdf_place *p;
+	struct lkdf_data *d;
+	int rc, second;
+
+	if (lkdf_places(rt, LKDF_PLACE_GPU, &p, 1) != 1)
+		return 2;
+	device_is_real = true;
+	must(lkdf_kind_create_kernel(
+		rt,
+		LKDF_KERNEL(.kind = LKDF_KIND(.name = "wild",
+					      .arg_size = sizeof(uint64_t)),
+			    .code = &code, .nr_code = 1,
+			    .range_from = LKDF_RANGE_VALUE,
+			    .range = { 1, 1, 1 }),
+		&k));
+	d = device_data(rt, NR, 1);
+	rc = device_call(rt, k, p, d, &address);
+	printf("# first %d: %s\n", rc, lkdf_errmsg());
+	lkdf_data_put(d);
+	lkdf_kind_put(k);
+	if (device_close(rt))
+		return 9;
+	rt = api_open(driver_options("workers=2"));
+	second = lkdf_places(rt, LKDF_PLACE_GPU, &p, 1) != 1
+			 ? -ENODEV
+			 : run_kernels(rt, p);
+	printf("# second %d: %s\n", second, lkdf_errmsg());
+	if (device_close(rt))
+		return 9;
+	return rc == -ENODEV && second ? 0 : 1;
+}
+
+static void a_fault_is_told(void)
+{
+	char said[4096];
+
+	is(in_child(run_wild, "", said, sizeof(said)), 0,
+	   "a kernel that faults, and a second runtime: both say -ENODEV");
+	has(said, "ILLEGAL_ADDRESS", "the text has the driver's error");
+	printf("%s", said);
+}
+
+int main(void)
+{
+	tap_start(240);
+	setenv("LKDF_TEST_DEVICE", "cuda", 1);
+	a_fault_is_told();
+	each_call_fails_once();
+	return tap_end();
+}
