@@ -1,0 +1,30 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+# All that a machine with a card is to run fits into one folder, runs there, and
+# says in one table that there is no card.
+# shellcheck source=tests/tools/tap.sh
+. "$(dirname "$0")/tap.sh"
+
+# says PATTERN FACT: a line of the table
+says() {
+	grep -Eq "$1" "$dir/table"
+	ok $? "$2" "$dir/table"
+}
+
+BUILD=$build tests/gpu/pack.sh "$dir/gpu" >"$dir/log" 2>&1
+ok $? 'the folder is packed'
+LKDF_GPU_TESTS=kernel_ports "$dir/gpu/on_device.sh" "$dir/out" card \
+	conformance cuda opencl bench memcheck >"$dir/table" 2>"$dir/log"
+ok $? 'its tests run on the driver for tests'
+says '^part +card +result$' 'the table has a head'
+says '^conformance +none \(test library\) +284 lines, 6 differ' \
+	'the column "card" says that there is none'
+says '^tests, cuda .* 0 not ok, 0 skipped, of 1 programs 0 ended badly' \
+	'tests of devices ran'
+says '^memcheck .* skipped: no card' 'what needs a card is skipped'
+cmp -s "$dir/table" "$dir/out/table.txt"
+ok $? 'the folder of results has the table' "$dir/out/table.txt"
+[ "$(find "$dir/out" -type f | wc -l)" -le 8 ]
+ok $? 'and eight files at most'
+echo "1..$nr"
+exit $failed
