@@ -11,8 +11,10 @@
 examples=Documentation/examples
 
 for f in Documentation/examples/flow/*.c Documentation/examples/flow/*.cc \
+	Documentation/examples/cpp/*.cc \
 	Documentation/examples/ports/main.cc tests/tools/hpp.cc \
 	tests/tools/hpp_channel.cc tests/tools/hpp_faults.cc \
+	tests/tools/hpp_task.cc \
 	Documentation/examples/guide/sums.c; do
 	as_it_says "$f"
 	[ -x "$dir/program" ] || continue
@@ -110,6 +112,7 @@ grep -qxF 'task "count" waits before it starts, for an event that the program '\
 ok $? "it prints what debugging.rst says" "$dir/got"
 if command -v python3 >/dev/null; then
 	quotes Documentation/patterns.rst $examples/flow
+	quotes Documentation/cpp.rst $examples/cpp
 	for page in choosing debugging migrating ownership service tuning; do
 		quotes Documentation/$page.rst $examples
 	done

@@ -4,6 +4,7 @@
 #define LKDF_GRAPH_HPP
 
 #include <lkdf/callable.hpp>
+#include <lkdf/data.hpp>
 #include <lkdf/runtime.hpp>
 
 #include <cerrno>
@@ -65,6 +66,7 @@ class graph
 		}
 	};
 	struct lkdf *rt_;
+	detail::home *home_;
 	std::unique_ptr<struct lkdf_graph, put> g_;
 	std::shared_ptr<detail::thrown> thrown_ =
 		std::make_shared<detail::thrown>();
@@ -73,6 +75,7 @@ class graph
 	template <class F> struct held {
 		F f;
 		std::shared_ptr<detail::thrown> thrown;
+		detail::home *home;
 	};
 
 	template <class T> static const T &value(struct lkdf_ctx *c, unsigned n)
@@ -131,25 +134,16 @@ class graph
 	{
 		try {
 			return f();
-		} catch (const std::system_error &e) {
-			int code = e.code().value();
-
-			t.keep(lkdf_run_arg(c));
-			return lkdf_fail(c, code > 0 ? -code : -ECANCELED, "%s",
-					 e.what());
-		} catch (const std::exception &e) {
-			t.keep(lkdf_run_arg(c));
-			return lkdf_fail(c, -ECANCELED, "%s", e.what());
 		} catch (...) {
 			t.keep(lkdf_run_arg(c));
-			return lkdf_fail(c, -ECANCELED,
-					 "an exception of an unknown type");
+			return detail::fail_with_current(c);
 		}
 	}
 	template <class F, class I, class O>
 	static int body(struct lkdf_ctx *c, void *arg) noexcept
 	{
 		auto *h = static_cast<held<F> *>(arg);
+		detail::inside here(c, h->home);
 
 		return guard(c, *h->thrown, [=] {
 			return call<F, I, O>(c, h->f,
@@ -161,8 +155,20 @@ class graph
 	static int own_body(struct lkdf_ctx *c, void *arg) noexcept
 	{
 		auto *h = static_cast<held<F> *>(arg);
+		detail::inside here(c, h->home);
 
 		return guard(c, *h->thrown, [=] { return h->f(c); });
+	}
+	template <class F>
+	static int data_body(struct lkdf_ctx *c, void *arg) noexcept
+	{
+		auto *h = static_cast<held<F> *>(arg);
+		detail::inside here(c, h->home);
+
+		return guard(c, *h->thrown, [=] {
+			h->f(c);
+			return 0;
+		});
 	}
 	template <class F> static void destroy(void *arg)
 	{
@@ -173,7 +179,7 @@ class graph
 	// inflight: runs at a time, 1 to 64.
 	explicit graph(const runtime &rt, uint32_t inflight = 1,
 		       const char *name = nullptr)
-	    : rt_(rt.get())
+	    : rt_(rt.get()), home_(rt.home())
 	{
 		struct lkdf_graph_attr a = {};
 		struct lkdf_graph *g;
@@ -211,6 +217,21 @@ class graph
 			return insert<I, O, R::chooses>(name, std::move(f),
 							body<F, I, O>, flags);
 		}
+	}
+	// A task without ports that uses data: f takes references to them, as
+	// that of runtime::submit(). The library orders the tasks of a graph by
+	// their data, as if they ran in the order of adding.
+	template <class F, class T, bool K, class... Ts, bool... Ks>
+	task<std::tuple<>, std::tuple<>> add(const char *name, F f, use<T, K> u,
+					     use<Ts, Ks>... more)
+	{
+		using C = detail::using_data<F, use<T, K>, use<Ts, Ks>...>;
+		const struct lkdf_use v[] = { { u.data, u.mode, 0 },
+					      { more.data, more.mode, 0 }... };
+
+		return insert<std::tuple<>, std::tuple<>, false>(
+			name, C{ std::move(f) }, data_body<C>, 0, v,
+			1 + sizeof...(Ts));
 	}
 	// A task that is not strict: f is called as int f(struct lkdf_ctx *),
 	// returns as an lkdf_fn does, and asks lkdf_in() and lkdf_out() for the
@@ -300,10 +321,12 @@ class graph
 	// Runs waves side by side, up to inflight of them, until the source
 	// returns lk::end or there were times of them, 0: any number; waits,
 	// and throws as run(). With max_waves no more waves than
-	// that are under way at a time, 0: inflight.
-	void stream(uint64_t times = 0, uint32_t max_waves = 0)
+	// that are under way at a time, 0: inflight. flags: LKDF_RUN_GO_ON
+	// goes on after a wave that fails.
+	void stream(uint64_t times = 0, uint32_t max_waves = 0,
+		    uint32_t flags = 0)
 	{
-		launch_and_wait(times, LKDF_RUN_STREAM, max_waves);
+		launch_and_wait(times, LKDF_RUN_STREAM | flags, max_waves);
 	}
 
       private:
@@ -324,11 +347,12 @@ class graph
 		must(rc);
 	}
 	template <class I, class O, bool Chooses, class F>
-	task<I, O, Chooses> insert(const char *name, F f, lkdf_fn fn,
-				   uint32_t flags)
+	task<I, O, Chooses>
+	insert(const char *name, F f, lkdf_fn fn, uint32_t flags,
+	       const struct lkdf_use *use = nullptr, unsigned nr_use = 0)
 	{
 		std::unique_ptr<held<F>> copy(
-			new held<F>{ std::move(f), thrown_ });
+			new held<F>{ std::move(f), thrown_, home_ });
 		struct lkdf_kind_attr a = {};
 		struct lkdf_kind *k;
 		int id;
@@ -343,7 +367,7 @@ class graph
 		a.in_size = detail::sizes<I>::v.data();
 		a.out_size = detail::sizes<O>::v.data();
 		must(lkdf_kind_create(rt_, &a, &k));
-		id = lkdf_graph_add(get(), k, copy.get(), nullptr, 0);
+		id = lkdf_graph_add(get(), k, copy.get(), use, nr_use);
 		lkdf_kind_put(k);
 		if (must(id) >= 0)
 			copy.release();

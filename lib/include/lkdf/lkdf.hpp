@@ -24,6 +24,7 @@
 
 #include <lkdf/callable.hpp>
 #include <lkdf/channel.hpp>
+#include <lkdf/data.hpp>
 #include <lkdf/graph.hpp>
 #include <lkdf/runtime.hpp>
 

@@ -1,63 +1,117 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
-// A runtime for C++17, and errors; lkdf.hpp includes this.
+// A runtime for C++17: loops, sums, tasks; lkdf.hpp includes this.
 #ifndef LKDF_RUNTIME_HPP
 #define LKDF_RUNTIME_HPP
 
-#include <lkdf/lkdf.h>
+#include <lkdf/loop.hpp>
+#include <lkdf/scope.hpp>
+#include <lkdf/task.hpp>
 
 #include <memory>
-#include <system_error>
 
 namespace lk
 {
 
-// What a call of the C interface has returned, with its text.
-class error : public std::system_error
-{
-      public:
-	explicit error(int rc)
-	    : std::system_error(-rc, std::generic_category(), lkdf_errmsg())
-	{
-	}
-};
-
-// rc, or an lk::error where it is negative.
-inline int must(int rc)
-{
-	if (rc < 0)
-		throw error(rc);
-	return rc;
-}
+template <class T, bool Const> struct use;
 
 // Owns a struct lkdf. Work that is under way at its end is cancelled and waited
 // for, which the log tells: bodies refer to what is destroyed next.
 class runtime
 {
-	struct close {
-		void operator()(struct lkdf *rt) const
-		{
-			lkdf_close_now(rt);
-		}
-	};
-	std::unique_ptr<struct lkdf, close> rt_;
+	// It stays as long as bodies may run.
+	std::unique_ptr<detail::home> home_ = std::make_unique<detail::home>();
 
       public:
 	// options as lkdf_open(); throws.
 	explicit runtime(const char *options = nullptr)
 	{
-		struct lkdf *rt;
-
-		must(lkdf_open(options, &rt));
-		rt_.reset(rt);
+		must(lkdf_open(options, &home_->rt));
+	}
+	runtime(runtime &&) = default;
+	runtime(const runtime &) = delete;
+	~runtime()
+	{
+		if (!home_)
+			return;
+		home_->kinds.close();
+		lkdf_close_now(home_->rt);
 	}
 	struct lkdf *get() const
 	{
-		return rt_.get();
+		return home_->rt;
 	}
-	// For all there is; throws the first error.
+	// For all there is; throws the first error that no call has returned.
 	void wait() const
 	{
 		must(lkdf_scope_wait(get(), nullptr, -1));
+	}
+
+	// fn(i) for each i of begin .. end - 1, on all workers; waits. Throws
+	// the first exception that leaves fn; what has not begun is left out
+	// then. In a callable that runs as a body the blocks are its children,
+	// and other children end before the loop does.
+	template <class F>
+	void for_each(uint64_t begin, uint64_t end, F &&fn,
+		      const loop_options &o = {}) const
+	{
+		auto block = [&fn](uint64_t i, uint64_t to) {
+			for (; i < to; i++)
+				fn(i);
+		};
+
+		detail::for_blocks(get(), begin, end, block, o);
+	}
+	// As for_each(); fn(b, e) for blocks b .. e - 1 of the range.
+	template <class F>
+	void for_blocks(uint64_t begin, uint64_t end, F &&fn,
+			const loop_options &o = {}) const
+	{
+		detail::for_blocks(get(), begin, end, fn, o);
+	}
+	// The sum of a range: sum = fn(sum, i) for each i of a block, which
+	// begins with neutral; join(earlier, later) of the blocks in order. The
+	// result is the same on any number of workers.
+	template <class T, class F, class J = std::plus<>>
+	T reduce(uint64_t begin, uint64_t end, T neutral, F &&fn, J &&join = {},
+		 const loop_options &o = {}) const
+	{
+		return detail::reduce(get(), begin, end, neutral, fn, join, o);
+	}
+	// Calls the functions at once; waits, and throws as for_each().
+	template <class... F> void invoke(F &&...fn) const
+	{
+		static_assert(sizeof...(F) > 0, "invoke: no function is given");
+		detail::invoke(get(), fn...);
+	}
+
+	// A task that calls fn(args...), which it takes by value: std::ref()
+	// for a reference. In a callable that runs as a body it is a child.
+	template <class F, class... A,
+		  class = std::enable_if_t<std::is_invocable_v<
+			  std::decay_t<F>, std::decay_t<A>...>>>
+	auto async(F &&fn, A &&...args)
+	{
+		return detail::async(home_.get(), with(), std::forward<F>(fn),
+				     std::forward<A>(args)...);
+	}
+	// The same with a name, a scope, a priority, ...
+	template <class F, class... A>
+	auto async(const with &w, F &&fn, A &&...args)
+	{
+		return detail::async(home_.get(), w, std::forward<F>(fn),
+				     std::forward<A>(args)...);
+	}
+
+	// A task that calls f with references to the data, after the uses of
+	// tasks submitted before it; see data.hpp.
+	template <class F, class... T, bool... Const>
+	auto submit(F f, use<T, Const>... u);
+	template <class F, class... T, bool... Const>
+	auto submit(const with &w, F f, use<T, Const>... u);
+
+	detail::home *home() const
+	{
+		return home_.get();
 	}
 };
 

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+// The body that a thread is in, and the kinds that callables of C++17 make;
+// lkdf.hpp includes this.
+#ifndef LKDF_BODY_HPP
+#define LKDF_BODY_HPP
+
+#include <lkdf/error.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+
+namespace lk
+{
+
+namespace detail
+{
+// The kinds of a runtime's callables, one for each type, made when it is first
+// needed. Any thread looks without a lock; entries stay until the end.
+class kind_table
+{
+	struct entry {
+		const void *key;
+		uint32_t flags;
+		struct lkdf_limit *limit;
+		uint64_t tokens;
+		struct lkdf_kind *kind;
+		std::unique_ptr<entry> next;
+	};
+	static constexpr unsigned nr_buckets = 64;
+
+	std::atomic<entry *> bucket_[nr_buckets] = {};
+	std::mutex lock_;
+	bool is_closed_ = false;
+
+	static bool is_like(const entry *e, const void *key, uint32_t flags,
+			    const struct lkdf_limit_use &limit)
+	{
+		return e->key == key && e->flags == flags &&
+		       e->limit == limit.limit && e->tokens == limit.tokens;
+	}
+	static unsigned number(const void *key)
+	{
+		return (reinterpret_cast<uintptr_t>(key) *
+				0x9e3779b97f4a7c15ull >>
+			32) %
+		       nr_buckets;
+	}
+	static struct lkdf_kind *look(const entry *e, const void *key,
+				      uint32_t flags,
+				      const struct lkdf_limit_use &limit)
+	{
+		while (e && !is_like(e, key, flags, limit))
+			e = e->next.get();
+		return e ? e->kind : nullptr;
+	}
+	struct lkdf_kind *make(const void *key, struct lkdf *rt,
+			       struct lkdf_kind_attr a,
+			       const struct lkdf_limit_use &limit)
+	{
+		std::atomic<entry *> &b = bucket_[number(key)];
+		std::lock_guard<std::mutex> hold(lock_);
+		struct lkdf_kind *k = look(b, key, a.flags, limit);
+
+		if (k)
+			return k;
+		if (is_closed_)
+			throw error(-ECANCELED, "the runtime is at its end");
+		auto e = std::make_unique<entry>();
+		if (limit.limit) {
+			a.limit = &limit;
+			a.nr_limit = 1;
+		}
+		must(lkdf_kind_create(rt, &a, &e->kind));
+		e->key = key;
+		e->flags = a.flags;
+		e->limit = limit.limit;
+		e->tokens = limit.tokens;
+		e->next.reset(b.load());
+		k = e->kind;
+		b.store(e.release());
+		return k;
+	}
+
+      public:
+	kind_table() = default;
+	kind_table(const kind_table &) = delete;
+	~kind_table()
+	{
+		for (auto &b : bucket_)
+			delete b.load();
+	}
+	// The kind of the key, made from a if it is the first time.
+	struct lkdf_kind *get(const void *key, struct lkdf *rt,
+			      const struct lkdf_kind_attr &a,
+			      const struct lkdf_limit_use &limit = {})
+	{
+		struct lkdf_kind *k = look(
+			bucket_[number(key)].load(std::memory_order_acquire),
+			key, a.flags, limit);
+
+		return k ? k : make(key, rt, a, limit);
+	}
+	// Before the runtime closes: its kinds are given back.
+	void close()
+	{
+		std::lock_guard<std::mutex> hold(lock_);
+
+		is_closed_ = true;
+		for (auto &b : bucket_)
+			for (entry *e = b.load(); e; e = e->next.get())
+				lkdf_kind_put(e->kind);
+	}
+};
+
+// The address is the key of a type.
+template <class T> inline constexpr char key_of = 0;
+
+// A runtime as its callables see it.
+struct home {
+	struct lkdf *rt = nullptr;
+	kind_table kinds;
+};
+
+struct place_of_body {
+	struct lkdf_ctx *ctx;
+	home *of;
+};
+inline thread_local place_of_body here{ nullptr, nullptr };
+
+// As long as a callable runs as a body, this thread is in it. A join runs other
+// bodies in between.
+class inside
+{
+	place_of_body before_;
+
+      public:
+	inside(struct lkdf_ctx *c, home *of) : before_(here)
+	{
+		here = { c, of };
+	}
+	inside(const inside &) = delete;
+	~inside()
+	{
+		here = before_;
+	}
+};
+} // namespace detail
+
+// The context of the callable that this thread runs as a body, for calls of the
+// C interface; nullptr outside. A body in C, and the function of a loop, has
+// none.
+inline struct lkdf_ctx *context()
+{
+	return detail::here.ctx;
+}
+
+} // namespace lk
+
+#endif

@@ -1,0 +1,458 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+// Tasks for C++17: async() of lk::runtime, futures, and groups of children;
+// lkdf.hpp includes this.
+#ifndef LKDF_TASK_HPP
+#define LKDF_TASK_HPP
+
+#include <lkdf/body.hpp>
+#include <lkdf/scope.hpp>
+
+#include <functional>
+#include <optional>
+#include <stdexcept>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace lk
+{
+
+template <class R> class future;
+
+namespace detail
+{
+// What a task leaves for those who wait for it. The task and its futures have a
+// reference each; the task's is the last where nobody waits.
+class result_base
+{
+	std::atomic<int> nr_refs_{ 1 };
+
+      public:
+	std::exception_ptr thrown; // set before the task ends
+	// What then() came after: its result and its end, a reference each.
+	result_base *before = nullptr;
+	struct lkdf_event before_done = {};
+
+	result_base() = default;
+	result_base(const result_base &) = delete;
+	virtual ~result_base()
+	{
+		if (!before)
+			return;
+		lkdf_event_put(before_done);
+		before->put();
+	}
+	void hold()
+	{
+		nr_refs_.fetch_add(1, std::memory_order_relaxed);
+	}
+	void put()
+	{
+		if (nr_refs_.fetch_sub(1, std::memory_order_acq_rel) == 1)
+			delete this;
+	}
+	// Of the task, or of the one whose failure has skipped it, which is
+	// told by that.
+	std::exception_ptr cause() const
+	{
+		const result_base *r = this;
+		struct lkdf_error e = {};
+
+		e.size = sizeof(e);
+		for (; !r->thrown && r->before; r = r->before)
+			lkdf_event_error(r->before_done, &e);
+		return r->thrown;
+	}
+};
+
+template <class R> struct result : result_base {
+	std::optional<R> value;
+};
+template <> struct result<void> : result_base {
+};
+
+// A task: f is called with the context of its body. The callable ends with its
+// call, or where it is never called with the task.
+template <class R, class F> struct job : result<R> {
+	home *of;
+	std::optional<F> f;
+
+	job(home *at, F &&fn) : of(at), f(std::move(fn))
+	{
+	}
+	void call(struct lkdf_ctx *c)
+	{
+		if constexpr (std::is_void_v<R>)
+			(*f)(c);
+		else
+			this->value.emplace((*f)(c));
+	}
+	static int run(struct lkdf_ctx *c, void *arg) noexcept
+	{
+		auto *j = static_cast<job *>(arg);
+		inside body(c, j->of);
+		int rc = 0;
+
+		try {
+			j->call(c);
+		} catch (...) {
+			j->thrown = std::current_exception();
+			rc = fail_with_current(c);
+		}
+		j->f.reset();
+		return rc;
+	}
+	static void drop(void *arg)
+	{
+		auto *j = static_cast<job *>(arg);
+
+		j->f.reset();
+		j->put();
+	}
+};
+
+template <class R, class F>
+future<R> start(home *of, const with &w, std::unique_ptr<job<R, F>> j,
+		const struct lkdf_use *use, unsigned nr_use,
+		const struct lkdf_event *after);
+
+// A tuple of the callable and its arguments as a callable of a body.
+template <class F, class... A> struct bound {
+	std::tuple<F, A...> t;
+
+	decltype(auto) operator()(struct lkdf_ctx *)
+	{
+		return std::apply(
+			[](F &f, A &...a) -> decltype(auto) {
+				return std::invoke(std::move(f),
+						   std::move(a)...);
+			},
+			t);
+	}
+};
+} // namespace detail
+
+// The end of a task and what it returns. Move-only; one thread at a time. A
+// future that goes unasked leaves the task as it is, and its error to the
+// scope's wait() or the log.
+template <class R> class future
+{
+	detail::home *of_ = nullptr;
+	detail::result<R> *r_ = nullptr;
+	struct lkdf_event done_ = {};
+	int rc_ = 0;
+	bool has_ended_ = false;
+
+	template <class, class> friend struct detail::job;
+	template <class> friend class future;
+	template <class Q, class F>
+	friend future<Q> detail::start(detail::home *, const with &,
+				       std::unique_ptr<detail::job<Q, F>>,
+				       const struct lkdf_use *, unsigned,
+				       const struct lkdf_event *);
+
+	future(detail::home *of, detail::result<R> *r, struct lkdf_event done)
+	    : of_(of), r_(r), done_(done)
+	{
+	}
+	void must_be_valid() const
+	{
+		if (!r_)
+			throw std::logic_error("future: get() has been called, "
+					       "or no task is behind it");
+	}
+	void let_go()
+	{
+		if (r_ && !has_ended_)
+			lkdf_event_put(done_);
+		if (r_)
+			r_->put();
+		r_ = nullptr;
+	}
+	// True: it has fired.
+	bool look()
+	{
+		struct lkdf_error e = {};
+
+		e.size = sizeof(e);
+		if (lkdf_event_error(done_, &e))
+			return false;
+		rc_ = e.err;
+		has_ended_ = true;
+		lkdf_event_put(done_);
+		return true;
+	}
+
+      public:
+	future() = default;
+	future(future &&o) noexcept
+	    : of_(o.of_), r_(std::exchange(o.r_, nullptr)), done_(o.done_),
+	      rc_(o.rc_), has_ended_(o.has_ended_)
+	{
+	}
+	future &operator=(future &&o) noexcept
+	{
+		if (this == &o)
+			return *this;
+		let_go();
+		of_ = o.of_;
+		r_ = std::exchange(o.r_, nullptr);
+		done_ = o.done_;
+		rc_ = o.rc_;
+		has_ended_ = o.has_ended_;
+		return *this;
+	}
+	~future()
+	{
+		let_go();
+	}
+	bool valid() const
+	{
+		return r_;
+	}
+	// Whether the task has ended; does not wait.
+	bool is_ready()
+	{
+		must_be_valid();
+		return has_ended_ || look();
+	}
+	// Until the task has ended. In a body the thread runs children of that
+	// body meanwhile, and waits for nothing else: throws with EDEADLK where
+	// the task is not one of them.
+	void wait()
+	{
+		must_be_valid();
+		if (has_ended_ || look())
+			return;
+		if (context()) {
+			lkdf_join(context());
+			if (!look())
+				throw error(-EDEADLK,
+					    "future: a body waits for a task "
+					    "that is no child of it");
+			return;
+		}
+		int rc = lkdf_event_wait(done_, -1);
+
+		if (rc == -EDEADLK && !look())
+			throw error(rc);
+		rc_ = rc;
+		has_ended_ = true;
+	}
+	// Waits, and gives what the task has returned; throws what it has
+	// thrown, or its error. Once: the future is empty afterwards.
+	R get()
+	{
+		wait();
+		future me = std::move(*this);
+
+		if (me.rc_) {
+			if (std::exception_ptr e = me.r_->cause())
+				std::rethrow_exception(e);
+			throw error(me.rc_);
+		}
+		if constexpr (!std::is_void_v<R>)
+			return std::move(*me.r_->value);
+	}
+	// A task that begins when this one has ended: f is called with what it
+	// returned, and this future is empty. Where this one fails, f is never
+	// called, and the error comes out of the new future; after wait() out
+	// of this call.
+	template <class F> auto then(F f, const with &w = with("then"))
+	{
+		must_be_valid();
+		if (has_ended_ && rc_)
+			get();
+		auto call = [r = r_,
+			     f = std::move(f)](struct lkdf_ctx *) mutable {
+			(void)r;
+			if constexpr (std::is_void_v<R>)
+				return f();
+			else
+				return f(std::move(*r->value));
+		};
+		using Q = decltype(call(nullptr));
+		auto j = std::make_unique<detail::job<Q, decltype(call)>>(
+			of_, std::move(call));
+
+		j->before = r_;
+		j->before_done = has_ended_ ? lkdf_event{} : done_;
+		r_ = nullptr;
+		return detail::start<Q>(of_, w, std::move(j), nullptr, 0,
+					has_ended_ ? nullptr : &done_);
+	}
+	// For calls of the C interface; borrowed, and gone after wait().
+	struct lkdf_event event() const
+	{
+		return done_;
+	}
+};
+
+namespace detail
+{
+template <class R, class F>
+future<R> start(home *of, const with &w, std::unique_ptr<job<R, F>> j,
+		const struct lkdf_use *use, unsigned nr_use,
+		const struct lkdf_event *after)
+{
+	struct lkdf_kind_attr a = {};
+	struct lkdf_task t = w.task();
+	struct lkdf_event done;
+
+	a.size = sizeof(a);
+	a.name = w.name();
+	a.flags = w.flags();
+	a.fn = job<R, F>::run;
+	a.drop = job<R, F>::drop;
+	t.kind = of->kinds.get(&key_of<F>, of->rt, a, w.of_limit());
+	t.arg = j.get();
+	t.use = use;
+	t.nr_use = nr_use;
+	t.after = after;
+	t.nr_after = after ? 1 : 0;
+	// The task and the future have one each.
+	j->hold();
+	must(here.ctx && !w.of_scope()
+		     ? lkdf_spawn_task(here.ctx, &t, &done)
+		     : lkdf_submit(of->rt, w.of_scope(), &t, &done));
+	return future<R>(of, j.release(), done);
+}
+
+template <class F, class... A>
+auto async(home *of, const with &w, F &&f, A &&...a)
+{
+	using B = bound<std::decay_t<F>, std::decay_t<A>...>;
+	using R = std::decay_t<decltype(std::declval<B &>()(nullptr))>;
+
+	return start<R>(
+		of, w,
+		std::make_unique<job<R, B>>(
+			of, B{ { std::forward<F>(f), std::forward<A>(a)... } }),
+		nullptr, 0, nullptr);
+}
+} // namespace detail
+
+// Children of the body that this thread is in, or where a runtime is given
+// tasks of a scope of its own. run() starts one, wait() waits for all and
+// throws what the first has thrown; the end of the group waits as well.
+class group
+{
+	detail::home *of_;
+	struct lkdf_ctx *ctx_;
+	struct lkdf_scope *scope_ = nullptr;
+	detail::first_thrown thrown_;
+	bool has_children_ = false;
+
+	template <class F> struct child {
+		F f;
+		group *of;
+
+		static int run(struct lkdf_ctx *c, void *arg) noexcept
+		{
+			auto *k = static_cast<child *>(arg);
+			group *g = k->of;
+			detail::inside body(c, g->of_);
+
+			try {
+				k->f();
+				return 0;
+			} catch (...) {
+				g->thrown_.keep();
+				return detail::fail_with_current(c);
+			}
+		}
+		static void drop(void *arg)
+		{
+			delete static_cast<child *>(arg);
+		}
+	};
+	// The library copies small plain callables into the task.
+	template <class F>
+	static constexpr bool
+		is_small = std::is_trivially_copyable_v<F> &&
+				   std::is_trivially_destructible_v<F> &&
+			   sizeof(child<F>) <= 256 && alignof(child<F>) <= 16;
+
+	int wait_here() noexcept
+	{
+		if (!std::exchange(has_children_, false))
+			return 0;
+		return ctx_ ? lkdf_join(ctx_)
+			    : lkdf_scope_wait(of_->rt, scope_, -1);
+	}
+	void start(struct lkdf_kind *k, const void *arg)
+	{
+		struct lkdf_task t = {};
+
+		if (ctx_) {
+			must(lkdf_spawn(ctx_, k, arg));
+		} else {
+			t.size = sizeof(t);
+			t.kind = k;
+			t.arg = arg;
+			must(lkdf_submit(of_->rt, scope_, &t, nullptr));
+		}
+		has_children_ = true;
+	}
+
+      public:
+	// In a callable that runs as a body.
+	group() : of_(detail::here.of), ctx_(detail::here.ctx)
+	{
+		if (!ctx_)
+			throw std::logic_error(
+				"group: this thread is in no body of a "
+				"callable: lk::group g(rt)");
+	}
+	// On any thread; in a body as group().
+	template <class Runtime>
+	explicit group(Runtime &rt) : of_(rt.home()), ctx_(detail::here.ctx)
+	{
+		struct lkdf_scope_attr a = {};
+
+		if (ctx_)
+			return;
+		a.size = sizeof(a);
+		a.name = "group";
+		must(lkdf_scope_create(of_->rt, &a, &scope_));
+	}
+	group(const group &) = delete;
+	~group()
+	{
+		wait_here();
+		lkdf_scope_put(scope_);
+	}
+	template <class F> void run(F f)
+	{
+		using C = child<F>;
+		struct lkdf_kind_attr a = {};
+
+		a.size = sizeof(a);
+		a.name = "group";
+		a.fn = C::run;
+		a.arg_size = is_small<F> ? sizeof(C) : 0;
+		a.drop = is_small<F> ? nullptr : C::drop;
+		struct lkdf_kind *k =
+			of_->kinds.get(&detail::key_of<C>, of_->rt, a);
+		if constexpr (is_small<F>) {
+			C c{ std::move(f), this };
+
+			start(k, &c);
+		} else {
+			auto c = std::make_unique<C>(C{ std::move(f), this });
+
+			start(k, c.get());
+			c.release();
+		}
+	}
+	// For all that run() has started. In a body also for its other
+	// children.
+	void wait()
+	{
+		thrown_.rethrow(wait_here());
+	}
+};
+
+} // namespace lk
+
+#endif
