@@ -39,14 +39,20 @@ struct region_edge {
 };
 
 struct region_task {
-	uint32_t index;
+	_Alignas(32) uint32_t index;
 	/* Edges that it always takes, then those with branches, sorted. */
 	uint32_t first, first_branch, end;
 	/* In at[]: where the edges of branch 0, 1, ... begin; one more. */
 	uint32_t first_at;
 	uint16_t nr_dense; /* branches that are there */
-	uint16_t only; /* the one task that it leads to, LIVE; 0: others */
+	/* The one task that it leads to, LIVE; 0: others. Of a choice for each
+	 * branch in jump[]. */
+	uint16_t only;
+	uint16_t joins; /* the one task that it leads to, ALL; 0: others */
 };
+
+/* In jump[]: the one edge of a branch goes round the loop. */
+#define REGION_ROUND UINT16_MAX
 
 /* Bytes of edges that values take, none of which the head has been told of. */
 struct region_ports {
@@ -57,13 +63,14 @@ struct region_ports {
 
 /* Constant after seal, but for is_wide. */
 struct region {
-	uint32_t nr, nr_words;
+	_Alignas(32) uint32_t nr, nr_words;
 	bool counts; /* some tasks wait for several edges */
 	bool has_ports; /* something is to be done for them */
 	struct region_ports ports;
 	struct region_task *task; /* by position; the head has 0 */
 	struct region_edge *edge;
 	uint32_t *at;
+	uint16_t *jump; /* by place in at[] */
 	uint16_t *waits; /* by position */
 
 	/* Any worker, racy: tasks were live side by side, others had none. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "run/region_run.h"
 
-#include "base/err.h"
 #include "graph/port.h"
 #include "run/chain.h"
 #include "run/control.h"
@@ -10,55 +9,7 @@
 #include "run/sources.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
-
-/* ---- of a frame ---------------------------------------------------------- */
-
-static bool init_run(struct region_run *run, const struct region *r)
-{
-	uint64_t *words = calloc(
-		1, r->nr_words * 3 * sizeof(*words) +
-			   r->nr * (sizeof(*run->value) + sizeof(*run->waits)));
-
-	if (!words)
-		return false;
-	run->bits = words;
-	run->done = run->bits + r->nr_words;
-	run->chosen = run->done + r->nr_words;
-	run->value = (int32_t *)(run->chosen + r->nr_words);
-	run->waits = (uint16_t *)(run->value + r->nr);
-	return true;
-}
-
-int region_run_create(struct frame *f)
-{
-	const struct control *c = f->graph->control;
-	uint32_t l;
-
-	if (!c->regions)
-		return 0;
-	f->control.regions = calloc(c->nr_loops, sizeof(struct region_run));
-	for (l = 0; f->control.regions && l < c->nr_loops; l++)
-		if (c->regions[l] &&
-		    !init_run(&f->control.regions[l], c->regions[l]))
-			break;
-	if (f->control.regions && l == c->nr_loops)
-		return 0;
-	return err(-ENOMEM, "graph %s: no memory for a run's regions",
-		   f->graph->name);
-}
-
-void region_run_destroy(struct frame *f)
-{
-	uint32_t l;
-
-	if (!f->control.regions)
-		return;
-	for (l = 0; l < f->graph->control->nr_loops; l++)
-		free(f->control.regions[l].bits);
-	free(f->control.regions);
-}
 
 /* ---- live tasks ---------------------------------------------------------- */
 
@@ -66,101 +17,93 @@ struct walk {
 	struct burst *b;
 	const struct region *r;
 	struct region_run *run;
+	uint64_t live; /* which words of bits are not 0 */
 	uint32_t loop;
-	uint32_t nr_done; /* in this iteration */
-	uint64_t nr_unchosen; /* not yet counted */
+	uint32_t nr_ran; /* in this iteration */
+	/* Not yet counted. */
+	uint64_t nr_unchosen, nr_turns;
 	bool goes; /* a BACK edge was taken */
 };
 
-static inline void set_live(struct region_run *run, uint32_t p)
+static inline void set_live(struct walk *k, uint32_t p)
 {
-	run->bits[p / 64] |= 1ull << p % 64;
-	run->live |= 1ull << p / 64;
+	k->run->bits[p / 64] |= 1ull << p % 64;
+	k->live |= 1ull << p / 64;
 }
 
 /* The first of them, which is not live any more. */
-static inline uint32_t take_first(struct region_run *run)
+static inline uint32_t take_first(struct walk *k)
 {
-	uint32_t w = (uint32_t)__builtin_ctzll(run->live);
-	uint64_t bits = run->bits[w];
+	uint32_t w = (uint32_t)__builtin_ctzll(k->live);
+	uint64_t bits = k->run->bits[w];
 
-	run->bits[w] = bits & (bits - 1);
-	if (!run->bits[w])
-		run->live &= run->live - 1;
+	k->run->bits[w] = bits & (bits - 1);
+	if (!k->run->bits[w])
+		k->live &= k->live - 1;
 	return w * 64 + (uint32_t)__builtin_ctzll(bits);
-}
-
-static inline void set_done(struct walk *k, uint32_t p)
-{
-	k->run->done[p / 64] |= 1ull << p % 64;
-	k->nr_done++;
-}
-
-static inline bool is_done(const struct region_run *run, uint32_t p)
-{
-	return run->done[p / 64] >> p % 64 & 1;
 }
 
 static inline void begin_iteration(struct walk *k)
 {
 	const struct region *r = k->r;
 	struct region_run *run = k->run;
-	uint32_t w;
 
-	/* Most have one word, and a call for it would cost as much as a task.
-	 */
-	run->done[0] = 0;
-	for (w = 1; unlikely(w < r->nr_words); w++)
-		run->done[w] = 0;
 	if (r->counts) {
 		memcpy(run->waits, r->waits, r->nr * sizeof(*r->waits));
 		memset(run->chosen, 0, r->nr_words * sizeof(*run->chosen));
 	}
-	k->nr_done = 0;
+	k->nr_ran = 0;
 	k->goes = false;
 }
 
 /* The target waits for several edges, and this is one. */
-static inline void arrive_one(struct region_run *run, uint32_t p)
+static inline void arrive_one(struct walk *k, uint32_t p)
 {
-	if (!--run->waits[p])
-		set_live(run, p);
+	if (!--k->run->waits[p])
+		set_live(k, p);
 }
 
 /* Of those that a choice takes the first one counts. */
-static inline void choose_one(struct region_run *run, uint32_t p)
+static inline void choose_one(struct walk *k, uint32_t p)
 {
-	uint64_t bit = 1ull << p % 64;
+	uint64_t *chosen = &k->run->chosen[p / 64], bit = 1ull << p % 64;
 
-	if (run->chosen[p / 64] & bit)
+	if (*chosen & bit)
 		return;
-	run->chosen[p / 64] |= bit;
-	arrive_one(run, p);
+	*chosen |= bit;
+	arrive_one(k, p);
 }
 
-static inline void take_edge(struct walk *k, const struct region_task *t,
-			     const struct region_edge *e)
+static __attribute__((noinline)) void leave_loop(struct walk *k,
+						 const struct region_task *t,
+						 const struct region_edge *e)
 {
 	const struct rec *r = &k->b->recs[t->index];
 
+	control_leave(k->b->f, k->b->graph->control->out + r->succ[0] + e->to);
+}
+
+static inline __attribute__((always_inline)) void
+take_edge(struct walk *k, const struct region_task *t,
+	  const struct region_edge *e)
+{
 	if (unlikely(e->how & REGION_PORT))
 		port_tell(&k->b->f->port, e->live, true);
 	switch (e->how & ~REGION_PORT) {
 	case REGION_LIVE:
-		set_live(k->run, e->to);
+		set_live(k, e->to);
 		break;
 	case REGION_ALL:
-		arrive_one(k->run, e->to);
+		arrive_one(k, e->to);
 		break;
 	case REGION_ONE:
-		choose_one(k->run, e->to);
+		choose_one(k, e->to);
 		break;
 	case REGION_BACK:
 		k->goes = true;
 		break;
 	case REGION_EXIT:
-		control_leave(k->b->f,
-			      k->b->graph->control->out + r->succ[0] + e->to);
+		leave_loop(k, t, e);
 		break;
 	}
 }
@@ -207,15 +150,25 @@ static __attribute__((noinline)) void tell_ports(struct walk *k, uint32_t p)
 }
 
 /*
+ * The task has returned value, and no other is live. Returns the one task that
+ * it leads to, REGION_ROUND, or 0 where more is to be done.
+ */
+static inline uint32_t jump_from(struct walk *k, const struct region_task *t,
+				 uint32_t p, int value)
+{
+	if (t->only || value >= t->nr_dense)
+		return t->only;
+	k->run->value[p] = value;
+	return k->r->jump[t->first_at + (uint32_t)value];
+}
+
+/*
  * The task has returned value, which is a branch of it if it has some. Returns
  * the task that is live then, the first one; 0: none, for that is the head.
  */
-static inline uint32_t take_edges(struct walk *k, uint32_t p, int value)
+static uint32_t take_edges(struct walk *k, const struct region_task *t,
+			   uint32_t p, int value)
 {
-	const struct region_task *t = &k->r->task[p];
-
-	if (likely(t->only) && likely(!k->run->live))
-		return t->only;
 	if (unlikely(k->r->has_ports))
 		tell_ports(k, p);
 	take_all(k, t, t->first, t->first_branch);
@@ -223,16 +176,42 @@ static inline uint32_t take_edges(struct walk *k, uint32_t p, int value)
 		k->run->value[p] = value;
 		take_chosen(k, t, value);
 	}
-	return k->run->live ? take_first(k->run) : 0;
+	return k->live ? take_first(k) : 0;
+}
+
+/*
+ * The task takes one edge at most, though others are live, or the edge is one
+ * of several to its target. False: more is to be done.
+ */
+static __attribute__((noinline)) bool step_beside(struct walk *k,
+						  const struct region_task *t,
+						  uint32_t p, int value,
+						  uint32_t *next)
+{
+	uint32_t jump = jump_from(k, t, p, value);
+
+	if (jump == REGION_ROUND)
+		k->goes = true;
+	else if (jump)
+		set_live(k, jump);
+	else if (t->joins)
+		arrive_one(k, t->joins);
+	else
+		return false;
+	k->run->ran[k->nr_ran++] = (uint16_t)p;
+	*next = k->live ? take_first(k) : 0;
+	return true;
 }
 
 /* ---- the ways out -------------------------------------------------------- */
 
 /* The run may be over afterwards. */
-static void count_unchosen(struct walk *k)
+static void count_walk(struct walk *k)
 {
 	struct counters *c = k->b->w->executor->counters;
 
+	counter_add(c, COUNTER_ITERATIONS, k->nr_turns);
+	k->nr_turns = 0;
 	if (!k->nr_unchosen)
 		return;
 	counter_add(c, ending_rows[ENDED_UNCHOSEN].counter, k->nr_unchosen);
@@ -240,12 +219,16 @@ static void count_unchosen(struct walk *k)
 	k->nr_unchosen = 0;
 }
 
-/* Edges of the task at q to those behind p; how many of them close the loop. */
-static uint32_t tell_behind(struct walk *k, uint32_t q, uint32_t p)
+/*
+ * Edges of the task at q, which has run or was not chosen, to those behind p.
+ * Returns how many of them close the loop.
+ */
+static uint32_t tell_behind(struct walk *k, uint32_t q, bool has_run,
+			    uint32_t p)
 {
 	const struct control *c = k->b->graph->control;
 	uint32_t index = k->r->task[q].index, nr, i, nr_closed = 0;
-	int verdict = is_done(k->run, q) ? k->run->value[q] : VERDICT_UNCHOSEN;
+	int verdict = has_run ? k->run->value[q] : VERDICT_UNCHOSEN;
 	const struct rec *r = &k->b->recs[index];
 	const struct control_edge *e;
 	const uint32_t *succ;
@@ -282,16 +265,20 @@ static uint32_t tell_behind(struct walk *k, uint32_t q, uint32_t p)
  */
 static void leave_at(struct walk *k, uint32_t p)
 {
-	uint32_t q, nr_closed = 0;
-	bool is_over;
+	uint32_t q, nr_closed = 0, i = 0;
+	bool is_over, has_run;
 
-	for (q = 0; q < p; q++)
-		nr_closed += tell_behind(k, q, p);
+	/* They have run in the order of their positions. */
+	for (q = 0; q < p; q++) {
+		has_run = i < k->nr_ran && k->run->ran[i] == q;
+		i += has_run;
+		nr_closed += tell_behind(k, q, has_run, p);
+	}
 	for (q = 0; q < k->r->nr_words; q++)
 		k->run->bits[q] = 0;
-	k->run->live = 0;
-	k->nr_unchosen += p - k->nr_done;
-	count_unchosen(k);
+	k->live = 0;
+	k->nr_unchosen += p - k->nr_ran;
+	count_walk(k);
 	/* The task at p leads to a latch. */
 	is_over = nr_closed && control_close(k->b->f, k->loop, nr_closed);
 	check(!is_over);
@@ -330,7 +317,7 @@ static enum region_end end_loop(struct walk *k, uint32_t *index)
 	struct burst *b = k->b;
 	uint32_t nr = 0, head;
 
-	count_unchosen(k);
+	count_walk(k);
 	a_store(&b->f->control.loops[k->loop].goes_back, k->goes, relaxed);
 	head = control_end_loop(b->w, b->f, k->loop, &nr);
 	b->nr_resolved += nr;
@@ -343,7 +330,7 @@ static enum region_end end_loop(struct walk *k, uint32_t *index)
 /* All else has its turn. */
 static enum region_end give_turn(struct walk *k)
 {
-	count_unchosen(k);
+	count_walk(k);
 	resolve_push(k->b->w, k->b->f, k->r->task[0].index, 0);
 	return REGION_TURN;
 }
@@ -354,11 +341,37 @@ static enum region_end give_turn(struct walk *k)
 static inline int check_branch(struct walk *k, const struct region_task *t,
 			       int value)
 {
-	if (likely(value < t->nr_dense) || t->first_branch == t->end ||
+	if (value < t->nr_dense || t->first_branch == t->end ||
 	    !control_check(k->b->f, t->index, value))
 		return value;
 	k->b->ctx.has_why = true;
 	return -ERANGE;
+}
+
+/* The body of the task at p has returned value, and more is to be done than to
+ * go on with another. *next: the position to go on at; 0: there is none. */
+static __attribute__((noinline)) enum region_end
+after_body(struct walk *k, uint32_t p, int *value, uint32_t *next)
+{
+	const struct region_task *t = &k->r->task[p];
+	int rc = check_branch(k, t, *value);
+
+	*value = rc;
+	*next = 0;
+	if (unlikely((rc | k->b->ctx.after) < 0))
+		return end_body(k, p, rc);
+	k->run->ran[k->nr_ran++] = (uint16_t)p;
+	*next = take_edges(k, t, p, rc);
+	return REGION_NEXT;
+}
+
+/* Before a body of the kind. False: the task is left to others. */
+static inline bool may_run(struct walk *k, struct burst *b,
+			   struct lkdf_kind *kind, enum before *how)
+{
+	*how = chain_look(b, kind);
+	return likely(*how != BEFORE_LOOK) &&
+	       (likely(!k->live) || !must_share(k));
 }
 
 /* The worker goes through an iteration; REGION_NEXT: it is over. *at: the task
@@ -366,35 +379,47 @@ static inline int check_branch(struct walk *k, const struct region_task *t,
 static inline enum region_end go_through(struct walk *k, uint32_t *at,
 					 int *value)
 {
-	struct lkdf_ctx *c = &k->b->ctx;
-	const struct region_task *t;
-	const struct rec *r;
+	const struct region_task *task = k->r->task, *t;
+	struct burst *b = k->b;
+	struct rec *recs = b->recs, *r;
+	struct lkdf_ctx *c = &b->ctx;
+	uint32_t p = 0, next, slow_next;
+	uint16_t *ran = k->run->ran;
+	enum region_end end;
 	bool is_transient;
 	enum before how;
-	uint32_t p = 0;
 	int rc;
 
 	do {
-		t = &k->r->task[p];
-		r = &k->b->recs[t->index];
+		t = &task[p];
+		r = &recs[t->index];
 		c->index = t->index;
-		how = chain_look(k->b, r->kind);
-		if (unlikely(how == BEFORE_LOOK) ||
-		    (unlikely(k->run->live) && must_share(k))) {
+		if (unlikely(!may_run(k, b, r->kind, &how))) {
 			*at = t->index;
 			leave_at(k, p);
 			return REGION_READY;
 		}
-		rc = chain_call(k->b, r, how, 0, &is_transient);
-		rc = check_branch(k, t, rc);
-		if (unlikely((rc | c->after) < 0)) {
+		rc = chain_call(b, r, how, 0, &is_transient);
+		next = 0;
+		if (likely((rc | c->after) >= 0) && likely(!k->live))
+			next = jump_from(k, t, p, rc);
+		if (likely(next)) {
+			ran[k->nr_ran++] = (uint16_t)p;
+			p = next;
+			continue;
+		}
+		if (unlikely((rc | c->after) < 0) ||
+		    !step_beside(k, t, p, rc, &slow_next)) {
 			*at = t->index;
 			*value = rc;
-			return end_body(k, p, rc);
+			end = after_body(k, p, value, &slow_next);
+			if (unlikely(end != REGION_NEXT))
+				return end;
 		}
-		set_done(k, p);
-		p = take_edges(k, p, rc);
-	} while (p);
+		p = slow_next;
+		/* Neither 0 nor REGION_ROUND. */
+	} while (p - 1 < REGION_ROUND - 1);
+	k->goes |= p == REGION_ROUND;
 	return REGION_NEXT;
 }
 
@@ -413,13 +438,13 @@ enum region_end region_run(struct burst *b, const struct region *r,
 	for (;;) {
 		begin_iteration(&k);
 		end = go_through(&k, index, value);
-		*nr_run += k.nr_done;
+		*nr_run += k.nr_ran;
 		if (unlikely(end != REGION_NEXT))
 			return end;
-		k.nr_unchosen += r->nr - k.nr_done;
+		k.nr_unchosen += r->nr - k.nr_ran;
 		if (unlikely(!goes_round(&k)))
 			return end_loop(&k, index);
-		counter_add(b->w->executor->counters, COUNTER_ITERATIONS, 1);
+		k.nr_turns++;
 		if (b->graph->control->loops[l].is_judged)
 			sources_turn(b->w, b->f);
 		if (unlikely(*nr_run >= CONTROL_TURNS))

@@ -24,12 +24,11 @@
 
 /* Of a loop in a frame; its worker's while an iteration is under way. */
 struct region_run {
-	uint64_t live; /* which words of bits are not 0 */
 	uint64_t *bits; /* live tasks that have not run, by position */
-	uint64_t *done; /* those that have */
 	uint64_t *chosen; /* tasks that wait for several, and one was chosen */
 	int32_t *value; /* what those with branches have returned */
 	uint16_t *waits; /* edges to come */
+	uint16_t *ran; /* positions of those that have, one after another */
 };
 
 /* Of a sealed graph: what its regions need in a frame. 0 or -ENOMEM. */

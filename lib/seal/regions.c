@@ -18,6 +18,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* By index, for all loops; by loop, one more at the end. */
 struct maker {
@@ -250,16 +251,34 @@ static uint32_t add_table(struct region *r, struct region_task *t, uint32_t at)
 	return at;
 }
 
-static uint16_t leads_to(const struct region *r, const struct region_task *t)
+/* Where edges first to end lead to if that is all; 0: more is to be done. */
+static uint16_t leads_to(const struct region *r, uint32_t first, uint32_t end)
 {
-	const struct region_edge *e = &r->edge[t->first];
-
-	if (r->has_ports)
+	if (end - first != 1)
 		return 0;
-	return t->end - t->first == 1 && t->first_branch == t->end &&
-			       e->how == REGION_LIVE
-		       ? e->to
-		       : 0;
+	if (r->edge[first].how == REGION_BACK)
+		return REGION_ROUND;
+	return r->edge[first].how == REGION_LIVE ? r->edge[first].to : 0;
+}
+
+/* Needs nothing but to know the next task, of most tasks. */
+static void find_jumps(struct region *r)
+{
+	struct region_task *t;
+	uint32_t p, i;
+
+	for (p = 0; p < r->nr && !r->has_ports; p++) {
+		t = &r->task[p];
+		if (t->first_branch == t->end)
+			t->only = leads_to(r, t->first, t->end);
+		if (t->first_branch == t->end && t->end - t->first == 1 &&
+		    r->edge[t->first].how == REGION_ALL)
+			t->joins = r->edge[t->first].to;
+		if (t->first != t->first_branch)
+			continue;
+		for (i = t->first_at; i < t->first_at + t->nr_dense; i++)
+			r->jump[i] = leads_to(r, r->at[i], r->at[i + 1]);
+	}
 }
 
 static void fill_region(const struct maker *m, struct region *r,
@@ -290,8 +309,7 @@ static void fill_region(const struct maker *m, struct region *r,
 		r->counts |= r->waits[p] > 1;
 	}
 	r->has_ports = r->ports.has_hooks || r->ports.nr;
-	for (p = 0; p < r->nr; p++)
-		r->task[p].only = leads_to(r, &r->task[p]);
+	find_jumps(r);
 }
 
 /* The region and what it points to are one block. NULL: no memory. */
@@ -301,26 +319,33 @@ static struct region *alloc_region(uint32_t nr, uint32_t nr_edges)
 	size_t edge = round_up(nr_edges * sizeof(struct region_edge), 8);
 	size_t at = round_up((nr + nr_edges) * sizeof(uint32_t), 8);
 	size_t live = round_up(nr_edges * sizeof(uint32_t), 8);
-	struct region *r = calloc(1, sizeof(*r) + task + edge + at + live +
-					     nr * sizeof(uint16_t));
+	size_t jump = round_up((nr + nr_edges) * sizeof(uint16_t), 8);
+	struct region *r = aligned_alloc(
+		CACHE_LINE, round_up(sizeof(*r) + task + edge + at + live +
+					     jump + nr * sizeof(uint16_t),
+				     CACHE_LINE));
 
 	if (!r)
 		return NULL;
+	memset((void *)r, 0,
+	       sizeof(*r) + task + edge + at + live + jump +
+		       nr * sizeof(uint16_t));
 	r->nr = nr;
 	r->nr_words = (nr + 63) / 64;
 	r->task = (struct region_task *)(r + 1);
 	r->edge = (struct region_edge *)((char *)r->task + task);
 	r->at = (uint32_t *)((char *)r->edge + edge);
 	r->ports.live = (uint32_t *)((char *)r->at + at);
-	r->waits = (uint16_t *)((char *)r->ports.live + live);
+	r->jump = (uint16_t *)((char *)r->ports.live + live);
+	r->waits = (uint16_t *)((char *)r->jump + jump);
 	return r;
 }
 
 /* Bytes of edges and of their tables, at most. */
 static bool is_too_large(uint32_t nr, uint32_t nr_edges)
 {
-	return (uint64_t)nr_edges *
-		       (sizeof(struct region_edge) + 2 * sizeof(uint32_t)) >
+	return (uint64_t)nr_edges * (sizeof(struct region_edge) +
+				     2 * sizeof(uint32_t) + sizeof(uint16_t)) >
 	       (uint64_t)nr * REGION_BYTES;
 }
 
