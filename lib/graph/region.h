@@ -34,7 +34,6 @@ enum region_how {
 struct region_edge {
 	uint16_t how; /* enum region_how */
 	uint16_t to; /* a position; BACK, EXIT: which edge of the task */
-	uint32_t live; /* PORT: the edge's byte in the frame, see port.h */
 	uint16_t branch;
 };
 
@@ -54,9 +53,10 @@ struct region_task {
 /* In jump[]: the one edge of a branch goes round the loop. */
 #define REGION_ROUND UINT16_MAX
 
-/* Bytes of edges that values take, none of which the head has been told of. */
+/* Edges with PORT, each of which has a byte in the frame, see port.h. */
 struct region_ports {
-	uint32_t *live;
+	uint32_t *live; /* bytes of all of them, nr */
+	uint32_t *of; /* by edge; NULL: there are none */
 	uint32_t nr;
 	bool has_hooks; /* see struct ports */
 };

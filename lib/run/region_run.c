@@ -88,7 +88,7 @@ take_edge(struct walk *k, const struct region_task *t,
 	  const struct region_edge *e)
 {
 	if (unlikely(e->how & REGION_PORT))
-		port_tell(&k->b->f->port, e->live, true);
+		port_tell(&k->b->f->port, k->r->ports.of[e - k->r->edge], true);
 	switch (e->how & ~REGION_PORT) {
 	case REGION_LIVE:
 		set_live(k, e->to);

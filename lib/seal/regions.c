@@ -223,11 +223,10 @@ static uint32_t add_edges(const struct maker *m, struct region *r,
 		if (has_branch(&e) != chosen || e.flags & CONTROL_DATA)
 			continue;
 		if (tells_port(&e))
-			r->ports.live[r->ports.nr++] = e.live;
+			r->ports.live[r->ports.nr++] = r->ports.of[at] = e.live;
 		r->edge[at++] = (struct region_edge){
 			.how = (uint16_t)(arrival_of(m, &e) |
 					  (tells_port(&e) ? REGION_PORT : 0)),
-			.live = e.live,
 			.to = (uint16_t)(stays_inside(&e)
 						 ? m->g->control->position[e.to]
 						 : i),
@@ -312,56 +311,87 @@ static void fill_region(const struct maker *m, struct region *r,
 	find_jumps(r);
 }
 
-/* The region and what it points to are one block. NULL: no memory. */
-static struct region *alloc_region(uint32_t nr, uint32_t nr_edges)
+/* How large a region is to be. */
+struct size {
+	uint32_t nr, nr_edges;
+	uint32_t nr_ports; /* edges with a byte */
+};
+
+/* Bytes of edges and of their tables. */
+static uint64_t bytes_of_edges(const struct size *s)
 {
-	size_t task = nr * sizeof(struct region_task);
-	size_t edge = round_up(nr_edges * sizeof(struct region_edge), 8);
-	size_t at = round_up((nr + nr_edges) * sizeof(uint32_t), 8);
-	size_t live = round_up(nr_edges * sizeof(uint32_t), 8);
-	size_t jump = round_up((nr + nr_edges) * sizeof(uint16_t), 8);
-	struct region *r = aligned_alloc(
-		CACHE_LINE, round_up(sizeof(*r) + task + edge + at + live +
-					     jump + nr * sizeof(uint16_t),
-				     CACHE_LINE));
+	uint64_t each = sizeof(struct region_edge) + sizeof(uint32_t) +
+			sizeof(uint16_t);
+
+	if (s->nr_ports)
+		each += sizeof(uint32_t);
+	return s->nr_edges * each + s->nr_ports * sizeof(uint32_t);
+}
+
+/* Takes bytes of the block, in steps that all types in it are aligned to. */
+static void *take_bytes(char **at, size_t bytes)
+{
+	void *p = *at;
+
+	*at += round_up(bytes, 8);
+	return p;
+}
+
+/* The region and what it points to are one block. NULL: no memory. */
+static struct region *alloc_region(const struct size *s)
+{
+	size_t bytes = round_up(sizeof(struct region) +
+					s->nr * (sizeof(struct region_task) +
+						 4 * sizeof(uint32_t)) +
+					bytes_of_edges(s) + 64,
+				CACHE_LINE);
+	struct region *r = aligned_alloc(CACHE_LINE, bytes);
+	char *at = (char *)(r + 1);
 
 	if (!r)
 		return NULL;
-	memset((void *)r, 0,
-	       sizeof(*r) + task + edge + at + live + jump +
-		       nr * sizeof(uint16_t));
-	r->nr = nr;
-	r->nr_words = (nr + 63) / 64;
-	r->task = (struct region_task *)(r + 1);
-	r->edge = (struct region_edge *)((char *)r->task + task);
-	r->at = (uint32_t *)((char *)r->edge + edge);
-	r->ports.live = (uint32_t *)((char *)r->at + at);
-	r->jump = (uint16_t *)((char *)r->ports.live + live);
-	r->waits = (uint16_t *)((char *)r->jump + jump);
+	memset((void *)r, 0, bytes);
+	r->nr = s->nr;
+	r->nr_words = (s->nr + 63) / 64;
+	r->task = take_bytes(&at, s->nr * sizeof(struct region_task));
+	r->edge = take_bytes(&at, s->nr_edges * sizeof(struct region_edge));
+	/* A task has one place more, behind its branches. */
+	r->at = take_bytes(&at, (s->nr + s->nr_edges) * sizeof(uint32_t));
+	r->jump = take_bytes(&at, (s->nr + s->nr_edges) * sizeof(uint16_t));
+	r->waits = take_bytes(&at, s->nr * sizeof(uint16_t));
+	if (s->nr_ports) {
+		r->ports.live = take_bytes(&at, s->nr_ports * sizeof(uint32_t));
+		r->ports.of = take_bytes(&at, s->nr_edges * sizeof(uint32_t));
+	}
+	check(at <= (char *)r + bytes);
 	return r;
 }
 
-/* Bytes of edges and of their tables, at most. */
-static bool is_too_large(uint32_t nr, uint32_t nr_edges)
+static void count_edges(const struct maker *m, uint32_t index, struct size *s)
 {
-	return (uint64_t)nr_edges * (sizeof(struct region_edge) +
-				     2 * sizeof(uint32_t) + sizeof(uint16_t)) >
-	       (uint64_t)nr * REGION_BYTES;
+	uint32_t i, nr = nr_edges_of(m, index);
+	struct control_edge e;
+
+	for (i = 0; i < nr; i++) {
+		e = edge_of(m, index, i);
+		s->nr_ports += tells_port(&e);
+	}
+	s->nr_edges += nr;
 }
 
 static int make_region(struct maker *m, uint32_t l)
 {
-	uint32_t *list = m->members + m->first[l], nr_edges = 0, i;
-	uint32_t nr = m->first[l + 1] - m->first[l];
+	struct size s = { .nr = m->first[l + 1] - m->first[l] };
+	uint32_t *list = m->members + m->first[l], i;
 	struct region *r;
 
 	if (!order_members(m, l))
 		return 0;
-	for (i = 0; i < nr; i++)
-		nr_edges += nr_edges_of(m, list[i]);
-	if (is_too_large(nr, nr_edges))
+	for (i = 0; i < s.nr; i++)
+		count_edges(m, list[i], &s);
+	if (bytes_of_edges(&s) > (uint64_t)s.nr * REGION_BYTES)
 		return 0;
-	r = alloc_region(nr, nr_edges);
+	r = alloc_region(&s);
 	if (!r)
 		return no_memory(m->g);
 	fill_region(m, r, list);
