@@ -115,6 +115,20 @@ static inline bool rec_arrive_control(struct rec *r, uint32_t how,
 	return (pending & REC_ARRIVALS) == 1;
 }
 
+/*
+ * nr arrivals that count, of tasks that were not chosen. True: the last one is
+ * among them. *all: as rec_arrive_control() says.
+ */
+static inline bool rec_arrive_unchosen(struct rec *r, uint32_t nr,
+				       uint32_t *all)
+{
+	/* [control.arrive] what we did; pairs with [control.last] and itself.
+	 */
+	*all = a_sub(&r->pending, nr, acq_rel);
+	check((*all & REC_ARRIVALS) >= nr);
+	return (*all & REC_ARRIVALS) == nr;
+}
+
 /* By whoever arrived last, before the task runs. */
 static inline void rec_rearm(struct rec *r, uint32_t nr_in)
 {

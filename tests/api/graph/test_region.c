@@ -336,6 +336,18 @@ static int64_t time_of_machine(int nr)
 	return best;
 }
 
+/* Without a region they are told in one step, and are as many. */
+static void unchosen_arms_are_counted(const char *options)
+{
+	const uint64_t left = 199 * TURNS;
+
+	at.rt = api_open(options);
+	time_of_machine(200);
+	is(counter_comes_to("lkdf.unchosen", 5 * left), 5 * left,
+	   "%s: 199 of 200 states are not chosen", options);
+	is(lkdf_close(at.rt), 0, "%s: close", options);
+}
+
 /* An arm that is not chosen is not looked at. */
 static void many_states_cost_as_few(void)
 {
@@ -467,6 +479,9 @@ int main(void)
 {
 	tap_start(60);
 	many_states_cost_as_few();
+	unchosen_arms_are_counted("workers=1,loop_regions=no");
+	unchosen_arms_are_counted("workers=2,loop_regions=no");
+	unchosen_arms_are_counted("workers=4,loop_regions=no");
 	run_joins("workers=1");
 	run_joins("workers=2");
 	run_all("workers=1", false);
