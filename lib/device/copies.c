@@ -161,7 +161,9 @@ void copies_returned(struct device *d, struct device_copy *c, int error)
 /* The device may be done with it, or have refused it, when we return. */
 static void begin_return(struct device *d, struct device_copy *c)
 {
-	const struct lkdf_transfer t = { c->host, c->device_ptr, 0, c->bytes };
+	const struct lkdf_transfer t = { .host = c->host,
+					 .device_ptr = c->device_ptr,
+					 .bytes = c->bytes };
 	struct lkdf_device_op op;
 	struct device_slot *s = device_give(d, NULL, &op);
 	int rc = -ENOMEM;

@@ -40,6 +40,15 @@
 #define DEVICE_KERNEL_QUEUE 2
 #define DEVICE_QUEUES 64 /* for kernels */
 
+/* Where a request is, see request.h. */
+enum device_state {
+	DEVICE_RESERVE,
+	DEVICE_UPLOAD,
+	DEVICE_RUN,
+	DEVICE_FETCH,
+	DEVICE_OVER, /* the launcher has let it go */
+};
+
 struct device_copy;
 struct device_req;
 struct held_call;
@@ -65,6 +74,7 @@ struct device_slot {
 
 	/* The launcher; all NULL: nobody wants to know. */
 	struct device_req *req;
+	enum device_state state; /* what it is of the request */
 	struct device_copy *copy; /* that is carried back */
 	struct device_row_op row;
 	struct held_move *move; /* bytes of held.h */

@@ -239,7 +239,7 @@ static void run_next(void *executor, struct device_region *g,
 	bool is_quiet = goes_quietly(g, r);
 
 	g->nr_quiet = is_quiet ? g->nr_quiet + 1 : 0;
-	r->launch.flags = is_quiet ? LKDF_LAUNCH_QUIET : 0;
+	r->is_quiet = is_quiet;
 	request_run(executor, r, g->queue);
 	r->has_run = !r->nr_ops;
 }

@@ -36,7 +36,7 @@ CHECK_ONLY static bool may_end(const struct device_req *r)
 void request_move(struct device_req *r, enum device_state to)
 {
 	check_move(legal, a_load(&r->state, relaxed), to);
-	check(!r->nr_ops);
+	check(!r->nr_ops || r->queue);
 	check(to != DEVICE_OVER || may_end(r));
 	a_store(&r->state, to, relaxed);
 }
@@ -248,17 +248,6 @@ unsigned request_queue(struct device *d)
 	return queue;
 }
 
-static void fetch_all(struct device_req *r)
-{
-	uint32_t i;
-
-	for (i = 0; i < r->nr_reserved && !r->error; i++)
-		/* order: request.fetch */
-		if (r->operand[i].mode & LKDF_WRITE &&
-		    (!r->operand[i].is_kept || r->operand[i].is_through))
-			request_fetch(r, &r->operand[i]);
-}
-
 static void starve_request(struct device *d, struct device_req *r)
 {
 	set_starving(d, r);
@@ -291,6 +280,10 @@ static void advance_request(struct device *d, void *executor,
 			if (r->leads && !r->error && region_begin(executor, r))
 				return;
 			request_move(r, DEVICE_UPLOAD);
+			if (request_goes_together(r)) {
+				request_give_together(executor, r);
+				break;
+			}
 			request_upload(r, 0);
 			/* order: request.upload: it is done before. */
 			break;
@@ -300,12 +293,13 @@ static void advance_request(struct device *d, void *executor,
 			request_run(executor, r, request_queue(d));
 			break;
 		case DEVICE_RUN:
-			if (!r->error && r->ops->next(r)) {
+			if (!r->queue && !r->error && r->ops->next(r)) {
 				request_run(executor, r, request_queue(d));
 				break;
 			}
 			request_move(r, DEVICE_FETCH);
-			fetch_all(r);
+			if (!r->queue)
+				request_fetch_all(r);
 			break;
 		case DEVICE_FETCH:
 			release_operands(d, r, end_of(r));
@@ -331,6 +325,7 @@ void request_op_done(struct device *d, void *executor, struct device_slot *s)
 	struct device_copy *c = s->copy;
 	struct held_move *m = s->move;
 	uint64_t end = s->is_quiet ? 0 : s->end_ticks;
+	enum device_state state = s->state;
 	struct device_slot *quiet;
 	int error = s->error;
 
@@ -350,7 +345,9 @@ void request_op_done(struct device *d, void *executor, struct device_slot *s)
 	if (!r || a_load(&d->is_lost, relaxed))
 		return;
 	if (error)
-		request_fail_call(r, doing[a_load(&r->state, relaxed)], error);
+		request_fail_call(r, doing[state], error);
+	if (end)
+		r->op_end = end;
 	if (--r->nr_ops)
 		return;
 	if (r->region)
@@ -366,6 +363,9 @@ void request_enter(struct device *d, struct device_req *r)
 	r->error = 0;
 	r->nr_reserved = 0;
 	r->has_launched = false;
+	r->is_quiet = false;
+	r->queue = 0;
+	r->op_end = 0;
 	r->waits_since = r->uid = 0;
 	r->bytes_up = r->bytes_down = 0;
 	r->why[0] = 0;

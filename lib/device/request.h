@@ -5,7 +5,9 @@
  *
  *	RESERVE -> UPLOAD -> RUN -> FETCH -> OVER
  *
- * A request goes on when all that the device was given for it is done. A
+ * A request goes on when all that the device was given for it is done; where
+ * one queue takes copies and kernels in their order the device is given all at
+ * once. A
  * request that fails or is cancelled skips what is left and gives back what it
  * has. A single request at a time may wait for room (starving), and then no
  * other is begun: it waits only for those that have all they need, so it comes
@@ -44,14 +46,6 @@ struct device_operand {
 	struct region_memory *shared; /* of a region */
 	bool is_fetching; /* the same */
 	bool is_filled; /* the copy has the bytes already */
-};
-
-enum device_state {
-	DEVICE_RESERVE,
-	DEVICE_UPLOAD,
-	DEVICE_RUN,
-	DEVICE_FETCH,
-	DEVICE_OVER, /* the launcher has let it go */
 };
 
 /* Of the layer above. executor: as the launcher's items are run with. */
@@ -122,8 +116,11 @@ struct device_req {
 	struct device_req *behind; /* of the region, in order */
 	bool has_run; /* the same: its launch is done */
 	bool has_launched;
+	bool is_quiet; /* the next op is, where it can be */
+	unsigned queue; /* that takes all its ops at once; 0: there is none */
 	uint64_t waits_since; /* for room, ticks; 0: it does not */
 	uint64_t begun; /* its enqueue(), ticks */
+	uint64_t op_end; /* of its last op that is done, ticks */
 	uint64_t uid; /* of what was recorded of it last; 0: nothing was */
 	int error;
 	char why[DEVICE_WHY];
@@ -156,7 +153,17 @@ unsigned request_queue(struct device *d);
 /* In no list of the device's any more. */
 void request_leave(struct device *d, struct device_req *r);
 
-/* ---- request_give.c, for request.c alone -------------------------------- */
+/* ---- request_together.c, for request.c alone ---------------------------- */
+
+/* Has one queue all that the request needs? It has its memory. */
+bool request_goes_together(const struct device_req *r);
+void request_give_together(void *executor, struct device_req *r);
+
+/* ---- request_give.c, for these two alone -------------------------------- */
+
+/* Do its bytes come home behind the launch? Those of all that do. */
+bool request_fetches(const struct device_operand *o);
+void request_fetch_all(struct device_req *r);
 
 /* A launch of its code; what was given to the queue so far. */
 void request_launch(struct device_req *r, unsigned queue);

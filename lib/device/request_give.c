@@ -15,10 +15,15 @@ static int give_upload(struct device *d, struct device_req *r, void *u,
 		       struct lkdf_device_op op)
 {
 	const struct device_operand *o = u;
-	const struct lkdf_transfer t = { o->host, o->device_ptr, 0, o->bytes };
+	const struct lkdf_transfer t = {
+		.host = o->host,
+		.device_ptr = o->device_ptr,
+		.bytes = o->bytes,
+		.flags = r->is_quiet ? LKDF_LAUNCH_QUIET : 0,
+	};
 
-	(void)r;
-	return d->ops.upload(d->dev, DEVICE_UPLOAD_QUEUE, &t, op);
+	return d->ops.upload(d->dev, r->queue ? r->queue : DEVICE_UPLOAD_QUEUE,
+			     &t, op);
 }
 
 static int give_within(struct device *d, struct device_req *r, void *u,
@@ -47,15 +52,20 @@ static int give_fetch(struct device *d, struct device_req *r, void *u,
 		      struct lkdf_device_op op)
 {
 	const struct device_operand *o = u;
-	const struct lkdf_transfer t = { o->host, o->device_ptr, 0, o->bytes };
+	const struct lkdf_transfer t = {
+		.host = o->host,
+		.device_ptr = o->device_ptr,
+		.bytes = o->bytes,
+	};
 
-	(void)r;
-	return d->ops.fetch(d->dev, DEVICE_FETCH_QUEUE, &t, op);
+	return d->ops.fetch(d->dev, r->queue ? r->queue : DEVICE_FETCH_QUEUE,
+			    &t, op);
 }
 
 static int give_launch(struct device *d, struct device_req *r, void *u,
 		       struct lkdf_device_op op)
 {
+	r->launch.flags = r->is_quiet ? LKDF_LAUNCH_QUIET : 0;
 	return d->ops.launch(d->dev, *(unsigned *)u, &r->launch, op);
 }
 
@@ -70,22 +80,59 @@ static int give_mark(struct device *d, struct device_req *r, void *u,
 struct way {
 	const char *what;
 	give_fn fn;
+	enum device_state state; /* that it is for */
 	uint32_t sort; /* of the row */
 	enum rows_copy copy;
+	bool may_be_quiet;
 };
 
-static const struct way upload_way = { "upload", give_upload, LKDF_SPAN_COPY,
-				       ROWS_UPLOAD };
-static const struct way within_way = { "copy", give_within, LKDF_SPAN_COPY,
-				       ROWS_WITHIN };
-static const struct way fill_way = { "fill", give_fill, LKDF_SPAN_COPY,
-				     ROWS_WITHIN };
-static const struct way fetch_way = { "fetch", give_fetch, LKDF_SPAN_COPY,
-				      ROWS_FETCH };
-static const struct way launch_way = { "launch", give_launch, LKDF_SPAN_KERNEL,
-				       ROWS_UPLOAD };
-static const struct way mark_way = { "mark", give_mark, LKDF_SPAN_KERNEL,
-				     ROWS_UPLOAD };
+static const struct way upload_way = {
+	.what = "upload",
+	.fn = give_upload,
+	.state = DEVICE_UPLOAD,
+	.sort = LKDF_SPAN_COPY,
+	.copy = ROWS_UPLOAD,
+	.may_be_quiet = true,
+};
+
+static const struct way within_way = {
+	.what = "copy",
+	.fn = give_within,
+	.state = DEVICE_UPLOAD,
+	.sort = LKDF_SPAN_COPY,
+	.copy = ROWS_WITHIN,
+};
+
+static const struct way fill_way = {
+	.what = "fill",
+	.fn = give_fill,
+	.state = DEVICE_UPLOAD,
+	.sort = LKDF_SPAN_COPY,
+	.copy = ROWS_WITHIN,
+};
+
+static const struct way fetch_way = {
+	.what = "fetch",
+	.fn = give_fetch,
+	.state = DEVICE_FETCH,
+	.sort = LKDF_SPAN_COPY,
+	.copy = ROWS_FETCH,
+};
+
+static const struct way launch_way = {
+	.what = "launch",
+	.fn = give_launch,
+	.state = DEVICE_RUN,
+	.sort = LKDF_SPAN_KERNEL,
+	.may_be_quiet = true,
+};
+
+static const struct way mark_way = {
+	.what = "mark",
+	.fn = give_mark,
+	.state = DEVICE_RUN,
+	.sort = LKDF_SPAN_KERNEL,
+};
 
 static void begin_row(const struct device_req *r, struct device_slot *s,
 		      const struct way *w, void *u)
@@ -101,6 +148,17 @@ static void begin_row(const struct device_req *r, struct device_slot *s,
 		s->row.begin = r->begun;
 }
 
+/* It was taken: the end of another one may tell of it, or its of others'. */
+static void note_queue(struct device_req *r, struct device_slot *s,
+		       const struct way *w, const void *u)
+{
+	unsigned queue =
+		w->sort == LKDF_SPAN_KERNEL ? *(const unsigned *)u : r->queue;
+
+	if (queue)
+		quiet_give(r->device, s, queue, r->is_quiet && w->may_be_quiet);
+}
+
 /* Gives one op of the request: of an operand, or of a queue. */
 static void give_op(struct device_req *r, const struct way *w, void *u)
 {
@@ -114,13 +172,12 @@ static void give_op(struct device_req *r, const struct way *w, void *u)
 		return;
 	}
 	r->nr_ops++;
+	s->state = w->state;
 	err_clear();
 	begin_row(r, s, w, u);
 	rc = w->fn(d, r, u, op);
 	if (rc >= 0) {
-		if (w->sort == LKDF_SPAN_KERNEL)
-			quiet_give(d, s, *(unsigned *)u,
-				   r->launch.flags & LKDF_LAUNCH_QUIET);
+		note_queue(r, s, w, u);
 		return;
 	}
 	request_fail_said(r, w->what, rc);
@@ -176,6 +233,21 @@ void request_fetch(struct device_req *r, struct device_operand *o)
 {
 	r->bytes_down += o->bytes;
 	give_op(r, &fetch_way, o);
+}
+
+bool request_fetches(const struct device_operand *o)
+{
+	/* order: request.fetch */
+	return o->mode & LKDF_WRITE && (!o->is_kept || o->is_through);
+}
+
+void request_fetch_all(struct device_req *r)
+{
+	uint32_t i;
+
+	for (i = 0; i < r->nr_reserved && !r->error; i++)
+		if (request_fetches(&r->operand[i]))
+			request_fetch(r, &r->operand[i]);
 }
 
 void request_launch(struct device_req *r, unsigned queue)

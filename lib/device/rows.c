@@ -360,6 +360,8 @@ void rows_end(struct device *d, struct device_slot *s)
 	count_busy(d, s->row.sort, end);
 	end_hook(d, s);
 	begin = max_u64(s->row.begin, row->end);
+	if (s->req)
+		begin = max_u64(begin, s->req->op_end);
 	end = max_u64(begin, end);
 	if (s->row.sort == LKDF_SPAN_KERNEL)
 		d->rows.last_kernel = 0;

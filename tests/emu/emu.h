@@ -23,6 +23,7 @@ static int emu_info(void *dev, struct lkdf_device_info *out)
 	out->size = sizeof(*out);
 	out->node = -1;
 	out->nr_queues = e->nr_queues;
+	out->queue_copy_bytes = e->flags & EMU_TOGETHER ? EMU_COPY_BYTES : 0;
 	out->memory = e->flags & EMU_OWN ? e->memory : 0;
 	snprintf(out->name, sizeof(out->name), "emulated");
 	return emu_leave(e, rc);
@@ -225,6 +226,8 @@ static int emu_upload(void *dev, unsigned queue, const struct lkdf_transfer *t,
 	c->from = t->host;
 	c->to = e->alias + ((char *)t->device_ptr - e->base) + t->offset;
 	c->bytes = t->bytes;
+	c->is_quiet = t->flags & LKDF_LAUNCH_QUIET;
+	atomic_fetch_add(&e->nr_quiet, c->is_quiet);
 	atomic_fetch_add(&e->bytes_up, t->bytes);
 	return emu_give(e, EMU_UPLOAD, queue, c);
 }
@@ -239,6 +242,8 @@ static int emu_fetch(void *dev, unsigned queue, const struct lkdf_transfer *t,
 	c->from = e->alias + ((char *)t->device_ptr - e->base) + t->offset;
 	c->to = t->host;
 	c->bytes = t->bytes;
+	if (t->flags)
+		abort();
 	atomic_fetch_add(&e->bytes_down, t->bytes);
 	return emu_give(e, EMU_FETCH, queue, c);
 }

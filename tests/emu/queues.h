@@ -16,6 +16,7 @@
 #define EMU_QUEUES 8 /* with those for copies */
 #define EMU_BLOCKS 4096
 #define EMU_GRAIN 256
+#define EMU_COPY_BYTES 1024 /* that queues for kernels take */
 
 enum emu_entry {
 	EMU_INFO,
@@ -60,6 +61,7 @@ enum emu_flag {
 	EMU_FILLS = 8192, /* makes zeroes */
 	EMU_BUILDS = 4096, /* builds beside all other calls */
 	EMU_QUIET = 16384, /* with ORDERED: tells of quiet launches that fail */
+	EMU_TOGETHER = 32768, /* with ORDERED: queues for kernels take copies */
 };
 
 struct emu;

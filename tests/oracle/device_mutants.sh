@@ -22,18 +22,19 @@ mutant copies.version $f 'n;s/= .*/= c->version != 0;/'
 mutant copies.dirty $f 'n;s/= .*/= false;/'
 mutant copies.since $f 'n;s/c->version >= [^&]*&& //'
 f=lib/device/offhost.c
-mutant away.whole $f 'n;s/want/if (0) want/'
-mutant away.parts $f 'n;s/!part/0/'
-mutant away.of_whole $f 'n;s/part/0/'
-mutant away.of_parts $f 'n;s/!part/0/'
-mutant away.since $f 'n;s/= .*/= 0;/'
-mutant away.version $f 'n;s/++//'
+mutant offhost.whole $f 'n;s/want/if (0) want/'
+mutant offhost.parts $f 'n;s/!part/0/'
+mutant offhost.of_whole $f 'n;s/part/0/'
+mutant offhost.of_parts $f 'n;s/!part/0/'
+mutant offhost.since $f 'n;s/= .*/= 0;/'
+mutant offhost.version $f 'n;s/++//'
 f=lib/data/offhost.c
 mutant data.written $f 'n;s/writes/0/'
 mutant data.waits $f 'n;s/return c/return 0/'
 f=lib/device/request.c
 mutant request.upload $f 'n;s/break/__attribute__((fallthrough))/'
-mutant request.fetch $f 'n;n;s/||.*is_through/|| 0/'
+f=lib/device/request_give.c
+mutant request.fetch $f 'n;s/ ||.*is_through)/)/'
 f=lib/offload/kernel_bytes.c
 mutant kernel.waits $f 'n;s/NULL/r->req.device/'
 mutant kernel.whole $f 'n;s/o->mode & LKDF_WRITE || //'
@@ -65,8 +66,8 @@ else
 	f=lib/device/copies.c
 	mutant copies.version $f 'n;s/= .*/= c->version != 0;/'
 	mutant copies.dirty $f 'n;s/= .*/= false;/'
-	f=lib/device/request.c
-	mutant request.fetch $f 'n;n;s/||.*is_through/|| 0/'
+	f=lib/device/request_give.c
+	mutant request.fetch $f 'n;s/ ||.*is_through)/)/'
 	f=lib/opencl/queue.c
 	plant opencl.bytes $f 's/t->offset, t->bytes,/t->offset, t->bytes - 8,/' $f
 fi

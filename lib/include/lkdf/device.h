@@ -45,7 +45,9 @@ struct lkdf_device_info {
 				   * block_shared is without them */
 	uint32_t block_registers; /* of a block, at most */
 	uint32_t max_queue_ops; /* that a queue takes before a call waits */
-	uint32_t pad;
+	uint32_t queue_copy_bytes; /* of an upload or a fetch that queues for
+				    * kernels take, in their order; 0: they
+				    * take neither */
 };
 
 /**
@@ -158,6 +160,8 @@ struct lkdf_transfer {
 	void *device_ptr; /* as alloc gave it */
 	uint64_t offset; /* in there */
 	uint64_t bytes;
+	uint32_t flags, pad; /* flags: of an upload in a queue for kernels:
+			      * LKDF_LAUNCH_QUIET or 0 */
 };
 
 /* Bytes that go from one memory of the device to another, or within one. */
@@ -188,7 +192,10 @@ struct lkdf_device_fill {
  * LKDF_DEVICE_HOST_MEMORY has alloc, free, upload and fetch, too. The library
  * gives an op only after all ops that it depends on are done, so a device need
  * not keep any order. To one with LKDF_DEVICE_ORDERED it gives kernels of
- * graphs that depend on each other one behind the other, in one queue.
+ * graphs that depend on each other one behind the other, in one queue, and,
+ * where queue_copy_bytes of the device allows it, the uploads, launches and
+ * fetches of one task as well. An op behind one that fails in there may fail or
+ * be done, and the library does not use the bytes that it writes.
  */
 struct lkdf_device_ops {
 	uint32_t size, flags; /* enum lkdf_device_flag */

@@ -179,6 +179,12 @@ static const struct device_sort device_sorts[] = {
 	{ "own ordered", EMU_OWN | EMU_ORDERED | EMU_WILD, "workers=2" },
 	{ "own ordered quiet", EMU_OWN | EMU_ORDERED | EMU_WILD | EMU_QUIET,
 	  "workers=2" },
+	{ "own ordered together", EMU_OWN | EMU_ORDERED | EMU_TOGETHER,
+	  "workers=2" },
+	{ "own ordered wild together",
+	  EMU_OWN | EMU_ORDERED | EMU_WILD | EMU_QUIET | EMU_TOGETHER |
+		  EMU_POLLS,
+	  "workers=2" },
 	{ "host ordered", EMU_ORDERED | EMU_WILD, "workers=2" },
 	{ "serial ordered", EMU_OWN | EMU_ORDERED | EMU_WILD, "serial=yes" },
 	{ "serial host ordered quiet",
