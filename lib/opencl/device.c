@@ -9,6 +9,8 @@
 
 /* Kernels of one device that may well run side by side. */
 #define NR_QUEUES 4
+/* Larger copies go beside kernels. */
+#define COPY_BYTES 65536
 /* Behind the two for copies. */
 #define FIRST_KERNELS 2
 
@@ -53,6 +55,7 @@ static int get_info(void *dev, struct lkdf_device_info *out)
 	out->max_block = small_number(d, OCL_DEVICE_MAX_WORK_GROUP_SIZE);
 	out->block_shared = small_number(d, OCL_DEVICE_LOCAL_MEM_SIZE);
 	out->unit_shared = out->block_shared;
+	out->queue_copy_bytes = COPY_BYTES;
 	out->max_value_bytes = small_number(d, OCL_DEVICE_MAX_PARAMETER_SIZE);
 	return 0;
 }
@@ -93,6 +96,7 @@ static void stop_device(void *dev)
 
 	while (d->nr_queues) {
 		d->nr_queues--;
+		opencl_quiet_free(&d->cl, d->quiet[d->nr_queues]);
 		if (d->queue[d->nr_queues] == d->foreign)
 			continue;
 		d->cl.clFinish(d->queue[d->nr_queues]);
@@ -154,7 +158,8 @@ static void *queue_of(void *dev, unsigned queue)
 const struct lkdf_device_ops opencl_ops = {
 	.size = sizeof(struct lkdf_device_ops),
 	.flags = LKDF_DEVICE_RANGES | LKDF_DEVICE_ORDERED |
-		 LKDF_DEVICE_HANDLES | LKDF_DEVICE_CALLS | LKDF_DEVICE_BUILDS,
+		 LKDF_DEVICE_HANDLES | LKDF_DEVICE_CALLS | LKDF_DEVICE_BUILDS |
+		 LKDF_DEVICE_QUIET,
 	.name = "opencl",
 	.info = get_info,
 	.start = start_device,

@@ -35,6 +35,9 @@ struct opencl_device {
 	ocl_queue queue[OPENCL_MAX_QUEUES];
 	unsigned nr_queues;
 	struct opencl_shared *shared;
+	/* Commands whose end the next one of the queue tells; oldest first. */
+	struct opencl_wait *quiet[OPENCL_MAX_QUEUES];
+	struct opencl_wait **last_quiet[OPENCL_MAX_QUEUES];
 
 	struct opencl_waits commands; /* the launcher adds */
 	struct opencl_waits events; /* any thread adds */

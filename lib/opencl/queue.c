@@ -11,15 +11,44 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct opencl_wait *prepare_launch(struct lkdf_device_op op)
+/* flags: LKDF_LAUNCH_QUIET or 0. */
+static struct opencl_wait *prepare_launch(struct lkdf_device_op op,
+					  uint32_t flags)
 {
 	struct opencl_wait *w = opencl_wait_create();
 
-	if (w)
-		w->op = op;
-	else
+	if (!w) {
 		err(-ENOMEM, "opencl: no memory");
+		return NULL;
+	}
+	w->op = op;
+	w->is_quiet = flags & LKDF_LAUNCH_QUIET;
 	return w;
+}
+
+/* A quiet command is not flushed; the next one that is told tells of it. */
+static void keep_quiet(struct opencl_device *d, unsigned queue, ocl_event e,
+		       struct opencl_wait *w)
+{
+	struct opencl_wait **at = d->last_quiet[queue];
+
+	w->event = e;
+	if (!d->quiet[queue])
+		at = &d->quiet[queue];
+	*at = w;
+	d->last_quiet[queue] = &w->next;
+}
+
+/* A command that has no call cannot be taken back: it is waited for. */
+static void finish_command(struct opencl_device *d, unsigned queue,
+			   int32_t error, ocl_event e, struct opencl_wait *w)
+{
+	d->cl.clFinish(d->queue[queue]);
+	d->cl.clReleaseEvent(e);
+	opencl_quiet_tell(&d->cl, w);
+	lkdf_device_done(w->op, opencl_failed("clSetEventCallback", error));
+	opencl_quiet_free(&d->cl, w->quiet);
+	free(w);
 }
 
 /* The command is under way with event e, or error says why it is not. */
@@ -27,23 +56,23 @@ static int send_command(struct opencl_device *d, unsigned queue,
 			const char *call, int32_t error, ocl_event e,
 			struct opencl_wait *w)
 {
-	struct lkdf_device_op op = w->op;
-
 	if (error) {
 		free(w);
 		return opencl_failed(call, error);
 	}
-	error = opencl_wait_begin(&d->cl, &d->commands, w, e);
-	if (error) {
-		/* It cannot be taken back: it is waited for. */
-		d->cl.clFinish(d->queue[queue]);
-		d->cl.clReleaseEvent(e);
-		free(w);
-		lkdf_device_done(op,
-				 opencl_failed("clSetEventCallback", error));
+	if (w->is_quiet) {
+		keep_quiet(d, queue, e, w);
 		return 0;
 	}
-	d->cl.clFlush(d->queue[queue]);
+	w->cl = &d->cl;
+	w->quiet = d->quiet[queue];
+	w->has_quiet = w->quiet;
+	d->quiet[queue] = NULL;
+	error = opencl_wait_begin(&d->cl, &d->commands, w, e);
+	if (error)
+		finish_command(d, queue, error, e, w);
+	else
+		d->cl.clFlush(d->queue[queue]);
 	return 0;
 }
 
@@ -51,7 +80,7 @@ int opencl_upload(void *dev, unsigned queue, const struct lkdf_transfer *t,
 		  struct lkdf_device_op op)
 {
 	struct opencl_device *d = dev;
-	struct opencl_wait *w = prepare_launch(op);
+	struct opencl_wait *w = prepare_launch(op, t->flags);
 	ocl_event e = NULL;
 	int32_t error;
 
@@ -67,7 +96,7 @@ int opencl_fetch(void *dev, unsigned queue, const struct lkdf_transfer *t,
 		 struct lkdf_device_op op)
 {
 	struct opencl_device *d = dev;
-	struct opencl_wait *w = prepare_launch(op);
+	struct opencl_wait *w = prepare_launch(op, 0);
 	ocl_event e = NULL;
 	int32_t error;
 
@@ -83,7 +112,7 @@ int opencl_copy(void *dev, unsigned queue, const struct lkdf_device_copy *c,
 		struct lkdf_device_op op)
 {
 	struct opencl_device *d = dev;
-	struct opencl_wait *w = prepare_launch(op);
+	struct opencl_wait *w = prepare_launch(op, 0);
 	ocl_event e = NULL;
 	int32_t error;
 
@@ -99,7 +128,7 @@ int opencl_fill(void *dev, unsigned queue, const struct lkdf_device_fill *f,
 		struct lkdf_device_op op)
 {
 	struct opencl_device *d = dev;
-	struct opencl_wait *w = prepare_launch(op);
+	struct opencl_wait *w = prepare_launch(op, 0);
 	const unsigned char value = (unsigned char)f->value;
 	ocl_event e = NULL;
 	int32_t error;
@@ -115,7 +144,7 @@ int opencl_fill(void *dev, unsigned queue, const struct lkdf_device_fill *f,
 int opencl_mark(void *dev, unsigned queue, struct lkdf_device_op op)
 {
 	struct opencl_device *d = dev;
-	struct opencl_wait *w = prepare_launch(op);
+	struct opencl_wait *w = prepare_launch(op, 0);
 	ocl_event e = NULL;
 	int32_t error;
 
@@ -242,7 +271,7 @@ int opencl_launch(void *dev, unsigned queue, const struct lkdf_launch *l,
 			   l->name);
 	for (i = 0; i < l->nr_arg && !rc; i++)
 		rc = set_arg(d, l, i, &parts);
-	w = rc ? NULL : prepare_launch(op);
+	w = rc ? NULL : prepare_launch(op, l->flags);
 	if (!w) {
 		release_parts(d, &parts);
 		return rc ? rc : -ENOMEM;

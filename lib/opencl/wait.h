@@ -6,12 +6,17 @@
  * one (POCL #1430), so the launcher asks for the status once in a while.
  *
  *	WAITS --- the driver calls ---> CALLED --- the launcher ---> gone
+ *	WAITS ---> TELLING, while quiet ones are told ---> CALLED
  *	WAITS --- the launcher asks, in vain for the call ---> ASKED
  *	WAITS --- the device stops ---> LEFT
  *	ASKED, LEFT --- the driver calls after all ---> gone
  *
  * The first of driver and launcher to move an event out of WAITS tells whoever
  * waits. The driver's call touches nothing of the device, which may be stopped.
+ *
+ * Commands that are quiet (LKDF_LAUNCH_QUIET) have an event and no call. They
+ * hang on the next command of their queue that has one: behind it each has a
+ * status, and those that failed are told before it.
  */
 #ifndef OPENCL_WAIT_H
 #define OPENCL_WAIT_H
@@ -21,6 +26,7 @@
 
 #include <lkdf/device.h>
 #include <pthread.h>
+#include <stdbool.h>
 
 struct opencl_wait {
 	/* Set before the driver knows it, constant afterwards. */
@@ -28,11 +34,19 @@ struct opencl_wait {
 	void (*fired)(void *u, int error); /* NULL: a command */
 	void *u;
 	ocl_event event;
+	const struct opencl *cl; /* while quiet ones are told */
+	bool has_quiet, is_quiet;
+
+	/*
+	 * Quiet ones before it, oldest first; whoever moves it out of WAITS,
+	 * then the launcher.
+	 */
+	struct opencl_wait *quiet;
 
 	/* Any thread. */
 	_Atomic(uint32_t) state;
 
-	/* Under the lock of the list. */
+	/* Under the lock of the list; of quiet ones as above. */
 	struct opencl_wait *next;
 };
 
@@ -46,6 +60,10 @@ void opencl_waits_init(struct opencl_waits *l);
 
 /* For the caller to fill in. NULL: no memory. */
 struct opencl_wait *opencl_wait_create(void);
+
+/* Of the quiet ones: tells of those that failed; frees all. */
+void opencl_quiet_tell(const struct opencl *cl, const struct opencl_wait *w);
+void opencl_quiet_free(const struct opencl *cl, struct opencl_wait *quiet);
 
 /*
  * The event, which is the list's from now on: whoever waits is told once. The
