@@ -225,6 +225,14 @@ static bool open_opencl(struct lkdf *rt)
 	return true;
 }
 
+/* In every other runtime ordered queues take copies and tell few ends. */
+static unsigned flags_of(uint32_t i)
+{
+	unsigned more = nr_opened % 2 ? 0 : EMU_QUIET | EMU_TOGETHER;
+
+	return sorts[i].flags | (sorts[i].flags & EMU_ORDERED ? more : 0);
+}
+
 bool d_devices_open(struct lkdf *rt, enum d_devices sort)
 {
 	struct lkdf_device_ops ops;
@@ -238,7 +246,7 @@ bool d_devices_open(struct lkdf *rt, enum d_devices sort)
 		return open_opencl(rt);
 	for (i = 0; i < D_DEVICES; i++) {
 		e = &opened[nr_opened].emu[i];
-		emu_init(e, sorts[i].flags, kernels);
+		emu_init(e, flags_of(i), kernels);
 		e->memory = sorts[i].memory;
 		e->seed = 17 * nr_opened + i;
 		ops = emu_ops(e);
