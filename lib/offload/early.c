@@ -276,14 +276,12 @@ bool early_is_awaited(const struct device_req *q)
 
 /* ---- their end ---------------------------------------------------------- */
 
-/* On a worker: its turn has come, and its request is over. */
-static void resolve_given(struct executor *ex, struct link_call *call)
+/* Its turn has come, and its request is over, which is gone then. */
+static void end_given(struct executor *ex, struct kernel_req *r)
 {
-	struct kernel_req *r = container_of(call, struct kernel_req, call);
 	int error = r->req.error;
 	uint32_t index = r->index;
 	struct frame *f = r->frame;
-	uint64_t now = ex->now;
 
 	check(f->kernels[index].req == r);
 	f->kernels[index].req = NULL;
@@ -300,17 +298,105 @@ static void resolve_given(struct executor *ex, struct link_call *call)
 	if (r->req.uid)
 		ex->now = r->req.uid;
 	kernel_free_request(f->graph->rt, r);
-	resolve_and_tell(ex->worker, f, index,
-			 error ? VERDICT_FAILED : VERDICT_LIVE);
+}
+
+/* On a worker. */
+static void resolve_given(struct executor *ex, struct link_call *call)
+{
+	struct kernel_req *r = container_of(call, struct kernel_req, call);
+	int verdict = r->req.error ? VERDICT_FAILED : VERDICT_LIVE;
+	uint32_t index = r->index;
+	struct frame *f = r->frame;
+	uint64_t now = ex->now;
+
+	end_given(ex, r);
+	resolve_and_tell(ex->worker, f, index, verdict);
 	ex->now = now;
 }
 
-/* The second of both sends it to a worker. */
-static void arrive_early(struct executor *ex, struct kernel_req *r)
+/* Is it over, with its task's turn? The one that is told so ends it. */
+static bool has_arrived(struct kernel_req *r)
 {
 	/* [early.arrive] what came of it; pairs with itself. */
-	if (a_add(&r->nr_arrived, 1, acq_rel) == 1)
-		runtime_push(r->frame->graph->rt, ex, &r->call.link);
+	return a_add(&r->nr_arrived, 1, acq_rel) == 1;
+}
+
+static void send_worker(struct executor *ex, struct kernel_req *r)
+{
+	runtime_push(r->frame->graph->rt, ex, &r->call.link);
+}
+
+/* All tasks behind it are given, and none of them is to be skipped. */
+static bool needs_no_worker(const struct kernel_req *r)
+{
+	struct frame *f = r->frame;
+	uint32_t nr, i;
+	const uint32_t *succ = graph_succ(f->graph, &f->recs[r->index], &nr);
+
+	if (r->req.error || !nr || f->stream || early_is_awaited(&r->req))
+		return false;
+	for (i = 0; i < nr; i++)
+		if (resolve_passes(f, r->index, succ[i], VERDICT_LIVE) !=
+		    VERDICT_LIVE)
+			return false;
+	return true;
+}
+
+static void skip_given(struct executor *ex, struct link_call *call)
+{
+	struct kernel_req *r = container_of(call, struct kernel_req, call);
+
+	resolve_push(ex->worker, r->frame, r->index, ITEM_SKIP);
+}
+
+/*
+ * Another task before it has failed meanwhile. So it is over without a launch,
+ * see region.h, and a worker skips its task.
+ */
+static void send_skipped(struct executor *ex, struct frame *f, uint32_t index)
+{
+	struct kernel_req *r = f->kernels[index].req;
+
+	/* [early.arrive] as above. */
+	check(a_load(&r->nr_arrived, acquire) == 1);
+	r->call.run = skip_given;
+	send_worker(ex, r);
+}
+
+/* An arrival at a task that is given: its turn may have come. */
+static void arrive_given(struct executor *ex, struct frame *f, uint32_t index)
+{
+	struct rec *m = &f->recs[index];
+	enum arrival a = ARRIVAL_LIVE;
+
+	if (m->nr_in != 1) {
+		a = rec_arrive(m);
+		if (a == ARRIVAL_EARLY)
+			return;
+		rec_rearm(m, graph_nr_in(f->graph, m, index));
+	}
+	if (a == ARRIVAL_DEAD)
+		send_skipped(ex, f, index);
+	else
+		early_joins(ex, f, index);
+}
+
+/* On the launcher: no worker is woken for what makes no task ready. */
+static void resolve_here(struct executor *ex, struct kernel_req *r)
+{
+	struct frame *f = r->frame;
+	uint32_t index = r->index, nr, i;
+	CHECK_ONLY uint32_t was;
+	uint64_t now = ex->now;
+	const uint32_t *succ = graph_succ(f->graph, &f->recs[index], &nr);
+
+	end_given(ex, r);
+	for (i = 0; i < nr; i++)
+		arrive_given(ex, f, succ[i]);
+	/* [frame.resolved] what it did; those behind it are to come. */
+	was = a_sub(&f->remaining, 1, acq_rel);
+	check(was > 1);
+	ex->now = now;
 }
 
 bool early_over(void *executor, struct kernel_req *r)
@@ -323,7 +409,12 @@ bool early_over(void *executor, struct kernel_req *r)
 	r->call.link.type = LINK_CALL;
 	r->call.link.class = r->req.class;
 	r->call.run = resolve_given;
-	arrive_early(executor, r);
+	if (!has_arrived(r))
+		return true;
+	if (needs_no_worker(r))
+		resolve_here(executor, r);
+	else
+		send_worker(executor, r);
 	return true;
 }
 
@@ -333,7 +424,8 @@ bool early_joins(struct executor *ex, struct frame *f, uint32_t index)
 
 	if (!r)
 		return false;
-	arrive_early(ex, r);
+	if (has_arrived(r))
+		send_worker(ex, r);
 	return true;
 }
 

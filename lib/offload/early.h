@@ -8,7 +8,9 @@
  * The task of one that was given ahead is no object. It is resolved when its
  * request is over and its turn has come, which is when all tasks before it are
  * resolved: whichever is second. So a task on a CPU behind a kernel starts when
- * that kernel is over, whatever the device has been given meanwhile.
+ * that kernel is over, whatever the device has been given meanwhile. A worker
+ * resolves it, or the launcher itself where all tasks behind it are given, too,
+ * and so nobody has to run them.
  *
  *	extend, failed, over   the launcher of the device
  *	joins, forget          a worker

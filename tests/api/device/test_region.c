@@ -129,6 +129,58 @@ static void a_body_starts_as_its_kernel_ends(unsigned flags)
 	held_close(&h, "a body behind");
 }
 
+static atomic_int is_blocked, may_go;
+
+static int block_body(struct lkdf_ctx *c, void *arg)
+{
+	(void)c;
+	(void)arg;
+	atomic_store(&is_blocked, 1);
+	while (!atomic_load(&may_go))
+		api_nap_ns(50000);
+	return 0;
+}
+
+/* The only worker is in a body while the device goes through a chain. */
+static void kernels_between_need_no_worker(unsigned flags, const char *how)
+{
+	struct lkdf_kind *block;
+	struct lkdf_event done;
+	struct lkdf_use use;
+	struct held h;
+	unsigned i;
+
+	held_open_with(&h, "workers=1", flags, 0);
+	block = api_kind(h.rt, "block", block_body, sizeof(uint64_t), 0);
+	use = (struct lkdf_use){ h.d[1], LKDF_READ, 0 };
+	add_step(&h, 0);
+	add_copy(&h, 0, 1);
+	add_task(h.g, block, NULL, &use, 1, 0);
+	for (i = 0; i < 8; i++)
+		add_step(&h, 0);
+	must(lkdf_graph_seal(h.g, NULL));
+	atomic_store(&is_blocked, 0);
+	atomic_store(&may_go, 0);
+	emu_hold(&h.e);
+	must(lkdf_graph_run(h.g, NULL, NULL, &done));
+	emu_until_held(&h.e, 10);
+	emu_let(&h.e, 2);
+	while (!atomic_load(&is_blocked))
+		api_nap_ns(50000);
+	emu_release(&h.e);
+	for (i = 0; i < 200000 && stat_of(h.rt, "lkdf.device.ahead") < 8; i++)
+		api_nap_ns(50000);
+	is(stat_of(h.rt, "lkdf.device.ahead"), 8,
+	   "%s: the copy, and all but the last behind it, end without it", how);
+	is(lkdf_event_wait(done, 1000000), 1, "%s: the last one waits", how);
+	atomic_store(&may_go, 1);
+	is(lkdf_event_wait(done, -1), 0, "%s: the run ends", how);
+	is(device_first_wrong(h.d[0], DEVICE_NR, steps(0, 9)), -1,
+	   "%s: each ran once", how);
+	lkdf_kind_put(block);
+	held_close(&h, how);
+}
+
 /* A body between two kernels: the second one waits for it. */
 static void a_body_between_is_waited_for(void)
 {
@@ -302,6 +354,8 @@ int main(void)
 	a_queue_is_never_full();
 	a_body_starts_as_its_kernel_ends(0);
 	a_body_starts_as_its_kernel_ends(EMU_QUIET);
+	kernels_between_need_no_worker(0, "no worker");
+	kernels_between_need_no_worker(EMU_POLLS, "no worker, polls");
 	a_body_between_is_waited_for();
 	little_room_ends_a_region();
 	device_each(random_graphs_are_right);
