@@ -5,11 +5,14 @@
  */
 #include "offload/maker.h"
 
+#include "core/ops.h"
 #include "data/offhost.h"
 #include "graph/access.h"
 #include "run/frame.h"
 #include "run/offhost_once.h"
+#include "task/acquire.h"
 #include "task/ctx.h"
+#include "task/uses.h"
 
 /* ---- which copies ------------------------------------------------------- */
 
@@ -64,6 +67,34 @@ static void find_copies_of_run(struct maker *m, uint32_t main,
 		find_copies_of(m, v->data, v->part, keeps, o);
 }
 
+/* Under the domain's lock: does it want all its bytes on the host? */
+static bool is_of_host(struct use *u)
+{
+	const struct claim *c = use_claim(u);
+
+	lock_assert_held(&u->domain->lock);
+	if (u->flags & (USE_WEAK | USE_HIDDEN | USE_UNSEEN))
+		return false;
+	return acquire_has(c) ||
+	       (uses_has(c) &&
+		!((const struct task *)c->holder)->kind->ops->host_use);
+}
+
+/* Does the host use the bytes next? Then they go there behind the launch. */
+static bool is_awaited(const struct use *u)
+{
+	struct use *next;
+	bool is;
+
+	if (!u->var || !var_first(u->var))
+		return false;
+	lock_take(&u->domain->lock);
+	next = var_first(u->var);
+	is = next && is_of_host(next);
+	lock_give(&u->domain->lock);
+	return is;
+}
+
 /*
  * The operand's copy stays on the device, if versions tell whether it is still
  * right: those of all who claim the data do. Below a task bytes change without
@@ -78,11 +109,12 @@ void maker_find_copies(struct maker *m, uint32_t main, struct device_operand *o)
 		return;
 	}
 	u = &m->c->task->claim->use[main];
-	if (!u->domain->bytes)
-		find_copies_of(m, u->domain->data, u->part,
-			       !u->domain->above &&
-				       may_keep(m, m->c->task->kind->flags),
-			       o);
+	if (u->domain->bytes)
+		return;
+	find_copies_of(
+		m, u->domain->data, u->part,
+		!u->domain->above && may_keep(m, m->c->task->kind->flags), o);
+	o->is_through |= o->is_kept && is_awaited(u);
 }
 
 /* ---- before it goes ----------------------------------------------------- */

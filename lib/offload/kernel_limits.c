@@ -44,7 +44,9 @@ int kernel_check_bytes(const struct kernel *k, const struct device *d,
 	if (info->max_value_bytes && value_bytes > info->max_value_bytes)
 		return err(-E2BIG,
 			   "kernel %s: parameters of %llu bytes, device %s "
-			   "takes %u",
+			   "takes %u: LKDF_PARAM_TASK_MEMORY and "
+			   "LKDF_PARAM_MEMORY are for more, where the code has "
+			   "a pointer",
 			   k->name, (unsigned long long)value_bytes, d->name,
 			   info->max_value_bytes);
 	if (info->block_shared && shared > info->block_shared)

@@ -207,7 +207,8 @@ static void limits_of_the_device_are_kept(struct lkdf *rt, struct lkdf_place *p)
 	lkdf_kind_put(k);
 	k = make(rt, (struct lkdf_kernel_attr){ 0 }, sizeof(bytes));
 	fails(rt, k, p, bytes, -E2BIG,
-	      "parameters of 300 bytes, device emu takes 256");
+	      "parameters of 300 bytes, device emu takes 256: "
+	      "LKDF_PARAM_TASK_MEMORY and LKDF_PARAM_MEMORY are for more");
 	lkdf_kind_put(k);
 	k = make(rt,
 		 (struct lkdf_kernel_attr){ .range_from = LKDF_RANGE_VALUE,

@@ -96,12 +96,48 @@ static void each_failure_is_told(unsigned flags, enum emu_entry entry,
 	}
 }
 
+/* Two kernels, and behind them a body, or a thread, that reads. */
+static void bytes_go_where_they_are_awaited(unsigned flags, const char *how)
+{
+	struct lkdf_event done;
+	struct lkdf_data *d;
+	struct lkdf_use use;
+	uint64_t one = 1;
+	struct held h;
+
+	held_open(&h, flags | EMU_OWN | EMU_TOGETHER, 0);
+	d = device_data(h.rt, DEVICE_NR, 0);
+	use = (struct lkdf_use){ d, LKDF_READ, 0 };
+	emu_hold(&h.e);
+	lkdf_event_put(device_submit(h.rt, h.step, h.p, d, &one));
+	lkdf_event_put(device_submit(h.rt, h.step, h.p, d, &one));
+	must(lkdf_submit(h.rt, NULL,
+			 LKDF_TASK(.kind = h.see, .arg = &one, .use = &use,
+				   .nr_use = 1),
+			 &done));
+	emu_until_held(&h.e, 2);
+	is(atomic_load(&h.e.nr[EMU_FETCH]), 0,
+	   "%s: a kernel behind it needs no bytes on the host", how);
+	emu_let(&h.e, 2);
+	emu_until_held(&h.e, 4);
+	is(atomic_load(&h.e.nr[EMU_FETCH]), 1,
+	   "%s: they come home behind the second launch", how);
+	emu_release(&h.e);
+	is(lkdf_event_wait(done, -1), 0, "%s: the body is run", how);
+	is(atomic_load(&seen), 4, "%s: and has them", how);
+	is(atomic_load(&h.e.nr[EMU_FETCH]), 1, "%s: once", how);
+	lkdf_data_put(d);
+	held_close(&h, how);
+}
+
 int main(void)
 {
 	tap_start(120);
 	all_is_given_at_once(0, 3, "told");
 	all_is_given_at_once(EMU_QUIET, 1, "quiet");
 	large_copies_go_alone();
+	bytes_go_where_they_are_awaited(0, "awaited");
+	bytes_go_where_they_are_awaited(EMU_QUIET, "awaited, quiet");
 	each_failure_is_told(0, EMU_UPLOAD, true);
 	each_failure_is_told(EMU_QUIET, EMU_UPLOAD, true);
 	each_failure_is_told(EMU_QUIET, EMU_UPLOAD, false);
