@@ -11,7 +11,7 @@ BENCH_PEERS := $(addprefix $(BENCH_DIR)/,peer_lkdf peer_tbb peer_omp_gcc \
 # What the peers that submit link.
 BENCH_SUBMIT := $(addprefix $(BUILD)/tool/tests/bench/,plan.o tiles.o shapes.o)
 BENCH_SUITES := graph forkjoin loop flow submit data io idle wake \
-	placement policy device trace
+	placement policy device trace scale
 BENCH_ARGS ?=
 
 # All suites with all their rows: lkdf bench starts it where it lies beside it.
@@ -202,6 +202,10 @@ bench-peers: $(LKDF_BIN) $(LKDF_BENCH) $(BENCH_PEERS) ## lkdf-bench and the prog
 # Each suite prints its table and writes build/bench-<suite>.json.
 $(addprefix bench-,$(BENCH_SUITES)): bench-%: bench-peers
 	$(Q)$(LKDF_BIN) bench $* $(BENCH_ARGS) --out $(BUILD)/bench-$*.json
+
+.PHONY: scale-kit
+scale-kit: bench-peers ## a folder that measures a machine without the sources: ./scale
+	$(Q)tests/bench/kit.sh $(BUILD)
 
 # What benches have printed, where the page has it. Benches are not run.
 FIGURES := Documentation/figures.rst

@@ -40,7 +40,7 @@ const struct cli_spec bench_spec = {
 	.verb = "bench",
 	.usage =
 		"graph|forkjoin|loop|flow|submit|data|io|idle|wake|placement|\n"
-		"                  policy|device|trace [--quick] [--out FILE]\n"
+		"                  policy|device|trace|scale [--quick] [--out FILE]\n"
 		"                  [--file FILE]",
 	.help = "Compares lkdf with a floor loop and with other runtimes in\n"
 		"the same run, in ratios, each against its bar.\n\n"
@@ -57,7 +57,8 @@ const struct cli_spec bench_spec = {
 		"  placement  where pages are: /dev/lkdf, move_pages, numa_maps\n"
 		"  policy     contention: what facts win, what they cost\n"
 		"  device     kernels on an OpenCL device\n"
-		"  trace      what a recording costs, and what it loses\n\n"
+		"  trace      what a recording costs, and what it loses\n"
+		"  scale      what more workers win, and what stops them\n\n"
 		"Exit status 1 if a bar is missed; a bar that could not be\n"
 		"resolved (CPUs not delivered, peer absent) is null.",
 	.row = rows,
@@ -166,7 +167,7 @@ static const struct bench_suite *find_suite(const char *name, int *code)
 		     : cli_fail(&e, "which suite? "
 				    "graph, forkjoin, loop, flow, submit, "
 				    "data, io, idle, wake, placement, "
-				    "policy, device or trace");
+				    "policy, device, trace or scale");
 	return NULL;
 }
 

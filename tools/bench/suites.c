@@ -19,5 +19,6 @@ const struct bench_suite bench_suites[] = {
 	{ "policy", NULL, NULL },
 	{ "device", NULL, NULL },
 	{ "trace", NULL, NULL },
+	{ "scale", NULL, NULL },
 	{ NULL, NULL, NULL },
 };

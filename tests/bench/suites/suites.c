@@ -66,6 +66,7 @@ const struct bench_suite bench_suites[] = {
 	{ "policy", bench_policy_steps, bench_policy },
 	{ "device", bench_device_steps, bench_device },
 	{ "trace", bench_recorded_steps, bench_recorded },
+	{ "scale", bench_scale_steps, bench_scale },
 	{ NULL, NULL, NULL },
 };
 

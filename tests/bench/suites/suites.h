@@ -17,6 +17,8 @@ int bench_policy(struct bench *b);
 double bench_policy_steps(const struct bench *b);
 int bench_device(struct bench *b);
 double bench_device_steps(const struct bench *b);
+int bench_scale(struct bench *b);
+double bench_scale_steps(const struct bench *b);
 int bench_recorded(struct bench *b);
 double bench_recorded_steps(const struct bench *b);
 
