@@ -112,8 +112,8 @@ template <class T, class F, class J> struct reduce_call {
 };
 
 template <class T, class F, class J>
-T reduce(struct lkdf *rt, uint64_t begin, uint64_t end, T neutral, F &fn,
-	 J &join, const loop_options &o)
+T reduce(struct lkdf *rt, const struct lkdf_range &range, T neutral,
+	 reduce_call<T, F, J> call, const loop_options &o)
 {
 	static_assert(std::is_trivially_copyable_v<T>,
 		      "partial results travel as bytes: reduce to numbers, "
@@ -123,11 +123,10 @@ T reduce(struct lkdf *rt, uint64_t begin, uint64_t end, T neutral, F &fn,
 		      "T fn(T sum, uint64_t i)");
 	static_assert(std::is_invocable_r_v<T, J &, T, T>,
 		      "join is called as T join(T earlier, T later)");
-	reduce_call<T, F, J> call{ fn, join, {} };
 	struct lkdf_reduce_attr a = {};
 
 	a.size = sizeof(a);
-	a.range = { begin, end, o.grain };
+	a.range = range;
 	a.fn = reduce_call<T, F, J>::add;
 	a.join = reduce_call<T, F, J>::combine;
 	a.u = &call;

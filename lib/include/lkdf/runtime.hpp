@@ -75,7 +75,11 @@ class runtime
 	T reduce(uint64_t begin, uint64_t end, T neutral, F &&fn, J &&join = {},
 		 const loop_options &o = {}) const
 	{
-		return detail::reduce(get(), begin, end, neutral, fn, join, o);
+		using C = detail::reduce_call<T, std::remove_reference_t<F>,
+					      std::remove_reference_t<J>>;
+
+		return detail::reduce(get(), { begin, end, o.grain }, neutral,
+				      C{ fn, join, {} }, o);
 	}
 	// Calls the functions at once; waits, and throws as for_each().
 	template <class... F> void invoke(F &&...fn) const
