@@ -74,7 +74,7 @@ $(BUILD)/tests/unit/trace/test_trace_fuzz: tests/unit/trace/test_trace_fuzz.c \
 # They load it while they run.
 $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard $(addprefix tests/, \
 	api/*/test_hooks*.c))): \
-	| $(BUILD)/examples/hooks_count.so
+	| $(BUILD)/examples/hooks_count.so $(BUILD)/examples/hooks_paje.so
 
 # What a caller would have a program load.
 $(BUILD)/tests/unit/base/says_loaded.so: tests/unit/base/says_loaded.c

@@ -9,7 +9,7 @@ XXHASH ?= $(shell echo '$(HASH)include <xxhash.h>' | \
 	$(CC) $(CFLAGS) -E - >/dev/null 2>&1 && echo 1 || echo 0)
 XXHASH := $(XXHASH)
 EXAMPLES := $(addprefix $(BUILD)/examples/,hello cholesky engine engine_demo saxpy saxpy_loop pipeline server convoy \
-	$(if $(filter 1,$(XXHASH)),dupes) hooks_count.so)
+	$(if $(filter 1,$(XXHASH)),dupes) hooks_count.so hooks_paje.so)
 DUPES_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard $(EXAMPLE_DIR)/dupes/*.c))
 ENGINE_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard $(EXAMPLE_DIR)/engine/*.c))
 SERVER_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard $(EXAMPLE_DIR)/server/*.c))
@@ -39,7 +39,7 @@ $(BUILD)/examples/hello: $(BUILD)/$(EXAMPLE_DIR)/hello.o $(LIB_SO)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $< $(EXAMPLE_LIBS)
 
-$(BUILD)/examples/hooks_count.so: $(EXAMPLE_DIR)/hooks/count.c
+$(BUILD)/examples/hooks_%.so: $(EXAMPLE_DIR)/hooks/%.c lib/include/lkdf/hooks.h
 	$(call say,CCLD)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -Ilib/include -D_GNU_SOURCE $(LKDF_CFLAGS) -fPIC -shared \

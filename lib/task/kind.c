@@ -87,7 +87,8 @@ static void init_fields(struct lkdf_kind *k, const struct lkdf_kind_attr *a)
 	    a->on_cancel || k->is_away)
 		slow = SLOW_GENERAL;
 	slow |= workers_want_kinds(&k->rt->signals) ? SLOW_NOTED : 0;
-	slow |= k->rt->watch ? SLOW_WATCHED : 0;
+	slow |= k->rt->watch || hooks_want_tasks(&k->rt->hooks) ? SLOW_WATCHED
+								: 0;
 	k->trace_name = tell_kind(k, a);
 	k->task_flags = (slow & SLOW_GENERAL ? TASK_GENERAL : 0) |
 			(a->drop ? TASK_HAS_DROP : 0);
@@ -418,10 +419,27 @@ static int call_watched(const struct lkdf_kind *k, struct lkdf_ctx *c,
 			lkdf_fn fn, void *arg)
 {
 	struct watch *w = k->rt->watch;
-	struct watch_body outer = watch_begin(w, c->ex->id, k);
-	int rc = call_probed(k, c, fn, arg);
+	struct watch_body outer;
+	int rc;
 
+	if (!w)
+		return call_probed(k, c, fn, arg);
+	outer = watch_begin(w, c->ex->id, k);
+	rc = call_probed(k, c, fn, arg);
 	watch_end(w, c->ex->id, outer);
+	return rc;
+}
+
+/* A tool of the option hooks is told, too. */
+static int call_hooked(const struct lkdf_kind *k, struct lkdf_ctx *c,
+		       lkdf_fn fn, void *arg)
+{
+	uint32_t executor = (uint32_t)c->ex->id;
+	struct hooks *h = &k->rt->hooks;
+	uint64_t id = hooks_task_begin(h, k->name, executor);
+	int rc = call_watched(k, c, fn, arg);
+
+	hooks_task_end(h, id, executor);
 	return rc;
 }
 
@@ -430,7 +448,7 @@ static int call_body(const struct lkdf_kind *k, struct lkdf_ctx *c, lkdf_fn fn,
 		     void *arg)
 {
 	if (unlikely(a_load(&k->slow, relaxed) & SLOW_WATCHED))
-		return call_watched(k, c, fn, arg);
+		return call_hooked(k, c, fn, arg);
 	return call_probed(k, c, fn, arg);
 }
 

@@ -14,7 +14,8 @@
  *			until then
  *	SLOW_PROFILED   the graph counts how long its task took, nothing else
  *	                changes
- *	SLOW_WATCHED    option stall knows what kind runs, nothing else changes
+ *	SLOW_WATCHED    option stall knows what kind runs, a tool of the option
+ *	                hooks is told, nothing else changes
  *	SLOW_NOTED      the probe knows what kind runs, nothing else changes:
  *			the hot loops know that, too, see noted.h
  *	SLOW_GENERAL    blocking, limits, on_cancel, placed on a part: runs as a

@@ -7,6 +7,7 @@
 #include "base/util.h"
 
 #include <lkdf/hooks.h>
+#include <stdbool.h>
 
 struct hooks {
 	/* Set at open, constant afterwards. */
@@ -73,6 +74,32 @@ static inline void hooks_loop_end(struct hooks *h, uint64_t id)
 {
 	if (unlikely(id) && h->table->loop_end)
 		h->table->loop_end(h->u, id);
+}
+
+static inline bool hooks_want_tasks(const struct hooks *h)
+{
+	return h->table && (h->table->task_begin || h->table->task_end);
+}
+
+/* Of kinds with SLOW_WATCHED only; 0: nobody is told. */
+static inline uint64_t hooks_task_begin(struct hooks *h, const char *label,
+					uint32_t executor)
+{
+	uint64_t id;
+
+	if (!hooks_want_tasks(h))
+		return 0;
+	id = a_add(&h->next_id, 1, relaxed) + 1;
+	if (h->table->task_begin)
+		h->table->task_begin(h->u, label, id, executor);
+	return id;
+}
+
+static inline void hooks_task_end(struct hooks *h, uint64_t id,
+				  uint32_t executor)
+{
+	if (id && h->table->task_end)
+		h->table->task_end(h->u, id, executor);
 }
 
 #endif

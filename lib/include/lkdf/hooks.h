@@ -2,10 +2,10 @@
 /*
  * A table of functions in a library of a tool: the option hooks (LKDF_HOOKS)
  * names the library, which exports the table as the object lkdf_hooks. A
- * runtime calls them at the begin and the end of loops, of kernels of devices
- * and of copies, and for blocks of memory. A program with raised rights, those
- * of somebody else (AT_SECURE) or of a process that is not dumpable, ignores
- * the variable and refuses the option with -EPERM.
+ * runtime calls them at the begin and the end of bodies, of loops, of kernels
+ * of devices and of copies, and for blocks of memory. A program with raised
+ * rights, those of somebody else (AT_SECURE) or of a process that is not
+ * dumpable, ignores the variable and refuses the option with -EPERM.
  *
  * A function runs on the thread that does the thing, inside the call: it has
  * to be short and may not call lkdf. lkdf waits for nothing because of a hook:
@@ -51,6 +51,11 @@ extern "C" {
  * @alloc_device: lkdf_alloc() on the place of a device, after @alloc: the block
  *              at p is memory of the kind mem (enum lkdf_mem_kind) of that
  *              device, numbered as for @kernel_begin
+ * @task_begin: the body of a task begins on an executor: label as the name of
+ *              its kind, id used once in the runtime. A body that waits for its
+ *              children runs others within it, and LKDF_AGAIN and lkdf_then()
+ *              make several bodies of one task
+ * @task_end:   the body with this id has ended on that executor
  * @reserved:   0
  *
  * Texts are borrowed until the function returns. All functions but open and
@@ -74,7 +79,10 @@ struct lkdf_hooks {
 	void (*kernel_end)(void *u, uint64_t id);
 	void (*alloc_device)(void *u, const void *p, uint32_t device,
 			     uint32_t mem);
-	void (*reserved[5])(void);
+	void (*task_begin)(void *u, const char *label, uint64_t id,
+			   uint32_t executor);
+	void (*task_end)(void *u, uint64_t id, uint32_t executor);
+	void (*reserved[3])(void);
 };
 
 #ifdef __cplusplus

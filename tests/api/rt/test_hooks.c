@@ -110,6 +110,94 @@ static void the_variable_names_it(const char *library)
 	unsetenv("LKDF_HOOKS");
 }
 
+static int leaf_body(struct lkdf_ctx *c, void *arg)
+{
+	(void)c;
+	(void)arg;
+	return 0;
+}
+
+static struct lkdf_kind *leaf;
+
+static int root_body(struct lkdf_ctx *c, void *arg)
+{
+	int i, rc = 0;
+
+	(void)arg;
+	for (i = 0; i < 20 && !rc; i++)
+		rc = lkdf_spawn(c, leaf, NULL);
+	return rc ? rc : lkdf_join(c);
+}
+
+#define NR_STATES 64
+
+/* Lines of bodies that begin; -1: some do not end, or end twice. */
+static int count_states(const char *path, const char *label)
+{
+	int open[NR_STATES] = { 0 }, nr = 0, i;
+	char line[256], name[64];
+	FILE *f = fopen(path, "re");
+	unsigned e;
+
+	while (f && fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "3 %*f B e%u \"%63[^\"]", &e, name) == 2) {
+			nr += !strcmp(name, label);
+			open[e % NR_STATES]++;
+		} else if (sscanf(line, "4 %*f B e%u", &e) == 1 &&
+			   open[e % NR_STATES]-- <= 0) {
+			nr = -1000000;
+		}
+	}
+	for (i = 0; i < NR_STATES; i++)
+		nr = open[i] ? -1000000 : nr;
+	if (f)
+		fclose(f);
+	return nr;
+}
+
+static void run_bodies(struct lkdf *rt, struct lkdf_kind *blocking)
+{
+	struct lkdf_kind *root = api_kind(rt, "root", root_body, 0, 0);
+	struct lkdf_graph *g;
+	uint32_t i;
+
+	must(lkdf_submit(rt, NULL, ATTR(lkdf_task, .kind = root), NULL));
+	must(lkdf_submit(rt, NULL, ATTR(lkdf_task, .kind = blocking), NULL));
+	must(lkdf_scope_wait(rt, NULL, -1));
+	g = api_graph(rt, 1);
+	for (i = 0; i < 5; i++)
+		lkdf_graph_add(g, leaf, NULL, NULL, 0);
+	must(lkdf_graph_seal(g, NULL));
+	must(api_run(g, NULL, NULL));
+	lkdf_graph_put(g);
+	lkdf_kind_put(root);
+}
+
+/* Spawned, in the blocking pool, of graphs. */
+static void bodies_are_told(const char *build, const char *options)
+{
+	char text[600], path[] = "/tmp/lkdf-paje-XXXXXX";
+	struct lkdf_kind *blocking;
+	struct lkdf *rt;
+	int fd = mkstemp(path);
+
+	close(fd);
+	setenv("HOOKS_PAJE", path, 1);
+	snprintf(text, sizeof(text), "%s,hooks=%s/examples/hooks_paje.so",
+		 options, build);
+	rt = api_open(text);
+	leaf = api_kind(rt, "leaf", leaf_body, 0, 0);
+	blocking = api_kind(rt, "blocking", leaf_body, 0, LKDF_BLOCKING);
+	run_bodies(rt, blocking);
+	lkdf_kind_put(leaf);
+	lkdf_kind_put(blocking);
+	must(lkdf_close(rt));
+	is(count_states(path, "root"), 1, "%s: the root is told", options);
+	is(count_states(path, "leaf"), 25, "each leaf, begin and end");
+	is(count_states(path, "blocking"), 1, "and that of the pool");
+	unlink(path);
+}
+
 static void what_is_no_tool_is_refused(const char *build)
 {
 	struct lkdf *rt = NULL;
@@ -136,6 +224,10 @@ int main(void)
 	a_tool_is_told(library, "workers=2");
 	a_tool_is_told(library, "serial");
 	the_variable_names_it(library);
+	bodies_are_told(build, "workers=1");
+	bodies_are_told(build, "workers=2");
+	bodies_are_told(build, "workers=2,stall=60");
+	bodies_are_told(build, "serial");
 	what_is_no_tool_is_refused(build);
 	return tap_end();
 }
