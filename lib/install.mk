@@ -24,6 +24,8 @@ INSTALL_HEADERS := $(sort $(wildcard lib/include/lkdf/*.h \
 INSTALL_MAN1 ?= $(MAN1)
 INSTALL_MAN3 := $(MAN3)
 INSTALL_MAN4 := Documentation/lkdf.4
+INSTALL_SCHEMAS := $(sort $(wildcard Documentation/schema/*.json))
+SCHEMADIR ?= $(PREFIX)/share/lkdf/schema
 INSTALL_EXAMPLES := $(sort $(wildcard Documentation/examples/*.c))
 
 LIB_NAMES := $(notdir $(LIB_SO)) $(LIB_SONAME) liblkdf.so liblkdf.a
@@ -59,6 +61,7 @@ install: $(LIB_SO) $(LIB_A) $(INSTALL_BIN) $(INSTALL_MAN1) \
 	$(call install_some,755,$(INSTALL_BIN),$(BINDIR))
 	$(call install_some,755,$(wildcard $(INSTALL_PEERS)),$(LIBEXECDIR)/lkdf)
 	$(call install_some,644,$(INSTALL_EXAMPLES),$(DOCDIR)/examples)
+	$(call install_some,644,$(INSTALL_SCHEMAS),$(SCHEMADIR))
 	$(call install_some,644,$(INSTALL_MAN1),$(MANDIR)/man1)
 	$(call install_some,644,$(INSTALL_MAN3),$(MANDIR)/man3)
 	$(call install_some,644,$(INSTALL_MAN4),$(MANDIR)/man4)
@@ -83,12 +86,15 @@ uninstall: ## what install has put there
 			$(notdir $(INSTALL_PEERS))) \
 		$(addprefix $(DESTDIR)$(DOCDIR)/examples/,\
 			$(notdir $(INSTALL_EXAMPLES))) \
+		$(addprefix $(DESTDIR)$(SCHEMADIR)/,\
+			$(notdir $(INSTALL_SCHEMAS))) \
 		$(addprefix $(DESTDIR)$(MANDIR)/man1/,$(notdir $(INSTALL_MAN1))) \
 		$(addprefix $(DESTDIR)$(MANDIR)/man3/,$(notdir $(INSTALL_MAN3))) \
 		$(addprefix $(DESTDIR)$(MANDIR)/man4/,$(notdir $(INSTALL_MAN4))) \
 		$(DESTDIR)$(BASHCOMPDIR)/lkdf $(DESTDIR)$(ZSHCOMPDIR)/_lkdf
 	$(Q)for d in $(CMAKEDIR) $(INCLUDEDIR)/lkdf $(LIBEXECDIR)/lkdf \
-		$(DOCDIR)/examples $(DOCDIR); do \
+		$(DOCDIR)/examples $(DOCDIR) $(SCHEMADIR) \
+		$(dir $(SCHEMADIR)); do \
 		[ ! -d $(DESTDIR)$$d ] || \
 			rmdir --ignore-fail-on-non-empty $(DESTDIR)$$d; \
 	done
