@@ -41,7 +41,7 @@ $(BUILD)/tool/tools/%.o: tools/%.c
 		$(LKDF_CFLAGS) -MMD -MP -c -o $@ $<
 
 $(PAGE_C): tools/report/embed.sh $(addprefix tools/report/,page.html \
-		page.css page.js timeline.js input.js)
+		page.css page.js tables.js timeline.js input.js)
 	$(call say,EMBED)
 	$(Q)mkdir -p $(@D)
 	$(Q)tools/report/embed.sh >$@

@@ -12,6 +12,7 @@ tail -n +2 page.css >"$tmp/style"
 	echo '"use strict";'
 	tail -n +2 timeline.js
 	tail -n +2 input.js
+	tail -n +2 tables.js
 	tail -n +2 page.js
 } >"$tmp/script"
 

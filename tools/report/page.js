@@ -430,21 +430,6 @@ function devices() {
 			].map(x => el("td", {}, x))))))));
 }
 
-function futexes() {
-	const head = ["futex word", "kinds", "sleeps", "asleep", "samples inside"];
-
-	if (!D.futexes.length)
-		return;
-	page.append(el("h2", {}, "Futex words"), el("div", { class: "scroll" },
-		el("table", { id: "futexes" },
-			el("thead", {}, el("tr", {}, ...head.map(h =>
-				el("th", { scope: "col" }, h)))),
-			el("tbody", {}, ...D.futexes.map(f => el("tr", {}, ...[
-				f.where, f.kinds.map(k => k.name).join(", "),
-				count(f.sleeps), time(f.slept), count(f.samples),
-			].map(x => el("td", {}, x))))))));
-}
-
 function foot() {
 	const link = el("a", { href: "#", download: "report.json" },
 		"the data as JSON");
@@ -477,6 +462,8 @@ whereTimeWent();
 drawTimeline();
 kindTable();
 chainAndNodes();
+requests();
+waits();
 futexes();
 devices();
 workers();

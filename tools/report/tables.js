@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/* Tables of the page without bars and curves. */
+function table(title, id, head, rows) {
+	if (!rows.length)
+		return;
+	page.append(el("h2", {}, title), el("div", { class: "scroll" },
+		el("table", { id: id },
+			el("thead", {}, el("tr", {}, ...head.map(h =>
+				el("th", { scope: "col" }, h)))),
+			el("tbody", {}, ...rows.map(r => el("tr", {},
+				...r.map(x => el("td", {}, x))))))));
+}
+
+function futexes() {
+	table("Futex words", "futexes", ["futex word", "kinds", "sleeps", "asleep",
+		"samples inside"], D.futexes.map(f => [f.where,
+		f.kinds.map(k => k.name).join(", "), count(f.sleeps),
+		time(f.slept), count(f.samples)]));
+}
+
+/* The slowest ones, each with a button that shows it. */
+function slowest(q) {
+	return el("span", {}, ...q.slowest.map(x => el("button", {
+		onclick: () => show({ at: [x.begin, x.begin + x.latency] }),
+		"aria-label": "show the " + q.name + " that took " +
+			time(x.latency) + " in the timeline",
+	}, time(x.latency))));
+}
+
+function requests() {
+	table("Requests and regions", "requests", ["", "requests", "p50", "p90",
+		"p99", "p99.9", "slowest"], D.requests.map(q => [
+		q.name + (q.region ? " (region)" : ""), count(q.requests),
+		time(q.p50), time(q.p90), time(q.p99), time(q.p999), slowest(q)]));
+}
+
+function waits() {
+	table("Waits of the program", "waits", ["for", "waits", "in all",
+		"longest"], D.waits.map(w => [w.for || "not recorded",
+		count(w.waits), time(w.total), time(w.max)]));
+}
