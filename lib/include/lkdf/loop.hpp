@@ -111,24 +111,25 @@ template <class T, class F, class J> struct reduce_call {
 	}
 };
 
-template <class T, class F, class J>
-T reduce(struct lkdf *rt, const struct lkdf_range &range, T neutral,
-	 reduce_call<T, F, J> call, const loop_options &o)
+/* C: a reduce_call. */
+template <class T, class C>
+T reduce(struct lkdf *rt, const struct lkdf_range &range, T neutral, C call,
+	 const loop_options &o)
 {
 	static_assert(std::is_trivially_copyable_v<T>,
 		      "partial results travel as bytes: reduce to numbers, "
 		      "plain structs or pointers");
-	static_assert(std::is_invocable_r_v<T, F &, T, uint64_t>,
+	static_assert(std::is_invocable_r_v<T, decltype(call.fn), T, uint64_t>,
 		      "the function of a reduction is called as "
 		      "T fn(T sum, uint64_t i)");
-	static_assert(std::is_invocable_r_v<T, J &, T, T>,
+	static_assert(std::is_invocable_r_v<T, decltype(call.join), T, T>,
 		      "join is called as T join(T earlier, T later)");
 	struct lkdf_reduce_attr a = {};
 
 	a.size = sizeof(a);
 	a.range = range;
-	a.fn = reduce_call<T, F, J>::add;
-	a.join = reduce_call<T, F, J>::combine;
+	a.fn = C::add;
+	a.join = C::combine;
 	a.u = &call;
 	a.acc = &neutral;
 	a.acc_bytes = sizeof(T);
