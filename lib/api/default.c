@@ -26,6 +26,12 @@ static struct {
 	bool is_watched; /* fork() and exit() */
 } process = { .lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP };
 
+/* Under lock: a runtime has users, and nobody uses none. */
+CHECK_ONLY static bool process_sane(void)
+{
+	return !process.rt == !process.nr_users;
+}
+
 static void before_fork(void)
 {
 	pthread_mutex_lock(&process.lock);
@@ -107,12 +113,14 @@ int lkdf_default(struct lkdf **out)
 	if (!out)
 		return err(-EINVAL, "default: out is NULL");
 	pthread_mutex_lock(&process.lock);
+	check(process_sane());
 	if (!process.rt)
 		rc = open_runtime();
 	if (!rc) {
 		process.nr_users++;
 		*out = process.rt;
 	}
+	check(process_sane());
 	pthread_mutex_unlock(&process.lock);
 	return rc;
 }
@@ -123,8 +131,10 @@ static struct lkdf *drop_user(const struct lkdf *rt)
 	struct lkdf *last = NULL;
 
 	pthread_mutex_lock(&process.lock);
+	check(process_sane());
 	if (rt == process.rt && --process.nr_users == 0)
 		last = take_runtime();
+	check(process_sane());
 	pthread_mutex_unlock(&process.lock);
 	return last;
 }

@@ -22,7 +22,7 @@ static inline int graph_check_open(struct lkdf_graph *g, const char *what)
 	return 0;
 }
 
-/* -EINVAL, by name. */
+/* The error where a number is none of the graph's tasks: -EINVAL. */
 int graph_no_such_task(const struct lkdf_graph *g, int32_t task,
 		       const char *what);
 

@@ -183,6 +183,7 @@ int lkdf_close(struct lkdf *rt)
 		loop_close(rt);
 		fn_kind_close(rt);
 		kind_reap(rt);
+		check(!rt->ask);
 		runtime_close(rt);
 		hooks_close(&rt->hooks, false);
 	}

@@ -57,7 +57,7 @@ extern __thread struct thread *thread_record
 
 struct thread *thread_record_create(void);
 
-/* Never NULL. */
+/* This thread's record, made by its first call; never NULL. */
 static inline struct thread *thread_self(void)
 {
 	return __builtin_expect(thread_record != NULL, 1)

@@ -89,7 +89,7 @@ static inline struct lkdf_error failure_error(const struct failure *f)
 	return e;
 }
 
-/* NULL-safe. */
+/* A holder takes and drops a reference; both accept NULL. */
 struct failure *failure_get(struct failure *f);
 void failure_put(struct failure *f, const struct log *log);
 

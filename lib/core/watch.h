@@ -71,7 +71,7 @@ static inline struct watch_body watch_begin(struct watch *w, int executor,
 	return outer;
 }
 
-/* It has ended. */
+/* The executor's own thread: the body has ended, outer goes on. */
 static inline void watch_end(struct watch *w, int executor,
 			     struct watch_body outer)
 {

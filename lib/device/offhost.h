@@ -62,7 +62,7 @@ struct copies {
 	void *gone_u;
 };
 
-/* NULL: no memory. */
+/* A data's table of copies, for all devices; NULL: no memory. */
 struct copies *copies_create(struct device *const *devices,
 			     const _Atomic(uint32_t) *is_alive,
 			     uint32_t nr_parts);

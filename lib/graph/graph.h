@@ -182,7 +182,7 @@ int graph_broken(struct lkdf_graph *g, int rc);
 /* "": it has none. */
 const char *graph_task_label(const struct lkdf_graph *g, uint32_t task);
 
-/* "label", or "kind#number". */
+/* The task's label, or its kind and number, "kind#number", in buf. */
 const char *graph_task_name(const struct lkdf_graph *g, uint32_t task,
 			    char *buf, size_t size);
 

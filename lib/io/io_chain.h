@@ -42,7 +42,7 @@ bool io_chain_is_early(struct frame *f, uint32_t index);
 /* The frame's new task has that operation, if there is one. */
 void io_chain_adopt(struct task *t);
 
-/* Nobody wants it. */
+/* The task is skipped: nobody wants the outcome of its operation. */
 void io_chain_forget(struct frame *f, uint32_t index);
 
 #endif

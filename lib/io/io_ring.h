@@ -149,7 +149,7 @@ bool io_ring_poll(struct worker *w);
  */
 void io_ring_look(struct io_ring *ring, bool next_is_io);
 
-/* Worth a look? */
+/* Has the ring anything that io_ring_look() would take or give? */
 static inline bool io_ring_has_news(const struct io_ring *ring)
 {
 	return uring_nr_waiting(&ring->u) || uring_looks_ready(&ring->u) ||

@@ -28,6 +28,7 @@ static __thread struct cache *self __attribute__((tls_model("initial-exec"))) =
 
 void malloc_thread_end(void *cache)
 {
+	check(cache && cache == self);
 	self = &gone;
 	heap_cache_destroy(cache);
 }

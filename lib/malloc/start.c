@@ -19,6 +19,12 @@ enum {
 	READY
 };
 
+CHECK_ONLY static const uint8_t legal[] = {
+	[NEW] = MOVE_TO(STARTING),
+	[STARTING] = MOVE_TO(READY),
+	[READY] = 0,
+};
+
 static struct {
 	_Atomic(uint32_t) state;
 	struct heap *heap;
@@ -101,6 +107,7 @@ static void list_nodes(struct heap_attr *a, struct heap_node *node)
 		node[a->nr_nodes++] = (struct heap_node){ i, has_memory[i] };
 		nr_with_memory += has_memory[i];
 	}
+	check(a->nr_nodes <= MAX_NODES && nr_with_memory <= a->nr_nodes);
 	a->node = node;
 	/* With one node there is nothing to bind. */
 	a->is_bound = nr_with_memory > 1;
@@ -198,6 +205,8 @@ struct heap *start_heap(void)
 	if (state == NEW &&
 	    a_cas(&global.state, &state, STARTING, relaxed, relaxed)) {
 		create_runtime();
+		check(global.heap);
+		check_move(legal, a_load(&global.state, relaxed), READY);
 		/* [malloc.made] pairs with [malloc.seen]. */
 		a_store(&global.state, READY, release);
 		return global.heap;

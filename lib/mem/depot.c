@@ -39,6 +39,7 @@ static unsigned cache_blocks(struct depot *d, void *const *from, unsigned nr)
 	struct batch *b;
 
 	lock_assert_held(&d->lock);
+	check(d->nr_cached <= max);
 	nr = (unsigned)min_u64(nr, max - d->nr_cached);
 	while (done < nr && make_room(d)) {
 		b = d->batches;
@@ -69,6 +70,7 @@ static unsigned take_cached(struct depot *d, void **to, unsigned nr)
 		d->batches = b->next;
 		meta_free(&d->memory->meta, b, sizeof(*b));
 	}
+	check(got <= d->nr_cached);
 	d->nr_cached -= got;
 	return got;
 }
@@ -83,6 +85,7 @@ static void give_to_span(struct depot *d, void *block)
 	memcpy(block, &s->free, sizeof(s->free));
 	s->free = block;
 	s->nr_free++;
+	check(s->nr_free + s->nr_fresh <= s->nr_blocks);
 	if (s->nr_free + s->nr_fresh == s->nr_blocks) {
 		list_del(&s->list);
 		memory_span_free(d->memory, s);
@@ -138,6 +141,7 @@ static unsigned cut_span(struct span *s, void **to, unsigned nr)
 	}
 	while (got < nr && s->nr_fresh)
 		to[got++] = cut_fresh(s);
+	check(got && !s->free == !s->nr_free);
 	if (!s->nr_free && !s->nr_fresh)
 		list_del(&s->list);
 	return got;

@@ -68,7 +68,7 @@ struct heap {
 	struct index index;
 };
 
-/* Memories by number. */
+/* The number of the memory whose pages lie on all nodes by turns. */
 static inline unsigned heap_interleaved(const struct heap *h)
 {
 	return (unsigned)h->nr_nodes;
@@ -268,7 +268,7 @@ static inline void heap_expect(struct cache *c, size_t size)
 		__builtin_prefetch((const char *)top[-1] + i, 1);
 }
 
-/* As heap_free_slow(). */
+/* Frees a block through the thread's cache; returns as heap_free_slow(). */
 static inline int heap_free(struct heap *h, struct cache *c, void *p)
 {
 	if (likely(c && heap_free_fast(h, c, p)))

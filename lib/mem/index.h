@@ -36,7 +36,7 @@ bool index_add(struct index *x, const char *at, size_t nr_pages,
 	       struct span *span);
 void index_del(struct index *x, const char *at, size_t nr_pages);
 
-/* 0: not ours. */
+/* The entry of the page that holds p; 0: the page is not the heap's. */
 static inline uint64_t index_entry(struct index *x, const void *p)
 {
 	uintptr_t page = (uintptr_t)p >> HEAP_PAGE_SHIFT;

@@ -60,7 +60,7 @@ void label_text(struct labels *l, uint32_t number, char text[LABEL_MAX + 1]);
 void label_set(struct span *s, uint32_t i, uint32_t number);
 uint32_t label_get(struct span *s, uint32_t i);
 
-/* The span ends. */
+/* The span ends: its numbers of labels are freed. */
 void label_forget(struct span *s);
 
 #endif

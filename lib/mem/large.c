@@ -34,6 +34,8 @@ static size_t mapped_size(const struct memory *m, size_t size)
 static void uncache_block(struct memory *m, struct span *s)
 {
 	lock_assert_held(&m->lock);
+	check(a_load(&s->is_cached, relaxed));
+	check((s->is_dirty ? m->large_cached : m->large_clean) >= s->size);
 	list_del(&s->list);
 	list_del(&s->age);
 	a_store(&s->is_cached, false, relaxed);
@@ -43,6 +45,7 @@ static void uncache_block(struct memory *m, struct span *s)
 /* Not cached, in no list. */
 static void destroy_span(struct memory *m, struct span *s)
 {
+	check(!a_load(&s->is_cached, relaxed));
 	index_del(&m->heap->index, s->base, 1);
 	label_forget(s);
 	os_unmap(s->base, s->size);
@@ -194,6 +197,7 @@ static void cache_block(struct memory *m, struct span *s)
 	struct list *head = &m->large[list_of(s->size)];
 
 	lock_assert_held(&m->lock);
+	check(a_load(&s->is_cached, relaxed) && m->mapped >= s->size);
 	s->idle_since_ns = os_coarse_ns();
 	if (s->is_dirty) {
 		list_push(head, &s->list);

@@ -112,7 +112,7 @@ struct memory {
 	struct depot depot[NR_SIZES];
 };
 
-/* entry: not 0. */
+/* The size class of the span of an entry that is not 0. */
 static inline unsigned entry_class(uint64_t entry)
 {
 	return entry_span(entry)->class;

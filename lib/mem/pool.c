@@ -159,6 +159,7 @@ bool magazine_fill(struct magazine *m)
 	struct pool *p = m->pool;
 	struct pool_batch *b;
 
+	check(!m->free && !m->nr);
 	lock_pool(p);
 	if (p->full || grow_pool(p)) {
 		b = p->full;
@@ -177,11 +178,13 @@ void magazine_overflow(struct magazine *m)
 	struct pool_free *last = m->free;
 	unsigned i;
 
+	check(m->nr >= POOL_BATCH);
 	for (i = 1; i < POOL_BATCH; i++)
 		last = a_load(&last->next, relaxed);
 	m->free = a_load(&last->next, relaxed);
 	a_store(&last->next, NULL, relaxed);
 	m->nr -= POOL_BATCH;
+	check(!m->free == !m->nr);
 	lock_pool(p);
 	*batch_next(p, b) = p->full;
 	p->full = b;

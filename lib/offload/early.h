@@ -40,7 +40,7 @@ extern const struct seal_pass early_pass;
 /* May others go with the task of the body? */
 bool early_leads(const struct lkdf_ctx *c);
 
-/* Of struct device_req_ops. */
+/* Functions of struct device_req_ops, for requests of graphs. */
 void early_extend(void *executor, struct device_region *g);
 void early_failed(struct device_req *r);
 bool early_is_awaited(const struct device_req *r);
@@ -48,7 +48,7 @@ bool early_is_awaited(const struct device_req *r);
 /* A request is over. True: it was ahead, and its task is not to be told. */
 bool early_over(void *executor, struct kernel_req *r);
 
-/* Of struct chain_ops. */
+/* Functions of struct chain_ops, for kinds of kernels. */
 bool early_joins(struct executor *ex, struct frame *f, uint32_t index);
 bool early_is_given(struct frame *f, uint32_t index);
 void early_forget(struct frame *f, uint32_t index);

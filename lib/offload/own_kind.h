@@ -21,7 +21,7 @@ typedef int (*own_kind_fn)(struct lkdf *rt, struct lkdf_kind **out);
 struct lkdf_kind *own_kind_get(struct lkdf *rt, enum own_kind which,
 			       own_kind_fn make);
 
-/* No task lives. */
+/* At close, when no task lives: the library's own kinds are freed. */
 void own_kinds_close(struct lkdf *rt);
 
 /* In a forked child, before the dead kinds go. */

@@ -6,6 +6,7 @@
 #include "opencl/device.h"
 
 #include "base/err.h"
+#include "base/util.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -56,6 +57,7 @@ static int send_command(struct opencl_device *d, unsigned queue,
 			const char *call, int32_t error, ocl_event e,
 			struct opencl_wait *w)
 {
+	check(queue < d->nr_queues);
 	if (error) {
 		free(w);
 		return opencl_failed(call, error);
@@ -187,6 +189,7 @@ static int set_part(struct opencl_device *d, const struct lkdf_launch *l,
 			   l->name, i, (unsigned long long)a->offset);
 	if (error)
 		return opencl_failed("clCreateSubBuffer", error);
+	check(all->nr < LKDF_MAX_PARAMS);
 	all->part[all->nr++] = part;
 	error = d->cl.clSetKernelArg(l->function, i, sizeof(part), &part);
 	return error ? opencl_failed("clSetKernelArg", error) : 0;

@@ -5,6 +5,8 @@
  */
 #include "policy/block_size.h"
 
+#include "base/util.h"
+
 #include <stdbool.h>
 
 static uint64_t at_least_1(uint64_t n)
@@ -112,5 +114,6 @@ uint32_t block_size(const struct block_device *d, const struct block_needs *k)
 		}
 		size -= least_of(size, BLOCK_SIZE_STEP);
 	}
+	check(!best || block_resident(d, k, best));
 	return best;
 }

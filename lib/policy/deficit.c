@@ -4,6 +4,7 @@
  */
 #include "policy/deficit.h"
 
+#include "base/util.h"
 #include "policy/plan.h"
 
 /* The block that a task writes counts a little more. */
@@ -90,6 +91,7 @@ int deficit_place(const struct deficit_use *use, uint32_t nr_uses,
 		if (node[n].nr_workers &&
 		    (best < 0 || weight[n] > weight[best]))
 			best = n;
+	check(best >= 0);
 	return weight[best] > 0 ? less_loaded(node, nr, best, weight, bytes)
 				: best;
 }

@@ -343,10 +343,12 @@ static void describe_plan(struct plan_work *w, struct plan *p)
 	const struct plan_graph *g = w->g;
 	uint32_t t;
 
-	for (t = 0; t < g->nr_tasks; t++)
+	for (t = 0; t < g->nr_tasks; t++) {
 		p->task[t] = (int16_t)(w->own[t] == PLAN_NO_BLOCK
 					       ? node_of_reads(w, t)
 					       : w->runs[w->home[w->own[t]]]);
+		check(p->task[t] == PLAN_NONE || w->m->nr_workers[p->task[t]]);
+	}
 	if (p->partner)
 		plan_find_partners(w, p->partner);
 	if (p->own)

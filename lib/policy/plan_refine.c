@@ -91,6 +91,7 @@ static uint32_t move_blocks(struct plan_work *w)
 		add_load(w, block, now, -1);
 		best = cheapest_move(w, block, now);
 		add_load(w, block, best, 1);
+		check(w->m->nr_workers[best] || best == now);
 		w->home[block] = (int16_t)best;
 		nr_moved += best != now;
 	}

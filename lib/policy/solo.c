@@ -15,10 +15,20 @@ void solo_init(struct solo *s, bool is_possible)
 	a_store(&s->remaining, SOLO_FIRST, relaxed);
 }
 
+/* An alarm goes to CHALLENGER at once; each phase may find nothing to gain. */
+CHECK_ONLY static const uint8_t legal[] = {
+	[SOLO_HOLDS] = MOVE_TO(SOLO_HOLDS) | MOVE_TO(SOLO_SAMPLES) |
+		       MOVE_TO(SOLO_CHALLENGER),
+	[SOLO_SAMPLES] = MOVE_TO(SOLO_INCUMBENT) | MOVE_TO(SOLO_HOLDS),
+	[SOLO_INCUMBENT] = MOVE_TO(SOLO_CHALLENGER) | MOVE_TO(SOLO_HOLDS),
+	[SOLO_CHALLENGER] = MOVE_TO(SOLO_HOLDS),
+};
+
 /* Under lock. */
 static void begin_half(struct solo *s, enum solo_phase phase)
 {
 	lock_assert_held(&s->lock);
+	check_move(legal, a_load(&s->phase, relaxed), phase);
 	s->nr_told = s->nr_odd = 0;
 	s->sum = s->max[0] = s->max[1] = 0;
 	a_store(&s->half, a_load(&s->half, relaxed) + 1, relaxed);

@@ -36,7 +36,7 @@ int uring_buffers_open(struct uring_buffers *b, const struct uring *u,
 /* The ring is closed. Accepts a zeroed struct. */
 void uring_buffers_close(struct uring_buffers *b);
 
-/* The kernel's again. */
+/* The buffer was read: the kernel may fill it again. */
 void uring_buffers_lend(struct uring_buffers *b, uint16_t at);
 
 static inline const char *uring_buffer(const struct uring_buffers *b,

@@ -133,7 +133,7 @@ bool io_op_is_all(const struct io_op *op, int64_t res);
 /* Is its result a descriptor? */
 bool io_op_opens(const struct lkdf_io *io);
 
-/* All but user_data. */
+/* Fills the entry for the kernel, but for user_data, the caller's. */
 void io_op_fill(struct io_op *op, struct io_uring_sqe *sqe);
 
 /* Is its entry's descriptor fd? Does it transfer to or from one? */

@@ -60,6 +60,7 @@ static void hang_up(struct ask *a, unsigned i)
 {
 	int fd = a->peer[i].fd;
 
+	check(i < a->nr);
 	if (a->peer[i].records)
 		peer_stop(a->rt, fd);
 	a->peer[i] = a->peer[--a->nr];
@@ -88,6 +89,7 @@ static bool let_in(struct ask *a)
 		close(fd);
 		return pause_for(a, STRANGER_MS);
 	}
+	check(a->nr < NR_PEERS);
 	a->peer[a->nr++] = (struct peer){
 		.fd = fd,
 		.end_ns = clock_now_ns() + PATIENCE_NS,
@@ -115,6 +117,7 @@ static void hear_peer(struct ask *a, unsigned i)
 {
 	struct peer *p = &a->peer[i];
 
+	check(p->records == (p->end_ns == INT64_MAX));
 	if (!p->records && peer_answer(a->rt, p->fd)) {
 		p->records = true;
 		p->end_ns = INT64_MAX;

@@ -452,6 +452,7 @@ static void close_rows(struct lkdf *rt, size_t nr_stop, size_t nr_fini)
 {
 	size_t i;
 
+	check(nr_stop <= ARRAY_SIZE(parts) && nr_fini <= ARRAY_SIZE(parts));
 	for (i = 0; i < nr_stop; i++)
 		parts[i].stop(rt);
 	while (nr_fini)

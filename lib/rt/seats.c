@@ -96,6 +96,7 @@ int seats_take(struct lkdf *rt, struct sched_attr *a)
 	deal = deal_cpus(rt, a, cpu_index, is_taken);
 	free(is_taken);
 	a->is_crowded = deal == TOPO_DEAL_CROWDED;
+	check(!a->is_crowded || a->bind == BIND_NONE);
 	if (a->is_crowded)
 		log_text(
 			&rt->log, LKDF_LOG_INFO,

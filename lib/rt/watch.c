@@ -156,6 +156,7 @@ void watch_stop(struct lkdf *rt)
 
 	if (!w)
 		return;
+	check(!(a_load(&w->word, relaxed) & WATCH_STOP));
 	a_or(&w->word, WATCH_STOP, relaxed);
 	futex_wake(&w->word, 1);
 	pthread_join(w->thread, NULL);

@@ -26,7 +26,7 @@ void always_index(struct lkdf_graph *g);
 /* Room for what a run notes. False: no memory. */
 bool always_create(struct values *v, const struct access_table *w);
 
-/* A run begins. */
+/* A run begins: nothing that it uses is bad yet. */
 void always_begin(struct values *v, const struct access_table *w);
 
 void always_note_bad(struct frame *f, const struct access_use *u);

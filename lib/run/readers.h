@@ -27,7 +27,7 @@ struct readers {
 	_Atomic(uint16_t) others; /* any reader */
 };
 
-/* Nobody reads. */
+/* The count begins: no reader has left yet. */
 static inline void readers_reset(struct readers *r)
 {
 	a_store(&r->own, 0, relaxed);

@@ -26,7 +26,7 @@ static inline uint64_t client_trace(uint64_t bit)
 	return bit << 32;
 }
 
-/* A client submits. */
+/* A client submits: its CPU is noted, so that workers give it way. */
 static inline void client_comes(struct sched *s)
 {
 	uint64_t bit = client_bit(), both = bit | client_trace(bit);

@@ -104,7 +104,7 @@ static inline void deque_init(struct deque *d, _Atomic(uint64_t) *slot,
 	a_store(&d->nr_read, 0, relaxed);
 }
 
-/* Owner only. */
+/* The owner's end; nobody else may rely on it. */
 static inline uint32_t deque_head(struct deque *d)
 {
 	return a_load(&d->head, relaxed);

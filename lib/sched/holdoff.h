@@ -30,13 +30,13 @@
 #define HOLDOFF_NAP_MIN_NS 1000000
 #define HOLDOFF_NAP_MAX_NS 64000000
 
-/* This worker only. */
+/* This worker only: does it hold off thieves? */
 static inline bool holdoff_is_on(struct worker *w)
 {
 	return a_load(&w->holdoff_until, relaxed) > HELD_OFF_LATELY;
 }
 
-/* This worker only. */
+/* This worker only: it holds off thieves until that time, in ticks. */
 static inline void holdoff_begin(struct worker *w, uint64_t until)
 {
 	a_store(&w->holdoff_until, until, relaxed);

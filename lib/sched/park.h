@@ -60,7 +60,7 @@ static inline uint32_t park_sleepers(uint64_t word)
 
 void park_init(struct park *p);
 
-/* Busy -> spinner. */
+/* Busy -> spinner: the worker looks for work. */
 void park_spin(struct park *p);
 
 /* Spinner -> sleeper; after it look at all public work once more. */

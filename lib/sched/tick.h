@@ -16,7 +16,7 @@
 
 #define TICK_EVERY 16
 
-/* Any thread. */
+/* Any thread: a timer that fires on a worker is added, or taken out. */
 void sched_add_timer(struct sched *s, struct timer *t);
 void sched_del_timer(struct sched *s, struct timer *t);
 

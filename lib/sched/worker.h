@@ -282,7 +282,7 @@ static inline void worker_show(struct worker *w)
 /* All that is private gets public, and sleepers hear of all that is. */
 void worker_share_all(struct worker *w);
 
-/* A worker's thread. */
+/* The loop of a worker's thread, until the scheduler stops. */
 void worker_run(struct worker *w);
 
 /*

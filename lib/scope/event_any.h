@@ -58,7 +58,7 @@ struct event_any {
 /* With room for nr taps, and no event yet. NULL: no memory. */
 struct event_any *event_any_create(struct lkdf *rt, uint32_t nr);
 
-/* Never armed. */
+/* Frees what was never armed, so that no event knows it. */
 void event_any_destroy(struct event_any *any);
 
 /*

@@ -26,7 +26,7 @@ int event_pulse_create(struct lkdf *rt, struct executor *ex,
 /* As lkdf_event_signal(): error 0, or the one that ends it. */
 int event_pulse(struct lkdf_event e, int error);
 
-/* Signals so far. */
+/* How often the pulse has been signalled so far. */
 uint64_t event_pulses(struct lkdf_event e);
 
 /*

@@ -17,6 +17,12 @@ enum {
 	STARTED
 };
 
+CHECK_ONLY static const uint8_t legal[] = {
+	[NOT_STARTED] = MOVE_TO(TAKEN),
+	[TAKEN] = MOVE_TO(STARTED),
+	[STARTED] = MOVE_TO(NOT_STARTED),
+};
+
 /* False: it is to stop. */
 static bool pause_for(const struct listener *l, int timeout_ms)
 {
@@ -83,9 +89,11 @@ void listen_start(struct listener *l, int fd, void (*tell)(void *u), void *u)
 	l->fd = fd;
 	l->tell = tell;
 	l->u = u;
-	if (start_listener(l))
-		/* [listen.on] all of it; pairs with [listen.off]. */
-		a_store(&l->state, STARTED, release);
+	if (!start_listener(l))
+		return;
+	check_move(legal, a_load(&l->state, relaxed), STARTED);
+	/* [listen.on] all of it; pairs with [listen.off]. */
+	a_store(&l->state, STARTED, release);
 }
 
 void listen_stop(struct listener *l, bool is_child)
@@ -97,5 +105,6 @@ void listen_stop(struct listener *l, bool is_child)
 	if (!is_child)
 		helper_stop(l->thread, &l->stop);
 	own_fd_close(&l->stop);
+	check_move(legal, a_load(&l->state, relaxed), NOT_STARTED);
 	a_store(&l->state, NOT_STARTED, relaxed);
 }

@@ -26,7 +26,7 @@ struct signal_source {
 		      const struct workers_own *own);
 };
 
-/* Best first. */
+/* All sources of signals, the best first, and their number. */
 const struct signal_source *signal_sources(size_t *nr);
 
 #endif

@@ -77,6 +77,7 @@ void workers_enter(struct workers *b, int executor,
 
 void workers_look_now(struct workers *b, int executor, uint64_t ticks)
 {
+	check(executor >= 0 && executor < b->nr);
 	b->of[executor].look_at = ticks + b->look_ticks;
 	src_self_look(b, executor);
 }

@@ -78,7 +78,7 @@ struct workers {
 	char why[160]; /* there is no probe */
 };
 
-/* 0 or -ENOMEM. */
+/* Opens the sources that tell of workers. 0 or -ENOMEM. */
 int workers_open(const struct workers_attr *a, struct workers *b);
 /* No thread is in it any more, or we are a forked child. */
 void workers_close(struct workers *b);
@@ -126,7 +126,7 @@ void workers_read(const struct workers *b, int executor,
 /* Has the runtime the probe, and is that alive? */
 bool workers_have_probe(const struct workers *b);
 
-/* Two system calls. */
+/* The sums of now, for a share later; it makes two system calls. */
 void workers_mark(const struct workers *b, struct workers_mark *m);
 struct workers_share workers_share(const struct workers_mark *from,
 				   const struct workers_mark *to);

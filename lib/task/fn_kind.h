@@ -12,7 +12,7 @@
 int fn_kind_find(struct lkdf *rt, const char *name, lkdf_fn fn,
 		 struct lkdf_kind **out);
 
-/* No task lives. */
+/* At close, when no task lives: kinds of functions are freed. */
 void fn_kind_close(struct lkdf *rt);
 
 #endif

@@ -47,7 +47,7 @@ void move_use(struct executor *ex, struct use *u);
 int move_prefetch(struct lkdf_data *d, const struct lkdf_place *p,
 		  struct lkdf_event *done);
 
-/* No task lives. */
+/* At close, when no task lives: the kind that moves bytes is freed. */
 void move_close(struct lkdf *rt);
 
 /* In a forked child, before the dead kinds go. */

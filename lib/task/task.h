@@ -199,7 +199,7 @@ int task_spawn(struct lkdf_ctx *c, struct lkdf_kind *k, const void *arg);
 int task_spawn_with(struct lkdf_ctx *c, const struct lkdf_task *a,
 		    struct lkdf_event *done);
 
-/* Where task_may_join(). */
+/* Waits for the body's children, where task_may_join() allows it. */
 int task_join(struct lkdf_ctx *c);
 
 /* 0; -EDEADLK where a join could wait for ever; -EOVERFLOW of the stack. */

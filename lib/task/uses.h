@@ -23,7 +23,7 @@ uint8_t uses_flags(uint32_t mode);
 int uses_create(struct task *t, struct task *parent, const struct lkdf_use *use,
 		unsigned nr);
 
-/* It never entered. */
+/* Frees the uses of a task that never entered the queues of its data. */
 void uses_destroy(struct task *t);
 
 /*

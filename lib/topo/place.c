@@ -127,6 +127,7 @@ static bool deal_node(const struct deal *d, int n, int *cpu_index, int *at)
 		cpu_index[(*at)++] = node->first_cpu + i;
 		left--;
 	}
+	check(*at <= d->nr_workers);
 	return nr <= free;
 }
 

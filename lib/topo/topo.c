@@ -6,6 +6,7 @@
 #include "topo/topo.h"
 
 #include "base/err.h"
+#include "base/util.h"
 #include "topo/cpulist.h"
 #include "topo/machine.h"
 #include "topo/synthetic.h"
@@ -197,6 +198,33 @@ static void number_cpus(struct topo *t, const struct machine *m,
 	qsort(t->cpu, (size_t)t->nr_cpus, sizeof(*t->cpu), by_smt);
 }
 
+/* Is the CPU one of its node's row, and is each of its indices in range? */
+CHECK_ONLY static bool cpu_is_sane(const struct topo *t, int i)
+{
+	const struct topo_cpu *cpu = &t->cpu[i];
+	const struct topo_node *node = &t->node[cpu->node];
+
+	return cpu->node >= 0 && cpu->node < t->nr_nodes &&
+	       i >= node->first_cpu && i < node->first_cpu + node->nr_cpus &&
+	       cpu->core >= 0 && cpu->core < t->nr_cores && cpu->l3 >= 0 &&
+	       cpu->l3 < t->nr_l3 && cpu->smt >= 0;
+}
+
+/* Nodes and L3 groups have each CPU once. */
+CHECK_ONLY static bool topo_sane(const struct topo *t)
+{
+	int of_nodes = 0, of_l3 = 0, i;
+
+	for (i = 0; i < t->nr_cpus; i++)
+		if (!cpu_is_sane(t, i))
+			return false;
+	for (i = 0; i < t->nr_nodes; i++)
+		of_nodes += t->node[i].nr_cpus;
+	for (i = 0; i < t->nr_l3; i++)
+		of_l3 += t->l3[i].nr_cpus;
+	return of_nodes == t->nr_cpus && of_l3 == t->nr_cpus;
+}
+
 static int build_topo(struct topo *t, struct machine *m)
 {
 	int *map, rc;
@@ -211,6 +239,7 @@ static int build_topo(struct topo *t, struct machine *m)
 	number_nodes(t, m, map);
 	number_cpus(t, m, map, map + m->nr_nodes);
 	free(map);
+	check(topo_sane(t));
 	return 0;
 }
 

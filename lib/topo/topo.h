@@ -82,7 +82,7 @@ struct topo_attr {
  */
 int topo_open(const struct topo_attr *a, struct topo **out);
 
-/* Accepts NULL. */
+/* Frees what topo_open() made; accepts NULL. */
 void topo_close(struct topo *t);
 
 /* Node indices; 10 is local. Need not be symmetric. */

@@ -5,7 +5,7 @@
 
 struct trace_file;
 
-/* facts: lines "key=value". */
+/* Writes what the file is about; facts are lines "key=value". */
 void about_write(struct trace_file *f, const char *facts);
 
 #endif

@@ -90,6 +90,7 @@ static void write_slices(struct trace_drain *d, int i)
 
 	if (tail == head)
 		return;
+	check(head - tail <= SLICE_RECORDS);
 	d->most_slices = max_u64(d->most_slices, head - tail);
 	words_write(&d->words);
 	c.nr_names = d->words.nr_names;

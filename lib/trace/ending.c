@@ -17,6 +17,7 @@ bool ending_is_asked(const struct ending *e)
 
 void ending_tell(struct ending *e)
 {
+	check(a_load(&e->is_asked, relaxed) && !a_load(&e->has_ended, relaxed));
 	/* [trace.ended] the file; pairs with [trace.left]. */
 	a_store(&e->has_ended, 1, release);
 	futex_wake(&e->has_ended, 1);
@@ -39,6 +40,7 @@ static void join_thread(struct ending *e)
 	lock_assert_held(&e->lock);
 	if (!e->is_joined)
 		pthread_join(e->thread, NULL);
+	check(a_load(&e->has_ended, relaxed));
 	e->is_joined = true;
 }
 
@@ -79,6 +81,7 @@ static bool await_end(struct ending *e)
 
 void ending_leave(struct ending *e)
 {
+	check(!e->is_joined && !e->has_left);
 	ask_thread(e);
 	if (await_end(e))
 		join_thread(e);

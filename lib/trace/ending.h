@@ -33,7 +33,7 @@ bool ending_is_asked(const struct ending *e);
 /* On the thread: the file has its end. */
 void ending_tell(struct ending *e);
 
-/* Ends the thread. */
+/* Asks the thread to write the end, and waits until it has. */
 void ending_join(struct ending *e);
 
 /*

@@ -330,6 +330,7 @@ static void publish_name(struct trace *t, uint32_t i,
 		      sizeof(event_rows);
 
 	mutex_assert_held(&t->lock);
+	check(i < MAX_NAMES && i == a_load(&t->nr_names, relaxed));
 	memcpy(t->names[i], text, TRACE_NAME_SIZE);
 	memcpy(table + (size_t)i * TRACE_NAME_SIZE, text, TRACE_NAME_SIZE);
 	/* [trace.name] the text; pairs with [trace.names]. */
@@ -435,6 +436,7 @@ void trace_slice(struct trace_ring *r, const struct lkdf_stats_slice *s)
 		return;
 	/* [trace.room] the slot was read; pairs with [trace.tail]. */
 	used = head - a_load(&r->slice_tail, acquire);
+	check(used <= SLICE_RECORDS);
 	if (unlikely(used >= SLICE_RECORDS)) {
 		lose_record(r);
 		return;
