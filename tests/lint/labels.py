@@ -6,15 +6,18 @@ Memory orders: an access stronger than relaxed has a comment with a label
 "pairs with [other.y]", or another label says so of it; both must exist. Where
 all sides run the same line, as when a count drops to zero, it says "pairs with
 itself". A label is made where it starts a comment or a sentence, or follows
-another that does; anywhere else it is a mention, and must exist. Its first word
-is in the index of memory-order.rst.
+another that does; anywhere else it is a mention, and must exist. A section of
+memory-order.rst names a label of each first word, and the index at the end of that
+page is what --index prints.
 """
 import re
+import sys
 
 import ctext
 
 ABOVE = 6
 PAGE = 'Documentation/internals/memory-order.rst'
+INDEX = 'Index by label'
 ACCESS = re.compile(r'\ba_(load|store|xchg|cas|add|sub|or|and)\s*\(')
 LABEL = r'\[[a-z][a-z0-9_]*\.[a-z0-9_]+\]'
 PARTNERS = re.compile(r'pairs\s+with\s+((?:' + LABEL + r'(?:\s*,\s*|\s+and\s+|'
@@ -89,12 +92,55 @@ for label, places in made.items():
         path, line, _ = places[0]
         report.say(path, line, f'{label} has no partner: say "pairs with [...]"')
 
+
+
+def sections_of(text):
+    """By word: how many labels of it each section names."""
+    found, name, above = {}, None, ''
+    lines = text.split('\n')
+    for line, below in zip(lines, lines[1:] + ['']):
+        if re.fullmatch('=+', below) and len(below) == len(line):
+            # The page's own title has a ruler above it, too.
+            name = None if re.fullmatch('=+', above) else line
+        above = line
+        for word in re.findall(r'``\[([a-z][a-z0-9_]*)\.', line):
+            if name:
+                counts = found.setdefault(word, {})
+                counts[name] = counts.get(name, 0) + 1
+    return found
+
+
+def index_of(found):
+    """The table of words and sections, as the page has it: most labels first."""
+    width = max(len(w) for w in found) + 4
+    rows = []
+    for word in sorted(found):
+        names = sorted(found[word], key=lambda n: -found[word][n])
+        lines = [f'{f"``{word}``":{width}}  `{names[0]}`_']
+        for name in names[1:]:
+            lines[-1] += ','
+            if len(lines[-1]) + len(name) + 5 > 88:
+                lines.append(' ' * (width + 1))
+            lines[-1] += f' `{name}`_'
+        rows += lines
+    ruler = '=' * width + '  ' + '=' * (86 - width)
+    return '\n'.join([ruler, f'{"word":{width}}  sections', ruler] + rows +
+                     [ruler])
+
+
 for page in ctext.files(PAGE, ends=('.rst',)):
-    index = ctext.read(page).partition('Index by label')[2]
-    listed = set(re.findall(r'^``(\w+)``', index, re.M))
+    body, _, index = ctext.read(page).partition('\n' + INDEX + '\n')
+    found = sections_of(body)
     for label, places in made.items():
         word = label[1:].split('.')[0]
-        if word not in listed:
-            report.say(*places[0][:2], f'{word} is not in the index of {page}')
-            listed.add(word)
+        if word not in found:
+            report.say(*places[0][:2],
+                       f'no section of {page} names a label of {word}')
+            found[word] = {'': 1}
+    wanted = index_of(found) if found else ''
+    if '--index' in sys.argv:
+        print(wanted)
+    elif wanted not in index:
+        report.say(page, body.count('\n') + 2, 'the index is not what '
+                   'tests/lint/labels.py --index prints: put that there')
 report.end()

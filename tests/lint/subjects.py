@@ -6,7 +6,8 @@ begins with Who, What, One or "The same". In public headers no part of a sentenc
 has who or one as its subject, and none begins with Of. In public headers, README and the pages
 that a beginner reads none begins with the verb that tells what a call does,
 either. Questions, which end with a question mark, headings and the terms of a
-list may.
+list may. In the headers of lib a comment above a function has four words at least,
+but where it refers to a public call: "As lkdf_event_any()."
 """
 import glob
 import os
@@ -75,12 +76,35 @@ def check_inside(path):
     return found
 
 
+# A comment above a function's declaration or, in a header, its definition.
+FUNCTION = re.compile(r'/\*((?:(?!\*/).)*)\*/\n(?:static inline )?'
+                      r'[a-zA-Z_][\w *]*[ *](\w+)\([^;{]*[;{]', re.S)
+REFERENCE = re.compile(r'(?:As|See) lkdf_\w+\(\)( says)?\.')
+
+
+def check_short(path):
+    """Comments of functions that say less than a sentence does."""
+    found = False
+    text = ctext.read(path)
+    for m in FUNCTION.finditer(text):
+        words = re.sub(r'\s*\n\s*\*?\s*', ' ', m.group(1)).split()
+        if len(words) > 3 or REFERENCE.fullmatch(' '.join(words)):
+            continue
+        found = True
+        print(f'{path}:{ctext.line_of(text, m.start())}: the comment of '
+              f'{m.group(2)}() has fewer than four words: say who does what to '
+              'which object')
+    return found
+
+
 def main():
     strict = sorted(glob.glob('lib/include/lkdf/*.h'))
     found = [check_inside(p) for p in strict]
     strict += [p for p in PAGES if os.path.exists(p)]
     found += [check(p, pattern(f'{WHO}|{VERBS}')) for p in strict]
     ends = ('.c', '.h', '.cc', '.hpp', '.rst')
+    found += [check_short(p) for p in ctext.files('lib', ends=('.h',))
+              if p not in strict]
     others = [p for folder in ('lib', 'tools', 'bpf', 'kmod', 'Documentation')
               for p in ctext.files(folder, ends=ends) if p not in strict]
     found += [check(p, pattern(WHO)) for p in others]
