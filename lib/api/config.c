@@ -140,9 +140,9 @@ static const struct option_row rows[] = {
 	  .type = OPTION_WORD,
 	  AT(signal),
 	  .words = signal_words,
-	  .help = "where pages are and how workers fare, for placement and "
-		  "policy: asked of the best that there is, only of what needs "
-		  "no rights, or not at all" },
+	  .help = "where the runtime learns on which nodes pages are and how "
+		  "its workers fare: auto: from the best source that there is; "
+		  "proc: from those that need no rights; off: nowhere" },
 	{ .name = "signal_kib",
 	  .type = OPTION_INT,
 	  AT(signal_kib),
@@ -155,19 +155,20 @@ static const struct option_row rows[] = {
 	  .type = OPTION_TEXT,
 	  AT(probe),
 	  .text_init = LKDF_PROBE_DIR,
-	  .help = "the directory in which lkdf probe start has pinned what it "
-		  "sees of workers, where signal=auto; \"\": it is not used" },
+	  .help = "the directory with the pins of lkdf probe start, which "
+		  "tells of workers where signal=auto; \"\": none is read" },
 	{ .name = "far_steals",
 	  .type = OPTION_BOOL,
 	  AT(far_steals),
 	  .init = 1,
-	  .help = "idle workers take tasks that were planned for another node "
-		  "where it would be late; no: never, to measure a plan" },
+	  .help = "an idle worker takes a task that was planned for another "
+		  "node if that node would start it late; no: never, to "
+		  "measure a plan" },
 	{ .name = "rehome",
 	  .type = OPTION_BOOL,
 	  AT(rehome),
-	  .help = "blocks of planned graphs whose tasks are taken by another "
-		  "node move there, where that is worth it" },
+	  .help = "a block of a planned graph moves to the node that takes "
+		  "its tasks again and again, where that is worth it" },
 	{ .name = "solo_runs",
 	  .type = OPTION_BOOL,
 	  AT(solo_runs),
@@ -196,10 +197,10 @@ static const struct option_row rows[] = {
 	  .max = 1 << 30,
 	  .init = 65536,
 	  .unit = "tasks",
-	  .help = "a worker with so many tasks queued runs the next child inside "
-		  "the spawn, if its kind neither blocks nor has limits, nor "
-		  "the child a place or uses; fewer than 8192 count as 8192; "
-		  "0: never" },
+	  .help = "a worker with so many tasks queued runs the next child "
+		  "inside lkdf_spawn(), unless its kind blocks or has limits, "
+		  "or the child has a place or uses; fewer than 8192 count as "
+		  "8192; 0: never" },
 	{ .name = "omp",
 	  .type = OPTION_BOOL,
 	  AT(omp),
@@ -302,20 +303,20 @@ static const struct option_row rows[] = {
 	{ .name = "socket",
 	  .type = OPTION_TEXT,
 	  AT(socket),
-	  .help = "a tool listens on this abstract socket: it is sent the "
-		  "memfd of the counters; set by lkdf run and lkdf stat" },
+	  .help = "the abstract socket of a tool, to which the runtime sends "
+		  "the memfd of its counters; lkdf run and lkdf stat set it" },
 	{ .name = "ask",
 	  .type = OPTION_BOOL,
 	  AT(ask),
 	  .init = 1,
-	  .help = "a thread that sleeps until a tool of the same user or of "
-		  "root asks, as lkdf why -p and lkdf trace record -p do; "
-		  "serial=yes has none" },
+	  .help = "a thread of the runtime answers tools of the same user or "
+		  "of root, lkdf why -p and lkdf trace record -p; it sleeps "
+		  "until one asks; serial=yes has none" },
 	{ .name = "hooks",
 	  .type = OPTION_TEXT,
 	  AT(hooks),
-	  .help = "a library with the object lkdf_hooks is told of loops, "
-		  "kernels, blocks and copies, see lkdf/hooks.h" },
+	  .help = "the file of a library whose object lkdf_hooks is told of "
+		  "loops, kernels, blocks and copies, see lkdf/hooks.h" },
 	{ .name = "final",
 	  .type = OPTION_BOOL,
 	  AT(final),

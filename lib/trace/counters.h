@@ -18,38 +18,39 @@
 	X(STEALS_FAR, "steals.far", "items", "taken from any other worker")    \
 	X(EXPOSED, "exposed", "items",                                         \
 	  "made public behind a body of another worker that went on")          \
-	X(PARKS, "parks", "times", "went to sleep, there was no work")         \
-	X(WAKES, "wakes", "times", "woke another worker")                      \
+	X(PARKS, "parks", "times",                                             \
+	  "a worker went to sleep, as there was no work")                      \
+	X(WAKES, "wakes", "times", "a worker woke another one")                \
 	X(WAKE_DEPTH, "wake_depth", "links",                                   \
 	  "wake-ups one after the other, of each burst of them")               \
 	X(STEAL_ROUNDS, "steal_rounds", "times",                               \
-	  "looked at all places where work may lie")                           \
+	  "a worker looked at all places where work may lie")                  \
 	X(HIDDEN_NS, "hidden_ns", "ns",                                        \
 	  "ready work lay behind a body while a worker was idle")              \
 	X(JOIN_IDLE_NS, "join_idle_ns", "ns",                                  \
-	  "in a join that had nothing to run")                                 \
-	X(QUOTA, "quota", "times", "saw other CPUs or another quota")          \
+	  "bodies waited in a join that had nothing to run")                   \
+	X(QUOTA, "quota", "times", "a worker saw other CPUs or another quota") \
 	X(STANDBY, "standby", "times",                                         \
-	  "stopped, as there were fewer CPUs than workers")                    \
+	  "a worker stopped, as there were fewer CPUs than workers")           \
 	X(UNPINNED, "unpinned", "times",                                       \
-	  "left its CPU, which others had for long")                           \
+	  "a worker left its CPU, which others had for long")                  \
 	X(IDLE_NS, "idle_ns", "ns", "time spent looking for work or asleep")   \
 	X(RUNS, "runs", "runs", "runs of graphs that have ended")              \
-	X(SOLO, "runs.solo", "runs", "of these, kept by one worker")           \
+	X(SOLO, "runs.solo", "runs", "of graphs, kept by one worker")          \
 	X(ALARMS, "runs.alarms", "times",                                      \
-	  "a share in futexes or the system began a trial of solo runs")       \
-	X(STATIC, "runs.static", "runs", "of these, by their static order")    \
+	  "much time in futexes or the system began a trial of solo runs")     \
+	X(STATIC, "runs.static", "runs", "of graphs, by a static order")       \
 	X(FAILED, "failed", "tasks", "tasks that failed")                      \
-	X(SKIPPED, "skipped", "tasks", "not called, an input had failed")      \
-	X(UNCHOSEN, "unchosen", "tasks", "not called, no branch chose them")   \
+	X(SKIPPED, "skipped", "tasks", "not called: an input had failed")      \
+	X(UNCHOSEN, "unchosen", "tasks", "not called: no branch chose them")   \
 	X(ITERATIONS, "iterations", "iterations",                              \
 	  "of loops in graphs, but for the first of each")                     \
 	X(SOLO_TURNS, "iterations.solo", "iterations",                         \
-	  "of these, kept by one worker")                                      \
-	X(CANCELLED, "cancelled", "tasks", "not called, cancelled before")     \
+	  "of loops in graphs, kept by one worker")                            \
+	X(CANCELLED, "cancelled", "tasks", "not called: cancelled before")     \
 	X(BLOCKING, "blocking", "tasks", "bodies called in the blocking pool") \
 	X(SPARED, "blocking.urgent", "tasks",                                  \
-	  "of these, URGENT ones on spare threads, as no worker came")         \
+	  "URGENT ones, called on spare threads, as no worker came")           \
 	X(OVERFLOWS, "overflows", "tasks",                                     \
 	  "ready tasks no deque had room for")                                 \
 	X(INLINED, "inlined", "tasks",                                         \
@@ -59,7 +60,7 @@
 	X(WAVES, "io.waves", "waves",                                          \
 	  "runs and tasks that operations with LKDF_IO_MULTI have started")    \
 	X(ARMED, "io.armed", "times",                                          \
-	  "such an operation was given to the kernel or a thread")             \
+	  "an operation of LKDF_IO_MULTI was given to kernel or thread")       \
 	X(FIXED, "io.fixed", "operations",                                     \
 	  "given to a ring that knew their file or memory")                    \
 	X(HOMED, "io.homed", "operations",                                     \
@@ -82,7 +83,7 @@
 	X(PLACED, "data.placed", "tasks",                                      \
 	  "sent to the node where a fact says that their pages are")           \
 	X(FOLLOWED, "data.followed", "blocks",                                 \
-	  "of planned graphs, their tasks follow pages that have moved")       \
+	  "of planned graphs, whose tasks follow pages that have moved")       \
 	X(MIGRATED, "data.migrated_bytes", "bytes",                            \
 	  "of data, moved to another node")                                    \
 	X(REPLICATED, "data.replicated_bytes", "bytes",                        \
