@@ -17,7 +17,7 @@ if not ctext.files(TABLE):
 report = ctext.Report()
 text = ctext.read(TABLE)
 table = re.search(r'struct cli_verb verbs\[\] = \{\n(.*?)\n\};', text, re.S)
-verbs = re.findall(r'^\t\{ "([a-z]+)",', table.group(1), re.M)
+verbs = re.findall(r'^\s*\{ "([a-z]+)",', table.group(1), re.M)
 for path, form in (('Documentation/tools.rst', '^``%s``'),
                    ('Documentation/changes.rst', r'``lkdf\s+%s\b'),
                    ('tools/tools.mk', r'^MAN1 :=(?:.*\\\n)*.*\b%s\b')):
