@@ -121,62 +121,81 @@ static int use_device(void)
 	return device_close(rt) ? 9 : rc ? 1 : 0;
 }
 
-/* Its status, or that of its death; said: what it has printed. */
-static int in_child(int (*fn)(void), const char *fail, char *said, size_t size)
+/* A case under way: its process, and what it prints. */
+struct child {
+	char fail[80], said[4096];
+	pid_t pid;
+	int fd;
+};
+
+static void start_child(struct child *c, int (*fn)(void))
 {
 	int fd[2], status;
-	size_t n = 0;
-	ssize_t got;
-	pid_t pid;
 
 	fflush(stdout);
 	if (pipe(fd))
-		return -1;
-	pid = fork();
-	if (!pid) {
+		exit(99);
+	c->fd = fd[0];
+	c->pid = fork();
+	if (!c->pid) {
 		alarm(30 * (tap_number("LKDF_TIME_SCALE") + 1));
 		dup2(fd[1], 1);
-		setenv("FAKE_CUDA_FAIL", fail, 1);
+		setenv("FAKE_CUDA_FAIL", c->fail, 1);
 		status = fn();
 		fflush(stdout);
 		_exit(status);
 	}
 	close(fd[1]);
-	while ((got = read(fd[0], said + n, size - 1 - n)) > 0)
+}
+
+/* Its status, or that of its death. */
+static int end_child(struct child *c)
+{
+	size_t n = 0;
+	ssize_t got;
+	int status;
+
+	while (n < sizeof(c->said) - 1 &&
+	       (got = read(c->fd, c->said + n, sizeof(c->said) - 1 - n)) > 0)
 		n += (size_t)got;
-	said[n] = 0;
-	close(fd[0]);
-	waitpid(pid, &status, 0);
+	c->said[n] = 0;
+	close(c->fd);
+	waitpid(c->pid, &status, 0);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
-static void a_call_fails(const char *call, unsigned error)
+static void tell_child(struct child *c)
 {
-	char fail[80], said[4096];
-	int rc;
+	static const char *const told[] = { "all is right", "a task fails",
+					    "no device" };
+	int rc = end_child(c);
 
-	snprintf(fail, sizeof(fail), "%s=%u", call, error);
-	rc = in_child(use_device, fail, said, sizeof(said));
-	ok(rc >= 0 && rc <= 2, "%s: %s", fail,
-	   rc == 2   ? "no device"
-	   : rc == 1 ? "a task fails"
-	   : rc	     ? "the process is wrong"
-		     : "all is right");
+	ok(rc >= 0 && rc <= 2, "%s: %s", c->fail,
+	   rc >= 0 && rc <= 2 ? told[rc] : "the process is wrong");
 	if (rc < 0 || rc > 2)
-		printf("# status %d: %s\n", rc, said);
-	said[strcspn(said, "\n")] = 0;
+		printf("# status %d: %s\n", rc, c->said);
+	c->said[strcspn(c->said, "\n")] = 0;
 	if (rc == 1 || rc == 2)
-		ok(strstr(said, "cuda") || strstr(said, "device"),
-		   "%s: the text names the device: %.90s", fail, said);
+		ok(strstr(c->said, "cuda") || strstr(c->said, "device"),
+		   "%s: the text names the device: %.90s", c->fail, c->said);
 }
 
+/* Some at a time: each waits for the compiler, and for the driver. */
 static void each_call_fails_once(void)
 {
-	size_t i, k;
+	static struct child c[8];
+	size_t i, k, n = 0;
 
 	for (i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
-		for (k = 0; k < 5 && faults[i].error[k]; k++)
-			a_call_fails(faults[i].call, faults[i].error[k]);
+		for (k = 0; k < 5 && faults[i].error[k]; k++, n++) {
+			if (n >= 8)
+				tell_child(&c[n % 8]);
+			snprintf(c[n % 8].fail, sizeof(c[0].fail), "%s=%u",
+				 faults[i].call, faults[i].error[k]);
+			start_child(&c[n % 8], use_device);
+		}
+	for (i = n - 8; i < n; i++)
+		tell_child(&c[i % 8]);
 }
 
 /* ---- a kernel that faults ----------------------------------------------- */
@@ -228,12 +247,111 @@ static int run_wild(void)
 
 static void a_fault_is_told(void)
 {
-	char said[4096];
+	static struct child c;
 
-	is(in_child(run_wild, "", said, sizeof(said)), 0,
+	start_child(&c, run_wild);
+	is(end_child(&c), 0,
 	   "a kernel that faults, and a second runtime: both say -ENODEV");
-	has(said, "ILLEGAL_ADDRESS", "the text has the driver's error");
-	printf("%s", said);
+	has(c.said, "ILLEGAL_ADDRESS", "the text has the driver's error");
+	printf("%s", c.said);
+}
+
+/* ---- kernels that take a while ------------------------------------------ */
+
+/* The first one sleeps; with y a wrong address it faults then. */
+static const char slow[] =
+	"extern \"C\" __global__ void f(unsigned long *x, unsigned long y)\n"
+	"{\n"
+	"	for (int i = 0; i < 300 && !threadIdx.x; i++)\n"
+	"		__nanosleep(1000000);\n"
+	"	if (y)\n"
+	"		*(volatile unsigned long *)y = 1;\n"
+	"}\n";
+
+static struct lkdf_kind *slow_kind(struct lkdf *rt)
+{
+	const struct lkdf_code code = { .device = "cuda",
+					.image = slow,
+					.entry = "f" };
+	struct lkdf_kind *k = NULL;
+
+	must(lkdf_kind_create_kernel(
+		rt,
+		LKDF_KERNEL(.kind = LKDF_KIND(.name = "slow",
+					      .arg_size = sizeof(uint64_t)),
+			    .code = &code, .nr_code = 1,
+			    .range_from = LKDF_RANGE_VALUE,
+			    .range = { 1, 1, 1 }),
+		&k));
+	return k;
+}
+
+/* So many kernels behind it on the same data; how many end well. */
+static int run_behind(uint64_t address, int nr, bool forks)
+{
+	struct lkdf *rt = api_open(driver_options("workers=2"));
+	struct lkdf_kind *first, *add;
+	struct lkdf_event *done = calloc((size_t)nr, sizeof(*done));
+	int i, nr_right = 0, status;
+	struct lkdf_place *p;
+	struct lkdf_data *d;
+	uint64_t one = 1;
+	pid_t pid;
+
+	must(lkdf_places(rt, LKDF_PLACE_GPU, &p, 1) != 1);
+	device_is_real = true;
+	first = slow_kind(rt);
+	add = device_kind(rt, "add");
+	d = device_data(rt, NR, 1);
+	device_submit(rt, first, p, d, &address);
+	for (i = 0; i < nr; i++)
+		done[i] = device_submit(rt, add, p, d, &one);
+	pid = forks ? fork() : -1;
+	if (!pid)
+		_exit(7);
+	if (forks && (waitpid(pid, &status, 0) != pid || !WIFEXITED(status)))
+		return -1;
+	for (i = 0; i < nr; i++)
+		nr_right += !lkdf_event_wait(done[i], -1);
+	printf("# %s\n", lkdf_errmsg());
+	lkdf_data_put(d);
+	lkdf_kind_put(add);
+	lkdf_kind_put(first);
+	free(done);
+	return device_close(rt) ? -1 : nr_right;
+}
+
+/* The launcher sleeps when the fault comes. */
+static int run_late_fault(void)
+{
+	return run_behind(0xdead0000, 20, false) ? 1 : 0;
+}
+
+/* A launch waits where 1022 ops lie in its stream. */
+static int run_many_behind(void)
+{
+	return run_behind(0, 2000, false) == 2000 ? 0 : 1;
+}
+
+static int run_fork(void)
+{
+	return run_behind(0, 20, true) == 20 ? 0 : 1;
+}
+
+static void slow_kernels_hold_nothing_up(void)
+{
+	static struct child c[3];
+	int i;
+
+	start_child(&c[0], run_late_fault);
+	start_child(&c[1], run_many_behind);
+	start_child(&c[2], run_fork);
+	is(end_child(&c[0]), 0, "20 kernels behind one that faults late fail");
+	has(c[0].said, "cuda", "the text names the device");
+	is(end_child(&c[1]), 0, "2000 kernels behind one of 300 ms are right");
+	is(end_child(&c[2]), 0, "a fork beside a kernel changes nothing");
+	for (i = 0; i < 3; i++)
+		printf("%s", c[i].said);
 }
 
 int main(void)
@@ -241,6 +359,7 @@ int main(void)
 	tap_start(240);
 	setenv("LKDF_TEST_DEVICE", "cuda", 1);
 	a_fault_is_told();
+	slow_kernels_hold_nothing_up();
 	each_call_fails_once();
 	return tap_end();
 }
