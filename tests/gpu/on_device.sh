@@ -86,7 +86,8 @@ card_part() {
 		uname -srm
 		getconf GNU_LIBC_VERSION
 		nvidia-smi 2>&1
-		LKDF_DEVICES=cuda ours build/lkdf doctor 2>&1
+		ours build/lkdf doctor 2>&1
+		ours build/lkdf device -v 2>&1
 	} >"$out/card.txt"
 	driver=$(nvidia-smi --query-gpu=driver_version \
 		--format=csv,noheader 2>/dev/null | head -n 1)
