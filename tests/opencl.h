@@ -25,6 +25,17 @@ __attribute__((unused)) const char *__lsan_default_suppressions(void)
 }
 
 /*
+ * ThreadSanitizer asks for it. A thread's variables of an object that was
+ * loaded late are the C library's to free, in the thread that takes its stack.
+ */
+const char *__tsan_default_suppressions(void);
+
+__attribute__((unused)) const char *__tsan_default_suppressions(void)
+{
+	return "race:_dl_deallocate_tls\n";
+}
+
+/*
  * AddressSanitizer asks for it. What drivers load has variables of its threads,
  * of which the check for leaks takes addresses that are none: it crashes then.
  */
