@@ -25,6 +25,15 @@ void runtime_has_woken(struct lkdf *rt, struct executor *ex)
 	}
 }
 
+void runtime_count_wakes(struct lkdf *rt, struct executor *ex, uint32_t nr)
+{
+	if (ex)
+		counter_add(ex->counters, COUNTER_WAKES, nr);
+	else
+		trace_count_outside(trace_outside(&rt->trace), COUNTER_WAKES,
+				    nr);
+}
+
 void runtime_push(struct lkdf *rt, struct executor *ex, struct link *link)
 {
 	int node = ex ? ex->node : sched_home(&rt->sched);

@@ -189,6 +189,10 @@ static inline void runtime_note_error(struct lkdf *rt, int executor, int error,
 /* This thread has woken a worker; ex may be NULL. */
 void runtime_has_woken(struct lkdf *rt, struct executor *ex);
 
+/* The thread has woken so many workers at once for a burst, beside the first.
+ */
+void runtime_count_wakes(struct lkdf *rt, struct executor *ex, uint32_t nr);
+
 /* New work from outside a worker, or from a full deque. */
 void runtime_push(struct lkdf *rt, struct executor *ex, struct link *link);
 

@@ -102,18 +102,28 @@ static inline bool policy_wake_tree(uint64_t body_ticks, uint64_t wake_ticks)
 
 /*
  * How many sleepers it wakes: one for each public item that those who look for
- * work will leave, at most POLICY_TREE, for the woken wake others in turn.
+ * work will leave. A worker wakes POLICY_TREE at most: the woken wake others.
  */
 #define POLICY_TREE 4
 static inline uint32_t policy_nr_wakes(uint32_t nr_public, uint32_t nr_spin,
-				       uint32_t nr_sleep)
+				       uint32_t nr_sleep, uint32_t most)
 {
 	uint64_t nr;
 
 	if (nr_public <= nr_spin)
 		return 0;
-	nr = min_u64(nr_public - nr_spin, POLICY_TREE);
+	nr = min_u64(nr_public - nr_spin, most);
 	return (uint32_t)min_u64(nr, nr_sleep);
+}
+
+/*
+ * A thread makes so many items at once, all of bodies that outlast a wake-up:
+ * how many workers shall be awake or on their way when it goes on? Each of
+ * these wakes others for the rest.
+ */
+static inline uint32_t policy_nr_first(uint32_t nr_items)
+{
+	return nr_items / POLICY_TREE + (nr_items % POLICY_TREE != 0);
 }
 
 /* May a thief go far? URGENT work at once, else after half its spin window. */

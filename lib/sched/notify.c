@@ -111,6 +111,13 @@ static uint32_t count_public(const struct worker *w)
 	return nr;
 }
 
+uint32_t notify_first(struct sched_node *node, uint32_t nr_items)
+{
+	uint32_t nr = policy_nr_first(nr_items);
+
+	return park_wake_some(&node->park, nr, nr);
+}
+
 bool notify_tree(struct worker *w, uint64_t item)
 {
 	struct sched *s = w->sched;
@@ -123,7 +130,7 @@ bool notify_tree(struct worker *w, uint64_t item)
 		return false;
 	if (deque_has_private(d))
 		deque_share_all(d);
-	nr = park_wake_some(&w->node->park, count_public(w));
+	nr = park_wake_some(&w->node->park, count_public(w), POLICY_TREE);
 	counter_add(w->executor->counters, COUNTER_WAKES, nr);
 	counter_add(w->executor->counters, COUNTER_WAKE_DEPTH,
 		    wake_depth_give(&s->wakes, w->wake_link, nr));

@@ -36,6 +36,13 @@ bool notify_bound(struct sched_node *node);
  */
 bool notify_tree(struct worker *w, uint64_t item);
 
+/*
+ * After so many items were made public at the node, whose bodies outlast a
+ * wake-up: sees to it that a fourth as many workers look for work there. How
+ * many it woke.
+ */
+uint32_t notify_first(struct sched_node *node, uint32_t nr_items);
+
 /* Does anybody sleep? Does anybody look for work? */
 bool notify_has_sleeper(struct sched *s);
 bool notify_has_spinner(struct sched *s);

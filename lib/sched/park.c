@@ -237,13 +237,13 @@ bool park_wake(struct park *p)
 	return true;
 }
 
-uint32_t park_wake_some(struct park *p, uint32_t nr_public)
+uint32_t park_wake_some(struct park *p, uint32_t nr_public, uint32_t most)
 {
 	uint64_t word = a_load(&p->word, relaxed), nr;
 
 	do {
 		nr = policy_nr_wakes(nr_public, park_spinners(word),
-				     park_sleepers(word));
+				     park_sleepers(word), most);
 		if (!nr)
 			return 0;
 		/* [park.some] as [park.wake]; pairs with [park.token] and

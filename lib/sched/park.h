@@ -118,7 +118,7 @@ bool park_wake(struct park *p);
  * There are so many public items: gives a token for each that no spinner will
  * take, see policy_nr_wakes(). How many sleepers it woke.
  */
-uint32_t park_wake_some(struct park *p, uint32_t nr_public);
+uint32_t park_wake_some(struct park *p, uint32_t nr_public, uint32_t most);
 
 /* Wakes all, whoever spins: for stopping and for news that all must see. */
 void park_wake_all(struct park *p);

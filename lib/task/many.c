@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "core/runtime.h"
+#include "sched/notify.h"
 #include "scope/scope.h"
 #include "task/uses.h"
 
@@ -68,12 +69,42 @@ static void undo_tasks(struct many *m)
 		task_undo(m->rt, m->ex, m->group);
 }
 
+/* Tasks that are ready at once, anywhere, and outlast a wake-up. */
+static uint32_t count_long(const struct many *m)
+{
+	static const uint32_t special = TASK_HAS_DATA | TASK_EXTRA |
+					TASK_PLACED | TASK_GENERAL |
+					TASK_URGENT;
+	const struct task *t;
+	uint32_t nr = 0;
+	unsigned i;
+
+	for (i = 0; i < m->nr; i++) {
+		t = m->task[i];
+		nr += !(t->link.flags & special) &&
+		      policy_wake_tree(a_load(&t->kind->body_ticks, relaxed),
+				       m->rt->sched.wake_ticks);
+	}
+	return nr;
+}
+
+/* Of a burst: each push alone would wake the first worker only. */
+static void wake_first(struct lkdf *rt, struct executor *ex, uint32_t nr_long)
+{
+	int node = ex ? ex->node : sched_home(&rt->sched);
+
+	if (nr_long > 1)
+		runtime_count_wakes(
+			rt, ex, notify_first(&rt->sched.nodes[node], nr_long));
+}
+
 int task_submit_many(struct lkdf *rt, struct lkdf_scope *s,
 		     const struct lkdf_task *a, unsigned nr,
 		     struct lkdf_event *done)
 {
 	struct many m = { .rt = rt, .scope = s };
 	struct lkdf_event event;
+	uint32_t nr_long;
 	unsigned i;
 	int rc;
 
@@ -92,8 +123,10 @@ int task_submit_many(struct lkdf *rt, struct lkdf_scope *s,
 	m.group->link.flags |= TASK_SCOPED;
 	m.group->index = nr;
 	event = m.group->done;
+	nr_long = count_long(&m);
 	for (i = 0; i < nr; i++)
 		task_start_in_turn(rt, m.ex, m.task[i]);
+	wake_first(rt, m.ex, nr_long);
 	free(m.task);
 	if (done)
 		*done = event;

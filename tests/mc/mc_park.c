@@ -6,6 +6,7 @@
  */
 #include "base/bell.h"
 #include "mc.h"
+#include "policy/policy.h"
 #include "sched/deque.h"
 #include "sched/inbox.h"
 #include "sched/park.h"
@@ -232,7 +233,7 @@ static void make_items(uint32_t nr)
 	for (i = 0; i < nr; i++)
 		deque_push(&deque, i * 2 + 1);
 	deque_share_all(&deque);
-	woken = park_wake_some(&park, nr);
+	woken = park_wake_some(&park, nr, POLICY_TREE);
 	if (woken == nr)
 		mc_see("all at once");
 	if (!woken)

@@ -321,7 +321,7 @@ static int burst(int n, uint64_t ns, uint64_t *last)
 			give(policy_nr_wakes(
 				     (uint32_t)nr_public,
 				     (uint32_t)(nr_tokens - nr_done - 1),
-				     (uint32_t)nr_asleep),
+				     (uint32_t)nr_asleep, POLICY_TREE),
 			     now, t.link + 1);
 		else if (nr_done + 1 == nr_tokens && nr_asleep && nr_public)
 			give(1, now, t.link + 1);

@@ -2,6 +2,7 @@
 /* A worker that finds work wakes others: how many, and for which bodies. */
 #include "policy/deficit.h"
 #include "sched/idle.h"
+#include "sched/notify.h"
 #include "sched/sched.h"
 #include "tests/tap.h"
 
@@ -140,10 +141,29 @@ static void its_depth_is_small(void)
 	   "and the counter says so");
 }
 
+/* A thread has put so many links there, with so many spinning already. */
+static uint32_t first_of(uint32_t nr_items, int nr_spin)
+{
+	start(0);
+	for (; nr_spin; nr_spin--)
+		park_spin(&node.park);
+	return notify_first(&node, nr_items);
+}
+
+static void many_at_once_wake_a_fourth(void)
+{
+	is(first_of(16, 0), 4, "16 items at once: four are woken");
+	is(first_of(16, 1), 3, "three beside one that looks for work");
+	is(first_of(16, 4), 0, "nobody beside four");
+	is(first_of(5, 0), 2, "two for five");
+	is(first_of(1000, 0), NR_WORKERS - 1, "no more than there are");
+}
+
 int main(void)
 {
 	tap_start(30);
 	a_burst_is_a_tree();
 	its_depth_is_small();
+	many_at_once_wake_a_fourth();
 	return tap_end();
 }
