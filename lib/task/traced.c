@@ -76,12 +76,11 @@ static uint32_t data_name(struct trace *trace, const struct lkdf_data *d)
 }
 
 /* The data for which the task waited last, if it did: LKDF_EDGE(). */
-static uint32_t edge_of(const struct task *t)
+static __attribute__((noinline)) uint32_t edge_of(const struct task *t)
 {
 	const struct use *u;
 
-	if (t->link.flags & TASK_OWNED ||
-	    !(t->link.flags & TASK_HAS_DATA && t->claim && t->claim->last))
+	if (t->link.flags & TASK_OWNED || !t->claim || !t->claim->last)
 		return 0;
 	u = &t->claim->use[t->claim->last - 1];
 	return LKDF_EDGE(data_name(&t->kind->rt->trace, u->domain->data),
@@ -110,7 +109,7 @@ void traced_task(struct lkdf_ctx *c, const struct task *t, uint64_t number,
 		.begin = begin,
 		.end = end,
 		.task = NO_SLICE_TASK,
-		.run = edge_of(t),
+		.run = unlikely(t->link.flags & TASK_HAS_DATA) ? edge_of(t) : 0,
 		.name = name_of(t),
 		.ready = t->ready_ticks,
 		.by = t->ready_by,

@@ -119,6 +119,22 @@ static void write_rest(const struct carry *c, struct links *l, unsigned bits,
 	}
 }
 
+/* Most records are of no graph, and have waited for no data. */
+static unsigned place_bits(const struct carry *c, struct links *l,
+			   const struct lkdf_stats_slice *s)
+{
+	unsigned bits;
+	uint32_t edge;
+
+	if (likely(!(s->frame | s->run | l->frame | l->run | l->edge)))
+		return 0;
+	edge = edge_of(c, s);
+	bits = s->frame != l->frame || run_of(s) != l->run ? LKDF_LINK_RUN : 0;
+	bits |= edge != l->edge ? LKDF_LINK_EDGE : 0;
+	l->edge = edge;
+	return bits;
+}
+
 static void write_link(const struct carry *c, struct links *l,
 		       const struct lkdf_stats_slice *s)
 {
@@ -131,12 +147,10 @@ static void write_link(const struct carry *c, struct links *l,
 
 	bits |= number != l->number + 1 ? LKDF_LINK_NUMBER : 0;
 	bits |= knows ? LKDF_LINK_READY : 0;
-	bits |= s->frame != l->frame || run_of(s) != l->run ? LKDF_LINK_RUN : 0;
-	bits |= edge_of(c, s) != l->edge ? LKDF_LINK_EDGE : 0;
+	bits |= place_bits(c, l, s);
 	bits |= local != l->local || remote != l->remote ? LKDF_LINK_BYTES : 0;
 	l->local = local;
 	l->remote = remote;
-	l->edge = edge_of(c, s);
 	chunk_number(c->file, bits);
 	if (bits & LKDF_LINK_NUMBER)
 		chunk_signed(c->file, (int64_t)(number - l->number - 1));
@@ -190,6 +204,7 @@ static void write_bodies(const struct carry *c,
 	const struct lkdf_stats_slice *s;
 	uint64_t at = slice_at(ring, from)->begin;
 	int64_t task = 0, next;
+	uint32_t nr = 0;
 
 	chunk_begin(f, LKDF_CHUNK_SLICES);
 	chunk_number(f, c->executor);
@@ -204,10 +219,11 @@ static void write_bodies(const struct carry *c,
 		chunk_number(f, length_of(s));
 		chunk_number(f, name_of(c, s));
 		chunk_signed(f, next - task);
-		f->records++;
+		nr++;
 		at = s->begin + length_of(s);
 		task = next;
 	}
+	f->records = nr;
 	chunk_end(f);
 }
 
