@@ -280,9 +280,11 @@ int uses_read_nothing(const struct task *t, const struct use *u)
 int uses_enter(struct executor *ex, struct task *t)
 {
 	struct use *why;
-	int rc = claim_enter(ex, t->claim, &why);
+	int rc;
 
 	check(t->claim);
+	/* A task that waits may be over, and gone, when that returns. */
+	rc = claim_enter(ex, t->claim, &why);
 	if (rc > 0 && offhost_is_possible(rt_of(t)) && waits_for_bytes(t))
 		return 0;
 	if (rc > 0)
