@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "sched/client.h"
+#include "sched/crew.h"
 #include "sched/far.h"
 #include "sched/holdoff.h"
 #include "sched/intake.h"
@@ -83,6 +84,12 @@ static bool steal_from(struct worker *w, int i, uint64_t *item)
 	if (!lowest)
 		steal_request_send(victim);
 	return false;
+}
+
+static bool take_crew(struct worker *w, bool is_far, uint64_t *item)
+{
+	(void)is_far;
+	return crew_offered(&w->node->crew, (uint32_t)w->id, item);
 }
 
 /* The sources, and what waits at the own node; see has_home(). */
@@ -221,6 +228,13 @@ static unsigned has_victims(struct worker *w)
 	return found;
 }
 
+static unsigned has_crew(struct worker *w)
+{
+	uint64_t item;
+
+	return take_crew(w, false, &item) ? 1u << CLASS_NORMAL : 0;
+}
+
 /*
  * Places where work may lie that a worker does not own. The worker looks at
  * each row while it spins (take) and once more after it has said that it sleeps
@@ -237,6 +251,7 @@ struct work_place {
 
 static const struct work_place places[] = {
 	{ "home", take_home, has_home },
+	{ "crew", take_crew, has_crew },
 	{ "victims", take_victims, has_victims },
 	{ "nodes", take_nodes, has_nodes },
 	{ "parts", take_parts, has_parts },

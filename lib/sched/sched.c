@@ -13,6 +13,7 @@
 #include "mem/os.h"
 #include "mem/region.h"
 #include "sched/bind.h"
+#include "sched/crew.h"
 #include "sched/notify.h"
 #include "sched/part.h"
 #include "sched/quota.h"
@@ -141,6 +142,8 @@ static void free_workers(struct sched *s)
 		stack_unmap(&s->workers[i].stack);
 	}
 	region_unmap(s->workers, (size_t)s->nr_workers * sizeof(*s->workers));
+	for (i = 0; s->nodes && i < s->nr_nodes; i++)
+		crew_destroy(a_load(&s->nodes[i].crew, relaxed));
 	if (s->nodes)
 		region_free(s->nodes[0].near, near_size(s));
 	region_unmap(s->nodes, (size_t)s->nr_nodes * sizeof(*s->nodes));

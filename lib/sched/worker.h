@@ -39,6 +39,7 @@
 #define OLD_EVERY 16 /* looks */
 
 struct completions;
+struct crew;
 struct io_ring;
 struct part;
 struct sched;
@@ -63,6 +64,10 @@ struct sched_node {
 	struct backlog backlog[NR_DEQUES]; /* what was more than fits */
 	struct park park; /* they sleep here */
 	struct load load; /* work that was planned for them */
+
+	/* Set once, by the first loop; constant afterwards, freed at the end.
+	 */
+	_Atomic(struct crew *) crew; /* see crew.h; NULL: none yet */
 
 	/* Set at start, constant afterwards. */
 	_Alignas(CACHE_LINE) int *near; /* nodes with workers, nearest first */

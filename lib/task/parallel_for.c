@@ -1,117 +1,49 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "task/parallel_for.h"
 
-#include "base/clock.h"
 #include "base/err.h"
 #include "base/thrown.h"
-#include "core/failure.h"
 #include "core/ops.h"
 #include "data/place.h"
 #include "scope/event.h"
 #include "scope/scope.h"
 #include "task/ctx.h"
 #include "task/kind.h"
+#include "task/loop_crew.h"
 #include "task/task.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* A block costs some 50 ns besides its iterations. */
 #define BLOCK_NS 5000
-#define MAX_BLOCK (1ull << 40)
 
 /* Pieces a worker that are cut off at once. */
 #define PIECES 4
 
 /*
- * A loop of so many iterations a worker may run some before it is cut: even if
- * one is long, that is little of the whole.
+ * A loop of so many iterations may run some before it is cut: even if one is
+ * long, that is little of the whole. How many workers there are says nothing
+ * about how long an iteration is.
  */
 #define PROBE_FROM 64
 
-/* ---- blocks ------------------------------------------------------------- */
-
-/* The first error stays. */
-static void stop_loop(struct loop *l, int error, const struct piece *p,
-		      uint64_t nr)
-{
-	int32_t none = 0;
-
-	error = failure_errno(error);
-	if (!a_cas(&l->error, &none, error, relaxed, relaxed))
-		return;
-	l->bad_begin = p->begin;
-	l->bad_end = p->begin + nr;
-}
-
-/* Nothing has failed and nobody has cancelled it. */
-static bool may_go_on(struct loop *l, const struct lkdf_scope *s,
-		      const struct piece *p)
-{
-	int cancelled = scope_cancelled(s);
-
-	if (unlikely(cancelled))
-		stop_loop(l, cancelled, p, p->end - p->begin);
-	return !a_load(&l->error, relaxed);
-}
-
-/* Its length follows the clock, if the user has not set it. */
-static void learn_grain(struct loop *l, struct piece *p, uint64_t ticks)
-{
-	uint32_t nr = a_load(&l->nr_short, relaxed);
-
-	if (nr < SAMPLES)
-		a_store(&l->nr_short, ticks < l->block_ticks ? nr + 1 : 0,
-			relaxed);
-	if (!l->is_auto)
-		return;
-	if (ticks < l->block_ticks && p->block < MAX_BLOCK)
-		p->block *= ticks < l->block_ticks / 16 ? 8 : 2;
-	else if (ticks > 4 * l->block_ticks && p->block > 1)
-		p->block /= 2;
-}
-
-/* On each thread that an exception leaves it on the process ends. */
-static int call_function(const struct loop *l, uint64_t begin, uint64_t end)
-{
-	__attribute__((cleanup(thrown_look))) const char *guard =
-		"lkdf: a loop: an exception, or pthread_exit(), has left its "
-		"function; catch it there and return an error\n";
-	int rc = l->fn(begin, end, l->u);
-
-	guard = NULL;
-	return rc;
-}
-
-/* The next block; how long it took, where that counts. */
-static uint64_t run_block(struct loop *l, struct piece *p)
-{
-	uint64_t nr = min_u64(p->block, p->end - p->begin);
-	bool is_timed = l->is_auto || a_load(&l->nr_short, relaxed) < SAMPLES;
-	uint64_t start = is_timed ? clock_ticks() : 0, ticks = 0;
-	int rc = call_function(l, p->begin, p->begin + nr);
-
-	if (unlikely(rc < 0))
-		stop_loop(l, rc, p, nr);
-	p->begin += nr;
-	if (is_timed) {
-		ticks = clock_ticks() - start;
-		learn_grain(l, p, ticks);
-	}
-	return ticks;
-}
-
-/* Some blocks, to see how long they are: a short loop is done then. */
-static void probe_grain(struct loop *l, const struct lkdf_scope *s,
-			struct piece *p)
+/*
+ * Some blocks, to see how long they are: a short loop is done then. How long
+ * they took.
+ */
+static uint64_t probe_grain(struct loop *l, const struct lkdf_scope *s,
+			    struct piece *p)
 {
 	uint64_t ticks = 0;
 
 	p->block = 1;
 	while (l->probes && p->begin < p->end && ticks < l->block_ticks &&
-	       may_go_on(l, s, p))
-		ticks += run_block(l, p);
+	       loop_goes_on(l, s, p))
+		ticks += loop_run_block(l, p);
+	return ticks;
 }
 
 /* ---- pieces ------------------------------------------------------------- */
@@ -161,13 +93,13 @@ static void run_piece(struct lkdf_ctx *c, const struct lkdf_scope *s,
 	if (!p->block)
 		probe_grain(l, s, p);
 	while (has_memory && p->end - p->begin > l->coarse &&
-	       may_go_on(l, s, p))
+	       loop_goes_on(l, s, p))
 		has_memory = halve_range(c, p);
 	offer_half(c, l, is_large);
-	while (p->begin < p->end && may_go_on(l, s, p)) {
+	while (p->begin < p->end && loop_goes_on(l, s, p)) {
 		if (has_memory && should_halve(c, p))
 			has_memory = halve_range(c, p);
-		run_block(l, p);
+		loop_run_block(l, p);
 	}
 }
 
@@ -202,32 +134,20 @@ static void run_static(struct lkdf_ctx *c, const struct lkdf_scope *s,
 	p->begin = loop_share(l, part, all);
 	p->end = loop_share(l, part + 1, all);
 	p->block = l->range.grain ? l->grain : p->end - p->begin;
-	while (p->begin < p->end && may_go_on(l, s, p))
-		run_block(l, p);
-}
-
-/*
- * This thread may not wait while it is in a loop's function. The record that
- * stands in where there is no memory is of several threads.
- */
-static void count_loop(int nr)
-{
-	struct thread *self = thread_self();
-
-	if (!thread_is_shared(self))
-		self->nr_loops += nr;
+	while (p->begin < p->end && loop_goes_on(l, s, p))
+		loop_run_block(l, p);
 }
 
 static int piece_body(struct lkdf_ctx *c, void *arg)
 {
 	struct piece *p = arg;
 
-	count_loop(1);
+	loop_count(1);
 	if (p->loop->is_static)
 		run_static(c, c->task->scope, p);
 	else
 		run_piece(c, c->task->scope, p);
-	count_loop(-1);
+	loop_count(-1);
 	return 0;
 }
 
@@ -281,7 +201,8 @@ static int start_pieces(struct loop *l)
 	l->block_ticks = BLOCK_NS * s->ticks_per_1024ns / 1024 + 1;
 	l->large = max_u64(nr / (PIECES * workers), 1);
 	l->coarse = l->is_auto ? l->large : l->grain;
-	l->probes = l->is_auto && nr / PROBE_FROM >= workers;
+	l->probes = l->is_auto && nr >= PROBE_FROM;
+	l->rest_ticks = HUGE_VAL;
 	a_store(&l->nr_short, 0, relaxed);
 	a_store(&l->error, 0, relaxed);
 	return get_kind(l->rt, &l->kind);
@@ -386,24 +307,44 @@ static int submit_all(struct loop *l, struct lkdf_scope *s,
 	return rc;
 }
 
-static bool is_one_piece(const struct loop *l)
+static bool is_one_node(const struct loop *l)
 {
-	return l->rt->sched.nr_worker_nodes == 1 && !l->is_static;
+	return l->rt->sched.nr_worker_nodes == 1;
 }
 
-/*
- * This thread runs the first blocks, so that a short loop wakes nobody. In
- * serial mode what they submit would run inside them.
- */
+/* This thread runs the first blocks, so that a short loop wakes nobody. */
 static void probe_here(struct loop *l, const struct lkdf_scope *s,
 		       struct piece *p)
 {
-	THROWN_ENDS_HERE;
-	if (!l->probes || l->rt->sched.is_serial)
+	uint64_t first = p->begin, ticks;
+
+	if (!l->probes)
 		return;
-	count_loop(1);
-	probe_grain(l, s, p);
-	count_loop(-1);
+	ticks = probe_grain(l, s, p);
+	if (p->begin != first)
+		l->rest_ticks = (double)ticks / (double)(p->begin - first) *
+				(double)(p->end - p->begin);
+}
+
+/*
+ * The first blocks, and all others with a crew if there is one. True: they are
+ * done, or the loop is over. In serial mode what blocks submit would run inside
+ * them.
+ */
+static bool run_here(struct loop *l, struct executor *ex, struct piece *p)
+{
+	bool is_done;
+
+	THROWN_ENDS_HERE;
+	if (l->rt->sched.is_serial)
+		return false;
+	loop_count(1);
+	if (!l->is_static)
+		probe_here(l, l->scope, p);
+	is_done = p->begin == p->end || !loop_goes_on(l, l->scope, p) ||
+		  crew_runs_loop(l, ex, p);
+	loop_count(-1);
+	return is_done;
 }
 
 static int run_outside(struct loop *l, struct lkdf_scope *s)
@@ -415,39 +356,47 @@ static int run_outside(struct loop *l, struct lkdf_scope *s)
 	if (rc)
 		return err(-ECANCELED, "for: scope \"%s\" is cancelled: %s",
 			   s->name, strerror(-rc));
-	if (is_one_piece(l)) {
-		probe_here(l, s, &p);
-		if (p.begin == p.end || !may_go_on(l, s, &p))
-			return result_of(l, 0);
+	l->scope = s;
+	if (is_one_node(l) && run_here(l, runtime_executor(l->rt), &p))
+		return result_of(l, 0);
+	if (is_one_node(l) && !l->is_static)
 		rc = submit_one(l, s, &p, &done);
-	} else {
+	else
 		rc = submit_all(l, s, &done);
-	}
 	return rc ? rc : result_of(l, event_wait(done, -1));
 }
 
 /* The body takes part itself where it need not send pieces to nodes. */
-static int run_inside(struct loop *l, struct lkdf_ctx *c)
+static int spawn_pieces(struct loop *l, struct lkdf_ctx *c, struct piece *p)
 {
-	struct lkdf_scope *s = c->frame ? c->owner->scope(c) : c->task->scope;
-	struct piece p = first_piece(l, l->range.begin, l->range.end);
 	struct batch b = { .task = NULL };
 	int i, rc = 0;
 
-	if (is_one_piece(l)) {
-		count_loop(1);
-		run_piece(c, s, &p);
-		count_loop(-1);
-	} else {
-		rc = batch_fill(&b, l);
-		for (i = 0; i < b.nr && !rc; i++)
-			rc = task_spawn_with(c, &b.task[i], NULL);
-		if (rc)
-			a_store(&l->error, rc, relaxed);
-		batch_destroy(&b);
+	if (is_one_node(l) && !l->is_static) {
+		loop_count(1);
+		run_piece(c, l->scope, p);
+		loop_count(-1);
+		return 0;
 	}
-	i = task_join(c);
-	return rc ? rc : result_of(l, i);
+	rc = batch_fill(&b, l);
+	for (i = 0; i < b.nr && !rc; i++)
+		rc = task_spawn_with(c, &b.task[i], NULL);
+	if (rc)
+		a_store(&l->error, rc, relaxed);
+	batch_destroy(&b);
+	return rc;
+}
+
+static int run_inside(struct loop *l, struct lkdf_ctx *c)
+{
+	struct piece p = first_piece(l, l->range.begin, l->range.end);
+	int rc = 0, joined;
+
+	l->scope = c->frame ? c->owner->scope(c) : c->task->scope;
+	if (!is_one_node(l) || !run_here(l, c->ex, &p))
+		rc = spawn_pieces(l, c, &p);
+	joined = task_join(c);
+	return rc ? rc : result_of(l, joined);
 }
 
 static int prepare_pieces(struct loop *l)

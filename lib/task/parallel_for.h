@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * Parallel loops. A piece is a task with a part of the range. It halves its
+ * Parallel loops. The caller runs a loop with the workers that are idle, see
+ * loop_crew.h. Where nobody is, where another loop has the crew, and where
+ * several nodes have workers, it is cut into pieces:
+ *
+ * A piece is a task with a part of the range. It halves its
  * part, spawning the upper halves, which thieves take largest first, until one
  * grain is left: then nobody waits behind a block that turns out long.
  *
@@ -40,6 +44,8 @@ struct loop {
 
 	/* Set before the first piece, constant afterwards. */
 	struct lkdf_kind *kind;
+	struct lkdf_scope *scope; /* that it runs in */
+	double rest_ticks; /* after the first blocks, on one thread; a guess */
 	uint64_t grain;
 	uint64_t coarse; /* longer pieces are halved before their first block */
 	uint64_t large; /* so long is a piece that nobody should wait for */
@@ -71,6 +77,19 @@ struct part {
 	int node; /* -1: any */
 };
 int loop_parts(const struct loop *l, struct part **out);
+
+/*
+ * False: something has failed, or somebody has cancelled it. The piece is not
+ * empty.
+ */
+bool loop_goes_on(struct loop *l, const struct lkdf_scope *s,
+		  const struct piece *p);
+
+/* The next block; how long it took, where that counts. */
+uint64_t loop_run_block(struct loop *l, struct piece *p);
+
+/* This thread may not wait while it is in a loop's function: 1, and -1. */
+void loop_count(int nr);
 
 /* begin .. end of what so many of all workers are due, in whole grains. */
 uint64_t loop_share(const struct loop *l, uint64_t below, uint64_t all);

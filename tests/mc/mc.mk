@@ -8,6 +8,7 @@ MC_SRC_channel = $(MC_SRC_event) lib/channel/channel.c \
 	lib/channel/channel_wait.c lib/task/again.c
 MC_SRC_claim := lib/base/lock.c lib/data/claim.c lib/data/prepare.c \
 	lib/data/token.c lib/data/var.c
+MC_SRC_crew := lib/sched/crew.c
 MC_SRC_deque := lib/sched/deque.c
 MC_SRC_event := lib/base/lock.c lib/scope/event.c lib/scope/event_any.c \
 	lib/scope/event_pulse.c lib/scope/event_tap.c lib/mem/class.c
@@ -33,7 +34,8 @@ MC_SRC_scope := lib/scope/scope.c lib/scope/scope_error.c \
 	lib/scope/deadline.c lib/scope/room.c
 MC_SRC_stream := lib/run/frame.c lib/run/frame_error.c lib/run/port_run.c \
 	lib/run/stream.c
-MC_SRC_strand := lib/base/lock.c lib/sched/backlog.c lib/sched/deque.c \
+MC_SRC_strand := lib/base/lock.c lib/sched/backlog.c lib/sched/crew.c \
+	lib/sched/deque.c \
 	lib/sched/publish.c lib/sched/idle.c \
 	lib/sched/intake.c lib/sched/holdoff.c lib/sched/notify.c lib/sched/part.c \
 	lib/sched/park.c lib/sched/tick.c lib/sched/timers.c \

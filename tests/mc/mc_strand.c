@@ -5,6 +5,7 @@
  * that strands while all others sleep is a deadlock; so is a worker that does
  * not hear that the runtime stops.
  */
+#include "sched/crew.h"
 #include "sched/publish.h"
 #include "strand.h"
 
@@ -38,6 +39,9 @@ static void run(struct worker *w, uint64_t item)
 	mc_assert(link_of_item(item) == &child);
 	mc_assert(plain_load(&payload) == 1);
 	mc_assert(!is_kept || w->node == &nodes[0]);
+	/* As crew_steal() that finds nothing. */
+	if (a_load(&w->node->crew, relaxed))
+		a_store(&w->node->crew->state, CREW_DRY, relaxed);
 	a_add(&nr_started, 1, relaxed);
 }
 
@@ -82,6 +86,25 @@ static void init_planned(void)
 	child.type = LINK_PLANNED;
 	is_kept = true;
 	a_store(&nodes[0].load.nr_tasks, 1, relaxed);
+}
+
+/* A loop whose only unit is worker 1's. */
+static struct crew crew;
+static struct crew_seat seats[3];
+static struct crew_group group;
+
+static void init_crew(void)
+{
+	init_with(2, false);
+	crew.seat = seats;
+	crew.group = &group;
+	crew.nr_seats = 3;
+	crew.nr_groups = 1;
+	a_store(&crew.state, CREW_FREE, relaxed);
+	a_store(&crew.leader, 0, relaxed);
+	seats[1].item = link_item(&child);
+	a_store(&nodes[0].crew, &crew, relaxed);
+	mc_name(&crew.state, "state");
 }
 
 /* Others look at what is private. */
@@ -166,6 +189,24 @@ static void inbox_and_body(int id)
 	/* As sched_push(). */
 	inbox_push(&nodes[0].inbox, &child);
 	if (notify_any(&sched, &nodes[0]))
+		mc_see("woken");
+	spin_until_started();
+	stop();
+}
+
+/* As crew_runs_loop() in task/loop_crew.c. */
+static void crew_and_wait(int id)
+{
+	struct park *p = &nodes[0].park;
+
+	if (id) {
+		worker_run(&workers[id]);
+		return;
+	}
+	plain_store(&payload, 1);
+	mc_assert(crew_claim(&crew));
+	crew_open(&crew, 0, NULL);
+	if (park_wake_some(p, 1 + park_spinners(a_load(&p->word, seq_cst)), 1))
 		mc_see("woken");
 	spin_until_started();
 	stop();
@@ -351,6 +392,8 @@ static const struct mc_scenario table[] = {
 	{ ROW("a child in the inbox, two idle", 3, 1, init_three,
 	      inbox_and_body),
 	  .final = ran_once, .limit = 60000, .must_see = { "woken" } },
+	{ ROW("a crew that waits for a member", 2, 3, init_crew, crew_and_wait),
+	  .final = ran_once, .must_see = { "woken" } },
 	{ ROW("bound work in a busy worker's deque, one idle", 2, 3, init_two,
 	      bound_deque_and_body),
 	  .final = ran_once, .must_see = { "woken" } },

@@ -100,6 +100,7 @@ static void init_node(int id, int nr)
 		plain_store(&n->backlog[i].last, NULL);
 	}
 	n->nr_workers = 0;
+	a_store(&n->crew, NULL, relaxed);
 	n->near = near[id];
 	for (i = 0; i < nr; i++)
 		near[id][i] = (id + i) % nr;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * Parallel loops: a function for each block of a range of numbers, on all
- * workers. Nodes that have workers get one contiguous part of the range each,
- * in proportion to their workers, in the order of their numbers: a loop over
- * an array finds the pages where the same loop, or lkdf_first_touch(), has
- * touched them first. Inside its part a node goes by halves, and a node whose
- * own part is done helps others.
+ * Parallel loops: a function for each block of a range of numbers, on the
+ * calling thread and all workers. Nodes that have workers get one contiguous
+ * part of the range each, in proportion to their workers, in the order of their
+ * numbers: a loop over an array finds the pages where the same loop, or
+ * lkdf_first_touch(), has touched them first. Inside its part a node goes by
+ * halves, and a node whose own part is done helps others.
  *
  * A loop is no task that others can name: it begins with the call and has
  * ended when the call returns.
@@ -36,7 +36,8 @@ enum lkdf_schedule {
 	LKDF_SCHEDULE_NODES, /* a part for each node, others may help */
 	/*
 	 * A part for each worker, the same in each call; run by that worker
-	 * unless it is busy, and never on another node. grain 0: one block.
+	 * unless it is busy, and never by one of another node. grain 0: one
+	 * block.
 	 */
 	LKDF_SCHEDULE_STATIC,
 };
@@ -81,8 +82,8 @@ struct lkdf_reduce_attr {
  *      for other blocks
  * @u:  for @fn
  *
- * Without a grain, and where one node has workers, this thread may run the
- * first iterations itself, for some microseconds: a short loop wakes nobody.
+ * Where one node has workers, this thread takes part. Without a grain it runs
+ * the first iterations alone, for some microseconds: a short loop wakes nobody.
  * A C++ exception that leaves @fn ends the process by SIGABRT, as one that
  * leaves a body does, on whatever thread.
  *
