@@ -15,11 +15,12 @@ static const struct lkdf_event none;
 int channel_create(struct lkdf *rt, const struct lkdf_channel_attr *a,
 		   struct lkdf_channel **out)
 {
-	struct lkdf_channel *ch = calloc(1, sizeof(*ch));
+	struct lkdf_channel *ch = aligned_alloc(CACHE_LINE, sizeof(*ch));
+	uint32_t i;
 
 	if (ch)
-		ch->values = calloc(a->depth, a->value_size);
-	if (!ch || !ch->values) {
+		memset((void *)ch, 0, sizeof(*ch));
+	if (!ch || queue_init(&ch->queue, a->depth, a->value_size)) {
 		free(ch);
 		return err(-ENOMEM, "channel: no memory for %u values",
 			   a->depth);
@@ -32,20 +33,13 @@ int channel_create(struct lkdf *rt, const struct lkdf_channel_attr *a,
 	snprintf(ch->name, sizeof(ch->name), "%s", a->name ? a->name : "");
 	list_init(&ch->waiting[CHANNEL_VALUES]);
 	list_init(&ch->waiting[CHANNEL_ROOM]);
-	if (a->nr_init)
-		memcpy(ch->values, a->init, (size_t)a->nr_init * a->value_size);
-	ch->nr = a->nr_init;
+	for (i = 0; i < a->nr_init; i++)
+		queue_push(&ch->queue,
+			   (const char *)a->init + (size_t)i * a->value_size);
 	a_store(&ch->nr_refs, 1, relaxed);
 	a_add(&rt->nr_handles, 1, relaxed);
 	*out = ch;
 	return 0;
-}
-
-/* The i'th of its values, counted from the oldest. */
-static void *value_at(const struct lkdf_channel *ch, uint32_t i)
-{
-	return ch->values +
-	       (size_t)((ch->first + i) % ch->depth) * ch->value_size;
 }
 
 void channel_get(struct lkdf_channel *ch)
@@ -53,11 +47,17 @@ void channel_get(struct lkdf_channel *ch)
 	a_add(&ch->nr_refs, 1, relaxed);
 }
 
+static void drop_values(struct lkdf_channel *ch)
+{
+	_Alignas(CACHE_LINE) char value[LKDF_MAX_VALUE];
+
+	while (!queue_pop(&ch->queue, value))
+		ch->drop(value);
+}
+
 void channel_put(struct lkdf_channel *ch)
 {
 	struct lkdf *rt = ch->rt;
-	bool is_alive;
-	uint32_t i;
 
 	/* [channel.put] all uses before the free; pairs with itself. */
 	if (a_sub(&ch->nr_refs, 1, acq_rel) != 1)
@@ -65,23 +65,21 @@ void channel_put(struct lkdf_channel *ch)
 	check(list_is_empty(&ch->waiting[CHANNEL_VALUES]));
 	check(list_is_empty(&ch->waiting[CHANNEL_ROOM]));
 	/* In a forked child they are the parent's to drop. */
-	is_alive = a_load(rt->is_alive, relaxed);
-	for (i = 0; i < ch->nr && ch->drop && is_alive; i++)
-		ch->drop(value_at(ch, i));
+	if (ch->drop && a_load(rt->is_alive, relaxed))
+		drop_values(ch);
 	a_sub(&rt->nr_handles, 1, relaxed);
-	free(ch->values);
+	queue_fini(&ch->queue);
 	ch->rt = NULL;
 	handle_bury(rt, ch);
 }
 
-/* ---- under lock --------------------------------------------------------- */
+/* ---- who waits ---------------------------------------------------------- */
 
-static bool is_ready(const struct lkdf_channel *ch, enum channel_side side)
+/* Values, or room for values: each side waits for one of both. */
+static uint32_t count_ready(struct lkdf_channel *ch, enum channel_side side)
 {
-	lock_assert_held(&ch->lock);
-	if (ch->has_ended)
-		return true;
-	return side == CHANNEL_VALUES ? ch->nr : ch->nr < ch->depth;
+	return side == CHANNEL_VALUES ? queue_values(&ch->queue)
+				      : queue_room(&ch->queue);
 }
 
 /* The event of the oldest one, to be fired without the lock; or none. */
@@ -89,113 +87,54 @@ static struct lkdf_event take_waiter(struct lkdf_channel *ch,
 				     enum channel_side side)
 {
 	struct list *first = ch->waiting[side].next;
+	struct channel_waiter *w;
 
 	lock_assert_held(&ch->lock);
 	if (first == &ch->waiting[side])
 		return none;
 	list_del(first);
-	return container_of(first, struct channel_waiter, list)->event;
+	w = container_of(first, struct channel_waiter, list);
+	w->is_woken = true;
+	a_sub(&ch->side[side].nr_waiting, 1, relaxed);
+	a_add(&ch->side[side].nr_under_way, 1, relaxed);
+	return w->event;
 }
 
-static void push_value(struct lkdf_channel *ch, const void *value)
-{
-	lock_assert_held(&ch->lock);
-	check(ch->nr < ch->depth);
-	memcpy(value_at(ch, ch->nr), value, ch->value_size);
-	ch->nr++;
-}
-
-static void pop_value(struct lkdf_channel *ch, void *value)
-{
-	lock_assert_held(&ch->lock);
-	check(ch->nr);
-	memcpy(value, value_at(ch, 0), ch->value_size);
-	ch->first = (ch->first + 1) % ch->depth;
-	ch->nr--;
-}
-
-/* ---- from any thread ---------------------------------------------------- */
-
-static void wake_waiters(struct lkdf_event e)
+static void fire_waiter(struct lkdf_event e)
 {
 	if (e.slot)
 		event_finish(e, 0, NULL);
 }
 
-static int has_ended(const struct lkdf_channel *ch)
+/* Are there more for the side than those that were woken will take? */
+static bool has_more(struct lkdf_channel *ch, enum channel_side side)
 {
-	return err(-EPIPE, "channel %s: it has ended", ch->name);
+	/* [channel.b] after the move; pairs with [channel.tried]. */
+	uint32_t nr = a_load(&ch->side[side].nr_under_way, seq_cst);
+
+	return nr < count_ready(ch, side);
 }
 
-/* A full one that keeps the latest loses the oldest, which is dropped. */
-static int send_latest(struct lkdf_channel *ch, const void *value)
+static __attribute__((noinline)) void wake_slowly(struct lkdf_channel *ch,
+						  enum channel_side side)
 {
-	_Alignas(CACHE_LINE) char oldest[LKDF_MAX_VALUE];
-	bool was_full, is_over;
 	struct lkdf_event e = none;
 
+	if (!has_more(ch, side))
+		return;
 	lock_take(&ch->lock);
-	is_over = ch->has_ended;
-	was_full = !is_over && ch->nr == ch->depth;
-	if (was_full)
-		pop_value(ch, oldest);
-	if (!is_over) {
-		push_value(ch, value);
-		e = take_waiter(ch, CHANNEL_VALUES);
-	}
+	if (has_more(ch, side))
+		e = take_waiter(ch, side);
 	lock_give(&ch->lock);
-	wake_waiters(e);
-	if (was_full && ch->drop)
-		ch->drop(oldest);
-	return is_over ? has_ended(ch) : 0;
+	fire_waiter(e);
 }
 
-int channel_send(struct lkdf_channel *ch, const void *value)
+/* There is one more for that side. */
+static inline void wake_waiter(struct lkdf_channel *ch, enum channel_side side)
 {
-	struct lkdf_event e = none;
-	bool has_room, is_over;
-
-	if (ch->is_latest)
-		return send_latest(ch, value);
-	lock_take(&ch->lock);
-	is_over = ch->has_ended;
-	has_room = !is_over && ch->nr < ch->depth;
-	if (has_room) {
-		push_value(ch, value);
-		e = take_waiter(ch, CHANNEL_VALUES);
-	}
-	lock_give(&ch->lock);
-	wake_waiters(e);
-	if (likely(has_room))
-		return 0;
-	return is_over ? has_ended(ch) : -EAGAIN;
-}
-
-int channel_recv(struct lkdf_channel *ch, void *value)
-{
-	struct lkdf_event e = none;
-	bool has_value, is_over;
-	int error;
-
-	lock_take(&ch->lock);
-	has_value = ch->nr != 0;
-	is_over = ch->has_ended;
-	error = ch->error;
-	if (has_value) {
-		pop_value(ch, value);
-		e = take_waiter(ch, CHANNEL_ROOM);
-	}
-	lock_give(&ch->lock);
-	wake_waiters(e);
-	if (likely(has_value))
-		return 0;
-	if (!is_over)
-		return -EAGAIN;
-	if (!error)
-		return err(-ENODATA, "channel %s: it has ended and is empty",
-			   ch->name);
-	return err(error, "channel %s: it has ended with: %s", ch->name,
-		   strerror(-error));
+	/* [channel.b] after the move; pairs with [channel.c]. */
+	if (unlikely(a_load(&ch->side[side].nr_waiting, seq_cst)))
+		wake_slowly(ch, side);
 }
 
 /*
@@ -208,11 +147,105 @@ static void wake_all(struct lkdf_channel *ch, enum channel_side side)
 
 	do {
 		lock_take(&ch->lock);
-		check(ch->has_ended);
 		e = take_waiter(ch, side);
 		lock_give(&ch->lock);
-		wake_waiters(e);
+		fire_waiter(e);
 	} while (e.slot);
+}
+
+bool channel_add(struct lkdf_channel *ch, enum channel_side side,
+		 struct channel_waiter *w)
+{
+	bool must_wait;
+
+	lock_take(&ch->lock);
+	w->is_woken = false;
+	w->side = side;
+	list_init(&w->list);
+	/* [channel.c] before we look; pairs with [channel.b]. */
+	a_add(&ch->side[side].nr_waiting, 1, seq_cst);
+	must_wait = !queue_has_ended(&ch->queue) && !count_ready(ch, side);
+	if (must_wait)
+		list_append(&ch->waiting[side], &w->list);
+	else
+		a_sub(&ch->side[side].nr_waiting, 1, relaxed);
+	lock_give(&ch->lock);
+	return must_wait;
+}
+
+bool channel_del(struct lkdf_channel *ch, struct channel_waiter *w)
+{
+	bool was_in;
+
+	lock_take(&ch->lock);
+	was_in = !list_is_empty(&w->list);
+	if (was_in)
+		a_sub(&ch->side[w->side].nr_waiting, 1, relaxed);
+	list_del(&w->list);
+	lock_give(&ch->lock);
+	return was_in;
+}
+
+void channel_tried(struct lkdf_channel *ch, struct channel_waiter *w)
+{
+	if (!w->is_woken)
+		return;
+	w->is_woken = false;
+	/* [channel.tried] after the try; pairs with [channel.b]. */
+	a_sub(&ch->side[w->side].nr_under_way, 1, seq_cst);
+	wake_waiter(ch, w->side);
+}
+
+/* ---- from any thread ---------------------------------------------------- */
+
+static int has_ended(const struct lkdf_channel *ch)
+{
+	return err(-EPIPE, "channel %s: it has ended", ch->name);
+}
+
+/*
+ * A full one that keeps the latest loses the oldest, which is dropped: also
+ * where the channel ends between the two.
+ */
+static int send_latest(struct lkdf_channel *ch, const void *value)
+{
+	_Alignas(CACHE_LINE) char oldest[LKDF_MAX_VALUE];
+	int rc;
+
+	while ((rc = queue_push(&ch->queue, value)) == -EAGAIN)
+		if (!queue_pop(&ch->queue, oldest) && ch->drop)
+			ch->drop(oldest);
+	return rc;
+}
+
+int channel_send(struct lkdf_channel *ch, const void *value)
+{
+	int rc = unlikely(ch->is_latest) ? send_latest(ch, value)
+					 : queue_push(&ch->queue, value);
+
+	if (likely(!rc))
+		wake_waiter(ch, CHANNEL_VALUES);
+	return unlikely(rc == -EPIPE) ? has_ended(ch) : rc;
+}
+
+static int tell_end(const struct lkdf_channel *ch)
+{
+	int error = plain_load(&ch->error);
+
+	if (!error)
+		return err(-ENODATA, "channel %s: it has ended and is empty",
+			   ch->name);
+	return err(error, "channel %s: it has ended with: %s", ch->name,
+		   strerror(-error));
+}
+
+int channel_recv(struct lkdf_channel *ch, void *value)
+{
+	int rc = queue_pop(&ch->queue, value);
+
+	if (likely(!rc))
+		wake_waiter(ch, CHANNEL_ROOM);
+	return unlikely(rc == -ENODATA) ? tell_end(ch) : rc;
 }
 
 int channel_end(struct lkdf_channel *ch, int error)
@@ -220,10 +253,10 @@ int channel_end(struct lkdf_channel *ch, int error)
 	bool was_over;
 
 	lock_take(&ch->lock);
-	was_over = ch->has_ended;
+	was_over = queue_has_ended(&ch->queue);
 	if (!was_over) {
-		ch->has_ended = true;
-		ch->error = error;
+		plain_store(&ch->error, error);
+		queue_end(&ch->queue);
 	}
 	lock_give(&ch->lock);
 	if (was_over)
@@ -235,48 +268,5 @@ int channel_end(struct lkdf_channel *ch, int error)
 
 uint32_t channel_count(struct lkdf_channel *ch)
 {
-	uint32_t nr;
-
-	lock_take(&ch->lock);
-	nr = ch->nr;
-	lock_give(&ch->lock);
-	return nr;
-}
-
-/* ---- who waits ---------------------------------------------------------- */
-
-bool channel_add(struct lkdf_channel *ch, enum channel_side side,
-		 struct channel_waiter *w)
-{
-	bool must_wait;
-
-	lock_take(&ch->lock);
-	list_init(&w->list);
-	must_wait = !is_ready(ch, side);
-	if (must_wait)
-		list_append(&ch->waiting[side], &w->list);
-	lock_give(&ch->lock);
-	return must_wait;
-}
-
-bool channel_del(struct lkdf_channel *ch, struct channel_waiter *w)
-{
-	bool was_in;
-
-	lock_take(&ch->lock);
-	was_in = !list_is_empty(&w->list);
-	list_del(&w->list);
-	lock_give(&ch->lock);
-	return was_in;
-}
-
-void channel_pass(struct lkdf_channel *ch, enum channel_side side)
-{
-	struct lkdf_event e = none;
-
-	lock_take(&ch->lock);
-	if (is_ready(ch, side))
-		e = take_waiter(ch, side);
-	lock_give(&ch->lock);
-	wake_waiters(e);
+	return queue_values(&ch->queue);
 }

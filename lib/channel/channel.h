@@ -1,20 +1,29 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * A channel is a bounded queue of values of one size: a ring under one lock.
- * Each value is copied in by its sender and copied out by one receiver.
+ * A channel is a bounded queue of values of one size (queue.h), whose ends have
+ * no lock. Each value is copied in by its sender and copied out by one
+ *receiver.
  *
  * A receiver that finds no value, or a sender that finds no room, adds a waiter
- * to the list of that side, under the lock that it looked under, so nothing
- * moves in between. A waiter is an event of scope/event.h and its place in the
- * list: threads sleep on the event, tasks leave by it as lkdf_then() does, and
- * the channel has no way of its own to wake anybody. A thread that brings one
- * value, or takes one, takes the oldest waiter of the other side out of its
- * list and fires its event when the lock is given back.
+ * to the list of that side, under the channel's lock, says so in nr_waiting and
+ * looks again. A waiter is an event of scope/event.h and its place in the list:
+ * threads sleep on the event, tasks leave by it as lkdf_then() does, and the
+ * channel has no way of its own to wake anybody. A thread that brings a value,
+ * or takes one, looks at nr_waiting of the other side:
  *
- * A waiter that was woken tries again beside newcomers, and may come too late.
- * A woken waiter that does not try (its time is up, its scope is cancelled)
- * wakes the next by channel_pass(), or a value could lie beside a receiver that
- * sleeps.
+ *	moves a value                    waits
+ *	(A) moves its end                (C) nr_waiting + 1
+ *	(B) looks at nr_waiting          (D) looks at both ends
+ *
+ * All four are seq_cst: B sees C, or D sees A. Slots are ready later than their
+ * end has moved; who needs one then waits for a copy, not for an event.
+ *
+ * A waiter that was woken tries again beside newcomers, and may come too late:
+ * until it has tried it is under way. A move wakes the oldest waiter only while
+ * fewer are under way than there are values, or room; so a burst does not wake
+ * a waiter for each value. A waiter that has tried, or that does not (its time
+ * is up, its scope is cancelled), counts down and looks in the same way whether
+ * the next one is to be woken.
  *
  * Values are no reason to sleep longer for the sake of a batch: who waits for
  * room is woken by the first value that is taken, since nobody knows whether
@@ -25,6 +34,7 @@
 
 #include "base/list.h"
 #include "base/lock.h"
+#include "channel/queue.h"
 #include "core/handle.h"
 #include "scope/event.h"
 
@@ -49,6 +59,8 @@ struct task;
 /* Embedded in what waits. */
 struct channel_waiter {
 	struct list list; /* under the channel's lock */
+	enum channel_side side; /* set as it is added */
+	bool is_woken; /* by its channel: owes it a try; then constant */
 
 	/* Set before it is added, constant until it is out; for rt/why.c. */
 	enum channel_who who;
@@ -61,6 +73,13 @@ struct channel_waiter {
 	struct lkdf_event event;
 };
 
+/* Both change only where somebody waits. */
+struct channel_counts {
+	_Atomic(uint32_t) nr_waiting; /* in the list; under lock */
+	_Atomic(uint32_t) nr_under_way; /* woken, and have not tried; any thread
+					 */
+};
+
 struct lkdf_channel {
 	/* Set at create, constant afterwards. */
 	struct lkdf *rt;
@@ -70,15 +89,14 @@ struct lkdf_channel {
 	char name[CHANNEL_NAME];
 
 	/* Any thread. */
+	struct queue queue;
+	_Alignas(CACHE_LINE) struct channel_counts side[NR_CHANNEL_SIDES];
 	_Atomic(uint32_t) nr_refs; /* the user, waits, threads inside */
 
-	/* Under lock; the values are the last reference's at the end. */
-	struct lock lock;
-	uint32_t first, nr; /* the oldest value, and how many there are */
-	bool has_ended;
-	int error; /* it has ended with, or 0 */
+	/* Under lock. */
+	_Alignas(CACHE_LINE) struct lock lock;
+	int error; /* it has ended with, or 0; constant once it has */
 	struct list waiting[NR_CHANNEL_SIDES]; /* oldest first */
-	char *values; /* depth of them */
 
 	struct handle handle; /* the user's */
 };
@@ -112,7 +130,7 @@ bool channel_add(struct lkdf_channel *ch, enum channel_side side,
  */
 bool channel_del(struct lkdf_channel *ch, struct channel_waiter *w);
 
-/* A woken waiter does not try: the next one does. */
-void channel_pass(struct lkdf_channel *ch, enum channel_side side);
+/* A waiter that was woken has tried, or will not: the next one may. */
+void channel_tried(struct lkdf_channel *ch, struct channel_waiter *w);
 
 #endif

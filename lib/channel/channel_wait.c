@@ -82,10 +82,10 @@ static int sleep_for(struct wait *x)
 	return event_look_for(x->waiter.event, -1);
 }
 
-static int refuse_wait(const struct wait *x)
+static int refuse_wait(struct wait *x)
 {
 	/* It may have been woken, and does not try. */
-	channel_pass(x->ch, x->side);
+	channel_tried(x->ch, &x->waiter);
 	return err(-ECANCELED, "channel %s: the body's scope is cancelled",
 		   x->ch->name);
 }
@@ -97,6 +97,7 @@ static int wait_once(struct wait *x)
 	struct executor *ex = runtime_executor(rt);
 	int rc;
 
+	x->waiter.is_woken = false;
 	x->waiter.who = ex ? CHANNEL_BODY : CHANNEL_THREAD;
 	if (event_create(rt, ex, 1, 2, &x->waiter.event))
 		return -ENOMEM;
@@ -110,7 +111,7 @@ static int wait_once(struct wait *x)
 		if (channel_del(x->ch, &x->waiter))
 			event_put(x->waiter.event);
 		else
-			channel_pass(x->ch, x->side);
+			channel_tried(x->ch, &x->waiter);
 		event_put(x->waiter.event);
 		return rc;
 	}
@@ -161,6 +162,7 @@ static int move_for(struct wait *x, const void *in, void *out)
 		rc = wait_once(x);
 		if (!rc)
 			rc = try_once(x, in, out);
+		channel_tried(x->ch, &x->waiter);
 	}
 	if (unlikely(begin))
 		tell_wait(x, begin);

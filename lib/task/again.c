@@ -17,12 +17,12 @@ static void put_channel(struct again_at *at)
 	at->ch = NULL;
 }
 
-/* It does not try: another one does. */
-static void pass_on(struct again_at *at)
+/* It has tried, or does not: another one may. */
+static void pass_on(struct again *a)
 {
-	if (at->ch)
-		channel_pass(at->ch, at->side);
-	put_channel(at);
+	if (a->woken.ch)
+		channel_tried(a->woken.ch, &a->waiter);
+	put_channel(&a->woken);
 }
 
 static bool is_at(const struct again_at *at, const struct lkdf_channel *ch,
@@ -78,7 +78,7 @@ int again_tried(struct lkdf_ctx *c, struct lkdf_channel *ch,
 	struct again *a = again_of(c);
 
 	if (a && is_at(&a->woken, ch, side))
-		put_channel(&a->woken);
+		pass_on(a);
 	return likely(rc != -EAGAIN) ? rc : task_told(c, ch, side);
 }
 
@@ -141,7 +141,7 @@ static int wait_at(struct lkdf_ctx *c, struct again *a)
 	a->waiter.who = CHANNEL_TASK;
 	a->waiter.task = t->kind->flags & LKDF_ALWAYS ? t : NULL;
 	note_body(a, t, c);
-	pass_on(&a->woken);
+	pass_on(a);
 	a->woken = a->told;
 	a->told.ch = NULL;
 	then_wait(t, body_called, a->waiter.event);
@@ -165,7 +165,7 @@ int again_refuse(struct lkdf_ctx *c)
 
 static void destroy_again(struct again *a, struct lkdf *rt)
 {
-	pass_on(&a->woken);
+	pass_on(a);
 	put_channel(&a->told);
 	heap_free(rt->heap, heap_thread_cache(rt->heap), a);
 }

@@ -4,7 +4,7 @@
 # tests/mc/mc_NAME.c is a program; MC_SRC_NAME names the sources it checks.
 
 MC_SRC_cancel = $(MC_SRC_scope)
-MC_SRC_channel = $(MC_SRC_event) lib/channel/channel.c \
+MC_SRC_channel = $(MC_SRC_event) lib/channel/channel.c lib/channel/queue.c \
 	lib/channel/channel_wait.c lib/task/again.c
 MC_SRC_claim := lib/base/lock.c lib/data/claim.c lib/data/prepare.c \
 	lib/data/token.c lib/data/var.c
@@ -75,8 +75,10 @@ $(BUILD)/mc/lib/scope/scope.o: MC_CFLAGS += -Daligned_alloc=mc_aligned_alloc \
 	-Dfree=mc_free
 $(BUILD)/mc/lib/data/var.o: MC_CFLAGS += -Dcalloc=mc_calloc
 
-$(BUILD)/mc/lib/channel/channel.o: MC_CFLAGS += -Dcalloc=mc_calloc \
-	-Dfree=mc_free
+$(BUILD)/mc/lib/channel/channel.o: MC_CFLAGS += \
+	-Daligned_alloc=mc_aligned_alloc -Dfree=mc_free
+$(BUILD)/mc/lib/channel/queue.o: MC_CFLAGS += -Dcalloc=mc_calloc \
+	-Dfree=mc_free -Dmemcpy=mc_memcpy
 
 # So that the time is the scenario's.
 $(BUILD)/mc/lib/scope/%.o: MC_CFLAGS += -Dclock_gettime=mc_clock_gettime

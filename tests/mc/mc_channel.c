@@ -14,6 +14,7 @@
 #include "task/kind.h"
 #include "task/then.h"
 
+#include "channel_below.h"
 #include "event_below.h"
 
 #define NR_TASKS 2
@@ -28,14 +29,6 @@ static struct executor executor;
 static struct task task[NR_TASKS];
 static _Atomic(uint32_t) nr_received, nr_ended;
 static int made[NR_TASKS + 2]; /* plain: each value comes after it */
-
-void *mc_calloc(size_t nr, size_t size);
-
-/* calloc() of channel.c, by a flag in mc.mk. */
-void *mc_calloc(size_t nr, size_t size)
-{
-	return memset(mc_alloc(nr * size), 0, nr * size);
-}
 
 /* ---- values ------------------------------------------------------------- */
 
@@ -68,11 +61,6 @@ static int recv_for(int64_t timeout_ns, const struct lkdf_scope *s)
 }
 
 /* ---- tasks: what then.c does of them ------------------------------------ */
-
-struct task *task_of_ctx(struct lkdf_ctx *c)
-{
-	return c->task;
-}
 
 static void leave(struct task *t);
 
@@ -139,11 +127,9 @@ static int send_it(struct lkdf_ctx *c, void *arg)
 	return rc == -EAGAIN ? LKDF_AGAIN : rc;
 }
 
-/* As scope_cancel(). */
 static void cancel(void)
 {
-	a_store(&scope.cancel_err, -EINTR, seq_cst);
-	event_tap_cancel(&rt);
+	cancel_scope(&scope, &rt);
 }
 
 /* ---- the first state ---------------------------------------------------- */
@@ -189,6 +175,7 @@ static void begin(uint32_t depth, uint32_t flags)
 	memset(made, 0, sizeof(made));
 	channel_create(&rt, &a, &ch);
 	mc_name(&ch->lock.word, "channel");
+	mc_name(&ch->queue.tail, "tail");
 }
 
 static void begin_one(void)
@@ -277,6 +264,17 @@ static void a_thread_is_cancelled(int id)
 		if (!rc)
 			mc_assert(try_send(1) == 0);
 	}
+}
+
+/* Who is under way takes one value: the second one wakes the other. */
+static void two_values_beside_two_receivers(int id)
+{
+	if (id) {
+		mc_assert(recv_for(-1, NULL) == 0);
+		return;
+	}
+	mc_assert(try_send(1) == 0);
+	mc_assert(try_send(2) == 0);
 }
 
 static void nothing_lies(void)
@@ -413,6 +411,14 @@ static const struct mc_scenario table[] = {
 	  .timeouts = -1,
 	  .init = begin_one,
 	  .thread = two_senders,
+	  .final = two_are_received },
+	{ .name = "two values, two receivers",
+	  .nr_threads = 3,
+	  .bound = 2,
+	  .stale = 1,
+	  .timeouts = -1,
+	  .init = begin_two,
+	  .thread = two_values_beside_two_receivers,
 	  .final = two_are_received },
 	{ .name = "a receiver whose time is up passes the wake on",
 	  .nr_threads = 3,

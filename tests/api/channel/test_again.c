@@ -29,6 +29,44 @@ static void each_is_called_once_more(struct lkdf *rt)
 	lkdf_channel_put(p.ch);
 }
 
+/*
+ * Values that others take before the waiter that they have woken comes: it is
+ * enough for all of them, and no other waiter is called in vain.
+ */
+static void one_under_way_is_enough(void)
+{
+	struct lkdf *rt = api_open_workers(1);
+	struct pipe p = { .ch = channel_of(rt, 8, 64, 0) };
+	struct lkdf_kind *k = pipe_kind(rt, "receive", pipe_receive_one, 0);
+	struct lkdf_kind *at_gate = api_kind(rt, "gate", pass_gate, 0, 0);
+	struct gate gate = { .entered = 0 };
+	uint64_t v, w;
+	int i;
+
+	for (i = 0; i < 20; i++)
+		pipe_submit(rt, NULL, k, &p);
+	pipe_until(&p, 20);
+	must(lkdf_submit(rt, NULL,
+			 ATTR(lkdf_task, .kind = at_gate, .arg = &gate), NULL));
+	api_until(&gate.entered);
+	for (v = 1; v <= 10; v++) {
+		must(lkdf_channel_send(p.ch, &v, 0));
+		must(lkdf_channel_recv(p.ch, &w, 0));
+	}
+	atomic_store(&gate.open, 1);
+	is(api_call(rt, at_gate, &gate), 0, "the worker comes by");
+	ok(p.nr_calls <= 21, "10 values for others: %d of 20 called in vain",
+	   (int)p.nr_calls - 20);
+	for (v = 1; v <= 20; v++)
+		must(lkdf_channel_send(p.ch, &v, 0));
+	is(lkdf_scope_wait(rt, NULL, -1), 0, "all of them go on");
+	is(p.sum, 21 * 10, "with a value each");
+	lkdf_kind_put(at_gate);
+	lkdf_kind_put(k);
+	lkdf_channel_put(p.ch);
+	must(lkdf_close(rt));
+}
+
 /* ---- many on both sides ------------------------------------------------- */
 
 #define NR_SENDERS 5
@@ -397,6 +435,7 @@ static void run_all(const char *options)
 int main(void)
 {
 	tap_start(120);
+	one_under_way_is_enough();
 	run_all("workers=1");
 	run_all("workers=2");
 	run_all("workers=4");
