@@ -85,6 +85,7 @@ struct frame {
 	uint32_t next_source;
 	_Atomic(uint64_t) wave; /* of a stream, from 0; why looks */
 	bool is_dropped; /* the wave: the stream has ended before it */
+	bool waits; /* the wave, until those before it have gathered */
 	uint64_t seq;
 	struct solo_run solo; /* where that is possible */
 	uint32_t nr_turns; /* iterations of the loop that is judged */

@@ -11,6 +11,7 @@
 #include "run/planned.h"
 #include "run/resolve.h"
 #include "run/sources.h"
+#include "run/stream_solo.h"
 #include "scope/deadline.h"
 
 #include <errno.h>
@@ -185,6 +186,7 @@ static void init_stream(struct lkdf_graph *g, struct lkdf_scope *scope,
 	a_store(&s->error, 0, relaxed);
 	a_store(&s->failure, NULL, relaxed);
 	tally_clear(&s->tally);
+	stream_solo_begin(s);
 }
 
 /* Before any of them starts: who ends the last wave looks at all. */
@@ -198,7 +200,7 @@ static uint32_t take_frames(struct lkdf_graph *g, const struct lkdf_run *r)
 		check_move(legal, wave_of(f), WAVE_LIVE);
 		f->stream = g->stream;
 		a_store(&f->wave, i, relaxed);
-		f->is_dropped = false;
+		f->is_dropped = f->waits = false;
 		frame_init_wave(f, g->stream->scope, r,
 				g->stream->first_seq + i);
 	}
@@ -359,12 +361,13 @@ static void finish_stream(struct worker *w, struct lkdf_graph *g)
 {
 	struct stream *s = g->stream;
 	struct failure *failure = a_load(&s->failure, relaxed);
-	uint64_t nr_waves = a_load(&s->nr_waves, relaxed);
+	uint64_t nr_waves = a_load(&s->nr_waves, relaxed) & ~STREAM_GATHERS;
 	int error = a_load(&s->error, relaxed);
 	struct lkdf_scope *scope = s->scope;
 	struct lkdf_event done = s->done;
 	struct lkdf *rt = g->rt;
 
+	stream_solo_end(w, s);
 	if (!error && (a_load(&s->is_cut, relaxed) ||
 		       a_load(&s->tally.nr[ENDED_CANCELLED], relaxed)))
 		error = scope_cancelled(scope);
@@ -391,12 +394,83 @@ static void finish_stream(struct worker *w, struct lkdf_graph *g)
 	failure_put(failure, &rt->log);
 }
 
+void stream_gather(struct stream *s, uint32_t nr_frames)
+{
+	uint64_t nr = a_load(&s->nr_waves, relaxed);
+
+	do {
+		if (nr & STREAM_GATHERS)
+			return;
+		a_store(&s->gather_at, nr + 2ull * nr_frames, relaxed);
+		/* [stream.gather] from where; pairs with [stream.count]. */
+	} while (!a_cas(&s->nr_waves, &nr, nr | STREAM_GATHERS, release,
+			relaxed));
+}
+
+/* The wave that the frame has by now. */
+static void begin_wave(struct worker *w, struct frame *f)
+{
+	struct lkdf_graph *g = f->graph;
+
+	frame_init_counts(f, f->seq + g->nr_frames);
+	if (g->accesses)
+		values_begin_wave(f, f->stream->holder);
+	sources_start(g->rt, w, f);
+}
+
+/* All frames have stopped or wait. False: none waits. */
+static bool begin_gathered(struct worker *w, struct lkdf_graph *g)
+{
+	struct stream *s = g->stream;
+	uint64_t waiting = 0, left;
+	uint32_t i, nr = 0;
+
+	check(g->nr_frames <= 64);
+	for (i = 0; i < g->nr_frames; i++) {
+		if (!g->frames[i].waits)
+			continue;
+		g->frames[i].waits = false;
+		waiting |= 1ull << i;
+		nr++;
+	}
+	if (!nr)
+		return false;
+	a_and(&s->nr_waves, ~STREAM_GATHERS, relaxed);
+	a_store(&s->nr_running, nr, relaxed);
+	stream_solo_gathered(w, s);
+	/* A frame may be anywhere once it has begun. */
+	for (left = waiting; left; left &= left - 1)
+		begin_wave(w, &g->frames[__builtin_ctzll(left)]);
+	return true;
+}
+
+/* nr: waves that had ended before this one, and whether they gather. */
+static void end_or_begin(struct worker *w, struct frame *f, uint64_t nr)
+{
+	struct lkdf_graph *g = f->graph;
+	struct stream *s = f->stream;
+	uint64_t next = a_load(&f->wave, relaxed) + g->nr_frames;
+	bool stops = f->is_dropped || next >= a_load(&s->times, relaxed);
+
+	if (!stops) {
+		a_store(&f->wave, next, relaxed);
+		f->waits = unlikely(nr & STREAM_GATHERS) &&
+			   next >= a_load(&s->gather_at, relaxed);
+		if (likely(!f->waits)) {
+			begin_wave(w, f);
+			return;
+		}
+	}
+	/* [stream.stop] what all waves did; pairs with itself. */
+	if (a_sub(&s->nr_running, 1, acq_rel) == 1 && !begin_gathered(w, g))
+		finish_stream(w, g);
+}
+
 void stream_wave_ended(struct worker *w, struct frame *f)
 {
 	struct lkdf_graph *g = f->graph;
 	struct stream *s = f->stream;
-	uint64_t next;
-	bool stops;
+	uint64_t nr;
 
 	if (g->planned)
 		planned_end(f);
@@ -405,21 +479,11 @@ void stream_wave_ended(struct worker *w, struct frame *f)
 	collect_wave(f);
 	if (g->accesses)
 		values_end_wave(f, s->holder);
-	a_add(&s->nr_waves, 1, relaxed);
+	/* [stream.count] where waves gather; pairs with [stream.gather]. */
+	nr = a_add(&s->nr_waves, 1, acquire);
 	if (s->max_waves)
 		give_room(w, s);
-	next = a_load(&f->wave, relaxed) + g->nr_frames;
-	stops = f->is_dropped || next >= a_load(&s->times, relaxed);
-	if (!stops) {
-		check_move(legal, wave_of(f), WAVE_LIVE);
-		a_store(&f->wave, next, relaxed);
-		frame_init_counts(f, f->seq + g->nr_frames);
-		if (g->accesses)
-			values_begin_wave(f, s->holder);
-		sources_start(g->rt, w, f);
-		return;
-	}
-	/* [stream.stop] what all waves did; pairs with itself. */
-	if (a_sub(&s->nr_running, 1, acq_rel) == 1)
-		finish_stream(w, g);
+	if (unlikely(s->solo.is_possible && (nr + 1) % STREAM_TURN == 0))
+		stream_judge(w, g);
+	end_or_begin(w, f, nr);
 }

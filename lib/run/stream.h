@@ -13,6 +13,14 @@
  * under way stand side by side, without a gap, and tokens lie where the graph's
  * next run looks for them.
  *
+ * Each STREAM_TURN waves are judged as a run of other graphs is
+ * (policy/solo.h): does it pay to share them? Waves that go the other way from
+ * now on are gathered first: waves from gather_at on do not begin, those before
+ * it end, as they need nothing of later ones, and the worker that ends the last
+ * of them begins all the others. A wave has begun only if the one nr_frames
+ * before it has ended, so that of the waves up to that one all but nr_frames -
+ * 1 have: with n waves ended none from n + 2 * nr_frames on has begun.
+ *
  * With max_waves the source of a wave, once it is ready, takes room for the
  * wave, dropped ones too, and the wave's end gives the room back. Sources get
  * ready one after another, so one wave at most waits for room.
@@ -22,6 +30,7 @@
 
 #include "base/atomic.h"
 #include "core/verdict.h"
+#include "policy/solo.h"
 
 #include <lkdf/event.h>
 #include <lkdf/graph.h>
@@ -32,8 +41,19 @@ struct frame;
 struct lkdf_scope;
 struct worker;
 
+/* Waves of a turn, which counts as one run where solo.h judges it. */
+#ifndef STREAM_TURN
+#define STREAM_TURN 64
+#endif
+
+/* In nr_waves: the waves gather. */
+#define STREAM_GATHERS (1ull << 63)
+
 /* Of a graph with several frames; one stream at a time. */
 struct stream {
+	/* Any worker, across streams: whether waves are shared. */
+	struct solo solo;
+
 	/* Set by stream_start(), constant during the stream. */
 	struct lkdf_scope *scope;
 	_Atomic(uint64_t) times; /* waves at most; why looks */
@@ -51,10 +71,18 @@ struct stream {
 	_Atomic(int32_t) room; /* waves that may begin; -1: waiting does */
 	_Atomic(struct frame *) waiting; /* for room, if that is -1 */
 	_Atomic(uint32_t) nr_running; /* frames that have not stopped */
-	_Atomic(uint64_t) nr_waves; /* ended, dropped ones too */
+	_Atomic(uint64_t)
+		nr_waves; /* ended, dropped ones too; STREAM_GATHERS */
+	_Atomic(uint64_t) gather_at; /* with that: from here on waves wait */
+	_Atomic(uint32_t)
+		is_judging; /* a worker is, and has turn and is_solo */
 	_Atomic(int32_t) error; /* the first */
 	_Atomic(struct failure *) failure; /* of error */
 	struct tally tally; /* of all waves */
+
+	/* The worker that judges, or that begins gathered waves. */
+	struct solo_run turn;
+	bool is_solo; /* as waves go */
 };
 
 /* See lkdf_graph_run() with LKDF_RUN_STREAM; r is checked. */
@@ -79,6 +107,12 @@ static inline bool stream_waits(const struct stream *s, const struct frame *f)
 	return a_load(&s->room, relaxed) < 0 &&
 	       a_load(&s->waiting, relaxed) == f;
 }
+
+/*
+ * Waves that have not begun wait until all others have ended, and then one
+ * worker begins them. By the worker that judges.
+ */
+void stream_gather(struct stream *s, uint32_t nr_frames);
 
 /* All tasks of the frame's wave are resolved. */
 void stream_wave_ended(struct worker *w, struct frame *f);

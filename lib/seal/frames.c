@@ -166,6 +166,15 @@ static int init_frame(struct lkdf_graph *g, uint32_t i, bool overflow_next)
 	return slot ? slot : copy_records(g, f, overflow_next);
 }
 
+static struct stream *create_stream(void)
+{
+	struct stream *s = aligned_alloc(CACHE_LINE, sizeof(*s));
+
+	if (s)
+		memset((void *)s, 0, sizeof(*s));
+	return s;
+}
+
 int frames_create(struct lkdf_graph *g)
 {
 	bool overflow_next = needs_overflow_next(g);
@@ -180,7 +189,7 @@ int frames_create(struct lkdf_graph *g)
 	for (i = 0; i < g->nr_frames; i++)
 		g->frames[i].slot = UINT32_MAX;
 	if (g->nr_frames > 1)
-		g->stream = calloc(1, sizeof(*g->stream));
+		g->stream = create_stream();
 	if (g->nr_frames > 1 && !g->stream)
 		return err(-ENOMEM, "graph %s: no memory for streams", g->name);
 	for (i = 0; i < g->nr_frames && !rc; i++)

@@ -13,6 +13,7 @@
 #include "run/frame.h"
 #include "run/planned.h"
 #include "run/static_order.h"
+#include "run/stream_solo.h"
 #include "run/transient.h"
 #include "seal/assign.h"
 #include "seal/edges.h"
@@ -355,6 +356,8 @@ static int seal_steps(struct lkdf_graph *g, struct lkdf_diag *why)
 	if (rc)
 		return rc;
 	solo_init(&g->solo, may_go_solo(g));
+	if (g->stream)
+		stream_solo_init(g);
 	static_order_init(g);
 	g->is_sealed = true;
 	return 0;

@@ -48,7 +48,10 @@ void sched_drain(struct sched *s)
 		mc_fail("frame.c has called " #name); \
 	}
 
-NOT_REACHED(void, failure_count, struct failure *f, const struct tally *t)
+void failure_count(struct failure *f, const struct tally *t)
+{
+}
+
 NOT_REACHED(struct failure *, failure_create, const struct lkdf_error *e,
 	    const char *kind)
 NOT_REACHED(void, failure_observe, struct failure *f)

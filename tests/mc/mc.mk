@@ -86,6 +86,9 @@ $(BUILD)/mc/lib/scope/%.o: MC_CFLAGS += -Dclock_gettime=mc_clock_gettime
 # So that the kernel is the scenario's.
 $(BUILD)/mc/lib/ring/uring.o: MC_CFLAGS += -Dsyscall=mc_syscall
 
+# So that waves gather in a stream of a few.
+$(BUILD)/mc/lib/run/stream.o: MC_CFLAGS += -DSTREAM_TURN=1
+
 # So that it sees the bytes.
 $(BUILD)/mc/lib/data/replica.o: MC_CFLAGS += -Dmemcpy=mc_memcpy
 

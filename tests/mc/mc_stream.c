@@ -6,9 +6,8 @@
  * Waves are asked for in order, the stream is finished once, by whoever stops
  * last and sees all waves, and a value is owned once or dropped. With max_waves
  * 1 a wave begins when the one before lies behind it, with 2 of 3 when one of
- * those before does.
- *
- * Deques and the run loop are replaced: a ready task is a bit in a box.
+ * those before does. Deques and the run loop are replaced: a ready task is a
+ * bit in a box.
  */
 #include "mc.h"
 #include "stream_below.h"
@@ -279,6 +278,32 @@ static void all_ran(void)
 	is_idle(3, 3, 0);
 }
 
+/* After one wave those from the sixth on wait for all before. */
+static void waves_gather(void)
+{
+	init();
+	graph.stream->solo.is_possible = true;
+	mc_assert(!start(NR_WAVES - 2, 0));
+}
+
+static void waves_gather_or_end(void)
+{
+	init();
+	ends_at = NR_WAVES - 3;
+	graph.stream->solo.is_possible = true;
+	mc_assert(start(0, 0) == 0);
+}
+
+static void all_ran_gathered(void)
+{
+	is_idle(NR_WAVES - 2, NR_WAVES - 2, 0);
+}
+
+static void all_ran_up_to_the_end(void)
+{
+	is_idle(NR_WAVES - 3, graph.nr_runs, 0);
+}
+
 static void three_waves_alone(void)
 {
 	init();
@@ -447,6 +472,11 @@ static const struct mc_scenario table[] = {
 	      all_ran) },
 	{ ROW("three waves, two at a time", 2, 1, three_waves_of_two, work,
 	      all_ran) },
+	{ ROW("waves gather", 2, 1, waves_gather, work, all_ran_gathered),
+	  .must_see = { "they gather", "they have gathered" } },
+	{ ROW("waves gather before END", 2, 1, waves_gather_or_end, work,
+	      all_ran_up_to_the_end),
+	  .must_see = { "they gather", "they have gathered" } },
 	{ ROW("nobody owns the value", 2, 1, nobody_owns, work, both_ran) },
 	{ ROW("the second wave is END", 2, 1, second_ends, work, one_ran) },
 	{ ROW("the second wave is END, one at a time", 2, 1, second_ends_alone,

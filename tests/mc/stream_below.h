@@ -6,10 +6,11 @@
 #ifndef STREAM_BELOW_H
 #define STREAM_BELOW_H
 
+#include "run/stream_solo.h"
 #include "sched/worker.h"
 #include "stream_graph.h"
 
-#define NR_WAVES 6 /* more than a scenario has */
+#define NR_WAVES 8 /* more than a scenario has */
 #define NR_WORKERS 2
 #define SKIP 12 /* of the first bit of a task that is skipped */
 #define DONE (1u << 31)
@@ -101,6 +102,26 @@ void event_finish(struct lkdf_event e, int rc, struct failure *f)
 		mc_assert(plain_load(&failed[f - failures]) == 1);
 	mc_free(graph.stream);
 	a_or(&box, DONE, release);
+}
+
+/* Each wave, where the scenario has it. */
+void stream_judge(struct worker *w, struct lkdf_graph *g)
+{
+	mc_see("they gather");
+	stream_gather(g->stream, g->nr_frames);
+}
+
+void stream_solo_begin(struct stream *s)
+{
+}
+
+void stream_solo_gathered(struct worker *w, struct stream *s)
+{
+	mc_see("they have gathered");
+}
+
+void stream_solo_end(struct worker *w, struct stream *s)
+{
 }
 
 NOT_REACHED(void, runtime_push, struct lkdf *r, struct executor *ex,

@@ -85,6 +85,7 @@ static void init_graph(uint32_t nr_frames, void (*drop)(void *value))
 	graph.ports = &ports;
 	graph.has_tokens = true;
 	graph.stream = mc_alloc(sizeof(*graph.stream));
+	memset((void *)graph.stream, 0, sizeof(*graph.stream));
 	init_ports(drop);
 	for (i = 0; i < nr_frames; i++)
 		init_frame(i);

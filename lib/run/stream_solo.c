@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "run/stream_solo.h"
+
+#include "core/runtime.h"
+#include "graph/graph.h"
+#include "run/alone.h"
+#include "sched/holdoff.h"
+#include "sched/publish.h"
+
+/* A task with a home stays there; loops are judged by themselves. */
+void stream_solo_init(struct lkdf_graph *g)
+{
+	const struct sched *s = &g->rt->sched;
+
+	solo_init(&g->stream->solo,
+		  g->rt->options->solo_runs && !s->is_serial &&
+			  s->nr_workers > 1 && g->nr_tasks > 1 && !g->homes &&
+			  !g->planned && !g->control);
+}
+
+void stream_solo_begin(struct stream *s)
+{
+	s->is_solo = false;
+	s->turn = (struct solo_run){ .is_solo = false };
+	a_store(&s->is_judging, 0, relaxed);
+}
+
+static void keep_waves(struct worker *w, const struct stream *s)
+{
+	holdoff_begin(w, clock_ticks() +
+				 solo_patience(&s->solo, w->sched->wake_ticks));
+	publish_ask(w);
+}
+
+static void begin_turn(struct worker *w, struct lkdf_graph *g)
+{
+	struct stream *s = g->stream;
+
+	if (unlikely(solo_is_due(&s->solo)) && solo_try(&s->solo))
+		alone_sample_again(g);
+	solo_begin(&s->solo, &s->turn);
+	if (unlikely(s->turn.anew))
+		alone_doubt(g);
+	if (s->turn.is_solo != s->is_solo)
+		stream_gather(s, g->nr_frames);
+	else if (s->is_solo)
+		keep_waves(w, s);
+}
+
+void stream_judge(struct worker *w, struct lkdf_graph *g)
+{
+	struct stream *s = g->stream;
+
+	/* [stream.judge] the last turn; pairs with itself. */
+	if (a_xchg(&s->is_judging, 1, acquire))
+		return;
+	/* Until they have gathered they go neither way. */
+	if (!(a_load(&s->nr_waves, relaxed) & STREAM_GATHERS)) {
+		solo_end(&s->solo, &s->turn);
+		if (s->is_solo)
+			counter_add(w->executor->counters, COUNTER_SOLO,
+				    STREAM_TURN);
+		if (unlikely(solo_asks(&s->solo)))
+			solo_answer(&s->solo, STREAM_TURN * alone_ticks(g));
+		begin_turn(w, g);
+	}
+	/* [stream.judge] this turn; pairs with itself. */
+	a_store(&s->is_judging, 0, release);
+}
+
+void stream_solo_gathered(struct worker *w, struct stream *s)
+{
+	s->is_solo = s->turn.is_solo;
+	if (s->is_solo)
+		keep_waves(w, s);
+	else
+		holdoff_end(w);
+}
+
+void stream_solo_end(struct worker *w, struct stream *s)
+{
+	if (s->is_solo)
+		holdoff_end(w);
+}
