@@ -99,12 +99,15 @@ static void find_odd(struct maker *m)
 {
 	const struct access_table *w = m->g->accesses;
 	const struct access_use *u = w ? w->uses.items : NULL;
+	uint32_t task;
 	size_t i;
 
-	for (i = 0; w && i < w->uses.nr; i++)
+	for (i = 0; w && i < w->uses.nr; i++) {
+		task = graph_index(m->g, u[i].task);
 		if (u[i].mode & ~(unsigned)LKDF_RW || !u[i].mode ||
-		    graph_is_always(m->g, u[i].task))
-			m->is_odd[graph_index(m->g, u[i].task)] = true;
+		    graph_is_always(m->g, task))
+			m->is_odd[task] = true;
+	}
 }
 
 static bool may_have_region(const struct maker *m, uint32_t l)
