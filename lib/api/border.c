@@ -107,8 +107,10 @@ int border_timeout(const char *what, int64_t ns)
 int border_deadline(const char *what, int64_t ns)
 {
 	if (ns < 0)
-		return err(-EINVAL, "%s: deadline_ns %lld", what,
-			   (long long)ns);
+		return err(
+			-EINVAL,
+			"%s: deadline_ns %lld: expected a time from now on, 0 for none",
+			what, (long long)ns);
 	return 0;
 }
 
@@ -150,7 +152,9 @@ int border_task(const struct lkdf_task **task, struct lkdf_task *room)
 	if (t->flags & LKDF_PINNED && !t->place)
 		return err(-EINVAL, "task: pinned, but no place is given");
 	if (t->prio < LKDF_PRIO_DEFAULT || t->prio > LKDF_URGENT)
-		return err(-EINVAL, "task: prio %d", t->prio);
+		return err(-EINVAL,
+			   "task: prio %d: expected one of enum lkdf_prio",
+			   t->prio);
 	return 0;
 }
 

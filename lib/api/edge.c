@@ -150,7 +150,7 @@ int lkdf_graph_edge(struct lkdf_graph *g, const struct lkdf_edge *edge)
 	if (rc)
 		return rc;
 	if (!edge)
-		return err(-EINVAL, "edge: it is NULL");
+		return err(-EINVAL, "edge: the struct is NULL");
 	rc = border_copy(edge, &e, sizeof(e), "lkdf_edge");
 	return rc ? graph_broken(g, rc) : add_edge(g, &e);
 }

@@ -93,8 +93,9 @@ static int check_limit(const struct lkdf *rt, const struct lkdf_kind_attr *a,
 		return err(-EINVAL, "kind %s: %s %s", a->name, use->limit->text,
 			   border_whose(use->limit->rt));
 	if (!use->tokens || use->tokens > use->limit->nr_tokens)
-		return err(-EINVAL, "kind %s: takes %llu tokens of %s", a->name,
-			   (unsigned long long)use->tokens, use->limit->text);
+		return err(-EINVAL, "kind %s: a body takes %llu tokens of %s",
+			   a->name, (unsigned long long)use->tokens,
+			   use->limit->text);
 	for (j = 0; j < i; j++)
 		if (a->limit[j].limit == use->limit)
 			return err(-EINVAL, "kind %s: %s is used twice",
@@ -136,10 +137,14 @@ static int check_fields(const struct lkdf *rt, const struct lkdf_kind_attr *a)
 		return err(-EINVAL, "kind %s: scratch_size %u, at most %u",
 			   a->name, a->scratch_size, MAX_SCRATCH);
 	if (a->prio < LKDF_PRIO_DEFAULT || a->prio > LKDF_URGENT)
-		return err(-EINVAL, "kind %s: prio %d", a->name, a->prio);
+		return err(-EINVAL,
+			   "kind %s: prio %d: expected one of enum lkdf_prio",
+			   a->name, a->prio);
 	if (a->width && !(a->flags & LKDF_SHARED))
-		return err(-EINVAL, "kind %s: width %u without SHARED", a->name,
-			   a->width);
+		return err(
+			-EINVAL,
+			"kind %s: width %u bounds calls that overlap, which needs LKDF_SHARED",
+			a->name, a->width);
 	rc = check_ports(a);
 	if (!rc)
 		rc = check_team(a);

@@ -22,7 +22,10 @@ static int fill_attr(struct lkdf *rt, int32_t pid, const void *addr,
 	if (rc)
 		return rc;
 	if (pid < 0)
-		return err(-EINVAL, "pages: process %d", pid);
+		return err(
+			-EINVAL,
+			"pages: process %d: expected a number, 0 for this one",
+			pid);
 	if (!bytes || bytes > UINT64_MAX - start)
 		return err(-EINVAL, "pages: %" PRIu64 " bytes at %#" PRIx64,
 			   bytes, start);

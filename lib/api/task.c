@@ -20,10 +20,12 @@
 #include "task/task.h"
 #include "task/uses.h"
 
+#include <errno.h>
 #include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /*
  * Tasks of a kind that was put may be under way, and their bodies use it; no
@@ -367,7 +369,7 @@ int lkdf_where(const struct lkdf_ctx *c, int *cpu, int *node)
 
 	(void)c;
 	if (getcpu(&this_cpu, &this_node))
-		return err(-errno, "where: getcpu failed");
+		return err(-errno, "where: getcpu(2): %s", strerror(errno));
 	if (cpu)
 		*cpu = (int)this_cpu;
 	if (node)

@@ -81,7 +81,10 @@ static int check_pointers(const struct lkdf_io *io)
 		return err(-EOPNOTSUPP, "io sqe: flags but IOSQE_ASYNC are "
 					"not built yet");
 	if (io->op == LKDF_IO_TIMEOUT && io->off < 0)
-		return err(-EINVAL, "io timeout: %lld ns", (long long)io->off);
+		return err(
+			-EINVAL,
+			"io timeout: off is %lld ns: expected a time, 0 or more",
+			(long long)io->off);
 	return 0;
 }
 

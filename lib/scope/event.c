@@ -275,7 +275,8 @@ int event_fire(struct lkdf_event e, int error)
 	int rc = count_down(ev, e.gen, &error);
 
 	if (rc < 0)
-		return err(-ESTALE, "event: it has fired already");
+		return err(-ESTALE,
+			   "event: it has fired already, and fires once");
 	if (rc)
 		tell_waiters(ev, error);
 	return rc;
@@ -291,7 +292,8 @@ int event_signal(struct lkdf_event e, int error)
 	 * ours.
 	 */
 	if (!event_is_valid(e) || event_has_fired(e))
-		return err(-ESTALE, "event: it has fired already");
+		return err(-ESTALE,
+			   "event: it has fired already, and fires once");
 	if (!a_load(&ev->is_users, relaxed) && event_is_valid(e))
 		return err(-EPERM, "event: it belongs to a task, a run or "
 				   "what it waits for");

@@ -10,7 +10,9 @@
 #include <unistd.h>
 
 struct kept {
-	long nr_online; /* CPUs, when it was read */
+	/* When it was read. */
+	long nr_online; /* CPUs */
+	char mems[PLAIN_LINE]; /* nodes whose memory the cgroup leaves */
 	struct machine machine;
 };
 
@@ -71,32 +73,6 @@ static bool copy_machine(struct machine *to, const struct machine *from)
 	return false;
 }
 
-bool kept_copy(struct machine *m)
-{
-	struct kept *k = take_kept();
-	bool is_there;
-
-	if (!k)
-		return false;
-	is_there = k->nr_online == sysconf(_SC_NPROCESSORS_ONLN) &&
-		   copy_machine(m, &k->machine);
-	put_kept(k);
-	return is_there;
-}
-
-void kept_note(const struct machine *m)
-{
-	struct kept *k = calloc(1, sizeof(*k));
-
-	if (!k)
-		return;
-	k->nr_online = sysconf(_SC_NPROCESSORS_ONLN);
-	if (copy_machine(&k->machine, m))
-		put_kept(k);
-	else
-		free(k);
-}
-
 static bool has_cpu(const struct plain_cpus *c, int os_cpu)
 {
 	int low = 0, high = c->nr, mid;
@@ -109,6 +85,54 @@ static bool has_cpu(const struct plain_cpus *c, int os_cpu)
 			high = mid;
 	}
 	return low < c->nr && c->os[low] == os_cpu;
+}
+
+/*
+ * Is it what hwloc would tell now? A cgroup that takes CPUs away takes them
+ * from the affinity; one that gives CPUs gives some that are not kept.
+ */
+static bool is_current(const struct kept *k)
+{
+	const struct machine *m = &k->machine;
+	char mems[PLAIN_LINE];
+	struct plain_cpus c = { NULL, 0 };
+	int rc, i, nr = 0;
+
+	plain_mems(NULL, mems);
+	if (k->nr_online != sysconf(_SC_NPROCESSORS_ONLN) ||
+	    strcmp(mems, k->mems))
+		return false;
+	rc = plain_affinity(&c);
+	for (i = 0; i < m->nr_cpus && !rc; i++)
+		nr += has_cpu(&c, m->cpu[i].os_cpu);
+	free(c.os);
+	return !rc && nr == c.nr;
+}
+
+bool kept_copy(struct machine *m)
+{
+	struct kept *k = take_kept();
+	bool is_there;
+
+	if (!k)
+		return false;
+	is_there = is_current(k) && copy_machine(m, &k->machine);
+	put_kept(k);
+	return is_there;
+}
+
+void kept_note(const struct machine *m)
+{
+	struct kept *k = calloc(1, sizeof(*k));
+
+	if (!k)
+		return;
+	k->nr_online = sysconf(_SC_NPROCESSORS_ONLN);
+	plain_mems(NULL, k->mems);
+	if (copy_machine(&k->machine, m))
+		put_kept(k);
+	else
+		free(k);
 }
 
 int kept_cut(struct machine *m)

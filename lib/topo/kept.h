@@ -4,7 +4,9 @@
  * process: hwloc takes milliseconds. All CPUs are kept that the cgroup left;
  * what the affinity of a thread leaves is asked each time.
  *
- * The machine is read anew when the number of CPUs that are online has changed.
+ * The machine is read anew when the number of CPUs that are online, or the
+ * nodes whose memory the cgroup leaves, have changed, and when this thread may
+ * use a CPU that is not kept.
  */
 #ifndef TOPO_KEPT_H
 #define TOPO_KEPT_H

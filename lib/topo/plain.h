@@ -41,6 +41,13 @@ int plain_machine(const struct topo_attr *a, struct machine *m);
 int plain_nodes(const struct topo_attr *a, struct machine *m);
 
 /*
+ * The list of nodes whose memory the cgroup leaves, with the line's end; "" and
+ * false: nobody tells. proc_root NULL: "/proc".
+ */
+#define PLAIN_LINE 4096
+bool plain_mems(const char *proc_root, char line[PLAIN_LINE]);
+
+/*
  * A machine that runs has memory, whatever /proc and /sys tell: where no node
  * has any, the first one gets what sysconf() tells. Return: whether it did.
  */

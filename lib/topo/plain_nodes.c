@@ -131,27 +131,39 @@ static int keep_range(void *u, int first, int last)
 	return 0;
 }
 
+bool plain_mems(const char *proc_root, char line[PLAIN_LINE])
+{
+	const char name[] = "Mems_allowed_list:";
+	bool is_told = false;
+	char path[256];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/self/status",
+		 proc_root ? proc_root : "/proc");
+	f = fopen(path, "re");
+	while (f && !is_told && fgets(line, PLAIN_LINE, f))
+		is_told = !strncmp(line, name, strlen(name));
+	if (f)
+		fclose(f);
+	if (is_told)
+		memmove(line, line + strlen(name),
+			strlen(line + strlen(name)) + 1);
+	else
+		line[0] = '\0';
+	return is_told;
+}
+
 /* Memory of nodes that the cgroup's cpuset keeps from us is none. */
 static void cut_memory(const struct topo_attr *a, struct machine *m)
 {
-	const char *root = a->proc_root ? a->proc_root : "/proc";
-	const char name[] = "Mems_allowed_list:";
 	struct cut c = { m, 0 };
-	char path[256], line[4096];
-	bool is_told = false;
-	FILE *f;
+	char line[PLAIN_LINE];
 
 	/* Another machine's /sys: what is allowed to us is not of it. */
 	if (a->sys_root && !a->proc_root)
 		return;
-	snprintf(path, sizeof(path), "%s/self/status", root);
-	f = fopen(path, "re");
-	while (f && !is_told && fgets(line, sizeof(line), f))
-		is_told = !strncmp(line, name, strlen(name));
-	if (f)
-		fclose(f);
-	if (is_told &&
-	    !cpulist_parse(line + strlen(name), keep_range, &c, NULL))
+	if (plain_mems(a->proc_root, line) &&
+	    !cpulist_parse(line, keep_range, &c, NULL))
 		cut_nodes(&c, INT_MAX);
 }
 

@@ -31,7 +31,8 @@ $(KMOD_PROGRAMS) $(KMOD_FUZZ): KMOD_STATIC := -static
 
 .PHONY: check-vm-kmod check-vm-kasan check-vm-kcsan check-vm-fuzz \
 	check-kmod-stress
-check-vm-kmod: deps $(KMOD_PROGRAMS) $(VM_FACTS) $(LKDF_BIN) ## the kernel module on kernels 6.1 and 6.12
+check-vm-kmod: deps $(KMOD_PROGRAMS) $(VM_FACTS) $(LKDF_BIN) \
+		$(BUILD)/lkdf-bench ## the kernel module on kernels 6.1 and 6.12
 	$(Q)BUILD=$(BUILD) KMOD_GUEST='$(KMOD_PROGRAMS)' TEST_TIMEOUT=900 \
 		LEFT_OUT='$(if $(KMOD_LEFT_OUT),the module in the machines \
 		$(KMOD_LEFT_OUT): make check-vm-kmod)' \
@@ -71,7 +72,7 @@ check-kmod-stress: $(BUILD)/tests/kmod/test_migrate ## a million refreshes again
 	$(Q)grep -E '^# [0-9]+ snapshots' $(BUILD)/vm/kmod_two_old/output.log
 
 .PHONY: bench-node-of bench-vm-place
-bench-vm-place: $(LKDF_BIN) ## lkdf bench placement, with the module
+bench-vm-place: $(LKDF_BIN) $(BUILD)/lkdf-bench ## lkdf bench placement, with the module
 	$(Q)BUILD=$(BUILD) PLACEMENT_ARGS='$(BENCH_ARGS)' KMOD_TIMEOUT=1500 \
 		tests/kmod/machine_placement.sh
 

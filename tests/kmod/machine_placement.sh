@@ -6,7 +6,7 @@ set -u
 build=${BUILD:-build}
 here=$(dirname "$0")
 args=${PLACEMENT_ARGS---quick}
-export KMOD_GUEST="$build/lkdf $here/placement_guest.sh"
+export KMOD_GUEST="$build/lkdf $build/lkdf-bench $here/placement_guest.sh"
 # Pages move when the bench moves them, and at no other time.
 export KMOD_COMMAND="echo 0 >/proc/sys/kernel/numa_balancing
 PLACEMENT_ARGS='$args' ./guest.sh ${KMOD_TIMEOUT:-360} placement_guest.sh"

@@ -26,5 +26,11 @@ cmp -s "$dir/table" "$dir/out/table.txt"
 ok $? 'the folder of results has the table' "$dir/out/table.txt"
 [ "$(find "$dir/out" -type f | wc -l)" -le 8 ]
 ok $? 'and eight files at most'
+# The runtime that doctor opens first loads the driver by these variables.
+LKDF_DEVICES=cuda LKDF_CUDA_LIBRARY="$build/tests/cuda/libcuda.so.1" \
+	"$build/lkdf" doctor >"$dir/log" 2>&1
+grep -q '^ok    cuda: 1 device' "$dir/log"
+ok $? 'lkdf doctor finds the card with devices=cuda in the environment' \
+	"$dir/log"
 echo "1..$nr"
 exit $failed

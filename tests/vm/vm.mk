@@ -32,10 +32,11 @@ $(VM_INTERNAL): $(BUILD)/tests/vm/%: tests/vm/%.c $(LIB_INTERNAL)
 
 # What the machines run: machine.sh takes it from here. Left out is what no node
 # can change and what is slow there or needs python3.
-VM_LEFT_OUT_API := after always_left burst cancel data_children \
+VM_LEFT_OUT_API := after always_left burst cancel conformance cuda_device \
+	cuda_faults cuda_foreign cuda_refused data_children \
 	data_deadlock data_failing data_follow data_graph data_moves \
 	data_order data_parts data_reduce data_replicas data_roaming \
-	data_trees deadline deadline_run dump error event_any event_call \
+	data_trees deadline deadline_run dump error event_any event_call fake_calls fake_driver \
 	event_faults event_fd faults flat hooks hooks_copies hooks_device \
 	graph_children graph_commute graph_trees graph_weak io_busy \
 	io_doctor io_faults io_faults_busy io_held io_limits io_signals \
@@ -50,7 +51,7 @@ VM_SLOW_API := away away_emulated channel channel_stream copies data_brief \
 	stall static static_taken why_busy
 VM_LEFT_OUT_API += $(if $(VM_ALL),,$(VM_SLOW_API))
 VM_LEFT_OUT_UNIT := abi block_size block_size_cuda board board_kmod deficit \
-	heap_fault heap_threads loop_cuda loop_opencl loop_text membarrier \
+	heap_fault heap_threads loop_cuda loop_opencl loop_text membarrier nvrtc \
 	plan plan_any report_lies steal_sim stock trace_read
 VM_LIBRARY := $(filter-out $(VM_LEFT_OUT_UNIT:%=\%/test_%),$(UNIT_TESTS)) \
 	$(filter-out %/bench/test_io_arms $(VM_LEFT_OUT_API:%=\%/test_%),\

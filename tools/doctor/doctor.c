@@ -147,27 +147,27 @@ static void probe_runtime(struct finding *f)
 }
 
 static const struct doctor_row doctor_rows[] = {
-	{ "kernel", probe_kernel },
-	{ "cpus", probe_cpus },
-	{ "open", probe_open },
-	{ "topology", probe_topology },
-	{ "shared_cpus", probe_shared_cpus },
-	{ "quota", probe_quota },
-	{ "load", probe_load_average },
-	{ "tsc", probe_tsc },
-	{ "thp", probe_thp },
-	{ "numa_balancing", probe_numa_balancing },
-	{ "io_uring", probe_io_uring },
-	{ "io", probe_io },
-	{ "perf", probe_perf },
-	{ "bpf", probe_bpf },
-	{ "probe", probe_pins },
-	{ "memlock", probe_memlock },
-	{ "nofile", probe_nofile },
-	{ "memfd", probe_memfd },
-	{ "runtime", probe_runtime },
-	{ "opencl", probe_opencl },
-	{ "cuda", probe_cuda },
+	{ "kernel", probe_kernel, false },
+	{ "cpus", probe_cpus, false },
+	{ "open", probe_open, false },
+	{ "topology", probe_topology, false },
+	{ "shared_cpus", probe_shared_cpus, false },
+	{ "quota", probe_quota, false },
+	{ "load", probe_load_average, false },
+	{ "tsc", probe_tsc, false },
+	{ "thp", probe_thp, false },
+	{ "numa_balancing", probe_numa_balancing, false },
+	{ "io_uring", probe_io_uring, false },
+	{ "io", probe_io, false },
+	{ "perf", probe_perf, false },
+	{ "bpf", probe_bpf, false },
+	{ "probe", probe_pins, false },
+	{ "memlock", probe_memlock, false },
+	{ "nofile", probe_nofile, false },
+	{ "memfd", probe_memfd, false },
+	{ "runtime", probe_runtime, false },
+	{ "opencl", probe_opencl, true },
+	{ "cuda", probe_cuda, true },
 };
 #define NR_ROWS (sizeof(doctor_rows) / sizeof(doctor_rows[0]))
 
@@ -207,11 +207,22 @@ static void write_end(struct json *j, const unsigned *nr)
 	json_close(j, '}');
 }
 
+static void probe_row(struct finding *f, unsigned i)
+{
+	f->name = doctor_rows[i].name;
+	doctor_rows[i].probe(f);
+}
+
 static int examine(const struct doctor_opts *o)
 {
+	struct finding found[NR_ROWS] = { 0 };
 	unsigned i, nr[4] = { 0 };
-	struct finding f;
 	struct json j;
+
+	/* A driver that this process has loaded refuses its children. */
+	for (i = 0; i < NR_ROWS; i++)
+		if (doctor_rows[i].forks)
+			probe_row(&found[i], i);
 
 	json_init(&j, stdout);
 	if (o->common.is_json) {
@@ -220,14 +231,13 @@ static int examine(const struct doctor_opts *o)
 		json_open(&j, "findings", '[');
 	}
 	for (i = 0; i < NR_ROWS; i++) {
-		memset(&f, 0, sizeof(f));
-		f.name = doctor_rows[i].name;
-		doctor_rows[i].probe(&f);
-		nr[f.level]++;
+		if (!doctor_rows[i].forks)
+			probe_row(&found[i], i);
+		nr[found[i].level]++;
 		if (o->common.is_json)
-			write_finding(&j, &f);
-		else if (!o->common.is_quiet || f.level == DOCTOR_FAIL)
-			print_finding(&f);
+			write_finding(&j, &found[i]);
+		else if (!o->common.is_quiet || found[i].level == DOCTOR_FAIL)
+			print_finding(&found[i]);
 	}
 	if (o->common.is_json)
 		write_end(&j, nr);

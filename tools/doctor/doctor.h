@@ -6,6 +6,7 @@
 #ifndef TOOLS_DOCTOR_DOCTOR_H
 #define TOOLS_DOCTOR_DOCTOR_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum doctor_level {
@@ -27,6 +28,7 @@ typedef void (*doctor_probe)(struct finding *f);
 struct doctor_row {
 	const char *name;
 	doctor_probe probe;
+	bool forks; /* it looks in a child, before all others */
 };
 
 /* Say it: a level and a text; or the fix. */

@@ -38,6 +38,9 @@ struct lkdf_open_attr {
 	void *u;
 };
 
+/* Attributes for one call, in C: LKDF_OPEN(.options = "workers=4"). */
+#define LKDF_OPEN(...) LKDF_ATTR(lkdf_open_attr, __VA_ARGS__)
+
 /**
  * lkdf_open() - start a runtime
  * @options: "name=value,name=value", NULL or "" for all defaults; the

@@ -184,9 +184,8 @@ static void a_callback_replaces_it(void)
 	struct lkdf *rt;
 
 	stderr_keep();
-	must(lkdf_open_with(ATTR(lkdf_open_attr, .options = "workers=2",
-				 .log = note, .u = nr),
-			    &rt));
+	must(lkdf_open_with(
+		LKDF_OPEN(.options = "workers=2", .log = note, .u = nr), &rt));
 	fail_once(rt, false, "x");
 	close_at_last(rt);
 	is(nr_lines(stderr_text()), 0, "with a callback nothing is written");
