@@ -238,15 +238,29 @@ static uint32_t find_seat(const struct loop *l, const struct executor *ex)
 }
 
 /* Wake-ups that are worth it: besides those who spin, and by what is left. */
-static int32_t count_wakes(const struct shift *x, struct sched_node *n)
+static int32_t count_wakes(const struct shift *x, uint32_t spin)
 {
 	const struct sched *s = &x->loop->rt->sched;
-	uint32_t spin = park_spinners(a_load(&n->park.word, relaxed));
 	uint64_t most = min_u64(x->nr_units - 1, (uint64_t)s->nr_workers);
 
 	if (x->loop->rest_ticks < (double)(4 * s->wake_ticks))
 		return 0;
 	return most > spin ? (int32_t)(most - spin) : 0;
+}
+
+/*
+ * A spinner that went to sleep before the crew was open has not seen it: spin
+ * is how many were counted on.
+ */
+static void count_gone(const struct shift *x, struct crew *c,
+		       struct sched_node *n, uint32_t spin)
+{
+	/* [park.b] after the crew is open; pairs with [park.c]. */
+	uint32_t now = park_spinners(a_load(&n->park.word, seq_cst));
+
+	if (now < spin)
+		a_add(&c->nr_wakes, count_wakes(x, now) - count_wakes(x, spin),
+		      relaxed);
 }
 
 static bool someone_idles(struct sched *s)
@@ -314,7 +328,7 @@ bool crew_runs_loop(struct loop *l, struct executor *ex, const struct piece *p)
 	bool is_outside = !ex || !ex->worker;
 	struct sched *s = &l->rt->sched;
 	struct sched_node *n = &s->nodes[s->nodes[0].near[0]];
-	uint32_t seat, last = (uint32_t)s->nr_workers;
+	uint32_t seat, spin, last = (uint32_t)s->nr_workers;
 	struct crew *c;
 
 	if (s->nr_workers == 1 || !someone_idles(s))
@@ -328,8 +342,10 @@ bool crew_runs_loop(struct loop *l, struct executor *ex, const struct piece *p)
 	seat = find_seat(l, ex);
 	crew_deal(c, x.nr_units,
 		  seat == last && !l->is_static ? last : last - 1);
-	a_store(&c->nr_wakes, count_wakes(&x, n), relaxed);
+	spin = park_spinners(a_load(&n->park.word, relaxed));
+	a_store(&c->nr_wakes, count_wakes(&x, spin), relaxed);
 	crew_open(c, seat, &x);
+	count_gone(&x, c, n, spin);
 	wake_some(c, n, l->rt, ex);
 	if (is_outside && l->is_static)
 		lead_static(&x, c, seat);

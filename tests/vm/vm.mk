@@ -40,7 +40,7 @@ VM_LEFT_OUT_API := after always_left burst cancel conformance cuda_device \
 	event_faults event_fd faults flat hooks hooks_copies hooks_device \
 	graph_children graph_commute graph_trees graph_weak io_busy \
 	io_doctor io_faults io_faults_busy io_held io_limits io_signals \
-	io_wait_busy join_bound limit loop loop_faults loop_in many many_end \
+	io_wait_busy join_bound limit loop loop_crew loop_faults loop_in many many_end \
 	many_faults many_refused max_tasks meet move_faults record \
 	record_refused reduce serial shape stat then touch
 # Nodes change little of these, which take a third of the time: with VM_ALL only,

@@ -106,7 +106,7 @@ static int take_ends(int *error)
 /* Three quiet ones, of which the second fails, and one that is told. */
 static void ends_are_known(bool calls, const char *how)
 {
-	struct opencl_device d = { .nr_queues = 2 };
+	struct opencl_device d = { .nr_queues = QUEUE + 1 };
 	int error, i;
 
 	d.cl.clEnqueueNDRangeKernel = clEnqueueNDRangeKernel;
