@@ -338,8 +338,10 @@ static int emu_poll(void *dev)
 	struct emu_command *c;
 	int rc = emu_enter(e, EMU_POLL), nr = 0;
 
+	pthread_mutex_lock(&e->lock);
 	if (!rc && e->flags & EMU_LATE && e->is_lost)
 		rc = emu_now_ns() - e->lost_ns < 250000000 ? 1 : -ENODEV;
+	pthread_mutex_unlock(&e->lock);
 	if (rc)
 		return emu_leave(e, rc < 0 ? rc : 0);
 	for (;; nr++) {
