@@ -135,8 +135,44 @@ static bool status_says(const char *words)
 	return system(line) == 0;
 }
 
+/* Some samples long, by the clock of its thread. */
+static int use_cpu(struct lkdf_ctx *c, void *arg)
+{
+	struct timespec t;
+
+	(void)c;
+	(void)arg;
+	do
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	while (t.tv_nsec % 10000000 < 8000000);
+	return 0;
+}
+
+/*
+ * A body for each worker of the node, and for no other: a load may leave
+ * workers asleep, which no CPU samples and the kernel moves when it wakes them
+ * only.
+ */
+static void use_node(struct lkdf *rt, struct lkdf_kind *k, int node)
+{
+	struct lkdf_task t = {
+		.size = sizeof(t),
+		.kind = k,
+		.flags = LKDF_PINNED,
+		.place = lkdf_place_node(rt, node),
+	};
+	struct lkdf_scope *s;
+	int i;
+
+	must(lkdf_scope_create(rt, NULL, &s));
+	for (i = 0; i < vm.nr_cpus_of[node]; i++)
+		must(lkdf_submit(rt, s, &t, NULL));
+	must(lkdf_scope_wait(rt, s, -1));
+	lkdf_scope_put(s);
+}
+
 /* Each worker's thread is known, and has been on its CPU. */
-static void until_seen(struct lkdf *rt, struct load *l)
+static void until_seen(struct lkdf *rt, struct lkdf_kind *k)
 {
 	int i = 0, nr = lkdf_nr_workers(rt);
 
@@ -144,11 +180,11 @@ static void until_seen(struct lkdf *rt, struct load *l)
 		if (facts_of(rt, i).samples.value)
 			i++;
 		else
-			load_goes_on(l, 1);
+			use_node(rt, k, vm.node_of[i]);
 }
 
 /* All CPUs of its node go, and the kernel moves it to another one. */
-static void a_move_to_another_node_is_told(struct lkdf *rt, struct load *l,
+static void a_move_to_another_node_is_told(struct lkdf *rt, struct lkdf_kind *k,
 					   int last)
 {
 	uint64_t was = facts_of(rt, last).nr_xnode.value;
@@ -159,7 +195,7 @@ static void a_move_to_another_node_is_told(struct lkdf *rt, struct load *l,
 	}
 	set_node_online(vm.node_of[last], false);
 	do
-		load_goes_on(l, 1);
+		use_node(rt, k, vm.node_of[last]);
 	while (facts_of(rt, last).nr_xnode.value == was);
 	ok(true, "its node went offline: it is on another one, and told");
 	set_node_online(vm.node_of[last], true);
@@ -170,6 +206,7 @@ static void the_probe_tells_what_it_does_not_see(const char *self)
 	struct lkdf_facts was, f;
 	char options[128];
 	struct load load;
+	struct lkdf_kind *k;
 	struct lkdf *rt;
 	int last = vm.nr_cpus - 1;
 
@@ -180,13 +217,14 @@ static void the_probe_tells_what_it_does_not_see(const char *self)
 	}
 	snprintf(options, sizeof(options), "probe=%s/bpf", probe_dir);
 	rt = api_open(options);
+	k = api_kind(rt, "use", use_cpu, 0, 0);
 	load_start(&load, rt);
-	until_seen(rt, &load);
+	until_seen(rt, k);
 	ok(!status_says("not sampled"), "all CPUs are sampled");
 	was = facts_of(rt, last);
 	vm_set_online(last, false);
 	do {
-		load_goes_on(&load, 1);
+		use_node(rt, k, vm.node_of[last]);
 		f = facts_of(rt, last);
 	} while (f.nr_migrate.value == was.nr_migrate.value);
 	ok(true, "a worker's CPU went offline: it was moved, and that is told");
@@ -194,8 +232,9 @@ static void the_probe_tells_what_it_does_not_see(const char *self)
 	load_goes_on(&load, 4);
 	ok(lkdf_caps(rt) & LKDF_CAP_PROBE, "the probe is alive");
 	ok(status_says("not sampled"), "a CPU that came back is not sampled");
-	a_move_to_another_node_is_told(rt, &load, last);
+	a_move_to_another_node_is_told(rt, k, last);
 	load_stop(&load);
+	lkdf_kind_put(k);
 	is(lkdf_close(rt), 0, "it closes");
 	ok(probe_run("stop") && probe_run("start"), "the probe starts again");
 	ok(!status_says("not sampled"), "and samples all CPUs");
