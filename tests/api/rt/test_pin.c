@@ -42,14 +42,64 @@ static bool meet(const cpu_set_t *a, const cpu_set_t *b)
 	return CPU_COUNT(&both);
 }
 
-/* The first allowed CPUs, nr of them, as an option. */
-static void cpus_option(int nr, char *to, size_t size)
+/* Where the kernel has no nodes all CPUs are of one. */
+static bool is_of_node(int cpu, int node)
+{
+	char path[80];
+
+	snprintf(path, sizeof(path), "/sys/devices/system/node/node%d/cpu%d",
+		 node, cpu);
+	return !access(path, F_OK) || access("/sys/devices/system/node", F_OK);
+}
+
+/* The allowed CPUs of the node of that CPU. */
+static cpu_set_t cpus_beside(int cpu)
+{
+	cpu_set_t set = allowed;
+	int node = 0, i;
+
+	while (node < 1023 && !is_of_node(cpu, node))
+		node++;
+	for (i = 0; i < CPU_SETSIZE; i++)
+		if (CPU_ISSET(i, &set) && !is_of_node(i, node))
+			CPU_CLR(i, &set);
+	return set;
+}
+
+static int first_of(const cpu_set_t *set)
+{
+	int i = 0;
+
+	while (i < CPU_SETSIZE && !CPU_ISSET(i, set))
+		i++;
+	return i;
+}
+
+/* The CPUs of a node that has several; none. */
+static cpu_set_t cpus_of_one_node(void)
+{
+	cpu_set_t set;
+	int i;
+
+	for (i = 0; i < CPU_SETSIZE; i++) {
+		if (!CPU_ISSET(i, &allowed))
+			continue;
+		set = cpus_beside(i);
+		if (CPU_COUNT(&set) > 1)
+			return set;
+	}
+	CPU_ZERO(&set);
+	return set;
+}
+
+/* The first CPUs of these, nr of them, as an option. */
+static void cpus_option(const cpu_set_t *from, int nr, char *to, size_t size)
 {
 	size_t used = (size_t)snprintf(to, size, "cpus=\"");
 	int i;
 
 	for (i = 0; nr && i < CPU_SETSIZE; i++) {
-		if (!CPU_ISSET(i, &allowed))
+		if (!CPU_ISSET(i, from))
 			continue;
 		used += (size_t)snprintf(to + used, size - used, "%d,", i);
 		nr--;
@@ -61,10 +111,10 @@ static void cpus_option(int nr, char *to, size_t size)
 static void few_workers_are_bound_to_their_node(void)
 {
 	struct lkdf *rt = api_open("workers=1");
-	cpu_set_t set = cpus_of(rt);
+	cpu_set_t set = cpus_of(rt), node = cpus_beside(first_of(&set));
 
-	ok(CPU_COUNT(&set) > 1, "auto: one worker has %d CPUs",
-	   CPU_COUNT(&set));
+	ok(CPU_EQUAL(&set, &node), "auto: one worker has the %d CPUs of a node",
+	   CPU_COUNT(&node));
 	ok(!(lkdf_caps(rt) & LKDF_CAP_PINNED),
 	   "and says that it is not on one");
 	must(lkdf_close(rt));
@@ -88,7 +138,7 @@ static void a_list_binds_to_one_each(void)
 	char options[64];
 	cpu_set_t set;
 
-	cpus_option(1, options, sizeof(options));
+	cpus_option(&allowed, 1, options, sizeof(options));
 	rt = api_open(options);
 	set = cpus_of(rt);
 	is(CPU_COUNT(&set), 1, "auto with %s: it has one", options);
@@ -116,7 +166,7 @@ static void the_second_is_not_pinned_to_them(void)
 	struct lkdf *a, *b;
 	char options[8192];
 
-	cpus_option(CPU_COUNT(&allowed), options, sizeof(options));
+	cpus_option(&allowed, CPU_COUNT(&allowed), options, sizeof(options));
 	a = api_open("pin=yes,reserve_workers=yes");
 	b = api_open(options);
 	if (lkdf_nr_workers(a) < CPU_COUNT(&allowed))
@@ -222,6 +272,7 @@ static bool kernel_tells_delays(void)
 /* The worker has the first of two CPUs, as it shares its node with another. */
 static void it_leaves_a_cpu_that_others_have(const char *pin, bool leaves)
 {
+	cpu_set_t node = cpus_of_one_node();
 	struct hogs h = { .is_over = false };
 	char options[128], cpus[64];
 	struct lkdf *rt;
@@ -231,7 +282,11 @@ static void it_leaves_a_cpu_that_others_have(const char *pin, bool leaves)
 		skip("it leaves its CPU", "the kernel counts no delays");
 		return;
 	}
-	cpus_option(2, cpus, sizeof(cpus));
+	if (CPU_COUNT(&node) < 2) {
+		skip("it leaves its CPU", "each node has one CPU");
+		return;
+	}
+	cpus_option(&node, 2, cpus, sizeof(cpus));
 	snprintf(options, sizeof(options), "workers=1,%s,%s", pin, cpus);
 	rt = api_open(options);
 	must(lkdf_stat(rt, "lkdf.worker.0.cpu", &cpu));
@@ -273,7 +328,7 @@ static void doctor_says_that_cpus_are_shared(const char *program)
 		skip("doctor", "lkdf is not built here");
 		return;
 	}
-	cpus_option(1, cpus, sizeof(cpus));
+	cpus_option(&allowed, 1, cpus, sizeof(cpus));
 	snprintf(options, sizeof(options), "pin=yes,%s", cpus);
 	snprintf(pid, sizeof(pid), "%d", getpid());
 	a = api_open(options);

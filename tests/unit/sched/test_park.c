@@ -4,6 +4,7 @@
  * as spinning, who as asleep, and when a wake-up is given. One more test lets
  * two threads sleep and be woken, so that the futex is used too.
  */
+#include "base/clock.h"
 #include "sched/park.h"
 #include "tests/tap.h"
 
@@ -12,6 +13,8 @@
 #include <sched.h>
 
 #define NR_ROUNDS 2000
+#define ROUNDS_NS (5 * 1000000000ll)
+#define HANG_NS (30 * 1000000000ll)
 #define NR_THREADS 2
 
 static uint64_t word_of(struct park *p)
@@ -199,8 +202,27 @@ static void *work(void *arg)
 	return NULL;
 }
 
+/* What stands still is told: a hang has no second chance to be seen. */
+static void wait_for(struct crew *crew, int nr)
+{
+	int64_t end = clock_now_ns() + HANG_NS;
+
+	while (a_load(&crew->nr_done, seq_cst) != nr) {
+		if (clock_now_ns() > end) {
+			printf("Bail out! %d of %d done, %d wait, word %#llx\n",
+			       a_load(&crew->nr_done, seq_cst), nr,
+			       a_load(&crew->nr_work, seq_cst),
+			       (unsigned long long)word_of(&crew->p));
+			abort();
+		}
+		sched_yield();
+	}
+}
+
+/* Fewer rounds where the CPUs are others'. */
 static void no_wake_up_is_lost(void)
 {
+	int64_t end = clock_now_ns() + ROUNDS_NS;
 	struct crew crew;
 	int i, nr = 0;
 
@@ -208,15 +230,14 @@ static void no_wake_up_is_lost(void)
 	park_init(&crew.p);
 	for (i = 0; i < NR_THREADS; i++)
 		pthread_create(&crew.thread[i], NULL, work, &crew);
-	for (i = 0; i < NR_ROUNDS; i++) {
+	for (i = 0; i < NR_ROUNDS && clock_now_ns() < end; i++) {
 		nr += 1 + i % 3;
 		a_add(&crew.nr_work, 1 + i % 3, seq_cst);
 		park_notify(&crew.p);
-		while (i % 8 && a_load(&crew.nr_done, seq_cst) != nr)
-			sched_yield();
+		if (i % 8)
+			wait_for(&crew, nr);
 	}
-	while (a_load(&crew.nr_done, seq_cst) != nr)
-		sched_yield();
+	wait_for(&crew, nr);
 	a_store(&crew.is_stopping, 1, seq_cst);
 	park_wake_all(&crew.p);
 	for (i = 0; i < NR_THREADS; i++)
