@@ -59,7 +59,7 @@ const char *border_whose(const struct lkdf *rt)
 
 int border_may_wait(const char *what)
 {
-	if (thread_self()->nr_loops)
+	if (thread_self()->loop)
 		return err(-EDEADLK, "%s: waiting in a loop's function", what);
 	if (thread_self()->executor)
 		return err(-EDEADLK,

@@ -86,7 +86,7 @@ static int check_wait(const char *what, int64_t timeout_ns)
 			   "or lkdf_recv and return LKDF_AGAIN, or a kind with "
 			   "LKDF_BLOCKING",
 			   what);
-	if (timeout_ns && thread_self()->nr_loops)
+	if (timeout_ns && thread_self()->loop)
 		return border_may_wait(what);
 	return border_timeout(what, timeout_ns);
 }

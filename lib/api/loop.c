@@ -2,10 +2,12 @@
 #include <lkdf/loop.h>
 
 #include "api/border.h"
+#include "core/ops.h"
 #include "data/data.h"
 #include "scope/scope.h"
 #include "task/ctx.h"
 #include "task/parallel_for.h"
+#include "task/task.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -38,26 +40,26 @@ static int check_scope(const char *what, const struct lkdf *rt,
 				: 0;
 }
 
-/* From a thread that may wait, or from a body of the runtime. */
-static int may_begin(struct lkdf *rt, const struct lkdf_ctx *c,
-		     const char *what)
+/* In which a loop runs that has none of its own. */
+static struct lkdf_scope *scope_of(struct lkdf *rt, const struct lkdf_ctx *c)
 {
-	int rc = border_runtime(rt);
+	const struct loop *outer = thread_self()->loop;
 
-	if (rc)
-		return rc;
-	if (!c)
-		return border_may_wait(what);
-	return thread_self()->nr_loops
-		       ? err(-EDEADLK, "%s: waiting in a loop's function", what)
-		       : 0;
+	if (c)
+		return c->frame ? c->owner->scope(c) : c->task->scope;
+	return outer && outer->rt == rt ? outer->scope : rt->root;
 }
 
 static int run_loop(struct loop *l, struct lkdf_ctx *c, struct lkdf_scope *s)
 {
+	const struct thread *self = thread_self();
+
 	if (l->range.begin == l->range.end)
 		return 0;
-	return c ? loop_run_in(l, c) : loop_run(l, s ? s : l->rt->root);
+	l->scope = s ? s : scope_of(l->rt, c);
+	if (self->loop || (self->executor && !c))
+		return loop_run_nested(l);
+	return c ? loop_run_in(l, c) : loop_run(l);
 }
 
 static int check_for(const struct lkdf *rt, const struct lkdf_for_attr *a)
@@ -84,7 +86,7 @@ static int for_with(struct lkdf *rt, struct lkdf_ctx *c,
 {
 	struct loop l = { .rt = rt, .what = "for: iterations" };
 	struct lkdf_for_attr a;
-	int rc = may_begin(rt, c, what);
+	int rc = border_runtime(rt);
 
 	if (rc)
 		return rc;
@@ -291,7 +293,7 @@ static int reduce_parts(struct lkdf *rt, struct lkdf_ctx *c,
 			const struct lkdf_reduce_attr *attr, const char *what)
 {
 	struct reduce r = { .acc = NULL };
-	int rc = may_begin(rt, c, what);
+	int rc = border_runtime(rt);
 
 	if (rc)
 		return rc;

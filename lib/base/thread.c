@@ -115,7 +115,7 @@ void thread_forked(void)
 		*t = *old;
 	}
 	t->executor = NULL;
-	t->nr_loops = 0;
+	t->loop = t->loop_task = NULL;
 }
 
 void thread_retire(void)

@@ -47,8 +47,9 @@ struct thread {
 	 * addresses, which may be gone. */
 	uintptr_t used[THREAD_USES];
 
-	/* This thread only: functions of loops that it is in. */
-	int nr_loops;
+	/* This thread only: the loop whose function it is in, and the task of
+	 * that piece of it; NULL: in none. */
+	void *loop, *loop_task;
 };
 
 /* This thread's; NULL: none yet. */

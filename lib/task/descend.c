@@ -180,6 +180,14 @@ static const struct task *holder_of(const struct task *t)
 	return t;
 }
 
+/* In a loop in a body that is not known: it may hold tokens as well. */
+static bool is_nested(const struct task *t)
+{
+	while (t && !(t->link.flags & TASK_NESTED))
+		t = a_load(&t->parent, relaxed);
+	return t != NULL;
+}
+
 /*
  * Work that is bound to this node while all its workers wait in joins: nobody
  * else may run it, and their children may wait for it. This alone nests
@@ -193,7 +201,7 @@ static bool run_bound(struct worker *w, const struct task *parent)
 	uint64_t item;
 	int i;
 
-	if (holder_of(parent))
+	if (holder_of(parent) || is_nested(parent))
 		return false;
 	if (deque_pop(&w->deque[DEQUE_BOUND], &item) ||
 	    part_pop(w, true, &item)) {

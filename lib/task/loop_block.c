@@ -81,11 +81,25 @@ uint64_t loop_run_block(struct loop *l, struct piece *p)
 	return ticks;
 }
 
-/* The record that stands in where there is no memory is of several threads. */
-void loop_count(int nr)
+struct loop_place loop_enter(struct loop *l, struct task *t)
+{
+	struct thread *self = thread_self();
+	struct loop_place before = { self->loop, self->loop_task };
+
+	/* The record that stands in where there is no memory is of several. */
+	if (thread_is_shared(self))
+		return before;
+	self->loop = l;
+	self->loop_task = t;
+	return before;
+}
+
+void loop_leave(const struct loop_place *before)
 {
 	struct thread *self = thread_self();
 
-	if (!thread_is_shared(self))
-		self->nr_loops += nr;
+	if (thread_is_shared(self))
+		return;
+	self->loop = before->loop;
+	self->loop_task = before->task;
 }

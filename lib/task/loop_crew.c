@@ -127,11 +127,12 @@ static void wake_some(struct crew *c, struct sched_node *n, struct lkdf *rt,
 static int member_body(struct lkdf_ctx *ctx, void *arg)
 {
 	const struct turn *t = arg;
+	const struct shift *x = plain_load(&t->crew->work);
+	struct loop_place before = loop_enter(x->loop, NULL);
 
 	(void)ctx;
-	loop_count(1);
-	work_seat(plain_load(&t->crew->work), t->crew, t->seat);
-	loop_count(-1);
+	work_seat(x, t->crew, t->seat);
+	loop_leave(&before);
 	return 0;
 }
 

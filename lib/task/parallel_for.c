@@ -48,14 +48,20 @@ static uint64_t probe_grain(struct loop *l, const struct lkdf_scope *s,
 
 /* ---- pieces ------------------------------------------------------------- */
 
-/* The upper half, in whole grains, becomes a child. False: no memory. */
-static bool halve_range(struct lkdf_ctx *c, struct piece *p)
+uint64_t loop_middle(const struct piece *p)
 {
 	uint64_t grain = p->loop->grain;
 	uint64_t units = (p->end - p->begin - 1) / grain + 1;
+
+	return p->begin + (units + 1) / 2 * grain;
+}
+
+/* The upper half becomes a child. False: no memory. */
+static bool halve_range(struct lkdf_ctx *c, struct piece *p)
+{
 	struct piece upper = *p;
 
-	upper.begin = p->begin + (units + 1) / 2 * grain;
+	upper.begin = loop_middle(p);
 	if (task_spawn(c, p->loop->kind, &upper))
 		return false;
 	p->end = upper.begin;
@@ -83,9 +89,8 @@ static void offer_half(const struct lkdf_ctx *c, const struct loop *l,
 		worker_offer(w, false, 0);
 }
 
-/* All of a piece, but for what it gives away. */
-static void run_piece(struct lkdf_ctx *c, const struct lkdf_scope *s,
-		      struct piece *p)
+void loop_run_piece(struct lkdf_ctx *c, const struct lkdf_scope *s,
+		    struct piece *p)
 {
 	struct loop *l = p->loop;
 	bool has_memory = true, is_large = p->end - p->begin > l->large;
@@ -141,13 +146,13 @@ static void run_static(struct lkdf_ctx *c, const struct lkdf_scope *s,
 static int piece_body(struct lkdf_ctx *c, void *arg)
 {
 	struct piece *p = arg;
+	struct loop_place before = loop_enter(p->loop, c->task);
 
-	loop_count(1);
 	if (p->loop->is_static)
 		run_static(c, c->task->scope, p);
 	else
-		run_piece(c, c->task->scope, p);
-	loop_count(-1);
+		loop_run_piece(c, c->task->scope, p);
+	loop_leave(&before);
 	return 0;
 }
 
@@ -190,7 +195,7 @@ void loop_close(struct lkdf *rt)
 	rt->loop_kind = NULL;
 }
 
-static int start_pieces(struct loop *l)
+int loop_start(struct loop *l)
 {
 	const struct sched *s = &l->rt->sched;
 	uint64_t nr = l->range.end - l->range.begin;
@@ -208,7 +213,7 @@ static int start_pieces(struct loop *l)
 	return get_kind(l->rt, &l->kind);
 }
 
-static struct piece first_piece(struct loop *l, uint64_t begin, uint64_t end)
+struct piece loop_first_piece(struct loop *l, uint64_t begin, uint64_t end)
 {
 	return (struct piece){ .loop = l,
 			       .begin = begin,
@@ -265,9 +270,9 @@ static int batch_fill(struct batch *b, struct loop *l)
 	for (i = 0; i < nr && !rc; i++) {
 		if (part)
 			b->piece[i] =
-				first_piece(l, part[i].begin, part[i].end);
+				loop_first_piece(l, part[i].begin, part[i].end);
 		else
-			b->piece[i] = first_piece(l, 0, 0);
+			b->piece[i] = loop_first_piece(l, 0, 0);
 		batch_set(b, i, l,
 			  part ? part[i].node : l->rt->executors[i].node);
 	}
@@ -275,7 +280,7 @@ static int batch_fill(struct batch *b, struct loop *l)
 	return rc;
 }
 
-static int result_of(struct loop *l, int rc)
+int loop_result(struct loop *l, int rc)
 {
 	int error = a_load(&l->error, relaxed);
 
@@ -286,8 +291,7 @@ static int result_of(struct loop *l, int rc)
 		   (unsigned long long)(l->bad_end - 1), strerror(-error));
 }
 
-/* A single piece: the rest of the range, anywhere. */
-static int submit_one(struct loop *l, struct lkdf_scope *s, struct piece *p,
+int loop_submit_piece(struct loop *l, struct lkdf_scope *s, struct piece *p,
 		      struct lkdf_event *done)
 {
 	struct lkdf_task t = { .size = sizeof(t), .kind = l->kind, .arg = p };
@@ -307,14 +311,12 @@ static int submit_all(struct loop *l, struct lkdf_scope *s,
 	return rc;
 }
 
-static bool is_one_node(const struct loop *l)
+bool loop_is_of_one_node(const struct loop *l)
 {
 	return l->rt->sched.nr_worker_nodes == 1;
 }
 
-/* This thread runs the first blocks, so that a short loop wakes nobody. */
-static void probe_here(struct loop *l, const struct lkdf_scope *s,
-		       struct piece *p)
+void loop_probe(struct loop *l, const struct lkdf_scope *s, struct piece *p)
 {
 	uint64_t first = p->begin, ticks;
 
@@ -333,49 +335,59 @@ static void probe_here(struct loop *l, const struct lkdf_scope *s,
  */
 static bool run_here(struct loop *l, struct executor *ex, struct piece *p)
 {
+	struct loop_place before;
 	bool is_done;
 
 	THROWN_ENDS_HERE;
 	if (l->rt->sched.is_serial)
 		return false;
-	loop_count(1);
+	before = loop_enter(l, NULL);
 	if (!l->is_static)
-		probe_here(l, l->scope, p);
+		loop_probe(l, l->scope, p);
 	is_done = p->begin == p->end || !loop_goes_on(l, l->scope, p) ||
 		  crew_runs_loop(l, ex, p);
-	loop_count(-1);
+	loop_leave(&before);
 	return is_done;
 }
 
-static int run_outside(struct loop *l, struct lkdf_scope *s)
+int loop_may_begin(const struct loop *l)
 {
-	struct piece p = first_piece(l, l->range.begin, l->range.end);
+	int rc = scope_cancelled(l->scope);
+
+	return rc ? err(-ECANCELED, "for: scope \"%s\" is cancelled: %s",
+			l->scope->name, strerror(-rc))
+		  : 0;
+}
+
+static int run_outside(struct loop *l)
+{
+	struct lkdf_scope *s = l->scope;
+	struct piece p = loop_first_piece(l, l->range.begin, l->range.end);
 	struct lkdf_event done;
-	int rc = scope_cancelled(s);
+	int rc = loop_may_begin(l);
 
 	if (rc)
-		return err(-ECANCELED, "for: scope \"%s\" is cancelled: %s",
-			   s->name, strerror(-rc));
-	l->scope = s;
-	if (is_one_node(l) && run_here(l, runtime_executor(l->rt), &p))
-		return result_of(l, 0);
-	if (is_one_node(l) && !l->is_static)
-		rc = submit_one(l, s, &p, &done);
+		return rc;
+	if (loop_is_of_one_node(l) && run_here(l, runtime_executor(l->rt), &p))
+		return loop_result(l, 0);
+	if (loop_is_of_one_node(l) && !l->is_static)
+		rc = loop_submit_piece(l, s, &p, &done);
 	else
 		rc = submit_all(l, s, &done);
-	return rc ? rc : result_of(l, event_wait(done, -1));
+	return rc ? rc : loop_result(l, event_wait(done, -1));
 }
 
 /* The body takes part itself where it need not send pieces to nodes. */
 static int spawn_pieces(struct loop *l, struct lkdf_ctx *c, struct piece *p)
 {
 	struct batch b = { .task = NULL };
+	struct loop_place before;
 	int i, rc = 0;
 
-	if (is_one_node(l) && !l->is_static) {
-		loop_count(1);
-		run_piece(c, l->scope, p);
-		loop_count(-1);
+	if (loop_is_of_one_node(l) && !l->is_static) {
+		before = loop_enter(l, c->task);
+		loop_run_piece(c, l->scope, p);
+		loop_leave(&before);
 		return 0;
 	}
 	rc = batch_fill(&b, l);
@@ -389,19 +401,18 @@ static int spawn_pieces(struct loop *l, struct lkdf_ctx *c, struct piece *p)
 
 static int run_inside(struct loop *l, struct lkdf_ctx *c)
 {
-	struct piece p = first_piece(l, l->range.begin, l->range.end);
+	struct piece p = loop_first_piece(l, l->range.begin, l->range.end);
 	int rc = 0, joined;
 
-	l->scope = c->frame ? c->owner->scope(c) : c->task->scope;
-	if (!is_one_node(l) || !run_here(l, c->ex, &p))
+	if (!loop_is_of_one_node(l) || !run_here(l, c->ex, &p))
 		rc = spawn_pieces(l, c, &p);
 	joined = task_join(c);
-	return rc ? rc : result_of(l, joined);
+	return rc ? rc : loop_result(l, joined);
 }
 
 static int prepare_pieces(struct loop *l)
 {
-	int rc = start_pieces(l);
+	int rc = loop_start(l);
 
 	if (rc || !l->is_static)
 		return rc;
@@ -412,14 +423,14 @@ static int prepare_pieces(struct loop *l)
 	return 0;
 }
 
-int loop_run(struct loop *l, struct lkdf_scope *s)
+int loop_run(struct loop *l)
 {
 	uint64_t id = hooks_loop_begin(&l->rt->hooks, l->label, l->range.begin,
 				       l->range.end);
 	int rc = prepare_pieces(l);
 
 	if (!rc)
-		rc = run_outside(l, s);
+		rc = run_outside(l);
 	free((void *)l->is_taken);
 	hooks_loop_end(&l->rt->hooks, id);
 	return rc;

@@ -40,11 +40,11 @@ struct loop {
 	lkdf_for_fn fn;
 	void *u;
 	struct lkdf_data *data;
+	struct lkdf_scope *scope; /* that it runs in */
 	bool is_static;
 
 	/* Set before the first piece, constant afterwards. */
 	struct lkdf_kind *kind;
-	struct lkdf_scope *scope; /* that it runs in */
 	double rest_ticks; /* after the first blocks, on one thread; a guess */
 	uint64_t grain;
 	uint64_t coarse; /* longer pieces are halved before their first block */
@@ -63,10 +63,45 @@ struct loop {
 };
 
 /* All of it, from a thread that may wait. The first error. */
-int loop_run(struct loop *l, struct lkdf_scope *s);
+int loop_run(struct loop *l);
 
 /* As children of the body, and waits for them all. */
 int loop_run_in(struct loop *l, struct lkdf_ctx *c);
+
+/*
+ * Where this thread may not wait: in a loop's function, or in a body whose
+ * context is not at hand. See loop_nested.c.
+ */
+int loop_run_nested(struct loop *l);
+
+/* ---- of a loop ---------------------------------------------------------- */
+
+/* 0; -ECANCELED: the scope is cancelled. */
+int loop_may_begin(const struct loop *l);
+
+/* Its fields before the first piece. 0; -ENOMEM. */
+int loop_start(struct loop *l);
+struct piece loop_first_piece(struct loop *l, uint64_t begin, uint64_t end);
+
+/* This thread runs the first blocks, so that a short loop wakes nobody. */
+void loop_probe(struct loop *l, const struct lkdf_scope *s, struct piece *p);
+
+/* All of a piece, but for what becomes children of the body. */
+void loop_run_piece(struct lkdf_ctx *c, const struct lkdf_scope *s,
+		    struct piece *p);
+
+/* As a task of the scope, anywhere. */
+int loop_submit_piece(struct loop *l, struct lkdf_scope *s, struct piece *p,
+		      struct lkdf_event *done);
+
+/* From where the upper half of the piece begins, in whole grains. */
+uint64_t loop_middle(const struct piece *p);
+
+/* Of rc, which waiting has given, and of the function's. */
+int loop_result(struct loop *l, int rc);
+
+/* Have workers of one node only part in it? */
+bool loop_is_of_one_node(const struct loop *l);
 
 /*
  * The nodes and their parts of the range, in order: in *out, malloc'ed. Return:
@@ -88,8 +123,15 @@ bool loop_goes_on(struct loop *l, const struct lkdf_scope *s,
 /* The next block; how long it took, where that counts. */
 uint64_t loop_run_block(struct loop *l, struct piece *p);
 
-/* This thread may not wait while it is in a loop's function: 1, and -1. */
-void loop_count(int nr);
+/*
+ * This thread is in the loop's function from here on, in the body of t or NULL:
+ * it may not wait, and loops that it begins are nested. leave goes back.
+ */
+struct loop_place {
+	void *loop, *task;
+};
+struct loop_place loop_enter(struct loop *l, struct task *t);
+void loop_leave(const struct loop_place *before);
 
 /* begin .. end of what so many of all workers are due, in whole grains. */
 uint64_t loop_share(const struct loop *l, uint64_t below, uint64_t all);

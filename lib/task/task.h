@@ -56,6 +56,7 @@ enum task_flag {
 	TASK_HOLDS = 1024, /* hold is to be waited for when the body ends */
 	TASK_PLACED = 2048, /* home is set */
 	TASK_HAS_DATA = 4096, /* claim is set */
+	TASK_NESTED = 8192, /* of a loop in a body that is not known */
 	TASK_EXTRA = 16384, /* own, after, label and is_profiled are set */
 	TASK_AWAY = 32768, /* its work is under way elsewhere, see away */
 };

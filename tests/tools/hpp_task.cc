@@ -3,7 +3,7 @@
  * Loops, sums, tasks, futures, groups and data in C++, and what goes wrong in
  * them. Prints:
  *
- *   loop: 499500, blocks 1000, in a body 1000, static 1000
+ *   loop: 499500, blocks 1000, in a body 1000, static 1000, in a loop 2500
  *   sum: 499500, the same twice: yes, the largest 999
  *   at once: 1 2 3
  *   async: 7, text of 3, moved 5, a reference 9
@@ -55,8 +55,15 @@ static void loops(lk::runtime &rt)
 	o.schedule = LKDF_SCHEDULE_STATIC;
 	rt.for_each(
 		0, 1000, [&](size_t) { nr++; }, o);
-	std::printf("loop: %ld, blocks %ld, in a body %ld, static %ld\n", sum,
-		    blocks, inside, as_long(nr));
+	long fixed = as_long(nr);
+	rt.async([&] {
+		  rt.for_each(0, 50, [&](size_t) {
+			  rt.for_each(0, 50, [&](size_t) { nr++; });
+		  });
+	  }).get();
+	std::printf("loop: %ld, blocks %ld, in a body %ld, static %ld, in a "
+		    "loop %ld\n",
+		    sum, blocks, inside, fixed, as_long(nr));
 
 	auto add = [&](double s, size_t i) { return s + 0.1 * double(v[i]); };
 	double a = rt.reduce(0, 1000, 0.0, add);

@@ -87,10 +87,19 @@ struct lkdf_reduce_attr {
  * A C++ exception that leaves @fn ends the process by SIGABRT, as one that
  * leaves a body does, on whatever thread.
  *
- * Context: any thread that is not in a body; waits.
+ * A loop that begins in the function of another loop is nested: its thread runs
+ * block after block, shares what is left with workers that are idle, and waits
+ * for them. Meanwhile the thread runs blocks of the nested loop and of loops in
+ * it only, so that a lock may be held around the loop. A nested loop runs in
+ * the scope of the outer one, and its schedule is LKDF_SCHEDULE_NODES. A body
+ * that calls lkdf_for() begins such a loop, too, in the root's scope:
+ * lkdf_for_in() runs in the body's.
+ *
+ * Context: any thread, bodies and functions of loops included; waits. Functions
+ * of lkdf_event_call() and on_cancel begin no loop.
  * Return: 0; the first error of @fn, blocks not yet begun are left out then;
- * -EINVAL; -EDEADLK in a body or in a loop's @fn, see lkdf_for_in();
- * -ECANCELED; -ENOMEM; -EAGAIN more events live than the runtime has slots.
+ * -EINVAL; -ECANCELED; -ENOMEM; -EAGAIN more events live than the runtime has
+ * slots.
  */
 int lkdf_for(struct lkdf *rt, struct lkdf_range r, lkdf_for_fn fn, void *u);
 
@@ -113,10 +122,12 @@ int lkdf_for_with(struct lkdf *rt, const struct lkdf_for_attr *a);
  * @a: as lkdf_for_with(); scope NULL: it runs in the body's
  *
  * The blocks are children of the body, which takes part and waits as
- * lkdf_join() does: also for all children spawned before.
+ * lkdf_join() does: also for all children spawned before. In the function of a
+ * loop, on whatever thread that runs, the loop is nested as lkdf_for() tells,
+ * in the scope of the body.
  *
  * Return: as lkdf_for_with(); the first error of a child; -EDEADLK the body's
- * task has WEAK uses, or the call comes from a loop's function.
+ * task has WEAK uses.
  */
 int lkdf_for_in(struct lkdf_ctx *c, const struct lkdf_for_attr *a);
 
@@ -135,7 +146,7 @@ struct lkdf_call {
  * The calling thread takes part. After an error the library calls no function
  * that has not begun.
  *
- * Context: any thread that is not in a body; waits.
+ * Context: as lkdf_for().
  * Return: 0; the first negative value; as lkdf_for().
  */
 int lkdf_invoke(struct lkdf *rt, const struct lkdf_call *v, unsigned nr);
@@ -162,7 +173,7 @@ int lkdf_invoke_in(struct lkdf_ctx *c, const struct lkdf_call *v, unsigned nr);
  * result is the same each time, on any number of workers, even where join is
  * not exactly associative; join need not be commutative.
  *
- * Context: any thread that is not in a body; waits.
+ * Context: as lkdf_for().
  * Return: as lkdf_for(); the error of join. acc is untouched on failure.
  */
 int lkdf_reduce(struct lkdf *rt, const struct lkdf_reduce_attr *a);

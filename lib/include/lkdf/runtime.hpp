@@ -49,7 +49,7 @@ class runtime
 	// fn(i) for each i of begin .. end - 1, on all workers; waits. Throws
 	// the first exception that leaves fn; what has not begun is left out
 	// then. In a callable that runs as a body the blocks are its children,
-	// and other children end before the loop does.
+	// and other children end before the loop does. fn may begin loops.
 	template <class F>
 	void for_each(uint64_t begin, uint64_t end, F &&fn,
 		      const loop_options &o = {}) const
