@@ -13,9 +13,9 @@
 #include "data/facts.h"
 #include "data/place.h"
 #include "io/io_ring.h"
+#include "rt/topo_tell.h"
 #include "rt/why.h"
 #include "sched/bind.h"
-#include "topo/topo.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -156,33 +156,7 @@ static void put_field(struct text *f, const char *name, const char *text)
 
 static int write_topo(struct lkdf *rt, struct text *f, bool is_json)
 {
-	int *worker = calloc((size_t)rt->nr_workers, sizeof(*worker));
-	struct topo now = *rt->topo, *t = &now;
-	uint32_t nr = a_load(&rt->sched.quota.nr_running, relaxed);
-	char *text;
-	int rc, i, j;
-
-	topo_set_quota(t, a_load(&rt->sched.quota.milli, relaxed));
-	if (!worker)
-		return err(-ENOMEM, "describe: no memory");
-	for (i = 0; rt->sched.is_pinned && i < rt->nr_workers; i++) {
-		for (j = 0; j < t->nr_cpus; j++) {
-			if (t->cpu[j].os_cpu == rt->sched.workers[i].cpu)
-				worker[i] = j;
-		}
-	}
-	rc = topo_describe(t, is_json ? "json" : "text",
-			   rt->sched.is_pinned ? worker : NULL, rt->nr_workers,
-			   &text);
-	free(worker);
-	if (rc)
-		return rc;
-	text_put(f, "%s", text);
-	free(text);
-	if (!is_json && nr && (int)nr < rt->nr_workers)
-		text_put(f, "%u of %d workers run: there are no more CPUs\n",
-			 nr, rt->nr_workers);
-	return 0;
+	return topo_tell(rt, is_json, f);
 }
 
 /* Why there is no such thing here; "": see the help. */

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "core/runtime.h"
 #include "rt/record.h"
+#include "rt/topo_tell.h"
 #include "rt/why.h"
 
 #include <errno.h>
@@ -112,12 +113,38 @@ static void set_error(struct lkdf_answer *a, int error)
 	snprintf(a->text, sizeof(a->text), "%s", err_text());
 }
 
-static void answer_why(struct lkdf *rt, int to, bool is_json)
+/* A subject that the runtime tells about, in a format. */
+struct told {
+	uint32_t word; /* that asks for it */
+	int (*fn)(struct lkdf *rt, bool is_json, struct text *t);
+	bool is_json;
+};
+
+static const struct told told[] = {
+	{ LKDF_ASK_WHY_TEXT, why_tell, false },
+	{ LKDF_ASK_WHY_JSON, why_tell, true },
+	{ LKDF_ASK_TOPO_TEXT, topo_tell, false },
+	{ LKDF_ASK_TOPO_JSON, topo_tell, true },
+};
+
+static const struct told *find_told(uint32_t word)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(told); i++)
+		if (told[i].word == word)
+			return &told[i];
+	return NULL;
+}
+
+static void answer_told(struct lkdf *rt, int to, const struct told *what)
 {
 	struct lkdf_answer answer = { .error = 0 };
 	struct text text = { 0 };
-	int fd = why_tell(rt, is_json, &text);
+	int fd = what->fn(rt, what->is_json, &text);
 
+	if (!fd && text.has_failed)
+		fd = err(-ENOMEM, "ask: no memory");
 	if (!fd)
 		fd = store_text(&text);
 	free(text.buf);
@@ -151,16 +178,15 @@ static void refuse_peer(int to, uint32_t word)
 
 bool peer_answer(struct lkdf *rt, int fd)
 {
+	const struct told *what;
 	struct lkdf_ask ask;
 	bool records = false;
 	int given;
 
 	if (!read_request(fd, &ask, &given)) {
 		ask.word = 0;
-	} else if (ask.word == LKDF_ASK_WHY_TEXT) {
-		answer_why(rt, fd, false);
-	} else if (ask.word == LKDF_ASK_WHY_JSON) {
-		answer_why(rt, fd, true);
+	} else if ((what = find_told(ask.word))) {
+		answer_told(rt, fd, what);
 	} else if (ask.word == LKDF_ASK_RECORD) {
 		records = answer_record(rt, fd, given);
 		given = -1;

@@ -7,6 +7,7 @@
  *	ask_target fork			its child, which it names, has its fds
  *	ask_target serial
  *	ask_target busy RUNTIMES	graphs, tasks, waits, until SIGUSR1
+ *	ask_target graph		only prints its graph, as JSON
  *
  * It says "up" and ends with the process that has started it.
  */
@@ -107,7 +108,7 @@ struct work {
 	struct lkdf_graph *graph;
 };
 
-static int begin_work(struct work *w)
+static int begin_work(struct work *w, const char *name)
 {
 	int rc, i;
 
@@ -119,7 +120,7 @@ static int begin_work(struct work *w)
 			w->rt,
 			&(struct lkdf_graph_attr){
 				.size = sizeof(struct lkdf_graph_attr),
-				.name = "row" },
+				.name = name },
 			&w->graph);
 	for (i = 0; !rc && i < 5; i++) {
 		rc = lkdf_graph_add(w->graph, w->kind, NULL, NULL, 0);
@@ -146,7 +147,7 @@ static int be_busy(int nr)
 
 	signal(SIGUSR1, end_it);
 	for (i = 0; !rc && i < nr && i < 3; i++)
-		rc = begin_work(&work[i]);
+		rc = begin_work(&work[i], "row");
 	printf("up 0\n");
 	fflush(stdout);
 	while (!rc && !is_over)
@@ -162,12 +163,28 @@ static int be_busy(int nr)
 	return rc != 0;
 }
 
+/* Its name is one that JSON must quote. */
+static int print_graph(void)
+{
+	struct work work;
+	int rc = begin_work(&work, "row \"1\"");
+
+	if (!rc)
+		rc = lkdf_graph_dump(work.graph, STDOUT_FILENO, "json");
+	lkdf_graph_put(work.graph);
+	lkdf_kind_put(work.kind);
+	rc = rc ? rc : lkdf_close(work.rt);
+	return rc != 0;
+}
+
 int main(int argc, char **argv)
 {
 	const char *how = argc > 1 ? argv[1] : "stuck";
 	pid_t child = 0;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (!strcmp(how, "graph"))
+		return print_graph();
 	if (!strcmp(how, "busy"))
 		return be_busy(argc > 2 ? atoi(argv[2]) : 1);
 	if (!strcmp(how, "stuck"))

@@ -46,6 +46,8 @@ def object_faults(value, schema, at):
             yield from faults(x, known[key], at + '.' + key)
         elif schema.get('additionalProperties', True) is False:
             yield '%s: %s is not in the schema' % (at, key)
+        elif isinstance(schema.get('additionalProperties'), dict):
+            yield from faults(x, schema['additionalProperties'], at + '.' + key)
 
 
 def main():

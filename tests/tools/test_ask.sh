@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
-# lkdf why -p: processes that hang, in any way, and processes that do not answer.
+# lkdf why -p and topo -p: processes that hang, in any way, and processes that do not answer.
 # shellcheck source=tests/tools/tap.sh
 . "$(dirname "$0")/tap.sh"
 # shellcheck source=tests/tools/target.sh
@@ -57,7 +57,17 @@ assert who == ['task "first"', 'task "second"', 'task "third"'], who
 assert all(r["schema"] == "lkdf/why/1" for r in t["runtimes"])
 END
 ok $? 'with an object of each' "$dir/why"
+try 0 'topo -p: each runtime tells its machine' "$lkdf" topo -p "$pid"
+[ "$(grep -c '^Machine ' "$dir/log")" = 3 ]
+ok $? 'and all three do'
+try 2 'options are those of the process' "$lkdf" topo -p "$pid" -c 0
 stop_target KILL
+
+start_target env LKDF_TOPOLOGY='numa:2 l3:1 core:2 pu:1' "$target" stuck 1
+try 0 'a machine that is made up for the process' "$lkdf" topo -p "$pid"
+holds '^Machine .* 2 nodes, 4 cores'
+stop_target KILL
+try 5 'topo -p of no process' "$lkdf" topo -p no-such-command-here
 
 start_target "$target" locked
 try 0 'workers that hang in bodies' "$lkdf" why -p "$pid"

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-/* lkdf topo: the machine as a runtime with these options would see it. */
+/*
+ * lkdf topo: the machine as a runtime with these options would see it, or as
+ * the runtimes of a process do.
+ */
 #include "cli/cli.h"
 #include "cli/verbs.h"
+#include "stat/answers.h"
 
 #include <lkdf/lkdf.h>
 
@@ -11,7 +15,7 @@
 
 struct topo_opts {
 	struct cli_common common;
-	const char *synthetic, *cpus, *options;
+	const char *synthetic, *cpus, *options, *process;
 };
 
 static const struct cli_row rows[] = {
@@ -21,13 +25,16 @@ static const struct cli_row rows[] = {
 	  "only these CPUs, as 0-3,8" },
 	{ "options", 'o', CLI_TEXT, offsetof(struct topo_opts, options), "LIST",
 	  "more options of the runtime, as name=value,..." },
+	{ "pid", 'p', CLI_TEXT, offsetof(struct topo_opts, process), "PID|NAME",
+	  "the runtimes of this process, by number or by the name of its "
+	  "command" },
 };
 
 const struct cli_spec topo_spec = {
 	.verb = "topo",
-	.usage = "[--json] [--synthetic S] [--cpus LIST]",
+	.usage = "[--json] [--synthetic S] [--cpus LIST] [-p PID|NAME]",
 	.help = "Shows nodes, caches and CPUs, and where the workers of a\n"
-		"runtime would sit.",
+		"runtime would sit, or where those of a process do.",
 	.row = rows,
 	.nr_rows = sizeof(rows) / sizeof(rows[0]),
 	.without = CLI_NO_QUIET | CLI_NO_VERBOSE,
@@ -50,13 +57,42 @@ static void write_options(const struct topo_opts *o, char *to, size_t size)
 		to[at - 1] = '\0';
 }
 
-int verb_topo(int argc, char **argv)
+static int print_ours(const struct topo_opts *o)
 {
 	struct cli_error e = { "topo", CLI_USAGE, NULL, "lkdf topo --help" };
-	struct topo_opts o = { .synthetic = NULL };
 	struct lkdf *rt;
 	char text[2048];
-	int code, rc;
+	int rc;
+
+	write_options(o, text, sizeof(text));
+	rc = lkdf_open(text, &rt);
+	if (rc) {
+		e.code = cli_code_of(rc);
+		return cli_fail(&e, "cannot open a runtime with \"%s\": %s",
+				text, lkdf_errmsg());
+	}
+	rc = lkdf_describe(rt, "topo", o->common.is_json ? "json" : "text",
+			   STDOUT_FILENO);
+	if (rc) {
+		e.code = cli_code_of(rc);
+		e.try = "give it more room, or a pipe";
+		cli_fail(&e, "cannot write the topology: %s", lkdf_errmsg());
+	}
+	lkdf_close(rt);
+	return rc ? (int)e.code : CLI_OK;
+}
+
+int verb_topo(int argc, char **argv)
+{
+	static const struct question there = {
+		.verb = "topo",
+		.schema = "lkdf/topo_process/1",
+		.text = LKDF_ASK_TOPO_TEXT,
+		.json = LKDF_ASK_TOPO_JSON,
+	};
+	struct cli_error e = { "topo", CLI_USAGE, NULL, "lkdf topo --help" };
+	struct topo_opts o = { .synthetic = NULL };
+	int code;
 
 	if (!cli_parse(&topo_spec, argc, argv, &o, &code))
 		return code;
@@ -64,23 +100,9 @@ int verb_topo(int argc, char **argv)
 		return cli_fail(&e, "--synthetic \"\": no machine is named");
 	if (o.cpus && !o.cpus[0])
 		return cli_fail(&e, "--cpus \"\": no CPU is named");
-	write_options(&o, text, sizeof(text));
-	rc = lkdf_open(text, &rt);
-	if (rc) {
-		e.code = cli_code_of(rc);
-		return cli_fail(&e, "cannot open a runtime with \"%s\": %s",
-				text, lkdf_errmsg());
-	}
-	rc = lkdf_describe(rt, "topo", o.common.is_json ? "json" : "text",
-			   STDOUT_FILENO);
-	if (rc) {
-		e.code = cli_code_of(rc);
-		e.try = "give it more room, or a pipe";
-		code = cli_fail(&e, "cannot write the topology: %s",
-				lkdf_errmsg());
-	} else {
-		code = CLI_OK;
-	}
-	lkdf_close(rt);
-	return code;
+	if (o.process && (o.synthetic || o.cpus || o.options))
+		return cli_fail(&e, "-p: its runtimes have their options");
+	if (o.process)
+		return answers_print(&there, o.process, o.common.is_json);
+	return print_ours(&o);
 }

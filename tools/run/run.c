@@ -270,7 +270,7 @@ static void tell_waits(const struct stats *s)
 	struct lkdf_answer a;
 	char *text;
 
-	if (ask_why(s, (int)s->h.pid, false, &text, &a))
+	if (ask_text(s, (int)s->h.pid, LKDF_ASK_WHY_TEXT, &text, &a))
 		return;
 	fputs(text, stderr);
 	free(text);

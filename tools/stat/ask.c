@@ -197,17 +197,17 @@ int ask_fail(const char *verb, int pid, int rc, const struct lkdf_answer *a)
 	return cli_fail(&e, "process %d: %s", pid, r->why);
 }
 
-/* ---- why ---------------------------------------------------------------- */
+/* ---- texts --------------------------------------------------------------- */
 
-int ask_why(const struct stats *s, int pid, bool is_json, char **text,
-	    struct lkdf_answer *a)
+int ask_text(const struct stats *s, int pid, enum lkdf_ask_word word,
+	     char **text, struct lkdf_answer *a)
 {
 	int fd = ask_connect(s, pid), given = -1, rc;
 
 	a->error = 0;
 	if (fd < 0)
 		return fd;
-	rc = ask_send(fd, is_json ? LKDF_ASK_WHY_JSON : LKDF_ASK_WHY_TEXT, -1);
+	rc = ask_send(fd, word, -1);
 	if (!rc)
 		rc = ask_receive(fd, a, &given);
 	if (!rc)

@@ -33,10 +33,10 @@ int ask_receive(int fd, struct lkdf_answer *a, int *given);
 int ask_fail(const char *verb, int pid, int rc, const struct lkdf_answer *a);
 
 /*
- * The text of lkdf_why() there, in memory that the caller frees. 0, or as
+ * The text that answers the word, in memory that the caller frees. 0, or as
  * above; a is for ask_fail() only.
  */
-int ask_why(const struct stats *s, int pid, bool is_json, char **text,
-	    struct lkdf_answer *a);
+int ask_text(const struct stats *s, int pid, enum lkdf_ask_word word,
+	     char **text, struct lkdf_answer *a);
 
 #endif

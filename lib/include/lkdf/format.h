@@ -218,6 +218,8 @@ enum lkdf_ask_word {
 	LKDF_ASK_WHY_JSON = 2,
 	LKDF_ASK_RECORD = 3, /* with a descriptor: an empty file */
 	LKDF_ASK_STOP = 4, /* on the connection that has said RECORD */
+	LKDF_ASK_TOPO_TEXT = 5, /* the machine, answered with a memfd of it */
+	LKDF_ASK_TOPO_JSON = 6,
 };
 
 /* A tool sends this to the socket that the header names. */
