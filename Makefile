@@ -8,7 +8,8 @@
 #   make help       the other targets
 #
 # V=1 shows commands; BUILD=dir builds elsewhere; NO_INSTALL=1 forbids
-# installing packages; CC=clang builds with clang.
+# installing packages; CC=clang builds with clang; CROSS_COMPILE= for another
+# machine. What make config prints are switches: BPF=0, TOP=1, auto if not told.
 
 VERSION := 0.1.0
 SOVERSION := 0
@@ -16,10 +17,16 @@ BUILD ?= build
 PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
 DESTDIR ?=
+# CROSS_COMPILE=aarch64-linux-gnu- builds for another machine.
+CROSS_COMPILE ?=
 CC ?= cc
-ifeq ($(origin CC),default)
-CC := gcc
-endif
+tool = $(if $(filter default,$(origin $1)),$(CROSS_COMPILE)$2,$($1))
+CC := $(call tool,CC,gcc)
+CXX := $(call tool,CXX,g++)
+AR := $(call tool,AR,ar)
+LD := $(call tool,LD,ld)
+OBJCOPY ?= $(CROSS_COMPILE)objcopy
+STRIP ?= $(CROSS_COMPILE)strip
 
 V ?= 0
 ifeq ($(V),0)
@@ -48,6 +55,7 @@ HASH := \#
 .DELETE_ON_ERROR:
 .PHONY: all run clean help
 
+include lib/features.mk
 include lib/lib.mk
 include bpf/bpf.mk
 include tools/tools.mk
@@ -91,7 +99,7 @@ clean:
 	$(Q)rm -rf $(BUILD)
 
 help:
-	@sed -n '3,11s/^# \{0,1\}//p' Makefile
+	@sed -n '3,12s/^# \{0,1\}//p' Makefile
 	@echo 'More targets:'
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' \
 		Makefile */*.mk */*/*.mk | expand -t 24

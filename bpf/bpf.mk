@@ -1,26 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# The BPF programs as one object and its skeleton, for the tool only. Without
-# clang, bpftool and libbpf they are left out, and "make all" says so.
+# The BPF programs as one object and its skeleton, for the tool only.
 
 # The file that defines the maps is linked first.
 BPF_SRC := bpf/slots.bpf.c $(filter-out bpf/slots.%,$(wildcard bpf/*.bpf.c))
 BPF_OBJ := $(BPF_SRC:%.c=$(BUILD)/%.o)
 BPF_ALL := $(BUILD)/bpf/lkdf_probe.bpf.o
 BPF_SKEL := $(BUILD)/bpf/lkdf_probe.skel.h
-BPF_CLANG ?= clang
-BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool /usr/bin/bpftool) bpftool)
-BPF_MACHINE := $(patsubst aarch64,arm64,$(patsubst x86_64,x86,$(shell uname -m)))
-# BPF=0 builds without.
-BPF ?= $(shell $(BPF_CLANG) --print-targets 2>/dev/null | grep -q bpf && \
-	$(BPFTOOL) version >/dev/null 2>&1 && \
-	echo '$(HASH)include <bpf/libbpf.h>' | $(CC) -E - >/dev/null 2>&1 && echo 1 || echo 0)
-BPF := $(BPF)
+BPF_MACHINE := $(patsubst aarch64,arm64,$(patsubst x86_64,x86,$(MACHINE)))
 BPF_CFLAGS := -g -O2 -Wall -Werror -target bpf -mcpu=v3 \
 	-D__TARGET_ARCH_$(BPF_MACHINE) -Ibpf/uapi \
 	-idirafter /usr/include/$(shell $(CC) -print-multiarch 2>/dev/null)
 # For the tool.
-BPF_LIBS := $(if $(filter 1,$(BPF)),-lbpf -lelf -lz)
-BPF_CPPFLAGS := $(if $(filter 1,$(BPF)),-DLKDF_HAVE_BPF -I$(BUILD)/bpf)
+BPF_LIBS := $(if $(HAVE_BPF),-lbpf -lelf -lz)
+BPF_CPPFLAGS := $(if $(HAVE_BPF),-DLKDF_HAVE_BPF -I$(BUILD)/bpf)
 
 $(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c
 	$(call say,BPF)
@@ -36,11 +28,8 @@ $(BPF_SKEL): $(BPF_ALL)
 	$(Q)$(BPFTOOL) gen skeleton $< name lkdf_probe >$@.new
 	$(Q)mv $@.new $@
 
-.PHONY: bpf bpf-absent install-probe
-bpf: $(if $(filter 1,$(BPF)),$(BPF_SKEL),bpf-absent) ## the BPF programs of lkdf probe
-
-bpf-absent:
-	@echo '  BPF     left out: needs clang, bpftool and libbpf-dev'
+.PHONY: bpf install-probe
+bpf: $(if $(HAVE_BPF),$(BPF_SKEL),features-absent) ## the BPF programs of lkdf probe
 
 # What is to be done then stands in Documentation/signals.rst.
 install-probe: ## unit, group and directory of lkdf probe

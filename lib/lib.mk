@@ -4,27 +4,13 @@
 LIB_DIRS := base mem topo trace ring signal policy opencl cuda sched device \
 	core scope channel data task graph run io offload seal rt api
 LIB_SRC := $(foreach d,$(LIB_DIRS),$(wildcard lib/$d/*.c))
-# Rings of io_uring need liburing 2.3; HAVE_LIBURING=0 builds without.
-HAVE_LIBURING ?= $(shell echo \
-	'struct io_uring_sync_cancel_reg r; void *f = io_uring_buf_ring_add;' | \
-	$(CC) $(CFLAGS) -D_GNU_SOURCE -include liburing.h -x c -fsyntax-only - \
-	2>/dev/null && echo 1)
-HAVE_LIBURING := $(HAVE_LIBURING)
-ifeq ($(HAVE_LIBURING),1)
+ifeq ($(HAVE_URING),1)
 LIB_SRC := $(filter-out lib/ring/absent.c,$(LIB_SRC))
 URING_LIBS := -luring
 else
 LIB_SRC := $(filter-out $(addprefix lib/ring/,setup.c tables.c \
 	buffers.c fill.c),$(LIB_SRC))
 URING_LIBS :=
-$(info liburing 2.3 is missing: operations run on threads, not on rings)
-endif
-# Probes for bpftrace, perf and gdb; HAVE_USDT=0 builds without.
-HAVE_USDT ?= $(shell echo '$(HASH)include <sys/sdt.h>' | \
-	$(CC) $(CFLAGS) -x c -fsyntax-only - 2>/dev/null && echo 1)
-HAVE_USDT := $(HAVE_USDT)
-ifneq ($(HAVE_USDT),1)
-$(info no sys/sdt.h: the library is built without probes for bpftrace)
 endif
 LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o)
 LIB_SO := $(BUILD)/liblkdf.so.$(VERSION)
@@ -40,9 +26,9 @@ LIB_PROTECT := $(firstword $(foreach flag,-fcf-protection \
 	-mbranch-protection=standard,$(shell $(CC) -Werror $(flag) \
 	-fsyntax-only -x c /dev/null 2>/dev/null && echo '$(flag)')))
 LIB_CFLAGS := -fPIC -fvisibility=hidden $(LIB_PROTECT) \
-	$(if $(filter 1,$(HAVE_USDT)),-DHAVE_USDT)
+	$(if $(HAVE_SDT),-DHAVE_USDT)
 
-$(BUILD)/lib/%.o: lib/%.c
+$(BUILD)/lib/%.o: lib/%.c $(CONFIG)
 	$(call say,CC)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(LKDF_CFLAGS) $(LIB_CFLAGS) -MMD -MP -c -o $@ $<
@@ -59,14 +45,14 @@ $(LIB_SO): $(LIB_OBJ) lib/lkdf.map
 $(LIB_INTERNAL): $(LIB_OBJ)
 	$(call say,AR)
 	$(Q)rm -f $@
-	$(Q)ar rcs $@ $(LIB_OBJ)
+	$(Q)$(AR) rcsD $@ $(LIB_OBJ)
 
 $(LIB_A): $(LIB_OBJ)
 	$(call say,AR)
-	$(Q)ld -r -o $(BUILD)/liblkdf-all.o $(LIB_OBJ)
-	$(Q)objcopy --localize-hidden $(BUILD)/liblkdf-all.o
+	$(Q)$(LD) -r -o $(BUILD)/liblkdf-all.o $(LIB_OBJ)
+	$(Q)$(OBJCOPY) --localize-hidden $(BUILD)/liblkdf-all.o
 	$(Q)rm -f $@
-	$(Q)ar rcs $@ $(BUILD)/liblkdf-all.o
+	$(Q)$(AR) rcsD $@ $(BUILD)/liblkdf-all.o
 
 # The allocator alone, as the process's malloc: nothing of hwloc, no threads.
 MALLOC_SRC := $(wildcard lib/malloc/*.c) lib/base/lock.c lib/base/futex.c \

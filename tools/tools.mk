@@ -19,22 +19,16 @@ BENCH_CPPFLAGS := -I. -Itools -Ilib/include -Ibpf/uapi -D_GNU_SOURCE
 $(addprefix $(BUILD)/tool/,$(addprefix tools/probe/,probe.o load.o cost.o) \
 	tests/bench/suites/policy_probe.o): \
 	BENCH_CPPFLAGS += $(BPF_CPPFLAGS)
-$(BUILD)/tool/tools/probe/load.o: $(if $(filter 1,$(BPF)),$(BPF_SKEL))
+$(BUILD)/tool/tools/probe/load.o: $(if $(HAVE_BPF),$(BPF_SKEL))
 
-# The screen of lkdf top; HAVE_CURSES=0 builds without.
-HAVE_CURSES ?= $(shell echo 'int main(void) { return !newterm(0, 0, 0); }' | \
-	$(CC) $(CFLAGS) -D_GNU_SOURCE -include curses.h -x c - -lncursesw \
-	-o /dev/null 2>/dev/null && echo 1)
-HAVE_CURSES := $(HAVE_CURSES)
-ifeq ($(HAVE_CURSES),1)
-CURSES_LIBS := -lncursesw
-$(BUILD)/tool/tools/top/screen.o: BENCH_CPPFLAGS += -DHAVE_CURSES
-else
-CURSES_LIBS :=
-$(info no ncursesw: lkdf top has no screen, only --batch)
-endif
+# The screen of lkdf top
+CURSES_LIBS := $(if $(HAVE_TOP),-lncursesw)
+$(BUILD)/tool/tools/top/screen.o: BENCH_CPPFLAGS += $(if $(HAVE_TOP),-DHAVE_CURSES)
+# What lkdf doctor --build tells
+$(BUILD)/tool/tools/doctor/build.o: BENCH_CPPFLAGS += \
+	$(foreach f,$(FEATURES),-DBUILT_$f=$(or $(HAVE_$f),0))
 
-$(BUILD)/tool/tools/%.o: tools/%.c
+$(BUILD)/tool/tools/%.o: tools/%.c $(CONFIG)
 	$(call say,CC)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(BENCH_CPPFLAGS) -DLKDF_VERSION='"$(VERSION)"' \

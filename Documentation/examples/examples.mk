@@ -3,13 +3,9 @@
 # link the shared library. tests/tools/test_examples.sh compiles them too.
 
 EXAMPLE_DIR := Documentation/examples
-# dupes hashes with xxhash, which nothing else of lkdf needs: without the header
-# it is left out. XXHASH=0 leaves it out, too.
-XXHASH ?= $(shell echo '$(HASH)include <xxhash.h>' | \
-	$(CC) $(CFLAGS) -E - >/dev/null 2>&1 && echo 1 || echo 0)
-XXHASH := $(XXHASH)
+# dupes hashes with xxhash, which nothing else of lkdf needs.
 EXAMPLES := $(addprefix $(BUILD)/examples/,hello cholesky engine engine_demo saxpy saxpy_loop pipeline server convoy \
-	$(if $(filter 1,$(XXHASH)),dupes) hooks_count.so hooks_paje.so)
+	$(if $(HAVE_XXHASH),dupes) hooks_count.so hooks_paje.so)
 DUPES_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard $(EXAMPLE_DIR)/dupes/*.c))
 ENGINE_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard $(EXAMPLE_DIR)/engine/*.c))
 SERVER_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard $(EXAMPLE_DIR)/server/*.c))
@@ -106,12 +102,5 @@ $(BUILD)/examples/ports/%: $(BUILD)/$(EXAMPLE_DIR)/ports/%.o $(LIB_SO)
 	$(Q)$(CXX) $(LDFLAGS) -o $@ $< -L$(BUILD) -llkdf \
 		-Wl,-rpath,'$$ORIGIN/../..'
 
-ifneq ($(XXHASH),1)
-all: dupes-absent
-endif
-
-.PHONY: examples dupes-absent
-dupes-absent:
-	@echo '  absent  examples/dupes: no xxhash.h, see libxxhash-dev'
-
+.PHONY: examples
 examples: $(EXAMPLES) $(FLOW) ## the programs of Documentation/examples

@@ -46,7 +46,7 @@ static int64_t open_cached(const struct lkdf_io *io, uint32_t flags)
 static bool is_quick_open(uint32_t how)
 {
 	return how & (O_NONBLOCK | O_PATH) &&
-	       !(how & (O_CREAT | O_TRUNC | __O_TMPFILE));
+	       !(how & (O_CREAT | O_TRUNC | (O_TMPFILE & ~O_DIRECTORY)));
 }
 
 /* A statx() that asks a server, or mounts something, may wait. */

@@ -48,6 +48,28 @@ shared() {
 		LD_LIBRARY_PATH=$root$prefix/lib/here "$dir/shared"
 }
 
+# A program that is linked where the library was installed needs no variable.
+# shellcheck disable=SC2046
+found() {
+	make -s BUILD="${BUILD:-build}" CC="${CC:-gcc}" PREFIX="$dir/own" \
+		install &&
+		"${CC:-gcc}" "$dir/own/share/doc/lkdf/Documentation/examples/hello.c" \
+			-o "$dir/hello" $(PKG_CONFIG_PATH="$dir/own/lib/pkgconfig" \
+				pkg-config --cflags --libs lkdf) &&
+		"$dir/hello" | grep -q '^world from worker'
+}
+
+# Each link of a page that is installed leads to what is installed.
+links() {
+	! (
+		cd "$1" && grep -o '<[a-z./_-]*\.\(rst\|png\|svg\|c\|cc\|md\)>' \
+			-r --include='*.rst' . | tr -d '<>' | sort -u |
+			while IFS=: read -r page to; do
+				[ -e "${page%/*}/$to" ] || echo "$page: $to"
+			done
+	) | grep .
+}
+
 # The archive by name, or the linker would take the shared library.
 # shellcheck disable=SC2046
 static() {
@@ -103,6 +125,12 @@ ok 'the completion of bash is there' cmp tools/main/completion.bash \
 	"$root$prefix/share/bash-completion/completions/lkdf"
 ok 'the completion of zsh is there' cmp tools/main/completion.zsh \
 	"$root$prefix/share/zsh/site-functions/_lkdf"
+ok 'the allocator of other programs is there, and stands alone' test -z \
+	"$(LD_PRELOAD="$root$prefix/lib/here/liblkdf-malloc.so" cat /dev/null 2>&1)"
+ok 'libraries are no programs' test -z \
+	"$(find "$root$prefix/lib" -type f -perm /111)"
+ok 'pages lead to pages and examples that are installed' links \
+	"$root$prefix/share/doc/lkdf/Documentation"
 ok 'others may read what is installed' test -z \
 	"$(find "$root$prefix" -type f ! -perm -444)"
 # of MAJOR, MINOR or PATCH
@@ -118,6 +146,7 @@ if command -v pkg-config >/dev/null; then
 		ok 'a C11 program builds and runs' shared "${CC:-gcc}" -std=c11
 		ok 'a C++17 program builds and runs' shared "${CXX:-g++}" \
 			-std=c++17 -x c++
+		ok 'an installed example finds its library without a variable' found
 		ok 'a C11 program links the archive' static "${CC:-gcc}" \
 			-std=c11
 	else
@@ -166,8 +195,6 @@ if [ -f "$root$prefix/bin/lkdf" ]; then
 fi
 ok 'make uninstall works' do_make uninstall
 ok 'no file is left behind' test -z "$(find "$root" ! -type d)"
-ok 'no folder of ours is left behind' test -z \
-	"$(find "$root" -depth -path "*/lkdf/lkdf" -o -path '*/include/lkdf' \
-		-o -path '*/doc/lkdf' -o -path '*/cmake/lkdf')"
+ok 'no folder is left behind' test ! -e "$root$prefix"
 echo "1..$nr"
 [ "$failed" -eq 0 ]

@@ -18,13 +18,21 @@
 
 struct doctor_opts {
 	struct cli_common common;
+	bool is_build;
+};
+
+static const struct cli_row rows[] = {
+	{ "build", 'b', CLI_FLAG, offsetof(struct doctor_opts, is_build), NULL,
+	  "what this lkdf was built with, and what was left out of it" },
 };
 
 const struct cli_spec doctor_spec = {
 	.verb = "doctor",
-	.usage = "[--json]",
+	.usage = "[--build] [--json]",
 	.help = "Looks at what lkdf can use here. ok: present; warn: works,\n"
 		"but slower or less; fail: broken; none: not on this machine.",
+	.row = rows,
+	.nr_rows = sizeof(rows) / sizeof(rows[0]),
 	.without = CLI_NO_VERBOSE,
 };
 
@@ -171,6 +179,13 @@ static const struct doctor_row doctor_rows[] = {
 };
 #define NR_ROWS (sizeof(doctor_rows) / sizeof(doctor_rows[0]))
 
+static const struct doctor_row build_rows[] = {
+	{ "built", probe_built, false },     { "libc", probe_libc, false },
+	{ "uring", probe_has_uring, false }, { "sdt", probe_has_sdt, false },
+	{ "bpf", probe_has_bpf, false },     { "top", probe_has_top, false },
+};
+#define NR_BUILD_ROWS (sizeof(build_rows) / sizeof(build_rows[0]))
+
 static void print_finding(const struct finding *f)
 {
 	static const enum cli_paint paints[] = { CLI_GREEN, CLI_YELLOW, CLI_RED,
@@ -207,22 +222,23 @@ static void write_end(struct json *j, const unsigned *nr)
 	json_close(j, '}');
 }
 
-static void probe_row(struct finding *f, unsigned i)
+static void probe_row(struct finding *f, const struct doctor_row *row)
 {
-	f->name = doctor_rows[i].name;
-	doctor_rows[i].probe(f);
+	f->name = row->name;
+	row->probe(f);
 }
 
-static int examine(const struct doctor_opts *o)
+static int examine(const struct doctor_opts *o, const struct doctor_row *row,
+		   unsigned nr_rows)
 {
 	struct finding found[NR_ROWS] = { 0 };
 	unsigned i, nr[4] = { 0 };
 	struct json j;
 
 	/* A driver that this process has loaded refuses its children. */
-	for (i = 0; i < NR_ROWS; i++)
-		if (doctor_rows[i].forks)
-			probe_row(&found[i], i);
+	for (i = 0; i < nr_rows; i++)
+		if (row[i].forks)
+			probe_row(&found[i], &row[i]);
 
 	json_init(&j, stdout);
 	if (o->common.is_json) {
@@ -230,9 +246,9 @@ static int examine(const struct doctor_opts *o)
 		json_text(&j, "schema", "lkdf/doctor/1");
 		json_open(&j, "findings", '[');
 	}
-	for (i = 0; i < NR_ROWS; i++) {
-		if (!doctor_rows[i].forks)
-			probe_row(&found[i], i);
+	for (i = 0; i < nr_rows; i++) {
+		if (!row[i].forks)
+			probe_row(&found[i], &row[i]);
 		nr[found[i].level]++;
 		if (o->common.is_json)
 			write_finding(&j, &found[i]);
@@ -248,10 +264,12 @@ static int examine(const struct doctor_opts *o)
 
 int verb_doctor(int argc, char **argv)
 {
-	struct doctor_opts o = { { false, false, false } };
+	struct doctor_opts o = { { false, false, false }, false };
 	int code;
 
 	if (!cli_parse(&doctor_spec, argc, argv, &o, &code))
 		return code;
-	return examine(&o);
+	if (o.is_build)
+		return examine(&o, build_rows, NR_BUILD_ROWS);
+	return examine(&o, doctor_rows, NR_ROWS);
 }

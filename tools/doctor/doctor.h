@@ -65,6 +65,14 @@ void probe_io(struct finding *f);
 void probe_opencl(struct finding *f);
 void probe_cuda(struct finding *f);
 
+/* The parts that were built in: probes of doctor/build.c. */
+void probe_built(struct finding *f);
+void probe_libc(struct finding *f);
+void probe_has_uring(struct finding *f);
+void probe_has_sdt(struct finding *f);
+void probe_has_bpf(struct finding *f);
+void probe_has_top(struct finding *f);
+
 /* Limits and CPUs: probes of doctor/cpu.c. */
 void probe_cpus(struct finding *f);
 void probe_open(struct finding *f);

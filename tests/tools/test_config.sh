@@ -1,0 +1,65 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+# Switches of the build: what make config prints is what lkdf doctor --build tells
+# of the same build; a part that is wanted and cannot be stops make; an object is
+# built again when a switch has changed; CROSS_COMPILE names each tool.
+# shellcheck source=tests/tools/tap.sh
+. "$(dirname "$0")/tap.sh"
+unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES GNUMAKEFLAGS
+
+do_make() {
+	make CC="${CC:-gcc}" BUILD="$dir/b" "$@" >"$dir/log" 2>&1
+}
+
+# refuses WORDS ARGUMENT...: make stops and says so
+refuses() {
+	words=$1
+	shift
+	! do_make "$@" && grep -qF "$words" "$dir/log"
+	ok $? "make $*: $words"
+}
+
+make -s CC="${CC:-gcc}" BUILD="$build" config >"$dir/config" 2>"$dir/log"
+ok $? 'make config prints the switches'
+"$build/lkdf" doctor --build >"$dir/built" 2>"$dir/log"
+ok $? 'lkdf doctor --build tells what was built in'
+for name in URING SDT BPF TOP; do
+	level=none
+	! grep -q "^$name=1" "$dir/config" || level=ok
+	grep -q "^$level  *$name: " "$dir/built"
+	ok $? "$name is what make config says" "$dir/built"
+done
+grep -q "^ok .*lkdf $(sed -n 's/^VERSION := //p' Makefile) for" "$dir/built"
+ok $? 'its version is that of the build' "$dir/built"
+
+do_make TOP=0 config && grep -q '^TOP=0 .*left out as told' "$dir/log"
+ok $? 'a part is left out as told'
+refuses 'BPF=1: it needs clang bpftool libbpf-dev' BPF=1 \
+	BPF_CLANG=/nonexistent config
+do_make BPF_CLANG=/nonexistent config &&
+	grep -q '^BPF=0 .*: it needs clang bpftool libbpf-dev$' "$dir/log"
+ok $? 'what is missing is named'
+refuses 'TOP=yes: a switch is auto, 1 or 0' TOP=yes config
+
+one=$dir/b/lib/base/bell.o
+do_make TOP=0 "$one" && grep -q 'CC .*bell' "$dir/log"
+ok $? 'an object is built'
+do_make TOP=0 "$one" && ! grep -q bell "$dir/log"
+ok $? 'and not again'
+do_make TOP=0 XXHASH=0 SDT=0 "$one" && do_make TOP=0 BPF=0 "$one" &&
+	grep -q 'CC .*bell' "$dir/log"
+ok $? 'but when a switch has changed'
+
+env -u CC make BUILD="$dir/b" -n V=1 URING=0 CROSS_COMPILE=none- \
+	"$dir/b/liblkdf.a" \
+	"$dir/b/liblkdf.so.$(sed -n 's/^VERSION := //p' Makefile)" \
+	>"$dir/log" 2>&1
+for tool in gcc ld objcopy ar; do
+	grep -q "^ *none-$tool " "$dir/log"
+	ok $? "CROSS_COMPILE names $tool"
+done
+grep -qE '^ *(gcc|cc|ld|objcopy|ar) ' "$dir/log"
+[ $? -eq 1 ]
+ok $? 'no other tool is called'
+echo "1..$nr"
+exit "$failed"
