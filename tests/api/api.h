@@ -22,6 +22,10 @@
 
 #define SECOND 1000000000ll
 
+/* Of a wait that must end: who waits longer has found a hang. A slow machine
+ * gets more of it, as a watchdog does. */
+#define PATIENCE_NS (20 * SECOND * (tap_number("LKDF_TIME_SCALE") + 1))
+
 /* Some calls are the sanitizer's then. */
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 #define HAS_SANITIZER true

@@ -55,7 +55,7 @@ __attribute__((unused)) static int run(struct lkdf *rt, struct lkdf_graph *g,
 {
 	lkdf_scope_wait(rt, NULL, -1);
 	must(lkdf_graph_run(g, NULL, ATTR(lkdf_run, .times = times), NULL));
-	return lkdf_scope_wait(rt, NULL, 20 * SECOND);
+	return lkdf_scope_wait(rt, NULL, PATIENCE_NS);
 }
 
 __attribute__((unused)) static int give(struct lkdf_ctx *c, struct node *n)

@@ -271,7 +271,7 @@ static void a_cancel_passes_the_wake_on(struct lkdf *rt)
 		/* Where the first one was quicker. */
 		if (p.nr_values == 1)
 			must(lkdf_channel_send(p.ch, &v, 0));
-		bad += lkdf_scope_wait(rt, NULL, 20 * SECOND) != 0;
+		bad += lkdf_scope_wait(rt, NULL, PATIENCE_NS) != 0;
 		lkdf_scope_put(s);
 		lkdf_channel_put(p.ch);
 	}
@@ -347,12 +347,12 @@ static void who_goes_on_to_wait_elsewhere_passes_on(struct lkdf *rt)
 	pipe_submit(rt, s, k, &p);
 	pipe_until(&p, 1);
 	must(lkdf_channel_send(p.ch, &v, 0));
-	is(lkdf_scope_wait(rt, s, 20 * SECOND), 0,
+	is(lkdf_scope_wait(rt, s, PATIENCE_NS), 0,
 	   "who waits behind one that has turned away goes on");
 	is(p.sum, 7, "with the value");
 	pipe_until(&t->second, 1);
 	must(lkdf_channel_send(t->second.ch, &v, 0));
-	is(lkdf_scope_wait(rt, NULL, 20 * SECOND), 0,
+	is(lkdf_scope_wait(rt, NULL, PATIENCE_NS), 0,
 	   "and the other at the channel that it has turned to");
 	is(t->second.sum, 7, "with that value");
 	lkdf_scope_put(s);

@@ -8,7 +8,6 @@
 #include "tests/cuda/load.h"
 
 #define SOON_NS 50000000
-#define LONG_NS (20 * SECOND)
 
 static struct lkdf *rt;
 static struct lkdf_place *place;
@@ -189,7 +188,7 @@ static void a_fault_is_told(void)
 	must(lkdf_event_from_device(place, event, &e));
 	is(device_call(rt, k, place, d, &nowhere), -ENODEV, "a fault");
 	has(lkdf_errmsg(), "ILLEGAL_ADDRESS", "the text has the reason");
-	is(lkdf_event_wait(e, LONG_NS), -ENODEV, "who waits is told");
+	is(lkdf_event_wait(e, PATIENCE_NS), -ENODEV, "who waits is told");
 	is(lkdf_place_info(place, &i), -ENODEV, "the card is lost");
 	has(lkdf_errmsg(), "ILLEGAL_ADDRESS", "for that reason");
 	is(lkdf_submit(rt, NULL,

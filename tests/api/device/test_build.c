@@ -8,7 +8,6 @@
 #include "tests/api/device/device.h"
 #include "tests/api/why.h"
 
-#define LONG_NS 20000000000ll
 #define NR_SLOW 20 /* more than the device has under way */
 
 static struct emu emu;
@@ -48,13 +47,14 @@ static void others_go_on_while_code_is_built(void)
 	while (atomic_load(&emu.nr[EMU_BUILD]) < 2)
 		api_nap_ns(50000);
 	for (i = 0; i < 10; i++)
-		nr += !lkdf_event_wait(
-			device_submit(rt, quick, place, other, &one), LONG_NS);
+		nr += !lkdf_event_wait(device_submit(rt, quick, place, other,
+						     &one),
+				       PATIENCE_NS);
 	is(nr, 10, "its kernels run while another kind is built");
 	is(lkdf_event_wait(done[0], 0), 1, "whose kernels wait");
 	atomic_store(&emu.build_is_held, 0);
 	for (i = 0, nr = 0; i < NR_SLOW; i++)
-		nr += !lkdf_event_wait(done[i], LONG_NS);
+		nr += !lkdf_event_wait(done[i], PATIENCE_NS);
 	is(nr, NR_SLOW, "they run once it is built");
 	is(device_first_wrong(d, 8, NR_SLOW), -1, "and are right");
 	is(atomic_load(&emu.nr[EMU_BUILD]), 2, "each kind is built once");
@@ -87,7 +87,7 @@ static void a_build_that_fails_is_told_to_all(void)
 	why_until(rt, "for device emu to compile it");
 	atomic_store(&emu.build_is_held, 0);
 	for (i = 0; i < 3; i++) {
-		is(lkdf_event_wait(done[i], LONG_NS), -ENOEXEC,
+		is(lkdf_event_wait(done[i], PATIENCE_NS), -ENOEXEC,
 		   "a build that fails is the error of kernel %d", i);
 		lkdf_data_put(d[i]);
 	}
@@ -114,10 +114,10 @@ static void a_device_is_lost_while_it_builds(void)
 	held = device_submit(rt, other, place, e, &one);
 	emu_until_held(&emu, 1);
 	emu_lose(&emu);
-	is(lkdf_event_wait(held, LONG_NS), -ENODEV, "the device is lost");
+	is(lkdf_event_wait(held, PATIENCE_NS), -ENODEV, "the device is lost");
 	is(lkdf_event_wait(slow, 0), 1, "while it builds");
 	atomic_store(&emu.build_is_held, 0);
-	is(lkdf_event_wait(slow, LONG_NS), -ENODEV,
+	is(lkdf_event_wait(slow, PATIENCE_NS), -ENODEV,
 	   "the kernel that waited for its code fails then");
 	lkdf_data_put(d);
 	lkdf_data_put(e);

@@ -12,7 +12,6 @@
 #include <dlfcn.h>
 
 #define SOON_NS 5000000
-#define LONG_NS 20000000000ll /* of what hangs where it is not asked for */
 
 /* ---- the emulated device ------------------------------------------------ */
 
@@ -323,13 +322,13 @@ static void opencl_forgets_calls(struct lkdf *rt, struct lkdf_place *p)
 	done = device_submit(rt, k, q, d, &by);
 	is(lkdf_event_wait(done, 10 * SOON_NS), 1, "OpenCL: a kernel waits");
 	must(cl.set_status(closed, CL_OUT_OF_RESOURCES));
-	rc = lkdf_event_wait(done, LONG_NS);
+	rc = lkdf_event_wait(done, PATIENCE_NS);
 	/* A launcher that is late by so much gives it after the failure. */
 	ok(rc == -EIO || !rc,
 	   "OpenCL: it ends behind a command that failed, with %d", rc);
 	must(lkdf_event_from_device(p, bad, &e));
 	must(cl.set_status(bad, CL_OUT_OF_RESOURCES));
-	is(lkdf_event_wait(e, LONG_NS), -ENOMEM,
+	is(lkdf_event_wait(e, PATIENCE_NS), -ENOMEM,
 	   "OpenCL: an event that is set to an error fires with it");
 	lkdf_data_put(d);
 	d = device_data(rt, DEVICE_NR, 1);

@@ -68,7 +68,7 @@ static void a_mark_covers_what_nothing_follows(bool fails, const char *how)
 	if (fails)
 		emu_hold(&h.e);
 	must(lkdf_graph_run(h.g, NULL, NULL, &done));
-	is(lkdf_event_wait(done, 20000000000), fails ? -ENODEV : -EIO,
+	is(lkdf_event_wait(done, PATIENCE_NS), fails ? -ENODEV : -EIO,
 	   "%s: the run ends", how);
 	is(atomic_load(&h.e.nr_quiet), 2, "%s: two were quiet", how);
 	is(atomic_load(&h.e.nr[EMU_MARK]), 1, "%s: one mark", how);

@@ -8,8 +8,6 @@
 
 #include "tests/faults/inject.h"
 
-#define LONG_NS 20000000000ll
-
 static void each_device_has_a_thread(void)
 {
 	struct lkdf *rt = api_open("workers=2,blocking=1");
@@ -95,7 +93,7 @@ static void a_kernel_waits_for_a_thread(void)
 	is(lkdf_event_wait(done, 1000000), 1,
 	   "a kernel waits where no thread can be made");
 	inject(0);
-	is(lkdf_event_wait(done, LONG_NS), 0, "and runs when one can");
+	is(lkdf_event_wait(done, PATIENCE_NS), 0, "and runs when one can");
 	is(device_first_wrong(d, 8, 1), -1, "on the device");
 	lkdf_data_put(d);
 	lkdf_kind_put(k);

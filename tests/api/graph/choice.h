@@ -80,7 +80,7 @@ __attribute__((unused)) static int story_run(struct story *s)
 	}
 	atomic_store(&s->clock, 0);
 	must(lkdf_graph_run(s->g, NULL, NULL, &done));
-	return lkdf_event_wait(done, 20 * SECOND);
+	return lkdf_event_wait(done, PATIENCE_NS);
 }
 
 __attribute__((unused)) static void story_close(struct story *s)

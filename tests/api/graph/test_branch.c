@@ -161,7 +161,7 @@ static void a_join_lives_with_one_arm_that_failed(struct lkdf *rt)
 		sched_yield();
 	ok(e.nr_failed == 1 && e.nr_skipped == 1 && e.nr_unchosen == 1,
 	   "the error counts failed, skipped and not chosen apart");
-	is(lkdf_event_wait(done, 20 * SECOND), -EIO, "and the run has it");
+	is(lkdf_event_wait(done, PATIENCE_NS), -EIO, "and the run has it");
 	story_close(&s);
 }
 
@@ -287,7 +287,7 @@ static void runs_in_flight_choose_for_themselves(struct lkdf *rt, int inflight,
 	for (i = 0; i < 300 / (int)times; i++)
 		must(lkdf_graph_run(g, NULL, ATTR(lkdf_run, .times = times),
 				    NULL));
-	is(lkdf_scope_wait(rt, NULL, 20 * SECOND), 0,
+	is(lkdf_scope_wait(rt, NULL, PATIENCE_NS), 0,
 	   "300 runs, %d in flight, %d a call", inflight, (int)times);
 	ok(nr[0] == 300 && nr[1] == 100 && nr[2] == 100 && nr[3] == 100 &&
 		   nr[4] == 300,

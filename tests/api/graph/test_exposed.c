@@ -14,7 +14,6 @@
 #define NR_CHILDREN 6
 #define NR_SHORT 200 /* bodies, so that the kinds are known */
 #define NR_ROUNDS 12
-#define PATIENCE_NS (20 * SECOND)
 #define FOR_GOOD_NS 1200000000 /* after that nobody watches any more */
 #define NOBODY (-1)
 

@@ -274,7 +274,7 @@ static void a_child_reads_what_its_parent_writes(struct lkdf *rt)
 			 ATTR(lkdf_task, .kind = k, .arg = arg, .use = &use,
 			      .nr_use = 1),
 			 &done));
-	is(lkdf_event_wait(done, 20 * SECOND), 0,
+	is(lkdf_event_wait(done, PATIENCE_NS), 0,
 	   "DFCPP 12: a child reads what its parent writes");
 	is(seen, 12, "DFCPP 12: it sees the value");
 	lkdf_data_put(x);

@@ -337,7 +337,7 @@ static void runs_follow_one_another(struct lkdf *rt, uint32_t inflight,
 	for (i = 0; i < 100 / (int)times; i++)
 		must(lkdf_graph_run(g, NULL, ATTR(lkdf_run, .times = times),
 				    NULL));
-	is(lkdf_scope_wait(rt, NULL, 20 * SECOND), 0,
+	is(lkdf_scope_wait(rt, NULL, PATIENCE_NS), 0,
 	   "100 runs of a loop, %u in flight", inflight);
 	ok(nr[0] == 100 && nr[1] == 1000 && nr[2] == 1000 && nr[3] == 100,
 	   "do not overlap in it: %d %d %d %d", nr[0], nr[1], nr[2], nr[3]);
@@ -383,7 +383,7 @@ static void data_counts_iterations(struct lkdf *rt)
 	must(lkdf_graph_branch(g, 1, 1, 2));
 	must(lkdf_graph_seal(g, NULL));
 	must(lkdf_graph_run(g, NULL, NULL, NULL));
-	is(lkdf_scope_wait(rt, NULL, 20 * SECOND), 0, "a loop over a data");
+	is(lkdf_scope_wait(rt, NULL, PATIENCE_NS), 0, "a loop over a data");
 	must(lkdf_data_acquire(d, LKDF_READ, -1, &at));
 	is(*(int *)at, 11, "counts to ten, and one more behind it");
 	lkdf_data_release(d);

@@ -145,7 +145,7 @@ static void a_value_is_there_in_the_next_call(struct lkdf *rt,
 	for (i = 0; i < 60 / (int)times; i++)
 		must(lkdf_graph_run(g, NULL, ATTR(lkdf_run, .times = times),
 				    NULL));
-	is(lkdf_scope_wait(rt, NULL, 20 * SECOND), 0,
+	is(lkdf_scope_wait(rt, NULL, PATIENCE_NS), 0,
 	   "60 calls count on, %u in flight", inflight);
 	ok(n[0].x == 159 && n[1].x == 160, "from 100 to 160: %ld, %ld", n[0].x,
 	   n[1].x);
@@ -451,7 +451,7 @@ static void bodies_without_ports_have_none(struct lkdf *rt)
 	must(lkdf_graph_seal(g, NULL));
 	is(run(rt, g, 1), 0, "a task of a graph without ports has none");
 	must(lkdf_submit(rt, NULL, ATTR(lkdf_task, .kind = k), NULL));
-	is(lkdf_scope_wait(rt, NULL, 20 * SECOND), 0, "nor has one submitted");
+	is(lkdf_scope_wait(rt, NULL, PATIENCE_NS), 0, "nor has one submitted");
 	lkdf_graph_put(g);
 	lkdf_kind_put(k);
 }

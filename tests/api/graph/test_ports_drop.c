@@ -310,7 +310,7 @@ static int stop_stream(struct lkdf *rt, struct lkdf_scope *s,
 			sched_yield();
 		return rc;
 	}
-	rc = lkdf_event_wait(done, 20 * SECOND);
+	rc = lkdf_event_wait(done, PATIENCE_NS);
 	lkdf_scope_wait(rt, s, -1);
 	return rc;
 }

@@ -8,7 +8,6 @@
 #include <lkdf/event.h>
 
 #define NR_BEFORE 40 /* bodies, so that the kind is known */
-#define PATIENCE_NS 20000000000
 
 struct job {
 	struct lkdf_data *d;

@@ -11,7 +11,6 @@
 #define NR_TASKS 600
 #define NR_ROUNDS 40
 #define NR_QUIET 80 /* runs of each round before the one that meets */
-#define PATIENCE_NS (20 * SECOND) /* of who waits */
 
 static struct {
 	atomic_int meets; /* 1: in this run; 2: it has met */

@@ -93,7 +93,7 @@ static int stream(struct line *l, uint64_t times, uint32_t flags)
 			    ATTR(lkdf_run, .times = times,
 				 .flags = LKDF_RUN_STREAM | flags),
 			    &done));
-	return lkdf_event_wait(done, 20 * SECOND);
+	return lkdf_event_wait(done, PATIENCE_NS);
 }
 
 static void ok_calls(struct line *l, long nr, const char *what)
@@ -162,7 +162,7 @@ static void until_is_asked_in_order(struct lkdf *rt)
 			    ATTR(lkdf_run, .flags = LKDF_RUN_STREAM,
 				 .until = after_fifty, .u = &asked),
 			    &done));
-	is(lkdf_event_wait(done, 20 * SECOND), 0, "until ends a stream");
+	is(lkdf_event_wait(done, PATIENCE_NS), 0, "until ends a stream");
 	ok_calls(&l, 50, "all stages");
 	is(asked, 50, "it was asked before each wave but the first");
 	lkdf_graph_put(l.g);
@@ -200,7 +200,7 @@ static void with_go_on_a_failure_is_counted(struct lkdf *rt)
 	ok(e.nr_failed == 1 && e.nr_skipped == 2 && e.seq == 17,
 	   "GO_ON: %d failed, %d skipped, in wave %d", (int)e.nr_failed,
 	   (int)e.nr_skipped, (int)e.seq);
-	is(lkdf_event_wait(done, 20 * SECOND), -EIO, "told at the end");
+	is(lkdf_event_wait(done, PATIENCE_NS), -EIO, "told at the end");
 	ok(l.stage[0].calls == 100 && l.stage[3].calls == 99,
 	   "all other waves ran");
 	lkdf_graph_put(l.g);
@@ -223,13 +223,13 @@ static void a_cancel_ends_it(struct lkdf *rt)
 			  NULL),
 	   -EBUSY, "one stream of a graph at a time");
 	must(lkdf_scope_cancel(rt, scope, -ECANCELED));
-	is(lkdf_event_wait(done, 20 * SECOND), -ECANCELED,
+	is(lkdf_event_wait(done, PATIENCE_NS), -ECANCELED,
 	   "a cancel ends a stream, after %ld waves",
 	   atomic_load(&l.stage[0].calls));
 	lkdf_scope_wait(rt, scope, -1);
 	lkdf_scope_put(scope);
 	must(lkdf_graph_run(l.g, NULL, NULL, &done));
-	is(lkdf_event_wait(done, 20 * SECOND), 0, "and the graph runs again");
+	is(lkdf_event_wait(done, PATIENCE_NS), 0, "and the graph runs again");
 	lkdf_graph_put(l.g);
 }
 
@@ -245,7 +245,7 @@ static void a_deadline_ends_it(struct lkdf *rt)
 			    ATTR(lkdf_run, .flags = LKDF_RUN_STREAM,
 				 .deadline_ns = SECOND / 50),
 			    &done));
-	is(lkdf_event_wait(done, 20 * SECOND), -ETIME, "a deadline ends it");
+	is(lkdf_event_wait(done, PATIENCE_NS), -ETIME, "a deadline ends it");
 	lkdf_scope_wait(rt, scope, -1);
 	lkdf_scope_put(scope);
 	lkdf_graph_put(l.g);
@@ -267,13 +267,13 @@ static void runs_and_streams_take_turns(struct lkdf *rt)
 	line_open(&l, rt, 3, 0);
 	for (i = 0; i < 30; i++) {
 		must(lkdf_graph_run(l.g, NULL, NULL, &done));
-		must(lkdf_event_wait(done, 20 * SECOND));
+		must(lkdf_event_wait(done, PATIENCE_NS));
 		must(lkdf_graph_run(l.g, NULL,
 				    ATTR(lkdf_run, .times = (uint64_t)i % 7,
 					 .flags = LKDF_RUN_STREAM,
 					 .until = i % 7 ? NULL : at_once),
 				    &done));
-		must(lkdf_event_wait(done, 20 * SECOND));
+		must(lkdf_event_wait(done, PATIENCE_NS));
 	}
 	is(l.stage[3].calls, 30 + 5 + 85, "runs and streams take turns");
 	lkdf_graph_put(l.g);
@@ -349,7 +349,7 @@ static void waves_have_branches_and_values(struct lkdf *rt)
 	atomic_store(&sum, 0);
 	must(lkdf_graph_run(g, NULL, ATTR(lkdf_run, .flags = LKDF_RUN_STREAM),
 			    &done));
-	is(lkdf_event_wait(done, 20 * SECOND), 0, "a stream with an if");
+	is(lkdf_event_wait(done, PATIENCE_NS), 0, "a stream with an if");
 	is(sum, 250500 + 2 * 250000, "sums 1 to 1000, odd ones twice");
 	lkdf_graph_put(g);
 }

@@ -52,7 +52,7 @@ static void start(struct lkdf *rt, struct lkdf_graph *g, struct stream *s)
 /* 1: it has ended, 0: it has not within a while. */
 static int ends(struct stream *s)
 {
-	int rc = lkdf_event_wait(s->done, 20 * SECOND);
+	int rc = lkdf_event_wait(s->done, PATIENCE_NS);
 
 	/* Nothing that it needs may go away. */
 	if (rc == 1)

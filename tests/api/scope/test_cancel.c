@@ -248,7 +248,7 @@ static void on_cancel_reaches_every_started_body(struct lkdf *rt)
 		if (i % 4 == 3)
 			api_until(&gate.entered);
 		must(lkdf_scope_cancel(rt, s, -EINTR));
-		if (lkdf_scope_wait(rt, s, 5 * SECOND) != -EINTR) {
+		if (lkdf_scope_wait(rt, s, PATIENCE_NS) != -EINTR) {
 			atomic_store(&gate.open, 1);
 			lkdf_scope_wait(rt, s, -1);
 			bad++;

@@ -199,7 +199,7 @@ static void a_sleeping_node_is_woken(void)
 		wait_until_asleep();
 		has_started = 0;
 		must(lkdf_submit(rt, NULL, BOUND(k, 0, NULL), NULL));
-		ok(lkdf_scope_wait(rt, NULL, 20 * SECOND) == 0,
+		ok(lkdf_scope_wait(rt, NULL, PATIENCE_NS) == 0,
 		   "both have met, time %d", i);
 	}
 	ok(nr_on[3] == 5 && !nr_astray, "on node 3");

@@ -152,7 +152,7 @@ static void below(struct lkdf *rt)
 		api_nap_ns(1000000);
 	is(s.nr_pinned, 0, "nothing pinned ran below the limit");
 	must(lkdf_event_signal(s.gate, 0));
-	is(lkdf_scope_wait(rt, NULL, 20000000000), 0, "all end");
+	is(lkdf_scope_wait(rt, NULL, PATIENCE_NS), 0, "all end");
 	is(s.nr_pinned, 2, "what is pinned as well, and its child");
 	lkdf_kind_put(k);
 	lkdf_kind_put(s.below);

@@ -59,7 +59,7 @@ static void all_tokens_are_there(struct lkdf *rt, struct lkdf_limit *l,
 	must(lkdf_submit(rt, NULL,
 			 ATTR(lkdf_task, .kind = k, .arg = &(int){ 0 }),
 			 &done));
-	rc = lkdf_event_wait(done, 5 * SECOND);
+	rc = lkdf_event_wait(done, PATIENCE_NS);
 	is(rc, 0, "all tokens are there after %s", after);
 	if (rc == 1)
 		exit(tap_end());
@@ -173,7 +173,7 @@ static void two_limits_have_no_deadlock(struct lkdf *rt)
 				 ATTR(lkdf_task, .kind = i % 2 ? ab : ba,
 				      .arg = &(int){ 1 }),
 				 NULL));
-	is(lkdf_scope_wait(rt, NULL, 20 * SECOND), -EIO,
+	is(lkdf_scope_wait(rt, NULL, PATIENCE_NS), -EIO,
 	   "limits in both orders end");
 	ok(room.most == 1 && room.nr == 400, "one at a time");
 	lkdf_kind_put(ab);

@@ -258,7 +258,7 @@ static void idle_workers_lend_their_cpus(const char *options)
 		atomic_store(&size_seen, 0);
 		must(lkdf_submit(rt, NULL, ATTR(lkdf_task, .kind = all),
 				 &done));
-		rc = lkdf_event_wait(done, 20 * SECOND);
+		rc = lkdf_event_wait(done, PATIENCE_NS);
 		rc = rc ? rc : size_seen != lkdf_nr_workers(rt);
 	}
 	if (!is(rc, 0, "%s: a team begins beside idle workers", options))

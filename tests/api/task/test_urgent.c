@@ -10,7 +10,6 @@
 #define NR_MANY 50
 #define NR_ROUNDS 30
 #define NR_BESIDE 40
-#define PATIENCE_NS (20 * SECOND)
 
 static struct {
 	struct lkdf *rt;
