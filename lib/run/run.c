@@ -19,6 +19,7 @@
 #include "sched/holdoff.h"
 #include "sched/quota.h"
 #include "sched/tick.h"
+#include "task/descend.h"
 #include "task/kind.h"
 #include "task/task.h"
 #include "task/tick.h"
@@ -392,6 +393,7 @@ const struct sched_ops run_ops = {
 	.run_one = run_one,
 	.above = task_above,
 	.body_ticks = last_ticks,
+	.is_below = descend_may_be,
 	.overflow = overflow_item,
 	.poll = facts_idle,
 	.wait = completion_wait,

@@ -366,4 +366,21 @@ static inline bool deque_peek(struct deque *d, uint64_t *item)
 	return deque_look(d, &span, item);
 }
 
+/*
+ * Any thread. The public item that so many thieves would leave, a guess; false:
+ * there are not so many.
+ */
+static inline bool deque_peek_past(struct deque *d, uint32_t nr, uint64_t *item)
+{
+	/* [deque.past] a guess, after joiner_announce(); pairs with
+	 * [deque.share]. */
+	uint64_t span = a_load(&d->span, seq_cst);
+	uint32_t at = span_tail(span) + nr;
+
+	if ((int32_t)(span_split(span) - at) <= 0)
+		return false;
+	*item = a_load(&d->slot[at & d->mask], relaxed);
+	return true;
+}
+
 #endif

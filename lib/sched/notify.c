@@ -3,6 +3,7 @@
 
 #include "sched/far.h"
 #include "sched/holdoff.h"
+#include "sched/joiner.h"
 #include "sched/sched.h"
 
 static uint64_t look_at_node(struct sched_node *node)
@@ -129,7 +130,7 @@ bool notify_tree(struct worker *w, uint64_t item)
 			      s->wake_ticks))
 		return false;
 	if (deque_has_private(d))
-		deque_share_all(d);
+		joiner_share_all(w, d);
 	nr = park_wake_some(&w->node->park, count_public(w), POLICY_TREE);
 	counter_add(w->executor->counters, COUNTER_WAKES, nr);
 	counter_add(w->executor->counters, COUNTER_WAKE_DEPTH,

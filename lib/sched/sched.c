@@ -14,6 +14,7 @@
 #include "mem/region.h"
 #include "sched/bind.h"
 #include "sched/crew.h"
+#include "sched/joiner.h"
 #include "sched/notify.h"
 #include "sched/part.h"
 #include "sched/quota.h"
@@ -421,15 +422,25 @@ void sched_abandon(struct sched *s)
 	free_workers(s);
 }
 
+static inline void push_link(struct sched *s, struct inbox *in,
+			     struct link *link)
+{
+	uint64_t item = link_item(link);
+
+	inbox_push(in, link);
+	if (unlikely(joiner_is_any(s)))
+		joiner_tell(s, item);
+}
+
 bool sched_push(struct sched *s, int node, struct link *link)
 {
-	inbox_push(&s->nodes[node].inbox, link);
+	push_link(s, &s->nodes[node].inbox, link);
 	return notify_any(s, &s->nodes[node]);
 }
 
 bool sched_push_bound(struct sched *s, int node, struct link *link)
 {
-	inbox_push(&s->nodes[node].bound, link);
+	push_link(s, &s->nodes[node].bound, link);
 	return notify_bound(&s->nodes[node]);
 }
 

@@ -37,6 +37,11 @@ struct sched_ops {
 	 * not known, or it is no body. May be NULL.
 	 */
 	uint64_t (*body_ticks)(uint64_t item, void *rt);
+	/*
+	 * Does an item lie below a task that a join waits in? A guess: both
+	 * may be gone. For who makes items public while joins rest.
+	 */
+	bool (*is_below)(uint64_t item, const void *root);
 	/* An item that is no link, and that no deque has room for. */
 	void (*overflow)(struct worker *w, uint64_t item);
 	/* An idle worker: did something come from outside? May be NULL. */
@@ -126,6 +131,9 @@ struct sched {
 
 	/* Sleepers that come back, see publish.h. */
 	_Atomic(uint32_t) nr_watching;
+
+	/* Workers that rest in joins, see joiner.h. */
+	_Atomic(uint32_t) nr_joiners;
 
 	/* Any thread. */
 	_Atomic(uint32_t) is_stopping;

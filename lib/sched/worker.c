@@ -9,6 +9,7 @@
 #include "sched/holdoff.h"
 #include "sched/idle.h"
 #include "sched/intake.h"
+#include "sched/joiner.h"
 #include "sched/notify.h"
 #include "sched/part.h"
 #include "sched/publish.h"
@@ -47,16 +48,16 @@ void worker_has_woken(struct worker *w)
  * Is all of it shared? Thieves who come for what is private would ask in vain
  * until the body ends. Else half, where nothing is public.
  */
-static bool share_deque(struct deque *d, bool is_all)
+static bool share_deque(struct worker *w, struct deque *d, bool is_all)
 {
 	bool is_new = !deque_has_public(d);
 
 	if (!deque_has_private(d))
 		return false;
 	if (is_all)
-		deque_share_all(d);
+		joiner_share_all(w, d);
 	else if (is_new)
-		deque_share(d);
+		joiner_share(w, d);
 	return is_new;
 }
 
@@ -72,7 +73,7 @@ static unsigned share_all(struct worker *w, bool is_all, bool *is_new)
 	for (i = 0; i < NR_DEQUES; i++) {
 		if (!(mask & 1u << i))
 			continue;
-		*is_new |= share_deque(&w->deque[i], is_all);
+		*is_new |= share_deque(w, &w->deque[i], is_all);
 		if (deque_has_public(&w->deque[i]))
 			shared |= 1u << i;
 	}
@@ -95,14 +96,14 @@ void worker_notify(struct worker *w, unsigned shared)
 void worker_share(struct worker *w, unsigned deque)
 {
 	check(deque < NR_DEQUES);
-	deque_share(&w->deque[deque]);
+	joiner_share(w, &w->deque[deque]);
 	worker_notify(w, 1u << deque);
 }
 
 void worker_share_deque(struct worker *w, unsigned deque)
 {
 	check(deque < NR_DEQUES);
-	deque_share_all(&w->deque[deque]);
+	joiner_share_all(w, &w->deque[deque]);
 	worker_notify(w, 1u << deque);
 }
 

@@ -99,6 +99,15 @@ struct hidden {
 	uint64_t at; /* ticks: when it looked */
 };
 
+/* Of a worker that rests in a join, see joiner.h. */
+struct joiner {
+	/* This worker sets, whoever calls it clears: the task; or NULL. */
+	_Atomic(void *) root;
+
+	/* Any thread: calls of it; a futex. */
+	_Atomic(uint32_t) nr_calls;
+};
+
 struct worker {
 	/* Any thread sets, this worker clears. */
 	_Alignas(REGION_PAGE) _Atomic(uint32_t) attn;
@@ -117,6 +126,8 @@ struct worker {
 
 	/* This worker sets: in no body, or in a join that rests; a futex. */
 	_Atomic(uint32_t) is_away;
+
+	struct joiner joiner;
 
 	/* Set before the thread starts, constant afterwards. */
 	struct executor *executor;

@@ -217,6 +217,7 @@ static void child_failed(struct task *parent, int error, struct failure *f)
 
 bool complete_child(struct task *parent, int error, struct failure *f)
 {
+	struct lkdf *rt = rt_of(parent);
 	int32_t live;
 
 	if (unlikely(error))
@@ -225,7 +226,7 @@ bool complete_child(struct task *parent, int error, struct failure *f)
 	 * [task.join]. */
 	live = a_sub(&parent->live, 1, acq_rel);
 	if (live > TASK_JOINING / 2)
-		task_wake_join(parent);
+		task_wake_join(rt, parent);
 	return live == 1;
 }
 

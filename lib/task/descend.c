@@ -17,6 +17,9 @@
 #define BACKLOG_TURN 64
 #define BACKLOG_TURNS 16
 
+/* So many items of a deque a join looks at before it naps. */
+#define LOOK_PAST 64
+
 bool task_is_below(struct task *t, const struct task *parent)
 {
 	uint32_t depth = a_load(&parent->link.depth, relaxed);
@@ -31,7 +34,7 @@ bool task_is_below(struct task *t, const struct task *parent)
  * memory of a task stays one. Tasks of child runs that have no task of their
  * own are not found so.
  */
-static bool may_be_descendant(uint64_t item, const struct task *parent)
+bool descend_may_be(uint64_t item, const void *parent)
 {
 	struct task *t = descend_task(item);
 
@@ -96,19 +99,23 @@ static bool pop_descendant(struct worker *w, struct task *parent)
 	return false;
 }
 
-/* any: what is not ours comes to our deque, so that we see what is behind. */
-static bool steal_descendant(struct worker *w, struct task *parent, bool any)
+/* The deques of a victim that this worker may take from, from the last one. */
+static int last_deque(const struct worker *w, int victim)
+{
+	return victim < w->nr_near ? DEQUE_BOUND : DEQUE_BOUND - 1;
+}
+
+static bool steal_descendant(struct worker *w, struct task *parent)
 {
 	struct deque *d;
 	uint64_t item;
 	int i, level;
 
 	for (i = 0; i < w->sched->nr_workers - 1; i++) {
-		for (level = i < w->nr_near ? DEQUE_BOUND : DEQUE_BOUND - 1;
-		     level >= 0; level--) {
+		for (level = last_deque(w, i); level >= 0; level--) {
 			d = &w->sched->workers[w->victims[i]].deque[level];
 			if (!deque_peek(d, &item) ||
-			    (!any && !may_be_descendant(item, parent)) ||
+			    !descend_may_be(item, parent) ||
 			    deque_steal(d, &item) != DEQUE_TAKEN)
 				continue;
 			if (is_descendant(item, parent)) {
@@ -118,6 +125,71 @@ static bool steal_descendant(struct worker *w, struct task *parent, bool any)
 			put_back(w, (unsigned)level, item);
 			worker_offer(w, false, 0);
 		}
+	}
+	return false;
+}
+
+static bool has_descendant(struct deque *d, const struct task *parent)
+{
+	uint64_t item;
+	uint32_t i;
+
+	for (i = 0; i < LOOK_PAST && deque_peek_past(d, i, &item); i++)
+		if (descend_may_be(item, parent))
+			return true;
+	return false;
+}
+
+/* It may be one of a run below, which is known once it is ours. */
+static bool is_of_frame(struct deque *d)
+{
+	uint64_t item;
+
+	return deque_peek(d, &item) && item & ITEM_OF_FRAME;
+}
+
+/* The oldest item: run, or moved to our deque. True: it was ours to run. */
+static bool steal_oldest(struct worker *w, struct task *parent, struct deque *d,
+			 unsigned level)
+{
+	uint64_t item;
+
+	if (deque_steal(d, &item) != DEQUE_TAKEN)
+		return false;
+	if (is_descendant(item, parent)) {
+		run_item(w, item, parent);
+		return true;
+	}
+	put_back(w, level, item);
+	worker_offer(w, false, 0);
+	return false;
+}
+
+/* Foreign items come to our deque where they lie before ours, else not. */
+static bool steal_past(struct worker *w, struct task *parent, struct deque *d,
+		       unsigned level)
+{
+	int i;
+
+	if (is_of_frame(d) && steal_oldest(w, parent, d, level))
+		return true;
+	for (i = 0; i < LOOK_PAST && has_descendant(d, parent); i++)
+		if (steal_oldest(w, parent, d, level))
+			return true;
+	return false;
+}
+
+static bool steal_past_all(struct worker *w, struct task *parent)
+{
+	struct worker *v;
+	int i, level;
+
+	for (i = 0; i < w->sched->nr_workers - 1; i++) {
+		v = &w->sched->workers[w->victims[i]];
+		for (level = last_deque(w, i); level >= 0; level--)
+			if (steal_past(w, parent, &v->deque[level],
+				       (unsigned)level))
+				return true;
 	}
 	return false;
 }
@@ -302,13 +374,30 @@ bool descend_slowly(struct worker *w, struct task *parent)
 		run_item(w, item, parent);
 		return true;
 	}
-	if (steal_descendant(w, parent, true) || turn_backlog(w, parent) ||
+	if (steal_past_all(w, parent) || turn_backlog(w, parent) ||
 	    dig_limits(w, parent) || run_bound(w, parent))
 		return true;
-	if (publish_look(w) && steal_descendant(w, parent, true))
+	if (publish_look(w) && steal_past_all(w, parent))
 		return true;
 	/* While we sleep others may need what we have dug through. */
 	worker_offer(w, false, 0);
+	return false;
+}
+
+bool descend_sees(struct worker *w, const struct task *parent)
+{
+	struct worker *v;
+	int i, level;
+
+	if (!inbox_is_empty(&w->node->inbox) ||
+	    !inbox_is_empty(&w->node->bound))
+		return true;
+	for (i = 0; i < w->sched->nr_workers - 1; i++) {
+		v = &w->sched->workers[w->victims[i]];
+		for (level = last_deque(w, i); level >= 0; level--)
+			if (has_descendant(&v->deque[level], parent))
+				return true;
+	}
 	return false;
 }
 
@@ -320,5 +409,5 @@ bool descend(struct worker *w, struct task *parent)
 		return true;
 	if (dig_backlog(w, parent, BACKLOG_LOOK, false))
 		return true;
-	return steal_descendant(w, parent, false);
+	return steal_descendant(w, parent);
 }

@@ -23,6 +23,12 @@ bool descend(struct worker *w, struct task *parent);
  */
 bool descend_slowly(struct worker *w, struct task *parent);
 
+/* After joiner_announce(): is there anything that one of both would take? */
+bool descend_sees(struct worker *w, const struct task *parent);
+
+/* For who makes an item public, or steals it: is it below the task? A guess. */
+bool descend_may_be(uint64_t item, const void *parent);
+
 /* It has waited for long: says so where that may be for ever. */
 void descend_tell(struct worker *w, const struct task *t);
 

@@ -3,10 +3,11 @@
  * Waiting for children inside a body: runs own descendants, from the own
  * deque, the inbox or a thief's deque, and nothing else, so that a join never
  * nests foreign work on this stack. When there is none left to take it spins
- * with a pace, then sleeps on the task's live count.
+ * with a pace, then sleeps until one is made public or a child has ended; a
+ * thread of no worker, which runs none, sleeps on the task's live count.
  *
- * The sleep is cut short now and then: a descendant may have come into the
- * inbox meanwhile, and it may be that nobody but us can run it.
+ * The sleep is cut short now and then: a descendant may have come into a
+ * backlog meanwhile, and it may be that nobody but us can run it.
  */
 #include "task/task.h"
 
@@ -18,6 +19,7 @@
 #include "core/forked.h"
 #include "core/runtime.h"
 #include "data/claim.h"
+#include "sched/joiner.h"
 #include "sched/nap.h"
 #include "sched/team.h"
 #include "sched/tick.h"
@@ -56,21 +58,43 @@ int task_forget_children(struct task *t)
 	return rc;
 }
 
-void task_wake_join(struct task *t)
+void task_wake_join(struct lkdf *rt, struct task *t)
 {
-	futex_wake((_Atomic(uint32_t) *)(void *)&t->live, INT_MAX);
+	if (!joiner_tell_root(&rt->sched, t))
+		futex_wake((_Atomic(uint32_t) *)(void *)&t->live, INT_MAX);
 }
 
-/* Sleeps until a child is gone or the nap is over. */
-static void nap_joined(struct task *t, int64_t nap_ns)
+/* Returns what live is then, in which a child that ends sees that we wait. */
+static uint32_t begin_nap(struct task *t)
 {
-	uint32_t live;
-
 	/* [join.c] before we look; pairs with [task.child]. */
-	live = (uint32_t)a_add(&t->live, TASK_JOINING, seq_cst) + TASK_JOINING;
-	if (t->nr_spawned - t->nr_local + live != TASK_JOINING)
+	return (uint32_t)a_add(&t->live, TASK_JOINING, seq_cst) + TASK_JOINING;
+}
+
+static bool has_ended(const struct task *t, uint32_t live)
+{
+	return t->nr_spawned - t->nr_local + live == TASK_JOINING;
+}
+
+/* A thread of no worker: until a child is gone or the nap is over. */
+static void nap_outside(struct task *t, int64_t nap_ns)
+{
+	uint32_t live = begin_nap(t);
+
+	if (!has_ended(t, live))
 		futex_wait((_Atomic(uint32_t) *)(void *)&t->live, live, nap_ns);
 	a_sub(&t->live, TASK_JOINING, relaxed);
+}
+
+/* Or until there is work below the task, which others have made public. */
+static void nap_joined(struct worker *w, struct task *t, int64_t nap_ns)
+{
+	uint32_t nr_calls = joiner_announce(w, t), live = begin_nap(t);
+
+	if (!has_ended(t, live) && !descend_sees(w, t))
+		joiner_sleep(w, nr_calls, nap_ns);
+	a_sub(&t->live, TASK_JOINING, relaxed);
+	joiner_retract(w);
 }
 
 /* In serial mode nobody else waits for what is under way. */
@@ -80,8 +104,10 @@ static void rest_in_join(struct worker *w, struct task *t, int64_t nap_ns)
 
 	if (w && team_has(w))
 		team_rest(w);
-	else if (!w || !w->sched->is_serial || !w->sched->ops.wait(w, -1))
-		nap_joined(t, nap_ns);
+	else if (!w)
+		nap_outside(t, nap_ns);
+	else if (!w->sched->is_serial || !w->sched->ops.wait(w, -1))
+		nap_joined(w, t, nap_ns);
 	if (w)
 		counter_add(w->executor->counters, COUNTER_JOIN_IDLE_NS,
 			    sched_ns(w->sched, clock_ticks() - start));

@@ -253,8 +253,8 @@ void task_run(struct executor *ex, struct task *t);
 /* All children are gone: counts from 0 again; their first error. */
 int task_forget_children(struct task *t);
 
-/* The body sleeps in a join. */
-void task_wake_join(struct task *t);
+/* The body slept in a join a moment ago: the task may be gone by now. */
+void task_wake_join(struct lkdf *rt, struct task *t);
 
 /* Is t below parent? Both may be looked at by a thief: see above. */
 bool task_is_below(struct task *t, const struct task *parent);

@@ -16,6 +16,7 @@ MC_SRC_pulse = $(MC_SRC_event)
 MC_SRC_far = $(MC_SRC_ring)
 MC_SRC_frame := lib/run/frame.c lib/run/frame_error.c
 MC_SRC_inbox := lib/base/lock.c lib/sched/backlog.c
+MC_SRC_join := lib/sched/deque.c lib/sched/joiner.c
 MC_SRC_lock := lib/base/lock.c
 MC_SRC_loop := lib/run/control.c
 MC_SRC_part = $(MC_SRC_strand)
@@ -28,7 +29,8 @@ MC_SRC_ring := lib/base/lock.c lib/ring/uring.c lib/io/io_far.c \
 	lib/sched/backlog.c lib/sched/deque.c lib/sched/publish.c \
 	lib/sched/idle.c lib/sched/intake.c \
 	lib/sched/holdoff.c lib/sched/notify.c lib/sched/part.c \
-	lib/sched/park.c lib/sched/tick.c lib/sched/timers.c lib/sched/worker.c
+	lib/sched/park.c lib/sched/tick.c lib/sched/timers.c \
+	lib/sched/joiner.c lib/sched/worker.c
 MC_SRC_room := lib/scope/room.c
 MC_SRC_scope := lib/scope/scope.c lib/scope/scope_error.c \
 	lib/scope/deadline.c lib/scope/room.c
@@ -39,7 +41,7 @@ MC_SRC_strand := lib/base/lock.c lib/sched/backlog.c lib/sched/crew.c \
 	lib/sched/publish.c lib/sched/idle.c \
 	lib/sched/intake.c lib/sched/holdoff.c lib/sched/notify.c lib/sched/part.c \
 	lib/sched/park.c lib/sched/tick.c lib/sched/timers.c \
-	lib/sched/worker.c
+	lib/sched/joiner.c lib/sched/worker.c
 MC_SRC_team := lib/base/lock.c lib/sched/park.c lib/sched/team.c
 MC_SRC_then := $(MC_SRC_event)
 MC_SRC_watch :=

@@ -94,10 +94,49 @@ static void one_is_ready(void)
 	ok(!worker_has_request(owner), "as ever, and who wants more asks");
 }
 
+static bool is_below(uint64_t item, const void *root)
+{
+	return root == &block && item == 101;
+}
+
+/* Beside one that rests in a join and nobody else who is idle. */
+static void start_joined(int nr_ready)
+{
+	start(nr_ready);
+	park_found(&node.park);
+	s.ops.is_below = is_below;
+	a_store(&s.nr_joiners, 1, relaxed);
+	a_store(&workers[1].joiner.root, &block, relaxed);
+}
+
+static uint32_t nr_calls(void)
+{
+	return a_load(&workers[1].joiner.nr_calls, relaxed);
+}
+
+static void a_join_rests(void)
+{
+	start_joined(1);
+	worker_offer(owner, true, GRAIN);
+	is(nr_public(), 1, "a join has asked: a task is shared");
+	is(nr_calls(), 0, "which is not below it: nobody is called");
+	ok(worker_has_request(owner), "and it need not ask again");
+	worker_push(owner, CLASS_NORMAL, 101);
+	worker_push(owner, CLASS_NORMAL, 5);
+	worker_offer(owner, true, GRAIN);
+	is(nr_public(), 3, "so what is ready next is shared");
+	is(nr_calls(), 1, "one is below it: its worker is called");
+	worker_push(owner, CLASS_NORMAL, 101);
+	worker_offer(owner, true, GRAIN);
+	is(nr_calls(), 1, "once, until it rests again");
+	a_store(&s.nr_joiners, 0, relaxed);
+}
+
 int main(void)
 {
 	tap_start(30);
 	many_are_ready();
 	one_is_ready();
+	a_join_rests();
 	return tap_end();
 }
