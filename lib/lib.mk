@@ -55,7 +55,8 @@ $(LIB_A): $(LIB_OBJ)
 	$(Q)$(AR) rcsD $@ $(BUILD)/liblkdf-all.o
 
 # The allocator alone, as the process's malloc: nothing of hwloc, no threads.
-MALLOC_SRC := $(wildcard lib/malloc/*.c) lib/base/lock.c lib/base/futex.c \
+MALLOC_SRC := $(wildcard lib/malloc/*.c) lib/base/lock.c lib/base/lock_owner.c \
+	lib/base/futex.c \
 	lib/base/check.c \
 	lib/topo/cpulist.c lib/topo/raw.c $(addprefix lib/mem/,cache.c class.c \
 	depot.c heap.c heap_cache.c heap_leaks.c heap_size.c heap_stat.c \

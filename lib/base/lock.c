@@ -21,9 +21,10 @@ static void back_off(int nr)
 
 void lock_wait(struct lock *l)
 {
-	uint32_t open;
+	uint32_t open, seen;
 	int nr = 1, i;
 
+	lock_owner_learn();
 	for (i = 0; i < LOCK_SPINS; i += nr) {
 		if (i && nr < LOCK_BACK_OFF)
 			nr *= 2;
@@ -31,12 +32,14 @@ void lock_wait(struct lock *l)
 		open = 0;
 		/* [lock.spin] as [lock.take]; pairs with [lock.give]. */
 		if (!a_load(&l->word, relaxed) &&
-		    a_cas(&l->word, &open, 1, acquire, relaxed))
+		    a_cas(&l->word, &open, lock_owner(), acquire, relaxed))
 			return;
 	}
 	/* [lock.sleep] as [lock.take]; pairs with [lock.give]. */
-	while (a_xchg(&l->word, 2, acquire))
-		futex_wait(&l->word, 2, -1);
+	while ((seen = a_or(&l->word, FUTEX_WAITERS, acquire)))
+		futex_wait(&l->word, seen | FUTEX_WAITERS, -1);
+	/* Ours: others only set the bit that is set. */
+	a_store(&l->word, lock_owner() | FUTEX_WAITERS, relaxed);
 }
 
 void lock_wake(struct lock *l)

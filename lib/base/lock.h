@@ -4,18 +4,27 @@
  * nanoseconds: one locked operation each way, a short spin, then a futex
  * (Drepper, "Futexes Are Tricky", 2011, mutex2). Zeroed memory is an open
  * lock. Not recursive, not fair.
+ *
+ * While a thread holds the lock, the word has the thread's number, so that
+ * tools name the holder; the lock itself compares it with nothing.
  */
 #ifndef BASE_LOCK_H
 #define BASE_LOCK_H
 
 #include "base/atomic.h"
+#include "base/lock_owner.h"
 #include "base/util.h"
 
 #include <errno.h>
+#include <linux/futex.h>
 #include <pthread.h>
 #include <stdint.h>
 
-/* 0: open; 1: taken; 2: taken and somebody may sleep. */
+/*
+ * 0: open; else the holder's number as in the words of PI futexes, and
+ * FUTEX_WAITERS where somebody may sleep. FUTEX_WAITERS alone: the holder is
+ * about to write its number.
+ */
 struct lock {
 	_Atomic(uint32_t) word;
 };
@@ -28,7 +37,7 @@ static inline void lock_take(struct lock *l)
 	uint32_t open = 0;
 
 	/* [lock.take] the last holder's writes; pairs with [lock.give]. */
-	if (unlikely(!a_cas(&l->word, &open, 1, acquire, relaxed)))
+	if (unlikely(!a_cas(&l->word, &open, lock_owner(), acquire, relaxed)))
 		lock_wait(l);
 }
 
@@ -46,7 +55,7 @@ static inline void lock_give(struct lock *l)
 {
 	lock_assert_held(l);
 	/* [lock.give] our writes for the next; pairs with [lock.take]. */
-	if (unlikely(a_xchg(&l->word, 0, release) == 2))
+	if (unlikely(a_xchg(&l->word, 0, release) & FUTEX_WAITERS))
 		lock_wake(l);
 }
 

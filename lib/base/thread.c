@@ -2,6 +2,7 @@
 #include "base/thread.h"
 
 #include "base/atomic.h"
+#include "base/lock_owner.h"
 #include "base/util.h"
 
 #include <pthread.h>
@@ -82,6 +83,7 @@ struct thread *thread_record_create(void)
 {
 	struct thread *t;
 
+	lock_owner_learn();
 	pthread_once(&once, key_create);
 	if (!has_key)
 		return &no_memory;
@@ -99,6 +101,7 @@ struct thread *thread_record_create(void)
 void thread_adopt(struct thread *record)
 {
 	thread_record = record;
+	lock_owner_learn();
 }
 
 void thread_forked(void)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * Each thread has a record behind exactly one 8-byte initial-exec TLS pointer,
+ * Each thread has a record behind one 8-byte initial-exec TLS pointer,
  * so that a dlopen'ed library works too. It holds the error text and who this
  * thread is to a runtime. It is released through one pthread key. The first
  * threads at a time have static ones, so that no call of theirs allocates it;

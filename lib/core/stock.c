@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "base/lock.h"
+#include "base/lock_owner.h"
 #include "base/thread.h"
 #include "core/forked.h"
 #include "core/runtime.h"
@@ -40,6 +41,7 @@ static void after_fork(void)
 
 static void after_fork_child(void)
 {
+	lock_owner_learn();
 	after_fork();
 	forked_child();
 }

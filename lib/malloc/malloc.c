@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "malloc/malloc.h"
 
+#include "base/lock_owner.h"
 #include "malloc/start.h"
 
 #include <errno.h>
@@ -45,6 +46,7 @@ static struct cache *current_heap(struct heap *h)
 		if (!c)
 			return NULL;
 		self = c;
+		lock_owner_learn();
 		start_watch_thread(c);
 	} else if (h->nr_nodes > 1) {
 		cache_set_node(c, heap_current_node(h));

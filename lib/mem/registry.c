@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "mem/registry.h"
 
+#include "base/lock_owner.h"
 #include "mem/heap.h"
 
 #include <pthread.h>
@@ -81,6 +82,7 @@ static void after_fork_child(void)
 	struct heap *h;
 	struct list *l;
 
+	lock_owner_learn();
 	after_fork();
 	for (l = heaps.next; l != &heaps; l = l->next) {
 		h = container_of(l, struct heap, all);

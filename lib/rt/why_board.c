@@ -2,7 +2,7 @@
 /*
  * Bodies that sleep, or wait for a CPU, as the probe has the threads that run
  * them. Of a futex word it is told who holds it where the word itself tells:
- * those of PI and of robust mutexes hold a thread's number.
+ * those of PI and of robust mutexes and of our locks hold a thread's number.
  */
 #include "rt/why.h"
 
@@ -44,8 +44,8 @@ static bool read_word(uint64_t address, uint32_t *word)
 
 /*
  * The thread that holds the word; 0: it is not known. The kernel sets the bit
- * of waiters in words of PI mutexes only, the C library in those of robust
- * ones, too: both have the holder's number beside it.
+ * of waiters in words of PI mutexes only, the C library in those of robust ones
+ * and base/lock.h in its own, too: all have the holder's number beside it.
  */
 static uint32_t holder_of(uint64_t address)
 {

@@ -11,6 +11,7 @@ import ctext
 # Where one is allowed, and why.
 ALLOWED = {
     'lib/base/thread.c': 'the TLS pointer, its key, records of the first threads',
+    'lib/base/lock_owner.c': 'the number of a thread, in its own storage',
     'lib/api/default.c': 'one runtime for the libraries of a process',
     'lib/base/clock.c': 'how fast the one clock of the machine goes',
     'lib/topo/kept.c': 'the machine is one for all runtimes of a process',

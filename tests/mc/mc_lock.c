@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * The lock: one holder at a time, who sees what the last one wrote, and nobody
- * who waits sleeps for ever. It is built to spin one round only: who waits
- * for a change in every round never comes to sleep in the model.
+ * The lock: one holder at a time, whose number the word has, who sees what the
+ * last one wrote, and nobody who waits sleeps for ever. It is built to spin one
+ * round only: who waits for a change in every round never comes to sleep in the
+ * model.
  */
 #include "base/lock.h"
 #include "mc.h"
@@ -22,6 +23,8 @@ static void init(void)
 static void section(void)
 {
 	lock_take(&lock);
+	mc_assert((a_load(&lock.word, relaxed) & FUTEX_TID_MASK) ==
+		  lock_owner());
 	mc_assert(!plain_load(&inside));
 	plain_store(&inside, 1);
 	plain_store(&sum, plain_load(&sum) + 1);

@@ -14,6 +14,12 @@
 #define FUTEX_WORDS 64
 #define FUTEX_KINDS 6
 
+/*
+ * The thread that holds a word of a process, where the word tells; 0: it does
+ * not, or the word may not be read.
+ */
+uint32_t futex_holder(int pid, uint64_t address);
+
 struct futex_kind {
 	char name[64]; /* "": in no body */
 	uint64_t samples, blocks;

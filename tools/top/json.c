@@ -3,6 +3,10 @@
 #include "top/top.h"
 
 #include "json.h"
+#include "top/holder.h"
+
+#include <inttypes.h>
+#include <stdio.h>
 
 static const char *const keys[NR_TOP_COUNTERS] = {
 	[TOP_TASKS] = "tasks",
@@ -45,6 +49,19 @@ static void write_nodes(struct json *j, const struct top *t)
 	json_close(j, ']');
 }
 
+/* Of the word that it sleeps in; 0 and -1: not known. */
+static void write_holder(struct json *j, const struct top *t,
+			 const struct top_row *row)
+{
+	const struct top_row *holder = top_holder(t, row);
+	char word[32];
+
+	snprintf(word, sizeof(word), "0x%" PRIx64, row->word);
+	json_text(j, "word", word);
+	json_int(j, "holder_tid", row->holder_tid);
+	json_int(j, "holder", holder ? (int64_t)holder->executor : -1);
+}
+
 static void write_workers(struct json *j, const struct top *t)
 {
 	const struct top_row *row;
@@ -60,6 +77,7 @@ static void write_workers(struct json *j, const struct top *t)
 		json_int(j, "cpu", row->cpu);
 		json_bool(j, "asleep", row->is_asleep);
 		json_text(j, "state", top_state_name(row));
+		write_holder(j, t, row);
 		json_fixed(j, "busy", row->busy, 4);
 		write_rates(j, row->rate);
 		json_close(j, '}');

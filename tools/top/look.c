@@ -211,19 +211,26 @@ static void look_for_probe(struct top *t)
 		pins_close(&t->probe);
 }
 
-/* The state that the probe has of the thread now. */
-static uint32_t probed_state(const struct top *t,
-			     const struct lkdf_stats_block *b)
+/* The state that the probe has of the thread now, and who holds its word. */
+static void look_at_probe(const struct top *t, struct top_row *row,
+			  const struct lkdf_stats_block *b)
 {
 	uint32_t slot = b->probe_slot;
 	struct lkdf_probe_slot s;
 
+	row->probed = LKDF_PROBE_FREE;
+	row->word = 0;
+	row->holder_tid = 0;
 	if (!t->probe.head || !slot || slot > t->probe.nr_slots)
-		return LKDF_PROBE_FREE;
+		return;
 	s = t->probe.slot[slot - 1];
 	if (s.gen != b->probe_gen || !s.tgid || s.state > LKDF_PROBE_FUTEX)
-		return LKDF_PROBE_FREE;
-	return s.state;
+		return;
+	row->probed = s.state;
+	if (s.state != LKDF_PROBE_FUTEX || !s.word)
+		return;
+	row->word = lkdf_probe_show(s.word, t->stats[row->runtime].h.probe_key);
+	row->holder_tid = futex_holder(t->pid, row->word);
 }
 
 struct state {
@@ -276,7 +283,8 @@ static void look_at_row(const struct top *t, const struct table *table,
 		row->before[i] = v;
 	}
 	look_at_events(s, table, row);
-	row->probed = probed_state(t, b);
+	row->tid = b->tid;
+	look_at_probe(t, row, b);
 	if (row->kind == LKDF_EXECUTOR_WORKER)
 		look_at_idle(s, row, ticks, t->seconds * 1e9);
 }

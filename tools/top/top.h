@@ -38,6 +38,8 @@ struct top_row {
 	bool is_started, is_asleep; /* asleep: parked */
 	uint32_t
 		probed; /* enum lkdf_probe_state; FREE: the probe sees it not */
+	uint64_t word; /* that it sleeps in; 0: in none, or not known */
+	uint32_t tid, holder_tid; /* of the word's holder; 0: not known */
 	double busy; /* share of the interval, of a worker */
 	double rate[NR_TOP_COUNTERS]; /* a second */
 

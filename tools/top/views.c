@@ -2,6 +2,7 @@
 /* lkdf top: the views, line by line. */
 #include "top/top.h"
 
+#include "top/holder.h"
 #include "top/page.h"
 
 #include <errno.h>
@@ -195,6 +196,7 @@ static void fill_workers(struct top_page *p, const struct top *t)
 	free(rank);
 	fill_others(p, t, LKDF_EXECUTOR_BLOCKING, "blocking");
 	fill_others(p, t, LKDF_EXECUTOR_OUTSIDE, "outside");
+	top_fill_holders(p, t);
 }
 
 /* ---- kinds --------------------------------------------------------------- */
