@@ -18,4 +18,12 @@ int futex_wait(_Atomic(uint32_t) *word, uint32_t expect, int64_t timeout_ns);
 /* Wakes at most nr sleepers; the number woken. */
 int futex_wake(_Atomic(uint32_t) *word, int nr);
 
+/*
+ * As the calls above, of a sleeper with bits of its own, at least one:
+ * futex_wake_of() wakes only those that have one of its bits.
+ */
+int futex_wait_as(_Atomic(uint32_t) *word, uint32_t expect, int64_t timeout_ns,
+		  uint32_t bits);
+int futex_wake_of(_Atomic(uint32_t) *word, int nr, uint32_t bits);
+
 #endif

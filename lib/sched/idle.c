@@ -388,7 +388,8 @@ static uint64_t sleep_once(struct worker *w)
 		counter_add(w->executor->counters, COUNTER_PARKS, 1);
 		trace_event(w->executor->ring, EVENT_PARK, 0, 0);
 		usdt_1(park, w->id);
-		if (park_sleep_uncalled(&w->node->park, left, &w->is_parking))
+		if (park_sleep_uncalled(&w->node->park, left, &w->is_parking,
+					park_bits(w->cpu)))
 			ticks = 0;
 		else
 			w->wake_link = wake_depth_take(&s->wakes);
@@ -481,8 +482,7 @@ bool idle_find(struct worker *w, uint64_t *item)
 	 */
 	if (found && notify_has_sleeper(s))
 		steal_request_send(w);
-	/* The woken worker wakes the next ones, if there is more than it took.
-	 */
+	/* The woken worker wakes the next ones, if there is more. */
 	is_last = leave_spinners(w);
 	if (found && notify_has_sleeper(s) && !notify_tree(w, *item) && is_last)
 		worker_notify(w, public_for(w));

@@ -12,6 +12,16 @@ static uint64_t look_at_node(struct sched_node *node)
 	return a_load(&node->park.word, seq_cst);
 }
 
+/* A spinner that has lost its CPU to us counts as none. */
+static bool wake_at(struct sched_node *node)
+{
+	uint64_t word = look_at_node(node);
+
+	return park_is_displaced(&node->park, word)
+		       ? park_wake_some(&node->park, 2, 1) != 0
+		       : park_notify(&node->park);
+}
+
 /*
  * Nearest to the node first; not on but. The words that are read of s lie on
  * one node: once, not once for each word.
@@ -29,7 +39,8 @@ static inline bool wake_nearest(struct sched *s, struct sched_node *node,
 		if (&nodes[node->near[i]] == but)
 			continue;
 		word = look_at_node(&nodes[node->near[i]]);
-		if (park_spinners(word))
+		if (park_spinners(word) &&
+		    !park_is_displaced(&nodes[node->near[i]].park, word))
 			return false;
 		is_asleep |= park_sleepers(word) != 0;
 	}
@@ -39,7 +50,7 @@ static inline bool wake_nearest(struct sched *s, struct sched_node *node,
 	 */
 	for (i = 0; is_asleep && i < nr; i++)
 		if (&nodes[node->near[i]] != but &&
-		    park_notify(&nodes[node->near[i]].park))
+		    wake_at(&nodes[node->near[i]]))
 			return true;
 	return false;
 }

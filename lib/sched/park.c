@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <sched.h>
 
 #define TOKEN 1ull
 #define CALL (1ull << 16)
@@ -77,12 +78,14 @@ static _Atomic(uint32_t) *futex_of(struct park *p)
 void park_init(struct park *p)
 {
 	a_store(&p->word, 0, relaxed);
+	a_store(&p->spins_at, 0, relaxed);
 	a_store(&p->bell, 0, relaxed);
 	a_store(&p->is_watched, 0, relaxed);
 }
 
 void park_spin(struct park *p)
 {
+	a_store(&p->spins_at, (uint32_t)sched_getcpu() + 1, relaxed);
 	park_move(a_add(&p->word, park_moves[PARK_SPIN], relaxed), PARK_SPIN,
 		  1);
 }
@@ -169,7 +172,7 @@ static int sleep_on_bell(struct park *p, int64_t timeout_ns,
 }
 
 int park_sleep_uncalled(struct park *p, int64_t timeout_ns,
-			const _Atomic(uint32_t) *uncalled)
+			const _Atomic(uint32_t) *uncalled, uint32_t bits)
 {
 	bool is_over = false;
 	uint32_t half;
@@ -191,7 +194,7 @@ int park_sleep_uncalled(struct park *p, int64_t timeout_ns,
 		if (tokens_of(half))
 			continue;
 		/* The rest of the time is not known here. */
-		is_over = futex_wait(futex_of(p), half, timeout_ns) ==
+		is_over = futex_wait_as(futex_of(p), half, timeout_ns, bits) ==
 				  -ETIMEDOUT ||
 			  timeout_ns >= 0;
 	}
@@ -221,6 +224,20 @@ bool park_found(struct park *p)
 	return !park_spinners(park_move(word, PARK_FOUND, 1));
 }
 
+bool park_is_displaced(struct park *p, uint64_t word)
+{
+	return park_spinners(word) == 1 &&
+	       a_load(&p->spins_at, relaxed) == (uint32_t)sched_getcpu() + 1;
+}
+
+/* After their tokens: sleepers that are bound to other CPUs come first. */
+static void wake_sleepers(struct park *p, int nr)
+{
+	nr -= futex_wake_of(futex_of(p), nr, ~park_bits(sched_getcpu()));
+	if (nr && futex_wake(futex_of(p), nr) < nr)
+		ring_bell(p);
+}
+
 bool park_wake(struct park *p)
 {
 	uint64_t word = a_load(&p->word, relaxed);
@@ -232,8 +249,7 @@ bool park_wake(struct park *p)
 		 * [park.token] and [park.retract]. */
 	} while (!a_cas(&p->word, &word, park_move(word, PARK_GIVE, 1), seq_cst,
 			relaxed));
-	if (!futex_wake(futex_of(p), 1))
-		ring_bell(p);
+	wake_sleepers(p, 1);
 	return true;
 }
 
@@ -250,8 +266,7 @@ uint32_t park_wake_some(struct park *p, uint32_t nr_public, uint32_t most)
 		 * [park.retract]. */
 	} while (!a_cas(&p->word, &word, park_move(word, PARK_GIVE, nr),
 			seq_cst, relaxed));
-	if (futex_wake(futex_of(p), (int)nr) < (int)nr)
-		ring_bell(p);
+	wake_sleepers(p, (int)nr);
 	return (uint32_t)nr;
 }
 

@@ -30,6 +30,10 @@
  * counts a call and wakes all. The others sleep on at once. The callee reads
  * the futex word before its own, so a call that it did not see keeps it from
  * sleeping.
+ *
+ * A waker goes on, so a worker that is bound to the waker's CPU would wait for
+ * it: a token goes to a sleeper that is bound elsewhere, if there is one. For
+ * the same reason the only spinner is no help where it is on the waker's CPU.
  */
 #ifndef SCHED_PARK_H
 #define SCHED_PARK_H
@@ -40,6 +44,9 @@
 struct park {
 	/* Any thread. */
 	_Alignas(CACHE_LINE) _Atomic(uint64_t) word;
+
+	/* Spinners, each when it begins to look: its CPU + 1. A hint. */
+	_Atomic(uint32_t) spins_at;
 
 	/* Set once, by the layer above: a bell's descriptor + 1. */
 	_Atomic(int) bell;
@@ -59,6 +66,12 @@ static inline uint32_t park_sleepers(uint64_t word)
 }
 
 void park_init(struct park *p);
+
+/* A sleeper's CPU, for park_sleep_uncalled(); -1: bound to none. */
+static inline uint32_t park_bits(int cpu)
+{
+	return cpu < 0 ? UINT32_MAX : 1u << ((unsigned)cpu & 31);
+}
 
 /* Busy -> spinner: the worker looks for work. */
 void park_spin(struct park *p);
@@ -91,15 +104,16 @@ static inline bool park_is_watched(struct park *p)
 
 /*
  * Sleeper -> spinner by the bell, by a token, once *uncalled is 0, see
- * park_call(), or, with a timeout >= 0, -ETIMEDOUT, which may come early.
+ * park_call(), or, with a timeout >= 0, -ETIMEDOUT, which may come early. bits:
+ * see park_bits().
  */
 int park_sleep_uncalled(struct park *p, int64_t timeout_ns,
-			const _Atomic(uint32_t) *uncalled);
+			const _Atomic(uint32_t) *uncalled, uint32_t bits);
 
 /* Of a sleeper that nobody calls. */
 static inline int park_sleep(struct park *p, int64_t timeout_ns)
 {
-	return park_sleep_uncalled(p, timeout_ns, NULL);
+	return park_sleep_uncalled(p, timeout_ns, NULL, UINT32_MAX);
 }
 
 /* Sleepers whose words the caller has cleared wake. */
@@ -119,6 +133,9 @@ bool park_wake(struct park *p);
  * take, see policy_nr_wakes(). How many sleepers it woke.
  */
 uint32_t park_wake_some(struct park *p, uint32_t nr_public, uint32_t most);
+
+/* The spinner of this word is on the caller's CPU, where it does not spin. */
+bool park_is_displaced(struct park *p, uint64_t word);
 
 /* Wakes all, whoever spins: for stopping and for news that all must see. */
 void park_wake_all(struct park *p);

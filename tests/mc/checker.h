@@ -79,6 +79,7 @@ struct thread {
 	uint16_t fair[MC_LOCS];
 	/* Asleep on op == MC_FUTEX_SLEEP. */
 	bool is_woken, is_timed;
+	uint32_t bits;
 	/* Rounds of spinning although nobody could move, since which change. */
 	uint32_t idle_at, nr_idle;
 };

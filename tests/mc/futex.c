@@ -48,7 +48,8 @@ static int end_of_sleep(struct thread *t)
 	return 0;
 }
 
-int futex_wait(_Atomic(uint32_t) *word, uint32_t expect, int64_t timeout_ns)
+int futex_wait_as(_Atomic(uint32_t) *word, uint32_t expect, int64_t timeout_ns,
+		  uint32_t bits)
 {
 	struct thread *t = mc.cur;
 	struct loc *l;
@@ -69,6 +70,7 @@ int futex_wait(_Atomic(uint32_t) *word, uint32_t expect, int64_t timeout_ns)
 		return 0;
 	t->is_woken = false;
 	t->is_timed = timeout_ns >= 0;
+	t->bits = bits;
 	explore_point(MC_FUTEX_SLEEP, l, NULL);
 	rc = t->is_woken ? 0 : end_of_sleep(t);
 	step = report_step(MC_FUTEX_SLEEP, l, NULL);
@@ -77,7 +79,12 @@ int futex_wait(_Atomic(uint32_t) *word, uint32_t expect, int64_t timeout_ns)
 	return rc;
 }
 
-int futex_wake(_Atomic(uint32_t) *word, int nr)
+int futex_wait(_Atomic(uint32_t) *word, uint32_t expect, int64_t timeout_ns)
+{
+	return futex_wait_as(word, expect, timeout_ns, UINT32_MAX);
+}
+
+int futex_wake_of(_Atomic(uint32_t) *word, int nr, uint32_t bits)
 {
 	struct thread *asleep[MC_THREADS], *t;
 	struct loc *l;
@@ -90,7 +97,8 @@ int futex_wake(_Atomic(uint32_t) *word, int nr)
 	explore_point(MC_FUTEX_WAKE, l, NULL);
 	for (i = 0; i < mc.sc->nr_threads; i++) {
 		t = &mc.threads[i];
-		if (t->op == MC_FUTEX_SLEEP && t->loc == l && !t->is_woken)
+		if (t->op == MC_FUTEX_SLEEP && t->loc == l && !t->is_woken &&
+		    t->bits & bits)
 			asleep[n++] = t;
 	}
 	for (woken = 0; woken < nr && n > 0; woken++) {
@@ -101,6 +109,17 @@ int futex_wake(_Atomic(uint32_t) *word, int nr)
 	report_step(MC_FUTEX_WAKE, l, NULL)->value = (uint64_t)woken;
 	mc.steps[mc.nr_steps - 1].has_value = 1;
 	return woken;
+}
+
+int futex_wake(_Atomic(uint32_t) *word, int nr)
+{
+	return futex_wake_of(word, nr, UINT32_MAX);
+}
+
+/* Each thread of a scenario has one. */
+int mc_getcpu(void)
+{
+	return mc_self();
 }
 
 /* Who counts on it has accesses that are seq_cst here. */

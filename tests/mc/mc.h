@@ -91,6 +91,9 @@ void mc_bell_carries(void);
 void *mc_alloc(size_t size);
 void mc_free(void *p);
 
+/* What sched_getcpu() is for product code. */
+int mc_getcpu(void);
+
 /* The running thread of the scenario, -1 in init() and final(). */
 int mc_self(void);
 

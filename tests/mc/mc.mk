@@ -85,6 +85,9 @@ $(BUILD)/mc/lib/channel/queue.o: MC_CFLAGS += -Dcalloc=mc_calloc \
 # So that the time is the scenario's.
 $(BUILD)/mc/lib/scope/%.o: MC_CFLAGS += -Dclock_gettime=mc_clock_gettime
 
+# So that the CPU is.
+$(BUILD)/mc/lib/sched/park.o: MC_CFLAGS += -Dsched_getcpu=mc_getcpu
+
 # So that the kernel is the scenario's.
 $(BUILD)/mc/lib/ring/uring.o: MC_CFLAGS += -Dsyscall=mc_syscall
 

@@ -192,7 +192,7 @@ static void work_when_called(void)
 			park_retract(&park);
 			mc_see("retracted");
 		} else {
-			park_sleep_uncalled(&park, -1, &is_parking);
+			park_sleep_uncalled(&park, -1, &is_parking, 1);
 			mc_see("called");
 		}
 		a_store(&is_parking, 0, relaxed);

@@ -120,7 +120,8 @@ static void sleep_once(struct worker *w)
 		park_retract(&node.park);
 	} else {
 		mc_see("sleeps");
-		park_sleep_uncalled(&node.park, -1, &w->is_parking);
+		park_sleep_uncalled(&node.park, -1, &w->is_parking,
+				    park_bits(w->cpu));
 	}
 	part_rise(w);
 }

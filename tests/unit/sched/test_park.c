@@ -11,6 +11,8 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdio.h>
+#include <unistd.h>
 
 #define NR_ROUNDS 2000
 #define ROUNDS_NS (5 * 1000000000ll)
@@ -150,6 +152,114 @@ static void wake_all_asks_nobody(void)
 	is(counts(&p), 400, "with no sleeper there is nothing to give");
 }
 
+/* ---- CPUs --------------------------------------------------------------- */
+
+static struct park shared;
+static _Atomic(int) first_awake; /* 1 or 2; 0: both sleep */
+
+struct sleeper {
+	pthread_t thread;
+	_Atomic(int) tid;
+	int nr, cpu;
+};
+
+static void *sleep_once(void *arg)
+{
+	struct sleeper *me = arg;
+	int nobody = 0;
+
+	park_spin(&shared);
+	park_announce(&shared);
+	a_store(&me->tid, gettid(), relaxed);
+	park_sleep_uncalled(&shared, -1, NULL, park_bits(me->cpu));
+	a_cas(&first_awake, &nobody, me->nr, seq_cst, seq_cst);
+	return NULL;
+}
+
+/* Asleep in the kernel, where it waits for nothing else. */
+static bool is_asleep(struct sleeper *s)
+{
+	char path[64], state = 0;
+	FILE *f;
+
+	if (!a_load(&s->tid, relaxed))
+		return false;
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat",
+		 a_load(&s->tid, relaxed));
+	f = fopen(path, "r");
+	if (!f)
+		return false;
+	if (fscanf(f, "%*d (%*[^)]) %c", &state) != 1)
+		state = 0;
+	fclose(f);
+	return state == 'S';
+}
+
+static void put_asleep(struct sleeper *s, int nr, int cpu)
+{
+	int64_t end = clock_now_ns() + HANG_NS;
+
+	s->nr = nr;
+	s->cpu = cpu;
+	a_store(&s->tid, 0, relaxed);
+	pthread_create(&s->thread, NULL, sleep_once, s);
+	while (!is_asleep(s) && clock_now_ns() < end)
+		sched_yield();
+}
+
+/* Stays where it is. */
+static int bind_self(cpu_set_t *before)
+{
+	int cpu = sched_getcpu();
+	cpu_set_t set;
+
+	sched_getaffinity(0, sizeof(*before), before);
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	return sched_setaffinity(0, sizeof(set), &set) ? -1 : cpu;
+}
+
+static void a_waker_keeps_its_cpu(void)
+{
+	struct sleeper here, elsewhere;
+	cpu_set_t before;
+	int cpu = bind_self(&before);
+
+	park_init(&shared);
+	put_asleep(&here, 1, cpu);
+	put_asleep(&elsewhere, 2, cpu + 1);
+	ok(park_wake(&shared), "two sleep, one is woken");
+	while (!a_load(&first_awake, seq_cst))
+		sched_yield();
+	is(a_load(&first_awake, seq_cst), 2,
+	   "not the first one, which is bound to the waker's CPU");
+	pthread_join(elsewhere.thread, NULL);
+	park_found(&shared);
+	ok(park_wake(&shared), "the other one is woken");
+	is(pthread_join(here.thread, NULL), 0, "if nobody else sleeps");
+	park_found(&shared);
+	is(counts(&shared), 0, "nobody is left");
+	sched_setaffinity(0, sizeof(before), &before);
+}
+
+static void a_spinner_loses_its_cpu(void)
+{
+	cpu_set_t before;
+	struct park p;
+
+	park_init(&p);
+	bind_self(&before);
+	park_spin(&p);
+	ok(park_is_displaced(&p, word_of(&p)),
+	   "the spinner began where this thread is: it does not spin now");
+	park_spin(&p);
+	ok(!park_is_displaced(&p, word_of(&p)), "one of two may");
+	park_found(&p);
+	a_store(&p.spins_at, a_load(&p.spins_at, relaxed) + 1, relaxed);
+	ok(!park_is_displaced(&p, word_of(&p)), "so may one elsewhere");
+	sched_setaffinity(0, sizeof(before), &before);
+}
+
 /* Work for anybody: a token has no name, so neither may work. */
 struct crew {
 	struct park p;
@@ -257,6 +367,8 @@ int main(void)
 	token_belongs_to_anybody();
 	timeout_is_told();
 	wake_all_asks_nobody();
+	a_waker_keeps_its_cpu();
+	a_spinner_loses_its_cpu();
 	no_wake_up_is_lost();
 	return tap_end();
 }

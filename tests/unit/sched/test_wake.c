@@ -6,6 +6,7 @@
 #include "sched/sched.h"
 #include "tests/tap.h"
 
+#include <sched.h>
 #include <string.h>
 
 #define MASK 63
@@ -159,11 +160,28 @@ static void many_at_once_wake_a_fourth(void)
 	is(first_of(1000, 0), NR_WORKERS - 1, "no more than there are");
 }
 
+/* It does not spin: this thread has its CPU. */
+static void a_spinner_without_its_cpu_is_none(void)
+{
+	cpu_set_t before, set;
+
+	sched_getaffinity(0, sizeof(before), &before);
+	CPU_ZERO(&set);
+	CPU_SET(sched_getcpu(), &set);
+	sched_setaffinity(0, sizeof(set), &set);
+	start(0);
+	park_spin(&node.park);
+	ok(notify_any(&s, &node), "a sleeper is woken beside it");
+	ok(!notify_any(&s, &node), "and no other one while that one looks");
+	sched_setaffinity(0, sizeof(before), &before);
+}
+
 int main(void)
 {
 	tap_start(30);
 	a_burst_is_a_tree();
 	its_depth_is_small();
 	many_at_once_wake_a_fourth();
+	a_spinner_without_its_cpu_is_none();
 	return tap_end();
 }
