@@ -23,6 +23,9 @@ typedef struct CUfunc_st *cu_function;
 typedef struct CUstream_st *cu_stream;
 typedef struct CUevent_st *cu_event;
 typedef struct CUmemPoolHandle_st *cu_pool;
+typedef struct CUgraph_st *cu_graph;
+typedef struct CUgraphExec_st *cu_exec;
+typedef struct CUgraphExecUpdateResultInfo_st cu_updated; /* < 64 bytes */
 typedef size_t (*cu_shared_fn)(int block);
 
 /* Numbers of the toolkit's header. */
@@ -64,6 +67,7 @@ enum cu_number {
 	CU_NOT_SUPPORTED = 801,
 	CU_SYSTEM_DRIVER_MISMATCH = 803,
 	CU_COMPAT_NOT_SUPPORTED_ON_DEVICE = 804,
+	CU_GRAPH_UPDATE_FAILURE = 910,
 	CU_UNKNOWN = 999,
 
 	CU_ATTR_MAX_BLOCK = 1,
@@ -96,6 +100,7 @@ enum cu_number {
 	CU_HOST_MAPPED = 2,
 	CU_MANAGED_GLOBAL = 1,
 	CU_POOL_RELEASE_THRESHOLD = 4,
+	CU_CAPTURE_RELAXED = 2,
 };
 
 /*
@@ -156,7 +161,15 @@ enum cu_number {
 	     cu_function, cu_shared_fn, size_t, int) \
 	call(cuLaunchKernel, v4000, cu_function, unsigned, unsigned, \
 	     unsigned, unsigned, unsigned, unsigned, unsigned, cu_stream, \
-	     void **, void **)
+	     void **, void **) \
+	call(cuStreamBeginCapture, v10010, cu_stream, unsigned) \
+	call(cuStreamEndCapture, v10000, cu_stream, cu_graph *) \
+	call(cuGraphInstantiateWithFlags, v11040, cu_exec *, cu_graph, \
+	     unsigned long long) \
+	call(cuGraphExecUpdate, v12000, cu_exec, cu_graph, cu_updated *) \
+	call(cuGraphLaunch, v10000, cu_exec, cu_stream) \
+	call(cuGraphExecDestroy, v10000, cu_exec) \
+	call(cuGraphDestroy, v10000, cu_graph)
 
 /* Asked for in their own version: NULL where the driver is older. */
 #define CUDA_LATER_CALLS(call) \

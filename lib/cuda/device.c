@@ -35,6 +35,12 @@ int cuda_number(const struct cuda_device *d, unsigned what)
 	return d->cuda.cuDeviceGetAttribute(&v, what, d->id) ? 0 : v;
 }
 
+void cuda_count(const struct cuda_device *d, enum cuda_counted what)
+{
+	if (d->count)
+		d->count(d->count_u, what);
+}
+
 static uint32_t attr_number(const struct cuda_device *d, unsigned what)
 {
 	int v = cuda_number(d, what);
@@ -64,6 +70,7 @@ struct cuda_device *cuda_create(const struct cuda *cuda, cu_device id,
 	d->cuda = *cuda;
 	d->id = id;
 	pthread_mutex_init(&d->lock, NULL);
+	list_init(&d->graphs);
 	d->arch = 10 * cuda_number(d, CU_ATTR_MAJOR) +
 		  cuda_number(d, CU_ATTR_MINOR);
 	d->block_shared = attr_number(d, CU_ATTR_BLOCK_SHARED);
@@ -199,6 +206,7 @@ static void close_context(struct cuda_device *d)
 	cu_context before = cuda_enter(d);
 	bool is_over = cuda_close_watches(d);
 
+	cuda_forget_graphs(d, NULL);
 	cuda_close_queues(d, !is_over);
 	if (is_over)
 		cuda_settle(d);
@@ -230,6 +238,7 @@ static void *queue_of(void *dev, unsigned queue)
 {
 	struct cuda_device *d = dev;
 
+	cuda_flush(d, queue);
 	cuda_enter(d);
 	return d->queue[queue].stream;
 }

@@ -18,6 +18,7 @@
 #define CUDA_DEVICE_H
 
 #include "base/atomic.h"
+#include "cuda/batch.h"
 #include "cuda/load.h"
 
 #include <lkdf/device.h>
@@ -43,6 +44,7 @@ struct cuda_queue {
 	bool has_quiet; /* a launch without a number is the last command */
 	uint32_t size; /* of ring, a power of two */
 	struct lkdf_device_op *ring; /* of number n: at n modulo size */
+	struct cuda_batch *batch; /* launches that are held; NULL: none was */
 };
 
 /* Memory that is not simply what the driver's pool gave. */
@@ -95,9 +97,18 @@ struct cuda_card {
 				       * were left when a device was closed */
 };
 
+/* The back end counts them. */
+enum cuda_counted {
+	CUDA_GRAPHS, /* runs of CUDA graphs */
+	CUDA_UPDATES, /* graphs that got other values */
+	CUDA_REFUSED, /* batches that became none */
+};
+
 struct cuda_settings {
 	const char *library, *nvrtc; /* "": the usual ones */
 	const char *cache; /* directory of compiled texts; "": none */
+	void (*count)(void *u, enum cuda_counted what); /* on any launcher */
+	void *u;
 };
 
 struct cuda_device {
@@ -107,6 +118,8 @@ struct cuda_device {
 	struct cuda_card *card;
 	cu_stream foreign; /* the program's: all kernels go there; or NULL */
 	char nvrtc[CUDA_PATH_SIZE], cache[CUDA_PATH_SIZE]; /* of settings */
+	void (*count)(void *u, enum cuda_counted what); /* likewise */
+	void *count_u;
 	int arch; /* 90 of sm_90 */
 	uint32_t block_shared; /* bytes, at most */
 	uint32_t max_block[3], max_grid[3];
@@ -126,6 +139,10 @@ struct cuda_device {
 	struct cuda_block *blocks;
 	struct cuda_late *late;
 	int64_t quiet_since; /* ns; 0: something has ended since */
+	cu_stream capture; /* nothing runs in it */
+	struct list graphs; /* the last one used first */
+	unsigned nr_graphs;
+	cu_result broken; /* a launch has lost the device: poll() says so */
 };
 
 extern const struct lkdf_device_ops cuda_ops;
@@ -163,6 +180,8 @@ void cuda_leave(const struct cuda_device *d, cu_context before);
 /* err() with the name of the call and of its error. */
 int cuda_fails(const struct cuda_device *d, const char *call, cu_result r);
 
+void cuda_count(const struct cuda_device *d, enum cuda_counted what);
+
 /* ---- queues ------------------------------------------------------------- */
 
 /* Words of the host that the card may write, zeroed. 0 or -errno. */
@@ -173,7 +192,16 @@ int cuda_open_queues(struct cuda_device *d, unsigned nr);
 /* keeps_words: the call does not wait for kernels of the program. */
 void cuda_close_queues(struct cuda_device *d, bool keeps_words);
 
-/* Before the stream of the queue is given a command; 0 or -errno. */
+/* The ring has room for so many more; 0 or -errno. */
+int cuda_make_room(struct cuda_queue *q, uint32_t nr);
+
+/* The op has the next number. */
+void cuda_give_number(struct cuda_queue *q, struct lkdf_device_op op);
+
+/*
+ * Before the stream of the queue is given a command, behind what the queue
+ * holds; 0 or -errno.
+ */
 int cuda_begin_command(struct cuda_device *d, unsigned queue);
 
 /*

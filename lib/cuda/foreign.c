@@ -66,6 +66,8 @@ int cuda_adopt(void *dev, void *queue, void **out)
 		return err(-ENOMEM, "no memory");
 	memcpy(d->nvrtc, from->nvrtc, sizeof(d->nvrtc));
 	memcpy(d->cache, from->cache, sizeof(d->cache));
+	d->count = from->count;
+	d->count_u = from->count_u;
 	d->foreign = queue;
 	d->context = context;
 	*out = d;

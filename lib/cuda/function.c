@@ -117,6 +117,7 @@ void cuda_drop(void *dev, void *function)
 		at = &k->next;
 	*at = k->next;
 	pthread_mutex_unlock(&d->lock);
+	cuda_forget_graphs(d, k);
 	before = cuda_enter(d);
 	cuda_give_back(d, k->module, 0);
 	cuda_leave(d, before);

@@ -10,10 +10,6 @@
 
 #include <errno.h>
 
-struct shape {
-	unsigned grid[3], block[3], dynamic;
-};
-
 struct values {
 	cu_ptr address[LKDF_MAX_PARAMS];
 	void *param[LKDF_MAX_PARAMS];
@@ -95,7 +91,7 @@ static uint32_t choose_block(const struct cuda_device *d, struct cuda_known *k,
 }
 
 static int set_grid(const struct cuda_device *d, const struct lkdf_launch *l,
-		    unsigned i, struct shape *s)
+		    unsigned i, struct cuda_shape *s)
 {
 	uint64_t items = l->range[i] ? l->range[i] : 1, nr;
 
@@ -110,7 +106,7 @@ static int set_grid(const struct cuda_device *d, const struct lkdf_launch *l,
 }
 
 static int check_block(const struct cuda_device *d, const struct cuda_known *k,
-		       const struct lkdf_launch *l, const struct shape *s)
+		       const struct lkdf_launch *l, const struct cuda_shape *s)
 {
 	uint64_t threads = 1;
 	unsigned i;
@@ -133,7 +129,7 @@ static int check_block(const struct cuda_device *d, const struct cuda_known *k,
 
 /* With a block that is given the items are rounded up to whole blocks. */
 static int set_shape(const struct cuda_device *d, struct cuda_known *k,
-		     const struct lkdf_launch *l, struct shape *s)
+		     const struct lkdf_launch *l, struct cuda_shape *s)
 {
 	unsigned i;
 	int rc;
@@ -176,35 +172,41 @@ static int raise_dynamic(const struct cuda_device *d, struct cuda_known *k,
 	return 0;
 }
 
-int cuda_launch(void *dev, unsigned queue, const struct lkdf_launch *l,
-		struct lkdf_device_op op)
+/* All that the driver is to be told; 0 or -errno. */
+static int set_step(struct cuda_device *d, const struct lkdf_launch *l,
+		    struct cuda_step *s, struct values *v)
 {
-	struct cuda_device *d = dev;
-	struct values v = { .nr = 0 };
-	struct cuda_known *k;
+	struct cuda_known *k = s->known;
 	uint64_t dynamic;
-	struct shape s;
-	cu_result r;
-	int rc = cuda_know(d, l->function, NULL, &k);
+	int rc = set_values(k, l, v, &dynamic);
 
-	if (rc)
-		return rc;
-	rc = set_values(k, l, &v, &dynamic);
 	if (!rc)
 		rc = raise_dynamic(d, k, l, dynamic);
 	if (rc)
 		return rc;
-	s.dynamic = (unsigned)dynamic;
-	rc = set_shape(d, k, l, &s);
+	s->shape.dynamic = (unsigned)dynamic;
+	return set_shape(d, k, l, &s->shape);
+}
+
+int cuda_launch(void *dev, unsigned queue, const struct lkdf_launch *l,
+		struct lkdf_device_op op)
+{
+	struct cuda_device *d = dev;
+	bool is_quiet = l->flags & LKDF_LAUNCH_QUIET;
+	struct values v = { .nr = 0 };
+	struct cuda_step s = { .has_word = 0 };
+	cu_result r;
+	int rc = cuda_know(d, l->function, NULL, &s.known);
+
 	if (!rc)
-		rc = cuda_begin_command(d, queue);
+		rc = set_step(d, l, &s, &v);
+	if (rc || cuda_hold(d, queue, &s, v.param, is_quiet, op))
+		return rc;
+	rc = cuda_begin_command(d, queue);
 	if (rc)
 		return rc;
-	r = d->cuda.cuLaunchKernel(k->function, s.grid[0], s.grid[1], s.grid[2],
-				   s.block[0], s.block[1], s.block[2],
-				   s.dynamic, d->queue[queue].stream, v.param,
-				   NULL);
-	if (r || !(l->flags & LKDF_LAUNCH_QUIET))
+	r = cuda_run_step(d, &s, v.param, d->queue[queue].stream);
+	if (r || !is_quiet)
 		return cuda_end_command(d, queue, "cuLaunchKernel", r, op);
 	/* The word of a later one says that this one has ended. */
 	d->queue[queue].has_quiet = true;

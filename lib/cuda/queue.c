@@ -73,6 +73,8 @@ int cuda_open_queues(struct cuda_device *d, unsigned nr)
 		if (!rc)
 			d->nr_queues++;
 	}
+	if (!rc && !d->foreign)
+		rc = open_stream(d, &d->capture);
 	return rc;
 }
 
@@ -87,12 +89,23 @@ void cuda_close_queues(struct cuda_device *d, bool keeps_words)
 			d->cuda.cuStreamDestroy(q->stream);
 		}
 		free(q->ring);
+		free(q->batch);
 		q->ring = NULL;
+		q->batch = NULL;
 		q->given = q->ended = q->size = 0;
 	}
+	if (d->capture)
+		d->cuda.cuStreamDestroy(d->capture);
+	d->capture = NULL;
 	if (d->words && !keeps_words)
 		d->cuda.cuMemFreeHost(d->words);
 	d->words = NULL;
+}
+
+static bool is_at_work(const struct cuda_queue *q)
+{
+	return q->given != q->ended || q->has_quiet ||
+	       (q->batch && q->batch->nr);
 }
 
 bool cuda_is_idle(const struct cuda_device *d)
@@ -100,19 +113,23 @@ bool cuda_is_idle(const struct cuda_device *d)
 	unsigned i;
 
 	for (i = 0; i < d->nr_queues; i++)
-		if (d->queue[i].given != d->queue[i].ended ||
-		    d->queue[i].has_quiet)
+		if (is_at_work(&d->queue[i]))
 			return false;
 	return !a_load(&d->card->nr_watched, relaxed);
 }
 
 /* ---- commands ----------------------------------------------------------- */
 
-static int grow_ring(struct cuda_queue *q)
+int cuda_make_room(struct cuda_queue *q, uint32_t nr)
 {
 	uint32_t size = q->size ? 2 * q->size : FIRST_RING, n;
-	struct lkdf_device_op *ring = calloc(size, sizeof(*ring));
+	struct lkdf_device_op *ring;
 
+	if (q->given - q->ended + nr <= q->size)
+		return 0;
+	while (q->given - q->ended + nr > size)
+		size *= 2;
+	ring = calloc(size, sizeof(*ring));
 	if (!ring)
 		return err(-ENOMEM, "cuda: no memory");
 	for (n = q->ended; n != q->given; n++)
@@ -137,13 +154,20 @@ static int check_capture(const struct cuda_device *d)
 int cuda_begin_command(struct cuda_device *d, unsigned queue)
 {
 	struct cuda_queue *q = &d->queue[queue];
-	int rc = 0;
+	int rc;
 
-	if (q->given - q->ended == q->size)
-		rc = grow_ring(q);
+	cuda_flush(d, queue);
+	rc = cuda_make_room(q, 1);
 	if (!rc && d->foreign && q->stream == d->foreign)
 		rc = check_capture(d);
 	return rc;
+}
+
+void cuda_give_number(struct cuda_queue *q, struct lkdf_device_op op)
+{
+	q->has_quiet = false;
+	q->ring[q->given & (q->size - 1)] = op;
+	q->given++;
 }
 
 int cuda_end_command(struct cuda_device *d, unsigned queue, const char *call,
@@ -161,9 +185,7 @@ int cuda_end_command(struct cuda_device *d, unsigned queue, const char *call,
 		lkdf_device_done(op, cuda_fails(d, "cuStreamWriteValue32", r));
 		return 0;
 	}
-	q->has_quiet = false;
-	q->ring[q->given & (q->size - 1)] = op;
-	q->given++;
+	cuda_give_number(q, op);
 	return 0;
 }
 
@@ -284,6 +306,13 @@ static cu_result ask_driver(const struct cuda_device *d)
 	return r == CU_NOT_READY ? CU_SUCCESS : r;
 }
 
+static int tell_lost(struct cuda_device *d, const char *call, cu_result r)
+{
+	cuda_lose_watches(d, -ENODEV);
+	cuda_fails(d, call, r);
+	return -ENODEV;
+}
+
 static int look_for_faults(struct cuda_device *d)
 {
 	int64_t now = clock_now_ns();
@@ -295,19 +324,19 @@ static int look_for_faults(struct cuda_device *d)
 		return 0;
 	d->quiet_since = now;
 	r = ask_driver(d);
-	if (!r)
-		return 0;
-	cuda_lose_watches(d, -ENODEV);
-	cuda_fails(d, "cuStreamQuery", r);
-	return -ENODEV;
+	return r ? tell_lost(d, "cuStreamQuery", r) : 0;
 }
 
+/* The step in which launches were held is over. */
 int cuda_poll(void *dev)
 {
 	struct cuda_device *d = dev;
 	int nr = cuda_ask_watches(d);
 	unsigned i;
 
+	cuda_flush_all(d);
+	if (d->broken)
+		return tell_lost(d, "cuLaunchKernel", d->broken);
 	for (i = 0; i < d->nr_queues; i++)
 		nr += take_ended(&d->queue[i]);
 	if (d->late && cuda_is_idle(d))

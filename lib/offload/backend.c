@@ -19,6 +19,18 @@ static void keep_why(struct lkdf *rt, const char *why)
 	snprintf(text + used, size - used, "%s%s", used ? "; " : "", why);
 }
 
+static void count_cuda(void *u, enum cuda_counted what)
+{
+	static const enum counter counters[] = {
+		[CUDA_GRAPHS] = COUNTER_CUDA_GRAPHS,
+		[CUDA_UPDATES] = COUNTER_CUDA_UPDATES,
+		[CUDA_REFUSED] = COUNTER_CUDA_REFUSED,
+	};
+	const struct lkdf *rt = u;
+
+	trace_count_outside(trace_outside(&rt->trace), counters[what], 1);
+}
+
 static void add_cuda(struct lkdf *rt)
 {
 	const struct options *o = rt->options;
@@ -26,6 +38,8 @@ static void add_cuda(struct lkdf *rt)
 		.library = o->cuda_library,
 		.nvrtc = o->nvrtc_library,
 		.cache = o->kernel_cache,
+		.count = count_cuda,
+		.u = rt,
 	};
 	struct lkdf_device_ops ops = cuda_ops;
 	struct cuda_device *v[LKDF_MAX_DEVICES];

@@ -80,6 +80,12 @@
 	  "in which a device was at kernels, once they are done")              \
 	X(COPIES_NS, "device.copies_ns", "ns",                                 \
 	  "in which a device was at copies, once they are done")               \
+	X(CUDA_GRAPHS, "cuda.graphs", "runs",                                  \
+	  "of CUDA graphs, each of several kernels given together")            \
+	X(CUDA_UPDATES, "cuda.updates", "graphs",                              \
+	  "of CUDA that got other values or addresses before a run")           \
+	X(CUDA_REFUSED, "cuda.refused", "graphs",                              \
+	  "that CUDA's driver refused: their kernels go one by one")           \
 	X(PLACED, "data.placed", "tasks",                                      \
 	  "sent to the node where a fact says that their pages are")           \
 	X(FOLLOWED, "data.followed", "blocks",                                 \

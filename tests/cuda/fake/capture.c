@@ -102,14 +102,18 @@ static cu_result end_capture(struct CUstream_st *s, cu_graph *out)
 	return 0;
 }
 
+/* It ends also where a test lets the call fail. */
 cu_result cuStreamEndCapture(cu_stream handle, cu_graph *out)
 {
-	cu_result r = enter(E_cuStreamEndCapture, NEEDS_DRIVER);
+	cu_result r = enter(E_cuStreamEndCapture, NEEDS_DRIVER), found;
 	struct CUstream_st *s = NULL;
 
-	if (!r)
-		r = stream_find(E_cuStreamEndCapture, handle, &s);
-	return leave(r ? r : end_capture(s, out));
+	found = stream_find(E_cuStreamEndCapture, handle, &s);
+	if (found)
+		return leave(r ? r : found);
+	if (r && s->capture)
+		s->capture->broken = r;
+	return leave(r && !s->capture ? r : end_capture(s, out));
 }
 
 cu_result cuStreamIsCapturing(cu_stream handle, unsigned *state)

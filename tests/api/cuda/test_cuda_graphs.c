@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Kernels of sealed graphs as CUDA graphs: captured when they come the second
+ * time, run again from then on, with other values as well; tasks on CPUs take
+ * results from the middle; what the driver refuses goes kernel by kernel. The
+ * driver for tests says how often it was called.
+ */
+#include "tests/api/device/region.h"
+
+#include <dlfcn.h>
+
+#define NR DEVICE_NR
+#define SHORT 6 /* kernels of a graph without a word in the middle */
+
+static struct lkdf *rt;
+static struct lkdf_place *place;
+static struct lkdf_kind *step;
+
+/* ---- the driver for tests ----------------------------------------------- */
+
+static long (*nr_calls)(const char *call);
+static int (*let_fail)(const char *call, unsigned result, unsigned after);
+
+/* Not on the driver of a card. */
+static bool find_control(void)
+{
+	void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD), *f;
+
+	if (!driver)
+		return false;
+	f = dlsym(driver, "fake_cuda_calls");
+	memcpy(&nr_calls, &f, sizeof(f));
+	f = dlsym(driver, "fake_cuda_fail");
+	memcpy(&let_fail, &f, sizeof(f));
+	dlclose(driver);
+	return nr_calls && let_fail;
+}
+
+static uint64_t graphs(void)
+{
+	return stat_of(rt, "lkdf.cuda.graphs");
+}
+
+static uint64_t updates(void)
+{
+	return stat_of(rt, "lkdf.cuda.updates");
+}
+
+static uint64_t refused(void)
+{
+	return stat_of(rt, "lkdf.cuda.refused");
+}
+
+/* ---- chains ------------------------------------------------------------- */
+
+struct chain {
+	struct lkdf_graph *g;
+	struct lkdf_data *d;
+	unsigned nr, block; /* block: of a launch, 0: as the driver chooses */
+	uint64_t by, x; /* what all words are */
+};
+
+static void open_chain(struct chain *c, struct lkdf_data *d, unsigned nr,
+		       uint64_t by)
+{
+	const struct lkdf_use use = { d, LKDF_RW, 0 };
+	unsigned i;
+
+	*c = (struct chain){ .d = d, .nr = nr, .by = by };
+	must(lkdf_graph_create(rt, NULL, &c->g));
+	for (i = 0; i < nr; i++)
+		add_task(c->g, step, place, &use, 1, by);
+	must(lkdf_graph_seal(c->g, NULL));
+}
+
+/* x: of the data, before and after. */
+static void run_chain(struct chain *c, uint64_t *x, const char *what)
+{
+	unsigned i;
+
+	is(run(c->g, NULL), 0, "%s: a run", what);
+	for (i = 0; i < c->nr; i++)
+		*x = 3 * *x + c->by;
+	is(device_first_wrong(c->d, NR, *x), -1, "%s: is right", what);
+}
+
+static void close_chain(struct chain *c)
+{
+	lkdf_graph_put(c->g);
+}
+
+static void the_second_run_is_captured(void)
+{
+	struct lkdf_data *d = device_data(rt, NR, 1);
+	long launches, captures;
+	uint64_t x = 1, before;
+	struct chain c;
+
+	open_chain(&c, d, SHORT, 1);
+	before = graphs();
+	run_chain(&c, &x, "first");
+	is(graphs() - before, 0, "the first run has no CUDA graph");
+	launches = nr_calls("cuLaunchKernel");
+	captures = nr_calls("cuStreamBeginCapture");
+	run_chain(&c, &x, "second");
+	is(graphs() - before, 1, "the second one has");
+	is(nr_calls("cuStreamBeginCapture") - captures, 1, "it was captured");
+	is(nr_calls("cuLaunchKernel") - launches, SHORT, "launch by launch");
+	run_chain(&c, &x, "third");
+	run_chain(&c, &x, "fourth");
+	is(graphs() - before, 3, "so have all others");
+	is(nr_calls("cuLaunchKernel") - launches, SHORT,
+	   "which launch no kernel any more");
+	is(updates(), 0, "nothing has changed");
+	close_chain(&c);
+	lkdf_data_put(d);
+}
+
+/* Two graphs whose kernels differ in a value only. */
+static void other_values_change_the_graph(void)
+{
+	struct lkdf_data *d = device_data(rt, NR, 1);
+	uint64_t x = 1, before = updates();
+	long made = nr_calls("cuGraphInstantiateWithFlags");
+	struct chain one, two;
+
+	open_chain(&one, d, SHORT + 1, 1);
+	open_chain(&two, d, SHORT + 1, 2);
+	run_chain(&one, &x, "one");
+	run_chain(&one, &x, "one again");
+	run_chain(&two, &x, "other values");
+	is(updates() - before, 1, "other values: the graph is updated");
+	run_chain(&one, &x, "the first values");
+	is(updates() - before, 2, "and again");
+	is(nr_calls("cuGraphInstantiateWithFlags") - made, 1, "it is one");
+	close_chain(&two);
+	close_chain(&one);
+	lkdf_data_put(d);
+}
+
+/* More than one batch: some lie behind each other in the queue. */
+static void long_chains_are_right(void)
+{
+	struct lkdf_data *d = device_data(rt, NR, 1);
+	uint64_t x = 1, before = graphs();
+	struct chain c;
+	int i;
+
+	open_chain(&c, d, 700, 3);
+	for (i = 0; i < 4; i++)
+		run_chain(&c, &x, "700 kernels");
+	ok(graphs() > before, "700 kernels: %llu runs of graphs",
+	   (unsigned long long)(graphs() - before));
+	close_chain(&c);
+	lkdf_data_put(d);
+}
+
+/* ---- a task in the middle ----------------------------------------------- */
+
+/* The kernel waits until the task has seen the result of the one before. */
+static const char wait_text[] =
+	"extern \"C\" __global__ void stay(unsigned long *x, unsigned long at)\n"
+	"{\n"
+	"	volatile unsigned long *flag = (unsigned long *)at;\n"
+	"	for (int i = 0; i < 60000 && !*flag; i++)\n"
+	"		__nanosleep(1000000);\n"
+	"	if (!threadIdx.x)\n"
+	"		x[0] = *flag;\n"
+	"}\n";
+
+static struct lkdf_kind *wait_kind(void)
+{
+	const struct lkdf_code code = { .device = "cuda",
+					.image = wait_text,
+					.entry = "stay" };
+	struct lkdf_kind *k = NULL;
+
+	must(lkdf_kind_create_kernel(
+		rt,
+		LKDF_KERNEL(.kind = LKDF_KIND(.name = "stay",
+					      .arg_size = sizeof(uint64_t)),
+			    .code = &code, .nr_code = 1,
+			    .range_from = LKDF_RANGE_VALUE,
+			    .range = { 1, 1, 1 }),
+		&k));
+	return k;
+}
+
+static uint64_t *flag;
+
+static int raise_body(struct lkdf_ctx *c, void *arg)
+{
+	uint64_t *x = lkdf_ptr(c, 0);
+
+	(void)arg;
+	__atomic_store_n(flag, x[NR - 1], __ATOMIC_RELEASE);
+	return 0;
+}
+
+/* step, copy -> task; step ... and the one that waits for the task. */
+static void build_middle(struct lkdf_graph *g, struct lkdf_data **d,
+			 struct lkdf_kind *copy, struct lkdf_kind *see,
+			 struct lkdf_kind *wait)
+{
+	const struct lkdf_use rw = { d[0], LKDF_RW, 0 },
+			      read = { d[1], LKDF_READ, 0 },
+			      both[] = { { d[0], LKDF_READ, 0 },
+					 { d[1], LKDF_WRITE, 0 } };
+	unsigned i;
+
+	for (i = 0; i < 3; i++)
+		add_task(g, step, place, &rw, 1, 1);
+	add_task(g, copy, place, both, 2, 0);
+	add_task(g, see, NULL, &read, 1, 0);
+	for (i = 0; i < 2; i++)
+		add_task(g, step, place, &rw, 1, 1);
+	add_task(g, wait, place, &rw, 1, (uintptr_t)flag);
+	must(lkdf_graph_seal(g, NULL));
+}
+
+static void a_task_takes_a_result_from_the_middle(void)
+{
+	struct lkdf_data *d[] = { device_data(rt, NR, 1),
+				  device_data(rt, NR, 0) };
+	struct lkdf_kind *wait = wait_kind(), *copy = device_kind(rt, "copy"),
+			 *see = api_kind(rt, "see", raise_body,
+					 sizeof(uint64_t), 0);
+	uint64_t want, *x;
+	struct lkdf_graph *g;
+	void *at = NULL;
+	int i, rc;
+
+	must(lkdf_alloc(place, LKDF_MEM_MANAGED, 4096, 4096, "flag", &at));
+	flag = at;
+	must(lkdf_graph_create(rt, NULL, &g));
+	build_middle(g, d, copy, see, wait);
+	for (i = 0; i < 4; i++) {
+		__atomic_store_n(flag, 0, __ATOMIC_RELEASE);
+		must(lkdf_data_acquire(d[0], LKDF_WRITE, -1, &at));
+		for (x = at; x < (uint64_t *)at + NR; x++)
+			*x = 1;
+		lkdf_data_release(d[0]);
+		rc = run(g, NULL);
+		is(rc, 0, "a run with a task in the middle");
+		must(lkdf_data_acquire(d[0], LKDF_READ, -1, &at));
+		want = *(uint64_t *)at;
+		lkdf_data_release(d[0]);
+		is(want, steps(1, 3),
+		   "the task has begun before the last kernel has ended");
+	}
+	lkdf_graph_put(g);
+	lkdf_free(rt, flag);
+	lkdf_kind_put(wait);
+	lkdf_kind_put(copy);
+	lkdf_kind_put(see);
+	lkdf_data_put(d[0]);
+	lkdf_data_put(d[1]);
+}
+
+/* ---- what is refused ---------------------------------------------------- */
+
+/* A call that fails once, and what that makes of four runs of a new graph. */
+static const struct trouble {
+	const char *call;
+	unsigned error;
+	unsigned graphs, refused, updates;
+} troubles[] = {
+	{ "cuStreamBeginCapture", 401, 0, 1, 0 },
+	{ "cuStreamEndCapture", 901, 0, 1, 0 },
+	{ "cuGraphInstantiateWithFlags", 2, 0, 1, 0 },
+	{ "cuGraphLaunch", 1, 0, 1, 0 },
+	/* Two chains with values of their own in turns. */
+	{ "cuGraphExecUpdate", 910, 3, 0, 2 },
+	{ "cuGraphExecUpdate", 1, 1, 1, 0 },
+};
+
+static void run_trouble(const struct trouble *t, unsigned nr)
+{
+	struct lkdf_data *d = device_data(rt, NR, 1);
+	uint64_t had[] = { graphs(), refused(), updates() }, x = 1;
+	bool is_update = !strcmp(t->call, "cuGraphExecUpdate");
+	struct chain c[2];
+
+	open_chain(&c[0], d, nr, 1);
+	open_chain(&c[1], d, nr, 2);
+	must(let_fail(t->call, t->error, 0));
+	run_chain(&c[0], &x, t->call);
+	run_chain(&c[0], &x, t->call);
+	run_chain(&c[is_update], &x, t->call);
+	run_chain(&c[0], &x, t->call);
+	is(graphs() - had[0], t->graphs, "%s: runs of graphs", t->call);
+	is(refused() - had[1], t->refused, "%s: refused", t->call);
+	is(updates() - had[2], t->updates, "%s: updates", t->call);
+	close_chain(&c[1]);
+	close_chain(&c[0]);
+	lkdf_data_put(d);
+}
+
+static void what_is_refused_goes_kernel_by_kernel(void)
+{
+	size_t i;
+
+	/* Chains below eight have one batch, so each has another length. */
+	for (i = 0; i < sizeof(troubles) / sizeof(troubles[0]); i++) {
+		lkdf_kind_put(step);
+		step = device_kind(rt, "step");
+		run_trouble(&troubles[i], SHORT);
+	}
+}
+
+/* The launch of a graph and of a kernel say that a kernel has faulted. */
+static void a_fault_is_that_of_its_task(void)
+{
+	struct lkdf_data *d = device_data(rt, NR, 1);
+	uint64_t x = 1;
+	struct chain c;
+
+	open_chain(&c, d, SHORT - 1, 7);
+	run_chain(&c, &x, "before the fault");
+	must(let_fail("cuGraphLaunch", 700, 0));
+	is(run(c.g, NULL), -ENODEV, "a fault: the run fails");
+	has(lkdf_errmsg(), "ILLEGAL_ADDRESS", "with the driver's error");
+	close_chain(&c);
+	lkdf_data_put(d);
+}
+
+int main(void)
+{
+	tap_start(200);
+	setenv("LKDF_TEST_DEVICE", "cuda", 1);
+	rt = api_open(driver_options("workers=2"));
+	if (lkdf_places(rt, LKDF_PLACE_GPU, &place, 1) != 1 ||
+	    !find_control()) {
+		skip("CUDA graphs", "the driver is not that for tests");
+		lkdf_close(rt);
+		return tap_end();
+	}
+	device_is_real = true;
+	step = device_kind(rt, "step");
+	the_second_run_is_captured();
+	other_values_change_the_graph();
+	long_chains_are_right();
+	a_task_takes_a_result_from_the_middle();
+	what_is_refused_goes_kernel_by_kernel();
+	a_fault_is_that_of_its_task();
+	lkdf_kind_put(step);
+	is(device_close(rt), 0, "the runtime closes");
+	return tap_end();
+}
