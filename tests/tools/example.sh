@@ -9,11 +9,11 @@ wanted() {
 		/Prints:/ { on = 1 }' "$1"
 }
 
-# compile SOURCE...: the program is $dir/program
+# compile SOURCE...: the program is $dir/program; C++ is $std, or C++17
 compile() {
 	flags="-Wall -Wextra -Werror -O2 ${CFLAGS:-}"
 	case $1 in
-	*.cc) set -- "${CXX:-g++}" -std=c++17 "$@" ;;
+	*.cc) set -- "${CXX:-g++}" -std="${std:-c++17}" "$@" ;;
 	*) set -- "${CC:-gcc}" -std=c11 -D_GNU_SOURCE "$@" ;;
 	esac
 	rm -f "$dir/program"

@@ -16,6 +16,9 @@ namespace lk
 
 namespace detail
 {
+using kind_maker = int (*)(struct lkdf *, const struct lkdf_kind_attr *,
+			   struct lkdf_kind **);
+
 // The kinds of a runtime's callables, one for each type, made when it is first
 // needed. Any thread looks without a lock; entries stay until the end.
 class kind_table
@@ -40,9 +43,9 @@ class kind_table
 		return e->key == key && e->flags == flags &&
 		       e->limit == limit.limit && e->tokens == limit.tokens;
 	}
-	static unsigned number(const void *key)
+	static unsigned number(const void *key, uint64_t tokens)
 	{
-		return (reinterpret_cast<uintptr_t>(key) *
+		return ((reinterpret_cast<uintptr_t>(key) ^ tokens) *
 				0x9e3779b97f4a7c15ull >>
 			32) %
 		       nr_buckets;
@@ -57,9 +60,10 @@ class kind_table
 	}
 	struct lkdf_kind *make(const void *key, struct lkdf *rt,
 			       struct lkdf_kind_attr a,
-			       const struct lkdf_limit_use &limit)
+			       const struct lkdf_limit_use &limit,
+			       kind_maker create)
 	{
-		std::atomic<entry *> &b = bucket_[number(key)];
+		std::atomic<entry *> &b = bucket_[number(key, limit.tokens)];
 		std::lock_guard<std::mutex> hold(lock_);
 		struct lkdf_kind *k = look(b, key, a.flags, limit);
 
@@ -72,7 +76,7 @@ class kind_table
 			a.limit = &limit;
 			a.nr_limit = 1;
 		}
-		must(lkdf_kind_create(rt, &a, &e->kind));
+		must(create(rt, &a, &e->kind));
 		e->key = key;
 		e->flags = a.flags;
 		e->limit = limit.limit;
@@ -94,13 +98,19 @@ class kind_table
 	// The kind of the key, made from a if it is the first time.
 	struct lkdf_kind *get(const void *key, struct lkdf *rt,
 			      const struct lkdf_kind_attr &a,
-			      const struct lkdf_limit_use &limit = {})
+			      const struct lkdf_limit_use &limit = {},
+			      kind_maker create = lkdf_kind_create)
 	{
-		struct lkdf_kind *k = look(
-			bucket_[number(key)].load(std::memory_order_acquire),
-			key, a.flags, limit);
+		struct lkdf_kind *k = find(key, a.flags, limit);
 
-		return k ? k : make(key, rt, a, limit);
+		return k ? k : make(key, rt, a, limit, create);
+	}
+	struct lkdf_kind *find(const void *key, uint32_t flags,
+			       const struct lkdf_limit_use &limit) const
+	{
+		return look(bucket_[number(key, limit.tokens)].load(
+				    std::memory_order_acquire),
+			    key, flags, limit);
 	}
 	// Before the runtime closes: its kinds are given back.
 	void close()

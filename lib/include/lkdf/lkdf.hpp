@@ -26,6 +26,7 @@
 #include <lkdf/channel.hpp>
 #include <lkdf/data.hpp>
 #include <lkdf/graph.hpp>
+#include <lkdf/io.hpp>
 #include <lkdf/runtime.hpp>
 
 #endif

@@ -3,6 +3,7 @@
 #ifndef LKDF_RUNTIME_HPP
 #define LKDF_RUNTIME_HPP
 
+#include <lkdf/group.hpp>
 #include <lkdf/loop.hpp>
 #include <lkdf/scope.hpp>
 #include <lkdf/task.hpp>
@@ -12,6 +13,7 @@
 namespace lk
 {
 
+struct operation;
 template <class T, bool Const> struct use;
 
 // Owns a struct lkdf. Work that is under way at its end is cancelled and waited
@@ -99,12 +101,18 @@ class runtime
 				     std::forward<A>(args)...);
 	}
 	// The same with a name, a scope, a priority, ...
-	template <class F, class... A>
+	template <class F, class... A,
+		  class = std::enable_if_t<std::is_invocable_v<
+			  std::decay_t<F>, std::decay_t<A>...>>>
 	auto async(const with &w, F &&fn, A &&...args)
 	{
 		return detail::async(home_.get(), w, std::forward<F>(fn),
 				     std::forward<A>(args)...);
 	}
+
+	// An operation of the system, such as lk::read(fd, bytes); see io.hpp.
+	future<int64_t> async(const operation &o);
+	future<int64_t> async(const with &w, const operation &o);
 
 	// A task that calls f with references to the data, after the uses of
 	// tasks submitted before it; see data.hpp.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
-// Tasks for C++17: async() of lk::runtime, futures, and groups of children;
-// lkdf.hpp includes this.
+// Tasks for C++17: async() of lk::runtime, and futures; lkdf.hpp includes this.
 #ifndef LKDF_TASK_HPP
 #define LKDF_TASK_HPP
 
@@ -111,10 +110,18 @@ template <class R, class F> struct job : result<R> {
 	}
 };
 
-template <class R, class F>
-future<R> start(home *of, const with &w, std::unique_ptr<job<R, F>> j,
-		const struct lkdf_use *use, unsigned nr_use,
-		const struct lkdf_event *after);
+// A task whose argument is a j: J::run() is its body and J::drop() its end.
+template <class R, class J>
+future<R> start(home *of, const with &w, std::unique_ptr<J> j,
+		const struct lkdf_use *use = nullptr, unsigned nr_use = 0,
+		const struct lkdf_event *after = nullptr);
+// The same of a kind that is there, and with another argument.
+template <class R, class J>
+future<R> start_kind(home *of, const with &w, std::unique_ptr<J> j,
+		     struct lkdf_task t);
+
+// For those who wait for a future in another way than by its calls.
+struct future_end;
 
 // A tuple of the callable and its arguments as a callable of a body.
 template <class F, class... A> struct bound {
@@ -143,13 +150,12 @@ template <class R> class future
 	int rc_ = 0;
 	bool has_ended_ = false;
 
-	template <class, class> friend struct detail::job;
 	template <class> friend class future;
-	template <class Q, class F>
-	friend future<Q> detail::start(detail::home *, const with &,
-				       std::unique_ptr<detail::job<Q, F>>,
-				       const struct lkdf_use *, unsigned,
-				       const struct lkdf_event *);
+	friend struct detail::future_end;
+	template <class Q, class J>
+	friend future<Q> detail::start_kind(detail::home *, const with &,
+					    std::unique_ptr<J>,
+					    struct lkdf_task);
 
 	future(detail::home *of, detail::result<R> *r, struct lkdf_event done)
 	    : of_(of), r_(r), done_(done)
@@ -290,26 +296,29 @@ template <class R> class future
 
 namespace detail
 {
-template <class R, class F>
-future<R> start(home *of, const with &w, std::unique_ptr<job<R, F>> j,
-		const struct lkdf_use *use, unsigned nr_use,
-		const struct lkdf_event *after)
+struct future_end {
+	template <class R> static struct lkdf_event event(const future<R> &f)
+	{
+		return f.done_;
+	}
+	// lkdf_then() has taken the reference over.
+	template <class R> static void left(future<R> &f)
+	{
+		f.has_ended_ = true;
+	}
+	// What the end was.
+	template <class R> static void told(future<R> &f, int rc)
+	{
+		f.rc_ = rc;
+	}
+};
+
+template <class R, class J>
+future<R> start_kind(home *of, const with &w, std::unique_ptr<J> j,
+		     struct lkdf_task t)
 {
-	struct lkdf_kind_attr a = {};
-	struct lkdf_task t = w.task();
 	struct lkdf_event done;
 
-	a.size = sizeof(a);
-	a.name = w.name();
-	a.flags = w.flags();
-	a.fn = job<R, F>::run;
-	a.drop = job<R, F>::drop;
-	t.kind = of->kinds.get(&key_of<F>, of->rt, a, w.of_limit());
-	t.arg = j.get();
-	t.use = use;
-	t.nr_use = nr_use;
-	t.after = after;
-	t.nr_after = after ? 1 : 0;
 	// The task and the future have one each.
 	j->hold();
 	must(here.ctx && !w.of_scope()
@@ -318,140 +327,40 @@ future<R> start(home *of, const with &w, std::unique_ptr<job<R, F>> j,
 	return future<R>(of, j.release(), done);
 }
 
+template <class R, class J>
+future<R> start(home *of, const with &w, std::unique_ptr<J> j,
+		const struct lkdf_use *use, unsigned nr_use,
+		const struct lkdf_event *after)
+{
+	struct lkdf_kind_attr a = {};
+	struct lkdf_task t = w.task();
+
+	a.size = sizeof(a);
+	a.name = w.name();
+	a.flags = w.flags();
+	a.fn = J::run;
+	a.drop = J::drop;
+	t.kind = of->kinds.get(&key_of<J>, of->rt, a, w.of_limit());
+	t.arg = j.get();
+	t.use = use;
+	t.nr_use = nr_use;
+	t.after = after;
+	t.nr_after = after ? 1 : 0;
+	return start_kind<R>(of, w, std::move(j), t);
+}
+
 template <class F, class... A>
 auto async(home *of, const with &w, F &&f, A &&...a)
 {
 	using B = bound<std::decay_t<F>, std::decay_t<A>...>;
 	using R = std::decay_t<decltype(std::declval<B &>()(nullptr))>;
 
-	return start<R>(
-		of, w,
-		std::make_unique<job<R, B>>(
-			of, B{ { std::forward<F>(f), std::forward<A>(a)... } }),
-		nullptr, 0, nullptr);
+	return start<R>(of, w,
+			std::make_unique<job<R, B>>(
+				of, B{ { std::forward<F>(f),
+					 std::forward<A>(a)... } }));
 }
 } // namespace detail
-
-// Children of the body that this thread is in, or where a runtime is given
-// tasks of a scope of its own. run() starts one, wait() waits for all and
-// throws what the first has thrown; the end of the group waits as well.
-class group
-{
-	detail::home *of_;
-	struct lkdf_ctx *ctx_;
-	struct lkdf_scope *scope_ = nullptr;
-	detail::first_thrown thrown_;
-	bool has_children_ = false;
-
-	template <class F> struct child {
-		F f;
-		group *of;
-
-		static int run(struct lkdf_ctx *c, void *arg) noexcept
-		{
-			auto *k = static_cast<child *>(arg);
-			group *g = k->of;
-			detail::inside body(c, g->of_);
-
-			try {
-				k->f();
-				return 0;
-			} catch (...) {
-				g->thrown_.keep();
-				return detail::fail_with_current(c);
-			}
-		}
-		static void drop(void *arg)
-		{
-			delete static_cast<child *>(arg);
-		}
-	};
-	// The library copies small plain callables into the task.
-	template <class F>
-	static constexpr bool
-		is_small = std::is_trivially_copyable_v<F> &&
-				   std::is_trivially_destructible_v<F> &&
-			   sizeof(child<F>) <= 256 && alignof(child<F>) <= 16;
-
-	int wait_here() noexcept
-	{
-		if (!std::exchange(has_children_, false))
-			return 0;
-		return ctx_ ? lkdf_join(ctx_)
-			    : lkdf_scope_wait(of_->rt, scope_, -1);
-	}
-	void start(struct lkdf_kind *k, const void *arg)
-	{
-		struct lkdf_task t = {};
-
-		if (ctx_) {
-			must(lkdf_spawn(ctx_, k, arg));
-		} else {
-			t.size = sizeof(t);
-			t.kind = k;
-			t.arg = arg;
-			must(lkdf_submit(of_->rt, scope_, &t, nullptr));
-		}
-		has_children_ = true;
-	}
-
-      public:
-	// In a callable that runs as a body.
-	group() : of_(detail::here.of), ctx_(detail::here.ctx)
-	{
-		if (!ctx_)
-			throw std::logic_error(
-				"group: this thread is in no body of a "
-				"callable: lk::group g(rt)");
-	}
-	// On any thread; in a body as group().
-	template <class Runtime>
-	explicit group(Runtime &rt) : of_(rt.home()), ctx_(detail::here.ctx)
-	{
-		struct lkdf_scope_attr a = {};
-
-		if (ctx_)
-			return;
-		a.size = sizeof(a);
-		a.name = "group";
-		must(lkdf_scope_create(of_->rt, &a, &scope_));
-	}
-	group(const group &) = delete;
-	~group()
-	{
-		wait_here();
-		lkdf_scope_put(scope_);
-	}
-	template <class F> void run(F f)
-	{
-		using C = child<F>;
-		struct lkdf_kind_attr a = {};
-
-		a.size = sizeof(a);
-		a.name = "group";
-		a.fn = C::run;
-		a.arg_size = is_small<F> ? sizeof(C) : 0;
-		a.drop = is_small<F> ? nullptr : C::drop;
-		struct lkdf_kind *k =
-			of_->kinds.get(&detail::key_of<C>, of_->rt, a);
-		if constexpr (is_small<F>) {
-			C c{ std::move(f), this };
-
-			start(k, &c);
-		} else {
-			auto c = std::make_unique<C>(C{ std::move(f), this });
-
-			start(k, c.get());
-			c.release();
-		}
-	}
-	// For all that run() has started. In a body also for its other
-	// children.
-	void wait()
-	{
-		thrown_.rethrow(wait_here());
-	}
-};
 
 } // namespace lk
 

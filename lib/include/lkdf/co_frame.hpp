@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+// Memory of frames of coroutines; lkdf/co.hpp includes this.
+#ifndef LKDF_CO_FRAME_HPP
+#define LKDF_CO_FRAME_HPP
+
+#include <cstddef>
+#include <mutex>
+#include <new>
+
+namespace lk
+{
+
+namespace detail
+{
+// A sanitizer is to see each use of a frame that has ended.
+#if defined(__SANITIZE_ADDRESS__)
+inline constexpr bool keeps_frames = false;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+inline constexpr bool keeps_frames = false;
+#else
+inline constexpr bool keeps_frames = true;
+#endif
+#else
+inline constexpr bool keeps_frames = true;
+#endif
+
+// Free frames by size, of this thread and, half a stock at a time, of all: a
+// frame often ends on another thread than where it began.
+class frames
+{
+	static constexpr size_t step = 64, nr_sizes = 32, most = 64;
+
+	struct frame {
+		frame *next;
+	};
+	struct stock {
+		frame *first = nullptr;
+		size_t nr = 0;
+
+		void put(void *p)
+		{
+			first = new (p) frame{ first };
+			nr++;
+		}
+		void *take()
+		{
+			frame *f = first;
+
+			first = f->next;
+			nr--;
+			return f;
+		}
+		void give(stock &to, size_t how_many)
+		{
+			for (; how_many && nr; how_many--)
+				to.put(take());
+		}
+	};
+	struct shared {
+		std::mutex lock;
+		stock size[nr_sizes];
+	};
+	stock size_[nr_sizes];
+
+	// It stays: threads may end after everything else.
+	static shared &all()
+	{
+		static shared *s = new shared;
+
+		return *s;
+	}
+	static frames &mine()
+	{
+		thread_local frames f;
+
+		return f;
+	}
+	void fill(size_t n)
+	{
+		std::lock_guard<std::mutex> hold(all().lock);
+
+		all().size[n].give(size_[n], most / 2);
+	}
+	void spill(size_t n)
+	{
+		std::lock_guard<std::mutex> hold(all().lock);
+
+		size_[n].give(all().size[n], most / 2);
+	}
+
+      public:
+	~frames()
+	{
+		for (stock &s : size_)
+			while (s.nr)
+				::operator delete(s.take());
+	}
+	static void *take(size_t bytes)
+	{
+		size_t n = (bytes + step - 1) / step;
+		frames &f = mine();
+
+		if (!keeps_frames || n >= nr_sizes)
+			return ::operator new(bytes);
+		if (!f.size_[n].nr)
+			f.fill(n);
+		return f.size_[n].nr ? f.size_[n].take()
+				     : ::operator new(n *step);
+	}
+	static void put(void *p, size_t bytes)
+	{
+		size_t n = (bytes + step - 1) / step;
+		frames &f = mine();
+
+		if (!keeps_frames || n >= nr_sizes) {
+			::operator delete(p);
+			return;
+		}
+		f.size_[n].put(p);
+		if (f.size_[n].nr > most)
+			f.spill(n);
+	}
+};
+} // namespace detail
+
+} // namespace lk
+
+#endif
