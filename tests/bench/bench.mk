@@ -10,7 +10,7 @@ BENCH_PEERS := $(addprefix $(BENCH_DIR)/,peer_lkdf peer_tbb peer_omp_gcc \
 	peer_starpu_control)
 # What the peers that submit link.
 BENCH_SUBMIT := $(addprefix $(BUILD)/tool/tests/bench/,plan.o tiles.o shapes.o)
-BENCH_SUITES := graph forkjoin loop flow submit data io idle wake \
+BENCH_SUITES := graph forkjoin loop flow submit data io idle wake channel \
 	placement policy device trace scale
 BENCH_ARGS ?=
 

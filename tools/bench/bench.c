@@ -39,9 +39,9 @@ static const struct cli_row rows[] = {
 const struct cli_spec bench_spec = {
 	.verb = "bench",
 	.usage =
-		"graph|forkjoin|loop|flow|submit|data|io|idle|wake|placement|\n"
-		"                  policy|device|trace|scale [--quick] [--out FILE]\n"
-		"                  [--file FILE]",
+		"graph|forkjoin|loop|flow|submit|data|io|idle|wake|channel|\n"
+		"                  placement|policy|device|trace|scale [--quick]\n"
+		"                  [--out FILE] [--file FILE]",
 	.help = "Compares lkdf with a floor loop and with other runtimes in\n"
 		"the same run, in ratios, each against its bar.\n\n"
 		"  graph      dataflow graphs: run, build, memory, METG,\n"
@@ -53,7 +53,8 @@ const struct cli_spec bench_spec = {
 		"  data       blocks passed on: time, memory; Cholesky, LU\n"
 		"  io         reads as tasks: page cache, O_DIRECT, tmpfs\n"
 		"  idle       what parked workers cost, alone and beside work\n"
-		"  wake       from submit to start; liveness\n"
+		"  wake       from submit to start; liveness; bursts\n"
+		"  channel    values from producers to consumers\n"
 		"  placement  where pages are: /dev/lkdf, move_pages, numa_maps\n"
 		"  policy     contention: what facts win, what they cost\n"
 		"  device     kernels on an OpenCL device\n"

@@ -15,6 +15,7 @@ const struct bench_suite bench_suites[] = {
 	{ "io", NULL, NULL },
 	{ "idle", bench_idle_steps, bench_idle },
 	{ "wake", bench_wake_steps, bench_wake },
+	{ "channel", NULL, NULL },
 	{ "placement", NULL, NULL },
 	{ "policy", NULL, NULL },
 	{ "device", NULL, NULL },

@@ -8,6 +8,7 @@
  */
 #include "bench/arms.h"
 #include "bench/peer.h"
+#include "tests/bench/suites/burst.h"
 #include "tests/bench/suites/suites.h"
 
 #include "tests/bench/floor.h"
@@ -23,10 +24,7 @@
 
 #define TASKS 4096
 #define BATCH_NS 8000000.0 /* of bodies, or a little more */
-#define CALIBRATION 200000
 #define BAR_PEER 1.0
-#define BURST_NS 300000
-#define ASLEEP_NS 3000000
 
 static const struct {
 	const char *name, *shape; /* NULL: a burst */
@@ -72,18 +70,18 @@ static struct {
 	uint32_t *count;
 	uint32_t units, nr_runs;
 	unsigned times; /* runs of a batch */
-	_Atomic int64_t last_ns; /* of a burst: the last body's begin */
 } job;
 
 struct arm {
 	int workers;
 	struct lkdf *rt;
-	struct lkdf_kind *kind, *burst_kind;
+	struct lkdf_kind *kind;
+	struct burst burst;
 	struct lkdf_graph *graph;
 	struct floor *floor;
 	struct floor_graph *floor_graph;
 	struct peer tbb, taskflow;
-	struct samples speedup[NR_WHO], last_us, depth;
+	struct samples speedup[NR_WHO];
 	uint64_t counted[NR_COUNTS];
 	double ns; /* of all lkdf batches */
 };
@@ -101,36 +99,6 @@ static int body(struct lkdf_ctx *c, void *arg)
 	(void)c;
 	floor_body((uint32_t)((uint32_t *)arg - job.count));
 	return 0;
-}
-
-static int burst_body(struct lkdf_ctx *c, void *arg)
-{
-	int64_t now = bench_now_ns(), last = atomic_load(&job.last_ns);
-
-	(void)c;
-	(void)arg;
-	while (last < now &&
-	       !atomic_compare_exchange_weak(&job.last_ns, &last, now))
-		;
-	work_for(job.units);
-	return 0;
-}
-
-/* Units that take so long, alone on a CPU: the shortest of some trials. */
-static uint32_t units_of(unsigned ns)
-{
-	int64_t start, took, best = INT64_MAX;
-	unsigned i;
-
-	if (!ns)
-		return 0;
-	for (i = 0; i < 5; i++) {
-		start = bench_now_ns();
-		work_for(CALIBRATION);
-		took = bench_now_ns() - start;
-		best = took < best ? took : best;
-	}
-	return (uint32_t)fmax(1, (double)ns * CALIBRATION / (double)best);
 }
 
 /* ---- rounds ------------------------------------------------------------- */
@@ -213,35 +181,13 @@ static int graph_round(struct arm *a, unsigned part)
 	return 0;
 }
 
-/* As many tasks as there are workers, all of whom sleep by now. */
-static int burst_round(struct arm *a)
-{
-	struct lkdf_task t = { .size = sizeof(t), .kind = a->burst_kind };
-	uint64_t before = 0, after = 0;
-	int64_t start;
-	int i, rc = 0;
-
-	bench_sleep_ns(ASLEEP_NS);
-	lkdf_stat(a->rt, "lkdf.wake_depth", &before);
-	start = bench_now_ns();
-	atomic_store(&job.last_ns, start);
-	for (i = 0; i < a->workers && !rc; i++)
-		rc = lkdf_submit(a->rt, NULL, &t, NULL);
-	if (!rc)
-		rc = lkdf_scope_wait(a->rt, NULL, -1);
-	if (rc)
-		return bench_fail(rc, "burst: %s", lkdf_errmsg());
-	lkdf_stat(a->rt, "lkdf.wake_depth", &after);
-	samples_add(&a->last_us,
-		    (double)(atomic_load(&job.last_ns) - start) / 1e3);
-	samples_add(&a->depth, (double)(after - before));
-	return 0;
-}
-
 static int scale_round(const struct bench *b, void *arm, unsigned part)
 {
+	struct arm *a = arm;
+
 	(void)b;
-	return parts[part].shape ? graph_round(arm, part) : burst_round(arm);
+	return parts[part].shape ? graph_round(arm, part)
+				 : burst_round(&a->burst, job.units);
 }
 
 /* ---- rows --------------------------------------------------------------- */
@@ -277,25 +223,6 @@ static void graph_rows(struct bench *b, const struct arm *a, unsigned part)
 		 (unsigned long long)a->counted[DEPTH]);
 }
 
-/* Judged by counts: each link of the chain wakes four. */
-static void burst_rows(struct bench *b, const struct arm *a)
-{
-	struct bench_row *row = report_add(&b->report, a->workers, "us",
-					   "burst/%d", a->workers);
-	int links, most = 1;
-
-	for (links = 1; links < a->workers; links *= 4)
-		most++;
-	row_value(row, &a->last_us, 1);
-	row->ratio = samples_median(&a->depth) / most;
-	row->spread = 0;
-	row_judge(row, BAR_AT_MOST, 1,
-		  a->workers <= sysconf(_SC_NPROCESSORS_ONLN));
-	snprintf(row->note, sizeof(row->note),
-		 "until the last begins; links %.0f, ratio by 1 + log4",
-		 samples_median(&a->depth));
-}
-
 static void scale_rows(struct bench *b, const void *arm, const void *first,
 		       unsigned part)
 {
@@ -303,7 +230,7 @@ static void scale_rows(struct bench *b, const void *arm, const void *first,
 	if (parts[part].shape)
 		graph_rows(b, arm, part);
 	else
-		burst_rows(b, arm);
+		burst_row(b, &((const struct arm *)arm)->burst);
 }
 
 /* ---- arms --------------------------------------------------------------- */
@@ -316,7 +243,7 @@ static int scale_begin(unsigned part)
 
 	if (rc)
 		return rc;
-	job.units = units_of(parts[part].ns);
+	job.units = burst_units(parts[part].ns);
 	job.times = 1 + (unsigned)(BATCH_NS / (parts[part].ns + 10) / TASKS);
 	job.nr_runs = 0;
 	job.count = calloc(job.shape.nr_tasks, sizeof(*job.count));
@@ -338,7 +265,6 @@ static int scale_build(const struct bench *b, void *arm, unsigned part)
 	(void)b;
 	memset(a->speedup, 0, sizeof(a->speedup));
 	memset(a->counted, 0, sizeof(a->counted));
-	a->last_us.nr = a->depth.nr = 0;
 	a->ns = 0;
 	if (!parts[part].shape)
 		return 0;
@@ -367,11 +293,11 @@ static int scale_open(void *arm, int workers)
 	if (rc)
 		return rc;
 	rc = lkdf_graph_kind(a->rt, "scale", body, &a->kind);
-	if (!rc)
-		rc = lkdf_graph_kind(a->rt, "burst", burst_body,
-				     &a->burst_kind);
 	if (rc)
 		return bench_fail(rc, "kind: %s", lkdf_errmsg());
+	rc = burst_open(&a->burst, a->rt, workers);
+	if (rc)
+		return rc;
 	peer_open(&a->tbb, "peer_tbb");
 	peer_open(&a->taskflow, "peer_taskflow");
 	return floor_open(workers, &a->floor);
@@ -385,7 +311,7 @@ static void scale_close(void *arm)
 	peer_close(&a->taskflow);
 	floor_close(a->floor);
 	lkdf_kind_put(a->kind);
-	lkdf_kind_put(a->burst_kind);
+	burst_close(&a->burst);
 	lkdf_close(a->rt);
 }
 

@@ -52,6 +52,18 @@ static int run_idle(struct bench *b)
 	return rc ? rc : bench_few(b);
 }
 
+static double wake_steps(const struct bench *b)
+{
+	return bench_wake_steps(b) + bench_burst_steps(b);
+}
+
+static int run_wake(struct bench *b)
+{
+	int rc = bench_wake(b);
+
+	return rc ? rc : bench_burst(b);
+}
+
 const struct bench_suite bench_suites[] = {
 	{ "graph", graph_steps, run_graph },
 	{ "forkjoin", bench_forkjoin_steps, bench_forkjoin },
@@ -61,7 +73,8 @@ const struct bench_suite bench_suites[] = {
 	{ "data", bench_data_steps, bench_data },
 	{ "io", bench_io_steps, bench_io },
 	{ "idle", idle_steps, run_idle },
-	{ "wake", bench_wake_steps, bench_wake },
+	{ "wake", wake_steps, run_wake },
+	{ "channel", bench_channel_steps, bench_channel },
 	{ "placement", bench_placement_steps, bench_placement },
 	{ "policy", bench_policy_steps, bench_policy },
 	{ "device", bench_device_steps, bench_device },

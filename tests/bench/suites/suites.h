@@ -7,6 +7,8 @@
 
 int bench_flow(struct bench *b);
 double bench_flow_steps(const struct bench *b);
+int bench_channel(struct bench *b);
+double bench_channel_steps(const struct bench *b);
 int bench_data(struct bench *b);
 double bench_data_steps(const struct bench *b);
 int bench_io(struct bench *b);

@@ -28,4 +28,8 @@ double bench_second_steps(const struct bench *b);
 int bench_few(struct bench *b);
 double bench_few_steps(const struct bench *b);
 
+/* wake: as many tasks as workers, all of whom sleep. */
+int bench_burst(struct bench *b);
+double bench_burst_steps(const struct bench *b);
+
 #endif
