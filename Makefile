@@ -31,7 +31,8 @@ STRIP ?= $(CROSS_COMPILE)strip
 V ?= 0
 ifeq ($(V),0)
 Q := @
-say = @printf '  %-7s %s\n' '$1' '$(patsubst $(BUILD)/%,%,$@)'
+# QUIET=1: no line for each file; make run ends in what matters.
+say = $(if $(QUIET),@:,@printf '  %-7s %s\n' '$1' '$(patsubst $(BUILD)/%,%,$@)')
 else
 Q :=
 say =
@@ -64,14 +65,18 @@ include Documentation/examples/tutorial.mk
 include tests/tests.mk
 include kmod/kmod.mk
 include lib/install.mk
+include tools/packaging/packaging.mk
 
 all: $(LIB_SO) $(LIB_A) $(MALLOC_SO) $(LKDF_BIN) $(EXAMPLES)
 
 # The main job: duplicates in a real directory tree.
 DIR ?= /usr/share
 run: ## install what is missing, build, find duplicates in DIR=/usr/share
+	@echo 'Builds lkdf, which takes minutes of CPU time when it is new, and finds'
+	@echo 'files of equal content below $(DIR). It changes none of them.'
 	$(Q).ci/deps build
-	$(Q)$(MAKE) -s $(JOBS) --no-print-directory all $(BUILD)/examples/dupes
+	$(Q)$(MAKE) -s $(JOBS) QUIET=1 --no-print-directory all $(BUILD)/examples/dupes
+	@echo
 	$(Q)LKDF_TRACE=$(BUILD)/run.lkdf $(BUILD)/examples/dupes $(DIR)
 	$(Q)$(BUILD)/lkdf report $(BUILD)/run.lkdf \
 		--html $(BUILD)/report.html >$(BUILD)/report.txt
@@ -84,12 +89,14 @@ run: ## install what is missing, build, find duplicates in DIR=/usr/share
 
 .PHONY: tour
 tour: ## where bytes lie, and more to find: what lkdf report says of it
-	$(Q)$(MAKE) -s $(JOBS) --no-print-directory $(LKDF_BIN) $(TOUR_PROGRAMS)
+	$(Q)$(MAKE) -s $(JOBS) QUIET=1 --no-print-directory $(LKDF_BIN) \
+		$(TOUR_PROGRAMS)
 	$(Q)tools/report/tour.sh $(BUILD)
 
 .PHONY: picture
-picture: all ## Documentation/report.png, the page that README shows
-	$(Q)tools/report/picture.sh $(BUILD) Documentation/report.png
+picture: all ## Documentation/report.png, the findings that README shows
+	$(Q)tools/report/picture.sh $(BUILD) Documentation/report.png "" \
+		900,345 'What costs most'
 
 .PHONY: pictures
 pictures: $(LKDF_BIN) $(TOUR_PROGRAMS) ## the guides' pictures, from programs in a machine of four nodes

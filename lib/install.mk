@@ -33,7 +33,7 @@ INSTALL_EXAMPLES := $(sort $(filter-out %.mk,$(wildcard \
 	Documentation/examples/*.* Documentation/examples/*/*.*)))
 
 comma := ,
-LIB_NAMES := $(notdir $(LIB_SO) $(MALLOC_SO)) $(LIB_SONAME) liblkdf.so liblkdf.a
+LIB_NAMES := $(notdir $(LIB_SO) $(MALLOC_SO)) $(MALLOC_SONAME) $(LIB_SONAME) liblkdf.so liblkdf.a
 PC_SED := -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' \
 	-e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' -e 's|@VERSION@|$(VERSION)|' \
 	-e 's|@URING@|$(URING_LIBS:-l%=lib%)|' \
@@ -52,7 +52,10 @@ install: $(LIB_SO) $(LIB_A) $(MALLOC_SO) $(INSTALL_BIN) $(INSTALL_MAN1) \
 		$(INSTALL_MAN3) ## to $(DESTDIR)$(PREFIX)
 	$(Q)$(INSTALL) -d $(DESTDIR)$(LIBDIR) $(DESTDIR)$(PKGCONFIGDIR) \
 		$(DESTDIR)$(INCLUDEDIR)/lkdf
-	$(Q)$(INSTALL) $(STRIP_LIB) -m 644 $(LIB_SO) $(MALLOC_SO) $(DESTDIR)$(LIBDIR)
+	$(Q)$(INSTALL) $(STRIP_LIB) -m 644 $(LIB_SO) $(DESTDIR)$(LIBDIR)
+	$(Q)$(INSTALL) $(STRIP_LIB) -m 644 $(MALLOC_SO) \
+		$(DESTDIR)$(LIBDIR)/$(MALLOC_SONAME)
+	$(Q)ln -sf $(MALLOC_SONAME) $(DESTDIR)$(LIBDIR)/$(notdir $(MALLOC_SO))
 	$(Q)ln -sf $(notdir $(LIB_SO)) $(DESTDIR)$(LIBDIR)/$(LIB_SONAME)
 	$(Q)ln -sf $(LIB_SONAME) $(DESTDIR)$(LIBDIR)/liblkdf.so
 	$(Q)$(INSTALL) -m 644 $(LIB_A) $(DESTDIR)$(LIBDIR)

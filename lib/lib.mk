@@ -63,10 +63,11 @@ MALLOC_SRC := $(wildcard lib/malloc/*.c) lib/base/lock.c lib/base/lock_owner.c \
 	index.c label.c large.c listing.c memory.c meta.c os.c registry.c)
 MALLOC_OBJ := $(MALLOC_SRC:%.c=$(BUILD)/%.o)
 MALLOC_SO := $(BUILD)/liblkdf-malloc.so
+MALLOC_SONAME := liblkdf-malloc.so.$(SOVERSION)
 
 $(BUILD)/lib/malloc/%.o: LIB_CFLAGS += -fno-builtin
 
 $(MALLOC_SO): $(MALLOC_OBJ)
 	$(call say,LD)
-	$(Q)$(CC) -shared $(LDFLAGS) -Wl,-soname,$(@F) -Wl,-z,relro \
+	$(Q)$(CC) -shared $(LDFLAGS) -Wl,-soname,$(MALLOC_SONAME) -Wl,-z,relro \
 		-Wl,-z,now -Wl,--no-undefined -o $@ $(MALLOC_OBJ) -lpthread

@@ -12,8 +12,10 @@ COMPLETION_C := $(BUILD)/tool/completion_scripts.c
 TOOLS_OBJ := $(TOOLS_SRC:%.c=$(BUILD)/tool/%.o) $(PAGE_C:.c=.o) \
 	$(COMPLETION_C:.c=.o)
 LKDF_BIN := $(BUILD)/lkdf
+# The tool finds the library that it was built with, or installed with.
+RPATH ?= -Wl,-rpath,'$$ORIGIN:$$ORIGIN/../lib'
 # Contestants are compiled alike: -O2, no hardening, no -march.
-BENCH_CFLAGS := -std=c11 $(WARN) -O2 -g
+BENCH_CFLAGS := -std=c11 $(WARN) -O2 -g $(filter -ffile-prefix-map=%,$(CFLAGS))
 BENCH_CPPFLAGS := -I. -Itools -Ilib/include -Ibpf/uapi -D_GNU_SOURCE
 
 $(addprefix $(BUILD)/tool/,$(addprefix tools/probe/,probe.o load.o cost.o) \
@@ -63,7 +65,7 @@ $(LKDF_BIN): $(TOOLS_OBJ) $(LIB_SO)
 	$(call say,LD)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $(TOOLS_OBJ) -L$(BUILD) -llkdf -lm \
 		-lpthread $(BPF_LIBS) $(CURSES_LIBS) \
-		-Wl,-rpath,'$$ORIGIN:$$ORIGIN/../lib'
+		$(RPATH)
 
 .PHONY: tools man
 tools: $(LKDF_BIN)

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 # The first line (the second after #! or #compdef, which must be first) states the licence that belongs to the
 # folder, and LICENSES has the text of every licence named. Files that cannot
-# hold comments are left out by their ends, version scripts of the linker too.
+# hold comments are left out by their ends, version scripts of the linker too. Lists of
+# tools/packaging/debian have their licence in its copyright.
 set -u
 lgpl='LGPL-2.1-only OR BSD-2-Clause'
 bad=0
@@ -10,6 +11,7 @@ dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 
 tests/lint/files.sh | grep -Ev '^LICENSES/|/fixtures/|/corpus/' |
+	grep -Ev '^tools/packaging/debian/(source/format|tests/control|[^r/][^/]*)$' |
 	grep -Ev '\.(json|map|abi|csv|png|svg|ico|bin|lkdf|gz|xz|zst)$' |
 	while IFS= read -r f; do
 		case $f in
