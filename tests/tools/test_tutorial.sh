@@ -12,14 +12,7 @@ for f in Documentation/examples/tutorial/*.c \
 	Documentation/examples/tutorial/*.cc Documentation/examples/data/*.c; do
 	as_it_says "$f"
 done
-# What README.md says its program prints
-wanted Documentation/examples/tutorial/first.c | sed 's/^/    /' >"$dir/want"
-[ -s "$dir/want" ] && grep -qxFf "$dir/want" README.md
-ok $? "README.md says what its program prints" "$dir/want"
-[ "$(wc -l <README.md)" -le 150 ]
-ok $? "README.md has at most 150 lines"
 if command -v python3 >/dev/null; then
-	quotes README.md Documentation/examples/tutorial
 	quotes Documentation/first-graph.rst Documentation/examples
 	quotes Documentation/tutorial.rst Documentation/examples
 	quotes Documentation/data.rst Documentation/examples/data

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
-# Programs with something to find, and what lkdf report says of each:
+# This machine, programs with something to find, and what lkdf report says of each:
 #
 #	tour.sh BUILD [FOLDER]
 #
@@ -64,6 +64,8 @@ show_recorded() {
 	show remote '   A buffer on the wrong node of four'
 }
 
+echo 'This machine, as a runtime sees it'
+"$lkdf" topo || exit 1
 nodes=$("$lkdf" topo | sed -n '1s/^Machine.* \([0-9]*\) nodes,.*/\1/p')
 if [ "${nodes:-1}" -gt 1 ]; then
 	show_nodes "$nodes"

@@ -1,0 +1,64 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+# README's program is pasted and README's commands are typed, as they stand there,
+# into the shells that people have: it installs, compiles, runs and reports.
+# shellcheck source=tests/tools/tap.sh
+. "$(dirname "$0")/tap.sh"
+# shellcheck source=tests/tools/example.sh
+. tests/tools/example.sh
+echo >"$dir/log"
+unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES GNUMAKEFLAGS PKG_CONFIG_PATH
+
+# block LANGUAGE NR: the lines of a fenced block of README
+block() {
+	awk -v fence="\`\`\`$1" -v nr="$2" '
+		/^```$/ { on = 0 }
+		on && at == nr
+		$0 == fence { on = 1; at++ }' README.md
+}
+
+[ "$(wc -l <README.md)" -le 120 ]
+ok $? "README.md has at most 120 lines"
+block cpp 1 >"$dir/primes.cc"
+sed -n '/^#include/,$p' Documentation/examples/cpp/primes.cc >"$dir/want"
+cmp "$dir/primes.cc" "$dir/want" >"$dir/log"
+ok $? "README's program is primes.cc"
+wanted Documentation/examples/cpp/primes.cc >"$dir/want"
+grep -qF "\`$(cat "$dir/want")\`" README.md
+ok $? "README says what it prints" "$dir/want"
+block sh 1 >"$dir/install"
+block sh 2 >"$dir/commands"
+
+# typed SHELL FILE FOLDER: each line of a file, as at a prompt
+typed() {
+	(
+		cd "$3" || exit
+		export HOME="$dir/home" BUILD="$build"
+		unset LKDF_TRACE
+		{
+			echo 'set -e'
+			cat "$2"
+		} | timeout -k 5 200 "$1" >"$dir/got" 2>"$dir/log"
+	)
+}
+
+mkdir "$dir/home" "$dir/own"
+typed sh "$dir/install" .
+ok $? "README's installation"
+for shell in sh bash zsh; do
+	if ! command -v "$shell" >/dev/null; then
+		skip "README's commands in $shell" "no $shell"
+		continue
+	fi
+	rm -rf "$dir/own" && mkdir "$dir/own" &&
+		cp "$dir/primes.cc" "$dir/own" &&
+		typed "$shell" "$dir/commands" "$dir/own"
+	ok $? "README's commands in $shell"
+	grep -qxFf "$dir/want" "$dir/got"
+	ok $? "the program prints what README says" "$dir/got"
+	grep -q '^What costs most' "$dir/got" &&
+		grep -q '^  for  *[1-9][0-9]* ' "$dir/got"
+	ok $? "its report has the loop" "$dir/got"
+done
+echo "1..$nr"
+exit "$failed"
