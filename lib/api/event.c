@@ -229,3 +229,28 @@ void lkdf_event_put(struct lkdf_event e)
 	    event_is_valid(e))
 		event_put(e);
 }
+
+static int check_poll(const struct lkdf *rt, int (*fn)(void *u))
+{
+	int rc = border_runtime(rt);
+
+	return rc || fn ? rc : err(-EINVAL, "poll: fn is NULL");
+}
+
+int lkdf_poll_add(struct lkdf *rt, int (*fn)(void *u), void *u)
+{
+	int rc = check_poll(rt, fn);
+
+	if (!rc && poller_add(rt, fn, u))
+		return err(-ENOMEM, "poll: no memory");
+	return rc;
+}
+
+int lkdf_poll_remove(struct lkdf *rt, int (*fn)(void *u), void *u)
+{
+	int rc = check_poll(rt, fn);
+
+	if (!rc && poller_remove(rt, fn, u))
+		return err(-ENOENT, "poll: no such function with this u");
+	return rc;
+}

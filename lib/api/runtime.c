@@ -177,6 +177,7 @@ int lkdf_close(struct lkdf *rt)
 			sched_yield();
 		ask_close(rt);
 		event_poll_close(rt);
+		pollers_close(rt);
 		foreign_close(rt);
 		move_close(rt);
 		own_kinds_close(rt);

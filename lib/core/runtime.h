@@ -13,6 +13,7 @@
 #include "base/thread.h"
 #include "core/failure.h"
 #include "core/handle.h"
+#include "core/poller.h"
 #include "core/stock.h"
 #include "mem/pool.h"
 #include "ring/blocking.h"
@@ -86,6 +87,7 @@ struct lkdf {
 	struct sched sched;
 	struct blocking blocking;
 	struct listener listener; /* see facts.h */
+	struct pollers pollers; /* see lkdf_poll_add() */
 	struct workers signals; /* how the workers fare */
 	struct pool pool[NR_POOLS];
 	struct stocks stocks; /* for threads of the user */

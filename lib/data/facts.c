@@ -288,5 +288,5 @@ bool facts_idle(struct worker *w)
 
 	board_pass(rt->board, BOARD_IDLE);
 	signals_look(w);
-	return completion_poll(w);
+	return pollers_look(rt, &rt->pollers) | completion_poll(w);
 }

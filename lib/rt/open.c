@@ -271,6 +271,7 @@ static int init_fields(struct lkdf *rt)
 	list_init(&rt->handles);
 	list_init(&rt->kinds);
 	list_init(&rt->polled);
+	pollers_init(&rt->pollers);
 	return 0;
 }
 
@@ -488,6 +489,7 @@ void runtime_abandon(struct lkdf *rt)
 	/* The thread that held it at the fork is not here. */
 	pthread_mutex_init(&rt->lock, NULL);
 	ask_abandon(rt);
+	pollers_abandon(rt);
 	while (i)
 		parts[--i].abandon(rt);
 }

@@ -9,8 +9,9 @@
 void task_tick(void *runtime)
 {
 	struct lkdf *rt = runtime;
+	unsigned nr = timers_fire(&rt->sched.timers);
 
-	if (!timers_fire(&rt->sched.timers))
+	if (!nr || nr == pollers_tick(rt))
 		return;
 	sched_look(&rt->sched);
 	after_cancel(rt);

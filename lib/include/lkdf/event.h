@@ -250,6 +250,45 @@ int lkdf_event_from_fd(struct lkdf *rt, int fd, short poll_events,
 		       struct lkdf_event *out);
 
 /**
+ * lkdf_poll_add() - let the runtime call a function that looks for completions
+ * @rt: runtime, borrowed
+ * @fn: asks, without waiting, what nobody tells the runtime: a message library,
+ *      a device. It returns a positive number if it has found something, 0 if
+ *      not, a negative number if it is to be called no more. It signals events
+ *      and submits tasks for what it finds
+ * @u:  the caller's; lives until @fn has returned a negative number or
+ *      lkdf_poll_remove() has returned
+ *
+ * Workers that look for work call @fn each time round, busy ones between two
+ * bodies. While all workers sleep, one of them wakes for it: after 20 us, then
+ * after twice as long up to 1 ms, and after 20 us again once @fn has found
+ * something. The runtime calls one such function at a time, on one thread, so a
+ * library that wants to be called by one thread at a time may be called there
+ * and nowhere else. An entry for each call of lkdf_poll_add() is kept.
+ *
+ * Context: any thread, bodies and such functions included, does not block. @fn
+ * must not wait, nor close the runtime. With serial=yes the runtime calls @fn
+ * while a thread waits in a call of the library.
+ * Return: 0; -EINVAL; -ENOMEM.
+ */
+int lkdf_poll_add(struct lkdf *rt, int (*fn)(void *u), void *u);
+
+/**
+ * lkdf_poll_remove() - undo lkdf_poll_add()
+ * @rt: runtime
+ * @fn: as it was added
+ * @u:  as it was added
+ *
+ * All entries with this @fn and @u go. When the call returns, no other thread
+ * is in @fn with @u. lkdf_close() removes the entries that are left.
+ *
+ * Context: any thread, bodies and such functions included; waits for a call of
+ * @fn that is under way on another thread.
+ * Return: 0; -ENOENT there is none; -EINVAL.
+ */
+int lkdf_poll_remove(struct lkdf *rt, int (*fn)(void *u), void *u);
+
+/**
  * lkdf_event_put() - drop a reference without waiting
  * @e: event; { 0 } is ignored
  */
