@@ -38,6 +38,10 @@ static const char *const io_words[] = { "steal", "threads", NULL };
 /* As enum board_wish. */
 static const char *const signal_words[] = { "auto", "proc", "off", NULL };
 
+/* signal_number() of trace_part.c has the numbers. */
+static const char *const trace_signal_words[] = { "no",	  "hup",  "quit",
+						  "usr1", "usr2", NULL };
+
 static const struct option_row rows[] = {
 	{ .name = "workers",
 	  .type = OPTION_INT,
@@ -300,6 +304,12 @@ static const struct option_row rows[] = {
 		  "memory, and the file of trace is written when a task or a "
 		  "scope is later than its deadline, or by "
 		  "lkdf_record_last(); 0: there is none" },
+	{ .name = "trace_signal",
+	  .type = OPTION_WORD,
+	  AT(trace_signal),
+	  .words = trace_signal_words,
+	  .help = "a signal that has the flight recorder written, while a "
+		  "runtime with one is open: its handler is the library's" },
 	{ .name = "socket",
 	  .type = OPTION_TEXT,
 	  AT(socket),

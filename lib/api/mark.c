@@ -4,6 +4,8 @@
 #include "api/border.h"
 #include "base/clock.h"
 
+#include <inttypes.h>
+
 /* Labels leave half of all names to kinds. */
 static uint32_t label_name(struct trace *t, const char *label)
 {
@@ -69,6 +71,31 @@ int lkdf_region_end(struct lkdf *rt, const char *label, uint64_t region)
 		tell_span(rt, LKDF_SPAN_REGION, label, region, clock_ticks(),
 			  0);
 	return rc;
+}
+
+static bool is_longer(const struct lkdf *rt, uint64_t ticks, int64_t limit_ns)
+{
+	return (double)ticks * 1024 / rt->trace.ticks_per_1024ns >
+	       (double)limit_ns;
+}
+
+int lkdf_region_end_by(struct lkdf *rt, const char *label, uint64_t region,
+		       int64_t limit_ns)
+{
+	int rc = check_label(rt, label);
+	uint64_t now;
+
+	if (!rc && limit_ns < 0)
+		return err(-EINVAL, "mark: a limit of %" PRId64 " ns",
+			   limit_ns);
+	if (rc || !region || !trace_is_recording(&rt->trace))
+		return rc;
+	now = max_u64(clock_ticks(), region);
+	tell_span(rt, LKDF_SPAN_REGION, label, region, now, 0);
+	if (!is_longer(rt, now - region, limit_ns))
+		return 0;
+	trace_is_late(&rt->trace);
+	return 1;
 }
 
 int lkdf_record_last(struct lkdf *rt)

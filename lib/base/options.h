@@ -32,6 +32,7 @@ struct options {
 	int64_t signal, signal_kib; /* enum board_wish */
 	int64_t ask, log, final;
 	int64_t stall, omp, trace_last;
+	int64_t trace_signal; /* index of its words */
 	char cpus[OPTION_TEXT_SIZE];
 	char topology[OPTION_TEXT_SIZE];
 	char probe[OPTION_TEXT_SIZE]; /* the directory of its pins */

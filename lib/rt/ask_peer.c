@@ -166,6 +166,19 @@ static bool answer_record(struct lkdf *rt, int to, int fd)
 	return !rc;
 }
 
+static void answer_last(struct lkdf *rt, int to, int fd)
+{
+	struct lkdf_answer answer = { .error = 0 };
+	struct trace_sum sum = { .slices = 0 };
+	int rc = record_last(rt, fd, &sum);
+
+	if (rc)
+		set_error(&answer, rc);
+	answer.slices = sum.slices;
+	answer.lost = sum.lost;
+	send_answer(to, &answer, -1);
+}
+
 static void refuse_peer(int to, uint32_t word)
 {
 	struct lkdf_answer answer = { .error = -EOPNOTSUPP };
@@ -189,6 +202,9 @@ bool peer_answer(struct lkdf *rt, int fd)
 		answer_told(rt, fd, what);
 	} else if (ask.word == LKDF_ASK_RECORD) {
 		records = answer_record(rt, fd, given);
+		given = -1;
+	} else if (ask.word == LKDF_ASK_LAST) {
+		answer_last(rt, fd, given);
 		given = -1;
 	} else {
 		refuse_peer(fd, ask.word);

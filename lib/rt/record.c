@@ -62,6 +62,13 @@ int record_start(struct lkdf *rt, int fd)
 	return 0;
 }
 
+int record_last(struct lkdf *rt, int fd, struct trace_sum *sum)
+{
+	int rc = check_file(fd);
+
+	return rc ? rc : trace_last_into(&rt->trace, fd, sum);
+}
+
 void record_stop(struct lkdf *rt, struct trace_sum *sum)
 {
 	kind_trace_all(rt, false);

@@ -14,6 +14,10 @@ struct trace_sum;
  * is none, or not open for writing; else as trace_record().
  */
 int record_start(struct lkdf *rt, int fd);
+
+/* The flight recorder is written into such a file when the call returns.
+ * -EINVAL, or as trace_last_into(). */
+int record_last(struct lkdf *rt, int fd, struct trace_sum *sum);
 void record_stop(struct lkdf *rt, struct trace_sum *sum);
 
 #endif

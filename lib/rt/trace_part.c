@@ -10,6 +10,7 @@
 #include "trace/drain.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 
 /* Facts that do not change, for the reader of a file; "key=value" lines. */
@@ -36,6 +37,14 @@ static const char *trace_file(const struct options *o)
 	return o->trace_last && !o->trace[0] ? "lkdf-last.%p.lkdf" : o->trace;
 }
 
+/* By the option's words. */
+static int signal_number(const struct options *o)
+{
+	static const int numbers[] = { 0, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 };
+
+	return numbers[o->trace_signal];
+}
+
 static int open_trace(struct lkdf *rt)
 {
 	char facts[1024];
@@ -46,6 +55,7 @@ static int open_trace(struct lkdf *rt)
 		.spin_ns = (uint32_t)rt->options->spin_us * 1000,
 		.file = trace_file(rt->options),
 		.last_ns = rt->options->trace_last * 1000000000,
+		.last_signal = signal_number(rt->options),
 		.is_optional = rt->options->trace_is_variable,
 		.facts = facts,
 		.log = &rt->log,

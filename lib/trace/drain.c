@@ -11,6 +11,7 @@
 #include "trace/ending.h"
 #include "trace/file.h"
 #include "trace/last.h"
+#include "trace/last_signal.h"
 #include "trace/probed.h"
 #include "trace/sums.h"
 #include "trace/threads.h"
@@ -236,18 +237,25 @@ static void write_round(struct trace_drain *d)
 		d->rest_ns = min_u64(d->rest_ns * 2, REST_NS);
 }
 
-static void write_last(struct trace_drain *d)
+static void sum_lost(const struct trace_drain *d, uint64_t lost[2])
 {
-	uint64_t lost[2] = { 0 };
-	char path[PATH_MAX];
 	struct trace_ring *r;
 	int i;
 
+	lost[0] = lost[1] = 0;
 	for (i = 0; i <= d->t->nr_executors; i++) {
 		r = &d->t->rings[i];
 		lost[0] += a_load(&r->slice_lost, relaxed) - r->lost_before;
 		lost[1] += r->events_lost;
 	}
+}
+
+static void write_last(struct trace_drain *d)
+{
+	char path[PATH_MAX];
+	uint64_t lost[2];
+
+	sum_lost(d, lost);
 	if (last_write(d->last, lost, path, sizeof(path)))
 		log_text(d->t->log, LKDF_LOG_ERROR, "%s", err_text());
 	else
@@ -255,11 +263,34 @@ static void write_last(struct trace_drain *d)
 			 (int)(d->last->keep_ns / 1000000000), path);
 }
 
+/* Somebody has given a file for it: at once, as often as it happens. */
+static void look_given(struct trace_drain *d, bool is_end)
+{
+	struct last_given *g = &d->t->last_given;
+	int fd = d->last ? last_take(g) : -1;
+	uint64_t lost[2];
+
+	if (fd < 0)
+		return;
+	write_round(d);
+	write_sample(d, is_end);
+	sum_lost(d, lost);
+	g->error = last_write_into(d->last, lost, fd);
+	g->slices = d->last->slices;
+	g->lost = lost[0];
+	last_given_done(g);
+}
+
+static uint32_t count_asked(const struct trace_drain *d)
+{
+	/* [trace.last] what came before; pairs with [trace.ask_last]. */
+	return a_load(&d->t->last_asked, acquire) + last_signal_count();
+}
+
 /* Somebody asks for the flight recorder: once in the time that it holds. */
 static void look_last(struct trace_drain *d, int64_t now, bool is_end)
 {
-	/* [trace.last] what came before; pairs with [trace.ask_last]. */
-	uint32_t asked = d->last ? a_load(&d->t->last_asked, acquire) : 0;
+	uint32_t asked = d->last ? count_asked(d) : 0;
 
 	if (!d->last || asked == d->last_seen ||
 	    (now < d->next_last && !is_end))
@@ -291,6 +322,7 @@ static void *drain_main(void *arg)
 			write_sample(d, false);
 		}
 		look_last(d, now, is_last);
+		look_given(d, is_last);
 		/* A ring that was filled meanwhile rings no bell. */
 		if (!is_last && d->most_slices < SLICE_BELL)
 			futex_wait(&d->t->bell, bell, (int64_t)d->rest_ns);
@@ -341,6 +373,7 @@ static int open_file(struct trace_drain *d, const char *file, int fd)
 		if (!d->last)
 			return err(-ENOMEM, "trace: no memory to record");
 		trace_file_keep(&d->file, d->last);
+		d->last_seen = count_asked(d);
 		return 0;
 	}
 	return file ? trace_file_open(&d->file, file, &h)

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static void list_init(struct last_list *l)
 {
@@ -158,6 +159,19 @@ static void write_end(struct trace_file *f, const struct last *l,
 	chunk_end(f);
 }
 
+static int write_kept(struct trace_file *f, const struct last *l,
+		      const uint64_t lost[2])
+{
+	int rc;
+
+	write_list(f, &l->words);
+	write_list(f, &l->times);
+	write_end(f, l, lost);
+	rc = f->error;
+	trace_file_close(f);
+	return rc ? err(rc, "trace: file %s: %s", f->path, strerror(-rc)) : 0;
+}
+
 int last_write(struct last *l, const uint64_t lost[2], char *path, size_t size)
 {
 	struct trace_file *f = calloc(1, sizeof(*f));
@@ -167,16 +181,26 @@ int last_write(struct last *l, const uint64_t lost[2], char *path, size_t size)
 		return err(-ENOMEM, "trace: no memory for the file");
 	drop_old(l, clock_now_ns());
 	rc = trace_file_open(f, l->pattern, &l->header);
-	if (rc) {
-		free(f);
-		return rc;
-	}
-	write_list(f, &l->words);
-	write_list(f, &l->times);
-	write_end(f, l, lost);
+	if (!rc)
+		rc = write_kept(f, l, lost);
 	snprintf(path, size, "%s", f->path);
-	rc = f->error;
-	trace_file_close(f);
 	free(f);
-	return rc ? err(rc, "trace: file %s: %s", path, strerror(-rc)) : 0;
+	return rc;
+}
+
+int last_write_into(struct last *l, const uint64_t lost[2], int fd)
+{
+	struct trace_file *f = calloc(1, sizeof(*f));
+	int rc;
+
+	if (!f) {
+		close(fd);
+		return err(-ENOMEM, "trace: no memory for the file");
+	}
+	drop_old(l, clock_now_ns());
+	rc = trace_file_take(f, fd, &l->header);
+	if (!rc)
+		rc = write_kept(f, l, lost);
+	free(f);
+	return rc;
 }

@@ -50,4 +50,7 @@ void last_keep(struct last *l, const struct trace_file *f);
  */
 int last_write(struct last *l, const uint64_t lost[2], char *path, size_t size);
 
+/* last_write() into an empty file, which is taken over in any case. */
+int last_write_into(struct last *l, const uint64_t lost[2], int fd);
+
 #endif

@@ -5,6 +5,7 @@
 #include "base/futex.h"
 #include "base/lock.h"
 #include "trace/drain.h"
+#include "trace/last_signal.h"
 #include "trace/memfd.h"
 #include "trace/record.h"
 
@@ -159,6 +160,14 @@ const char *trace_why(const struct trace *t)
 	return strerror(-t->fd);
 }
 
+/* Without the signal the flight recorder is one, too. */
+static void take_signal(struct trace *t, int number)
+{
+	t->has_last_signal = !last_signal_take(number);
+	if (!t->has_last_signal)
+		log_text(t->log, LKDF_LOG_ERROR, "%s", err_text());
+}
+
 int trace_open(struct trace *t, const struct trace_attr *a)
 {
 	bool records = a->file && a->file[0];
@@ -198,6 +207,8 @@ int trace_open(struct trace *t, const struct trace_attr *a)
 		return err(-ENOMEM, "trace: no memory for names");
 	rc = records ? record_open(t, t->last_pattern) : 0;
 	t->records = records && !rc;
+	if (t->records && t->last_ns && a->last_signal)
+		take_signal(t, a->last_signal);
 	if (!rc || !a->is_optional)
 		return rc;
 	log_text(t->log, LKDF_LOG_ERROR, "%s; nothing is recorded", err_text());
@@ -226,6 +237,8 @@ void trace_close(struct trace *t)
 	/* A zeroed struct was never open. */
 	if (!t->nr_executors)
 		return;
+	if (t->has_last_signal)
+		last_signal_drop();
 	trace_record_end(t, NULL);
 	free_all(t);
 }
@@ -417,6 +430,24 @@ void trace_ask_last(struct trace *t)
 	a_add(&t->last_asked, 1, release);
 	a_add(&t->bell, 1, release);
 	futex_wake(&t->bell, 1);
+}
+
+int trace_last_into(struct trace *t, int fd, struct trace_sum *sum)
+{
+	const struct last_given *g = &t->last_given;
+
+	if (!t->last_ns || !t->drain) {
+		close(fd);
+		return err(-ENOENT, "record: there is no flight recorder, see "
+				    "option trace_last");
+	}
+	sum->error = last_give(&t->last_given, fd, &t->bell);
+	if (sum->error)
+		return err(sum->error, "record: the last seconds: %s",
+			   strerror(-sum->error));
+	sum->slices = g->slices;
+	sum->lost = g->lost;
+	return 0;
 }
 
 static __attribute__((noinline)) void lose_record(struct trace_ring *r)

@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "base/own_fd.h"
+#include "trace/last_given.h"
 #include "trace/probed.h"
 #include "trace/ring.h"
 
@@ -29,6 +30,7 @@ struct trace_attr {
 	const char *file; /* NULL or "": no slices */
 	/* Above 0: file is written when it is asked for, and holds so much. */
 	int64_t last_ns;
+	int last_signal; /* of the process, that asks for it; 0: none */
 	bool is_optional; /* a file that cannot be made is told to the log */
 	const char *facts; /* lines "key=value", copied; NULL: none */
 	const struct log *log;
@@ -67,6 +69,7 @@ struct trace {
 	_Atomic(uint64_t) *bytes; /* of all rings, lines of their own */
 	int64_t last_ns; /* of the flight recorder; 0: there is none */
 	char *last_pattern; /* of names of its files */
+	bool has_last_signal;
 	bool records; /* since open: drain is as it is until close */
 
 	/* Under lock. */
@@ -98,6 +101,9 @@ struct trace {
 
 	/* Any thread: so often the flight recorder was asked for. */
 	_Atomic(uint32_t) last_asked;
+
+	/* The thread that starts and ends recordings, and the drain thread. */
+	struct last_given last_given;
 
 	/* Any thread: the uid of whoever woke a thread of the program last. */
 	_Atomic(uint64_t) waker;
@@ -188,6 +194,14 @@ static inline uint32_t trace_recording(const struct trace *t)
 /* On any thread, in handlers of signals, too: the flight recorder is to be
  * written soon. */
 void trace_ask_last(struct trace *t);
+
+/*
+ * The caller has the flight recorder written into fd, an empty file, which is
+ * taken over in any case; waits until it is written. The thread that starts and
+ * ends recordings. -ENOENT: there is no flight recorder; -ETIMEDOUT; -errno of
+ * write(2).
+ */
+int trace_last_into(struct trace *t, int fd, struct trace_sum *sum);
 
 /* A task or scope is late. */
 static inline void trace_is_late(struct trace *t)

@@ -205,5 +205,30 @@ else
 	skip 'a full disk is told' 'no disk to be had that can be filled'
 fi
 
+# What a flight recorder holds, as often as somebody asks.
+start_target env LKDF_TRACE_LAST=60 LKDF_TRACE="$dir/own.lkdf" "$target" busy 2
+for time in 1 2; do
+	rm -f "$dir/last.lkdf" "$dir/last.1.lkdf"
+	try 0 "the last seconds, time $time" "$lkdf" trace record --last \
+		-p "$pid" -o "$dir/last.lkdf"
+	"$lkdf" trace check "$dir/last.lkdf" >"$dir/log" 2>&1 &&
+		"$lkdf" trace check "$dir/last.1.lkdf" >>"$dir/log" 2>&1
+	ok $? "the files of both runtimes are whole, time $time"
+	"$lkdf" report "$dir/last.lkdf" >"$dir/log" 2>&1
+	holds 'compute '
+done
+[ ! -e "$dir/own.lkdf" ]
+ok $? 'the file of the program itself is not written for that'
+try 2 'what comes and what was are two things' "$lkdf" trace record --last \
+	-d 1 -p "$pid" -o "$dir/last.lkdf"
+stop_target KILL
+start_target "$target" busy 1
+try 5 'a process without a flight recorder' "$lkdf" trace record --last \
+	-p "$pid" -o "$dir/none.lkdf"
+holds 'no flight recorder'
+[ ! -e "$dir/none.lkdf" ]
+ok $? 'and there is no file'
+stop_target KILL
+
 echo "1..$nr"
 exit $failed

@@ -35,6 +35,7 @@ struct record_opts {
 	struct cli_common common;
 	const char *process, *file;
 	long seconds;
+	bool is_last;
 };
 
 static const struct cli_row rows[] = {
@@ -44,17 +45,21 @@ static const struct cli_row rows[] = {
 	  "the file; those of further runtimes have a number in their name" },
 	{ "duration", 'd', CLI_INT, offsetof(struct record_opts, seconds), "S",
 	  "for so many seconds (until interrupted, or the process ends)" },
+	{ "last", 'l', CLI_FLAG, offsetof(struct record_opts, is_last), NULL,
+	  "what the flight recorder of the process holds, at once" },
 };
 
 const struct cli_spec trace_record_spec = {
 	.verb = verb,
-	.usage = "-p PID|NAME -o FILE [-d S] [--json]",
+	.usage = "-p PID|NAME -o FILE [-d S | --last] [--json]",
 	.help = "Records what an lkdf program does that runs already, as "
 		"LKDF_TRACE=FILE\nhas it from the start. The file is whole "
 		"whatever ends the recording: the\ntime, SIGINT, the end of "
 		"the program or of this command. Bodies that run\nwhen it "
 		"begins or ends are told as such. It takes up to 32 MiB of "
-		"the\nprogram's memory for each worker meanwhile.",
+		"the\nprogram's memory for each worker meanwhile. --last is for a "
+		"program\nthat was started with LKDF_TRACE_LAST: its last "
+		"seconds.",
 	.row = rows,
 	.nr_rows = sizeof(rows) / sizeof(rows[0]),
 	.without = CLI_NO_VERBOSE,
@@ -194,6 +199,49 @@ static int begin_one(struct session *s, unsigned i)
 	}
 	unlink(r->temp);
 	return ask_fail(verb, s->pid, rc, &a);
+}
+
+/* ---- the last seconds --------------------------------------------------- */
+
+static int ask_for_last(struct recording *r, int pid, struct lkdf_answer *a)
+{
+	int rc, given = -1, fd = ask_connect(r->stats, pid);
+
+	if (fd < 0)
+		return fd;
+	rc = ask_send(fd, LKDF_ASK_LAST, r->file);
+	if (!rc)
+		rc = ask_receive(fd, a, &given);
+	if (given >= 0)
+		close(given);
+	close(fd);
+	if (!rc && rename(r->temp, r->path))
+		rc = -errno;
+	return rc;
+}
+
+/* 0 or an exit code. */
+static int take_last(struct session *s, unsigned i)
+{
+	struct recording *r = &s->r[i];
+	struct lkdf_answer a = { .error = 0 };
+	int rc;
+
+	if (!make_path(r, s->o->file, i))
+		return usage("the name of the file is too long");
+	rc = make_file(r);
+	if (rc)
+		return fail_file(r, rc);
+	rc = ask_for_last(r, s->pid, &a);
+	close(r->file);
+	if (rc) {
+		unlink(r->temp);
+		return ask_fail(verb, s->pid, rc, &a);
+	}
+	r->is_over = true;
+	r->slices = a.slices;
+	r->lost = a.lost;
+	return 0;
 }
 
 /* ---- ending ------------------------------------------------------------- */
@@ -351,6 +399,27 @@ static void print_json(const struct session *s)
 	json_close(&j, '}');
 }
 
+static void print_result(const struct session *s)
+{
+	if (s->o->common.is_json)
+		print_json(s);
+	else if (!s->o->common.is_quiet)
+		print_text(s);
+}
+
+static int take_all(struct session *s)
+{
+	unsigned i;
+	int code;
+
+	for (i = 0; i < s->nr; i++) {
+		code = take_last(s, i);
+		s->code = code ? code : s->code;
+	}
+	print_result(s);
+	return s->code;
+}
+
 static int record_all(struct session *s)
 {
 	const struct record_opts *o = s->o;
@@ -373,10 +442,7 @@ static int record_all(struct session *s)
 	if (o->seconds)
 		end_ns = child_now_ns() + o->seconds * 1000000000;
 	end_all(s, wait_for_end(s, end_ns));
-	if (o->common.is_json)
-		print_json(s);
-	else if (!o->common.is_quiet)
-		print_text(s);
+	print_result(s);
 	return s->code;
 }
 
@@ -394,6 +460,8 @@ int trace_record(int argc, char **argv)
 		return usage("into which file? -o FILE");
 	if (o.seconds < 0 || o.seconds > 31536000)
 		return usage("-d: 1 .. 31536000 seconds");
+	if (o.is_last && o.seconds)
+		return usage("-d is for what comes, --last for what was");
 	code = target_find(verb, o.process, &s.pid);
 	if (code)
 		return code;
@@ -404,7 +472,10 @@ int trace_record(int argc, char **argv)
 	s.r = calloc(s.nr, sizeof(*s.r));
 	for (i = 0; s.r && i < s.nr; i++)
 		s.r[i].stats = &stats[i];
-	code = s.r ? record_all(&s) : usage("no memory");
+	if (!s.r)
+		code = usage("no memory");
+	else
+		code = o.is_last ? take_all(&s) : record_all(&s);
 	for (i = 0; i < s.nr; i++)
 		stats_unmap(&stats[i]);
 	free(s.r);

@@ -220,6 +220,8 @@ enum lkdf_ask_word {
 	LKDF_ASK_STOP = 4, /* on the connection that has said RECORD */
 	LKDF_ASK_TOPO_TEXT = 5, /* the machine, answered with a memfd of it */
 	LKDF_ASK_TOPO_JSON = 6,
+	LKDF_ASK_LAST =
+		7, /* as RECORD, answered when the last seconds are in it */
 };
 
 /* A tool sends this to the socket that the header names. */

@@ -27,6 +27,7 @@
 #include <lkdf/data.hpp>
 #include <lkdf/graph.hpp>
 #include <lkdf/io.hpp>
+#include <lkdf/mark.hpp>
 #include <lkdf/runtime.hpp>
 
 #endif

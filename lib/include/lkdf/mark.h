@@ -53,6 +53,24 @@ uint64_t lkdf_region_begin(struct lkdf *rt);
 int lkdf_region_end(struct lkdf *rt, const char *label, uint64_t region);
 
 /**
+ * lkdf_region_end_by() - a region of the program ends, which has a limit
+ * @rt:       runtime
+ * @label:    as for lkdf_mark()
+ * @region:   of lkdf_region_begin(); the call does nothing for 0
+ * @limit_ns: how long it may have taken
+ *
+ * The region is recorded as lkdf_region_end() does. If it has taken longer, the
+ * flight recorder is written as by lkdf_record_last(), where there is one.
+ *
+ * Context: as lkdf_mark().
+ * Return: 1: it has taken longer; 0: it has not, or nobody records; -EINVAL
+ * @label is NULL or empty, or @limit_ns negative; -EOWNERDEAD in a forked
+ * child.
+ */
+int lkdf_region_end_by(struct lkdf *rt, const char *label, uint64_t region,
+		       int64_t limit_ns);
+
+/**
  * lkdf_record_last() - write what the flight recorder holds
  * @rt: runtime with option trace_last
  *

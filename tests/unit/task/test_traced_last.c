@@ -3,6 +3,7 @@
 #include "tests/unit/task/recording.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <time.h>
 
 #define NR_TASKS 20
@@ -101,6 +102,78 @@ static void a_deadline_has_it_written(void)
 	recorded_free(&r);
 }
 
+static void a_signal_has_it_written(void)
+{
+	struct lkdf *rt =
+		open_recording("workers=2,trace_last=60,trace_signal=usr2");
+	struct sigaction now;
+	struct recorded r;
+
+	run_tasks(rt, "task");
+	is(raise(SIGUSR2), 0, "a signal does not end the process");
+	lkdf_close(rt);
+	is(recorded_read(&r, path), 0, "the file is there, and whole");
+	is(count_kind(&r, "task"), NR_TASKS, "with what came before it");
+	recorded_free(&r);
+	sigaction(SIGUSR2, NULL, &now);
+	ok(now.sa_handler == SIG_DFL, "the signal is given back");
+}
+
+static void count_ours(int number)
+{
+	(void)number;
+}
+
+static void the_programs_handler_stays(void)
+{
+	struct sigaction ours = { .sa_handler = count_ours }, now;
+	struct lkdf *rt;
+
+	sigaction(SIGUSR2, &ours, NULL);
+	rt = open_recording("workers=1,trace_last=60,trace_signal=usr2");
+	ok(rt != NULL, "the program handles the signal: the runtime opens");
+	sigaction(SIGUSR2, NULL, &now);
+	ok(now.sa_handler == count_ours, "and the handler stays");
+	lkdf_close(rt);
+	sigaction(SIGUSR2, NULL, &now);
+	ok(now.sa_handler == count_ours, "afterwards, too");
+	signal(SIGUSR2, SIG_DFL);
+}
+
+static void two_runtimes_share_a_signal(void)
+{
+	static const char options[] =
+		"workers=1,trace_last=60,trace_signal=usr2";
+	struct lkdf *first = open_recording(options);
+	struct lkdf *second = open_recording(options);
+	struct sigaction now;
+
+	lkdf_close(first);
+	sigaction(SIGUSR2, NULL, &now);
+	ok(now.sa_handler != SIG_DFL,
+	   "the second of two runtimes has the signal after the first");
+	lkdf_close(second);
+	sigaction(SIGUSR2, NULL, &now);
+	ok(now.sa_handler == SIG_DFL, "and gives it back");
+}
+
+static void a_region_has_it_written(void)
+{
+	struct lkdf *rt = open_recording("workers=1,trace_last=60");
+	uint64_t region = lkdf_region_begin(rt);
+	struct recorded r;
+
+	is(lkdf_region_end_by(rt, "in time", region, INT64_MAX), 0,
+	   "a region within its limit");
+	is(lkdf_region_end_by(rt, "late", 0, 0), 0, "one that nobody began");
+	is(lkdf_region_end_by(rt, "late", region, -1), -EINVAL,
+	   "a limit below 0");
+	is(lkdf_region_end_by(rt, "late", region, 0), 1, "one that is late");
+	lkdf_close(rt);
+	is(recorded_read(&r, path), 0, "the file is there, and whole");
+	recorded_free(&r);
+}
+
 static void without_one_nobody_can_ask(void)
 {
 	struct lkdf *rt = open_recording("workers=1");
@@ -119,6 +192,13 @@ int main(void)
 	old_records_go();
 	unlink(path);
 	a_deadline_has_it_written();
+	unlink(path);
+	a_signal_has_it_written();
+	unlink(path);
+	the_programs_handler_stays();
+	two_runtimes_share_a_signal();
+	unlink(path);
+	a_region_has_it_written();
 	unlink(path);
 	without_one_nobody_can_ask();
 	unlink(path);
