@@ -58,7 +58,7 @@ const struct d_text *d_text_of(struct d_world *w, uint32_t node,
 /* One of the data goes to a device before somebody asks, or not. */
 void d_prefetch_some(struct d_world *w, uint32_t op);
 
-/* The name of the driver whose devices D_OPENCL stands for. */
-const char *d_driver_name(void);
+/* With those of the driver whose devices D_OPENCL stands for. */
+const char *d_driver_options(const char *options);
 
 #endif

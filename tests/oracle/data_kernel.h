@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * What kernels do where code of the program runs for them: as the body does,
- * on bytes that lie elsewhere. And the devices of OpenCL, for data_device.c.
+ * on bytes that lie elsewhere. And the devices of OpenCL and CUDA, for
+ * data_device.c.
  */
 #ifndef TESTS_ORACLE_DATA_KERNEL_H
 #define TESTS_ORACLE_DATA_KERNEL_H
@@ -29,6 +30,15 @@ static inline int d_kernel_error(const struct d_kernel *k)
 		       ? model_errno(k->t->error)
 		       : 0;
 }
+
+/* ---- CUDA --------------------------------------------------------------- */
+
+/* False: there is no driver, as was said. */
+bool d_cuda_open(void);
+
+/* The stream runs the kernel on the bytes at mem; 0 or the driver's error. */
+int d_cuda_enqueue(const struct d_kernel *k, const void *arg,
+		   const struct d_run *run, void *queue, void *const *mem);
 
 /* ---- OpenCL ------------------------------------------------------------- */
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * Kernels on POCL, the OpenCL driver whose devices are the CPU: those that are
- * code are texts, which get by value what the model knows of their task; those
- * that enqueue give the queue a function of ours, which OpenCL calls with the
- * bytes of the buffers. The program holds nearly all memory of the devices.
+ * Kernels on POCL, the OpenCL driver whose devices are the CPU, or on CUDA
+ * (LKDF_TEST_DEVICE): those that are code are texts, which get by value what
+ * the model knows of their task; those that enqueue give the queue a function
+ * of ours, which OpenCL calls with the bytes of the buffers. The program holds
+ * nearly all memory of the devices.
  */
 #include "tests/oracle/data_kernel.h"
 
@@ -89,7 +90,8 @@ const struct d_text *d_text_of(struct d_world *w, uint32_t node,
 	return to;
 }
 
-/* ---- work for a queue --------------------------------------------------- */
+/* ---- work for a queue of OpenCL
+ * --------------------------------------------------- */
 
 #define CL_MAP 3 /* to read and to write */
 
@@ -148,6 +150,20 @@ static int map_all(const struct d_kernel *k, void *queue, void *const *mem,
 	return error;
 }
 
+static int enqueue_native(const struct d_kernel *k, struct native *n,
+			  void *queue, void *const *mem)
+{
+	int error = map_all(k, queue, mem, &n->b);
+	uint32_t i;
+
+	if (!error)
+		error = cl.native(queue, run_native, n, sizeof(*n), 0, NULL,
+				  NULL, 0, NULL, NULL);
+	for (i = 0; i < k->t->nr_uses && !error; i++)
+		error = cl.unmap(queue, mem[i], n->b.word[i], 0, NULL, NULL);
+	return error;
+}
+
 static int enqueue(struct lkdf_ctx *c, void *arg, void *queue)
 {
 	struct native n = { .arg = *(void **)arg, .run = lkdf_run_arg(c) };
@@ -159,14 +175,11 @@ static int enqueue(struct lkdf_ctx *c, void *arg, void *queue)
 	d_find_kernel(&k, n.arg, n.run);
 	for (i = 0; i < k.t->nr_uses; i++)
 		mem[i] = lkdf_ptr(c, i);
-	error = map_all(&k, queue, mem, &n.b);
-	if (!error)
-		error = cl.native(queue, run_native, &n, sizeof(n), 0, NULL,
-				  NULL, 0, NULL, NULL);
-	for (i = 0; i < k.t->nr_uses && !error; i++)
-		error = cl.unmap(queue, mem[i], n.b.word[i], 0, NULL, NULL);
+	error = driver_is_opencl()
+			? enqueue_native(&k, &n, queue, mem)
+			: d_cuda_enqueue(&k, n.arg, n.run, queue, mem);
 	if (error)
-		return lkdf_fail(c, -EIO, "OpenCL: %d", error);
+		return lkdf_fail(c, -EIO, "%s: %d", driver_name(), error);
 	return d_kernel_error(&k);
 }
 
@@ -231,12 +244,23 @@ static bool find_calls(void)
 	return lib;
 }
 
-const char *d_driver_name(void)
+const char *d_driver_options(const char *options)
 {
-	return driver_name();
+	char all[128];
+
+	snprintf(all, sizeof(all), "%s,device_memory=1", options);
+	return driver_options(all);
 }
 
-bool d_opencl_open(struct d_opencl *x, struct lkdf *rt)
+/* One card stands for all devices. */
+static uint32_t find_cards(struct d_opencl *x, struct lkdf *rt)
+{
+	if (!d_cuda_open() || !driver_places(rt, x->place, D_DEVICES))
+		return 0;
+	return D_DEVICES;
+}
+
+static uint32_t find_pocl(struct d_opencl *x, struct lkdf *rt)
 {
 	struct lkdf_place *p[LKDF_MAX_DEVICES];
 	int i, nr = lkdf_places(rt, LKDF_PLACE_GPU, p, LKDF_MAX_DEVICES);
@@ -245,11 +269,20 @@ bool d_opencl_open(struct d_opencl *x, struct lkdf *rt)
 	for (i = 0; i < nr && found < D_DEVICES; i++)
 		if (is_pocl(p[i]))
 			x->place[found++] = p[i];
-	if (found < D_DEVICES || !find_calls())
+	return find_calls() ? found : 0;
+}
+
+bool d_opencl_open(struct d_opencl *x, struct lkdf *rt)
+{
+	uint32_t i, found;
+
+	found = driver_is_opencl() ? find_pocl(x, rt) : find_cards(x, rt);
+	if (found < D_DEVICES)
 		return false;
 	x->rt = rt;
 	for (i = 0; i < D_DEVICES; i++)
-		if (lkdf_alloc(x->place[i], LKDF_MEM_OWN,
+		if ((!i || x->place[i] != x->place[i - 1]) &&
+		    lkdf_alloc(x->place[i], LKDF_MEM_OWN,
 			       MEMORY - room[i] * D_WORDS * sizeof(uint64_t), 0,
 			       "held", &x->held[i]))
 			abort();
@@ -270,4 +303,6 @@ void d_opencl_close(struct d_opencl *x)
 void d_opencl_begin(void)
 {
 	driver_env("pthread basic basic pthread");
+	/* The driver for tests has as many cards. */
+	setenv("FAKE_CUDA_CARDS", "4", 0);
 }

@@ -13,8 +13,8 @@
  * in a process of its own, so it may hang or crash. A third of the seeds make
  * programs with data: there --tasks are operations. --data takes those only, or
  * none of them. --devices: some of their tasks are kernels, 1: on emulated
- * devices, 2: on POCL. Compiled with ORACLE_DEVICES these two are 1, and
- * --seconds 10.
+ * devices, 2: on POCL, or CUDA with LKDF_TEST_DEVICE=cuda. Compiled with
+ * ORACLE_DEVICES these two are 1, and --seconds 10.
  */
 #include "tests/oracle/data_device.h"
 #include "tests/oracle/outcome.h"
@@ -116,6 +116,7 @@ static void on_log(void *u, int level, const char *text)
 
 static int open_runtime(int workers, enum d_devices devices, struct lkdf **out)
 {
+	const char *options;
 	char text[96];
 	int rc;
 
@@ -129,11 +130,9 @@ static int open_runtime(int workers, enum d_devices devices, struct lkdf **out)
 				     : ",static_runs=1");
 	else
 		snprintf(text, sizeof(text), "serial=yes");
-	if (devices == D_OPENCL)
-		snprintf(text + strlen(text), sizeof(text) - strlen(text),
-			 ",devices=%s,device_memory=1", d_driver_name());
+	options = devices == D_OPENCL ? d_driver_options(text) : text;
 	rc = lkdf_open_with(
-		ATTR(lkdf_open_attr, .options = text, .log = on_log), out);
+		ATTR(lkdf_open_attr, .options = options, .log = on_log), out);
 	if (!rc && devices && !d_devices_open(*out, devices))
 		has_opencl = false;
 	return rc;
@@ -367,7 +366,7 @@ static bool open_all(const struct options *o, struct lkdf **rt)
 		"a runtime opens in serial mode"))
 		return false;
 	if (!has_opencl) {
-		skip("programs on OpenCL", "POCL is not there");
+		skip("programs on a driver's devices", "it has none");
 		is(lkdf_close(rt[0]), 0, "it closes in serial mode");
 		return false;
 	}

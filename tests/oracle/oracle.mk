@@ -34,6 +34,15 @@ $(OPENCL_ORACLE): $(DEVICE_ORACLE)
 		$< >$@
 	$(Q)chmod +x $@
 
+# The same on the driver of CUDA for tests.
+CUDA_ORACLE := $(BUILD)/tests/oracle/cuda/oracle
+
+$(CUDA_ORACLE): $(DEVICE_ORACLE) | $(FAKE_LIBS)
+	$(Q)mkdir -p $(@D)
+	$(Q)printf '#!/bin/sh\nLKDF_TEST_DEVICE=cuda exec %s --devices 2 \
+		--programs 60 --seconds 5 "$$@"\n' $< >$@
+	$(Q)chmod +x $@
+
 # More workers than CPUs, of which most sleep.
 MANY_ORACLE := $(BUILD)/tests/oracle/many/oracle
 
@@ -95,7 +104,8 @@ $(CONTROL_ORACLE): $(CONTROL_SRC) $(wildcard tests/oracle/control/*.h) \
 		$(CONTROL_SRC) $(LDFLAGS) -L$(BUILD) -llkdf -lpthread \
 		-Wl,-rpath,'$$ORIGIN/../../..'
 
-ORACLES := $(ORACLE) $(MANY_ORACLE) $(DEVICE_ORACLE) $(OPENCL_ORACLE) $(CONTROL_ORACLE)
+ORACLES := $(ORACLE) $(MANY_ORACLE) $(DEVICE_ORACLE) $(OPENCL_ORACLE) \
+	$(CUDA_ORACLE) $(CONTROL_ORACLE)
 
 # Each commit has programs of its own, and others with clang; without git they are
 # always the same.
