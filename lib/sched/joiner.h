@@ -11,8 +11,9 @@
  *
  * All four are seq_cst. Either B sees C, finds the root above the item and
  * calls, or D sees A. A call that comes between D and the sleep has changed
- * the word that the kernel compares. Work that other threads keep private is
- * asked for as a sleeper does it, see steal_request.h.
+ * the word that the kernel compares. For work that others keep private it asks
+ * once before each nap: a request that stayed would keep the short bodies of
+ * all others, which it may not run, from their fast path.
  *
  * A maker that looks whether an item lies below a root may see both change:
  * memory of tasks stays memory of tasks, and a call in vain only costs time.

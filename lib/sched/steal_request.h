@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * Asking busy workers for work. A worker that asked and fell asleep cannot ask
- * again, so its steal request stays while anybody sleeps or rests in a join;
- * once all are awake the next spinner asks for itself.
+ * again, so its steal request stays while anybody sleeps; once all are awake
+ * the next spinner asks for itself. A worker that rests in a join asks again
+ * after each nap, see joiner.h.
  *
  *	owner                            sleeper
  *	(A) clears ATTN_STEAL            (C) says that it sleeps
@@ -13,7 +14,6 @@
 #ifndef SCHED_STEAL_REQUEST_H
 #define SCHED_STEAL_REQUEST_H
 
-#include "sched/joiner.h"
 #include "sched/notify.h"
 
 /* Asks a busy victim to share; only a store if nobody has asked yet. */
@@ -27,10 +27,7 @@ static inline void steal_request_send(struct worker *victim)
 		a_or(&victim->attn, ATTN_STEAL, relaxed);
 }
 
-/*
- * This worker only, where nobody sleeps. False: somebody does, or rests in a
- * join, and asks.
- */
+/* This worker only, where nobody sleeps. False: somebody does, and asks. */
 static inline bool steal_request_clear(struct worker *w)
 {
 	/*
@@ -38,7 +35,7 @@ static inline bool steal_request_clear(struct worker *w)
 	 * [steal_request.d].
 	 */
 	a_and(&w->attn, ~ATTN_STEAL, seq_cst);
-	if (likely(!notify_has_sleeper(w->sched) && !joiner_is_any(w->sched)))
+	if (likely(!notify_has_sleeper(w->sched)))
 		return true;
 	a_or(&w->attn, ATTN_STEAL, relaxed);
 	return false;

@@ -2,14 +2,12 @@
 /*
  * A worker that rests in a join: joiner.c as it is shipped, with the deque. It
  * is called for work below its root wherever that gets public, and by the last
- * child; a request of its own for private work is not lost. No sleep times out
- * here, so a lost call is a deadlock.
+ * child. No sleep times out here, so a lost call is a deadlock.
  */
 #include "mc.h"
 #include "sched/deque.h"
 #include "sched/inbox.h"
 #include "sched/joiner.h"
-#include "sched/steal_request.h"
 
 #define NR_WORKERS 3
 #define BELOW 1 /* items, and one that is below nothing */
@@ -26,12 +24,6 @@ static struct link link;
 static int root; /* its address */
 static int done; /* plain: the end of a child orders it */
 static _Atomic(int32_t) live;
-
-bool notify_has_sleeper(struct sched *s)
-{
-	(void)s;
-	return false;
-}
 
 static bool is_below(uint64_t item, const void *of)
 {
@@ -60,7 +52,6 @@ static void init(void)
 		a_store(&workers[i].joiner.nr_calls, 0, relaxed);
 	}
 	mc_name(&sched.nr_joiners, "nr_joiners");
-	mc_name(&workers[0].attn, "attn 0");
 	mc_name(&workers[1].joiner.root, "root 1");
 	mc_name(&workers[1].joiner.nr_calls, "nr_calls 1");
 	mc_name(&live, "live");
@@ -173,21 +164,6 @@ static void a_child_calls(int id)
 	mc_assert(plain_load(&done) == 1);
 }
 
-/* The owner has had nothing to share when it was asked, and then it has. */
-static void a_request_stays(int id)
-{
-	if (id) {
-		rest(&workers[id], take);
-		return;
-	}
-	if (!steal_request_clear(&workers[0]))
-		mc_see("stays");
-	deque_push(deque, BELOW);
-	while (!worker_has_request(&workers[0]))
-		a_pause();
-	joiner_share_all(&workers[0], deque);
-}
-
 static const struct mc_scenario table[] = {
 	{ .name = "what a worker shares calls who waits above it",
 	  .nr_threads = 2,
@@ -223,14 +199,6 @@ static const struct mc_scenario table[] = {
 	  .thread = a_child_calls,
 	  .final = none_rests,
 	  .must_see = { "called" } },
-	{ .name = "its request stays until there is work to share",
-	  .nr_threads = 2,
-	  .bound = 2,
-	  .timeouts = -1,
-	  .init = init,
-	  .thread = a_request_stays,
-	  .final = none_rests,
-	  .must_see = { "stays", "called" } },
 };
 
 MC_MAIN(table)

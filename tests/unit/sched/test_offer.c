@@ -120,11 +120,12 @@ static void a_join_rests(void)
 	worker_offer(owner, true, GRAIN);
 	is(nr_public(), 1, "a join has asked: a task is shared");
 	is(nr_calls(), 0, "which is not below it: nobody is called");
-	ok(worker_has_request(owner), "and it need not ask again");
+	ok(!worker_has_request(owner), "and the request is over");
+	a_or(&owner->attn, ATTN_STEAL, relaxed);
 	worker_push(owner, CLASS_NORMAL, 101);
 	worker_push(owner, CLASS_NORMAL, 5);
 	worker_offer(owner, true, GRAIN);
-	is(nr_public(), 3, "so what is ready next is shared");
+	is(nr_public(), 3, "it has asked again: more is shared");
 	is(nr_calls(), 1, "one is below it: its worker is called");
 	worker_push(owner, CLASS_NORMAL, 101);
 	worker_offer(owner, true, GRAIN);
