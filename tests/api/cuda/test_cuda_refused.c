@@ -5,12 +5,12 @@
  * kernel runs. On the driver for tests (tests/cuda/fake), or on that which
  * LKDF_TEST_CUDA names.
  */
-#include "tests/api/device/device.h"
-
-#define NR DEVICE_NR
+#include "tests/api/device/refused.h"
+#include "tests/cuda/load.h"
 
 static struct lkdf *rt;
 static struct lkdf_place *place;
+static struct cu cu;
 
 /* No device: the text has the reason. */
 static void no_driver(const char *file, const char *part)
@@ -40,50 +40,10 @@ static void files_that_are_no_driver(void)
 	no_driver(file, "STUB");
 }
 
-static struct lkdf_kind *kind_of(const void *image, size_t size,
-				 const char *entry, uint32_t block,
-				 uint64_t range)
-{
-	const struct lkdf_code code = {
-		.device = "cuda", .image = image, .bytes = size, .entry = entry
-	};
-	struct lkdf_kind *k = NULL;
-
-	must(lkdf_kind_create_kernel(
-		rt,
-		LKDF_KERNEL(.kind = LKDF_KIND(.name = "k",
-					      .arg_size = sizeof(uint64_t)),
-			    .code = &code, .nr_code = 1,
-			    .range_from = LKDF_RANGE_VALUE,
-			    .range = { range, 1, 1 }, .block = { block, 0, 0 }),
-		&k));
-	return k;
-}
-
-/* The task fails so, the text says why, and the next one runs. */
-static void fails(struct lkdf_kind *k, int want, const char *part,
+static void fails(const struct refused *t, int want, const char *part,
 		  const char *what)
 {
-	struct lkdf_kind *good = device_kind(rt, "add");
-	struct lkdf_data *d = device_data(rt, NR, 1);
-	uint64_t one = 1;
-
-	is(device_call(rt, k, place, d, &one), want, "%s: the error", what);
-	has(lkdf_errmsg(), part, "%s: \"%s\" is in the text", what, part);
-	lkdf_data_put(d);
-	d = device_data(rt, NR, 1);
-	is(device_call(rt, good, place, d, &one), 0, "%s: the next kernel runs",
-	   what);
-	is(device_first_wrong(d, NR, 2), -1, "%s: and is right", what);
-	lkdf_data_put(d);
-	lkdf_kind_put(good);
-	lkdf_kind_put(k);
-}
-
-static struct lkdf_kind *kind_of_text(const char *text, const char *entry,
-				      uint32_t block)
-{
-	return kind_of(text, 0, entry, block, NR);
+	refused_fails(rt, place, t, want, part, what);
 }
 
 #define F "extern \"C\" __global__ void f"
@@ -96,19 +56,23 @@ static void images_that_are_none(void)
 	static const char bad_ptx[] = ".version 7.0\n.target sm_75\n"
 				      ".address_size 64\n"
 				      ".visible .entry f() { oops; }\n";
+	static const char bad_text[] = F "(unsigned long *x, unsigned long y)\n"
+					 "{\n oops; }";
 	static char elf[4096] = "\177ELF\2\1\1";
 
-	fails(kind_of_text(new_ptx, "f", 0), -ENOEXEC,
+	fails(&(struct refused){ .image = new_ptx, .entry = "f" }, -ENOEXEC,
 	      "UNSUPPORTED_PTX_VERSION", "PTX of version 99");
-	fails(kind_of_text(bad_ptx, "f", 0), -ENOEXEC, "line 4",
-	      "PTX with a word that is none");
+	fails(&(struct refused){ .image = bad_ptx, .entry = "f" }, -ENOEXEC,
+	      "line 4", "PTX with a word that is none");
 	elf[18] = 62; /* x86-64 */
-	fails(kind_of(elf, sizeof(elf), "f", 0, NR), -EINVAL, "machine 62",
-	      "an x86 ELF");
-	fails(kind_of_text(F "(unsigned long *x, unsigned long y)\n"
-			     "{\n oops; }",
-			   "f", 0),
-	      -ENOEXEC, "f:3", "a text that is no C");
+	fails(&(struct refused){ .image = elf,
+				 .bytes = sizeof(elf),
+				 .entry = "f" },
+	      -EINVAL, "machine 62", "an x86 ELF");
+	fails(&(struct refused){ .image = bad_text, .entry = "f" }, -ENOEXEC,
+	      "f:3", "a text that is no C");
+	fails(&(struct refused){ .image = "", .entry = "f" }, -EINVAL, "empty",
+	      "an empty image");
 }
 
 static void entries_that_are_none(void)
@@ -117,32 +81,68 @@ static void entries_that_are_none(void)
 		F "(unsigned long *x, unsigned long y) { *x = y; }\n"
 		  "extern \"C\" __global__ void g() { }\n";
 
-	fails(kind_of_text(two, "no_such", 0), -ENOEXEC, "no_such",
-	      "an entry that is missing");
-	fails(kind_of_text(two, NULL, 0), -EINVAL, "entry is NULL",
+	fails(&(struct refused){ .image = two, .entry = "no_such" }, -ENOEXEC,
+	      "no_such", "an entry that is missing");
+	fails(&(struct refused){ .image = two }, -EINVAL, "entry is NULL",
 	      "no entry for two kernels");
 }
 
 static void what_does_not_fit(void)
 {
-	fails(kind_of_text(F "(unsigned long *x) { }", "f", 0), -EINVAL,
-	      "parameter", "a parameter too many");
-	fails(kind_of_text(F "(unsigned long *x, unsigned y) { }", "f", 0),
+	static const char good[] = F "(unsigned long *x, unsigned long y) { }";
+
+	fails(&(struct refused){ .image = F "(unsigned long *x) { }",
+				 .entry = "f" },
+	      -EINVAL, "parameter", "a parameter too many");
+	fails(&(struct refused){ .image =
+					 F "(unsigned long *x, unsigned y) { }",
+				 .entry = "f" },
 	      -EINVAL, "bytes", "a parameter of another size");
-	fails(kind_of_text(F "(unsigned long *x, unsigned long y, int z) { }",
-			   "f", 0),
+	fails(&(struct refused){ .image = F "(unsigned long *x, "
+					    "unsigned long y, int z) { }",
+				 .entry = "f" },
 	      -EINVAL, "parameter", "a parameter too few");
-	fails(kind_of_text(F "(unsigned long *x, unsigned long y) { }", "f",
-			   1025),
+	fails(&(struct refused){ .image = good, .entry = "f", .block = 1025 },
 	      -EINVAL, "1025", "a block of 1025");
-	fails(kind_of(F "(unsigned long *x, unsigned long y) { }", 0, "f", 1,
-		      1ull << 31),
+	fails(&(struct refused){ .image = good,
+				 .entry = "f",
+				 .block = 1,
+				 .range = 1ull << 31 },
 	      -EINVAL, "2147483647", "a grid above the limit");
+	fails(&(struct refused){ .image = good,
+				 .entry = "f",
+				 .shared = 228 << 10 },
+	      -EINVAL, "memory of its own", "228 KiB of a block");
+}
+
+/* The memory of another context is none for it, and the other way round. */
+static void what_is_of_another_context(void)
+{
+	static const char text[] =
+		".version 7.0\n.target sm_75\n.address_size 64\n"
+		".visible .entry f(.param .u64 at, .param .u64 value)\n"
+		"{ ret; }\n";
+	cu_ctx before = NULL, other = NULL;
+	cu_func f = NULL;
+	cu_mod m = NULL;
+	void *create = NULL;
+
+	must((int)cu.cuCtxGetCurrent(&before));
+	must((int)cu.get("cuCtxCreate", &create, 3020, 0, NULL));
+	must(((cu_result(*)(cu_ctx *, unsigned, cu_dev))create)(&other, 0, 0));
+	must((int)cu.cuModuleLoadData(&m, text));
+	must((int)cu.cuModuleGetFunction(&f, m, "f"));
+	cu.cuCtxSetCurrent(before);
+	fails(&(struct refused){ .function = f }, -EINVAL, "INVALID_HANDLE",
+	      "a function of another context");
+	/* It stays: functions of the program's are known until the close. */
 }
 
 int main(void)
 {
-	tap_start(60);
+	char why[200] = "";
+
+	tap_start(90);
 	setenv("LKDF_TEST_DEVICE", "cuda", 1);
 	files_that_are_no_driver();
 	rt = api_open(driver_options("workers=2"));
@@ -151,6 +151,8 @@ int main(void)
 		images_that_are_none();
 		entries_that_are_none();
 		what_does_not_fit();
+		must(cu_load(cuda_driver(), &cu, why, sizeof(why)));
+		what_is_of_another_context();
 	} else {
 		skip("images and launches", lkdf_errmsg());
 	}

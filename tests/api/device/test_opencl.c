@@ -5,7 +5,7 @@
  * a block, bodies on the launcher. Each error says why and leaves the runtime
  * whole: the next kernel runs.
  */
-#include "tests/api/device/device.h"
+#include "tests/api/device/refused.h"
 
 #define NR DEVICE_NR
 
@@ -13,44 +13,21 @@ static struct lkdf *rt;
 static struct lkdf_place *place;
 static bool is_limited; /* to 1 GiB, as POCL was told */
 
-/* One RW use and a uint64_t, NR items in blocks of so many. */
 static struct lkdf_kind *kind_of(const char *text, const char *entry,
 				 uint32_t block)
 {
-	const struct lkdf_code code = { .device = "opencl",
-					.image = text,
-					.entry = entry };
-	struct lkdf_kind *k = NULL;
-
-	must(lkdf_kind_create_kernel(
-		rt,
-		LKDF_KERNEL(.kind = LKDF_KIND(.name = "k",
-					      .arg_size = sizeof(uint64_t)),
-			    .code = &code, .nr_code = 1,
-			    .range_from = LKDF_RANGE_VALUE,
-			    .range = { NR, 1, 1 }, .block = { block, 0, 0 }),
-		&k));
-	return k;
+	return refused_kind(rt, &(struct refused){ .image = text,
+						   .entry = entry,
+						   .block = block });
 }
 
-/* The task fails so, the text says why, and the next one runs. */
-static void fails(struct lkdf_kind *k, int want, const char *part,
-		  const char *what)
+static void fails(const char *text, const char *entry, uint32_t block, int want,
+		  const char *part, const char *what)
 {
-	struct lkdf_kind *good = device_kind(rt, "add");
-	struct lkdf_data *d = device_data(rt, NR, 1);
-	uint64_t one = 1;
-
-	is(device_call(rt, k, place, d, &one), want, "%s: the error", what);
-	has(lkdf_errmsg(), part, "%s: \"%s\" is in the text", what, part);
-	lkdf_data_put(d);
-	d = device_data(rt, NR, 1);
-	is(device_call(rt, good, place, d, &one), 0, "%s: the next kernel runs",
-	   what);
-	is(device_first_wrong(d, NR, 2), -1, "%s: and is right", what);
-	lkdf_data_put(d);
-	lkdf_kind_put(good);
-	lkdf_kind_put(k);
+	refused_fails(rt, place,
+		      &(struct refused){
+			      .image = text, .entry = entry, .block = block },
+		      want, part, what);
 }
 
 static void a_device_tells_what_it_is(void)
@@ -68,12 +45,11 @@ static void a_device_tells_what_it_is(void)
 
 static void code_that_is_wrong_is_explained(void)
 {
-	fails(kind_of("kernel void f(global ulong *x, ulong y)\n{\n oops; }",
-		      "f", 0),
+	fails("kernel void f(global ulong *x, ulong y)\n{\n oops; }", "f", 0,
 	      -ENOEXEC, "f:3", "a text that is no C");
-	fails(kind_of(device_text, "no_such", 0), -ENOEXEC, "no_such",
+	fails(device_text, "no_such", 0, -ENOEXEC, "no_such",
 	      "an entry that is missing");
-	fails(kind_of(device_text, NULL, 0), -EINVAL, "entry is NULL",
+	fails(device_text, NULL, 0, -EINVAL, "entry is NULL",
 	      "no entry for three kernels");
 }
 
@@ -94,14 +70,13 @@ static void the_only_kernel_needs_no_entry(void)
 
 static void what_does_not_fit_is_refused(void)
 {
-	fails(kind_of("kernel void f(global ulong *x) { }", "f", 0), -EINVAL,
+	fails("kernel void f(global ulong *x) { }", "f", 0, -EINVAL,
 	      "no parameter 1", "a parameter too many");
-	fails(kind_of("kernel void f(global ulong *x, uint y) { }", "f", 0),
-	      -EINVAL, "not of 8 bytes", "a parameter of another size");
-	fails(kind_of("kernel void f(global ulong *x, ulong y, int z) { }", "f",
-		      0),
+	fails("kernel void f(global ulong *x, uint y) { }", "f", 0, -EINVAL,
+	      "not of 8 bytes", "a parameter of another size");
+	fails("kernel void f(global ulong *x, ulong y, int z) { }", "f", 0,
 	      -EINVAL, "INVALID_KERNEL_ARGS", "a parameter too few");
-	fails(kind_of(device_text, "do_add", 1 << 20), -EINVAL, "block",
+	fails(device_text, "do_add", 1 << 20, -EINVAL, "block",
 	      "a block too large");
 }
 
