@@ -103,7 +103,7 @@ static void put_piece(struct text *out)
 static void put_part(const struct fold_text *f, struct text *out)
 {
 	put_kernel(f, "part", out);
-	loop_text_params(&f->head, out);
+	loop_text_kernel_params(&f->head, out);
 	text_put(out,
 		 "unsigned long begin, unsigned long n, unsigned long piece, "
 		 "GLOBAL %s_value *part)\n",
@@ -229,7 +229,7 @@ static void put_scan(const struct fold_text *f, struct text *out)
 		 name, f->block - 1);
 
 	put_kernel(f, "scan", out);
-	loop_text_params(&f->head, out);
+	loop_text_kernel_params(&f->head, out);
 	text_put(out,
 		 "unsigned long begin, unsigned long n, unsigned long piece, "
 		 "GLOBAL const %s_value *part, GLOBAL %s_value *out)\n",

@@ -40,6 +40,9 @@ struct kernel {
 	struct kernel_fold fold;
 	struct copies *constants; /* LKDF_PARAM_MEMORY on devices, or NULL */
 	uint32_t arg_size; /* of the kind; 0: borrowed */
+	uint64_t
+		by_memory; /* bit i: param[i] was a value, see kernel_spill.c */
+	bool arg_by_memory; /* so the argument, where there is no param */
 	bool is_prefetch; /* see prefetch.h: a wish, without a launch */
 	char name[NAME_SIZE];
 };
@@ -136,6 +139,9 @@ int kernel_check_args(const struct kernel *k, uint32_t nr_use);
 /* LKDF_KERNEL_LOOP: fields; texts of the copied codes; dimensions. */
 int kernel_check_loop(const struct kernel *k);
 int kernel_make_loops(struct kernel *k);
+
+/* Before the texts are made, of loops and folds: kernel_spill.c. */
+void kernel_spill_values(struct kernel *k);
 uint32_t kernel_loop_dims(const struct kernel *k);
 
 /*

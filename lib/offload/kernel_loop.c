@@ -80,12 +80,16 @@ void kernel_loop_params(const struct kernel *k, struct loop_param *to)
 	uint32_t i, u, nr = 0;
 
 	for (i = 0; i < a->nr_type; i++)
-		to[i] = (struct loop_param){ a->type[i], 0 };
+		to[i] = (struct loop_param){ .type = a->type[i] };
+	if (k->arg_by_memory && a->nr_type)
+		to[a->nr_type - 1].by_memory = true;
 	for (i = 0; i < a->nr_param; i++) {
 		u = kernel_nr_params(&a->param[i]);
 		if (a->param[i].from == LKDF_PARAM_VALUE ||
-		    a->param[i].from == LKDF_PARAM_TASK)
+		    a->param[i].from == LKDF_PARAM_TASK) {
 			to[nr].bytes = a->param[i].bytes;
+			to[nr].by_memory = k->by_memory >> i & 1;
+		}
 		nr += u;
 	}
 }

@@ -295,14 +295,23 @@ static bool copy_params(struct kernel *k)
 		p->value = copy_value(&a->param[i]);
 		if (has_value(p) && !p->value)
 			return false;
-		if (p->from != LKDF_PARAM_MEMORY || k->constants)
-			continue;
-		k->constants = copies_create(k->rt->devices->device,
-					     k->rt->is_alive, LKDF_MAX_PARAMS);
-		if (!k->constants)
-			return false;
 	}
 	return true;
+}
+
+/* Constants of the kind stay on devices as copies. */
+static bool make_constants(struct kernel *k)
+{
+	uint32_t i;
+
+	for (i = 0; k->param && i < k->attr.nr_param; i++)
+		if (k->param[i].from == LKDF_PARAM_MEMORY)
+			break;
+	if (!k->param || i == k->attr.nr_param)
+		return true;
+	k->constants = copies_create(k->rt->devices->device, k->rt->is_alive,
+				     LKDF_MAX_PARAMS);
+	return k->constants != NULL;
 }
 
 static bool copy_all(struct kernel *k)
@@ -319,7 +328,9 @@ static bool copy_all(struct kernel *k)
 	for (i = 1; i < 3 && k->attr.block[0]; i++)
 		if (!k->attr.block[i])
 			k->attr.block[i] = 1;
-	return true;
+	if (k->attr.type)
+		kernel_spill_values(k);
+	return make_constants(k);
 }
 
 /* Forgets what was copied, or is not needed any more. */

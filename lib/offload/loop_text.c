@@ -112,15 +112,32 @@ int loop_text_begin(const struct loop_head *h, struct text *out)
 	return 0;
 }
 
+static void put_param(const struct loop_head *h, uint32_t i, struct text *out)
+{
+	const char *type = h->param[i].type;
+
+	text_put(out, "%s%sp%u, ", type,
+		 type[strlen(type) - 1] == '*' ? "" : " ", i);
+}
+
 void loop_text_params(const struct loop_head *h, struct text *out)
 {
-	const char *type;
+	uint32_t i;
+
+	for (i = 0; i < h->nr_param; i++)
+		put_param(h, i, out);
+}
+
+void loop_text_kernel_params(const struct loop_head *h, struct text *out)
+{
 	uint32_t i;
 
 	for (i = 0; i < h->nr_param; i++) {
-		type = h->param[i].type;
-		text_put(out, "%s%sp%u, ", type,
-			 type[strlen(type) - 1] == '*' ? "" : " ", i);
+		if (h->param[i].by_memory)
+			text_put(out, "GLOBAL const %s *p%u, ",
+				 h->param[i].type, i);
+		else
+			put_param(h, i, out);
 	}
 }
 
@@ -129,7 +146,7 @@ void loop_text_args(const struct loop_head *h, struct text *out)
 	uint32_t i;
 
 	for (i = 0; i < h->nr_param; i++)
-		text_put(out, "p%u, ", i);
+		text_put(out, "%sp%u, ", h->param[i].by_memory ? "*" : "", i);
 }
 
 static void put_item(const struct loop_text *l, struct text *out)
@@ -173,7 +190,7 @@ static void put_signature(const struct loop_text *l, struct text *out)
 	text_put(out, "LKDF_KERNEL void\n");
 	put_bounds(l, out);
 	text_put(out, "%s(", l->head.entry);
-	loop_text_params(&l->head, out);
+	loop_text_kernel_params(&l->head, out);
 	for (d = 0; d < l->nr_dims; d++)
 		text_put(out, "%sunsigned long b%u, unsigned long n%u",
 			 d ? ", " : "", d, d);

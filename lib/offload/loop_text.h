@@ -30,6 +30,7 @@ enum loop_language {
 struct loop_param {
 	const char *type; /* "float", "GLOBAL const float *" */
 	uint32_t bytes; /* that are handed over; 0: the compiler knows */
+	bool by_memory; /* a kernel gets its address */
 };
 
 /* Members that loops, reductions and scans have. */
@@ -66,8 +67,13 @@ int loop_text_begin(const struct loop_head *h, struct text *out);
 /* A type that a name can be put behind. */
 bool loop_text_is_type(const char *s);
 
-/* "float p0, GLOBAL float *p1, ", and "p0, p1, ". */
+/*
+ * "float p0, GLOBAL float *p1, " of what an item is given. A kernel gets
+ * "GLOBAL const float *p0, " where p0 goes by memory, and gives "*p0, p1, " to
+ * an item.
+ */
 void loop_text_params(const struct loop_head *h, struct text *out);
+void loop_text_kernel_params(const struct loop_head *h, struct text *out);
 void loop_text_args(const struct loop_head *h, struct text *out);
 
 #endif

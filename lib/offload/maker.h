@@ -41,6 +41,9 @@ uint32_t maker_count_memory(const struct kernel *k);
 /* A parameter that is such an operand. 0 or -ENOMEM. */
 int maker_add_memory(struct maker *m, uint32_t param);
 
+/* The argument, where there is no param: a value, or such an operand. */
+void maker_add_arg(struct maker *m);
+
 /* Memory of so many bytes for the time of the task: the operand's number. */
 int maker_add_scratch(struct maker *m, uint64_t bytes, uint32_t *operand);
 

@@ -21,11 +21,12 @@ static bool is_memory(const struct lkdf_param *p)
 
 uint32_t maker_count_memory(const struct kernel *k)
 {
-	uint32_t i, nr = k->fold.block ? 2 : 0;
+	uint32_t i, nr = k->arg_by_memory;
 
 	for (i = 0; k->param && i < k->attr.nr_param; i++)
 		nr += is_memory(&k->param[i]);
-	return nr;
+	/* Both levels over all items have them, beside the parts. */
+	return k->fold.block ? 2 * nr + 2 : nr;
 }
 
 void maker_add_operand(struct maker *m, uint32_t operand)
@@ -100,21 +101,50 @@ static int add_zeroed(struct maker *m, const struct lkdf_param *p)
 	return 0;
 }
 
+/* Both levels of a scan read the same bytes: a copy has one use in a request.
+ */
+static bool find_read(const struct device_req *r, const void *bytes,
+		      uint64_t nr, const struct copies *copies,
+		      uint32_t *operand)
+{
+	const struct device_operand *o = r->operand;
+	uint32_t i;
+
+	for (i = 0; i < r->nr_operand; i++, o++)
+		if (o->host == bytes && o->bytes == nr && o->copies == copies &&
+		    o->mode == LKDF_READ && !o->is_zero)
+			break;
+	*operand = i;
+	return i < r->nr_operand;
+}
+
 static void add_read(struct maker *m, const void *bytes, uint64_t nr,
 		     struct copies *copies, uint32_t part)
 {
 	struct device_req *r = &m->r->req;
-	struct device_operand *o = &r->operand[r->nr_operand];
+	struct device_operand *o;
+	uint32_t operand;
 
-	o->host = (char *)(uintptr_t)bytes;
-	o->bytes = nr;
-	o->mode = LKDF_READ;
-	if (!is_on_host(m)) {
+	if (is_on_host(m))
+		copies = NULL;
+	if (!find_read(r, bytes, nr, copies, &operand)) {
+		o = &r->operand[r->nr_operand++];
+		o->host = (char *)(uintptr_t)bytes;
+		o->bytes = nr;
+		o->mode = LKDF_READ;
 		o->copies = copies;
 		o->is_kept = copies != NULL;
-		o->part = part;
+		o->part = copies ? part : 0;
 	}
-	maker_add_operand(m, r->nr_operand++);
+	maker_add_operand(m, operand);
+}
+
+void maker_add_arg(struct maker *m)
+{
+	if (m->k->arg_by_memory)
+		add_read(m, m->arg, m->k->arg_size, NULL, 0);
+	else
+		maker_add_bytes(m, m->arg, m->k->arg_size);
 }
 
 int maker_add_memory(struct maker *m, uint32_t i)

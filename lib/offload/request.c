@@ -232,7 +232,7 @@ int maker_add_params(struct maker *m)
 		if (!m->k->fold.block || i != m->k->fold.result)
 			maker_add_use(m, i);
 	if (m->k->arg_size)
-		maker_add_bytes(m, m->arg, m->k->arg_size);
+		maker_add_arg(m);
 	return 0;
 }
 

@@ -9,9 +9,9 @@
 #include "tests/tap.h"
 
 static const struct loop_param params[] = {
-	{ "float", 4 },
-	{ "GLOBAL const double *", 0 },
-	{ "GLOBAL double *", 0 },
+	{ .type = "float", .bytes = 4 },
+	{ .type = "GLOBAL const double *" },
+	{ .type = "GLOBAL double *" },
 };
 
 static char folder[] = "/tmp/lkdf-loop-XXXXXX", nvcc[512], said[4096];

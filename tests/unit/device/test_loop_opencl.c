@@ -49,8 +49,8 @@ static void each_item_is_there_once(void)
 {
 	/* A return ends the item, not those that the thread has left. */
 	static const struct loop_param params[] = {
-		{ "GLOBAL unsigned *", 0 },
-		{ "unsigned long", 8 },
+		{ .type = "GLOBAL unsigned *" },
+		{ .type = "unsigned long", .bytes = 8 },
 	};
 	static const struct loop_text l = {
 		.head = { .entry = "count", .param = params, .nr_param = 2 },
@@ -81,7 +81,9 @@ static void three_dimensions_are_covered(void)
 		NY = 5,
 		NZ = 3
 	};
-	static const struct loop_param params[] = { { "GLOBAL uint *", 0 } };
+	static const struct loop_param params[] = {
+		{ .type = "GLOBAL uint *" }
+	};
 	static const struct loop_text l = {
 		.head = { .entry = "grid", .param = params, .nr_param = 1 },
 		.body = "p0[(k * 5 + j) * 7 + i] += 1 + i + 10 * j + 100 * k;",
@@ -126,7 +128,7 @@ static void three_dimensions_are_covered(void)
 
 static void errors_name_their_line(void)
 {
-	static struct loop_param param = { "float", 4 };
+	static struct loop_param param = { .type = "float", .bytes = 4 };
 	struct loop_text l = {
 		.head = { .entry = "bad", .param = &param, .nr_param = 1 },
 		.body = "float x = p0;\nx = oops;\n",
@@ -221,7 +223,7 @@ static struct map fold(uint64_t begin, uint64_t n, uint32_t block, bool scans)
 static void build_maps(enum fold_sort sort, uint32_t block)
 {
 	static const struct loop_param params[] = {
-		{ "GLOBAL const struct map *", 0 },
+		{ .type = "GLOBAL const struct map *" },
 	};
 	struct fold_text f = {
 		.head = { .entry = "maps",
@@ -307,7 +309,7 @@ static void scans_keep_the_order(enum fold_sort sort, const char *name)
 static void sums_of_doubles_are_the_same_each_time(void)
 {
 	static const struct loop_param params[] = {
-		{ "GLOBAL const double *", 0 },
+		{ .type = "GLOBAL const double *" },
 	};
 	static const struct fold_text f = {
 		.head = { .entry = "maps", .param = params, .nr_param = 1 },

@@ -12,9 +12,9 @@
 #include <errno.h>
 
 static const struct loop_param saxpy_params[] = {
-	{ "float", 4 },
-	{ "GLOBAL const float *", 0 },
-	{ "GLOBAL float *", 0 },
+	{ .type = "float", .bytes = 4 },
+	{ .type = "GLOBAL const float *" },
+	{ .type = "GLOBAL float *" },
 };
 
 static const struct loop_text saxpy = {
@@ -122,7 +122,7 @@ static void refused(struct loop_text l, const char *part, const char *what)
 
 static void bad_input_is_named(void)
 {
-	struct loop_param bad = { "float (*)[4]", 0 };
+	struct loop_param bad = { .type = "float (*)[4]" };
 	struct loop_text l = saxpy;
 
 	l.head.entry = "two words";
