@@ -332,6 +332,8 @@ static void random_graphs_are_right(struct lkdf *rt, struct lkdf_place *p,
 				    const char *how)
 {
 	unsigned nr = device_is_real || HAS_SANITIZER ? 20 : 60;
+	/* A busy machine has time for fewer. */
+	int64_t end = api_now_ns() + 3 * SECOND;
 	unsigned i, nr_right = 0;
 	unsigned seed = (unsigned)getpid();
 	struct program x;
@@ -340,9 +342,9 @@ static void random_graphs_are_right(struct lkdf *rt, struct lkdf_place *p,
 	x.kind[1][0] = device_kind(rt, "copy");
 	x.kind[0][1] = api_kind(rt, "step here", step_here, 8, 0);
 	x.kind[1][1] = api_kind(rt, "copy here", copy_here, 8, 0);
-	for (i = 0; i < nr; i++)
+	for (i = 0; i < nr && (!i || api_now_ns() < end); i++)
 		nr_right += runs_right(rt, &x, p, seed + i);
-	is(nr_right, nr, "%s: random graphs from seed %u", how, seed);
+	is(nr_right, i, "%s: random graphs from seed %u", how, seed);
 	for (i = 0; i < 4; i++)
 		lkdf_kind_put(x.kind[i / 2][i % 2]);
 }

@@ -36,6 +36,37 @@ static int work(struct lkdf_ctx *c, void *arg)
 	return 0;
 }
 
+static int nap(struct lkdf_ctx *c, void *arg)
+{
+	(void)c;
+	(void)arg;
+	api_nap_ns(1000000);
+	return 0;
+}
+
+/*
+ * Some naps for each worker, on its node. Who sleeps follows nothing, and tasks
+ * alone may leave a worker asleep for as long as others are as fast without it.
+ */
+static void wake_all(void)
+{
+	struct lkdf_kind *k = api_kind(job.rt, "nap", nap, 0, 0);
+	struct lkdf_task t = { .size = sizeof(t),
+			       .kind = k,
+			       .flags = LKDF_PINNED };
+	int node, i;
+
+	for (node = 0; node < 64; node++) {
+		if (!(job.nodes >> node & 1))
+			continue;
+		t.place = lkdf_place_node(job.rt, node);
+		for (i = 0; i < job.nr; i++)
+			must(lkdf_submit(job.rt, NULL, &t, NULL));
+	}
+	must(lkdf_scope_wait(job.rt, NULL, -1));
+	lkdf_kind_put(k);
+}
+
 static void run_some(void)
 {
 	int i;
@@ -58,8 +89,10 @@ static uint64_t stat_of(const char *name)
 
 static void run_until_above(const char *name, uint64_t value)
 {
-	while (stat_of(name) <= value)
+	while (stat_of(name) <= value) {
 		run_some();
+		wake_all();
+	}
 }
 
 /* With fewer CPUs. One worker stays on each node: elsewhere none leaves. */

@@ -78,8 +78,10 @@ static bool all_are_home(void)
 
 static void all_come_home(const char *when)
 {
-	while (!all_are_home())
+	while (!all_are_home()) {
 		run_some();
+		wake_all();
+	}
 	is(atomic_load(&job.nr_ran), job.nr_submitted,
 	   "%s: each worker is on its CPU, all tasks have run", when);
 }
