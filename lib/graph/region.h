@@ -26,6 +26,7 @@ enum region_how {
 	REGION_LIVE, /* makes its target live */
 	REGION_ALL, /* its target waits for several edges: one of them */
 	REGION_ONE, /* the same, and it is one of those that a choice takes */
+	REGION_ORDER, /* nothing: its target runs in any case */
 	REGION_BACK,
 	REGION_EXIT,
 	REGION_PORT = 8, /* or'ed: the edge's byte says that it was taken */
@@ -48,6 +49,8 @@ struct region_task {
 	 * branch in jump[]. */
 	uint16_t only;
 	uint16_t joins; /* the one task that it leads to, ALL; 0: others */
+	/* Where it is not chosen, lkdf.unchosen grows so much; of ours: 0. */
+	uint32_t nr_counted;
 };
 
 /* In jump[]: the one edge of a branch goes round the loop. */
@@ -61,11 +64,21 @@ struct region_ports {
 	bool has_hooks; /* see struct ports */
 };
 
+/* Tasks by position. */
+struct region_list {
+	uint16_t *at;
+	uint32_t nr;
+};
+
 /* Constant after seal, but for is_wide. */
 struct region {
 	_Alignas(32) uint32_t nr, nr_words;
 	bool counts; /* some tasks wait for several edges */
 	bool has_ports; /* something is to be done for them */
+	bool is_plain; /* each task counts as one, and the lists are empty */
+	uint32_t nr_counted; /* of all tasks */
+	struct region_list begins; /* live when an iteration begins */
+	struct region_list readers; /* bytes of LKDF_DATA_ONCE wait for them */
 	struct region_ports ports;
 	struct region_task *task; /* by position; the head has 0 */
 	struct region_edge *edge;

@@ -67,7 +67,8 @@ static void skip_task(struct burst *b, uint32_t index)
 	bool is_ours = b->recs[index].kind->is_ours;
 
 	forget_early(b->f, index);
-	if (b->hindered & HINDERED_ALL)
+	/* What the burst knows may be of before the cancel. */
+	if (b->hindered & HINDERED_ALL || frame_cancelled(b->f))
 		pass_over(b, index, ENDED_CANCELLED, true);
 	else
 		pass_over(b, index, ENDED_SKIPPED, !is_ours);

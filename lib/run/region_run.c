@@ -6,24 +6,13 @@
 #include "run/control.h"
 #include "run/control_loop.h"
 #include "run/port_run.h"
+#include "run/region_walk.h"
 #include "run/sources.h"
 
 #include <errno.h>
 #include <string.h>
 
 /* ---- live tasks ---------------------------------------------------------- */
-
-struct walk {
-	struct burst *b;
-	const struct region *r;
-	struct region_run *run;
-	uint64_t live; /* which words of bits are not 0 */
-	uint32_t loop;
-	uint32_t nr_ran; /* in this iteration */
-	/* Not yet counted. */
-	uint64_t nr_unchosen, nr_turns;
-	bool goes; /* a BACK edge was taken */
-};
 
 static inline void set_live(struct walk *k, uint32_t p)
 {
@@ -47,11 +36,14 @@ static inline void begin_iteration(struct walk *k)
 {
 	const struct region *r = k->r;
 	struct region_run *run = k->run;
+	uint32_t i;
 
 	if (r->counts) {
 		memcpy(run->waits, r->waits, r->nr * sizeof(*r->waits));
 		memset(run->chosen, 0, r->nr_words * sizeof(*run->chosen));
 	}
+	for (i = 0; i < r->begins.nr; i++)
+		set_live(k, r->begins.at[i]);
 	k->nr_ran = 0;
 	k->goes = false;
 }
@@ -98,6 +90,8 @@ take_edge(struct walk *k, const struct region_task *t,
 		break;
 	case REGION_ONE:
 		choose_one(k, e->to);
+		break;
+	case REGION_ORDER:
 		break;
 	case REGION_BACK:
 		k->goes = true;
@@ -203,104 +197,7 @@ static __attribute__((noinline)) bool step_beside(struct walk *k,
 	return true;
 }
 
-/* ---- the ways out -------------------------------------------------------- */
-
-/* The run may be over afterwards. */
-static void count_walk(struct walk *k)
-{
-	struct counters *c = k->b->w->executor->counters;
-
-	counter_add(c, COUNTER_ITERATIONS, k->nr_turns);
-	k->nr_turns = 0;
-	if (!k->nr_unchosen)
-		return;
-	counter_add(c, ending_rows[ENDED_UNCHOSEN].counter, k->nr_unchosen);
-	a_add(&k->b->f->tally.nr[ENDED_UNCHOSEN], k->nr_unchosen, relaxed);
-	k->nr_unchosen = 0;
-}
-
-/*
- * Edges of the task at q, which has run or was not chosen, to those behind p.
- * Returns how many of them close the loop.
- */
-static uint32_t tell_behind(struct walk *k, uint32_t q, bool has_run,
-			    uint32_t p)
-{
-	const struct control *c = k->b->graph->control;
-	uint32_t index = k->r->task[q].index, nr, i, nr_closed = 0;
-	int verdict = has_run ? k->run->value[q] : VERDICT_UNCHOSEN;
-	const struct rec *r = &k->b->recs[index];
-	const struct control_edge *e;
-	const uint32_t *succ;
-	bool is_taken;
-
-	if (r->nr_succ != REC_CONTROL) {
-		succ = graph_succ(k->b->graph, r, &nr);
-		for (i = 0; i < nr; i++)
-			if (c->position[succ[i]] > p)
-				control_arrive(k->b->w, k->b->f, succ[i], 0,
-					       verdict);
-		return 0;
-	}
-	for (e = c->out + r->succ[0], i = 0; i < r->succ[1]; i++, e++) {
-		is_taken = verdict >= 0 && control_takes(verdict, e->branch);
-		if (e->flags & CONTROL_EXIT)
-			continue;
-		if (e->flags & CONTROL_BACK) {
-			control_tell_back(k->b->f, e, is_taken);
-			nr_closed++;
-		} else if (c->position[e->to] > p) {
-			control_arrive(k->b->w, k->b->f, e->to, e->flags,
-				       control_passes(e->flags, verdict,
-						      is_taken));
-		}
-	}
-	return nr_closed;
-}
-
-/*
- * The task at p is ready, or in its body: all before it are resolved, and their
- * own counters are as they were. Counters of those behind it are told what is
- * resolved. Others may have these tasks from here on.
- */
-static void leave_at(struct walk *k, uint32_t p)
-{
-	uint32_t q, nr_closed = 0, i = 0;
-	bool is_over, has_run;
-
-	/* They have run in the order of their positions. */
-	for (q = 0; q < p; q++) {
-		has_run = i < k->nr_ran && k->run->ran[i] == q;
-		i += has_run;
-		nr_closed += tell_behind(k, q, has_run, p);
-	}
-	for (q = 0; q < k->r->nr_words; q++)
-		k->run->bits[q] = 0;
-	k->live = 0;
-	k->nr_unchosen += p - k->nr_ran;
-	count_walk(k);
-	/* The task at p leads to a latch. */
-	is_over = nr_closed && control_close(k->b->f, k->loop, nr_closed);
-	check(!is_over);
-	(void)is_over;
-}
-
-/* Tasks are live side by side: others could have them. */
-static bool must_share(struct walk *k)
-{
-	if (worker_is_alone(k->b->w))
-		return false;
-	a_store(&((struct region *)(uintptr_t)k->r)->is_wide, 1, relaxed);
-	return true;
-}
-
-/* A body has returned more than a value. */
-static enum region_end end_body(struct walk *k, uint32_t p, int rc)
-{
-	leave_at(k, p);
-	return burst_after(k->b, k->r->task[p].index, rc) ? REGION_RAN
-							  : REGION_AWAY;
-}
+/* ---- the way through ----------------------------------------------------- */
 
 /* The loop goes round again, and nothing else is due. */
 static inline bool goes_round(struct walk *k)
@@ -308,34 +205,8 @@ static inline bool goes_round(struct walk *k)
 	const struct loop_run *l = &k->b->f->control.loops[k->loop];
 
 	return k->goes && likely(!a_load(&l->leaves, relaxed)) &&
-	       likely(!frame_cancelled(k->b->f));
+	       likely(!k->has_folds) && likely(!frame_cancelled(k->b->f));
 }
-
-/* The iteration is over: the general way from here. */
-static enum region_end end_loop(struct walk *k, uint32_t *index)
-{
-	struct burst *b = k->b;
-	uint32_t nr = 0, head;
-
-	count_walk(k);
-	a_store(&b->f->control.loops[k->loop].goes_back, k->goes, relaxed);
-	head = control_end_loop(b->w, b->f, k->loop, &nr);
-	b->nr_resolved += nr;
-	*index = head == NO_TASK
-			 ? NO_TASK
-			 : chain_take_or_push(b, &b->recs[head], head, NO_TASK);
-	return REGION_NEXT;
-}
-
-/* All else has its turn. */
-static enum region_end give_turn(struct walk *k)
-{
-	count_walk(k);
-	resolve_push(k->b->w, k->b->f, k->r->task[0].index, 0);
-	return REGION_TURN;
-}
-
-/* ---- the way through ----------------------------------------------------- */
 
 /* A body may return what is no branch of the task. */
 static inline int check_branch(struct walk *k, const struct region_task *t,
@@ -351,7 +222,8 @@ static inline int check_branch(struct walk *k, const struct region_task *t,
 /* The body of the task at p has returned value, and more is to be done than to
  * go on with another. *next: the position to go on at; 0: there is none. */
 static __attribute__((noinline)) enum region_end
-after_body(struct walk *k, uint32_t p, int *value, uint32_t *next)
+after_body(struct walk *k, uint32_t p, int *value, bool is_transient,
+	   uint32_t *next)
 {
 	const struct region_task *t = &k->r->task[p];
 	int rc = check_branch(k, t, *value);
@@ -359,7 +231,10 @@ after_body(struct walk *k, uint32_t p, int *value, uint32_t *next)
 	*value = rc;
 	*next = 0;
 	if (unlikely((rc | k->b->ctx.after) < 0))
-		return end_body(k, p, rc);
+		return region_end_body(k, p, rc, is_transient);
+	if (is_transient)
+		transient_called(&k->b->ctx,
+				 &k->b->transient[k->r->task[p].index]);
 	k->run->ran[k->nr_ran++] = (uint16_t)p;
 	*next = take_edges(k, t, p, rc);
 	return REGION_NEXT;
@@ -371,13 +246,22 @@ static inline bool may_run(struct walk *k, struct burst *b,
 {
 	*how = chain_look(b, kind);
 	return likely(*how != BEFORE_LOOK) &&
-	       (likely(!k->live) || !must_share(k));
+	       (likely(!k->live) || !region_must_share(k));
 }
 
-/* The worker goes through an iteration; REGION_NEXT: it is over. *at: the task
- * that it is left at. */
-static inline enum region_end go_through(struct walk *k, uint32_t *at,
-					 int *value)
+/* The source of a stream has said that there is no more. */
+static inline bool ends_wave(const struct walk *k, int rc)
+{
+	return unlikely(rc == LKDF_END) && k->b->f->stream &&
+	       k->b->ctx.after >= 0;
+}
+
+/*
+ * The worker goes through an iteration; REGION_NEXT: it is over. *at: the task
+ * that it is left at. is_plain: see struct region, and it is no stream's.
+ */
+static inline __attribute__((always_inline)) enum region_end
+go_through(struct walk *k, uint32_t *at, int *value, const bool is_plain)
 {
 	const struct region_task *task = k->r->task, *t;
 	struct burst *b = k->b;
@@ -396,14 +280,20 @@ static inline enum region_end go_through(struct walk *k, uint32_t *at,
 		c->index = t->index;
 		if (unlikely(!may_run(k, b, r->kind, &how))) {
 			*at = t->index;
-			leave_at(k, p);
+			region_leave(k, p);
 			return REGION_READY;
 		}
-		rc = chain_call(b, r, how, 0, &is_transient);
+		rc = chain_call(b, r, how,
+				is_plain ? 0 : CHAIN_TRANSIENT | CHAIN_CONTROL,
+				&is_transient);
+		if (!is_plain && ends_wave(k, rc))
+			return region_end_wave(k, p);
 		next = 0;
 		if (likely((rc | c->after) >= 0) && likely(!k->live))
 			next = jump_from(k, t, p, rc);
 		if (likely(next)) {
+			if (is_transient)
+				transient_called(c, &b->transient[t->index]);
 			ran[k->nr_ran++] = (uint16_t)p;
 			p = next;
 			continue;
@@ -412,9 +302,11 @@ static inline enum region_end go_through(struct walk *k, uint32_t *at,
 		    !step_beside(k, t, p, rc, &slow_next)) {
 			*at = t->index;
 			*value = rc;
-			end = after_body(k, p, value, &slow_next);
+			end = after_body(k, p, value, is_transient, &slow_next);
 			if (unlikely(end != REGION_NEXT))
 				return end;
+		} else if (is_transient) {
+			transient_called(c, &b->transient[t->index]);
 		}
 		p = slow_next;
 		/* Neither 0 nor REGION_ROUND. */
@@ -423,31 +315,55 @@ static inline enum region_end go_through(struct walk *k, uint32_t *at,
 	return REGION_NEXT;
 }
 
+static __attribute__((noinline)) enum region_end
+go_through_any(struct walk *k, uint32_t *at, int *value)
+{
+	return go_through(k, at, value, false);
+}
+
+/* One iteration, as above. */
+static inline enum region_end go_once(struct walk *k, uint32_t *at, int *value,
+				      const bool is_plain)
+{
+	enum region_end end;
+
+	begin_iteration(k);
+	end = is_plain ? go_through(k, at, value, true)
+		       : go_through_any(k, at, value);
+	if (unlikely(end != REGION_NEXT))
+		return end;
+	if (is_plain)
+		k->nr_unchosen += k->r->nr - k->nr_ran;
+	else
+		region_count_unchosen(k);
+	return end;
+}
+
 enum region_end region_run(struct burst *b, const struct region *r,
 			   uint32_t *index, uint32_t *nr_run, int *value)
 {
 	uint32_t l = b->graph->control->loop_of[*index];
+	const bool is_plain = r->is_plain && !b->f->stream;
 	struct walk k = {
 		.b = b,
 		.r = r,
 		.run = &b->f->control.regions[l],
 		.loop = l,
+		.has_folds = b->graph->control->loops[l].nr_folds,
 	};
 	enum region_end end;
 
 	for (;;) {
-		begin_iteration(&k);
-		end = go_through(&k, index, value);
+		end = go_once(&k, index, value, is_plain);
 		*nr_run += k.nr_ran;
 		if (unlikely(end != REGION_NEXT))
 			return end;
-		k.nr_unchosen += r->nr - k.nr_ran;
 		if (unlikely(!goes_round(&k)))
-			return end_loop(&k, index);
+			return region_end_loop(&k, index);
 		k.nr_turns++;
 		if (b->graph->control->loops[l].is_judged)
 			sources_turn(b->w, b->f);
 		if (unlikely(*nr_run >= CONTROL_TURNS))
-			return give_turn(&k);
+			return region_give_turn(&k);
 	}
 }

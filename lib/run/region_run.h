@@ -9,8 +9,8 @@
  *
  *	look	 something is out of the common before a body: a request, a
  *		 trace, a limit, a cancel, values that are missing
- *	after	 a body has failed, has children, waits, goes on elsewhere or
- *		 returns what is no branch
+ *	after	 a body has failed, has children, waits, goes on elsewhere,
+ *		 ends its stream or returns what is no branch
  *	wide	 tasks are live side by side, and other workers could have them
  *
  * After an iteration the general way is gone where the loop ends, is cancelled,
@@ -47,7 +47,7 @@ static inline const struct region *region_at(const struct burst *b,
 		return NULL;
 	l = c->loop_of[index];
 	r = c->loops[l].head == index ? c->regions[l] : NULL;
-	if (!r || b->hindered || b->f->stream)
+	if (!r || b->hindered)
 		return NULL;
 	return a_load(&r->is_wide, relaxed) && !worker_is_alone(b->w) ? NULL
 								      : r;

@@ -7,6 +7,7 @@
 #include "data/data.h"
 #include "graph/access.h"
 #include "mem/heap.h"
+#include "run/control.h"
 #include "run/follow.h"
 #include "run/frame.h"
 #include "run/offhost_once.h"
@@ -324,6 +325,23 @@ static struct cache *cache_of(const struct lkdf_ctx *c)
 	return heap_cache_of(c->frame->values.heap, &c->ex->record);
 }
 
+/*
+ * The body has returned this, and its task succeeds with it. With a task of its
+ * own, or dead, its inputs are used at its end: a value that is no branch of
+ * the task fails it, and a wave that is dropped leaves all.
+ */
+static bool succeeds_with(const struct lkdf_ctx *c, int rc)
+{
+	const struct frame *f = c->frame;
+
+	if (unlikely(rc < 0 || c->task))
+		return false;
+	if (likely(!f->graph->control && !f->stream))
+		return true;
+	return !(rc == LKDF_END && f->stream) &&
+	       !(f->graph->control && control_check(f, c->index, rc));
+}
+
 static int call_around(struct lkdf_ctx *c, lkdf_fn body, void *arg)
 {
 	struct frame *f = c->frame;
@@ -352,8 +370,7 @@ static int call_around(struct lkdf_ctx *c, lkdf_fn body, void *arg)
 		c->nr_bytes = (uint32_t)(end - first);
 	rc = is_planned ? planned_call(c, body, arg) : body(c, arg);
 	c->nr_bytes = 0;
-	/* With a task of its own, or dead: at its end. */
-	if (likely(rc >= 0 && !c->task))
+	if (likely(succeeds_with(c, rc)))
 		note_used(f, cache_of(c), (uint32_t)c->ex->id, first, end);
 	return rc;
 }
@@ -368,8 +385,7 @@ int transient_body(struct lkdf_ctx *c, void *arg)
 	if (!t || !t[c->index].nr || !c->bytes || !c->ex->cache)
 		return call_around(c, body, arg);
 	rc = transient_call(c, &t[c->index], body, arg);
-	/* With a task of its own, or dead: at its end. */
-	if (likely(rc >= 0 && !c->task))
+	if (likely(succeeds_with(c, rc)))
 		transient_called(c, &t[c->index]);
 	return rc;
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * Regions: loops without loops in them, whose tasks are of plain kinds and use
- * data by reading and writing alone. A task whose bytes come and go with it,
- * one that combines or takes a token, and one that may leave its data untouched
- * do more than to make others live: their loops have none.
+ * Regions: loops without loops in them, whose tasks run at once where they are
+ * ready: a task of its own, a home, a priority, or work that goes ahead of its
+ * task leave a loop without one.
  */
 #include "seal/regions.h"
 
@@ -25,8 +24,9 @@ struct maker {
 	struct lkdf_graph *g;
 	uint32_t *first, *members;
 	uint32_t *nr_in; /* edges to come while the order is made */
-	uint16_t *plain, *counts; /* edges to a task, by what they are */
-	bool *is_odd; /* some use of data asks for more than an order */
+	uint16_t *plain; /* edges to a task that do not count */
+	uint8_t *counts; /* enum choice */
+	bool *is_reader; /* of bytes that come and go with each iteration */
 };
 
 static int no_memory(const struct lkdf_graph *g)
@@ -72,42 +72,25 @@ static bool has_branch(const struct control_edge *e)
 
 /* ---- which loops --------------------------------------------------------- */
 
-/* Bytes come, a token is taken, or data moves around the body. */
-static bool is_wrapped(const struct lkdf_kind *k)
-{
-	int step;
-
-	for (step = 0; step < NR_STEPS; step++)
-		if (k->inner[step])
-			return true;
-	return false;
-}
-
 /* The hot loop runs such a task at once, whatever the run is like. */
-static bool is_plain(const struct rec *r)
+static bool runs_at_once(const struct rec *r)
 {
 	const uint8_t flags = REC_CLASS | REC_PLACED | REC_LEADS | REC_FOLLOWS;
 	const struct lkdf_kind *k = r->kind;
 
-	return (r->flags & flags) == CLASS_NORMAL && !k->is_ours && !k->drop &&
-	       !k->is_away && !k->kernel && !is_wrapped(k) &&
-	       !(k->flags & (LKDF_BLOCKING | LKDF_TEAM));
+	return (r->flags & flags) == CLASS_NORMAL && !k->is_away &&
+	       !k->kernel && !(a_load(&k->slow, relaxed) & SLOW_GENERAL);
 }
 
-/* An error that a task is told of passes other edges than its verdict. */
-static void find_odd(struct maker *m)
+static void find_readers(struct maker *m)
 {
 	const struct access_table *w = m->g->accesses;
 	const struct access_use *u = w ? w->uses.items : NULL;
-	uint32_t task;
 	size_t i;
 
-	for (i = 0; w && i < w->uses.nr; i++) {
-		task = graph_index(m->g, u[i].task);
-		if (u[i].mode & ~(unsigned)LKDF_RW || !u[i].mode ||
-		    graph_is_always(m->g, task))
-			m->is_odd[task] = true;
-	}
+	for (i = 0; w && i < w->uses.nr; i++)
+		if (u[i].flags & ACCESS_TRANSIENT)
+			m->is_reader[graph_index(m->g, u[i].task)] = true;
 }
 
 static bool may_have_region(const struct maker *m, uint32_t l)
@@ -115,12 +98,10 @@ static bool may_have_region(const struct maker *m, uint32_t l)
 	const struct graph_loop *loop = &m->g->control->loops[l];
 	uint32_t i;
 
-	if (loop->nr_inside > 1 || loop->nr_members > REGION_TASKS ||
-	    loop->nr_folds)
+	if (loop->nr_inside > 1 || loop->nr_members > REGION_TASKS)
 		return false;
 	for (i = m->first[l]; i < m->first[l + 1]; i++)
-		if (m->is_odd[m->members[i]] ||
-		    !is_plain(&m->g->recs[m->members[i]]))
+		if (!runs_at_once(&m->g->recs[m->members[i]]))
 			return false;
 	return true;
 }
@@ -146,6 +127,12 @@ static void list_members(struct maker *m)
 
 /* ---- an order ------------------------------------------------------------ */
 
+/* Of the edges to a task that count. */
+enum choice {
+	HAS_CHOICE = 1, /* one of these is to be taken */
+	ALWAYS_CHOSEN = 2, /* one keeps an order and passes what was not */
+};
+
 static void count_in(struct maker *m, uint32_t index)
 {
 	uint32_t i, nr = nr_edges_of(m, index);
@@ -156,8 +143,10 @@ static void count_in(struct maker *m, uint32_t index)
 		if (!stays_inside(&e))
 			continue;
 		m->nr_in[e.to]++;
-		if (e.flags & CONTROL_COUNTS)
-			m->counts[e.to]++;
+		if (e.flags & CONTROL_COUNTS && e.flags & CONTROL_DATA)
+			m->counts[e.to] |= ALWAYS_CHOSEN;
+		else if (e.flags & CONTROL_COUNTS)
+			m->counts[e.to] |= HAS_CHOICE;
 		else if (!(e.flags & CONTROL_DATA))
 			m->plain[e.to]++;
 	}
@@ -182,19 +171,18 @@ static bool order_members(struct maker *m, uint32_t l)
 				list[nr++] = e.to;
 		}
 	}
-	/* All are reached, and none is live of itself. */
-	for (i = 1; i < nr; i++)
-		if (!m->plain[list[i]] && !m->counts[list[i]])
-			return false;
 	return nr == nr_members;
 }
 
 /* ---- one region ---------------------------------------------------------- */
 
-/* How many edges the task waits for: those that count are one. */
+/*
+ * How many edges the task waits for: those that count are one. 0: its edges
+ * keep an order, no more, and it runs in each iteration.
+ */
 static uint16_t nr_waits(const struct maker *m, uint32_t index)
 {
-	return (uint16_t)(m->plain[index] + !!m->counts[index]);
+	return (uint16_t)(m->plain[index] + (m->counts[index] == HAS_CHOICE));
 }
 
 static unsigned arrival_of(const struct maker *m, const struct control_edge *e)
@@ -203,6 +191,8 @@ static unsigned arrival_of(const struct maker *m, const struct control_edge *e)
 		return REGION_BACK;
 	if (e->flags & CONTROL_EXIT)
 		return REGION_EXIT;
+	if (e->flags & CONTROL_COUNTS && m->counts[e->to] & ALWAYS_CHOSEN)
+		return REGION_ORDER;
 	if (nr_waits(m, e->to) == 1)
 		return REGION_LIVE;
 	return e->flags & CONTROL_COUNTS ? REGION_ONE : REGION_ALL;
@@ -283,6 +273,19 @@ static void find_jumps(struct region *r)
 	}
 }
 
+/* What becomes of the task where no edge makes it live. */
+static void list_task(const struct maker *m, struct region *r, uint32_t p)
+{
+	uint32_t index = r->task[p].index;
+
+	r->task[p].nr_counted = !m->g->recs[index].kind->is_ours;
+	r->nr_counted += r->task[p].nr_counted;
+	if (!r->waits[p])
+		r->begins.at[r->begins.nr++] = (uint16_t)p;
+	if (m->is_reader[index])
+		r->readers.at[r->readers.nr++] = (uint16_t)p;
+}
+
 static void fill_region(const struct maker *m, struct region *r,
 			const uint32_t *list)
 {
@@ -309,8 +312,10 @@ static void fill_region(const struct maker *m, struct region *r,
 		}
 		r->waits[p] = p ? nr_waits(m, list[p]) : 1;
 		r->counts |= r->waits[p] > 1;
+		list_task(m, r, p);
 	}
 	r->has_ports = r->ports.has_hooks || r->ports.nr;
+	r->is_plain = r->nr_counted == r->nr && !r->begins.nr && !r->readers.nr;
 	find_jumps(r);
 }
 
@@ -318,6 +323,7 @@ static void fill_region(const struct maker *m, struct region *r,
 struct size {
 	uint32_t nr, nr_edges;
 	uint32_t nr_ports; /* edges with a byte */
+	uint32_t nr_begins, nr_readers;
 };
 
 /* Bytes of edges and of their tables. */
@@ -345,7 +351,7 @@ static struct region *alloc_region(const struct size *s)
 {
 	size_t bytes = round_up(sizeof(struct region) +
 					s->nr * (sizeof(struct region_task) +
-						 4 * sizeof(uint32_t)) +
+						 5 * sizeof(uint32_t)) +
 					bytes_of_edges(s) + 64,
 				CACHE_LINE);
 	struct region *r = aligned_alloc(CACHE_LINE, bytes);
@@ -362,6 +368,8 @@ static struct region *alloc_region(const struct size *s)
 	r->at = take_bytes(&at, (s->nr + s->nr_edges) * sizeof(uint32_t));
 	r->jump = take_bytes(&at, (s->nr + s->nr_edges) * sizeof(uint16_t));
 	r->waits = take_bytes(&at, s->nr * sizeof(uint16_t));
+	r->begins.at = take_bytes(&at, s->nr_begins * sizeof(uint16_t));
+	r->readers.at = take_bytes(&at, s->nr_readers * sizeof(uint16_t));
 	if (s->nr_ports) {
 		r->ports.live = take_bytes(&at, s->nr_ports * sizeof(uint32_t));
 		r->ports.of = take_bytes(&at, s->nr_edges * sizeof(uint32_t));
@@ -370,10 +378,13 @@ static struct region *alloc_region(const struct size *s)
 	return r;
 }
 
-static void count_edges(const struct maker *m, uint32_t index, struct size *s)
+static void count_task(const struct maker *m, uint32_t index, struct size *s)
 {
 	uint32_t i, nr = nr_edges_of(m, index);
 	struct control_edge e;
+
+	s->nr_begins += !nr_waits(m, index);
+	s->nr_readers += m->is_reader[index];
 
 	for (i = 0; i < nr; i++) {
 		e = edge_of(m, index, i);
@@ -391,7 +402,7 @@ static int make_region(struct maker *m, uint32_t l)
 	if (!order_members(m, l))
 		return 0;
 	for (i = 0; i < s.nr; i++)
-		count_edges(m, list[i], &s);
+		count_task(m, list[i], &s);
 	if (bytes_of_edges(&s) > (uint64_t)s.nr * REGION_BYTES)
 		return 0;
 	r = alloc_region(&s);
@@ -430,18 +441,19 @@ int regions_make(struct lkdf_graph *g)
 	c->position = calloc(nr, sizeof(uint32_t));
 	m.first = calloc(c->nr_loops + 2ul, sizeof(uint32_t));
 	m.members = calloc(2 * nr, sizeof(uint32_t));
-	m.plain = calloc(2 * nr, sizeof(uint16_t));
-	m.is_odd = calloc(nr, sizeof(bool));
+	m.plain = calloc(nr, sizeof(uint16_t));
+	m.counts = calloc(nr, sizeof(uint8_t));
+	m.is_reader = calloc(nr, sizeof(bool));
 	if (c->regions && c->position && m.first && m.members && m.plain &&
-	    m.is_odd) {
+	    m.counts && m.is_reader) {
 		m.nr_in = m.members + nr;
-		m.counts = m.plain + nr;
-		find_odd(&m);
+		find_readers(&m);
 		rc = make_all(&m);
 	}
 	free(m.first);
 	free(m.members);
 	free(m.plain);
-	free(m.is_odd);
+	free(m.counts);
+	free(m.is_reader);
 	return rc == -ENOMEM ? no_memory(g) : rc;
 }
