@@ -7,6 +7,8 @@
  * looked at. A task that waits for several edges has a count of them; it starts
  * anew with each iteration.
  *
+ * A loop in the loop is one of its tasks.
+ *
  * Not every loop has a region, see regions_make() of lib/seal/regions.c.
  * lib/run/region_run.c goes through them.
  */
@@ -21,6 +23,10 @@
 
 /* Bytes that a region may have for each task. */
 #define REGION_BYTES 64u
+
+/* Loops in a loop, one in the other, that a worker goes through with it: the
+ * way through is a call each. */
+#define REGION_DEPTH 8u
 
 enum region_how {
 	REGION_LIVE, /* makes its target live */
@@ -42,13 +48,17 @@ struct region_task {
 	_Alignas(32) uint32_t index;
 	/* Edges that it always takes, then those with branches, sorted. */
 	uint32_t first, first_branch, end;
-	/* In at[]: where the edges of branch 0, 1, ... begin; one more. */
+	/* In at[]: where the edges of branch 0, 1, ... begin; one more. Of a
+	 * loop in the loop: its number. */
 	uint32_t first_at;
 	uint16_t nr_dense; /* branches that are there */
 	/* The one task that it leads to, LIVE; 0: others. Of a choice for each
 	 * branch in jump[]. */
 	uint16_t only;
 	uint16_t joins; /* the one task that it leads to, ALL; 0: others */
+	/* A loop in the loop, with its exits as edges. Those that a task of it
+	 * chooses have their place among all of them as branch. */
+	bool is_loop;
 	/* Where it is not chosen, lkdf.unchosen grows so much; of ours: 0. */
 	uint32_t nr_counted;
 };
@@ -72,10 +82,12 @@ struct region_list {
 
 /* Constant after seal, but for is_wide. */
 struct region {
-	_Alignas(32) uint32_t nr, nr_words;
+	_Alignas(32) uint32_t nr, nr_words, nr_edges;
+	uint32_t depth; /* of loops in it, one in the other */
+	bool has_loops;
 	bool counts; /* some tasks wait for several edges */
 	bool has_ports; /* something is to be done for them */
-	bool is_plain; /* each task counts as one, and the lists are empty */
+	bool is_plain; /* no loops, all count as one, and no lists */
 	uint32_t nr_counted; /* of all tasks */
 	struct region_list begins; /* live when an iteration begins */
 	struct region_list readers; /* bytes of LKDF_DATA_ONCE wait for them */

@@ -67,7 +67,7 @@ static void skip_task(struct burst *b, uint32_t index)
 	bool is_ours = b->recs[index].kind->is_ours;
 
 	forget_early(b->f, index);
-	/* What the burst knows may be of before the cancel. */
+	/* The burst's own word may be of before the cancel. */
 	if (b->hindered & HINDERED_ALL || frame_cancelled(b->f))
 		pass_over(b, index, ENDED_CANCELLED, true);
 	else

@@ -244,6 +244,13 @@ static void forget_values(struct frame *f, const struct graph_loop *l)
 		port_tell(&f->port, live[i], false);
 }
 
+void control_over(struct frame *f, uint32_t l)
+{
+	check(l < f->graph->control->nr_loops);
+	a_store(&f->control.loops[l].leaves, 0, relaxed);
+	forget_values(f, &f->graph->control->loops[l]);
+}
+
 /* The loop is over: its failure is that of the loop around it. */
 static bool leave_loop(struct worker *w, struct frame *f, uint32_t l,
 		       uint32_t *nr)

@@ -60,6 +60,12 @@ void control_leave(struct frame *f, const struct control_edge *e);
 void control_tell_back(struct frame *f, const struct control_edge *e,
 		       bool is_taken);
 
+/*
+ * The loop is over, and nothing but leaves has been set since it was entered.
+ * Its exits are the caller's to tell.
+ */
+void control_over(struct frame *f, uint32_t l);
+
 /* The task has resolved nr edges that close loop l. True: they are the last. */
 bool control_close(struct frame *f, uint32_t l, uint32_t nr);
 

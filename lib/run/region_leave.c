@@ -36,7 +36,7 @@ static void leave_unchosen(struct walk *k, uint32_t q)
 	const struct region_task *t = &k->r->task[q];
 
 	k->nr_unchosen += t->nr_counted;
-	if (k->r->readers.nr)
+	if (k->r->readers.nr && !t->is_loop)
 		transient_used(k->b->f, t->index);
 }
 
@@ -95,6 +95,33 @@ static uint32_t tell_behind(struct walk *k, uint32_t q, bool has_run,
 	return nr_closed;
 }
 
+/* Exits of the loop at q, as above. */
+static uint32_t tell_exits(struct walk *k, uint32_t q, bool has_run, uint32_t p)
+{
+	const struct control *c = k->b->graph->control;
+	const struct region_task *t = &k->r->task[q];
+	const struct graph_loop *l = &c->loops[t->first_at];
+	const struct control_edge *e = c->exits + l->first_exit;
+	int verdict = has_run ? VERDICT_LIVE : VERDICT_UNCHOSEN;
+	uint32_t i, at = t->first_branch, nr_closed = 0;
+	bool is_taken;
+
+	for (i = 0; i < l->nr_exits; i++, e++) {
+		is_taken = has_run;
+		if (at < t->end && k->r->edge[at].branch == i)
+			is_taken = has_run && k->run->taken[at++];
+		if (e->flags & CONTROL_BACK) {
+			control_tell_back(k->b->f, e, is_taken);
+			nr_closed++;
+		} else if (c->position[e->to] > p) {
+			control_arrive(k->b->w, k->b->f, e->to, e->flags,
+				       control_passes(e->flags, verdict,
+						      is_taken));
+		}
+	}
+	return nr_closed;
+}
+
 void region_leave(struct walk *k, uint32_t p)
 {
 	uint32_t q, nr_closed = 0, i = 0;
@@ -106,7 +133,9 @@ void region_leave(struct walk *k, uint32_t p)
 		i += has_run;
 		if (!has_run)
 			leave_unchosen(k, q);
-		nr_closed += tell_behind(k, q, has_run, p);
+		nr_closed += k->r->task[q].is_loop
+				     ? tell_exits(k, q, has_run, p)
+				     : tell_behind(k, q, has_run, p);
 	}
 	for (q = 0; q < k->r->nr_words; q++)
 		k->run->bits[q] = 0;
@@ -116,13 +145,17 @@ void region_leave(struct walk *k, uint32_t p)
 	is_over = nr_closed && control_close(k->b->f, k->loop, nr_closed);
 	check(!is_over);
 	(void)is_over;
+	if (k->outer)
+		region_leave(k->outer, k->position);
 }
 
 bool region_must_share(struct walk *k)
 {
 	if (worker_is_alone(k->b->w))
 		return false;
-	a_store(&((struct region *)(uintptr_t)k->r)->is_wide, 1, relaxed);
+	for (; k; k = k->outer)
+		a_store(&((struct region *)(uintptr_t)k->r)->is_wide, 1,
+			relaxed);
 	return true;
 }
 
@@ -151,6 +184,8 @@ enum region_end region_end_loop(struct walk *k, uint32_t *index)
 	struct burst *b = k->b;
 	uint32_t nr = 0, head;
 
+	if (k->outer)
+		region_leave(k->outer, k->position);
 	count_walk(k);
 	a_store(&b->f->control.loops[k->loop].goes_back, k->goes, relaxed);
 	head = control_end_loop(b->w, b->f, k->loop, &nr);
@@ -163,6 +198,8 @@ enum region_end region_end_loop(struct walk *k, uint32_t *index)
 
 enum region_end region_give_turn(struct walk *k)
 {
+	if (k->outer)
+		region_leave(k->outer, k->position);
 	count_walk(k);
 	resolve_push(k->b->w, k->b->f, k->r->task[0].index, 0);
 	return REGION_TURN;

@@ -12,7 +12,8 @@ static bool init_run(struct region_run *run, const struct region *r)
 {
 	uint64_t *words = calloc(1, r->nr_words * 2 * sizeof(*words) +
 					    r->nr * (sizeof(*run->value) +
-						     2 * sizeof(*run->waits)));
+						     2 * sizeof(*run->waits)) +
+					    r->nr_edges);
 
 	if (!words)
 		return false;
@@ -21,6 +22,7 @@ static bool init_run(struct region_run *run, const struct region *r)
 	run->value = (int32_t *)(run->chosen + r->nr_words);
 	run->waits = (uint16_t *)(run->value + r->nr);
 	run->ran = run->waits + r->nr;
+	run->taken = (uint8_t *)(run->ran + r->nr);
 	return true;
 }
 

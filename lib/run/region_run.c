@@ -12,6 +12,9 @@
 #include <errno.h>
 #include <string.h>
 
+/* As CONTROL_TURNS, in a loop in a loop: the outer one is left with it. */
+#define INNER_TURNS (16 * CONTROL_TURNS)
+
 /* ---- live tasks ---------------------------------------------------------- */
 
 static inline void set_live(struct walk *k, uint32_t p)
@@ -237,7 +240,7 @@ after_body(struct walk *k, uint32_t p, int *value, bool is_transient,
 				 &k->b->transient[k->r->task[p].index]);
 	k->run->ran[k->nr_ran++] = (uint16_t)p;
 	*next = take_edges(k, t, p, rc);
-	return REGION_NEXT;
+	return REGION_INSIDE;
 }
 
 /* Before a body of the kind. False: the task is left to others. */
@@ -249,6 +252,72 @@ static inline bool may_run(struct walk *k, struct burst *b,
 	       (likely(!k->live) || !region_must_share(k));
 }
 
+/* Edges that leave a loop in the loop, which is over. */
+static void take_exits(struct walk *k, const struct region_task *t)
+{
+	const struct control *c = k->b->graph->control;
+	_Atomic(uint8_t) *taken = k->b->f->control.taken, *exit;
+	const struct region_edge *e = k->r->edge;
+	uint32_t i;
+
+	taken += c->loops[t->first_at].first_exit;
+	take_all(k, t, t->first, t->first_branch);
+	for (i = t->first_branch; i < t->end; i++) {
+		exit = &taken[e[i].branch];
+		k->run->taken[i] = a_load(exit, relaxed);
+		a_store(exit, 0, relaxed);
+		if (k->run->taken[i])
+			take_edge(k, t, &e[i]);
+	}
+}
+
+static enum region_end go_round(struct walk *k, uint32_t *at, int *value,
+				bool is_plain);
+
+/*
+ * The loop in the loop is gone through; as go_through(). *next: the position to
+ * go on at; 0: there is none.
+ */
+static __attribute__((noinline)) enum region_end
+go_inside(struct walk *k, uint32_t p, uint32_t *at, int *value, uint32_t *next)
+{
+	const struct region_task *t = &k->r->task[p];
+	struct control_run *run = &k->b->f->control;
+	const struct control *c = k->b->graph->control;
+	const struct region *r = c->regions[t->first_at];
+	struct walk inner = {
+		.b = k->b,
+		.r = r,
+		.run = &run->regions[t->first_at],
+		.loop = t->first_at,
+		.outer = k,
+		.position = p,
+		.nr_run = k->nr_run,
+		.max_run = INNER_TURNS,
+	};
+	enum region_end end;
+
+	if (k->live && region_must_share(k)) {
+		*at = t->index;
+		region_leave(k, p);
+		return REGION_READY;
+	}
+	end = go_round(&inner, at, value, r->is_plain && !k->b->f->stream);
+	if (unlikely(end != REGION_INSIDE))
+		return end;
+	if (unlikely(frame_cancelled(k->b->f)))
+		return region_end_loop(&inner, at);
+	k->nr_turns += inner.nr_turns;
+	k->nr_unchosen += inner.nr_unchosen;
+	control_over(k->b->f, t->first_at);
+	/* A loop is no task. */
+	--*k->nr_run;
+	k->run->ran[k->nr_ran++] = (uint16_t)p;
+	take_exits(k, t);
+	*next = k->live ? take_first(k) : 0;
+	return REGION_INSIDE;
+}
+
 /* The source of a stream has said that there is no more. */
 static inline bool ends_wave(const struct walk *k, int rc)
 {
@@ -257,8 +326,8 @@ static inline bool ends_wave(const struct walk *k, int rc)
 }
 
 /*
- * The worker goes through an iteration; REGION_NEXT: it is over. *at: the task
- * that it is left at. is_plain: see struct region, and it is no stream's.
+ * The worker goes through an iteration; REGION_INSIDE: it is over. *at: the
+ * task that it is left at. is_plain: see struct region, and it is no stream's.
  */
 static inline __attribute__((always_inline)) enum region_end
 go_through(struct walk *k, uint32_t *at, int *value, const bool is_plain)
@@ -276,6 +345,13 @@ go_through(struct walk *k, uint32_t *at, int *value, const bool is_plain)
 
 	do {
 		t = &task[p];
+		if (!is_plain && t->is_loop) {
+			end = go_inside(k, p, at, value, &slow_next);
+			if (unlikely(end != REGION_INSIDE))
+				return end;
+			p = slow_next;
+			continue;
+		}
 		r = &recs[t->index];
 		c->index = t->index;
 		if (unlikely(!may_run(k, b, r->kind, &how))) {
@@ -303,7 +379,7 @@ go_through(struct walk *k, uint32_t *at, int *value, const bool is_plain)
 			*at = t->index;
 			*value = rc;
 			end = after_body(k, p, value, is_transient, &slow_next);
-			if (unlikely(end != REGION_NEXT))
+			if (unlikely(end != REGION_INSIDE))
 				return end;
 		} else if (is_transient) {
 			transient_called(c, &b->transient[t->index]);
@@ -312,7 +388,7 @@ go_through(struct walk *k, uint32_t *at, int *value, const bool is_plain)
 		/* Neither 0 nor REGION_ROUND. */
 	} while (p - 1 < REGION_ROUND - 1);
 	k->goes |= p == REGION_ROUND;
-	return REGION_NEXT;
+	return REGION_INSIDE;
 }
 
 static __attribute__((noinline)) enum region_end
@@ -321,7 +397,7 @@ go_through_any(struct walk *k, uint32_t *at, int *value)
 	return go_through(k, at, value, false);
 }
 
-/* One iteration, as above. */
+/* The worker goes through an iteration, as above, and counts it. */
 static inline enum region_end go_once(struct walk *k, uint32_t *at, int *value,
 				      const bool is_plain)
 {
@@ -330,7 +406,7 @@ static inline enum region_end go_once(struct walk *k, uint32_t *at, int *value,
 	begin_iteration(k);
 	end = is_plain ? go_through(k, at, value, true)
 		       : go_through_any(k, at, value);
-	if (unlikely(end != REGION_NEXT))
+	if (unlikely(end != REGION_INSIDE))
 		return end;
 	if (is_plain)
 		k->nr_unchosen += k->r->nr - k->nr_ran;
@@ -339,31 +415,47 @@ static inline enum region_end go_once(struct walk *k, uint32_t *at, int *value,
 	return end;
 }
 
+/* All of the loop's iterations; REGION_INSIDE: it is over, or cancelled. */
+static inline __attribute__((always_inline)) enum region_end
+go_all(struct walk *k, uint32_t *at, int *value, bool is_plain)
+{
+	const bool is_judged = k->b->graph->control->loops[k->loop].is_judged;
+	enum region_end end;
+
+	for (;;) {
+		end = go_once(k, at, value, is_plain);
+		*k->nr_run += k->nr_ran;
+		if (unlikely(end != REGION_INSIDE || !goes_round(k)))
+			return end;
+		k->nr_turns++;
+		if (is_judged)
+			sources_turn(k->b->w, k->b->f);
+		if (unlikely(*k->nr_run >= k->max_run))
+			return region_give_turn(k);
+	}
+}
+
+static enum region_end go_round(struct walk *k, uint32_t *at, int *value,
+				bool is_plain)
+{
+	return go_all(k, at, value, is_plain);
+}
+
 enum region_end region_run(struct burst *b, const struct region *r,
 			   uint32_t *index, uint32_t *nr_run, int *value)
 {
 	uint32_t l = b->graph->control->loop_of[*index];
-	const bool is_plain = r->is_plain && !b->f->stream;
 	struct walk k = {
 		.b = b,
 		.r = r,
 		.run = &b->f->control.regions[l],
 		.loop = l,
+		.nr_run = nr_run,
+		.max_run = CONTROL_TURNS,
 		.has_folds = b->graph->control->loops[l].nr_folds,
 	};
 	enum region_end end;
 
-	for (;;) {
-		end = go_once(&k, index, value, is_plain);
-		*nr_run += k.nr_ran;
-		if (unlikely(end != REGION_NEXT))
-			return end;
-		if (unlikely(!goes_round(&k)))
-			return region_end_loop(&k, index);
-		k.nr_turns++;
-		if (b->graph->control->loops[l].is_judged)
-			sources_turn(b->w, b->f);
-		if (unlikely(*nr_run >= CONTROL_TURNS))
-			return region_give_turn(&k);
-	}
+	end = go_all(&k, index, value, r->is_plain && !b->f->stream);
+	return end == REGION_INSIDE ? region_end_loop(&k, index) : end;
 }

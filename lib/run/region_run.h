@@ -14,7 +14,8 @@
  *	wide	 tasks are live side by side, and other workers could have them
  *
  * After an iteration the general way is gone where the loop ends, is cancelled,
- * or everything else has its turn.
+ * or everything else has its turn. A worker that leaves a loop in the loop so
+ * leaves the outer one with it.
  */
 #ifndef RUN_REGION_RUN_H
 #define RUN_REGION_RUN_H
@@ -29,6 +30,8 @@ struct region_run {
 	int32_t *value; /* what those with branches have returned */
 	uint16_t *waits; /* edges to come */
 	uint16_t *ran; /* positions of those that have, one after another */
+	/* By edge of a loop in it: its branch was taken. */
+	uint8_t *taken;
 };
 
 /* Of a sealed graph: what its regions need in a frame. 0 or -ENOMEM. */
@@ -55,6 +58,7 @@ static inline const struct region *region_at(const struct burst *b,
 
 /* How a worker has left a region. */
 enum region_end {
+	REGION_INSIDE, /* not at all; region_run() does not return this */
 	REGION_READY, /* *index is ready, the iteration goes on */
 	REGION_RAN, /* *index has run, too, and has returned *value */
 	REGION_NEXT, /* the loop is over: *index is next, or NO_TASK */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * One worker's way through a region. region_run.c goes it, region_leave.c has
- * the ways out.
+ * A worker's way through a region. region_run.c goes it, region_leave.c has the
+ * ways out.
  */
 #ifndef RUN_REGION_WALK_H
 #define RUN_REGION_WALK_H
@@ -15,6 +15,10 @@ struct walk {
 	uint64_t live; /* which words of bits are not 0 */
 	uint32_t loop;
 	uint32_t nr_ran; /* in this iteration */
+	struct walk *outer; /* that the loop is a task of, or NULL */
+	uint32_t position; /* as that */
+	uint32_t *nr_run; /* tasks in all, of all walks */
+	uint32_t max_run; /* after so many all else has its turn */
 	/* Not yet counted. */
 	uint64_t nr_unchosen, nr_turns;
 	bool goes; /* a BACK edge was taken */
@@ -27,7 +31,8 @@ void region_count_unchosen(struct walk *k);
 /*
  * The task at p is ready, or in its body: all before it are resolved, and their
  * own counters are as they were. Counters of those behind it are told what is
- * resolved. Others may have these tasks from here on.
+ * resolved. Others may have these tasks from here on, and those of the loops
+ * around this one.
  */
 void region_leave(struct walk *k, uint32_t p);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * Regions: loops without loops in them, whose tasks run at once where they are
- * ready: a task of its own, a home, a priority, or work that goes ahead of its
- * task leave a loop without one.
+ * Regions: loops whose tasks run at once where they are ready: a task of its
+ * own, a home, a priority, or work that goes ahead of its task leave a loop
+ * without one. A loop in the loop, which has a region, is one of its tasks: its
+ * head's edges lead to it, and its exits from it.
  */
 #include "seal/regions.h"
 
@@ -13,6 +14,7 @@
 #include "graph/control.h"
 #include "graph/port.h"
 #include "graph/region.h"
+#include "seal/region_size.h"
 #include "task/kind.h"
 
 #include <errno.h>
@@ -22,7 +24,8 @@
 /* By index, for all loops; by loop, one more at the end. */
 struct maker {
 	struct lkdf_graph *g;
-	uint32_t *first, *members;
+	uint32_t l; /* the loop that is looked at */
+	uint32_t *first, *members; /* of a loop in it: the head */
 	uint32_t *nr_in; /* edges to come while the order is made */
 	uint16_t *plain; /* edges to a task that do not count */
 	uint8_t *counts; /* enum choice */
@@ -36,11 +39,22 @@ static int no_memory(const struct lkdf_graph *g)
 
 /* ---- edges --------------------------------------------------------------- */
 
+/* The loop in our loop that the member stands for; NULL: for itself. */
+static const struct graph_loop *loop_at(const struct maker *m, uint32_t index)
+{
+	uint32_t l = m->g->control->loop_of[index];
+
+	return l == m->l ? NULL : &m->g->control->loops[l];
+}
+
 static uint32_t nr_edges_of(const struct maker *m, uint32_t index)
 {
+	const struct graph_loop *inner = loop_at(m, index);
 	const struct rec *r = &m->g->recs[index];
 	uint32_t nr = r->succ[1];
 
+	if (inner)
+		return inner->nr_exits;
 	if (r->nr_succ != REC_CONTROL)
 		graph_succ(m->g, r, &nr);
 	return nr;
@@ -49,9 +63,17 @@ static uint32_t nr_edges_of(const struct maker *m, uint32_t index)
 static struct control_edge edge_of(const struct maker *m, uint32_t index,
 				   uint32_t i)
 {
+	const struct graph_loop *inner = loop_at(m, index);
 	const struct rec *r = &m->g->recs[index];
+	struct control_edge exit;
 	uint32_t nr;
 
+	if (inner) {
+		exit = m->g->control->exits[inner->first_exit + i];
+		exit.flags &= (uint8_t)~CONTROL_EXIT;
+		exit.branch = (uint16_t)i;
+		return exit;
+	}
 	if (r->nr_succ == REC_CONTROL)
 		return m->g->control->out[r->succ[0] + i];
 	return (struct control_edge){
@@ -93,20 +115,34 @@ static void find_readers(struct maker *m)
 			m->is_reader[graph_index(m->g, u[i].task)] = true;
 }
 
-static bool may_have_region(const struct maker *m, uint32_t l)
+/* A worker goes through the loop, too, as one of the tasks of another one. */
+static bool goes_inside(const struct maker *m, const struct graph_loop *inner)
 {
-	const struct graph_loop *loop = &m->g->control->loops[l];
-	uint32_t i;
+	const struct control *c = m->g->control;
+	const struct region *r = c->regions[inner - c->loops];
 
-	if (loop->nr_inside > 1 || loop->nr_members > REGION_TASKS)
+	return r && r->depth < REGION_DEPTH && !r->begins.nr &&
+	       !inner->nr_folds;
+}
+
+static bool may_have_region(const struct maker *m)
+{
+	const struct graph_loop *inner;
+	uint32_t i, index;
+
+	if (m->first[m->l + 1] - m->first[m->l] > REGION_TASKS)
 		return false;
-	for (i = m->first[l]; i < m->first[l + 1]; i++)
-		if (!runs_at_once(&m->g->recs[m->members[i]]))
+	for (i = m->first[m->l]; i < m->first[m->l + 1]; i++) {
+		index = m->members[i];
+		inner = loop_at(m, index);
+		if (inner ? !goes_inside(m, inner)
+			  : !runs_at_once(&m->g->recs[index]))
 			return false;
+	}
 	return true;
 }
 
-/* Members by loop, in the order of their indices. */
+/* Members by loop: tasks, and heads of the loops in it. */
 static void list_members(struct maker *m)
 {
 	const struct control *c = m->g->control;
@@ -116,10 +152,17 @@ static void list_members(struct maker *m)
 		if (c->loop_of[i] != NO_LOOP)
 			first[c->loop_of[i] + 1]++;
 	for (l = 0; l < c->nr_loops; l++)
+		if (c->loops[l].parent != NO_LOOP)
+			first[c->loops[l].parent + 1]++;
+	for (l = 0; l < c->nr_loops; l++)
 		first[l + 1] += first[l];
 	for (i = 0; i < m->g->nr_recs; i++)
 		if (c->loop_of[i] != NO_LOOP)
 			m->members[first[c->loop_of[i]]++] = i;
+	for (l = 0; l < c->nr_loops; l++)
+		if (c->loops[l].parent != NO_LOOP)
+			m->members[first[c->loops[l].parent]++] =
+				c->loops[l].head;
 	for (l = c->nr_loops; l; l--)
 		first[l] = first[l - 1];
 	first[0] = 0;
@@ -153,15 +196,15 @@ static void count_in(struct maker *m, uint32_t index)
 }
 
 /* Kahn 1962, from the head. members of the loop are in their order then. */
-static bool order_members(struct maker *m, uint32_t l)
+static bool order_members(struct maker *m)
 {
-	uint32_t *list = m->members + m->first[l], at = 0, nr = 1, i, nr_edges;
-	uint32_t nr_members = m->first[l + 1] - m->first[l];
+	uint32_t nr_members = m->first[m->l + 1] - m->first[m->l], i, nr_edges;
+	uint32_t *list = m->members + m->first[m->l], at = 0, nr = 1;
 	struct control_edge e;
 
 	for (i = 0; i < nr_members; i++)
 		count_in(m, list[i]);
-	list[0] = m->g->control->loops[l].head;
+	list[0] = m->g->control->loops[m->l].head;
 	for (; at < nr; at++) {
 		m->g->control->position[list[at]] = at;
 		nr_edges = nr_edges_of(m, list[at]);
@@ -273,26 +316,56 @@ static void find_jumps(struct region *r)
 	}
 }
 
-/* What becomes of the task where no edge makes it live. */
+/* The task is noted where an iteration has to do with it though it may not run.
+ */
 static void list_task(const struct maker *m, struct region *r, uint32_t p)
 {
 	uint32_t index = r->task[p].index;
 
-	r->task[p].nr_counted = !m->g->recs[index].kind->is_ours;
+	r->waits[p] = p ? nr_waits(m, index) : 1;
+	r->counts |= r->waits[p] > 1;
 	r->nr_counted += r->task[p].nr_counted;
 	if (!r->waits[p])
 		r->begins.at[r->begins.nr++] = (uint16_t)p;
-	if (m->is_reader[index])
+	if (m->is_reader[index] && !r->task[p].is_loop)
 		r->readers.at[r->readers.nr++] = (uint16_t)p;
+}
+
+static void fill_loop(const struct maker *m, struct region *r,
+		      struct region_task *t, uint32_t l)
+{
+	const struct region *inner = m->g->control->regions[l];
+
+	t->is_loop = true;
+	t->first_at = l;
+	t->nr_counted = inner->nr_counted;
+	r->has_loops = true;
+	if (r->depth <= inner->depth)
+		r->depth = inner->depth + 1;
+}
+
+/* Returns where the next table is in at[]. */
+static uint32_t fill_task(const struct maker *m, struct region *r,
+			  struct region_task *t, uint32_t at)
+{
+	const struct rec *rec = &m->g->recs[t->index];
+	uint8_t nr_dense = CONTROL_ANY_VALUE;
+
+	t->nr_counted = !rec->kind->is_ours;
+	if (rec->nr_succ == REC_CONTROL)
+		nr_dense = m->g->control->out[rec->succ[0]].nr_dense;
+	if (nr_dense == CONTROL_ANY_VALUE)
+		return at;
+	t->nr_dense = nr_dense;
+	return add_table(r, t, at);
 }
 
 static void fill_region(const struct maker *m, struct region *r,
 			const uint32_t *list)
 {
+	const struct control *c = m->g->control;
 	uint32_t p, edge = 0, at = 0;
 	struct region_task *t;
-	const struct rec *rec;
-	uint8_t nr_dense;
 
 	r->ports.has_hooks = m->g->ports && m->g->ports->has_hooks;
 	for (p = 0; p < r->nr; p++) {
@@ -302,90 +375,26 @@ static void fill_region(const struct maker *m, struct region *r,
 		t->first_branch = add_edges(m, r, list[p], false, edge);
 		edge = add_edges(m, r, list[p], true, t->first_branch);
 		t->end = edge;
-		rec = &m->g->recs[list[p]];
-		nr_dense = rec->nr_succ == REC_CONTROL
-				   ? m->g->control->out[rec->succ[0]].nr_dense
-				   : CONTROL_ANY_VALUE;
-		if (nr_dense != CONTROL_ANY_VALUE) {
-			t->nr_dense = nr_dense;
-			at = add_table(r, t, at);
-		}
-		r->waits[p] = p ? nr_waits(m, list[p]) : 1;
-		r->counts |= r->waits[p] > 1;
+		if (loop_at(m, list[p]))
+			fill_loop(m, r, t, c->loop_of[list[p]]);
+		else
+			at = fill_task(m, r, t, at);
 		list_task(m, r, p);
 	}
 	r->has_ports = r->ports.has_hooks || r->ports.nr;
-	r->is_plain = r->nr_counted == r->nr && !r->begins.nr && !r->readers.nr;
+	r->is_plain = r->nr_counted == r->nr && !r->begins.nr &&
+		      !r->readers.nr && !r->has_loops;
 	find_jumps(r);
 }
 
-/* How large a region is to be. */
-struct size {
-	uint32_t nr, nr_edges;
-	uint32_t nr_ports; /* edges with a byte */
-	uint32_t nr_begins, nr_readers;
-};
-
-/* Bytes of edges and of their tables. */
-static uint64_t bytes_of_edges(const struct size *s)
-{
-	uint64_t each = sizeof(struct region_edge) + sizeof(uint32_t) +
-			sizeof(uint16_t);
-
-	if (s->nr_ports)
-		each += sizeof(uint32_t);
-	return s->nr_edges * each + s->nr_ports * sizeof(uint32_t);
-}
-
-/* Takes bytes of the block, in steps that all types in it are aligned to. */
-static void *take_bytes(char **at, size_t bytes)
-{
-	void *p = *at;
-
-	*at += round_up(bytes, 8);
-	return p;
-}
-
-/* The region and what it points to are one block. NULL: no memory. */
-static struct region *alloc_region(const struct size *s)
-{
-	size_t bytes = round_up(sizeof(struct region) +
-					s->nr * (sizeof(struct region_task) +
-						 5 * sizeof(uint32_t)) +
-					bytes_of_edges(s) + 64,
-				CACHE_LINE);
-	struct region *r = aligned_alloc(CACHE_LINE, bytes);
-	char *at = (char *)(r + 1);
-
-	if (!r)
-		return NULL;
-	memset((void *)r, 0, bytes);
-	r->nr = s->nr;
-	r->nr_words = (s->nr + 63) / 64;
-	r->task = take_bytes(&at, s->nr * sizeof(struct region_task));
-	r->edge = take_bytes(&at, s->nr_edges * sizeof(struct region_edge));
-	/* A task has one place more, behind its branches. */
-	r->at = take_bytes(&at, (s->nr + s->nr_edges) * sizeof(uint32_t));
-	r->jump = take_bytes(&at, (s->nr + s->nr_edges) * sizeof(uint16_t));
-	r->waits = take_bytes(&at, s->nr * sizeof(uint16_t));
-	r->begins.at = take_bytes(&at, s->nr_begins * sizeof(uint16_t));
-	r->readers.at = take_bytes(&at, s->nr_readers * sizeof(uint16_t));
-	if (s->nr_ports) {
-		r->ports.live = take_bytes(&at, s->nr_ports * sizeof(uint32_t));
-		r->ports.of = take_bytes(&at, s->nr_edges * sizeof(uint32_t));
-	}
-	check(at <= (char *)r + bytes);
-	return r;
-}
-
-static void count_task(const struct maker *m, uint32_t index, struct size *s)
+static void count_task(const struct maker *m, uint32_t index,
+		       struct region_size *s)
 {
 	uint32_t i, nr = nr_edges_of(m, index);
 	struct control_edge e;
 
 	s->nr_begins += !nr_waits(m, index);
 	s->nr_readers += m->is_reader[index];
-
 	for (i = 0; i < nr; i++) {
 		e = edge_of(m, index, i);
 		s->nr_ports += tells_port(&e);
@@ -393,23 +402,23 @@ static void count_task(const struct maker *m, uint32_t index, struct size *s)
 	s->nr_edges += nr;
 }
 
-static int make_region(struct maker *m, uint32_t l)
+static int make_region(struct maker *m)
 {
-	struct size s = { .nr = m->first[l + 1] - m->first[l] };
-	uint32_t *list = m->members + m->first[l], i;
+	struct region_size s = { .nr = m->first[m->l + 1] - m->first[m->l] };
+	uint32_t *list = m->members + m->first[m->l], i;
 	struct region *r;
 
-	if (!order_members(m, l))
+	if (!may_have_region(m) || !order_members(m))
 		return 0;
 	for (i = 0; i < s.nr; i++)
 		count_task(m, list[i], &s);
-	if (bytes_of_edges(&s) > (uint64_t)s.nr * REGION_BYTES)
+	if (region_edge_bytes(&s) > (uint64_t)s.nr * REGION_BYTES)
 		return 0;
-	r = alloc_region(&s);
+	r = region_create(&s);
 	if (!r)
 		return no_memory(m->g);
 	fill_region(m, r, list);
-	m->g->control->regions[l] = r;
+	m->g->control->regions[m->l] = r;
 	return 0;
 }
 
@@ -417,13 +426,12 @@ static int make_region(struct maker *m, uint32_t l)
 
 static int make_all(struct maker *m)
 {
-	uint32_t l;
 	int rc = 0;
 
 	list_members(m);
-	for (l = 0; l < m->g->control->nr_loops && !rc; l++)
-		if (may_have_region(m, l))
-			rc = make_region(m, l);
+	/* Inner loops have the lower numbers. */
+	for (m->l = 0; m->l < m->g->control->nr_loops && !rc; m->l++)
+		rc = make_region(m);
 	return rc;
 }
 
@@ -440,13 +448,13 @@ int regions_make(struct lkdf_graph *g)
 	c->regions = calloc(c->nr_loops, sizeof(struct region *));
 	c->position = calloc(nr, sizeof(uint32_t));
 	m.first = calloc(c->nr_loops + 2ul, sizeof(uint32_t));
-	m.members = calloc(2 * nr, sizeof(uint32_t));
+	m.members = calloc(2 * nr + c->nr_loops, sizeof(uint32_t));
 	m.plain = calloc(nr, sizeof(uint16_t));
 	m.counts = calloc(nr, sizeof(uint8_t));
 	m.is_reader = calloc(nr, sizeof(bool));
 	if (c->regions && c->position && m.first && m.members && m.plain &&
 	    m.counts && m.is_reader) {
-		m.nr_in = m.members + nr;
+		m.nr_in = m.members + nr + c->nr_loops;
 		find_readers(&m);
 		rc = make_all(&m);
 	}

@@ -358,7 +358,7 @@ int lkdf_graph_set(struct lkdf_graph *g, int32_t task, const void *arg);
  * often its body was called, and "total_ns" and "longest_ns": how long the
  * bodies took together and at most. A sealed graph has its "loops": the head,
  * how many members there are, and "region": whether a worker may go through an
- * iteration without counters. It may in loops without loops in them, of tasks
+ * iteration without counters. It may in loops, and loops in these, of tasks
  * that a worker runs at once (kinds without limits, a device, a priority, a
  * thread, CPUs or a node of their own), with edges that take at most 64 bytes a
  * member, and where option loop_regions says so.
